@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The machine's CPUs, from sysfs and the scheduler. */
+#ifndef ISPOT_BASE_CPUS_H
+#define ISPOT_BASE_CPUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CPUS_MAX 4096
+
+struct cpus {
+	uint32_t n;          /* online CPUs */
+	uint32_t n_possible; /* highest possible number + 1: size of per-CPU tables */
+	uint16_t online[CPUS_MAX];
+};
+
+int cpus_read(struct cpus *cpus); /* 0 or -errno */
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Memory for code that need not survive its exhaustion: these end the run with one line.
+ * The record loop allocates nothing after it has started. An arena frees everything at once.
+ */
+#ifndef ISPOT_BASE_MEM_H
+#define ISPOT_BASE_MEM_H
+
+#include <stddef.h>
+
+void *xmalloc(size_t size);
+void *xcalloc(size_t n, size_t size);
+void *xrealloc(void *old, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t n);
+char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+struct arena {
+	struct arena_block *blocks;
+	size_t used_bytes; /* handed out so far */
+};
+
+void *arena_alloc(struct arena *arena, size_t size); /* zeroed, aligned to 16 */
+char *arena_strdup(struct arena *arena, const char *s);
+void arena_release(struct arena *arena); /* idempotent; leaves an empty arena */
+
+#endif
