@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * ispot.data, the numbers of the format (ispot.data(5) is the prose).
+ *
+ * The file is a row of zstd frames and nothing else, so `zstd -dc ispot.data` reads it. Each
+ * frame is one chunk: a struct chunk_header, then its body. The last frame of a file that was
+ * closed is the documented zstd seekable-format table (a skippable frame). A file without it
+ * (killed recorder) is read by walking the frames; a frame cut off at the end is left out and said.
+ *
+ *	CHUNK_META    lines of JSON, one object each with a "kind" (trace/meta.h); any number of
+ *	              them, anywhere: what is known at the start comes first, the rest when it is known
+ *	CHUNK_EVENTS  the records of one CPU, in time order; successive event chunks of a CPU do not
+ *	              overlap in time
+ *
+ * A record in an event chunk is a row of LEB128 varints (z: zigzag for signed):
+ *
+ *	head            low two bits REC_ENTRY, REC_EXIT, REC_THREAD, or 3: extended
+ *	REC_ENTRY/EXIT  head = id << 2 | kind; z(time delta); z((sp - previous sp) / 8)
+ *	REC_THREAD      head = tid << 2 | kind; tgid: records after it belong to this thread
+ *	extended        head = kind << 2 | 3; z(time delta); payload length in bytes; payload
+ *
+ * The time delta is to the previous record of the chunk, the first to chunk_header.time_first_ns.
+ * previous sp starts at 0 in each chunk. Readers skip extended kinds they do not know.
+ */
+#ifndef ISPOT_TRACE_FORMAT_H
+#define ISPOT_TRACE_FORMAT_H
+
+#include <stdint.h>
+
+#define TRACE_MAGIC    0x74637369u /* "isct": first bytes of every decompressed chunk */
+#define TRACE_VERSION  1
+
+enum chunk_kind { CHUNK_META = 1, CHUNK_EVENTS = 2 };
+
+/* Little-endian, 48 bytes. */
+struct chunk_header {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t kind;
+	uint32_t cpu;           /* events: the CPU; meta: 0 */
+	uint32_t n_records;     /* events: records, REC_THREAD not counted; meta: lines */
+	uint64_t time_first_ns; /* events: CLOCK_MONOTONIC of the first record */
+	uint64_t time_last_ns;
+	uint64_t body_bytes;    /* behind this header, uncompressed; at most CHUNK_BODY_MAX */
+	uint32_t body_crc;      /* CRC-32 (zlib's) of the body */
+	uint32_t reserved;
+};
+
+#define CHUNK_BODY_MAX (64u << 20)
+
+enum record_kind {
+	REC_ENTRY = 0,
+	REC_EXIT = 1,
+	REC_THREAD = 2,      /* encoding only, readers never hand it out */
+	/* extended; the payload's varints in order: */
+	REC_SWITCH_OUT = 16, /* state: enum switch_state; next tid (0: idle); next tgid */
+	REC_SWITCH_IN = 17,  /* nothing */
+	REC_FORK = 18,       /* by the parent: child tid, child tgid (equal tgids: a new thread) */
+	REC_TASK_EXIT = 19,  /* nothing: the thread ended */
+	REC_COMM = 20,       /* the rest: the thread's new name, raw bytes */
+	REC_EXEC = 21,       /* the rest: path as the kernel was given it */
+	REC_LOST = 22,       /* count; ns since when on this CPU records may be missing */
+	REC_SET_ON = 23,     /* set id, tgid (0: every process): its probes fire from now on */
+	REC_SET_OFF = 24,    /* set id, tgid */
+	REC_SAMPLE = 25,     /* weight ns; ip; stack id (0: none; meta kind "stack") */
+	REC_WAKING = 26,     /* by the waker: woken tid */
+	REC_FAULTS = 27,     /* minor faults, major faults of the thread since its previous REC_FAULTS */
+	REC_BLOCK_STACK = 28,/* z(stack id): call stack the thread blocked with, follows its REC_SWITCH_OUT */
+	REC_STACK = 29,      /* stack id: call stack of the entry just before on this thread */
+	REC_ARGS = 30,       /* mask, then one varint per bit: argument values of the entry just before */
+	REC_COUNTERS = 31,   /* mask, then one varint per bit: counter values at the entry or exit just before */
+	REC_CALL_COUNT = 32, /* probe id, calls of this thread not recorded since the previous (sampling) */
+};
+
+enum switch_state {
+	SWITCH_PREEMPTED = 0, /* runnable, without a CPU */
+	SWITCH_SLEEPING = 1,  /* TASK_INTERRUPTIBLE */
+	SWITCH_BLOCKED = 2,   /* TASK_UNINTERRUPTIBLE */
+	SWITCH_OTHER = 3,     /* stopped, traced, dead */
+};
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reads ispot.data. The meta is read whole at open; records come as one stream over all CPUs in
+ * time order (ties: lower CPU first). Memory: one decompressed chunk per CPU, whatever the
+ * file's size. A hostile file cannot make it read outside its buffers, loop, or allocate more
+ * than CHUNK_BODY_MAX per CPU.
+ *
+ * Damage is data: a chunk that fails its checks becomes a REC_LOST on its CPU with the count
+ * from its header, and trace_reader_damage() says so in words.
+ */
+#ifndef ISPOT_TRACE_READER_H
+#define ISPOT_TRACE_READER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct meta;
+struct record;
+struct trace_reader;
+
+/*
+ * Errors, each one sentence: -ENOENT no file (name `ispot record`); -ENODATA empty;
+ * -EINVAL not an ispot.data (says what it looks like: perf.data, ELF, text);
+ * -EPROTO of another version (names both versions).
+ * A truncated file opens; see trace_reader_damage().
+ */
+int trace_reader_open(struct trace_reader **r, const char *path, struct err *err);
+int trace_reader_open_memory(struct trace_reader **r, const void *data, size_t n, struct err *err);
+
+const struct meta *trace_reader_meta(const struct trace_reader *r);
+
+/* 1: *rec filled, valid until the next call; 0: end. */
+int trace_reader_next(struct trace_reader *r, struct record *rec);
+void trace_reader_rewind(struct trace_reader *r);
+
+/* Share of the file already handed out, 0..1, for progress. */
+double trace_reader_position(const struct trace_reader *r);
+
+/* NULL, or what is wrong with the file: "cut off after 12.3 s (recorder killed?); …". */
+const char *trace_reader_damage(const struct trace_reader *r);
+uint64_t trace_reader_first_ns(const struct trace_reader *r); /* of all records; 0: there are none */
+uint64_t trace_reader_last_ns(const struct trace_reader *r);
+
+void trace_reader_free(struct trace_reader *r);
+
+#endif
