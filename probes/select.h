@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which functions -F means. The grammar of a pattern:
+ *
+ *	[object:]name[@args]   name, a glob (*, ?, [..]) or /regex/ (POSIX extended)
+ *	!pattern               takes out what it matches, whatever the order
+ *	marker:name            a marker of probes/ispot.h
+ *	usdt:provider:begin..end
+ *	@FILE                  one pattern a line, or an ispot.data whose selection is used again
+ *
+ * `::` is never a separator, so `std::foo` is a name and `libx.so:std::foo` has an object. object
+ * is a path, a base name, or the base name up to ".so" ("libc", "libc.so.6"), globs allowed. The
+ * name is tried on the mangled name, the full demangled name, and the demangled name without its
+ * parameter list. A name without an object is looked for in the executable first and in the
+ * libraries only if it is not there; with a glob or regex in the executable only, unless nothing
+ * matches there. Of several versions of a libc function the default one is taken.
+ */
+#ifndef ISPOT_PROBES_SELECT_H
+#define ISPOT_PROBES_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct err;
+struct dso;
+struct dso_cache;
+struct dso_function;
+
+struct patterns; /* parsed */
+
+/* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE missing. */
+int patterns_parse(struct patterns **p, const char *const *words, size_t n, struct err *err);
+void patterns_free(struct patterns *p);
+size_t patterns_n(const struct patterns *p); /* 0: no -F at all */
+
+struct selected {
+	struct dso *dso;
+	const struct dso_function *function;
+	const char *pattern;   /* that brought it in, as typed */
+	const char *arguments; /* behind '@', "" none */
+};
+
+/* Wanted by a pattern but impossible, or a near miss worth saying. */
+struct unselected {
+	char *name, *object, *reason;
+};
+
+struct selection {
+	struct { VEC(struct selected) } chosen;      /* one per (inode, offset), in order of dso, address */
+	struct { VEC(struct unselected) } left_out;
+};
+
+/*
+ * Matches against some objects (dsos[0] the executable, or none: n_executables 0). May be called
+ * again for objects mapped later: it appends. A pattern without a match is not an error here.
+ */
+int selection_add(struct selection *s, struct patterns *p, struct dso *const *dsos, size_t n,
+		  size_t n_executables, struct err *err);
+/*
+ * The error for a pattern that has matched nothing so far: -ENOENT, naming the nearest names
+ * ("no function 'pthread_mutx_lock' in app or its 3 libraries; did you mean pthread_mutex_lock
+ * (libc.so.6)?"), or why it cannot be (IFUNC, exists only inlined, no symbols at all, Go).
+ * 0 when every pattern matched.
+ */
+int selection_missing(const struct selection *s, struct patterns *p, struct dso *const *dsos,
+		      size_t n, struct err *err);
+void selection_release(struct selection *s);
+
+/*
+ * The program a command line means, through wrappers (env, taskset, sudo, nice, timeout,
+ * stdbuf, setarch, numactl, chrt, ionice, nohup, time, sh -c 'simple command' …: a table).
+ * *program: its path as found in PATH, to be freed; *word: its index in argv, or -1 inside sh -c.
+ * -ENOENT (exit status 127), -EACCES (126).
+ */
+int program_of_command(char *const *argv, char **program, int *word, struct err *err);
+
+#endif

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* C++ and Rust names, through libiberty (the one file that includes it is demangle.c). */
+#ifndef ISPOT_SYMBOL_DEMANGLE_H
+#define ISPOT_SYMBOL_DEMANGLE_H
+
+#include <stdbool.h>
+
+/* Allocated, to be freed; a copy of symbol where it is not mangled. Rust hashes are cut off. */
+char *demangle(const char *symbol);
+bool symbol_is_cxx(const char *symbol);
+bool symbol_is_rust(const char *symbol);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * An ELF file's functions, lines and dependencies (elfutils; the one file that includes it is
+ * dso.c). Symbols come from the first source that has them: .symtab, a .gnu_debuglink or
+ * build-id file, debuginfod where the user has configured it, .gnu_debugdata (MiniDebugInfo),
+ * .dynsym. Opened once per (device, inode) and kept until dso_cache_free().
+ */
+#ifndef ISPOT_SYMBOL_DSO_H
+#define ISPOT_SYMBOL_DSO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct dso;
+struct dso_cache;
+
+enum dso_machine { DSO_OTHER, DSO_X86_64, DSO_AARCH64 };
+enum dso_language { LANG_UNKNOWN, LANG_C, LANG_CXX, LANG_RUST, LANG_GO, LANG_FORTRAN };
+
+struct dso_function {
+	const char *symbol;    /* as linked, with @VERSION cut off */
+	const char *name;      /* demangled, equals symbol for C */
+	uint64_t address;      /* st_value: virtual address in the file's terms */
+	uint64_t file_offset;  /* of its first byte */
+	uint64_t size;         /* 0: the symbol gives none; dso fills it up to the next symbol or the section's end */
+	bool size_guessed;
+	bool ifunc;            /* address is the resolver's; not to be probed itself */
+	bool default_version;  /* pthread_cond_wait@@GLIBC_2.3.2, or unversioned */
+	bool exported;         /* in .dynsym */
+};
+
+struct dso_line {
+	const char *file;      /* "" unknown; valid as long as the dso */
+	uint32_t line;
+};
+
+struct dso_inline {
+	const char *name;      /* demangled */
+	struct dso_line call;  /* where it was inlined into its caller */
+};
+
+struct dso_cache *dso_cache_new(void);
+void dso_cache_free(struct dso_cache *cache);
+
+/*
+ * Borrowed from the cache. Errors: -ENOENT, -EACCES, -ENOEXEC with a sentence saying what the
+ * file is instead ("a script for /bin/sh; name the program it starts", "a 32-bit ELF", "empty").
+ */
+int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err);
+
+const char *dso_path(const struct dso *dso);
+const char *dso_build_id(const struct dso *dso);       /* lower-case hex, "" none */
+dev_t dso_device(const struct dso *dso);
+ino_t dso_inode(const struct dso *dso);
+enum dso_machine dso_machine(const struct dso *dso);
+bool dso_is_static(const struct dso *dso);              /* no PT_INTERP and no DT_NEEDED */
+bool dso_is_go(const struct dso *dso);                  /* .go.buildinfo, .gopclntab */
+bool dso_is_setuid(const struct dso *dso);
+const char *dso_interp(const struct dso *dso);          /* PT_INTERP, NULL none */
+const char *dso_symbol_source(const struct dso *dso);   /* ".symtab" "debuglink" "debuginfod" ".gnu_debugdata" ".dynsym" "none" */
+bool dso_has_dwarf(const struct dso *dso);
+
+/* All functions, sorted by address; aliases at one address stand next to each other. */
+size_t dso_functions(struct dso *dso, const struct dso_function **functions);
+const struct dso_function *dso_function_at(struct dso *dso, uint64_t address); /* that contains it; NULL */
+/* Names of functions imported through the PLT/GOT (undefined dynamic symbols). */
+size_t dso_imports(struct dso *dso, const char *const **names);
+enum dso_language dso_language_at(struct dso *dso, uint64_t address); /* of the compile unit, else by mangling */
+
+/* The code bytes at a file-terms address: pointer into the mapping and how many follow in the section. NULL: none. */
+const uint8_t *dso_code(struct dso *dso, uint64_t address, size_t *n);
+uint64_t dso_offset_to_address(const struct dso *dso, uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
+uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);
+
+struct dso_line dso_line_at(struct dso *dso, uint64_t address);
+/* Inlined functions around address, innermost first; returns how many (at most n). */
+size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t n);
+bool dso_only_inlined(struct dso *dso, const char *name); /* DWARF knows it, but only as inlined copies */
+
+/*
+ * Files the dynamic loader would map for a program: itself, every DT_NEEDED library, the
+ * interpreter; in load order, each once. Free with dso_closure_release.
+ */
+struct dso_closure {
+	char **paths;
+	size_t n;
+};
+int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure *out, struct err *err);
+void dso_closure_release(struct dso_closure *c);
+
+#endif
