@@ -39,11 +39,11 @@ struct chunk_header {
 	uint16_t kind;
 	uint32_t cpu;           /* events: the CPU; meta: 0 */
 	uint32_t n_records;     /* events: records, REC_THREAD not counted; meta: lines */
-	uint64_t time_first_ns; /* events: CLOCK_MONOTONIC of the first record */
-	uint64_t time_last_ns;
+	uint64_t time_first_ns; /* events: CLOCK_MONOTONIC of the first record; meta: 0 */
+	uint64_t time_last_ns;  /* of the latest record */
 	uint64_t body_bytes;    /* behind this header, uncompressed; at most CHUNK_BODY_MAX */
 	uint32_t body_crc;      /* CRC-32 (zlib's) of the body */
-	uint32_t reserved;
+	uint32_t header_crc;    /* CRC-32 of the 44 bytes before it: a damaged body still has a place and a count */
 };
 
 #define CHUNK_BODY_MAX (64u << 20)
@@ -59,7 +59,7 @@ enum record_kind {
 	REC_TASK_EXIT = 19,  /* nothing: the thread ended */
 	REC_COMM = 20,       /* the rest: the thread's new name, raw bytes */
 	REC_EXEC = 21,       /* the rest: path as the kernel was given it */
-	REC_LOST = 22,       /* count; ns since when on this CPU records may be missing */
+	REC_LOST = 22,       /* count (0: unknown); the time in ns since which records of this CPU may be missing */
 	REC_SET_ON = 23,     /* set id, tgid (0: every process): its probes fire from now on */
 	REC_SET_OFF = 24,    /* set id, tgid */
 	REC_SAMPLE = 25,     /* weight ns; ip; stack id (0: none; meta kind "stack") */
