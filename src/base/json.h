@@ -19,7 +19,9 @@ struct json *json_new_array(void);
 struct json *json_parse(const char *s, size_t n); /* one value; NULL: not JSON, or over 64 levels deep */
 void json_free(struct json *value);               /* NULL is fine */
 
-/* Into an object. Invalid UTF-8 in s becomes '?'. A NaN or infinite f64 becomes null. */
+/* Into an object. Invalid UTF-8 in s becomes '?'. A NaN or infinite f64 becomes null. A u64 from
+ * 2^63 up becomes a string of hex digits ("0xffff…"), which json_u64() reads back: JSON readers
+ * keep at most 63 bits. */
 void json_set_string(struct json *obj, const char *key, const char *s); /* NULL: null */
 void json_set_u64(struct json *obj, const char *key, uint64_t v);
 void json_set_i64(struct json *obj, const char *key, int64_t v);
@@ -33,8 +35,9 @@ void json_add_u64(struct json *arr, uint64_t v);
 void json_add_f64(struct json *arr, double v);
 void json_add_take(struct json *arr, struct json *value);
 
-/* Borrowed. */
-const char *json_string(const struct json *obj, const char *key, const char *fallback);
+/* Borrowed. jansson exports a json_string too, hence the name for the linker. */
+const char *json_string(const struct json *obj, const char *key, const char *fallback)
+	__asm__("ispot_json_string");
 uint64_t json_u64(const struct json *obj, const char *key, uint64_t fallback); /* negative: fallback */
 double json_f64(const struct json *obj, const char *key, double fallback);
 bool json_bool(const struct json *obj, const char *key, bool fallback);

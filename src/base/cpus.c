@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/cpus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* "0-3,8" -> add(cpu) for each; -EINVAL: not such a list, -E2BIG: a number from CPUS_MAX up. */
+static int parse_list(const char *s, struct cpus *cpus, bool online)
+{
+	unsigned long from, to;
+	char *end;
+
+	while (*s >= '0' && *s <= '9') {
+		from = to = strtoul(s, &end, 10);
+		if (*end == '-')
+			to = strtoul(end + 1, &end, 10);
+		if (to < from)
+			return -EINVAL;
+		if (to >= CPUS_MAX)
+			return -E2BIG;
+		for (; online && from <= to; from++)
+			cpus->online[cpus->n++] = (uint16_t)from;
+		if (to + 1 > cpus->n_possible)
+			cpus->n_possible = (uint32_t)to + 1;
+		s = *end == ',' ? end + 1 : end;
+	}
+	return *s && *s != '\n' ? -EINVAL : 0;
+}
+
+static int read_list(const char *path, struct cpus *cpus, bool online)
+{
+	char line[CPUS_MAX * 6];
+	FILE *f = fopen(path, "re");
+	int rc;
+
+	if (!f)
+		return -errno;
+	rc = fgets(line, sizeof(line), f) ? parse_list(line, cpus, online) : -EIO;
+	fclose(f);
+	return rc;
+}
+
+int cpus_read(struct cpus *cpus)
+{
+	int rc;
+
+	cpus->n = cpus->n_possible = 0;
+	rc = read_list("/sys/devices/system/cpu/online", cpus, true);
+	if (!rc)
+		rc = read_list("/sys/devices/system/cpu/possible", cpus, false);
+	return rc ? rc : cpus->n ? 0 : -EIO;
+}

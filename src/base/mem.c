@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Exit status as of any failed command; no allocation on the way out. */
+static void *must(void *p)
+{
+	static const char text[] = "ispot: out of memory; free some, or read a shorter recording\n";
+
+	if (p)
+		return p;
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(1);
+	_exit(1);
+}
+
+void *xmalloc(size_t size)
+{
+	return must(malloc(size ? size : 1));
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return must(n && size ? calloc(n, size) : calloc(1, 1));
+}
+
+void *xrealloc(void *old, size_t size)
+{
+	return must(realloc(old, size ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return must(strdup(s));
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	return must(strndup(s, n));
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&s, fmt, ap);
+	va_end(ap);
+	return must(n < 0 ? NULL : s);
+}
+
+#define ARENA_BLOCK_BYTES (64u << 10)
+#define ARENA_ALIGN	  16
+
+struct arena_block {
+	struct arena_block *next;
+	size_t used, size;
+	_Alignas(ARENA_ALIGN) char data[];
+};
+
+static struct arena_block *block_new(size_t size)
+{
+	struct arena_block *b;
+
+	if (size > SIZE_MAX - sizeof(*b))
+		must(NULL);
+	b = xmalloc(sizeof(*b) + size);
+	*b = (struct arena_block){ .size = size };
+	return b;
+}
+
+/* The block to take size bytes from. A large request gets its own, behind the one being filled. */
+static struct arena_block *block_for(struct arena *arena, size_t size)
+{
+	struct arena_block *first = arena->blocks, *b;
+
+	if (first && first->size - first->used >= size)
+		return first;
+	b = block_new(size > ARENA_BLOCK_BYTES / 4 ? size : ARENA_BLOCK_BYTES);
+	if (first && b->size == size) {
+		b->next = first->next;
+		first->next = b;
+	} else {
+		b->next = first;
+		arena->blocks = b;
+	}
+	return b;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	struct arena_block *b;
+	void *p;
+
+	if (size > SIZE_MAX - ARENA_ALIGN)
+		must(NULL);
+	size = (size + ARENA_ALIGN - 1) & ~(size_t)(ARENA_ALIGN - 1);
+	b = block_for(arena, size);
+	p = b->data + b->used;
+	b->used += size;
+	arena->used_bytes += size;
+	return memset(p, 0, size);
+}
+
+char *arena_strdup(struct arena *arena, const char *s)
+{
+	size_t n = strlen(s) + 1;
+
+	return memcpy(arena_alloc(arena, n), s, n);
+}
+
+void arena_release(struct arena *arena)
+{
+	struct arena_block *b = arena->blocks, *next;
+
+	for (; b; b = next) {
+		next = b->next;
+		free(b);
+	}
+	*arena = (struct arena){ 0 };
+}
