@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# `make help` lists the targets. Sources are found by wildcard: a new file needs no line here.
+
+VERSION := 0.1
+
+# One directory of objects per kind of build, so that they never mix.
+B := build
+CFLAGS ?= -O2 -g
+ifdef DEBUG
+B := build/debug
+CFLAGS := -O0 -g3
+endif
+ifdef ASAN
+B := build/asan
+CFLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifdef TSAN
+B := build/tsan
+CFLAGS := -O1 -g -fsanitize=thread -fno-omit-frame-pointer
+endif
+ifdef COVERAGE
+B := build/coverage
+CFLAGS := -O0 -g --coverage
+endif
+ifdef CROSS_COMPILE
+B := build/$(CROSS_COMPILE:-=)
+endif
+
+ifeq ($(origin CC),default)
+CC := $(CROSS_COMPILE)gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := $(CROSS_COMPILE)g++
+endif
+ifeq ($(origin AR),default)
+AR := $(CROSS_COMPILE)ar
+endif
+CLANG ?= clang
+PREFIX ?= /usr/local
+
+# V=1 shows the commands.
+Q := $(if $(V),,@)
+say = $(if $(V),,@echo '  $(1)  $@')
+
+# As Debian names its directories; clang puts a vendor into it.
+MACHINE := $(subst -pc-,-,$(shell $(CC) -dumpmachine 2>/dev/null))
+BPF_ARCH := $(if $(findstring aarch64,$(MACHINE)),arm64,x86)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+ifneq ($(filter true 1,$(CI) $(WERROR)),)
+WARNINGS += -Werror
+endif
+
+# PC_CFLAGS and PC_LIBS; made by .make/deps, which answers a missing package with one line.
+CONFIG := $(B)/config.mk
+BARE_GOALS := deps demo test help clean
+ifneq ($(filter-out $(BARE_GOALS),$(or $(MAKECMDGOALS),all)),)
+ifneq ($(shell mkdir -p $(B); test $(CONFIG) -nt .make/deps && echo there),there)
+MISSING := $(shell PKG_CONFIG="$(PKG_CONFIG)" CC="$(CC)" .make/deps config 2>&1 >$(CONFIG).new && \
+	mv $(CONFIG).new $(CONFIG))
+ifneq ($(MISSING),)
+$(error $(MISSING))
+endif
+endif
+include $(CONFIG)
+endif
+
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Isrc -I. $(PC_CFLAGS) $(CFLAGS) -pthread
+LIBS = -Wl,--as-needed $(PC_LIBS) -lpfm -liberty -lm -pthread
+
+SRC := $(wildcard $(foreach d,src probes analysis report pmu,$d/*.c $d/*/*.c $d/*/*/*.c))
+SRC := $(filter-out probes/bpf/%,$(SRC))
+OBJ := $(SRC:%.c=$(B)/obj/%.o)
+LIB_OBJ := $(filter-out $(B)/obj/src/main.o,$(OBJ))
+BPF := $(patsubst probes/bpf/%.bpf.c,%,$(wildcard probes/bpf/*.bpf.c))
+BPF_OBJ := $(BPF:%=$(B)/bpf/%.embed.o)
+# The microbenchmarks are measured objects: always built the same, whatever the kind of build.
+MICROBENCH := $(patsubst microbench/%.c,build/microbench/%,$(wildcard microbench/*.c)) \
+	      $(patsubst microbench/%.cc,build/microbench/%,$(wildcard microbench/*.cc))
+UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
+HELPERS := $(patsubst tests/live/%.c,build/live/%,$(wildcard tests/live/*.c)) \
+	   $(patsubst tests/live/%.cc,build/live/%,$(wildcard tests/live/*.cc))
+
+.SECONDARY:
+.PHONY: all objects microbench unit FORCE
+all: ispot microbench
+objects: $(OBJ) $(BPF_OBJ)
+microbench: $(MICROBENCH)
+unit: $(UNIT)
+
+# The top level always holds the program of the latest make.
+ispot: $(B)/ispot FORCE
+	@cmp -s $< $@ || { cp $< $@.new && mv $@.new $@; }
+
+$(B)/ispot: $(OBJ) $(BPF_OBJ)
+	$(call say,LINK)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# Unit tests take from here what they call.
+$(B)/libispot.a: $(LIB_OBJ) $(BPF_OBJ)
+	@rm -f $@
+	$(call say,AR  )
+	$(Q)$(AR) rcs $@ $^
+
+# Changed flags rebuild everything.
+$(B)/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(CC) $(CXX) $(ALL_CFLAGS) $(VERSION)' | cmp -s - $@ || \
+	 echo '$(CC) $(CXX) $(ALL_CFLAGS) $(VERSION)' >$@
+
+$(B)/obj/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+# command.c lists the commands that have a file.
+$(B)/obj/src/command.o: ALL_CFLAGS += -DISPOT_VERSION='"$(VERSION)"'
+$(B)/obj/src/command.o: $(wildcard src/cmd)
+
+# -O2 -g: types for CO-RE; then the DWARF goes and the BTF stays.
+$(B)/bpf/%.bpf.o: probes/bpf/%.bpf.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,BPF )
+	$(Q)$(CLANG) -target bpf -O2 -g -Wall $(filter -Werror,$(WARNINGS)) -D__TARGET_ARCH_$(BPF_ARCH) \
+		-Isrc -I. -I/usr/include/$(MACHINE) -MMD -MP -c -o $@ $<
+	@if command -v llvm-strip >/dev/null; then llvm-strip -g $@; fi
+
+$(B)/bpf/%.embed.o: $(B)/bpf/%.bpf.o .make/embed
+	$(call say,EMBED)
+	$(Q).make/embed $* $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+
+build/microbench/%: microbench/%.c $(wildcard probes/ispot.h)
+	@mkdir -p $(@D)
+	$(call say,CC  )
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -pthread -MMD -MP -MF $@.d -o $@ $< -lm
+
+build/microbench/%: microbench/%.cc $(wildcard probes/ispot.h)
+	@mkdir -p $(@D)
+	$(call say,CXX )
+	$(Q)$(CXX) -O2 -g -Wall -Wextra -I. -pthread -MMD -MP -MF $@.d -o $@ $< -lm
+
+# Programs that live tests record: built plainly for the same reason.
+build/live/%: tests/live/%.c
+	@mkdir -p $(@D)
+	$(call say,CC  )
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O1 -g $(WARNINGS) -I. -pthread -MMD -MP -MF $@.d -o $@ $< -lm -ldl
+
+build/live/%: tests/live/%.cc
+	@mkdir -p $(@D)
+	$(call say,CXX )
+	$(Q)$(CXX) -O1 -g -Wall -Wextra -I. -pthread -MMD -MP -MF $@.d -o $@ $< -lm -ldl
+
+$(B)/unit/%: tests/unit/%.c $(B)/libispot.a $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libispot.a -lcmocka $(LIBS)
+
+-include $(OBJ:.o=.d) $(BPF:%=$(B)/bpf/%.bpf.d) $(MICROBENCH:%=%.d) $(UNIT:%=%.d) $(HELPERS:%=%.d)
+
+include .make/targets.mk
