@@ -29,7 +29,11 @@
 
 #define WORKERS_MAX 1024
 
-/* A function to be traced: never inlined, cloned or renamed, its name in the symbol table. */
+/*
+ * A function to be traced: never inlined, cloned or renamed, its name in the symbol table.
+ * Nothing else calls it, so it has no prototype.
+ */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define TRACED __attribute__((noinline, noipa))
 
 struct bench_extra {

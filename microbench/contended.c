@@ -3,11 +3,12 @@
  * A small server as people write them: requests arrive at a steady rate, workers take them from
  * a queue, look up a cache, and answer. It does not scale, and for reasons that are known here:
  *
- *	cache_get      waits for one global mutex, which cache_evict holds while it makes room  lock
- *	log_write      makes each 8th request durable disk-io merge_stats    all workers add to
- *counters in one cache line                     cache-sharing parse_request  takes as long as the
- *request is                                        workload hash_bytes     the same work each time
- *noise queue_pop      waits for requests to arrive idle
+ *	cache_get      lock: one global mutex, which cache_evict holds while it makes room
+ *	log_write      disk-io: it makes each 8th request durable
+ *	merge_stats    cache-sharing: all workers add to counters in one cache line
+ *	parse_request  workload: it takes as long as the request is
+ *	hash_bytes     noise: the same work each time
+ *	queue_pop      idle: it waits for requests to arrive
  */
 #include <stdatomic.h>
 
@@ -51,7 +52,7 @@ static int g_log_fd = -1;
 static struct truth t_get = { .block = "cache_get", .cause = "lock", .verdict = "interference" };
 static struct truth t_log = { .block = "log_write", .cause = "disk-io" };
 static struct truth t_stats = { .block = "merge_stats" };
-static struct truth t_parse = { .block = "parse_request" };
+static struct truth t_parse = { .block = "parse_request", .cause = "workload" };
 static struct truth t_hash = { .block = "hash_bytes" };
 static struct truth t_pop = { .block = "queue_pop", .verdict = "idle" };
 

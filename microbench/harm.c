@@ -128,7 +128,8 @@ TRACED void jump_out(int depth)
 {
 	if (!depth)
 		longjmp(jump, 1);
-	jump_out(depth - 1);
+	if (depth > 0)
+		jump_out(depth - 1);
 	__asm__ volatile("");
 }
 
