@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#define ZSTD_STATIC_LINKING_ONLY /* contexts in memory of our own: compressing must not allocate */
+#define ZSTD_STATIC_LINKING_ONLY  /* contexts in memory of our own: compressing must not allocate \
+				   */
 #include "trace/codec.h"
 
 #include <errno.h>
@@ -27,9 +28,9 @@ struct __attribute__((packed)) frame_head {
 _Static_assert(sizeof(struct frame_head) <= CODEC_FRAME_HEAD, "the head must fit");
 
 #define FRAME_DESCRIPTOR 0xa0
-#define BLOCK_RAW_OF(n)  ((uint32_t)(n) << 3) /* not the last block, type 0 */
-#define ZSTD_HEADER_MAX  18
-#define HEADER_CRC_OVER  offsetof(struct chunk_header, header_crc)
+#define BLOCK_RAW_OF(n)	 ((uint32_t)(n) << 3) /* not the last block, type 0 */
+#define ZSTD_HEADER_MAX	 18
+#define HEADER_CRC_OVER	 offsetof(struct chunk_header, header_crc)
 
 struct compressor {
 	void *workspace;

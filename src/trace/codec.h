@@ -14,14 +14,15 @@
 #include "trace/format.h"
 
 #define CODEC_LEVEL_DEFAULT (-1) /* zstd's; by measurement, see tests/bench_trace.c */
-#define CODEC_FRAME_HEAD    64   /* bytes of a frame that codec_chunk_header() wants to see */
+#define CODEC_FRAME_HEAD    64	 /* bytes of a frame that codec_chunk_header() wants to see */
 
 struct compressor; /* all its memory is allocated by _new */
 
 /* For bodies of up to body_max bytes; level 0: the default. NULL: out of memory. */
 struct compressor *compressor_new(int level, size_t body_max);
 void compressor_free(struct compressor *c);
-/* Sets h's sizes, version and CRCs. The frame is c's, valid until its next use. -EMSGSIZE: too large. */
+/* Sets h's sizes, version and CRCs. The frame is c's, valid until its next use. -EMSGSIZE: too
+ * large. */
 int compressor_chunk(struct compressor *c, struct chunk_header *h, const void *body,
 		     const void **frame, size_t *frame_bytes);
 

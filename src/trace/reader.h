@@ -40,7 +40,8 @@ double trace_reader_position(const struct trace_reader *r);
 
 /* NULL, or what is wrong with the file: "cut off after 12.3 s (recorder killed?); …". */
 const char *trace_reader_damage(const struct trace_reader *r);
-uint64_t trace_reader_first_ns(const struct trace_reader *r); /* of all records; 0: there are none */
+uint64_t
+trace_reader_first_ns(const struct trace_reader *r); /* of all records; 0: there are none */
 uint64_t trace_reader_last_ns(const struct trace_reader *r);
 
 void trace_reader_free(struct trace_reader *r);
