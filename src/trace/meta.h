@@ -157,13 +157,31 @@ struct meta {
 	uint32_t skipped_lines; /* of a kind this ispot does not know, or malformed */
 };
 
-#define META_IDS_MAX \
-	(1u << 24) /* ids above it are refused: a file cannot make the reader allocate more */
+/*
+ * Ids from META_IDS_MAX on are refused, and ids more than META_IDS_GAP above the number of lines of
+ * their kind so far: a file cannot make the reader allocate much more than it has itself.
+ */
+#define META_IDS_MAX (1u << 24)
+#define META_IDS_GAP (1u << 16)
 
-/* One line of a meta chunk into meta (copied). 0, or -EINVAL for a malformed line (counted, not
- * fatal). */
+/* Every text "", every number unknown: what a trace without a session line says about itself. */
+void meta_init(struct meta *meta);
+
+/*
+ * One line of a meta chunk into meta (copied). A later line of the same kind and id (session and
+ * end: of the same kind) replaces the earlier. 0, or -EINVAL for a malformed line or a kind that
+ * this ispot does not know (counted, not fatal).
+ */
 int meta_read_line(struct meta *meta, const char *line, size_t n);
+
+/* After the last line: strings of ids that no line described become "" (function symbols: NULL). */
+void meta_finish(struct meta *meta);
 void meta_release(struct meta *meta);
+
+/* By id; an unknown one is an object with empty strings. */
+const struct meta_object *meta_object(const struct meta *meta, uint32_t id);
+/* NULL: no line described it. */
+const struct meta_function *meta_function(const struct meta *meta, uint32_t id);
 
 /* The line for one item, without newline, appended to out. */
 void meta_print_session(const struct meta_session *s, struct text *out);
