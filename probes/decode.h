@@ -53,6 +53,7 @@ struct insn {
 	uint8_t compares;      /* sets flags from an immediate: the bound check before a switch */
 	bool is_call;
 	bool loads, stores;
+	bool stack_store; /* through the stack pointer, so perhaps below it */
 	bool ordered; /* atomic, fence, system call, repeated or slow enough to be what is measured:
 			 never passed */
 	bool table_load;     /* loads through an index: a jump table's entry, perhaps */

@@ -288,7 +288,7 @@ static void set_memory(uint32_t w, struct insn *out)
 /* SVE: what is not known to be harmless ends a run; addvl and addpl move sp. */
 static void set_sve(uint32_t w, struct insn *out)
 {
-	out->stores = true;
+	out->ordered = true;
 	if ((w & 0xffa0f800) == 0x04205000 && field(w, 4, 0) == SP_OR_ZERO)
 		out->sp = SP_LOST;
 	mark_loaded(field(w, 4, 0), out);
@@ -341,6 +341,7 @@ bool decode_arm64(void *unused, const uint8_t *code, size_t n, uint64_t address,
 		set_sve(w, out);
 	else
 		mark_loaded(field(w, 4, 0), out); /* vectors: Rd may be a general register */
+	out->stack_store = out->stores && field(w, 9, 5) == SP_OR_ZERO;
 	if (is_hint(w))
 		set_hint(w, out);
 	if (MATCHES(w, simulated)) {

@@ -323,6 +323,12 @@ static bool is_narrow_load(unsigned id)
 	return id == X86_INS_MOVSXD || id == X86_INS_MOVSX || id == X86_INS_MOVZX;
 }
 
+static void mark_store(const cs_x86_op *op, struct insn *out)
+{
+	out->stores = true;
+	out->stack_store |= gpr(op->mem.base) == RSP || gpr(op->mem.index) == RSP;
+}
+
 static void find_memory(const cs_insn *ci, struct insn *out)
 {
 	const cs_x86 *x = &ci->detail->x86;
@@ -335,7 +341,7 @@ static void find_memory(const cs_insn *ci, struct insn *out)
 		if (op->type != X86_OP_MEM)
 			continue;
 		if ((i == 0 && !reads_first(ci->id)) || (op->access & CS_AC_WRITE))
-			out->stores = true;
+			mark_store(op, out);
 		else
 			out->loads = true;
 		if (i && op->mem.index != X86_REG_INVALID) {

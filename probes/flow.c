@@ -298,6 +298,13 @@ static bool is_inside(const struct exits *e, uint64_t address)
 	return false;
 }
 
+static void continues(struct exits *e, const struct insn *insn, const char *why)
+{
+	if (!e->out->continues_at)
+		e->out->continues_at = insn->target;
+	incomplete(e, insn, why);
+}
+
 /* A tail call leaves the stack as it was at entry; a jump into a part that lies elsewhere need not.
  */
 static void direct_jump(struct exits *e, size_t i)
@@ -310,9 +317,9 @@ static void direct_jump(struct exits *e, size_t i)
 	if (!s->sp_known)
 		incomplete(e, insn, "unclear whether it is left by the jump");
 	else if (s->sp)
-		incomplete(e, insn, "continues outside its symbol, by the jump");
+		continues(e, insn, "continues outside its symbol, by the jump");
 	else if (insn->flow == FLOW_BRANCH)
-		incomplete(e, insn, "may be left by the conditional jump");
+		continues(e, insn, "may be left by the conditional jump");
 	else
 		add_site(e, insn);
 }

@@ -30,8 +30,8 @@ static bool may_pass(const struct placement_input *in, const struct insn *insn)
 
 	if (in->machine == PLACE_AARCH64)
 		kept |= 1u << 30; /* the return address */
-	return insn->flow == FLOW_NEXT && !insn->is_call && insn->sp == SP_KEEP && !insn->stores &&
-	       !insn->ordered && !(insn->writes & kept);
+	return insn->flow == FLOW_NEXT && !insn->is_call && insn->sp == SP_KEEP &&
+	       !insn->stack_store && !insn->ordered && !(insn->writes & kept);
 }
 
 struct choice {
@@ -67,7 +67,7 @@ static struct choice choose(const struct placement_input *in, const struct code 
 			best = (struct choice){ insn, past_load };
 		if (!may_pass(in, insn))
 			break;
-		past_load |= insn->loads;
+		past_load |= insn->loads || insn->stores;
 	}
 	return best;
 }
@@ -78,6 +78,10 @@ static void refuse(struct placement *out, const char *what)
 	snprintf(out->reason, sizeof(out->reason), "%s", what);
 }
 
+/*
+ * x86-64: both probes share the best place. aarch64: the return probe is bound to +0, and its
+ * trap is paid anyway, so the entry probe joins it there; alone, it goes to the best place.
+ */
 static void place(const struct placement_input *in, const struct code *code, struct placement *out)
 {
 	const struct insn *first = code->insns;
@@ -90,18 +94,27 @@ static void place(const struct placement_input *in, const struct code *code, str
 		return;
 	}
 	out->possible = true;
-	out->class = best.insn->class;
-	out->entry_offset = (uint32_t)(best.insn->address - in->address);
-	out->moved_past_load = best.past_load;
 	out->reenters = code_is_target(code, in->address);
-	if (in->machine == PLACE_AARCH64) {
-		out->return_possible = first->class != CLASS_N;
-		out->return_class = first->class;
-	} else {
-		out->return_possible = true;
+	out->alone_class = best.insn->class;
+	out->alone_offset = (uint32_t)(best.insn->address - in->address);
+	out->return_possible = in->machine == PLACE_X86_64 || first->class != CLASS_N;
+	if (in->machine == PLACE_AARCH64 && out->return_possible) {
+		out->class = out->return_class = first->class;
+		return;
+	}
+	out->class = out->alone_class;
+	out->entry_offset = out->alone_offset;
+	out->moved_past_load = best.past_load;
+	if (out->return_possible) {
 		out->return_class = out->class;
 		out->return_offset = out->entry_offset;
 	}
+}
+
+void placement_without_return(struct placement *p)
+{
+	p->class = p->alone_class;
+	p->entry_offset = p->alone_offset;
 }
 
 void placement_find(const struct placement_input *in, struct placement *out)
@@ -110,7 +123,8 @@ void placement_find(const struct placement_input *in, struct placement *out)
 
 	*out = (struct placement){ .naive_class = CLASS_N,
 				   .class = CLASS_N,
-				   .return_class = CLASS_N };
+				   .return_class = CLASS_N,
+				   .alone_class = CLASS_N };
 	code_read(&code, in);
 	if (!in->size_bytes)
 		refuse(out, "has no code");

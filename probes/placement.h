@@ -4,15 +4,16 @@
  * decision out. decode.h has the instructions; decode_x86.c is the one file that includes capstone.
  *
  * x86-64: both probes may sit on any instruction of the first straight-line run before the stack
- * pointer moves, a store, a branch target, an atomic, a write to a captured argument register.
- * The return address is then still at (%rsp), where the kernel's return probe takes it from.
- * Preferred: nop5 (kernels >= 6.18 optimise it) > emulated (push, jcc, call, jmp, nop) >
+ * pointer moves, a store to the stack, a branch target, an atomic, a write to a captured argument
+ * register. The return address is then still at (%rsp), where the kernel's return probe takes it
+ * from. Preferred: nop5 (kernels >= 6.18 optimise it) > emulated (push, jcc, call, jmp, nop) >
  * single-stepped. Never: LOCK, VEX, EVEX or es/cs/ss/ds prefixes, nor what the kernel refuses or
- * cannot step without harm (syscall, pushf). A store ends the run because an optimised nop5 is a
- * call, whose return address lands in the red zone, and because it may be what others wait for.
- * aarch64: the return probe at +0 only (after paciasp the target dies); the entry probe may move
- * until the first write of x30 or sp; b, bl, cbz, tbz, adrp, adr, nop are simulated, others
- * stepped.
+ * cannot step without harm (syscall, pushf). A store to the stack ends the run because an optimised
+ * nop5 is a call, whose return address lands in the red zone. Other plain loads and stores are
+ * passed only where single-stepping would cost more than the miss that then goes unseen.
+ * aarch64: the return probe at +0 only (after paciasp the target dies), and the entry probe with
+ * it, because one trap serves both; without a return probe it may move until the first write of x30
+ * or sp; b, bl, cbz, tbz, adrp, adr, nop are simulated, others stepped.
  *
  * What this cannot see: an indirect jump into the run (a switch table whose case is the entry;
  * compilers do not make these), and a second entry point behind the first instruction, unless
@@ -40,7 +41,9 @@ struct placement {
 	enum probe_class class; /* of the entry probe */
 	enum probe_class return_class;
 	enum probe_class naive_class; /* of the first instruction; CLASS_N: not probeable */
-	bool moved_past_load;	      /* passed a plain load: check says so */
+	uint32_t alone_offset;	      /* of the entry probe where no return probe is set */
+	enum probe_class alone_class;
+	bool moved_past_load; /* passed a plain load or store: check says so */
 	bool reenters; /* a branch in the function jumps back into [0, entry_offset]: would fire
 			  again */
 	/* For exits at ret sites: every ret, and every tail jump out of the function; offsets from
@@ -51,6 +54,8 @@ struct placement {
 	int64_t ret_sites[PLACEMENT_RET_SITES_MAX];
 	bool ret_sites_complete;
 	char ret_sites_reason[96]; /* why not complete */
+	uint64_t continues_at; /* address outside the parts given that it jumps to with its frame, 0
+				  none */
 };
 
 struct placement_part {
@@ -75,5 +80,7 @@ struct placement_input {
 };
 
 void placement_find(const struct placement_input *in, struct placement *out);
+/* The exit is not seen by a return probe: the entry probe takes its own best place. */
+void placement_without_return(struct placement *p);
 
 #endif
