@@ -51,35 +51,59 @@ static double correlation_r2(const struct workload *w)
 	return sxy * sxy / (sxx * syy);
 }
 
-static void fit_growth(const struct workload *w, struct workload_fit *fit)
+/* Bins as points: (number of the middle call, fastest call). Returns how many. */
+static size_t points(const struct workload *w, double *x, double *y)
 {
-	double x[WORKLOAD_BINS], y[WORKLOAD_BINS];
-	double first = 0, excess = 0, explained = 0;
 	uint64_t before = 0;
 	size_t n = 0;
 
-	fit->growth_slope = fit->growth_r2 = fit->growth_share = NAN;
 	for (uint32_t i = 0; i < w->n_bins; i++) {
 		const struct workload_bin *bin = &w->bins[i];
 
 		if (bin->calls >= BIN_CALLS_MIN && bin->min_ns) {
-			if (!n || (double)bin->min_ns < first)
-				first = (double)bin->min_ns;
-			x[n] = log((double)before + (double)bin->calls / 2);
-			y[n++] = log((double)bin->min_ns);
+			x[n] = (double)before + (double)bin->calls / 2;
+			y[n++] = (double)bin->min_ns;
 		}
 		before += bin->calls;
 	}
-	if (n < BINS_MIN)
-		return;
+	return n;
+}
+
+static double growth_share(const struct workload *w, double least)
+{
+	double excess = 0, explained = 0;
+
 	for (uint32_t i = 0; i < w->n_bins; i++) {
 		const struct workload_bin *bin = &w->bins[i];
 
-		excess += (double)bin->sum_ns - (double)bin->calls * first;
-		explained += (double)bin->calls * ((double)bin->min_ns - first);
+		excess += (double)bin->sum_ns - (double)bin->calls * least;
+		explained += (double)bin->calls * ((double)bin->min_ns - least);
 	}
-	fit->growth_share = excess > 0 ? explained / excess : 0;
-	stats_line(x, y, n, &fit->growth_slope, &fit->growth_r2);
+	return excess > 0 ? explained / excess : 0;
+}
+
+/* A power of the number, or a line with an offset: the better of the two. */
+static void fit_growth(const struct workload *w, struct workload_fit *fit)
+{
+	double x[WORKLOAD_BINS], y[WORKLOAD_BINS];
+	size_t n = points(w, x, y);
+	double least, slope, power_r2;
+
+	fit->growth_ratio = fit->growth_r2 = fit->growth_share = NAN;
+	if (n < BINS_MIN)
+		return;
+	stats_line(x, y, n, &slope, &fit->growth_r2);
+	least = y[0];
+	fit->growth_ratio = y[n - 1] / y[0];
+	for (size_t i = 0; i < n; i++) {
+		least = y[i] < least ? y[i] : least;
+		x[i] = log(x[i]);
+		y[i] = log(y[i]);
+	}
+	fit->growth_share = growth_share(w, least);
+	stats_line(x, y, n, &slope, &power_r2);
+	if (!(power_r2 <= fit->growth_r2))
+		fit->growth_r2 = power_r2;
 }
 
 void workload_fit(const struct workload *w, struct workload_fit *fit)

@@ -4,11 +4,11 @@
  * is called workload:
  *
  * growth    The block takes longer the later it is called (a list that grows). Calls are binned
- *           by the logarithm of their number; over the bins log(fastest call) grows with
- *           log(number) on a line (GSL, r² >= 0.9, slope >= 0.2), and within the bins little
- *           variation is left. The fastest call of a bin stands for its work because
+ *           by the logarithm of their number; over the bins the fastest call doubles at least, on a
+ *           line or a power of the number (GSL, r2 >= 0.9), and the bins' fastest calls account
+ *           for half of the excess. The fastest call of a bin stands for its work, because
  *           interference seldom reaches every one of a bin's calls.
- * children  Durations follow the number of traced calls made inside (r² >= 0.95 over calls).
+ * children  Durations follow the number of traced calls made inside (r2 >= 0.95 over calls).
  *           Only for time spent running: a call that waits may well make more calls while it does.
  */
 #ifndef ISPOT_ANALYSIS_WORKLOAD_H
@@ -30,9 +30,10 @@ struct workload {
 };
 
 struct workload_fit {
-	double growth_slope, growth_r2; /* NAN: too little to tell */
-	double growth_share;		/* of the excess that the bins' fastest calls account for */
-	double children_r2;		/* NAN: the number of calls inside does not vary */
+	double growth_r2;    /* NAN: too little to tell */
+	double growth_ratio; /* fastest call of the last bin / of the first */
+	double growth_share; /* of the excess that the bins' fastest calls account for */
+	double children_r2;  /* NAN: the number of calls inside does not vary */
 };
 
 void workload_add(struct workload *w, uint64_t duration_ns, uint32_t calls_inside);
