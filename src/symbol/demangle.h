@@ -7,6 +7,9 @@
 
 /* Allocated, to be freed; a copy of symbol where it is not mangled. Rust hashes are cut off. */
 char *demangle(const char *symbol);
+/* The same without return type and parameter list: "ns::find<int>". */
+char *demangle_bare(const char *symbol);
+bool symbol_is_mangled(const char *symbol); /* by its first two bytes: cheap */
 bool symbol_is_cxx(const char *symbol);
 bool symbol_is_rust(const char *symbol);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * An ELF file's functions, lines and dependencies (elfutils; the one file that includes it is
- * dso.c). Symbols come from the first source that has them: .symtab, a .gnu_debuglink or
- * build-id file, debuginfod where the user has configured it, .gnu_debugdata (MiniDebugInfo),
- * .dynsym. Opened once per (device, inode) and kept until dso_cache_free().
+ * An ELF file's functions, lines and dependencies (elfutils; only dso*.c include it). Symbols come
+ * from the first source that has them: .symtab, a .gnu_debuglink or build-id file, debuginfod where
+ * the user has configured it, .gnu_debugdata (MiniDebugInfo), .dynsym. Opened once per (device,
+ * inode) and kept until dso_cache_free().
  */
 #ifndef ISPOT_SYMBOL_DSO_H
 #define ISPOT_SYMBOL_DSO_H
@@ -22,24 +22,27 @@ enum dso_language { LANG_UNKNOWN, LANG_C, LANG_CXX, LANG_RUST, LANG_GO, LANG_FOR
 
 struct dso_function {
 	const char *symbol;    /* as linked, with @VERSION cut off */
-	const char *name;      /* demangled, equals symbol for C */
+	const char *name;      /* demangled, equals symbol for C; NULL in dso_functions() until
+				  dso_function_name() */
+	const char *bare_name; /* without parameters; NULL until dso_function_bare_name() */
 	uint64_t address;      /* st_value: virtual address in the file's terms */
 	uint64_t file_offset;  /* of its first byte */
-	uint64_t size;         /* 0: the symbol gives none; dso fills it up to the next symbol or the section's end */
+	uint64_t size; /* 0: the symbol gives none; dso fills it up to the next symbol or the
+			  section's end */
 	bool size_guessed;
-	bool ifunc;            /* address is the resolver's; not to be probed itself */
-	bool default_version;  /* pthread_cond_wait@@GLIBC_2.3.2, or unversioned */
-	bool exported;         /* in .dynsym */
+	bool ifunc;	      /* address is the resolver's; not to be probed itself */
+	bool default_version; /* pthread_cond_wait@@GLIBC_2.3.2, or unversioned */
+	bool exported;	      /* in .dynsym */
 };
 
 struct dso_line {
-	const char *file;      /* "" unknown; valid as long as the dso */
+	const char *file; /* "" unknown; valid as long as the dso */
 	uint32_t line;
 };
 
 struct dso_inline {
-	const char *name;      /* demangled */
-	struct dso_line call;  /* where it was inlined into its caller */
+	const char *name;     /* demangled */
+	struct dso_line call; /* where it was inlined into its caller */
 };
 
 struct dso_cache *dso_cache_new(void);
@@ -52,33 +55,48 @@ void dso_cache_free(struct dso_cache *cache);
 int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err);
 
 const char *dso_path(const struct dso *dso);
-const char *dso_build_id(const struct dso *dso);       /* lower-case hex, "" none */
+const char *dso_build_id(const struct dso *dso); /* lower-case hex, "" none */
 dev_t dso_device(const struct dso *dso);
 ino_t dso_inode(const struct dso *dso);
 enum dso_machine dso_machine(const struct dso *dso);
-bool dso_is_static(const struct dso *dso);              /* no PT_INTERP and no DT_NEEDED */
-bool dso_is_go(const struct dso *dso);                  /* .go.buildinfo, .gopclntab */
+bool dso_is_static(const struct dso *dso); /* no PT_INTERP and no DT_NEEDED */
+bool dso_is_go(const struct dso *dso);	   /* .go.buildinfo, .gopclntab */
 bool dso_is_setuid(const struct dso *dso);
-const char *dso_interp(const struct dso *dso);          /* PT_INTERP, NULL none */
-const char *dso_symbol_source(const struct dso *dso);   /* ".symtab" "debuglink" "debuginfod" ".gnu_debugdata" ".dynsym" "none" */
-bool dso_has_dwarf(const struct dso *dso);
+const char *dso_interp(const struct dso *dso); /* PT_INTERP, NULL none */
+const char *dso_symbol_source(
+	struct dso *dso); /* ".symtab" "debuglink" "debuginfod" ".gnu_debugdata" ".dynsym" "none" */
+bool dso_has_dwarf(struct dso *dso);
 
-/* All functions, sorted by address; aliases at one address stand next to each other. */
+/*
+ * All functions, sorted by address; aliases at one address stand next to each other, the most
+ * public name first. Names are demangled when asked for: libstdc++ has thousands, a pattern needs
+ * few.
+ */
 size_t dso_functions(struct dso *dso, const struct dso_function **functions);
-const struct dso_function *dso_function_at(struct dso *dso, uint64_t address); /* that contains it; NULL */
+const char *dso_function_name(struct dso *dso, const struct dso_function *f); /* fills f->name */
+const char *dso_function_bare_name(struct dso *dso,
+				   const struct dso_function *f); /* fills f->bare_name */
+const struct dso_function *
+dso_function_at(struct dso *dso, uint64_t address); /* that contains it, with its name; NULL */
+/* Functions of exactly this symbol, default version first: indices into dso_functions(). */
+size_t dso_find(struct dso *dso, const char *symbol, const uint32_t **indices);
 /* Names of functions imported through the PLT/GOT (undefined dynamic symbols). */
 size_t dso_imports(struct dso *dso, const char *const **names);
-enum dso_language dso_language_at(struct dso *dso, uint64_t address); /* of the compile unit, else by mangling */
+enum dso_language dso_language_at(struct dso *dso,
+				  uint64_t address); /* of the compile unit, else by mangling */
 
-/* The code bytes at a file-terms address: pointer into the mapping and how many follow in the section. NULL: none. */
+/* The code bytes at a file-terms address: pointer into the mapping and how many follow in the
+ * section. NULL: none. */
 const uint8_t *dso_code(struct dso *dso, uint64_t address, size_t *n);
-uint64_t dso_offset_to_address(const struct dso *dso, uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
+uint64_t dso_offset_to_address(const struct dso *dso,
+			       uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
 uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);
 
 struct dso_line dso_line_at(struct dso *dso, uint64_t address);
 /* Inlined functions around address, innermost first; returns how many (at most n). */
 size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t n);
-bool dso_only_inlined(struct dso *dso, const char *name); /* DWARF knows it, but only as inlined copies */
+bool dso_only_inlined(struct dso *dso,
+		      const char *name); /* DWARF knows it, but only as inlined copies */
 
 /*
  * Files the dynamic loader would map for a program: itself, every DT_NEEDED library, the
@@ -88,7 +106,8 @@ struct dso_closure {
 	char **paths;
 	size_t n;
 };
-int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure *out, struct err *err);
+int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure *out,
+		struct err *err);
 void dso_closure_release(struct dso_closure *c);
 
 #endif

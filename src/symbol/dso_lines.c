@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Lines, inlined calls and languages, from DWARF. Compile units are found by a table of their own
+ * ranges: clang writes no .debug_aranges, which is all that libdw before 0.191 looks at.
+ */
+#include "symbol/dso_internal.h"
+
+#include <string.h>
+
+#include <dwarf.h>
+
+#include "base/hash.h"
+#include "symbol/demangle.h"
+
+struct unit_range {
+	uint64_t start, end;
+	Dwarf_Die unit; /* of the line table */
+	Dwarf_Die body; /* of the functions: another one with -gsplit-dwarf */
+};
+
+struct dso_lines {
+	Dwarf *dwarf; /* NULL: there is none */
+	Dwarf_Addr bias;
+	struct {
+		VEC(struct unit_range)
+	} units;
+	struct strtab names;
+};
+
+static int compare_units(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Units of functions that the linker threw away stay behind with ranges at 0: they are not code. */
+static void add_unit(struct dso *dso, struct dso_lines *lines, Dwarf_Die *unit, Dwarf_Die *body)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+		if (start < end && dso_code_range(dso, start + lines->bias))
+			*vec_add(&lines->units) = (struct unit_range){ start, end, *unit, *body };
+	}
+}
+
+static void load_units(struct dso *dso, struct dso_lines *lines)
+{
+	Dwarf_Die unit, sub;
+	Dwarf_CU *cu = NULL;
+	uint8_t type;
+
+	while (dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, &sub) == 0) {
+		if (type == DW_UT_type || type == DW_UT_split_type || type == DW_UT_partial)
+			continue;
+		add_unit(dso, lines, &unit, type == DW_UT_skeleton && sub.addr ? &sub : &unit);
+	}
+	vec_sort(&lines->units, compare_units);
+}
+
+static struct dso_lines *get_lines(struct dso *dso)
+{
+	struct dso_lines *lines = dso->lines;
+	Dwfl_Module *module;
+
+	if (lines)
+		return lines;
+	lines = dso->lines = xcalloc(1, sizeof(*lines));
+	module = dso_module(dso);
+	lines->dwarf = module ? dwfl_module_getdwarf(module, &lines->bias) : NULL;
+	if (lines->dwarf)
+		load_units(dso, lines);
+	return lines;
+}
+
+void dso_lines_free(struct dso_lines *lines)
+{
+	if (!lines)
+		return;
+	vec_release(&lines->units);
+	strtab_release(&lines->names);
+	free(lines);
+}
+
+bool dso_has_dwarf(struct dso *dso)
+{
+	return get_lines(dso)->dwarf != NULL;
+}
+
+/* Address in DWARF's terms. */
+static struct unit_range *find_unit(struct dso_lines *lines, uint64_t address)
+{
+	size_t low = 0, high = lines->units.n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (lines->units.data[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low || address >= lines->units.data[low - 1].end)
+		return NULL;
+	return &lines->units.data[low - 1];
+}
+
+struct dso_line dso_line_at(struct dso *dso, uint64_t address)
+{
+	struct dso_lines *lines = get_lines(dso);
+	struct unit_range *unit = find_unit(lines, address - lines->bias);
+	Dwarf_Line *line = unit ? dwarf_getsrc_die(&unit->unit, address - lines->bias) : NULL;
+	const char *file = line ? dwarf_linesrc(line, NULL, NULL) : NULL;
+	int number = 0;
+
+	if (!file || dwarf_lineno(line, &number) || number < 0)
+		return (struct dso_line){ "", 0 };
+	return (struct dso_line){ file, (uint32_t)number };
+}
+
+static const char *linkage_name(Dwarf_Die *die)
+{
+	Dwarf_Attribute attr;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attr) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attr))
+		return dwarf_formstring(&attr);
+	return NULL;
+}
+
+static const char *die_name(struct dso_lines *lines, Dwarf_Die *die)
+{
+	const char *name = linkage_name(die), *kept;
+	char *demangled;
+
+	if (!name)
+		name = dwarf_diename(die);
+	demangled = demangle(name ? name : "");
+	kept = strtab_get(&lines->names, strtab_add(&lines->names, demangled));
+	free(demangled);
+	return kept;
+}
+
+static struct dso_line call_line(Dwarf_Die *unit, Dwarf_Die *die)
+{
+	struct dso_line line = { "", 0 };
+	Dwarf_Word file = 0, number = 0;
+	Dwarf_Attribute attr;
+	Dwarf_Files *files;
+	const char *name;
+	size_t n;
+
+	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &number))
+		line.line = (uint32_t)number;
+	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &file) &&
+	    !dwarf_getsrcfiles(unit, &files, &n) && file < n) {
+		name = dwarf_filesrc(files, file, NULL, NULL);
+		line.file = name ? name : "";
+	}
+	return line;
+}
+
+static size_t add_inlines(struct dso_lines *lines, struct unit_range *unit, Dwarf_Die *innermost,
+			  struct dso_inline *chain, size_t room)
+{
+	Dwarf_Die *scopes = NULL;
+	int n = dwarf_getscopes_die(innermost, &scopes);
+	size_t found = 0;
+
+	for (int i = 0; i < n && found < room; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_subprogram)
+			break;
+		if (tag != DW_TAG_inlined_subroutine)
+			continue;
+		chain[found].name = die_name(lines, &scopes[i]);
+		chain[found++].call = call_line(&unit->unit, &scopes[i]);
+	}
+	free(scopes);
+	return found;
+}
+
+/*
+ * dwarf_getscopes() turns from the innermost inlined copy to where that function was written, so
+ * only its first result is used; dwarf_getscopes_die() then walks the real nesting.
+ */
+size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t room)
+{
+	struct dso_lines *lines = get_lines(dso);
+	struct unit_range *unit = find_unit(lines, address - lines->bias);
+	Dwarf_Die *scopes = NULL;
+	size_t found = 0;
+	int n;
+
+	n = unit ? dwarf_getscopes(&unit->body, address - lines->bias, &scopes) : 0;
+	for (int i = 0; i < n; i++) {
+		int tag = dwarf_tag(&scopes[i]);
+
+		if (tag == DW_TAG_inlined_subroutine)
+			found = add_inlines(lines, unit, &scopes[i], chain, room);
+		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
+			break;
+	}
+	free(scopes);
+	return found;
+}
+
+static enum dso_language language_of(int dwarf_language)
+{
+	static const struct {
+		int dwarf;
+		enum dso_language language;
+	} rows[] = {
+		{ DW_LANG_C, LANG_C },
+		{ DW_LANG_C89, LANG_C },
+		{ DW_LANG_C99, LANG_C },
+		{ DW_LANG_C11, LANG_C },
+		{ 0x2c /* C17, DWARF 6 */, LANG_C },
+		{ DW_LANG_C_plus_plus, LANG_CXX },
+		{ DW_LANG_C_plus_plus_03, LANG_CXX },
+		{ DW_LANG_C_plus_plus_11, LANG_CXX },
+		{ DW_LANG_C_plus_plus_14, LANG_CXX },
+		{ 0x2b /* C++17, DWARF 6 */, LANG_CXX },
+		{ 0x2d /* C++20 */, LANG_CXX },
+		{ DW_LANG_Rust, LANG_RUST },
+		{ DW_LANG_Go, LANG_GO },
+		{ DW_LANG_Fortran77, LANG_FORTRAN },
+		{ DW_LANG_Fortran90, LANG_FORTRAN },
+		{ DW_LANG_Fortran95, LANG_FORTRAN },
+		{ DW_LANG_Fortran03, LANG_FORTRAN },
+		{ DW_LANG_Fortran08, LANG_FORTRAN },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].dwarf == dwarf_language)
+			return rows[i].language;
+	}
+	return LANG_UNKNOWN;
+}
+
+enum dso_language dso_language_at(struct dso *dso, uint64_t address)
+{
+	struct dso_lines *lines = get_lines(dso);
+	struct unit_range *unit = find_unit(lines, address - lines->bias);
+	enum dso_language language = unit ? language_of(dwarf_srclang(&unit->body)) : LANG_UNKNOWN;
+	const struct dso_function *f;
+
+	if (language != LANG_UNKNOWN)
+		return language;
+	f = dso_function_at(dso, address);
+	if (f && symbol_is_rust(f->symbol))
+		return LANG_RUST;
+	if (f && symbol_is_cxx(f->symbol))
+		return LANG_CXX;
+	return dso->go ? LANG_GO : LANG_UNKNOWN;
+}
+
+struct inline_search {
+	const char *name; /* as asked for */
+	const char *last; /* its last component: what DW_AT_name holds */
+	size_t last_bytes;
+	bool inlined, concrete;
+};
+
+static bool means(struct inline_search *search, Dwarf_Die *die)
+{
+	const char *name = dwarf_diename(die), *linkage;
+	char *bare;
+	bool same;
+
+	if (!name || strncmp(name, search->last, search->last_bytes) != 0)
+		return false;
+	if (!strcmp(name, search->name))
+		return true;
+	linkage = linkage_name(die);
+	if (!linkage)
+		return false;
+	bare = demangle_bare(linkage);
+	same = !strcmp(bare, search->name) || !strcmp(linkage, search->name);
+	free(bare);
+	return same;
+}
+
+static void look_at(struct inline_search *search, Dwarf_Die *die)
+{
+	Dwarf_Word how = 0;
+	Dwarf_Attribute attr;
+
+	if (!means(search, die))
+		return;
+	if (dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges))
+		search->concrete = true;
+	else if (!dwarf_formudata(dwarf_attr(die, DW_AT_inline, &attr), &how))
+		search->inlined |= how == DW_INL_inlined || how == DW_INL_declared_inlined;
+}
+
+/* Classes within namespaces within classes: deeper than this is damage. */
+#define SCOPES_MAX 32
+
+static void search_children(struct inline_search *search, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die die;
+
+	if (depth == SCOPES_MAX || dwarf_child(parent, &die))
+		return;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			look_at(search, &die);
+			break;
+		case DW_TAG_namespace:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+			search_children(search, &die, depth + 1);
+			break;
+		}
+	} while (!search->concrete && dwarf_siblingof(&die, &die) == 0);
+}
+
+/* "ns::list<a::b>::find" -> "find" */
+static const char *last_component(const char *name, size_t *n)
+{
+	const char *last = name;
+	int depth = 0;
+
+	for (const char *s = name; *s; s++) {
+		depth += *s == '<';
+		depth -= *s == '>' && depth > 0;
+		if (!depth && s[0] == ':' && s[1] == ':')
+			last = s + 2;
+	}
+	*n = strcspn(last, "<(");
+	return last;
+}
+
+bool dso_only_inlined(struct dso *dso, const char *name)
+{
+	struct dso_lines *lines = get_lines(dso);
+	struct inline_search search = { .name = name };
+	char *bare = demangle_bare(name);
+	Dwarf_Die unit, sub;
+	Dwarf_CU *cu = NULL;
+	uint8_t type;
+
+	search.last = last_component(bare, &search.last_bytes);
+	while (lines->dwarf && !search.concrete &&
+	       dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, &sub) == 0)
+		search_children(&search, type == DW_UT_skeleton && sub.addr ? &sub : &unit, 0);
+	free(bare);
+	return search.inlined && !search.concrete;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbol/maps.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+static const char deleted_suffix[] = " (deleted)";
+
+/* The kernel writes a newline in a path as \012, and only that. */
+static char *unescape(const char *s)
+{
+	char *path = xstrdup(s), *to = path;
+
+	for (const char *from = s; *from; to++) {
+		if (!strncmp(from, "\\012", 4)) {
+			*to = '\n';
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
+	return path;
+}
+
+static void add_line(struct mappings *m, const char *line)
+{
+	unsigned major, minor;
+	struct mapping map = { 0 };
+	uint64_t inode;
+	char perms[8];
+	int path_at = 0;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &map.start,
+		   &map.end, perms, &map.file_offset, &major, &minor, &inode, &path_at) != 7)
+		return;
+	if (!path_at || perms[2] != 'x' || !inode || line[path_at] != '/')
+		return;
+	map.device = makedev(major, minor);
+	map.inode = (ino_t)inode;
+	map.path = unescape(line + path_at);
+	*vec_add(m) = map;
+}
+
+static int open_error(struct err *err, pid_t pid)
+{
+	int code = -errno;
+
+	if (code == -ENOENT || code == -ESRCH)
+		return err_set(err, -ESRCH, "no process %d; it has ended or the number is wrong",
+			       (int)pid);
+	if (code == -EACCES || code == -EPERM)
+		return err_set(err, code, "cannot read the mappings of process %d; run with sudo",
+			       (int)pid);
+	return err_set(err, code, "cannot read /proc/%d/maps: %s; is /proc mounted?", (int)pid,
+		       strerror(-code));
+}
+
+int mappings_read(struct mappings *m, pid_t pid, struct err *err)
+{
+	char name[64], *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+	FILE *file;
+	int ret = 0;
+
+	mappings_release(m);
+	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
+	file = fopen(name, "re");
+	if (!file)
+		return open_error(err, pid);
+	errno = 0;
+	while ((n = getline(&line, &room, file)) > 0) {
+		if (line[n - 1] == '\n')
+			line[n - 1] = '\0';
+		add_line(m, line);
+	}
+	if (ferror(file)) /* the process ended between open and read, or is not ours */
+		ret = open_error(err, pid);
+	free(line);
+	fclose(file);
+	return ret;
+}
+
+const struct mapping *mappings_find(const struct mappings *m, uint64_t address)
+{
+	size_t low = 0, high = m->n;
+
+	while (low < high) { /* the kernel lists them by address */
+		size_t mid = low + (high - low) / 2;
+
+		if (m->data[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == m->n || m->data[low].start > address)
+		return NULL;
+	return &m->data[low];
+}
+
+void mappings_release(struct mappings *m)
+{
+	vec_for_each (m, struct mapping, map)
+		free(map->path);
+	vec_release(m);
+}
+
+/*
+ * Filesystems with devices of their own (btrfs, overlayfs) show another device in maps than
+ * stat() gives, so a differing device with the same inode is settled by what map_files says.
+ */
+static bool is_mapped_file(const struct mapping *m, pid_t pid, const char *path)
+{
+	struct stat st, mapped;
+	char link[96];
+
+	if (stat(path, &st) || st.st_ino != m->inode)
+		return false;
+	if (st.st_dev == m->device)
+		return true;
+	snprintf(link, sizeof(link), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+		 m->end);
+	return !stat(link, &mapped) && mapped.st_dev == st.st_dev && mapped.st_ino == st.st_ino;
+}
+
+static bool ends_deleted(const char *path)
+{
+	size_t n = strlen(path), suffix = sizeof(deleted_suffix) - 1;
+
+	return n > suffix && !strcmp(path + n - suffix, deleted_suffix);
+}
+
+int mapping_path(const struct mapping *m, pid_t pid, char *buf, size_t n, struct err *err)
+{
+	struct stat st;
+
+	if ((size_t)snprintf(buf, n, "%s", m->path) < n && is_mapped_file(m, pid, buf))
+		return 0;
+	if ((size_t)snprintf(buf, n, "/proc/%d/root%s", (int)pid, m->path) < n &&
+	    is_mapped_file(m, pid, buf))
+		return 0;
+	/* Hidden from here and from the process's root (another namespace's mount) but alive: this
+	 * opens the mapped inode itself; needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. */
+	if ((size_t)snprintf(buf, n, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
+			     m->end) < n &&
+	    !stat(buf, &st) && st.st_nlink && st.st_ino == m->inode)
+		return 0;
+	if (ends_deleted(m->path))
+		return err_set(
+			err, -ENOENT,
+			"%.*s was deleted or replaced while process %d runs the old file; restart it",
+			(int)(strlen(m->path) - sizeof(deleted_suffix) + 1), m->path, (int)pid);
+	return err_set(
+		err, -ENOENT,
+		"%s on disk is not the file that process %d runs (replaced since it started); restart it",
+		m->path, (int)pid);
+}
