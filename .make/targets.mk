@@ -1,8 +1,115 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Everything but compiling.
-.PHONY: clean deps
+# Everything but compiling. A target whose parts are not there says so and fails.
+.PHONY: deps demo demo-run test test-run test-parts check bench paper fuzz test-vm bless install \
+	clean help
+
+MKTRACE := $(patsubst tests/golden/%.c,$(B)/golden/%,$(wildcard tests/golden/mktrace.c))
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
+T ?=
+
+help:
+	@echo 'make            build ./ispot and the microbenchmarks (DEBUG=1 ASAN=1 TSAN=1 COVERAGE=1 CC=clang V=1)'
+	@echo 'make demo       install what is missing, build, record a contended program, print its report'
+	@echo 'make test       install what is missing, build, run all tests; T=NAME runs one'
+	@echo 'make check      format, headers, layers, man pages, scripts'
+	@echo 'make deps       install the packages that building and testing need'
+	@echo 'make bench      what a traced call costs here, beside perf and bpftrace'
+	@echo 'make paper      the experiments of the papers; QUICK=1 the short ones'
+	@echo 'make fuzz       fuzz the trace reader; SECONDS=N per target (60)'
+	@echo 'make test-vm    the tests that could harm a kernel, in guest kernels'
+	@echo 'make bless      rewrite the golden reports; T=NAME one of them'
+	@echo 'make install    into PREFIX ($(PREFIX)) under DESTDIR'
+	@echo 'make clean      remove what make made'
+
 deps:
 	@.make/deps install
+
+# Called again after the packages are there: only then can make know the libraries' flags.
+demo:
+	@.make/deps install build
+	@$(MAKE) --no-print-directory demo-run
+
+demo-run: ispot build/microbench/contended
+	@mkdir -p build/demo
+	$(SUDO) ./ispot record -o build/demo/ispot.data build/microbench/contended
+	$(SUDO) ./ispot report -i build/demo/ispot.data | cat
+
+test:
+	@.make/deps install
+	@$(MAKE) --no-print-directory test-run
+
+test-parts: ispot microbench unit $(HELPERS) $(MKTRACE)
+
+test-run: test-parts
+	@B=$(B) tests/run $(T)
+
+check: test-parts
+	@B=$(B) tests/run check
+
+bless: test-parts
+	@B=$(B) tests/golden/run bless $(T)
+
+# $(1): the program that does it, $(2): what is missing without it
+part = @test -x $(1) || { echo "make $@: $(2) (no $(1))" >&2; exit 1; }
+
+bench: ispot microbench
+	$(call part,tests/bench/run,no benchmark beside perf and bpftrace yet; ./ispot bench measures ispot alone)
+	$(SUDO) tests/bench/run
+
+paper: ispot microbench
+	$(call part,tests/paper/run,the papers' experiments are not written yet)
+	$(SUDO) QUICK=$(QUICK) tests/paper/run
+
+test-vm: test-parts
+	$(call part,tests/vm/run,the tests in guest kernels are not written yet)
+	tests/vm/run $(T)
+
+FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
+FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
+FUZZ_OBJ := $(filter build/fuzz/obj/src/base/% build/fuzz/obj/src/trace/%,$(SRC:%.c=build/fuzz/obj/%.o))
+SECONDS ?= 60
+
+build/fuzz/obj/%.o: %.c
+	@mkdir -p $(@D)
+	$(call say,FUZZ)
+	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(PC_CFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
+
+build/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJ)
+	$(call say,LINK)
+	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(PC_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer \
+		-o $@ $^ $(LIBS)
+
+-include $(FUZZ_OBJ:.o=.d)
+
+fuzz: $(FUZZ)
+	$(if $(FUZZ),,@echo "make fuzz: no fuzz targets yet (no tests/fuzz/fuzz_*.c)" >&2; exit 1)
+	@set -e; for f in $(FUZZ); do \
+		mkdir -p $$f.corpus; \
+		seeds=tests/fuzz/$$(basename $$f).seeds; test -d $$seeds || seeds=; \
+		echo "$$f: $(SECONDS) s"; \
+		$$f -max_total_time=$(SECONDS) -artifact_prefix=$$f. -print_final_stats=1 \
+			$$f.corpus $$seeds 2>&1 | tail -n 12; test $${PIPESTATUS[0]} = 0; done
+fuzz: SHELL := /bin/bash
+
+$(B)/golden/%: tests/golden/%.c $(B)/libispot.a
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libispot.a $(LIBS)
+
+D := $(DESTDIR)$(PREFIX)
+MAN := $(wildcard man/*.[1-8])
+
+install: ispot
+	install -d $(D)/bin $(D)/share/bash-completion/completions
+	install -m 755 ispot $(D)/bin/ispot
+	./ispot --completion bash >$(D)/share/bash-completion/completions/ispot
+	$(foreach m,$(MAN),install -D -m 644 $m $(D)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m)$(newline))
+	$(if $(wildcard probes/ispot.h),install -D -m 644 probes/ispot.h $(D)/include/ispot.h)
+
+define newline
+
+	
+endef
 
 clean:
 	rm -rf build ispot

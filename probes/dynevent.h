@@ -8,7 +8,9 @@
  * can crash kernels; this module makes both unrepresentable: an event is built closed, sealed by
  * its first open, and deleted only when its count of descriptors is back at zero. Events are named
  * ispot_<session>/<class><set>; a lock file held with flock marks the session alive, so that
- * the next start can sweep what a killed session left, and nothing else.
+ * the next start can sweep what a killed session left, and nothing else. Nobody else can be
+ * first to open an event of ours (the gate, dynevent_internal.h); an event that somebody opened
+ *beside us and still holds is left in place, said, and swept by a later session.
  *
  * Event classes: points of one event must have one type (p or r) and the same arguments.
  */
@@ -28,18 +30,25 @@ enum point_class { POINT_ENTRY = 'e', POINT_RETURN = 'r', POINT_EXIT = 'x' };
 /* Finds tracefs (mounts it at /sys/kernel/tracing if it is nowhere), takes the session's lock,
  * sweeps dead sessions. -EACCES: not root; -ENOENT: no tracefs in this kernel; -EROFS … */
 int dynevent_session_open(struct dynevent_session **s, struct err *err);
-void dynevent_session_close(struct dynevent_session *s); /* deletes what is left, idempotent on NULL */
+void dynevent_session_close(
+	struct dynevent_session *s); /* deletes what is left, idempotent on NULL */
 
 struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t set);
 /* path must open the file from here; id comes back as the event's `id` argument. */
 void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint32_t id);
 size_t dynevent_n(const struct dynevent *ev);
-/* Writes all points. A point that the kernel refuses is left out and reported through refused(). */
+/*
+ * Writes all points; from here on dynevent_n counts those accepted, and nothing can be added. A
+ * point that the kernel refuses is left out and reported through refused() (may be NULL). What the
+ * instruction decoder refuses comes to light only in dynevent_open, and only on a process that
+ * has the file mapped.
+ */
 int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id, int errnum),
 		    void *ctx, struct err *err);
-/* A perf event on it: pid, inherit as in perf_event_open; returns the descriptor (kept and closed by ev) or -errno. */
+/* A perf event on it: pid, inherit as in perf_event_open; returns the descriptor (kept and closed
+ * by ev) or -errno. */
 int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, struct err *err);
-/* Closes every descriptor, then deletes the event. */
+/* Closes every descriptor, then deletes the event; NULL is fine. */
 void dynevent_delete(struct dynevent *ev);
 
 #endif

@@ -15,6 +15,7 @@
 #ifndef ISPOT_ARGS_H
 #define ISPOT_ARGS_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,13 +50,34 @@ struct option_row {
 	const char *alias;     /* NULL or further names: "N,period": letters and long names */
 };
 
-enum { ARGS_STOP_AT_WORD = 1 };
+enum {
+	ARGS_STOP_AT_WORD = 1,
+	ARGS_KEEP_DASHES = 2, /* `--` stays among the words (diff's A... -- B...) */
+};
+
+/* What args_parse() returns for -h, --help and --version: commands pass it on, main answers. */
+#define ARGS_ANSWERED (-ECANCELED)
 
 /*
- * Fills *options; remaining words stay in argv[*first] and up. -EINVAL: unknown option (with the
- * nearest name), missing or malformed value; err->exit_status = 2.
+ * Fills *options; the words stay, in their order, in argv[*first] and up. -EINVAL: unknown option
+ * (with the nearest name), missing or malformed value; err->exit_status = 2. An option is -o FILE,
+ * -oFILE, --output FILE or --output=FILE, flags may stand together (-vv, -qi FILE). Lists
+ * (ARG_LIST) point into argv; release them with vec_release().
  */
 int args_parse(const struct option_row *rows, void *options, unsigned flags, int argc, char **argv,
 	       int *first, struct err *err);
+
+/*
+ * Calls fn for every spelling of a row: "-o", "--output", and those of its alias. Help and
+ * completion are made of this.
+ */
+void option_spellings(const struct option_row *row, void (*fn)(void *ctx, const char *spelling),
+		      void *ctx);
+
+/* Rows end where there is neither a letter nor a name. */
+static inline bool option_row_ends(const struct option_row *row)
+{
+	return !row->letter && !row->name;
+}
 
 #endif

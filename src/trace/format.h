@@ -8,8 +8,8 @@
  * (killed recorder) is read by walking the frames; a frame cut off at the end is left out and said.
  *
  *	CHUNK_META    lines of JSON, one object each with a "kind" (trace/meta.h); any number of
- *	              them, anywhere: what is known at the start comes first, the rest when it is known
- *	CHUNK_EVENTS  the records of one CPU, in time order; successive event chunks of a CPU do not
+ *	              them, anywhere: what is known at the start comes first, the rest when it is
+ *known CHUNK_EVENTS  the records of one CPU, in time order; successive event chunks of a CPU do not
  *	              overlap in time
  *
  * A record in an event chunk is a row of LEB128 varints (z: zigzag for signed):
@@ -27,8 +27,8 @@
 
 #include <stdint.h>
 
-#define TRACE_MAGIC    0x74637369u /* "isct": first bytes of every decompressed chunk */
-#define TRACE_VERSION  1
+#define TRACE_MAGIC   0x74637369u /* "isct": first bytes of every decompressed chunk */
+#define TRACE_VERSION 1
 
 enum chunk_kind { CHUNK_META = 1, CHUNK_EVENTS = 2 };
 
@@ -37,13 +37,14 @@ struct chunk_header {
 	uint32_t magic;
 	uint16_t version;
 	uint16_t kind;
-	uint32_t cpu;           /* events: the CPU; meta: 0 */
-	uint32_t n_records;     /* events: records, REC_THREAD not counted; meta: lines */
+	uint32_t cpu;		/* events: the CPU; meta: 0 */
+	uint32_t n_records;	/* events: records, REC_THREAD not counted; meta: lines */
 	uint64_t time_first_ns; /* events: CLOCK_MONOTONIC of the first record; meta: 0 */
-	uint64_t time_last_ns;  /* of the latest record */
-	uint64_t body_bytes;    /* behind this header, uncompressed; at most CHUNK_BODY_MAX */
-	uint32_t body_crc;      /* CRC-32 (zlib's) of the body */
-	uint32_t header_crc;    /* CRC-32 of the 44 bytes before it: a damaged body still has a place and a count */
+	uint64_t time_last_ns;	/* of the latest record */
+	uint64_t body_bytes;	/* behind this header, uncompressed; at most CHUNK_BODY_MAX */
+	uint32_t body_crc;	/* CRC-32 (zlib's) of the body */
+	uint32_t header_crc; /* CRC-32 of the 44 bytes before it: a damaged body still has a place
+				and a count */
 };
 
 #define CHUNK_BODY_MAX (64u << 20)
@@ -51,25 +52,30 @@ struct chunk_header {
 enum record_kind {
 	REC_ENTRY = 0,
 	REC_EXIT = 1,
-	REC_THREAD = 2,      /* encoding only, readers never hand it out */
+	REC_THREAD = 2, /* encoding only, readers never hand it out */
 	/* extended; the payload's varints in order: */
 	REC_SWITCH_OUT = 16, /* state: enum switch_state; next tid (0: idle); next tgid */
 	REC_SWITCH_IN = 17,  /* nothing */
-	REC_FORK = 18,       /* by the parent: child tid, child tgid (equal tgids: a new thread) */
+	REC_FORK = 18,	     /* by the parent: child tid, child tgid (equal tgids: a new thread) */
 	REC_TASK_EXIT = 19,  /* nothing: the thread ended */
-	REC_COMM = 20,       /* the rest: the thread's new name, raw bytes */
-	REC_EXEC = 21,       /* the rest: path as the kernel was given it */
-	REC_LOST = 22,       /* count (0: unknown); the time in ns since which records of this CPU may be missing */
-	REC_SET_ON = 23,     /* set id, tgid (0: every process): its probes fire from now on */
-	REC_SET_OFF = 24,    /* set id, tgid */
-	REC_SAMPLE = 25,     /* weight ns; ip; stack id (0: none; meta kind "stack") */
-	REC_WAKING = 26,     /* by the waker: woken tid */
-	REC_FAULTS = 27,     /* minor faults, major faults of the thread since its previous REC_FAULTS */
-	REC_BLOCK_STACK = 28,/* z(stack id): call stack the thread blocked with, follows its REC_SWITCH_OUT */
-	REC_STACK = 29,      /* stack id: call stack of the entry just before on this thread */
-	REC_ARGS = 30,       /* mask, then one varint per bit: argument values of the entry just before */
-	REC_COUNTERS = 31,   /* mask, then one varint per bit: counter values at the entry or exit just before */
-	REC_CALL_COUNT = 32, /* probe id, calls of this thread not recorded since the previous (sampling) */
+	REC_COMM = 20,	     /* the rest: the thread's new name, raw bytes */
+	REC_EXEC = 21,	     /* the rest: path as the kernel was given it */
+	REC_LOST = 22, /* count (0: unknown); the time in ns since which records of this CPU may be
+			  missing */
+	REC_SET_ON = 23,  /* set id, tgid (0: every process): its probes fire from now on */
+	REC_SET_OFF = 24, /* set id, tgid */
+	REC_SAMPLE = 25,  /* weight ns; ip; stack id (0: none; meta kind "stack") */
+	REC_WAKING = 26,  /* by the waker: woken tid */
+	REC_FAULTS =
+		27, /* minor faults, major faults of the thread since its previous REC_FAULTS */
+	REC_BLOCK_STACK = 28, /* z(stack id): call stack the thread blocked with, follows its
+				 REC_SWITCH_OUT */
+	REC_STACK = 29,	      /* stack id: call stack of the entry just before on this thread */
+	REC_ARGS = 30, /* mask, then one varint per bit: argument values of the entry just before */
+	REC_COUNTERS = 31, /* mask, then one varint per bit: counter values at the entry or exit
+			      just before */
+	REC_CALL_COUNT =
+		32, /* probe id, calls of this thread not recorded since the previous (sampling) */
 };
 
 enum switch_state {

@@ -25,70 +25,70 @@ enum probe_class { CLASS_NOP5, CLASS_EMULATED, CLASS_SINGLE_STEP, CLASS_MARKER, 
 enum exit_mech { EXIT_RETURN, EXIT_RET_SITES, EXIT_NONE };
 
 const char *probe_class_name(enum probe_class c); /* "nop5" "emulated" "single-step" "marker" */
-const char *exit_mech_name(enum exit_mech m);     /* "return" "ret-sites" "none" */
+const char *exit_mech_name(enum exit_mech m);	  /* "return" "ret-sites" "none" */
 
 /* kind "session": exactly one, the first line */
 struct meta_session {
-	uint32_t version;           /* TRACE_VERSION of the writer */
+	uint32_t version; /* TRACE_VERSION of the writer */
 	const char *ispot_version;
-	const char *command;        /* as typed, blanks and quotes escaped for a shell; "" on attach */
-	uint64_t pid;               /* the command's or first attached process; META_UNKNOWN: none */
-	uint64_t start_ns;          /* CLOCK_MONOTONIC */
-	uint64_t start_unix_ns;     /* CLOCK_REALTIME at start_ns */
-	const char *clock;          /* "monotonic" */
-	double cycles_per_ns;       /* TSC/CNTVCT against the clock; NAN: no counter */
-	uint32_t cpus;              /* online */
+	const char *command;	/* as typed, blanks and quotes escaped for a shell; "" on attach */
+	uint64_t pid;		/* the command's or first attached process; META_UNKNOWN: none */
+	uint64_t start_ns;	/* CLOCK_MONOTONIC */
+	uint64_t start_unix_ns; /* CLOCK_REALTIME at start_ns */
+	const char *clock;	/* "monotonic" */
+	double cycles_per_ns;	/* TSC/CNTVCT against the clock; NAN: no counter */
+	uint32_t cpus;		/* online */
 	const char *hostname, *kernel, *machine; /* uname -n -r -m */
-	const char *pmu;            /* libpfm4's name, or "none" */
-	const char *producer;       /* "bpf" or "perf" (engines A and B), "import", "synthetic" */
-	uint64_t period;            /* one call in so many is recorded; 1: all */
+	const char *pmu;			 /* libpfm4's name, or "none" */
+	const char *producer; /* "bpf" or "perf" (engines A and B), "import", "synthetic" */
+	uint64_t period;      /* one call in so many is recorded; 1: all */
 	bool attached;
-	const char *options;        /* record's options as typed */
+	const char *options; /* record's options as typed */
 };
 
 /* kind "object": a mapped file */
 struct meta_object {
-	uint32_t id; /* counted from 0, in order of appearance */
+	uint32_t id;		     /* counted from 0, in order of appearance */
 	const char *path, *build_id; /* build_id lower-case hex, "" if it has none */
 };
 
 /* kind "function": a probed block; id is what REC_ENTRY and REC_EXIT carry */
 struct meta_function {
 	uint32_t id, object, set;
-	const char *name;         /* demangled */
-	const char *symbol;       /* as the linker knows it */
-	uint64_t address;         /* of the function in the ELF file (st_value) */
+	const char *name;   /* demangled */
+	const char *symbol; /* as the linker knows it */
+	uint64_t address;   /* of the function in the ELF file (st_value) */
 	uint64_t size_bytes;
-	uint64_t probe_offset;    /* of the entry probe, from the function's first byte */
+	uint64_t probe_offset; /* of the entry probe, from the function's first byte */
 	enum probe_class class;
 	enum exit_mech exit;
-	const char *file;         /* "" unknown */
-	uint32_t line;            /* 0 unknown */
-	const char *block;        /* "function" or "marker" */
-	bool blocking;            /* known to wait (mutex, read, …): from the table of blocking functions */
-	bool chosen;              /* by the user's -F, not by ispot */
+	const char *file;  /* "" unknown */
+	uint32_t line;	   /* 0 unknown */
+	const char *block; /* "function" or "marker" */
+	bool blocking; /* known to wait (mutex, read, …): from the table of blocking functions */
+	bool chosen;   /* by the user's -F, not by ispot */
 };
 
 /* kind "not_traced": wanted, or hot, and left out */
 struct meta_not_traced {
 	const char *name, *object, *reason; /* reason: a clause for the report */
-	double cpu_share;         /* of samples, NAN unknown */
-	double calls_per_s;       /* NAN unknown */
-	double cost_share;        /* of the target's CPU time that tracing it would take; NAN unknown */
+	double cpu_share;		    /* of samples, NAN unknown */
+	double calls_per_s;		    /* NAN unknown */
+	double cost_share; /* of the target's CPU time that tracing it would take; NAN unknown */
 };
 
 /* kind "calibration": cost of an empty traced call, per class and exit mechanism */
 struct meta_calibration {
 	enum probe_class class;
 	enum exit_mech exit;
-	uint32_t threads;         /* that ran at the same time */
-	const char *when;         /* "before" or "after" */
+	uint32_t threads; /* that ran at the same time */
+	const char *when; /* "before" or "after" */
 	/* inner: from stamp to stamp, what an empty call's duration shows */
 	uint64_t inner_min_ns, inner_p50_ns, inner_p99_ns;
 	double inner_mean_ns;
 	/* full: what a traced call adds to its caller's time */
 	double full_p50_ns;
-	uint64_t calls;           /* that this rests on */
+	uint64_t calls; /* that this rests on */
 };
 
 /* kind "thread": known when recording began, or found later in /proc */
@@ -122,30 +122,66 @@ struct meta_end {
 	uint64_t end_ns;
 	uint64_t made_records, lost_records; /* entry + exit, counted in the kernel */
 	uint64_t recorder_cpu_ns;
-	int64_t exit_status;                 /* of the command; -1: attached or unknown */
-	const char *reason;                  /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
+	int64_t exit_status; /* of the command; -1: attached or unknown */
+	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
 };
 
 struct meta {
 	struct arena arena; /* owns every string and stack below */
 	struct meta_session session;
 	struct meta_end end;
-	struct { VEC(struct meta_object) } objects;
-	struct { VEC(struct meta_function) } functions; /* [id]: dense; absent ids have symbol NULL */
-	struct { VEC(struct meta_not_traced) } not_traced;
-	struct { VEC(struct meta_calibration) } calibrations;
-	struct { VEC(struct meta_thread) } threads;
-	struct { VEC(struct meta_notice) } notices;
-	struct { VEC(struct meta_stack) } stacks;       /* [id], id 0 unused */
-	struct { VEC(struct meta_frame) } frames;       /* [id] */
+	struct {
+		VEC(struct meta_object)
+	} objects;
+	struct {
+		VEC(struct meta_function)
+	} functions; /* [id]: dense; absent ids have symbol NULL */
+	struct {
+		VEC(struct meta_not_traced)
+	} not_traced;
+	struct {
+		VEC(struct meta_calibration)
+	} calibrations;
+	struct {
+		VEC(struct meta_thread)
+	} threads;
+	struct {
+		VEC(struct meta_notice)
+	} notices;
+	struct {
+		VEC(struct meta_stack)
+	} stacks; /* [id], id 0 unused */
+	struct {
+		VEC(struct meta_frame)
+	} frames;		/* [id] */
 	uint32_t skipped_lines; /* of a kind this ispot does not know, or malformed */
 };
 
-#define META_IDS_MAX (1u << 24) /* ids above it are refused: a file cannot make the reader allocate more */
+/*
+ * Ids from META_IDS_MAX on are refused, and ids more than META_IDS_GAP above the number of lines of
+ * their kind so far: a file cannot make the reader allocate much more than it has itself.
+ */
+#define META_IDS_MAX (1u << 24)
+#define META_IDS_GAP (1u << 16)
 
-/* One line of a meta chunk into meta (copied). 0, or -EINVAL for a malformed line (counted, not fatal). */
+/* Every text "", every number unknown: what a trace without a session line says about itself. */
+void meta_init(struct meta *meta);
+
+/*
+ * One line of a meta chunk into meta (copied). A later line of the same kind and id (session and
+ * end: of the same kind) replaces the earlier. 0, or -EINVAL for a malformed line or a kind that
+ * this ispot does not know (counted, not fatal).
+ */
 int meta_read_line(struct meta *meta, const char *line, size_t n);
+
+/* After the last line: strings of ids that no line described become "" (function symbols: NULL). */
+void meta_finish(struct meta *meta);
 void meta_release(struct meta *meta);
+
+/* By id; an unknown one is an object with empty strings. */
+const struct meta_object *meta_object(const struct meta *meta, uint32_t id);
+/* NULL: no line described it. */
+const struct meta_function *meta_function(const struct meta *meta, uint32_t id);
 
 /* The line for one item, without newline, appended to out. */
 void meta_print_session(const struct meta_session *s, struct text *out);

@@ -24,25 +24,42 @@ struct trace_reader;
  * Errors, each one sentence: -ENOENT no file (name `ispot record`); -ENODATA empty;
  * -EINVAL not an ispot.data (says what it looks like: perf.data, ELF, text);
  * -EPROTO of another version (names both versions).
- * A truncated file opens; see trace_reader_damage().
+ * A truncated file opens; see trace_reader_damage(). path "-": standard input.
  */
 int trace_reader_open(struct trace_reader **r, const char *path, struct err *err);
+/* data stays the caller's and must live as long as the reader. */
 int trace_reader_open_memory(struct trace_reader **r, const void *data, size_t n, struct err *err);
 
 const struct meta *trace_reader_meta(const struct trace_reader *r);
 
-/* 1: *rec filled, valid until the next call; 0: end. */
+/* The meta lines as they are in the file, unknown kinds included; not NUL-terminated, no newline.
+ */
+void trace_reader_each_meta_line(struct trace_reader *r,
+				 void (*line)(void *user, const char *s, size_t n), void *user);
+
+/* 1: *rec filled, its pointers valid until the next call; 0: end. */
 int trace_reader_next(struct trace_reader *r, struct record *rec);
+/*
+ * The same stream many records at a time, without a copy: how many are at *records, valid until
+ * the next call; 0: end. Times of records within a CPU may go back where the trace does.
+ */
+size_t trace_reader_batch(struct trace_reader *r, const struct record **records);
 void trace_reader_rewind(struct trace_reader *r);
 
 /* Share of the file already handed out, 0..1, for progress. */
 double trace_reader_position(const struct trace_reader *r);
 
-/* NULL, or what is wrong with the file: "cut off after 12.3 s (recorder killed?); …". */
-const char *trace_reader_damage(const struct trace_reader *r);
-uint64_t trace_reader_first_ns(const struct trace_reader *r); /* of all records; 0: there are none */
+/*
+ * NULL, or what is wrong with the file: "cut off after 12.3s (recorder killed?); …". Damage
+ * inside of chunks is found when they are read: ask again at the end. Valid until the next call.
+ */
+const char *trace_reader_damage(struct trace_reader *r);
+uint64_t
+trace_reader_first_ns(const struct trace_reader *r); /* of all records; 0: there are none */
 uint64_t trace_reader_last_ns(const struct trace_reader *r);
+uint64_t
+trace_reader_records(const struct trace_reader *r); /* of all kinds, by the chunk headers */
 
-void trace_reader_free(struct trace_reader *r);
+void trace_reader_free(struct trace_reader *r); /* NULL is fine */
 
 #endif

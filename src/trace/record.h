@@ -10,20 +10,22 @@
 
 #include "trace/format.h"
 
-#define RECORD_VALUES_MIN 4  /* so many values of an extended record can be read, absent ones are 0 */
+#define RECORD_VALUES_MIN \
+	4 /* so many values of an extended record can be read, absent ones are 0 */
 #define RECORD_VALUES_MAX 36
 
 struct record {
 	uint64_t time_ns;
-	uint64_t sp;            /* entry: stack pointer; exit: the same value as its entry's */
-	uint32_t kind;          /* enum record_kind */
+	uint64_t sp;   /* entry: stack pointer; exit: the same value as its entry's */
+	uint32_t kind; /* enum record_kind */
 	uint32_t cpu;
 	uint32_t tid;
 	uint32_t tgid;
-	uint32_t id;            /* entry, exit: probe id (meta kind "function") */
-	uint32_t n_values;      /* extended: how many of values are in the file */
-	const uint64_t *values; /* extended: in the order of format.h; a signed one as its int64_t */
-	const char *bytes;      /* comm, exec: not NUL-terminated */
+	uint32_t id;	   /* entry, exit: probe id (meta kind "function") */
+	uint32_t n_values; /* extended: how many of values are in the file */
+	const uint64_t
+		*values;   /* extended: in the order of format.h; a signed one as its int64_t */
+	const char *bytes; /* comm, exec: not NUL-terminated */
 	uint32_t n_bytes;
 };
 
@@ -31,12 +33,13 @@ struct record {
 struct record_shape {
 	const char *name;      /* "switch-out": the kind in a trace's text */
 	const char *values[3]; /* their names, "" for one without, in the order of the payload */
-	bool masked;           /* the first value is a mask, one value per bit follows */
-	bool zigzag;           /* the first value is signed */
-	bool has_bytes;        /* the rest of the payload is bytes */
+	bool masked;	       /* the first value is a mask, one value per bit follows */
+	bool zigzag;	       /* the first value is signed */
+	bool has_bytes;	       /* the rest of the payload is bytes */
 };
 
-const struct record_shape *record_shape(uint32_t kind); /* NULL: not an extended kind of this version */
+const struct record_shape *
+record_shape(uint32_t kind); /* NULL: not an extended kind of this version */
 uint32_t record_shape_values(const struct record_shape *shape); /* how many are named */
 
 #endif

@@ -6,7 +6,11 @@
  * was flushed is readable whatever happens next; the caller flushes at least once a second.
  *
  * Any write error (disk full, quota, closed pipe) is sticky: it is returned by every later call,
- * what was written stays readable, and nothing more is written.
+ * what was written stays readable, and nothing more is written. Reaching max_bytes ends records
+ * only: room was kept for the meta that comes at the end, and close is no failure then.
+ *
+ * Threads may put records at the same time if no two use the same CPU; flush and close are for
+ * when nobody else is in here. The caller ignores SIGPIPE if path may be a pipe.
  */
 #ifndef ISPOT_TRACE_WRITER_H
 #define ISPOT_TRACE_WRITER_H
@@ -19,30 +23,34 @@ struct record;
 struct trace_writer;
 
 struct trace_writer_options {
-	const char *path;        /* "-": standard output */
-	uint32_t n_cpus;         /* encoders: highest CPU number + 1 */
-	uint64_t max_bytes;      /* stop with -EFBIG when the file would exceed it; 0: no bound */
-	int zstd_level;          /* 0: the default, chosen by measurement */
-	uint32_t chunk_bytes;    /* body size at which a chunk is written; 0: default */
+	const char *path;     /* "-": standard output */
+	uint32_t n_cpus;      /* encoders: highest CPU number + 1 */
+	uint64_t max_bytes;   /* stop with -EFBIG when the file would exceed it; 0: no bound */
+	int zstd_level;	      /* 0: the default, chosen by measurement */
+	uint32_t chunk_bytes; /* body size at which a chunk is written; 0: default */
 };
 
-int trace_writer_open(struct trace_writer **w, const struct trace_writer_options *o, struct err *err);
+int trace_writer_open(struct trace_writer **w, const struct trace_writer_options *o,
+		      struct err *err);
 
 /* The hot path: entry or exit on a CPU. Records of one CPU come in time order; one that goes
  * back in time is stored with its negative delta (readers count it). 0 or the sticky error. */
 int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint64_t time_ns,
 		      uint32_t tid, uint32_t tgid, uint32_t id, uint64_t sp);
-/* Any other kind, encoded by the rules of format.h. */
+/* Any other kind, encoded by the rules of format.h; bytes beyond WRITER_BYTES_MAX are cut off. */
+#define WRITER_BYTES_MAX 4096
 int trace_writer_record(struct trace_writer *w, const struct record *r);
 
-/* A meta line; buffered until the next flush. Not part of the hot path: may allocate. */
+/* A meta line (a newline at its end is fine, none inside); buffered until the next flush or
+ * full chunk, always written before records put later. Not part of the hot path: may allocate. */
 int trace_writer_meta(struct trace_writer *w, const char *line);
 
 /* Writes out every encoder that holds anything, and pending meta lines. */
 int trace_writer_flush(struct trace_writer *w, struct err *err);
 
-uint64_t trace_writer_bytes(const struct trace_writer *w);   /* on disk so far */
-uint64_t trace_writer_records(const struct trace_writer *w); /* entries + exits so far */
+uint64_t trace_writer_bytes(const struct trace_writer *w); /* on disk so far */
+/* Entries + exits that are in the file or will be: what a failure dropped does not count. */
+uint64_t trace_writer_records(const struct trace_writer *w);
 
 /* Flushes, writes the seek table, closes. NULL is fine. Frees w even when it fails. */
 int trace_writer_close(struct trace_writer *w, struct err *err);

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/baseline.h"
+#include "analysis/result.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+static char *name_of(const struct block *b)
+{
+	const char *path = b->object ? b->object->path : "";
+	const char *slash = strrchr(path, '/');
+
+	return xasprintf("%s:%s", slash ? slash + 1 : path, b->function->symbol);
+}
+
+static void take(struct baseline *baseline, const struct blocks *blocks)
+{
+	vec_for_each (blocks, const struct block, b) {
+		char *name = name_of(b);
+		uint32_t i = strtab_add(&baseline->names, name);
+
+		while (baseline->mins.n <= i)
+			*vec_add(&baseline->mins) = (struct baseline_min){ BLOCK_NONE, BLOCK_NONE };
+		if (b->min_ns < baseline->mins.data[i].d_ns)
+			baseline->mins.data[i].d_ns = b->min_ns;
+		if (b->self_min_ns < baseline->mins.data[i].own_ns)
+			baseline->mins.data[i].own_ns = b->self_min_ns;
+		free(name);
+	}
+}
+
+int baseline_read(struct baseline *baseline, const char *path, struct err *err)
+{
+	struct result_options o = { .to_ns = UINT64_MAX };
+	struct trace_reader *r = NULL;
+	struct result res;
+	int rc = trace_reader_open(&r, path, err);
+
+	if (!rc)
+		rc = result_read(&res, r, &o, err);
+	if (!rc) {
+		take(baseline, &res.blocks);
+		result_release(&res);
+	}
+	trace_reader_free(r);
+	return rc ? err_prefix(err, "--baseline") : 0;
+}
+
+uint64_t baseline_min(void *ctx, const struct block *b, bool own)
+{
+	struct baseline *baseline = ctx;
+	char *name = name_of(b);
+	uint32_t i = strtab_find(&baseline->names, name);
+
+	free(name);
+	if (i == MAP_NONE)
+		return BLOCK_NONE;
+	return own ? baseline->mins.data[i].own_ns : baseline->mins.data[i].d_ns;
+}
+
+void baseline_release(struct baseline *baseline)
+{
+	strtab_release(&baseline->names);
+	vec_release(&baseline->mins);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/block.h"
+#include "analysis/floor.h"
+#include "analysis/paircost.h"
+#include "analysis/sci.h"
+#include "analysis/shape.h"
+#include "trace/meta.h"
+
+const char *block_kind_name(enum block_kind kind)
+{
+	static const char *const names[] = { "function", "sequence", "site",
+					     "lock",	 "marker",   "thread" };
+
+	return names[kind];
+}
+
+const char *verdict_name(enum verdict verdict)
+{
+	static const char *const names[] = { "interference", "workload",      "noise",
+					     "idle",	     "too-few-calls", "cannot-tell" };
+
+	return names[verdict];
+}
+
+/* One thread's part of a block: its excess and the calls that it stands for. */
+struct part {
+	double excess_ns, own_excess_ns, open_ns;
+};
+
+/* Fastest calls, NAN unknown. */
+struct fastest {
+	double d, own;
+};
+
+static double estimated(const struct sci_cell *c, const struct block_options *o)
+{
+	if (o->period <= 1 && !c->unrecorded)
+		return (double)c->calls;
+	return c->unrecorded ? (double)(c->calls + c->unrecorded)
+			     : (double)c->calls * (double)o->period;
+}
+
+/* Excess of the timed calls, blown up to the calls that sampling left out. */
+static double timed_excess(uint64_t n, uint64_t sum_ns, double min, double weight)
+{
+	double excess = (double)sum_ns - (double)n * min;
+
+	return n && excess > 0 ? excess * weight : 0;
+}
+
+static double open_excess(uint64_t n, uint64_t sum_ns, double min)
+{
+	double excess = (double)sum_ns - (double)n * min;
+
+	return n && excess > 0 ? excess : 0;
+}
+
+static struct part part_of(const struct sci_cell *c, const struct fastest *min,
+			   const struct block_options *o)
+{
+	double weight = c->calls ? estimated(c, o) / (double)c->calls : 1;
+	struct part p = { 0 };
+
+	if (!isnan(min->d)) {
+		p.open_ns = open_excess(c->open, c->open_ns, min->d);
+		p.excess_ns = timed_excess(c->timed, c->timed_ns, min->d, weight) + p.open_ns;
+	}
+	if (!isnan(min->own))
+		p.own_excess_ns = timed_excess(c->own_timed, c->own_ns, min->own, weight) +
+				  open_excess(c->own_open, c->own_open_ns, min->own);
+	return p;
+}
+
+static double least(uint64_t seen, uint64_t baseline)
+{
+	uint64_t min = baseline < seen ? baseline : seen;
+
+	return min == UINT64_MAX ? NAN : (double)min;
+}
+
+static struct fastest fastest_of(const struct block *b, const struct block_options *o)
+{
+	uint64_t d = BLOCK_NONE, own = BLOCK_NONE;
+
+	if (o->baseline) {
+		d = o->baseline(o->baseline_ctx, b, false);
+		own = o->baseline(o->baseline_ctx, b, true);
+	}
+	return (struct fastest){ .d = least(b->sums->min_ns, d),
+				 .own = least(b->sums->own_min_ns, own) };
+}
+
+/* Calls left open while the fastest was not known yet: now it is. */
+static void settle_short(struct sci *sci, const struct block *b, const struct fastest *min)
+{
+	vec_for_each (&b->sums->open_short, const struct sci_short, s) {
+		struct sci_cell *cell = &sci->cells.data[s->slot];
+		double fastest = s->own ? min->own : min->d;
+
+		if (!(fastest <= (double)s->ns))
+			continue;
+		*(s->own ? &cell->own_open : &cell->open) += 1;
+		*(s->own ? &cell->own_open_ns : &cell->open_ns) += s->ns;
+	}
+}
+
+static void name_block(struct block *b, const struct meta *meta)
+{
+	const struct meta_function *f = b->function;
+
+	b->name = f->name && *f->name ? f->name : f->symbol;
+	b->kind = f->block && f->block[0] == 'm' ? BLOCK_MARKER : BLOCK_FUNCTION;
+	if (f->object < meta->objects.n && meta->objects.data[f->object].path)
+		b->object = &meta->objects.data[f->object];
+}
+
+static void copy_sums(struct block *b)
+{
+	const struct sci_function *f = b->sums;
+	const struct hist *h = &f->durations;
+
+	b->calls = f->calls;
+	b->open_calls = f->ends[CALL_OPEN];
+	b->timed_calls = f->ends[CALL_TIMED];
+	b->untimed_calls = b->calls - b->timed_calls - b->open_calls;
+	b->lost_records = f->lost_records;
+	b->estimated_calls = BLOCK_NONE;
+	b->total_ns = b->min_ns = b->p50_ns = b->p90_ns = b->p99_ns = b->max_ns = BLOCK_NONE;
+	b->self_min_ns = f->own_min_ns;
+	if (!h->count)
+		return;
+	b->total_ns = h->sum;
+	b->p50_ns = hist_quantile(h, 0.5);
+	b->p90_ns = hist_quantile(h, 0.9);
+	b->p99_ns = hist_quantile(h, 0.99);
+	b->max_ns = h->max;
+}
+
+static void add_part(struct block *b, const struct part *p, double observed, double duration)
+{
+	b->threads++;
+	b->observed_ns += (uint64_t)observed;
+	b->sci += p->excess_ns;
+	b->self_sci += p->own_excess_ns;
+	b->open_ns += (uint64_t)(p->open_ns + 0.5);
+	if (observed > 0 && observed >= 0.01 * duration &&
+	    !(p->excess_ns / observed <= b->sci_worst_thread))
+		b->sci_worst_thread = p->excess_ns / observed;
+}
+
+static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *block_of,
+			const struct fastest *min, const struct block_options *o)
+{
+	const struct threads *th = &sci->calls->threads;
+
+	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
+		const struct sci_cell *cell = &sci->cells.data[slot];
+		const struct slot *s = &th->slots.data[slot];
+		uint32_t i = block_of[s->id];
+		struct block *b = i == MAP_NONE ? NULL : &blocks->data[i];
+		struct part part;
+
+		if (!b || (!cell->calls && !cell->unrecorded))
+			continue;
+		part = part_of(cell, &min[i], o);
+		add_part(b, &part, (double)thread_observed_ns(th, th->all.data[s->thread], s->id),
+			 (double)o->duration_ns);
+		if (o->period > 1 || cell->unrecorded) {
+			if (b->estimated_calls == BLOCK_NONE)
+				b->estimated_calls = 0;
+			b->estimated_calls += (uint64_t)(estimated(cell, o) + 0.5);
+		}
+	}
+}
+
+/* 1.96 standard errors of a sampled block's excess; 0 where every call was recorded. */
+static double sampling_error_ns(const struct block *b)
+{
+	const struct workload *w = b->sums->workload;
+	double n = (double)w->calls, all = (double)b->estimated_calls;
+	double variance;
+
+	if (b->estimated_calls == BLOCK_NONE || n < 2)
+		return 0;
+	variance = (w->yy - w->y * w->y / n) / (n - 1);
+	return variance > 0 && all > n ? 1.96 * all * sqrt(variance / n * (1 - n / all)) : 0;
+}
+
+static void bound(struct block *b, double excess_ns, double observed)
+{
+	double error = sampling_error_ns(b) / observed;
+	double mean = b->timed_calls ? excess_ns / (double)b->timed_calls : 0;
+
+	b->sci_low = b->sci - error - (isnan(b->floor) ? 0 : b->floor);
+	if (b->sci_low < 0)
+		b->sci_low = 0;
+	b->sci_high = b->sci + error + (double)b->untimed_calls * mean / observed;
+}
+
+static void add_shapes(struct block *b, double excess_ns, double observed)
+{
+	const struct shapes *s = b->sums->shapes;
+	double timed = (double)b->sums->durations.sum -
+		       (double)b->sums->durations.count * (double)b->min_ns;
+
+	b->shapes = b->sums->durations.count ? 1 : 0;
+	b->sci_by_shape = b->sci;
+	if (!s)
+		return;
+	b->shapes = s->n;
+	b->shapes_overflow = s->rest.calls;
+	/* the same share of timed and of estimated excess */
+	if (timed > 0)
+		b->sci_by_shape = excess_ns * (shapes_excess_ns(s) / timed) / observed;
+}
+
+/* Sums of excess become scores. */
+static void score(struct block *b, const struct fastest *min, const struct block_options *o)
+{
+	double excess = b->sci, own = b->self_sci, observed = (double)b->observed_ns;
+
+	b->lost_threads = o->duration_ns ? own / (double)o->duration_ns : NAN;
+	b->excess_ns = (uint64_t)(excess + 0.5);
+	b->self_excess_ns = (uint64_t)(own + 0.5);
+	if (isnan(min->d) || !(observed > 0)) {
+		b->sci = b->self_sci = b->sci_low = b->sci_high = b->sci_by_shape = b->floor = NAN;
+		b->sci_worst_thread = b->lost_threads = NAN;
+		b->excess_ns = b->self_excess_ns = b->open_ns = BLOCK_NONE;
+		return;
+	}
+	b->min_ns = (uint64_t)min->d;
+	b->self_min_ns = isnan(min->own) ? BLOCK_NONE : (uint64_t)min->own;
+	b->sci = excess / observed;
+	b->self_sci = own / observed;
+	b->floor = floor_ns(b) / observed;
+	bound(b, excess, observed);
+	add_shapes(b, excess, observed);
+}
+
+static double beyond_fastest(uint64_t sum, uint64_t fastest, uint64_t n)
+{
+	double beyond = (double)sum - (double)fastest * (double)n;
+
+	return beyond > 0 ? beyond : 0;
+}
+
+static double off_excess(const struct offcpu *sum, const struct offcpu *fastest, uint64_t n)
+{
+	return beyond_fastest(sum->preempted_ns, fastest->preempted_ns, n) +
+	       beyond_fastest(sum->blocked_ns, fastest->blocked_ns, n) +
+	       beyond_fastest(sum->idle_ns, fastest->idle_ns, n);
+}
+
+/* Where the excess went. Own time off the CPU beyond that of the fastest call, the rest ran. */
+static void fill_pools(struct block *b)
+{
+	const struct sci_function *f = b->sums;
+	double excess = (double)b->excess_ns, off, own;
+	double *p = b->pools;
+
+	if (b->excess_ns == BLOCK_NONE || !b->excess_ns)
+		return;
+	b->off_cpu_ns = off_excess(&f->off, &f->off_fastest, f->durations.count);
+	own = (double)b->self_excess_ns < excess ? (double)b->self_excess_ns : excess;
+	p[POOL_CALLEE] = excess - own;
+	p[POOL_PREEMPTED] = beyond_fastest(f->own_off.preempted_ns, f->own_off_fastest.preempted_ns,
+					   f->own_timed);
+	p[POOL_BLOCKED] =
+		beyond_fastest(f->own_off.blocked_ns, f->own_off_fastest.blocked_ns, f->own_timed);
+	p[POOL_IDLE] = beyond_fastest(f->own_off.idle_ns, f->own_off_fastest.idle_ns, f->own_timed);
+	off = p[POOL_PREEMPTED] + p[POOL_BLOCKED] + p[POOL_IDLE];
+	if (off > own)
+		for (unsigned i = POOL_PREEMPTED; i <= POOL_IDLE; i++)
+			p[i] *= own / off;
+	p[POOL_RUNNING] = off < own ? own - off : 0;
+}
+
+void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o)
+{
+	const struct meta *meta = sci->meta;
+	uint32_t *block_of = xmalloc((meta->functions.n + 1) * sizeof(*block_of));
+	struct {
+		VEC(struct fastest)
+	} min = { 0 };
+
+	for (uint32_t id = 0; id < meta->functions.n; id++) {
+		struct block *b;
+
+		block_of[id] = MAP_NONE;
+		if (!sci->functions[id])
+			continue;
+		block_of[id] = (uint32_t)blocks->n;
+		b = vec_add(blocks);
+		b->id = id;
+		b->function = &meta->functions.data[id];
+		b->sums = sci->functions[id];
+		b->cost = &sci->calls->costs[id];
+		b->sci_worst_thread = NAN;
+		name_block(b, meta);
+		copy_sums(b);
+		*vec_add(&min) = fastest_of(b, o);
+		settle_short(sci, b, vec_last(&min));
+	}
+	add_threads(blocks, sci, block_of, min.data, o);
+	for (size_t i = 0; i < blocks->n; i++) {
+		struct block *b = &blocks->data[i];
+
+		score(b, &min.data[i], o);
+		fill_pools(b);
+		workload_fit(b->sums->workload, &b->fit);
+		b->verdict = block_verdict(b);
+		causes_find(b, meta);
+	}
+	vec_release(&min);
+	free(block_of);
+}
+
+void blocks_release(struct blocks *blocks)
+{
+	vec_for_each (blocks, struct block, b)
+		causes_release(&b->causes);
+	vec_release(blocks);
+}
+
+double *blocks_thread_excess(const struct blocks *blocks, struct sci *sci,
+			     const struct block_options *o, enum verdict verdict)
+{
+	const struct threads *th = &sci->calls->threads;
+	double *excess = xcalloc(th->all.n + 1, sizeof(*excess));
+	const struct block **of = xcalloc(sci->meta->functions.n + 1, sizeof(*of));
+
+	vec_for_each (blocks, const struct block, b)
+		if (b->verdict == verdict)
+			of[b->id] = b;
+	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
+		const struct slot *s = &th->slots.data[slot];
+		const struct block *b = of[s->id];
+		struct fastest min;
+
+		if (!b)
+			continue;
+		min = (struct fastest){
+			.d = NAN, .own = b->self_min_ns == BLOCK_NONE ? NAN : (double)b->self_min_ns
+		};
+		excess[s->thread] += part_of(&sci->cells.data[slot], &min, o).own_excess_ns;
+	}
+	free(of);
+	return excess;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A block: what a report ranks. Its numbers as design and ispot-sci(7) define them:
+ *
+ *	excess_t   sum over thread t's timed outermost calls of (d - d_min), plus (time so far -
+ *	           d_min) of calls still open where positive; under sampling the mean excess of its
+ *	           recorded calls times its estimated calls
+ *	sci        sum of excess_t / sum of T_t, over the threads that ran the block
+ *	self_*     the same over own times of every call against the smallest own time
+ *	floor      what the probes' own jitter would score: calls, traced callees included, times
+ *	           (mean - min of an empty call), plus the share of preempted time that fell on
+ *probe code because it is most of what the block ran sci_low    sci - floor - 1.96 standard errors
+ *(0 unless calls were sampled), at least 0 sci_high   sci + 1.96 standard errors + untimed calls at
+ *the mean excess of the timed
+ *
+ * NAN and META_UNKNOWN (BLOCK_NONE) stand for what was not measured.
+ */
+#ifndef ISPOT_ANALYSIS_BLOCK_H
+#define ISPOT_ANALYSIS_BLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/cause.h"
+#include "analysis/workload.h"
+#include "base/vec.h"
+
+struct meta_function;
+struct meta_object;
+struct paircost;
+struct sci;
+struct sci_function;
+struct thread;
+
+#define BLOCK_NONE UINT64_MAX
+
+enum block_kind {
+	BLOCK_FUNCTION,
+	BLOCK_SEQUENCE,
+	BLOCK_SITE,
+	BLOCK_LOCK,
+	BLOCK_MARKER,
+	BLOCK_THREAD
+};
+
+enum verdict {
+	VERDICT_INTERFERENCE,
+	VERDICT_WORKLOAD,
+	VERDICT_NOISE,
+	VERDICT_IDLE,
+	VERDICT_TOO_FEW_CALLS,
+	VERDICT_CANNOT_TELL,
+};
+
+const char *block_kind_name(enum block_kind kind);
+const char *verdict_name(enum verdict verdict);
+
+#define SCI_HIGH     0.2 /* the paper's threshold for a real problem */
+#define SCI_LOW	     0.05
+#define CALLS_MIN    100 /* fewer timed calls: their fastest may still be a slow one */
+#define FLOOR_FACTOR 2	 /* under so many floors a score is noise */
+
+struct block {
+	enum block_kind kind;
+	uint32_t id;			      /* function id; thread: its index */
+	const char *name;		      /* demangled, or the thread's name */
+	const struct meta_function *function; /* NULL: a thread */
+	const struct meta_object *object;     /* NULL: unknown */
+	const struct sci_function *sums;      /* NULL: a thread */
+	const struct paircost *cost;
+	const struct thread *thread; /* NULL: not a thread */
+	uint64_t calls, timed_calls, open_calls, untimed_calls;
+	uint64_t estimated_calls; /* BLOCK_NONE: every call was recorded */
+	uint32_t threads;
+	uint64_t observed_ns; /* sum of T_t */
+	double lost_threads, sci, sci_low, sci_high, sci_worst_thread, self_sci, sci_by_shape,
+		floor;
+	uint64_t lost_records;
+	enum verdict verdict;
+	uint64_t total_ns, excess_ns, self_excess_ns, open_ns;
+	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, also from a baseline */
+	uint64_t self_min_ns;
+	uint32_t shapes;	  /* paths told apart */
+	uint64_t shapes_overflow; /* calls of paths beyond the table */
+	struct workload_fit fit;
+	double pools[CAUSE_POOLS]; /* excess by where the time went, ns; their sum is excess */
+	double off_cpu_ns;	   /* excess off the CPU, traced callees included */
+	struct causes causes;
+};
+
+struct blocks {
+	VEC(struct block)
+};
+
+struct block_options {
+	uint64_t duration_ns; /* of the recording or window */
+	uint64_t period;      /* one call in so many was recorded */
+	/* Fastest call of a block in a baseline recording; BLOCK_NONE: not in it. NULL: no
+	 * baseline. */
+	uint64_t (*baseline)(void *ctx, const struct block *b, bool own);
+	void *baseline_ctx;
+};
+
+/* A block for every function that was called, in order of id; to be released. */
+void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o);
+void blocks_release(struct blocks *blocks);
+
+/* Needs everything of the block but verdict and causes. */
+enum verdict block_verdict(const struct block *b);
+
+/*
+ * Own excess by thread, ns, [thread index], of the blocks with this verdict; caller frees.
+ * The scores of threads and the trace's lost time come from it.
+ */
+double *blocks_thread_excess(const struct blocks *blocks, struct sci *sci,
+			     const struct block_options *o, enum verdict verdict);
+
+#endif

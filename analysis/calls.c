@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/calls.h"
+#include "analysis/paircost.h"
+#include "trace/meta.h"
+#include "trace/record.h"
+
+/* Tail calls share a stack pointer; the kernel follows 64 returns of a thread. */
+#define SAME_SP_MAX 64
+
+void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns)
+{
+	uint32_t threads = paircost_threads(meta);
+
+	*c = (struct calls){ .n_functions = (uint32_t)meta->functions.n };
+	threads_init(&c->threads, meta, start_ns);
+	c->costs = xcalloc(c->n_functions + 1, sizeof(*c->costs));
+	for (uint32_t id = 0; id < c->n_functions; id++)
+		paircost_of(meta, &meta->functions.data[id], threads, &c->costs[id]);
+}
+
+void calls_add_visitor(struct calls *c, const struct call_visitor *v)
+{
+	if (c->n_visitors < CALLS_VISITORS_MAX)
+		c->visitors[c->n_visitors++] = *v;
+}
+
+void calls_release(struct calls *c)
+{
+	threads_release(&c->threads);
+	free(c->costs);
+	vec_release(&c->open_of);
+	*c = (struct calls){ 0 };
+}
+
+static struct offcpu off_less(const struct offcpu *a, const struct offcpu *b)
+{
+	struct offcpu d = {
+		.preempted_ns = a->preempted_ns - b->preempted_ns,
+		.blocked_ns = a->blocked_ns - b->blocked_ns,
+		.idle_ns = a->idle_ns - b->idle_ns,
+	};
+
+	return d;
+}
+
+static void off_add(struct offcpu *sum, const struct offcpu *x)
+{
+	sum->preempted_ns += x->preempted_ns;
+	sum->blocked_ns += x->blocked_ns;
+	sum->idle_ns += x->idle_ns;
+}
+
+static void visit(struct calls *c, const struct thread *t, const struct call *call)
+{
+	for (unsigned i = 0; i < c->n_visitors; i++)
+		c->visitors[i].call(c->visitors[i].self, t, call);
+}
+
+static uint64_t less_or_0(struct calls *c, uint64_t a, uint64_t b)
+{
+	if (a >= b)
+		return a - b;
+	c->clamped++;
+	return 0;
+}
+
+static void measure(struct calls *c, const struct thread *t, struct call *call)
+{
+	call->raw_ns = call->exit_ns - call->entry_ns;
+	call->duration_ns = less_or_0(c, call->raw_ns, call->inside_cost_ns);
+	call->off = off_less(&t->off, &call->off);
+	if (!call->children) {
+		call->own_ns = call->duration_ns;
+		call->own_off = call->off;
+		return;
+	}
+	call->own_ns = less_or_0(c, call->duration_ns, call->children_ns);
+	call->own_off = off_less(&call->off, &call->children_off);
+}
+
+static bool has_times(const struct call *call)
+{
+	return call->end == CALL_TIMED || call->end == CALL_OPEN;
+}
+
+/* What the call was to the one that it is in. */
+static void add_to_parent(struct calls *c, struct call *parent, const struct call *call)
+{
+	const struct paircost *cost = &c->costs[call->id];
+
+	parent->inside += call->inside + 1;
+	parent->inside_cost_ns += call->inside_cost_ns + cost->full_ns;
+	if (!has_times(call)) {
+		parent->own_unknown = true;
+		return;
+	}
+	if (call->duration_ns > cost->inner_ns)
+		parent->children_ns += call->duration_ns - cost->inner_ns;
+	off_add(&parent->children_off, &call->off);
+}
+
+/* Ends the i-th open call, which is the innermost or taken out by the caller. */
+static void finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
+		   uint64_t time_ns, uint32_t cpu)
+{
+	struct call *call = &t->open[i];
+
+	call->end = end;
+	call->exit_ns = time_ns;
+	call->exit_cpu = cpu;
+	if (has_times(call) && time_ns < call->entry_ns)
+		call->end = CALL_NEGATIVE;
+	c->open_of.data[call->slot]--;
+	call->parent = i ? &t->open[i - 1] : NULL;
+	if (has_times(call)) {
+		measure(c, t, call);
+		if (!i)
+			t->covered_ns += call->raw_ns;
+	}
+	if (i)
+		add_to_parent(c, &t->open[i - 1], call);
+	visit(c, t, call);
+}
+
+static void drop_innermost(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
+{
+	t->n_open--;
+	finish(c, t, t->n_open, end, time_ns, t->cpu);
+}
+
+static void drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
+{
+	while (t->n_open)
+		drop_innermost(c, t, end, time_ns);
+}
+
+/* Calls whose frames an entry at this stack pointer shows to be gone. */
+static void drop_gone(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns)
+{
+	while (t->n_open) {
+		uint64_t top = t->open[t->n_open - 1].sp;
+
+		if (top >= sp && !(t->after_exit && top <= t->exit_sp))
+			break;
+		drop_innermost(c, t, CALL_UNWOUND, time_ns);
+	}
+	if (t->n_open >= SAME_SP_MAX && t->open[t->n_open - SAME_SP_MAX].sp == sp)
+		for (unsigned i = 0; i < SAME_SP_MAX; i++)
+			drop_innermost(c, t, CALL_UNWOUND, time_ns);
+}
+
+static struct call *push(struct thread *t)
+{
+	if (t->n_open == t->room_open) {
+		t->room_open = t->room_open ? 2 * t->room_open : 8;
+		t->open = xrealloc(t->open, t->room_open * sizeof(*t->open));
+	}
+	return &t->open[t->n_open++];
+}
+
+static void grow_open_of(struct calls *c, uint32_t slot)
+{
+	while (c->open_of.n <= slot)
+		*vec_add(&c->open_of) = 0;
+}
+
+static void note_child(struct call *parent, uint32_t id)
+{
+	parent->children++;
+	parent->shape = hash_u64((parent->shape ^ id) + 0x9e3779b97f4a7c15ull);
+}
+
+static void settle_running(struct thread *t, uint64_t time_ns)
+{
+	if (t->state != THREAD_RUNNING) {
+		/* Its switch-in has no record: since when it runs is not known. */
+		t->since_ns = time_ns;
+		thread_runs(t, time_ns);
+	}
+}
+
+static void enter(struct calls *c, struct thread *t, const struct record *r)
+{
+	uint32_t slot = threads_slot(&c->threads, t, r->id);
+	struct call *call;
+
+	t->cpu = r->cpu;
+	settle_running(t, r->time_ns);
+	drop_gone(c, t, r->sp, r->time_ns);
+	t->after_exit = false;
+	if (slot >= c->open_of.n)
+		grow_open_of(c, slot);
+	if (t->n_open)
+		note_child(&t->open[t->n_open - 1], r->id);
+	call = push(t);
+	*call = (struct call){
+		.sp = r->sp,
+		.entry_ns = r->time_ns,
+		.id = r->id,
+		.slot = slot,
+		.entry_cpu = r->cpu,
+		.recursive = c->open_of.data[slot]++ > 0,
+		.off = t->off,
+	};
+	if (c->threads.meta->functions.data[r->id].exit == EXIT_NONE)
+		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
+	else if (t->n_open > CALLS_DEPTH_MAX)
+		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
+}
+
+/* The open call that an exit belongs to, or MAP_NONE. Those below its frame are gone. */
+static uint32_t match(struct calls *c, struct thread *t, const struct record *r)
+{
+	while (t->n_open && t->open[t->n_open - 1].sp < r->sp)
+		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
+	for (uint32_t i = t->n_open; i-- && t->open[i].sp == r->sp;)
+		if (t->open[i].id == r->id)
+			return i;
+	return MAP_NONE;
+}
+
+static void leave(struct calls *c, struct thread *t, const struct record *r)
+{
+	uint32_t i;
+
+	t->cpu = r->cpu;
+	settle_running(t, r->time_ns);
+	i = match(c, t, r);
+	t->after_exit = true;
+	t->exit_sp = r->sp;
+	if (i == MAP_NONE) {
+		c->orphan_exits++;
+		return;
+	}
+	while (t->n_open > i + 1)
+		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
+	drop_innermost(c, t, CALL_TIMED, r->time_ns);
+}
+
+/* Takes out the calls of one set, which need not be the innermost. */
+static void close_set(struct calls *c, struct thread *t, uint32_t set, uint64_t time_ns)
+{
+	uint32_t kept = 0;
+
+	thread_settle(t, time_ns);
+	for (uint32_t i = t->n_open; i--;) {
+		if (c->threads.set_of[t->open[i].id] != set)
+			continue;
+		if (i + 1 < t->n_open && t->open[i + 1].slot)
+			t->open[i].own_unknown = true;
+		finish(c, t, i, CALL_OPEN, time_ns, t->cpu);
+		if (i && c->threads.set_of[t->open[i - 1].id] != set)
+			t->open[i - 1].own_unknown = true;
+		t->open[i].slot = 0;
+	}
+	for (uint32_t i = 0; i < t->n_open; i++)
+		if (t->open[i].slot)
+			t->open[kept++] = t->open[i];
+	t->n_open = kept;
+}
+
+static void set_off(struct calls *c, const struct record *r)
+{
+	uint32_t set = map_get(&c->threads.set_index, r->values[0]);
+
+	vec_for_each (&c->threads.all, struct thread *, t)
+		if (set != MAP_NONE && (*t)->n_open &&
+		    (!r->values[1] || r->values[1] == (*t)->tgid))
+			close_set(c, *t, set, r->time_ns);
+}
+
+static void lose(struct calls *c, const struct record *r)
+{
+	uint64_t since = r->values[1] < r->time_ns ? r->time_ns - r->values[1] : 0;
+
+	c->lost_records += r->values[0];
+	c->losses++;
+	vec_for_each (&c->threads.all, struct thread *, it) {
+		struct thread *t = *it;
+
+		if (t->dead || t->cpu != r->cpu)
+			continue;
+		thread_lost(&c->threads, t, since, r->time_ns);
+		drop_all(c, t, CALL_LOST, r->time_ns);
+		t->after_exit = false;
+		for (unsigned i = 0; i < c->n_visitors; i++)
+			if (c->visitors[i].lost)
+				c->visitors[i].lost(c->visitors[i].self, t, r->values[0],
+						    c->losses);
+	}
+}
+
+static void other(struct calls *c, const struct record *r)
+{
+	struct thread *t = NULL;
+
+	if (r->kind == REC_LOST)
+		lose(c, r);
+	else if (r->kind == REC_SET_OFF)
+		set_off(c, r);
+	if (r->kind == REC_TASK_EXIT || r->kind == REC_EXEC)
+		t = threads_alive(&c->threads, r->tid);
+	if (t)
+		drop_all(c, t, CALL_OPEN, r->time_ns);
+	t = threads_record(&c->threads, r);
+	for (unsigned i = 0; i < c->n_visitors; i++)
+		if (c->visitors[i].record)
+			c->visitors[i].record(c->visitors[i].self, t, r);
+}
+
+void calls_record(struct calls *c, const struct record *r)
+{
+	struct thread *t;
+
+	if (r->kind != REC_ENTRY && r->kind != REC_EXIT) {
+		other(c, r);
+		return;
+	}
+	if (r->id >= c->n_functions || !c->threads.meta->functions.data[r->id].symbol) {
+		c->unknown_ids++;
+		return;
+	}
+	t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
+	if (r->kind == REC_ENTRY) {
+		c->entries++;
+		enter(c, t, r);
+	} else {
+		c->exits++;
+		leave(c, t, r);
+	}
+}
+
+void calls_restart(struct calls *c, uint64_t time_ns)
+{
+	vec_for_each (&c->threads.all, struct thread *, t) {
+		for (uint32_t i = 0; i < (*t)->n_open; i++)
+			c->open_of.data[(*t)->open[i].slot]--;
+		(*t)->n_open = 0;
+		(*t)->after_exit = false;
+	}
+	threads_restart(&c->threads, time_ns);
+}
+
+void calls_end(struct calls *c, uint64_t time_ns)
+{
+	vec_for_each (&c->threads.all, struct thread *, it) {
+		struct thread *t = *it;
+
+		if (t->dead)
+			continue;
+		thread_settle(t, time_ns);
+		drop_all(c, t, CALL_OPEN, time_ns);
+	}
+	threads_end(&c->threads, time_ns);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Entries and exits to calls, per thread by (function, stack pointer), last in first out.
+ *
+ * The stack grows down, so a record's stack pointer tells which open calls have gone: an exit or
+ * an entry above an open call means that it was unwound (longjmp, exception), or that its exit
+ * has no record (lost, recursion beyond the kernel's 64 return probes). Equal stack pointers are
+ * tail calls, ended inner first; once an exit there was followed by an entry, what is still open
+ * at or below it has gone too. Every entry of a function that is known ends exactly once, in one
+ * of the ways of enum call_end, and each visitor is then called.
+ *
+ * Duration: exit - entry - what the probes of traced calls inside cost (median full pair cost,
+ * paircost.h). Own time: duration less that of its traced callees (their duration without the
+ * probe cost that it shows). What would be negative by correction is 0 and counted.
+ */
+#ifndef ISPOT_ANALYSIS_CALLS_H
+#define ISPOT_ANALYSIS_CALLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/threads.h"
+
+struct paircost;
+struct record;
+
+enum call_end {
+	CALL_TIMED,
+	CALL_OPEN,     /* the recording, the thread or the set ended first: times so far */
+	CALL_UNWOUND,  /* no exit of it came where one was due */
+	CALL_LOST,     /* open when records of its thread were lost */
+	CALL_NEGATIVE, /* its exit is before its entry: the clocks disagree */
+	CALL_UNTIMED,  /* its function has no exit probe */
+	CALL_ENDS,
+};
+
+struct call {
+	uint64_t sp, entry_ns;
+	uint32_t id, slot;
+	uint32_t entry_cpu;
+	bool recursive;		   /* inside another call of the same function on this thread */
+	bool own_unknown;	   /* a call inside it has no known duration */
+	uint32_t inside, children; /* traced calls inside: all, direct */
+	uint64_t inside_cost_ns;   /* what probing them cost */
+	uint64_t children_ns;	   /* durations of the direct ones */
+	struct offcpu children_off;
+	struct offcpu off; /* thread's at entry; from the end on: of the call */
+	uint64_t shape;	   /* hash of the direct callees, in order; 0: none */
+	/* from its end on: */
+	enum call_end end;
+	uint32_t exit_cpu;
+	uint64_t exit_ns;
+	uint64_t raw_ns, duration_ns, own_ns;
+	struct offcpu own_off;
+	const struct call *parent; /* the call it is in, still open; NULL: none */
+};
+
+struct call_visitor {
+	void *self;
+	/* A call ended; parent and call are valid until it returns. */
+	void (*call)(void *self, const struct thread *t, const struct call *c);
+	/* Any other record; t NULL where it is not about a thread. NULL: not wanted. */
+	void (*record)(void *self, const struct thread *t, const struct record *r);
+	/* count records of a CPU may be missing, t was on it. NULL: not wanted. */
+	void (*lost)(void *self, const struct thread *t, uint64_t count, uint64_t loss);
+};
+
+#define CALLS_VISITORS_MAX 8
+#define CALLS_DEPTH_MAX	   (1u << 20) /* open calls of a thread; more are counted, not timed */
+
+struct calls {
+	struct threads threads;
+	struct paircost *costs; /* [function id] */
+	struct call_visitor visitors[CALLS_VISITORS_MAX];
+	unsigned n_visitors;
+	struct {
+		VEC(uint32_t)
+	} open_of; /* [slot]: open calls */
+	uint32_t n_functions;
+	uint64_t entries, exits; /* of known functions */
+	uint64_t unknown_ids;	 /* records of functions that the meta does not have */
+	uint64_t orphan_exits;	 /* without an entry: probes came on inside the call, or loss */
+	uint64_t clamped;	 /* corrected below zero */
+	uint64_t lost_records, losses;
+};
+
+void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns);
+void calls_add_visitor(struct calls *c, const struct call_visitor *v);
+void calls_record(struct calls *c, const struct record *r);
+/* A window opens: what was open before is forgotten, as if the recording began here. */
+void calls_restart(struct calls *c, uint64_t time_ns);
+/* The recording ends: open calls end as CALL_OPEN, threads settle. Once. */
+void calls_end(struct calls *c, uint64_t time_ns);
+void calls_release(struct calls *c);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/block.h"
+#include "analysis/cause.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#define SHARE_MIN 0.005 /* smaller shares would print as 0 % */
+
+static struct cause *cause_of(struct causes *causes, const char *kind, double confidence)
+{
+	struct cause *c;
+
+	vec_for_each (causes, struct cause, old)
+		if (old->kind == kind)
+			return old;
+	c = vec_add(causes);
+	c->kind = kind;
+	c->confidence = confidence;
+	return c;
+}
+
+static void put(struct causes *causes, const char *kind, double confidence, double share,
+		const char *evidence)
+{
+	struct cause *c = cause_of(causes, kind, confidence);
+
+	c->share += share;
+	if (evidence && *evidence)
+		*vec_add(&c->evidence) = xstrdup(evidence);
+}
+
+static void leave_rest(struct block *b, double rest[CAUSE_POOLS], double excess)
+{
+	static const char *const where[CAUSE_POOLS] = {
+		[POOL_CALLEE] = "in traced callees",
+		[POOL_PREEMPTED] = "runnable without a CPU",
+		[POOL_BLOCKED] = "blocked",
+		[POOL_IDLE] = "waiting for what comes from outside the program",
+		[POOL_RUNNING] = "running slower",
+	};
+	static const char unknown[] = "unknown";
+	char line[96];
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
+		if (rest[p] / excess < SHARE_MIN)
+			continue;
+		snprintf(line, sizeof(line), "%s %.0f %%", where[p], 100 * rest[p] / excess);
+		put(&b->causes, unknown, 0, rest[p] / excess, line);
+	}
+}
+
+static int larger_share(const void *a, const void *b)
+{
+	double x = ((const struct cause *)a)->share, y = ((const struct cause *)b)->share;
+
+	return (x < y) - (x > y);
+}
+
+void causes_find(struct block *b, const struct meta *meta)
+{
+	double rest[CAUSE_POOLS], excess = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		excess += rest[p] = b->pools[p];
+	if (!(excess > 0))
+		return;
+	for (size_t i = 0; i < cause_rules_n; i++) {
+		const struct cause_rule *rule = &cause_rules[i];
+		struct text evidence = { 0 };
+		double ns = rule->take(b, meta, rest[rule->pool], &evidence);
+
+		if (ns > rest[rule->pool])
+			ns = rest[rule->pool];
+		rest[rule->pool] -= ns;
+		if (ns / excess >= SHARE_MIN)
+			put(&b->causes, rule->kind, rule->confidence, ns / excess, evidence.s);
+		text_release(&evidence);
+	}
+	leave_rest(b, rest, excess);
+	vec_sort(&b->causes, larger_share);
+}
+
+void causes_release(struct causes *causes)
+{
+	vec_for_each (causes, struct cause, c) {
+		vec_for_each (&c->evidence, char *, e)
+			free(*e);
+		vec_release(&c->evidence);
+	}
+	vec_release(causes);
+}

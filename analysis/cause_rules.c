@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/block.h"
+#include "analysis/cause.h"
+#include "analysis/floor.h"
+#include "analysis/paircost.h"
+#include "analysis/sci.h"
+#include "base/text.h"
+#include "trace/meta.h"
+
+/* Jitter of the probes while the block ran. */
+static double own_jitter(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	double ns = b->cost->known ? floor_jitter_ns(b) : 0;
+
+	(void)meta;
+	text_printf(evidence, "an empty traced call varies by %.0fns on average",
+		    b->cost->jitter_ns);
+	return ns < rest_ns ? ns : rest_ns;
+}
+
+/* Preempted time that fell on probe code. */
+static double own_preempted(const struct block *b, const struct meta *meta, double rest_ns,
+			    struct text *evidence)
+{
+	double share = b->cost->known ? floor_probe_share(b) : 0;
+
+	(void)meta;
+	text_printf(evidence, "probes are %.0f %% of what the block ran", 100 * share);
+	return rest_ns * share;
+}
+
+static double cpu_wait(const struct block *b, const struct meta *meta, double rest_ns,
+		       struct text *evidence)
+{
+	char time[TEXT_NUMBER];
+
+	(void)meta;
+	text_printf(evidence, "runnable without a CPU for %s in its calls",
+		    text_time(time, b->sums->own_off.preempted_ns));
+	return rest_ns;
+}
+
+static double edge_excess(const struct sci_edge *e)
+{
+	double least = (double)e->min_ns * (double)e->calls;
+
+	return (double)e->ns > least ? (double)e->ns - least : 0;
+}
+
+static double callee(const struct block *b, const struct meta *meta, double rest_ns,
+		     struct text *evidence)
+{
+	const struct sci_edge *worst = NULL;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < b->sums->n_edges; i++) {
+		const struct sci_edge *e = &b->sums->edges[i];
+
+		sum += edge_excess(e);
+		if (!worst || edge_excess(e) > edge_excess(worst))
+			worst = e;
+	}
+	if (worst && sum > 0)
+		text_printf(evidence, "%s is %.0f %% of it", meta->functions.data[worst->id].name,
+			    100 * edge_excess(worst) / sum);
+	return rest_ns;
+}
+
+const struct cause_rule cause_rules[] = {
+	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
+	{ "ispot", POOL_PREEMPTED, 0.5, own_preempted },
+	{ "callee", POOL_CALLEE, 1, callee },
+	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
+};
+const size_t cause_rules_n = sizeof(cause_rules) / sizeof(cause_rules[0]);

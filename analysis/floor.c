@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "analysis/block.h"
+#include "analysis/floor.h"
+#include "analysis/paircost.h"
+#include "analysis/sci.h"
+
+/* Recorded calls stand for more of them under sampling, and so does their jitter. */
+static double weight(const struct block *b)
+{
+	if (b->estimated_calls == BLOCK_NONE || !b->calls)
+		return 1;
+	return (double)b->estimated_calls / (double)b->calls;
+}
+
+double floor_jitter_ns(const struct block *b)
+{
+	double probes = (double)b->sums->durations.count + (double)b->sums->inside;
+
+	return weight(b) * probes * b->cost->jitter_ns;
+}
+
+double floor_probe_share(const struct block *b)
+{
+	const struct sci_function *f = b->sums;
+	double off = (double)(f->off.preempted_ns + f->off.blocked_ns + f->off.idle_ns);
+	double ran = (double)f->raw_ns - off;
+	double probes =
+		(double)f->durations.count * (double)b->cost->inner_ns + (double)f->inside_cost_ns;
+
+	if (!(ran > 0))
+		return probes > 0 ? 1 : 0;
+	return probes < ran ? probes / ran : 1;
+}
+
+double floor_ns(const struct block *b)
+{
+	if (!b->cost->known)
+		return NAN;
+	return floor_jitter_ns(b) +
+	       weight(b) * (double)b->sums->off.preempted_ns * floor_probe_share(b);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the probes themselves add to a block's excess: its floor. Pair costs must be known. */
+#ifndef ISPOT_ANALYSIS_FLOOR_H
+#define ISPOT_ANALYSIS_FLOOR_H
+
+struct block;
+
+/* Calls, traced callees included, times (mean - min) of an empty call: ns. */
+double floor_jitter_ns(const struct block *b);
+/* Probe code's part of the time that the block ran on a CPU, 0..1. */
+double floor_probe_share(const struct block *b);
+/* Both: jitter, and the preempted time that fell on probe code. ns; NAN without calibration. */
+double floor_ns(const struct block *b);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/hist.h"
+#include "base/mem.h"
+
+uint64_t hist_bucket_low(uint32_t bucket)
+{
+	uint32_t shift;
+
+	if (bucket < 2 * HIST_PAGE)
+		return bucket;
+	shift = bucket / HIST_PAGE - 1;
+	return (uint64_t)(bucket - shift * HIST_PAGE) << shift;
+}
+
+uint64_t hist_bucket_high(uint32_t bucket)
+{
+	uint32_t shift = bucket < 2 * HIST_PAGE ? 0 : bucket / HIST_PAGE - 1;
+
+	return hist_bucket_low(bucket) + ((1ull << shift) - 1);
+}
+
+void hist_add(struct hist *h, uint64_t value)
+{
+	uint32_t bucket = hist_bucket(value);
+	uint64_t **page = &h->pages[bucket / HIST_PAGE];
+
+	if (__builtin_expect(!*page, 0))
+		*page = xcalloc(HIST_PAGE, sizeof(**page));
+	(*page)[bucket % HIST_PAGE]++;
+	if (value < h->min || !h->count)
+		h->min = value;
+	if (value > h->max)
+		h->max = value;
+	h->count++;
+	h->sum += value;
+}
+
+static uint64_t middle(const struct hist *h, uint32_t bucket)
+{
+	uint64_t low = hist_bucket_low(bucket);
+	uint64_t value = low + (hist_bucket_high(bucket) - low) / 2;
+
+	if (value < h->min)
+		return h->min;
+	return value > h->max ? h->max : value;
+}
+
+uint64_t hist_quantile(const struct hist *h, double q)
+{
+	uint64_t rank = (uint64_t)ceil(q * (double)h->count);
+	uint64_t seen = 0;
+
+	if (rank <= 1)
+		return h->min;
+	if (rank >= h->count)
+		return h->max;
+	for (uint32_t p = 0; p < HIST_PAGES; p++)
+		for (uint32_t i = 0; h->pages[p] && i < HIST_PAGE; i++) {
+			seen += h->pages[p][i];
+			if (seen >= rank)
+				return middle(h, p * HIST_PAGE + i);
+		}
+	return h->max;
+}
+
+uint64_t hist_between(const struct hist *h, uint64_t low, uint64_t high)
+{
+	uint64_t n = 0;
+
+	for (uint32_t b = hist_bucket(low); b <= hist_bucket(high); b++)
+		if (h->pages[b / HIST_PAGE])
+			n += h->pages[b / HIST_PAGE][b % HIST_PAGE];
+	return n;
+}
+
+void hist_release(struct hist *h)
+{
+	for (uint32_t p = 0; p < HIST_PAGES; p++)
+		free(h->pages[p]);
+	*h = (struct hist){ 0 };
+}

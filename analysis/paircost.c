@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/paircost.h"
+#include "trace/meta.h"
+
+uint32_t paircost_threads(const struct meta *meta)
+{
+	return meta->threads.n > UINT32_MAX ? UINT32_MAX : (uint32_t)meta->threads.n;
+}
+
+/* How far two thread counts are apart: their ratio, so that 1 and 2 differ as 32 and 64 do. */
+static double distance(uint32_t row, uint32_t wanted)
+{
+	if (!wanted) /* unknown: the recorder calibrates up to the target's threads, so the most */
+		return -(double)row;
+	return fabs(log((double)(row ? row : 1) / wanted));
+}
+
+static bool fits(const struct meta_calibration *c, const struct meta_function *f)
+{
+	return c->class == f->class && c->exit == f->exit && c->calls;
+}
+
+static const struct meta_calibration *nearest(const struct meta *meta,
+					      const struct meta_function *f, uint32_t threads)
+{
+	const struct meta_calibration *best = NULL;
+
+	vec_for_each (&meta->calibrations, const struct meta_calibration, c)
+		if (fits(c, f) &&
+		    (!best || distance(c->threads, threads) < distance(best->threads, threads)))
+			best = c;
+	return best;
+}
+
+void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_t threads,
+		 struct paircost *cost)
+{
+	const struct meta_calibration *best = nearest(meta, f, threads);
+	double full = 0, inner = 0;
+	unsigned n = 0;
+
+	*cost = (struct paircost){ 0 };
+	if (!best)
+		return;
+	cost->known = true;
+	cost->inner_min_ns = best->inner_min_ns;
+	vec_for_each (&meta->calibrations, const struct meta_calibration, c) {
+		double jitter = c->inner_mean_ns - (double)c->inner_min_ns;
+
+		if (!fits(c, f) || c->threads != best->threads)
+			continue;
+		n++;
+		full += isnan(c->full_p50_ns) ? (double)c->inner_p50_ns : c->full_p50_ns;
+		inner += (double)c->inner_p50_ns;
+		if (jitter > cost->jitter_ns)
+			cost->jitter_ns = jitter;
+		if (c->inner_min_ns < cost->inner_min_ns)
+			cost->inner_min_ns = c->inner_min_ns;
+		if (c->inner_p99_ns > cost->inner_p99_ns)
+			cost->inner_p99_ns = c->inner_p99_ns;
+	}
+	cost->full_ns = full > 0 ? (uint64_t)(full / n + 0.5) : 0;
+	cost->inner_ns = (uint64_t)(inner / n + 0.5);
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/baseline.h"
+#include "analysis/paircost.h"
+#include "analysis/result.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+#include "trace/record.h"
+
+static uint64_t recording_start(const struct trace_reader *r)
+{
+	const struct meta_session *s = &trace_reader_meta(r)->session;
+	uint64_t first = trace_reader_first_ns(r);
+
+	return s->start_ns && s->start_ns != META_UNKNOWN && (!first || s->start_ns <= first)
+		       ? s->start_ns
+		       : first;
+}
+
+static uint64_t recording_end(const struct trace_reader *r)
+{
+	const struct meta_end *e = &trace_reader_meta(r)->end;
+	uint64_t last = trace_reader_last_ns(r);
+
+	return e->present && e->end_ns != META_UNKNOWN && e->end_ns > last ? e->end_ns : last;
+}
+
+static int set_window(struct result *res, const struct trace_reader *r,
+		      const struct result_options *o, struct err *err)
+{
+	uint64_t start = recording_start(r), end = recording_end(r);
+	uint64_t whole = end > start ? end - start : 0;
+
+	res->windowed = o->from_ns || o->to_ns < whole;
+	if (res->windowed && o->from_ns >= whole)
+		return err_set(err, -EINVAL,
+			       "--time starts at %.3f s, but the recording lasts %.3f s; "
+			       "give times inside it",
+			       (double)o->from_ns / 1e9, (double)whole / 1e9);
+	res->window_from_ns = o->from_ns;
+	res->window_to_ns = o->to_ns < whole ? o->to_ns : whole;
+	res->start_ns = start + res->window_from_ns;
+	res->end_ns = start + res->window_to_ns;
+	res->duration_ns = res->end_ns - res->start_ns;
+	return 0;
+}
+
+/* Before the window: only what tells which threads exist and what they are doing. */
+static void skip_to_window(struct result *res, struct trace_reader *r, struct record *rec,
+			   bool *more)
+{
+	while (*more && rec->time_ns < res->start_ns) {
+		if (rec->kind != REC_ENTRY && rec->kind != REC_EXIT && rec->kind != REC_LOST)
+			threads_record(&res->calls.threads, rec);
+		*more = trace_reader_next(r, rec);
+	}
+	calls_restart(&res->calls, res->start_ns);
+}
+
+static void pass(struct result *res, struct trace_reader *r)
+{
+	struct record rec;
+	bool more = trace_reader_next(r, &rec);
+
+	if (res->window_from_ns)
+		skip_to_window(res, r, &rec, &more);
+	while (more && rec.time_ns <= res->end_ns) {
+		calls_record(&res->calls, &rec);
+		more = trace_reader_next(r, &rec);
+	}
+	calls_end(&res->calls, res->end_ns);
+}
+
+static double total_off(const struct result *res, double *asleep)
+{
+	double off = 0;
+
+	*asleep = 0;
+	vec_for_each (&res->calls.threads.all, struct thread *, it) {
+		const struct thread *t = *it;
+		double alive = (double)(t->end_ns - t->born_ns);
+		double seen = (double)thread_watched_ns(&res->calls.threads, t);
+		/* probes that were on for a part of its life saw that part of its sleep */
+		double part = alive > 0 ? seen / alive : 0;
+		double sleep = (double)(t->off.blocked_ns + t->off.idle_ns) * part;
+
+		*asleep += sleep;
+		off += sleep + (double)t->off.preempted_ns * part;
+	}
+	return off;
+}
+
+/* Blocked and idle time that the lost time already holds. */
+static double asleep_in_lost(const struct result *res)
+{
+	double sum = 0;
+
+	vec_for_each (&res->blocks, const struct block, b)
+		if (b->verdict == VERDICT_INTERFERENCE)
+			sum += b->pools[POOL_BLOCKED] + b->pools[POOL_IDLE];
+	return sum;
+}
+
+static void add_threads(struct result *res, const double *lost)
+{
+	const struct threads *th = &res->calls.threads;
+	double covered = 0;
+
+	for (size_t i = 0; i < th->all.n; i++) {
+		const struct thread *t = th->all.data[i];
+		struct result_thread *row = vec_add(&res->threads);
+
+		row->thread = t;
+		row->observed_ns = thread_watched_ns(th, t);
+		row->sci = row->observed_ns ? lost[i] / (double)row->observed_ns : NAN;
+		res->threads_ns += row->observed_ns;
+		covered += (double)t->covered_ns;
+	}
+	res->coverage = res->threads_ns ? covered / (double)res->threads_ns : NAN;
+	if (res->coverage > 1)
+		res->coverage = 1;
+}
+
+static void split_time(struct result *res, const double *lost)
+{
+	double total = (double)res->threads_ns, sum = 0, asleep, idle;
+
+	for (size_t i = 0; i < res->threads.n; i++)
+		sum += lost[i];
+	if (sum > total)
+		sum = total;
+	res->lost_ns = (uint64_t)(sum + 0.5);
+	res->working_ns = res->idle_ns = BLOCK_NONE;
+	if (!res->calls.threads.have_switch)
+		return;
+	total_off(res, &asleep);
+	idle = asleep - asleep_in_lost(res);
+	if (idle < 0)
+		idle = 0;
+	if (idle > total - sum)
+		idle = total - sum;
+	res->idle_ns = (uint64_t)idle;
+	res->working_ns = res->threads_ns - res->lost_ns - res->idle_ns;
+}
+
+static void self_cost(struct result *res)
+{
+	uint64_t most = 0;
+	double cost = 0, asleep, cpu;
+
+	res->pair_min_ns = res->pair_p50_ns = res->pair_p99_ns = BLOCK_NONE;
+	res->overhead = NAN;
+	vec_for_each (&res->blocks, const struct block, b) {
+		uint64_t calls = b->estimated_calls == BLOCK_NONE ? b->calls : b->estimated_calls;
+
+		if (!b->cost->known)
+			continue;
+		cost += (double)calls * (double)b->cost->full_ns;
+		if (calls <= most)
+			continue;
+		most = calls;
+		res->pair_min_ns = b->cost->inner_min_ns;
+		res->pair_p50_ns = b->cost->inner_ns;
+		res->pair_p99_ns = b->cost->inner_p99_ns;
+	}
+	cpu = (double)res->threads_ns - total_off(res, &asleep);
+	if (most && res->calls.threads.have_switch && cpu > cost)
+		res->overhead = cost / (cpu - cost);
+}
+
+static void count_losses(struct result *res)
+{
+	const struct meta_end *e = &res->meta->end;
+
+	res->records = res->calls.entries + res->calls.exits;
+	res->lost_records = res->calls.lost_records;
+	if (!res->windowed && e->present && e->lost_records != META_UNKNOWN &&
+	    e->lost_records > res->lost_records)
+		res->lost_records = e->lost_records;
+	vec_for_each (&res->blocks, const struct block, b)
+		res->untimed_calls += b->untimed_calls;
+}
+
+static void notice(struct result *res, const char *text)
+{
+	*vec_add(&res->notices) = xstrdup(text);
+}
+
+static void count_notice(struct result *res, uint64_t count, const char *what)
+{
+	char number[TEXT_NUMBER];
+	char *line;
+
+	if (!count)
+		return;
+	line = xasprintf("%s %s", text_count(number, count), what);
+	notice(res, line);
+	free(line);
+}
+
+static void made_notice(struct result *res)
+{
+	const struct meta_end *e = &res->meta->end;
+	uint64_t accounted = res->records + res->calls.unknown_ids + res->lost_records;
+	char *line;
+
+	if (res->windowed || !e->present || e->made_records == META_UNKNOWN ||
+	    e->made_records == accounted)
+		return;
+	line = xasprintf("probes made %llu records, %llu were read and %llu are known lost",
+			 (unsigned long long)e->made_records, (unsigned long long)res->records,
+			 (unsigned long long)res->lost_records);
+	notice(res, line);
+	free(line);
+}
+
+static void calibration_notice(struct result *res)
+{
+	uint32_t without = 0;
+
+	vec_for_each (&res->blocks, const struct block, b)
+		without += !b->cost->known;
+	if (!without)
+		return;
+	if (without == res->blocks.n)
+		notice(res, "the trace has no calibration: floors are n/a, small scores may be "
+			    "the probes' own");
+	else
+		count_notice(res, without,
+			     "blocks have probes of a class that was not calibrated: "
+			     "their floors are n/a");
+}
+
+static void find_notices(struct result *res)
+{
+	const struct sci *s = &res->sci;
+	uint64_t overflow = 0;
+
+	vec_for_each (&res->meta->notices, const struct meta_notice, n)
+		notice(res, n->text ? n->text : "");
+	if (!res->meta->end.present && !res->windowed)
+		notice(res, "the recording has no end: its recorder was killed, the last second "
+			    "may be missing");
+	made_notice(res);
+	calibration_notice(res);
+	vec_for_each (&res->blocks, const struct block, b)
+		overflow += b->shapes_overflow;
+	count_notice(res, s->ends[CALL_NEGATIVE],
+		     "calls end before they begin: clocks of CPUs disagree; they are not timed");
+	count_notice(
+		res, s->ends[CALL_UNWOUND],
+		"calls have no exit (unwound, or beyond 64 nested returns); they are not timed");
+	count_notice(res, s->ends[CALL_LOST],
+		     "calls were open when records were lost; "
+		     "they are not timed");
+	count_notice(res, overflow, "calls took paths beyond the 64 kept per function");
+	count_notice(res, res->calls.unknown_ids,
+		     "records of functions that the trace does not name");
+	if (!res->calls.entries)
+		notice(res, "no traced function was called; `ispot check` shows what -F matches");
+}
+
+static void start(struct result *res, struct trace_reader *r, const struct result_options *o)
+{
+	struct call_visitor sci;
+
+	calls_init(&res->calls, res->meta, recording_start(r));
+	sci_init(&res->sci, &res->calls, res->meta);
+	sci = sci_visitor(&res->sci);
+	calls_add_visitor(&res->calls, &sci);
+	for (unsigned i = 0; i < 2 && o->visitors[i].call; i++)
+		calls_add_visitor(&res->calls, &o->visitors[i]);
+}
+
+static void conclude(struct result *res, const struct block_options *o)
+{
+	double *lost;
+
+	blocks_build(&res->blocks, &res->sci, o);
+	lost = blocks_thread_excess(&res->blocks, &res->sci, o, VERDICT_INTERFERENCE);
+	add_threads(res, lost);
+	split_time(res, lost);
+	free(lost);
+	self_cost(res);
+	count_losses(res);
+	find_notices(res);
+}
+
+int result_read(struct result *res, struct trace_reader *r, const struct result_options *o,
+		struct err *err)
+{
+	struct block_options bo = { 0 };
+	struct baseline baseline = { 0 };
+	int rc;
+
+	*res = (struct result){ .meta = trace_reader_meta(r), .damage = trace_reader_damage(r) };
+	rc = set_window(res, r, o, err);
+	if (!rc && o->baseline)
+		rc = baseline_read(&baseline, o->baseline, err);
+	if (rc)
+		return rc;
+	start(res, r, o);
+	pass(res, r);
+	bo.duration_ns = res->duration_ns;
+	bo.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period;
+	if (o->baseline) {
+		bo.baseline = baseline_min;
+		bo.baseline_ctx = &baseline;
+	}
+	conclude(res, &bo);
+	baseline_release(&baseline);
+	return 0;
+}
+
+void result_release(struct result *res)
+{
+	vec_for_each (&res->notices, char *, n)
+		free(*n);
+	vec_release(&res->notices);
+	vec_release(&res->threads);
+	blocks_release(&res->blocks);
+	if (res->meta)
+		sci_release(&res->sci);
+	calls_release(&res->calls);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One pass over a trace and all that reports print of it.
+ *
+ * Threads' time is the sum of what each thread was observed (T_t). It is the exact sum of
+ *	lost     own excess of the blocks whose verdict is interference
+ *	idle     time asleep or blocked that is not in lost: waiting for work, for others, for a
+ *	         timer. With waking records still the same: they decide verdicts, not this sum
+ *	working  the rest: on a CPU, or runnable
+ * Without switch records nobody knows who slept: idle and working are not measured.
+ * coverage: the part of threads' time inside any traced call.
+ */
+#ifndef ISPOT_ANALYSIS_RESULT_H
+#define ISPOT_ANALYSIS_RESULT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/block.h"
+#include "analysis/calls.h"
+#include "analysis/sci.h"
+
+struct err;
+struct trace_reader;
+
+struct result_options {
+	uint64_t from_ns, to_ns; /* since the start of the recording; to_ns UINT64_MAX: its end */
+	const char *baseline;	 /* path of a recording whose fastest calls count, NULL: none */
+	struct call_visitor visitors[2]; /* further ones; call NULL: none */
+};
+
+struct result_thread {
+	const struct thread *thread;
+	uint64_t observed_ns;
+	double sci; /* own excess of its interference blocks / observed; NAN: nothing observed */
+};
+
+struct result {
+	const struct meta *meta;
+	const char *damage; /* NULL, or what is wrong with the file */
+	struct calls calls;
+	struct sci sci;
+	struct blocks blocks;
+	struct {
+		VEC(struct result_thread)
+	} threads;
+	struct {
+		VEC(char *)
+	} notices; /* sentences of the recorder and of the analysis */
+	uint64_t duration_ns, window_from_ns, window_to_ns; /* window: since the start */
+	bool windowed;
+	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, of the window */
+	uint64_t records, lost_records, untimed_calls;
+	uint64_t threads_ns;		       /* threads' time */
+	uint64_t working_ns, lost_ns, idle_ns; /* BLOCK_NONE: not measured */
+	double coverage;		       /* NAN: nothing observed */
+	/* of the probe class that most calls went through */
+	uint64_t pair_min_ns, pair_p50_ns, pair_p99_ns; /* BLOCK_NONE: not calibrated */
+	double overhead; /* probes' time / the program's own CPU time; NAN: unknown */
+};
+
+/* Reads from the reader's present position to the end; r must outlive *result. */
+int result_read(struct result *result, struct trace_reader *r, const struct result_options *o,
+		struct err *err);
+void result_release(struct result *result);
+
+#endif

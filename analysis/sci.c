@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/sci.h"
+#include "analysis/shape.h"
+#include "analysis/workload.h"
+#include "trace/meta.h"
+#include "trace/record.h"
+
+void sci_init(struct sci *s, struct calls *calls, const struct meta *meta)
+{
+	*s = (struct sci){ .calls = calls, .meta = meta };
+	s->migrants_count = meta->session.clock && !strcmp(meta->session.clock, "monotonic");
+	s->functions = xcalloc(meta->functions.n + 1, sizeof(struct sci_function *));
+}
+
+static void function_free(struct sci_function *f)
+{
+	if (!f)
+		return;
+	hist_release(&f->durations);
+	free(f->workload);
+	free(f->shapes);
+	vec_release(&f->open_short);
+	free(f);
+}
+
+void sci_release(struct sci *s)
+{
+	for (size_t id = 0; s->functions && id < s->meta->functions.n; id++)
+		function_free(s->functions[id]);
+	free(s->functions);
+	vec_release(&s->cells);
+	*s = (struct sci){ 0 };
+}
+
+static struct sci_function *function_of(struct sci *s, uint32_t id)
+{
+	if (__builtin_expect(!s->functions[id], 0)) {
+		s->functions[id] = xcalloc(1, sizeof(struct sci_function));
+		s->functions[id]->min_ns = s->functions[id]->own_min_ns = UINT64_MAX;
+		s->functions[id]->workload = xcalloc(1, sizeof(struct workload));
+	}
+	return s->functions[id];
+}
+
+static struct sci_cell *cell_of(struct sci *s, uint32_t slot)
+{
+	while (__builtin_expect(s->cells.n <= slot, 0))
+		(void)vec_add(&s->cells);
+	return &s->cells.data[slot];
+}
+
+static void off_add(struct offcpu *sum, const struct offcpu *x)
+{
+	sum->preempted_ns += x->preempted_ns;
+	sum->blocked_ns += x->blocked_ns;
+	sum->idle_ns += x->idle_ns;
+}
+
+static void add_path(struct sci_function *f, const struct call *c)
+{
+	if (!f->shapes) {
+		if (!c->shape)
+			return;
+		/* All calls so far had no callee: one path, which the sums already hold. */
+		f->shapes = xcalloc(1, sizeof(*f->shapes));
+		if (f->durations.count > 1) {
+			f->shapes->n = 1;
+			f->shapes->rows[0] = (struct shape){
+				.calls = f->durations.count - 1,
+				.sum_ns = f->durations.sum - c->duration_ns,
+				.min_ns = f->durations.min,
+			};
+		}
+	}
+	shapes_add(f->shapes, c->shape, c->duration_ns);
+}
+
+/* A timed call that is not inside another one of its function. */
+static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell,
+		      const struct call *c)
+{
+	bool migrated = c->entry_cpu != c->exit_cpu;
+
+	f->migrated += migrated;
+	if ((!migrated || s->migrants_count) && c->duration_ns < f->min_ns) {
+		f->min_ns = c->duration_ns;
+		f->off_fastest = c->off;
+	}
+	add_path(f, c);
+	hist_add(&f->durations, c->duration_ns);
+	f->raw_ns += c->raw_ns;
+	f->inside += c->inside;
+	f->inside_cost_ns += c->inside_cost_ns;
+	f->clamped_min += c->raw_ns < c->inside_cost_ns;
+	off_add(&f->off, &c->off);
+	workload_add(f->workload, c->duration_ns, c->inside);
+	cell->timed++;
+	cell->timed_ns += c->duration_ns;
+}
+
+static void add_own(struct sci_function *f, struct sci_cell *cell, const struct call *c)
+{
+	if (c->own_ns < f->own_min_ns) {
+		f->own_min_ns = c->own_ns;
+		f->own_off_fastest = c->own_off;
+	}
+	f->own_timed++;
+	off_add(&f->own_off, &c->own_off);
+	cell->own_timed++;
+	cell->own_ns += c->own_ns;
+}
+
+static void remember_short(struct sci_function *f, uint32_t slot, bool own, uint64_t ns)
+{
+	if (f->open_short.n < OPEN_SHORT_MAX)
+		*vec_add(&f->open_short) = (struct sci_short){ .slot = slot, .own = own, .ns = ns };
+}
+
+static void add_open(struct sci_function *f, struct sci_cell *cell, const struct call *c)
+{
+	if (!c->recursive) {
+		if (c->duration_ns >= f->min_ns) {
+			cell->open++;
+			cell->open_ns += c->duration_ns;
+		} else {
+			remember_short(f, c->slot, false, c->duration_ns);
+		}
+	}
+	if (c->own_unknown)
+		return;
+	if (c->own_ns >= f->own_min_ns) {
+		cell->own_open++;
+		cell->own_open_ns += c->own_ns;
+	} else {
+		remember_short(f, c->slot, true, c->own_ns);
+	}
+}
+
+static struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
+{
+	for (uint32_t i = 0; i < caller->n_edges; i++)
+		if (caller->edges[i].id == id)
+			return &caller->edges[i];
+	if (caller->n_edges == SCI_EDGES_MAX)
+		return NULL;
+	caller->edges[caller->n_edges].id = id;
+	return &caller->edges[caller->n_edges++];
+}
+
+static void add_edge(struct sci *s, const struct call *c)
+{
+	struct sci_edge *edge = edge_of(function_of(s, c->parent->id), c->id);
+
+	if (!edge)
+		return;
+	if (!edge->calls++ || c->duration_ns < edge->min_ns)
+		edge->min_ns = c->duration_ns;
+	edge->ns += c->duration_ns;
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct sci *s = self;
+	struct sci_function *f = function_of(s, c->id);
+	struct sci_cell *cell = cell_of(s, c->slot);
+
+	(void)t;
+	f->calls++;
+	f->ends[c->end]++;
+	s->ends[c->end]++;
+	cell->calls++;
+	cell->outer_calls += !c->recursive;
+	if (c->end == CALL_TIMED) {
+		if (!c->recursive)
+			add_outer(s, f, cell, c);
+		if (!c->own_unknown)
+			add_own(f, cell, c);
+		if (c->parent)
+			add_edge(s, c);
+	} else if (c->end == CALL_OPEN) {
+		cell->ended_open++;
+		add_open(f, cell, c);
+	}
+}
+
+static void on_record(void *self, const struct thread *t, const struct record *r)
+{
+	struct sci *s = self;
+	uint64_t id = r->kind == REC_CALL_COUNT ? r->values[0] : UINT64_MAX;
+	uint32_t slot;
+
+	if (!t || id >= s->meta->functions.n || !s->meta->functions.data[id].symbol)
+		return;
+	function_of(s, (uint32_t)id);
+	slot = threads_slot(&s->calls->threads, s->calls->threads.all.data[t->index], (uint32_t)id);
+	cell_of(s, slot)->unrecorded += r->values[1];
+}
+
+/* Every function that the thread has run may have lost calls. */
+static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t loss)
+{
+	struct sci *s = self;
+	size_t pages = s->meta->functions.n / THREAD_SLOTS + 1;
+
+	for (size_t p = 0; t->slots && p < pages; p++)
+		for (uint32_t i = 0; t->slots[p] && i < THREAD_SLOTS; i++) {
+			uint32_t id = (uint32_t)p * THREAD_SLOTS + i;
+			struct sci_function *f = t->slots[p][i] ? s->functions[id] : NULL;
+
+			if (!f || f->last_loss == loss)
+				continue;
+			f->last_loss = loss;
+			f->lost_records += count;
+		}
+}
+
+struct call_visitor sci_visitor(struct sci *s)
+{
+	return (struct call_visitor){
+		.self = s, .call = on_call, .record = on_record, .lost = on_lost
+	};
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the SCI (slowdown caused by interference, Mosli Bouksiaa et al., TPDS 2019, section 2)
+ * needs of every function and of every (thread, function) pair, gathered in one pass. The score
+ * itself needs the fastest call, which is known at the end: block.c computes it from these sums.
+ */
+#ifndef ISPOT_ANALYSIS_SCI_H
+#define ISPOT_ANALYSIS_SCI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/calls.h"
+#include "analysis/hist.h"
+
+struct shapes;
+struct workload;
+
+/* Sums over one thread's calls of a function; "outer": not inside another call of the function. */
+struct sci_cell {
+	uint64_t calls, outer_calls, ended_open;
+	uint64_t timed, timed_ns;   /* outer, and their durations */
+	uint64_t own_timed, own_ns; /* all calls, and their own times */
+	uint64_t open, open_ns;	    /* open at the end, outer: count, time so far */
+	uint64_t own_open, own_open_ns;
+	uint64_t unrecorded; /* calls that sampling left out */
+};
+
+/*
+ * An open call shorter than the fastest call known by then: whether it adds anything is known at
+ * the end. A function keeps OPEN_SHORT_MAX, further ones add nothing, which stays a lower bound.
+ */
+struct sci_short {
+	uint32_t slot;
+	bool own;
+	uint64_t ns;
+};
+#define OPEN_SHORT_MAX 256
+
+/* Time in one callee, seen from its caller. */
+struct sci_edge {
+	uint32_t id;
+	uint64_t calls, ns, min_ns;
+};
+#define SCI_EDGES_MAX 16
+
+struct sci_function {
+	struct hist durations;		 /* of outer timed calls, corrected */
+	uint64_t calls, ends[CALL_ENDS]; /* every call, by how it ended */
+	uint64_t min_ns, own_min_ns;	 /* d_min; UINT64_MAX: no call could set it */
+	uint64_t own_timed;
+	uint64_t clamped_min;		 /* calls whose duration was corrected to 0 */
+	uint64_t raw_ns;		 /* outer timed calls, not corrected */
+	uint64_t inside, inside_cost_ns; /* traced calls inside those, and what probing them cost */
+	struct offcpu off, off_fastest;	 /* outer timed calls: sums, and of the fastest */
+	struct offcpu own_off, own_off_fastest;
+	uint64_t migrated; /* outer timed calls that ended on another CPU */
+	uint64_t lost_records, last_loss;
+	struct workload *workload;
+	struct shapes *shapes; /* NULL while no call had a callee */
+	struct {
+		VEC(struct sci_short)
+	} open_short;
+	uint32_t n_edges;
+	struct sci_edge edges[SCI_EDGES_MAX];
+};
+
+struct sci {
+	struct calls *calls;
+	const struct meta *meta;
+	bool migrants_count; /* clocks agree across CPUs: a migrated call may be the fastest */
+	struct {
+		VEC(struct sci_cell)
+	} cells;			 /* [slot] */
+	struct sci_function **functions; /* [id]; NULL: never called */
+	uint64_t negative, open_calls;
+	uint64_t ends[CALL_ENDS];
+};
+
+void sci_init(struct sci *s, struct calls *calls, const struct meta *meta);
+struct call_visitor sci_visitor(struct sci *s);
+void sci_release(struct sci *s);
+
+#endif

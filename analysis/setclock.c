@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/setclock.h"
+#include "analysis/threads.h"
+#include "trace/meta.h"
+
+static uint64_t key(uint32_t set, uint32_t tgid)
+{
+	return (uint64_t)set << 32 | tgid;
+}
+
+static uint64_t reading(const struct set_clock *c, uint64_t time_ns)
+{
+	return c->total_ns + (c->on && time_ns > c->since_ns ? time_ns - c->since_ns : 0);
+}
+
+static struct set_clock *clock_for(struct threads *th, uint32_t set, uint32_t tgid)
+{
+	uint32_t i = tgid ? map_get(&th->clock_of, key(set, tgid)) : MAP_NONE;
+
+	return &th->clocks.data[i == MAP_NONE ? set : i];
+}
+
+void setclocks_init(struct threads *th)
+{
+	size_t n = th->meta->functions.n;
+
+	th->set_of = xcalloc(n + 1, sizeof(*th->set_of));
+	for (size_t id = 0; id < n; id++) {
+		uint32_t set = th->meta->functions.data[id].set;
+		uint32_t index = map_get(&th->set_index, set);
+
+		if (index == MAP_NONE) {
+			index = th->n_sets++;
+			map_put(&th->set_index, set, index);
+			*vec_add(&th->clocks) = (struct set_clock){ .set = index,
+								    .on = true,
+								    .since_ns = th->start_ns };
+		}
+		th->set_of[id] = index;
+	}
+}
+
+uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t time_ns)
+{
+	return reading(clock_for(th, set, tgid), time_ns);
+}
+
+uint64_t setclock_overlap(struct threads *th, uint32_t set, uint32_t tgid, uint64_t from_ns,
+			  uint64_t to_ns)
+{
+	const struct set_clock *c = clock_for(th, set, tgid);
+	uint64_t from = from_ns > c->since_ns ? from_ns : c->since_ns;
+
+	return c->on && to_ns > from ? to_ns - from : 0;
+}
+
+/* It turns out that the set was off until now: nobody has been observed by it. */
+static void was_off(struct threads *th, struct set_clock *c, uint64_t time_ns)
+{
+	uint64_t now = reading(c, time_ns);
+
+	vec_for_each (&th->all, struct thread *, it) {
+		struct thread *t = *it;
+
+		if (clock_for(th, c->set, t->tgid) == c)
+			t->watch_ns[c->set] = t->dead ? 0 : now;
+	}
+}
+
+static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time_ns)
+{
+	if (!c->named && on)
+		was_off(th, c, time_ns);
+	c->named = true;
+	if (c->on)
+		c->total_ns = reading(c, time_ns);
+	c->since_ns = time_ns;
+	c->on = on;
+}
+
+static struct set_clock *own_clock(struct threads *th, uint32_t set, uint32_t tgid)
+{
+	struct set_clock copy = th->clocks.data[set];
+
+	if (map_get(&th->clock_of, key(set, tgid)) == MAP_NONE) {
+		map_put(&th->clock_of, key(set, tgid), (uint32_t)th->clocks.n);
+		copy.tgid = tgid;
+		*vec_add(&th->clocks) = copy;
+	}
+	return clock_for(th, set, tgid);
+}
+
+void setclock_switch(struct threads *th, uint32_t set_id, uint32_t tgid, bool on, uint64_t time_ns)
+{
+	uint32_t set = map_get(&th->set_index, set_id);
+
+	if (set == MAP_NONE)
+		return;
+	if (!tgid) {
+		vec_for_each (&th->clocks, struct set_clock, c)
+			if (c->set == set)
+				turn(th, c, on, time_ns);
+		return;
+	}
+	turn(th, own_clock(th, set, tgid), on, time_ns);
+	/* A recorder that names processes means that the others are not traced. */
+	if (!th->clocks.data[set].named) {
+		was_off(th, &th->clocks.data[set], time_ns);
+		turn(th, &th->clocks.data[set], false, time_ns);
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How long a set of probes has been on, in a process: REC_SET_ON and REC_SET_OFF as a clock that
+ * runs while the set is on. A thread's observed time is the clock at its end less the clock at
+ * its birth. A process that is named by a record gets its own clock; all others share that of
+ * process 0.
+ */
+#ifndef ISPOT_ANALYSIS_SETCLOCK_H
+#define ISPOT_ANALYSIS_SETCLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct threads;
+struct thread;
+
+struct set_clock {
+	uint32_t set; /* index */
+	uint32_t tgid;
+	bool on, named; /* named: a record spoke of it; until then it counts as on */
+	uint64_t total_ns, since_ns;
+};
+
+void setclocks_init(struct threads *th);
+uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t time_ns);
+/* The part of [from, to] in which the set was on, to being now. */
+uint64_t setclock_overlap(struct threads *th, uint32_t set, uint32_t tgid, uint64_t from_ns,
+			  uint64_t to_ns);
+void setclock_switch(struct threads *th, uint32_t set_id, uint32_t tgid, bool on, uint64_t time_ns);
+
+#endif

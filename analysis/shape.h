@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Paths through a function, told apart by the hash of its direct traced callees in order (the
+ * paper's sequences, section 3.3, seen from the function that holds them). Each has its own
+ * fastest call. A function keeps SHAPES_MAX of them; calls of further paths are counted apart
+ * and compared with the fastest of them all.
+ */
+#ifndef ISPOT_ANALYSIS_SHAPE_H
+#define ISPOT_ANALYSIS_SHAPE_H
+
+#include <stdint.h>
+
+#define SHAPES_MAX 64
+
+struct shape {
+	uint64_t hash, calls, sum_ns, min_ns;
+};
+
+struct shapes {
+	uint32_t n;
+	uint32_t recent; /* index of the one seen last */
+	struct shape rows[SHAPES_MAX];
+	struct shape rest; /* of all that did not fit */
+};
+
+void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration_ns);
+/* Sum over the paths of (duration - the path's fastest). */
+double shapes_excess_ns(const struct shapes *s);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "analysis/slow.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+static bool named(const struct block *b, const char *name)
+{
+	return !strcmp(b->name, name) || !strcmp(b->function->symbol, name);
+}
+
+static const struct block *nearest(const struct result *res, const char *name)
+{
+	const struct block *best = NULL;
+	unsigned least = 4;
+
+	vec_for_each (&res->blocks, const struct block, b) {
+		unsigned d = text_distance(b->name, name, 3);
+
+		if (d < least) {
+			least = d;
+			best = b;
+		}
+	}
+	return best;
+}
+
+static int no_block(const struct result *res, const char *name, struct err *err)
+{
+	const struct block *near = nearest(res, name);
+
+	if (near)
+		return err_set(err, -ENOENT, "no calls of '%s' in this recording; did you mean %s?",
+			       name, near->name);
+	return err_set(err, -ENOENT,
+		       "no calls of '%s' in this recording; `ispot report -v` lists "
+		       "every block",
+		       name);
+}
+
+static int find_block(const struct result *res, const char *name, const struct block **block,
+		      struct err *err)
+{
+	unsigned exact = 0, parts = 0;
+	const struct block *part = NULL;
+
+	vec_for_each (&res->blocks, const struct block, b) {
+		if (named(b, name)) {
+			exact++;
+			if (exact == 1 || b->lost_threads > (*block)->lost_threads)
+				*block = b;
+		} else if (strstr(b->name, name)) {
+			parts++;
+			part = b;
+		}
+	}
+	if (exact)
+		return 0;
+	*block = part;
+	if (parts > 1)
+		return err_set(err, -EINVAL, "'%s' is part of %u blocks' names; give one in full",
+			       name, parts);
+	return parts ? 0 : no_block(res, name, err);
+}
+
+static void add(struct slow_group *g, const struct call *c)
+{
+	if (!g->calls++ || c->duration_ns < g->min_ns)
+		g->min_ns = c->duration_ns;
+	if (c->duration_ns > g->max_ns)
+		g->max_ns = c->duration_ns;
+	g->ns += c->duration_ns;
+	g->callees_ns += c->children_ns;
+	g->callees += c->inside;
+	g->migrated += c->entry_cpu != c->exit_cpu;
+	g->own_off.preempted_ns += c->own_off.preempted_ns;
+	g->own_off.blocked_ns += c->own_off.blocked_ns;
+	g->own_off.idle_ns += c->own_off.idle_ns;
+}
+
+static void keep_if_slowest(struct slow *s, const struct thread *t, const struct call *c)
+{
+	uint32_t i = s->n_top < SLOW_TOP ? s->n_top++ : SLOW_TOP - 1;
+
+	if (i == SLOW_TOP - 1 && s->top[i].duration_ns && s->top[i].duration_ns >= c->duration_ns)
+		return;
+	for (; i && s->top[i - 1].duration_ns < c->duration_ns; i--)
+		s->top[i] = s->top[i - 1];
+	s->top[i] = (struct slow_call){
+		.entry_ns = c->entry_ns,
+		.duration_ns = c->duration_ns,
+		.tid = t->tid,
+		.caller = c->parent ? c->parent->id : UINT32_MAX,
+		.off = c->off,
+	};
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct slow *s = self;
+
+	if (c->id != s->block->id || c->recursive || c->end != CALL_TIMED)
+		return;
+	if (c->duration_ns <= s->fast_max_ns)
+		add(&s->fast, c);
+	else if (c->duration_ns >= s->slow_min_ns)
+		add(&s->slow, c);
+	else
+		add(&s->rest, c);
+	while (s->by_thread.n <= t->index)
+		(void)vec_add(&s->by_thread);
+	add(&s->by_thread.data[t->index], c);
+	add(&s->by_caller.data[c->parent ? c->parent->id + 1 : 0], c);
+	keep_if_slowest(s, t, c);
+}
+
+int slow_read(struct slow *s, const struct result *result, struct trace_reader *r,
+	      const struct result_options *o, const char *name, struct err *err)
+{
+	struct result_options again = *o;
+	struct result second;
+	int rc = find_block(result, name, &s->block, err);
+
+	if (rc)
+		return rc;
+	if (!s->block->sums->durations.count)
+		return err_set(err, -ENODATA,
+			       "no call of %s has a duration; `ispot report -v` says "
+			       "how its calls ended",
+			       s->block->name);
+	s->fast_max_ns = s->block->p50_ns;
+	s->slow_min_ns = s->block->p90_ns > s->fast_max_ns ? s->block->p90_ns : s->fast_max_ns + 1;
+	while (s->by_caller.n <= result->meta->functions.n)
+		(void)vec_add(&s->by_caller);
+	again.visitors[0] = (struct call_visitor){ .self = s, .call = on_call };
+	trace_reader_rewind(r);
+	rc = result_read(&second, r, &again, err);
+	if (!rc)
+		result_release(&second);
+	return rc;
+}
+
+void slow_release(struct slow *s)
+{
+	vec_release(&s->by_thread);
+	vec_release(&s->by_caller);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Statistics: the one file that includes GSL. */
+#ifndef ISPOT_ANALYSIS_STATS_H
+#define ISPOT_ANALYSIS_STATS_H
+
+#include <stddef.h>
+
+/* Least squares y = a + slope * x; r2 is the share of variance explained, NAN for n < 3 or flat
+ * data. */
+void stats_line(const double *x, const double *y, size_t n, double *slope, double *r2);
+
+#endif

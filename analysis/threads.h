@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The threads of a trace: when each lived, how long it was observed, and where its time off the
+ * CPU went.
+ *
+ * Observed (T_t of the SCI) is the time a thread was alive and a set's probes were on, less the
+ * stretches in which records of it may be missing. A set that no REC_SET_ON names was on from
+ * the start. A tid that comes back after its thread ended is a new thread.
+ *
+ * Off-CPU time comes from the switch records: preempted is runnable without a CPU (with waking
+ * records also the wait between wakeup and CPU), blocked is the rest. With waking records,
+ * interruptible sleep that was ended from outside the program (a foreign thread or an interrupt)
+ * is idle: waiting for work. Without them nothing is idle.
+ */
+#ifndef ISPOT_ANALYSIS_THREADS_H
+#define ISPOT_ANALYSIS_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+struct call;
+struct meta;
+struct record;
+
+#define THREAD_COMM 32
+
+struct offcpu {
+	uint64_t preempted_ns, blocked_ns, idle_ns;
+};
+
+enum thread_state {
+	THREAD_UNKNOWN, /* known to exist, no record of it yet */
+	THREAD_RUNNING,
+	THREAD_PREEMPTED,
+	THREAD_SLEEPING,
+	THREAD_BLOCKED,
+};
+
+struct thread {
+	uint32_t index; /* counted from 0 in order of appearance */
+	uint32_t tid, tgid;
+	uint32_t cpu; /* of its latest record */
+	enum thread_state state;
+	bool dead;
+	uint64_t born_ns, end_ns; /* end_ns: valid once dead, or after threads_end() */
+	uint64_t since_ns;	  /* of state; off is settled up to here */
+	uint64_t woken_ns;	  /* the wakeup that ends the present sleep, 0 none seen */
+	bool woken_outside;
+	struct offcpu off;
+	uint64_t lost_ns, lost_until_ns;
+	uint64_t *watch_ns; /* [set]: observed, valid after the thread's end */
+	uint32_t **slots;   /* [id / THREAD_SLOTS]: pages of slot numbers */
+	/* of calls.c: the calls open on this thread, outermost first */
+	struct call *open;
+	uint32_t n_open, room_open;
+	bool after_exit;
+	uint64_t exit_sp;
+	uint64_t covered_ns; /* inside any traced call */
+	char comm[THREAD_COMM];
+};
+
+#define THREAD_SLOTS	 64
+#define THREAD_CPU_CACHE 256
+
+/* A (thread, function) pair that met; its number indexes the flat arrays of visitors. */
+struct slot {
+	uint32_t thread, id;
+};
+
+struct threads {
+	const struct meta *meta;
+	struct arena arena;
+	struct {
+		VEC(struct thread *)
+	} all;
+	struct map by_tid;
+	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */
+	struct {
+		VEC(struct slot)
+	} slots; /* number 0 is not used */
+	uint64_t start_ns;
+	bool have_switch, have_waking;
+	uint32_t n_sets;
+	uint32_t *set_of;     /* [function id]: index of its set */
+	struct map set_index; /* set id -> index */
+	struct {
+		VEC(struct set_clock)
+	} clocks;
+	struct map clock_of;  /* set index, tgid -> clock */
+	struct map processes; /* tgids seen */
+	struct {
+		VEC(const struct meta_thread *)
+	} known; /* not yet due, latest first */
+};
+
+/* start_ns: when the recording, or the part that is looked at, began. meta must outlive it. */
+void threads_init(struct threads *th, const struct meta *meta, uint64_t start_ns);
+void threads_release(struct threads *th);
+
+/* The living thread of that number; made if need be, born at time_ns. */
+struct thread *threads_find(struct threads *th, uint32_t tid, uint32_t tgid, uint64_t time_ns);
+
+static inline struct thread *threads_of(struct threads *th, uint32_t cpu, uint32_t tid,
+					uint32_t tgid, uint64_t time_ns)
+{
+	struct thread **recent = &th->recent[cpu % THREAD_CPU_CACHE];
+
+	if (!*recent || (*recent)->tid != tid || (*recent)->dead)
+		*recent = threads_find(th, tid, tgid, time_ns);
+	return *recent;
+}
+
+/*
+ * Any record but entries, exits and losses. Returns the thread it is about (not made for
+ * records that do not show it alive), or NULL.
+ */
+struct thread *threads_record(struct threads *th, const struct record *r);
+
+/* The living thread of that number, or NULL. */
+struct thread *threads_alive(const struct threads *th, uint32_t tid);
+
+/* Settles the thread's off-CPU time up to time_ns, its state stays; or it runs from then on. */
+void thread_settle(struct thread *t, uint64_t time_ns);
+void thread_runs(struct thread *t, uint64_t time_ns);
+
+/* Records of t may be missing between the two times. */
+void thread_lost(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns);
+
+/* Forget times before time_ns: a window of the recording opens here. */
+void threads_restart(struct threads *th, uint64_t time_ns);
+/* The recording ends: everybody's off-CPU and observed time is settled. Once. */
+void threads_end(struct threads *th, uint64_t time_ns);
+
+/* The number of the pair, from 1; made if need be. */
+uint32_t threads_slot_slow(struct threads *th, struct thread *t, uint32_t id);
+static inline uint32_t threads_slot(struct threads *th, struct thread *t, uint32_t id)
+{
+	uint32_t *page = t->slots ? t->slots[id / THREAD_SLOTS] : NULL;
+	uint32_t slot = page ? page[id % THREAD_SLOTS] : 0;
+
+	return slot ? slot : threads_slot_slow(th, t, id);
+}
+
+/* After threads_end(): T_t for a function's set, and over all sets (the longest). */
+uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, uint32_t id);
+uint64_t thread_watched_ns(const struct threads *th, const struct thread *t);
+
+#endif

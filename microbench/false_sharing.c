@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Threads bump counters of their own that lie in one cache line. Now and then all but one pause
+ * (a barrier keeps the phases apart), which gives the fast calls that the rest is compared with.
+ * On two hyperthreads of one core the line does not travel, and the score is then honestly small.
+ */
+#include <stdatomic.h>
+
+#include "common.h"
+
+enum { ALONE_ONE_IN = 4, BUMPS = 2000, PHASES = 40 };
+
+static struct {
+	_Alignas(64) atomic_ulong counters[8];
+} shared;
+static pthread_barrier_t phase_gate;
+static struct truth bump = { .block = "bump_counter", .cause = "cache-sharing" };
+
+TRACED void bump_counter(unsigned thread)
+{
+	uint64_t begin = now_ns();
+	atomic_ulong *counter = &shared.counters[thread % 8];
+
+	for (int i = 0; i < BUMPS; i++)
+		atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+	truth_call(&bump, thread, begin);
+}
+
+static void run(struct worker *w)
+{
+	uint64_t done = 0;
+
+	for (unsigned phase = 0; phase < PHASES; phase++) {
+		uint64_t until = w->calls * (phase + 1) / PHASES;
+
+		pthread_barrier_wait(&phase_gate);
+		if (phase % ALONE_ONE_IN == 0 && w->index == 0)
+			for (; done < until; done++)
+				bump_counter(w->index);
+		pthread_barrier_wait(&phase_gate);
+		for (; done < until; done++)
+			bump_counter(w->index);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct bench_options o = { .name = "false_sharing",
+				   .what = "Threads bump neighbouring counters in one cache line.",
+				   .threads = 2,
+				   .iterations = 40009,
+				   .seed = 1 };
+
+	bench_parse(&o, argc, argv);
+	pthread_barrier_init(&phase_gate, NULL, (unsigned)o.threads);
+	workers_run(&o, run);
+	truth_print(&bump);
+	return 0;
+}

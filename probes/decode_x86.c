@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * x86-64 instructions for placement. capstone says what an instruction reads and writes; whether
+ * the kernel takes a probe on it, and how, is decided from the raw bytes as the kernel does.
+ */
+#include "probes/decode.h"
+
+#include <capstone/capstone.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10 };
+
+struct decoder {
+	csh handle;
+	cs_insn *insn;
+	bool multibyte_nops;
+};
+
+void *decoder_x86_new(bool multibyte_nops)
+{
+	struct decoder *d = xcalloc(1, sizeof(*d));
+
+	d->multibyte_nops = multibyte_nops;
+	if (cs_open(CS_ARCH_X86, CS_MODE_64, &d->handle) != CS_ERR_OK) {
+		free(d);
+		return NULL;
+	}
+	cs_option(d->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	d->insn = cs_malloc(d->handle);
+	return d;
+}
+
+void decoder_x86_free(void *decoder)
+{
+	struct decoder *d = decoder;
+
+	if (!d)
+		return;
+	cs_free(d->insn, 1);
+	cs_close(&d->handle);
+	free(d);
+}
+
+/* ---- the kernel's view: prefixes and opcode ---- */
+
+struct raw {
+	bool operand16, lock, segment, vector;
+	uint8_t rex, map, opcode, modrm; /* map 1: one byte, 2: 0f, 3: 0f 38 and 0f 3a */
+	uint8_t prefixes;
+};
+
+static bool raw_prefix(struct raw *r, uint8_t byte)
+{
+	switch (byte) {
+	case 0x66:
+		r->operand16 = true;
+		return true;
+	case 0xf0:
+		r->lock = true;
+		return true;
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+		r->segment = true;
+		return true;
+	case 0x64:
+	case 0x65:
+	case 0x67:
+	case 0xf2:
+	case 0xf3:
+		return true;
+	}
+	return false;
+}
+
+/* p has 15 readable bytes. */
+static void raw_parse(struct raw *r, const uint8_t *p)
+{
+	*r = (struct raw){ .map = 1 };
+	while (r->prefixes < 14 && raw_prefix(r, *p)) {
+		r->prefixes++;
+		p++;
+	}
+	if ((*p & 0xf0) == 0x40) {
+		r->rex = *p++;
+		r->prefixes++;
+	}
+	r->vector = *p == 0xc4 || *p == 0xc5 || *p == 0x62 || (*p == 0x8f && (p[1] & 0x38));
+	if (*p == 0x0f) {
+		r->map = 2;
+		p++;
+		if (*p == 0x38 || *p == 0x3a) {
+			r->map = 3;
+			p++;
+		}
+	}
+	r->opcode = *p;
+	r->modrm = p[1];
+}
+
+/* One-byte opcodes the kernel refuses in 64-bit programs (good_insns_64), by row of 16. */
+static const uint16_t refused_opcodes[16] = {
+	0x40c0, 0xc0c0, 0x8080, 0x8080, 0xffff, 0x0000, 0xf007, 0x0000,
+	0x0004, 0x0400, 0x0000, 0x0000, 0xf030, 0x0070, 0xf4f0, 0x0c13,
+};
+
+struct danger {
+	uint8_t map, opcode;
+	const char *refusal;
+};
+
+/* What the kernel takes, or takes on some versions, and should not be probed. */
+static const struct danger dangers[] = {
+	/* Measured on 6.18: after the step the target continues at a wild address. */
+	{ 2, 0x05, "is a system call" },
+	{ 2, 0x34, "is a system call" },
+	/* Measured: the step's trap flag is pushed, popf restores it, SIGTRAP ends the target. */
+	{ 1, 0x9c, "pushes the flags, which single-stepping changes" },
+	{ 2, 0x00, "is a system instruction" },
+	{ 2, 0x01, "is a system instruction" },
+	{ 2, 0x06, "is a system instruction" },
+	{ 2, 0x07, "is a system instruction" },
+	{ 2, 0x08, "is a system instruction" },
+	{ 2, 0x09, "is a system instruction" },
+	{ 2, 0x0b, "is a trap" },
+	{ 2, 0xb9, "is a trap" },
+	{ 2, 0xff, "is a trap" },
+	{ 2, 0x30, "is a system instruction" },
+	{ 2, 0x35, "is a system instruction" },
+	{ 2, 0x37, "is a system instruction" },
+	{ 2, 0x78, "is a system instruction" },
+	{ 2, 0x79, "is a system instruction" },
+};
+
+static bool is_branch_opcode(const struct raw *r)
+{
+	if (r->map == 2)
+		return (r->opcode & 0xf0) == 0x80;
+	return r->map == 1 && ((r->opcode & 0xf0) == 0x70 || r->opcode == 0xe8 ||
+			       r->opcode == 0xe9 || r->opcode == 0xeb);
+}
+
+static const char *raw_refusal(const struct raw *r)
+{
+	if (r->lock)
+		return "has a LOCK prefix";
+	if (r->segment)
+		return "has a segment prefix";
+	if (r->vector)
+		return "is a VEX or EVEX instruction"; /* the kernel looks up a stray byte of these
+							*/
+	if (r->map == 1 && refused_opcodes[r->opcode >> 4] >> (r->opcode & 15) & 1)
+		return "has an opcode the kernel refuses";
+	for (size_t i = 0; i < sizeof(dangers) / sizeof(dangers[0]); i++)
+		if (dangers[i].map == r->map && dangers[i].opcode == r->opcode)
+			return dangers[i].refusal;
+	if (is_branch_opcode(r) && r->operand16)
+		return "is a 16-bit branch";
+	/* xchg %rax, %r8 wears the opcode of nop, and the kernel emulates it as one. */
+	if (r->map == 1 && r->opcode == 0x90 && (r->rex & 1))
+		return "would be emulated as a nop";
+	return NULL;
+}
+
+static const struct {
+	uint8_t n, bytes[8];
+} long_nops[] = {
+	{ 2, { 0x66, 0x90 } },
+	{ 3, { 0x0f, 0x1f, 0x00 } },
+	{ 4, { 0x0f, 0x1f, 0x40, 0x00 } },
+	{ 5, { 0x0f, 0x1f, 0x44, 0x00, 0x00 } },
+	{ 6, { 0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00 } },
+	{ 7, { 0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00 } },
+	{ 8, { 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 } },
+};
+
+static bool is_long_nop(const uint8_t *code, size_t length)
+{
+	for (size_t i = 0; i < sizeof(long_nops) / sizeof(long_nops[0]); i++)
+		if (long_nops[i].n == length && !memcmp(long_nops[i].bytes, code, length))
+			return true;
+	return false;
+}
+
+static bool is_emulated_push(const struct raw *r)
+{
+	return r->map == 1 && (r->opcode & 0xf8) == 0x50 &&
+	       (!r->prefixes || (r->prefixes == 1 && r->rex == 0x41));
+}
+
+/* The optimisation writes five bytes at once, so it leaves out those that cross a page. */
+static bool crosses_page(uint64_t address)
+{
+	return (address & 4095) > 4096 - 5;
+}
+
+static enum probe_class raw_class(const struct decoder *d, const struct raw *r, const uint8_t *code,
+				  const struct insn *in)
+{
+	if (d->multibyte_nops && is_long_nop(code, in->length))
+		return in->length == 5 && !crosses_page(in->address) ? CLASS_NOP5 : CLASS_EMULATED;
+	if (r->map == 1 && r->opcode == 0x90)
+		return r->operand16 ? CLASS_N
+				    : CLASS_EMULATED; /* 66 90: refused by some before 6.2 */
+	if (is_branch_opcode(r) || is_emulated_push(r))
+		return CLASS_EMULATED;
+	return CLASS_SINGLE_STEP;
+}
+
+/* ---- what capstone says ---- */
+
+static uint8_t gpr(unsigned reg)
+{
+	static const uint8_t numbers[X86_REG_ENDING] = {
+#define GPR(n, q, d, w, b)                                                         \
+	[X86_REG_##q] = (n) + 1, [X86_REG_##d] = (n) + 1, [X86_REG_##w] = (n) + 1, \
+	[X86_REG_##b] = (n) + 1
+		GPR(0, RAX, EAX, AX, AL),
+		GPR(1, RCX, ECX, CX, CL),
+		GPR(2, RDX, EDX, DX, DL),
+		GPR(3, RBX, EBX, BX, BL),
+		GPR(4, RSP, ESP, SP, SPL),
+		GPR(5, RBP, EBP, BP, BPL),
+		GPR(6, RSI, ESI, SI, SIL),
+		GPR(7, RDI, EDI, DI, DIL),
+		GPR(8, R8, R8D, R8W, R8B),
+		GPR(9, R9, R9D, R9W, R9B),
+		GPR(10, R10, R10D, R10W, R10B),
+		GPR(11, R11, R11D, R11W, R11B),
+		GPR(12, R12, R12D, R12W, R12B),
+		GPR(13, R13, R13D, R13W, R13B),
+		GPR(14, R14, R14D, R14W, R14B),
+		GPR(15, R15, R15D, R15W, R15B),
+		[X86_REG_AH] = 1,
+		[X86_REG_CH] = 2,
+		[X86_REG_DH] = 3,
+		[X86_REG_BH] = 4,
+#undef GPR
+	};
+
+	return reg < X86_REG_ENDING && numbers[reg] ? numbers[reg] - 1 : NO_REGISTER;
+}
+
+static void mark_write(struct insn *out, unsigned reg)
+{
+	if (gpr(reg) != NO_REGISTER)
+		out->writes |= 1u << gpr(reg);
+}
+
+/*
+ * capstone's own list, and the first operand (its access flags miss some), and the second of
+ * those that write two.
+ */
+static void find_writes(const struct decoder *d, const cs_insn *ci, bool writes_first,
+			struct insn *out)
+{
+	const cs_x86 *x = &ci->detail->x86;
+	cs_regs read, written;
+	uint8_t n_read, n_written;
+
+	if (!cs_regs_access(d->handle, ci, read, &n_read, written, &n_written))
+		for (int i = 0; i < n_written; i++)
+			mark_write(out, written[i]);
+	if (writes_first && x->op_count && x->operands[0].type == X86_OP_REG)
+		mark_write(out, x->operands[0].reg);
+	for (int i = 0; i < x->op_count; i++)
+		if (x->operands[i].type == X86_OP_REG && (x->operands[i].access & CS_AC_WRITE))
+			mark_write(out, x->operands[i].reg);
+	if (ci->id == X86_INS_XCHG || ci->id == X86_INS_XADD || ci->id == X86_INS_MULX)
+		mark_write(out, x->operands[1].reg);
+}
+
+/* Instructions whose first operand is only read. */
+static bool reads_first(unsigned id)
+{
+	switch (id) {
+	case X86_INS_CMP:
+	case X86_INS_TEST:
+	case X86_INS_BT:
+	case X86_INS_PUSH:
+	case X86_INS_NOP:
+	case X86_INS_CALL:
+	case X86_INS_JMP:
+	case X86_INS_COMISS:
+	case X86_INS_COMISD:
+	case X86_INS_UCOMISS:
+	case X86_INS_UCOMISD:
+	case X86_INS_PTEST:
+	case X86_INS_FLD:
+	case X86_INS_FILD:
+	case X86_INS_MUL:
+	case X86_INS_DIV:
+	case X86_INS_IDIV:
+		return true;
+	}
+	return false;
+}
+
+/* Prefetches name memory and neither wait for it nor change it; lea and nop name no memory at all.
+ */
+static bool names_memory_only(unsigned id)
+{
+	switch (id) {
+	case X86_INS_LEA:
+	case X86_INS_NOP:
+	case X86_INS_PREFETCH:
+	case X86_INS_PREFETCHNTA:
+	case X86_INS_PREFETCHT0:
+	case X86_INS_PREFETCHT1:
+	case X86_INS_PREFETCHT2:
+	case X86_INS_PREFETCHW:
+		return true;
+	}
+	return false;
+}
+
+/* Widening loads: offsets, which function pointers are not. */
+static bool is_narrow_load(unsigned id)
+{
+	return id == X86_INS_MOVSXD || id == X86_INS_MOVSX || id == X86_INS_MOVZX;
+}
+
+static void mark_store(const cs_x86_op *op, struct insn *out)
+{
+	out->stores = true;
+	out->stack_store |= gpr(op->mem.base) == RSP || gpr(op->mem.index) == RSP;
+}
+
+static void find_memory(const cs_insn *ci, struct insn *out)
+{
+	const cs_x86 *x = &ci->detail->x86;
+
+	if (names_memory_only(ci->id))
+		return;
+	for (int i = 0; i < x->op_count; i++) {
+		const cs_x86_op *op = &x->operands[i];
+
+		if (op->type != X86_OP_MEM)
+			continue;
+		if ((i == 0 && !reads_first(ci->id)) || (op->access & CS_AC_WRITE))
+			mark_store(op, out);
+		else
+			out->loads = true;
+		if (i && op->mem.index != X86_REG_INVALID) {
+			out->table_load = true;
+			out->relative_table = is_narrow_load(ci->id);
+		}
+	}
+}
+
+/*
+ * Never passed, because the time they take, or the moment they happen, is what a probe is there
+ * to see. A division may be passed: at most some 40 ns of own work, under a probe's jitter.
+ */
+static bool is_ordered(const cs_insn *ci, const struct raw *r)
+{
+	const uint8_t *prefix = ci->detail->x86.prefix;
+	bool string = prefix[0] == X86_PREFIX_REP || prefix[0] == X86_PREFIX_REPNE;
+
+	if (r->lock || (string && r->map == 1 && r->opcode != 0x90))
+		return true;
+	switch (ci->id) {
+	case X86_INS_XCHG:
+		return ci->detail->x86.operands[0].type == X86_OP_MEM ||
+		       ci->detail->x86.operands[1].type == X86_OP_MEM;
+	case X86_INS_MFENCE:
+	case X86_INS_LFENCE:
+	case X86_INS_SFENCE:
+	case X86_INS_CPUID:
+	case X86_INS_SYSCALL:
+	case X86_INS_SYSENTER:
+	case X86_INS_RDTSC:
+	case X86_INS_RDTSCP:
+	case X86_INS_RDPMC:
+	case X86_INS_RDRAND:
+	case X86_INS_RDSEED:
+	case X86_INS_PAUSE:
+	case X86_INS_XBEGIN:
+	case X86_INS_XEND:
+	case X86_INS_XABORT:
+	case X86_INS_CLFLUSH:
+	case X86_INS_CLFLUSHOPT:
+	case X86_INS_CLWB:
+	case X86_INS_MONITOR:
+	case X86_INS_MWAIT:
+	case X86_INS_XSAVE:
+	case X86_INS_XRSTOR:
+	case X86_INS_FXSAVE:
+	case X86_INS_FXRSTOR:
+		return true;
+	}
+	return ci->id == X86_INS_INT;
+}
+
+static void find_stack_add(const cs_x86 *x, int sign, struct insn *out)
+{
+	if (x->op_count == 2 && x->operands[1].type == X86_OP_IMM) {
+		out->sp = SP_ADD;
+		out->sp_delta = sign * (int32_t)x->operands[1].imm;
+	} else {
+		out->sp = SP_LOST;
+	}
+}
+
+static void find_stack_lea(const cs_x86 *x, struct insn *out)
+{
+	const x86_op_mem *m = &x->operands[1].mem;
+
+	out->sp = SP_LOST;
+	if (x->op_count != 2 || x->operands[1].type != X86_OP_MEM || m->index != X86_REG_INVALID)
+		return;
+	out->sp_delta = (int32_t)m->disp;
+	if (m->base == X86_REG_RSP)
+		out->sp = SP_ADD;
+	else if (m->base == X86_REG_RBP)
+		out->sp = SP_FRAME;
+	else if (m->base == X86_REG_R10 &&
+		 m->disp == -8) /* gcc's realigned frame: r10 = entry sp + 8 */
+		out->sp = SP_ENTRY;
+}
+
+static void find_stack(const cs_insn *ci, struct insn *out)
+{
+	const cs_x86 *x = &ci->detail->x86;
+
+	switch (ci->id) {
+	case X86_INS_PUSH:
+	case X86_INS_PUSHFQ:
+		out->sp = SP_ADD;
+		out->sp_delta = -(int32_t)(x->op_count ? x->operands[0].size == 2 ? 2 : 8 : 8);
+		return;
+	case X86_INS_POP:
+	case X86_INS_POPFQ:
+		out->sp = SP_ADD;
+		out->sp_delta = 8;
+		if (x->op_count && gpr(x->operands[0].reg) == RSP)
+			out->sp = SP_LOST;
+		break;
+	case X86_INS_LEAVE:
+		out->sp = SP_FRAME;
+		out->sp_delta = 8;
+		out->frame = FRAME_LOST;
+		return;
+	case X86_INS_CALL:
+		return; /* the callee takes its return address off again */
+	default:
+		if (!(out->writes & 1u << RSP))
+			break;
+		if (ci->id == X86_INS_SUB)
+			find_stack_add(x, -1, out);
+		else if (ci->id == X86_INS_ADD)
+			find_stack_add(x, 1, out);
+		else if (ci->id == X86_INS_LEA)
+			find_stack_lea(x, out);
+		else if (ci->id == X86_INS_MOV && x->operands[1].type == X86_OP_REG &&
+			 gpr(x->operands[1].reg) == RBP)
+			out->sp = SP_FRAME;
+		else
+			out->sp = SP_LOST;
+	}
+	if (out->writes & 1u << RBP) {
+		bool from_sp = ci->id == X86_INS_MOV && x->operands[1].type == X86_OP_REG &&
+			       x->operands[1].reg == X86_REG_RSP;
+
+		out->frame = from_sp ? FRAME_SET : FRAME_LOST;
+	}
+}
+
+static void find_flow(const cs_insn *ci, const struct raw *r, struct insn *out)
+{
+	const cs_x86_op *op = &ci->detail->x86.operands[0];
+
+	switch (ci->id) {
+	case X86_INS_CALL:
+		out->is_call = true;
+		return;
+	case X86_INS_RET:
+	case X86_INS_RETF:
+	case X86_INS_RETFQ:
+		out->flow = FLOW_RET;
+		return;
+	case X86_INS_UD0:
+	case X86_INS_UD2:
+	case X86_INS_UD2B:
+	case X86_INS_HLT:
+	case X86_INS_INT3:
+	case X86_INS_IRETQ:
+		out->flow = FLOW_STOP;
+		return;
+	case X86_INS_JMP:
+		out->notrack = r->segment;
+		if (op->type == X86_OP_IMM) {
+			out->flow = FLOW_JUMP;
+			out->target = (uint64_t)op->imm;
+		} else if (op->type == X86_OP_REG) {
+			out->flow = FLOW_JUMP_REG;
+			out->jump_register = gpr(op->reg);
+		} else {
+			out->flow = FLOW_JUMP_MEM;
+			out->table_load = op->mem.index != X86_REG_INVALID;
+		}
+		return;
+	}
+	if (ci->detail->x86.op_count == 1 && op->type == X86_OP_IMM &&
+	    (is_branch_opcode(r) || (r->map == 1 && r->opcode >= 0xe0 && r->opcode <= 0xe3) ||
+	     ci->id == X86_INS_XBEGIN)) {
+		out->flow = FLOW_BRANCH;
+		out->target = (uint64_t)op->imm;
+	}
+}
+
+bool decode_x86(void *decoder, const uint8_t *code, size_t n, uint64_t address, struct insn *out)
+{
+	struct decoder *d = decoder;
+	const uint8_t *p = code;
+	uint64_t at = address;
+	uint8_t bytes[16] = { 0 };
+	struct raw r;
+
+	*out = (struct insn){ .address = address, .jump_register = NO_REGISTER };
+	if (!cs_disasm_iter(d->handle, &p, &n, &at, d->insn))
+		return false;
+	out->length = (uint8_t)(p - code);
+	memcpy(bytes, code, out->length);
+	raw_parse(&r, bytes);
+	find_writes(d, d->insn, !reads_first(d->insn->id), out);
+	find_memory(d->insn, out);
+	out->ordered = is_ordered(d->insn, &r);
+	out->compares =
+		d->insn->id == X86_INS_CMP && d->insn->detail->x86.operands[1].type == X86_OP_IMM;
+	find_stack(d->insn, out);
+	find_flow(d->insn, &r, out);
+	out->refusal = raw_refusal(&r);
+	out->class = out->refusal ? CLASS_N : raw_class(d, &r, code, out);
+	if (out->class == CLASS_N && !out->refusal)
+		out->refusal = "is refused by older kernels";
+	return true;
+}

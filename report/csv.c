@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/text.h"
+#include "report/column.h"
+#include "report/report.h"
+
+/* "probe_class" where the key alone would be cryptic. */
+static void print_head(const struct column *c, struct text *out)
+{
+	if (c->group && !strcmp(c->group, "probe"))
+		text_add(out, "probe_");
+	text_add(out, c->key);
+}
+
+void report_csv(const struct view *v, struct text *out)
+{
+	char scratch[VALUE_SCRATCH];
+
+	for (unsigned c = 0; c < columns_n; c++) {
+		text_add(out, c ? "," : "");
+		print_head(&columns[c], out);
+	}
+	text_add(out, "\n");
+	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++) {
+		for (unsigned c = 0; c < columns_n; c++) {
+			struct value value = columns[c].get(v->rows[i], scratch);
+
+			text_add(out, c ? "," : "");
+			value_print_csv(&value, out);
+		}
+		text_add(out, "\n");
+	}
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/column.h"
+#include "report/report.h"
+#include "trace/meta.h"
+
+static void set_u64(struct json *obj, const char *key, uint64_t v)
+{
+	if (v == BLOCK_NONE)
+		json_set_null(obj, key);
+	else
+		json_set_u64(obj, key, v);
+}
+
+static void set_name(struct json *obj, const char *key, const char *s)
+{
+	char buf[VALUE_SCRATCH];
+
+	json_set_string(obj, key, s ? text_printable(buf, sizeof(buf), s) : NULL);
+}
+
+static struct json *trace_json(const struct view *v)
+{
+	const struct result *res = v->result;
+	const struct meta_session *s = &res->meta->session;
+	struct json *j = json_new_object();
+
+	set_name(j, "file", v->file);
+	set_name(j, "command", s->command);
+	set_u64(j, "pid", s->pid);
+	json_set_u64(j, "duration_ns", res->duration_ns);
+	set_name(j, "clock", s->clock);
+	set_u64(j, "cpus", s->cpus ? s->cpus : BLOCK_NONE);
+	json_set_u64(j, "threads", res->threads.n);
+	json_set_u64(j, "calls", res->calls.entries);
+	json_set_u64(j, "records", res->records);
+	json_set_u64(j, "lost_records", res->lost_records);
+	json_set_u64(j, "untimed_calls", res->untimed_calls);
+	json_set_f64(j, "coverage", res->coverage);
+	set_u64(j, "working_ns", res->working_ns);
+	set_u64(j, "lost_ns", res->lost_ns);
+	set_u64(j, "idle_ns", res->idle_ns);
+	json_set_u64(j, "threads_ns", res->threads_ns);
+	set_name(j, "kernel", s->kernel);
+	set_name(j, "pmu", s->pmu);
+	set_name(j, "producer", s->producer);
+	json_set_u64(j, "from_ns", res->window_from_ns);
+	json_set_u64(j, "to_ns", res->window_to_ns);
+	return j;
+}
+
+static struct json *cost_json(const struct result *res)
+{
+	struct json *j = json_new_object();
+
+	set_u64(j, "pair_min_ns", res->pair_min_ns);
+	set_u64(j, "pair_p50_ns", res->pair_p50_ns);
+	set_u64(j, "pair_p99_ns", res->pair_p99_ns);
+	json_set_f64(j, "overhead", res->overhead);
+	return j;
+}
+
+static struct json *notices_json(const struct result *res)
+{
+	struct json *j = json_new_array();
+
+	if (res->damage)
+		json_add_string(j, res->damage);
+	vec_for_each (&res->notices, char *, n)
+		json_add_string(j, *n);
+	return j;
+}
+
+static struct json *threads_json(const struct result *res)
+{
+	struct json *j = json_new_array();
+
+	vec_for_each (&res->threads, const struct result_thread, t) {
+		struct json *row = json_new_object();
+
+		json_set_u64(row, "tid", t->thread->tid);
+		json_set_u64(row, "pid", t->thread->tgid);
+		set_name(row, "comm", t->thread->comm[0] ? t->thread->comm : NULL);
+		json_set_u64(row, "observed_ns", t->observed_ns);
+		json_set_f64(row, "sci", t->sci);
+		json_add_take(j, row);
+	}
+	return j;
+}
+
+static struct json *not_traced_json(const struct meta *meta)
+{
+	struct json *j = json_new_array();
+
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, n) {
+		struct json *row = json_new_object();
+
+		set_name(row, "name", n->name);
+		set_name(row, "object", n->object);
+		set_name(row, "reason", n->reason);
+		json_set_f64(row, "cpu_share", n->cpu_share);
+		json_set_f64(row, "calls_per_s", n->calls_per_s);
+		json_set_f64(row, "cost_share", n->cost_share);
+		json_add_take(j, row);
+	}
+	return j;
+}
+
+static struct json *causes_json(const struct block *b)
+{
+	struct json *j = json_new_array();
+
+	vec_for_each (&b->causes, const struct cause, c) {
+		struct json *row = json_new_object();
+		struct json *evidence = json_new_array();
+
+		json_set_string(row, "kind", c->kind);
+		json_set_f64(row, "share", c->share);
+		json_set_f64(row, "confidence", c->confidence);
+		vec_for_each (&c->evidence, char *, e)
+			json_add_string(evidence, *e);
+		json_set_take(row, "evidence", evidence);
+		json_add_take(j, row);
+	}
+	return j;
+}
+
+static struct json *block_json(const struct block *b)
+{
+	struct json *j = json_new_object();
+	struct json *probe = json_new_object();
+	char scratch[VALUE_SCRATCH];
+
+	for (unsigned c = 0; c < columns_n; c++) {
+		struct value value = columns[c].get(b, scratch);
+		const char *group = columns[c].group;
+
+		if (!group)
+			value_set_json(j, columns[c].key, &value);
+		else if (!strcmp(group, "probe"))
+			value_set_json(probe, columns[c].key, &value);
+		else if (!strcmp(group, "thread") && b->thread)
+			value_set_json(j, columns[c].key, &value);
+	}
+	json_set_take(j, "probe", probe);
+	json_set_take(j, "counters", json_new_object());
+	json_set_take(j, "causes", causes_json(b));
+	json_set_take(j, "stacks", json_new_array());
+	return j;
+}
+
+void report_json(const struct view *v, struct text *out)
+{
+	struct json *j = json_new_object();
+	struct json *blocks = json_new_array();
+
+	json_set_u64(j, "version", REPORT_JSON_VERSION);
+	json_set_take(j, "trace", trace_json(v));
+	json_set_take(j, "self_cost", cost_json(v->result));
+	json_set_take(j, "notices", notices_json(v->result));
+	json_set_take(j, "threads", threads_json(v->result));
+	json_set_take(j, "not_traced", not_traced_json(v->result->meta));
+	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++)
+		json_add_take(blocks, block_json(v->rows[i]));
+	json_set_take(j, "blocks", blocks);
+	json_print(j, out, true);
+	text_add(out, "\n");
+	json_free(j);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/result.h"
+#include "report/column.h"
+#include "report/report.h"
+
+static int compare(const void *pa, const void *pb, void *ctx)
+{
+	const struct block *a = *(const struct block *const *)pa;
+	const struct block *b = *(const struct block *const *)pb;
+	const struct view *v = ctx;
+	const struct column *column = v->sort ? v->sort : column_find("lost_threads");
+
+	return column_compare(column, a, b);
+}
+
+void view_rank(struct view *v)
+{
+	v->n_rows = v->blocks->n;
+	v->rows = xcalloc(v->n_rows + 1, sizeof(*v->rows));
+	for (size_t i = 0; i < v->n_rows; i++)
+		v->rows[i] = &v->blocks->data[i];
+	qsort_r(v->rows, v->n_rows, sizeof(*v->rows), compare, v);
+}
+
+static void clear_unmeasured(struct block *b)
+{
+	b->estimated_calls = b->total_ns = b->excess_ns = b->open_ns = BLOCK_NONE;
+	b->min_ns = b->p50_ns = b->p90_ns = b->p99_ns = b->max_ns = BLOCK_NONE;
+	b->sci_low = b->sci_high = b->sci_by_shape = b->floor = NAN;
+}
+
+static void count_calls(const struct result *res, struct blocks *blocks)
+{
+	const struct threads *th = &res->calls.threads;
+
+	for (uint32_t slot = 1; slot < res->sci.cells.n; slot++) {
+		const struct sci_cell *cell = &res->sci.cells.data[slot];
+		struct block *b = &blocks->data[th->slots.data[slot].thread];
+
+		b->calls += cell->calls;
+		b->timed_calls += cell->own_timed;
+		b->open_calls += cell->ended_open;
+	}
+	vec_for_each (blocks, struct block, b)
+		b->untimed_calls = b->calls - b->timed_calls - b->open_calls;
+}
+
+void view_thread_blocks(const struct result *res, struct blocks *blocks)
+{
+	vec_for_each (&res->threads, const struct result_thread, row) {
+		struct block *b = vec_add(blocks);
+
+		clear_unmeasured(b);
+		b->kind = BLOCK_THREAD;
+		b->id = row->thread->index;
+		b->thread = row->thread;
+		b->name = row->thread->comm[0] ? row->thread->comm : "?";
+		b->threads = 1;
+		b->observed_ns = row->observed_ns;
+		b->sci = b->self_sci = b->sci_worst_thread = row->sci;
+		b->lost_threads =
+			isnan(row->sci) || !res->duration_ns
+				? NAN
+				: row->sci * (double)row->observed_ns / (double)res->duration_ns;
+		b->self_excess_ns = isnan(row->sci)
+					    ? BLOCK_NONE
+					    : (uint64_t)(row->sci * (double)row->observed_ns);
+	}
+	count_calls(res, blocks);
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The lines under the table: what is not interference, what nobody can say, what to do next. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/text.h"
+#include "report/report.h"
+#include "trace/meta.h"
+
+#define NAMED_MAX 4 /* blocks named in a line, the rest is counted */
+#define LABEL	  "%-17s "
+
+static void print_labelled(const struct view *v, const char *label, const char *s, struct text *out)
+{
+	struct text wrapped = { 0 };
+	const char *line;
+
+	text_wrap(s, v->width - 18, &wrapped);
+	for (line = wrapped.s; line && *line;) {
+		size_t n = strcspn(line, "\n");
+
+		text_printf(out, LABEL, label);
+		text_addn(out, line, n + 1);
+		line += n + 1;
+		label = "";
+	}
+	text_release(&wrapped);
+}
+
+static void name_one(const struct block *b, struct text *out)
+{
+	char name[64];
+
+	text_printf(out, "%s %s", text_printable(name, sizeof(name), b->name),
+		    b->verdict == VERDICT_IDLE ? "waits for work" : "workload");
+	if (!isnan(b->lost_threads))
+		text_printf(out, b->lost_threads >= 0.095 ? " %.1f" : " %.2f", b->lost_threads);
+}
+
+static void not_interference(const struct view *v, struct text *out)
+{
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		const struct block *b = v->rows[i];
+
+		if (b->verdict != VERDICT_IDLE && b->verdict != VERDICT_WORKLOAD)
+			continue;
+		if (n++ >= NAMED_MAX)
+			continue;
+		text_add(&line, n > 1 ? "; " : "");
+		name_one(b, &line);
+	}
+	if (n > NAMED_MAX)
+		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
+	if (n)
+		print_labelled(v, "not interference", line.s, out);
+	text_release(&line);
+}
+
+static unsigned count_verdict(const struct view *v, enum verdict verdict)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += v->rows[i]->verdict == verdict;
+	return n;
+}
+
+static void cannot_say(const struct view *v, struct text *out)
+{
+	unsigned noise = count_verdict(v, VERDICT_NOISE);
+	unsigned few = count_verdict(v, VERDICT_TOO_FEW_CALLS);
+	unsigned blind = count_verdict(v, VERDICT_CANNOT_TELL);
+	struct text line = { 0 };
+
+	if (noise)
+		text_printf(&line, "%u block%s under twice %s floor", noise, noise > 1 ? "s" : "",
+			    noise > 1 ? "their" : "its");
+	if (few)
+		text_printf(&line, "%s%u with < %d timed calls", noise ? ", " : "", few, CALLS_MIN);
+	if (blind)
+		text_printf(&line, "%s%u not measured well enough", noise || few ? ", " : "",
+			    blind);
+	if (line.n) {
+		text_add(&line, " (-v)");
+		print_labelled(v, "cannot say", line.s, out);
+	}
+	text_release(&line);
+}
+
+static void describe(const struct meta_not_traced *f, struct text *out)
+{
+	char name[64], reason[256], number[TEXT_NUMBER];
+
+	text_add(out, text_printable(name, sizeof(name), f->name ? f->name : "?"));
+	if (!isnan(f->cpu_share))
+		text_printf(out, " %.0f %% of CPU", 100 * f->cpu_share);
+	if (!isnan(f->calls_per_s) && !isnan(f->cost_share))
+		text_printf(out, ": %s calls/s would cost %.0f %%",
+			    text_count(number, (uint64_t)f->calls_per_s), 100 * f->cost_share);
+	else if (f->reason && *f->reason)
+		text_printf(out, ": %s", text_printable(reason, sizeof(reason), f->reason));
+}
+
+static void not_traced(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	size_t room = v->all ? meta->not_traced.n : NAMED_MAX;
+
+	for (size_t i = 0; i < meta->not_traced.n && i < room; i++) {
+		const struct meta_not_traced *f = &meta->not_traced.data[i];
+		struct text line = { 0 };
+
+		describe(f, &line);
+		if (i + 1 == room && meta->not_traced.n > room)
+			text_printf(&line, "; %zu more (-v)", meta->not_traced.n - room);
+		print_labelled(v,
+			       i		     ? ""
+			       : isnan(f->cpu_share) ? "not traced"
+						     : "hot, not traced",
+			       line.s, out);
+		text_release(&line);
+	}
+}
+
+/* A word that a shell takes as it is, or the same in quotes. */
+static void shell_word(const char *s, struct text *out)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:./+-@";
+
+	if (*s && s[strspn(s, plain)] == '\0') {
+		text_add(out, s);
+		return;
+	}
+	text_add(out, "'");
+	for (; *s; s++)
+		if (*s == '\'')
+			text_add(out, "'\\''");
+		else
+			text_addn(out, s, 1);
+	text_add(out, "'");
+}
+
+static void next_line(struct text *out, const char *label, const char *command, const char *what)
+{
+	text_printf(out, "%-5s %-37s %s\n", label, command, what);
+}
+
+static void input_option(const struct view *v, struct text *out)
+{
+	if (!v->file || !strcmp(v->file, "ispot.data"))
+		return;
+	text_add(out, " -i ");
+	shell_word(v->file, out);
+}
+
+static void what_next(const struct view *v, struct text *out)
+{
+	const struct block *worst = NULL;
+	struct text command = { 0 };
+
+	for (size_t i = 0; i < v->n_rows && !worst; i++)
+		if (v->rows[i]->verdict == VERDICT_INTERFERENCE)
+			worst = v->rows[i];
+	if (!worst)
+		return;
+	text_add(&command, "ispot report --slow ");
+	shell_word(worst->name, &command);
+	input_option(v, &command);
+	next_line(out, "next", command.s, "its slow calls: who, where, when");
+	command.n = 0;
+	text_add(&command, "ispot report --by thread");
+	input_option(v, &command);
+	next_line(out, "", command.s, "which threads lose the time");
+	text_release(&command);
+}
+
+void text_remarks(const struct view *v, struct text *out)
+{
+	if (v->by_thread)
+		return;
+	if (!v->all) {
+		not_interference(v, out);
+		cannot_say(v, out);
+	}
+	not_traced(v, out);
+	what_next(v, out);
+}

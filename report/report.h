@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The views of `ispot report`: each prints one struct view into a text. */
+#ifndef ISPOT_REPORT_REPORT_H
+#define ISPOT_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/block.h"
+
+struct column;
+struct result;
+struct slow;
+struct text;
+
+#define REPORT_JSON_VERSION 1
+
+struct view {
+	const struct result *result;
+	const char *file;	   /* of the trace, as given */
+	struct blocks *blocks;	   /* what is ranked: functions or threads */
+	const struct block **rows; /* them in order, n_rows */
+	size_t n_rows;
+	bool by_thread;
+	const struct column *sort; /* NULL: by verdict and lost time */
+	uint64_t top;		   /* rows shown, 0: the view's default */
+	bool all;		   /* -v: every block, whatever its verdict */
+	bool colours;
+	unsigned width; /* of the screen */
+};
+
+/* The order of v->sort, or of lost time. Fills rows (to be freed). */
+void view_rank(struct view *v);
+/* Blocks of kind thread from the result's threads, to be released. */
+void view_thread_blocks(const struct result *result, struct blocks *blocks);
+
+void report_text(const struct view *v, struct text *out);
+void report_csv(const struct view *v, struct text *out);
+void report_json(const struct view *v, struct text *out);
+void report_slow(const struct view *v, const struct slow *slow, struct text *out);
+
+/* Building blocks of the text views. */
+void text_header(const struct view *v,
+		 struct text *out); /* what was recorded, its time, its cost */
+void text_conclusion(const struct view *v,
+		     struct text *out);			   /* one paragraph that the data carries */
+void text_remarks(const struct view *v, struct text *out); /* other verdicts, not traced, next */
+/* One paragraph, broken at width. */
+void text_wrap(const char *s, unsigned width, struct text *out);
+/* The main cause as the table shows it: "lock 94 %". */
+void text_cause(const struct block *b, struct text *out);
+
+#endif

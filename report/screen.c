@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of the first screen around its table. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/text.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "trace/meta.h"
+
+/* "svc" of "/usr/bin/svc -p 80"; "pid 7" on attach. */
+static void program_name(const struct view *v, char *buf, size_t n)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	char word[256];
+	const char *slash;
+	size_t len = s->command ? strcspn(s->command, " ") : 0;
+
+	if (!len) {
+		if (s->pid == META_UNKNOWN || !s->pid)
+			snprintf(buf, n, "program");
+		else
+			snprintf(buf, n, "pid %llu", (unsigned long long)s->pid);
+		return;
+	}
+	if (len >= sizeof(word))
+		len = sizeof(word) - 1;
+	memcpy(word, s->command, len);
+	word[len] = '\0';
+	slash = strrchr(word, '/');
+	text_printable(buf, n < 32 ? n : 32, slash && slash[1] ? slash + 1 : word);
+}
+
+static void threads_text(struct text *out, const char *before, double threads, const char *after)
+{
+	text_printf(out, threads >= 0.095 || threads == 0 ? "%s%.1f%s" : "%s%.2f%s", before,
+		    threads, after);
+}
+
+static void counted(struct text *out, uint64_t n, const char *what)
+{
+	char number[TEXT_NUMBER];
+
+	text_printf(out, "  %s %s%s", text_count(number, n), what, n == 1 ? "" : "s");
+}
+
+static void first_line(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
+	const struct meta_session *s = &res->meta->session;
+	char name[64], number[TEXT_NUMBER];
+
+	program_name(v, name, sizeof(name));
+	text_add(out, name);
+	if (s->command && *s->command && s->pid && s->pid != META_UNKNOWN)
+		text_printf(out, " (pid %llu)", (unsigned long long)s->pid);
+	text_printf(out, "  %.1f s", (double)res->duration_ns / 1e9);
+	if (s->cpus)
+		counted(out, s->cpus, "CPU");
+	counted(out, res->threads.n, "thread");
+	counted(out, res->calls.entries, "call");
+	text_printf(out, "  lost records %s\n", text_count(number, res->lost_records));
+	if (res->windowed)
+		text_printf(out, "only %.3f s to %.3f s of the recording\n",
+			    (double)res->window_from_ns / 1e9, (double)res->window_to_ns / 1e9);
+}
+
+static void time_line(const struct result *res, struct text *out)
+{
+	double duration = (double)res->duration_ns;
+
+	if (!res->duration_ns || !res->threads_ns)
+		return;
+	threads_text(out, "threads' time ", (double)res->threads_ns / duration, "");
+	if (res->working_ns == BLOCK_NONE) {
+		threads_text(out, ", ", (double)res->lost_ns / duration,
+			     " of it lost (no switch records: who slept is not known)\n");
+		return;
+	}
+	threads_text(out, " = ", (double)res->working_ns / duration, " working");
+	threads_text(out, " + ", (double)res->lost_ns / duration, " lost");
+	threads_text(out, " + ", (double)res->idle_ns / duration, " waiting\n");
+}
+
+static void cost_line(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
+	char name[64];
+
+	if (isnan(res->coverage))
+		return;
+	program_name(v, name, sizeof(name));
+	text_printf(out, "traced blocks cover %.0f %% of it; ", 100 * res->coverage);
+	if (isnan(res->overhead))
+		text_printf(out, "what probes slowed %s by is not known\n", name);
+	else
+		text_printf(out, "probes slowed %s by %.1f %% (estimated)\n", name,
+			    100 * res->overhead);
+}
+
+static void note(const struct view *v, const char *s, struct text *out)
+{
+	struct text line = { 0 };
+	char *copy = xmalloc(4096);
+
+	text_printf(&line, "note: %s", text_printable(copy, 4096, s));
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+	free(copy);
+}
+
+void text_header(const struct view *v, struct text *out)
+{
+	first_line(v, out);
+	time_line(v->result, out);
+	cost_line(v, out);
+	if (v->result->damage)
+		note(v, v->result->damage, out);
+	vec_for_each (&v->result->notices, char *, n)
+		note(v, *n, out);
+}
+
+static unsigned largest_own_pool(const struct block *b)
+{
+	unsigned best = POOL_PREEMPTED;
+
+	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
+		if (b->pools[p] > b->pools[best])
+			best = p;
+	return best;
+}
+
+static void place(const struct block *b, char *buf, size_t n)
+{
+	char name[128], file[128];
+
+	text_printable(name, sizeof(name), b->name);
+	if (b->function->file && *b->function->file && b->function->line)
+		snprintf(buf, n, "%s (%s:%u)", name,
+			 text_printable(file, sizeof(file), b->function->file), b->function->line);
+	else
+		snprintf(buf, n, "%s", name);
+}
+
+/* What the records show of the block that loses most, in words that claim no more. */
+static void worst_block(const struct block *b, struct text *out)
+{
+	char where[288], min[TEXT_NUMBER], p50[TEXT_NUMBER];
+	unsigned pool = largest_own_pool(b);
+	double own = 0;
+
+	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
+		own += b->pools[p];
+	place(b, where, sizeof(where));
+	text_time(min, b->min_ns);
+	text_time(p50, b->p50_ns);
+	switch (pool) {
+	case POOL_PREEMPTED:
+		text_printf(out, "Threads wait for a CPU in %s: ", where);
+		break;
+	case POOL_BLOCKED:
+		text_printf(out, "Threads block in %s: ", where);
+		break;
+	case POOL_IDLE:
+		text_printf(out, "Threads wait in %s for what comes from outside: ", where);
+		break;
+	default:
+		text_printf(out, "%s runs slower than it can: ", where);
+		break;
+	}
+	text_printf(out, "its median call takes %s, its fastest %s", p50, min);
+	if (own > 0)
+		text_printf(out, ", and %.0f %% of what it loses itself is time %s",
+			    100 * b->pools[pool] / own,
+			    pool == POOL_PREEMPTED ? "runnable without a CPU"
+			    : pool == POOL_RUNNING ? "on the CPU"
+						   : "asleep");
+	text_add(out, ".");
+}
+
+static const struct block *most_lost(const struct view *v)
+{
+	const struct block *worst = NULL;
+
+	vec_for_each (&v->result->blocks, const struct block, b)
+		if (b->verdict == VERDICT_INTERFERENCE && b->lost_threads > 0 &&
+		    (!worst || b->lost_threads > worst->lost_threads))
+			worst = b;
+	return worst;
+}
+
+void text_conclusion(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
+	const struct block *worst = most_lost(v);
+	struct text line = { 0 };
+
+	if (worst) {
+		worst_block(worst, &line);
+		threads_text(&line, " Removing that gives back at most ", worst->lost_threads, "");
+		threads_text(&line, " of the ", (double)res->lost_ns / (double)res->duration_ns,
+			     " lost threads.");
+	} else {
+		text_add(
+			&line,
+			"No traced block loses time to interference, as far as its probes can tell.");
+	}
+	if (res->coverage < 0.5)
+		text_printf(&line,
+			    " %.0f %% of the threads' time is outside every traced block: "
+			    "trace more functions (-F) to see it.",
+			    100 * (1 - res->coverage));
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "base/text.h"
+#include "report/table.h"
+
+#define CUT_MIN 12 /* a name is not cut shorter, the line is longer instead */
+
+unsigned table_columns(const char *s)
+{
+	unsigned n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void pad(struct table *t, unsigned n)
+{
+	while (n--)
+		text_add(t->out, " ");
+}
+
+static void put(struct table *t, const char *s, unsigned width, bool right)
+{
+	unsigned n = table_columns(s);
+	unsigned rest = n < width ? width - n : 0;
+
+	if (t->used)
+		pad(t, 1);
+	if (right)
+		pad(t, rest);
+	text_add(t->out, s);
+	if (!right)
+		pad(t, rest);
+	t->used += n + rest + (t->used ? 1 : 0);
+}
+
+void table_right(struct table *t, const char *s, unsigned width)
+{
+	put(t, s, width, true);
+}
+
+void table_left(struct table *t, const char *s, unsigned width)
+{
+	put(t, s, width, false);
+}
+
+static void add_cut(struct table *t, const char *s, unsigned room)
+{
+	const char *end = s;
+
+	for (unsigned n = 0; *end && n < room - 2; n++)
+		do
+			end++;
+		while ((*end & 0xc0) == 0x80);
+	text_addn(t->out, s, (size_t)(end - s));
+	text_add(t->out, "..");
+}
+
+void table_last(struct table *t, const char *s)
+{
+	unsigned room = t->width > t->used + 1 ? t->width - t->used - 1 : 0;
+
+	if (room < CUT_MIN)
+		room = CUT_MIN;
+	if (t->used)
+		pad(t, 1);
+	if (table_columns(s) <= room)
+		text_add(t->out, s);
+	else
+		add_cut(t, s, room);
+	table_style(t, TABLE_PLAIN);
+	text_add(t->out, "\n");
+	t->used = 0;
+}
+
+void table_style(struct table *t, enum table_style style)
+{
+	static const char *const codes[] = { "\033[0m", "\033[1m", "\033[31m", "\033[2m" };
+
+	if (t->colours)
+		text_add(t->out, codes[style]);
+}

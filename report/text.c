@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/text.h"
+#include "report/column.h"
+#include "report/report.h"
+#include "report/table.h"
+
+#define ROWS_DEFAULT 15
+#define WHY_WIDTH    20
+
+static const char *const screen[] = {
+	"sci", "lost_threads", "calls", "min_ns", "p50_ns", "p99_ns"
+};
+static const char *const thread_screen[] = { "sci",	    "lost_threads", "calls",
+					     "observed_ns", "tid",	    "pid" };
+#define SCREEN_N (sizeof(screen) / sizeof(screen[0]))
+
+void text_wrap(const char *s, unsigned width, struct text *out)
+{
+	size_t line = 0;
+
+	while (*s) {
+		size_t n = strcspn(s, " ");
+
+		if (line && line + 1 + n > width) {
+			text_add(out, "\n");
+			line = 0;
+		} else if (line) {
+			text_add(out, " ");
+			line++;
+		}
+		text_addn(out, s, n);
+		line += n;
+		s += n;
+		s += strspn(s, " ");
+	}
+	text_add(out, "\n");
+}
+
+void text_cause(const struct block *b, struct text *out)
+{
+	const struct cause *c = b->causes.n ? &b->causes.data[0] : NULL;
+	static const char *const where[CAUSE_POOLS] = { "callees", "preempted", "blocked", "idle",
+							"running" };
+	double most = -1, sum = 0;
+	unsigned pool = 0;
+
+	if (!c) {
+		text_add(out, "-");
+		return;
+	}
+	if (strcmp(c->kind, "unknown")) {
+		text_printf(out, "%s %.0f %%", c->kind, 100 * c->share);
+		return;
+	}
+	/* unknown says least: show where the time went instead, with a question mark */
+	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
+		sum += b->pools[p];
+		if (b->pools[p] > most) {
+			most = b->pools[p];
+			pool = p;
+		}
+	}
+	text_printf(out, "%s %.0f %%?", where[pool], 100 * most / sum);
+}
+
+static bool on_screen(const struct view *v, const struct column *c)
+{
+	const char *const *keys = v->by_thread ? thread_screen : screen;
+
+	for (unsigned i = 0; i < SCREEN_N; i++)
+		if (!strcmp(keys[i], c->key))
+			return true;
+	return !strcmp(c->key, "name") || !strcmp(c->key, "cause");
+}
+
+static const struct column *extra(const struct view *v)
+{
+	return v->sort && !on_screen(v, v->sort) ? v->sort : NULL;
+}
+
+static void head_cell(struct table *t, const struct column *c)
+{
+	table_right(t, c->head, c->width);
+}
+
+static void print_head(const struct view *v, struct table *t)
+{
+	const char *const *keys = v->by_thread ? thread_screen : screen;
+
+	table_style(t, TABLE_BOLD);
+	for (unsigned i = 0; i < SCREEN_N; i++)
+		head_cell(t, column_find(keys[i]));
+	if (extra(v))
+		head_cell(t, extra(v));
+	if (v->by_thread) {
+		table_last(t, " thread");
+		return;
+	}
+	if (v->all) {
+		head_cell(t, column_find("floor"));
+		table_left(t, " verdict", 14);
+	} else {
+		table_left(t, " why", WHY_WIDTH + 1);
+	}
+	table_last(t, "function");
+}
+
+static void print_cell(struct table *t, const struct column *c, const struct block *b)
+{
+	char scratch[VALUE_SCRATCH];
+	struct value value = c->get(b, scratch);
+	struct text cell = { 0 };
+
+	value_print(&value, &cell);
+	table_right(t, cell.s, c->width);
+	text_release(&cell);
+}
+
+static void print_why(const struct view *v, struct table *t, const struct block *b)
+{
+	struct text why = { 0 };
+
+	text_add(&why, " ");
+	if (v->all) {
+		print_cell(t, column_find("floor"), b);
+		text_add(&why, verdict_name(b->verdict));
+		table_left(t, why.s, 14);
+	} else {
+		text_cause(b, &why);
+		table_left(t, why.s, WHY_WIDTH + 1);
+	}
+	text_release(&why);
+}
+
+static void print_row(const struct view *v, struct table *t, const struct block *b)
+{
+	const char *const *keys = v->by_thread ? thread_screen : screen;
+	char name[VALUE_SCRATCH] = " ";
+
+	if (!v->by_thread && b->verdict != VERDICT_INTERFERENCE)
+		table_style(t, TABLE_DIM);
+	else if (b->sci >= SCI_HIGH)
+		table_style(t, TABLE_RED);
+	for (unsigned i = 0; i < SCREEN_N; i++)
+		print_cell(t, column_find(keys[i]), b);
+	if (extra(v))
+		print_cell(t, extra(v), b);
+	if (!v->by_thread)
+		print_why(v, t, b);
+	text_printable(name + v->by_thread, sizeof(name) - 1, b->name);
+	table_last(t, name);
+}
+
+static bool shown(const struct view *v, const struct block *b)
+{
+	return v->by_thread || v->all || b->verdict == VERDICT_INTERFERENCE;
+}
+
+static void print_table(const struct view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	uint64_t room = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT;
+	uint64_t n = 0, hidden = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		if (!shown(v, v->rows[i]))
+			continue;
+		if (n == room) {
+			hidden++;
+			continue;
+		}
+		if (!n++)
+			print_head(v, &t);
+		print_row(v, &t, v->rows[i]);
+	}
+	if (hidden)
+		text_printf(out, "%*s%llu more (--top, -v)\n", 3, "", (unsigned long long)hidden);
+	if (n)
+		text_add(out, "\n");
+}
+
+void report_text(const struct view *v, struct text *out)
+{
+	text_header(v, out);
+	text_add(out, "\n");
+	if (v->result->blocks.n) {
+		text_conclusion(v, out);
+		text_add(out, "\n");
+	}
+	print_table(v, out);
+	text_remarks(v, out);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/result.h"
+#include "analysis/slow.h"
+#include "args.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "command.h"
+#include "pager.h"
+#include "report/column.h"
+#include "report/report.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+struct report_options {
+	const char *input, *by, *sort, *slow, *time, *baseline;
+	uint64_t top;
+	bool json, csv;
+	int verbose;
+};
+
+static const struct option_row options[] = {
+	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct report_options, input),
+	  "read FILE instead of ispot.data", NULL },
+	{ 0, "by", "WHAT", ARG_STRING, offsetof(struct report_options, by),
+	  "rank function (default) or thread", NULL },
+	{ 's', "sort", "COLUMN", ARG_STRING, offsetof(struct report_options, sort),
+	  "rank by COLUMN instead of lost thread time", NULL },
+	{ 0, "top", "N", ARG_U64, offsetof(struct report_options, top), "show N blocks", NULL },
+	{ 0, "slow", "FUNC", ARG_STRING, offsetof(struct report_options, slow),
+	  "show how FUNC's slow calls differ from its fast ones", NULL },
+	{ 0, "time", "A-B", ARG_STRING, offsetof(struct report_options, time),
+	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	{ 0, "baseline", "FILE", ARG_STRING, offsetof(struct report_options, baseline),
+	  "take fastest calls from the recording FILE as well", NULL },
+	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct report_options, verbose),
+	  "every block, whatever its verdict, with its floor", NULL },
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct report_options, json),
+	  "write JSON to standard output", NULL },
+	{ 0, "csv", NULL, ARG_FLAG, offsetof(struct report_options, csv),
+	  "write CSV to standard output", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot report",
+	"which functions lose how much, and why",
+	"ispot report --by thread",
+	"which threads lose it",
+	"ispot report --slow cache_get",
+	"what its slow calls have in common",
+	"ispot report --time 2s-5s -s p99",
+	"three seconds of it, by tail latency",
+	"ispot report --json | jq '.blocks[] | {name, sci, verdict}'",
+	"for scripts",
+	NULL,
+};
+
+static int usage(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+/* "A-B", "A-" or "-B", times since the start. */
+static int parse_window(const char *s, struct result_options *o, struct err *err)
+{
+	static const char wrong[] = "--time wants A-B, two times since the start such as 2s-5s";
+	const char *dash = strchr(s, '-');
+	char *from;
+	int rc = 0;
+
+	if (!dash || (dash == s && !dash[1]))
+		return usage(err, wrong);
+	from = strndup(s, (size_t)(dash - s));
+	if (*from)
+		rc = text_parse_time(from, 1000000000, &o->from_ns);
+	if (!rc && dash[1])
+		rc = text_parse_time(dash + 1, 1000000000, &o->to_ns);
+	free(from);
+	return rc || o->from_ns >= o->to_ns ? usage(err, wrong) : 0;
+}
+
+static int check(const struct report_options *o, struct err *err)
+{
+	if (o->by && strcmp(o->by, "function") && strcmp(o->by, "thread")) {
+		err_set(err, -EINVAL, "--by %s is not available; use function or thread", o->by);
+		err->exit_status = 2;
+		return -EINVAL;
+	}
+	if (o->json && o->csv)
+		return usage(err, "--json and --csv exclude each other; give one");
+	if (o->slow && (o->json || o->csv || o->by || o->sort))
+		return usage(
+			err,
+			"--slow is a view of its own; give it without --by, -s, --json, --csv");
+	return o->sort && !column_find(o->sort) ? column_unknown(o->sort, err) : 0;
+}
+
+static bool want_colours(void)
+{
+	const char *off = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	return !(off && *off) && (isatty(STDOUT_FILENO) || pager_active()) &&
+	       !(term && !strcmp(term, "dumb"));
+}
+
+/* 80 columns, more only where a person's terminal has more. */
+static unsigned screen_width(void)
+{
+	struct winsize size;
+
+	if ((isatty(STDOUT_FILENO) || pager_active()) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) &&
+	    size.ws_col > 80)
+		return size.ws_col;
+	return 80;
+}
+
+static int write_out(const struct text *out, struct err *err)
+{
+	if (out->n && fwrite(out->s, 1, out->n, stdout) != out->n)
+		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
+	if (fflush(stdout) && errno != EPIPE)
+		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
+	return 0;
+}
+
+static void print(const struct report_options *o, struct view *v, struct text *out)
+{
+	struct blocks by_thread = { 0 };
+
+	v->by_thread = o->by && !strcmp(o->by, "thread");
+	if (v->by_thread) {
+		view_thread_blocks(v->result, &by_thread);
+		v->blocks = &by_thread;
+	}
+	view_rank(v);
+	if (o->json)
+		report_json(v, out);
+	else if (o->csv)
+		report_csv(v, out);
+	else
+		report_text(v, out);
+	free(v->rows);
+	blocks_release(&by_thread);
+}
+
+static int show(const struct report_options *o, struct trace_reader *r,
+		const struct result_options *ro, struct err *err)
+{
+	struct result result;
+	struct text out = { 0 };
+	struct view v = {
+		.result = &result,
+		.file = o->input,
+		.blocks = &result.blocks,
+		.sort = o->sort ? column_find(o->sort) : NULL,
+		.top = o->top,
+		.all = o->verbose > 0,
+		.colours = want_colours(),
+		.width = screen_width(),
+	};
+	struct slow slow = { 0 };
+	int rc = result_read(&result, r, ro, err);
+
+	if (rc)
+		return rc;
+	if (!o->slow)
+		print(o, &v, &out);
+	else if (!(rc = slow_read(&slow, &result, r, ro, o->slow, err)))
+		report_slow(&v, &slow, &out);
+	if (!rc)
+		rc = write_out(&out, err);
+	slow_release(&slow);
+	text_release(&out);
+	result_release(&result);
+	return rc;
+}
+
+static int run_report(int argc, char **argv, struct err *err)
+{
+	struct report_options o = { .input = "ispot.data" };
+	struct result_options ro = { .to_ns = UINT64_MAX };
+	struct trace_reader *r = NULL;
+	int first, rc;
+
+	rc = args_parse(options, &o, 0, argc, argv, &first, err);
+	if (rc)
+		return rc;
+	if (first < argc)
+		return usage(err, "report takes no words; name the file with -i FILE");
+	rc = check(&o, err);
+	if (!rc && o.time)
+		rc = parse_window(o.time, &ro, err);
+	ro.baseline = o.baseline;
+	if (!rc)
+		rc = trace_reader_open(&r, o.input, err);
+	if (!rc)
+		rc = show(&o, r, &ro, err);
+	trace_reader_free(r);
+	return rc;
+}
+
+const struct command cmd_report = {
+	.name = "report",
+	.summary = "rank code by the time interference takes from it",
+	.usage =
+		"ispot report [-i FILE] [--by WHAT] [-s COLUMN] [--top N] [--slow FUNC] [--time A-B]\n"
+		"             [--baseline FILE] [--json | --csv] [-v]",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.run = run_report,
+};

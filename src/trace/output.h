@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The file that a trace goes to: a regular file (an existing one is kept as FILE.old), a pipe or
+ * a device. Written front to back, never sought. The first failure stays: what was written before
+ * it is cut back to whole frames and nothing more is written. A SIGPIPE is the caller's to ignore.
+ */
+#ifndef ISPOT_TRACE_OUTPUT_H
+#define ISPOT_TRACE_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+
+struct output {
+	int fd;			      /* -1: not open */
+	bool is_regular, is_borrowed; /* borrowed: standard output, not to be closed */
+	int failed;		      /* 0 or the first failure, negative errno */
+	uint64_t bytes;
+	char *path; /* as the user named it, for messages */
+};
+
+/*
+ * "-" and /dev/stdout: standard output. As root a link owned by somebody else is not followed
+ * (-EPERM), and under sudo the file is given to the user who called it.
+ */
+int output_open(struct output *out, const char *path, struct err *err);
+
+/* All of it or a failure. */
+int output_write(struct output *out, const void *data, size_t n);
+
+/* The sentence for out->failed; returns out->failed. */
+int output_explain(const struct output *out, struct err *err);
+
+/* Returns the failure of any write or of close(2), with its sentence. */
+int output_close(struct output *out, struct err *err);
+
+#endif

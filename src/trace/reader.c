@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "trace/reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/codec.h"
+#include "trace/index.h"
+#include "trace/merge.h"
+#include "trace/meta.h"
+#include "trace/source.h"
+#include "trace/stream.h"
+
+struct trace_reader {
+	struct source source;
+	struct decompressor *d;
+	struct index index;
+	struct meta meta;
+	struct merge merge;
+	struct stream *streams; /* by CPU */
+	uint32_t n_streams;
+	uint64_t first_ns, last_ns, n_records;
+	uint64_t bytes_done, bytes_all; /* of event frames */
+	uint32_t bad_metas;
+	struct stream_damage damage;
+	struct text damage_text;
+	uint32_t at; /* next record of the batch for trace_reader_next() */
+	struct batch batch;
+};
+
+/* ---- meta ---- */
+
+static void each_line(const char *s, size_t n, void (*line)(void *, const char *, size_t),
+		      void *user)
+{
+	while (n) {
+		const char *newline = memchr(s, '\n', n);
+		size_t length = newline ? (size_t)(newline - s) : n;
+
+		if (length)
+			line(user, s, length);
+		length += newline != NULL;
+		s += length;
+		n -= length;
+	}
+}
+
+/* The chunk's body, to be freed with *chunk; NULL: damaged. */
+static const char *meta_body(struct trace_reader *r, const struct chunk_ref *ref, void **chunk)
+{
+	size_t room = sizeof(ref->header) + ref->header.body_bytes, got;
+	const uint8_t *frame;
+
+	*chunk = NULL;
+	if (ref->bytes == 0 || ref->bytes > 2 * (uint64_t)CHUNK_BODY_MAX)
+		return NULL;
+	frame = source_at(&r->source, ref->offset, ref->bytes, &got);
+	if (got < ref->bytes)
+		return NULL;
+	*chunk = xmalloc(room);
+	if (codec_decompress(r->d, frame, ref->bytes, &ref->header, *chunk, room)) {
+		free(*chunk);
+		*chunk = NULL;
+		return NULL;
+	}
+	return (const char *)*chunk + sizeof(ref->header);
+}
+
+static uint32_t each_meta_line(struct trace_reader *r, void (*line)(void *, const char *, size_t),
+			       void *user)
+{
+	uint32_t bad = 0;
+
+	vec_for_each (&r->index.metas, struct chunk_ref, ref) {
+		void *chunk;
+		const char *body = meta_body(r, ref, &chunk);
+
+		if (body)
+			each_line(body, ref->header.body_bytes, line, user);
+		else
+			bad++;
+		free(chunk);
+	}
+	return bad;
+}
+
+static void read_meta_line(void *meta, const char *line, size_t n)
+{
+	meta_read_line(meta, line, n); /* counts what it cannot read */
+}
+
+void trace_reader_each_meta_line(struct trace_reader *r,
+				 void (*line)(void *user, const char *s, size_t n), void *user)
+{
+	each_meta_line(r, line, user);
+}
+
+const struct meta *trace_reader_meta(const struct trace_reader *r)
+{
+	return &r->meta;
+}
+
+/* ---- streams ---- */
+
+static void note_range(struct trace_reader *r, const struct chunk_header *h)
+{
+	if (h->n_records == 0)
+		return;
+	if (r->n_records == 0 || h->time_first_ns < r->first_ns)
+		r->first_ns = h->time_first_ns;
+	if (h->time_last_ns > r->last_ns)
+		r->last_ns = h->time_last_ns;
+	r->n_records += h->n_records;
+}
+
+static void make_streams(struct trace_reader *r)
+{
+	const struct chunk_ref *refs = r->index.events.data;
+	size_t n = r->index.events.n;
+
+	for (size_t i = 0; i < n; i++) {
+		r->n_streams += i == 0 || refs[i].header.cpu != refs[i - 1].header.cpu;
+		r->bytes_all += refs[i].bytes;
+		note_range(r, &refs[i].header);
+	}
+	r->streams = xcalloc(r->n_streams + 1, sizeof(*r->streams));
+	for (size_t i = 0, k = 0; i < n; k++) {
+		struct stream *s = &r->streams[k];
+
+		s->cpu = refs[i].header.cpu;
+		s->first = &refs[i];
+		while (i < n && refs[i].header.cpu == s->cpu)
+			i++;
+		s->last = refs + i;
+	}
+	merge_init(&r->merge, r->n_streams);
+}
+
+void trace_reader_rewind(struct trace_reader *r)
+{
+	merge_clear(&r->merge);
+	for (uint32_t i = 0; i < r->n_streams; i++) {
+		stream_rewind(&r->streams[i]);
+		merge_add(&r->merge, r->streams[i].time_ns, i);
+	}
+	r->damage = (struct stream_damage){ 0 };
+	r->batch.n = r->batch.n_values = r->at = 0;
+	r->bytes_done = 0;
+}
+
+/* ---- records ---- */
+
+static enum stream_state step(struct trace_reader *r, struct stream *s)
+{
+	if (s->is_open)
+		return stream_read(s, merge_limit(&r->merge), &r->batch, &r->damage);
+	r->bytes_done += s->next->bytes;
+	return stream_open_chunk(s, &r->source, r->d, &r->damage);
+}
+
+static void fill_batch(struct trace_reader *r)
+{
+	struct batch *b = &r->batch;
+
+	b->n = b->n_values = 0;
+	while (r->merge.n && b->n < BATCH_RECORDS && b->n_values <= BATCH_VALUES) {
+		struct stream *s = &r->streams[r->merge.keys[0].index];
+
+		if (b->n && !s->is_open)
+			return; /* records of the chunk before it point into its memory */
+		if (step(r, s) == STREAM_END)
+			merge_pop(&r->merge);
+		else
+			merge_replace(&r->merge, s->time_ns);
+	}
+}
+
+size_t trace_reader_batch(struct trace_reader *r, const struct record **records)
+{
+	if (r->at == r->batch.n) {
+		fill_batch(r);
+		r->at = 0;
+	}
+	*records = &r->batch.records[r->at];
+	r->at = r->batch.n;
+	return (size_t)(&r->batch.records[r->at] - *records);
+}
+
+int trace_reader_next(struct trace_reader *r, struct record *rec)
+{
+	if (r->at == r->batch.n) {
+		fill_batch(r);
+		r->at = 0;
+		if (r->batch.n == 0)
+			return 0;
+	}
+	*rec = r->batch.records[r->at++];
+	return 1;
+}
+
+double trace_reader_position(const struct trace_reader *r)
+{
+	return r->bytes_all ? (double)r->bytes_done / (double)r->bytes_all : 1;
+}
+
+uint64_t trace_reader_first_ns(const struct trace_reader *r)
+{
+	return r->first_ns;
+}
+
+uint64_t trace_reader_last_ns(const struct trace_reader *r)
+{
+	return r->last_ns;
+}
+
+uint64_t trace_reader_records(const struct trace_reader *r)
+{
+	return r->n_records;
+}
+
+/* ---- damage ---- */
+
+static void say(struct text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct text *t, const char *fmt, ...)
+{
+	char *clause;
+	va_list args;
+
+	va_start(args, fmt);
+	if (vasprintf(&clause, fmt, args) < 0)
+		clause = NULL;
+	va_end(args);
+	if (t->n)
+		text_add(t, "; ");
+	text_add(t, clause ? clause : "");
+	free(clause);
+}
+
+static void say_end(const struct trace_reader *r, struct text *t)
+{
+	uint64_t start = r->meta.session.start_ns ? r->meta.session.start_ns : r->first_ns;
+	char length[TEXT_NUMBER];
+
+	if (r->last_ns > start)
+		say(t, "cut off after %s (recorder killed?)",
+		    text_time(length, r->last_ns - start));
+	else
+		say(t, "cut off at its start (recorder killed?)");
+}
+
+const char *trace_reader_damage(struct trace_reader *r)
+{
+	struct text *t = &r->damage_text;
+
+	t->n = 0;
+	if (r->index.cut_off || (!r->index.has_table && !r->meta.end.present))
+		say_end(r, t);
+	if (r->index.other_version)
+		say(t, "chunks of format version %" PRIu32 " left out", r->index.other_version);
+	if (r->damage.chunks)
+		say(t, "%" PRIu64 " damaged chunks, %" PRIu64 " records lost in them",
+		    r->damage.chunks, r->damage.records);
+	if (r->bad_metas)
+		say(t, "%" PRIu32 " damaged chunks of descriptions (names may be missing)",
+		    r->bad_metas);
+	if (r->index.bad_chunks)
+		say(t, "%" PRIu32 " frames that are no chunks of a trace", r->index.bad_chunks);
+	if (r->index.skipped_bytes)
+		say(t, "%" PRIu64 " bytes that are no frame", r->index.skipped_bytes);
+	return t->n ? t->s : NULL;
+}
+
+/* ---- open, free ---- */
+
+static int open_source(struct trace_reader *r, const char *path, struct err *err)
+{
+	int ret = index_build(&r->index, &r->source, r->d, path, err);
+
+	if (ret)
+		return ret;
+	meta_init(&r->meta);
+	r->bad_metas = each_meta_line(r, read_meta_line, &r->meta);
+	meta_finish(&r->meta);
+	make_streams(r);
+	trace_reader_rewind(r);
+	return 0;
+}
+
+static struct trace_reader *new_reader(void)
+{
+	struct trace_reader *r = xcalloc(1, sizeof(*r));
+
+	r->source.fd = -1;
+	r->d = decompressor_new();
+	if (!r->d)
+		xrealloc(NULL, SIZE_MAX); /* ends the run as any want of memory does */
+	return r;
+}
+
+static int finish_open(struct trace_reader **result, struct trace_reader *r, const char *path,
+		       struct err *err)
+{
+	int ret = open_source(r, path, err);
+
+	if (ret) {
+		trace_reader_free(r);
+		return ret;
+	}
+	*result = r;
+	return 0;
+}
+
+int trace_reader_open(struct trace_reader **result, const char *path, struct err *err)
+{
+	struct trace_reader *r = new_reader();
+	int ret = source_open(&r->source, path, err);
+
+	if (ret) {
+		trace_reader_free(r);
+		return ret;
+	}
+	return finish_open(result, r, strcmp(path, "-") ? path : "standard input", err);
+}
+
+int trace_reader_open_memory(struct trace_reader **result, const void *data, size_t n,
+			     struct err *err)
+{
+	struct trace_reader *r = new_reader();
+
+	source_open_memory(&r->source, data, n);
+	return finish_open(result, r, "the trace", err);
+}
+
+void trace_reader_free(struct trace_reader *r)
+{
+	if (!r)
+		return;
+	for (uint32_t i = 0; i < r->n_streams; i++)
+		stream_release(&r->streams[i]);
+	free(r->streams);
+	merge_release(&r->merge);
+	meta_release(&r->meta);
+	index_release(&r->index);
+	source_release(&r->source);
+	decompressor_free(r->d);
+	text_release(&r->damage_text);
+	free(r);
+}

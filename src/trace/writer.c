@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "trace/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/codec.h"
+#include "trace/output.h"
+#include "trace/record.h"
+#include "trace/seektable.h"
+#include "trace/varint.h"
+
+#define CHUNK_BYTES_DEFAULT (256u << 10)
+#define CHUNK_BYTES_LIMIT   (16u << 20)
+#define META_CHUNK_BYTES    (256u << 10)
+#define META_LEVEL	    3 /* rarely written, compresses tenfold */
+#define N_COMPRESSORS	    2
+#define FRAMES_RESERVED	    (16u << 20) /* address space only; beyond it a file gets no table */
+#define RECORD_ROOM	    (3 * VARINT_MAX + RECORD_VALUES_MAX * VARINT_MAX + WRITER_BYTES_MAX + 64)
+
+/* The records of one CPU on their way to a chunk. Aligned: CPUs may have writers of their own. */
+struct encoder {
+	uint8_t *p, *full; /* next byte; from full on the chunk is written out */
+	uint64_t time_ns, sp, thread;
+	uint64_t time_first_ns, time_last_ns;
+	uint32_t n_records, n_calls;
+	uint64_t calls_written;
+	uint8_t *body;
+} __attribute__((aligned(128)));
+
+struct trace_writer {
+	struct encoder *encoders;
+	uint32_t n_cpus;
+	_Atomic int stopped; /* 0, or why no more records are taken */
+	struct {
+		pthread_mutex_t lock;
+		struct compressor *c;
+	} compressors[N_COMPRESSORS];
+
+	pthread_mutex_t file_lock; /* of everything below */
+	struct output out;
+	uint64_t max_bytes, meta_reserve;
+	struct seekable_frame *frames;
+	uint32_t n_frames, frames_room;
+	struct text meta; /* lines not yet written */
+	struct compressor *meta_compressor;
+	uint8_t *bodies;
+};
+
+static uint64_t thread_key(uint32_t tid, uint32_t tgid)
+{
+	return (uint64_t)tgid << 32 | tid;
+}
+
+static void encoder_restart(struct encoder *e)
+{
+	e->p = e->body;
+	e->time_ns = e->sp = e->thread = 0;
+	e->n_records = e->n_calls = 0;
+}
+
+/* ---- frames to the file; file_lock held ---- */
+
+static int write_frame(struct trace_writer *w, const void *frame, size_t n, size_t content)
+{
+	int ret = output_write(&w->out, frame, n);
+
+	if (ret)
+		return ret;
+	if (w->n_frames < w->frames_room)
+		w->frames[w->n_frames] = (struct seekable_frame){ (uint32_t)n, (uint32_t)content };
+	w->n_frames++;
+	return 0;
+}
+
+static bool fits(const struct trace_writer *w, size_t n, uint64_t reserve)
+{
+	uint64_t end = seektable_bytes((uint64_t)w->n_frames + 2) + reserve;
+
+	return !w->max_bytes || w->out.bytes + n + end <= w->max_bytes;
+}
+
+static int write_meta_chunk(struct trace_writer *w, const char *lines, size_t n)
+{
+	struct chunk_header h = { .kind = CHUNK_META, .body_bytes = n };
+	struct compressor *c = w->meta_compressor, *large = NULL;
+	const void *frame;
+	size_t frame_bytes;
+	int ret;
+
+	for (const char *p = lines; (p = memchr(p, '\n', (size_t)(lines + n - p))); p++)
+		h.n_records++;
+	if (n > META_CHUNK_BYTES)
+		c = large = compressor_new(META_LEVEL, n);
+	ret = c ? compressor_chunk(c, &h, lines, &frame, &frame_bytes) : -ENOMEM;
+	if (!ret)
+		ret = fits(w, frame_bytes, 0) ? write_frame(w, frame, frame_bytes, sizeof(h) + n)
+					      : -EFBIG;
+	compressor_free(large);
+	return ret;
+}
+
+/* The longest row of whole lines that one chunk takes; a longer line is a chunk by itself. */
+static size_t meta_chunk_length(const char *lines, size_t n)
+{
+	const char *end;
+
+	if (n <= META_CHUNK_BYTES)
+		return n;
+	end = memrchr(lines, '\n', META_CHUNK_BYTES);
+	if (!end)
+		end = memchr(lines, '\n', n);
+	return (size_t)(end + 1 - lines);
+}
+
+static int write_meta(struct trace_writer *w)
+{
+	size_t done = 0;
+	int ret = 0;
+
+	while (done < w->meta.n && !ret) {
+		size_t n = meta_chunk_length(w->meta.s + done, w->meta.n - done);
+
+		ret = write_meta_chunk(w, w->meta.s + done, n);
+		done += n;
+	}
+	w->meta.n = 0;
+	return ret;
+}
+
+static int write_events_frame(struct trace_writer *w, const void *frame, size_t n, size_t content)
+{
+	int ret = write_meta(w);
+
+	if (ret)
+		return ret;
+	return fits(w, n, w->meta_reserve) ? write_frame(w, frame, n, content) : -EFBIG;
+}
+
+/* ---- chunks ---- */
+
+static unsigned lock_compressor(struct trace_writer *w)
+{
+	for (unsigned i = 0; i < N_COMPRESSORS; i++)
+		if (!pthread_mutex_trylock(&w->compressors[i].lock))
+			return i;
+	pthread_mutex_lock(&w->compressors[0].lock);
+	return 0;
+}
+
+static int compress_and_write(struct trace_writer *w, struct chunk_header *h, const void *body)
+{
+	unsigned i = lock_compressor(w);
+	const void *frame;
+	size_t frame_bytes;
+	int ret = compressor_chunk(w->compressors[i].c, h, body, &frame, &frame_bytes);
+
+	if (!ret) {
+		pthread_mutex_lock(&w->file_lock);
+		ret = write_events_frame(w, frame, frame_bytes, sizeof(*h) + h->body_bytes);
+		pthread_mutex_unlock(&w->file_lock);
+	}
+	pthread_mutex_unlock(&w->compressors[i].lock);
+	return ret;
+}
+
+static __attribute__((noinline, cold)) int write_chunk(struct trace_writer *w, struct encoder *e)
+{
+	struct chunk_header h = {
+		.kind = CHUNK_EVENTS,
+		.cpu = (uint32_t)(e - w->encoders),
+		.n_records = e->n_records,
+		.time_first_ns = e->time_first_ns,
+		.time_last_ns = e->time_last_ns,
+		.body_bytes = (uint64_t)(e->p - e->body),
+	};
+	int ret = w->stopped;
+
+	if (e->p == e->body)
+		return ret;
+	if (!ret)
+		ret = compress_and_write(w, &h, e->body);
+	if (!ret)
+		e->calls_written += e->n_calls;
+	else
+		w->stopped = ret;
+	encoder_restart(e);
+	return ret;
+}
+
+/* ---- records ---- */
+
+static inline void put_thread(struct encoder *e, uint64_t thread)
+{
+	e->p = varint_put(e->p, (thread & UINT32_MAX) << 2 | REC_THREAD);
+	e->p = varint_put(e->p, thread >> 32);
+	e->thread = thread;
+}
+
+/* Before a record: its thread and, in an empty chunk, the chunk's start. */
+static inline void begin_record(struct encoder *e, uint64_t time_ns, uint64_t thread)
+{
+	if (__builtin_expect(e->n_records == 0, 0))
+		e->time_first_ns = e->time_last_ns = e->time_ns = time_ns;
+	if (__builtin_expect(thread != e->thread, 0))
+		put_thread(e, thread);
+	e->n_records++;
+	if (time_ns > e->time_last_ns)
+		e->time_last_ns = time_ns;
+}
+
+int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint64_t time_ns,
+		      uint32_t tid, uint32_t tgid, uint32_t id, uint64_t sp)
+{
+	struct encoder *e = &w->encoders[cpu];
+	int stopped = atomic_load_explicit(&w->stopped, memory_order_relaxed);
+	uint8_t *p;
+
+	if (__builtin_expect(stopped || cpu >= w->n_cpus, 0))
+		return stopped ? stopped : -EINVAL;
+	begin_record(e, time_ns, thread_key(tid, tgid));
+	p = varint_put(e->p, (uint64_t)id << 2 | (kind & 3));
+	p = varint_put(p, zigzag((int64_t)(time_ns - e->time_ns)));
+	/* On the difference of words: the low three bits of a stack pointer are always 0. */
+	p = varint_put(p, zigzag((int64_t)((sp >> 3) - (e->sp >> 3))));
+	e->p = p;
+	e->time_ns = time_ns;
+	e->sp = sp;
+	e->n_calls++;
+	return __builtin_expect(p >= e->full, 0) ? write_chunk(w, e) : 0;
+}
+
+static uint8_t *put_values(uint8_t *p, const struct record *r)
+{
+	const struct record_shape *shape = record_shape(r->kind);
+	uint32_t n = r->n_values < RECORD_VALUES_MAX ? r->n_values : RECORD_VALUES_MAX;
+
+	for (uint32_t i = 0; i < n; i++)
+		p = varint_put(p, i == 0 && shape->zigzag ? zigzag((int64_t)r->values[i])
+							  : r->values[i]);
+	return p;
+}
+
+int trace_writer_record(struct trace_writer *w, const struct record *r)
+{
+	struct encoder *e = &w->encoders[r->cpu];
+	const struct record_shape *shape = record_shape(r->kind);
+	uint8_t values[RECORD_VALUES_MAX * VARINT_MAX];
+	uint32_t n_bytes = r->n_bytes < WRITER_BYTES_MAX ? r->n_bytes : WRITER_BYTES_MAX;
+	size_t n_values;
+
+	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
+		return trace_writer_call(w, r->cpu, r->kind, r->time_ns, r->tid, r->tgid, r->id,
+					 r->sp);
+	if (w->stopped)
+		return w->stopped;
+	if (r->cpu >= w->n_cpus || !shape)
+		return -EINVAL;
+	n_values = (size_t)(put_values(values, r) - values);
+	if (!shape->has_bytes)
+		n_bytes = 0;
+	begin_record(e, r->time_ns, thread_key(r->tid, r->tgid));
+	e->p = varint_put(e->p, (uint64_t)r->kind << 2 | 3);
+	e->p = varint_put(e->p, zigzag((int64_t)(r->time_ns - e->time_ns)));
+	e->p = varint_put(e->p, n_values + n_bytes);
+	e->p = mempcpy(e->p, values, n_values);
+	if (n_bytes)
+		e->p = mempcpy(e->p, r->bytes, n_bytes);
+	e->time_ns = r->time_ns;
+	return e->p >= e->full ? write_chunk(w, e) : 0;
+}
+
+int trace_writer_meta(struct trace_writer *w, const char *line)
+{
+	size_t n = strlen(line);
+	int ret;
+
+	if (n && line[n - 1] == '\n')
+		n--;
+	if (n == 0 || n >= CHUNK_BODY_MAX || memchr(line, '\n', n))
+		return -EINVAL;
+	pthread_mutex_lock(&w->file_lock);
+	text_addn(&w->meta, line, n);
+	text_addn(&w->meta, "\n", 1);
+	ret = w->out.failed;
+	pthread_mutex_unlock(&w->file_lock);
+	return ret;
+}
+
+/* ---- flush, close ---- */
+
+static int explain(struct trace_writer *w, int code, struct err *err)
+{
+	if (w->out.failed)
+		return output_explain(&w->out, err);
+	if (code == -EFBIG)
+		return err_set(
+			err, code,
+			"%s has reached its largest size; allow more with --max-size or choose fewer functions",
+			w->out.path);
+	return code ? err_set(err, code, "cannot compress into %s: %s", w->out.path,
+			      strerror(-code))
+		    : 0;
+}
+
+int trace_writer_flush(struct trace_writer *w, struct err *err)
+{
+	int ret;
+
+	pthread_mutex_lock(&w->file_lock);
+	ret = write_meta(w);
+	pthread_mutex_unlock(&w->file_lock);
+	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++) {
+		int chunk_ret = write_chunk(w, &w->encoders[cpu]);
+
+		ret = ret ? ret : chunk_ret;
+	}
+	return explain(w, ret, err);
+}
+
+uint64_t trace_writer_bytes(const struct trace_writer *w)
+{
+	return w->out.bytes;
+}
+
+uint64_t trace_writer_records(const struct trace_writer *w)
+{
+	uint64_t n = 0;
+
+	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++)
+		n += w->encoders[cpu].calls_written + w->encoders[cpu].n_calls;
+	return n;
+}
+
+static int write_seektable(struct trace_writer *w)
+{
+	uint8_t head[SEEKTABLE_HEAD], foot[SEEKTABLE_FOOT];
+	int ret;
+
+	if (w->n_frames > w->frames_room || !fits(w, 0, 0))
+		return 0; /* readers walk the frames then */
+	seektable_head(head, w->n_frames);
+	seektable_foot(foot, w->n_frames);
+	ret = output_write(&w->out, head, sizeof(head));
+	if (!ret)
+		ret = output_write(&w->out, w->frames, w->n_frames * sizeof(*w->frames));
+	return ret ? ret : output_write(&w->out, foot, sizeof(foot));
+}
+
+static void writer_free(struct trace_writer *w)
+{
+	for (unsigned i = 0; i < N_COMPRESSORS; i++) {
+		compressor_free(w->compressors[i].c);
+		pthread_mutex_destroy(&w->compressors[i].lock);
+	}
+	compressor_free(w->meta_compressor);
+	pthread_mutex_destroy(&w->file_lock);
+	if (w->frames)
+		munmap(w->frames, w->frames_room * sizeof(*w->frames));
+	text_release(&w->meta);
+	free(w->bodies);
+	free(w->encoders);
+	free(w);
+}
+
+int trace_writer_close(struct trace_writer *w, struct err *err)
+{
+	int ret, close_ret;
+
+	if (!w)
+		return 0;
+	ret = trace_writer_flush(w, err);
+	if (ret == -EFBIG)
+		ret = 0;
+	if (!ret)
+		write_seektable(w);
+	close_ret = output_close(&w->out, ret ? NULL : err);
+	writer_free(w);
+	return ret ? ret : close_ret;
+}
+
+/* ---- open ---- */
+
+static int reserve_frames(struct trace_writer *w)
+{
+	void *p = MAP_FAILED;
+
+	for (w->frames_room = FRAMES_RESERVED; w->frames_room >= 1024; w->frames_room /= 2) {
+		p = mmap(NULL, w->frames_room * sizeof(*w->frames), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (p != MAP_FAILED)
+			break;
+	}
+	if (p == MAP_FAILED)
+		return -ENOMEM;
+	w->frames = p;
+	return 0;
+}
+
+static int new_encoders(struct trace_writer *w, uint32_t chunk_bytes)
+{
+	size_t stride = (chunk_bytes + (size_t)RECORD_ROOM + 127) & ~(size_t)127;
+
+	w->encoders = aligned_alloc(128, w->n_cpus * sizeof(*w->encoders));
+	w->bodies =
+		calloc(w->n_cpus, stride); /* pages of a CPU that stays silent are never touched */
+	if (!w->encoders || !w->bodies)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++) {
+		struct encoder *e = &w->encoders[cpu];
+
+		*e = (struct encoder){ .body = w->bodies + cpu * stride };
+		e->full = e->body + chunk_bytes;
+		encoder_restart(e);
+	}
+	return 0;
+}
+
+static int new_compressors(struct trace_writer *w, int level, uint32_t chunk_bytes)
+{
+	for (unsigned i = 0; i < N_COMPRESSORS; i++) {
+		w->compressors[i].c = compressor_new(level, chunk_bytes + (size_t)RECORD_ROOM);
+		if (!w->compressors[i].c)
+			return -ENOMEM;
+	}
+	w->meta_compressor = compressor_new(META_LEVEL, META_CHUNK_BYTES);
+	return w->meta_compressor ? 0 : -ENOMEM;
+}
+
+/* What the meta lines at the end of a recording (symbols, stacks) may still need. */
+static uint64_t meta_reserve(uint64_t max_bytes)
+{
+	uint64_t share = max_bytes / 8, most = 16u << 20;
+
+	return share < most ? share : most;
+}
+
+int trace_writer_open(struct trace_writer **result, const struct trace_writer_options *o,
+		      struct err *err)
+{
+	struct trace_writer *w = xcalloc(1, sizeof(*w));
+	uint32_t chunk_bytes = o->chunk_bytes ? o->chunk_bytes : CHUNK_BYTES_DEFAULT;
+	int ret;
+
+	if (chunk_bytes > CHUNK_BYTES_LIMIT)
+		chunk_bytes = CHUNK_BYTES_LIMIT;
+	w->n_cpus = o->n_cpus ? o->n_cpus : 1;
+	w->max_bytes = o->max_bytes;
+	w->meta_reserve = meta_reserve(o->max_bytes);
+	w->out.fd = -1;
+	pthread_mutex_init(&w->file_lock, NULL);
+	for (unsigned i = 0; i < N_COMPRESSORS; i++)
+		pthread_mutex_init(&w->compressors[i].lock, NULL);
+	ret = new_encoders(w, chunk_bytes);
+	if (!ret)
+		ret = new_compressors(w, o->zstd_level, chunk_bytes);
+	if (!ret)
+		ret = reserve_frames(w);
+	if (ret)
+		err_set(err, ret,
+			"not enough memory for the buffers of %u CPUs; record with a smaller buffer",
+			w->n_cpus);
+	else
+		ret = output_open(&w->out, o->path, err);
+	if (ret) {
+		writer_free(w);
+		return ret;
+	}
+	*result = w;
+	return 0;
+}

@@ -1,0 +1,215 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Bad input gets one clear line, a documented exit status, and nothing lost.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# refuses NAME STATUS REGEX: the record before exited so, with one `ispot: …: what; what to do` line
+refuses() {
+	is "$status" "$2" "$1: status $2" || diag "$1.err"
+	is "$(grep -c '^ispot: ' "$1.err")" 1 "$1: one error line" || diag "$1.err"
+	like "$1.err" "$3" "$1: the line says what"
+}
+
+# run NAME COMMAND...: NAME.out, NAME.err, $status
+run() {
+	local name=$1
+	shift
+	"$@" >"$name.out" 2>"$name.err"
+	status=$?
+}
+
+exact=$MB/exact
+
+# ---- what to trace ----
+record nearest -F factorail -- "$exact" -n 1
+refuses nearest 125 "did you mean.*factorial"
+record numeric -F 99 -- "$exact" -n 1
+refuses numeric 125 "frequency|perf"
+record nothing_matched -F 'zzz*' -- "$exact" -n 1
+refuses nothing_matched 125 "zzz"
+record bad_regex -F '/(/' -- "$exact" -n 1
+refuses bad_regex 125 "regex|expression"
+record empty_pattern -F '' -- "$exact" -n 1
+refuses empty_pattern 125 "empty|pattern"
+record no_list -F @no-such-list -- "$exact" -n 1
+refuses no_list 125 "no-such-list"
+
+printf '#!/bin/sh\nexit 0\n' >script.sh
+chmod +x script.sh
+record script -F some_function -- ./script.sh
+refuses script 125 "script"
+
+if command -v strip >/dev/null; then
+	strip -o stripped "$exact"
+	record stripped -F outer -- ./stripped -n 1
+	refuses stripped 125 "symbol"
+	if command -v objcopy >/dev/null; then
+		objcopy --only-keep-debug "$exact" stripped.debug
+		objcopy --add-gnu-debuglink=stripped.debug stripped
+		record debuglink -F outer -- ./stripped -n 11
+		is "$status" 0 ".gnu_debuglink: status" || diag debuglink.err
+		report debuglink
+		is "$(block debuglink outer .calls)" 11 ".gnu_debuglink: found and counted"
+		cp "$exact" mini
+		objcopy --only-keep-debug "$exact" mini.debug
+		xz -k mini.debug
+		strip --strip-all --add-section .gnu_debugdata=mini.debug.xz -o mini mini 2>/dev/null ||
+			{ strip mini && objcopy --add-section .gnu_debugdata=mini.debug.xz mini; }
+		record debugdata -F outer -- ./mini -n 11
+		is "$status" 0 ".gnu_debugdata: status" || diag debugdata.err
+		report debugdata
+		is "$(block debugdata outer .calls)" 11 ".gnu_debugdata: found and counted"
+	fi
+else
+	skip "stripped programs" "no strip here"
+fi
+
+# Of libc's string functions most are IFUNCs on x86-64.
+record ifunc -F libc:strlen -- "$exact" -n 1
+if [ "$status" = 0 ]; then
+	pass "IFUNC: resolved, or not an IFUNC here"
+else
+	refuses ifunc 125 "IFUNC|indirect"
+fi
+
+if command -v gcc >/dev/null; then
+	cat >odd.c <<-'EOC'
+		#include <stdio.h>
+		static inline __attribute__((always_inline)) int only_inlined(int x) { return x * 3 + 1; }
+		__asm__(".globl size_zero\n.type size_zero, @function\nsize_zero: ret\n");
+		void size_zero(void);
+		int main(int argc, char **argv)
+		{
+			(void)argv;
+			size_zero();
+			return only_inlined(argc) == 0;
+		}
+	EOC
+	gcc -O2 -g odd.c -o odd 2>odd.cc-err
+	record only_inlined -F only_inlined -- ./odd
+	refuses only_inlined 125 "inline"
+	record size_zero -F size_zero -- ./odd
+	if [ "$status" = 0 ]; then
+		report size_zero
+		is "$(block size_zero size_zero .calls)" 1 "size-0 symbol: traced"
+	else
+		refuses size_zero 125 "size"
+	fi
+else
+	skip "odd symbols" "no gcc here"
+fi
+
+if command -v go >/dev/null; then
+	printf 'package main\nfunc main() { println("go") }\n' >hello.go
+	go build -o hello hello.go 2>go.err
+	record go -F main.main -- ./hello
+	refuses go 125 "Go"
+else
+	skip "Go binary" "no go here"
+fi
+
+# ---- what stands in the way ----
+if command -v setpriv >/dev/null; then
+	chmod 755 "$DIR"
+	cp "$ISPOT" "$exact" . && chmod 755 ispot exact
+	mkdir -m 777 open
+	(cd open && setpriv --reuid 65534 --regid 65534 --clear-groups ../ispot record -F outer -- \
+		../exact -n 1) >unprivileged.out 2>unprivileged.err
+	status=$?
+	refuses unprivileged 125 "sudo|root|CAP_"
+	"$MB/spawner" --seconds 60 --log s.log >/dev/null &
+	children+=($!)
+	other=$!
+	(cd open && setpriv --reuid 65534 --regid 65534 --clear-groups ../ispot record -F spawned_call \
+		-p $other -d 0.1) >attach_denied.out 2>attach_denied.err
+	status=$?
+	refuses attach_denied 125 "sudo|root|CAP_|permi"
+	setpriv --bounding-set=-sys_admin,-bpf,-perfmon --inh-caps=-sys_admin,-bpf,-perfmon "$ISPOT" \
+		record -o nocap.data -F outer -- "$exact" -n 1 >nocap.out 2>nocap.err
+	status=$?
+	refuses nocap 125 "CAP_|capabilit"
+	kill $other
+else
+	skip "missing privilege" "no setpriv here"
+fi
+
+if command -v unshare >/dev/null; then
+	unshare -m sh -c "mount -t tmpfs none /sys/kernel && exec '$ISPOT' record -o hidden.data -F outer -- \
+		'$exact' -n 11" >hidden.out 2>hidden.err
+	status=$?
+	[ $status = 0 ] || [ $status = 125 ]
+	ok $? "tracefs not where it used to be: recorded, or refused" || diag hidden.err
+	[ $status = 0 ] || like hidden.err '^ispot: .*tracefs.*; ' "tracefs not where it used to be: said"
+	unshare -m sh -c "mkdir -p elsewhere; umount /sys/kernel/tracing 2>/dev/null;
+		umount /sys/kernel/debug/tracing 2>/dev/null; mount -t tracefs none elsewhere &&
+		exec '$ISPOT' record -o elsewhere.data -F outer -- '$exact' -n 11" >elsewhere.out 2>elsewhere.err
+	is $? 0 "tracefs mounted elsewhere: found" || diag elsewhere.err
+fi
+
+(ulimit -Sn 16 && "$ISPOT" record -o fds.data -F outer -- "$exact" -n 11) >fds.out 2>fds.err
+is $? 0 "few file descriptors: the limit is raised" || diag fds.err
+(ulimit -Sn 8 -Hn 8 && "$ISPOT" record -o fds2.data -F outer -- "$exact" -n 1) >fds_hard.out 2>fds_hard.err
+status=$?
+refuses fds_hard 125 "file|descriptor|ulimit|limit"
+(ulimit -l 0 && "$ISPOT" record -o locked.data -F outer -- "$exact" -n 11) >locked.out 2>locked.err
+is $? 0 "locked-memory limit: root is above it, or it is raised" || diag locked.err
+
+record no_pid -F outer -p 4194303
+refuses no_pid 125 "4194303"
+record bad_pid -F outer -p abc
+[ "$status" = 125 ] || [ "$status" = 2 ]
+ok $? "-p abc: refused"
+
+# ---- where to ----
+run output "$ISPOT" record -o /no/such/directory/x.data -F outer -- "$exact" -n 1
+refuses output 125 "/no/such/directory"
+if command -v unshare >/dev/null; then
+	mkdir small
+	unshare -m sh -c "mount -t tmpfs -o size=512k none small && '$ISPOT' record -o small/x.data -F inner \
+		-- '$exact' -n 2000003; echo \$? >full.status; cp small/x.data full.data; rm -f small/x.data" \
+		>full.out 2>full.err
+	is "$(cat full.status)" 0 "disk full: the command's status"
+	like full.err 'space|full' "disk full: said"
+	report full
+	ok $? "disk full: what was written can be read" || diag full.report-err
+	matches=$(grep -c '^expect' full.out)
+	is "$matches" 7 "disk full: the command ran to its end"
+fi
+
+record zero -F never_called -- "$exact" -n 1
+is "$status" 0 "zero calls: status 0"
+like zero.err "never|no call|0 calls" "zero calls: a notice"
+
+# ---- files that are none ----
+record good -F outer -- "$exact" -n 50021
+refuses_file() {
+	run "$1" "$ISPOT" report -i "$2"
+	refuses "$1" 1 "$3"
+}
+: >empty.data
+refuses_file empty_file empty.data "empty"
+refuses_file missing_file no-such.data "no-such.data"
+head -c 4096 /dev/urandom >random.data
+refuses_file random_file random.data "not an ispot|ispot.data|not a trace"
+size=$(stat -c %s good.data)
+head -c $((size * 2 / 3)) good.data >truncated.data
+run truncated "$ISPOT" report --json -i truncated.data
+is "$status" 0 "truncated: read up to the last whole chunk"
+like truncated.err 'truncat|cut|incomplete|not closed' "truncated: said"
+cp good.data corrupt.data
+printf '\377\377\377\377\377\377\377\377' |
+	dd of=corrupt.data bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
+run corrupt "$ISPOT" report --json -i corrupt.data
+[ "$status" = 0 ] || [ "$status" = 1 ]
+ok $? "corrupt: no crash" || diag "status $status"
+like corrupt.err 'corrupt|damaged|checksum' "corrupt: said"
+
+# ---- nothing stays behind ----
+leftovers() {
+	cat /sys/kernel/tracing/uprobe_events /sys/kernel/debug/tracing/uprobe_events 2>/dev/null |
+		grep -c "[:/]ispot.*$1"
+}
+is "$(leftovers "$DIR")" 0 "no probe of these runs is left"
+
+done_testing

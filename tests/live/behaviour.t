@@ -1,0 +1,67 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A traced program behaves as it does alone: status, signals, output, what return probes could
+# break; and record's own exit status follows env's.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# same NAME COMMAND...: stdout and status as without ispot, with everything in it traced
+same() {
+	local name=$1
+	shift
+	"$@" >"$name.alone" 2>/dev/null
+	local alone=$?
+	record "$name" -F '*' -- "$@"
+	is "$status" "$alone" "$name: status $alone" || diag "$name.err"
+	cmp -s "$name.alone" "$name.out"
+	ok $? "$name: output" || diag "$name.out"
+}
+
+same "exit 0" "$MB/exact" -n 11
+same "exit 3" "$MB/exact" -n 11 --exit 3
+same "exit 255" "$MB/exact" -n 11 --exit 255
+
+for signal in 15 9 11; do
+	record "signal$signal" -F outer -- "$MB/exact" -n 11 --signal $signal
+	is "$status" $((128 + signal)) "killed by signal $signal"
+	report "signal$signal"
+	is "$(block "signal$signal" outer .calls)" 11 "killed by signal $signal: all calls are there"
+done
+
+for case in cancel coroutine altstack longjmp dlsym; do
+	same "$case" timeout 20 "$MB/harm" --case $case
+done
+if [ -x "$MB/exceptions" ]; then
+	same exceptions timeout 20 "$MB/exceptions"
+fi
+
+echo "from stdin" >input
+"$ISPOT" record -q -o stdin.data -F main -- cat <input >stdin.out 2>stdin.err
+cmp -s input stdin.out
+ok $? "stdin and stdout are the target's" || diag stdin.err
+
+record missing -F main -- ./no-such-program
+is "$status" 127 "no such program: 127"
+like missing.err '^ispot: .*no-such-program.*; ' "no such program: one line"
+echo >plain
+record not_executable -F main -- ./plain
+is "$status" 126 "not executable: 126"
+record no_function -F no_such_function_xyz -- "$MB/exact" -n 1
+is "$status" 125 "ispot's own failure: 125"
+record usage --no-such-option -- "$MB/exact" -n 1
+[ "$status" = 2 ] || [ "$status" = 125 ]
+ok $? "usage: 2 or 125" || diag "got: $status"
+
+# Ctrl-C goes to the whole foreground group; the recorder outlives the target and writes the file.
+setsid "$ISPOT" record -o interrupted.data -F spawned_call -- \
+	"$MB/spawner" --seconds 30 --log spawner.log >interrupted.out 2>interrupted.err &
+recorder=$!
+children+=("$recorder")
+sleep 2
+kill -INT -- "-$recorder"
+wait "$recorder"
+report interrupted
+ok $? "Ctrl-C: the file is whole" || diag interrupted.report-err
+matches_truth interrupted calls
+
+done_testing

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Calls are counted exactly: threads, nesting, recursion, tail calls, forks, sh -c.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+exact_functions=(-F outer -F middle -F inner -F factorial -F 'tail_*' -F only_thread_zero)
+
+for threads in 1 3 8; do
+	record "exact$threads" "${exact_functions[@]}" -F never_called -- "$MB/exact" -t "$threads"
+	is "$status" 0 "exact$threads: status"
+	report "exact$threads"
+	ok $? "exact$threads: report" || diag "exact$threads.report-err"
+	matches_truth "exact$threads"
+	nothing_lost "exact$threads"
+	is "$(jq -r '.trace.untimed_calls' "exact$threads.json")" 0 "exact$threads: every call has its end"
+	# 2 x (outer 1 + middle 1 + inner 3 + factorial 11 + tails 2) x 10007, and only_thread_zero's.
+	zero=$(truth "exact$threads" | awk '$1 == "only_thread_zero" { print $3 }')
+	is "$(trace "exact$threads" .records)" $((2 * (18 * 10007 + zero))) "exact$threads: records"
+	calls=$(block "exact$threads" never_called .calls)
+	[ "$calls" = null ] || [ "$calls" = 0 ]
+	ok $? "exact$threads: a function never called has no calls" || diag "got: $calls"
+done
+
+record glob -F 'tail_*' -- "$MB/exact"
+report glob
+is "$(jq -r '[.blocks[] | select(.kind == "function") | .name] | sort | join(" ")' glob.json)" \
+	"tail_caller tail_target" "a glob chooses what it matches"
+
+record regex -F '/^(inner|outer)$/' -F '!outer' -- "$MB/exact"
+report regex
+is "$(jq -r '[.blocks[] | select(.kind == "function") | .name] | join(" ")' regex.json)" \
+	inner "a regex chooses, ! takes out"
+
+record children -F child_work -- "$MB/children" -n 5
+report children
+is "$status" 0 "children: status"
+matches_truth children
+nothing_lost children
+
+record no_inherit --no-inherit -F child_work -- "$MB/children" -n 5
+report no_inherit
+is "$(block no_inherit child_work .calls)" $((5 * 101)) "--no-inherit: only the process itself"
+
+record shell -F child_work -- sh -c "'$MB/children' -n 2; '$MB/children' -n 1"
+report shell
+is "$(block shell child_work .calls)" \
+	"$(truth shell | awk '$2 == "calls" { n += $3 } END { print n }')" "sh -c: both programs"
+
+record recursion -F descend -- "$MB/recursion"
+report recursion
+matches_truth recursion calls
+record shallow -F descend -- "$MB/recursion" --depth 40
+report shallow
+matches_truth shallow
+is "$(block shallow descend .timed_calls)" "$(block shallow descend .calls)" \
+	"recursion within the kernel's depth: every call is timed"
+
+# One call in seven: estimated and recorded calls are both told.
+record sampled -c 7 -F inner -- "$MB/exact" -n 70001
+report sampled
+is "$status" 0 "-c 7: status"
+made=$(trace sampled .records)
+[ "$made" -gt 0 ] && [ "$made" -lt $((2 * 3 * 70001 / 4)) ]
+ok $? "-c 7: records a part of the calls" || diag "records: $made"
+is "$(block sampled inner .calls)" "$((3 * 70001))" "-c 7: calls are still exact"
+
+done_testing

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Without -F ispot chooses: hot functions, the blocking functions that the program calls, those
+# that become hot later; and says what it left out.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+has() {
+	local b
+	b=$(block "$1" "$2" .calls)
+	[ "$b" != null ] && [ "$b" != 0 ]
+	ok $? "$1: shows $2" || diag "$(jq -r '[.blocks[] | "\(.name) \(.calls)"] | join(", ")' "$1.json")"
+}
+
+record phases -- "$MB/phases" -d 4000000
+is "$status" 0 "phases: status" || diag phases.err
+report phases
+has phases first_phase
+has phases second_phase
+
+record contended -- "$MB/contended"
+is "$status" 0 "contended: status" || diag contended.err
+report contended
+nothing_lost contended
+ranked=$(jq -r '[.blocks[] | select(.verdict == "interference") | .name] | .[0:3] | join(" ")' contended.json)
+[[ " $ranked " == *" cache_get "* || " $ranked " == *" pthread_mutex_lock "* ]]
+ok $? "contended: the mutex is among the first" || diag "$ranked"
+"$ISPOT" report -i contended.data >contended.screen 2>&1
+is $? 0 "contended: the first screen"
+awk 'length > 80 { print; bad = 1 } END { exit bad }' contended.screen >wide
+ok $? "contended: no line beyond 80 columns" || diag wide
+like contended.screen 'SCI +lost +calls' "contended: the table"
+
+record short -- "$MB/exact" -n 11
+is "$status" 0 "a program too short to sample: status"
+like short.err '--two-pass' "a program too short to sample: names --two-pass"
+record two_pass --two-pass -- "$MB/mutex"
+is "$status" 0 "--two-pass: status" || diag two_pass.err
+report two_pass
+has two_pass locked_add
+
+# The hot empty function costs too much to trace: it is left out and named with its rate.
+record too_hot -- "$MB/empty" -n 300000007
+report too_hot
+is "$(jq -r '[.not_traced[] | select(.name == "empty_call")] | length' too_hot.json)" 1 \
+	"a function too hot is named as left out" || diag "$(jq -c .not_traced too_hot.json)"
+
+# An explicit -F is honoured whatever it costs, with a warning.
+record forced -F empty_call -- "$MB/empty" -n 3000017
+report forced
+is "$(block forced empty_call .calls)" 3000017 "an explicit -F is honoured"
+nothing_lost forced
+like forced.err 'overhead|slow|budget|cost' "an explicit -F above the budget: a warning"
+
+done_testing

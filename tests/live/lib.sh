@@ -1,0 +1,191 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What the live tests share: TAP, a place of their own, recording, and the comparison with what a
+# microbenchmark prints about itself. Run from anywhere: prove tests/live/NAME.t
+
+set -u
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+ISPOT=${ISPOT:-$ROOT/ispot}
+MB=$ROOT/build/microbench
+# On a disk, not in memory: O_DIRECT and fdatasync are among the subjects.
+DIR=$(mktemp -d "${TMPDIR:-/var/tmp}/ispot-live.XXXXXX")
+export TMPDIR=$DIR
+export PAGER=cat NO_COLOR=1
+tests=0
+children=()
+cd "$DIR" || exit 1
+
+cleanup() {
+	for pid in "${children[@]}"; do
+		kill "$pid" 2>/dev/null
+	done
+	cd / && rm -rf "$DIR"
+}
+trap cleanup EXIT
+
+# ---- TAP ----
+
+skip_all() {
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+# ok STATUS NAME
+ok() {
+	tests=$((tests + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tests - $2"
+	else
+		echo "not ok $tests - $2"
+	fi
+	return "$1"
+}
+
+pass() { ok 0 "$1"; }
+skip() {
+	tests=$((tests + 1))
+	echo "ok $tests - $1 # SKIP $2"
+}
+
+# diag FILE|TEXT...: why a test failed, as TAP comments
+diag() {
+	if [ $# -eq 1 ] && [ -f "$1" ]; then
+		head -30 "$1" | sed 's/^/#   /'
+	else
+		printf '#   %s\n' "$@"
+	fi
+}
+
+# is GOT WANTED NAME
+is() {
+	if [ "$1" = "$2" ]; then
+		pass "$3"
+	else
+		ok 1 "$3"
+		diag "got:    $1" "wanted: $2"
+		return 1
+	fi
+}
+
+# like FILE REGEX NAME
+like() {
+	if grep -Eq -- "$2" "$1"; then
+		pass "$3"
+	else
+		ok 1 "$3"
+		diag "no line matches: $2"
+		diag "$1"
+		return 1
+	fi
+}
+
+unlike() {
+	if grep -Eq -- "$2" "$1"; then
+		ok 1 "$3"
+		diag "$(grep -E -m1 -- "$2" "$1")"
+		return 1
+	fi
+	pass "$3"
+}
+
+done_testing() { echo "1..$tests"; }
+
+# ---- what a live test needs ----
+
+needs_command() {
+	for command in "$@"; do
+		command -v "$command" >/dev/null || skip_all "no $command here"
+	done
+}
+
+needs_probes() {
+	[ -x "$ISPOT" ] || skip_all "no $ISPOT: run make"
+	needs_command jq awk
+	[ "$(id -u)" = 0 ] || skip_all "creating probes needs root"
+	grep -qw tracefs /proc/filesystems || skip_all "this kernel has no tracefs"
+	[ -e /sys/bus/event_source/devices/uprobe ] || skip_all "this kernel has no uprobes"
+	[ -e /proc/sys/kernel/unprivileged_bpf_disabled ] || skip_all "this kernel has no bpf()"
+	[ -e /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
+	# Not read from tracefs: it may be mounted by ispot only. Containers may take away what is above.
+	if ! "$ISPOT" record -q -o "$DIR/try.data" -F main -- "$MB/exact" -n 1 >/dev/null 2>"$DIR/try.err"; then
+		grep -Eq 'permitted|EPERM|capabilit' "$DIR/try.err" &&
+			skip_all "this environment forbids probes: $(head -1 "$DIR/try.err")"
+	fi
+}
+
+# ---- recording ----
+
+# record NAME RECORD-ARGS...: NAME.data, NAME.out (the target's stdout), NAME.err; sets $status
+record() {
+	local name=$1
+	shift
+	"$ISPOT" record -o "$name.data" "$@" >"$name.out" 2>"$name.err"
+	# shellcheck disable=SC2034
+	status=$?
+}
+
+# report NAME: NAME.json
+report() {
+	"$ISPOT" report --json -i "$1.data" >"$1.json" 2>"$1.report-err" && jq -e . "$1.json" >/dev/null
+}
+
+# block NAME FUNCTION JQ-PATH: one member of the block, "null" where there is none; [n]: n of them
+block() {
+	jq -r --arg f "$2" "[.blocks[] | select(.kind == \"function\" and .name == \$f)] |
+		if length == 1 then .[0]$3 elif length == 0 then null else \"[\(length)]\" end" "$1.json"
+}
+
+trace() { jq -r ".trace$2" "$1.json"; }
+
+# ---- truth ----
+
+# truth NAME: the program's "expect" lines as BLOCK KEY VALUE lines
+truth() {
+	awk '$1 == "expect" {
+		split($2, b, "=")
+		for (i = 3; i <= NF; i++) { split($i, kv, "="); print b[2], kv[1], kv[2] }
+	}' "$1.out"
+}
+
+# within GOT VALUE+-TOLERANCE
+within() {
+	awk -v got="$1" -v want="$2" 'BEGIN {
+		split(want, w, "[+]-")
+		d = got - w[1]
+		exit !(got != "null" && d <= w[2] && -d <= w[2])
+	}'
+}
+
+# agrees NAME BLOCK KEY VALUE: the report on NAME says so too
+agrees() {
+	local got
+	case $3 in
+	calls) is "$(block "$1" "$2" .calls)" "$4" "$1: calls of $2" ;;
+	sci)
+		got=$(block "$1" "$2" .sci)
+		within "$got" "$4"
+		ok $? "$1: SCI of $2 is $4" || diag "got: $got"
+		;;
+	cause)
+		got=$(block "$1" "$2" ".causes[0].kind")
+		is "$got" "$4" "$1: cause of $2" || diag "$(block "$1" "$2" ".causes | tojson")"
+		;;
+	verdict) is "$(block "$1" "$2" .verdict)" "$4" "$1: verdict of $2" ;;
+	esac
+}
+
+# nothing_lost NAME: whatever was made was read
+nothing_lost() {
+	is "$(trace "$1" .lost_records)" 0 "$1: no record lost"
+}
+
+# matches_truth NAME [KEY...]: every expect line agrees (only these keys of it)
+matches_truth() {
+	local name=$1 b key value keys=" ${*:2} "
+	while read -r b key value; do
+		[ "$keys" = "  " ] || [[ $keys == *" $key "* ]] || continue
+		agrees "$name" "$b" "$key" "$value"
+	done < <(truth "$name")
+	[ -n "$(truth "$name")" ]
+	ok $? "$name: the program printed its truth" || diag "$name.err"
+}

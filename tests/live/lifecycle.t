@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# However a recording ends, its file can be read, its probes are gone, and others' are untouched.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+tracefs=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
+if [ -z "$tracefs" ]; then
+	tracefs=$DIR/tracefs
+	mkdir "$tracefs"
+	mount -t tracefs none "$tracefs" || skip_all "tracefs cannot be mounted"
+	trap 'umount "$tracefs"; cleanup' EXIT
+fi
+
+# A copy of our own: what is on its probes is ours alone.
+cp "$MB/spawner" "$DIR/own_spawner"
+ours() { grep -c "own_spawner" "$tracefs/uprobe_events"; }
+
+someone=ispotlivetest$$/other
+offset=$(nm "$DIR/own_spawner" | awk '$3 == "main" { print $1 }')
+echo "p:$someone $DIR/own_spawner:0x$offset" >>"$tracefs/uprobe_events"
+is "$(ours)" 1 "somebody's own probe is there"
+
+start() {
+	"$ISPOT" record -q -o "$1.data" -F spawned_call -- ./own_spawner --seconds 30 --log "$1.log" \
+		>"$1.out" 2>"$1.err" &
+	recorder=$!
+	children+=("$recorder")
+	sleep 2.5
+}
+target_of() { pgrep -P "$1" own_spawner; }
+
+for signal in TERM INT HUP; do
+	start "end$signal"
+	target=$(target_of "$recorder")
+	[ "$(ours)" -gt 1 ]
+	ok $? "$signal: probes are there while recording"
+	kill -$signal "$recorder"
+	sleep 0.5
+	[ -z "$target" ] || kill -TERM "$target" 2>/dev/null
+	wait "$recorder"
+	is "$(ours)" 1 "$signal: its probes are gone, the other's is not"
+	report "end$signal"
+	ok $? "$signal: the file can be read" || diag "end$signal.report-err"
+	calls=$(block "end$signal" spawned_call .calls)
+	[ "$calls" != null ] && [ "$calls" -gt 1000 ]
+	ok $? "$signal: it holds the calls" || diag "got: $calls"
+done
+
+start killed
+target=$(target_of "$recorder")
+kill -KILL "$recorder"
+wait "$recorder" 2>/dev/null
+report killed
+ok $? "KILL: the file can be read" || diag killed.report-err
+span=$(trace killed .duration_ns)
+[ "$span" != null ] && [ "$span" -gt 1000000000 ]
+ok $? "KILL: at most about a second is missing" || diag "duration_ns: $span"
+[ -n "$target" ] && kill -0 "$target"
+ok $? "KILL: the target lives on"
+kill -TERM "$target"
+record next -F outer -- "$MB/exact" -n 11
+is "$status" 0 "the next run"
+is "$(ours)" 1 "the next run swept what the killed one left, and not the other's"
+
+record kept -F outer -- "$MB/exact" -n 11
+cp kept.data first.data
+record kept -F outer -- "$MB/exact" -n 13
+cmp -s first.data kept.data.old
+ok $? "an existing file is kept as .old"
+
+record limited --max-size 200K -F inner -- "$MB/exact" -n 1000003
+is "$status" 0 "--max-size: the command's status"
+size=$(stat -c %s limited.data)
+[ "$size" -le $((300 * 1024)) ]
+ok $? "--max-size: the file stays below" || diag "size: $size"
+report limited
+ok $? "--max-size: it can be read" || diag limited.report-err
+
+is "$(zstd -dcq kept.data 2>/dev/null | head -c 4)" isct "the file is what zstd -dc reads"
+awk 'END { exit !NR }' <(zstd -dcq kept.data 2>/dev/null | grep -a '"kind"')
+ok $? "its meta lines are text"
+
+echo "-:$someone" >>"$tracefs/uprobe_events"
+is "$(ours)" 0 "nothing is left"
+done_testing

@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Scores, verdicts and causes are what the microbenchmarks know about themselves. Both sides are
+# measured in one run, so a loaded machine moves them together.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# program  functions to trace, comma-separated
+while read -r program functions; do
+	patterns=()
+	for f in ${functions//,/ }; do
+		patterns+=(-F "$f")
+	done
+	record "$program" "${patterns[@]}" -- "$MB/$program"
+	is "$status" 0 "$program: status" || diag "$program.err"
+	if report "$program"; then
+		matches_truth "$program"
+		nothing_lost "$program"
+	else
+		ok 1 "$program: report"
+		diag "$program.report-err"
+	fi
+done <<-'EOR'
+	mutex locked_add
+	spinlock spin_acquire,spin_release
+	false_sharing bump_counter
+	io_direct read_block
+	condvar take_item,put_items
+	barrier join_barrier
+	pagefault touch_pages
+	fsync append_record
+	pipe read_message
+	socket read_reply
+	sleep back_off
+	oversubscription crunch
+	growing_list scan_list
+	sized_work process_sized
+	contended cache_get,cache_evict,log_write,merge_stats,parse_request,hash_bytes,queue_pop
+EOR
+
+# With the size as its key, what looked like interference is workload.
+record keyed -F process_sized@size -- "$MB/sized_work"
+if [ "$status" = 0 ]; then
+	report keyed
+	is "$(block keyed process_sized .verdict)" workload "size as a key: workload"
+else
+	ok 1 "an argument as key"
+	diag keyed.err
+fi
+
+done_testing

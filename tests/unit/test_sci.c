@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Made-up recordings whose scores are known in closed form. */
+#include "unit.h"
+#include "scene.h"
+
+#include "analysis/floor.h"
+
+enum { OUTER, INNER, EMPTY, BUSY };
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+static void begin(struct scene *s)
+{
+	*s = (struct scene){ 0 };
+	random_state = 88172645463325252ull;
+	scene_function(s, "outer", 1);
+	scene_function(s, "inner", 1);
+	scene_function(s, "empty", 1);
+	scene_function(s, "busy", 1);
+}
+
+static void close_to(double got, double exact)
+{
+	assert_true(fabs(got - exact) <= 1e-9 * fabs(exact) + 1e-15);
+}
+
+/* What the test computes beside ispot, with nothing but the definitions. */
+struct expected {
+	uint64_t n, sum, min;
+};
+
+static void note(struct expected *e, uint64_t ns)
+{
+	e->sum += ns;
+	if (!e->n++ || ns < e->min)
+		e->min = ns;
+}
+
+static double excess(const struct expected *e)
+{
+	return (double)e->sum - (double)e->n * (double)e->min;
+}
+
+/* One call of outer: work, inner, work. Returns its end. */
+static uint64_t nest(struct scene *s, uint32_t tid, uint64_t t, struct expected e[3])
+{
+	uint64_t a = 100 + random_below(50), b = 200 + random_below(1000), c = 10 + random_below(5);
+
+	enter(s, t, tid, OUTER, 0x1000);
+	enter(s, t + a, tid, INNER, 0xf00);
+	leave(s, t + a + b, tid, INNER, 0xf00);
+	leave(s, t + a + b + c, tid, OUTER, 0x1000);
+	note(&e[0], a + b + c);
+	note(&e[1], b);
+	note(&e[2], a + c);
+	return t + a + b + c;
+}
+
+/* Threads run one after the other in the stream: the pairing must not care. */
+static void threads_and_nesting(void **state)
+{
+	struct expected e[3] = { { 0 } };
+	struct scene s;
+	uint64_t end = 0;
+	double observed = 0;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	for (uint32_t tid = 1; tid <= 7; tid++) {
+		uint64_t t = 1000;
+
+		for (unsigned i = 0; i < 5000 + tid; i++)
+			t = nest(&s, tid, t, e) + 13;
+		other(&s, REC_TASK_EXIT, t, tid, tid, 0, 0);
+		observed += (double)(t - 1000);
+		end = t > end ? t : end;
+	}
+	scene_finish(&s, end);
+	close_to(scene_block(&s, "outer")->sci, excess(&e[0]) / observed);
+	close_to(scene_block(&s, "inner")->sci, excess(&e[1]) / observed);
+	close_to(scene_block(&s, "outer")->self_sci, excess(&e[2]) / observed);
+	close_to(scene_block(&s, "inner")->lost_threads, excess(&e[1]) / (double)(end - 1000));
+	assert_int_equal(scene_block(&s, "outer")->calls, e[0].n);
+	assert_int_equal(scene_block(&s, "outer")->total_ns, e[0].sum);
+	assert_int_equal(scene_block(&s, "outer")->min_ns, e[0].min);
+	assert_int_equal(scene_block(&s, "outer")->threads, 7);
+	scene_release(&s);
+}
+
+/* Every 100th call is hit by a loss: it goes untimed, and so does its stretch of time. */
+static void loss_takes_its_calls_and_its_time(void **state)
+{
+	struct expected e[3] = { { 0 } }, lost[3] = { { 0 } };
+	struct scene s;
+	uint64_t t = 1000, gone = 0;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 5000; i++) {
+		if (i % 100 == 99) {
+			enter(&s, t, 1, OUTER, 0x1000);
+			other(&s, REC_LOST, t + 700, 1, 0, 3, 650);
+			leave(&s, t + 900, 1, OUTER, 0x1000);
+			gone += 650;
+			t += 1000;
+			lost[0].n++;
+		}
+		t = nest(&s, 1, t, e) + 13;
+	}
+	scene_finish(&s, t);
+	close_to(scene_block(&s, "outer")->sci, excess(&e[0]) / (double)(t - 1000 - gone));
+	assert_int_equal(scene_block(&s, "outer")->untimed_calls, lost[0].n);
+	assert_int_equal(scene_block(&s, "outer")->timed_calls, 5000);
+	assert_int_equal(scene_block(&s, "outer")->lost_records, 3 * lost[0].n);
+	scene_release(&s);
+}
+
+/* A thread that stays in its 1001st call to the end loses that time less a fastest call. */
+static void an_open_call_is_a_lower_bound(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 1000; i++, t += 100) {
+		enter(&s, t, 1, OUTER, 0x1000);
+		leave(&s, t + 10, 1, OUTER, 0x1000);
+	}
+	enter(&s, t, 1, OUTER, 0x1000);
+	enter(&s, t + 50, 1, INNER, 0xf00);
+	scene_finish(&s, t + 1000000);
+	close_to(scene_block(&s, "outer")->sci, (1000000.0 - 10) / (1000 * 100 + 1000000));
+	assert_int_equal(scene_block(&s, "outer")->open_ns, 1000000 - 10);
+	close_to(scene_block(&s, "outer")->self_sci, (50.0 - 10) / (1000 * 100 + 1000000));
+	scene_release(&s);
+}
+
+/* A call that was open when the fastest was not known yet counts the same. */
+static void open_before_the_first_timed_call(void **state)
+{
+	struct scene s;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	enter(&s, 1000, 2, OUTER, 0x1000);
+	other(&s, REC_TASK_EXIT, 1500, 2, 2, 0, 0);
+	for (unsigned i = 0; i < 100; i++, t += 100) {
+		enter(&s, t, 1, OUTER, 0x1000);
+		leave(&s, t + 10, 1, OUTER, 0x1000);
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "outer")->open_ns, 490);
+	assert_int_equal(scene_block(&s, "outer")->excess_ns, 490);
+	scene_release(&s);
+}
+
+/* One call in ten is recorded: the excess is blown up by what the counts say was left out. */
+static void sampling_scales_the_excess(void **state)
+{
+	struct block_options o = { .period = 10 };
+	struct expected e = { 0 };
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	s.meta.session.period = 10;
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 1000; i++, t += 20000) {
+		uint64_t d = 100 + random_below(1000);
+
+		enter(&s, t, 1, OUTER, 0x1000);
+		leave(&s, t + d, 1, OUTER, 0x1000);
+		note(&e, d);
+	}
+	other(&s, REC_CALL_COUNT, t, 1, 1, OUTER, 9123);
+	calls_end(&s.calls, t);
+	o.duration_ns = t - 1000;
+	blocks_build(&s.blocks, &s.sci, &o);
+	assert_int_equal(scene_block(&s, "outer")->estimated_calls, 10123);
+	close_to(scene_block(&s, "outer")->sci,
+		 excess(&e) / (double)e.n * 10123 / (double)(t - 1000));
+	assert_true(scene_block(&s, "outer")->sci_low < scene_block(&s, "outer")->sci);
+	assert_true(scene_block(&s, "outer")->sci_high > scene_block(&s, "outer")->sci);
+	scene_release(&s);
+}
+
+/* Two paths of constant but different length: by path nothing is lost. */
+static void paths_have_their_own_minimum(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 1000; i++, t += 3000) {
+		enter(&s, t, 1, OUTER, 0x1000);
+		if (i % 2) {
+			enter(&s, t + 10, 1, INNER, 0xf00);
+			leave(&s, t + 510, 1, INNER, 0xf00);
+		}
+		leave(&s, t + (i % 2 ? 520 : 20), 1, OUTER, 0x1000);
+	}
+	scene_finish(&s, t);
+	close_to(scene_block(&s, "outer")->sci, 500.0 * 500 / 3000000);
+	assert_int_equal(scene_block(&s, "outer")->shapes, 2);
+	assert_true(fabs(scene_block(&s, "outer")->sci_by_shape) < 1e-12);
+	scene_release(&s);
+}
+
+/* Probe jitter with mean 20 above its minimum, as an exponential tail has it. */
+static uint64_t jitter(void)
+{
+	double u = (double)(random_below(1u << 30) + 1) / (double)(1u << 30);
+
+	return (uint64_t)(-20 * log(u));
+}
+
+/* EMPTY has nothing but jitter; BUSY loses 5 % of the time on top of it. */
+static void jitter_is_noise_and_five_percent_is_not(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 60, 50, 20.0);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 20000; i++) {
+		enter(&s, t, 1, EMPTY, 0x1000);
+		t += 50 + jitter();
+		leave(&s, t, 1, EMPTY, 0x1000);
+		t += 1000;
+		enter(&s, t, 1, BUSY, 0x1000);
+		t += 950 + jitter() + random_below(260);
+		leave(&s, t, 1, BUSY, 0x1000);
+		t += 1000;
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "empty")->verdict, VERDICT_NOISE);
+	assert_true(scene_block(&s, "busy")->floor <= 0.01);
+	assert_true(scene_block(&s, "busy")->sci >= 0.04);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_INTERFERENCE);
+	scene_release(&s);
+}
+
+/* A caller of jittery callees that itself is constant: their jitter is not its interference. */
+static void jitter_of_callees_is_noise_in_the_caller(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 70, 50, 20.0);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 2000; i++) {
+		enter(&s, t, 1, OUTER, 0x1000);
+		for (unsigned k = 0; k < 10; k++) {
+			t += 100;
+			enter(&s, t, 1, EMPTY, 0xf00);
+			t += 50 + jitter();
+			leave(&s, t, 1, EMPTY, 0xf00);
+		}
+		t += 50 + jitter();
+		leave(&s, t, 1, OUTER, 0x1000);
+		t += 100;
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "outer")->verdict, VERDICT_NOISE);
+	assert_int_equal(scene_block(&s, "empty")->verdict, VERDICT_NOISE);
+	scene_release(&s);
+}
+
+/* A hot empty function beside a CPU hog: preemptions land in probe code, not in the function. */
+static void preempted_probes_are_noise(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 700, 600, 30.0);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 100000; i++) {
+		enter(&s, t, 1, EMPTY, 0x1000);
+		t += 600 + jitter();
+		if (i % 5000 == 0) { /* a tick's worth to the hog */
+			other(&s, REC_SWITCH_OUT, t, 1, 1, SWITCH_PREEMPTED, 0);
+			t += 4000000;
+			other(&s, REC_SWITCH_IN, t, 1, 1, 0, 0);
+		}
+		leave(&s, t, 1, EMPTY, 0x1000);
+		t += 100;
+	}
+	scene_finish(&s, t);
+	assert_true(scene_block(&s, "empty")->sci > 0.4);
+	assert_int_equal(scene_block(&s, "empty")->verdict, VERDICT_NOISE);
+	scene_release(&s);
+}
+
+/* The same preemptions in a function that works for 20 us are real. */
+static void preempted_work_is_interference(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 700, 600, 30.0);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 5000; i++) {
+		enter(&s, t, 1, BUSY, 0x1000);
+		t += 20000 + jitter();
+		if (i % 250 == 0) {
+			other(&s, REC_SWITCH_OUT, t, 1, 1, SWITCH_PREEMPTED, 0);
+			t += 4000000;
+			other(&s, REC_SWITCH_IN, t, 1, 1, 0, 0);
+		}
+		leave(&s, t, 1, BUSY, 0x1000);
+		t += 100;
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_INTERFERENCE);
+	assert_string_equal(scene_block(&s, "busy")->causes.data[0].kind, "cpu-wait");
+	assert_true(scene_block(&s, "busy")->causes.data[0].share > 0.9);
+	scene_release(&s);
+}
+
+/* Blocked: woken by the program's own thread 2, or by interrupts (tid 0). */
+static void block_and_wake(struct scene *s, uint32_t waker)
+{
+	uint64_t t = 1000;
+
+	begin(s);
+	scene_calibrate(s, 60, 50, 1.0);
+	scene_start(s, 1000);
+	enter(s, t, 2, EMPTY, 0x1000);
+	leave(s, t + 50, 2, EMPTY, 0x1000);
+	for (unsigned i = 0; i < 400; i++) {
+		enter(s, t, 1, BUSY, 0x1000);
+		if (i) {
+			other(s, REC_SWITCH_OUT, t + 50, 1, 1, SWITCH_SLEEPING, 0);
+			t += 20000;
+			other(s, REC_WAKING, t - 1000, 2, waker, 1, 0);
+			other(s, REC_SWITCH_IN, t, 1, 1, 0, 0);
+		}
+		t += 100;
+		leave(s, t, 1, BUSY, 0x1000);
+		t += 1000;
+	}
+	scene_finish(s, t);
+}
+
+static void woken_by_its_own_is_lost_by_interrupts_idle(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	block_and_wake(&s, 2);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_INTERFERENCE);
+	assert_true(scene_block(&s, "busy")->pools[POOL_BLOCKED] >
+		    10 * scene_block(&s, "busy")->pools[POOL_PREEMPTED]);
+	scene_release(&s);
+	block_and_wake(&s, 0);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_IDLE);
+	scene_release(&s);
+}
+
+/* A list that grows: each call takes longer than the one before. */
+static void growth_is_workload(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 60, 50, 5.0);
+	scene_start(&s, 1000);
+	for (uint64_t i = 0; i < 20000; i++) {
+		enter(&s, t, 1, BUSY, 0x1000);
+		t += 300 + i / 2 + jitter();
+		leave(&s, t, 1, BUSY, 0x1000);
+		t += 500;
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_WORKLOAD);
+	scene_release(&s);
+}
+
+/* As many calls inside as there is work to do. */
+static void more_callees_are_workload(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 60, 50, 5.0);
+	scene_start(&s, 1000);
+	for (uint64_t i = 0; i < 2000; i++) {
+		enter(&s, t, 1, OUTER, 0x1000);
+		for (uint64_t k = random_below(20); k--;) {
+			enter(&s, t, 1, INNER, 0xf00);
+			t += 500 + jitter();
+			leave(&s, t, 1, INNER, 0xf00);
+			t += 50;
+		}
+		t += 100;
+		leave(&s, t, 1, OUTER, 0x1000);
+		t += 500;
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "outer")->verdict, VERDICT_WORKLOAD);
+	scene_release(&s);
+}
+
+/* Contention that slows random calls is neither growth nor more work. */
+static void contention_is_not_workload(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 60, 50, 5.0);
+	scene_start(&s, 1000);
+	for (uint64_t i = 0; i < 20000; i++) {
+		enter(&s, t, 1, BUSY, 0x1000);
+		t += 300 + jitter() + (random_below(3) ? random_below(5000 + i / 4) : 0);
+		leave(&s, t, 1, BUSY, 0x1000);
+		t += 500;
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_INTERFERENCE);
+	scene_release(&s);
+}
+
+static void few_calls_are_not_judged(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	for (uint64_t i = 0; i < 99; i++, t += 5000) {
+		enter(&s, t, 1, BUSY, 0x1000);
+		leave(&s, t + 100 + 30 * i, 1, BUSY, 0x1000);
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_TOO_FEW_CALLS);
+	scene_release(&s);
+}
+
+static void shares_of_causes_add_up(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	block_and_wake(&s, 2);
+	vec_for_each (&s.blocks, const struct block, b) {
+		double sum = 0;
+
+		vec_for_each (&b->causes, const struct cause, c)
+			sum += c->share;
+		assert_true(!b->causes.n || (sum > 0.97 && sum < 1.0000001));
+	}
+	scene_release(&s);
+}
+
+/* Probes that came on late: the time before does not count. */
+static void a_set_that_came_late(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	other(&s, REC_SWITCH_IN, 1500, 1, 1, 0, 0);
+	other(&s, REC_SET_ON, 11000, 0, 0, 1, 0);
+	for (uint64_t i = 0; i < 100; i++) {
+		enter(&s, 11000 + 100 * i, 1, BUSY, 0x1000);
+		leave(&s, 11010 + 100 * i + (i ? 10 : 0), 1, BUSY, 0x1000);
+	}
+	scene_finish(&s, 21000);
+	close_to(scene_block(&s, "busy")->sci, 990.0 / 10000);
+	scene_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(threads_and_nesting),
+		cmocka_unit_test(loss_takes_its_calls_and_its_time),
+		cmocka_unit_test(an_open_call_is_a_lower_bound),
+		cmocka_unit_test(open_before_the_first_timed_call),
+		cmocka_unit_test(sampling_scales_the_excess),
+		cmocka_unit_test(paths_have_their_own_minimum),
+		cmocka_unit_test(jitter_is_noise_and_five_percent_is_not),
+		cmocka_unit_test(jitter_of_callees_is_noise_in_the_caller),
+		cmocka_unit_test(preempted_probes_are_noise),
+		cmocka_unit_test(preempted_work_is_interference),
+		cmocka_unit_test(woken_by_its_own_is_lost_by_interrupts_idle),
+		cmocka_unit_test(growth_is_workload),
+		cmocka_unit_test(more_callees_are_workload),
+		cmocka_unit_test(contention_is_not_workload),
+		cmocka_unit_test(few_calls_are_not_judged),
+		cmocka_unit_test(shares_of_causes_add_up),
+		cmocka_unit_test(a_set_that_came_late),
+	};
+
+	return unit_run(tests);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Writer to file to reader: every record comes back, in time order, whatever the chunking. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+#include "trace/record.h"
+#include "trace/writer.h"
+
+static char dir[] = "/tmp/ispot-test.XXXXXX";
+static char path[64];
+
+static int make_dir(void **state)
+{
+	(void)state;
+	if (!mkdtemp(dir))
+		return -1;
+	snprintf(path, sizeof(path), "%s/t.data", dir);
+	return 0;
+}
+
+static int remove_dir(void **state)
+{
+	char *command = xasprintf("rm -r %s", dir);
+	int ret = system(command);
+
+	(void)state;
+	free(command);
+	return ret;
+}
+
+static uint64_t random_state;
+
+static uint64_t random_u64(void)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state;
+}
+
+/* Of any magnitude: all lengths of varints occur. */
+static uint64_t random_magnitude(void)
+{
+	return random_u64() >> random_u64() % 64;
+}
+
+#define N_RECORDS 20000
+#define N_CPUS	  7
+
+struct model {
+	struct record r;
+	uint64_t values[RECORD_VALUES_MAX];
+	char bytes[40];
+};
+
+static void random_extended(struct model *m)
+{
+	const struct record_shape *shape;
+
+	do {
+		m->r.kind = REC_SWITCH_OUT + (uint32_t)(random_u64() % 20);
+		shape = record_shape(m->r.kind);
+	} while (!shape);
+	m->r.values = m->values;
+	m->r.n_values = record_shape_values(shape);
+	for (uint32_t i = 0; i < m->r.n_values; i++)
+		m->values[i] = random_magnitude();
+	if (shape->masked) {
+		m->values[0] = random_u64() & 0xffff;
+		m->r.n_values = 1 + (uint32_t)__builtin_popcountll(m->values[0]);
+		for (uint32_t i = 1; i < m->r.n_values; i++)
+			m->values[i] = random_magnitude();
+	}
+	if (shape->has_bytes) {
+		m->r.n_bytes = (uint32_t)(random_u64() % sizeof(m->bytes));
+		m->r.bytes = m->bytes;
+		for (uint32_t i = 0; i < m->r.n_bytes; i++)
+			m->bytes[i] = (char)random_u64();
+	}
+}
+
+/* Times never repeat across CPUs, so that there is one right order. */
+static struct model *random_records(void)
+{
+	struct model *models = xcalloc(N_RECORDS, sizeof(*models));
+	uint64_t time_ns = 1000, sp = 0x7ffc12345678;
+
+	for (int i = 0; i < N_RECORDS; i++) {
+		struct record *r = &models[i].r;
+
+		time_ns += 1 + (random_u64() >> 40 >> random_u64() % 24);
+		sp = random_u64() % 10 ? sp + 16 : random_magnitude();
+		r->time_ns = time_ns;
+		r->cpu = (uint32_t)(random_u64() % N_CPUS);
+		r->tid = random_u64() % 4 ? 77 : (uint32_t)random_magnitude();
+		r->tgid = r->tid == 77 ? 70 : (uint32_t)random_magnitude();
+		if (random_u64() % 8) {
+			r->kind = random_u64() & 1;
+			r->id = random_u64() % 4 ? 3 : (uint32_t)random_magnitude();
+			r->sp = sp & ~7ull;
+		} else {
+			random_extended(&models[i]);
+		}
+	}
+	return models;
+}
+
+static void write_all(const struct model *models, uint32_t chunk_bytes)
+{
+	struct trace_writer_options o = { .path = path,
+					  .n_cpus = N_CPUS,
+					  .chunk_bytes = chunk_bytes };
+	struct trace_writer *w;
+	struct err err = { 0 };
+
+	assert_int_equal(trace_writer_open(&w, &o, &err), 0);
+	assert_int_equal(trace_writer_meta(w, "{\"kind\":\"session\",\"command\":\"x\"}"), 0);
+	for (int i = 0; i < N_RECORDS; i++) {
+		assert_int_equal(trace_writer_record(w, &models[i].r), 0);
+		if (i % 5000 == 4999)
+			assert_int_equal(trace_writer_flush(w, &err), 0);
+	}
+	assert_int_equal(trace_writer_meta(w, "{\"kind\":\"end\"}"), 0);
+	assert_int_equal(trace_writer_close(w, &err), 0);
+}
+
+static void assert_same(const struct record *got, const struct record *want)
+{
+	assert_int_equal(got->time_ns, want->time_ns);
+	assert_int_equal(got->kind, want->kind);
+	assert_int_equal(got->cpu, want->cpu);
+	assert_int_equal(got->tid, want->tid);
+	assert_int_equal(got->tgid, want->tgid);
+	assert_int_equal(got->id, want->id);
+	assert_int_equal(got->sp, want->sp);
+	assert_int_equal(got->n_values, want->n_values);
+	assert_int_equal(got->n_bytes, want->n_bytes);
+	for (uint32_t i = 0; i < want->n_values; i++)
+		assert_int_equal(got->values[i], want->values[i]);
+	if (want->n_bytes)
+		assert_memory_equal(got->bytes, want->bytes, want->n_bytes);
+}
+
+static void read_all(const struct model *models)
+{
+	struct trace_reader *reader;
+	struct err err = { 0 };
+	struct record r;
+
+	assert_int_equal(trace_reader_open(&reader, path, &err), 0);
+	assert_null(trace_reader_damage(reader));
+	assert_string_equal(trace_reader_meta(reader)->session.command, "x");
+	assert_true(trace_reader_meta(reader)->end.present);
+	assert_int_equal(trace_reader_first_ns(reader), models[0].r.time_ns);
+	assert_int_equal(trace_reader_last_ns(reader), models[N_RECORDS - 1].r.time_ns);
+	assert_int_equal(trace_reader_records(reader), N_RECORDS);
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < N_RECORDS; i++) {
+			assert_int_equal(trace_reader_next(reader, &r), 1);
+			assert_same(&r, &models[i].r);
+		}
+		assert_int_equal(trace_reader_next(reader, &r), 0);
+		assert_int_equal(trace_reader_next(reader, &r), 0);
+		assert_null(trace_reader_damage(reader));
+		trace_reader_rewind(reader);
+	}
+	trace_reader_free(reader);
+}
+
+static void records_survive_any_chunking(void **state)
+{
+	const uint32_t chunk_bytes[] = { 1, 100, 4096, 0 };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(chunk_bytes) / sizeof(chunk_bytes[0]); i++) {
+		struct model *models;
+
+		random_state = 88172645463325252ull + i;
+		models = random_records();
+		write_all(models, chunk_bytes[i]);
+		read_all(models);
+		free(models);
+	}
+}
+
+/* Two CPUs at the same nanosecond: the lower number first. A step back in time stays as it is. */
+static void order_of_ties_and_steps_back(void **state)
+{
+	static const struct {
+		uint32_t cpu;
+		uint64_t time_ns;
+	} put[] = { { 1, 50 }, { 1, 50 }, { 0, 50 }, { 0, 60 }, { 0, 40 }, { 1, 55 }, { 2, 0 } },
+	  want[] = { { 2, 0 }, { 0, 50 }, { 1, 50 }, { 1, 50 }, { 1, 55 }, { 0, 60 }, { 0, 40 } };
+	struct trace_writer_options o = { .path = path, .n_cpus = 3 };
+	struct trace_writer *w;
+	struct trace_reader *reader;
+	struct record r;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
+	for (int i = 0; i < 7; i++)
+		trace_writer_call(w, put[i].cpu, REC_ENTRY, put[i].time_ns, 1, 1, 0, 0);
+	assert_int_equal(trace_writer_close(w, NULL), 0);
+	assert_int_equal(trace_reader_open(&reader, path, NULL), 0);
+	for (int i = 0; i < 7; i++) {
+		assert_int_equal(trace_reader_next(reader, &r), 1);
+		assert_int_equal(r.cpu, want[i].cpu);
+		assert_int_equal(r.time_ns, want[i].time_ns);
+	}
+	assert_int_equal(trace_reader_next(reader, &r), 0);
+	trace_reader_free(reader);
+}
+
+/* The file is a row of zstd frames: zstd's own tool reads it, and the content begins as ours. */
+static void zstd_reads_the_file(void **state)
+{
+	struct trace_writer_options o = { .path = path, .n_cpus = 1 };
+	struct trace_writer *w;
+	char *command, magic[5] = "";
+	FILE *out;
+
+	(void)state;
+	if (system("zstd --version >/dev/null 2>&1"))
+		skip();
+	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
+	for (uint64_t i = 0; i < 200000; i++)
+		trace_writer_call(w, 0, i & 1, i * 700 + i % 13, 5, 5, i % 100,
+				  0x7fff0000 + i % 5 * 16);
+	assert_int_equal(trace_writer_close(w, NULL), 0);
+	command = xasprintf("zstd -q -t <%s && zstd -q -dc <%s", path, path);
+	out = popen(command, "r");
+	assert_int_equal(fread(magic, 1, 4, out), 4);
+	assert_string_equal(magic, "isct");
+	while (fread(magic, 1, 4, out) == 4)
+		;
+	assert_int_equal(pclose(out), 0);
+	free(command);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_survive_any_chunking),
+		cmocka_unit_test(order_of_ties_and_steps_back),
+		cmocka_unit_test(zstd_reads_the_file),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}

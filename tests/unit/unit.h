@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What every unit test includes: cmocka, with TAP for prove. */
+#ifndef ISPOT_TESTS_UNIT_H
+#define ISPOT_TESTS_UNIT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* int main(void) { return unit_run(tests); } */
+#define unit_run(tests) \
+	(cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))
+
+#endif
