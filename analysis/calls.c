@@ -16,8 +16,15 @@ void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns)
 	*c = (struct calls){ .n_functions = (uint32_t)meta->functions.n };
 	threads_init(&c->threads, meta, start_ns);
 	c->costs = xcalloc(c->n_functions + 1, sizeof(*c->costs));
-	for (uint32_t id = 0; id < c->n_functions; id++)
-		paircost_of(meta, &meta->functions.data[id], threads, &c->costs[id]);
+	c->traced = xcalloc(c->n_functions + 1, sizeof(*c->traced));
+	for (uint32_t id = 0; id < c->n_functions; id++) {
+		const struct meta_function *f = &meta->functions.data[id];
+
+		paircost_of(meta, f, threads, &c->costs[id]);
+		c->traced[id] = !f->symbol            ? TRACED_UNKNOWN :
+				f->exit == EXIT_NONE ? TRACED_ENTRIES :
+						       TRACED_BOTH;
+	}
 }
 
 void calls_add_visitor(struct calls *c, const struct call_visitor *v)
@@ -30,6 +37,7 @@ void calls_release(struct calls *c)
 {
 	threads_release(&c->threads);
 	free(c->costs);
+	free(c->traced);
 	vec_release(&c->open_of);
 	*c = (struct calls){ 0 };
 }
@@ -195,16 +203,19 @@ static void enter(struct calls *c, struct thread *t, const struct record *r)
 	if (t->n_open)
 		note_child(&t->open[t->n_open - 1], r->id);
 	call = push(t);
-	*call = (struct call){
-		.sp = r->sp,
-		.entry_ns = r->time_ns,
-		.id = r->id,
-		.slot = slot,
-		.entry_cpu = r->cpu,
-		.recursive = c->open_of.data[slot]++ > 0,
-		.off = t->off,
-	};
-	if (c->threads.meta->functions.data[r->id].exit == EXIT_NONE)
+	/* What a call has from its end on is left alone: this is the hottest store of all. */
+	call->sp = r->sp;
+	call->entry_ns = r->time_ns;
+	call->id = r->id;
+	call->slot = slot;
+	call->entry_cpu = r->cpu;
+	call->recursive = c->open_of.data[slot]++ > 0;
+	call->own_unknown = false;
+	call->inside = call->children = 0;
+	call->inside_cost_ns = call->children_ns = call->shape = 0;
+	call->children_off = (struct offcpu){ 0 };
+	call->off = t->off;
+	if (c->traced[r->id] == TRACED_ENTRIES)
 		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
 	else if (t->n_open > CALLS_DEPTH_MAX)
 		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
@@ -318,7 +329,7 @@ void calls_record(struct calls *c, const struct record *r)
 		other(c, r);
 		return;
 	}
-	if (r->id >= c->n_functions || !c->threads.meta->functions.data[r->id].symbol) {
+	if (r->id >= c->n_functions || c->traced[r->id] == TRACED_UNKNOWN) {
 		c->unknown_ids++;
 		return;
 	}

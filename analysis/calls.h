@@ -68,9 +68,12 @@ struct call_visitor {
 #define CALLS_VISITORS_MAX 8
 #define CALLS_DEPTH_MAX	   (1u << 20) /* open calls of a thread; more are counted, not timed */
 
+enum call_traced { TRACED_UNKNOWN, TRACED_BOTH, TRACED_ENTRIES };
+
 struct calls {
 	struct threads threads;
 	struct paircost *costs; /* [function id] */
+	uint8_t *traced;        /* [function id]: enum call_traced */
 	struct call_visitor visitors[CALLS_VISITORS_MAX];
 	unsigned n_visitors;
 	struct {
