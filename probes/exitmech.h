@@ -17,29 +17,41 @@ struct dso;
 struct dso_function;
 struct placement;
 
-/* What is known of a target program, from its objects' imports and symbols. */
+/*
+ * What is known of a target program, from its objects' imports and symbols. Imports of libraries
+ * that keep the matter inside (libgomp's pthread_exit) do not count: rows in exitmech.c.
+ */
 struct target_traits {
-	bool unwinds;      /* C++ exceptions, Rust panics, _Unwind_* used: by any object but libgcc itself */
-	bool cancels;      /* pthread_cancel, pthread_exit */
+	bool unwinds; /* C++ exceptions, Rust panics: an object other than the runtime libraries
+			 raises or cleans up */
+	bool cancels; /* pthread_cancel */
+	bool thread_exits; /* pthread_exit: unwinds its callers */
 	bool coroutines;   /* swapcontext, makecontext, boost fcontext, … */
-	bool altstack;     /* sigaltstack */
-	bool longjmps;     /* setjmp family */
+	bool altstack;	   /* sigaltstack */
 	bool go, jvm;
-	bool seccomp;      /* seccomp or prctl imports: kernels 6.11–6.13.2 kill sandboxed processes at return probes */
+	bool seccomp; /* seccomp or prctl imports: kernels 6.11–6.13.2 kill sandboxed processes at
+			 return probes */
 };
 
 struct exit_choice {
 	enum exit_mech mech;
-	bool refused;       /* not even an entry probe: denied by name (setjmp, dlsym, dlopen, vfork …) or Go */
-	const char *reason; /* static string, a clause for check and the report; "" for the plain case */
+	bool refused;	    /* not even an entry probe: denied by name (setjmp, vfork …) or Go */
+	const char *reason; /* static string, a clause for check and the report; "" for the plain
+			       case */
 };
 
 void target_traits_add(struct target_traits *traits, struct dso *dso, bool executable);
+/* kernel_version as KERNEL_VERSION(). place is of the same function. */
 void exit_choose(const struct target_traits *traits, struct dso *dso, const struct dso_function *f,
-		 const struct placement *place, unsigned kernel_version, struct exit_choice *choice);
+		 const struct placement *place, unsigned kernel_version,
+		 struct exit_choice *choice);
 
-/* Functions that wait: a row each (name, kind of waiting as a cause kind). NULL: not known to wait. */
+/*
+ * Functions that wait: the kind of waiting as a cause kind; "unknown" where it depends on what the
+ * descriptor is (read, write, poll). NULL: not known to wait.
+ */
 const char *blocking_kind(const char *symbol);
+bool blocking_by_descriptor(const char *symbol);
 /* All their names, for the hybrid selection; NULL-terminated. */
 const char *const *blocking_names(void);
 

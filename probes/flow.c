@@ -278,6 +278,7 @@ static void add_site(struct exits *e, const struct insn *insn)
 {
 	struct placement *out = e->out;
 
+	out->leaf &= insn->flow == FLOW_RET;
 	if (insn->class == CLASS_N)
 		incomplete(e, insn, "no probe can sit on the exit");
 	else if (out->n_ret_sites == PLACEMENT_RET_SITES_MAX)
@@ -400,6 +401,7 @@ static void find_in_code(struct exits *e)
 	const struct code *code = e->walk->code;
 
 	for (size_t i = 0; i < code->n; i++) {
+		e->out->leaf &= !code->insns[i].is_call;
 		switch (code->insns[i].flow) {
 		case FLOW_RET:
 			add_site(e, &code->insns[i]);
@@ -423,13 +425,14 @@ void exits_find(const struct code *code, const struct placement_input *in, struc
 	const struct insn end = { .address = code->incomplete ? code->undecodable
 							      : in->address + CODE_BYTES_MAX };
 
-	out->ret_sites_complete = true;
+	out->ret_sites_complete = out->leaf = true;
 	walk_code(&walk, code);
 	find_in_code(&e);
 	if (code->incomplete)
 		incomplete(&e, &end, "has bytes that are no instruction");
 	else if (code->too_large)
 		incomplete(&e, &end, "is too large to be read, stopped");
+	out->leaf &= out->ret_sites_complete;
 	free(walk.at);
 	vec_release(&walk.work);
 	vec_release(&walk.late);
