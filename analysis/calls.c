@@ -284,10 +284,11 @@ static void set_off(struct calls *c, const struct record *r)
 
 static void lose(struct calls *c, const struct record *r)
 {
-	uint64_t since = r->values[1] < r->time_ns ? r->time_ns - r->values[1] : 0;
+	uint64_t since = r->values[1] < r->time_ns ? r->values[1] : r->time_ns;
 
 	c->lost_records += r->values[0];
 	c->losses++;
+	c->uncounted_losses += !r->values[0];
 	vec_for_each (&c->threads.all, struct thread *, it) {
 		struct thread *t = *it;
 

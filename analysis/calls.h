@@ -84,7 +84,7 @@ struct calls {
 	uint64_t unknown_ids;	 /* records of functions that the meta does not have */
 	uint64_t orphan_exits;	 /* without an entry: probes came on inside the call, or loss */
 	uint64_t clamped;	 /* corrected below zero */
-	uint64_t lost_records, losses;
+	uint64_t lost_records, losses, uncounted_losses;
 };
 
 void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns);

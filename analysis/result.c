@@ -259,6 +259,8 @@ static void find_notices(struct result *res)
 	count_notice(res, s->ends[CALL_LOST],
 		     "calls were open when records were lost; "
 		     "they are not timed");
+	count_notice(res, res->calls.uncounted_losses,
+		     "stretches lost records nobody counted: lost records are more than shown");
 	count_notice(res, overflow, "calls took paths beyond the 64 kept per function");
 	count_notice(res, res->calls.unknown_ids,
 		     "records of functions that the trace does not name");

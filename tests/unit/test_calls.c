@@ -291,7 +291,7 @@ static void loss_voids_open_calls_of_its_cpu(void **state)
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1000, 2, F, 0x1000);
 	enter(&s, 1010, 1, G, 0xf00);
-	other(&s, REC_LOST, 1500, 1, 0, 7, 300);
+	other(&s, REC_LOST, 1500, 1, 0, 7, 1200);
 	leave(&s, 1600, 1, G, 0xf00);
 	leave(&s, 1600, 2, F, 0x1000);
 	leave(&s, 1610, 1, F, 0x1000);

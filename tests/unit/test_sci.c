@@ -109,7 +109,7 @@ static void loss_takes_its_calls_and_its_time(void **state)
 	for (unsigned i = 0; i < 5000; i++) {
 		if (i % 100 == 99) {
 			enter(&s, t, 1, OUTER, 0x1000);
-			other(&s, REC_LOST, t + 700, 1, 0, 3, 650);
+			other(&s, REC_LOST, t + 700, 1, 0, 3, t + 50);
 			leave(&s, t + 900, 1, OUTER, 0x1000);
 			gone += 650;
 			t += 1000;
