@@ -10,12 +10,15 @@
  *	3000 0 100/100 switch-out sleeping next=0/0
  *	4000 0 100/100 lost 12 since=2500
  *
- * A function is named by its unique name, or `@id`; an undeclared name declares itself.
- * Unsorted input is sorted by (time, line).
+ * A function is named by its unique name, in quotes if there are blanks in it, or by `@id`. Made
+ * for writing by hand: an undeclared name declares itself; a time may have a unit (3us); a stack
+ * pointer left out is made up so that entries and exits of a thread nest; without a session or
+ * end line a plausible one is added. Unsorted input is sorted by (time, line).
  */
 #ifndef ISPOT_TRACE_FIXTURE_H
 #define ISPOT_TRACE_FIXTURE_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 struct err;
@@ -23,10 +26,19 @@ struct meta;
 struct record;
 struct text;
 
+/* What each function of a trace is called in its text. meta must outlive it. */
+struct fixture_names;
+struct fixture_names *fixture_names_new(const struct meta *meta);
+void fixture_names_free(struct fixture_names *names);
+
 /* The line for a record, with newline, appended to out. */
-void fixture_print_record(const struct meta *meta, const struct record *r, struct text *out);
+void fixture_print_record(const struct fixture_names *names, const struct record *r,
+			  struct text *out);
+/* A meta line as it is in the file, with newline; control characters escaped as JSON has it. */
+void fixture_print_meta_line(const char *line, size_t n, struct text *out);
 
 /* Text from in to a trace file; errors name the line. */
 int fixture_write(FILE *in, const char *path, struct err *err);
+int fixture_write_text(const char *text, const char *path, struct err *err);
 
 #endif

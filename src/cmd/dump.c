@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* dump: a trace as text, and text as a trace. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "command.h"
+#include "trace/fixture.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+#include "trace/record.h"
+
+#define OUTPUT_BYTES (64u << 10) /* written out at once */
+
+struct dump_options {
+	const char *input, *time, *from_text, *output;
+	uint64_t tid;
+	bool meta, events;
+	/* from --time, relative to the start of the recording */
+	uint64_t from_ns, to_ns;
+};
+
+static const struct option_row options[] = {
+	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct dump_options, input),
+	  "read FILE instead of ispot.data", NULL },
+	{ 0, "time", "A-B", ARG_STRING, offsetof(struct dump_options, time),
+	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	{ 0, "tid", "N", ARG_U64, offsetof(struct dump_options, tid),
+	  "only records of thread N, and losses", NULL },
+	{ 0, "meta", NULL, ARG_FLAG, offsetof(struct dump_options, meta),
+	  "only what the trace says about itself", NULL },
+	{ 0, "events", NULL, ARG_FLAG, offsetof(struct dump_options, events), "only the records",
+	  NULL },
+	{ 0, "from-text", "TEXT", ARG_STRING, offsetof(struct dump_options, from_text),
+	  "make a trace of the text file TEXT (-: standard input)", NULL },
+	{ 'o', "output", "FILE", ARG_STRING, offsetof(struct dump_options, output),
+	  "with --from-text: the trace to write", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot dump | less",
+	"everything, one record a line",
+	"ispot dump --events --tid 4711 --time 1.5s-1.6s",
+	"what one thread did in a tenth of a second",
+	"ispot dump --meta | jq 'select(.kind == \"function\")'",
+	"the traced functions",
+	"ispot dump >t.txt; ispot dump --from-text t.txt -o again.data",
+	"to text and back",
+	NULL,
+};
+
+static int usage(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+/* "A-B", "A-" or "-B". */
+static int parse_window(struct dump_options *o, struct err *err)
+{
+	static const char wrong[] = "--time wants A-B, two times since the start such as 2s-5s";
+	const char *dash = strchr(o->time, '-');
+	char *from;
+	int ret = 0;
+
+	if (!dash || (dash == o->time && !dash[1]))
+		return usage(err, wrong);
+	from = strndup(o->time, (size_t)(dash - o->time));
+	if (from && *from)
+		ret = text_parse_time(from, 1000000000, &o->from_ns);
+	if (!ret && dash[1])
+		ret = text_parse_time(dash + 1, 1000000000, &o->to_ns);
+	free(from);
+	return ret || o->from_ns > o->to_ns ? usage(err, wrong) : 0;
+}
+
+static int check(struct dump_options *o, int n_words, struct err *err)
+{
+	if (n_words)
+		return usage(err, "dump takes no words; name the trace with -i FILE");
+	if (o->from_text && (o->time || o->meta || o->events || o->input || o->tid != UINT64_MAX))
+		return usage(err, "--from-text makes a trace; give it with -o FILE only");
+	if (o->output && !o->from_text)
+		return usage(
+			err,
+			"-o names a trace to make from --from-text; redirect standard output instead");
+	return o->time ? parse_window(o, err) : 0;
+}
+
+/* ---- text to trace ---- */
+
+static int make_trace(const struct dump_options *o, struct err *err)
+{
+	bool is_stdin = !strcmp(o->from_text, "-");
+	FILE *in = is_stdin ? stdin : fopen(o->from_text, "re");
+	int ret;
+
+	if (!in)
+		return err_set(err, -errno, "cannot read %s: %s", o->from_text, strerror(errno));
+	ret = fixture_write(in, o->output ? o->output : "ispot.data", err);
+	if (ret)
+		err_prefix(err, "%s: ", is_stdin ? "standard input" : o->from_text);
+	if (!is_stdin)
+		fclose(in);
+	return ret;
+}
+
+/* ---- trace to text ---- */
+
+static int put_out(struct text *out, size_t at_least, struct err *err)
+{
+	if (out->n < at_least || out->n == 0)
+		return 0;
+	if (fwrite(out->s, 1, out->n, stdout) != out->n)
+		return err_set(err, -errno, "cannot write to standard output: %s", strerror(errno));
+	out->n = 0;
+	return 0;
+}
+
+static void add_meta_line(void *out, const char *line, size_t n)
+{
+	fixture_print_meta_line(line, n, out);
+}
+
+static bool is_wanted(const struct dump_options *o, const struct record *r, uint64_t start_ns)
+{
+	uint64_t since_ns = r->time_ns > start_ns ? r->time_ns - start_ns : 0;
+
+	if (since_ns < o->from_ns || since_ns > o->to_ns)
+		return false;
+	return o->tid == UINT64_MAX || r->tid == o->tid || r->kind == REC_LOST;
+}
+
+static int dump_records(const struct dump_options *o, struct trace_reader *reader, struct text *out,
+			struct err *err)
+{
+	const struct meta *meta = trace_reader_meta(reader);
+	struct fixture_names *names = fixture_names_new(meta);
+	uint64_t start_ns =
+		meta->session.start_ns ? meta->session.start_ns : trace_reader_first_ns(reader);
+	const struct record *records;
+	size_t n;
+	int ret = 0;
+
+	text_add(out, "# time-ns cpu tid/tgid kind …\n");
+	while (!ret && (n = trace_reader_batch(reader, &records))) {
+		for (size_t i = 0; i < n; i++)
+			if (is_wanted(o, &records[i], start_ns))
+				fixture_print_record(names, &records[i], out);
+		ret = put_out(out, OUTPUT_BYTES, err);
+	}
+	fixture_names_free(names);
+	return ret;
+}
+
+static int dump_trace(const struct dump_options *o, struct err *err)
+{
+	const char *path = o->input ? o->input : "ispot.data";
+	struct trace_reader *reader = NULL;
+	struct text out = { 0 };
+	int ret = trace_reader_open(&reader, path, err);
+
+	if (ret)
+		return ret;
+	if (!o->events || o->meta)
+		trace_reader_each_meta_line(reader, add_meta_line, &out);
+	ret = put_out(&out, 0, err);
+	if (!ret && (!o->meta || o->events))
+		ret = dump_records(o, reader, &out, err);
+	if (!ret)
+		ret = put_out(&out, 0, err);
+	if (!ret && trace_reader_damage(reader))
+		log_notice("%s: %s", path, trace_reader_damage(reader));
+	text_release(&out);
+	trace_reader_free(reader);
+	return ret;
+}
+
+static int run_dump(int argc, char **argv, struct err *err)
+{
+	struct dump_options o = { .tid = UINT64_MAX, .to_ns = UINT64_MAX };
+	int first, ret = args_parse(options, &o, 0, argc, argv, &first, err);
+
+	if (!ret)
+		ret = check(&o, argc - first, err);
+	if (ret)
+		return ret;
+	return o.from_text ? make_trace(&o, err) : dump_trace(&o, err);
+}
+
+const struct command cmd_dump = {
+	.name = "dump",
+	.alias = "script",
+	.summary = "print a trace as text, or make one from text",
+	.usage = "ispot dump [-i FILE] [--time A-B] [--tid N] [--meta | --events]\n"
+		 "ispot dump --from-text TEXT [-o FILE]",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.run = run_dump,
+};
