@@ -113,9 +113,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC  )
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-# command.c lists the commands that have a file.
 $(B)/obj/src/command.o: ALL_CFLAGS += -DISPOT_VERSION='"$(VERSION)"'
-$(B)/obj/src/command.o: $(wildcard src/cmd)
 
 # -O2 -g: types for CO-RE; then the DWARF goes and the BTF stays.
 $(B)/bpf/%.bpf.o: probes/bpf/%.bpf.c $(B)/flags
