@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* err, mem, vec, hash, clock, cpus; text and json have tests of their own. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+static void errors_keep_their_sentence(void **state)
+{
+	struct err err = { 0 };
+	char long_text[2000];
+
+	(void)state;
+	assert_int_equal(err_set(&err, -EACCES, "no %s;\nrun with %s", "rights", "sudo"), -EACCES);
+	assert_string_equal(err.text, "no rights; run with sudo");
+	assert_int_equal(err_prefix(&err, "open %d", 7), -EACCES);
+	assert_string_equal(err.text, "open 7: no rights; run with sudo");
+	assert_int_equal(err_set(NULL, -EIO, "nobody listens"), -EIO);
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	err_set(&err, -EIO, "%s", long_text);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+	err_prefix(&err, "a");
+	assert_memory_equal(err.text, "a: xxx", 6);
+	err_prefix(&err, "%s", long_text);
+	assert_int_equal(strlen(err.text), sizeof(err.text) - 1);
+}
+
+static void arenas_give_aligned_zeroed_memory(void **state)
+{
+	struct arena arena = { 0 };
+	size_t total = 0;
+
+	(void)state;
+	for (size_t size = 0; size < 300000; size = size * 2 + 7) {
+		unsigned char *p = arena_alloc(&arena, size);
+
+		assert_int_equal((uintptr_t)p % 16, 0);
+		for (size_t i = 0; i < size; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xff, size);
+		total += size;
+	}
+	assert_true(arena.used_bytes >= total);
+	assert_string_equal(arena_strdup(&arena, "name"), "name");
+	arena_release(&arena);
+	arena_release(&arena);
+	assert_int_equal(arena.used_bytes, 0);
+}
+
+static int descending(const void *a, const void *b)
+{
+	return *(const int *)b - *(const int *)a;
+}
+
+static void vectors_grow_and_sort(void **state)
+{
+	struct {
+		VEC(int)
+	} v = { 0 };
+	int sum = 0;
+
+	(void)state;
+	vec_sort(&v, descending);
+	vec_for_each (&v, int, it)
+		sum++;
+	assert_int_equal(sum, 0);
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(*vec_add(&v), 0);
+		*vec_last(&v) = i;
+	}
+	vec_sort(&v, descending);
+	vec_for_each (&v, int, it)
+		sum += *it;
+	assert_int_equal(sum, 499500);
+	assert_int_equal(v.data[0], 999);
+	vec_release(&v);
+	assert_null(v.data);
+}
+
+#define KEYS 20000
+
+static uint64_t key_of(uint32_t i)
+{
+	/* Runs of neighbours and of multiples of a large power of two: where bad hashes cluster. */
+	return i % 2 ? i : (uint64_t)i << 40;
+}
+
+static void maps_find_what_was_put(void **state)
+{
+	struct map map = { 0 };
+
+	(void)state;
+	assert_int_equal(map_get(&map, 1), MAP_NONE);
+	assert_false(map_remove(&map, 1));
+	for (uint32_t i = 0; i < KEYS; i++)
+		map_put(&map, key_of(i), i);
+	map_put(&map, key_of(5), 500);
+	assert_int_equal(map.n, KEYS);
+	assert_int_equal(map_get(&map, key_of(5)), 500);
+	for (uint32_t i = 0; i < KEYS; i += 3)
+		assert_true(map_remove(&map, key_of(i)));
+	for (uint32_t i = 0; i < KEYS; i++)
+		assert_int_equal(map_get(&map, key_of(i)), i % 3 == 0 ? MAP_NONE
+							   : i == 5   ? 500
+								      : i);
+	assert_false(map_remove(&map, key_of(0)));
+	map_release(&map);
+}
+
+static void equal_strings_have_equal_numbers(void **state)
+{
+	struct strtab tab = { 0 };
+	char name[32];
+
+	(void)state;
+	assert_int_equal(strtab_find(&tab, "f0"), MAP_NONE);
+	for (unsigned i = 0; i < 5000; i++) {
+		snprintf(name, sizeof(name), "f%u", i);
+		assert_int_equal(strtab_add(&tab, name), i);
+	}
+	assert_int_equal(strtab_add(&tab, "f77"), 77);
+	assert_int_equal(strtab_find(&tab, "f4999"), 4999);
+	assert_string_equal(strtab_get(&tab, 4999), "f4999");
+	assert_string_equal(strtab_get(&tab, 5000), "");
+	assert_int_equal(strtab_add(&tab, ""), 5000);
+	strtab_release(&tab);
+}
+
+static void hashes_differ(void **state)
+{
+	const char bytes[17] = "0123456789abcdef";
+	uint64_t seen[18];
+
+	(void)state;
+	for (size_t n = 0; n <= 17; n++) {
+		seen[n] = hash_bytes(bytes, n);
+		for (size_t i = 0; i < n; i++)
+			assert_true(seen[i] != seen[n]);
+	}
+	assert_true(hash_bytes("\0", 1) != hash_bytes("\0\0", 2));
+}
+
+static void clocks_advance(void **state)
+{
+	uint64_t now = clock_now_ns(), cpu = clock_cpu_ns(), cycles = clock_cycles();
+
+	(void)state;
+	clock_sleep_ns(2000000);
+	assert_true(clock_now_ns() >= now + 2000000);
+	assert_true(clock_cpu_ns() >= cpu);
+	assert_true(!cycles || clock_cycles() > cycles);
+}
+
+static void cpus_agree_with_the_scheduler(void **state)
+{
+	static struct cpus cpus;
+
+	(void)state;
+	assert_int_equal(cpus_read(&cpus), 0);
+	assert_int_equal(cpus.n, sysconf(_SC_NPROCESSORS_ONLN));
+	assert_true(cpus.n_possible >= cpus.n);
+	for (uint32_t i = 0; i < cpus.n; i++)
+		assert_true(cpus.online[i] < cpus.n_possible);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(errors_keep_their_sentence),
+		cmocka_unit_test(arenas_give_aligned_zeroed_memory),
+		cmocka_unit_test(vectors_grow_and_sort),
+		cmocka_unit_test(maps_find_what_was_put),
+		cmocka_unit_test(equal_strings_have_equal_numbers),
+		cmocka_unit_test(hashes_differ),
+		cmocka_unit_test(clocks_advance),
+		cmocka_unit_test(cpus_agree_with_the_scheduler),
+	};
+
+	return unit_run(tests);
+}
