@@ -41,13 +41,13 @@ struct arg_list {
 };
 
 struct option_row {
-	char letter;           /* 0: none */
-	const char *name;      /* long name without dashes, NULL: none */
-	const char *value;     /* its name in help ("FILE"); NULL for flags */
+	char letter;	   /* 0: none */
+	const char *name;  /* long name without dashes, NULL: none */
+	const char *value; /* its name in help ("FILE"); NULL for flags */
 	enum arg_kind kind;
-	size_t offset;         /* into the command's options struct */
-	const char *help;      /* one clause */
-	const char *alias;     /* NULL or further names: "N,period": letters and long names */
+	size_t offset;	   /* into the command's options struct */
+	const char *help;  /* one clause */
+	const char *alias; /* NULL or further names: "N,period": letters and long names */
 };
 
 enum {

@@ -12,17 +12,17 @@
 struct err;
 
 enum command_needs {
-	CMD_READS_TRACE = 1,  /* takes -i FILE */
-	CMD_PAGER = 2,        /* its stdout goes through a pager on a terminal */
-	CMD_NEEDS_ROOT = 4,   /* probes, BPF */
+	CMD_READS_TRACE = 1, /* takes -i FILE */
+	CMD_PAGER = 2,	     /* its stdout goes through a pager on a terminal */
+	CMD_NEEDS_ROOT = 4,  /* probes, BPF */
 };
 
 struct command {
-	const char *name, *alias; /* alias: NULL or a second name ("script" for dump) */
-	const char *summary;      /* one clause, lower case, no full stop */
-	const char *usage;        /* "ispot report [-i FILE] [--by WHAT] …", equals the man page's SYNOPSIS */
+	const char *name, *alias;    /* alias: NULL or a second name ("script" for dump) */
+	const char *summary;	     /* one clause, lower case, no full stop */
+	const char *usage;	     /* "ispot report [-i FILE] …": the man page's SYNOPSIS */
 	const char *const *examples; /* "ispot report -s calls", "what it does", …, NULL: pairs */
-	const struct option_row *options; /* ends with a zero row; static, for help and completion */
+	const struct option_row *options; /* ends with a zero row; help derives from it */
 	unsigned needs;
 	/*
 	 * argv[0] is the command's name. Returns the process's exit status; on failure it has
@@ -33,7 +33,7 @@ struct command {
 };
 
 const struct command *command_find(const char *name); /* NULL: none */
-const struct command *const *command_all(void);       /* NULL-terminated, in the order of help */
+const struct command *const *command_all(void);	      /* NULL-terminated, in the order of help */
 extern const char *const ispot_version;
 
 #endif

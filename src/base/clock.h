@@ -8,9 +8,9 @@
 
 #include <stdint.h>
 
-uint64_t clock_now_ns(void);    /* CLOCK_MONOTONIC */
-uint64_t clock_cpu_ns(void);    /* CPU time of this thread */
-uint64_t clock_cycles(void);    /* TSC or CNTVCT_EL0; 0 where there is none to read */
+uint64_t clock_now_ns(void); /* CLOCK_MONOTONIC */
+uint64_t clock_cpu_ns(void); /* CPU time of this thread */
+uint64_t clock_cycles(void); /* TSC or CNTVCT_EL0; 0 where there is none to read */
 void clock_sleep_ns(uint64_t ns);
 
 #endif

@@ -9,7 +9,7 @@
 #define CPUS_MAX 4096
 
 struct cpus {
-	uint32_t n;          /* online CPUs */
+	uint32_t n;	     /* online CPUs */
 	uint32_t n_possible; /* highest possible number + 1: size of per-CPU tables */
 	uint16_t online[CPUS_MAX];
 };

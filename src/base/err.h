@@ -11,9 +11,9 @@
 #define ISPOT_BASE_ERR_H
 
 struct err {
-	int code;        /* negative errno, 0: no error */
+	int code;	 /* negative errno, 0: no error */
 	int exit_status; /* what ispot exits with; 0: the command's own default */
-	char text[768];  /* one line without a newline: "what; what to do" */
+	char text[768];	 /* one line without a newline: "what; what to do" */
 };
 
 /* Stores the sentence and returns code (negative errno). err may be NULL. */

@@ -27,13 +27,13 @@ struct map {
 	struct map_slot {
 		uint64_t key;
 		uint32_t value; /* MAP_NONE: empty */
-	} *slots;
+	} * slots;
 	uint32_t n, mask; /* mask + 1 slots, a power of two, or no slots */
 };
 
-uint32_t map_get(const struct map *map, uint64_t key);          /* MAP_NONE: absent */
-void map_put(struct map *map, uint64_t key, uint32_t value);    /* value < MAP_NONE; replaces */
-bool map_remove(struct map *map, uint64_t key);                 /* false: was absent */
+uint32_t map_get(const struct map *map, uint64_t key);	     /* MAP_NONE: absent */
+void map_put(struct map *map, uint64_t key, uint32_t value); /* value < MAP_NONE; replaces */
+bool map_remove(struct map *map, uint64_t key);		     /* false: was absent */
 void map_release(struct map *map);
 
 /* Strings stored once; equal strings have equal numbers, counted from 0 in order of arrival. */
@@ -43,7 +43,7 @@ struct strtab {
 	struct map by_hash; /* hash of the string (probed upwards on collision) -> number */
 };
 
-uint32_t strtab_add(struct strtab *tab, const char *s);        /* copies s if it is new */
+uint32_t strtab_add(struct strtab *tab, const char *s);	       /* copies s if it is new */
 uint32_t strtab_find(const struct strtab *tab, const char *s); /* MAP_NONE: absent */
 static inline const char *strtab_get(const struct strtab *tab, uint32_t i)
 {

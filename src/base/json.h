@@ -16,8 +16,8 @@ struct json; /* reference counted by its owner: one _free each for _new and _par
 
 struct json *json_new_object(void);
 struct json *json_new_array(void);
-struct json *json_parse(const char *s, size_t n); /* one value; NULL: not JSON, or over 64 levels deep */
-void json_free(struct json *value);               /* NULL is fine */
+struct json *json_parse(const char *s, size_t n); /* NULL: not JSON, or over 64 levels deep */
+void json_free(struct json *value);		  /* NULL is fine */
 
 /* Into an object. Invalid UTF-8 in s becomes '?'. A NaN or infinite f64 becomes null. A u64 from
  * 2^63 up becomes a string of hex digits ("0xffff…"), which json_u64() reads back: JSON readers
@@ -28,7 +28,7 @@ void json_set_i64(struct json *obj, const char *key, int64_t v);
 void json_set_f64(struct json *obj, const char *key, double v);
 void json_set_bool(struct json *obj, const char *key, bool v);
 void json_set_null(struct json *obj, const char *key);
-void json_set_take(struct json *obj, const char *key, struct json *value); /* owns value afterwards */
+void json_set_take(struct json *obj, const char *key, struct json *value); /* owns value */
 /* Into an array. */
 void json_add_string(struct json *arr, const char *s);
 void json_add_u64(struct json *arr, uint64_t v);
@@ -36,14 +36,15 @@ void json_add_f64(struct json *arr, double v);
 void json_add_take(struct json *arr, struct json *value);
 
 /* Borrowed. jansson exports a json_string too, hence the name for the linker. */
-const char *json_string(const struct json *obj, const char *key, const char *fallback)
-	__asm__("ispot_json_string");
-uint64_t json_u64(const struct json *obj, const char *key, uint64_t fallback); /* negative: fallback */
+const char *json_string(const struct json *obj, const char *key,
+			const char *fallback) __asm__("ispot_json_string");
+/* A negative number gives the fallback. */
+uint64_t json_u64(const struct json *obj, const char *key, uint64_t fallback);
 double json_f64(const struct json *obj, const char *key, double fallback);
 bool json_bool(const struct json *obj, const char *key, bool fallback);
-bool json_is_null(const struct json *obj, const char *key); /* absent or null */
+bool json_is_null(const struct json *obj, const char *key);	      /* absent or null */
 const struct json *json_get(const struct json *obj, const char *key); /* NULL: absent */
-size_t json_n(const struct json *arr);                                /* 0: not an array */
+size_t json_n(const struct json *arr);				      /* 0: not an array */
 const struct json *json_at(const struct json *arr, size_t i);
 const char *json_string_at(const struct json *arr, size_t i, const char *fallback);
 uint64_t json_u64_at(const struct json *arr, size_t i, uint64_t fallback);

@@ -26,19 +26,22 @@ char *text_time(char *buf, uint64_t ns);     /* "61ns" "41us" "2.9ms" "12.3s" */
 char *text_count(char *buf, uint64_t count); /* "310k" "3.1M", exact below 10,000 */
 char *text_bytes(char *buf, uint64_t bytes); /* "4.0K" "16M" */
 
-/* A copy of s with control characters, escapes and invalid UTF-8 replaced by '?'; at most n-1 bytes. */
+/* A copy of s with control characters, escapes and invalid UTF-8 replaced by '?'; at most
+ * n - 1 bytes. */
 char *text_printable(char *buf, size_t n, const char *s);
 
 /* Bytes of the character at s and its code; 0: not valid UTF-8 there. */
 size_t text_utf8(const char *s, uint32_t *code);
 
-/* "10ms", "2s", "500us", "1h" -> ns; a bare number has the given unit. -EINVAL: not a time, or over 292 years. */
+/* "10ms", "2s", "500us", "1h" -> ns; a bare number has the given unit. -EINVAL: not a time,
+ * or over 292 years. */
 int text_parse_time(const char *s, uint64_t bare_unit_ns, uint64_t *ns);
 /* "512K", "1M", "2G" -> bytes. -EINVAL: not a size. */
 int text_parse_size(const char *s, uint64_t *bytes);
 int text_parse_u64(const char *s, uint64_t *value); /* decimal or 0x…, whole string; -EINVAL */
 
-/* Edits needed to turn a into b (insert, delete, replace, swap), at most max + 1: for "did you mean". */
+/* Edits needed to turn a into b (insert, delete, replace, swap), at most max + 1: for
+ * "did you mean". */
 unsigned text_distance(const char *a, const char *b, unsigned max);
 
 #endif

@@ -15,21 +15,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VEC(type)    \
-	type *data;  \
-	size_t n;    \
+#define VEC(type)   \
+	type *data; \
+	size_t n;   \
 	size_t room;
 
 /* Pointer to a new zeroed last element. */
-#define vec_add(v)                                                                               \
-	(vec_reserve_((void **)&(v)->data, &(v)->room, (v)->n + 1, sizeof(*(v)->data)),          \
+#define vec_add(v)                                                                      \
+	(vec_reserve_((void **)&(v)->data, &(v)->room, (v)->n + 1, sizeof(*(v)->data)), \
 	 memset(&(v)->data[(v)->n], 0, sizeof(*(v)->data)), &(v)->data[(v)->n++])
 #define vec_reserve(v, want) \
 	vec_reserve_((void **)&(v)->data, &(v)->room, (want), sizeof(*(v)->data))
-#define vec_last(v)                   (&(v)->data[(v)->n - 1])
-#define vec_for_each(v, type, it)     for (type *it = (v)->data; it && it < (v)->data + (v)->n; it++)
-#define vec_sort(v, cmp)              ((v)->n ? qsort((v)->data, (v)->n, sizeof(*(v)->data), (cmp)) : (void)0)
-#define vec_release(v)                (free((v)->data), (v)->data = NULL, (v)->n = (v)->room = 0)
+#define vec_last(v)		  (&(v)->data[(v)->n - 1])
+#define vec_for_each(v, type, it) for (type *it = (v)->data; it && it < (v)->data + (v)->n; it++)
+#define vec_sort(v, cmp)	  ((v)->n ? qsort((v)->data, (v)->n, sizeof(*(v)->data), (cmp)) : (void)0)
+#define vec_release(v)		  (free((v)->data), (v)->data = NULL, (v)->n = (v)->room = 0)
 
 void vec_reserve_(void **data, size_t *room, size_t want, size_t size);
 

@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# TAP for the checks. A check is a function that prints one line per violation in the tree it is
+# given: `holds` says that there is none here, `catches` that a planted one is found.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+top=$PWD
+export LC_ALL=C.UTF-8
+ISPOT=${ISPOT:-$PWD/ispot}
+tests=0
+planted=$(mktemp -d) || exit 1
+trap 'rm -rf "$planted"; echo "1..$tests"' EXIT
+
+ok() { # ok NAME COMMAND...: passes if the command succeeds
+	local name=$1
+	shift
+	tests=$((tests + 1))
+	if "$@"; then echo "ok $tests - $name"; else echo "not ok $tests - $name"; fi
+}
+
+skip() { # skip NAME REASON
+	tests=$((tests + 1))
+	echo "ok $tests - $1 # SKIP $2"
+}
+
+silent() { # silent COMMAND...: succeeds if it prints nothing; what it prints is diagnosis
+	local out
+	out=$("$@" 2>&1)
+	[ -z "$out" ] && return
+	printf '%s\n' "$out" | sed 's/^/# /'
+	return 1
+}
+
+loud() { # loud WORD COMMAND...: succeeds if it prints WORD
+	local out
+	out=$("${@:2}" 2>&1)
+	case $out in *"$1"*) return 0 ;; esac
+	printf '# expected "%s" in: %s\n' "$1" "$out"
+	return 1
+}
+
+holds() { ok "$1" silent "${@:2}"; }
+catches() { ok "finds $1" loud "${@:2}"; }
+
+plant() { # plant PATH: stdin becomes that file of the planted tree
+	mkdir -p "$planted/$(dirname "$1")"
+	cat >"$planted/$1"
+}
+
+# The files of a tree that match patterns, one a line; of the project only those that git knows.
+files() { # files ROOT PATTERN...
+	local root=$1 f p
+	shift
+	if [ "$root" = "$top" ] && git -c safe.directory='*' -C "$root" ls-files -- "$@" 2>/dev/null; then
+		return
+	fi
+	(cd "$root" && find . -type f ! -path './build/*') | sed 's|^\./||' | while read -r f; do
+		# shellcheck disable=SC2254 # patterns
+		for p in "$@"; do case $f in $p) echo "$f" && break ;; esac done
+	done
+}

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Man pages: mandoc accepts them, and they and -h say the same.
+. "$(dirname "$0")/lib.sh"
+
+lint() { # lint ROOT
+	local f
+	for f in "$1"/man/*.[1-8]; do
+		[ -e "$f" ] || continue
+		# The pages refer to each other before they are installed.
+		mandoc -T lint -W warning "$f" | grep -v 'STYLE: referenced manual not found'
+	done
+}
+
+commands() {
+	"$ISPOT" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+squeeze() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
+
+# The usage of `ispot CMD -h`, and the page's SYNOPSIS, each as one line.
+usage() { sed -n '1,/^$/p' | sed '1s/^usage: //' | squeeze; }
+
+synopsis() {
+	mandoc -T utf8 -O width=2000 "$1" | sed 's/.\x08//g' |
+		sed -n '/^SYNOPSIS/,/^[A-Z]/p' | grep '^ ' | squeeze
+}
+
+# -o and --output of both, sorted; -h and --help go without saying.
+help_options() {
+	sed -n '/^options:/,/^$/p' | grep -E '^  -' | sed 's/^  //; s/   *.*//' | tr ',' '\n' |
+		sed 's/^ *//; s/ .*//' | grep -vxE -e '-h|--help' | sort -u
+}
+
+man_options() {
+	sed -n 's/^\.It \(Fl .*\)/\1/p' "$1" | sed 's/\\-/-/g; s/ Ns / /g' | tr ' ' '\n' |
+		awk 'take { print "-" $0; take = 0 } $0 == "Fl" { take = 1 }' | grep -vxE -e '-h|--help' | sort -u
+}
+
+# agree HELP-FILE PAGE: a line for each difference between what -h printed and the page.
+agree() {
+	local u s
+	u=$(usage <"$1")
+	s=$(synopsis "$2")
+	[ "$u" = "$s" ] || printf '%s: SYNOPSIS is\n  %s\nusage is\n  %s\n' "$2" "$s" "$u"
+	comm -3 <(help_options <"$1") <(man_options "$2") |
+		sed "s|^\t\(.*\)|$2: \1 is not in -h|; t; s|^\(.*\)|$2: \1 is only in -h|"
+}
+
+page_of() { # page_of COMMAND
+	[ -e "man/ispot-$1.1" ] || { echo "man/ispot-$1.1 is missing"; return; }
+	"$ISPOT" "$1" -h >"$planted/help"
+	agree "$planted/help" "man/ispot-$1.1"
+}
+
+listed() { # each command in ispot(1)
+	local c
+	for c in $(commands); do
+		grep -q "ispot-$c 1" man/ispot.1 || echo "man/ispot.1 does not name ispot-$c"
+	done
+}
+
+ok "there are commands" test -n "$(commands)"
+holds "mandoc accepts the pages" lint "$top"
+for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; done
+holds "ispot(1) names every command" listed
+
+plant man/bad.1 <<'EOM'
+.Dd November 21, 2026
+.Dt BAD 1
+.Os
+.Sh NAME
+.Nm bad
+.Nd a page
+.Sh SYNOPSIS
+.Nm ispot bad
+.Op Fl a
+.Sh DESCRIPTION
+.Bl -tag -width Ds
+.It Fl a , Fl \-all Ar N
+x
+.It Fl z
+x
+EOM
+catches "a list that does not end" "missing end of block" lint "$planted"
+printf 'usage: ispot bad [-b]\n\nsummary\n\noptions:\n  -a, --all N    x\n  -b    x\n\n' >"$planted/help2"
+catches "another synopsis" "usage is" agree "$planted/help2" "$planted/man/bad.1"
+catches "an option without a man entry" "-b is only in -h" agree "$planted/help2" "$planted/man/bad.1"
+catches "an option that is not in -h" "-z is not in -h" agree "$planted/help2" "$planted/man/bad.1"

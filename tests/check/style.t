@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Format, licence lines, scripts.
+. "$(dirname "$0")/lib.sh"
+
+# Other versions of clang-format break lines elsewhere.
+FORMAT_VERSION=14
+
+# shellcheck disable=SC2016 # the inner shell expands
+format() { # format ROOT
+	(cd "$1" && files "$1" '*.c' '*.h' '*.cc' | xargs -r -n 1 sh -c \
+		'clang-format --dry-run -Werror "$0" >/dev/null 2>&1 || echo "$0: not formatted; run clang-format -i $0"')
+}
+
+licence() { # licence ROOT
+	(cd "$1" && files "$1" '*.c' '*.h' '*.cc' '*.S' '*.sh' '*.t' '*.py' '*.mk' Makefile '*.[1-8]' |
+		while read -r f; do
+			head -n 3 "$f" | grep -q 'SPDX-License-Identifier: \(GPL-3.0-or-later\|MIT\)' ||
+				echo "$f: no SPDX line"
+		done)
+}
+
+# Files that a shell runs, by suffix or first line.
+scripts() {
+	(cd "$1" && files "$1" '*' | while read -r f; do
+		case $(head -c 80 "$f" | head -n 1 | tr -d '\0') in
+		'#!'*/sh | '#!'*/bash | '#!'*'env bash' | '#!'*'env sh') echo "$f" ;;
+		*) case $f in *.sh) echo "$f" ;; esac ;;
+		esac
+	done)
+}
+
+shells() { # shells ROOT
+	(cd "$1" && scripts "$1" | xargs -r shellcheck -x -f gcc -P SCRIPTDIR -e SC1091)
+}
+
+case $(clang-format --version 2>/dev/null) in
+*"version $FORMAT_VERSION."*)
+	holds "sources are formatted" format "$top"
+	# shellcheck disable=SC2094 # two trees
+	plant .clang-format <.clang-format
+	plant src/f.c <<<'int f( void ) { return 0; }'
+	catches "a file that is not formatted" "src/f.c: not formatted" format "$planted"
+	;;
+*)
+	skip "sources are formatted" "needs clang-format $FORMAT_VERSION, here is $(clang-format --version 2>&1 | head -n 1)"
+	;;
+esac
+
+holds "every source has its SPDX line" licence "$top"
+plant src/l.c <<<'int l;'
+catches "a source without a licence" "src/l.c: no SPDX line" licence "$planted"
+
+holds "shellcheck has nothing to say" shells "$top"
+# shellcheck disable=SC2016 # planted as it is
+plant s.sh <<<'#!/bin/sh
+rm -rf $1/x'
+catches "an unquoted variable" "SC2086" shells "$planted"
