@@ -512,6 +512,42 @@ static void find_flow(const cs_insn *ci, const struct raw *r, struct insn *out)
 	}
 }
 
+/*
+ * capstone 4 does not know all of AVX-512 and BMI. Vector encodings have few shapes, so their
+ * length is computed; what else they do is taken to be the worst.
+ */
+static bool decode_vector(const uint8_t *code, size_t n, struct insn *out)
+{
+	uint8_t p[16] = { 0 }, map, modrm;
+	size_t at;
+
+	memcpy(p, code, n < 15 ? n : 15);
+	at = p[0] == 0xc5 ? 2 : p[0] == 0xc4 ? 3 : p[0] == 0x62 ? 4 : 0;
+	if (!at)
+		return false;
+	map = p[0] == 0xc5 ? 1 : p[1] & (p[0] == 0xc4 ? 0x1f : 7);
+	modrm = p[at + 1];
+	if (map == 3 || (map == 1 && ((p[at] >= 0x70 && p[at] <= 0x73) || p[at] == 0xc2 ||
+				      (p[at] >= 0xc4 && p[at] <= 0xc6))))
+		out->length = 1; /* an immediate */
+	out->length += (uint8_t)(at + 2);
+	if (modrm < 0xc0) {
+		bool sib = (modrm & 7) == 4;
+		bool base32 =
+			(modrm & 0xc7) == 5 || (sib && (modrm & 0xc0) == 0 && (p[at + 2] & 7) == 5);
+
+		out->length += sib;
+		out->length += modrm >> 6 == 1 ? 1 : modrm >> 6 == 2 || base32 ? 4 : 0;
+	}
+	out->loads = out->stores = out->stack_store = out->ordered = true;
+	out->writes = 0xffff & ~(1u << RSP);
+	out->frame =
+		FRAME_KEEP; /* none of them has rbp as its result in compiled code with a frame */
+	out->class = CLASS_N;
+	out->refusal = "is a VEX or EVEX instruction";
+	return map >= 1 && map <= 6 && out->length <= n;
+}
+
 bool decode_x86(void *decoder, const uint8_t *code, size_t n, uint64_t address, struct insn *out)
 {
 	struct decoder *d = decoder;
@@ -522,7 +558,7 @@ bool decode_x86(void *decoder, const uint8_t *code, size_t n, uint64_t address, 
 
 	*out = (struct insn){ .address = address, .jump_register = NO_REGISTER };
 	if (!cs_disasm_iter(d->handle, &p, &n, &at, d->insn))
-		return false;
+		return decode_vector(code, n, out);
 	out->length = (uint8_t)(p - code);
 	memcpy(bytes, code, out->length);
 	raw_parse(&r, bytes);

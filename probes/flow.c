@@ -22,11 +22,16 @@ static int compare_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Bytes that are no instruction are skipped one by one (four by four on aarch64) until some are. */
+/*
+ * Behind bytes that are no instruction the boundaries of the following ones are a guess: good
+ * enough to learn of branch targets, not to put a probe there, which in the middle of an
+ * instruction would corrupt the target.
+ */
 static void read_part(struct code *code, struct insns *insns, decode_fn decode, void *decoder,
 		      const struct placement_part *part, unsigned step)
 {
 	size_t size = part->size_bytes;
+	bool certain = true;
 	struct insn insn;
 
 	if (size > CODE_BYTES_MAX) {
@@ -38,10 +43,12 @@ static void read_part(struct code *code, struct insns *insns, decode_fn decode, 
 			if (!code->incomplete)
 				code->undecodable = part->address + at;
 			code->incomplete = true;
+			certain = false;
 			at += step;
 			continue;
 		}
-		*vec_add(insns) = insn;
+		if (certain)
+			*vec_add(insns) = insn;
 		if (insn.flow == FLOW_BRANCH || insn.flow == FLOW_JUMP)
 			*vec_add(&code->targets) = insn.target;
 		at += insn.length;

@@ -88,6 +88,11 @@ enum dso_language dso_language_at(struct dso *dso,
 /* The code bytes at a file-terms address: pointer into the mapping and how many follow in the
  * section. NULL: none. */
 const uint8_t *dso_code(struct dso *dso, uint64_t address, size_t *n);
+/*
+ * The stretch of code that one unwind entry covers: the bounds of a function, or of a part of one
+ * that lies elsewhere (.cold), in stripped files too. False: the file has none there.
+ */
+bool dso_frame_range(struct dso *dso, uint64_t address, uint64_t *start, uint64_t *size);
 uint64_t dso_offset_to_address(const struct dso *dso,
 			       uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
 uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);

@@ -14,10 +14,10 @@
 #include "probes/placement.h"
 
 #define PLAIN	     .return_possible = true, .ret_sites_complete = true, .n_ret_sites = 1
-#define RETURN	     EXIT_RETURN, false, ""
-#define SITES(why)   EXIT_RET_SITES, false, why
-#define NONE(why)    EXIT_NONE, false, why
-#define REFUSED(why) EXIT_NONE, true, why
+#define RETURN	     .mech = EXIT_RETURN, .reason = ""
+#define SITES(why)   .mech = EXIT_RET_SITES, .reason = why
+#define NONE(why)    .mech = EXIT_NONE, .reason = why
+#define REFUSED(why) .mech = EXIT_NONE, .refused = true, .reason = why
 
 static const struct placement normal = { PLAIN }, leaf = { PLAIN, .leaf = true },
 			      endless = { .return_possible = true, .ret_sites_complete = true },
