@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The few kernel types the programs touch, with just the members they read: CO-RE finds them by
+ * name in the running kernel's BTF, so one object serves every kernel. Two shapes of a type that
+ * changed have a ___suffix, which CO-RE ignores.
+ */
+#ifndef ISPOT_PROBES_BPF_KERNEL_H
+#define ISPOT_PROBES_BPF_KERNEL_H
+
+#include <linux/types.h>
+#include <stdbool.h>
+
+#define __core __attribute__((preserve_access_index))
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+} __core;
+
+struct task_struct {
+	int pid, tgid;
+	unsigned int __state;
+	struct signal_struct *signal;
+	struct uprobe_task *utask;
+} __core;
+
+struct task_struct___before_5_14 {
+	long state;
+} __core;
+
+struct linux_binprm {
+	const char *filename;
+} __core;
+
+/* kernel/trace/trace_uprobe.c: how a hit knows its point. */
+struct uprobe_task {
+	unsigned long vaddr;
+} __core;
+
+struct fetch_insn {
+	unsigned long immediate;
+} __core;
+
+struct probe_arg {
+	struct fetch_insn *code;
+} __core;
+
+struct trace_probe {
+	struct probe_arg args[1];
+} __core;
+
+struct trace_uprobe {
+	struct trace_probe tp;
+} __core;
+
+struct uprobe_dispatch_data {
+	struct trace_uprobe *tu;
+} __core;
+
+/* The registers at a hit are the program's context, whose layout is ABI: no CO-RE. */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs,
+		flags, sp, ss;
+};
+#define RETURN_POPPED 8 /* a return probe sees the stack after `ret` took the return address */
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	unsigned long regs[31], sp, pc, pstate;
+};
+#define RETURN_POPPED 0
+#else
+#error "define __TARGET_ARCH_x86 or __TARGET_ARCH_arm64"
+#endif
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the BPF programs write into the per-CPU perf rings and the recorder reads: raw samples,
+ * packed. A perf record is an 8-byte header, the 4-byte size of the raw part, then one of these:
+ * the 4-byte head first, so that the 8-byte members behind it are aligned. 28 bytes make a
+ * 40-byte record of an entry or exit.
+ */
+#ifndef ISPOT_PROBES_BPF_WIRE_H
+#define ISPOT_PROBES_BPF_WIRE_H
+
+#define WIRE_COMM_MAX 16
+#define WIRE_PATH_MAX 128
+
+#define WIRE_ID_BITS 24
+#define WIRE_ID_MASK ((1u << WIRE_ID_BITS) - 1)
+
+enum wire_kind {
+	WIRE_ENTRY = 1, /* struct wire_call; the head's id is the probe's */
+	WIRE_EXIT,
+	WIRE_SWITCH,    /* struct wire_switch */
+	WIRE_WAKING,    /* struct wire_task: other = woken */
+	WIRE_FORK,      /* struct wire_task: other = child */
+	WIRE_TASK_EXIT, /* struct wire_task */
+	WIRE_COMM,      /* struct wire_name */
+	WIRE_EXEC,      /* struct wire_name */
+};
+
+struct wire_head {
+	unsigned int head; /* kind << WIRE_ID_BITS | id */
+	unsigned long long time_ns;
+	unsigned int tid, tgid;
+} __attribute__((packed));
+
+struct wire_call {
+	struct wire_head h;
+	unsigned long long sp; /* normalised to the entry's */
+} __attribute__((packed));
+
+struct wire_switch {
+	struct wire_head h; /* the thread that leaves the CPU */
+	unsigned int state; /* enum switch_state of trace/format.h */
+	unsigned int next_tid, next_tgid;
+	unsigned int flags; /* WIRE_PREV, WIRE_NEXT: which of the two belong to the target */
+} __attribute__((packed));
+
+#define WIRE_PREV 1
+#define WIRE_NEXT 2
+
+struct wire_task {
+	struct wire_head h;
+	unsigned int other_tid, other_tgid;
+} __attribute__((packed));
+
+struct wire_name {
+	struct wire_head h;
+	char name[WIRE_PATH_MAX]; /* NUL-terminated; WIRE_COMM_MAX of it for a WIRE_COMM */
+} __attribute__((packed));
+
+/* Per CPU, in the `totals` map: what was made, so that what was not read is known (fact 10). */
+struct wire_totals {
+	unsigned long long calls;      /* entry and exit records made */
+	unsigned long long calls_lost; /* of them refused by a full ring */
+	unsigned long long others;     /* the same for every other record */
+	unsigned long long others_lost;
+};
+
+/* Set before the programs are loaded. */
+struct wire_config {
+	_Bool follow_children;
+	_Bool switch_has_state; /* sched_switch passes prev_state: kernel >= 5.18 */
+};
+
+/* Shared with the running programs. */
+struct wire_control {
+	_Bool recording;            /* records are written from now on */
+	unsigned int launched_tgid; /* the exec of this process sets recording */
+};
+
+#endif

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/bpfprog.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <linux/version.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "probes/bpf/wire.h"
+
+extern const unsigned char ispot_bpf_record_start[], ispot_bpf_record_end[];
+
+static const char *const scheduler_programs[] = {
+	"on_switch", "on_waking", "on_fork", "on_exit", "on_rename", "on_exec",
+};
+#define N_SCHEDULER (sizeof(scheduler_programs) / sizeof(*scheduler_programs))
+
+struct bpfprog {
+	struct bpf_object *object;
+	struct bpf_link *links[N_SCHEDULER];
+	volatile struct wire_control *control;
+	int rings_fd, targets_fd, totals_fd;
+	uint32_t n_cpus;
+};
+
+static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
+{
+	char line[1024];
+
+	if (level == LIBBPF_DEBUG || log_get_level() < LOG_DETAIL)
+		return 0;
+	vsnprintf(line, sizeof(line), fmt, args);
+	line[strcspn(line, "\n")] = '\0';
+	log_detail("%s", line);
+	return 0;
+}
+
+static int load_error(struct err *err, int code)
+{
+	if (code == -EPERM || code == -EACCES)
+		return err_set(err, code, "the kernel refuses BPF programs (%s); run as root (sudo ispot …)",
+			       strerror(-code));
+	if (access("/sys/kernel/btf/vmlinux", R_OK))
+		return err_set(err, -ENOTSUP, "this kernel describes no types (/sys/kernel/btf/vmlinux); "
+					      "boot one built with CONFIG_DEBUG_INFO_BTF");
+	return err_set(err, code, "the kernel does not load ispot's BPF programs (%s); see -v for its words",
+		       strerror(-code));
+}
+
+static struct bpf_program *program_by_name(const struct bpfprog *b, const char *name)
+{
+	return bpf_object__find_program_by_name(b->object, name);
+}
+
+static void *map_memory(const struct bpfprog *b, const char *name)
+{
+	size_t size;
+
+	/* const in libbpf 1.1, not in 1.3 */
+	return (void *)bpf_map__initial_value(bpf_object__find_map_by_name(b->object, name), &size);
+}
+
+static int load(struct bpfprog *b, const struct bpfprog_options *o)
+{
+	struct wire_config *config = map_memory(b, ".rodata.config");
+	int ret;
+
+	config->follow_children = o->follow_children;
+	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
+	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "rings"), b->n_cpus);
+	if (ret)
+		return ret;
+	ret = bpf_object__load(b->object);
+	if (ret)
+		return ret;
+	b->control = map_memory(b, ".data.control");
+	b->rings_fd = bpf_object__find_map_fd_by_name(b->object, "rings");
+	b->targets_fd = bpf_object__find_map_fd_by_name(b->object, "targets");
+	b->totals_fd = bpf_object__find_map_fd_by_name(b->object, "totals");
+	return 0;
+}
+
+int bpfprog_open(struct bpfprog **out, const struct bpfprog_options *o, struct err *err)
+{
+	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "ispot");
+	struct bpfprog *b = xcalloc(1, sizeof(*b));
+	int ret;
+
+	libbpf_set_print(print_libbpf);
+	b->n_cpus = libbpf_num_possible_cpus();
+	b->object = bpf_object__open_mem(ispot_bpf_record_start,
+					 ispot_bpf_record_end - ispot_bpf_record_start, &opts);
+	ret = b->object ? load(b, o) : -errno;
+	if (ret) {
+		bpfprog_free(b);
+		return load_error(err, ret);
+	}
+	*out = b;
+	return 0;
+}
+
+int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd)
+{
+	return bpf_map_update_elem(b->rings_fd, &cpu, &fd, BPF_ANY) ? -errno : 0;
+}
+
+int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err)
+{
+	for (size_t i = 0; i < N_SCHEDULER; i++) {
+		b->links[i] = bpf_program__attach(program_by_name(b, scheduler_programs[i]));
+		if (!b->links[i])
+			return err_set(err, -errno,
+				       "cannot watch the scheduler (%s: %s); the kernel needs "
+				       "CONFIG_BPF_EVENTS",
+				       scheduler_programs[i], strerror(errno));
+	}
+	return 0;
+}
+
+int bpfprog_attach_event(struct bpfprog *b, enum point_class class, int event_fd, struct err *err)
+{
+	const char *name = class == POINT_ENTRY	   ? "on_entry"
+			   : class == POINT_RETURN ? "on_return"
+						   : "on_ret_site";
+	int fd = bpf_program__fd(program_by_name(b, name));
+
+	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, fd))
+		return err_set(err, -errno, "the kernel takes no BPF program on a uprobe event (%s); "
+					    "it needs CONFIG_BPF_EVENTS and CONFIG_UPROBE_EVENTS",
+			       strerror(errno));
+	return 0;
+}
+
+int bpfprog_add_target(struct bpfprog *b, pid_t tgid)
+{
+	uint32_t key = tgid, one = 1;
+
+	return bpf_map_update_elem(b->targets_fd, &key, &one, BPF_ANY) ? -errno : 0;
+}
+
+bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid)
+{
+	uint32_t key = tgid, value;
+
+	return bpf_map_lookup_elem(b->targets_fd, &key, &value) == 0;
+}
+
+void bpfprog_record(struct bpfprog *b, bool on)
+{
+	b->control->launched_tgid = 0;
+	b->control->recording = on;
+}
+
+void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid)
+{
+	b->control->launched_tgid = tgid;
+}
+
+void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *sum)
+{
+	struct wire_totals *all = xcalloc(b->n_cpus, sizeof(*all));
+	uint32_t zero = 0;
+
+	memset(sum, 0, sizeof(*sum));
+	if (!bpf_map_lookup_elem(b->totals_fd, &zero, all))
+		for (uint32_t i = 0; i < b->n_cpus; i++) {
+			if (cpu != UINT32_MAX && cpu != i)
+				continue;
+			sum->calls += all[i].calls;
+			sum->calls_lost += all[i].calls_lost;
+			sum->others += all[i].others;
+			sum->others_lost += all[i].others_lost;
+		}
+	free(all);
+}
+
+void bpfprog_free(struct bpfprog *b)
+{
+	if (!b)
+		return;
+	for (size_t i = 0; i < N_SCHEDULER; i++)
+		bpf_link__destroy(b->links[i]);
+	bpf_object__close(b->object);
+	free(b);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The BPF programs of a recording (probes/bpf/record.bpf.c), loaded and attached. bpfprog.c is
+ * the one file that includes libbpf. Needs CAP_BPF and CAP_PERFMON (root), kernel >= 5.10 with BTF.
+ */
+#ifndef ISPOT_PROBES_BPFPROG_H
+#define ISPOT_PROBES_BPFPROG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "probes/dynevent.h"
+
+struct bpfprog;
+struct err;
+struct wire_totals;
+
+struct bpfprog_options {
+	bool follow_children;
+	unsigned kernel_version; /* KERNEL_VERSION() as in system.h */
+};
+
+/* -EPERM, -ENOTSUP (no BTF, no BPF), or what the loader said, with its sentence. */
+int bpfprog_open(struct bpfprog **b, const struct bpfprog_options *o, struct err *err);
+
+int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd); /* 0 or -errno */
+int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err);
+
+/* The program of a point class onto one perf event of a dynamic event; once per dynamic event. */
+int bpfprog_attach_event(struct bpfprog *b, enum point_class class, int event_fd, struct err *err);
+
+int bpfprog_add_target(struct bpfprog *b, pid_t tgid); /* 0 or -errno */
+bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid);
+
+void bpfprog_record(struct bpfprog *b, bool on);
+/* Recording starts with the exec of this process. */
+void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);
+
+/* What was made so far: one CPU's, or with cpu = UINT32_MAX the sum. */
+void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *totals);
+
+void bpfprog_free(struct bpfprog *b);
+
+#endif

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/drain.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probes/bpf/wire.h"
+#include "probes/bpfprog.h"
+#include "probes/ring.h"
+#include "trace/record.h"
+#include "trace/writer.h"
+
+/* The raw part of a sample whose sample_type is PERF_SAMPLE_RAW alone. */
+struct raw_sample {
+	struct perf_event_header header;
+	uint32_t size;
+	char data[];
+} __attribute__((packed));
+
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
+struct mmap2_record {
+	struct perf_event_header header;
+	uint32_t pid, tid;
+	uint64_t address, length, page_offset;
+	uint32_t major, minor;
+	uint64_t inode, generation;
+	uint32_t prot, flags;
+	char path[];
+};
+
+void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs, uint32_t n_cpus)
+{
+	memset(d, 0, sizeof(*d));
+	d->writer = w;
+	d->programs = programs;
+	d->n_cpus = n_cpus;
+	d->cpus = xcalloc(n_cpus, sizeof(*d->cpus));
+}
+
+static void put(struct drain *d, const struct record *r)
+{
+	int ret = trace_writer_record(d->writer, r);
+
+	if (ret)
+		d->error = ret;
+}
+
+static struct record record_of(const struct wire_head *h, uint32_t cpu, uint32_t kind)
+{
+	struct record r = { 0 };
+
+	r.time_ns = h->time_ns;
+	r.kind = kind;
+	r.cpu = cpu;
+	r.tid = h->tid;
+	r.tgid = h->tgid;
+	return r;
+}
+
+static void put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b, uint64_t c)
+{
+	r->n_values = n;
+	r->values[0] = a;
+	r->values[1] = b;
+	r->values[2] = c;
+	put(d, r);
+}
+
+static void put_lost(struct drain *d, uint32_t cpu, uint64_t now_ns, uint64_t count)
+{
+	struct record r = { .time_ns = now_ns, .kind = REC_LOST, .cpu = cpu };
+
+	put_values(d, &r, 2, count, d->cpus[cpu].last_ns ? d->cpus[cpu].last_ns : now_ns, 0);
+}
+
+static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu)
+{
+	if (w->flags & WIRE_PREV) {
+		struct record r = record_of(&w->h, cpu, REC_SWITCH_OUT);
+		put_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
+	}
+	if (w->flags & WIRE_NEXT) {
+		struct record r = record_of(&w->h, cpu, REC_SWITCH_IN);
+		r.tid = w->next_tid;
+		r.tgid = w->next_tgid;
+		put_values(d, &r, 0, 0, 0, 0);
+	}
+}
+
+static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, uint32_t kind)
+{
+	struct record r = record_of(&w->h, cpu, kind);
+
+	if (kind == REC_FORK)
+		put_values(d, &r, 2, w->other_tid, w->other_tgid, 0);
+	else if (kind == REC_WAKING)
+		put_values(d, &r, 1, w->other_tid, 0, 0);
+	else
+		put_values(d, &r, 0, 0, 0, 0);
+}
+
+static void put_name(struct drain *d, const struct wire_head *h, uint32_t cpu, uint32_t kind, const char *name,
+		     size_t room)
+{
+	struct record r = record_of(h, cpu, kind);
+
+	r.bytes = name;
+	r.n_bytes = strnlen(name, room);
+	put(d, &r);
+}
+
+/* The kernel renames the thread a moment before it says that an exec succeeded; both are said here. */
+static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
+{
+	const char *path = w->name, *end = memchr(path, '\0', sizeof(w->name));
+	const char *slash = end ? memrchr(path, '/', end - path) : NULL;
+	const char *base = slash ? slash + 1 : path;
+	size_t room = w->name + sizeof(w->name) - base;
+
+	d->execs++;
+	put_name(d, &w->h, cpu, REC_EXEC, path, sizeof(w->name));
+	put_name(d, &w->h, cpu, REC_COMM, base, room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);
+}
+
+static void on_raw(struct drain *d, const void *data, uint32_t cpu)
+{
+	const struct wire_call *call = data;
+	uint32_t kind = call->h.head >> WIRE_ID_BITS;
+	struct drain_cpu *c = &d->cpus[cpu];
+
+	if (c->pending_lost) {
+		put_lost(d, cpu, call->h.time_ns, c->pending_lost);
+		c->pending_lost = 0;
+	}
+	c->last_ns = call->h.time_ns;
+	switch (kind) {
+	case WIRE_ENTRY:
+	case WIRE_EXIT: {
+		int ret = trace_writer_call(d->writer, cpu, kind == WIRE_ENTRY ? REC_ENTRY : REC_EXIT,
+					    call->h.time_ns, call->h.tid, call->h.tgid,
+					    call->h.head & WIRE_ID_MASK, call->sp);
+		d->calls++;
+		if (ret)
+			d->error = ret;
+		break;
+	}
+	case WIRE_SWITCH:
+		on_switch(d, data, cpu);
+		break;
+	case WIRE_WAKING:
+		on_task(d, data, cpu, REC_WAKING);
+		break;
+	case WIRE_FORK:
+		on_task(d, data, cpu, REC_FORK);
+		break;
+	case WIRE_TASK_EXIT:
+		on_task(d, data, cpu, REC_TASK_EXIT);
+		break;
+	case WIRE_COMM:
+		put_name(d, data, cpu, REC_COMM, ((const struct wire_name *)data)->name, WIRE_COMM_MAX);
+		break;
+	case WIRE_EXEC:
+		on_exec(d, data, cpu);
+		break;
+	}
+}
+
+static void on_mapping(struct drain *d, const struct mmap2_record *m)
+{
+	if (!m->inode || !bpfprog_is_target(d->programs, m->pid))
+		return;
+	for (size_t i = 0; i < d->n_mappings; i++)
+		if (d->mappings[i].inode == m->inode && d->mappings[i].pid == (pid_t)m->pid)
+			return;
+	if (d->n_mappings == DRAIN_MAPPINGS_MAX) {
+		d->mappings_overflowed = true;
+		return;
+	}
+	d->mappings[d->n_mappings++] = (struct drain_mapping){
+		.pid = m->pid,
+		.address = m->address,
+		.device_major = m->major,
+		.device_minor = m->minor,
+		.inode = m->inode,
+	};
+}
+
+static void visit(void *ctx, const struct ring *ring, const struct perf_event_header *h)
+{
+	struct drain *d = ctx;
+
+	switch (h->type) {
+	case PERF_RECORD_SAMPLE:
+		if (h->misc & PERF_RECORD_MISC_CPUMODE_MASK && d->on_sample)
+			d->on_sample(d->on_sample_ctx, ring, h);
+		else
+			on_raw(d, ((const struct raw_sample *)h)->data, ring->cpu);
+		break;
+	case PERF_RECORD_LOST: {
+		uint64_t lost = ((const struct lost_record *)h)->lost;
+
+		d->cpus[ring->cpu].pending_lost += lost;
+		d->cpus[ring->cpu].reported_lost += lost;
+		break;
+	}
+	case PERF_RECORD_MMAP2:
+		on_mapping(d, (const struct mmap2_record *)h);
+		break;
+	}
+}
+
+int drain_run(struct drain *d, struct rings *rings)
+{
+	for (uint32_t i = 0; i < rings->n; i++)
+		d->bytes += ring_drain(&rings->rings[i], visit, d);
+	return d->error;
+}
+
+void drain_finish(struct drain *d, struct rings *rings, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < rings->n; i++) {
+		uint32_t cpu = rings->rings[i].cpu;
+		struct wire_totals made;
+		uint64_t refused;
+
+		bpfprog_totals(d->programs, cpu, &made);
+		refused = made.calls_lost + made.others_lost;
+		if (refused > d->cpus[cpu].reported_lost)
+			d->cpus[cpu].pending_lost += refused - d->cpus[cpu].reported_lost;
+		if (d->cpus[cpu].pending_lost)
+			put_lost(d, cpu, now_ns, d->cpus[cpu].pending_lost);
+		d->cpus[cpu].pending_lost = 0;
+	}
+}
+
+void drain_release(struct drain *d)
+{
+	free(d->cpus);
+	d->cpus = NULL;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From the rings to the file: translates what the BPF programs and CPU-wide events wrote into
+ * trace records, CPU by CPU, places every loss, and notes the mappings of files not seen before.
+ * After drain_init nothing here allocates.
+ */
+#ifndef ISPOT_PROBES_DRAIN_H
+#define ISPOT_PROBES_DRAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct bpfprog;
+struct ring;
+struct rings;
+struct trace_writer;
+
+/* A file that a process of the target has just mapped executable. */
+struct drain_mapping {
+	pid_t pid;
+	uint64_t address;
+	uint32_t device_major, device_minor;
+	uint64_t inode;
+};
+
+#define DRAIN_MAPPINGS_MAX 256
+
+struct drain_cpu {
+	uint64_t last_ns;      /* of the newest record read from this CPU */
+	uint64_t pending_lost; /* records the kernel reported lost, to be placed before the next one */
+	uint64_t reported_lost; /* the sum of those */
+};
+
+/* A sample of another CPU-wide event sharing the ring (the hybrid's): raw perf record. */
+typedef void (*drain_sample_fn)(void *ctx, const struct ring *ring, const void *record);
+
+struct drain {
+	struct trace_writer *writer;
+	const struct bpfprog *programs; /* says which processes are the target's */
+	struct drain_cpu *cpus;         /* [cpu number] */
+	uint32_t n_cpus;
+	uint64_t calls;                 /* entries and exits read */
+	uint64_t bytes;                 /* read from the rings */
+	uint64_t execs;                 /* of the target */
+	int error;                      /* the writer's sticky error, 0: none */
+	struct drain_mapping mappings[DRAIN_MAPPINGS_MAX]; /* taken and reset by the owner */
+	size_t n_mappings;
+	bool mappings_overflowed;       /* more than fit: look at /proc instead */
+	drain_sample_fn on_sample;      /* NULL: none */
+	void *on_sample_ctx;
+};
+
+void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs, uint32_t n_cpus);
+/* Everything that is in the rings now. 0, or the writer's error. */
+int drain_run(struct drain *d, struct rings *rings);
+/* After the last run: losses that no record of the ring reported (design fact 10). */
+void drain_finish(struct drain *d, struct rings *rings, uint64_t now_ns);
+void drain_release(struct drain *d);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/plan.h"
+
+#include <linux/version.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "symbol/dso.h"
+
+static bool place(struct planned *p, unsigned kernel_version)
+{
+	const struct dso_function *f = p->what.function;
+	struct placement_input in = {
+		.machine = dso_machine(p->what.dso) == DSO_AARCH64 ? PLACE_AARCH64 : PLACE_X86_64,
+		.address = f->address,
+		.nop5_optimised = kernel_version >= KERNEL_VERSION(6, 18, 0),
+	};
+	size_t readable;
+
+	in.code = dso_code(p->what.dso, f->address, &readable);
+	if (!in.code) {
+		p->reason = "its code is not in the file";
+		return false;
+	}
+	in.size_bytes = f->size < readable ? f->size : readable;
+	placement_find(&in, &p->place);
+	if (!p->place.possible)
+		p->reason = p->place.reason;
+	return p->place.possible;
+}
+
+static void plan_one(struct planned *p, const struct target_traits *traits, unsigned kernel_version)
+{
+	p->reason = "";
+	if (p->what.function->ifunc) {
+		p->reason = "an IFUNC: the loader chooses the implementation; name that one";
+		return;
+	}
+	if (!place(p, kernel_version))
+		return;
+	exit_choose(traits, p->what.dso, p->what.function, &p->place, kernel_version, &p->exit);
+	p->possible = !p->exit.refused;
+	if (p->exit.refused)
+		p->reason = p->exit.reason;
+}
+
+void plan_add(struct plan *plan, const struct selection *s, size_t first,
+	      const struct target_traits *traits, unsigned kernel_version)
+{
+	for (size_t i = first; i < s->chosen.n; i++) {
+		struct planned *p = xcalloc(1, sizeof(*p));
+
+		p->what = s->chosen.data[i];
+		plan_one(p, traits, kernel_version);
+		*vec_add(plan) = p;
+	}
+}
+
+void plan_release(struct plan *plan)
+{
+	vec_for_each(plan, struct planned *, p) free(*p);
+	vec_release(plan);
+}
+
+void planned_describe(const struct planned *p, struct meta_function *f)
+{
+	const struct dso_function *what = p->what.function;
+	struct dso_line line = dso_line_at(p->what.dso, what->address);
+
+	f->name = what->name;
+	f->symbol = what->symbol;
+	f->address = what->address;
+	f->size_bytes = what->size;
+	f->probe_offset = p->place.entry_offset;
+	f->class = p->place.class;
+	f->exit = p->exit.mech;
+	f->file = line.file;
+	f->line = line.line;
+	f->block = "function";
+	f->blocking = blocking_kind(what->symbol) != NULL;
+	f->chosen = true;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From "these functions" to "these probes": placement and exit mechanism of each chosen function,
+ * as `record` will use them and `check` shows them.
+ */
+#ifndef ISPOT_PROBES_PLAN_H
+#define ISPOT_PROBES_PLAN_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+#include "probes/exitmech.h"
+#include "probes/placement.h"
+#include "probes/select.h"
+
+struct planned {
+	struct selected what;
+	struct placement place;
+	struct exit_choice exit;
+	bool possible;
+	const char *reason; /* why not possible; "" otherwise. Lives as long as the planned */
+};
+
+struct plan {
+	VEC(struct planned *) /* heap elements: reason may point into its own placement */
+};
+
+/* Plans every element of the selection from index first on; kernel_version as KERNEL_VERSION(). */
+void plan_add(struct plan *plan, const struct selection *s, size_t first,
+	      const struct target_traits *traits, unsigned kernel_version);
+void plan_release(struct plan *plan);
+
+/* The function's meta line data; set, id and object numbers are the caller's to fill. */
+void planned_describe(const struct planned *p, struct meta_function *f);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/probeset.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "probes/bpfprog.h"
+#include "probes/plan.h"
+#include "symbol/dso.h"
+
+static const enum point_class class_of[SET_CLASSES] = {
+	[SET_ENTRY] = POINT_ENTRY,
+	[SET_RETURN] = POINT_RETURN,
+	[SET_RET_SITES] = POINT_EXIT,
+};
+
+void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id)
+{
+	*set = (struct probeset){ .id = id };
+	for (int c = 0; c < SET_CLASSES; c++)
+		set->events[c] = dynevent_new(session, class_of[c], id);
+}
+
+static void add_point(struct probeset *set, int c, const struct planned *p, const char *path,
+		      uint32_t offset, uint32_t id)
+{
+	uint64_t address = p->what.function->address + offset;
+
+	dynevent_add(set->events[c], path, dso_address_to_offset(p->what.dso, address), id);
+}
+
+/* The kernel reads the page when it sets the breakpoint; where that read fails the probe is silently absent. */
+static void read_page(const char *path, uint64_t file_offset)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	if (fd < 0)
+		return;
+	if (pread(fd, &byte, 1, file_offset) < 0)
+		errno = 0;
+	close(fd);
+}
+
+void probeset_add(struct probeset *set, const struct planned *p,
+		  const char *path, uint32_t id)
+{
+	read_page(path, dso_address_to_offset(p->what.dso, p->what.function->address));
+	add_point(set, SET_ENTRY, p, path, p->place.entry_offset, id);
+	if (p->exit.mech == EXIT_RETURN)
+		add_point(set, SET_RETURN, p, path, p->place.return_offset, id);
+	if (p->exit.mech == EXIT_RET_SITES)
+		for (uint32_t i = 0; i < p->place.n_ret_sites; i++)
+			add_point(set, SET_RET_SITES, p, path, p->place.ret_sites[i], id);
+}
+
+int probeset_create(struct probeset *set, void (*refused)(void *ctx, uint32_t function_id, int errnum),
+		    void *ctx, struct err *err)
+{
+	int ret = 0;
+
+	for (int c = 0; c < SET_CLASSES && !ret; c++) {
+		if (dynevent_n(set->events[c])) {
+			ret = dynevent_create(set->events[c], refused, ctx, err);
+			continue;
+		}
+		dynevent_delete(set->events[c]);
+		set->events[c] = NULL;
+	}
+	return ret;
+}
+
+int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err)
+{
+	/* Exits first: an entry whose exit is not probed yet would stay open for good. */
+	for (int c = SET_CLASSES - 1; c >= 0; c--) {
+		int fd, ret;
+
+		if (!set->events[c])
+			continue;
+		fd = dynevent_open(set->events[c], pid, 0, 1, err);
+		if (fd < 0)
+			return fd;
+		ret = set->attached ? 0 : bpfprog_attach_event(b, class_of[c], fd, err);
+		if (ret)
+			return ret;
+	}
+	set->attached = true;
+	return 0;
+}
+
+int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *err)
+{
+	for (int c = SET_CLASSES - 1; c >= 0; c--) {
+		int fd = set->events[c] ? dynevent_open(set->events[c], tid, inherit, 1, err) : 0;
+
+		if (fd < 0)
+			return fd;
+	}
+	return 0;
+}
+
+void probeset_release(struct probeset *set)
+{
+	for (int c = 0; c < SET_CLASSES; c++) {
+		if (set->events[c])
+			dynevent_delete(set->events[c]);
+		set->events[c] = NULL;
+	}
+	set->attached = false;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A set: functions whose probes are registered, opened and removed together. Functions that
+ * join a running recording form a set of their own (design fact 5). A set is up to three dynamic
+ * events (entry, return, ret sites), each with one perf event that carries the program and, per
+ * thread or process of the target, a carrier: an inherited event without a program that lets
+ * children's address spaces through the kernel's filter (design fact 3).
+ */
+#ifndef ISPOT_PROBES_PROBESET_H
+#define ISPOT_PROBES_PROBESET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "probes/dynevent.h"
+
+struct bpfprog;
+struct err;
+struct planned;
+
+enum { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_CLASSES };
+
+struct probeset {
+	uint32_t id;
+	struct dynevent *events[SET_CLASSES]; /* NULL: no such points */
+	bool attached;                        /* the programs are on */
+};
+
+void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id);
+/* The function's points; function_id is what its records carry. path opens its file from here. */
+void probeset_add(struct probeset *set, const struct planned *p,
+		  const char *path, uint32_t function_id);
+/* Registers all points. refused is told each one the kernel does not take. */
+int probeset_create(struct probeset *set, void (*refused)(void *ctx, uint32_t function_id, int errnum),
+		    void *ctx, struct err *err);
+/* Opens it on one process (the first call also attaches the programs): records flow from here on. */
+int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err);
+/* A carrier on a thread, so that its threads' and children's calls are seen. -ESRCH: it is gone. */
+int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *err);
+/* Closes and deletes everything; idempotent. */
+void probeset_release(struct probeset *set);
+
+#endif

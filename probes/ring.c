@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/ring.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+static size_t round_up(size_t bytes)
+{
+	size_t size = sysconf(_SC_PAGESIZE);
+
+	while (size < bytes)
+		size *= 2;
+	return size;
+}
+
+static int open_output_event(uint32_t cpu, size_t data_bytes)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_BPF_OUTPUT,
+		.sample_type = PERF_SAMPLE_RAW,
+		.sample_period = 1,
+		.watermark = 1,
+		.wakeup_watermark = data_bytes / 8,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static int ring_open(struct ring *r, size_t data_bytes, struct err *err)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	r->fd = open_output_event(r->cpu, data_bytes);
+	if (r->fd < 0)
+		return err_set(err, -errno, "cannot open a ring on CPU %u: %s%s", r->cpu, strerror(errno),
+			       errno == EMFILE ? "; raise the limit with ulimit -n" : "");
+	r->map = mmap(NULL, page + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
+	if (r->map == MAP_FAILED) {
+		r->map = NULL;
+		return err_set(err, -errno,
+			       "cannot map a ring of %zu KiB on CPU %u: %s; ask for less with -m, or "
+			       "raise kernel.perf_event_mlock_kb or ulimit -l",
+			       data_bytes >> 10, r->cpu, strerror(errno));
+	}
+	r->data_bytes = data_bytes;
+	r->bounce = xmalloc(RING_RECORD_MAX);
+	return ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0) ? err_set(err, -errno, "cannot enable a ring: %s",
+								strerror(errno))
+						      : 0;
+}
+
+int rings_open(struct rings *rings, const struct cpus *cpus, size_t bytes, struct err *err)
+{
+	rings->rings = xcalloc(cpus->n, sizeof(*rings->rings));
+	rings->n = cpus->n;
+	for (uint32_t i = 0; i < cpus->n; i++)
+		rings->rings[i].fd = -1;
+	for (uint32_t i = 0; i < cpus->n; i++) {
+		rings->rings[i].cpu = cpus->online[i];
+		int ret = ring_open(&rings->rings[i], round_up(bytes), err);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+void rings_release(struct rings *rings)
+{
+	for (uint32_t i = 0; i < rings->n; i++) {
+		struct ring *r = &rings->rings[i];
+
+		if (r->map)
+			munmap(r->map, sysconf(_SC_PAGESIZE) + r->data_bytes);
+		if (r->fd >= 0)
+			close(r->fd);
+		free(r->bounce);
+	}
+	free(rings->rings);
+	memset(rings, 0, sizeof(*rings));
+}
+
+int ring_share(const struct ring *r, int fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) ? -errno : 0;
+}
+
+/* The record at tail, put together in bounce where it wraps around the end. */
+static const struct perf_event_header *record_at(struct ring *r, const char *data, uint64_t tail)
+{
+	size_t at = tail & (r->data_bytes - 1);
+	const struct perf_event_header *h = (const void *)(data + at);
+
+	if (at + h->size > r->data_bytes) {
+		size_t first = r->data_bytes - at;
+
+		memcpy(r->bounce, data + at, first);
+		memcpy((char *)r->bounce + first, data, h->size - first);
+		h = r->bounce;
+	}
+	return h;
+}
+
+size_t ring_drain(struct ring *r, ring_visit visit, void *ctx)
+{
+	struct perf_event_mmap_page *control = r->map;
+	const char *data = (const char *)r->map + sysconf(_SC_PAGESIZE);
+	uint64_t tail = control->data_tail, start = tail, given_back = tail;
+	uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+
+	while (tail < head) {
+		const struct perf_event_header *h = record_at(r, data, tail);
+
+		tail += h->size;
+		visit(ctx, r, h);
+		/* The writers get their room back as we go, not only at the end of a long drain. */
+		if (tail - given_back >= r->data_bytes / 16) {
+			__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
+			given_back = tail;
+		}
+	}
+	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
+	return tail - start;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/target.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+static void child(int go_fd, int status_fd, char *const *argv)
+{
+	sigset_t none;
+	int error;
+	char go;
+
+	if (read(go_fd, &go, 1) != 1)
+		_exit(125);
+	sigemptyset(&none);
+	signal(SIGINT, SIG_DFL);
+	signal(SIGTERM, SIG_DFL);
+	signal(SIGPIPE, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	execvp(argv[0], argv);
+	error = errno;
+	if (write(status_fd, &error, sizeof(error)) < 0)
+		_exit(125);
+	_exit(127);
+}
+
+int launch_start(struct launch *l, char *const *argv, struct err *err)
+{
+	int go[2], status[2];
+
+	*l = (struct launch){ .go_fd = -1, .status_fd = -1 };
+	if (pipe2(go, O_CLOEXEC))
+		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(status, O_CLOEXEC)) {
+		close(go[0]);
+		close(go[1]);
+		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
+	}
+	l->pid = fork();
+	if (l->pid == 0) {
+		close(go[1]);
+		child(go[0], status[1], argv);
+	}
+	close(go[0]);
+	close(status[1]);
+	l->go_fd = go[1];
+	l->status_fd = status[0];
+	if (l->pid < 0) {
+		l->pid = 0;
+		return err_set(err, -errno, "cannot start a process: %s", strerror(errno));
+	}
+	return 0;
+}
+
+int launch_exec(struct launch *l, char *const *argv, struct err *err)
+{
+	int error = 0;
+	ssize_t n = write(l->go_fd, "g", 1);
+
+	if (n == 1) {
+		do
+			n = read(l->status_fd, &error, sizeof(error));
+		while (n < 0 && errno == EINTR);
+	}
+	if (n != sizeof(error) || !error)
+		return 0;
+	err_set(err, -error, "cannot run '%s': %s", argv[0], strerror(error));
+	if (err)
+		err->exit_status = error == ENOENT ? 127 : 126;
+	return -error;
+}
+
+bool launch_poll(struct launch *l)
+{
+	if (!l->ended && l->pid && waitpid(l->pid, &l->status, WNOHANG) == l->pid)
+		l->ended = true;
+	return l->ended;
+}
+
+int launch_exit_status(const struct launch *l)
+{
+	return WIFSIGNALED(l->status) ? 128 + WTERMSIG(l->status) : WEXITSTATUS(l->status);
+}
+
+void launch_release(struct launch *l)
+{
+	bool waiting = l->go_fd >= 0;
+
+	if (l->go_fd >= 0)
+		close(l->go_fd);
+	if (l->status_fd >= 0)
+		close(l->status_fd);
+	l->go_fd = l->status_fd = -1;
+	if (waiting && l->pid && !l->ended)
+		launch_poll(l);
+}
+
+int target_threads(pid_t pid, struct pids *tids)
+{
+	struct dirent *e;
+	char path[64];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno == ENOENT ? -ESRCH : -errno;
+	tids->n = 0;
+	while ((e = readdir(dir)))
+		if (e->d_name[0] >= '0' && e->d_name[0] <= '9')
+			*vec_add(tids) = atoi(e->d_name);
+	closedir(dir);
+	return tids->n ? 0 : -ESRCH;
+}
+
+int target_comm(pid_t pid, pid_t tid, char *buf, size_t n)
+{
+	char path[64];
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	got = read(fd, buf, n - 1);
+	close(fd);
+	if (got <= 0)
+		return -ESRCH;
+	buf[got] = '\0';
+	buf[strcspn(buf, "\n")] = '\0';
+	return 0;
+}
+
+bool target_alive(pid_t pid)
+{
+	char path[64], line[512], *state;
+	ssize_t got;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	got = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (got <= 0)
+		return false;
+	line[got] = '\0';
+	state = strrchr(line, ')');
+	return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+}

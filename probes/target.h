@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What is recorded: a command to launch, held before its exec until the probes are in, or live processes. */
+#ifndef ISPOT_PROBES_TARGET_H
+#define ISPOT_PROBES_TARGET_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+
+struct err;
+
+struct launch {
+	pid_t pid;      /* 0: not started */
+	int go_fd;      /* writing a byte lets the child exec; closing it ends the child */
+	int status_fd;  /* reads the errno of a failed exec, or end of file */
+	bool ended;
+	int status;     /* as waitpid gives it, once ended */
+};
+
+struct pids {
+	VEC(pid_t)
+};
+
+/* Forks a child that waits. argv is execvp's. */
+int launch_start(struct launch *l, char *const *argv, struct err *err);
+/* Lets it exec. A failed exec: -ENOENT with exit status 127, others with 126. */
+int launch_exec(struct launch *l, char *const *argv, struct err *err);
+/* Looks, without waiting, whether it has ended. */
+bool launch_poll(struct launch *l);
+/* 0..255 as a shell says it: 128 + signal where one killed it. */
+int launch_exit_status(const struct launch *l);
+/* Ends a child that never got to exec, closes descriptors. A running command is left alone. */
+void launch_release(struct launch *l);
+
+/* Threads of a process from /proc/PID/task. -ESRCH: gone. */
+int target_threads(pid_t pid, struct pids *tids);
+int target_comm(pid_t pid, pid_t tid, char *buf, size_t n); /* 0 or -errno; no newline */
+bool target_alive(pid_t pid); /* and not a zombie */
+
+#endif
