@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
+#include "probes/target.h"
 
 extern const unsigned char ispot_bpf_record_start[], ispot_bpf_record_end[];
 
@@ -152,6 +153,16 @@ bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid)
 	uint32_t key = tgid, value;
 
 	return bpf_map_lookup_elem(b->targets_fd, &key, &value) == 0;
+}
+
+void bpfprog_targets(const struct bpfprog *b, struct pids *tgids)
+{
+	uint32_t key, *previous = NULL;
+
+	while (!bpf_map_get_next_key(b->targets_fd, previous, &key)) {
+		*vec_add(tgids) = key;
+		previous = &key;
+	}
 }
 
 void bpfprog_record(struct bpfprog *b, bool on)

@@ -14,6 +14,7 @@
 
 struct bpfprog;
 struct err;
+struct pids;
 struct wire_totals;
 
 struct bpfprog_options {
@@ -32,6 +33,7 @@ int bpfprog_attach_event(struct bpfprog *b, enum point_class class, int event_fd
 
 int bpfprog_add_target(struct bpfprog *b, pid_t tgid); /* 0 or -errno */
 bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid);
+void bpfprog_targets(const struct bpfprog *b, struct pids *tgids); /* all that live, appended */
 
 void bpfprog_record(struct bpfprog *b, bool on);
 /* Recording starts with the exec of this process. */

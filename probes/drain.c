@@ -65,10 +65,10 @@ static struct record record_of(const struct wire_head *h, uint32_t cpu, uint32_t
 
 static void put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b, uint64_t c)
 {
+	const uint64_t values[RECORD_VALUES_MIN] = { a, b, c };
+
 	r->n_values = n;
-	r->values[0] = a;
-	r->values[1] = b;
-	r->values[2] = c;
+	r->values = values;
 	put(d, r);
 }
 
@@ -197,10 +197,7 @@ static void visit(void *ctx, const struct ring *ring, const struct perf_event_he
 
 	switch (h->type) {
 	case PERF_RECORD_SAMPLE:
-		if (h->misc & PERF_RECORD_MISC_CPUMODE_MASK && d->on_sample)
-			d->on_sample(d->on_sample_ctx, ring, h);
-		else
-			on_raw(d, ((const struct raw_sample *)h)->data, ring->cpu);
+		on_raw(d, ((const struct raw_sample *)h)->data, ring->cpu);
 		break;
 	case PERF_RECORD_LOST: {
 		uint64_t lost = ((const struct lost_record *)h)->lost;

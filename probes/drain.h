@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * From the rings to the file: translates what the BPF programs and CPU-wide events wrote into
+ * From the rings to the file: translates what the BPF programs wrote into
  * trace records, CPU by CPU, places every loss, and notes the mappings of files not seen before.
  * After drain_init nothing here allocates.
  */
@@ -33,9 +33,6 @@ struct drain_cpu {
 	uint64_t reported_lost; /* the sum of those */
 };
 
-/* A sample of another CPU-wide event sharing the ring (the hybrid's): raw perf record. */
-typedef void (*drain_sample_fn)(void *ctx, const struct ring *ring, const void *record);
-
 struct drain {
 	struct trace_writer *writer;
 	const struct bpfprog *programs; /* says which processes are the target's */
@@ -48,8 +45,6 @@ struct drain {
 	struct drain_mapping mappings[DRAIN_MAPPINGS_MAX]; /* taken and reset by the owner */
 	size_t n_mappings;
 	bool mappings_overflowed;       /* more than fit: look at /proc instead */
-	drain_sample_fn on_sample;      /* NULL: none */
-	void *on_sample_ctx;
 };
 
 void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs, uint32_t n_cpus);

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/session.h"
+
+#include <errno.h>
+#include <linux/version.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "probes/bpf/wire.h"
+#include "probes/bpfprog.h"
+#include "probes/session_private.h"
+#include "symbol/dso.h"
+#include "trace/writer.h"
+
+#define DRAIN_INTERVAL_MS 100
+#define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
+
+static unsigned running_kernel(void)
+{
+	unsigned major = 0, minor = 0, patch = 0;
+	struct utsname u;
+
+	uname(&u);
+	sscanf(u.release, "%u.%u.%u", &major, &minor, &patch);
+	return KERNEL_VERSION(major, minor, patch > 255 ? 255 : patch);
+}
+
+/* 8 MiB hold 0.1 s of a CPU that does nothing but hit probes; many CPUs share 256 MiB. */
+static size_t default_ring_bytes(uint32_t cpus)
+{
+	size_t bytes = 8u << 20;
+
+	while (bytes > 512u << 10 && bytes * cpus > 256u << 20)
+		bytes /= 2;
+	return bytes;
+}
+
+/* Carriers need a descriptor per thread and event: take what the system allows. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		if (geteuid() == 0 && limit.rlim_max < 1u << 20)
+			limit.rlim_max = 1u << 20;
+		limit.rlim_cur = limit.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &limit))
+			log_detail("the descriptor limit stays: %s", strerror(errno));
+	}
+}
+
+/* Signals end the recording in order; SIGPIPE becomes the writer's EPIPE. */
+static int take_signals(struct session *s, struct err *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signal_fd < 0 ? err_set(err, -errno, "cannot take signals: %s", strerror(errno)) : 0;
+}
+
+static int open_kernel_side(struct session *s, struct err *err)
+{
+	struct bpfprog_options o = {
+		.follow_children = s->options.inherit,
+		.kernel_version = s->kernel_version,
+	};
+	size_t ring_bytes = s->options.ring_bytes ? s->options.ring_bytes : default_ring_bytes(s->cpus.n);
+	int ret;
+
+	ret = dynevent_session_open(&s->dynevents, err);
+	if (!ret)
+		ret = bpfprog_open(&s->programs, &o, err);
+	if (!ret)
+		ret = rings_open(&s->rings, &s->cpus, ring_bytes, err);
+	for (uint32_t i = 0; i < s->rings.n && !ret; i++) {
+		ret = bpfprog_set_ring(s->programs, s->rings.rings[i].cpu, s->rings.rings[i].fd);
+		if (ret)
+			err_set(err, ret, "cannot connect a ring: %s", strerror(-ret));
+	}
+	return ret;
+}
+
+static int check_pids(const struct session_options *o, struct err *err)
+{
+	for (size_t i = 0; i < o->n_pids; i++)
+		if (!target_alive(o->pids[i]))
+			return err_set(err, -ESRCH, "there is no process %d; see ps or pgrep", o->pids[i]);
+	return 0;
+}
+
+static int open_writer(struct session *s, struct err *err)
+{
+	struct trace_writer_options o = {
+		.path = s->options.output,
+		.n_cpus = s->cpus.n_possible,
+		.max_bytes = s->options.max_bytes,
+	};
+
+	return trace_writer_open(&s->writer, &o, err);
+}
+
+int session_open(struct session **out, const struct session_options *o, struct err *err)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+	struct probeset *set;
+	int ret;
+
+	s->options = *o;
+	s->signal_fd = -1;
+	s->launch.go_fd = s->launch.status_fd = -1;
+	s->kernel_version = running_kernel();
+	s->dsos = dso_cache_new();
+	s->reason = "command ended";
+	ret = cpus_read(&s->cpus);
+	if (ret)
+		err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
+	if (!ret)
+		ret = patterns_parse(&s->patterns, o->patterns, o->n_patterns, err);
+	if (!ret)
+		ret = check_pids(o, err);
+	if (!ret)
+		ret = session_select(s, err);
+	raise_descriptor_limit();
+	if (!ret)
+		ret = open_kernel_side(s, err);
+	if (!ret)
+		ret = take_signals(s, err);
+	if (!ret && o->argv)
+		ret = launch_start(&s->launch, o->argv, err);
+	if (!ret)
+		ret = open_writer(s, err);
+	if (!ret) {
+		drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
+		s->start_ns = clock_now_ns();
+		session_write_start(s);
+		session_write_objects(s, 0);
+		ret = session_build_set(s, 0, &set, err);
+	}
+	if (ret) {
+		session_free(s);
+		return ret;
+	}
+	*out = s;
+	return 0;
+}
+
+/* Probes onto the processes; the launched command's records begin with its exec. */
+static int start(struct session *s, struct err *err)
+{
+	const pid_t *pids = s->options.n_pids ? s->options.pids : &s->launch.pid;
+	size_t n = s->options.n_pids ? s->options.n_pids : 1;
+	int ret = 0;
+
+	for (size_t i = 0; i < n && !ret; i++) {
+		ret = bpfprog_add_target(s->programs, pids[i]);
+		if (ret)
+			return err_set(err, ret, "cannot note process %d: %s", pids[i], strerror(-ret));
+	}
+	ret = bpfprog_attach_scheduler(s->programs, err);
+	if (!ret)
+		ret = session_watch_mappings(s, err);
+	for (size_t k = 0; k < s->sets.n; k++)
+		for (size_t i = 0; i < n && !ret; i++)
+			ret = session_open_on_process(s, &s->sets.data[k], pids[i], err);
+	if (ret)
+		return ret;
+	for (size_t i = 0; i < s->options.n_pids; i++)
+		session_write_threads(s, pids[i]);
+	for (size_t k = 0; k < s->sets.n; k++)
+		session_write_set(s, &s->sets.data[k], true);
+	if (s->options.n_pids)
+		bpfprog_record(s->programs, s->options.delay_ns == 0);
+	else
+		bpfprog_record_from_exec(s->programs, s->options.delay_ns ? 0 : s->launch.pid);
+	return s->options.argv ? launch_exec(&s->launch, s->options.argv, err) : 0;
+}
+
+/* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
+static void on_signal(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		s->interrupts++;
+		if (s->launch.pid && !s->launch.ended && info.ssi_code != SI_KERNEL)
+			kill(s->launch.pid, info.ssi_signo);
+	}
+}
+
+static bool any_target_alive(const struct session *s)
+{
+	struct pids pids = { 0 };
+	bool any;
+
+	bpfprog_targets(s->programs, &pids);
+	any = pids.n > 0;
+	vec_release(&pids);
+	return any;
+}
+
+/* Why to stop now; NULL: go on. */
+static const char *reason_to_stop(struct session *s)
+{
+	uint64_t elapsed = clock_now_ns() - s->start_ns;
+
+	if (s->options.argv && launch_poll(&s->launch))
+		return "command ended";
+	if (s->interrupts > (s->options.argv ? 1u : 0u))
+		return "interrupted";
+	if (s->options.duration_ns && elapsed >= s->options.duration_ns + s->options.delay_ns)
+		return "duration";
+	if (s->options.n_pids && !any_target_alive(s))
+		return "processes ended";
+	return NULL;
+}
+
+static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
+{
+	int timeout_ms = DRAIN_INTERVAL_MS;
+	uint64_t elapsed = clock_now_ns() - s->start_ns, end = s->options.duration_ns + s->options.delay_ns;
+
+	if (s->options.duration_ns && elapsed < end && end - elapsed < DRAIN_INTERVAL_MS * 1000000ull)
+		timeout_ms = (end - elapsed) / 1000000 + 1;
+	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
+		log_detail("poll: %s", strerror(errno));
+}
+
+static int flush(struct session *s, struct err *err)
+{
+	s->last_flush_ns = clock_now_ns();
+	return trace_writer_flush(s->writer, err);
+}
+
+static void begin_after_delay(struct session *s)
+{
+	if (s->options.delay_ns && clock_now_ns() - s->start_ns >= s->options.delay_ns) {
+		s->options.delay_ns = 0;
+		s->start_ns = clock_now_ns();
+		bpfprog_record(s->programs, true);
+	}
+}
+
+static int writer_failed(struct session *s, struct err *err)
+{
+	int ret = flush(s, err);
+
+	s->reason = ret == -EFBIG ? "max-size" : ret == -ENOSPC || ret == -EDQUOT ? "disk full" : "write error";
+	return ret;
+}
+
+static int loop(struct session *s, struct err *err)
+{
+	struct pollfd *fds = xcalloc(s->rings.n + 2, sizeof(*fds));
+	uint32_t n = 0;
+	int ret = 0;
+
+	for (; n < s->rings.n; n++)
+		fds[n] = (struct pollfd){ .fd = s->rings.rings[n].fd, .events = POLLIN };
+	fds[n++] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
+	fds[n++] = (struct pollfd){
+		.fd = s->launch.pid ? (int)syscall(SYS_pidfd_open, s->launch.pid, 0) : -1,
+		.events = POLLIN,
+	};
+	for (;;) {
+		const char *reason;
+
+		wait_for_something(s, fds, n);
+		on_signal(s);
+		begin_after_delay(s);
+		reason = reason_to_stop(s);
+		if (drain_run(&s->drain, &s->rings)) {
+			ret = writer_failed(s, err);
+			break;
+		}
+		if (reason) {
+			s->reason = reason;
+			break;
+		}
+		if (s->drain.n_mappings)
+			ret = session_join_mapped(s, err);
+		if (!ret && clock_now_ns() - s->last_flush_ns >= FLUSH_INTERVAL_NS)
+			ret = flush(s, err) ? writer_failed(s, err) : 0;
+		if (ret)
+			break;
+	}
+	if (fds[n - 1].fd >= 0)
+		close(fds[n - 1].fd);
+	free(fds);
+	return ret;
+}
+
+/* Probes out first, so that what the target does from here on costs it nothing. */
+static void stop(struct session *s)
+{
+	bpfprog_record(s->programs, false);
+	session_unwatch_mappings(s);
+	for (size_t k = 0; k < s->sets.n; k++)
+		probeset_release(&s->sets.data[k]);
+	drain_run(&s->drain, &s->rings);
+	drain_finish(&s->drain, &s->rings, clock_now_ns());
+}
+
+/* A command that outlives the recording is ended as perf does it, so that `-d 10 ./server` returns. */
+static void end_command(struct session *s)
+{
+	if (!s->launch.pid || launch_poll(&s->launch))
+		return;
+	if (!s->options.n_pids && !strcmp(s->reason, "duration"))
+		kill(s->launch.pid, SIGTERM);
+	while (!launch_poll(&s->launch)) {
+		struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
+
+		poll(&fd, 1, 50);
+		on_signal(s);
+		if (s->interrupts > 1)
+			break;
+	}
+}
+
+static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
+{
+	struct wire_totals made;
+
+	bpfprog_totals(s->programs, UINT32_MAX, &made);
+	*r = (struct session_result){
+		.calls = s->drain.calls / 2,
+		.records = s->drain.calls,
+		.lost_records = made.calls - s->drain.calls,
+		.duration_ns = duration_ns,
+		.recorder_cpu_ns = clock_cpu_ns(),
+		.functions = s->n_probed,
+		.exit_status = s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
+		.reason = s->reason,
+	};
+}
+
+int session_run(struct session *s, struct session_result *result, struct err *err)
+{
+	struct err later = { 0 };
+	uint64_t duration_ns;
+	int ret = start(s, err), closed;
+
+	if (!ret)
+		ret = loop(s, err);
+	duration_ns = clock_now_ns() - s->start_ns;
+	stop(s);
+	end_command(s);
+	fill_result(s, duration_ns, result);
+	session_write_end(s, result);
+	result->file_bytes = trace_writer_bytes(s->writer);
+	closed = trace_writer_close(s->writer, ret ? &later : err);
+	s->writer = NULL;
+	return ret ? ret : closed;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	session_unwatch_mappings(s);
+	vec_for_each(&s->sets, struct probeset, set) probeset_release(set);
+	vec_release(&s->sets);
+	trace_writer_close(s->writer, NULL);
+	drain_release(&s->drain);
+	bpfprog_free(s->programs);
+	rings_release(&s->rings);
+	dynevent_session_close(s->dynevents);
+	launch_release(&s->launch);
+	if (s->signal_fd >= 0)
+		close(s->signal_fd);
+	plan_release(&s->plan);
+	selection_release(&s->selection);
+	patterns_free(s->patterns);
+	vec_for_each(&s->objects, struct session_object, o) free(o->path);
+	vec_release(&s->objects);
+	dso_cache_free(s->dsos);
+	free(s);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A recording from start to end: which functions, which processes, which file. Opens in the
+ * order that harms nobody (privileges, probes, rings, then the target), runs until one of the
+ * ends, removes every probe whatever happened, and closes the file with what is known.
+ */
+#ifndef ISPOT_PROBES_SESSION_H
+#define ISPOT_PROBES_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct session;
+
+struct session_options {
+	const char *const *patterns; /* -F words */
+	size_t n_patterns;
+	char *const *argv;       /* the command, NULL-terminated; NULL: none */
+	const pid_t *pids;       /* attach to these; the command, if any, then only bounds the recording */
+	size_t n_pids;
+	const char *output;      /* file, "-" standard output */
+	const char *command;     /* for the file: the command line as typed; "" on attach */
+	const char *options;     /* for the file: ispot's own options as typed */
+	const char *version;     /* for the file: ispot's own */
+	uint64_t duration_ns;    /* 0: no bound */
+	uint64_t delay_ns;       /* before recording begins */
+	uint64_t max_bytes;      /* of the file; 0: no bound */
+	uint64_t ring_bytes;     /* per CPU; 0: chosen by the number of CPUs */
+	bool inherit;            /* follow children */
+	bool calibrate;          /* measure the probes' cost before and after */
+};
+
+struct session_result {
+	uint64_t calls, records, lost_records, file_bytes, duration_ns, recorder_cpu_ns;
+	uint32_t functions;      /* probed */
+	int exit_status;         /* of the command; 0 on attach */
+	const char *reason;      /* why it ended: static string */
+};
+
+/* All the work up to the moment before the target runs or is touched. */
+int session_open(struct session **s, const struct session_options *o, struct err *err);
+/* Runs to the end. On an error too the file is closed with what there is, and *result filled. */
+int session_run(struct session *s, struct session_result *result, struct err *err);
+void session_free(struct session *s);
+
+#endif

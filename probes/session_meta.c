@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/session_private.h"
+#include "symbol/dso.h"
+#include "trace/meta.h"
+#include "trace/record.h"
+#include "trace/writer.h"
+
+static void write_line(struct session *s, struct text *line)
+{
+	trace_writer_meta(s->writer, line->s);
+	text_release(line);
+}
+
+static uint64_t unix_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* The cycle counter's speed against the clock, over a few milliseconds. */
+static double measure_cycles_per_ns(void)
+{
+	uint64_t t0 = clock_now_ns(), c0 = clock_cycles(), t1, c1;
+
+	if (!c0)
+		return NAN;
+	clock_sleep_ns(5000000);
+	t1 = clock_now_ns();
+	c1 = clock_cycles();
+	return (double)(c1 - c0) / (t1 - t0);
+}
+
+void session_write_start(struct session *s)
+{
+	struct text line = { 0 };
+	struct utsname u;
+	struct meta_session m = {
+		.version = TRACE_VERSION,
+		.ispot_version = s->options.version,
+		.command = s->options.command,
+		.pid = s->options.n_pids ? (uint64_t)s->options.pids[0] : (uint64_t)s->launch.pid,
+		.start_ns = s->start_ns,
+		.start_unix_ns = unix_ns() - (clock_now_ns() - s->start_ns),
+		.clock = "monotonic",
+		.cycles_per_ns = measure_cycles_per_ns(),
+		.cpus = s->cpus.n,
+		.pmu = "none",
+		.producer = "bpf",
+		.period = 1,
+		.attached = s->options.n_pids > 0,
+		.options = s->options.options,
+	};
+
+	uname(&u);
+	m.hostname = u.nodename;
+	m.kernel = u.release;
+	m.machine = u.machine;
+	meta_print_session(&m, &line);
+	write_line(s, &line);
+}
+
+void session_write_objects(struct session *s, size_t first)
+{
+	for (size_t i = first; i < s->objects.n; i++) {
+		const struct dso *dso = s->objects.data[i].dso;
+		struct meta_object o = { .id = i, .path = dso_path(dso), .build_id = dso_build_id(dso) };
+		struct text line = { 0 };
+
+		meta_print_object(&o, &line);
+		write_line(s, &line);
+	}
+}
+
+void session_write_threads(struct session *s, pid_t pid)
+{
+	struct pids tids = { 0 };
+	char comm[32];
+
+	if (!target_threads(pid, &tids))
+		vec_for_each(&tids, pid_t, tid)
+		{
+			struct meta_thread t = { .tid = *tid, .tgid = pid, .comm = comm };
+			struct text line = { 0 };
+
+			if (target_comm(pid, *tid, comm, sizeof(comm)))
+				continue;
+			t.seen_ns = clock_now_ns();
+			meta_print_thread(&t, &line);
+			write_line(s, &line);
+		}
+	vec_release(&tids);
+}
+
+void session_write_notice(struct session *s, const char *code, const char *words)
+{
+	struct meta_notice n = { .code = code, .text = words };
+	struct text line = { 0 };
+
+	log_notice("%s", words);
+	meta_print_notice(&n, &line);
+	write_line(s, &line);
+}
+
+void session_write_set(struct session *s, const struct probeset *set, bool on)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { set->id, 0 };
+	struct record r = {
+		.kind = on ? REC_SET_ON : REC_SET_OFF,
+		.cpu = s->cpus.online[0],
+		.time_ns = clock_now_ns(),
+		.n_values = 2,
+		.values = values,
+	};
+
+	trace_writer_record(s->writer, &r);
+}
+
+void session_write_end(struct session *s, const struct session_result *result)
+{
+	struct text line = { 0 };
+	struct meta_end e = {
+		.end_ns = s->start_ns + result->duration_ns,
+		.made_records = result->records + result->lost_records,
+		.lost_records = result->lost_records,
+		.recorder_cpu_ns = result->recorder_cpu_ns,
+		.exit_status = s->options.n_pids ? -1 : result->exit_status,
+		.reason = result->reason,
+	};
+
+	meta_print_end(&e, &line);
+	write_line(s, &line);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inside of a session, shared by the files session*.c and nobody else. */
+#ifndef ISPOT_PROBES_SESSION_PRIVATE_H
+#define ISPOT_PROBES_SESSION_PRIVATE_H
+
+#include "base/cpus.h"
+#include "base/mem.h"
+#include "probes/drain.h"
+#include "probes/exitmech.h"
+#include "probes/plan.h"
+#include "probes/probeset.h"
+#include "probes/ring.h"
+#include "probes/select.h"
+#include "probes/session.h"
+#include "probes/target.h"
+
+struct session_object {
+	struct dso *dso;
+	char *path; /* opens it from here, whatever mount namespace it was mapped in */
+};
+
+struct session {
+	struct session_options options;
+	unsigned kernel_version; /* KERNEL_VERSION() */
+	uint64_t start_ns;
+	struct cpus cpus;
+
+	/* what to probe */
+	struct dso_cache *dsos;
+	struct patterns *patterns;
+	struct selection selection;
+	struct target_traits traits;
+	struct plan plan;               /* [i] belongs to selection.chosen[i] */
+	struct { VEC(struct session_object) } objects; /* index: object id in the file */
+	struct { VEC(struct probeset) } sets;
+	uint32_t n_probed;
+
+	/* the kernel's side */
+	struct dynevent_session *dynevents;
+	struct bpfprog *programs;
+	struct rings rings;
+	int *mapping_fds; /* per CPU: executable mappings of every process */
+	struct drain drain;
+	bool draining; /* drain is initialised */
+
+	/* the target's */
+	struct launch launch;
+	int signal_fd;
+	unsigned interrupts;
+
+	struct trace_writer *writer;
+	uint64_t last_flush_ns;
+	const char *reason;
+};
+
+/* session_select.c: which objects and functions */
+int session_select(struct session *s, struct err *err);
+/* Objects that processes mapped since: their chosen functions join in a new set. */
+int session_join_mapped(struct session *s, struct err *err);
+/* The set of the planned functions from index first on, registered, described in the file. *set: NULL if empty. */
+int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
+
+/* session_target.c: probes onto processes */
+int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
+int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
+int session_watch_mappings(struct session *s, struct err *err);
+void session_unwatch_mappings(struct session *s);
+
+/* session_meta.c: what the file says about itself */
+void session_write_start(struct session *s);
+void session_write_objects(struct session *s, size_t first);
+void session_write_threads(struct session *s, pid_t pid);
+void session_write_notice(struct session *s, const char *code, const char *text);
+void session_write_set(struct session *s, const struct probeset *set, bool on);
+void session_write_end(struct session *s, const struct session_result *result);
+
+#endif

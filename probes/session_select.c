@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/session_private.h"
+#include "symbol/dso.h"
+#include "symbol/maps.h"
+#include "trace/meta.h"
+#include "trace/writer.h"
+
+static bool object_known(const struct session *s, const struct dso *dso)
+{
+	for (size_t i = 0; i < s->objects.n; i++)
+		if (s->objects.data[i].dso == dso)
+			return true;
+	return false;
+}
+
+static uint32_t object_id(const struct session *s, const struct dso *dso)
+{
+	for (size_t i = 0; i < s->objects.n; i++)
+		if (s->objects.data[i].dso == dso)
+			return i;
+	return UINT32_MAX;
+}
+
+static void add_object(struct session *s, struct dso *dso, const char *path, bool executable)
+{
+	struct session_object *o;
+
+	if (object_known(s, dso))
+		return;
+	o = vec_add(&s->objects);
+	o->dso = dso;
+	o->path = xstrdup(path);
+	target_traits_add(&s->traits, dso, executable);
+}
+
+/* The executable's object comes first, whatever else is known by then. */
+static int select_in(struct session *s, size_t first, size_t n_executables, struct err *err)
+{
+	size_t n = s->objects.n - first, chosen = s->selection.chosen.n;
+	struct dso **dsos = xcalloc(n ? n : 1, sizeof(*dsos));
+	int ret;
+
+	for (size_t i = 0; i < n; i++)
+		dsos[i] = s->objects.data[first + i].dso;
+	ret = n ? selection_add(&s->selection, s->patterns, dsos, n, n_executables, err) : 0;
+	if (!ret)
+		plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
+	free(dsos);
+	return ret;
+}
+
+static int objects_of_command(struct session *s, struct err *err)
+{
+	struct dso_closure closure = { 0 };
+	char *program = NULL;
+	struct dso *dso;
+	int word, ret;
+
+	ret = program_of_command(s->options.argv, &program, &word, err);
+	if (!ret)
+		ret = dso_closure(s->dsos, program, &closure, err);
+	for (size_t i = 0; i < closure.n && !ret; i++) {
+		ret = dso_get(s->dsos, closure.paths[i], &dso, err);
+		if (!ret)
+			add_object(s, dso, closure.paths[i], i == 0);
+	}
+	dso_closure_release(&closure);
+	free(program);
+	return ret;
+}
+
+static bool is_executable_of(pid_t pid, const struct mapping *m)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !stat(path, &st) && st.st_ino == m->inode;
+}
+
+/* Adds the file of a mapping; *executable: it is the process's program. Quiet where it cannot be opened. */
+static void add_mapping(struct session *s, pid_t pid, const struct mapping *m)
+{
+	struct err why = { 0 };
+	char path[4096];
+	struct dso *dso;
+
+	if (mapping_path(m, pid, path, sizeof(path), &why) || dso_get(s->dsos, path, &dso, &why)) {
+		log_detail("%s is left out: %s", m->path, why.text);
+		return;
+	}
+	add_object(s, dso, path, is_executable_of(pid, m));
+}
+
+/* The program first: patterns without an object look there before they look in libraries. */
+static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, struct err *err)
+{
+	struct mappings maps = { 0 };
+	size_t before = s->objects.n;
+	int ret = mappings_read(&maps, pid, err);
+
+	vec_for_each(&maps, struct mapping, m) if (is_executable_of(pid, m)) add_mapping(s, pid, m);
+	*n_executables = s->objects.n - before;
+	vec_for_each(&maps, struct mapping, m) add_mapping(s, pid, m);
+	mappings_release(&maps);
+	return ret;
+}
+
+int session_select(struct session *s, struct err *err)
+{
+	size_t n_executables = 1, n;
+	struct dso **dsos;
+	int ret;
+
+	if (!s->options.n_pids) {
+		ret = objects_of_command(s, err);
+		if (!ret)
+			ret = select_in(s, 0, 1, err);
+	}
+	for (size_t i = 0; i < s->options.n_pids; i++) {
+		size_t first = s->objects.n;
+
+		ret = add_mappings(s, s->options.pids[i], &n_executables, err);
+		if (!ret)
+			ret = select_in(s, first, n_executables, err);
+		if (ret)
+			break;
+	}
+	if (ret)
+		return ret;
+	n = s->objects.n;
+	dsos = xcalloc(n ? n : 1, sizeof(*dsos));
+	for (size_t i = 0; i < n; i++)
+		dsos[i] = s->objects.data[i].dso;
+	ret = selection_missing(&s->selection, s->patterns, dsos, n, err);
+	free(dsos);
+	return ret;
+}
+
+static void point_refused(void *ctx, uint32_t id, int errnum)
+{
+	struct session *s = ctx;
+	struct planned *p = s->plan.data[id];
+
+	p->possible = false;
+	p->reason = "the kernel refuses a probe there";
+	log_detail("%s: the kernel refuses a probe there: %s", p->what.function->name, strerror(errnum));
+}
+
+static void describe_function(struct session *s, const struct planned *p, uint32_t id, uint32_t set)
+{
+	struct meta_function f = { .id = id, .set = set, .object = object_id(s, p->what.dso) };
+	struct text line = { 0 };
+
+	planned_describe(p, &f);
+	meta_print_function(&f, &line);
+	trace_writer_meta(s->writer, line.s);
+	text_release(&line);
+}
+
+static void describe_left_out(struct session *s, const char *name, const char *object, const char *reason)
+{
+	struct meta_not_traced n = {
+		.name = name,
+		.object = object,
+		.reason = reason,
+		.cpu_share = NAN,
+		.calls_per_s = NAN,
+		.cost_share = NAN,
+	};
+	struct text line = { 0 };
+
+	log_notice("%s in %s is not traced: %s", name, object, reason);
+	meta_print_not_traced(&n, &line);
+	trace_writer_meta(s->writer, line.s);
+	text_release(&line);
+}
+
+int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
+{
+	struct probeset set;
+	size_t n = 0;
+	int ret;
+
+	*out = NULL;
+	probeset_init(&set, s->dynevents, s->sets.n);
+	for (size_t i = first; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (!p->possible)
+			continue;
+		probeset_add(&set, p, s->objects.data[object_id(s, p->what.dso)].path, i);
+		n++;
+	}
+	ret = n ? probeset_create(&set, point_refused, s, err) : 0;
+	for (size_t i = first; i < s->plan.n && !ret; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (p->possible) {
+			describe_function(s, p, i, set.id);
+			s->n_probed++;
+		} else {
+			describe_left_out(s, p->what.function->name, dso_path(p->what.dso), p->reason);
+		}
+	}
+	if (!n || ret) {
+		probeset_release(&set);
+		return ret;
+	}
+	*vec_add(&s->sets) = set;
+	*out = vec_last(&s->sets);
+	return 0;
+}
+
+int session_join_mapped(struct session *s, struct err *err)
+{
+	size_t n_mappings = s->drain.n_mappings;
+
+	s->drain.n_mappings = 0;
+	s->drain.mappings_overflowed = false;
+	for (size_t i = 0; i < n_mappings; i++) {
+		size_t objects = s->objects.n, planned = s->plan.n, n_executables = 0;
+		struct probeset *set;
+		struct err gone = { 0 };
+		int ret;
+
+		if (add_mappings(s, s->drain.mappings[i].pid, &n_executables, &gone) ||
+		    s->objects.n == objects)
+			continue;
+		session_write_objects(s, objects);
+		ret = select_in(s, objects, n_executables, err);
+		if (!ret && s->plan.n > planned)
+			ret = session_build_set(s, planned, &set, err);
+		else
+			continue;
+		if (!ret && set)
+			ret = session_open_on_targets(s, set, err);
+		if (ret)
+			return ret;
+		if (set)
+			session_write_set(s, set, true);
+	}
+	return 0;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/hash.h"
+#include "probes/bpfprog.h"
+#include "probes/session_private.h"
+
+/* A carrier on every thread there is, until a look finds no new one: those born of threads that have one inherit it. */
+static int follow_threads(struct session *s, struct probeset *set, pid_t pid, struct err *err)
+{
+	struct pids tids = { 0 };
+	struct map done = { 0 };
+	bool found_new = true;
+	int ret = 0;
+
+	while (found_new && !ret) {
+		found_new = false;
+		if (target_threads(pid, &tids))
+			break;
+		vec_for_each(&tids, pid_t, tid)
+		{
+			if (map_get(&done, *tid) != MAP_NONE)
+				continue;
+			map_put(&done, *tid, 0);
+			found_new = true;
+			ret = probeset_follow(set, *tid, s->options.inherit, err);
+			if (ret == -ESRCH)
+				ret = 0;
+			if (ret)
+				break;
+		}
+	}
+	map_release(&done);
+	vec_release(&tids);
+	return ret;
+}
+
+/* Without children to follow, the first process needs nothing but the event with the program, and
+ * every further one a single carrier. */
+int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err)
+{
+	int ret = 0;
+
+	if (!set->attached)
+		ret = probeset_open(set, s->programs, pid, err);
+	else if (!s->options.inherit)
+		return probeset_follow(set, pid, false, err);
+	if (!ret && s->options.inherit)
+		ret = follow_threads(s, set, pid, err);
+	return ret;
+}
+
+int session_open_on_targets(struct session *s, struct probeset *set, struct err *err)
+{
+	struct pids pids = { 0 };
+	int ret = 0;
+
+	bpfprog_targets(s->programs, &pids);
+	vec_for_each(&pids, pid_t, pid)
+	{
+		ret = session_open_on_process(s, set, *pid, err);
+		if (ret == -ESRCH)
+			ret = 0;
+		if (ret)
+			break;
+	}
+	vec_release(&pids);
+	return ret;
+}
+
+static int open_mapping_event(uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.mmap = 1,
+		.mmap2 = 1,
+		.watermark = 1,
+		.wakeup_watermark = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int session_watch_mappings(struct session *s, struct err *err)
+{
+	s->mapping_fds = xcalloc(s->cpus.n, sizeof(*s->mapping_fds));
+	memset(s->mapping_fds, -1, s->cpus.n * sizeof(*s->mapping_fds));
+	for (uint32_t i = 0; i < s->cpus.n; i++) {
+		int fd = open_mapping_event(s->cpus.online[i]), ret;
+
+		s->mapping_fds[i] = fd;
+		ret = fd < 0 ? -errno : ring_share(&s->rings.rings[i], fd);
+		if (ret)
+			return err_set(err, ret, "cannot watch for libraries that are mapped later: %s",
+				       strerror(-ret));
+	}
+	return 0;
+}
+
+void session_unwatch_mappings(struct session *s)
+{
+	for (uint32_t i = 0; s->mapping_fds && i < s->cpus.n; i++)
+		if (s->mapping_fds[i] >= 0)
+			close(s->mapping_fds[i]);
+	free(s->mapping_fds);
+	s->mapping_fds = NULL;
+}

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "command.h"
+#include "probes/session.h"
+
+struct record_options {
+	const char *output;
+	struct arg_list patterns, pids;
+	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
+	bool inherit, calibrate;
+};
+
+static const struct option_row options[] = {
+	{ 'o', "output", "FILE", ARG_STRING, offsetof(struct record_options, output),
+	  "write FILE instead of ispot.data; - is standard output", NULL },
+	{ 'F', "function", "PATTERN", ARG_LIST, offsetof(struct record_options, patterns),
+	  "trace functions that match [object:]name; may be given often", NULL },
+	{ 'p', "pid", "PID,...", ARG_LIST, offsetof(struct record_options, pids),
+	  "attach to running processes", NULL },
+	{ 'd', "duration", "TIME", ARG_TIME, offsetof(struct record_options, duration_ns),
+	  "stop after TIME (10, 500ms, 2m)", NULL },
+	{ 'D', "delay", "TIME", ARG_TIME, offsetof(struct record_options, delay_ns),
+	  "begin recording after TIME", NULL },
+	{ 'm', "ring-size", "SIZE", ARG_SIZE, offsetof(struct record_options, ring_bytes),
+	  "buffer per CPU (8M)", NULL },
+	{ 0, "max-size", "SIZE", ARG_SIZE, offsetof(struct record_options, max_bytes),
+	  "stop when the file reaches SIZE (4G); 0: no bound", NULL },
+	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct record_options, inherit),
+	  "do not follow child processes", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot record -F 'pthread_mutex_*' ./app", "trace libc's mutex functions in app",
+	"ispot record -F 'cache_*' -F '!cache_init' -- ./app -t 8", "app's own functions, without one",
+	"ispot record -F write -p 1234 -d 10", "a running process, for 10 seconds",
+	"ispot record -F 'Db::*' -p $(pidof db) -- ./load", "a running server while ./load runs",
+	NULL,
+};
+
+/* "12,34" and repeated options alike. */
+static int parse_pids(const struct arg_list *words, pid_t **pids, size_t *n, struct err *err)
+{
+	struct {
+		VEC(pid_t)
+	} all = { 0 };
+	uint64_t value;
+
+	vec_for_each(words, const char *, word)
+	{
+		char *copy = xstrdup(*word), *rest = copy, *item;
+		int ret = 0;
+
+		while (!ret && (item = strsep(&rest, ","))) {
+			ret = text_parse_u64(item, &value) || !value || value > 1u << 30 ? -EINVAL : 0;
+			if (ret)
+				err_set(err, ret, "'%s' is not a process id; give numbers: -p 12,34", item);
+			else
+				*vec_add(&all) = value;
+		}
+		free(copy);
+		if (ret) {
+			vec_release(&all);
+			err->exit_status = 125;
+			return ret;
+		}
+	}
+	*pids = all.data;
+	*n = all.n;
+	return 0;
+}
+
+/* Words as a shell would have to be given them. */
+static void quote_words(struct text *out, char *const *words, int n)
+{
+	for (int i = 0; i < n; i++) {
+		bool plain = *words[i] && !words[i][strspn(words[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+								     "0123456789_@%+=:,./-")];
+
+		text_add(out, i ? " " : "");
+		text_add(out, plain ? "" : "'");
+		for (const char *c = words[i]; *c; c++) {
+			if (*c == '\'')
+				text_add(out, "'\\''");
+			else
+				text_addn(out, c, 1);
+		}
+		text_add(out, plain ? "" : "'");
+	}
+}
+
+static void say_result(const struct session_result *r, const char *output)
+{
+	char calls[TEXT_NUMBER], bytes[TEXT_NUMBER], lost[TEXT_NUMBER];
+
+	if (!r->records)
+		log_notice("no calls were seen: none of the %u probed functions ran in a traced process; "
+			   "ispot check shows what was probed",
+			   r->functions);
+	log_notice("%s calls of %u functions, %s records lost, %s in %s (%s)", text_count(calls, r->calls),
+		   r->functions, text_count(lost, r->lost_records), text_bytes(bytes, r->file_bytes), output,
+		   r->reason);
+}
+
+static int run_record(int argc, char **argv, struct err *err)
+{
+	struct record_options o = { .output = "ispot.data", .inherit = true, .max_bytes = 4ull << 30 };
+	struct text command = { 0 }, own = { 0 };
+	struct session_options so = { 0 };
+	struct session_result result = { 0 };
+	struct session *s = NULL;
+	pid_t *pids = NULL;
+	int first, ret;
+
+	ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc, argv, &first, err);
+	if (!ret)
+		ret = parse_pids(&o.pids, &pids, &so.n_pids, err);
+	if (!ret && first == argc && !so.n_pids)
+		ret = err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
+	if (ret)
+		goto out;
+	quote_words(&command, argv + first, argc - first);
+	quote_words(&own, argv + 1, first - 1);
+	so.patterns = o.patterns.data;
+	so.n_patterns = o.patterns.n;
+	so.argv = first < argc ? argv + first : NULL;
+	so.pids = pids;
+	so.output = o.output;
+	so.command = command.s ? command.s : "";
+	so.options = own.s ? own.s : "";
+	so.version = ispot_version;
+	so.duration_ns = o.duration_ns;
+	so.delay_ns = o.delay_ns;
+	so.max_bytes = o.max_bytes;
+	so.ring_bytes = o.ring_bytes;
+	so.inherit = o.inherit;
+	so.calibrate = true;
+	ret = session_open(&s, &so, err);
+	if (!ret)
+		ret = session_run(s, &result, err);
+	if (!ret)
+		say_result(&result, o.output);
+out:
+	if (ret && !err->exit_status)
+		err->exit_status = 125;
+	session_free(s);
+	text_release(&command);
+	text_release(&own);
+	vec_release(&o.patterns);
+	vec_release(&o.pids);
+	free(pids);
+	return ret ? ret : result.exit_status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "run a command, or attach to processes, and record calls into ispot.data",
+	.usage = "ispot record [-o FILE] [-F PATTERN]... [-p PID,...] [-d TIME] [--] [CMD...]",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_NEEDS_ROOT,
+	.run = run_record,
+};
