@@ -23,14 +23,6 @@ void probeset_init(struct probeset *set, struct dynevent_session *session, uint3
 		set->events[c] = dynevent_new(session, class_of[c], id);
 }
 
-static void add_point(struct probeset *set, int c, const struct planned *p, const char *path,
-		      uint32_t offset, uint32_t id)
-{
-	uint64_t address = p->what.function->address + offset;
-
-	dynevent_add(set->events[c], path, dso_address_to_offset(p->what.dso, address), id);
-}
-
 /* The kernel reads the page when it sets the breakpoint; where that read fails the probe is silently absent. */
 static void read_page(const char *path, uint64_t file_offset)
 {
@@ -44,16 +36,28 @@ static void read_page(const char *path, uint64_t file_offset)
 	close(fd);
 }
 
-void probeset_add(struct probeset *set, const struct planned *p,
-		  const char *path, uint32_t id)
+void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset, uint32_t id)
 {
-	read_page(path, dso_address_to_offset(p->what.dso, p->what.function->address));
-	add_point(set, SET_ENTRY, p, path, p->place.entry_offset, id);
+	read_page(path, file_offset);
+	dynevent_add(set->events[class], path, file_offset, id);
+}
+
+static uint64_t offset_in_file(const struct planned *p, uint32_t offset)
+{
+	return dso_address_to_offset(p->what.dso, p->what.function->address + offset);
+}
+
+void probeset_add(struct probeset *set, const struct planned *p, const char *path, uint32_t id)
+{
+	const struct placement *place = &p->place;
+
+	probeset_add_point(set, SET_ENTRY, path, offset_in_file(p, place->entry_offset), id);
 	if (p->exit.mech == EXIT_RETURN)
-		add_point(set, SET_RETURN, p, path, p->place.return_offset, id);
+		probeset_add_point(set, SET_RETURN, path, offset_in_file(p, place->return_offset), id);
 	if (p->exit.mech == EXIT_RET_SITES)
-		for (uint32_t i = 0; i < p->place.n_ret_sites; i++)
-			add_point(set, SET_RET_SITES, p, path, p->place.ret_sites[i], id);
+		for (uint32_t i = 0; i < place->n_ret_sites; i++)
+			probeset_add_point(set, SET_RET_SITES, path, offset_in_file(p, place->ret_sites[i]),
+					   id);
 }
 
 int probeset_create(struct probeset *set, void (*refused)(void *ctx, uint32_t function_id, int errnum),

@@ -30,8 +30,10 @@ struct probeset {
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id);
 /* The function's points; function_id is what its records carry. path opens its file from here. */
-void probeset_add(struct probeset *set, const struct planned *p,
-		  const char *path, uint32_t function_id);
+void probeset_add(struct probeset *set, const struct planned *p, const char *path, uint32_t function_id);
+/* A single point of a class (SET_ENTRY, …). */
+void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset,
+			uint32_t function_id);
 /* Registers all points. refused is told each one the kernel does not take. */
 int probeset_create(struct probeset *set, void (*refused)(void *ctx, uint32_t function_id, int errnum),
 		    void *ctx, struct err *err);

@@ -153,6 +153,10 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		session_write_objects(s, 0);
 		ret = session_build_set(s, 0, &set, err);
 	}
+	if (!ret)
+		session_calibrate(s, "before", 1);
+	if (!ret && s->cpus.n > 1)
+		session_calibrate(s, "before", s->cpus.n);
 	if (ret) {
 		session_free(s);
 		return ret;
@@ -173,6 +177,7 @@ static int start(struct session *s, struct err *err)
 		if (ret)
 			return err_set(err, ret, "cannot note process %d: %s", pids[i], strerror(-ret));
 	}
+	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_start);
 	ret = bpfprog_attach_scheduler(s->programs, err);
 	if (!ret)
 		ret = session_watch_mappings(s, err);
@@ -306,15 +311,17 @@ static int loop(struct session *s, struct err *err)
 	return ret;
 }
 
-/* Probes out first, so that what the target does from here on costs it nothing. */
+/* What the kernel has written is read and its losses placed before the calibration uses the rings again. */
 static void stop(struct session *s)
 {
 	bpfprog_record(s->programs, false);
 	session_unwatch_mappings(s);
-	for (size_t k = 0; k < s->sets.n; k++)
-		probeset_release(&s->sets.data[k]);
 	drain_run(&s->drain, &s->rings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
+	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
+	session_calibrate(s, "after", s->cpus.n);
+	for (size_t k = 0; k < s->sets.n; k++)
+		probeset_release(&s->sets.data[k]);
 }
 
 /* A command that outlives the recording is ended as perf does it, so that `-d 10 ./server` returns. */
@@ -336,13 +343,10 @@ static void end_command(struct session *s)
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
 {
-	struct wire_totals made;
-
-	bpfprog_totals(s->programs, UINT32_MAX, &made);
 	*r = (struct session_result){
 		.calls = s->drain.calls / 2,
 		.records = s->drain.calls,
-		.lost_records = made.calls - s->drain.calls,
+		.lost_records = s->totals_at_stop.calls - s->totals_at_start.calls - s->drain.calls,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.functions = s->n_probed,

@@ -5,8 +5,10 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "probes/selfcost.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 #include "trace/meta.h"
@@ -139,4 +141,22 @@ void session_write_end(struct session *s, const struct session_result *result)
 
 	meta_print_end(&e, &line);
 	write_line(s, &line);
+}
+
+void session_calibrate(struct session *s, const char *when, uint32_t threads)
+{
+	struct meta_calibration rows[SELFCOST_ROWS_MAX];
+	struct err err = { 0 };
+	size_t n;
+
+	if (!s->calibrated || !s->sets.n)
+		return;
+	if (selfcost_measure(&s->sets.data[0], s->programs, &s->rings, threads, when, rows, &n, &err))
+		log_notice("the probes' cost is unknown, so floors are n/a: %s", err.text);
+	for (size_t i = 0; i < n; i++) {
+		struct text line = { 0 };
+
+		meta_print_calibration(&rows[i], &line);
+		write_line(s, &line);
+	}
 }

@@ -5,6 +5,7 @@
 
 #include "base/cpus.h"
 #include "base/mem.h"
+#include "probes/bpf/wire.h"
 #include "probes/drain.h"
 #include "probes/exitmech.h"
 #include "probes/plan.h"
@@ -41,7 +42,8 @@ struct session {
 	struct rings rings;
 	int *mapping_fds; /* per CPU: executable mappings of every process */
 	struct drain drain;
-	bool draining; /* drain is initialised */
+	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
+	bool calibrated; /* the first set carries the empty functions */
 
 	/* the target's */
 	struct launch launch;
@@ -72,6 +74,8 @@ void session_write_objects(struct session *s, size_t first);
 void session_write_threads(struct session *s, pid_t pid);
 void session_write_notice(struct session *s, const char *code, const char *text);
 void session_write_set(struct session *s, const struct probeset *set, bool on);
+/* Measures the probes' cost and writes it down; a failure is said and leaves the costs unknown. */
+void session_calibrate(struct session *s, const char *when, uint32_t threads);
 void session_write_end(struct session *s, const struct session_result *result);
 
 #endif

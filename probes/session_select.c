@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "probes/selfcost.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 #include "symbol/maps.h"
@@ -152,8 +153,13 @@ int session_select(struct session *s, struct err *err)
 static void point_refused(void *ctx, uint32_t id, int errnum)
 {
 	struct session *s = ctx;
-	struct planned *p = s->plan.data[id];
+	struct planned *p;
 
+	if (id >= SELFCOST_ID_FIRST) {
+		log_detail("a calibration probe is refused: %s", strerror(errnum));
+		return;
+	}
+	p = s->plan.data[id];
 	p->possible = false;
 	p->reason = "the kernel refuses a probe there";
 	log_detail("%s: the kernel refuses a probe there: %s", p->what.function->name, strerror(errnum));
@@ -204,6 +210,8 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		probeset_add(&set, p, s->objects.data[object_id(s, p->what.dso)].path, i);
 		n++;
 	}
+	if (n && !set.id && s->options.calibrate)
+		s->calibrated = !selfcost_add(&set);
 	ret = n ? probeset_create(&set, point_refused, s, err) : 0;
 	for (size_t i = first; i < s->plan.n && !ret; i++) {
 		const struct planned *p = s->plan.data[i];

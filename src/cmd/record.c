@@ -7,6 +7,7 @@
 #include "args.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
 #include "probes/session.h"
@@ -69,7 +70,6 @@ static int parse_pids(const struct arg_list *words, pid_t **pids, size_t *n, str
 		free(copy);
 		if (ret) {
 			vec_release(&all);
-			err->exit_status = 125;
 			return ret;
 		}
 	}
@@ -149,7 +149,8 @@ static int run_record(int argc, char **argv, struct err *err)
 	if (!ret)
 		say_result(&result, o.output);
 out:
-	if (ret && !err->exit_status)
+	/* 126 and 127 are the command's, everything else is ispot's: as env(1) */
+	if (ret && err->exit_status != 126 && err->exit_status != 127)
 		err->exit_status = 125;
 	session_free(s);
 	text_release(&command);

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a probe costs here and now: empty functions of ispot itself, one per probe class and exit
+ * mechanism, are members of the recording's first set, and a child process calls them in as many
+ * threads as asked for. So the very events, programs and rings of the recording are measured,
+ * without registering anything more. From stamp to stamp is the inner cost (what the duration of
+ * an empty call shows), from entry to next entry the full cost (what a call adds to its caller).
+ */
+#ifndef ISPOT_PROBES_SELFCOST_H
+#define ISPOT_PROBES_SELFCOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/meta.h"
+
+struct err;
+struct bpfprog;
+struct probeset;
+struct rings;
+
+#define SELFCOST_ID_FIRST 0xffff00u /* ids of its functions; above every function of a target */
+#define SELFCOST_ROWS_MAX 8
+
+/* Adds the empty functions to a set that is not created yet. 0, or -errno: no calibration (said in -v). */
+int selfcost_add(struct probeset *set);
+
+/*
+ * Runs the child on an opened or not yet opened set, with records going into rings that nobody
+ * else reads meanwhile. rows: SELFCOST_ROWS_MAX; *n: how many have at least 100 calls.
+ */
+int selfcost_measure(struct probeset *set, struct bpfprog *b, struct rings *rings, uint32_t threads,
+		     const char *when, struct meta_calibration *rows, size_t *n, struct err *err);
+
+#endif
