@@ -29,7 +29,7 @@ struct bpfprog {
 	struct bpf_object *object;
 	struct bpf_link *links[N_SCHEDULER];
 	volatile struct wire_control *control;
-	int rings_fd, targets_fd, totals_fd;
+	int rings_fd, targets_fd, totals_fd, counts_fd;
 	uint32_t n_cpus;
 };
 
@@ -86,6 +86,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	b->control = map_memory(b, ".data.control");
 	b->rings_fd = bpf_object__find_map_fd_by_name(b->object, "rings");
 	b->targets_fd = bpf_object__find_map_fd_by_name(b->object, "targets");
+	b->counts_fd = bpf_object__find_map_fd_by_name(b->object, "counts");
 	b->totals_fd = bpf_object__find_map_fd_by_name(b->object, "totals");
 	return 0;
 }
@@ -127,18 +128,66 @@ int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err)
 	return 0;
 }
 
+static const char *program_of_class(enum point_class class)
+{
+	switch (class) {
+	case POINT_ENTRY:
+		return "on_entry";
+	case POINT_RETURN:
+		return "on_return";
+	case POINT_EXIT:
+		return "on_ret_site";
+	case POINT_COUNT:
+		return "on_count";
+	}
+	return NULL;
+}
+
 int bpfprog_attach_event(struct bpfprog *b, enum point_class class, int event_fd, struct err *err)
 {
-	const char *name = class == POINT_ENTRY	   ? "on_entry"
-			   : class == POINT_RETURN ? "on_return"
-						   : "on_ret_site";
-	int fd = bpf_program__fd(program_by_name(b, name));
+	int fd = bpf_program__fd(program_by_name(b, program_of_class(class)));
 
 	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, fd))
 		return err_set(err, -errno, "the kernel takes no BPF program on a uprobe event (%s); "
 					    "it needs CONFIG_BPF_EVENTS and CONFIG_UPROBE_EVENTS",
 			       strerror(errno));
 	return 0;
+}
+
+int bpfprog_attach_sampler(struct bpfprog *b, int event_fd, struct err *err)
+{
+	int fd = bpf_program__fd(program_by_name(b, "on_sample"));
+
+	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, fd))
+		return err_set(err, -errno, "the kernel takes no filter on CPU samples: %s", strerror(errno));
+	return 0;
+}
+
+void bpfprog_sample(struct bpfprog *b, bool on)
+{
+	b->control->sampling = on;
+}
+
+void bpfprog_count_from(struct bpfprog *b, uint32_t first_id)
+{
+	uint64_t *zeros = xcalloc(b->n_cpus, sizeof(*zeros));
+
+	for (uint32_t i = 0; i < WIRE_COUNTS_MAX; i++)
+		bpf_map_update_elem(b->counts_fd, &i, zeros, BPF_ANY);
+	free(zeros);
+	b->control->count_first_id = first_id;
+}
+
+uint64_t bpfprog_count(const struct bpfprog *b, uint32_t id)
+{
+	uint64_t *all = xcalloc(b->n_cpus, sizeof(*all)), sum = 0;
+	uint32_t index = id - b->control->count_first_id;
+
+	if (!bpf_map_lookup_elem(b->counts_fd, &index, all))
+		for (uint32_t i = 0; i < b->n_cpus; i++)
+			sum += all[i];
+	free(all);
+	return sum;
 }
 
 int bpfprog_add_target(struct bpfprog *b, pid_t tgid)

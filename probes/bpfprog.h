@@ -35,6 +35,14 @@ int bpfprog_add_target(struct bpfprog *b, pid_t tgid); /* 0 or -errno */
 bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid);
 void bpfprog_targets(const struct bpfprog *b, struct pids *tgids); /* all that live, appended */
 
+/* The filter of CPU samples onto one of their events. */
+int bpfprog_attach_sampler(struct bpfprog *b, int event_fd, struct err *err);
+void bpfprog_sample(struct bpfprog *b, bool on);
+
+/* Calls of POINT_COUNT points, ids from first_id on; reset by setting first_id. */
+void bpfprog_count_from(struct bpfprog *b, uint32_t first_id);
+uint64_t bpfprog_count(const struct bpfprog *b, uint32_t id);
+
 void bpfprog_record(struct bpfprog *b, bool on);
 /* Recording starts with the exec of this process. */
 void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);

@@ -25,7 +25,7 @@ struct err;
 struct dynevent;
 struct dynevent_session;
 
-enum point_class { POINT_ENTRY = 'e', POINT_RETURN = 'r', POINT_EXIT = 'x' };
+enum point_class { POINT_ENTRY = 'e', POINT_RETURN = 'r', POINT_EXIT = 'x', POINT_COUNT = 'c' };
 
 /* Finds tracefs (mounts it at /sys/kernel/tracing if it is nowhere), takes the session's lock,
  * sweeps dead sessions. -EACCES: not root; -ENOENT: no tracefs in this kernel; -EROFS … */

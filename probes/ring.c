@@ -41,14 +41,10 @@ static int open_output_event(uint32_t cpu, size_t data_bytes)
 	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int ring_open(struct ring *r, size_t data_bytes, struct err *err)
+int ring_map(struct ring *r, size_t data_bytes, struct err *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
-	r->fd = open_output_event(r->cpu, data_bytes);
-	if (r->fd < 0)
-		return err_set(err, -errno, "cannot open a ring on CPU %u: %s%s", r->cpu, strerror(errno),
-			       errno == EMFILE ? "; raise the limit with ulimit -n" : "");
 	r->map = mmap(NULL, page + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	if (r->map == MAP_FAILED) {
 		r->map = NULL;
@@ -59,9 +55,21 @@ static int ring_open(struct ring *r, size_t data_bytes, struct err *err)
 	}
 	r->data_bytes = data_bytes;
 	r->bounce = xmalloc(RING_RECORD_MAX);
-	return ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0) ? err_set(err, -errno, "cannot enable a ring: %s",
-								strerror(errno))
-						      : 0;
+	return 0;
+}
+
+static int ring_open(struct ring *r, size_t data_bytes, struct err *err)
+{
+	int ret;
+
+	r->fd = open_output_event(r->cpu, data_bytes);
+	if (r->fd < 0)
+		return err_set(err, -errno, "cannot open a ring on CPU %u: %s%s", r->cpu, strerror(errno),
+			       errno == EMFILE ? "; raise the limit with ulimit -n" : "");
+	ret = ring_map(r, data_bytes, err);
+	if (!ret && ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0))
+		ret = err_set(err, -errno, "cannot enable a ring: %s", strerror(errno));
+	return ret;
 }
 
 int rings_open(struct rings *rings, const struct cpus *cpus, size_t bytes, struct err *err)

@@ -33,6 +33,8 @@ struct rings {
 int rings_open(struct rings *r, const struct cpus *cpus, size_t bytes, struct err *err);
 void rings_release(struct rings *r);
 
+/* Maps the ring of an event that is open as r->fd; the caller enables it. bytes: a power of two of pages. */
+int ring_map(struct ring *r, size_t bytes, struct err *err);
 /* Lets another event of the same CPU write into this ring. 0 or -errno. */
 int ring_share(const struct ring *r, int fd);
 

@@ -40,6 +40,13 @@ struct {
 	__type(value, __u32);
 } targets SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, WIRE_COUNTS_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} counts SEC(".maps");
+
 static __always_inline struct wire_totals *my_totals(void)
 {
 	__u32 zero = 0;
@@ -105,6 +112,26 @@ SEC("kprobe")
 int on_ret_site(struct pt_regs *ctx)
 {
 	return emit_call(ctx, WIRE_EXIT, ctx->sp);
+}
+
+/* The hybrid's question before it chooses: how often is this function called? */
+SEC("kprobe")
+int on_count(struct pt_regs *ctx)
+{
+	__u32 id = point_id() - control.count_first_id;
+	__u64 *count;
+
+	count = bpf_map_lookup_elem(&counts, &id);
+	if (count)
+		++*count;
+	return 0;
+}
+
+/* CPU-wide samples: 1 lets the sample into the ring, and only the target's are let in. */
+SEC("perf_event")
+int on_sample(void *ctx)
+{
+	return control.sampling && is_target(bpf_get_current_pid_tgid() >> 32);
 }
 
 static __always_inline void emit_other(void *ctx, void *record, __u64 size)

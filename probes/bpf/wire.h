@@ -11,6 +11,9 @@
 #define WIRE_COMM_MAX 16
 #define WIRE_PATH_MAX 128
 
+/* Functions whose calls can be counted at once. */
+#define WIRE_COUNTS_MAX 1024
+
 #define WIRE_ID_BITS 24
 #define WIRE_ID_MASK ((1u << WIRE_ID_BITS) - 1)
 
@@ -73,7 +76,9 @@ struct wire_config {
 /* Shared with the running programs. */
 struct wire_control {
 	_Bool recording;            /* records are written from now on */
+	_Bool sampling;             /* CPU samples of the target go into their rings */
 	unsigned int launched_tgid; /* the exec of this process sets recording */
+	unsigned int count_first_id; /* of the functions being counted: index 0 of the counts */
 };
 
 #endif

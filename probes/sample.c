@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/sample.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "probes/bpfprog.h"
+
+#define RING_BYTES (256u << 10)
+
+static int open_event(uint32_t cpu, bool cycles, uint32_t hertz)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
+		.config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+		.freq = 1,
+		.sample_freq = hertz,
+		.exclude_callchain_kernel = 1,
+		.sample_max_stack = SAMPLE_FRAMES_MAX,
+		.disabled = 1,
+		.watermark = 1,
+		.wakeup_watermark = RING_BYTES / 2,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool has_cycles(uint32_t cpu)
+{
+	int fd = open_event(cpu, true, 99);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz, struct err *err)
+{
+	*s = (struct sampler){ .cycles = has_cycles(cpus->online[0]) };
+	s->rings.rings = xcalloc(cpus->n, sizeof(*s->rings.rings));
+	s->rings.n = cpus->n;
+	for (uint32_t i = 0; i < cpus->n; i++)
+		s->rings.rings[i].fd = -1;
+	for (uint32_t i = 0; i < cpus->n; i++) {
+		struct ring *r = &s->rings.rings[i];
+		int ret;
+
+		r->cpu = cpus->online[i];
+		r->fd = open_event(r->cpu, s->cycles, hertz);
+		if (r->fd < 0)
+			return err_set(err, -errno, "cannot sample CPU %u: %s", r->cpu, strerror(errno));
+		ret = ring_map(r, RING_BYTES, err);
+		if (!ret)
+			ret = bpfprog_attach_sampler(b, r->fd, err);
+		if (ret)
+			return ret;
+		ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
+	}
+	return 0;
+}
+
+int sampler_set_rate(struct sampler *s, uint32_t hertz)
+{
+	uint64_t value = hertz;
+
+	for (uint32_t i = 0; i < s->rings.n; i++)
+		if (ioctl(s->rings.rings[i].fd, PERF_EVENT_IOC_PERIOD, &value))
+			return -errno;
+	return 0;
+}
+
+struct reading {
+	struct sampler *sampler;
+	void (*visit)(void *ctx, const struct sample *sample);
+	void *ctx;
+};
+
+struct sample_record {
+	struct perf_event_header header;
+	uint32_t tgid, tid;
+	uint64_t time_ns;
+	uint64_t n;
+	uint64_t chain[];
+};
+
+/* Addresses above the highest user page are context marks (PERF_CONTEXT_USER). */
+static void read_one(void *ctx, const struct ring *ring, const struct perf_event_header *h)
+{
+	const struct sample_record *r = (const void *)h;
+	uint64_t frames[SAMPLE_FRAMES_MAX];
+	struct reading *reading = ctx;
+	struct sample s;
+
+	if (h->type == PERF_RECORD_LOST)
+		reading->sampler->lost++;
+	if (h->type != PERF_RECORD_SAMPLE)
+		return;
+	s = (struct sample){ .time_ns = r->time_ns, .cpu = ring->cpu, .tid = r->tid, .tgid = r->tgid };
+	for (uint64_t i = 0; i < r->n && s.n_frames < SAMPLE_FRAMES_MAX; i++)
+		if (r->chain[i] < PERF_CONTEXT_MAX)
+			frames[s.n_frames++] = r->chain[i];
+	s.frames = frames;
+	reading->visit(reading->ctx, &s);
+}
+
+void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample), void *ctx)
+{
+	struct reading reading = { s, visit, ctx };
+
+	for (uint32_t i = 0; i < s->rings.n; i++)
+		ring_drain(&s->rings.rings[i], read_one, &reading);
+}
+
+void sampler_release(struct sampler *s)
+{
+	rings_release(&s->rings);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where the target's CPU time goes: samples from one event per CPU (cycles where there is a PMU,
+ * cpu-clock otherwise), let through by a BPF filter for the target's processes only, so that
+ * threads and children cost nothing more. They have rings of their own. User-space call chains
+ * come from frame pointers, as far as the target has them.
+ */
+#ifndef ISPOT_PROBES_SAMPLE_H
+#define ISPOT_PROBES_SAMPLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/ring.h"
+
+struct bpfprog;
+struct cpus;
+struct err;
+
+#define SAMPLE_FRAMES_MAX 127
+
+struct sample {
+	uint64_t time_ns;
+	uint32_t cpu, tid, tgid;
+	uint32_t n_frames; /* user space, innermost first; 0: none known */
+	const uint64_t *frames;
+};
+
+struct sampler {
+	struct rings rings;
+	bool cycles; /* a PMU's cycles, not cpu-clock */
+	uint64_t lost;
+};
+
+int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz, struct err *err);
+int sampler_set_rate(struct sampler *s, uint32_t hertz);
+void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample), void *ctx);
+void sampler_release(struct sampler *s);
+
+#endif
