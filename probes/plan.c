@@ -2,6 +2,7 @@
 #include "probes/plan.h"
 
 #include <linux/version.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -32,6 +33,7 @@ static bool place(struct planned *p, unsigned kernel_version)
 static void plan_one(struct planned *p, const struct target_traits *traits, unsigned kernel_version)
 {
 	p->reason = "";
+	p->cpu_share = p->calls_per_s = p->cost_share = NAN;
 	if (p->what.function->ifunc) {
 		p->reason = "an IFUNC: the loader chooses the implementation; name that one";
 		return;

@@ -19,6 +19,8 @@ struct planned {
 	struct exit_choice exit;
 	bool possible;
 	const char *reason; /* why not possible; "" otherwise. Lives as long as the planned */
+	/* what the hybrid selection measured; NAN: not measured */
+	double cpu_share, calls_per_s, cost_share; /* of samples; 1/s; of the target's CPU time */
 };
 
 struct plan {

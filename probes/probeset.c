@@ -14,6 +14,7 @@ static const enum point_class class_of[SET_CLASSES] = {
 	[SET_ENTRY] = POINT_ENTRY,
 	[SET_RETURN] = POINT_RETURN,
 	[SET_RET_SITES] = POINT_EXIT,
+	[SET_COUNT] = POINT_COUNT,
 };
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id)
@@ -58,6 +59,11 @@ void probeset_add(struct probeset *set, const struct planned *p, const char *pat
 		for (uint32_t i = 0; i < place->n_ret_sites; i++)
 			probeset_add_point(set, SET_RET_SITES, path, offset_in_file(p, place->ret_sites[i]),
 					   id);
+}
+
+void probeset_add_count(struct probeset *set, const struct planned *p, const char *path, uint32_t id)
+{
+	probeset_add_point(set, SET_COUNT, path, offset_in_file(p, p->place.entry_offset), id);
 }
 
 int probeset_create(struct probeset *set, void (*refused)(void *ctx, uint32_t function_id, int errnum),

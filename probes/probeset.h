@@ -2,7 +2,7 @@
 /*
  * A set: functions whose probes are registered, opened and removed together. Functions that
  * join a running recording form a set of their own (design fact 5). A set is up to three dynamic
- * events (entry, return, ret sites), each with one perf event that carries the program and, per
+ * events (entry, return, ret sites; or one that counts calls), each with one perf event that carries the program and, per
  * thread or process of the target, a carrier: an inherited event without a program that lets
  * children's address spaces through the kernel's filter (design fact 3).
  */
@@ -20,7 +20,7 @@ struct bpfprog;
 struct err;
 struct planned;
 
-enum { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_CLASSES };
+enum { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_COUNT, SET_CLASSES };
 
 struct probeset {
 	uint32_t id;
@@ -31,6 +31,8 @@ struct probeset {
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id);
 /* The function's points; function_id is what its records carry. path opens its file from here. */
 void probeset_add(struct probeset *set, const struct planned *p, const char *path, uint32_t function_id);
+/* Only counts the function's calls (bpfprog_count). */
+void probeset_add_count(struct probeset *set, const struct planned *p, const char *path, uint32_t function_id);
 /* A single point of a class (SET_ENTRY, …). */
 void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset,
 			uint32_t function_id);

@@ -134,12 +134,16 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret)
 		ret = patterns_parse(&s->patterns, o->patterns, o->n_patterns, err);
 	if (!ret)
+		s->is_hybrid = !patterns_n(s->patterns);
+	if (!ret)
 		ret = check_pids(o, err);
 	if (!ret)
 		ret = session_select(s, err);
 	raise_descriptor_limit();
 	if (!ret)
 		ret = open_kernel_side(s, err);
+	if (!ret && s->is_hybrid)
+		ret = session_hybrid_open(s, err);
 	if (!ret)
 		ret = take_signals(s, err);
 	if (!ret && o->argv)
@@ -194,6 +198,8 @@ static int start(struct session *s, struct err *err)
 		bpfprog_record(s->programs, s->options.delay_ns == 0);
 	else
 		bpfprog_record_from_exec(s->programs, s->options.delay_ns ? 0 : s->launch.pid);
+	if (s->is_hybrid)
+		session_hybrid_start(s);
 	return s->options.argv ? launch_exec(&s->launch, s->options.argv, err) : 0;
 }
 
@@ -300,6 +306,8 @@ static int loop(struct session *s, struct err *err)
 		}
 		if (s->drain.n_mappings)
 			ret = session_join_mapped(s, err);
+		if (!ret && s->is_hybrid)
+			ret = session_hybrid_step(s, err);
 		if (!ret && clock_now_ns() - s->last_flush_ns >= FLUSH_INTERVAL_NS)
 			ret = flush(s, err) ? writer_failed(s, err) : 0;
 		if (ret)
@@ -316,6 +324,8 @@ static void stop(struct session *s)
 {
 	bpfprog_record(s->programs, false);
 	session_unwatch_mappings(s);
+	if (s->is_hybrid)
+		session_hybrid_stop(s);
 	drain_run(&s->drain, &s->rings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
@@ -379,6 +389,8 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	session_unwatch_mappings(s);
+	if (s->is_hybrid)
+		session_hybrid_release(s);
 	vec_for_each(&s->sets, struct probeset, set) probeset_release(set);
 	vec_release(&s->sets);
 	trace_writer_close(s->writer, NULL);
@@ -394,6 +406,7 @@ void session_free(struct session *s)
 	patterns_free(s->patterns);
 	vec_for_each(&s->objects, struct session_object, o) free(o->path);
 	vec_release(&s->objects);
+	vec_release(&s->calibrations);
 	dso_cache_free(s->dsos);
 	free(s);
 }

@@ -31,6 +31,7 @@ struct session_options {
 	uint64_t ring_bytes;     /* per CPU; 0: chosen by the number of CPUs */
 	bool inherit;            /* follow children */
 	bool calibrate;          /* measure the probes' cost before and after */
+	double overhead;         /* budget of the selection without -F, share of the target's CPU time */
 };
 
 struct session_result {

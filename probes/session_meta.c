@@ -156,6 +156,7 @@ void session_calibrate(struct session *s, const char *when, uint32_t threads)
 	for (size_t i = 0; i < n; i++) {
 		struct text line = { 0 };
 
+		*vec_add(&s->calibrations) = rows[i];
 		meta_print_calibration(&rows[i], &line);
 		write_line(s, &line);
 	}

@@ -10,14 +10,31 @@
 #include "probes/exitmech.h"
 #include "probes/plan.h"
 #include "probes/probeset.h"
+#include "probes/profile.h"
 #include "probes/ring.h"
+#include "probes/sample.h"
 #include "probes/select.h"
 #include "probes/session.h"
 #include "probes/target.h"
+#include "trace/meta.h"
 
 struct session_object {
 	struct dso *dso;
 	char *path; /* opens it from here, whatever mount namespace it was mapped in */
+	bool executable;
+};
+
+/* session_hybrid.c's: the selection without -F */
+struct hybrid {
+	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
+	uint64_t state_since_ns, window_since_ns;
+	unsigned rounds; /* selections made */
+	struct sampler sampler;
+	struct profile profile;
+	struct probeset counting;
+	size_t first_candidate; /* of the round, in the plan */
+	double spent;           /* of the budget */
+	struct { VEC(struct patterns *) } patterns;
 };
 
 struct session {
@@ -44,6 +61,9 @@ struct session {
 	struct drain drain;
 	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
 	bool calibrated; /* the first set carries the empty functions */
+	struct { VEC(struct meta_calibration) } calibrations;
+	bool is_hybrid; /* no -F */
+	struct hybrid hybrid;
 
 	/* the target's */
 	struct launch launch;
@@ -61,6 +81,18 @@ int session_select(struct session *s, struct err *err);
 int session_join_mapped(struct session *s, struct err *err);
 /* The set of the planned functions from index first on, registered, described in the file. *set: NULL if empty. */
 int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
+
+void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
+const char *session_path(const struct session *s, const struct dso *dso);
+/* For probeset_create: notes that the kernel took no probe there. ctx: the session */
+void session_point_refused(void *ctx, uint32_t function_id, int errnum);
+
+/* session_hybrid.c: the selection without -F */
+int session_hybrid_open(struct session *s, struct err *err);
+void session_hybrid_start(struct session *s);
+int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
+void session_hybrid_stop(struct session *s);
+void session_hybrid_release(struct session *s);
 
 /* session_target.c: probes onto processes */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +33,7 @@ static uint32_t object_id(const struct session *s, const struct dso *dso)
 	return UINT32_MAX;
 }
 
-static void add_object(struct session *s, struct dso *dso, const char *path, bool executable)
+void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable)
 {
 	struct session_object *o;
 
@@ -42,8 +41,14 @@ static void add_object(struct session *s, struct dso *dso, const char *path, boo
 		return;
 	o = vec_add(&s->objects);
 	o->dso = dso;
+	o->executable = executable;
 	o->path = xstrdup(path);
 	target_traits_add(&s->traits, dso, executable);
+}
+
+const char *session_path(const struct session *s, const struct dso *dso)
+{
+	return s->objects.data[object_id(s, dso)].path;
 }
 
 /* The executable's object comes first, whatever else is known by then. */
@@ -55,7 +60,7 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 
 	for (size_t i = 0; i < n; i++)
 		dsos[i] = s->objects.data[first + i].dso;
-	ret = n ? selection_add(&s->selection, s->patterns, dsos, n, n_executables, err) : 0;
+	ret = n && !s->is_hybrid ? selection_add(&s->selection, s->patterns, dsos, n, n_executables, err) : 0;
 	if (!ret)
 		plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
 	free(dsos);
@@ -75,7 +80,7 @@ static int objects_of_command(struct session *s, struct err *err)
 	for (size_t i = 0; i < closure.n && !ret; i++) {
 		ret = dso_get(s->dsos, closure.paths[i], &dso, err);
 		if (!ret)
-			add_object(s, dso, closure.paths[i], i == 0);
+			session_add_object(s, dso, closure.paths[i], i == 0);
 	}
 	dso_closure_release(&closure);
 	free(program);
@@ -102,7 +107,7 @@ static void add_mapping(struct session *s, pid_t pid, const struct mapping *m)
 		log_detail("%s is left out: %s", m->path, why.text);
 		return;
 	}
-	add_object(s, dso, path, is_executable_of(pid, m));
+	session_add_object(s, dso, path, is_executable_of(pid, m));
 }
 
 /* The program first: patterns without an object look there before they look in libraries. */
@@ -139,7 +144,7 @@ int session_select(struct session *s, struct err *err)
 		if (ret)
 			break;
 	}
-	if (ret)
+	if (ret || s->is_hybrid)
 		return ret;
 	n = s->objects.n;
 	dsos = xcalloc(n ? n : 1, sizeof(*dsos));
@@ -150,7 +155,7 @@ int session_select(struct session *s, struct err *err)
 	return ret;
 }
 
-static void point_refused(void *ctx, uint32_t id, int errnum)
+void session_point_refused(void *ctx, uint32_t id, int errnum)
 {
 	struct session *s = ctx;
 	struct planned *p;
@@ -176,19 +181,20 @@ static void describe_function(struct session *s, const struct planned *p, uint32
 	text_release(&line);
 }
 
-static void describe_left_out(struct session *s, const char *name, const char *object, const char *reason)
+static void describe_left_out(struct session *s, const struct planned *p)
 {
 	struct meta_not_traced n = {
-		.name = name,
-		.object = object,
-		.reason = reason,
-		.cpu_share = NAN,
-		.calls_per_s = NAN,
-		.cost_share = NAN,
+		.name = p->what.function->name,
+		.object = dso_path(p->what.dso),
+		.reason = p->reason,
+		.cpu_share = p->cpu_share,
+		.calls_per_s = p->calls_per_s,
+		.cost_share = p->cost_share,
 	};
 	struct text line = { 0 };
 
-	log_notice("%s in %s is not traced: %s", name, object, reason);
+	if (!s->is_hybrid)
+		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
 	meta_print_not_traced(&n, &line);
 	trace_writer_meta(s->writer, line.s);
 	text_release(&line);
@@ -207,12 +213,15 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 
 		if (!p->possible)
 			continue;
-		probeset_add(&set, p, s->objects.data[object_id(s, p->what.dso)].path, i);
+		probeset_add(&set, p, session_path(s, p->what.dso), i);
 		n++;
 	}
-	if (n && !set.id && s->options.calibrate)
-		s->calibrated = !selfcost_add(&set);
-	ret = n ? probeset_create(&set, point_refused, s, err) : 0;
+	/* The first set also carries what calibration needs; the hybrid's first set has nothing else. */
+	if (!set.id && s->options.calibrate && !selfcost_add(&set)) {
+		s->calibrated = true;
+		n++;
+	}
+	ret = n ? probeset_create(&set, session_point_refused, s, err) : 0;
 	for (size_t i = first; i < s->plan.n && !ret; i++) {
 		const struct planned *p = s->plan.data[i];
 
@@ -220,7 +229,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 			describe_function(s, p, i, set.id);
 			s->n_probed++;
 		} else {
-			describe_left_out(s, p->what.function->name, dso_path(p->what.dso), p->reason);
+			describe_left_out(s, p);
 		}
 	}
 	if (!n || ret) {

@@ -16,7 +16,8 @@ struct record_options {
 	const char *output;
 	struct arg_list patterns, pids;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
-	bool inherit, calibrate;
+	bool inherit;
+	double overhead_percent;
 };
 
 static const struct option_row options[] = {
@@ -34,6 +35,8 @@ static const struct option_row options[] = {
 	  "buffer per CPU (8M)", NULL },
 	{ 0, "max-size", "SIZE", ARG_SIZE, offsetof(struct record_options, max_bytes),
 	  "stop when the file reaches SIZE (4G); 0: no bound", NULL },
+	{ 0, "overhead", "PCT", ARG_F64, offsetof(struct record_options, overhead_percent),
+	  "without -F: slow the target by at most PCT % (10; with -p 2)", NULL },
 	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct record_options, inherit),
 	  "do not follow child processes", NULL },
 	{ 0 },
@@ -143,6 +146,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	so.ring_bytes = o.ring_bytes;
 	so.inherit = o.inherit;
 	so.calibrate = true;
+	so.overhead = (o.overhead_percent ? o.overhead_percent : so.n_pids ? 2 : 10) / 100;
 	ret = session_open(&s, &so, err);
 	if (!ret)
 		ret = session_run(s, &result, err);
