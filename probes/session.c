@@ -26,7 +26,7 @@
 #define DRAIN_INTERVAL_MS 100
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
 
-static unsigned running_kernel(void)
+unsigned session_kernel_version(void)
 {
 	unsigned major = 0, minor = 0, patch = 0;
 	struct utsname u;
@@ -125,7 +125,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	s->options = *o;
 	s->signal_fd = -1;
 	s->launch.go_fd = s->launch.status_fd = -1;
-	s->kernel_version = running_kernel();
+	s->kernel_version = session_kernel_version();
 	s->dsos = dso_cache_new();
 	s->reason = "command ended";
 	ret = cpus_read(&s->cpus);

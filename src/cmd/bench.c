@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "command.h"
+#include "probes/bpfprog.h"
+#include "probes/dynevent.h"
+#include "probes/probeset.h"
+#include "probes/ring.h"
+#include "probes/selfcost.h"
+#include "probes/session.h"
+
+#define RING_BYTES (4u << 20)
+
+struct bench_options {
+	bool json;
+	uint64_t threads;
+};
+
+static const struct option_row options[] = {
+	{ 't', "threads", "N", ARG_U64, offsetof(struct bench_options, threads),
+	  "measure with N threads at once (1 and the number of CPUs)", NULL },
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct bench_options, json), "print JSON", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot bench", "what a traced call costs on this machine",
+	"ispot bench -t 8 --json", "with 8 threads at once, for a script",
+	NULL,
+};
+
+struct costs {
+	VEC(struct meta_calibration)
+};
+
+static int measure(struct probeset *set, struct bpfprog *programs, struct rings *rings, uint32_t threads,
+		   struct costs *costs, struct err *err)
+{
+	struct meta_calibration rows[SELFCOST_ROWS_MAX];
+	size_t n;
+	int ret = selfcost_measure(set, programs, rings, threads, "now", rows, &n, err);
+
+	for (size_t i = 0; i < n && !ret; i++)
+		*vec_add(costs) = rows[i];
+	return ret;
+}
+
+static void print_text(const struct costs *costs)
+{
+	printf("cost of an empty traced call, ns\n\n");
+	printf("%-12s %-10s %7s %9s %9s %9s %9s\n", "entry", "exit", "threads", "inner min", "inner p50",
+	       "inner p99", "full p50");
+	vec_for_each(costs, const struct meta_calibration, c)
+		printf("%-12s %-10s %7u %9lu %9lu %9lu %9.0f\n", probe_class_name(c->class),
+		       exit_mech_name(c->exit), c->threads, (unsigned long)c->inner_min_ns,
+		       (unsigned long)c->inner_p50_ns, (unsigned long)c->inner_p99_ns, c->full_p50_ns);
+	printf("\ninner: what the duration of an empty call shows; full: what a traced call adds to its caller\n");
+}
+
+static void print_json(const struct costs *costs)
+{
+	struct json *all = json_new_array();
+	struct text out = { 0 };
+
+	vec_for_each(costs, const struct meta_calibration, c)
+	{
+		struct json *row = json_new_object();
+
+		json_set_string(row, "class", probe_class_name(c->class));
+		json_set_string(row, "exit", exit_mech_name(c->exit));
+		json_set_u64(row, "threads", c->threads);
+		json_set_u64(row, "inner_min_ns", c->inner_min_ns);
+		json_set_u64(row, "inner_p50_ns", c->inner_p50_ns);
+		json_set_u64(row, "inner_p99_ns", c->inner_p99_ns);
+		json_set_f64(row, "inner_mean_ns", c->inner_mean_ns);
+		json_set_f64(row, "full_p50_ns", c->full_p50_ns);
+		json_set_u64(row, "calls", c->calls);
+		json_add_take(all, row);
+	}
+	json_print(all, &out, true);
+	puts(out.s);
+	text_release(&out);
+	json_free(all);
+}
+
+static int run_bench(int argc, char **argv, struct err *err)
+{
+	struct bpfprog_options bo = { .kernel_version = session_kernel_version() };
+	struct dynevent_session *dynevents = NULL;
+	struct bench_options o = { 0 };
+	struct bpfprog *programs = NULL;
+	struct probeset set = { 0 };
+	struct costs costs = { 0 };
+	struct rings rings = { 0 };
+	struct cpus cpus;
+	int first, ret;
+
+	ret = args_parse(options, &o, 0, argc, argv, &first, err);
+	if (!ret && first < argc)
+		ret = err_set(err, -EINVAL, "'%s' is one word too many; ispot bench takes options only", argv[first]);
+	if (ret)
+		return ret;
+	ret = cpus_read(&cpus);
+	if (ret)
+		return err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
+	ret = dynevent_session_open(&dynevents, err);
+	if (!ret)
+		ret = bpfprog_open(&programs, &bo, err);
+	if (!ret)
+		ret = rings_open(&rings, &cpus, RING_BYTES, err);
+	for (uint32_t i = 0; i < rings.n && !ret; i++)
+		ret = bpfprog_set_ring(programs, rings.rings[i].cpu, rings.rings[i].fd);
+	if (!ret) {
+		probeset_init(&set, dynevents, 0);
+		ret = selfcost_add(&set);
+		if (ret)
+			err_set(err, ret, "cannot probe ispot itself: %s", strerror(-ret));
+	}
+	if (!ret)
+		ret = probeset_create(&set, NULL, NULL, err);
+	if (!ret)
+		ret = measure(&set, programs, &rings, o.threads ? o.threads : 1, &costs, err);
+	if (!ret && !o.threads && cpus.n > 1)
+		ret = measure(&set, programs, &rings, cpus.n, &costs, err);
+	if (!ret)
+		(o.json ? print_json : print_text)(&costs);
+	probeset_release(&set);
+	bpfprog_free(programs);
+	rings_release(&rings);
+	dynevent_session_close(dynevents);
+	vec_release(&costs);
+	return ret;
+}
+
+const struct command cmd_bench = {
+	.name = "bench",
+	.summary = "measure what a traced call costs on this machine",
+	.usage = "ispot bench [-t N] [--json]",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_NEEDS_ROOT,
+	.run = run_bench,
+};
