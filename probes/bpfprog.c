@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -70,6 +71,14 @@ static void *map_memory(const struct bpfprog *b, const char *name)
 	return (void *)bpf_map__initial_value(bpf_object__find_map_by_name(b->object, name), &size);
 }
 
+/* What the running programs read; the loader's own copy is only the initial value. */
+static volatile struct wire_control *map_control(int fd)
+{
+	void *memory = mmap(NULL, sizeof(struct wire_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 static int load(struct bpfprog *b, const struct bpfprog_options *o)
 {
 	struct wire_config *config = map_memory(b, ".rodata.config");
@@ -83,7 +92,9 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	ret = bpf_object__load(b->object);
 	if (ret)
 		return ret;
-	b->control = map_memory(b, ".data.control");
+	b->control = map_control(bpf_object__find_map_fd_by_name(b->object, ".data.control"));
+	if (!b->control)
+		return -errno;
 	b->rings_fd = bpf_object__find_map_fd_by_name(b->object, "rings");
 	b->targets_fd = bpf_object__find_map_fd_by_name(b->object, "targets");
 	b->counts_fd = bpf_object__find_map_fd_by_name(b->object, "counts");
@@ -249,6 +260,8 @@ void bpfprog_free(struct bpfprog *b)
 		return;
 	for (size_t i = 0; i < N_SCHEDULER; i++)
 		bpf_link__destroy(b->links[i]);
+	if (b->control)
+		munmap((void *)b->control, sizeof(*b->control));
 	bpf_object__close(b->object);
 	free(b);
 }
