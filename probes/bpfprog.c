@@ -85,6 +85,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	int ret;
 
 	config->follow_children = o->follow_children;
+	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
 	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
 	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "rings"), b->n_cpus);
 	if (ret)

@@ -70,6 +70,7 @@ struct wire_totals {
 /* Set before the programs are loaded. */
 struct wire_config {
 	_Bool follow_children;
+	_Bool plain_loads;      /* bpf_rdonly_cast: kernel >= 6.2 */
 	_Bool switch_has_state; /* sched_switch passes prev_state: kernel >= 5.18 */
 };
 
