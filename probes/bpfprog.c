@@ -30,7 +30,7 @@ struct bpfprog {
 	struct bpf_object *object;
 	struct bpf_link *links[N_SCHEDULER];
 	volatile struct wire_control *control;
-	int rings_fd, targets_fd, totals_fd, counts_fd;
+	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd;
 	uint32_t n_cpus;
 };
 
@@ -49,12 +49,15 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 static int load_error(struct err *err, int code)
 {
 	if (code == -EPERM || code == -EACCES)
-		return err_set(err, code, "the kernel refuses BPF programs (%s); run as root (sudo ispot …)",
+		return err_set(err, code,
+			       "the kernel refuses BPF programs (%s); run as root (sudo ispot …)",
 			       strerror(-code));
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
-		return err_set(err, -ENOTSUP, "this kernel describes no types (/sys/kernel/btf/vmlinux); "
-					      "boot one built with CONFIG_DEBUG_INFO_BTF");
-	return err_set(err, code, "the kernel does not load ispot's BPF programs (%s); see -v for its words",
+		return err_set(err, -ENOTSUP,
+			       "this kernel describes no types (/sys/kernel/btf/vmlinux); "
+			       "boot one built with CONFIG_DEBUG_INFO_BTF");
+	return err_set(err, code,
+		       "the kernel does not load ispot's BPF programs (%s); see -v for its words",
 		       strerror(-code));
 }
 
@@ -74,7 +77,8 @@ static void *map_memory(const struct bpfprog *b, const char *name)
 /* What the running programs read; the loader's own copy is only the initial value. */
 static volatile struct wire_control *map_control(int fd)
 {
-	void *memory = mmap(NULL, sizeof(struct wire_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *memory =
+		mmap(NULL, sizeof(struct wire_control), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
@@ -85,6 +89,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	int ret;
 
 	config->follow_children = o->follow_children;
+	config->period = o->period;
 	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
 	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
 	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "rings"), b->n_cpus);
@@ -99,6 +104,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	b->rings_fd = bpf_object__find_map_fd_by_name(b->object, "rings");
 	b->targets_fd = bpf_object__find_map_fd_by_name(b->object, "targets");
 	b->counts_fd = bpf_object__find_map_fd_by_name(b->object, "counts");
+	b->sampling_fd = bpf_object__find_map_fd_by_name(b->object, "sampling");
 	b->totals_fd = bpf_object__find_map_fd_by_name(b->object, "totals");
 	return 0;
 }
@@ -160,8 +166,9 @@ int bpfprog_attach_event(struct bpfprog *b, enum point_class class, int event_fd
 	int fd = bpf_program__fd(program_by_name(b, program_of_class(class)));
 
 	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, fd))
-		return err_set(err, -errno, "the kernel takes no BPF program on a uprobe event (%s); "
-					    "it needs CONFIG_BPF_EVENTS and CONFIG_UPROBE_EVENTS",
+		return err_set(err, -errno,
+			       "the kernel takes no BPF program on a uprobe event (%s); "
+			       "it needs CONFIG_BPF_EVENTS and CONFIG_UPROBE_EVENTS",
 			       strerror(errno));
 	return 0;
 }
@@ -171,7 +178,8 @@ int bpfprog_attach_sampler(struct bpfprog *b, int event_fd, struct err *err)
 	int fd = bpf_program__fd(program_by_name(b, "on_sample"));
 
 	if (ioctl(event_fd, PERF_EVENT_IOC_SET_BPF, fd))
-		return err_set(err, -errno, "the kernel takes no filter on CPU samples: %s", strerror(errno));
+		return err_set(err, -errno, "the kernel takes no filter on CPU samples: %s",
+			       strerror(errno));
 	return 0;
 }
 
@@ -253,6 +261,21 @@ void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *s
 			sum->others_lost += all[i].others_lost;
 		}
 	free(all);
+}
+
+void bpfprog_sampled(const struct bpfprog *b,
+		     void (*visit)(void *ctx, uint32_t tid, uint32_t id,
+				   const struct wire_sampling *row),
+		     void *ctx)
+{
+	struct wire_sampling_key key, *previous = NULL;
+	struct wire_sampling row;
+
+	while (!bpf_map_get_next_key(b->sampling_fd, previous, &key)) {
+		if (!bpf_map_lookup_elem(b->sampling_fd, &key, &row))
+			visit(ctx, key.tid, key.id, &row);
+		previous = &key;
+	}
 }
 
 void bpfprog_free(struct bpfprog *b)

@@ -15,10 +15,12 @@
 struct bpfprog;
 struct err;
 struct pids;
+struct wire_sampling;
 struct wire_totals;
 
 struct bpfprog_options {
 	bool follow_children;
+	uint32_t period;	 /* one call in so many of each thread and function; 0 and 1: all */
 	unsigned kernel_version; /* KERNEL_VERSION() as in system.h */
 };
 
@@ -49,6 +51,12 @@ void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);
 
 /* What was made so far: one CPU's, or with cpu = UINT32_MAX the sum. */
 void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *totals);
+
+/* With a period above 1: every row of the sampling map. */
+void bpfprog_sampled(const struct bpfprog *b,
+		     void (*visit)(void *ctx, uint32_t tid, uint32_t id,
+				   const struct wire_sampling *row),
+		     void *ctx);
 
 void bpfprog_free(struct bpfprog *b);
 

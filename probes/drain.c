@@ -34,7 +34,8 @@ struct mmap2_record {
 	char path[];
 };
 
-void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs, uint32_t n_cpus)
+void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
+		uint32_t n_cpus)
 {
 	memset(d, 0, sizeof(*d));
 	d->writer = w;
@@ -63,7 +64,8 @@ static struct record record_of(const struct wire_head *h, uint32_t cpu, uint32_t
 	return r;
 }
 
-static void put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b, uint64_t c)
+static void put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b,
+		       uint64_t c)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { a, b, c };
 
@@ -105,8 +107,8 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 		put_values(d, &r, 0, 0, 0, 0);
 }
 
-static void put_name(struct drain *d, const struct wire_head *h, uint32_t cpu, uint32_t kind, const char *name,
-		     size_t room)
+static void put_name(struct drain *d, const struct wire_head *h, uint32_t cpu, uint32_t kind,
+		     const char *name, size_t room)
 {
 	struct record r = record_of(h, cpu, kind);
 
@@ -115,7 +117,8 @@ static void put_name(struct drain *d, const struct wire_head *h, uint32_t cpu, u
 	put(d, &r);
 }
 
-/* The kernel renames the thread a moment before it says that an exec succeeded; both are said here. */
+/* The kernel renames the thread a moment before it says that an exec succeeded; both are said here.
+ */
 static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 {
 	const char *path = w->name, *end = memchr(path, '\0', sizeof(w->name));
@@ -125,7 +128,8 @@ static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 
 	d->execs++;
 	put_name(d, &w->h, cpu, REC_EXEC, path, sizeof(w->name));
-	put_name(d, &w->h, cpu, REC_COMM, base, room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);
+	put_name(d, &w->h, cpu, REC_COMM, base,
+		 room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);
 }
 
 static void on_raw(struct drain *d, const void *data, uint32_t cpu)
@@ -142,9 +146,9 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 	switch (kind) {
 	case WIRE_ENTRY:
 	case WIRE_EXIT: {
-		int ret = trace_writer_call(d->writer, cpu, kind == WIRE_ENTRY ? REC_ENTRY : REC_EXIT,
-					    call->h.time_ns, call->h.tid, call->h.tgid,
-					    call->h.head & WIRE_ID_MASK, call->sp);
+		int ret = trace_writer_call(
+			d->writer, cpu, kind == WIRE_ENTRY ? REC_ENTRY : REC_EXIT, call->h.time_ns,
+			call->h.tid, call->h.tgid, call->h.head & WIRE_ID_MASK, call->sp);
 		d->calls++;
 		if (ret)
 			d->error = ret;
@@ -163,7 +167,8 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 		on_task(d, data, cpu, REC_TASK_EXIT);
 		break;
 	case WIRE_COMM:
-		put_name(d, data, cpu, REC_COMM, ((const struct wire_name *)data)->name, WIRE_COMM_MAX);
+		put_name(d, data, cpu, REC_COMM, ((const struct wire_name *)data)->name,
+			 WIRE_COMM_MAX);
 		break;
 	case WIRE_EXEC:
 		on_exec(d, data, cpu);

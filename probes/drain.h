@@ -29,25 +29,27 @@ struct drain_mapping {
 
 struct drain_cpu {
 	uint64_t last_ns;      /* of the newest record read from this CPU */
-	uint64_t pending_lost; /* records the kernel reported lost, to be placed before the next one */
+	uint64_t pending_lost; /* records the kernel reported lost, to be placed before the next one
+				*/
 	uint64_t reported_lost; /* the sum of those */
 };
 
 struct drain {
 	struct trace_writer *writer;
 	const struct bpfprog *programs; /* says which processes are the target's */
-	struct drain_cpu *cpus;         /* [cpu number] */
+	struct drain_cpu *cpus;		/* [cpu number] */
 	uint32_t n_cpus;
-	uint64_t calls;                 /* entries and exits read */
-	uint64_t bytes;                 /* read from the rings */
-	uint64_t execs;                 /* of the target */
-	int error;                      /* the writer's sticky error, 0: none */
+	uint64_t calls;					   /* entries and exits read */
+	uint64_t bytes;					   /* read from the rings */
+	uint64_t execs;					   /* of the target */
+	int error;					   /* the writer's sticky error, 0: none */
 	struct drain_mapping mappings[DRAIN_MAPPINGS_MAX]; /* taken and reset by the owner */
 	size_t n_mappings;
-	bool mappings_overflowed;       /* more than fit: look at /proc instead */
+	bool mappings_overflowed; /* more than fit: look at /proc instead */
 };
 
-void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs, uint32_t n_cpus);
+void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
+		uint32_t n_cpus);
 /* Everything that is in the rings now. 0, or the writer's error. */
 int drain_run(struct drain *d, struct rings *rings);
 /* After the last run: losses that no record of the ring reported (design fact 10). */

@@ -60,7 +60,8 @@ void plan_add(struct plan *plan, const struct selection *s, size_t first,
 
 void plan_release(struct plan *plan)
 {
-	vec_for_each(plan, struct planned *, p) free(*p);
+	vec_for_each (plan, struct planned *, p)
+		free(*p);
 	vec_release(plan);
 }
 

@@ -24,7 +24,8 @@ void probeset_init(struct probeset *set, struct dynevent_session *session, uint3
 		set->events[c] = dynevent_new(session, class_of[c], id);
 }
 
-/* The kernel reads the page when it sets the breakpoint; where that read fails the probe is silently absent. */
+/* The kernel reads the page when it sets the breakpoint; where that read fails the probe is
+ * silently absent. */
 static void read_page(const char *path, uint64_t file_offset)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -37,7 +38,8 @@ static void read_page(const char *path, uint64_t file_offset)
 	close(fd);
 }
 
-void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset, uint32_t id)
+void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset,
+			uint32_t id)
 {
 	read_page(path, file_offset);
 	dynevent_add(set->events[class], path, file_offset, id);
@@ -54,20 +56,23 @@ void probeset_add(struct probeset *set, const struct planned *p, const char *pat
 
 	probeset_add_point(set, SET_ENTRY, path, offset_in_file(p, place->entry_offset), id);
 	if (p->exit.mech == EXIT_RETURN)
-		probeset_add_point(set, SET_RETURN, path, offset_in_file(p, place->return_offset), id);
+		probeset_add_point(set, SET_RETURN, path, offset_in_file(p, place->return_offset),
+				   id);
 	if (p->exit.mech == EXIT_RET_SITES)
 		for (uint32_t i = 0; i < place->n_ret_sites; i++)
-			probeset_add_point(set, SET_RET_SITES, path, offset_in_file(p, place->ret_sites[i]),
-					   id);
+			probeset_add_point(set, SET_RET_SITES, path,
+					   offset_in_file(p, place->ret_sites[i]), id);
 }
 
-void probeset_add_count(struct probeset *set, const struct planned *p, const char *path, uint32_t id)
+void probeset_add_count(struct probeset *set, const struct planned *p, const char *path,
+			uint32_t id)
 {
 	probeset_add_point(set, SET_COUNT, path, offset_in_file(p, p->place.entry_offset), id);
 }
 
-int probeset_create(struct probeset *set, void (*refused)(void *ctx, uint32_t function_id, int errnum),
-		    void *ctx, struct err *err)
+int probeset_create(struct probeset *set,
+		    void (*refused)(void *ctx, uint32_t function_id, int errnum), void *ctx,
+		    struct err *err)
 {
 	int ret = 0;
 

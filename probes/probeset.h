@@ -2,9 +2,10 @@
 /*
  * A set: functions whose probes are registered, opened and removed together. Functions that
  * join a running recording form a set of their own (design fact 5). A set is up to three dynamic
- * events (entry, return, ret sites; or one that counts calls), each with one perf event that carries the program and, per
- * thread or process of the target, a carrier: an inherited event without a program that lets
- * children's address spaces through the kernel's filter (design fact 3).
+ * events (entry, return, ret sites; or one that counts calls), each with one perf event that
+ * carries the program and, per thread or process of the target, a carrier: an inherited event
+ * without a program that lets children's address spaces through the kernel's filter (design fact
+ * 3).
  */
 #ifndef ISPOT_PROBES_PROBESET_H
 #define ISPOT_PROBES_PROBESET_H
@@ -25,21 +26,25 @@ enum { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_COUNT, SET_CLASSES };
 struct probeset {
 	uint32_t id;
 	struct dynevent *events[SET_CLASSES]; /* NULL: no such points */
-	bool attached;                        /* the programs are on */
+	bool attached;			      /* the programs are on */
 };
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id);
 /* The function's points; function_id is what its records carry. path opens its file from here. */
-void probeset_add(struct probeset *set, const struct planned *p, const char *path, uint32_t function_id);
+void probeset_add(struct probeset *set, const struct planned *p, const char *path,
+		  uint32_t function_id);
 /* Only counts the function's calls (bpfprog_count). */
-void probeset_add_count(struct probeset *set, const struct planned *p, const char *path, uint32_t function_id);
+void probeset_add_count(struct probeset *set, const struct planned *p, const char *path,
+			uint32_t function_id);
 /* A single point of a class (SET_ENTRY, …). */
 void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset,
 			uint32_t function_id);
 /* Registers all points. refused is told each one the kernel does not take. */
-int probeset_create(struct probeset *set, void (*refused)(void *ctx, uint32_t function_id, int errnum),
-		    void *ctx, struct err *err);
-/* Opens it on one process (the first call also attaches the programs): records flow from here on. */
+int probeset_create(struct probeset *set,
+		    void (*refused)(void *ctx, uint32_t function_id, int errnum), void *ctx,
+		    struct err *err);
+/* Opens it on one process (the first call also attaches the programs): records flow from here on.
+ */
 int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err);
 /* A carrier on a thread, so that its threads' and children's calls are seen. -ESRCH: it is gone. */
 int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *err);

@@ -8,7 +8,8 @@
 #include "probes/sample.h"
 #include "symbol/dso.h"
 
-/* An address outside every known mapping may lie in a new one; /proc is not asked more often than this. */
+/* An address outside every known mapping may lie in a new one; /proc is not asked more often than
+ * this. */
 #define REREAD_INTERVAL_NS 200000000ull
 
 void profile_init(struct profile *p, struct dso_cache *dsos)
@@ -20,7 +21,8 @@ void profile_init(struct profile *p, struct dso_cache *dsos)
 static void process_forget(struct profile_process *process)
 {
 	mappings_release(&process->maps);
-	vec_for_each(&process->paths, char *, path) free(*path);
+	vec_for_each (&process->paths, char *, path)
+		free(*path);
 	vec_release(&process->paths);
 	vec_release(&process->dsos);
 }
@@ -31,12 +33,12 @@ static void process_read(struct profile *p, struct profile_process *process)
 	process->read_ns = clock_now_ns();
 	if (mappings_read(&process->maps, process->pid, NULL))
 		return;
-	vec_for_each(&process->maps, struct mapping, m)
-	{
+	vec_for_each (&process->maps, struct mapping, m) {
 		char path[4096];
 		struct dso *dso = NULL;
 
-		if (mapping_path(m, process->pid, path, sizeof(path), NULL) || dso_get(p->dsos, path, &dso, NULL))
+		if (mapping_path(m, process->pid, path, sizeof(path), NULL) ||
+		    dso_get(p->dsos, path, &dso, NULL))
 			dso = NULL;
 		*vec_add(&process->dsos) = dso;
 		*vec_add(&process->paths) = xstrdup(path);
@@ -47,14 +49,17 @@ static struct profile_process *process_of(struct profile *p, pid_t pid)
 {
 	struct profile_process *process;
 
-	vec_for_each(&p->processes, struct profile_process, known) if (known->pid == pid) return known;
+	vec_for_each (&p->processes, struct profile_process, known)
+		if (known->pid == pid)
+			return known;
 	process = vec_add(&p->processes);
 	process->pid = pid;
 	process_read(p, process);
 	return process;
 }
 
-static const struct mapping *mapping_of(struct profile *p, struct profile_process *process, uint64_t ip)
+static const struct mapping *mapping_of(struct profile *p, struct profile_process *process,
+					uint64_t ip)
 {
 	const struct mapping *m = mappings_find(&process->maps, ip);
 
@@ -77,7 +82,8 @@ static struct profile_function *function_at(struct profile *p, pid_t pid, uint64
 	if (m)
 		dso = process->dsos.data[m - process->maps.data];
 	if (dso)
-		f = dso_function_at(dso, dso_offset_to_address(dso, ip - m->start + m->file_offset));
+		f = dso_function_at(dso,
+				    dso_offset_to_address(dso, ip - m->start + m->file_offset));
 	if (!f)
 		return NULL;
 	i = map_get(&p->by_function, (uintptr_t)f);
@@ -112,14 +118,17 @@ void profile_add(struct profile *p, const struct sample *s)
 void profile_begin_window(struct profile *p)
 {
 	p->samples = 0;
-	vec_for_each(&p->functions, struct profile_function, f) f->self = f->inclusive = 0;
+	vec_for_each (&p->functions, struct profile_function, f)
+		f->self = f->inclusive = 0;
 }
 
 void profile_release(struct profile *p)
 {
-	vec_for_each(&p->processes, struct profile_process, process) process_forget(process);
+	vec_for_each (&p->processes, struct profile_process, process)
+		process_forget(process);
 	vec_release(&p->processes);
-	vec_for_each(&p->functions, struct profile_function, f) free(f->path);
+	vec_for_each (&p->functions, struct profile_function, f)
+		free(f->path);
 	vec_release(&p->functions);
 	map_release(&p->by_function);
 }

@@ -22,25 +22,33 @@ struct sample;
 struct profile_function {
 	struct dso *dso;
 	const struct dso_function *function;
-	char *path;               /* opens the file from here */
+	char *path;		  /* opens the file from here */
 	uint64_t self, inclusive; /* samples in the present window */
-	uint64_t seen_in;         /* number of the last sample that counted it */
+	uint64_t seen_in;	  /* number of the last sample that counted it */
 };
 
 struct profile_process {
 	pid_t pid;
 	struct mappings maps;
-	struct { VEC(struct dso *) } dsos; /* of maps.data[i]; NULL: cannot be read */
-	struct { VEC(char *) } paths;
+	struct {
+		VEC(struct dso *)
+	} dsos; /* of maps.data[i]; NULL: cannot be read */
+	struct {
+		VEC(char *)
+	} paths;
 	uint64_t read_ns;
 };
 
 struct profile {
 	struct dso_cache *dsos;
-	struct { VEC(struct profile_function) } functions;
+	struct {
+		VEC(struct profile_function)
+	} functions;
 	struct map by_function; /* address of the dso_function -> index */
-	struct { VEC(struct profile_process) } processes;
-	uint64_t samples;       /* in the present window */
+	struct {
+		VEC(struct profile_process)
+	} processes;
+	uint64_t samples; /* in the present window */
 	uint64_t total_samples;
 };
 

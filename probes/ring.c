@@ -48,10 +48,11 @@ int ring_map(struct ring *r, size_t data_bytes, struct err *err)
 	r->map = mmap(NULL, page + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	if (r->map == MAP_FAILED) {
 		r->map = NULL;
-		return err_set(err, -errno,
-			       "cannot map a ring of %zu KiB on CPU %u: %s; ask for less with -m, or "
-			       "raise kernel.perf_event_mlock_kb or ulimit -l",
-			       data_bytes >> 10, r->cpu, strerror(errno));
+		return err_set(
+			err, -errno,
+			"cannot map a ring of %zu KiB on CPU %u: %s; ask for less with -m, or "
+			"raise kernel.perf_event_mlock_kb or ulimit -l",
+			data_bytes >> 10, r->cpu, strerror(errno));
 	}
 	r->data_bytes = data_bytes;
 	r->bounce = xmalloc(RING_RECORD_MAX);
@@ -64,7 +65,8 @@ static int ring_open(struct ring *r, size_t data_bytes, struct err *err)
 
 	r->fd = open_output_event(r->cpu, data_bytes);
 	if (r->fd < 0)
-		return err_set(err, -errno, "cannot open a ring on CPU %u: %s%s", r->cpu, strerror(errno),
+		return err_set(err, -errno, "cannot open a ring on CPU %u: %s%s", r->cpu,
+			       strerror(errno),
 			       errno == EMFILE ? "; raise the limit with ulimit -n" : "");
 	ret = ring_map(r, data_bytes, err);
 	if (!ret && ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0))

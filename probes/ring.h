@@ -16,8 +16,8 @@ struct perf_event_header;
 
 struct ring {
 	uint32_t cpu;
-	int fd;       /* -1: not open */
-	void *map;    /* control page, then data_bytes of data; NULL: not mapped */
+	int fd;	   /* -1: not open */
+	void *map; /* control page, then data_bytes of data; NULL: not mapped */
 	size_t data_bytes;
 	void *bounce; /* a record that wraps around the end is put together here: RING_RECORD_MAX */
 };
@@ -29,11 +29,13 @@ struct rings {
 	uint32_t n;
 };
 
-/* bytes per CPU, rounded up to a power of two of pages. -ENOMEM names RLIMIT_MEMLOCK, -EMFILE RLIMIT_NOFILE. */
+/* bytes per CPU, rounded up to a power of two of pages. -ENOMEM names RLIMIT_MEMLOCK, -EMFILE
+ * RLIMIT_NOFILE. */
 int rings_open(struct rings *r, const struct cpus *cpus, size_t bytes, struct err *err);
 void rings_release(struct rings *r);
 
-/* Maps the ring of an event that is open as r->fd; the caller enables it. bytes: a power of two of pages. */
+/* Maps the ring of an event that is open as r->fd; the caller enables it. bytes: a power of two of
+ * pages. */
 int ring_map(struct ring *r, size_t bytes, struct err *err);
 /* Lets another event of the same CPU write into this ring. 0 or -errno. */
 int ring_share(const struct ring *r, int fd);

@@ -16,6 +16,15 @@
 
 #define RING_BYTES (256u << 10)
 
+/*
+ * Cycles are sampled by frequency, the clock by its period in ns: the kernel turns a frequency of
+ * cpu-clock into a period at open and takes what PERF_EVENT_IOC_PERIOD brings later for a period.
+ */
+static uint64_t rate_value(bool cycles, uint32_t hertz)
+{
+	return cycles ? hertz : 1000000000ull / hertz;
+}
+
 static int open_event(uint32_t cpu, bool cycles, uint32_t hertz)
 {
 	struct perf_event_attr attr = {
@@ -23,8 +32,8 @@ static int open_event(uint32_t cpu, bool cycles, uint32_t hertz)
 		.type = cycles ? PERF_TYPE_HARDWARE : PERF_TYPE_SOFTWARE,
 		.config = cycles ? PERF_COUNT_HW_CPU_CYCLES : PERF_COUNT_SW_CPU_CLOCK,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
-		.freq = 1,
-		.sample_freq = hertz,
+		.freq = cycles,
+		.sample_period = rate_value(cycles, hertz),
 		.exclude_callchain_kernel = 1,
 		.sample_max_stack = SAMPLE_FRAMES_MAX,
 		.disabled = 1,
@@ -46,7 +55,8 @@ static bool has_cycles(uint32_t cpu)
 	return fd >= 0;
 }
 
-int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz, struct err *err)
+int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz,
+		 struct err *err)
 {
 	*s = (struct sampler){ .cycles = has_cycles(cpus->online[0]) };
 	s->rings.rings = xcalloc(cpus->n, sizeof(*s->rings.rings));
@@ -60,7 +70,8 @@ int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, 
 		r->cpu = cpus->online[i];
 		r->fd = open_event(r->cpu, s->cycles, hertz);
 		if (r->fd < 0)
-			return err_set(err, -errno, "cannot sample CPU %u: %s", r->cpu, strerror(errno));
+			return err_set(err, -errno, "cannot sample CPU %u: %s", r->cpu,
+				       strerror(errno));
 		ret = ring_map(r, RING_BYTES, err);
 		if (!ret)
 			ret = bpfprog_attach_sampler(b, r->fd, err);
@@ -73,7 +84,7 @@ int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, 
 
 int sampler_set_rate(struct sampler *s, uint32_t hertz)
 {
-	uint64_t value = hertz;
+	uint64_t value = rate_value(s->cycles, hertz);
 
 	for (uint32_t i = 0; i < s->rings.n; i++)
 		if (ioctl(s->rings.rings[i].fd, PERF_EVENT_IOC_PERIOD, &value))
@@ -107,7 +118,9 @@ static void read_one(void *ctx, const struct ring *ring, const struct perf_event
 		reading->sampler->lost++;
 	if (h->type != PERF_RECORD_SAMPLE)
 		return;
-	s = (struct sample){ .time_ns = r->time_ns, .cpu = ring->cpu, .tid = r->tid, .tgid = r->tgid };
+	s = (struct sample){
+		.time_ns = r->time_ns, .cpu = ring->cpu, .tid = r->tid, .tgid = r->tgid
+	};
 	for (uint64_t i = 0; i < r->n && s.n_frames < SAMPLE_FRAMES_MAX; i++)
 		if (r->chain[i] < PERF_CONTEXT_MAX)
 			frames[s.n_frames++] = r->chain[i];
@@ -115,7 +128,8 @@ static void read_one(void *ctx, const struct ring *ring, const struct perf_event
 	reading->visit(reading->ctx, &s);
 }
 
-void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample), void *ctx)
+void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample),
+		  void *ctx)
 {
 	struct reading reading = { s, visit, ctx };
 

@@ -33,9 +33,11 @@ struct sampler {
 	uint64_t lost;
 };
 
-int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz, struct err *err);
+int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz,
+		 struct err *err);
 int sampler_set_rate(struct sampler *s, uint32_t hertz);
-void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample), void *ctx);
+void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample),
+		  void *ctx);
 void sampler_release(struct sampler *s);
 
 #endif

@@ -24,25 +24,25 @@
 #include "probes/ring.h"
 #include "probes/target.h"
 
-#define CALLS      2000 /* per function and thread */
-#define WARM_UP    100  /* first ones, not counted: page faults, cold caches */
+#define CALLS	    2000 /* per function and thread */
+#define WARM_UP	    100	 /* first ones, not counted: page faults, cold caches */
 #define CALLS_LEAST 100
 
 /* name: entry instruction, then the site of the return. Two copies, one per exit mechanism. */
 #if defined(__x86_64__)
-#define EMPTY(name, first)                                                                        \
-	__asm__(".pushsection .text\n.balign 64\n.type " name ", @function\n" name ": " first "\n" \
-		name "_ret: ret\n.size " name ", . - " name "\n.popsection\n")
-#define FIRST_NOP5 ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
+#define EMPTY(name, first)                                                                    \
+	__asm__(".pushsection .text\n.balign 64\n.type " name ", @function\n" name ": " first \
+		"\n" name "_ret: ret\n.size " name ", . - " name "\n.popsection\n")
+#define FIRST_NOP5     ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
 #define FIRST_EMULATED "push %rbp\npop %rbp"
-#define FIRST_STEPPED "mov %edi, %eax"
+#define FIRST_STEPPED  "mov %edi, %eax"
 #elif defined(__aarch64__)
-#define EMPTY(name, first)                                                                         \
-	__asm__(".pushsection .text\n.balign 64\n.type " name ", %function\n" name ": " first "\n" \
-		name "_ret: ret\n.size " name ", . - " name "\n.popsection\n")
-#define FIRST_NOP5 "nop" /* aarch64 has no cheaper class: measured as the emulated one is */
+#define EMPTY(name, first)                                                                    \
+	__asm__(".pushsection .text\n.balign 64\n.type " name ", %function\n" name ": " first \
+		"\n" name "_ret: ret\n.size " name ", . - " name "\n.popsection\n")
+#define FIRST_NOP5     "nop" /* aarch64 has no cheaper class: measured as the emulated one is */
 #define FIRST_EMULATED "nop"
-#define FIRST_STEPPED "mov w0, w0"
+#define FIRST_STEPPED  "mov w0, w0"
 #endif
 
 EMPTY("ispot_empty_nop5_return", FIRST_NOP5);
@@ -68,10 +68,14 @@ static const struct empty {
 } empties[] = {
 	{ ispot_empty_nop5_return, ispot_empty_nop5_return_ret, CLASS_NOP5, EXIT_RETURN },
 	{ ispot_empty_nop5_sites, ispot_empty_nop5_sites_ret, CLASS_NOP5, EXIT_RET_SITES },
-	{ ispot_empty_emulated_return, ispot_empty_emulated_return_ret, CLASS_EMULATED, EXIT_RETURN },
-	{ ispot_empty_emulated_sites, ispot_empty_emulated_sites_ret, CLASS_EMULATED, EXIT_RET_SITES },
-	{ ispot_empty_stepped_return, ispot_empty_stepped_return_ret, CLASS_SINGLE_STEP, EXIT_RETURN },
-	{ ispot_empty_stepped_sites, ispot_empty_stepped_sites_ret, CLASS_SINGLE_STEP, EXIT_RET_SITES },
+	{ ispot_empty_emulated_return, ispot_empty_emulated_return_ret, CLASS_EMULATED,
+	  EXIT_RETURN },
+	{ ispot_empty_emulated_sites, ispot_empty_emulated_sites_ret, CLASS_EMULATED,
+	  EXIT_RET_SITES },
+	{ ispot_empty_stepped_return, ispot_empty_stepped_return_ret, CLASS_SINGLE_STEP,
+	  EXIT_RETURN },
+	{ ispot_empty_stepped_sites, ispot_empty_stepped_sites_ret, CLASS_SINGLE_STEP,
+	  EXIT_RET_SITES },
 };
 #define N_EMPTIES (sizeof(empties) / sizeof(*empties))
 
@@ -123,7 +127,8 @@ int selfcost_add(struct probeset *set)
 		const struct empty *e = &empties[i];
 		bool sites = e->exit == EXIT_RET_SITES;
 
-		probeset_add_point(set, SET_ENTRY, path, own_file_offset(e->call), SELFCOST_ID_FIRST + i);
+		probeset_add_point(set, SET_ENTRY, path, own_file_offset(e->call),
+				   SELFCOST_ID_FIRST + i);
 		probeset_add_point(set, sites ? SET_RET_SITES : SET_RETURN, path,
 				   own_file_offset(sites ? (void *)e->ret_site : (void *)e->call),
 				   SELFCOST_ID_FIRST + i);
@@ -165,8 +170,8 @@ struct samples {
 
 /* What the records of one thread have said so far. */
 struct calling_thread {
-	uint32_t id;         /* of the function in progress */
-	uint64_t entry_ns;   /* of its last entry */
+	uint32_t id;	   /* of the function in progress */
+	uint64_t entry_ns; /* of its last entry */
 	bool open;
 	uint32_t calls;
 };
@@ -205,7 +210,8 @@ static void on_entry(struct measurement *m, struct calling_thread *t, uint32_t i
 	t->calls++;
 }
 
-static void on_exit_of(struct measurement *m, struct calling_thread *t, uint32_t id, uint64_t now_ns)
+static void on_exit_of(struct measurement *m, struct calling_thread *t, uint32_t id,
+		       uint64_t now_ns)
 {
 	if (t->open && t->id == id && t->calls > WARM_UP)
 		*vec_add(&m->inner[id]) = now_ns - t->entry_ns;
@@ -215,7 +221,8 @@ static void on_exit_of(struct measurement *m, struct calling_thread *t, uint32_t
 /* perf record: 8-byte header, 4-byte size, raw data. */
 static void visit(void *ctx, const struct ring *ring, const struct perf_event_header *h)
 {
-	const struct wire_call *call = (const void *)((const char *)h + sizeof(*h) + sizeof(uint32_t));
+	const struct wire_call *call =
+		(const void *)((const char *)h + sizeof(*h) + sizeof(uint32_t));
 	struct measurement *m = ctx;
 	uint32_t kind, id;
 
@@ -248,7 +255,8 @@ static double mean(const struct samples *s)
 {
 	double sum = 0;
 
-	vec_for_each(s, const uint64_t, v) sum += *v;
+	vec_for_each (s, const uint64_t, v)
+		sum += *v;
 	return sum / s->n;
 }
 
@@ -290,7 +298,8 @@ static void measurement_release(struct measurement *m)
 	vec_release(&m->threads);
 }
 
-/* Reads the rings while the child runs; a child that hangs (a stopped machine) is ended after 10 s. */
+/* Reads the rings while the child runs; a child that hangs (a stopped machine) is ended after 10 s.
+ */
 static void read_until_ended(struct measurement *m, struct rings *rings)
 {
 	uint64_t begin_ns = clock_now_ns();
@@ -322,8 +331,8 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct rings *ring
 	close(go[0]);
 	ret = m.child < 0 ? err_set(err, -errno, "cannot start a process: %s", strerror(errno)) : 0;
 	if (!ret)
-		ret = set->attached ? probeset_follow(set, m.child, false, err) :
-				      probeset_open(set, b, m.child, err);
+		ret = set->attached ? probeset_follow(set, m.child, false, err)
+				    : probeset_open(set, b, m.child, err);
 	if (!ret) {
 		bpfprog_record(b, true);
 		ret = write(go[1], "g", 1) == 1 ? 0 : -errno;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probes/bpf/wire.h"
 #include "trace/meta.h"
 
 struct err;
@@ -20,10 +21,12 @@ struct bpfprog;
 struct probeset;
 struct rings;
 
-#define SELFCOST_ID_FIRST 0xffff00u /* ids of its functions; above every function of a target */
+#define SELFCOST_ID_FIRST \
+	WIRE_SELFCOST_FIRST /* ids of its functions; above every function of a target */
 #define SELFCOST_ROWS_MAX 8
 
-/* Adds the empty functions to a set that is not created yet. 0, or -errno: no calibration (said in -v). */
+/* Adds the empty functions to a set that is not created yet. 0, or -errno: no calibration (said in
+ * -v). */
 int selfcost_add(struct probeset *set);
 
 /*

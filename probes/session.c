@@ -72,16 +72,19 @@ static int take_signals(struct session *s, struct err *err)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->signal_fd < 0 ? err_set(err, -errno, "cannot take signals: %s", strerror(errno)) : 0;
+	return s->signal_fd < 0 ? err_set(err, -errno, "cannot take signals: %s", strerror(errno))
+				: 0;
 }
 
 static int open_kernel_side(struct session *s, struct err *err)
 {
 	struct bpfprog_options o = {
+		.period = s->options.period,
 		.follow_children = s->options.inherit,
 		.kernel_version = s->kernel_version,
 	};
-	size_t ring_bytes = s->options.ring_bytes ? s->options.ring_bytes : default_ring_bytes(s->cpus.n);
+	size_t ring_bytes =
+		s->options.ring_bytes ? s->options.ring_bytes : default_ring_bytes(s->cpus.n);
 	int ret;
 
 	ret = dynevent_session_open(&s->dynevents, err);
@@ -101,7 +104,8 @@ static int check_pids(const struct session_options *o, struct err *err)
 {
 	for (size_t i = 0; i < o->n_pids; i++)
 		if (!target_alive(o->pids[i]))
-			return err_set(err, -ESRCH, "there is no process %d; see ps or pgrep", o->pids[i]);
+			return err_set(err, -ESRCH, "there is no process %d; see ps or pgrep",
+				       o->pids[i]);
 	return 0;
 }
 
@@ -179,7 +183,8 @@ static int start(struct session *s, struct err *err)
 	for (size_t i = 0; i < n && !ret; i++) {
 		ret = bpfprog_add_target(s->programs, pids[i]);
 		if (ret)
-			return err_set(err, ret, "cannot note process %d: %s", pids[i], strerror(-ret));
+			return err_set(err, ret, "cannot note process %d: %s", pids[i],
+				       strerror(-ret));
 	}
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_start);
 	ret = bpfprog_attach_scheduler(s->programs, err);
@@ -245,9 +250,11 @@ static const char *reason_to_stop(struct session *s)
 static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
 {
 	int timeout_ms = DRAIN_INTERVAL_MS;
-	uint64_t elapsed = clock_now_ns() - s->start_ns, end = s->options.duration_ns + s->options.delay_ns;
+	uint64_t elapsed = clock_now_ns() - s->start_ns,
+		 end = s->options.duration_ns + s->options.delay_ns;
 
-	if (s->options.duration_ns && elapsed < end && end - elapsed < DRAIN_INTERVAL_MS * 1000000ull)
+	if (s->options.duration_ns && elapsed < end &&
+	    end - elapsed < DRAIN_INTERVAL_MS * 1000000ull)
 		timeout_ms = (end - elapsed) / 1000000 + 1;
 	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
 		log_detail("poll: %s", strerror(errno));
@@ -272,7 +279,9 @@ static int writer_failed(struct session *s, struct err *err)
 {
 	int ret = flush(s, err);
 
-	s->reason = ret == -EFBIG ? "max-size" : ret == -ENOSPC || ret == -EDQUOT ? "disk full" : "write error";
+	s->reason = ret == -EFBIG		       ? "max-size"
+		    : ret == -ENOSPC || ret == -EDQUOT ? "disk full"
+						       : "write error";
 	return ret;
 }
 
@@ -319,7 +328,8 @@ static int loop(struct session *s, struct err *err)
 	return ret;
 }
 
-/* What the kernel has written is read and its losses placed before the calibration uses the rings again. */
+/* What the kernel has written is read and its losses placed before the calibration uses the rings
+ * again. */
 static void stop(struct session *s)
 {
 	bpfprog_record(s->programs, false);
@@ -329,12 +339,14 @@ static void stop(struct session *s)
 	drain_run(&s->drain, &s->rings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
+	session_write_call_counts(s);
 	session_calibrate(s, "after", s->cpus.n);
 	for (size_t k = 0; k < s->sets.n; k++)
 		probeset_release(&s->sets.data[k]);
 }
 
-/* A command that outlives the recording is ended as perf does it, so that `-d 10 ./server` returns. */
+/* A command that outlives the recording is ended as perf does it, so that `-d 10 ./server` returns.
+ */
 static void end_command(struct session *s)
 {
 	if (!s->launch.pid || launch_poll(&s->launch))
@@ -360,7 +372,8 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.functions = s->n_probed,
-		.exit_status = s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
+		.exit_status =
+			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
 		.reason = s->reason,
 	};
 }
@@ -378,6 +391,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	end_command(s);
 	fill_result(s, duration_ns, result);
 	session_write_end(s, result);
+	trace_writer_flush(s->writer, NULL);
 	result->file_bytes = trace_writer_bytes(s->writer);
 	closed = trace_writer_close(s->writer, ret ? &later : err);
 	s->writer = NULL;
@@ -391,7 +405,8 @@ void session_free(struct session *s)
 	session_unwatch_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_release(s);
-	vec_for_each(&s->sets, struct probeset, set) probeset_release(set);
+	vec_for_each (&s->sets, struct probeset, set)
+		probeset_release(set);
 	vec_release(&s->sets);
 	trace_writer_close(s->writer, NULL);
 	drain_release(&s->drain);
@@ -404,7 +419,8 @@ void session_free(struct session *s)
 	plan_release(&s->plan);
 	selection_release(&s->selection);
 	patterns_free(s->patterns);
-	vec_for_each(&s->objects, struct session_object, o) free(o->path);
+	vec_for_each (&s->objects, struct session_object, o)
+		free(o->path);
 	vec_release(&s->objects);
 	vec_release(&s->calibrations);
 	dso_cache_free(s->dsos);

@@ -18,27 +18,29 @@ struct session;
 struct session_options {
 	const char *const *patterns; /* -F words */
 	size_t n_patterns;
-	char *const *argv;       /* the command, NULL-terminated; NULL: none */
-	const pid_t *pids;       /* attach to these; the command, if any, then only bounds the recording */
+	char *const *argv; /* the command, NULL-terminated; NULL: none */
+	const pid_t
+		*pids; /* attach to these; the command, if any, then only bounds the recording */
 	size_t n_pids;
-	const char *output;      /* file, "-" standard output */
-	const char *command;     /* for the file: the command line as typed; "" on attach */
-	const char *options;     /* for the file: ispot's own options as typed */
-	const char *version;     /* for the file: ispot's own */
-	uint64_t duration_ns;    /* 0: no bound */
-	uint64_t delay_ns;       /* before recording begins */
-	uint64_t max_bytes;      /* of the file; 0: no bound */
-	uint64_t ring_bytes;     /* per CPU; 0: chosen by the number of CPUs */
-	bool inherit;            /* follow children */
-	bool calibrate;          /* measure the probes' cost before and after */
-	double overhead;         /* budget of the selection without -F, share of the target's CPU time */
+	const char *output;   /* file, "-" standard output */
+	const char *command;  /* for the file: the command line as typed; "" on attach */
+	const char *options;  /* for the file: ispot's own options as typed */
+	const char *version;  /* for the file: ispot's own */
+	uint64_t duration_ns; /* 0: no bound */
+	uint64_t delay_ns;    /* before recording begins */
+	uint64_t max_bytes;   /* of the file; 0: no bound */
+	uint64_t ring_bytes;  /* per CPU; 0: chosen by the number of CPUs */
+	uint32_t period;      /* one call in so many of each thread and function; 1: all */
+	bool inherit;	      /* follow children */
+	bool calibrate;	      /* measure the probes' cost before and after */
+	double overhead; /* budget of the selection without -F, share of the target's CPU time */
 };
 
 struct session_result {
 	uint64_t calls, records, lost_records, file_bytes, duration_ns, recorder_cpu_ns;
-	uint32_t functions;      /* probed */
-	int exit_status;         /* of the command; 0 on attach */
-	const char *reason;      /* why it ended: static string */
+	uint32_t functions; /* probed */
+	int exit_status;    /* of the command; 0 on attach */
+	const char *reason; /* why it ended: static string */
 };
 
 unsigned session_kernel_version(void); /* of the running kernel, as KERNEL_VERSION() */

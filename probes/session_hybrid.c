@@ -18,15 +18,15 @@
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 
-#define FIRST_HERTZ	 997
-#define LATER_HERTZ	 97
-#define FIRST_WINDOW_NS	 400000000ull
-#define FIRST_SAMPLES	 250 /* enough to see 1 %, roughly; the window ends early with them */
+#define FIRST_HERTZ	      997
+#define LATER_HERTZ	      97
+#define FIRST_WINDOW_NS	      400000000ull
+#define FIRST_SAMPLES	      250 /* enough to see 1 %, roughly; the window ends early with them */
 #define FIRST_WINDOW_LEAST_NS 100000000ull
-#define LATER_WINDOW_NS	 3000000000ull
-#define COUNTING_NS	 100000000ull
-#define HOT_SHARE	 0.01
-#define CANDIDATES_MAX	 WIRE_COUNTS_MAX
+#define LATER_WINDOW_NS	      3000000000ull
+#define COUNTING_NS	      100000000ull
+#define HOT_SHARE	      0.01
+#define CANDIDATES_MAX	      WIRE_COUNTS_MAX
 
 static void on_sample(void *ctx, const struct sample *sample)
 {
@@ -52,14 +52,18 @@ void session_hybrid_start(struct session *s)
 
 static bool known(struct session *s, const struct dso_function *f)
 {
-	vec_for_each(&s->selection.chosen, struct selected, c) if (c->function == f) return true;
+	vec_for_each (&s->selection.chosen, struct selected, c)
+		if (c->function == f)
+			return true;
 	return false;
 }
 
 /* Imported blocking functions: where threads wait for each other, they wait in one of these. */
 static int add_blocking(struct session *s, struct err *err)
 {
-	struct { VEC(const char *) } names = { 0 };
+	struct {
+		VEC(const char *)
+	} names = { 0 };
 	struct patterns *patterns = NULL;
 	struct dso **dsos = xcalloc(s->objects.n + 1, sizeof(*dsos));
 	int ret = 0;
@@ -94,8 +98,7 @@ static double share(const struct session *s, uint64_t samples)
 
 static void add_hot(struct session *s)
 {
-	vec_for_each(&s->hybrid.profile.functions, struct profile_function, f)
-	{
+	vec_for_each (&s->hybrid.profile.functions, struct profile_function, f) {
 		struct selected *c;
 
 		if (share(s, f->inclusive) < HOT_SHARE || known(s, f->function))
@@ -129,7 +132,8 @@ static int begin_counting(struct session *s, struct err *err)
 	bpfprog_count_from(s->programs, first);
 	for (size_t i = first; i < s->plan.n; i++)
 		if (s->plan.data[i]->possible)
-			probeset_add_count(set, s->plan.data[i], session_path(s, s->plan.data[i]->what.dso), i);
+			probeset_add_count(set, s->plan.data[i],
+					   session_path(s, s->plan.data[i]->what.dso), i);
 	ret = probeset_create(set, session_point_refused, s, err);
 	if (!ret)
 		ret = session_open_on_targets(s, set, err);
@@ -138,12 +142,13 @@ static int begin_counting(struct session *s, struct err *err)
 	return ret;
 }
 
-/* The measured cost of a call of this class, the dearest where several thread counts were measured. */
+/* The measured cost of a call of this class, the dearest where several thread counts were measured.
+ */
 static double call_cost_ns(const struct session *s, const struct planned *p)
 {
 	double cost = 0;
 
-	vec_for_each(&s->calibrations, struct meta_calibration, c)
+	vec_for_each (&s->calibrations, struct meta_calibration, c)
 		if (c->class == p->place.class && c->exit == p->exit.mech && c->full_p50_ns > cost)
 			cost = c->full_p50_ns;
 	return cost ? cost : 6000; /* never measured: as dear as the dearest class */
@@ -165,7 +170,8 @@ static const struct profile_function *profile_of(const struct session *s, const 
 /* Waiting first, then callers before the leaves below them. */
 static double rank(const struct planned *p)
 {
-	return (blocking_kind(p->what.function->symbol) ? 1 : 0) + (isnan(p->cpu_share) ? 0 : p->cpu_share);
+	return (blocking_kind(p->what.function->symbol) ? 1 : 0) +
+	       (isnan(p->cpu_share) ? 0 : p->cpu_share);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -262,9 +268,10 @@ void session_hybrid_stop(struct session *s)
 	bpfprog_sample(s->programs, false);
 	probeset_release(&s->hybrid.counting);
 	if (!s->hybrid.rounds)
-		session_write_notice(s, "too-short",
-				     "the program ended before ispot had chosen functions to trace; name them "
-				     "with -F, or run it twice with --two-pass");
+		session_write_notice(
+			s, "too-short",
+			"the program ended before ispot had chosen functions to trace; name them "
+			"with -F, or run it twice with --two-pass");
 }
 
 void session_hybrid_release(struct session *s)
@@ -272,6 +279,7 @@ void session_hybrid_release(struct session *s)
 	probeset_release(&s->hybrid.counting);
 	sampler_release(&s->hybrid.sampler);
 	profile_release(&s->hybrid.profile);
-	vec_for_each(&s->hybrid.patterns, struct patterns *, p) patterns_free(*p);
+	vec_for_each (&s->hybrid.patterns, struct patterns *, p)
+		patterns_free(*p);
 	vec_release(&s->hybrid.patterns);
 }

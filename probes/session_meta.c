@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "probes/bpfprog.h"
 #include "probes/selfcost.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
@@ -58,7 +59,7 @@ void session_write_start(struct session *s)
 		.cpus = s->cpus.n,
 		.pmu = "none",
 		.producer = "bpf",
-		.period = 1,
+		.period = s->options.period,
 		.attached = s->options.n_pids > 0,
 		.options = s->options.options,
 	};
@@ -75,7 +76,9 @@ void session_write_objects(struct session *s, size_t first)
 {
 	for (size_t i = first; i < s->objects.n; i++) {
 		const struct dso *dso = s->objects.data[i].dso;
-		struct meta_object o = { .id = i, .path = dso_path(dso), .build_id = dso_build_id(dso) };
+		struct meta_object o = { .id = i,
+					 .path = dso_path(dso),
+					 .build_id = dso_build_id(dso) };
 		struct text line = { 0 };
 
 		meta_print_object(&o, &line);
@@ -89,8 +92,7 @@ void session_write_threads(struct session *s, pid_t pid)
 	char comm[32];
 
 	if (!target_threads(pid, &tids))
-		vec_for_each(&tids, pid_t, tid)
-		{
+		vec_for_each (&tids, pid_t, tid) {
 			struct meta_thread t = { .tid = *tid, .tgid = pid, .comm = comm };
 			struct text line = { 0 };
 
@@ -127,6 +129,30 @@ void session_write_set(struct session *s, const struct probeset *set, bool on)
 	trace_writer_record(s->writer, &r);
 }
 
+static void write_call_count(void *ctx, uint32_t tid, uint32_t id, const struct wire_sampling *row)
+{
+	struct session *s = ctx;
+	const uint64_t values[RECORD_VALUES_MIN] = { id, row->calls - row->recorded };
+	struct record r = {
+		.kind = REC_CALL_COUNT,
+		.cpu = s->cpus.online[0],
+		.time_ns = clock_now_ns(),
+		.tid = tid,
+		.tgid = row->tgid,
+		.n_values = 2,
+		.values = values,
+	};
+
+	if (id < SELFCOST_ID_FIRST)
+		trace_writer_record(s->writer, &r);
+}
+
+void session_write_call_counts(struct session *s)
+{
+	if (s->options.period > 1)
+		bpfprog_sampled(s->programs, write_call_count, s);
+}
+
 void session_write_end(struct session *s, const struct session_result *result)
 {
 	struct text line = { 0 };
@@ -151,7 +177,8 @@ void session_calibrate(struct session *s, const char *when, uint32_t threads)
 
 	if (!s->calibrated || !s->sets.n)
 		return;
-	if (selfcost_measure(&s->sets.data[0], s->programs, &s->rings, threads, when, rows, &n, &err))
+	if (selfcost_measure(&s->sets.data[0], s->programs, &s->rings, threads, when, rows, &n,
+			     &err))
 		log_notice("the probes' cost is unknown, so floors are n/a: %s", err.text);
 	for (size_t i = 0; i < n; i++) {
 		struct text line = { 0 };

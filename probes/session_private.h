@@ -33,8 +33,10 @@ struct hybrid {
 	struct profile profile;
 	struct probeset counting;
 	size_t first_candidate; /* of the round, in the plan */
-	double spent;           /* of the budget */
-	struct { VEC(struct patterns *) } patterns;
+	double spent;		/* of the budget */
+	struct {
+		VEC(struct patterns *)
+	} patterns;
 };
 
 struct session {
@@ -48,9 +50,13 @@ struct session {
 	struct patterns *patterns;
 	struct selection selection;
 	struct target_traits traits;
-	struct plan plan;               /* [i] belongs to selection.chosen[i] */
-	struct { VEC(struct session_object) } objects; /* index: object id in the file */
-	struct { VEC(struct probeset) } sets;
+	struct plan plan; /* [i] belongs to selection.chosen[i] */
+	struct {
+		VEC(struct session_object)
+	} objects; /* index: object id in the file */
+	struct {
+		VEC(struct probeset)
+	} sets;
 	uint32_t n_probed;
 
 	/* the kernel's side */
@@ -61,7 +67,9 @@ struct session {
 	struct drain drain;
 	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
 	bool calibrated; /* the first set carries the empty functions */
-	struct { VEC(struct meta_calibration) } calibrations;
+	struct {
+		VEC(struct meta_calibration)
+	} calibrations;
 	bool is_hybrid; /* no -F */
 	struct hybrid hybrid;
 
@@ -79,7 +87,8 @@ struct session {
 int session_select(struct session *s, struct err *err);
 /* Objects that processes mapped since: their chosen functions join in a new set. */
 int session_join_mapped(struct session *s, struct err *err);
-/* The set of the planned functions from index first on, registered, described in the file. *set: NULL if empty. */
+/* The set of the planned functions from index first on, registered, described in the file. *set:
+ * NULL if empty. */
 int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
 
 void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
@@ -106,6 +115,8 @@ void session_write_objects(struct session *s, size_t first);
 void session_write_threads(struct session *s, pid_t pid);
 void session_write_notice(struct session *s, const char *code, const char *text);
 void session_write_set(struct session *s, const struct probeset *set, bool on);
+/* With -c: calls that were not recorded, per thread and function. */
+void session_write_call_counts(struct session *s);
 /* Measures the probes' cost and writes it down; a failure is said and leaves the costs unknown. */
 void session_calibrate(struct session *s, const char *when, uint32_t threads);
 void session_write_end(struct session *s, const struct session_result *result);

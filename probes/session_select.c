@@ -60,7 +60,9 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 
 	for (size_t i = 0; i < n; i++)
 		dsos[i] = s->objects.data[first + i].dso;
-	ret = n && !s->is_hybrid ? selection_add(&s->selection, s->patterns, dsos, n, n_executables, err) : 0;
+	ret = n && !s->is_hybrid
+		      ? selection_add(&s->selection, s->patterns, dsos, n, n_executables, err)
+		      : 0;
 	if (!ret)
 		plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
 	free(dsos);
@@ -96,7 +98,8 @@ static bool is_executable_of(pid_t pid, const struct mapping *m)
 	return !stat(path, &st) && st.st_ino == m->inode;
 }
 
-/* Adds the file of a mapping; *executable: it is the process's program. Quiet where it cannot be opened. */
+/* Adds the file of a mapping; *executable: it is the process's program. Quiet where it cannot be
+ * opened. */
 static void add_mapping(struct session *s, pid_t pid, const struct mapping *m)
 {
 	struct err why = { 0 };
@@ -117,9 +120,12 @@ static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, str
 	size_t before = s->objects.n;
 	int ret = mappings_read(&maps, pid, err);
 
-	vec_for_each(&maps, struct mapping, m) if (is_executable_of(pid, m)) add_mapping(s, pid, m);
+	vec_for_each (&maps, struct mapping, m)
+		if (is_executable_of(pid, m))
+			add_mapping(s, pid, m);
 	*n_executables = s->objects.n - before;
-	vec_for_each(&maps, struct mapping, m) add_mapping(s, pid, m);
+	vec_for_each (&maps, struct mapping, m)
+		add_mapping(s, pid, m);
 	mappings_release(&maps);
 	return ret;
 }
@@ -167,7 +173,8 @@ void session_point_refused(void *ctx, uint32_t id, int errnum)
 	p = s->plan.data[id];
 	p->possible = false;
 	p->reason = "the kernel refuses a probe there";
-	log_detail("%s: the kernel refuses a probe there: %s", p->what.function->name, strerror(errnum));
+	log_detail("%s: the kernel refuses a probe there: %s", p->what.function->name,
+		   strerror(errnum));
 }
 
 static void describe_function(struct session *s, const struct planned *p, uint32_t id, uint32_t set)
@@ -176,6 +183,7 @@ static void describe_function(struct session *s, const struct planned *p, uint32
 	struct text line = { 0 };
 
 	planned_describe(p, &f);
+	f.chosen = !s->is_hybrid;
 	meta_print_function(&f, &line);
 	trace_writer_meta(s->writer, line.s);
 	text_release(&line);
@@ -216,7 +224,8 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		probeset_add(&set, p, session_path(s, p->what.dso), i);
 		n++;
 	}
-	/* The first set also carries what calibration needs; the hybrid's first set has nothing else. */
+	/* The first set also carries what calibration needs; the hybrid's first set has nothing
+	 * else. */
 	if (!set.id && s->options.calibrate && !selfcost_add(&set)) {
 		s->calibrated = true;
 		n++;

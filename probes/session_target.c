@@ -12,7 +12,8 @@
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
-/* A carrier on every thread there is, until a look finds no new one: those born of threads that have one inherit it. */
+/* A carrier on every thread there is, until a look finds no new one: those born of threads that
+ * have one inherit it. */
 static int follow_threads(struct session *s, struct probeset *set, pid_t pid, struct err *err)
 {
 	struct pids tids = { 0 };
@@ -24,8 +25,7 @@ static int follow_threads(struct session *s, struct probeset *set, pid_t pid, st
 		found_new = false;
 		if (target_threads(pid, &tids))
 			break;
-		vec_for_each(&tids, pid_t, tid)
-		{
+		vec_for_each (&tids, pid_t, tid) {
 			if (map_get(&done, *tid) != MAP_NONE)
 				continue;
 			map_put(&done, *tid, 0);
@@ -63,8 +63,7 @@ int session_open_on_targets(struct session *s, struct probeset *set, struct err 
 	int ret = 0;
 
 	bpfprog_targets(s->programs, &pids);
-	vec_for_each(&pids, pid_t, pid)
-	{
+	vec_for_each (&pids, pid_t, pid) {
 		ret = session_open_on_process(s, set, *pid, err);
 		if (ret == -ESRCH)
 			ret = 0;
@@ -102,7 +101,8 @@ int session_watch_mappings(struct session *s, struct err *err)
 		s->mapping_fds[i] = fd;
 		ret = fd < 0 ? -errno : ring_share(&s->rings.rings[i], fd);
 		if (ret)
-			return err_set(err, ret, "cannot watch for libraries that are mapped later: %s",
+			return err_set(err, ret,
+				       "cannot watch for libraries that are mapped later: %s",
 				       strerror(-ret));
 	}
 	return 0;

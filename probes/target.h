@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is recorded: a command to launch, held before its exec until the probes are in, or live processes. */
+/* What is recorded: a command to launch, held before its exec until the probes are in, or live
+ * processes. */
 #ifndef ISPOT_PROBES_TARGET_H
 #define ISPOT_PROBES_TARGET_H
 
@@ -11,11 +12,11 @@
 struct err;
 
 struct launch {
-	pid_t pid;      /* 0: not started */
-	int go_fd;      /* writing a byte lets the child exec; closing it ends the child */
-	int status_fd;  /* reads the errno of a failed exec, or end of file */
+	pid_t pid;     /* 0: not started */
+	int go_fd;     /* writing a byte lets the child exec; closing it ends the child */
+	int status_fd; /* reads the errno of a failed exec, or end of file */
 	bool ended;
-	int status;     /* as waitpid gives it, once ended */
+	int status; /* as waitpid gives it, once ended */
 };
 
 struct pids {
@@ -36,6 +37,6 @@ void launch_release(struct launch *l);
 /* Threads of a process from /proc/PID/task. -ESRCH: gone. */
 int target_threads(pid_t pid, struct pids *tids);
 int target_comm(pid_t pid, pid_t tid, char *buf, size_t n); /* 0 or -errno; no newline */
-bool target_alive(pid_t pid); /* and not a zombie */
+bool target_alive(pid_t pid);				    /* and not a zombie */
 
 #endif

@@ -63,8 +63,8 @@ struct uprobe_dispatch_data {
 /* The registers at a hit are the program's context, whose layout is ABI: no CO-RE. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
-	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs,
-		flags, sp, ss;
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip,
+		cs, flags, sp, ss;
 };
 #define RETURN_POPPED 8 /* a return probe sees the stack after `ret` took the return address */
 #elif defined(__TARGET_ARCH_arm64)

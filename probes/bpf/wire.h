@@ -17,15 +17,18 @@
 #define WIRE_ID_BITS 24
 #define WIRE_ID_MASK ((1u << WIRE_ID_BITS) - 1)
 
+/* Ids from here on are ispot's own empty functions (probes/selfcost.h): never sampled. */
+#define WIRE_SELFCOST_FIRST 0xffff00u
+
 enum wire_kind {
 	WIRE_ENTRY = 1, /* struct wire_call; the head's id is the probe's */
 	WIRE_EXIT,
-	WIRE_SWITCH,    /* struct wire_switch */
-	WIRE_WAKING,    /* struct wire_task: other = woken */
-	WIRE_FORK,      /* struct wire_task: other = child */
+	WIRE_SWITCH,	/* struct wire_switch */
+	WIRE_WAKING,	/* struct wire_task: other = woken */
+	WIRE_FORK,	/* struct wire_task: other = child */
 	WIRE_TASK_EXIT, /* struct wire_task */
-	WIRE_COMM,      /* struct wire_name */
-	WIRE_EXEC,      /* struct wire_name */
+	WIRE_COMM,	/* struct wire_name */
+	WIRE_EXEC,	/* struct wire_name */
 };
 
 struct wire_head {
@@ -67,18 +70,36 @@ struct wire_totals {
 	unsigned long long others_lost;
 };
 
+/* Sampled calls (period > 1) of one function on one thread. */
+#define WIRE_DEPTH_MAX 16 /* recursion: so many sampled calls can be open at once */
+
+struct wire_sampling_key {
+	unsigned int tid, id;
+};
+
+struct wire_sampling {
+	unsigned long long calls;    /* all of them */
+	unsigned long long recorded; /* of them */
+	unsigned int tgid;
+	unsigned int until_next; /* calls to let pass before the next is recorded */
+	unsigned int depth;	 /* sampled calls that are open */
+	unsigned int unused;
+	unsigned long long sp[WIRE_DEPTH_MAX];
+};
+
 /* Set before the programs are loaded. */
 struct wire_config {
 	_Bool follow_children;
-	_Bool plain_loads;      /* bpf_rdonly_cast: kernel >= 6.2 */
+	_Bool plain_loads;	/* bpf_rdonly_cast: kernel >= 6.2 */
+	unsigned int period;	/* one call in so many of a thread and function is recorded */
 	_Bool switch_has_state; /* sched_switch passes prev_state: kernel >= 5.18 */
 };
 
 /* Shared with the running programs. */
 struct wire_control {
-	_Bool recording;            /* records are written from now on */
-	_Bool sampling;             /* CPU samples of the target go into their rings */
-	unsigned int launched_tgid; /* the exec of this process sets recording */
+	_Bool recording;	     /* records are written from now on */
+	_Bool sampling;		     /* CPU samples of the target go into their rings */
+	unsigned int launched_tgid;  /* the exec of this process sets recording */
 	unsigned int count_first_id; /* of the functions being counted: index 0 of the counts */
 };
 

@@ -32,8 +32,10 @@ static const struct option_row options[] = {
 };
 
 static const char *const examples[] = {
-	"ispot bench", "what a traced call costs on this machine",
-	"ispot bench -t 8 --json", "with 8 threads at once, for a script",
+	"ispot bench",
+	"what a traced call costs on this machine",
+	"ispot bench -t 8 --json",
+	"with 8 threads at once, for a script",
 	NULL,
 };
 
@@ -41,8 +43,8 @@ struct costs {
 	VEC(struct meta_calibration)
 };
 
-static int measure(struct probeset *set, struct bpfprog *programs, struct rings *rings, uint32_t threads,
-		   struct costs *costs, struct err *err)
+static int measure(struct probeset *set, struct bpfprog *programs, struct rings *rings,
+		   uint32_t threads, struct costs *costs, struct err *err)
 {
 	struct meta_calibration rows[SELFCOST_ROWS_MAX];
 	size_t n;
@@ -56,12 +58,13 @@ static int measure(struct probeset *set, struct bpfprog *programs, struct rings 
 static void print_text(const struct costs *costs)
 {
 	printf("cost of an empty traced call, ns\n\n");
-	printf("%-12s %-10s %7s %9s %9s %9s %9s\n", "entry", "exit", "threads", "inner min", "inner p50",
-	       "inner p99", "full p50");
-	vec_for_each(costs, const struct meta_calibration, c)
+	printf("%-12s %-10s %7s %9s %9s %9s %9s\n", "entry", "exit", "threads", "inner min",
+	       "inner p50", "inner p99", "full p50");
+	vec_for_each (costs, const struct meta_calibration, c)
 		printf("%-12s %-10s %7u %9lu %9lu %9lu %9.0f\n", probe_class_name(c->class),
 		       exit_mech_name(c->exit), c->threads, (unsigned long)c->inner_min_ns,
-		       (unsigned long)c->inner_p50_ns, (unsigned long)c->inner_p99_ns, c->full_p50_ns);
+		       (unsigned long)c->inner_p50_ns, (unsigned long)c->inner_p99_ns,
+		       c->full_p50_ns);
 	printf("\ninner: what the duration of an empty call shows; full: what a traced call adds to its caller\n");
 }
 
@@ -70,8 +73,7 @@ static void print_json(const struct costs *costs)
 	struct json *all = json_new_array();
 	struct text out = { 0 };
 
-	vec_for_each(costs, const struct meta_calibration, c)
-	{
+	vec_for_each (costs, const struct meta_calibration, c) {
 		struct json *row = json_new_object();
 
 		json_set_string(row, "class", probe_class_name(c->class));
@@ -105,7 +107,9 @@ static int run_bench(int argc, char **argv, struct err *err)
 
 	ret = args_parse(options, &o, 0, argc, argv, &first, err);
 	if (!ret && first < argc)
-		ret = err_set(err, -EINVAL, "'%s' is one word too many; ispot bench takes options only", argv[first]);
+		ret = err_set(err, -EINVAL,
+			      "'%s' is one word too many; ispot bench takes options only",
+			      argv[first]);
 	if (ret)
 		return ret;
 	ret = cpus_read(&cpus);

@@ -18,6 +18,7 @@ struct record_options {
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
 	bool inherit;
 	double overhead_percent;
+	uint64_t period;
 };
 
 static const struct option_row options[] = {
@@ -27,6 +28,8 @@ static const struct option_row options[] = {
 	  "trace functions that match [object:]name; may be given often", NULL },
 	{ 'p', "pid", "PID,...", ARG_LIST, offsetof(struct record_options, pids),
 	  "attach to running processes", NULL },
+	{ 'c', "count", "N", ARG_U64, offsetof(struct record_options, period),
+	  "record one call in N of each thread and function", "N,period" },
 	{ 'd', "duration", "TIME", ARG_TIME, offsetof(struct record_options, duration_ns),
 	  "stop after TIME (10, 500ms, 2m)", NULL },
 	{ 'D', "delay", "TIME", ARG_TIME, offsetof(struct record_options, delay_ns),
@@ -43,10 +46,14 @@ static const struct option_row options[] = {
 };
 
 static const char *const examples[] = {
-	"ispot record -F 'pthread_mutex_*' ./app", "trace libc's mutex functions in app",
-	"ispot record -F 'cache_*' -F '!cache_init' -- ./app -t 8", "app's own functions, without one",
-	"ispot record -F write -p 1234 -d 10", "a running process, for 10 seconds",
-	"ispot record -F 'Db::*' -p $(pidof db) -- ./load", "a running server while ./load runs",
+	"ispot record -F 'pthread_mutex_*' ./app",
+	"trace libc's mutex functions in app",
+	"ispot record -F 'cache_*' -F '!cache_init' -- ./app -t 8",
+	"app's own functions, without one",
+	"ispot record -F write -p 1234 -d 10",
+	"a running process, for 10 seconds",
+	"ispot record -F 'Db::*' -p $(pidof db) -- ./load",
+	"a running server while ./load runs",
 	NULL,
 };
 
@@ -58,15 +65,16 @@ static int parse_pids(const struct arg_list *words, pid_t **pids, size_t *n, str
 	} all = { 0 };
 	uint64_t value;
 
-	vec_for_each(words, const char *, word)
-	{
+	vec_for_each (words, const char *, word) {
 		char *copy = xstrdup(*word), *rest = copy, *item;
 		int ret = 0;
 
 		while (!ret && (item = strsep(&rest, ","))) {
-			ret = text_parse_u64(item, &value) || !value || value > 1u << 30 ? -EINVAL : 0;
+			ret = text_parse_u64(item, &value) || !value || value > 1u << 30 ? -EINVAL
+											 : 0;
 			if (ret)
-				err_set(err, ret, "'%s' is not a process id; give numbers: -p 12,34", item);
+				err_set(err, ret,
+					"'%s' is not a process id; give numbers: -p 12,34", item);
 			else
 				*vec_add(&all) = value;
 		}
@@ -85,8 +93,10 @@ static int parse_pids(const struct arg_list *words, pid_t **pids, size_t *n, str
 static void quote_words(struct text *out, char *const *words, int n)
 {
 	for (int i = 0; i < n; i++) {
-		bool plain = *words[i] && !words[i][strspn(words[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-								     "0123456789_@%+=:,./-")];
+		bool plain = *words[i] &&
+			     !words[i][strspn(words[i],
+					      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					      "0123456789_@%+=:,./-")];
 
 		text_add(out, i ? " " : "");
 		text_add(out, plain ? "" : "'");
@@ -105,17 +115,20 @@ static void say_result(const struct session_result *r, const char *output)
 	char calls[TEXT_NUMBER], bytes[TEXT_NUMBER], lost[TEXT_NUMBER];
 
 	if (!r->records)
-		log_notice("no calls were seen: none of the %u probed functions ran in a traced process; "
-			   "ispot check shows what was probed",
-			   r->functions);
-	log_notice("%s calls of %u functions, %s records lost, %s in %s (%s)", text_count(calls, r->calls),
-		   r->functions, text_count(lost, r->lost_records), text_bytes(bytes, r->file_bytes), output,
-		   r->reason);
+		log_notice(
+			"no calls were seen: none of the %u probed functions ran in a traced process; "
+			"ispot check shows what was probed",
+			r->functions);
+	log_notice("%s calls of %u functions, %s records lost, %s in %s (%s)",
+		   text_count(calls, r->calls), r->functions, text_count(lost, r->lost_records),
+		   text_bytes(bytes, r->file_bytes), output, r->reason);
 }
 
 static int run_record(int argc, char **argv, struct err *err)
 {
-	struct record_options o = { .output = "ispot.data", .inherit = true, .max_bytes = 4ull << 30 };
+	struct record_options o = {
+		.output = "ispot.data", .period = 1, .inherit = true, .max_bytes = 4ull << 30
+	};
 	struct text command = { 0 }, own = { 0 };
 	struct session_options so = { 0 };
 	struct session_result result = { 0 };
@@ -128,6 +141,9 @@ static int run_record(int argc, char **argv, struct err *err)
 		ret = parse_pids(&o.pids, &pids, &so.n_pids, err);
 	if (!ret && first == argc && !so.n_pids)
 		ret = err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
+	if (!ret && (!o.period || o.period > 1u << 30))
+		ret = err_set(err, -EINVAL, "-c takes a number from 1 (every call) to %u",
+			      1u << 30);
 	if (ret)
 		goto out;
 	quote_words(&command, argv + first, argc - first);
@@ -144,6 +160,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	so.delay_ns = o.delay_ns;
 	so.max_bytes = o.max_bytes;
 	so.ring_bytes = o.ring_bytes;
+	so.period = o.period;
 	so.inherit = o.inherit;
 	so.calibrate = true;
 	so.overhead = (o.overhead_percent ? o.overhead_percent : so.n_pids ? 2 : 10) / 100;
@@ -168,7 +185,8 @@ out:
 const struct command cmd_record = {
 	.name = "record",
 	.summary = "run a command, or attach to processes, and record calls into ispot.data",
-	.usage = "ispot record [-o FILE] [-F PATTERN]... [-p PID,...] [-d TIME] [--] [CMD...]",
+	.usage =
+		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-p PID,...] [-d TIME] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,
