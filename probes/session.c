@@ -23,7 +23,6 @@
 #include "symbol/dso.h"
 #include "trace/writer.h"
 
-#define DRAIN_INTERVAL_MS 100
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
 
 unsigned session_kernel_version(void)
@@ -249,7 +248,7 @@ static const char *reason_to_stop(struct session *s)
 
 static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
 {
-	int timeout_ms = DRAIN_INTERVAL_MS;
+	int timeout_ms = s->is_hybrid ? session_hybrid_interval_ms(s) : DRAIN_INTERVAL_MS;
 	uint64_t elapsed = clock_now_ns() - s->start_ns,
 		 end = s->options.duration_ns + s->options.delay_ns;
 
@@ -396,6 +395,12 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	closed = trace_writer_close(s->writer, ret ? &later : err);
 	s->writer = NULL;
 	return ret ? ret : closed;
+}
+
+void session_patterns(struct session *s, struct text *patterns)
+{
+	if (s->is_hybrid)
+		session_hybrid_patterns(s, patterns);
 }
 
 void session_free(struct session *s)

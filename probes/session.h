@@ -14,6 +14,7 @@
 
 struct err;
 struct session;
+struct text;
 
 struct session_options {
 	const char *const *patterns; /* -F words */
@@ -33,6 +34,7 @@ struct session_options {
 	uint32_t period;      /* one call in so many of each thread and function; 1: all */
 	bool inherit;	      /* follow children */
 	bool calibrate;	      /* measure the probes' cost before and after */
+	bool scout;              /* the first of two passes: choose functions, trace nothing */
 	double overhead; /* budget of the selection without -F, share of the target's CPU time */
 };
 
@@ -49,6 +51,8 @@ unsigned session_kernel_version(void); /* of the running kernel, as KERNEL_VERSI
 int session_open(struct session **s, const struct session_options *o, struct err *err);
 /* Runs to the end. On an error too the file is closed with what there is, and *result filled. */
 int session_run(struct session *s, struct session_result *result, struct err *err);
+/* After a scout's run: what it would trace, a pattern a line. */
+void session_patterns(struct session *s, struct text *patterns);
 void session_free(struct session *s);
 
 #endif

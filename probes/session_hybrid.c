@@ -18,6 +18,10 @@
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 
+/* The first of two passes has nothing to spare for later: it asks often and traces nothing. */
+#define SCOUT_HERTZ	   3989
+#define SCOUT_WINDOW_NS	   30000000ull
+#define SCOUT_COUNTING_NS  30000000ull
 #define FIRST_HERTZ	      997
 #define LATER_HERTZ	      97
 #define FIRST_WINDOW_NS	      400000000ull
@@ -35,13 +39,15 @@ static void on_sample(void *ctx, const struct sample *sample)
 
 static uint32_t hertz_now(const struct session *s)
 {
+	if (s->options.scout)
+		return SCOUT_HERTZ;
 	return s->hybrid.rounds ? LATER_HERTZ : FIRST_HERTZ;
 }
 
 int session_hybrid_open(struct session *s, struct err *err)
 {
 	profile_init(&s->hybrid.profile, s->dsos);
-	return sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, FIRST_HERTZ, err);
+	return sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, hertz_now(s), err);
 }
 
 void session_hybrid_start(struct session *s)
@@ -220,12 +226,12 @@ static int end_counting(struct session *s, struct err *err)
 
 	choose(s, (now - s->hybrid.state_since_ns) / 1e9, cpus);
 	probeset_release(&s->hybrid.counting);
-	ret = session_build_set(s, s->hybrid.first_candidate, &set, err);
+	ret = s->options.scout ? 0 : session_build_set(s, s->hybrid.first_candidate, &set, err);
 	if (!ret && set)
 		ret = session_open_on_targets(s, set, err);
 	if (!ret && set)
 		session_write_set(s, set, true);
-	if (!s->hybrid.rounds++)
+	if (!s->hybrid.rounds++ && !s->options.scout)
 		sampler_set_rate(&s->hybrid.sampler, LATER_HERTZ);
 	profile_begin_window(&s->hybrid.profile);
 	s->hybrid.window_since_ns = s->hybrid.state_since_ns = clock_now_ns();
@@ -237,10 +243,22 @@ static bool window_over(const struct session *s, uint64_t now)
 {
 	uint64_t elapsed = now - s->hybrid.window_since_ns;
 
+	if (s->options.scout)
+		return elapsed >= SCOUT_WINDOW_NS;
 	if (s->hybrid.rounds)
 		return elapsed >= LATER_WINDOW_NS;
 	return elapsed >= FIRST_WINDOW_NS ||
 	       (elapsed >= FIRST_WINDOW_LEAST_NS && s->hybrid.profile.samples >= FIRST_SAMPLES);
+}
+
+static uint64_t counting_ns(const struct session *s)
+{
+	return s->options.scout ? SCOUT_COUNTING_NS : COUNTING_NS;
+}
+
+int session_hybrid_interval_ms(const struct session *s)
+{
+	return s->options.scout || s->hybrid.state == HYBRID_COUNTING ? 10 : DRAIN_INTERVAL_MS;
 }
 
 int session_hybrid_step(struct session *s, struct err *err)
@@ -252,7 +270,7 @@ int session_hybrid_step(struct session *s, struct err *err)
 	if (!s->hybrid.window_since_ns)
 		s->hybrid.window_since_ns = s->hybrid.state_since_ns;
 	if (s->hybrid.state == HYBRID_COUNTING)
-		return now - s->hybrid.state_since_ns >= COUNTING_NS ? end_counting(s, err) : 0;
+		return now - s->hybrid.state_since_ns >= counting_ns(s) ? end_counting(s, err) : 0;
 	if (!window_over(s, now))
 		return 0;
 	ret = begin_counting(s, err);
@@ -267,7 +285,7 @@ void session_hybrid_stop(struct session *s)
 {
 	bpfprog_sample(s->programs, false);
 	probeset_release(&s->hybrid.counting);
-	if (!s->hybrid.rounds)
+	if (!s->hybrid.rounds && !s->options.scout)
 		session_write_notice(
 			s, "too-short",
 			"the program ended before ispot had chosen functions to trace; name them "
@@ -282,4 +300,22 @@ void session_hybrid_release(struct session *s)
 	vec_for_each (&s->hybrid.patterns, struct patterns *, p)
 		patterns_free(*p);
 	vec_release(&s->hybrid.patterns);
+}
+
+static void add_pattern(struct text *patterns, const struct dso *dso, const struct dso_function *f)
+{
+	text_printf(patterns, "%s:%s\n", dso_path(dso), f->symbol);
+}
+
+/* What a scout found: candidates within the budget, and what was hot but never counted. */
+void session_hybrid_patterns(struct session *s, struct text *patterns)
+{
+	add_blocking(s, NULL);
+	add_hot(s);
+	for (size_t i = 0; i < s->selection.chosen.n; i++) {
+		const struct selected *c = &s->selection.chosen.data[i];
+
+		if (i >= s->plan.n || s->plan.data[i]->possible)
+			add_pattern(patterns, c->dso, c->function);
+	}
 }

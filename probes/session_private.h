@@ -18,6 +18,8 @@
 #include "probes/target.h"
 #include "trace/meta.h"
 
+#define DRAIN_INTERVAL_MS 100
+
 struct session_object {
 	struct dso *dso;
 	char *path; /* opens it from here, whatever mount namespace it was mapped in */
@@ -99,8 +101,10 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 /* session_hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);
 void session_hybrid_start(struct session *s);
+int session_hybrid_interval_ms(const struct session *s); /* how long a turn may sleep */
 int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
 void session_hybrid_stop(struct session *s);
+void session_hybrid_patterns(struct session *s, struct text *patterns);
 void session_hybrid_release(struct session *s);
 
 /* session_target.c: probes onto processes */

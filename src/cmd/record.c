@@ -16,7 +16,7 @@ struct record_options {
 	const char *output;
 	struct arg_list patterns, pids;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
-	bool inherit;
+	bool inherit, two_pass;
 	double overhead_percent;
 	uint64_t period;
 };
@@ -40,6 +40,8 @@ static const struct option_row options[] = {
 	  "stop when the file reaches SIZE (4G); 0: no bound", NULL },
 	{ 0, "overhead", "PCT", ARG_F64, offsetof(struct record_options, overhead_percent),
 	  "without -F: slow the target by at most PCT % (10; with -p 2)", NULL },
+	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
+	  "run CMD twice: to choose functions, and to trace them", NULL },
 	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct record_options, inherit),
 	  "do not follow child processes", NULL },
 	{ 0 },
@@ -124,6 +126,47 @@ static void say_result(const struct session_result *r, const char *output)
 		   text_bytes(bytes, r->file_bytes), output, r->reason);
 }
 
+/* One recording; with patterns, a scout's: they take the names of what it would trace. */
+static int run_session(const struct session_options *so, struct session_result *result, struct text *patterns,
+		       struct err *err)
+{
+	struct session *s = NULL;
+	int ret = session_open(&s, so, err);
+
+	if (!ret)
+		ret = session_run(s, result, err);
+	if (!ret && patterns)
+		session_patterns(s, patterns);
+	session_free(s);
+	return ret;
+}
+
+/* Runs the command once to see what is hot; -F then holds it, one pattern a line of *words. */
+static int scout(struct session_options *so, struct text *words, struct arg_list *patterns, struct err *err)
+{
+	struct session_options first = *so;
+	struct session_result result;
+	char *rest, *word;
+	int ret;
+
+	first.scout = true;
+	first.output = "/dev/null";
+	log_notice("first pass: looking for what is hot");
+	ret = run_session(&first, &result, words, err);
+	if (ret)
+		return ret;
+	rest = words->s;
+	while (rest && (word = strsep(&rest, "\n")))
+		if (*word)
+			*vec_add(patterns) = word;
+	if (!patterns->n)
+		return err_set(err, -ENODATA, "the first pass found nothing to trace; name functions with -F");
+	so->patterns = patterns->data;
+	so->n_patterns = patterns->n;
+	log_notice("second pass: tracing %zu functions", patterns->n);
+	return 0;
+}
+
 static int run_record(int argc, char **argv, struct err *err)
 {
 	struct record_options o = {
@@ -132,7 +175,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	struct text command = { 0 }, own = { 0 };
 	struct session_options so = { 0 };
 	struct session_result result = { 0 };
-	struct session *s = NULL;
+	struct text hot = { 0 };
 	pid_t *pids = NULL;
 	int first, ret;
 
@@ -141,6 +184,8 @@ static int run_record(int argc, char **argv, struct err *err)
 		ret = parse_pids(&o.pids, &pids, &so.n_pids, err);
 	if (!ret && first == argc && !so.n_pids)
 		ret = err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
+	if (!ret && o.two_pass && (o.patterns.n || so.n_pids))
+		ret = err_set(err, -EINVAL, "--two-pass chooses the functions of a command; leave out -F and -p");
 	if (!ret && (!o.period || o.period > 1u << 30))
 		ret = err_set(err, -EINVAL, "-c takes a number from 1 (every call) to %u",
 			      1u << 30);
@@ -164,16 +209,17 @@ static int run_record(int argc, char **argv, struct err *err)
 	so.inherit = o.inherit;
 	so.calibrate = true;
 	so.overhead = (o.overhead_percent ? o.overhead_percent : so.n_pids ? 2 : 10) / 100;
-	ret = session_open(&s, &so, err);
+	if (o.two_pass)
+		ret = scout(&so, &hot, &o.patterns, err);
 	if (!ret)
-		ret = session_run(s, &result, err);
+		ret = run_session(&so, &result, NULL, err);
 	if (!ret)
 		say_result(&result, o.output);
 out:
 	/* 126 and 127 are the command's, everything else is ispot's: as env(1) */
 	if (ret && err->exit_status != 126 && err->exit_status != 127)
 		err->exit_status = 125;
-	session_free(s);
+	text_release(&hot);
 	text_release(&command);
 	text_release(&own);
 	vec_release(&o.patterns);
