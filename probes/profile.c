@@ -3,87 +3,26 @@
 
 #include <string.h>
 
-#include "base/clock.h"
 #include "base/mem.h"
 #include "probes/sample.h"
+#include "probes/spaces.h"
 #include "symbol/dso.h"
 
-/* An address outside every known mapping may lie in a new one; /proc is not asked more often than
- * this. */
-#define REREAD_INTERVAL_NS 200000000ull
-
-void profile_init(struct profile *p, struct dso_cache *dsos)
+void profile_init(struct profile *p, struct spaces *spaces)
 {
 	memset(p, 0, sizeof(*p));
-	p->dsos = dsos;
-}
-
-static void process_forget(struct profile_process *process)
-{
-	mappings_release(&process->maps);
-	vec_for_each (&process->paths, char *, path)
-		free(*path);
-	vec_release(&process->paths);
-	vec_release(&process->dsos);
-}
-
-static void process_read(struct profile *p, struct profile_process *process)
-{
-	process_forget(process);
-	process->read_ns = clock_now_ns();
-	if (mappings_read(&process->maps, process->pid, NULL))
-		return;
-	vec_for_each (&process->maps, struct mapping, m) {
-		char path[4096];
-		struct dso *dso = NULL;
-
-		if (mapping_path(m, process->pid, path, sizeof(path), NULL) ||
-		    dso_get(p->dsos, path, &dso, NULL))
-			dso = NULL;
-		*vec_add(&process->dsos) = dso;
-		*vec_add(&process->paths) = xstrdup(path);
-	}
-}
-
-static struct profile_process *process_of(struct profile *p, pid_t pid)
-{
-	struct profile_process *process;
-
-	vec_for_each (&p->processes, struct profile_process, known)
-		if (known->pid == pid)
-			return known;
-	process = vec_add(&p->processes);
-	process->pid = pid;
-	process_read(p, process);
-	return process;
-}
-
-static const struct mapping *mapping_of(struct profile *p, struct profile_process *process,
-					uint64_t ip)
-{
-	const struct mapping *m = mappings_find(&process->maps, ip);
-
-	if (!m && clock_now_ns() - process->read_ns > REREAD_INTERVAL_NS) {
-		process_read(p, process);
-		m = mappings_find(&process->maps, ip);
-	}
-	return m;
+	p->spaces = spaces;
 }
 
 static struct profile_function *function_at(struct profile *p, pid_t pid, uint64_t ip)
 {
-	struct profile_process *process = process_of(p, pid);
-	const struct mapping *m = mapping_of(p, process, ip);
 	const struct dso_function *f = NULL;
 	struct profile_function *entry;
-	struct dso *dso = NULL;
+	struct place place;
 	uint32_t i;
 
-	if (m)
-		dso = process->dsos.data[m - process->maps.data];
-	if (dso)
-		f = dso_function_at(dso,
-				    dso_offset_to_address(dso, ip - m->start + m->file_offset));
+	if (spaces_find(p->spaces, pid, ip, &place))
+		f = dso_function_at(place.dso, place.address);
 	if (!f)
 		return NULL;
 	i = map_get(&p->by_function, (uintptr_t)f);
@@ -91,9 +30,9 @@ static struct profile_function *function_at(struct profile *p, pid_t pid, uint64
 		return &p->functions.data[i];
 	map_put(&p->by_function, (uintptr_t)f, p->functions.n);
 	entry = vec_add(&p->functions);
-	entry->dso = dso;
+	entry->dso = place.dso;
 	entry->function = f;
-	entry->path = xstrdup(process->paths.data[m - process->maps.data]);
+	entry->path = xstrdup(place.path);
 	return entry;
 }
 
@@ -124,9 +63,6 @@ void profile_begin_window(struct profile *p)
 
 void profile_release(struct profile *p)
 {
-	vec_for_each (&p->processes, struct profile_process, process)
-		process_forget(process);
-	vec_release(&p->processes);
 	vec_for_each (&p->functions, struct profile_function, f)
 		free(f->path);
 	vec_release(&p->functions);

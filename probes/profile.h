@@ -12,12 +12,11 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
-#include "symbol/maps.h"
 
 struct dso;
-struct dso_cache;
 struct dso_function;
 struct sample;
+struct spaces;
 
 struct profile_function {
 	struct dso *dso;
@@ -27,32 +26,17 @@ struct profile_function {
 	uint64_t seen_in;	  /* number of the last sample that counted it */
 };
 
-struct profile_process {
-	pid_t pid;
-	struct mappings maps;
-	struct {
-		VEC(struct dso *)
-	} dsos; /* of maps.data[i]; NULL: cannot be read */
-	struct {
-		VEC(char *)
-	} paths;
-	uint64_t read_ns;
-};
-
 struct profile {
-	struct dso_cache *dsos;
+	struct spaces *spaces;
 	struct {
 		VEC(struct profile_function)
 	} functions;
 	struct map by_function; /* address of the dso_function -> index */
-	struct {
-		VEC(struct profile_process)
-	} processes;
 	uint64_t samples; /* in the present window */
 	uint64_t total_samples;
 };
 
-void profile_init(struct profile *p, struct dso_cache *dsos);
+void profile_init(struct profile *p, struct spaces *spaces);
 void profile_add(struct profile *p, const struct sample *s);
 void profile_begin_window(struct profile *p); /* shares start from zero */
 void profile_release(struct profile *p);

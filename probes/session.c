@@ -130,6 +130,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	s->launch.go_fd = s->launch.status_fd = -1;
 	s->kernel_version = session_kernel_version();
 	s->dsos = dso_cache_new();
+	spaces_init(&s->spaces, s->dsos);
 	s->reason = "command ended";
 	ret = cpus_read(&s->cpus);
 	if (ret)
@@ -428,6 +429,7 @@ void session_free(struct session *s)
 		free(o->path);
 	vec_release(&s->objects);
 	vec_release(&s->calibrations);
+	spaces_release(&s->spaces);
 	dso_cache_free(s->dsos);
 	free(s);
 }

@@ -46,7 +46,7 @@ static uint32_t hertz_now(const struct session *s)
 
 int session_hybrid_open(struct session *s, struct err *err)
 {
-	profile_init(&s->hybrid.profile, s->dsos);
+	profile_init(&s->hybrid.profile, &s->spaces);
 	return sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, hertz_now(s), err);
 }
 

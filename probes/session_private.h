@@ -14,6 +14,7 @@
 #include "probes/ring.h"
 #include "probes/sample.h"
 #include "probes/select.h"
+#include "probes/spaces.h"
 #include "probes/session.h"
 #include "probes/target.h"
 #include "trace/meta.h"
@@ -49,6 +50,7 @@ struct session {
 
 	/* what to probe */
 	struct dso_cache *dsos;
+	struct spaces spaces;
 	struct patterns *patterns;
 	struct selection selection;
 	struct target_traits traits;

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Addresses of live processes to places in files: the executable mappings of each process are
+ * read when it is first asked about, and again (not too often) when an address lies in none.
+ */
+#ifndef ISPOT_PROBES_SPACES_H
+#define ISPOT_PROBES_SPACES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/vec.h"
+#include "symbol/maps.h"
+
+struct dso;
+struct dso_cache;
+
+struct space {
+	pid_t pid;
+	struct mappings maps;
+	struct {
+		VEC(struct dso *)
+	} dsos; /* of maps.data[i]; NULL: cannot be read */
+	struct {
+		VEC(char *)
+	} paths;
+	uint64_t read_ns;
+};
+
+struct spaces {
+	struct dso_cache *dsos;
+	struct {
+		VEC(struct space)
+	} all;
+};
+
+struct place {
+	struct dso *dso;
+	uint64_t address; /* in the file's terms */
+	const char *path; /* opens the file from here; borrowed until the next call */
+};
+
+void spaces_init(struct spaces *s, struct dso_cache *dsos);
+bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip, struct place *place); /* false: no file is mapped there */
+void spaces_release(struct spaces *s);
+
+#endif
