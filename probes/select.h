@@ -31,8 +31,7 @@ struct dso_function;
 
 struct patterns; /* parsed */
 
-/* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE
- * missing. */
+/* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE missing. */
 int patterns_parse(struct patterns **p, const char *const *words, size_t n, struct err *err);
 void patterns_free(struct patterns *p);
 size_t patterns_n(const struct patterns *p); /* 0: no -F at all */
@@ -50,12 +49,8 @@ struct unselected {
 };
 
 struct selection {
-	struct {
-		VEC(struct selected)
-	} chosen; /* one per (inode, offset), in order of dso, address */
-	struct {
-		VEC(struct unselected)
-	} left_out;
+	struct { VEC(struct selected) } chosen;      /* one per (inode, offset), in order of dso, address */
+	struct { VEC(struct unselected) } left_out;
 };
 
 /*
