@@ -30,7 +30,7 @@ struct bpfprog {
 	struct bpf_object *object;
 	struct bpf_link *links[N_SCHEDULER];
 	volatile struct wire_control *control;
-	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd;
+	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd, stacks_fd;
 	uint32_t n_cpus;
 };
 
@@ -90,6 +90,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 
 	config->follow_children = o->follow_children;
 	config->period = o->period;
+	config->block_stacks = o->block_stacks;
 	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
 	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
 	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "rings"), b->n_cpus);
@@ -105,6 +106,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	b->targets_fd = bpf_object__find_map_fd_by_name(b->object, "targets");
 	b->counts_fd = bpf_object__find_map_fd_by_name(b->object, "counts");
 	b->sampling_fd = bpf_object__find_map_fd_by_name(b->object, "sampling");
+	b->stacks_fd = bpf_object__find_map_fd_by_name(b->object, "stacks");
 	b->totals_fd = bpf_object__find_map_fd_by_name(b->object, "totals");
 	return 0;
 }
@@ -276,6 +278,20 @@ void bpfprog_sampled(const struct bpfprog *b,
 			visit(ctx, key.tid, key.id, &row);
 		previous = &key;
 	}
+}
+
+uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames, uint32_t room)
+{
+	uint64_t all[WIRE_FRAMES_MAX];
+	uint32_t n = 0;
+
+	if (bpf_map_lookup_elem(b->stacks_fd, &stack, all))
+		return 0;
+	while (n < room && n < WIRE_FRAMES_MAX && all[n]) {
+		frames[n] = all[n];
+		n++;
+	}
+	return n;
 }
 
 void bpfprog_free(struct bpfprog *b)

@@ -20,6 +20,7 @@ struct wire_totals;
 
 struct bpfprog_options {
 	bool follow_children;
+	bool block_stacks; /* note where threads wait */
 	uint32_t period;	 /* one call in so many of each thread and function; 0 and 1: all */
 	unsigned kernel_version; /* KERNEL_VERSION() as in system.h */
 };
@@ -57,6 +58,9 @@ void bpfprog_sampled(const struct bpfprog *b,
 		     void (*visit)(void *ctx, uint32_t tid, uint32_t id,
 				   const struct wire_sampling *row),
 		     void *ctx);
+
+/* Frames of a stack, innermost first, at most n; 0: unknown. */
+uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames, uint32_t n);
 
 void bpfprog_free(struct bpfprog *b);
 

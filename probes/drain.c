@@ -42,6 +42,7 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 	d->programs = programs;
 	d->n_cpus = n_cpus;
 	d->cpus = xcalloc(n_cpus, sizeof(*d->cpus));
+	d->stack_seen = xcalloc(WIRE_STACKS_MAX, 1);
 }
 
 static void put(struct drain *d, const struct record *r)
@@ -81,11 +82,28 @@ static void put_lost(struct drain *d, uint32_t cpu, uint64_t now_ns, uint64_t co
 	put_values(d, &r, 2, count, d->cpus[cpu].last_ns ? d->cpus[cpu].last_ns : now_ns, 0);
 }
 
+/* In the file, stacks count from 1: 0 stands for none. One that found no room in the queue comes again. */
+static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
+{
+	struct record r = record_of(&w->h, cpu, REC_BLOCK_STACK);
+
+	if (w->stack < 0 || w->stack >= WIRE_STACKS_MAX)
+		return;
+	if (!d->stack_seen[w->stack]) {
+		if (d->n_new_stacks == DRAIN_STACKS_MAX)
+			return;
+		d->new_stacks[d->n_new_stacks++] = (struct drain_stack){ w->stack, w->h.tgid };
+		d->stack_seen[w->stack] = 1;
+	}
+	put_values(d, &r, 1, w->stack + 1, 0, 0);
+}
+
 static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	if (w->flags & WIRE_PREV) {
 		struct record r = record_of(&w->h, cpu, REC_SWITCH_OUT);
 		put_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
+		put_block_stack(d, w, cpu);
 	}
 	if (w->flags & WIRE_NEXT) {
 		struct record r = record_of(&w->h, cpu, REC_SWITCH_IN);
@@ -244,5 +262,7 @@ void drain_finish(struct drain *d, struct rings *rings, uint64_t now_ns)
 void drain_release(struct drain *d)
 {
 	free(d->cpus);
+	free(d->stack_seen);
 	d->cpus = NULL;
+	d->stack_seen = NULL;
 }

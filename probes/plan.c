@@ -70,7 +70,7 @@ void planned_describe(const struct planned *p, struct meta_function *f)
 	const struct dso_function *what = p->what.function;
 	struct dso_line line = dso_line_at(p->what.dso, what->address);
 
-	f->name = what->name;
+	f->name = dso_function_name(p->what.dso, what);
 	f->symbol = what->symbol;
 	f->address = what->address;
 	f->size_bytes = what->size;

@@ -79,6 +79,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 {
 	struct bpfprog_options o = {
 		.period = s->options.period,
+		.block_stacks = true,
 		.follow_children = s->options.inherit,
 		.kernel_version = s->kernel_version,
 	};
@@ -309,6 +310,7 @@ static int loop(struct session *s, struct err *err)
 			ret = writer_failed(s, err);
 			break;
 		}
+		session_add_stacks(s);
 		if (reason) {
 			s->reason = reason;
 			break;
@@ -339,6 +341,8 @@ static void stop(struct session *s)
 	drain_run(&s->drain, &s->rings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
+	session_add_stacks(s);
+	session_write_frames(s);
 	session_write_call_counts(s);
 	session_calibrate(s, "after", s->cpus.n);
 	for (size_t k = 0; k < s->sets.n; k++)
@@ -429,6 +433,8 @@ void session_free(struct session *s)
 		free(o->path);
 	vec_release(&s->objects);
 	vec_release(&s->calibrations);
+	vec_release(&s->stacks.frames);
+	map_release(&s->stacks.by_place);
 	spaces_release(&s->spaces);
 	dso_cache_free(s->dsos);
 	free(s);

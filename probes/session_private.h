@@ -4,6 +4,7 @@
 #define ISPOT_PROBES_SESSION_PRIVATE_H
 
 #include "base/cpus.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
 #include "probes/drain.h"
@@ -25,6 +26,18 @@ struct session_object {
 	struct dso *dso;
 	char *path; /* opens it from here, whatever mount namespace it was mapped in */
 	bool executable;
+};
+
+/* session_stacks.c's: places that stacks name; the index is the frame's id in the file */
+struct session_frame {
+	struct dso *dso;
+	uint64_t address;
+};
+struct session_stacks {
+	struct {
+		VEC(struct session_frame)
+	} frames;
+	struct map by_place;
 };
 
 /* session_hybrid.c's: the selection without -F */
@@ -76,6 +89,7 @@ struct session {
 	} calibrations;
 	bool is_hybrid; /* no -F */
 	struct hybrid hybrid;
+	struct session_stacks stacks;
 
 	/* the target's */
 	struct launch launch;
@@ -99,6 +113,10 @@ void session_add_object(struct session *s, struct dso *dso, const char *path, bo
 const char *session_path(const struct session *s, const struct dso *dso);
 /* For probeset_create: notes that the kernel took no probe there. ctx: the session */
 void session_point_refused(void *ctx, uint32_t function_id, int errnum);
+
+/* session_stacks.c: call stacks */
+void session_add_stacks(struct session *s); /* after each drain: those met for the first time */
+void session_write_frames(struct session *s);
 
 /* session_hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);

@@ -173,7 +173,7 @@ void session_point_refused(void *ctx, uint32_t id, int errnum)
 	p = s->plan.data[id];
 	p->possible = false;
 	p->reason = "the kernel refuses a probe there";
-	log_detail("%s: the kernel refuses a probe there: %s", p->what.function->name,
+	log_detail("%s: the kernel refuses a probe there: %s", dso_function_name(p->what.dso, p->what.function),
 		   strerror(errnum));
 }
 
@@ -192,7 +192,7 @@ static void describe_function(struct session *s, const struct planned *p, uint32
 static void describe_left_out(struct session *s, const struct planned *p)
 {
 	struct meta_not_traced n = {
-		.name = p->what.function->name,
+		.name = dso_function_name(p->what.dso, p->what.function),
 		.object = dso_path(p->what.dso),
 		.reason = p->reason,
 		.cpu_share = p->cpu_share,

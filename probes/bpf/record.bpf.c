@@ -47,6 +47,14 @@ struct {
 	__type(value, __u64);
 } counts SEC(".maps");
 
+/* Where threads wait: user stacks by frame pointer, as far as the target has them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, WIRE_STACKS_MAX);
+	__type(key, __u32);
+	__uint(value_size, WIRE_FRAMES_MAX * sizeof(__u64));
+} stacks SEC(".maps");
+
 static __always_inline struct wire_totals *my_totals(void)
 {
 	__u32 zero = 0;
@@ -289,6 +297,10 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	r.next_tid = BPF_CORE_READ(next, pid);
 	r.next_tgid = next_tgid;
 	r.flags = flags;
+	/* The tracepoint still runs as prev, so the stack is that of the thread that goes to wait. */
+	r.stack = -1;
+	if (flags & WIRE_PREV && r.state && config.block_stacks)
+		r.stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
 	emit_other(ctx, &r, sizeof(r));
 	return 0;
 }
