@@ -20,7 +20,7 @@ struct wire_totals;
 
 struct bpfprog_options {
 	bool follow_children;
-	bool block_stacks; /* note where threads wait */
+	bool block_stacks;	 /* note where threads wait */
 	uint32_t period;	 /* one call in so many of each thread and function; 0 and 1: all */
 	unsigned kernel_version; /* KERNEL_VERSION() as in system.h */
 };

@@ -82,7 +82,8 @@ static void put_lost(struct drain *d, uint32_t cpu, uint64_t now_ns, uint64_t co
 	put_values(d, &r, 2, count, d->cpus[cpu].last_ns ? d->cpus[cpu].last_ns : now_ns, 0);
 }
 
-/* In the file, stacks count from 1: 0 stands for none. One that found no room in the queue comes again. */
+/* In the file, stacks count from 1: 0 stands for none. One that found no room in the queue comes
+ * again. */
 static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	struct record r = record_of(&w->h, cpu, REC_BLOCK_STACK);

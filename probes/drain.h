@@ -46,13 +46,14 @@ struct drain {
 	int error;					   /* the writer's sticky error, 0: none */
 	struct drain_mapping mappings[DRAIN_MAPPINGS_MAX]; /* taken and reset by the owner */
 	size_t n_mappings;
-	/* Stacks met for the first time, with a process that had them; taken and reset by the owner. */
+	/* Stacks met for the first time, with a process that had them; taken and reset by the
+	 * owner. */
 	struct drain_stack {
 		uint32_t stack;
 		pid_t pid;
 	} new_stacks[DRAIN_STACKS_MAX];
 	size_t n_new_stacks;
-	uint8_t *stack_seen; /* [stack] */
+	uint8_t *stack_seen;	  /* [stack] */
 	bool mappings_overflowed; /* more than fit: look at /proc instead */
 };
 

@@ -32,7 +32,7 @@ struct profile {
 		VEC(struct profile_function)
 	} functions;
 	struct map by_function; /* address of the dso_function -> index */
-	uint64_t samples; /* in the present window */
+	uint64_t samples;	/* in the present window */
 	uint64_t total_samples;
 };
 

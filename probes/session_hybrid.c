@@ -19,9 +19,9 @@
 #include "symbol/dso.h"
 
 /* The first of two passes has nothing to spare for later: it asks often and traces nothing. */
-#define SCOUT_HERTZ	   3989
-#define SCOUT_WINDOW_NS	   30000000ull
-#define SCOUT_COUNTING_NS  30000000ull
+#define SCOUT_HERTZ	      3989
+#define SCOUT_WINDOW_NS	      30000000ull
+#define SCOUT_COUNTING_NS     30000000ull
 #define FIRST_HERTZ	      997
 #define LATER_HERTZ	      97
 #define FIRST_WINDOW_NS	      400000000ull

@@ -173,8 +173,8 @@ void session_point_refused(void *ctx, uint32_t id, int errnum)
 	p = s->plan.data[id];
 	p->possible = false;
 	p->reason = "the kernel refuses a probe there";
-	log_detail("%s: the kernel refuses a probe there: %s", dso_function_name(p->what.dso, p->what.function),
-		   strerror(errnum));
+	log_detail("%s: the kernel refuses a probe there: %s",
+		   dso_function_name(p->what.dso, p->what.function), strerror(errnum));
 }
 
 static void describe_function(struct session *s, const struct planned *p, uint32_t id, uint32_t set)

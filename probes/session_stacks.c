@@ -25,11 +25,13 @@ static uint32_t frame_id(struct session *s, const struct place *place)
 	return id;
 }
 
-/* A return address belongs to the call before it. Addresses in no file (JIT code, the vdso) are left out. */
+/* A return address belongs to the call before it. Addresses in no file (JIT code, the vdso) are
+ * left out. */
 static void add_stack(struct session *s, const struct drain_stack *new)
 {
 	uint64_t ips[WIRE_FRAMES_MAX];
-	uint32_t n = bpfprog_stack(s->programs, new->stack, ips, WIRE_FRAMES_MAX), frames[WIRE_FRAMES_MAX];
+	uint32_t n = bpfprog_stack(s->programs, new->stack, ips, WIRE_FRAMES_MAX),
+		 frames[WIRE_FRAMES_MAX];
 	struct meta_stack stack = { .id = new->stack + 1, .frames = frames };
 	struct text line = { 0 };
 	struct place place;

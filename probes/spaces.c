@@ -51,8 +51,7 @@ static struct space *space_of(struct spaces *p, pid_t pid)
 	return space;
 }
 
-static const struct mapping *mapping_of(struct spaces *p, struct space *space,
-					uint64_t ip)
+static const struct mapping *mapping_of(struct spaces *p, struct space *space, uint64_t ip)
 {
 	const struct mapping *m = mappings_find(&space->maps, ip);
 

@@ -42,7 +42,8 @@ struct place {
 };
 
 void spaces_init(struct spaces *s, struct dso_cache *dsos);
-bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip, struct place *place); /* false: no file is mapped there */
+bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip,
+		 struct place *place); /* false: no file is mapped there */
 void spaces_release(struct spaces *s);
 
 #endif

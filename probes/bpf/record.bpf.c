@@ -297,7 +297,8 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	r.next_tid = BPF_CORE_READ(next, pid);
 	r.next_tgid = next_tgid;
 	r.flags = flags;
-	/* The tracepoint still runs as prev, so the stack is that of the thread that goes to wait. */
+	/* The tracepoint still runs as prev, so the stack is that of the thread that goes to wait.
+	 */
 	r.stack = -1;
 	if (flags & WIRE_PREV && r.state && config.block_stacks)
 		r.stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);

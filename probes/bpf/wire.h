@@ -47,7 +47,7 @@ struct wire_switch {
 	unsigned int state; /* enum switch_state of trace/format.h */
 	unsigned int next_tid, next_tgid;
 	unsigned int flags; /* WIRE_PREV, WIRE_NEXT: which of the two belong to the target */
-	int stack;          /* of the thread that leaves to wait: index in the stacks map; < 0: none */
+	int stack; /* of the thread that leaves to wait: index in the stacks map; < 0: none */
 } __attribute__((packed));
 
 /* User call stacks that differ, and frames of each. */
@@ -95,7 +95,7 @@ struct wire_sampling {
 /* Set before the programs are loaded. */
 struct wire_config {
 	_Bool follow_children;
-	_Bool block_stacks;     /* a user stack with each switch to waiting */
+	_Bool block_stacks;	/* a user stack with each switch to waiting */
 	_Bool plain_loads;	/* bpf_rdonly_cast: kernel >= 6.2 */
 	unsigned int period;	/* one call in so many of a thread and function is recorded */
 	_Bool switch_has_state; /* sched_switch passes prev_state: kernel >= 5.18 */

@@ -127,8 +127,8 @@ static void say_result(const struct session_result *r, const char *output)
 }
 
 /* One recording; with patterns, a scout's: they take the names of what it would trace. */
-static int run_session(const struct session_options *so, struct session_result *result, struct text *patterns,
-		       struct err *err)
+static int run_session(const struct session_options *so, struct session_result *result,
+		       struct text *patterns, struct err *err)
 {
 	struct session *s = NULL;
 	int ret = session_open(&s, so, err);
@@ -142,7 +142,8 @@ static int run_session(const struct session_options *so, struct session_result *
 }
 
 /* Runs the command once to see what is hot; -F then holds it, one pattern a line of *words. */
-static int scout(struct session_options *so, struct text *words, struct arg_list *patterns, struct err *err)
+static int scout(struct session_options *so, struct text *words, struct arg_list *patterns,
+		 struct err *err)
 {
 	struct session_options first = *so;
 	struct session_result result;
@@ -160,7 +161,8 @@ static int scout(struct session_options *so, struct text *words, struct arg_list
 		if (*word)
 			*vec_add(patterns) = word;
 	if (!patterns->n)
-		return err_set(err, -ENODATA, "the first pass found nothing to trace; name functions with -F");
+		return err_set(err, -ENODATA,
+			       "the first pass found nothing to trace; name functions with -F");
 	so->patterns = patterns->data;
 	so->n_patterns = patterns->n;
 	log_notice("second pass: tracing %zu functions", patterns->n);
@@ -185,7 +187,8 @@ static int run_record(int argc, char **argv, struct err *err)
 	if (!ret && first == argc && !so.n_pids)
 		ret = err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
 	if (!ret && o.two_pass && (o.patterns.n || so.n_pids))
-		ret = err_set(err, -EINVAL, "--two-pass chooses the functions of a command; leave out -F and -p");
+		ret = err_set(err, -EINVAL,
+			      "--two-pass chooses the functions of a command; leave out -F and -p");
 	if (!ret && (!o.period || o.period > 1u << 30))
 		ret = err_set(err, -EINVAL, "-c takes a number from 1 (every call) to %u",
 			      1u << 30);
