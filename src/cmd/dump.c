@@ -105,7 +105,7 @@ static int make_trace(const struct dump_options *o, struct err *err)
 		return err_set(err, -errno, "cannot read %s: %s", o->from_text, strerror(errno));
 	ret = fixture_write(in, o->output ? o->output : "ispot.data", err);
 	if (ret)
-		err_prefix(err, "%s: ", is_stdin ? "standard input" : o->from_text);
+		err_prefix(err, "%s", is_stdin ? "standard input" : o->from_text);
 	if (!is_stdin)
 		fclose(in);
 	return ret;

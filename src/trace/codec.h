@@ -13,8 +13,9 @@
 
 #include "trace/format.h"
 
-#define CODEC_LEVEL_DEFAULT 1  /* by measurement, tests/bench/trace_speed.c: 3 ns more than -1, a quarter smaller */
-#define CODEC_FRAME_HEAD    64	 /* bytes of a frame that codec_chunk_header() wants to see */
+#define CODEC_LEVEL_DEFAULT \
+	1 /* by measurement, tests/bench/trace_speed.c: 3 ns more than -1, a quarter smaller */
+#define CODEC_FRAME_HEAD 64 /* bytes of a frame that codec_chunk_header() wants to see */
 
 struct compressor; /* all its memory is allocated by _new */
 

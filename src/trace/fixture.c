@@ -97,7 +97,7 @@ static int read_lines(struct fixture *x, FILE *in, struct err *err)
 		number++;
 		ret = add_line(x, line, number, err);
 		if (ret)
-			err_prefix(err, "line %zu: ", number);
+			err_prefix(err, "line %zu", number);
 	}
 	if (!ret && ferror(in))
 		ret = err_set(err, -EIO, "cannot read the text: %s", strerror(errno));
@@ -178,7 +178,7 @@ static int bind_records(struct fixture *x, struct err *err)
 		int ret = f->has_function ? resolve(x, &f->function, &id, err) : 0;
 
 		if (ret)
-			return err_prefix(err, "line %zu: ", f->line), ret;
+			return err_prefix(err, "line %zu", f->line), ret;
 		fixture_record_bind(f, id);
 	}
 	return 0;

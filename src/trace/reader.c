@@ -255,6 +255,15 @@ static void say_end(const struct trace_reader *r, struct text *t)
 		say(t, "cut off at its start (recorder killed?)");
 }
 
+/* what is singular: "3 × damaged chunk". */
+static void say_count(struct text *t, uint64_t n, const char *what)
+{
+	if (n > 1)
+		say(t, "%" PRIu64 " × %s", n, what);
+	else if (n)
+		say(t, "1 %s", what);
+}
+
 const char *trace_reader_damage(struct trace_reader *r)
 {
 	struct text *t = &r->damage_text;
@@ -264,14 +273,11 @@ const char *trace_reader_damage(struct trace_reader *r)
 		say_end(r, t);
 	if (r->index.other_version)
 		say(t, "chunks of format version %" PRIu32 " left out", r->index.other_version);
+	say_count(t, r->damage.chunks, "damaged chunk");
 	if (r->damage.chunks)
-		say(t, "%" PRIu64 " damaged chunks, %" PRIu64 " records lost in them",
-		    r->damage.chunks, r->damage.records);
-	if (r->bad_metas)
-		say(t, "%" PRIu32 " damaged chunks of descriptions (names may be missing)",
-		    r->bad_metas);
-	if (r->index.bad_chunks)
-		say(t, "%" PRIu32 " frames that are no chunks of a trace", r->index.bad_chunks);
+		text_printf(t, " with %" PRIu64 " records", r->damage.records);
+	say_count(t, r->bad_metas, "damaged chunk of descriptions (names may be missing)");
+	say_count(t, r->index.bad_chunks, "frame that is no chunk of a trace");
 	if (r->index.skipped_bytes)
 		say(t, "%" PRIu64 " bytes that are no frame", r->index.skipped_bytes);
 	return t->n ? t->s : NULL;

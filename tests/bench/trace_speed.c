@@ -51,7 +51,8 @@ static void prepare(void)
 		pre[i].kind = enter ? REC_ENTRY : REC_EXIT;
 		pre[i].frame = depth;
 		pre[i].id = stack[enter ? depth - 1 : --depth];
-		/* A log-normal-like spread: most gaps are some hundred ns, one in 64 much longer. */
+		/* A log-normal-like spread: most gaps are some hundred ns, one in 64 much longer.
+		 */
 		pre[i].gap_ns = 400 + (uint32_t)(x >> 20) % 256 + (uint32_t)(x >> 30) % 400;
 		if (x >> 58 == 0)
 			pre[i].gap_ns += (uint32_t)(x >> 32) % 50000;
@@ -139,7 +140,8 @@ static void read_back(uint64_t n, uint32_t cpus)
 	printf("read %u CPUs: %.1f ns a record, %ld KiB resident at most (sum %llx)\n", cpus,
 	       ns_each(start, seen), usage.ru_maxrss, (unsigned long long)sum);
 	if (seen != n)
-		printf("WRONG: %llu records of %llu\n", (unsigned long long)seen, (unsigned long long)n);
+		printf("WRONG: %llu records of %llu\n", (unsigned long long)seen,
+		       (unsigned long long)n);
 	trace_reader_free(r);
 }
 
