@@ -1,34 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/plan.h"
 
-#include <linux/version.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "probes/placement_function.h"
 #include "symbol/dso.h"
-
-static bool place(struct planned *p, unsigned kernel_version)
-{
-	const struct dso_function *f = p->what.function;
-	struct placement_input in = {
-		.machine = dso_machine(p->what.dso) == DSO_AARCH64 ? PLACE_AARCH64 : PLACE_X86_64,
-		.address = f->address,
-		.nop5_optimised = kernel_version >= KERNEL_VERSION(6, 18, 0),
-	};
-	size_t readable;
-
-	in.code = dso_code(p->what.dso, f->address, &readable);
-	if (!in.code) {
-		p->reason = "its code is not in the file";
-		return false;
-	}
-	in.size_bytes = f->size < readable ? f->size : readable;
-	placement_find(&in, &p->place);
-	if (!p->place.possible)
-		p->reason = p->place.reason;
-	return p->place.possible;
-}
 
 static void plan_one(struct planned *p, const struct target_traits *traits, unsigned kernel_version)
 {
@@ -38,9 +16,13 @@ static void plan_one(struct planned *p, const struct target_traits *traits, unsi
 		p->reason = "an IFUNC: the loader chooses the implementation; name that one";
 		return;
 	}
-	if (!place(p, kernel_version))
+	placement_of_function(p->what.dso, p->what.function, 0, kernel_version, &p->place);
+	p->reason = p->place.reason;
+	if (!p->place.possible)
 		return;
 	exit_choose(traits, p->what.dso, p->what.function, &p->place, kernel_version, &p->exit);
+	if (p->exit.mech != EXIT_RETURN)
+		placement_without_return(&p->place);
 	p->possible = !p->exit.refused;
 	if (p->exit.refused)
 		p->reason = p->exit.reason;

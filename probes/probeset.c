@@ -45,9 +45,10 @@ void probeset_add_point(struct probeset *set, int class, const char *path, uint6
 	dynevent_add(set->events[class], path, file_offset, id);
 }
 
-static uint64_t offset_in_file(const struct planned *p, uint32_t offset)
+/* Negative in a part of the function that lies before it. */
+static uint64_t offset_in_file(const struct planned *p, int64_t offset)
 {
-	return dso_address_to_offset(p->what.dso, p->what.function->address + offset);
+	return dso_address_to_offset(p->what.dso, p->what.function->address + (uint64_t)offset);
 }
 
 void probeset_add(struct probeset *set, const struct planned *p, const char *path, uint32_t id)
