@@ -3,7 +3,6 @@
 .PHONY: deps demo demo-run test test-run test-parts check bench paper fuzz test-vm bless install \
 	clean help
 
-MKTRACE := $(patsubst tests/golden/%.c,$(B)/golden/%,$(wildcard tests/golden/mktrace.c))
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 T ?=
 
@@ -38,7 +37,7 @@ test:
 	@.make/deps install
 	@$(MAKE) --no-print-directory test-run
 
-test-parts: ispot microbench unit $(HELPERS) $(MKTRACE)
+test-parts: ispot microbench unit $(HELPERS)
 
 test-run: test-parts
 	@B=$(B) tests/run $(T)
@@ -90,11 +89,6 @@ fuzz: $(FUZZ)
 		$$f -max_total_time=$(SECONDS) -artifact_prefix=$$f. -print_final_stats=1 \
 			$$f.corpus $$seeds 2>&1 | tail -n 12; test $${PIPESTATUS[0]} = 0; done
 fuzz: SHELL := /bin/bash
-
-$(B)/golden/%: tests/golden/%.c $(B)/libispot.a
-	@mkdir -p $(@D)
-	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -o $@ $< $(B)/libispot.a $(LIBS)
 
 D := $(DESTDIR)$(PREFIX)
 MAN := $(wildcard man/*.[1-8])

@@ -36,34 +36,43 @@ static size_t piece(const char *s)
 	return n;
 }
 
-/* One form a line, wrapped behind its first two words. */
+/* A line that begins with a blank goes on with the form before it. */
+static const char *skip_blanks(const char *s)
+{
+	while (*s == ' ' || (*s == '\n' && s[1] == ' '))
+		s++;
+	return s;
+}
+
+/* Pieces of one form, wrapped behind its first two words; returns where the next form begins. */
+static const char *add_form(const char *usage, struct text *out)
+{
+	size_t column = 7, indent = 7, n;
+
+	for (unsigned words = 1; *usage && *usage != '\n'; words++) {
+		n = piece(usage);
+		if (words > 1 && column + 1 + n > WIDTH) {
+			text_printf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (words > 1) {
+			text_add(out, " ");
+			column++;
+		}
+		text_addn(out, usage, n);
+		column += n;
+		if (words == 2)
+			indent = column + 1;
+		usage = skip_blanks(usage + n);
+	}
+	text_add(out, "\n");
+	return usage + (*usage == '\n');
+}
+
 static void add_usage(const char *usage, struct text *out)
 {
-	static const char *const leads[] = { "usage: ", "       " };
-	unsigned form = 0;
-
-	while (*usage) {
-		size_t column = 7, indent = 7, n, words = 0;
-
-		text_add(out, leads[form++ > 0]);
-		while (*usage && *usage != '\n') {
-			n = piece(usage);
-			if (words && column + 1 + n > WIDTH) {
-				text_printf(out, "\n%*s", (int)indent, "");
-				column = indent;
-			} else if (words) {
-				text_add(out, " ");
-				column++;
-			}
-			text_addn(out, usage, n);
-			column += n;
-			if (++words == 2)
-				indent = column + 1;
-			usage += n + (usage[n] == ' ');
-		}
-		text_add(out, "\n");
-		usage += *usage == '\n';
-	}
+	text_add(out, "usage: ");
+	for (usage = add_form(usage, out); *usage; usage = add_form(usage, out))
+		text_add(out, "       ");
 }
 
 static void add_spelling(void *ctx, const char *spelling)

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Who may include whom (the arrows), and one third-party library = one file that includes it.
+# Who may include whom (the arrows), and one third-party library = one module that includes it:
+# one file, or the files x.c, x_part.c, x_internal.h of one.
 . "$(dirname "$0")/lib.sh"
 
 declare -A may=(
@@ -71,13 +72,14 @@ includers() { # includers ROOT
 	local library pattern who
 	libraries | while read -r library pattern; do
 		who=$(cd "$1" && files "$1" '*.c' '*.h' | grep -v '^probes/bpf/' | grep -v ^tests/ |
-			xargs -r grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*<$pattern>" | paste -sd' ')
-		case $who in *' '*) echo "$library is included by more than one file: $who" ;; esac
+			xargs -r grep -lE "^[[:space:]]*#[[:space:]]*include[[:space:]]*<$pattern>" |
+			sed 's|\(_[^/]*\)\?\.[ch]$||' | sort -u | paste -sd' ')
+		case $who in *' '*) echo "$library is included by more than one module: $who" ;; esac
 	done
 }
 
 holds "the arrows between the layers" arrows "$top"
-holds "one library, one file that includes it" includers "$top"
+holds "one library, one module that includes it" includers "$top"
 
 plant src/trace/a.h </dev/null
 plant analysis/a.h </dev/null
@@ -88,5 +90,5 @@ catches "base including trace" "src/base/a.c (base) includes src/trace/a.h (trac
 catches "an include that climbs" "src/trace/b.c (trace) includes analysis/a.h (analysis)" arrows "$planted"
 catches "an include of cmd" "report/cmd.c (report) includes" arrows "$planted"
 plant src/trace/z1.c <<<'#include <zstd.h>'
-plant src/trace/z2.c <<<'# include <zstd.h>'
-catches "two files with zstd" "zstd is included by more than one file" includers "$planted"
+plant src/trace/y.c <<<'# include <zstd.h>'
+catches "two modules with zstd" "zstd is included by more than one module" includers "$planted"

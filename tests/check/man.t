@@ -22,7 +22,7 @@ squeeze() { tr -s ' \n' ' ' | sed 's/^ //; s/ $//'; }
 usage() { sed -n '1,/^$/p' | sed '1s/^usage: //' | squeeze; }
 
 synopsis() {
-	mandoc -T utf8 -O width=2000 "$1" | sed 's/.\x08//g' |
+	mandoc -T utf8 -O width=999 "$1" | sed 's/.\x08//g' |
 		sed -n '/^SYNOPSIS/,/^[A-Z]/p' | grep '^ ' | squeeze
 }
 

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What main does for every command: help, nearest names, exit statuses, closed pipes, full disks,
+# pager, completion. Needs no root.
+. "$(dirname "$0")/../check/lib.sh"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work" "$planted"; echo "1..$tests"' EXIT
+
+# exits STATUS PATTERN COMMAND...: exit status, and a glob for stdout and stderr together
+exits() {
+	local want=$1 pattern=$2 out rc
+	shift 2
+	out=$("$@" 2>&1)
+	rc=$?
+	# shellcheck disable=SC2053 # a glob
+	[ $rc -eq "$want" ] && [[ $out == $pattern ]] && return
+	printf '# exit %s, wanted %s; output: %s\n' $rc "$want" "${out//$'\n'/$'\n# '}"
+	return 1
+}
+
+shell() { bash -c "$1" "$ISPOT" "${@:2}"; }
+
+one_line() { # what goes to stderr is one line beginning with "ispot: "
+	local out
+	out=$("$@" 2>&1 >/dev/null)
+	[[ $out == "ispot: "* && $out != *$'\n'* ]] && return
+	printf '# not one line: %s\n' "$out"
+	return 1
+}
+
+ok "--help lists the commands" exits 0 $'usage: ispot*\n  report *' "$ISPOT" --help
+ok "nothing to do is a usage error" exits 2 'usage: ispot*' "$ISPOT"
+ok "--version" exits 0 'ispot [0-9]*' "$ISPOT" --version
+ok "a command's --version" exits 0 'ispot [0-9]*' "$ISPOT" report --version
+ok "an unknown command, with the nearest" exits 2 '*did you mean `ispot report`?' "$ISPOT" reprot
+ok "an unknown command, far from any" exits 2 '*`ispot --help` lists them' "$ISPOT" frobnicate
+ok "an error is one line" one_line "$ISPOT" frobnicate
+ok "a hostile command name cannot write to the terminal" exits 2 'ispot: ??\[2J: *' \
+	"$ISPOT" $'\n\033[2J'
+ok "help CMD is CMD -h" exits 0 'same' \
+	shell 'cmp <("$0" help report) <("$0" report -h) && echo same'
+ok "-h behind other options" exits 0 'usage: ispot report*' "$ISPOT" report -v -h
+ok "help for no command" exits 2 '*no such command*' "$ISPOT" help nope
+ok "an unknown option is a usage error" exits 2 '*did you mean --input?' "$ISPOT" report --inptu x
+ok "an error is one line" one_line "$ISPOT" report --inptu x
+ok "full output is a failure" exits 1 'ispot: cannot write the output: No space left*' \
+	shell '"$0" --help >/dev/full'
+ok "a closed stdout is no place for an opened file" exits 0 '' shell '"$0" --help >&-'
+ok "a reader who leaves ends ispot quietly" exits 0 '141' \
+	shell '{ "$0" --help; echo $? >&2; } | true; exit 0'
+ok "the same where SIGPIPE is ignored" exits 0 '141' \
+	shell 'trap "" PIPE; { sleep 0.2; "$0" --help; echo $? >&2; } | true; exit 0'
+
+on_terminal() { # on_terminal COMMAND: its stdout and stderr are a terminal
+	python3 -c 'import pty, sys, os; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+		bash -c "$1" "$ISPOT" </dev/null
+}
+
+{ echo '{"kind":"function","id":0,"name":"f","symbol":"f"}'; echo '1000 0 1/1 entry f sp=0x100'
+	echo '2000 0 1/1 exit f sp=0x100'; } >"$work/t.txt"
+"$ISPOT" dump --from-text "$work/t.txt" -o "$work/t.data"
+
+ok "a pager on a terminal" exits 0 '*PAGED*"version"*' on_terminal \
+	"ISPOT_PAGER='echo PAGED; cat' \"\$0\" report --json -i $work/t.data; exit 0"
+ok "PAGER=cat is none" exits 0 '*"version"*' on_terminal \
+	"PAGER=cat \"\$0\" report --json -i $work/t.data"
+ok "no pager in a pipe" exits 0 '{*' shell "ISPOT_PAGER='echo PAGED' \"\$0\" report --json -i $work/t.data | cat"
+ok "an error before any output starts no pager" exits 1 'ispot: report: *' on_terminal \
+	"ISPOT_PAGER='echo PAGED' \"\$0\" report -i /nonexistent"
+
+complete_at() { # complete_at WORD...: what bash offers for the last of the words
+	bash -c '. <("$0" --completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+		_ispot; echo "${COMPREPLY[*]}"' "$ISPOT" "$@"
+}
+
+ok "completion is a script" exits 0 '' shell 'bash -n <("$0" --completion bash)'
+ok "completion of commands" exits 0 'report' complete_at ispot rep
+ok "completion of long options" exits 0 '*--json*' complete_at ispot report --
+ok "completion of an option's file" exits 0 '*/Makefile' complete_at ispot report -i "$top/Makef"
+ok "nothing to complete where only the user knows" exits 0 '' complete_at ispot report --top ''
+ok "completion for another shell" exits 2 '*only bash*' "$ISPOT" --completion fish
