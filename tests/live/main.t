@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What main does for every command: help, nearest names, exit statuses, closed pipes, full disks,
 # pager, completion. Needs no root.
+# shellcheck disable=SC2016 # commands for another shell, and backquotes in messages
 . "$(dirname "$0")/../check/lib.sh"
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work" "$planted"; echo "1..$tests"' EXIT
