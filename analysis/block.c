@@ -297,7 +297,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		b->id = id;
 		b->function = &meta->functions.data[id];
 		b->sums = sci->functions[id];
-		b->cost = &sci->calls->costs[id];
+		b->cost = &calls_costs(sci->calls)[id];
 		b->sci_worst_thread = NAN;
 		name_block(b, meta);
 		copy_sums(b);

@@ -2,28 +2,43 @@
 #include <string.h>
 
 #include "analysis/calls.h"
-#include "analysis/paircost.h"
 #include "trace/meta.h"
 #include "trace/record.h"
 
 /* Tail calls share a stack pointer; the kernel follows 64 returns of a thread. */
 #define SAME_SP_MAX 64
 
+/* Probes cost more the more threads run them. */
+static void choose_costs(struct calls *c)
+{
+	c->table_threads = c->threads.n_alive;
+	c->table = paircosts_nearest(&c->paircosts, c->table_threads);
+	c->costs = c->paircosts.tables[c->table].costs;
+}
+
+const struct paircost *calls_costs(const struct calls *c)
+{
+	unsigned best = c->table;
+
+	for (unsigned i = 0; i < c->paircosts.n; i++)
+		if (c->table_entries[i] > c->table_entries[best])
+			best = i;
+	return c->paircosts.tables[best].costs;
+}
+
 void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns)
 {
-	uint32_t threads = paircost_threads(meta);
-
 	*c = (struct calls){ .n_functions = (uint32_t)meta->functions.n };
 	threads_init(&c->threads, meta, start_ns);
-	c->costs = xcalloc(c->n_functions + 1, sizeof(*c->costs));
+	paircosts_init(&c->paircosts, meta);
+	choose_costs(c);
 	c->traced = xcalloc(c->n_functions + 1, sizeof(*c->traced));
 	for (uint32_t id = 0; id < c->n_functions; id++) {
 		const struct meta_function *f = &meta->functions.data[id];
 
-		paircost_of(meta, f, threads, &c->costs[id]);
-		c->traced[id] = !f->symbol            ? TRACED_UNKNOWN :
-				f->exit == EXIT_NONE ? TRACED_ENTRIES :
-						       TRACED_BOTH;
+		c->traced[id] = !f->symbol	       ? TRACED_UNKNOWN
+				: f->exit == EXIT_NONE ? TRACED_ENTRIES
+						       : TRACED_BOTH;
 	}
 }
 
@@ -36,7 +51,7 @@ void calls_add_visitor(struct calls *c, const struct call_visitor *v)
 void calls_release(struct calls *c)
 {
 	threads_release(&c->threads);
-	free(c->costs);
+	paircosts_release(&c->paircosts);
 	free(c->traced);
 	vec_release(&c->open_of);
 	*c = (struct calls){ 0 };
@@ -335,8 +350,11 @@ void calls_record(struct calls *c, const struct record *r)
 		return;
 	}
 	t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
+	if (c->threads.n_alive != c->table_threads)
+		choose_costs(c);
 	if (r->kind == REC_ENTRY) {
 		c->entries++;
+		c->table_entries[c->table]++;
 		enter(c, t, r);
 	} else {
 		c->exits++;

@@ -19,9 +19,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/paircost.h"
 #include "analysis/threads.h"
 
-struct paircost;
 struct record;
 
 enum call_end {
@@ -72,8 +72,12 @@ enum call_traced { TRACED_UNKNOWN, TRACED_BOTH, TRACED_ENTRIES };
 
 struct calls {
 	struct threads threads;
-	struct paircost *costs; /* [function id] */
-	uint8_t *traced;        /* [function id]: enum call_traced */
+	struct paircosts paircosts;
+	unsigned table;		      /* of paircosts: for the threads alive now */
+	uint32_t table_threads;	      /* how many those are */
+	const struct paircost *costs; /* [function id], of that table */
+	uint64_t table_entries[PAIRCOST_TABLES_MAX];
+	uint8_t *traced; /* [function id]: enum call_traced */
 	struct call_visitor visitors[CALLS_VISITORS_MAX];
 	unsigned n_visitors;
 	struct {
@@ -94,6 +98,8 @@ void calls_record(struct calls *c, const struct record *r);
 void calls_restart(struct calls *c, uint64_t time_ns);
 /* The recording ends: open calls end as CALL_OPEN, threads settle. Once. */
 void calls_end(struct calls *c, uint64_t time_ns);
+/* The costs that most calls met: what is said of a block as a whole. */
+const struct paircost *calls_costs(const struct calls *c);
 void calls_release(struct calls *c);
 
 #endif

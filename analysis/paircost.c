@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <string.h>
+#include <stdlib.h>
 
 #include "analysis/paircost.h"
+#include "base/mem.h"
 #include "trace/meta.h"
-
-uint32_t paircost_threads(const struct meta *meta)
-{
-	return meta->threads.n > UINT32_MAX ? UINT32_MAX : (uint32_t)meta->threads.n;
-}
 
 /* How far two thread counts are apart: their ratio, so that 1 and 2 differ as 32 and 64 do. */
 static double distance(uint32_t row, uint32_t wanted)
 {
-	if (!wanted) /* unknown: the recorder calibrates up to the target's threads, so the most */
-		return -(double)row;
-	return fabs(log((double)(row ? row : 1) / wanted));
+	return fabs(log((double)(row ? row : 1) / (wanted ? wanted : 1)));
 }
 
 static bool fits(const struct meta_calibration *c, const struct meta_function *f)
@@ -64,4 +58,47 @@ void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_
 	}
 	cost->full_ns = full > 0 ? (uint64_t)(full / n + 0.5) : 0;
 	cost->inner_ns = (uint64_t)(inner / n + 0.5);
+}
+
+static void add_table(struct paircosts *p, const struct meta *meta, uint32_t threads)
+{
+	struct paircost_table *table = &p->tables[p->n];
+
+	for (unsigned i = 0; i < p->n; i++)
+		if (p->tables[i].threads == threads)
+			return;
+	if (p->n == PAIRCOST_TABLES_MAX)
+		return;
+	p->n++;
+	table->threads = threads;
+	table->costs = xcalloc(meta->functions.n + 1, sizeof(*table->costs));
+	for (size_t id = 0; id < meta->functions.n; id++)
+		paircost_of(meta, &meta->functions.data[id], threads, &table->costs[id]);
+}
+
+void paircosts_init(struct paircosts *p, const struct meta *meta)
+{
+	*p = (struct paircosts){ 0 };
+	vec_for_each (&meta->calibrations, const struct meta_calibration, c)
+		add_table(p, meta, c->threads);
+	if (!p->n)
+		add_table(p, meta, 1);
+}
+
+unsigned paircosts_nearest(const struct paircosts *p, uint32_t threads)
+{
+	unsigned best = 0;
+
+	for (unsigned i = 1; i < p->n; i++)
+		if (distance(p->tables[i].threads, threads) <
+		    distance(p->tables[best].threads, threads))
+			best = i;
+	return best;
+}
+
+void paircosts_release(struct paircosts *p)
+{
+	for (unsigned i = 0; i < p->n; i++)
+		free(p->tables[i].costs);
+	*p = (struct paircosts){ 0 };
 }

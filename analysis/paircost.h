@@ -22,10 +22,22 @@ struct paircost {
 	double jitter_ns; /* mean - min of an empty call, the worse of before and after */
 };
 
-/* threads: how many the program ran. Fills *cost. */
+/* For a program that runs so many threads, at least 1. Fills *cost. */
 void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_t threads,
 		 struct paircost *cost);
-/* The thread count to look for: what the recorder knew of, 0 if nothing (then the largest row). */
-uint32_t paircost_threads(const struct meta *meta);
+
+/* Costs of all functions for each thread count that was calibrated. */
+#define PAIRCOST_TABLES_MAX 8
+struct paircosts {
+	unsigned n; /* at least 1 */
+	struct paircost_table {
+		uint32_t threads;
+		struct paircost *costs; /* [function id] */
+	} tables[PAIRCOST_TABLES_MAX];
+};
+
+void paircosts_init(struct paircosts *p, const struct meta *meta);
+unsigned paircosts_nearest(const struct paircosts *p, uint32_t threads); /* index of a table */
+void paircosts_release(struct paircosts *p);
 
 #endif

@@ -35,6 +35,7 @@ static struct thread *thread_new(struct threads *th, uint32_t tid, uint32_t tgid
 	for (uint32_t set = 0; set < th->n_sets; set++)
 		t->watch_ns[set] = setclock_read(th, set, tgid, time_ns);
 	*vec_add(&th->all) = t;
+	th->n_alive++;
 	map_put(&th->by_tid, tid, t->index);
 	map_put(&th->processes, tgid, 1);
 	return t;
@@ -178,6 +179,7 @@ static void end_thread(struct threads *th, struct thread *t, uint64_t time_ns)
 		t->state = THREAD_BLOCKED;
 	thread_settle(t, time_ns);
 	t->dead = true;
+	th->n_alive--;
 	t->end_ns = time_ns > t->born_ns ? time_ns : t->born_ns;
 	for (uint32_t set = 0; set < th->n_sets; set++) {
 		uint64_t clock = setclock_read(th, set, t->tgid, t->end_ns);

@@ -82,6 +82,7 @@ struct threads {
 	struct {
 		VEC(struct slot)
 	} slots; /* number 0 is not used */
+	uint32_t n_alive;
 	uint64_t start_ns;
 	bool have_switch, have_waking;
 	uint32_t n_sets;

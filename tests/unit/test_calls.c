@@ -398,6 +398,31 @@ static void probe_cost_of_callees_is_taken_out(void **state)
 	scene_release(&s);
 }
 
+/* Calibrated with 1 and with 4 threads: what is subtracted follows how many are alive. */
+static void probe_cost_follows_the_threads(void **state)
+{
+	struct scene s = { 0 };
+
+	(void)state;
+	scene_function(&s, "f", 1);
+	scene_function(&s, "g", 1);
+	scene_calibrate(&s, 60, 20, 0);
+	scene_calibrate(&s, 160, 20, 0);
+	s.meta.calibrations.data[1].threads = 4;
+	scene_start(&s, 1000);
+	for (uint32_t tid = 1; tid <= 4; tid += 3) {
+		enter(&s, 1000, tid, F, 0x1000);
+		enter(&s, 1100, tid, G, 0xf00);
+		leave(&s, 1200, tid, G, 0xf00);
+		leave(&s, 2000, tid, F, 0x1000);
+		other(&s, REC_FORK, 2000, 9, 9, 2, 1);
+		other(&s, REC_FORK, 2000, 9, 9, 3, 1);
+	}
+	expect(&s, 1, F, CALL_TIMED, 1000 - 60, 1000 - 60 - 80);
+	expect(&s, 3, F, CALL_TIMED, 1000 - 160, 1000 - 160 - 80);
+	scene_release(&s);
+}
+
 static void unknown_functions_are_skipped(void **state)
 {
 	struct scene s;
@@ -434,6 +459,7 @@ int main(void)
 		cmocka_unit_test(a_function_without_exits_is_counted),
 		cmocka_unit_test(a_thread_that_ends_leaves_open_calls),
 		cmocka_unit_test(probe_cost_of_callees_is_taken_out),
+		cmocka_unit_test(probe_cost_follows_the_threads),
 		cmocka_unit_test(unknown_functions_are_skipped),
 	};
 
