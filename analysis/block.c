@@ -298,6 +298,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		b->function = &meta->functions.data[id];
 		b->sums = sci->functions[id];
 		b->cost = &calls_costs(sci->calls)[id];
+		b->off_known = sci->calls->threads.have_switch;
 		b->sci_worst_thread = NAN;
 		name_block(b, meta);
 		copy_sums(b);

@@ -84,7 +84,8 @@ struct block {
 	uint64_t shapes_overflow; /* calls of paths beyond the table */
 	struct workload_fit fit;
 	double pools[CAUSE_POOLS]; /* excess by where the time went, ns; their sum is excess */
-	double off_cpu_ns;	   /* excess off the CPU, traced callees included */
+	bool off_known;	   /* there are switch records; else own time is all in POOL_RUNNING */
+	double off_cpu_ns; /* excess off the CPU, traced callees included */
 	struct causes causes;
 };
 

@@ -362,6 +362,19 @@ void calls_record(struct calls *c, const struct record *r)
 	}
 }
 
+void calls_skip(struct calls *c, const struct record *r)
+{
+	struct thread *t;
+
+	if (r->kind != REC_ENTRY && r->kind != REC_EXIT) {
+		threads_record(&c->threads, r);
+		return;
+	}
+	t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
+	t->cpu = r->cpu;
+	settle_running(t, r->time_ns);
+}
+
 void calls_restart(struct calls *c, uint64_t time_ns)
 {
 	vec_for_each (&c->threads.all, struct thread *, t) {

@@ -94,6 +94,8 @@ struct calls {
 void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns);
 void calls_add_visitor(struct calls *c, const struct call_visitor *v);
 void calls_record(struct calls *c, const struct record *r);
+/* Before a window: takes notice of which threads there are and what they do. */
+void calls_skip(struct calls *c, const struct record *r);
 /* A window opens: what was open before is forgotten, as if the recording began here. */
 void calls_restart(struct calls *c, uint64_t time_ns);
 /* The recording ends: open calls end as CALL_OPEN, threads settle. Once. */

@@ -47,7 +47,11 @@ static void leave_rest(struct block *b, double rest[CAUSE_POOLS], double excess)
 	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
 		if (rest[p] / excess < SHARE_MIN)
 			continue;
-		snprintf(line, sizeof(line), "%s %.0f %%", where[p], 100 * rest[p] / excess);
+		snprintf(line, sizeof(line), "%s %.0f %%",
+			 p == POOL_RUNNING && !b->off_known
+				 ? "no switch records say whether running or waiting"
+				 : where[p],
+			 100 * rest[p] / excess);
 		put(&b->causes, unknown, 0, rest[p] / excess, line);
 	}
 }

@@ -56,8 +56,7 @@ static void skip_to_window(struct result *res, struct trace_reader *r, struct re
 			   bool *more)
 {
 	while (*more && rec->time_ns < res->start_ns) {
-		if (rec->kind != REC_ENTRY && rec->kind != REC_EXIT && rec->kind != REC_LOST)
-			threads_record(&res->calls.threads, rec);
+		calls_skip(&res->calls, rec);
 		*more = trace_reader_next(r, rec);
 	}
 	calls_restart(&res->calls, res->start_ns);
@@ -192,14 +191,14 @@ static void notice(struct result *res, const char *text)
 	*vec_add(&res->notices) = xstrdup(text);
 }
 
-static void count_notice(struct result *res, uint64_t count, const char *what)
+static void count_notice(struct result *res, uint64_t count, const char *one, const char *many)
 {
 	char number[TEXT_NUMBER];
 	char *line;
 
 	if (!count)
 		return;
-	line = xasprintf("%s %s", text_count(number, count), what);
+	line = xasprintf("%s %s", text_count(number, count), count == 1 ? one : many);
 	notice(res, line);
 	free(line);
 }
@@ -232,9 +231,11 @@ static void calibration_notice(struct result *res)
 		notice(res, "the trace has no calibration: floors are n/a, small scores may be "
 			    "the probes' own");
 	else
-		count_notice(res, without,
-			     "blocks have probes of a class that was not calibrated: "
-			     "their floors are n/a");
+		count_notice(
+			res, without,
+			"block has probes of a class that was not calibrated: its floor is n/a",
+			"blocks have probes of a class that was not calibrated: their floors "
+			"are n/a");
 }
 
 static void find_notices(struct result *res)
@@ -252,18 +253,23 @@ static void find_notices(struct result *res)
 	vec_for_each (&res->blocks, const struct block, b)
 		overflow += b->shapes_overflow;
 	count_notice(res, s->ends[CALL_NEGATIVE],
+		     "call ends before it begins: clocks of CPUs disagree; it is not timed",
 		     "calls end before they begin: clocks of CPUs disagree; they are not timed");
 	count_notice(
 		res, s->ends[CALL_UNWOUND],
+		"call has no exit (unwound, or beyond 64 nested returns); it is not timed",
 		"calls have no exit (unwound, or beyond 64 nested returns); they are not timed");
 	count_notice(res, s->ends[CALL_LOST],
-		     "calls were open when records were lost; "
-		     "they are not timed");
+		     "call was open when records were lost; it is not timed",
+		     "calls were open when records were lost; they are not timed");
 	count_notice(res, res->calls.uncounted_losses,
+		     "stretch lost records nobody counted: lost records are more than shown",
 		     "stretches lost records nobody counted: lost records are more than shown");
-	count_notice(res, overflow, "calls took paths beyond the 64 kept per function");
+	count_notice(res, overflow, "call took a path beyond the 64 kept per function",
+		     "calls took paths beyond the 64 kept per function");
 	count_notice(res, res->calls.unknown_ids,
-		     "records of functions that the trace does not name");
+		     "record is of a function that the trace does not name",
+		     "records are of functions that the trace does not name");
 	if (!res->calls.entries)
 		notice(res, "no traced function was called; `ispot check` shows what -F matches");
 }

@@ -33,10 +33,11 @@ static const struct block *nearest(const struct result *res, const char *name)
 static int no_block(const struct result *res, const char *name, struct err *err)
 {
 	const struct block *near = nearest(res, name);
+	char printable[256];
 
 	if (near)
 		return err_set(err, -ENOENT, "no calls of '%s' in this recording; did you mean %s?",
-			       name, near->name);
+			       name, text_printable(printable, sizeof(printable), near->name));
 	return err_set(err, -ENOENT,
 		       "no calls of '%s' in this recording; `ispot report -v` lists "
 		       "every block",
@@ -132,7 +133,7 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 		return err_set(err, -ENODATA,
 			       "no call of %s has a duration; `ispot report -v` says "
 			       "how its calls ended",
-			       s->block->name);
+			       name);
 	s->fast_max_ns = s->block->p50_ns;
 	s->slow_min_ns = s->block->p90_ns > s->fast_max_ns ? s->block->p90_ns : s->fast_max_ns + 1;
 	while (s->by_caller.n <= result->meta->functions.n)

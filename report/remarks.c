@@ -146,38 +146,45 @@ static void shell_word(const char *s, struct text *out)
 	text_add(out, "'");
 }
 
-static void next_line(struct text *out, const char *label, const char *command, const char *what)
+static void next_line(struct text *out, size_t width, const char *label, const char *command,
+		      const char *what)
 {
-	text_printf(out, "%-5s %-37s %s\n", label, command, what);
+	text_printf(out, "%-5s %-*s  %s\n", label, (int)width, command, what);
 }
 
 static void input_option(const struct view *v, struct text *out)
 {
+	char file[1024];
+
 	if (!v->file || !strcmp(v->file, "ispot.data"))
 		return;
 	text_add(out, " -i ");
-	shell_word(v->file, out);
+	shell_word(text_printable(file, sizeof(file), v->file), out);
 }
 
 static void what_next(const struct view *v, struct text *out)
 {
 	const struct block *worst = NULL;
-	struct text command = { 0 };
+	struct text slow = { 0 }, thread = { 0 };
+	char name[1024];
+	size_t width;
 
 	for (size_t i = 0; i < v->n_rows && !worst; i++)
 		if (v->rows[i]->verdict == VERDICT_INTERFERENCE)
 			worst = v->rows[i];
 	if (!worst)
 		return;
-	text_add(&command, "ispot report --slow ");
-	shell_word(worst->name, &command);
-	input_option(v, &command);
-	next_line(out, "next", command.s, "its slow calls: who, where, when");
-	command.n = 0;
-	text_add(&command, "ispot report --by thread");
-	input_option(v, &command);
-	next_line(out, "", command.s, "which threads lose the time");
-	text_release(&command);
+	text_add(&slow, "ispot report --slow ");
+	/* what is not printable becomes '?': safe to show, if not to paste */
+	shell_word(text_printable(name, sizeof(name), worst->name), &slow);
+	input_option(v, &slow);
+	text_add(&thread, "ispot report --by thread");
+	input_option(v, &thread);
+	width = slow.n > thread.n ? slow.n : thread.n;
+	next_line(out, width, "next", slow.s, "who is slow, where, when");
+	next_line(out, width, "", thread.s, "which threads lose it");
+	text_release(&slow);
+	text_release(&thread);
 }
 
 void text_remarks(const struct view *v, struct text *out)

@@ -56,7 +56,10 @@ static void first_line(const struct view *v, struct text *out)
 	text_add(out, name);
 	if (s->command && *s->command && s->pid && s->pid != META_UNKNOWN)
 		text_printf(out, " (pid %llu)", (unsigned long long)s->pid);
-	text_printf(out, "  %.1f s", (double)res->duration_ns / 1e9);
+	if (res->duration_ns >= 1000000000)
+		text_printf(out, "  %.1f s", (double)res->duration_ns / 1e9);
+	else
+		text_printf(out, "  %s", text_time(number, res->duration_ns));
 	if (s->cpus)
 		counted(out, s->cpus, "CPU");
 	counted(out, res->threads.n, "thread");
@@ -144,19 +147,42 @@ static void place(const struct block *b, char *buf, size_t n)
 		snprintf(buf, n, "%s", name);
 }
 
-/* What the records show of the block that loses most, in words that claim no more. */
-static void worst_block(const struct block *b, struct text *out)
+/* The traced function that most of the block's time was called from, NULL: none. */
+static const struct block *main_caller(const struct result *res, const struct block *b)
 {
-	char where[288], min[TEXT_NUMBER], p50[TEXT_NUMBER];
+	const struct block *best = NULL;
+	uint64_t most = b->total_ns == BLOCK_NONE ? 0 : b->total_ns / 2;
+
+	vec_for_each (&res->blocks, const struct block, caller)
+		for (uint32_t i = 0; i < caller->sums->n_edges; i++) {
+			const struct sci_edge *e = &caller->sums->edges[i];
+
+			if (e->id == b->id && caller != b && e->ns > most) {
+				most = e->ns;
+				best = caller;
+			}
+		}
+	return best;
+}
+
+/* What the records show of the block that loses most, in words that claim no more. */
+static void worst_block(const struct result *res, const struct block *b, struct text *out)
+{
+	const struct block *caller = main_caller(res, b);
+	char where[640], min[TEXT_NUMBER], p50[TEXT_NUMBER];
 	unsigned pool = largest_own_pool(b);
 	double own = 0;
 
 	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
 		own += b->pools[p];
-	place(b, where, sizeof(where));
+	place(b, where, 288);
+	if (caller) {
+		strcat(where, ", called from ");
+		place(caller, where + strlen(where), 288);
+	}
 	text_time(min, b->min_ns);
 	text_time(p50, b->p50_ns);
-	switch (pool) {
+	switch (b->off_known ? pool : CAUSE_POOLS) {
 	case POOL_PREEMPTED:
 		text_printf(out, "Threads wait for a CPU in %s: ", where);
 		break;
@@ -167,11 +193,11 @@ static void worst_block(const struct block *b, struct text *out)
 		text_printf(out, "Threads wait in %s for what comes from outside: ", where);
 		break;
 	default:
-		text_printf(out, "%s runs slower than it can: ", where);
+		text_printf(out, "%s takes longer than it can: ", where);
 		break;
 	}
 	text_printf(out, "its median call takes %s, its fastest %s", p50, min);
-	if (own > 0)
+	if (own > 0 && b->off_known)
 		text_printf(out, ", and %.0f %% of what it loses itself is time %s",
 			    100 * b->pools[pool] / own,
 			    pool == POOL_PREEMPTED ? "runnable without a CPU"
@@ -198,7 +224,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	struct text line = { 0 };
 
 	if (worst) {
-		worst_block(worst, &line);
+		worst_block(res, worst, &line);
 		threads_text(&line, " Removing that gives back at most ", worst->lost_threads, "");
 		threads_text(&line, " of the ", (double)res->lost_ns / (double)res->duration_ns,
 			     " lost threads.");
@@ -207,7 +233,7 @@ void text_conclusion(const struct view *v, struct text *out)
 			&line,
 			"No traced block loses time to interference, as far as its probes can tell.");
 	}
-	if (res->coverage < 0.5)
+	if (res->coverage < 0.5 && res->lost_records < res->records / 10)
 		text_printf(&line,
 			    " %.0f %% of the threads' time is outside every traced block: "
 			    "trace more functions (-F) to see it.",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -58,18 +59,43 @@ static void add_cut(struct table *t, const char *s, unsigned room)
 	text_add(t->out, "..");
 }
 
+/* A C++ name without its parameters and with empty <>, if that is what it takes to fit. */
+static void add_short(struct table *t, const char *s, unsigned room)
+{
+	struct text name = { 0 };
+	unsigned depth = 0;
+
+	for (; *s; s++) {
+		bool arrow = *s == '>' && name.n && name.s[name.n - 1] == '-';
+
+		if (*s == '(' && !depth && name.n && strncmp(s, "(anonymous", 10))
+			break;
+		if (*s == '>' && depth && !arrow)
+			depth--;
+		if (!depth)
+			text_addn(&name, s, 1);
+		if (*s == '<' && name.n && !strstr(name.s, "operator<"))
+			depth++;
+	}
+	if (table_columns(name.s) <= room)
+		text_add(t->out, name.s);
+	else
+		add_cut(t, name.s, room);
+	text_release(&name);
+}
+
 void table_last(struct table *t, const char *s)
 {
 	unsigned room = t->width > t->used + 1 ? t->width - t->used - 1 : 0;
 
 	if (room < CUT_MIN)
 		room = CUT_MIN;
-	if (t->used)
+	if (t->used && *s)
 		pad(t, 1);
 	if (table_columns(s) <= room)
 		text_add(t->out, s);
 	else
-		add_cut(t, s, room);
+		add_short(t, s, room);
 	table_style(t, TABLE_PLAIN);
 	text_add(t->out, "\n");
 	t->used = 0;

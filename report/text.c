@@ -56,6 +56,10 @@ void text_cause(const struct block *b, struct text *out)
 		text_printf(out, "%s %.0f %%", c->kind, 100 * c->share);
 		return;
 	}
+	if (!b->off_known) {
+		text_add(out, "unknown");
+		return;
+	}
 	/* unknown says least: show where the time went instead, with a question mark */
 	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
 		sum += b->pools[p];

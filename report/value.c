@@ -28,7 +28,8 @@ void value_print(const struct value *v, struct text *out)
 		text_add(out, text_time(number, v->count));
 		break;
 	case VALUE_RATIO:
-		text_printf(out, "%.2f", v->ratio);
+		/* a third digit where two would show nothing */
+		text_printf(out, v->ratio >= 0.0005 && v->ratio < 0.01 ? "%.3f" : "%.2f", v->ratio);
 		break;
 	case VALUE_THREADS:
 		print_threads(v->ratio, out);

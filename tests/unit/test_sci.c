@@ -392,6 +392,7 @@ static void growth_is_workload(void **state)
 	begin(&s);
 	scene_calibrate(&s, 60, 50, 5.0);
 	scene_start(&s, 1000);
+	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	for (uint64_t i = 0; i < 20000; i++) {
 		enter(&s, t, 1, BUSY, 0x1000);
 		t += 300 + i / 2 + jitter();
@@ -413,6 +414,7 @@ static void more_callees_are_workload(void **state)
 	begin(&s);
 	scene_calibrate(&s, 60, 50, 5.0);
 	scene_start(&s, 1000);
+	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	for (uint64_t i = 0; i < 2000; i++) {
 		enter(&s, t, 1, OUTER, 0x1000);
 		for (uint64_t k = random_below(20); k--;) {
@@ -440,6 +442,7 @@ static void contention_is_not_workload(void **state)
 	begin(&s);
 	scene_calibrate(&s, 60, 50, 5.0);
 	scene_start(&s, 1000);
+	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	for (uint64_t i = 0; i < 20000; i++) {
 		enter(&s, t, 1, BUSY, 0x1000);
 		t += 300 + jitter() + (random_below(3) ? random_below(5000 + i / 4) : 0);
