@@ -115,7 +115,9 @@ struct later {
 
 struct walk {
 	const struct code *code;
-	struct stack *at; /* before each instruction */
+	struct stack *at;  /* before each instruction */
+	bool reads_tables; /* through an index, as switches do; else an indirect jump is a tail call
+			    */
 	struct {
 		VEC(size_t)
 	} work;
@@ -247,11 +249,20 @@ static struct stack body_stack(const struct walk *w)
 	return body;
 }
 
+static bool has_table_load(const struct code *code)
+{
+	for (size_t i = 0; i < code->n; i++)
+		if (code->insns[i].table_load)
+			return true;
+	return false;
+}
+
 static void walk_code(struct walk *w, const struct code *code)
 {
 	struct stack body;
 
 	w->code = code;
+	w->reads_tables = has_table_load(code);
 	w->at = xcalloc(code->n, sizeof(*w->at));
 	reach(w, 0, (struct stack){ .sp_known = true });
 	walk_on(w);
@@ -381,6 +392,8 @@ static enum jump_kind jump_kind(const struct walk *w, size_t i)
 		return JUMP_SWITCH; /* a tail call would have given the frame back */
 	if (!s->sp_known)
 		return JUMP_UNCLEAR;
+	if (!w->reads_tables)
+		return JUMP_LEAVES;
 	if (insn->flow == FLOW_JUMP_REG)
 		return register_origin(w->code, i);
 	if (insn->table_load)

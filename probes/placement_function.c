@@ -37,15 +37,15 @@ static uint32_t entry_limit(struct dso *dso, const struct dso_function *f, uint6
 	return 0;
 }
 
-/* May the code at start belong to f? Not if it is a function of another name. */
-static bool is_own_part(struct dso *dso, const struct dso_function *f, uint64_t start)
+/*
+ * May the code at start, which a function jumps to, be a part of it? Not if it has a name, except
+ * a cold part's, whose stem may be another of the function's names (_IO_new_fclose.cold).
+ */
+static bool is_part(struct dso *dso, uint64_t start)
 {
 	const struct dso_function *named = dso_function_at(dso, start);
-	size_t n = strlen(f->symbol);
 
-	if (!named || named->size_guessed)
-		return true;
-	return !strncmp(named->symbol, f->symbol, n) && named->symbol[n] == '.';
+	return !named || named->size_guessed || strstr(named->symbol, ".cold");
 }
 
 static bool find_part(struct dso *dso, const struct dso_function *f, uint64_t address,
@@ -54,7 +54,7 @@ static bool find_part(struct dso *dso, const struct dso_function *f, uint64_t ad
 	uint64_t start, size;
 	size_t readable;
 
-	if (!dso_frame_range(dso, address, &start, &size) || !is_own_part(dso, f, start))
+	if (!dso_frame_range(dso, address, &start, &size) || !is_part(dso, start))
 		return false;
 	if (f->address - start < size) /* its own entry: the symbol is shorter than the code */
 		return false;
