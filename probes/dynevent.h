@@ -17,6 +17,7 @@
 #ifndef ISPOT_PROBES_DYNEVENT_H
 #define ISPOT_PROBES_DYNEVENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -32,6 +33,9 @@ enum point_class { POINT_ENTRY = 'e', POINT_RETURN = 'r', POINT_EXIT = 'x', POIN
 int dynevent_session_open(struct dynevent_session **s, struct err *err);
 void dynevent_session_close(
 	struct dynevent_session *s); /* deletes what is left, idempotent on NULL */
+
+/* Where tracefs is mounted now; false: nowhere. Mounts nothing. */
+bool dynevent_tracefs(char *path, size_t n);
 
 struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t set);
 /* path must open the file from here; id comes back as the event's `id` argument. */

@@ -256,6 +256,11 @@ static bool find_mounted(const char *type, const char *below, char *path, size_t
 	return found;
 }
 
+bool dynevent_tracefs(char *path, size_t n)
+{
+	return find_mounted("tracefs", "", path, n) || find_mounted("debugfs", "/tracing", path, n);
+}
+
 static int find_tracefs(struct dynevent_session *s, struct err *err)
 {
 	static const char usual[] = "/sys/kernel/tracing";

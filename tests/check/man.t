@@ -28,7 +28,7 @@ synopsis() {
 
 # -o and --output of both, sorted; -h and --help go without saying.
 help_options() {
-	sed -n '/^options:/,/^$/p' | grep -E '^  -' | sed 's/^  //; s/   *.*//' | tr ',' '\n' |
+	sed -n '/^options:/,/^$/p' | grep -E '^  -' | sed 's/^  //; s/   *.*//; s/ [^-].*//' | tr ',' '\n' |
 		sed 's/^ *//; s/ .*//' | grep -vxE -e '-h|--help' | sort -u
 }
 

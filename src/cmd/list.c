@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What ispot can use here, and why not the rest. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "command.h"
+#include "pmu/counters.h"
+#include "probes/session.h"
+#include "probes/support.h"
+
+struct list_options {
+	bool json;
+};
+
+static const struct option_row options[] = {
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct list_options, json), "print JSON", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"sudo ispot list",
+	"what recording can use",
+	"ispot list --json | jq -r '.counters[] | select(.usable) | .name'",
+	"the counters that can be had",
+	NULL,
+};
+
+struct tried {
+	const struct counter *counter;
+	int error;
+	char buf[120];
+	const char *why; /* "" usable */
+};
+
+struct findings {
+	struct utsname host;
+	struct cpus cpus;
+	struct support_list mechanisms, kernel;
+	struct {
+		VEC(struct tried)
+	} counters;
+	char pmu[64];
+	int paranoid;
+};
+
+static void try_counters(struct findings *f)
+{
+	const struct counter *all;
+	size_t n = counters_all(&all);
+
+	vec_reserve(&f->counters, n); /* why points into its row */
+	for (size_t i = 0; i < n; i++) {
+		struct tried *t = vec_add(&f->counters);
+
+		t->counter = &all[i];
+		t->error = counter_try(&all[i]);
+		t->why = t->error ? counter_why(&all[i], t->error, t->buf, sizeof(t->buf)) : "";
+	}
+}
+
+static void find_out(struct findings *f)
+{
+	uname(&f->host);
+	if (cpus_read(&f->cpus))
+		f->cpus.n = 0;
+	support_mechanisms(&f->mechanisms);
+	support_kernel(&f->kernel, session_kernel_version(), !strcmp(f->host.machine, "x86_64"));
+	try_counters(f);
+	counters_pmu(f->pmu, sizeof(f->pmu));
+	f->paranoid = counters_paranoid();
+}
+
+static void release(struct findings *f)
+{
+	vec_release(&f->mechanisms);
+	vec_release(&f->kernel);
+	vec_release(&f->counters);
+}
+
+static const char *const states[] = {
+	[SUPPORT_YES] = "yes",
+	[SUPPORT_NO] = "no",
+	[SUPPORT_NOTE] = "but",
+};
+
+static void print_supports(const char *title, const struct support_list *list)
+{
+	printf("\n%s\n", title);
+	vec_for_each (list, const struct support, s)
+		printf("  %-4s %-24s %s\n", states[s->state], s->name, s->detail);
+}
+
+static void print_text(const struct findings *f)
+{
+	printf("Linux %s, %s, %u CPUs, %s\n", f->host.release, f->host.machine, f->cpus.n,
+	       geteuid() ? "not root" : "root");
+	print_supports("probes", &f->mechanisms);
+	print_supports("this kernel", &f->kernel);
+	printf("\ncounters (core PMU: %s, perf_event_paranoid ", f->pmu);
+	if (f->paranoid == INT32_MAX)
+		printf("absent)\n");
+	else
+		printf("%d)\n", f->paranoid);
+	vec_for_each (&f->counters, const struct tried, t)
+		printf("  %-4s %-24s %s\n", t->error ? "no" : "yes", t->counter->name,
+		       t->error ? t->why : counter_kind(t->counter));
+}
+
+static struct json *json_of_supports(const struct support_list *list)
+{
+	struct json *arr = json_new_array();
+
+	vec_for_each (list, const struct support, s) {
+		struct json *o = json_new_object();
+
+		json_set_string(o, "name", s->name);
+		json_set_bool(o, "usable", s->state != SUPPORT_NO);
+		json_set_string(o, "state", states[s->state]);
+		json_set_string(o, "detail", s->detail);
+		json_add_take(arr, o);
+	}
+	return arr;
+}
+
+static struct json *json_of_counters(const struct findings *f)
+{
+	struct json *arr = json_new_array();
+
+	vec_for_each (&f->counters, const struct tried, t) {
+		struct json *o = json_new_object();
+
+		json_set_string(o, "name", t->counter->name);
+		json_set_string(o, "kind", counter_kind(t->counter));
+		json_set_bool(o, "usable", !t->error);
+		json_set_string(o, "detail", t->error ? t->why : NULL);
+		json_add_take(arr, o);
+	}
+	return arr;
+}
+
+static void print_json(const struct findings *f)
+{
+	struct json *root = json_new_object();
+	struct text text = { 0 };
+
+	json_set_u64(root, "version", 1);
+	json_set_string(root, "kernel", f->host.release);
+	json_set_string(root, "machine", f->host.machine);
+	json_set_u64(root, "cpus", f->cpus.n);
+	json_set_bool(root, "root", !geteuid());
+	json_set_string(root, "pmu", f->pmu);
+	if (f->paranoid == INT32_MAX)
+		json_set_null(root, "perf_event_paranoid");
+	else
+		json_set_i64(root, "perf_event_paranoid", f->paranoid);
+	json_set_take(root, "probes", json_of_supports(&f->mechanisms));
+	json_set_take(root, "kernel_facts", json_of_supports(&f->kernel));
+	json_set_take(root, "counters", json_of_counters(f));
+	json_print(root, &text, true);
+	puts(text.s);
+	text_release(&text);
+	json_free(root);
+}
+
+static int run_list(int argc, char **argv, struct err *err)
+{
+	struct list_options o = { 0 };
+	struct findings f = { 0 };
+	int first, rc = args_parse(options, &o, 0, argc, argv, &first, err);
+
+	if (rc)
+		return rc;
+	if (first < argc) {
+		err->exit_status = 2;
+		return err_set(err, -EINVAL, "%s: list takes no arguments; leave it out",
+			       argv[first]);
+	}
+	find_out(&f);
+	if (o.json)
+		print_json(&f);
+	else
+		print_text(&f);
+	release(&f);
+	return 0;
+}
+
+const struct command cmd_list = {
+	.name = "list",
+	.summary = "show which probes and counters can be used here, and why others cannot",
+	.usage = "ispot list [--json]",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_PAGER,
+	.run = run_list,
+};

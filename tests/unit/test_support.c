@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <linux/version.h>
+#include <string.h>
+
+#include "pmu/counters.h"
+#include "probes/support.h"
+
+/* The state of a fact about a kernel; -1: the fact is not mentioned. */
+static int state_of(unsigned version, bool x86, const char *name)
+{
+	struct support_list list = { 0 };
+	int state = -1;
+
+	support_kernel(&list, version, x86);
+	vec_for_each (&list, struct support, s)
+		if (!strcmp(s->name, name))
+			state = (int)s->state;
+	vec_release(&list);
+	return state;
+}
+
+static void knows_the_kernels(void **unused)
+{
+	(void)unused;
+	assert_int_equal(state_of(KERNEL_VERSION(6, 18, 0), true, "nop5"), SUPPORT_YES);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 17, 9), true, "nop5"), SUPPORT_NO);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 18, 0), false, "nop5"), -1);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 1, 0), true, "return-probes"), SUPPORT_NOTE);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 13, 0), true, "return-probes"), SUPPORT_NOTE);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 14, 0), true, "return-probes"), SUPPORT_YES);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 10, 9), true, "seccomp"), -1);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 11, 0), true, "seccomp"), SUPPORT_NOTE);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 13, 2), false, "seccomp"), SUPPORT_NOTE);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 13, 3), true, "seccomp"), -1);
+}
+
+static void says_why_a_counter_is_missing(void **unused)
+{
+	const struct counter *all;
+	size_t n = counters_all(&all);
+	char buf[120], pmu[64];
+
+	(void)unused;
+	assert_true(n > 10);
+	assert_string_equal(counter_kind(&all[0]), "software");
+	assert_non_null(strstr(counter_why(&all[0], -EACCES, buf, sizeof(buf)), "paranoid"));
+	assert_string_equal(counter_why(&all[0], -ENOENT, buf, sizeof(buf)),
+			    "this PMU does not count it");
+	if (!strcmp(counters_pmu(pmu, sizeof(pmu)), "none"))
+		assert_non_null(strstr(counter_why(&all[n - 1], -ENOENT, buf, sizeof(buf)),
+				       "no hardware PMU"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knows_the_kernels),
+		cmocka_unit_test(says_why_a_counter_is_missing),
+	};
+
+	return unit_run(tests);
+}
