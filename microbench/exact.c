@@ -26,7 +26,10 @@ TRACED uint64_t outer(uint64_t x)
 
 TRACED uint64_t factorial(uint64_t n)
 {
-	return n < 2 ? 1 : n * factorial(n - 1);
+	uint64_t below = n < 2 ? 1 : factorial(n - 1);
+
+	__asm__ volatile("" : "+r"(below)); /* or gcc makes a loop of it */
+	return n * below;
 }
 
 TRACED uint64_t tail_target(uint64_t x)

@@ -49,9 +49,10 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 static int load_error(struct err *err, int code)
 {
 	if (code == -EPERM || code == -EACCES)
-		return err_set(err, code,
-			       "the kernel refuses BPF programs (%s); run as root (sudo ispot …)",
-			       strerror(-code));
+		return err_set(
+			err, code,
+			"the kernel refuses BPF programs (%s), which need CAP_BPF and CAP_PERFMON; run as root (sudo ispot …)",
+			strerror(-code));
 	if (access("/sys/kernel/btf/vmlinux", R_OK))
 		return err_set(err, -ENOTSUP,
 			       "this kernel describes no types (/sys/kernel/btf/vmlinux); "

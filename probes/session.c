@@ -48,15 +48,14 @@ static size_t default_ring_bytes(uint32_t cpus)
 /* Carriers need a descriptor per thread and event: take what the system allows. */
 static void raise_descriptor_limit(void)
 {
-	struct rlimit limit;
+	struct rlimit limit, more;
 
-	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
-		if (geteuid() == 0 && limit.rlim_max < 1u << 20)
-			limit.rlim_max = 1u << 20;
-		limit.rlim_cur = limit.rlim_max;
-		if (setrlimit(RLIMIT_NOFILE, &limit))
-			log_detail("the descriptor limit stays: %s", strerror(errno));
-	}
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	more.rlim_cur = more.rlim_max = limit.rlim_max < 1u << 20 ? 1u << 20 : limit.rlim_max;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &more) && setrlimit(RLIMIT_NOFILE, &limit))
+		log_detail("the descriptor limit stays: %s", strerror(errno));
 }
 
 /* Signals end the recording in order; SIGPIPE becomes the writer's EPIPE. */
@@ -128,6 +127,8 @@ int session_open(struct session **out, const struct session_options *o, struct e
 
 	s->options = *o;
 	s->signal_fd = -1;
+	launch_inherit_save(&s->inherit);
+	raise_descriptor_limit();
 	s->launch.go_fd = s->launch.status_fd = -1;
 	s->kernel_version = session_kernel_version();
 	s->dsos = dso_cache_new();
@@ -144,7 +145,6 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = check_pids(o, err);
 	if (!ret)
 		ret = session_select(s, err);
-	raise_descriptor_limit();
 	if (!ret)
 		ret = open_kernel_side(s, err);
 	if (!ret && s->is_hybrid)
@@ -152,7 +152,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret)
 		ret = take_signals(s, err);
 	if (!ret && o->argv)
-		ret = launch_start(&s->launch, o->argv, err);
+		ret = launch_start(&s->launch, o->argv, &s->inherit, err);
 	if (!ret)
 		ret = open_writer(s, err);
 	if (!ret) {
@@ -261,12 +261,6 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 		log_detail("poll: %s", strerror(errno));
 }
 
-static int flush(struct session *s, struct err *err)
-{
-	s->last_flush_ns = clock_now_ns();
-	return trace_writer_flush(s->writer, err);
-}
-
 static void begin_after_delay(struct session *s)
 {
 	if (s->options.delay_ns && clock_now_ns() - s->start_ns >= s->options.delay_ns) {
@@ -276,21 +270,57 @@ static void begin_after_delay(struct session *s)
 	}
 }
 
-static int writer_failed(struct session *s, struct err *err)
+/* The file takes no more: the recording ends here, the target does not. */
+static void end_by_writer(struct session *s)
 {
-	int ret = flush(s, err);
+	int ret = trace_writer_flush(s->writer, &s->write_error);
 
 	s->reason = ret == -EFBIG		       ? "max-size"
 		    : ret == -ENOSPC || ret == -EDQUOT ? "disk full"
 						       : "write error";
-	return ret;
 }
 
-static int loop(struct session *s, struct err *err)
+/* What goes wrong while functions join costs their records, not the recording. */
+static void join(struct session *s)
+{
+	struct err err = { 0 };
+	int ret = s->drain.n_mappings ? session_join_mapped(s, &err) : 0;
+
+	if (!ret && s->is_hybrid)
+		ret = session_hybrid_step(s, &err);
+	if (ret)
+		session_write_notice(s, "join", err.text);
+}
+
+/* One turn of the loop; false: the recording is over. */
+static bool turn(struct session *s)
+{
+	const char *reason = reason_to_stop(s);
+
+	if (drain_run(&s->drain, &s->rings)) {
+		end_by_writer(s);
+		return false;
+	}
+	session_add_stacks(s);
+	if (reason) {
+		s->reason = reason;
+		return false;
+	}
+	join(s);
+	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
+		return true;
+	s->last_flush_ns = clock_now_ns();
+	if (trace_writer_flush(s->writer, NULL)) {
+		end_by_writer(s);
+		return false;
+	}
+	return true;
+}
+
+static void loop(struct session *s)
 {
 	struct pollfd *fds = xcalloc(s->rings.n + 2, sizeof(*fds));
 	uint32_t n = 0;
-	int ret = 0;
 
 	for (; n < s->rings.n; n++)
 		fds[n] = (struct pollfd){ .fd = s->rings.rings[n].fd, .events = POLLIN };
@@ -299,35 +329,14 @@ static int loop(struct session *s, struct err *err)
 		.fd = s->launch.pid ? (int)syscall(SYS_pidfd_open, s->launch.pid, 0) : -1,
 		.events = POLLIN,
 	};
-	for (;;) {
-		const char *reason;
-
+	do {
 		wait_for_something(s, fds, n);
 		on_signal(s);
 		begin_after_delay(s);
-		reason = reason_to_stop(s);
-		if (drain_run(&s->drain, &s->rings)) {
-			ret = writer_failed(s, err);
-			break;
-		}
-		session_add_stacks(s);
-		if (reason) {
-			s->reason = reason;
-			break;
-		}
-		if (s->drain.n_mappings)
-			ret = session_join_mapped(s, err);
-		if (!ret && s->is_hybrid)
-			ret = session_hybrid_step(s, err);
-		if (!ret && clock_now_ns() - s->last_flush_ns >= FLUSH_INTERVAL_NS)
-			ret = flush(s, err) ? writer_failed(s, err) : 0;
-		if (ret)
-			break;
-	}
+	} while (turn(s));
 	if (fds[n - 1].fd >= 0)
 		close(fds[n - 1].fd);
 	free(fds);
-	return ret;
 }
 
 /* What the kernel has written is read and its losses placed before the calibration uses the rings
@@ -382,23 +391,39 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 	};
 }
 
+/* A full disk is no failure of the command: it is said, and what was written stays. */
+static int close_file(struct session *s, struct session_result *result, struct err *err)
+{
+	int ret;
+
+	session_write_end(s, result);
+	trace_writer_flush(s->writer, NULL);
+	result->file_bytes = trace_writer_bytes(s->writer);
+	ret = trace_writer_close(s->writer, &s->write_error);
+	s->writer = NULL;
+	if (!ret && !s->write_error.code)
+		return 0;
+	if (s->launch.pid && !s->options.n_pids) {
+		log_notice("%s", s->write_error.text);
+		return 0;
+	}
+	if (err)
+		*err = s->write_error;
+	return s->write_error.code;
+}
+
 int session_run(struct session *s, struct session_result *result, struct err *err)
 {
-	struct err later = { 0 };
 	uint64_t duration_ns;
 	int ret = start(s, err), closed;
 
 	if (!ret)
-		ret = loop(s, err);
+		loop(s);
 	duration_ns = clock_now_ns() - s->start_ns;
 	stop(s);
 	end_command(s);
 	fill_result(s, duration_ns, result);
-	session_write_end(s, result);
-	trace_writer_flush(s->writer, NULL);
-	result->file_bytes = trace_writer_bytes(s->writer);
-	closed = trace_writer_close(s->writer, ret ? &later : err);
-	s->writer = NULL;
+	closed = close_file(s, result, ret ? NULL : err);
 	return ret ? ret : closed;
 }
 

@@ -34,7 +34,7 @@ struct session_options {
 	uint32_t period;      /* one call in so many of each thread and function; 1: all */
 	bool inherit;	      /* follow children */
 	bool calibrate;	      /* measure the probes' cost before and after */
-	bool scout;              /* the first of two passes: choose functions, trace nothing */
+	bool scout;	      /* the first of two passes: choose functions, trace nothing */
 	double overhead; /* budget of the selection without -F, share of the target's CPU time */
 };
 

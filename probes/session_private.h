@@ -4,6 +4,7 @@
 #define ISPOT_PROBES_SESSION_PRIVATE_H
 
 #include "base/cpus.h"
+#include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
@@ -93,12 +94,14 @@ struct session {
 
 	/* the target's */
 	struct launch launch;
+	struct launch_inherit inherit;
 	int signal_fd;
 	unsigned interrupts;
 
 	struct trace_writer *writer;
 	uint64_t last_flush_ns;
 	const char *reason;
+	struct err write_error; /* the file took no more */
 };
 
 /* session_select.c: which objects and functions */
@@ -121,7 +124,7 @@ void session_write_frames(struct session *s);
 /* session_hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);
 void session_hybrid_start(struct session *s);
-int session_hybrid_interval_ms(const struct session *s); /* how long a turn may sleep */
+int session_hybrid_interval_ms(const struct session *s);     /* how long a turn may sleep */
 int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
 void session_hybrid_stop(struct session *s);
 void session_hybrid_patterns(struct session *s, struct text *patterns);

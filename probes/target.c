@@ -13,19 +13,23 @@
 
 #include "base/err.h"
 
-static void child(int go_fd, int status_fd, char *const *argv)
+void launch_inherit_save(struct launch_inherit *inherit)
 {
-	sigset_t none;
+	sigprocmask(SIG_SETMASK, NULL, &inherit->signal_mask);
+	sigaction(SIGPIPE, NULL, &inherit->on_pipe);
+	getrlimit(RLIMIT_NOFILE, &inherit->files);
+}
+
+static void child(int go_fd, int status_fd, char *const *argv, const struct launch_inherit *inherit)
+{
 	int error;
 	char go;
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125);
-	sigemptyset(&none);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGPIPE, SIG_DFL);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
+	setrlimit(RLIMIT_NOFILE, &inherit->files);
+	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
 	execvp(argv[0], argv);
 	error = errno;
 	if (write(status_fd, &error, sizeof(error)) < 0)
@@ -33,7 +37,8 @@ static void child(int go_fd, int status_fd, char *const *argv)
 	_exit(127);
 }
 
-int launch_start(struct launch *l, char *const *argv, struct err *err)
+int launch_start(struct launch *l, char *const *argv, const struct launch_inherit *inherit,
+		 struct err *err)
 {
 	int go[2], status[2];
 
@@ -48,7 +53,7 @@ int launch_start(struct launch *l, char *const *argv, struct err *err)
 	l->pid = fork();
 	if (l->pid == 0) {
 		close(go[1]);
-		child(go[0], status[1], argv);
+		child(go[0], status[1], argv, inherit);
 	}
 	close(go[0]);
 	close(status[1]);
@@ -73,7 +78,7 @@ int launch_exec(struct launch *l, char *const *argv, struct err *err)
 	}
 	if (n != sizeof(error) || !error)
 		return 0;
-	err_set(err, -error, "cannot run '%s': %s", argv[0], strerror(error));
+	err_set(err, -error, "cannot run '%s': %s; check the command", argv[0], strerror(error));
 	if (err)
 		err->exit_status = error == ENOENT ? 127 : 126;
 	return -error;

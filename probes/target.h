@@ -5,6 +5,8 @@
 #define ISPOT_PROBES_TARGET_H
 
 #include <stdbool.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include "base/vec.h"
@@ -19,12 +21,21 @@ struct launch {
 	int status; /* as waitpid gives it, once ended */
 };
 
+/* What ispot changes of itself and a command must not inherit. */
+struct launch_inherit {
+	sigset_t signal_mask;
+	struct sigaction on_pipe;
+	struct rlimit files;
+};
+
 struct pids {
 	VEC(pid_t)
 };
 
+void launch_inherit_save(struct launch_inherit *inherit); /* before ispot changes anything */
 /* Forks a child that waits. argv is execvp's. */
-int launch_start(struct launch *l, char *const *argv, struct err *err);
+int launch_start(struct launch *l, char *const *argv, const struct launch_inherit *inherit,
+		 struct err *err);
 /* Lets it exec. A failed exec: -ENOENT with exit status 127, others with 126. */
 int launch_exec(struct launch *l, char *const *argv, struct err *err);
 /* Looks, without waiting, whether it has ended. */

@@ -16,7 +16,8 @@ struct record_options {
 	const char *output;
 	struct arg_list patterns, pids;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
-	bool inherit, two_pass;
+	bool inherit, two_pass, quiet;
+	int verbose;
 	double overhead_percent;
 	uint64_t period;
 };
@@ -44,6 +45,10 @@ static const struct option_row options[] = {
 	  "run CMD twice: to choose functions, and to trace them", NULL },
 	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct record_options, inherit),
 	  "do not follow child processes", NULL },
+	{ 'q', "quiet", NULL, ARG_FLAG, offsetof(struct record_options, quiet),
+	  "say nothing but errors", NULL },
+	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct record_options, verbose), "say more",
+	  NULL },
 	{ 0 },
 };
 
@@ -182,6 +187,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	int first, ret;
 
 	ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc, argv, &first, err);
+	log_set_level(o.quiet ? LOG_QUIET : o.verbose ? LOG_DETAIL : LOG_NOTICE);
 	if (!ret)
 		ret = parse_pids(&o.pids, &pids, &so.n_pids, err);
 	if (!ret && first == argc && !so.n_pids)
