@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/block.h"
 #include "analysis/cause.h"
@@ -28,6 +29,9 @@ static void put(struct causes *causes, const char *kind, double confidence, doub
 	struct cause *c = cause_of(causes, kind, confidence);
 
 	c->share += share;
+	vec_for_each (&c->evidence, char *, e)
+		if (evidence && !strcmp(*e, evidence))
+			return;
 	if (evidence && *evidence)
 		*vec_add(&c->evidence) = xstrdup(evidence);
 }

@@ -67,10 +67,30 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 	return rest_ns;
 }
 
+/* The regressions of the verdict. */
+static double more_work(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	const struct workload_fit *fit = &b->fit;
+
+	(void)meta;
+	if (b->verdict != VERDICT_WORKLOAD)
+		return 0;
+	if (fit->growth_r2 >= 0.9)
+		text_printf(evidence,
+			    "its fastest calls grow with the number of the call, %.1f times "
+			    "from the first to the last (r2 %.2f)",
+			    fit->growth_ratio, fit->growth_r2);
+	else
+		text_printf(evidence,
+			    "durations follow the number of traced calls inside (r2 %.2f)",
+			    fit->children_r2);
+	return rest_ns;
+}
+
 const struct cause_rule cause_rules[] = {
-	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
-	{ "ispot", POOL_PREEMPTED, 0.5, own_preempted },
-	{ "callee", POOL_CALLEE, 1, callee },
-	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
+	{ "ispot", POOL_RUNNING, 0.5, own_jitter }, { "ispot", POOL_PREEMPTED, 0.5, own_preempted },
+	{ "workload", POOL_RUNNING, 1, more_work }, { "workload", POOL_CALLEE, 1, more_work },
+	{ "callee", POOL_CALLEE, 1, callee },	    { "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 };
 const size_t cause_rules_n = sizeof(cause_rules) / sizeof(cause_rules[0]);

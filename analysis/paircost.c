@@ -29,6 +29,19 @@ static const struct meta_calibration *nearest(const struct meta *meta,
 	return best;
 }
 
+/*
+ * Mean - min of an empty call. The mean itself holds what preempted the calibration, which is
+ * neither rare nor the probe's: a line through minimum, median and 99th percentile bounds it.
+ */
+static double jitter_of(const struct meta_calibration *c)
+{
+	double min = (double)c->inner_min_ns, p50 = (double)c->inner_p50_ns;
+	double p99 = (double)c->inner_p99_ns;
+	double bounded = 0.5 * (min + p50) / 2 + 0.49 * (p50 + p99) / 2 + 0.01 * p99;
+
+	return (c->inner_mean_ns < bounded ? c->inner_mean_ns : bounded) - min;
+}
+
 void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_t threads,
 		 struct paircost *cost)
 {
@@ -42,7 +55,7 @@ void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_
 	cost->known = true;
 	cost->inner_min_ns = best->inner_min_ns;
 	vec_for_each (&meta->calibrations, const struct meta_calibration, c) {
-		double jitter = c->inner_mean_ns - (double)c->inner_min_ns;
+		double jitter = jitter_of(c);
 
 		if (!fits(c, f) || c->threads != best->threads)
 			continue;
