@@ -63,32 +63,10 @@ test-vm: test-parts
 	$(call part,tests/vm/run,the tests in guest kernels are not written yet)
 	tests/vm/run $(T)
 
-FUZZ := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/fuzz_*.c))
-FUZZ_FLAGS := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer
-FUZZ_OBJ := $(filter build/fuzz/obj/src/base/% build/fuzz/obj/src/trace/%,$(SRC:%.c=build/fuzz/obj/%.o))
 SECONDS ?= 60
 
-build/fuzz/obj/%.o: %.c
-	@mkdir -p $(@D)
-	$(call say,FUZZ)
-	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(PC_CFLAGS) $(FUZZ_FLAGS) -MMD -MP -c -o $@ $<
-
-build/fuzz/%: tests/fuzz/%.c $(FUZZ_OBJ)
-	$(call say,LINK)
-	$(Q)$(CLANG) -std=gnu11 -D_GNU_SOURCE -Isrc -I. $(PC_CFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer \
-		-o $@ $^ $(LIBS)
-
--include $(FUZZ_OBJ:.o=.d)
-
-fuzz: $(FUZZ)
-	$(if $(FUZZ),,@echo "make fuzz: no fuzz targets yet (no tests/fuzz/fuzz_*.c)" >&2; exit 1)
-	@set -e; for f in $(FUZZ); do \
-		mkdir -p $$f.corpus; \
-		seeds=tests/fuzz/$$(basename $$f).seeds; test -d $$seeds || seeds=; \
-		echo "$$f: $(SECONDS) s"; \
-		$$f -max_total_time=$(SECONDS) -artifact_prefix=$$f. -print_final_stats=1 \
-			$$f.corpus $$seeds 2>&1 | tail -n 12; test $${PIPESTATUS[0]} = 0; done
-fuzz: SHELL := /bin/bash
+fuzz:
+	CLANG=$(CLANG) tests/fuzz/run $(SECONDS)
 
 D := $(DESTDIR)$(PREFIX)
 MAN := $(wildcard man/*.[1-8])

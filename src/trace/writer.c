@@ -51,6 +51,7 @@ struct trace_writer {
 	struct seekable_frame *frames;
 	uint32_t n_frames, frames_room;
 	struct text meta; /* lines not yet written */
+	struct text end;  /* the end line: it says that nothing follows, so it is written last */
 	struct compressor *meta_compressor;
 	uint8_t *bodies;
 };
@@ -278,9 +279,15 @@ int trace_writer_record(struct trace_writer *w, const struct record *r)
 	return e->p >= e->full ? write_chunk(w, e) : 0;
 }
 
+static bool is_end_line(const char *line)
+{
+	return !strncmp(line, "{\"kind\":\"end\"", strlen("{\"kind\":\"end\""));
+}
+
 int trace_writer_meta(struct trace_writer *w, const char *line)
 {
 	size_t n = strlen(line);
+	struct text *to;
 	int ret;
 
 	if (n && line[n - 1] == '\n')
@@ -288,8 +295,9 @@ int trace_writer_meta(struct trace_writer *w, const char *line)
 	if (n == 0 || n >= CHUNK_BODY_MAX || memchr(line, '\n', n))
 		return -EINVAL;
 	pthread_mutex_lock(&w->file_lock);
-	text_addn(&w->meta, line, n);
-	text_addn(&w->meta, "\n", 1);
+	to = is_end_line(line) ? &w->end : &w->meta;
+	text_addn(to, line, n);
+	text_addn(to, "\n", 1);
 	ret = w->out.failed;
 	pthread_mutex_unlock(&w->file_lock);
 	return ret;
@@ -366,6 +374,7 @@ static void writer_free(struct trace_writer *w)
 	if (w->frames)
 		munmap(w->frames, w->frames_room * sizeof(*w->frames));
 	text_release(&w->meta);
+	text_release(&w->end);
 	free(w->bodies);
 	free(w->encoders);
 	free(w);
@@ -380,6 +389,10 @@ int trace_writer_close(struct trace_writer *w, struct err *err)
 	ret = trace_writer_flush(w, err);
 	if (ret == -EFBIG)
 		ret = 0;
+	if (!ret && w->end.n) {
+		text_addn(&w->meta, w->end.s, w->end.n);
+		ret = write_meta(w);
+	}
 	if (!ret)
 		write_seektable(w);
 	close_ret = output_close(&w->out, ret ? NULL : err);

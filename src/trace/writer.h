@@ -42,7 +42,8 @@ int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint6
 int trace_writer_record(struct trace_writer *w, const struct record *r);
 
 /* A meta line (a newline at its end is fine, none inside); buffered until the next flush or
- * full chunk, always written before records put later. Not part of the hot path: may allocate. */
+ * full chunk, always written before records put later (the end line: last of all). Not part of the
+ * hot path: may allocate. */
 int trace_writer_meta(struct trace_writer *w, const char *line);
 
 /* Writes out every encoder that holds anything, and pending meta lines. */

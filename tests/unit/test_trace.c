@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Writer to file to reader: every record comes back, in time order, whatever the chunking. */
-#include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -260,5 +255,6 @@ int main(void)
 		cmocka_unit_test(zstd_reads_the_file),
 	};
 
+	cmocka_set_message_output(CM_OUTPUT_TAP);
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
 }

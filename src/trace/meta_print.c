@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "trace/meta.h"
+
+#include <math.h>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "trace/meta_fields.h"
+
+static void set_u64(struct json *line, const char *name, uint64_t v)
+{
+	if (v != META_UNKNOWN)
+		json_set_u64(line, name, v);
+}
+
+static void set_field(const struct field *f, const void *item, struct json *line)
+{
+	const void *at = (const char *)item + f->offset;
+
+	switch (f->type) {
+	case FIELD_STRING:
+		if (*(const char *const *)at)
+			json_set_string(line, f->name, *(const char *const *)at);
+		break;
+	case FIELD_U32:
+		json_set_u64(line, f->name, *(const uint32_t *)at);
+		break;
+	case FIELD_U64:
+	case FIELD_COUNT:
+		set_u64(line, f->name, *(const uint64_t *)at);
+		break;
+	case FIELD_I64:
+		json_set_i64(line, f->name, *(const int64_t *)at);
+		break;
+	case FIELD_F64:
+		if (isfinite(*(const double *)at))
+			json_set_f64(line, f->name, *(const double *)at);
+		break;
+	case FIELD_BOOL:
+		json_set_bool(line, f->name, *(const bool *)at);
+		break;
+	case FIELD_CLASS:
+		json_set_string(line, f->name, probe_class_name(*(const enum probe_class *)at));
+		break;
+	case FIELD_EXIT:
+		json_set_string(line, f->name, exit_mech_name(*(const enum exit_mech *)at));
+		break;
+	}
+}
+
+static struct json *line_of(const char *kind, const struct field *fields, const void *item)
+{
+	struct json *line = json_new_object();
+
+	json_set_string(line, "kind", kind);
+	for (; fields->name; fields++)
+		set_field(fields, item, line);
+	return line;
+}
+
+static void print_line(struct json *line, struct text *out)
+{
+	json_print(line, out, false);
+	json_free(line);
+}
+
+#define PRINT(type)                                                              \
+	void meta_print_##type(const struct meta_##type *item, struct text *out) \
+	{                                                                        \
+		print_line(line_of(#type, meta_##type##_fields, item), out);     \
+	}
+
+PRINT(session)
+PRINT(object)
+PRINT(function)
+PRINT(not_traced)
+PRINT(calibration)
+PRINT(thread)
+PRINT(notice)
+PRINT(frame)
+PRINT(end)
+
+void meta_print_stack(const struct meta_stack *s, struct text *out)
+{
+	struct json *line = line_of("stack", meta_stack_fields, s), *frames = json_new_array();
+
+	for (uint32_t i = 0; i < s->n_frames; i++)
+		json_add_u64(frames, s->frames[i]);
+	json_set_take(line, "frames", frames);
+	print_line(line, out);
+}
