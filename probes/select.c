@@ -1,170 +1,261 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* First version: names and globs, with or without an object. */
-#include "probes/select.h"
+#include "probes/select_internal.h"
 
-#include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/err.h"
 #include "base/mem.h"
 #include "symbol/dso.h"
 
-struct pattern {
-	char *word, *object, *name;
-	bool matched;
+struct place {
+	uint64_t device, inode, offset;
 };
 
-struct patterns {
-	VEC(struct pattern)
-};
-
-int patterns_parse(struct patterns **out, const char *const *words, size_t n, struct err *err)
+static struct place place_of(const struct dso *dso, const struct dso_function *f)
 {
-	struct patterns *p = xcalloc(1, sizeof(*p));
+	return (struct place){ dso_device(dso), dso_inode(dso), f->file_offset };
+}
 
-	(void)err;
-	for (size_t i = 0; i < n; i++) {
-		const char *colon = strchr(words[i], ':');
-		struct pattern *one = vec_add(p);
+/* Slot of the map that holds this place, or would. */
+static uint64_t place_key(const struct selection *s, const struct place *place)
+{
+	uint64_t key = hash_bytes(place, sizeof(*place));
 
-		one->word = xstrdup(words[i]);
-		if (colon && colon[1] != ':') {
-			one->object = xstrndup(words[i], colon - words[i]);
-			one->name = xstrdup(colon + 1);
-		} else {
-			one->name = xstrdup(words[i]);
-		}
+	for (;; key++) {
+		uint32_t i = map_get(&s->by_place, key);
+		struct place other;
+
+		if (i == MAP_NONE)
+			return key;
+		other = place_of(s->chosen.data[i].dso, s->chosen.data[i].function);
+		if (!memcmp(&other, place, sizeof(other)))
+			return key;
 	}
-	*out = p;
-	return 0;
 }
 
-void patterns_free(struct patterns *p)
+static void leave_out(struct selection *s, struct pattern *p, struct dso *dso,
+		      const struct dso_function *f, const char *reason)
 {
-	if (!p)
-		return;
-	vec_for_each (p, struct pattern, one) {
-		free(one->word);
-		free(one->object);
-		free(one->name);
+	const char *name = dso_function_name(dso, f);
+
+	if (!p->impossible)
+		p->impossible = xstrdup(reason);
+	vec_for_each (&s->left_out, struct unselected, u) {
+		if (!strcmp(u->name, name) && !strcmp(u->object, dso_path(dso)))
+			return;
 	}
-	vec_release(p);
-	free(p);
+	*vec_add(&s->left_out) =
+		(struct unselected){ xstrdup(name), xstrdup(dso_path(dso)), xstrdup(reason) };
 }
 
-size_t patterns_n(const struct patterns *p)
+/* The most public of the names at this address: aliases stand together, the best first. */
+static const struct dso_function *public_name(struct dso *dso, const struct dso_function *f)
 {
-	return p->n;
+	const struct dso_function *all, *first = f;
+
+	dso_functions(dso, &all);
+	while (first > all && first[-1].address == f->address)
+		first--;
+	while (first < f && first->ifunc)
+		first++;
+	return first;
 }
 
-static bool object_matches(const struct pattern *p, const struct dso *dso)
+static bool excludes_at(const struct pattern *p, struct dso *dso, const struct dso_function *f)
 {
-	const char *path = dso_path(dso), *base = strrchr(path, '/');
+	const struct dso_function *all, *alias = f;
+	size_t n = dso_functions(dso, &all);
 
-	base = base ? base + 1 : path;
-	return !p->object || !strcmp(p->object, path) || !fnmatch(p->object, base, 0) ||
-	       (!strncmp(p->object, base, strlen(p->object)) &&
-		!strncmp(base + strlen(p->object), ".so", 3));
-}
-
-static bool name_matches(const struct pattern *p, struct dso *dso, const struct dso_function *f)
-{
-	return !fnmatch(p->name, f->symbol, 0) ||
-	       (f->symbol[0] == '_' && f->symbol[1] == 'Z' &&
-		(!fnmatch(p->name, dso_function_bare_name(dso, f), 0) ||
-		 !fnmatch(p->name, dso_function_name(dso, f), 0)));
-}
-
-static bool already(const struct selection *s, const struct dso *dso, uint64_t offset)
-{
-	vec_for_each (&s->chosen, struct selected, c)
-		if (c->dso == dso && c->function->file_offset == offset)
+	while (alias > all && alias[-1].address == f->address)
+		alias--;
+	for (; alias < all + n && alias->address == f->address; alias++) {
+		if (pattern_matches_function(p, dso, alias))
 			return true;
+	}
 	return false;
 }
 
-static bool match_in(struct selection *s, struct pattern *p, struct dso *dso)
+bool patterns_exclude(const struct patterns *all, struct dso *dso, const struct dso_function *f)
 {
-	const struct dso_function *f;
-	size_t n = dso_functions(dso, &f);
-	bool any = false;
-
-	if (!object_matches(p, dso))
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		struct selected *c;
-
-		if (!f[i].default_version || !name_matches(p, dso, &f[i]))
-			continue;
-		any = p->matched = true;
-		if (already(s, dso, f[i].file_offset))
-			continue;
-		dso_function_name(dso, &f[i]);
-		c = vec_add(&s->chosen);
-		*c = (struct selected){ dso, &f[i], p->word, "" };
+	vec_for_each (all, const struct pattern, p) {
+		if (p->excludes && pattern_matches_object(p, dso) && excludes_at(p, dso, f))
+			return true;
 	}
-	return any;
+	return false;
 }
 
-int selection_add(struct selection *s, struct patterns *p, struct dso *const *dsos, size_t n,
-		  size_t n_executables, struct err *err)
+static void choose(struct selection *s, struct pattern *p, struct dso *dso,
+		   const struct dso_function *f)
 {
-	(void)err;
-	vec_for_each (p, struct pattern, one) {
-		bool any = false;
+	bool exact = p->kind == PATTERN_NAME;
+	struct place place;
+	struct selected *chosen;
+	uint64_t key;
+	uint32_t i;
 
-		for (size_t i = 0; i < n; i++)
-			if (i < n_executables || one->object || !any)
-				any |= match_in(s, one, dsos[i]);
+	if (!exact)
+		f = public_name(dso, f);
+	dso_function_name(dso, f);
+	place = place_of(dso, f);
+	key = place_key(s, &place);
+	i = map_get(&s->by_place, key);
+	if (i == MAP_NONE) {
+		i = (uint32_t)s->chosen.n;
+		chosen = vec_add(&s->chosen);
+		*chosen = (struct selected){ dso, f, p->typed, p->arguments, exact };
+		map_put(&s->by_place, key, i);
+		return;
 	}
+	chosen = &s->chosen.data[i];
+	if (exact &&
+	    !chosen->by_name) /* the name that was asked for beats the one that a glob found */
+		*chosen = (struct selected){ dso, f, p->typed, p->arguments, true };
+	else if (!*chosen->arguments)
+		chosen->arguments = p->arguments;
+}
+
+/* Says whether the object has such a function, traceable or not. */
+static bool match_object(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			 struct dso *dso)
+{
+	const struct dso_function *all;
+	struct hits hits = { 0 };
+	bool found;
+
+	dso_functions(dso, &all);
+	pattern_match(p, dso, &hits);
+	found = hits.n > 0;
+	vec_for_each (&hits, uint32_t, hit) {
+		const struct dso_function *f = &all[*hit];
+
+		if (f->ifunc) {
+			leave_out(s, p, dso, f,
+				  "an IFUNC symbol: the loader chooses the function behind it");
+			continue;
+		}
+		p->matched =
+			true; /* also if another pattern excludes it: that is what was asked for */
+		if (!patterns_exclude(patterns, dso, f))
+			choose(s, p, dso, f);
+	}
+	vec_release(&hits);
+	return found;
+}
+
+static bool exports(struct dso *dso, const char *symbol)
+{
+	const struct dso_function *all;
+	const uint32_t *same;
+	size_t n = dso_find(dso, symbol, &same);
+
+	dso_functions(dso, &all);
+	for (size_t i = 0; i < n; i++) {
+		if (all[same[i]].exported && all[same[i]].default_version)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A plain name means what the dynamic linker binds it to: the first library that exports it.
+ * Where none does (a static function, a C++ name without its mangling) every library is asked.
+ */
+static void match_libraries(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			    struct dso *const *dsos, size_t n)
+{
+	if (p->kind == PATTERN_NAME && (p->matched || p->impossible))
+		return;
+	for (size_t i = 0; p->kind == PATTERN_NAME && i < n; i++) {
+		if (exports(dsos[i], p->name)) {
+			match_object(s, patterns, p, dsos[i]);
+			return;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		match_object(s, patterns, p, dsos[i]);
+}
+
+static void match_pattern(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			  struct dso *const *dsos, size_t n, size_t n_executables)
+{
+	if (p->object) {
+		for (size_t i = 0; i < n; i++) {
+			if (pattern_matches_object(p, dsos[i]))
+				match_object(s, patterns, p, dsos[i]);
+		}
+		return;
+	}
+	for (size_t i = 0; i < n_executables; i++)
+		p->in_executable |= match_object(s, patterns, p, dsos[i]);
+	if (!p->in_executable)
+		match_libraries(s, patterns, p, dsos + n_executables, n - n_executables);
+}
+
+struct order {
+	struct dso *const *dsos;
+	size_t n;
+};
+
+static size_t rank(const struct order *order, const struct dso *dso)
+{
+	size_t i = 0;
+
+	while (i < order->n && order->dsos[i] != dso)
+		i++;
+	return i;
+}
+
+static int compare_selected(const void *a, const void *b, void *context)
+{
+	const struct selected *x = a, *y = b;
+	size_t rx = rank(context, x->dso), ry = rank(context, y->dso);
+
+	if (rx != ry)
+		return rx < ry ? -1 : 1;
+	if (x->function->address != y->function->address)
+		return x->function->address < y->function->address ? -1 : 1;
 	return 0;
 }
 
-int selection_missing(const struct selection *s, struct patterns *p, struct dso *const *dsos,
-		      size_t n, struct err *err)
+/* What was there before stays where it is: others hold indices into it. */
+static void sort_from(struct selection *s, size_t first, struct order *order)
 {
-	(void)s;
-	(void)dsos;
-	vec_for_each (p, struct pattern, one)
-		if (!one->matched)
-			return err_set(err, -ENOENT,
-				       "no function '%s' in the program or its %zu libraries",
-				       one->word, n ? n - 1 : 0);
+	if (s->chosen.n - first < 2)
+		return;
+	qsort_r(s->chosen.data + first, s->chosen.n - first, sizeof(*s->chosen.data),
+		compare_selected, order);
+	map_release(&s->by_place);
+	for (size_t i = 0; i < s->chosen.n; i++) {
+		struct place place = place_of(s->chosen.data[i].dso, s->chosen.data[i].function);
+
+		map_put(&s->by_place, place_key(s, &place), (uint32_t)i);
+	}
+}
+
+int selection_add(struct selection *s, struct patterns *patterns, struct dso *const *dsos, size_t n,
+		  size_t n_executables, struct err *err)
+{
+	size_t first = s->chosen.n;
+
+	(void)err; /* nothing here can fail today */
+	if (n_executables > n)
+		n_executables = n;
+	vec_for_each (patterns, struct pattern, p) {
+		if (!p->excludes)
+			match_pattern(s, patterns, p, dsos, n, n_executables);
+	}
+	sort_from(s, first, &(struct order){ dsos, n });
 	return 0;
 }
 
 void selection_release(struct selection *s)
 {
-	vec_release(&s->chosen);
-	vec_release(&s->left_out);
-}
-
-int program_of_command(char *const *argv, char **program, int *word, struct err *err)
-{
-	char *path = xstrdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin"), *rest = path, *dir;
-
-	*program = NULL;
-	*word = 0;
-	if (strchr(argv[0], '/'))
-		*program = xstrdup(argv[0]);
-	while (!*program && (dir = strsep(&rest, ":"))) {
-		char *file = xasprintf("%s/%s", *dir ? dir : ".", argv[0]);
-
-		if (!access(file, X_OK))
-			*program = file;
-		else
-			free(file);
+	vec_for_each (&s->left_out, struct unselected, u) {
+		free(u->name);
+		free(u->object);
+		free(u->reason);
 	}
-	free(path);
-	if (*program && !access(*program, X_OK))
-		return 0;
-	err_set(err, -ENOENT, "there is no command '%s'", argv[0]);
-	err->exit_status = *program && errno == EACCES ? 126 : 127;
-	free(*program);
-	*program = NULL;
-	return -ENOENT;
+	vec_release(&s->left_out);
+	vec_release(&s->chosen);
+	map_release(&s->by_place);
 }

@@ -80,6 +80,8 @@ const struct dso_function *
 dso_function_at(struct dso *dso, uint64_t address); /* that contains it, with its name; NULL */
 /* Functions of exactly this symbol, default version first: indices into dso_functions(). */
 size_t dso_find(struct dso *dso, const char *symbol, const uint32_t **indices);
+/* Functions named symbol + "." + more: what compilers call parts and copies of it. */
+size_t dso_find_clones(struct dso *dso, const char *symbol, const uint32_t **indices);
 /* Names of functions imported through the PLT/GOT (undefined dynamic symbols). */
 size_t dso_imports(struct dso *dso, const char *const **names);
 enum dso_language dso_language_at(struct dso *dso,

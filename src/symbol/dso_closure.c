@@ -139,18 +139,32 @@ static int missing(const struct dso *dso, const char *name, size_t n, struct err
 		dso->path, (int)n, name);
 }
 
+/* How glibc (for a name with a slash) and musl say that they gave up; the library's name follows.
+ */
+static const char *find_fatal(const char *line, size_t n)
+{
+	static const char *const phrases[] = { "error while loading shared libraries: ",
+					       "Error loading shared library " };
+
+	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
+		const char *at = memmem(line, n, phrases[i], strlen(phrases[i]));
+
+		if (at)
+			return at + strlen(phrases[i]);
+	}
+	return NULL;
+}
+
 /* "	libm.so.6 => /lib/libm.so.6 (0x…)", "	/lib/ld.so (0x…)", "	linux-vdso.so.1 (0x…)",
  * "	libx.so => not found". */
 static int parse_line(const struct dso *dso, const char *line, size_t n, struct dso_closure *out,
 		      struct err *err)
 {
-	static const char musl_missing[] = "Error loading shared library ";
+	const char *fatal = find_fatal(line, n);
 	const char *arrow = memmem(line, n, " => ", 4), *path, *end = memrchr(line, '(', n);
 
-	if (n > sizeof(musl_missing) && !strncmp(line, musl_missing, sizeof(musl_missing) - 1)) {
-		line += sizeof(musl_missing) - 1;
-		return missing(dso, line, strcspn(line, ":\n"), err);
-	}
+	if (fatal)
+		return missing(dso, fatal, strcspn(fatal, ":\n"), err);
 	if (!n || line[0] != '\t')
 		return 0;
 	path = arrow ? arrow + 4 : line + 1;

@@ -421,25 +421,48 @@ static void index_names(struct dso *dso)
 	qsort(dso->by_name, dso->functions.n, sizeof(*dso->by_name), compare_by_name);
 }
 
-size_t dso_find(struct dso *dso, const char *symbol, const uint32_t **indices)
+/* The first in by_name that is not below symbol, n bytes of it compared. */
+static size_t lower_bound(struct dso *dso, const char *symbol, size_t n)
 {
 	const struct dso_function *f;
-	size_t low = 0, n = dso_functions(dso, &f), high = n, end;
+	size_t low = 0, high = dso_functions(dso, &f);
 
 	if (!dso->by_name)
 		index_names(dso);
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (strcmp(f[dso->by_name[mid]].symbol, symbol) < 0)
+		if (strncmp(f[dso->by_name[mid]].symbol, symbol, n) < 0)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	for (end = low; end < n && !strcmp(f[dso->by_name[end]].symbol, symbol);)
+	return low;
+}
+
+static size_t find_range(struct dso *dso, const char *symbol, size_t n, const uint32_t **indices)
+{
+	size_t low = lower_bound(dso, symbol, n), end = low;
+	const struct dso_function *f = dso->functions.data;
+
+	while (end < dso->functions.n && !strncmp(f[dso->by_name[end]].symbol, symbol, n))
 		end++;
 	*indices = dso->by_name + low;
 	return end - low;
+}
+
+size_t dso_find(struct dso *dso, const char *symbol, const uint32_t **indices)
+{
+	return find_range(dso, symbol, strlen(symbol) + 1, indices);
+}
+
+size_t dso_find_clones(struct dso *dso, const char *symbol, const uint32_t **indices)
+{
+	char *prefix = xasprintf("%s.", symbol);
+	size_t n = find_range(dso, prefix, strlen(prefix), indices);
+
+	free(prefix);
+	return n;
 }
 
 static void load_imports(struct dso *dso)

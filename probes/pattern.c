@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The grammar of -F. */
+#include "probes/select_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+/* @FILE in @FILE in …: deeper than this it names itself. */
+#define FILES_MAX 8
+
+static int usage(struct err *err, int code)
+{
+	if (err)
+		err->exit_status = 2;
+	return code;
+}
+
+/* Where "/regex/" at s ends: its closing slash; NULL: it is a path. No function's name has a slash.
+ */
+static const char *regex_end(const char *s)
+{
+	const char *slash = s[0] == '/' ? strchr(s + 1, '/') : NULL;
+
+	return slash && slash > s + 1 && (slash[1] == '\0' || slash[1] == '@') ? slash : NULL;
+}
+
+/* The ':' behind an object: one alone, outside of "[[:alpha:]]" and "[abi:cxx11]". */
+static const char *find_separator(const char *s)
+{
+	int brackets = 0;
+
+	if (regex_end(s))
+		return NULL;
+	for (; *s; s++) {
+		size_t colons = brackets ? 0 : strspn(s, ":");
+
+		brackets += *s == '[';
+		brackets -= *s == ']' && brackets > 0;
+		if (colons == 1 || colons == 3) /* 3: "libx.so:::name" */
+			return s;
+		if (colons)
+			s += colons - 1;
+	}
+	return NULL;
+}
+
+static int compile_regex(struct pattern *p, struct err *err)
+{
+	char why[128];
+	int ret = regcomp(&p->regex, p->name, REG_EXTENDED | REG_NOSUB);
+
+	if (!ret)
+		return 0;
+	regerror(ret, &p->regex, why, sizeof(why));
+	p->kind = PATTERN_NAME; /* nothing to free */
+	return usage(err,
+		     err_set(err, -EINVAL, "-F '%s': %s; it is a POSIX extended regular expression",
+			     p->typed, why));
+}
+
+/* "name[@args]" behind the object. */
+static int parse_name(struct pattern *p, const char *s, struct err *err)
+{
+	const char *end = regex_end(s), *at;
+
+	if (s[0] == '/' && !end)
+		return usage(
+			err,
+			err_set(err, -EINVAL,
+				"-F '%s': the regular expression has no closing '/'; write /REGEX/",
+				p->typed));
+	at = end ? strchr(end, '@') : strrchr(s, '@');
+	if (!strncmp(s, "::", 2))
+		s += 2; /* the global namespace, which demangled names do not show */
+	p->arguments = xstrdup(at ? at + 1 : "");
+	p->name = end ? xstrndup(s + 1, (size_t)(end - s - 1))
+		      : xstrndup(s, at ? (size_t)(at - s) : strlen(s));
+	if (!*p->name)
+		return usage(err,
+			     err_set(err, -EINVAL, "-F '%s' names no function; write [OBJECT:]NAME",
+				     p->typed));
+	if (end) {
+		p->kind = PATTERN_REGEX;
+		return compile_regex(p, err);
+	}
+	p->kind = strpbrk(p->name, "*?[") ? PATTERN_GLOB : PATTERN_NAME;
+	return 0;
+}
+
+static int refuse(const char *word, struct err *err)
+{
+	size_t n = strlen(word);
+
+	if (n && strspn(word, "0123456789") == n)
+		return usage(
+			err,
+			err_set(err, -EINVAL,
+				"-F %s is a sampling frequency in perf, here -F names functions; "
+				"leave it out to let ispot choose, or write -F 'parse_*'",
+				word));
+	if (!strncmp(word, "marker:", 7) || !strncmp(word, "usdt:", 5))
+		return usage(err,
+			     err_set(err, -EINVAL,
+				     "-F '%s': this version traces functions only; name a function",
+				     word));
+	return 0;
+}
+
+static int parse_pattern(struct patterns *all, const char *word, struct err *err)
+{
+	const char *rest = word, *separator;
+	struct pattern *p;
+	int ret = refuse(word, err);
+
+	if (ret)
+		return ret;
+	p = vec_add(all);
+	p->typed = xstrdup(word);
+	p->excludes = *rest == '!';
+	rest += p->excludes;
+	separator = find_separator(rest);
+	if (separator) {
+		p->object = xstrndup(rest, (size_t)(separator - rest));
+		rest = separator + 1;
+	}
+	ret = parse_name(p, rest, err);
+	if (!ret)
+		pattern_prepare(p);
+	return ret;
+}
+
+static int parse_word(struct patterns *all, const char *word, unsigned depth, struct err *err);
+
+static int parse_text(struct patterns *all, const char *path, FILE *file, unsigned depth,
+		      struct err *err)
+{
+	char *line = NULL;
+	size_t room = 0;
+	int ret = 0;
+
+	for (unsigned number = 1; !ret && getline(&line, &room, file) > 0; number++) {
+		char *start = line + strspn(line, " \t\r\n");
+		size_t n = strcspn(start, "\r\n");
+
+		while (n && (start[n - 1] == ' ' || start[n - 1] == '\t'))
+			n--;
+		start[n] = '\0';
+		if (!n || *start == '#')
+			continue;
+		ret = parse_word(all, start, depth + 1, err);
+		if (ret)
+			err_prefix(err, "%s:%u", path, number);
+	}
+	free(line);
+	return ret;
+}
+
+/* The functions of an earlier recording: by symbol, in the object of that name. */
+static int parse_trace(struct patterns *all, const char *path, struct err *err)
+{
+	struct trace_reader *reader = NULL;
+	const struct meta *meta;
+	int ret = trace_reader_open(&reader, path, err);
+
+	if (ret)
+		return ret;
+	meta = trace_reader_meta(reader);
+	vec_for_each (&meta->functions, const struct meta_function, f) {
+		const char *object, *slash;
+		struct pattern *p;
+
+		if (!f->symbol || !*f->symbol || f->object >= meta->objects.n)
+			continue;
+		object = meta->objects.data[f->object].path;
+		slash = strrchr(object, '/');
+		p = vec_add(all);
+		p->object = xstrdup(slash ? slash + 1 : object);
+		p->name = xstrdup(f->symbol);
+		p->arguments = xstrdup("");
+		p->typed = xasprintf("%s:%s", p->object, p->name);
+		pattern_prepare(p);
+	}
+	trace_reader_free(reader);
+	return 0;
+}
+
+static int parse_file(struct patterns *all, const char *path, unsigned depth, struct err *err)
+{
+	FILE *file = fopen(path, "re");
+	char head[512];
+	size_t n;
+	int ret;
+
+	if (!file)
+		return usage(err, err_set(err, -errno, "-F '@%s': %s; name a file of patterns",
+					  path, strerror(errno)));
+	n = fread(head, 1, sizeof(head), file);
+	if (memchr(head, '\0', n)) { /* no text */
+		ret = parse_trace(all, path, err);
+		if (ret)
+			ret = err_prefix(err, "-F '@%s'", path);
+	} else {
+		rewind(file);
+		ret = parse_text(all, path, file, depth, err);
+	}
+	fclose(file);
+	return ret ? usage(err, ret) : 0;
+}
+
+static int parse_word(struct patterns *all, const char *word, unsigned depth, struct err *err)
+{
+	if (word[0] != '@')
+		return parse_pattern(all, word, err);
+	if (depth == FILES_MAX)
+		return usage(err, err_set(err, -ELOOP, "-F '%s': the file names itself", word));
+	return parse_file(all, word + 1, depth, err);
+}
+
+int patterns_parse(struct patterns **out, const char *const *words, size_t n, struct err *err)
+{
+	struct patterns *all = xcalloc(1, sizeof(*all));
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = parse_word(all, words[i], 0, err);
+	if (ret)
+		patterns_free(all);
+	else
+		*out = all;
+	return ret;
+}
+
+void patterns_free(struct patterns *all)
+{
+	if (!all)
+		return;
+	vec_for_each (all, struct pattern, p) {
+		if (p->kind == PATTERN_REGEX)
+			regfree(&p->regex);
+		free(p->typed);
+		free(p->object);
+		free(p->name);
+		free(p->arguments);
+		free(p->token);
+		free(p->impossible);
+	}
+	vec_release(all);
+	free(all);
+}
+
+size_t patterns_n(const struct patterns *all)
+{
+	size_t n = 0;
+
+	vec_for_each (all, const struct pattern, p)
+		n += !p->excludes;
+	return n;
+}

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which program a command line means: `env A=1 taskset -c 0 ./app` means app. A wrapper is a row;
+ * all of them take their options before the command, as POSIX asks of programs that run another.
+ */
+#include "probes/select.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+enum {
+	TAKES_ASSIGNMENTS = 1, /* A=1 before the command */
+	NUMBER_OPTION = 2,     /* nice -5 */
+	ARCH_OPERAND = 4,      /* setarch x86_64 -R app: an operand only if it is an architecture */
+	SHELL = 8,	       /* -c 'command' */
+};
+
+static const struct wrapper {
+	const char *name;    /* base name, a glob */
+	const char *letters; /* options whose value is the next word */
+	const char *names;   /* long options whose value is the next word, blanks around each */
+	unsigned operands;   /* before the command */
+	unsigned flags;
+	const char *other; /* options with which no command is run, or not by name */
+} wrappers[] = {
+	{ "env", "uC", " --unset --chdir ", 0, TAKES_ASSIGNMENTS, "S" },
+	{ "nice", "n", " --adjustment ", 0, NUMBER_OPTION, "" },
+	{ "ionice", "cn", " --class --classdata ", 0, 0, "pPu" },
+	{ "nohup", "", "", 0, 0, "" },
+	{ "setsid", "", "", 0, 0, "" },
+	{ "stdbuf", "ioe", " --input --output --error ", 0, 0, "" },
+	{ "timeout", "ks", " --kill-after --signal ", 1, 0, "" },
+	{ "taskset", "", "", 1, 0, "p" },
+	{ "chrt", "TPD", " --sched-runtime --sched-period --sched-deadline ", 1, 0, "pm" },
+	{ "numactl", "NmCpiPwMl",
+	  " --cpunodebind --membind --physcpubind --interleave --preferred --weighted-interleave ",
+	  0, 0, "sH" },
+	{ "setarch", "", "", 0, ARCH_OPERAND, "" },
+	{ "linux64", "", "", 0, 0, "" },
+	{ "linux32", "", "", 0, 0, "" },
+	{ "x86_64", "", "", 0, 0, "" },
+	{ "prlimit", "", "", 0, 0, "p" },
+	{ "setpriv", "", " --reuid --regid --groups --inh-caps --bounding-set --securebits ", 0, 0,
+	  "d" },
+	{ "flock", "wE", " --timeout --wait --conflict-exit-code ", 1, 0, "cu" },
+	{ "time", "fo", " --format --output ", 0, 0, "" },
+	{ "sudo", "ugChpDRrtTU",
+	  " --user --group --close-from --host --prompt --chdir --chroot --role --type --command-timeout --other-user ",
+	  0, TAKES_ASSIGNMENTS, "lveKkis" },
+	{ "doas", "uC", "", 0, 0, "Ls" },
+	{ "chronic", "", "", 0, 0, "" },
+	{ "eatmydata", "", "", 0, 0, "" },
+	{ "ld-linux*.so.*", "",
+	  " --library-path --preload --argv0 --audit --inhibit-rpath --glibc-hwcaps-mask --glibc-hwcaps-prepend ",
+	  0, 0, "" },
+	{ "ld-musl-*.so.*", "", " --library-path --preload --argv0 ", 0, 0, "" },
+	{ "sh", "oO", "", 0, SHELL, "s" },
+	{ "bash", "oO", " --rcfile --init-file ", 0, SHELL, "s" },
+	{ "dash", "o", "", 0, SHELL, "s" },
+	{ "ksh", "o", "", 0, SHELL, "s" },
+	{ "zsh", "o", "", 0, SHELL, "s" },
+};
+
+static const struct wrapper *find_wrapper(const char *word)
+{
+	const char *slash = strrchr(word, '/'), *base = slash ? slash + 1 : word;
+
+	for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
+		if (fnmatch(wrappers[i].name, base, 0) == 0)
+			return &wrappers[i];
+	}
+	return NULL;
+}
+
+static bool is_assignment(const char *word)
+{
+	const char *equals = strchr(word, '=');
+
+	return equals && equals > word && (isalpha((unsigned char)*word) || *word == '_');
+}
+
+static bool is_architecture(const char *word)
+{
+	static const char *const known[] = { "x86_64",	"i386",	   "i586",    "i686",
+					     "linux32", "linux64", "uname26", "aarch64",
+					     "arm64",	"armv7l",  "arm" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+		if (!strcmp(word, known[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool in_list(const char *names, const char *word)
+{
+	char *key = xasprintf(" %s ", word);
+	bool found = strstr(names, key) != NULL;
+
+	free(key);
+	return found;
+}
+
+/* How many words the option argv[0] takes; 0: with it no command is run, or not one to be found. */
+static int option_words(const struct wrapper *w, char *const *argv)
+{
+	const char *option = argv[0];
+
+	if (option[1] == '-')
+		return !strchr(option, '=') && in_list(w->names, option) && argv[1] ? 2 : 1;
+	if ((w->flags & NUMBER_OPTION) && isdigit((unsigned char)option[1]))
+		return 1;
+	for (const char *letter = option + 1; *letter; letter++) {
+		if (strchr(w->other, *letter))
+			return 0;
+		if (strchr(w->letters, *letter))
+			return letter[1] || !argv[1] ? 1 : 2;
+	}
+	return 1;
+}
+
+/* Words to skip from the wrapper to its command; 0: it runs none. */
+static int skip_wrapper(const struct wrapper *w, char *const *argv)
+{
+	int at = 1;
+
+	while (argv[at] && argv[at][0] == '-' && argv[at][1] && strcmp(argv[at], "--") != 0) {
+		int words = option_words(w, argv + at);
+
+		if (!words)
+			return 0;
+		at += words;
+	}
+	if (argv[at] && (w->flags & ARCH_OPERAND) && is_architecture(argv[at])) {
+		at++;
+		while (argv[at] && argv[at][0] == '-' && strcmp(argv[at], "--") != 0)
+			at++;
+	}
+	at += argv[at] && !strcmp(argv[at], "--");
+	while (argv[at] && (w->flags & TAKES_ASSIGNMENTS) && is_assignment(argv[at]))
+		at++;
+	for (unsigned i = 0; argv[at] && i < w->operands; i++)
+		at++;
+	at += w->operands && argv[at] && !strcmp(argv[at], "--");
+	return argv[at] ? at : 0;
+}
+
+/* The command string of `sh -c`, also in `bash -ec`; NULL: it runs a script or reads commands. */
+static const char *shell_string(const struct wrapper *w, char *const *argv)
+{
+	bool command = false;
+	int at = 1;
+
+	while (argv[at] && (argv[at][0] == '-' || argv[at][0] == '+') && argv[at][1]) {
+		int words = option_words(w, argv + at);
+
+		if (!words)
+			return NULL;
+		if (argv[at][0] == '-' && argv[at][1] != '-' && strchr(argv[at], 'c'))
+			command = true;
+		if (!strcmp(argv[at], "--")) {
+			at++;
+			break;
+		}
+		at += words;
+	}
+	return command ? argv[at] : NULL;
+}
+
+struct words {
+	VEC(char *)
+};
+
+static void words_release(struct words *words)
+{
+	vec_for_each (words, char *, word)
+		free(*word);
+	vec_release(words);
+}
+
+/* One word of a simple command, quotes taken off. NULL: something that only a shell understands. */
+static const char *take_word(const char *s, char **word)
+{
+	struct text t = { 0 };
+	char quote = '\0';
+
+	text_add(&t, "");
+	for (; *s && (quote || !isspace((unsigned char)*s)); s++) {
+		if (quote ? *s == quote : *s == '\'' || *s == '"') {
+			quote = quote ? '\0' : *s;
+		} else if (*s == '\\' && quote != '\'' && s[1]) {
+			text_addn(&t, ++s, 1);
+		} else if (quote != '\'' && strchr(quote ? "$`" : "$`;&|<>()*?[]{}~#!\n", *s)) {
+			break;
+		} else {
+			text_addn(&t, s, 1);
+		}
+	}
+	if (quote || (*s && !isspace((unsigned char)*s))) {
+		text_release(&t);
+		return NULL;
+	}
+	*word = t.s;
+	return s;
+}
+
+static bool split_simple(const char *s, struct words *words)
+{
+	char *word;
+
+	for (;;) {
+		if (strchr(s, '\n') && s[strcspn(s, "\n") + 1])
+			return false; /* several commands */
+		s += strspn(s, " \t\n");
+		if (!*s)
+			break;
+		s = take_word(s, &word);
+		if (!s)
+			return false;
+		*vec_add(words) = word;
+	}
+	*vec_add(words) = NULL;
+	return words->n > 1;
+}
+
+static char *find_in_path(const char *name, int *code)
+{
+	const char *path = getenv("PATH"), *dir;
+	size_t n;
+
+	*code = -ENOENT;
+	for (dir = path ? path : "/bin:/usr/bin";; dir += n + 1) {
+		char *file;
+		struct stat st;
+
+		n = strcspn(dir, ":");
+		file = xasprintf("%.*s%s%s", (int)n, dir, n ? "/" : "./", name);
+		if (!stat(file, &st) && S_ISREG(st.st_mode)) {
+			if (!access(file, X_OK))
+				return file;
+			*code = -EACCES;
+		}
+		free(file);
+		if (!dir[n])
+			return NULL;
+	}
+}
+
+static int exec_error(struct err *err, int code, const char *name, const char *what)
+{
+	if (err)
+		err->exit_status = code == -ENOENT ? 127 : 126;
+	return err_set(err, code, "%s: %s", name, what);
+}
+
+static int find_program(const char *name, char **program, struct err *err)
+{
+	struct stat st;
+	int code = 0;
+
+	if (err)
+		err->exit_status = 0;
+	if (!*name)
+		return exec_error(err, -ENOENT, "''", "an empty command name; name a program");
+	if (!strchr(name, '/')) {
+		*program = find_in_path(name, &code);
+		if (*program)
+			return 0;
+		if (code == -EACCES)
+			return exec_error(err, code, name,
+					  "found in PATH but not executable; chmod +x it");
+		if (!stat(name, &st) && S_ISREG(st.st_mode))
+			return exec_error(err, -ENOENT, name,
+					  "not found in PATH; for the file here write ./ in front");
+		return exec_error(err, -ENOENT, name, "command not found; check the name and PATH");
+	}
+	if (stat(name, &st))
+		return errno == EACCES
+			       ? exec_error(err, -EACCES, name, "may not be reached; run with sudo")
+			       : exec_error(err, -ENOENT, name, "no such file; check the path");
+	if (S_ISDIR(st.st_mode))
+		return exec_error(err, -EACCES, name, "is a directory; name a program in it");
+	if (access(name, X_OK))
+		return exec_error(err, -EACCES, name, "not executable; chmod +x it");
+	*program = xstrdup(name);
+	return 0;
+}
+
+/* `sh -c` of one plain command means that command; anything more means the shell. */
+static bool program_of_string(const char *string, char **program)
+{
+	struct words words = { 0 };
+	size_t at = 0;
+	bool found = false;
+	int word;
+
+	if (!string || !split_simple(string, &words))
+		goto out;
+	while (words.data[at] && is_assignment(words.data[at]))
+		at++;
+	if (words.data[at] && !strcmp(words.data[at], "exec"))
+		at++;
+	found = words.data[at] && !program_of_command(words.data + at, program, &word, NULL);
+out:
+	words_release(&words);
+	return found;
+}
+
+int program_of_command(char *const *argv, char **program, int *word, struct err *err)
+{
+	*program = NULL;
+	*word = 0;
+	for (;;) {
+		const struct wrapper *w = find_wrapper(argv[*word]);
+		int skip, ret;
+
+		/* Also a wrapper that is not there fails as execvp() would. */
+		ret = find_program(argv[*word], program, err);
+		if (ret || !w)
+			return ret;
+		if (w->flags & SHELL) {
+			char *inner;
+
+			if (program_of_string(shell_string(w, argv + *word), &inner)) {
+				free(*program);
+				*program = inner;
+				*word = -1;
+			}
+			return 0;
+		}
+		skip = skip_wrapper(w, argv + *word);
+		if (!skip)
+			return 0;
+		free(*program);
+		*program = NULL;
+		*word += skip;
+	}
+}
