@@ -59,9 +59,10 @@ paper: ispot microbench
 	$(call part,tests/paper/run,the papers' experiments are not written yet)
 	$(SUDO) QUICK=$(QUICK) tests/paper/run
 
-test-vm: test-parts
-	$(call part,tests/vm/run,the tests in guest kernels are not written yet)
-	tests/vm/run $(T)
+# T: a kernel of tests/vm/kernels.txt or a test of tests/vm/guest
+test-vm:
+	@.make/deps install "build vm"
+	prove -v --exec '' tests/vm/run $(if $(T),:: $(T))
 
 SECONDS ?= 60
 
