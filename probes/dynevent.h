@@ -8,9 +8,9 @@
  * can crash kernels; this module makes both unrepresentable: an event is built closed, sealed by
  * its first open, and deleted only when its count of descriptors is back at zero. Events are named
  * ispot_<session>/<class><set>; a lock file held with flock marks the session alive, so that
- * the next start can sweep what a killed session left, and nothing else. Nobody else can be
- * first to open an event of ours (the gate, dynevent_internal.h); an event that somebody opened
- *beside us and still holds is left in place, said, and swept by a later session.
+ * the next start can sweep what a killed session left, and nothing else. Nobody else can be first
+ * to open an event of ours (the gate, dynevent_internal.h); an event that somebody opened beside
+ * us and still holds is left in place, said, and swept by a later session.
  *
  * Event classes: points of one event must have one type (p or r) and the same arguments.
  */
@@ -49,8 +49,12 @@ size_t dynevent_n(const struct dynevent *ev);
  */
 int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id, int errnum),
 		    void *ctx, struct err *err);
-/* A perf event on it: pid, inherit as in perf_event_open; returns the descriptor (kept and closed
- * by ev) or -errno. */
+/*
+ * A perf event on it: pid, inherit as in perf_event_open; returns the descriptor (kept and closed
+ * by ev) or -errno. -ENOEXEC or -524: an instruction under one of the points cannot be probed, so
+ * none is. A mmap of the descriptor must be gone before dynevent_delete. The limit of descriptors
+ * is raised when it is reached, not before: a command started later would inherit it.
+ */
 int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, struct err *err);
 /* Closes every descriptor, then deletes the event; NULL is fine. */
 void dynevent_delete(struct dynevent *ev);
