@@ -210,6 +210,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	switch (r->kind) {
 	case REC_SWITCH_OUT:
 	case REC_SWITCH_IN:
+	case REC_BLOCK_STACK:
 		t = lookup(th, r->tid);
 		if (t && t->dead)
 			return NULL;
@@ -217,13 +218,16 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_TASK_EXIT:
 		t = lookup(th, r->tid);
 		return t && !t->dead ? t : NULL;
+	case REC_CALL_COUNT: /* written at the end, of threads that have ended too */
+		t = lookup(th, r->tid);
+		if (t)
+			return t;
+		break;
 	case REC_FORK:
 	case REC_COMM:
 	case REC_EXEC:
 	case REC_SAMPLE:
-	case REC_CALL_COUNT:
 	case REC_STACK:
-	case REC_BLOCK_STACK:
 		break;
 	default:
 		return NULL;

@@ -281,6 +281,15 @@ void bpfprog_sampled(const struct bpfprog *b,
 	}
 }
 
+void bpfprog_forget_sampled(struct bpfprog *b)
+{
+	struct wire_sampling_key key;
+
+	while (!bpf_map_get_next_key(b->sampling_fd, NULL, &key))
+		if (bpf_map_delete_elem(b->sampling_fd, &key))
+			return;
+}
+
 uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames, uint32_t room)
 {
 	uint64_t all[WIRE_FRAMES_MAX];

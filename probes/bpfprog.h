@@ -62,6 +62,9 @@ void bpfprog_sampled(const struct bpfprog *b,
 /* Frames of a stack, innermost first, at most n; 0: unknown. */
 uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames, uint32_t n);
 
+/* Forgets those rows: what came before does not count. */
+void bpfprog_forget_sampled(struct bpfprog *b);
+
 void bpfprog_free(struct bpfprog *b);
 
 #endif

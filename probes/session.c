@@ -188,6 +188,7 @@ static int start(struct session *s, struct err *err)
 				       strerror(-ret));
 	}
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_start);
+	bpfprog_forget_sampled(s->programs);
 	ret = bpfprog_attach_scheduler(s->programs, err);
 	if (!ret)
 		ret = session_watch_mappings(s, err);

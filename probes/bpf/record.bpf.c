@@ -300,7 +300,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	/* The tracepoint still runs as prev, so the stack is that of the thread that goes to wait.
 	 */
 	r.stack = -1;
-	if (flags & WIRE_PREV && r.state && config.block_stacks)
+	if (flags & WIRE_PREV && (r.state == 1 || r.state == 2) && config.block_stacks)
 		r.stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
 	emit_other(ctx, &r, sizeof(r));
 	return 0;
