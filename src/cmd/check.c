@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "args.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "command.h"
+#include "probes/inspect.h"
+#include "probes/placement_function.h"
+#include "symbol/dso.h"
+
+struct check_options {
+	struct arg_list patterns;
+	const char *pid;
+	bool json, stats;
+};
+
+static const struct option_row options[] = {
+	{ 'F', "function", "PATTERN", ARG_LIST, offsetof(struct check_options, patterns),
+	  "functions that match [object:]name; may be given often", NULL },
+	{ 'p', "pid", "PID", ARG_STRING, offsetof(struct check_options, pid),
+	  "look at a running process", NULL },
+	{ 0, "stats", NULL, ARG_FLAG, offsetof(struct check_options, stats),
+	  "how many functions of each object are cheap to probe", NULL },
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct check_options, json), "print JSON", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot check -F 'cache_*' ./app",
+	"what tracing these functions would take",
+	"sudo ispot check -F pthread_mutex_lock -p 1234",
+	"in a running process, with the cost of a call",
+	"ispot check --stats ./app",
+	"how much of app and its libraries is cheap to trace",
+	"ispot check --json -F '*' ./app | jq '.functions[] | select(.possible | not)'",
+	"what cannot be traced, and why",
+	NULL,
+};
+
+/* ---- text ---- */
+
+static const char *base_name(const struct dso *dso)
+{
+	const char *slash = strrchr(dso_path(dso), '/');
+
+	return slash ? slash + 1 : dso_path(dso);
+}
+
+/* Names come from the target: nothing of them may steer the terminal. */
+static void print_name(struct dso *dso, const struct dso_function *f)
+{
+	char name[512];
+
+	fputs(text_printable(name, sizeof(name), dso_function_name(dso, f)), stdout);
+}
+
+static void print_remark(const char *what)
+{
+	printf("%12s%s\n", "", what);
+}
+
+static void print_exits(const struct planned *p)
+{
+	const struct placement *place = &p->place;
+
+	if (p->exit.mech == EXIT_RET_SITES)
+		printf("%12sprobes on %u exit%s\n", "", place->n_ret_sites,
+		       place->n_ret_sites == 1 ? "" : "s");
+	else if (p->exit.mech == EXIT_NONE && !place->ret_sites_complete)
+		print_remark(place->ret_sites_reason);
+}
+
+static void print_remarks(const struct planned *p)
+{
+	const struct placement *place = &p->place;
+
+	if (*p->exit.reason)
+		print_remark(p->exit.reason);
+	print_exits(p);
+	if (place->moved_past_load)
+		print_remark("the probe stands behind a load or store, whose miss is not timed");
+	if (place->reenters)
+		print_remark("jumps back to its start: each time counts as a call");
+	if (p->exit.mech == EXIT_RETURN && place->return_class != place->class)
+		printf("%12sits return probe is %s\n", "", probe_class_name(place->return_class));
+	if (blocking_kind(p->what.function->symbol))
+		printf("%12swaits: %s\n", "",
+		       blocking_by_descriptor(p->what.function->symbol)
+			       ? "for what its descriptor is"
+			       : blocking_kind(p->what.function->symbol));
+}
+
+static void print_planned(const struct inspection *in, const struct planned *p)
+{
+	double cost_ns = inspection_cost_ns(in, p);
+	char cost[TEXT_NUMBER] = "n/a";
+	const struct dso_function *f = p->what.function;
+
+	if (!isnan(cost_ns))
+		text_time(cost, (uint64_t)cost_ns);
+	printf("%9s  %-11s %-9s %10" PRIx64 "  ", cost, probe_class_name(p->place.class),
+	       exit_mech_name(p->exit.mech), f->file_offset + p->place.entry_offset);
+	print_name(p->what.dso, f);
+	printf("+0x%x (%s)\n", p->place.entry_offset, base_name(p->what.dso));
+	print_remarks(p);
+}
+
+static size_t count_possible(const struct inspection *in)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < in->plan.n; i++)
+		n += in->plan.data[i]->possible;
+	return n;
+}
+
+static void print_left_out(const struct inspection *in)
+{
+	if (count_possible(in) < in->plan.n || in->selection.left_out.n)
+		printf("\ncannot be traced\n");
+	for (size_t i = 0; i < in->plan.n; i++) {
+		const struct planned *p = in->plan.data[i];
+
+		if (p->possible)
+			continue;
+		printf("  ");
+		print_name(p->what.dso, p->what.function);
+		printf(" (%s): %s\n", base_name(p->what.dso), p->reason);
+	}
+	for (size_t i = 0; i < in->selection.left_out.n; i++) {
+		const struct unselected *u = &in->selection.left_out.data[i];
+		char name[512];
+
+		printf("  %s (%s): %s\n", text_printable(name, sizeof(name), u->name), u->object,
+		       u->reason);
+	}
+}
+
+static void print_heading(const struct inspection *in)
+{
+	const struct dso *program = in->objects.data[0];
+
+	printf("%s and %zu libraries, kernel %u.%u", base_name(program), in->objects.n - 1,
+	       in->kernel_version >> 16, in->kernel_version >> 8 & 255);
+	if (patterns_n(in->patterns))
+		printf(": %zu function%s chosen, %zu can be traced", in->plan.n,
+		       in->plan.n == 1 ? "" : "s", count_possible(in));
+	printf("\n");
+}
+
+static void print_traits(const struct target_traits *t)
+{
+	const struct {
+		bool holds;
+		const char *what;
+	} rows[] = {
+		{ t->unwinds, "throws exceptions or panics" },
+		{ t->cancels, "cancels threads" },
+		{ t->thread_exits, "ends threads with pthread_exit" },
+		{ t->coroutines, "switches coroutines" },
+		{ t->altstack, "handles signals on alternate stacks" },
+		{ t->jvm, "runs a Java machine" },
+	};
+	const char *before = "it may do what return probes do not survive:\n  ";
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!rows[i].holds)
+			continue;
+		printf("%s%s", before, rows[i].what);
+		before = ", ";
+	}
+	if (*before == ',')
+		printf("\n");
+}
+
+static bool any_return(const struct inspection *in)
+{
+	for (size_t i = 0; i < in->plan.n; i++)
+		if (in->plan.data[i]->possible && in->plan.data[i]->exit.mech == EXIT_RETURN)
+			return true;
+	return false;
+}
+
+static void print_notices(const struct inspection *in)
+{
+	if (in->notices.n)
+		printf("\nin the way\n");
+	vec_for_each (&in->notices, char *, notice)
+		printf("  %s\n", *notice);
+	if (any_return(in))
+		printf("\nA function that looks at its own return address sees the kernel's where the exit is\n"
+		       "`return`; no tool can tell which do. Leave such a one out with -F '!name'.\n");
+	if (!patterns_n(in->patterns))
+		printf("\nWithout -F, record chooses functions while the program runs; name some with -F to\n"
+		       "see what tracing them would take.\n");
+}
+
+static void print_text(const struct inspection *in)
+{
+	print_heading(in);
+	print_traits(&in->traits);
+	if (count_possible(in))
+		printf("\n%9s  %-11s %-9s %10s  %s\n", "cost/call", "class", "exit", "offset",
+		       "probe");
+	for (size_t i = 0; i < in->plan.n; i++)
+		if (in->plan.data[i]->possible)
+			print_planned(in, in->plan.data[i]);
+	print_left_out(in);
+	print_notices(in);
+}
+
+/* ---- JSON ---- */
+
+static struct json *json_probe(const struct planned *p)
+{
+	const struct placement *place = &p->place;
+	struct json *o = json_new_object(), *sites = json_new_array();
+
+	json_set_u64(o, "offset", place->entry_offset);
+	json_set_u64(o, "file_offset", p->what.function->file_offset + place->entry_offset);
+	json_set_string(o, "class", probe_class_name(place->class));
+	json_set_string(o, "exit", exit_mech_name(p->exit.mech));
+	json_set_string(o, "exit_reason", p->exit.reason);
+	json_set_bool(o, "moved_past_load", place->moved_past_load);
+	json_set_bool(o, "reenters", place->reenters);
+	json_set_bool(o, "exits_complete", place->ret_sites_complete);
+	json_set_string(o, "exits_reason",
+			place->ret_sites_complete ? NULL : place->ret_sites_reason);
+	for (uint32_t i = 0; i < place->n_ret_sites; i++)
+		json_add_u64(sites, p->what.function->file_offset + (uint64_t)place->ret_sites[i]);
+	json_set_take(o, "exits", sites);
+	return o;
+}
+
+static struct json *json_planned(const struct inspection *in, const struct planned *p)
+{
+	const struct dso_function *f = p->what.function;
+	struct dso_line line = dso_line_at(p->what.dso, f->address);
+	struct json *o = json_new_object();
+	char file_line[4200];
+
+	snprintf(file_line, sizeof(file_line), "%s:%u", line.file, line.line);
+	json_set_string(o, "name", dso_function_name(p->what.dso, f));
+	json_set_string(o, "symbol", f->symbol);
+	json_set_string(o, "object", dso_path(p->what.dso));
+	json_set_string(o, "build_id", dso_build_id(p->what.dso));
+	json_set_string(o, "file_line", *line.file ? file_line : NULL);
+	json_set_string(o, "pattern", p->what.pattern);
+	json_set_string(o, "waits", blocking_kind(f->symbol));
+	json_set_bool(o, "possible", p->possible);
+	json_set_string(o, "reason", p->possible ? NULL : p->reason);
+	if (p->possible)
+		json_set_take(o, "probe", json_probe(p));
+	else
+		json_set_null(o, "probe");
+	json_set_f64(o, "cost_ns", inspection_cost_ns(in, p)); /* NAN is null */
+	return o;
+}
+
+static struct json *json_traits(const struct target_traits *t)
+{
+	struct json *o = json_new_object();
+
+	json_set_bool(o, "unwinds", t->unwinds);
+	json_set_bool(o, "cancels", t->cancels);
+	json_set_bool(o, "thread_exits", t->thread_exits);
+	json_set_bool(o, "coroutines", t->coroutines);
+	json_set_bool(o, "altstack", t->altstack);
+	json_set_bool(o, "go", t->go);
+	json_set_bool(o, "jvm", t->jvm);
+	json_set_bool(o, "seccomp", t->seccomp);
+	return o;
+}
+
+static struct json *json_left_out(const struct selection *s)
+{
+	struct json *all = json_new_array();
+
+	for (size_t i = 0; i < s->left_out.n; i++) {
+		struct json *o = json_new_object();
+
+		json_set_string(o, "name", s->left_out.data[i].name);
+		json_set_string(o, "object", s->left_out.data[i].object);
+		json_set_string(o, "reason", s->left_out.data[i].reason);
+		json_add_take(all, o);
+	}
+	return all;
+}
+
+static void print_tree(struct json *o)
+{
+	struct text out = { 0 };
+
+	json_print(o, &out, true);
+	puts(out.s);
+	text_release(&out);
+	json_free(o);
+}
+
+static void print_json(const struct inspection *in)
+{
+	struct json *o = json_new_object(), *functions = json_new_array(),
+		    *notices = json_new_array();
+	char kernel[32];
+
+	snprintf(kernel, sizeof(kernel), "%u.%u.%u", in->kernel_version >> 16,
+		 in->kernel_version >> 8 & 255, in->kernel_version & 255);
+	json_set_u64(o, "version", 1);
+	json_set_string(o, "program", dso_path(in->objects.data[0]));
+	json_set_u64(o, "libraries", in->objects.n - 1);
+	json_set_string(o, "kernel", kernel);
+	json_set_take(o, "traits", json_traits(&in->traits));
+	for (size_t i = 0; i < in->plan.n; i++)
+		json_add_take(functions, json_planned(in, in->plan.data[i]));
+	json_set_take(o, "functions", functions);
+	json_set_take(o, "left_out", json_left_out(&in->selection));
+	vec_for_each (&in->notices, char *, notice)
+		json_add_string(notices, *notice);
+	json_set_take(o, "notices", notices);
+	print_tree(o);
+}
+
+/* ---- statistics ---- */
+
+struct tally {
+	size_t n, naive_cheap, cheap, nop5, stepped, impossible, exits_known;
+};
+
+static struct tally tally_object(struct dso *dso, unsigned kernel_version)
+{
+	const struct dso_function *functions;
+	size_t n = dso_functions(dso, &functions);
+	struct tally t = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct dso_function *f = &functions[i];
+		struct placement p;
+
+		if (f->ifunc || (i && f->address == f[-1].address) || strstr(f->symbol, ".cold"))
+			continue;
+		placement_of_function(dso, f, 0, kernel_version, &p);
+		t.n++;
+		t.naive_cheap += p.naive_class <= CLASS_EMULATED;
+		t.cheap += p.possible && p.class <= CLASS_EMULATED;
+		t.nop5 += p.possible && p.class == CLASS_NOP5;
+		t.stepped += p.possible && p.class == CLASS_SINGLE_STEP;
+		t.impossible += !p.possible;
+		t.exits_known += p.possible && p.ret_sites_complete;
+	}
+	return t;
+}
+
+static void print_stats_text(const struct inspection *in)
+{
+	printf("%10s %8s %8s %8s %10s %8s  %s\n", "functions", "cheap", "at +0", "stepped",
+	       "impossible", "exits", "object");
+	vec_for_each (&in->objects, struct dso *, dso) {
+		struct tally t = tally_object(*dso, in->kernel_version);
+		double percent = t.n ? 100.0 / (double)t.n : NAN;
+
+		if (t.n)
+			printf("%10zu %7.1f%% %7.1f%% %7.1f%% %9.1f%% %7.1f%%  %s\n", t.n,
+			       percent * (double)t.cheap, percent * (double)t.naive_cheap,
+			       percent * (double)t.stepped, percent * (double)t.impossible,
+			       percent * (double)t.exits_known, base_name(*dso));
+		else
+			printf("%10zu %8s %8s %8s %10s %8s  %s\n", t.n, "n/a", "n/a", "n/a", "n/a",
+			       "n/a", base_name(*dso));
+	}
+	printf("\ncheap: optimised or emulated where the probe is placed; at +0: at the first instruction\n"
+	       "exits: all of them are known, so that probes on them can replace the return probe\n");
+}
+
+static void print_stats_json(const struct inspection *in)
+{
+	struct json *o = json_new_object(), *all = json_new_array();
+
+	vec_for_each (&in->objects, struct dso *, dso) {
+		struct tally t = tally_object(*dso, in->kernel_version);
+		struct json *row = json_new_object();
+
+		json_set_string(row, "object", dso_path(*dso));
+		json_set_u64(row, "functions", t.n);
+		json_set_u64(row, "nop5", t.nop5);
+		json_set_u64(row, "cheap", t.cheap);
+		json_set_u64(row, "cheap_at_0", t.naive_cheap);
+		json_set_u64(row, "single_step", t.stepped);
+		json_set_u64(row, "impossible", t.impossible);
+		json_set_u64(row, "exits_known", t.exits_known);
+		json_add_take(all, row);
+	}
+	json_set_u64(o, "version", 1);
+	json_set_take(o, "objects", all);
+	print_tree(o);
+}
+
+/* ---- the command ---- */
+
+static int usage(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+static int parse_target(const struct check_options *o, char **words, struct inspect_options *io,
+			struct err *err)
+{
+	uint64_t pid;
+
+	if (!o->pid && !*words)
+		return usage(err, "nothing to look at; give a command, or a process with -p PID");
+	if (o->pid && *words)
+		return usage(err, "both a command and -p; give one of them");
+	if (o->stats && o->patterns.n)
+		return usage(err, "--stats is about whole objects; give it without -F");
+	if (!o->pid) {
+		io->argv = words;
+		return 0;
+	}
+	if (text_parse_u64(o->pid, &pid) || !pid || pid > 1u << 30) {
+		err_set(err, -EINVAL, "'%s' is not a process id; give a number: -p 1234", o->pid);
+		err->exit_status = 2;
+		return -EINVAL;
+	}
+	io->pid = (pid_t)pid;
+	return 0;
+}
+
+static void print(const struct check_options *o, const struct inspection *in)
+{
+	if (o->stats)
+		(o->json ? print_stats_json : print_stats_text)(in);
+	else
+		(o->json ? print_json : print_text)(in);
+}
+
+static int run_check(int argc, char **argv, struct err *err)
+{
+	struct check_options o = { 0 };
+	struct inspect_options io = { 0 };
+	struct inspection in = { 0 };
+	int first, ret;
+
+	ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc, argv, &first, err);
+	if (!ret)
+		ret = parse_target(&o, argv + first, &io, err);
+	if (!ret) {
+		io.patterns = o.patterns.data;
+		io.n_patterns = o.patterns.n;
+		io.measure = true;
+		ret = inspect(&in, &io, err);
+		if (!ret)
+			print(&o, &in);
+		inspection_release(&in);
+	}
+	vec_release(&o.patterns);
+	return ret;
+}
+
+const struct command cmd_check = {
+	.name = "check",
+	.summary = "show what would be traced, at which cost, and what stands in the way",
+	.usage = "ispot check [-F PATTERN]... [--stats] [--json] (CMD | -p PID)",
+	.examples = examples,
+	.options = options,
+	.needs = 0,
+	.run = run_check,
+};
