@@ -2,6 +2,7 @@
 /* Writer to file to reader: every record comes back, in time order, whatever the chunking. */
 #include "unit.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,12 +248,101 @@ static void zstd_reads_the_file(void **state)
 	free(command);
 }
 
+/* Threads of their own CPUs, as a recorder with a drain thread per CPU has them. */
+#define THREADS 4
+#define PER_CPU 100000
+
+struct putter {
+	struct trace_writer *w;
+	uint32_t cpu;
+	pthread_t thread;
+};
+
+static void *put_on_cpu(void *arg)
+{
+	const struct putter *p = arg;
+
+	for (uint64_t i = 0; i < PER_CPU; i++)
+		trace_writer_call(p->w, p->cpu, i & 1, i * 10 + p->cpu, p->cpu + 1, 1, 3, i * 8);
+	return NULL;
+}
+
+static void cpus_are_written_by_threads(void **state)
+{
+	struct trace_writer_options o = { .path = path, .n_cpus = THREADS, .chunk_bytes = 3000 };
+	struct putter putters[THREADS];
+	struct trace_reader *reader;
+	struct record r;
+	uint64_t n = 0;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(&putters[0].w, &o, NULL), 0);
+	for (uint32_t cpu = 0; cpu < THREADS; cpu++) {
+		putters[cpu] = (struct putter){ .w = putters[0].w, .cpu = cpu };
+		assert_int_equal(
+			pthread_create(&putters[cpu].thread, NULL, put_on_cpu, &putters[cpu]), 0);
+	}
+	for (uint32_t cpu = 0; cpu < THREADS; cpu++)
+		pthread_join(putters[cpu].thread, NULL);
+	assert_int_equal(trace_writer_records(putters[0].w), THREADS * PER_CPU);
+	assert_int_equal(trace_writer_close(putters[0].w, NULL), 0);
+	assert_int_equal(trace_reader_open(&reader, path, NULL), 0);
+	for (; trace_reader_next(reader, &r); n++)
+		assert_true(r.time_ns == n / THREADS * 10 + n % THREADS && r.cpu == n % THREADS &&
+			    r.sp == n / THREADS * 8);
+	assert_int_equal(n, THREADS * PER_CPU);
+	trace_reader_free(reader);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+/* Every allocation of this program comes through here. */
+void *__libc_malloc(size_t n);
+static _Atomic uint64_t n_allocations;
+void *malloc(size_t n)
+{
+	n_allocations++;
+	return __libc_malloc(n);
+}
+
+/* The record loop runs while memory may be short, and while the target waits for its CPU. */
+static void putting_records_allocates_nothing(void **state)
+{
+	struct trace_writer_options o = { .path = path, .n_cpus = 2 };
+	struct record comm = { .kind = REC_COMM, .cpu = 1, .bytes = "x", .n_bytes = 1 };
+	struct trace_writer *w;
+	uint64_t before;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
+	before = n_allocations;
+	assert_true(before > 0);
+	for (uint64_t i = 0; i < 2000000; i++) {
+		trace_writer_call(w, i & 1, i >> 1 & 1, i * 700 + i % 13, 5, 5, i % 100,
+				  i % 7 * 16);
+		if (i % 100000 == 0) {
+			assert_int_equal(trace_writer_record(w, &comm), 0);
+			assert_int_equal(trace_writer_flush(w, NULL), 0);
+		}
+	}
+	assert_int_equal(n_allocations, before);
+	assert_int_equal(trace_writer_close(w, NULL), 0);
+}
+#else
+static void putting_records_allocates_nothing(void **state)
+{
+	(void)state;
+	skip(); /* the sanitizer's malloc cannot be replaced */
+}
+#endif
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_survive_any_chunking),
 		cmocka_unit_test(order_of_ties_and_steps_back),
 		cmocka_unit_test(zstd_reads_the_file),
+		cmocka_unit_test(cpus_are_written_by_threads),
+		cmocka_unit_test(putting_records_allocates_nothing),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

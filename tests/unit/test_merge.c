@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "unit.h"
+
+#include <stdlib.h>
+
+#include "trace/crc.h"
+#include "trace/merge.h"
+#include "trace/varint.h"
+
+static uint64_t random_u64(void)
+{
+	static uint64_t x = 88172645463325252ull;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x;
+}
+
+/* Against the plain way: look at every stream for the earliest, the lower index on a tie. */
+static uint32_t earliest(const uint64_t *next, uint32_t n, uint32_t but)
+{
+	uint32_t best = UINT32_MAX;
+
+	for (uint32_t i = 0; i < n; i++)
+		if (i != but && next[i] != UINT64_MAX &&
+		    (best == UINT32_MAX || next[i] < next[best]))
+			best = i;
+	return best;
+}
+
+static void check_first(const struct merge *m, const uint64_t *next, uint32_t n)
+{
+	uint32_t first = earliest(next, n, UINT32_MAX), second = earliest(next, n, first);
+	uint64_t limit = merge_limit(m);
+
+	assert_int_equal(m->keys[0].index, first);
+	assert_int_equal(m->keys[0].time_ns, next[first]);
+	if (second == UINT32_MAX)
+		assert_int_equal(limit, UINT64_MAX);
+	else
+		assert_int_equal(limit, next[second] - (first > second));
+}
+
+static void merge_n(uint32_t n)
+{
+	uint64_t next[200], steps = 0;
+	struct merge m;
+
+	merge_init(&m, n);
+	for (uint32_t i = 0; i < n; i++) {
+		next[i] = random_u64() % 50;
+		merge_add(&m, next[i], i);
+	}
+	while (m.n) {
+		uint32_t i = (uint32_t)m.keys[0].index;
+
+		check_first(&m, next, n);
+		if (steps++ > 2000 || random_u64() % 50 == 0) {
+			next[i] = UINT64_MAX;
+			merge_pop(&m);
+			continue;
+		}
+		/* Mostly forward, sometimes back. */
+		next[i] += random_u64() % 8;
+		if (random_u64() % 16 == 0)
+			next[i] /= 2;
+		merge_replace(&m, next[i]);
+	}
+	assert_int_equal(earliest(next, n, UINT32_MAX), UINT32_MAX);
+	merge_release(&m);
+}
+
+static void order_is_that_of_a_search(void **state)
+{
+	(void)state;
+	for (uint32_t n = 1; n < 30; n++)
+		merge_n(n);
+	merge_n(64);
+	merge_n(200);
+}
+
+static void crc_is_zlibs(void **state)
+{
+	(void)state;
+	assert_int_equal(crc32_of("", 0), 0);
+	assert_int_equal(crc32_of("a", 1), 0xe8b7be43u);
+	assert_int_equal(crc32_of("123456789", 9), 0xcbf43926u);
+	assert_int_equal(crc32_of("The quick brown fox jumps over the lazy dog", 43), 0x414fa339u);
+}
+
+static void varints_of_every_length(void **state)
+{
+	uint8_t buf[VARINT_MAX];
+
+	(void)state;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		uint64_t values[] = { 1ull << bit, (1ull << bit) - 1, ~0ull >> bit }, got;
+
+		for (int i = 0; i < 3; i++) {
+			const uint8_t *end = varint_put(buf, values[i]);
+
+			assert_ptr_equal(varint_get(buf, end, &got), end);
+			assert_int_equal(got, values[i]);
+			assert_null(varint_get(buf, end - 1, &got)); /* cut off */
+			assert_int_equal(unzigzag(zigzag((int64_t)values[i])), values[i]);
+		}
+	}
+	assert_int_equal(zigzag(-1), 1);
+	assert_int_equal(zigzag(1), 2);
+	assert_int_equal(zigzag(INT64_MIN), UINT64_MAX);
+}
+
+static void varints_beyond_64_bits(void **state)
+{
+	static const uint8_t eleven[] = { 0x80, 0x80, 0x80, 0x80, 0x80, 0x80,
+					  0x80, 0x80, 0x80, 0x80, 0x00 };
+	static const uint8_t bit_64[] = {
+		0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x02
+	};
+	uint64_t got;
+
+	(void)state;
+	assert_null(varint_get(eleven, eleven + sizeof(eleven), &got));
+	assert_null(varint_get(bit_64, bit_64 + sizeof(bit_64), &got));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(order_is_that_of_a_search),
+		cmocka_unit_test(crc_is_zlibs),
+		cmocka_unit_test(varints_of_every_length),
+		cmocka_unit_test(varints_beyond_64_bits),
+	};
+
+	return unit_run(tests);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "trace/meta.h"
+
+static int read_line(struct meta *meta, const char *line)
+{
+	return meta_read_line(meta, line, strlen(line));
+}
+
+/* One line of each kind with every member; printed from what was read it is the same line. */
+static const char *const lines[] = {
+	"{\"kind\":\"session\",\"version\":1,\"ispot_version\":\"0.1\",\"command\":\"./a 'b c'\","
+	"\"pid\":7,\"start_ns\":10,\"start_unix_ns\":1700000000000000000,\"clock\":\"monotonic\","
+	"\"cycles_per_ns\":2.5,\"cpus\":4,\"hostname\":\"h\",\"kernel\":\"6.18\",\"machine\":\"x86_64\","
+	"\"pmu\":\"none\",\"producer\":\"bpf\",\"period\":3,\"attached\":true,\"options\":\"-c 3\"}",
+	"{\"kind\":\"object\",\"id\":0,\"path\":\"/bin/\xc3\xa4\",\"build_id\":\"00ff\"}",
+	"{\"kind\":\"function\",\"id\":0,\"object\":0,\"set\":2,\"name\":\"f(int)\",\"symbol\":\"_Z1fi\","
+	"\"address\":4096,\"size_bytes\":32,\"probe_offset\":4,\"class\":\"single-step\","
+	"\"exit\":\"ret-sites\",\"file\":\"f.c\",\"line\":12,\"block\":\"marker\",\"blocking\":true,"
+	"\"chosen\":false}",
+	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\","
+	"\"cpu_share\":0.14,\"calls_per_s\":6000000.0,\"cost_share\":0.65}",
+	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"
+	"\"when\":\"after\",\"inner_min_ns\":500,\"inner_p50_ns\":550,\"inner_p99_ns\":1100,"
+	"\"inner_mean_ns\":612.5,\"full_p50_ns\":900.5,\"calls\":20000}",
+	"{\"kind\":\"thread\",\"tid\":8,\"tgid\":7,\"comm\":\"w\",\"seen_ns\":99}",
+	"{\"kind\":\"notice\",\"code\":\"zero-calls\",\"text\":\"no call\"}",
+	"{\"kind\":\"stack\",\"id\":1,\"frames\":[2,0,2]}",
+	"{\"kind\":\"frame\",\"id\":0,\"symbol\":\"main\",\"object\":\"/bin/a\",\"file\":\"a.c\","
+	"\"line\":3,\"offset\":17,\"inlined\":true}",
+	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
+	"\"recorder_cpu_ns\":4,\"exit_status\":-1,\"reason\":\"interrupted\"}",
+};
+
+static void print_all(const struct meta *m, struct text out[10])
+{
+	meta_print_session(&m->session, &out[0]);
+	meta_print_object(&m->objects.data[0], &out[1]);
+	meta_print_function(&m->functions.data[0], &out[2]);
+	meta_print_not_traced(&m->not_traced.data[0], &out[3]);
+	meta_print_calibration(&m->calibrations.data[0], &out[4]);
+	meta_print_thread(&m->threads.data[0], &out[5]);
+	meta_print_notice(&m->notices.data[0], &out[6]);
+	meta_print_stack(&m->stacks.data[1], &out[7]);
+	meta_print_frame(&m->frames.data[0], &out[8]);
+	meta_print_end(&m->end, &out[9]);
+}
+
+static void every_member_goes_both_ways(void **state)
+{
+	struct meta m;
+	struct text out[10] = { 0 };
+
+	(void)state;
+	meta_init(&m);
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(read_line(&m, lines[i]), 0);
+	meta_finish(&m);
+	print_all(&m, out);
+	for (int i = 0; i < 10; i++) {
+		assert_string_equal(out[i].s, lines[i]);
+		text_release(&out[i]);
+	}
+	assert_int_equal(m.skipped_lines, 0);
+	meta_release(&m);
+}
+
+static void what_is_absent_is_unknown(void **state)
+{
+	struct meta m;
+	struct text out = { 0 };
+
+	(void)state;
+	meta_init(&m);
+	assert_int_equal(m.session.pid, META_UNKNOWN);
+	assert_string_equal(m.session.command, "");
+	assert_int_equal(read_line(&m, "{\"kind\":\"session\"}"), 0);
+	assert_int_equal(m.session.pid, META_UNKNOWN);
+	assert_true(isnan(m.session.cycles_per_ns));
+	assert_int_equal(m.session.period, 1);
+	assert_int_equal(read_line(&m, "{\"kind\":\"end\"}"), 0);
+	assert_true(m.end.present);
+	assert_int_equal(m.end.made_records, META_UNKNOWN);
+	meta_print_end(&m.end, &out);
+	assert_string_equal(out.s, "{\"kind\":\"end\",\"exit_status\":-1,\"reason\":\"\"}");
+	text_release(&out);
+	meta_release(&m);
+}
+
+static void later_lines_replace_earlier(void **state)
+{
+	struct meta m;
+
+	(void)state;
+	meta_init(&m);
+	read_line(&m, "{\"kind\":\"function\",\"id\":0,\"symbol\":\"a\"}");
+	read_line(&m, "{\"kind\":\"function\",\"id\":0,\"symbol\":\"b\",\"line\":5}");
+	assert_int_equal(m.functions.n, 1);
+	assert_string_equal(m.functions.data[0].symbol, "b");
+	assert_int_equal(m.functions.data[0].line, 5);
+	meta_release(&m);
+}
+
+/* Ids with a gap: what no line described has strings, but is not a function. */
+static void gaps_are_filled(void **state)
+{
+	struct meta m;
+
+	(void)state;
+	meta_init(&m);
+	read_line(&m, "{\"kind\":\"function\",\"id\":3,\"symbol\":\"d\",\"object\":900}");
+	read_line(&m, "{\"kind\":\"frame\",\"id\":2}");
+	meta_finish(&m);
+	assert_null(meta_function(&m, 1));
+	assert_null(meta_function(&m, 4));
+	assert_null(meta_function(&m, UINT32_MAX));
+	assert_string_equal(meta_function(&m, 3)->name, "");
+	assert_string_equal(meta_object(&m, 900)->path, "");
+	assert_string_equal(m.functions.data[1].name, "");
+	assert_string_equal(m.frames.data[0].symbol, "");
+	meta_release(&m);
+}
+
+static void malformed_lines_are_counted(void **state)
+{
+	static const char *const bad[] = {
+		"",
+		"x",
+		"[]",
+		"7",
+		"{}",
+		"{\"kind\":7}",
+		"{\"kind\":\"later\"}",
+		"{\"kind\":\"function\"}",
+		"{\"kind\":\"function\",\"id\":-1}",
+		"{\"kind\":\"function\",\"id\":\"0\"}",
+		"{\"kind\":\"function\",\"id\":16777216}",
+		"{\"kind\":\"function\",\"id\":70000}",
+		"{\"kind\":\"function\",\"id\":18446744073709551615}",
+		"{\"kind\":\"function\",\"id\":0,\"class\":\"warp\"}",
+		"{\"kind\":\"function\",\"id\":0,\"line\":4294967296}",
+		"{\"kind\":\"stack\",\"id\":1,\"frames\":[99999999]}",
+		"{\"kind\":\"stack\",\"id\":1,\"frames\":[-1]}",
+		"{\"kind\":\"thread\",\"tid\":1,",
+	};
+	const uint32_t n = sizeof(bad) / sizeof(bad[0]);
+	struct meta m;
+
+	(void)state;
+	meta_init(&m);
+	for (uint32_t i = 0; i < n; i++)
+		assert_int_equal(read_line(&m, bad[i]), -EINVAL);
+	assert_int_equal(m.skipped_lines, n);
+	assert_int_equal(m.functions.n, 0);
+	assert_int_equal(m.stacks.n, 0);
+	assert_int_equal(m.threads.n, 0);
+	meta_release(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_member_goes_both_ways),
+		cmocka_unit_test(what_is_absent_is_unknown),
+		cmocka_unit_test(later_lines_replace_earlier),
+		cmocka_unit_test(gaps_are_filled),
+		cmocka_unit_test(malformed_lines_are_counted),
+	};
+
+	return unit_run(tests);
+}
