@@ -1,0 +1,111 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# How ispot's cost grows: functions selected, idle threads, forked processes, threads created,
+# and how long attaching and detaching take.
+
+SCALE_CALLS=${SCALE_CALLS:-220000}
+
+# compare_two LABEL GOAL A B: A and B are names of functions that print ns per call, traced
+compare_two() {
+	local a b
+	: >a.ns && : >b.ns && : >alone.ns
+	for _ in $(seq "$ROUNDS"); do
+		"$MB/call_cost" -n "$SCALE_CALLS" >alone.out && ns_per_call alone.out >>alone.ns
+		"$3" >>a.ns
+		"$4" >>b.ns
+	done
+	a=$(compute "$(median <a.ns) - $(median <alone.ns)" 0f)
+	b=$(compute "$(median <b.ns) - $(median <alone.ns)" 0f)
+	row "$1" "$a -> $b" ns
+	row "$1: ratio" "$(compute "$b / $a")" "" "<=" "$2"
+}
+
+one_function() { ispot_ns -F hot -- "$MB/call_cost" -n "$SCALE_CALLS"; }
+many_functions() { ispot_ns -F hot -F 'many_*' -- "$MB/call_cost" -n "$SCALE_CALLS"; }
+idle_1() { ispot_ns -F hot -- "$MB/call_cost" -n "$SCALE_CALLS" --idle 1; }
+idle_500() { ispot_ns -F hot -- "$MB/call_cost" -n "$SCALE_CALLS" --idle 500; }
+
+# create_ns RECORD-ARGS...: median pthread_create; no arguments: untraced
+create_ns() {
+	if [ $# = 0 ]; then
+		"$MB/call_cost" --creates 500 >create.out
+	else
+		"$ISPOT" record -q -o create.data -F hot "$@" -- "$MB/call_cost" --creates 500 \
+			>create.out 2>create.err
+	fi
+	value ns_per_create create.out
+}
+
+bench_creates() {
+	local alone following without
+	: >c.alone && : >c.following && : >c.without
+	for _ in $(seq "$ROUNDS"); do
+		create_ns >>c.alone
+		create_ns -v >>c.following
+		create_ns --no-inherit >>c.without
+	done
+	alone=$(median <c.alone)
+	following=$(compute "($(median <c.following) - $alone) / 1000" 1f)
+	without=$(compute "($(median <c.without) - $alone) / 1000" 1f)
+	row "pthread_create, untraced" "$(compute "$alone / 1000" 1f)" us
+	row "pthread_create, added while following children" "$following" us "<=" 50
+	# None: what is left is the noise between two medians.
+	row "pthread_create, added with --no-inherit" "$without" us "<=" "$(compute "$alone / 5000" 1f)"
+}
+
+# The function lies in the executable, which only the target and its forks map.
+bench_forks() {
+	local n alone first="" ns
+	alone=$("$MB/call_cost" -n "$SCALE_CALLS" | awk '$1 == "ns_per_call" { print $2 }')
+	for n in 0 10 100 500; do
+		: >forks.ns
+		for _ in $(seq "$ROUNDS"); do
+			ispot_ns -F hot -- "$MB/call_cost" -n "$SCALE_CALLS" --forks $n >>forks.ns
+		done
+		ns=$(compute "$(median <forks.ns) - $alone" 0f)
+		if [ -z "$first" ]; then
+			first=$ns
+			row "beside $n forked processes" "$ns" ns
+		else
+			row "beside $n forked processes, against none" "$(compute "$ns / $first")" "($ns ns)" \
+				"<=" 1.10
+		fi
+	done
+}
+
+# 500 threads, 500 functions: from the command's start to the first armed set, and from the last
+# disarmed one to the command's end.
+bench_attach() {
+	local start end on off
+	: >attach.on && : >attach.off
+	"$MB/call_cost" --idle 500 --seconds 600 >target.out &
+	local target=$!
+	children+=("$target")
+	sleep 1
+	for _ in $(seq "$ROUNDS"); do
+		start=$(monotonic)
+		"$ISPOT" record -q -o attach.data -p "$target" -d 0.3 -F 'many_*' 2>attach.err ||
+			{ echo "# attach: $(head -1 attach.err)" >&2; break; }
+		end=$(monotonic)
+		read -r on off < <("$ISPOT" dump -i attach.data | awk '
+			$4 == "set-on" { on = $1 } $4 == "set-off" { off = $1 }
+			END { print on / 1e9, off / 1e9 }')
+		compute "$on - $start" >>attach.on
+		echo >>attach.on
+		compute "$end - $off" >>attach.off
+		echo >>attach.off
+	done
+	kill "$target"
+	wait "$target" 2>/dev/null
+	row "attach to 500 threads with 500 functions" "$(grep . attach.on | median)" s "<=" 1
+	row "detach from them" "$(grep . attach.off | median)" s "<=" 1
+}
+
+bench_scale() {
+	head_line "How the cost grows (medians of $ROUNDS, in turn)"
+	compare_two "1 -> 500 functions selected" 1.10 one_function many_functions
+	compare_two "1 -> 500 idle threads" 1.10 idle_1 idle_500
+	bench_forks
+	bench_creates
+	bench_attach
+}
