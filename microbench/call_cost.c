@@ -30,15 +30,15 @@ static const struct {
 } functions[] = { { "hot", hot }, { "pthread_mutex_lock", lock_and_unlock } };
 
 /* many_000 to many_499, each called once. */
-#define TEN(EACH, n)                                                                            \
-	EACH(n##0)                                                                              \
-	EACH(n##1) EACH(n##2) EACH(n##3) EACH(n##4) EACH(n##5) EACH(n##6) EACH(n##7) EACH(n##8) \
-		EACH(n##9)
+#define TEN(EACH, n) \
+	EACH(n##0)   \
+	EACH(n##1)   \
+	EACH(n##2) EACH(n##3) EACH(n##4) EACH(n##5) EACH(n##6) EACH(n##7) EACH(n##8) EACH(n##9)
 /* A macro does not expand within itself, hence a second one for the second digit. */
-#define TENS(EACH, n)                                                                           \
-	EACH(n##0)                                                                              \
-	EACH(n##1) EACH(n##2) EACH(n##3) EACH(n##4) EACH(n##5) EACH(n##6) EACH(n##7) EACH(n##8) \
-		EACH(n##9)
+#define TENS(EACH, n) \
+	EACH(n##0)    \
+	EACH(n##1)    \
+	EACH(n##2) EACH(n##3) EACH(n##4) EACH(n##5) EACH(n##6) EACH(n##7) EACH(n##8) EACH(n##9)
 #define FIVE_HUNDRED(EACH_100) EACH_100(0) EACH_100(1) EACH_100(2) EACH_100(3) EACH_100(4)
 #define DEFINE(n)                  \
 	TRACED int many_##n(int x) \

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A small server as people write them: requests arrive at a steady rate, workers take them from
- * a queue, look up a cache, and answer. It does not scale, and for reasons that are known here:
+ * A small server as people write them: requests arrive at a steady rate, workers take them,
+ * look up a cache, and answer. It does not scale, and for reasons that are known here:
  *
  *	cache_get      lock: one global mutex, which cache_evict holds while it makes room
  *	log_write      disk-io: it makes each 8th request durable
  *	merge_stats    cache-sharing: all workers add to counters in one cache line
  *	parse_request  workload: it takes as long as the request is
  *	hash_bytes     noise: the same work each time
- *	queue_pop      idle: it waits for requests to arrive
+ *	next_request   idle: it waits for requests to arrive
  */
 #include <stdatomic.h>
+#include <sys/timerfd.h>
 
 #include "common.h"
 
@@ -35,14 +36,6 @@ static struct {
 } g_cache = { .mu = PTHREAD_MUTEX_INITIALIZER };
 
 static struct {
-	pthread_mutex_t mu;
-	pthread_cond_t filled;
-	struct request *requests;
-	uint64_t put, taken;
-	bool closed;
-} g_queue = { .mu = PTHREAD_MUTEX_INITIALIZER, .filled = PTHREAD_COND_INITIALIZER };
-
-static struct {
 	_Alignas(64) atomic_ulong requests, bytes, hits, hash;
 } g_stats;
 
@@ -54,7 +47,7 @@ static struct truth t_log = { .block = "log_write", .cause = "disk-io" };
 static struct truth t_stats = { .block = "merge_stats" };
 static struct truth t_parse = { .block = "parse_request", .cause = "workload" };
 static struct truth t_hash = { .block = "hash_bytes" };
-static struct truth t_pop = { .block = "queue_pop", .verdict = "idle" };
+static struct truth t_next = { .block = "next_request", .verdict = "idle" };
 
 /* Makes room for a key. The mutex is held all the while, which is this program's mistake. */
 TRACED void cache_evict(uint32_t key, uint64_t evict_ns)
@@ -123,20 +116,17 @@ TRACED void log_write(unsigned thread, const struct request *r)
 	truth_call(&t_log, thread, begin);
 }
 
-TRACED bool queue_pop(unsigned thread, struct request *r)
+/* Waits until a request is there; how many more came meanwhile is in *backlog. */
+TRACED void next_request(struct worker *w, int arrivals, uint64_t *backlog, struct request *r)
 {
 	uint64_t begin = now_ns();
-	bool got;
 
-	pthread_mutex_lock(&g_queue.mu);
-	while (g_queue.taken == g_queue.put && !g_queue.closed)
-		pthread_cond_wait(&g_queue.filled, &g_queue.mu);
-	got = g_queue.taken < g_queue.put;
-	if (got)
-		*r = g_queue.requests[g_queue.taken++];
-	pthread_mutex_unlock(&g_queue.mu);
-	truth_call(&t_pop, thread, begin);
-	return got;
+	if (!*backlog && read(arrivals, backlog, sizeof(*backlog)) != sizeof(*backlog))
+		bench_die("read");
+	--*backlog;
+	r->key = (uint32_t)(next_random(&w->random) % KEYS);
+	r->bytes = (uint32_t)(next_random(&w->random) % REQUEST_BYTES_MAX);
+	truth_call(&t_next, w->index, begin);
 }
 
 TRACED void handle_request(struct worker *w, const struct request *r)
@@ -150,42 +140,37 @@ TRACED void handle_request(struct worker *w, const struct request *r)
 		log_write(w->index, r);
 }
 
-static void serve(struct worker *w)
+/* The world outside: requests for this worker at a steady rate, whether or not it keeps up. */
+static int start_arrivals(const struct bench_options *o)
 {
-	struct request r;
+	uint64_t every_ns = 1000000000u * o->threads / REQUESTS_PER_S;
+	struct timespec every = { .tv_sec = (time_t)(every_ns / 1000000000u),
+				  .tv_nsec = (long)(every_ns % 1000000000u) };
+	struct itimerspec timer = { .it_interval = every, .it_value = every };
+	int fd = timerfd_create(CLOCK_MONOTONIC, 0);
 
-	while (queue_pop(w->index, &r))
-		handle_request(w, &r);
+	if (fd < 0 || timerfd_settime(fd, 0, &timer, NULL))
+		bench_die("timerfd");
+	return fd;
 }
 
-/* The world outside: requests at a steady rate, whether or not the workers keep up. */
-static void *arrive(void *arg)
+static void serve(struct worker *w)
 {
-	const struct bench_options *o = arg;
-	uint64_t start = now_ns(), seed = o->seed * 0x9e3779b97f4a7c15u | 1;
+	int arrivals = start_arrivals(w->options);
+	uint64_t backlog = 0;
 
-	while (g_queue.put < o->iterations) {
-		uint64_t due = (now_ns() - start) * REQUESTS_PER_S / 1000000000u;
+	for (uint64_t i = 0; i < w->calls; i++) {
+		struct request r;
 
-		if (due > o->iterations)
-			due = o->iterations;
-		pthread_mutex_lock(&g_queue.mu);
-		while (g_queue.put < due)
-			g_queue.requests[g_queue.put++] = (struct request){
-				.key = (uint32_t)(next_random(&seed) % KEYS),
-				.bytes = (uint32_t)(next_random(&seed) % REQUEST_BYTES_MAX)
-			};
-		g_queue.closed = g_queue.put == o->iterations;
-		pthread_cond_broadcast(&g_queue.filled);
-		pthread_mutex_unlock(&g_queue.mu);
-		sleep_ns(1000000);
+		next_request(w, arrivals, &backlog, &r);
+		handle_request(w, &r);
 	}
-	return NULL;
+	close(arrivals);
 }
 
 static void print_truth(void)
 {
-	const struct truth *const all[] = { &t_get, &t_log, &t_stats, &t_parse, &t_hash, &t_pop };
+	const struct truth *const all[] = { &t_get, &t_log, &t_stats, &t_parse, &t_hash, &t_next };
 
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
 		truth_print(all[i]);
@@ -202,17 +187,10 @@ int main(int argc, char **argv)
 		.delay_us = 400,
 		.seed = 1
 	};
-	pthread_t arrivals;
 
 	bench_parse(&o, argc, argv);
-	g_queue.requests = calloc(o.iterations, sizeof(*g_queue.requests));
-	if (!g_queue.requests)
-		bench_die("calloc");
 	g_log_fd = own_file(O_WRONLY | O_APPEND);
-	if ((errno = pthread_create(&arrivals, NULL, arrive, &o)))
-		bench_die("pthread_create");
 	workers_run(&o, serve);
-	pthread_join(arrivals, NULL);
 	print_truth();
 	return 0;
 }
