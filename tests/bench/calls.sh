@@ -22,7 +22,7 @@ object_of() {
 
 # perf_ns FUNCTION COMMAND...
 perf_ns() {
-	perf record -q -m 8M -e "$GROUP:$1_entry" -e "$GROUP:$1_exit" -o perf.data -- \
+	perf record -m 8M -e "$GROUP:$1_entry" -e "$GROUP:$1_exit" -o perf.data -- \
 		"${@:2}" >perf.out 2>perf.err
 	ns_per_call perf.out
 }

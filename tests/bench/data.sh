@@ -6,7 +6,7 @@ SATURATE_S=${SATURATE_S:-30}
 
 bench_saturate() {
 	local calls made read lost size
-	"$ISPOT" record -q -o full.data -F hot -- "$MB/call_cost" -t 2 --seconds "$SATURATE_S" \
+	"$ISPOT" record -o full.data -F hot -- "$MB/call_cost" -t 2 --seconds "$SATURATE_S" \
 		>full.out 2>full.err || { echo "# saturate: $(head -1 full.err)" >&2; return; }
 	calls=$(value calls full.out)
 	report_json full.data >full.json
@@ -44,7 +44,7 @@ bench_reading() {
 	read -r us kb < <(report_cost full.data)
 	row "reading and scoring, million records per second" "$(compute "$records / $us")" "" ">=" 10
 	row "  peak memory, $((records / 1000000)) million records" "$((kb / 1024))" MB "<=" 150
-	"$ISPOT" record -q -o small.data -F hot -- "$MB/call_cost" -t 2 --seconds 3 >/dev/null 2>&1
+	"$ISPOT" record -o small.data -F hot -- "$MB/call_cost" -t 2 --seconds 3 >/dev/null 2>&1
 	read -r _ small_kb < <(report_cost small.data)
 	row "  against a recording a tenth as long" "$(compute "$kb / $small_kb")" "" "<=" 1.25
 }

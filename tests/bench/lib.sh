@@ -61,7 +61,7 @@ ns_per_call() { awk '$1 == "ns_per_call" { print $2; exit } $1 == "calls" && NF 
 
 # ispot_ns RECORD-ARGS... -- COMMAND...: ns per call as the command measured it, traced
 ispot_ns() {
-	"$ISPOT" record -q -o ispot.data "$@" >ispot.out 2>ispot.err || {
+	"$ISPOT" record -o ispot.data "$@" >ispot.out 2>ispot.err || {
 		echo "# ispot record $*: $(head -1 ispot.err)" >&2
 		echo nan
 		return

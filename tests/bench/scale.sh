@@ -30,7 +30,7 @@ create_ns() {
 	if [ $# = 0 ]; then
 		"$MB/call_cost" --creates 500 >create.out
 	else
-		"$ISPOT" record -q -o create.data -F hot "$@" -- "$MB/call_cost" --creates 500 \
+		"$ISPOT" record -o create.data -F hot "$@" -- "$MB/call_cost" --creates 500 \
 			>create.out 2>create.err
 	fi
 	value ns_per_create create.out
@@ -84,7 +84,7 @@ bench_attach() {
 	sleep 1
 	for _ in $(seq "$ROUNDS"); do
 		start=$(monotonic)
-		"$ISPOT" record -q -o attach.data -p "$target" -d 0.3 -F 'many_*' 2>attach.err ||
+		"$ISPOT" record -o attach.data -p "$target" -d 0.3 -F 'many_*' 2>attach.err ||
 			{ echo "# attach: $(head -1 attach.err)" >&2; break; }
 		end=$(monotonic)
 		read -r on off < <("$ISPOT" dump -i attach.data | awk '

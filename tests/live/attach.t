@@ -13,7 +13,7 @@ sleep 0.3
 
 failed=0
 for i in $(seq "$ATTACHES"); do
-	"$ISPOT" record -q -o "a$i.data" -p "$spawner" -d 0.2 -F spawned_call 2>"a$i.err" || {
+	"$ISPOT" record -o "a$i.data" -p "$spawner" -d 0.2 -F spawned_call 2>"a$i.err" || {
 		failed=$((failed + 1))
 		diag "a$i.err"
 	}

@@ -36,7 +36,7 @@ if [ -x "$MB/exceptions" ]; then
 fi
 
 echo "from stdin" >input
-"$ISPOT" record -q -o stdin.data -F main -- cat <input >stdin.out 2>stdin.err
+"$ISPOT" record -o stdin.data -F main -- cat <input >stdin.out 2>stdin.err
 cmp -s input stdin.out
 ok $? "stdin and stdout are the target's" || diag stdin.err
 
@@ -51,6 +51,10 @@ is "$status" 125 "ispot's own failure: 125"
 record usage --no-such-option -- "$MB/exact" -n 1
 [ "$status" = 2 ] || [ "$status" = 125 ]
 ok $? "usage: 2 or 125" || diag "got: $status"
+
+record quiet -q -F outer -- "$MB/exact" -n 11
+is "$status" 0 "-q: status"
+is "$(cat quiet.err)" "" "-q: nothing on stderr"
 
 # Ctrl-C goes to the whole foreground group; the recorder outlives the target and writes the file.
 setsid "$ISPOT" record -o interrupted.data -F spawned_call -- \

@@ -107,7 +107,7 @@ needs_probes() {
 	[ -e /proc/sys/kernel/unprivileged_bpf_disabled ] || skip_all "this kernel has no bpf()"
 	[ -e /sys/kernel/btf/vmlinux ] || skip_all "this kernel has no BTF (/sys/kernel/btf/vmlinux)"
 	# Not read from tracefs: it may be mounted by ispot only. Containers may take away what is above.
-	if ! "$ISPOT" record -q -o "$DIR/try.data" -F main -- "$MB/exact" -n 1 >/dev/null 2>"$DIR/try.err"; then
+	if ! "$ISPOT" record -o "$DIR/try.data" -F main -- "$MB/exact" -n 1 >/dev/null 2>"$DIR/try.err"; then
 		grep -Eq 'permitted|EPERM|capabilit' "$DIR/try.err" &&
 			skip_all "this environment forbids probes: $(head -1 "$DIR/try.err")"
 	fi

@@ -12,9 +12,11 @@ if [ -z "$tracefs" ]; then
 	trap 'umount "$tracefs"; cleanup' EXIT
 fi
 
-# A copy of our own: what is on its probes is ours alone.
+# Copies of our own: what is on them is ours alone. A recorder calibrates on itself.
 cp "$MB/spawner" "$DIR/own_spawner"
-ours() { grep -c "own_spawner" "$tracefs/uprobe_events"; }
+cp "$ISPOT" "$DIR/own_ispot"
+ISPOT=$DIR/own_ispot
+ours() { grep -c "own_spawner\|own_ispot" "$tracefs/uprobe_events"; }
 
 someone=ispotlivetest$$/other
 offset=$(nm "$DIR/own_spawner" | awk '$3 == "main" { print $1 }')
@@ -22,7 +24,7 @@ echo "p:$someone $DIR/own_spawner:0x$offset" >>"$tracefs/uprobe_events"
 is "$(ours)" 1 "somebody's own probe is there"
 
 start() {
-	"$ISPOT" record -q -o "$1.data" -F spawned_call -- ./own_spawner --seconds 30 --log "$1.log" \
+	"$ISPOT" record -o "$1.data" -F spawned_call -- ./own_spawner --seconds 30 --log "$1.log" \
 		>"$1.out" 2>"$1.err" &
 	recorder=$!
 	children+=("$recorder")

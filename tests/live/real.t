@@ -100,7 +100,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 	done
 	commands() { redis-cli -p $port info stats | awk -F: '/^total_commands_processed/ { print $2 + 0 }'; }
 	before=$(commands)
-	"$ISPOT" record -q -o redis.data -F processCommand -F call -p $redis -- \
+	"$ISPOT" record -o redis.data -F processCommand -F call -p $redis -- \
 		redis-benchmark -p $port -q -c 4 -n 10007 -t set >redis.out 2>redis.err
 	is $? 0 "redis: status"
 	after=$(commands)
