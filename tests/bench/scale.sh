@@ -73,8 +73,8 @@ bench_forks() {
 	done
 }
 
-# 500 threads, 500 functions: from the command's start to the first armed set, and from the last
-# disarmed one to the command's end.
+# 500 threads, 500 functions: from the command's start until its probes fire, and from the end of
+# the recording to the command's end.
 bench_attach() {
 	local start end on off
 	: >attach.on && : >attach.off
@@ -87,9 +87,9 @@ bench_attach() {
 		"$ISPOT" record -o attach.data -p "$target" -d 0.3 -F 'many_*' 2>attach.err ||
 			{ echo "# attach: $(head -1 attach.err)" >&2; break; }
 		end=$(monotonic)
-		read -r on off < <("$ISPOT" dump -i attach.data | awk '
-			$4 == "set-on" { on = $1 } $4 == "set-off" { off = $1 }
-			END { print on / 1e9, off / 1e9 }')
+		"$ISPOT" dump -i attach.data >attach.dump
+		on=$(awk '$4 == "set-on" { print $1 / 1e9; exit }' attach.dump)
+		off=$(grep -a '"kind": *"end"' attach.dump | jq '.end_ns / 1e9')
 		compute "$on - $start" >>attach.on
 		echo >>attach.on
 		compute "$end - $off" >>attach.off
