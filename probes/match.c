@@ -103,6 +103,18 @@ void pattern_prepare(struct pattern *p)
 		p->token = find_token(p->name);
 }
 
+/* Namespaces that their library means to be invisible. */
+static size_t inline_namespace(const char *s)
+{
+	static const char *const names[] = { "__cxx11::", "__1::", "__ndk1::", "__debug::" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strncmp(s, names[i], strlen(names[i])))
+			return strlen(names[i]);
+	}
+	return 0;
+}
+
 /* "operator<", "operator<<", "operator->", "operator()" … are no brackets. */
 static const char *skip_operator(const char *s)
 {
@@ -124,7 +136,12 @@ char *name_without_templates(const char *bare)
 
 	for (const char *s = bare; *s;) {
 		const char *behind = depth ? s : skip_operator(s);
+		size_t hidden = !depth && s > bare && s[-1] == ':' ? inline_namespace(s) : 0;
 
+		if (hidden) {
+			s += hidden;
+			continue;
+		}
 		if (behind != s) {
 			while (s < behind)
 				*to++ = *s++;
@@ -181,7 +198,7 @@ static bool matches_demangled(const struct pattern *p, struct dso *dso,
 		return true;
 	if (strstr(full, " [clone ") && matches_cut(p, xstrdup(full)))
 		return true;
-	if (!strpbrk(bare, "<["))
+	if (!strpbrk(bare, "<[") && !strstr(bare, "::__"))
 		return false;
 	whole = xstrdup(bare); /* the clone's mark has brackets of its own */
 	cut_clone(whole);

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -20,6 +21,8 @@
 #include "symbol/maps.h"
 
 #define NEAREST 3
+/* A name that contains what was typed and is longer than this beyond it means something else. */
+#define CONTAINING_MORE 12
 
 struct near {
 	struct dso *dso;
@@ -106,7 +109,7 @@ static void find_near(struct nearest *nearest, const struct pattern *p, struct d
 	}
 }
 
-/* Where no name is near: names that contain what was typed, the shortest ones. */
+/* Where no name is near: short names that contain what was typed. */
 static void find_containing(struct nearest *nearest, const struct pattern *p, struct dso *dso)
 {
 	const struct dso_function *all;
@@ -115,14 +118,14 @@ static void find_containing(struct nearest *nearest, const struct pattern *p, st
 	for (size_t i = 0; i < n; i++) {
 		const char *name = dso_function_bare_name(dso, &all[i]);
 
-		if (strcasestr(name, p->name))
+		if (strlen(name) <= strlen(p->name) + CONTAINING_MORE && strcasestr(name, p->name))
 			offer(nearest, dso, name, (unsigned)strlen(name));
 	}
 }
 
 static void add_nearest(struct text *t, const struct pattern *p, struct dso *const *dsos, size_t n)
 {
-	struct nearest nearest = { .limit = (unsigned)strlen(p->name) / 4 + 1 };
+	struct nearest nearest = { .limit = (unsigned)strlen(p->name) / 5 + 1 };
 
 	if (p->kind != PATTERN_NAME)
 		return;
@@ -157,6 +160,13 @@ static bool has_functions(struct dso *dso)
 	return dso_functions(dso, &all) > 0;
 }
 
+static bool is_stripped(struct dso *dso)
+{
+	const char *source = dso_symbol_source(dso);
+
+	return !strcmp(source, "none") || !strcmp(source, ".dynsym");
+}
+
 struct objects { /* that a pattern looks into */
 	VEC(struct dso *)
 };
@@ -177,10 +187,16 @@ static void notice_no_object(const struct pattern *p, struct dso *const *dsos, s
 	const char *near = NULL;
 
 	for (size_t i = 0; i < n; i++) {
-		far = text_distance(p->object, object_base_name(dsos[i]), best);
+		const char *base = object_base_name(dsos[i]);
+		char stem[NAME_MAX + 1];
+
+		snprintf(stem, sizeof(stem), "%.*s", (int)strcspn(base, "."), base);
+		far = distance(p->object, base, best);
+		if (far > best)
+			far = distance(p->object, stem, best);
 		if (far <= best) {
 			best = far;
-			near = object_base_name(dsos[i]);
+			near = base;
 		}
 	}
 	log_notice(
@@ -280,14 +296,16 @@ static int not_found_error(const struct pattern *p, const struct objects *object
 		text_printf(&t, "no function matches '%s'", p->typed);
 	add_where(&t, objects->data, objects->n);
 	add_nearest(&t, p, objects->data, objects->n);
-	if (t.s[t.n - 1] != '?' && !has_functions(objects->data[0]))
+	if (is_stripped(objects->data[0]))
 		text_printf(
 			&t,
-			"; %s has no symbols, install its debug symbols or build it without stripping",
-			object_base_name(objects->data[0]));
+			"%s %s is stripped: %s; install its debug symbols or build it without stripping",
+			t.s[t.n - 1] == '?' ? "" : ";", object_base_name(objects->data[0]),
+			has_functions(objects->data[0])
+				? "only the functions that it exports are known"
+				: "none of its functions has a name");
 	else if (t.s[t.n - 1] != '?')
-		text_printf(&t, "; `ispot check -F '%s*'` lists what there is",
-			    p->kind == PATTERN_NAME && !strchr(p->name, ':') ? "*" : "");
+		text_add(&t, "; `ispot check -F '*'` lists what there is");
 	ret = err_set(err, -ENOENT, "%s", t.s);
 	text_release(&t);
 	return ret;

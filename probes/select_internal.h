@@ -38,7 +38,7 @@ struct hits {
 	VEC(uint32_t)
 };
 void pattern_match(const struct pattern *p, struct dso *dso, struct hits *hits);
-/* "ns::vec<int>::push[abi:cxx11]" -> "ns::vec::push", into a new string. */
+/* "std::__cxx11::list<int>::push[abi:cxx11]" -> "std::list::push", into a new string. */
 char *name_without_templates(const char *bare);
 
 const char *object_base_name(const struct dso *dso);

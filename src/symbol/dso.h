@@ -100,6 +100,8 @@ uint64_t dso_offset_to_address(const struct dso *dso,
 uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);
 
 struct dso_line dso_line_at(struct dso *dso, uint64_t address);
+/* Where the function is defined: its first instruction may be inlined from another file. */
+struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f);
 /* Inlined functions around address, innermost first; returns how many (at most n). */
 size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t n);
 bool dso_only_inlined(struct dso *dso,

@@ -143,27 +143,41 @@ static const char *die_name(struct dso_lines *lines, Dwarf_Die *die)
 	return kept;
 }
 
-static struct dso_line call_line(Dwarf_Die *unit, Dwarf_Die *die)
+/*
+ * A file number's name in the table of the unit that the attribute stands in (an abstract origin
+ * may be in another one). dwarf_decl_file() would do for one of the two, but aborts on damaged
+ * tables.
+ */
+static const char *file_of(Dwarf_Attribute *attr)
 {
-	struct dso_line line = { "", 0 };
-	Dwarf_Word file = 0, number = 0;
-	Dwarf_Attribute attr;
+	Dwarf_Word number;
 	Dwarf_Files *files;
-	const char *name;
+	const char *name = NULL;
+	Dwarf_Die unit;
 	size_t n;
 
-	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attr), &number))
+	if (!dwarf_formudata(attr, &number) &&
+	    dwarf_cu_die(attr->cu, &unit, NULL, NULL, NULL, NULL, NULL, NULL) &&
+	    !dwarf_getsrcfiles(&unit, &files, &n) && number < n)
+		name = dwarf_filesrc(files, number, NULL, NULL);
+	return name ? name : "";
+}
+
+static struct dso_line call_line(Dwarf_Die *die)
+{
+	struct dso_line line = { "", 0 };
+	Dwarf_Word number = 0;
+	Dwarf_Attribute attr;
+
+	if (dwarf_attr(die, DW_AT_call_line, &attr) && !dwarf_formudata(&attr, &number))
 		line.line = (uint32_t)number;
-	if (!dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attr), &file) &&
-	    !dwarf_getsrcfiles(unit, &files, &n) && file < n) {
-		name = dwarf_filesrc(files, file, NULL, NULL);
-		line.file = name ? name : "";
-	}
+	if (dwarf_attr(die, DW_AT_call_file, &attr))
+		line.file = file_of(&attr);
 	return line;
 }
 
-static size_t add_inlines(struct dso_lines *lines, struct unit_range *unit, Dwarf_Die *innermost,
-			  struct dso_inline *chain, size_t room)
+static size_t add_inlines(struct dso_lines *lines, Dwarf_Die *innermost, struct dso_inline *chain,
+			  size_t room)
 {
 	Dwarf_Die *scopes = NULL;
 	int n = dwarf_getscopes_die(innermost, &scopes);
@@ -177,7 +191,7 @@ static size_t add_inlines(struct dso_lines *lines, struct unit_range *unit, Dwar
 		if (tag != DW_TAG_inlined_subroutine)
 			continue;
 		chain[found].name = die_name(lines, &scopes[i]);
-		chain[found++].call = call_line(&unit->unit, &scopes[i]);
+		chain[found++].call = call_line(&scopes[i]);
 	}
 	free(scopes);
 	return found;
@@ -200,12 +214,53 @@ size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chai
 		int tag = dwarf_tag(&scopes[i]);
 
 		if (tag == DW_TAG_inlined_subroutine)
-			found = add_inlines(lines, unit, &scopes[i], chain, room);
+			found = add_inlines(lines, &scopes[i], chain, room);
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
 			break;
 	}
 	free(scopes);
 	return found;
+}
+
+/* The DIE of the function that the code at address was written or inlined into. */
+static bool find_subprogram(struct unit_range *unit, uint64_t address, Dwarf_Die *out)
+{
+	Dwarf_Die *scopes = NULL, *chain = NULL;
+	int n = dwarf_getscopes(&unit->body, address, &scopes), first = 0, tag = 0;
+	bool found = false;
+
+	while (first < n && (tag = dwarf_tag(&scopes[first])) != DW_TAG_subprogram &&
+	       tag != DW_TAG_inlined_subroutine)
+		first++;
+	n = first < n ? dwarf_getscopes_die(&scopes[first], &chain) : 0;
+	for (int i = 0; i < n && !found; i++) {
+		found = dwarf_tag(&chain[i]) == DW_TAG_subprogram;
+		if (found)
+			*out = chain[i];
+	}
+	free(scopes);
+	free(chain);
+	return found;
+}
+
+/* The line table says where the first instruction came from, which may be inlined from elsewhere.
+ */
+struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f)
+{
+	struct dso_lines *lines = get_lines(dso);
+	struct unit_range *unit = find_unit(lines, f->address - lines->bias);
+	struct dso_line line = { "", 0 };
+	Dwarf_Attribute attr;
+	Dwarf_Word number = 0;
+	Dwarf_Die die;
+
+	if (!unit || !find_subprogram(unit, f->address - lines->bias, &die))
+		return dso_line_at(dso, f->address);
+	if (dwarf_attr_integrate(&die, DW_AT_decl_line, &attr) && !dwarf_formudata(&attr, &number))
+		line.line = (uint32_t)number;
+	if (dwarf_attr_integrate(&die, DW_AT_decl_file, &attr))
+		line.file = file_of(&attr);
+	return line.line && *line.file ? line : dso_line_at(dso, f->address);
 }
 
 static enum dso_language language_of(int dwarf_language)

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elf_fixture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "base/err.h"
+#include "symbol/maps.h"
+
+static void own_mappings(void **state)
+{
+	struct mappings maps = { 0 };
+	const struct mapping *here, *libc;
+	struct err err = { 0 };
+	char path[4096];
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(mappings_read(&maps, getpid(), &err), 0);
+	here = mappings_find(&maps, (uint64_t)(uintptr_t)own_mappings);
+	libc = mappings_find(&maps, (uint64_t)(uintptr_t)&setenv);
+	assert_non_null(here);
+	assert_non_null(libc);
+	assert_ptr_not_equal(here, libc);
+	assert_non_null(strstr(libc->path, "libc"));
+	assert_int_equal(stat("/proc/self/exe", &st), 0);
+	assert_int_equal(here->inode, st.st_ino);
+	assert_int_equal(mapping_path(here, getpid(), path, sizeof(path), &err), 0);
+	assert_string_equal(path, here->path);
+	assert_null(mappings_find(&maps, 0));
+	assert_null(mappings_find(&maps, UINT64_MAX));
+	assert_null(mappings_find(&maps, (uint64_t)(uintptr_t)&maps)); /* the stack is no file */
+	mappings_release(&maps);
+	mappings_release(&maps);
+}
+
+static void no_process(void **state)
+{
+	struct mappings maps = { 0 };
+	struct err err = { 0 };
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(0);
+	waitpid(pid, NULL, 0);
+	assert_int_equal(mappings_read(&maps, pid, &err), -ESRCH);
+	assert_non_null(strstr(err.text, "no process"));
+	assert_int_equal(maps.n, 0);
+}
+
+static const struct mapping *program_mapping(struct mappings *maps, pid_t pid)
+{
+	assert_int_equal(mappings_read(maps, pid, NULL), 0);
+	vec_for_each (maps, struct mapping, m) {
+		if (strstr(m->path, fixture_dir))
+			return m;
+	}
+	return NULL;
+}
+
+static pid_t start(const char *path)
+{
+	struct mappings maps = { 0 };
+	pid_t pid = fork();
+
+	if (!pid) {
+		execl(path, path, "100", NULL);
+		_exit(127);
+	}
+	while (!program_mapping(&maps, pid)) /* the test's timeout ends this */
+		usleep(1000);
+	mappings_release(&maps);
+	return pid;
+}
+
+static void with_program(const char *name, const char *change, int expected, const char *part)
+{
+	struct mappings maps = { 0 };
+	struct err err = { 0 };
+	const struct mapping *m;
+	char path[4096], command[512];
+	pid_t pid;
+
+	snprintf(command, sizeof(command), "cp /bin/sleep '%s'", name);
+	fixture_run(command);
+	pid = start(fixture_path(name));
+	if (*change)
+		fixture_run(change);
+	m = program_mapping(&maps, pid);
+	if (m) {
+		assert_int_equal(mapping_path(m, pid, path, sizeof(path), &err), expected);
+		if (expected && !strstr(err.text, part))
+			fail_msg("'%s' not in '%s'", part, err.text);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_non_null(m);
+	mappings_release(&maps);
+}
+
+static void changed_on_disk(void **state)
+{
+	(void)state;
+	with_program("same", "", 0, "");
+	with_program("with blank", "", 0, "");
+	with_program("gone", "rm gone", -ENOENT, "deleted or replaced");
+	with_program("new", "cp /bin/sleep other && mv other new", -ENOENT, "restart it");
+}
+
+static void odd_names(void **state)
+{
+	(void)state;
+	with_program("new\nline", "", 0, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(own_mappings),
+		cmocka_unit_test(no_process),
+		cmocka_unit_test(changed_on_disk),
+		cmocka_unit_test(odd_names),
+	};
+
+	return unit_run(tests);
+}

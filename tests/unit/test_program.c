@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "elf_fixture.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/err.h"
+#include "probes/select.h"
+
+#define MAX_WORDS 16
+
+/* Splits a line at blanks; {...} keeps what it holds together. */
+static int run(const char *line, char **program, int *word, struct err *err)
+{
+	static char copy[512];
+	char *argv[MAX_WORDS + 1] = { 0 }, *s = copy;
+	int n = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	while (*s && n < MAX_WORDS) {
+		char *end = *s == '{' ? strchr(s, '}') : s + strcspn(s, " ");
+
+		argv[n++] = s + (*s == '{');
+		if (*end == '}')
+			*end++ = '\0';
+		s = end;
+		if (*s)
+			*s++ = '\0';
+	}
+	return program_of_command(argv, program, word, err);
+}
+
+static void means(const char *line, const char *program, int word)
+{
+	struct err err = { 0 };
+	char *found = NULL;
+	int at = -2, ret = run(line, &found, &at, &err);
+
+	if (ret)
+		fail_msg("%s: %s", line, err.text);
+	if (strcmp(strrchr(found, '/') + 1, program) != 0 || at != word)
+		fail_msg("%s: means %s, word %d", line, found, at);
+	free(found);
+}
+
+static void wrappers(void **state)
+{
+	(void)state;
+	means("ls", "ls", 0);
+	means("/bin/ls -l", "ls", 0);
+	means("env ls", "ls", 1);
+	means("env", "env", 0);
+	means("env -i A=1 B= ls -l", "ls", 4);
+	means("env -u HOME --chdir /tmp ls", "ls", 5);
+	means("env -S {ls -l}", "env", 0);
+	means("nice ls", "ls", 1);
+	means("nice -n 5 ls", "ls", 3);
+	means("nice -n5 ls", "ls", 2);
+	means("nice -5 ls", "ls", 2);
+	means("nohup nice -5 env A=1 ls", "ls", 5);
+	means("timeout 5 ls", "ls", 2);
+	means("timeout -k 1 --signal=KILL 5 ls", "ls", 5);
+	means("taskset 3 ls", "ls", 2);
+	means("taskset -c 0,1 ls", "ls", 3);
+	means("taskset -p 1", "taskset", 0);
+	means("stdbuf -o L -e0 ls", "ls", 4);
+	means("setarch -R ls", "ls", 2);
+	means("setarch x86_64 -R ls", "ls", 3);
+	means("chrt -f 10 ls", "ls", 3);
+	means("ionice -c 2 -n 0 ls", "ls", 5);
+	means("setsid -f ls", "ls", 2);
+	means("flock /tmp/lock ls", "ls", 2);
+	means("env -- ls", "ls", 2);
+}
+
+static void shells(void **state)
+{
+	(void)state;
+	means("sh -c ls", "ls", -1);
+	means("sh -c {ls -l /tmp}", "ls", -1);
+	means("sh -ec {exec ls -l}", "ls", -1);
+	means("sh -c {A=1 taskset -c 0 'ls' \"-l\"}", "ls", -1);
+	means("env A=1 sh -c ls", "ls", -1);
+	/* more than a simple command: the shell itself is what runs */
+	means("sh -c {cd /tmp && ls}", "sh", 0);
+	means("sh -c {ls; ls}", "sh", 0);
+	means("sh -c {ls | cat}", "sh", 0);
+	means("sh -c {ls >out}", "sh", 0);
+	means("sh -c {$PROGRAM x}", "sh", 0);
+	means("sh -c {ls 'open}", "sh", 0);
+	means("sh -c {:}", "sh", 0);
+	means("sh script", "sh", 0);
+	means("sh", "sh", 0);
+}
+
+static void fails(const char *line, int code, int status, const char *part)
+{
+	struct err err = { 0 };
+	char *found = NULL;
+	int at;
+
+	assert_int_equal(run(line, &found, &at, &err), code);
+	assert_null(found);
+	assert_int_equal(err.exit_status, status);
+	if (!strstr(err.text, part))
+		fail_msg("'%s' not in '%s'", part, err.text);
+}
+
+static void errors(void **state)
+{
+	char line[300];
+
+	(void)state;
+	fails("no-such-command-here", -ENOENT, 127, "command not found");
+	fails("./no-such-file", -ENOENT, 127, "no such file");
+	fails("env no-such-command-here", -ENOENT, 127, "command not found");
+	fails("/tmp", -EACCES, 126, "directory");
+	fixture_write("data", "x");
+	fails(fixture_path("data"), -EACCES, 126, "not executable");
+	snprintf(line, sizeof(line), "env %s", fixture_path("data"));
+	fails(line, -EACCES, 126, "not executable");
+}
+
+static void path_order(void **state)
+{
+	char *old = strdup(getenv("PATH")), path[600];
+
+	(void)state;
+	fixture_write("tool", "x");
+	fixture_run("mkdir -p bin && cp /bin/true bin/tool");
+	/* the first is not executable: exec goes on to the second */
+	snprintf(path, sizeof(path), "%s:%s/bin", fixture_open(), fixture_open());
+	setenv("PATH", path, 1);
+	means("tool", "tool", 0);
+	snprintf(path, sizeof(path), "%s", fixture_open());
+	setenv("PATH", path, 1);
+	fails("tool", -EACCES, 126, "not executable");
+	setenv("PATH", old, 1);
+	free(old);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrappers),
+		cmocka_unit_test(shells),
+		cmocka_unit_test(errors),
+		cmocka_unit_test(path_order),
+	};
+
+	return unit_run(tests);
+}
