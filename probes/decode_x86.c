@@ -46,7 +46,7 @@ void decoder_x86_free(void *decoder)
 /* ---- the kernel's view: prefixes and opcode ---- */
 
 struct raw {
-	bool operand16, lock, segment, vector;
+	bool operand16, lock, segment, vector, repeat;
 	uint8_t rex, map, opcode, modrm; /* map 1: one byte, 2: 0f, 3: 0f 38 and 0f 3a */
 	uint8_t prefixes;
 };
@@ -66,11 +66,13 @@ static bool raw_prefix(struct raw *r, uint8_t byte)
 	case 0x3e:
 		r->segment = true;
 		return true;
+	case 0xf2:
+	case 0xf3:
+		r->repeat = true;
+		return true;
 	case 0x64:
 	case 0x65:
 	case 0x67:
-	case 0xf2:
-	case 0xf3:
 		return true;
 	}
 	return false;
@@ -143,6 +145,14 @@ static bool is_branch_opcode(const struct raw *r)
 			       r->opcode == 0xe9 || r->opcode == 0xeb);
 }
 
+/* rep movs, cmps, stos, lods, scas */
+static bool is_repeated(const struct raw *r)
+{
+	return r->repeat && r->map == 1 &&
+	       ((r->opcode >= 0xa4 && r->opcode <= 0xa7) ||
+		(r->opcode >= 0xaa && r->opcode <= 0xaf));
+}
+
 static const char *raw_refusal(const struct raw *r)
 {
 	if (r->lock)
@@ -159,6 +169,8 @@ static const char *raw_refusal(const struct raw *r)
 			return dangers[i].refusal;
 	if (is_branch_opcode(r) && r->operand16)
 		return "is a 16-bit branch";
+	if (is_repeated(r))
+		return "is repeated, and a probe on it fires each time";
 	/* xchg %rax, %r8 wears the opcode of nop, and the kernel emulates it as one. */
 	if (r->map == 1 && r->opcode == 0x90 && (r->rex & 1))
 		return "would be emulated as a nop";
@@ -357,10 +369,7 @@ static void find_memory(const cs_insn *ci, struct insn *out)
  */
 static bool is_ordered(const cs_insn *ci, const struct raw *r)
 {
-	const uint8_t *prefix = ci->detail->x86.prefix;
-	bool string = prefix[0] == X86_PREFIX_REP || prefix[0] == X86_PREFIX_REPNE;
-
-	if (r->lock || (string && r->map == 1 && r->opcode != 0x90))
+	if (r->lock || is_repeated(r))
 		return true;
 	switch (ci->id) {
 	case X86_INS_XCHG:
