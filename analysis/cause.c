@@ -78,7 +78,11 @@ void causes_find(struct block *b, const struct meta *meta)
 	for (size_t i = 0; i < cause_rules_n; i++) {
 		const struct cause_rule *rule = &cause_rules[i];
 		struct text evidence = { 0 };
-		double ns = rule->take(b, meta, rest[rule->pool], &evidence);
+		double ns;
+
+		if (!(rest[rule->pool] > 0))
+			continue;
+		ns = rule->take(b, meta, rest[rule->pool], &evidence);
 
 		if (ns > rest[rule->pool])
 			ns = rest[rule->pool];

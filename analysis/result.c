@@ -74,6 +74,7 @@ static void pass(struct result *res, struct trace_reader *r)
 		more = trace_reader_next(r, &rec);
 	}
 	calls_end(&res->calls, res->end_ns);
+	sites_end(&res->site_sums);
 }
 
 static double total_off(const struct result *res, double *asleep)
@@ -276,12 +277,15 @@ static void find_notices(struct result *res)
 
 static void start(struct result *res, struct trace_reader *r, const struct result_options *o)
 {
-	struct call_visitor sci;
+	struct call_visitor sci, sites;
 
 	calls_init(&res->calls, res->meta, recording_start(r));
 	sci_init(&res->sci, &res->calls, res->meta);
 	sci = sci_visitor(&res->sci);
 	calls_add_visitor(&res->calls, &sci);
+	sites_init(&res->site_sums, &res->calls);
+	sites = sites_visitor(&res->site_sums);
+	calls_add_visitor(&res->calls, &sites);
 	for (unsigned i = 0; i < 2 && o->visitors[i].call; i++)
 		calls_add_visitor(&res->calls, &o->visitors[i]);
 }
@@ -292,6 +296,7 @@ static void conclude(struct result *res, const struct block_options *o)
 
 	blocks_build(&res->blocks, &res->sci, o);
 	lost = blocks_thread_excess(&res->blocks, &res->sci, o, VERDICT_INTERFERENCE);
+	sites_build(&res->site_sums, o, &res->sites, lost);
 	add_threads(res, lost);
 	split_time(res, lost);
 	free(lost);
@@ -333,6 +338,8 @@ void result_release(struct result *res)
 	vec_release(&res->notices);
 	vec_release(&res->threads);
 	blocks_release(&res->blocks);
+	blocks_release(&res->sites);
+	sites_release(&res->site_sums);
 	if (res->meta)
 		sci_release(&res->sci);
 	calls_release(&res->calls);

@@ -19,6 +19,7 @@
 #include "analysis/block.h"
 #include "analysis/calls.h"
 #include "analysis/sci.h"
+#include "analysis/site.h"
 
 struct err;
 struct trace_reader;
@@ -40,7 +41,9 @@ struct result {
 	const char *damage; /* NULL, or what is wrong with the file */
 	struct calls calls;
 	struct sci sci;
-	struct blocks blocks;
+	struct sites site_sums;
+	struct blocks blocks; /* functions and markers */
+	struct blocks sites;  /* sleeps outside them, by stack */
 	struct {
 		VEC(struct result_thread)
 	} threads;

@@ -256,5 +256,7 @@ int column_compare(const struct column *column, const struct block *a, const str
 		order = strcmp(x.text, y.text);
 	else
 		order = (magnitude(&x) < magnitude(&y)) - (magnitude(&x) > magnitude(&y));
+	if (!order)
+		order = (a->kind > b->kind) - (a->kind < b->kind);
 	return order ? order : (a->id > b->id) - (a->id < b->id);
 }

@@ -130,7 +130,46 @@ static struct json *causes_json(const struct block *b)
 	return j;
 }
 
-static struct json *block_json(const struct block *b)
+static void frame_text(const struct meta *meta, uint32_t id, struct text *out)
+{
+	const struct meta_frame *f = id < meta->frames.n ? &meta->frames.data[id] : NULL;
+	char name[VALUE_SCRATCH];
+
+	if (!f || !f->object) {
+		text_add(out, "?");
+		return;
+	}
+	text_add(out, text_printable(name, sizeof(name), *f->symbol ? f->symbol : f->object));
+	if (f->file && *f->file && f->line)
+		text_printf(out, " (%s:%u)", text_printable(name, sizeof(name), f->file), f->line);
+	else
+		text_printf(out, "+0x%llx", (unsigned long long)f->offset);
+}
+
+/* A site is a stack; of functions no stacks are recorded yet. */
+static struct json *stacks_json(const struct meta *meta, const struct block *b)
+{
+	struct json *stacks = json_new_array();
+	struct json *row, *frames;
+
+	if (b->kind != BLOCK_SITE)
+		return stacks;
+	row = json_new_object();
+	frames = json_new_array();
+	for (uint32_t i = 0; i < meta->stacks.data[b->id].n_frames; i++) {
+		struct text frame = { 0 };
+
+		frame_text(meta, meta->stacks.data[b->id].frames[i], &frame);
+		json_add_string(frames, frame.s);
+		text_release(&frame);
+	}
+	json_set_u64(row, "count", b->calls);
+	json_set_take(row, "frames", frames);
+	json_add_take(stacks, row);
+	return stacks;
+}
+
+static struct json *block_json(const struct meta *meta, const struct block *b)
 {
 	struct json *j = json_new_object();
 	struct json *probe = json_new_object();
@@ -150,7 +189,7 @@ static struct json *block_json(const struct block *b)
 	json_set_take(j, "probe", probe);
 	json_set_take(j, "counters", json_new_object());
 	json_set_take(j, "causes", causes_json(b));
-	json_set_take(j, "stacks", json_new_array());
+	json_set_take(j, "stacks", stacks_json(meta, b));
 	return j;
 }
 
@@ -166,7 +205,7 @@ void report_json(const struct view *v, struct text *out)
 	json_set_take(j, "threads", threads_json(v->result));
 	json_set_take(j, "not_traced", not_traced_json(v->result->meta));
 	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++)
-		json_add_take(blocks, block_json(v->rows[i]));
+		json_add_take(blocks, block_json(v->result->meta, v->rows[i]));
 	json_set_take(j, "blocks", blocks);
 	json_print(j, out, true);
 	text_add(out, "\n");

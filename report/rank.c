@@ -18,10 +18,13 @@ static int compare(const void *pa, const void *pb, void *ctx)
 
 void view_rank(struct view *v)
 {
-	v->n_rows = v->blocks->n;
-	v->rows = xcalloc(v->n_rows + 1, sizeof(*v->rows));
-	for (size_t i = 0; i < v->n_rows; i++)
-		v->rows[i] = &v->blocks->data[i];
+	const struct blocks *sites = &v->result->sites;
+
+	v->rows = xcalloc(v->blocks->n + sites->n + 1, sizeof(*v->rows));
+	vec_for_each (v->blocks, const struct block, b)
+		v->rows[v->n_rows++] = b;
+	for (size_t i = 0; i < sites->n && !v->by_thread; i++)
+		v->rows[v->n_rows++] = &sites->data[i];
 	qsort_r(v->rows, v->n_rows, sizeof(*v->rows), compare, v);
 }
 

@@ -170,7 +170,7 @@ static void what_next(const struct view *v, struct text *out)
 	size_t width;
 
 	for (size_t i = 0; i < v->n_rows && !worst; i++)
-		if (v->rows[i]->verdict == VERDICT_INTERFERENCE)
+		if (v->rows[i]->verdict == VERDICT_INTERFERENCE && v->rows[i]->function)
 			worst = v->rows[i];
 	if (!worst)
 		return;

@@ -20,7 +20,7 @@ struct view {
 	const struct result *result;
 	const char *file;	   /* of the trace, as given */
 	struct blocks *blocks;	   /* what is ranked: functions or threads */
-	const struct block **rows; /* them in order, n_rows */
+	const struct block **rows; /* them in order, sites among functions */
 	size_t n_rows;
 	bool by_thread;
 	const struct column *sort; /* NULL: by verdict and lost time */

@@ -140,7 +140,7 @@ static void place(const struct block *b, char *buf, size_t n)
 	char name[128], file[128];
 
 	text_printable(name, sizeof(name), b->name);
-	if (b->function->file && *b->function->file && b->function->line)
+	if (b->function && b->function->file && *b->function->file && b->function->line)
 		snprintf(buf, n, "%s (%s:%u)", name,
 			 text_printable(file, sizeof(file), b->function->file), b->function->line);
 	else
@@ -168,7 +168,8 @@ static const struct block *main_caller(const struct result *res, const struct bl
 /* What the records show of the block that loses most, in words that claim no more. */
 static void worst_block(const struct result *res, const struct block *b, struct text *out)
 {
-	const struct block *caller = main_caller(res, b);
+	const struct block *caller = b->function ? main_caller(res, b) : NULL;
+	const char *unit = b->function ? "call" : "sleep";
 	char where[640], min[TEXT_NUMBER], p50[TEXT_NUMBER];
 	unsigned pool = largest_own_pool(b);
 	double own = 0;
@@ -187,7 +188,10 @@ static void worst_block(const struct result *res, const struct block *b, struct 
 		text_printf(out, "Threads wait for a CPU in %s: ", where);
 		break;
 	case POOL_BLOCKED:
-		text_printf(out, "Threads block in %s: ", where);
+		text_printf(out,
+			    b->function ? "Threads block in %s: "
+					: "Threads block outside every traced block, in %s: ",
+			    where);
 		break;
 	case POOL_IDLE:
 		text_printf(out, "Threads wait in %s for what comes from outside: ", where);
@@ -196,8 +200,8 @@ static void worst_block(const struct result *res, const struct block *b, struct 
 		text_printf(out, "%s takes longer than it can: ", where);
 		break;
 	}
-	text_printf(out, "its median call takes %s, its fastest %s", p50, min);
-	if (own > 0 && b->off_known)
+	text_printf(out, "its median %s takes %s, its fastest %s", unit, p50, min);
+	if (own > 0 && b->off_known && b->function)
 		text_printf(out, ", and %.0f %% of what it loses itself is time %s",
 			    100 * b->pools[pool] / own,
 			    pool == POOL_PREEMPTED ? "runnable without a CPU"
@@ -206,14 +210,21 @@ static void worst_block(const struct result *res, const struct block *b, struct 
 	text_add(out, ".");
 }
 
+static const struct block *worse(const struct block *worst, const struct block *b)
+{
+	if (b->verdict != VERDICT_INTERFERENCE || !(b->lost_threads > 0))
+		return worst;
+	return !worst || b->lost_threads > worst->lost_threads ? b : worst;
+}
+
 static const struct block *most_lost(const struct view *v)
 {
 	const struct block *worst = NULL;
 
 	vec_for_each (&v->result->blocks, const struct block, b)
-		if (b->verdict == VERDICT_INTERFERENCE && b->lost_threads > 0 &&
-		    (!worst || b->lost_threads > worst->lost_threads))
-			worst = b;
+		worst = worse(worst, b);
+	vec_for_each (&v->result->sites, const struct block, b)
+		worst = worse(worst, b);
 	return worst;
 }
 
