@@ -148,7 +148,7 @@ static int dump_records(const struct dump_options *o, struct trace_reader *reade
 	size_t n;
 	int ret = 0;
 
-	text_add(out, "# time-ns cpu tid/tgid kind …\n");
+	text_add(out, FIXTURE_RECORDED_ORDER ": time-ns cpu tid/tgid kind …\n");
 	while (!ret && (n = trace_reader_batch(reader, &records))) {
 		for (size_t i = 0; i < n; i++)
 			if (is_wanted(o, &records[i], start_ns))

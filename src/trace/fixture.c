@@ -36,6 +36,7 @@ struct fixture {
 	} ids; /* by name: function id or AMBIGUOUS */
 	uint32_t next_id;
 	bool has_session, has_end;
+	bool in_recorded_order;
 };
 
 static void fixture_release(struct fixture *x)
@@ -78,6 +79,9 @@ static int add_line(struct fixture *x, char *line, size_t number, struct err *er
 
 	line[strcspn(line, "\r\n")] = 0;
 	line += strspn(line, " \t");
+	if (*line == '#')
+		x->in_recorded_order |=
+			!strncmp(line, FIXTURE_RECORDED_ORDER, strlen(FIXTURE_RECORDED_ORDER));
 	if (!*line || *line == '#')
 		return 0;
 	if (*line == '{')
@@ -298,7 +302,7 @@ static void put_end(struct fixture *x, struct trace_writer *w)
 	if (x->has_end)
 		return;
 	vec_for_each (&x->records, struct fixture_record, f) {
-		e.end_ns = f->r.time_ns;
+		e.end_ns = f->r.time_ns > e.end_ns ? f->r.time_ns : e.end_ns;
 		e.made_records += f->r.kind <= REC_EXIT;
 		e.lost_records += f->r.kind == REC_LOST ? f->r.values[0] : 0;
 	}
@@ -348,7 +352,8 @@ int fixture_write(FILE *in, const char *path, struct err *err)
 		ret = bind_records(&x, err);
 	}
 	if (!ret) {
-		vec_sort(&x.records, by_time_and_line);
+		if (!x.in_recorded_order)
+			vec_sort(&x.records, by_time_and_line);
 		ret = make_stack_pointers(&x, err);
 	}
 	if (!ret)

@@ -4,7 +4,7 @@
  * One record a line, `#` comments, meta lines start with `{`:
  *
  *	{"kind":"function","id":0,"name":"f","symbol":"f",…}
- *	# time-ns cpu tid/tgid kind …
+ *	# in recorded order: time-ns cpu tid/tgid kind …
  *	1000 0 100/100 entry f sp=0x7ffc10
  *	2500 0 100/100 exit f sp=0x7ffc10
  *	3000 0 100/100 switch-out sleeping next=0/0
@@ -20,6 +20,8 @@
 
 #include <stddef.h>
 #include <stdio.h>
+
+#define FIXTURE_RECORDED_ORDER "# in recorded order"
 
 struct err;
 struct meta;

@@ -30,13 +30,14 @@ static bool is_control(uint32_t code)
 /* In quotes; what is not a printable UTF-8 character becomes \xNN. */
 static void print_quoted(const char *s, size_t n, struct text *out)
 {
-	char *copy = xstrndup(s, n); /* ends before a NUL: the rest is printed as escapes below */
-	size_t printable = strlen(copy);
+	char *copy = xmalloc(n + 1); /* with a NUL behind it: text_utf8() stops there */
 
+	memcpy(copy, s, n);
+	copy[n] = 0;
 	text_add(out, "\"");
 	for (size_t i = 0; i < n;) {
 		uint32_t code;
-		size_t length = i < printable ? text_utf8(copy + i, &code) : 0;
+		size_t length = text_utf8(copy + i, &code);
 
 		if (length == 0 || is_control(code)) {
 			for (size_t end = i + (length ? length : 1); i < end; i++)
