@@ -248,7 +248,7 @@ static bool raises_in_cxx(const struct exit_facts *f)
 static bool cancellation_passes(const struct exit_facts *f)
 {
 	return f->traits->cancels && !f->place->leaf &&
-	       !(in_libc(f) && is_one_of(f->symbol, never_cancelled));
+	       !(in_libc(f) && is_one_of(f->symbol + strspn(f->symbol, "_"), never_cancelled));
 }
 
 static bool thread_exit_passes(const struct exit_facts *f)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* What a target program is known to do, and the facts of one function, from ELF objects. */
 #include <ctype.h>
+#include <fnmatch.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -26,6 +27,7 @@ static const struct trait_row trait_rows[] = {
 	TRAIT("_Unwind_RaiseException", unwinds),
 	TRAIT("_Unwind_Resume", unwinds),
 	TRAIT("_Unwind_ForcedUnwind", unwinds),
+	TRAIT("rust_eh_personality", unwinds),
 	TRAIT("pthread_cancel", cancels),
 	TRAIT("thrd_exit", thread_exits),
 	TRAIT("pthread_exit", thread_exits),
@@ -47,7 +49,7 @@ static const struct trait_row trait_rows[] = {
 	TRAIT("JLI_Launch", jvm),
 };
 
-/* Imports that say nothing about the program. object up to its first ".so"; name NULL: all of them.
+/* Imports that say nothing about the program. object is a stem or a glob; name NULL: all of them.
  */
 static const struct {
 	const char *object, *name;
@@ -69,6 +71,9 @@ static const struct {
 	{ "libcrypto", "setcontext" },
 	{ "libcrypto", "swapcontext" },
 	{ "libssl", "ASYNC_start_job" },
+	/* faulthandler: the stack of a handler that ends the process. */
+	{ "python[23]*", "sigaltstack" },
+	{ "libpython[23]*", "sigaltstack" },
 };
 
 bool exit_object_is(const char *object, const char *stem)
@@ -84,7 +89,8 @@ bool exit_object_is(const char *object, const char *stem)
 static bool is_silent(const char *object, const char *name)
 {
 	for (size_t i = 0; i < N_OF(silent_imports); i++)
-		if (exit_object_is(object, silent_imports[i].object) &&
+		if ((exit_object_is(object, silent_imports[i].object) ||
+		     !fnmatch(silent_imports[i].object, object, 0)) &&
 		    (!silent_imports[i].name || !strcmp(silent_imports[i].name, name)))
 			return true;
 	return false;
@@ -106,14 +112,18 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* What is linked in shows as a symbol instead of an import; in a library it may be unused. */
+/*
+ * What is linked in shows as a symbol instead of an import; in a library it may be unused. Every
+ * static program has an unwinder (libc's pthread_cancel wants one), so that says nothing.
+ */
 static void add_defined(struct target_traits *traits, struct dso *dso)
 {
 	const struct dso_function *functions;
 	size_t n = dso_functions(dso, &functions);
 
 	for (size_t i = 0; i < n; i++)
-		target_traits_import(traits, base_name(dso_path(dso)), functions[i].symbol);
+		if (strncmp(functions[i].symbol, "_Unwind_", 8) != 0)
+			target_traits_import(traits, base_name(dso_path(dso)), functions[i].symbol);
 }
 
 void target_traits_add(struct target_traits *traits, struct dso *dso, bool executable)

@@ -115,6 +115,7 @@ static const struct row rows[] = {
 	{ "getaddrinfo", "libc.so.6", CANCELS, SITES("cancelled") },
 	{ "pthread_mutex_lock", "libc.so.6", CANCELS, RETURN },
 	{ "malloc", "libc.so.6", CANCELS, RETURN },
+	{ "__pthread_mutex_lock", "libc.so.6", CANCELS, RETURN },
 	{ "malloc", "libfast.so", CANCELS, SITES("cancelled") },
 	{ "work", "app", CANCELS, SITES("cancelled") },
 	{ "work", "app", CANCELS, RETURN, .place = &leaf },
@@ -191,6 +192,10 @@ static const struct import imports[] = {
 	{ "java", "JLI_Launch", { .jvm = true } },
 	{ "app", "pthread_create", { 0 } },
 	{ "app", "_setjmp", { 0 } },
+	{ "python3.11", "sigaltstack", { 0 } },
+	{ "libpython3.11.so.1.0", "sigaltstack", { 0 } },
+	{ "python-daemon", "sigaltstack", { .altstack = true } },
+	{ "app", "rust_eh_personality", { .unwinds = true } },
 };
 
 static void every_import_tells(void **state)
