@@ -31,7 +31,7 @@ demo:
 demo-run: ispot build/microbench/contended
 	@mkdir -p build/demo
 	$(SUDO) ./ispot record -o build/demo/ispot.data build/microbench/contended
-	$(SUDO) ./ispot report -i build/demo/ispot.data | cat
+	ISPOT_PAGER=cat ./ispot report -i build/demo/ispot.data
 
 test:
 	@.make/deps install
