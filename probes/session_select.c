@@ -134,7 +134,7 @@ int session_select(struct session *s, struct err *err)
 {
 	size_t n_executables = 1, n;
 	struct dso **dsos;
-	int ret;
+	int ret = 0;
 
 	if (!s->options.n_pids) {
 		ret = objects_of_command(s, err);

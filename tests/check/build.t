@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What make says where packages are missing, and what it leaves behind.
+. "$(dirname "$0")/lib.sh"
+
+# A pkg-config that knows everything but libzstd.
+mkdir -p "$planted/bin" "$planted/none"
+cat >"$planted/bin/pkg-config" <<'EOS'
+#!/bin/sh
+case " $* " in *" libzstd "*) exit 1 ;; esac
+PATH=${PATH#*:} exec pkg-config "$@"
+EOS
+chmod +x "$planted/bin/pkg-config"
+
+unset MAKEFLAGS MAKELEVEL MFLAGS
+export -n B
+
+lacking() { PATH=$planted/bin:$PATH make B="$planted/build" 2>&1; }
+
+one_line() { # one_line GLOB COMMAND...: fails and prints just one line that matches
+	local out
+	# shellcheck disable=SC2053 # a glob
+	if out=$("${@:2}" 2>&1) || [[ $out == *$'\n'* || $out != $1 ]]; then
+		printf '# %s\n' "${out//$'\n'/$'\n# '}"
+		return 1
+	fi
+}
+
+ok "a missing library is one line that names it and make deps" \
+	one_line '*missing: libzstd-dev; run: make deps*' lacking
+
+# Without apt: only what .make/deps itself needs is in PATH.
+for c in bash sed paste cat id dirname; do ln -s "$(command -v $c)" "$planted/none/$c"; done
+no_apt() { PATH=$planted/none "$top/.make/deps" install build; }
+ok "without apt-get one line says what to install" \
+	one_line 'missing: gcc * and there is no apt-get; *' no_apt
+
+# Another user without sudo, in a PATH with apt-get but without the packages.
+printf '#!/bin/sh\nexit 1\n' >"$planted/none/apt-get"
+printf '#!/bin/sh\necho 1000\n' >"$planted/id"
+chmod +x "$planted/none/apt-get" "$planted/id"
+mv -f "$planted/id" "$planted/none/id"
+no_root() { PATH=$planted/none "$top/.make/deps" install build </dev/null; }
+ok "without root one line has the command" \
+	one_line 'missing: * as root run: apt-get update && apt-get install *libzstd-dev*' no_root
+
+ignored() { [ "$(git -c safe.directory="*" check-ignore build/x ispot ispot.data ispot.data.old | wc -l)" = 4 ]; }
+not_ignored() { ! git -c safe.directory='*' check-ignore -q src/x.c; }
+if git -c safe.directory='*' rev-parse 2>/dev/null; then
+	ok "what make makes is ignored by git" ignored
+	ok "sources are not" not_ignored
+else
+	skip "what make makes is ignored by git" "not a git repository"
+fi
+
+installs() {
+	make -s install DESTDIR="$planted/root" PREFIX=/usr >/dev/null 2>&1
+	"$planted/root/usr/bin/ispot" --version
+	for f in man/*.[1-8]; do
+		[ -s "$planted/root/usr/share/man/man${f##*.}/${f#man/}" ] || echo "$f is missing"
+	done
+	[ -s "$planted/root/usr/share/bash-completion/completions/ispot" ] || echo "no completion"
+}
+ok "make install puts program, pages and completion into place" \
+	test "$(installs)" = "$("$ISPOT" --version)"
