@@ -57,8 +57,9 @@ const char *verdict_name(enum verdict verdict);
 
 #define SCI_HIGH     0.2 /* the paper's threshold for a real problem */
 #define SCI_LOW	     0.05
-#define CALLS_MIN    100 /* fewer timed calls: their fastest may still be a slow one */
-#define FLOOR_FACTOR 2	 /* under so many floors a score is noise */
+#define SCI_SMALL    0.01 /* less is not worth a line of the first screen */
+#define CALLS_MIN    100  /* fewer timed calls: their fastest may still be a slow one */
+#define FLOOR_FACTOR 2	  /* under so many floors a score is noise */
 
 struct block {
 	enum block_kind kind;

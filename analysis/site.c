@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/site.h"
 #include "base/text.h"
 #include "trace/meta.h"
 #include "trace/record.h"
-
-#define NAMED_FRAMES 3 /* frames of a stack that make its name */
 
 void sites_init(struct sites *s, const struct calls *calls)
 {
@@ -21,20 +20,72 @@ void sites_release(struct sites *s)
 	vec_release(&s->all);
 	vec_release(&s->cells);
 	vec_release(&s->asleep);
-	map_release(&s->by_stack);
+	vec_release(&s->stacks);
+	map_release(&s->stack_of);
+	map_release(&s->by_frames);
 	map_release(&s->cell_of);
-	arena_release(&s->arena);
+	strtab_release(&s->names);
 }
 
-static uint32_t site_of(struct sites *s, uint32_t stack)
+/* "pthread_cond_wait in queue_pop in worker" */
+static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
 {
-	uint32_t i = map_get(&s->by_stack, stack);
+	const struct meta_stack *stack = &meta->stacks.data[id];
 
-	if (i == MAP_NONE) {
-		i = (uint32_t)s->all.n;
-		map_put(&s->by_stack, stack, i);
-		*vec_add(&s->all) = (struct site){ .stack = stack };
+	for (uint32_t i = 0; i < stack->n_frames && i < SITE_FRAMES; i++) {
+		uint32_t frame = stack->frames[i];
+		const struct meta_frame *f =
+			frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
+
+		text_add(name, i ? " in " : "");
+		text_add(name, f && f->symbol && *f->symbol ? f->symbol : "?");
 	}
+}
+
+static bool same_frames(const struct meta *meta, uint32_t a, uint32_t b)
+{
+	const struct meta_stack *x = &meta->stacks.data[a], *y = &meta->stacks.data[b];
+
+	return x->n_frames == y->n_frames &&
+	       !memcmp(x->frames, y->frames, x->n_frames * sizeof(*x->frames));
+}
+
+/* Stacks may differ in addresses that have no frame; they are the same to a reader. */
+static uint32_t twin_of(struct sites *s, uint32_t id, uint64_t hash)
+{
+	uint32_t i = map_get(&s->by_frames, hash);
+
+	if (i == MAP_NONE || !same_frames(s->calls->threads.meta, s->stacks.data[i].stack, id))
+		return MAP_NONE;
+	return i;
+}
+
+static uint32_t stack_of(struct sites *s, uint32_t id)
+{
+	const struct meta_stack *m = &s->calls->threads.meta->stacks.data[id];
+	uint32_t i = map_get(&s->stack_of, id);
+	struct text name = { 0 };
+	struct site_stack *stack;
+	uint64_t hash;
+
+	if (i != MAP_NONE)
+		return i;
+	hash = hash_bytes(m->frames, m->n_frames * sizeof(*m->frames));
+	i = twin_of(s, id, hash);
+	if (i != MAP_NONE) {
+		map_put(&s->stack_of, id, i);
+		return i;
+	}
+	name_stack(s->calls->threads.meta, id, &name);
+	i = (uint32_t)s->stacks.n;
+	map_put(&s->stack_of, id, i);
+	map_put(&s->by_frames, hash, i);
+	stack = vec_add(&s->stacks);
+	stack->stack = id;
+	stack->site = strtab_add(&s->names, name.s);
+	if (stack->site == s->all.n)
+		(void)vec_add(&s->all);
+	text_release(&name);
 	return i;
 }
 
@@ -62,7 +113,7 @@ static void fall_asleep(struct sites *s, const struct thread *t)
 {
 	struct site_sleep *sleep = sleep_of(s, t);
 
-	*sleep = (struct site_sleep){ .site = MAP_NONE, .off = t->off };
+	*sleep = (struct site_sleep){ .stack = MAP_NONE, .off = t->off };
 	sleep->on = !t->n_open && (t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED);
 }
 
@@ -72,21 +123,24 @@ static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
 	struct site_sleep *sleep = sleep_of(s, t);
 
 	if (sleep->on && stack < meta->stacks.n && meta->stacks.data[stack].n_frames)
-		sleep->site = site_of(s, (uint32_t)stack);
+		sleep->stack = stack_of(s, (uint32_t)stack);
 }
 
 static void wake(struct sites *s, const struct thread *t, bool ended)
 {
 	struct site_sleep *sleep = sleep_of(s, t);
+	struct site_stack *stack;
 	struct site_cell *cell;
 	struct site *site;
 	uint64_t blocked, idle;
 
-	if (!sleep->on || sleep->site == MAP_NONE)
+	if (!sleep->on || sleep->stack == MAP_NONE)
 		return;
 	sleep->on = false;
-	site = &s->all.data[sleep->site];
-	cell = cell_of(s, sleep->site, t->index);
+	stack = &s->stacks.data[sleep->stack];
+	stack->sleeps++;
+	site = &s->all.data[stack->site];
+	cell = cell_of(s, stack->site, t->index);
 	blocked = t->off.blocked_ns - sleep->off.blocked_ns;
 	idle = t->off.idle_ns - sleep->off.idle_ns;
 	site->blocked_ns += blocked;
@@ -149,26 +203,6 @@ void sites_end(struct sites *s)
 {
 	for (size_t i = 0; i < s->asleep.n; i++)
 		wake(s, s->calls->threads.all.data[i], false);
-}
-
-/* "pthread_cond_wait in queue_pop in worker" */
-static const char *name_of(struct sites *s, const struct site *site)
-{
-	const struct meta *meta = s->calls->threads.meta;
-	const struct meta_stack *stack = &meta->stacks.data[site->stack];
-	struct text name = { 0 };
-	const char *kept;
-
-	for (uint32_t i = 0; i < stack->n_frames && i < NAMED_FRAMES; i++) {
-		uint32_t id = stack->frames[i];
-		const struct meta_frame *f = id < meta->frames.n ? &meta->frames.data[id] : NULL;
-
-		text_add(&name, i ? " in " : "");
-		text_add(&name, f && f->symbol && *f->symbol ? f->symbol : "?");
-	}
-	kept = arena_strdup(&s->arena, name.s ? name.s : "?");
-	text_release(&name);
-	return kept;
 }
 
 static void copy_sums(struct block *b, const struct site *site)
@@ -249,8 +283,8 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 		struct block *b = vec_add(blocks);
 
 		b->kind = BLOCK_SITE;
-		b->id = s->all.data[i].stack;
-		b->name = name_of(s, &s->all.data[i]);
+		b->id = (uint32_t)i;
+		b->name = strtab_get(&s->names, (uint32_t)i);
 		b->sci_worst_thread = NAN;
 		copy_sums(b, &s->all.data[i]);
 	}

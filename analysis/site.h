@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Time asleep or blocked outside every traced call, by the stack that the thread went to sleep
- * with: what the traced functions do not cover. A visitor; each stack becomes a block of kind
- * `site` whose "calls" are its sleeps, measured from leaving the CPU to the wakeup where that is
- * known, else to being back on it. No probe takes part, so its floor is 0.
+ * with: what the traced functions do not cover. A visitor; stacks whose innermost SITE_FRAMES
+ * functions are the same become a block of kind `site` whose "calls" are its sleeps, measured from
+ * leaving the CPU to the wakeup where that is known, else to being back on it. No probe takes part,
+ * so its floor is 0.
  */
 #ifndef ISPOT_ANALYSIS_SITE_H
 #define ISPOT_ANALYSIS_SITE_H
@@ -17,7 +18,12 @@
 
 struct sites {
 	const struct calls *calls;
-	struct map by_stack; /* stack id -> index */
+	struct {
+		VEC(struct site_stack)
+	} stacks;
+	struct map stack_of;  /* stack id -> index of stacks */
+	struct map by_frames; /* hash of a stack's frames -> index of stacks */
+	struct strtab names;  /* its numbers are indices of all */
 	struct {
 		VEC(struct site)
 	} all;
@@ -27,12 +33,17 @@ struct sites {
 	} cells;
 	struct {
 		VEC(struct site_sleep)
-	} asleep;	    /* [thread index] */
-	struct arena arena; /* names of the blocks */
+	} asleep; /* [thread index] */
+};
+
+#define SITE_FRAMES 3
+
+struct site_stack {
+	uint32_t stack, site;
+	uint64_t sleeps;
 };
 
 struct site {
-	uint32_t stack;
 	struct hist sleeps;
 	uint64_t blocked_ns, idle_ns, open;
 };
@@ -44,7 +55,7 @@ struct site_cell {
 
 struct site_sleep {
 	bool on;
-	uint32_t site; /* MAP_NONE: its stack is not known */
+	uint32_t stack; /* index of stacks; MAP_NONE: not known */
 	struct offcpu off;
 };
 

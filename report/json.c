@@ -9,6 +9,8 @@
 #include "report/report.h"
 #include "trace/meta.h"
 
+#define STACKS_MAX 10
+
 static void set_u64(struct json *obj, const char *key, uint64_t v)
 {
 	if (v == BLOCK_NONE)
@@ -146,30 +148,53 @@ static void frame_text(const struct meta *meta, uint32_t id, struct text *out)
 		text_printf(out, "+0x%llx", (unsigned long long)f->offset);
 }
 
-/* A site is a stack; of functions no stacks are recorded yet. */
-static struct json *stacks_json(const struct meta *meta, const struct block *b)
+/* More sleeps first, then the lower number. */
+static bool comes_after(const struct site_stack *a, const struct site_stack *b)
 {
-	struct json *stacks = json_new_array();
-	struct json *row, *frames;
+	if (!b || a->sleeps != b->sleeps)
+		return !b || a->sleeps < b->sleeps;
+	return a > b;
+}
 
-	if (b->kind != BLOCK_SITE)
-		return stacks;
-	row = json_new_object();
-	frames = json_new_array();
-	for (uint32_t i = 0; i < meta->stacks.data[b->id].n_frames; i++) {
+static struct json *stack_json(const struct meta *meta, const struct site_stack *stack)
+{
+	const struct meta_stack *m = &meta->stacks.data[stack->stack];
+	struct json *row = json_new_object(), *frames = json_new_array();
+
+	for (uint32_t i = 0; i < m->n_frames; i++) {
 		struct text frame = { 0 };
 
-		frame_text(meta, meta->stacks.data[b->id].frames[i], &frame);
+		frame_text(meta, m->frames[i], &frame);
 		json_add_string(frames, frame.s);
 		text_release(&frame);
 	}
-	json_set_u64(row, "count", b->calls);
+	json_set_u64(row, "count", stack->sleeps);
 	json_set_take(row, "frames", frames);
-	json_add_take(stacks, row);
+	return row;
+}
+
+/* The most frequent stacks of a site; of functions none are kept. */
+static struct json *stacks_json(const struct result *res, const struct block *b)
+{
+	struct json *stacks = json_new_array();
+	const struct site_stack *last = NULL;
+
+	for (unsigned n = 0; b->kind == BLOCK_SITE && n < STACKS_MAX; n++) {
+		const struct site_stack *best = NULL;
+
+		vec_for_each (&res->site_sums.stacks, const struct site_stack, s)
+			if (s->site == b->id && comes_after(s, last) &&
+			    (!best || comes_after(best, s)))
+				best = s;
+		if (!best)
+			break;
+		json_add_take(stacks, stack_json(res->meta, best));
+		last = best;
+	}
 	return stacks;
 }
 
-static struct json *block_json(const struct meta *meta, const struct block *b)
+static struct json *block_json(const struct result *res, const struct block *b)
 {
 	struct json *j = json_new_object();
 	struct json *probe = json_new_object();
@@ -189,7 +214,7 @@ static struct json *block_json(const struct meta *meta, const struct block *b)
 	json_set_take(j, "probe", probe);
 	json_set_take(j, "counters", json_new_object());
 	json_set_take(j, "causes", causes_json(b));
-	json_set_take(j, "stacks", stacks_json(meta, b));
+	json_set_take(j, "stacks", stacks_json(res, b));
 	return j;
 }
 
@@ -205,7 +230,7 @@ void report_json(const struct view *v, struct text *out)
 	json_set_take(j, "threads", threads_json(v->result));
 	json_set_take(j, "not_traced", not_traced_json(v->result->meta));
 	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++)
-		json_add_take(blocks, block_json(v->result->meta, v->rows[i]));
+		json_add_take(blocks, block_json(v->result, v->rows[i]));
 	json_set_take(j, "blocks", blocks);
 	json_print(j, out, true);
 	text_add(out, "\n");

@@ -6,6 +6,11 @@
 #include "report/column.h"
 #include "report/report.h"
 
+bool report_worth(const struct block *b)
+{
+	return b->verdict == VERDICT_INTERFERENCE && b->sci >= SCI_SMALL;
+}
+
 static int compare(const void *pa, const void *pb, void *ctx)
 {
 	const struct block *a = *(const struct block *const *)pa;

@@ -70,6 +70,19 @@ static unsigned count_verdict(const struct view *v, enum verdict verdict)
 	return n;
 }
 
+static void too_small(const struct view *v, struct text *out)
+{
+	unsigned n = 0;
+	char line[64];
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += v->rows[i]->verdict == VERDICT_INTERFERENCE && !report_worth(v->rows[i]);
+	snprintf(line, sizeof(line), "%u block%s with an SCI under %.2f (-v)", n, n == 1 ? "" : "s",
+		 SCI_SMALL);
+	if (n && !v->sort)
+		print_labelled(v, "small", line, out);
+}
+
 static void cannot_say(const struct view *v, struct text *out)
 {
 	unsigned noise = count_verdict(v, VERDICT_NOISE);
@@ -170,7 +183,7 @@ static void what_next(const struct view *v, struct text *out)
 	size_t width;
 
 	for (size_t i = 0; i < v->n_rows && !worst; i++)
-		if (v->rows[i]->verdict == VERDICT_INTERFERENCE && v->rows[i]->function)
+		if (report_worth(v->rows[i]) && v->rows[i]->function)
 			worst = v->rows[i];
 	if (!worst)
 		return;
@@ -194,6 +207,7 @@ void text_remarks(const struct view *v, struct text *out)
 	if (!v->all) {
 		not_interference(v, out);
 		cannot_say(v, out);
+		too_small(v, out);
 	}
 	not_traced(v, out);
 	what_next(v, out);

@@ -30,6 +30,8 @@ struct view {
 	unsigned width; /* of the screen */
 };
 
+/* Interference that is worth a line of the first screen. */
+bool report_worth(const struct block *b);
 /* The order of v->sort, or of lost time. Fills rows (to be freed). */
 void view_rank(struct view *v);
 /* Blocks of kind thread from the result's threads, to be released. */

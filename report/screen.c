@@ -135,6 +135,13 @@ static unsigned largest_own_pool(const struct block *b)
 	return best;
 }
 
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static void place(const struct block *b, char *buf, size_t n)
 {
 	char name[128], file[128];
@@ -142,7 +149,8 @@ static void place(const struct block *b, char *buf, size_t n)
 	text_printable(name, sizeof(name), b->name);
 	if (b->function && b->function->file && *b->function->file && b->function->line)
 		snprintf(buf, n, "%s (%s:%u)", name,
-			 text_printable(file, sizeof(file), b->function->file), b->function->line);
+			 text_printable(file, sizeof(file), base_name(b->function->file)),
+			 b->function->line);
 	else
 		snprintf(buf, n, "%s", name);
 }
@@ -212,7 +220,7 @@ static void worst_block(const struct result *res, const struct block *b, struct 
 
 static const struct block *worse(const struct block *worst, const struct block *b)
 {
-	if (b->verdict != VERDICT_INTERFERENCE || !(b->lost_threads > 0))
+	if (!report_worth(b) || !(b->lost_threads > 0))
 		return worst;
 	return !worst || b->lost_threads > worst->lost_threads ? b : worst;
 }
@@ -242,7 +250,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	} else {
 		text_add(
 			&line,
-			"No traced block loses time to interference, as far as its probes can tell.");
+			"No block loses 1 % of its threads' time to interference, as far as the probes can tell.");
 	}
 	if (res->coverage < 0.5 && res->lost_records < res->records / 10)
 		text_printf(&line,

@@ -40,35 +40,45 @@ void text_wrap(const char *s, unsigned width, struct text *out)
 	text_add(out, "\n");
 }
 
+/* The pool that holds most of what no rule explains; share of the excess. */
+static const char *unexplained(const struct block *b, double *share)
+{
+	static const struct {
+		enum cause_pool pool;
+		const char *name;
+	} rows[] = { { POOL_BLOCKED, "blocked" },
+		     { POOL_IDLE, "idle" },
+		     { POOL_RUNNING, "running" } };
+	unsigned best = 0;
+	double sum = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		sum += b->pools[p];
+	for (unsigned i = 1; i < 3; i++)
+		if (b->pools[rows[i].pool] > b->pools[rows[best].pool])
+			best = i;
+	*share = sum > 0 ? b->pools[rows[best].pool] / sum : 0;
+	return rows[best].name;
+}
+
 void text_cause(const struct block *b, struct text *out)
 {
-	const struct cause *c = b->causes.n ? &b->causes.data[0] : NULL;
-	static const char *const where[CAUSE_POOLS] = { "callees", "preempted", "blocked", "idle",
-							"running" };
-	double most = -1, sum = 0;
-	unsigned pool = 0;
+	const struct cause *known = NULL;
+	const char *where;
+	double share;
 
-	if (!c) {
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!known && strcmp(c->kind, "unknown"))
+			known = c;
+	where = unexplained(b, &share);
+	if (known && (known == b->causes.data || known->share > share))
+		text_printf(out, "%s %.0f %%", known->kind, 100 * known->share);
+	else if (!b->causes.n)
 		text_add(out, "-");
-		return;
-	}
-	if (strcmp(c->kind, "unknown")) {
-		text_printf(out, "%s %.0f %%", c->kind, 100 * c->share);
-		return;
-	}
-	if (!b->off_known) {
+	else if (!b->off_known)
 		text_add(out, "unknown");
-		return;
-	}
-	/* unknown says least: show where the time went instead, with a question mark */
-	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
-		sum += b->pools[p];
-		if (b->pools[p] > most) {
-			most = b->pools[p];
-			pool = p;
-		}
-	}
-	text_printf(out, "%s %.0f %%?", where[pool], 100 * most / sum);
+	else
+		text_printf(out, "%s %.0f %%?", where, 100 * share);
 }
 
 static bool on_screen(const struct view *v, const struct column *c)
@@ -161,7 +171,7 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 
 static bool shown(const struct view *v, const struct block *b)
 {
-	return v->by_thread || v->all || b->verdict == VERDICT_INTERFERENCE;
+	return v->by_thread || v->all || v->sort || report_worth(b);
 }
 
 static void print_table(const struct view *v, struct text *out)
