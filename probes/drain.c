@@ -169,6 +169,8 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 			d->writer, cpu, kind == WIRE_ENTRY ? REC_ENTRY : REC_EXIT, call->h.time_ns,
 			call->h.tid, call->h.tgid, call->h.head & WIRE_ID_MASK, call->sp);
 		d->calls++;
+		if (kind == WIRE_ENTRY && (call->h.head & WIRE_ID_MASK) < d->n_functions)
+			d->calls_of[call->h.head & WIRE_ID_MASK]++;
 		if (ret)
 			d->error = ret;
 		break;
@@ -236,6 +238,13 @@ static void visit(void *ctx, const struct ring *ring, const struct perf_event_he
 	}
 }
 
+void drain_count_functions(struct drain *d, uint32_t n)
+{
+	d->calls_of = xrealloc(d->calls_of, n * sizeof(*d->calls_of));
+	for (; d->n_functions < n; d->n_functions++)
+		d->calls_of[d->n_functions] = 0;
+}
+
 int drain_run(struct drain *d, struct rings *rings)
 {
 	for (uint32_t i = 0; i < rings->n; i++)
@@ -264,6 +273,8 @@ void drain_release(struct drain *d)
 {
 	free(d->cpus);
 	free(d->stack_seen);
+	free(d->calls_of);
+	d->calls_of = NULL;
 	d->cpus = NULL;
 	d->stack_seen = NULL;
 }

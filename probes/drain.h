@@ -40,6 +40,8 @@ struct drain {
 	const struct bpfprog *programs; /* says which processes are the target's */
 	struct drain_cpu *cpus;		/* [cpu number] */
 	uint32_t n_cpus;
+	uint64_t *calls_of; /* [function id]: entries read */
+	uint32_t n_functions;
 	uint64_t calls;					   /* entries and exits read */
 	uint64_t bytes;					   /* read from the rings */
 	uint64_t execs;					   /* of the target */
@@ -59,6 +61,8 @@ struct drain {
 
 void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
 		uint32_t n_cpus);
+/* Ids below n are counted from now on. */
+void drain_count_functions(struct drain *d, uint32_t n);
 /* Everything that is in the rings now. 0, or the writer's error. */
 int drain_run(struct drain *d, struct rings *rings);
 /* After the last run: losses that no record of the ring reported (design fact 10). */

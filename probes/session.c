@@ -157,8 +157,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = open_writer(s, err);
 	if (!ret) {
 		drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
-		s->start_ns = clock_now_ns();
-		session_write_start(s);
+		s->cycles_per_ns = session_cycles_per_ns();
 		session_write_objects(s, 0);
 		ret = session_build_set(s, 0, &set, err);
 	}
@@ -197,14 +196,10 @@ static int start(struct session *s, struct err *err)
 			ret = session_open_on_process(s, &s->sets.data[k], pids[i], err);
 	if (ret)
 		return ret;
-	for (size_t i = 0; i < s->options.n_pids; i++)
-		session_write_threads(s, pids[i]);
-	for (size_t k = 0; k < s->sets.n; k++)
-		session_write_set(s, &s->sets.data[k], true);
-	if (s->options.n_pids)
-		bpfprog_record(s->programs, s->options.delay_ns == 0);
-	else
-		bpfprog_record_from_exec(s->programs, s->options.delay_ns ? 0 : s->launch.pid);
+	s->open_ns = clock_now_ns();
+	s->delayed = s->options.delay_ns > 0;
+	if (!s->delayed)
+		session_begin(s);
 	if (s->is_hybrid)
 		session_hybrid_start(s);
 	return s->options.argv ? launch_exec(&s->launch, s->options.argv, err) : 0;
@@ -236,13 +231,12 @@ static bool any_target_alive(const struct session *s)
 /* Why to stop now; NULL: go on. */
 static const char *reason_to_stop(struct session *s)
 {
-	uint64_t elapsed = clock_now_ns() - s->start_ns;
-
 	if (s->options.argv && launch_poll(&s->launch))
 		return "command ended";
 	if (s->interrupts > (s->options.argv ? 1u : 0u))
 		return "interrupted";
-	if (s->options.duration_ns && elapsed >= s->options.duration_ns + s->options.delay_ns)
+	if (s->begun && s->options.duration_ns &&
+	    clock_now_ns() - s->start_ns >= s->options.duration_ns)
 		return "duration";
 	if (s->options.n_pids && !any_target_alive(s))
 		return "processes ended";
@@ -252,7 +246,7 @@ static const char *reason_to_stop(struct session *s)
 static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
 {
 	int timeout_ms = s->is_hybrid ? session_hybrid_interval_ms(s) : DRAIN_INTERVAL_MS;
-	uint64_t elapsed = clock_now_ns() - s->start_ns,
+	uint64_t elapsed = clock_now_ns() - s->open_ns,
 		 end = s->options.duration_ns + s->options.delay_ns;
 
 	if (s->options.duration_ns && elapsed < end &&
@@ -264,11 +258,8 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 
 static void begin_after_delay(struct session *s)
 {
-	if (s->options.delay_ns && clock_now_ns() - s->start_ns >= s->options.delay_ns) {
-		s->options.delay_ns = 0;
-		s->start_ns = clock_now_ns();
-		bpfprog_record(s->programs, true);
-	}
+	if (!s->begun && clock_now_ns() - s->open_ns >= s->options.delay_ns)
+		session_begin(s);
 }
 
 /* The file takes no more: the recording ends here, the target does not. */
@@ -308,6 +299,7 @@ static bool turn(struct session *s)
 		return false;
 	}
 	join(s);
+	session_warn_cost(s, false);
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
@@ -423,6 +415,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	duration_ns = clock_now_ns() - s->start_ns;
 	stop(s);
 	end_command(s);
+	session_warn_cost(s, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
 	return ret ? ret : closed;

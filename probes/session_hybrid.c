@@ -148,18 +148,6 @@ static int begin_counting(struct session *s, struct err *err)
 	return ret;
 }
 
-/* The measured cost of a call of this class, the dearest where several thread counts were measured.
- */
-static double call_cost_ns(const struct session *s, const struct planned *p)
-{
-	double cost = 0;
-
-	vec_for_each (&s->calibrations, struct meta_calibration, c)
-		if (c->class == p->place.class && c->exit == p->exit.mech && c->full_p50_ns > cost)
-			cost = c->full_p50_ns;
-	return cost ? cost : 6000; /* never measured: as dear as the dearest class */
-}
-
 /* CPU seconds a second of the target, from its samples. */
 static double target_cpus(const struct session *s, uint64_t window_ns)
 {
@@ -197,7 +185,8 @@ static void choose(struct session *s, double counted_s, double cpus)
 		const struct profile_function *f = profile_of(s, p);
 
 		p->calls_per_s = bpfprog_count(s->programs, first + i) / counted_s;
-		p->cost_share = cpus > 0 ? p->calls_per_s * call_cost_ns(s, p) / 1e9 / cpus : 0;
+		p->cost_share =
+			cpus > 0 ? p->calls_per_s * session_call_cost_ns(s, p) / 1e9 / cpus : 0;
 		p->cpu_share = f ? share(s, f->inclusive) : NAN;
 		ranked[i] = p;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -16,10 +17,25 @@
 #include "trace/record.h"
 #include "trace/writer.h"
 
-static void write_line(struct session *s, struct text *line)
+void session_write_line(struct session *s, struct text *line)
 {
-	trace_writer_meta(s->writer, line->s);
+	if (s->begun) {
+		trace_writer_meta(s->writer, line->s);
+	} else {
+		text_add(&s->pending, line->s);
+		text_add(&s->pending, "\n");
+	}
 	text_release(line);
+}
+
+static void write_pending(struct session *s)
+{
+	char *rest = s->pending.s, *line;
+
+	while (rest && (line = strsep(&rest, "\n")))
+		if (*line)
+			trace_writer_meta(s->writer, line);
+	text_release(&s->pending);
 }
 
 static uint64_t unix_ns(void)
@@ -31,7 +47,7 @@ static uint64_t unix_ns(void)
 }
 
 /* The cycle counter's speed against the clock, over a few milliseconds. */
-static double measure_cycles_per_ns(void)
+double session_cycles_per_ns(void)
 {
 	uint64_t t0 = clock_now_ns(), c0 = clock_cycles(), t1, c1;
 
@@ -41,35 +57,6 @@ static double measure_cycles_per_ns(void)
 	t1 = clock_now_ns();
 	c1 = clock_cycles();
 	return (double)(c1 - c0) / (t1 - t0);
-}
-
-void session_write_start(struct session *s)
-{
-	struct text line = { 0 };
-	struct utsname u;
-	struct meta_session m = {
-		.version = TRACE_VERSION,
-		.ispot_version = s->options.version,
-		.command = s->options.command,
-		.pid = s->options.n_pids ? (uint64_t)s->options.pids[0] : (uint64_t)s->launch.pid,
-		.start_ns = s->start_ns,
-		.start_unix_ns = unix_ns() - (clock_now_ns() - s->start_ns),
-		.clock = "monotonic",
-		.cycles_per_ns = measure_cycles_per_ns(),
-		.cpus = s->cpus.n,
-		.pmu = "none",
-		.producer = "bpf",
-		.period = s->options.period,
-		.attached = s->options.n_pids > 0,
-		.options = s->options.options,
-	};
-
-	uname(&u);
-	m.hostname = u.nodename;
-	m.kernel = u.release;
-	m.machine = u.machine;
-	meta_print_session(&m, &line);
-	write_line(s, &line);
 }
 
 void session_write_objects(struct session *s, size_t first)
@@ -82,7 +69,7 @@ void session_write_objects(struct session *s, size_t first)
 		struct text line = { 0 };
 
 		meta_print_object(&o, &line);
-		write_line(s, &line);
+		session_write_line(s, &line);
 	}
 }
 
@@ -100,7 +87,7 @@ void session_write_threads(struct session *s, pid_t pid)
 				continue;
 			t.seen_ns = clock_now_ns();
 			meta_print_thread(&t, &line);
-			write_line(s, &line);
+			session_write_line(s, &line);
 		}
 	vec_release(&tids);
 }
@@ -112,7 +99,7 @@ void session_write_notice(struct session *s, const char *code, const char *words
 
 	log_notice("%s", words);
 	meta_print_notice(&n, &line);
-	write_line(s, &line);
+	session_write_line(s, &line);
 }
 
 void session_write_set(struct session *s, const struct probeset *set, bool on)
@@ -153,6 +140,56 @@ void session_write_call_counts(struct session *s)
 		bpfprog_sampled(s->programs, write_call_count, s);
 }
 
+static void write_session(struct session *s)
+{
+	struct text line = { 0 };
+	struct utsname u;
+	struct meta_session m = {
+		.version = TRACE_VERSION,
+		.ispot_version = s->options.version,
+		.command = s->options.command,
+		.pid = s->options.n_pids ? (uint64_t)s->options.pids[0] : (uint64_t)s->launch.pid,
+		.start_ns = s->start_ns,
+		.start_unix_ns = unix_ns(),
+		.clock = "monotonic",
+		.cycles_per_ns = s->cycles_per_ns,
+		.cpus = s->cpus.n,
+		.pmu = "none",
+		.producer = "bpf",
+		.period = s->options.period,
+		.attached = s->options.n_pids > 0,
+		.options = s->options.options,
+	};
+
+	uname(&u);
+	m.hostname = u.nodename;
+	m.kernel = u.release;
+	m.machine = u.machine;
+	meta_print_session(&m, &line);
+	session_write_line(s, &line);
+}
+
+void session_begin(struct session *s)
+{
+	bool launched = !s->options.n_pids && !s->delayed;
+
+	/* A launched command's records begin with its exec, all others now; only then are the
+	 * probes said to be on. */
+	if (!launched)
+		bpfprog_record(s->programs, true);
+	s->start_ns = clock_now_ns();
+	s->begun = true;
+	s->cpu_at_begin_ns = session_target_cpu_ns(s);
+	write_session(s);
+	write_pending(s);
+	for (size_t i = 0; i < s->options.n_pids; i++)
+		session_write_threads(s, s->options.pids[i]);
+	for (size_t k = 0; k < s->sets.n; k++)
+		session_write_set(s, &s->sets.data[k], true);
+	if (launched)
+		bpfprog_record_from_exec(s->programs, s->launch.pid);
+}
+
 void session_write_end(struct session *s, const struct session_result *result)
 {
 	struct text line = { 0 };
@@ -166,7 +203,7 @@ void session_write_end(struct session *s, const struct session_result *result)
 	};
 
 	meta_print_end(&e, &line);
-	write_line(s, &line);
+	session_write_line(s, &line);
 }
 
 void session_calibrate(struct session *s, const char *when, uint32_t threads)
@@ -185,6 +222,6 @@ void session_calibrate(struct session *s, const char *when, uint32_t threads)
 
 		*vec_add(&s->calibrations) = rows[i];
 		meta_print_calibration(&rows[i], &line);
-		write_line(s, &line);
+		session_write_line(s, &line);
 	}
 }

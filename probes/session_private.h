@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "probes/bpf/wire.h"
 #include "probes/drain.h"
 #include "probes/exitmech.h"
@@ -59,7 +60,13 @@ struct hybrid {
 struct session {
 	struct session_options options;
 	unsigned kernel_version; /* KERNEL_VERSION() */
-	uint64_t start_ns;
+	uint64_t open_ns;	 /* ready to record */
+	uint64_t start_ns;	 /* recording began */
+	bool begun, delayed;
+	uint64_t cpu_at_begin_ns; /* the target's CPU time then */
+	bool cost_told;
+	double cycles_per_ns;
+	struct text pending; /* meta lines from before the beginning */
 	struct cpus cpus;
 
 	/* what to probe */
@@ -117,6 +124,14 @@ const char *session_path(const struct session *s, const struct dso *dso);
 /* For probeset_create: notes that the kernel took no probe there. ctx: the session */
 void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 
+/* session_cost.c: what the probes cost */
+double session_call_cost_ns(const struct session *s,
+			    const struct planned *p);	 /* full cost, measured here */
+uint64_t session_target_cpu_ns(const struct session *s); /* of the processes that live */
+/* Once, a second after the beginning or at the end: a notice where the probes cost more than the
+ * budget. */
+void session_warn_cost(struct session *s, bool at_end);
+
 /* session_stacks.c: call stacks */
 void session_add_stacks(struct session *s); /* after each drain: those met for the first time */
 void session_write_frames(struct session *s);
@@ -137,7 +152,11 @@ int session_watch_mappings(struct session *s, struct err *err);
 void session_unwatch_mappings(struct session *s);
 
 /* session_meta.c: what the file says about itself */
-void session_write_start(struct session *s);
+/* A meta line, released. Lines from before the recording begins wait for the session's own. */
+void session_write_line(struct session *s, struct text *line);
+/* Records flow from here on: the start of the file, and of every thread's observed time. */
+void session_begin(struct session *s);
+double session_cycles_per_ns(void); /* takes some milliseconds; NAN: no counter */
 void session_write_objects(struct session *s, size_t first);
 void session_write_threads(struct session *s, pid_t pid);
 void session_write_notice(struct session *s, const char *code, const char *text);

@@ -15,7 +15,6 @@
 #include "symbol/dso.h"
 #include "symbol/maps.h"
 #include "trace/meta.h"
-#include "trace/writer.h"
 
 static bool object_known(const struct session *s, const struct dso *dso)
 {
@@ -185,8 +184,7 @@ static void describe_function(struct session *s, const struct planned *p, uint32
 	planned_describe(p, &f);
 	f.chosen = !s->is_hybrid;
 	meta_print_function(&f, &line);
-	trace_writer_meta(s->writer, line.s);
-	text_release(&line);
+	session_write_line(s, &line);
 }
 
 static void describe_left_out(struct session *s, const struct planned *p)
@@ -204,8 +202,7 @@ static void describe_left_out(struct session *s, const struct planned *p)
 	if (!s->is_hybrid)
 		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
 	meta_print_not_traced(&n, &line);
-	trace_writer_meta(s->writer, line.s);
-	text_release(&line);
+	session_write_line(s, &line);
 }
 
 int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
@@ -245,6 +242,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		probeset_release(&set);
 		return ret;
 	}
+	drain_count_functions(&s->drain, s->plan.n);
 	*vec_add(&s->sets) = set;
 	*out = vec_last(&s->sets);
 	return 0;

@@ -10,7 +10,6 @@
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 #include "trace/meta.h"
-#include "trace/writer.h"
 
 static uint32_t frame_id(struct session *s, const struct place *place)
 {
@@ -40,8 +39,7 @@ static void add_stack(struct session *s, const struct drain_stack *new)
 		if (spaces_find(&s->spaces, new->pid, ips[i] - (i > 0), &place))
 			frames[stack.n_frames++] = frame_id(s, &place);
 	meta_print_stack(&stack, &line);
-	trace_writer_meta(s->writer, line.s);
-	text_release(&line);
+	session_write_line(s, &line);
 }
 
 void session_add_stacks(struct session *s)
@@ -68,7 +66,6 @@ void session_write_frames(struct session *s)
 		struct text line = { 0 };
 
 		meta_print_frame(&frame, &line);
-		trace_writer_meta(s->writer, line.s);
-		text_release(&line);
+		session_write_line(s, &line);
 	}
 }

@@ -84,10 +84,19 @@ int launch_exec(struct launch *l, char *const *argv, struct err *err)
 	return -error;
 }
 
+static uint64_t timeval_ns(const struct timeval *t)
+{
+	return t->tv_sec * 1000000000ull + t->tv_usec * 1000ull;
+}
+
 bool launch_poll(struct launch *l)
 {
-	if (!l->ended && l->pid && waitpid(l->pid, &l->status, WNOHANG) == l->pid)
+	struct rusage used;
+
+	if (!l->ended && l->pid && wait4(l->pid, &l->status, WNOHANG, &used) == l->pid) {
 		l->ended = true;
+		l->cpu_ns = timeval_ns(&used.ru_utime) + timeval_ns(&used.ru_stime);
+	}
 	return l->ended;
 }
 

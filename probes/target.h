@@ -5,6 +5,7 @@
 #define ISPOT_PROBES_TARGET_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -18,7 +19,8 @@ struct launch {
 	int go_fd;     /* writing a byte lets the child exec; closing it ends the child */
 	int status_fd; /* reads the errno of a failed exec, or end of file */
 	bool ended;
-	int status; /* as waitpid gives it, once ended */
+	uint64_t cpu_ns; /* of it and the children it waited for, once ended */
+	int status;	 /* as waitpid gives it, once ended */
 };
 
 /* What ispot changes of itself and a command must not inherit. */

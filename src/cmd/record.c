@@ -117,18 +117,22 @@ static void quote_words(struct text *out, char *const *words, int n)
 	}
 }
 
-static void say_result(const struct session_result *r, const char *output)
+static void say_result(const struct session_result *r, const struct session_options *so)
 {
 	char calls[TEXT_NUMBER], bytes[TEXT_NUMBER], lost[TEXT_NUMBER];
 
-	if (!r->records)
+	if (!r->records && so->n_patterns)
 		log_notice(
 			"no calls were seen: none of the %u probed functions ran in a traced process; "
 			"ispot check shows what was probed",
 			r->functions);
+	else if (!r->records)
+		log_notice(
+			"no calls were seen of functions that fit the overhead budget; ispot report names "
+			"the hot ones, -F traces them all the same");
 	log_notice("%s calls of %u functions, %s records lost, %s in %s (%s)",
 		   text_count(calls, r->calls), r->functions, text_count(lost, r->lost_records),
-		   text_bytes(bytes, r->file_bytes), output, r->reason);
+		   text_bytes(bytes, r->file_bytes), so->output, r->reason);
 }
 
 /* One recording; with patterns, a scout's: they take the names of what it would trace. */
@@ -223,7 +227,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	if (!ret)
 		ret = run_session(&so, &result, NULL, err);
 	if (!ret)
-		say_result(&result, o.output);
+		say_result(&result, &so);
 out:
 	/* 126 and 127 are the command's, everything else is ispot's: as env(1) */
 	if (ret && err->exit_status != 126 && err->exit_status != 127)

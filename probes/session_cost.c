@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the probes cost the target while it is recorded, and a word when that is too much. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "probes/bpfprog.h"
+#include "probes/session_private.h"
+
+#define WARN_AFTER_NS	  1000000000ull
+#define DEAREST_CALL_NS	  6000 /* of a class that was never measured: as dear as the dearest */
+#define CPU_TIME_LEAST_NS 10000000ull /* under it the kernel's own figure is too coarse */
+
+double session_call_cost_ns(const struct session *s, const struct planned *p)
+{
+	double cost = 0;
+
+	vec_for_each (&s->calibrations, const struct meta_calibration, c)
+		if (c->class == p->place.class && c->exit == p->exit.mech && c->full_p50_ns > cost)
+			cost = c->full_p50_ns;
+	return cost > 0 ? cost : DEAREST_CALL_NS;
+}
+
+/* User and system time of a process, 0 if it is gone. */
+static uint64_t process_cpu_ns(pid_t pid)
+{
+	unsigned long user = 0, system = 0;
+	char path[64], line[1024], *rest;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	rest = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
+	fclose(f);
+	if (!rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+			    &system) != 2)
+		return 0;
+	return (user + system) * (1000000000ull / sysconf(_SC_CLK_TCK));
+}
+
+uint64_t session_target_cpu_ns(const struct session *s)
+{
+	struct pids pids = { 0 };
+	uint64_t sum = 0;
+
+	bpfprog_targets(s->programs, &pids);
+	vec_for_each (&pids, pid_t, pid)
+		sum += process_cpu_ns(*pid);
+	vec_release(&pids);
+	return sum;
+}
+
+static double probes_cost_ns(const struct session *s)
+{
+	double sum = 0;
+
+	for (uint32_t id = 0; id < s->drain.n_functions && id < s->plan.n; id++)
+		sum += (double)s->drain.calls_of[id] * session_call_cost_ns(s, s->plan.data[id]);
+	/* Calls that sampling leaves out write nothing, but they trap. */
+	return sum * s->options.period;
+}
+
+void session_warn_cost(struct session *s, bool at_end)
+{
+	uint64_t cpu_ns;
+	double share;
+	char words[256];
+
+	if (s->cost_told || !s->begun || (!at_end && clock_now_ns() - s->start_ns < WARN_AFTER_NS))
+		return;
+	s->cost_told = true;
+	cpu_ns =
+		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
+	if (cpu_ns < s->cpu_at_begin_ns + CPU_TIME_LEAST_NS)
+		return;
+	share = probes_cost_ns(s) / (cpu_ns - s->cpu_at_begin_ns);
+	if (share <= s->options.overhead)
+		return;
+	snprintf(
+		words, sizeof(words),
+		"the probes take about %.0f %% of the target's CPU time, more than the budget of %.0f %%; "
+		"trace fewer functions, or functions that are called less often",
+		100 * (share < 1 ? share : 1), 100 * s->options.overhead);
+	session_write_notice(s, "over-budget", words);
+}
