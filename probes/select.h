@@ -11,10 +11,11 @@
  * `::` is never a separator, so `std::foo` is a name and `libx.so:std::foo` has an object. object
  * is a path, a base name, or the base name up to ".so" ("libc", "libc.so.6"), globs allowed. The
  * name is tried on the mangled name, the full demangled name, the demangled name without its
- * parameter list, and that without template arguments. A name without an object is looked for in the executable first and in the
- * libraries only if it is not there: in the first that exports it, as the dynamic linker would
- * bind it, else in all; with a glob or regex in the executable only, unless nothing matches there.
- * "foo" also means the copies that a compiler made of it (foo.constprop.0). Of several versions of a libc function the default one is taken.
+ * parameter list, and that without template arguments. A name without an object is looked for in
+ *the executable first and in the libraries only if it is not there: in the first that exports it,
+ *as the dynamic linker would bind it, else in all; with a glob or regex in the executable only,
+ *unless nothing matches there. "foo" also means the copies that a compiler made of it
+ *(foo.constprop.0). Of several versions of a libc function the default one is taken.
  */
 #ifndef ISPOT_PROBES_SELECT_H
 #define ISPOT_PROBES_SELECT_H
@@ -33,12 +34,14 @@ struct dso_function;
 
 struct patterns; /* parsed */
 
-/* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE missing. */
+/* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE
+ * missing. */
 int patterns_parse(struct patterns **p, const char *const *words, size_t n, struct err *err);
 void patterns_free(struct patterns *p);
 /* How many choose functions. 0: no -F, or only exclusions, which patterns_exclude() answers. */
 size_t patterns_n(const struct patterns *p);
-/* Taken out by a !pattern, under whichever of its names: also for whoever chooses without patterns. */
+/* Taken out by a !pattern, under whichever of its names: also for whoever chooses without patterns.
+ */
 bool patterns_exclude(const struct patterns *p, struct dso *dso, const struct dso_function *f);
 
 struct selected {
@@ -46,7 +49,7 @@ struct selected {
 	const struct dso_function *function;
 	const char *pattern;   /* that brought it in, as typed */
 	const char *arguments; /* behind '@', "" none */
-	bool by_name;          /* by its very name, not by a glob or regex */
+	bool by_name;	       /* by its very name, not by a glob or regex */
 };
 
 /* Wanted by a pattern but impossible, or a near miss worth saying. */
@@ -55,8 +58,12 @@ struct unselected {
 };
 
 struct selection {
-	struct { VEC(struct selected) } chosen;      /* one per (inode, offset), in order of dso, address */
-	struct { VEC(struct unselected) } left_out;
+	struct {
+		VEC(struct selected)
+	} chosen; /* one per (inode, offset), in order of dso, address */
+	struct {
+		VEC(struct unselected)
+	} left_out;
 	struct map by_place; /* (inode, offset) -> index in chosen */
 };
 

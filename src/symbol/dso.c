@@ -365,6 +365,17 @@ const uint8_t *dso_code(struct dso *dso, uint64_t address, size_t *n)
 	return NULL;
 }
 
+const uint8_t *dso_bytes(const struct dso *dso, uint64_t address, uint64_t n)
+{
+	vec_for_each (&dso->segments, struct dso_segment, s) {
+		uint64_t at = address - s->address;
+
+		if (address >= s->address && at < s->file_size && n <= s->file_size - at)
+			return dso->image + s->file_offset + at;
+	}
+	return NULL;
+}
+
 uint64_t dso_offset_to_address(const struct dso *dso, uint64_t file_offset)
 {
 	vec_for_each (&dso->segments, struct dso_segment, s) {

@@ -95,6 +95,11 @@ const uint8_t *dso_code(struct dso *dso, uint64_t address, size_t *n);
  * that lies elsewhere (.cold), in stripped files too. False: the file has none there.
  */
 bool dso_frame_range(struct dso *dso, uint64_t address, uint64_t *start, uint64_t *size);
+/* Addresses of .eh_frame_hdr and of its n sorted entries of 8 bytes; false: none of the usual kind.
+ */
+bool dso_unwind_table(struct dso *dso, uint64_t *header, uint64_t *entries, uint64_t *n);
+/* n bytes of what is loaded from the file, code or data; NULL: not all of them are in it. */
+const uint8_t *dso_bytes(const struct dso *dso, uint64_t address, uint64_t n);
 uint64_t dso_offset_to_address(const struct dso *dso,
 			       uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
 uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);

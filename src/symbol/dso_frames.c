@@ -17,16 +17,6 @@ struct table {
 	size_t n;
 };
 
-/* n bytes of the file at an address; NULL: not in it. */
-static const uint8_t *bytes_at(const struct dso *dso, uint64_t address, uint64_t n)
-{
-	uint64_t offset = dso_address_to_offset(dso, address);
-
-	if (offset == UINT64_MAX || offset > dso->image_bytes || n > dso->image_bytes - offset)
-		return NULL;
-	return dso->image + offset;
-}
-
 static int32_t signed_at(const uint8_t *p)
 {
 	int32_t v;
@@ -56,7 +46,7 @@ static bool open_table(const struct dso *dso, struct table *t)
 
 	if (!find_header(dso, &ph) || ph.p_filesz < 12)
 		return false;
-	head = bytes_at(dso, ph.p_vaddr, ph.p_filesz);
+	head = dso_bytes(dso, ph.p_vaddr, ph.p_filesz);
 	if (!head || memcmp(head, usual, sizeof(usual)) != 0)
 		return false;
 	t->address = ph.p_vaddr;
@@ -91,7 +81,7 @@ static size_t find_entry(const struct table *t, uint64_t address)
 static uint64_t entry_size(const struct dso *dso, const struct table *t, size_t i)
 {
 	uint64_t at = t->address + (uint64_t)(int64_t)signed_at(t->entries + 8 * i + 4);
-	const uint8_t *fde = bytes_at(dso, at, 16); /* length, CIE, start, size */
+	const uint8_t *fde = dso_bytes(dso, at, 16); /* length, CIE, start, size */
 
 	if (!fde || at + 8 + (uint64_t)(int64_t)signed_at(fde + 8) != entry_start(t, i))
 		return 0;
@@ -109,4 +99,16 @@ bool dso_frame_range(struct dso *dso, uint64_t address, uint64_t *start, uint64_
 	*start = entry_start(&t, i);
 	*size = entry_size(dso, &t, i);
 	return *start <= address && address - *start < *size;
+}
+
+bool dso_unwind_table(struct dso *dso, uint64_t *header, uint64_t *entries, uint64_t *n)
+{
+	struct table t;
+
+	if (!open_table(dso, &t))
+		return false;
+	*header = t.address;
+	*entries = t.address + 12;
+	*n = t.n;
+	return true;
 }

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Unwinds this program itself, out of copies: registers, stack bytes, the files on disk. */
+#include "elf_fixture.h"
+
+#include <asm/perf_regs.h>
+#include <pthread.h>
+#include <signal.h>
+#include <ucontext.h>
+
+#include "symbol/dso.h"
+#include "symbol/maps.h"
+#include "symbol/unwind.h"
+
+#define FRAMES	 64
+#define NOINLINE __attribute__((noinline, noclone))
+
+struct snapshot {
+	uint64_t registers[40];
+	uint8_t stack[64 * 1024];
+	size_t stack_bytes;
+	uint64_t sp, ip;
+	bool taken;
+};
+
+static struct snapshot shot;
+static size_t stack_room = sizeof(shot.stack);
+static volatile int sink;
+
+/* As perf packs them: by register number, those of the mask only. */
+static void pack(const uint64_t *by_number)
+{
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 40; i++) {
+		if (unwind_register_mask >> i & 1)
+			shot.registers[n++] = by_number[i];
+	}
+}
+
+#if defined(__x86_64__)
+static void take_registers(const ucontext_t *context)
+{
+	static const struct {
+		int perf, greg;
+	} rows[] = { { PERF_REG_X86_AX, REG_RAX },  { PERF_REG_X86_BX, REG_RBX },
+		     { PERF_REG_X86_CX, REG_RCX },  { PERF_REG_X86_DX, REG_RDX },
+		     { PERF_REG_X86_SI, REG_RSI },  { PERF_REG_X86_DI, REG_RDI },
+		     { PERF_REG_X86_BP, REG_RBP },  { PERF_REG_X86_SP, REG_RSP },
+		     { PERF_REG_X86_IP, REG_RIP },  { PERF_REG_X86_R8, REG_R8 },
+		     { PERF_REG_X86_R9, REG_R9 },   { PERF_REG_X86_R10, REG_R10 },
+		     { PERF_REG_X86_R11, REG_R11 }, { PERF_REG_X86_R12, REG_R12 },
+		     { PERF_REG_X86_R13, REG_R13 }, { PERF_REG_X86_R14, REG_R14 },
+		     { PERF_REG_X86_R15, REG_R15 } };
+	uint64_t by_number[40] = { 0 };
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		by_number[rows[i].perf] = (uint64_t)context->uc_mcontext.gregs[rows[i].greg];
+	shot.sp = by_number[PERF_REG_X86_SP];
+	shot.ip = by_number[PERF_REG_X86_IP];
+	pack(by_number);
+}
+#else
+static void take_registers(const ucontext_t *context)
+{
+	uint64_t by_number[40] = { 0 };
+
+	memcpy(by_number, context->uc_mcontext.regs, 31 * sizeof(uint64_t));
+	by_number[PERF_REG_ARM64_SP] = shot.sp = context->uc_mcontext.sp;
+	by_number[PERF_REG_ARM64_PC] = shot.ip = context->uc_mcontext.pc;
+	pack(by_number);
+}
+#endif
+
+/* Word by word: the sanitizer's red zones lie on the stack too. */
+__attribute__((no_sanitize_address)) static void take_stack(void)
+{
+	pthread_attr_t attr;
+	size_t bytes, room;
+	void *low;
+
+	pthread_getattr_np(pthread_self(), &attr);
+	pthread_attr_getstack(&attr, &low, &bytes);
+	pthread_attr_destroy(&attr);
+	room = (size_t)((uint64_t)(uintptr_t)low + bytes - shot.sp);
+	shot.stack_bytes = room < stack_room ? room : stack_room;
+	for (size_t i = 0; i + 8 <= shot.stack_bytes; i += 8)
+		*(uint64_t *)(void *)(shot.stack + i) =
+			*(volatile uint64_t *)(uintptr_t)(shot.sp + i);
+	shot.taken = true;
+}
+
+/* Everything is copied in the handler, while the interrupted frames are still there. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+	(void)number, (void)info;
+	if (shot.taken)
+		return;
+	take_registers(context);
+	take_stack();
+}
+
+static NOINLINE int innermost(int a)
+{
+	char room[300]; /* no frame pointer to follow, and a frame of some size */
+
+	memset(room, a, sizeof(room));
+	raise(SIGUSR1);
+	sink += room[a];
+	return a + 1;
+}
+
+static NOINLINE int inner(int a)
+{
+	return innermost(a + 1) * 2;
+}
+
+/* Through a library: qsort() calls back. */
+static NOINLINE int compare(const void *a, const void *b)
+{
+	return inner(*(const int *)a - *(const int *)b) - sink;
+}
+
+static NOINLINE int outer(int a)
+{
+	int values[2] = { a, a + 1 };
+
+	qsort(values, 2, sizeof(int), compare);
+	return values[0] + sink;
+}
+
+struct world {
+	struct dso_cache *cache;
+	struct mappings maps;
+	struct dso *dsos[256];
+	struct unwinder *unwinder;
+	uint64_t ips[FRAMES];
+};
+
+static int set_up(void **state)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+
+	w->cache = dso_cache_new();
+	assert_int_equal(mappings_read(&w->maps, getpid(), NULL), 0);
+	for (size_t i = 0; i < w->maps.n && i < 256; i++) {
+		if (dso_get(w->cache, w->maps.data[i].path, &w->dsos[i], NULL))
+			w->dsos[i] = NULL;
+	}
+	w->unwinder = unwinder_new();
+	stack_room = sizeof(shot.stack);
+	shot.taken = false;
+	sigaction(SIGUSR1, &action, NULL);
+	*state = w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	unwinder_free(w->unwinder);
+	mappings_release(&w->maps);
+	dso_cache_free(w->cache);
+	free(w);
+	return 0;
+}
+
+static size_t unwind(struct world *w, size_t n)
+{
+	struct unwind_input in = { .registers = shot.registers,
+				   .register_mask = unwind_register_mask,
+				   .stack = shot.stack,
+				   .stack_bytes = shot.stack_bytes,
+				   .maps = &w->maps,
+				   .dsos = w->dsos };
+
+	return unwind_stack(w->unwinder, &in, w->ips, n);
+}
+
+static const char *name_of(struct world *w, size_t i)
+{
+	uint64_t ip =
+		w->ips[i] - (i > 0); /* a return address may be the next function's first byte */
+	const struct mapping *m = mappings_find(&w->maps, ip);
+	struct dso *dso = m ? w->dsos[m - w->maps.data] : NULL;
+	const struct dso_function *f =
+		dso ? dso_function_at(dso,
+				      dso_offset_to_address(dso, ip - m->start + m->file_offset))
+		    : NULL;
+
+	return f ? f->name : "?";
+}
+
+/* The names in this order, with anything in between (libc's own, sanitizers'). */
+static void assert_chain(struct world *w, size_t n, const char *const *names)
+{
+	size_t at = 0;
+
+	for (; *names; names++, at++) {
+		while (at < n && strcmp(name_of(w, at), *names) != 0)
+			at++;
+		if (at == n)
+			fail_msg("%s is not where it should be among %zu frames", *names, n);
+	}
+}
+
+static void through_libraries(void **state)
+{
+	struct world *w = *state;
+	size_t n;
+
+	sink = outer(3);
+	assert_true(shot.taken);
+	n = unwind(w, FRAMES);
+	assert_true(w->ips[0] == shot.ip);
+	assert_true(n < FRAMES);
+	assert_chain(w, n,
+		     (const char *const[]){ "innermost", "inner", "compare", "outer",
+					    "through_libraries", "main", NULL });
+	/* the same again, now out of libunwind's cache */
+	assert_int_equal(unwind(w, FRAMES), n);
+	unwinder_forget(w->unwinder);
+	assert_int_equal(unwind(w, FRAMES), n);
+}
+
+static void *thread_main(void *argument)
+{
+	sink = outer(*(int *)argument);
+	return NULL;
+}
+
+static void in_a_thread(void **state)
+{
+	struct world *w = *state;
+	pthread_t thread;
+	int value = 5;
+
+	assert_int_equal(pthread_create(&thread, NULL, thread_main, &value), 0);
+	pthread_join(thread, NULL);
+	assert_chain(w, unwind(w, FRAMES),
+		     (const char *const[]){ "innermost", "inner", "compare", "outer", "thread_main",
+					    NULL });
+}
+
+static NOINLINE int recurse(int depth)
+{
+	return depth ? recurse(depth - 1) + sink : inner(sink & 1);
+}
+
+static void limits(void **state)
+{
+	struct world *w = *state;
+
+	sink = recurse(100);
+	assert_int_equal(unwind(w, FRAMES), FRAMES);
+	assert_int_equal(unwind(w, 3), 3);
+	assert_int_equal(unwind(w, 1), 1);
+	assert_int_equal(unwind(w, 0), 0);
+}
+
+/* A short copy ends the chain where the copy ends, and what there is of it is right. */
+static void stack_cut_off(void **state)
+{
+	struct world *w = *state;
+	uint64_t whole[FRAMES];
+	size_t all, n, before = 0;
+
+	sink = outer(3);
+	all = unwind(w, FRAMES);
+	memcpy(whole, w->ips, sizeof(whole));
+	for (size_t bytes = 0; bytes <= 2048; bytes += 64) {
+		shot.stack_bytes = bytes;
+		unwinder_forget(w->unwinder);
+		n = unwind(w, FRAMES);
+		assert_in_range(n, before, all);
+		assert_memory_equal(whole, w->ips, n * sizeof(*whole));
+		before = n;
+	}
+	assert_true(before > 1);
+}
+
+static void nothing_to_go_by(void **state)
+{
+	struct world *w = *state;
+	struct unwind_input in = { .registers = shot.registers, .maps = &w->maps, .dsos = w->dsos };
+	size_t n;
+
+	assert_int_equal(unwind_stack(w->unwinder, &in, w->ips, FRAMES), 0);
+	sink = outer(3);
+	memset(w->dsos, 0, sizeof(w->dsos)); /* no file can be read */
+	n = unwind(w, FRAMES);
+	assert_true(n >= 1);
+	assert_true(w->ips[0] == shot.ip);
+	memset(shot.registers, 0xff, sizeof(shot.registers)); /* nonsense */
+	n = unwind(w, FRAMES);
+	assert_true(n >= 1);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(through_libraries), TEST(in_a_thread),	 TEST(limits),
+		TEST(stack_cut_off),	 TEST(nothing_to_go_by),
+	};
+
+	return unit_run(tests);
+}
