@@ -25,6 +25,7 @@ deps:
 
 # Called again after the packages are there: only then can make know the libraries' flags.
 demo:
+	@$(if $(SUDO),command -v sudo >/dev/null || { echo 'recording needs root; as root run: make demo' >&2; exit 1; })
 	@.make/deps install build
 	@$(MAKE) --no-print-directory demo-run
 
