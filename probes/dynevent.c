@@ -330,7 +330,7 @@ void dynevent_delete(struct dynevent *ev)
 	vec_for_each (&ev->fds, int, fd)
 		close(*fd);
 	if (ev->state != BUILDING)
-		e = dynevent_erase(s->tracefs, s->control_fd, s->group, ev->name);
+		e = dynevent_erase(s, s->group, ev->name, DYNEVENT_PATIENCE);
 	if (e) {
 		s->left_behind = true;
 		log_notice(

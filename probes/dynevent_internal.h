@@ -37,7 +37,10 @@ struct dynevent_session {
 };
 
 #define DYNEVENT_GATE_OFFSET 64 /* aligned for any machine; beyond the end of an empty file */
-#define DYNEVENT_GATE_ID     UINT32_MAX
+/* A child between fork and exec, or a killed session still closing its events, needs a moment. */
+#define DYNEVENT_PATIENCE 10
+
+#define DYNEVENT_GATE_ID UINT32_MAX
 
 void dynevent_gate_shut(int lock_fd);
 int dynevent_gate_open(int lock_fd); /* 0 or -errno (ENOSPC) */
@@ -48,8 +51,9 @@ int dynevent_perf_id(const char *tracefs, const char *group, const char *event);
 int dynevent_perf_open(int perf_id, pid_t pid, int inherit, int disabled);
 /*
  * Deletes an event of ours whose gate is shut and whose descriptors here are closed.
- * -EBUSY: somebody else has it open, it was left alone.
+ * -EBUSY: somebody else has it open after `tries` looks 10 ms apart, it was left alone.
  */
-int dynevent_erase(const char *tracefs, int control_fd, const char *group, const char *event);
+int dynevent_erase(const struct dynevent_session *s, const char *group, const char *event,
+		   int tries);
 
 #endif

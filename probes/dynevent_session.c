@@ -102,36 +102,36 @@ static bool event_is_free(int perf_id)
 	return fd == -EINVAL;
 }
 
-/* A child between fork and exec may hold copies of our descriptors for a moment: wait a little. */
-static bool event_becomes_free(int perf_id)
+static bool event_becomes_free(int perf_id, int tries)
 {
 	const struct timespec pause = { .tv_nsec = 10000000 };
 
-	for (int tries = 0; tries < 10; tries++) {
-		if (event_is_free(perf_id))
-			return true;
+	while (!event_is_free(perf_id)) {
+		if (--tries <= 0)
+			return false;
 		nanosleep(&pause, NULL);
 	}
-	return false;
+	return true;
 }
 
-int dynevent_erase(const char *tracefs, int control_fd, const char *group, const char *event)
+int dynevent_erase(const struct dynevent_session *s, const char *group, const char *event,
+		   int tries)
 {
 	char line[128];
-	int n, perf_id = dynevent_perf_id(tracefs, group, event);
+	int n, perf_id = dynevent_perf_id(s->tracefs, group, event);
 
 	if (perf_id == -ENOENT)
 		return 0; /* somebody else removed it */
 	if (perf_id < 0)
 		return perf_id;
-	if (!event_becomes_free(perf_id))
+	if (!event_becomes_free(perf_id, tries))
 		return -EBUSY;
 	n = snprintf(line, sizeof(line), "-:%s/%s\n", group, event);
-	return write(control_fd, line, n) == n || errno == ENOENT ? 0 : -errno;
+	return write(s->control_fd, line, n) == n || errno == ENOENT ? 0 : -errno;
 }
 
 /* Deletes every event of a dead session; the caller holds its lock. Returns how many are left. */
-static size_t sweep_group(const struct dynevent_session *s, const char *group)
+static size_t sweep_group(const struct dynevent_session *s, const char *group, int tries)
 {
 	struct dirent **entries;
 	char path[600];
@@ -142,8 +142,7 @@ static size_t sweep_group(const struct dynevent_session *s, const char *group)
 	n = scandir(path, &entries, NULL, NULL);
 	for (int i = 0; i < n; i++) {
 		if (entries[i]->d_name[0] != '.' && entries[i]->d_type != DT_REG)
-			n_left += dynevent_erase(s->tracefs, s->control_fd, group,
-						 entries[i]->d_name) != 0;
+			n_left += dynevent_erase(s, group, entries[i]->d_name, tries) != 0;
 		free(entries[i]);
 	}
 	if (n >= 0)
@@ -160,7 +159,7 @@ static bool is_still_at(int fd, const char *path)
 	       here.st_ino == there.st_ino;
 }
 
-static void sweep_session(const struct dynevent_session *s, const char *name)
+static void sweep_session(const struct dynevent_session *s, const char *name, int tries)
 {
 	char path[512], group[300];
 	size_t n_left;
@@ -173,7 +172,7 @@ static void sweep_session(const struct dynevent_session *s, const char *name)
 	if (!flock(fd, LOCK_EX | LOCK_NB) && is_still_at(fd, path)) {
 		dynevent_gate_shut(fd);
 		snprintf(group, sizeof(group), "%s%s", GROUP_PREFIX, name);
-		n_left = sweep_group(s, group);
+		n_left = sweep_group(s, group, tries);
 		if (!n_left)
 			unlink(path);
 		log_detail("swept the dead session %s, %zu of its events are in use", name, n_left);
@@ -186,7 +185,7 @@ static bool is_session_name(const char *name)
 	return strspn(name, "0123456789abcdef") == strlen(name) && *name;
 }
 
-static void sweep_dead_sessions(const struct dynevent_session *s)
+static void sweep_dead_sessions(const struct dynevent_session *s, int tries)
 {
 	struct dirent *entry;
 	DIR *dir = opendir(LOCK_DIR);
@@ -198,7 +197,7 @@ static void sweep_dead_sessions(const struct dynevent_session *s)
 			continue;
 		*suffix = '\0';
 		if (is_session_name(entry->d_name))
-			sweep_session(s, entry->d_name);
+			sweep_session(s, entry->d_name, tries);
 	}
 	if (dir)
 		closedir(dir);
@@ -328,7 +327,7 @@ int dynevent_session_open(struct dynevent_session **session, struct err *err)
 		dynevent_session_close(s);
 		return e;
 	}
-	sweep_dead_sessions(s);
+	sweep_dead_sessions(s, 1);
 	*session = s;
 	return 0;
 }
@@ -341,6 +340,9 @@ void dynevent_session_close(struct dynevent_session *s)
 		dynevent_delete(*vec_last(&s->events));
 	vec_release(&s->events);
 	if (s->lock_fd >= 0) {
+		/* A session killed shortly before our start may have been still closing its events
+		 * then. */
+		sweep_dead_sessions(s, DYNEVENT_PATIENCE);
 		if (!s->left_behind)
 			unlink(s->gate);
 		close(s->lock_fd);

@@ -59,6 +59,15 @@ static int count_lines(const char *word)
 	return n;
 }
 
+/* Points of an event of the latest session of this process. */
+static int count_points(const char *event)
+{
+	char word[128];
+
+	snprintf(word, sizeof(word), "%s/%s ", group, event);
+	return count_lines(word);
+}
+
 static int write_text(const char *below, const char *text)
 {
 	char path[512];
@@ -219,7 +228,7 @@ static void test_late_set(void)
 	late = make_event(s, POINT_ENTRY, 1, 50);
 	ok(open_event(late) >= 0, "a later set opens beside it");
 	dynevent_delete(first);
-	ok(count_lines("/e0 ") == 0 && count_lines("/e1 ") == 51,
+	ok(count_points("e0") == 0 && count_points("e1") == 51,
 	   "the first is deleted, the later stays");
 	dynevent_session_close(s);
 }
