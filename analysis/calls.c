@@ -63,6 +63,7 @@ static struct offcpu off_less(const struct offcpu *a, const struct offcpu *b)
 		.preempted_ns = a->preempted_ns - b->preempted_ns,
 		.blocked_ns = a->blocked_ns - b->blocked_ns,
 		.idle_ns = a->idle_ns - b->idle_ns,
+		.recorder_ns = a->recorder_ns - b->recorder_ns,
 	};
 
 	return d;
@@ -73,6 +74,7 @@ static void off_add(struct offcpu *sum, const struct offcpu *x)
 	sum->preempted_ns += x->preempted_ns;
 	sum->blocked_ns += x->blocked_ns;
 	sum->idle_ns += x->idle_ns;
+	sum->recorder_ns += x->recorder_ns;
 }
 
 static void visit(struct calls *c, const struct thread *t, const struct call *call)

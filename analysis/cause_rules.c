@@ -30,6 +30,20 @@ static double own_preempted(const struct block *b, const struct meta *meta, doub
 	return rest_ns * share;
 }
 
+/* Preempted so that the recorder could run. */
+static double recorder(const struct block *b, const struct meta *meta, double rest_ns,
+		       struct text *evidence)
+{
+	const struct offcpu *off = &b->sums->own_off;
+	char time[TEXT_NUMBER];
+
+	(void)meta;
+	text_printf(evidence, "ispot's recorder had the CPU for %s",
+		    text_time(time, off->recorder_ns));
+	return off->preempted_ns ? rest_ns * (double)off->recorder_ns / (double)off->preempted_ns
+				 : 0;
+}
+
 static double cpu_wait(const struct block *b, const struct meta *meta, double rest_ns,
 		       struct text *evidence)
 {

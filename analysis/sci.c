@@ -56,6 +56,7 @@ static void off_add(struct offcpu *sum, const struct offcpu *x)
 	sum->preempted_ns += x->preempted_ns;
 	sum->blocked_ns += x->blocked_ns;
 	sum->idle_ns += x->idle_ns;
+	sum->recorder_ns += x->recorder_ns;
 }
 
 static void add_path(struct sci_function *f, const struct call *c)

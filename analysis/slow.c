@@ -82,6 +82,7 @@ static void add(struct slow_group *g, const struct call *c)
 	g->own_off.preempted_ns += c->own_off.preempted_ns;
 	g->own_off.blocked_ns += c->own_off.blocked_ns;
 	g->own_off.idle_ns += c->own_off.idle_ns;
+	g->own_off.recorder_ns += c->own_off.recorder_ns;
 }
 
 static void keep_if_slowest(struct slow *s, const struct thread *t, const struct call *c)

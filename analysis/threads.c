@@ -123,10 +123,12 @@ void thread_settle(struct thread *t, uint64_t time_ns)
 {
 	if (time_ns <= t->since_ns)
 		return;
-	if (t->state == THREAD_PREEMPTED)
+	if (t->state == THREAD_PREEMPTED) {
 		t->off.preempted_ns += time_ns - t->since_ns;
-	else if (t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED)
+		t->off.recorder_ns += t->recorder_took ? time_ns - t->since_ns : 0;
+	} else if (t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED) {
 		settle_sleep(t, time_ns);
+	}
 	t->since_ns = time_ns;
 }
 
@@ -145,7 +147,7 @@ static void switch_in(struct thread *t, uint64_t time_ns)
 	thread_runs(t, time_ns);
 }
 
-static void switch_out(struct thread *t, const struct record *r)
+static void switch_out(const struct threads *th, struct thread *t, const struct record *r)
 {
 	static const enum thread_state states[] = {
 		[SWITCH_PREEMPTED] = THREAD_PREEMPTED,
@@ -155,6 +157,7 @@ static void switch_out(struct thread *t, const struct record *r)
 
 	thread_runs(t, r->time_ns);
 	t->state = r->values[0] <= SWITCH_BLOCKED ? states[r->values[0]] : THREAD_BLOCKED;
+	t->recorder_took = r->values[2] == th->meta->session.recorder_pid;
 }
 
 static void waking(struct threads *th, const struct record *r)
@@ -248,7 +251,7 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 	case REC_SWITCH_OUT:
 		th->have_switch = true;
 		if (t)
-			switch_out(t, r);
+			switch_out(th, t, r);
 		break;
 	case REC_SWITCH_IN:
 		th->have_switch = true;

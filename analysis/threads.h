@@ -30,6 +30,7 @@ struct record;
 
 struct offcpu {
 	uint64_t preempted_ns, blocked_ns, idle_ns;
+	uint64_t recorder_ns; /* part of preempted: the CPU went to ispot's recorder */
 };
 
 enum thread_state {
@@ -50,6 +51,7 @@ struct thread {
 	uint64_t since_ns;	  /* of state; off is settled up to here */
 	uint64_t woken_ns;	  /* the wakeup that ends the present sleep, 0 none seen */
 	bool woken_outside;
+	bool recorder_took; /* preempted, and the CPU went to the recorder */
 	struct offcpu off;
 	uint64_t lost_ns, lost_until_ns;
 	uint64_t *watch_ns; /* [set]: observed, valid after the thread's end */

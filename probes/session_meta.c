@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
@@ -158,6 +159,7 @@ static void write_session(struct session *s)
 		.producer = "bpf",
 		.period = s->options.period,
 		.attached = s->options.n_pids > 0,
+		.recorder_pid = getpid(),
 		.options = s->options.options,
 	};
 

@@ -43,7 +43,8 @@ struct meta_session {
 	const char *producer; /* "bpf" or "perf" (engines A and B), "import", "synthetic" */
 	uint64_t period;      /* one call in so many is recorded; 1: all */
 	bool attached;
-	const char *options; /* record's options as typed */
+	uint64_t recorder_pid; /* ispot's own, to know its time on the CPU; META_UNKNOWN: none */
+	const char *options;   /* record's options as typed */
 };
 
 /* kind "object": a mapped file */
