@@ -57,62 +57,90 @@ static void index_frame(struct index *index, struct source *s, struct decompress
 
 /* ---- by the seek table ---- */
 
-static bool table_agrees(struct source *s, uint64_t table, uint32_t n, uint32_t entry_bytes)
+#define TABLE_BLOCK 512 /* entries looked at together: between them the file is read elsewhere */
+
+struct table {
+	uint64_t at; /* in the file */
+	uint32_t n, entry_bytes;
+};
+
+/* -ENOENT: the file does not end with a table. */
+static int find_table(struct source *s, struct table *table)
 {
-	uint64_t offset = 0;
-	uint8_t head[SEEKTABLE_HEAD];
+	uint64_t bytes;
 	size_t got;
-	const uint8_t *p = source_at(s, table, sizeof(head), &got);
-	uint32_t rest;
+	const uint8_t *p;
+	uint32_t magic_and_rest[2];
+	uint8_t head[SEEKTABLE_HEAD];
 
-	if (got < sizeof(head))
-		return false;
+	if (s->size < SEEKTABLE_HEAD + SEEKTABLE_FOOT)
+		return -ENOENT;
+	p = source_at(s, s->size - SEEKTABLE_FOOT, SEEKTABLE_FOOT, &got);
+	if (got < SEEKTABLE_FOOT || seektable_read_foot(p, &table->n, &table->entry_bytes))
+		return -ENOENT;
+	bytes = SEEKTABLE_HEAD + (uint64_t)table->n * table->entry_bytes + SEEKTABLE_FOOT;
+	if (bytes > s->size)
+		return -ENOENT;
+	table->at = s->size - bytes;
+	p = source_at(s, table->at, SEEKTABLE_HEAD, &got);
+	if (got < SEEKTABLE_HEAD)
+		return -ENOENT;
+	memcpy(magic_and_rest, p, sizeof(magic_and_rest));
 	seektable_head(head, 0);
-	memcpy(&rest, p + 4, 4);
-	if (memcmp(p, head, 4) || rest != s->size - table - SEEKTABLE_HEAD)
-		return false;
-	for (uint32_t i = 0; i < n && offset <= table; i++) {
-		struct seekable_frame f;
+	if (memcmp(p, head, 4) || magic_and_rest[1] != bytes - SEEKTABLE_HEAD)
+		return -ENOENT;
+	return 0;
+}
 
-		p = source_at(s, table + SEEKTABLE_HEAD + (uint64_t)i * entry_bytes, sizeof(f),
-			      &got);
-		if (got < sizeof(f))
+/* Up to TABLE_BLOCK compressed sizes from entry first on; how many. */
+static uint32_t read_entries(struct source *s, const struct table *table, uint32_t first,
+			     uint32_t sizes[TABLE_BLOCK])
+{
+	uint32_t n = table->n - first < TABLE_BLOCK ? table->n - first : TABLE_BLOCK;
+	size_t want = (size_t)n * table->entry_bytes, got;
+	const uint8_t *p = source_at(
+		s, table->at + SEEKTABLE_HEAD + (uint64_t)first * table->entry_bytes, want, &got);
+
+	if (got < want)
+		return 0;
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(&sizes[i], p + (size_t)i * table->entry_bytes, sizeof(sizes[i]));
+	return n;
+}
+
+/* The frames add up to where the table begins. */
+static bool table_agrees(struct source *s, const struct table *table)
+{
+	uint32_t sizes[TABLE_BLOCK], n;
+	uint64_t offset = 0;
+
+	for (uint32_t first = 0; first < table->n; first += n) {
+		n = read_entries(s, table, first, sizes);
+		if (n == 0)
 			return false;
-		memcpy(&f, p, sizeof(f));
-		offset += f.compressed;
+		for (uint32_t i = 0; i < n; i++)
+			offset += sizes[i];
 	}
-	return offset == table;
+	return offset == table->at;
 }
 
 /* The table's frames; -ENOENT: no table, or not this file's. */
 static int index_by_table(struct index *index, struct source *s, struct decompressor *d)
 {
-	uint32_t n, entry_bytes;
-	uint64_t offset = 0, table_bytes, table;
-	size_t got;
-	const uint8_t *p;
+	struct table table;
+	uint32_t sizes[TABLE_BLOCK], n;
+	uint64_t offset = 0;
 
-	if (s->size < SEEKTABLE_HEAD + SEEKTABLE_FOOT)
+	if (find_table(s, &table) || !table_agrees(s, &table))
 		return -ENOENT;
-	p = source_at(s, s->size - SEEKTABLE_FOOT, SEEKTABLE_FOOT, &got);
-	if (got < SEEKTABLE_FOOT || seektable_read_foot(p, &n, &entry_bytes))
-		return -ENOENT;
-	table_bytes = SEEKTABLE_HEAD + (uint64_t)n * entry_bytes + SEEKTABLE_FOOT;
-	if (table_bytes > s->size)
-		return -ENOENT;
-	table = s->size - table_bytes;
-	if (!table_agrees(s, table, n, entry_bytes))
-		return -ENOENT;
-	for (uint32_t i = 0; i < n; i++) {
-		struct seekable_frame f;
-
-		p = source_at(s, table + SEEKTABLE_HEAD + (uint64_t)i * entry_bytes, sizeof(f),
-			      &got);
-		if (got < sizeof(f))
-			return -ENOENT;
-		memcpy(&f, p, sizeof(f));
-		index_frame(index, s, d, offset, f.compressed, true);
-		offset += f.compressed;
+	for (uint32_t first = 0; first < table.n; first += n) {
+		n = read_entries(s, &table, first, sizes);
+		if (n == 0)
+			break; /* the file has shrunk since: its chunks will be missed when read */
+		for (uint32_t i = 0; i < n; i++) {
+			index_frame(index, s, d, offset, sizes[i], true);
+			offset += sizes[i];
+		}
 	}
 	index->has_table = true;
 	return 0;
@@ -162,6 +190,7 @@ static void index_by_walking(struct index *index, struct source *s, struct decom
 	uint64_t offset = 0;
 	unsigned resyncs = 0;
 
+	s->read_ahead = SOURCE_WALK;
 	while (offset < s->size) {
 		uint64_t bytes = 0, next;
 		int ret = frame_length(s, offset, &bytes);
@@ -180,6 +209,7 @@ static void index_by_walking(struct index *index, struct source *s, struct decom
 			index->skipped_bytes += next - offset;
 		offset = next;
 	}
+	s->read_ahead = SOURCE_LOOK;
 }
 
 /* ---- what else it may be ---- */

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define WINDOW_BYTES (1u << 20)
+#define COPY_BYTES (1u << 20)
 
 static int temporary_file(struct err *err)
 {
@@ -64,8 +64,8 @@ static int spool(struct source *s, int from, struct err *err)
 	s->fd = temporary_file(err);
 	if (s->fd < 0)
 		return s->fd;
-	buf = xmalloc(WINDOW_BYTES);
-	while ((got = read_some(from, buf, WINDOW_BYTES)) > 0) {
+	buf = xmalloc(COPY_BYTES);
+	while ((got = read_some(from, buf, COPY_BYTES)) > 0) {
 		if (!write_all(s->fd, buf, (size_t)got)) {
 			got = -1;
 			break;
@@ -98,7 +98,7 @@ int source_open(struct source *s, const char *path, struct err *err)
 	struct stat st;
 	int fd = open_input(path, err), ret = 0;
 
-	*s = (struct source){ .fd = -1 };
+	*s = (struct source){ .fd = -1, .read_ahead = SOURCE_LOOK };
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &st)) {
@@ -125,17 +125,17 @@ void source_open_memory(struct source *s, const void *data, size_t n)
 
 static void fill_window(struct source *s, uint64_t offset, size_t want)
 {
-	size_t room = want > WINDOW_BYTES ? want : WINDOW_BYTES;
+	size_t most = want > s->read_ahead ? want : s->read_ahead;
 
-	if (s->window_room < room) {
+	if (s->window_room < most) {
 		free(s->window);
-		s->window = xmalloc(room);
-		s->window_room = room;
+		s->window = xmalloc(most);
+		s->window_room = most;
 	}
 	s->window_at = offset;
 	s->window_n = 0;
 	while (s->window_n < want) {
-		ssize_t got = pread(s->fd, s->window + s->window_n, s->window_room - s->window_n,
+		ssize_t got = pread(s->fd, s->window + s->window_n, most - s->window_n,
 				    (off_t)(offset + s->window_n));
 
 		if (got < 0 && errno == EINTR)

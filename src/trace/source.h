@@ -19,7 +19,12 @@ struct source {
 	uint8_t *window; /* of a file: bytes [window_at, window_at + window_n) */
 	uint64_t window_at;
 	size_t window_n, window_room;
+	size_t read_ahead; /* least size of a read: small for a look here and there, large for a
+			      walk */
 };
+
+#define SOURCE_LOOK 4096u
+#define SOURCE_WALK (1u << 20)
 
 int source_open(struct source *s, const char *path, struct err *err); /* "-": standard input */
 void source_open_memory(struct source *s, const void *data, size_t n);

@@ -131,6 +131,7 @@ static void read_back(uint64_t n, uint32_t cpus)
 
 	if (trace_reader_open(&r, path, NULL))
 		exit(1);
+	printf("open: %.1f ms\n", (double)(clock_cpu_ns() - start) / 1e6);
 	while ((k = trace_reader_batch(r, &records))) {
 		seen += k;
 		for (size_t i = 0; i < k; i++)
