@@ -172,13 +172,29 @@ static ssize_t write_some(int fd, const uint8_t *data, size_t n)
 	}
 }
 
+void output_cut(struct output *out, uint64_t bytes)
+{
+	out->bytes = bytes;
+	if (out->is_regular && !ftruncate(out->fd, (off_t)bytes))
+		lseek(out->fd, (off_t)bytes, SEEK_SET);
+}
+
 static int fail(struct output *out, int code)
 {
 	out->failed = code;
 	/* A frame cut off in the middle would only be damage to explain. */
-	if (out->is_regular && ftruncate(out->fd, (off_t)out->bytes))
-		return code;
+	output_cut(out, out->bytes);
 	return code;
+}
+
+bool output_retry(struct output *out)
+{
+	bool is_full = out->failed == -ENOSPC || out->failed == -EDQUOT || out->failed == -EFBIG;
+
+	if (!is_full || !out->is_regular)
+		return false;
+	out->failed = 0;
+	return true;
 }
 
 int output_write(struct output *out, const void *data, size_t n)

@@ -30,6 +30,15 @@ int output_open(struct output *out, const char *path, struct err *err);
 /* All of it or a failure. */
 int output_write(struct output *out, const void *data, size_t n);
 
+/* Takes back what was written behind the first bytes of a regular file. */
+void output_cut(struct output *out, uint64_t bytes);
+
+/*
+ * Where the disk is full: forgets the failure, so that something small can be tried. The frame that
+ * did not fit has been cut off again and left its room. False: it is of no use.
+ */
+bool output_retry(struct output *out);
+
 /* The sentence for out->failed; returns out->failed. */
 int output_explain(const struct output *out, struct err *err);
 

@@ -125,15 +125,17 @@ static size_t meta_chunk_length(const char *lines, size_t n)
 static int write_meta(struct trace_writer *w)
 {
 	size_t done = 0;
-	int ret = 0;
+	int ret = w->out.failed;
 
 	while (done < w->meta.n && !ret) {
 		size_t n = meta_chunk_length(w->meta.s + done, w->meta.n - done);
 
 		ret = write_meta_chunk(w, w->meta.s + done, n);
-		done += n;
+		if (!w->out.failed)
+			done += n; /* written, or larger than the file may become */
 	}
-	w->meta.n = 0;
+	memmove(w->meta.s, w->meta.s + done, w->meta.n - done);
+	w->meta.n -= done;
 	return ret;
 }
 
@@ -348,19 +350,20 @@ uint64_t trace_writer_records(const struct trace_writer *w)
 	return n;
 }
 
-static int write_seektable(struct trace_writer *w)
+static void write_seektable(struct trace_writer *w)
 {
 	uint8_t head[SEEKTABLE_HEAD], foot[SEEKTABLE_FOOT];
-	int ret;
+	uint64_t before = w->out.bytes;
 
 	if (w->n_frames > w->frames_room || !fits(w, 0, 0))
-		return 0; /* readers walk the frames then */
+		return; /* readers walk the frames then */
 	seektable_head(head, w->n_frames);
 	seektable_foot(foot, w->n_frames);
-	ret = output_write(&w->out, head, sizeof(head));
-	if (!ret)
-		ret = output_write(&w->out, w->frames, w->n_frames * sizeof(*w->frames));
-	return ret ? ret : output_write(&w->out, foot, sizeof(foot));
+	output_write(&w->out, head, sizeof(head));
+	output_write(&w->out, w->frames, w->n_frames * sizeof(*w->frames));
+	output_write(&w->out, foot, sizeof(foot));
+	if (w->out.failed)
+		output_cut(&w->out, before);
 }
 
 static void writer_free(struct trace_writer *w)
@@ -380,6 +383,21 @@ static void writer_free(struct trace_writer *w)
 	free(w);
 }
 
+/*
+ * The end line and the table. On a full disk as well: the chunk that did not fit has left its
+ * room, and with its end the file says itself why it ends.
+ */
+static void write_last(struct trace_writer *w)
+{
+	if (output_retry(&w->out) && write_meta(w)) {
+		w->meta.n = 0;
+		output_retry(&w->out);
+	}
+	text_addn(&w->meta, w->end.s ? w->end.s : "", w->end.n);
+	if (write_meta(w) == 0)
+		write_seektable(w);
+}
+
 int trace_writer_close(struct trace_writer *w, struct err *err)
 {
 	int ret, close_ret;
@@ -387,14 +405,9 @@ int trace_writer_close(struct trace_writer *w, struct err *err)
 	if (!w)
 		return 0;
 	ret = trace_writer_flush(w, err);
-	if (ret == -EFBIG)
+	if (ret == -EFBIG && !w->out.failed)
 		ret = 0;
-	if (!ret && w->end.n) {
-		text_addn(&w->meta, w->end.s, w->end.n);
-		ret = write_meta(w);
-	}
-	if (!ret)
-		write_seektable(w);
+	write_last(w);
 	close_ret = output_close(&w->out, ret ? NULL : err);
 	writer_free(w);
 	return ret ? ret : close_ret;

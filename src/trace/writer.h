@@ -6,8 +6,9 @@
  * was flushed is readable whatever happens next; the caller flushes at least once a second.
  *
  * Any write error (disk full, quota, closed pipe) is sticky: it is returned by every later call,
- * what was written stays readable, and nothing more is written. Reaching max_bytes ends records
- * only: room was kept for the meta that comes at the end, and close is no failure then.
+ * what was written stays readable, and nothing more is written but, on a full disk, the end line
+ * and the table by close, into the room of the chunk that did not fit. Reaching max_bytes ends
+ * records only: room was kept for the meta that comes at the end, and close is no failure then.
  *
  * Threads may put records at the same time if no two use the same CPU; flush and close are for
  * when nobody else is in here. The caller ignores SIGPIPE if path may be a pipe.

@@ -3,10 +3,13 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -313,6 +316,55 @@ static void disk_full(void **state)
 	assert_int_equal(trace_writer_close(w, &err), -ENOSPC);
 }
 
+/* In a child: the limit cannot be taken back. Its exit status says what went wrong. */
+static int fill_small_disk(void)
+{
+	struct trace_writer_options o = { .path = path, .n_cpus = 2, .chunk_bytes = 20000 };
+	struct rlimit limit = { 50000, 50000 };
+	struct trace_writer *w;
+	struct err err = { 0 };
+	uint64_t written;
+
+	signal(SIGXFSZ, SIG_IGN);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	if (trace_writer_open(&w, &o, &err))
+		return 1;
+	put_records(w, 1000000);
+	if (trace_writer_flush(w, &err) != -EFBIG || !strstr(err.text, "cannot write"))
+		return 2;
+	trace_writer_meta(w, "{\"kind\":\"end\",\"reason\":\"disk full\"}");
+	written = trace_writer_records(w);
+	if (written == 0 || trace_writer_close(w, &err) != -EFBIG)
+		return 3;
+	spill(old_path, &written, sizeof(written));
+	return 0;
+}
+
+/* A disk that is full in the middle of a chunk: whole chunks, and an end that says why. */
+static void disk_full_halfway(void **state)
+{
+	struct trace_reader *reader;
+	struct bytes written;
+	struct counts c;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	unlink(path);
+	pid = fork();
+	if (pid == 0)
+		_exit(fill_small_disk());
+	waitpid(pid, &status, 0);
+	assert_int_equal(status, 0);
+	written = slurp(old_path);
+	assert_int_equal(trace_reader_open(&reader, path, NULL), 0);
+	assert_string_equal(trace_reader_meta(reader)->end.reason, "disk full");
+	c = count(reader);
+	assert_int_equal(c.read, *(uint64_t *)written.p);
+	assert_false(c.is_damaged);
+	free(written.p);
+}
+
 static void old_file_is_kept(void **state)
 {
 	struct trace_writer_options o = { .path = path, .n_cpus = 1 };
@@ -387,6 +439,7 @@ int main(void)
 		cmocka_unit_test(another_version),
 		cmocka_unit_test(largest_size),
 		cmocka_unit_test(disk_full),
+		cmocka_unit_test(disk_full_halfway),
 		cmocka_unit_test(old_file_is_kept),
 		cmocka_unit_test(links_of_others_are_not_followed),
 		cmocka_unit_test(sudo_gives_the_file_away),
