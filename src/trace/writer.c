@@ -7,23 +7,17 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "trace/codec.h"
-#include "trace/output.h"
+#include "trace/frame_file.h"
 #include "trace/record.h"
-#include "trace/seektable.h"
 #include "trace/varint.h"
 
 #define CHUNK_BYTES_DEFAULT (256u << 10)
 #define CHUNK_BYTES_LIMIT   (16u << 20)
-#define META_CHUNK_BYTES    (256u << 10)
-#define META_LEVEL	    3 /* rarely written, compresses tenfold */
 #define N_COMPRESSORS	    2
-#define FRAMES_RESERVED	    (16u << 20) /* address space only; beyond it a file gets no table */
 #define RECORD_ROOM	    (3 * VARINT_MAX + RECORD_VALUES_MAX * VARINT_MAX + WRITER_BYTES_MAX + 64)
 
 /* The records of one CPU on their way to a chunk. Aligned: CPUs may have writers of their own. */
@@ -45,14 +39,8 @@ struct trace_writer {
 		struct compressor *c;
 	} compressors[N_COMPRESSORS];
 
-	pthread_mutex_t file_lock; /* of everything below */
-	struct output out;
-	uint64_t max_bytes, meta_reserve;
-	struct seekable_frame *frames;
-	uint32_t n_frames, frames_room;
-	struct text meta; /* lines not yet written */
-	struct text end;  /* the end line: it says that nothing follows, so it is written last */
-	struct compressor *meta_compressor;
+	pthread_mutex_t file_lock;
+	struct frame_file file;
 	uint8_t *bodies;
 };
 
@@ -66,86 +54,6 @@ static void encoder_restart(struct encoder *e)
 	e->p = e->body;
 	e->time_ns = e->sp = e->thread = 0;
 	e->n_records = e->n_calls = 0;
-}
-
-/* ---- frames to the file; file_lock held ---- */
-
-static int write_frame(struct trace_writer *w, const void *frame, size_t n, size_t content)
-{
-	int ret = output_write(&w->out, frame, n);
-
-	if (ret)
-		return ret;
-	if (w->n_frames < w->frames_room)
-		w->frames[w->n_frames] = (struct seekable_frame){ (uint32_t)n, (uint32_t)content };
-	w->n_frames++;
-	return 0;
-}
-
-static bool fits(const struct trace_writer *w, size_t n, uint64_t reserve)
-{
-	uint64_t end = seektable_bytes((uint64_t)w->n_frames + 2) + reserve;
-
-	return !w->max_bytes || w->out.bytes + n + end <= w->max_bytes;
-}
-
-static int write_meta_chunk(struct trace_writer *w, const char *lines, size_t n)
-{
-	struct chunk_header h = { .kind = CHUNK_META, .body_bytes = n };
-	struct compressor *c = w->meta_compressor, *large = NULL;
-	const void *frame;
-	size_t frame_bytes;
-	int ret;
-
-	for (const char *p = lines; (p = memchr(p, '\n', (size_t)(lines + n - p))); p++)
-		h.n_records++;
-	if (n > META_CHUNK_BYTES)
-		c = large = compressor_new(META_LEVEL, n);
-	ret = c ? compressor_chunk(c, &h, lines, &frame, &frame_bytes) : -ENOMEM;
-	if (!ret)
-		ret = fits(w, frame_bytes, 0) ? write_frame(w, frame, frame_bytes, sizeof(h) + n)
-					      : -EFBIG;
-	compressor_free(large);
-	return ret;
-}
-
-/* The longest row of whole lines that one chunk takes; a longer line is a chunk by itself. */
-static size_t meta_chunk_length(const char *lines, size_t n)
-{
-	const char *end;
-
-	if (n <= META_CHUNK_BYTES)
-		return n;
-	end = memrchr(lines, '\n', META_CHUNK_BYTES);
-	if (!end)
-		end = memchr(lines, '\n', n);
-	return (size_t)(end + 1 - lines);
-}
-
-static int write_meta(struct trace_writer *w)
-{
-	size_t done = 0;
-	int ret = w->out.failed;
-
-	while (done < w->meta.n && !ret) {
-		size_t n = meta_chunk_length(w->meta.s + done, w->meta.n - done);
-
-		ret = write_meta_chunk(w, w->meta.s + done, n);
-		if (!w->out.failed)
-			done += n; /* written, or larger than the file may become */
-	}
-	memmove(w->meta.s, w->meta.s + done, w->meta.n - done);
-	w->meta.n -= done;
-	return ret;
-}
-
-static int write_events_frame(struct trace_writer *w, const void *frame, size_t n, size_t content)
-{
-	int ret = write_meta(w);
-
-	if (ret)
-		return ret;
-	return fits(w, n, w->meta_reserve) ? write_frame(w, frame, n, content) : -EFBIG;
 }
 
 /* ---- chunks ---- */
@@ -168,7 +76,7 @@ static int compress_and_write(struct trace_writer *w, struct chunk_header *h, co
 
 	if (!ret) {
 		pthread_mutex_lock(&w->file_lock);
-		ret = write_events_frame(w, frame, frame_bytes, sizeof(*h) + h->body_bytes);
+		ret = frame_file_events(&w->file, frame, frame_bytes, sizeof(*h) + h->body_bytes);
 		pthread_mutex_unlock(&w->file_lock);
 	}
 	pthread_mutex_unlock(&w->compressors[i].lock);
@@ -281,15 +189,9 @@ int trace_writer_record(struct trace_writer *w, const struct record *r)
 	return e->p >= e->full ? write_chunk(w, e) : 0;
 }
 
-static bool is_end_line(const char *line)
-{
-	return !strncmp(line, "{\"kind\":\"end\"", strlen("{\"kind\":\"end\""));
-}
-
 int trace_writer_meta(struct trace_writer *w, const char *line)
 {
 	size_t n = strlen(line);
-	struct text *to;
 	int ret;
 
 	if (n && line[n - 1] == '\n')
@@ -297,48 +199,31 @@ int trace_writer_meta(struct trace_writer *w, const char *line)
 	if (n == 0 || n >= CHUNK_BODY_MAX || memchr(line, '\n', n))
 		return -EINVAL;
 	pthread_mutex_lock(&w->file_lock);
-	to = is_end_line(line) ? &w->end : &w->meta;
-	text_addn(to, line, n);
-	text_addn(to, "\n", 1);
-	ret = w->out.failed;
+	ret = frame_file_meta(&w->file, line, n);
 	pthread_mutex_unlock(&w->file_lock);
 	return ret;
 }
 
 /* ---- flush, close ---- */
 
-static int explain(struct trace_writer *w, int code, struct err *err)
-{
-	if (w->out.failed)
-		return output_explain(&w->out, err);
-	if (code == -EFBIG)
-		return err_set(
-			err, code,
-			"%s has reached its largest size; allow more with --max-size or choose fewer functions",
-			w->out.path);
-	return code ? err_set(err, code, "cannot compress into %s: %s", w->out.path,
-			      strerror(-code))
-		    : 0;
-}
-
 int trace_writer_flush(struct trace_writer *w, struct err *err)
 {
 	int ret;
 
 	pthread_mutex_lock(&w->file_lock);
-	ret = write_meta(w);
+	ret = frame_file_flush(&w->file);
 	pthread_mutex_unlock(&w->file_lock);
 	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++) {
 		int chunk_ret = write_chunk(w, &w->encoders[cpu]);
 
 		ret = ret ? ret : chunk_ret;
 	}
-	return explain(w, ret, err);
+	return frame_file_explain(&w->file, ret, err);
 }
 
 uint64_t trace_writer_bytes(const struct trace_writer *w)
 {
-	return w->out.bytes;
+	return w->file.out.bytes;
 }
 
 uint64_t trace_writer_records(const struct trace_writer *w)
@@ -350,52 +235,17 @@ uint64_t trace_writer_records(const struct trace_writer *w)
 	return n;
 }
 
-static void write_seektable(struct trace_writer *w)
-{
-	uint8_t head[SEEKTABLE_HEAD], foot[SEEKTABLE_FOOT];
-	uint64_t before = w->out.bytes;
-
-	if (w->n_frames > w->frames_room || !fits(w, 0, 0))
-		return; /* readers walk the frames then */
-	seektable_head(head, w->n_frames);
-	seektable_foot(foot, w->n_frames);
-	output_write(&w->out, head, sizeof(head));
-	output_write(&w->out, w->frames, w->n_frames * sizeof(*w->frames));
-	output_write(&w->out, foot, sizeof(foot));
-	if (w->out.failed)
-		output_cut(&w->out, before);
-}
-
 static void writer_free(struct trace_writer *w)
 {
 	for (unsigned i = 0; i < N_COMPRESSORS; i++) {
 		compressor_free(w->compressors[i].c);
 		pthread_mutex_destroy(&w->compressors[i].lock);
 	}
-	compressor_free(w->meta_compressor);
 	pthread_mutex_destroy(&w->file_lock);
-	if (w->frames)
-		munmap(w->frames, w->frames_room * sizeof(*w->frames));
-	text_release(&w->meta);
-	text_release(&w->end);
+	frame_file_release(&w->file);
 	free(w->bodies);
 	free(w->encoders);
 	free(w);
-}
-
-/*
- * The end line and the table. On a full disk as well: the chunk that did not fit has left its
- * room, and with its end the file says itself why it ends.
- */
-static void write_last(struct trace_writer *w)
-{
-	if (output_retry(&w->out) && write_meta(w)) {
-		w->meta.n = 0;
-		output_retry(&w->out);
-	}
-	text_addn(&w->meta, w->end.s ? w->end.s : "", w->end.n);
-	if (write_meta(w) == 0)
-		write_seektable(w);
 }
 
 int trace_writer_close(struct trace_writer *w, struct err *err)
@@ -405,31 +255,14 @@ int trace_writer_close(struct trace_writer *w, struct err *err)
 	if (!w)
 		return 0;
 	ret = trace_writer_flush(w, err);
-	if (ret == -EFBIG && !w->out.failed)
+	if (ret == -EFBIG && !w->file.out.failed)
 		ret = 0;
-	write_last(w);
-	close_ret = output_close(&w->out, ret ? NULL : err);
+	close_ret = frame_file_close(&w->file, ret ? NULL : err);
 	writer_free(w);
 	return ret ? ret : close_ret;
 }
 
 /* ---- open ---- */
-
-static int reserve_frames(struct trace_writer *w)
-{
-	void *p = MAP_FAILED;
-
-	for (w->frames_room = FRAMES_RESERVED; w->frames_room >= 1024; w->frames_room /= 2) {
-		p = mmap(NULL, w->frames_room * sizeof(*w->frames), PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-		if (p != MAP_FAILED)
-			break;
-	}
-	if (p == MAP_FAILED)
-		return -ENOMEM;
-	w->frames = p;
-	return 0;
-}
 
 static int new_encoders(struct trace_writer *w, uint32_t chunk_bytes)
 {
@@ -457,16 +290,7 @@ static int new_compressors(struct trace_writer *w, int level, uint32_t chunk_byt
 		if (!w->compressors[i].c)
 			return -ENOMEM;
 	}
-	w->meta_compressor = compressor_new(META_LEVEL, META_CHUNK_BYTES);
-	return w->meta_compressor ? 0 : -ENOMEM;
-}
-
-/* What the meta lines at the end of a recording (symbols, stacks) may still need. */
-static uint64_t meta_reserve(uint64_t max_bytes)
-{
-	uint64_t share = max_bytes / 8, most = 16u << 20;
-
-	return share < most ? share : most;
+	return 0;
 }
 
 int trace_writer_open(struct trace_writer **result, const struct trace_writer_options *o,
@@ -479,23 +303,19 @@ int trace_writer_open(struct trace_writer **result, const struct trace_writer_op
 	if (chunk_bytes > CHUNK_BYTES_LIMIT)
 		chunk_bytes = CHUNK_BYTES_LIMIT;
 	w->n_cpus = o->n_cpus ? o->n_cpus : 1;
-	w->max_bytes = o->max_bytes;
-	w->meta_reserve = meta_reserve(o->max_bytes);
-	w->out.fd = -1;
+	w->file.out.fd = -1;
 	pthread_mutex_init(&w->file_lock, NULL);
 	for (unsigned i = 0; i < N_COMPRESSORS; i++)
 		pthread_mutex_init(&w->compressors[i].lock, NULL);
 	ret = new_encoders(w, chunk_bytes);
 	if (!ret)
 		ret = new_compressors(w, o->zstd_level, chunk_bytes);
-	if (!ret)
-		ret = reserve_frames(w);
 	if (ret)
 		err_set(err, ret,
 			"not enough memory for the buffers of %u CPUs; record with a smaller buffer",
 			w->n_cpus);
 	else
-		ret = output_open(&w->out, o->path, err);
+		ret = frame_file_open(&w->file, o->path, o->max_bytes, err);
 	if (ret) {
 		writer_free(w);
 		return ret;
