@@ -12,10 +12,10 @@
  * is a path, a base name, or the base name up to ".so" ("libc", "libc.so.6"), globs allowed. The
  * name is tried on the mangled name, the full demangled name, the demangled name without its
  * parameter list, and that without template arguments. A name without an object is looked for in
- *the executable first and in the libraries only if it is not there: in the first that exports it,
- *as the dynamic linker would bind it, else in all; with a glob or regex in the executable only,
- *unless nothing matches there. "foo" also means the copies that a compiler made of it
- *(foo.constprop.0). Of several versions of a libc function the default one is taken.
+ * the executable first and in the libraries only if it is not there: in the first that exports it,
+ * as the dynamic linker would bind it, else in all; with a glob or regex in the executable only,
+ * unless nothing matches there. "foo" also means the copies that a compiler made of it
+ * (foo.constprop.0). Of several versions of a libc function the default one is taken.
  */
 #ifndef ISPOT_PROBES_SELECT_H
 #define ISPOT_PROBES_SELECT_H
