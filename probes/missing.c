@@ -104,7 +104,7 @@ static void find_near(struct nearest *nearest, const struct pattern *p, struct d
 		const char *name = dso_function_bare_name(dso, &all[i]);
 		unsigned far = distance_to(p->name, name, nearest->limit);
 
-		if (far <= nearest->limit && !all[i].ifunc)
+		if (far <= nearest->limit)
 			offer(nearest, dso, name, far);
 	}
 }
@@ -183,7 +183,7 @@ static void objects_of(const struct pattern *p, struct dso *const *dsos, size_t 
 /* Not an error: an object that is not mapped yet may be later. */
 static void notice_no_object(const struct pattern *p, struct dso *const *dsos, size_t n)
 {
-	unsigned best = (unsigned)strlen(p->object) / 3 + 1, far;
+	unsigned best = (unsigned)strlen(p->object) / 4 + 1, far;
 	const char *near = NULL;
 
 	for (size_t i = 0; i < n; i++) {

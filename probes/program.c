@@ -21,6 +21,7 @@ enum {
 	NUMBER_OPTION = 2,     /* nice -5 */
 	ARCH_OPERAND = 4,      /* setarch x86_64 -R app: an operand only if it is an architecture */
 	SHELL = 8,	       /* -c 'command' */
+	DROPS_LOADER = 16,     /* takes LD_* out of the environment */
 };
 
 static const struct wrapper {
@@ -54,8 +55,8 @@ static const struct wrapper {
 	{ "time", "fo", " --format --output ", 0, 0, "" },
 	{ "sudo", "ugChpDRrtTU",
 	  " --user --group --close-from --host --prompt --chdir --chroot --role --type --command-timeout --other-user ",
-	  0, TAKES_ASSIGNMENTS, "lveKkis" },
-	{ "doas", "uC", "", 0, 0, "Ls" },
+	  0, TAKES_ASSIGNMENTS | DROPS_LOADER, "lveKkis" },
+	{ "doas", "uC", "", 0, DROPS_LOADER, "Ls" },
 	{ "chronic", "", "", 0, 0, "" },
 	{ "eatmydata", "", "", 0, 0, "" },
 	{ "ld-linux*.so.*", "",
@@ -145,6 +146,7 @@ static int skip_wrapper(const struct wrapper *w, char *const *argv)
 			at++;
 	}
 	at += argv[at] && !strcmp(argv[at], "--");
+	at += argv[at] && (w->flags & TAKES_ASSIGNMENTS) && !strcmp(argv[at], "-"); /* env's -i */
 	while (argv[at] && (w->flags & TAKES_ASSIGNMENTS) && is_assignment(argv[at]))
 		at++;
 	for (unsigned i = 0; argv[at] && i < w->operands; i++)
@@ -231,9 +233,84 @@ static bool split_simple(const char *s, struct words *words)
 	return words->n > 1;
 }
 
-static char *find_in_path(const char *name, int *code)
+static const char *environment_get(char **environment, const char *name)
 {
-	const char *path = getenv("PATH"), *dir;
+	size_t n = strlen(name);
+
+	for (; *environment; environment++) {
+		if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
+			return *environment + n + 1;
+	}
+	return NULL;
+}
+
+/* Takes out all variables of this name, or with this prefix where it ends in '*'. */
+static void environment_unset(char **environment, const char *name)
+{
+	size_t n = strcspn(name, "=*");
+	char **to = environment;
+
+	for (char **from = environment; *from; from++) {
+		if (!strncmp(*from, name, n) && (name[n] == '*' || (*from)[n] == '='))
+			free(*from);
+		else
+			*to++ = *from;
+	}
+	*to = NULL;
+}
+
+static void environment_set(struct command_program *p, const char *assignment)
+{
+	size_t n = 0;
+
+	environment_unset(p->environment, assignment);
+	while (p->environment[n])
+		n++;
+	p->environment = xrealloc(p->environment, (n + 2) * sizeof(char *));
+	p->environment[n] = xstrdup(assignment);
+	p->environment[n + 1] = NULL;
+}
+
+static char **environment_copy(char *const *from)
+{
+	size_t n = 0;
+	char **copy;
+
+	while (from[n])
+		n++;
+	copy = xcalloc(n + 1, sizeof(char *));
+	for (size_t i = 0; i < n; i++)
+		copy[i] = xstrdup(from[i]);
+	return copy;
+}
+
+/* What env's and sudo's words before the command do to its environment. */
+static void apply_wrapper(struct command_program *p, const struct wrapper *w, char *const *argv,
+			  int words)
+{
+	if (w->flags & DROPS_LOADER)
+		environment_unset(p->environment, "LD_*");
+	for (int i = 1; i < words && (w->flags & TAKES_ASSIGNMENTS); i++) {
+		const char *word = argv[i];
+		bool env = !(w->flags & DROPS_LOADER); /* sudo's -u and -i mean something else */
+
+		if (is_assignment(word))
+			environment_set(p, word);
+		else if (env && (!strcmp(word, "-i") || !strcmp(word, "-") ||
+				 !strcmp(word, "--ignore-environment")))
+			environment_unset(p->environment, "*");
+		else if (env && (!strcmp(word, "-u") || !strcmp(word, "--unset")))
+			environment_unset(p->environment, argv[++i]);
+		else if (env && !strncmp(word, "--unset=", 8))
+			environment_unset(p->environment, word + 8);
+		else if (env && !strncmp(word, "-u", 2))
+			environment_unset(p->environment, word + 2);
+	}
+}
+
+static char *find_in_path(const char *name, char **environment, int *code)
+{
+	const char *path = environment_get(environment, "PATH"), *dir;
 	size_t n;
 
 	*code = -ENOENT;
@@ -261,7 +338,7 @@ static int exec_error(struct err *err, int code, const char *name, const char *w
 	return err_set(err, code, "%s: %s", name, what);
 }
 
-static int find_program(const char *name, char **program, struct err *err)
+static int find_program(const char *name, struct command_program *p, struct err *err)
 {
 	struct stat st;
 	int code = 0;
@@ -271,8 +348,8 @@ static int find_program(const char *name, char **program, struct err *err)
 	if (!*name)
 		return exec_error(err, -ENOENT, "''", "an empty command name; name a program");
 	if (!strchr(name, '/')) {
-		*program = find_in_path(name, &code);
-		if (*program)
+		p->path = find_in_path(name, p->environment, &code);
+		if (p->path)
 			return 0;
 		if (code == -EACCES)
 			return exec_error(err, code, name,
@@ -290,57 +367,90 @@ static int find_program(const char *name, char **program, struct err *err)
 		return exec_error(err, -EACCES, name, "is a directory; name a program in it");
 	if (access(name, X_OK))
 		return exec_error(err, -EACCES, name, "not executable; chmod +x it");
-	*program = xstrdup(name);
+	p->path = xstrdup(name);
 	return 0;
 }
 
+static int find_command(struct command_program *p, char *const *argv, struct err *err);
+
 /* `sh -c` of one plain command means that command; anything more means the shell. */
-static bool program_of_string(const char *string, char **program)
+static bool find_in_string(struct command_program *p, const char *string)
 {
+	struct command_program inner = { .environment = environment_copy(p->environment) };
 	struct words words = { 0 };
-	size_t at = 0;
 	bool found = false;
-	int word;
+	size_t at = 0;
 
 	if (!string || !split_simple(string, &words))
 		goto out;
 	while (words.data[at] && is_assignment(words.data[at]))
-		at++;
+		environment_set(&inner, words.data[at++]);
 	if (words.data[at] && !strcmp(words.data[at], "exec"))
 		at++;
-	found = words.data[at] && !program_of_command(words.data + at, program, &word, NULL);
+	found = words.data[at] && !find_command(&inner, words.data + at, NULL);
+	if (found) {
+		command_program_release(p);
+		*p = inner;
+		p->word = -1;
+		inner = (struct command_program){ 0 };
+	}
 out:
+	command_program_release(&inner);
 	words_release(&words);
 	return found;
 }
 
-int program_of_command(char *const *argv, char **program, int *word, struct err *err)
+static int find_command(struct command_program *p, char *const *argv, struct err *err)
 {
-	*program = NULL;
-	*word = 0;
 	for (;;) {
-		const struct wrapper *w = find_wrapper(argv[*word]);
+		const struct wrapper *w = find_wrapper(argv[p->word]);
 		int skip, ret;
 
 		/* Also a wrapper that is not there fails as execvp() would. */
-		ret = find_program(argv[*word], program, err);
+		ret = find_program(argv[p->word], p, err);
 		if (ret || !w)
 			return ret;
 		if (w->flags & SHELL) {
-			char *inner;
-
-			if (program_of_string(shell_string(w, argv + *word), &inner)) {
-				free(*program);
-				*program = inner;
-				*word = -1;
-			}
+			find_in_string(p, shell_string(w, argv + p->word));
 			return 0;
 		}
-		skip = skip_wrapper(w, argv + *word);
+		skip = skip_wrapper(w, argv + p->word);
 		if (!skip)
 			return 0;
-		free(*program);
-		*program = NULL;
-		*word += skip;
+		apply_wrapper(p, w, argv + p->word, skip);
+		free(p->path);
+		p->path = NULL;
+		p->word += skip;
 	}
+}
+
+int command_program_find(struct command_program *p, char *const *argv, struct err *err)
+{
+	int ret;
+
+	*p = (struct command_program){ .environment = environment_copy(environ) };
+	ret = find_command(p, argv, err);
+	if (ret)
+		command_program_release(p);
+	return ret;
+}
+
+void command_program_release(struct command_program *p)
+{
+	for (char **variable = p->environment; variable && *variable; variable++)
+		free(*variable);
+	free(p->environment);
+	free(p->path);
+	*p = (struct command_program){ 0 };
+}
+
+int program_of_command(char *const *argv, char **program, int *word, struct err *err)
+{
+	struct command_program p;
+	int ret = command_program_find(&p, argv, err);
+
+	*program = ret ? NULL : xstrdup(p.path);
+	*word = ret ? 0 : p.word;
+	command_program_release(&p);
+	return ret;
 }

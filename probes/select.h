@@ -91,4 +91,14 @@ void selection_release(struct selection *s);
  */
 int program_of_command(char *const *argv, char **program, int *word, struct err *err);
 
+/* The same with the environment that the program will see: `env LD_PRELOAD=… app` has libraries
+ * of its own (for dso_closure_in). Release it only if it was found. */
+struct command_program {
+	char *path;
+	int word;
+	char **environment; /* NULL-terminated */
+};
+int command_program_find(struct command_program *p, char *const *argv, struct err *err);
+void command_program_release(struct command_program *p);
+
 #endif

@@ -122,6 +122,9 @@ struct dso_closure {
 };
 int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure *out,
 		struct err *err);
+/* In another environment than ispot's own (LD_LIBRARY_PATH, LD_PRELOAD). */
+int dso_closure_in(struct dso_cache *cache, const char *program, char *const *environment,
+		   struct dso_closure *out, struct err *err);
 void dso_closure_release(struct dso_closure *c);
 
 #endif

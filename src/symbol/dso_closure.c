@@ -24,8 +24,6 @@
 #define LIST_TIMEOUT_MS 10000
 #define LIST_BYTES_MAX	(1 << 20)
 
-extern char **environ;
-
 static void add_path(struct dso_closure *out, const char *path, size_t n)
 {
 	for (size_t i = 0; i < out->n; i++) {
@@ -87,7 +85,8 @@ static int read_all(int fd, struct text *out)
 	}
 }
 
-static int spawn_list(const char *interp, char *program, int output, pid_t *pid)
+static int spawn_list(const char *interp, char *program, char *const *environment, int output,
+		      pid_t *pid)
 {
 	char *argv[] = { (char *)interp, "--list", program, NULL };
 	posix_spawn_file_actions_t actions;
@@ -97,12 +96,13 @@ static int spawn_list(const char *interp, char *program, int output, pid_t *pid)
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, output, 1);
 	posix_spawn_file_actions_adddup2(&actions, output, 2);
-	ret = -posix_spawn(pid, interp, &actions, NULL, argv, environ);
+	ret = -posix_spawn(pid, interp, &actions, NULL, argv, environment);
 	posix_spawn_file_actions_destroy(&actions);
 	return ret;
 }
 
-static int run_loader(const struct dso *dso, const char *program, struct text *out, struct err *err)
+static int run_loader(const struct dso *dso, const char *program, char *const *environment,
+		      struct text *out, struct err *err)
 {
 	/* Without a slash the loader takes it for a library's name. */
 	char *word = xasprintf("%s%s", strchr(program, '/') ? "" : "./", program);
@@ -113,7 +113,7 @@ static int run_loader(const struct dso *dso, const char *program, struct text *o
 		free(word);
 		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	}
-	ret = spawn_list(dso->interp, word, pipe_fds[1], &pid);
+	ret = spawn_list(dso->interp, word, environment, pipe_fds[1], &pid);
 	close(pipe_fds[1]);
 	if (!ret)
 		ret = read_all(pipe_fds[0], out);
@@ -176,8 +176,8 @@ static int parse_line(const struct dso *dso, const char *line, size_t n, struct 
 	return 0;
 }
 
-int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure *out,
-		struct err *err)
+int dso_closure_in(struct dso_cache *cache, const char *program, char *const *environment,
+		   struct dso_closure *out, struct err *err)
 {
 	struct text list = { 0 };
 	struct dso *dso;
@@ -192,7 +192,7 @@ int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure
 		return 0;
 	ret = check_loader(dso, err);
 	if (!ret)
-		ret = run_loader(dso, program, &list, err);
+		ret = run_loader(dso, program, environment, &list, err);
 	for (char *line = list.s; !ret && line && *line;) {
 		size_t n = strcspn(line, "\n");
 
@@ -205,4 +205,10 @@ int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure
 		dso_closure_release(out);
 	text_release(&list);
 	return ret;
+}
+
+int dso_closure(struct dso_cache *cache, const char *program, struct dso_closure *out,
+		struct err *err)
+{
+	return dso_closure_in(cache, program, environ, out, err);
 }

@@ -354,6 +354,9 @@ static void closures(void **state)
 
 	snprintf(path, sizeof(path), "%s/lib dir", fixture_open());
 	setenv("LD_LIBRARY_PATH", path, 1);
+	assert_int_equal(dso_closure_in(s->cache, fixture_path("uses"), (char *const[]){ NULL },
+					&closure, &s->err),
+			 -ENOENT);
 	assert_int_equal(dso_closure(s->cache, fixture_path("uses"), &closure, &s->err), 0);
 	unsetenv("LD_LIBRARY_PATH");
 	strcat(path, "/libmine.so.1");

@@ -121,6 +121,46 @@ static void errors(void **state)
 	fails(line, -EACCES, 126, "not executable");
 }
 
+static const char *variable(const struct command_program *p, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (char **v = p->environment; *v; v++) {
+		if (!strncmp(*v, name, n) && (*v)[n] == '=')
+			return *v + n + 1;
+	}
+	return "(unset)";
+}
+
+static void sees(char *const *argv, const char *name, const char *value)
+{
+	struct command_program p;
+
+	assert_int_equal(command_program_find(&p, argv, NULL), 0);
+	assert_string_equal(variable(&p, name), value);
+	command_program_release(&p);
+}
+
+#define WORDS(...) ((char *const[]){ __VA_ARGS__, NULL })
+
+static void environments(void **state)
+{
+	(void)state;
+	setenv("ISPOT_TEST", "own", 1);
+	sees(WORDS("ls"), "ISPOT_TEST", "own");
+	sees(WORDS("env", "ISPOT_TEST=new", "ls"), "ISPOT_TEST", "new");
+	sees(WORDS("env", "A=1", "nice", "env", "A=2", "B=", "ls"), "A", "2");
+	sees(WORDS("env", "A=1", "nice", "env", "A=2", "B=", "ls"), "B", "");
+	sees(WORDS("env", "-u", "ISPOT_TEST", "ls"), "ISPOT_TEST", "(unset)");
+	sees(WORDS("env", "--unset=ISPOT_TEST", "ls"), "ISPOT_TEST", "(unset)");
+	sees(WORDS("env", "-", "/bin/ls"), "ISPOT_TEST", "(unset)");
+	sees(WORDS("env", "-i", "A=1", "/bin/ls"), "A", "1");
+	sees(WORDS("sh", "-c", "ISPOT_TEST='in sh' exec ls"), "ISPOT_TEST", "in sh");
+	sees(WORDS("env", "ISPOT_TEST=out", "sh", "-c", "A=1 ls"), "ISPOT_TEST", "out");
+	sees(WORDS("env", "ISPOT_TEST_2=x", "ls"), "ISPOT_TEST", "own");
+	unsetenv("ISPOT_TEST");
+}
+
 static void path_order(void **state)
 {
 	char *old = strdup(getenv("PATH")), path[600];
@@ -142,10 +182,9 @@ static void path_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wrappers),
-		cmocka_unit_test(shells),
-		cmocka_unit_test(errors),
-		cmocka_unit_test(path_order),
+		cmocka_unit_test(wrappers),	cmocka_unit_test(shells),
+		cmocka_unit_test(errors),	cmocka_unit_test(path_order),
+		cmocka_unit_test(environments),
 	};
 
 	return unit_run(tests);
