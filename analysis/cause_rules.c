@@ -102,9 +102,14 @@ static double more_work(const struct block *b, const struct meta *meta, double r
 	return rest_ns;
 }
 
+/* clang-format off */
 const struct cause_rule cause_rules[] = {
-	{ "ispot", POOL_RUNNING, 0.5, own_jitter }, { "ispot", POOL_PREEMPTED, 0.5, own_preempted },
-	{ "workload", POOL_RUNNING, 1, more_work }, { "workload", POOL_CALLEE, 1, more_work },
-	{ "callee", POOL_CALLEE, 1, callee },	    { "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
+	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
+	{ "ispot", POOL_PREEMPTED, 0.5, own_preempted },
+	{ "workload", POOL_RUNNING, 1, more_work },
+	{ "workload", POOL_CALLEE, 1, more_work },
+	{ "callee", POOL_CALLEE, 1, callee },
+	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 };
+/* clang-format on */
 const size_t cause_rules_n = sizeof(cause_rules) / sizeof(cause_rules[0]);

@@ -157,7 +157,7 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 
 	thread_runs(t, r->time_ns);
 	t->state = r->values[0] <= SWITCH_BLOCKED ? states[r->values[0]] : THREAD_BLOCKED;
-	t->recorder_took = r->values[2] == th->meta->session.recorder_pid;
+	t->recorder_took = r->values[2] && r->values[2] == th->meta->session.recorder_pid;
 }
 
 static void waking(struct threads *th, const struct record *r)

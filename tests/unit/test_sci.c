@@ -342,6 +342,45 @@ static void preempted_work_is_interference(void **state)
 	scene_release(&s);
 }
 
+/* Half of the preemptions are for process 77, which is ispot's recorder. */
+static void the_recorder_is_named(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	s.meta.session.recorder_pid = 77;
+	scene_calibrate(&s, 700, 600, 1.0);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 1000; i++) {
+		uint64_t values[RECORD_VALUES_MIN] = { SWITCH_PREEMPTED, 78, i % 20 ? 78 : 77 };
+		struct record out = { .kind = REC_SWITCH_OUT,
+				      .cpu = 1,
+				      .tid = 1,
+				      .tgid = 1,
+				      .n_values = 3,
+				      .values = values };
+
+		enter(&s, t, 1, BUSY, 0x1000);
+		t += 200000;
+		if (i % 10 == 0) {
+			out.time_ns = t;
+			calls_record(&s.calls, &out);
+			t += 4000000;
+			other(&s, REC_SWITCH_IN, t, 1, 1, 0, 0);
+		}
+		leave(&s, t, 1, BUSY, 0x1000);
+		t += 100;
+	}
+	scene_finish(&s, t);
+	vec_for_each (&scene_block(&s, "busy")->causes, const struct cause, c)
+		if (!strcmp(c->kind, "ispot") || !strcmp(c->kind, "cpu-wait"))
+			assert_true(fabs(c->share - 0.5) < 0.01);
+	assert_int_equal(scene_block(&s, "busy")->causes.n, 2);
+	scene_release(&s);
+}
+
 /* Blocked: woken by the program's own thread 2, or by interrupts (tid 0). */
 static void block_and_wake(struct scene *s, uint32_t waker)
 {
@@ -519,6 +558,7 @@ int main(void)
 		cmocka_unit_test(jitter_of_callees_is_noise_in_the_caller),
 		cmocka_unit_test(preempted_probes_are_noise),
 		cmocka_unit_test(preempted_work_is_interference),
+		cmocka_unit_test(the_recorder_is_named),
 		cmocka_unit_test(woken_by_its_own_is_lost_by_interrupts_idle),
 		cmocka_unit_test(growth_is_workload),
 		cmocka_unit_test(more_callees_are_workload),
