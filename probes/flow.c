@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/flow.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/mem.h"
@@ -15,11 +13,11 @@ struct insns {
 	VEC(struct insn)
 };
 
-static int compare_u64(const void *a, const void *b)
+static int compare_branches(const void *a, const void *b)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct branch *x = a, *y = b;
 
-	return x < y ? -1 : x > y;
+	return x->target < y->target ? -1 : x->target > y->target;
 }
 
 /*
@@ -50,7 +48,8 @@ static void read_part(struct code *code, struct insns *insns, decode_fn decode, 
 		if (certain)
 			*vec_add(insns) = insn;
 		if (insn.flow == FLOW_BRANCH || insn.flow == FLOW_JUMP)
-			*vec_add(&code->targets) = insn.target;
+			*vec_add(&code->branches) =
+				(struct branch){ insn.target, certain ? insns->n - 1 : SIZE_MAX };
 		at += insn.length;
 	}
 }
@@ -71,7 +70,7 @@ static void read_parts(struct code *code, const struct placement_input *in, deco
 	}
 	code->insns = insns.data;
 	code->n = insns.n;
-	vec_sort(&code->targets, compare_u64);
+	vec_sort(&code->branches, compare_branches);
 }
 
 void code_read(struct code *code, const struct placement_input *in)
@@ -90,43 +89,34 @@ void code_read(struct code *code, const struct placement_input *in)
 void code_release(struct code *code)
 {
 	free(code->insns);
-	vec_release(&code->targets);
+	vec_release(&code->branches);
 	vec_release(&code->bounds);
 	*code = (struct code){ 0 };
 }
 
+size_t code_first_branch_to(const struct code *code, uint64_t address)
+{
+	size_t low = 0, high = code->branches.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->branches.data[middle].target < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 bool code_is_target(const struct code *code, uint64_t address)
 {
-	return code->targets.n &&
-	       bsearch(&address, code->targets.data, code->targets.n, sizeof(address), compare_u64);
+	size_t i = code_first_branch_to(code, address);
+
+	return i < code->branches.n && code->branches.data[i].target == address;
 }
 
 /* ---- the stack at each instruction ---- */
-
-struct stack {
-	int32_t sp, frame; /* bytes from sp's value at entry */
-	bool reached, sp_known, frame_known;
-};
-
-struct later {
-	size_t index;
-	struct stack stack;
-};
-
-struct walk {
-	const struct code *code;
-	struct stack *at;  /* before each instruction */
-	bool reads_tables; /* through an index, as switches do; else an indirect jump is a tail call
-			    */
-	struct {
-		VEC(size_t)
-	} work;
-	/* What follows a call: behind one that never returns stands a block that others reach with
-	 * another stack, so these wait until every jump has been followed. */
-	struct {
-		VEC(struct later)
-	} late;
-};
 
 static size_t find_in(const struct insn *insns, size_t first, size_t end, uint64_t address)
 {
@@ -194,7 +184,7 @@ static void reach(struct walk *w, size_t i, struct stack s)
 	*vec_add(&w->work) = i;
 }
 
-static bool goes_on(const struct insn *insn)
+bool insn_goes_on(const struct insn *insn)
 {
 	return insn->flow == FLOW_NEXT || insn->flow == FLOW_BRANCH;
 }
@@ -208,7 +198,7 @@ static void leave_insn(struct walk *w, size_t i)
 
 	if (insn->flow == FLOW_BRANCH || insn->flow == FLOW_JUMP)
 		reach(w, code_index(code, insn->target), next);
-	if (!goes_on(insn) || !adjacent)
+	if (!insn_goes_on(insn) || !adjacent)
 		return;
 	if (insn->is_call)
 		*vec_add(&w->late) = (struct later){ i + 1, next };
@@ -257,7 +247,7 @@ static bool has_table_load(const struct code *code)
 	return false;
 }
 
-static void walk_code(struct walk *w, const struct code *code)
+void walk_code(struct walk *w, const struct code *code)
 {
 	struct stack body;
 
@@ -275,185 +265,10 @@ static void walk_code(struct walk *w, const struct code *code)
 	}
 }
 
-/* ---- where control leaves ---- */
-
-struct exits {
-	const struct placement_input *in;
-	const struct walk *walk;
-	struct placement *out;
-};
-
-static void incomplete(struct exits *e, const struct insn *insn, const char *why)
+void walk_release(struct walk *w)
 {
-	if (!e->out->ret_sites_complete)
-		return;
-	e->out->ret_sites_complete = false;
-	snprintf(e->out->ret_sites_reason, sizeof(e->out->ret_sites_reason), "%s at +0x%" PRIx64,
-		 why, insn->address - e->in->address);
-}
-
-static void add_site(struct exits *e, const struct insn *insn)
-{
-	struct placement *out = e->out;
-
-	out->leaf &= insn->flow == FLOW_RET;
-	if (insn->class == CLASS_N)
-		incomplete(e, insn, "no probe can sit on the exit");
-	else if (out->n_ret_sites == PLACEMENT_RET_SITES_MAX)
-		incomplete(e, insn, "more exits than ispot takes, the next");
-	else
-		out->ret_sites[out->n_ret_sites++] = (int64_t)(insn->address - e->in->address);
-}
-
-static bool is_inside(const struct exits *e, uint64_t address)
-{
-	const struct placement_input *in = e->in;
-
-	if (address - in->address < in->size_bytes)
-		return true;
-	for (size_t i = 0; i < in->n_parts; i++)
-		if (address - in->parts[i].address < in->parts[i].size_bytes)
-			return true;
-	return false;
-}
-
-static void continues(struct exits *e, const struct insn *insn, const char *why)
-{
-	if (!e->out->continues_at)
-		e->out->continues_at = insn->target;
-	incomplete(e, insn, why);
-}
-
-/* A tail call leaves the stack as it was at entry; a jump into a part that lies elsewhere need not.
- */
-static void direct_jump(struct exits *e, size_t i)
-{
-	const struct insn *insn = &e->walk->code->insns[i];
-	const struct stack *s = &e->walk->at[i];
-
-	if (is_inside(e, insn->target))
-		return;
-	if (!s->sp_known)
-		incomplete(e, insn, "unclear whether it is left by the jump");
-	else if (s->sp)
-		continues(e, insn, "continues outside its symbol, by the jump");
-	else if (insn->flow == FLOW_BRANCH)
-		continues(e, insn, "may be left by the conditional jump");
-	else
-		add_site(e, insn);
-}
-
-enum jump_kind { JUMP_SWITCH, JUMP_LEAVES, JUMP_UNCLEAR };
-
-#define LOOK_BACK 16
-
-/* A bound check among the last instructions before i: cmp with a constant, then a branch. */
-static bool is_bounded(const struct code *code, size_t i)
-{
-	bool branch = false;
-
-	for (size_t back = 1; back <= LOOK_BACK && back <= i; back++) {
-		const struct insn *insn = &code->insns[i - back];
-
-		if (branch && insn->compares)
-			return true;
-		branch |= insn->flow == FLOW_BRANCH;
-	}
-	return false;
-}
-
-/* Follows the jump's register back to the load it comes from. */
-static enum jump_kind register_origin(const struct code *code, size_t i)
-{
-	uint32_t wanted = 1u << (code->insns[i].jump_register & 31);
-
-	for (size_t back = 1; back <= LOOK_BACK && back <= i; back++) {
-		const struct insn *insn = &code->insns[i - back];
-
-		if (!goes_on(insn) || insn->is_call)
-			return JUMP_UNCLEAR;
-		if (!(insn->writes & wanted))
-			continue;
-		if (insn->table_load)
-			return insn->relative_table || is_bounded(code, i) ? JUMP_SWITCH
-									   : JUMP_UNCLEAR;
-		if (insn->loads)
-			return JUMP_LEAVES; /* a function pointer, from a structure or the GOT */
-	}
-	return JUMP_UNCLEAR;
-}
-
-static enum jump_kind jump_kind(const struct walk *w, size_t i)
-{
-	const struct insn *insn = &w->code->insns[i];
-	const struct stack *s = &w->at[i];
-
-	if (insn->notrack || (s->sp_known && s->sp))
-		return JUMP_SWITCH; /* a tail call would have given the frame back */
-	if (!s->sp_known)
-		return JUMP_UNCLEAR;
-	if (!w->reads_tables)
-		return JUMP_LEAVES;
-	if (insn->flow == FLOW_JUMP_REG)
-		return register_origin(w->code, i);
-	if (insn->table_load)
-		return is_bounded(w->code, i) ? JUMP_SWITCH : JUMP_UNCLEAR;
-	return JUMP_LEAVES;
-}
-
-static void indirect_jump(struct exits *e, size_t i)
-{
-	const struct insn *insn = &e->walk->code->insns[i];
-
-	switch (jump_kind(e->walk, i)) {
-	case JUMP_SWITCH:
-		return;
-	case JUMP_LEAVES:
-		add_site(e, insn);
-		return;
-	case JUMP_UNCLEAR:
-		incomplete(e, insn, "may be left by the indirect jump");
-	}
-}
-
-static void find_in_code(struct exits *e)
-{
-	const struct code *code = e->walk->code;
-
-	for (size_t i = 0; i < code->n; i++) {
-		e->out->leaf &= !code->insns[i].is_call;
-		switch (code->insns[i].flow) {
-		case FLOW_RET:
-			add_site(e, &code->insns[i]);
-			break;
-		case FLOW_JUMP:
-		case FLOW_BRANCH:
-			direct_jump(e, i);
-			break;
-		case FLOW_JUMP_REG:
-		case FLOW_JUMP_MEM:
-			indirect_jump(e, i);
-			break;
-		}
-	}
-}
-
-void exits_find(const struct code *code, const struct placement_input *in, struct placement *out)
-{
-	struct walk walk = { 0 };
-	struct exits e = { in, &walk, out };
-	const struct insn end = { .address = code->incomplete ? code->undecodable
-							      : in->address + CODE_BYTES_MAX };
-
-	out->ret_sites_complete = out->leaf = true;
-	walk_code(&walk, code);
-	find_in_code(&e);
-	if (code->incomplete)
-		incomplete(&e, &end, "has bytes that are no instruction");
-	else if (code->too_large)
-		incomplete(&e, &end, "is too large to be read, stopped");
-	out->leaf &= out->ret_sites_complete;
-	free(walk.at);
-	vec_release(&walk.work);
-	vec_release(&walk.late);
+	free(w->at);
+	vec_release(&w->work);
+	vec_release(&w->late);
+	*w = (struct walk){ 0 };
 }

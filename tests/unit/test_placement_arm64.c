@@ -237,7 +237,7 @@ static const struct row rows[] = {
 	  .incomplete = true },
 	{ "jump through an argument", { NOP, BR_X0 }, .class = EMUL, .alone = EMUL, .sites = 2 },
 	{ "jump of unknown origin, tables about",
-	  { NOP, LOAD_POINTER_ENTRY, BL, BR_X0 },
+	  { NOP, LOAD_BYTE_ENTRY, BR_X16 },
 	  .class = EMUL,
 	  .alone = EMUL,
 	  .incomplete = true },

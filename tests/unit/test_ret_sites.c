@@ -74,8 +74,20 @@ static const struct row rows[] = {
 	{ "tail call through a vtable", CODE(VTABLE), SITES(1, 3) },
 	{ "through a loaded pointer", CODE("\x48\x8b\x47\x08" JMP_RAX), SITES(1, 4) },
 	{ "through an argument", CODE("\x48\x89\xf8" JMP_RAX), SITES(1, 3) },
-	{ "through a register of unknown origin, tables about",
-	  CODE("\x8b\x14\xbe\x48\x89\xf8" JMP_RAX), .incomplete = true },
+	{ "an offset read into another register", CODE("\x48\x63\x14\xbe\x48\x89\xf8" JMP_RAX),
+	  .incomplete = true },
+	{ "a value read into another register", CODE("\x8b\x14\xbe\x48\x89\xf8" JMP_RAX),
+	  SITES(1, 6) },
+	{ "a pointer kept across a call", CODE("\x48\x8b\x14\xfe\xe8\x00\x10\x00\x00" JMP_RAX),
+	  SITES(1, 9) },
+	{ "a pointer loaded blocks before", /* mov (%rdi), %rax; je 1f; mov (%rsi,%rdi,8), %rdx;
+					       ret; 1: */
+	  CODE("\x48\x8b\x07\x74\x05\x48\x8b\x14\xfe\xc3" JMP_RAX), SITES(2, 9, 10) },
+	{ "a table entry loaded blocks before", /* movslq (%rsi,%rdi,4), %rax; je 1f; nop; ret; 1:
+						 */
+	  CODE("\x48\x63\x04\xbe\x74\x02\x90\xc3" JMP_RAX), SITES(1, 7) },
+	{ "a block that only a table reaches", CODE("\x48\x63\x04\xbe\xc3" JMP_RAX), SITES(1, 4),
+	  .incomplete = true },
 	{ "a call is not followed as a jump", CODE("\xe8\x00\x10\x00\x00" RET), SITES(1, 5) },
 	{ "no ret at all", CODE(PUSH "\xe8\x00\x10\x00\x00") },
 	{ "what follows a call that never returns",
