@@ -371,10 +371,15 @@ static void end_command(struct session *s)
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
 {
+	uint64_t written;
+
+	/* What a full disk or the largest size kept out of the file is lost as well. */
+	trace_writer_flush(s->writer, NULL);
+	written = trace_writer_records(s->writer);
 	*r = (struct session_result){
-		.calls = s->drain.calls / 2,
-		.records = s->drain.calls,
-		.lost_records = s->totals_at_stop.calls - s->totals_at_start.calls - s->drain.calls,
+		.calls = written / 2,
+		.records = written,
+		.lost_records = s->totals_at_stop.calls - s->totals_at_start.calls - written,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.functions = s->n_probed,
