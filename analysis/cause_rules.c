@@ -105,6 +105,7 @@ static double more_work(const struct block *b, const struct meta *meta, double r
 /* clang-format off */
 const struct cause_rule cause_rules[] = {
 	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
+	{ "ispot", POOL_PREEMPTED, 1, recorder },
 	{ "ispot", POOL_PREEMPTED, 0.5, own_preempted },
 	{ "workload", POOL_RUNNING, 1, more_work },
 	{ "workload", POOL_CALLEE, 1, more_work },
