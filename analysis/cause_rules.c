@@ -102,6 +102,7 @@ static double more_work(const struct block *b, const struct meta *meta, double r
 	return rest_ns;
 }
 
+/* In the order in which they take from a pool what is still unexplained. */
 /* clang-format off */
 const struct cause_rule cause_rules[] = {
 	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
