@@ -10,6 +10,8 @@
 #include "probes/session_private.h"
 
 #define WARN_AFTER_NS	  1000000000ull
+#define WARN_TOLERANCE	  1.2  /* the estimate is no better */
+#define COST_LEAST	  0.01 /* of a CPU */
 #define DEAREST_CALL_NS	  6000 /* of a class that was never measured: as dear as the dearest */
 #define CPU_TIME_LEAST_NS 10000000ull /* under it the kernel's own figure is too coarse */
 
@@ -67,7 +69,7 @@ static double probes_cost_ns(const struct session *s)
 void session_warn_cost(struct session *s, bool at_end)
 {
 	uint64_t cpu_ns;
-	double share;
+	double share, cost_ns;
 	char words[256];
 
 	if (s->cost_told || !s->begun || (!at_end && clock_now_ns() - s->start_ns < WARN_AFTER_NS))
@@ -77,8 +79,11 @@ void session_warn_cost(struct session *s, bool at_end)
 		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
 	if (cpu_ns < s->cpu_at_begin_ns + CPU_TIME_LEAST_NS)
 		return;
-	share = probes_cost_ns(s) / (cpu_ns - s->cpu_at_begin_ns);
-	if (share <= s->options.overhead)
+	cost_ns = probes_cost_ns(s);
+	share = cost_ns / (cpu_ns - s->cpu_at_begin_ns);
+	/* A target that hardly runs is hardly slowed, whatever the share. */
+	if (share <= WARN_TOLERANCE * s->options.overhead ||
+	    cost_ns < COST_LEAST * (clock_now_ns() - s->start_ns))
 		return;
 	snprintf(
 		words, sizeof(words),
