@@ -74,7 +74,8 @@ OBJ := $(SRC:%.c=$(B)/obj/%.o)
 LIB_OBJ := $(filter-out $(B)/obj/src/main.o,$(OBJ))
 BPF := $(patsubst probes/bpf/%.bpf.c,%,$(wildcard probes/bpf/*.bpf.c))
 BPF_OBJ := $(BPF:%=$(B)/bpf/%.embed.o)
-# The microbenchmarks are measured objects: always built the same, whatever the kind of build.
+# The microbenchmarks are measured objects: always built the same, whatever the kind of build, and
+# with frame pointers, as distributions build programs now.
 MICROBENCH := $(patsubst microbench/%.c,build/microbench/%,$(wildcard microbench/*.c)) \
 	      $(patsubst microbench/%.cc,build/microbench/%,$(wildcard microbench/*.cc))
 UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
@@ -130,7 +131,8 @@ $(B)/bpf/%.embed.o: $(B)/bpf/%.bpf.o .make/embed
 build/microbench/%: microbench/%.c $(wildcard probes/ispot.h)
 	@mkdir -p $(@D)
 	$(call say,CC  )
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g $(WARNINGS) -I. -pthread -MMD -MP -MF $@.d -o $@ $< -lm
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer $(WARNINGS) -I. -pthread -MMD -MP \
+		-MF $@.d -o $@ $< -lm
 
 build/microbench/%: microbench/%.cc $(wildcard probes/ispot.h)
 	@mkdir -p $(@D)

@@ -29,7 +29,6 @@
 #define FIRST_WINDOW_LEAST_NS 100000000ull
 #define LATER_WINDOW_NS	      3000000000ull
 #define COUNTING_NS	      100000000ull
-#define HOT_SHARE	      0.01
 #define CANDIDATES_MAX	      WIRE_COUNTS_MAX
 
 static void on_sample(void *ctx, const struct sample *sample)
@@ -107,7 +106,7 @@ static void add_hot(struct session *s)
 	vec_for_each (&s->hybrid.profile.functions, struct profile_function, f) {
 		struct selected *c;
 
-		if (share(s, f->inclusive) < HOT_SHARE || known(s, f->function))
+		if (share(s, f->inclusive) < HYBRID_HOT_SHARE || known(s, f->function))
 			continue;
 		session_add_object(s, f->dso, f->path, false);
 		c = vec_add(&s->selection.chosen);

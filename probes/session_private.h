@@ -43,6 +43,8 @@ struct session_stacks {
 };
 
 /* session_hybrid.c's: the selection without -F */
+#define HYBRID_HOT_SHARE 0.01 /* of the samples: a candidate */
+
 struct hybrid {
 	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
 	uint64_t state_since_ns, window_since_ns;

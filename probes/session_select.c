@@ -234,7 +234,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		if (p->possible) {
 			describe_function(s, p, i, set.id);
 			s->n_probed++;
-		} else {
+		} else if (!s->is_hybrid || p->cpu_share >= HYBRID_HOT_SHARE) {
 			describe_left_out(s, p);
 		}
 	}
