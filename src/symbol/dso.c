@@ -237,6 +237,7 @@ static void dso_free(struct dso *dso)
 	vec_release(&dso->code);
 	vec_release(&dso->functions);
 	vec_release(&dso->imports);
+	vec_release(&dso->markers);
 	free(dso->by_name);
 	arena_release(&dso->strings);
 	free(dso->build_id);

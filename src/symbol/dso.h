@@ -40,6 +40,14 @@ struct dso_line {
 	uint32_t line;
 };
 
+struct dso_marker { /* of <sys/sdt.h> */
+	const char *provider, *name;
+	const char *arguments; /* "8@%rdi -4@$3": size@where each */
+	uint64_t address;      /* of the nop, in the file's terms */
+	uint64_t file_offset;
+	uint64_t semaphore_offset; /* in the file, of the counter that switches it on; 0: none */
+};
+
 struct dso_inline {
 	const char *name;     /* demangled */
 	struct dso_line call; /* where it was inlined into its caller */
@@ -84,6 +92,8 @@ size_t dso_find(struct dso *dso, const char *symbol, const uint32_t **indices);
 size_t dso_find_clones(struct dso *dso, const char *symbol, const uint32_t **indices);
 /* Names of functions imported through the PLT/GOT (undefined dynamic symbols). */
 size_t dso_imports(struct dso *dso, const char *const **names);
+/* Static markers, in the file's order; a name may have several places. */
+size_t dso_markers(struct dso *dso, const struct dso_marker **markers);
 enum dso_language dso_language_at(struct dso *dso,
 				  uint64_t address); /* of the compile unit, else by mangling */
 

@@ -55,6 +55,10 @@ struct dso {
 	struct {
 		VEC(const char *)
 	} imports;
+	bool markers_loaded;
+	struct {
+		VEC(struct dso_marker)
+	} markers;
 	bool imports_loaded;
 
 	struct dso_lines *lines;

@@ -373,6 +373,50 @@ static void closures(void **state)
 	assert_non_null(strstr(s->err.text, "nowhere"));
 }
 
+static const char marker_source[] = /* what <sys/sdt.h> makes of DTRACE_PROBE */
+	"#define PROBE(provider, name, arguments, semaphore) __asm__ volatile(\"990: nop\\n\" \\\n"
+	"\".pushsection .note.stapsdt,\\\"\\\",\\\"note\\\"\\n.balign 4\\n.4byte 992f-991f, 994f-993f, 3\\n\" \\\n"
+	"\"991: .asciz \\\"stapsdt\\\"\\n992: .balign 4\\n993: .8byte 990b\\n\" \\\n"
+	"\".8byte _.stapsdt.base\\n.8byte \" semaphore \"\\n.asciz \\\"\" provider \"\\\"\\n\" \\\n"
+	"\".asciz \\\"\" name \"\\\"\\n.asciz \\\"\" arguments \"\\\"\\n994: .balign 4\\n.popsection\\n\" \\\n"
+	"\".ifndef _.stapsdt.base\\n.pushsection .stapsdt.base,\\\"aG\\\",\\\"progbits\\\",.stapsdt.base,comdat\\n\" \\\n"
+	"\".weak _.stapsdt.base\\n.hidden _.stapsdt.base\\n_.stapsdt.base: .space 1\\n\" \\\n"
+	"\".size _.stapsdt.base, 1\\n.popsection\\n.endif\\n\")\n"
+	"unsigned short semaphore = 1;\n"
+	"__attribute__((noinline)) int marked(int a)\n"
+	"{ PROBE(\"app\", \"begin\", \"-4@%edi\", \"0\"); PROBE(\"app\", \"end\", \"\", \"semaphore\"); return a; }\n"
+	"int main(int c, char **v) { (void)v; return marked(c); }\n";
+
+static void markers(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_marker *all;
+	const struct dso_function *marked;
+	struct dso *dso;
+	size_t n;
+
+	assert_int_equal(dso_markers(get(s, "app"), &all), 0);
+	fixture_write("marked.c", marker_source);
+	fixture_run("gcc -O1 -no-pie -fno-pie -o marked marked.c");
+	dso = get(s, "marked");
+	marked = function(dso, "marked");
+	assert_int_equal(dso_markers(dso, &all), 2);
+	assert_string_equal(all[0].provider, "app");
+	assert_string_equal(all[0].name, "begin");
+	assert_string_equal(all[0].arguments, "-4@%edi");
+	assert_int_equal(all[0].semaphore_offset, 0);
+	assert_ptr_equal(dso_function_at(dso, all[0].address), marked);
+	assert_int_equal(dso_address_to_offset(dso, all[0].address), all[0].file_offset);
+#ifdef __x86_64__
+	assert_int_equal(*dso_bytes(dso, all[0].address, 1), 0x90); /* the nop */
+#endif
+	assert_string_equal(all[1].name, "end");
+	assert_int_equal(*dso_bytes(dso, dso_offset_to_address(dso, all[1].semaphore_offset), 1),
+			 1);
+	n = dso_markers(dso, &all);
+	assert_int_equal(n, 2);
+}
+
 /* A file that is written again under its old name is another object. */
 static void rebuilt_in_place(void **state)
 {
@@ -428,6 +472,7 @@ static void not_programs(void **state)
 static void ask_everything(struct setup *s, const char *name)
 {
 	const struct dso_function *all;
+	const struct dso_marker *markers_there;
 	const char *const *names;
 	struct dso_inline chain[4];
 	struct dso *dso;
@@ -448,6 +493,7 @@ static void ask_everything(struct setup *s, const char *name)
 		sum += dso_inlines_at(dso, all[i].address, chain, 4);
 		sum += dso_language_at(dso, all[i].address);
 	}
+	sum += dso_markers(dso, &markers_there);
 	n = dso_imports(dso, &names);
 	for (size_t i = 0; i < n; i++)
 		sum += strlen(names[i]);
@@ -524,20 +570,25 @@ static void lying_headers(void **state)
 	}
 }
 
-static void flipped_bytes(void **state)
+static void flip(struct setup *s, const char *name, int rounds)
 {
 	static uint8_t image[1 << 20], lie[1 << 20];
-	size_t n = read_file("app", image, sizeof(image));
-	struct setup *s = *state;
+	size_t n = read_file(name, image, sizeof(image));
 	uint64_t random = 362436069;
 
-	for (int round = 0; round < 150; round++) {
+	for (int round = 0; round < rounds; round++) {
 		memcpy(lie, image, n);
 		for (int i = 0; i < 200; i++)
 			lie[64 + next_random(&random) % (n - 64)] = (uint8_t)next_random(&random);
 		write_file("flip", lie, n);
 		ask_everything(s, "flip");
 	}
+}
+
+static void flipped_bytes(void **state)
+{
+	flip(*state, "app", 150);
+	flip(*state, "marked", 100); /* made by markers() */
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
@@ -557,6 +608,7 @@ int main(void)
 		TEST(split_dwarf),
 		TEST(real_libc),
 		TEST(closures),
+		TEST(markers),
 		TEST(rebuilt_in_place),
 		TEST(not_programs),
 		TEST(truncated),
