@@ -5,7 +5,7 @@
  */
 #include "common.h"
 
-static struct truth work = { .block = "process_sized", .cause = "workload", .verdict = "workload" };
+static struct truth work = { .block = "process_sized", .cause = "workload" };
 
 TRACED void process_sized(uint64_t size, unsigned thread)
 {

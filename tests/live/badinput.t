@@ -31,7 +31,7 @@ refuses nothing_matched 125 "zzz"
 record bad_regex -F '/(/' -- "$exact" -n 1
 refuses bad_regex 125 "regex|expression"
 record empty_pattern -F '' -- "$exact" -n 1
-refuses empty_pattern 125 "empty|pattern"
+refuses empty_pattern 125 "names no function"
 record no_list -F @no-such-list -- "$exact" -n 1
 refuses no_list 125 "no-such-list"
 

@@ -12,6 +12,7 @@ DIR=$(mktemp -d "${TMPDIR:-/var/tmp}/ispot-live.XXXXXX")
 export TMPDIR=$DIR
 export PAGER=cat NO_COLOR=1
 tests=0
+status=0 # of the latest record
 children=()
 cd "$DIR" || exit 1
 
@@ -120,7 +121,6 @@ record() {
 	local name=$1
 	shift
 	"$ISPOT" record -o "$name.data" "$@" >"$name.out" 2>"$name.err"
-	# shellcheck disable=SC2034
 	status=$?
 }
 
@@ -156,6 +156,20 @@ within() {
 	}'
 }
 
+# cause_agrees NAME BLOCK KIND: the largest cause, besides what a busy machine and the probes add
+# to any block. Not to know it is a gap (TODO); to name a wrong one is an error.
+cause_agrees() {
+	local got
+	got=$(jq -r --arg f "$2" --arg want "$3" '.blocks[] | select(.name == $f) | [.causes[] | .kind
+		| select(. == $want or (IN("cpu-wait", "ispot", "callee") | not))] | .[0]' "$1.json")
+	if [ "$got" = unknown ] || [ "$got" = null ]; then
+		tests=$((tests + 1))
+		echo "not ok $tests - $1: cause of $2 is $3 # TODO the report does not know"
+	else
+		is "$got" "$3" "$1: cause of $2" || diag "$(block "$1" "$2" ".causes | tojson")"
+	fi
+}
+
 # agrees NAME BLOCK KEY VALUE: the report on NAME says so too
 agrees() {
 	local got
@@ -166,11 +180,15 @@ agrees() {
 		within "$got" "$4"
 		ok $? "$1: SCI of $2 is $4" || diag "got: $got"
 		;;
-	cause)
-		got=$(block "$1" "$2" ".causes[0].kind")
-		is "$got" "$4" "$1: cause of $2" || diag "$(block "$1" "$2" ".causes | tojson")"
+	cause) cause_agrees "$1" "$2" "$4" ;;
+	verdict)
+		got=$(block "$1" "$2" .verdict)
+		if [ "$got" != "$4" ] && [ "$(block "$1" "$2" ".causes[0].kind")" = cpu-wait ]; then
+			skip "$1: verdict of $2" "the CPUs were taken: most of it is cpu-wait"
+		else
+			is "$got" "$4" "$1: verdict of $2"
+		fi
 		;;
-	verdict) is "$(block "$1" "$2" .verdict)" "$4" "$1: verdict of $2" ;;
 	esac
 }
 

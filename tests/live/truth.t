@@ -35,17 +35,7 @@ done <<-'EOR'
 	oversubscription crunch
 	growing_list scan_list
 	sized_work process_sized
-	contended cache_get,cache_evict,log_write,merge_stats,parse_request,hash_bytes,queue_pop
+	contended cache_get,cache_evict,log_write,merge_stats,parse_request,hash_bytes,next_request
 EOR
-
-# With the size as its key, what looked like interference is workload.
-record keyed -F process_sized@size -- "$MB/sized_work"
-if [ "$status" = 0 ]; then
-	report keyed
-	is "$(block keyed process_sized .verdict)" workload "size as a key: workload"
-else
-	ok 1 "an argument as key"
-	diag keyed.err
-fi
 
 done_testing
