@@ -36,7 +36,7 @@ if [ -x "$MB/exceptions" ]; then
 fi
 
 echo "from stdin" >input
-"$ISPOT" record -o stdin.data -F main -- cat <input >stdin.out 2>stdin.err
+"$ISPOT" record -o stdin.data -F libc:write -- cat <input >stdin.out 2>stdin.err
 cmp -s input stdin.out
 ok $? "stdin and stdout are the target's" || diag stdin.err
 

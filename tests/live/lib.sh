@@ -121,6 +121,7 @@ record() {
 	local name=$1
 	shift
 	"$ISPOT" record -o "$name.data" "$@" >"$name.out" 2>"$name.err"
+	# shellcheck disable=SC2034 # for the tests
 	status=$?
 }
 

@@ -28,13 +28,17 @@ start() {
 		>"$1.out" 2>"$1.err" &
 	recorder=$!
 	children+=("$recorder")
+	# From the command's first thread on, which is when the probes are there.
+	for _ in $(seq 300); do
+		target=$(pgrep -P "$recorder" own_spawner)
+		[ -n "$target" ] && [ "$(awk '/^Threads/ { print $2 }' "/proc/$target/status")" -gt 3 ] && break
+		sleep 0.1
+	done
 	sleep 2.5
 }
-target_of() { pgrep -P "$1" own_spawner; }
 
 for signal in TERM INT HUP; do
 	start "end$signal"
-	target=$(target_of "$recorder")
 	[ "$(ours)" -gt 1 ]
 	ok $? "$signal: probes are there while recording"
 	kill -$signal "$recorder"
@@ -50,7 +54,6 @@ for signal in TERM INT HUP; do
 done
 
 start killed
-target=$(target_of "$recorder")
 kill -KILL "$recorder"
 wait "$recorder" 2>/dev/null
 report killed

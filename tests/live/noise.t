@@ -9,11 +9,11 @@ for run in $(seq 20); do
 	threads=$(((run % 3 == 0) + 2 * (run % 3 == 1) + 4 * (run % 3 == 2)))
 	hogs=$((run % 2))
 	name="run$run"
-	record "$name" -F empty_call -- "$MB/empty" -t $threads --hogs $hogs
+	record "$name" -F empty_call -- "$MB/empty" -n 100003 -t $threads --hogs $hogs
 	report "$name"
 	is "$(block "$name" empty_call .verdict)" noise "run $run: $threads threads, $hogs hogs" ||
 		diag "sci $(block "$name" empty_call .sci), floor $(block "$name" empty_call .floor)"
-	is "$(block "$name" empty_call .calls)" 300007 "run $run: calls"
+	is "$(block "$name" empty_call .calls)" 100003 "run $run: calls"
 	rm -f "$name".*
 done
 done_testing
