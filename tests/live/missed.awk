@@ -20,12 +20,15 @@ file == 2 {
 	if (!on || $3 < on || $4 > (off ? off : last) || $3 - $2 < 10e6)
 		next
 	calls++
-	while (seen[$1] < made[$1] && entry[$1, seen[$1]] < $3)
-		seen[$1]++
-	if (seen[$1] < made[$1] && entry[$1, seen[$1]] <= $4)
-		seen[$1]++
+	tid = $1
+	k = seen[tid] + 0
+	while (k < made[tid] && entry[tid, k] < $3)
+		k++
+	if (k < made[tid] && entry[tid, k] <= $4)
+		k++
 	else
 		missing++
+	seen[tid] = k
 }
 
 END { print calls + 0, missing + 0 }
