@@ -393,10 +393,10 @@ void calls_end(struct calls *c, uint64_t time_ns)
 	vec_for_each (&c->threads.all, struct thread *, it) {
 		struct thread *t = *it;
 
-		if (t->dead)
-			continue;
-		thread_settle(t, time_ns);
-		drop_all(c, t, CALL_OPEN, time_ns);
+		/* a thread whose number was given away has ended without a word of its own */
+		if (!t->dead)
+			thread_settle(t, time_ns);
+		drop_all(c, t, CALL_OPEN, t->dead ? t->end_ns : time_ns);
 	}
 	threads_end(&c->threads, time_ns);
 }

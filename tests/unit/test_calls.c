@@ -2,6 +2,8 @@
 #include "unit.h"
 #include "scene.h"
 
+#include "analysis/site.h"
+
 enum { F, G, H, OTHER_SET, NO_EXIT };
 
 static void begin(struct scene *s)
@@ -436,6 +438,80 @@ static void unknown_functions_are_skipped(void **state)
 	scene_release(&s);
 }
 
+static uint64_t random_state = 88172645463325252ull;
+
+static uint64_t random_below(uint64_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+/* Any record in any order: every entry still ends exactly once, and nothing is written outside. */
+static void random_records_do_no_harm(void **state)
+{
+	static const uint32_t kinds[] = { REC_SWITCH_OUT,  REC_SWITCH_IN,  REC_FORK,
+					  REC_TASK_EXIT,   REC_COMM,	   REC_EXEC,
+					  REC_LOST,	   REC_SET_ON,	   REC_SET_OFF,
+					  REC_SAMPLE,	   REC_WAKING,	   REC_FAULTS,
+					  REC_BLOCK_STACK, REC_STACK,	   REC_ARGS,
+					  REC_COUNTERS,	   REC_CALL_COUNT, 99 };
+	uint32_t frames[2] = { 0, 77 };
+	struct sites sites;
+	struct call_visitor v;
+	struct scene s;
+	double lost[20000] = { 0 };
+	uint64_t time = 1000;
+
+	(void)state;
+	begin(&s);
+	(void)vec_add(&s.meta.stacks);
+	*vec_add(&s.meta.stacks) = (struct meta_stack){ .id = 1, .n_frames = 2, .frames = frames };
+	sites_init(&sites, &s.calls);
+	v = sites_visitor(&sites);
+	calls_add_visitor(&s.calls, &v);
+	for (unsigned i = 0; i < 300000; i++) {
+		uint64_t values[RECORD_VALUES_MIN] = { random_below(6), random_below(3),
+						       random_below(3), UINT64_MAX };
+		struct record r = { .time_ns = time,
+				    .cpu = random_below(5),
+				    .tid = random_below(6),
+				    .tgid = random_below(3),
+				    .id = random_below(7),
+				    .sp = 0x1000 - 16 * random_below(20),
+				    .values = values,
+				    .n_values = 4,
+				    .bytes = "x",
+				    .n_bytes = 1 };
+
+		r.kind = random_below(4)    ? random_below(2)
+			 : random_below(50) ? kinds[random_below(2)]
+					    : kinds[random_below(18)];
+		if (random_below(1000) == 0)
+			values[0] = values[1] = random_state;
+		time += random_below(100);
+		r.time_ns -= random_below(20) ? 0 : random_below(200); /* back in time as well */
+		calls_record(&s.calls, &r);
+	}
+	scene_finish(&s, time);
+	sites_end(&sites);
+	assert_true(s.calls.threads.all.n < 20000);
+	sites_build(&sites, &(struct block_options){ .duration_ns = time, .period = 1 }, &s.blocks,
+		    lost);
+	vec_for_each (&s.blocks, const struct block, b)
+		assert_int_equal(b->calls, b->timed_calls + b->open_calls + b->untimed_calls);
+	vec_for_each (&s.calls.open_of, uint32_t, open)
+		assert_int_equal(*open, 0);
+	assert_int_equal(s.sci.ends[CALL_TIMED] + s.sci.ends[CALL_OPEN] + s.sci.ends[CALL_UNWOUND] +
+				 s.sci.ends[CALL_LOST] + s.sci.ends[CALL_NEGATIVE] +
+				 s.sci.ends[CALL_UNTIMED],
+			 s.calls.entries);
+	sites_release(&sites);
+	vec_release(&s.meta.stacks);
+	scene_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -460,6 +536,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_ends_leaves_open_calls),
 		cmocka_unit_test(probe_cost_of_callees_is_taken_out),
 		cmocka_unit_test(probe_cost_follows_the_threads),
+		cmocka_unit_test(random_records_do_no_harm),
 		cmocka_unit_test(unknown_functions_are_skipped),
 	};
 
