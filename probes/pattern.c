@@ -194,15 +194,18 @@ static int parse_trace(struct patterns *all, const char *path, struct err *err)
 static int parse_file(struct patterns *all, const char *path, unsigned depth, struct err *err)
 {
 	FILE *file = fopen(path, "re");
+	size_t n, before = all->n;
 	char head[512];
-	size_t n;
 	int ret;
 
 	if (!file)
 		return usage(err, err_set(err, -errno, "-F '@%s': %s; name a file of patterns",
 					  path, strerror(errno)));
 	n = fread(head, 1, sizeof(head), file);
-	if (memchr(head, '\0', n)) { /* no text */
+	if (ferror(file)) { /* a directory opens too */
+		ret = err_set(err, -EIO, "-F '@%s': it cannot be read; name a file of patterns",
+			      path);
+	} else if (memchr(head, '\0', n)) { /* no text */
 		ret = parse_trace(all, path, err);
 		if (ret)
 			ret = err_prefix(err, "-F '@%s'", path);
@@ -211,6 +214,9 @@ static int parse_file(struct patterns *all, const char *path, unsigned depth, st
 		ret = parse_text(all, path, file, depth, err);
 	}
 	fclose(file);
+	if (!ret && all->n == before)
+		ret = err_set(err, -EINVAL, "-F '@%s': there is no pattern in it; write one a line",
+			      path);
 	return ret ? usage(err, ret) : 0;
 }
 

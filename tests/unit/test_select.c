@@ -313,6 +313,8 @@ static void bad_patterns(void **state)
 	refuse(s, "/a(/", "regular expression");
 	refuse(s, "libc:/abc", "closing '/'");
 	refuse(s, "@/nonexistent/file", "No such file");
+	refuse(s, "@/tmp", "cannot be read");
+	refuse(s, "@/dev/null", "no pattern in it");
 }
 
 static void missing(struct setup *s, const char *word, const char *part)
