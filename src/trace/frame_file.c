@@ -146,11 +146,7 @@ static void write_seektable(struct frame_file *f)
 		output_cut(&f->out, before);
 }
 
-/*
- * The end line and the table. On a full disk as well: the chunk that did not fit has left its
- * room, and with its end the file says itself why it ends.
- */
-static void write_last(struct frame_file *f)
+void frame_file_end(struct frame_file *f)
 {
 	f->end_room = 0;
 	if (output_retry(&f->out) && write_meta(f)) {
@@ -158,13 +154,19 @@ static void write_last(struct frame_file *f)
 		output_retry(&f->out);
 	}
 	text_addn(&f->meta, f->end.s ? f->end.s : "", f->end.n);
-	if (write_meta(f) == 0)
-		write_seektable(f);
+	write_meta(f);
+}
+
+void frame_file_last_events(struct frame_file *f, const void *frame, size_t n, size_t content)
+{
+	if (!f->out.failed && fits(f, n, 0))
+		write_frame(f, frame, n, content);
 }
 
 int frame_file_close(struct frame_file *f, struct err *err)
 {
-	write_last(f);
+	if (!f->out.failed)
+		write_seektable(f);
 	return output_close(&f->out, err);
 }
 

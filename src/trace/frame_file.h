@@ -40,7 +40,15 @@ int frame_file_flush(struct frame_file *f);
 /* The sentence for what one of the above returned; returns code. */
 int frame_file_explain(const struct frame_file *f, int code, struct err *err);
 
-/* Writes the end line and the table if the file still takes them. */
+/*
+ * The last meta lines and the end line. On a full disk as well: the chunk that did not fit has left
+ * its room, and with its end the file says itself why it ends.
+ */
+void frame_file_end(struct frame_file *f);
+/* After that: a small event frame, if there is still room. */
+void frame_file_last_events(struct frame_file *f, const void *frame, size_t n, size_t content);
+
+/* Writes the table if there is room, and closes the file. */
 int frame_file_close(struct frame_file *f, struct err *err);
 void frame_file_release(struct frame_file *f);
 

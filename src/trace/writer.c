@@ -27,6 +27,7 @@ struct encoder {
 	uint64_t time_first_ns, time_last_ns;
 	uint32_t n_records, n_calls;
 	uint64_t calls_written;
+	uint64_t calls_dropped, dropped_since_ns, dropped_until_ns;
 	uint8_t *body;
 } __attribute__((aligned(128)));
 
@@ -83,6 +84,16 @@ static int compress_and_write(struct trace_writer *w, struct chunk_header *h, co
 	return ret;
 }
 
+/* After the first failure: n calls of the CPU between two times will not be in the file. */
+static void drop(struct encoder *e, uint64_t n, uint64_t since_ns, uint64_t until_ns)
+{
+	if (e->calls_dropped == 0 && n)
+		e->dropped_since_ns = since_ns;
+	if (until_ns > e->dropped_until_ns)
+		e->dropped_until_ns = until_ns;
+	e->calls_dropped += n;
+}
+
 static __attribute__((noinline, cold)) int write_chunk(struct trace_writer *w, struct encoder *e)
 {
 	struct chunk_header h = {
@@ -99,10 +110,12 @@ static __attribute__((noinline, cold)) int write_chunk(struct trace_writer *w, s
 		return ret;
 	if (!ret)
 		ret = compress_and_write(w, &h, e->body);
-	if (!ret)
+	if (!ret) {
 		e->calls_written += e->n_calls;
-	else
+	} else {
 		w->stopped = ret;
+		drop(e, e->n_calls, e->time_first_ns, e->time_last_ns);
+	}
 	encoder_restart(e);
 	return ret;
 }
@@ -128,6 +141,15 @@ static inline void begin_record(struct encoder *e, uint64_t time_ns, uint64_t th
 		e->time_last_ns = time_ns;
 }
 
+static __attribute__((noinline, cold)) int refuse(struct trace_writer *w, uint32_t cpu,
+						  uint64_t time_ns)
+{
+	if (cpu >= w->n_cpus)
+		return -EINVAL;
+	drop(&w->encoders[cpu], 1, time_ns, time_ns);
+	return w->stopped;
+}
+
 int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint64_t time_ns,
 		      uint32_t tid, uint32_t tgid, uint32_t id, uint64_t sp)
 {
@@ -136,7 +158,7 @@ int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint6
 	uint8_t *p;
 
 	if (__builtin_expect(stopped || cpu >= w->n_cpus, 0))
-		return stopped ? stopped : -EINVAL;
+		return refuse(w, cpu, time_ns);
 	begin_record(e, time_ns, thread_key(tid, tgid));
 	p = varint_put(e->p, (uint64_t)id << 2 | (kind & 3));
 	p = varint_put(p, zigzag((int64_t)(time_ns - e->time_ns)));
@@ -160,22 +182,13 @@ static uint8_t *put_values(uint8_t *p, const struct record *r)
 	return p;
 }
 
-int trace_writer_record(struct trace_writer *w, const struct record *r)
+static void put_extended(struct encoder *e, const struct record *r)
 {
-	struct encoder *e = &w->encoders[r->cpu];
 	const struct record_shape *shape = record_shape(r->kind);
 	uint8_t values[RECORD_VALUES_MAX * VARINT_MAX];
 	uint32_t n_bytes = r->n_bytes < WRITER_BYTES_MAX ? r->n_bytes : WRITER_BYTES_MAX;
-	size_t n_values;
+	size_t n_values = (size_t)(put_values(values, r) - values);
 
-	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
-		return trace_writer_call(w, r->cpu, r->kind, r->time_ns, r->tid, r->tgid, r->id,
-					 r->sp);
-	if (w->stopped)
-		return w->stopped;
-	if (r->cpu >= w->n_cpus || !shape)
-		return -EINVAL;
-	n_values = (size_t)(put_values(values, r) - values);
 	if (!shape->has_bytes)
 		n_bytes = 0;
 	begin_record(e, r->time_ns, thread_key(r->tid, r->tgid));
@@ -186,6 +199,21 @@ int trace_writer_record(struct trace_writer *w, const struct record *r)
 	if (n_bytes)
 		e->p = mempcpy(e->p, r->bytes, n_bytes);
 	e->time_ns = r->time_ns;
+}
+
+int trace_writer_record(struct trace_writer *w, const struct record *r)
+{
+	struct encoder *e;
+
+	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
+		return trace_writer_call(w, r->cpu, r->kind, r->time_ns, r->tid, r->tgid, r->id,
+					 r->sp);
+	if (w->stopped)
+		return w->stopped;
+	if (r->cpu >= w->n_cpus || !record_shape(r->kind))
+		return -EINVAL;
+	e = &w->encoders[r->cpu];
+	put_extended(e, r);
 	return e->p >= e->full ? write_chunk(w, e) : 0;
 }
 
@@ -248,6 +276,33 @@ static void writer_free(struct trace_writer *w)
 	free(w);
 }
 
+/* What was dropped is a record too, where there is room for it. */
+static void write_dropped(struct trace_writer *w, struct encoder *e)
+{
+	uint64_t values[] = { e->calls_dropped, e->dropped_since_ns };
+	struct chunk_header h = {
+		.kind = CHUNK_EVENTS,
+		.cpu = (uint32_t)(e - w->encoders),
+		.n_records = 1,
+		.time_first_ns = e->dropped_until_ns,
+		.time_last_ns = e->dropped_until_ns,
+	};
+	struct record lost = {
+		.kind = REC_LOST,
+		.cpu = h.cpu,
+		.time_ns = e->dropped_until_ns,
+		.n_values = 2,
+		.values = values,
+	};
+	const void *frame;
+	size_t frame_bytes;
+
+	put_extended(e, &lost);
+	h.body_bytes = (uint64_t)(e->p - e->body);
+	if (!compressor_chunk(w->compressors[0].c, &h, e->body, &frame, &frame_bytes))
+		frame_file_last_events(&w->file, frame, frame_bytes, sizeof(h) + h.body_bytes);
+}
+
 int trace_writer_close(struct trace_writer *w, struct err *err)
 {
 	int ret, close_ret;
@@ -257,6 +312,10 @@ int trace_writer_close(struct trace_writer *w, struct err *err)
 	ret = trace_writer_flush(w, err);
 	if (ret == -EFBIG && !w->file.out.failed)
 		ret = 0;
+	frame_file_end(&w->file);
+	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++)
+		if (w->encoders[cpu].calls_dropped)
+			write_dropped(w, &w->encoders[cpu]);
 	close_ret = frame_file_close(&w->file, ret ? NULL : err);
 	writer_free(w);
 	return ret ? ret : close_ret;
