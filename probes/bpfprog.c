@@ -84,6 +84,24 @@ static volatile struct wire_control *map_control(int fd)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
+/*
+ * Before 6.1 the kernel refuses perf event programs, and warns of others, that use hash maps which
+ * allocate while they run. The sampling map is the big one, and idle without a period.
+ */
+static int preallocate_maps(struct bpfprog *b, const struct bpfprog_options *o)
+{
+	struct bpf_map *map;
+	int ret = 0;
+
+	bpf_object__for_each_map(map,
+				 b->object) if (!ret && bpf_map__map_flags(map) & BPF_F_NO_PREALLOC)
+		ret = bpf_map__set_map_flags(map, bpf_map__map_flags(map) & ~BPF_F_NO_PREALLOC);
+	if (!ret && o->period <= 1)
+		ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "sampling"),
+					       1);
+	return ret;
+}
+
 static int load(struct bpfprog *b, const struct bpfprog_options *o)
 {
 	struct wire_config *config = map_memory(b, ".rodata.config");
@@ -95,6 +113,8 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
 	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
 	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "rings"), b->n_cpus);
+	if (!ret && o->kernel_version < KERNEL_VERSION(6, 1, 0))
+		ret = preallocate_maps(b, o);
 	if (ret)
 		return ret;
 	ret = bpf_object__load(b->object);
