@@ -6,6 +6,10 @@
 #include "probes/decode.h"
 
 #include <capstone/capstone.h>
+
+#if CS_API_MAJOR < 5
+#define X86_INS_UD1 X86_INS_UD2B /* capstone's former name for it */
+#endif
 #include <string.h>
 
 #include "base/mem.h"
@@ -493,7 +497,7 @@ static void find_flow(const cs_insn *ci, const struct raw *r, struct insn *out)
 		return;
 	case X86_INS_UD0:
 	case X86_INS_UD2:
-	case X86_INS_UD2B:
+	case X86_INS_UD1:
 	case X86_INS_HLT:
 	case X86_INS_INT3:
 	case X86_INS_IRETQ:
