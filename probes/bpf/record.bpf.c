@@ -67,7 +67,7 @@ static __always_inline bool is_target(__u32 tgid)
 	return bpf_map_lookup_elem(&targets, &tgid) != NULL;
 }
 
-extern void *bpf_rdonly_cast(void *object, __u32 btf_id) __ksym __weak; /* kernel >= 6.2 */
+extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak; /* kernel >= 6.2 */
 
 #define CAST(type, pointer) \
 	((struct type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(struct type)))
