@@ -8,10 +8,13 @@
 #include "analysis/paircost.h"
 #include "analysis/result.h"
 #include "base/err.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
 #include "trace/record.h"
+
+#define PROGRESS_RECORDS (1u << 18)
 
 static uint64_t recording_start(const struct trace_reader *r)
 {
@@ -64,15 +67,21 @@ static void skip_to_window(struct result *res, struct trace_reader *r, struct re
 
 static void pass(struct result *res, struct trace_reader *r)
 {
+	struct progress progress;
 	struct record rec;
 	bool more = trace_reader_next(r, &rec);
+	uint64_t n = 0;
 
+	progress_init(&progress, "reading the recording");
 	if (res->window_from_ns)
 		skip_to_window(res, r, &rec, &more);
 	while (more && rec.time_ns <= res->end_ns) {
 		calls_record(&res->calls, &rec);
 		more = trace_reader_next(r, &rec);
+		if (++n % PROGRESS_RECORDS == 0)
+			progress_share(&progress, trace_reader_position(r));
 	}
+	progress_end(&progress);
 	calls_end(&res->calls, res->end_ns);
 	sites_end(&res->site_sums);
 }
