@@ -196,14 +196,16 @@ size=$(stat -c %s good.data)
 head -c $((size * 2 / 3)) good.data >truncated.data
 run truncated "$ISPOT" report --json -i truncated.data
 is "$status" 0 "truncated: read up to the last whole chunk"
-like truncated.err 'truncat|cut|incomplete|not closed' "truncated: said"
+like <(jq -r '.notices[]' truncated.out) 'cut off|truncated' "truncated: said"
 cp good.data corrupt.data
 printf '\377\377\377\377\377\377\377\377' |
 	dd of=corrupt.data bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 run corrupt "$ISPOT" report --json -i corrupt.data
 [ "$status" = 0 ] || [ "$status" = 1 ]
 ok $? "corrupt: no crash" || diag "status $status"
-like corrupt.err 'corrupt|damaged|checksum' "corrupt: said"
+like <(jq -r '.notices[]' corrupt.out) 'corrupt|damaged|lost' "corrupt: said"
+[ "$(jq .trace.lost_records corrupt.out)" -gt 0 ]
+ok $? "corrupt: what cannot be read counts as lost"
 
 # ---- nothing stays behind ----
 leftovers() {
