@@ -29,11 +29,11 @@ void probeset_init(struct probeset *set, struct dynevent_session *session, uint3
 static void read_page(const char *path, uint64_t file_offset)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char byte;
+	char instruction[16]; /* may reach into the next page */
 
 	if (fd < 0)
 		return;
-	if (pread(fd, &byte, 1, file_offset) < 0)
+	if (pread(fd, instruction, sizeof(instruction), file_offset) < 0)
 		errno = 0;
 	close(fd);
 }
