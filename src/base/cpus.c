@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* "0-3,8" -> add(cpu) for each; -EINVAL: not such a list, -E2BIG: a number from CPUS_MAX up. */
 static int parse_list(const char *s, struct cpus *cpus, bool online)
@@ -41,11 +42,27 @@ static int read_list(const char *path, struct cpus *cpus, bool online)
 	return rc;
 }
 
+/* Without sysfs (a bare chroot) the C library asks the scheduler; numbers without gaps are a guess.
+ */
+static int count_from_scheduler(struct cpus *cpus)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN), possible = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (online < 1 || online > CPUS_MAX)
+		return -EIO;
+	for (cpus->n = 0; cpus->n < online; cpus->n++)
+		cpus->online[cpus->n] = (uint16_t)cpus->n;
+	cpus->n_possible = (uint32_t)(possible > online ? possible : online);
+	return 0;
+}
+
 int cpus_read(struct cpus *cpus)
 {
 	int rc;
 
 	cpus->n = cpus->n_possible = 0;
+	if (access("/sys/devices/system/cpu/online", F_OK))
+		return count_from_scheduler(cpus);
 	rc = read_list("/sys/devices/system/cpu/online", cpus, true);
 	if (!rc)
 		rc = read_list("/sys/devices/system/cpu/possible", cpus, false);
