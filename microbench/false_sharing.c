@@ -8,7 +8,7 @@
 
 #include "common.h"
 
-enum { ALONE_ONE_IN = 4, BUMPS = 2000, PHASES = 40 };
+enum { ALONE_ONE_IN = 4, BUMPS = 20000, PHASES = 40 };
 
 static struct {
 	_Alignas(64) atomic_ulong counters[8];
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 	struct bench_options o = { .name = "false_sharing",
 				   .what = "Threads bump neighbouring counters in one cache line.",
 				   .threads = 2,
-				   .iterations = 40009,
+				   .iterations = 8009,
 				   .seed = 1 };
 
 	bench_parse(&o, argc, argv);
