@@ -50,7 +50,7 @@ void plan_release(struct plan *plan)
 void planned_describe(const struct planned *p, struct meta_function *f)
 {
 	const struct dso_function *what = p->what.function;
-	struct dso_line line = dso_line_at(p->what.dso, what->address);
+	struct dso_line line = dso_function_line(p->what.dso, what);
 
 	f->name = dso_function_name(p->what.dso, what);
 	f->symbol = what->symbol;

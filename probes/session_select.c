@@ -71,20 +71,20 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 static int objects_of_command(struct session *s, struct err *err)
 {
 	struct dso_closure closure = { 0 };
-	char *program = NULL;
+	struct command_program program;
 	struct dso *dso;
-	int word, ret;
+	int ret = command_program_find(&program, s->options.argv, err);
 
-	ret = program_of_command(s->options.argv, &program, &word, err);
-	if (!ret)
-		ret = dso_closure(s->dsos, program, &closure, err);
+	if (ret)
+		return ret;
+	ret = dso_closure_in(s->dsos, program.path, program.environment, &closure, err);
 	for (size_t i = 0; i < closure.n && !ret; i++) {
 		ret = dso_get(s->dsos, closure.paths[i], &dso, err);
 		if (!ret)
 			session_add_object(s, dso, closure.paths[i], i == 0);
 	}
 	dso_closure_release(&closure);
-	free(program);
+	command_program_release(&program);
 	return ret;
 }
 

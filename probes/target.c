@@ -27,6 +27,8 @@ static void child(int go_fd, int status_fd, char *const *argv, const struct laun
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125);
+	if (inherit->output_is_ours)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
 	setrlimit(RLIMIT_NOFILE, &inherit->files);
 	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);

@@ -28,6 +28,7 @@ struct launch_inherit {
 	sigset_t signal_mask;
 	struct sigaction on_pipe;
 	struct rlimit files;
+	bool output_is_ours; /* ispot writes to stdout: the command's goes to stderr */
 };
 
 struct pids {
