@@ -56,12 +56,12 @@ matches_truth shallow
 is "$(block shallow descend .timed_calls)" "$(block shallow descend .calls)" \
 	"recursion within the kernel's depth: every call is timed"
 
-# One call in seven, in the kernel; the others are counted.
-record sampled -c 7 -F inner -- "$MB/exact" -t 1 -n 70001
+# One call in seven, in the kernel; the others are counted. A multiple of seven: the first is drawn at random.
+record sampled -c 7 -F inner -- "$MB/exact" -t 1 -n 70007
 report sampled
 is "$status" 0 "-c 7: status"
-is "$(block sampled inner .calls)" "$(((3 * 70001 + 6) / 7))" "-c 7: one call in seven is recorded"
-is "$(block sampled inner .timed_calls)" "$(((3 * 70001 + 6) / 7))" "-c 7: each of them with its end"
-is "$(block sampled inner .estimated_calls)" "$((3 * 70001))" "-c 7: the estimate is exact: all were counted"
+is "$(block sampled inner .calls)" "$((3 * 70007 / 7))" "-c 7: one call in seven is recorded"
+is "$(block sampled inner .timed_calls)" "$((3 * 70007 / 7))" "-c 7: each of them with its end"
+is "$(block sampled inner .estimated_calls)" "$((3 * 70007))" "-c 7: the estimate is exact: all were counted"
 
 done_testing
