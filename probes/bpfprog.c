@@ -22,7 +22,8 @@
 extern const unsigned char ispot_bpf_record_start[], ispot_bpf_record_end[];
 
 static const char *const scheduler_programs[] = {
-	"on_switch", "on_waking", "on_fork", "on_exit", "on_rename", "on_exec",
+	"on_irq_end", "on_softirq_end", "on_timer_end", "on_irq",  "on_softirq", "on_timer",
+	"on_switch",  "on_waking",	"on_fork",	"on_exit", "on_rename",	 "on_exec",
 };
 #define N_SCHEDULER (sizeof(scheduler_programs) / sizeof(*scheduler_programs))
 

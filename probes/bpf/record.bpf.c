@@ -306,11 +306,91 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/*
+ * How many interrupt handlers, softirqs and timers are running on this CPU: a wakeup from one of
+ * them is the device's or the timer's, not the thread's that happens to be interrupted. The
+ * recorder attaches the leaving ones first, so that a missed entry cannot leave a count behind.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} interrupts SEC(".maps");
+
+static __always_inline __u32 *my_interrupts(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&interrupts, &zero);
+}
+
+static __always_inline int enter_interrupt(void)
+{
+	__u32 *depth = my_interrupts();
+
+	if (depth)
+		++*depth;
+	return 0;
+}
+
+static __always_inline int leave_interrupt(void)
+{
+	__u32 *depth = my_interrupts();
+
+	if (depth && *depth)
+		--*depth;
+	return 0;
+}
+
+SEC("raw_tp/irq_handler_entry")
+int on_irq(void *ctx)
+{
+	return enter_interrupt();
+}
+
+SEC("raw_tp/irq_handler_exit")
+int on_irq_end(void *ctx)
+{
+	return leave_interrupt();
+}
+
+SEC("raw_tp/softirq_entry")
+int on_softirq(void *ctx)
+{
+	return enter_interrupt();
+}
+
+SEC("raw_tp/softirq_exit")
+int on_softirq_end(void *ctx)
+{
+	return leave_interrupt();
+}
+
+SEC("raw_tp/hrtimer_expire_entry")
+int on_timer(void *ctx)
+{
+	return enter_interrupt();
+}
+
+SEC("raw_tp/hrtimer_expire_exit")
+int on_timer_end(void *ctx)
+{
+	return leave_interrupt();
+}
+
+static __always_inline __u64 waker_id(void)
+{
+	__u32 *depth = my_interrupts();
+
+	return depth && *depth ? 0 : bpf_get_current_pid_tgid();
+}
+
 SEC("raw_tp/sched_waking")
 int on_waking(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *woken = (void *)ctx->args[0];
-	__u64 waker = bpf_get_current_pid_tgid();
+	__u64 waker = waker_id();
 	struct wire_task r;
 	__u32 tgid;
 
