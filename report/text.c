@@ -150,10 +150,23 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 	text_release(&why);
 }
 
+/* A place where threads wait is in brackets: its name is that of the function it waits in. */
+static void print_name(const struct view *v, struct table *t, const struct block *b)
+{
+	bool is_site = b->kind == BLOCK_SITE;
+	char name[VALUE_SCRATCH] = " ";
+
+	if (is_site)
+		name[0] = '[';
+	text_printable(name + (v->by_thread || is_site), sizeof(name) - 2, b->name);
+	if (is_site)
+		strcat(name, "]");
+	table_last(t, name);
+}
+
 static void print_row(const struct view *v, struct table *t, const struct block *b)
 {
 	const char *const *keys = v->by_thread ? thread_screen : screen;
-	char name[VALUE_SCRATCH] = " ";
 
 	if (!v->by_thread && b->verdict != VERDICT_INTERFERENCE)
 		table_style(t, TABLE_DIM);
@@ -165,8 +178,7 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 		print_cell(t, extra(v), b);
 	if (!v->by_thread)
 		print_why(v, t, b);
-	text_printable(name + v->by_thread, sizeof(name) - 1, b->name);
-	table_last(t, name);
+	print_name(v, t, b);
 }
 
 static bool shown(const struct view *v, const struct block *b)
@@ -179,6 +191,7 @@ static void print_table(const struct view *v, struct text *out)
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	uint64_t room = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT;
 	uint64_t n = 0, hidden = 0;
+	bool any_site = false;
 
 	for (size_t i = 0; i < v->n_rows; i++) {
 		if (!shown(v, v->rows[i]))
@@ -190,7 +203,10 @@ static void print_table(const struct view *v, struct text *out)
 		if (!n++)
 			print_head(v, &t);
 		print_row(v, &t, v->rows[i]);
+		any_site |= v->rows[i]->kind == BLOCK_SITE;
 	}
+	if (any_site)
+		text_add(out, "[...] is where threads wait outside every traced block\n");
 	if (hidden)
 		text_printf(out, "%*s%llu more (--top, -v)\n", 3, "", (unsigned long long)hidden);
 	if (n)
