@@ -159,10 +159,15 @@ static void shell_word(const char *s, struct text *out)
 	text_add(out, "'");
 }
 
-static void next_line(struct text *out, size_t width, const char *label, const char *command,
-		      const char *what)
+static void next_line(struct text *out, size_t screen_width, size_t width, const char *label,
+		      const char *command, const char *what)
 {
-	text_printf(out, "%-5s %-*s  %s\n", label, (int)width, command, what);
+	/* A command is never cut or broken: what it answers is left out where the line is too
+	 * short. */
+	if (6 + width + 2 + strlen(what) > screen_width)
+		text_printf(out, "%-5s %s\n", label, command);
+	else
+		text_printf(out, "%-5s %-*s  %s\n", label, (int)width, command, what);
 }
 
 static void input_option(const struct view *v, struct text *out)
@@ -194,8 +199,8 @@ static void what_next(const struct view *v, struct text *out)
 	text_add(&thread, "ispot report --by thread");
 	input_option(v, &thread);
 	width = slow.n > thread.n ? slow.n : thread.n;
-	next_line(out, width, "next", slow.s, "who is slow, where, when");
-	next_line(out, width, "", thread.s, "which threads lose it");
+	next_line(out, v->width, width, "next", slow.s, "who is slow, where, when");
+	next_line(out, v->width, width, "", thread.s, "which threads lose it");
 	text_release(&slow);
 	text_release(&thread);
 }

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Scores, verdicts and causes are what the microbenchmarks know about themselves. Both sides are
-# measured in one run, so a loaded machine moves them together.
+# measured in one run, so a loaded machine moves them together; where it takes a CPU away between
+# the program's stamp and the probe's they part, so a score that disagrees is measured again, at
+# most twice.
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
@@ -11,9 +13,14 @@ while read -r program functions; do
 	for f in ${functions//,/ }; do
 		patterns+=(-F "$f")
 	done
-	record "$program" "${patterns[@]}" -- "$MB/$program"
+	for _ in 1 2 3; do
+		record "$program" "${patterns[@]}" -- "$MB/$program"
+		report "$program"
+		reported=$?
+		scores_agree "$program" && break
+	done
 	is "$status" 0 "$program: status" || diag "$program.err"
-	if report "$program"; then
+	if [ $reported = 0 ]; then
 		matches_truth "$program"
 		nothing_lost "$program"
 	else
