@@ -59,6 +59,15 @@ static void off_add(struct offcpu *sum, const struct offcpu *x)
 	sum->recorder_ns += x->recorder_ns;
 }
 
+/*
+ * Whether a call without an exit is still going on. Functions whose exits are seen at their `ret`
+ * are those that an unwinder may leave otherwise: nothing tells then when they were left.
+ */
+static bool leaves_by_ret(const struct sci *s, uint32_t id)
+{
+	return s->meta->functions.data[id].exit != EXIT_RET_SITES;
+}
+
 static void add_path(struct sci_function *f, const struct call *c)
 {
 	if (!f->shapes) {
@@ -182,7 +191,8 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 			add_edge(s, c);
 	} else if (c->end == CALL_OPEN) {
 		cell->ended_open++;
-		add_open(f, cell, c);
+		if (leaves_by_ret(s, c->id))
+			add_open(f, cell, c);
 	}
 }
 

@@ -169,6 +169,7 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 			d->writer, cpu, kind == WIRE_ENTRY ? REC_ENTRY : REC_EXIT, call->h.time_ns,
 			call->h.tid, call->h.tgid, call->h.head & WIRE_ID_MASK, call->sp);
 		d->calls++;
+		d->entries += kind == WIRE_ENTRY;
 		if (kind == WIRE_ENTRY && (call->h.head & WIRE_ID_MASK) < d->n_functions)
 			d->calls_of[call->h.head & WIRE_ID_MASK]++;
 		if (ret)

@@ -378,7 +378,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 	trace_writer_flush(s->writer, NULL);
 	written = trace_writer_records(s->writer);
 	*r = (struct session_result){
-		.calls = written / 2,
+		.calls = s->drain.entries,
 		.records = written,
 		.lost_records = s->totals_at_stop.calls - s->totals_at_start.calls - written,
 		.duration_ns = duration_ns,

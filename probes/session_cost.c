@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
@@ -72,9 +73,10 @@ void session_warn_cost(struct session *s, bool at_end)
 	double share, cost_ns;
 	char words[256];
 
-	if (s->cost_told || !s->begun || (!at_end && clock_now_ns() - s->start_ns < WARN_AFTER_NS))
+	if (!s->begun ||
+	    (!at_end && (s->cost_asked || clock_now_ns() - s->start_ns < WARN_AFTER_NS)))
 		return;
-	s->cost_told = true;
+	s->cost_asked = true;
 	cpu_ns =
 		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
 	if (cpu_ns < s->cpu_at_begin_ns + CPU_TIME_LEAST_NS)
@@ -87,8 +89,12 @@ void session_warn_cost(struct session *s, bool at_end)
 		return;
 	snprintf(
 		words, sizeof(words),
-		"the probes take about %.0f %% of the target's CPU time, more than the budget of %.0f %%; "
-		"trace fewer functions, or functions that are called less often",
-		100 * (share < 1 ? share : 1), 100 * s->options.overhead);
-	session_write_notice(s, "over-budget", words);
+		"the probes take about %.0f %% of the target's CPU time; trace fewer functions, or "
+		"functions that are called less often",
+		100 * (share < 1 ? share : 1));
+	/* Early, so that one can stop; at the end, so that the file has the final figure. */
+	if (at_end)
+		session_write_notice(s, "over-budget", words);
+	else
+		log_notice("%s", words);
 }

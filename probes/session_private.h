@@ -66,7 +66,7 @@ struct session {
 	uint64_t start_ns;	 /* recording began */
 	bool begun, delayed;
 	uint64_t cpu_at_begin_ns; /* the target's CPU time then */
-	bool cost_told;
+	bool cost_asked;
 	double cycles_per_ns;
 	struct text pending; /* meta lines from before the beginning */
 	struct cpus cpus;

@@ -153,13 +153,13 @@ GET(cause_share)
 GET(tid)
 {
 	(void)scratch;
-	return b->thread ? number(VALUE_COUNT, b->thread->tid) : none();
+	return b->thread ? number(VALUE_ID, b->thread->tid) : none();
 }
 
 GET(pid)
 {
 	(void)scratch;
-	return b->thread ? number(VALUE_COUNT, b->thread->tgid) : none();
+	return b->thread ? number(VALUE_ID, b->thread->tgid) : none();
 }
 
 const struct column columns[] = {
@@ -241,7 +241,9 @@ int column_unknown(const char *name, struct err *err)
 
 static double magnitude(const struct value *v)
 {
-	return v->type == VALUE_COUNT || v->type == VALUE_TIME ? (double)v->count : v->ratio;
+	return v->type == VALUE_COUNT || v->type == VALUE_ID || v->type == VALUE_TIME
+		       ? (double)v->count
+		       : v->ratio;
 }
 
 int column_compare(const struct column *column, const struct block *a, const struct block *b)

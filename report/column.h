@@ -14,7 +14,15 @@ struct err;
 struct json;
 struct text;
 
-enum value_type { VALUE_NONE, VALUE_TEXT, VALUE_COUNT, VALUE_TIME, VALUE_RATIO, VALUE_THREADS };
+enum value_type {
+	VALUE_NONE,
+	VALUE_TEXT,
+	VALUE_COUNT,
+	VALUE_ID,
+	VALUE_TIME,
+	VALUE_RATIO,
+	VALUE_THREADS
+};
 
 /* VALUE_NONE: not measured. A time is a count of ns. */
 struct value {

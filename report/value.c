@@ -24,6 +24,9 @@ void value_print(const struct value *v, struct text *out)
 	case VALUE_COUNT:
 		text_add(out, text_count(number, v->count));
 		break;
+	case VALUE_ID:
+		text_printf(out, "%llu", (unsigned long long)v->count);
+		break;
 	case VALUE_TIME:
 		text_add(out, text_time(number, v->count));
 		break;
@@ -60,6 +63,7 @@ void value_print_csv(const struct value *v, struct text *out)
 			text_add(out, v->text);
 		break;
 	case VALUE_COUNT:
+	case VALUE_ID:
 	case VALUE_TIME:
 		text_printf(out, "%llu", (unsigned long long)v->count);
 		break;
@@ -80,6 +84,7 @@ void value_set_json(struct json *obj, const char *key, const struct value *v)
 		json_set_string(obj, key, v->text);
 		break;
 	case VALUE_COUNT:
+	case VALUE_ID:
 	case VALUE_TIME:
 		json_set_u64(obj, key, v->count);
 		break;
