@@ -18,7 +18,9 @@ struct planned {
 	struct placement place;
 	struct exit_choice exit;
 	bool possible;
-	const char *reason; /* why not possible; "" otherwise. Lives as long as the planned */
+	uint32_t set;	       /* it is traced in, once it is */
+	uint64_t calls_before; /* at the last look at its cost */
+	const char *reason;    /* why not possible; "" otherwise. Lives as long as the planned */
 	/* what the hybrid selection measured; NAN: not measured */
 	double cpu_share, calls_per_s, cost_share; /* of samples; 1/s; of the target's CPU time */
 };

@@ -89,12 +89,13 @@ void session_warn_cost(struct session *s, bool at_end)
 		return;
 	snprintf(
 		words, sizeof(words),
-		"the probes take about %.0f %% of the target's CPU time; trace fewer functions, or "
+		"the probes cost about %.0f %% of the target's CPU time; trace fewer functions, or "
 		"functions that are called less often",
 		100 * (share < 1 ? share : 1));
 	/* Early, so that one can stop; at the end, so that the file has the final figure. */
-	if (at_end)
-		session_write_notice(s, "over-budget", words);
-	else
+	if (!s->cost_told)
 		log_notice("%s", words);
+	s->cost_told = true;
+	if (at_end)
+		session_note(s, "over-budget", words);
 }

@@ -29,6 +29,9 @@
 #define FIRST_WINDOW_LEAST_NS 100000000ull
 #define LATER_WINDOW_NS	      3000000000ull
 #define COUNTING_NS	      100000000ull
+#define BRAKE_INTERVAL_NS     100000000ull
+#define BRAKE_TOLERANCE	      1.5
+#define BRAKE_SETS_MAX	      1024
 #define CANDIDATES_MAX	      WIRE_COUNTS_MAX
 
 static void on_sample(void *ctx, const struct sample *sample)
@@ -227,6 +230,76 @@ static int end_counting(struct session *s, struct err *err)
 	return ret;
 }
 
+/* What each traced function has cost since the last look, as a share of the CPU time; returns the
+ * sum. */
+static double measure_costs(struct session *s, double elapsed_ns, double cpu_ns)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < s->drain.n_functions; i++) {
+		struct planned *p = s->plan.data[i];
+		uint64_t calls = s->drain.calls_of[i] - p->calls_before;
+
+		p->calls_before = s->drain.calls_of[i];
+		if (!p->possible)
+			continue;
+		p->calls_per_s = calls * 1e9 / elapsed_ns;
+		p->cost_share = calls * session_call_cost_ns(s, p) / cpu_ns;
+		sum += p->cost_share;
+	}
+	return sum;
+}
+
+static struct planned *dearest(struct session *s)
+{
+	struct planned *most = NULL;
+
+	for (size_t i = 0; i < s->drain.n_functions; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (p->possible && (!most || p->cost_share > most->cost_share))
+			most = p;
+	}
+	return most;
+}
+
+/*
+ * A program that changes may call a function far more often than when its calls were counted.
+ * While the probes cost more than the budget, the dearest functions are taken out again.
+ */
+static int brake(struct session *s, uint64_t now, struct err *err)
+{
+	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns, cpu_ns = session_target_cpu_ns(s);
+	uint64_t used_ns = cpu_ns > s->hybrid.brake_cpu_ns ? cpu_ns - s->hybrid.brake_cpu_ns : 0;
+	bool touched[BRAKE_SETS_MAX] = { false };
+	double sum;
+	int ret = 0;
+
+	if (elapsed_ns < BRAKE_INTERVAL_NS)
+		return 0;
+	s->hybrid.brake_since_ns = now;
+	s->hybrid.brake_cpu_ns = cpu_ns;
+	sum = measure_costs(s, elapsed_ns, used_ns > elapsed_ns / 20 ? used_ns : elapsed_ns / 20.);
+	if (sum > BRAKE_TOLERANCE * s->options.overhead) {
+		while (sum > s->options.overhead) {
+			struct planned *p = dearest(s);
+
+			if (!p || p->set >= BRAKE_SETS_MAX)
+				break;
+			sum -= p->cost_share;
+			p->possible = false;
+			p->reason = "over the overhead budget once traced";
+			touched[p->set] = true;
+			session_describe_left_out(s, p);
+		}
+		s->hybrid.spent = sum;
+	}
+	for (size_t k = 0; k < s->sets.n && k < BRAKE_SETS_MAX && !ret; k++)
+		if (touched[k])
+			ret = session_rebuild_set(s, k, err);
+	return ret;
+}
+
 static bool window_over(const struct session *s, uint64_t now)
 {
 	uint64_t elapsed = now - s->hybrid.window_since_ns;
@@ -257,6 +330,9 @@ int session_hybrid_step(struct session *s, struct err *err)
 	sampler_read(&s->hybrid.sampler, on_sample, &s->hybrid.profile);
 	if (!s->hybrid.window_since_ns)
 		s->hybrid.window_since_ns = s->hybrid.state_since_ns;
+	ret = s->options.scout ? 0 : brake(s, now, err);
+	if (ret)
+		return ret;
 	if (s->hybrid.state == HYBRID_COUNTING)
 		return now - s->hybrid.state_since_ns >= counting_ns(s) ? end_counting(s, err) : 0;
 	if (!window_over(s, now))

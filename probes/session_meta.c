@@ -93,14 +93,19 @@ void session_write_threads(struct session *s, pid_t pid)
 	vec_release(&tids);
 }
 
-void session_write_notice(struct session *s, const char *code, const char *words)
+void session_note(struct session *s, const char *code, const char *words)
 {
 	struct meta_notice n = { .code = code, .text = words };
 	struct text line = { 0 };
 
-	log_notice("%s", words);
 	meta_print_notice(&n, &line);
 	session_write_line(s, &line);
+}
+
+void session_write_notice(struct session *s, const char *code, const char *words)
+{
+	log_notice("%s", words);
+	session_note(s, code, words);
 }
 
 void session_write_set(struct session *s, const struct probeset *set, bool on)

@@ -52,8 +52,9 @@ struct hybrid {
 	struct sampler sampler;
 	struct profile profile;
 	struct probeset counting;
-	size_t first_candidate; /* of the round, in the plan */
-	double spent;		/* of the budget */
+	size_t first_candidate;		       /* of the round, in the plan */
+	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
+	double spent;			       /* of the budget */
 	struct {
 		VEC(struct patterns *)
 	} patterns;
@@ -66,7 +67,7 @@ struct session {
 	uint64_t start_ns;	 /* recording began */
 	bool begun, delayed;
 	uint64_t cpu_at_begin_ns; /* the target's CPU time then */
-	bool cost_asked;
+	bool cost_asked, cost_told;
 	double cycles_per_ns;
 	struct text pending; /* meta lines from before the beginning */
 	struct cpus cpus;
@@ -138,6 +139,10 @@ void session_warn_cost(struct session *s, bool at_end);
 void session_add_stacks(struct session *s); /* after each drain: those met for the first time */
 void session_write_frames(struct session *s);
 
+/* A set again, without the functions that are no longer possible. */
+int session_rebuild_set(struct session *s, size_t k, struct err *err);
+void session_describe_left_out(struct session *s, const struct planned *p);
+
 /* session_hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);
 void session_hybrid_start(struct session *s);
@@ -161,6 +166,7 @@ void session_begin(struct session *s);
 double session_cycles_per_ns(void); /* takes some milliseconds; NAN: no counter */
 void session_write_objects(struct session *s, size_t first);
 void session_write_threads(struct session *s, pid_t pid);
+void session_note(struct session *s, const char *code, const char *words); /* in the file only */
 void session_write_notice(struct session *s, const char *code, const char *text);
 void session_write_set(struct session *s, const struct probeset *set, bool on);
 /* With -c: calls that were not recorded, per thread and function. */

@@ -187,7 +187,7 @@ static void describe_function(struct session *s, const struct planned *p, uint32
 	session_write_line(s, &line);
 }
 
-static void describe_left_out(struct session *s, const struct planned *p)
+void session_describe_left_out(struct session *s, const struct planned *p)
 {
 	struct meta_not_traced n = {
 		.name = dso_function_name(p->what.dso, p->what.function),
@@ -233,9 +233,10 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 
 		if (p->possible) {
 			describe_function(s, p, i, set.id);
+			s->plan.data[i]->set = set.id;
 			s->n_probed++;
 		} else if (!s->is_hybrid || p->cpu_share >= HYBRID_HOT_SHARE) {
-			describe_left_out(s, p);
+			session_describe_left_out(s, p);
 		}
 	}
 	if (!n || ret) {
@@ -246,6 +247,34 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	*vec_add(&s->sets) = set;
 	*out = vec_last(&s->sets);
 	return 0;
+}
+
+int session_rebuild_set(struct session *s, size_t k, struct err *err)
+{
+	struct probeset *set = &s->sets.data[k];
+	uint32_t id = set->id;
+	size_t n = 0;
+	int ret;
+
+	session_write_set(s, set, false);
+	probeset_release(set);
+	probeset_init(set, s->dynevents, id);
+	for (size_t i = 0; i < s->drain.n_functions; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (!p->possible || p->set != id)
+			continue;
+		probeset_add(set, p, session_path(s, p->what.dso), i);
+		n++;
+	}
+	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
+	if (!ret && n)
+		ret = session_open_on_targets(s, set, err);
+	if (!n || ret)
+		probeset_release(set);
+	else
+		session_write_set(s, set, true);
+	return ret;
 }
 
 int session_join_mapped(struct session *s, struct err *err)

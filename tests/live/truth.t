@@ -20,7 +20,7 @@ while read -r program functions; do
 		scores_agree "$program" && break
 	done
 	is "$status" 0 "$program: status" || diag "$program.err"
-	if [ $reported = 0 ]; then
+	if [ "$reported" = 0 ]; then
 		matches_truth "$program"
 		nothing_lost "$program"
 	else
