@@ -121,7 +121,9 @@ static void settle_sleep(struct thread *t, uint64_t time_ns)
 
 void thread_settle(struct thread *t, uint64_t time_ns)
 {
-	if (time_ns <= t->since_ns)
+	/* What an unknown state was is decided by the thread's first record, or by there being
+	 * none. */
+	if (time_ns <= t->since_ns || t->state == THREAD_UNKNOWN)
 		return;
 	if (t->state == THREAD_PREEMPTED) {
 		t->off.preempted_ns += time_ns - t->since_ns;
