@@ -10,14 +10,8 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "command.h"
-#include "probes/bpfprog.h"
-#include "probes/dynevent.h"
-#include "probes/probeset.h"
-#include "probes/ring.h"
 #include "probes/selfcost.h"
-#include "probes/session.h"
-
-#define RING_BYTES (4u << 20)
+#include "probes/selfcost_once.h"
 
 struct bench_options {
 	bool json;
@@ -43,12 +37,11 @@ struct costs {
 	VEC(struct meta_calibration)
 };
 
-static int measure(struct probeset *set, struct bpfprog *programs, struct rings *rings,
-		   uint32_t threads, struct costs *costs, struct err *err)
+static int measure(uint32_t threads, struct costs *costs, struct err *err)
 {
 	struct meta_calibration rows[SELFCOST_ROWS_MAX];
 	size_t n;
-	int ret = selfcost_measure(set, programs, rings, threads, "now", rows, &n, err);
+	int ret = selfcost_once(threads, rows, &n, err);
 
 	for (size_t i = 0; i < n && !ret; i++)
 		*vec_add(costs) = rows[i];
@@ -95,13 +88,8 @@ static void print_json(const struct costs *costs)
 
 static int run_bench(int argc, char **argv, struct err *err)
 {
-	struct bpfprog_options bo = { .kernel_version = session_kernel_version() };
-	struct dynevent_session *dynevents = NULL;
 	struct bench_options o = { 0 };
-	struct bpfprog *programs = NULL;
-	struct probeset set = { 0 };
 	struct costs costs = { 0 };
-	struct rings rings = { 0 };
 	struct cpus cpus;
 	int first, ret;
 
@@ -115,31 +103,11 @@ static int run_bench(int argc, char **argv, struct err *err)
 	ret = cpus_read(&cpus);
 	if (ret)
 		return err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
-	ret = dynevent_session_open(&dynevents, err);
-	if (!ret)
-		ret = bpfprog_open(&programs, &bo, err);
-	if (!ret)
-		ret = rings_open(&rings, &cpus, RING_BYTES, err);
-	for (uint32_t i = 0; i < rings.n && !ret; i++)
-		ret = bpfprog_set_ring(programs, rings.rings[i].cpu, rings.rings[i].fd);
-	if (!ret) {
-		probeset_init(&set, dynevents, 0);
-		ret = selfcost_add(&set);
-		if (ret)
-			err_set(err, ret, "cannot probe ispot itself: %s", strerror(-ret));
-	}
-	if (!ret)
-		ret = probeset_create(&set, NULL, NULL, err);
-	if (!ret)
-		ret = measure(&set, programs, &rings, o.threads ? o.threads : 1, &costs, err);
+	ret = measure(o.threads ? o.threads : 1, &costs, err);
 	if (!ret && !o.threads && cpus.n > 1)
-		ret = measure(&set, programs, &rings, cpus.n, &costs, err);
+		ret = measure(cpus.n, &costs, err);
 	if (!ret)
 		(o.json ? print_json : print_text)(&costs);
-	probeset_release(&set);
-	bpfprog_free(programs);
-	rings_release(&rings);
-	dynevent_session_close(dynevents);
 	vec_release(&costs);
 	return ret;
 }
