@@ -226,7 +226,7 @@ static int parse_kind(const char *name, uint32_t *kind, struct err *err)
 		*kind = *name == 'e' && name[1] == 'n' ? REC_ENTRY : REC_EXIT;
 		return 0;
 	}
-	for (uint32_t k = REC_SWITCH_OUT; k <= REC_CALL_COUNT; k++)
+	for (uint32_t k = REC_SWITCH_OUT; k <= REC_KIND_LAST; k++)
 		if (record_shape(k) && !strcmp(record_shape(k)->name, name)) {
 			*kind = k;
 			return 0;

@@ -71,11 +71,37 @@ enum record_kind {
 	REC_BLOCK_STACK = 28, /* z(stack id): call stack the thread blocked with, follows its
 				 REC_SWITCH_OUT */
 	REC_STACK = 29,	      /* stack id: call stack of the entry just before on this thread */
-	REC_ARGS = 30, /* mask, then one varint per bit: argument values of the entry just before */
+	REC_ARGS = 30, /* mask of enum arg_bit, then one varint per bit: values at the entry or exit
+			  just before on this thread */
 	REC_COUNTERS = 31, /* mask, then one varint per bit: counter values at the entry or exit
 			      just before */
 	REC_CALL_COUNT =
 		32, /* probe id, calls of this thread not recorded since the previous (sampling) */
+	REC_WAIT =
+		33, /* enum wait_kind; system call number + 1 (0: none); what is waited for: futex
+		       address, inode (file, pipe, socket), 0. Follows its REC_SWITCH_OUT */
+};
+
+#define REC_KIND_LAST REC_WAIT
+
+enum arg_bit {
+	ARG_FIRST = 0,	/* bits 0..7: integer arguments 1..8 */
+	ARG_CALLER = 8, /* return address of the call: its site */
+	ARG_RETURN = 9, /* at an exit: the return value */
+};
+
+/* What a thread that left the CPU to sleep was waiting in; from the kernel, not from names. */
+enum wait_kind {
+	WAIT_UNKNOWN = 0,
+	WAIT_FUTEX = 1,
+	WAIT_DISK = 2, /* I/O of a file or block device (task in iowait, or fsync and its like) */
+	WAIT_SOCKET = 3,
+	WAIT_PIPE = 4,
+	WAIT_SLEEP = 5, /* a clock */
+	WAIT_POLL = 6,	/* poll, select, epoll_wait: several files at once */
+	WAIT_PAGE_FAULT = 7,
+	WAIT_CHILD = 8, /* wait4, waitid */
+	WAIT_OTHER = 9, /* a system call of no kind above */
 };
 
 enum switch_state {

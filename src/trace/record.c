@@ -21,6 +21,7 @@ static const struct record_shape shapes[] = {
 	[REC_ARGS] = { .name = "args", .values = { "mask" }, .masked = true },
 	[REC_COUNTERS] = { .name = "counters", .values = { "mask" }, .masked = true },
 	[REC_CALL_COUNT] = { .name = "call-count", .values = { "id", "calls" } },
+	[REC_WAIT] = { .name = "wait", .values = { "kind", "syscall", "what" } },
 };
 
 const struct record_shape *record_shape(uint32_t kind)

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Births, deaths, names and programs of threads. */
+#ifndef ISPOT_PROBES_BPF_LIFE_H
+#define ISPOT_PROBES_BPF_LIFE_H
+
+#include "common.h"
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
+	__u32 parent_tgid = BPF_CORE_READ(parent, tgid), child_tgid = BPF_CORE_READ(child, tgid);
+	struct wire_task r;
+	__u32 one = 1;
+
+	if (!is_target(parent_tgid) || (child_tgid != parent_tgid && !config.follow_children))
+		return 0;
+	if (child_tgid != parent_tgid)
+		bpf_map_update_elem(&targets, &child_tgid, &one, BPF_ANY);
+	if (!control.recording)
+		return 0;
+	set_head(&r.h, WIRE_FORK, BPF_CORE_READ(parent, pid), parent_tgid);
+	r.other_tid = BPF_CORE_READ(child, pid);
+	r.other_tgid = child_tgid;
+	emit_other(ctx, &r, sizeof(r));
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exit")
+int on_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct wire_task r;
+
+	if (!is_target(tgid))
+		return 0;
+	if (control.recording) {
+		set_head(&r.h, WIRE_TASK_EXIT, BPF_CORE_READ(task, pid), tgid);
+		r.other_tid = r.other_tgid = 0;
+		emit_other(ctx, &r, sizeof(r));
+	}
+	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+		bpf_map_delete_elem(&targets, &tgid);
+	return 0;
+}
+
+SEC("raw_tp/task_rename")
+int on_rename(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct wire_name r;
+
+	if (!control.recording || !is_target(tgid))
+		return 0;
+	set_head(&r.h, WIRE_COMM, BPF_CORE_READ(task, pid), tgid);
+	__builtin_memset(r.name, 0, WIRE_COMM_MAX);
+	bpf_probe_read_kernel_str(r.name, WIRE_COMM_MAX, (void *)ctx->args[1]);
+	emit_other(ctx, &r, sizeof(r.h) + WIRE_COMM_MAX);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *task = (void *)ctx->args[0];
+	struct linux_binprm *bprm = (void *)ctx->args[2];
+	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct wire_name r;
+
+	if (tgid == control.launched_tgid)
+		control.recording = true;
+	if (!control.recording || !is_target(tgid))
+		return 0;
+	set_head(&r.h, WIRE_EXEC, BPF_CORE_READ(task, pid), tgid);
+	__builtin_memset(r.name, 0, WIRE_PATH_MAX);
+	bpf_probe_read_kernel_str(r.name, WIRE_PATH_MAX, BPF_CORE_READ(bprm, filename));
+	emit_other(ctx, &r, sizeof(r));
+	return 0;
+}
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Recording one call in N: decided here, so that the others write nothing. */
+#ifndef ISPOT_PROBES_BPF_SAMPLING_H
+#define ISPOT_PROBES_BPF_SAMPLING_H
+
+#include "common.h"
+
+/* One row per thread and function, read by the recorder at the end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 262144);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct wire_sampling_key);
+	__type(value, struct wire_sampling);
+} sampling SEC(".maps");
+
+static __always_inline struct wire_sampling *sampling_new(struct wire_sampling_key *key, __u32 tgid)
+{
+	struct wire_sampling first = { .tgid = tgid };
+
+	/* A random phase, so that a program with a period of its own does not alias. */
+	first.until_next = bpf_get_prandom_u32() % config.period;
+	bpf_map_update_elem(&sampling, key, &first, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&sampling, key);
+}
+
+/* The compiler may not drop the mask that it finds needless: the verifier wants to see it. */
+static __always_inline __u32 slot(__u32 depth)
+{
+	asm volatile("" : "+r"(depth));
+	return depth & (WIRE_DEPTH_MAX - 1);
+}
+
+/* Whether this entry is one of those recorded; its stack pointer is remembered for its exit. */
+static __always_inline bool sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 sp)
+{
+	struct wire_sampling_key key = { tid, id };
+	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
+
+	if (!s)
+		s = sampling_new(&key, tgid);
+	if (!s)
+		return false;
+	s->calls++;
+	if (s->until_next) {
+		s->until_next--;
+		return false;
+	}
+	/* Frames left by an unwinder or a longjmp lie below this one: forget them. */
+	for (int i = 0; i < WIRE_DEPTH_MAX && s->depth; i++)
+		if (s->sp[slot(s->depth - 1)] < sp)
+			s->depth--;
+	if (s->depth >= WIRE_DEPTH_MAX)
+		return false;
+	s->until_next = config.period - 1;
+	s->sp[slot(s->depth)] = sp;
+	s->depth++;
+	s->recorded++;
+	return true;
+}
+
+/* Whether this is the exit of a recorded entry. */
+static __always_inline bool sample_exit(__u32 tid, __u32 id, __u64 sp)
+{
+	struct wire_sampling_key key = { tid, id };
+	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
+
+	if (!s || !s->depth || s->sp[slot(s->depth - 1)] != sp)
+		return false;
+	s->depth--;
+	return true;
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The scheduler's tracepoints: who left and got the CPU, who woke whom. */
+#ifndef ISPOT_PROBES_BPF_SCHED_H
+#define ISPOT_PROBES_BPF_SCHED_H
+
+#include "common.h"
+
+/* Where threads wait: user stacks by frame pointer, as far as the target has them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
+	__uint(max_entries, WIRE_STACKS_MAX);
+	__type(key, __u32);
+	__uint(value_size, WIRE_FRAMES_MAX * sizeof(__u64));
+} stacks SEC(".maps");
+
+#define STATE_SLEEPING 1 /* TASK_INTERRUPTIBLE */
+#define STATE_BLOCKED  2 /* TASK_UNINTERRUPTIBLE */
+
+static __always_inline __u32 task_state(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *old = (void *)task;
+
+	if (bpf_core_field_exists(task->__state))
+		return BPF_CORE_READ(task, __state);
+	return BPF_CORE_READ(old, state);
+}
+
+/* As enum switch_state: 0 preempted, 1 sleeping, 2 blocked, 3 other. */
+static __always_inline __u32 switch_state(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u32 state;
+
+	if (ctx->args[0])
+		return 0;
+	state = config.switch_has_state ? (__u32)ctx->args[3] : task_state((void *)ctx->args[1]);
+	if (!state)
+		return 0;
+	return state & STATE_SLEEPING ? 1 : state & STATE_BLOCKED ? 2 : 3;
+}
+
+SEC("raw_tp/sched_switch")
+int on_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *prev = (void *)ctx->args[1], *next = (void *)ctx->args[2];
+	struct wire_switch r;
+	__u32 prev_tgid, next_tgid, flags = 0;
+
+	if (!control.recording)
+		return 0;
+	prev_tgid = BPF_CORE_READ(prev, tgid);
+	next_tgid = BPF_CORE_READ(next, tgid);
+	if (prev_tgid && is_target(prev_tgid))
+		flags |= WIRE_PREV;
+	if (next_tgid && is_target(next_tgid))
+		flags |= WIRE_NEXT;
+	if (!flags)
+		return 0;
+	set_head(&r.h, WIRE_SWITCH, BPF_CORE_READ(prev, pid), prev_tgid);
+	r.state = switch_state(ctx);
+	r.next_tid = BPF_CORE_READ(next, pid);
+	r.next_tgid = next_tgid;
+	r.flags = flags;
+	/* The tracepoint still runs as prev, so the stack is that of the thread that goes to wait.
+	 */
+	r.stack = -1;
+	if (flags & WIRE_PREV && (r.state == 1 || r.state == 2) && config.block_stacks)
+		r.stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
+	emit_other(ctx, &r, sizeof(r));
+	return 0;
+}
+
+/*
+ * How many interrupt handlers, softirqs and timers are running on this CPU: a wakeup from one of
+ * them is the device's or the timer's, not the thread's that happens to be interrupted. The
+ * recorder attaches the leaving ones first, so that a missed entry cannot leave a count behind.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} interrupts SEC(".maps");
+
+static __always_inline __u32 *my_interrupts(void)
+{
+	__u32 zero = 0;
+
+	return bpf_map_lookup_elem(&interrupts, &zero);
+}
+
+static __always_inline int enter_interrupt(void)
+{
+	__u32 *depth = my_interrupts();
+
+	if (depth)
+		++*depth;
+	return 0;
+}
+
+static __always_inline int leave_interrupt(void)
+{
+	__u32 *depth = my_interrupts();
+
+	if (depth && *depth)
+		--*depth;
+	return 0;
+}
+
+SEC("raw_tp/irq_handler_entry")
+int on_irq(void *ctx)
+{
+	return enter_interrupt();
+}
+
+SEC("raw_tp/irq_handler_exit")
+int on_irq_end(void *ctx)
+{
+	return leave_interrupt();
+}
+
+SEC("raw_tp/softirq_entry")
+int on_softirq(void *ctx)
+{
+	return enter_interrupt();
+}
+
+SEC("raw_tp/softirq_exit")
+int on_softirq_end(void *ctx)
+{
+	return leave_interrupt();
+}
+
+SEC("raw_tp/hrtimer_expire_entry")
+int on_timer(void *ctx)
+{
+	return enter_interrupt();
+}
+
+SEC("raw_tp/hrtimer_expire_exit")
+int on_timer_end(void *ctx)
+{
+	return leave_interrupt();
+}
+
+static __always_inline __u64 waker_id(void)
+{
+	__u32 *depth = my_interrupts();
+
+	return depth && *depth ? 0 : bpf_get_current_pid_tgid();
+}
+
+SEC("raw_tp/sched_waking")
+int on_waking(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct task_struct *woken = (void *)ctx->args[0];
+	__u64 waker = waker_id();
+	struct wire_task r;
+	__u32 tgid;
+
+	if (!control.recording)
+		return 0;
+	tgid = BPF_CORE_READ(woken, tgid);
+	if (!is_target(tgid))
+		return 0;
+	set_head(&r.h, WIRE_WAKING, waker, waker >> 32);
+	r.other_tid = BPF_CORE_READ(woken, pid);
+	r.other_tgid = tgid;
+	emit_other(ctx, &r, sizeof(r));
+	return 0;
+}
+
+#endif
