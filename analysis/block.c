@@ -4,6 +4,7 @@
 
 #include "analysis/block.h"
 #include "analysis/floor.h"
+#include "analysis/keyed.h"
 #include "analysis/paircost.h"
 #include "analysis/sci.h"
 #include "analysis/shape.h"
@@ -107,12 +108,17 @@ static void settle_short(struct sci *sci, const struct block *b, const struct fa
 	}
 }
 
-static void name_block(struct block *b, const struct meta *meta)
+static void name_block(struct block *b, const struct sci *sci)
 {
 	const struct meta_function *f = b->function;
+	const struct meta *meta = sci->meta;
 
 	b->name = f->name && *f->name ? f->name : f->symbol;
 	b->kind = f->block && f->block[0] == 'm' ? BLOCK_MARKER : BLOCK_FUNCTION;
+	if (sci->keyed) {
+		b->kind = sci->keyed->rule.kind;
+		b->key = sci->keyed->groups.data[b->id].name;
+	}
 	if (f->object < meta->objects.n && meta->objects.data[f->object].path)
 		b->object = &meta->objects.data[f->object];
 }
@@ -151,14 +157,19 @@ static void add_part(struct block *b, const struct part *p, double observed, dou
 		b->sci_worst_thread = p->excess_ns / observed;
 }
 
-static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *block_of,
-			const struct fastest *min, const struct block_options *o)
+static double observed_ns(const struct sci *sci, const struct slot *s)
 {
 	const struct threads *th = &sci->calls->threads;
 
+	return (double)thread_observed_ns(th, th->all.data[s->thread], sci_function_id(sci, s->id));
+}
+
+static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *block_of,
+			const struct fastest *min, const struct block_options *o)
+{
 	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
 		const struct sci_cell *cell = &sci->cells.data[slot];
-		const struct slot *s = &th->slots.data[slot];
+		const struct slot *s = sci_slot(sci, slot);
 		uint32_t i = block_of[s->id];
 		struct block *b = i == MAP_NONE ? NULL : &blocks->data[i];
 		struct part part;
@@ -166,8 +177,7 @@ static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *
 		if (!b || (!cell->calls && !cell->unrecorded))
 			continue;
 		part = part_of(cell, &min[i], o);
-		add_part(b, &part, (double)thread_observed_ns(th, th->all.data[s->thread], s->id),
-			 (double)o->duration_ns);
+		add_part(b, &part, observed_ns(sci, s), (double)o->duration_ns);
 		if (o->period > 1 || cell->unrecorded) {
 			if (b->estimated_calls == BLOCK_NONE)
 				b->estimated_calls = 0;
@@ -278,44 +288,49 @@ static void fill_pools(struct block *b)
 	p[POOL_RUNNING] = off < own ? own - off : 0;
 }
 
+static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
+{
+	uint32_t function = sci_function_id(sci, id);
+
+	b->id = id;
+	b->function = &sci->meta->functions.data[function];
+	b->sums = sci_function(sci, id);
+	b->cost = &calls_costs(sci->calls)[function];
+	b->off_known = sci->calls->threads.have_switch;
+	b->sci_worst_thread = NAN;
+	name_block(b, sci);
+	copy_sums(b);
+}
+
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o)
 {
-	const struct meta *meta = sci->meta;
-	uint32_t *block_of = xmalloc((meta->functions.n + 1) * sizeof(*block_of));
-	struct {
-		VEC(struct fastest)
-	} min = { 0 };
+	const size_t first = blocks->n;
+	uint32_t *block_of = xmalloc((sci->functions.n + 1) * sizeof(*block_of));
+	struct fastest *min = xmalloc((first + sci->functions.n + 1) * sizeof(*min));
 
-	for (uint32_t id = 0; id < meta->functions.n; id++) {
+	for (uint32_t id = 0; id < sci->functions.n; id++) {
 		struct block *b;
 
 		block_of[id] = MAP_NONE;
-		if (!sci->functions[id])
+		if (!sci_function(sci, id))
 			continue;
 		block_of[id] = (uint32_t)blocks->n;
 		b = vec_add(blocks);
-		b->id = id;
-		b->function = &meta->functions.data[id];
-		b->sums = sci->functions[id];
-		b->cost = &calls_costs(sci->calls)[id];
-		b->off_known = sci->calls->threads.have_switch;
-		b->sci_worst_thread = NAN;
-		name_block(b, meta);
-		copy_sums(b);
-		*vec_add(&min) = fastest_of(b, o);
-		settle_short(sci, b, vec_last(&min));
+		begin_block(b, sci, id);
+		min[blocks->n - 1] = fastest_of(b, o);
+		settle_short(sci, b, &min[blocks->n - 1]);
 	}
-	add_threads(blocks, sci, block_of, min.data, o);
-	for (size_t i = 0; i < blocks->n; i++) {
+	add_threads(blocks, sci, block_of, min, o);
+	for (size_t i = first; i < blocks->n; i++) {
 		struct block *b = &blocks->data[i];
 
-		score(b, &min.data[i], o);
+		score(b, &min[i], o);
 		fill_pools(b);
 		workload_fit(b->sums->workload, &b->fit);
 		b->verdict = block_verdict(b);
-		causes_find(b, meta);
+		causes_find(b, sci->meta);
 	}
-	vec_release(&min);
+	free(min);
 	free(block_of);
 }
 
@@ -331,13 +346,13 @@ double *blocks_thread_excess(const struct blocks *blocks, struct sci *sci,
 {
 	const struct threads *th = &sci->calls->threads;
 	double *excess = xcalloc(th->all.n + 1, sizeof(*excess));
-	const struct block **of = xcalloc(sci->meta->functions.n + 1, sizeof(*of));
+	const struct block **of = xcalloc(sci->functions.n + 1, sizeof(*of));
 
 	vec_for_each (blocks, const struct block, b)
 		if (b->verdict == verdict)
 			of[b->id] = b;
 	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
-		const struct slot *s = &th->slots.data[slot];
+		const struct slot *s = sci_slot(sci, slot);
 		const struct block *b = of[s->id];
 		struct fastest min;
 

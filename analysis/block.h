@@ -25,6 +25,7 @@
 #include "analysis/workload.h"
 #include "base/vec.h"
 
+struct meta_frame;
 struct meta_function;
 struct meta_object;
 struct paircost;
@@ -63,10 +64,12 @@ const char *verdict_name(enum verdict verdict);
 
 struct block {
 	enum block_kind kind;
-	uint32_t id;			      /* function id; thread: its index */
-	const char *name;		      /* demangled, or the thread's name */
+	uint32_t id; /* function id; thread: its index; by key: number of its group (keyed.h) */
+	const char *name; /* demangled, or the thread's name */
+	const char *key;  /* what tells it from others of the name: a site, arguments; NULL none */
 	const struct meta_function *function; /* NULL: a thread */
 	const struct meta_object *object;     /* NULL: unknown */
+	const struct meta_frame *place;	      /* a call site's, in its caller; NULL: none */
 	const struct sci_function *sums;      /* NULL: a thread */
 	const struct paircost *cost;
 	const struct thread *thread; /* NULL: not a thread */
@@ -106,6 +109,12 @@ struct block_options {
 /* A block for every function that was called, in order of id; to be released. */
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o);
 void blocks_release(struct blocks *blocks);
+
+/* A place where threads wait outside every traced call (site.h), no call site. */
+static inline bool block_is_wait(const struct block *b)
+{
+	return b->kind == BLOCK_SITE && !b->function;
+}
 
 /* Needs everything of the block but verdict and causes. */
 enum verdict block_verdict(const struct block *b);

@@ -152,6 +152,7 @@ static void finish(struct calls *c, struct thread *t, uint32_t i, enum call_end 
 static void drop_innermost(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
 {
 	t->n_open--;
+	t->entered = false;
 	finish(c, t, t->n_open, end, time_ns, t->cpu);
 }
 
@@ -215,6 +216,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r)
 	settle_running(t, r->time_ns);
 	drop_gone(c, t, r->sp, r->time_ns);
 	t->after_exit = false;
+	t->entered = true;
 	if (slot >= c->open_of.n)
 		grow_open_of(c, slot);
 	if (t->n_open)
@@ -228,6 +230,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r)
 	call->entry_cpu = r->cpu;
 	call->recursive = c->open_of.data[slot]++ > 0;
 	call->own_unknown = false;
+	call->stack = call->arg_mask = 0;
 	call->inside = call->children = 0;
 	call->inside_cost_ns = call->children_ns = call->shape = 0;
 	call->children_off = (struct offcpu){ 0 };
@@ -257,6 +260,7 @@ static void leave(struct calls *c, struct thread *t, const struct record *r)
 	settle_running(t, r->time_ns);
 	i = match(c, t, r);
 	t->after_exit = true;
+	t->entered = false;
 	t->exit_sp = r->sp;
 	if (i == MAP_NONE) {
 		c->orphan_exits++;
@@ -321,6 +325,40 @@ static void lose(struct calls *c, const struct record *r)
 	}
 }
 
+/* Values stand in the order of their bits, behind the mask. */
+static void add_args(struct call *call, const struct record *r)
+{
+	uint32_t mask = (uint32_t)r->values[0] & ((1u << ARG_BITS) - 1), n = 1;
+
+	for (uint32_t bit = 0; bit < ARG_BITS && n < r->n_values; bit++)
+		if (mask & 1u << bit) {
+			call->args[bit] = r->values[n++];
+			call->arg_mask |= 1u << bit;
+		}
+}
+
+/* What was recorded beside an entry is of the call that it began. */
+static void describe(struct thread *t, const struct record *r)
+{
+	struct call *call = t && t->entered && t->n_open ? &t->open[t->n_open - 1] : NULL;
+
+	if (call && r->kind == REC_ARGS)
+		add_args(call, r);
+	else if (call && r->kind == REC_STACK)
+		call->stack = (uint32_t)r->values[0];
+}
+
+bool call_is_inner(const struct thread *t, const struct call *c,
+		   bool (*same)(void *ctx, const struct call *outer), void *ctx)
+{
+	if (!c->recursive)
+		return false;
+	for (const struct call *outer = c; outer-- > t->open;)
+		if (outer->id == c->id && same(ctx, outer))
+			return true;
+	return false;
+}
+
 static void other(struct calls *c, const struct record *r)
 {
 	struct thread *t = NULL;
@@ -334,6 +372,7 @@ static void other(struct calls *c, const struct record *r)
 	if (t)
 		drop_all(c, t, CALL_OPEN, r->time_ns);
 	t = threads_record(&c->threads, r);
+	describe(t, r);
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].record)
 			c->visitors[i].record(c->visitors[i].self, t, r);

@@ -21,6 +21,7 @@
 
 #include "analysis/paircost.h"
 #include "analysis/threads.h"
+#include "trace/format.h"
 
 struct record;
 
@@ -44,8 +45,11 @@ struct call {
 	uint64_t inside_cost_ns;   /* what probing them cost */
 	uint64_t children_ns;	   /* durations of the direct ones */
 	struct offcpu children_off;
-	struct offcpu off; /* thread's at entry; from the end on: of the call */
-	uint64_t shape;	   /* hash of the direct callees, in order; 0: none */
+	struct offcpu off;	 /* thread's at entry; from the end on: of the call */
+	uint64_t shape;		 /* hash of the direct callees, in order; 0: none */
+	uint32_t stack;		 /* its call stack (meta kind "stack"); 0: none was recorded */
+	uint32_t arg_mask;	 /* of enum arg_bit: which values are in args */
+	uint64_t args[ARG_BITS]; /* recorded at its entry */
 	/* from its end on: */
 	enum call_end end;
 	uint32_t exit_cpu;
@@ -65,7 +69,7 @@ struct call_visitor {
 	void (*lost)(void *self, const struct thread *t, uint64_t count, uint64_t loss);
 };
 
-#define CALLS_VISITORS_MAX 8
+#define CALLS_VISITORS_MAX 16
 #define CALLS_DEPTH_MAX	   (1u << 20) /* open calls of a thread; more are counted, not timed */
 
 enum call_traced { TRACED_UNKNOWN, TRACED_BOTH, TRACED_ENTRIES };
@@ -100,6 +104,9 @@ void calls_skip(struct calls *c, const struct record *r);
 void calls_restart(struct calls *c, uint64_t time_ns);
 /* The recording ends: open calls end as CALL_OPEN, threads settle. Once. */
 void calls_end(struct calls *c, uint64_t time_ns);
+/* Whether it is inside another call of its function that `same` says is of its group. */
+bool call_is_inner(const struct thread *t, const struct call *c,
+		   bool (*same)(void *ctx, const struct call *outer), void *ctx);
 /* The costs that most calls met: what is said of a block as a whole. */
 const struct paircost *calls_costs(const struct calls *c);
 void calls_release(struct calls *c);

@@ -275,6 +275,9 @@ static void find_notices(struct result *res)
 	count_notice(res, res->calls.uncounted_losses,
 		     "stretch lost records nobody counted: lost records are more than shown",
 		     "stretches lost records nobody counted: lost records are more than shown");
+	count_notice(res, res->keyed.in_rest,
+		     "call has a key beyond the 4096 kept per function: it is in `other`",
+		     "calls have keys beyond the 4096 kept per function: they are in `other`");
 	count_notice(res, overflow, "call took a path beyond the 64 kept per function",
 		     "calls took paths beyond the 64 kept per function");
 	count_notice(res, res->calls.unknown_ids,
@@ -286,7 +289,7 @@ static void find_notices(struct result *res)
 
 static void start(struct result *res, struct trace_reader *r, const struct result_options *o)
 {
-	struct call_visitor sci, sites;
+	struct call_visitor sci, sites, keyed;
 
 	calls_init(&res->calls, res->meta, recording_start(r));
 	sci_init(&res->sci, &res->calls, res->meta);
@@ -295,8 +298,24 @@ static void start(struct result *res, struct trace_reader *r, const struct resul
 	sites_init(&res->site_sums, &res->calls);
 	sites = sites_visitor(&res->site_sums);
 	calls_add_visitor(&res->calls, &sites);
+	if (o->rule) {
+		keyed_init(&res->keyed, o->rule, &res->calls, res->meta);
+		keyed = keyed_visitor(&res->keyed);
+	}
+	if (o->rule && o->rule->key)
+		calls_add_visitor(&res->calls, &keyed);
 	for (unsigned i = 0; i < 2 && o->visitors[i].call; i++)
 		calls_add_visitor(&res->calls, &o->visitors[i]);
+}
+
+/* The baseline knows functions, not groups of their calls. */
+static void build_groups(struct result *res, const struct block_options *o)
+{
+	struct block_options without = *o;
+
+	without.baseline = NULL;
+	if (res->keyed.rule.name)
+		keyed_build(&res->keyed, &res->sci, &without, &res->groups);
 }
 
 static void conclude(struct result *res, const struct block_options *o)
@@ -311,6 +330,7 @@ static void conclude(struct result *res, const struct block_options *o)
 	free(lost);
 	self_cost(res);
 	count_losses(res);
+	build_groups(res, o);
 	find_notices(res);
 }
 
@@ -349,6 +369,9 @@ void result_release(struct result *res)
 	blocks_release(&res->blocks);
 	blocks_release(&res->sites);
 	sites_release(&res->site_sums);
+	blocks_release(&res->groups);
+	if (res->keyed.rule.name)
+		keyed_release(&res->keyed);
 	if (res->meta)
 		sci_release(&res->sci);
 	calls_release(&res->calls);

@@ -18,6 +18,7 @@
 
 #include "analysis/block.h"
 #include "analysis/calls.h"
+#include "analysis/keyed.h"
 #include "analysis/sci.h"
 #include "analysis/site.h"
 
@@ -28,6 +29,7 @@ struct result_options {
 	uint64_t from_ns, to_ns; /* since the start of the recording; to_ns UINT64_MAX: its end */
 	const char *baseline;	 /* path of a recording whose fastest calls count, NULL: none */
 	struct call_visitor visitors[2]; /* further ones; call NULL: none */
+	const struct keyed_rule *rule;	 /* how to group calls besides, NULL: not at all */
 };
 
 struct result_thread {
@@ -44,6 +46,8 @@ struct result {
 	struct sites site_sums;
 	struct blocks blocks; /* functions and markers */
 	struct blocks sites;  /* sleeps outside them, by stack */
+	struct keyed keyed;   /* with a rule */
+	struct blocks groups; /* of keyed */
 	struct {
 		VEC(struct result_thread)
 	} threads;

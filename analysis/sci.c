@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "analysis/keyed.h"
 #include "analysis/sci.h"
 #include "analysis/shape.h"
 #include "analysis/workload.h"
@@ -11,7 +12,6 @@ void sci_init(struct sci *s, struct calls *calls, const struct meta *meta)
 {
 	*s = (struct sci){ .calls = calls, .meta = meta };
 	s->migrants_count = meta->session.clock && !strcmp(meta->session.clock, "monotonic");
-	s->functions = xcalloc(meta->functions.n + 1, sizeof(struct sci_function *));
 }
 
 static void function_free(struct sci_function *f)
@@ -27,21 +27,39 @@ static void function_free(struct sci_function *f)
 
 void sci_release(struct sci *s)
 {
-	for (size_t id = 0; s->functions && id < s->meta->functions.n; id++)
-		function_free(s->functions[id]);
-	free(s->functions);
+	vec_for_each (&s->functions, struct sci_function *, f)
+		function_free(*f);
+	vec_release(&s->functions);
 	vec_release(&s->cells);
 	*s = (struct sci){ 0 };
 }
 
+uint32_t sci_function_id(const struct sci *s, uint32_t id)
+{
+	return s->keyed ? s->keyed->groups.data[id].function : id;
+}
+
+const struct slot *sci_slot(const struct sci *s, uint32_t slot)
+{
+	return s->keyed ? &s->keyed->slots.data[slot] : &s->calls->threads.slots.data[slot];
+}
+
+static struct sci_function *new_function(struct sci *s, uint32_t id)
+{
+	struct sci_function *f = xcalloc(1, sizeof(*f));
+
+	f->min_ns = f->own_min_ns = UINT64_MAX;
+	f->workload = xcalloc(1, sizeof(struct workload));
+	while (s->functions.n <= id)
+		*vec_add(&s->functions) = NULL;
+	return s->functions.data[id] = f;
+}
+
 static struct sci_function *function_of(struct sci *s, uint32_t id)
 {
-	if (__builtin_expect(!s->functions[id], 0)) {
-		s->functions[id] = xcalloc(1, sizeof(struct sci_function));
-		s->functions[id]->min_ns = s->functions[id]->own_min_ns = UINT64_MAX;
-		s->functions[id]->workload = xcalloc(1, sizeof(struct workload));
-	}
-	return s->functions[id];
+	struct sci_function *f = sci_function(s, id);
+
+	return __builtin_expect(f != NULL, 1) ? f : new_function(s, id);
 }
 
 static struct sci_cell *cell_of(struct sci *s, uint32_t slot)
@@ -128,14 +146,15 @@ static void remember_short(struct sci_function *f, uint32_t slot, bool own, uint
 		*vec_add(&f->open_short) = (struct sci_short){ .slot = slot, .own = own, .ns = ns };
 }
 
-static void add_open(struct sci_function *f, struct sci_cell *cell, const struct call *c)
+static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slot, bool recursive,
+		     const struct call *c)
 {
-	if (!c->recursive) {
+	if (!recursive) {
 		if (c->duration_ns >= f->min_ns) {
 			cell->open++;
 			cell->open_ns += c->duration_ns;
 		} else {
-			remember_short(f, c->slot, false, c->duration_ns);
+			remember_short(f, slot, false, c->duration_ns);
 		}
 	}
 	if (c->own_unknown)
@@ -144,7 +163,7 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, const struct
 		cell->own_open++;
 		cell->own_open_ns += c->own_ns;
 	} else {
-		remember_short(f, c->slot, true, c->own_ns);
+		remember_short(f, slot, true, c->own_ns);
 	}
 }
 
@@ -159,9 +178,9 @@ static struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
 	return &caller->edges[caller->n_edges++];
 }
 
-static void add_edge(struct sci *s, const struct call *c)
+void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
 {
-	struct sci_edge *edge = edge_of(function_of(s, c->parent->id), c->id);
+	struct sci_edge *edge = edge_of(function_of(s, parent_id), c->id);
 
 	if (!edge)
 		return;
@@ -170,30 +189,34 @@ static void add_edge(struct sci *s, const struct call *c)
 	edge->ns += c->duration_ns;
 }
 
-static void on_call(void *self, const struct thread *t, const struct call *c)
+void sci_add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const struct call *c)
 {
-	struct sci *s = self;
-	struct sci_function *f = function_of(s, c->id);
-	struct sci_cell *cell = cell_of(s, c->slot);
+	struct sci_function *f = function_of(s, id);
+	struct sci_cell *cell = cell_of(s, slot);
 
-	(void)t;
 	f->calls++;
 	f->ends[c->end]++;
 	s->ends[c->end]++;
 	cell->calls++;
-	cell->outer_calls += !c->recursive;
+	cell->outer_calls += !recursive;
 	if (c->end == CALL_TIMED) {
-		if (!c->recursive)
+		if (!recursive)
 			add_outer(s, f, cell, c);
 		if (!c->own_unknown)
 			add_own(f, cell, c);
-		if (c->parent)
-			add_edge(s, c);
 	} else if (c->end == CALL_OPEN) {
 		cell->ended_open++;
 		if (leaves_by_ret(s, c->id))
-			add_open(f, cell, c);
+			add_open(f, cell, slot, recursive, c);
 	}
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	(void)t;
+	sci_add(self, c->id, c->slot, c->recursive, c);
+	if (c->parent && c->end == CALL_TIMED)
+		sci_add_edge(self, c->parent->id, c);
 }
 
 static void on_record(void *self, const struct thread *t, const struct record *r)
@@ -218,7 +241,7 @@ static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t
 	for (size_t p = 0; t->slots && p < pages; p++)
 		for (uint32_t i = 0; t->slots[p] && i < THREAD_SLOTS; i++) {
 			uint32_t id = (uint32_t)p * THREAD_SLOTS + i;
-			struct sci_function *f = t->slots[p][i] ? s->functions[id] : NULL;
+			struct sci_function *f = t->slots[p][i] ? sci_function(s, id) : NULL;
 
 			if (!f || f->last_loss == loss)
 				continue;

@@ -13,6 +13,7 @@
 #include "analysis/calls.h"
 #include "analysis/hist.h"
 
+struct keyed;
 struct shapes;
 struct workload;
 
@@ -71,8 +72,11 @@ struct sci {
 	bool migrants_count; /* clocks agree across CPUs: a migrated call may be the fastest */
 	struct {
 		VEC(struct sci_cell)
-	} cells;			 /* [slot] */
-	struct sci_function **functions; /* [id]; NULL: never called */
+	} cells; /* [slot] */
+	struct {
+		VEC(struct sci_function *)
+	} functions;		   /* [id]; NULL: never called */
+	const struct keyed *keyed; /* ids are its groups; NULL: ids are functions */
 	uint64_t negative, open_calls;
 	uint64_t ends[CALL_ENDS];
 };
@@ -80,5 +84,17 @@ struct sci {
 void sci_init(struct sci *s, struct calls *calls, const struct meta *meta);
 struct call_visitor sci_visitor(struct sci *s);
 void sci_release(struct sci *s);
+
+/* What the visitor does with a call, under another id and slot; and, of a timed call, what it was
+ * to the block it is in. */
+void sci_add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const struct call *c);
+void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c);
+
+static inline struct sci_function *sci_function(const struct sci *s, uint32_t id)
+{
+	return id < s->functions.n ? s->functions.data[id] : NULL;
+}
+uint32_t sci_function_id(const struct sci *s, uint32_t id);	 /* the function behind an id */
+const struct slot *sci_slot(const struct sci *s, uint32_t slot); /* its thread and id */
 
 #endif

@@ -140,6 +140,7 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	while (s->by_caller.n <= result->meta->functions.n)
 		(void)vec_add(&s->by_caller);
 	again.visitors[0] = (struct call_visitor){ .self = s, .call = on_call };
+	again.rule = NULL;
 	trace_reader_rewind(r);
 	rc = result_read(&second, r, &again, err);
 	if (!rc)

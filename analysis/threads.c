@@ -233,6 +233,8 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_EXEC:
 	case REC_SAMPLE:
 	case REC_STACK:
+	case REC_ARGS:
+	case REC_COUNTERS:
 		break;
 	default:
 		return NULL;

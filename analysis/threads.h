@@ -60,6 +60,7 @@ struct thread {
 	struct call *open;
 	uint32_t n_open, room_open;
 	bool after_exit;
+	bool entered; /* the latest record is an entry, whose call is the innermost open one */
 	uint64_t exit_sp;
 	uint64_t covered_ns; /* inside any traced call */
 	char comm[THREAD_COMM];

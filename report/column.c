@@ -87,12 +87,14 @@ GET(build_id)
 
 GET(file_line)
 {
+	const struct meta_function *f = b->kind == BLOCK_SITE ? NULL : b->function;
+	const char *where = b->place ? b->place->file : f ? f->file : NULL;
 	char file[VALUE_SCRATCH - 16];
 
-	if (!b->function || !b->function->file || !*b->function->file)
+	if (!where || !*where)
 		return none();
-	text_printable(file, sizeof(file), b->function->file);
-	snprintf(scratch, VALUE_SCRATCH, "%s:%u", file, b->function->line);
+	text_printable(file, sizeof(file), where);
+	snprintf(scratch, VALUE_SCRATCH, "%s:%u", file, b->place ? b->place->line : f->line);
 	return text(scratch);
 }
 
@@ -128,8 +130,7 @@ GET(kind)
 
 GET(key)
 {
-	(void)b, (void)scratch;
-	return none();
+	return b->key ? text(text_printable(scratch, VALUE_SCRATCH, b->key)) : none();
 }
 
 GET(verdict)
@@ -166,14 +167,15 @@ const struct column columns[] = {
 	{ "name", "function", NULL, "the block's name", 0, get_name },
 	{ "object", "object", NULL, "the file it is in", 24, get_object },
 	{ "build_id", "build-id", NULL, "of that file", 40, get_build_id },
-	{ "file_line", "line", NULL, "where its source is", 20, get_file_line },
+	{ "file_line", "line", NULL, "where its source is; of a call site, the line that calls", 20,
+	  get_file_line },
 	{ "offset", "offset", "probe", "of the entry probe in the function", 6, get_probe_offset },
 	{ "class", "class", "probe", "how the kernel runs the probed instruction", 11,
 	  get_probe_class },
 	{ "exit", "exit", "probe", "how its exit is seen", 9, get_probe_exit },
 	{ "pair_ns", "pair", "probe", "what a traced call adds to its caller", 6, get_pair_ns },
 	{ "kind", "kind", NULL, "of block", 8, get_kind },
-	{ "key", "key", NULL, "the arguments it is split by", 8, get_key },
+	{ "key", "key", NULL, "the call site or arguments it is split by", 8, get_key },
 	{ "calls", "calls", NULL, "entries seen", 6, get_calls },
 	{ "timed_calls", "timed", NULL, "calls with a duration", 6, get_timed_calls },
 	{ "open_calls", "open", NULL, "calls that had not ended", 6, get_open_calls },

@@ -179,7 +179,7 @@ static struct json *stacks_json(const struct result *res, const struct block *b)
 	struct json *stacks = json_new_array();
 	const struct site_stack *last = NULL;
 
-	for (unsigned n = 0; b->kind == BLOCK_SITE && n < STACKS_MAX; n++) {
+	for (unsigned n = 0; block_is_wait(b) && n < STACKS_MAX; n++) {
 		const struct site_stack *best = NULL;
 
 		vec_for_each (&res->site_sums.stacks, const struct site_stack, s)

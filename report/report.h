@@ -18,9 +18,9 @@ struct text;
 
 struct view {
 	const struct result *result;
-	const char *file;	   /* of the trace, as given */
-	struct blocks *blocks;	   /* what is ranked: functions or threads */
-	const struct block **rows; /* them in order, sites among functions */
+	const char *file;	     /* of the trace, as given */
+	const struct blocks *blocks; /* what is ranked: functions, groups of their calls, threads */
+	const struct block **rows;   /* them in order, sites among functions */
 	size_t n_rows;
 	bool by_thread;
 	const struct column *sort; /* NULL: by verdict and lost time */
@@ -50,6 +50,8 @@ void text_conclusion(const struct view *v,
 void text_remarks(const struct view *v, struct text *out); /* other verdicts, not traced, next */
 /* One paragraph, broken at width. */
 void text_wrap(const char *s, unsigned width, struct text *out);
+/* Name and key of a block that has one, in that many characters if that is possible. */
+void text_title(const struct block *b, unsigned room, struct text *out);
 /* The main cause as the table shows it: "lock 94 %". */
 void text_cause(const struct block *b, struct text *out);
 

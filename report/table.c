@@ -84,12 +84,17 @@ static void add_short(struct table *t, const char *s, unsigned room)
 	text_release(&name);
 }
 
-void table_last(struct table *t, const char *s)
+unsigned table_room(const struct table *t)
 {
 	unsigned room = t->width > t->used + 1 ? t->width - t->used - 1 : 0;
 
-	if (room < CUT_MIN)
-		room = CUT_MIN;
+	return room < CUT_MIN ? CUT_MIN : room;
+}
+
+void table_last(struct table *t, const char *s)
+{
+	unsigned room = table_room(t);
+
 	if (t->used && *s)
 		pad(t, 1);
 	if (table_columns(s) <= room)

@@ -22,6 +22,7 @@ struct table {
 void table_right(struct table *t, const char *s, unsigned width);
 void table_left(struct table *t, const char *s, unsigned width);
 void table_last(struct table *t, const char *s);	   /* cut to the line's rest, ends it */
+unsigned table_room(const struct table *t);		   /* characters left for it */
 void table_style(struct table *t, enum table_style style); /* from here on; costs no width */
 unsigned table_columns(const char *s);			   /* characters that s takes on a screen */
 

@@ -150,12 +150,25 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 	text_release(&why);
 }
 
+static void print_title(struct table *t, const struct block *b)
+{
+	struct text title = { 0 };
+
+	text_title(b, table_room(t), &title);
+	table_last(t, title.s);
+	text_release(&title);
+}
+
 /* A place where threads wait is in brackets: its name is that of the function it waits in. */
 static void print_name(const struct view *v, struct table *t, const struct block *b)
 {
-	bool is_site = b->kind == BLOCK_SITE;
+	bool is_site = block_is_wait(b);
 	char name[VALUE_SCRATCH] = " ";
 
+	if (b->key) {
+		print_title(t, b);
+		return;
+	}
 	if (is_site)
 		name[0] = '[';
 	text_printable(name + (v->by_thread || is_site), sizeof(name) - 2, b->name);
@@ -203,7 +216,7 @@ static void print_table(const struct view *v, struct text *out)
 		if (!n++)
 			print_head(v, &t);
 		print_row(v, &t, v->rows[i]);
-		any_site |= v->rows[i]->kind == BLOCK_SITE;
+		any_site |= block_is_wait(v->rows[i]);
 	}
 	if (any_site)
 		text_add(out, "[...] is where threads wait outside every traced block\n");

@@ -86,8 +86,11 @@ enum record_kind {
 
 enum arg_bit {
 	ARG_FIRST = 0,	/* bits 0..7: integer arguments 1..8 */
-	ARG_CALLER = 8, /* return address of the call: its site */
+	ARG_CALLER = 8, /* the call's site, from its return address, as the id of a stack: the
+			   calling place and what it was inlined into. The same place may have
+			   several ids (one a process) */
 	ARG_RETURN = 9, /* at an exit: the return value */
+	ARG_BITS = 10,
 };
 
 /* What a thread that left the CPU to sleep was waiting in; from the kernel, not from names. */

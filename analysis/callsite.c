@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/callsite.h"
+#include "base/text.h"
+#include "trace/meta.h"
+
+void callsites_init(struct callsites *s, const struct meta *meta)
+{
+	*s = (struct callsites){ .meta = meta };
+}
+
+void callsites_release(struct callsites *s)
+{
+	map_release(&s->of_stack);
+	map_release(&s->of_frame);
+	vec_release(&s->all);
+}
+
+/* The innermost frame of a stack that is not known to be a gap. */
+static uint32_t frame_of(const struct meta *meta, uint32_t stack)
+{
+	const struct meta_stack *m = stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
+
+	return m && m->n_frames && m->frames[0] < meta->frames.n ? m->frames[0] : MAP_NONE;
+}
+
+/* Places without a frame are told apart by their stack: what they are is not known. */
+static uint32_t site_of(struct callsites *s, uint32_t stack)
+{
+	uint32_t i = map_get(&s->of_stack, stack), frame;
+
+	if (i != MAP_NONE)
+		return i;
+	frame = frame_of(s->meta, stack);
+	i = frame == MAP_NONE ? MAP_NONE : map_get(&s->of_frame, frame);
+	if (i == MAP_NONE) {
+		i = (uint32_t)s->all.n;
+		*vec_add(&s->all) = stack;
+		if (frame != MAP_NONE)
+			map_put(&s->of_frame, frame, i);
+	}
+	map_put(&s->of_stack, stack, i);
+	return i;
+}
+
+static enum keyed_has key_of(void *ctx, const struct thread *t, const struct call *c, uint64_t *key)
+{
+	(void)t;
+	if (!(c->arg_mask & 1u << ARG_CALLER))
+		return KEYED_WITHOUT;
+	*key = site_of(ctx, (uint32_t)c->args[ARG_CALLER]);
+	return KEYED_KEY;
+}
+
+static const struct meta_frame *frame_of_group(const struct callsites *s,
+					       const struct keyed_group *g)
+{
+	uint32_t frame;
+
+	if (g->has != KEYED_KEY || g->rest)
+		return NULL;
+	frame = frame_of(s->meta, s->all.data[g->key]);
+	return frame == MAP_NONE ? NULL : &s->meta->frames.data[frame];
+}
+
+/* "worker (app.c:42)", "worker+0x3c", "libfoo.so+0x1234" */
+static void name_frame(const struct meta_frame *f, struct text *name)
+{
+	const char *slash = strrchr(f->object, '/'), *object = slash ? slash + 1 : f->object;
+
+	text_add(name, *f->symbol ? f->symbol : *object ? object : "?");
+	if (*f->file && f->line)
+		text_printf(name, " (%s:%u)", f->file, f->line);
+	else
+		text_printf(name, "+0x%llx", (unsigned long long)f->offset);
+}
+
+static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
+{
+	const struct meta_frame *f = frame_of_group(ctx, g);
+
+	if (f && f->symbol)
+		name_frame(f, name);
+	else
+		text_add(name, g->has == KEYED_KEY ? "a place in no file" : "an unrecorded place");
+}
+
+struct keyed_rule callsites_rule(struct callsites *s)
+{
+	return (struct keyed_rule){ .kind = BLOCK_SITE, .ctx = s, .key = key_of, .name = name_of };
+}
+
+void callsites_place(const struct callsites *s, const struct keyed *k, struct blocks *blocks)
+{
+	vec_for_each (blocks, struct block, b)
+		b->place = frame_of_group(s, &k->groups.data[b->id]);
+}

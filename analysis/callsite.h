@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Calls by where they come from: a rule for keyed.h whose key is the place of the call, from the
+ * return address that was recorded with the entry (ARG_CALLER: a stack of the calling place and of
+ * the functions it was inlined into). The same place in several processes is one site.
+ */
+#ifndef ISPOT_ANALYSIS_CALLSITE_H
+#define ISPOT_ANALYSIS_CALLSITE_H
+
+#include <stdint.h>
+
+#include "analysis/keyed.h"
+#include "base/hash.h"
+#include "base/vec.h"
+
+struct meta_frame;
+
+struct callsites {
+	const struct meta *meta;
+	struct map of_stack; /* stack id -> index of all */
+	struct map of_frame; /* frame of the calling place -> index of all */
+	struct {
+		VEC(uint32_t)
+	} all; /* stack ids */
+};
+
+void callsites_init(struct callsites *s, const struct meta *meta);
+struct keyed_rule callsites_rule(struct callsites *s);
+/* After keyed_build(): tells the blocks of k's groups their places in the source. */
+void callsites_place(const struct callsites *s, const struct keyed *k, struct blocks *blocks);
+void callsites_release(struct callsites *s);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a block is called in a table: its name and, where it is split by a key, the key. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/block.h"
+#include "base/text.h"
+#include "report/column.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "trace/meta.h"
+
+/* " from worker (app.c:42)", " @arg1=locks+0x28" */
+static void full_key(const struct block *b, char key[VALUE_SCRATCH])
+{
+	int n = snprintf(key, VALUE_SCRATCH, b->kind == BLOCK_SITE ? " from " : " ");
+
+	text_printable(key + n, VALUE_SCRATCH - (size_t)n, b->key);
+}
+
+/* A call site with a line is known by it: " app.c:42". */
+static void short_key(const struct block *b, char key[VALUE_SCRATCH])
+{
+	const char *file = b->place ? b->place->file : "", *slash = strrchr(file, '/');
+	char printable[VALUE_SCRATCH - 16];
+
+	if (!*file || !b->place->line)
+		full_key(b, key);
+	else
+		snprintf(key, VALUE_SCRATCH, " %s:%u",
+			 text_printable(printable, sizeof(printable), slash ? slash + 1 : file),
+			 b->place->line);
+}
+
+/* Where there is no room, names are cut and keys are not: they tell the rows apart. */
+void text_title(const struct block *b, unsigned room, struct text *out)
+{
+	char name[VALUE_SCRATCH], key[VALUE_SCRATCH];
+	size_t n = strlen(text_printable(name, sizeof(name), b->name));
+	unsigned used;
+
+	full_key(b, key);
+	if (n + table_columns(key) > room)
+		short_key(b, key);
+	used = table_columns(key);
+	if (n + used > room && used + 4 < room)
+		snprintf(name + (room - used - 2), 3, "..");
+	text_add(out, name);
+	text_add(out, key);
+}
