@@ -17,9 +17,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
+#include "probes/syscalls.h"
 #include "probes/target.h"
 
 extern const unsigned char ispot_bpf_record_start[], ispot_bpf_record_end[];
+
+/* Where the kernel cannot be asked for a thread's user registers (before 5.15). */
+#define KERNEL_STACK_BYTES 16384
 
 static const char *const scheduler_programs[] = {
 	"on_irq_end", "on_softirq_end", "on_timer_end", "on_irq",  "on_softirq", "on_timer",
@@ -113,6 +117,9 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->block_stacks = o->block_stacks;
 	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
 	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
+	config->task_regs = o->kernel_version >= KERNEL_VERSION(5, 15, 0);
+	config->stack_bytes = KERNEL_STACK_BYTES;
+	syscalls_kinds(config->syscalls, WIRE_SYSCALLS_MAX);
 	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "rings"), b->n_cpus);
 	if (!ret && o->kernel_version < KERNEL_VERSION(6, 1, 0))
 		ret = preallocate_maps(b, o);

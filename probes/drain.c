@@ -99,11 +99,23 @@ static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32
 	put_values(d, &r, 1, w->stack + 1, 0, 0);
 }
 
+static void put_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
+{
+	struct record r = record_of(&w->s.h, cpu, REC_WAIT);
+	const uint64_t values[] = { w->kind, w->syscall, w->what, w->how, w->value };
+
+	r.values = values;
+	r.n_values = w->value ? 5 : w->how ? 4 : 3;
+	put(d, &r);
+}
+
 static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	if (w->flags & WIRE_PREV) {
 		struct record r = record_of(&w->h, cpu, REC_SWITCH_OUT);
 		put_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
+		if (w->flags & WIRE_WAIT)
+			put_wait(d, (const struct wire_sleep *)w, cpu);
 		put_block_stack(d, w, cpu);
 	}
 	if (w->flags & WIRE_NEXT) {
@@ -117,12 +129,14 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, uint32_t kind)
 {
 	struct record r = record_of(&w->h, cpu, kind);
+	uint32_t how = w->h.tid ? WAKING_BY_THREAD : w->h.tgid;
 
 	if (kind == REC_FORK)
 		put_values(d, &r, 2, w->other_tid, w->other_tgid, 0);
-	else if (kind == REC_WAKING)
-		put_values(d, &r, 1, w->other_tid, 0, 0);
-	else
+	else if (kind == REC_WAKING) {
+		r.tgid = w->h.tid ? w->h.tgid : 0;
+		put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
+	} else
 		put_values(d, &r, 0, 0, 0, 0);
 }
 

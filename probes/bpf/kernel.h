@@ -18,11 +18,39 @@ typedef struct {
 
 struct signal_struct {
 	atomic_t live;
+	unsigned int flags;
+} __core;
+
+struct super_block {
+	unsigned long s_magic;
+} __core;
+
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+	struct super_block *i_sb;
+} __core;
+
+struct file {
+	struct inode *f_inode;
+} __core;
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+} __core;
+
+struct files_struct {
+	struct fdtable *fdt;
 } __core;
 
 struct task_struct {
 	int pid, tgid;
 	unsigned int __state;
+	unsigned int flags;
+	unsigned in_iowait : 1;
+	void *stack;
+	struct files_struct *files;
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
 } __core;
@@ -72,6 +100,11 @@ struct pt_regs {
 	unsigned long regs[31], sp, pc, pstate;
 };
 #define RETURN_POPPED 0
+/* In front of what a system call saved, more than a uprobe's context has. */
+struct pt_regs___saved {
+	unsigned long orig_x0;
+	int syscallno;
+} __core;
 #else
 #error "define __TARGET_ARCH_x86 or __TARGET_ARCH_arm64"
 #endif

@@ -4,6 +4,7 @@
 #define ISPOT_PROBES_BPF_SCHED_H
 
 #include "common.h"
+#include "wait.h"
 
 /* Where threads wait: user stacks by frame pointer, as far as the target has them. */
 struct {
@@ -42,7 +43,8 @@ SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *prev = (void *)ctx->args[1], *next = (void *)ctx->args[2];
-	struct wire_switch r;
+	struct wire_sleep w;
+	struct wire_switch *r = &w.s;
 	__u32 prev_tgid, next_tgid, flags = 0;
 
 	if (!control.recording)
@@ -55,17 +57,22 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 		flags |= WIRE_NEXT;
 	if (!flags)
 		return 0;
-	set_head(&r.h, WIRE_SWITCH, BPF_CORE_READ(prev, pid), prev_tgid);
-	r.state = switch_state(ctx);
-	r.next_tid = BPF_CORE_READ(next, pid);
-	r.next_tgid = next_tgid;
-	r.flags = flags;
-	/* The tracepoint still runs as prev, so the stack is that of the thread that goes to wait.
-	 */
-	r.stack = -1;
-	if (flags & WIRE_PREV && (r.state == 1 || r.state == 2) && config.block_stacks)
-		r.stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
-	emit_other(ctx, &r, sizeof(r));
+	set_head(&r->h, WIRE_SWITCH, BPF_CORE_READ(prev, pid), prev_tgid);
+	r->state = switch_state(ctx);
+	r->next_tid = BPF_CORE_READ(next, pid);
+	r->next_tgid = next_tgid;
+	r->flags = flags;
+	r->stack = -1;
+	if (!(flags & WIRE_PREV) || (r->state != 1 && r->state != 2)) {
+		emit_other(ctx, r, sizeof(*r));
+		return 0;
+	}
+	/* The tracepoint still runs as prev: its stack, its files. */
+	r->flags |= WIRE_WAIT;
+	if (config.block_stacks)
+		r->stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
+	describe_wait(&w);
+	emit_other(ctx, &w, sizeof(w));
 	return 0;
 }
 
@@ -74,34 +81,44 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
  * them is the device's or the timer's, not the thread's that happens to be interrupted. The
  * recorder attaches the leaving ones first, so that a missed entry cannot leave a count behind.
  */
+struct interrupts {
+	__u32 timers, others;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, struct interrupts);
 } interrupts SEC(".maps");
 
-static __always_inline __u32 *my_interrupts(void)
+#define SOFTIRQ_TIMER 1
+
+static __always_inline struct interrupts *my_interrupts(void)
 {
 	__u32 zero = 0;
 
 	return bpf_map_lookup_elem(&interrupts, &zero);
 }
 
-static __always_inline int enter_interrupt(void)
+static __always_inline int enter_interrupt(bool timer)
 {
-	__u32 *depth = my_interrupts();
+	struct interrupts *in = my_interrupts();
 
-	if (depth)
-		++*depth;
+	if (in)
+		++*(timer ? &in->timers : &in->others);
 	return 0;
 }
 
-static __always_inline int leave_interrupt(void)
+static __always_inline int leave_interrupt(bool timer)
 {
-	__u32 *depth = my_interrupts();
+	struct interrupts *in = my_interrupts();
+	__u32 *depth;
 
-	if (depth && *depth)
+	if (!in)
+		return 0;
+	depth = timer ? &in->timers : &in->others;
+	if (*depth)
 		--*depth;
 	return 0;
 }
@@ -109,52 +126,62 @@ static __always_inline int leave_interrupt(void)
 SEC("raw_tp/irq_handler_entry")
 int on_irq(void *ctx)
 {
-	return enter_interrupt();
+	return enter_interrupt(false);
 }
 
 SEC("raw_tp/irq_handler_exit")
 int on_irq_end(void *ctx)
 {
-	return leave_interrupt();
+	return leave_interrupt(false);
 }
 
 SEC("raw_tp/softirq_entry")
-int on_softirq(void *ctx)
+int on_softirq(struct bpf_raw_tracepoint_args *ctx)
 {
-	return enter_interrupt();
+	return enter_interrupt(ctx->args[0] == SOFTIRQ_TIMER);
 }
 
 SEC("raw_tp/softirq_exit")
-int on_softirq_end(void *ctx)
+int on_softirq_end(struct bpf_raw_tracepoint_args *ctx)
 {
-	return leave_interrupt();
+	return leave_interrupt(ctx->args[0] == SOFTIRQ_TIMER);
 }
 
 SEC("raw_tp/hrtimer_expire_entry")
 int on_timer(void *ctx)
 {
-	return enter_interrupt();
+	return enter_interrupt(true);
 }
 
 SEC("raw_tp/hrtimer_expire_exit")
 int on_timer_end(void *ctx)
 {
-	return leave_interrupt();
+	return leave_interrupt(true);
 }
 
-static __always_inline __u64 waker_id(void)
-{
-	__u32 *depth = my_interrupts();
+#define GROUP_EXIT     4 /* SIGNAL_GROUP_EXIT */
+#define NO_THREAD(how) ((__u64)(how) << 32)
 
-	return depth && *depth ? 0 : bpf_get_current_pid_tgid();
+/* As bpf_get_current_pid_tgid(); NO_THREAD where it is nobody's doing. */
+static __always_inline __u64 waker_id(struct task_struct *woken)
+{
+	struct interrupts *in = my_interrupts();
+
+	if (in && in->timers)
+		return NO_THREAD(WAKING_BY_TIMER);
+	if (in && in->others)
+		return NO_THREAD(WAKING_BY_INTERRUPT);
+	if (BPF_CORE_READ(woken, signal, flags) & GROUP_EXIT)
+		return NO_THREAD(WAKING_BY_END);
+	return bpf_get_current_pid_tgid();
 }
 
 SEC("raw_tp/sched_waking")
 int on_waking(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *woken = (void *)ctx->args[0];
-	__u64 waker = waker_id();
 	struct wire_task r;
+	__u64 waker;
 	__u32 tgid;
 
 	if (!control.recording)
@@ -162,6 +189,7 @@ int on_waking(struct bpf_raw_tracepoint_args *ctx)
 	tgid = BPF_CORE_READ(woken, tgid);
 	if (!is_target(tgid))
 		return 0;
+	waker = waker_id(woken);
 	set_head(&r.h, WIRE_WAKING, waker, waker >> 32);
 	r.other_tid = BPF_CORE_READ(woken, pid);
 	r.other_tgid = tgid;

@@ -23,9 +23,9 @@
 enum wire_kind {
 	WIRE_ENTRY = 1, /* struct wire_call; the head's id is the probe's */
 	WIRE_EXIT,
-	WIRE_SWITCH,	/* struct wire_switch */
-	WIRE_WAKING,	/* struct wire_task: other = woken */
-	WIRE_FORK,	/* struct wire_task: other = child */
+	WIRE_SWITCH, /* struct wire_switch */
+	WIRE_WAKING, /* struct wire_task: other = woken; without a waker tgid is enum waking_how */
+	WIRE_FORK,   /* struct wire_task: other = child */
 	WIRE_TASK_EXIT, /* struct wire_task */
 	WIRE_COMM,	/* struct wire_name */
 	WIRE_EXEC,	/* struct wire_name */
@@ -50,12 +50,29 @@ struct wire_switch {
 	int stack; /* of the thread that leaves to wait: index in the stacks map; < 0: none */
 } __attribute__((packed));
 
+/* WIRE_WAIT: what it leaves to wait in, as REC_WAIT of trace/format.h. */
+struct wire_sleep {
+	struct wire_switch s;
+	unsigned int kind;    /* enum wait_kind */
+	unsigned int syscall; /* number + 1, 0: none */
+	unsigned int how;     /* enum wait_how */
+	unsigned int value;
+	unsigned long long what;
+} __attribute__((packed));
+
+/* System calls whose waits are told apart, by number. */
+#define WIRE_SYSCALLS_MAX 512
+
+/* In the place of an enum wait_kind: what the file of the first argument is decides. */
+#define WIRE_WAIT_BY_FILE 32
+
 /* User call stacks that differ, and frames of each. */
 #define WIRE_STACKS_MAX 16384
 #define WIRE_FRAMES_MAX 64
 
 #define WIRE_PREV 1
 #define WIRE_NEXT 2
+#define WIRE_WAIT 4 /* it is a struct wire_sleep */
 
 struct wire_task {
 	struct wire_head h;
@@ -95,10 +112,13 @@ struct wire_sampling {
 /* Set before the programs are loaded. */
 struct wire_config {
 	_Bool follow_children;
-	_Bool block_stacks;	/* a user stack with each switch to waiting */
-	_Bool plain_loads;	/* bpf_rdonly_cast: kernel >= 6.2 */
-	unsigned int period;	/* one call in so many of a thread and function is recorded */
-	_Bool switch_has_state; /* sched_switch passes prev_state: kernel >= 5.18 */
+	_Bool block_stacks;	  /* a user stack with each switch to waiting */
+	_Bool plain_loads;	  /* bpf_rdonly_cast: kernel >= 6.2 */
+	unsigned int period;	  /* one call in so many of a thread and function is recorded */
+	_Bool switch_has_state;	  /* sched_switch passes prev_state: kernel >= 5.18 */
+	_Bool task_regs;	  /* bpf_task_pt_regs: kernel >= 5.15 */
+	unsigned int stack_bytes; /* of a thread in the kernel */
+	unsigned char syscalls[WIRE_SYSCALLS_MAX]; /* enum wait_kind, or WIRE_WAIT_BY_FILE */
 };
 
 /* Shared with the running programs. */

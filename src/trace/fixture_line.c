@@ -191,7 +191,7 @@ static int value_word(struct fixture_record *f, const struct record_shape *shape
 		return err_set(err, -EINVAL, "%s is one value too many", t->s);
 	if (i >= f->r.n_values)
 		f->r.n_values = i + 1;
-	if (i < 3 && shape->values[i] && !strcmp(shape->values[i], "id"))
+	if (i < RECORD_NAMES_MAX && shape->values[i] && !strcmp(shape->values[i], "id"))
 		return parse_function(f, t, err);
 	if (parse_value(word, shape->zigzag && i == 0, &f->values[i]))
 		return err_set(err, -EINVAL, "%s is no number", t->s);
@@ -299,7 +299,8 @@ void fixture_record_bind(struct fixture_record *f, uint32_t id)
 
 	if (f->has_function && !shape)
 		f->r.id = id;
-	for (uint32_t i = 0; shape && f->has_function && i < 3 && shape->values[i]; i++)
+	for (uint32_t i = 0; shape && f->has_function && i < RECORD_NAMES_MAX && shape->values[i];
+	     i++)
 		if (!strcmp(shape->values[i], "id"))
 			f->values[i] = id;
 	f->r.values = f->values;

@@ -27,6 +27,8 @@
 
 #include <stdint.h>
 
+#include "trace/waiting.h"
+
 #define TRACE_MAGIC   0x74637369u /* "isct": first bytes of every decompressed chunk */
 #define TRACE_VERSION 1
 
@@ -65,7 +67,7 @@ enum record_kind {
 	REC_SET_ON = 23,  /* set id, tgid (0: every process): its probes fire from now on */
 	REC_SET_OFF = 24, /* set id, tgid */
 	REC_SAMPLE = 25,  /* weight ns; ip; stack id (0: none; meta kind "stack") */
-	REC_WAKING = 26,  /* by the waker: woken tid */
+	REC_WAKING = 26,  /* by the waker (tid 0: no thread): woken tid; enum waking_how */
 	REC_FAULTS =
 		27, /* minor faults, major faults of the thread since its previous REC_FAULTS */
 	REC_BLOCK_STACK = 28, /* z(stack id): call stack the thread blocked with, follows its
@@ -77,9 +79,9 @@ enum record_kind {
 			      just before */
 	REC_CALL_COUNT =
 		32, /* probe id, calls of this thread not recorded since the previous (sampling) */
-	REC_WAIT =
-		33, /* enum wait_kind; system call number + 1 (0: none); what is waited for: futex
-		       address, inode (file, pipe, socket), 0. Follows its REC_SWITCH_OUT */
+	REC_WAIT = 33, /* enum wait_kind; system call number + 1 (0: none); what is waited for:
+			  futex address, inode (file, pipe, socket), 0; bits enum wait_how; futex:
+			  the value that its word was to keep. Follows its REC_SWITCH_OUT */
 };
 
 #define REC_KIND_LAST REC_WAIT
@@ -91,20 +93,6 @@ enum arg_bit {
 			   several ids (one a process) */
 	ARG_RETURN = 9, /* at an exit: the return value */
 	ARG_BITS = 10,
-};
-
-/* What a thread that left the CPU to sleep was waiting in; from the kernel, not from names. */
-enum wait_kind {
-	WAIT_UNKNOWN = 0,
-	WAIT_FUTEX = 1,
-	WAIT_DISK = 2, /* I/O of a file or block device (task in iowait, or fsync and its like) */
-	WAIT_SOCKET = 3,
-	WAIT_PIPE = 4,
-	WAIT_SLEEP = 5, /* a clock */
-	WAIT_POLL = 6,	/* poll, select, epoll_wait: several files at once */
-	WAIT_PAGE_FAULT = 7,
-	WAIT_CHILD = 8, /* wait4, waitid */
-	WAIT_OTHER = 9, /* a system call of no kind above */
 };
 
 enum switch_state {

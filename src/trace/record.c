@@ -14,14 +14,14 @@ static const struct record_shape shapes[] = {
 	[REC_SET_ON] = { .name = "set-on", .values = { "", "tgid" } },
 	[REC_SET_OFF] = { .name = "set-off", .values = { "", "tgid" } },
 	[REC_SAMPLE] = { .name = "sample", .values = { "weight", "ip", "stack" } },
-	[REC_WAKING] = { .name = "waking", .values = { "tid" } },
+	[REC_WAKING] = { .name = "waking", .values = { "tid", "how" } },
 	[REC_FAULTS] = { .name = "faults", .values = { "minor", "major" } },
 	[REC_BLOCK_STACK] = { .name = "block-stack", .values = { "" }, .zigzag = true },
 	[REC_STACK] = { .name = "stack", .values = { "" } },
 	[REC_ARGS] = { .name = "args", .values = { "mask" }, .masked = true },
 	[REC_COUNTERS] = { .name = "counters", .values = { "mask" }, .masked = true },
 	[REC_CALL_COUNT] = { .name = "call-count", .values = { "id", "calls" } },
-	[REC_WAIT] = { .name = "wait", .values = { "kind", "syscall", "what" } },
+	[REC_WAIT] = { .name = "wait", .values = { "kind", "syscall", "what", "how", "value" } },
 };
 
 const struct record_shape *record_shape(uint32_t kind)
@@ -35,7 +35,7 @@ uint32_t record_shape_values(const struct record_shape *shape)
 {
 	uint32_t n = 0;
 
-	while (n < 3 && shape->values[n])
+	while (n < RECORD_NAMES_MAX && shape->values[n])
 		n++;
 	return n;
 }

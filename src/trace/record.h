@@ -13,6 +13,7 @@
 #define RECORD_VALUES_MIN \
 	4 /* so many values of an extended record can be read, absent ones are 0 */
 #define RECORD_VALUES_MAX 36
+#define RECORD_NAMES_MAX  5 /* of values, in a shape */
 
 struct record {
 	uint64_t time_ns;
@@ -31,11 +32,12 @@ struct record {
 
 /* What the payload of an extended kind is made of, one row a kind. */
 struct record_shape {
-	const char *name;      /* "switch-out": the kind in a trace's text */
-	const char *values[3]; /* their names, "" for one without, in the order of the payload */
-	bool masked;	       /* the first value is a mask, one value per bit follows */
-	bool zigzag;	       /* the first value is signed */
-	bool has_bytes;	       /* the rest of the payload is bytes */
+	const char *name;		      /* "switch-out": the kind in a trace's text */
+	const char *values[RECORD_NAMES_MAX]; /* their names, "" for one without, in the order of
+						 the payload */
+	bool masked;	/* the first value is a mask, one value per bit follows */
+	bool zigzag;	/* the first value is signed */
+	bool has_bytes; /* the rest of the payload is bytes */
 };
 
 const struct record_shape *

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a thread that leaves the CPU to sleep waits in. Its user registers, at the top of its kernel
+ * stack, hold the system call and its arguments; without one it is in a page fault. No further
+ * tracepoint is needed. Where a file decides, its inode says whether it is a socket, pipe or disk.
+ */
+#ifndef ISPOT_PROBES_BPF_WAIT_H
+#define ISPOT_PROBES_BPF_WAIT_H
+
+#include "common.h"
+#include "trace/waiting.h"
+
+#define KERNEL_THREAD  0x00200010 /* PF_KTHREAD, PF_IO_WORKER: their user registers are void */
+#define MODE_FORMAT    0170000
+#define MODE_SOCKET    0140000
+#define MODE_REGULAR   0100000
+#define MODE_BLOCK     0060000
+#define MODE_DIRECTORY 0040000
+#define MODE_FIFO      0010000
+#define MAGIC_ANON     0x09041934 /* eventfd, timerfd, epoll: no file of a disk */
+
+/* The system call of a thread: number < 0 is none, UNKNOWN_CALL one of a foreign convention. */
+#define UNKNOWN_CALL 0x7fffffff
+struct user_call {
+	int number;
+	unsigned long args[4];
+};
+
+static __always_inline void *saved_registers(struct task_struct *task, __u32 bytes)
+{
+	if (config.task_regs)
+		return (void *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	return (char *)BPF_CORE_READ(task, stack) + config.stack_bytes - bytes;
+}
+
+#if defined(__TARGET_ARCH_x86)
+#define USER32_CS 0x23
+static __always_inline bool read_call(struct task_struct *task, struct user_call *call)
+{
+	struct pt_regs regs;
+
+	if (bpf_probe_read_kernel(&regs, sizeof(regs), saved_registers(task, sizeof(regs))) ||
+	    !(regs.cs & 3))
+		return false;
+	call->number = regs.cs == USER32_CS ? UNKNOWN_CALL : (int)regs.orig_ax;
+	call->args[0] = regs.di;
+	call->args[1] = regs.si;
+	call->args[2] = regs.dx;
+	call->args[3] = regs.r10;
+	return true;
+}
+#else
+#define PSR_MODE32 0x10
+static __always_inline bool read_call(struct task_struct *task, struct user_call *call)
+{
+	__u32 bytes = bpf_core_type_size(struct pt_regs___saved);
+	struct pt_regs *regs = saved_registers(task, bytes);
+	struct pt_regs___saved *saved = (void *)regs;
+	unsigned long pstate;
+
+	if (bpf_probe_read_kernel(call->args, sizeof(call->args), regs->regs) ||
+	    bpf_probe_read_kernel(&pstate, sizeof(pstate), &regs->pstate))
+		return false;
+	call->number = pstate & PSR_MODE32 ? UNKNOWN_CALL : BPF_CORE_READ(saved, syscallno);
+	call->args[0] = BPF_CORE_READ(saved, orig_x0);
+	return true;
+}
+#endif
+
+static __always_inline struct inode *inode_of(struct task_struct *task, __u32 fd)
+{
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **slots, *file = NULL;
+
+	if (fd >= BPF_CORE_READ(table, max_fds))
+		return NULL;
+	slots = BPF_CORE_READ(table, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), slots + fd);
+	return BPF_CORE_READ(file, f_inode);
+}
+
+static __always_inline __u32 kind_of_file(struct inode *inode)
+{
+	switch (BPF_CORE_READ(inode, i_mode) & MODE_FORMAT) {
+	case MODE_SOCKET:
+		return WAIT_SOCKET;
+	case MODE_FIFO:
+		return WAIT_PIPE;
+	case MODE_REGULAR:
+		return BPF_CORE_READ(inode, i_sb, s_magic) == MAGIC_ANON ? WAIT_OTHER : WAIT_DISK;
+	case MODE_BLOCK:
+	case MODE_DIRECTORY:
+		return WAIT_DISK;
+	default:
+		return WAIT_OTHER;
+	}
+}
+
+static __always_inline void look_at_file(struct wire_sleep *w, struct task_struct *task, __u32 fd)
+{
+	struct inode *inode = inode_of(task, fd);
+
+	w->kind = WAIT_OTHER;
+	if (!inode)
+		return;
+	w->kind = kind_of_file(inode);
+	w->what = BPF_CORE_READ(inode, i_ino);
+}
+
+static __always_inline void look_at_futex(struct wire_sleep *w, const struct user_call *call)
+{
+	w->what = call->args[0];
+	w->how |= (__u32)call->args[1] << WAIT_FUTEX_OP_SHIFT;
+	w->how |= call->args[3] ? WAIT_TIMEOUT : 0;
+	w->value = (__u32)call->args[2];
+}
+
+/* The compiler may not drop the mask that it finds needless: the verifier wants to see it. */
+static __always_inline __u32 kind_of_call(__u64 number)
+{
+	asm volatile("" : "+r"(number));
+	return config.syscalls[number & (WIRE_SYSCALLS_MAX - 1)];
+}
+
+static __always_inline void look_at_call(struct wire_sleep *w, struct task_struct *task,
+					 const struct user_call *call)
+{
+	__u32 number = call->number;
+
+	if (call->number < 0) {
+		w->kind = WAIT_PAGE_FAULT;
+		return;
+	}
+	w->kind = WAIT_OTHER;
+	if (number >= WIRE_SYSCALLS_MAX)
+		return;
+	w->syscall = number + 1;
+	if (kind_of_call(number))
+		w->kind = kind_of_call(number);
+	if (w->kind == WIRE_WAIT_BY_FILE)
+		look_at_file(w, task, (__u32)call->args[0]);
+	else if (w->kind == WAIT_FUTEX)
+		look_at_futex(w, call);
+}
+
+/* Runs as the thread that is about to sleep. */
+static __always_inline void describe_wait(struct wire_sleep *w)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct user_call call;
+
+	w->kind = w->syscall = w->how = w->value = 0;
+	w->what = 0;
+	if (BPF_CORE_READ(task, flags) & KERNEL_THREAD || !read_call(task, &call))
+		return;
+	if (BPF_CORE_READ_BITFIELD_PROBED(task, in_iowait))
+		w->how = WAIT_IOWAIT;
+	look_at_call(w, task, &call);
+	if (w->how & WAIT_IOWAIT && w->kind == WAIT_OTHER)
+		w->kind = WAIT_DISK;
+}
+
+#endif
