@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "analysis/calls.h"
+#include "analysis/calls_internal.h"
 #include "trace/meta.h"
 #include "trace/record.h"
 
@@ -26,6 +26,15 @@ const struct paircost *calls_costs(const struct calls *c)
 	return c->paircosts.tables[best].costs;
 }
 
+static enum call_traced traced_as(const struct meta_function *f)
+{
+	if (!f->symbol)
+		return TRACED_UNKNOWN;
+	if (f->exit == EXIT_NONE)
+		return TRACED_ENTRIES;
+	return f->block && !strcmp(f->block, "marker") ? TRACED_MARKER : TRACED_BOTH;
+}
+
 void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns)
 {
 	*c = (struct calls){ .n_functions = (uint32_t)meta->functions.n };
@@ -33,12 +42,11 @@ void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns)
 	paircosts_init(&c->paircosts, meta);
 	choose_costs(c);
 	c->traced = xcalloc(c->n_functions + 1, sizeof(*c->traced));
+	c->marker_faults = xcalloc(c->n_functions + 1, sizeof(*c->marker_faults));
 	for (uint32_t id = 0; id < c->n_functions; id++) {
 		const struct meta_function *f = &meta->functions.data[id];
 
-		c->traced[id] = !f->symbol	       ? TRACED_UNKNOWN
-				: f->exit == EXIT_NONE ? TRACED_ENTRIES
-						       : TRACED_BOTH;
+		c->traced[id] = traced_as(f);
 	}
 }
 
@@ -53,6 +61,7 @@ void calls_release(struct calls *c)
 	threads_release(&c->threads);
 	paircosts_release(&c->paircosts);
 	free(c->traced);
+	free(c->marker_faults);
 	vec_release(&c->open_of);
 	*c = (struct calls){ 0 };
 }
@@ -126,11 +135,13 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 	off_add(&parent->children_off, &call->off);
 }
 
-/* Ends the i-th open call, which is the innermost or taken out by the caller. */
-static void finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
-		   uint64_t time_ns, uint32_t cpu)
+void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
+		  uint64_t time_ns, uint32_t cpu)
 {
 	struct call *call = &t->open[i];
+
+	if (t->open_markers && call_is_marker(c, call->id))
+		t->open_markers--;
 
 	call->end = end;
 	call->exit_ns = time_ns;
@@ -153,13 +164,24 @@ static void drop_innermost(struct calls *c, struct thread *t, enum call_end end,
 {
 	t->n_open--;
 	t->entered = false;
-	finish(c, t, t->n_open, end, time_ns, t->cpu);
+	calls_finish(c, t, t->n_open, end, time_ns, t->cpu);
+}
+
+/* A marker that has been left without an end before was so again: it is not open. */
+static enum call_end end_of_open(struct calls *c, const struct thread *t, enum call_end end)
+{
+	struct marker_faults *faults = &c->marker_faults[t->open[t->n_open - 1].id];
+
+	if (end != CALL_OPEN || !faults->unended)
+		return end;
+	faults->unended++;
+	return CALL_UNWOUND;
 }
 
 static void drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
 {
 	while (t->n_open)
-		drop_innermost(c, t, end, time_ns);
+		drop_innermost(c, t, end_of_open(c, t, end), time_ns);
 }
 
 /* Calls whose frames an entry at this stack pointer shows to be gone. */
@@ -214,9 +236,16 @@ static void enter(struct calls *c, struct thread *t, const struct record *r)
 
 	t->cpu = r->cpu;
 	settle_running(t, r->time_ns);
-	drop_gone(c, t, r->sp, r->time_ns);
+	if (t->open_markers)
+		calls_drop_gone_around(c, t, r->sp, r->time_ns);
+	else
+		drop_gone(c, t, r->sp, r->time_ns);
 	t->after_exit = false;
 	t->entered = true;
+	if (c->traced[r->id] == TRACED_MARKER) {
+		calls_marker_begins(c, t, r);
+		t->open_markers++;
+	}
 	if (slot >= c->open_of.n)
 		grow_open_of(c, slot);
 	if (t->n_open)
@@ -258,9 +287,17 @@ static void leave(struct calls *c, struct thread *t, const struct record *r)
 
 	t->cpu = r->cpu;
 	settle_running(t, r->time_ns);
+	t->entered = false;
+	if (call_is_marker(c, r->id)) {
+		calls_marker_ends(c, t, r);
+		return;
+	}
+	if (t->open_markers) {
+		calls_leave_around(c, t, r);
+		return;
+	}
 	i = match(c, t, r);
 	t->after_exit = true;
-	t->entered = false;
 	t->exit_sp = r->sp;
 	if (i == MAP_NONE) {
 		c->orphan_exits++;
@@ -282,7 +319,7 @@ static void close_set(struct calls *c, struct thread *t, uint32_t set, uint64_t 
 			continue;
 		if (i + 1 < t->n_open && t->open[i + 1].slot)
 			t->open[i].own_unknown = true;
-		finish(c, t, i, CALL_OPEN, time_ns, t->cpu);
+		calls_finish(c, t, i, CALL_OPEN, time_ns, t->cpu);
 		if (i && c->threads.set_of[t->open[i - 1].id] != set)
 			t->open[i - 1].own_unknown = true;
 		t->open[i].slot = 0;
@@ -421,7 +458,7 @@ void calls_restart(struct calls *c, uint64_t time_ns)
 	vec_for_each (&c->threads.all, struct thread *, t) {
 		for (uint32_t i = 0; i < (*t)->n_open; i++)
 			c->open_of.data[(*t)->open[i].slot]--;
-		(*t)->n_open = 0;
+		(*t)->n_open = (*t)->open_markers = 0;
 		(*t)->after_exit = false;
 	}
 	threads_restart(&c->threads, time_ns);

@@ -6,8 +6,10 @@
  * an entry above an open call means that it was unwound (longjmp, exception), or that its exit
  * has no record (lost, recursion beyond the kernel's 64 return probes). Equal stack pointers are
  * tail calls, ended inner first; once an exit there was followed by an entry, what is still open
- * at or below it has gone too. Every entry of a function that is known ends exactly once, in one
- * of the ways of enum call_end, and each visitor is then called.
+ * at or below it has gone too. A marker's begin and end are not bound to a frame: its end takes the
+ * latest begin of its name on the thread, wherever that is among the open calls. Every entry of a
+ * function that is known ends exactly once, in one of the ways of enum call_end, and each visitor
+ * is then called.
  *
  * Duration: exit - entry - what the probes of traced calls inside cost (median full pair cost,
  * paircost.h). Own time: duration less that of its traced callees (their duration without the
@@ -72,7 +74,14 @@ struct call_visitor {
 #define CALLS_VISITORS_MAX 16
 #define CALLS_DEPTH_MAX	   (1u << 20) /* open calls of a thread; more are counted, not timed */
 
-enum call_traced { TRACED_UNKNOWN, TRACED_BOTH, TRACED_ENTRIES };
+enum call_traced { TRACED_UNKNOWN, TRACED_BOTH, TRACED_ENTRIES, TRACED_MARKER };
+
+/* What was wrong with the markers of one name. */
+struct marker_faults {
+	uint64_t unended;  /* begins that another begin followed, or the thread's end: untimed */
+	uint64_t unbegun;  /* ends without a begin on the thread */
+	uint64_t overlaps; /* blocks that ended inside another that had begun inside of them */
+};
 
 struct calls {
 	struct threads threads;
@@ -81,7 +90,8 @@ struct calls {
 	uint32_t table_threads;	      /* how many those are */
 	const struct paircost *costs; /* [function id], of that table */
 	uint64_t table_entries[PAIRCOST_TABLES_MAX];
-	uint8_t *traced; /* [function id]: enum call_traced */
+	uint8_t *traced;		     /* [function id]: enum call_traced */
+	struct marker_faults *marker_faults; /* [function id] */
 	struct call_visitor visitors[CALLS_VISITORS_MAX];
 	unsigned n_visitors;
 	struct {

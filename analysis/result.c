@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/baseline.h"
+#include "analysis/marker.h"
 #include "analysis/paircost.h"
 #include "analysis/result.h"
 #include "base/err.h"
@@ -201,6 +202,11 @@ static void notice(struct result *res, const char *text)
 	*vec_add(&res->notices) = xstrdup(text);
 }
 
+static void notice_to(void *res, const char *text)
+{
+	notice(res, text);
+}
+
 static void count_notice(struct result *res, uint64_t count, const char *one, const char *many)
 {
 	char number[TEXT_NUMBER];
@@ -266,9 +272,10 @@ static void find_notices(struct result *res)
 		     "call ends before it begins: clocks of CPUs disagree; it is not timed",
 		     "calls end before they begin: clocks of CPUs disagree; they are not timed");
 	count_notice(
-		res, s->ends[CALL_UNWOUND],
+		res, s->ends[CALL_UNWOUND] - markers_unended(&res->calls),
 		"call has no exit (unwound, or beyond 64 nested returns); it is not timed",
 		"calls have no exit (unwound, or beyond 64 nested returns); they are not timed");
+	markers_say_faults(&res->calls, res->meta, notice_to, res);
 	count_notice(res, s->ends[CALL_LOST],
 		     "call was open when records were lost; it is not timed",
 		     "calls were open when records were lost; they are not timed");
@@ -322,6 +329,7 @@ static void conclude(struct result *res, const struct block_options *o)
 {
 	double *lost;
 
+	markers_scale_loops(&res->sci);
 	blocks_build(&res->blocks, &res->sci, o);
 	lost = blocks_thread_excess(&res->blocks, &res->sci, o, VERDICT_INTERFERENCE);
 	sites_build(&res->site_sums, o, &res->sites, lost);

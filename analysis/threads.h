@@ -59,6 +59,7 @@ struct thread {
 	/* of calls.c: the calls open on this thread, outermost first */
 	struct call *open;
 	uint32_t n_open, room_open;
+	uint32_t open_markers; /* of n_open */
 	bool after_exit;
 	bool entered; /* the latest record is an entry, whose call is the innermost open one */
 	uint64_t exit_sp;

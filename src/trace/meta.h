@@ -21,11 +21,19 @@ struct text;
 
 #define META_UNKNOWN UINT64_MAX
 
-enum probe_class { CLASS_NOP5, CLASS_EMULATED, CLASS_SINGLE_STEP, CLASS_MARKER, CLASS_N };
+enum probe_class {
+	CLASS_NOP5,
+	CLASS_EMULATED,
+	CLASS_SINGLE_STEP,
+	CLASS_MARKER,
+	CLASS_USDT,
+	CLASS_N
+};
 enum exit_mech { EXIT_RETURN, EXIT_RET_SITES, EXIT_NONE };
 
-const char *probe_class_name(enum probe_class c); /* "nop5" "emulated" "single-step" "marker" */
-const char *exit_mech_name(enum exit_mech m);	  /* "return" "ret-sites" "none" */
+const char *
+probe_class_name(enum probe_class c);	      /* "nop5" "emulated" "single-step" "marker" "usdt" */
+const char *exit_mech_name(enum exit_mech m); /* "return" "ret-sites" "none" */
 
 /* kind "session": exactly one, the first line */
 struct meta_session {
@@ -68,6 +76,7 @@ struct meta_function {
 	const char *block; /* "function" or "marker" */
 	bool blocking; /* known to wait (mutex, read, …): from the table of blocking functions */
 	bool chosen;   /* by the user's -F, not by ispot */
+	uint64_t period; /* of a marker's loop: one begin in so many is recorded; 0 and 1: each */
 };
 
 /* kind "not_traced": wanted, or hot, and left out */

@@ -36,14 +36,23 @@ const struct field meta_object_fields[] = {
 };
 
 const struct field meta_function_fields[] = {
-	F(function, U32, id),		F(function, U32, object),
-	F(function, U32, set),		F(function, STRING, name),
-	F(function, STRING, symbol),	F(function, COUNT, address),
-	F(function, COUNT, size_bytes), F(function, COUNT, probe_offset),
-	F(function, CLASS, class),	F(function, EXIT, exit),
-	F(function, STRING, file),	F(function, U32, line),
-	F(function, STRING, block),	F(function, BOOL, blocking),
-	F(function, BOOL, chosen),	{ 0 },
+	F(function, U32, id),
+	F(function, U32, object),
+	F(function, U32, set),
+	F(function, STRING, name),
+	F(function, STRING, symbol),
+	F(function, COUNT, address),
+	F(function, COUNT, size_bytes),
+	F(function, COUNT, probe_offset),
+	F(function, CLASS, class),
+	F(function, EXIT, exit),
+	F(function, STRING, file),
+	F(function, U32, line),
+	F(function, STRING, block),
+	F(function, BOOL, blocking),
+	F(function, BOOL, chosen),
+	F(function, COUNT, period),
+	{ 0 },
 };
 
 const struct field meta_not_traced_fields[] = {
@@ -106,7 +115,8 @@ const struct field meta_end_fields[] = {
 	{ 0 },
 };
 
-const char *const meta_class_names[CLASS_N] = { "nop5", "emulated", "single-step", "marker" };
+const char *const meta_class_names[CLASS_N] = { "nop5", "emulated", "single-step", "marker",
+						"usdt" };
 const char *const meta_exit_names[EXIT_NONE + 1] = { "return", "ret-sites", "none" };
 
 const char *probe_class_name(enum probe_class c)

@@ -23,7 +23,7 @@ static const char *const lines[] = {
 	"{\"kind\":\"function\",\"id\":0,\"object\":0,\"set\":2,\"name\":\"f(int)\",\"symbol\":\"_Z1fi\","
 	"\"address\":4096,\"size_bytes\":32,\"probe_offset\":4,\"class\":\"single-step\","
 	"\"exit\":\"ret-sites\",\"file\":\"f.c\",\"line\":12,\"block\":\"marker\",\"blocking\":true,"
-	"\"chosen\":false}",
+	"\"chosen\":false,\"period\":100}",
 	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\","
 	"\"cpu_share\":0.14,\"calls_per_s\":6000000.0,\"cost_share\":0.65}",
 	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What calls.c (functions) and calls_marker.c (markers) share, and nobody else. */
+#ifndef ISPOT_ANALYSIS_CALLS_INTERNAL_H
+#define ISPOT_ANALYSIS_CALLS_INTERNAL_H
+
+#include "analysis/calls.h"
+
+static inline bool call_is_marker(const struct calls *c, uint32_t id)
+{
+	return c->traced[id] >= TRACED_MARKER;
+}
+
+/* Ends the i-th open call, which is the innermost or taken out by the caller. */
+void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
+		  uint64_t time_ns, uint32_t cpu);
+
+/*
+ * calls_marker.c. A marker's begin and end are not bound to a frame, so its open call may lie
+ * anywhere among those of functions: it is ended by its id alone, the latest begin first, and what
+ * the stack pointer says about frames leaves it in place.
+ */
+/* As drop_gone() and match() of calls.c, around the open markers of the thread. */
+void calls_drop_gone_around(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns);
+void calls_leave_around(struct calls *c, struct thread *t, const struct record *r);
+/* Before a begin is pushed: an earlier one that has no end is given up. */
+void calls_marker_begins(struct calls *c, struct thread *t, const struct record *r);
+void calls_marker_ends(struct calls *c, struct thread *t, const struct record *r);
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/calls_internal.h"
+
+#include <string.h>
+
+#include "trace/record.h"
+
+static struct offcpu off_between(const struct offcpu *from, const struct offcpu *to)
+{
+	struct offcpu d = {
+		.preempted_ns = to->preempted_ns - from->preempted_ns,
+		.blocked_ns = to->blocked_ns - from->blocked_ns,
+		.idle_ns = to->idle_ns - from->idle_ns,
+		.recorder_ns = to->recorder_ns - from->recorder_ns,
+	};
+
+	return d;
+}
+
+static void off_add(struct offcpu *sum, const struct offcpu *x)
+{
+	sum->preempted_ns += x->preempted_ns;
+	sum->blocked_ns += x->blocked_ns;
+	sum->idle_ns += x->idle_ns;
+	sum->recorder_ns += x->recorder_ns;
+}
+
+/* The call that began inside of x and goes on beyond it: its time so far is not x's own. */
+static void deduct_open(struct calls *c, const struct thread *t, struct call *x,
+			const struct call *inner, uint64_t time_ns)
+{
+	struct offcpu off = off_between(&inner->off, &t->off);
+
+	(void)c;
+	if (time_ns > inner->entry_ns)
+		x->children_ns += time_ns - inner->entry_ns;
+	off_add(&x->children_off, &off);
+}
+
+/*
+ * What is above x goes on and will be counted as a callee of the call that x is in. So only the
+ * part of x before it is counted there now: together they make the time from the begin of the one
+ * to the end of the other, once.
+ */
+static void add_head_to_parent(struct calls *c, struct call *parent, const struct call *x,
+			       const struct call *inner, const struct offcpu *off_at_entry)
+{
+	struct offcpu off = off_between(off_at_entry, &inner->off);
+	uint64_t ns = inner->entry_ns > x->entry_ns ? inner->entry_ns - x->entry_ns : 0;
+
+	parent->inside += x->inside + 1;
+	parent->inside_cost_ns += x->inside_cost_ns + c->costs[x->id].full_ns;
+	parent->children_ns += ns > x->inside_cost_ns ? ns - x->inside_cost_ns : 0;
+	off_add(&parent->children_off, &off);
+}
+
+static void remove_open(struct thread *t, uint32_t i)
+{
+	memmove(&t->open[i], &t->open[i + 1], (t->n_open - i - 1) * sizeof(*t->open));
+	t->n_open--;
+}
+
+/* Ends the i-th open call, wherever it is; those that began inside of it stay open. */
+static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
+		     uint64_t time_ns)
+{
+	struct call saved, *parent = i ? &t->open[i - 1] : NULL;
+
+	if (i + 1 == t->n_open) {
+		t->n_open--;
+		calls_finish(c, t, i, end, time_ns, t->cpu);
+		return;
+	}
+	thread_settle(t, time_ns);
+	saved = t->open[i];
+	if (end == CALL_TIMED)
+		deduct_open(c, t, &t->open[i], &t->open[i + 1], time_ns);
+	if (!parent) {
+		/* What the inner one covers is counted when it ends. */
+		if (end == CALL_TIMED)
+			t->covered_ns -= time_ns - t->open[i + 1].entry_ns;
+		calls_finish(c, t, i, end, time_ns, t->cpu);
+	} else {
+		struct call before = *parent;
+
+		calls_finish(c, t, i, end, time_ns, t->cpu);
+		*parent = before;
+		if (end == CALL_TIMED)
+			add_head_to_parent(c, parent, &saved, &t->open[i + 1], &saved.off);
+		else
+			parent->own_unknown = true;
+	}
+	remove_open(t, i);
+}
+
+void calls_drop_gone_around(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns)
+{
+	for (uint32_t i = t->n_open; i--;) {
+		uint64_t top = t->open[i].sp;
+
+		if (call_is_marker(c, t->open[i].id))
+			continue;
+		if (top >= sp && !(t->after_exit && top <= t->exit_sp))
+			break;
+		take_out(c, t, i, CALL_UNWOUND, time_ns);
+	}
+}
+
+/* The open function call that an exit belongs to, or MAP_NONE. */
+static uint32_t match_around(struct calls *c, struct thread *t, const struct record *r)
+{
+	for (uint32_t i = t->n_open; i--;) {
+		const struct call *call = &t->open[i];
+
+		if (call_is_marker(c, call->id))
+			continue;
+		if (call->sp > r->sp)
+			break;
+		if (call->sp == r->sp && call->id == r->id)
+			return i;
+		if (call->sp < r->sp)
+			take_out(c, t, i, CALL_UNWOUND, r->time_ns);
+	}
+	return MAP_NONE;
+}
+
+void calls_leave_around(struct calls *c, struct thread *t, const struct record *r)
+{
+	uint32_t i = match_around(c, t, r);
+
+	t->after_exit = true;
+	t->exit_sp = r->sp;
+	if (i == MAP_NONE) {
+		c->orphan_exits++;
+		return;
+	}
+	for (uint32_t j = t->n_open; --j > i;)
+		if (!call_is_marker(c, t->open[j].id))
+			take_out(c, t, j, CALL_UNWOUND, r->time_ns);
+	take_out(c, t, i, CALL_TIMED, r->time_ns);
+}
+
+/*
+ * A block that contains itself by recursion begins deeper on the stack. A begin at the same depth,
+ * or higher up, means that the earlier one was left without an end.
+ */
+void calls_marker_begins(struct calls *c, struct thread *t, const struct record *r)
+{
+	for (uint32_t i = t->n_open; i--;) {
+		if (t->open[i].id != r->id)
+			continue;
+		if (t->open[i].sp > r->sp)
+			break;
+		c->marker_faults[r->id].unended++;
+		take_out(c, t, i, CALL_UNWOUND, r->time_ns);
+	}
+}
+
+void calls_marker_ends(struct calls *c, struct thread *t, const struct record *r)
+{
+	bool overlaps = false;
+
+	for (uint32_t i = t->n_open; i--;) {
+		if (t->open[i].id == r->id) {
+			c->marker_faults[r->id].overlaps += overlaps;
+			take_out(c, t, i, CALL_TIMED, r->time_ns);
+			return;
+		}
+		overlaps |= call_is_marker(c, t->open[i].id);
+	}
+	c->marker_faults[r->id].unbegun++;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/marker.h"
+
+#include <stdlib.h>
+
+#include "analysis/calls.h"
+#include "analysis/sci.h"
+#include "base/text.h"
+#include "trace/meta.h"
+
+void markers_scale_loops(struct sci *sci)
+{
+	const struct threads *th = &sci->calls->threads;
+
+	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
+		const struct meta_function *f = &sci->meta->functions.data[th->slots.data[slot].id];
+		struct sci_cell *cell = &sci->cells.data[slot];
+
+		if (f->period > 1 && f->period < META_UNKNOWN)
+			cell->unrecorded += (cell->calls + cell->unrecorded) * (f->period - 1);
+	}
+}
+
+struct words {
+	const char *one, *one_does, *many, *many_do;
+};
+
+static const struct words unended = {
+	"begin", "has no end (left by a way without ISPOT_END?): it is not timed", "begins",
+	"have no end (left by a way without ISPOT_END?): they are not timed"
+};
+static const struct words unbegun = {
+	"end", "has no begin on its thread, or that was before the recording: it is left out",
+	"ends", "have no begin on their thread, or that was before the recording: they are left out"
+};
+static const struct words overlapping = {
+	"block", "ended inside another that began in it: the time they share counts in both",
+	"blocks", "ended inside others that began in them: the time they share counts in both"
+};
+
+static void say_fault(const struct words *w, uint64_t count, const char *name,
+		      void (*say)(void *ctx, const char *sentence), void *ctx)
+{
+	char number[TEXT_NUMBER], *line;
+
+	if (!count)
+		return;
+	line = xasprintf("%s %s of marker %s %s", text_count(number, count),
+			 count == 1 ? w->one : w->many, name,
+			 count == 1 ? w->one_does : w->many_do);
+	say(ctx, line);
+	free(line);
+}
+
+void markers_say_faults(const struct calls *c, const struct meta *meta,
+			void (*say)(void *ctx, const char *sentence), void *ctx)
+{
+	for (uint32_t id = 0; id < c->n_functions; id++) {
+		const struct marker_faults *faults = &c->marker_faults[id];
+		const char *name = meta->functions.data[id].name;
+
+		say_fault(&unended, faults->unended, name, say, ctx);
+		say_fault(&unbegun, faults->unbegun, name, say, ctx);
+		say_fault(&overlapping, faults->overlaps, name, say, ctx);
+	}
+}
+
+uint64_t markers_unended(const struct calls *c)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t id = 0; id < c->n_functions; id++)
+		sum += c->marker_faults[id].unended;
+	return sum;
+}
