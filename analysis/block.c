@@ -317,6 +317,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		block_of[id] = (uint32_t)blocks->n;
 		b = vec_add(blocks);
 		begin_block(b, sci, id);
+		b->counters = counters_of(o->counters, id, b->p50_ns, b->p90_ns);
 		min[blocks->n - 1] = fastest_of(b, o);
 		settle_short(sci, b, &min[blocks->n - 1]);
 	}
@@ -336,8 +337,10 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 
 void blocks_release(struct blocks *blocks)
 {
-	vec_for_each (blocks, struct block, b)
+	vec_for_each (blocks, struct block, b) {
 		causes_release(&b->causes);
+		block_counters_release(&b->counters);
+	}
 	vec_release(blocks);
 }
 

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "analysis/cause.h"
+#include "analysis/counters.h"
 #include "analysis/workload.h"
 #include "base/vec.h"
 
@@ -88,7 +89,8 @@ struct block {
 	uint64_t shapes_overflow; /* calls of paths beyond the table */
 	struct workload_fit fit;
 	double pools[CAUSE_POOLS]; /* excess by where the time went, ns; their sum is excess */
-	bool off_known;	   /* there are switch records; else own time is all in POOL_RUNNING */
+	bool off_known; /* there are switch records; else own time is all in POOL_RUNNING */
+	struct block_counters counters;
 	double off_cpu_ns; /* excess off the CPU, traced callees included */
 	struct causes causes;
 };
@@ -104,6 +106,7 @@ struct block_options {
 	 * baseline. */
 	uint64_t (*baseline)(void *ctx, const struct block *b, bool own);
 	void *baseline_ctx;
+	const struct counters *counters; /* NULL: nothing was counted */
 };
 
 /* A block for every function that was called, in order of id; to be released. */

@@ -296,7 +296,7 @@ static void find_notices(struct result *res)
 
 static void start(struct result *res, struct trace_reader *r, const struct result_options *o)
 {
-	struct call_visitor sci, sites, keyed;
+	struct call_visitor sci, sites, keyed, counting;
 
 	calls_init(&res->calls, res->meta, recording_start(r));
 	sci_init(&res->sci, &res->calls, res->meta);
@@ -311,6 +311,10 @@ static void start(struct result *res, struct trace_reader *r, const struct resul
 	}
 	if (o->rule && o->rule->key)
 		calls_add_visitor(&res->calls, &keyed);
+	counters_init(&res->counters, res->meta);
+	counting = counters_visitor(&res->counters);
+	if (res->counters.mask)
+		calls_add_visitor(&res->calls, &counting);
 	for (unsigned i = 0; i < 2 && o->visitors[i].call; i++)
 		calls_add_visitor(&res->calls, &o->visitors[i]);
 }
@@ -359,6 +363,7 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 	pass(res, r);
 	bo.duration_ns = res->duration_ns;
 	bo.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period;
+	bo.counters = &res->counters;
 	if (o->baseline) {
 		bo.baseline = baseline_min;
 		bo.baseline_ctx = &baseline;
@@ -382,5 +387,6 @@ void result_release(struct result *res)
 		keyed_release(&res->keyed);
 	if (res->meta)
 		sci_release(&res->sci);
+	counters_release(&res->counters);
 	calls_release(&res->calls);
 }

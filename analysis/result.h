@@ -18,6 +18,7 @@
 
 #include "analysis/block.h"
 #include "analysis/calls.h"
+#include "analysis/counters.h"
 #include "analysis/keyed.h"
 #include "analysis/sci.h"
 #include "analysis/site.h"
@@ -44,6 +45,7 @@ struct result {
 	struct calls calls;
 	struct sci sci;
 	struct sites site_sums;
+	struct counters counters;
 	struct blocks blocks; /* functions and markers */
 	struct blocks sites;  /* sleeps outside them, by stack */
 	struct keyed keyed;   /* with a rule */

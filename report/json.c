@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/column.h"
+#include "report/counters.h"
 #include "report/report.h"
 #include "trace/meta.h"
 
@@ -212,7 +213,7 @@ static struct json *block_json(const struct result *res, const struct block *b)
 			value_set_json(j, columns[c].key, &value);
 	}
 	json_set_take(j, "probe", probe);
-	json_set_take(j, "counters", json_new_object());
+	json_set_take(j, "counters", counters_json(res->meta, b));
 	json_set_take(j, "causes", causes_json(b));
 	json_set_take(j, "stacks", stacks_json(res, b));
 	return j;

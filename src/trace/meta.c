@@ -182,6 +182,21 @@ static int read_frame(struct meta *meta, const struct json *line)
 	return 0;
 }
 
+static int read_counter(struct meta *meta, const struct json *line)
+{
+	struct meta_counter c = { 0 }, *slot;
+
+	if (read_fields(meta_counter_fields, line, &meta->arena, &c))
+		return -EINVAL;
+	if (c.id >= META_COUNTERS_MAX)
+		return -EINVAL;
+	slot = SLOT(&meta->counters, line_id(line));
+	if (!slot)
+		return -EINVAL;
+	*slot = c;
+	return 0;
+}
+
 static int read_stack(struct meta *meta, const struct json *line)
 {
 	const struct json *frames = json_get(line, "frames");
@@ -235,6 +250,7 @@ static const struct {
 	{ "calibration", read_calibration },
 	{ "thread", read_thread },
 	{ "notice", read_notice },
+	{ "counter", read_counter },
 	{ "stack", read_stack },
 	{ "frame", read_frame },
 	{ "end", read_end },
@@ -303,6 +319,8 @@ void meta_finish(struct meta *meta)
 {
 	vec_for_each (&meta->objects, struct meta_object, o)
 		fill_strings(meta_object_fields, o);
+	vec_for_each (&meta->counters, struct meta_counter, c)
+		fill_strings(meta_counter_fields, c);
 	vec_for_each (&meta->frames, struct meta_frame, f)
 		fill_strings(meta_frame_fields, f);
 	vec_for_each (&meta->functions, struct meta_function, f) {
@@ -337,6 +355,7 @@ void meta_release(struct meta *meta)
 	vec_release(&meta->threads);
 	vec_release(&meta->notices);
 	vec_release(&meta->stacks);
+	vec_release(&meta->counters);
 	vec_release(&meta->frames);
 	arena_release(&meta->arena);
 }

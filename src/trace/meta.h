@@ -126,6 +126,26 @@ struct meta_frame {
 	bool inlined;
 };
 
+/*
+ * kind "counter": a bit of REC_COUNTERS masks, or, with why set, a counter that was wanted and
+ * could not be had. Its values are those of the thread alone, and of user space alone with
+ * user_only.
+ */
+struct meta_counter {
+	uint32_t id;	   /* the bit; ids with why come behind those without */
+	const char *name;  /* as it was asked for: "cycles" */
+	const char *event; /* as the PMU's tables or sysfs call it */
+	const char *role; /* what it stands for to cause rules, whatever the machine; "": nothing */
+	const char *unit; /* "cycles", "ns" … */
+	const char *source; /* "hardware" "software" "task" "msr" … */
+	bool user_only;
+	uint64_t period;   /* one call in so many is counted; 1: all; 0: none */
+	double empty_mean; /* what an empty traced call counts; NAN unknown */
+	const char *why;   /* "": it is counted */
+};
+
+#define META_COUNTERS_MAX 32 /* bits of a mask */
+
 /* kind "end": the last line of a recording that ended in order */
 struct meta_end {
 	bool present;
@@ -158,6 +178,9 @@ struct meta {
 	struct {
 		VEC(struct meta_notice)
 	} notices;
+	struct {
+		VEC(struct meta_counter)
+	} counters; /* [id] */
 	struct {
 		VEC(struct meta_stack)
 	} stacks; /* [id], id 0 unused */
@@ -201,6 +224,7 @@ void meta_print_not_traced(const struct meta_not_traced *n, struct text *out);
 void meta_print_calibration(const struct meta_calibration *c, struct text *out);
 void meta_print_thread(const struct meta_thread *t, struct text *out);
 void meta_print_notice(const struct meta_notice *n, struct text *out);
+void meta_print_counter(const struct meta_counter *c, struct text *out);
 void meta_print_stack(const struct meta_stack *s, struct text *out);
 void meta_print_frame(const struct meta_frame *f, struct text *out);
 void meta_print_end(const struct meta_end *e, struct text *out);

@@ -93,6 +93,20 @@ const struct field meta_notice_fields[] = {
 	{ 0 },
 };
 
+const struct field meta_counter_fields[] = {
+	F(counter, U32, id),
+	F(counter, STRING, name),
+	F(counter, STRING, event),
+	F(counter, STRING, role),
+	F(counter, STRING, unit),
+	F(counter, STRING, source),
+	F(counter, BOOL, user_only),
+	F(counter, COUNT, period),
+	F(counter, F64, empty_mean),
+	F(counter, STRING, why),
+	{ 0 },
+};
+
 const struct field meta_stack_fields[] = {
 	F(stack, U32, id), /* and "frames", an array: the one member without a row */
 	{ 0 },

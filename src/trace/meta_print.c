@@ -77,6 +77,7 @@ PRINT(not_traced)
 PRINT(calibration)
 PRINT(thread)
 PRINT(notice)
+PRINT(counter)
 PRINT(frame)
 PRINT(end)
 

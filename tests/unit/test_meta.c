@@ -34,11 +34,14 @@ static const char *const lines[] = {
 	"{\"kind\":\"stack\",\"id\":1,\"frames\":[2,0,2]}",
 	"{\"kind\":\"frame\",\"id\":0,\"symbol\":\"main\",\"object\":\"/bin/a\",\"file\":\"a.c\","
 	"\"line\":3,\"offset\":17,\"inlined\":true}",
+	"{\"kind\":\"counter\",\"id\":0,\"name\":\"cycles\",\"event\":\"skx::CYCLES:u\",\"role\":\"cycles\","
+	"\"unit\":\"cycles\",\"source\":\"hardware\",\"user_only\":true,\"period\":8,"
+	"\"empty_mean\":1.5,\"why\":\"\"}",
 	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
 	"\"recorder_cpu_ns\":4,\"exit_status\":-1,\"reason\":\"interrupted\"}",
 };
 
-static void print_all(const struct meta *m, struct text out[10])
+static void print_all(const struct meta *m, struct text out[11])
 {
 	meta_print_session(&m->session, &out[0]);
 	meta_print_object(&m->objects.data[0], &out[1]);
@@ -49,21 +52,22 @@ static void print_all(const struct meta *m, struct text out[10])
 	meta_print_notice(&m->notices.data[0], &out[6]);
 	meta_print_stack(&m->stacks.data[1], &out[7]);
 	meta_print_frame(&m->frames.data[0], &out[8]);
-	meta_print_end(&m->end, &out[9]);
+	meta_print_counter(&m->counters.data[0], &out[9]);
+	meta_print_end(&m->end, &out[10]);
 }
 
 static void every_member_goes_both_ways(void **state)
 {
 	struct meta m;
-	struct text out[10] = { 0 };
+	struct text out[11] = { 0 };
 
 	(void)state;
 	meta_init(&m);
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < 11; i++)
 		assert_int_equal(read_line(&m, lines[i]), 0);
 	meta_finish(&m);
 	print_all(&m, out);
-	for (int i = 0; i < 10; i++) {
+	for (int i = 0; i < 11; i++) {
 		assert_string_equal(out[i].s, lines[i]);
 		text_release(&out[i]);
 	}

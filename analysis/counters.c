@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/counters.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/hist.h"
+#include "base/mem.h"
+#include "trace/record.h"
+
+/* Sums over calls. Behind them n of each: calls that counted it, its sum. */
+struct row {
+	uint64_t calls, ns, running_ns;
+	uint64_t of[]; /* [2 * id]: calls, [2 * id + 1]: sum */
+};
+
+/* Sums for a line of running time on a value. */
+struct line {
+	double n, x, y, xx, xy, yy;
+};
+
+struct table {
+	struct row *pages[HIST_PAGES]; /* by duration, HIST_PAGE rows each */
+	struct line *lines;	       /* [counter id] */
+};
+
+struct counted_function {
+	struct table all, own;
+};
+
+/* What one call counted. */
+struct delta {
+	uint32_t mask;
+	uint64_t of[COUNTERS_MAX];
+};
+
+/* An open call whose entry was counted. */
+struct frame {
+	uint64_t entry_ns; /* of the call that it is about; 0: none */
+	bool children_missing;
+	struct delta entry, children;
+};
+
+/* A call that has ended and whose values come with the next record. */
+struct ended {
+	bool waits, outer, own_known;
+	uint32_t id, depth;
+	uint64_t exit_ns, ns, running_ns, own_running_ns;
+};
+
+struct counted_thread {
+	struct {
+		VEC(struct frame)
+	} frames; /* [depth] */
+	struct ended ended;
+};
+
+void counters_init(struct counters *c, const struct meta *meta)
+{
+	*c = (struct counters){ .meta = meta };
+	vec_for_each (&meta->counters, const struct meta_counter, m)
+		if (*m->name && !*m->why) {
+			c->mask |= 1u << m->id;
+			c->n = m->id + 1;
+		}
+	c->functions = xcalloc(meta->functions.n + 1, sizeof(struct counted_function *));
+}
+
+static void table_release(struct table *t)
+{
+	for (unsigned p = 0; p < HIST_PAGES; p++)
+		free(t->pages[p]);
+	free(t->lines);
+}
+
+void counters_release(struct counters *c)
+{
+	for (size_t id = 0; c->functions && id < c->meta->functions.n; id++) {
+		if (!c->functions[id])
+			continue;
+		table_release(&c->functions[id]->all);
+		table_release(&c->functions[id]->own);
+		free(c->functions[id]);
+	}
+	free(c->functions);
+	vec_for_each (&c->threads, struct counted_thread *, t) {
+		if (*t)
+			vec_release(&(*t)->frames);
+		free(*t);
+	}
+	vec_release(&c->threads);
+	*c = (struct counters){ 0 };
+}
+
+/* ---- sums ---- */
+
+static size_t row_size(const struct counters *c)
+{
+	return sizeof(struct row) + 2 * c->n * sizeof(uint64_t);
+}
+
+static struct row *row_at(const struct counters *c, const struct table *t, uint32_t bucket)
+{
+	char *page = (char *)t->pages[bucket / HIST_PAGE];
+
+	return page ? (struct row *)(page + bucket % HIST_PAGE * row_size(c)) : NULL;
+}
+
+static void line_add(struct line *l, double x, double y)
+{
+	l->n++;
+	l->x += x;
+	l->y += y;
+	l->xx += x * x;
+	l->xy += x * y;
+	l->yy += y * y;
+}
+
+static void add(const struct counters *c, struct table *t, const struct ended *e,
+		uint64_t running_ns, const struct delta *d)
+{
+	uint32_t bucket = hist_bucket(e->ns);
+	struct row *row;
+
+	if (!t->pages[bucket / HIST_PAGE])
+		t->pages[bucket / HIST_PAGE] = xcalloc(HIST_PAGE, row_size(c));
+	if (!t->lines)
+		t->lines = xcalloc(c->n, sizeof(*t->lines));
+	row = row_at(c, t, bucket);
+	row->calls++;
+	row->ns += e->ns;
+	row->running_ns += running_ns;
+	for (unsigned i = 0; i < c->n; i++) {
+		if (!(d->mask & 1u << i))
+			continue;
+		row->of[2 * i]++;
+		row->of[2 * i + 1] += d->of[i];
+		line_add(&t->lines[i], (double)d->of[i], (double)running_ns);
+	}
+}
+
+/* ---- calls ---- */
+
+static struct counted_thread *thread_of(struct counters *c, uint32_t index)
+{
+	while (c->threads.n <= index)
+		*vec_add(&c->threads) = NULL;
+	if (!c->threads.data[index])
+		c->threads.data[index] = xcalloc(1, sizeof(struct counted_thread));
+	return c->threads.data[index];
+}
+
+static struct counted_function *function_of(struct counters *c, uint32_t id)
+{
+	if (!c->functions[id])
+		c->functions[id] = xcalloc(1, sizeof(struct counted_function));
+	return c->functions[id];
+}
+
+static struct frame *frame_at(const struct counted_thread *t, uint32_t depth)
+{
+	struct frame *f = depth < t->frames.n ? &t->frames.data[depth] : NULL;
+
+	return f && f->entry_ns ? f : NULL;
+}
+
+static void child_missing(const struct counted_thread *t, uint32_t depth)
+{
+	struct frame *parent = depth ? frame_at(t, depth - 1) : NULL;
+
+	if (parent)
+		parent->children_missing = true;
+}
+
+/* A counted call without values at its exit. */
+static void give_up(struct counted_thread *t)
+{
+	if (!t->ended.waits)
+		return;
+	t->ended.waits = false;
+	t->frames.data[t->ended.depth].entry_ns = 0;
+	child_missing(t, t->ended.depth);
+}
+
+static uint64_t less_or_0(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+static uint64_t running(uint64_t ns, const struct offcpu *off)
+{
+	return less_or_0(ns, off->preempted_ns + off->blocked_ns + off->idle_ns);
+}
+
+static void on_call(void *self, const struct thread *thread, const struct call *call)
+{
+	struct counters *c = self;
+	struct counted_thread *t = thread_of(c, thread->index);
+	uint32_t depth = (uint32_t)(call - thread->open);
+	struct frame *f;
+
+	give_up(t);
+	f = frame_at(t, depth);
+	if (!f || f->entry_ns != call->entry_ns || call->end != CALL_TIMED) {
+		if (f)
+			f->entry_ns = 0;
+		child_missing(t, depth);
+		return;
+	}
+	t->ended = (struct ended){
+		.waits = true,
+		.outer = !call->recursive,
+		.own_known = !call->own_unknown && !f->children_missing,
+		.id = call->id,
+		.depth = depth,
+		.exit_ns = call->exit_ns,
+		.ns = call->duration_ns,
+		.running_ns = running(call->duration_ns, &call->off),
+		.own_running_ns = running(call->own_ns, &call->own_off),
+	};
+}
+
+static void delta_read(const struct counters *c, const struct record *r, struct delta *d)
+{
+	uint32_t next = 1;
+
+	d->mask = 0;
+	for (unsigned i = 0; i < COUNTERS_MAX && next < r->n_values; i++) {
+		if (!(r->values[0] & 1u << i))
+			continue;
+		if (c->mask & 1u << i) {
+			d->mask |= 1u << i;
+			d->of[i] = r->values[next];
+		}
+		next++;
+	}
+}
+
+/* d becomes d - less; what only one of the two has is not known. */
+static void subtract(struct delta *d, const struct delta *less)
+{
+	d->mask &= less->mask;
+	for (unsigned i = 0; i < COUNTERS_MAX; i++) {
+		if (!(d->mask & 1u << i))
+			continue;
+		if (d->of[i] < less->of[i])
+			d->mask &= ~(1u << i);
+		else
+			d->of[i] -= less->of[i];
+	}
+}
+
+static void give_to_parent(const struct counted_thread *t, const struct delta *d)
+{
+	struct frame *parent = t->ended.depth ? frame_at(t, t->ended.depth - 1) : NULL;
+
+	if (!parent)
+		return;
+	parent->children.mask &= d->mask;
+	for (unsigned i = 0; i < COUNTERS_MAX; i++)
+		if (d->mask & 1u << i)
+			parent->children.of[i] += d->of[i];
+}
+
+static void count_call(struct counters *c, struct counted_thread *t, struct delta *d)
+{
+	struct counted_function *f = function_of(c, t->ended.id);
+	struct frame *frame = &t->frames.data[t->ended.depth];
+
+	t->ended.waits = false;
+	frame->entry_ns = 0;
+	subtract(d, &frame->entry);
+	give_to_parent(t, d);
+	if (t->ended.outer)
+		add(c, &f->all, &t->ended, t->ended.running_ns, d);
+	if (!t->ended.own_known)
+		return;
+	subtract(d, &frame->children);
+	add(c, &f->own, &t->ended, t->ended.own_running_ns, d);
+}
+
+static void count_entry(struct counted_thread *t, uint32_t depth, uint64_t time_ns,
+			const struct delta *d)
+{
+	while (t->frames.n <= depth)
+		(void)vec_add(&t->frames);
+	t->frames.data[depth] = (struct frame){
+		.entry_ns = time_ns,
+		.entry = *d,
+		.children = { .mask = UINT32_MAX },
+	};
+}
+
+static void on_record(void *self, const struct thread *thread, const struct record *r)
+{
+	struct counters *c = self;
+	struct counted_thread *t;
+	struct delta d;
+
+	if (r->kind != REC_COUNTERS || !thread || !r->n_values)
+		return;
+	t = thread_of(c, thread->index);
+	delta_read(c, r, &d);
+	if (t->ended.waits && t->ended.exit_ns == r->time_ns && t->ended.depth == thread->n_open) {
+		count_call(c, t, &d);
+		return;
+	}
+	give_up(t);
+	if (thread->n_open && thread->open[thread->n_open - 1].entry_ns == r->time_ns)
+		count_entry(t, thread->n_open - 1, r->time_ns, &d);
+}
+
+struct call_visitor counters_visitor(struct counters *c)
+{
+	return (struct call_visitor){ .self = c, .call = on_call, .record = on_record };
+}
+
+/* ---- means ---- */
+
+struct sums {
+	double all, fast, slow;
+};
+
+static void take(struct sums *s, struct counter_mean *m, uint64_t calls, uint64_t sum, bool fast,
+		 bool slow)
+{
+	m->calls += calls;
+	s->all += (double)sum;
+	if (fast) {
+		m->fast_calls += calls;
+		s->fast += (double)sum;
+	}
+	if (slow) {
+		m->slow_calls += calls;
+		s->slow += (double)sum;
+	}
+}
+
+static void divide(const struct sums *s, struct counter_mean *m)
+{
+	m->mean = m->calls ? s->all / (double)m->calls : NAN;
+	m->mean_fast = m->fast_calls ? s->fast / (double)m->fast_calls : NAN;
+	m->mean_slow = m->slow_calls ? s->slow / (double)m->slow_calls : NAN;
+}
+
+static double line_r2(const struct line *l)
+{
+	double xx = l->xx - l->x * l->x / l->n, yy = l->yy - l->y * l->y / l->n;
+	double xy = l->xy - l->x * l->y / l->n;
+
+	/* what rounding leaves of equal values is no variance */
+	if (l->n < 3 || !(xx > 1e-9 * l->xx) || !(yy > 1e-9 * l->yy))
+		return NAN;
+	return xy * xy / (xx * yy);
+}
+
+/* How a table's rows divide: a bucket that holds the limit counts as a duration of the limit. */
+struct split {
+	uint32_t fast_last, slow_first;
+};
+
+static struct counter_summary *summarise(const struct counters *c, const struct table *t,
+					 const struct split *split)
+{
+	struct counter_summary *s;
+	struct sums ns = { 0 }, running_ns = { 0 }, value[COUNTERS_MAX] = { 0 };
+
+	if (!t->lines)
+		return NULL;
+	s = xcalloc(1, sizeof(*s));
+	for (uint32_t b = 0; b < HIST_PAGES * HIST_PAGE; b++) {
+		const struct row *row = row_at(c, t, b);
+		bool fast = b <= split->fast_last, slow = b >= split->slow_first;
+
+		if (!row || !row->calls)
+			continue;
+		take(&ns, &s->ns, row->calls, row->ns, fast, slow);
+		take(&running_ns, &s->running_ns, row->calls, row->running_ns, fast, slow);
+		for (unsigned i = 0; i < c->n; i++)
+			take(&value[i], &s->value[i], row->of[2 * i], row->of[2 * i + 1], fast,
+			     slow);
+	}
+	divide(&ns, &s->ns);
+	divide(&running_ns, &s->running_ns);
+	for (unsigned i = 0; i < COUNTERS_MAX; i++) {
+		divide(&value[i], &s->value[i]);
+		s->r2[i] = i < c->n ? line_r2(&t->lines[i]) : NAN;
+	}
+	return s;
+}
+
+struct block_counters counters_of(const struct counters *c, uint32_t id, uint64_t fast_max_ns,
+				  uint64_t slow_min_ns)
+{
+	const struct counted_function *f = c && c->functions ? c->functions[id] : NULL;
+	struct split split = { hist_bucket(fast_max_ns), hist_bucket(slow_min_ns) };
+
+	if (!f)
+		return (struct block_counters){ 0 };
+	if (split.slow_first <= split.fast_last)
+		split.slow_first = split.fast_last + 1;
+	return (struct block_counters){ .all = summarise(c, &f->all, &split),
+					.own = summarise(c, &f->own, &split) };
+}
+
+void block_counters_release(struct block_counters *bc)
+{
+	free(bc->all);
+	free(bc->own);
+	*bc = (struct block_counters){ 0 };
+}
+
+const struct counter_mean *counter_role(const struct counter_summary *s, const struct meta *meta,
+					const char *role)
+{
+	if (!s)
+		return NULL;
+	vec_for_each (&meta->counters, const struct meta_counter, m)
+		if (!*m->why && !strcmp(m->role, role) && s->value[m->id].calls)
+			return &s->value[m->id];
+	return NULL;
+}
