@@ -235,6 +235,26 @@ static void made_notice(struct result *res)
 	free(line);
 }
 
+/* The end of a recording that its target did not choose. */
+static void end_notice(struct result *res)
+{
+	static const struct {
+		const char *reason, *words;
+	} ends[] = {
+		{ "max-size", "the recording stopped when its file reached --max-size, not at the "
+			      "program's end; record with a larger one, fewer functions, or -c N" },
+		{ "disk full", "the recording stopped because the disk was full; what came after "
+			       "is missing" },
+		{ "write error", "the recording stopped because its file could not be written; "
+				 "what came after is missing" },
+	};
+	const struct meta_end *e = &res->meta->end;
+
+	for (size_t i = 0; e->present && e->reason && i < sizeof(ends) / sizeof(*ends); i++)
+		if (!strcmp(e->reason, ends[i].reason))
+			notice(res, ends[i].words);
+}
+
 static void calibration_notice(struct result *res)
 {
 	uint32_t without = 0;
@@ -264,6 +284,7 @@ static void find_notices(struct result *res)
 	if (!res->meta->end.present && !res->windowed)
 		notice(res, "the recording has no end: its recorder was killed, the last second "
 			    "may be missing");
+	end_notice(res);
 	made_notice(res);
 	calibration_notice(res);
 	vec_for_each (&res->blocks, const struct block, b)
@@ -290,7 +311,8 @@ static void find_notices(struct result *res)
 	count_notice(res, res->calls.unknown_ids,
 		     "record is of a function that the trace does not name",
 		     "records are of functions that the trace does not name");
-	if (!res->calls.entries)
+	/* Where nothing was probed the recorder's notices say why. */
+	if (!res->calls.entries && (res->meta->functions.n || !res->meta->notices.n))
 		notice(res, "no traced function was called; `ispot check` shows what -F matches");
 }
 

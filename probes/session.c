@@ -462,5 +462,6 @@ void session_free(struct session *s)
 	map_release(&s->stacks.by_place);
 	spaces_release(&s->spaces);
 	dso_cache_free(s->dsos);
+	free(s->program);
 	free(s);
 }

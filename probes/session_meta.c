@@ -154,6 +154,7 @@ static void write_session(struct session *s)
 		.version = TRACE_VERSION,
 		.ispot_version = s->options.version,
 		.command = s->options.command,
+		.program = s->program ? s->program : "",
 		.pid = s->options.n_pids ? (uint64_t)s->options.pids[0] : (uint64_t)s->launch.pid,
 		.start_ns = s->start_ns,
 		.start_unix_ns = unix_ns(),

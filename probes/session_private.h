@@ -103,6 +103,7 @@ struct session {
 	struct session_stacks stacks;
 
 	/* the target's */
+	char *program; /* base name of what runs, wrappers left aside */
 	struct launch launch;
 	struct launch_inherit inherit;
 	int signal_fd;

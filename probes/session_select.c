@@ -68,6 +68,31 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 	return ret;
 }
 
+static void name_program(struct session *s, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	free(s->program);
+	s->program = xstrdup(slash && slash[1] ? slash + 1 : path);
+}
+
+/* The first attached process's; a deleted file's name has " (deleted)" behind it. */
+static void name_process(struct session *s, pid_t pid)
+{
+	char link[64], path[4096], *deleted;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return;
+	path[n] = '\0';
+	deleted = strstr(path, " (deleted)");
+	if (deleted)
+		*deleted = '\0';
+	name_program(s, path);
+}
+
 static int objects_of_command(struct session *s, struct err *err)
 {
 	struct dso_closure closure = { 0 };
@@ -77,6 +102,7 @@ static int objects_of_command(struct session *s, struct err *err)
 
 	if (ret)
 		return ret;
+	name_program(s, program.path);
 	ret = dso_closure_in(s->dsos, program.path, program.environment, &closure, err);
 	for (size_t i = 0; i < closure.n && !ret; i++) {
 		ret = dso_get(s->dsos, closure.paths[i], &dso, err);
@@ -135,6 +161,8 @@ int session_select(struct session *s, struct err *err)
 	struct dso **dsos;
 	int ret = 0;
 
+	if (s->options.n_pids)
+		name_process(s, s->options.pids[0]);
 	if (!s->options.n_pids) {
 		ret = objects_of_command(s, err);
 		if (!ret)

@@ -35,6 +35,7 @@ static struct json *trace_json(const struct view *v)
 
 	set_name(j, "file", v->file);
 	set_name(j, "command", s->command);
+	set_name(j, "program", s->program && *s->program ? s->program : NULL);
 	set_u64(j, "pid", s->pid);
 	json_set_u64(j, "duration_ns", res->duration_ns);
 	set_name(j, "clock", s->clock);

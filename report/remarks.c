@@ -9,8 +9,9 @@
 #include "report/report.h"
 #include "trace/meta.h"
 
-#define NAMED_MAX 4 /* blocks named in a line, the rest is counted */
-#define LABEL	  "%-17s "
+#define NAMED_MAX	 4 /* blocks named in a line, the rest is counted */
+#define LABEL		 "%-17s "
+#define NAME_MAX_COLUMNS 48
 
 static void print_labelled(const struct view *v, const char *label, const char *s, struct text *out)
 {
@@ -31,9 +32,9 @@ static void print_labelled(const struct view *v, const char *label, const char *
 
 static void name_one(const struct block *b, struct text *out)
 {
-	char name[64];
+	char name[4 * NAME_MAX_COLUMNS + 1];
 
-	text_printf(out, "%s %s", text_printable(name, sizeof(name), b->name),
+	text_printf(out, "%s %s", text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS),
 		    b->verdict == VERDICT_IDLE ? "waits for work" : "workload");
 	if (!isnan(b->lost_threads))
 		text_printf(out, b->lost_threads >= 0.095 ? " %.1f" : " %.2f", b->lost_threads);
@@ -107,9 +108,10 @@ static void cannot_say(const struct view *v, struct text *out)
 
 static void describe(const struct meta_not_traced *f, struct text *out)
 {
-	char name[64], reason[256], number[TEXT_NUMBER];
+	char name[4 * NAME_MAX_COLUMNS + 1], reason[256], number[TEXT_NUMBER];
 
-	text_add(out, text_printable(name, sizeof(name), f->name ? f->name : "?"));
+	text_add(out,
+		 text_shortened(name, sizeof(name), f->name ? f->name : "?", NAME_MAX_COLUMNS));
 	if (!isnan(f->cpu_share))
 		text_printf(out, " %.0f %% of CPU", 100 * f->cpu_share);
 	if (!isnan(f->calls_per_s) && !isnan(f->cost_share))
@@ -180,6 +182,32 @@ static void input_option(const struct view *v, struct text *out)
 	shell_word(text_printable(file, sizeof(file), v->file), out);
 }
 
+/* Nothing was called: what would show something. */
+static void next_after_nothing(const struct view *v, struct text *out)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	struct text again = { 0 }, check = { 0 };
+	char command[512];
+	size_t width;
+
+	if (s->attached) {
+		text_printf(&again, "ispot record -p %llu", (unsigned long long)s->pid);
+		text_printf(&check, "ispot check -p %llu", (unsigned long long)s->pid);
+	} else {
+		if (!s->command || !*s->command || strlen(s->command) >= sizeof(command))
+			return;
+		text_printable(command, sizeof(command), s->command);
+		text_printf(&again, "ispot record %s-- %s",
+			    v->result->meta->functions.n ? "" : "--two-pass ", command);
+		text_printf(&check, "ispot check -- %s", command);
+	}
+	width = again.n > check.n ? again.n : check.n;
+	next_line(out, v->width, width, "next", again.s, "without -F: what is hot");
+	next_line(out, v->width, width, "", check.s, "what -F can name");
+	text_release(&again);
+	text_release(&check);
+}
+
 static void what_next(const struct view *v, struct text *out)
 {
 	const struct block *worst = NULL;
@@ -215,5 +243,8 @@ void text_remarks(const struct view *v, struct text *out)
 		too_small(v, out);
 	}
 	not_traced(v, out);
-	what_next(v, out);
+	if (v->result->calls.entries)
+		what_next(v, out);
+	else
+		next_after_nothing(v, out);
 }

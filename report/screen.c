@@ -10,14 +10,23 @@
 #include "report/table.h"
 #include "trace/meta.h"
 
-/* "svc" of "/usr/bin/svc -p 80"; "pid 7" on attach. */
+#define NAME_BYTES (4 * 24 + 1) /* of the program */
+
+/*
+ * "svc", as the recorder names it. An older recording only has the command ("/usr/bin/svc -p 80"),
+ * and on attach "pid 7": a command is then another program.
+ */
 static void program_name(const struct view *v, char *buf, size_t n)
 {
 	const struct meta_session *s = &v->result->meta->session;
 	char word[256];
 	const char *slash;
-	size_t len = s->command ? strcspn(s->command, " ") : 0;
+	size_t len = s->command && !s->attached ? strcspn(s->command, " ") : 0;
 
+	if (s->program && *s->program) {
+		text_shortened(buf, n, s->program, (n - 1) / 4);
+		return;
+	}
 	if (!len) {
 		if (s->pid == META_UNKNOWN || !s->pid)
 			snprintf(buf, n, "program");
@@ -41,20 +50,20 @@ static void threads_text(struct text *out, const char *before, double threads, c
 
 static void counted(struct text *out, uint64_t n, const char *what)
 {
-	char number[TEXT_NUMBER];
+	char number[TEXT_COUNTED];
 
-	text_printf(out, "  %s %s%s", text_count(number, n), what, n == 1 ? "" : "s");
+	text_printf(out, "  %s", text_counted(number, n, what));
 }
 
 static void first_line(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 	const struct meta_session *s = &res->meta->session;
-	char name[64], number[TEXT_NUMBER];
+	char name[NAME_BYTES], number[TEXT_NUMBER];
 
 	program_name(v, name, sizeof(name));
 	text_add(out, name);
-	if (s->command && *s->command && s->pid && s->pid != META_UNKNOWN)
+	if (strncmp(name, "pid ", 4) && s->pid && s->pid != META_UNKNOWN)
 		text_printf(out, " (pid %llu)", (unsigned long long)s->pid);
 	if (res->duration_ns >= 1000000000)
 		text_printf(out, "  %.1f s", (double)res->duration_ns / 1e9);
@@ -90,7 +99,7 @@ static void time_line(const struct result *res, struct text *out)
 static void cost_line(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
-	char name[64];
+	char name[NAME_BYTES];
 
 	if (isnan(res->coverage))
 		return;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/text.h"
 #include "report/table.h"
 
@@ -47,16 +49,14 @@ void table_left(struct table *t, const char *s, unsigned width)
 	put(t, s, width, false);
 }
 
+/* Cut in the middle: names of one program tend to begin alike. */
 static void add_cut(struct table *t, const char *s, unsigned room)
 {
-	const char *end = s;
+	size_t n = 4 * (size_t)room + 1;
+	char *buf = xmalloc(n);
 
-	for (unsigned n = 0; *end && n < room - 2; n++)
-		do
-			end++;
-		while ((*end & 0xc0) == 0x80);
-	text_addn(t->out, s, (size_t)(end - s));
-	text_add(t->out, "..");
+	text_add(t->out, text_shortened(buf, n, s, room));
+	free(buf);
 }
 
 /* A C++ name without its parameters and with empty <>, if that is what it takes to fit. */

@@ -230,7 +230,7 @@ void report_text(const struct view *v, struct text *out)
 {
 	text_header(v, out);
 	text_add(out, "\n");
-	if (v->result->blocks.n + v->result->sites.n) {
+	if (v->result->calls.entries) {
 		text_conclusion(v, out);
 		text_add(out, "\n");
 	}

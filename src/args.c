@@ -58,7 +58,9 @@ static void compare(void *ctx, const char *spelling)
 static const struct option_row *find_row(const struct option_row *rows, const char *spelling,
 					 struct err *err)
 {
-	struct lookup l = { .wanted = spelling, .distance = 4 };
+	/* A third of the letters may differ: --html is no --top. */
+	size_t letters = strlen(spelling) > 2 ? strlen(spelling) - 2 : 0;
+	struct lookup l = { .wanted = spelling, .distance = letters > 9 ? 4 : letters / 3 + 1 };
 
 	for (const struct option_row *row = rows; row && !option_row_ends(row); row++) {
 		option_spellings(row, compare, &l);

@@ -72,6 +72,15 @@ char *text_bytes(char *buf, uint64_t bytes)
 			return buf;
 }
 
+char *text_counted(char *buf, uint64_t count, const char *noun)
+{
+	char number[TEXT_NUMBER];
+
+	snprintf(buf, TEXT_COUNTED, "%s %.20s%s", text_count(number, count), noun,
+		 count == 1 ? "" : "s");
+	return buf;
+}
+
 #define FRACTION_DIGITS 9
 #define FRACTION_ONE	1000000000ull
 
@@ -170,6 +179,22 @@ int text_parse_time(const char *s, uint64_t bare_unit_ns, uint64_t *ns)
 		return scale(&d, bare_unit_ns, INT64_MAX, ns);
 	suffix = find_suffix(time_suffixes, end, false);
 	return suffix ? scale(&d, suffix->unit, INT64_MAX, ns) : -EINVAL;
+}
+
+int text_parse_window(const char *s, uint64_t *from_ns, uint64_t *to_ns)
+{
+	const char *dash = strchr(s, '-');
+	char from[64];
+	int ret = 0;
+
+	if (!dash || (dash == s && !dash[1]) || (size_t)(dash - s) >= sizeof(from))
+		return -EINVAL;
+	snprintf(from, sizeof(from), "%.*s", (int)(dash - s), s);
+	if (*from)
+		ret = text_parse_time(from, 1000000000, from_ns);
+	if (!ret && dash[1])
+		ret = text_parse_time(dash + 1, 1000000000, to_ns);
+	return ret || *from_ns >= *to_ns ? -EINVAL : 0;
 }
 
 int text_parse_size(const char *s, uint64_t *bytes)

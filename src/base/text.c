@@ -107,6 +107,44 @@ char *text_printable(char *buf, size_t n, const char *s)
 	return buf;
 }
 
+/* The character after the one at s; at the end, s. */
+static const char *next_character(const char *s)
+{
+	if (*s)
+		s++;
+	while ((*s & 0xc0) == 0x80)
+		s++;
+	return s;
+}
+
+static size_t columns_of(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s = next_character(s))
+		n++;
+	return n;
+}
+
+char *text_shortened(char *buf, size_t n, const char *s, size_t columns)
+{
+	size_t tail = (columns - 2) / 2, head = columns - 2 - tail, room = strlen(s) + 1, have;
+	char *safe = text_printable(xmalloc(room), room, s);
+	const char *end = safe, *rest = safe;
+
+	have = columns_of(safe);
+	for (size_t i = 0; i < head; i++)
+		end = next_character(end);
+	for (size_t i = 0; i + tail < have; i++)
+		rest = next_character(rest);
+	if (have <= columns)
+		text_printable(buf, n, safe);
+	else
+		snprintf(buf, n, "%.*s..%s", (int)(end - safe), safe, rest);
+	free(safe);
+	return buf;
+}
+
 /* Edits between prefixes, one row per character of a; before[] is the row two above, for swaps. */
 static unsigned distance_rows(const char *a, size_t na, const char *b, size_t nb, unsigned max,
 			      unsigned *rows)

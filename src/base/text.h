@@ -26,9 +26,17 @@ char *text_time(char *buf, uint64_t ns);     /* "61ns" "41us" "2.9ms" "12.3s" */
 char *text_count(char *buf, uint64_t count); /* "310k" "3.1M", exact below 10,000 */
 char *text_bytes(char *buf, uint64_t bytes); /* "4.0K" "16M" */
 
+/* "1 call", "310k calls" into buf of TEXT_COUNTED bytes; noun: the singular, up to 20 bytes. */
+#define TEXT_COUNTED 48
+char *text_counted(char *buf, uint64_t count, const char *noun);
+
 /* A copy of s with control characters, escapes and invalid UTF-8 replaced by '?'; at most
  * n - 1 bytes. */
 char *text_printable(char *buf, size_t n, const char *s);
+
+/* The same in at most `columns` columns (at least 8) of terminal: a longer one loses its middle, so
+ * that names which begin alike stay apart. n: bytes of buf, 4 a column and 1. */
+char *text_shortened(char *buf, size_t n, const char *s, size_t columns);
 
 /* Bytes of the character at s and its code; 0: not valid UTF-8 there. */
 size_t text_utf8(const char *s, uint32_t *code);
@@ -38,6 +46,9 @@ size_t text_utf8(const char *s, uint32_t *code);
 int text_parse_time(const char *s, uint64_t bare_unit_ns, uint64_t *ns);
 /* "512K", "1M", "2G" -> bytes. -EINVAL: not a size. */
 int text_parse_size(const char *s, uint64_t *bytes);
+/* "A-B", "A-" or "-B": two times, bare numbers in seconds, A before B; what is not given is left as
+ * it is. -EINVAL: anything else. */
+int text_parse_window(const char *s, uint64_t *from_ns, uint64_t *to_ns);
 int text_parse_u64(const char *s, uint64_t *value); /* decimal or 0x…, whole string; -EINVAL */
 
 /* Edits needed to turn a into b (insert, delete, replace, swap), at most max + 1: for

@@ -86,6 +86,13 @@ static void print_json(const struct costs *costs)
 	json_free(all);
 }
 
+static int one_word_too_many(const char *word, struct err *err)
+{
+	err_set(err, -EINVAL, "'%s' is one word too many; ispot bench takes options only", word);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
 static int run_bench(int argc, char **argv, struct err *err)
 {
 	struct bench_options o = { 0 };
@@ -95,9 +102,7 @@ static int run_bench(int argc, char **argv, struct err *err)
 
 	ret = args_parse(options, &o, 0, argc, argv, &first, err);
 	if (!ret && first < argc)
-		ret = err_set(err, -EINVAL,
-			      "'%s' is one word too many; ispot bench takes options only",
-			      argv[first]);
+		ret = one_word_too_many(argv[first], err);
 	if (ret)
 		return ret;
 	ret = cpus_read(&cpus);

@@ -61,29 +61,19 @@ static int usage(struct err *err, const char *what)
 	return -EINVAL;
 }
 
-/* "A-B", "A-" or "-B". */
 static int parse_window(struct dump_options *o, struct err *err)
 {
-	static const char wrong[] = "--time wants A-B, two times since the start such as 2s-5s";
-	const char *dash = strchr(o->time, '-');
-	char *from;
-	int ret = 0;
-
-	if (!dash || (dash == o->time && !dash[1]))
-		return usage(err, wrong);
-	from = strndup(o->time, (size_t)(dash - o->time));
-	if (from && *from)
-		ret = text_parse_time(from, 1000000000, &o->from_ns);
-	if (!ret && dash[1])
-		ret = text_parse_time(dash + 1, 1000000000, &o->to_ns);
-	free(from);
-	return ret || o->from_ns > o->to_ns ? usage(err, wrong) : 0;
+	if (!text_parse_window(o->time, &o->from_ns, &o->to_ns))
+		return 0;
+	return usage(err, "--time wants A-B, two times since the start such as 2s-5s");
 }
 
-static int check(struct dump_options *o, int n_words, struct err *err)
+static int check(struct dump_options *o, int n_words, char **words, struct err *err)
 {
-	if (n_words)
-		return usage(err, "dump takes no words; name the trace with -i FILE");
+	if (n_words == 1 && !o->input) /* `ispot dump x.data` */
+		o->input = words[0];
+	else if (n_words)
+		return usage(err, "dump reads one file; give it once: -i FILE");
 	if (o->from_text && (o->time || o->meta || o->events || o->input || o->tid != UINT64_MAX))
 		return usage(err, "--from-text makes a trace; give it with -o FILE only");
 	if (o->output && !o->from_text)
@@ -188,7 +178,7 @@ static int run_dump(int argc, char **argv, struct err *err)
 	int first, ret = args_parse(options, &o, 0, argc, argv, &first, err);
 
 	if (!ret)
-		ret = check(&o, argc - first, err);
+		ret = check(&o, argc - first, argv + first, err);
 	if (ret)
 		return ret;
 	return o.from_text ? make_trace(&o, err) : dump_trace(&o, err);
@@ -198,7 +188,7 @@ const struct command cmd_dump = {
 	.name = "dump",
 	.alias = "script",
 	.summary = "print a trace as text, or make one from text",
-	.usage = "ispot dump [-i FILE] [--time A-B] [--tid N] [--meta | --events]\n"
+	.usage = "ispot dump [[-i] FILE] [--time A-B] [--tid N] [--meta | --events]\n"
 		 "ispot dump --from-text TEXT [-o FILE]",
 	.examples = examples,
 	.options = options,

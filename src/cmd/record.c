@@ -119,19 +119,18 @@ static void quote_words(struct text *out, char *const *words, int n)
 
 static void say_result(const struct session_result *r, const struct session_options *so)
 {
-	char calls[TEXT_NUMBER], bytes[TEXT_NUMBER], lost[TEXT_NUMBER];
+	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
 
-	if (!r->records && so->n_patterns)
-		log_notice(
-			"no calls were seen: none of the %u probed functions ran in a traced process; "
-			"ispot check shows what was probed",
-			r->functions);
-	else if (!r->records)
-		log_notice(
-			"no calls were seen of functions that fit the overhead budget; ispot report names "
-			"the hot ones, -F traces them all the same");
-	log_notice("%s calls of %u functions, %s records lost, %s in %s (%s)",
-		   text_count(calls, r->calls), r->functions, text_count(lost, r->lost_records),
+	text_counted(functions, r->functions, "function");
+	/* Where nothing was probed the session has said why. */
+	if (!r->records && r->functions)
+		log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
+			   "ispot check shows what %s matches, %s",
+			   functions, so->n_patterns ? "-F" : "a -F",
+			   so->n_patterns ? "a recording without -F what runs"
+					  : "ispot report what else is hot");
+	log_notice("%s of %s, %s lost, %s in %s (%s)", text_counted(calls, r->calls, "call"),
+		   functions, text_counted(lost, r->lost_records, "record"),
 		   text_bytes(bytes, r->file_bytes), so->output, r->reason);
 }
 
@@ -156,7 +155,7 @@ static int scout(struct session_options *so, struct text *words, struct arg_list
 {
 	struct session_options first = *so;
 	struct session_result result;
-	char *rest, *word;
+	char *rest, *word, n[TEXT_COUNTED];
 	int ret;
 
 	first.scout = true;
@@ -174,14 +173,18 @@ static int scout(struct session_options *so, struct text *words, struct arg_list
 			       "the first pass found nothing to trace; name functions with -F");
 	so->patterns = patterns->data;
 	so->n_patterns = patterns->n;
-	log_notice("second pass: tracing %zu functions", patterns->n);
+	log_notice("second pass: tracing %s", text_counted(n, patterns->n, "function"));
 	return 0;
 }
 
 static int run_record(int argc, char **argv, struct err *err)
 {
 	struct record_options o = {
-		.output = "ispot.data", .period = 1, .inherit = true, .max_bytes = 4ull << 30
+		.output = "ispot.data",
+		.period = 1,
+		.inherit = true,
+		.max_bytes = 4ull << 30,
+		.duration_ns = UINT64_MAX, /* not given */
 	};
 	struct text command = { 0 }, own = { 0 };
 	struct session_options so = { 0 };
@@ -202,6 +205,9 @@ static int run_record(int argc, char **argv, struct err *err)
 	if (!ret && (!o.period || o.period > 1u << 30))
 		ret = err_set(err, -EINVAL, "-c takes a number from 1 (every call) to %u",
 			      1u << 30);
+	if (!ret && !o.duration_ns)
+		ret = err_set(err, -EINVAL,
+			      "-d 0 records nothing; leave it out to record until the end");
 	if (ret)
 		goto out;
 	quote_words(&command, argv + first, argc - first);
@@ -214,7 +220,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	so.command = command.s ? command.s : "";
 	so.options = own.s ? own.s : "";
 	so.version = ispot_version;
-	so.duration_ns = o.duration_ns;
+	so.duration_ns = o.duration_ns == UINT64_MAX ? 0 : o.duration_ns;
 	so.delay_ns = o.delay_ns;
 	so.max_bytes = o.max_bytes;
 	so.ring_bytes = o.ring_bytes;

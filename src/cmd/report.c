@@ -74,23 +74,21 @@ static int usage(struct err *err, const char *what)
 	return -EINVAL;
 }
 
-/* "A-B", "A-" or "-B", times since the start. */
 static int parse_window(const char *s, struct result_options *o, struct err *err)
 {
-	static const char wrong[] = "--time wants A-B, two times since the start such as 2s-5s";
-	const char *dash = strchr(s, '-');
-	char *from;
-	int rc = 0;
+	if (!text_parse_window(s, &o->from_ns, &o->to_ns))
+		return 0;
+	return usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+}
 
-	if (!dash || (dash == s && !dash[1]))
-		return usage(err, wrong);
-	from = strndup(s, (size_t)(dash - s));
-	if (*from)
-		rc = text_parse_time(from, 1000000000, &o->from_ns);
-	if (!rc && dash[1])
-		rc = text_parse_time(dash + 1, 1000000000, &o->to_ns);
-	free(from);
-	return rc || o->from_ns >= o->to_ns ? usage(err, wrong) : 0;
+/* `ispot report x.data` means -i x.data. */
+static int take_file(struct report_options *o, int n, char **words, struct err *err)
+{
+	if (n == 1 && !o->input) {
+		o->input = words[0];
+		return 0;
+	}
+	return n ? usage(err, "report reads one file; give it once: -i FILE") : 0;
 }
 
 /* What a --by needs while it reads; of the row's own kind only its member is used. */
@@ -271,7 +269,7 @@ out:
 
 static int run_report(int argc, char **argv, struct err *err)
 {
-	struct report_options o = { .input = "ispot.data" };
+	struct report_options o = { 0 };
 	struct result_options ro = { .to_ns = UINT64_MAX };
 	struct trace_reader *r = NULL;
 	int first, rc;
@@ -279,9 +277,11 @@ static int run_report(int argc, char **argv, struct err *err)
 	rc = args_parse(options, &o, 0, argc, argv, &first, err);
 	if (rc)
 		return rc;
-	if (first < argc)
-		return usage(err, "report takes no words; name the file with -i FILE");
-	rc = check(&o, err);
+	rc = take_file(&o, argc - first, argv + first, err);
+	if (!rc)
+		rc = check(&o, err);
+	if (!o.input)
+		o.input = "ispot.data";
 	if (!rc && o.time)
 		rc = parse_window(o.time, &ro, err);
 	ro.baseline = o.baseline;
@@ -297,7 +297,7 @@ const struct command cmd_report = {
 	.name = "report",
 	.summary = "rank code by the time interference takes from it",
 	.usage =
-		"ispot report [-i FILE] [--by WHAT] [-s COLUMN] [--top N] [--slow FUNC] [--time A-B]\n"
+		"ispot report [[-i] FILE] [--by WHAT] [-s COLUMN] [--top N] [--slow FUNC] [--time A-B]\n"
 		"             [--baseline FILE] [--json | --csv] [-v]",
 	.examples = examples,
 	.options = options,

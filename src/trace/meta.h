@@ -39,13 +39,15 @@ const char *exit_mech_name(enum exit_mech m); /* "return" "ret-sites" "none" */
 struct meta_session {
 	uint32_t version; /* TRACE_VERSION of the writer */
 	const char *ispot_version;
-	const char *command;	/* as typed, blanks and quotes escaped for a shell; "" on attach */
-	uint64_t pid;		/* the command's or first attached process; META_UNKNOWN: none */
-	uint64_t start_ns;	/* CLOCK_MONOTONIC */
-	uint64_t start_unix_ns; /* CLOCK_REALTIME at start_ns */
-	const char *clock;	/* "monotonic" */
-	double cycles_per_ns;	/* TSC/CNTVCT against the clock; NAN: no counter */
-	uint32_t cpus;		/* online */
+	const char *command; /* as typed, blanks and quotes escaped for a shell; "" on attach */
+	const char
+		*program;  /* base name of the program meant, or of the attached one; "" unknown */
+	uint64_t pid;	   /* the command's or first attached process; META_UNKNOWN: none */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_unix_ns;			 /* CLOCK_REALTIME at start_ns */
+	const char *clock;			 /* "monotonic" */
+	double cycles_per_ns;			 /* TSC/CNTVCT against the clock; NAN: no counter */
+	uint32_t cpus;				 /* online */
 	const char *hostname, *kernel, *machine; /* uname -n -r -m */
 	const char *pmu;			 /* libpfm4's name, or "none" */
 	const char *producer; /* "bpf" or "perf" (engines A and B), "import", "synthetic" */

@@ -7,25 +7,16 @@
 	}
 
 const struct field meta_session_fields[] = {
-	F(session, U32, version),
-	F(session, STRING, ispot_version),
-	F(session, STRING, command),
-	F(session, U64, pid),
-	F(session, COUNT, start_ns),
-	F(session, U64, start_unix_ns),
-	F(session, STRING, clock),
-	F(session, F64, cycles_per_ns),
-	F(session, U32, cpus),
-	F(session, STRING, hostname),
-	F(session, STRING, kernel),
-	F(session, STRING, machine),
-	F(session, STRING, pmu),
-	F(session, STRING, producer),
-	F(session, COUNT, period),
-	F(session, U64, recorder_pid),
-	F(session, BOOL, attached),
-	F(session, STRING, options),
-	{ 0 },
+	F(session, U32, version),	F(session, STRING, ispot_version),
+	F(session, STRING, command),	F(session, STRING, program),
+	F(session, U64, pid),		F(session, COUNT, start_ns),
+	F(session, U64, start_unix_ns), F(session, STRING, clock),
+	F(session, F64, cycles_per_ns), F(session, U32, cpus),
+	F(session, STRING, hostname),	F(session, STRING, kernel),
+	F(session, STRING, machine),	F(session, STRING, pmu),
+	F(session, STRING, producer),	F(session, COUNT, period),
+	F(session, U64, recorder_pid),	F(session, BOOL, attached),
+	F(session, STRING, options),	{ 0 },
 };
 
 const struct field meta_object_fields[] = {

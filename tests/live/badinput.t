@@ -35,6 +35,14 @@ refuses empty_pattern 125 "names no function"
 record no_list -F @no-such-list -- "$exact" -n 1
 refuses no_list 125 "no-such-list"
 
+record no_time -d 0 -F outer -- "$exact" -n 1
+refuses no_time 125 "-d 0"
+run bench_word "$ISPOT" bench fast
+refuses bench_word 2 "fast"
+run unknown_option "$ISPOT" report --htlm x
+like unknown_option.err 'no option --htlm' "an unknown option: said"
+unlike unknown_option.err '--top' "an unknown option: no far-fetched guess"
+
 printf '#!/bin/sh\nexit 0\n' >script.sh
 chmod +x script.sh
 record script -F some_function -- ./script.sh
@@ -180,6 +188,30 @@ fi
 record zero -F never_called -- "$exact" -n 1
 is "$status" 0 "zero calls: status 0"
 like zero.err "never|no call|0 calls" "zero calls: a notice"
+"$ISPOT" report -i zero.data >zero.screen
+like zero.screen '^next +ispot record -- ' "zero calls: what to do next"
+unlike zero.screen 'No block loses' "zero calls: nothing is concluded"
+record once -F main -- "$exact" -n 1
+like once.err ' 1 call of 1 function,' "one call of one function"
+
+# ---- an end that the target did not choose ----
+record too_large --max-size 200K -F inner -- "$exact" -n 200003
+is "$status" 0 "--max-size reached: the command's status"
+like too_large.err 'max-size' "--max-size reached: said"
+run too_large_report "$ISPOT" report too_large.data
+like too_large_report.out '--max-size' "--max-size reached: repeated by the report"
+
+# ---- whose name ----
+"$MB/spawner" --seconds 60 --log names.log >/dev/null &
+children+=($!)
+named=$!
+"$ISPOT" record -o names.data -F spawned_call -p $named -- sleep 0.3 2>names.err
+kill $named
+run names_screen "$ISPOT" report names.data
+like names_screen.out "^spawner \\(pid $named\\)" "attached, with a command: the attached program's name"
+record wrapped -F outer -- env A=1 nice -n 1 sh -c "exec $exact -n 11"
+run wrapped_screen "$ISPOT" report wrapped.data
+like wrapped_screen.out "^exact " "through wrappers: the name of the program meant"
 
 # ---- files that are none ----
 record good -F outer -- "$exact" -n 50021

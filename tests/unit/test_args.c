@@ -141,6 +141,7 @@ static void refuses_with_a_sentence(void **state)
 	(void)state;
 	refuse("--outptu x", "did you mean --output?");
 	refuse("--preiod 3", "did you mean --period?");
+	refuse("--html x", "-h lists the options"); /* nothing is near */
 	refuse("-x", "no option -x");
 	refuse("--frobnicate-all", "-h lists");
 	refuse("-o", "-o needs a value; give -o FILE");

@@ -16,7 +16,7 @@ static int read_line(struct meta *meta, const char *line)
 /* One line of each kind with every member; printed from what was read it is the same line. */
 static const char *const lines[] = {
 	"{\"kind\":\"session\",\"version\":1,\"ispot_version\":\"0.1\",\"command\":\"./a 'b c'\","
-	"\"pid\":7,\"start_ns\":10,\"start_unix_ns\":1700000000000000000,\"clock\":\"monotonic\","
+	"\"program\":\"a\",\"pid\":7,\"start_ns\":10,\"start_unix_ns\":1700000000000000000,\"clock\":\"monotonic\","
 	"\"cycles_per_ns\":2.5,\"cpus\":4,\"hostname\":\"h\",\"kernel\":\"6.18\",\"machine\":\"x86_64\","
 	"\"pmu\":\"none\",\"producer\":\"bpf\",\"period\":3,\"attached\":true,\"options\":\"-c 3\"}",
 	"{\"kind\":\"object\",\"id\":0,\"path\":\"/bin/\xc3\xa4\",\"build_id\":\"00ff\"}",

@@ -183,6 +183,48 @@ static void parses_sizes_and_numbers(void **state)
 	assert_int_equal(text_parse_u64("-1", &v), -EINVAL);
 }
 
+static void counts_nouns(void **state)
+{
+	char s[TEXT_COUNTED];
+
+	(void)state;
+	assert_string_equal(text_counted(s, 1, "call"), "1 call");
+	assert_string_equal(text_counted(s, 0, "call"), "0 calls");
+	assert_string_equal(text_counted(s, 310000, "function"), "310k functions");
+}
+
+static void shortens_in_the_middle(void **state)
+{
+	char a[81], b[81];
+
+	(void)state;
+	assert_string_equal(text_shortened(a, sizeof(a), "short", 12), "short");
+	text_shortened(a, sizeof(a), "request_handler_for_reading", 20);
+	text_shortened(b, sizeof(b), "request_handler_for_writing", 20);
+	assert_string_equal(a, "request_h..r_reading");
+	assert_string_not_equal(a, b);
+	assert_string_equal(text_shortened(a, sizeof(a), "\033[1mab\xc3\xa4\xc3\xa4xyz", 8),
+			    "?[1..xyz");
+	assert_string_equal(text_shortened(a, 5, "abcdefgh", 8), "abcd");
+}
+
+static void parses_windows(void **state)
+{
+	uint64_t from = 7, to = 9;
+
+	(void)state;
+	assert_int_equal(text_parse_window("2-5.5s", &from, &to), 0);
+	assert_int_equal(from, 2000000000);
+	assert_int_equal(to, 5500000000);
+	assert_int_equal(text_parse_window("-7", &from, &to), 0);
+	assert_int_equal(from, 2000000000);
+	assert_int_equal(to, 7000000000);
+	assert_int_equal(text_parse_window("5-2", &from, &to), -EINVAL);
+	assert_int_equal(text_parse_window("-", &from, &to), -EINVAL);
+	assert_int_equal(text_parse_window("3", &from, &to), -EINVAL);
+	assert_int_equal(text_parse_window("a-b", &from, &to), -EINVAL);
+}
+
 static void measures_distance(void **state)
 {
 	char a[600], b[600];
@@ -213,6 +255,9 @@ int main(void)
 		cmocka_unit_test(keeps_control_sequences_away),
 		cmocka_unit_test(parses_times),
 		cmocka_unit_test(parses_sizes_and_numbers),
+		cmocka_unit_test(counts_nouns),
+		cmocka_unit_test(shortens_in_the_middle),
+		cmocka_unit_test(parses_windows),
 		cmocka_unit_test(measures_distance),
 	};
 
