@@ -240,7 +240,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r)
 		calls_drop_gone_around(c, t, r->sp, r->time_ns);
 	else
 		drop_gone(c, t, r->sp, r->time_ns);
-	t->after_exit = false;
+	t->after_exit = t->returns = false;
 	t->entered = true;
 	if (c->traced[r->id] == TRACED_MARKER) {
 		calls_marker_begins(c, t, r);
@@ -281,6 +281,15 @@ static uint32_t match(struct calls *c, struct thread *t, const struct record *r)
 	return MAP_NONE;
 }
 
+void calls_take_return(struct thread *t, uint32_t i)
+{
+	if (t->returns && i != MAP_NONE) {
+		t->open[i].args[ARG_RETURN] = t->return_value;
+		t->open[i].arg_mask |= 1u << ARG_RETURN;
+	}
+	t->returns = false;
+}
+
 static void leave(struct calls *c, struct thread *t, const struct record *r)
 {
 	uint32_t i;
@@ -299,6 +308,7 @@ static void leave(struct calls *c, struct thread *t, const struct record *r)
 	i = match(c, t, r);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
+	calls_take_return(t, i);
 	if (i == MAP_NONE) {
 		c->orphan_exits++;
 		return;
@@ -374,12 +384,20 @@ static void add_args(struct call *call, const struct record *r)
 		}
 }
 
+static void note_return(struct thread *t, const struct record *r)
+{
+	t->returns = r->n_values == 2;
+	t->return_value = r->values[1];
+}
+
 /* What was recorded beside an entry is of the call that it began. */
 static void describe(struct thread *t, const struct record *r)
 {
 	struct call *call = t && t->entered && t->n_open ? &t->open[t->n_open - 1] : NULL;
 
-	if (call && r->kind == REC_ARGS)
+	if (t && r->kind == REC_ARGS && r->values[0] == 1u << ARG_RETURN)
+		note_return(t, r);
+	else if (call && r->kind == REC_ARGS)
 		add_args(call, r);
 	else if (call && r->kind == REC_STACK)
 		call->stack = (uint32_t)r->values[0];

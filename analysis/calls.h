@@ -51,7 +51,7 @@ struct call {
 	uint64_t shape;		 /* hash of the direct callees, in order; 0: none */
 	uint32_t stack;		 /* its call stack (meta kind "stack"); 0: none was recorded */
 	uint32_t arg_mask;	 /* of enum arg_bit: which values are in args */
-	uint64_t args[ARG_BITS]; /* recorded at its entry */
+	uint64_t args[ARG_BITS]; /* recorded at its entry; ARG_RETURN at its exit */
 	/* from its end on: */
 	enum call_end end;
 	uint32_t exit_cpu;

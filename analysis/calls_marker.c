@@ -128,6 +128,7 @@ void calls_leave_around(struct calls *c, struct thread *t, const struct record *
 {
 	uint32_t i = match_around(c, t, r);
 
+	calls_take_return(t, i);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
 	if (i == MAP_NONE) {

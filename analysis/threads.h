@@ -61,6 +61,8 @@ struct thread {
 	uint32_t n_open, room_open;
 	uint32_t open_markers; /* of n_open */
 	bool after_exit;
+	bool returns; /* the exit that follows gives return_value */
+	uint64_t return_value;
 	bool entered; /* the latest record is an entry, whose call is the innermost open one */
 	uint64_t exit_sp;
 	uint64_t covered_ns; /* inside any traced call */

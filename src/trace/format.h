@@ -73,8 +73,8 @@ enum record_kind {
 	REC_BLOCK_STACK = 28, /* z(stack id): call stack the thread blocked with, follows its
 				 REC_SWITCH_OUT */
 	REC_STACK = 29,	      /* stack id: call stack of the entry just before on this thread */
-	REC_ARGS = 30, /* mask of enum arg_bit, then one varint per bit: values at the entry or exit
-			  just before on this thread */
+	REC_ARGS = 30, /* mask of enum arg_bit, then one varint per bit: values at the entry just
+			  before on this thread; with ARG_RETURN: at the exit just behind */
 	REC_COUNTERS = 31, /* mask, then one varint per bit: counter values at the entry or exit
 			      just before */
 	REC_CALL_COUNT =
@@ -91,7 +91,7 @@ enum arg_bit {
 	ARG_CALLER = 8, /* the call's site, from its return address, as the id of a stack: the
 			   calling place and what it was inlined into. The same place may have
 			   several ids (one a process) */
-	ARG_RETURN = 9, /* at an exit: the return value */
+	ARG_RETURN = 9, /* of the exit that follows: the return value */
 	ARG_BITS = 10,
 };
 

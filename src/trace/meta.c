@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "base/json.h"
+#include "trace/format.h"
 #include "trace/meta_fields.h"
 
 static int name_index(const char *const *names, size_t n, const char *name)
@@ -75,6 +76,8 @@ static int read_field(const struct field *f, const struct json *line, struct are
 		return read_name(line, f->name, meta_class_names, CLASS_N, at);
 	case FIELD_EXIT:
 		return read_name(line, f->name, meta_exit_names, EXIT_NONE + 1, at);
+	case FIELD_ARGUMENT_CLASS:
+		return read_name(line, f->name, meta_argument_names, ARGUMENT_N, at);
 	}
 	return -EINVAL;
 }
@@ -154,11 +157,35 @@ static int read_object(struct meta *meta, const struct json *line)
 	return 0;
 }
 
+/* Arguments of bits that this version does not know, and second ones of a bit, are left out. */
+static int read_arguments(const struct json *list, struct arena *arena, struct meta_function *f)
+{
+	struct meta_argument *all;
+	uint32_t seen = 0;
+
+	if (!json_n(list))
+		return 0;
+	all = arena_alloc(arena, ARG_BITS * sizeof(*all));
+	f->arguments = all;
+	for (size_t i = 0; i < json_n(list); i++) {
+		struct meta_argument a = { 0 };
+
+		if (read_fields(meta_argument_fields, json_at(list, i), arena, &a))
+			return -EINVAL;
+		if (a.bit >= ARG_BITS || seen & 1u << a.bit)
+			continue;
+		seen |= 1u << a.bit;
+		all[f->n_arguments++] = a;
+	}
+	return 0;
+}
+
 static int read_function(struct meta *meta, const struct json *line)
 {
 	struct meta_function f = { 0 }, *slot;
 
-	if (read_fields(meta_function_fields, line, &meta->arena, &f))
+	if (read_fields(meta_function_fields, line, &meta->arena, &f) ||
+	    read_arguments(json_get(line, "args"), &meta->arena, &f))
 		return -EINVAL;
 	if (!*f.block)
 		f.block = "function";

@@ -63,6 +63,21 @@ struct meta_object {
 	const char *path, *build_id; /* build_id lower-case hex, "" if it has none */
 };
 
+/* How values of an argument are told apart: by themselves, as places in memory, by size class. */
+enum argument_class { ARGUMENT_VALUE, ARGUMENT_ADDRESS, ARGUMENT_SIZE, ARGUMENT_FD, ARGUMENT_N };
+
+/* What REC_ARGS holds of a function's calls: an element of its line's "args". */
+struct meta_argument {
+	uint32_t bit;	  /* enum arg_bit */
+	const char *name; /* "mutex"; "arg1" and "ret" where no prototype is known */
+	const char *type; /* "pthread_mutex_t *"; "" unknown */
+	enum argument_class class;
+	bool is_signed; /* values are int64_t */
+	bool key; /* durations are known to depend on it: calls are told apart by it by default */
+};
+
+const char *argument_class_name(enum argument_class c); /* "value" "address" "size" "fd" */
+
 /* kind "function": a probed block; id is what REC_ENTRY and REC_EXIT carry */
 struct meta_function {
 	uint32_t id, object, set;
@@ -79,6 +94,8 @@ struct meta_function {
 	bool blocking; /* known to wait (mutex, read, …): from the table of blocking functions */
 	bool chosen;   /* by the user's -F, not by ispot */
 	uint64_t period; /* of a marker's loop: one begin in so many is recorded; 0 and 1: each */
+	uint32_t n_arguments; /* that are recorded */
+	const struct meta_argument *arguments;
 };
 
 /* kind "not_traced": wanted, or hot, and left out */

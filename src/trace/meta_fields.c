@@ -46,6 +46,17 @@ const struct field meta_function_fields[] = {
 	{ 0 },
 };
 
+/* The elements of a function's "args", an array: not a row of its own. */
+const struct field meta_argument_fields[] = {
+	F(argument, U32, bit),
+	F(argument, STRING, name),
+	F(argument, STRING, type),
+	F(argument, ARGUMENT_CLASS, class),
+	F(argument, BOOL, is_signed),
+	F(argument, BOOL, key),
+	{ 0 },
+};
+
 const struct field meta_not_traced_fields[] = {
 	F(not_traced, STRING, name),
 	F(not_traced, STRING, object),
@@ -124,6 +135,8 @@ const char *const meta_class_names[CLASS_N] = { "nop5", "emulated", "single-step
 						"usdt" };
 const char *const meta_exit_names[EXIT_NONE + 1] = { "return", "ret-sites", "none" };
 
+const char *const meta_argument_names[ARGUMENT_N] = { "value", "address", "size", "fd" };
+
 const char *probe_class_name(enum probe_class c)
 {
 	return c < CLASS_N ? meta_class_names[c] : "unknown";
@@ -132,4 +145,9 @@ const char *probe_class_name(enum probe_class c)
 const char *exit_mech_name(enum exit_mech m)
 {
 	return m <= EXIT_NONE ? meta_exit_names[m] : "unknown";
+}
+
+const char *argument_class_name(enum argument_class c)
+{
+	return c < ARGUMENT_N ? meta_argument_names[c] : "unknown";
 }

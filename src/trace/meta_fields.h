@@ -20,6 +20,7 @@ enum field_type {
 	FIELD_BOOL,
 	FIELD_CLASS,
 	FIELD_EXIT,
+	FIELD_ARGUMENT_CLASS,
 };
 
 struct field {
@@ -32,6 +33,7 @@ struct field {
 extern const struct field meta_session_fields[];
 extern const struct field meta_object_fields[];
 extern const struct field meta_function_fields[];
+extern const struct field meta_argument_fields[];
 extern const struct field meta_not_traced_fields[];
 extern const struct field meta_calibration_fields[];
 extern const struct field meta_thread_fields[];
@@ -43,5 +45,6 @@ extern const struct field meta_end_fields[];
 
 extern const char *const meta_class_names[CLASS_N];
 extern const char *const meta_exit_names[EXIT_NONE + 1];
+extern const char *const meta_argument_names[ARGUMENT_N];
 
 #endif

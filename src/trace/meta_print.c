@@ -45,7 +45,17 @@ static void set_field(const struct field *f, const void *item, struct json *line
 	case FIELD_EXIT:
 		json_set_string(line, f->name, exit_mech_name(*(const enum exit_mech *)at));
 		break;
+	case FIELD_ARGUMENT_CLASS:
+		json_set_string(line, f->name,
+				argument_class_name(*(const enum argument_class *)at));
+		break;
 	}
+}
+
+static void set_fields(const struct field *fields, const void *item, struct json *object)
+{
+	for (; fields->name; fields++)
+		set_field(fields, item, object);
 }
 
 static struct json *line_of(const char *kind, const struct field *fields, const void *item)
@@ -53,8 +63,7 @@ static struct json *line_of(const char *kind, const struct field *fields, const 
 	struct json *line = json_new_object();
 
 	json_set_string(line, "kind", kind);
-	for (; fields->name; fields++)
-		set_field(fields, item, line);
+	set_fields(fields, item, line);
 	return line;
 }
 
@@ -72,7 +81,6 @@ static void print_line(struct json *line, struct text *out)
 
 PRINT(session)
 PRINT(object)
-PRINT(function)
 PRINT(not_traced)
 PRINT(calibration)
 PRINT(thread)
@@ -88,5 +96,22 @@ void meta_print_stack(const struct meta_stack *s, struct text *out)
 	for (uint32_t i = 0; i < s->n_frames; i++)
 		json_add_u64(frames, s->frames[i]);
 	json_set_take(line, "frames", frames);
+	print_line(line, out);
+}
+
+void meta_print_function(const struct meta_function *f, struct text *out)
+{
+	struct json *line = line_of("function", meta_function_fields, f), *args;
+
+	if (f->n_arguments) {
+		args = json_new_array();
+		for (uint32_t i = 0; i < f->n_arguments; i++) {
+			struct json *argument = json_new_object();
+
+			set_fields(meta_argument_fields, &f->arguments[i], argument);
+			json_add_take(args, argument);
+		}
+		json_set_take(line, "args", args);
+	}
 	print_line(line, out);
 }

@@ -28,11 +28,12 @@ static void name(void *ctx, const struct keyed_group *g, struct text *text)
 		text_printf(text, "@%llu", (unsigned long long)g->key);
 }
 
-static void begin(struct scene *s)
+typedef enum keyed_has key_fn(void *ctx, const struct thread *t, const struct call *c,
+			      uint64_t *key);
+
+static void begin_with(struct scene *s, key_fn *key)
 {
-	static const struct keyed_rule rule = { .kind = BLOCK_FUNCTION,
-						.key = by_first,
-						.name = name };
+	const struct keyed_rule rule = { .kind = BLOCK_FUNCTION, .key = key, .name = name };
 	struct call_visitor v;
 
 	*s = (struct scene){ 0 };
@@ -43,6 +44,11 @@ static void begin(struct scene *s)
 	keyed_init(&keyed, &rule, &s->calls, &s->meta);
 	v = keyed_visitor(&keyed);
 	calls_add_visitor(&s->calls, &v);
+}
+
+static void begin(struct scene *s)
+{
+	begin_with(s, by_first);
 }
 
 static void finish(struct scene *s, uint64_t end)
@@ -160,6 +166,47 @@ static void values_of_an_exit_are_not_its_caller_s(void **state)
 	end(&s);
 }
 
+static enum keyed_has by_return(void *ctx, const struct thread *t, const struct call *c,
+				uint64_t *key)
+{
+	(void)ctx, (void)t;
+	*key = c->args[ARG_RETURN];
+	return c->arg_mask & 1u << ARG_RETURN ? KEYED_KEY : KEYED_WITHOUT;
+}
+
+static void returned(struct scene *s, uint64_t time, uint32_t tid, uint64_t value)
+{
+	uint64_t values[RECORD_VALUES_MIN] = { 1u << ARG_RETURN, value };
+	struct record r = { .time_ns = time,
+			    .kind = REC_ARGS,
+			    .cpu = tid,
+			    .tid = tid,
+			    .tgid = 1,
+			    .n_values = 2,
+			    .values = values };
+
+	calls_record(&s->calls, &r);
+}
+
+/* A return value stands before its exit: the call has it when it ends, its caller has not. */
+static void return_values_are_of_the_exit_behind(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin_with(&s, by_return);
+	enter(&s, 1000, 1, OUTER, 0x1000);
+	enter(&s, 1100, 1, LOCK, 0xf00);
+	args(&s, 1100, 1, 9, 9);
+	returned(&s, 1200, 1, 7);
+	leave(&s, 1200, 1, LOCK, 0xf00);
+	leave(&s, 1300, 1, OUTER, 0x1000);
+	finish(&s, 2000);
+	assert_int_equal(groups.n, 2);
+	assert_int_equal(group("@7")->total_ns, 100);
+	end(&s);
+}
+
 static void keys_beyond_the_bound_are_one_group(void **state)
 {
 	struct scene s;
@@ -184,6 +231,7 @@ int main(void)
 		cmocka_unit_test(each_key_has_its_own_minimum),
 		cmocka_unit_test(recursion_is_within_a_group),
 		cmocka_unit_test(values_of_an_exit_are_not_its_caller_s),
+		cmocka_unit_test(return_values_are_of_the_exit_behind),
 		cmocka_unit_test(keys_beyond_the_bound_are_one_group),
 	};
 

@@ -23,7 +23,10 @@ static const char *const lines[] = {
 	"{\"kind\":\"function\",\"id\":0,\"object\":0,\"set\":2,\"name\":\"f(int)\",\"symbol\":\"_Z1fi\","
 	"\"address\":4096,\"size_bytes\":32,\"probe_offset\":4,\"class\":\"single-step\","
 	"\"exit\":\"ret-sites\",\"file\":\"f.c\",\"line\":12,\"block\":\"marker\",\"blocking\":true,"
-	"\"chosen\":false,\"period\":100}",
+	"\"chosen\":false,\"period\":100,"
+	"\"args\":[{\"bit\":2,\"name\":\"count\",\"type\":\"size_t\","
+	"\"class\":\"size\",\"is_signed\":false,\"key\":true},{\"bit\":9,\"name\":\"ret\","
+	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false}]}",
 	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\","
 	"\"cpu_share\":0.14,\"calls_per_s\":6000000.0,\"cost_share\":0.65}",
 	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"
@@ -148,6 +151,7 @@ static void malformed_lines_are_counted(void **state)
 		"{\"kind\":\"function\",\"id\":70000}",
 		"{\"kind\":\"function\",\"id\":18446744073709551615}",
 		"{\"kind\":\"function\",\"id\":0,\"class\":\"warp\"}",
+		"{\"kind\":\"function\",\"id\":0,\"args\":[{\"bit\":0,\"class\":\"warp\"}]}",
 		"{\"kind\":\"function\",\"id\":0,\"line\":4294967296}",
 		"{\"kind\":\"stack\",\"id\":1,\"frames\":[99999999]}",
 		"{\"kind\":\"stack\",\"id\":1,\"frames\":[-1]}",
