@@ -328,6 +328,12 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		score(b, &min[i], o);
 		fill_pools(b);
 		workload_fit(b->sums->workload, &b->fit);
+	}
+	if (o->coactivity)
+		coactivity_find(o->coactivity, blocks);
+	for (size_t i = first; i < blocks->n; i++) {
+		struct block *b = &blocks->data[i];
+
 		b->verdict = block_verdict(b);
 		causes_find(b, sci->meta);
 	}
@@ -340,6 +346,7 @@ void blocks_release(struct blocks *blocks)
 	vec_for_each (blocks, struct block, b) {
 		causes_release(&b->causes);
 		block_counters_release(&b->counters);
+		vec_release(&b->coactive);
 	}
 	vec_release(blocks);
 }

@@ -23,6 +23,7 @@
 
 #include "analysis/cause.h"
 #include "analysis/counters.h"
+#include "analysis/coactivity.h"
 #include "analysis/workload.h"
 #include "base/vec.h"
 
@@ -91,7 +92,8 @@ struct block {
 	double pools[CAUSE_POOLS]; /* excess by where the time went, ns; their sum is excess */
 	bool off_known; /* there are switch records; else own time is all in POOL_RUNNING */
 	struct block_counters counters;
-	double off_cpu_ns; /* excess off the CPU, traced callees included */
+	double off_cpu_ns;	   /* excess off the CPU, traced callees included */
+	struct coactives coactive; /* who else was at work while it was slow */
 	struct causes causes;
 };
 
@@ -107,6 +109,7 @@ struct block_options {
 	uint64_t (*baseline)(void *ctx, const struct block *b, bool own);
 	void *baseline_ctx;
 	const struct counters *counters; /* NULL: nothing was counted */
+	struct coactivity *coactivity;	 /* NULL: not looked at */
 };
 
 /* A block for every function that was called, in order of id; to be released. */

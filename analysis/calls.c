@@ -264,6 +264,9 @@ static void enter(struct calls *c, struct thread *t, const struct record *r)
 	call->inside_cost_ns = call->children_ns = call->shape = 0;
 	call->children_off = (struct offcpu){ 0 };
 	call->off = t->off;
+	for (unsigned i = 0; i < c->n_visitors; i++)
+		if (c->visitors[i].enter)
+			c->visitors[i].enter(c->visitors[i].self, t, call);
 	if (c->traced[r->id] == TRACED_ENTRIES)
 		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
 	else if (t->n_open > CALLS_DEPTH_MAX)

@@ -65,6 +65,8 @@ struct call_visitor {
 	void *self;
 	/* A call ended; parent and call are valid until it returns. */
 	void (*call)(void *self, const struct thread *t, const struct call *c);
+	/* A call began; t and call as they are then. NULL: not wanted. */
+	void (*enter)(void *self, const struct thread *t, const struct call *c);
 	/* Any other record; t NULL where it is not about a thread. NULL: not wanted. */
 	void (*record)(void *self, const struct thread *t, const struct record *r);
 	/* count records of a CPU may be missing, t was on it. NULL: not wanted. */

@@ -318,7 +318,7 @@ static void find_notices(struct result *res)
 
 static void start(struct result *res, struct trace_reader *r, const struct result_options *o)
 {
-	struct call_visitor sci, sites, keyed, counting;
+	struct call_visitor sci, sites, keyed, counting, coactivity;
 
 	calls_init(&res->calls, res->meta, recording_start(r));
 	sci_init(&res->sci, &res->calls, res->meta);
@@ -337,16 +337,20 @@ static void start(struct result *res, struct trace_reader *r, const struct resul
 	counting = counters_visitor(&res->counters);
 	if (res->counters.mask)
 		calls_add_visitor(&res->calls, &counting);
+	coactivity_init(&res->coactivity, &res->calls);
+	coactivity = coactivity_visitor(&res->coactivity);
+	calls_add_visitor(&res->calls, &coactivity);
 	for (unsigned i = 0; i < 2 && o->visitors[i].call; i++)
 		calls_add_visitor(&res->calls, &o->visitors[i]);
 }
 
-/* The baseline knows functions, not groups of their calls. */
+/* The baseline and the co-activity know functions, not groups of their calls. */
 static void build_groups(struct result *res, const struct block_options *o)
 {
 	struct block_options without = *o;
 
 	without.baseline = NULL;
+	without.coactivity = NULL;
 	if (res->keyed.rule.name)
 		keyed_build(&res->keyed, &res->sci, &without, &res->groups);
 }
@@ -384,6 +388,7 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 	start(res, r, o);
 	pass(res, r);
 	bo.duration_ns = res->duration_ns;
+	bo.coactivity = &res->coactivity;
 	bo.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period;
 	bo.counters = &res->counters;
 	if (o->baseline) {
@@ -407,6 +412,8 @@ void result_release(struct result *res)
 	blocks_release(&res->groups);
 	if (res->keyed.rule.name)
 		keyed_release(&res->keyed);
+	if (res->coactivity.calls)
+		coactivity_release(&res->coactivity);
 	if (res->meta)
 		sci_release(&res->sci);
 	counters_release(&res->counters);

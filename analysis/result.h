@@ -46,6 +46,7 @@ struct result {
 	struct sci sci;
 	struct sites site_sums;
 	struct counters counters;
+	struct coactivity coactivity;
 	struct blocks blocks; /* functions and markers */
 	struct blocks sites;  /* sleeps outside them, by stack */
 	struct keyed keyed;   /* with a rule */

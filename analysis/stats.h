@@ -9,4 +9,7 @@
  * data. */
 void stats_line(const double *x, const double *y, size_t n, double *slope, double *r2);
 
+/* Student's distribution: the value below which a share p of it lies. */
+double stats_t_quantile(double p, double degrees);
+
 #endif

@@ -216,6 +216,7 @@ static struct json *block_json(const struct result *res, const struct block *b)
 	json_set_take(j, "probe", probe);
 	json_set_take(j, "counters", counters_json(res->meta, b));
 	json_set_take(j, "causes", causes_json(b));
+	report_set_coactive(j, res, b);
 	json_set_take(j, "stacks", stacks_json(res, b));
 	return j;
 }

@@ -10,6 +10,7 @@
 #include "analysis/block.h"
 
 struct column;
+struct json;
 struct result;
 struct slow;
 struct text;
@@ -42,6 +43,9 @@ void report_csv(const struct view *v, struct text *out);
 void report_json(const struct view *v, struct text *out);
 void report_slow(const struct view *v, const struct slow *slow, struct text *out);
 
+/* Member "coactive": null where it could not be measured. */
+void report_set_coactive(struct json *block, const struct result *res, const struct block *b);
+
 /* Building blocks of the text views. */
 void text_header(const struct view *v,
 		 struct text *out); /* what was recorded, its time, its cost */
@@ -52,6 +56,8 @@ void text_remarks(const struct view *v, struct text *out); /* other verdicts, no
 void text_wrap(const char *s, unsigned width, struct text *out);
 /* Name and key of a block that has one, in that many characters if that is possible. */
 void text_title(const struct block *b, unsigned room, struct text *out);
+/* A table of who else was at work while it was slow; nothing where nobody is named. */
+void text_coactive(const struct view *v, const struct block *b, struct text *out);
 /* The main cause as the table shows it: "lock 94 %". */
 void text_cause(const struct block *b, struct text *out);
 

@@ -226,6 +226,7 @@ void report_slow(const struct view *v, const struct slow *s, struct text *out)
 	summary(s->block, out);
 	distribution(v, s->block, out);
 	groups(v, s, out);
+	text_coactive(v, s->block, out);
 	threads(v, s, out);
 	callers(v, s, out);
 	slowest(v, s, out);

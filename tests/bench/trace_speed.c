@@ -5,8 +5,10 @@
  *	trace_speed [MILLION-RECORDS [CPUS [LEVEL]]]
  *
  * Synthetic calls of 40 functions, nested, times with the jitter that probes have. Prints ns per
- * record for encoding alone, encoding with compression and writing, reading; bytes per record;
- * and the reader's peak memory beyond the writer's end.
+ * record for encoding alone, encoding with compression and writing, reading, and reading with all
+ * that a report is made of; bytes per record; and peak memory. Not part of the build:
+ *
+ *	gcc -O2 -g -D_GNU_SOURCE -Isrc -I. tests/bench/trace_speed.c build/libispot.a …
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "analysis/result.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -113,7 +116,13 @@ static void encode_and_write(uint64_t n, uint32_t cpus, int level)
 {
 	struct trace_writer *w = open_writer(cpus, level, 0);
 	uint64_t start = clock_cpu_ns();
+	char line[64];
 
+	for (int id = 0; id < 40; id++) {
+		snprintf(line, sizeof(line), "{\"kind\":\"function\",\"id\":%d,\"symbol\":\"f%d\"}",
+			 id, id);
+		trace_writer_meta(w, line);
+	}
 	put(w, n, cpus);
 	trace_writer_flush(w, NULL);
 	printf("write, level %d: %.1f ns and %.2f bytes a record\n", level, ns_each(start, n),
@@ -146,6 +155,23 @@ static void read_back(uint64_t n, uint32_t cpus)
 	trace_reader_free(r);
 }
 
+static void score(uint64_t n, uint32_t cpus)
+{
+	struct result_options o = { .to_ns = UINT64_MAX };
+	struct trace_reader *r;
+	struct result result;
+	struct rusage usage;
+	uint64_t start = clock_cpu_ns();
+
+	if (trace_reader_open(&r, path, NULL) || result_read(&result, r, &o, NULL))
+		exit(1);
+	getrusage(RUSAGE_SELF, &usage);
+	printf("score %u CPUs: %.1f ns a record, %ld KiB resident at most\n", cpus,
+	       ns_each(start, n), usage.ru_maxrss);
+	result_release(&result);
+	trace_reader_free(r);
+}
+
 /* In a process of its own: its memory is then the reader's. */
 static void in_child(void (*f)(uint64_t, uint32_t), uint64_t n, uint32_t cpus)
 {
@@ -170,6 +196,7 @@ int main(int argc, char **argv)
 	encode_only();
 	encode_and_write(n, cpus, level);
 	in_child(read_back, n, cpus);
+	in_child(score, n, cpus);
 	unlink(path);
 	return 0;
 }
