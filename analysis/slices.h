@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Durations by slice of time: for each function the calls, the sum of their durations and of the
+ * durations' logarithms, in at most SLICES_MAX slices of equal width that cover the recording.
+ * How much slices differ from each other says how much a whole recording's mean can be trusted
+ * (batch means). A visitor; the width doubles as the recording goes on.
+ */
+#ifndef ISPOT_ANALYSIS_SLICES_H
+#define ISPOT_ANALYSIS_SLICES_H
+
+#include <stdint.h>
+
+#include "analysis/calls.h"
+#include "base/vec.h"
+
+#define SLICES_MAX 64 /* even */
+
+struct slice {
+	uint64_t calls; /* timed, not inside another call of the function, by when they ended */
+	double sum_ns, sum_log;
+};
+
+struct slice_row {
+	struct slice at[SLICES_MAX];
+};
+
+struct slices {
+	uint64_t start_ns, width_ns; /* start_ns 0: nothing seen yet */
+	unsigned n;		     /* slices reached */
+	struct {
+		VEC(struct slice_row *)
+	} rows; /* [function id]; NULL: no timed call */
+};
+
+/* A mean and what it is worth: variance of the mean, degrees of freedom. n 0: no call. */
+struct slice_mean {
+	uint64_t n;
+	double mean, variance, df;
+};
+
+struct call_visitor slices_visitor(struct slices *s);
+
+/* Of the durations in ns, or of their natural logarithms. */
+struct slice_mean slices_mean(const struct slices *s, uint32_t id, bool of_log);
+void slices_release(struct slices *s);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/diff.h"
+#include "args.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "command.h"
+#include "pager.h"
+#include "report/diff.h"
+
+#define EXIT_ABOVE 3
+
+struct diff_options {
+	double fail_above; /* negative: not asked */
+	uint64_t top;
+	bool json;
+	int verbose;
+};
+
+static const struct option_row options[] = {
+	{ 0, "fail-above", "SCI", ARG_F64, offsetof(struct diff_options, fail_above),
+	  "exit with 3 if a block's SCI grew by more than SCI, beyond the noise", NULL },
+	{ 0, "top", "N", ARG_U64, offsetof(struct diff_options, top), "show N blocks", NULL },
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct diff_options, json),
+	  "write JSON to standard output", NULL },
+	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct diff_options, verbose),
+	  "every block, changed or not", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot diff before.data -- after.data",
+	"what a change made slower or faster",
+	"ispot diff a1 a2 a3 -- b1 b2 b3",
+	"several runs a side: the spread between them counts too",
+	"ispot diff --fail-above 0.05 main.data -- mine.data",
+	"for a test: exits with 3 where interference grew",
+	NULL,
+};
+
+static int usage(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+/* The words before and behind `--`; without one, two words are a side each. */
+static int split(char **words, int n, int *n_before, char ***after, int *n_after, struct err *err)
+{
+	static const char how[] =
+		"diff compares two groups of recordings; give BEFORE... -- AFTER...";
+	int dash = 0;
+
+	while (dash < n && strcmp(words[dash], "--"))
+		dash++;
+	*n_before = dash;
+	*after = words + dash + 1;
+	*n_after = n - dash - 1;
+	if (dash == n && n == 2) {
+		*n_before = *n_after = 1;
+		*after = words + 1;
+	}
+	return *n_before < 1 || *n_after < 1 ? usage(err, how) : 0;
+}
+
+static bool want_colours(void)
+{
+	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(off && *off) && (isatty(STDOUT_FILENO) || pager_active()) &&
+	       !(term && !strcmp(term, "dumb"));
+}
+
+static int write_out(const struct text *out, struct err *err)
+{
+	if ((out->n && fwrite(out->s, 1, out->n, stdout) != out->n) ||
+	    (fflush(stdout) && errno != EPIPE))
+		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
+	return 0;
+}
+
+static bool is_above(const struct diff *diff, double limit)
+{
+	vec_for_each (&diff->blocks, const struct diff_block, b)
+		if (diff_growth(b) > limit)
+			return true;
+	return false;
+}
+
+static int run_diff(int argc, char **argv, struct err *err)
+{
+	struct diff_options o = { .fail_above = -1 };
+	struct diff_view v = { .width = 80 };
+	struct diff diff = { 0 };
+	struct text out = { 0 };
+	char **after;
+	int first, n_before, n_after, rc;
+
+	rc = args_parse(options, &o, ARGS_KEEP_DASHES, argc, argv, &first, err);
+	if (!rc)
+		rc = split(argv + first, argc - first, &n_before, &after, &n_after, err);
+	if (rc)
+		return rc;
+	rc = diff_read(&diff, (const char *const *)argv + first, (size_t)n_before,
+		       (const char *const *)after, (size_t)n_after, err);
+	if (!rc) {
+		v.diff = &diff;
+		v.all = o.verbose > 0;
+		v.top = o.top;
+		v.colours = want_colours();
+		(o.json ? report_diff_json : report_diff_text)(&v, &out);
+		rc = write_out(&out, err);
+	}
+	if (!rc && o.fail_above >= 0 && is_above(&diff, o.fail_above))
+		rc = EXIT_ABOVE;
+	text_release(&out);
+	diff_release(&diff);
+	return rc;
+}
+
+const struct command cmd_diff = {
+	.name = "diff",
+	.summary = "compare recordings before and after a change",
+	.usage = "ispot diff [--fail-above SCI] [--top N] [--json] [-v] BEFORE... -- AFTER...",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_PAGER,
+	.run = run_diff,
+};
