@@ -171,6 +171,10 @@ static void self_cost(struct result *res)
 
 		if (!b->cost->known)
 			continue;
+		/* A loop's marker that is not taken meets no probe; a call that is not sampled
+		 * does. */
+		if (b->function && b->function->period > 1 && calls != b->calls)
+			calls /= b->function->period;
 		cost += (double)calls * (double)b->cost->full_ns;
 		if (calls <= most)
 			continue;

@@ -188,6 +188,10 @@ static const char *program_of_class(enum point_class class)
 		return "on_ret_site";
 	case POINT_COUNT:
 		return "on_count";
+	case POINT_BEGIN:
+		return "on_begin";
+	case POINT_END:
+		return "on_end";
 	}
 	return NULL;
 }

@@ -19,7 +19,7 @@ enum state { BUILDING, WRITTEN, SEALED };
 
 struct point {
 	const char *path; /* in the arena, one copy per run of points of one file */
-	uint64_t offset;
+	uint64_t offset, counter_offset;
 	uint32_t id;
 };
 
@@ -50,7 +50,8 @@ struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class
 	return ev;
 }
 
-void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint32_t id)
+void dynevent_add_counted(struct dynevent *ev, const char *path, uint64_t file_offset,
+			  uint64_t counter_offset, uint32_t id)
 {
 	const char *last = ev->points.n ? vec_last(&ev->points)->path : NULL;
 	struct point *p = vec_add(&ev->points);
@@ -58,7 +59,13 @@ void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, u
 	assert(ev->state == BUILDING); /* a point appended to an open event can crash the kernel */
 	p->path = last && !strcmp(last, path) ? last : arena_strdup(&ev->paths, path);
 	p->offset = file_offset;
+	p->counter_offset = counter_offset;
 	p->id = id;
+}
+
+void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint32_t id)
+{
+	dynevent_add_counted(ev, path, file_offset, 0, id);
 }
 
 size_t dynevent_n(const struct dynevent *ev)
@@ -180,17 +187,22 @@ static void batch_flush(struct batch *b)
 }
 
 static int format_line(char *buf, size_t room, const struct dynevent *ev, const char *file,
-		       uint64_t offset, uint32_t id)
+		       const struct point *p)
 {
-	return snprintf(buf, room, "%c:%s/%s %s:0x%llx id=\\%u:u32\n",
+	char counter[32] = "";
+
+	if (p->counter_offset)
+		snprintf(counter, sizeof(counter), "(0x%llx)",
+			 (unsigned long long)p->counter_offset);
+	return snprintf(buf, room, "%c:%s/%s %s:0x%llx%s id=\\%u:u32\n",
 			ev->class == POINT_RETURN ? 'r' : 'p', ev->session->group, ev->name, file,
-			(unsigned long long)offset, id);
+			(unsigned long long)p->offset, counter, p->id);
 }
 
 static void batch_add(struct batch *b, const struct file *f, const struct point *p)
 {
 	char line[768];
-	size_t n = format_line(line, sizeof(line), b->ev, f->name, p->offset, p->id);
+	size_t n = format_line(line, sizeof(line), b->ev, f->name, p);
 
 	if (b->n_bytes + n >= sizeof(b->text) ||
 	    b->n_lines == sizeof(b->lines) / sizeof(b->lines[0]))
@@ -225,9 +237,9 @@ static void write_points(struct dynevent *ev, struct batch *b)
 static int write_gate(struct dynevent *ev)
 {
 	struct dynevent_session *s = ev->session;
+	const struct point gate = { .offset = DYNEVENT_GATE_OFFSET, .id = DYNEVENT_GATE_ID };
 	char line[256];
-	int n = format_line(line, sizeof(line), ev, s->gate, DYNEVENT_GATE_OFFSET,
-			    DYNEVENT_GATE_ID);
+	int n = format_line(line, sizeof(line), ev, s->gate, &gate);
 
 	return write(s->control_fd, line, n) == n ? 0 : -errno;
 }

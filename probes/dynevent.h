@@ -26,7 +26,14 @@ struct err;
 struct dynevent;
 struct dynevent_session;
 
-enum point_class { POINT_ENTRY = 'e', POINT_RETURN = 'r', POINT_EXIT = 'x', POINT_COUNT = 'c' };
+enum point_class {
+	POINT_ENTRY = 'e',
+	POINT_RETURN = 'r',
+	POINT_EXIT = 'x',
+	POINT_COUNT = 'c',
+	POINT_BEGIN = 'b',
+	POINT_END = 'd',
+};
 
 /* Finds tracefs (mounts it at /sys/kernel/tracing if it is nowhere), takes the session's lock,
  * sweeps dead sessions. -EACCES: not root; -ENOENT: no tracefs in this kernel; -EROFS … */
@@ -40,6 +47,10 @@ bool dynevent_tracefs(char *path, size_t n);
 struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t set);
 /* path must open the file from here; id comes back as the event's `id` argument. */
 void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint32_t id);
+/* counter_offset: where in the file a counter lies that the kernel raises while the point is in a
+ * process; 0: none. */
+void dynevent_add_counted(struct dynevent *ev, const char *path, uint64_t file_offset,
+			  uint64_t counter_offset, uint32_t id);
 size_t dynevent_n(const struct dynevent *ev);
 /*
  * Writes all points; from here on dynevent_n counts those accepted, and nothing can be added. A

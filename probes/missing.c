@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/marker.h"
 #include "symbol/demangle.h"
 #include "symbol/dso.h"
 #include "symbol/maps.h"
@@ -348,6 +349,10 @@ int selection_missing(const struct selection *s, struct patterns *patterns, stru
 
 		if (ret || p->excludes || p->matched)
 			continue;
+		if (p->of != PATTERN_OF_FUNCTIONS) {
+			ret = marker_missing(p, dsos, n, err);
+			continue;
+		}
 		objects_of(p, dsos, n, &objects);
 		if (!objects.n && p->object)
 			notice_no_object(p, dsos, n);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/marker.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
 
@@ -105,11 +106,6 @@ static int refuse(const char *word, struct err *err)
 				"-F %s is a sampling frequency in perf, here -F names functions; "
 				"leave it out to let ispot choose, or write -F 'parse_*'",
 				word));
-	if (!strncmp(word, "marker:", 7) || !strncmp(word, "usdt:", 5))
-		return usage(err,
-			     err_set(err, -EINVAL,
-				     "-F '%s': this version traces functions only; name a function",
-				     word));
 	return 0;
 }
 
@@ -125,13 +121,19 @@ static int parse_pattern(struct patterns *all, const char *word, struct err *err
 	p->typed = xstrdup(word);
 	p->excludes = *rest == '!';
 	rest += p->excludes;
-	separator = find_separator(rest);
+	if (!strncmp(rest, "marker:", 7) || !strncmp(rest, "usdt:", 5)) {
+		ret = marker_pattern_parse(p, rest, err);
+		if (ret || p->of == PATTERN_OF_USDT)
+			return ret;
+		rest += 7;
+	}
+	separator = p->of == PATTERN_OF_FUNCTIONS ? find_separator(rest) : NULL;
 	if (separator) {
 		p->object = xstrndup(rest, (size_t)(separator - rest));
 		rest = separator + 1;
 	}
 	ret = parse_name(p, rest, err);
-	if (!ret)
+	if (!ret && p->of == PATTERN_OF_FUNCTIONS)
 		pattern_prepare(p);
 	return ret;
 }
@@ -178,6 +180,10 @@ static int parse_trace(struct patterns *all, const char *path, struct err *err)
 
 		if (!f->symbol || !*f->symbol || f->object >= meta->objects.n)
 			continue;
+		if (f->block && !strcmp(f->block, "marker")) { /* its symbol is a pattern */
+			ret = parse_pattern(all, f->symbol, err);
+			continue;
+		}
 		object = meta->objects.data[f->object].path;
 		slash = strrchr(object, '/');
 		p = vec_add(all);
@@ -188,7 +194,7 @@ static int parse_trace(struct patterns *all, const char *path, struct err *err)
 		pattern_prepare(p);
 	}
 	trace_reader_free(reader);
-	return 0;
+	return ret;
 }
 
 static int parse_file(struct patterns *all, const char *path, unsigned depth, struct err *err)
@@ -255,6 +261,7 @@ void patterns_free(struct patterns *all)
 		free(p->name);
 		free(p->arguments);
 		free(p->token);
+		free(p->end);
 		free(p->impossible);
 	}
 	vec_release(all);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "probes/marker.h"
 #include "probes/placement_function.h"
 #include "symbol/dso.h"
 
@@ -12,6 +13,10 @@ static void plan_one(struct planned *p, const struct target_traits *traits, unsi
 {
 	p->reason = "";
 	p->cpu_share = p->calls_per_s = p->cost_share = NAN;
+	if (p->what.marker) {
+		marker_plan(p, kernel_version);
+		return;
+	}
 	if (p->what.function->ifunc) {
 		p->reason = "an IFUNC: the loader chooses the implementation; name that one";
 		return;
@@ -50,7 +55,8 @@ void plan_release(struct plan *plan)
 void planned_describe(const struct planned *p, struct meta_function *f)
 {
 	const struct dso_function *what = p->what.function;
-	struct dso_line line = dso_function_line(p->what.dso, what);
+	struct dso_line line = p->what.marker ? dso_line_at(p->what.dso, what->address)
+					      : dso_function_line(p->what.dso, what);
 
 	f->name = dso_function_name(p->what.dso, what);
 	f->symbol = what->symbol;
@@ -61,7 +67,8 @@ void planned_describe(const struct planned *p, struct meta_function *f)
 	f->exit = p->exit.mech;
 	f->file = line.file;
 	f->line = line.line;
-	f->block = "function";
+	f->block = p->what.marker ? "marker" : "function";
+	f->period = p->what.marker ? p->what.marker->period : 1;
 	f->blocking = blocking_kind(what->symbol) != NULL;
 	f->chosen = true;
 }

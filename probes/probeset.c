@@ -7,14 +7,13 @@
 
 #include "base/err.h"
 #include "probes/bpfprog.h"
+#include "probes/marker.h"
 #include "probes/plan.h"
 #include "symbol/dso.h"
 
 static const enum point_class class_of[SET_CLASSES] = {
-	[SET_ENTRY] = POINT_ENTRY,
-	[SET_RETURN] = POINT_RETURN,
-	[SET_RET_SITES] = POINT_EXIT,
-	[SET_COUNT] = POINT_COUNT,
+	[SET_ENTRY] = POINT_ENTRY, [SET_RETURN] = POINT_RETURN, [SET_RET_SITES] = POINT_EXIT,
+	[SET_COUNT] = POINT_COUNT, [SET_BEGIN] = POINT_BEGIN,	[SET_END] = POINT_END,
 };
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id)
@@ -38,11 +37,17 @@ static void read_page(const char *path, uint64_t file_offset)
 	close(fd);
 }
 
+void probeset_add_counted(struct probeset *set, int class, const char *path, uint64_t file_offset,
+			  uint64_t counter_offset, uint32_t id)
+{
+	read_page(path, file_offset);
+	dynevent_add_counted(set->events[class], path, file_offset, counter_offset, id);
+}
+
 void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset,
 			uint32_t id)
 {
-	read_page(path, file_offset);
-	dynevent_add(set->events[class], path, file_offset, id);
+	probeset_add_counted(set, class, path, file_offset, 0, id);
 }
 
 /* Negative in a part of the function that lies before it. */
@@ -55,6 +60,10 @@ void probeset_add(struct probeset *set, const struct planned *p, const char *pat
 {
 	const struct placement *place = &p->place;
 
+	if (p->what.marker) {
+		marker_add_points(set, p, path, id);
+		return;
+	}
 	probeset_add_point(set, SET_ENTRY, path, offset_in_file(p, place->entry_offset), id);
 	if (p->exit.mech == EXIT_RETURN)
 		probeset_add_point(set, SET_RETURN, path, offset_in_file(p, place->return_offset),

@@ -21,7 +21,7 @@ struct bpfprog;
 struct err;
 struct planned;
 
-enum { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_COUNT, SET_CLASSES };
+enum { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_COUNT, SET_BEGIN, SET_END, SET_CLASSES };
 
 struct probeset {
 	uint32_t id;
@@ -39,6 +39,9 @@ void probeset_add_count(struct probeset *set, const struct planned *p, const cha
 /* A single point of a class (SET_ENTRY, …). */
 void probeset_add_point(struct probeset *set, int class, const char *path, uint64_t file_offset,
 			uint32_t function_id);
+/* The same with a counter in the file that the kernel raises while the probe is in; 0: none. */
+void probeset_add_counted(struct probeset *set, int class, const char *path, uint64_t file_offset,
+			  uint64_t counter_offset, uint32_t function_id);
 /* Registers all points. refused is told each one the kernel does not take. */
 int probeset_create(struct probeset *set,
 		    void (*refused)(void *ctx, uint32_t function_id, int errnum), void *ctx,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probes/marker.h"
 #include "symbol/dso.h"
 
 struct place {
@@ -13,7 +14,10 @@ struct place {
 
 static struct place place_of(const struct dso *dso, const struct dso_function *f)
 {
-	return (struct place){ dso_device(dso), dso_inode(dso), f->file_offset };
+	/* Several blocks may begin at one static probe. No function's symbol has a colon. */
+	uint64_t block = strchr(f->symbol, ':') ? hash_bytes(f->symbol, strlen(f->symbol)) : 0;
+
+	return (struct place){ dso_device(dso), dso_inode(dso), f->file_offset ^ block };
 }
 
 /* Slot of the map that holds this place, or would. */
@@ -78,7 +82,8 @@ static bool excludes_at(const struct pattern *p, struct dso *dso, const struct d
 bool patterns_exclude(const struct patterns *all, struct dso *dso, const struct dso_function *f)
 {
 	vec_for_each (all, const struct pattern, p) {
-		if (p->excludes && pattern_matches_object(p, dso) && excludes_at(p, dso, f))
+		if (p->excludes && p->of == PATTERN_OF_FUNCTIONS &&
+		    pattern_matches_object(p, dso) && excludes_at(p, dso, f))
 			return true;
 	}
 	return false;
@@ -102,16 +107,65 @@ static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 	if (i == MAP_NONE) {
 		i = (uint32_t)s->chosen.n;
 		chosen = vec_add(&s->chosen);
-		*chosen = (struct selected){ dso, f, p->typed, p->arguments, exact };
+		*chosen = (struct selected){ dso, f, p->typed, p->arguments, exact, NULL };
 		map_put(&s->by_place, key, i);
 		return;
 	}
 	chosen = &s->chosen.data[i];
 	if (exact &&
 	    !chosen->by_name) /* the name that was asked for beats the one that a glob found */
-		*chosen = (struct selected){ dso, f, p->typed, p->arguments, true };
+		*chosen = (struct selected){ dso, f, p->typed, p->arguments, true, NULL };
 	else if (!*chosen->arguments)
 		chosen->arguments = p->arguments;
+}
+
+static bool marker_excluded(const struct patterns *all, const struct marker *m)
+{
+	vec_for_each (all, const struct pattern, p)
+		if (p->excludes && marker_matches(p, m))
+			return true;
+	return false;
+}
+
+/* Takes the block, or frees it. */
+static void choose_marker(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			  struct dso *dso, struct marker *m)
+{
+	struct place place;
+	uint64_t key;
+
+	if (!m->begins.n) {
+		leave_out(s, p, dso, &m->function, "it has ends, but no begin");
+		marker_free(m);
+		return;
+	}
+	p->matched = true;
+	place = place_of(dso, &m->function);
+	key = place_key(s, &place);
+	if (marker_excluded(patterns, m) || map_get(&s->by_place, key) != MAP_NONE) {
+		marker_free(m);
+		return;
+	}
+	map_put(&s->by_place, key, (uint32_t)s->chosen.n);
+	*vec_add(&s->chosen) = (struct selected){ .dso = dso,
+						  .function = &m->function,
+						  .pattern = p->typed,
+						  .arguments = p->arguments,
+						  .by_name = p->kind == PATTERN_NAME,
+						  .marker = m };
+}
+
+static void match_markers(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			  struct dso *const *dsos, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct marker_list found = { 0 };
+
+		markers_match(p, dsos[i], &found);
+		vec_for_each (&found, struct marker *, m)
+			choose_marker(s, patterns, p, dsos[i], *m);
+		vec_release(&found);
+	}
 }
 
 /* Says whether the object has such a function, traceable or not. */
@@ -178,6 +232,10 @@ static void match_libraries(struct selection *s, const struct patterns *patterns
 static void match_pattern(struct selection *s, const struct patterns *patterns, struct pattern *p,
 			  struct dso *const *dsos, size_t n, size_t n_executables)
 {
+	if (p->of != PATTERN_OF_FUNCTIONS) {
+		match_markers(s, patterns, p, dsos, n);
+		return;
+	}
 	if (p->object) {
 		for (size_t i = 0; i < n; i++) {
 			if (pattern_matches_object(p, dsos[i]))
@@ -255,6 +313,8 @@ void selection_release(struct selection *s)
 		free(u->object);
 		free(u->reason);
 	}
+	vec_for_each (&s->chosen, struct selected, c)
+		marker_free(c->marker);
 	vec_release(&s->left_out);
 	vec_release(&s->chosen);
 	map_release(&s->by_place);

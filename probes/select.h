@@ -5,7 +5,7 @@
  *	[object:]name[@args]   name, a glob (*, ?, [..]) or /regex/ (POSIX extended)
  *	!pattern               takes out what it matches, whatever the order
  *	marker:name            a marker of probes/ispot.h
- *	usdt:provider:begin..end
+ *	usdt:provider:begin..end     a pair of a program's own static probes (probes/marker.h)
  *	@FILE                  one pattern a line, or an ispot.data whose selection is used again
  *
  * `::` is never a separator, so `std::foo` is a name and `libx.so:std::foo` has an object. object
@@ -31,6 +31,7 @@ struct err;
 struct dso;
 struct dso_cache;
 struct dso_function;
+struct marker;
 
 struct patterns; /* parsed */
 
@@ -50,6 +51,7 @@ struct selected {
 	const char *pattern;   /* that brought it in, as typed */
 	const char *arguments; /* behind '@', "" none */
 	bool by_name;	       /* by its very name, not by a glob or regex */
+	struct marker *marker; /* NULL: a function; else function is the marker's own */
 };
 
 /* Wanted by a pattern but impossible, or a near miss worth saying. */

@@ -15,6 +15,8 @@ struct pattern {
 	char *name;
 	char *arguments;
 	enum pattern_kind kind;
+	enum { PATTERN_OF_FUNCTIONS, PATTERN_OF_MARKERS, PATTERN_OF_USDT } of;
+	char *end; /* of a USDT pair; object is its provider, name its begin */
 	bool excludes;
 	regex_t regex; /* compiled for PATTERN_REGEX only */
 	char *token; /* part of name that every mangled name it can mean contains, NULL: none known

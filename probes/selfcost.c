@@ -20,8 +20,10 @@
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
+#include "probes/marker.h"
 #include "probes/probeset.h"
 #include "probes/ring.h"
+#include "probes/session.h"
 #include "probes/target.h"
 
 #define CALLS	    2000 /* per function and thread */
@@ -52,6 +54,23 @@ EMPTY("ispot_empty_emulated_sites", FIRST_EMULATED);
 EMPTY("ispot_empty_stepped_return", FIRST_STEPPED);
 EMPTY("ispot_empty_stepped_sites", FIRST_STEPPED);
 
+/* As probes/ispot.h has them, and as other static probes are. */
+#if defined(__x86_64__)
+#define PLACE_MARKER(label)                                                          \
+	"lea -128(%rsp), %rsp\n" label ": nop\n.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n" \
+	"lea 128(%rsp), %rsp\n"
+#else
+#define PLACE_MARKER(label) label ": nop\n"
+#endif
+#define PLACE_USDT(label) label ": nop\n"
+#define EMPTY_BLOCK(name, place)                                                               \
+	__asm__(".pushsection .text\n.balign 64\n.type " name ", %function\n" name             \
+		":\n" place(name "_begin") place(name "_ret") "ret\n.size " name ", . - " name \
+							      "\n.popsection\n")
+
+EMPTY_BLOCK("ispot_empty_marker", PLACE_MARKER);
+EMPTY_BLOCK("ispot_empty_usdt", PLACE_USDT);
+
 #define DECLARE(name) extern void name(int unused), name##_ret(void)
 DECLARE(ispot_empty_nop5_return);
 DECLARE(ispot_empty_nop5_sites);
@@ -59,23 +78,31 @@ DECLARE(ispot_empty_emulated_return);
 DECLARE(ispot_empty_emulated_sites);
 DECLARE(ispot_empty_stepped_return);
 DECLARE(ispot_empty_stepped_sites);
+DECLARE(ispot_empty_marker);
+DECLARE(ispot_empty_usdt);
+extern void ispot_empty_marker_begin(void), ispot_empty_usdt_begin(void);
 
 static const struct empty {
 	void (*call)(int unused);
 	void (*ret_site)(void);
 	enum probe_class class;
 	enum exit_mech exit;
+	void (*begin)(void); /* of a block; NULL: the function's first instruction is probed */
 } empties[] = {
-	{ ispot_empty_nop5_return, ispot_empty_nop5_return_ret, CLASS_NOP5, EXIT_RETURN },
-	{ ispot_empty_nop5_sites, ispot_empty_nop5_sites_ret, CLASS_NOP5, EXIT_RET_SITES },
-	{ ispot_empty_emulated_return, ispot_empty_emulated_return_ret, CLASS_EMULATED,
-	  EXIT_RETURN },
+	{ ispot_empty_nop5_return, ispot_empty_nop5_return_ret, CLASS_NOP5, EXIT_RETURN, NULL },
+	{ ispot_empty_nop5_sites, ispot_empty_nop5_sites_ret, CLASS_NOP5, EXIT_RET_SITES, NULL },
+	{ ispot_empty_emulated_return, ispot_empty_emulated_return_ret, CLASS_EMULATED, EXIT_RETURN,
+	  NULL },
 	{ ispot_empty_emulated_sites, ispot_empty_emulated_sites_ret, CLASS_EMULATED,
-	  EXIT_RET_SITES },
+	  EXIT_RET_SITES, NULL },
 	{ ispot_empty_stepped_return, ispot_empty_stepped_return_ret, CLASS_SINGLE_STEP,
-	  EXIT_RETURN },
+	  EXIT_RETURN, NULL },
 	{ ispot_empty_stepped_sites, ispot_empty_stepped_sites_ret, CLASS_SINGLE_STEP,
-	  EXIT_RET_SITES },
+	  EXIT_RET_SITES, NULL },
+	{ ispot_empty_marker, ispot_empty_marker_ret, CLASS_MARKER, EXIT_RET_SITES,
+	  ispot_empty_marker_begin },
+	{ ispot_empty_usdt, ispot_empty_usdt_ret, CLASS_USDT, EXIT_RET_SITES,
+	  ispot_empty_usdt_begin },
 };
 #define N_EMPTIES (sizeof(empties) / sizeof(*empties))
 
@@ -113,6 +140,14 @@ static uint64_t own_file_offset(void *code)
 	return s.found ? s.file_offset : UINT64_MAX;
 }
 
+static void add_block(struct probeset *set, const struct empty *e, const char *path, uint32_t id)
+{
+	uint32_t second = e->class == CLASS_MARKER ? marker_offset(session_kernel_version()) : 0;
+
+	probeset_add_point(set, SET_BEGIN, path, own_file_offset(e->begin) + second, id);
+	probeset_add_point(set, SET_END, path, own_file_offset(e->ret_site) + second, id);
+}
+
 int selfcost_add(struct probeset *set)
 {
 	char path[PATH_MAX];
@@ -127,6 +162,10 @@ int selfcost_add(struct probeset *set)
 		const struct empty *e = &empties[i];
 		bool sites = e->exit == EXIT_RET_SITES;
 
+		if (e->begin) {
+			add_block(set, e, path, SELFCOST_ID_FIRST + i);
+			continue;
+		}
 		probeset_add_point(set, SET_ENTRY, path, own_file_offset(e->call),
 				   SELFCOST_ID_FIRST + i);
 		probeset_add_point(set, sites ? SET_RET_SITES : SET_RETURN, path,

@@ -42,8 +42,17 @@ static __always_inline __u32 point_id(void)
 	return BPF_CORE_READ(hit, tu, tp.args[0].code, immediate);
 }
 
+static __always_inline bool sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp, bool marker)
+{
+	if (marker)
+		return kind == WIRE_ENTRY ? sample_begin(pid_tgid, pid_tgid >> 32, id, sp)
+					  : sample_end(pid_tgid, id);
+	return kind == WIRE_ENTRY ? sample_entry(pid_tgid, pid_tgid >> 32, id, sp)
+				  : sample_exit(pid_tgid, id, sp);
+}
+
 /* Exits are stamped before anything else, entries last: the program's own time stays outside. */
-static __always_inline int emit_call(void *ctx, __u32 kind, __u64 sp)
+static __always_inline int emit(void *ctx, __u32 kind, __u64 sp, bool marker)
 {
 	struct wire_call call;
 	struct wire_totals *t;
@@ -57,8 +66,7 @@ static __always_inline int emit_call(void *ctx, __u32 kind, __u64 sp)
 	pid_tgid = bpf_get_current_pid_tgid();
 	id = point_id() & WIRE_ID_MASK;
 	if (config.period > 1 && id < WIRE_SELFCOST_FIRST &&
-	    !(kind == WIRE_ENTRY ? sample_entry(pid_tgid, pid_tgid >> 32, id, sp)
-				 : sample_exit(pid_tgid, id, sp)))
+	    !sampled(kind, pid_tgid, id, sp, marker))
 		return 0;
 	t = my_totals();
 	if (!t)
@@ -73,6 +81,24 @@ static __always_inline int emit_call(void *ctx, __u32 kind, __u64 sp)
 	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &call, sizeof(call)))
 		t->calls_lost++;
 	return 0;
+}
+
+static __always_inline int emit_call(void *ctx, __u32 kind, __u64 sp)
+{
+	return emit(ctx, kind, sp, false);
+}
+
+/* A marker's, at any depth of the stack. */
+SEC("kprobe")
+int on_begin(struct pt_regs *ctx)
+{
+	return emit(ctx, WIRE_ENTRY, ctx->sp, true);
+}
+
+SEC("kprobe")
+int on_end(struct pt_regs *ctx)
+{
+	return emit(ctx, WIRE_EXIT, ctx->sp, true);
 }
 
 SEC("kprobe")

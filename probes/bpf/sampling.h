@@ -59,6 +59,52 @@ static __always_inline bool sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 
 	return true;
 }
 
+/*
+ * The same for the begin of a marker, whose end comes at another stack pointer. One begin is open
+ * at a time; those nested in it (deeper on the stack) are only counted, so that its end is told
+ * from theirs. A begin that is not deeper means that the open one never ended.
+ */
+static __always_inline bool sample_begin(__u32 tid, __u32 tgid, __u32 id, __u64 sp)
+{
+	struct wire_sampling_key key = { tid, id };
+	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
+
+	if (!s)
+		s = sampling_new(&key, tgid);
+	if (!s)
+		return false;
+	s->calls++;
+	if (s->depth && sp < s->sp[0]) {
+		s->nested++;
+		return false;
+	}
+	s->depth = s->nested = 0;
+	if (s->until_next) {
+		s->until_next--;
+		return false;
+	}
+	s->until_next = config.period - 1;
+	s->sp[0] = sp;
+	s->depth = 1;
+	s->recorded++;
+	return true;
+}
+
+static __always_inline bool sample_end(__u32 tid, __u32 id)
+{
+	struct wire_sampling_key key = { tid, id };
+	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
+
+	if (!s || !s->depth)
+		return false;
+	if (s->nested) {
+		s->nested--;
+		return false;
+	}
+	s->depth = 0;
+	return true;
+}
+
 /* Whether this is the exit of a recorded entry. */
 static __always_inline bool sample_exit(__u32 tid, __u32 id, __u64 sp)
 {

@@ -105,7 +105,7 @@ struct wire_sampling {
 	unsigned int tgid;
 	unsigned int until_next; /* calls to let pass before the next is recorded */
 	unsigned int depth;	 /* sampled calls that are open */
-	unsigned int unused;
+	unsigned int nested;	 /* a marker: begins inside the sampled one */
 	unsigned long long sp[WIRE_DEPTH_MAX];
 };
 

@@ -132,7 +132,7 @@ report() {
 
 # block NAME FUNCTION JQ-PATH: one member of the block, "null" where there is none; [n]: n of them
 block() {
-	jq -r --arg f "$2" "[.blocks[] | select(.kind == \"function\" and .name == \$f)] |
+	jq -r --arg f "$2" "[.blocks[] | select((.kind == \"function\" or .kind == \"marker\") and .name == \$f)] |
 		if length == 1 then .[0]$3 elif length == 0 then null else \"[\(length)]\" end" "$1.json"
 }
 
