@@ -229,9 +229,11 @@ static void settle_running(struct thread *t, uint64_t time_ns)
 	}
 }
 
-static void enter(struct calls *c, struct thread *t, const struct record *r)
+/* stack: of the calling place, 0 unknown. */
+static void enter(struct calls *c, struct thread *t, const struct record *r, uint32_t id,
+		  uint32_t stack)
 {
-	uint32_t slot = threads_slot(&c->threads, t, r->id);
+	uint32_t slot = threads_slot(&c->threads, t, id);
 	struct call *call;
 
 	t->cpu = r->cpu;
@@ -242,24 +244,26 @@ static void enter(struct calls *c, struct thread *t, const struct record *r)
 		drop_gone(c, t, r->sp, r->time_ns);
 	t->after_exit = t->returns = false;
 	t->entered = true;
-	if (c->traced[r->id] == TRACED_MARKER) {
+	if (c->traced[id] == TRACED_MARKER) {
 		calls_marker_begins(c, t, r);
 		t->open_markers++;
 	}
 	if (slot >= c->open_of.n)
 		grow_open_of(c, slot);
 	if (t->n_open)
-		note_child(&t->open[t->n_open - 1], r->id);
+		note_child(&t->open[t->n_open - 1], id);
 	call = push(t);
 	/* What a call has from its end on is left alone: this is the hottest store of all. */
 	call->sp = r->sp;
 	call->entry_ns = r->time_ns;
-	call->id = r->id;
+	call->id = id;
 	call->slot = slot;
 	call->entry_cpu = r->cpu;
 	call->recursive = c->open_of.data[slot]++ > 0;
 	call->own_unknown = false;
-	call->stack = call->arg_mask = 0;
+	call->stack = 0;
+	call->arg_mask = stack ? 1u << ARG_CALLER : 0;
+	call->args[ARG_CALLER] = stack;
 	call->inside = call->children = 0;
 	call->inside_cost_ns = call->children_ns = call->shape = 0;
 	call->children_off = (struct offcpu){ 0 };
@@ -267,7 +271,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r)
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].enter)
 			c->visitors[i].enter(c->visitors[i].self, t, call);
-	if (c->traced[r->id] == TRACED_ENTRIES)
+	if (c->traced[id] == TRACED_ENTRIES)
 		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
 	else if (t->n_open > CALLS_DEPTH_MAX)
 		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
@@ -436,15 +440,29 @@ static void other(struct calls *c, const struct record *r)
 			c->visitors[i].record(c->visitors[i].self, t, r);
 }
 
+/* Sites are described before the entries that name them: no line means damage. */
+static uint32_t function_of_site(const struct calls *c, uint32_t id, uint32_t *stack)
+{
+	const struct meta_site *site = meta_site(c->threads.meta, id);
+
+	if (!site)
+		return UINT32_MAX;
+	*stack = site->stack;
+	return site->function;
+}
+
 void calls_record(struct calls *c, const struct record *r)
 {
+	uint32_t id = r->id, stack = 0;
 	struct thread *t;
 
 	if (r->kind != REC_ENTRY && r->kind != REC_EXIT) {
 		other(c, r);
 		return;
 	}
-	if (r->id >= c->n_functions || c->traced[r->id] == TRACED_UNKNOWN) {
+	if (id >= SITE_ID_FIRST && r->kind == REC_ENTRY)
+		id = function_of_site(c, id, &stack);
+	if (id >= c->n_functions || c->traced[id] == TRACED_UNKNOWN) {
 		c->unknown_ids++;
 		return;
 	}
@@ -454,7 +472,7 @@ void calls_record(struct calls *c, const struct record *r)
 	if (r->kind == REC_ENTRY) {
 		c->entries++;
 		c->table_entries[c->table]++;
-		enter(c, t, r);
+		enter(c, t, r, id, stack);
 	} else {
 		c->exits++;
 		leave(c, t, r);

@@ -32,13 +32,17 @@ static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
 {
 	const struct meta_stack *stack = &meta->stacks.data[id];
 
-	for (uint32_t i = 0; i < stack->n_frames && i < SITE_FRAMES; i++) {
+	uint32_t named = 0;
+
+	for (uint32_t i = 0; i < stack->n_frames && named < SITE_FRAMES; i++) {
 		uint32_t frame = stack->frames[i];
 		const struct meta_frame *f =
 			frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
 
-		text_add(name, i ? " in " : "");
-		text_add(name, f && f->symbol && *f->symbol ? f->symbol : "?");
+		if (f && !*f->object && i) /* an address in no file tells nothing */
+			continue;
+		text_add(name, named++ ? " in " : "");
+		text_add(name, f && *f->symbol ? f->symbol : "?");
 	}
 }
 

@@ -2,6 +2,7 @@
 #include "probes/drain.h"
 
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +43,8 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 	d->programs = programs;
 	d->n_cpus = n_cpus;
 	d->cpus = xcalloc(n_cpus, sizeof(*d->cpus));
-	d->stack_seen = xcalloc(WIRE_STACKS_MAX, 1);
+	d->mappings = xcalloc(DRAIN_MAPPINGS_MAX, sizeof(*d->mappings));
+	drain_stacks_init(&d->stacks, w);
 }
 
 static void put(struct drain *d, const struct record *r)
@@ -82,21 +84,52 @@ static void put_lost(struct drain *d, uint32_t cpu, uint64_t now_ns, uint64_t co
 	put_values(d, &r, 2, count, d->cpus[cpu].last_ns ? d->cpus[cpu].last_ns : now_ns, 0);
 }
 
-/* In the file, stacks count from 1: 0 stands for none. One that found no room in the queue comes
- * again. */
 static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	struct record r = record_of(&w->h, cpu, REC_BLOCK_STACK);
+	uint32_t stack = drain_block_stack(&d->stacks, w->stack, w->h.tgid);
 
-	if (w->stack < 0 || w->stack >= WIRE_STACKS_MAX)
+	if (stack)
+		put_values(d, &r, 1, stack, 0, 0);
+}
+
+/* A stack comes before its entry, so that taking it is not part of the call; in the file it stands
+ * behind it. */
+static void put_call_stack(struct drain *d, const struct wire_call *call, uint32_t cpu)
+{
+	struct drain_cpu *c = &d->cpus[cpu];
+	struct record r = record_of(&call->h, cpu, REC_STACK);
+
+	if (c->stack_tid != call->h.tid)
 		return;
-	if (!d->stack_seen[w->stack]) {
-		if (d->n_new_stacks == DRAIN_STACKS_MAX)
-			return;
-		d->new_stacks[d->n_new_stacks++] = (struct drain_stack){ w->stack, w->h.tgid };
-		d->stack_seen[w->stack] = 1;
-	}
-	put_values(d, &r, 1, w->stack + 1, 0, 0);
+	put_values(d, &r, 1, c->stack, 0, 0);
+	c->stack = 0;
+}
+
+static void on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu)
+{
+	d->cpus[cpu].stack = drain_call_stack(&d->stacks, w);
+	d->cpus[cpu].stack_tid = w->h.tid;
+}
+
+static void on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
+{
+	bool entry = call->h.head >> WIRE_ID_BITS == WIRE_ENTRY;
+	uint32_t function = call->h.head & WIRE_ID_MASK;
+	int ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
+				    call->h.tid, call->h.tgid,
+				    entry ? drain_site(&d->stacks, call) : function, call->sp);
+
+	if (ret)
+		d->error = ret;
+	d->calls++;
+	if (!entry)
+		return;
+	d->entries++;
+	if (function < d->n_functions)
+		d->calls_of[function]++;
+	if (d->cpus[cpu].stack)
+		put_call_stack(d, call, cpu);
 }
 
 static void put_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
@@ -131,9 +164,12 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 	struct record r = record_of(&w->h, cpu, kind);
 	uint32_t how = w->h.tid ? WAKING_BY_THREAD : w->h.tgid;
 
-	if (kind == REC_FORK)
+	if (kind == REC_FORK) {
 		put_values(d, &r, 2, w->other_tid, w->other_tgid, 0);
-	else if (kind == REC_WAKING) {
+		if (w->other_tgid != w->h.tgid && d->n_forks < DRAIN_FORKS_MAX)
+			d->forks[d->n_forks++] =
+				(struct drain_fork){ (pid_t)w->h.tgid, (pid_t)w->other_tgid };
+	} else if (kind == REC_WAKING) {
 		r.tgid = w->h.tid ? w->h.tgid : 0;
 		put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
 	} else
@@ -178,18 +214,12 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 	c->last_ns = call->h.time_ns;
 	switch (kind) {
 	case WIRE_ENTRY:
-	case WIRE_EXIT: {
-		int ret = trace_writer_call(
-			d->writer, cpu, kind == WIRE_ENTRY ? REC_ENTRY : REC_EXIT, call->h.time_ns,
-			call->h.tid, call->h.tgid, call->h.head & WIRE_ID_MASK, call->sp);
-		d->calls++;
-		d->entries += kind == WIRE_ENTRY;
-		if (kind == WIRE_ENTRY && (call->h.head & WIRE_ID_MASK) < d->n_functions)
-			d->calls_of[call->h.head & WIRE_ID_MASK]++;
-		if (ret)
-			d->error = ret;
+	case WIRE_EXIT:
+		on_call(d, call, cpu);
 		break;
-	}
+	case WIRE_STACK:
+		on_stack(d, data, cpu);
+		break;
 	case WIRE_SWITCH:
 		on_switch(d, data, cpu);
 		break;
@@ -217,7 +247,8 @@ static void on_mapping(struct drain *d, const struct mmap2_record *m)
 	if (!m->inode || !bpfprog_is_target(d->programs, m->pid))
 		return;
 	for (size_t i = 0; i < d->n_mappings; i++)
-		if (d->mappings[i].inode == m->inode && d->mappings[i].pid == (pid_t)m->pid)
+		if (d->mappings[i].inode == m->inode && d->mappings[i].pid == (pid_t)m->pid &&
+		    d->mappings[i].address == m->address)
 			return;
 	if (d->n_mappings == DRAIN_MAPPINGS_MAX) {
 		d->mappings_overflowed = true;
@@ -226,10 +257,13 @@ static void on_mapping(struct drain *d, const struct mmap2_record *m)
 	d->mappings[d->n_mappings++] = (struct drain_mapping){
 		.pid = m->pid,
 		.address = m->address,
+		.length = m->length,
+		.file_offset = m->page_offset,
 		.device_major = m->major,
 		.device_minor = m->minor,
 		.inode = m->inode,
 	};
+	snprintf(d->mappings[d->n_mappings - 1].path, DRAIN_PATH_MAX, "%s", m->path);
 }
 
 static void visit(void *ctx, const struct ring *ring, const struct perf_event_header *h)
@@ -287,9 +321,10 @@ void drain_finish(struct drain *d, struct rings *rings, uint64_t now_ns)
 void drain_release(struct drain *d)
 {
 	free(d->cpus);
-	free(d->stack_seen);
+	free(d->mappings);
+	d->mappings = NULL;
+	drain_stacks_release(&d->stacks);
 	free(d->calls_of);
 	d->calls_of = NULL;
 	d->cpus = NULL;
-	d->stack_seen = NULL;
 }

@@ -12,27 +12,38 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "probes/drain_stacks.h"
+
 struct bpfprog;
 struct ring;
 struct rings;
 struct trace_writer;
 
+#define DRAIN_MAPPINGS_MAX 1024
+#define DRAIN_PATH_MAX	   256
+
 /* A file that a process of the target has just mapped executable. */
 struct drain_mapping {
 	pid_t pid;
-	uint64_t address;
+	uint64_t address, length, file_offset;
 	uint32_t device_major, device_minor;
 	uint64_t inode;
+	char path[DRAIN_PATH_MAX]; /* a longer one is cut off */
 };
 
-#define DRAIN_MAPPINGS_MAX 256
-#define DRAIN_STACKS_MAX   1024
+/* A process that one of the target's has made. */
+struct drain_fork {
+	pid_t parent, child;
+};
+
+#define DRAIN_FORKS_MAX 1024
 
 struct drain_cpu {
 	uint64_t last_ns;      /* of the newest record read from this CPU */
 	uint64_t pending_lost; /* records the kernel reported lost, to be placed before the next one
 				*/
-	uint64_t reported_lost; /* the sum of those */
+	uint64_t reported_lost;	   /* the sum of those */
+	uint32_t stack, stack_tid; /* stack id, 0 none: of this thread's entry that comes next */
 };
 
 struct drain {
@@ -43,20 +54,15 @@ struct drain {
 	uint64_t entries;   /* of calls */
 	uint64_t *calls_of; /* [function id]: entries read */
 	uint32_t n_functions;
-	uint64_t calls;					   /* entries and exits read */
-	uint64_t bytes;					   /* read from the rings */
-	uint64_t execs;					   /* of the target */
-	int error;					   /* the writer's sticky error, 0: none */
-	struct drain_mapping mappings[DRAIN_MAPPINGS_MAX]; /* taken and reset by the owner */
+	uint64_t calls;			/* entries and exits read */
+	uint64_t bytes;			/* read from the rings */
+	uint64_t execs;			/* of the target */
+	int error;			/* the writer's sticky error, 0: none */
+	struct drain_mapping *mappings; /* [DRAIN_MAPPINGS_MAX]: taken and reset by the owner */
+	struct drain_fork forks[DRAIN_FORKS_MAX]; /* the same */
+	size_t n_forks;
 	size_t n_mappings;
-	/* Stacks met for the first time, with a process that had them; taken and reset by the
-	 * owner. */
-	struct drain_stack {
-		uint32_t stack;
-		pid_t pid;
-	} new_stacks[DRAIN_STACKS_MAX];
-	size_t n_new_stacks;
-	uint8_t *stack_seen;	  /* [stack] */
+	struct drain_stacks stacks;
 	bool mappings_overflowed; /* more than fit: look at /proc instead */
 };
 

@@ -76,14 +76,16 @@ static int take_signals(struct session *s, struct err *err)
 
 static int open_kernel_side(struct session *s, struct err *err)
 {
+	size_t ring_bytes =
+		s->options.ring_bytes ? s->options.ring_bytes : default_ring_bytes(s->cpus.n);
 	struct bpfprog_options o = {
 		.period = s->options.period,
-		.block_stacks = true,
+		.block_stacks = s->options.call_graph != CALL_GRAPH_NONE,
+		.stack_period = s->options.call_graph != CALL_GRAPH_NONE ? STACK_PERIOD : 0,
+		.stack_budget = ring_bytes / 16,
 		.follow_children = s->options.inherit,
 		.kernel_version = s->kernel_version,
 	};
-	size_t ring_bytes =
-		s->options.ring_bytes ? s->options.ring_bytes : default_ring_bytes(s->cpus.n);
 	int ret;
 
 	ret = dynevent_session_open(&s->dynevents, err);
@@ -345,7 +347,7 @@ static void stop(struct session *s)
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
 	session_add_stacks(s);
-	session_write_frames(s);
+	session_write_stacks(s);
 	session_write_call_counts(s);
 	session_calibrate(s, "after", s->cpus.n);
 	for (size_t k = 0; k < s->sets.n; k++)
@@ -458,8 +460,7 @@ void session_free(struct session *s)
 		free(o->path);
 	vec_release(&s->objects);
 	vec_release(&s->calibrations);
-	vec_release(&s->stacks.frames);
-	map_release(&s->stacks.by_place);
+	session_stacks_release(s);
 	spaces_release(&s->spaces);
 	dso_cache_free(s->dsos);
 	free(s->program);

@@ -16,6 +16,11 @@ struct err;
 struct session;
 struct text;
 
+enum call_graph {
+	CALL_GRAPH_FP, /* call stacks by frame pointer */
+	CALL_GRAPH_NONE,
+};
+
 struct session_options {
 	const char *const *patterns; /* -F words */
 	size_t n_patterns;
@@ -34,7 +39,8 @@ struct session_options {
 	uint32_t period;      /* one call in so many of each thread and function; 1: all */
 	bool inherit;	      /* follow children */
 	bool calibrate;	      /* measure the probes' cost before and after */
-	bool scout;	      /* the first of two passes: choose functions, trace nothing */
+	enum call_graph call_graph;
+	bool scout;	 /* the first of two passes: choose functions, trace nothing */
 	double overhead; /* budget of the selection without -F, share of the target's CPU time */
 };
 

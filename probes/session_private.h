@@ -23,6 +23,7 @@
 #include "trace/meta.h"
 
 #define DRAIN_INTERVAL_MS 100
+#define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack */
 
 struct session_object {
 	struct dso *dso;
@@ -30,16 +31,26 @@ struct session_object {
 	bool executable;
 };
 
-/* session_stacks.c's: places that stacks name; the index is the frame's id in the file */
-struct session_frame {
-	struct dso *dso;
+/* session_stacks.c's: places that stacks name, and the stacks as rows of them */
+struct session_place {
+	struct dso *dso; /* NULL: an address in no file: JIT code, the vdso, a mapping not known */
 	uint64_t address;
+	uint32_t frame, n_frames; /* ids in the file: the place and what it was inlined into */
+};
+struct session_stack {
+	uint32_t id, first, n; /* of row */
 };
 struct session_stacks {
 	struct {
-		VEC(struct session_frame)
-	} frames;
+		VEC(struct session_place)
+	} places;
 	struct map by_place;
+	struct {
+		VEC(struct session_stack)
+	} all;
+	struct {
+		VEC(uint32_t)
+	} row;
 };
 
 /* session_hybrid.c's: the selection without -F */
@@ -138,7 +149,8 @@ void session_warn_cost(struct session *s, bool at_end);
 
 /* session_stacks.c: call stacks */
 void session_add_stacks(struct session *s); /* after each drain: those met for the first time */
-void session_write_frames(struct session *s);
+void session_write_stacks(struct session *s);
+void session_stacks_release(struct session *s);
 
 /* A set again, without the functions that are no longer possible. */
 int session_rebuild_set(struct session *s, size_t k, struct err *err);

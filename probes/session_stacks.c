@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The stacks of a recording: addresses are looked up while their process lives, names and lines
- * once per place when the recording ends.
+ * The stacks of a recording: addresses are looked up while their process lives; names, lines and
+ * what was inlined where, once per place when the recording ends.
  */
 #include <stdlib.h>
+#include <sys/sysmacros.h>
 
 #include "base/text.h"
 #include "probes/bpfprog.h"
@@ -11,61 +12,183 @@
 #include "symbol/dso.h"
 #include "trace/meta.h"
 
-static uint32_t frame_id(struct session *s, const struct place *place)
+#define INLINES_MAX 16 /* functions inlined into each other at one place */
+
+static uint32_t place_id(struct session *s, const struct place *place)
 {
-	uint64_t key = hash_u64((uintptr_t)place->dso) ^ place->address;
+	uint64_t key = place ? hash_u64((uintptr_t)place->dso) ^ place->address : 0;
 	uint32_t id = map_get(&s->stacks.by_place, key);
 
 	if (id == MAP_NONE) {
-		id = s->stacks.frames.n;
+		id = s->stacks.places.n;
 		map_put(&s->stacks.by_place, key, id);
-		*vec_add(&s->stacks.frames) = (struct session_frame){ place->dso, place->address };
+		*vec_add(&s->stacks.places) = (struct session_place){
+			.dso = place ? place->dso : NULL,
+			.address = place ? place->address : 0,
+		};
 	}
 	return id;
 }
 
-/* A return address belongs to the call before it. Addresses in no file (JIT code, the vdso) are
- * left out. */
+/* A return address belongs to the call before it. */
 static void add_stack(struct session *s, const struct drain_stack *new)
 {
-	uint64_t ips[WIRE_FRAMES_MAX];
-	uint32_t n = bpfprog_stack(s->programs, new->stack, ips, WIRE_FRAMES_MAX),
-		 frames[WIRE_FRAMES_MAX];
-	struct meta_stack stack = { .id = new->stack + 1, .frames = frames };
-	struct text line = { 0 };
+	uint64_t of_kernel[WIRE_FRAMES_MAX];
+	const uint64_t *ips = new->n_frames ? new->frames : of_kernel;
+	uint32_t n = new->n_frames;
+	struct session_stack *stack = vec_add(&s->stacks.all);
 	struct place place;
 
-	for (uint32_t i = 0; i < n; i++)
-		if (spaces_find(&s->spaces, new->pid, ips[i] - (i > 0), &place))
-			frames[stack.n_frames++] = frame_id(s, &place);
-	meta_print_stack(&stack, &line);
-	session_write_line(s, &line);
+	if (!n)
+		n = bpfprog_stack(s->programs, new->id - 1, of_kernel, WIRE_FRAMES_MAX);
+	stack->id = new->id;
+	stack->first = s->stacks.row.n;
+	for (uint32_t i = 0; i < n; i++) {
+		bool known = spaces_find(&s->spaces, new->pid, ips[i] - (i > 0 || !new->from_call),
+					 &place);
+		uint32_t id = place_id(s, known ? &place : NULL);
+
+		/* Unknown ones in a row are one gap. */
+		stack->n = s->stacks.row.n - stack->first;
+		if (known || !stack->n || *vec_last(&s->stacks.row) != id)
+			*vec_add(&s->stacks.row) = id;
+	}
+	stack->n = s->stacks.row.n - stack->first;
+}
+
+/* Before session_join_mapped() resets them. */
+static void learn_mappings(struct session *s)
+{
+	struct drain *d = &s->drain;
+
+	for (size_t i = 0; i < d->n_forks; i++)
+		spaces_fork(&s->spaces, d->forks[i].parent, d->forks[i].child);
+	d->n_forks = 0;
+	for (size_t i = 0; i < d->n_mappings; i++) {
+		struct drain_mapping *from = &d->mappings[i];
+		struct mapping m = {
+			.start = from->address,
+			.end = from->address + from->length,
+			.file_offset = from->file_offset,
+			.device = makedev(from->device_major, from->device_minor),
+			.inode = from->inode,
+			.path = from->path,
+		};
+
+		spaces_map(&s->spaces, from->pid, &m);
+	}
 }
 
 void session_add_stacks(struct session *s)
 {
-	for (size_t i = 0; i < s->drain.n_new_stacks; i++)
-		add_stack(s, &s->drain.new_stacks[i]);
-	s->drain.n_new_stacks = 0;
+	learn_mappings(s);
+	for (size_t i = 0; i < s->drain.stacks.n_new; i++)
+		add_stack(s, &s->drain.stacks.new[i]);
+	s->drain.stacks.n_new = 0;
 }
 
-void session_write_frames(struct session *s)
+static void write_frame(struct session *s, const struct meta_frame *frame)
 {
-	for (size_t i = 0; i < s->stacks.frames.n; i++) {
-		const struct session_frame *f = &s->stacks.frames.data[i];
-		const struct dso_function *function = dso_function_at(f->dso, f->address);
-		struct dso_line where = dso_line_at(f->dso, f->address);
+	struct text line = { 0 };
+
+	meta_print_frame(frame, &line);
+	session_write_line(s, &line);
+}
+
+/* Innermost first; each call of an inlined function is a line of the next one out. */
+static void write_frames_at(struct session *s, struct session_place *place, uint32_t *next_id)
+{
+	struct dso_inline chain[INLINES_MAX];
+	size_t n = dso_inlines_at(place->dso, place->address, chain, INLINES_MAX);
+	const struct dso_function *function = dso_function_at(place->dso, place->address);
+	struct dso_line where = dso_line_at(place->dso, place->address);
+
+	place->frame = *next_id;
+	place->n_frames = n + 1;
+	for (size_t i = 0; i <= n; i++) {
 		struct meta_frame frame = {
-			.id = i,
-			.symbol = function ? dso_function_name(f->dso, function) : "",
-			.object = dso_path(f->dso),
+			.id = (*next_id)++,
+			.symbol = i < n	     ? chain[i].name
+				  : function ? dso_function_name(place->dso, function)
+					     : "",
+			.object = dso_path(place->dso),
 			.file = where.file,
 			.line = where.line,
-			.offset = f->address - (function ? function->address : 0),
+			.offset = place->address - (function ? function->address : 0),
+			.inlined = i < n,
 		};
-		struct text line = { 0 };
 
-		meta_print_frame(&frame, &line);
-		session_write_line(s, &line);
+		write_frame(s, &frame);
+		if (i < n)
+			where = chain[i].call;
 	}
+}
+
+static void write_unknown_frame(struct session *s, struct session_place *place, uint32_t *next_id)
+{
+	struct meta_frame frame = { .id = *next_id, .symbol = "", .object = "", .file = "" };
+
+	place->frame = (*next_id)++;
+	place->n_frames = 1;
+	write_frame(s, &frame);
+}
+
+static void write_stack(struct session *s, const struct session_stack *stack)
+{
+	struct {
+		VEC(uint32_t)
+	} frames = { 0 };
+	struct meta_stack line_of = { .id = stack->id };
+	struct text line = { 0 };
+
+	for (uint32_t i = 0; i < stack->n; i++) {
+		uint32_t place = s->stacks.row.data[stack->first + i];
+		const struct session_place *p = &s->stacks.places.data[place];
+
+		for (uint32_t f = 0; f < p->n_frames; f++)
+			*vec_add(&frames) = p->frame + f;
+	}
+	line_of.frames = frames.data;
+	line_of.n_frames = frames.n;
+	meta_print_stack(&line_of, &line);
+	session_write_line(s, &line);
+	vec_release(&frames);
+}
+
+/* Said where stacks are missing because there was no room for them. */
+static void say_dropped(struct session *s)
+{
+	const struct drain_stacks *d = &s->drain.stacks;
+	char *words;
+
+	if (!d->sites_dropped && !d->stacks_dropped)
+		return;
+	words = xasprintf("more call sites or stacks than are kept apart: %llu calls are without "
+			  "their site, %llu stacks are missing",
+			  (unsigned long long)d->sites_dropped,
+			  (unsigned long long)d->stacks_dropped);
+	session_write_notice(s, "stacks", words);
+	free(words);
+}
+
+void session_write_stacks(struct session *s)
+{
+	uint32_t next_id = 0;
+
+	vec_for_each (&s->stacks.places, struct session_place, place)
+		if (place->dso)
+			write_frames_at(s, place, &next_id);
+		else
+			write_unknown_frame(s, place, &next_id);
+	vec_for_each (&s->stacks.all, const struct session_stack, stack)
+		write_stack(s, stack);
+	say_dropped(s);
+}
+
+void session_stacks_release(struct session *s)
+{
+	vec_release(&s->stacks.places);
+	map_release(&s->stacks.by_place);
+	vec_release(&s->stacks.all);
+	vec_release(&s->stacks.row);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/spaces.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -20,31 +22,96 @@ static void space_forget(struct space *space)
 	vec_release(&space->dsos);
 }
 
+/* The file behind a mapping, opened by *path; of a process that has ended the path must do. */
+static struct dso *find_dso(struct spaces *p, const struct mapping *m, pid_t pid, char path[4096])
+{
+	struct dso *dso;
+	struct stat st;
+
+	if (mapping_path(m, pid, path, 4096, NULL)) {
+		if (stat(m->path, &st) || st.st_ino != m->inode)
+			return NULL;
+		snprintf(path, 4096, "%s", m->path);
+	}
+	return dso_get(p->dsos, path, &dso, NULL) ? NULL : dso;
+}
+
 static void space_read(struct spaces *p, struct space *space)
 {
-	space_forget(space);
+	struct mappings now = { 0 };
+
 	space->read_ns = clock_now_ns();
-	if (mappings_read(&space->maps, space->pid, NULL))
+	/* What is known of a process that has ended stays. */
+	if (mappings_read(&now, space->pid, NULL) || !now.n) {
+		mappings_release(&now);
 		return;
+	}
+	space_forget(space);
+	space->maps = now;
 	vec_for_each (&space->maps, struct mapping, m) {
 		char path[4096] = "";
-		struct dso *dso = NULL;
 
-		if (mapping_path(m, space->pid, path, sizeof(path), NULL) ||
-		    dso_get(p->dsos, path, &dso, NULL))
-			dso = NULL;
-		*vec_add(&space->dsos) = dso;
+		*vec_add(&space->dsos) = find_dso(p, m, space->pid, path);
 		*vec_add(&space->paths) = xstrdup(path);
 	}
+	space->changes++;
+}
+
+static struct space *find_space(const struct spaces *p, pid_t pid)
+{
+	vec_for_each (&p->all, struct space, known)
+		if (known->pid == pid)
+			return known;
+	return NULL;
+}
+
+static void remove_overlaps(struct space *space, uint64_t start, uint64_t end)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < space->maps.n; i++) {
+		struct mapping *m = &space->maps.data[i];
+
+		if (m->start < end && m->end > start) {
+			free(m->path);
+			free(space->paths.data[i]);
+			continue;
+		}
+		space->maps.data[kept] = *m;
+		space->dsos.data[kept] = space->dsos.data[i];
+		space->paths.data[kept++] = space->paths.data[i];
+	}
+	space->maps.n = space->dsos.n = space->paths.n = kept;
+}
+
+/* Mappings stand in order of address. */
+static void insert(struct spaces *p, struct space *space, const struct mapping *new)
+{
+	char path[4096] = "";
+	struct dso *dso = find_dso(p, new, space->pid, path);
+	size_t i;
+
+	(void)vec_add(&space->maps);
+	(void)vec_add(&space->dsos);
+	(void)vec_add(&space->paths);
+	for (i = space->maps.n - 1; i && space->maps.data[i - 1].start > new->start; i--) {
+		space->maps.data[i] = space->maps.data[i - 1];
+		space->dsos.data[i] = space->dsos.data[i - 1];
+		space->paths.data[i] = space->paths.data[i - 1];
+	}
+	space->maps.data[i] = *new;
+	space->maps.data[i].path = xstrdup(new->path);
+	space->dsos.data[i] = dso;
+	space->paths.data[i] = xstrdup(path);
+	space->changes++;
 }
 
 static struct space *space_of(struct spaces *p, pid_t pid)
 {
-	struct space *space;
+	struct space *space = find_space(p, pid);
 
-	vec_for_each (&p->all, struct space, known)
-		if (known->pid == pid)
-			return known;
+	if (space)
+		return space;
 	space = vec_add(&p->all);
 	space->pid = pid;
 	space_read(p, space);
@@ -60,6 +127,37 @@ static const struct mapping *mapping_of(struct spaces *p, struct space *space, u
 		m = mappings_find(&space->maps, ip);
 	}
 	return m;
+}
+
+void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
+{
+	struct space *space = space_of(p, pid);
+	const struct mapping *known = mappings_find(&space->maps, m->start);
+
+	if (known && known->start == m->start && known->end == m->end && known->inode == m->inode)
+		return;
+	remove_overlaps(space, m->start, m->end);
+	insert(p, space, m);
+}
+
+void spaces_fork(struct spaces *p, pid_t parent, pid_t child)
+{
+	struct space *from = find_space(p, parent), *to;
+
+	if (!from || find_space(p, child))
+		return;
+	to = vec_add(&p->all); /* which may move the parent's */
+	from = find_space(p, parent);
+	to->pid = child;
+	to->read_ns = clock_now_ns();
+	for (size_t i = 0; i < from->maps.n; i++) {
+		struct mapping *m = vec_add(&to->maps);
+
+		*m = from->maps.data[i];
+		m->path = xstrdup(m->path);
+		*vec_add(&to->dsos) = from->dsos.data[i];
+		*vec_add(&to->paths) = xstrdup(from->paths.data[i]);
+	}
 }
 
 void spaces_init(struct spaces *s, struct dso_cache *dsos)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Addresses of live processes to places in files: the executable mappings of each process are
- * read when it is first asked about, and again (not too often) when an address lies in none.
+ * Addresses of processes to places in files: the executable mappings of each process are read when
+ * it is first asked about, and again (not too often) when an address lies in none.
  */
 #ifndef ISPOT_PROBES_SPACES_H
 #define ISPOT_PROBES_SPACES_H
@@ -26,6 +26,7 @@ struct space {
 		VEC(char *)
 	} paths;
 	uint64_t read_ns;
+	unsigned changes; /* counts them */
 };
 
 struct spaces {
@@ -41,6 +42,10 @@ struct place {
 	const char *path; /* opens the file from here; borrowed until the next call */
 };
 
+/* What the kernel told: a file that a process has mapped executable, a process made by another.
+ * So places are known of processes that have ended since. */
+void spaces_map(struct spaces *s, pid_t pid, const struct mapping *m);
+void spaces_fork(struct spaces *s, pid_t parent, pid_t child);
 void spaces_init(struct spaces *s, struct dso_cache *dsos);
 bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip,
 		 struct place *place); /* false: no file is mapped there */

@@ -50,6 +50,7 @@ struct task_struct {
 	unsigned int flags;
 	unsigned in_iowait : 1;
 	void *stack;
+	struct mm_struct *mm;
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
@@ -63,9 +64,31 @@ struct linux_binprm {
 	const char *filename;
 } __core;
 
+/* A return address that a return probe has replaced by the trampoline at the start of the
+ * process's xol_area. */
+struct return_instance {
+	unsigned long stack; /* pointer to it */
+	unsigned long orig_ret_vaddr;
+	bool chained; /* the next instance is of the same place */
+	struct return_instance *next;
+} __core;
+
+struct xol_area {
+	unsigned long vaddr;
+} __core;
+
+struct uprobes_state {
+	struct xol_area *xol_area;
+} __core;
+
+struct mm_struct {
+	struct uprobes_state uprobes_state;
+} __core;
+
 /* kernel/trace/trace_uprobe.c: how a hit knows its point. */
 struct uprobe_task {
 	unsigned long vaddr;
+	struct return_instance *return_instances;
 } __core;
 
 struct fetch_insn {

@@ -10,6 +10,7 @@
 #include "common.h"
 #include "sampling.h"
 #include "sched.h"
+#include "stacks.h"
 #include "life.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -52,7 +53,7 @@ static __always_inline bool sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 
 }
 
 /* Exits are stamped before anything else, entries last: the program's own time stays outside. */
-static __always_inline int emit(void *ctx, __u32 kind, __u64 sp, bool marker)
+static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool marker)
 {
 	struct wire_call call;
 	struct wire_totals *t;
@@ -76,14 +77,21 @@ static __always_inline int emit(void *ctx, __u32 kind, __u64 sp, bool marker)
 	call.h.tid = pid_tgid;
 	call.h.tgid = pid_tgid >> 32;
 	call.sp = sp;
-	if (kind == WIRE_ENTRY)
-		call.h.time_ns = bpf_ktime_get_ns();
+	if (kind == WIRE_EXIT) {
+		if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &call, WIRE_EXIT_BYTES))
+			t->calls_lost++;
+		return 0;
+	}
+	call.caller = marker ? 0 : caller_of(ctx);
+	if (!marker)
+		note_stack(ctx, &call);
+	call.h.time_ns = bpf_ktime_get_ns();
 	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &call, sizeof(call)))
 		t->calls_lost++;
 	return 0;
 }
 
-static __always_inline int emit_call(void *ctx, __u32 kind, __u64 sp)
+static __always_inline int emit_call(struct pt_regs *ctx, __u32 kind, __u64 sp)
 {
 	return emit(ctx, kind, sp, false);
 }

@@ -29,6 +29,7 @@ enum wire_kind {
 	WIRE_TASK_EXIT, /* struct wire_task */
 	WIRE_COMM,	/* struct wire_name */
 	WIRE_EXEC,	/* struct wire_name */
+	WIRE_STACK,	/* struct wire_stack: of the thread's entry that comes next */
 };
 
 struct wire_head {
@@ -40,7 +41,10 @@ struct wire_head {
 struct wire_call {
 	struct wire_head h;
 	unsigned long long sp; /* normalised to the entry's */
+	unsigned long long
+		caller; /* of an entry: where the call returns to, 0 unknown; exits end before it */
 } __attribute__((packed));
+#define WIRE_EXIT_BYTES (sizeof(struct wire_call) - sizeof(unsigned long long))
 
 struct wire_switch {
 	struct wire_head h; /* the thread that leaves the CPU */
@@ -69,6 +73,16 @@ struct wire_sleep {
 /* User call stacks that differ, and frames of each. */
 #define WIRE_STACKS_MAX 16384
 #define WIRE_FRAMES_MAX 64
+
+/* A call's stack: the instruction, where it returns to, and so on outwards. */
+struct wire_stack {
+	struct wire_head h;
+	unsigned int n_frames;
+	unsigned long long frames[WIRE_FRAMES_MAX];
+} __attribute__((packed));
+
+/* (function, return address) pairs told apart when their first call's stack is taken. */
+#define WIRE_SITES_MAX 65536
 
 #define WIRE_PREV 1
 #define WIRE_NEXT 2
@@ -112,12 +126,14 @@ struct wire_sampling {
 /* Set before the programs are loaded. */
 struct wire_config {
 	_Bool follow_children;
-	_Bool block_stacks;	  /* a user stack with each switch to waiting */
-	_Bool plain_loads;	  /* bpf_rdonly_cast: kernel >= 6.2 */
-	unsigned int period;	  /* one call in so many of a thread and function is recorded */
-	_Bool switch_has_state;	  /* sched_switch passes prev_state: kernel >= 5.18 */
-	_Bool task_regs;	  /* bpf_task_pt_regs: kernel >= 5.15 */
-	unsigned int stack_bytes; /* of a thread in the kernel */
+	_Bool block_stacks;	   /* a user stack with each switch to waiting */
+	_Bool plain_loads;	   /* bpf_rdonly_cast: kernel >= 6.2 */
+	unsigned int period;	   /* one call in so many of a thread and function is recorded */
+	_Bool switch_has_state;	   /* sched_switch passes prev_state: kernel >= 5.18 */
+	_Bool task_regs;	   /* bpf_task_pt_regs: kernel >= 5.15 */
+	unsigned int stack_period; /* every so many calls of a function one stack; 0: none */
+	unsigned int stack_budget; /* bytes of stacks that a CPU may write in 0.1 s */
+	unsigned int stack_bytes;  /* of a thread in the kernel */
 	unsigned char syscalls[WIRE_SYSCALLS_MAX]; /* enum wait_kind, or WIRE_WAIT_BY_FILE */
 };
 

@@ -13,7 +13,7 @@
 #include "probes/session.h"
 
 struct record_options {
-	const char *output;
+	const char *output, *call_graph;
 	struct arg_list patterns, pids;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
 	bool inherit, two_pass, quiet;
@@ -37,6 +37,8 @@ static const struct option_row options[] = {
 	  "begin recording after TIME", NULL },
 	{ 'm', "ring-size", "SIZE", ARG_SIZE, offsetof(struct record_options, ring_bytes),
 	  "buffer per CPU (8M)", NULL },
+	{ 'g', "call-graph", "HOW", ARG_STRING, offsetof(struct record_options, call_graph),
+	  "call stacks: fp (by frame pointers) or none", NULL },
 	{ 0, "max-size", "SIZE", ARG_SIZE, offsetof(struct record_options, max_bytes),
 	  "stop when the file reaches SIZE (4G); 0: no bound", NULL },
 	{ 0, "overhead", "PCT", ARG_F64, offsetof(struct record_options, overhead_percent),
@@ -63,6 +65,18 @@ static const char *const examples[] = {
 	"a running server while ./load runs",
 	NULL,
 };
+
+static int parse_call_graph(const char *how, enum call_graph *call_graph, struct err *err)
+{
+	static const char *const names[] = { [CALL_GRAPH_FP] = "fp", [CALL_GRAPH_NONE] = "none" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (how && !strcmp(how, names[i])) {
+			*call_graph = i;
+			return 0;
+		}
+	return how ? err_set(err, -EINVAL, "-g takes fp or none, not '%s'", how) : 0;
+}
 
 /* "12,34" and repeated options alike. */
 static int parse_pids(const struct arg_list *words, pid_t **pids, size_t *n, struct err *err)
@@ -208,6 +222,8 @@ static int run_record(int argc, char **argv, struct err *err)
 	if (!ret && !o.duration_ns)
 		ret = err_set(err, -EINVAL,
 			      "-d 0 records nothing; leave it out to record until the end");
+	if (!ret)
+		ret = parse_call_graph(o.call_graph, &so.call_graph, err);
 	if (ret)
 		goto out;
 	quote_words(&command, argv + first, argc - first);
@@ -250,8 +266,8 @@ out:
 const struct command cmd_record = {
 	.name = "record",
 	.summary = "run a command, or attach to processes, and record calls into ispot.data",
-	.usage =
-		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-p PID,...] [-d TIME] [--] [CMD...]",
+	.usage = "ispot record [-o FILE] [-F PATTERN]... [-c N] [-p PID,...] [-d TIME]\n"
+		 "             [-g HOW] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,

@@ -19,6 +19,9 @@
  *	REC_THREAD      head = tid << 2 | kind; tgid: records after it belong to this thread
  *	extended        head = kind << 2 | 3; z(time delta); payload length in bytes; payload
  *
+ * An entry's id from SITE_ID_FIRST on is a call site (meta kind "site"): which function was
+ * entered, and the stack of the place that called it. Its exit has the function's id.
+ *
  * The time delta is to the previous record of the chunk, the first to chunk_header.time_first_ns.
  * previous sp starts at 0 in each chunk. Readers skip extended kinds they do not know.
  */
@@ -48,6 +51,9 @@ struct chunk_header {
 	uint32_t header_crc; /* CRC-32 of the 44 bytes before it: a damaged body still has a place
 				and a count */
 };
+
+#define SITE_ID_FIRST (1u << 20)
+#define SITES_MAX     65536 /* of a recording; calls of further ones are recorded without */
 
 #define CHUNK_BODY_MAX (64u << 20)
 

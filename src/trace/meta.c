@@ -249,6 +249,19 @@ static int read_stack(struct meta *meta, const struct json *line)
 	return 0;
 }
 
+static int read_site(struct meta *meta, const struct json *line)
+{
+	struct meta_site s = { 0 };
+
+	if (read_fields(meta_site_fields, line, &meta->arena, &s) || s.id < SITE_ID_FIRST ||
+	    s.id - SITE_ID_FIRST >= SITES_MAX)
+		return -EINVAL;
+	while (meta->sites.n <= s.id - SITE_ID_FIRST)
+		(void)vec_add(&meta->sites);
+	meta->sites.data[s.id - SITE_ID_FIRST] = s;
+	return 0;
+}
+
 /* A row: read it whole, then add it, so that a malformed line leaves no half of it behind. */
 #define READ_ROW(kind, table)                                                          \
 	static int read_##kind(struct meta *meta, const struct json *line)             \
@@ -280,6 +293,7 @@ static const struct {
 	{ "counter", read_counter },
 	{ "stack", read_stack },
 	{ "frame", read_frame },
+	{ "site", read_site },
 	{ "end", read_end },
 };
 
@@ -366,6 +380,14 @@ const struct meta_object *meta_object(const struct meta *meta, uint32_t id)
 	return id < meta->objects.n ? &meta->objects.data[id] : &unknown;
 }
 
+const struct meta_site *meta_site(const struct meta *meta, uint32_t id)
+{
+	const struct meta_site *s =
+		id - SITE_ID_FIRST < meta->sites.n ? &meta->sites.data[id - SITE_ID_FIRST] : NULL;
+
+	return s && s->stack && meta_function(meta, s->function) ? s : NULL;
+}
+
 const struct meta_function *meta_function(const struct meta *meta, uint32_t id)
 {
 	if (id >= meta->functions.n || !meta->functions.data[id].symbol)
@@ -382,6 +404,7 @@ void meta_release(struct meta *meta)
 	vec_release(&meta->threads);
 	vec_release(&meta->notices);
 	vec_release(&meta->stacks);
+	vec_release(&meta->sites);
 	vec_release(&meta->counters);
 	vec_release(&meta->frames);
 	arena_release(&meta->arena);

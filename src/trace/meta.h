@@ -165,6 +165,12 @@ struct meta_counter {
 
 #define META_COUNTERS_MAX 32 /* bits of a mask */
 
+/* kind "site": what an entry with an id from SITE_ID_FIRST on is */
+struct meta_site {
+	uint32_t id, function;
+	uint32_t stack; /* of the calling place alone; 0: the line is missing */
+};
+
 /* kind "end": the last line of a recording that ended in order */
 struct meta_end {
 	bool present;
@@ -204,6 +210,9 @@ struct meta {
 		VEC(struct meta_stack)
 	} stacks; /* [id], id 0 unused */
 	struct {
+		VEC(struct meta_site)
+	} sites; /* [id - SITE_ID_FIRST] */
+	struct {
 		VEC(struct meta_frame)
 	} frames;		/* [id] */
 	uint32_t skipped_lines; /* of a kind this ispot does not know, or malformed */
@@ -235,6 +244,9 @@ const struct meta_object *meta_object(const struct meta *meta, uint32_t id);
 /* NULL: no line described it. */
 const struct meta_function *meta_function(const struct meta *meta, uint32_t id);
 
+/* NULL: no line described it, or it names no function. */
+const struct meta_site *meta_site(const struct meta *meta, uint32_t id);
+
 /* The line for one item, without newline, appended to out. */
 void meta_print_session(const struct meta_session *s, struct text *out);
 void meta_print_object(const struct meta_object *o, struct text *out);
@@ -246,6 +258,7 @@ void meta_print_notice(const struct meta_notice *n, struct text *out);
 void meta_print_counter(const struct meta_counter *c, struct text *out);
 void meta_print_stack(const struct meta_stack *s, struct text *out);
 void meta_print_frame(const struct meta_frame *f, struct text *out);
+void meta_print_site(const struct meta_site *s, struct text *out);
 void meta_print_end(const struct meta_end *e, struct text *out);
 
 #endif

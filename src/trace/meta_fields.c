@@ -114,6 +114,13 @@ const struct field meta_stack_fields[] = {
 	{ 0 },
 };
 
+const struct field meta_site_fields[] = {
+	F(site, U32, id),
+	F(site, U32, function),
+	F(site, U32, stack),
+	{ 0 },
+};
+
 const struct field meta_frame_fields[] = {
 	F(frame, U32, id),	  F(frame, STRING, symbol),
 	F(frame, STRING, object), F(frame, STRING, file),

@@ -87,6 +87,7 @@ PRINT(thread)
 PRINT(notice)
 PRINT(counter)
 PRINT(frame)
+PRINT(site)
 PRINT(end)
 
 void meta_print_stack(const struct meta_stack *s, struct text *out)

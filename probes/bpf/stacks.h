@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where calls come from: the return address of each, and the call stack of the first call from
+ * every return address and of every N-th call of each function.
+ *
+ * A function that has a return probe has the kernel's trampoline in the place of its return
+ * address; what it replaced is in the task's list of return instances, innermost first. At an entry
+ * nothing of the function's own frame is built yet, so the frame pointer is its caller's.
+ */
+#ifndef ISPOT_PROBES_BPF_STACKS_H
+#define ISPOT_PROBES_BPF_STACKS_H
+
+#include "common.h"
+
+/* (function, return address) pairs that had their stack taken, by hash; 0: free. */
+#define SEEN_PROBES 8
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_SITES_MAX);
+	__type(key, __u32);
+	__type(value, __u64);
+} seen SEC(".maps");
+
+/* Calls until the next stack of a function, on this CPU. */
+#define TURNS_MAX 4096
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, TURNS_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} turns SEC(".maps");
+
+/*
+ * Too large for the stack of a program. Programs of uprobes can be preempted by each other, so one
+ * that finds it busy does without.
+ */
+struct stack_room {
+	__u64 window_ns;
+	__u32 taken_bytes; /* of the ring, in this window */
+	__u32 busy;
+	struct wire_stack w;
+	__u64 spare[2];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct stack_room);
+} stack_rooms SEC(".maps");
+
+#define STACK_WINDOW_NS 100000000ull
+#define FRAME_MAX	(16ull << 20) /* bytes; what claims to be larger is no frame */
+
+/* What the trampolines on the stack stand for, innermost first. */
+struct returns {
+	__u64 trampoline; /* 0: there is none on this stack */
+	struct return_instance *next;
+};
+
+static __always_inline void skip_left(struct returns *r, __u64 sp)
+{
+	struct return_instance *i = r->next;
+
+	for (int n = 0; n < 64 && i && BPF_CORE_READ(i, stack) < sp; n++)
+		i = BPF_CORE_READ(i, next);
+	r->next = i;
+}
+
+static __always_inline void find_returns(struct returns *r, __u64 sp)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	r->trampoline = 0;
+	r->next = BPF_CORE_READ(task, utask, return_instances);
+	if (!r->next)
+		return;
+	r->trampoline = BPF_CORE_READ(task, mm, uprobes_state.xol_area, vaddr);
+	skip_left(r, sp);
+}
+
+/* The address that a return really goes to; the trampoline itself where that is not known. */
+static __always_inline __u64 original(struct returns *r, __u64 address)
+{
+	struct return_instance *i = r->next;
+	bool chained = true;
+	__u64 was;
+
+	if (!r->trampoline || address != r->trampoline || !i)
+		return address;
+	was = BPF_CORE_READ(i, orig_ret_vaddr);
+	/* Tail calls: several instances of one place on the stack. */
+	for (int n = 0; n < 16 && chained && i; n++) {
+		chained = BPF_CORE_READ(i, chained);
+		i = BPF_CORE_READ(i, next);
+	}
+	r->next = i;
+	return was;
+}
+
+static __always_inline __u64 return_address(struct pt_regs *ctx)
+{
+	__u64 address = 0;
+
+#if defined(__TARGET_ARCH_x86)
+	bpf_probe_read_user(&address, sizeof(address), (void *)ctx->sp);
+#else
+	address = ctx->regs[30];
+#endif
+	return address;
+}
+
+/* The trampoline is at the start of its page, which few returns are. */
+static __always_inline __u64 caller_of(struct pt_regs *ctx)
+{
+	__u64 address = return_address(ctx);
+	struct returns r;
+
+	if (address & 0xfff)
+		return address;
+	find_returns(&r, ctx->sp);
+	return original(&r, address);
+}
+
+/* The place for the site's hash if it has not been seen; NULL: it has, or there is no place. */
+static __always_inline __u64 *unseen(__u64 tag)
+{
+	for (int i = 0; i < SEEN_PROBES; i++) {
+		__u32 at = ((tag >> 32) + i) & (WIRE_SITES_MAX - 1);
+		__u64 *slot = bpf_map_lookup_elem(&seen, &at);
+
+		if (!slot || *slot == tag)
+			return NULL;
+		if (!*slot)
+			return slot;
+	}
+	return NULL;
+}
+
+static __always_inline __u64 site_tag(__u32 id, __u64 caller)
+{
+	__u64 tag = (caller ^ (__u64)id << 40) * 0x9e3779b97f4a7c15ull;
+
+	return (tag ^ tag >> 29) | 1;
+}
+
+static __always_inline bool is_turn(__u32 id)
+{
+	__u32 at = id & (TURNS_MAX - 1), *n = bpf_map_lookup_elem(&turns, &at);
+
+	if (!n || ++*n < config.stack_period)
+		return false;
+	*n = 0;
+	return true;
+}
+
+static __always_inline bool may_take(struct stack_room *room, __u64 now, __u32 bytes)
+{
+	if (now - room->window_ns > STACK_WINDOW_NS) {
+		room->window_ns = now;
+		room->taken_bytes = 0;
+	}
+	if (room->taken_bytes + bytes > config.stack_budget)
+		return false;
+	room->taken_bytes += bytes;
+	return true;
+}
+
+#if defined(__TARGET_ARCH_x86)
+#define FRAME_POINTER(ctx) ((ctx)->bp)
+#define INSTRUCTION(ctx)   ((ctx)->ip)
+#define CODE_ADDRESS(a)	   (a)
+#else
+#define FRAME_POINTER(ctx) ((ctx)->regs[29])
+#define INSTRUCTION(ctx)   ((ctx)->pc)
+#define CODE_ADDRESS(a)	   ((a)&0xffffffffffffull) /* without its authentication code */
+#endif
+
+static __always_inline void walk_frames(struct pt_regs *ctx, struct wire_stack *w, __u64 caller)
+{
+	__u64 frame[2], fp = FRAME_POINTER(ctx), below = ctx->sp;
+	struct returns r;
+	__u32 n = 2;
+
+	find_returns(&r, ctx->sp);
+	w->frames[0] = INSTRUCTION(ctx);
+	w->frames[1] = caller;
+	original(&r, return_address(ctx));
+	for (int i = 2; i < WIRE_FRAMES_MAX; i++) {
+		if (fp < below || fp - below > FRAME_MAX || fp & 7 ||
+		    bpf_probe_read_user(frame, sizeof(frame), (void *)fp) || !frame[1])
+			break;
+		w->frames[i] = CODE_ADDRESS(original(&r, frame[1]));
+		n++;
+		below = fp + 16;
+		fp = frame[0];
+	}
+	w->n_frames = n;
+}
+
+static __always_inline bool take_stack(struct pt_regs *ctx, const struct wire_call *call)
+{
+	__u32 zero = 0;
+	struct stack_room *room = bpf_map_lookup_elem(&stack_rooms, &zero);
+	__u64 now = bpf_ktime_get_ns(), size;
+
+	if (!room || room->busy || !may_take(room, now, sizeof(room->w)))
+		return false;
+	room->busy = 1;
+	room->w.h.head = WIRE_STACK << WIRE_ID_BITS | (call->h.head & WIRE_ID_MASK);
+	room->w.h.time_ns = now;
+	room->w.h.tid = call->h.tid;
+	room->w.h.tgid = call->h.tgid;
+	walk_frames(ctx, &room->w, call->caller);
+	size = sizeof(room->w) - sizeof(room->w.frames) +
+	       (room->w.n_frames & (WIRE_FRAMES_MAX * 2 - 1)) * sizeof(__u64);
+	if (size <= sizeof(room->w) + sizeof(room->spare))
+		emit_other(ctx, &room->w, size);
+	room->busy = 0;
+	return true;
+}
+
+/* Before the record of an entry, so that the call's own time stays clear of it. */
+static __always_inline void note_stack(struct pt_regs *ctx, const struct wire_call *call)
+{
+	__u32 id = call->h.head & WIRE_ID_MASK;
+	__u64 tag, *slot;
+	bool turn;
+
+	if (!config.stack_period)
+		return;
+	tag = site_tag(id, call->caller);
+	slot = unseen(tag);
+	turn = is_turn(id);
+	if ((slot || turn) && id < WIRE_SELFCOST_FIRST && take_stack(ctx, call) && slot)
+		*slot = tag;
+}
+
+#endif
