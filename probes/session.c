@@ -130,6 +130,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	s->options = *o;
 	s->signal_fd = -1;
 	launch_inherit_save(&s->inherit);
+	s->inherit.user = o->user;
 	s->inherit.output_is_ours = !strcmp(o->output, "-");
 	raise_descriptor_limit();
 	s->launch.go_fd = s->launch.status_fd = -1;

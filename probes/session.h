@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 struct err;
+struct identity;
 struct session;
 struct text;
 
@@ -40,7 +41,9 @@ struct session_options {
 	bool inherit;	      /* follow children */
 	bool calibrate;	      /* measure the probes' cost before and after */
 	enum call_graph call_graph;
-	bool scout;	 /* the first of two passes: choose functions, trace nothing */
+	bool scout; /* the first of two passes: choose functions, trace nothing */
+	/* Whom the command runs as; NULL: as ispot does. */
+	const struct identity *user;
 	double overhead; /* budget of the selection without -F, share of the target's CPU time */
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/identity.h"
 
 void launch_inherit_save(struct launch_inherit *inherit)
 {
@@ -32,8 +33,11 @@ static void child(int go_fd, int status_fd, char *const *argv, const struct laun
 	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
 	setrlimit(RLIMIT_NOFILE, &inherit->files);
 	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
-	execvp(argv[0], argv);
-	error = errno;
+	error = inherit->user ? -identity_become(inherit->user) : 0;
+	if (!error) {
+		execvp(argv[0], argv);
+		error = errno;
+	}
 	if (write(status_fd, &error, sizeof(error)) < 0)
 		_exit(125);
 	_exit(127);

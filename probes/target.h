@@ -13,6 +13,7 @@
 #include "base/vec.h"
 
 struct err;
+struct identity;
 
 struct launch {
 	pid_t pid;     /* 0: not started */
@@ -28,7 +29,8 @@ struct launch_inherit {
 	sigset_t signal_mask;
 	struct sigaction on_pipe;
 	struct rlimit files;
-	bool output_is_ours; /* ispot writes to stdout: the command's goes to stderr */
+	bool output_is_ours;	     /* ispot writes to stdout: the command's goes to stderr */
+	const struct identity *user; /* whom the command runs as; NULL: as ispot does */
 };
 
 struct pids {

@@ -3,9 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "args.h"
 #include "base/err.h"
+#include "base/identity.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -16,6 +18,7 @@ struct record_options {
 	const char *output, *call_graph;
 	struct arg_list patterns, pids;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
+	const char *user;
 	bool inherit, two_pass, quiet;
 	int verbose;
 	double overhead_percent;
@@ -45,6 +48,8 @@ static const struct option_row options[] = {
 	  "without -F: slow the target by at most PCT % (10; with -p 2)", NULL },
 	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
 	  "run CMD twice: to choose functions, and to trace them", NULL },
+	{ 0, "user", "USER", ARG_STRING, offsetof(struct record_options, user),
+	  "run CMD as this user, by name or number", NULL },
 	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct record_options, inherit),
 	  "do not follow child processes", NULL },
 	{ 'q', "quiet", NULL, ARG_FLAG, offsetof(struct record_options, quiet),
@@ -191,6 +196,17 @@ static int scout(struct session_options *so, struct text *words, struct arg_list
 	return 0;
 }
 
+static int find_user(struct identity *user, const char *word, bool no_command, struct err *err)
+{
+	if (no_command)
+		return err_set(err, -EINVAL,
+			       "--user is for a command, and there is none; leave it out");
+	if (geteuid())
+		return err_set(err, -EPERM,
+			       "only root may run a command as another user; run with sudo");
+	return identity_find(user, word, err);
+}
+
 static int run_record(int argc, char **argv, struct err *err)
 {
 	struct record_options o = {
@@ -204,6 +220,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	struct session_options so = { 0 };
 	struct session_result result = { 0 };
 	struct text hot = { 0 };
+	struct identity user;
 	pid_t *pids = NULL;
 	int first, ret;
 
@@ -224,6 +241,8 @@ static int run_record(int argc, char **argv, struct err *err)
 			      "-d 0 records nothing; leave it out to record until the end");
 	if (!ret)
 		ret = parse_call_graph(o.call_graph, &so.call_graph, err);
+	if (!ret && o.user)
+		ret = find_user(&user, o.user, first == argc, err);
 	if (ret)
 		goto out;
 	quote_words(&command, argv + first, argc - first);
@@ -242,6 +261,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	so.ring_bytes = o.ring_bytes;
 	so.period = o.period;
 	so.inherit = o.inherit;
+	so.user = o.user ? &user : NULL;
 	so.calibrate = true;
 	so.overhead = (o.overhead_percent ? o.overhead_percent : so.n_pids ? 2 : 10) / 100;
 	if (o.two_pass)

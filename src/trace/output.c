@@ -12,32 +12,15 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/identity.h"
 #include "base/mem.h"
 #include "base/text.h"
 
-/* The user behind sudo; false: none, or ispot does not run as root. */
-static bool sudo_user(uid_t *uid, gid_t *gid)
-{
-	const char *u = getenv("SUDO_UID"), *g = getenv("SUDO_GID");
-	uint64_t uid_value, gid_value;
-
-	if (geteuid() != 0 || !u || !g)
-		return false;
-	if (text_parse_u64(u, &uid_value) || text_parse_u64(g, &gid_value))
-		return false;
-	if (uid_value >= (uid_t)-1 || gid_value >= (gid_t)-1)
-		return false;
-	*uid = (uid_t)uid_value;
-	*gid = (gid_t)gid_value;
-	return true;
-}
-
 static bool is_trusted_owner(uid_t owner)
 {
-	uid_t uid;
-	gid_t gid;
+	struct identity user;
 
-	return owner == 0 || owner == geteuid() || (sudo_user(&uid, &gid) && owner == uid);
+	return owner == 0 || owner == geteuid() || (identity_of_sudo(&user) && owner == user.uid);
 }
 
 static bool names_a_descriptor(const char *path)
@@ -81,16 +64,15 @@ static int open_failed(const char *path, struct err *err)
 /* O_EXCL: whoever may write to the directory cannot slip a link in after the checks. */
 static int open_new(struct output *out, const char *path, struct err *err)
 {
-	uid_t uid;
-	gid_t gid;
+	struct identity user;
 
 	out->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (out->fd < 0)
 		return open_failed(path, err);
 	out->is_regular = true;
-	if (sudo_user(&uid, &gid) && fchown(out->fd, uid, gid))
-		return err_set(err, -errno, "cannot give %s to user %u: %s", path, (unsigned)uid,
-			       strerror(errno));
+	if (identity_of_sudo(&user) && fchown(out->fd, user.uid, user.gid) && errno != EPERM)
+		return err_set(err, -errno, "cannot give %s to user %u: %s", path,
+			       (unsigned)user.uid, strerror(errno));
 	return 0;
 }
 
@@ -109,7 +91,12 @@ static int open_existing(struct output *out, const char *path, const struct stat
 			return open_failed(path, err);
 		return open_new(out, path, err);
 	}
-	out->fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (geteuid() == 0 && S_ISFIFO(st->st_mode) && !is_trusted_owner(st->st_uid))
+		return err_set(
+			err, -EPERM,
+			"%s is a pipe that belongs to another user; name another file with -o",
+			path);
+	out->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
 	return out->fd < 0 ? open_failed(path, err) : 0;
 }
 
@@ -134,6 +121,35 @@ static int open_path(struct output *out, const char *path, struct err *err)
 	return open_existing(out, target, &st, err);
 }
 
+static bool is_link_of(const char *path, uid_t uid)
+{
+	struct stat st;
+
+	return !lstat(path, &st) && S_ISLNK(st.st_mode) && st.st_uid == uid;
+}
+
+/*
+ * Under sudo as the user who called it: nothing is written that he may not write, and it works
+ * where root may not (a home over NFS). Where he may not, as in root's own directories of a `sudo
+ * -i`, root does it, by the same rules about links, and through none of that user's own.
+ */
+static int open_path_as_user(struct output *out, const char *path, struct err *err)
+{
+	struct identity user;
+	struct err why = { 0 };
+	int ret;
+
+	if (!identity_of_sudo(&user) || identity_files_as(&user))
+		return open_path(out, path, err);
+	ret = open_path(out, path, &why);
+	identity_files_back();
+	if (ret == -EACCES && !is_link_of(path, user.uid))
+		return open_path(out, path, err);
+	if (ret && err)
+		*err = why;
+	return ret;
+}
+
 int output_open(struct output *out, const char *path, struct err *err)
 {
 	int ret;
@@ -145,7 +161,7 @@ int output_open(struct output *out, const char *path, struct err *err)
 		out->fd = open(path, O_WRONLY | O_CLOEXEC);
 		ret = out->fd < 0 ? open_failed(path, err) : 0;
 	} else {
-		ret = open_path(out, path, err);
+		ret = open_path_as_user(out, path, err);
 	}
 	if (ret)
 		output_close(out, NULL);

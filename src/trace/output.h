@@ -23,7 +23,8 @@ struct output {
 
 /*
  * "-" and /dev/stdout: standard output. As root a link owned by somebody else is not followed
- * (-EPERM), and under sudo the file is given to the user who called it.
+ * (-EPERM), nor written into a pipe of somebody else. Under sudo the file is made as the user who
+ * called it, where he may, and is his in any case.
  */
 int output_open(struct output *out, const char *path, struct err *err);
 
