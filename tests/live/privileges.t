@@ -63,11 +63,11 @@ is "$status" 0 "--user: status" || diag u.err
 report u
 is "$(block u inner .calls)" 3003 "--user: calls"
 nothing_lost u
-"$ISPOT" record -o id.data --user "$user" -F 'libc:getuid' -- /bin/sh -c 'id -u; id -g; id -G; echo "$HOME $USER $LOGNAME"' \
+"$ISPOT" record -o id.data --user "$user" -F 'libc:getuid' -- /bin/sh -c 'id -u; id -g; id -G; printenv HOME USER LOGNAME' \
 	>id.out 2>id.err
 is "$(sed -n 1p id.out) $(sed -n 2p id.out)" "$user $group" "--user UID: user and group" || diag id.err
 is "$(sed -n 3p id.out)" "$(id -G nobody)" "the account's groups, and none of root's"
-is "$(sed -n 4p id.out)" "$(getent passwd nobody | cut -d: -f6) nobody nobody" "HOME, USER and LOGNAME"
+is "$(sed -n 4,6p id.out | xargs)" "$(getent passwd nobody | cut -d: -f6) nobody nobody" "HOME, USER and LOGNAME"
 chmod 700 exact
 record denied --user nobody -F inner -- ./exact -n 1
 is "$status" 126 "what the user may not run is not run"
