@@ -114,6 +114,21 @@ int compressor_chunk(struct compressor *c, struct chunk_header *h, const void *b
 	return 0;
 }
 
+int compressor_plain(struct compressor *c, const void *data, size_t n, const void **frame,
+		     size_t *frame_bytes)
+{
+	size_t size;
+
+	if (n > c->body_max)
+		return -EMSGSIZE;
+	size = ZSTD_compressCCtx(c->ctx, c->out, c->out_room, data, n, c->level);
+	if (ZSTD_isError(size))
+		return -EIO;
+	*frame = c->out;
+	*frame_bytes = size;
+	return 0;
+}
+
 struct decompressor {
 	ZSTD_DCtx *ctx;
 };

@@ -26,6 +26,9 @@ void compressor_free(struct compressor *c);
  * large. */
 int compressor_chunk(struct compressor *c, struct chunk_header *h, const void *body,
 		     const void **frame, size_t *frame_bytes);
+/* Any bytes (at most body_max) as an ordinary frame, for other files than traces. */
+int compressor_plain(struct compressor *c, const void *data, size_t n, const void **frame,
+		     size_t *frame_bytes);
 
 struct decompressor;
 

@@ -188,6 +188,17 @@ static ssize_t write_some(int fd, const uint8_t *data, size_t n)
 	}
 }
 
+int output_patch(struct output *out, uint64_t offset, const void *data, size_t n)
+{
+	if (out->failed)
+		return out->failed;
+	if (!out->is_regular)
+		return -ESPIPE;
+	if (pwrite(out->fd, data, n, (off_t)offset) != (ssize_t)n)
+		out->failed = errno ? -errno : -EIO;
+	return out->failed;
+}
+
 void output_cut(struct output *out, uint64_t bytes)
 {
 	out->bytes = bytes;

@@ -31,6 +31,9 @@ int output_open(struct output *out, const char *path, struct err *err);
 /* All of it or a failure. */
 int output_write(struct output *out, const void *data, size_t n);
 
+/* Overwrites n bytes at an offset that was written before, of a regular file; else -ESPIPE. */
+int output_patch(struct output *out, uint64_t offset, const void *data, size_t n);
+
 /* Takes back what was written behind the first bytes of a regular file. */
 void output_cut(struct output *out, uint64_t bytes);
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "args.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "command.h"
+#include "report/export.h"
+
+struct command_options {
+	const char *input, *output, *format, *time;
+	uint64_t limit;
+};
+
+static const struct option_row options[] = {
+	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct command_options, input),
+	  "read FILE instead of ispot.data", NULL },
+	{ 0, "format", "F", ARG_STRING, offsetof(struct command_options, format),
+	  "chrome, csv, folded, folded-diff, perf, pprof or speedscope", NULL },
+	{ 'o', "output", "OUT", ARG_STRING, offsetof(struct command_options, output),
+	  "write OUT; -: standard output", NULL },
+	{ 0, "time", "A-B", ARG_STRING, offsetof(struct command_options, time),
+	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	{ 0, "limit", "N", ARG_U64, offsetof(struct command_options, limit),
+	  "at most N calls (chrome, speedscope: 1000000)", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot export --format chrome -o trace.json",
+	"for ui.perfetto.dev",
+	"ispot export --format chrome --time 2s-2.1s -o trace.json",
+	"a tenth of a second of it",
+	"ispot export --format folded-diff -o - | difffolded.pl | flamegraph.pl >lost.svg",
+	"where calls take longer than their fastest",
+	"ispot export --format perf -o perf.data && perf report -i perf.data",
+	"in perf's own browser",
+	"ispot export --format csv -o calls.csv.zst",
+	"every call, for your own statistics",
+	NULL,
+};
+
+static int usage(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+static int check(const struct command_options *o, const struct export_format *format, int n_words,
+		 struct err *err)
+{
+	bool to_stdout;
+
+	if (n_words)
+		return usage(err, "export takes no words; name the recording with -i FILE");
+	if (!o->output)
+		return usage(
+			err,
+			"there is nowhere to write to; name a file with -o OUT (-: standard output)");
+	to_stdout = !strcmp(o->output, "-");
+	if (to_stdout && !strcmp(format->name, "perf"))
+		return usage(err, "a perf.data is written back and forth; give -o a file");
+	if (to_stdout && format->is_binary && isatty(STDOUT_FILENO))
+		return usage(err, "this format is binary; give -o a file, or redirect");
+	return 0;
+}
+
+static void say(const struct export *e, const char *output)
+{
+	char n[TEXT_NUMBER];
+
+	log_notice("%s calls in %s", text_count(n, e->exported),
+		   strcmp(output, "-") ? output : "all");
+	if (e->beyond)
+		log_notice("%s more calls are beyond the limit; choose a stretch with --time, or "
+			   "raise --limit",
+			   text_count(n, e->beyond));
+	if (e->without_end)
+		log_notice("%s calls have no known end and are left out",
+			   text_count(n, e->without_end));
+}
+
+static int run_export(int argc, char **argv, struct err *err)
+{
+	struct command_options o = { .input = "ispot.data" };
+	struct export_options eo = { .to_ns = UINT64_MAX };
+	const struct export_format *format;
+	struct export e;
+	int first, rc = args_parse(options, &o, 0, argc, argv, &first, err);
+
+	if (rc)
+		return rc;
+	if (!o.format)
+		return usage(err, "there are several formats; give --format chrome, csv, folded, "
+				  "folded-diff, perf, pprof or speedscope");
+	format = export_find(o.format, err);
+	if (!format)
+		return -EINVAL;
+	rc = check(&o, format, argc - first, err);
+	if (!rc && o.time && text_parse_window(o.time, &eo.from_ns, &eo.to_ns))
+		rc = usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+	if (rc)
+		return rc;
+	eo.input = o.input;
+	eo.output = o.output;
+	eo.limit = o.limit;
+	rc = export_run(&e, format, &eo, err);
+	if (!rc)
+		say(&e, o.output);
+	return rc;
+}
+
+const struct command cmd_export = {
+	.name = "export",
+	.summary = "write a recording in the format of another tool",
+	.usage = "ispot export --format F [-i FILE] [--time A-B] [--limit N] -o OUT",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_READS_TRACE,
+	.run = run_export,
+};
