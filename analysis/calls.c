@@ -513,5 +513,8 @@ void calls_end(struct calls *c, uint64_t time_ns)
 			thread_settle(t, time_ns);
 		drop_all(c, t, CALL_OPEN, t->dead ? t->end_ns : time_ns);
 	}
+	for (unsigned i = 0; i < c->n_visitors; i++)
+		if (c->visitors[i].end)
+			c->visitors[i].end(c->visitors[i].self);
 	threads_end(&c->threads, time_ns);
 }

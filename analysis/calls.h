@@ -71,6 +71,8 @@ struct call_visitor {
 	void (*record)(void *self, const struct thread *t, const struct record *r);
 	/* count records of a CPU may be missing, t was on it. NULL: not wanted. */
 	void (*lost)(void *self, const struct thread *t, uint64_t count, uint64_t loss);
+	/* The recording has ended, and every open call with it. NULL: not wanted. */
+	void (*end)(void *self);
 };
 
 #define CALLS_VISITORS_MAX 16

@@ -56,17 +56,17 @@ static int set_window(struct result *res, const struct trace_reader *r,
 }
 
 /* Before the window: only what tells which threads exist and what they are doing. */
-static void skip_to_window(struct result *res, struct trace_reader *r, struct record *rec,
-			   bool *more)
+static void skip_to_window(const struct result *res, struct calls *calls, struct trace_reader *r,
+			   struct record *rec, bool *more)
 {
 	while (*more && rec->time_ns < res->start_ns) {
-		calls_skip(&res->calls, rec);
+		calls_skip(calls, rec);
 		*more = trace_reader_next(r, rec);
 	}
-	calls_restart(&res->calls, res->start_ns);
+	calls_restart(calls, res->start_ns);
 }
 
-static void pass(struct result *res, struct trace_reader *r)
+static void pass(const struct result *res, struct calls *calls, struct trace_reader *r)
 {
 	struct progress progress;
 	struct record rec;
@@ -75,16 +75,15 @@ static void pass(struct result *res, struct trace_reader *r)
 
 	progress_init(&progress, "reading the recording");
 	if (res->window_from_ns)
-		skip_to_window(res, r, &rec, &more);
+		skip_to_window(res, calls, r, &rec, &more);
 	while (more && rec.time_ns <= res->end_ns) {
-		calls_record(&res->calls, &rec);
+		calls_record(calls, &rec);
 		more = trace_reader_next(r, &rec);
 		if (++n % PROGRESS_RECORDS == 0)
 			progress_share(&progress, trace_reader_position(r));
 	}
 	progress_end(&progress);
-	calls_end(&res->calls, res->end_ns);
-	sites_end(&res->site_sums);
+	calls_end(calls, res->end_ns);
 }
 
 static double total_off(const struct result *res, double *asleep)
@@ -390,7 +389,8 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 	if (rc)
 		return rc;
 	start(res, r, o);
-	pass(res, r);
+	pass(res, &res->calls, r);
+	sites_end(&res->site_sums);
 	bo.duration_ns = res->duration_ns;
 	bo.coactivity = &res->coactivity;
 	bo.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period;
@@ -401,6 +401,21 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 	}
 	conclude(res, &bo);
 	baseline_release(&baseline);
+	return 0;
+}
+
+int result_scan(struct calls *calls, struct trace_reader *r, const struct result_options *o,
+		const struct call_visitor *v, struct err *err)
+{
+	struct result res = { .meta = trace_reader_meta(r) };
+	int rc = set_window(&res, r, o, err);
+
+	if (rc)
+		return rc;
+	calls_init(calls, res.meta, recording_start(r));
+	calls_add_visitor(calls, v);
+	pass(&res, calls, r);
+	calls_release(calls);
 	return 0;
 }
 

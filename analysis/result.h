@@ -24,6 +24,7 @@
 #include "analysis/site.h"
 
 struct err;
+struct sequences;
 struct trace_reader;
 
 struct result_options {
@@ -47,10 +48,11 @@ struct result {
 	struct sites site_sums;
 	struct counters counters;
 	struct coactivity coactivity;
-	struct blocks blocks; /* functions and markers */
-	struct blocks sites;  /* sleeps outside them, by stack */
-	struct keyed keyed;   /* with a rule */
-	struct blocks groups; /* of keyed */
+	struct blocks blocks;		   /* functions and markers */
+	struct blocks sites;		   /* sleeps outside them, by stack */
+	struct keyed keyed;		   /* with a rule */
+	struct blocks groups;		   /* of keyed */
+	const struct sequences *sequences; /* what the groups are, NULL: others */
 	struct {
 		VEC(struct result_thread)
 	} threads;
@@ -73,5 +75,12 @@ struct result {
 int result_read(struct result *result, struct trace_reader *r, const struct result_options *o,
 		struct err *err);
 void result_release(struct result *result);
+
+/*
+ * Only the calls, to one visitor, without any score: for what must be known before. calls is
+ * initialised first and released at the end; the caller rewinds r.
+ */
+int result_scan(struct calls *calls, struct trace_reader *r, const struct result_options *o,
+		const struct call_visitor *v, struct err *err);
 
 #endif

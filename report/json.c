@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/result.h"
+#include "analysis/sequence.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/column.h"
@@ -221,6 +222,16 @@ static struct json *block_json(const struct result *res, const struct block *b)
 	return j;
 }
 
+static struct json *sequences_json(const struct sequences *s)
+{
+	struct json *j = json_new_object();
+
+	json_set_f64(j, "calls_in_50", s->share_of_50);
+	json_set_u64(j, "calls_not_told_apart", s->not_kept);
+	json_set_u64(j, "repetitions_without_room", s->patterns.refused);
+	return j;
+}
+
 void report_json(const struct view *v, struct text *out)
 {
 	struct json *j = json_new_object();
@@ -232,6 +243,8 @@ void report_json(const struct view *v, struct text *out)
 	json_set_take(j, "notices", notices_json(v->result));
 	json_set_take(j, "threads", threads_json(v->result));
 	json_set_take(j, "not_traced", not_traced_json(v->result->meta));
+	if (v->result->sequences)
+		json_set_take(j, "sequences", sequences_json(v->result->sequences));
 	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++)
 		json_add_take(blocks, block_json(v->result, v->rows[i]));
 	json_set_take(j, "blocks", blocks);

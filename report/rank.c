@@ -28,7 +28,7 @@ void view_rank(struct view *v)
 	v->rows = xcalloc(v->blocks->n + sites->n + 1, sizeof(*v->rows));
 	vec_for_each (v->blocks, const struct block, b)
 		v->rows[v->n_rows++] = b;
-	for (size_t i = 0; i < sites->n && !v->by_thread; i++)
+	for (size_t i = 0; i < sites->n && !v->by_thread && !v->result->sequences; i++)
 		v->rows[v->n_rows++] = &sites->data[i];
 	qsort_r(v->rows, v->n_rows, sizeof(*v->rows), compare, v);
 }

@@ -13,6 +13,7 @@ struct column;
 struct json;
 struct result;
 struct slow;
+struct table;
 struct text;
 
 #define REPORT_JSON_VERSION 1
@@ -58,6 +59,10 @@ void text_wrap(const char *s, unsigned width, struct text *out);
 void text_title(const struct block *b, unsigned room, struct text *out);
 /* A table of who else was at work while it was slow; nothing where nobody is named. */
 void text_coactive(const struct view *v, const struct block *b, struct text *out);
+/* The end of a sequence's line; on lines of its own where it has no room there. */
+void text_sequence(struct table *t, const struct block *b);
+/* What must be known to read a table of sequences. */
+void text_sequences_note(const struct view *v, struct text *out);
 /* The main cause as the table shows it: "lock 94 %". */
 void text_cause(const struct block *b, struct text *out);
 

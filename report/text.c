@@ -120,7 +120,7 @@ static void print_head(const struct view *v, struct table *t)
 	} else {
 		table_left(t, " why", WHY_WIDTH + 1);
 	}
-	table_last(t, "function");
+	table_last(t, v->result->sequences ? "sequence" : "function");
 }
 
 static void print_cell(struct table *t, const struct column *c, const struct block *b)
@@ -165,6 +165,10 @@ static void print_name(const struct view *v, struct table *t, const struct block
 	bool is_site = block_is_wait(b);
 	char name[VALUE_SCRATCH] = " ";
 
+	if (b->kind == BLOCK_SEQUENCE) {
+		text_sequence(t, b);
+		return;
+	}
 	if (b->key) {
 		print_title(t, b);
 		return;
@@ -235,5 +239,6 @@ void report_text(const struct view *v, struct text *out)
 		text_add(out, "\n");
 	}
 	print_table(v, out);
+	text_sequences_note(v, out);
 	text_remarks(v, out);
 }

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "analysis/callsite.h"
+#include "analysis/grouping.h"
 #include "analysis/result.h"
 #include "analysis/slow.h"
 #include "args.h"
@@ -32,7 +32,7 @@ static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct report_options, input),
 	  "read FILE instead of ispot.data", NULL },
 	{ 0, "by", "WHAT", ARG_STRING, offsetof(struct report_options, by),
-	  "rank function (default), site or thread", NULL },
+	  "rank function (default), sequence, site or thread", NULL },
 	{ 's', "sort", "COLUMN", ARG_STRING, offsetof(struct report_options, sort),
 	  "rank by COLUMN instead of lost thread time", NULL },
 	{ 0, "top", "N", ARG_U64, offsetof(struct report_options, top), "show N blocks", NULL },
@@ -56,6 +56,8 @@ static const char *const examples[] = {
 	"which functions lose how much, and why",
 	"ispot report --by site",
 	"from which call sites they are slow",
+	"ispot report --by sequence",
+	"which rows of calls lose it",
 	"ispot report --by thread",
 	"which threads lose it",
 	"ispot report --slow cache_get",
@@ -91,67 +93,12 @@ static int take_file(struct report_options *o, int n, char **words, struct err *
 	return n ? usage(err, "report reads one file; give it once: -i FILE") : 0;
 }
 
-/* What a --by needs while it reads; of the row's own kind only its member is used. */
-struct grouping {
-	struct keyed_rule rule;
-	struct callsites callsites;
-};
-
-static void begin_sites(struct grouping *g, const struct meta *meta)
-{
-	callsites_init(&g->callsites, meta);
-	g->rule = callsites_rule(&g->callsites);
-}
-
-static void end_sites(struct grouping *g, struct result *res)
-{
-	callsites_place(&g->callsites, &res->keyed, &res->groups);
-}
-
-static void release_sites(struct grouping *g)
-{
-	callsites_release(&g->callsites);
-}
-
-/* What can be ranked. begin makes a rule for keyed.h; NULL: no rule, functions or threads. */
-static const struct by {
-	const char *name;
-	void (*begin)(struct grouping *g, const struct meta *meta);
-	void (*end)(struct grouping *g, struct result *res); /* the blocks are there */
-	void (*release)(struct grouping *g);
-} bys[] = {
-	{ "function", NULL, NULL, NULL },
-	{ "site", begin_sites, end_sites, release_sites },
-	{ "thread", NULL, NULL, NULL },
-};
-#define BYS_N (sizeof(bys) / sizeof(bys[0]))
-
-static const struct by *find_by(const char *name)
-{
-	for (size_t i = 0; i < BYS_N; i++)
-		if (!strcmp(bys[i].name, name ? name : "function"))
-			return &bys[i];
-	return NULL;
-}
-
-static int by_unknown(const char *name, struct err *err)
-{
-	struct text all = { 0 };
-
-	for (size_t i = 0; i < BYS_N; i++)
-		text_printf(&all, "%s%s", !i ? "" : i + 1 < BYS_N ? ", " : " or ", bys[i].name);
-	err_set(err, -EINVAL, "--by %s is not available; use %s", name, all.s);
-	err->exit_status = 2;
-	text_release(&all);
-	return -EINVAL;
-}
-
 static int check(const struct report_options *o, struct err *err)
 {
-	const struct by *by = find_by(o->by);
+	const struct grouping_by *by;
 
-	if (!by)
-		return by_unknown(o->by, err);
+	if (grouping_find(o->by, &by, err))
+		return err->code;
 	if (o->baseline && by->begin)
 		return usage(err, "--baseline holds functions only; give it without this --by");
 	if (o->json && o->csv)
@@ -200,7 +147,7 @@ static void print(const struct report_options *o, struct view *v, struct text *o
 	if (v->by_thread) {
 		view_thread_blocks(v->result, &by_thread);
 		v->blocks = &by_thread;
-	} else if (find_by(o->by)->begin) {
+	} else if (v->result->keyed.rule.name) {
 		v->blocks = &v->result->groups;
 	}
 	view_rank(v);
@@ -212,23 +159,6 @@ static void print(const struct report_options *o, struct view *v, struct text *o
 		report_text(v, out);
 	free(v->rows);
 	blocks_release(&by_thread);
-}
-
-static int read_grouped(const struct report_options *o, struct trace_reader *r,
-			struct result_options *ro, struct grouping *g, struct result *result,
-			struct err *err)
-{
-	const struct by *by = find_by(o->by);
-	int rc;
-
-	if (by->begin) {
-		by->begin(g, trace_reader_meta(r));
-		ro->rule = &g->rule;
-	}
-	rc = result_read(result, r, ro, err);
-	if (!rc && by->end)
-		by->end(g, result);
-	return rc;
 }
 
 static int show(const struct report_options *o, struct trace_reader *r, struct result_options *ro,
@@ -248,8 +178,10 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 	};
 	struct slow slow = { 0 };
 	struct grouping grouping = { 0 };
-	int rc = read_grouped(o, r, ro, &grouping, &result, err);
+	int rc = grouping_find(o->by, &grouping.by, err);
 
+	if (!rc)
+		rc = grouping_read(&grouping, r, ro, &result, err);
 	if (rc)
 		goto out;
 	if (!o->slow)
@@ -262,8 +194,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 	text_release(&out);
 	result_release(&result);
 out:
-	if (find_by(o->by)->release)
-		find_by(o->by)->release(&grouping);
+	grouping_release(&grouping);
 	return rc;
 }
 

@@ -2,7 +2,7 @@
 /*
  * Speed, size and memory of the trace layer, for whoever changes it:
  *
- *	trace_speed [MILLION-RECORDS [CPUS [LEVEL]]]
+ *	trace_speed [MILLION-RECORDS [CPUS [LEVEL [FILE]]]]
  *
  * Synthetic calls of 40 functions, nested, times with the jitter that probes have. Prints ns per
  * record for encoding alone, encoding with compression and writing, reading, and reading with all
@@ -33,7 +33,8 @@ struct pre {
 };
 
 static struct pre *pre;
-static char path[] = "/var/tmp/trace_speed.XXXXXX";
+static char temporary[] = "/var/tmp/trace_speed.XXXXXX";
+static const char *path = temporary;
 
 /* Entries and exits of a random walk over call depths, as rows to be replayed at any time. */
 static void prepare(void)
@@ -92,6 +93,24 @@ static struct trace_writer *open_writer(uint32_t cpus, int level, uint32_t chunk
 		exit(1);
 	}
 	return w;
+}
+
+/* What a report needs: a session and the functions. */
+static void put_meta(struct trace_writer *w)
+{
+	char line[512];
+
+	trace_writer_meta(
+		w, "{\"kind\":\"session\",\"version\":1,\"pid\":1000,\"start_ns\":1000000000,"
+		   "\"clock\":\"monotonic\",\"cpus\":2,\"producer\":\"synthetic\"}");
+	for (unsigned id = 0; id < 40; id++) {
+		snprintf(
+			line, sizeof(line),
+			"{\"kind\":\"function\",\"id\":%u,\"object\":0,\"set\":1,\"name\":\"f%u\","
+			"\"symbol\":\"f%u\",\"class\":\"nop5\",\"exit\":\"return\",\"block\":\"function\"}",
+			id, id, id);
+		trace_writer_meta(w, line);
+	}
 }
 
 static double ns_each(uint64_t since_cpu_ns, uint64_t n)
@@ -191,12 +210,16 @@ int main(int argc, char **argv)
 	uint32_t cpus = argc > 2 ? (uint32_t)atoi(argv[2]) : 2;
 	int level = argc > 3 ? atoi(argv[3]) : 0;
 
-	close(mkstemp(path));
+	if (argc > 4)
+		path = argv[4];
+	else
+		close(mkstemp(temporary));
 	prepare();
 	encode_only();
 	encode_and_write(n, cpus, level);
 	in_child(read_back, n, cpus);
 	in_child(score, n, cpus);
-	unlink(path);
+	if (path == temporary)
+		unlink(path);
 	return 0;
 }

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/grouping.h"
+#include "analysis/result.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+static int begin_sites(struct grouping *g, struct trace_reader *r, struct result *result,
+		       struct result_options *o, struct err *err)
+{
+	(void)result, (void)o, (void)err;
+	callsites_init(&g->callsites, trace_reader_meta(r));
+	g->rule = callsites_rule(&g->callsites);
+	return 0;
+}
+
+static void end_sites(struct grouping *g, struct result *res)
+{
+	callsites_place(&g->callsites, &res->keyed, &res->groups);
+}
+
+static void release_sites(struct grouping *g)
+{
+	callsites_release(&g->callsites);
+}
+
+static int learn(struct grouping *g, enum sequence_stage stage, struct trace_reader *r,
+		 const struct result_options *o, struct err *err)
+{
+	struct call_visitor v;
+	struct calls calls = { 0 };
+	int rc;
+
+	sequences_begin(&g->sequences, stage, &calls, NULL);
+	v = sequences_visitor(&g->sequences);
+	rc = result_scan(&calls, r, o, &v, err);
+	trace_reader_rewind(r);
+	return rc;
+}
+
+static int begin_sequences(struct grouping *g, struct trace_reader *r, struct result *result,
+			   struct result_options *o, struct err *err)
+{
+	int rc;
+
+	sequences_init(&g->sequences, trace_reader_meta(r));
+	rc = learn(g, SEQUENCE_LOOPS, r, o, err);
+	if (!rc)
+		rc = learn(g, SEQUENCE_PAIRS, r, o, err);
+	sequences_begin(&g->sequences, SEQUENCE_MEASURE, &result->calls, &result->keyed);
+	o->visitors[0] = sequences_visitor(&g->sequences);
+	g->rule = sequences_rule(&g->sequences);
+	return rc;
+}
+
+static void count_notice(struct result *res, uint64_t count, const char *what)
+{
+	char number[TEXT_NUMBER];
+
+	if (count)
+		*vec_add(&res->notices) = xasprintf("%s %s", text_count(number, count), what);
+}
+
+static void end_sequences(struct grouping *g, struct result *res)
+{
+	const struct sequences *s = &g->sequences;
+
+	sequences_finish(&g->sequences, &res->groups);
+	res->sequences = s;
+	count_notice(res, s->patterns.refused,
+		     "repetitions found no room among the sequences kept: these are not all");
+	count_notice(res, s->not_kept,
+		     "calls made too many different calls to be told apart: they are in `{ … }` of "
+		     "their function");
+	if (res->meta->session.period > 1 && res->meta->session.period != META_UNKNOWN)
+		*vec_add(&res->notices) = xstrdup("one call in several was recorded: sequences are "
+						  "rows of the recorded ones");
+}
+
+static void release_sequences(struct grouping *g)
+{
+	sequences_release(&g->sequences);
+}
+
+static const struct grouping_by bys[] = {
+	{ "function", NULL, NULL, NULL },
+	{ "sequence", begin_sequences, end_sequences, release_sequences },
+	{ "site", begin_sites, end_sites, release_sites },
+	{ "thread", NULL, NULL, NULL },
+};
+#define BYS_N (sizeof(bys) / sizeof(bys[0]))
+
+int grouping_find(const char *name, const struct grouping_by **by, struct err *err)
+{
+	struct text all = { 0 };
+
+	for (size_t i = 0; i < BYS_N; i++) {
+		*by = &bys[i];
+		if (!strcmp(bys[i].name, name ? name : "function"))
+			return 0;
+	}
+	for (size_t i = 0; i < BYS_N; i++)
+		text_printf(&all, "%s%s", !i ? "" : i + 1 < BYS_N ? ", " : " or ", bys[i].name);
+	err_set(err, -EINVAL, "--by %s is not available; use %s", name, all.s);
+	err->exit_status = 2;
+	text_release(&all);
+	return -EINVAL;
+}
+
+int grouping_read(struct grouping *g, struct trace_reader *r, struct result_options *o,
+		  struct result *result, struct err *err)
+{
+	int rc = 0;
+
+	if (g->by->begin) {
+		rc = g->by->begin(g, r, result, o, err);
+		o->rule = &g->rule;
+	}
+	if (!rc)
+		rc = result_read(result, r, o, err);
+	if (!rc && g->by->end)
+		g->by->end(g, result);
+	return rc;
+}
+
+void grouping_release(struct grouping *g)
+{
+	if (g->by && g->by->release)
+		g->by->release(g);
+}

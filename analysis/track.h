@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * One row of sibling calls (of a thread, or inside one call), read in terms of a dictionary of
+ * patterns, with the times of every sequence found. What was read stays open for as long as a
+ * further call may still belong to it, and is then handed on:
+ *
+ *	calls -> loops folded -> settled -> pairs -> the row in short (what a call's body is)
+ *
+ * Memory: twice the longest loop of the dictionary, and TRACK_ROW elements of the row in short.
+ */
+#ifndef ISPOT_ANALYSIS_TRACK_H
+#define ISPOT_ANALYSIS_TRACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/pattern.h"
+#include "analysis/threads.h"
+
+#define TRACK_ROW   64 /* elements of a row in short that are kept */
+#define TRACK_DEPTH 6  /* nested loops that end together and may still grow */
+
+/* A moment at which a sequence may begin or end, and what was in the row until then. */
+struct mark {
+	uint64_t time_ns;
+	struct offcpu off; /* of the thread */
+	uint64_t calls;	   /* with those inside them */
+	uint64_t cost_ns;  /* of probing them */
+	uint32_t untimed;  /* calls whose end is not known */
+	uint32_t cpu, function, stack;
+};
+
+struct element {
+	uint32_t symbol, repetitions;
+	struct mark begin, end;
+	/* Sequences that end here and may still grow: the element's latest repetition, the latest
+	 * repetition of its own last element, … down to a call. */
+	uint32_t depth;
+	struct {
+		uint32_t repetitions;
+		struct mark begin;
+	} open[TRACK_DEPTH];
+};
+
+struct track {
+	uint32_t n, room;
+	struct element *elements; /* open */
+	uint32_t *symbols;	  /* theirs */
+	uint32_t n_row;
+	struct element *row; /* settled, in short; elements beyond TRACK_ROW are dropped */
+	bool dropped, cut;
+	uint64_t calls, cost_ns; /* in the row so far */
+	uint32_t untimed;
+	uint64_t pair_node; /* of pairs.h: its last element */
+};
+
+struct track_user {
+	void *self;
+	/* A sequence was seen once, from begin to end. NULL: not wanted */
+	void (*seen)(void *self, uint32_t symbol, const struct mark *begin, const struct mark *end);
+	/* An element is settled. NULL: not wanted */
+	void (*settled)(void *self, struct track *t, uint32_t symbol);
+};
+
+void track_push(struct track *t, struct patterns *p, const struct track_user *u, uint32_t function,
+		const struct mark *begin, const struct mark *end);
+/* The row ends: all that is open is settled, and its row in short is complete. */
+void track_end(struct track *t, struct patterns *p, const struct track_user *u);
+/* For the next row. */
+void track_clear(struct track *t);
+void track_release(struct track *t);
+
+#endif
