@@ -225,6 +225,11 @@ void bpfprog_sample(struct bpfprog *b, bool on)
 	b->control->sampling = on;
 }
 
+void bpfprog_keep_samples(struct bpfprog *b, bool on)
+{
+	b->control->keep_samples = on;
+}
+
 void bpfprog_count_from(struct bpfprog *b, uint32_t first_id)
 {
 	uint64_t *zeros = xcalloc(b->n_cpus, sizeof(*zeros));

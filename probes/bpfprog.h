@@ -43,6 +43,7 @@ void bpfprog_targets(const struct bpfprog *b, struct pids *tgids); /* all that l
 /* The filter of CPU samples onto one of their events. */
 int bpfprog_attach_sampler(struct bpfprog *b, int event_fd, struct err *err);
 void bpfprog_sample(struct bpfprog *b, bool on);
+void bpfprog_keep_samples(struct bpfprog *b, bool on);
 
 /* Calls of POINT_COUNT points, ids from first_id on; reset by setting first_id. */
 void bpfprog_count_from(struct bpfprog *b, uint32_t first_id);

@@ -93,6 +93,14 @@ static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32
 		put_values(d, &r, 1, stack, 0, 0);
 }
 
+static void on_sample(struct drain *d, const struct wire_sample *w, uint32_t cpu)
+{
+	struct record r = record_of(&w->h, cpu, REC_SAMPLE);
+
+	put_values(d, &r, 3, d->sample_ns, w->ip,
+		   drain_block_stack(&d->stacks, w->stack, w->h.tgid));
+}
+
 /* A stack comes before its entry, so that taking it is not part of the call; in the file it stands
  * behind it. */
 static void put_call_stack(struct drain *d, const struct wire_call *call, uint32_t cpu)
@@ -238,6 +246,9 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 		break;
 	case WIRE_EXEC:
 		on_exec(d, data, cpu);
+		break;
+	case WIRE_SAMPLE:
+		on_sample(d, data, cpu);
 		break;
 	}
 }

@@ -55,6 +55,7 @@ struct drain {
 	uint64_t *calls_of; /* [function id]: entries read */
 	uint32_t n_functions;
 	uint64_t calls;			/* entries and exits read */
+	uint64_t sample_ns;		/* that a sample stands for */
 	uint64_t bytes;			/* read from the rings */
 	uint64_t execs;			/* of the target */
 	int error;			/* the writer's sticky error, 0: none */

@@ -154,6 +154,8 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret && s->is_hybrid)
 		ret = session_hybrid_open(s, err);
 	if (!ret)
+		session_sample_open(s);
+	if (!ret)
 		ret = take_signals(s, err);
 	if (!ret && o->argv)
 		ret = launch_start(&s->launch, o->argv, &s->inherit, err);
@@ -206,6 +208,7 @@ static int start(struct session *s, struct err *err)
 		session_begin(s);
 	if (s->is_hybrid)
 		session_hybrid_start(s);
+	session_sample_start(s);
 	return s->options.argv ? launch_exec(&s->launch, s->options.argv, err) : 0;
 }
 
@@ -341,6 +344,7 @@ static void loop(struct session *s)
 static void stop(struct session *s)
 {
 	bpfprog_record(s->programs, false);
+	bpfprog_keep_samples(s->programs, false);
 	session_unwatch_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_stop(s);
@@ -443,6 +447,7 @@ void session_free(struct session *s)
 	session_unwatch_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_release(s);
+	session_sample_release(s);
 	vec_for_each (&s->sets, struct probeset, set)
 		probeset_release(set);
 	vec_release(&s->sets);

@@ -23,7 +23,7 @@
 #define SCOUT_WINDOW_NS	      30000000ull
 #define SCOUT_COUNTING_NS     30000000ull
 #define FIRST_HERTZ	      997
-#define LATER_HERTZ	      97
+#define LATER_HERTZ	      SAMPLE_HERTZ
 #define FIRST_WINDOW_NS	      400000000ull
 #define FIRST_SAMPLES	      250 /* enough to see 1 %, roughly; the window ends early with them */
 #define FIRST_WINDOW_LEAST_NS 100000000ull
@@ -55,6 +55,7 @@ int session_hybrid_open(struct session *s, struct err *err)
 void session_hybrid_start(struct session *s)
 {
 	s->hybrid.state_since_ns = clock_now_ns();
+	session_sample_rate(s, hertz_now(s));
 	bpfprog_sample(s->programs, true);
 }
 
@@ -222,8 +223,10 @@ static int end_counting(struct session *s, struct err *err)
 		ret = session_open_on_targets(s, set, err);
 	if (!ret && set)
 		session_write_set(s, set, true);
-	if (!s->hybrid.rounds++ && !s->options.scout)
+	if (!s->hybrid.rounds++ && !s->options.scout) {
 		sampler_set_rate(&s->hybrid.sampler, LATER_HERTZ);
+		session_sample_rate(s, LATER_HERTZ);
+	}
 	profile_begin_window(&s->hybrid.profile);
 	s->hybrid.window_since_ns = s->hybrid.state_since_ns = clock_now_ns();
 	s->hybrid.state = HYBRID_SAMPLING;

@@ -24,6 +24,7 @@
 
 #define DRAIN_INTERVAL_MS 100
 #define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack */
+#define SAMPLE_HERTZ	  97 /* of every recording; no divisor of what programs do periodically */
 
 struct session_object {
 	struct dso *dso;
@@ -164,6 +165,12 @@ int session_hybrid_step(struct session *s, struct err *err); /* each turn of the
 void session_hybrid_stop(struct session *s);
 void session_hybrid_patterns(struct session *s, struct text *patterns);
 void session_hybrid_release(struct session *s);
+
+/* session_sample.c: samples beside the calls */
+void session_sample_open(struct session *s);
+void session_sample_rate(struct session *s, uint32_t hertz); /* from now on */
+void session_sample_start(struct session *s);
+void session_sample_release(struct session *s);
 
 /* session_target.c: probes onto processes */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
+#include "probes/spinloop.h"
 #include "symbol/dso.h"
 #include "trace/meta.h"
 
@@ -116,6 +117,7 @@ static void write_frames_at(struct session *s, struct session_place *place, uint
 			.line = where.line,
 			.offset = place->address - (function ? function->address : 0),
 			.inlined = i < n,
+			.spins = !i && spinloop_at(place->dso, place->address),
 		};
 
 		write_frame(s, &frame);

@@ -12,6 +12,7 @@
 #include "sched.h"
 #include "stacks.h"
 #include "life.h"
+#include "sample.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -139,11 +140,4 @@ int on_count(struct pt_regs *ctx)
 	if (count)
 		++*count;
 	return 0;
-}
-
-/* CPU-wide samples: 1 lets the sample into the ring, and only the target's are let in. */
-SEC("perf_event")
-int on_sample(void *ctx)
-{
-	return control.sampling && is_target(bpf_get_current_pid_tgid() >> 32);
 }

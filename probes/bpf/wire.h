@@ -30,6 +30,7 @@ enum wire_kind {
 	WIRE_COMM,	/* struct wire_name */
 	WIRE_EXEC,	/* struct wire_name */
 	WIRE_STACK,	/* struct wire_stack: of the thread's entry that comes next */
+	WIRE_SAMPLE,	/* struct wire_sample */
 };
 
 struct wire_head {
@@ -93,6 +94,12 @@ struct wire_task {
 	unsigned int other_tid, other_tgid;
 } __attribute__((packed));
 
+struct wire_sample {
+	struct wire_head h;
+	unsigned long long ip; /* of the kernel where the sample met it there */
+	int stack; /* the program's, innermost first: index in the stacks map; < 0: none */
+} __attribute__((packed));
+
 struct wire_name {
 	struct wire_head h;
 	char name[WIRE_PATH_MAX]; /* NUL-terminated; WIRE_COMM_MAX of it for a WIRE_COMM */
@@ -141,6 +148,7 @@ struct wire_config {
 struct wire_control {
 	_Bool recording;	     /* records are written from now on */
 	_Bool sampling;		     /* CPU samples of the target go into their rings */
+	_Bool keep_samples;	     /* and, while recording, beside the calls */
 	unsigned int launched_tgid;  /* the exec of this process sets recording */
 	unsigned int count_first_id; /* of the functions being counted: index 0 of the counts */
 };

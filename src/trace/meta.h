@@ -143,6 +143,7 @@ struct meta_frame {
 	uint32_t line;
 	uint64_t offset; /* from the symbol's start, or in the object where symbol is "" */
 	bool inlined;
+	bool spins; /* the place is in a loop around a pause instruction */
 };
 
 /*

@@ -122,10 +122,9 @@ const struct field meta_site_fields[] = {
 };
 
 const struct field meta_frame_fields[] = {
-	F(frame, U32, id),	  F(frame, STRING, symbol),
-	F(frame, STRING, object), F(frame, STRING, file),
-	F(frame, U32, line),	  F(frame, COUNT, offset),
-	F(frame, BOOL, inlined),  { 0 },
+	F(frame, U32, id),	 F(frame, STRING, symbol), F(frame, STRING, object),
+	F(frame, STRING, file),	 F(frame, U32, line),	   F(frame, COUNT, offset),
+	F(frame, BOOL, inlined), F(frame, BOOL, spins),	   { 0 },
 };
 
 const struct field meta_end_fields[] = {

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Samples of the CPUs, CPU-wide events: only the target's are taken. */
+#ifndef ISPOT_PROBES_BPF_SAMPLE_H
+#define ISPOT_PROBES_BPF_SAMPLE_H
+
+#include "common.h"
+#include "sched.h"
+
+#if defined(__TARGET_ARCH_arm64)
+#define SAMPLED_AT(regs) ((regs)->pc)
+#else
+#define SAMPLED_AT(regs) ((regs)->ip)
+#endif
+
+/*
+ * Into the CPU's ring beside everything else, so that it has its place among the calls; returning
+ * 1 also lets it into the sampler's own ring, for who chooses functions.
+ */
+SEC("perf_event")
+int on_sample(struct pt_regs *ctx)
+{
+	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct wire_sample w;
+
+	if (!is_target(pid_tgid >> 32))
+		return 0;
+	if (control.recording && control.keep_samples) {
+		set_head(&w.h, WIRE_SAMPLE, pid_tgid, pid_tgid >> 32);
+		w.ip = SAMPLED_AT(ctx);
+		w.stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
+		emit_other(ctx, &w, sizeof(w));
+	}
+	return control.sampling;
+}
+
+#endif
