@@ -268,19 +268,25 @@ static double off_excess(const struct offcpu *sum, const struct offcpu *fastest,
 static void fill_pools(struct block *b)
 {
 	const struct sci_function *f = b->sums;
+	const struct offcpu *open = &f->own_open_off;
 	double excess = (double)b->excess_ns, off, own;
 	double *p = b->pools;
 
 	if (b->excess_ns == BLOCK_NONE || !b->excess_ns)
 		return;
-	b->off_cpu_ns = off_excess(&f->off, &f->off_fastest, f->durations.count);
+	b->off_cpu_ns =
+		off_excess(&f->off, &f->off_fastest, f->durations.count) +
+		(double)(f->open_off.preempted_ns + f->open_off.blocked_ns + f->open_off.idle_ns);
 	own = (double)b->self_excess_ns < excess ? (double)b->self_excess_ns : excess;
 	p[POOL_CALLEE] = excess - own;
-	p[POOL_PREEMPTED] = beyond_fastest(f->own_off.preempted_ns, f->own_off_fastest.preempted_ns,
+	p[POOL_PREEMPTED] = (double)open->preempted_ns +
+			    beyond_fastest(f->own_off.preempted_ns, f->own_off_fastest.preempted_ns,
 					   f->own_timed);
 	p[POOL_BLOCKED] =
+		(double)open->blocked_ns +
 		beyond_fastest(f->own_off.blocked_ns, f->own_off_fastest.blocked_ns, f->own_timed);
-	p[POOL_IDLE] = beyond_fastest(f->own_off.idle_ns, f->own_off_fastest.idle_ns, f->own_timed);
+	p[POOL_IDLE] = (double)open->idle_ns +
+		       beyond_fastest(f->own_off.idle_ns, f->own_off_fastest.idle_ns, f->own_timed);
 	off = p[POOL_PREEMPTED] + p[POOL_BLOCKED] + p[POOL_IDLE];
 	if (off > own)
 		for (unsigned i = POOL_PREEMPTED; i <= POOL_IDLE; i++)
@@ -296,10 +302,27 @@ static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
 	b->function = &sci->meta->functions.data[function];
 	b->sums = sci_function(sci, id);
 	b->cost = &calls_costs(sci->calls)[function];
+	b->waits = &b->sums->waits;
+	b->all_threads = &sci->calls->threads;
 	b->off_known = sci->calls->threads.have_switch;
 	b->sci_worst_thread = NAN;
 	name_block(b, sci);
 	copy_sums(b);
+}
+
+void block_take_idle(struct block *b, uint64_t duration_ns)
+{
+	double own = (double)b->self_excess_ns;
+
+	b->lost_share = 1;
+	b->idle_threads = isnan(b->lost_threads) ? NAN : 0;
+	if (b->self_excess_ns == BLOCK_NONE || !(own > 0) || !duration_ns)
+		return;
+	b->lost_share = 1 - b->pools[POOL_IDLE] / own;
+	if (b->lost_share < 0)
+		b->lost_share = 0;
+	b->idle_threads = (1 - b->lost_share) * b->lost_threads;
+	b->lost_threads *= b->lost_share;
 }
 
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o)
@@ -327,6 +350,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 
 		score(b, &min[i], o);
 		fill_pools(b);
+		block_take_idle(b, o->duration_ns);
 		workload_fit(b->sums->workload, &b->fit);
 	}
 	if (o->coactivity)
@@ -371,7 +395,8 @@ double *blocks_thread_excess(const struct blocks *blocks, struct sci *sci,
 		min = (struct fastest){
 			.d = NAN, .own = b->self_min_ns == BLOCK_NONE ? NAN : (double)b->self_min_ns
 		};
-		excess[s->thread] += part_of(&sci->cells.data[slot], &min, o).own_excess_ns;
+		excess[s->thread] +=
+			b->lost_share * part_of(&sci->cells.data[slot], &min, o).own_excess_ns;
 	}
 	free(of);
 	return excess;

@@ -13,6 +13,8 @@
  *(0 unless calls were sampled), at least 0 sci_high   sci + 1.96 standard errors + untimed calls at
  *the mean excess of the timed
  *
+ *	lost_threads  own excess that is not idle (waker.h) / duration; idle_threads: that which is
+ *
  * NAN and META_UNKNOWN (BLOCK_NONE) stand for what was not measured.
  */
 #ifndef ISPOT_ANALYSIS_BLOCK_H
@@ -34,6 +36,8 @@ struct paircost;
 struct sci;
 struct sci_function;
 struct thread;
+struct threads;
+struct wait_sums;
 
 #define BLOCK_NONE UINT64_MAX
 
@@ -73,12 +77,16 @@ struct block {
 	const struct meta_object *object;     /* NULL: unknown */
 	const struct meta_frame *place;	      /* a call site's, in its caller; NULL: none */
 	const struct sci_function *sums;      /* NULL: a thread */
+	const struct wait_sums *waits;	      /* its sleeps; NULL: not known */
+	const struct threads *all_threads;    /* of the recording; NULL as waits */
 	const struct paircost *cost;
 	const struct thread *thread; /* NULL: not a thread */
 	uint64_t calls, timed_calls, open_calls, untimed_calls;
 	uint64_t estimated_calls; /* BLOCK_NONE: every call was recorded */
 	uint32_t threads;
 	uint64_t observed_ns; /* sum of T_t */
+	double idle_threads;  /* own excess that waited for the outside, as lost_threads */
+	double lost_share;    /* of the own excess: what is not that */
 	double lost_threads, sci, sci_low, sci_high, sci_worst_thread, self_sci, sci_by_shape,
 		floor;
 	uint64_t lost_records;
@@ -90,6 +98,7 @@ struct block {
 	uint64_t shapes_overflow; /* calls of paths beyond the table */
 	struct workload_fit fit;
 	double pools[CAUSE_POOLS]; /* excess by where the time went, ns; their sum is excess */
+	double unexplained[CAUSE_POOLS]; /* what of the pools no rule took */
 	bool off_known; /* there are switch records; else own time is all in POOL_RUNNING */
 	struct block_counters counters;
 	double off_cpu_ns;	   /* excess off the CPU, traced callees included */
@@ -122,6 +131,8 @@ static inline bool block_is_wait(const struct block *b)
 	return b->kind == BLOCK_SITE && !b->function;
 }
 
+/* From its pools and own excess: what is idle is not lost. */
+void block_take_idle(struct block *b, uint64_t duration_ns);
 /* Needs everything of the block but verdict and causes. */
 enum verdict block_verdict(const struct block *b);
 

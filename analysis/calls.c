@@ -158,6 +158,7 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 	if (i)
 		add_to_parent(c, &t->open[i - 1], call);
 	visit(c, t, call);
+	wait_sums_free(&call->waits);
 }
 
 static void drop_innermost(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
@@ -268,6 +269,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->inside_cost_ns = call->children_ns = call->shape = 0;
 	call->children_off = (struct offcpu){ 0 };
 	call->off = t->off;
+	call->waits = NULL;
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].enter)
 			c->visitors[i].enter(c->visitors[i].self, t, call);
@@ -434,6 +436,8 @@ static void other(struct calls *c, const struct record *r)
 	if (t)
 		drop_all(c, t, CALL_OPEN, r->time_ns);
 	t = threads_record(&c->threads, r);
+	if (r->kind == REC_SWITCH_IN && t && t->n_open && t->sleep.ended_ns == r->time_ns)
+		wait_add_new(&t->open[t->n_open - 1].waits, t, r->time_ns);
 	describe(t, r);
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].record)
@@ -495,8 +499,10 @@ void calls_skip(struct calls *c, const struct record *r)
 void calls_restart(struct calls *c, uint64_t time_ns)
 {
 	vec_for_each (&c->threads.all, struct thread *, t) {
-		for (uint32_t i = 0; i < (*t)->n_open; i++)
+		for (uint32_t i = 0; i < (*t)->n_open; i++) {
 			c->open_of.data[(*t)->open[i].slot]--;
+			wait_sums_free(&(*t)->open[i].waits);
+		}
 		(*t)->n_open = (*t)->open_markers = 0;
 		(*t)->after_exit = false;
 	}
@@ -511,6 +517,8 @@ void calls_end(struct calls *c, uint64_t time_ns)
 		/* a thread whose number was given away has ended without a word of its own */
 		if (!t->dead)
 			thread_settle(t, time_ns);
+		if (!t->dead && thread_sleeps(t) && t->n_open)
+			wait_add_new(&t->open[t->n_open - 1].waits, t, time_ns);
 		drop_all(c, t, CALL_OPEN, t->dead ? t->end_ns : time_ns);
 	}
 	for (unsigned i = 0; i < c->n_visitors; i++)

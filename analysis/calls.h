@@ -23,6 +23,7 @@
 
 #include "analysis/paircost.h"
 #include "analysis/threads.h"
+#include "analysis/wait.h"
 #include "trace/format.h"
 
 struct record;
@@ -48,6 +49,7 @@ struct call {
 	uint64_t children_ns;	   /* durations of the direct ones */
 	struct offcpu children_off;
 	struct offcpu off;	 /* thread's at entry; from the end on: of the call */
+	struct wait_sums *waits; /* sleeps in its own time, NULL: none */
 	uint64_t shape;		 /* hash of the direct callees, in order; 0: none */
 	uint32_t stack;		 /* its call stack (meta kind "stack"); 0: none was recorded */
 	uint32_t arg_mask;	 /* of enum arg_bit: which values are in args */

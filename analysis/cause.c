@@ -5,6 +5,7 @@
 
 #include "analysis/block.h"
 #include "analysis/cause.h"
+#include "analysis/cause_wait.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -28,6 +29,8 @@ static void put(struct causes *causes, const char *kind, double confidence, doub
 {
 	struct cause *c = cause_of(causes, kind, confidence);
 
+	/* the same kind from several pools: as sure as their mean */
+	c->confidence = (c->confidence * c->share + confidence * share) / (c->share + share);
 	c->share += share;
 	vec_for_each (&c->evidence, char *, e)
 		if (evidence && !strcmp(*e, evidence))
@@ -78,19 +81,21 @@ void causes_find(struct block *b, const struct meta *meta)
 	for (size_t i = 0; i < cause_rules_n; i++) {
 		const struct cause_rule *rule = &cause_rules[i];
 		struct text evidence = { 0 };
-		double ns;
+		double confidence = rule->confidence, ns;
 
 		if (!(rest[rule->pool] > 0))
 			continue;
-		ns = rule->take(b, meta, rest[rule->pool], &evidence);
-
+		ns = rule->take
+			     ? rule->take(b, meta, rest[rule->pool], &evidence)
+			     : cause_wait(b, meta, rule->kind, rule->pool, &confidence, &evidence);
 		if (ns > rest[rule->pool])
 			ns = rest[rule->pool];
 		rest[rule->pool] -= ns;
 		if (ns / excess >= SHARE_MIN)
-			put(&b->causes, rule->kind, rule->confidence, ns / excess, evidence.s);
+			put(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
 		text_release(&evidence);
 	}
+	memcpy(b->unexplained, rest, sizeof(rest));
 	leave_rest(b, rest, excess);
 	vec_sort(&b->causes, larger_share);
 }

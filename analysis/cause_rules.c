@@ -102,6 +102,13 @@ static double more_work(const struct block *b, const struct meta *meta, double r
 	return rest_ns;
 }
 
+/* How sure is found with the sleeps. */
+#define WAITS(kind)                      \
+	{ kind, POOL_BLOCKED, 0, NULL }, \
+	{                                \
+		kind, POOL_IDLE, 0, NULL \
+	}
+
 /* In the order in which they take from a pool what is still unexplained. */
 /* clang-format off */
 const struct cause_rule cause_rules[] = {
@@ -112,6 +119,15 @@ const struct cause_rule cause_rules[] = {
 	{ "workload", POOL_CALLEE, 1, more_work },
 	{ "callee", POOL_CALLEE, 1, callee },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
+	WAITS("lock"),
+	WAITS("condition-wait"),
+	WAITS("barrier"),
+	WAITS("disk-io"),
+	WAITS("network"),
+	WAITS("pipe"),
+	WAITS("sleep"),
+	WAITS("page-fault"),
+	WAITS("kernel"),
 };
 /* clang-format on */
 const size_t cause_rules_n = sizeof(cause_rules) / sizeof(cause_rules[0]);

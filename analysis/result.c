@@ -105,14 +105,17 @@ static double total_off(const struct result *res, double *asleep)
 	return off;
 }
 
-/* Blocked and idle time that the lost time already holds. */
+/* Blocked time that the lost time already holds. */
 static double asleep_in_lost(const struct result *res)
 {
 	double sum = 0;
 
 	vec_for_each (&res->blocks, const struct block, b)
 		if (b->verdict == VERDICT_INTERFERENCE)
-			sum += b->pools[POOL_BLOCKED] + b->pools[POOL_IDLE];
+			sum += b->pools[POOL_BLOCKED];
+	vec_for_each (&res->sites, const struct block, b)
+		if (b->verdict == VERDICT_INTERFERENCE)
+			sum += b->pools[POOL_BLOCKED];
 	return sum;
 }
 

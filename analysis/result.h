@@ -3,9 +3,9 @@
  * One pass over a trace and all that reports print of it.
  *
  * Threads' time is the sum of what each thread was observed (T_t). It is the exact sum of
- *	lost     own excess of the blocks whose verdict is interference
+ *	lost     own excess that is not idle (waker.h), of the blocks whose verdict is interference
  *	idle     time asleep or blocked that is not in lost: waiting for work, for others, for a
- *	         timer. With waking records still the same: they decide verdicts, not this sum
+ *	         timer
  *	working  the rest: on a CPU, or runnable
  * Without switch records nobody knows who slept: idle and working are not measured.
  * coverage: the part of threads' time inside any traced call.

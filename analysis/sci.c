@@ -22,6 +22,7 @@ static void function_free(struct sci_function *f)
 	free(f->workload);
 	free(f->shapes);
 	vec_release(&f->open_short);
+	vec_release(&f->waits);
 	free(f);
 }
 
@@ -150,6 +151,7 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slo
 		     const struct call *c)
 {
 	if (!recursive) {
+		off_add(&f->open_off, &c->off);
 		if (c->duration_ns >= f->min_ns) {
 			cell->open++;
 			cell->open_ns += c->duration_ns;
@@ -159,6 +161,7 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slo
 	}
 	if (c->own_unknown)
 		return;
+	off_add(&f->own_open_off, &c->own_off);
 	if (c->own_ns >= f->own_min_ns) {
 		cell->own_open++;
 		cell->own_open_ns += c->own_ns;
@@ -199,6 +202,8 @@ void sci_add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const st
 	s->ends[c->end]++;
 	cell->calls++;
 	cell->outer_calls += !recursive;
+	if (c->waits)
+		wait_merge(&f->waits, c->waits);
 	if (c->end == CALL_TIMED) {
 		if (!recursive)
 			add_outer(s, f, cell, c);

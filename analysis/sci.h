@@ -12,6 +12,7 @@
 
 #include "analysis/calls.h"
 #include "analysis/hist.h"
+#include "analysis/wait.h"
 
 struct keyed;
 struct shapes;
@@ -55,7 +56,9 @@ struct sci_function {
 	uint64_t inside, inside_cost_ns; /* traced calls inside those, and what probing them cost */
 	struct offcpu off, off_fastest;	 /* outer timed calls: sums, and of the fastest */
 	struct offcpu own_off, own_off_fastest;
-	uint64_t migrated; /* outer timed calls that ended on another CPU */
+	struct offcpu open_off, own_open_off; /* of calls that had not ended */
+	struct wait_sums waits;		      /* sleeps in its own time */
+	uint64_t migrated;		      /* outer timed calls that ended on another CPU */
 	uint64_t lost_records, last_loss;
 	struct workload *workload;
 	struct shapes *shapes; /* NULL while no call had a callee */

@@ -15,8 +15,10 @@ void sites_init(struct sites *s, const struct calls *calls)
 
 void sites_release(struct sites *s)
 {
-	vec_for_each (&s->all, struct site, site)
+	vec_for_each (&s->all, struct site, site) {
 		hist_release(&site->sleeps);
+		vec_release(&site->waits);
+	}
 	vec_release(&s->all);
 	vec_release(&s->cells);
 	vec_release(&s->asleep);
@@ -145,6 +147,7 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	stack->sleeps++;
 	site = &s->all.data[stack->site];
 	cell = cell_of(s, stack->site, t->index);
+	wait_add(&site->waits, t, t->since_ns);
 	blocked = t->off.blocked_ns - sleep->off.blocked_ns;
 	idle = t->off.idle_ns - sleep->off.idle_ns;
 	site->blocked_ns += blocked;
@@ -273,8 +276,9 @@ static void score(struct block *b, const struct site *site, const struct block_o
 		b->pools[POOL_BLOCKED] = excess * (double)site->blocked_ns / slept;
 		b->pools[POOL_IDLE] = excess * (double)site->idle_ns / slept;
 	}
+	block_take_idle(b, o->duration_ns);
 	b->verdict = block_verdict(b);
-	causes_find(b, NULL);
+	causes_find(b, b->all_threads->meta);
 }
 
 void sites_build(struct sites *s, const struct block_options *o, struct blocks *blocks,
@@ -291,6 +295,8 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 		b->name = strtab_get(&s->names, (uint32_t)i);
 		b->sci_worst_thread = NAN;
 		copy_sums(b, &s->all.data[i]);
+		b->waits = &s->all.data[i].waits;
+		b->all_threads = &s->calls->threads;
 	}
 	vec_for_each (&s->cells, const struct site_cell, c)
 		add_cell(s, &blocks->data[first + c->site], c, o);
@@ -298,5 +304,6 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 		score(&blocks->data[first + i], &s->all.data[i], o);
 	vec_for_each (&s->cells, const struct site_cell, c)
 		if (blocks->data[first + c->site].verdict == VERDICT_INTERFERENCE)
-			lost_ns[c->thread] += excess_of(c, &s->all.data[c->site], &open);
+			lost_ns[c->thread] += blocks->data[first + c->site].lost_share *
+					      excess_of(c, &s->all.data[c->site], &open);
 }

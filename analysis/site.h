@@ -15,6 +15,7 @@
 #include "analysis/block.h"
 #include "analysis/calls.h"
 #include "analysis/hist.h"
+#include "analysis/wait.h"
 
 struct sites {
 	const struct calls *calls;
@@ -45,6 +46,7 @@ struct site_stack {
 
 struct site {
 	struct hist sleeps;
+	struct wait_sums waits;
 	uint64_t blocked_ns, idle_ns, open;
 };
 

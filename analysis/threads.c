@@ -30,7 +30,12 @@ static struct thread *thread_new(struct threads *th, uint32_t tid, uint32_t tgid
 	t->index = (uint32_t)th->all.n;
 	t->tid = tid;
 	t->tgid = tgid;
-	t->born_ns = t->since_ns = time_ns;
+	t->born_ns = t->since_ns = t->sleep.since_ns = time_ns;
+	t->all = th;
+	t->parent = SLEEP_NOBODY;
+	/* Asleep before its first record, for what nobody saw. */
+	t->sleep.uninterruptible = true;
+	t->sleep.word = t->sleep.waker = t->sleep.waker_function = SLEEP_NOBODY;
 	t->watch_ns = arena_alloc(&th->arena, (th->n_sets + 1) * sizeof(*t->watch_ns));
 	for (uint32_t set = 0; set < th->n_sets; set++)
 		t->watch_ns[set] = setclock_read(th, set, tgid, time_ns);
@@ -93,8 +98,11 @@ void threads_init(struct threads *th, const struct meta *meta, uint64_t start_ns
 
 void threads_release(struct threads *th)
 {
-	vec_for_each (&th->all, struct thread *, t)
+	vec_for_each (&th->all, struct thread *, t) {
 		free((*t)->open);
+		vec_release(&(*t)->history);
+	}
+	futexes_release(&th->futexes);
 	free(th->set_of);
 	vec_release(&th->all);
 	vec_release(&th->slots);
@@ -110,12 +118,14 @@ void threads_release(struct threads *th)
 
 static void settle_sleep(struct thread *t, uint64_t time_ns)
 {
-	uint64_t woken = t->woken_ns && t->woken_ns < time_ns ? t->woken_ns : time_ns;
-	bool idle = t->woken_ns && t->woken_outside && t->state == THREAD_SLEEPING;
+	const struct sleep *s = &t->sleep;
+	uint64_t woken = s->woken_ns && s->woken_ns < time_ns ? s->woken_ns : time_ns, idle;
 
 	if (woken < t->since_ns)
 		woken = t->since_ns;
-	*(idle ? &t->off.idle_ns : &t->off.blocked_ns) += woken - t->since_ns;
+	idle = t->all->have_waking ? sleep_idle_ns(t, t->since_ns, woken) : 0;
+	t->off.idle_ns += idle;
+	t->off.blocked_ns += woken - t->since_ns - idle;
 	t->off.preempted_ns += time_ns - woken;
 }
 
@@ -138,7 +148,6 @@ void thread_runs(struct thread *t, uint64_t time_ns)
 {
 	thread_settle(t, time_ns);
 	t->state = THREAD_RUNNING;
-	t->woken_ns = 0;
 }
 
 /* A thread whose first sign of life is to get a CPU was off it, most likely asleep, until now. */
@@ -146,6 +155,8 @@ static void switch_in(struct thread *t, uint64_t time_ns)
 {
 	if (t->state == THREAD_UNKNOWN)
 		t->state = THREAD_BLOCKED;
+	if (thread_sleeps(t))
+		sleep_settle(t, time_ns);
 	thread_runs(t, time_ns);
 }
 
@@ -159,6 +170,8 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 
 	thread_runs(t, r->time_ns);
 	t->state = r->values[0] <= SWITCH_BLOCKED ? states[r->values[0]] : THREAD_BLOCKED;
+	if (thread_sleeps(t))
+		sleep_begin(t, r);
 	t->recorder_took = r->values[2] && r->values[2] == th->meta->session.recorder_pid;
 }
 
@@ -170,10 +183,8 @@ static void waking(struct threads *th, const struct record *r)
 		r->tid && ((waker && !waker->dead) || map_get(&th->processes, r->tgid) != MAP_NONE);
 
 	th->have_waking = true;
-	if (!woken || woken->dead || woken->woken_ns)
-		return;
-	woken->woken_ns = r->time_ns;
-	woken->woken_outside = !inside;
+	if (woken && !woken->dead && (thread_sleeps(woken) || woken->state == THREAD_UNKNOWN))
+		sleep_wake(woken, waker && !waker->dead ? waker : NULL, inside, r);
 }
 
 static void end_thread(struct threads *th, struct thread *t, uint64_t time_ns)
@@ -183,6 +194,8 @@ static void end_thread(struct threads *th, struct thread *t, uint64_t time_ns)
 	if (t->state == THREAD_UNKNOWN && th->have_switch)
 		t->state = THREAD_BLOCKED;
 	thread_settle(t, time_ns);
+	if (thread_sleeps(t))
+		sleep_settle(t, time_ns);
 	t->dead = true;
 	th->n_alive--;
 	t->end_ns = time_ns > t->born_ns ? time_ns : t->born_ns;
@@ -204,6 +217,7 @@ static void forked(struct threads *th, const struct thread *parent, const struct
 		end_thread(th, child, r->time_ns);
 	child = thread_new(th, tid, (uint32_t)r->values[1], r->time_ns);
 	memcpy(child->comm, parent->comm, sizeof(child->comm));
+	child->parent = parent->index;
 	child->cpu = r->cpu;
 }
 
@@ -216,6 +230,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_SWITCH_OUT:
 	case REC_SWITCH_IN:
 	case REC_BLOCK_STACK:
+	case REC_WAIT:
 		t = lookup(th, r->tid);
 		if (t && t->dead)
 			return NULL;
@@ -274,6 +289,10 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 		break;
 	case REC_WAKING:
 		waking(th, r);
+		break;
+	case REC_WAIT:
+		if (t && thread_sleeps(t))
+			sleep_describe(t, r);
 		break;
 	case REC_SET_ON:
 	case REC_SET_OFF:

@@ -8,9 +8,9 @@
  * the start. A tid that comes back after its thread ended is a new thread.
  *
  * Off-CPU time comes from the switch records: preempted is runnable without a CPU (with waking
- * records also the wait between wakeup and CPU), blocked is the rest. With waking records,
- * interruptible sleep that was ended from outside the program (a foreign thread or an interrupt)
- * is idle: waiting for work. Without them nothing is idle.
+ * records also the wait between wakeup and CPU), the rest is sleep: with waking records idle as far
+ * as waiting along the chain of wakers (waker.h) ends outside the program, else blocked. Without
+ * waking records nothing is idle.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_H
 #define ISPOT_ANALYSIS_THREADS_H
@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/waker.h"
+#include "analysis/word.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -49,9 +51,11 @@ struct thread {
 	bool dead;
 	uint64_t born_ns, end_ns; /* end_ns: valid once dead, or after threads_end() */
 	uint64_t since_ns;	  /* of state; off is settled up to here */
-	uint64_t woken_ns;	  /* the wakeup that ends the present sleep, 0 none seen */
-	bool woken_outside;
-	bool recorder_took; /* preempted, and the CPU went to the recorder */
+	struct threads *all;	  /* those it is one of */
+	uint32_t parent;	  /* index of the thread that made it; UINT32_MAX: not seen */
+	struct sleep sleep;	  /* the present or latest one */
+	struct history history;	  /* what it waited for so far */
+	bool recorder_took;	  /* preempted, and the CPU went to the recorder */
 	struct offcpu off;
 	uint64_t lost_ns, lost_until_ns;
 	uint64_t *watch_ns; /* [set]: observed, valid after the thread's end */
@@ -84,6 +88,7 @@ struct threads {
 		VEC(struct thread *)
 	} all;
 	struct map by_tid;
+	struct futexes futexes;			 /* futexes that threads waited on */
 	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */
 	struct {
 		VEC(struct slot)
@@ -129,6 +134,11 @@ struct thread *threads_record(struct threads *th, const struct record *r);
 
 /* The living thread of that number, or NULL. */
 struct thread *threads_alive(const struct threads *th, uint32_t tid);
+
+static inline bool thread_sleeps(const struct thread *t)
+{
+	return t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED;
+}
 
 /* Settles the thread's off-CPU time up to time_ns, its state stays; or it runs from then on. */
 void thread_settle(struct thread *t, uint64_t time_ns);

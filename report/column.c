@@ -48,6 +48,7 @@ GET_FIELD(untimed_calls, number, VALUE_COUNT)
 GET_FIELD(estimated_calls, number, VALUE_COUNT)
 GET_FIELD(threads, number, VALUE_COUNT)
 GET_FIELD(lost_threads, ratio, VALUE_THREADS)
+GET_FIELD(idle_threads, ratio, VALUE_THREADS)
 GET_FIELD(sci, ratio, VALUE_RATIO)
 GET_FIELD(sci_low, ratio, VALUE_RATIO)
 GET_FIELD(sci_high, ratio, VALUE_RATIO)
@@ -185,6 +186,8 @@ const struct column columns[] = {
 	{ "threads", "threads", NULL, "threads that ran it", 7, get_threads },
 	{ "lost_threads", "lost", NULL, "own excess, in threads' worth of time", 5,
 	  get_lost_threads },
+	{ "idle_threads", "idle", NULL, "own excess that waited for work, not in lost", 5,
+	  get_idle_threads },
 	{ "sci", "SCI", NULL, "excess over its threads' time", 5, get_sci },
 	{ "sci_low", "low", NULL, "lower bound of the SCI", 5, get_sci_low },
 	{ "sci_high", "high", NULL, "upper bound of the SCI", 5, get_sci_high },

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause_kind.h"
 #include "analysis/result.h"
 #include "base/text.h"
 #include "report/report.h"
@@ -30,36 +31,60 @@ static void print_labelled(const struct view *v, const char *label, const char *
 	text_release(&wrapped);
 }
 
+static const char *what_it_does(const struct block *b)
+{
+	const struct cause_kind *kind =
+		b->causes.n ? cause_kind_find(b->causes.data[0].kind) : NULL;
+
+	if (b->verdict == VERDICT_WORKLOAD)
+		return "workload";
+	return kind && kind->idle ? kind->idle : "waits";
+}
+
+static double amount_of(const struct block *b)
+{
+	return b->verdict == VERDICT_IDLE ? b->idle_threads : b->lost_threads;
+}
+
 static void name_one(const struct block *b, struct text *out)
 {
 	char name[4 * NAME_MAX_COLUMNS + 1];
 
 	text_printf(out, "%s %s", text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS),
-		    b->verdict == VERDICT_IDLE ? "waits for work" : "workload");
-	if (!isnan(b->lost_threads))
-		text_printf(out, b->lost_threads >= 0.095 ? " %.1f" : " %.2f", b->lost_threads);
+		    what_it_does(b));
+	if (!isnan(amount_of(b)))
+		text_printf(out, amount_of(b) >= 0.095 ? " %.1f" : " %.2f", amount_of(b));
+}
+
+static int more_threads(const void *a, const void *b)
+{
+	double x = amount_of(*(const struct block *const *)a);
+	double y = amount_of(*(const struct block *const *)b);
+
+	return (x < y) - (x > y);
 }
 
 static void not_interference(const struct view *v, struct text *out)
 {
+	struct {
+		VEC(const struct block *)
+	} blocks = { 0 };
 	struct text line = { 0 };
-	unsigned n = 0;
 
-	for (size_t i = 0; i < v->n_rows; i++) {
-		const struct block *b = v->rows[i];
-
-		if (b->verdict != VERDICT_IDLE && b->verdict != VERDICT_WORKLOAD)
-			continue;
-		if (n++ >= NAMED_MAX)
-			continue;
-		text_add(&line, n > 1 ? "; " : "");
-		name_one(b, &line);
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (v->rows[i]->verdict == VERDICT_IDLE || v->rows[i]->verdict == VERDICT_WORKLOAD)
+			*vec_add(&blocks) = v->rows[i];
+	vec_sort(&blocks, more_threads);
+	for (size_t i = 0; i < blocks.n && i < NAMED_MAX; i++) {
+		text_add(&line, i ? "; " : "");
+		name_one(blocks.data[i], &line);
 	}
-	if (n > NAMED_MAX)
-		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
-	if (n)
+	if (blocks.n > NAMED_MAX)
+		text_printf(&line, "; %zu more (-v)", blocks.n - NAMED_MAX);
+	if (blocks.n)
 		print_labelled(v, "not interference", line.s, out);
 	text_release(&line);
+	vec_release(&blocks);
 }
 
 static unsigned count_verdict(const struct view *v, enum verdict verdict)
@@ -208,6 +233,16 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	text_release(&check);
 }
 
+/* What people do about the worst block's cause. */
+static void what_to_try(const struct block *worst, struct text *out)
+{
+	const struct cause *cause = report_main_cause(worst);
+	const struct cause_kind *kind = cause ? cause_kind_find(cause->kind) : NULL;
+
+	if (kind && kind->advice)
+		text_printf(out, "%-5s %s\n", "try", kind->advice);
+}
+
 static void what_next(const struct view *v, struct text *out)
 {
 	const struct block *worst = NULL;
@@ -216,9 +251,14 @@ static void what_next(const struct view *v, struct text *out)
 	size_t width;
 
 	for (size_t i = 0; i < v->n_rows && !worst; i++)
+		if (report_worth(v->rows[i]))
+			worst = v->rows[i];
+	if (worst)
+		what_to_try(worst, out);
+	for (size_t i = 0; i < v->n_rows && worst && !worst->function; i++)
 		if (report_worth(v->rows[i]) && v->rows[i]->function)
 			worst = v->rows[i];
-	if (!worst)
+	if (!worst || !worst->function)
 		return;
 	text_add(&slow, "ispot report --slow ");
 	/* what is not printable becomes '?': safe to show, if not to paste */

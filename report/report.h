@@ -63,6 +63,10 @@ void text_coactive(const struct view *v, const struct block *b, struct text *out
 void text_sequence(struct table *t, const struct block *b);
 /* What must be known to read a table of sequences. */
 void text_sequences_note(const struct view *v, struct text *out);
+/* One sentence on a block that loses much, with its full stop. */
+void text_headline(const struct result *res, const struct block *b, struct text *out);
+/* The cause that tells most of a block's story; NULL: none does. */
+const struct cause *report_main_cause(const struct block *b);
 /* The main cause as the table shows it: "lock 94 %". */
 void text_cause(const struct block *b, struct text *out);
 

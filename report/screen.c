@@ -134,99 +134,6 @@ void text_header(const struct view *v, struct text *out)
 		note(v, *n, out);
 }
 
-static unsigned largest_own_pool(const struct block *b)
-{
-	unsigned best = POOL_PREEMPTED;
-
-	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
-		if (b->pools[p] > b->pools[best])
-			best = p;
-	return best;
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
-static void place(const struct block *b, char *buf, size_t n)
-{
-	char name[128], file[128];
-
-	text_printable(name, sizeof(name), b->name);
-	if (b->function && b->function->file && *b->function->file && b->function->line)
-		snprintf(buf, n, "%s (%s:%u)", name,
-			 text_printable(file, sizeof(file), base_name(b->function->file)),
-			 b->function->line);
-	else
-		snprintf(buf, n, "%s", name);
-}
-
-/* The traced function that most of the block's time was called from, NULL: none. */
-static const struct block *main_caller(const struct result *res, const struct block *b)
-{
-	const struct block *best = NULL;
-	uint64_t most = b->total_ns == BLOCK_NONE ? 0 : b->total_ns / 2;
-
-	vec_for_each (&res->blocks, const struct block, caller)
-		for (uint32_t i = 0; i < caller->sums->n_edges; i++) {
-			const struct sci_edge *e = &caller->sums->edges[i];
-
-			if (e->id == b->id && caller != b && e->ns > most) {
-				most = e->ns;
-				best = caller;
-			}
-		}
-	return best;
-}
-
-/* What the records show of the block that loses most, in words that claim no more. */
-static void worst_block(const struct result *res, const struct block *b, struct text *out)
-{
-	const struct block *caller = b->function ? main_caller(res, b) : NULL;
-	const char *unit = b->function ? "call" : "sleep";
-	char where[640], min[TEXT_NUMBER], p50[TEXT_NUMBER];
-	unsigned pool = largest_own_pool(b);
-	double own = 0;
-
-	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
-		own += b->pools[p];
-	place(b, where, 288);
-	if (caller) {
-		strcat(where, ", called from ");
-		place(caller, where + strlen(where), 288);
-	}
-	text_time(min, b->min_ns);
-	text_time(p50, b->p50_ns);
-	switch (b->off_known ? pool : CAUSE_POOLS) {
-	case POOL_PREEMPTED:
-		text_printf(out, "Threads wait for a CPU in %s: ", where);
-		break;
-	case POOL_BLOCKED:
-		text_printf(out,
-			    b->function ? "Threads block in %s: "
-					: "Threads block outside every traced block, in %s: ",
-			    where);
-		break;
-	case POOL_IDLE:
-		text_printf(out, "Threads wait in %s for what comes from outside: ", where);
-		break;
-	default:
-		text_printf(out, "%s takes longer than it can: ", where);
-		break;
-	}
-	text_printf(out, "its median %s takes %s, its fastest %s", unit, p50, min);
-	if (own > 0 && b->off_known && b->function)
-		text_printf(out, ", and %.0f %% of what it loses itself is time %s",
-			    100 * b->pools[pool] / own,
-			    pool == POOL_PREEMPTED ? "runnable without a CPU"
-			    : pool == POOL_RUNNING ? "on the CPU"
-						   : "asleep");
-	text_add(out, ".");
-}
-
 static const struct block *worse(const struct block *worst, const struct block *b)
 {
 	if (!report_worth(b) || !(b->lost_threads > 0))
@@ -252,7 +159,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	struct text line = { 0 };
 
 	if (worst) {
-		worst_block(res, worst, &line);
+		text_headline(res, worst, &line);
 		threads_text(&line, " Removing that gives back at most ", worst->lost_threads, "");
 		threads_text(&line, " of the ", (double)res->lost_ns / (double)res->duration_ns,
 			     " lost threads.");

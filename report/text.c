@@ -10,6 +10,7 @@
 
 #define ROWS_DEFAULT 15
 #define WHY_WIDTH    20
+#define CERTAIN	     0.7 /* a cause less sure than this has a question mark */
 
 static const char *const screen[] = {
 	"sci", "lost_threads", "calls", "min_ns", "p50_ns", "p99_ns"
@@ -55,9 +56,9 @@ static const char *unexplained(const struct block *b, double *share)
 	for (unsigned p = 0; p < CAUSE_POOLS; p++)
 		sum += b->pools[p];
 	for (unsigned i = 1; i < 3; i++)
-		if (b->pools[rows[i].pool] > b->pools[rows[best].pool])
+		if (b->unexplained[rows[i].pool] > b->unexplained[rows[best].pool])
 			best = i;
-	*share = sum > 0 ? b->pools[rows[best].pool] / sum : 0;
+	*share = sum > 0 ? b->unexplained[rows[best].pool] / sum : 0;
 	return rows[best].name;
 }
 
@@ -72,7 +73,8 @@ void text_cause(const struct block *b, struct text *out)
 			known = c;
 	where = unexplained(b, &share);
 	if (known && (known == b->causes.data || known->share > share))
-		text_printf(out, "%s %.0f %%", known->kind, 100 * known->share);
+		text_printf(out, "%s %.0f %%%s", known->kind, 100 * known->share,
+			    known->confidence < CERTAIN ? "?" : "");
 	else if (!b->causes.n)
 		text_add(out, "-");
 	else if (!b->off_known)

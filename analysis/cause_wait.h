@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What of a block's blocked and idle time is waiting of one kind, from its sleeps (wait.h). */
+#ifndef ISPOT_ANALYSIS_CAUSE_WAIT_H
+#define ISPOT_ANALYSIS_CAUSE_WAIT_H
+
+#include "analysis/cause.h"
+
+/* ns of the pool, and how sure; one sentence of evidence into text. 0: none of that kind. */
+double cause_wait(const struct block *b, const struct meta *meta, const char *kind,
+		  enum cause_pool pool, double *confidence, struct text *evidence);
+
+#endif

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Futex words: what threads wait on when they wait for each other. The kernel sees the word's
+ * address, the value it was to keep and the operation, and who released whom; a name it never
+ * sees. Whether a word is a lock, a condition or a barrier follows from these:
+ *
+ *	lock       priority-inheriting operations; the word holds the number of its owner; it is
+ *	           waited for with the same value each time, not 0 ("taken, somebody waits"), and
+ *	           released by threads that wait there too
+ *	barrier    the value changes from round to round, and all who wait are released at once
+ *	           (glibc, libgomp), or by a thread that waits there in other rounds
+ *	condition  the value is 0 or changes, and who releases does not wait there; a thread's end
+ */
+#ifndef ISPOT_ANALYSIS_WORD_H
+#define ISPOT_ANALYSIS_WORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+struct text;
+
+enum word_class { WORD_CONDITION, WORD_LOCK, WORD_BARRIER, WORD_CLASSES };
+
+/* A futex wait as REC_WAIT tells it. */
+struct word_wait {
+	uint32_t thread; /* index */
+	uint32_t operation, value;
+	bool names_owner;  /* the value is the number of another thread, and that threads wait */
+	bool names_thread; /* the value is just a thread's number: it waits for its end */
+};
+
+struct word {
+	uint64_t address;
+	uint32_t tgid;
+	uint64_t waits, inherits, requeues, plain, owned, ends;
+	uint64_t same_value, zero_value, changes;
+	uint32_t first_value, last_value;
+	uint64_t releases, own_releases; /* by threads; by those that wait there too */
+	uint32_t waiters;		 /* different threads */
+	/* Releases by one thread with no new wait between them are one round. */
+	uint64_t rounds, full_rounds, shared_rounds; /* full: nobody was left waiting */
+	uint32_t waiting, round_size, round_waker;
+	uint64_t round_ns;
+};
+
+/* (word, thread) */
+struct word_pair {
+	uint64_t waits, releases;
+};
+
+struct futexes {
+	struct {
+		VEC(struct word)
+	} all;
+	struct map by_address;
+	struct {
+		VEC(struct word_pair)
+	} pairs;
+	struct map pair_of;
+};
+
+struct word_judgement {
+	enum word_class class;
+	double confidence;
+};
+
+void futexes_release(struct futexes *w);
+/* The word's number. */
+uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
+		      const struct word_wait *wait);
+/* waker: index of a thread of the program; UINT32_MAX: none of it. */
+void futexes_wake(struct futexes *w, uint32_t word, uint32_t waker, uint64_t time_ns);
+
+/* By what is known so far. */
+struct word_judgement word_judge(const struct word *word);
+/* The facts it was judged by, one sentence. */
+void word_facts(const struct word *word, struct text *out);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* The sentence on the block that loses most: what the records show, in words that claim no more. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/cause_kind.h"
+#include "analysis/result.h"
+#include "base/text.h"
+#include "report/report.h"
+#include "trace/meta.h"
+
+#define STORY_SHARE 0.3 /* less of the excess than this does not tell the story */
+
+static unsigned largest_own_pool(const struct block *b)
+{
+	unsigned best = POOL_PREEMPTED;
+
+	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
+		if (b->pools[p] > b->pools[best])
+			best = p;
+	return best;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static void place(const struct block *b, struct text *out)
+{
+	char name[128], file[128];
+
+	text_add(out, text_printable(name, sizeof(name), b->name));
+	if (b->function && b->function->file && *b->function->file && b->function->line)
+		text_printf(out, " (%s:%u)",
+			    text_printable(file, sizeof(file), base_name(b->function->file)),
+			    b->function->line);
+}
+
+/* The traced function that most of the block's time was called from, NULL: none. */
+static const struct block *main_caller(const struct result *res, const struct block *b)
+{
+	const struct block *best = NULL;
+	uint64_t most = b->total_ns == BLOCK_NONE ? 0 : b->total_ns / 2;
+
+	vec_for_each (&res->blocks, const struct block, caller)
+		for (uint32_t i = 0; i < caller->sums->n_edges; i++) {
+			const struct sci_edge *e = &caller->sums->edges[i];
+
+			if (e->id == b->id && caller != b && e->ns > most) {
+				most = e->ns;
+				best = caller;
+			}
+		}
+	return best;
+}
+
+const struct cause *report_main_cause(const struct block *b)
+{
+	vec_for_each (&b->causes, const struct cause, c)
+		if (strcmp(c->kind, "unknown") != 0 && strcmp(c->kind, "callee") != 0)
+			return c->share >= STORY_SHARE ? c : NULL;
+	return NULL;
+}
+
+/* Where no cause is known: only where the time went. */
+static const char *bare_story(const struct block *b)
+{
+	switch (b->off_known ? largest_own_pool(b) : CAUSE_POOLS) {
+	case POOL_PREEMPTED:
+		return "Threads wait for a CPU";
+	case POOL_BLOCKED:
+		return "Threads block";
+	case POOL_IDLE:
+		return "Threads wait for what comes from outside";
+	default:
+		return "Calls take longer than they can";
+	}
+}
+
+static void story(const struct result *res, const struct block *b, struct text *out)
+{
+	const struct cause *cause = report_main_cause(b);
+	const struct cause_kind *kind = cause ? cause_kind_find(cause->kind) : NULL;
+	const struct block *caller = b->function ? main_caller(res, b) : NULL;
+
+	text_add(out, kind && kind->story ? kind->story : bare_story(b));
+	text_add(out, b->function ? " in " : " outside every traced block, in ");
+	place(b, out);
+	if (caller) {
+		text_add(out, ", called from ");
+		place(caller, out);
+	}
+}
+
+/* The quantile from which on calls are slow: where that is the tail, its median says nothing. */
+static void typical(const struct block *b, struct text *out)
+{
+	const char *unit = b->function ? "call" : "sleep";
+	double mean = b->timed_calls ? (double)b->total_ns / (double)b->timed_calls : 0;
+	double much = (double)b->min_ns + (mean - (double)b->min_ns) / 2;
+	char min[TEXT_NUMBER], slow[TEXT_NUMBER];
+
+	text_time(min, b->min_ns);
+	if ((double)b->p50_ns >= much)
+		text_printf(out, "its median %s takes %s", unit, text_time(slow, b->p50_ns));
+	else if ((double)b->p90_ns >= much)
+		text_printf(out, "one %s in ten takes %s or more", unit,
+			    text_time(slow, b->p90_ns));
+	else if ((double)b->p99_ns >= much)
+		text_printf(out, "one %s in a hundred takes %s or more", unit,
+			    text_time(slow, b->p99_ns));
+	else
+		text_printf(out, "its slowest %s took %s", unit, text_time(slow, b->max_ns));
+	text_printf(out, ", its fastest %s", min);
+}
+
+static void share_of_it(const struct block *b, struct text *out)
+{
+	const struct cause *cause = report_main_cause(b);
+	unsigned pool = largest_own_pool(b);
+	double own = 0;
+
+	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
+		own += b->pools[p];
+	if (!(own > 0) || !b->off_known || !b->function)
+		return;
+	if (cause)
+		text_printf(out, "; %s is %.0f %% of what it loses", cause->kind,
+			    100 * cause->share);
+	else
+		text_printf(out, "; %.0f %% of what it loses itself is time %s",
+			    100 * b->pools[pool] / own,
+			    pool == POOL_PREEMPTED ? "runnable without a CPU"
+			    : pool == POOL_RUNNING ? "on the CPU"
+						   : "asleep");
+}
+
+void text_headline(const struct result *res, const struct block *b, struct text *out)
+{
+	story(res, b, out);
+	text_add(out, ": ");
+	typical(b, out);
+	share_of_it(b, out);
+	text_add(out, ".");
+}
