@@ -73,7 +73,8 @@ SRC := $(filter-out probes/bpf/%,$(SRC))
 OBJ := $(SRC:%.c=$(B)/obj/%.o)
 LIB_OBJ := $(filter-out $(B)/obj/src/main.o,$(OBJ))
 BPF := $(patsubst probes/bpf/%.bpf.c,%,$(wildcard probes/bpf/*.bpf.c))
-BPF_OBJ := $(BPF:%=$(B)/bpf/%.embed.o)
+BPF_OBJ := $(BPF:%=$(B)/bpf/%.embed.o) $(B)/groups.embed.o
+GROUPS := $(sort $(wildcard pmu/groups/*.txt))
 # The microbenchmarks are measured objects: always built the same, whatever the kind of build, and
 # with frame pointers, as distributions build programs now.
 MICROBENCH := $(patsubst microbench/%.c,build/microbench/%,$(wildcard microbench/*.c)) \
@@ -126,7 +127,12 @@ $(B)/bpf/%.bpf.o: probes/bpf/%.bpf.c $(B)/flags
 
 $(B)/bpf/%.embed.o: $(B)/bpf/%.bpf.o .make/embed
 	$(call say,EMBED)
-	$(Q).make/embed $* $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+	$(Q).make/embed bpf_$* $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+
+$(B)/groups.embed.o: $(GROUPS) $(B)/flags .make/embed
+	$(call say,EMBED)
+	$(Q)cat $(GROUPS) >$(B)/groups.txt
+	$(Q).make/embed groups $(B)/groups.txt | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
 build/microbench/%: microbench/%.c $(wildcard probes/ispot.h)
 	@mkdir -p $(@D)

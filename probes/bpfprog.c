@@ -35,7 +35,7 @@ struct bpfprog {
 	struct bpf_object *object;
 	struct bpf_link *links[N_SCHEDULER];
 	volatile struct wire_control *control;
-	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd, stacks_fd;
+	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd, stacks_fd, counters_fd;
 	uint32_t n_cpus;
 };
 
@@ -107,6 +107,23 @@ static int preallocate_maps(struct bpfprog *b, const struct bpfprog_options *o)
 	return ret;
 }
 
+static int size_counters(struct bpfprog *b, struct wire_config *config,
+			 const struct bpfprog_counters *c)
+{
+	int ret =
+		bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "counter_events"),
+					 b->n_cpus * WIRE_COUNTERS_MAX);
+
+	config->n_counters = c->n;
+	config->n_perf_counters = c->n_perf;
+	config->count_period = c->period;
+	memcpy((void *)config->task_counters, c->task, sizeof(c->task));
+	if (!ret && !c->n)
+		ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "counting"),
+					       1);
+	return ret;
+}
+
 static int load(struct bpfprog *b, const struct bpfprog_options *o)
 {
 	struct wire_config *config = map_memory(b, ".rodata.config");
@@ -123,6 +140,8 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->stack_bytes = KERNEL_STACK_BYTES;
 	syscalls_kinds(config->syscalls, WIRE_SYSCALLS_MAX);
 	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "rings"), b->n_cpus);
+	if (!ret)
+		ret = size_counters(b, config, &o->counters);
 	if (!ret && o->kernel_version < KERNEL_VERSION(6, 1, 0))
 		ret = preallocate_maps(b, o);
 	if (ret)
@@ -138,6 +157,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	b->counts_fd = bpf_object__find_map_fd_by_name(b->object, "counts");
 	b->sampling_fd = bpf_object__find_map_fd_by_name(b->object, "sampling");
 	b->stacks_fd = bpf_object__find_map_fd_by_name(b->object, "stacks");
+	b->counters_fd = bpf_object__find_map_fd_by_name(b->object, "counter_events");
 	b->totals_fd = bpf_object__find_map_fd_by_name(b->object, "totals");
 	return 0;
 }
@@ -164,6 +184,13 @@ int bpfprog_open(struct bpfprog **out, const struct bpfprog_options *o, struct e
 int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd)
 {
 	return bpf_map_update_elem(b->rings_fd, &cpu, &fd, BPF_ANY) ? -errno : 0;
+}
+
+int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int fd)
+{
+	uint32_t index = cpu * WIRE_COUNTERS_MAX + counter;
+
+	return bpf_map_update_elem(b->counters_fd, &index, &fd, BPF_ANY) ? -errno : 0;
 }
 
 int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err)

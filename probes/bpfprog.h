@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "probes/bpf/wire.h"
 #include "probes/dynevent.h"
 
 struct bpfprog;
@@ -18,12 +19,21 @@ struct pids;
 struct wire_sampling;
 struct wire_totals;
 
+/* What counted calls carry (probes/bpf/counters.h). */
+struct bpfprog_counters {
+	uint32_t n;	 /* 0: nothing is counted */
+	uint32_t n_perf; /* the first of them are perf events, the others the task's own */
+	uint32_t period; /* one recorded call in so many is counted */
+	uint8_t task[WIRE_COUNTERS_MAX]; /* enum wire_task_counter */
+};
+
 struct bpfprog_options {
 	bool follow_children;
-	bool block_stacks;	 /* note where threads wait */
-	uint32_t stack_period;	 /* every so many calls of a function one call stack; 0: none */
-	uint32_t stack_budget;	 /* bytes of stacks that a CPU may write in 0.1 s */
-	uint32_t period;	 /* one call in so many of each thread and function; 0 and 1: all */
+	bool block_stacks;     /* note where threads wait */
+	uint32_t stack_period; /* every so many calls of a function one call stack; 0: none */
+	uint32_t stack_budget; /* bytes of stacks that a CPU may write in 0.1 s */
+	uint32_t period;       /* one call in so many of each thread and function; 0 and 1: all */
+	struct bpfprog_counters counters;
 	unsigned kernel_version; /* KERNEL_VERSION() as in system.h */
 };
 
@@ -31,6 +41,8 @@ struct bpfprog_options {
 int bpfprog_open(struct bpfprog **b, const struct bpfprog_options *o, struct err *err);
 
 int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd); /* 0 or -errno */
+/* The event of a counter on a CPU. 0 or -errno. */
+int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int fd);
 int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err);
 
 /* The program of a point class onto one perf event of a dynamic event; once per dynamic event. */

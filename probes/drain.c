@@ -122,7 +122,7 @@ static void on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu)
 
 static void on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 {
-	bool entry = call->h.head >> WIRE_ID_BITS == WIRE_ENTRY;
+	bool entry = (call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED) == WIRE_ENTRY;
 	uint32_t function = call->h.head & WIRE_ID_MASK;
 	int ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
 				    call->h.tid, call->h.tgid,
@@ -209,10 +209,21 @@ static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 		 room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);
 }
 
+static void put_counters(struct drain *d, const struct wire_counted *w, uint32_t cpu)
+{
+	struct record r = record_of(&w->call.h, cpu, REC_COUNTERS);
+	uint64_t values[WIRE_COUNTERS_MAX + 1] = { (1u << d->n_counters) - 1 };
+
+	memcpy(values + 1, w->values, d->n_counters * sizeof(*values));
+	r.n_values = 1 + d->n_counters;
+	r.values = values;
+	put(d, &r);
+}
+
 static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 {
 	const struct wire_call *call = data;
-	uint32_t kind = call->h.head >> WIRE_ID_BITS;
+	uint32_t kind = call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED;
 	struct drain_cpu *c = &d->cpus[cpu];
 
 	if (c->pending_lost) {
@@ -224,6 +235,8 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 	case WIRE_ENTRY:
 	case WIRE_EXIT:
 		on_call(d, call, cpu);
+		if (call->h.head >> WIRE_ID_BITS & WIRE_COUNTED)
+			put_counters(d, data, cpu);
 		break;
 	case WIRE_STACK:
 		on_stack(d, data, cpu);

@@ -51,8 +51,9 @@ struct drain {
 	const struct bpfprog *programs; /* says which processes are the target's */
 	struct drain_cpu *cpus;		/* [cpu number] */
 	uint32_t n_cpus;
-	uint64_t entries;   /* of calls */
-	uint64_t *calls_of; /* [function id]: entries read */
+	uint32_t n_counters; /* values of a counted call */
+	uint64_t entries;    /* of calls */
+	uint64_t *calls_of;  /* [function id]: entries read */
 	uint32_t n_functions;
 	uint64_t calls;			/* entries and exits read */
 	uint64_t sample_ns;		/* that a sample stands for */

@@ -268,7 +268,7 @@ static void visit(void *ctx, const struct ring *ring, const struct perf_event_he
 	(void)ring;
 	if (h->type != PERF_RECORD_SAMPLE || call->h.tgid != (uint32_t)m->child)
 		return;
-	kind = call->h.head >> WIRE_ID_BITS;
+	kind = call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED;
 	id = (call->h.head & WIRE_ID_MASK) - SELFCOST_ID_FIRST;
 	if (id >= N_EMPTIES)
 		return;

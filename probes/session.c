@@ -88,7 +88,10 @@ static int open_kernel_side(struct session *s, struct err *err)
 	};
 	int ret;
 
-	ret = dynevent_session_open(&s->dynevents, err);
+	ret = session_counters_open(s, err);
+	o.counters = session_counters_plan(s);
+	if (!ret)
+		ret = dynevent_session_open(&s->dynevents, err);
 	if (!ret)
 		ret = bpfprog_open(&s->programs, &o, err);
 	if (!ret)
@@ -98,6 +101,8 @@ static int open_kernel_side(struct session *s, struct err *err)
 		if (ret)
 			err_set(err, ret, "cannot connect a ring: %s", strerror(-ret));
 	}
+	if (!ret)
+		ret = session_counters_connect(s, err);
 	return ret;
 }
 
@@ -163,8 +168,10 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = open_writer(s, err);
 	if (!ret) {
 		drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
+		s->drain.n_counters = s->counters.list.n;
 		s->cycles_per_ns = session_cycles_per_ns();
 		session_write_objects(s, 0);
+		session_counters_write(s);
 		ret = session_build_set(s, 0, &set, err);
 	}
 	if (!ret)
@@ -454,6 +461,7 @@ void session_free(struct session *s)
 	trace_writer_close(s->writer, NULL);
 	drain_release(&s->drain);
 	bpfprog_free(s->programs);
+	pmu_percpu_release(&s->counters.events);
 	rings_release(&s->rings);
 	dynevent_session_close(s->dynevents);
 	launch_release(&s->launch);

@@ -33,6 +33,7 @@ struct session_options {
 	const char *command;  /* for the file: the command line as typed; "" on attach */
 	const char *options;  /* for the file: ispot's own options as typed */
 	const char *version;  /* for the file: ispot's own */
+	const char *events;   /* -e: what every call counts; NULL: ispot chooses, now and then */
 	uint64_t duration_ns; /* 0: no bound */
 	uint64_t delay_ns;    /* before recording begins */
 	uint64_t max_bytes;   /* of the file; 0: no bound */

@@ -150,6 +150,7 @@ static void write_session(struct session *s)
 {
 	struct text line = { 0 };
 	struct utsname u;
+	char pmu[64];
 	struct meta_session m = {
 		.version = TRACE_VERSION,
 		.ispot_version = s->options.version,
@@ -161,7 +162,7 @@ static void write_session(struct session *s)
 		.clock = "monotonic",
 		.cycles_per_ns = s->cycles_per_ns,
 		.cpus = s->cpus.n,
-		.pmu = "none",
+		.pmu = session_counters_pmu(pmu, sizeof(pmu)),
 		.producer = "bpf",
 		.period = s->options.period,
 		.attached = s->options.n_pids > 0,

@@ -8,7 +8,10 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "pmu/group.h"
+#include "pmu/percpu.h"
 #include "probes/bpf/wire.h"
+#include "probes/bpfprog.h"
 #include "probes/drain.h"
 #include "probes/exitmech.h"
 #include "probes/plan.h"
@@ -72,6 +75,13 @@ struct hybrid {
 	} patterns;
 };
 
+/* session_counters.c's */
+struct session_counters {
+	struct pmu_list list; /* perf events first; the index is the counter's id in the file */
+	struct pmu_percpu events;
+	uint32_t period; /* one recorded call in so many is counted */
+};
+
 struct session {
 	struct session_options options;
 	unsigned kernel_version; /* KERNEL_VERSION() */
@@ -113,6 +123,7 @@ struct session {
 	bool is_hybrid; /* no -F */
 	struct hybrid hybrid;
 	struct session_stacks stacks;
+	struct session_counters counters;
 
 	/* the target's */
 	char *program; /* base name of what runs, wrappers left aside */
@@ -147,6 +158,14 @@ uint64_t session_target_cpu_ns(const struct session *s); /* of the processes tha
 /* Once, a second after the beginning or at the end: a notice where the probes cost more than the
  * budget. */
 void session_warn_cost(struct session *s, bool at_end);
+
+/* session_counters.c: what calls count, in this order: */
+int session_counters_open(struct session *s, struct err *err); /* -e, on every CPU */
+struct bpfprog_counters session_counters_plan(const struct session *s);
+int session_counters_connect(struct session *s, struct err *err); /* with the loaded programs */
+void session_counters_write(struct session *s);
+/* The core PMU as libpfm4 calls it, else as sysfs does, else "none". */
+const char *session_counters_pmu(char *buf, size_t n);
 
 /* session_stacks.c: call stacks */
 void session_add_stacks(struct session *s); /* after each drain: those met for the first time */

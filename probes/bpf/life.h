@@ -4,6 +4,7 @@
 #define ISPOT_PROBES_BPF_LIFE_H
 
 #include "common.h"
+#include "counters.h"
 
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
@@ -40,6 +41,8 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		r.other_tid = r.other_tgid = 0;
 		emit_other(ctx, &r, sizeof(r));
 	}
+	if (config.n_counters)
+		count_no_more(BPF_CORE_READ(task, pid));
 	if (BPF_CORE_READ(task, signal, live.counter) == 0)
 		bpf_map_delete_elem(&targets, &tgid);
 	return 0;

@@ -8,6 +8,7 @@
  * A return value of 0 keeps the dynamic event itself from recording anything.
  */
 #include "common.h"
+#include "counters.h"
 #include "sampling.h"
 #include "sched.h"
 #include "stacks.h"
@@ -56,15 +57,15 @@ static __always_inline bool sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 
 /* Exits are stamped before anything else, entries last: the program's own time stays outside. */
 static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool marker)
 {
-	struct wire_call call;
+	struct wire_counted r;
 	struct wire_totals *t;
 	__u64 pid_tgid;
-	__u32 id;
+	__u32 id, tail = 0;
 
 	if (!control.recording)
 		return 0;
 	if (kind == WIRE_EXIT)
-		call.h.time_ns = bpf_ktime_get_ns();
+		r.call.h.time_ns = bpf_ktime_get_ns();
 	pid_tgid = bpf_get_current_pid_tgid();
 	id = point_id() & WIRE_ID_MASK;
 	if (config.period > 1 && id < WIRE_SELFCOST_FIRST &&
@@ -74,20 +75,22 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	if (!t)
 		return 0;
 	t->calls++;
-	call.h.head = kind << WIRE_ID_BITS | id;
-	call.h.tid = pid_tgid;
-	call.h.tgid = pid_tgid >> 32;
-	call.sp = sp;
-	if (kind == WIRE_EXIT) {
-		if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &call, WIRE_EXIT_BYTES))
-			t->calls_lost++;
-		return 0;
-	}
-	call.caller = marker ? 0 : caller_of(ctx);
-	if (!marker)
-		note_stack(ctx, &call);
-	call.h.time_ns = bpf_ktime_get_ns();
-	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &call, sizeof(call)))
+	r.call.h.head = kind << WIRE_ID_BITS | id;
+	r.call.h.tid = pid_tgid;
+	r.call.h.tgid = pid_tgid >> 32;
+	r.call.sp = sp;
+	r.call.caller = kind == WIRE_EXIT || marker ? 0 : caller_of(ctx);
+	if (kind == WIRE_ENTRY && !marker)
+		note_stack(ctx, &r.call);
+	if (config.n_counters)
+		tail = count_call(&r, kind, pid_tgid, id, marker ? 0 : sp);
+	if (tail)
+		r.call.h.head |= WIRE_COUNTED << WIRE_ID_BITS;
+	if (kind == WIRE_ENTRY)
+		r.call.h.time_ns = bpf_ktime_get_ns();
+	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &r,
+				  kind == WIRE_EXIT && !tail ? WIRE_EXIT_BYTES
+							     : sizeof(r.call) + tail))
 		t->calls_lost++;
 	return 0;
 }

@@ -4,6 +4,7 @@
 #define ISPOT_PROBES_BPF_SCHED_H
 
 #include "common.h"
+#include "counters.h"
 #include "wait.h"
 
 /* Where threads wait: user stacks by frame pointer, as far as the target has them. */
@@ -57,6 +58,9 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 		flags |= WIRE_NEXT;
 	if (!flags)
 		return 0;
+	if (config.n_perf_counters)
+		count_switch(flags & WIRE_PREV ? BPF_CORE_READ(prev, pid) : 0,
+			     flags & WIRE_NEXT ? BPF_CORE_READ(next, pid) : 0);
 	set_head(&r->h, WIRE_SWITCH, BPF_CORE_READ(prev, pid), prev_tgid);
 	r->state = switch_state(ctx);
 	r->next_tid = BPF_CORE_READ(next, pid);

@@ -47,6 +47,29 @@ struct wire_call {
 } __attribute__((packed));
 #define WIRE_EXIT_BYTES (sizeof(struct wire_call) - sizeof(unsigned long long))
 
+/*
+ * The values of counters (counters.h) behind an entry or exit: the head's kind has WIRE_COUNTED,
+ * and the record ends behind the last of them.
+ */
+#define WIRE_COUNTERS_MAX 8
+#define WIRE_COUNTED	  0x40
+
+struct wire_counted {
+	struct wire_call call;
+	unsigned long long values[WIRE_COUNTERS_MAX];
+} __attribute__((packed));
+
+/* The task's own numbers, as pmu/event.h names them. */
+enum wire_task_counter {
+	WIRE_TASK_MINOR_FAULTS,
+	WIRE_TASK_MAJOR_FAULTS,
+	WIRE_TASK_PAGE_FAULTS,
+	WIRE_TASK_VOLUNTARY_SWITCHES,
+	WIRE_TASK_INVOLUNTARY_SWITCHES,
+	WIRE_TASK_CONTEXT_SWITCHES,
+	WIRE_TASK_MIGRATIONS,
+};
+
 struct wire_switch {
 	struct wire_head h; /* the thread that leaves the CPU */
 	unsigned int state; /* enum switch_state of trace/format.h */
@@ -142,6 +165,10 @@ struct wire_config {
 	unsigned int stack_budget; /* bytes of stacks that a CPU may write in 0.1 s */
 	unsigned int stack_bytes;  /* of a thread in the kernel */
 	unsigned char syscalls[WIRE_SYSCALLS_MAX]; /* enum wait_kind, or WIRE_WAIT_BY_FILE */
+	unsigned int n_counters;		   /* per counted call; 0: nothing is counted */
+	unsigned int n_perf_counters; /* the first of them; the others are the task's */
+	unsigned int count_period;    /* one recorded call in so many is counted */
+	unsigned char task_counters[WIRE_COUNTERS_MAX]; /* enum wire_task_counter */
 };
 
 /* Shared with the running programs. */

@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "command.h"
-#include "pmu/counters.h"
+#include "pmu/listing.h"
 #include "probes/session.h"
 #include "probes/support.h"
 
@@ -32,38 +32,12 @@ static const char *const examples[] = {
 	NULL,
 };
 
-struct tried {
-	const struct counter *counter;
-	int error;
-	char buf[120];
-	const char *why; /* "" usable */
-};
-
 struct findings {
 	struct utsname host;
 	struct cpus cpus;
 	struct support_list mechanisms, kernel;
-	struct {
-		VEC(struct tried)
-	} counters;
-	char pmu[64];
-	int paranoid;
+	struct counter_list counters;
 };
-
-static void try_counters(struct findings *f)
-{
-	const struct counter *all;
-	size_t n = counters_all(&all);
-
-	vec_reserve(&f->counters, n); /* why points into its row */
-	for (size_t i = 0; i < n; i++) {
-		struct tried *t = vec_add(&f->counters);
-
-		t->counter = &all[i];
-		t->error = counter_try(&all[i]);
-		t->why = t->error ? counter_why(&all[i], t->error, t->buf, sizeof(t->buf)) : "";
-	}
-}
 
 static void find_out(struct findings *f)
 {
@@ -72,16 +46,14 @@ static void find_out(struct findings *f)
 		f->cpus.n = 0;
 	support_mechanisms(&f->mechanisms);
 	support_kernel(&f->kernel, session_kernel_version(), !strcmp(f->host.machine, "x86_64"));
-	try_counters(f);
-	counters_pmu(f->pmu, sizeof(f->pmu));
-	f->paranoid = counters_paranoid();
+	counter_list_find(&f->counters);
 }
 
 static void release(struct findings *f)
 {
 	vec_release(&f->mechanisms);
 	vec_release(&f->kernel);
-	vec_release(&f->counters);
+	counter_list_release(&f->counters);
 }
 
 static const char *const states[] = {
@@ -99,18 +71,15 @@ static void print_supports(const char *title, const struct support_list *list)
 
 static void print_text(const struct findings *f)
 {
+	struct text out = { 0 };
+
 	printf("Linux %s, %s, %u CPUs, %s\n", f->host.release, f->host.machine, f->cpus.n,
 	       geteuid() ? "not root" : "root");
 	print_supports("probes", &f->mechanisms);
 	print_supports("this kernel", &f->kernel);
-	printf("\ncounters (core PMU: %s, perf_event_paranoid ", f->pmu);
-	if (f->paranoid == INT32_MAX)
-		printf("absent)\n");
-	else
-		printf("%d)\n", f->paranoid);
-	vec_for_each (&f->counters, const struct tried, t)
-		printf("  %-4s %-24s %s\n", t->error ? "no" : "yes", t->counter->name,
-		       t->error ? t->why : counter_kind(t->counter));
+	counter_list_print(&f->counters, &out);
+	fputs(out.s, stdout);
+	text_release(&out);
 }
 
 static struct json *json_of_supports(const struct support_list *list)
@@ -129,22 +98,6 @@ static struct json *json_of_supports(const struct support_list *list)
 	return arr;
 }
 
-static struct json *json_of_counters(const struct findings *f)
-{
-	struct json *arr = json_new_array();
-
-	vec_for_each (&f->counters, const struct tried, t) {
-		struct json *o = json_new_object();
-
-		json_set_string(o, "name", t->counter->name);
-		json_set_string(o, "kind", counter_kind(t->counter));
-		json_set_bool(o, "usable", !t->error);
-		json_set_string(o, "detail", t->error ? t->why : NULL);
-		json_add_take(arr, o);
-	}
-	return arr;
-}
-
 static void print_json(const struct findings *f)
 {
 	struct json *root = json_new_object();
@@ -155,14 +108,9 @@ static void print_json(const struct findings *f)
 	json_set_string(root, "machine", f->host.machine);
 	json_set_u64(root, "cpus", f->cpus.n);
 	json_set_bool(root, "root", !geteuid());
-	json_set_string(root, "pmu", f->pmu);
-	if (f->paranoid == INT32_MAX)
-		json_set_null(root, "perf_event_paranoid");
-	else
-		json_set_i64(root, "perf_event_paranoid", f->paranoid);
 	json_set_take(root, "probes", json_of_supports(&f->mechanisms));
 	json_set_take(root, "kernel_facts", json_of_supports(&f->kernel));
-	json_set_take(root, "counters", json_of_counters(f));
+	counter_list_json(&f->counters, root);
 	json_print(root, &text, true);
 	puts(text.s);
 	text_release(&text);

@@ -15,7 +15,7 @@
 #include "probes/session.h"
 
 struct record_options {
-	const char *output, *call_graph;
+	const char *output, *events, *call_graph;
 	struct arg_list patterns, pids;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
 	const char *user;
@@ -30,6 +30,8 @@ static const struct option_row options[] = {
 	  "write FILE instead of ispot.data; - is standard output", NULL },
 	{ 'F', "function", "PATTERN", ARG_LIST, offsetof(struct record_options, patterns),
 	  "trace functions that match [object:]name; may be given often", NULL },
+	{ 'e', "events", "EVENTS", ARG_STRING, offsetof(struct record_options, events),
+	  "count EVENTS in every call: cycles,instructions, a group, auto, none", NULL },
 	{ 'p', "pid", "PID,...", ARG_LIST, offsetof(struct record_options, pids),
 	  "attach to running processes", NULL },
 	{ 'c', "count", "N", ARG_U64, offsetof(struct record_options, period),
@@ -64,6 +66,8 @@ static const char *const examples[] = {
 	"trace libc's mutex functions in app",
 	"ispot record -F 'cache_*' -F '!cache_init' -- ./app -t 8",
 	"app's own functions, without one",
+	"ispot record -e cycles,instructions -F 'cache_*' ./app",
+	"and what each of those calls counts",
 	"ispot record -F write -p 1234 -d 10",
 	"a running process, for 10 seconds",
 	"ispot record -F 'Db::*' -p $(pidof db) -- ./load",
@@ -251,6 +255,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	so.n_patterns = o.patterns.n;
 	so.argv = first < argc ? argv + first : NULL;
 	so.pids = pids;
+	so.events = o.events;
 	so.output = o.output;
 	so.command = command.s ? command.s : "";
 	so.options = own.s ? own.s : "";
@@ -286,8 +291,9 @@ out:
 const struct command cmd_record = {
 	.name = "record",
 	.summary = "run a command, or attach to processes, and record calls into ispot.data",
-	.usage = "ispot record [-o FILE] [-F PATTERN]... [-c N] [-p PID,...] [-d TIME]\n"
-		 "             [-g HOW] [--] [CMD...]",
+	.usage =
+		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-p PID,...] [-d TIME]\n"
+		"             [-g HOW] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,

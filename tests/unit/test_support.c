@@ -5,7 +5,6 @@
 #include <linux/version.h>
 #include <string.h>
 
-#include "pmu/counters.h"
 #include "probes/support.h"
 
 /* The state of a fact about a kernel; -1: the fact is not mentioned. */
@@ -37,28 +36,10 @@ static void knows_the_kernels(void **unused)
 	assert_int_equal(state_of(KERNEL_VERSION(6, 13, 3), true, "seccomp"), -1);
 }
 
-static void says_why_a_counter_is_missing(void **unused)
-{
-	const struct counter *all;
-	size_t n = counters_all(&all);
-	char buf[120], pmu[64];
-
-	(void)unused;
-	assert_true(n > 10);
-	assert_string_equal(counter_kind(&all[0]), "software");
-	assert_non_null(strstr(counter_why(&all[0], -EACCES, buf, sizeof(buf)), "paranoid"));
-	assert_string_equal(counter_why(&all[0], -ENOENT, buf, sizeof(buf)),
-			    "this PMU does not count it");
-	if (!strcmp(counters_pmu(pmu, sizeof(pmu)), "none"))
-		assert_non_null(strstr(counter_why(&all[n - 1], -ENOENT, buf, sizeof(buf)),
-				       "no hardware PMU"));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_the_kernels),
-		cmocka_unit_test(says_why_a_counter_is_missing),
 	};
 
 	return unit_run(tests);

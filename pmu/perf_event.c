@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pmu/perf_event.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "pmu/event.h"
+#include "pmu/sysfs.h"
+
+int perf_event_open(const struct pmu_event *e, int cpu, int group)
+{
+	struct perf_event_attr attr = {
+		.type = e->type,
+		.size = sizeof(attr),
+		.config = e->config,
+		.config1 = e->config1,
+		.config2 = e->config2,
+		.pinned = group < 0,
+		.exclude_user = !e->user,
+		.exclude_kernel = !e->kernel,
+		.exclude_hv = !e->kernel,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+	};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, cpu < 0 ? 0 : -1, cpu, group,
+			      PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int perf_event_try(const struct pmu_event *e)
+{
+	int fd;
+
+	if (e->source == PMU_TASK)
+		return 0;
+	fd = perf_event_open(e, -1, -1);
+	/* PMUs of sysfs may count CPUs only */
+	if (fd == -EINVAL && e->source == PMU_OTHER)
+		fd = perf_event_open(e, 0, -1);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+const char *perf_event_why(const struct pmu_event *e, int error, char *buf, size_t n)
+{
+	char pmu[64];
+
+	switch (-error) {
+	case EACCES:
+	case EPERM:
+		snprintf(buf, n, "perf_event_paranoid is %d and this user has no CAP_PERFMON",
+			 perf_event_paranoid());
+		return buf;
+	case ENOSYS:
+		return "this kernel has no perf events, or a seccomp filter forbids them";
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+	case EINVAL:
+		if (e->source == PMU_HARDWARE && !strcmp(sysfs_core(pmu, sizeof(pmu)), "none"))
+			return "no hardware PMU here, as in most virtual machines";
+		return "this PMU does not count it";
+	case EBUSY:
+		return "its counter is taken; another profiler may run";
+	default:
+		return strerror(-error);
+	}
+}
+
+int perf_event_paranoid(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_paranoid", "re");
+	int level = INT32_MAX;
+
+	if (!f)
+		return level;
+	if (fscanf(f, "%d", &level) != 1)
+		level = INT32_MAX;
+	fclose(f);
+	return level;
+}

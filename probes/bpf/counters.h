@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Counters of calls: their values behind the entry's and the exit's record. The task's own numbers
+ * are a load each. The others are perf events, one group on each CPU, whose values are the CPU's:
+ * what other threads count while a call is off its CPU is taken out at the switches, where the
+ * thread's sums are brought up to date. They are in a hash by thread rather than in task storage,
+ * because `next` of a raw tracepoint is no typed pointer, and 5.10 has neither.
+ */
+#ifndef ISPOT_PROBES_BPF_COUNTERS_H
+#define ISPOT_PROBES_BPF_COUNTERS_H
+
+#include "common.h"
+
+/* [cpu * WIRE_COUNTERS_MAX + counter] */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(key_size, sizeof(__u32));
+	__uint(value_size, sizeof(__u32));
+} counter_events SEC(".maps");
+
+#define COUNTED_DEPTH 8 /* counted calls of a thread that can be open at once */
+
+struct counting {
+	__u64 sum[WIRE_COUNTERS_MAX];  /* the thread's own, up to `seen` */
+	__u64 seen[WIRE_COUNTERS_MAX]; /* the CPU's value then */
+	__u32 on_cpu;		       /* it has not left the CPU since */
+	__u32 depth;		       /* with config.count_period: counted calls that are open */
+	__u64 sp[COUNTED_DEPTH];
+	__u32 id[COUNTED_DEPTH];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u32);
+	__type(value, struct counting);
+} counting SEC(".maps");
+
+/* Calls until the next that is counted, by function (functions may share a row). */
+#define COUNTED_TURNS 4096
+#define COUNTED_FIRST 16 /* first calls on each CPU, all counted: for functions with few calls */
+
+struct counted_turn {
+	__u32 until, counted;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, COUNTED_TURNS);
+	__type(key, __u32);
+	__type(value, struct counted_turn);
+} counted_turns SEC(".maps");
+
+struct sched_entity {
+	unsigned long long nr_migrations;
+} __core;
+
+struct task_struct___counted {
+	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
+	struct sched_entity se;
+} __core;
+
+static __always_inline __u64 task_counter(__u32 which)
+{
+	struct task_struct___counted *task = (void *)bpf_get_current_task();
+
+	switch (which) {
+	case WIRE_TASK_MINOR_FAULTS:
+		return BPF_CORE_READ(task, min_flt);
+	case WIRE_TASK_MAJOR_FAULTS:
+		return BPF_CORE_READ(task, maj_flt);
+	case WIRE_TASK_PAGE_FAULTS:
+		return BPF_CORE_READ(task, min_flt) + BPF_CORE_READ(task, maj_flt);
+	case WIRE_TASK_VOLUNTARY_SWITCHES:
+		return BPF_CORE_READ(task, nvcsw);
+	case WIRE_TASK_INVOLUNTARY_SWITCHES:
+		return BPF_CORE_READ(task, nivcsw);
+	case WIRE_TASK_CONTEXT_SWITCHES:
+		return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
+	case WIRE_TASK_MIGRATIONS:
+		return BPF_CORE_READ(task, se.nr_migrations);
+	}
+	return 0;
+}
+
+/*
+ * Brings the running thread's sums up to now; false: the CPU has no counters. The program may be
+ * preempted behind a read, and find the sums newer than what it read: then they stay.
+ */
+static __always_inline bool count_up(struct counting *c)
+{
+	__u32 first = bpf_get_smp_processor_id() * WIRE_COUNTERS_MAX;
+	struct bpf_perf_event_value v;
+
+	for (__u32 i = 0; i < WIRE_COUNTERS_MAX; i++) {
+		if (i >= config.n_perf_counters)
+			break;
+		if (bpf_perf_event_read_value(&counter_events, first + i, &v, sizeof(v))) {
+			c->on_cpu = false;
+			return false;
+		}
+		if (c->on_cpu && (__s64)(v.counter - c->seen[i]) < 0)
+			continue;
+		if (c->on_cpu)
+			c->sum[i] += v.counter - c->seen[i];
+		c->seen[i] = v.counter;
+	}
+	c->on_cpu = true;
+	return true;
+}
+
+static __always_inline struct counting *counting_new(__u32 tid)
+{
+	static const struct counting none;
+
+	bpf_map_update_elem(&counting, &tid, &none, BPF_NOEXIST);
+	return bpf_map_lookup_elem(&counting, &tid);
+}
+
+static __always_inline bool is_counted_turn(__u32 id)
+{
+	__u32 row = id % COUNTED_TURNS;
+	struct counted_turn *t = bpf_map_lookup_elem(&counted_turns, &row);
+
+	if (!t)
+		return false;
+	if (t->until) {
+		t->until--;
+		return false;
+	}
+	if (t->counted < COUNTED_FIRST)
+		t->counted++;
+	else /* at random, so that a program with a period of its own does not alias */
+		t->until = config.count_period / 2 + bpf_get_prandom_u32() % config.count_period;
+	return true;
+}
+
+/* The compiler may not drop the mask that it finds needless: the verifier wants to see it. */
+static __always_inline __u32 counted_slot(__u32 depth)
+{
+	asm volatile("" : "+r"(depth));
+	return depth & (COUNTED_DEPTH - 1);
+}
+
+/* Frames left by an unwinder lie below sp. */
+static __always_inline void forget_below(struct counting *c, __u64 sp)
+{
+	for (int i = 0; i < COUNTED_DEPTH && c->depth; i++)
+		if (c->sp[counted_slot(c->depth - 1)] < sp)
+			c->depth--;
+}
+
+/* The thread's state if this entry is counted. */
+static __always_inline struct counting *counted_entry(__u32 tid, __u32 id, __u64 sp)
+{
+	struct counting *c;
+
+	if (config.count_period > 1 && !is_counted_turn(id))
+		return NULL;
+	c = bpf_map_lookup_elem(&counting, &tid);
+	if (!c)
+		c = counting_new(tid);
+	if (!c || config.count_period <= 1)
+		return c;
+	forget_below(c, sp);
+	if (c->depth >= COUNTED_DEPTH)
+		return NULL;
+	c->sp[counted_slot(c->depth)] = sp;
+	c->id[counted_slot(c->depth)] = id;
+	c->depth++;
+	return c;
+}
+
+/* The thread's state if the entry of this exit was counted. */
+static __always_inline struct counting *counted_exit(__u32 tid, __u32 id, __u64 sp)
+{
+	struct counting *c = bpf_map_lookup_elem(&counting, &tid);
+
+	if (!c || config.count_period <= 1)
+		return c;
+	forget_below(c, sp);
+	if (!c->depth || c->sp[counted_slot(c->depth - 1)] != sp ||
+	    c->id[counted_slot(c->depth - 1)] != id)
+		return NULL;
+	c->depth--;
+	return c;
+}
+
+/* The values of this entry or exit; the bytes that they take, 0: it is not counted. */
+static __always_inline __u32 count_call(struct wire_counted *r, __u32 kind, __u32 tid, __u32 id,
+					__u64 sp)
+{
+	struct counting *c =
+		kind == WIRE_ENTRY ? counted_entry(tid, id, sp) : counted_exit(tid, id, sp);
+
+	if (!c || (config.n_perf_counters && !count_up(c)))
+		return 0;
+	for (__u32 i = 0; i < WIRE_COUNTERS_MAX; i++)
+		if (i < config.n_perf_counters)
+			r->values[i] = c->sum[i];
+		else if (i < config.n_counters)
+			r->values[i] = task_counter(config.task_counters[i]);
+	return config.n_counters * sizeof(__u64);
+}
+
+static __always_inline bool counts_at_switches(const struct counting *c)
+{
+	return config.count_period <= 1 || c->depth;
+}
+
+/* A thread of the target leaves the CPU (it is still current), another one gets it. */
+static __always_inline void count_switch(__u32 prev, __u32 next)
+{
+	struct counting *c = prev ? bpf_map_lookup_elem(&counting, &prev) : NULL;
+
+	if (c && c->on_cpu) {
+		if (counts_at_switches(c))
+			count_up(c);
+		c->on_cpu = false;
+	}
+	c = next ? bpf_map_lookup_elem(&counting, &next) : NULL;
+	if (c && counts_at_switches(c))
+		count_up(c);
+}
+
+static __always_inline void count_no_more(__u32 tid)
+{
+	bpf_map_delete_elem(&counting, &tid);
+}
+
+#endif

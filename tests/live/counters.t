@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Counters of calls that need no PMU: the task's own numbers, clocks per CPU.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# counter NAME FUNCTION COUNTER MEMBER
+counter() { block "$1" "$2" ".counters[\"$3\"].$4"; }
+
+# Every call maps fresh pages and touches each: the faults of a call are exact.
+record faults -e page-faults,major-faults,context-switches -F touch_pages -- "$MB/pagefault"
+is "$status" 0 "faults: status"
+report faults
+calls=$(block faults touch_pages .timed_calls)
+is "$(counter faults touch_pages page-faults calls)" "$calls" "-e counts every call"
+# 16 pages, given back before three calls of four, and fresh at the first.
+[ "$(jq -n "$(counter faults touch_pages page-faults mean) | . > 11.99 and . < 12.01")" = true ]
+ok $? "page faults of a call are exact" || diag "$(block faults touch_pages .counters)"
+nothing_lost faults
+
+# More threads than CPUs: what others run while a call waits for its CPU is not the call's. Two
+# clocks, so that their ratio is the cycle counter's speed.
+record clock -e cpu-clock,msr/tsc/ -F crunch -- "$MB/oversubscription"
+report clock
+"$ISPOT" dump -i clock.data >clock.dump
+like clock.dump '"kind":"counter","id":0,"name":"cpu-clock".*"why":""' "the counter is described"
+fast=$(counter clock crunch cpu-clock mean_fast) slow=$(counter clock crunch cpu-clock mean_slow)
+p50=$(block clock crunch .p50_ns) p99=$(block clock crunch .p99_ns)
+if [ "$(jq -n "$p99 > 5 * $p50")" = true ]; then
+	[ "$(jq -n "$slow < 3 * $fast and $fast > 0.5 * $(block clock crunch .min_ns)")" = true ]
+	ok $? "time of other threads on the CPU is taken out" ||
+		diag "cpu-clock of slow calls $slow, of fast ones $fast; p50 $p50, p99 $p99"
+else
+	skip "time of other threads on the CPU is taken out" "no call waited for its CPU"
+fi
+speed=$(grep -o '"cycles_per_ns":[0-9.]*' clock.dump | cut -d: -f2)
+tsc=$(counter clock crunch msr/tsc/ mean)
+if [ "$tsc" != null ] && [ -n "$speed" ]; then
+	[ "$(jq -n "$tsc / $speed / $(counter clock crunch cpu-clock mean) | . > 0.95 and . < 1.05")" = true ]
+	ok $? "two clocks of the CPU agree on the threads' own time" || diag "tsc $tsc at $speed"
+else
+	skip "two clocks of the CPU agree on the threads' own time" "no msr/tsc/ here"
+fi
+
+# Without -e a few calls are counted, of functions with few calls all of them.
+record some -F 'tail_*' -F inner -- "$MB/exact" -t 1 -n 20011
+report some
+n=$(jq '[.blocks[] | select(.name == "inner") | .counters[].calls] | max' some.json)
+[ "$n" -gt 1000 ] && [ "$n" -lt 20000 ]
+ok $? "without -e one call in 16 is counted" || diag "$n of $((3 * 20011))"
+record none -e none -F inner -- "$MB/exact" -t 1 -n 1009
+report none
+is "$(block none inner .counters)" "{}" "-e none counts nothing"
+
+# What this machine cannot count is n/a, never 0, and is said once.
+if [ "$("$ISPOT" list --json | jq '[.counters[] | select(.name == "cycles" and .usable)] | length')" = 0 ]; then
+	record lacking -e cycles,page-faults -F inner -- "$MB/exact" -t 1 -n 1009
+	is "$status" 0 "an event that cannot be counted does not stop the recording"
+	is "$(grep -c 'cycles: not counted' lacking.err)" 1 "it is said once"
+	report lacking
+	is "$(counter lacking inner cycles mean)" null "its mean is null"
+	is "$(counter lacking inner page-faults calls)" 3027 "the others are counted"
+	record fallback -e cycles,instructions -F inner -- "$MB/exact" -t 1 -n 1009
+	like fallback.err 'counted instead: minor-faults' "nothing left: the software group"
+fi
+
+# refused EVENTS REGEX NAME
+refused() {
+	record refused -e "$1" -F inner -- "$MB/exact" -n 1
+	is "$status" 125 "$3: refused"
+	like refused.err "$2" "$3: says why"
+}
+refused cylces 'did you mean cycles\?' "a misspelt event"
+refused msr/tcs/ "names no event 'tcs'" "an event that a PMU does not have"
+refused nopmu/x/ "no PMU 'nopmu'" "a PMU that is not there"
+refused page-faults, 'ends with a comma' "a comma too many"
+refused cycles,instructions,branches,branch-misses,bus-cycles,cache-misses,page-faults,cpu-clock,task-clock \
+	'more than 8 events' "too many events"
+printf 'name mine\nevent cycles *\n' >bad.group
+refused @bad.group 'bad.group:2: ' "a group file with an error"
+printf '# mine\nname mine\nwhat faults\nserves page-fault\nevent faults * page-faults\n' >good.group
+record file -e @good.group -F inner -- "$MB/exact" -t 1 -n 1009
+report file
+is "$(counter file inner faults calls)" 3027 "a group file of the user's"
+
+done_testing
