@@ -185,6 +185,9 @@ static void self_cost(struct result *res)
 		res->pair_p50_ns = b->cost->inner_ns;
 		res->pair_p99_ns = b->cost->inner_p99_ns;
 	}
+	if (!res->windowed && res->meta->end.present &&
+	    res->meta->end.counting_cost_ns != META_UNKNOWN)
+		cost += (double)res->meta->end.counting_cost_ns;
 	cpu = (double)res->threads_ns - total_off(res, &asleep);
 	if (most && res->calls.threads.have_switch && cpu > cost)
 		res->overhead = cost / (cpu - cost);

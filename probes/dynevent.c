@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -37,15 +38,22 @@ struct dynevent {
 	struct {
 		VEC(int)
 	} fds;
+	pthread_t closer;
+	bool closing; /* by it */
 };
 
-struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t set)
+uint32_t dynevent_next_number(struct dynevent_session *s)
+{
+	return s->n_numbers++;
+}
+
+struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t number)
 {
 	struct dynevent *ev = xcalloc(1, sizeof(*ev));
 
 	ev->session = s;
 	ev->class = class;
-	snprintf(ev->name, sizeof(ev->name), "%c%u", class, set);
+	snprintf(ev->name, sizeof(ev->name), "%c%u", class, number);
 	*vec_add(&s->events) = ev;
 	return ev;
 }
@@ -299,7 +307,7 @@ int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, str
 	struct dynevent_session *s = ev->session;
 	int fd;
 
-	assert(ev->state != BUILDING);
+	assert(ev->state != BUILDING && !ev->closing);
 	if (!ev->perf_id) {
 		int id = dynevent_perf_id(s->tracefs, s->group, ev->name);
 
@@ -331,6 +339,32 @@ static void forget(struct dynevent_session *s, const struct dynevent *ev)
 		}
 }
 
+static void close_from(struct dynevent *ev, size_t first)
+{
+	for (size_t i = first; i < ev->fds.n; i++)
+		close(ev->fds.data[i]);
+	if (ev->fds.n > first)
+		ev->fds.n = first;
+}
+
+void dynevent_close_carriers(struct dynevent *ev)
+{
+	if (!ev->closing)
+		close_from(ev, 1);
+}
+
+static void *close_all(void *ev)
+{
+	close_from(ev, 0);
+	return NULL;
+}
+
+void dynevent_close_beside(struct dynevent *ev)
+{
+	if (!ev->closing && ev->fds.n)
+		ev->closing = !pthread_create(&ev->closer, NULL, close_all, ev);
+}
+
 void dynevent_delete(struct dynevent *ev)
 {
 	struct dynevent_session *s;
@@ -339,8 +373,9 @@ void dynevent_delete(struct dynevent *ev)
 	if (!ev)
 		return;
 	s = ev->session;
-	vec_for_each (&ev->fds, int, fd)
-		close(*fd);
+	if (ev->closing)
+		pthread_join(ev->closer, NULL);
+	close_from(ev, 0);
 	if (ev->state != BUILDING)
 		e = dynevent_erase(s, s->group, ev->name, DYNEVENT_PATIENCE);
 	if (e) {

@@ -7,7 +7,7 @@
  * A point appended to an open event, or a multi-point event deleted while anyone has it open,
  * can crash kernels; this module makes both unrepresentable: an event is built closed, sealed by
  * its first open, and deleted only when its count of descriptors is back at zero. Events are named
- * ispot_<session>/<class><set>; a lock file held with flock marks the session alive, so that
+ * ispot_<session>/<class><number>; a lock file held with flock marks the session alive, so that
  * the next start can sweep what a killed session left, and nothing else. Nobody else can be first
  * to open an event of ours (the gate, dynevent_internal.h); an event that somebody opened beside
  * us and still holds is left in place, said, and swept by a later session.
@@ -44,7 +44,9 @@ void dynevent_session_close(
 /* Where tracefs is mounted now; false: nowhere. Mounts nothing. */
 bool dynevent_tracefs(char *path, size_t n);
 
-struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t set);
+/* Never the same again: points would be appended to an event that is still closing. */
+uint32_t dynevent_next_number(struct dynevent_session *s);
+struct dynevent *dynevent_new(struct dynevent_session *s, enum point_class class, uint32_t number);
 /* path must open the file from here; id comes back as the event's `id` argument. */
 void dynevent_add(struct dynevent *ev, const char *path, uint64_t file_offset, uint32_t id);
 /* counter_offset: where in the file a counter lies that the kernel raises while the point is in a
@@ -67,6 +69,14 @@ int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id,
  * is raised when it is reached, not before: a command started later would inherit it.
  */
 int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, struct err *err);
+/*
+ * Closes every descriptor but the first: no process that was opened after it has breakpoints any
+ * more when this returns. The first one, if a program is attached to it, takes the kernel 0.1 s
+ * to close, and breakpoints stay until the end of that: so it is opened on a process that waits.
+ */
+void dynevent_close_carriers(struct dynevent *ev);
+/* Closes what is left beside the caller (a thread); dynevent_delete() waits for that. */
+void dynevent_close_beside(struct dynevent *ev);
 /* Closes every descriptor, then deletes the event; NULL is fine. */
 void dynevent_delete(struct dynevent *ev);
 

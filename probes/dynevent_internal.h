@@ -27,8 +27,9 @@ struct dynevent_session {
 	char group[32]; /* ispot_<name> */
 	char gate[64];	/* path of the lock file */
 	char tracefs[256];
-	int lock_fd;	  /* flock held: the session is alive */
-	int control_fd;	  /* uprobe_events, for appending */
+	int lock_fd;	    /* flock held: the session is alive */
+	int control_fd;	    /* uprobe_events, for appending */
+	uint32_t n_numbers; /* given out so far */
 	bool left_behind; /* an event in use by somebody else: the lock file stays for a later sweep
 			   */
 	struct {

@@ -18,9 +18,12 @@ struct planned {
 	struct placement place;
 	struct exit_choice exit;
 	bool possible;
-	uint32_t set;	       /* it is traced in, once it is */
-	uint64_t calls_before; /* at the last look at its cost */
-	const char *reason;    /* why not possible; "" otherwise. Lives as long as the planned */
+	uint32_t set; /* it is traced in, once it is */
+	/* session_brake.c's, of the last look: calls before it, what those since then cost */
+	uint64_t calls_before;
+	double cost_ns;
+	bool was_possible;
+	const char *reason; /* why not possible; "" otherwise. Lives as long as the planned */
 	/* what the hybrid selection measured; NAN: not measured */
 	double cpu_share, calls_per_s, cost_share; /* of samples; 1/s; of the target's CPU time */
 };

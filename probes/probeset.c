@@ -18,9 +18,11 @@ static const enum point_class class_of[SET_CLASSES] = {
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id)
 {
+	uint32_t number = dynevent_next_number(session);
+
 	*set = (struct probeset){ .id = id };
 	for (int c = 0; c < SET_CLASSES; c++)
-		set->events[c] = dynevent_new(session, class_of[c], id);
+		set->events[c] = dynevent_new(session, class_of[c], number);
 }
 
 /* The kernel reads the page when it sets the breakpoint; where that read fails the probe is
@@ -125,6 +127,23 @@ int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *e
 			return fd;
 	}
 	return 0;
+}
+
+void probeset_quiet(struct probeset *set)
+{
+	/* Entries first: an exit without its entry is nobody's, an entry without its exit stays
+	 * open. */
+	for (int c = 0; c < SET_CLASSES; c++)
+		if (set->events[c])
+			dynevent_close_carriers(set->events[c]);
+}
+
+void probeset_close_beside(struct probeset *set)
+{
+	probeset_quiet(set);
+	for (int c = 0; c < SET_CLASSES; c++)
+		if (set->events[c])
+			dynevent_close_beside(set->events[c]);
 }
 
 void probeset_release(struct probeset *set)

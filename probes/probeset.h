@@ -3,9 +3,9 @@
  * A set: functions whose probes are registered, opened and removed together. Functions that
  * join a running recording form a set of their own (design fact 5). A set is up to three dynamic
  * events (entry, return, ret sites; or one that counts calls), each with one perf event that
- * carries the program and, per thread or process of the target, a carrier: an inherited event
- * without a program that lets children's address spaces through the kernel's filter (design fact
- * 3).
+ * carries the program (on a process of ispot's own) and, per thread or process of the target, a
+ * carrier: an inherited event without a program that lets children's address spaces through the
+ * kernel's filter (design fact 3).
  */
 #ifndef ISPOT_PROBES_PROBESET_H
 #define ISPOT_PROBES_PROBESET_H
@@ -46,11 +46,18 @@ void probeset_add_counted(struct probeset *set, int class, const char *path, uin
 int probeset_create(struct probeset *set,
 		    void (*refused)(void *ctx, uint32_t function_id, int errnum), void *ctx,
 		    struct err *err);
-/* Opens it on one process (the first call also attaches the programs): records flow from here on.
+/*
+ * Opens it on a process and attaches the programs. That process should be one that runs none of
+ * the points (the calibration's, or one that waits): the processes that are followed can then be
+ * left within a moment (probeset_quiet).
  */
 int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err);
 /* A carrier on a thread, so that its threads' and children's calls are seen. -ESRCH: it is gone. */
 int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *err);
+/* Takes the probes out of all followed processes, at once. */
+void probeset_quiet(struct probeset *set);
+/* The same, and lets a thread close the rest: probeset_release() waits for that. */
+void probeset_close_beside(struct probeset *set);
 /* Closes and deletes everything; idempotent. */
 void probeset_release(struct probeset *set);
 

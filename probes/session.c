@@ -136,6 +136,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	s->signal_fd = -1;
 	launch_inherit_save(&s->inherit);
 	s->inherit.user = o->user;
+	s->waiter = waiter_start();
 	s->inherit.output_is_ours = !strcmp(o->output, "-");
 	raise_descriptor_limit();
 	s->launch.go_fd = s->launch.status_fd = -1;
@@ -397,6 +398,8 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.lost_records = s->totals_at_stop.calls - s->totals_at_start.calls - written,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
+		.target_cpu_ns = session_recorded_cpu_ns(s),
+		.counting_cost_ns = s->hybrid.counting_cost_ns,
 		.functions = s->n_probed,
 		.exit_status =
 			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
@@ -455,8 +458,7 @@ void session_free(struct session *s)
 	if (s->is_hybrid)
 		session_hybrid_release(s);
 	session_sample_release(s);
-	vec_for_each (&s->sets, struct probeset, set)
-		probeset_release(set);
+	session_close_sets(s);
 	vec_release(&s->sets);
 	trace_writer_close(s->writer, NULL);
 	drain_release(&s->drain);
@@ -464,6 +466,7 @@ void session_free(struct session *s)
 	pmu_percpu_release(&s->counters.events);
 	rings_release(&s->rings);
 	dynevent_session_close(s->dynevents);
+	waiter_end(s->waiter);
 	launch_release(&s->launch);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);

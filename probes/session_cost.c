@@ -2,7 +2,7 @@
 /* What the probes cost the target while it is recorded, and a word when that is too much. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -26,23 +26,15 @@ double session_call_cost_ns(const struct session *s, const struct planned *p)
 	return cost > 0 ? cost : DEAREST_CALL_NS;
 }
 
-/* User and system time of a process, 0 if it is gone. */
+/* User and system time of a process with all its threads, 0 if it is gone. */
 static uint64_t process_cpu_ns(pid_t pid)
 {
-	unsigned long user = 0, system = 0;
-	char path[64], line[1024], *rest;
-	FILE *f;
+	struct timespec t;
+	clockid_t clock;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	f = fopen(path, "re");
-	if (!f)
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
 		return 0;
-	rest = fgets(line, sizeof(line), f) ? strrchr(line, ')') : NULL;
-	fclose(f);
-	if (!rest || sscanf(rest, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-			    &system) != 2)
-		return 0;
-	return (user + system) * (1000000000ull / sysconf(_SC_CLK_TCK));
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
 uint64_t session_target_cpu_ns(const struct session *s)
@@ -55,6 +47,14 @@ uint64_t session_target_cpu_ns(const struct session *s)
 		sum += process_cpu_ns(*pid);
 	vec_release(&pids);
 	return sum;
+}
+
+uint64_t session_recorded_cpu_ns(const struct session *s)
+{
+	uint64_t now_ns =
+		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
+
+	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
 }
 
 static double probes_cost_ns(const struct session *s)
@@ -77,12 +77,11 @@ void session_warn_cost(struct session *s, bool at_end)
 	    (!at_end && (s->cost_asked || clock_now_ns() - s->start_ns < WARN_AFTER_NS)))
 		return;
 	s->cost_asked = true;
-	cpu_ns =
-		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
-	if (cpu_ns < s->cpu_at_begin_ns + CPU_TIME_LEAST_NS)
+	cpu_ns = session_recorded_cpu_ns(s);
+	if (cpu_ns < CPU_TIME_LEAST_NS)
 		return;
 	cost_ns = probes_cost_ns(s);
-	share = cost_ns / (cpu_ns - s->cpu_at_begin_ns);
+	share = cost_ns / cpu_ns;
 	/* A target that hardly runs is hardly slowed, whatever the share. */
 	if (share <= WARN_TOLERANCE * s->options.overhead ||
 	    cost_ns < COST_LEAST * (clock_now_ns() - s->start_ns))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The recording without -F: samples say where the time goes, the hot functions' calls (and those
- * of the blocking functions that the program imports) are counted for a moment, and what fits
- * into the overhead budget is traced. Sampling goes on at a low rate; what becomes hot later joins.
+ * of the blocking functions that the program imports) are counted for a moment (session_count.c),
+ * and what fits into the overhead budget is traced, for as long as it does (session_brake.c).
+ * Sampling goes on at a low rate; what becomes hot later joins.
  */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,17 +21,15 @@
 /* The first of two passes has nothing to spare for later: it asks often and traces nothing. */
 #define SCOUT_HERTZ	      3989
 #define SCOUT_WINDOW_NS	      30000000ull
-#define SCOUT_COUNTING_NS     30000000ull
 #define FIRST_HERTZ	      997
 #define LATER_HERTZ	      SAMPLE_HERTZ
 #define FIRST_WINDOW_NS	      400000000ull
 #define FIRST_SAMPLES	      250 /* enough to see 1 %, roughly; the window ends early with them */
 #define FIRST_WINDOW_LEAST_NS 100000000ull
 #define LATER_WINDOW_NS	      3000000000ull
-#define COUNTING_NS	      100000000ull
-#define BRAKE_INTERVAL_NS     100000000ull
-#define BRAKE_TOLERANCE	      1.5
-#define BRAKE_SETS_MAX	      1024
+#define LOOK_MS		      20 /* between looks at what tracing costs */
+#define SCOUT_LOOK_MS	      10
+#define COUNTING_LOOK_MS      2
 #define CANDIDATES_MAX	      WIRE_COUNTS_MAX
 
 static void on_sample(void *ctx, const struct sample *sample)
@@ -121,10 +119,10 @@ static void add_hot(struct session *s)
 	}
 }
 
-static int begin_counting(struct session *s, struct err *err)
+/* Those that are hot now join the plan; *none: nothing new. */
+static int add_candidates(struct session *s, struct err *err)
 {
-	size_t first = s->plan.n, objects = s->objects.n, chosen = s->selection.chosen.n;
-	struct probeset *set = &s->hybrid.counting;
+	size_t objects = s->objects.n, chosen = s->selection.chosen.n;
 	int ret = s->hybrid.rounds ? 0 : add_blocking(s, err);
 
 	if (ret)
@@ -133,91 +131,31 @@ static int begin_counting(struct session *s, struct err *err)
 	session_write_objects(s, objects);
 	if (s->selection.chosen.n > chosen + CANDIDATES_MAX)
 		s->selection.chosen.n = chosen + CANDIDATES_MAX;
+	s->hybrid.first_candidate = s->plan.n;
 	plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
-	s->hybrid.first_candidate = first;
-	if (s->plan.n == first)
-		return 0;
-	probeset_init(set, s->dynevents, s->sets.n);
-	bpfprog_count_from(s->programs, first);
-	for (size_t i = first; i < s->plan.n; i++)
-		if (s->plan.data[i]->possible)
-			probeset_add_count(set, s->plan.data[i],
-					   session_path(s, s->plan.data[i]->what.dso), i);
-	ret = probeset_create(set, session_point_refused, s, err);
-	if (!ret)
-		ret = session_open_on_targets(s, set, err);
-	s->hybrid.state = HYBRID_COUNTING;
-	s->hybrid.state_since_ns = clock_now_ns();
-	return ret;
-}
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+		uint32_t k = map_get(&s->hybrid.profile.by_function, (uintptr_t)p->what.function);
 
-/* CPU seconds a second of the target, from its samples. */
-static double target_cpus(const struct session *s, uint64_t window_ns)
-{
-	return window_ns ? s->hybrid.profile.samples * (1e9 / hertz_now(s)) / window_ns : 0;
-}
-
-static const struct profile_function *profile_of(const struct session *s, const struct planned *p)
-{
-	uint32_t i = map_get(&s->hybrid.profile.by_function, (uintptr_t)p->what.function);
-
-	return i == MAP_NONE ? NULL : &s->hybrid.profile.functions.data[i];
-}
-
-/* Waiting first, then callers before the leaves below them. */
-static double rank(const struct planned *p)
-{
-	return (blocking_kind(p->what.function->symbol) ? 1 : 0) +
-	       (isnan(p->cpu_share) ? 0 : p->cpu_share);
-}
-
-static int by_rank(const void *a, const void *b)
-{
-	const struct planned *x = *(struct planned *const *)a, *y = *(struct planned *const *)b;
-
-	return rank(x) < rank(y) ? 1 : rank(x) > rank(y) ? -1 : 0;
-}
-
-static void choose(struct session *s, double counted_s, double cpus)
-{
-	size_t first = s->hybrid.first_candidate, n = s->plan.n - first;
-	struct planned **ranked = xcalloc(n + 1, sizeof(*ranked));
-
-	for (size_t i = 0; i < n; i++) {
-		struct planned *p = s->plan.data[first + i];
-		const struct profile_function *f = profile_of(s, p);
-
-		p->calls_per_s = bpfprog_count(s->programs, first + i) / counted_s;
-		p->cost_share =
-			cpus > 0 ? p->calls_per_s * session_call_cost_ns(s, p) / 1e9 / cpus : 0;
-		p->cpu_share = f ? share(s, f->inclusive) : NAN;
-		ranked[i] = p;
+		if (k != MAP_NONE)
+			p->cpu_share = share(s, s->hybrid.profile.functions.data[k].inclusive);
 	}
-	qsort(ranked, n, sizeof(*ranked), by_rank);
-	for (size_t i = 0; i < n; i++) {
-		struct planned *p = ranked[i];
-
-		if (!p->possible)
-			continue;
-		if (s->hybrid.spent + p->cost_share > s->options.overhead) {
-			p->possible = false;
-			p->reason = "over the overhead budget";
-			continue;
-		}
-		s->hybrid.spent += p->cost_share;
-	}
-	free(ranked);
+	return 0;
 }
 
-static int end_counting(struct session *s, struct err *err)
+static void begin_window(struct session *s, uint64_t now)
 {
-	uint64_t now = clock_now_ns();
+	profile_begin_window(&s->hybrid.profile);
+	s->hybrid.window_since_ns = now;
+	s->hybrid.state = HYBRID_SAMPLING;
+}
+
+/* What was counted and fits into the budget is traced from here on. */
+static int end_round(struct session *s, struct err *err)
+{
 	struct probeset *set = NULL;
-	double cpus = target_cpus(s, now - s->hybrid.window_since_ns);
 	int ret;
 
-	choose(s, (now - s->hybrid.state_since_ns) / 1e9, cpus);
-	probeset_release(&s->hybrid.counting);
 	ret = s->options.scout ? 0 : session_build_set(s, s->hybrid.first_candidate, &set, err);
 	if (!ret && set)
 		ret = session_open_on_targets(s, set, err);
@@ -227,80 +165,22 @@ static int end_counting(struct session *s, struct err *err)
 		sampler_set_rate(&s->hybrid.sampler, LATER_HERTZ);
 		session_sample_rate(s, LATER_HERTZ);
 	}
-	profile_begin_window(&s->hybrid.profile);
-	s->hybrid.window_since_ns = s->hybrid.state_since_ns = clock_now_ns();
-	s->hybrid.state = HYBRID_SAMPLING;
+	begin_window(s, clock_now_ns());
 	return ret;
 }
 
-/* What each traced function has cost since the last look, as a share of the CPU time; returns the
- * sum. */
-static double measure_costs(struct session *s, double elapsed_ns, double cpu_ns)
+static int begin_round(struct session *s, struct err *err)
 {
-	double sum = 0;
+	int ret = add_candidates(s, err);
 
-	for (size_t i = 0; i < s->drain.n_functions; i++) {
-		struct planned *p = s->plan.data[i];
-		uint64_t calls = s->drain.calls_of[i] - p->calls_before;
-
-		p->calls_before = s->drain.calls_of[i];
-		if (!p->possible)
-			continue;
-		p->calls_per_s = calls * 1e9 / elapsed_ns;
-		p->cost_share = calls * session_call_cost_ns(s, p) / cpu_ns;
-		sum += p->cost_share;
-	}
-	return sum;
-}
-
-static struct planned *dearest(struct session *s)
-{
-	struct planned *most = NULL;
-
-	for (size_t i = 0; i < s->drain.n_functions; i++) {
-		struct planned *p = s->plan.data[i];
-
-		if (p->possible && (!most || p->cost_share > most->cost_share))
-			most = p;
-	}
-	return most;
-}
-
-/*
- * A program that changes may call a function far more often than when its calls were counted.
- * While the probes cost more than the budget, the dearest functions are taken out again.
- */
-static int brake(struct session *s, uint64_t now, struct err *err)
-{
-	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns, cpu_ns = session_target_cpu_ns(s);
-	uint64_t used_ns = cpu_ns > s->hybrid.brake_cpu_ns ? cpu_ns - s->hybrid.brake_cpu_ns : 0;
-	bool touched[BRAKE_SETS_MAX] = { false };
-	double sum;
-	int ret = 0;
-
-	if (elapsed_ns < BRAKE_INTERVAL_NS)
+	if (ret)
+		return ret;
+	if (s->plan.n == s->hybrid.first_candidate) {
+		begin_window(s, clock_now_ns());
 		return 0;
-	s->hybrid.brake_since_ns = now;
-	s->hybrid.brake_cpu_ns = cpu_ns;
-	sum = measure_costs(s, elapsed_ns, used_ns > elapsed_ns / 20 ? used_ns : elapsed_ns / 20.);
-	if (sum > BRAKE_TOLERANCE * s->options.overhead) {
-		while (sum > s->options.overhead) {
-			struct planned *p = dearest(s);
-
-			if (!p || p->set >= BRAKE_SETS_MAX)
-				break;
-			sum -= p->cost_share;
-			p->possible = false;
-			p->reason = "over the overhead budget once traced";
-			touched[p->set] = true;
-			session_describe_left_out(s, p);
-		}
-		s->hybrid.spent = sum;
 	}
-	for (size_t k = 0; k < s->sets.n && k < BRAKE_SETS_MAX && !ret; k++)
-		if (touched[k])
-			ret = session_rebuild_set(s, k, err);
-	return ret;
+	s->hybrid.state = HYBRID_COUNTING;
+	return session_count_begin(s, err);
 }
 
 static bool window_over(const struct session *s, uint64_t now)
@@ -315,37 +195,30 @@ static bool window_over(const struct session *s, uint64_t now)
 	       (elapsed >= FIRST_WINDOW_LEAST_NS && s->hybrid.profile.samples >= FIRST_SAMPLES);
 }
 
-static uint64_t counting_ns(const struct session *s)
-{
-	return s->options.scout ? SCOUT_COUNTING_NS : COUNTING_NS;
-}
-
 int session_hybrid_interval_ms(const struct session *s)
 {
-	return s->options.scout || s->hybrid.state == HYBRID_COUNTING ? 10 : DRAIN_INTERVAL_MS;
+	if (s->hybrid.state == HYBRID_COUNTING)
+		return COUNTING_LOOK_MS;
+	return s->options.scout ? SCOUT_LOOK_MS : LOOK_MS;
 }
 
 int session_hybrid_step(struct session *s, struct err *err)
 {
 	uint64_t now = clock_now_ns();
+	bool counted;
 	int ret;
 
 	sampler_read(&s->hybrid.sampler, on_sample, &s->hybrid.profile);
 	if (!s->hybrid.window_since_ns)
 		s->hybrid.window_since_ns = s->hybrid.state_since_ns;
-	ret = s->options.scout ? 0 : brake(s, now, err);
+	ret = s->options.scout ? 0 : session_brake(s, now, err);
 	if (ret)
 		return ret;
-	if (s->hybrid.state == HYBRID_COUNTING)
-		return now - s->hybrid.state_since_ns >= counting_ns(s) ? end_counting(s, err) : 0;
-	if (!window_over(s, now))
-		return 0;
-	ret = begin_counting(s, err);
-	if (!ret && s->hybrid.state == HYBRID_SAMPLING) { /* nothing new */
-		profile_begin_window(&s->hybrid.profile);
-		s->hybrid.window_since_ns = now;
+	if (s->hybrid.state == HYBRID_COUNTING) {
+		ret = session_count_look(s, now, &counted, err);
+		return !ret && counted ? end_round(s, err) : ret;
 	}
-	return ret;
+	return window_over(s, now) ? begin_round(s, err) : 0;
 }
 
 void session_hybrid_stop(struct session *s)

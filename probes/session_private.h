@@ -68,8 +68,12 @@ struct hybrid {
 	struct profile profile;
 	struct probeset counting;
 	size_t first_candidate;		       /* of the round, in the plan */
+	unsigned tries;			       /* at counting, of the round */
+	uint64_t count_cpu_ns;		       /* the target's CPU time when counting began */
+	double counting_cost_ns;	       /* of all rounds, estimated */
 	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
-	double spent;			       /* of the budget */
+	double debt_ns;			       /* cost beyond the budget, not made up for yet */
+	double spent, spent_new;	       /* of the budget, the latter by this round */
 	struct {
 		VEC(struct patterns *)
 	} patterns;
@@ -107,6 +111,9 @@ struct session {
 	struct {
 		VEC(struct probeset)
 	} sets;
+	struct {
+		VEC(struct probeset)
+	} retired; /* taken off the targets, still closing */
 	uint32_t n_probed;
 
 	/* the kernel's side */
@@ -126,6 +133,7 @@ struct session {
 	struct session_counters counters;
 
 	/* the target's */
+	pid_t waiter;  /* the programs' events are opened on it */
 	char *program; /* base name of what runs, wrappers left aside */
 	struct launch launch;
 	struct launch_inherit inherit;
@@ -153,8 +161,9 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 
 /* session_cost.c: what the probes cost */
 double session_call_cost_ns(const struct session *s,
-			    const struct planned *p);	 /* full cost, measured here */
-uint64_t session_target_cpu_ns(const struct session *s); /* of the processes that live */
+			    const struct planned *p);	   /* full cost, measured here */
+uint64_t session_target_cpu_ns(const struct session *s);   /* of the processes that live */
+uint64_t session_recorded_cpu_ns(const struct session *s); /* since the recording began */
 /* Once, a second after the beginning or at the end: a notice where the probes cost more than the
  * budget. */
 void session_warn_cost(struct session *s, bool at_end);
@@ -190,10 +199,22 @@ void session_sample_open(struct session *s);
 void session_sample_rate(struct session *s, uint32_t hertz); /* from now on */
 void session_sample_start(struct session *s);
 void session_sample_release(struct session *s);
+/* session_count.c: the candidates' rates, from first_candidate on in the plan */
+int session_count_begin(struct session *s, struct err *err);
+/* *counted: all rates are known, those that do not fit are no longer possible. */
+int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
+/* Takes by rank what fits into room; the others are no longer possible, for this reason. The sum
+ * taken. Orders the array. */
+double session_choose(struct planned **candidates, size_t n, double room, const char *reason);
+
+/* session_brake.c */
+int session_brake(struct session *s, uint64_t now, struct err *err);
 
 /* session_target.c: probes onto processes */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
+void session_retire_set(struct session *s, struct probeset *set);
+void session_close_sets(struct session *s);
 int session_watch_mappings(struct session *s, struct err *err);
 void session_unwatch_mappings(struct session *s);
 

@@ -285,7 +285,7 @@ int session_rebuild_set(struct session *s, size_t k, struct err *err)
 	int ret;
 
 	session_write_set(s, set, false);
-	probeset_release(set);
+	session_retire_set(s, set);
 	probeset_init(set, s->dynevents, id);
 	for (size_t i = 0; i < s->drain.n_functions; i++) {
 		const struct planned *p = s->plan.data[i];

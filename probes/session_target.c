@@ -7,8 +7,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
@@ -42,19 +44,42 @@ static int follow_threads(struct session *s, struct probeset *set, pid_t pid, st
 	return ret;
 }
 
-/* Without children to follow, the first process needs nothing but the event with the program, and
- * every further one a single carrier. */
+/* Without children to follow, a process needs a single carrier. */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err)
 {
 	int ret = 0;
 
 	if (!set->attached)
-		ret = probeset_open(set, s->programs, pid, err);
-	else if (!s->options.inherit)
-		return probeset_follow(set, pid, false, err);
-	if (!ret && s->options.inherit)
-		ret = follow_threads(s, set, pid, err);
-	return ret;
+		ret = probeset_open(set, s->programs, s->waiter ? s->waiter : pid, err);
+	if (ret)
+		return ret;
+	return s->options.inherit ? follow_threads(s, set, pid, err)
+				  : probeset_follow(set, pid, false, err);
+}
+
+/* Off the targets now; an event with a program then takes the kernel 0.1 s to close. */
+void session_retire_set(struct session *s, struct probeset *set)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	probeset_quiet(set);
+	log_detail("set %u is off the target after %.1f ms", set->id,
+		   (clock_now_ns() - begin_ns) / 1e6);
+	probeset_close_beside(set);
+	*vec_add(&s->retired) = *set;
+	*set = (struct probeset){ .id = set->id };
+}
+
+/* All of them at the same time. */
+void session_close_sets(struct session *s)
+{
+	vec_for_each (&s->sets, struct probeset, set)
+		probeset_close_beside(set);
+	vec_for_each (&s->sets, struct probeset, set)
+		probeset_release(set);
+	vec_for_each (&s->retired, struct probeset, set)
+		probeset_release(set);
+	vec_release(&s->retired);
 }
 
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err)

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -178,4 +179,26 @@ bool target_alive(pid_t pid)
 	line[got] = '\0';
 	state = strrchr(line, ')');
 	return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
+}
+
+pid_t waiter_start(void)
+{
+	pid_t parent = getpid(), pid = fork();
+	sigset_t all;
+
+	if (pid)
+		return pid > 0 ? pid : 0;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "ispot-waits");
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	while (getppid() == parent)
+		pause();
+	_exit(0);
+}
+
+void waiter_end(pid_t pid)
+{
+	if (pid > 0 && !kill(pid, SIGKILL))
+		waitpid(pid, NULL, 0);
 }

@@ -47,6 +47,7 @@ static struct json *trace_json(const struct view *v)
 	json_set_u64(j, "lost_records", res->lost_records);
 	json_set_u64(j, "untimed_calls", res->untimed_calls);
 	json_set_f64(j, "coverage", res->coverage);
+	set_u64(j, "cpu_ns", res->meta->end.present ? res->meta->end.target_cpu_ns : BLOCK_NONE);
 	set_u64(j, "working_ns", res->working_ns);
 	set_u64(j, "lost_ns", res->lost_ns);
 	set_u64(j, "idle_ns", res->idle_ns);

@@ -296,6 +296,8 @@ static void put_end(struct fixture *x, struct trace_writer *w)
 {
 	struct meta_end e = { .present = true,
 			      .recorder_cpu_ns = META_UNKNOWN,
+			      .target_cpu_ns = META_UNKNOWN,
+			      .counting_cost_ns = META_UNKNOWN,
 			      .reason = "command ended" };
 	struct text line = { 0 };
 

@@ -341,6 +341,8 @@ void meta_init(struct meta *meta)
 		.made_records = META_UNKNOWN,
 		.lost_records = META_UNKNOWN,
 		.recorder_cpu_ns = META_UNKNOWN,
+		.target_cpu_ns = META_UNKNOWN,
+		.counting_cost_ns = META_UNKNOWN,
 		.exit_status = -1,
 		.reason = "",
 	};

@@ -178,7 +178,10 @@ struct meta_end {
 	uint64_t end_ns;
 	uint64_t made_records, lost_records; /* entry + exit, counted in the kernel */
 	uint64_t recorder_cpu_ns;
-	int64_t exit_status; /* of the command; -1: attached or unknown */
+	uint64_t target_cpu_ns;	   /* user and system time of the target while it was recorded */
+	uint64_t counting_cost_ns; /* of it, what counting calls took, before functions were chosen
+				    */
+	int64_t exit_status;	   /* of the command; -1: attached or unknown */
 	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
 };
 

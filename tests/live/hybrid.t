@@ -45,6 +45,15 @@ report too_hot
 is "$(jq -r '[.not_traced[] | select(.name == "empty_call")] | length' too_hot.json)" 1 \
 	"a function too hot is named as left out" || diag "$(jq -c .not_traced too_hot.json)"
 
+# Its neighbours of a short program may not cost a multiple of the program either.
+head -c 60000000 /dev/urandom | base64 >lines
+record sort -- sort --parallel=2 -S 64M lines
+report sort
+[ "$(jq '(.self_cost.overhead // 0) < 1' sort.json)" = true ]
+ok $? "sort: the probes cost less than the program" || diag "$(jq .self_cost sort.json)"
+[ "$(trace sort .cpu_ns)" -gt 0 ]
+ok $? "sort: its CPU time is in the file"
+
 # An explicit -F is honoured whatever it costs, with a warning.
 record forced -F empty_call -- "$MB/empty" -n 3000017
 report forced

@@ -41,7 +41,7 @@ static const char *const lines[] = {
 	"\"unit\":\"cycles\",\"source\":\"hardware\",\"user_only\":true,\"period\":8,"
 	"\"empty_mean\":1.5,\"why\":\"\"}",
 	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
-	"\"recorder_cpu_ns\":4,\"exit_status\":-1,\"reason\":\"interrupted\"}",
+	"\"recorder_cpu_ns\":4,\"target_cpu_ns\":6,\"counting_cost_ns\":2,\"exit_status\":-1,\"reason\":\"interrupted\"}",
 };
 
 static void print_all(const struct meta *m, struct text out[11])

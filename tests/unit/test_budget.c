@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit.h"
+
+#include <math.h>
+
+#include "probes/session_private.h"
+#include "symbol/dso.h"
+
+static const struct dso_function blocking = { .symbol = "pthread_mutex_lock" };
+static const struct dso_function other = { .symbol = "parse" };
+
+static struct planned planned(const struct dso_function *f, double cpu_share, double cost_share)
+{
+	return (struct planned){
+		.what.function = f,
+		.possible = true,
+		.reason = "",
+		.cpu_share = cpu_share,
+		.cost_share = cost_share,
+	};
+}
+
+static void waiting_and_callers_come_first(void **state)
+{
+	struct planned leaf = planned(&other, 0.3, 0.08), caller = planned(&other, 0.9, 0.04),
+		       mutex = planned(&blocking, NAN, 0.05), free = planned(&other, 0.01, 0);
+	struct planned *all[] = { &leaf, &caller, &mutex, &free };
+	double sum = session_choose(all, 4, 0.1, "too dear");
+
+	(void)state;
+	assert_true(mutex.possible && caller.possible && free.possible);
+	assert_false(leaf.possible);
+	assert_string_equal(leaf.reason, "too dear");
+	assert_true(sum > 0.0899 && sum < 0.0901);
+}
+
+static void what_is_out_stays_out(void **state)
+{
+	struct planned gone = planned(&other, 1, 0);
+	struct planned *all[] = { &gone };
+
+	(void)state;
+	gone.possible = false;
+	assert_true(session_choose(all, 1, 1, "too dear") == 0);
+	assert_string_equal(gone.reason, "");
+}
+
+static void no_room_takes_what_is_never_called(void **state)
+{
+	struct planned idle = planned(&blocking, NAN, 0), busy = planned(&blocking, NAN, 0.001);
+	struct planned *all[] = { &busy, &idle };
+
+	(void)state;
+	assert_true(session_choose(all, 2, 0, "too dear") == 0);
+	assert_true(idle.possible);
+	assert_false(busy.possible);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(waiting_and_callers_come_first),
+		cmocka_unit_test(what_is_out_stays_out),
+		cmocka_unit_test(no_room_takes_what_is_never_called),
+	};
+
+	return unit_run(tests);
+}
