@@ -134,6 +134,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->block_stacks = o->block_stacks;
 	config->stack_period = o->stack_period;
 	config->stack_budget = o->stack_budget;
+	config->copy_bytes = o->copy_bytes;
 	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
 	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
 	config->task_regs = o->kernel_version >= KERNEL_VERSION(5, 15, 0);

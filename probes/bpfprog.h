@@ -31,6 +31,7 @@ struct bpfprog_options {
 	bool follow_children;
 	bool block_stacks;     /* note where threads wait */
 	uint32_t stack_period; /* every so many calls of a function one call stack; 0: none */
+	uint32_t copy_bytes;   /* stacks are copies of so much, to be unwound; 0: walked */
 	uint32_t stack_budget; /* bytes of stacks that a CPU may write in 0.1 s */
 	uint32_t period;       /* one call in so many of each thread and function; 0 and 1: all */
 	struct bpfprog_counters counters;

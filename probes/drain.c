@@ -35,6 +35,8 @@ struct mmap2_record {
 	char path[];
 };
 
+#define PIDS_MAX (4 << 20) /* the kernel's own bound */
+
 void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
 		uint32_t n_cpus)
 {
@@ -43,8 +45,20 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 	d->programs = programs;
 	d->n_cpus = n_cpus;
 	d->cpus = xcalloc(n_cpus, sizeof(*d->cpus));
+	d->targets = xcalloc(PIDS_MAX / 8, 1);
 	d->mappings = xcalloc(DRAIN_MAPPINGS_MAX, sizeof(*d->mappings));
 	drain_stacks_init(&d->stacks, w);
+}
+
+void drain_add_target(struct drain *d, pid_t pid)
+{
+	if (pid > 0 && pid < PIDS_MAX)
+		d->targets[pid / 8] |= 1 << pid % 8;
+}
+
+static bool was_target(const struct drain *d, pid_t pid)
+{
+	return pid > 0 && pid < PIDS_MAX && d->targets[pid / 8] & 1 << pid % 8;
 }
 
 static void put(struct drain *d, const struct record *r)
@@ -120,6 +134,12 @@ static void on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu)
 	d->cpus[cpu].stack_tid = w->h.tid;
 }
 
+static void on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
+{
+	d->cpus[cpu].stack = drain_call_copy(&d->stacks, w);
+	d->cpus[cpu].stack_tid = w->h.tid;
+}
+
 static void on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 {
 	bool entry = (call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED) == WIRE_ENTRY;
@@ -174,6 +194,8 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 
 	if (kind == REC_FORK) {
 		put_values(d, &r, 2, w->other_tid, w->other_tgid, 0);
+		if (w->other_tgid != w->h.tgid)
+			drain_add_target(d, w->other_tgid);
 		if (w->other_tgid != w->h.tgid && d->n_forks < DRAIN_FORKS_MAX)
 			d->forks[d->n_forks++] =
 				(struct drain_fork){ (pid_t)w->h.tgid, (pid_t)w->other_tgid };
@@ -241,6 +263,9 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 	case WIRE_STACK:
 		on_stack(d, data, cpu);
 		break;
+	case WIRE_COPY:
+		on_copy(d, data, cpu);
+		break;
 	case WIRE_SWITCH:
 		on_switch(d, data, cpu);
 		break;
@@ -268,7 +293,7 @@ static void on_raw(struct drain *d, const void *data, uint32_t cpu)
 
 static void on_mapping(struct drain *d, const struct mmap2_record *m)
 {
-	if (!m->inode || !bpfprog_is_target(d->programs, m->pid))
+	if (!m->inode || (!was_target(d, m->pid) && !bpfprog_is_target(d->programs, m->pid)))
 		return;
 	for (size_t i = 0; i < d->n_mappings; i++)
 		if (d->mappings[i].inode == m->inode && d->mappings[i].pid == (pid_t)m->pid &&
@@ -345,6 +370,8 @@ void drain_finish(struct drain *d, struct rings *rings, uint64_t now_ns)
 void drain_release(struct drain *d)
 {
 	free(d->cpus);
+	free(d->targets);
+	d->targets = NULL;
 	free(d->mappings);
 	d->mappings = NULL;
 	drain_stacks_release(&d->stacks);

@@ -50,6 +50,7 @@ struct drain {
 	struct trace_writer *writer;
 	const struct bpfprog *programs; /* says which processes are the target's */
 	struct drain_cpu *cpus;		/* [cpu number] */
+	uint8_t *targets; /* bit by pid: was one when its mappings were made, if it lives or not */
 	uint32_t n_cpus;
 	uint32_t n_counters; /* values of a counted call */
 	uint64_t entries;    /* of calls */
@@ -70,6 +71,8 @@ struct drain {
 
 void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
 		uint32_t n_cpus);
+/* What it maps from now on is noted. */
+void drain_add_target(struct drain *d, pid_t pid);
 /* Ids below n are counted from now on. */
 void drain_count_functions(struct drain *d, uint32_t n);
 /* Everything that is in the rings now. 0, or the writer's error. */

@@ -24,9 +24,15 @@ void drain_stacks_init(struct drain_stacks *d, struct trace_writer *w)
 	d->stacks = xcalloc(STACKS_TABLE, sizeof(*d->stacks));
 }
 
+void drain_stacks_take_copies(struct drain_stacks *d)
+{
+	d->copies = xcalloc(DRAIN_COPIES_MAX, sizeof(*d->copies));
+}
+
 void drain_stacks_release(struct drain_stacks *d)
 {
 	free(d->new);
+	free(d->copies);
 	free(d->blocked_seen);
 	free(d->sites);
 	free(d->stacks);
@@ -116,8 +122,27 @@ uint32_t drain_call_stack(struct drain_stacks *d, const struct wire_stack *w)
 	}
 	s->n_frames = n;
 	memcpy(s->frames, w->frames, n * sizeof(*s->frames));
+	d->n_walked++;
+	d->n_short += n <= 2;
 	at->hash = hash;
 	return at->id = s->id;
+}
+
+/* What two copies have in common is known when they are unwound; until then each is its own. */
+uint32_t drain_call_copy(struct drain_stacks *d, const struct wire_copy *w)
+{
+	uint32_t n = w->n_bytes < WIRE_COPY_MAX ? w->n_bytes : WIRE_COPY_MAX;
+	struct drain_copy *copy;
+
+	if (!d->copies || d->n_copies == DRAIN_COPIES_MAX || d->n_stacks == CALL_STACKS_MAX) {
+		d->stacks_dropped++;
+		return 0;
+	}
+	copy = &d->copies[d->n_copies++];
+	copy->id = WIRE_STACKS_MAX + ++d->n_stacks;
+	memcpy(&copy->w, w, sizeof(*w) - WIRE_COPY_MAX + n);
+	copy->w.n_bytes = n;
+	return copy->id;
 }
 
 uint32_t drain_block_stack(struct drain_stacks *d, int stack, pid_t pid)

@@ -28,8 +28,16 @@ struct drain_stack {
 	uint64_t frames[WIRE_FRAMES_MAX];
 };
 
+#define DRAIN_COPIES_MAX 256 /* copies of stacks that wait to be unwound */
+
 struct drain_stacks {
 	struct trace_writer *writer;
+	/* Taken and reset by the owner; with its number in the file. */
+	struct drain_copy {
+		uint32_t id;
+		struct wire_copy w;
+	} * copies;
+	size_t n_copies;
 	/* Met for the first time; taken and reset by the owner. */
 	struct drain_stack *new;
 	size_t n_new;
@@ -39,15 +47,19 @@ struct drain_stacks {
 		uint32_t id;
 	} * sites, *stacks; /* tables */
 	uint32_t n_sites, n_stacks;
+	uint32_t n_walked, n_short; /* stacks by frame pointer, those that end at the caller */
 	uint64_t sites_dropped, stacks_dropped; /* calls: that found no room */
 };
 
 void drain_stacks_init(struct drain_stacks *d, struct trace_writer *w);
+/* There will be copies of stacks. */
+void drain_stacks_take_copies(struct drain_stacks *d);
 void drain_stacks_release(struct drain_stacks *d);
 /* The id that an entry has in the file: its site's, or the function's where there is no room. */
 uint32_t drain_site(struct drain_stacks *d, const struct wire_call *call);
 /* The stack's id in the file, 0: no room. */
 uint32_t drain_call_stack(struct drain_stacks *d, const struct wire_stack *w);
+uint32_t drain_call_copy(struct drain_stacks *d, const struct wire_copy *w);
 /* The same of a blocked thread, stack being its index in the kernel's map. */
 uint32_t drain_block_stack(struct drain_stacks *d, int stack, pid_t pid);
 

@@ -82,6 +82,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 		.period = s->options.period,
 		.block_stacks = s->options.call_graph != CALL_GRAPH_NONE,
 		.stack_period = s->options.call_graph != CALL_GRAPH_NONE ? STACK_PERIOD : 0,
+		.copy_bytes = s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
 		.stack_budget = ring_bytes / 16,
 		.follow_children = s->options.inherit,
 		.kernel_version = s->kernel_version,
@@ -170,6 +171,8 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret) {
 		drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
 		s->drain.n_counters = s->counters.list.n;
+		if (s->options.call_graph == CALL_GRAPH_DWARF)
+			drain_stacks_take_copies(&s->drain.stacks);
 		s->cycles_per_ns = session_cycles_per_ns();
 		session_write_objects(s, 0);
 		session_counters_write(s);
@@ -196,6 +199,7 @@ static int start(struct session *s, struct err *err)
 
 	for (size_t i = 0; i < n && !ret; i++) {
 		ret = bpfprog_add_target(s->programs, pids[i]);
+		drain_add_target(&s->drain, pids[i]);
 		if (ret)
 			return err_set(err, ret, "cannot note process %d: %s", pids[i],
 				       strerror(-ret));

@@ -18,7 +18,8 @@ struct session;
 struct text;
 
 enum call_graph {
-	CALL_GRAPH_FP, /* call stacks by frame pointer */
+	CALL_GRAPH_DWARF, /* call stacks from copies of the stack, unwound by the files' tables */
+	CALL_GRAPH_FP,	  /* by frame pointer */
 	CALL_GRAPH_NONE,
 };
 

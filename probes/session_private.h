@@ -26,6 +26,7 @@
 #include "trace/meta.h"
 
 #define DRAIN_INTERVAL_MS 100
+#define STACK_COPY_BYTES  8192
 #define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack */
 #define SAMPLE_HERTZ	  97 /* of every recording; no divisor of what programs do periodically */
 
@@ -55,6 +56,9 @@ struct session_stacks {
 	struct {
 		VEC(uint32_t)
 	} row;
+	struct unwinder *unwinder; /* what it remembers is of this process, so many mappings ago */
+	pid_t unwound_pid;
+	unsigned unwound_changes;
 };
 
 /* session_hybrid.c's: the selection without -F */

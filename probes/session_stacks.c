@@ -4,6 +4,7 @@
  * what was inlined where, once per place when the recording ends.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sysmacros.h>
 
 #include "base/text.h"
@@ -11,6 +12,7 @@
 #include "probes/session_private.h"
 #include "probes/spinloop.h"
 #include "symbol/dso.h"
+#include "symbol/unwind.h"
 #include "trace/meta.h"
 
 #define INLINES_MAX 16 /* functions inlined into each other at one place */
@@ -57,6 +59,56 @@ static void add_stack(struct session *s, const struct drain_stack *new)
 	stack->n = s->stacks.row.n - stack->first;
 }
 
+/* Puts the return addresses back that return probes have replaced. */
+static void restore_returns(struct wire_copy *w, uint64_t sp)
+{
+	uint32_t n = w->n_returns < WIRE_RETURNS_MAX ? w->n_returns : WIRE_RETURNS_MAX;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t at = w->returns[i].stack - sp, word;
+
+		if (at + sizeof(word) > w->n_bytes || at > w->n_bytes)
+			continue;
+		memcpy(&word, w->stack + at, sizeof(word));
+		if (word == w->trampoline)
+			memcpy(w->stack + at, &w->returns[i].address, sizeof(word));
+	}
+}
+
+static uint64_t copied_sp(const struct wire_copy *w)
+{
+	unsigned at =
+		__builtin_popcountll(unwind_register_mask & ((1ull << unwind_register_sp) - 1));
+
+	return w->registers[at];
+}
+
+static void add_copy(struct session *s, struct drain_copy *copy)
+{
+	uint64_t registers[WIRE_REGISTERS_MAX];
+	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
+	const struct space *space = spaces_get(&s->spaces, stack.pid);
+	struct unwind_input in = {
+		.registers = registers,
+		.register_mask = unwind_register_mask,
+		.stack = copy->w.stack,
+		.stack_bytes = copy->w.n_bytes,
+		.maps = &space->maps,
+		.dsos = space->dsos.data,
+	};
+
+	memcpy(registers, copy->w.registers, sizeof(registers));
+	restore_returns(&copy->w, copied_sp(&copy->w));
+	if (!s->stacks.unwinder)
+		s->stacks.unwinder = unwinder_new();
+	if (s->stacks.unwound_pid != stack.pid || s->stacks.unwound_changes != space->changes)
+		unwinder_forget(s->stacks.unwinder);
+	s->stacks.unwound_pid = stack.pid;
+	s->stacks.unwound_changes = space->changes;
+	stack.n_frames = unwind_stack(s->stacks.unwinder, &in, stack.frames, WIRE_FRAMES_MAX);
+	add_stack(s, &stack);
+}
+
 /* Before session_join_mapped() resets them. */
 static void learn_mappings(struct session *s)
 {
@@ -86,6 +138,9 @@ void session_add_stacks(struct session *s)
 	for (size_t i = 0; i < s->drain.stacks.n_new; i++)
 		add_stack(s, &s->drain.stacks.new[i]);
 	s->drain.stacks.n_new = 0;
+	for (size_t i = 0; i < s->drain.stacks.n_copies; i++)
+		add_copy(s, &s->drain.stacks.copies[i]);
+	s->drain.stacks.n_copies = 0;
 }
 
 static void write_frame(struct session *s, const struct meta_frame *frame)
@@ -173,6 +228,17 @@ static void say_dropped(struct session *s)
 	free(words);
 }
 
+/* Frame pointers missing: the stack has the instruction, its caller, and nothing more. */
+static void say_short(struct session *s)
+{
+	const struct drain_stacks *d = &s->drain.stacks;
+
+	if (s->options.call_graph == CALL_GRAPH_FP && d->n_short > d->n_walked / 2)
+		session_write_notice(s, "stacks",
+				     "most call stacks end at the caller, because the code has no "
+				     "frame pointers; -g dwarf sees on");
+}
+
 void session_write_stacks(struct session *s)
 {
 	uint32_t next_id = 0;
@@ -185,6 +251,7 @@ void session_write_stacks(struct session *s)
 	vec_for_each (&s->stacks.all, const struct session_stack, stack)
 		write_stack(s, stack);
 	say_dropped(s);
+	say_short(s);
 }
 
 void session_stacks_release(struct session *s)
@@ -193,4 +260,6 @@ void session_stacks_release(struct session *s)
 	map_release(&s->stacks.by_place);
 	vec_release(&s->stacks.all);
 	vec_release(&s->stacks.row);
+	if (s->stacks.unwinder)
+		unwinder_free(s->stacks.unwinder);
 }

@@ -129,6 +129,11 @@ static const struct mapping *mapping_of(struct spaces *p, struct space *space, u
 	return m;
 }
 
+const struct space *spaces_get(struct spaces *s, pid_t pid)
+{
+	return space_of(s, pid);
+}
+
 void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
 {
 	struct space *space = space_of(p, pid);

@@ -46,6 +46,7 @@ struct place {
  * So places are known of processes that have ended since. */
 void spaces_map(struct spaces *s, pid_t pid, const struct mapping *m);
 void spaces_fork(struct spaces *s, pid_t parent, pid_t child);
+const struct space *spaces_get(struct spaces *s, pid_t pid);
 void spaces_init(struct spaces *s, struct dso_cache *dsos);
 bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip,
 		 struct place *place); /* false: no file is mapped there */

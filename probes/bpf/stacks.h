@@ -49,6 +49,18 @@ struct {
 	__type(value, struct stack_room);
 } stack_rooms SEC(".maps");
 
+struct copy_room {
+	struct wire_copy w;
+	__u64 spare;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct copy_room);
+} copy_rooms SEC(".maps");
+
 #define STACK_WINDOW_NS 100000000ull
 #define FRAME_MAX	(16ull << 20) /* bytes; what claims to be larger is no frame */
 
@@ -198,19 +210,98 @@ static __always_inline void walk_frames(struct pt_regs *ctx, struct wire_stack *
 	w->n_frames = n;
 }
 
+/* In the order of perf's numbers. */
+static __always_inline void copy_registers(struct pt_regs *ctx, unsigned long long *r)
+{
+#if defined(__TARGET_ARCH_x86)
+	r[0] = ctx->ax, r[1] = ctx->bx, r[2] = ctx->cx, r[3] = ctx->dx, r[4] = ctx->si;
+	r[5] = ctx->di, r[6] = ctx->bp, r[7] = ctx->sp, r[8] = ctx->ip, r[9] = ctx->r8;
+	r[10] = ctx->r9, r[11] = ctx->r10, r[12] = ctx->r11, r[13] = ctx->r12;
+	r[14] = ctx->r13, r[15] = ctx->r14, r[16] = ctx->r15;
+#else
+	for (int i = 0; i < 31; i++)
+		r[i] = ctx->regs[i];
+	r[31] = ctx->sp;
+	r[32] = ctx->pc;
+#endif
+}
+
+static __always_inline void copy_returns(struct wire_copy *w, __u64 sp)
+{
+	struct return_instance *i;
+	struct returns r;
+	__u32 n = 0;
+
+	find_returns(&r, sp);
+	w->trampoline = r.trampoline;
+	i = r.next;
+	for (int k = 0; k < WIRE_RETURNS_MAX && i; k++) {
+		w->returns[k].stack = BPF_CORE_READ(i, stack);
+		w->returns[k].address = BPF_CORE_READ(i, orig_ret_vaddr);
+		i = BPF_CORE_READ(i, next);
+		n++;
+	}
+	w->n_returns = n;
+}
+
+/* As far as it is there: above a stack may be nothing. */
+#define COPY_STEP 1024
+static __always_inline void copy_stack(struct wire_copy *w, __u64 sp)
+{
+	__u32 n = 0;
+
+	for (int i = 0; i < WIRE_COPY_MAX / COPY_STEP && n < config.copy_bytes; i++) {
+		if (bpf_probe_read_user(w->stack + i * COPY_STEP, COPY_STEP,
+					(void *)(sp + i * COPY_STEP)))
+			break;
+		n += COPY_STEP;
+	}
+	w->n_bytes = n;
+}
+
+static __always_inline void set_stack_head(struct wire_head *h, const struct wire_call *call,
+					   __u32 kind, __u64 now)
+{
+	h->head = kind << WIRE_ID_BITS | (call->h.head & WIRE_ID_MASK);
+	h->time_ns = now;
+	h->tid = call->h.tid;
+	h->tgid = call->h.tgid;
+}
+
+static __always_inline bool take_copy(struct pt_regs *ctx, const struct wire_call *call,
+				      struct stack_room *guard)
+{
+	__u32 zero = 0;
+	struct copy_room *room = bpf_map_lookup_elem(&copy_rooms, &zero);
+	__u64 now = bpf_ktime_get_ns(), size;
+
+	if (!room || guard->busy ||
+	    !may_take(guard, now, sizeof(room->w) - WIRE_COPY_MAX + config.copy_bytes))
+		return false;
+	guard->busy = 1;
+	set_stack_head(&room->w.h, call, WIRE_COPY, now);
+	copy_registers(ctx, room->w.registers);
+	copy_returns(&room->w, ctx->sp);
+	copy_stack(&room->w, ctx->sp);
+	size = sizeof(room->w) - WIRE_COPY_MAX + (room->w.n_bytes & (2 * WIRE_COPY_MAX - 1));
+	if (size <= sizeof(*room))
+		emit_other(ctx, &room->w, size);
+	guard->busy = 0;
+	return true;
+}
+
 static __always_inline bool take_stack(struct pt_regs *ctx, const struct wire_call *call)
 {
 	__u32 zero = 0;
 	struct stack_room *room = bpf_map_lookup_elem(&stack_rooms, &zero);
 	__u64 now = bpf_ktime_get_ns(), size;
 
+	if (room && config.copy_bytes)
+		return take_copy(ctx, call, room);
 	if (!room || room->busy || !may_take(room, now, sizeof(room->w)))
 		return false;
 	room->busy = 1;
-	room->w.h.head = WIRE_STACK << WIRE_ID_BITS | (call->h.head & WIRE_ID_MASK);
-	room->w.h.time_ns = now;
-	room->w.h.tid = call->h.tid;
-	room->w.h.tgid = call->h.tgid;
+	set_stack_head(&room->w.h, call, WIRE_STACK, now);
 	walk_frames(ctx, &room->w, call->caller);
 	size = sizeof(room->w) - sizeof(room->w.frames) +
 	       (room->w.n_frames & (WIRE_FRAMES_MAX * 2 - 1)) * sizeof(__u64);

@@ -31,6 +31,7 @@ enum wire_kind {
 	WIRE_EXEC,	/* struct wire_name */
 	WIRE_STACK,	/* struct wire_stack: of the thread's entry that comes next */
 	WIRE_SAMPLE,	/* struct wire_sample */
+	WIRE_COPY,	/* struct wire_copy: the same */
 };
 
 struct wire_head {
@@ -105,6 +106,25 @@ struct wire_stack {
 	unsigned long long frames[WIRE_FRAMES_MAX];
 } __attribute__((packed));
 
+/* The same as a copy: registers by rising number of unwind_register_mask, the return addresses that
+ * the trampoline has replaced (innermost first), and the stack from its pointer upwards. */
+#define WIRE_REGISTERS_MAX 33
+#define WIRE_RETURNS_MAX   32
+#define WIRE_COPY_MAX	   16384
+struct wire_return {
+	unsigned long long stack, address;
+} __attribute__((packed));
+struct wire_copy {
+	struct wire_head h;
+	unsigned int n_returns;
+	unsigned int n_bytes;
+	unsigned int unused;
+	unsigned long long trampoline;
+	unsigned long long registers[WIRE_REGISTERS_MAX];
+	struct wire_return returns[WIRE_RETURNS_MAX];
+	unsigned char stack[WIRE_COPY_MAX];
+} __attribute__((packed));
+
 /* (function, return address) pairs told apart when their first call's stack is taken. */
 #define WIRE_SITES_MAX 65536
 
@@ -162,6 +182,7 @@ struct wire_config {
 	_Bool switch_has_state;	   /* sched_switch passes prev_state: kernel >= 5.18 */
 	_Bool task_regs;	   /* bpf_task_pt_regs: kernel >= 5.15 */
 	unsigned int stack_period; /* every so many calls of a function one stack; 0: none */
+	unsigned int copy_bytes;   /* of the stack, to be unwound later; 0: by frame pointer */
 	unsigned int stack_budget; /* bytes of stacks that a CPU may write in 0.1 s */
 	unsigned int stack_bytes;  /* of a thread in the kernel */
 	unsigned char syscalls[WIRE_SYSCALLS_MAX]; /* enum wait_kind, or WIRE_WAIT_BY_FILE */

@@ -43,7 +43,7 @@ static const struct option_row options[] = {
 	{ 'm', "ring-size", "SIZE", ARG_SIZE, offsetof(struct record_options, ring_bytes),
 	  "buffer per CPU (8M)", NULL },
 	{ 'g', "call-graph", "HOW", ARG_STRING, offsetof(struct record_options, call_graph),
-	  "call stacks: fp (by frame pointers) or none", NULL },
+	  "call stacks: dwarf (default), fp (frame pointers) or none", NULL },
 	{ 0, "max-size", "SIZE", ARG_SIZE, offsetof(struct record_options, max_bytes),
 	  "stop when the file reaches SIZE (4G); 0: no bound", NULL },
 	{ 0, "overhead", "PCT", ARG_F64, offsetof(struct record_options, overhead_percent),
@@ -77,14 +77,16 @@ static const char *const examples[] = {
 
 static int parse_call_graph(const char *how, enum call_graph *call_graph, struct err *err)
 {
-	static const char *const names[] = { [CALL_GRAPH_FP] = "fp", [CALL_GRAPH_NONE] = "none" };
+	static const char *const names[] = {
+		[CALL_GRAPH_FP] = "fp", [CALL_GRAPH_DWARF] = "dwarf", [CALL_GRAPH_NONE] = "none"
+	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (how && !strcmp(how, names[i])) {
 			*call_graph = i;
 			return 0;
 		}
-	return how ? err_set(err, -EINVAL, "-g takes fp or none, not '%s'", how) : 0;
+	return how ? err_set(err, -EINVAL, "-g takes fp, dwarf or none, not '%s'", how) : 0;
 }
 
 /* "12,34" and repeated options alike. */

@@ -50,6 +50,8 @@ static const uint8_t perf_register[] = {
 const uint64_t unwind_register_mask = 0x1ffffffff; /* x0 … x30, sp, pc */
 #endif
 
+const unsigned unwind_register_sp = PERF_SP;
+
 static bool get_register(const struct unwind_input *in, unsigned number, uint64_t *value)
 {
 	uint64_t bit = 1ull << number;

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Call sites and call stacks: exact counts per site; stacks through probed frames, through code
+# without frame pointers, and of stripped programs.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+L=$ROOT/build/live
+
+sites() { "$ISPOT" report --by site --json -i "$1.data" >"$1.sites.json"; }
+
+# site NAME FUNCTION CALLER LINE: its calls
+site() {
+	jq -r --arg f "$2" --arg c "$3" --arg l ":$4" '[.blocks[] | select(.kind == "site" and .name == $f and .key != null)
+		| select((.key | startswith($c + " ")) and (.file_line | endswith($l))) | .calls] | add' "$1.sites.json"
+}
+
+# stacks NAME: each call stack as its functions from the innermost, once
+stacks() {
+	"$ISPOT" dump -i "$1.data" --events | awk '$4 == "stack" { print $5 }' | sort -u >"$1.ids"
+	"$ISPOT" dump -i "$1.data" --meta | grep -E '^\{"kind":"(frame|stack)"' |
+		jq -rs --rawfile ids "$1.ids" '($ids | split("\n")) as $want
+			| (map(select(.kind == "frame")) | map({(.id | tostring): .}) | add) as $frame
+			| .[] | select(.kind == "stack" and (.id | tostring | IN($want[])))
+			| [.frames[] | $frame[tostring] | if .symbol != "" then .symbol elif .object == "" then "?" else "+" end]
+			| join(" ")' | sort -u
+}
+
+record plain -F leaf -F middle -F outer -F tail -F again -- "$L/callers" 1009
+is "$status" 0 "status"
+report plain
+sites plain
+while read -r _ callee caller line count; do
+	is "$(site plain "$callee" "$caller" "$line")" "$count" "calls of $callee from $caller, line $line"
+done < <(grep '^site' plain.out)
+is "$(jq '[.blocks[] | select(.name == "leaf") | .calls] | add' plain.sites.json)" \
+	"$(block plain leaf .calls)" "sites hold all calls of their function"
+stacks plain >plain.stacks
+like plain.stacks '^leaf middle outer main .*_start' "through two probed frames without frame pointers"
+like plain.stacks '^leaf inlined main ' "an inlined frame"
+like plain.stacks '^leaf main ' "a tail call is seen from where it returns to"
+like plain.stacks '^again again main ' "recursion"
+unlike plain.stacks '\?' "no unknown frame"
+
+record fp -g fp -F leaf -F middle -- "$L/callers" 1009
+sites fp
+is "$(site fp leaf middle "$(awk '$3 == "middle" { print $4; exit }' fp.out)")" 1009 "-g fp: calls of a site"
+like fp.err 'frame pointers; -g dwarf' "-g fp: missing frame pointers are said"
+record fp_exact -g fp -F inner -F middle -F outer -- "$MB/exact" -n 1009
+stacks fp_exact >fp_exact.stacks
+like fp_exact.stacks '^inner middle outer ' "-g fp: through probed frames"
+unlike fp_exact.err 'dwarf' "-g fp: nothing to say where there are frame pointers"
+
+record none -g none -F leaf -- "$L/callers" 101
+sites none
+is "$("$ISPOT" dump -i none.data --events | awk '$4 == "stack"' | wc -l)" 0 "-g none: no stack"
+is "$(site none leaf inlined "$(awk '$3 == "inlined" { print $4 }' none.out)")" 101 "-g none: sites all the same"
+record wrong -g lbr -F leaf -- "$L/callers" 1
+is "$status" 125 "-g with another word: status"
+like wrong.err "takes fp, dwarf or none, not 'lbr'" "and is said"
+
+record cxx -F 'Cache::get*' -- "$L/callers_cxx"
+is "$status" 0 "C++: status"
+sites cxx
+for instance in 'void use<int>' 'void use<long>' 'void use<short>'; do
+	want=501
+	[ "$instance" = 'void use<long>' ] && want=1002
+	is "$(jq --arg c "$instance" '[.blocks[] | select(.key != null and (.key | startswith($c))) | .calls] | add' cxx.sites.json)" \
+		$want "C++: calls from $instance"
+done
+stacks cxx >cxx.stacks
+like cxx.stacks '^Cache::get.* void use<int>.* main ' "C++: stack"
+
+if command -v strip >/dev/null && strip -o stripped "$L/callers"; then
+	record bare -F 'libc:getppid' -- ./stripped 307
+	sites bare
+	is "$(jq -r '[.blocks[] | select(.name == "getppid") | [.calls, (.key | startswith("stripped+0x"))]] | tojson' bare.sites.json)" \
+		"[[307,true]]" "stripped: one site, by its offset"
+	stacks bare >bare.stacks
+	like bare.stacks '^getppid \+ .*__libc_start' "stripped: the unwind tables are enough"
+else
+	skip "stripped" "no strip here"
+fi
+
+# Every 10,000th call of a function on a CPU, besides the first of each site.
+record many -F leaf -- taskset -c 0 "$L/callers" 30011
+n=$("$ISPOT" dump -i many.data --events | awk '$4 == "stack"' | wc -l)
+is "$n" $((4 + 4 * 30011 / 10000)) "every 10,000th call of a function"
+
+# What is gone before anybody asked has names too.
+record short -F leaf -- "$L/callers" 1
+sites short
+is "$(jq '[.blocks[] | select(.name == "leaf" and .file_line == null)] | length' short.sites.json)" 0 "a process that has ended"
+done_testing
