@@ -299,8 +299,8 @@ static void find_notices(struct result *res)
 	vec_for_each (&res->blocks, const struct block, b)
 		overflow += b->shapes_overflow;
 	count_notice(res, s->ends[CALL_NEGATIVE],
-		     "call ends before it begins: clocks of CPUs disagree; it is not timed",
-		     "calls end before they begin: clocks of CPUs disagree; they are not timed");
+		     "call ends before it begins by its CPUs' clocks; it is not timed",
+		     "calls end before they begin by their CPUs' clocks; they are not timed");
 	count_notice(
 		res, s->ends[CALL_UNWOUND] - markers_unended(&res->calls),
 		"call has no exit (unwound, or beyond 64 nested returns); it is not timed",

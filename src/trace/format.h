@@ -11,6 +11,8 @@
  *	              them, anywhere; what is known at the start comes first, the rest later
  *	CHUNK_EVENTS  the records of one CPU, in time order; successive event chunks of a CPU
  *	              do not overlap in time
+ *	CHUNK_LATE    the same of those records of a CPU that were written after others stamped
+ *	              later (their thread was interrupted in between): to be merged into them
  *
  * A record in an event chunk is a row of LEB128 varints (z: zigzag for signed):
  *
@@ -35,7 +37,7 @@
 #define TRACE_MAGIC   0x74637369u /* "isct": first bytes of every decompressed chunk */
 #define TRACE_VERSION 1
 
-enum chunk_kind { CHUNK_META = 1, CHUNK_EVENTS = 2 };
+enum chunk_kind { CHUNK_META = 1, CHUNK_EVENTS = 2, CHUNK_LATE = 3 };
 
 /* Little-endian, 48 bytes. */
 struct chunk_header {

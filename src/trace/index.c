@@ -17,6 +17,11 @@
 
 static const uint8_t zstd_magic[4] = { 0x28, 0xb5, 0x2f, 0xfd };
 
+static bool is_events(const struct chunk_header *h)
+{
+	return h->kind == CHUNK_EVENTS || h->kind == CHUNK_LATE;
+}
+
 static void add_chunk(struct index *index, uint64_t offset, uint64_t bytes,
 		      const struct chunk_header *h)
 {
@@ -24,9 +29,9 @@ static void add_chunk(struct index *index, uint64_t offset, uint64_t bytes,
 
 	if (h->kind == CHUNK_META)
 		ref = vec_add(&index->metas);
-	else if (h->kind == CHUNK_EVENTS && h->cpu < CPUS_MAX)
+	else if (is_events(h) && h->cpu < CPUS_MAX)
 		ref = vec_add(&index->events);
-	else if (h->kind == CHUNK_EVENTS)
+	else if (is_events(h))
 		return (void)index->bad_chunks++;
 	else
 		return; /* of a later version that says it can be left out: same version number */
@@ -265,12 +270,14 @@ static int not_a_trace(const struct index *index, struct source *s, const char *
 	return err_set(err, -EINVAL, "%s %s", path, looks_like(p, got));
 }
 
-static int by_cpu_and_offset(const void *a, const void *b)
+static int by_stream_and_offset(const void *a, const void *b)
 {
 	const struct chunk_ref *x = a, *y = b;
 
 	if (x->header.cpu != y->header.cpu)
 		return x->header.cpu < y->header.cpu ? -1 : 1;
+	if (x->header.kind != y->header.kind)
+		return x->header.kind < y->header.kind ? -1 : 1;
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
@@ -290,7 +297,7 @@ int index_build(struct index *index, struct source *s, struct decompressor *d, c
 		index_by_walking(index, s, d);
 	if (!index->metas.n && !index->events.n)
 		return not_a_trace(index, s, path, err);
-	vec_sort(&index->events, by_cpu_and_offset);
+	vec_sort(&index->events, by_stream_and_offset);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ struct chunk_ref {
 struct index {
 	struct {
 		VEC(struct chunk_ref)
-	} metas, events;	/* events: by CPU, then by offset */
+	} metas, events;	/* events: by CPU and kind, then by offset */
 	bool has_table;		/* the recorder closed the file */
 	bool cut_off;		/* the last frame is not whole */
 	uint64_t skipped_bytes; /* between frames: not part of any */

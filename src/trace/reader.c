@@ -120,13 +120,19 @@ static void note_range(struct trace_reader *r, const struct chunk_header *h)
 	r->n_records += h->n_records;
 }
 
+/* Chunks whose records follow each other. */
+static bool same_stream(const struct chunk_ref *a, const struct chunk_ref *b)
+{
+	return a->header.cpu == b->header.cpu && a->header.kind == b->header.kind;
+}
+
 static void make_streams(struct trace_reader *r)
 {
 	const struct chunk_ref *refs = r->index.events.data;
 	size_t n = r->index.events.n;
 
 	for (size_t i = 0; i < n; i++) {
-		r->n_streams += i == 0 || refs[i].header.cpu != refs[i - 1].header.cpu;
+		r->n_streams += i == 0 || !same_stream(&refs[i], &refs[i - 1]);
 		r->bytes_all += refs[i].bytes;
 		note_range(r, &refs[i].header);
 	}
@@ -136,7 +142,7 @@ static void make_streams(struct trace_reader *r)
 
 		s->cpu = refs[i].header.cpu;
 		s->first = &refs[i];
-		while (i < n && refs[i].header.cpu == s->cpu)
+		while (i < n && same_stream(&refs[i], s->first))
 			i++;
 		s->last = refs + i;
 	}

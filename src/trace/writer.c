@@ -20,11 +20,14 @@
 #define N_COMPRESSORS	    2
 #define RECORD_ROOM	    (3 * VARINT_MAX + RECORD_VALUES_MAX * VARINT_MAX + WRITER_BYTES_MAX + 64)
 
-/* The records of one CPU on their way to a chunk. Aligned: CPUs may have writers of their own. */
+/*
+ * The records of one CPU on their way to a chunk: [cpu] those in time order, [n_cpus + cpu] those
+ * that came late. Aligned: CPUs may have writers of their own.
+ */
 struct encoder {
 	uint8_t *p, *full; /* next byte; from full on the chunk is written out */
 	uint64_t time_ns, sp, thread;
-	uint64_t time_first_ns, time_last_ns;
+	uint64_t time_first_ns, time_last_ns; /* the latter of all chunks so far */
 	uint32_t n_records, n_calls;
 	uint64_t calls_written;
 	uint64_t calls_dropped, dropped_since_ns, dropped_until_ns;
@@ -48,6 +51,25 @@ struct trace_writer {
 static uint64_t thread_key(uint32_t tid, uint32_t tgid)
 {
 	return (uint64_t)tgid << 32 | tid;
+}
+
+static uint32_t cpu_of(const struct trace_writer *w, const struct encoder *e)
+{
+	return (uint32_t)(e - w->encoders) % w->n_cpus;
+}
+
+static uint16_t kind_of(const struct trace_writer *w, const struct encoder *e)
+{
+	return e < w->encoders + w->n_cpus ? CHUNK_EVENTS : CHUNK_LATE;
+}
+
+/* The encoder of a CPU for a record of that time: what was stamped before others that are already
+ * encoded goes beside them, where the reader merges it into its place. */
+static inline struct encoder *encoder_of(struct trace_writer *w, uint32_t cpu, uint64_t time_ns)
+{
+	struct encoder *e = &w->encoders[cpu];
+
+	return __builtin_expect(time_ns < e->time_last_ns, 0) ? e + w->n_cpus : e;
 }
 
 static void encoder_restart(struct encoder *e)
@@ -97,8 +119,8 @@ static void drop(struct encoder *e, uint64_t n, uint64_t since_ns, uint64_t unti
 static __attribute__((noinline, cold)) int write_chunk(struct trace_writer *w, struct encoder *e)
 {
 	struct chunk_header h = {
-		.kind = CHUNK_EVENTS,
-		.cpu = (uint32_t)(e - w->encoders),
+		.kind = kind_of(w, e),
+		.cpu = cpu_of(w, e),
 		.n_records = e->n_records,
 		.time_first_ns = e->time_first_ns,
 		.time_last_ns = e->time_last_ns,
@@ -133,7 +155,7 @@ static inline void put_thread(struct encoder *e, uint64_t thread)
 static inline void begin_record(struct encoder *e, uint64_t time_ns, uint64_t thread)
 {
 	if (__builtin_expect(e->n_records == 0, 0))
-		e->time_first_ns = e->time_last_ns = e->time_ns = time_ns;
+		e->time_first_ns = e->time_ns = time_ns;
 	if (__builtin_expect(thread != e->thread, 0))
 		put_thread(e, thread);
 	e->n_records++;
@@ -153,12 +175,13 @@ static __attribute__((noinline, cold)) int refuse(struct trace_writer *w, uint32
 int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint64_t time_ns,
 		      uint32_t tid, uint32_t tgid, uint32_t id, uint64_t sp)
 {
-	struct encoder *e = &w->encoders[cpu];
 	int stopped = atomic_load_explicit(&w->stopped, memory_order_relaxed);
+	struct encoder *e;
 	uint8_t *p;
 
 	if (__builtin_expect(stopped || cpu >= w->n_cpus, 0))
 		return refuse(w, cpu, time_ns);
+	e = encoder_of(w, cpu, time_ns);
 	begin_record(e, time_ns, thread_key(tid, tgid));
 	p = varint_put(e->p, (uint64_t)id << 2 | (kind & 3));
 	p = varint_put(p, zigzag((int64_t)(time_ns - e->time_ns)));
@@ -212,7 +235,7 @@ int trace_writer_record(struct trace_writer *w, const struct record *r)
 		return w->stopped;
 	if (r->cpu >= w->n_cpus || !record_shape(r->kind))
 		return -EINVAL;
-	e = &w->encoders[r->cpu];
+	e = encoder_of(w, r->cpu, r->time_ns);
 	put_extended(e, r);
 	return e->p >= e->full ? write_chunk(w, e) : 0;
 }
@@ -241,8 +264,8 @@ int trace_writer_flush(struct trace_writer *w, struct err *err)
 	pthread_mutex_lock(&w->file_lock);
 	ret = frame_file_flush(&w->file);
 	pthread_mutex_unlock(&w->file_lock);
-	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++) {
-		int chunk_ret = write_chunk(w, &w->encoders[cpu]);
+	for (uint32_t i = 0; i < 2 * w->n_cpus; i++) {
+		int chunk_ret = write_chunk(w, &w->encoders[i]);
 
 		ret = ret ? ret : chunk_ret;
 	}
@@ -258,8 +281,8 @@ uint64_t trace_writer_records(const struct trace_writer *w)
 {
 	uint64_t n = 0;
 
-	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++)
-		n += w->encoders[cpu].calls_written + w->encoders[cpu].n_calls;
+	for (uint32_t i = 0; i < 2 * w->n_cpus; i++)
+		n += w->encoders[i].calls_written + w->encoders[i].n_calls;
 	return n;
 }
 
@@ -281,8 +304,8 @@ static void write_dropped(struct trace_writer *w, struct encoder *e)
 {
 	uint64_t values[] = { e->calls_dropped, e->dropped_since_ns };
 	struct chunk_header h = {
-		.kind = CHUNK_EVENTS,
-		.cpu = (uint32_t)(e - w->encoders),
+		.kind = kind_of(w, e),
+		.cpu = cpu_of(w, e),
 		.n_records = 1,
 		.time_first_ns = e->dropped_until_ns,
 		.time_last_ns = e->dropped_until_ns,
@@ -313,9 +336,9 @@ int trace_writer_close(struct trace_writer *w, struct err *err)
 	if (ret == -EFBIG && !w->file.out.failed)
 		ret = 0;
 	frame_file_end(&w->file);
-	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++)
-		if (w->encoders[cpu].calls_dropped)
-			write_dropped(w, &w->encoders[cpu]);
+	for (uint32_t i = 0; i < 2 * w->n_cpus; i++)
+		if (w->encoders[i].calls_dropped)
+			write_dropped(w, &w->encoders[i]);
 	close_ret = frame_file_close(&w->file, ret ? NULL : err);
 	writer_free(w);
 	return ret ? ret : close_ret;
@@ -327,15 +350,15 @@ static int new_encoders(struct trace_writer *w, uint32_t chunk_bytes)
 {
 	size_t stride = (chunk_bytes + (size_t)RECORD_ROOM + 127) & ~(size_t)127;
 
-	w->encoders = aligned_alloc(128, w->n_cpus * sizeof(*w->encoders));
-	w->bodies =
-		calloc(w->n_cpus, stride); /* pages of a CPU that stays silent are never touched */
+	w->encoders = aligned_alloc(128, 2 * w->n_cpus * sizeof(*w->encoders));
+	/* pages of a CPU that stays silent, and of late records, are never touched */
+	w->bodies = calloc(2 * w->n_cpus, stride);
 	if (!w->encoders || !w->bodies)
 		return -ENOMEM;
-	for (uint32_t cpu = 0; cpu < w->n_cpus; cpu++) {
-		struct encoder *e = &w->encoders[cpu];
+	for (uint32_t i = 0; i < 2 * w->n_cpus; i++) {
+		struct encoder *e = &w->encoders[i];
 
-		*e = (struct encoder){ .body = w->bodies + cpu * stride };
+		*e = (struct encoder){ .body = w->bodies + i * stride };
 		e->full = e->body + chunk_bytes;
 		encoder_restart(e);
 	}

@@ -34,8 +34,9 @@ struct trace_writer_options {
 int trace_writer_open(struct trace_writer **w, const struct trace_writer_options *o,
 		      struct err *err);
 
-/* The hot path: entry or exit on a CPU. Records of one CPU come in time order; one that goes
- * back in time is stored with its negative delta (readers count it). 0 or the sticky error. */
+/* The hot path: entry or exit on a CPU. Records of one CPU come nearly in time order;
+ * one that goes back in time is stored beside (CHUNK_LATE), readers see it in its place. 0 or the
+ * sticky error. */
 int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint64_t time_ns,
 		      uint32_t tid, uint32_t tgid, uint32_t id, uint64_t sp);
 /* Any other kind, encoded by the rules of format.h; bytes beyond WRITER_BYTES_MAX are cut off. */

@@ -76,11 +76,11 @@ static void recorded_order_is_kept(void **state)
 
 	(void)state;
 	snprintf(with_comment, sizeof(with_comment), "%s: time\n%s", FIXTURE_RECORDED_ORDER, text);
-	/* CPU 1's record comes when its time has: before CPU 0 goes past it. */
+	/* What came late on its CPU is read in its place. */
 	assert_prints(with_comment, "1000 0 1/1 entry f sp=0x10\n"
+				    "1990 0 1/1 exit f sp=0x10\n"
 				    "1995 1 7/1 switch-in\n"
 				    "2000 0 1/1 waking tid=7\n"
-				    "1990 0 1/1 exit f sp=0x10\n"
 				    "2500 0 1/1 switch-out sleeping next=0/0\n");
 }
 

@@ -194,14 +194,14 @@ static void records_survive_any_chunking(void **state)
 	}
 }
 
-/* Two CPUs at the same nanosecond: the lower number first. A step back in time stays as it is. */
-static void order_of_ties_and_steps_back(void **state)
+/* Two CPUs at the same nanosecond: the lower number first. What comes late is put in its place. */
+static void order_of_ties_and_late_ones(void **state)
 {
 	static const struct {
 		uint32_t cpu;
 		uint64_t time_ns;
 	} put[] = { { 1, 50 }, { 1, 50 }, { 0, 50 }, { 0, 60 }, { 0, 40 }, { 1, 55 }, { 2, 0 } },
-	  want[] = { { 2, 0 }, { 0, 50 }, { 1, 50 }, { 1, 50 }, { 1, 55 }, { 0, 60 }, { 0, 40 } };
+	  want[] = { { 2, 0 }, { 0, 40 }, { 0, 50 }, { 1, 50 }, { 1, 50 }, { 1, 55 }, { 0, 60 } };
 	struct trace_writer_options o = { .path = path, .n_cpus = 3 };
 	struct trace_writer *w;
 	struct trace_reader *reader;
@@ -219,6 +219,44 @@ static void order_of_ties_and_steps_back(void **state)
 		assert_int_equal(r.time_ns, want[i].time_ns);
 	}
 	assert_int_equal(trace_reader_next(reader, &r), 0);
+	trace_reader_free(reader);
+}
+
+/*
+ * What a preempted thread does: stamps, is off the CPU while others write, many chunks long, and
+ * writes then. The reader sees every record in the order of the stamps.
+ */
+static void late_records_keep_their_order(void **state)
+{
+	struct trace_writer_options o = { .path = path, .n_cpus = 1, .chunk_bytes = 512 };
+	uint64_t time = 1000, held = 0, last = 0, n = 0, late = 0;
+	struct trace_reader *reader;
+	struct trace_writer *w;
+	struct record r;
+
+	(void)state;
+	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
+	for (int i = 0; i < 20000; i++) {
+		trace_writer_call(w, 0, REC_ENTRY, time += 7, 1, 1, 0, 0x7000);
+		if (i % 797 == 0)
+			held = ++time;
+		if (i % 797 == 600) {
+			trace_writer_call(w, 0, REC_EXIT, held, 2, 1, 1, 0x8000);
+			late++;
+		}
+		if (i % 1000 == 0)
+			assert_int_equal(trace_writer_flush(w, NULL), 0);
+	}
+	assert_int_equal(trace_writer_records(w), 20000 + late);
+	assert_int_equal(trace_writer_close(w, NULL), 0);
+	assert_int_equal(trace_reader_open(&reader, path, NULL), 0);
+	for (; trace_reader_next(reader, &r) == 1; n++) {
+		assert_true(r.time_ns >= last);
+		assert_int_equal(r.tid, r.kind == REC_ENTRY ? 1 : 2);
+		last = r.time_ns;
+	}
+	assert_int_equal(late, 25);
+	assert_int_equal(n, 20000 + late);
 	trace_reader_free(reader);
 }
 
@@ -339,7 +377,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_survive_any_chunking),
-		cmocka_unit_test(order_of_ties_and_steps_back),
+		cmocka_unit_test(order_of_ties_and_late_ones),
+		cmocka_unit_test(late_records_keep_their_order),
 		cmocka_unit_test(zstd_reads_the_file),
 		cmocka_unit_test(cpus_are_written_by_threads),
 		cmocka_unit_test(putting_records_allocates_nothing),
