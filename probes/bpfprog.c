@@ -135,6 +135,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->stack_period = o->stack_period;
 	config->stack_budget = o->stack_budget;
 	config->copy_bytes = o->copy_bytes;
+	config->wakeup_bytes = o->ring_bytes / 8;
 	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
 	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
 	config->task_regs = o->kernel_version >= KERNEL_VERSION(5, 15, 0);
@@ -182,9 +183,16 @@ int bpfprog_open(struct bpfprog **out, const struct bpfprog_options *o, struct e
 	return 0;
 }
 
-int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd)
+int bpfprog_new_ring(struct bpfprog *b, uint32_t cpu, size_t bytes)
 {
-	return bpf_map_update_elem(b->rings_fd, &cpu, &fd, BPF_ANY) ? -errno : 0;
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ispot_ring", 0, 0, bytes, NULL), ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = bpf_map_update_elem(b->rings_fd, &cpu, &fd, BPF_ANY) ? -errno : fd;
+	if (ret < 0)
+		close(fd);
+	return ret;
 }
 
 int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int fd)

@@ -7,6 +7,7 @@
 #define ISPOT_PROBES_BPFPROG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -29,6 +30,7 @@ struct bpfprog_counters {
 
 struct bpfprog_options {
 	bool follow_children;
+	size_t ring_bytes;     /* of each CPU's ring */
 	bool block_stacks;     /* note where threads wait */
 	uint32_t stack_period; /* every so many calls of a function one call stack; 0: none */
 	uint32_t copy_bytes;   /* stacks are copies of so much, to be unwound; 0: walked */
@@ -41,7 +43,8 @@ struct bpfprog_options {
 /* -EPERM, -ENOTSUP (no BTF, no BPF), or what the loader said, with its sentence. */
 int bpfprog_open(struct bpfprog **b, const struct bpfprog_options *o, struct err *err);
 
-int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd); /* 0 or -errno */
+/* The ring that the programs write into on that CPU: its descriptor, the caller's, or -errno. */
+int bpfprog_new_ring(struct bpfprog *b, uint32_t cpu, size_t bytes);
 /* The event of a counter on a CPU. 0 or -errno. */
 int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int fd);
 int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err);

@@ -10,20 +10,9 @@
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
 #include "probes/ring.h"
+#include "probes/ringbuf.h"
 #include "trace/record.h"
 #include "trace/writer.h"
-
-/* The raw part of a sample whose sample_type is PERF_SAMPLE_RAW alone. */
-struct raw_sample {
-	struct perf_event_header header;
-	uint32_t size;
-	char data[];
-} __attribute__((packed));
-
-struct lost_record {
-	struct perf_event_header header;
-	uint64_t id, lost;
-};
 
 struct mmap2_record {
 	struct perf_event_header header;
@@ -242,17 +231,27 @@ static void put_counters(struct drain *d, const struct wire_counted *w, uint32_t
 	put(d, &r);
 }
 
-static void on_raw(struct drain *d, const void *data, uint32_t cpu)
+static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
+{
+	struct drain_cpu *c = &d->cpus[cpu];
+
+	if (w->lost > c->told_lost)
+		put_lost(d, cpu, w->h.time_ns, w->lost - c->told_lost);
+	c->told_lost = w->lost;
+}
+
+static void on_record(void *ctx, uint32_t cpu, const void *data)
 {
 	const struct wire_call *call = data;
 	uint32_t kind = call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED;
-	struct drain_cpu *c = &d->cpus[cpu];
+	struct drain *d = ctx;
 
-	if (c->pending_lost) {
-		put_lost(d, cpu, call->h.time_ns, c->pending_lost);
-		c->pending_lost = 0;
+	if (kind == WIRE_LOST) {
+		on_lost(d, data, cpu);
+		return;
 	}
-	c->last_ns = call->h.time_ns;
+	if (call->h.time_ns > d->cpus[cpu].last_ns)
+		d->cpus[cpu].last_ns = call->h.time_ns;
 	switch (kind) {
 	case WIRE_ENTRY:
 	case WIRE_EXIT:
@@ -315,25 +314,15 @@ static void on_mapping(struct drain *d, const struct mmap2_record *m)
 	snprintf(d->mappings[d->n_mappings - 1].path, DRAIN_PATH_MAX, "%s", m->path);
 }
 
-static void visit(void *ctx, const struct ring *ring, const struct perf_event_header *h)
+static void visit_mapping(void *ctx, const struct ring *ring, const struct perf_event_header *h)
 {
 	struct drain *d = ctx;
 
-	switch (h->type) {
-	case PERF_RECORD_SAMPLE:
-		on_raw(d, ((const struct raw_sample *)h)->data, ring->cpu);
-		break;
-	case PERF_RECORD_LOST: {
-		uint64_t lost = ((const struct lost_record *)h)->lost;
-
-		d->cpus[ring->cpu].pending_lost += lost;
-		d->cpus[ring->cpu].reported_lost += lost;
-		break;
-	}
-	case PERF_RECORD_MMAP2:
+	(void)ring;
+	if (h->type == PERF_RECORD_MMAP2)
 		on_mapping(d, (const struct mmap2_record *)h);
-		break;
-	}
+	else if (h->type == PERF_RECORD_LOST)
+		d->mappings_overflowed = true;
 }
 
 void drain_count_functions(struct drain *d, uint32_t n)
@@ -343,27 +332,42 @@ void drain_count_functions(struct drain *d, uint32_t n)
 		d->calls_of[d->n_functions] = 0;
 }
 
-int drain_run(struct drain *d, struct rings *rings)
+int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings)
 {
 	for (uint32_t i = 0; i < rings->n; i++)
-		d->bytes += ring_drain(&rings->rings[i], visit, d);
+		d->bytes += ringbuf_drain(&rings->rings[i], on_record, d);
+	for (uint32_t i = 0; i < mappings->n; i++)
+		if (mappings->rings[i].map)
+			ring_drain(&mappings->rings[i], visit_mapping, d);
 	return d->error;
 }
 
-void drain_finish(struct drain *d, struct rings *rings, uint64_t now_ns)
+static uint64_t lost_on(const struct drain *d, uint32_t cpu)
+{
+	struct wire_totals made;
+
+	bpfprog_totals(d->programs, cpu, &made);
+	return made.calls_lost + made.others_lost;
+}
+
+void drain_start(struct drain *d, const struct ringbufs *rings)
 {
 	for (uint32_t i = 0; i < rings->n; i++) {
 		uint32_t cpu = rings->rings[i].cpu;
-		struct wire_totals made;
-		uint64_t refused;
 
-		bpfprog_totals(d->programs, cpu, &made);
-		refused = made.calls_lost + made.others_lost;
-		if (refused > d->cpus[cpu].reported_lost)
-			d->cpus[cpu].pending_lost += refused - d->cpus[cpu].reported_lost;
-		if (d->cpus[cpu].pending_lost)
-			put_lost(d, cpu, now_ns, d->cpus[cpu].pending_lost);
-		d->cpus[cpu].pending_lost = 0;
+		d->cpus[cpu].told_lost = lost_on(d, cpu);
+	}
+}
+
+void drain_finish(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < rings->n; i++) {
+		uint32_t cpu = rings->rings[i].cpu;
+		uint64_t refused = lost_on(d, cpu);
+
+		if (refused > d->cpus[cpu].told_lost)
+			put_lost(d, cpu, now_ns, refused - d->cpus[cpu].told_lost);
+		d->cpus[cpu].told_lost = refused;
 	}
 }
 

@@ -15,7 +15,7 @@
 #include "probes/drain_stacks.h"
 
 struct bpfprog;
-struct ring;
+struct ringbufs;
 struct rings;
 struct trace_writer;
 
@@ -39,10 +39,8 @@ struct drain_fork {
 #define DRAIN_FORKS_MAX 1024
 
 struct drain_cpu {
-	uint64_t last_ns;      /* of the newest record read from this CPU */
-	uint64_t pending_lost; /* records the kernel reported lost, to be placed before the next one
-				*/
-	uint64_t reported_lost;	   /* the sum of those */
+	uint64_t last_ns;	   /* of the newest record read from this CPU */
+	uint64_t told_lost;	   /* records lost there, by its records of losses */
 	uint32_t stack, stack_tid; /* stack id, 0 none: of this thread's entry that comes next */
 };
 
@@ -75,10 +73,13 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 void drain_add_target(struct drain *d, pid_t pid);
 /* Ids below n are counted from now on. */
 void drain_count_functions(struct drain *d, uint32_t n);
-/* Everything that is in the rings now. 0, or the writer's error. */
-int drain_run(struct drain *d, struct rings *rings);
+/* What was lost until now, by the calibration, is none of this recording's. */
+void drain_start(struct drain *d, const struct ringbufs *rings);
+/* Everything that is in the rings now, and in those of the kernel's mmap events. 0, or the writer's
+ * error. */
+int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings);
 /* After the last run: losses that no record of the ring reported (design fact 10). */
-void drain_finish(struct drain *d, struct rings *rings, uint64_t now_ns);
+void drain_finish(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);
 void drain_release(struct drain *d);
 
 #endif

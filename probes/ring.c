@@ -15,32 +15,6 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-static size_t round_up(size_t bytes)
-{
-	size_t size = sysconf(_SC_PAGESIZE);
-
-	while (size < bytes)
-		size *= 2;
-	return size;
-}
-
-static int open_output_event(uint32_t cpu, size_t data_bytes)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_BPF_OUTPUT,
-		.sample_type = PERF_SAMPLE_RAW,
-		.sample_period = 1,
-		.watermark = 1,
-		.wakeup_watermark = data_bytes / 8,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-	};
-
-	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 int ring_map(struct ring *r, size_t data_bytes, struct err *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -59,30 +33,28 @@ int ring_map(struct ring *r, size_t data_bytes, struct err *err)
 	return 0;
 }
 
-static int ring_open(struct ring *r, size_t data_bytes, struct err *err)
+static int ring_open(struct ring *r, size_t bytes, int (*open_event)(uint32_t cpu), struct err *err)
 {
-	int ret;
-
-	r->fd = open_output_event(r->cpu, data_bytes);
+	r->fd = open_event(r->cpu);
 	if (r->fd < 0)
-		return err_set(err, -errno, "cannot open a ring on CPU %u: %s%s", r->cpu,
+		return err_set(err, -errno, "cannot open a perf event on CPU %u: %s%s", r->cpu,
 			       strerror(errno),
 			       errno == EMFILE ? "; raise the limit with ulimit -n" : "");
-	ret = ring_map(r, data_bytes, err);
-	if (!ret && ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0))
-		ret = err_set(err, -errno, "cannot enable a ring: %s", strerror(errno));
-	return ret;
+	return ring_map(r, bytes, err);
 }
 
-int rings_open(struct rings *rings, const struct cpus *cpus, size_t bytes, struct err *err)
+int rings_open(struct rings *rings, const struct cpus *cpus, size_t bytes,
+	       int (*open_event)(uint32_t cpu), struct err *err)
 {
 	rings->rings = xcalloc(cpus->n, sizeof(*rings->rings));
 	rings->n = cpus->n;
 	for (uint32_t i = 0; i < cpus->n; i++)
 		rings->rings[i].fd = -1;
 	for (uint32_t i = 0; i < cpus->n; i++) {
+		int ret;
+
 		rings->rings[i].cpu = cpus->online[i];
-		int ret = ring_open(&rings->rings[i], round_up(bytes), err);
+		ret = ring_open(&rings->rings[i], bytes, open_event, err);
 		if (ret)
 			return ret;
 	}
@@ -102,11 +74,6 @@ void rings_release(struct rings *rings)
 	}
 	free(rings->rings);
 	memset(rings, 0, sizeof(*rings));
-}
-
-int ring_share(const struct ring *r, int fd)
-{
-	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, r->fd) ? -errno : 0;
 }
 
 /* The record at tail, put together in bounce where it wraps around the end. */

@@ -22,7 +22,7 @@
 #include "probes/bpfprog.h"
 #include "probes/marker.h"
 #include "probes/probeset.h"
-#include "probes/ring.h"
+#include "probes/ringbuf.h"
 #include "probes/session.h"
 #include "probes/target.h"
 
@@ -257,16 +257,14 @@ static void on_exit_of(struct measurement *m, struct calling_thread *t, uint32_t
 	t->open = false;
 }
 
-/* perf record: 8-byte header, 4-byte size, raw data. */
-static void visit(void *ctx, const struct ring *ring, const struct perf_event_header *h)
+static void visit(void *ctx, uint32_t cpu, const void *record)
 {
-	const struct wire_call *call =
-		(const void *)((const char *)h + sizeof(*h) + sizeof(uint32_t));
+	const struct wire_call *call = record;
 	struct measurement *m = ctx;
 	uint32_t kind, id;
 
-	(void)ring;
-	if (h->type != PERF_RECORD_SAMPLE || call->h.tgid != (uint32_t)m->child)
+	(void)cpu;
+	if (call->h.tgid != (uint32_t)m->child)
 		return;
 	kind = call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED;
 	id = (call->h.head & WIRE_ID_MASK) - SELFCOST_ID_FIRST;
@@ -339,7 +337,7 @@ static void measurement_release(struct measurement *m)
 
 /* Reads the rings while the child runs; a child that hangs (a stopped machine) is ended after 10 s.
  */
-static void read_until_ended(struct measurement *m, struct rings *rings)
+static void read_until_ended(struct measurement *m, struct ringbufs *rings)
 {
 	uint64_t begin_ns = clock_now_ns();
 	bool ended = false;
@@ -349,14 +347,15 @@ static void read_until_ended(struct measurement *m, struct rings *rings)
 		if (!ended && clock_now_ns() - begin_ns > 10000000000ull)
 			kill(m->child, SIGKILL);
 		for (uint32_t i = 0; i < rings->n; i++)
-			ring_drain(&rings->rings[i], visit, m);
+			ringbuf_drain(&rings->rings[i], visit, m);
 		if (!ended)
 			clock_sleep_ns(2000000);
 	}
 }
 
-int selfcost_measure(struct probeset *set, struct bpfprog *b, struct rings *rings, uint32_t threads,
-		     const char *when, struct meta_calibration *rows, size_t *n, struct err *err)
+int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *rings,
+		     uint32_t threads, const char *when, struct meta_calibration *rows, size_t *n,
+		     struct err *err)
 {
 	struct measurement m = { 0 };
 	int go[2], ret;

@@ -19,7 +19,7 @@
 struct err;
 struct bpfprog;
 struct probeset;
-struct rings;
+struct ringbufs;
 
 #define SELFCOST_ID_FIRST \
 	WIRE_SELFCOST_FIRST /* ids of its functions; above every function of a target */
@@ -33,7 +33,8 @@ int selfcost_add(struct probeset *set);
  * Runs the child on an opened or not yet opened set, with records going into rings that nobody
  * else reads meanwhile. rows: SELFCOST_ROWS_MAX; *n: how many have at least 100 calls.
  */
-int selfcost_measure(struct probeset *set, struct bpfprog *b, struct rings *rings, uint32_t threads,
-		     const char *when, struct meta_calibration *rows, size_t *n, struct err *err);
+int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *rings,
+		     uint32_t threads, const char *when, struct meta_calibration *rows, size_t *n,
+		     struct err *err);
 
 #endif

@@ -8,7 +8,7 @@
 #include "probes/bpfprog.h"
 #include "probes/dynevent.h"
 #include "probes/probeset.h"
-#include "probes/ring.h"
+#include "probes/ringbuf.h"
 #include "probes/selfcost.h"
 #include "probes/session.h"
 
@@ -17,7 +17,7 @@
 struct engine {
 	struct dynevent_session *dynevents;
 	struct bpfprog *programs;
-	struct rings rings;
+	struct ringbufs rings;
 	struct probeset set;
 };
 
@@ -28,15 +28,13 @@ static int open_rings(struct engine *e, struct err *err)
 
 	if (ret)
 		return err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
-	ret = rings_open(&e->rings, &cpus, RING_BYTES, err);
-	for (uint32_t i = 0; i < e->rings.n && !ret; i++)
-		ret = bpfprog_set_ring(e->programs, e->rings.rings[i].cpu, e->rings.rings[i].fd);
-	return ret;
+	return ringbufs_open(&e->rings, e->programs, &cpus, RING_BYTES, err);
 }
 
 static int open_engine(struct engine *e, struct err *err)
 {
-	struct bpfprog_options options = { .kernel_version = session_kernel_version() };
+	struct bpfprog_options options = { .kernel_version = session_kernel_version(),
+					   .ring_bytes = RING_BYTES };
 	int ret = dynevent_session_open(&e->dynevents, err);
 
 	if (!ret)
@@ -62,7 +60,7 @@ int selfcost_once(uint32_t threads, struct meta_calibration *rows, size_t *n, st
 		ret = selfcost_measure(&e.set, e.programs, &e.rings, threads, "now", rows, n, err);
 	probeset_release(&e.set);
 	bpfprog_free(e.programs);
-	rings_release(&e.rings);
+	ringbufs_release(&e.rings);
 	dynevent_session_close(e.dynevents);
 	return ret;
 }

@@ -89,6 +89,8 @@ static int open_kernel_side(struct session *s, struct err *err)
 	};
 	int ret;
 
+	o.ring_bytes = ringbuf_bytes(s->options.ring_bytes ? s->options.ring_bytes
+							   : default_ring_bytes(s->cpus.n));
 	ret = session_counters_open(s, err);
 	o.counters = session_counters_plan(s);
 	if (!ret)
@@ -96,12 +98,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 	if (!ret)
 		ret = bpfprog_open(&s->programs, &o, err);
 	if (!ret)
-		ret = rings_open(&s->rings, &s->cpus, ring_bytes, err);
-	for (uint32_t i = 0; i < s->rings.n && !ret; i++) {
-		ret = bpfprog_set_ring(s->programs, s->rings.rings[i].cpu, s->rings.rings[i].fd);
-		if (ret)
-			err_set(err, ret, "cannot connect a ring: %s", strerror(-ret));
-	}
+		ret = ringbufs_open(&s->rings, s->programs, &s->cpus, o.ring_bytes, err);
 	if (!ret)
 		ret = session_counters_connect(s, err);
 	return ret;
@@ -205,6 +202,7 @@ static int start(struct session *s, struct err *err)
 				       strerror(-ret));
 	}
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_start);
+	drain_start(&s->drain, &s->rings);
 	bpfprog_forget_sampled(s->programs);
 	ret = bpfprog_attach_scheduler(s->programs, err);
 	if (!ret)
@@ -273,6 +271,7 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 		timeout_ms = (end - elapsed) / 1000000 + 1;
 	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
 		log_detail("poll: %s", strerror(errno));
+	ringbufs_heard(&s->rings);
 }
 
 static void begin_after_delay(struct session *s)
@@ -308,7 +307,7 @@ static bool turn(struct session *s)
 {
 	const char *reason = reason_to_stop(s);
 
-	if (drain_run(&s->drain, &s->rings)) {
+	if (drain_run(&s->drain, &s->rings, &s->mappings)) {
 		end_by_writer(s);
 		return false;
 	}
@@ -331,16 +330,14 @@ static bool turn(struct session *s)
 
 static void loop(struct session *s)
 {
-	struct pollfd *fds = xcalloc(s->rings.n + 2, sizeof(*fds));
-	uint32_t n = 0;
-
-	for (; n < s->rings.n; n++)
-		fds[n] = (struct pollfd){ .fd = s->rings.rings[n].fd, .events = POLLIN };
-	fds[n++] = (struct pollfd){ .fd = s->signal_fd, .events = POLLIN };
-	fds[n++] = (struct pollfd){
-		.fd = s->launch.pid ? (int)syscall(SYS_pidfd_open, s->launch.pid, 0) : -1,
-		.events = POLLIN,
+	struct pollfd fds[] = {
+		{ .fd = s->rings.epoll_fd, .events = POLLIN },
+		{ .fd = s->signal_fd, .events = POLLIN },
+		{ .fd = s->launch.pid ? (int)syscall(SYS_pidfd_open, s->launch.pid, 0) : -1,
+		  .events = POLLIN },
 	};
+	const uint32_t n = sizeof(fds) / sizeof(fds[0]);
+
 	do {
 		wait_for_something(s, fds, n);
 		on_signal(s);
@@ -348,7 +345,6 @@ static void loop(struct session *s)
 	} while (turn(s));
 	if (fds[n - 1].fd >= 0)
 		close(fds[n - 1].fd);
-	free(fds);
 }
 
 /* What the kernel has written is read and its losses placed before the calibration uses the rings
@@ -360,7 +356,7 @@ static void stop(struct session *s)
 	session_unwatch_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_stop(s);
-	drain_run(&s->drain, &s->rings);
+	drain_run(&s->drain, &s->rings, &s->mappings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
 	session_add_stacks(s);
@@ -468,7 +464,7 @@ void session_free(struct session *s)
 	drain_release(&s->drain);
 	bpfprog_free(s->programs);
 	pmu_percpu_release(&s->counters.events);
-	rings_release(&s->rings);
+	ringbufs_release(&s->rings);
 	dynevent_session_close(s->dynevents);
 	waiter_end(s->waiter);
 	launch_release(&s->launch);

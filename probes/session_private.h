@@ -18,6 +18,7 @@
 #include "probes/probeset.h"
 #include "probes/profile.h"
 #include "probes/ring.h"
+#include "probes/ringbuf.h"
 #include "probes/sample.h"
 #include "probes/select.h"
 #include "probes/spaces.h"
@@ -123,8 +124,8 @@ struct session {
 	/* the kernel's side */
 	struct dynevent_session *dynevents;
 	struct bpfprog *programs;
-	struct rings rings;
-	int *mapping_fds; /* per CPU: executable mappings of every process */
+	struct ringbufs rings;
+	struct rings mappings; /* executable ones that any process makes */
 	struct drain drain;
 	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
 	bool calibrated; /* the first set carries the empty functions */

@@ -99,6 +99,9 @@ int session_open_on_targets(struct session *s, struct probeset *set, struct err 
 	return ret;
 }
 
+/* Per CPU; read at each turn of the loop. */
+#define MAPPINGS_BYTES (256u << 10)
+
 static int open_mapping_event(uint32_t cpu)
 {
 	struct perf_event_attr attr = {
@@ -108,7 +111,7 @@ static int open_mapping_event(uint32_t cpu)
 		.mmap = 1,
 		.mmap2 = 1,
 		.watermark = 1,
-		.wakeup_watermark = 1,
+		.wakeup_watermark = MAPPINGS_BYTES / 2,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
@@ -118,26 +121,10 @@ static int open_mapping_event(uint32_t cpu)
 
 int session_watch_mappings(struct session *s, struct err *err)
 {
-	s->mapping_fds = xcalloc(s->cpus.n, sizeof(*s->mapping_fds));
-	memset(s->mapping_fds, -1, s->cpus.n * sizeof(*s->mapping_fds));
-	for (uint32_t i = 0; i < s->cpus.n; i++) {
-		int fd = open_mapping_event(s->cpus.online[i]), ret;
-
-		s->mapping_fds[i] = fd;
-		ret = fd < 0 ? -errno : ring_share(&s->rings.rings[i], fd);
-		if (ret)
-			return err_set(err, ret,
-				       "cannot watch for libraries that are mapped later: %s",
-				       strerror(-ret));
-	}
-	return 0;
+	return rings_open(&s->mappings, &s->cpus, MAPPINGS_BYTES, open_mapping_event, err);
 }
 
 void session_unwatch_mappings(struct session *s)
 {
-	for (uint32_t i = 0; s->mapping_fds && i < s->cpus.n; i++)
-		if (s->mapping_fds[i] >= 0)
-			close(s->mapping_fds[i]);
-	free(s->mapping_fds);
-	s->mapping_fds = NULL;
+	rings_release(&s->mappings);
 }

@@ -12,10 +12,17 @@
 const volatile struct wire_config config SEC(".rodata.config") = { 0 };
 volatile struct wire_control control SEC(".data.control") = { 0 };
 
+/* One per CPU, so that none waits for another's lock; the recorder makes them. */
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 65536); /* of the template: a page, whatever its size */
+};
+
 struct {
-	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
-	__uint(key_size, sizeof(__u32));
-	__uint(value_size, sizeof(__u32));
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct ring);
 } rings SEC(".maps");
 
 struct {
@@ -51,23 +58,55 @@ extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak; /*
 #define CAST(type, pointer) \
 	((struct type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(struct type)))
 
-static __always_inline void emit_other(void *ctx, void *record, __u64 size)
-{
-	struct wire_totals *t = my_totals();
-
-	if (!t)
-		return;
-	t->others++;
-	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, record, size))
-		t->others_lost++;
-}
-
 static __always_inline void set_head(struct wire_head *h, __u32 kind, __u32 tid, __u32 tgid)
 {
 	h->head = kind << WIRE_ID_BITS;
 	h->time_ns = bpf_ktime_get_ns();
 	h->tid = tid;
 	h->tgid = tgid;
+}
+
+/* A loss is told where it happened: before the next record that finds room. */
+static __always_inline void tell_lost(void *ring, struct wire_totals *t)
+{
+	struct wire_lost r = { .lost = t->calls_lost + t->others_lost };
+
+	set_head(&r.h, WIRE_LOST, 0, 0);
+	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
+		t->lost_told = r.lost;
+}
+
+/* Into this CPU's ring; its reader is woken as it fills, not for each record. 0: it is there. */
+static __always_inline long put(struct wire_totals *t, void *record, __u64 size)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *ring = bpf_map_lookup_elem(&rings, &cpu);
+	__u64 flags = BPF_RB_NO_WAKEUP;
+
+	if (!ring)
+		return -1;
+	if (t->lost_told != t->calls_lost + t->others_lost)
+		tell_lost(ring, t);
+	t->since_wakeup += size;
+	if (t->since_wakeup > config.wakeup_bytes) {
+		t->since_wakeup = 0;
+		flags = BPF_RB_FORCE_WAKEUP;
+	}
+	return bpf_ringbuf_output(ring, record, size, flags);
+}
+
+/* Several programs of a CPU can be under way at once: one may interrupt or preempt another. */
+#define COUNT(counter) __sync_fetch_and_add(&(counter), 1)
+
+static __always_inline void emit_other(void *ctx, void *record, __u64 size)
+{
+	struct wire_totals *t = my_totals();
+
+	if (!t)
+		return;
+	COUNT(t->others);
+	if (put(t, record, size))
+		COUNT(t->others_lost);
 }
 
 #endif

@@ -3,7 +3,7 @@
  * The programs of a recording. Those on the dynamic uprobe events (type kprobe: what
  * PERF_EVENT_IOC_SET_BPF takes there) write entries and exits; those on scheduler tracepoints
  * write who left and got the CPU, who woke whom, and the births and deaths of threads. All
- * write into one perf ring per CPU, so a CPU's records are in one order.
+ * write into one ring per CPU, so a CPU's records are in one order.
  *
  * A return value of 0 keeps the dynamic event itself from recording anything.
  */
@@ -74,7 +74,7 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	t = my_totals();
 	if (!t)
 		return 0;
-	t->calls++;
+	COUNT(t->calls);
 	r.call.h.head = kind << WIRE_ID_BITS | id;
 	r.call.h.tid = pid_tgid;
 	r.call.h.tgid = pid_tgid >> 32;
@@ -88,10 +88,8 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 		r.call.h.head |= WIRE_COUNTED << WIRE_ID_BITS;
 	if (kind == WIRE_ENTRY)
 		r.call.h.time_ns = bpf_ktime_get_ns();
-	if (bpf_perf_event_output(ctx, &rings, BPF_F_CURRENT_CPU, &r,
-				  kind == WIRE_EXIT && !tail ? WIRE_EXIT_BYTES
-							     : sizeof(r.call) + tail))
-		t->calls_lost++;
+	if (put(t, &r, kind == WIRE_EXIT && !tail ? WIRE_EXIT_BYTES : sizeof(r.call) + tail))
+		COUNT(t->calls_lost);
 	return 0;
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the BPF programs write into the per-CPU perf rings and the recorder reads: raw samples,
- * packed. A perf record is an 8-byte header, the 4-byte size of the raw part, then one of these:
- * the 4-byte head first, so that the 8-byte members behind it are aligned. 28 bytes make a
- * 40-byte record of an entry or exit.
+ * What the BPF programs write into the per-CPU rings and the recorder reads, packed. In the ring
+ * each has a header of 8 bytes and fills whole words: the 28 bytes of an entry or exit take 40.
  */
 #ifndef ISPOT_PROBES_BPF_WIRE_H
 #define ISPOT_PROBES_BPF_WIRE_H
@@ -32,6 +30,7 @@ enum wire_kind {
 	WIRE_STACK,	/* struct wire_stack: of the thread's entry that comes next */
 	WIRE_SAMPLE,	/* struct wire_sample */
 	WIRE_COPY,	/* struct wire_copy: the same */
+	WIRE_LOST,	/* struct wire_lost */
 };
 
 struct wire_head {
@@ -148,12 +147,19 @@ struct wire_name {
 	char name[WIRE_PATH_MAX]; /* NUL-terminated; WIRE_COMM_MAX of it for a WIRE_COMM */
 } __attribute__((packed));
 
+struct wire_lost {
+	struct wire_head h;
+	unsigned long long lost; /* records of this CPU so far that found no room */
+} __attribute__((packed));
+
 /* Per CPU, in the `totals` map: what was made, so that what was not read is known (fact 10). */
 struct wire_totals {
 	unsigned long long calls;      /* entry and exit records made */
 	unsigned long long calls_lost; /* of them refused by a full ring */
 	unsigned long long others;     /* the same for every other record */
 	unsigned long long others_lost;
+	unsigned long long lost_told;	 /* in the latest WIRE_LOST */
+	unsigned long long since_wakeup; /* bytes written since the reader was woken */
 };
 
 /* Sampled calls (period > 1) of one function on one thread. */
@@ -176,6 +182,7 @@ struct wire_sampling {
 /* Set before the programs are loaded. */
 struct wire_config {
 	_Bool follow_children;
+	unsigned int wakeup_bytes; /* of records after which the reader is woken */
 	_Bool block_stacks;	   /* a user stack with each switch to waiting */
 	_Bool plain_loads;	   /* bpf_rdonly_cast: kernel >= 6.2 */
 	unsigned int period;	   /* one call in so many of a thread and function is recorded */
