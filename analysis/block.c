@@ -355,6 +355,8 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 	}
 	if (o->coactivity)
 		coactivity_find(o->coactivity, blocks);
+	if (o->samples)
+		samples_find(o->samples, blocks);
 	for (size_t i = first; i < blocks->n; i++) {
 		struct block *b = &blocks->data[i];
 

@@ -26,6 +26,7 @@
 #include "analysis/cause.h"
 #include "analysis/counters.h"
 #include "analysis/coactivity.h"
+#include "analysis/samples.h"
 #include "analysis/workload.h"
 #include "base/vec.h"
 
@@ -103,6 +104,7 @@ struct block {
 	struct block_counters counters;
 	double off_cpu_ns;	   /* excess off the CPU, traced callees included */
 	struct coactives coactive; /* who else was at work while it was slow */
+	struct block_samples samples;
 	struct causes causes;
 };
 
@@ -119,6 +121,7 @@ struct block_options {
 	void *baseline_ctx;
 	const struct counters *counters; /* NULL: nothing was counted */
 	struct coactivity *coactivity;	 /* NULL: not looked at */
+	const struct samples *samples;	 /* the same */
 };
 
 /* A block for every function that was called, in order of id; to be released. */

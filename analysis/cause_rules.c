@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/block.h"
 #include "analysis/cause.h"
+#include "analysis/cause_spin.h"
 #include "analysis/floor.h"
 #include "analysis/paircost.h"
 #include "analysis/sci.h"
@@ -115,6 +116,8 @@ const struct cause_rule cause_rules[] = {
 	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
 	{ "ispot", POOL_PREEMPTED, 1, recorder },
 	{ "ispot", POOL_PREEMPTED, 0.5, own_preempted },
+	{ "lock", POOL_RUNNING, 0.9, cause_spin_held },
+	{ "lock", POOL_RUNNING, 0.6, cause_spin },
 	{ "workload", POOL_RUNNING, 1, more_work },
 	{ "workload", POOL_CALLEE, 1, more_work },
 	{ "callee", POOL_CALLEE, 1, callee },

@@ -149,15 +149,6 @@ struct bounds {
 	double low, high;
 };
 
-static struct bounds wilson(double rate, double n, double z)
-{
-	double z2 = z * z, middle = rate + z2 / (2 * n), scale = 1 + z2 / n;
-	double half = z * sqrt(rate * (1 - rate) / n + z2 / (4 * n * n));
-
-	return (struct bounds){ fmax(0, (middle - half) / scale),
-				fmin(1, (middle + half) / scale) };
-}
-
 /* What sleeping slow calls leave to others, as a factor of the others' rates. */
 static double freed(const struct split *split, const struct sums *running, uint32_t cpus)
 {
@@ -186,7 +177,7 @@ static struct lift compare(const struct sums *s, const struct split *split, doub
 		rate[i] = fmin(1, total(s->active[i]) / most / g[i].all);
 		eff[i] = effective(s, &g[i], i, most, rate[i], deff);
 		eff[i] = fmax(eff[i], 1);
-		b[i] = wilson(rate[i], eff[i], z);
+		stats_wilson(rate[i], eff[i], z, &b[i].low, &b[i].high);
 	}
 	/* half a call more: an event that was never seen has no rate of 0 */
 	at_least_one = fmax(rate[FAST], 0.5 / (eff[FAST] + 1));

@@ -327,7 +327,7 @@ static void find_notices(struct result *res)
 
 static void start(struct result *res, struct trace_reader *r, const struct result_options *o)
 {
-	struct call_visitor sci, sites, keyed, counting, coactivity;
+	struct call_visitor sci, sites, keyed, counting, coactivity, samples;
 
 	calls_init(&res->calls, res->meta, recording_start(r));
 	sci_init(&res->sci, &res->calls, res->meta);
@@ -349,6 +349,9 @@ static void start(struct result *res, struct trace_reader *r, const struct resul
 	coactivity_init(&res->coactivity, &res->calls);
 	coactivity = coactivity_visitor(&res->coactivity);
 	calls_add_visitor(&res->calls, &coactivity);
+	samples_init(&res->samples, &res->calls);
+	samples = samples_visitor(&res->samples);
+	calls_add_visitor(&res->calls, &samples);
 	for (unsigned i = 0; i < 2 && o->visitors[i].call; i++)
 		calls_add_visitor(&res->calls, &o->visitors[i]);
 }
@@ -360,6 +363,7 @@ static void build_groups(struct result *res, const struct block_options *o)
 
 	without.baseline = NULL;
 	without.coactivity = NULL;
+	without.samples = NULL;
 	if (res->keyed.rule.name)
 		keyed_build(&res->keyed, &res->sci, &without, &res->groups);
 }
@@ -399,6 +403,7 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 	sites_end(&res->site_sums);
 	bo.duration_ns = res->duration_ns;
 	bo.coactivity = &res->coactivity;
+	bo.samples = &res->samples;
 	bo.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period;
 	bo.counters = &res->counters;
 	if (o->baseline) {
@@ -439,6 +444,8 @@ void result_release(struct result *res)
 		keyed_release(&res->keyed);
 	if (res->coactivity.calls)
 		coactivity_release(&res->coactivity);
+	if (res->samples.calls)
+		samples_release(&res->samples);
 	if (res->meta)
 		sci_release(&res->sci);
 	counters_release(&res->counters);

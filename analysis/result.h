@@ -48,6 +48,7 @@ struct result {
 	struct sites site_sums;
 	struct counters counters;
 	struct coactivity coactivity;
+	struct samples samples;
 	struct blocks blocks;		   /* functions and markers */
 	struct blocks sites;		   /* sleeps outside them, by stack */
 	struct keyed keyed;		   /* with a rule */

@@ -22,3 +22,18 @@ double stats_t_quantile(double p, double degrees)
 {
 	return gsl_cdf_tdist_Pinv(p, degrees);
 }
+
+void stats_wilson(double share, double n, double z, double *low, double *high)
+{
+	double z2 = z * z, middle = share + z2 / (2 * n), scale = 1 + z2 / n;
+	double half = z * sqrt(share * (1 - share) / n + z2 / (4 * n * n));
+
+	*low = fmax(0, (middle - half) / scale);
+	*high = fmin(1, (middle + half) / scale);
+}
+
+void stats_poisson(double count, double alpha, double *low, double *high)
+{
+	*low = count > 0 ? gsl_cdf_chisq_Pinv(alpha / 2, 2 * count) / 2 : 0;
+	*high = gsl_cdf_chisq_Pinv(1 - alpha / 2, 2 * count + 2) / 2;
+}

@@ -12,4 +12,9 @@ void stats_line(const double *x, const double *y, size_t n, double *slope, doubl
 /* Student's distribution: the value below which a share p of it lies. */
 double stats_t_quantile(double p, double degrees);
 
+/* Wilson's interval of a share seen in n trials, z standard errors. */
+void stats_wilson(double share, double n, double z, double *low, double *high);
+/* The exact interval of a Poisson count's mean: 1 - alpha of it. */
+void stats_poisson(double count, double alpha, double *low, double *high);
+
 #endif

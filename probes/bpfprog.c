@@ -372,10 +372,10 @@ uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames
 
 	if (bpf_map_lookup_elem(b->stacks_fd, &stack, all))
 		return 0;
-	while (n < room && n < WIRE_FRAMES_MAX && all[n]) {
-		frames[n] = all[n];
-		n++;
-	}
+	/* Of a sample, a mark (PERF_CONTEXT_USER) stands before the program's part. */
+	for (uint32_t i = 0; n < room && i < WIRE_FRAMES_MAX && all[i]; i++)
+		if (all[i] < PERF_CONTEXT_MAX)
+			frames[n++] = all[i];
 	return n;
 }
 

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Samples inside slow and fast calls: where the difference is, and whether it spins. */
+#include "unit.h"
+#include "scene.h"
+
+#include "analysis/samples.h"
+
+#define CALLS 2000
+
+enum { PLAIN = 1, SPIN, CALLEE };
+
+struct stage {
+	struct scene scene;
+	struct samples samples;
+	struct coactivity co;
+};
+
+static struct meta_frame frames[] = {
+	{ .id = 0, .symbol = "take", .file = "a.c", .line = 10, .object = "a" },
+	{ .id = 1, .symbol = "take", .file = "a.c", .line = 20, .object = "a", .spins = true },
+	{ .id = 2, .symbol = "helper", .file = "b.c", .line = 5, .object = "a" },
+	{ .id = 3, .symbol = "main", .file = "a.c", .line = 90, .object = "a" },
+};
+static const uint32_t plain[] = { 0, 3 }, spin[] = { 1, 3 }, callee[] = { 2, 0, 3 };
+static struct meta_stack stacks[] = {
+	{ .id = 0 },
+	{ .id = PLAIN, .n_frames = 2, .frames = plain },
+	{ .id = SPIN, .n_frames = 2, .frames = spin },
+	{ .id = CALLEE, .n_frames = 3, .frames = callee },
+};
+
+static void sample(struct stage *st, uint64_t time, uint32_t tid, uint64_t stack)
+{
+	uint64_t values[RECORD_VALUES_MIN] = { 10000000, 0x400000, stack };
+	struct record r = { .time_ns = time,
+			    .kind = REC_SAMPLE,
+			    .cpu = tid,
+			    .tid = tid,
+			    .tgid = 1,
+			    .n_values = 3,
+			    .values = values };
+
+	calls_record(&st->scene.calls, &r);
+}
+
+static void begin(struct stage *st)
+{
+	struct call_visitor v;
+
+	*st = (struct stage){ 0 };
+	scene_function(&st->scene, "take", 1);
+	scene_function(&st->scene, "give", 1);
+	st->scene.meta.frames.data = frames;
+	st->scene.meta.frames.n = 4;
+	st->scene.meta.stacks.data = stacks;
+	st->scene.meta.stacks.n = 4;
+	scene_start(&st->scene, 1000);
+	samples_init(&st->samples, &st->scene.calls);
+	v = samples_visitor(&st->samples);
+	calls_add_visitor(&st->scene.calls, &v);
+	coactivity_init(&st->co, &st->scene.calls);
+	v = coactivity_visitor(&st->co);
+	calls_add_visitor(&st->scene.calls, &v);
+}
+
+/*
+ * One call in five is slow; with a sample in one slow call of two and one fast call of fifty.
+ * held: another thread has taken before, and gives back at the end.
+ */
+static const struct block *play(struct stage *st, uint64_t in_slow, bool held)
+{
+	struct block_options o = { .period = 1, .samples = &st->samples, .coactivity = &st->co };
+	uint64_t t = 2000;
+
+	for (unsigned i = 0; i < CALLS; i++) {
+		bool slow = i % 5 == 0;
+		uint64_t d = slow ? 100000 + i : 1000 + i % 7;
+
+		if (slow && held) {
+			enter(&st->scene, t, 2, 0, 0x2000);
+			leave(&st->scene, t + 10, 2, 0, 0x2000);
+		}
+		enter(&st->scene, t + 100, 1, 0, 0x1000);
+		if (slow ? i % 2 : i % 50 == 1)
+			sample(st, t + 200, 1, slow ? in_slow : PLAIN);
+		if (slow && held)
+			enter(&st->scene, t + d - 10, 2, 1, 0x2000);
+		leave(&st->scene, t + 100 + d, 1, 0, 0x1000);
+		if (slow && held)
+			leave(&st->scene, t + 110 + d, 2, 1, 0x2000);
+		t += d + 1000;
+	}
+	o.duration_ns = t - 1000;
+	calls_end(&st->scene.calls, t);
+	st->scene.calls.threads.have_switch = true;
+	blocks_build(&st->scene.blocks, &st->scene.sci, &o);
+	return scene_block(&st->scene, "take");
+}
+
+static void end(struct stage *st)
+{
+	samples_release(&st->samples);
+	coactivity_release(&st->co);
+	scene_release(&st->scene);
+}
+
+static const struct cause *lock(const struct block *b)
+{
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!strcmp(c->kind, "lock"))
+			return c;
+	return NULL;
+}
+
+static void spinning_behind_a_holder_is_a_lock(void **state)
+{
+	const struct block *b;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	b = play(&st, SPIN, true);
+	assert_true(b->samples.slow >= SAMPLES_MIN);
+	assert_int_equal(b->samples.slow_spins, b->samples.slow);
+	assert_int_equal(b->samples.fast_spins, 0);
+	assert_ptr_equal(b->samples.spins_at, &frames[1]);
+	assert_non_null(lock(b));
+	assert_true(lock(b)->confidence > 0.8);
+	assert_true(lock(b)->share > 0.9);
+	assert_non_null(strstr(lock(b)->evidence.data[0], "a.c:20"));
+	assert_non_null(strstr(lock(b)->evidence.data[0], "what follows take"));
+	end(&st);
+}
+
+static void without_a_holder_it_is_less_sure(void **state)
+{
+	const struct block *b;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	b = play(&st, SPIN, false);
+	assert_non_null(lock(b));
+	assert_true(lock(b)->confidence < 0.8);
+	end(&st);
+}
+
+static void running_is_not_spinning(void **state)
+{
+	const struct block *b;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	b = play(&st, PLAIN, true);
+	assert_null(lock(b));
+	end(&st);
+}
+
+static void the_place_of_the_difference_is_found(void **state)
+{
+	struct differences d = { 0 };
+	const struct block *b;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	b = play(&st, CALLEE, false);
+	samples_compare(&st.samples, b, CALLS / 10, CALLS / 2, 100000, &d);
+	assert_true(d.slow >= SAMPLES_MIN);
+	assert_int_equal(d.callees.n, 1);
+	assert_string_equal(d.callees.data[0].frame->symbol, "helper");
+	assert_int_equal(d.lines.n, 1);
+	assert_int_equal(d.lines.data[0].frame->line, 5);
+	assert_int_equal(d.lines.data[0].slow, d.slow);
+	assert_int_equal(d.lines.data[0].fast, 0);
+	assert_true(d.lines.data[0].slow_low_ns < d.lines.data[0].slow_ns);
+	assert_true(d.lines.data[0].slow_high_ns > d.lines.data[0].slow_ns);
+	differences_release(&d);
+	end(&st);
+}
+
+/* The same place in both, as often as the calls are long: no difference. */
+static void the_same_place_is_no_difference(void **state)
+{
+	struct differences d = { 0 };
+	const struct block *b;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	b = play(&st, PLAIN, false);
+	samples_compare(&st.samples, b, CALLS / 2, CALLS / 20, 100000, &d);
+	assert_int_equal(d.lines.n, 0);
+	differences_release(&d);
+	end(&st);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(spinning_behind_a_holder_is_a_lock),
+		cmocka_unit_test(without_a_holder_it_is_less_sure),
+		cmocka_unit_test(running_is_not_spinning),
+		cmocka_unit_test(the_place_of_the_difference_is_found),
+		cmocka_unit_test(the_same_place_is_no_difference),
+	};
+
+	return unit_run(tests);
+}
