@@ -152,7 +152,7 @@ static void add_half(struct diff_half *h, const struct match *m, uint64_t min, u
 	if (b->total_ns != BLOCK_NONE)
 		h->total_ns += b->total_ns;
 	h->sci += b->observed_ns ? excess / (double)b->observed_ns : NAN;
-	h->lost_threads += own / (double)m->run->result.duration_ns;
+	h->lost_threads += own / (double)m->run->result.probed_ns;
 }
 
 static void end_half(struct diff_half *h, size_t runs)

@@ -8,6 +8,7 @@
 #include "analysis/marker.h"
 #include "analysis/paircost.h"
 #include "analysis/result.h"
+#include "analysis/setclock.h"
 #include "base/err.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -161,6 +162,20 @@ static void split_time(struct result *res, const double *lost)
 	res->working_ns = res->threads_ns - res->lost_ns - res->idle_ns;
 }
 
+/* The recording without the pauses between bursts of the probes. */
+static uint64_t without_pauses_ns(struct result *res)
+{
+	struct threads *th = &res->calls.threads;
+	uint64_t paused = th->n_sets ? UINT64_MAX : 0;
+
+	for (uint32_t set = 0; set < th->n_sets; set++) {
+		uint64_t ns = setclock_paused_ns(th, set, res->end_ns);
+
+		paused = ns < paused ? ns : paused;
+	}
+	return paused < res->duration_ns ? res->duration_ns - paused : res->duration_ns;
+}
+
 static void self_cost(struct result *res)
 {
 	uint64_t most = 0;
@@ -190,7 +205,8 @@ static void self_cost(struct result *res)
 		cost += (double)res->meta->end.counting_cost_ns;
 	cpu = (double)res->threads_ns - total_off(res, &asleep);
 	if (most && res->calls.threads.have_switch && cpu > cost)
-		res->overhead = cost / (cpu - cost);
+		res->overhead =
+			cost / (cpu - cost) * (double)res->probed_ns / (double)res->duration_ns;
 }
 
 static void count_losses(struct result *res)
@@ -401,7 +417,7 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 	start(res, r, o);
 	pass(res, &res->calls, r);
 	sites_end(&res->site_sums);
-	bo.duration_ns = res->duration_ns;
+	bo.duration_ns = res->probed_ns = without_pauses_ns(res);
 	bo.coactivity = &res->coactivity;
 	bo.samples = &res->samples;
 	bo.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period;

@@ -59,7 +59,8 @@ struct result {
 	} threads;
 	struct {
 		VEC(char *)
-	} notices; /* sentences of the recorder and of the analysis */
+	} notices;	    /* sentences of the recorder and of the analysis */
+	uint64_t probed_ns; /* of duration_ns: without the pauses between bursts of the probes */
 	uint64_t duration_ns, window_from_ns, window_to_ns; /* window: since the start */
 	bool windowed;
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, of the window */

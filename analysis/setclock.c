@@ -54,6 +54,23 @@ uint64_t setclock_overlap(struct threads *th, uint32_t set, uint32_t tgid, uint6
 	return c->on && to_ns > from ? to_ns - from : 0;
 }
 
+uint64_t setclock_paused_ns(struct threads *th, uint32_t set, uint64_t end_ns)
+{
+	const struct set_clock *c = &th->clocks.data[set];
+	bool off = c->was_on && !c->on && end_ns > c->since_ns;
+
+	return c->paused_ns + (off ? end_ns - c->since_ns : 0);
+}
+
+void setclocks_restart(struct threads *th, uint64_t time_ns)
+{
+	vec_for_each (&th->clocks, struct set_clock, c) {
+		c->paused_ns = 0;
+		if (!c->on && c->since_ns < time_ns)
+			c->since_ns = time_ns;
+	}
+}
+
 /* It turns out that the set was off until now: nobody has been observed by it. */
 static void was_off(struct threads *th, struct set_clock *c, uint64_t time_ns)
 {
@@ -74,6 +91,9 @@ static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time
 	c->named = true;
 	if (c->on)
 		c->total_ns = reading(c, time_ns);
+	else if (on && c->was_on && time_ns > c->since_ns)
+		c->paused_ns += time_ns - c->since_ns;
+	c->was_on |= on;
 	c->since_ns = time_ns;
 	c->on = on;
 }

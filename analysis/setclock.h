@@ -19,10 +19,16 @@ struct set_clock {
 	uint32_t tgid;
 	bool on, named; /* named: a record spoke of it; until then it counts as on */
 	uint64_t total_ns, since_ns;
+	uint64_t paused_ns; /* off between two times on */
+	bool was_on;
 };
 
 void setclocks_init(struct threads *th);
 uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t time_ns);
+/* How long the set was off after it had been on, before it was on again (or the end). */
+uint64_t setclock_paused_ns(struct threads *th, uint32_t set, uint64_t end_ns);
+/* A window opens: pauses before it do not count. */
+void setclocks_restart(struct threads *th, uint64_t time_ns);
 /* The part of [from, to] in which the set was on, to being now. */
 uint64_t setclock_overlap(struct threads *th, uint32_t set, uint32_t tgid, uint64_t from_ns,
 			  uint64_t to_ns);

@@ -322,6 +322,7 @@ void thread_lost(struct threads *th, struct thread *t, uint64_t from_ns, uint64_
 void threads_restart(struct threads *th, uint64_t time_ns)
 {
 	th->start_ns = time_ns;
+	setclocks_restart(th, time_ns);
 	vec_for_each (&th->all, struct thread *, it) {
 		struct thread *t = *it;
 

@@ -318,6 +318,11 @@ void bpfprog_record(struct bpfprog *b, bool on)
 	b->control->recording = on;
 }
 
+void bpfprog_mute(struct bpfprog *b, bool muted)
+{
+	b->control->muted = muted;
+}
+
 void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid)
 {
 	b->control->launched_tgid = tgid;

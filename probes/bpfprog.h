@@ -66,6 +66,8 @@ void bpfprog_count_from(struct bpfprog *b, uint32_t first_id);
 uint64_t bpfprog_count(const struct bpfprog *b, uint32_t id);
 
 void bpfprog_record(struct bpfprog *b, bool on);
+/* Calls leave no records, everything else does. */
+void bpfprog_mute(struct bpfprog *b, bool muted);
 /* Recording starts with the exec of this process. */
 void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);
 

@@ -269,6 +269,7 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 	if (s->options.duration_ns && elapsed < end &&
 	    end - elapsed < DRAIN_INTERVAL_MS * 1000000ull)
 		timeout_ms = (end - elapsed) / 1000000 + 1;
+	timeout_ms = session_burst_timeout_ms(s, timeout_ms);
 	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
 		log_detail("poll: %s", strerror(errno));
 	ringbufs_heard(&s->rings);
@@ -296,6 +297,8 @@ static void join(struct session *s)
 	struct err err = { 0 };
 	int ret = s->drain.n_mappings ? session_join_mapped(s, &err) : 0;
 
+	if (!ret)
+		ret = session_burst_step(s, &err);
 	if (!ret && s->is_hybrid)
 		ret = session_hybrid_step(s, &err);
 	if (ret)
@@ -353,6 +356,7 @@ static void stop(struct session *s)
 {
 	bpfprog_record(s->programs, false);
 	bpfprog_keep_samples(s->programs, false);
+	session_burst_stop(s);
 	session_unwatch_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_stop(s);

@@ -44,6 +44,8 @@ struct session_options {
 	bool calibrate;	      /* measure the probes' cost before and after */
 	enum call_graph call_graph;
 	bool scout; /* the first of two passes: choose functions, trace nothing */
+	/* Probes are in for so long of each period; 0: always. */
+	uint64_t burst_on_ns, burst_period_ns;
 	/* Whom the command runs as; NULL: as ispot does. */
 	const struct identity *user;
 	double overhead; /* budget of the selection without -F, share of the target's CPU time */

@@ -110,11 +110,18 @@ void session_write_notice(struct session *s, const char *code, const char *words
 
 void session_write_set(struct session *s, const struct probeset *set, bool on)
 {
+	/* What joins between two bursts begins with the next. */
+	if (!on || !s->burst.off)
+		session_write_set_at(s, set, on, clock_now_ns());
+}
+
+void session_write_set_at(struct session *s, const struct probeset *set, bool on, uint64_t time_ns)
+{
 	const uint64_t values[RECORD_VALUES_MIN] = { set->id, 0 };
 	struct record r = {
 		.kind = on ? REC_SET_ON : REC_SET_OFF,
 		.cpu = s->cpus.online[0],
-		.time_ns = clock_now_ns(),
+		.time_ns = time_ns,
 		.n_values = 2,
 		.values = values,
 	};
@@ -195,6 +202,7 @@ void session_begin(struct session *s)
 		session_write_threads(s, s->options.pids[i]);
 	for (size_t k = 0; k < s->sets.n; k++)
 		session_write_set(s, &s->sets.data[k], true);
+	session_burst_begin(s);
 	if (launched)
 		bpfprog_record_from_exec(s->programs, s->launch.pid);
 }

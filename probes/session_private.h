@@ -91,6 +91,14 @@ struct session_counters {
 	uint32_t period; /* one recorded call in so many is counted */
 };
 
+/* session_burst.c's: probes that come and go */
+struct burst {
+	bool off;
+	uint64_t since_ns, until_ns; /* of the phase */
+	uint64_t on_ns, random;
+	unsigned n; /* times that the probes came back */
+};
+
 struct session {
 	struct session_options options;
 	unsigned kernel_version; /* KERNEL_VERSION() */
@@ -136,6 +144,7 @@ struct session {
 	struct hybrid hybrid;
 	struct session_stacks stacks;
 	struct session_counters counters;
+	struct burst burst;
 
 	/* the target's */
 	pid_t waiter;  /* the programs' events are opened on it */
@@ -214,6 +223,11 @@ double session_choose(struct planned **candidates, size_t n, double room, const 
 
 /* session_brake.c */
 int session_brake(struct session *s, uint64_t now, struct err *err);
+/* session_burst.c: --burst */
+void session_burst_begin(struct session *s);			       /* the first burst */
+int session_burst_step(struct session *s, struct err *err);	       /* each turn of the loop */
+int session_burst_timeout_ms(const struct session *s, int timeout_ms); /* that a turn may sleep */
+void session_burst_stop(struct session *s);
 
 /* session_target.c: probes onto processes */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
@@ -234,6 +248,7 @@ void session_write_threads(struct session *s, pid_t pid);
 void session_note(struct session *s, const char *code, const char *words); /* in the file only */
 void session_write_notice(struct session *s, const char *code, const char *text);
 void session_write_set(struct session *s, const struct probeset *set, bool on);
+void session_write_set_at(struct session *s, const struct probeset *set, bool on, uint64_t time_ns);
 /* With -c: calls that were not recorded, per thread and function. */
 void session_write_call_counts(struct session *s);
 /* Measures the probes' cost and writes it down; a failure is said and leaves the costs unknown. */

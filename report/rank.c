@@ -72,7 +72,7 @@ void view_thread_blocks(const struct result *res, struct blocks *blocks)
 		b->lost_threads =
 			isnan(row->sci) || !res->duration_ns
 				? NAN
-				: row->sci * (double)row->observed_ns / (double)res->duration_ns;
+				: row->sci * (double)row->observed_ns / (double)res->probed_ns;
 		b->self_excess_ns = isnan(row->sci)
 					    ? BLOCK_NONE
 					    : (uint64_t)(row->sci * (double)row->observed_ns);

@@ -81,7 +81,7 @@ static void first_line(const struct view *v, struct text *out)
 
 static void time_line(const struct result *res, struct text *out)
 {
-	double duration = (double)res->duration_ns;
+	double duration = (double)res->probed_ns;
 
 	if (!res->duration_ns || !res->threads_ns)
 		return;
@@ -161,7 +161,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	if (worst) {
 		text_headline(res, worst, &line);
 		threads_text(&line, " Removing that gives back at most ", worst->lost_threads, "");
-		threads_text(&line, " of the ", (double)res->lost_ns / (double)res->duration_ns,
+		threads_text(&line, " of the ", (double)res->lost_ns / (double)res->probed_ns,
 			     " lost threads.");
 	} else {
 		text_add(

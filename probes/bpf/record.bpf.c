@@ -62,7 +62,7 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	__u64 pid_tgid;
 	__u32 id, tail = 0;
 
-	if (!control.recording)
+	if (!control.recording || control.muted)
 		return 0;
 	if (kind == WIRE_EXIT)
 		r.call.h.time_ns = bpf_ktime_get_ns();

@@ -202,6 +202,7 @@ struct wire_config {
 /* Shared with the running programs. */
 struct wire_control {
 	_Bool recording;	     /* records are written from now on */
+	_Bool muted;		     /* but of no call: between two bursts */
 	_Bool sampling;		     /* CPU samples of the target go into their rings */
 	_Bool keep_samples;	     /* and, while recording, beside the calls */
 	unsigned int launched_tgid;  /* the exec of this process sets recording */

@@ -14,11 +14,13 @@
 #include "command.h"
 #include "probes/session.h"
 
+#define BURST_LEAST_NS 10000000ull
+
 struct record_options {
 	const char *output, *events, *call_graph;
 	struct arg_list patterns, pids;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
-	const char *user;
+	const char *user, *burst;
 	bool inherit, two_pass, quiet;
 	int verbose;
 	double overhead_percent;
@@ -48,6 +50,8 @@ static const struct option_row options[] = {
 	  "stop when the file reaches SIZE (4G); 0: no bound", NULL },
 	{ 0, "overhead", "PCT", ARG_F64, offsetof(struct record_options, overhead_percent),
 	  "without -F: slow the target by at most PCT % (10; with -p 2)", NULL },
+	{ 0, "burst", "ON/PERIOD", ARG_STRING, offsetof(struct record_options, burst),
+	  "have the probes in for ON of each PERIOD (100ms/1s)", NULL },
 	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
 	  "run CMD twice: to choose functions, and to trace them", NULL },
 	{ 0, "user", "USER", ARG_STRING, offsetof(struct record_options, user),
@@ -202,6 +206,31 @@ static int scout(struct session_options *so, struct text *words, struct arg_list
 	return 0;
 }
 
+/* "100ms/1s" */
+static int parse_burst(const char *word, struct session_options *so, struct err *err)
+{
+	const char *slash = strchr(word, '/');
+	char *on = xstrndup(word, slash ? (size_t)(slash - word) : strlen(word));
+	bool bad = !slash || text_parse_time(on, 1000000000, &so->burst_on_ns) ||
+		   text_parse_time(slash + 1, 1000000000, &so->burst_period_ns);
+
+	free(on);
+	if (bad)
+		return err_set(err, -EINVAL,
+			       "--burst takes two times, as in 100ms/1s: for how long the probes "
+			       "are in, of which period");
+	if (so->burst_on_ns < BURST_LEAST_NS)
+		return err_set(err, -EINVAL, "--burst: probes cannot be in for less than 10 ms");
+	if (so->burst_period_ns < so->burst_on_ns + BURST_LEAST_NS)
+		return err_set(
+			err, -EINVAL,
+			"--burst: the period must be longer than the time that the probes "
+			"are in, by 10 ms at least; leave --burst out to have them in always");
+	if (!so->n_patterns)
+		return err_set(err, -EINVAL, "--burst needs functions to trace; name them with -F");
+	return 0;
+}
+
 static int find_user(struct identity *user, const char *word, bool no_command, struct err *err)
 {
 	if (no_command)
@@ -247,6 +276,9 @@ static int run_record(int argc, char **argv, struct err *err)
 			      "-d 0 records nothing; leave it out to record until the end");
 	if (!ret)
 		ret = parse_call_graph(o.call_graph, &so.call_graph, err);
+	so.n_patterns = o.patterns.n;
+	if (!ret && o.burst)
+		ret = parse_burst(o.burst, &so, err);
 	if (!ret && o.user)
 		ret = find_user(&user, o.user, first == argc, err);
 	if (ret)

@@ -39,7 +39,7 @@ struct setup {
 static int set_up(void **state)
 {
 	struct setup *s = calloc(1, sizeof(*s));
-	char command[4400], root[4096];
+	char command[1200], root[1024];
 
 	if (!getcwd(root, sizeof(root)))
 		return -1;
