@@ -58,7 +58,7 @@ static inline void fixture_write(const char *name, const char *text)
 /* Runs a command in the directory; its output goes to the file `log`. */
 static inline void fixture_run(const char *command)
 {
-	char line[2048];
+	char line[8192];
 
 	snprintf(line, sizeof(line), "cd %s && { %s; } >>log 2>&1", fixture_open(), command);
 	if (system(line)) {
