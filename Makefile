@@ -73,7 +73,8 @@ SRC := $(filter-out probes/bpf/%,$(SRC))
 OBJ := $(SRC:%.c=$(B)/obj/%.o)
 LIB_OBJ := $(filter-out $(B)/obj/src/main.o,$(OBJ))
 BPF := $(patsubst probes/bpf/%.bpf.c,%,$(wildcard probes/bpf/*.bpf.c))
-BPF_OBJ := $(BPF:%=$(B)/bpf/%.embed.o) $(B)/groups.embed.o
+BPF_OBJ := $(BPF:%=$(B)/bpf/%.embed.o)
+TEXT_OBJ := $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
 GROUPS := $(sort $(wildcard pmu/groups/*.txt))
 # The microbenchmarks are measured objects: always built the same, whatever the kind of build, and
 # with frame pointers, as distributions build programs now.
@@ -94,12 +95,12 @@ unit: $(UNIT)
 ispot: $(B)/ispot FORCE
 	@cmp -s $< $@ || { cp $< $@.new && mv $@.new $@; }
 
-$(B)/ispot: $(OBJ) $(BPF_OBJ)
+$(B)/ispot: $(OBJ) $(BPF_OBJ) $(TEXT_OBJ)
 	$(call say,LINK)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Unit tests take from here what they call.
-$(B)/libispot.a: $(LIB_OBJ) $(BPF_OBJ)
+$(B)/libispot.a: $(LIB_OBJ) $(BPF_OBJ) $(TEXT_OBJ)
 	@rm -f $@
 	$(call say,AR  )
 	$(Q)$(AR) rcs $@ $^
@@ -133,6 +134,11 @@ $(B)/groups.embed.o: $(GROUPS) $(B)/flags .make/embed
 	$(call say,EMBED)
 	$(Q)cat $(GROUPS) >$(B)/groups.txt
 	$(Q).make/embed groups $(B)/groups.txt | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+
+$(B)/report/%.embed.o: report/%.css .make/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED)
+	$(Q).make/embed $*_css $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
 build/microbench/%: microbench/%.c $(wildcard probes/ispot.h)
 	@mkdir -p $(@D)

@@ -10,6 +10,7 @@
 #include "analysis/grouping.h"
 #include "analysis/result.h"
 #include "analysis/slow.h"
+#include "analysis/timeline.h"
 #include "args.h"
 #include "base/err.h"
 #include "base/json.h"
@@ -17,12 +18,14 @@
 #include "command.h"
 #include "pager.h"
 #include "report/column.h"
+#include "report/html.h"
 #include "report/report.h"
 #include "trace/meta.h"
+#include "trace/output.h"
 #include "trace/reader.h"
 
 struct report_options {
-	const char *input, *by, *sort, *slow, *time, *baseline;
+	const char *input, *by, *sort, *slow, *time, *baseline, *html;
 	uint64_t top;
 	bool json, csv;
 	int verbose;
@@ -48,6 +51,8 @@ static const struct option_row options[] = {
 	  "write JSON to standard output", NULL },
 	{ 0, "csv", NULL, ARG_FLAG, offsetof(struct report_options, csv),
 	  "write CSV to standard output", NULL },
+	{ 0, "html", "FILE", ARG_STRING, offsetof(struct report_options, html),
+	  "write one HTML file, with charts; -: standard output", NULL },
 	{ 0 },
 };
 
@@ -101,12 +106,15 @@ static int check(const struct report_options *o, struct err *err)
 		return err->code;
 	if (o->baseline && by->begin)
 		return usage(err, "--baseline holds functions only; give it without this --by");
-	if (o->json && o->csv)
-		return usage(err, "--json and --csv exclude each other; give one");
-	if (o->slow && (o->json || o->csv || o->by || o->sort))
+	if (o->json + o->csv + !!o->html > 1)
+		return usage(err, "--json, --csv and --html exclude each other; give one");
+	if (o->html && !strcmp(by->name, "thread"))
+		return usage(err,
+			     "--html has the threads beside the functions; leave out --by thread");
+	if (o->slow && (o->json || o->csv || o->html || o->by || o->sort))
 		return usage(
 			err,
-			"--slow is a view of its own; give it without --by, -s, --json, --csv");
+			"--slow is a view of its own; give it without --by, -s, --json, --csv, --html");
 	return o->sort && !column_find(o->sort) ? column_unknown(o->sort, err) : 0;
 }
 
@@ -139,7 +147,19 @@ static int write_out(const struct text *out, struct err *err)
 	return 0;
 }
 
-static void print(const struct report_options *o, struct view *v, struct text *out)
+static int write_html(const char *path, const struct text *out, struct err *err)
+{
+	struct output file = { .fd = -1 };
+	int rc = output_open(&file, path, err);
+
+	if (rc)
+		return rc;
+	output_write(&file, out->s, out->n);
+	return output_close(&file, err);
+}
+
+static void print(const struct report_options *o, struct view *v, const struct timeline *timeline,
+		  struct text *out)
 {
 	struct blocks by_thread = { 0 };
 
@@ -155,6 +175,8 @@ static void print(const struct report_options *o, struct view *v, struct text *o
 		report_json(v, out);
 	else if (o->csv)
 		report_csv(v, out);
+	else if (o->html)
+		report_html(v, timeline, out);
 	else
 		report_text(v, out);
 	free(v->rows);
@@ -177,19 +199,27 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		.width = screen_width(),
 	};
 	struct slow slow = { 0 };
+	struct timeline timeline = { 0 };
 	struct grouping grouping = { 0 };
 	int rc = grouping_find(o->by, &grouping.by, err);
 
+	if (o->html) {
+		ro->visitors[0] = timeline_calls(&timeline);
+		ro->visitors[1] = timeline_losses(&timeline);
+	}
 	if (!rc)
 		rc = grouping_read(&grouping, r, ro, &result, err);
 	if (rc)
 		goto out;
 	if (!o->slow)
-		print(o, &v, &out);
+		print(o, &v, &timeline, &out);
 	else if (!(rc = slow_read(&slow, &result, r, ro, o->slow, err)))
 		report_slow(&v, &slow, &out);
-	if (!rc)
+	if (!rc && o->html)
+		rc = write_html(o->html, &out, err);
+	else if (!rc)
 		rc = write_out(&out, err);
+	timeline_release(&timeline);
 	slow_release(&slow);
 	text_release(&out);
 	result_release(&result);
@@ -229,7 +259,7 @@ const struct command cmd_report = {
 	.summary = "rank code by the time interference takes from it",
 	.usage =
 		"ispot report [[-i] FILE] [--by WHAT] [-s COLUMN] [--top N] [--slow FUNC] [--time A-B]\n"
-		"             [--baseline FILE] [--json | --csv] [-v]",
+		"             [--baseline FILE] [--json | --csv | --html FILE] [-v]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE | CMD_PAGER,

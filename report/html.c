@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/column.h"
+#include "report/html.h"
+#include "report/report.h"
+#include "trace/meta.h"
+
+/* .make/embed put report/report.css there. */
+extern const char ispot_report_css_start[], ispot_report_css_end[];
+
+static const char *const table_columns_of[] = { "sci",	  "lost_threads", "calls", "min_ns",
+						"p50_ns", "p99_ns",	  "floor", "verdict" };
+#define TABLE_N (sizeof(table_columns_of) / sizeof(table_columns_of[0]))
+
+static const char *escape(char c)
+{
+	switch (c) {
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '&':
+		return "&amp;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	default:
+		return NULL;
+	}
+}
+
+void html_text(struct text *out, const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *clean = xmalloc(n);
+
+	text_printable(clean, n, s);
+	for (size_t i = 0; clean[i]; i++) {
+		if (escape(clean[i]))
+			text_add(out, escape(clean[i]));
+		else
+			text_addn(out, clean + i, 1);
+	}
+	free(clean);
+}
+
+void html_lines(struct text *out, const char *s)
+{
+	while (*s) {
+		char *line = strndup(s, strcspn(s, "\n"));
+
+		html_text(out, line);
+		s += strlen(line);
+		free(line);
+		if (*s) {
+			text_add(out, "\n");
+			s++;
+		}
+	}
+}
+
+void html_time(struct text *out, uint64_t ns)
+{
+	char time[TEXT_NUMBER];
+
+	text_add(out, text_time(time, ns));
+}
+
+/* A text view's lines as paragraphs of HTML. */
+static void quoted(struct text *out, const char *tag, const char *class, struct text *lines)
+{
+	text_printf(out, "<%s class=\"%s\">", tag, class);
+	html_lines(out, lines->s ? lines->s : "");
+	text_printf(out, "</%s>\n", tag);
+	text_release(lines);
+}
+
+static void head(const struct view *v, struct text *out)
+{
+	struct text first = { 0 };
+	size_t n;
+
+	text_header(v, &first);
+	n = strcspn(first.s, "\n");
+	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		      "<title>ispot: ");
+	first.s[n] = '\0';
+	html_text(out, first.s);
+	text_add(out, "</title>\n<style>\n");
+	text_addn(out, ispot_report_css_start,
+		  (size_t)(ispot_report_css_end - ispot_report_css_start));
+	text_add(out, "</style>\n</head>\n<body>\n<header>\n<h1>");
+	html_text(out, first.s);
+	text_add(out, "</h1>\n</header>\n<main>\n");
+	text_release(&first);
+}
+
+static void bar_part(struct text *out, const char *class, double part)
+{
+	if (part > 0)
+		text_printf(out, "<span class=\"%s\" style=\"width:%.2f%%\"></span>", class,
+			    100 * part);
+}
+
+static void key(struct text *out, const char *class, const char *what, double ns,
+		const struct result *res)
+{
+	double threads = res->duration_ns ? ns / (double)res->duration_ns : 0;
+
+	text_printf(out, "<span class=\"key %s\"></span>%s <span class=\"num\">%.2f</span>", class,
+		    what, threads);
+}
+
+static void time_bar(const struct result *res, struct text *out)
+{
+	double all = (double)res->threads_ns;
+
+	if (res->working_ns == BLOCK_NONE || !(all > 0))
+		return;
+	text_printf(out,
+		    "<div class=\"bar\" role=\"img\" aria-label=\"Threads' time: %.0f %% lost, "
+		    "%.0f %% working, %.0f %% waiting\">",
+		    100 * (double)res->lost_ns / all, 100 * (double)res->working_ns / all,
+		    100 * (double)res->idle_ns / all);
+	bar_part(out, "lost", (double)res->lost_ns / all);
+	bar_part(out, "work", (double)res->working_ns / all);
+	bar_part(out, "wait", (double)res->idle_ns / all);
+	text_add(out, "</div>\n<p>Threads' time:");
+	key(out, "lost", "lost", (double)res->lost_ns, res);
+	key(out, "work", "working", (double)res->working_ns, res);
+	key(out, "wait", "waiting", (double)res->idle_ns, res);
+	text_add(out, " <span class=\"quiet\">(threads, on average)</span></p>\n");
+}
+
+static const struct block *first_worth(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (report_worth(v->rows[i]))
+			return v->rows[i];
+	return NULL;
+}
+
+static void first_cause(const struct block *b, struct text *out)
+{
+	struct text why = { 0 };
+
+	text_cause(b, &why);
+	text_add(out, "<p>First cause of <strong>");
+	html_text(out, b->name);
+	text_add(out, "</strong>: ");
+	html_text(out, why.s ? why.s : "unknown");
+	if (b->causes.n && b->causes.data[0].evidence.n) {
+		text_add(out, " <span class=\"quiet\">");
+		html_text(out, b->causes.data[0].evidence.data[0]);
+		text_add(out, "</span>");
+	}
+	text_add(out, "</p>\n");
+	text_release(&why);
+}
+
+static void answer(const struct view *v, struct text *out)
+{
+	const struct block *b = first_worth(v);
+	struct text conclusion = { 0 }, remarks = { 0 };
+	const char *next;
+
+	text_add(out, "<section aria-labelledby=\"answer\">\n<h2 id=\"answer\">Where the time "
+		      "goes</h2>\n");
+	time_bar(v->result, out);
+	text_conclusion(v, &conclusion);
+	quoted(out, "p", "answer", &conclusion);
+	if (b)
+		first_cause(b, out);
+	text_remarks(v, &remarks);
+	next = remarks.s ? strstr(remarks.s, "next  ") : NULL;
+	if (next) {
+		text_add(out, "<p>Next:</p>\n<pre>");
+		html_lines(out, next + 6);
+		text_add(out, "</pre>\n");
+	}
+	text_release(&remarks);
+	text_add(out, "</section>\n");
+}
+
+static void cell(struct text *out, const struct column *c, const struct block *b)
+{
+	char scratch[VALUE_SCRATCH];
+	struct value value = c->get(b, scratch);
+	struct text exact = { 0 }, shown = { 0 };
+
+	value_print_csv(&value, &exact);
+	value_print(&value, &shown);
+	text_printf(out, "<td data-key=\"%s\" data-value=\"", c->key);
+	html_text(out, exact.s ? exact.s : "");
+	text_add(out, "\">");
+	html_text(out, shown.s ? shown.s : "");
+	text_add(out, "</td>");
+	text_release(&exact);
+	text_release(&shown);
+}
+
+static void table_row(const struct view *v, size_t i, struct text *out)
+{
+	const struct block *b = v->rows[i];
+	struct text why = { 0 };
+
+	text_printf(out, "<tr class=\"%s\">",
+		    !report_worth(b)	 ? "rest"
+		    : b->sci >= SCI_HIGH ? "high"
+					 : "low");
+	for (unsigned c = 0; c < TABLE_N; c++)
+		cell(out, column_find(table_columns_of[c]), b);
+	text_cause(b, &why);
+	text_add(out, "<td class=\"why\">");
+	html_text(out, why.s ? why.s : "-");
+	text_add(out, "</td><th scope=\"row\" class=\"name\">");
+	if (i < HTML_DETAILS_MAX)
+		text_printf(out, "<a href=\"#block%zu\">", i);
+	if (b->kind == BLOCK_SITE && !b->function)
+		text_add(out, "[");
+	html_text(out, b->name);
+	if (b->kind == BLOCK_SITE && !b->function)
+		text_add(out, "]");
+	text_add(out, i < HTML_DETAILS_MAX ? "</a></th></tr>\n" : "</th></tr>\n");
+	text_release(&why);
+}
+
+static void blocks(const struct view *v, struct text *out)
+{
+	size_t n = v->n_rows < HTML_BLOCKS_MAX ? v->n_rows : HTML_BLOCKS_MAX;
+
+	text_add(out, "<section aria-labelledby=\"blocks\">\n<h2 id=\"blocks\">Blocks by lost "
+		      "time</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
+		      "aria-labelledby=\"blocks\">\n<table id=\"ranked\">\n<thead><tr>");
+	for (unsigned c = 0; c < TABLE_N; c++) {
+		const struct column *column = column_find(table_columns_of[c]);
+
+		text_printf(out, "<th scope=\"col\" title=\"%s\">%s</th>", column->help,
+			    column->head);
+	}
+	text_add(out, "<th scope=\"col\" class=\"name\">why</th><th scope=\"col\" "
+		      "class=\"name\">block</th></tr></thead>\n<tbody>\n");
+	for (size_t i = 0; i < n; i++)
+		table_row(v, i, out);
+	text_add(out, "</tbody></table>\n</div>\n");
+	if (n < v->n_rows)
+		text_printf(out,
+			    "<p class=\"quiet\">%zu more blocks are left out here; "
+			    "<code>ispot report --csv</code> has all.</p>\n",
+			    v->n_rows - n);
+	text_add(out, "<p class=\"quiet\">SCI: share of its threads' time that a block would give "
+		      "back if each call were as fast as its fastest. lost: the same of its own "
+		      "time, in threads. floor: what the probes alone would score. Names in "
+		      "brackets are where threads wait outside every traced block.</p>\n"
+		      "</section>\n");
+}
+
+static void notes(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
+
+	text_add(out, "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul>\n");
+	if (res->damage) {
+		text_add(out, "<li>");
+		html_text(out, res->damage);
+		text_add(out, "</li>\n");
+	}
+	vec_for_each (&res->notices, char *, n) {
+		text_add(out, "<li>");
+		html_text(out, *n);
+		text_add(out, "</li>\n");
+	}
+	if (!isnan(res->coverage))
+		text_printf(out, "<li>Traced blocks cover %.0f %% of the threads' time.</li>\n",
+			    100 * res->coverage);
+	if (!isnan(res->overhead))
+		text_printf(out, "<li>The probes slowed the program by %.1f %% (estimated).</li>\n",
+			    100 * res->overhead);
+	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, t) {
+		text_add(out, "<li>Hot, not traced: ");
+		html_text(out, t->name ? t->name : "");
+		if (!isnan(t->cpu_share))
+			text_printf(out, ", %.0f %% of the CPU time", 100 * t->cpu_share);
+		text_add(out, ". ");
+		html_text(out, t->reason ? t->reason : "");
+		text_add(out, "</li>\n");
+	}
+	text_add(out, "<li>Curves and histograms are drawn from histograms whose buckets are 3 % "
+		      "wide, with at most 160 points; counts, sums, fastest and slowest calls are "
+		      "exact.</li>\n</ul>\n</section>\n");
+}
+
+void report_html(const struct view *v, const struct timeline *tl, struct text *out)
+{
+	head(v, out);
+	answer(v, out);
+	blocks(v, out);
+	html_timeline(v, tl, out);
+	html_threads(v, out);
+	html_details(v, out);
+	notes(v, out);
+	text_add(out, "</main>\n</body>\n</html>\n");
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts below the first screen: time, threads, and each block in detail. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/coactivity.h"
+#include "analysis/result.h"
+#include "analysis/timeline.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/column.h"
+#include "report/html.h"
+#include "report/report.h"
+#include "trace/meta.h"
+
+#define TIME_ROWS    8
+#define TIME_WIDTH   1000
+#define TIME_HEIGHT  44
+#define HEAT_COLUMNS 8
+
+/* ---- time ---- */
+
+/* Lost threads in a slice: its excess over the common fastest call, by the slice's width. */
+static double slice_lost(const struct timeline *tl, const struct block *b, unsigned i)
+{
+	const struct slice *s = &tl->slices.rows.data[b->id]->at[i];
+	double excess = s->sum_ns - (double)s->calls * (double)b->min_ns;
+
+	return excess > 0 ? excess / (double)tl->slices.width_ns : 0;
+}
+
+static bool has_slices(const struct timeline *tl, const struct block *b)
+{
+	return b->kind == BLOCK_FUNCTION && b->min_ns != BLOCK_NONE && b->id < tl->slices.rows.n &&
+	       tl->slices.rows.data[b->id];
+}
+
+static double x_of(const struct view *v, uint64_t ns)
+{
+	double part = ((double)ns - (double)v->result->start_ns) / (double)v->result->duration_ns;
+
+	return (part < 0 ? 0 : part > 1 ? 1 : part) * TIME_WIDTH;
+}
+
+static void gaps(const struct view *v, const struct timeline *tl, struct text *out)
+{
+	vec_for_each (&tl->losses, const struct timeline_loss, l) {
+		double from = x_of(v, l->from_ns), to = x_of(v, l->to_ns);
+
+		text_printf(out,
+			    "<rect class=\"gap\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%d\"/>",
+			    from, to - from < 1 ? 1 : to - from, TIME_HEIGHT);
+	}
+}
+
+static void time_row(const struct view *v, const struct timeline *tl, const struct block *b,
+		     struct text *out)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < tl->slices.n; i++)
+		most = slice_lost(tl, b, i) > most ? slice_lost(tl, b, i) : most;
+	text_add(out, "<tr><th scope=\"row\" class=\"name\">");
+	html_text(out, b->name);
+	text_printf(out,
+		    "</th><td class=\"num\">%.2f</td><td><svg width=\"%d\" height=\"%d\" "
+		    "viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
+		    "aria-label=\"Excess over time, at most %.2f threads\">",
+		    most, TIME_WIDTH * 7 / 10, TIME_HEIGHT, TIME_WIDTH, TIME_HEIGHT, most);
+	for (unsigned i = 0; i < tl->slices.n; i++) {
+		uint64_t from = tl->slices.start_ns + i * tl->slices.width_ns;
+		double tall = most > 0 ? slice_lost(tl, b, i) / most * TIME_HEIGHT : 0;
+
+		if (tall >= 0.3)
+			text_printf(out,
+				    "<rect class=\"area\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+				    "height=\"%.1f\"/>",
+				    x_of(v, from), TIME_HEIGHT - tall,
+				    x_of(v, from + tl->slices.width_ns) - x_of(v, from), tall);
+	}
+	gaps(v, tl, out);
+	text_add(out, "</svg></td></tr>\n");
+}
+
+void html_timeline(const struct view *v, const struct timeline *tl, struct text *out)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows && n < TIME_ROWS; i++) {
+		if (!has_slices(tl, v->rows[i]) || v->rows[i]->verdict == VERDICT_NOISE)
+			continue;
+		if (!n++)
+			text_add(out,
+				 "<section aria-labelledby=\"time\">\n<h2 id=\"time\">Over "
+				 "time</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
+				 "aria-labelledby=\"time\"><table><thead><tr><th scope=\"col\" "
+				 "class=\"name\">block</th><th scope=\"col\">at most</th><th "
+				 "scope=\"col\" class=\"name\">excess, callees included, from "
+				 "start to end</th></tr></thead><tbody>\n");
+		time_row(v, tl, v->rows[i], out);
+	}
+	if (!n)
+		return;
+	text_add(out, "</tbody></table></div>\n<p class=\"quiet\">In threads, by slices of ");
+	html_time(out, tl->slices.width_ns);
+	text_printf(out, ", counted when calls end.%s</p>\n</section>\n",
+		    tl->losses.n ? " Grey: records were lost there." : "");
+}
+
+/* ---- threads ---- */
+
+struct heat {
+	const struct block *column[HEAT_COLUMNS];
+	unsigned n;
+	double *excess; /* [thread index * HEAT_COLUMNS + column], ns */
+};
+
+static void fill_heat(const struct view *v, struct heat *h)
+{
+	const struct result *res = v->result;
+
+	for (size_t i = 0; i < v->n_rows && h->n < HEAT_COLUMNS; i++)
+		if (v->rows[i]->kind == BLOCK_FUNCTION && report_worth(v->rows[i]))
+			h->column[h->n++] = v->rows[i];
+	h->excess = xcalloc(res->calls.threads.all.n * HEAT_COLUMNS + 1, sizeof(*h->excess));
+	for (uint32_t slot = 1; slot < res->sci.cells.n; slot++) {
+		const struct sci_cell *cell = &res->sci.cells.data[slot];
+		const struct slot *s = &res->calls.threads.slots.data[slot];
+
+		for (unsigned c = 0; c < h->n; c++)
+			if (h->column[c]->id == s->id && h->column[c]->self_min_ns != BLOCK_NONE)
+				h->excess[s->thread * HEAT_COLUMNS + c] =
+					(double)cell->own_ns -
+					(double)cell->own_timed * (double)h->column[c]->self_min_ns;
+	}
+}
+
+static void heat_cell(double share, struct text *out)
+{
+	double strength = share > 0.5 ? 0.6 : 1.2 * share;
+
+	if (share >= 0.005)
+		text_printf(out,
+			    "<td class=\"heat\" style=\"background:color-mix(in srgb,var(--lost) "
+			    "%.0f%%,transparent)\">%.2f</td>",
+			    100 * strength, share);
+	else
+		text_add(out, "<td>–</td>");
+}
+
+static void heat_rows(const struct view *v, const struct heat *h, struct text *out)
+{
+	const struct result *res = v->result;
+	size_t n = 0;
+
+	vec_for_each (&res->threads, const struct result_thread, t) {
+		const double *row = &h->excess[t->thread->index * HEAT_COLUMNS];
+
+		if (!t->observed_ns || ++n > HTML_THREADS_MAX)
+			continue;
+		text_add(out, "<tr><th scope=\"row\" class=\"name\">");
+		html_text(out, t->thread->comm[0] ? t->thread->comm : "?");
+		text_printf(out, " <span class=\"quiet\">%u</span></th><td>", t->thread->tid);
+		html_time(out, t->observed_ns);
+		text_add(out, "</td>");
+		for (unsigned c = 0; c < h->n; c++)
+			heat_cell(row[c] / (double)t->observed_ns, out);
+		text_add(out, "</tr>\n");
+	}
+	text_add(out, "</tbody></table></div>\n");
+	if (n > HTML_THREADS_MAX)
+		text_printf(out,
+			    "<p class=\"quiet\">%zu more threads are left out; <code>ispot "
+			    "report --by thread --csv</code> has all.</p>\n",
+			    n - HTML_THREADS_MAX);
+}
+
+void html_threads(const struct view *v, struct text *out)
+{
+	struct heat h = { 0 };
+
+	fill_heat(v, &h);
+	if (h.n) {
+		text_add(out,
+			 "<section aria-labelledby=\"threads\">\n<h2 id=\"threads\">Threads and "
+			 "blocks</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
+			 "aria-labelledby=\"threads\"><table><thead><tr><th scope=\"col\" "
+			 "class=\"name\">thread</th><th scope=\"col\">observed</th>");
+		for (unsigned c = 0; c < h.n; c++) {
+			text_add(out, "<th scope=\"col\" class=\"name head\">");
+			html_text(out, h.column[c]->name);
+			text_add(out, "</th>");
+		}
+		text_add(out, "</tr></thead><tbody>\n");
+		heat_rows(v, &h, out);
+		text_add(out, "<p class=\"quiet\">Own excess of the block as a share of the "
+			      "thread's time.</p>\n</section>\n");
+	}
+	free(h.excess);
+}
+
+/* ---- blocks in detail ---- */
+
+static void causes(const struct block *b, struct text *out)
+{
+	if (!b->causes.n)
+		return;
+	text_add(out, "<h3>Why</h3>\n<table><thead><tr><th scope=\"col\">share</th><th "
+		      "scope=\"col\">confidence</th><th scope=\"col\" class=\"name\">cause</th><th "
+		      "scope=\"col\" class=\"name\">evidence</th></tr></thead><tbody>\n");
+	vec_for_each (&b->causes, const struct cause, c) {
+		text_printf(out,
+			    "<tr><td>%.0f %%</td><td>%.2f</td><th scope=\"row\" "
+			    "class=\"name\">%s</th><td class=\"name\">",
+			    100 * c->share, c->confidence, c->kind);
+		vec_for_each (&c->evidence, char *, e) {
+			text_add(out, e == c->evidence.data ? "" : "; ");
+			html_text(out, *e);
+		}
+		text_add(out, "</td></tr>\n");
+	}
+	text_add(out, "</tbody></table>\n");
+}
+
+static void facts(const struct block *b, struct text *out)
+{
+	static const char *const keys[] = {
+		"object",    "file_line",	 "calls",    "timed_calls", "threads", "sci_low",
+		"sci_high",  "sci_worst_thread", "self_sci", "floor",	    "class",   "exit",
+		"excess_ns", "total_ns"
+	};
+
+	text_add(out, "<p class=\"quiet\">");
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		const struct column *c = column_find(keys[i]);
+		char scratch[VALUE_SCRATCH];
+		struct value value = c->get(b, scratch);
+		struct text shown = { 0 };
+
+		if (value.type == VALUE_NONE)
+			continue;
+		value_print(&value, &shown);
+		text_printf(out, "%s%s <span class=\"num\">", i ? " · " : "", c->head);
+		html_text(out, shown.s);
+		text_add(out, "</span>");
+		text_release(&shown);
+	}
+	text_add(out, "</p>\n");
+}
+
+static void coactive(const struct view *v, const struct block *b, struct text *out)
+{
+	struct text lines = { 0 };
+
+	text_coactive(v, b, &lines);
+	if (lines.n) {
+		text_add(out, "<pre>");
+		html_lines(out, lines.s);
+		text_add(out, "</pre>\n");
+	}
+	text_release(&lines);
+}
+
+static void detail(const struct view *v, size_t i, struct text *out)
+{
+	const struct block *b = v->rows[i];
+	struct text why = { 0 };
+
+	text_cause(b, &why);
+	text_printf(out, "<details id=\"block%zu\"%s><summary>", i, i ? "" : " open");
+	html_text(out, b->name);
+	text_printf(out, " <span class=\"quiet\">%s</span></summary>\n", verdict_name(b->verdict));
+	facts(b, out);
+	if (b->sums && b->sums->durations.count) {
+		text_add(out, "<div class=\"figures\">\n");
+		html_ordered(b, out);
+		html_histogram(b, out);
+		text_add(out, "</div>\n");
+	}
+	causes(b, out);
+	coactive(v, b, out);
+	text_add(out, "</details>\n");
+	text_release(&why);
+}
+
+void html_details(const struct view *v, struct text *out)
+{
+	if (!v->n_rows)
+		return;
+	text_add(out,
+		 "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each block</h2>\n");
+	for (size_t i = 0; i < v->n_rows && i < HTML_DETAILS_MAX; i++)
+		detail(v, i, out);
+	if (v->n_rows > HTML_DETAILS_MAX)
+		text_printf(out,
+			    "<p class=\"quiet\">%zu more blocks are not shown in detail.</p>\n",
+			    v->n_rows - HTML_DETAILS_MAX);
+	text_add(out, "</section>\n");
+}
