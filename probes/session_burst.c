@@ -39,7 +39,7 @@ static void turn_off(struct session *s)
 	bpfprog_mute(s->programs, true);
 	now = clock_now_ns();
 	/* Records from before the edge stand before it in the file. */
-	drain_run(&s->drain, &s->rings);
+	drain_run(&s->drain, &s->rings, &s->mappings);
 	vec_for_each (&s->sets, struct probeset, set) {
 		session_write_set_at(s, set, false, now);
 		probeset_quiet(set);
@@ -56,7 +56,7 @@ static int turn_on(struct session *s, struct err *err)
 	vec_for_each (&s->sets, struct probeset, set)
 		if (!ret)
 			ret = session_open_on_targets(s, set, err);
-	drain_run(&s->drain, &s->rings);
+	drain_run(&s->drain, &s->rings, &s->mappings);
 	s->burst.off = false;
 	s->burst.n++;
 	vec_for_each (&s->sets, struct probeset, set)
