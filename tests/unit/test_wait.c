@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Waiting along the chain of wakers, and what the sleeps are a cause of. Times in us. */
+#include "unit.h"
+#include "scene.h"
+
+#include "analysis/waker.h"
+
+enum { SERVE, READ, LOCK };
+/* No futex here holds such a number by chance. */
+#define TID(i) (100 + (i))
+
+enum { FUTEX_PLAIN = 0x8000, FUTEX_BITSET = 0x8900 };
+
+static void begin(struct scene *s)
+{
+	*s = (struct scene){ 0 };
+	/* Names that say the opposite of what is done in them. */
+	scene_function(s, "serve", 1);
+	scene_function(s, "read", 1);
+	scene_function(s, "pthread_mutex_lock", 1);
+	scene_calibrate(s, 60, 50, 1.0);
+	scene_start(s, 0);
+	for (uint32_t tid = TID(1); tid <= TID(4); tid++)
+		other(s, REC_SWITCH_IN, 1, tid, tid, 0, 0);
+}
+
+static void sleep_in(struct scene *s, uint64_t us, uint32_t i, uint32_t kind, uint64_t how,
+		     uint64_t what, uint64_t value)
+{
+	const uint64_t values[] = { kind, 1, what, how, value };
+	const uint32_t tid = TID(i);
+	const struct record r = { .time_ns = us * 1000,
+				  .kind = REC_WAIT,
+				  .cpu = tid,
+				  .tid = tid,
+				  .tgid = 1,
+				  .n_values = 5,
+				  .values = values };
+
+	other(s, REC_SWITCH_OUT, us * 1000, tid, tid, SWITCH_SLEEPING, 0);
+	calls_record(&s->calls, &r);
+}
+
+/* waker 0: by an interrupt or timer, as how says */
+static void wake_up(struct scene *s, uint64_t us, uint32_t i, uint32_t waker, uint64_t how)
+{
+	const uint32_t tid = TID(i);
+
+	other(s, REC_WAKING, us * 1000, 1, waker ? TID(waker) : 0, tid, how);
+	other(s, REC_SWITCH_IN, us * 1000, tid, tid, 0, 0);
+}
+
+static const struct thread *thread(const struct scene *s, uint32_t i)
+{
+	return threads_alive(&s->calls.threads, TID(i));
+}
+
+static void about(uint64_t got_ns, double us)
+{
+	assert_true(fabs((double)got_ns - us * 1000) <= 0.01 * us * 1000 + 1);
+}
+
+static void released_by_a_thread_that_ran(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	wake_up(&s, 30, 1, 2, 0);
+	about(thread(&s, 1)->off.blocked_ns, 20);
+	about(thread(&s, 1)->off.idle_ns, 0);
+	scene_finish(&s, 100000);
+	scene_release(&s);
+}
+
+/* A server thread waits for a request that another reads from a socket: that is work. */
+static void the_chain_ends_at_a_socket(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	sleep_in(&s, 10, 3, WAIT_FUTEX, FUTEX_BITSET, 0x30, 0);
+	sleep_in(&s, 20, 2, WAIT_SOCKET, 0, 5, 0);
+	wake_up(&s, 80, 2, 0, WAKING_BY_INTERRUPT);
+	wake_up(&s, 90, 1, 2, 0);
+	wake_up(&s, 95, 3, 1, 0);
+	about(thread(&s, 2)->off.idle_ns, 60);
+	about(thread(&s, 1)->off.idle_ns, 60);
+	about(thread(&s, 1)->off.blocked_ns, 20);
+	/* and so on along the chain */
+	about(thread(&s, 3)->off.idle_ns, 60);
+	about(thread(&s, 3)->off.blocked_ns, 25);
+	scene_finish(&s, 100000);
+	scene_release(&s);
+}
+
+static void the_disk_is_not_the_outside(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	sleep_in(&s, 20, 2, WAIT_DISK, WAIT_IOWAIT, 5, 0);
+	wake_up(&s, 80, 2, 0, WAKING_BY_INTERRUPT);
+	wake_up(&s, 90, 1, 2, 0);
+	about(thread(&s, 2)->off.idle_ns, 0);
+	about(thread(&s, 1)->off.idle_ns, 0);
+	scene_finish(&s, 100000);
+	scene_release(&s);
+}
+
+/* Thread 2 sleeps for a time: those at its condition are idle, those at its lock are not. */
+static void a_pause_holds_up_only_who_queues(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	sleep_in(&s, 10, 3, WAIT_FUTEX, FUTEX_PLAIN, 0x20, 2);
+	sleep_in(&s, 20, 2, WAIT_SLEEP, 0, 0, 0);
+	wake_up(&s, 80, 2, 0, WAKING_BY_TIMER);
+	wake_up(&s, 90, 1, 2, 0);
+	wake_up(&s, 90, 3, 2, 0);
+	about(thread(&s, 2)->off.idle_ns, 60);
+	about(thread(&s, 1)->off.idle_ns, 60);
+	about(thread(&s, 3)->off.idle_ns, 0);
+	about(thread(&s, 3)->off.blocked_ns, 80);
+	scene_finish(&s, 100000);
+	scene_release(&s);
+}
+
+/* Nobody releases them: the one at the condition is parked, the one at the lock is stuck. */
+static void parked_and_stuck(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	other(&s, REC_WAKING, 5000, 4, TID(4), TID(4), 0); /* the recording has wakeups */
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	sleep_in(&s, 10, 3, WAIT_FUTEX, FUTEX_PLAIN, 0x20, 2);
+	sleep_in(&s, 10, 2, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	wake_up(&s, 50000, 2, 0, WAKING_BY_END);
+	scene_finish(&s, 100000000);
+	about(s.calls.threads.all.data[0]->off.idle_ns, 99990);
+	about(s.calls.threads.all.data[1]->off.idle_ns, 49990);
+	about(s.calls.threads.all.data[2]->off.blocked_ns, 99990);
+	scene_release(&s);
+}
+
+/* More sleeps of the releasing thread than its history keeps. */
+static void a_long_history(void **state)
+{
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin(&s);
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	for (unsigned i = 0; i < 5000; i++, us += 100) {
+		sleep_in(&s, us, 2, WAIT_SOCKET, 0, 5, 0);
+		wake_up(&s, us + 30, 2, 0, WAKING_BY_INTERRUPT);
+	}
+	wake_up(&s, us, 1, 2, 0);
+	about(thread(&s, 1)->off.idle_ns, 5000 * 30);
+	scene_finish(&s, us * 1000);
+	scene_release(&s);
+}
+
+static const struct cause *cause(const struct block *b, const char *kind)
+{
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!strcmp(c->kind, kind))
+			return c;
+	return NULL;
+}
+
+static void sums_add_up(const struct block *b)
+{
+	double pools = 0, shares = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		pools += b->pools[p];
+	vec_for_each (&b->causes, const struct cause, c)
+		shares += c->share;
+	assert_true(fabs(pools - (double)b->excess_ns) <= 0.01 * (double)b->excess_ns);
+	assert_true(fabs(shares - 1) <= 0.02);
+}
+
+struct spell {
+	uint32_t kind;
+	uint64_t how, what, value, waking;
+	uint32_t waker;
+	const char *cause;
+};
+
+/* 200 calls of a function: every second sleeps for 100 us. */
+static void sleeping_calls(struct scene *s, uint32_t function, const struct spell *spell)
+{
+	uint64_t us = 100;
+
+	for (unsigned i = 0; i < 200; i++, us += 200) {
+		enter(s, us * 1000, TID(1), function, 0x1000);
+		if (i % 2) {
+			sleep_in(s, us + 1, 1, spell->kind, spell->how, spell->what, spell->value);
+			wake_up(s, us + 101, 1, spell->waker, spell->waking);
+		}
+		leave(s, (us + 1 + i % 2 * 101) * 1000, TID(1), function, 0x1000);
+	}
+	scene_finish(s, us * 1000);
+}
+
+static void every_kind_has_its_cause(void **state)
+{
+	static const struct spell spells[] = {
+		{ WAIT_FUTEX, FUTEX_PLAIN, 0x40, 2, 0, 2, "lock" },
+		{ WAIT_FUTEX, FUTEX_BITSET, 0x50, 0, 0, 2, "condition-wait" },
+		{ WAIT_FUTEX, FUTEX_BITSET, 0x50, 0, WAKING_BY_TIMER, 0, "sleep" },
+		{ WAIT_DISK, WAIT_IOWAIT, 9, 0, WAKING_BY_INTERRUPT, 0, "disk-io" },
+		{ WAIT_SOCKET, 0, 9, 0, WAKING_BY_INTERRUPT, 0, "network" },
+		{ WAIT_PIPE, 0, 9, 0, 0, 2, "pipe" },
+		{ WAIT_SLEEP, 0, 0, 0, WAKING_BY_TIMER, 0, "sleep" },
+		{ WAIT_PAGE_FAULT, WAIT_IOWAIT, 0, 0, WAKING_BY_INTERRUPT, 0, "page-fault" },
+		{ WAIT_PAGE_FAULT, 0, 0, 0, 0, 2, "kernel" },
+		{ WAIT_POLL, 0, 0, 0, WAKING_BY_TIMER, 0, "sleep" },
+		{ WAIT_POLL, 0, 0, 0, WAKING_BY_INTERRUPT, 0, "network" },
+		{ WAIT_POLL, 0, 0, 0, 0, 2, "condition-wait" },
+		{ WAIT_CHILD, 0, 0, 0, 0, 2, "condition-wait" },
+		{ WAIT_UNKNOWN, 0, 0, 0, 0, 2, "unknown" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spells) / sizeof(spells[0]); i++) {
+		struct scene s;
+		const struct block *b;
+
+		begin(&s);
+		sleeping_calls(&s, SERVE, &spells[i]);
+		b = scene_block(&s, "serve");
+		assert_string_equal(b->causes.data[0].kind, spells[i].cause);
+		assert_true(b->causes.data[0].share > 0.9);
+		assert_true(b->causes.data[0].evidence.n > 0);
+		sums_add_up(b);
+		scene_release(&s);
+	}
+}
+
+/* Preempted in pthread_mutex_lock, page faults in read: names mean nothing. */
+static void names_are_not_read(void **state)
+{
+	static const struct spell fault = { WAIT_PAGE_FAULT,	 WAIT_IOWAIT, 0,	   0,
+					    WAKING_BY_INTERRUPT, 0,	      "page-fault" };
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin(&s);
+	for (unsigned i = 0; i < 200; i++, us += 200) {
+		enter(&s, us * 1000, TID(1), LOCK, 0x1000);
+		if (i % 2) {
+			other(&s, REC_SWITCH_OUT, (us + 1) * 1000, 1, TID(1), SWITCH_PREEMPTED, 0);
+			other(&s, REC_SWITCH_IN, (us + 101) * 1000, 1, TID(1), 0, 0);
+		}
+		leave(&s, (us + 1 + i % 2 * 101) * 1000, TID(1), LOCK, 0x1000);
+	}
+	scene_finish(&s, us * 1000);
+	assert_string_equal(scene_block(&s, "pthread_mutex_lock")->causes.data[0].kind, "cpu-wait");
+	assert_null(cause(scene_block(&s, "pthread_mutex_lock"), "lock"));
+	sums_add_up(scene_block(&s, "pthread_mutex_lock"));
+	scene_release(&s);
+	begin(&s);
+	sleeping_calls(&s, READ, &fault);
+	assert_string_equal(scene_block(&s, "read")->causes.data[0].kind, "page-fault");
+	scene_release(&s);
+}
+
+/* What is idle is not lost, and the two are the whole. */
+static void idle_is_not_lost(void **state)
+{
+	static const struct spell work = { WAIT_SOCKET, 0, 9, 0, WAKING_BY_INTERRUPT, 0, "" };
+	struct scene s;
+	const struct block *b;
+
+	(void)state;
+	begin(&s);
+	sleeping_calls(&s, SERVE, &work);
+	b = scene_block(&s, "serve");
+	assert_int_equal(b->verdict, VERDICT_IDLE);
+	assert_true(b->lost_threads < 0.02 * b->idle_threads);
+	assert_true(fabs((b->lost_threads + b->idle_threads) * 40100 * 1000 -
+			 (double)b->self_excess_ns) <= 0.01 * (double)b->self_excess_ns);
+	scene_release(&s);
+}
+
+/* A call that sleeps to the end: its time is asleep, not running. */
+static void open_calls_have_their_sleep(void **state)
+{
+	struct scene s;
+	const struct block *b;
+
+	(void)state;
+	begin(&s);
+	for (uint64_t us = 100; us < 100 + 200 * 10; us += 10) {
+		enter(&s, us * 1000, TID(1), SERVE, 0x1000);
+		leave(&s, us * 1000 + 1000, TID(1), SERVE, 0x1000);
+	}
+	other(&s, REC_WAKING, 2500000, 4, TID(4), TID(4), 0);
+	enter(&s, 3000000, TID(1), SERVE, 0x1000);
+	sleep_in(&s, 3001, 1, WAIT_FUTEX, FUTEX_PLAIN, 0x20, 2);
+	scene_finish(&s, 900000000);
+	b = scene_block(&s, "serve");
+	assert_string_equal(b->causes.data[0].kind, "lock");
+	assert_true(b->causes.data[0].share > 0.95);
+	sums_add_up(b);
+	scene_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(released_by_a_thread_that_ran),
+		cmocka_unit_test(the_chain_ends_at_a_socket),
+		cmocka_unit_test(the_disk_is_not_the_outside),
+		cmocka_unit_test(a_pause_holds_up_only_who_queues),
+		cmocka_unit_test(parked_and_stuck),
+		cmocka_unit_test(a_long_history),
+		cmocka_unit_test(every_kind_has_its_cause),
+		cmocka_unit_test(names_are_not_read),
+		cmocka_unit_test(idle_is_not_lost),
+		cmocka_unit_test(open_calls_have_their_sleep),
+	};
+
+	return unit_run(tests);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a futex word is, by how it is waited on: never by a name. */
+#include "unit.h"
+
+#include <string.h>
+
+#include "analysis/word.h"
+#include "base/text.h"
+
+enum { PLAIN = 0x80, BITSET = 0x89, LOCK_PI = 0x86, REQUEUE = 0x8b };
+
+static uint64_t now_ns;
+
+static void wait_on(struct futexes *f, uint32_t thread, uint32_t operation, uint32_t value)
+{
+	const struct word_wait w = { .thread = thread, .operation = operation, .value = value };
+
+	assert_int_equal(futexes_wait(f, 1, 0x1000, &w), 0);
+}
+
+static void wake(struct futexes *f, uint32_t waker)
+{
+	futexes_wake(f, 0, waker, now_ns += 100000);
+}
+
+static void is_word(struct futexes *f, enum word_class class, double least)
+{
+	struct word_judgement j = word_judge(&f->all.data[0]);
+	struct text facts = { 0 };
+
+	word_facts(&f->all.data[0], &facts);
+	assert_true(facts.n > 20);
+	assert_int_equal(j.class, class);
+	assert_true(j.confidence >= least);
+	text_release(&facts);
+	futexes_release(f);
+}
+
+/* glibc, Rust, Go: the word is 2 while it is taken and somebody waits. */
+static void a_mutex(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++) {
+		wait_on(&f, i % 3, PLAIN, 2);
+		wake(&f, (i + 1) % 3);
+	}
+	is_word(&f, WORD_LOCK, 0.9);
+}
+
+static void a_mutex_that_only_one_thread_waits_for(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++) {
+		wait_on(&f, 0, PLAIN, 2);
+		wake(&f, 1);
+	}
+	is_word(&f, WORD_LOCK, 0.7);
+}
+
+static void locks_that_say_so(void **state)
+{
+	const struct word_wait owned = { .value = 0x80000007, .names_owner = true };
+	struct futexes f = { 0 }, g = { 0 };
+
+	(void)state;
+	wait_on(&f, 0, LOCK_PI, 7);
+	is_word(&f, WORD_LOCK, 1);
+	futexes_wait(&g, 1, 0x1000, &owned);
+	is_word(&g, WORD_LOCK, 1);
+}
+
+/* A condition variable of glibc: always 0, released by who makes the items. */
+static void a_condition(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++) {
+		wait_on(&f, 1 + i % 3, BITSET, 0);
+		wake(&f, 0);
+	}
+	is_word(&f, WORD_CONDITION, 0.9);
+}
+
+/* Newer ones count: released one by one while others still wait, so it is no barrier. */
+static void a_condition_that_counts(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	wait_on(&f, 1, BITSET, 0);
+	wait_on(&f, 2, BITSET, 0);
+	for (unsigned i = 0; i < 30; i++) {
+		wake(&f, 0);
+		wait_on(&f, 1 + i % 2, BITSET, 2 * i);
+	}
+	is_word(&f, WORD_CONDITION, 0.7);
+}
+
+static void a_thread_s_end(void **state)
+{
+	const struct word_wait end = { .operation = 0x109, .value = 77, .names_thread = true };
+	struct futexes f = { 0 };
+
+	(void)state;
+	futexes_wait(&f, 1, 0x1000, &end);
+	futexes_wake(&f, 0, 3, 1000);
+	is_word(&f, WORD_CONDITION, 1);
+}
+
+/* The last to arrive of three, by turns or always the same one, releases the others at once. */
+static void barriers(void **state)
+{
+	(void)state;
+	for (unsigned turns = 0; turns < 2; turns++) {
+		struct futexes f = { 0 };
+
+		for (unsigned round = 0; round < 20; round++) {
+			unsigned last = turns ? round % 3 : 2;
+
+			for (unsigned i = 0; i < 3; i++)
+				if (i != last)
+					wait_on(&f, i, PLAIN, 3 * round);
+			wake(&f, last);
+			wake(&f, last);
+		}
+		is_word(&f, WORD_BARRIER, 0.9);
+	}
+}
+
+static void a_barrier_of_two(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++) {
+		wait_on(&f, round % 2, PLAIN, 2 * round);
+		wake(&f, (round + 1) % 2);
+	}
+	is_word(&f, WORD_BARRIER, 0.7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_mutex),
+		cmocka_unit_test(a_mutex_that_only_one_thread_waits_for),
+		cmocka_unit_test(locks_that_say_so),
+		cmocka_unit_test(a_condition),
+		cmocka_unit_test(a_condition_that_counts),
+		cmocka_unit_test(a_thread_s_end),
+		cmocka_unit_test(barriers),
+		cmocka_unit_test(a_barrier_of_two),
+	};
+
+	return unit_run(tests);
+}
