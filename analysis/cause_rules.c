@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
 #include "analysis/block.h"
 #include "analysis/cause.h"
 #include "analysis/cause_spin.h"
+#include "analysis/counters.h"
 #include "analysis/floor.h"
 #include "analysis/paircost.h"
 #include "analysis/sci.h"
@@ -103,6 +106,25 @@ static double more_work(const struct block *b, const struct meta *meta, double r
 	return rest_ns;
 }
 
+#define FAULTS_R2 0.3 /* less of the variance than this may be chance */
+
+/* Minor faults run in the kernel on the thread's own time: told by the calls that were counted. */
+static double page_fault(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	const struct counter_summary *s = b->counters.own ? b->counters.own : b->counters.all;
+	const struct counter_mean *faults = counter_role(s, meta, "minor-faults");
+	double r2 = faults ? s->r2[faults - s->value] : NAN;
+
+	if (!(r2 >= FAULTS_R2) || !(faults->mean_slow > faults->mean_fast))
+		return 0;
+	text_printf(evidence,
+		    "%.1f page faults in a slow call, %.1f in a fast one; they explain %.0f %% of "
+		    "how long it runs",
+		    faults->mean_slow, faults->mean_fast, 100 * r2);
+	return rest_ns * r2;
+}
+
 /* How sure is found with the sleeps. */
 #define WAITS(kind)                      \
 	{ kind, POOL_BLOCKED, 0, NULL }, \
@@ -122,6 +144,7 @@ const struct cause_rule cause_rules[] = {
 	{ "workload", POOL_CALLEE, 1, more_work },
 	{ "callee", POOL_CALLEE, 1, callee },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
+	{ "page-fault", POOL_RUNNING, 0.8, page_fault },
 	WAITS("lock"),
 	WAITS("condition-wait"),
 	WAITS("barrier"),
