@@ -106,6 +106,23 @@ static double more_work(const struct block *b, const struct meta *meta, double r
 	return rest_ns;
 }
 
+/* Preempted calls hide that verdict, but not the growth of the fastest. */
+static double more_to_do(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	double all = 0, grown;
+
+	(void)meta;
+	if (b->verdict == VERDICT_WORKLOAD || !workload_grows(&b->fit))
+		return 0;
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		all += b->pools[p];
+	grown = b->fit.growth_share * all;
+	text_printf(evidence, "its fastest calls grow %.1f times from the first to the last",
+		    b->fit.growth_ratio);
+	return grown < rest_ns ? grown : rest_ns;
+}
+
 #define FAULTS_R2 0.3 /* less of the variance than this may be chance */
 
 /* Minor faults run in the kernel on the thread's own time: told by the calls that were counted. */
@@ -141,6 +158,7 @@ const struct cause_rule cause_rules[] = {
 	{ "lock", POOL_RUNNING, 0.9, cause_spin_held },
 	{ "lock", POOL_RUNNING, 0.6, cause_spin },
 	{ "workload", POOL_RUNNING, 1, more_work },
+	{ "workload", POOL_RUNNING, 1, more_to_do },
 	{ "workload", POOL_CALLEE, 1, more_work },
 	{ "callee", POOL_CALLEE, 1, callee },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },

@@ -24,7 +24,7 @@ static bool work_varies(const struct block *b)
 
 	if (!b->off_known || b->off_cpu_ns > pools_sum(b) / 2)
 		return false;
-	if (fit->growth_r2 >= 0.9 && fit->growth_ratio >= 2 && fit->growth_share >= 0.5)
+	if (workload_grows(fit) && fit->growth_share >= 0.5)
 		return true;
 	return fit->children_r2 >= 0.95;
 }

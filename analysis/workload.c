@@ -111,3 +111,8 @@ void workload_fit(const struct workload *w, struct workload_fit *fit)
 	fit_growth(w, fit);
 	fit->children_r2 = correlation_r2(w);
 }
+
+bool workload_grows(const struct workload_fit *fit)
+{
+	return fit->growth_r2 >= 0.9 && fit->growth_ratio >= 2;
+}

@@ -14,6 +14,7 @@
 #ifndef ISPOT_ANALYSIS_WORKLOAD_H
 #define ISPOT_ANALYSIS_WORKLOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WORKLOAD_BINS_PER_OCTAVE 4
@@ -38,5 +39,7 @@ struct workload_fit {
 
 void workload_add(struct workload *w, uint64_t duration_ns, uint32_t calls_inside);
 void workload_fit(const struct workload *w, struct workload_fit *fit);
+/* The fastest calls get slower with the number of the call: more to do, nobody's interference. */
+bool workload_grows(const struct workload_fit *fit);
 
 #endif

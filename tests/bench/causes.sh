@@ -1,0 +1,74 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What each microbenchmark loses its time to, and what the report says. Kinds that a busy machine
+# adds to any block (cpu-wait, ispot) are shown beside it, not taken for an error.
+
+# program  function: those that scheduling records can show
+scheduled() {
+	cat <<-'EOR'
+		mutex locked_add
+		condvar take_item
+		barrier join_barrier
+		pagefault touch_pages
+		io_direct read_block
+		fsync append_record
+		pipe read_message
+		socket read_reply
+		sleep back_off
+		oversubscription crunch
+		growing_list scan_list
+		sized_work process_sized
+	EOR
+}
+
+# the others: a spinning lock, and what only counters can tell apart
+counted() {
+	cat <<-'EOR'
+		spinlock spin_acquire
+		false_sharing bump_counter
+	EOR
+}
+
+expected_of() { sed -n "s/^expect block=$2 .*cause=\([a-z-]*\).*/\1/p" "$1.out"; }
+
+# The reported causes of a block, largest first: KIND SHARE
+causes_of() {
+	"$ISPOT" report --json -i "$1.data" 2>/dev/null | jq -r --arg f "$2" \
+		'.blocks[] | select(.kind == "function" and .name == $f) | .causes[] | "\(.kind) \(.share)"'
+}
+
+# judge_causes PROGRAM FUNCTION: a line of the matrix; 0 where the first cause is right
+judge_causes() {
+	local want first beside verdict
+	"$ISPOT" record -q -o "$1.data" -F "$2" -- "$MB/$1" >"$1.out" 2>/dev/null || return
+	want=$(expected_of "$1" "$2")
+	causes_of "$1" "$2" >causes
+	first=$(awk -v want="$want" '$1 == want || ($1 != "cpu-wait" && $1 != "ispot") {
+		printf "%s %.0f %%", $1, 100 * $2; exit }' causes)
+	beside=$(awk -v want="$want" '$1 == "cpu-wait" && $1 != want {
+		printf "cpu-wait %.0f %%", 100 * $2 }' causes)
+	case ${first%% *} in
+	"$want") verdict=right ;;
+	unknown) verdict="not known" ;;
+	*) verdict=WRONG ;;
+	esac
+	printf '  %-18s %-16s %-22s %-16s %s\n' "$1" "$want" "${first:--}" "${beside:--}" "$verdict"
+	[ "$verdict" = right ]
+}
+
+bench_causes() {
+	local program function right all round
+	for round in 1 2 3; do
+		head_line "causes, run $round: expected, reported, what the machine added"
+		right=0 all=0
+		while read -r program function; do
+			all=$((all + 1))
+			judge_causes "$program" "$function" && right=$((right + 1))
+		done < <(scheduled)
+		row "right, of $all that scheduling records show" "$right" "" ">=" $((all * 9 / 10))
+	done
+	head_line "causes that samples or counters tell"
+	while read -r program function; do
+		judge_causes "$program" "$function"
+	done < <(counted)
+}
