@@ -12,6 +12,7 @@ void callsites_release(struct callsites *s)
 {
 	map_release(&s->of_stack);
 	map_release(&s->of_frame);
+	map_release(&s->on_line);
 	vec_release(&s->all);
 }
 
@@ -21,6 +22,21 @@ static uint32_t frame_of(const struct meta *meta, uint32_t stack)
 	const struct meta_stack *m = stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
 
 	return m && m->n_frames && m->frames[0] < meta->frames.n ? m->frames[0] : MAP_NONE;
+}
+
+static uint64_t line_hash(const struct meta_frame *f)
+{
+	return hash_bytes(f->symbol, strlen(f->symbol)) ^
+	       hash_u64(hash_bytes(f->file, strlen(f->file)) ^ f->line);
+}
+
+static void count_line(struct callsites *s, uint32_t frame)
+{
+	const struct meta_frame *f = &s->meta->frames.data[frame];
+	uint32_t n = f->symbol ? map_get(&s->on_line, line_hash(f)) : MAP_NONE;
+
+	if (f->symbol)
+		map_put(&s->on_line, line_hash(f), n == MAP_NONE ? 1 : n + 1);
 }
 
 /* Places without a frame are told apart by their stack: what they are is not known. */
@@ -35,8 +51,10 @@ static uint32_t site_of(struct callsites *s, uint32_t stack)
 	if (i == MAP_NONE) {
 		i = (uint32_t)s->all.n;
 		*vec_add(&s->all) = stack;
-		if (frame != MAP_NONE)
+		if (frame != MAP_NONE) {
 			map_put(&s->of_frame, frame, i);
+			count_line(s, frame);
+		}
 	}
 	map_put(&s->of_stack, stack, i);
 	return i;
@@ -62,16 +80,19 @@ static const struct meta_frame *frame_of_group(const struct callsites *s,
 	return frame == MAP_NONE ? NULL : &s->meta->frames.data[frame];
 }
 
-/* "worker (app.c:42)", "worker+0x3c", "libfoo.so+0x1234" */
-static void name_frame(const struct meta_frame *f, struct text *name)
+/* "worker (app.c:42)", "worker+0x3c", "libfoo.so+0x1234"; two calls on one line have the offset
+ * too: "worker (app.c:42) +0x3c" */
+static void name_frame(const struct callsites *s, const struct meta_frame *f, struct text *name)
 {
+	bool has_line = *f->file && f->line;
+
 	const char *slash = strrchr(f->object, '/'), *object = slash ? slash + 1 : f->object;
 
 	text_add(name, *f->symbol ? f->symbol : *object ? object : "?");
-	if (*f->file && f->line)
+	if (has_line)
 		text_printf(name, " (%s:%u)", f->file, f->line);
-	else
-		text_printf(name, "+0x%llx", (unsigned long long)f->offset);
+	if (!has_line || map_get(&s->on_line, line_hash(f)) > 1)
+		text_printf(name, has_line ? " +0x%llx" : "+0x%llx", (unsigned long long)f->offset);
 }
 
 static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
@@ -79,7 +100,7 @@ static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
 	const struct meta_frame *f = frame_of_group(ctx, g);
 
 	if (f && f->symbol)
-		name_frame(f, name);
+		name_frame(ctx, f, name);
 	else
 		text_add(name, g->has == KEYED_KEY ? "a place in no file" : "an unrecorded place");
 }

@@ -19,6 +19,7 @@ struct callsites {
 	const struct meta *meta;
 	struct map of_stack; /* stack id -> index of all */
 	struct map of_frame; /* frame of the calling place -> index of all */
+	struct map on_line;  /* hash of its function, file and line -> how many places are there */
 	struct {
 		VEC(uint32_t)
 	} all; /* stack ids */

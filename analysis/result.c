@@ -343,7 +343,7 @@ static void find_notices(struct result *res)
 
 static void start(struct result *res, struct trace_reader *r, const struct result_options *o)
 {
-	struct call_visitor sci, sites, keyed, counting, coactivity, samples;
+	struct call_visitor sci, sites, keyed, counting, coactivity, samples, callstacks;
 
 	calls_init(&res->calls, res->meta, recording_start(r));
 	sci_init(&res->sci, &res->calls, res->meta);
@@ -362,6 +362,9 @@ static void start(struct result *res, struct trace_reader *r, const struct resul
 	counting = counters_visitor(&res->counters);
 	if (res->counters.mask)
 		calls_add_visitor(&res->calls, &counting);
+	callstacks_init(&res->callstacks, res->meta);
+	callstacks = callstacks_visitor(&res->callstacks);
+	calls_add_visitor(&res->calls, &callstacks);
 	coactivity_init(&res->coactivity, &res->calls);
 	coactivity = coactivity_visitor(&res->coactivity);
 	calls_add_visitor(&res->calls, &coactivity);
@@ -455,6 +458,7 @@ void result_release(struct result *res)
 	blocks_release(&res->blocks);
 	blocks_release(&res->sites);
 	sites_release(&res->site_sums);
+	callstacks_release(&res->callstacks);
 	blocks_release(&res->groups);
 	if (res->keyed.rule.name)
 		keyed_release(&res->keyed);

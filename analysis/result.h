@@ -18,6 +18,7 @@
 
 #include "analysis/block.h"
 #include "analysis/calls.h"
+#include "analysis/callstack.h"
 #include "analysis/counters.h"
 #include "analysis/keyed.h"
 #include "analysis/sci.h"
@@ -49,8 +50,9 @@ struct result {
 	struct counters counters;
 	struct coactivity coactivity;
 	struct samples samples;
-	struct blocks blocks;		   /* functions and markers */
-	struct blocks sites;		   /* sleeps outside them, by stack */
+	struct blocks blocks; /* functions and markers */
+	struct blocks sites;  /* sleeps outside them, by stack */
+	struct callstacks callstacks;
 	struct keyed keyed;		   /* with a rule */
 	struct blocks groups;		   /* of keyed */
 	const struct sequences *sequences; /* what the groups are, NULL: others */

@@ -140,6 +140,9 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	while (s->by_caller.n <= result->meta->functions.n)
 		(void)vec_add(&s->by_caller);
 	again.visitors[0] = (struct call_visitor){ .self = s, .call = on_call };
+	callstacks_init(&s->callstacks, result->meta);
+	s->callstacks.slow_min_ns = s->slow_min_ns;
+	again.visitors[1] = callstacks_visitor(&s->callstacks);
 	again.rule = NULL;
 	trace_reader_rewind(r);
 	rc = result_read(&second, r, &again, err);
@@ -152,4 +155,5 @@ void slow_release(struct slow *s)
 {
 	vec_release(&s->by_thread);
 	vec_release(&s->by_caller);
+	callstacks_release(&s->callstacks);
 }

@@ -11,6 +11,7 @@
 
 #include "analysis/block.h"
 #include "analysis/calls.h"
+#include "analysis/callstack.h"
 
 struct err;
 struct result;
@@ -43,7 +44,8 @@ struct slow {
 	} by_thread; /* [thread index] */
 	struct {
 		VEC(struct slow_group)
-	} by_caller;			/* [function id + 1]; 0: no traced caller */
+	} by_caller; /* [function id + 1]; 0: no traced caller */
+	struct callstacks callstacks;
 	struct slow_call top[SLOW_TOP]; /* longest first */
 	uint32_t n_top;
 };

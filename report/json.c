@@ -11,8 +11,6 @@
 #include "report/report.h"
 #include "trace/meta.h"
 
-#define STACKS_MAX 10
-
 static void set_u64(struct json *obj, const char *key, uint64_t v)
 {
 	if (v == BLOCK_NONE)
@@ -136,68 +134,6 @@ static struct json *causes_json(const struct block *b)
 	return j;
 }
 
-static void frame_text(const struct meta *meta, uint32_t id, struct text *out)
-{
-	const struct meta_frame *f = id < meta->frames.n ? &meta->frames.data[id] : NULL;
-	char name[VALUE_SCRATCH];
-
-	if (!f || !f->object) {
-		text_add(out, "?");
-		return;
-	}
-	text_add(out, text_printable(name, sizeof(name), *f->symbol ? f->symbol : f->object));
-	if (f->file && *f->file && f->line)
-		text_printf(out, " (%s:%u)", text_printable(name, sizeof(name), f->file), f->line);
-	else
-		text_printf(out, "+0x%llx", (unsigned long long)f->offset);
-}
-
-/* More sleeps first, then the lower number. */
-static bool comes_after(const struct site_stack *a, const struct site_stack *b)
-{
-	if (!b || a->sleeps != b->sleeps)
-		return !b || a->sleeps < b->sleeps;
-	return a > b;
-}
-
-static struct json *stack_json(const struct meta *meta, const struct site_stack *stack)
-{
-	const struct meta_stack *m = &meta->stacks.data[stack->stack];
-	struct json *row = json_new_object(), *frames = json_new_array();
-
-	for (uint32_t i = 0; i < m->n_frames; i++) {
-		struct text frame = { 0 };
-
-		frame_text(meta, m->frames[i], &frame);
-		json_add_string(frames, frame.s);
-		text_release(&frame);
-	}
-	json_set_u64(row, "count", stack->sleeps);
-	json_set_take(row, "frames", frames);
-	return row;
-}
-
-/* The most frequent stacks of a site; of functions none are kept. */
-static struct json *stacks_json(const struct result *res, const struct block *b)
-{
-	struct json *stacks = json_new_array();
-	const struct site_stack *last = NULL;
-
-	for (unsigned n = 0; block_is_wait(b) && n < STACKS_MAX; n++) {
-		const struct site_stack *best = NULL;
-
-		vec_for_each (&res->site_sums.stacks, const struct site_stack, s)
-			if (s->site == b->id && comes_after(s, last) &&
-			    (!best || comes_after(best, s)))
-				best = s;
-		if (!best)
-			break;
-		json_add_take(stacks, stack_json(res->meta, best));
-		last = best;
-	}
-	return stacks;
-}
-
 static struct json *block_json(const struct result *res, const struct block *b)
 {
 	struct json *j = json_new_object();
@@ -219,7 +155,7 @@ static struct json *block_json(const struct result *res, const struct block *b)
 	json_set_take(j, "counters", counters_json(res->meta, b));
 	json_set_take(j, "causes", causes_json(b));
 	report_set_coactive(j, res, b);
-	json_set_take(j, "stacks", stacks_json(res, b));
+	json_set_take(j, "stacks", report_stacks_json(res, b));
 	return j;
 }
 

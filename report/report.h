@@ -9,6 +9,7 @@
 
 #include "analysis/block.h"
 
+struct callstacks;
 struct column;
 struct json;
 struct result;
@@ -47,6 +48,9 @@ void report_slow(const struct view *v, const struct slow *slow, struct text *out
 /* Member "coactive": null where it could not be measured. */
 void report_set_coactive(struct json *block, const struct result *res, const struct block *b);
 
+/* A block's call stacks, heaviest first. */
+struct json *report_stacks_json(const struct result *res, const struct block *b);
+
 /* Building blocks of the text views. */
 void text_header(const struct view *v,
 		 struct text *out); /* what was recorded, its time, its cost */
@@ -55,6 +59,9 @@ void text_conclusion(const struct view *v,
 void text_remarks(const struct view *v, struct text *out); /* other verdicts, not traced, next */
 /* One paragraph, broken at width. */
 void text_wrap(const char *s, unsigned width, struct text *out);
+/* The call stacks of --slow. */
+void text_stacks(const struct view *v, struct callstacks *s, const struct block *b,
+		 struct text *out);
 /* Name and key of a block that has one, in that many characters if that is possible. */
 void text_title(const struct block *b, unsigned room, struct text *out);
 /* A table of who else was at work while it was slow; nothing where nobody is named. */

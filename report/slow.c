@@ -229,5 +229,6 @@ void report_slow(const struct view *v, const struct slow *s, struct text *out)
 	text_coactive(v, s->block, out);
 	threads(v, s, out);
 	callers(v, s, out);
+	text_stacks(v, (struct callstacks *)&s->callstacks, s->block, out);
 	slowest(v, s, out);
 }

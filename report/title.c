@@ -22,14 +22,15 @@ static void full_key(const struct block *b, char key[VALUE_SCRATCH])
 static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 {
 	const char *file = b->place ? b->place->file : "", *slash = strrchr(file, '/');
-	char printable[VALUE_SCRATCH - 16];
+	const char *offset = strstr(b->key, ") +"); /* two calls are on that line */
+	char printable[VALUE_SCRATCH - 64];
 
 	if (!*file || !b->place->line)
 		full_key(b, key);
 	else
-		snprintf(key, VALUE_SCRATCH, " %s:%u",
+		snprintf(key, VALUE_SCRATCH, " %s:%u%s",
 			 text_printable(printable, sizeof(printable), slash ? slash + 1 : file),
-			 b->place->line);
+			 b->place->line, offset && strlen(offset) < 32 ? offset + 2 : "");
 }
 
 /* Where there is no room, names are cut and keys are not: they tell the rows apart. */

@@ -34,6 +34,10 @@ while read -r _ callee caller line count; do
 done < <(grep '^site' plain.out)
 is "$(jq '[.blocks[] | select(.name == "leaf") | .calls] | add' plain.sites.json)" \
 	"$(block plain leaf .calls)" "sites hold all calls of their function"
+is "$(jq -c '[.blocks[] | select(.name == "leaf") | .stacks[].count] | [length, add]' plain.json)" \
+	"[4,$(block plain leaf .calls)]" "stacks of a block stand for all of its calls"
+"$ISPOT" report -i plain.data --slow leaf >plain.slow
+like plain.slow '1009 .*middle \(callers.c:[0-9]+\)' "--slow shows them"
 stacks plain >plain.stacks
 like plain.stacks '^leaf middle outer main .*_start' "through two probed frames without frame pointers"
 like plain.stacks '^leaf inlined main ' "an inlined frame"

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Call stacks: of a block in JSON, and of the block that --slow looks at. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/callstack.h"
+#include "analysis/result.h"
+#include "analysis/slow.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/column.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "trace/meta.h"
+
+#define STACKS_MAX 10 /* of a block in JSON */
+#define STACKS_FEW 5  /* on the screen, without -v */
+#define FRAMES_FEW 8
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* brief: files without their directories. */
+static void frame_text(const struct meta *meta, uint32_t id, bool brief, struct text *out)
+{
+	const struct meta_frame *f = id < meta->frames.n ? &meta->frames.data[id] : NULL;
+	char name[VALUE_SCRATCH];
+
+	if (!f || !f->object || (!*f->symbol && !*f->object)) {
+		text_add(out, "?");
+		return;
+	}
+	text_add(out, text_printable(name, sizeof(name), *f->symbol ? f->symbol : f->object));
+	if (f->file && *f->file && f->line)
+		text_printf(
+			out, " (%s:%u)",
+			text_printable(name, sizeof(name), brief ? base_name(f->file) : f->file),
+			f->line);
+	else
+		text_printf(out, "+0x%llx", (unsigned long long)f->offset);
+}
+
+static struct json *frames_json(const struct meta *meta, uint32_t stack)
+{
+	const struct meta_stack *m = &meta->stacks.data[stack];
+	struct json *frames = json_new_array();
+
+	for (uint32_t i = 0; i < m->n_frames; i++) {
+		struct text frame = { 0 };
+
+		frame_text(meta, m->frames[i], false, &frame);
+		json_add_string(frames, frame.s);
+		text_release(&frame);
+	}
+	return frames;
+}
+
+/* ---- where threads wait ---- */
+
+/* More sleeps first, then the lower number. */
+static bool comes_after(const struct site_stack *a, const struct site_stack *b)
+{
+	if (!b || a->sleeps != b->sleeps)
+		return !b || a->sleeps < b->sleeps;
+	return a > b;
+}
+
+static void add_waits(struct json *stacks, const struct result *res, const struct block *b)
+{
+	const struct site_stack *last = NULL;
+
+	for (unsigned n = 0; n < STACKS_MAX; n++) {
+		const struct site_stack *best = NULL;
+		struct json *row;
+
+		vec_for_each (&res->site_sums.stacks, const struct site_stack, s)
+			if (s->site == b->id && comes_after(s, last) &&
+			    (!best || comes_after(best, s)))
+				best = s;
+		if (!best)
+			return;
+		row = json_new_object();
+		json_set_u64(row, "count", best->sleeps);
+		json_set_take(row, "frames", frames_json(res->meta, best->stack));
+		json_add_take(stacks, row);
+		last = best;
+	}
+}
+
+/* ---- of calls ---- */
+
+static void add_calls(struct json *stacks, const struct result *res, const struct block *b)
+{
+	struct callstack_list list = { 0 };
+
+	/* maps of stacks met before grow; nothing that is reported changes */
+	callstacks_of((struct callstacks *)&res->callstacks, b, &list);
+	for (size_t i = 0; i < list.n && i < STACKS_MAX; i++) {
+		const struct callstack *c = &list.data[i];
+		struct json *row = json_new_object();
+
+		json_set_u64(row, "count", (uint64_t)(c->calls + 0.5));
+		json_set_u64(row, "taken", c->taken);
+		if (c->timed > 0)
+			json_set_u64(row, "total_ns", (uint64_t)(c->ns + 0.5));
+		else
+			json_set_null(row, "total_ns");
+		json_set_take(row, "frames", frames_json(res->meta, c->stack));
+		json_add_take(stacks, row);
+	}
+	vec_release(&list);
+}
+
+struct json *report_stacks_json(const struct result *res, const struct block *b)
+{
+	struct json *stacks = json_new_array();
+
+	if (block_is_wait(b))
+		add_waits(stacks, res, b);
+	else
+		add_calls(stacks, res, b);
+	return stacks;
+}
+
+static void numbers(struct table *t, const struct callstack *c, double all_slow)
+{
+	char number[TEXT_NUMBER], cell[16];
+
+	table_right(t, text_count(number, (uint64_t)(c->calls + 0.5)), 7);
+	if (c->timed >= 0.5)
+		table_right(t, text_time(number, (uint64_t)(c->ns / c->timed + 0.5)), 7);
+	else
+		table_right(t, "n/a", 7);
+	snprintf(cell, sizeof(cell), "%.0f %%", all_slow > 0 ? 100 * c->slow / all_slow : 0);
+	table_right(t, cell, 7);
+}
+
+/* The callers, a line each; the function itself is left out. */
+static void print_stack(const struct view *v, const struct callstack *c, double all_slow,
+			struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	const struct meta_stack *m = &meta->stacks.data[c->stack];
+	uint32_t first = c->taken ? 1 : 0;
+
+	for (uint32_t i = first; i < m->n_frames || i == first; i++) {
+		struct table t = { .out = out, .width = v->width };
+		struct text frame = { 0 };
+
+		if (i >= first + FRAMES_FEW && !v->all && m->n_frames - i > 1) {
+			text_printf(out, "%21s %u further out (-v)\n", "", m->n_frames - i);
+			return;
+		}
+		if (i < m->n_frames)
+			frame_text(meta, m->frames[i], true, &frame);
+		else
+			text_add(&frame, "?");
+		if (i == first)
+			numbers(&t, c, all_slow);
+		else
+			table_left(&t, "", 21);
+		table_last(&t, frame.s);
+		text_release(&frame);
+	}
+}
+
+void text_stacks(const struct view *v, struct callstacks *s, const struct block *b,
+		 struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	struct callstack_list list = { 0 };
+	double all_slow = 0;
+	size_t n;
+
+	callstacks_of(s, b, &list);
+	if (!list.n)
+		return;
+	vec_for_each (&list, const struct callstack, c)
+		all_slow += c->slow;
+	n = list.n > STACKS_FEW && !v->all ? STACKS_FEW : list.n;
+	text_add(out, "\n");
+	table_style(&t, TABLE_BOLD);
+	table_last(&t, "  calls    mean    slow call stack");
+	for (size_t i = 0; i < n; i++)
+		print_stack(v, &list.data[i], all_slow, out);
+	if (n < list.n)
+		text_printf(out, "   %zu more (-v)\n", list.n - n);
+	vec_release(&list);
+}
