@@ -124,6 +124,7 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 {
 	const struct paircost *cost = &c->costs[call->id];
 
+	parent->exit_ns = call->exit_ns;
 	parent->inside += call->inside + 1;
 	parent->inside_cost_ns += call->inside_cost_ns + cost->full_ns;
 	if (!has_times(call)) {
@@ -135,10 +136,25 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 	off_add(&parent->children_off, &call->off);
 }
 
+/*
+ * Threads' time that an outermost call covers. One that is open at the end may have been left by a
+ * longjmp or an exception where its exits are seen at `ret` only: it counts as long as there were
+ * signs of it.
+ */
+static uint64_t covered_ns(const struct calls *c, const struct call *call, uint64_t seen_ns)
+{
+	const struct meta *meta = c->threads.meta;
+
+	if (call->end != CALL_OPEN || meta->functions.data[call->id].exit != EXIT_RET_SITES)
+		return call->raw_ns;
+	return seen_ns > call->entry_ns ? seen_ns - call->entry_ns : 0;
+}
+
 void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
 		  uint64_t time_ns, uint32_t cpu)
 {
 	struct call *call = &t->open[i];
+	uint64_t seen_ns = call->exit_ns;
 
 	if (t->open_markers && call_is_marker(c, call->id))
 		t->open_markers--;
@@ -153,7 +169,7 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 	if (has_times(call)) {
 		measure(c, t, call);
 		if (!i)
-			t->covered_ns += call->raw_ns;
+			t->covered_ns += covered_ns(c, call, seen_ns);
 	}
 	if (i)
 		add_to_parent(c, &t->open[i - 1], call);
@@ -266,6 +282,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->arg_mask = stack ? 1u << ARG_CALLER : 0;
 	call->args[ARG_CALLER] = stack;
 	call->inside = call->children = 0;
+	call->exit_ns = r->time_ns;
 	call->inside_cost_ns = call->children_ns = call->shape = 0;
 	call->children_off = (struct offcpu){ 0 };
 	call->off = t->off;

@@ -14,15 +14,38 @@ void profile_init(struct profile *p, struct spaces *spaces)
 	p->spaces = spaces;
 }
 
-static struct profile_function *function_at(struct profile *p, pid_t pid, uint64_t ip)
+static void add_unnamed(struct profile *p, const struct dso *dso)
+{
+	vec_for_each (&p->unnamed, struct profile_object, o)
+		if (o->dso == dso) {
+			o->time_ns += p->period_ns;
+			return;
+		}
+	*vec_add(&p->unnamed) = (struct profile_object){ dso, p->period_ns };
+}
+
+const struct profile_object *profile_most_unnamed(const struct profile *p)
+{
+	const struct profile_object *most = NULL;
+
+	vec_for_each (&p->unnamed, const struct profile_object, o)
+		if (!most || o->time_ns > most->time_ns)
+			most = o;
+	return most;
+}
+
+static struct profile_function *function_at(struct profile *p, pid_t pid, uint64_t ip,
+					    bool innermost)
 {
 	const struct dso_function *f = NULL;
 	struct profile_function *entry;
-	struct place place;
+	struct place place = { 0 };
 	uint32_t i;
 
 	if (spaces_find(p->spaces, pid, ip, &place))
 		f = dso_function_at(place.dso, place.address);
+	if (!f && place.dso && innermost)
+		add_unnamed(p, place.dso);
 	if (!f)
 		return NULL;
 	i = map_get(&p->by_function, (uintptr_t)f);
@@ -40,9 +63,11 @@ void profile_add(struct profile *p, const struct sample *s)
 {
 	p->samples++;
 	p->total_samples++;
+	p->total_ns += p->period_ns;
 	for (uint32_t i = 0; i < s->n_frames; i++) {
 		/* A return address belongs to the call before it. */
-		struct profile_function *f = function_at(p, s->tgid, s->frames[i] - (i > 0));
+		struct profile_function *f =
+			function_at(p, s->tgid, s->frames[i] - (i > 0), i == 0);
 
 		if (!f)
 			continue;
@@ -66,5 +91,6 @@ void profile_release(struct profile *p)
 	vec_for_each (&p->functions, struct profile_function, f)
 		free(f->path);
 	vec_release(&p->functions);
+	vec_release(&p->unnamed);
 	map_release(&p->by_function);
 }

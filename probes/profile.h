@@ -26,8 +26,20 @@ struct profile_function {
 	uint64_t seen_in;	  /* number of the last sample that counted it */
 };
 
+/* Samples whose innermost place is in a function that no symbol names. */
+struct profile_object {
+	const struct dso *dso;
+	double time_ns;
+};
+
 struct profile {
 	struct spaces *spaces;
+	double period_ns; /* that a sample stands for, the owner's to set; 0: nothing is summed up
+			   */
+	double total_ns;  /* of all samples */
+	struct {
+		VEC(struct profile_object)
+	} unnamed;
 	struct {
 		VEC(struct profile_function)
 	} functions;
@@ -38,6 +50,8 @@ struct profile {
 
 void profile_init(struct profile *p, struct spaces *spaces);
 void profile_add(struct profile *p, const struct sample *s);
+/* The object with the most time in functions without a name; NULL: none. */
+const struct profile_object *profile_most_unnamed(const struct profile *p);
 void profile_begin_window(struct profile *p); /* shares start from zero */
 void profile_release(struct profile *p);
 

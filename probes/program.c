@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -373,6 +374,69 @@ static int find_program(const char *name, struct command_program *p, struct err 
 
 static int find_command(struct command_program *p, char *const *argv, struct err *err);
 
+#define SCRIPTS_MAX 4 /* scripts of scripts that the kernel follows as well */
+
+/* The words of a script's first line: interpreter and at most one argument. 0: it is no script. */
+static int read_interpreter(const char *path, char *line, size_t room, char *words[2])
+{
+	FILE *f = fopen(path, "re");
+	char *end;
+	size_t n;
+
+	n = f ? fread(line, 1, room - 1, f) : 0;
+	if (f)
+		fclose(f);
+	line[n] = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (strncmp(line, "#!", 2))
+		return 0;
+	words[0] = line + 2 + strspn(line + 2, " \t");
+	words[1] = words[0] + strcspn(words[0], " \t");
+	if (*words[1])
+		*words[1]++ = '\0';
+	words[1] += strspn(words[1], " \t");
+	for (end = words[1] + strlen(words[1]); end > words[1] && strchr(" \t\r", end[-1]);)
+		*--end = '\0';
+	return *words[0] ? 1 + (*words[1] != '\0') : 0;
+}
+
+static void note_script(struct command_program *p, const char *path)
+{
+	if (!p->script)
+		p->script = xstrdup(path);
+}
+
+/* A script's interpreter is what runs: `./run.sh -x` is `/bin/sh ./run.sh -x`. */
+static int find_interpreter(struct command_program *p, char *const *argv, bool *is_script,
+			    struct err *err)
+{
+	char line[256], *words[2], *path = p->path;
+	int n = read_interpreter(path, line, sizeof(line), words), ret;
+	char **command;
+	size_t rest = 0;
+
+	*is_script = n > 0;
+	if (!n)
+		return 0;
+	if (++p->scripts > SCRIPTS_MAX)
+		return exec_error(err, -ELOOP, path, "a script for a script; name a program");
+	note_script(p, path);
+	while (argv[rest])
+		rest++;
+	command = xcalloc(n + rest + 1, sizeof(*command));
+	memcpy(command, words, n * sizeof(*command));
+	command[n] = path;
+	memcpy(command + n + 1, argv + 1, (rest - 1) * sizeof(*command));
+	p->path = NULL;
+	p->word = 0;
+	ret = find_command(p, command, err);
+	if (ret)
+		err_prefix(err, "%s", path);
+	free(command);
+	free(path);
+	return ret;
+}
+
 /* `sh -c` of one plain command means that command; anything more means the shell. */
 static bool find_in_string(struct command_program *p, const char *string)
 {
@@ -391,7 +455,7 @@ static bool find_in_string(struct command_program *p, const char *string)
 	if (found) {
 		command_program_release(p);
 		*p = inner;
-		p->word = -1;
+		p->word = -1; /* is_shell, script: the inner command's */
 		inner = (struct command_program){ 0 };
 	}
 out:
@@ -408,10 +472,19 @@ static int find_command(struct command_program *p, char *const *argv, struct err
 
 		/* Also a wrapper that is not there fails as execvp() would. */
 		ret = find_program(argv[p->word], p, err);
-		if (ret || !w)
+		if (ret)
 			return ret;
+		if (!w) {
+			int word = p->word;
+			bool is_script;
+
+			ret = find_interpreter(p, argv + word, &is_script, err);
+			p->word = word;
+			return ret;
+		}
 		if (w->flags & SHELL) {
-			find_in_string(p, shell_string(w, argv + p->word));
+			p->is_shell =
+				!find_in_string(p, shell_string(w, argv + p->word)) || p->is_shell;
 			return 0;
 		}
 		skip = skip_wrapper(w, argv + p->word);
@@ -441,6 +514,7 @@ void command_program_release(struct command_program *p)
 		free(*variable);
 	free(p->environment);
 	free(p->path);
+	free(p->script);
 	*p = (struct command_program){ 0 };
 }
 

@@ -94,10 +94,14 @@ void selection_release(struct selection *s);
 int program_of_command(char *const *argv, char **program, int *word, struct err *err);
 
 /* The same with the environment that the program will see: `env LD_PRELOAD=… app` has libraries
- * of its own (for dso_closure_in). Release it only if it was found. */
+ * of its own (for dso_closure_in). A script means its interpreter. Release it only if it was found.
+ */
 struct command_program {
 	char *path;
 	int word;
+	char *script;	    /* that path interprets, NULL: none */
+	bool is_shell;	    /* path only starts other programs */
+	unsigned scripts;   /* met on the way */
 	char **environment; /* NULL-terminated */
 };
 int command_program_find(struct command_program *p, char *const *argv, struct err *err);

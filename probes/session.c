@@ -367,8 +367,7 @@ static void stop(struct session *s)
 	session_write_stacks(s);
 	session_write_call_counts(s);
 	session_calibrate(s, "after", s->cpus.n);
-	for (size_t k = 0; k < s->sets.n; k++)
-		probeset_release(&s->sets.data[k]);
+	session_close_sets(s);
 }
 
 /* A command that outlives the recording is ended as perf does it, so that `-d 10 ./server` returns.
@@ -442,6 +441,15 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	duration_ns = clock_now_ns() - s->start_ns;
 	stop(s);
 	end_command(s);
+	if (!s->is_hybrid && !s->n_probed)
+		session_write_notice(s, "nothing-matched",
+				     "-F matches no function of any program that ran; ispot check "
+				     "lists what a program has");
+	if (!s->is_hybrid && s->starts_others && s->n_probed)
+		session_write_notice(
+			s, "joined-late",
+			"programs that the shell started are traced from a moment after "
+			"their start; record the program itself to see its beginning");
 	session_warn_cost(s, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
@@ -485,5 +493,7 @@ void session_free(struct session *s)
 	spaces_release(&s->spaces);
 	dso_cache_free(s->dsos);
 	free(s->program);
+	map_release(&s->cpu_of_pid);
+	vec_release(&s->cpu_seen);
 	free(s);
 }

@@ -37,19 +37,31 @@ static uint64_t process_cpu_ns(pid_t pid)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-uint64_t session_target_cpu_ns(const struct session *s)
+/* Of a process that has ended, what was seen of it before. */
+uint64_t session_target_cpu_ns(struct session *s)
 {
 	struct pids pids = { 0 };
-	uint64_t sum = 0;
 
 	bpfprog_targets(s->programs, &pids);
-	vec_for_each (&pids, pid_t, pid)
-		sum += process_cpu_ns(*pid);
+	vec_for_each (&pids, pid_t, pid) {
+		uint64_t now_ns = process_cpu_ns(*pid);
+		uint32_t i = map_get(&s->cpu_of_pid, *pid);
+
+		if (i == MAP_NONE) {
+			i = s->cpu_seen.n;
+			map_put(&s->cpu_of_pid, *pid, i);
+			*vec_add(&s->cpu_seen) = 0;
+		}
+		/* A number that comes back is another process's. */
+		s->cpu_total_ns +=
+			now_ns - (now_ns < s->cpu_seen.data[i] ? 0 : s->cpu_seen.data[i]);
+		s->cpu_seen.data[i] = now_ns;
+	}
 	vec_release(&pids);
-	return sum;
+	return s->cpu_total_ns;
 }
 
-uint64_t session_recorded_cpu_ns(const struct session *s)
+uint64_t session_recorded_cpu_ns(struct session *s)
 {
 	uint64_t now_ns =
 		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);

@@ -30,6 +30,8 @@
 #define LOOK_MS		      20 /* between looks at what tracing costs */
 #define SCOUT_LOOK_MS	      10
 #define COUNTING_LOOK_MS      2
+#define UNNAMED_SHARE	      0.1 /* of the CPU time: worth a word */
+#define UNNAMED_SAMPLES	      50
 #define CANDIDATES_MAX	      WIRE_COUNTS_MAX
 
 static void on_sample(void *ctx, const struct sample *sample)
@@ -208,6 +210,7 @@ int session_hybrid_step(struct session *s, struct err *err)
 	bool counted;
 	int ret;
 
+	s->hybrid.profile.period_ns = 1e9 / hertz_now(s);
 	sampler_read(&s->hybrid.sampler, on_sample, &s->hybrid.profile);
 	if (!s->hybrid.window_since_ns)
 		s->hybrid.window_since_ns = s->hybrid.state_since_ns;
@@ -221,10 +224,30 @@ int session_hybrid_step(struct session *s, struct err *err)
 	return window_over(s, now) ? begin_round(s, err) : 0;
 }
 
+/* Code that has no names cannot be chosen: say where the time goes instead. */
+static void tell_unnamed(struct session *s)
+{
+	const struct profile_object *o = profile_most_unnamed(&s->hybrid.profile);
+	char words[1024];
+
+	if (!o || o->time_ns < UNNAMED_SHARE * s->hybrid.profile.total_ns ||
+	    s->hybrid.profile.total_samples < UNNAMED_SAMPLES)
+		return;
+	snprintf(words, sizeof(words),
+		 "%.0f %% of the CPU time is in functions of %.600s that have no names, so they "
+		 "cannot be traced; install its debug symbols (-dbgsym packages, debuginfod) or "
+		 "build it without stripping",
+		 100 * o->time_ns / s->hybrid.profile.total_ns, dso_path(o->dso));
+	session_write_notice(s, "no-symbols", words);
+}
+
 void session_hybrid_stop(struct session *s)
 {
 	bpfprog_sample(s->programs, false);
+	sampler_read(&s->hybrid.sampler, on_sample, &s->hybrid.profile);
 	probeset_release(&s->hybrid.counting);
+	if (!s->options.scout)
+		tell_unnamed(s);
 	if (!s->hybrid.rounds && !s->options.scout)
 		session_write_notice(
 			s, "too-short",

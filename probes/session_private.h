@@ -106,6 +106,11 @@ struct session {
 	uint64_t start_ns;	 /* recording began */
 	bool begun, delayed;
 	uint64_t cpu_at_begin_ns; /* the target's CPU time then */
+	uint64_t cpu_total_ns;	  /* of it, so far */
+	struct map cpu_of_pid;	  /* -> index in cpu_seen */
+	struct {
+		VEC(uint64_t)
+	} cpu_seen; /* at the last look */
 	bool cost_asked, cost_told;
 	double cycles_per_ns;
 	struct text pending; /* meta lines from before the beginning */
@@ -147,8 +152,9 @@ struct session {
 	struct burst burst;
 
 	/* the target's */
-	pid_t waiter;  /* the programs' events are opened on it */
-	char *program; /* base name of what runs, wrappers left aside */
+	pid_t waiter;	    /* the programs' events are opened on it */
+	bool starts_others; /* a shell: -F may mean what it starts */
+	char *program;	    /* base name of what runs, wrappers left aside */
 	struct launch launch;
 	struct launch_inherit inherit;
 	int signal_fd;
@@ -175,9 +181,9 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 
 /* session_cost.c: what the probes cost */
 double session_call_cost_ns(const struct session *s,
-			    const struct planned *p);	   /* full cost, measured here */
-uint64_t session_target_cpu_ns(const struct session *s);   /* of the processes that live */
-uint64_t session_recorded_cpu_ns(const struct session *s); /* since the recording began */
+			    const struct planned *p); /* full cost, measured here */
+uint64_t session_target_cpu_ns(struct session *s);    /* as often as one asks; ended ones too */
+uint64_t session_recorded_cpu_ns(struct session *s);  /* since the recording began */
 /* Once, a second after the beginning or at the end: a notice where the probes cost more than the
  * budget. */
 void session_warn_cost(struct session *s, bool at_end);

@@ -102,7 +102,11 @@ static int objects_of_command(struct session *s, struct err *err)
 
 	if (ret)
 		return ret;
-	name_program(s, program.path);
+	name_program(s, program.script ? program.script : program.path);
+	s->starts_others = program.is_shell;
+	if (program.is_shell)
+		log_detail("%s is a shell's: what it starts is looked at when it starts",
+			   s->program);
 	ret = dso_closure_in(s->dsos, program.path, program.environment, &closure, err);
 	for (size_t i = 0; i < closure.n && !ret; i++) {
 		ret = dso_get(s->dsos, closure.paths[i], &dso, err);
@@ -177,7 +181,7 @@ int session_select(struct session *s, struct err *err)
 		if (ret)
 			break;
 	}
-	if (ret || s->is_hybrid)
+	if (ret || s->is_hybrid || s->starts_others)
 		return ret;
 	n = s->objects.n;
 	dsos = xcalloc(n ? n : 1, sizeof(*dsos));

@@ -43,10 +43,23 @@ run unknown_option "$ISPOT" report --htlm x
 like unknown_option.err 'no option --htlm' "an unknown option: said"
 unlike unknown_option.err '--top' "an unknown option: no far-fetched guess"
 
-printf '#!/bin/sh\nexit 0\n' >script.sh
+# A script is its interpreter's, and what it starts is looked at when it starts.
+printf '#!/bin/sh\n%s/phases -d 500000 & wait $!\nexit 7\n' "$MB" >script.sh
 chmod +x script.sh
-record script -F some_function -- ./script.sh
-refuses script 125 "script"
+record script -F first_phase -- ./script.sh
+is "$status" 7 "a script: its status" || diag script.err
+report script
+is "$(trace script .program)" script.sh "a script: its name"
+[ "$(block script first_phase .calls)" -gt 0 ]
+ok $? "a script: functions of a program that it starts" || diag script.err
+like script.err 'record the program itself' "a script: a hint"
+record script_nothing -F some_function -- ./script.sh
+is "$status" 7 "a script without such a function: its status"
+like script_nothing.err 'matches no function' "a script without such a function: said"
+printf 'exit 0\n' >no-interpreter
+chmod +x no-interpreter
+record no_interpreter -F some_function -- ./no-interpreter
+refuses no_interpreter 125 "not an ELF file"
 
 if command -v strip >/dev/null; then
 	strip -o stripped "$exact"

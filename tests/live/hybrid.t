@@ -54,6 +54,16 @@ ok $? "sort: the probes cost less than the program" || diag "$(jq .self_cost sor
 [ "$(trace sort .cpu_ns)" -gt 0 ]
 ok $? "sort: its CPU time is in the file"
 
+# Hot code without names is told by its object.
+if command -v strip >/dev/null; then
+	strip -o nameless "$MB/empty"
+	record nameless -- ./nameless -n 2000000011
+	like nameless.err '% of the CPU time is in functions of .*/nameless that have no names' \
+		"hot code without symbols: its object is named"
+else
+	skip "hot code without symbols" "no strip here"
+fi
+
 # An explicit -F is honoured whatever it costs, with a warning.
 record forced -F empty_call -- "$MB/empty" -n 3000017
 report forced

@@ -327,6 +327,22 @@ static void open_calls_end_with_the_recording(void **state)
 }
 
 /* Probes of set 1 go off: its calls end there, those of the other set go on. */
+/* Nobody saw it leave, but a longjmp is not seen either. */
+static void an_open_call_covers_while_there_are_signs_of_it(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	s.meta.functions.data[0].exit = EXIT_RET_SITES;
+	enter(&s, 1100, 1, F, 0x1000);
+	enter(&s, 1200, 1, G, 0xf00);
+	leave(&s, 1350, 1, G, 0xf00);
+	scene_finish(&s, 9000);
+	assert_int_equal(s.calls.threads.all.data[0]->covered_ns, 250);
+	scene_release(&s);
+}
+
 static void set_off_ends_its_calls_only(void **state)
 {
 	struct scene s;
@@ -531,6 +547,7 @@ int main(void)
 		cmocka_unit_test(negative_duration_is_counted),
 		cmocka_unit_test(loss_voids_open_calls_of_its_cpu),
 		cmocka_unit_test(open_calls_end_with_the_recording),
+		cmocka_unit_test(an_open_call_covers_while_there_are_signs_of_it),
 		cmocka_unit_test(set_off_ends_its_calls_only),
 		cmocka_unit_test(a_function_without_exits_is_counted),
 		cmocka_unit_test(a_thread_that_ends_leaves_open_calls),

@@ -43,6 +43,42 @@ static void means(const char *line, const char *program, int word)
 	free(found);
 }
 
+static void scripts(void **state)
+{
+	char *argv[] = { "./program-script", "x", NULL };
+	struct command_program p;
+	struct err err = { 0 };
+	FILE *f = fopen("program-script", "we");
+
+	(void)state;
+	chmod("program-script", 0755);
+	fputs("#! /bin/sh -e \necho\n", f);
+	fclose(f);
+	assert_int_equal(command_program_find(&p, argv, &err), 0);
+	assert_string_equal(p.script, "./program-script");
+	assert_string_equal(p.path, "/bin/sh");
+	assert_true(p.is_shell);
+	assert_int_equal(p.word, 0);
+	command_program_release(&p);
+	f = fopen("program-script", "we");
+	fputs("#!/usr/bin/env ls\n", f);
+	fclose(f);
+	assert_int_equal(command_program_find(&p, argv, &err), 0);
+	assert_string_equal(strrchr(p.path, '/'), "/ls");
+	assert_false(p.is_shell);
+	command_program_release(&p);
+	f = fopen("program-script", "we");
+	fputs("#!./program-script\n", f);
+	fclose(f);
+	assert_int_equal(command_program_find(&p, argv, &err), -ELOOP);
+	f = fopen("program-script", "we");
+	fputs("#!/no/such\n", f);
+	fclose(f);
+	assert_int_equal(command_program_find(&p, argv, &err), -ENOENT);
+	assert_non_null(strstr(err.text, "program-script"));
+	unlink("program-script");
+}
+
 static void wrappers(void **state)
 {
 	(void)state;
@@ -182,9 +218,9 @@ static void path_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wrappers),	cmocka_unit_test(shells),
-		cmocka_unit_test(errors),	cmocka_unit_test(path_order),
-		cmocka_unit_test(environments),
+		cmocka_unit_test(wrappers),   cmocka_unit_test(scripts),
+		cmocka_unit_test(shells),     cmocka_unit_test(errors),
+		cmocka_unit_test(path_order), cmocka_unit_test(environments),
 	};
 
 	return unit_run(tests);
