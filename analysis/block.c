@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/block.h"
+#include "analysis/bootstrap.h"
 #include "analysis/floor.h"
 #include "analysis/keyed.h"
 #include "analysis/paircost.h"
@@ -186,28 +187,17 @@ static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *
 	}
 }
 
-/* 1.96 standard errors of a sampled block's excess; 0 where every call was recorded. */
-static double sampling_error_ns(const struct block *b)
-{
-	const struct workload *w = b->sums->workload;
-	double n = (double)w->calls, all = (double)b->estimated_calls;
-	double variance;
-
-	if (b->estimated_calls == BLOCK_NONE || n < 2)
-		return 0;
-	variance = (w->yy - w->y * w->y / n) / (n - 1);
-	return variance > 0 && all > n ? 1.96 * all * sqrt(variance / n * (1 - n / all)) : 0;
-}
-
 static void bound(struct block *b, double excess_ns, double observed)
 {
-	double error = sampling_error_ns(b) / observed;
+	double all = b->estimated_calls == BLOCK_NONE ? 0 : (double)b->estimated_calls;
+	struct bootstrap error = bootstrap_mean(&b->sums->durations, all);
 	double mean = b->timed_calls ? excess_ns / (double)b->timed_calls : 0;
 
-	b->sci_low = b->sci - error - (isnan(b->floor) ? 0 : b->floor);
+	b->sci_low = b->sci - error.low * all / observed - (isnan(b->floor) ? 0 : b->floor);
 	if (b->sci_low < 0)
 		b->sci_low = 0;
-	b->sci_high = b->sci + error + (double)b->untimed_calls * mean / observed;
+	b->sci_high =
+		b->sci + error.high * all / observed + (double)b->untimed_calls * mean / observed;
 }
 
 static void add_shapes(struct block *b, double excess_ns, double observed)

@@ -9,9 +9,10 @@
  *	self_*     the same over own times of every call against the smallest own time
  *	floor      what the probes' own jitter would score: calls, traced callees included, times
  *	           (mean - min of an empty call), plus the share of preempted time that fell on
- *probe code because it is most of what the block ran sci_low    sci - floor - 1.96 standard errors
- *(0 unless calls were sampled), at least 0 sci_high   sci + 1.96 standard errors + untimed calls at
- *the mean excess of the timed
+ *	           probe code because it is most of what the block ran
+ *	sci_low    sci - floor - what sampling may be off by (bootstrap.h; 0 unless calls were
+ *	           sampled), at least 0
+ *	sci_high   sci + the same + untimed calls at the mean excess of the timed
  *
  *	lost_threads  own excess that is not idle (waker.h) / duration; idle_threads: that which is
  *

@@ -176,6 +176,21 @@ static uint64_t without_pauses_ns(struct result *res)
 	return paused < res->duration_ns ? res->duration_ns - paused : res->duration_ns;
 }
 
+/* What sampling left out, and the part of the threads' time that it would have covered. */
+static void scale_sampled(struct result *res)
+{
+	uint64_t seen = 0;
+
+	vec_for_each (&res->blocks, const struct block, b) {
+		seen += b->calls;
+		res->estimated_calls +=
+			b->estimated_calls == BLOCK_NONE ? b->calls : b->estimated_calls;
+	}
+	if (seen && res->meta->session.period != META_UNKNOWN && res->meta->session.period > 1)
+		res->coverage =
+			fmin(1, res->coverage * (double)res->estimated_calls / (double)seen);
+}
+
 static void self_cost(struct result *res)
 {
 	uint64_t most = 0;
@@ -299,6 +314,32 @@ static void calibration_notice(struct result *res)
 			"are n/a");
 }
 
+static void sampling_notice(struct result *res)
+{
+	uint64_t period = res->meta->session.period;
+	char seen[TEXT_NUMBER], all[TEXT_NUMBER], *line;
+
+	if (period == META_UNKNOWN || period <= 1)
+		return;
+	text_count(seen, res->calls.entries);
+	text_count(all, res->estimated_calls);
+	if (res->calls.entries)
+		line = xasprintf(
+			"one call in %llu was recorded, %s of %s: scores are scaled up, and "
+			"may be off by the width of their interval (--json: sci_low, "
+			"sci_high)",
+			(unsigned long long)period, seen, all);
+	else if (res->estimated_calls)
+		line = xasprintf(
+			"one call in %llu was to be recorded, and none of the %s was: record "
+			"with a smaller -c",
+			(unsigned long long)period, all);
+	else
+		return;
+	notice(res, line);
+	free(line);
+}
+
 static void find_notices(struct result *res)
 {
 	const struct sci *s = &res->sci;
@@ -311,6 +352,7 @@ static void find_notices(struct result *res)
 			    "may be missing");
 	end_notice(res);
 	made_notice(res);
+	sampling_notice(res);
 	calibration_notice(res);
 	vec_for_each (&res->blocks, const struct block, b)
 		overflow += b->shapes_overflow;
@@ -337,7 +379,8 @@ static void find_notices(struct result *res)
 		     "record is of a function that the trace does not name",
 		     "records are of functions that the trace does not name");
 	/* Where nothing was probed the recorder's notices say why. */
-	if (!res->calls.entries && (res->meta->functions.n || !res->meta->notices.n))
+	if (!res->calls.entries && !res->estimated_calls &&
+	    (res->meta->functions.n || !res->meta->notices.n))
 		notice(res, "no traced function was called; `ispot check` shows what -F matches");
 }
 
@@ -398,6 +441,7 @@ static void conclude(struct result *res, const struct block_options *o)
 	add_threads(res, lost);
 	split_time(res, lost);
 	free(lost);
+	scale_sampled(res);
 	self_cost(res);
 	count_losses(res);
 	build_groups(res, o);

@@ -69,6 +69,7 @@ struct result {
 	uint64_t records, lost_records, untimed_calls;
 	uint64_t threads_ns;		       /* threads' time */
 	uint64_t working_ns, lost_ns, idle_ns; /* BLOCK_NONE: not measured */
+	uint64_t estimated_calls;	       /* with those that sampling left out */
 	double coverage;		       /* NAN: nothing observed */
 	/* of the probe class that most calls went through */
 	uint64_t pair_min_ns, pair_p50_ns, pair_p99_ns; /* BLOCK_NONE: not calibrated */

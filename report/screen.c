@@ -73,6 +73,9 @@ static void first_line(const struct view *v, struct text *out)
 		counted(out, s->cpus, "CPU");
 	counted(out, res->threads.n, "thread");
 	counted(out, res->calls.entries, "call");
+	if (res->meta->session.period > 1 && res->meta->session.period != META_UNKNOWN &&
+	    res->estimated_calls)
+		text_printf(out, " of %s", text_count(number, res->estimated_calls));
 	text_printf(out, "  lost records %s\n", text_count(number, res->lost_records));
 	if (res->windowed)
 		text_printf(out, "only %.3f s to %.3f s of the recording\n",

@@ -63,5 +63,29 @@ is "$status" 0 "-c 7: status"
 is "$(block sampled inner .calls)" "$((3 * 70007 / 7))" "-c 7: one call in seven is recorded"
 is "$(block sampled inner .timed_calls)" "$((3 * 70007 / 7))" "-c 7: each of them with its end"
 is "$(block sampled inner .estimated_calls)" "$((3 * 70007))" "-c 7: the estimate is exact: all were counted"
+jq -r '.notices[]' sampled.json >sampled.notices
+like sampled.notices "one call in 7 was recorded, 30k of 210k" "-c 7: the report says of how many"
+
+# f g f g …: each at half, whatever the phase; recursion keeps its pairs.
+record half -c 2 -F outer -F middle -F factorial -- "$MB/exact" -t 1 -n 10007
+report half
+for f in outer middle; do
+	within "$(block half $f .calls)" 5003.5+-0.5
+	ok $? "-c 2: half of $f" || diag "got: $(block half $f .calls)"
+	is "$(block half $f .estimated_calls)" 10007 "-c 2: estimate of $f"
+done
+is "$(block half factorial .timed_calls)" "$(block half factorial .calls)" "-c 2: recursion keeps its pairs"
+is "$(block half factorial .estimated_calls)" $((11 * 10007)) "-c 2: recursion is counted"
+[ "$(jq '.blocks[] | select(.name == "outer") | .sci_low <= .sci and .sci <= .sci_high' half.json)" = true ]
+ok $? "-c 2: the score is inside of its interval"
+
+record none -c 1000000000 -F inner -- "$MB/exact" -t 1 -n 11
+report none
+is "$status" 0 "-c beyond all calls: status"
+jq -r '.notices[]' none.json >none.notices
+like none.notices "none of the 33 was: record with a smaller -c" "-c beyond all calls: said"
+record zero -c 0 -F inner -- "$MB/exact"
+is "$status" 125 "-c 0: status"
+like zero.err "-c takes a number from 1" "-c 0: said"
 
 done_testing
