@@ -74,6 +74,7 @@ struct block {
 	enum block_kind kind;
 	uint32_t id; /* function id; thread: its index; by key: number of its group (keyed.h) */
 	const char *name; /* demangled, or the thread's name */
+	bool split;	  /* a function whose groups by key are blocks as well */
 	const char *key;  /* what tells it from others of the name: a site, arguments; NULL none */
 	const struct meta_function *function; /* NULL: a thread */
 	const struct meta_object *object;     /* NULL: unknown */

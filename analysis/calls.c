@@ -127,6 +127,8 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 	parent->exit_ns = call->exit_ns;
 	parent->inside += call->inside + 1;
 	parent->inside_cost_ns += call->inside_cost_ns + cost->full_ns;
+	parent->shape = hash_u64((parent->shape ^ call->id ^ hash_u64(call->shape)) +
+				 0x9e3779b97f4a7c15ull);
 	if (!has_times(call)) {
 		parent->own_unknown = true;
 		return;
@@ -231,12 +233,6 @@ static void grow_open_of(struct calls *c, uint32_t slot)
 		*vec_add(&c->open_of) = 0;
 }
 
-static void note_child(struct call *parent, uint32_t id)
-{
-	parent->children++;
-	parent->shape = hash_u64((parent->shape ^ id) + 0x9e3779b97f4a7c15ull);
-}
-
 static void settle_running(struct thread *t, uint64_t time_ns)
 {
 	if (t->state != THREAD_RUNNING) {
@@ -268,7 +264,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	if (slot >= c->open_of.n)
 		grow_open_of(c, slot);
 	if (t->n_open)
-		note_child(&t->open[t->n_open - 1], id);
+		t->open[t->n_open - 1].children++;
 	call = push(t);
 	/* What a call has from its end on is left alone: this is the hottest store of all. */
 	call->sp = r->sp;

@@ -50,7 +50,7 @@ struct call {
 	struct offcpu children_off;
 	struct offcpu off;	 /* thread's at entry; from the end on: of the call */
 	struct wait_sums *waits; /* sleeps in its own time, NULL: none */
-	uint64_t shape;		 /* hash of the direct callees, in order; 0: none */
+	uint64_t shape;		 /* hash of the calls inside, in order and nested; 0: none */
 	uint32_t stack;		 /* its call stack (meta kind "stack"); 0: none was recorded */
 	uint32_t arg_mask;	 /* of enum arg_bit: which values are in args */
 	uint64_t args[ARG_BITS]; /* recorded at its entry; ARG_RETURN at its exit */

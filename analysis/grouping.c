@@ -10,6 +10,29 @@
 #include "trace/meta.h"
 #include "trace/reader.h"
 
+static int begin_keys(struct grouping *g, struct trace_reader *r, struct result *result,
+		      struct result_options *o, struct err *err)
+{
+	int rc = argkeys_init(&g->argkeys, trace_reader_meta(r), g->keys, g->n_keys, g->no_keys,
+			      g->n_no_keys, err);
+
+	(void)result, (void)o;
+	if (!rc && g->argkeys.n_split)
+		g->rule = argkeys_rule(&g->argkeys);
+	return rc;
+}
+
+static void end_keys(struct grouping *g, struct result *res)
+{
+	if (g->argkeys.n_split)
+		argkeys_finish(&g->argkeys, &res->keyed, &res->blocks, &res->groups);
+}
+
+static void release_keys(struct grouping *g)
+{
+	argkeys_release(&g->argkeys);
+}
+
 static int begin_sites(struct grouping *g, struct trace_reader *r, struct result *result,
 		       struct result_options *o, struct err *err)
 {
@@ -53,7 +76,7 @@ static int begin_sequences(struct grouping *g, struct trace_reader *r, struct re
 	if (!rc)
 		rc = learn(g, SEQUENCE_PAIRS, r, o, err);
 	sequences_begin(&g->sequences, SEQUENCE_MEASURE, &result->calls, &result->keyed);
-	o->visitors[0] = sequences_visitor(&g->sequences);
+	o->visitors[RESULT_VISITORS - 1] = sequences_visitor(&g->sequences);
 	g->rule = sequences_rule(&g->sequences);
 	return rc;
 }
@@ -88,10 +111,10 @@ static void release_sequences(struct grouping *g)
 }
 
 static const struct grouping_by bys[] = {
-	{ "function", NULL, NULL, NULL },
-	{ "sequence", begin_sequences, end_sequences, release_sequences },
-	{ "site", begin_sites, end_sites, release_sites },
-	{ "thread", NULL, NULL, NULL },
+	{ "function", false, begin_keys, end_keys, release_keys },
+	{ "sequence", true, begin_sequences, end_sequences, release_sequences },
+	{ "site", true, begin_sites, end_sites, release_sites },
+	{ "thread", false, NULL, NULL, NULL },
 };
 #define BYS_N (sizeof(bys) / sizeof(bys[0]))
 
@@ -119,7 +142,7 @@ int grouping_read(struct grouping *g, struct trace_reader *r, struct result_opti
 
 	if (g->by->begin) {
 		rc = g->by->begin(g, r, result, o, err);
-		o->rule = &g->rule;
+		o->rule = g->rule.name ? &g->rule : NULL;
 	}
 	if (!rc)
 		rc = result_read(result, r, o, err);

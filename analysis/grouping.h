@@ -6,6 +6,7 @@
 #ifndef ISPOT_ANALYSIS_GROUPING_H
 #define ISPOT_ANALYSIS_GROUPING_H
 
+#include "analysis/argkey.h"
 #include "analysis/callsite.h"
 #include "analysis/keyed.h"
 #include "analysis/sequence.h"
@@ -19,12 +20,16 @@ struct trace_reader;
 struct grouping {
 	const struct grouping_by *by;
 	struct keyed_rule rule;
+	const char *const *keys, *const *no_keys; /* --key, --no-key */
+	size_t n_keys, n_no_keys;
+	struct argkeys argkeys;
 	struct callsites callsites;
 	struct sequences sequences;
 };
 
 struct grouping_by {
 	const char *name;
+	bool alone; /* only the groups are ranked */
 	/* Sets the rule and visitors; may read the recording, and rewinds it. NULL: no groups. */
 	int (*begin)(struct grouping *g, struct trace_reader *r, struct result *result,
 		     struct result_options *o, struct err *err);

@@ -414,8 +414,9 @@ static void start(struct result *res, struct trace_reader *r, const struct resul
 	samples_init(&res->samples, &res->calls);
 	samples = samples_visitor(&res->samples);
 	calls_add_visitor(&res->calls, &samples);
-	for (unsigned i = 0; i < 2 && o->visitors[i].call; i++)
-		calls_add_visitor(&res->calls, &o->visitors[i]);
+	for (unsigned i = 0; i < RESULT_VISITORS; i++)
+		if (o->visitors[i].call)
+			calls_add_visitor(&res->calls, &o->visitors[i]);
 }
 
 /* The baseline and the co-activity know functions, not groups of their calls. */

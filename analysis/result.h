@@ -28,11 +28,13 @@ struct err;
 struct sequences;
 struct trace_reader;
 
+#define RESULT_VISITORS 4
+
 struct result_options {
 	uint64_t from_ns, to_ns; /* since the start of the recording; to_ns UINT64_MAX: its end */
 	const char *baseline;	 /* path of a recording whose fastest calls count, NULL: none */
-	struct call_visitor visitors[2]; /* further ones; call NULL: none */
-	const struct keyed_rule *rule;	 /* how to group calls besides, NULL: not at all */
+	struct call_visitor visitors[RESULT_VISITORS]; /* further ones; call NULL: none */
+	const struct keyed_rule *rule; /* how to group calls besides, NULL: not at all */
 };
 
 struct result_thread {

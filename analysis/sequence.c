@@ -359,6 +359,16 @@ static void measure(struct sequences *s, const struct thread *t, const struct ca
 	keyed_add(s->keyed, t, b->group, inner, c);
 }
 
+/* A call that ended around others still open (markers that overlap): its rows are parted there. */
+static void take_out(struct sequences *s, const struct thread *t, size_t depth,
+		     const struct call *c)
+{
+	if (s->stage == SEQUENCE_MEASURE)
+		keyed_add(s->keyed, t, rest_body(s, c->id)->group, c->recursive, c);
+	for (size_t i = depth; i <= t->n_open; i++)
+		cut(s, t, i);
+}
+
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct sequences *s = self;
@@ -366,6 +376,10 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	struct level *inside = level_of(s, t, depth + 1, false);
 
 	s->thread = t;
+	if (depth < t->n_open) {
+		take_out(s, t, depth, c);
+		return;
+	}
 	if (inside)
 		level_end(s, inside);
 	if (s->stage == SEQUENCE_MEASURE)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Paths through a function, told apart by the hash of its direct traced callees in order (the
- * paper's sequences, section 3.3, seen from the function that holds them). Each has its own
- * fastest call. A function keeps SHAPES_MAX of them; calls of further paths are counted apart
+ * Paths through a function, told apart by the hash of all traced calls inside, in order and as they
+ * are nested (the paper's sequences, section 3.3: every event from f_start to f_end). Each has its
+ * own fastest call. A function keeps SHAPES_MAX of them; calls of further paths are counted apart
  * and compared with the fastest of them all.
  */
 #ifndef ISPOT_ANALYSIS_SHAPE_H

@@ -211,7 +211,7 @@ const struct column columns[] = {
 	{ "p90_ns", "p90", NULL, "call slower than 90 % of all", 6, get_p90_ns },
 	{ "p99_ns", "p99", NULL, "call slower than 99 % of all", 6, get_p99_ns },
 	{ "max_ns", "max", NULL, "slowest call", 6, get_max_ns },
-	{ "shapes", "paths", NULL, "paths told apart by their traced callees", 5, get_shapes },
+	{ "shapes", "paths", NULL, "paths told apart by the traced calls inside", 5, get_shapes },
 	{ "shapes_overflow", "overflow", NULL, "calls of paths beyond the table", 8,
 	  get_shapes_overflow },
 	{ "tid", "tid", "thread", "the thread's number", 7, get_tid },

@@ -34,6 +34,8 @@ static void place(const struct block *b, struct text *out)
 	char name[128], file[128];
 
 	text_add(out, text_printable(name, sizeof(name), b->name));
+	if (b->key && b->kind == BLOCK_FUNCTION)
+		text_printf(out, " %s", text_printable(name, sizeof(name), b->key));
 	if (b->function && b->function->file && *b->function->file && b->function->line)
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), base_name(b->function->file)),
@@ -50,7 +52,8 @@ static const struct block *main_caller(const struct result *res, const struct bl
 		for (uint32_t i = 0; i < caller->sums->n_edges; i++) {
 			const struct sci_edge *e = &caller->sums->edges[i];
 
-			if (e->id == b->id && caller != b && e->ns > most) {
+			if (e->id == b->function->id && caller->function != b->function &&
+			    e->ns > most) {
 				most = e->ns;
 				best = caller;
 			}

@@ -23,11 +23,14 @@ static int compare(const void *pa, const void *pb, void *ctx)
 
 void view_rank(struct view *v)
 {
-	const struct blocks *sites = &v->result->sites;
+	const struct blocks *sites = &v->result->sites, *groups = &v->result->groups;
 
-	v->rows = xcalloc(v->blocks->n + sites->n + 1, sizeof(*v->rows));
+	v->rows = xcalloc(v->blocks->n + groups->n + sites->n + 1, sizeof(*v->rows));
 	vec_for_each (v->blocks, const struct block, b)
-		v->rows[v->n_rows++] = b;
+		if (!b->split || v->totals)
+			v->rows[v->n_rows++] = b;
+	for (size_t i = 0; v->blocks == &v->result->blocks && i < groups->n; i++)
+		v->rows[v->n_rows++] = &groups->data[i];
 	for (size_t i = 0; i < sites->n && !v->by_thread && !v->result->sequences; i++)
 		v->rows[v->n_rows++] = &sites->data[i];
 	qsort_r(v->rows, v->n_rows, sizeof(*v->rows), compare, v);

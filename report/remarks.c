@@ -50,8 +50,11 @@ static void name_one(const struct block *b, struct text *out)
 {
 	char name[4 * NAME_MAX_COLUMNS + 1];
 
-	text_printf(out, "%s %s", text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS),
-		    what_it_does(b));
+	text_add(out, text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
+	if (b->key && b->kind == BLOCK_FUNCTION)
+		text_printf(out, " %s",
+			    text_shortened(name, sizeof(name), b->key, NAME_MAX_COLUMNS));
+	text_printf(out, " %s", what_it_does(b));
 	if (!isnan(amount_of(b)))
 		text_printf(out, amount_of(b) >= 0.095 ? " %.1f" : " %.2f", amount_of(b));
 }

@@ -26,6 +26,7 @@ struct view {
 	const struct block **rows;   /* them in order, sites among functions */
 	size_t n_rows;
 	bool by_thread;
+	bool totals;		   /* also functions that are split by arguments, as a whole */
 	const struct column *sort; /* NULL: by verdict and lost time */
 	uint64_t top;		   /* rows shown, 0: the view's default */
 	bool all;		   /* -v: every block, whatever its verdict */

@@ -139,7 +139,7 @@ void text_header(const struct view *v, struct text *out)
 
 static const struct block *worse(const struct block *worst, const struct block *b)
 {
-	if (!report_worth(b) || !(b->lost_threads > 0))
+	if (!report_worth(b) || !(b->lost_threads > 0) || b->split)
 		return worst;
 	return !worst || b->lost_threads > worst->lost_threads ? b : worst;
 }
@@ -150,6 +150,9 @@ static const struct block *most_lost(const struct view *v)
 
 	vec_for_each (&v->result->blocks, const struct block, b)
 		worst = worse(worst, b);
+	if (v->result->keyed.rule.kind == BLOCK_FUNCTION)
+		vec_for_each (&v->result->groups, const struct block, b)
+			worst = worse(worst, b);
 	vec_for_each (&v->result->sites, const struct block, b)
 		worst = worse(worst, b);
 	return worst;

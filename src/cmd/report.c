@@ -26,6 +26,7 @@
 
 struct report_options {
 	const char *input, *by, *sort, *slow, *time, *baseline, *html;
+	struct arg_list keys, no_keys;
 	uint64_t top;
 	bool json, csv;
 	int verbose;
@@ -36,6 +37,10 @@ static const struct option_row options[] = {
 	  "read FILE instead of ispot.data", NULL },
 	{ 0, "by", "WHAT", ARG_STRING, offsetof(struct report_options, by),
 	  "rank function (default), sequence, site or thread", NULL },
+	{ 0, "key", "FUNC@ARG,...", ARG_LIST, offsetof(struct report_options, keys),
+	  "split FUNC's calls by the values of its recorded arguments", NULL },
+	{ 0, "no-key", "FUNC", ARG_LIST, offsetof(struct report_options, no_keys),
+	  "do not split FUNC's calls by arguments ('*': nobody's)", NULL },
 	{ 's', "sort", "COLUMN", ARG_STRING, offsetof(struct report_options, sort),
 	  "rank by COLUMN instead of lost thread time", NULL },
 	{ 0, "top", "N", ARG_U64, offsetof(struct report_options, top), "show N blocks", NULL },
@@ -59,6 +64,8 @@ static const struct option_row options[] = {
 static const char *const examples[] = {
 	"ispot report",
 	"which functions lose how much, and why",
+	"ispot report --key write@fd,count",
+	"writes by file and size, each with its own fastest",
 	"ispot report --by site",
 	"from which call sites they are slow",
 	"ispot report --by sequence",
@@ -104,8 +111,10 @@ static int check(const struct report_options *o, struct err *err)
 
 	if (grouping_find(o->by, &by, err))
 		return err->code;
-	if (o->baseline && by->begin)
+	if (o->baseline && by->alone)
 		return usage(err, "--baseline holds functions only; give it without this --by");
+	if (o->keys.n && (by->alone || !by->begin))
+		return usage(err, "--key splits functions; give it without this --by");
 	if (o->json + o->csv + !!o->html > 1)
 		return usage(err, "--json, --csv and --html exclude each other; give one");
 	if (o->html && !strcmp(by->name, "thread"))
@@ -167,7 +176,7 @@ static void print(const struct report_options *o, struct view *v, const struct t
 	if (v->by_thread) {
 		view_thread_blocks(v->result, &by_thread);
 		v->blocks = &by_thread;
-	} else if (v->result->keyed.rule.name) {
+	} else if (v->result->keyed.rule.kind != BLOCK_FUNCTION) {
 		v->blocks = &v->result->groups;
 	}
 	view_rank(v);
@@ -195,12 +204,18 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		.sort = o->sort ? column_find(o->sort) : NULL,
 		.top = o->top,
 		.all = o->verbose > 0,
+		.totals = o->verbose > 0 || o->json || o->csv || o->html,
 		.colours = want_colours(),
 		.width = screen_width(),
 	};
 	struct slow slow = { 0 };
 	struct timeline timeline = { 0 };
-	struct grouping grouping = { 0 };
+	struct grouping grouping = {
+		.keys = o->keys.data,
+		.n_keys = o->keys.n,
+		.no_keys = o->no_keys.data,
+		.n_no_keys = o->no_keys.n,
+	};
 	int rc = grouping_find(o->by, &grouping.by, err);
 
 	if (o->html) {
@@ -251,6 +266,8 @@ static int run_report(int argc, char **argv, struct err *err)
 	if (!rc)
 		rc = show(&o, r, &ro, err);
 	trace_reader_free(r);
+	vec_release(&o.keys);
+	vec_release(&o.no_keys);
 	return rc;
 }
 
@@ -258,8 +275,9 @@ const struct command cmd_report = {
 	.name = "report",
 	.summary = "rank code by the time interference takes from it",
 	.usage =
-		"ispot report [[-i] FILE] [--by WHAT] [-s COLUMN] [--top N] [--slow FUNC] [--time A-B]\n"
-		"             [--baseline FILE] [--json | --csv | --html FILE] [-v]",
+		"ispot report [[-i] FILE] [--by WHAT] [--key FUNC@ARG,...] [--no-key FUNC] [-s COLUMN]\n"
+		"             [--top N] [--slow FUNC] [--time A-B] [--baseline FILE]\n"
+		"             [--json | --csv | --html FILE] [-v]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE | CMD_PAGER,

@@ -278,6 +278,7 @@ READ_ROW(not_traced, not_traced)
 READ_ROW(calibration, calibrations)
 READ_ROW(thread, threads)
 READ_ROW(notice, notices)
+READ_ROW(address, addresses)
 
 static const struct {
 	const char *kind;
@@ -294,6 +295,7 @@ static const struct {
 	{ "stack", read_stack },
 	{ "frame", read_frame },
 	{ "site", read_site },
+	{ "address", read_address },
 	{ "end", read_end },
 };
 
@@ -366,6 +368,8 @@ void meta_finish(struct meta *meta)
 		fill_strings(meta_counter_fields, c);
 	vec_for_each (&meta->frames, struct meta_frame, f)
 		fill_strings(meta_frame_fields, f);
+	vec_for_each (&meta->addresses, struct meta_address, a)
+		fill_strings(meta_address_fields, a);
 	vec_for_each (&meta->functions, struct meta_function, f) {
 		bool is_gap = !f->symbol;
 
@@ -408,6 +412,7 @@ void meta_release(struct meta *meta)
 	vec_release(&meta->stacks);
 	vec_release(&meta->sites);
 	vec_release(&meta->counters);
+	vec_release(&meta->addresses);
 	vec_release(&meta->frames);
 	arena_release(&meta->arena);
 }

@@ -172,6 +172,13 @@ struct meta_site {
 	uint32_t stack; /* of the calling place alone; 0: the line is missing */
 };
 
+/* kind "address": an argument's value (class address) that is a place in an object's data */
+struct meta_address {
+	uint64_t address;
+	const char *symbol, *object; /* object: its path */
+	uint64_t offset; /* from the symbol's start, or in the object where symbol is "" */
+};
+
 /* kind "end": the last line of a recording that ended in order */
 struct meta_end {
 	bool present;
@@ -216,6 +223,9 @@ struct meta {
 	struct {
 		VEC(struct meta_site)
 	} sites; /* [id - SITE_ID_FIRST] */
+	struct {
+		VEC(struct meta_address)
+	} addresses;
 	struct {
 		VEC(struct meta_frame)
 	} frames;		/* [id] */
@@ -263,6 +273,7 @@ void meta_print_counter(const struct meta_counter *c, struct text *out);
 void meta_print_stack(const struct meta_stack *s, struct text *out);
 void meta_print_frame(const struct meta_frame *f, struct text *out);
 void meta_print_site(const struct meta_site *s, struct text *out);
+void meta_print_address(const struct meta_address *a, struct text *out);
 void meta_print_end(const struct meta_end *e, struct text *out);
 
 #endif

@@ -127,6 +127,14 @@ const struct field meta_frame_fields[] = {
 	F(frame, BOOL, inlined), F(frame, BOOL, spins),	   { 0 },
 };
 
+const struct field meta_address_fields[] = {
+	F(address, U64, address),
+	F(address, STRING, symbol),
+	F(address, STRING, object),
+	F(address, COUNT, offset),
+	{ 0 },
+};
+
 const struct field meta_end_fields[] = {
 	F(end, U64, end_ns),	      F(end, U64, made_records),  F(end, U64, lost_records),
 	F(end, U64, recorder_cpu_ns), F(end, U64, target_cpu_ns), F(end, U64, counting_cost_ns),

@@ -42,6 +42,7 @@ extern const struct field meta_counter_fields[];
 extern const struct field meta_stack_fields[];
 extern const struct field meta_frame_fields[];
 extern const struct field meta_site_fields[];
+extern const struct field meta_address_fields[];
 extern const struct field meta_end_fields[];
 
 extern const char *const meta_class_names[CLASS_N];

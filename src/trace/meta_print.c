@@ -88,6 +88,7 @@ PRINT(notice)
 PRINT(counter)
 PRINT(frame)
 PRINT(site)
+PRINT(address)
 PRINT(end)
 
 void meta_print_stack(const struct meta_stack *s, struct text *out)

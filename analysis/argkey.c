@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/argkey.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta.h"
+
+#define PLACE	 (1ull << 63) /* a key that is a number in names */
+#define NEGATIVE 65	      /* the size class of a negative value */
+
+static bool is_named(const struct meta_function *f, const char *pattern)
+{
+	return f->symbol && (!fnmatch(pattern, f->symbol, 0) || !strcmp(pattern, f->name) ||
+			     !fnmatch(pattern, f->name, 0));
+}
+
+static void forget(struct argkeys *a, uint32_t id)
+{
+	a->n_split -= a->functions[id].n > 0;
+	a->functions[id] = (struct argkey_function){ 0 };
+}
+
+static void add(struct argkeys *a, uint32_t id, const struct meta_argument *arg)
+{
+	struct argkey_function *f = &a->functions[id];
+
+	if (f->mask & 1u << arg->bit)
+		return;
+	a->n_split += !f->n;
+	f->by[f->n++] = arg;
+	f->mask |= 1u << arg->bit;
+}
+
+static void split_by_default(struct argkeys *a, uint32_t id)
+{
+	const struct meta_function *f = &a->meta->functions.data[id];
+
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		if (f->arguments[i].key)
+			add(a, id, &f->arguments[i]);
+}
+
+/* "arg3" is bit 2, "ret" the return value; ARG_BITS: neither. */
+static uint32_t bit_of(const char *name)
+{
+	uint64_t n = 0;
+
+	if (!strcmp(name, "ret"))
+		return ARG_RETURN;
+	if (!strncmp(name, "arg", 3) && !text_parse_u64(name + 3, &n) && n >= 1 && n <= ARG_CALLER)
+		return (uint32_t)n - 1;
+	return ARG_BITS;
+}
+
+static const struct meta_argument *find_argument(const struct meta_function *f, const char *name)
+{
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		if (!strcmp(f->arguments[i].name, name) || f->arguments[i].bit == bit_of(name))
+			return &f->arguments[i];
+	return NULL;
+}
+
+static int not_recorded(const struct meta_function *f, const char *arg, struct err *err)
+{
+	struct text had = { 0 };
+
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		text_printf(&had, "%s%s", i ? ", " : "", f->arguments[i].name);
+	err_set(err, -ENOENT, "%s was recorded %s%s, not with its %s; record it with -F '%s@%s'",
+		f->name, f->n_arguments ? "with " : "without arguments",
+		f->n_arguments ? had.s : "", arg, f->symbol, arg);
+	if (!f->n_arguments)
+		err_set(err, -ENOENT,
+			"%s was recorded without its arguments; record it with -F '%s@%s'", f->name,
+			f->symbol, arg);
+	text_release(&had);
+	return -ENOENT;
+}
+
+static int split(struct argkeys *a, const char *function, const char *arg, bool first,
+		 struct err *err)
+{
+	const struct meta_function *without = NULL;
+	unsigned found = 0, with = 0;
+
+	for (uint32_t id = 0; id < a->meta->functions.n; id++) {
+		const struct meta_function *f = &a->meta->functions.data[id];
+		const struct meta_argument *found_arg;
+
+		if (!is_named(f, function))
+			continue;
+		found++;
+		found_arg = find_argument(f, arg);
+		if (!found_arg) {
+			without = f;
+			continue;
+		}
+		if (first)
+			forget(a, id);
+		with++;
+		add(a, id, found_arg);
+	}
+	if (!found)
+		return err_set(err, -ENOENT,
+			       "--key %s@%s: the recording has no function of that name; "
+			       "`ispot report -v` lists them",
+			       function, arg);
+	return with ? 0 : not_recorded(without, arg, err);
+}
+
+static int malformed(const char *key, struct err *err)
+{
+	err_set(err, -EINVAL,
+		"--key %s wants FUNC@ARG, such as pthread_mutex_lock@arg1 or read@fd,count", key);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+/*
+ * One --key, taken apart in place. After a comma comes a further argument, or, where there is an
+ * '@' before the next comma, another function; commas of C++ parameters stand before the first '@'.
+ */
+static int parse(struct argkeys *a, const char *key, char *s, struct err *err)
+{
+	char *function = s, *arg = strchr(s, '@');
+	bool first = true;
+
+	while (arg && arg > function) {
+		char *next;
+		int rc;
+
+		*arg++ = '\0';
+		next = strchr(arg, ',');
+		if (next)
+			*next++ = '\0';
+		if (!*arg)
+			return malformed(key, err);
+		rc = split(a, function, arg, first, err);
+		if (rc || !next)
+			return rc;
+		first = next[strcspn(next, "@,")] == '@';
+		if (first)
+			function = next;
+		arg = first ? strchr(next, '@') : next - 1;
+	}
+	return malformed(key, err);
+}
+
+static void read_places(struct argkeys *a)
+{
+	vec_for_each (&a->meta->addresses, const struct meta_address, m) {
+		struct text name = { 0 };
+
+		text_add(&name, m->symbol);
+		if (m->offset)
+			text_printf(&name, "+0x%" PRIx64, m->offset);
+		if (*m->symbol)
+			map_put(&a->place_of, m->address, strtab_add(&a->names, name.s));
+		text_release(&name);
+	}
+}
+
+int argkeys_init(struct argkeys *a, const struct meta *meta, const char *const *keys, size_t n_keys,
+		 const char *const *no_keys, size_t n_no_keys, struct err *err)
+{
+	int rc = 0;
+
+	*a = (struct argkeys){ .meta = meta };
+	a->functions = xcalloc(meta->functions.n + 1, sizeof(*a->functions));
+	read_places(a);
+	for (uint32_t id = 0; id < meta->functions.n; id++)
+		split_by_default(a, id);
+	for (size_t i = 0; i < n_no_keys; i++)
+		for (uint32_t id = 0; id < meta->functions.n; id++)
+			if (is_named(&meta->functions.data[id], no_keys[i]))
+				forget(a, id);
+	for (size_t i = 0; i < n_keys && !rc; i++) {
+		char *copy = xstrdup(keys[i]);
+
+		rc = parse(a, keys[i], copy, err);
+		free(copy);
+	}
+	return rc;
+}
+
+void argkeys_release(struct argkeys *a)
+{
+	free(a->functions);
+	strtab_release(&a->names);
+	map_release(&a->place_of);
+	map_release(&a->tuple_of);
+	vec_release(&a->tuples);
+	*a = (struct argkeys){ 0 };
+}
+
+/* 0: 0, k: from 2^(k-1) to below 2^k. */
+static uint64_t size_class(const struct meta_argument *arg, uint64_t value)
+{
+	if (arg->is_signed && (int64_t)value < 0)
+		return NEGATIVE;
+	return value ? 64 - (uint64_t)__builtin_clzll(value) : 0;
+}
+
+static uint64_t reduced(const struct argkeys *a, const struct meta_argument *arg, uint64_t value)
+{
+	uint32_t place;
+
+	switch (arg->class) {
+	case ARGUMENT_SIZE:
+		return size_class(arg, value);
+	case ARGUMENT_ADDRESS:
+		place = map_get(&a->place_of, value);
+		return place == MAP_NONE ? value : PLACE | place;
+	default:
+		return value;
+	}
+}
+
+static uint64_t tuple(struct argkeys *a, const struct argkey_values *v)
+{
+	uint64_t hash = hash_bytes(v, sizeof(*v));
+	uint32_t i;
+
+	while ((i = map_get(&a->tuple_of, hash)) != MAP_NONE &&
+	       memcmp(&a->tuples.data[i], v, sizeof(*v)))
+		hash++;
+	if (i != MAP_NONE)
+		return i;
+	if (a->tuples.n >= ARGKEY_TUPLES)
+		return ARGKEY_TUPLES;
+	i = (uint32_t)a->tuples.n;
+	*vec_add(&a->tuples) = *v;
+	map_put(&a->tuple_of, hash, i);
+	return i;
+}
+
+static enum keyed_has key_of(void *ctx, const struct thread *t, const struct call *c, uint64_t *key)
+{
+	struct argkeys *a = ctx;
+	const struct argkey_function *f = &a->functions[c->id];
+	struct argkey_values v = { { 0 } };
+
+	(void)t;
+	if (!f->n)
+		return KEYED_SKIP;
+	if ((c->arg_mask & f->mask) != f->mask)
+		return KEYED_WITHOUT;
+	for (uint32_t i = 0; i < f->n; i++)
+		v.values[i] = reduced(a, f->by[i], c->args[f->by[i]->bit]);
+	*key = f->n == 1 ? v.values[0] : tuple(a, &v);
+	return KEYED_KEY;
+}
+
+static void name_size(uint64_t class, struct text *name)
+{
+	char low[TEXT_NUMBER], high[TEXT_NUMBER];
+
+	if (class == NEGATIVE)
+		text_add(name, "negative");
+	else if (class < 2)
+		text_printf(name, "%" PRIu64, class);
+	else if (class == 64)
+		text_add(name, "huge");
+	else
+		text_printf(name, "%s..%s", text_bytes(low, 1ull << (class - 1)),
+			    text_bytes(high, 1ull << class));
+}
+
+static void name_place(const struct argkeys *a, uint64_t value, struct text *name)
+{
+	if (value & PLACE)
+		text_add(name, strtab_get(&a->names, (uint32_t)value));
+	else
+		text_printf(name, "0x%" PRIx64, value);
+}
+
+static void name_value(const struct argkeys *a, const struct meta_argument *arg, uint64_t value,
+		       struct text *name)
+{
+	if (arg->class != ARGUMENT_ADDRESS)
+		text_printf(name, "%s=", arg->name);
+	if (arg->class == ARGUMENT_ADDRESS)
+		name_place(a, value, name);
+	else if (arg->class == ARGUMENT_SIZE)
+		name_size(value, name);
+	else if (arg->is_signed || arg->class == ARGUMENT_FD)
+		text_printf(name, "%" PRId64, (int64_t)value);
+	else
+		text_printf(name, value < 65536 ? "%" PRIu64 : "0x%" PRIx64, value);
+}
+
+static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
+{
+	const struct argkeys *a = ctx;
+	const struct argkey_function *f = &a->functions[g->function];
+
+	if (g->has != KEYED_KEY) {
+		text_add(name, "(not recorded)");
+		return;
+	}
+	if (f->n > 1 && g->key >= a->tuples.n) {
+		text_add(name, "(others)");
+		return;
+	}
+	for (uint32_t i = 0; i < f->n; i++) {
+		text_add(name, i ? " " : "");
+		name_value(a, f->by[i], f->n > 1 ? a->tuples.data[g->key].values[i] : g->key, name);
+	}
+}
+
+struct keyed_rule argkeys_rule(struct argkeys *a)
+{
+	return (struct keyed_rule){
+		.kind = BLOCK_FUNCTION, .ctx = a, .key = key_of, .name = name_of
+	};
+}
+
+const char *argkeys_place(const struct argkeys *a, uint64_t address, char hex[24])
+{
+	uint32_t place = map_get(&a->place_of, address);
+
+	if (place != MAP_NONE)
+		return strtab_get(&a->names, place);
+	snprintf(hex, 24, "0x%" PRIx64, address);
+	return hex;
+}
+
+void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct blocks *functions,
+		    struct blocks *groups)
+{
+	size_t kept = 0;
+	struct block **of = xcalloc(a->meta->functions.n + 1, sizeof(struct block *));
+	uint32_t *n_groups = xcalloc(a->meta->functions.n + 1, sizeof(*n_groups));
+
+	vec_for_each (functions, struct block, b)
+		of[b->id] = b;
+	vec_for_each (&k->groups, const struct keyed_group, g)
+		n_groups[g->function]++;
+	for (size_t i = 0; i < groups->n; i++) {
+		struct block *g = &groups->data[i];
+		uint32_t function = k->groups.data[g->id].function;
+		bool lone = n_groups[function] == 1;
+
+		if (of[function] && lone)
+			of[function]->key = g->key;
+		else if (of[function])
+			of[function]->split = true;
+		if (lone)
+			causes_release(&g->causes);
+		else
+			groups->data[kept++] = *g;
+	}
+	groups->n = kept;
+	free(of);
+	free(n_groups);
+}
