@@ -215,8 +215,13 @@ static struct wait_cause of_word(const struct word *word)
 
 struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *c)
 {
-	if (c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY && c->end != SLEEP_BY_TIMER)
-		return of_word(&th->futexes.all.data[c->word]);
+	const struct word *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
+					  ? &th->futexes.all.data[c->word]
+					  : NULL;
+
+	/* One that no thread ever releases is a clock. */
+	if (word && (c->end != SLEEP_BY_TIMER || word->releases))
+		return of_word(word);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct wait_row *r = &rows[i];
 

@@ -141,15 +141,27 @@ static enum sleep_end end_of(const struct record *r, bool inside)
 					       : SLEEP_BY_OUTSIDE;
 }
 
+/*
+ * Who holds up a sleeper: whoever released it. One whose time was over looks again and most often
+ * waits on: for the thread that released that word last.
+ */
+static uint32_t releaser(const struct threads *th, const struct sleep *s)
+{
+	if (s->end == SLEEP_BY_TIMER && s->word != SLEEP_NOBODY)
+		return word_releaser(&th->futexes.all.data[s->word]);
+	return s->waker;
+}
+
 /* What the sleep from its begin to time_ns waited for, given who ended it. */
 static struct outside outside_of(const struct threads *th, const struct sleep *s, uint64_t time_ns)
 {
 	uint64_t ns = time_ns - s->since_ns;
+	uint32_t by = releaser(th, s);
 
+	if (by != SLEEP_NOBODY)
+		return waited(th, th->all.data[by], s->since_ns, time_ns);
 	if (s->end == SLEEP_BY_THREAD)
-		return s->waker == SLEEP_NOBODY
-			       ? (struct outside){ 0 }
-			       : waited(th, th->all.data[s->waker], s->since_ns, time_ns);
+		return (struct outside){ 0 };
 	if (is_own_device(s))
 		return (struct outside){ 0 };
 	/* Never released: parked, but for one at a lock; without a kind nobody knows. */
@@ -163,7 +175,7 @@ static struct outside outside_of(const struct threads *th, const struct sleep *s
 static void judge(const struct threads *th, struct sleep *s, uint64_t time_ns)
 {
 	s->outside = outside_of(th, s, time_ns);
-	if (s->end == SLEEP_BY_THREAD && is_held(th, s))
+	if (releaser(th, s) != SLEEP_NOBODY && is_held(th, s))
 		s->outside.clock_ns = 0;
 	s->idle_ns = s->outside.work_ns + s->outside.clock_ns;
 	if (s->idle_ns > time_ns - s->since_ns)

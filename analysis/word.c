@@ -151,6 +151,18 @@ static struct word_judgement judge_state(const struct word *word)
 	return (struct word_judgement){ WORD_CONDITION, 0.6 };
 }
 
+/* Those who wait here release each other, one at a time. */
+static bool takes_turns(const struct word *word)
+{
+	return word->waiters > 1 && share(word->own_releases, word->releases) > 0.8 &&
+	       word->releases >= 10 && share(word->shared_rounds, word->rounds) < 0.1;
+}
+
+uint32_t word_releaser(const struct word *word)
+{
+	return word->releases ? word->round_waker : UINT32_MAX;
+}
+
 struct word_judgement word_judge(const struct word *word)
 {
 	bool own = share(word->own_releases, word->releases) > 0.5;
@@ -165,6 +177,8 @@ struct word_judgement word_judge(const struct word *word)
 		return judge_state(word);
 	if (is_barrier(word))
 		return (struct word_judgement){ WORD_BARRIER, word->shared_rounds ? 0.9 : 0.75 };
+	if (takes_turns(word))
+		return (struct word_judgement){ WORD_LOCK, 0.6 };
 	return (struct word_judgement){ WORD_CONDITION, own ? 0.7 : 0.9 };
 }
 

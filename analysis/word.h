@@ -6,7 +6,8 @@
  *
  *	lock       priority-inheriting operations; the word holds the number of its owner; it is
  *	           waited for with the same value each time, not 0 ("taken, somebody waits"), and
- *	           released by threads that wait there too
+ *	           released by threads that wait there too; less surely, where the value is 0
+ *	           but several threads release each other in turn (a lock made of a condition)
  *	barrier    the value changes from round to round, and all who wait are released at once
  *	           (glibc, libgomp), or by a thread that waits there in other rounds
  *	condition  the value is 0 or changes, and who releases does not wait there; a thread's end
@@ -74,6 +75,8 @@ uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
 /* waker: index of a thread of the program; UINT32_MAX: none of it. */
 void futexes_wake(struct futexes *w, uint32_t word, uint32_t waker, uint64_t time_ns);
 
+/* Index of the thread that released it last; UINT32_MAX: none of the program did. */
+uint32_t word_releaser(const struct word *word);
 /* By what is known so far. */
 struct word_judgement word_judge(const struct word *word);
 /* The facts it was judged by, one sentence. */

@@ -134,6 +134,26 @@ static void a_pause_holds_up_only_who_queues(void **state)
 	scene_release(&s);
 }
 
+/* Looking again every few us is still waiting for the thread that ends it. */
+static void timeouts_of_a_wait_for_a_thread(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	wake_up(&s, 20, 1, 0, WAKING_BY_TIMER);
+	about(thread(&s, 1)->off.idle_ns, 10);
+	sleep_in(&s, 20, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	wake_up(&s, 30, 1, 2, 0);
+	sleep_in(&s, 40, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	wake_up(&s, 80, 1, 0, WAKING_BY_TIMER);
+	about(thread(&s, 1)->off.idle_ns, 10);
+	about(thread(&s, 1)->off.blocked_ns, 50);
+	scene_finish(&s, 100000);
+	scene_release(&s);
+}
+
 /* Nobody releases them: the one at the condition is parked, the one at the lock is stuck. */
 static void parked_and_stuck(void **state)
 {
@@ -327,6 +347,7 @@ int main(void)
 		cmocka_unit_test(the_chain_ends_at_a_socket),
 		cmocka_unit_test(the_disk_is_not_the_outside),
 		cmocka_unit_test(a_pause_holds_up_only_who_queues),
+		cmocka_unit_test(timeouts_of_a_wait_for_a_thread),
 		cmocka_unit_test(parked_and_stuck),
 		cmocka_unit_test(a_long_history),
 		cmocka_unit_test(every_kind_has_its_cause),

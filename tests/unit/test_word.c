@@ -101,6 +101,20 @@ static void a_condition_that_counts(void **state)
 	is_word(&f, WORD_CONDITION, 0.7);
 }
 
+/* Python's: a condition whose waiters hand a thing on to each other. Not sure, so said so. */
+static void a_lock_made_of_a_condition(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 60; i++) {
+		wait_on(&f, i % 3, BITSET, 0);
+		wake(&f, (i + 1) % 3);
+	}
+	assert_true(word_judge(&f.all.data[0]).confidence < 0.7);
+	is_word(&f, WORD_LOCK, 0.5);
+}
+
 static void a_thread_s_end(void **state)
 {
 	const struct word_wait end = { .operation = 0x109, .value = 77, .names_thread = true };
@@ -152,6 +166,7 @@ int main(void)
 		cmocka_unit_test(locks_that_say_so),
 		cmocka_unit_test(a_condition),
 		cmocka_unit_test(a_condition_that_counts),
+		cmocka_unit_test(a_lock_made_of_a_condition),
 		cmocka_unit_test(a_thread_s_end),
 		cmocka_unit_test(barriers),
 		cmocka_unit_test(a_barrier_of_two),
