@@ -153,6 +153,8 @@ static void what_is_not_there_is_named(void **state)
 	assert_non_null(strstr(missing(s, "usdt:db"), "write usdt:PROVIDER:BEGIN..END"));
 	assert_int_equal(s->err.exit_status, 2);
 	assert_non_null(strstr(missing(s, "usdt:db:q..*x"), "name the end"));
+	assert_non_null(strstr(missing(s, "marker:parse@arg1"), "leave '@arg1' out"));
+	assert_int_equal(s->err.exit_status, 2);
 }
 
 static const struct planned *plan_of(struct setup *s, struct plan *plan, const char *word,
