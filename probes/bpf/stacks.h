@@ -70,11 +70,15 @@ struct returns {
 	struct return_instance *next;
 };
 
+/* Few, for the verifier follows each of them at every frame. */
+#define TAIL_CALLS_MAX 4  /* of traced functions one by another */
+#define LEFT_MAX       16 /* frames that a longjmp has left */
+
 static __always_inline void skip_left(struct returns *r, __u64 sp)
 {
 	struct return_instance *i = r->next;
 
-	for (int n = 0; n < 64 && i && BPF_CORE_READ(i, stack) < sp; n++)
+	for (int n = 0; n < LEFT_MAX && i && BPF_CORE_READ(i, stack) < sp; n++)
 		i = BPF_CORE_READ(i, next);
 	r->next = i;
 }
@@ -102,7 +106,7 @@ static __always_inline __u64 original(struct returns *r, __u64 address)
 		return address;
 	was = BPF_CORE_READ(i, orig_ret_vaddr);
 	/* Tail calls: several instances of one place on the stack. */
-	for (int n = 0; n < 16 && chained && i; n++) {
+	for (int n = 0; n < TAIL_CALLS_MAX && chained && i; n++) {
 		chained = BPF_CORE_READ(i, chained);
 		i = BPF_CORE_READ(i, next);
 	}
