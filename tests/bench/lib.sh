@@ -42,7 +42,7 @@ row() {
 	local verdict=""
 	if [ $# -ge 5 ]; then
 		verdict=$(awk -v v="$2" -v op="$4" -v g="$5" 'BEGIN {
-			ok = v + 0 == v && (op == "<=" ? v <= g : op == ">=" ? v >= g : v == g)
+			ok = v ~ /^-?[0-9.]/ && (op == "<=" ? v <= g : op == ">=" ? v >= g : v == g)
 			print ok ? "pass" : "MISS"
 		}')
 		printf '  %-52s %12s %-9s %2s %-8s %s\n' "$1" "$2" "$3" "$4" "$5" "$verdict"
