@@ -303,6 +303,7 @@ void report_html(const struct view *v, const struct timeline *tl, struct text *o
 	answer(v, out);
 	blocks(v, out);
 	html_timeline(v, tl, out);
+	html_waits(v, out);
 	html_threads(v, out);
 	html_details(v, out);
 	notes(v, out);

@@ -32,9 +32,11 @@ void html_time(struct text *out, uint64_t ns);
 void html_details(const struct view *v, struct text *out);
 void html_timeline(const struct view *v, const struct timeline *tl, struct text *out);
 void html_threads(const struct view *v, struct text *out);
+void html_waits(const struct view *v, struct text *out);
 
 /* Figures of one block. */
 void html_ordered(const struct block *b, struct text *out);
 void html_histogram(const struct block *b, struct text *out);
+void html_flame(const struct view *v, const struct block *b, struct text *out);
 
 #endif

@@ -278,6 +278,7 @@ static void detail(const struct view *v, size_t i, struct text *out)
 		text_add(out, "</div>\n");
 	}
 	causes(b, out);
+	html_flame(v, b, out);
 	coactive(v, b, out);
 	text_add(out, "</details>\n");
 	text_release(&why);

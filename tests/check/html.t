@@ -17,6 +17,10 @@ sed -e "s|comm worker-0|comm <script>alert(2)</script>|" \
 "$ISPOT" report -i "$work/svc.data" --html "$work/svc.html"
 "$ISPOT" report -i "$work/svc.data" --csv >"$work/svc.csv"
 "$ISPOT" report -i "$work/hostile.data" --html "$work/hostile.html"
+for golden in callsites sites; do
+	"$ISPOT" dump --from-text "tests/golden/$golden.trace" -o "$work/$golden.data"
+	"$ISPOT" report -i "$work/$golden.data" --html "$work/$golden.html"
+done
 
 # Two thousand functions of a hundred calls each.
 many() {
@@ -89,6 +93,8 @@ rendered() { # rendered FILE: prints what the browser complains of
 
 ok "the page is well-formed and fetches nothing" silent parsed "$work/svc.html"
 ok "its numbers are those of --csv" silent numbers "$work/svc.html" "$work/svc.csv"
+ok "it draws the callers of a block" grep -q 'aria-label="Callers, by excess"' "$work/callsites.html"
+ok "it says who ended whose waiting" grep -q '<h2 id="waits">' "$work/sites.html"
 ok "names that are markup stay text" silent parsed "$work/hostile.html"
 ok "and are shown" grep -q '&lt;script&gt;alert(2)&lt;/script&gt;' "$work/hostile.html"
 ok "a name is in the title without ending it" silent numbers "$work/hostile.html" \
