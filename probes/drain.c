@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
+#include "probes/arguments.h"
 #include "probes/bpfprog.h"
 #include "probes/ring.h"
 #include "probes/ringbuf.h"
@@ -129,6 +130,52 @@ static void on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
 	d->cpus[cpu].stack_tid = w->h.tid;
 }
 
+static const struct arguments *arguments_of(const struct drain *d, uint32_t function)
+{
+	return function < d->n_functions ? d->arguments[function] : NULL;
+}
+
+static void put_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
+{
+	const struct arguments *a = arguments_of(d, w->h.head & WIRE_ID_MASK);
+	struct record r = record_of(&w->h, cpu, REC_ARGS);
+
+	if (a)
+		put_values(d, &r, 2, 1u << ARG_RETURN, argument_value(a, ARG_RETURN, w->values[0]),
+			   0);
+}
+
+/* They come before their entry, for the same reason as its stack. */
+static void put_arguments(struct drain *d, const struct wire_call *call, uint32_t cpu)
+{
+	const struct arguments *a = arguments_of(d, call->h.head & WIRE_ID_MASK);
+	struct wire_args *w = &d->cpus[cpu].args;
+	struct record r = record_of(&call->h, cpu, REC_ARGS);
+	uint64_t values[WIRE_ARGS_MAX + 1] = { a ? a->registers : 0 };
+
+	if (!a || w->h.tid != call->h.tid)
+		return;
+	r.n_values = 1;
+	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++)
+		if (a->registers & 1u << i)
+			values[r.n_values++] = argument_value(a, i, w->values[i]);
+	r.values = values;
+	put(d, &r);
+	w->h.tid = 0;
+}
+
+static void on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)
+{
+	const struct arguments *a = arguments_of(d, w->h.head & WIRE_ID_MASK);
+
+	if (!a)
+		return;
+	d->cpus[cpu].args.h = w->h;
+	memcpy(d->cpus[cpu].args.values, w->values,
+	       (a->registers >> WIRE_ARGS_FEW ? WIRE_ARGS_MAX : WIRE_ARGS_FEW) *
+		       sizeof(*w->values));
+}
+
 static void on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 {
 	bool entry = (call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED) == WIRE_ENTRY;
@@ -147,6 +194,8 @@ static void on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 		d->calls_of[function]++;
 	if (d->cpus[cpu].stack)
 		put_call_stack(d, call, cpu);
+	if (d->cpus[cpu].args.h.tid)
+		put_arguments(d, call, cpu);
 }
 
 static void put_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
@@ -265,6 +314,12 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 	case WIRE_COPY:
 		on_copy(d, data, cpu);
 		break;
+	case WIRE_ARGS:
+		on_args(d, data, cpu);
+		break;
+	case WIRE_RETURN:
+		put_return(d, data, cpu);
+		break;
 	case WIRE_SWITCH:
 		on_switch(d, data, cpu);
 		break;
@@ -328,8 +383,11 @@ static void visit_mapping(void *ctx, const struct ring *ring, const struct perf_
 void drain_count_functions(struct drain *d, uint32_t n)
 {
 	d->calls_of = xrealloc(d->calls_of, n * sizeof(*d->calls_of));
-	for (; d->n_functions < n; d->n_functions++)
+	d->arguments = xrealloc(d->arguments, n * sizeof(*d->arguments));
+	for (; d->n_functions < n; d->n_functions++) {
 		d->calls_of[d->n_functions] = 0;
+		d->arguments[d->n_functions] = NULL;
+	}
 }
 
 int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings)
@@ -380,6 +438,8 @@ void drain_release(struct drain *d)
 	d->mappings = NULL;
 	drain_stacks_release(&d->stacks);
 	free(d->calls_of);
+	free(d->arguments);
+	d->arguments = NULL;
 	d->calls_of = NULL;
 	d->cpus = NULL;
 }

@@ -12,8 +12,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "probes/bpf/wire.h"
 #include "probes/drain_stacks.h"
 
+struct arguments;
 struct bpfprog;
 struct ringbufs;
 struct rings;
@@ -41,6 +43,7 @@ struct drain_fork {
 struct drain_cpu {
 	uint64_t last_ns;	   /* of the newest record read from this CPU */
 	uint64_t told_lost;	   /* records lost there, by its records of losses */
+	struct wire_args args;	   /* of this thread's entry that comes next; tid 0: none */
 	uint32_t stack, stack_tid; /* stack id, 0 none: of this thread's entry that comes next */
 };
 
@@ -50,9 +53,10 @@ struct drain {
 	struct drain_cpu *cpus;		/* [cpu number] */
 	uint8_t *targets; /* bit by pid: was one when its mappings were made, if it lives or not */
 	uint32_t n_cpus;
-	uint32_t n_counters; /* values of a counted call */
-	uint64_t entries;    /* of calls */
-	uint64_t *calls_of;  /* [function id]: entries read */
+	uint32_t n_counters;		    /* values of a counted call */
+	uint64_t entries;		    /* of calls */
+	uint64_t *calls_of;		    /* [function id]: entries read */
+	const struct arguments **arguments; /* [function id]: recorded ones; NULL: none */
 	uint32_t n_functions;
 	uint64_t calls;			/* entries and exits read */
 	uint64_t sample_ns;		/* that a sample stands for */

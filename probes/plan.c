@@ -9,7 +9,8 @@
 #include "probes/placement_function.h"
 #include "symbol/dso.h"
 
-static void plan_one(struct planned *p, const struct target_traits *traits, unsigned kernel_version)
+static void plan_one(struct planned *p, const struct no_key *no_key,
+		     const struct target_traits *traits, unsigned kernel_version)
 {
 	p->reason = "";
 	p->cpu_share = p->calls_per_s = p->cost_share = NAN;
@@ -21,7 +22,13 @@ static void plan_one(struct planned *p, const struct target_traits *traits, unsi
 		p->reason = "an IFUNC: the loader chooses the implementation; name that one";
 		return;
 	}
-	placement_of_function(p->what.dso, p->what.function, 0, kernel_version, &p->place);
+	if (arguments_choose(&p->arguments, p->what.arguments, p->what.dso, p->what.function,
+			     no_key, &p->wrong_arguments)) {
+		p->reason = p->wrong_arguments.text;
+		return;
+	}
+	placement_of_function(p->what.dso, p->what.function, p->arguments.registers, kernel_version,
+			      &p->place);
 	p->reason = p->place.reason;
 	if (!p->place.possible)
 		return;
@@ -40,7 +47,7 @@ void plan_add(struct plan *plan, const struct selection *s, size_t first,
 		struct planned *p = xcalloc(1, sizeof(*p));
 
 		p->what = s->chosen.data[i];
-		plan_one(p, traits, kernel_version);
+		plan_one(p, &plan->no_key, traits, kernel_version);
 		*vec_add(plan) = p;
 	}
 }
@@ -71,4 +78,6 @@ void planned_describe(const struct planned *p, struct meta_function *f)
 	f->period = p->what.marker ? p->what.marker->period : 1;
 	f->blocking = blocking_kind(what->symbol) != NULL;
 	f->chosen = true;
+	f->n_arguments = p->arguments.n;
+	f->arguments = p->arguments.all;
 }

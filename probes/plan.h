@@ -8,7 +8,9 @@
 
 #include <stdbool.h>
 
+#include "base/err.h"
 #include "base/vec.h"
+#include "probes/arguments.h"
 #include "probes/exitmech.h"
 #include "probes/placement.h"
 #include "probes/select.h"
@@ -23,6 +25,8 @@ struct planned {
 	uint64_t calls_before;
 	double cost_ns;
 	bool was_possible;
+	struct arguments arguments; /* that are recorded */
+	struct err wrong_arguments; /* code 0: none is */
 	const char *reason; /* why not possible; "" otherwise. Lives as long as the planned */
 	/* what the hybrid selection measured; NAN: not measured */
 	double cpu_share, calls_per_s, cost_share; /* of samples; 1/s; of the target's CPU time */
@@ -30,6 +34,7 @@ struct planned {
 
 struct plan {
 	VEC(struct planned *) /* heap elements: reason may point into its own placement */
+	struct no_key no_key;
 };
 
 /* Plans every element of the selection from index first on; kernel_version as KERNEL_VERSION(). */

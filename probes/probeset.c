@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
 #include "probes/marker.h"
 #include "probes/plan.h"
@@ -66,7 +67,9 @@ void probeset_add(struct probeset *set, const struct planned *p, const char *pat
 		marker_add_points(set, p, path, id);
 		return;
 	}
-	probeset_add_point(set, SET_ENTRY, path, offset_in_file(p, place->entry_offset), id);
+	probeset_add_point(set, SET_ENTRY, path, offset_in_file(p, place->entry_offset),
+			   id | p->arguments.registers << WIRE_ID_BITS);
+	id |= (uint32_t)p->arguments.returns << WIRE_ID_BITS;
 	if (p->exit.mech == EXIT_RETURN)
 		probeset_add_point(set, SET_RETURN, path, offset_in_file(p, place->return_offset),
 				   id);

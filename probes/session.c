@@ -131,6 +131,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	int ret;
 
 	s->options = *o;
+	s->plan.no_key = (struct no_key){ o->no_key, o->n_no_key };
 	s->signal_fd = -1;
 	launch_inherit_save(&s->inherit);
 	s->inherit.user = o->user;

@@ -40,8 +40,10 @@ struct session_options {
 	uint64_t max_bytes;   /* of the file; 0: no bound */
 	uint64_t ring_bytes;  /* per CPU; 0: chosen by the number of CPUs */
 	uint32_t period;      /* one call in so many of each thread and function; 1: all */
-	bool inherit;	      /* follow children */
-	bool calibrate;	      /* measure the probes' cost before and after */
+	const char *const *no_key; /* functions whose arguments are not recorded by default */
+	size_t n_no_key;
+	bool inherit;	/* follow children */
+	bool calibrate; /* measure the probes' cost before and after */
 	enum call_graph call_graph;
 	bool scout; /* the first of two passes: choose functions, trace nothing */
 	/* Probes are in for so long of each period; 0: always. */

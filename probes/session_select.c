@@ -64,6 +64,11 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 		      : 0;
 	if (!ret)
 		plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
+	for (size_t i = chosen; i < s->plan.n && !ret; i++)
+		if (s->plan.data[i]->wrong_arguments.code) {
+			*err = s->plan.data[i]->wrong_arguments;
+			ret = err->code;
+		}
 	free(dsos);
 	return ret;
 }
@@ -197,6 +202,7 @@ void session_point_refused(void *ctx, uint32_t id, int errnum)
 	struct session *s = ctx;
 	struct planned *p;
 
+	id &= WIRE_ID_MASK;
 	if (id >= SELFCOST_ID_FIRST) {
 		log_detail("a calibration probe is refused: %s", strerror(errnum));
 		return;
@@ -276,6 +282,9 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		return ret;
 	}
 	drain_count_functions(&s->drain, s->plan.n);
+	for (size_t i = first; i < s->plan.n; i++)
+		if (s->plan.data[i]->arguments.n)
+			s->drain.arguments[i] = &s->plan.data[i]->arguments;
 	*vec_add(&s->sets) = set;
 	*out = vec_last(&s->sets);
 	return 0;

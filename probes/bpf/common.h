@@ -98,15 +98,19 @@ static __always_inline long put(struct wire_totals *t, void *record, __u64 size)
 /* Several programs of a CPU can be under way at once: one may interrupt or preempt another. */
 #define COUNT(counter) __sync_fetch_and_add(&(counter), 1)
 
+static __always_inline void emit_more(struct wire_totals *t, void *record, __u64 size)
+{
+	COUNT(t->others);
+	if (put(t, record, size))
+		COUNT(t->others_lost);
+}
+
 static __always_inline void emit_other(void *ctx, void *record, __u64 size)
 {
 	struct wire_totals *t = my_totals();
 
-	if (!t)
-		return;
-	COUNT(t->others);
-	if (put(t, record, size))
-		COUNT(t->others_lost);
+	if (t)
+		emit_more(t, record, size);
 }
 
 #endif

@@ -8,6 +8,7 @@
  * A return value of 0 keeps the dynamic event itself from recording anything.
  */
 #include "common.h"
+#include "arguments.h"
 #include "counters.h"
 #include "sampling.h"
 #include "sched.h"
@@ -25,10 +26,11 @@ struct {
 } counts SEC(".maps");
 
 /*
- * The point that fired, by the `id` that its registration carries as an immediate argument. Plain
- * loads where the kernel allows them: five reads through the helper cost 165 ns.
+ * The point that fired and what it captures, by the `id` that its registration carries as an
+ * immediate argument. Plain loads where the kernel allows them: five reads through the helper cost
+ * 165 ns.
  */
-static __always_inline __u32 point_id(void)
+static __always_inline __u32 point_tag(void)
 {
 	struct uprobe_dispatch_data *hit;
 	struct probe_arg *arg;
@@ -60,14 +62,15 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	struct wire_counted r;
 	struct wire_totals *t;
 	__u64 pid_tgid;
-	__u32 id, tail = 0;
+	__u32 tag, id, tail = 0;
 
 	if (!control.recording || control.muted)
 		return 0;
 	if (kind == WIRE_EXIT)
 		r.call.h.time_ns = bpf_ktime_get_ns();
 	pid_tgid = bpf_get_current_pid_tgid();
-	id = point_id() & WIRE_ID_MASK;
+	tag = point_tag();
+	id = tag & WIRE_ID_MASK;
 	if (config.period > 1 && id < WIRE_SELFCOST_FIRST &&
 	    !sampled(kind, pid_tgid, id, sp, marker))
 		return 0;
@@ -82,6 +85,10 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	r.call.caller = kind == WIRE_EXIT || marker ? 0 : caller_of(ctx);
 	if (kind == WIRE_ENTRY && !marker)
 		note_stack(ctx, &r.call);
+	if (tag >> WIRE_ID_BITS && kind == WIRE_ENTRY)
+		put_arguments(t, ctx, &r.call, tag >> WIRE_ID_BITS);
+	else if (tag >> WIRE_ID_BITS)
+		put_return(t, ctx, &r.call);
 	if (config.n_counters)
 		tail = count_call(&r, kind, pid_tgid, id, marker ? 0 : sp);
 	if (tail)
@@ -134,7 +141,7 @@ int on_ret_site(struct pt_regs *ctx)
 SEC("kprobe")
 int on_count(struct pt_regs *ctx)
 {
-	__u32 id = point_id() - control.count_first_id;
+	__u32 id = point_tag() - control.count_first_id;
 	__u64 *count;
 
 	count = bpf_map_lookup_elem(&counts, &id);

@@ -31,6 +31,8 @@ enum wire_kind {
 	WIRE_SAMPLE,	/* struct wire_sample */
 	WIRE_COPY,	/* struct wire_copy: the same */
 	WIRE_LOST,	/* struct wire_lost */
+	WIRE_ARGS,	/* struct wire_args: of the thread's entry that comes next */
+	WIRE_RETURN,	/* struct wire_args: the first value, of the exit that comes next */
 };
 
 struct wire_head {
@@ -146,6 +148,21 @@ struct wire_name {
 	struct wire_head h;
 	char name[WIRE_PATH_MAX]; /* NUL-terminated; WIRE_COMM_MAX of it for a WIRE_COMM */
 } __attribute__((packed));
+
+/*
+ * Above its id a point's immediate has bit i for integer register i, whose value is recorded at the
+ * entry; at an exit bit 0 for the return value. A record ends behind the last value of its size.
+ */
+#define WIRE_ARGS_MAX 8
+#define WIRE_ARGS_FEW 3
+
+struct wire_args {
+	struct wire_head h;
+	unsigned long long values[WIRE_ARGS_MAX]; /* [register]; of an exit: [0] */
+} __attribute__((packed));
+
+#define WIRE_ARGS_BYTES(n) \
+	(sizeof(struct wire_args) - (WIRE_ARGS_MAX - (n)) * sizeof(unsigned long long))
 
 struct wire_lost {
 	struct wire_head h;

@@ -18,7 +18,7 @@
 
 struct record_options {
 	const char *output, *events, *call_graph;
-	struct arg_list patterns, pids;
+	struct arg_list patterns, pids, no_key;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
 	const char *user, *burst;
 	bool inherit, two_pass, quiet;
@@ -56,6 +56,8 @@ static const struct option_row options[] = {
 	  "run CMD twice: to choose functions, and to trace them", NULL },
 	{ 0, "user", "USER", ARG_STRING, offsetof(struct record_options, user),
 	  "run CMD as this user, by name or number", NULL },
+	{ 0, "no-key", "FUNCTION", ARG_LIST, offsetof(struct record_options, no_key),
+	  "do not record the arguments it is known to depend on ('*': of none)", NULL },
 	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct record_options, inherit),
 	  "do not follow child processes", NULL },
 	{ 'q', "quiet", NULL, ARG_FLAG, offsetof(struct record_options, quiet),
@@ -287,6 +289,8 @@ static int run_record(int argc, char **argv, struct err *err)
 	quote_words(&own, argv + 1, first - 1);
 	so.patterns = o.patterns.data;
 	so.n_patterns = o.patterns.n;
+	so.no_key = o.no_key.data;
+	so.n_no_key = o.no_key.n;
 	so.argv = first < argc ? argv + first : NULL;
 	so.pids = pids;
 	so.events = o.events;
@@ -317,6 +321,7 @@ out:
 	text_release(&command);
 	text_release(&own);
 	vec_release(&o.patterns);
+	vec_release(&o.no_key);
 	vec_release(&o.pids);
 	free(pids);
 	return ret ? ret : result.exit_status;

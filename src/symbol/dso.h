@@ -114,6 +114,26 @@ uint64_t dso_offset_to_address(const struct dso *dso,
 			       uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
 uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);
 
+/* How a value travels between functions. NOT: there is none (void). */
+enum dso_passed { DSO_PASSED_NOT, DSO_PASSED_INTEGER, DSO_PASSED_FLOAT, DSO_PASSED_AGGREGATE };
+
+struct dso_parameter {
+	const char *name, *type; /* as in C: "count", "size_t"; name "": none */
+	enum dso_passed passed;
+	uint32_t bytes;
+	bool is_signed, is_pointer;
+};
+
+#define DSO_PARAMETERS_MAX 16
+struct dso_prototype {
+	struct dso_parameter result, parameters[DSO_PARAMETERS_MAX];
+	uint32_t n;
+	bool variadic;
+	const char *text; /* "ssize_t write(int fd, const void *buf, size_t count)" */
+};
+/* From DWARF; false: there is none for it. Strings live as long as the dso. */
+bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out);
+
 struct dso_line dso_line_at(struct dso *dso, uint64_t address);
 /* Where the function is defined: its first instruction may be inlined from another file. */
 struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f);

@@ -71,6 +71,8 @@ const struct dso_range *dso_code_range(const struct dso *dso,
 				       uint64_t address); /* NULL: not code */
 /* Whether s ends within the mapped file it points into: libelf does not check this for libdwfl. */
 bool dso_string_ends(Elf *elf, const char *s);
+/* The DIE of the function that the code at address belongs to. */
+bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die);
 void dso_lines_free(struct dso_lines *lines);
 
 #endif

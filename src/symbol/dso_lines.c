@@ -243,6 +243,14 @@ static bool find_subprogram(struct unit_range *unit, uint64_t address, Dwarf_Die
 	return found;
 }
 
+bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die)
+{
+	struct dso_lines *lines = get_lines(dso);
+	struct unit_range *unit = find_unit(lines, address - lines->bias);
+
+	return unit && find_subprogram(unit, address - lines->bias, die);
+}
+
 /* The line table says where the first instruction came from, which may be inlined from elsewhere.
  */
 struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f)

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which arguments of a function's calls are recorded: those that its pattern names behind '@'
+ * ("arg1,arg3", "fd,count", "ret") and those of the table of known_args.c. A name, and whether the
+ * argument is in an integer register at all, come from the DWARF prototype; without one "argN" is
+ * the N-th integer register of the calling convention.
+ */
+#ifndef ISPOT_PROBES_ARGUMENTS_H
+#define ISPOT_PROBES_ARGUMENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/format.h"
+#include "trace/meta.h"
+
+struct dso;
+struct dso_function;
+struct err;
+
+struct arguments {
+	uint32_t n;
+	struct meta_argument all[ARG_BITS];
+	uint8_t bytes[ARG_BITS]; /* [bit]: of the value in its register; 0: not recorded */
+	uint32_t registers;	 /* bit i: integer register i is read at the entry */
+	bool returns;		 /* the return value is read at the exit */
+	char names[ARG_BITS][8]; /* "arg1" */
+};
+
+/* The names of --no-key, "*" means every function. */
+struct no_key {
+	const char *const *names;
+	size_t n;
+};
+
+/*
+ * words: behind the '@' of the pattern, "" none. Exit status 2 for an argument that the function
+ * does not have, or has in no integer register; the sentence shows the prototype.
+ */
+int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
+		     const struct dso_function *f, const struct no_key *no_key, struct err *err);
+
+/* The value that a register holds, by the width and sign of its type. */
+uint64_t argument_value(const struct arguments *a, uint32_t bit, uint64_t raw);
+
+#endif

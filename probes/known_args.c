@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Functions of the C library and of POSIX threads whose duration depends on an argument by what
+ * they are: which lock, which file, how many bytes. One row an argument. The types say how the
+ * values are read where there is no debug information.
+ */
+#include "probes/known_args.h"
+
+#include <string.h>
+
+#define LOCK(function, type, name)                                        \
+	{                                                                 \
+		function, 1, name, type " *", ARGUMENT_ADDRESS, 8, false, \
+	}
+#define FD(function)                                            \
+	{                                                       \
+		function, 1, "fd", "int", ARGUMENT_FD, 4, true, \
+	}
+#define SIZE(function, n, name)                                       \
+	{                                                             \
+		function, n, name, "size_t", ARGUMENT_SIZE, 8, false, \
+	}
+
+static const struct known_arg rows[] = {
+	LOCK("pthread_mutex_lock", "pthread_mutex_t", "mutex"),
+	LOCK("pthread_mutex_trylock", "pthread_mutex_t", "mutex"),
+	LOCK("pthread_mutex_timedlock", "pthread_mutex_t", "mutex"),
+	LOCK("pthread_mutex_clocklock", "pthread_mutex_t", "mutex"),
+	LOCK("pthread_mutex_unlock", "pthread_mutex_t", "mutex"),
+	LOCK("pthread_rwlock_rdlock", "pthread_rwlock_t", "rwlock"),
+	LOCK("pthread_rwlock_wrlock", "pthread_rwlock_t", "rwlock"),
+	LOCK("pthread_rwlock_tryrdlock", "pthread_rwlock_t", "rwlock"),
+	LOCK("pthread_rwlock_trywrlock", "pthread_rwlock_t", "rwlock"),
+	LOCK("pthread_rwlock_timedrdlock", "pthread_rwlock_t", "rwlock"),
+	LOCK("pthread_rwlock_timedwrlock", "pthread_rwlock_t", "rwlock"),
+	LOCK("pthread_rwlock_unlock", "pthread_rwlock_t", "rwlock"),
+	LOCK("pthread_spin_lock", "pthread_spinlock_t", "lock"),
+	LOCK("pthread_spin_unlock", "pthread_spinlock_t", "lock"),
+	LOCK("pthread_cond_wait", "pthread_cond_t", "cond"),
+	LOCK("pthread_cond_timedwait", "pthread_cond_t", "cond"),
+	LOCK("pthread_cond_clockwait", "pthread_cond_t", "cond"),
+	LOCK("pthread_cond_signal", "pthread_cond_t", "cond"),
+	LOCK("pthread_cond_broadcast", "pthread_cond_t", "cond"),
+	LOCK("pthread_barrier_wait", "pthread_barrier_t", "barrier"),
+	LOCK("sem_wait", "sem_t", "sem"),
+	LOCK("sem_timedwait", "sem_t", "sem"),
+	LOCK("sem_post", "sem_t", "sem"),
+	FD("read"),
+	SIZE("read", 3, "count"),
+	FD("write"),
+	SIZE("write", 3, "count"),
+	FD("pread"),
+	SIZE("pread", 3, "count"),
+	FD("pread64"),
+	SIZE("pread64", 3, "count"),
+	FD("pwrite"),
+	SIZE("pwrite", 3, "count"),
+	FD("pwrite64"),
+	SIZE("pwrite64", 3, "count"),
+	FD("readv"),
+	FD("writev"),
+	FD("preadv"),
+	FD("pwritev"),
+	FD("recv"),
+	SIZE("recv", 3, "len"),
+	FD("recvfrom"),
+	SIZE("recvfrom", 3, "len"),
+	FD("recvmsg"),
+	FD("send"),
+	SIZE("send", 3, "len"),
+	FD("sendto"),
+	SIZE("sendto", 3, "len"),
+	FD("sendmsg"),
+	FD("accept"),
+	FD("accept4"),
+	FD("connect"),
+	FD("fsync"),
+	FD("fdatasync"),
+	FD("ftruncate"),
+	FD("epoll_wait"),
+	SIZE("memcpy", 3, "n"),
+	SIZE("memmove", 3, "n"),
+	SIZE("memset", 3, "n"),
+	SIZE("memcmp", 3, "n"),
+	SIZE("memchr", 3, "n"),
+	SIZE("malloc", 1, "size"),
+	SIZE("calloc", 2, "size"),
+	SIZE("realloc", 2, "size"),
+	SIZE("aligned_alloc", 2, "size"),
+};
+
+size_t known_args(const char *symbol, const struct known_arg *found[KNOWN_ARGS_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && n < KNOWN_ARGS_MAX; i++)
+		if (!strcmp(rows[i].function, symbol))
+			found[n++] = &rows[i];
+	return n;
+}

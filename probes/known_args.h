@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Arguments that the duration of well-known functions depends on: recorded by default. */
+#ifndef ISPOT_PROBES_KNOWN_ARGS_H
+#define ISPOT_PROBES_KNOWN_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/meta.h"
+
+struct known_arg {
+	const char *function; /* symbol */
+	uint32_t number;      /* counted from 1 */
+	const char *name, *type;
+	enum argument_class class;
+	uint8_t bytes;
+	bool is_signed;
+};
+
+#define KNOWN_ARGS_MAX 4
+/* The rows of a function, how many. */
+size_t known_args(const char *symbol, const struct known_arg *found[KNOWN_ARGS_MAX]);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Parameters and result of a function, from DWARF. */
+#include <dwarf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "symbol/dso_internal.h"
+
+#define DEPTH_MAX 16 /* of types made of types: deeper is damage */
+
+static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_formref_die(dwarf_attr_integrate(die, DW_AT_type, &attr), type) != NULL;
+}
+
+static void name_type(Dwarf_Die *die, struct text *out, unsigned depth);
+
+static void name_target(Dwarf_Die *die, struct text *out, unsigned depth)
+{
+	Dwarf_Die target;
+
+	if (depth < DEPTH_MAX && type_of(die, &target))
+		name_type(&target, out, depth + 1);
+	else
+		text_add(out, "void");
+}
+
+static void add_star(struct text *out, const char *star)
+{
+	if (out->n && out->s[out->n - 1] != '*')
+		text_add(out, " ");
+	text_add(out, star);
+}
+
+static void name_type(Dwarf_Die *die, struct text *out, unsigned depth)
+{
+	const char *name = dwarf_diename(die);
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_pointer_type:
+	case DW_TAG_array_type:
+		name_target(die, out, depth);
+		add_star(out, "*");
+		return;
+	case DW_TAG_reference_type:
+		name_target(die, out, depth);
+		add_star(out, "&");
+		return;
+	case DW_TAG_rvalue_reference_type:
+		name_target(die, out, depth);
+		add_star(out, "&&");
+		return;
+	case DW_TAG_const_type:
+		text_add(out, "const ");
+		name_target(die, out, depth);
+		return;
+	case DW_TAG_volatile_type:
+	case DW_TAG_restrict_type:
+	case DW_TAG_atomic_type:
+		name_target(die, out, depth);
+		return;
+	case DW_TAG_subroutine_type:
+		text_add(out, "function");
+		return;
+	case DW_TAG_structure_type:
+		text_printf(out, "struct %s", name ? name : "{}");
+		return;
+	case DW_TAG_union_type:
+		text_printf(out, "union %s", name ? name : "{}");
+		return;
+	case DW_TAG_enumeration_type:
+		text_printf(out, "enum %s", name ? name : "{}");
+		return;
+	}
+	text_add(out, name ? name : "?");
+}
+
+static void classify_base(Dwarf_Die *die, struct dso_parameter *p)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word encoding = 0;
+	int bytes = dwarf_bytesize(die);
+
+	dwarf_formudata(dwarf_attr(die, DW_AT_encoding, &attr), &encoding);
+	p->bytes = bytes > 0 ? (uint32_t)bytes : 8;
+	p->is_signed = encoding == DW_ATE_signed || encoding == DW_ATE_signed_char;
+	if (encoding == DW_ATE_float || encoding == DW_ATE_complex_float ||
+	    encoding == DW_ATE_decimal_float)
+		p->passed = DSO_PASSED_FLOAT;
+	else
+		p->passed = p->bytes <= 8 ? DSO_PASSED_INTEGER : DSO_PASSED_AGGREGATE;
+}
+
+/* How a value of the type travels: in an integer register, in a floating-point one, otherwise. */
+static void classify(Dwarf_Die *die, struct dso_parameter *p)
+{
+	Dwarf_Die type = *die;
+	int bytes;
+
+	for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
+		switch (dwarf_tag(&type)) {
+		case DW_TAG_typedef:
+		case DW_TAG_const_type:
+		case DW_TAG_volatile_type:
+		case DW_TAG_restrict_type:
+		case DW_TAG_atomic_type:
+			if (!type_of(&type, &type))
+				return;
+			continue;
+		case DW_TAG_base_type:
+			classify_base(&type, p);
+			return;
+		case DW_TAG_enumeration_type:
+			bytes = dwarf_bytesize(&type);
+			p->bytes = bytes > 0 ? (uint32_t)bytes : 4;
+			p->passed = DSO_PASSED_INTEGER;
+			return;
+		case DW_TAG_pointer_type:
+		case DW_TAG_reference_type:
+		case DW_TAG_rvalue_reference_type:
+		case DW_TAG_array_type:
+			p->is_pointer = true;
+			p->bytes = 8;
+			p->passed = DSO_PASSED_INTEGER;
+			return;
+		}
+		bytes = dwarf_bytesize(&type);
+		p->bytes = bytes > 0 ? (uint32_t)bytes : 0;
+		return;
+	}
+}
+
+static void describe(struct dso *dso, Dwarf_Die *die, struct dso_parameter *p)
+{
+	const char *name = dwarf_diename(die);
+	struct text words = { 0 };
+	Dwarf_Attribute attr;
+	Dwarf_Die type;
+
+	*p = (struct dso_parameter){ .passed = DSO_PASSED_AGGREGATE };
+	if (!name && dwarf_attr_integrate(die, DW_AT_name, &attr))
+		name = dwarf_formstring(&attr);
+	p->name = arena_strdup(&dso->strings, name ? name : "");
+	if (!type_of(die, &type)) {
+		p->type = "void";
+		p->passed = DSO_PASSED_NOT;
+		return;
+	}
+	name_type(&type, &words, 0);
+	p->type = arena_strdup(&dso->strings, words.s ? words.s : "");
+	text_release(&words);
+	classify(&type, p);
+}
+
+static const char *print_prototype(struct dso *dso, const char *name, const struct dso_prototype *p)
+{
+	struct text words = { 0 };
+	const char *kept;
+
+	text_printf(&words, "%s", p->result.type);
+	if (words.s[words.n - 1] != '*')
+		text_add(&words, " ");
+	text_printf(&words, "%s(", name);
+	for (uint32_t i = 0; i < p->n; i++)
+		text_printf(
+			&words, "%s%s%s%s", i ? ", " : "", p->parameters[i].type,
+			!*p->parameters[i].name ||
+					p->parameters[i].type[strlen(p->parameters[i].type) - 1] ==
+						'*'
+				? ""
+				: " ",
+			p->parameters[i].name);
+	text_add(&words, p->n || p->variadic ? "" : "void");
+	text_add(&words, p->variadic ? p->n ? ", ...)" : "...)" : ")");
+	kept = arena_strdup(&dso->strings, words.s);
+	text_release(&words);
+	return kept;
+}
+
+bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out)
+{
+	Dwarf_Die function, child;
+
+	*out = (struct dso_prototype){ .text = "" };
+	if (!dso_subprogram(dso, f->address, &function))
+		return false;
+	describe(dso, &function, &out->result);
+	if (!dwarf_child(&function, &child))
+		do {
+			if (dwarf_tag(&child) == DW_TAG_unspecified_parameters)
+				out->variadic = true;
+			if (dwarf_tag(&child) == DW_TAG_formal_parameter &&
+			    out->n < DSO_PARAMETERS_MAX)
+				describe(dso, &child, &out->parameters[out->n++]);
+		} while (!dwarf_siblingof(&child, &child));
+	out->text = print_prototype(dso, dso_function_bare_name(dso, f), out);
+	return true;
+}

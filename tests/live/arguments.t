@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Arguments and return values arrive with the calls they are of, each as often as it was given.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# values NAME MASK: how often each row of values came behind an entry, of a recording of one function
+values() {
+	"$ISPOT" dump --events -i "$1.data" | awk -v mask="mask=$2" '
+		$4 == "entry" { entered[$3] = 1 }
+		$4 == "args" && $5 == mask && entered[$3] { n[$6 (NF > 6 ? " " $7 : "") (NF > 7 ? " " $8 : "")]++ }
+		$4 != "entry" && $4 != "stack" { delete entered[$3] }
+		END { for (v in n) print n[v] "x " v }' | sort -k2n -k3n -k4n
+}
+
+# returns NAME FUNCTION: how often each value came directly before an exit of it
+returns() {
+	"$ISPOT" dump --events -i "$1.data" | awk -v f="$2" '
+		$4 == "args" && $5 == "mask=0x200" { value[$3] = $6; next }
+		$4 == "exit" && $5 == f && $3 in value { n[value[$3]]++ }
+		{ delete value[$3] }
+		END { for (v in n) print n[v] "x " v }' | sort -k2
+}
+
+described() { "$ISPOT" dump --meta -i "$1.data" | jq -r 'select(.kind == "function" and .args) | .args[] | "\(.name) \(.type) \(.class)"'; }
+
+record weigh -F 'weigh@item,size,tag,ret' -- "$MB/arguments"
+is "$status" 0 "status"
+report weigh
+is "$(block weigh weigh .calls)" 12000 "calls"
+nothing_lost weigh
+is "$(described weigh)" "item int value
+size uint64_t value
+tag unsigned char value
+ret long int value" "names and types from the prototype"
+is "$(values weigh 0x7 | awk '{ n[$2] += $1 } END { for (v in n) print n[v] "x " v }' | sort -k2)" \
+	"2400x 0
+2400x 1
+2400x 18446744073709551614
+2400x 18446744073709551615
+2400x 2" "a signed argument, each value as often as given"
+is "$(values weigh 0x7 | awk '{ n[$3 " " $4] += $1 } END { for (v in n) print n[v] "x " v }' | sort -k2n -k3n)" \
+	"$(for size in 1000 2000 4000; do for tag in 240 241 242 243; do echo "1000x $size $tag"; done; done)" \
+	"arguments behind a floating-point number, and narrower than a register"
+is "$(returns weigh weigh | awk '/18446/ { print $2, $1 }')" "18446744073709551614 2400x
+18446744073709551615 2400x" "return values, negative ones whole"
+is "$(returns weigh weigh | awk '{ sub("x", "", $1); n += $1 } END { print n }')" 12000 "every call has its return value"
+
+record pick -F 'pick@arg4' -- "$MB/arguments"
+is "$(values pick 0x8)" "6000x 0
+6000x 1" "a fourth argument"
+
+record all -F 'pick@arg1,arg5' -- "$MB/arguments"
+is "$(values all 0x11)" "12000x 1 5" "two of five"
+
+# Without a request: what the table of known functions names.
+# shellcheck disable=SC2016
+record known -F write -- sh -c 'i=0; while [ $i -lt 11 ]; do echo hello; i=$((i + 1)); done'
+is "$(values known 0x5)" "11x 1 6" "write's file and size by default"
+record off --no-key write -F write -- sh -c 'echo hello'
+is "$(described off)" "" "--no-key: none of write's"
+record none --no-key '*' -F write -- sh -c 'echo hello'
+is "$(described none)" "" "--no-key '*': none of any function's"
+record asked --no-key '*' -F 'write@arg3' -- sh -c 'echo hello'
+is "$(values asked 0x4)" "1x 6" "--no-key '*' leaves what is asked for"
+
+# refused PATTERN REGEX
+refused() {
+	record bad -F "$1" -- "$MB/arguments"
+	is "$status" 125 "$1: no recording"
+	like bad.err "$2" "$1: says why and shows the prototype"
+}
+refused weigh@weight 'weigh@weight: it is a floating-point number.*weigh\(int item, double weight'
+refused weigh@arg5 'there is no such argument.*weigh\(int item'
+refused weigh@colour 'there is no such argument.*weigh\(int item'
+refused weigh@arg0 'count from 1'
+refused weigh@arg1,,arg2 'empty'
+
+done_testing
