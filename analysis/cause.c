@@ -8,6 +8,7 @@
 #include "analysis/cause_wait.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "trace/meta.h"
 
 #define SHARE_MIN 0.005 /* smaller shares would print as 0 % */
 
@@ -30,7 +31,9 @@ static void put(struct causes *causes, const char *kind, double confidence, doub
 	struct cause *c = cause_of(causes, kind, confidence);
 
 	/* the same kind from several pools: as sure as their mean */
-	c->confidence = (c->confidence * c->share + confidence * share) / (c->share + share);
+	if (share > 0)
+		c->confidence =
+			(c->confidence * c->share + confidence * share) / (c->share + share);
 	c->share += share;
 	vec_for_each (&c->evidence, char *, e)
 		if (evidence && !strcmp(*e, evidence))
@@ -39,7 +42,8 @@ static void put(struct causes *causes, const char *kind, double confidence, doub
 		*vec_add(&c->evidence) = xstrdup(evidence);
 }
 
-static void leave_rest(struct block *b, double rest[CAUSE_POOLS], double excess)
+static void leave_rest(struct block *b, const struct meta *meta, double rest[CAUSE_POOLS],
+		       double excess)
 {
 	static const char *const where[CAUSE_POOLS] = {
 		[POOL_CALLEE] = "in traced callees",
@@ -61,6 +65,10 @@ static void leave_rest(struct block *b, double rest[CAUSE_POOLS], double excess)
 			 100 * rest[p] / excess);
 		put(&b->causes, unknown, 0, rest[p] / excess, line);
 	}
+	if (b->off_known && rest[POOL_RUNNING] / excess >= SHARE_MIN && meta->session.pmu &&
+	    !strcmp(meta->session.pmu, "none"))
+		put(&b->causes, unknown, 0, 0,
+		    "no hardware counters here, which could say why it ran slower");
 }
 
 static int larger_share(const void *a, const void *b)
@@ -96,7 +104,7 @@ void causes_find(struct block *b, const struct meta *meta)
 		text_release(&evidence);
 	}
 	memcpy(b->unexplained, rest, sizeof(rest));
-	leave_rest(b, rest, excess);
+	leave_rest(b, meta, rest, excess);
 	vec_sort(&b->causes, larger_share);
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/cause_kind.h"
 #include "analysis/result.h"
+#include "analysis/wait.h"
 #include "base/text.h"
 #include "report/report.h"
 #include "trace/meta.h"
@@ -142,11 +143,30 @@ static void share_of_it(const struct block *b, struct text *out)
 						   : "asleep");
 }
 
+/* Who ends the waiting: for a lock, where its holder gives it up. */
+static void released_in(const struct result *res, const struct block *b, struct text *out)
+{
+	const struct cause *cause = report_main_cause(b);
+	struct wait_part part;
+	char name[128];
+
+	if (!cause || !b->waits || !b->waits->n)
+		return;
+	part = wait_part(b->all_threads, b->waits, cause->kind);
+	if (part.waker.function >= res->meta->functions.n || !part.waker.sleeps ||
+	    (b->function && part.waker.function == b->function->id))
+		return;
+	text_printf(out, ", most often ended by a thread in %s",
+		    text_printable(name, sizeof(name),
+				   res->meta->functions.data[part.waker.function].name));
+}
+
 void text_headline(const struct result *res, const struct block *b, struct text *out)
 {
 	story(res, b, out);
 	text_add(out, ": ");
 	typical(b, out);
 	share_of_it(b, out);
+	released_in(res, b, out);
 	text_add(out, ".");
 }
