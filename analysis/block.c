@@ -350,6 +350,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 	for (size_t i = first; i < blocks->n; i++) {
 		struct block *b = &blocks->data[i];
 
+		b->work = work_proof(b, sci->meta);
 		b->verdict = block_verdict(b);
 		causes_find(b, sci->meta);
 	}

@@ -28,6 +28,7 @@
 #include "analysis/counters.h"
 #include "analysis/coactivity.h"
 #include "analysis/samples.h"
+#include "analysis/work.h"
 #include "analysis/workload.h"
 #include "base/vec.h"
 
@@ -100,6 +101,7 @@ struct block {
 	uint32_t shapes;	  /* paths told apart */
 	uint64_t shapes_overflow; /* calls of paths beyond the table */
 	struct workload_fit fit;
+	struct work work;	   /* the proof that follows from it */
 	double pools[CAUSE_POOLS]; /* excess by where the time went, ns; their sum is excess */
 	double unexplained[CAUSE_POOLS]; /* what of the pools no rule took */
 	bool off_known; /* there are switch records; else own time is all in POOL_RUNNING */

@@ -89,20 +89,9 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 static double more_work(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
 {
-	const struct workload_fit *fit = &b->fit;
-
-	(void)meta;
 	if (b->verdict != VERDICT_WORKLOAD)
 		return 0;
-	if (fit->growth_r2 >= 0.9)
-		text_printf(evidence,
-			    "its fastest calls grow with the number of the call, %.1f times "
-			    "from the first to the last (r2 %.2f)",
-			    fit->growth_ratio, fit->growth_r2);
-	else
-		text_printf(evidence,
-			    "durations follow the number of traced calls inside (r2 %.2f)",
-			    fit->children_r2);
+	work_describe(b, meta, evidence);
 	return rest_ns;
 }
 

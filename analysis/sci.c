@@ -19,7 +19,7 @@ static void function_free(struct sci_function *f)
 	if (!f)
 		return;
 	hist_release(&f->durations);
-	free(f->workload);
+	workload_free(f->workload);
 	free(f->shapes);
 	vec_release(&f->open_short);
 	vec_release(&f->waits);
@@ -125,6 +125,8 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 	f->clamped_min += c->raw_ns < c->inside_cost_ns;
 	off_add(&f->off, &c->off);
 	workload_add(f->workload, c->duration_ns, c->inside);
+	if (c->arg_mask & 0xff)
+		workload_add_arguments(f->workload, c->arg_mask, c->args, c->duration_ns);
 	cell->timed++;
 	cell->timed_ns += c->duration_ns;
 }

@@ -17,18 +17,6 @@ static bool waits_for_work(const struct block *b)
 	return b->pools[POOL_IDLE] > pools_sum(b) / 2;
 }
 
-/* The regressions speak about work only where the excess was spent running. */
-static bool work_varies(const struct block *b)
-{
-	const struct workload_fit *fit = &b->fit;
-
-	if (!b->off_known || b->off_cpu_ns > pools_sum(b) / 2)
-		return false;
-	if (workload_grows(fit) && fit->growth_share >= 0.5)
-		return true;
-	return fit->children_r2 >= 0.95;
-}
-
 static bool mostly_untimed(const struct block *b)
 {
 	return b->untimed_calls > b->calls / 2;
@@ -47,7 +35,7 @@ enum verdict block_verdict(const struct block *b)
 		return VERDICT_CANNOT_TELL;
 	if (waits_for_work(b))
 		return VERDICT_IDLE;
-	if (work_varies(b))
+	if (b->work.by != WORK_UNPROVEN)
 		return VERDICT_WORKLOAD;
 	if (b->estimated_calls != BLOCK_NONE && b->sci_low <= 0)
 		return VERDICT_CANNOT_TELL;

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
+#include <stdlib.h>
+
 #include "analysis/stats.h"
 #include "analysis/workload.h"
+#include "base/mem.h"
 
 #define BIN_FIRST     16 /* calls in the first bin */
 #define BIN_CALLS_MIN 3	 /* the fastest of fewer calls says little */
@@ -106,10 +109,49 @@ static void fit_growth(const struct workload *w, struct workload_fit *fit)
 		fit->growth_r2 = power_r2;
 }
 
+void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
+			    uint64_t duration_ns)
+{
+	for (unsigned i = 0; i < WORKLOAD_ARGUMENTS; i++) {
+		if (!(mask & 1u << i))
+			continue;
+		if (!w->arguments[i])
+			w->arguments[i] = xcalloc(1, sizeof(struct axis));
+		axis_add(w->arguments[i], values[i], duration_ns);
+	}
+}
+
+void workload_free(struct workload *w)
+{
+	for (unsigned i = 0; w && i < WORKLOAD_ARGUMENTS; i++)
+		free(w->arguments[i]);
+	free(w);
+}
+
+static void fit_arguments(const struct workload *w, struct workload_fit *fit)
+{
+	fit->argument = (struct axis_fit){ NAN, NAN, NAN };
+	fit->argument_number = 0;
+	for (unsigned i = 0; i < WORKLOAD_ARGUMENTS; i++) {
+		struct axis_fit f;
+
+		if (!w->arguments[i])
+			continue;
+		axis_fit(w->arguments[i], &f);
+		if (isnan(f.share) || axis_proves_work(&f) < axis_proves_work(&fit->argument) ||
+		    (axis_proves_work(&f) == axis_proves_work(&fit->argument) &&
+		     f.share <= fit->argument.share))
+			continue;
+		fit->argument = f;
+		fit->argument_number = i + 1;
+	}
+}
+
 void workload_fit(const struct workload *w, struct workload_fit *fit)
 {
 	fit_growth(w, fit);
 	fit->children_r2 = correlation_r2(w);
+	fit_arguments(w, fit);
 }
 
 bool workload_grows(const struct workload_fit *fit)

@@ -17,8 +17,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/axis.h"
+
 #define WORKLOAD_BINS_PER_OCTAVE 4
 #define WORKLOAD_BINS		 (48 * WORKLOAD_BINS_PER_OCTAVE)
+
+#define WORKLOAD_ARGUMENTS 8
 
 struct workload {
 	uint64_t calls, next_edge; /* next_edge: number of the call that opens the next bin */
@@ -28,6 +32,7 @@ struct workload {
 	} bins[WORKLOAD_BINS];
 	/* regression of duration (y) on calls inside (x) */
 	double x, y, xx, xy, yy;
+	struct axis *arguments[WORKLOAD_ARGUMENTS]; /* NULL: none recorded */
 };
 
 struct workload_fit {
@@ -35,9 +40,16 @@ struct workload_fit {
 	double growth_ratio; /* fastest call of the last bin / of the first */
 	double growth_share; /* of the excess that the bins' fastest calls account for */
 	double children_r2;  /* NAN: the number of calls inside does not vary */
+	/* of the integer argument that accounts for most; argument_number from 1, 0: none */
+	struct axis_fit argument;
+	unsigned argument_number;
 };
 
 void workload_add(struct workload *w, uint64_t duration_ns, uint32_t calls_inside);
+/* mask: bit n, values[n] is integer argument n + 1. */
+void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
+			    uint64_t duration_ns);
+void workload_free(struct workload *w);
 void workload_fit(const struct workload *w, struct workload_fit *fit);
 /* The fastest calls get slower with the number of the call: more to do, nobody's interference. */
 bool workload_grows(const struct workload_fit *fit);

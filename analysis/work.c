@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "analysis/block.h"
+#include "analysis/work.h"
+#include "base/text.h"
+#include "trace/meta.h"
+
+#define R2_MIN	     0.95
+#define RATIO_MIN    2
+#define SPINS_MAX    0.25 /* of the samples in slow calls */
+#define OTHERS_MAX   0.5  /* of the slow calls' time with others at work */
+#define GROWTH_SHARE 0.5
+
+const char *work_by_name(enum work_by by)
+{
+	static const char *const names[] = { NULL, "call-index", "argument", "instructions",
+					     "calls-inside" };
+
+	return names[by];
+}
+
+static bool waits(const struct block *b)
+{
+	const struct block_samples *s = &b->samples;
+	double sum = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		sum += b->pools[p];
+	return !b->off_known || b->off_cpu_ns > sum / 2 ||
+	       (s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow);
+}
+
+static bool others_at_work(const struct block *b)
+{
+	vec_for_each (&b->coactive, const struct coactive, c)
+		if (c->part != COACTIVE_CPU && c->share > OTHERS_MAX)
+			return true;
+	return false;
+}
+
+static const struct counter_mean *instructions(const struct block *b, const struct meta *meta)
+{
+	return counter_role(b->counters.all, meta, "instructions");
+}
+
+static double instructions_r2(const struct block *b, const struct meta *meta)
+{
+	const struct counter_mean *m = instructions(b, meta);
+
+	if (!m || !(m->mean_slow >= RATIO_MIN * m->mean_fast))
+		return NAN;
+	return b->counters.all->r2[m - b->counters.all->value];
+}
+
+struct work work_proof(const struct block *b, const struct meta *meta)
+{
+	const struct workload_fit *fit = &b->fit;
+
+	if (waits(b))
+		return (struct work){ 0 };
+	if (axis_proves_work(&fit->argument))
+		return (struct work){ WORK_ARGUMENT, fit->argument.share };
+	if (workload_grows(fit) && fit->growth_share >= GROWTH_SHARE && !others_at_work(b))
+		return (struct work){ WORK_CALL_INDEX, fit->growth_share };
+	if (fit->children_r2 >= R2_MIN)
+		return (struct work){ WORK_CALLS_INSIDE, fit->children_r2 };
+	if (instructions_r2(b, meta) >= R2_MIN && !others_at_work(b))
+		return (struct work){ WORK_INSTRUCTIONS, instructions_r2(b, meta) };
+	return (struct work){ 0 };
+}
+
+void work_describe(const struct block *b, const struct meta *meta, struct text *out)
+{
+	const struct workload_fit *fit = &b->fit;
+
+	switch (b->work.by) {
+	case WORK_ARGUMENT:
+		text_printf(out,
+			    "its fastest calls follow argument %u, which makes them up to %.1f "
+			    "times as long and accounts for %.0f %% of the excess (r2 %.2f)",
+			    fit->argument_number, fit->argument.ratio, 100 * fit->argument.share,
+			    fit->argument.r2);
+		break;
+	case WORK_CALL_INDEX:
+		text_printf(out,
+			    "its fastest calls grow with the number of the call, %.1f times "
+			    "from the first to the last (r2 %.2f)",
+			    fit->growth_ratio, fit->growth_r2);
+		break;
+	case WORK_CALLS_INSIDE:
+		text_printf(out, "durations follow the number of traced calls inside (r2 %.2f)",
+			    fit->children_r2);
+		break;
+	case WORK_INSTRUCTIONS:
+		text_printf(out,
+			    "time on a CPU follows the instructions (r2 %.2f), %.1f times as many "
+			    "in slow calls",
+			    instructions_r2(b, meta),
+			    instructions(b, meta)->mean_slow / instructions(b, meta)->mean_fast);
+		break;
+	case WORK_UNPROVEN:
+		break;
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The proof that a block's duration varies because its work does, if there is one: with the call's
+ * number (a structure that grows), an integer argument, the instructions it took, or the traced
+ * calls inside it. Nothing else is called workload. What waits proves nothing: neither a
+ * block that is mostly off the CPU, nor one that spins; and where others are at work during slow
+ * calls, a growth with time may be their growing contention.
+ */
+#ifndef ISPOT_ANALYSIS_WORK_H
+#define ISPOT_ANALYSIS_WORK_H
+
+struct block;
+struct meta;
+struct text;
+
+enum work_by {
+	WORK_UNPROVEN,
+	WORK_CALL_INDEX,
+	WORK_ARGUMENT,
+	WORK_INSTRUCTIONS,
+	WORK_CALLS_INSIDE
+};
+
+struct work {
+	enum work_by by;
+	double share; /* of the excess that it accounts for */
+};
+
+const char *work_by_name(enum work_by by); /* "call-index" …; NULL: unproven */
+/* Needs the block's pools, fit, counters, samples and co-activity. */
+struct work work_proof(const struct block *b, const struct meta *meta);
+/* The proof in a sentence. */
+void work_describe(const struct block *b, const struct meta *meta, struct text *out);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Workload or interference: what explains the duration, and what only seems to. */
+#include "unit.h"
+#include "scene.h"
+
+#include "analysis/coactivity.h"
+#include "analysis/samples.h"
+#include "analysis/work.h"
+
+struct stage {
+	struct scene scene;
+	struct coactivity co;
+	struct samples samples;
+	uint64_t random;
+};
+
+static uint64_t below(struct stage *st, uint64_t n)
+{
+	st->random ^= st->random << 13;
+	st->random ^= st->random >> 7;
+	st->random ^= st->random << 17;
+	return st->random % n;
+}
+
+static void begin(struct stage *st)
+{
+	struct call_visitor v;
+
+	*st = (struct stage){ .random = 88172645463325252ull };
+	scene_function(&st->scene, "f", 1);
+	scene_function(&st->scene, "g", 1);
+	st->scene.meta.session.cpus = 4;
+	scene_start(&st->scene, 1000);
+	coactivity_init(&st->co, &st->scene.calls);
+	v = coactivity_visitor(&st->co);
+	calls_add_visitor(&st->scene.calls, &v);
+	samples_init(&st->samples, &st->scene.calls);
+	v = samples_visitor(&st->samples);
+	calls_add_visitor(&st->scene.calls, &v);
+	/* so that there are switch records */
+	other(&st->scene, REC_SWITCH_IN, 1001, 1, 1, 0, 0);
+}
+
+static const struct block *finish(struct stage *st, uint64_t end_ns)
+{
+	struct block_options o = { .duration_ns = end_ns - 1000,
+				   .period = 1,
+				   .coactivity = &st->co,
+				   .samples = &st->samples };
+
+	calls_end(&st->scene.calls, end_ns);
+	blocks_build(&st->scene.blocks, &st->scene.sci, &o);
+	return scene_block(&st->scene, "f");
+}
+
+static void end(struct stage *st)
+{
+	coactivity_release(&st->co);
+	samples_release(&st->samples);
+	scene_release(&st->scene);
+}
+
+static void argument(struct stage *st, uint64_t time, uint64_t value)
+{
+	other(&st->scene, REC_ARGS, time, 1, 1, 2 /* the second one */, value);
+}
+
+/* Four sizes, a time that follows them, and a third of the calls disturbed. */
+static void size_explains(void **state)
+{
+	static const uint64_t sizes[] = { 16, 64, 256, 1024 };
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&st);
+	for (unsigned i = 0; i < 4000; i++) {
+		uint64_t size = sizes[below(&st, 4)];
+		uint64_t d =
+			500 + size * 20 + below(&st, 100) + (below(&st, 3) ? 0 : below(&st, 3000));
+
+		enter(&st.scene, t, 1, 0, 0x1000);
+		argument(&st, t, size);
+		leave(&st.scene, t + d, 1, 0, 0x1000);
+		t += d + 100;
+	}
+	b = finish(&st, t);
+	assert_int_equal(b->work.by, WORK_ARGUMENT);
+	assert_int_equal(b->fit.argument_number, 2);
+	assert_true(b->work.share > 0.8 && b->work.share <= 1);
+	assert_int_equal(b->verdict, VERDICT_WORKLOAD);
+	assert_string_equal(b->causes.data[0].kind, "workload");
+	assert_non_null(strstr(b->causes.data[0].evidence.data[0], "argument 2"));
+	end(&st);
+}
+
+/* An argument that durations do not depend on explains nothing. */
+static void other_argument_does_not(void **state)
+{
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&st);
+	for (unsigned i = 0; i < 4000; i++) {
+		uint64_t d = 500 + below(&st, 100) + (below(&st, 3) ? 0 : below(&st, 30000));
+
+		enter(&st.scene, t, 1, 0, 0x1000);
+		argument(&st, t, 1 + below(&st, 4096));
+		leave(&st.scene, t + d, 1, 0, 0x1000);
+		t += d + 100;
+	}
+	b = finish(&st, t);
+	assert_int_equal(b->work.by, WORK_UNPROVEN);
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	end(&st);
+}
+
+/* A mutex whose queue gets longer and longer, in the end for every call: it sleeps. */
+static void growing_queue_is_interference(void **state)
+{
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&st);
+	for (unsigned i = 0; i < 4000; i++) {
+		uint64_t wait = 100 + 10 * (uint64_t)i;
+
+		enter(&st.scene, t, 1, 0, 0x1000);
+		other(&st.scene, REC_SWITCH_OUT, t + 200, 1, 1, SWITCH_SLEEPING, 0);
+		other(&st.scene, REC_SWITCH_IN, t + 200 + wait, 1, 1, 0, 0);
+		leave(&st.scene, t + 400 + wait, 1, 0, 0x1000);
+		t += 500 + wait;
+	}
+	b = finish(&st, t);
+	assert_true(b->fit.growth_r2 > 0.9); /* the trap is there */
+	assert_int_equal(b->work.by, WORK_UNPROVEN);
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	end(&st);
+}
+
+/* The same with a lock that spins, for every call in the end: samples tell. */
+static void growing_spin_is_interference(void **state)
+{
+	static struct meta_frame frame = { .symbol = "f", .spins = true };
+	static const uint32_t frames[] = { 0 };
+	static struct meta_stack stacks[] = { { .id = 0 },
+					      { .id = 1, .n_frames = 1, .frames = frames } };
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&st);
+	st.scene.meta.frames.data = &frame;
+	st.scene.meta.stacks.data = stacks;
+	st.scene.meta.frames.n = 1;
+	st.scene.meta.stacks.n = 2;
+	for (unsigned i = 0; i < 4000; i++) {
+		uint64_t d = 500 + 10 * (uint64_t)i, values[RECORD_VALUES_MIN] = { 1000, 0x400, 1 };
+		struct record r = { .time_ns = t + 100,
+				    .kind = REC_SAMPLE,
+				    .cpu = 1,
+				    .tid = 1,
+				    .tgid = 1,
+				    .n_values = 3,
+				    .values = values };
+
+		enter(&st.scene, t, 1, 0, 0x1000);
+		if (!below(&st, 10))
+			calls_record(&st.scene.calls, &r);
+		leave(&st.scene, t + d, 1, 0, 0x1000);
+		t += d + 1000;
+	}
+	b = finish(&st, t);
+	assert_true(b->fit.growth_r2 > 0.9);
+	assert_int_equal(b->work.by, WORK_UNPROVEN);
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_string_equal(b->causes.data[0].kind, "lock");
+	end(&st);
+}
+
+/* A list that grows: nobody else, no wait. */
+static void growing_list_is_workload(void **state)
+{
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&st);
+	for (unsigned i = 0; i < 4000; i++) {
+		uint64_t d = 500 + 10 * (uint64_t)i;
+
+		enter(&st.scene, t, 1, 0, 0x1000);
+		leave(&st.scene, t + d, 1, 0, 0x1000);
+		t += d + 100;
+	}
+	b = finish(&st, t);
+	assert_int_equal(b->work.by, WORK_CALL_INDEX);
+	assert_int_equal(b->verdict, VERDICT_WORKLOAD);
+	end(&st);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(size_explains),
+		cmocka_unit_test(other_argument_does_not),
+		cmocka_unit_test(growing_queue_is_interference),
+		cmocka_unit_test(growing_spin_is_interference),
+		cmocka_unit_test(growing_list_is_workload),
+	};
+
+	return unit_run(tests);
+}
