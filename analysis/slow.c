@@ -121,6 +121,15 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	keep_if_slowest(s, t, c);
 }
 
+/* A call's mean time on a CPU, or in callees. */
+static double running(const struct slow_group *g)
+{
+	const struct offcpu *off = &g->own_off;
+	double ns = (double)g->ns - (double)(off->preempted_ns + off->blocked_ns + off->idle_ns);
+
+	return g->calls ? ns / (double)g->calls : 0;
+}
+
 int slow_read(struct slow *s, const struct result *result, struct trace_reader *r,
 	      const struct result_options *o, const char *name, struct err *err)
 {
@@ -146,9 +155,12 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	again.rule = NULL;
 	trace_reader_rewind(r);
 	rc = result_read(&second, r, &again, err);
-	if (!rc)
-		result_release(&second);
-	return rc;
+	if (rc)
+		return rc;
+	samples_compare(&result->samples, s->block, s->slow.calls, s->fast.calls,
+			running(&s->slow) - running(&s->fast), &s->differences);
+	result_release(&second);
+	return 0;
 }
 
 void slow_release(struct slow *s)
@@ -156,4 +168,5 @@ void slow_release(struct slow *s)
 	vec_release(&s->by_thread);
 	vec_release(&s->by_caller);
 	callstacks_release(&s->callstacks);
+	differences_release(&s->differences);
 }

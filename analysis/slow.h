@@ -12,6 +12,7 @@
 #include "analysis/block.h"
 #include "analysis/calls.h"
 #include "analysis/callstack.h"
+#include "analysis/samples.h"
 
 struct err;
 struct result;
@@ -46,6 +47,7 @@ struct slow {
 		VEC(struct slow_group)
 	} by_caller; /* [function id + 1]; 0: no traced caller */
 	struct callstacks callstacks;
+	struct differences differences; /* by samples */
 	struct slow_call top[SLOW_TOP]; /* longest first */
 	uint32_t n_top;
 };

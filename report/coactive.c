@@ -107,8 +107,7 @@ void text_coactive(const struct view *v, const struct block *b, struct text *out
 		return;
 	text_add(out, "\n");
 	table_style(&t, TABLE_BOLD);
-	table_last(&t, "   slow    fast   times      to at work in other threads, in slow and in "
-		       "fast calls");
+	table_last(&t, "   slow    fast   times      to others at work in slow, in fast calls");
 	vec_for_each (&b->coactive, const struct coactive, c) {
 		struct text name = { 0 };
 

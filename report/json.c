@@ -134,7 +134,7 @@ static struct json *causes_json(const struct block *b)
 	return j;
 }
 
-static struct json *block_json(const struct result *res, const struct block *b)
+struct json *report_block_json(const struct result *res, const struct block *b)
 {
 	struct json *j = json_new_object();
 	struct json *probe = json_new_object();
@@ -183,7 +183,7 @@ void report_json(const struct view *v, struct text *out)
 	if (v->result->sequences)
 		json_set_take(j, "sequences", sequences_json(v->result->sequences));
 	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++)
-		json_add_take(blocks, block_json(v->result, v->rows[i]));
+		json_add_take(blocks, report_block_json(v->result, v->rows[i]));
 	json_set_take(j, "blocks", blocks);
 	json_print(j, out, true);
 	text_add(out, "\n");

@@ -44,10 +44,15 @@ void view_thread_blocks(const struct result *result, struct blocks *blocks);
 void report_text(const struct view *v, struct text *out);
 void report_csv(const struct view *v, struct text *out);
 void report_json(const struct view *v, struct text *out);
+/* One block with all that is known of it; to be freed. */
+struct json *report_block_json(const struct result *res, const struct block *b);
+void report_slow_json(const struct view *v, const struct slow *slow, struct text *out);
 void report_slow(const struct view *v, const struct slow *slow, struct text *out);
 
 /* Member "coactive": null where it could not be measured. */
 void report_set_coactive(struct json *block, const struct result *res, const struct block *b);
+
+#define CERTAIN 0.7 /* a cause less sure than this has a question mark */
 
 /* A block's call stacks, heaviest first. */
 struct json *report_stacks_json(const struct result *res, const struct block *b);

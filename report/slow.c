@@ -7,6 +7,7 @@
 #include "analysis/slow.h"
 #include "base/text.h"
 #include "report/report.h"
+#include "report/slow_private.h"
 #include "report/table.h"
 #include "trace/meta.h"
 
@@ -201,14 +202,15 @@ static void slowest(const struct view *v, const struct slow *s, struct text *out
 {
 	struct table t = { .out = out, .width = v->width };
 
-	title(v, "     at    took preempt blocked     tid slowest calls, in", out);
+	title(v, "       at s    took preempt blocked     tid slowest calls, in", out);
 	for (uint32_t i = 0; i < s->n_top; i++) {
 		const struct slow_call *c = &s->top[i];
 		uint64_t start = v->result->start_ns - v->result->window_from_ns;
-		char tid[16], name[NAME_BYTES];
+		char at[32], tid[16], name[NAME_BYTES];
 
 		snprintf(tid, sizeof(tid), "%u", c->tid);
-		time_cell(&t, c->entry_ns - start);
+		snprintf(at, sizeof(at), "%.6f", (double)(c->entry_ns - start) / 1e9);
+		table_right(&t, at, 11);
 		time_cell(&t, c->duration_ns);
 		time_cell(&t, c->off.preempted_ns);
 		time_cell(&t, c->off.blocked_ns + c->off.idle_ns);
@@ -221,14 +223,32 @@ static void slowest(const struct view *v, const struct slow *s, struct text *out
 	}
 }
 
+/* The stretch of the slowest call, for the views that take one. */
+static void next_look(const struct view *v, const struct slow *s, struct text *out)
+{
+	uint64_t start = v->result->start_ns - v->result->window_from_ns, from, to;
+
+	if (!s->n_top)
+		return;
+	from = (s->top[0].entry_ns - start) / 1000;
+	to = (s->top[0].entry_ns - start + s->top[0].duration_ns) / 1000 + 1;
+	text_printf(out, "\nnext  ispot report --time %lluus-%lluus%s%s\n",
+		    (unsigned long long)from, (unsigned long long)to,
+		    v->file && strcmp(v->file, "ispot.data") ? " -i " : "",
+		    v->file && strcmp(v->file, "ispot.data") ? v->file : "");
+}
+
 void report_slow(const struct view *v, const struct slow *s, struct text *out)
 {
 	summary(s->block, out);
 	distribution(v, s->block, out);
+	slow_causes(v, s->block, out);
 	groups(v, s, out);
 	text_coactive(v, s->block, out);
+	slow_places(v, s, out);
 	threads(v, s, out);
 	callers(v, s, out);
 	text_stacks(v, (struct callstacks *)&s->callstacks, s->block, out);
 	slowest(v, s, out);
+	next_look(v, s, out);
 }

@@ -10,7 +10,6 @@
 
 #define ROWS_DEFAULT 15
 #define WHY_WIDTH    20
-#define CERTAIN	     0.7 /* a cause less sure than this has a question mark */
 
 static const char *const screen[] = {
 	"sci", "lost_threads", "calls", "min_ns", "p50_ns", "p99_ns"

@@ -120,10 +120,10 @@ static int check(const struct report_options *o, struct err *err)
 	if (o->html && !strcmp(by->name, "thread"))
 		return usage(err,
 			     "--html has the threads beside the functions; leave out --by thread");
-	if (o->slow && (o->json || o->csv || o->html || o->by || o->sort))
+	if (o->slow && (o->csv || o->html || o->by || o->sort))
 		return usage(
 			err,
-			"--slow is a view of its own; give it without --by, -s, --json, --csv, --html");
+			"--slow is a view of its own; give it without --by, -s, --csv, --html");
 	return o->sort && !column_find(o->sort) ? column_unknown(o->sort, err) : 0;
 }
 
@@ -229,7 +229,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 	if (!o->slow)
 		print(o, &v, &timeline, &out);
 	else if (!(rc = slow_read(&slow, &result, r, ro, o->slow, err)))
-		report_slow(&v, &slow, &out);
+		(o->json ? report_slow_json : report_slow)(&v, &slow, &out);
 	if (!rc && o->html)
 		rc = write_html(o->html, &out, err);
 	else if (!rc)
