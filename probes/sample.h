@@ -12,13 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probes/bpf/wire.h"
 #include "probes/ring.h"
 
 struct bpfprog;
 struct cpus;
 struct err;
 
-#define SAMPLE_FRAMES_MAX 127
+/*
+ * Few enough for a bucket of the programs' map of stacks, with the kernel's marks of context:
+ * before 6.19 bpf_get_stackid() in a program of a perf event that has call chains copies all of a
+ * chain and writes over whatever lies behind the bucket (fixed by "bpf: Fix stackmap overflow check
+ * in
+ * __bpf_get_stackid()").
+ */
+#define SAMPLE_MARKS_MAX  8 /* kernel.perf_event_max_contexts_per_stack */
+#define SAMPLE_FRAMES_MAX (WIRE_FRAMES_MAX - SAMPLE_MARKS_MAX)
 
 struct sample {
 	uint64_t time_ns;
