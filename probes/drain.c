@@ -263,7 +263,6 @@ static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 	const char *base = slash ? slash + 1 : path;
 	size_t room = w->name + sizeof(w->name) - base;
 
-	d->execs++;
 	put_name(d, &w->h, cpu, REC_EXEC, path, sizeof(w->name));
 	put_name(d, &w->h, cpu, REC_COMM, base,
 		 room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);
@@ -393,7 +392,7 @@ void drain_count_functions(struct drain *d, uint32_t n)
 int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings)
 {
 	for (uint32_t i = 0; i < rings->n; i++)
-		d->bytes += ringbuf_drain(&rings->rings[i], on_record, d);
+		ringbuf_drain(&rings->rings[i], on_record, d);
 	for (uint32_t i = 0; i < mappings->n; i++)
 		if (mappings->rings[i].map)
 			ring_drain(&mappings->rings[i], visit_mapping, d);

@@ -60,8 +60,6 @@ struct drain {
 	uint32_t n_functions;
 	uint64_t calls;			/* entries and exits read */
 	uint64_t sample_ns;		/* that a sample stands for */
-	uint64_t bytes;			/* read from the rings */
-	uint64_t execs;			/* of the target */
 	int error;			/* the writer's sticky error, 0: none */
 	struct drain_mapping *mappings; /* [DRAIN_MAPPINGS_MAX]: taken and reset by the owner */
 	struct drain_fork forks[DRAIN_FORKS_MAX]; /* the same */

@@ -296,7 +296,8 @@ static void end_by_writer(struct session *s)
 static void join(struct session *s)
 {
 	struct err err = { 0 };
-	int ret = s->drain.n_mappings ? session_join_mapped(s, &err) : 0;
+	int ret = s->drain.n_mappings || s->drain.mappings_overflowed ? session_join_mapped(s, &err)
+								      : 0;
 
 	if (!ret)
 		ret = session_burst_step(s, &err);

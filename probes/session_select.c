@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "probes/bpfprog.h"
 #include "probes/selfcost.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
@@ -98,7 +99,41 @@ static void name_process(struct session *s, pid_t pid)
 	name_program(s, path);
 }
 
-static int objects_of_command(struct session *s, struct err *err)
+/*
+ * Programs that a shell's words name by their path: probes on their files are there before they
+ * start. Others are looked at when they start.
+ */
+static void add_started(struct session *s, const char *words)
+{
+	static const char ends[] = " \t\n'\"`;|&()<>";
+	char path[4096];
+
+	for (size_t n; *words; words += n + (words[n] != '\0')) {
+		struct dso *dso;
+
+		n = strcspn(words, ends);
+		if (!n || n >= sizeof(path) || !memchr(words, '/', n))
+			continue;
+		memcpy(path, words, n);
+		path[n] = '\0';
+		if (!access(path, X_OK) && !dso_get(s->dsos, path, &dso, NULL))
+			session_add_object(s, dso, path, true);
+	}
+}
+
+static void add_started_by_script(struct session *s, const char *path)
+{
+	char words[65536];
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(words, 1, sizeof(words) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	words[n] = '\0';
+	add_started(s, words);
+}
+
+static int objects_of_command(struct session *s, size_t *n_executables, struct err *err)
 {
 	struct dso_closure closure = { 0 };
 	struct command_program program;
@@ -117,6 +152,14 @@ static int objects_of_command(struct session *s, struct err *err)
 		ret = dso_get(s->dsos, closure.paths[i], &dso, err);
 		if (!ret)
 			session_add_object(s, dso, closure.paths[i], i == 0);
+		if (!ret && i == 0 && program.is_shell) {
+			for (char *const *word = s->options.argv + 1; !program.script && *word;
+			     word++)
+				add_started(s, *word);
+			if (program.script)
+				add_started_by_script(s, program.script);
+			*n_executables = s->objects.n;
+		}
 	}
 	dso_closure_release(&closure);
 	command_program_release(&program);
@@ -173,9 +216,9 @@ int session_select(struct session *s, struct err *err)
 	if (s->options.n_pids)
 		name_process(s, s->options.pids[0]);
 	if (!s->options.n_pids) {
-		ret = objects_of_command(s, err);
+		ret = objects_of_command(s, &n_executables, err);
 		if (!ret)
-			ret = select_in(s, 0, 1, err);
+			ret = select_in(s, 0, n_executables, err);
 	}
 	for (size_t i = 0; i < s->options.n_pids; i++) {
 		size_t first = s->objects.n;
@@ -318,33 +361,41 @@ int session_rebuild_set(struct session *s, size_t k, struct err *err)
 	return ret;
 }
 
+static int join_process(struct session *s, pid_t pid, struct err *err)
+{
+	size_t objects = s->objects.n, planned = s->plan.n, n_executables = 0;
+	struct probeset *set = NULL;
+	struct err gone = { 0 };
+	int ret;
+
+	if (add_mappings(s, pid, &n_executables, &gone) || s->objects.n == objects)
+		return 0;
+	session_write_objects(s, objects);
+	ret = select_in(s, objects, n_executables, err);
+	if (ret || s->plan.n == planned)
+		return 0;
+	ret = session_build_set(s, planned, &set, err);
+	if (!ret && set)
+		ret = session_open_on_targets(s, set, err);
+	if (!ret && set)
+		session_write_set(s, set, true);
+	return ret;
+}
+
 int session_join_mapped(struct session *s, struct err *err)
 {
-	size_t n_mappings = s->drain.n_mappings;
+	struct pids pids = { 0 };
+	int ret = 0;
 
+	if (s->drain.mappings_overflowed) /* which processes is not known: all of them */
+		bpfprog_targets(s->programs, &pids);
+	else
+		for (size_t i = 0; i < s->drain.n_mappings; i++)
+			*vec_add(&pids) = s->drain.mappings[i].pid;
 	s->drain.n_mappings = 0;
 	s->drain.mappings_overflowed = false;
-	for (size_t i = 0; i < n_mappings; i++) {
-		size_t objects = s->objects.n, planned = s->plan.n, n_executables = 0;
-		struct probeset *set;
-		struct err gone = { 0 };
-		int ret;
-
-		if (add_mappings(s, s->drain.mappings[i].pid, &n_executables, &gone) ||
-		    s->objects.n == objects)
-			continue;
-		session_write_objects(s, objects);
-		ret = select_in(s, objects, n_executables, err);
-		if (!ret && s->plan.n > planned)
-			ret = session_build_set(s, planned, &set, err);
-		else
-			continue;
-		if (!ret && set)
-			ret = session_open_on_targets(s, set, err);
-		if (ret)
-			return ret;
-		if (set)
-			session_write_set(s, set, true);
-	}
-	return 0;
+	for (size_t i = 0; i < pids.n && !ret; i++)
+		ret = join_process(s, pids.data[i], err);
+	vec_release(&pids);
+	return ret;
 }
