@@ -38,6 +38,7 @@ struct meta_object;
 struct paircost;
 struct sci;
 struct sci_function;
+struct section;
 struct thread;
 struct threads;
 struct wait_sums;
@@ -79,10 +80,12 @@ struct block {
 	const char *key;  /* what tells it from others of the name: a site, arguments; NULL none */
 	const struct meta_function *function; /* NULL: a thread */
 	const struct meta_object *object;     /* NULL: unknown */
-	const struct meta_frame *place;	      /* a call site's, in its caller; NULL: none */
-	const struct sci_function *sums;      /* NULL: a thread */
-	const struct wait_sums *waits;	      /* its sleeps; NULL: not known */
-	const struct threads *all_threads;    /* of the recording; NULL as waits */
+	const struct section
+		*section; /* a lock's: hold times and holders (section.h); NULL: none */
+	const struct meta_frame *place;	   /* a call site's, in its caller; NULL: none */
+	const struct sci_function *sums;   /* NULL: a thread */
+	const struct wait_sums *waits;	   /* its sleeps; NULL: not known */
+	const struct threads *all_threads; /* of the recording; NULL as waits */
 	const struct paircost *cost;
 	const struct thread *thread; /* NULL: not a thread */
 	uint64_t calls, timed_calls, open_calls, untimed_calls;

@@ -105,6 +105,19 @@ static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
 		text_add(name, g->has == KEYED_KEY ? "a place in no file" : "an unrecorded place");
 }
 
+uint32_t callsites_of(struct callsites *s, const struct call *c)
+{
+	return c->arg_mask & 1u << ARG_CALLER ? site_of(s, (uint32_t)c->args[ARG_CALLER])
+					      : MAP_NONE;
+}
+
+void callsites_name(const struct callsites *s, uint32_t site, struct text *name)
+{
+	struct keyed_group g = { .has = KEYED_KEY, .key = site };
+
+	name_of((void *)(uintptr_t)s, &g, name);
+}
+
 struct keyed_rule callsites_rule(struct callsites *s)
 {
 	return (struct keyed_rule){ .kind = BLOCK_SITE, .ctx = s, .key = key_of, .name = name_of };

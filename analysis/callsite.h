@@ -26,6 +26,9 @@ struct callsites {
 };
 
 void callsites_init(struct callsites *s, const struct meta *meta);
+/* The number of a call's site, MAP_NONE: not recorded; and what it is called. */
+uint32_t callsites_of(struct callsites *s, const struct call *c);
+void callsites_name(const struct callsites *s, uint32_t site, struct text *name);
 struct keyed_rule callsites_rule(struct callsites *s);
 /* After keyed_build(): tells the blocks of k's groups their places in the source. */
 void callsites_place(const struct callsites *s, const struct keyed *k, struct blocks *blocks);

@@ -10,6 +10,22 @@
 #include "trace/meta.h"
 #include "trace/reader.h"
 
+static int begin_locks(struct grouping *g, struct trace_reader *r, struct result *result,
+		       struct result_options *o, struct err *err)
+{
+	int rc = sections_init(&g->sections, trace_reader_meta(r), &result->calls, &result->keyed,
+			       err);
+
+	o->visitors[RESULT_VISITORS - 1] = sections_visitor(&g->sections);
+	g->rule = sections_rule(&g->sections);
+	return rc;
+}
+
+static void release_locks(struct grouping *g)
+{
+	sections_release(&g->sections);
+}
+
 static int begin_keys(struct grouping *g, struct trace_reader *r, struct result *result,
 		      struct result_options *o, struct err *err)
 {
@@ -89,6 +105,19 @@ static void count_notice(struct result *res, uint64_t count, const char *what)
 		*vec_add(&res->notices) = xasprintf("%s %s", text_count(number, count), what);
 }
 
+static void end_locks(struct grouping *g, struct result *res)
+{
+	uint64_t period = res->meta->session.period;
+	struct block_options o = { .duration_ns = res->duration_ns,
+				   .period = period == META_UNKNOWN ? 1 : period };
+
+	sections_finish(&g->sections, &o, &res->groups);
+	count_notice(res, g->sections.beyond, "calls are on locks beyond the 65536 told apart");
+	count_notice(res, g->sections.no_result,
+		     "tries to take a lock are without their result: what they held is not known; "
+		     "record it with @ret");
+}
+
 static void end_sequences(struct grouping *g, struct result *res)
 {
 	const struct sequences *s = &g->sequences;
@@ -112,6 +141,7 @@ static void release_sequences(struct grouping *g)
 
 static const struct grouping_by bys[] = {
 	{ "function", false, begin_keys, end_keys, release_keys },
+	{ "lock", true, begin_locks, end_locks, release_locks },
 	{ "sequence", true, begin_sequences, end_sequences, release_sequences },
 	{ "site", true, begin_sites, end_sites, release_sites },
 	{ "thread", false, NULL, NULL, NULL },

@@ -9,6 +9,7 @@
 #include "analysis/argkey.h"
 #include "analysis/callsite.h"
 #include "analysis/keyed.h"
+#include "analysis/section.h"
 #include "analysis/sequence.h"
 
 struct err;
@@ -24,6 +25,7 @@ struct grouping {
 	size_t n_keys, n_no_keys;
 	struct argkeys argkeys;
 	struct callsites callsites;
+	struct sections sections;
 	struct sequences sequences;
 };
 

@@ -7,6 +7,7 @@
 
 #include "analysis/block.h"
 #include "analysis/paircost.h"
+#include "analysis/section.h"
 #include "base/err.h"
 #include "report/column.h"
 #include "analysis/threads.h"
@@ -164,6 +165,34 @@ GET(pid)
 	return b->thread ? number(VALUE_ID, b->thread->tgid) : none();
 }
 
+static const struct block *hold(const struct block *b)
+{
+	return b->section ? b->section->hold : NULL;
+}
+
+GET(contended)
+{
+	(void)scratch;
+	if (!b->section || !b->section->acquired)
+		return none();
+	return ratio(VALUE_RATIO, (double)b->section->contended / (double)b->section->acquired);
+}
+
+#define GET_HOLD(name, how, type)                                   \
+	GET(hold_##name)                                            \
+	{                                                           \
+		(void)scratch;                                      \
+		return hold(b) ? how(type, hold(b)->name) : none(); \
+	}
+
+GET_HOLD(calls, number, VALUE_COUNT)
+GET_HOLD(sci, ratio, VALUE_RATIO)
+GET_HOLD(total_ns, number, VALUE_TIME)
+GET_HOLD(min_ns, number, VALUE_TIME)
+GET_HOLD(p50_ns, number, VALUE_TIME)
+GET_HOLD(p99_ns, number, VALUE_TIME)
+GET_HOLD(max_ns, number, VALUE_TIME)
+
 const struct column columns[] = {
 	{ "name", "function", NULL, "the block's name", 0, get_name },
 	{ "object", "object", NULL, "the file it is in", 24, get_object },
@@ -219,6 +248,16 @@ const struct column columns[] = {
 	{ "cause", "why", "csv", "its main cause", 13, get_cause },
 	{ "cause_share", "share", "csv", "of the excess that the cause explains", 5,
 	  get_cause_share },
+	{ "contended", "cont", "lock", "part of a lock's takers that found it held", 5,
+	  get_contended },
+	{ "holds", "holds", "lock", "times it was held and released", 6, get_hold_calls },
+	{ "hold_sci", "hold-SCI", "lock", "SCI of the time it was held", 8, get_hold_sci },
+	{ "hold_total_ns", "held", "lock", "time it was held", 6, get_hold_total_ns },
+	{ "hold_min_ns", "hold-min", "lock", "shortest time it was held", 8, get_hold_min_ns },
+	{ "hold_p50_ns", "hold50", "lock", "median time it was held", 6, get_hold_p50_ns },
+	{ "hold_p99_ns", "hold99", "lock", "time it was held, 99th percentile", 6,
+	  get_hold_p99_ns },
+	{ "hold_max_ns", "hold-max", "lock", "longest time it was held", 8, get_hold_max_ns },
 };
 const unsigned columns_n = sizeof(columns) / sizeof(columns[0]);
 

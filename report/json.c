@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/result.h"
+#include "analysis/section.h"
 #include "analysis/sequence.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -134,10 +135,28 @@ static struct json *causes_json(const struct block *b)
 	return j;
 }
 
+/* Who held it; its columns are added by the caller. */
+static struct json *lock_json(const struct block *b)
+{
+	struct json *lock = json_new_object(), *holders = json_new_array();
+
+	for (uint32_t i = 0; i < b->section->n_holders; i++) {
+		const struct section_holder *h = &b->section->holders[i];
+		struct json *row = json_new_object();
+
+		set_name(row, "site", h->name);
+		json_set_u64(row, "waits", h->waits);
+		json_set_u64(row, "wait_ns", h->wait_ns);
+		json_add_take(holders, row);
+	}
+	json_set_take(lock, "holders", holders);
+	return lock;
+}
+
 struct json *report_block_json(const struct result *res, const struct block *b)
 {
 	struct json *j = json_new_object();
-	struct json *probe = json_new_object();
+	struct json *probe = json_new_object(), *lock = b->section ? lock_json(b) : NULL;
 	char scratch[VALUE_SCRATCH];
 
 	for (unsigned c = 0; c < columns_n; c++) {
@@ -150,8 +169,12 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 			value_set_json(probe, columns[c].key, &value);
 		else if (!strcmp(group, "thread") && b->thread)
 			value_set_json(j, columns[c].key, &value);
+		else if (!strcmp(group, "lock") && b->section)
+			value_set_json(lock, columns[c].key, &value);
 	}
 	json_set_take(j, "probe", probe);
+	if (lock)
+		json_set_take(j, "lock", lock);
 	json_set_take(j, "counters", counters_json(res->meta, b));
 	json_set_take(j, "causes", causes_json(b));
 	report_set_coactive(j, res, b);

@@ -31,7 +31,9 @@ void view_rank(struct view *v)
 			v->rows[v->n_rows++] = b;
 	for (size_t i = 0; v->blocks == &v->result->blocks && i < groups->n; i++)
 		v->rows[v->n_rows++] = &groups->data[i];
-	for (size_t i = 0; i < sites->n && !v->by_thread && !v->result->sequences; i++)
+	for (size_t i = 0; i < sites->n && !v->by_thread && !v->result->sequences &&
+			   v->result->keyed.rule.kind != BLOCK_LOCK;
+	     i++)
 		v->rows[v->n_rows++] = &sites->data[i];
 	qsort_r(v->rows, v->n_rows, sizeof(*v->rows), compare, v);
 }

@@ -265,10 +265,11 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	text_add(&slow, "ispot report --slow ");
 	/* what is not printable becomes '?': safe to show, if not to paste */
-	shell_word(
-		text_printable(name, sizeof(name),
-			       worst->kind == BLOCK_SEQUENCE ? worst->function->name : worst->name),
-		&slow);
+	shell_word(text_printable(name, sizeof(name),
+				  worst->kind == BLOCK_SEQUENCE || worst->kind == BLOCK_LOCK
+					  ? worst->function->name
+					  : worst->name),
+		   &slow);
 	input_option(v, &slow);
 	text_add(&thread, "ispot report --by thread");
 	input_option(v, &thread);

@@ -11,12 +11,24 @@
 #define ROWS_DEFAULT 15
 #define WHY_WIDTH    20
 
-static const char *const screen[] = {
-	"sci", "lost_threads", "calls", "min_ns", "p50_ns", "p99_ns"
-};
-static const char *const thread_screen[] = { "sci",	    "lost_threads", "calls",
-					     "observed_ns", "tid",	    "pid" };
-#define SCREEN_N (sizeof(screen) / sizeof(screen[0]))
+/* What the screen shows of a block, in front of why and its name. */
+static const char *const screen[] = { "sci",	"lost_threads", "calls", "min_ns",
+				      "p50_ns", "p99_ns",	NULL };
+static const char *const thread_screen[] = { "sci", "lost_threads", "calls", "observed_ns",
+					     "tid", "pid",	    NULL };
+static const char *const lock_screen[] = { "sci",	  "lost_threads", "calls",
+					   "contended",	  "p50_ns",	  "p99_ns",
+					   "hold_p50_ns", "hold_p99_ns",  NULL };
+
+static bool by_lock(const struct view *v)
+{
+	return v->result->keyed.rule.kind == BLOCK_LOCK;
+}
+
+static const char *const *screen_of(const struct view *v)
+{
+	return v->by_thread ? thread_screen : by_lock(v) ? lock_screen : screen;
+}
 
 void text_wrap(const char *s, unsigned width, struct text *out)
 {
@@ -84,9 +96,9 @@ void text_cause(const struct block *b, struct text *out)
 
 static bool on_screen(const struct view *v, const struct column *c)
 {
-	const char *const *keys = v->by_thread ? thread_screen : screen;
+	const char *const *keys = screen_of(v);
 
-	for (unsigned i = 0; i < SCREEN_N; i++)
+	for (unsigned i = 0; keys[i]; i++)
 		if (!strcmp(keys[i], c->key))
 			return true;
 	return !strcmp(c->key, "name") || !strcmp(c->key, "cause");
@@ -104,15 +116,19 @@ static void head_cell(struct table *t, const struct column *c)
 
 static void print_head(const struct view *v, struct table *t)
 {
-	const char *const *keys = v->by_thread ? thread_screen : screen;
+	const char *const *keys = screen_of(v);
 
 	table_style(t, TABLE_BOLD);
-	for (unsigned i = 0; i < SCREEN_N; i++)
+	for (unsigned i = 0; keys[i]; i++)
 		head_cell(t, column_find(keys[i]));
 	if (extra(v))
 		head_cell(t, extra(v));
 	if (v->by_thread) {
 		table_last(t, " thread");
+		return;
+	}
+	if (by_lock(v)) {
+		table_last(t, "lock");
 		return;
 	}
 	if (v->all) {
@@ -184,24 +200,26 @@ static void print_name(const struct view *v, struct table *t, const struct block
 
 static void print_row(const struct view *v, struct table *t, const struct block *b)
 {
-	const char *const *keys = v->by_thread ? thread_screen : screen;
+	const char *const *keys = screen_of(v);
 
 	if (!v->by_thread && b->verdict != VERDICT_INTERFERENCE)
 		table_style(t, TABLE_DIM);
 	else if (b->sci >= SCI_HIGH)
 		table_style(t, TABLE_RED);
-	for (unsigned i = 0; i < SCREEN_N; i++)
+	for (unsigned i = 0; keys[i]; i++)
 		print_cell(t, column_find(keys[i]), b);
 	if (extra(v))
 		print_cell(t, extra(v), b);
-	if (!v->by_thread)
+	if (!v->by_thread && !by_lock(v))
 		print_why(v, t, b);
 	print_name(v, t, b);
+	if (b->section)
+		text_holders(t, b);
 }
 
 static bool shown(const struct view *v, const struct block *b)
 {
-	return v->by_thread || v->all || v->sort || report_worth(b);
+	return v->by_thread || by_lock(v) || v->all || v->sort || report_worth(b);
 }
 
 static void print_table(const struct view *v, struct text *out)
@@ -241,5 +259,6 @@ void report_text(const struct view *v, struct text *out)
 	}
 	print_table(v, out);
 	text_sequences_note(v, out);
+	text_locks_note(v, out);
 	text_remarks(v, out);
 }

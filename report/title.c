@@ -13,7 +13,8 @@
 /* " from worker (app.c:42)", " @arg1=locks+0x28" */
 static void full_key(const struct block *b, char key[VALUE_SCRATCH])
 {
-	int n = snprintf(key, VALUE_SCRATCH, b->kind == BLOCK_SITE ? " from " : " ");
+	int n = snprintf(key, VALUE_SCRATCH,
+			 b->kind == BLOCK_SITE || b->kind == BLOCK_LOCK ? " from " : " ");
 
 	text_printable(key + n, VALUE_SCRATCH - (size_t)n, b->key);
 }

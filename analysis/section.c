@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/section.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta.h"
+#include "trace/record.h"
+
+enum lock_action {
+	LOCK_TAKE,
+	LOCK_TRY, /* took it if it returned 0 */
+	LOCK_RELEASE,
+	LOCK_WAIT, /* releases, waits for something else, takes it again */
+};
+
+struct lock_function {
+	const char *name;
+	enum lock_action action;
+	uint32_t bit; /* the argument that is the lock */
+	bool shared;
+};
+
+static const struct lock_function rows[] = {
+	{ "pthread_mutex_lock", LOCK_TAKE, 0, false },
+	{ "pthread_mutex_trylock", LOCK_TRY, 0, false },
+	{ "pthread_mutex_timedlock", LOCK_TRY, 0, false },
+	{ "pthread_mutex_clocklock", LOCK_TRY, 0, false },
+	{ "pthread_mutex_unlock", LOCK_RELEASE, 0, false },
+	{ "pthread_rwlock_rdlock", LOCK_TAKE, 0, true },
+	{ "pthread_rwlock_tryrdlock", LOCK_TRY, 0, true },
+	{ "pthread_rwlock_timedrdlock", LOCK_TRY, 0, true },
+	{ "pthread_rwlock_clockrdlock", LOCK_TRY, 0, true },
+	{ "pthread_rwlock_wrlock", LOCK_TAKE, 0, false },
+	{ "pthread_rwlock_trywrlock", LOCK_TRY, 0, false },
+	{ "pthread_rwlock_timedwrlock", LOCK_TRY, 0, false },
+	{ "pthread_rwlock_clockwrlock", LOCK_TRY, 0, false },
+	{ "pthread_rwlock_unlock", LOCK_RELEASE, 0, false },
+	{ "pthread_spin_lock", LOCK_TAKE, 0, false },
+	{ "pthread_spin_trylock", LOCK_TRY, 0, false },
+	{ "pthread_spin_unlock", LOCK_RELEASE, 0, false },
+	{ "pthread_cond_wait", LOCK_WAIT, 1, false },
+	{ "pthread_cond_timedwait", LOCK_WAIT, 1, false },
+	{ "pthread_cond_clockwait", LOCK_WAIT, 1, false },
+	{ "mtx_lock", LOCK_TAKE, 0, false },
+	{ "mtx_trylock", LOCK_TRY, 0, false },
+	{ "mtx_unlock", LOCK_RELEASE, 0, false },
+};
+
+struct hold {
+	uint32_t thread, function, site, depth;
+	bool shared;
+	uint64_t since_ns, calls, cost_ns;
+	uint32_t cpu;
+	struct offcpu off;
+};
+
+struct waiter {
+	uint32_t thread, group;
+	uint64_t since_ns;
+	bool contended;
+};
+
+struct lock {
+	uint64_t address;
+	struct {
+		VEC(struct hold)
+	} holds;
+	struct {
+		VEC(struct waiter)
+	} waiters;
+};
+
+/* What a thread has called so far: what is in a section is the difference. */
+struct section_thread {
+	uint64_t calls, cost_ns;
+};
+
+/* libc has its functions under several names. */
+static const struct lock_function *row_of(const struct meta_function *f)
+{
+	const char *name = f->symbol;
+	size_t n;
+
+	if (!name)
+		return NULL;
+	name += strspn(name, "_");
+	n = strcspn(name, "@");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strlen(rows[i].name) == n && !strncmp(rows[i].name, name, n))
+			return &rows[i];
+	return NULL;
+}
+
+static bool has_argument(const struct meta_function *f, uint32_t bit)
+{
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		if (f->arguments[i].bit == bit)
+			return true;
+	return false;
+}
+
+static int find_functions(struct sections *s, struct err *err)
+{
+	const struct meta_function *without = NULL;
+	unsigned found = 0;
+
+	for (uint32_t id = 0; id < s->meta->functions.n; id++) {
+		const struct meta_function *f = &s->meta->functions.data[id];
+		const struct lock_function *row = row_of(f);
+
+		if (!row)
+			continue;
+		if (!has_argument(f, row->bit)) {
+			without = without ? without : f;
+			continue;
+		}
+		s->functions[id] = row;
+		found++;
+	}
+	if (found)
+		return 0;
+	if (without)
+		return err_set(
+			err, -ENODATA,
+			"%s was recorded without its arguments; record it with -F '%s@arg%u'",
+			without->name, without->symbol, row_of(without)->bit + 1);
+	return err_set(err, -ENODATA,
+		       "the recording has no function that takes a lock; record them with "
+		       "-F 'pthread_mutex_*@arg1'");
+}
+
+int sections_init(struct sections *s, const struct meta *meta, const struct calls *calls,
+		  struct keyed *waits, struct err *err)
+{
+	struct keyed_rule rule;
+	int rc;
+
+	*s = (struct sections){ .meta = meta, .calls = calls, .waits = waits };
+	s->functions = xcalloc(meta->functions.n + 1, sizeof(struct lock_function *));
+	callsites_init(&s->sites, meta);
+	rc = argkeys_init(&s->places, meta, NULL, 0, NULL, 0, err);
+	rule = sections_rule(s);
+	keyed_init(&s->holds, &rule, (struct calls *)(uintptr_t)calls, meta);
+	return rc ? rc : find_functions(s, err);
+}
+
+void sections_release(struct sections *s)
+{
+	vec_for_each (&s->locks, struct lock, l) {
+		vec_release(&l->holds);
+		vec_release(&l->waiters);
+	}
+	vec_release(&s->locks);
+	map_release(&s->lock_of);
+	vec_release(&s->all);
+	vec_release(&s->threads);
+	strtab_release(&s->names);
+	blocks_release(&s->hold_blocks);
+	if (s->holds.rule.name)
+		keyed_release(&s->holds);
+	argkeys_release(&s->places);
+	callsites_release(&s->sites);
+	free(s->functions);
+	*s = (struct sections){ 0 };
+}
+
+static struct section_thread *thread_of(struct sections *s, const struct thread *t)
+{
+	while (s->threads.n <= t->index)
+		(void)vec_add(&s->threads);
+	return &s->threads.data[t->index];
+}
+
+/* Index of the lock that a call is about, MAP_NONE: it is not known. */
+static uint32_t lock_of(struct sections *s, const struct call *c, const struct lock_function *row)
+{
+	uint64_t address = c->args[row->bit];
+	uint32_t i;
+
+	if (!(c->arg_mask & 1u << row->bit))
+		return MAP_NONE;
+	i = map_get(&s->lock_of, address);
+	if (i != MAP_NONE)
+		return i;
+	if (s->locks.n >= SECTION_LOCKS) {
+		s->beyond++;
+		return MAP_NONE;
+	}
+	i = (uint32_t)s->locks.n;
+	vec_add(&s->locks)->address = address;
+	map_put(&s->lock_of, address, i);
+	return i;
+}
+
+static uint32_t group_of(struct sections *s, struct keyed *k, uint32_t function, uint32_t lock,
+			 uint32_t site)
+{
+	uint32_t group =
+		keyed_group(k, function, KEYED_KEY, (uint64_t)lock << 32 | (uint32_t)(site + 1));
+
+	while (k == s->waits && s->all.n <= group)
+		(void)vec_add(&s->all);
+	return group;
+}
+
+/* A place beyond the kept ones is told as the last of them with an unknown site. */
+static struct section_holder *holder_of(struct section *section, uint32_t site)
+{
+	for (uint32_t i = 0; i < section->n_holders; i++)
+		if (section->holders[i].site == site)
+			return &section->holders[i];
+	if (section->n_holders == SECTION_HOLDERS) {
+		section->holders[SECTION_HOLDERS - 1].site = MAP_NONE;
+		return &section->holders[SECTION_HOLDERS - 1];
+	}
+	section->holders[section->n_holders].site = site;
+	return &section->holders[section->n_holders++];
+}
+
+static void tell_waiters(struct sections *s, struct lock *l, const struct hold *h, uint64_t end_ns)
+{
+	vec_for_each (&l->waiters, struct waiter, w) {
+		uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
+		struct section_holder *holder;
+
+		if (w->thread == h->thread || from >= end_ns)
+			continue;
+		w->contended = true;
+		holder = holder_of(&s->all.data[w->group], h->site);
+		holder->waits++;
+		holder->wait_ns += end_ns - from;
+	}
+}
+
+static void count_hold(struct sections *s, const struct thread *t, uint32_t lock,
+		       const struct hold *h, uint64_t end_ns)
+{
+	const struct section_thread *now = thread_of(s, t);
+	struct call c = { .id = h->function, .entry_ns = h->since_ns, .exit_ns = end_ns };
+
+	c.entry_cpu = h->cpu;
+	c.exit_cpu = t->cpu;
+	c.inside = (uint32_t)(now->calls - h->calls);
+	c.inside_cost_ns = now->cost_ns - h->cost_ns;
+	c.end = end_ns < h->since_ns ? CALL_NEGATIVE : CALL_TIMED;
+	c.raw_ns = end_ns - h->since_ns;
+	c.duration_ns = c.raw_ns > c.inside_cost_ns ? c.raw_ns - c.inside_cost_ns : 0;
+	c.own_ns = c.duration_ns;
+	c.off.preempted_ns = t->off.preempted_ns - h->off.preempted_ns;
+	c.off.blocked_ns = t->off.blocked_ns - h->off.blocked_ns;
+	c.off.idle_ns = t->off.idle_ns - h->off.idle_ns;
+	c.off.recorder_ns = t->off.recorder_ns - h->off.recorder_ns;
+	c.own_off = c.off;
+	keyed_add(&s->holds, t, group_of(s, &s->holds, h->function, lock, h->site), false, &c);
+}
+
+static void remove_hold(struct lock *l, size_t i)
+{
+	l->holds.data[i] = l->holds.data[--l->holds.n];
+}
+
+static void release(struct sections *s, const struct thread *t, uint32_t lock, uint64_t time_ns)
+{
+	struct lock *l = &s->locks.data[lock];
+
+	for (size_t i = 0; i < l->holds.n; i++) {
+		struct hold *h = &l->holds.data[i];
+
+		if (h->thread != t->index || h->depth-- > 1)
+			continue;
+		tell_waiters(s, l, h, time_ns);
+		count_hold(s, t, lock, h, time_ns);
+		remove_hold(l, i);
+		return;
+	}
+}
+
+static void take(struct sections *s, const struct thread *t, uint32_t lock, const struct call *c,
+		 bool shared, uint32_t site)
+{
+	struct lock *l = &s->locks.data[lock];
+	const struct section_thread *now = thread_of(s, t);
+
+	for (size_t i = l->holds.n; i--;) {
+		struct hold *h = &l->holds.data[i];
+
+		if (h->thread == t->index) {
+			h->depth++;
+			return;
+		}
+		/* its release was not seen */
+		if (!shared || !h->shared)
+			remove_hold(l, i);
+	}
+	*vec_add(&l->holds) = (struct hold){ .thread = t->index,
+					     .function = c->id,
+					     .site = site,
+					     .depth = 1,
+					     .shared = shared,
+					     .since_ns = c->exit_ns,
+					     .calls = now->calls,
+					     .cost_ns = now->cost_ns,
+					     .cpu = c->exit_cpu,
+					     .off = t->off };
+}
+
+static bool is_held_by_other(const struct lock *l, const struct thread *t, bool shared)
+{
+	vec_for_each (&l->holds, const struct hold, h)
+		if (h->thread != t->index && !(shared && h->shared))
+			return true;
+	return false;
+}
+
+/* A call that takes or releases has begun, and its arguments are known. */
+static void begin(struct sections *s, const struct thread *t, const struct call *c)
+{
+	const struct lock_function *row = s->functions[c->id];
+	uint32_t lock = row ? lock_of(s, c, row) : MAP_NONE;
+	struct waiter w = { .thread = t->index, .since_ns = c->entry_ns };
+
+	if (lock == MAP_NONE)
+		return;
+	if (row->action == LOCK_RELEASE || row->action == LOCK_WAIT) {
+		release(s, t, lock, c->entry_ns);
+		return;
+	}
+	w.group = group_of(s, s->waits, c->id, lock, callsites_of(&s->sites, c));
+	w.contended = is_held_by_other(&s->locks.data[lock], t, row->shared);
+	*vec_add(&s->locks.data[lock].waiters) = w;
+}
+
+static bool end_wait(struct lock *l, const struct thread *t)
+{
+	for (size_t i = 0; i < l->waiters.n; i++)
+		if (l->waiters.data[i].thread == t->index) {
+			bool contended = l->waiters.data[i].contended;
+
+			l->waiters.data[i] = l->waiters.data[--l->waiters.n];
+			return contended;
+		}
+	return false;
+}
+
+static bool took(struct sections *s, const struct lock_function *row, const struct call *c)
+{
+	bool known = c->arg_mask & 1u << ARG_RETURN;
+
+	if (c->end != CALL_TIMED)
+		return false;
+	if (row->action == LOCK_TRY && !known)
+		s->no_result++;
+	return known ? !(uint32_t)c->args[ARG_RETURN] : row->action != LOCK_TRY;
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct sections *s = self;
+	struct section_thread *now = thread_of(s, t);
+	const struct lock_function *row = s->functions[c->id];
+	uint32_t lock = row && row->action != LOCK_RELEASE ? lock_of(s, c, row) : MAP_NONE;
+	uint32_t site, group;
+
+	now->calls++;
+	now->cost_ns += s->calls->costs[c->id].full_ns;
+	if (lock == MAP_NONE)
+		return;
+	site = callsites_of(&s->sites, c);
+	if (row->action != LOCK_WAIT) {
+		bool contended = end_wait(&s->locks.data[lock], t);
+
+		group = group_of(s, s->waits, c->id, lock, site);
+		keyed_add(s->waits, t, group, false, c);
+		s->all.data[group].acquired++;
+		s->all.data[group].contended += contended;
+	}
+	if (took(s, row, c))
+		take(s, t, lock, c, row->shared, site);
+}
+
+static void on_record(void *self, const struct thread *t, const struct record *r)
+{
+	if (t && r->kind == REC_ARGS && t->entered && t->n_open &&
+	    !(r->values[0] & 1u << ARG_RETURN))
+		begin(self, t, &t->open[t->n_open - 1]);
+}
+
+/* Who holds what is not known any more. */
+static void forget(struct sections *s, const struct thread *t)
+{
+	vec_for_each (&s->locks, struct lock, l) {
+		for (size_t i = l->holds.n; i--;)
+			if (l->holds.data[i].thread == t->index)
+				remove_hold(l, i);
+		end_wait(l, t);
+	}
+}
+
+static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t loss)
+{
+	(void)count, (void)loss;
+	forget(self, t);
+}
+
+struct call_visitor sections_visitor(struct sections *s)
+{
+	return (struct call_visitor){
+		.self = s, .call = on_call, .record = on_record, .lost = on_lost
+	};
+}
+
+static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
+{
+	struct sections *s = ctx;
+	uint32_t site = (uint32_t)g->key - 1;
+
+	if (site != MAP_NONE)
+		callsites_name(&s->sites, site, name);
+}
+
+struct keyed_rule sections_rule(struct sections *s)
+{
+	return (struct keyed_rule){ .kind = BLOCK_LOCK, .ctx = s, .name = name_of };
+}
+
+static const char *keep(struct sections *s, const char *name)
+{
+	return strtab_get(&s->names, strtab_add(&s->names, name));
+}
+
+static int longer_wait(const void *a, const void *b)
+{
+	const struct section_holder *x = a, *y = b;
+
+	return (x->wait_ns < y->wait_ns) - (x->wait_ns > y->wait_ns);
+}
+
+static void name_holders(struct sections *s, struct section *section)
+{
+	qsort(section->holders, section->n_holders, sizeof(*section->holders), longer_wait);
+	for (uint32_t i = 0; i < section->n_holders; i++) {
+		struct section_holder *h = &section->holders[i];
+		struct text name = { 0 };
+
+		if (h->site != MAP_NONE)
+			callsites_name(&s->sites, h->site, &name);
+		h->name = keep(s, name.n ? name.s : "an unrecorded place");
+		text_release(&name);
+	}
+}
+
+static const struct block *hold_of(const struct sections *s, const struct keyed_group *wait)
+{
+	vec_for_each (&s->hold_blocks, const struct block, b) {
+		const struct keyed_group *g = &s->holds.groups.data[b->id];
+
+		if (g->function == wait->function && g->key == wait->key && g->rest == wait->rest)
+			return b;
+	}
+	return NULL;
+}
+
+void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)
+{
+	keyed_build(&s->holds, NULL, o, &s->hold_blocks);
+	vec_for_each (blocks, struct block, b) {
+		const struct keyed_group *g = &s->waits->groups.data[b->id];
+		struct section *section = &s->all.data[b->id];
+		char hex[24];
+
+		section->hold = hold_of(s, g);
+		name_holders(s, section);
+		b->section = section;
+		if (!g->rest)
+			b->name = keep(s, argkeys_place(&s->places,
+							s->locks.data[g->key >> 32].address, hex));
+	}
+}

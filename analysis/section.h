@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Critical sections: for each lock and place that takes it, how long threads waited for it and how
+ * long it was held, from the calls that take and release it and their recorded arguments. A block
+ * of kind lock is the calls that take one lock at one place; what it has besides is a section. The
+ * time a lock is held is from the exit of the call that took it to the entry of the one that
+ * releases it, on the same thread; pthread_cond_wait releases its mutex and takes it again.
+ */
+#ifndef ISPOT_ANALYSIS_SECTION_H
+#define ISPOT_ANALYSIS_SECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/argkey.h"
+#include "analysis/block.h"
+#include "analysis/calls.h"
+#include "analysis/callsite.h"
+#include "analysis/keyed.h"
+
+struct err;
+
+#define SECTION_LOCKS	65536 /* told apart; calls on further ones are counted only */
+#define SECTION_HOLDERS 8     /* places whose waits are kept for a block, the rest is in the last */
+
+struct section_holder {
+	uint32_t site; /* of callsites; MAP_NONE: not recorded */
+	uint64_t waits, wait_ns;
+	const char *name; /* after sections_finish() */
+};
+
+struct section {
+	uint64_t acquired, contended; /* contended: another thread held it when the call began */
+	const struct block *hold;     /* the times it was held; NULL: no release was seen */
+	uint32_t n_holders;
+	struct section_holder
+		holders[SECTION_HOLDERS]; /* who held it meanwhile, most waits first */
+};
+
+struct sections {
+	const struct meta *meta;
+	const struct calls *calls;
+	struct keyed *waits, holds;
+	struct argkeys places;
+	struct callsites sites;
+	const struct lock_function **functions; /* [function id]; NULL: not of a lock */
+	struct {
+		VEC(struct lock)
+	} locks;
+	struct map lock_of; /* address -> lock */
+	struct {
+		VEC(struct section)
+	} all; /* [group of waits] */
+	struct {
+		VEC(struct section_thread)
+	} threads;
+	struct strtab names;
+	struct blocks hold_blocks;
+	uint64_t beyond;    /* calls on locks beyond SECTION_LOCKS */
+	uint64_t no_result; /* tries whose return value was not recorded */
+};
+
+/* -ENODATA: no lock function was recorded, or none with its argument; says how to. */
+int sections_init(struct sections *s, const struct meta *meta, const struct calls *calls,
+		  struct keyed *waits, struct err *err);
+struct call_visitor sections_visitor(struct sections *s);
+struct keyed_rule sections_rule(struct sections *s);
+/* After keyed_build(): names the blocks of the waits, and gives them their sections. */
+void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks);
+void sections_release(struct sections *s);
+
+#endif

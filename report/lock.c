@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What tables of locks have of their own: who held them, and what their columns are. */
+#include <stdio.h>
+
+#include "analysis/block.h"
+#include "analysis/result.h"
+#include "analysis/section.h"
+#include "base/text.h"
+#include "report/report.h"
+#include "report/table.h"
+
+#define INDENT	8
+#define NAMED	3 /* holders named, the rest is counted */
+#define COLUMNS 40
+
+static uint64_t all_waits_ns(const struct section *s)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < s->n_holders; i++)
+		sum += s->holders[i].wait_ns;
+	return sum;
+}
+
+void text_holders(struct table *t, const struct block *b)
+{
+	const struct section *s = b->section;
+	double all = (double)all_waits_ns(s);
+	char name[4 * COLUMNS + 1];
+
+	if (!(all > 0) || (s->n_holders == 1 && s->holders[0].site == UINT32_MAX))
+		return;
+	text_printf(t->out, "%*sheld meanwhile by ", INDENT, "");
+	for (uint32_t i = 0; i < s->n_holders && i < NAMED; i++)
+		text_printf(t->out, "%s%s %.0f %%", i ? ", " : "",
+			    text_shortened(name, sizeof(name), s->holders[i].name, COLUMNS),
+			    100 * (double)s->holders[i].wait_ns / all);
+	if (s->n_holders > NAMED)
+		text_printf(t->out, ", %u more", s->n_holders - NAMED);
+	text_add(t->out, "\n");
+}
+
+void text_locks_note(const struct view *v, struct text *out)
+{
+	if (v->result->keyed.rule.kind != BLOCK_LOCK || !v->n_rows)
+		return;
+	text_wrap(
+		"SCI, lost, p50 and p99 are of the calls that take the lock (the wait), hold50 and "
+		"hold99 of the time it was held; cont is the part of the calls that found it "
+		"held by another thread.",
+		v->width, out);
+	text_add(out, "\n");
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who waits for a lock, who holds it meanwhile, and for how long. */
+#include "unit.h"
+
+#include <errno.h>
+
+#include "scene.h"
+
+#include "analysis/section.h"
+#include "base/err.h"
+
+enum { LOCK, UNLOCK, TRY, WAIT, READ_LOCK, RW_UNLOCK };
+
+#define MUTEX 0x1000
+
+struct story {
+	struct meta meta;
+	struct calls calls;
+	struct keyed waits;
+	struct sections sections;
+	struct blocks blocks;
+};
+
+static const struct meta_argument first = { .bit = 0, .name = "arg1", .class = ARGUMENT_ADDRESS };
+static const struct meta_argument second = { .bit = 1, .name = "arg2", .class = ARGUMENT_ADDRESS };
+
+static void add(struct story *s, const char *name, const struct meta_argument *arg)
+{
+	struct meta_function *f = vec_add(&s->meta.functions);
+
+	f->id = (uint32_t)s->meta.functions.n - 1;
+	f->set = 1;
+	f->name = f->symbol = name;
+	f->block = "function";
+	f->object = UINT32_MAX;
+	f->n_arguments = arg ? 1 : 0;
+	f->arguments = arg;
+}
+
+static void begin(struct story *s)
+{
+	struct keyed_rule rule;
+	struct call_visitor v;
+
+	*s = (struct story){ 0 };
+	s->meta.session.clock = "monotonic";
+	add(s, "pthread_mutex_lock", &first);
+	add(s, "__pthread_mutex_unlock", &first);
+	add(s, "pthread_mutex_trylock@@GLIBC_2.34", &first);
+	add(s, "pthread_cond_wait", &second);
+	add(s, "pthread_rwlock_rdlock", &first);
+	add(s, "pthread_rwlock_unlock", &first);
+	calls_init(&s->calls, &s->meta, 1000);
+	assert_int_equal(sections_init(&s->sections, &s->meta, &s->calls, &s->waits, NULL), 0);
+	rule = sections_rule(&s->sections);
+	keyed_init(&s->waits, &rule, &s->calls, &s->meta);
+	v = sections_visitor(&s->sections);
+	calls_add_visitor(&s->calls, &v);
+}
+
+static void record(struct story *s, uint32_t kind, uint64_t time, uint32_t tid, uint32_t id,
+		   const uint64_t *values, uint32_t n)
+{
+	struct record r = { .time_ns = time, .kind = kind, .cpu = tid, .tid = tid, .tgid = 1 };
+
+	r.id = id;
+	r.sp = 0x8000;
+	r.values = values;
+	r.n_values = n;
+	calls_record(&s->calls, &r);
+}
+
+static void starts(struct story *s, uint64_t time, uint32_t tid, uint32_t id, uint64_t lock)
+{
+	uint64_t values[RECORD_VALUES_MIN] = { 1, lock };
+
+	if (id == WAIT)
+		values[0] = 2;
+	record(s, REC_ENTRY, time, tid, id, NULL, 0);
+	record(s, REC_ARGS, time, tid, 0, values, 2);
+}
+
+static void ends(struct story *s, uint64_t time, uint32_t tid, uint32_t id)
+{
+	record(s, REC_EXIT, time, tid, id, NULL, 0);
+}
+
+static void returns(struct story *s, uint64_t time, uint32_t tid, uint32_t id, uint64_t value)
+{
+	uint64_t values[RECORD_VALUES_MIN] = { 1u << ARG_RETURN, value };
+
+	record(s, REC_ARGS, time, tid, 0, values, 2);
+	ends(s, time, tid, id);
+}
+
+static const struct block *finish(struct story *s, uint32_t function)
+{
+	struct block_options o = { .duration_ns = 100000, .period = 1 };
+
+	calls_end(&s->calls, 101000);
+	keyed_build(&s->waits, NULL, &o, &s->blocks);
+	sections_finish(&s->sections, &o, &s->blocks);
+	vec_for_each (&s->blocks, const struct block, b)
+		if (b->function->id == function)
+			return b;
+	return NULL;
+}
+
+static void end(struct story *s)
+{
+	blocks_release(&s->blocks);
+	keyed_release(&s->waits);
+	sections_release(&s->sections);
+	calls_release(&s->calls);
+	vec_release(&s->meta.functions);
+}
+
+/* Thread 1 holds it from 1100 to 5000; thread 2 waits from 2000 and gets it at 5300. */
+static void one_waits_for_the_other(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	starts(&s, 1000, 1, LOCK, MUTEX);
+	ends(&s, 1100, 1, LOCK);
+	starts(&s, 2000, 2, LOCK, MUTEX);
+	starts(&s, 5000, 1, UNLOCK, MUTEX);
+	ends(&s, 5300, 2, LOCK);
+	ends(&s, 5400, 1, UNLOCK);
+	starts(&s, 6300, 2, UNLOCK, MUTEX);
+	ends(&s, 6400, 2, UNLOCK);
+	b = finish(&s, LOCK);
+	assert_string_equal(b->name, "0x1000");
+	assert_int_equal(b->kind, BLOCK_LOCK);
+	assert_int_equal(b->calls, 2);
+	assert_int_equal(b->max_ns, 3300);
+	assert_int_equal(b->section->acquired, 2);
+	assert_int_equal(b->section->contended, 1);
+	assert_int_equal(b->section->hold->calls, 2);
+	assert_int_equal(b->section->hold->max_ns, 3900);
+	assert_int_equal(b->section->hold->min_ns, 1000);
+	assert_int_equal(b->section->n_holders, 1);
+	assert_int_equal(b->section->holders[0].wait_ns, 3000);
+	end(&s);
+}
+
+/* While its holder waits for the condition, another has the mutex; both holds are told. */
+static void a_condition_gives_it_away(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	starts(&s, 1000, 1, LOCK, MUTEX);
+	ends(&s, 1100, 1, LOCK);
+	starts(&s, 1600, 1, WAIT, MUTEX);
+	starts(&s, 2000, 2, LOCK, MUTEX);
+	ends(&s, 2100, 2, LOCK);
+	starts(&s, 4100, 2, UNLOCK, MUTEX);
+	ends(&s, 4200, 2, UNLOCK);
+	ends(&s, 5000, 1, WAIT);
+	starts(&s, 5700, 1, UNLOCK, MUTEX);
+	ends(&s, 5800, 1, UNLOCK);
+	b = finish(&s, LOCK);
+	assert_int_equal(b->section->contended, 0);
+	assert_int_equal(b->section->hold->calls, 2);
+	assert_int_equal(b->section->hold->min_ns, 500);
+	assert_int_equal(b->section->hold->max_ns, 2000);
+	end(&s);
+}
+
+/* A try that failed holds nothing: the other's hold goes on. */
+static void a_failed_try_takes_nothing(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	starts(&s, 1000, 1, LOCK, MUTEX);
+	ends(&s, 1100, 1, LOCK);
+	starts(&s, 2000, 2, TRY, MUTEX);
+	returns(&s, 2100, 2, TRY, 16);
+	starts(&s, 3100, 1, UNLOCK, MUTEX);
+	ends(&s, 3200, 1, UNLOCK);
+	starts(&s, 4000, 2, TRY, MUTEX);
+	returns(&s, 4100, 2, TRY, 0);
+	starts(&s, 4400, 2, UNLOCK, MUTEX);
+	ends(&s, 4500, 2, UNLOCK);
+	starts(&s, 5000, 2, TRY, MUTEX);
+	ends(&s, 5100, 2, TRY);
+	b = finish(&s, TRY);
+	assert_int_equal(b->calls, 3);
+	assert_int_equal(b->section->contended, 1);
+	assert_int_equal(b->section->hold->calls, 1);
+	assert_int_equal(b->section->hold->max_ns, 300);
+	assert_int_equal(s.sections.no_result, 1);
+	end(&s);
+}
+
+static void readers_do_not_contend(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	starts(&s, 1000, 1, READ_LOCK, MUTEX);
+	ends(&s, 1100, 1, READ_LOCK);
+	starts(&s, 1200, 2, READ_LOCK, MUTEX);
+	ends(&s, 1300, 2, READ_LOCK);
+	starts(&s, 2100, 1, RW_UNLOCK, MUTEX);
+	ends(&s, 2200, 1, RW_UNLOCK);
+	starts(&s, 2300, 2, RW_UNLOCK, MUTEX);
+	ends(&s, 2400, 2, RW_UNLOCK);
+	b = finish(&s, READ_LOCK);
+	assert_int_equal(b->section->contended, 0);
+	assert_int_equal(b->section->hold->calls, 2);
+	assert_int_equal(b->section->hold->max_ns, 1000);
+	end(&s);
+}
+
+static void needs_the_argument(void **state)
+{
+	struct story s = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	add(&s, "pthread_cond_wait", NULL);
+	assert_int_equal(sections_init(&s.sections, &s.meta, &s.calls, &s.waits, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "-F 'pthread_cond_wait@arg2'"));
+	sections_release(&s.sections);
+	s.meta.functions.n = 0;
+	assert_int_equal(sections_init(&s.sections, &s.meta, &s.calls, &s.waits, &err), -ENODATA);
+	assert_non_null(strstr(err.text, "no function that takes a lock"));
+	sections_release(&s.sections);
+	vec_release(&s.meta.functions);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_waits_for_the_other),
+		cmocka_unit_test(a_condition_gives_it_away),
+		cmocka_unit_test(a_failed_try_takes_nothing),
+		cmocka_unit_test(readers_do_not_contend),
+		cmocka_unit_test(needs_the_argument),
+	};
+
+	return unit_run(tests);
+}
