@@ -3,6 +3,7 @@
 
 #include "analysis/block.h"
 #include "analysis/cause.h"
+#include "analysis/cause_counters.h"
 #include "analysis/cause_spin.h"
 #include "analysis/counters.h"
 #include "analysis/floor.h"
@@ -149,6 +150,11 @@ const struct cause_rule cause_rules[] = {
 	{ "workload", POOL_RUNNING, 1, more_work },
 	{ "workload", POOL_RUNNING, 1, more_to_do },
 	{ "workload", POOL_CALLEE, 1, more_work },
+	{ "numa", POOL_RUNNING, 0.8, cause_remote_loads },
+	{ "cache-sharing", POOL_RUNNING, 0.8, cause_shared_lines },
+	{ "memory-bandwidth", POOL_RUNNING, 0.7, cause_memory_stalls },
+	{ "frequency-smt", POOL_RUNNING, 0.8, cause_clock },
+	{ "frequency-smt", POOL_RUNNING, 0.7, cause_sibling },
 	{ "callee", POOL_CALLEE, 1, callee },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 	{ "page-fault", POOL_RUNNING, 0.8, page_fault },
