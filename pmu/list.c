@@ -298,6 +298,14 @@ static int fit_hardware(struct pmu_list *list, struct err *err)
 	return list->is_auto ? 0 : -ENOSPC;
 }
 
+static bool has_hardware(const struct pmu_list *list)
+{
+	for (unsigned i = 0; i < list->n; i++)
+		if (list->events[i].source == PMU_HARDWARE)
+			return true;
+	return false;
+}
+
 int pmu_list_fit(struct pmu_list *list, struct err *err)
 {
 	struct pmu_groups groups;
@@ -305,8 +313,9 @@ int pmu_list_fit(struct pmu_list *list, struct err *err)
 
 	try_each(list);
 	ret = fit_hardware(list, err);
-	if (ret || list->n || !list->n_missing)
+	if (ret || !list->n_missing || (list->is_auto ? has_hardware(list) : list->n))
 		return ret;
+	list->n = 0;
 	pmu_groups_load(&groups);
 	ret = add_group(list, pmu_groups_find(&groups, "software"), err);
 	pmu_groups_release(&groups);
