@@ -39,15 +39,24 @@ struct bpfprog {
 	uint32_t n_cpus;
 };
 
+#define LOG_LINES 12 /* of a long message the last ones: the verifier says there why */
+
 static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list args)
 {
-	char line[1024];
+	char *text = NULL, *rest, *line;
+	unsigned lines = 0;
 
 	if (level == LIBBPF_DEBUG || log_get_level() < LOG_DETAIL)
 		return 0;
-	vsnprintf(line, sizeof(line), fmt, args);
-	line[strcspn(line, "\n")] = '\0';
-	log_detail("%s", line);
+	if (vasprintf(&text, fmt, args) < 0)
+		return 0;
+	for (const char *c = text; *c; c++)
+		lines += *c == '\n';
+	rest = text;
+	for (unsigned i = 0; (line = strsep(&rest, "\n")); i++)
+		if (*line && (!i || i + LOG_LINES >= lines))
+			log_detail("%s", line);
+	free(text);
 	return 0;
 }
 

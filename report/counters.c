@@ -2,10 +2,20 @@
 #include "report/counters.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "analysis/block.h"
+#include "analysis/result.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "report/report.h"
+#include "report/table.h"
 #include "trace/meta.h"
+
+#define CELL_WIDTH   15
+#define CELLS_MAX    3 /* counters beside each other on 80 columns, a name behind them */
+#define BLOCKS_SHOWN 15
 
 static const struct counter_mean *mean_of(const struct block *b, const struct meta_counter *m)
 {
@@ -35,4 +45,134 @@ struct json *counters_json(const struct meta *meta, const struct block *b)
 		if (*m->name)
 			json_set_take(j, m->name, mean_json(mean_of(b, m)));
 	return j;
+}
+
+/* ---- text ---- */
+
+static const char *number(char buf[TEXT_NUMBER], double value)
+{
+	if (isnan(value))
+		return "n/a";
+	if (value >= 1000)
+		return text_count(buf, (uint64_t)(value + 0.5));
+	snprintf(buf, TEXT_NUMBER, value && value < 0.01 ? "%.0e" : "%.3g", value);
+	return buf;
+}
+
+static bool was_asked(const struct meta *meta)
+{
+	vec_for_each (&meta->counters, const struct meta_counter, m)
+		if (*m->name && !*m->why && m->period == 1)
+			return true;
+	return false;
+}
+
+/* The counters that are counted, from the first-th on, as many as stand beside each other. */
+struct page {
+	const struct meta_counter *counters[CELLS_MAX];
+	unsigned n;
+};
+
+static void take_page(const struct meta *meta, unsigned first, struct page *page)
+{
+	unsigned seen = 0;
+
+	page->n = 0;
+	vec_for_each (&meta->counters, const struct meta_counter, m) {
+		if (!*m->name || *m->why)
+			continue;
+		if (seen++ >= first && page->n < CELLS_MAX)
+			page->counters[page->n++] = m;
+	}
+}
+
+static void print_page(const struct view *v, const struct page *page, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	unsigned shown = 0;
+
+	table_style(&t, TABLE_BOLD);
+	for (unsigned i = 0; i < page->n; i++) {
+		char head[CELL_WIDTH + 1];
+
+		snprintf(head, sizeof(head), "%s", page->counters[i]->name);
+		table_right(&t, head, CELL_WIDTH);
+	}
+	table_last(&t, "in fast / slow calls of");
+	for (size_t row = 0; row < v->n_rows && shown < BLOCKS_SHOWN; row++) {
+		const struct block *b = v->rows[row];
+		char name[256];
+
+		if (!b->counters.all)
+			continue;
+		shown++;
+		for (unsigned i = 0; i < page->n; i++) {
+			const struct counter_mean *mean = mean_of(b, page->counters[i]);
+			char fast[TEXT_NUMBER], slow[TEXT_NUMBER], cell[2 * TEXT_NUMBER + 4];
+
+			snprintf(cell, sizeof(cell), "%s / %s", number(fast, mean->mean_fast),
+				 number(slow, mean->mean_slow));
+			table_right(&t, cell, CELL_WIDTH);
+		}
+		table_last(&t, text_printable(name, sizeof(name), b->name));
+	}
+	text_add(out, "\n");
+}
+
+static void print_missing(const struct meta *meta, struct text *out)
+{
+	const char *why = NULL;
+
+	vec_for_each (&meta->counters, const struct meta_counter, m) {
+		if (!*m->why)
+			continue;
+		if (!why || strcmp(why, m->why))
+			text_printf(out, "%sn/a (%s): %s", why ? "\n" : "", m->why, m->name);
+		else
+			text_printf(out, ", %s", m->name);
+		why = m->why;
+	}
+	if (why)
+		text_add(out, "\n\n");
+}
+
+void text_counters(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	struct page page;
+
+	if (!was_asked(meta) || v->by_thread)
+		return;
+	take_page(meta, 0, &page);
+	for (unsigned first = 0; page.n; take_page(meta, first += page.n, &page))
+		print_page(v, &page, out);
+	print_missing(meta, out);
+}
+
+void text_block_counters(const struct view *v, const struct block *b, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	const struct meta *meta = v->result->meta;
+	bool any = false;
+
+	vec_for_each (&meta->counters, const struct meta_counter, m) {
+		const struct counter_mean *mean = mean_of(b, m);
+		char buf[TEXT_NUMBER], name[256];
+
+		if (!*m->name)
+			continue;
+		if (!any) {
+			text_add(out, "\n");
+			table_style(&t, TABLE_BOLD);
+			table_last(&t, "counted    mean    fast    slow  per call");
+		}
+		any = true;
+		table_right(&t, mean->calls ? text_count(buf, mean->calls) : "n/a", 7);
+		table_right(&t, number(buf, mean->mean), 7);
+		table_right(&t, number(buf, mean->mean_fast), 7);
+		table_right(&t, number(buf, mean->mean_slow), 7);
+		snprintf(name, sizeof(name), " %.90s%s%.150s", m->name, *m->why ? ": " : "",
+			 m->why);
+		table_last(&t, name);
+	}
 }

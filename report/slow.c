@@ -6,6 +6,7 @@
 #include "analysis/result.h"
 #include "analysis/slow.h"
 #include "base/text.h"
+#include "report/counters.h"
 #include "report/report.h"
 #include "report/slow_private.h"
 #include "report/table.h"
@@ -244,6 +245,7 @@ void report_slow(const struct view *v, const struct slow *s, struct text *out)
 	distribution(v, s->block, out);
 	slow_causes(v, s->block, out);
 	groups(v, s, out);
+	text_block_counters(v, s->block, out);
 	text_coactive(v, s->block, out);
 	slow_places(v, s, out);
 	threads(v, s, out);

@@ -5,6 +5,7 @@
 #include "analysis/result.h"
 #include "base/text.h"
 #include "report/column.h"
+#include "report/counters.h"
 #include "report/report.h"
 #include "report/table.h"
 
@@ -258,6 +259,7 @@ void report_text(const struct view *v, struct text *out)
 		text_add(out, "\n");
 	}
 	print_table(v, out);
+	text_counters(v, out);
 	text_sequences_note(v, out);
 	text_locks_note(v, out);
 	text_remarks(v, out);
