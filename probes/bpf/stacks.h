@@ -223,6 +223,8 @@ static __always_inline void copy_registers(struct pt_regs *ctx, unsigned long lo
 	r[10] = ctx->r9, r[11] = ctx->r10, r[12] = ctx->r11, r[13] = ctx->r12;
 	r[14] = ctx->r13, r[15] = ctx->r14, r[16] = ctx->r15;
 #else
+	/* the verifier takes loads from the context at constant offsets only */
+#pragma clang loop unroll(full)
 	for (int i = 0; i < 31; i++)
 		r[i] = ctx->regs[i];
 	r[31] = ctx->sp;
