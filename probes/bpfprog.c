@@ -62,7 +62,7 @@ static int print_libbpf(enum libbpf_print_level level, const char *fmt, va_list 
 
 static int load_error(struct err *err, int code)
 {
-	if (code == -EPERM || code == -EACCES)
+	if (code == -EPERM) /* EACCES is the verifier's */
 		return err_set(
 			err, code,
 			"the kernel refuses BPF programs (%s), which need CAP_BPF and CAP_PERFMON; run as root (sudo ispot …)",

@@ -1,0 +1,87 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One small recording of every kind of record that the kernel's side writes, for kernels that are slow to
+# run (`make test-vm`): each kind takes ways of its own through what a kernel has and lacks.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+events() { "$ISPOT" dump --events -i "$1.data"; }
+
+# waits NAME KIND: sleeps of this enum wait_kind
+waits() { events "$1" | awk -v k="kind=$2" '$4 == "wait" && $5 == k { n++ } END { print n + 0 }'; }
+
+stacks() { jq -r '.blocks[] | select(.name == "inner") | .stacks[].frames | join(" ")' "$1.json"; }
+
+record calls -F outer -F middle -F inner -F factorial -F 'tail_*' -F only_thread_zero -- "$MB/exact" -t 2 -n 503
+is "$status" 0 "calls: status" || diag "$("$ISPOT" record -v -o try.data -F main -- "$MB/exact" -n 1 2>&1 | tail -60)"
+[ "$status" = 0 ] || { done_testing && exit; }
+report calls
+matches_truth calls calls
+nothing_lost calls
+is "$(jq -r .trace.untimed_calls calls.json)" 0 "every call has its end"
+
+record walked -g fp -F inner -F middle -F outer -- "$MB/exact" -t 1 -n 101
+report walked
+stacks walked >walked.stacks
+like walked.stacks 'middle [^ ]+ outer ' "-g fp: through frames whose return address the kernel has replaced"
+record copied -g dwarf -F inner -F middle -F outer -- "$MB/exact" -t 1 -n 101
+report copied
+stacks copied >copied.stacks
+like copied.stacks 'middle [^ ]+ outer ' "-g dwarf: the same from copies of the stack"
+
+record marked -F 'marker:*' -F '!marker:cost' -- "$MB/markers" -n 307
+is "$status" 0 "markers: status" || diag marked.err
+report marked
+matches_truth marked calls
+nothing_lost marked
+
+record sampled -c 7 -F inner -- "$MB/exact" -t 1 -n 707
+report sampled
+is "$(block sampled inner .timed_calls)" 303 "-c 7: one call in seven, timed"
+is "$(block sampled inner .estimated_calls)" 2121 "-c 7: the others are counted"
+
+record counted -e page-faults,context-switches,cpu-clock -F touch_pages -- "$MB/pagefault" -n 401
+report counted
+is "$(block counted touch_pages '.counters["page-faults"].calls')" 401 "-e: every call is counted"
+within "$(block counted touch_pages '.counters["page-faults"].mean')" 12+-0.1
+ok $? "-e: faults of a call" || diag "$(block counted touch_pages .counters)"
+clock=$(block counted touch_pages '.counters["cpu-clock"].mean')
+[ "$(jq -n "${clock:-null} > 0")" = true ]
+ok $? "-e: a clock of the CPU" || diag "$(block counted touch_pages .counters)"
+nothing_lost counted
+
+record args -F 'weigh@item,size,ret' -- "$MB/arguments" -n 600
+report args
+is "$(events args | awk '$4 == "args" && $5 == "mask=0x200"' | wc -l)" "$(block args weigh .calls)" \
+	"every call has its return value"
+is "$(events args | awk '$4 == "args" && $5 == "mask=0x3"' | wc -l)" "$(block args weigh .calls)" \
+	"every call has its arguments"
+
+# Numbers of enum wait_kind: 1 futex, 4 pipe, 5 sleep.
+record condvar -F take_item -- "$MB/condvar" -n 301
+[ "$(waits condvar 1)" -gt 20 ]
+ok $? "a condition variable is a futex" || diag "$(events condvar | grep wait | head)"
+record pipe -F read_message -- "$MB/pipe" -n 201
+[ "$(waits pipe 4)" -gt 50 ]
+ok $? "a pipe" || diag "$(events pipe | grep wait | head)"
+record slept -F back_off -- "$MB/sleep" -n 201
+[ "$(waits slept 5)" -gt 50 ]
+ok $? "a sleep" || diag "$(events slept | grep wait | head)"
+for name in condvar pipe slept; do
+	report $name
+	is "$(waits $name 0)" 0 "$name: no wait without a kind"
+	nothing_lost $name
+done
+is "$(first_cause pipe read_message pipe) $(first_cause slept back_off sleep)" "pipe sleep" "their causes"
+
+# Deeper than a kernel's bucket of stacks: longer call chains wrote over the kernel's memory.
+record deep -- "$MB/recursion" -n 303
+is "$status" 0 "hybrid, deep call chains: status" || diag deep.err
+record brief --burst 200ms/400ms -F back_off -- "$MB/sleep" -n 2001
+is "$status" 0 "--burst: status" || diag brief.err
+report brief
+nothing_lost brief
+[ "$(events brief | awk '$4 == "set-on"' | wc -l)" -ge 2 ]
+ok $? "--burst: several bursts" || diag "$(events brief | grep set-)"
+
+done_testing
