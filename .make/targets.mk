@@ -13,7 +13,7 @@ help:
 	@echo 'make check      format, headers, layers, man pages, scripts'
 	@echo 'make deps       install the packages that building and testing need'
 	@echo 'make bench      what a traced call costs here, beside perf and bpftrace'
-	@echo 'make paper      the experiments of the papers; QUICK=1 the short ones'
+	@echo 'make paper      the experiments of the ISPOT paper beside ours, as a page; QUICK=1 in minutes'
 	@echo 'make fuzz       fuzz the parsers of files; SECONDS=N per target (60)'
 	@echo 'make test-vm    the tests that could harm a kernel, in guest kernels'
 	@echo 'make bless      rewrite the golden reports; T=NAME one of them'

@@ -282,6 +282,18 @@ static inline void truth_print(const struct truth *t)
 	printf("\n");
 }
 
+/* The block's mean time as the program itself measured it. */
+static inline void truth_print_mean(const struct truth *t)
+{
+	uint64_t calls = 0, sum_ns = 0;
+
+	for (unsigned i = 0; i < WORKERS_MAX; i++) {
+		calls += t->threads[i].calls;
+		sum_ns += t->threads[i].sum_ns;
+	}
+	printf("mean_ns %.1f\n", calls ? (double)sum_ns / (double)calls : 0);
+}
+
 static inline void expect_calls(const char *block, uint64_t calls)
 {
 	printf("expect block=%s calls=%" PRIu64 "\n", block, calls);

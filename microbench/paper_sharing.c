@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Listing 2 of the ISPOT paper: one thread updates x all the time; the others update a variable of
+ * their own on the same cache line and then run an empty loop for a known number of turns. The
+ * block is a single increment, far shorter than a probe, so a marker stands around BATCH of them,
+ * every 10th time (the paper marked a loop every tenth turn by hand). --apart 1 puts the variables
+ * on lines of their own. Prints the mean time of an update of x, in ns.
+ */
+#include <stdatomic.h>
+
+#include "common.h"
+#include "probes/ispot.h"
+
+enum { BATCH = 50000, MARKED_ONE_IN = 10, LINE = 64 };
+
+static struct {
+	volatile uint64_t x;
+	volatile uint64_t y[WORKERS_MAX * LINE / 8];
+} data __attribute__((aligned(LINE)));
+static uint64_t delay_turns, apart, run_ms = 500;
+static pthread_barrier_t start;
+static atomic_bool done;
+static struct truth updates = { .block = "update_x", .cause = "cache-sharing" };
+
+static void update_x(struct worker *w)
+{
+	uint64_t begin = now_ns(), end = begin + run_ms * 1000000;
+
+	while ((begin = now_ns()) < end) {
+
+		ISPOT_LOOP_BEGIN(update_x, MARKED_ONE_IN);
+		for (int k = 0; k < BATCH; k++)
+			data.x++;
+		ISPOT_LOOP_END(update_x);
+		truth_call(&updates, w->index, begin);
+	}
+	done = true;
+}
+
+static void update_y(struct worker *w)
+{
+	volatile uint64_t *y = &data.y[apart ? (w->index + 1) * LINE / 8 : (w->index - 1) % 7];
+
+	while (!done) {
+		(*y)++;
+		for (uint64_t k = 0; k < delay_turns; k++)
+			__asm__ volatile("");
+	}
+}
+
+static void run(struct worker *w)
+{
+	pthread_barrier_wait(&start);
+	if (w->index)
+		update_y(w);
+	else
+		update_x(w);
+}
+
+int main(int argc, char **argv)
+{
+	const struct bench_extra extras[] = {
+		{ "turns", "N", "of the empty loop after an update of y (0)", &delay_turns, NULL },
+		{ "apart", "0|1", "each variable on a cache line of its own (0)", &apart, NULL },
+		{ "ms", "MS", "how long all threads run (500)", &run_ms, NULL },
+		{ 0 },
+	};
+	struct bench_options o = { .name = "paper_sharing",
+				   .what = "Listing 2 of the ISPOT paper: false sharing.",
+				   .threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+				   .seed = 1,
+				   .extras = extras };
+
+	bench_parse(&o, argc, argv);
+	pthread_barrier_init(&start, NULL, (unsigned)o.threads);
+	workers_run(&o, run);
+	truth_print(&updates);
+	truth_print_mean(&updates);
+	return 0;
+}

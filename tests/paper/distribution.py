@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""
+Sections 4.3 to 4.5, on the POSIX lock: durations ordered at low and high contention, what the mean
+as baseline would make of them, and score and minimum under sampling.
+"""
+from record import Recording
+from stats import mean
+from sweeps import SWEEPS, score_against_mean
+
+LOCK = SWEEPS[0]
+LOW, HIGH = max(LOCK["delays"]) * 3, 0
+CURVE_POINTS = 100
+
+
+def ordered(delay, ms):
+    recording = Recording([LOCK["pattern"]], LOCK["command"](delay, ms))
+    block = recording.block(LOCK["block"])
+    durations = sorted(recording.durations(LOCK["block"]))
+    last = len(durations) - 1
+    center = mean(durations)
+    return {"delay": delay, "calls": len(durations), "min": durations[0], "mean": center,
+            "p1": durations[last // 100], "p50": durations[last // 2],
+            "curve": [durations[last * i // CURVE_POINTS] for i in range(CURVE_POINTS + 1)],
+            "slow_of_fastest": mean([d > 2 * durations[0] for d in durations]),
+            "slow_of_mean": mean([d > center for d in durations]),
+            "sci": block["sci"], "sci_mean": score_against_mean(durations, block)}
+
+
+def contention(ms, say):
+    """Low and high contention; whether the fastest calls are within 10 % of each other."""
+    say("ordered durations")
+    low, high = ordered(LOW, ms), ordered(HIGH, ms)
+    gap = abs(high["min"] - low["min"]) / low["min"]
+    return {"low": low, "high": high, "gap": gap, "passes": gap <= 0.1,
+            "fastest_sees_more": high["sci"] > high["sci_mean"]}
+
+
+def sampling(periods, runs, ms, say):
+    """Score and minimum against the sampling period."""
+    rows = []
+    for period in periods:
+        got = []
+        for number in range(runs):
+            say("sampling: period %d, run %d of %d" % (period, number + 1, runs))
+            recording = Recording([LOCK["pattern"]], LOCK["command"](1000, ms), ["-c", str(period)])
+            block = recording.block(LOCK["block"])
+            if block and block["timed_calls"]:
+                got.append(block)
+        if got:
+            scores = [b["sci"] for b in got]
+            rows.append({"period": period, "runs": len(got), "low": min(scores),
+                         "sci": mean(scores), "high": max(scores),
+                         "min": mean([b["min_ns"] for b in got]),
+                         "calls": round(mean([b["timed_calls"] for b in got]))})
+    first, last = rows[0], rows[-1]
+    return {"rows": rows,
+            "spreads": first["high"] - first["low"] <= last["high"] - last["low"],
+            "min_rises": first["min"] <= last["min"]}

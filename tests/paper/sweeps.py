@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""
+Sections 4.1 and 4.2: four microbenchmarks swept over evenly spaced delays. The completion time is
+the program's own, by its own clock; the score is ispot's. The points are taken in random order
+and each is the median of several runs, so that what else happens on the machine hits none of
+them more than the others.
+"""
+import os
+import random
+import statistics
+
+from record import MICROBENCH, Recording
+from stats import mean, middle, pearson
+
+CPUS = os.cpu_count() or 1
+LOCK = os.path.join(MICROBENCH, "paper_lock")
+IO_THREADS = 47
+
+
+def lock(spin):
+    return lambda delay, ms: [LOCK, "--spin", str(spin), "--hold-ns", "16000", "--delay-ns",
+                              str(delay), "--ms", str(ms)]
+
+
+def sharing(delay, ms):
+    return [os.path.join(MICROBENCH, "paper_sharing"), "--turns", str(delay), "--ms", str(ms)]
+
+
+def reading(delay, ms):
+    return [os.path.join(MICROBENCH, "paper_io"), "-t", str(IO_THREADS), "--sleep", "1",
+            "--block", "65536", "-d", str(delay), "--ms", str(ms)]
+
+
+SWEEPS = [
+    {"name": "POSIX lock", "figure": 3, "paper_rho": 0.99, "block": "acquire",
+     "pattern": "acquire", "command": lock(0), "delays": range(0, 36000, 2000), "unit": "ns",
+     "time": "time to get the lock",
+     "note": "Critical section of 16 µs: the paper has 47 threads for a shorter one."},
+    {"name": "spinlock", "figure": 4, "paper_rho": 0.95, "block": "acquire",
+     "pattern": "acquire", "command": lock(1), "delays": range(0, 16000, 1000), "unit": "ns",
+     "time": "time to get the lock",
+     "note": "Critical section of 16 µs. The lock is in a function of its own: "
+             "pthread_spin_lock jumps back to its first instruction, where the probe would be."},
+    {"name": "false sharing", "figure": 5, "paper_rho": 0.95, "block": "update_x",
+     "pattern": "marker:update_x", "command": sharing, "delays": range(0, 1200, 100),
+     "unit": "turns of an empty loop", "time": "50000 updates of x",
+     "note": "A marker stands around 50000 updates, every tenth time: an update is shorter than "
+             "a probe."},
+    {"name": "I/O", "figure": 6, "paper_rho": 0.99, "block": "read_block",
+     "pattern": "read_block", "command": reading, "delays": range(0, 4400, 400), "unit": "µs",
+     "time": "time of a read",
+     "note": "%d threads, as in the paper, on %d CPUs: they sleep for the delay. They read 64 KiB, "
+             "not 512 bytes: so few do not keep a fast disk busy with less." % (IO_THREADS, CPUS)},
+]
+
+
+def score_against_mean(durations, block):
+    """The score if the mean, not the fastest call, were the baseline: only calls above it count."""
+    center, fastest = mean(durations), min(durations)
+    excess = sum(d - fastest for d in durations)
+    return block["sci"] * sum(d - center for d in durations if d > center) / excess if excess else 0
+
+
+def point(sweep, delay, ms):
+    recording = Recording([sweep["pattern"]], sweep["command"](delay, ms))
+    block = recording.block(sweep["block"])
+    return {"time": recording.printed(r"mean_ns (\S+)"), "sci": block["sci"],
+            "min": block["min_ns"], "lost": recording.report["trace"]["lost_records"],
+            "sci_mean": score_against_mean(recording.durations(sweep["block"]), block)}
+
+
+def measure(rounds, ms, say):
+    """All points of all sweeps, `rounds` times in random order; a row for each sweep."""
+    points = [(s, d) for s in range(len(SWEEPS)) for d in SWEEPS[s]["delays"]]
+    got = {p: [] for p in points}
+    for number in range(rounds):
+        random.shuffle(points)
+        for done, (s, delay) in enumerate(points):
+            say("sweeps: round %d of %d, point %d of %d" % (number + 1, rounds, done + 1, len(points)))
+            got[s, delay].append(point(SWEEPS[s], delay, ms))
+    return [summary(sweep, [got[s, d] for d in sweep["delays"]]) for s, sweep in enumerate(SWEEPS)]
+
+
+def summary(sweep, points):
+    """Medians over the rounds and what follows from them."""
+    row = {key: sweep[key] for key in ("name", "figure", "paper_rho", "unit", "time", "note")}
+    row["delays"] = list(sweep["delays"])
+    for key in ("time", "sci", "sci_mean", "min"):
+        row[key + "s"] = [statistics.median(p[key] for p in runs) for runs in points]
+    row["lost"] = sum(p["lost"] for runs in points for p in runs)
+    for name, scores in (("rho", "scis"), ("rho_mean", "sci_means")):
+        row[name] = pearson(row["times"], row[scores])
+        row[name + "_middle"] = pearson(middle(row["times"]), middle(row[scores]))
+        row[name + "_passes"] = passes(row[name], row[name + "_middle"])
+    return row
+
+
+def passes(rho, rho_middle):
+    """At least the paper's lowest, and not by two clusters only."""
+    return rho is not None and rho >= 0.95 and rho_middle is not None and rho_middle > 0.8
