@@ -106,17 +106,17 @@ static double total_off(const struct result *res, double *asleep)
 	return off;
 }
 
-/* Blocked time that the lost time already holds. */
-static double asleep_in_lost(const struct result *res)
+/* What of a kind of time the lost time already holds. */
+static double in_lost(const struct result *res, enum cause_pool pool)
 {
 	double sum = 0;
 
 	vec_for_each (&res->blocks, const struct block, b)
 		if (b->verdict == VERDICT_INTERFERENCE)
-			sum += b->pools[POOL_BLOCKED];
+			sum += b->pools[pool];
 	vec_for_each (&res->sites, const struct block, b)
 		if (b->verdict == VERDICT_INTERFERENCE)
-			sum += b->pools[POOL_BLOCKED];
+			sum += b->pools[pool];
 	return sum;
 }
 
@@ -142,27 +142,31 @@ static void add_threads(struct result *res, const double *lost)
 
 static void split_time(struct result *res, const double *lost)
 {
-	double total = (double)res->threads_ns, sum = 0, asleep, idle;
+	double total = (double)res->threads_ns, sum = 0, asleep, idle, runnable;
 
 	for (size_t i = 0; i < res->threads.n; i++)
 		sum += lost[i];
 	if (sum > total)
 		sum = total;
 	res->lost_ns = (uint64_t)(sum + 0.5);
-	res->working_ns = res->idle_ns = BLOCK_NONE;
+	res->working_ns = res->idle_ns = res->runnable_ns = BLOCK_NONE;
 	if (!res->calls.threads.have_switch)
 		return;
-	total_off(res, &asleep);
-	idle = asleep - asleep_in_lost(res);
+	runnable = total_off(res, &asleep) - in_lost(res, POOL_PREEMPTED);
+	runnable -= asleep;
+	idle = asleep - in_lost(res, POOL_BLOCKED);
 	if (idle < 0)
 		idle = 0;
 	if (idle > total - sum)
 		idle = total - sum;
 	res->idle_ns = (uint64_t)idle;
 	res->working_ns = res->threads_ns - res->lost_ns - res->idle_ns;
+	if (runnable > (double)res->working_ns)
+		runnable = (double)res->working_ns;
+	res->runnable_ns = runnable > 0 ? (uint64_t)runnable : 0;
 }
 
-/* The recording without the pauses between bursts of the probes. */
+/* The recording without the time before the first probes, and the pauses between their bursts. */
 static uint64_t without_pauses_ns(struct result *res)
 {
 	struct threads *th = &res->calls.threads;
@@ -170,7 +174,9 @@ static uint64_t without_pauses_ns(struct result *res)
 
 	for (uint32_t set = 0; set < th->n_sets; set++) {
 		uint64_t ns = setclock_paused_ns(th, set, res->end_ns);
+		uint64_t first = setclock_first_on_ns(th, set);
 
+		ns += first > res->start_ns ? first - res->start_ns : 0;
 		paused = ns < paused ? ns : paused;
 	}
 	return paused < res->duration_ns ? res->duration_ns - paused : res->duration_ns;

@@ -64,13 +64,14 @@ struct result {
 	struct {
 		VEC(char *)
 	} notices;	    /* sentences of the recorder and of the analysis */
-	uint64_t probed_ns; /* of duration_ns: without the pauses between bursts of the probes */
+	uint64_t probed_ns; /* of duration_ns: from the first probes on, without pauses of bursts */
 	uint64_t duration_ns, window_from_ns, window_to_ns; /* window: since the start */
 	bool windowed;
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, of the window */
 	uint64_t records, lost_records, untimed_calls;
 	uint64_t threads_ns;		       /* threads' time */
 	uint64_t working_ns, lost_ns, idle_ns; /* BLOCK_NONE: not measured */
+	uint64_t runnable_ns; /* part of working: without a CPU. The same */
 	uint64_t estimated_calls;	       /* with those that sampling left out */
 	double coverage;		       /* NAN: nothing observed */
 	/* of the probe class that most calls went through */

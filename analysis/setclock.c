@@ -62,6 +62,11 @@ uint64_t setclock_paused_ns(struct threads *th, uint32_t set, uint64_t end_ns)
 	return c->paused_ns + (off ? end_ns - c->since_ns : 0);
 }
 
+uint64_t setclock_first_on_ns(const struct threads *th, uint32_t set)
+{
+	return th->clocks.data[set].first_on_ns;
+}
+
 void setclocks_restart(struct threads *th, uint64_t time_ns)
 {
 	vec_for_each (&th->clocks, struct set_clock, c) {
@@ -93,6 +98,8 @@ static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time
 		c->total_ns = reading(c, time_ns);
 	else if (on && c->was_on && time_ns > c->since_ns)
 		c->paused_ns += time_ns - c->since_ns;
+	if (on && !c->was_on)
+		c->first_on_ns = time_ns;
 	c->was_on |= on;
 	c->since_ns = time_ns;
 	c->on = on;

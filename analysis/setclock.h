@@ -21,11 +21,14 @@ struct set_clock {
 	uint64_t total_ns, since_ns;
 	uint64_t paused_ns; /* off between two times on */
 	bool was_on;
+	uint64_t first_on_ns; /* 0: not seen to be switched on */
 };
 
 void setclocks_init(struct threads *th);
 uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t time_ns);
 /* How long the set was off after it had been on, before it was on again (or the end). */
+/* When it was first switched on; 0: it was on from the start, as far as the records say. */
+uint64_t setclock_first_on_ns(const struct threads *th, uint32_t set);
 uint64_t setclock_paused_ns(struct threads *th, uint32_t set, uint64_t end_ns);
 /* A window opens: pauses before it do not count. */
 void setclocks_restart(struct threads *th, uint64_t time_ns);

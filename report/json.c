@@ -50,6 +50,8 @@ static struct json *trace_json(const struct view *v)
 	set_u64(j, "working_ns", res->working_ns);
 	set_u64(j, "lost_ns", res->lost_ns);
 	set_u64(j, "idle_ns", res->idle_ns);
+	set_u64(j, "runnable_ns", res->runnable_ns);
+	json_set_u64(j, "probed_ns", res->probed_ns);
 	json_set_u64(j, "threads_ns", res->threads_ns);
 	set_name(j, "kernel", s->kernel);
 	set_name(j, "pmu", s->pmu);

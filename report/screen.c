@@ -94,7 +94,13 @@ static void time_line(const struct result *res, struct text *out)
 			     " of it lost (no switch records: who slept is not known)\n");
 		return;
 	}
-	threads_text(out, " = ", (double)res->working_ns / duration, " working");
+	if ((double)res->runnable_ns / duration >= 0.05) {
+		threads_text(out, " = ", (double)(res->working_ns - res->runnable_ns) / duration,
+			     " working");
+		threads_text(out, " + ", (double)res->runnable_ns / duration, " without a CPU");
+	} else {
+		threads_text(out, " = ", (double)res->working_ns / duration, " working");
+	}
 	threads_text(out, " + ", (double)res->lost_ns / duration, " lost");
 	threads_text(out, " + ", (double)res->idle_ns / duration, " waiting\n");
 }
@@ -158,11 +164,20 @@ static const struct block *most_lost(const struct view *v)
 	return worst;
 }
 
+/* Who waits need not be covered. */
+static double idle_share(const struct result *res)
+{
+	if (res->idle_ns == BLOCK_NONE || !res->threads_ns)
+		return 0;
+	return (double)res->idle_ns / (double)res->threads_ns;
+}
+
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 	const struct block *worst = most_lost(v);
 	struct text line = { 0 };
+	double outside;
 
 	if (worst) {
 		text_headline(res, worst, &line);
@@ -174,11 +189,12 @@ void text_conclusion(const struct view *v, struct text *out)
 			&line,
 			"No block loses 1 % of its threads' time to interference, as far as the probes can tell.");
 	}
-	if (res->coverage < 0.5 && res->lost_records < res->records / 10)
+	outside = 1 - res->coverage - idle_share(res);
+	if (outside > 0.5 && res->lost_records < res->records / 10)
 		text_printf(&line,
-			    " %.0f %% of the threads' time is outside every traced block: "
+			    " %.0f %% of the threads' time is at work outside every traced block: "
 			    "trace more functions (-F) to see it.",
-			    100 * (1 - res->coverage));
+			    100 * outside);
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
 }
