@@ -153,15 +153,23 @@ static int parse(struct argkeys *a, const char *key, char *s, struct err *err)
 	return malformed(key, err);
 }
 
+/* Where no variable is known, the place in the object's file: the same in every run. */
+static const char *place_base(const struct meta_address *m)
+{
+	const char *slash = strrchr(m->object, '/');
+
+	return *m->symbol ? m->symbol : slash ? slash + 1 : m->object;
+}
+
 static void read_places(struct argkeys *a)
 {
 	vec_for_each (&a->meta->addresses, const struct meta_address, m) {
 		struct text name = { 0 };
 
-		text_add(&name, m->symbol);
+		text_add(&name, place_base(m));
 		if (m->offset)
 			text_printf(&name, "+0x%" PRIx64, m->offset);
-		if (*m->symbol)
+		if (name.n && *place_base(m))
 			map_put(&a->place_of, m->address, strtab_add(&a->names, name.s));
 		text_release(&name);
 	}

@@ -134,6 +134,8 @@ static const char *add_parameter(struct choice *c, uint32_t i)
 		describe(m, p);
 	if (known)
 		m->class = known->class;
+	if (m->class == ARGUMENT_ADDRESS)
+		c->a->addresses |= 1u << bit;
 	return NULL;
 }
 

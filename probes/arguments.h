@@ -23,6 +23,7 @@ struct arguments {
 	struct meta_argument all[ARG_BITS];
 	uint8_t bytes[ARG_BITS]; /* [bit]: of the value in its register; 0: not recorded */
 	uint32_t registers;	 /* bit i: integer register i is read at the entry */
+	uint32_t addresses;	 /* bit i: it is one, and a name is looked for */
 	bool returns;		 /* the return value is read at the exit */
 	char names[ARG_BITS][8]; /* "arg1" */
 };

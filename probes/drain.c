@@ -38,6 +38,7 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 	d->targets = xcalloc(PIDS_MAX / 8, 1);
 	d->mappings = xcalloc(DRAIN_MAPPINGS_MAX, sizeof(*d->mappings));
 	drain_stacks_init(&d->stacks, w);
+	drain_addresses_init(&d->addresses);
 }
 
 void drain_add_target(struct drain *d, pid_t pid)
@@ -156,9 +157,13 @@ static void put_arguments(struct drain *d, const struct wire_call *call, uint32_
 	if (!a || w->h.tid != call->h.tid)
 		return;
 	r.n_values = 1;
-	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++)
-		if (a->registers & 1u << i)
-			values[r.n_values++] = argument_value(a, i, w->values[i]);
+	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++) {
+		if (!(a->registers & 1u << i))
+			continue;
+		if (a->addresses & 1u << i)
+			drain_address(&d->addresses, call->h.tgid, w->values[i]);
+		values[r.n_values++] = argument_value(a, i, w->values[i]);
+	}
 	r.values = values;
 	put(d, &r);
 	w->h.tid = 0;
@@ -436,6 +441,7 @@ void drain_release(struct drain *d)
 	free(d->mappings);
 	d->mappings = NULL;
 	drain_stacks_release(&d->stacks);
+	drain_addresses_release(&d->addresses);
 	free(d->calls_of);
 	free(d->arguments);
 	d->arguments = NULL;

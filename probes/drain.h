@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "probes/bpf/wire.h"
+#include "probes/drain_addresses.h"
 #include "probes/drain_stacks.h"
 
 struct arguments;
@@ -66,6 +67,7 @@ struct drain {
 	size_t n_forks;
 	size_t n_mappings;
 	struct drain_stacks stacks;
+	struct drain_addresses addresses;
 	bool mappings_overflowed; /* more than fit: look at /proc instead */
 };
 

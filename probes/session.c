@@ -317,6 +317,7 @@ static bool turn(struct session *s)
 		return false;
 	}
 	session_add_stacks(s);
+	session_add_addresses(s);
 	if (reason) {
 		s->reason = reason;
 		return false;
@@ -366,7 +367,9 @@ static void stop(struct session *s)
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
 	session_add_stacks(s);
+	session_add_addresses(s);
 	session_write_stacks(s);
+	session_write_addresses(s);
 	session_write_call_counts(s);
 	session_calibrate(s, "after", s->cpus.n);
 	session_close_sets(s);
@@ -492,6 +495,7 @@ void session_free(struct session *s)
 	vec_release(&s->objects);
 	vec_release(&s->calibrations);
 	session_stacks_release(s);
+	session_addresses_release(s);
 	spaces_release(&s->spaces);
 	dso_cache_free(s->dsos);
 	free(s->program);

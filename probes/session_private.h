@@ -62,6 +62,13 @@ struct session_stacks {
 	unsigned unwound_changes;
 };
 
+/* session_addresses.c's: arguments that are places in the data of a file */
+struct session_address {
+	uint64_t value;
+	struct dso *dso;
+	uint64_t address; /* in the file's terms */
+};
+
 /* session_hybrid.c's: the selection without -F */
 #define HYBRID_HOT_SHARE 0.01 /* of the samples: a candidate */
 
@@ -148,6 +155,9 @@ struct session {
 	bool is_hybrid; /* no -F */
 	struct hybrid hybrid;
 	struct session_stacks stacks;
+	struct {
+		VEC(struct session_address)
+	} addresses;
 	struct session_counters counters;
 	struct burst burst;
 
@@ -200,6 +210,11 @@ const char *session_counters_pmu(char *buf, size_t n);
 void session_add_stacks(struct session *s); /* after each drain: those met for the first time */
 void session_write_stacks(struct session *s);
 void session_stacks_release(struct session *s);
+
+/* session_addresses.c: names of addresses that were arguments */
+void session_add_addresses(struct session *s); /* after session_add_stacks() */
+void session_write_addresses(struct session *s);
+void session_addresses_release(struct session *s);
 
 /* A set again, without the functions that are no longer possible. */
 int session_rebuild_set(struct session *s, size_t k, struct err *err);

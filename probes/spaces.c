@@ -188,6 +188,30 @@ bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip, struct place *place)
 	return place->address != UINT64_MAX;
 }
 
+static bool is_data_of(const struct space *space, size_t i, uint64_t address, struct place *place)
+{
+	const struct mapping *m = &space->maps.data[i];
+	struct dso *dso = space->dsos.data[i];
+	uint64_t bias = dso ? dso_load_bias(dso, m->start, m->file_offset) : UINT64_MAX;
+
+	if (bias == UINT64_MAX || !dso_is_data(dso, address - bias))
+		return false;
+	*place = (struct place){ .dso = dso,
+				 .address = address - bias,
+				 .path = space->paths.data[i] };
+	return true;
+}
+
+bool spaces_find_data(struct spaces *s, pid_t pid, uint64_t address, struct place *place)
+{
+	const struct space *space = space_of(s, pid);
+
+	for (size_t i = 0; i < space->maps.n; i++)
+		if (is_data_of(space, i, address, place))
+			return true;
+	return false;
+}
+
 void spaces_release(struct spaces *s)
 {
 	vec_for_each (&s->all, struct space, space)

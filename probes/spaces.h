@@ -50,6 +50,8 @@ const struct space *spaces_get(struct spaces *s, pid_t pid);
 void spaces_init(struct spaces *s, struct dso_cache *dsos);
 bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip,
 		 struct place *place); /* false: no file is mapped there */
+/* A place in the data of a file whose code is mapped there, its zeroed part included. */
+bool spaces_find_data(struct spaces *s, pid_t pid, uint64_t address, struct place *place);
 void spaces_release(struct spaces *s);
 
 #endif

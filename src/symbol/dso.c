@@ -119,6 +119,7 @@ static void add_segment(struct dso *dso, const GElf_Phdr *ph)
 	struct dso_segment s = { .address = ph->p_vaddr,
 				 .file_offset = ph->p_offset,
 				 .file_size = ph->p_filesz,
+				 .memory_size = ph->p_memsz,
 				 .executable = ph->p_flags & PF_X };
 
 	/* Cut to the file, so that nobody has to ask again. */
@@ -238,6 +239,7 @@ static void dso_free(struct dso *dso)
 	vec_release(&dso->functions);
 	vec_release(&dso->imports);
 	vec_release(&dso->markers);
+	vec_release(&dso->variables);
 	free(dso->by_name);
 	arena_release(&dso->strings);
 	free(dso->build_id);

@@ -114,6 +114,14 @@ uint64_t dso_offset_to_address(const struct dso *dso,
 			       uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
 uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);
 
+/* The variable that an address in the file's terms lies in, demangled, and how far in it; NULL:
+ * none is known there. Valid as long as the dso. */
+const char *dso_variable_at(struct dso *dso, uint64_t address, uint64_t *offset);
+bool dso_is_data(const struct dso *dso, uint64_t address); /* loaded, and no code */
+/* How far above the file's terms it is loaded where its code at file_offset is mapped at start;
+ * UINT64_MAX: there is no code at file_offset. */
+uint64_t dso_load_bias(const struct dso *dso, uint64_t start, uint64_t file_offset);
+
 /* How a value travels between functions. NOT: there is none (void). */
 enum dso_passed { DSO_PASSED_NOT, DSO_PASSED_INTEGER, DSO_PASSED_FLOAT, DSO_PASSED_AGGREGATE };
 

@@ -19,8 +19,14 @@ struct dso_range {
 };
 
 struct dso_segment {
-	uint64_t address, file_offset, file_size;
+	uint64_t address, file_offset, file_size, memory_size;
 	bool executable;
+};
+
+struct dso_variable {
+	const char *symbol;
+	const char *name; /* demangled; NULL: not asked for yet */
+	uint64_t address, size;
 };
 
 struct dso_lines; /* dso_lines.c */
@@ -60,6 +66,10 @@ struct dso {
 		VEC(struct dso_marker)
 	} markers;
 	bool imports_loaded;
+	struct {
+		VEC(struct dso_variable)
+	} variables; /* sorted by address */
+	bool variables_loaded;
 
 	struct dso_lines *lines;
 	struct arena strings;

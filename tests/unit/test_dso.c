@@ -493,6 +493,14 @@ static void ask_everything(struct setup *s, const char *name)
 		sum += dso_inlines_at(dso, all[i].address, chain, 4);
 		sum += dso_language_at(dso, all[i].address);
 	}
+	for (uint64_t address = 0; address < 65536; address += 512) {
+		uint64_t offset = 0;
+		const char *variable = dso_variable_at(dso, address, &offset);
+
+		sum += variable ? strlen(variable) + offset : 0;
+		sum += dso_is_data(dso, address);
+		sum += dso_load_bias(dso, 1 << 20, address);
+	}
 	sum += dso_markers(dso, &markers_there);
 	n = dso_imports(dso, &names);
 	for (size_t i = 0; i < n; i++)

@@ -40,11 +40,13 @@ static const char *const lines[] = {
 	"{\"kind\":\"counter\",\"id\":0,\"name\":\"cycles\",\"event\":\"skx::CYCLES:u\",\"role\":\"cycles\","
 	"\"unit\":\"cycles\",\"source\":\"hardware\",\"user_only\":true,\"period\":8,"
 	"\"empty_mean\":1.5,\"why\":\"\"}",
+	"{\"kind\":\"address\",\"address\":94514279522600,\"symbol\":\"locks\",\"object\":\"/bin/a\","
+	"\"offset\":40}",
 	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
 	"\"recorder_cpu_ns\":4,\"target_cpu_ns\":6,\"counting_cost_ns\":2,\"exit_status\":-1,\"reason\":\"interrupted\"}",
 };
 
-static void print_all(const struct meta *m, struct text out[11])
+static void print_all(const struct meta *m, struct text out[12])
 {
 	meta_print_session(&m->session, &out[0]);
 	meta_print_object(&m->objects.data[0], &out[1]);
@@ -56,21 +58,22 @@ static void print_all(const struct meta *m, struct text out[11])
 	meta_print_stack(&m->stacks.data[1], &out[7]);
 	meta_print_frame(&m->frames.data[0], &out[8]);
 	meta_print_counter(&m->counters.data[0], &out[9]);
-	meta_print_end(&m->end, &out[10]);
+	meta_print_address(&m->addresses.data[0], &out[10]);
+	meta_print_end(&m->end, &out[11]);
 }
 
 static void every_member_goes_both_ways(void **state)
 {
 	struct meta m;
-	struct text out[11] = { 0 };
+	struct text out[12] = { 0 };
 
 	(void)state;
 	meta_init(&m);
-	for (int i = 0; i < 11; i++)
+	for (int i = 0; i < 12; i++)
 		assert_int_equal(read_line(&m, lines[i]), 0);
 	meta_finish(&m);
 	print_all(&m, out);
-	for (int i = 0; i < 11; i++) {
+	for (int i = 0; i < 12; i++) {
 		assert_string_equal(out[i].s, lines[i]);
 		text_release(&out[i]);
 	}
