@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Calls told apart by their arguments, and locks by where they lie: what the report says of a
+# program with four mutexes in one array is what the program knows of them.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# keyed NAME FUNCTION JQ-FILTER: of its blocks with a key, one line each, sorted
+keyed() {
+	jq -r --arg f "$2" ".blocks[] | select(.kind == \"function\" and .name == \$f and .key) | $3" "$1.json" | sort
+}
+# known NAME OFFSET KEY: what the program says of one of its locks
+known() { awk -v o="offset=$2" -v k="$3" '$3 == o { for (i = 4; i <= NF; i++) { split($i, p, "="); if (p[1] == k) print p[2] } }' "$1.out"; }
+# of_lock NAME PLACE JQ-PATH
+of_lock() { jq -r --arg l "$2" "[.blocks[] | select(.kind == \"lock\" and .name == \$l)][0]$3" "$1.json"; }
+
+record four -F pthread_mutex_lock -F pthread_mutex_unlock -- "$MB/four_locks"
+is "$status" 0 "status"
+report four
+nothing_lost four
+for place in locks=0x0 locks+0x28=0x28 locks+0x50=0x50 locks+0x78=0x78; do
+	is "$(keyed four pthread_mutex_lock "select(.key == \"${place%=*}\") | .calls")" \
+		"$(known four "${place#*=}" taken)" "calls of ${place%=*}"
+done
+is "$(keyed four pthread_mutex_lock 'select(.verdict == "interference") | .key')" "locks+0x28" \
+	"the contended one is named, and no other"
+is "$(keyed four pthread_mutex_lock 'select(.key | test("^locks")) | select(.verdict == "noise" or .verdict == "none" or .sci < 0.05) | .key')" \
+	"locks
+locks+0x50
+locks+0x78" "the others do not lose time"
+"$ISPOT" report -i four.data >four.txt
+like four.txt 'pthr.* locks\+0x28' "it is named in the table"
+
+"$ISPOT" report --no-key '*' --json -i four.data >four.json
+is "$(keyed four pthread_mutex_lock .key)" "" "--no-key '*': one block a function"
+is "$(block four pthread_mutex_lock .key)" null "and no key"
+
+"$ISPOT" report --by lock --json -i four.data >four.json
+is "$(of_lock four locks+0x28 .calls)" "$(known four 0x28 taken)" "--by lock: how often it was taken"
+is "$(of_lock four locks+0x28 .lock.holds)" "$(known four 0x28 taken)" "and held"
+# The stamps of program and probes are some µs apart, on a busy machine now and then a turn.
+within "$(of_lock four locks+0x28 .lock.hold_total_ns)" \
+	"$(known four 0x28 hold_ns | awk '{ print $1 "+-" $1 / 10 }')"
+ok $? "for how long" || diag "$(of_lock four locks+0x28 .lock)" four.out
+within "$(of_lock four locks+0x28 .total_ns)" \
+	"$(known four 0x28 wait_ns | awk '{ print $1 "+-" $1 / 10 }')"
+ok $? "how long threads waited" || diag "$(of_lock four locks+0x28 '')" four.out
+within "$(of_lock four locks+0x28 .lock.contended)" \
+	"$(awk -v c="$(known four 0x28 contended)" -v n="$(known four 0x28 taken)" 'BEGIN { print c / n "+-0.1" }')"
+ok $? "the part that found it held" || diag "$(of_lock four locks+0x28 .lock)" four.out
+like <(of_lock four locks+0x28 '.lock.holders[0].site') '^use' "who held it"
+is "$(of_lock four locks+0x50 .lock.contended)" 0 "the others were never held by another thread"
+
+record bare -F use_own -- "$MB/four_locks"
+"$ISPOT" report --by lock -i bare.data >bare.txt 2>bare.err
+is $? 1 "--by lock without a lock function"
+like bare.err "record them with -F 'pthread_mutex_\*@arg1'" "says what to record"
+"$ISPOT" report --key use_own@arg1 -i bare.data >bare.txt 2>bare.err
+is $? 1 "--key of a function without arguments"
+like bare.err "recorded without its arguments; record it with -F 'use_own@arg1'" "says what to record"
+"$ISPOT" report --key nothing@arg1 -i bare.data >bare.txt 2>bare.err
+is $? 1 "--key of a function that is not there"
+like bare.err "no function of that name" "says so"
+"$ISPOT" report --key use_own -i bare.data >bare.txt 2>bare.err
+is $? 2 "--key without an argument"
+like bare.err "wants FUNC@ARG" "says what it wants"
+
+# The paper's write in DC: by size it is two blocks, switched off it is one.
+record write -F write@arg3 -- dd if=/dev/zero of=/dev/null bs=100 count=500
+"$ISPOT" report --json --key write@arg3 -i write.data >write.json
+like <(jq -r '.blocks[] | select(.kind == "function" and .name == "write") | .key' write.json) \
+	'=64B..128B$' "write by its size" || diag "$(jq -c '.blocks[] | [.name, .key, .calls]' write.json)"
+
+done_testing
