@@ -41,8 +41,8 @@ static void make_files(uint64_t threads)
 		for (int at = 0; at < FILE_BYTES; at += BUFFER_BYTES)
 			if (write(files[i], buffer, BUFFER_BYTES) != BUFFER_BYTES)
 				bench_die("write");
+		fsync(files[i]);
 	}
-	fsync(files[0]);
 	free(buffer);
 }
 

@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What `make paper` computes and writes, without measuring: correlation, its threshold, the mean as
+# baseline, the page.
+. "$(dirname "$0")/lib.sh"
+
+# wrong STATEMENT...: Python statements that call expect(); prints what did not come out.
+wrong() {
+	PYTHONDONTWRITEBYTECODE=1 python3 - "$top/tests/paper" "$1" <<-'EOP'
+	import html.parser, sys
+	sys.path.insert(0, sys.argv[1])
+	import page, stats, svg, sweeps
+	def expect(what, holds):
+	    if not holds:
+	        print("not so:", what)
+	class Parser(html.parser.HTMLParser):
+	    open, scripts = [], 0
+	    def handle_starttag(self, tag, attrs):
+	        self.scripts += tag == "script"
+	        if tag != "meta":
+	            self.open.append(tag)
+	    def handle_startendtag(self, tag, attrs):
+	        pass
+	    def handle_endtag(self, tag):
+	        expect("a %s that ends is open" % tag, self.open and self.open.pop() == tag)
+	exec(sys.argv[2])
+	EOP
+}
+
+holds "rho of a line, of its mirror, of a constant" wrong '
+expect("1", abs(stats.pearson([1, 2, 3], [5, 7, 9]) - 1) < 1e-12)
+expect("-1", abs(stats.pearson([1, 2, 3], [3, 2, 1]) + 1) < 1e-12)
+expect("0.5", abs(stats.pearson([1, 2, 3], [1, 3, 2]) - 0.5) < 1e-12)
+expect("none", stats.pearson([1, 2, 3], [4, 4, 4]) is None)'
+
+holds "two clusters do not pass, a line does" wrong '
+def judged(times, scores):
+    runs = [[{"time": t, "sci": s, "sci_mean": 0, "min": 1, "lost": 0}] for t, s in zip(times, scores)]
+    return sweeps.summary(dict(sweeps.SWEEPS[0], delays=range(len(runs))), runs)
+line = list(range(12))
+expect("a line passes", judged(line, line)["rho_passes"])
+clusters = [0, 1, 0, 1, 0, 1, 100, 101, 100, 101, 100, 101]
+other = [1, 0, 0, 0, 1, 1, 100, 100, 101, 101, 100, 100]
+expect("rho is high", judged(clusters, other)["rho"] > 0.95)
+noise = [0, 1, 2, 50, 52, 51, 53, 52, 50, 98, 99, 100]
+mixed = [0, 1, 2, 52, 50, 53, 51, 50, 53, 98, 99, 100]
+expect("rho is high", judged(noise, mixed)["rho"] > 0.95)
+expect("the middle half fails it", not judged(noise, mixed)["rho_passes"])
+expect("no score, no rho", not judged(line, line)["rho_mean_passes"])'
+
+holds "the mean as baseline counts calls above it only" wrong '
+expect("bimodal", abs(sweeps.score_against_mean([1, 1, 3, 3], {"sci": 0.4}) - 0.2) < 1e-12)
+expect("all alike", sweeps.score_against_mean([2, 2], {"sci": 0.0}) == 0)'
+
+holds "the page is whole, escaped, without scripts, and knows what missed" wrong '
+p = page.Page("a <title>")
+p.heading("h & i"); p.paragraph("p"); p.claim("came out", True); p.claim("did <not>", False)
+p.table(("name", "value"), [("<b>", 0.5), ("none", None)])
+p.figures("f", [svg.plot([0, 1, 2], [("x", [0, 0, 0], "a")], "delay <", "SCI", [(0, 0)] * 3)])
+parser = Parser(); parser.feed(p.html())
+expect("every tag is closed", not parser.open)
+expect("no script", not parser.scripts)
+expect("missed", p.missed == ["did <not>"])
+expect("n/a", "n/a" in p.text() and "MISSED did <not>" in p.text())'
+
+catches "a statement that does not hold" "not so: this" wrong 'expect("this", False)'

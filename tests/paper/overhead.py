@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""
+Section 5.4: what recording costs real programs. Each runs a fixed amount of work, untraced and
+traced in turn; ispot chooses the functions, as a user who names none would have it.
+"""
+import os
+import random
+import shutil
+import statistics
+import time
+
+from record import WORK, Recording, run
+
+TEXT = os.path.join(WORK, "words")
+SQL = """create table t(a integer primary key, b text); begin;
+with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500000)
+insert into t select i, hex(i * 7919) from n; commit;
+select count(*), sum(length(b)) from t where b like '%3A%'; create index i on t(b);
+select count(*) from t x join t y on x.b = y.b;"""
+
+# name, command
+PROGRAMS = [
+    ("sysbench cpu", ["sysbench", "cpu", "--threads=2", "--time=0", "--events=8000", "run"]),
+    ("sysbench threads", ["sysbench", "threads", "--threads=4", "--thread-yields=100", "--time=0",
+                          "--events=6000", "run"]),
+    ("xz -T2", ["xz", "-T2", "--block-size=1MiB", "-2", "-k", "-c", TEXT]),
+    ("sqlite3", ["sqlite3", ":memory:", SQL]),
+    ("sort", ["sort", "--parallel=2", "-S", "64M", TEXT]),
+    ("sysbench mutex", ["sysbench", "mutex", "--threads=4", "--mutex-num=4",
+                        "--mutex-locks=1500000", "--mutex-loops=400", "run"]),
+    ("sysbench memory", ["sysbench", "memory", "--threads=2", "--memory-block-size=64K",
+                         "--memory-total-size=60G", "--time=0", "run"]),
+    ("python3", ["/usr/bin/python3", "-c",
+                 "print(sum(len(str(i * i)) for i in range(20000000)))"]),
+]
+
+
+def make_text():
+    """The same words every time."""
+    words = random.Random(1)
+    with open(TEXT, "w", encoding="ascii") as file:
+        for _ in range(1500000):
+            file.write("%x %d\n" % (words.getrandbits(24), words.getrandbits(10)))
+
+
+def untraced(command):
+    begin = time.monotonic()
+    run(command)
+    return time.monotonic() - begin
+
+
+def traced(command, options):
+    """The program's time without ispot's start and end, and the calls recorded."""
+    trace = Recording([], command, options).report["trace"]
+    return trace["duration_ns"] / 1e9, trace["calls"]
+
+
+def pairs(command, rounds, options=()):
+    """Medians over interleaved pairs: seconds untraced, overhead, calls."""
+    plain, ratios, calls = [], [], []
+    for _ in range(rounds):
+        plain.append(untraced(command))
+        seconds, number = traced(command, options)
+        ratios.append(seconds / plain[-1])
+        calls.append(number)
+    return statistics.median(plain), statistics.median(ratios) - 1, statistics.median(calls)
+
+
+def measure(programs, rounds, say):
+    """The first so many programs, those that are here."""
+    make_text()
+    rows = []
+    for name, command in PROGRAMS[:programs]:
+        if not shutil.which(command[0]):
+            continue
+        say("overhead: " + name)
+        seconds, overhead, calls = pairs(command, rounds)
+        row = {"name": name, "seconds": seconds, "overhead": overhead, "calls": int(calls), "sampled": None}
+        if overhead > 0.1:
+            say("overhead: %s, one call in 20" % name)
+            row["sampled"] = pairs(command, rounds, ["-c", "20"])[1]
+        rows.append(row)
+    return rows
