@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What threads do again and again: counted exactly where the program knows, and few sequences hold
+# most of what programs that nobody here wrote do.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+record four -F pthread_mutex_lock -F pthread_mutex_unlock -- "$MB/four_locks" -n 3001
+"$ISPOT" report --by sequence --json -i four.data >four.json
+# The loader takes a few locks of its own: theirs are the calls with another key.
+"$ISPOT" report --json -i four.data >keys.json
+taken=$(awk '$1 == "lock" { sub("taken=", "", $4); n += $4 } END { print n }' four.out)
+loader=$(jq '[.blocks[] | select(.kind == "function" and .name == "pthread_mutex_lock" and .key and (.key | test("^locks") | not)) | .calls] | add // 0' keys.json)
+is "$(jq '.blocks[] | select(.kind == "sequence" and .name == "pthread_mutex_lock pthread_mutex_unlock") | .calls' four.json)" \
+	$((taken + loader)) "lock unlock, as often as a lock was taken"
+
+# covers NAME: the 50 most frequent sequences hold 90 % of the calls
+covers() {
+	"$ISPOT" report --by sequence -i "$1.data" >"$1.txt" 2>"$1.err"
+	tr '\n' ' ' <"$1.txt" >"$1.line"
+	like "$1.line" 'sequences hold (9[0-9]|100) % *of +the +calls' "$1: 50 sequences hold 90 % of the calls"
+}
+# try NAME COMMAND...: recorded with the patterns in $patterns, or skipped
+try() {
+	if ! command -v "$2" >/dev/null; then
+		skip "$1" "no $2 here"
+		return
+	fi
+	record "$1" "${patterns[@]}" -- "${@:2}" && covers "$1"
+}
+patterns=(-F 'lzma_*')
+try xz xz -0 -T2 -k -c "$(command -v bash)"
+patterns=(-F pthread_mutex_lock -F pthread_mutex_unlock -F 'sb_event_*')
+try sysbench sysbench mutex --threads=3 --mutex-num=4 --mutex-locks=500 --mutex-loops=10 run
+
+done_testing
