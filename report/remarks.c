@@ -189,6 +189,25 @@ static void shell_word(const char *s, struct text *out)
 	text_add(out, "'");
 }
 
+/*
+ * The command is in a shell's words; a line break in it stands inside of quotes: out of them, as
+ * $'\n', and in again. Of one that would fill lines the program alone is left.
+ */
+static void command_line(const char *command, size_t screen_width, struct text *out)
+{
+	for (const char *c = command; *c; c++)
+		if (*c == '\n')
+			text_add(out, "'$'\\n''");
+		else
+			text_addn(out, (unsigned char)*c < ' ' || *c == 127 ? "?" : c, 1);
+	if (out->n <= 2 * screen_width)
+		return;
+	text_release(out);
+	for (const char *c = command; *c && *c != ' '; c++)
+		text_addn(out, (unsigned char)*c < ' ' || *c == 127 ? "?" : c, 1);
+	text_add(out, " ...");
+}
+
 static void next_line(struct text *out, size_t screen_width, size_t width, const char *label,
 		      const char *command, const char *what)
 {
@@ -215,25 +234,26 @@ static void next_after_nothing(const struct view *v, struct text *out)
 {
 	const struct meta_session *s = &v->result->meta->session;
 	struct text again = { 0 }, check = { 0 };
-	char command[512];
+	struct text command = { 0 };
 	size_t width;
 
 	if (s->attached) {
 		text_printf(&again, "ispot record -p %llu", (unsigned long long)s->pid);
 		text_printf(&check, "ispot check -p %llu", (unsigned long long)s->pid);
 	} else {
-		if (!s->command || !*s->command || strlen(s->command) >= sizeof(command))
+		if (!s->command || !*s->command)
 			return;
-		text_printable(command, sizeof(command), s->command);
+		command_line(s->command, v->width, &command);
 		text_printf(&again, "ispot record %s-- %s",
-			    v->result->meta->functions.n ? "" : "--two-pass ", command);
-		text_printf(&check, "ispot check -- %s", command);
+			    v->result->meta->functions.n ? "" : "--two-pass ", command.s);
+		text_printf(&check, "ispot check -- %s", command.s);
 	}
 	width = again.n > check.n ? again.n : check.n;
 	next_line(out, v->width, width, "next", again.s, "without -F: what is hot");
 	next_line(out, v->width, width, "", check.s, "what -F can name");
 	text_release(&again);
 	text_release(&check);
+	text_release(&command);
 }
 
 /* What people do about the worst block's cause. */
