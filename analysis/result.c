@@ -224,6 +224,9 @@ static void self_cost(struct result *res)
 	if (!res->windowed && res->meta->end.present &&
 	    res->meta->end.counting_cost_ns != META_UNKNOWN)
 		cost += (double)res->meta->end.counting_cost_ns;
+	if (!res->windowed && res->meta->end.present &&
+	    res->meta->end.scheduling_cost_ns != META_UNKNOWN)
+		cost += (double)res->meta->end.scheduling_cost_ns;
 	cpu = (double)res->threads_ns - total_off(res, &asleep);
 	if (most && res->calls.threads.have_switch && cpu > cost)
 		res->overhead =

@@ -351,6 +351,7 @@ void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *s
 			sum->calls_lost += all[i].calls_lost;
 			sum->others += all[i].others;
 			sum->others_lost += all[i].others_lost;
+			sum->scheduling_ns += all[i].scheduling_ns;
 		}
 	free(all);
 }

@@ -268,6 +268,8 @@ static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 	const char *base = slash ? slash + 1 : path;
 	size_t room = w->name + sizeof(w->name) - base;
 
+	if (d->n_execs < DRAIN_EXECS_MAX)
+		d->execs[d->n_execs++] = (pid_t)w->h.tgid;
 	put_name(d, &w->h, cpu, REC_EXEC, path, sizeof(w->name));
 	put_name(d, &w->h, cpu, REC_COMM, base,
 		 room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);

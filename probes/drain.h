@@ -40,6 +40,7 @@ struct drain_fork {
 };
 
 #define DRAIN_FORKS_MAX 1024
+#define DRAIN_EXECS_MAX 256
 
 struct drain_cpu {
 	uint64_t last_ns;	   /* of the newest record read from this CPU */
@@ -65,6 +66,8 @@ struct drain {
 	struct drain_mapping *mappings; /* [DRAIN_MAPPINGS_MAX]: taken and reset by the owner */
 	struct drain_fork forks[DRAIN_FORKS_MAX]; /* the same */
 	size_t n_forks;
+	pid_t execs[DRAIN_EXECS_MAX]; /* processes that became another program: the same */
+	size_t n_execs;
 	size_t n_mappings;
 	struct drain_stacks stacks;
 	struct drain_addresses addresses;

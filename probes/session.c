@@ -300,6 +300,8 @@ static void join(struct session *s)
 								      : 0;
 
 	if (!ret)
+		ret = session_hold_started(s, &err);
+	if (!ret)
 		ret = session_burst_step(s, &err);
 	if (!ret && s->is_hybrid)
 		ret = session_hybrid_step(s, &err);
@@ -408,6 +410,8 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = session_recorded_cpu_ns(s),
 		.counting_cost_ns = s->hybrid.counting_cost_ns,
+		.scheduling_cost_ns =
+			s->totals_at_stop.scheduling_ns - s->totals_at_start.scheduling_ns,
 		.functions = s->n_probed,
 		.exit_status =
 			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,

@@ -10,11 +10,12 @@
 #include "base/clock.h"
 #include "probes/session_private.h"
 
-#define LOOK_NS	      15000000ull
-#define DEBT_MAX_NS   10000000.0  /* the target's time that one notices too late */
-#define CREDIT_MAX_NS 100000000.0 /* of the target's time, that was cheaper than allowed */
-#define LEAST_CPU     0.05	  /* of a CPU: who uses less is not slowed, whatever the share */
-#define ROOM_AGAIN    0.8	  /* of the budget */
+#define LOOK_NS		15000000ull
+#define DEBT_MAX_NS	10000000.0  /* the target's time that one notices too late */
+#define CREDIT_MAX_NS	100000000.0 /* of the target's time, that was cheaper than allowed */
+#define LEAST_CPU	0.05	    /* of a CPU: who uses less is not slowed, whatever the share */
+#define SCHEDULING_MOST 0.5	    /* of the budget, that recording context switches takes away */
+#define ROOM_AGAIN	0.8	    /* of the budget */
 
 /* Calls since the last look, in ns of what they cost; with cpu_ns also each function's share. */
 static double cost_since(struct session *s, double elapsed_ns)
@@ -35,7 +36,7 @@ static double cost_since(struct session *s, double elapsed_ns)
 	return sum;
 }
 
-static int take_out(struct session *s, double work_ns, struct err *err)
+static int take_out(struct session *s, double work_ns, double room, struct err *err)
 {
 	size_t n = s->drain.n_functions;
 	struct planned **all = xcalloc(n + 1, sizeof(struct planned *));
@@ -47,8 +48,7 @@ static int take_out(struct session *s, double work_ns, struct err *err)
 		all[i]->cost_share = all[i]->possible ? all[i]->cost_ns / work_ns : 0;
 		all[i]->was_possible = all[i]->possible;
 	}
-	s->hybrid.spent = session_choose(all, n, ROOM_AGAIN * s->options.overhead,
-					 "over the overhead budget once traced");
+	s->hybrid.spent = session_choose(all, n, room, "over the overhead budget once traced");
 	for (size_t i = 0; i < n; i++)
 		if (all[i]->was_possible && !all[i]->possible) {
 			touched[all[i]->set] = true;
@@ -68,23 +68,32 @@ static int take_out(struct session *s, double work_ns, struct err *err)
 int session_brake(struct session *s, uint64_t now, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns, cpu_ns;
-	double cost_ns, used_ns, work_ns, budget = s->options.overhead;
+	uint64_t scheduling_ns;
+	double cost_ns, used_ns, work_ns, budget = s->options.overhead, scheduling;
 
 	if (elapsed_ns < LOOK_NS || !s->drain.n_functions)
 		return 0;
 	cost_ns = cost_since(s, elapsed_ns);
+	scheduling_ns = session_scheduling_cost_ns(s) - s->hybrid.brake_scheduling_ns;
+	s->hybrid.brake_scheduling_ns += scheduling_ns;
 	cpu_ns = session_target_cpu_ns(s);
 	used_ns = cpu_ns > s->hybrid.brake_cpu_ns ? cpu_ns - s->hybrid.brake_cpu_ns : 0;
 	if (used_ns < LEAST_CPU * elapsed_ns)
 		used_ns = LEAST_CPU * elapsed_ns;
-	work_ns = used_ns > cost_ns * 10 / 9 ? used_ns - cost_ns : used_ns / 10;
+	work_ns = used_ns - cost_ns - scheduling_ns;
+	if (work_ns < used_ns / 10)
+		work_ns = used_ns / 10;
 	s->hybrid.brake_since_ns = now;
 	s->hybrid.brake_cpu_ns = cpu_ns;
+	/* Taking functions out does not make switches cheaper: half of the budget stays theirs. */
+	scheduling = scheduling_ns / work_ns < SCHEDULING_MOST * budget ? scheduling_ns / work_ns
+									: SCHEDULING_MOST * budget;
+	budget -= scheduling;
 	s->hybrid.debt_ns += cost_ns - budget * work_ns;
 	if (s->hybrid.debt_ns < -budget * CREDIT_MAX_NS)
 		s->hybrid.debt_ns = -budget * CREDIT_MAX_NS;
 	if (s->hybrid.debt_ns < DEBT_MAX_NS)
 		return 0;
 	s->hybrid.debt_ns = 0;
-	return take_out(s, work_ns, err);
+	return take_out(s, work_ns, ROOM_AGAIN * budget, err);
 }

@@ -69,6 +69,14 @@ uint64_t session_recorded_cpu_ns(struct session *s)
 	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
 }
 
+uint64_t session_scheduling_cost_ns(const struct session *s)
+{
+	struct wire_totals now;
+
+	bpfprog_totals(s->programs, UINT32_MAX, &now);
+	return now.scheduling_ns - s->totals_at_start.scheduling_ns;
+}
+
 static double probes_cost_ns(const struct session *s)
 {
 	double sum = 0;
@@ -76,7 +84,7 @@ static double probes_cost_ns(const struct session *s)
 	for (uint32_t id = 0; id < s->drain.n_functions && id < s->plan.n; id++)
 		sum += (double)s->drain.calls_of[id] * session_call_cost_ns(s, s->plan.data[id]);
 	/* Calls that sampling leaves out write nothing, but they trap. */
-	return sum * s->options.period;
+	return sum * s->options.period + session_scheduling_cost_ns(s);
 }
 
 void session_warn_cost(struct session *s, bool at_end)
@@ -98,11 +106,11 @@ void session_warn_cost(struct session *s, bool at_end)
 	if (share <= WARN_TOLERANCE * s->options.overhead ||
 	    cost_ns < COST_LEAST * (clock_now_ns() - s->start_ns))
 		return;
-	snprintf(
-		words, sizeof(words),
-		"the probes cost about %.0f %% of the target's CPU time; trace fewer functions, or "
-		"functions that are called less often",
-		100 * (share < 1 ? share : 1));
+	snprintf(words, sizeof(words), "the probes cost about %.0f %% of the target's CPU time; %s",
+		 100 * (share < 1 ? share : 1),
+		 session_scheduling_cost_ns(s) > cost_ns / 2
+			 ? "most of it is the record of its context switches, which are very many"
+			 : "trace fewer functions, or functions that are called less often");
 	/* Early, so that one can stop; at the end, so that the file has the final figure. */
 	if (!s->cost_told)
 		log_notice("%s", words);

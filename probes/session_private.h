@@ -84,8 +84,9 @@ struct hybrid {
 	uint64_t count_cpu_ns;		       /* the target's CPU time when counting began */
 	double counting_cost_ns;	       /* of all rounds, estimated */
 	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
-	double debt_ns;			       /* cost beyond the budget, not made up for yet */
-	double spent, spent_new;	       /* of the budget, the latter by this round */
+	uint64_t brake_scheduling_ns;
+	double debt_ns;		 /* cost beyond the budget, not made up for yet */
+	double spent, spent_new; /* of the budget, the latter by this round */
 	struct {
 		VEC(struct patterns *)
 	} patterns;
@@ -167,6 +168,7 @@ struct session {
 	char *program;	    /* base name of what runs, wrappers left aside */
 	struct launch launch;
 	struct launch_inherit inherit;
+	uint32_t n_held; /* programs started by the target that got carriers of their own */
 	int signal_fd;
 	unsigned interrupts;
 
@@ -194,6 +196,7 @@ double session_call_cost_ns(const struct session *s,
 			    const struct planned *p); /* full cost, measured here */
 uint64_t session_target_cpu_ns(struct session *s);    /* as often as one asks; ended ones too */
 uint64_t session_recorded_cpu_ns(struct session *s);  /* since the recording began */
+uint64_t session_scheduling_cost_ns(const struct session *s); /* of recording switches, so far */
 /* Once, a second after the beginning or at the end: a notice where the probes cost more than the
  * budget. */
 void session_warn_cost(struct session *s, bool at_end);
@@ -255,6 +258,7 @@ int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, 
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
 void session_retire_set(struct session *s, struct probeset *set);
 void session_close_sets(struct session *s);
+int session_hold_started(struct session *s, struct err *err);
 int session_watch_mappings(struct session *s, struct err *err);
 void session_unwatch_mappings(struct session *s);
 

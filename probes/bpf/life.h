@@ -70,16 +70,18 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *task = (void *)ctx->args[0];
 	struct linux_binprm *bprm = (void *)ctx->args[2];
 	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct wire_totals *t = my_totals();
 	struct wire_name r;
 
 	if (tgid == control.launched_tgid)
 		control.recording = true;
-	if (!control.recording || !is_target(tgid))
+	if (!control.recording || !t || !is_target(tgid))
 		return 0;
 	set_head(&r.h, WIRE_EXEC, BPF_CORE_READ(task, pid), tgid);
 	__builtin_memset(r.name, 0, WIRE_PATH_MAX);
 	bpf_probe_read_kernel_str(r.name, WIRE_PATH_MAX, BPF_CORE_READ(bprm, filename));
-	emit_other(ctx, &r, sizeof(r));
+	t->since_wakeup = config.wakeup_bytes; /* the reader looks at the new program at once */
+	emit_more(t, &r, sizeof(r));
 	return 0;
 }
 

@@ -40,43 +40,93 @@ static __always_inline __u32 switch_state(struct bpf_raw_tracepoint_args *ctx)
 	return state & STATE_SLEEPING ? 1 : state & STATE_BLOCKED ? 2 : 3;
 }
 
-SEC("raw_tp/sched_switch")
-int on_switch(struct bpf_raw_tracepoint_args *ctx)
+struct thread_ids {
+	__u32 tid, tgid;
+};
+
+static __always_inline struct thread_ids ids_of(__u64 address)
 {
-	struct task_struct *prev = (void *)ctx->args[1], *next = (void *)ctx->args[2];
+	struct task_struct *task = (void *)address;
+
+	if (config.plain_loads) {
+		task = CAST(task_struct, task);
+		return (struct thread_ids){ task->pid, task->tgid };
+	}
+	return (struct thread_ids){ BPF_CORE_READ(task, pid), BPF_CORE_READ(task, tgid) };
+}
+
+/* When this run began, if it is one of those that are timed. */
+static __always_inline __u64 timed_from(__u64 runs)
+{
+	return runs % WIRE_TIMED ? 0 : bpf_ktime_get_ns();
+}
+
+static __always_inline void timed_until_now(struct wire_totals *t, __u64 from_ns)
+{
+	if (from_ns)
+		t->scheduling_ns += (bpf_ktime_get_ns() - from_ns) * WIRE_TIMED;
+}
+
+/* A stack is half of what a wait costs: of a CPU that switches very often, one in some will do. */
+static __always_inline bool takes_stack(struct wire_totals *t, __u64 now_ns)
+{
+	if (now_ns - t->stacks_since_ns > WIRE_BLOCK_STACKS_NS) {
+		t->stacks_since_ns = now_ns;
+		t->stacks = 0;
+	}
+	t->stacks++;
+	return t->stacks <= WIRE_BLOCK_STACKS || t->stacks % WIRE_BLOCK_STACK_IN == 0;
+}
+
+static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
+					 struct thread_ids prev, struct thread_ids next,
+					 __u32 flags)
+{
 	struct wire_sleep w;
 	struct wire_switch *r = &w.s;
-	__u32 prev_tgid, next_tgid, flags = 0;
 
-	if (!control.recording)
-		return 0;
-	prev_tgid = BPF_CORE_READ(prev, tgid);
-	next_tgid = BPF_CORE_READ(next, tgid);
-	if (prev_tgid && is_target(prev_tgid))
-		flags |= WIRE_PREV;
-	if (next_tgid && is_target(next_tgid))
-		flags |= WIRE_NEXT;
-	if (!flags)
-		return 0;
-	if (config.n_perf_counters)
-		count_switch(flags & WIRE_PREV ? BPF_CORE_READ(prev, pid) : 0,
-			     flags & WIRE_NEXT ? BPF_CORE_READ(next, pid) : 0);
-	set_head(&r->h, WIRE_SWITCH, BPF_CORE_READ(prev, pid), prev_tgid);
+	set_head(&r->h, WIRE_SWITCH, prev.tid, prev.tgid);
 	r->state = switch_state(ctx);
-	r->next_tid = BPF_CORE_READ(next, pid);
-	r->next_tgid = next_tgid;
+	r->next_tid = next.tid;
+	r->next_tgid = next.tgid;
 	r->flags = flags;
 	r->stack = -1;
 	if (!(flags & WIRE_PREV) || (r->state != 1 && r->state != 2)) {
-		emit_other(ctx, r, sizeof(*r));
-		return 0;
+		emit_more(t, r, sizeof(*r));
+		return;
 	}
 	/* The tracepoint still runs as prev: its stack, its files. */
 	r->flags |= WIRE_WAIT;
-	if (config.block_stacks)
+	if (config.block_stacks && takes_stack(t, r->h.time_ns))
 		r->stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
 	describe_wait(&w);
-	emit_other(ctx, &w, sizeof(w));
+	emit_more(t, &w, sizeof(w));
+}
+
+SEC("raw_tp/sched_switch")
+int on_switch(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct wire_totals *t = my_totals();
+	struct thread_ids prev, next;
+	__u32 flags = 0;
+	__u64 from_ns;
+
+	if (!control.recording || !t)
+		return 0;
+	from_ns = timed_from(t->switches + 1);
+	prev = ids_of(ctx->args[1]);
+	next = ids_of(ctx->args[2]);
+	if (prev.tgid && is_target(prev.tgid))
+		flags |= WIRE_PREV;
+	if (next.tgid && (next.tgid == prev.tgid ? !!flags : is_target(next.tgid)))
+		flags |= WIRE_NEXT;
+	if (!flags)
+		return 0;
+	t->switches++;
+	if (config.n_perf_counters)
+		count_switch(flags & WIRE_PREV ? prev.tid : 0, flags & WIRE_NEXT ? next.tid : 0);
+	write_switch(ctx, t, prev, next, flags);
+	timed_until_now(t, from_ns);
 	return 0;
 }
 
@@ -184,20 +234,24 @@ SEC("raw_tp/sched_waking")
 int on_waking(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *woken = (void *)ctx->args[0];
+	struct wire_totals *t = my_totals();
+	struct thread_ids ids;
 	struct wire_task r;
-	__u64 waker;
-	__u32 tgid;
+	__u64 waker, from_ns;
 
-	if (!control.recording)
+	if (!control.recording || !t)
 		return 0;
-	tgid = BPF_CORE_READ(woken, tgid);
-	if (!is_target(tgid))
+	from_ns = timed_from(t->wakings + 1);
+	ids = ids_of(ctx->args[0]);
+	if (!is_target(ids.tgid))
 		return 0;
+	t->wakings++;
 	waker = waker_id(woken);
 	set_head(&r.h, WIRE_WAKING, waker, waker >> 32);
-	r.other_tid = BPF_CORE_READ(woken, pid);
-	r.other_tgid = tgid;
-	emit_other(ctx, &r, sizeof(r));
+	r.other_tid = ids.tid;
+	r.other_tgid = ids.tgid;
+	emit_more(t, &r, sizeof(r));
+	timed_until_now(t, from_ns);
 	return 0;
 }
 

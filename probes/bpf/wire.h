@@ -129,6 +129,13 @@ struct wire_copy {
 /* (function, return address) pairs told apart when their first call's stack is taken. */
 #define WIRE_SITES_MAX 65536
 
+/* Of the scheduler's programs; primes, so that no rhythm of the program's meets them. */
+#define WIRE_TIMED 61
+/* Block stacks of a CPU: all up to so many in so much time, then one in so many. */
+#define WIRE_BLOCK_STACKS    32
+#define WIRE_BLOCK_STACKS_NS 10000000
+#define WIRE_BLOCK_STACK_IN  17
+
 #define WIRE_PREV 1
 #define WIRE_NEXT 2
 #define WIRE_WAIT 4 /* it is a struct wire_sleep */
@@ -175,8 +182,12 @@ struct wire_totals {
 	unsigned long long calls_lost; /* of them refused by a full ring */
 	unsigned long long others;     /* the same for every other record */
 	unsigned long long others_lost;
-	unsigned long long lost_told;	 /* in the latest WIRE_LOST */
-	unsigned long long since_wakeup; /* bytes written since the reader was woken */
+	unsigned long long lost_told;	      /* in the latest WIRE_LOST */
+	unsigned long long since_wakeup;      /* bytes written since the reader was woken */
+	unsigned long long switches, wakings; /* of the target: runs of these two programs */
+	unsigned long long scheduling_ns;     /* that they took: one run in WIRE_TIMED is timed */
+	unsigned long long stacks_since_ns;   /* block stacks taken in this stretch of time: */
+	unsigned long long stacks;
 };
 
 /* Sampled calls (period > 1) of one function on one thread. */

@@ -345,6 +345,7 @@ void meta_init(struct meta *meta)
 		.recorder_cpu_ns = META_UNKNOWN,
 		.target_cpu_ns = META_UNKNOWN,
 		.counting_cost_ns = META_UNKNOWN,
+		.scheduling_cost_ns = META_UNKNOWN,
 		.exit_status = -1,
 		.reason = "",
 	};

@@ -188,7 +188,8 @@ struct meta_end {
 	uint64_t target_cpu_ns;	   /* user and system time of the target while it was recorded */
 	uint64_t counting_cost_ns; /* of it, what counting calls took, before functions were chosen
 				    */
-	int64_t exit_status;	   /* of the command; -1: attached or unknown */
+	uint64_t scheduling_cost_ns; /* of it, what recording context switches took, measured */
+	int64_t exit_status;	     /* of the command; -1: attached or unknown */
 	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
 };
 

@@ -136,9 +136,16 @@ const struct field meta_address_fields[] = {
 };
 
 const struct field meta_end_fields[] = {
-	F(end, U64, end_ns),	      F(end, U64, made_records),  F(end, U64, lost_records),
-	F(end, U64, recorder_cpu_ns), F(end, U64, target_cpu_ns), F(end, U64, counting_cost_ns),
-	F(end, I64, exit_status),     F(end, STRING, reason),	  { 0 },
+	F(end, U64, end_ns),
+	F(end, U64, made_records),
+	F(end, U64, lost_records),
+	F(end, U64, recorder_cpu_ns),
+	F(end, U64, target_cpu_ns),
+	F(end, U64, counting_cost_ns),
+	F(end, U64, scheduling_cost_ns),
+	F(end, I64, exit_status),
+	F(end, STRING, reason),
+	{ 0 },
 };
 
 const char *const meta_class_names[CLASS_N] = { "nop5", "emulated", "single-step", "marker",

@@ -81,4 +81,5 @@ bench_hybrid() {
 	hybrid_row python3 "$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')" work.py
 	hybrid_row "sysbench mutex" sysbench mutex --threads=2 --mutex-num=64 --mutex-locks=600000 --mutex-loops=2000 run
 	hybrid_row "sysbench threads" sysbench threads --threads=4 --thread-locks=2 --time=2 run
+	hybrid_row "sched pipe" perf bench sched pipe -l 100000
 }
