@@ -60,7 +60,8 @@ struct call {
 	uint64_t exit_ns; /* before: when it last had a traced call inside it */
 	uint64_t raw_ns, duration_ns, own_ns;
 	struct offcpu own_off;
-	const struct call *parent; /* the call it is in, still open; NULL: none */
+	const struct call *parent; /* the call it is in, still open; NULL: none. Of the thread's
+				      open calls: those around it stand before it */
 };
 
 struct call_visitor {

@@ -270,11 +270,11 @@ static void add_pattern(struct text *patterns, const struct dso *dso, const stru
 	text_printf(patterns, "%s:%s\n", dso_path(dso), f->symbol);
 }
 
-/* What a scout found: candidates within the budget, and what was hot but never counted. */
+/* What a scout found: candidates within the budget. What was never counted has no known cost. */
 void session_hybrid_patterns(struct session *s, struct text *patterns)
 {
-	add_blocking(s, NULL);
-	add_hot(s);
+	if (!s->plan.n)
+		add_blocking(s, NULL);
 	for (size_t i = 0; i < s->selection.chosen.n; i++) {
 		const struct selected *c = &s->selection.chosen.data[i];
 

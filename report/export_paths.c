@@ -22,27 +22,35 @@ void paths_begin(struct export *e)
 	e->state = xcalloc(1, sizeof(struct paths));
 }
 
-static uint32_t path_of(struct paths *paths, const struct call *c)
+static uint32_t step(struct paths *paths, uint32_t parent, uint32_t id)
 {
-	uint32_t parent = c->parent ? path_of(paths, c->parent) : PATH_ROOT, i;
-	uint64_t step = (uint64_t)parent << 32 | c->id;
+	uint64_t key = (uint64_t)parent << 32 | id;
+	uint32_t i = map_get(&paths->by_step, key);
 
-	i = map_get(&paths->by_step, step);
 	if (i != MAP_NONE)
 		return i;
 	i = (uint32_t)paths->all.n;
-	*vec_add(&paths->all) = (struct path){ .parent = parent, .id = c->id };
-	map_put(&paths->by_step, step, i);
+	*vec_add(&paths->all) = (struct path){ .parent = parent, .id = id };
+	map_put(&paths->by_step, key, i);
 	return i;
+}
+
+/* Around c are the thread's open calls up to its parent. */
+static uint32_t path_of(struct paths *paths, const struct thread *t, const struct call *c)
+{
+	uint32_t at = PATH_ROOT;
+
+	for (const struct call *outer = t->open; c->parent && outer <= c->parent; outer++)
+		at = step(paths, at, outer->id);
+	return step(paths, at, c->id);
 }
 
 void paths_call(struct export *e, const struct thread *t, const struct call *c)
 {
 	struct paths *paths = e->state;
-	uint32_t i = path_of(paths, c); /* may move them */
+	uint32_t i = path_of(paths, t, c); /* may move them */
 	struct path *p = &paths->all.data[i];
 
-	(void)t;
 	p->calls++;
 	if (c->own_unknown)
 		return;

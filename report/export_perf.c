@@ -222,7 +222,8 @@ void perf_call(struct export *e, const struct thread *t, const struct call *c)
 		.cpu = c->exit_cpu };
 
 	introduce(e, t);
-	for (const struct call *at = c; at && n <= CHAIN_MAX; at = at->parent)
+	chain[n++] = s->ips[c->id];
+	for (const struct call *at = c->parent; at && at >= t->open && n <= CHAIN_MAX; at--)
 		chain[n++] = s->ips[at->id];
 	r.period = c->own_unknown || !c->own_ns ? 1 : c->own_ns;
 	r.n_chain = n;

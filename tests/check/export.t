@@ -22,8 +22,8 @@ periods() { # the periods, in the order of the samples
 if ! command -v perf >/dev/null || ! perf --version >/dev/null 2>&1; then
 	skip "perf reads what ispot exports" "no perf that runs on this kernel"
 else
-	ok "perf sees a sample per call, by thread" field tid "10*3 11*3"
-	ok "with the call's own time as its period" periods "1000 2000 2000 2000 500 94500"
-	ok "perf report reads it" loud "Event count (approx.): 102000" \
+	ok "perf sees a sample per call, by thread" field tid "10*6 11*3"
+	ok "with the call's own time as its period" periods "1000 2000 2000 2000 500 1000 1000 1000 197500"
+	ok "perf report reads it" loud "Event count (approx.): 208000" \
 		perf report -i "$work/perf.data" --stdio
 fi
