@@ -71,7 +71,7 @@ struct result {
 	uint64_t records, lost_records, untimed_calls;
 	uint64_t threads_ns;		       /* threads' time */
 	uint64_t working_ns, lost_ns, idle_ns; /* BLOCK_NONE: not measured */
-	uint64_t runnable_ns; /* part of working: without a CPU. The same */
+	uint64_t runnable_ns;		       /* part of working: without a CPU. The same */
 	uint64_t estimated_calls;	       /* with those that sampling left out */
 	double coverage;		       /* NAN: nothing observed */
 	/* of the probe class that most calls went through */

@@ -31,6 +31,12 @@ static bool waits(const struct block *b)
 	       (s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow);
 }
 
+/* Who spins for others runs more instructions too: only samples can tell that it does not. */
+static bool seen_working(const struct block *b)
+{
+	return b->samples.slow >= SAMPLES_MIN;
+}
+
 static bool others_at_work(const struct block *b)
 {
 	vec_for_each (&b->coactive, const struct coactive, c)
@@ -65,7 +71,7 @@ struct work work_proof(const struct block *b, const struct meta *meta)
 		return (struct work){ WORK_CALL_INDEX, fit->growth_share };
 	if (fit->children_r2 >= R2_MIN)
 		return (struct work){ WORK_CALLS_INSIDE, fit->children_r2 };
-	if (instructions_r2(b, meta) >= R2_MIN && !others_at_work(b))
+	if (instructions_r2(b, meta) >= R2_MIN && seen_working(b) && !others_at_work(b))
 		return (struct work){ WORK_INSTRUCTIONS, instructions_r2(b, meta) };
 	return (struct work){ 0 };
 }
