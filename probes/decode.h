@@ -37,6 +37,8 @@ enum frame_effect {
 	FRAME_LOST
 }; /* FRAME_SET: frame pointer = sp + frame_delta */
 
+enum slot_base { SLOT_NONE, SLOT_SP, SLOT_FRAME };
+
 #define NO_REGISTER 0xff
 
 struct insn {
@@ -53,6 +55,9 @@ struct insn {
 	uint8_t compares;      /* sets flags from an immediate: the bound check before a switch */
 	bool is_call;
 	bool loads, stores;
+	uint8_t slot_base; /* enum slot_base: loads what lies slot bytes above that register */
+	int32_t slot;
+	bool reads_link;  /* copies the link register (aarch64) */
 	bool stack_store; /* through the stack pointer, so perhaps below it */
 	bool ordered; /* atomic, fence, system call, repeated or slow enough to be what is measured:
 			 never passed */

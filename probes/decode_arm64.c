@@ -342,6 +342,7 @@ bool decode_arm64(void *unused, const uint8_t *code, size_t n, uint64_t address,
 	else
 		mark_loaded(field(w, 4, 0), out); /* vectors: Rd may be a general register */
 	out->stack_store = out->stores && field(w, 9, 5) == SP_OR_ZERO;
+	out->reads_link = (w & 0xffffffe0) == 0xaa1e03e0; /* mov xN, x30 */
 	if (is_hint(w))
 		set_hint(w, out);
 	if (MATCHES(w, simulated)) {

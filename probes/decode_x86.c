@@ -345,6 +345,17 @@ static void mark_store(const cs_x86_op *op, struct insn *out)
 	out->stack_store |= gpr(op->mem.base) == RSP || gpr(op->mem.index) == RSP;
 }
 
+static void mark_load(const cs_x86_op *op, struct insn *out)
+{
+	unsigned base = gpr(op->mem.base);
+
+	out->loads = true;
+	if (op->mem.index != X86_REG_INVALID || (base != RSP && base != RBP))
+		return;
+	out->slot_base = base == RSP ? SLOT_SP : SLOT_FRAME;
+	out->slot = (int32_t)op->mem.disp;
+}
+
 static void find_memory(const cs_insn *ci, struct insn *out)
 {
 	const cs_x86 *x = &ci->detail->x86;
@@ -359,7 +370,7 @@ static void find_memory(const cs_insn *ci, struct insn *out)
 		if ((i == 0 && !reads_first(ci->id)) || (op->access & CS_AC_WRITE))
 			mark_store(op, out);
 		else
-			out->loads = true;
+			mark_load(op, out);
 		if (i && op->mem.index != X86_REG_INVALID) {
 			out->table_load = true;
 			out->relative_table = is_narrow_load(ci->id);

@@ -53,7 +53,15 @@ int dynevent_perf_id(const char *tracefs, const char *group, const char *event)
 	return n == 1 ? id : -EIO;
 }
 
-static int perf_open(int perf_id, pid_t pid, int inherit, int disabled)
+/*
+ * A parent and a child that inherited all of its events swap their events, not their contents, when
+ * the CPU goes from one to the other; the event that then dies with the child is the one by which
+ * the kernel knows that the parent is probed, and it takes the parent's breakpoints out. Events
+ * that are inherited and read in samples are never swapped (kernel >= 6.13; others refuse them).
+ */
+static const uint64_t never_swapped = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+
+static int perf_open(int perf_id, pid_t pid, int inherit, int disabled, uint64_t sample_type)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_TRACEPOINT,
@@ -62,6 +70,7 @@ static int perf_open(int perf_id, pid_t pid, int inherit, int disabled)
 		.sample_period = 1,
 		.disabled = disabled,
 		.inherit = inherit,
+		.sample_type = sample_type,
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -80,16 +89,26 @@ static bool raise_descriptor_limit(void)
 	return !setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-int dynevent_perf_open(int perf_id, pid_t pid, int inherit, int disabled)
+static int perf_open_patiently(int perf_id, pid_t pid, int inherit, int disabled,
+			       uint64_t sample_type)
 {
 	int fd = -EINTR;
 
 	/* EINTR: a signal (perf_event_open is not restarted), or an ftrace user, who stays. */
 	for (int tries = 0; fd == -EINTR && tries < 5; tries++)
-		fd = perf_open(perf_id, pid, inherit, disabled);
+		fd = perf_open(perf_id, pid, inherit, disabled, sample_type);
 	if (fd == -EMFILE && raise_descriptor_limit())
-		fd = perf_open(perf_id, pid, inherit, disabled);
+		fd = perf_open(perf_id, pid, inherit, disabled, sample_type);
 	return fd;
+}
+
+int dynevent_perf_open(int perf_id, pid_t pid, int inherit, int disabled)
+{
+	int fd = -EINVAL;
+
+	if (inherit)
+		fd = perf_open_patiently(perf_id, pid, inherit, disabled, never_swapped);
+	return fd == -EINVAL ? perf_open_patiently(perf_id, pid, inherit, disabled, 0) : fd;
 }
 
 /* The trial open of a shut event, see dynevent_internal.h. Anything unforeseen counts as in use. */

@@ -219,7 +219,7 @@ static bool switches_stacks(const struct exit_facts *f)
 
 static bool reads_caller(const struct exit_facts *f)
 {
-	return is_one_of(f->symbol, caller_readers);
+	return f->place->reads_caller || is_one_of(f->symbol, caller_readers);
 }
 
 static bool has_altstack(const struct exit_facts *f)

@@ -211,12 +211,25 @@ static void indirect_jump(struct exits *e, size_t i)
 	}
 }
 
+/* A return probe has the address of its trampoline there. */
+static bool reads_caller(const struct insn *insn, const struct stack *s)
+{
+	switch (insn->slot_base) {
+	case SLOT_SP:
+		return s->sp_known && s->sp + insn->slot == 0;
+	case SLOT_FRAME:
+		return s->frame_known && s->frame + insn->slot == 0;
+	}
+	return insn->reads_link;
+}
+
 static void find_in_code(struct exits *e)
 {
 	const struct code *code = e->walk->code;
 
 	for (size_t i = 0; i < code->n; i++) {
 		e->out->leaf &= !code->insns[i].is_call;
+		e->out->reads_caller |= reads_caller(&code->insns[i], &e->walk->at[i]);
 		switch (code->insns[i].flow) {
 		case FLOW_RET:
 			add_site(e, &code->insns[i]);

@@ -54,6 +54,7 @@ struct placement {
 	int64_t ret_sites[PLACEMENT_RET_SITES_MAX];
 	bool ret_sites_complete;
 	char ret_sites_reason[96]; /* why not complete */
+	bool reads_caller;	   /* looks at its return address, beside returning to it */
 	bool leaf; /* calls nothing and jumps nowhere else: no unwinder can pass through it */
 	uint64_t continues_at; /* address outside the parts given that it jumps to with its frame, 0
 				  none */

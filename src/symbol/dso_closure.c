@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -104,8 +105,10 @@ static int spawn_list(const char *interp, char *program, char *const *environmen
 static int run_loader(const struct dso *dso, const char *program, char *const *environment,
 		      struct text *out, struct err *err)
 {
-	/* Without a slash the loader takes it for a library's name. */
-	char *word = xasprintf("%s%s", strchr(program, '/') ? "" : "./", program);
+	/* The file itself, not a link to it: its $ORIGIN is there. Without a slash the loader takes
+	 * it for a library's name. */
+	char *real = realpath(program, NULL);
+	char *word = real ? real : xasprintf("%s%s", strchr(program, '/') ? "" : "./", program);
 	int pipe_fds[2], ret;
 	pid_t pid = -1;
 

@@ -152,7 +152,7 @@ int mapping_path(const struct mapping *m, pid_t pid, char *buf, size_t n, struct
 	 * opens the mapped inode itself; needs CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE. */
 	if ((size_t)snprintf(buf, n, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)pid, m->start,
 			     m->end) < n &&
-	    !stat(buf, &st) && st.st_nlink && st.st_ino == m->inode)
+	    !stat(buf, &st) && st.st_ino == m->inode)
 		return 0;
 	if (ends_deleted(m->path))
 		return err_set(

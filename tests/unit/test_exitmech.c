@@ -19,7 +19,8 @@
 #define NONE(why)    .mech = EXIT_NONE, .reason = why
 #define REFUSED(why) .mech = EXIT_NONE, .refused = true, .reason = why
 
-static const struct placement normal = { PLAIN }, leaf = { PLAIN, .leaf = true },
+static const struct placement normal = { PLAIN }, looking = { PLAIN, .reads_caller = true },
+			      leaf = { PLAIN, .leaf = true },
 			      endless = { .return_possible = true, .ret_sites_complete = true },
 			      unclear = { .return_possible = true, .n_ret_sites = 2 },
 			      no_return = { .ret_sites_complete = true, .n_ret_sites = 1 };
@@ -89,6 +90,7 @@ static const struct row rows[] = {
 	{ "dlsym", "libc.so.6", C_PROGRAM, SITES("return address") },
 	{ "dlopen", "libc.so.6", C_PROGRAM, SITES("return address") },
 	{ "dlsym", "libc.so.6", C_PROGRAM, NONE("not all of its exits"), .place = &unclear },
+	{ "who_called", "app", C_PROGRAM, SITES("return address"), .place = &looking },
 	/* alternate stacks: even a leaf can be interrupted */
 	{ "work", "app", ALTSTACK, SITES("alternate stacks"), .place = &leaf },
 	{ "read", "libc.so.6", ALTSTACK, SITES("alternate stacks") },

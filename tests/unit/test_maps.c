@@ -106,8 +106,10 @@ static void changed_on_disk(void **state)
 	(void)state;
 	with_program("same", "", 0, "");
 	with_program("with blank", "", 0, "");
-	with_program("gone", "rm gone", -ENOENT, "deleted or replaced");
-	with_program("new", "cp /bin/sleep other && mv other new", -ENOENT, "restart it");
+	/* The process's own file is still there, behind the mapping; opening it takes privilege. */
+	with_program("gone", "rm gone", geteuid() ? -ENOENT : 0, "deleted or replaced");
+	with_program("new", "cp /bin/sleep other && mv other new", geteuid() ? -ENOENT : 0,
+		     "restart it");
 }
 
 static void odd_names(void **state)

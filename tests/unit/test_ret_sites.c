@@ -125,6 +125,38 @@ static void rules_hold(void **state)
 	}
 }
 
+/* A return probe puts the kernel's address where the function looks. */
+static void looking_at_the_caller(void **state)
+{
+	static const struct {
+		const char *what, *code;
+		size_t size;
+		bool looks;
+	} cases[] = {
+		{ "mov (%rsp), %rax", CODE("\x48\x8b\x04\x24" RET), true },
+		{ "an argument on the stack", CODE("\x48\x8b\x44\x24\x08" RET), false },
+		{ "mov 0x18(%rsp), %rax", CODE(SUB "\x48\x8b\x44\x24\x18" ADD RET), true },
+		{ "mov 8(%rsp), %rax", CODE(SUB "\x48\x8b\x44\x24\x08" ADD RET), false },
+		{ "mov 8(%rbp), %rax", CODE(FRAME "\x48\x8b\x45\x08" LEAVE RET), true },
+		{ "mov -8(%rbp), %rax", CODE(FRAME "\x48\x8b\x45\xf8" LEAVE RET), false },
+		{ "mov 8(%rbp), %rax, no frame", CODE("\x48\x8b\x45\x08" RET), false },
+		{ "cmp %rax, (%rsp)", CODE("\x48\x39\x04\x24" RET), true },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct placement_input in = { .machine = PLACE_X86_64,
+					      .code = (const uint8_t *)cases[i].code,
+					      .size_bytes = cases[i].size,
+					      .address = ADDRESS };
+		struct placement out;
+
+		placement_find(&in, &out);
+		if (out.reads_caller != cases[i].looks)
+			fail_msg("%s: %d", cases[i].what, out.reads_caller);
+	}
+}
+
 /* push; je cold; pop; ret … and below it: cold: pop; ret */
 static void a_part_elsewhere_is_followed_when_given(void **state)
 {
@@ -219,6 +251,7 @@ int main(void)
 		cmocka_unit_test(rules_hold),
 		cmocka_unit_test(a_part_elsewhere_is_followed_when_given),
 		cmocka_unit_test(more_exits_than_fit_are_incomplete),
+		cmocka_unit_test(looking_at_the_caller),
 		cmocka_unit_test(noise_is_survived),
 		cmocka_unit_test(huge_symbols_are_cut),
 	};

@@ -1,0 +1,174 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Programs that probes could break behave as they do alone, and all of their calls are counted.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+H=$ROOT/build/live/hostile
+[ -x "$H" ] || make -s -C "$ROOT" build/live/hostile build/live/hostile_cxx ||
+	skip_all "no $H: run make build/live/hostile build/live/hostile_cxx"
+
+# unharmed NAME COMMAND...: output and status as alone with everything traced; calls as it says
+unharmed() {
+	local name=$1
+	shift
+	"$@" >"$name.alone" 2>/dev/null </dev/null
+	local alone=$?
+	record "$name" -F '*' -- "$@" </dev/null
+	is "$status" "$alone" "$name: status $alone" || diag "$name.err"
+	cmp -s "$name.alone" "$name.out"
+	ok $? "$name: output" || diag "$name.out"
+	grep -q '^expect' "$name.alone" || return
+	report "$name"
+	matches_truth "$name" calls
+	nothing_lost "$name"
+}
+
+unharmed thread_exit "$H" thread_exit 101
+unharmed cancel_blocked "$H" cancel_blocked 50
+unharmed signal_jump "$H" signal_jump 101
+unharmed return_address "$H" return_address 11
+unharmed deep "$H" deep 2
+unharmed tail "$H" tail 3
+unharmed threads "$H" threads 1000
+unharmed forks "$H" forks 200
+unharmed vforks "$H" vforks 200
+unharmed execs "$H" execs 20
+unharmed strict "$H" strict 101
+unharmed filter "$H" filter 101
+[ ! -x "${H}_cxx" ] || unharmed unwinding "${H}_cxx"
+
+# Events that are inherited twice: until 6.13 the kernel may take a descendant's breakpoints out.
+if [ "$(printf '%s\n' 6.13 "$(uname -r)" | sort -V | head -1)" = 6.13 ]; then
+	for i in 1 2 3 4; do
+		record "grandchildren$i" -F one_step -- timeout 60 "$H" forks 50
+		report "grandchildren$i"
+		matches_truth "grandchildren$i" calls
+	done
+else
+	skip "children of children" "kernels before 6.13 lose probes there"
+fi
+
+# ---- kinds of files ----
+
+if command -v "${CC:-cc}" >/dev/null; then
+	for kind in -pie -no-pie -static-pie -static; do
+		flags=(-O1 -g -pthread "$kind")
+		[ "$kind" != -pie ] || flags+=(-fPIE)
+		[ "$kind" != -no-pie ] && [ "$kind" != -static ] || flags+=(-fno-pie)
+		if "${CC:-cc}" -w -D_GNU_SOURCE -I"$ROOT" "${flags[@]}" -o "kind$kind" \
+			"$ROOT/tests/live/hostile.c" 2>/dev/null; then
+			record "kind$kind" -F one_step -- "./kind$kind" steps 101
+			report "kind$kind"
+			matches_truth "kind$kind" calls
+		else
+			skip "$kind" "it cannot be linked here"
+		fi
+	done
+else
+	skip "kinds of programs" "no compiler"
+fi
+
+if [ "$(find -L /lib /usr/lib -maxdepth 2 -name libz.so.1 2>/dev/null | head -1)" ]; then
+	record reload -F one_step -F libz:crc32 -- "$H" reload 11
+	report reload
+	matches_truth reload calls
+else
+	skip "dlopen and dlclose" "no libz.so.1"
+fi
+
+# ---- privileges and namespaces ----
+
+cp "$H" setuid && chown nobody setuid && chmod u+s setuid && chmod 755 "$DIR"
+record setuid -F one_step -- ./setuid steps 11
+is "$status" 0 "set-uid: status"
+like setuid.out '^expect block=one_step calls=11$' "set-uid: output"
+
+if unshare -m -p -f true 2>/dev/null; then
+	record namespaces -F one_step -- unshare -m -p -f "$H" steps 11
+	report namespaces
+	matches_truth namespaces calls
+else
+	skip "another mount and PID namespace" "unshare is not allowed here"
+fi
+
+# ---- attached ----
+
+# attached NAME PID COUNT: records the waiting program, lets it go on by a line, and counts
+attached() {
+	"$ISPOT" record -v -o "$1.data" -p "$2" -F one_step 2>"$1.err" &
+	local recorder=$! calls
+	children+=("$recorder")
+	# The file's first line is written when recording has begun.
+	for _ in $(seq 300); do
+		"$ISPOT" dump -i "$1.data" 2>/dev/null | grep -q ' set-on ' && break
+		sleep 0.1
+	done
+	echo >&7
+	wait "$recorder"
+	is $? 0 "$1: status" || diag "$1.err"
+	report "$1"
+	calls=$(block "$1" one_step .calls)
+	is "$calls" "$3" "$1: calls" || diag "$1.err"
+}
+
+# waiting COMMAND...: starts it with its stdin at descriptor 7
+waiting() {
+	rm -f line
+	mkfifo line
+	"$@" <line >waiting.out 2>&1 &
+	waiter=$!
+	children+=("$waiter")
+	exec 7>line
+	for _ in $(seq 100); do
+		grep -q waiting waiting.out && break
+		sleep 0.1
+	done
+}
+
+cp "$H" replaced
+waiting ./replaced waiting 11
+cp "$MB/exact" other && mv other replaced
+attached replaced "$waiter" 11
+exec 7>&-
+
+if command -v gdb >/dev/null; then
+	cp "$H" debugged
+	waiting gdb -nx -batch -ex 'break case_steps' -ex run -ex bt -ex continue --args ./debugged waiting 11
+	attached gdb "$(pgrep -P "$waiter" debugged)" 11
+	exec 7>&-
+	wait "$waiter"
+	like waiting.out 'Breakpoint 1,.* case_steps' "gdb: its breakpoint is hit"
+	like waiting.out 'exited normally' "gdb: the program ends"
+else
+	skip "under gdb" "no gdb"
+fi
+
+# ---- machines that manage their own stacks ----
+
+cat >Sum.java <<'END'
+public class Sum {
+	public static void main(String[] a) { long s = 0; for (int i = 0; i < 200; i++) s += ("x" + i).hashCode(); System.out.println("sum " + s); }
+}
+END
+runs() {
+	local name=$1
+	shift
+	if ! command -v "$1" >/dev/null || ! "$@" >"$name.alone" 2>/dev/null; then
+		skip "$name" "not here"
+		return
+	fi
+	record "$name" -F libc:write -F libc:malloc -- "$@"
+	is "$status" 0 "$name: status" || diag "$name.err"
+	cmp -s "$name.alone" "$name.out"
+	ok $? "$name: output" || diag "$name.out"
+	report "$name"
+	[ "$(trace "$name" .calls)" -gt 0 ]
+	ok $? "$name: calls are recorded" || diag "$name.err"
+}
+command -v javac >/dev/null && javac Sum.java 2>/dev/null
+runs java java -cp . Sum
+runs node node -e 'let s = 0; for (let i = 0; i < 1000; i++) s += i; console.log("sum", s)'
+runs python python3 -c 'print("sum", sum(range(1000)))'
+skip go "Go programs are refused, which unit tests see"
+
+done_testing
