@@ -14,11 +14,20 @@ static double weight(const struct block *b)
 	return (double)b->estimated_calls / (double)b->calls;
 }
 
+/* No call is faster than its own probe: one that is shows the probe's true minimum. */
+static double below_calibrated_ns(const struct block *b)
+{
+	uint64_t least = b->cost->inner_min_ns;
+
+	return b->sums->min_ns < least ? (double)(least - b->sums->min_ns) : 0;
+}
+
 double floor_jitter_ns(const struct block *b)
 {
-	double probes = (double)b->sums->durations.count + (double)b->sums->inside;
+	double calls = (double)b->sums->durations.count;
+	double probes = calls + (double)b->sums->inside;
 
-	return weight(b) * probes * b->cost->jitter_ns;
+	return weight(b) * (probes * b->cost->jitter_ns + calls * below_calibrated_ns(b));
 }
 
 double floor_probe_share(const struct block *b)

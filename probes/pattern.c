@@ -130,6 +130,11 @@ static int parse_pattern(struct patterns *all, const char *word, struct err *err
 	separator = p->of == PATTERN_OF_FUNCTIONS ? find_separator(rest) : NULL;
 	if (separator) {
 		p->object = xstrndup(rest, (size_t)(separator - rest));
+		if (strchr(p->object, ','))
+			return usage(err, err_set(err, -EINVAL,
+						  "-F '%s': commas do not part patterns; give -F "
+						  "once for each",
+						  p->typed));
 		rest = separator + 1;
 	}
 	ret = parse_name(p, rest, err);

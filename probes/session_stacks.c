@@ -216,16 +216,28 @@ static void write_stack(struct session *s, const struct session_stack *stack)
 static void say_dropped(struct session *s)
 {
 	const struct drain_stacks *d = &s->drain.stacks;
-	char *words;
+	struct text words = { 0 };
+	char n[TEXT_NUMBER];
 
-	if (!d->sites_dropped && !d->stacks_dropped)
-		return;
-	words = xasprintf("more call sites or stacks than are kept apart: %llu calls are without "
-			  "their site, %llu stacks are missing",
-			  (unsigned long long)d->sites_dropped,
-			  (unsigned long long)d->stacks_dropped);
-	session_write_notice(s, "stacks", words);
-	free(words);
+	if (d->sites_dropped)
+		text_printf(&words,
+			    "calls without their call site: %s, as there are more than are "
+			    "kept apart; ",
+			    text_count(n, d->sites_dropped));
+	if (d->stacks_dropped)
+		text_printf(&words,
+			    "calls without their stack: %s, as there are more than are kept; ",
+			    text_count(n, d->stacks_dropped));
+	if (d->stacks_collided)
+		text_printf(&words,
+			    "waits without their stack: %s, as another has its place in the "
+			    "kernel's table; ",
+			    text_count(n, d->stacks_collided));
+	if (words.n > 2) {
+		words.s[words.n - 2] = '\0';
+		session_write_notice(s, "stacks", words.s);
+	}
+	text_release(&words);
 }
 
 /* Frame pointers missing: the stack has the instruction, its caller, and nothing more. */

@@ -126,8 +126,9 @@ record() {
 }
 
 # report NAME: NAME.json
+# report NAME [OPTIONS]
 report() {
-	"$ISPOT" report --json -i "$1.data" >"$1.json" 2>"$1.report-err" && jq -e . "$1.json" >/dev/null
+	"$ISPOT" report --json -i "$1.data" "${@:2}" >"$1.json" 2>"$1.report-err" && jq -e . "$1.json" >/dev/null
 }
 
 # block NAME FUNCTION JQ-PATH: one member of the block, "null" where there is none; [n]: n of them

@@ -314,6 +314,28 @@ static void preempted_probes_are_noise(void **state)
 	scene_release(&s);
 }
 
+/* One call faster than the calibration ever saw: all others look slow against it. */
+static void a_probe_cheaper_than_calibrated_is_noise(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 700, 600, 30.0);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 10000; i++) {
+		enter(&s, t, 1, EMPTY, 0x1000);
+		t += i == 777 ? 300 : 600 + jitter();
+		leave(&s, t, 1, EMPTY, 0x1000);
+		t += 100;
+	}
+	scene_finish(&s, t);
+	assert_true(scene_block(&s, "empty")->sci > 0.3);
+	assert_int_equal(scene_block(&s, "empty")->verdict, VERDICT_NOISE);
+	scene_release(&s);
+}
+
 /* The same preemptions in a function that works for 20 us are real. */
 static void preempted_work_is_interference(void **state)
 {
@@ -557,6 +579,7 @@ int main(void)
 		cmocka_unit_test(jitter_is_noise_and_five_percent_is_not),
 		cmocka_unit_test(jitter_of_callees_is_noise_in_the_caller),
 		cmocka_unit_test(preempted_probes_are_noise),
+		cmocka_unit_test(a_probe_cheaper_than_calibrated_is_noise),
 		cmocka_unit_test(preempted_work_is_interference),
 		cmocka_unit_test(the_recorder_is_named),
 		cmocka_unit_test(woken_by_its_own_is_lost_by_interrupts_idle),

@@ -312,6 +312,7 @@ static void bad_patterns(void **state)
 	refuse(s, "99", "frequency");
 	refuse(s, "/a(/", "regular expression");
 	refuse(s, "libc:/abc", "closing '/'");
+	refuse(s, "a,libc:b", "commas");
 	refuse(s, "@/nonexistent/file", "No such file");
 	refuse(s, "@/tmp", "cannot be read");
 	refuse(s, "@/dev/null", "no pattern in it");
