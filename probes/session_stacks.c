@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "probes/bpfprog.h"
+#include "probes/returns.h"
 #include "probes/session_private.h"
 #include "probes/spinloop.h"
 #include "symbol/dso.h"
@@ -59,22 +60,6 @@ static void add_stack(struct session *s, const struct drain_stack *new)
 	stack->n = s->stacks.row.n - stack->first;
 }
 
-/* Puts the return addresses back that return probes have replaced. */
-static void restore_returns(struct wire_copy *w, uint64_t sp)
-{
-	uint32_t n = w->n_returns < WIRE_RETURNS_MAX ? w->n_returns : WIRE_RETURNS_MAX;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint64_t at = w->returns[i].stack - sp, word;
-
-		if (at + sizeof(word) > w->n_bytes || at > w->n_bytes)
-			continue;
-		memcpy(&word, w->stack + at, sizeof(word));
-		if (word == w->trampoline)
-			memcpy(w->stack + at, &w->returns[i].address, sizeof(word));
-	}
-}
-
 static uint64_t copied_sp(const struct wire_copy *w)
 {
 	unsigned at =
@@ -97,8 +82,8 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 		.dsos = space->dsos.data,
 	};
 
+	returns_restore(&copy->w, copied_sp(&copy->w), RETURNS_LINK);
 	memcpy(registers, copy->w.registers, sizeof(registers));
-	restore_returns(&copy->w, copied_sp(&copy->w));
 	if (!s->stacks.unwinder)
 		s->stacks.unwinder = unwinder_new();
 	if (s->stacks.unwound_pid != stack.pid || s->stacks.unwound_changes != space->changes)
