@@ -23,6 +23,10 @@
 #include "symbol/dso.h"
 #include "trace/writer.h"
 
+/* That a command which got a signal may take to end, before its recording ends without it; and then
+ * before one that the signal did not end is told to. */
+#define GRACE_NS	  1000000000ull
+#define PATIENCE_NS	  5000000000ull
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
 
 unsigned session_kernel_version(void)
@@ -188,6 +192,19 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	return 0;
 }
 
+/* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
+static void on_signal(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (!s->interrupts++)
+			s->interrupted_ns = clock_now_ns();
+		if (s->launch.pid && !s->launch.ended && info.ssi_code != SI_KERNEL)
+			kill(s->launch.pid, info.ssi_signo);
+	}
+}
+
 /* Probes onto the processes; the launched command's records begin with its exec. */
 static int start(struct session *s, struct err *err)
 {
@@ -214,25 +231,15 @@ static int start(struct session *s, struct err *err)
 	if (ret)
 		return ret;
 	s->open_ns = clock_now_ns();
+	s->hybrid.brake_since_ns = s->open_ns;
 	s->delayed = s->options.delay_ns > 0;
 	if (!s->delayed)
 		session_begin(s);
 	if (s->is_hybrid)
 		session_hybrid_start(s);
 	session_sample_start(s);
+	on_signal(s); /* that came meanwhile: the command, not started yet, ends of it */
 	return s->options.argv ? launch_exec(&s->launch, s->options.argv, err) : 0;
-}
-
-/* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
-static void on_signal(struct session *s)
-{
-	struct signalfd_siginfo info;
-
-	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		s->interrupts++;
-		if (s->launch.pid && !s->launch.ended && info.ssi_code != SI_KERNEL)
-			kill(s->launch.pid, info.ssi_signo);
-	}
 }
 
 static bool any_target_alive(const struct session *s)
@@ -251,7 +258,8 @@ static const char *reason_to_stop(struct session *s)
 {
 	if (s->options.argv && launch_poll(&s->launch))
 		return "command ended";
-	if (s->interrupts > (s->options.argv ? 1u : 0u))
+	if (s->interrupts && (s->interrupts > 1 || !s->options.argv ||
+			      clock_now_ns() - s->interrupted_ns >= GRACE_NS))
 		return "interrupted";
 	if (s->begun && s->options.duration_ns &&
 	    clock_now_ns() - s->start_ns >= s->options.duration_ns)
@@ -263,7 +271,8 @@ static const char *reason_to_stop(struct session *s)
 
 static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
 {
-	int timeout_ms = s->is_hybrid ? session_hybrid_interval_ms(s) : DRAIN_INTERVAL_MS;
+	int timeout_ms = session_keeps_budget(s) || s->is_hybrid ? session_hybrid_interval_ms(s)
+								 : DRAIN_INTERVAL_MS;
 	uint64_t elapsed = clock_now_ns() - s->open_ns,
 		 end = s->options.duration_ns + s->options.delay_ns;
 
@@ -303,6 +312,8 @@ static void join(struct session *s)
 		ret = session_hold_started(s, &err);
 	if (!ret)
 		ret = session_burst_step(s, &err);
+	if (!ret)
+		ret = session_brake(s, clock_now_ns(), &err);
 	if (!ret && s->is_hybrid)
 		ret = session_hybrid_step(s, &err);
 	if (ret)
@@ -377,6 +388,22 @@ static void stop(struct session *s)
 	session_close_sets(s);
 }
 
+/* Whether the command has had its time; one that lives with SIGINT (a shell's background job
+ * ignores it) is told SIGTERM once. */
+static bool is_stubborn(struct session *s)
+{
+	uint64_t now = clock_now_ns();
+
+	if (!s->interrupts || now - s->interrupted_ns < PATIENCE_NS)
+		return false;
+	if (s->terminated)
+		return true;
+	s->terminated = true;
+	s->interrupted_ns = now;
+	kill(s->launch.pid, SIGTERM);
+	return false;
+}
+
 /* A command that outlives the recording is ended as perf does it, so that `-d 10 ./server` returns.
  */
 static void end_command(struct session *s)
@@ -390,9 +417,11 @@ static void end_command(struct session *s)
 
 		poll(&fd, 1, 50);
 		on_signal(s);
-		if (s->interrupts > 1)
+		if (s->interrupts > 1 || is_stubborn(s))
 			break;
 	}
+	if (!s->launch.ended)
+		log_notice("process %d has not ended and is left running", s->launch.pid);
 }
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
@@ -415,6 +444,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.functions = s->n_probed,
 		.exit_status =
 			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
+		.interrupted = s->interrupts > 0,
 		.reason = s->reason,
 	};
 }
@@ -465,10 +495,18 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	return ret ? ret : closed;
 }
 
-void session_patterns(struct session *s, struct text *patterns)
+void session_choice(struct session *s, struct session_choice *choice)
 {
 	if (s->is_hybrid)
-		session_hybrid_patterns(s, patterns);
+		session_hybrid_choice(s, choice);
+}
+
+void session_choice_release(struct session_choice *choice)
+{
+	vec_for_each (&choice->patterns, const char *, pattern)
+		free((char *)*pattern);
+	vec_release(&choice->patterns);
+	vec_release(&choice->shares);
 }
 
 void session_free(struct session *s)
@@ -491,6 +529,7 @@ void session_free(struct session *s)
 	launch_release(&s->launch);
 	if (s->signal_fd >= 0)
 		close(s->signal_fd);
+	launch_inherit_restore(&s->inherit);
 	plan_release(&s->plan);
 	selection_release(&s->selection);
 	patterns_free(s->patterns);

@@ -12,10 +12,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/vec.h"
+
 struct err;
 struct identity;
 struct session;
-struct text;
 
 enum call_graph {
 	CALL_GRAPH_DWARF, /* call stacks from copies of the stack, unwound by the files' tables */
@@ -51,6 +52,9 @@ struct session_options {
 	/* Whom the command runs as; NULL: as ispot does. */
 	const struct identity *user;
 	double overhead; /* budget of the selection without -F, share of the target's CPU time */
+	/* The patterns are a scout's choice, not the user's: they too have to keep the budget. */
+	bool keep_budget;
+	const double *cpu_shares; /* [pattern], as the scout saw it; NULL: not known */
 };
 
 struct session_result {
@@ -58,6 +62,7 @@ struct session_result {
 		target_cpu_ns, counting_cost_ns, scheduling_cost_ns;
 	uint32_t functions; /* probed */
 	int exit_status;    /* of the command; 0 on attach */
+	bool interrupted;   /* by a signal to ispot */
 	const char *reason; /* why it ended: static string */
 };
 
@@ -67,8 +72,17 @@ unsigned session_kernel_version(void); /* of the running kernel, as KERNEL_VERSI
 int session_open(struct session **s, const struct session_options *o, struct err *err);
 /* Runs to the end. On an error too the file is closed with what there is, and *result filled. */
 int session_run(struct session *s, struct session_result *result, struct err *err);
-/* After a scout's run: what it would trace, a pattern a line. */
-void session_patterns(struct session *s, struct text *patterns);
+/* After a scout's run: what it would trace, as patterns, and their shares of the CPU time. */
+struct session_choice {
+	struct {
+		VEC(const char *)
+	} patterns;
+	struct {
+		VEC(double)
+	} shares;
+};
+void session_choice(struct session *s, struct session_choice *choice);
+void session_choice_release(struct session_choice *choice);
 void session_free(struct session *s);
 
 #endif

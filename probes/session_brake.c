@@ -65,13 +65,18 @@ static int take_out(struct session *s, double work_ns, double room, struct err *
 	return ret;
 }
 
+bool session_keeps_budget(const struct session *s)
+{
+	return (s->is_hybrid || s->options.keep_budget) && !s->options.scout;
+}
+
 int session_brake(struct session *s, uint64_t now, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns, cpu_ns;
 	uint64_t scheduling_ns;
 	double cost_ns, used_ns, work_ns, budget = s->options.overhead, scheduling;
 
-	if (elapsed_ns < LOOK_NS || !s->drain.n_functions)
+	if (!session_keeps_budget(s) || elapsed_ns < LOOK_NS || !s->drain.n_functions)
 		return 0;
 	cost_ns = cost_since(s, elapsed_ns);
 	scheduling_ns = session_scheduling_cost_ns(s) - s->hybrid.brake_scheduling_ns;

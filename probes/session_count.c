@@ -32,7 +32,9 @@ static int by_rank(const void *a, const void *b)
 {
 	const struct planned *x = *(struct planned *const *)a, *y = *(struct planned *const *)b;
 
-	return rank(x) < rank(y) ? 1 : rank(x) > rank(y) ? -1 : 0;
+	if (rank(x) != rank(y))
+		return rank(x) < rank(y) ? 1 : -1;
+	return x->cost_share > y->cost_share ? 1 : x->cost_share < y->cost_share ? -1 : 0;
 }
 
 double session_choose(struct planned **candidates, size_t n, double room, const char *reason)

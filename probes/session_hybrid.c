@@ -6,6 +6,7 @@
  * Sampling goes on at a low rate; what becomes hot later joins.
  */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,9 +215,6 @@ int session_hybrid_step(struct session *s, struct err *err)
 	sampler_read(&s->hybrid.sampler, on_sample, &s->hybrid.profile);
 	if (!s->hybrid.window_since_ns)
 		s->hybrid.window_since_ns = s->hybrid.state_since_ns;
-	ret = s->options.scout ? 0 : session_brake(s, now, err);
-	if (ret)
-		return ret;
 	if (s->hybrid.state == HYBRID_COUNTING) {
 		ret = session_count_look(s, now, &counted, err);
 		return !ret && counted ? end_round(s, err) : ret;
@@ -265,13 +263,17 @@ void session_hybrid_release(struct session *s)
 	vec_release(&s->hybrid.patterns);
 }
 
-static void add_pattern(struct text *patterns, const struct dso *dso, const struct dso_function *f)
+static void add_choice(struct session_choice *choice, const struct selected *c, double share)
 {
-	text_printf(patterns, "%s:%s\n", dso_path(dso), f->symbol);
+	struct text pattern = { 0 };
+
+	text_printf(&pattern, "%s:%s", dso_path(c->dso), c->function->symbol);
+	*vec_add(&choice->patterns) = pattern.s;
+	*vec_add(&choice->shares) = share;
 }
 
 /* What a scout found: candidates within the budget. What was never counted has no known cost. */
-void session_hybrid_patterns(struct session *s, struct text *patterns)
+void session_hybrid_choice(struct session *s, struct session_choice *choice)
 {
 	if (!s->plan.n)
 		add_blocking(s, NULL);
@@ -279,6 +281,6 @@ void session_hybrid_patterns(struct session *s, struct text *patterns)
 		const struct selected *c = &s->selection.chosen.data[i];
 
 		if (i >= s->plan.n || s->plan.data[i]->possible)
-			add_pattern(patterns, c->dso, c->function);
+			add_choice(choice, c, i < s->plan.n ? s->plan.data[i]->cpu_share : NAN);
 	}
 }

@@ -171,6 +171,8 @@ struct session {
 	uint32_t n_held; /* programs started by the target that got carriers of their own */
 	int signal_fd;
 	unsigned interrupts;
+	uint64_t interrupted_ns; /* the first of them */
+	bool terminated;	 /* the command, which lived on after it */
 
 	struct trace_writer *writer;
 	uint64_t last_flush_ns;
@@ -229,7 +231,7 @@ void session_hybrid_start(struct session *s);
 int session_hybrid_interval_ms(const struct session *s);     /* how long a turn may sleep */
 int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
 void session_hybrid_stop(struct session *s);
-void session_hybrid_patterns(struct session *s, struct text *patterns);
+void session_hybrid_choice(struct session *s, struct session_choice *choice);
 void session_hybrid_release(struct session *s);
 
 /* session_sample.c: samples beside the calls */
@@ -246,6 +248,7 @@ int session_count_look(struct session *s, uint64_t now, bool *counted, struct er
 double session_choose(struct planned **candidates, size_t n, double room, const char *reason);
 
 /* session_brake.c */
+bool session_keeps_budget(const struct session *s); /* takes out what costs more */
 int session_brake(struct session *s, uint64_t now, struct err *err);
 /* session_burst.c: --burst */
 void session_burst_begin(struct session *s);			       /* the first burst */

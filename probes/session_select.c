@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,15 @@ const char *session_path(const struct session *s, const struct dso *dso)
 	return s->objects.data[object_id(s, dso)].path;
 }
 
+/* What the first pass saw of a function. */
+static double known_share(const struct session *s, const struct planned *p)
+{
+	for (size_t i = 0; s->options.cpu_shares && i < s->options.n_patterns; i++)
+		if (p->what.pattern && !strcmp(p->what.pattern, s->options.patterns[i]))
+			return s->options.cpu_shares[i];
+	return NAN;
+}
+
 /* The executable's object comes first, whatever else is known by then. */
 static int select_in(struct session *s, size_t first, size_t n_executables, struct err *err)
 {
@@ -65,11 +75,15 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 		      : 0;
 	if (!ret)
 		plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
-	for (size_t i = chosen; i < s->plan.n && !ret; i++)
-		if (s->plan.data[i]->wrong_arguments.code) {
-			*err = s->plan.data[i]->wrong_arguments;
+	for (size_t i = chosen; i < s->plan.n && !ret; i++) {
+		struct planned *p = s->plan.data[i];
+
+		p->cpu_share = known_share(s, p);
+		if (p->wrong_arguments.code) {
+			*err = p->wrong_arguments;
 			ret = err->code;
 		}
+	}
 	free(dsos);
 	return ret;
 }
@@ -280,7 +294,7 @@ void session_describe_left_out(struct session *s, const struct planned *p)
 	};
 	struct text line = { 0 };
 
-	if (!s->is_hybrid)
+	if (!s->is_hybrid && !s->options.keep_budget)
 		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
 	meta_print_not_traced(&n, &line);
 	session_write_line(s, &line);
@@ -351,6 +365,9 @@ int session_rebuild_set(struct session *s, size_t k, struct err *err)
 		probeset_add(set, p, session_path(s, p->what.dso), i);
 		n++;
 	}
+	/* The calibration afterwards finds its functions in the first set again. */
+	if (!id && s->calibrated && !selfcost_add(set))
+		n++;
 	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
 	if (!ret && n)
 		ret = session_open_on_targets(s, set, err);

@@ -22,6 +22,13 @@ void launch_inherit_save(struct launch_inherit *inherit)
 	getrlimit(RLIMIT_NOFILE, &inherit->files);
 }
 
+void launch_inherit_restore(const struct launch_inherit *inherit)
+{
+	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
+	setrlimit(RLIMIT_NOFILE, &inherit->files);
+	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
+}
+
 static void child(int go_fd, int status_fd, char *const *argv, const struct launch_inherit *inherit)
 {
 	int error;

@@ -38,6 +38,8 @@ struct pids {
 };
 
 void launch_inherit_save(struct launch_inherit *inherit); /* before ispot changes anything */
+/* What was saved is ispot's own again: a second recording finds it as the first did. */
+void launch_inherit_restore(const struct launch_inherit *inherit);
 /* Forks a child that waits. argv is execvp's. */
 int launch_start(struct launch *l, char *const *argv, const struct launch_inherit *inherit,
 		 struct err *err);

@@ -165,47 +165,52 @@ static void say_result(const struct session_result *r, const struct session_opti
 		   text_bytes(bytes, r->file_bytes), so->output, r->reason);
 }
 
-/* One recording; with patterns, a scout's: they take the names of what it would trace. */
+/* One recording; of a scout's, with what it would trace. */
 static int run_session(const struct session_options *so, struct session_result *result,
-		       struct text *patterns, struct err *err)
+		       struct session_choice *choice, struct err *err)
 {
 	struct session *s = NULL;
 	int ret = session_open(&s, so, err);
 
 	if (!ret)
 		ret = session_run(s, result, err);
-	if (!ret && patterns)
-		session_patterns(s, patterns);
+	if (!ret && choice)
+		session_choice(s, choice);
 	session_free(s);
 	return ret;
 }
 
-/* Runs the command once to see what is hot; -F then holds it, one pattern a line of *words. */
-static int scout(struct session_options *so, struct text *words, struct arg_list *patterns,
-		 struct err *err)
+/* The command runs once to see what is hot, and once with that traced, as far as it may cost. */
+static int run_twice(const struct session_options *so, struct session_result *result,
+		     struct err *err)
 {
-	struct session_options first = *so;
-	struct session_result result;
-	char *rest, *word, n[TEXT_COUNTED];
+	struct session_options first = *so, second = *so;
+	struct session_choice choice = { 0 };
+	char n[TEXT_COUNTED];
 	int ret;
 
 	first.scout = true;
 	first.output = "/dev/null";
 	log_notice("first pass: looking for what is hot");
-	ret = run_session(&first, &result, words, err);
-	if (ret)
-		return ret;
-	rest = words->s;
-	while (rest && (word = strsep(&rest, "\n")))
-		if (*word)
-			*vec_add(patterns) = word;
-	if (!patterns->n)
-		return err_set(err, -ENODATA,
-			       "the first pass found nothing to trace; name functions with -F");
-	so->patterns = patterns->data;
-	so->n_patterns = patterns->n;
-	log_notice("second pass: tracing %s", text_counted(n, patterns->n, "function"));
-	return 0;
+	ret = run_session(&first, result, &choice, err);
+	if (!ret && result->interrupted)
+		log_notice("ended in the first pass, nothing is recorded");
+	else if (!ret && !choice.patterns.n)
+		ret = err_set(err, -ENODATA,
+			      "the first pass found nothing to trace; name functions with -F");
+	if (!ret && !result->interrupted) {
+		second.keep_budget = true;
+		second.patterns = choice.patterns.data;
+		second.n_patterns = choice.patterns.n;
+		second.cpu_shares = choice.shares.data;
+		log_notice("second pass: tracing %s",
+			   text_counted(n, choice.patterns.n, "function"));
+		ret = run_session(&second, result, NULL, err);
+		if (!ret)
+			say_result(result, &second);
+	}
+	session_choice_release(&choice);
+	return ret;
 }
 
 /* "100ms/1s" */
@@ -256,7 +261,6 @@ static int run_record(int argc, char **argv, struct err *err)
 	struct text command = { 0 }, own = { 0 };
 	struct session_options so = { 0 };
 	struct session_result result = { 0 };
-	struct text hot = { 0 };
 	struct identity user;
 	pid_t *pids = NULL;
 	int first, ret;
@@ -307,17 +311,13 @@ static int run_record(int argc, char **argv, struct err *err)
 	so.user = o.user ? &user : NULL;
 	so.calibrate = true;
 	so.overhead = (o.overhead_percent ? o.overhead_percent : so.n_pids ? 2 : 10) / 100;
-	if (o.two_pass)
-		ret = scout(&so, &hot, &o.patterns, err);
-	if (!ret)
-		ret = run_session(&so, &result, NULL, err);
-	if (!ret)
+	ret = o.two_pass ? run_twice(&so, &result, err) : run_session(&so, &result, NULL, err);
+	if (!ret && !o.two_pass)
 		say_result(&result, &so);
 out:
 	/* 126 and 127 are the command's, everything else is ispot's: as env(1) */
 	if (ret && err->exit_status != 126 && err->exit_status != 127)
 		err->exit_status = 125;
-	text_release(&hot);
 	text_release(&command);
 	text_release(&own);
 	vec_release(&o.patterns);

@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A signal to the recorder ends it and the command in every phase: while it looks for what is hot,
+# while it traces, in both of two passes. The file has what there is. And: the second pass keeps
+# the budget too.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# when FILE REGEX: waits until the recorder has said so, 20 s at most
+when() {
+	for _ in $(seq 200); do
+		grep -Eq -- "$2" "$1" 2>/dev/null && return
+		sleep 0.1
+	done
+	diag "$1"
+	return 1
+}
+
+# begin NAME RECORD-ARGS...: in the background, as a shell without jobs starts it; the command
+# leaves its pid in NAME.pid
+begin() {
+	local name=$1
+	shift
+	rm -f "$name.pid"
+	NAME=$name "$ISPOT" record -o "$name.data" "$@" >"$name.out" 2>"$name.err" &
+	recorder=$!
+	children+=("$recorder")
+}
+
+# ends NAME SIGNAL STATUS: sent to the recorder alone, it ends both
+ends() {
+	local name=$1 pid
+	for _ in $(seq 200); do
+		[ ! -s "$name.pid" ] || break
+		sleep 0.1
+	done
+	pid=$(cat "$name.pid")
+	[ -n "$pid" ] && children+=("$pid")
+	[ -z "${4-}" ] || when "$name.err" "$4"
+	sleep 0.5
+	kill "-$2" "$recorder"
+	for _ in $(seq 200); do
+		kill -0 "$recorder" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -0 "$recorder" 2>/dev/null
+	is $? 1 "$name: SIG$2 ends the recorder" || kill -KILL "$recorder"
+	wait "$recorder"
+	is $? "$3" "$name: SIG$2: the command's status"
+	kill -0 "$pid" 2>/dev/null
+	is $? 1 "$name: SIG$2 ends the command" || kill -KILL "$pid"
+}
+
+readable() {
+	report "$1"
+	ok $? "$1: the file can be read" || diag "$1.report-err"
+}
+
+cat >endless <<EOF2
+#!/bin/sh
+echo \$\$ >\$NAME.pid
+exec "$MB/empty" -n 100000000000
+EOF2
+# The same, but the first time it ends.
+cat >later <<EOF2
+#!/bin/sh
+[ -e \$NAME.ran ] || { : >\$NAME.ran; exec "$MB/empty" -n 30000001; }
+echo \$\$ >\$NAME.pid
+exec "$MB/empty" -n 100000000000
+EOF2
+# Lives with both signals.
+cat >deaf <<EOF2
+#!/bin/sh
+trap '' INT TERM
+echo \$\$ >\$NAME.pid
+exec "$MB/empty" -n 100000000000
+EOF2
+chmod +x endless later deaf
+
+begin chosen -F empty_call ./endless
+ends chosen TERM 143
+readable chosen
+begin hybrid ./endless
+ends hybrid TERM 143
+readable hybrid
+begin first_pass --two-pass ./endless
+ends first_pass TERM 143
+begin second_pass --two-pass ./later
+ends second_pass TERM 143 'second pass'
+readable second_pass
+[ "$(trace second_pass .calls)" -gt 0 ]
+ok $? "second pass: calls are in the file" || diag second_pass.err
+is "$(jq -r '[.not_traced[] | select(.name == "empty_call" and (.reason | test("budget")))] | length' second_pass.json)" 1 \
+	"second pass: what costs more than the budget is taken out" ||
+	diag "$(jq -c '[.not_traced, .self_cost, .trace.calls]' second_pass.json)"
+
+# A job of a shell without job control ignores SIGINT, and what it starts with it.
+begin ignores ./endless
+ends ignores INT 143
+begin deaf ./deaf
+pid=
+when deaf.pid .
+pid=$(cat deaf.pid)
+children+=("$pid")
+sleep 0.5
+kill -TERM "$recorder"
+wait "$recorder"
+kill -0 "$pid"
+ok $? "a command that lives with SIGTERM is not killed"
+like deaf.err "process $pid has not ended" "and said to run on"
+readable deaf
+kill -KILL "$pid"
+
+done_testing
