@@ -12,7 +12,8 @@
 /* Sums over calls. Behind them n of each: calls that counted it, its sum. */
 struct row {
 	uint64_t calls, ns, running_ns;
-	uint64_t of[]; /* [2 * id]: calls, [2 * id + 1]: sum */
+	uint64_t still; /* of calls, those that counted 0 of all that are written on change */
+	uint64_t of[];	/* [2 * id]: calls, [2 * id + 1]: sum */
 };
 
 /* Sums for a line of running time on a value. */
@@ -23,6 +24,7 @@ struct line {
 struct table {
 	struct row *pages[HIST_PAGES]; /* by duration, HIST_PAGE rows each */
 	struct line *lines;	       /* [counter id] */
+	struct line still; /* of the calls that counted 0 of all that are written on change */
 };
 
 struct counted_function {
@@ -38,7 +40,9 @@ struct delta {
 /* An open call whose entry was counted. */
 struct frame {
 	uint64_t entry_ns; /* of the call that it is about; 0: none */
+	uint64_t changes;  /* the thread's then */
 	bool children_missing;
+	bool children_counted; /* what children holds is set */
 	struct delta entry, children;
 };
 
@@ -54,6 +58,8 @@ struct counted_thread {
 		VEC(struct frame)
 	} frames; /* [depth] */
 	struct ended ended;
+	struct delta latest; /* of those that are written on change */
+	uint64_t changes;    /* of it so far */
 };
 
 void counters_init(struct counters *c, const struct meta *meta)
@@ -62,6 +68,7 @@ void counters_init(struct counters *c, const struct meta *meta)
 	vec_for_each (&meta->counters, const struct meta_counter, m)
 		if (*m->name && !*m->why) {
 			c->mask |= 1u << m->id;
+			c->on_change |= (uint32_t)m->on_change << m->id;
 			c->n = m->id + 1;
 		}
 	c->functions = xcalloc(meta->functions.n + 1, sizeof(struct counted_function *));
@@ -117,8 +124,8 @@ static void line_add(struct line *l, double x, double y)
 	l->yy += y * y;
 }
 
-static void add(const struct counters *c, struct table *t, const struct ended *e,
-		uint64_t running_ns, const struct delta *d)
+static struct row *add_call(const struct counters *c, struct table *t, const struct ended *e,
+			    uint64_t running_ns)
 {
 	uint32_t bucket = hist_bucket(e->ns);
 	struct row *row;
@@ -131,6 +138,21 @@ static void add(const struct counters *c, struct table *t, const struct ended *e
 	row->calls++;
 	row->ns += e->ns;
 	row->running_ns += running_ns;
+	return row;
+}
+
+static void add_still(const struct counters *c, struct table *t, const struct ended *e,
+		      uint64_t running_ns)
+{
+	add_call(c, t, e, running_ns)->still++;
+	line_add(&t->still, 0, (double)running_ns);
+}
+
+static void add(const struct counters *c, struct table *t, const struct ended *e,
+		uint64_t running_ns, const struct delta *d)
+{
+	struct row *row = add_call(c, t, e, running_ns);
+
 	for (unsigned i = 0; i < c->n; i++) {
 		if (!(d->mask & 1u << i))
 			continue;
@@ -173,16 +195,6 @@ static void child_missing(const struct counted_thread *t, uint32_t depth)
 		parent->children_missing = true;
 }
 
-/* A counted call without values at its exit. */
-static void give_up(struct counted_thread *t)
-{
-	if (!t->ended.waits)
-		return;
-	t->ended.waits = false;
-	t->frames.data[t->ended.depth].entry_ns = 0;
-	child_missing(t, t->ended.depth);
-}
-
 static uint64_t less_or_0(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : 0;
@@ -193,6 +205,105 @@ static uint64_t running(uint64_t ns, const struct offcpu *off)
 	return less_or_0(ns, off->preempted_ns + off->blocked_ns + off->idle_ns);
 }
 
+static void delta_read(const struct counters *c, const struct record *r, struct delta *d)
+{
+	uint32_t next = 1;
+
+	d->mask = 0;
+	for (unsigned i = 0; i < COUNTERS_MAX && next < r->n_values; i++) {
+		if (!(r->values[0] & 1u << i))
+			continue;
+		if (c->mask & 1u << i) {
+			d->mask |= 1u << i;
+			d->of[i] = r->values[next];
+		}
+		next++;
+	}
+}
+
+/* d becomes d - less; what only one of the two has is not known. */
+static void subtract(const struct counters *c, struct delta *d, const struct delta *less)
+{
+	d->mask &= less->mask;
+	for (unsigned i = 0; i < c->n; i++) {
+		if (!(d->mask & 1u << i))
+			continue;
+		if (d->of[i] < less->of[i])
+			d->mask &= ~(1u << i);
+		else
+			d->of[i] -= less->of[i];
+	}
+}
+
+static void give_to_parent(const struct counters *c, const struct counted_thread *t,
+			   const struct delta *d)
+{
+	struct frame *parent = t->ended.depth ? frame_at(t, t->ended.depth - 1) : NULL;
+
+	if (!parent)
+		return;
+	if (!parent->children_counted) {
+		parent->children.mask = UINT32_MAX;
+		memset(parent->children.of, 0, c->n * sizeof(*parent->children.of));
+		parent->children_counted = true;
+	}
+	parent->children.mask &= d->mask;
+	for (unsigned i = 0; i < c->n; i++)
+		if (d->mask & 1u << i)
+			parent->children.of[i] += d->of[i];
+}
+
+static void count_call(struct counters *c, struct counted_thread *t, struct delta *d)
+{
+	struct counted_function *f = function_of(c, t->ended.id);
+	struct frame *frame = &t->frames.data[t->ended.depth];
+
+	t->ended.waits = false;
+	frame->entry_ns = 0;
+	subtract(c, d, &frame->entry);
+	give_to_parent(c, t, d);
+	if (t->ended.outer)
+		add(c, &f->all, &t->ended, t->ended.running_ns, d);
+	if (!t->ended.own_known)
+		return;
+	if (frame->children_counted)
+		subtract(c, d, &frame->children);
+	add(c, &f->own, &t->ended, t->ended.own_running_ns, d);
+}
+
+/* Nothing changed from its entry to its exit, and nothing else is counted. */
+static void count_still(struct counters *c, struct counted_thread *t)
+{
+	struct counted_function *f = function_of(c, t->ended.id);
+
+	t->ended.waits = false;
+	t->frames.data[t->ended.depth].entry_ns = 0;
+	if (t->ended.outer)
+		add_still(c, &f->all, &t->ended, t->ended.running_ns);
+	if (t->ended.own_known)
+		add_still(c, &f->own, &t->ended, t->ended.own_running_ns);
+}
+
+/* A counted call has no values of its own at its exit. */
+static void settle(struct counters *c, struct counted_thread *t)
+{
+	struct frame *f = t->ended.waits ? &t->frames.data[t->ended.depth] : NULL;
+	struct delta d;
+
+	if (!f)
+		return;
+	if (f->changes == t->changes && c->on_change == c->mask && t->latest.mask == c->on_change) {
+		count_still(c, t);
+	} else if (t->latest.mask) {
+		d = t->latest;
+		count_call(c, t, &d);
+	} else {
+		t->ended.waits = false;
+		f->entry_ns = 0;
+		child_missing(t, t->ended.depth);
+	}
+}
+
 static void on_call(void *self, const struct thread *thread, const struct call *call)
 {
 	struct counters *c = self;
@@ -200,7 +311,7 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 	uint32_t depth = (uint32_t)(call - thread->open);
 	struct frame *f;
 
-	give_up(t);
+	settle(c, t);
 	f = frame_at(t, depth);
 	if (!f || f->entry_ns != call->entry_ns || call->end != CALL_TIMED) {
 		if (f)
@@ -221,99 +332,91 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 	};
 }
 
-static void delta_read(const struct counters *c, const struct record *r, struct delta *d)
+static void delta_copy(const struct counters *c, struct delta *to, const struct delta *from)
 {
-	uint32_t next = 1;
-
-	d->mask = 0;
-	for (unsigned i = 0; i < COUNTERS_MAX && next < r->n_values; i++) {
-		if (!(r->values[0] & 1u << i))
-			continue;
-		if (c->mask & 1u << i) {
-			d->mask |= 1u << i;
-			d->of[i] = r->values[next];
-		}
-		next++;
-	}
+	to->mask = from->mask;
+	memcpy(to->of, from->of, c->n * sizeof(*to->of));
 }
 
-/* d becomes d - less; what only one of the two has is not known. */
-static void subtract(struct delta *d, const struct delta *less)
+static void count_entry(const struct counters *c, struct counted_thread *t, uint32_t depth,
+			uint64_t time_ns, const struct delta *d)
 {
-	d->mask &= less->mask;
-	for (unsigned i = 0; i < COUNTERS_MAX; i++) {
-		if (!(d->mask & 1u << i))
-			continue;
-		if (d->of[i] < less->of[i])
-			d->mask &= ~(1u << i);
-		else
-			d->of[i] -= less->of[i];
-	}
-}
+	struct frame *f;
 
-static void give_to_parent(const struct counted_thread *t, const struct delta *d)
-{
-	struct frame *parent = t->ended.depth ? frame_at(t, t->ended.depth - 1) : NULL;
-
-	if (!parent)
-		return;
-	parent->children.mask &= d->mask;
-	for (unsigned i = 0; i < COUNTERS_MAX; i++)
-		if (d->mask & 1u << i)
-			parent->children.of[i] += d->of[i];
-}
-
-static void count_call(struct counters *c, struct counted_thread *t, struct delta *d)
-{
-	struct counted_function *f = function_of(c, t->ended.id);
-	struct frame *frame = &t->frames.data[t->ended.depth];
-
-	t->ended.waits = false;
-	frame->entry_ns = 0;
-	subtract(d, &frame->entry);
-	give_to_parent(t, d);
-	if (t->ended.outer)
-		add(c, &f->all, &t->ended, t->ended.running_ns, d);
-	if (!t->ended.own_known)
-		return;
-	subtract(d, &frame->children);
-	add(c, &f->own, &t->ended, t->ended.own_running_ns, d);
-}
-
-static void count_entry(struct counted_thread *t, uint32_t depth, uint64_t time_ns,
-			const struct delta *d)
-{
 	while (t->frames.n <= depth)
 		(void)vec_add(&t->frames);
-	t->frames.data[depth] = (struct frame){
-		.entry_ns = time_ns,
-		.entry = *d,
-		.children = { .mask = UINT32_MAX },
-	};
+	f = &t->frames.data[depth];
+	f->entry_ns = time_ns;
+	f->changes = t->changes;
+	f->children_missing = f->children_counted = false;
+	delta_copy(c, &f->entry, d);
+}
+
+/* Its own values, if it has any, come with the next record. */
+static void on_enter(void *self, const struct thread *thread, const struct call *call)
+{
+	struct counters *c = self;
+	struct counted_thread *t;
+
+	if (!c->on_change)
+		return;
+	t = thread_of(c, thread->index);
+	settle(c, t);
+	if (t->latest.mask)
+		count_entry(c, t, (uint32_t)(call - thread->open), call->entry_ns, &t->latest);
+}
+
+/* d becomes complete by what is kept, which becomes what d has of it. */
+static void keep(const struct counters *c, struct counted_thread *t, struct delta *d)
+{
+	for (unsigned i = 0; i < c->n; i++) {
+		if (!(c->on_change & 1u << i))
+			continue;
+		if (d->mask & 1u << i)
+			t->latest.of[i] = d->of[i];
+		else
+			d->of[i] = t->latest.of[i];
+	}
+	t->changes += (d->mask & c->on_change) != 0;
+	t->latest.mask |= d->mask & c->on_change;
+	d->mask |= t->latest.mask;
+}
+
+static void on_counters(struct counters *c, const struct thread *thread, const struct record *r)
+{
+	struct counted_thread *t = thread_of(c, thread->index);
+	struct delta d;
+
+	delta_read(c, r, &d);
+	if (!t->ended.waits || t->ended.exit_ns != r->time_ns || t->ended.depth != thread->n_open)
+		settle(c, t);
+	keep(c, t, &d);
+	if (t->ended.waits)
+		count_call(c, t, &d);
+	else if (thread->n_open && thread->open[thread->n_open - 1].entry_ns == r->time_ns)
+		count_entry(c, t, thread->n_open - 1, r->time_ns, &d);
 }
 
 static void on_record(void *self, const struct thread *thread, const struct record *r)
 {
-	struct counters *c = self;
-	struct counted_thread *t;
-	struct delta d;
+	if (r->kind == REC_COUNTERS && thread && r->n_values)
+		on_counters(self, thread, r);
+}
 
-	if (r->kind != REC_COUNTERS || !thread || !r->n_values)
-		return;
-	t = thread_of(c, thread->index);
-	delta_read(c, r, &d);
-	if (t->ended.waits && t->ended.exit_ns == r->time_ns && t->ended.depth == thread->n_open) {
-		count_call(c, t, &d);
-		return;
-	}
-	give_up(t);
-	if (thread->n_open && thread->open[thread->n_open - 1].entry_ns == r->time_ns)
-		count_entry(t, thread->n_open - 1, r->time_ns, &d);
+static void on_end(void *self)
+{
+	struct counters *c = self;
+
+	vec_for_each (&c->threads, struct counted_thread *, t)
+		if (*t)
+			settle(c, *t);
 }
 
 struct call_visitor counters_visitor(struct counters *c)
 {
-	return (struct call_visitor){ .self = c, .call = on_call, .record = on_record };
+	return (struct call_visitor){
+		.self = c, .call = on_call, .enter = on_enter, .record = on_record, .end = on_end
+	};
 }
 
 /* ---- means ---- */
@@ -342,6 +445,12 @@ static void divide(const struct sums *s, struct counter_mean *m)
 	m->mean = m->calls ? s->all / (double)m->calls : NAN;
 	m->mean_fast = m->fast_calls ? s->fast / (double)m->fast_calls : NAN;
 	m->mean_slow = m->slow_calls ? s->slow / (double)m->slow_calls : NAN;
+}
+
+static struct line line_sum(const struct line *a, const struct line *b)
+{
+	return (struct line){ a->n + b->n,   a->x + b->x,   a->y + b->y,
+			      a->xx + b->xx, a->xy + b->xy, a->yy + b->yy };
 }
 
 static double line_r2(const struct line *l)
@@ -378,14 +487,21 @@ static struct counter_summary *summarise(const struct counters *c, const struct 
 		take(&ns, &s->ns, row->calls, row->ns, fast, slow);
 		take(&running_ns, &s->running_ns, row->calls, row->running_ns, fast, slow);
 		for (unsigned i = 0; i < c->n; i++)
-			take(&value[i], &s->value[i], row->of[2 * i], row->of[2 * i + 1], fast,
-			     slow);
+			take(&value[i], &s->value[i],
+			     row->of[2 * i] + (c->on_change & 1u << i ? row->still : 0),
+			     row->of[2 * i + 1], fast, slow);
 	}
 	divide(&ns, &s->ns);
 	divide(&running_ns, &s->running_ns);
 	for (unsigned i = 0; i < COUNTERS_MAX; i++) {
+		struct line line = { 0 };
+
 		divide(&value[i], &s->value[i]);
-		s->r2[i] = i < c->n ? line_r2(&t->lines[i]) : NAN;
+		if (i < c->n && c->on_change & 1u << i)
+			line = line_sum(&t->lines[i], &t->still);
+		else if (i < c->n)
+			line = t->lines[i];
+		s->r2[i] = line_r2(&line);
 	}
 	return s;
 }

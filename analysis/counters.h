@@ -5,6 +5,9 @@
  * the call's duration, in the buckets of hist.h, so that fast and slow can be told at the end,
  * when the median and the 90th percentile are known.
  *
+ * A counter that is written on change (meta on_change) counts at every entry and exit: where its
+ * value is missing, it is the thread's latest. Most calls then count 0 of each, which is one sum.
+ *
  * A counted call's value is exit - entry, the traced callees' included; its own value is that less
  * theirs, known only if every traced callee was counted too. Recursion: `all` takes the outermost
  * calls, as durations do, `own` every call.
@@ -48,6 +51,7 @@ struct counted_thread;
 struct counters {
 	const struct meta *meta;
 	uint32_t mask;			     /* bits that meta describes as counted */
+	uint32_t on_change;		     /* of them, those whose value is kept until then */
 	unsigned n;			     /* highest of them + 1 */
 	struct counted_function **functions; /* [id]; NULL: no call was counted */
 	struct {

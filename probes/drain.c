@@ -183,7 +183,7 @@ static void on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)
 
 static void on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 {
-	bool entry = (call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED) == WIRE_ENTRY;
+	bool entry = (call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK) == WIRE_ENTRY;
 	uint32_t function = call->h.head & WIRE_ID_MASK;
 	int ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
 				    call->h.tid, call->h.tgid,
@@ -277,11 +277,14 @@ static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 
 static void put_counters(struct drain *d, const struct wire_counted *w, uint32_t cpu)
 {
+	uint32_t kind = w->call.h.head >> WIRE_ID_BITS;
+	uint32_t first = kind & WIRE_COUNTED ? 0 : d->n_perf_counters;
+	uint32_t end = kind & WIRE_TASK_COUNTED ? d->n_counters : d->n_perf_counters;
 	struct record r = record_of(&w->call.h, cpu, REC_COUNTERS);
-	uint64_t values[WIRE_COUNTERS_MAX + 1] = { (1u << d->n_counters) - 1 };
+	uint64_t values[WIRE_COUNTERS_MAX + 1] = { (1u << end) - (1u << first) };
 
-	memcpy(values + 1, w->values, d->n_counters * sizeof(*values));
-	r.n_values = 1 + d->n_counters;
+	memcpy(values + 1, w->values + first, (end - first) * sizeof(*values));
+	r.n_values = 1 + end - first;
 	r.values = values;
 	put(d, &r);
 }
@@ -298,7 +301,7 @@ static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
 static void on_record(void *ctx, uint32_t cpu, const void *data)
 {
 	const struct wire_call *call = data;
-	uint32_t kind = call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED;
+	uint32_t kind = call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK;
 	struct drain *d = ctx;
 
 	if (kind == WIRE_LOST) {
@@ -311,7 +314,7 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 	case WIRE_ENTRY:
 	case WIRE_EXIT:
 		on_call(d, call, cpu);
-		if (call->h.head >> WIRE_ID_BITS & WIRE_COUNTED)
+		if (call->h.head >> WIRE_ID_BITS & (WIRE_COUNTED | WIRE_TASK_COUNTED))
 			put_counters(d, data, cpu);
 		break;
 	case WIRE_STACK:

@@ -55,10 +55,10 @@ struct drain {
 	struct drain_cpu *cpus;		/* [cpu number] */
 	uint8_t *targets; /* bit by pid: was one when its mappings were made, if it lives or not */
 	uint32_t n_cpus;
-	uint32_t n_counters;		    /* values of a counted call */
-	uint64_t entries;		    /* of calls */
-	uint64_t *calls_of;		    /* [function id]: entries read */
-	const struct arguments **arguments; /* [function id]: recorded ones; NULL: none */
+	uint32_t n_counters, n_perf_counters; /* values of a counted call; the first of them */
+	uint64_t entries;		      /* of calls */
+	uint64_t *calls_of;		      /* [function id]: entries read */
+	const struct arguments **arguments;   /* [function id]: recorded ones; NULL: none */
 	uint32_t n_functions;
 	uint64_t calls;			/* entries and exits read */
 	uint64_t sample_ns;		/* that a sample stands for */

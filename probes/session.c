@@ -173,6 +173,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret) {
 		drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
 		s->drain.n_counters = s->counters.list.n;
+		s->drain.n_perf_counters = session_counters_plan(s).n_perf;
 		if (s->options.call_graph == CALL_GRAPH_DWARF)
 			drain_stacks_take_copies(&s->drain.stacks);
 		s->cycles_per_ns = session_cycles_per_ns();

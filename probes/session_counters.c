@@ -11,8 +11,8 @@
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
-/* Without -e one call in so many: what that adds stays under 15 % of a traced call (make bench,
- * counters). */
+/* Without -e perf events count one call in so many: what that adds stays under 15 % of a traced
+ * call (make bench, counters). The task's own numbers are a load each. */
 #define PERIOD_DEFAULT 16
 
 /* The programs read perf events first: the task's own numbers go behind them. */
@@ -119,7 +119,10 @@ static void write_counter(struct session *s, uint32_t id, const struct pmu_event
 		.unit = e->unit,
 		.source = pmu_source_name(e->source),
 		.user_only = e->user && !e->kernel,
-		.period = *why ? 0 : s->counters.period,
+		.period = *why			  ? 0
+			  : e->source == PMU_TASK ? 1
+						  : s->counters.period,
+		.on_change = !*why && e->source == PMU_TASK,
 		.empty_mean = NAN,
 		.why = why,
 	};
@@ -151,8 +154,11 @@ static void say_missing(const struct session *s)
 			   list->missing[0].why, counted.s ? counted.s : "nothing");
 	else if (list->n_missing && !list->is_auto)
 		log_notice("%s: not counted (%s)", missing.s, list->missing[0].why);
-	if (list->n)
-		log_detail("counted, at one call in %u: %s", s->counters.period, counted.s);
+	if (session_counters_plan(s).n_perf)
+		log_detail("counted, perf events at one call in %u: %s", s->counters.period,
+			   counted.s);
+	else if (list->n)
+		log_detail("counted: %s", counted.s);
 	text_release(&missing);
 	text_release(&counted);
 }

@@ -41,7 +41,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		r.other_tid = r.other_tgid = 0;
 		emit_other(ctx, &r, sizeof(r));
 	}
-	if (config.n_counters)
+	if (config.n_perf_counters)
 		count_no_more(BPF_CORE_READ(task, pid));
 	if (BPF_CORE_READ(task, signal, live.counter) == 0)
 		bpf_map_delete_elem(&targets, &tgid);

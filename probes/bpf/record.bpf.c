@@ -62,7 +62,7 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	struct wire_counted r;
 	struct wire_totals *t;
 	__u64 pid_tgid;
-	__u32 tag, id, tail = 0;
+	__u32 tag, id, counted = 0, size;
 
 	if (!control.recording || control.muted)
 		return 0;
@@ -90,13 +90,17 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	else if (tag >> WIRE_ID_BITS)
 		put_return(t, ctx, &r.call);
 	if (config.n_counters)
-		tail = count_call(&r, kind, pid_tgid, id, marker ? 0 : sp);
-	if (tail)
-		r.call.h.head |= WIRE_COUNTED << WIRE_ID_BITS;
+		counted = count_call(t, &r, kind, pid_tgid, id, marker ? 0 : sp);
+	r.call.h.head |= counted << WIRE_ID_BITS;
+	size = kind == WIRE_EXIT ? WIRE_EXIT_BYTES : sizeof(r.call);
+	if (counted)
+		size = sizeof(r.call) + config.n_counters * sizeof(__u64);
 	if (kind == WIRE_ENTRY)
 		r.call.h.time_ns = bpf_ktime_get_ns();
-	if (put(t, &r, kind == WIRE_EXIT && !tail ? WIRE_EXIT_BYTES : sizeof(r.call) + tail))
+	if (put(t, &r, size)) {
 		COUNT(t->calls_lost);
+		t->counters_told = 0;
+	}
 	return 0;
 }
 

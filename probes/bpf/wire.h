@@ -50,11 +50,14 @@ struct wire_call {
 #define WIRE_EXIT_BYTES (sizeof(struct wire_call) - sizeof(unsigned long long))
 
 /*
- * The values of counters (counters.h) behind an entry or exit: the head's kind has WIRE_COUNTED,
- * and the record ends behind the last of them.
+ * The values of counters (counters.h) behind an entry or exit: the head's kind has WIRE_COUNTED if
+ * those of perf events are there and WIRE_TASK_COUNTED if the task's have changed. With either the
+ * record has room for all, and ends behind the last of them.
  */
 #define WIRE_COUNTERS_MAX 8
 #define WIRE_COUNTED	  0x40
+#define WIRE_TASK_COUNTED 0x80
+#define WIRE_KIND_MASK	  0x3f
 
 struct wire_counted {
 	struct wire_call call;
@@ -188,6 +191,7 @@ struct wire_totals {
 	unsigned long long scheduling_ns;     /* that they took: one run in WIRE_TIMED is timed */
 	unsigned long long stacks_since_ns;   /* block stacks taken in this stretch of time: */
 	unsigned long long stacks;
+	unsigned long long counters_told; /* the latest record's: thread and the task's, summed */
 };
 
 /* Sampled calls (period > 1) of one function on one thread. */
@@ -223,7 +227,7 @@ struct wire_config {
 	unsigned char syscalls[WIRE_SYSCALLS_MAX]; /* enum wait_kind, or WIRE_WAIT_BY_FILE */
 	unsigned int n_counters;		   /* per counted call; 0: nothing is counted */
 	unsigned int n_perf_counters; /* the first of them; the others are the task's */
-	unsigned int count_period;    /* one recorded call in so many is counted */
+	unsigned int count_period;    /* perf events count one recorded call in so many */
 	unsigned char task_counters[WIRE_COUNTERS_MAX]; /* enum wire_task_counter */
 };
 

@@ -6,7 +6,7 @@
 # name of the file, -e's words, label
 counters_choices() {
 	cat <<-'EOR'
-	default - default, one call in 16
+	default - default
 	task1 page-faults 1 of the task, every call
 	task4 software 4 of the task, every call
 	perf1 cpu-clock 1 perf event, every call

@@ -111,6 +111,84 @@ static void means_of_all_fast_and_slow_calls(void **state)
 	end(&f);
 }
 
+/* A call of ns whose exit alone has a value, and only if it counted. */
+static void call_on_change(struct fixture *f, uint64_t *now, uint64_t ns, uint64_t faults)
+{
+	static uint64_t total = 40;
+
+	*now += 1000;
+	enter(&f->s, *now, 5, F, 0x1000);
+	*now += ns;
+	leave(&f->s, *now, 5, F, 0x1000);
+	total += faults;
+	if (faults)
+		values(f, *now, 5, 2, total, 0);
+}
+
+static void what_is_written_on_change_counts_at_every_call(void **state)
+{
+	struct fixture f;
+	struct block_counters bc;
+	uint64_t now = 2000;
+
+	(void)state;
+	begin(&f);
+	counters_release(&f.counters);
+	f.s.meta.counters.data[1].on_change = true;
+	counters_init(&f.counters, &f.s.meta);
+	call_on_change(&f, &now, 100, 1); /* what came before it is not known */
+	for (int i = 0; i < 90; i++)
+		call_on_change(&f, &now, 100, 0);
+	for (int i = 0; i < 10; i++)
+		call_on_change(&f, &now, 1000, 3);
+	call_on_change(&f, &now, 1000, 0);
+	calls_end(&f.s.calls, now + 1000);
+	bc = counters_of(&f.counters, F, 100, 1000);
+	assert_non_null(bc.all);
+	assert_int_equal(bc.all->value[1].calls, 101);
+	assert_float_equal(bc.all->value[1].mean_fast, 0, 1e-9);
+	assert_int_equal(bc.all->value[1].slow_calls, 11);
+	assert_float_equal(bc.all->value[1].mean_slow, 30. / 11, 1e-9);
+	assert_int_equal(bc.all->value[0].calls, 0);
+	assert_true(bc.all->r2[1] > 0.5);
+	block_counters_release(&bc);
+	end(&f);
+}
+
+/* f calls g: what g counts is no part of f's own, whoever has the records. */
+static void a_callee_is_taken_out_where_values_are_kept(void **state)
+{
+	struct fixture f;
+	struct block_counters outer, inner;
+	uint64_t now = 2000, total = 7;
+
+	(void)state;
+	begin(&f);
+	counters_release(&f.counters);
+	f.s.meta.counters.data[1].on_change = true;
+	counters_init(&f.counters, &f.s.meta);
+	for (int i = 0; i < 20; i++) {
+		enter(&f.s, now += 1000, 5, F, 0x1000);
+		values(&f, now, 5, 2, total, 0);
+		enter(&f.s, now += 100, 5, G, 0xf00);
+		leave(&f.s, now += 100, 5, G, 0xf00);
+		values(&f, now, 5, 2, total += 5, 0);
+		leave(&f.s, now += 100, 5, F, 0x1000);
+		if (i % 2)
+			values(&f, now, 5, 2, ++total, 0);
+	}
+	calls_end(&f.s.calls, now + 1000);
+	outer = counters_of(&f.counters, F, 300, 300);
+	inner = counters_of(&f.counters, G, 100, 100);
+	assert_float_equal(outer.all->value[1].mean, 5.5, 1e-9);
+	assert_float_equal(outer.own->value[1].mean, 0.5, 1e-9);
+	assert_int_equal(outer.own->value[1].calls, 20);
+	assert_float_equal(inner.all->value[1].mean, 5, 1e-9);
+	block_counters_release(&outer);
+	block_counters_release(&inner);
+	end(&f);
+}
+
 static void nothing_counted_is_no_zero(void **state)
 {
 	struct fixture f;
@@ -227,6 +305,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(means_of_all_fast_and_slow_calls),
+		cmocka_unit_test(what_is_written_on_change_counts_at_every_call),
+		cmocka_unit_test(a_callee_is_taken_out_where_values_are_kept),
 		cmocka_unit_test(nothing_counted_is_no_zero),
 		cmocka_unit_test(own_values_are_without_counted_callees),
 		cmocka_unit_test(a_lost_exit_leaves_no_values_behind),
