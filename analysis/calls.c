@@ -37,7 +37,8 @@ static enum call_traced traced_as(const struct meta_function *f)
 
 void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns)
 {
-	*c = (struct calls){ .n_functions = (uint32_t)meta->functions.n };
+	*c = (struct calls){ .n_functions = (uint32_t)meta->functions.n,
+			     .gap_ends_ns = UINT64_MAX };
 	threads_init(&c->threads, meta, start_ns);
 	paircosts_init(&c->paircosts, meta);
 	choose_costs(c);
@@ -63,6 +64,7 @@ void calls_release(struct calls *c)
 	free(c->traced);
 	free(c->marker_faults);
 	vec_release(&c->open_of);
+	vec_release(&c->gaps);
 	*c = (struct calls){ 0 };
 }
 
@@ -197,7 +199,7 @@ static enum call_end end_of_open(struct calls *c, const struct thread *t, enum c
 	return CALL_UNWOUND;
 }
 
-static void drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
+void calls_drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
 {
 	while (t->n_open)
 		drop_innermost(c, t, end_of_open(c, t, end), time_ns);
@@ -233,10 +235,11 @@ static void grow_open_of(struct calls *c, uint32_t slot)
 		*vec_add(&c->open_of) = 0;
 }
 
-static void settle_running(struct thread *t, uint64_t time_ns)
+static void settle_running(struct calls *c, struct thread *t, uint64_t time_ns)
 {
 	if (t->state != THREAD_RUNNING) {
 		/* Its switch-in has no record: since when it runs is not known. */
+		thread_seen(&c->threads, t, time_ns);
 		t->since_ns = time_ns;
 		thread_runs(t, time_ns);
 	}
@@ -250,7 +253,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	struct call *call;
 
 	t->cpu = r->cpu;
-	settle_running(t, r->time_ns);
+	settle_running(c, t, r->time_ns);
 	if (t->open_markers)
 		calls_drop_gone_around(c, t, r->sp, r->time_ns);
 	else
@@ -317,7 +320,7 @@ static void leave(struct calls *c, struct thread *t, const struct record *r)
 	uint32_t i;
 
 	t->cpu = r->cpu;
-	settle_running(t, r->time_ns);
+	settle_running(c, t, r->time_ns);
 	t->entered = false;
 	if (call_is_marker(c, r->id)) {
 		calls_marker_ends(c, t, r);
@@ -372,28 +375,6 @@ static void set_off(struct calls *c, const struct record *r)
 			close_set(c, *t, set, r->time_ns);
 }
 
-static void lose(struct calls *c, const struct record *r)
-{
-	uint64_t since = r->values[1] < r->time_ns ? r->values[1] : r->time_ns;
-
-	c->lost_records += r->values[0];
-	c->losses++;
-	c->uncounted_losses += !r->values[0];
-	vec_for_each (&c->threads.all, struct thread *, it) {
-		struct thread *t = *it;
-
-		if (t->dead || t->cpu != r->cpu)
-			continue;
-		thread_lost(&c->threads, t, since, r->time_ns);
-		drop_all(c, t, CALL_LOST, r->time_ns);
-		t->after_exit = false;
-		for (unsigned i = 0; i < c->n_visitors; i++)
-			if (c->visitors[i].lost)
-				c->visitors[i].lost(c->visitors[i].self, t, r->values[0],
-						    c->losses);
-	}
-}
-
 /* Values stand in the order of their bits, behind the mask. */
 static void add_args(struct call *call, const struct record *r)
 {
@@ -436,18 +417,30 @@ bool call_is_inner(const struct thread *t, const struct call *c,
 	return false;
 }
 
+/* A child that is made in a gap may run on the CPU that loses, too. */
+static void look_after(struct calls *c, struct thread *t, const struct record *r)
+{
+	if (!c->gaps.n || !t)
+		return;
+	calls_look(c, t, r->time_ns);
+	if (r->kind == REC_FORK)
+		t = threads_alive(&c->threads, (uint32_t)r->values[0]);
+	if (r->kind == REC_FORK && t)
+		calls_look(c, t, r->time_ns);
+}
+
 static void other(struct calls *c, const struct record *r)
 {
 	struct thread *t = NULL;
 
 	if (r->kind == REC_LOST)
-		lose(c, r);
+		calls_lose(c, r);
 	else if (r->kind == REC_SET_OFF)
 		set_off(c, r);
 	if (r->kind == REC_TASK_EXIT || r->kind == REC_EXEC)
 		t = threads_alive(&c->threads, r->tid);
 	if (t)
-		drop_all(c, t, CALL_OPEN, r->time_ns);
+		calls_drop_all(c, t, CALL_OPEN, r->time_ns);
 	t = threads_record(&c->threads, r);
 	if (r->kind == REC_SWITCH_IN && t && t->n_open && t->sleep.ended_ns == r->time_ns)
 		wait_add_new(&t->open[t->n_open - 1].waits, t, r->time_ns);
@@ -455,6 +448,7 @@ static void other(struct calls *c, const struct record *r)
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].record)
 			c->visitors[i].record(c->visitors[i].self, t, r);
+	look_after(c, t, r);
 }
 
 /* Sites are described before the entries that name them: no line means damage. */
@@ -473,6 +467,8 @@ void calls_record(struct calls *c, const struct record *r)
 	uint32_t id = r->id, stack = 0;
 	struct thread *t;
 
+	if (__builtin_expect(r->time_ns >= c->gap_ends_ns, 0))
+		calls_end_gaps(c, record_due_ns(r), true);
 	if (r->kind != REC_ENTRY && r->kind != REC_EXIT) {
 		other(c, r);
 		return;
@@ -494,19 +490,26 @@ void calls_record(struct calls *c, const struct record *r)
 		c->exits++;
 		leave(c, t, r);
 	}
+	if (__builtin_expect(c->gaps.n, 0))
+		calls_look(c, t, r->time_ns);
 }
 
 void calls_skip(struct calls *c, const struct record *r)
 {
 	struct thread *t;
 
+	if (record_due_ns(r) >= c->gap_ends_ns)
+		calls_end_gaps(c, record_due_ns(r), false);
+	if (r->kind == REC_LOST)
+		calls_lose(c, r);
 	if (r->kind != REC_ENTRY && r->kind != REC_EXIT) {
-		threads_record(&c->threads, r);
+		look_after(c, threads_record(&c->threads, r), r);
 		return;
 	}
 	t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
 	t->cpu = r->cpu;
-	settle_running(t, r->time_ns);
+	settle_running(c, t, r->time_ns);
+	look_after(c, t, r);
 }
 
 void calls_restart(struct calls *c, uint64_t time_ns)
@@ -519,11 +522,14 @@ void calls_restart(struct calls *c, uint64_t time_ns)
 		(*t)->n_open = (*t)->open_markers = 0;
 		(*t)->after_exit = false;
 	}
+	calls_end_gaps(c, time_ns, false);
+	calls_restart_losses(c);
 	threads_restart(&c->threads, time_ns);
 }
 
 void calls_end(struct calls *c, uint64_t time_ns)
 {
+	calls_end_gaps(c, UINT64_MAX, true);
 	vec_for_each (&c->threads.all, struct thread *, it) {
 		struct thread *t = *it;
 
@@ -532,7 +538,7 @@ void calls_end(struct calls *c, uint64_t time_ns)
 			thread_settle(t, time_ns);
 		if (!t->dead && thread_sleeps(t) && t->n_open)
 			wait_add_new(&t->open[t->n_open - 1].waits, t, time_ns);
-		drop_all(c, t, CALL_OPEN, t->dead ? t->end_ns : time_ns);
+		calls_drop_all(c, t, CALL_OPEN, t->dead ? t->end_ns : time_ns);
 	}
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].end)

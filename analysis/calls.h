@@ -11,6 +11,11 @@
  * function that is known ends exactly once, in one of the ways of enum call_end, and each visitor
  * is then called.
  *
+ * A loss is a stretch of time in which records of one CPU may be missing. A thread is in sight
+ * through it only while it runs on another CPU: there its leaving has a record. Any other may have
+ * been on the CPU that lost, so its open calls end, and nothing is paired across, until a record
+ * shows it again. Losses have to come when they begin (record_due_ns()), as readers hand them out.
+ *
  * Duration: exit - entry - what the probes of traced calls inside cost (median full pair cost,
  * paircost.h). Own time: duration less that of its traced callees (their duration without the
  * probe cost that it shows). What would be negative by correction is 0 and counted.
@@ -32,7 +37,7 @@ enum call_end {
 	CALL_TIMED,
 	CALL_OPEN,     /* the recording, the thread or the set ended first: times so far */
 	CALL_UNWOUND,  /* no exit of it came where one was due */
-	CALL_LOST,     /* open when records of its thread were lost */
+	CALL_LOST,     /* open when records of its thread may have been lost */
 	CALL_NEGATIVE, /* its exit is before its entry: the clocks disagree */
 	CALL_UNTIMED,  /* its function has no exit probe */
 	CALL_ENDS,
@@ -64,6 +69,18 @@ struct call {
 				      open calls: those around it stand before it */
 };
 
+/* A stretch of time in which records of one CPU are missing. */
+struct call_loss {
+	uint64_t number; /* from 1 */
+	uint64_t count;	 /* 0: unknown */
+	uint64_t since_ns, until_ns;
+};
+
+struct call_gap {
+	uint32_t cpu;
+	struct call_loss loss;
+};
+
 struct call_visitor {
 	void *self;
 	/* A call ended; parent and call are valid until it returns. */
@@ -72,8 +89,11 @@ struct call_visitor {
 	void (*enter)(void *self, const struct thread *t, const struct call *c);
 	/* Any other record; t NULL where it is not about a thread. NULL: not wanted. */
 	void (*record)(void *self, const struct thread *t, const struct record *r);
-	/* count records of a CPU may be missing, t was on it. NULL: not wanted. */
-	void (*lost)(void *self, const struct thread *t, uint64_t count, uint64_t loss);
+	/* What t does is not known from here on, until it has a record. NULL: not wanted. */
+	void (*unseen)(void *self, const struct thread *t);
+	/* A loss is over, t was out of sight in it: told of all such threads in a row. NULL: not
+	 * wanted. */
+	void (*lost)(void *self, const struct thread *t, const struct call_loss *loss);
 	/* The recording has ended, and every open call with it. NULL: not wanted. */
 	void (*end)(void *self);
 };
@@ -110,6 +130,10 @@ struct calls {
 	uint64_t orphan_exits;	 /* without an entry: probes came on inside the call, or loss */
 	uint64_t clamped;	 /* corrected below zero */
 	uint64_t lost_records, losses, uncounted_losses;
+	struct {
+		VEC(struct call_gap)
+	} gaps;		      /* losses under way, at most one a CPU */
+	uint64_t gap_ends_ns; /* the first of them; UINT64_MAX: there is none */
 };
 
 void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns);

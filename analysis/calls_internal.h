@@ -14,6 +14,17 @@ static inline bool call_is_marker(const struct calls *c, uint32_t id)
 void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
 		  uint64_t time_ns, uint32_t cpu);
 
+/* Ends all open calls of the thread. */
+void calls_drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns);
+
+/* calls_loss.c. A loss begins; those that are over by time_ns end, and visitors are told. */
+void calls_lose(struct calls *c, const struct record *r);
+void calls_end_gaps(struct calls *c, uint64_t time_ns, bool is_told);
+/* While gaps are open, behind each record about t: can it still be followed? */
+void calls_look(struct calls *c, struct thread *t, uint64_t time_ns);
+/* A window opens: what was lost before it does not count. */
+void calls_restart_losses(struct calls *c);
+
 /*
  * calls_marker.c. A marker's begin and end are not bound to a frame, so its open call may lie
  * anywhere among those of functions: it is ended by its id alone, the latest begin first, and what

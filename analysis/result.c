@@ -60,7 +60,7 @@ static int set_window(struct result *res, const struct trace_reader *r,
 static void skip_to_window(const struct result *res, struct calls *calls, struct trace_reader *r,
 			   struct record *rec, bool *more)
 {
-	while (*more && rec->time_ns < res->start_ns) {
+	while (*more && record_due_ns(rec) < res->start_ns) {
 		calls_skip(calls, rec);
 		*more = trace_reader_next(r, rec);
 	}
@@ -77,7 +77,7 @@ static void pass(const struct result *res, struct calls *calls, struct trace_rea
 	progress_init(&progress, "reading the recording");
 	if (res->window_from_ns)
 		skip_to_window(res, calls, r, &rec, &more);
-	while (more && rec.time_ns <= res->end_ns) {
+	while (more && record_due_ns(&rec) <= res->end_ns) {
 		calls_record(calls, &rec);
 		more = trace_reader_next(r, &rec);
 		if (++n % PROGRESS_RECORDS == 0)
@@ -94,7 +94,7 @@ static double total_off(const struct result *res, double *asleep)
 	*asleep = 0;
 	vec_for_each (&res->calls.threads.all, struct thread *, it) {
 		const struct thread *t = *it;
-		double alive = (double)(t->end_ns - t->born_ns);
+		double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
 		double seen = (double)thread_watched_ns(&res->calls.threads, t);
 		/* probes that were on for a part of its life saw that part of its sleep */
 		double part = alive > 0 ? seen / alive : 0;

@@ -240,7 +240,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 }
 
 /* Every function that the thread has run may have lost calls. */
-static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t loss)
+static void on_lost(void *self, const struct thread *t, const struct call_loss *loss)
 {
 	struct sci *s = self;
 	size_t pages = s->meta->functions.n / THREAD_SLOTS + 1;
@@ -250,10 +250,10 @@ static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t
 			uint32_t id = (uint32_t)p * THREAD_SLOTS + i;
 			struct sci_function *f = t->slots[p][i] ? sci_function(s, id) : NULL;
 
-			if (!f || f->last_loss == loss)
+			if (!f || f->last_loss == loss->number)
 				continue;
-			f->last_loss = loss;
-			f->lost_records += count;
+			f->last_loss = loss->number;
+			f->lost_records += loss->count;
 		}
 }
 

@@ -400,16 +400,15 @@ static void forget(struct sections *s, const struct thread *t)
 	}
 }
 
-static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t loss)
+static void on_unseen(void *self, const struct thread *t)
 {
-	(void)count, (void)loss;
 	forget(self, t);
 }
 
 struct call_visitor sections_visitor(struct sections *s)
 {
 	return (struct call_visitor){
-		.self = s, .call = on_call, .record = on_record, .lost = on_lost
+		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen
 	};
 }
 

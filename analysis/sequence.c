@@ -412,11 +412,10 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		end_thread(self, t);
 }
 
-static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t loss)
+static void on_unseen(void *self, const struct thread *t)
 {
 	struct sequences *s = self;
 
-	(void)count, (void)loss;
 	s->thread = t;
 	cut(s, t, 0);
 }
@@ -432,7 +431,7 @@ static void on_end(void *self)
 struct call_visitor sequences_visitor(struct sequences *s)
 {
 	return (struct call_visitor){
-		.self = s, .call = on_call, .record = on_record, .lost = on_lost, .end = on_end
+		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen, .end = on_end
 	};
 }
 

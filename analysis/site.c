@@ -193,16 +193,15 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 }
 
 /* Sleeps across a loss may have been several. */
-static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t loss)
+static void on_unseen(void *self, const struct thread *t)
 {
-	(void)count, (void)loss;
 	sleep_of(self, t)->on = false;
 }
 
 struct call_visitor sites_visitor(struct sites *s)
 {
 	return (struct call_visitor){
-		.self = s, .call = on_call, .record = on_record, .lost = on_lost
+		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen
 	};
 }
 

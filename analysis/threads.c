@@ -23,6 +23,18 @@ static void set_comm(struct thread *t, const char *s, size_t n)
 	t->comm[n] = '\0';
 }
 
+/* Asleep before the first record, for what nobody saw. */
+static void sleep_unknown(struct thread *t, uint64_t time_ns)
+{
+	t->sleep = (struct sleep){
+		.since_ns = time_ns,
+		.uninterruptible = true,
+		.word = SLEEP_NOBODY,
+		.waker = SLEEP_NOBODY,
+		.waker_function = SLEEP_NOBODY,
+	};
+}
+
 static struct thread *thread_new(struct threads *th, uint32_t tid, uint32_t tgid, uint64_t time_ns)
 {
 	struct thread *t = arena_alloc(&th->arena, sizeof(*t));
@@ -30,12 +42,10 @@ static struct thread *thread_new(struct threads *th, uint32_t tid, uint32_t tgid
 	t->index = (uint32_t)th->all.n;
 	t->tid = tid;
 	t->tgid = tgid;
-	t->born_ns = t->since_ns = t->sleep.since_ns = time_ns;
+	t->born_ns = t->since_ns = time_ns;
 	t->all = th;
 	t->parent = SLEEP_NOBODY;
-	/* Asleep before its first record, for what nobody saw. */
-	t->sleep.uninterruptible = true;
-	t->sleep.word = t->sleep.waker = t->sleep.waker_function = SLEEP_NOBODY;
+	sleep_unknown(t, time_ns);
 	t->watch_ns = arena_alloc(&th->arena, (th->n_sets + 1) * sizeof(*t->watch_ns));
 	for (uint32_t set = 0; set < th->n_sets; set++)
 		t->watch_ns[set] = setclock_read(th, set, tgid, time_ns);
@@ -187,10 +197,47 @@ static void waking(struct threads *th, const struct record *r)
 		sleep_wake(woken, waker && !waker->dead ? waker : NULL, inside, r);
 }
 
+static void not_observed(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns)
+{
+	if (from_ns < t->born_ns)
+		from_ns = t->born_ns;
+	if (from_ns < t->lost_until_ns)
+		from_ns = t->lost_until_ns;
+	if (to_ns <= from_ns)
+		return;
+	t->lost_until_ns = to_ns;
+	t->lost_ns += to_ns - from_ns;
+	for (uint32_t set = 0; set < th->n_sets; set++)
+		t->watch_ns[set] += setclock_overlap(th, set, t->tgid, from_ns, to_ns);
+}
+
+void thread_unseen(struct thread *t, uint64_t since_ns)
+{
+	if (t->unseen_ns)
+		return;
+	if (t->state == THREAD_UNKNOWN && t->all->have_switch)
+		t->state = THREAD_BLOCKED; /* what runs has records */
+	thread_settle(t, since_ns);
+	t->state = THREAD_UNKNOWN;
+	t->unseen_ns = since_ns ? since_ns : 1;
+}
+
+void thread_seen(struct threads *th, struct thread *t, uint64_t time_ns)
+{
+	if (!t->unseen_ns)
+		return;
+	not_observed(th, t, t->unseen_ns, time_ns);
+	t->unseen_ns = 0;
+	if (t->since_ns < time_ns)
+		t->since_ns = time_ns;
+	sleep_unknown(t, time_ns);
+}
+
 static void end_thread(struct threads *th, struct thread *t, uint64_t time_ns)
 {
 	if (t->dead)
 		return;
+	thread_seen(th, t, time_ns);
 	if (t->state == THREAD_UNKNOWN && th->have_switch)
 		t->state = THREAD_BLOCKED;
 	thread_settle(t, time_ns);
@@ -255,7 +302,12 @@ static struct thread *subject(struct threads *th, const struct record *r)
 		return NULL;
 	}
 	t = threads_find(th, r->tid, r->tgid, r->time_ns);
+	if (r->kind == REC_COMM)
+		return t; /* others may name it */
 	t->cpu = r->cpu;
+	/* A switch's further records show no more than the switch. */
+	if (r->kind != REC_BLOCK_STACK && r->kind != REC_WAIT)
+		thread_seen(th, t, r->time_ns);
 	return t;
 }
 
@@ -305,20 +357,6 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 	return t;
 }
 
-void thread_lost(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns)
-{
-	if (from_ns < t->born_ns)
-		from_ns = t->born_ns;
-	if (from_ns < t->lost_until_ns)
-		from_ns = t->lost_until_ns;
-	if (to_ns <= from_ns)
-		return;
-	t->lost_until_ns = to_ns;
-	t->lost_ns += to_ns - from_ns;
-	for (uint32_t set = 0; set < th->n_sets; set++)
-		t->watch_ns[set] += setclock_overlap(th, set, t->tgid, from_ns, to_ns);
-}
-
 void threads_restart(struct threads *th, uint64_t time_ns)
 {
 	th->start_ns = time_ns;
@@ -331,6 +369,8 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 		t->lost_ns = t->covered_ns = 0;
 		if (t->born_ns < time_ns)
 			t->born_ns = time_ns;
+		if (t->unseen_ns && t->unseen_ns < time_ns)
+			t->unseen_ns = time_ns;
 		if (t->end_ns < t->born_ns)
 			t->end_ns = t->born_ns;
 		for (uint32_t set = 0; set < th->n_sets; set++)

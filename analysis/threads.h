@@ -58,6 +58,7 @@ struct thread {
 	bool recorder_took;	  /* preempted, and the CPU went to the recorder */
 	struct offcpu off;
 	uint64_t lost_ns, lost_until_ns;
+	uint64_t unseen_ns; /* records of it may be missing from then to its next one; 0: none */
 	uint64_t *watch_ns; /* [set]: observed, valid after the thread's end */
 	uint32_t **slots;   /* [id / THREAD_SLOTS]: pages of slot numbers */
 	/* of calls.c: the calls open on this thread, outermost first */
@@ -144,8 +145,12 @@ static inline bool thread_sleeps(const struct thread *t)
 void thread_settle(struct thread *t, uint64_t time_ns);
 void thread_runs(struct thread *t, uint64_t time_ns);
 
-/* Records of t may be missing between the two times. */
-void thread_lost(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns);
+/*
+ * From since_ns on records of t may be missing, until one shows where it is at time_ns: what it did
+ * in between is not known, and it was not observed.
+ */
+void thread_unseen(struct thread *t, uint64_t since_ns);
+void thread_seen(struct threads *th, struct thread *t, uint64_t time_ns);
 
 /* Forget times before time_ns: a window of the recording opens here. */
 void threads_restart(struct threads *th, uint64_t time_ns);

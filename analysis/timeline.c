@@ -7,31 +7,25 @@ static void ignore_call(void *self, const struct thread *t, const struct call *c
 	(void)self, (void)t, (void)c;
 }
 
-static void add_loss(struct timeline *tl, uint64_t from_ns, uint64_t to_ns, uint64_t count)
-{
-	struct timeline_loss *last = tl->losses.n ? vec_last(&tl->losses) : NULL;
-
-	if (last && (from_ns <= last->to_ns || tl->losses.n == TIMELINE_LOSSES_MAX)) {
-		last->to_ns = to_ns > last->to_ns ? to_ns : last->to_ns;
-		last->count += count;
-		return;
-	}
-	*vec_add(&tl->losses) = (struct timeline_loss){ from_ns, to_ns, count };
-}
-
-/* The stretch is by how much the thread's lost time grew, up to its end. */
-static void on_lost(void *self, const struct thread *t, uint64_t count, uint64_t loss)
+static void on_lost(void *self, const struct thread *t, const struct call_loss *loss)
 {
 	struct timeline *tl = self;
-	uint64_t length;
+	struct timeline_loss *last = tl->losses.n ? vec_last(&tl->losses) : NULL;
 
-	while (tl->lost_ns.n <= t->index)
-		*vec_add(&tl->lost_ns) = 0;
-	length = t->lost_ns - tl->lost_ns.data[t->index];
-	tl->lost_ns.data[t->index] = t->lost_ns;
-	add_loss(tl, t->lost_until_ns - length, t->lost_until_ns,
-		 loss == tl->last_loss ? 0 : count);
-	tl->last_loss = loss;
+	(void)t;
+	if (loss->number == tl->last_loss)
+		return;
+	tl->last_loss = loss->number;
+	if (!last || (loss->since_ns > last->to_ns && tl->losses.n < TIMELINE_LOSSES_MAX)) {
+		*vec_add(&tl->losses) =
+			(struct timeline_loss){ loss->since_ns, loss->until_ns, loss->count };
+		return;
+	}
+	if (loss->since_ns < last->from_ns)
+		last->from_ns = loss->since_ns;
+	if (loss->until_ns > last->to_ns)
+		last->to_ns = loss->until_ns;
+	last->count += loss->count;
 }
 
 struct call_visitor timeline_calls(struct timeline *tl)
@@ -48,5 +42,4 @@ void timeline_release(struct timeline *tl)
 {
 	slices_release(&tl->slices);
 	vec_release(&tl->losses);
-	vec_release(&tl->lost_ns);
 }

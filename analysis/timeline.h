@@ -22,9 +22,6 @@ struct timeline {
 	struct {
 		VEC(struct timeline_loss)
 	} losses;
-	struct {
-		VEC(uint64_t)
-	} lost_ns;	    /* [thread index]: seen so far */
 	uint64_t last_loss; /* its number: one loss is told once per thread */
 };
 

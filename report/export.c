@@ -136,11 +136,12 @@ static void pass(struct export *e, struct trace_reader *r, uint64_t end_ns)
 
 	progress_init(&progress, "exporting the recording");
 	if (e->options->from_ns) {
-		for (; more && rec.time_ns < from_ns; more = trace_reader_next(r, &rec))
+		for (; more && record_due_ns(&rec) < from_ns; more = trace_reader_next(r, &rec))
 			calls_skip(&e->calls, &rec);
 		calls_restart(&e->calls, from_ns);
 	}
-	for (; more && rec.time_ns <= end_ns && !e->failed; more = trace_reader_next(r, &rec)) {
+	for (; more && record_due_ns(&rec) <= end_ns && !e->failed;
+	     more = trace_reader_next(r, &rec)) {
 		calls_record(&e->calls, &rec);
 		if (++n % PROGRESS_RECORDS == 0)
 			progress_share(&progress, trace_reader_position(r));

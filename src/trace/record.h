@@ -40,6 +40,12 @@ struct record_shape {
 	bool has_bytes; /* the rest of the payload is bytes */
 };
 
+/* When readers hand it out: a loss when it begins, for it is in force until its own time. */
+static inline uint64_t record_due_ns(const struct record *r)
+{
+	return r->kind == REC_LOST && r->values[1] < r->time_ns ? r->values[1] : r->time_ns;
+}
+
 const struct record_shape *
 record_shape(uint32_t kind); /* NULL: not an extended kind of this version */
 uint32_t record_shape_values(const struct record_shape *shape); /* how many are named */

@@ -16,6 +16,8 @@
  */
 #define SLACK 64
 
+#define HEAD_LOST ((uint64_t)REC_LOST << 2 | 3)
+
 #define FRAME_MAX (CHUNK_BODY_MAX + (1u << 20))
 
 static const uint64_t no_values[RECORD_VALUES_MAX];
@@ -56,12 +58,15 @@ static inline const uint8_t *get(const uint8_t *p, uint64_t *value)
 
 /* ---- chunks ---- */
 
+/* The next chunk may begin with a loss that goes back to here: it is looked into at once. */
 static enum stream_state to_next_chunk(struct stream *s)
 {
 	s->is_open = false;
+	s->lead_ns = 0;
 	if (s->next == s->last)
 		return STREAM_END;
-	s->time_ns = s->next->header.time_first_ns;
+	if (s->next->header.time_first_ns < s->time_ns)
+		s->time_ns = s->next->header.time_first_ns;
 	return STREAM_CHUNK;
 }
 
@@ -74,15 +79,16 @@ static void lose(struct stream *s, uint64_t count, uint64_t since_ns, struct str
 	s->loss.values[0] = count;
 	s->loss.values[1] = since_ns;
 	s->tid = s->tgid = 0;
-	s->time_ns = s->next[-1].header.time_last_ns;
-	if (s->time_ns < since_ns)
-		s->time_ns = since_ns;
+	s->time_ns = since_ns;
+	s->lead_ns = 0;
+	if (s->next[-1].header.time_last_ns > since_ns)
+		s->lead_ns = s->next[-1].header.time_last_ns - since_ns;
 }
 
 static enum stream_state read_loss(struct stream *s, struct batch *batch)
 {
 	batch->records[batch->n++] = (struct record){
-		.time_ns = s->time_ns,
+		.time_ns = s->time_ns + s->lead_ns,
 		.kind = REC_LOST,
 		.cpu = s->cpu,
 		.n_values = 2,
@@ -114,8 +120,28 @@ static bool decompress(struct stream *s, const struct chunk_ref *ref, struct sou
 	return true;
 }
 
+/*
+ * A loss is handed out when it begins, for what comes from other CPUs meanwhile is to be read with
+ * it in mind: how much earlier that is than its own time, p being at its payload's length.
+ */
+static __attribute__((noinline, cold)) uint64_t lead_of(const uint8_t *p, const uint8_t *end,
+							uint64_t before_ns, uint64_t time_ns)
+{
+	uint64_t n, count, since_ns;
+
+	p = varint_get(p, end, &n);
+	if (p && n <= (uint64_t)(end - p))
+		end = p + n;
+	p = p ? varint_get(p, end, &count) : NULL;
+	if (!p || !varint_get(p, end, &since_ns))
+		return 0;
+	if (since_ns < before_ns)
+		since_ns = before_ns;
+	return since_ns < time_ns ? time_ns - since_ns : 0;
+}
+
 /* To the head and time of the next record. False: nothing, or nothing whole, is there. */
-static bool begin_chunk(struct stream *s)
+static bool begin_chunk(struct stream *s, uint64_t before_ns)
 {
 	const uint8_t *p = s->p;
 	uint64_t tgid, delta;
@@ -134,7 +160,12 @@ static bool begin_chunk(struct stream *s)
 	p = get(p, &delta);
 	s->time_ns += (uint64_t)unzigzag(delta);
 	s->p = p;
-	return p <= s->end;
+	if (p > s->end)
+		return false;
+	if (s->head == HEAD_LOST)
+		s->lead_ns = lead_of(p, s->end, before_ns, s->time_ns);
+	s->time_ns -= s->lead_ns;
+	return true;
 }
 
 enum stream_state stream_open_chunk(struct stream *s, struct source *source, struct decompressor *d,
@@ -142,13 +173,14 @@ enum stream_state stream_open_chunk(struct stream *s, struct source *source, str
 {
 	const struct chunk_ref *ref = s->next++;
 	uint32_t n = ref->header.n_records;
+	uint64_t before_ns = s->time_ns;
 
 	s->is_open = true;
 	s->time_ns = ref->header.time_first_ns;
 	s->sp_words = 0;
 	s->tid = s->tgid = 0;
 	s->left = n;
-	if (!decompress(s, ref, source, d) || (n && !begin_chunk(s)))
+	if (!decompress(s, ref, source, d) || (n && !begin_chunk(s, before_ns)))
 		lose(s, n, ref->header.time_first_ns, damage);
 	else if (n == 0)
 		return to_next_chunk(s);
@@ -159,6 +191,7 @@ enum stream_state stream_open_chunk(struct stream *s, struct source *source, str
 static enum stream_state finish_chunk(struct stream *s, int64_t left, uint64_t time_ns,
 				      bool is_malformed, struct stream_damage *damage)
 {
+	s->time_ns = time_ns;
 	if (left <= 0 && !is_malformed)
 		return to_next_chunk(s);
 	lose(s, left > 0 ? (uint64_t)left : 0, time_ns, damage);
@@ -169,6 +202,7 @@ void stream_rewind(struct stream *s)
 {
 	s->next = s->first;
 	s->loss.pending = false;
+	s->time_ns = 0;
 	to_next_chunk(s);
 }
 
@@ -244,7 +278,7 @@ enum stream_state stream_read(struct stream *s, uint64_t limit_ns, struct batch 
 			      struct stream_damage *damage)
 {
 	const uint8_t *p = s->p, *end = s->end;
-	uint64_t head = s->head, time_ns = s->time_ns, sp_words = s->sp_words, v;
+	uint64_t head = s->head, time_ns = s->time_ns, sp_words = s->sp_words, v, before_ns;
 	uint32_t tid = s->tid, tgid = s->tgid, cpu = s->cpu, n = batch->n, room = BATCH_RECORDS;
 	int64_t left = s->left;
 
@@ -269,6 +303,8 @@ enum stream_state stream_read(struct stream *s, uint64_t limit_ns, struct batch 
 			r->id = 0;
 			p = read_extended(p, end, head >> 2, r, batch);
 			n += r->kind != 3;
+			r->time_ns = time_ns += s->lead_ns;
+			s->lead_ns = 0;
 			if (batch->n_values > BATCH_VALUES)
 				room = n;
 		}
@@ -294,7 +330,12 @@ enum stream_state stream_read(struct stream *s, uint64_t limit_ns, struct batch 
 			batch->n = n;
 			return finish_chunk(s, left, time_ns, true, damage);
 		}
+		before_ns = time_ns;
 		time_ns += (uint64_t)unzigzag(v);
+		if (__builtin_expect(head == HEAD_LOST, 0)) {
+			s->lead_ns = lead_of(p, end, before_ns, time_ns);
+			time_ns -= s->lead_ns;
+		}
 	}
 	s->p = p;
 	s->head = head;

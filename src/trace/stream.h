@@ -17,7 +17,9 @@ struct decompressor;
 struct source;
 
 struct stream {
-	uint64_t time_ns; /* of the next record; of the next chunk's first where is_open is false */
+	uint64_t time_ns; /* when the next record is due; of the latest where is_open is false */
+	uint64_t lead_ns; /* the next record is a loss, due when it begins: its own time is so much
+			     later */
 	/* decoder: p is behind the next record's time delta, head is its first varint */
 	const uint8_t *p, *end;
 	uint64_t head, sp_words;

@@ -283,33 +283,6 @@ static void negative_duration_is_counted(void **state)
 	scene_release(&s);
 }
 
-/* Loss on thread 1's CPU: its open calls are void, thread 2's are not. */
-static void loss_voids_open_calls_of_its_cpu(void **state)
-{
-	struct scene s;
-
-	(void)state;
-	begin(&s);
-	enter(&s, 1000, 1, F, 0x1000);
-	enter(&s, 1000, 2, F, 0x1000);
-	enter(&s, 1010, 1, G, 0xf00);
-	other(&s, REC_LOST, 1500, 1, 0, 7, 1200);
-	leave(&s, 1600, 1, G, 0xf00);
-	leave(&s, 1600, 2, F, 0x1000);
-	leave(&s, 1610, 1, F, 0x1000);
-	expect(&s, 0, G, CALL_LOST, 0, 0);
-	expect(&s, 1, F, CALL_LOST, 0, 0);
-	expect(&s, 2, F, CALL_TIMED, 600, 600);
-	assert_int_equal(s.n_log, 3);
-	assert_int_equal(s.calls.orphan_exits, 2);
-	scene_finish(&s, 2000);
-	/* two threads of 1000 ns, less the 300 in which thread 1's records may be missing */
-	assert_int_equal(scene_block(&s, "f")->observed_ns, 1700);
-	assert_int_equal(scene_block(&s, "f")->lost_records, 7);
-	assert_int_equal(scene_block(&s, "g")->lost_records, 7);
-	scene_release(&s);
-}
-
 static void open_calls_end_with_the_recording(void **state)
 {
 	struct scene s;
@@ -545,7 +518,6 @@ int main(void)
 		cmocka_unit_test(migration_is_no_end),
 		cmocka_unit_test(migrant_sets_no_minimum_on_other_clocks),
 		cmocka_unit_test(negative_duration_is_counted),
-		cmocka_unit_test(loss_voids_open_calls_of_its_cpu),
 		cmocka_unit_test(open_calls_end_with_the_recording),
 		cmocka_unit_test(an_open_call_covers_while_there_are_signs_of_it),
 		cmocka_unit_test(set_off_ends_its_calls_only),

@@ -82,6 +82,8 @@ static void random_extended(struct model *m)
 		for (uint32_t i = 1; i < m->r.n_values; i++)
 			m->values[i] = random_magnitude();
 	}
+	if (m->r.kind == REC_LOST)
+		m->values[1] = UINT64_MAX; /* handed out at its own time */
 	if (shape->has_bytes) {
 		m->r.n_bytes = (uint32_t)(random_u64() % sizeof(m->bytes));
 		m->r.bytes = m->bytes;
@@ -220,6 +222,55 @@ static void order_of_ties_and_late_ones(void **state)
 	}
 	assert_int_equal(trace_reader_next(reader, &r), 0);
 	trace_reader_free(reader);
+}
+
+/* A loss comes when it begins, wherever in a chunk its record stands. */
+static void losses_come_when_they_begin(void **state)
+{
+	static const struct {
+		uint32_t cpu;
+		uint64_t time_ns, since_ns; /* since_ns 0: no loss */
+	} put[] = { { 0, 10, 0 }, { 0, 50, 20 }, { 0, 55, 0 },	{ 0, 80, 30 },
+		    { 1, 15, 0 }, { 1, 25, 0 },	 { 1, 52, 0 },	{ 1, 60, 0 },
+		    { 2, 70, 5 }, { 2, 71, 0 },	 { 2, 90, 99 }, { 2, 95, 0 } },
+	  want[] = { { 2, 70, 5 }, { 0, 10, 0 }, { 1, 15, 0 },	{ 0, 50, 20 },
+		     { 1, 25, 0 }, { 1, 52, 0 }, { 0, 55, 0 },	{ 0, 80, 30 },
+		     { 1, 60, 0 }, { 2, 71, 0 }, { 2, 90, 99 }, { 2, 95, 0 } };
+	const uint32_t chunk_bytes[] = { 1, 20, 4096 };
+
+	(void)state;
+	for (size_t k = 0; k < 3; k++) {
+		struct trace_writer_options o = { .path = path,
+						  .n_cpus = 3,
+						  .chunk_bytes = chunk_bytes[k] };
+		struct trace_writer *w;
+		struct trace_reader *reader;
+		struct record r;
+
+		assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
+		for (size_t i = 0; i < 12; i++) {
+			const uint64_t values[RECORD_VALUES_MIN] = { 7, put[i].since_ns };
+
+			r = (struct record){ .kind = put[i].since_ns ? REC_LOST : REC_ENTRY,
+					     .cpu = put[i].cpu,
+					     .time_ns = put[i].time_ns,
+					     .n_values = 2,
+					     .values = values };
+			assert_int_equal(trace_writer_record(w, &r), 0);
+		}
+		assert_int_equal(trace_writer_close(w, NULL), 0);
+		assert_int_equal(trace_reader_open(&reader, path, NULL), 0);
+		for (size_t i = 0; i < 12; i++) {
+			assert_int_equal(trace_reader_next(reader, &r), 1);
+			assert_int_equal(r.cpu, want[i].cpu);
+			assert_int_equal(r.time_ns, want[i].time_ns);
+			assert_int_equal(r.kind, want[i].since_ns ? REC_LOST : REC_ENTRY);
+			if (want[i].since_ns)
+				assert_int_equal(r.values[1], want[i].since_ns);
+		}
+		assert_int_equal(trace_reader_next(reader, &r), 0);
+		trace_reader_free(reader);
+	}
 }
 
 /*
@@ -378,6 +429,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_survive_any_chunking),
 		cmocka_unit_test(order_of_ties_and_late_ones),
+		cmocka_unit_test(losses_come_when_they_begin),
 		cmocka_unit_test(late_records_keep_their_order),
 		cmocka_unit_test(zstd_reads_the_file),
 		cmocka_unit_test(cpus_are_written_by_threads),

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "analysis/calls_internal.h"
+#include "trace/record.h"
+
+static bool is_blind(const struct calls *c, uint32_t cpu)
+{
+	vec_for_each (&c->gaps, const struct call_gap, g)
+		if (g->cpu == cpu)
+			return true;
+	return false;
+}
+
+/* It runs on a CPU that loses nothing, and its leaving would have a record. */
+static bool is_in_sight(const struct calls *c, const struct thread *t)
+{
+	return c->threads.have_switch && t->state == THREAD_RUNNING && !is_blind(c, t->cpu);
+}
+
+static void lose_sight(struct calls *c, struct thread *t, uint64_t since_ns)
+{
+	if (t->dead || t->unseen_ns)
+		return;
+	thread_unseen(t, since_ns);
+	calls_drop_all(c, t, CALL_LOST, since_ns);
+	t->after_exit = t->returns = false;
+	for (unsigned i = 0; i < c->n_visitors; i++)
+		if (c->visitors[i].unseen)
+			c->visitors[i].unseen(c->visitors[i].self, t);
+}
+
+void calls_look(struct calls *c, struct thread *t, uint64_t time_ns)
+{
+	if (!is_in_sight(c, t))
+		lose_sight(c, t, time_ns);
+}
+
+/* The CPU's open gap, made if need be. */
+static struct call_gap *gap_on(struct calls *c, uint32_t cpu, uint64_t since_ns)
+{
+	vec_for_each (&c->gaps, struct call_gap, g)
+		if (g->cpu == cpu)
+			return g;
+	*vec_add(&c->gaps) = (struct call_gap){
+		.cpu = cpu,
+		.loss = { .number = ++c->losses, .since_ns = since_ns },
+	};
+	return vec_last(&c->gaps);
+}
+
+static void set_next_end(struct calls *c)
+{
+	c->gap_ends_ns = UINT64_MAX;
+	vec_for_each (&c->gaps, const struct call_gap, g)
+		if (g->loss.until_ns < c->gap_ends_ns)
+			c->gap_ends_ns = g->loss.until_ns;
+}
+
+void calls_lose(struct calls *c, const struct record *r)
+{
+	uint64_t since_ns = record_due_ns(r);
+	struct call_gap *g = gap_on(c, r->cpu, since_ns);
+
+	c->lost_records += r->values[0];
+	c->uncounted_losses += !r->values[0];
+	g->loss.count += r->values[0];
+	if (g->loss.until_ns < r->time_ns)
+		g->loss.until_ns = r->time_ns;
+	set_next_end(c);
+	vec_for_each (&c->threads.all, struct thread *, t)
+		if (!is_in_sight(c, *t))
+			lose_sight(c, *t, since_ns);
+}
+
+static void tell(struct calls *c, const struct call_loss *loss)
+{
+	vec_for_each (&c->threads.all, struct thread *, it) {
+		const struct thread *t = *it;
+		bool in_it = t->unseen_ns || t->lost_until_ns > loss->since_ns;
+
+		for (unsigned i = 0; in_it && i < c->n_visitors; i++)
+			if (c->visitors[i].lost)
+				c->visitors[i].lost(c->visitors[i].self, t, loss);
+	}
+}
+
+void calls_end_gaps(struct calls *c, uint64_t time_ns, bool is_told)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->gaps.n; i++) {
+		const struct call_gap *g = &c->gaps.data[i];
+
+		if (g->loss.until_ns > time_ns)
+			c->gaps.data[kept++] = *g;
+		else if (is_told)
+			tell(c, &g->loss);
+	}
+	c->gaps.n = kept;
+	set_next_end(c);
+}
+
+void calls_restart_losses(struct calls *c)
+{
+	c->lost_records = c->uncounted_losses = 0;
+	vec_for_each (&c->gaps, const struct call_gap, g) {
+		c->lost_records += g->loss.count;
+		c->uncounted_losses += !g->loss.count;
+	}
+}
