@@ -158,10 +158,13 @@ static void add_part(struct block *b, const struct part *p, double observed, dou
 		b->sci_worst_thread = p->excess_ns / observed;
 }
 
-static double observed_ns(const struct sci *sci, const struct slot *s)
+static double observed_ns(const struct sci *sci, const struct slot *s,
+			  const struct block_options *o)
 {
 	const struct threads *th = &sci->calls->threads;
 
+	if (o->observed_ns)
+		return (double)o->observed_ns(o->observed_ctx, th->all.data[s->thread]);
 	return (double)thread_observed_ns(th, th->all.data[s->thread], sci_function_id(sci, s->id));
 }
 
@@ -178,7 +181,7 @@ static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *
 		if (!b || (!cell->calls && !cell->unrecorded))
 			continue;
 		part = part_of(cell, &min[i], o);
-		add_part(b, &part, observed_ns(sci, s), (double)o->duration_ns);
+		add_part(b, &part, observed_ns(sci, s, o), (double)o->duration_ns);
 		if (o->period > 1 || cell->unrecorded) {
 			if (b->estimated_calls == BLOCK_NONE)
 				b->estimated_calls = 0;

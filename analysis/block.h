@@ -126,6 +126,9 @@ struct block_options {
 	 * baseline. */
 	uint64_t (*baseline)(void *ctx, const struct block *b, bool own);
 	void *baseline_ctx;
+	/* T_t of a thread that may still run; NULL: the recording has ended and it is known. */
+	uint64_t (*observed_ns)(void *ctx, const struct thread *t);
+	void *observed_ctx;
 	const struct counters *counters; /* NULL: nothing was counted */
 	struct coactivity *coactivity;	 /* NULL: not looked at */
 	const struct samples *samples;	 /* the same */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/baseline.h"
 #include "analysis/marker.h"
 #include "analysis/paircost.h"
 #include "analysis/result.h"
@@ -393,11 +392,10 @@ static void find_notices(struct result *res)
 		notice(res, "no traced function was called; `ispot check` shows what -F matches");
 }
 
-static void start(struct result *res, struct trace_reader *r, const struct result_options *o)
+static void add_visitors(struct result *res, const struct result_options *o)
 {
 	struct call_visitor sci, sites, keyed, counting, coactivity, samples, callstacks;
 
-	calls_init(&res->calls, res->meta, recording_start(r));
 	sci_init(&res->sci, &res->calls, res->meta);
 	sci = sci_visitor(&res->sci);
 	calls_add_visitor(&res->calls, &sci);
@@ -458,33 +456,66 @@ static void conclude(struct result *res, const struct block_options *o)
 	find_notices(res);
 }
 
+/* What it was begun with stays, whatever comes. */
+static int begin(struct result *res, uint64_t start_ns, const struct result_options *o,
+		 struct err *err)
+{
+	int rc = o->baseline ? baseline_read(&res->baseline, o->baseline, err) : 0;
+
+	if (rc)
+		return rc;
+	res->has_baseline = o->baseline != NULL;
+	calls_init(&res->calls, res->meta, start_ns);
+	add_visitors(res, o);
+	return 0;
+}
+
+static void end(struct result *res)
+{
+	struct block_options bo = {
+		.coactivity = &res->coactivity,
+		.samples = &res->samples,
+		.counters = &res->counters,
+		.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period,
+	};
+
+	sites_end(&res->site_sums);
+	bo.duration_ns = res->probed_ns = without_pauses_ns(res);
+	if (res->has_baseline) {
+		bo.baseline = baseline_min;
+		bo.baseline_ctx = &res->baseline;
+	}
+	conclude(res, &bo);
+}
+
+int result_begin(struct result *res, const struct meta *meta, uint64_t start_ns,
+		 const struct result_options *o, struct err *err)
+{
+	*res = (struct result){ .meta = meta, .start_ns = start_ns };
+	return begin(res, start_ns, o, err);
+}
+
+void result_end(struct result *res, uint64_t end_ns)
+{
+	res->end_ns = end_ns;
+	res->duration_ns = res->window_to_ns = end_ns - res->start_ns;
+	calls_end(&res->calls, end_ns);
+	end(res);
+}
+
 int result_read(struct result *res, struct trace_reader *r, const struct result_options *o,
 		struct err *err)
 {
-	struct block_options bo = { 0 };
-	struct baseline baseline = { 0 };
 	int rc;
 
 	*res = (struct result){ .meta = trace_reader_meta(r), .damage = trace_reader_damage(r) };
 	rc = set_window(res, r, o, err);
-	if (!rc && o->baseline)
-		rc = baseline_read(&baseline, o->baseline, err);
+	if (!rc)
+		rc = begin(res, recording_start(r), o, err);
 	if (rc)
 		return rc;
-	start(res, r, o);
 	pass(res, &res->calls, r);
-	sites_end(&res->site_sums);
-	bo.duration_ns = res->probed_ns = without_pauses_ns(res);
-	bo.coactivity = &res->coactivity;
-	bo.samples = &res->samples;
-	bo.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period;
-	bo.counters = &res->counters;
-	if (o->baseline) {
-		bo.baseline = baseline_min;
-		bo.baseline_ctx = &baseline;
-	}
-	conclude(res, &bo);
-	baseline_release(&baseline);
+	end(res);
 	return 0;
 }
 
@@ -524,4 +555,5 @@ void result_release(struct result *res)
 		sci_release(&res->sci);
 	counters_release(&res->counters);
 	calls_release(&res->calls);
+	baseline_release(&res->baseline);
 }

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/baseline.h"
 #include "analysis/block.h"
 #include "analysis/calls.h"
 #include "analysis/callstack.h"
@@ -25,6 +26,7 @@
 #include "analysis/site.h"
 
 struct err;
+struct record;
 struct sequences;
 struct trace_reader;
 
@@ -45,6 +47,8 @@ struct result_thread {
 
 struct result {
 	const struct meta *meta;
+	struct baseline baseline; /* empty without one */
+	bool has_baseline;
 	const char *damage; /* NULL, or what is wrong with the file */
 	struct calls calls;
 	struct sci sci;
@@ -78,6 +82,19 @@ struct result {
 	uint64_t pair_min_ns, pair_p50_ns, pair_p99_ns; /* BLOCK_NONE: not calibrated */
 	double overhead; /* probes' time / the program's own CPU time; NAN: unknown */
 };
+
+/*
+ * The same of records as they come, in order of time: begin, result_record() each, end once. meta
+ * may gain lines meanwhile, but none of functions, and at the end is what a file would have. The
+ * window of o is not looked at.
+ */
+int result_begin(struct result *result, const struct meta *meta, uint64_t start_ns,
+		 const struct result_options *o, struct err *err);
+static inline void result_record(struct result *result, const struct record *r)
+{
+	calls_record(&result->calls, r);
+}
+void result_end(struct result *result, uint64_t end_ns);
 
 /* Reads from the reader's present position to the end; r must outlive *result. */
 int result_read(struct result *result, struct trace_reader *r, const struct result_options *o,

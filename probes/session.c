@@ -28,6 +28,7 @@
 #define GRACE_NS	  1000000000ull
 #define PATIENCE_NS	  5000000000ull
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
+#define LIVE_LAG_NS	  20000000ull  /* a probe's program may be interrupted before it writes */
 
 unsigned session_kernel_version(void)
 {
@@ -123,6 +124,7 @@ static int open_writer(struct session *s, struct err *err)
 		.path = s->options.output,
 		.n_cpus = s->cpus.n_possible,
 		.max_bytes = s->options.max_bytes,
+		.live = s->options.live,
 	};
 
 	return trace_writer_open(&s->writer, &o, err);
@@ -140,7 +142,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	launch_inherit_save(&s->inherit);
 	s->inherit.user = o->user;
 	s->waiter = waiter_start();
-	s->inherit.output_is_ours = !strcmp(o->output, "-");
+	s->inherit.output_is_ours = !o->live && !strcmp(o->output, "-");
 	raise_descriptor_limit();
 	s->launch.go_fd = s->launch.status_fd = -1;
 	s->kernel_version = session_kernel_version();
@@ -321,10 +323,20 @@ static void join(struct session *s)
 		session_write_notice(s, "join", err.text);
 }
 
+/* Who looks on must be able to name what the records name. */
+static void show_drained(struct session *s, uint64_t drained_from_ns)
+{
+	if (!s->options.live || !s->begun || drained_from_ns - s->start_ns < LIVE_LAG_NS)
+		return;
+	session_write_stacks(s);
+	s->options.drained(s->options.drained_ctx, drained_from_ns - LIVE_LAG_NS);
+}
+
 /* One turn of the loop; false: the recording is over. */
 static bool turn(struct session *s)
 {
 	const char *reason = reason_to_stop(s);
+	uint64_t began_ns = clock_now_ns();
 
 	if (drain_run(&s->drain, &s->rings, &s->mappings)) {
 		end_by_writer(s);
@@ -336,6 +348,7 @@ static bool turn(struct session *s)
 		s->reason = reason;
 		return false;
 	}
+	show_drained(s, began_ns);
 	join(s);
 	session_warn_cost(s, false);
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
@@ -383,6 +396,7 @@ static void stop(struct session *s)
 	session_add_stacks(s);
 	session_add_addresses(s);
 	session_write_stacks(s);
+	session_say_stacks(s);
 	session_write_addresses(s);
 	session_write_call_counts(s);
 	session_calibrate(s, "after", s->cpus.n);

@@ -16,6 +16,7 @@
 
 struct err;
 struct identity;
+struct live;
 struct session;
 
 enum call_graph {
@@ -55,6 +56,11 @@ struct session_options {
 	/* The patterns are a scout's choice, not the user's: they too have to keep the budget. */
 	bool keep_budget;
 	const double *cpu_shares; /* [pattern], as the scout saw it; NULL: not known */
+	/* Records go there instead of into a file; output is not used. After each draining it may
+	 * be read up to until_ns, and once more, to its end, when the session has run. */
+	struct live *live;
+	void (*drained)(void *ctx, uint64_t until_ns);
+	void *drained_ctx;
 };
 
 struct session_result {

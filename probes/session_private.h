@@ -41,7 +41,8 @@ struct session_object {
 struct session_place {
 	struct dso *dso; /* NULL: an address in no file: JIT code, the vdso, a mapping not known */
 	uint64_t address;
-	uint32_t frame, n_frames; /* ids in the file: the place and what it was inlined into */
+	/* ids in the file: the place and what it was inlined into; n_frames 0: not yet written */
+	uint32_t frame, n_frames;
 };
 struct session_stack {
 	uint32_t id, first, n; /* of row */
@@ -57,6 +58,8 @@ struct session_stacks {
 	struct {
 		VEC(uint32_t)
 	} row;
+	size_t n_written; /* of all */
+	uint32_t next_frame;
 	struct unwinder *unwinder; /* what it remembers is of this process, so many mappings ago */
 	pid_t unwound_pid;
 	unsigned unwound_changes;
@@ -212,8 +215,9 @@ void session_counters_write(struct session *s);
 const char *session_counters_pmu(char *buf, size_t n);
 
 /* session_stacks.c: call stacks */
-void session_add_stacks(struct session *s); /* after each drain: those met for the first time */
-void session_write_stacks(struct session *s);
+void session_add_stacks(struct session *s);   /* after each drain: those met for the first time */
+void session_write_stacks(struct session *s); /* those not yet written */
+void session_say_stacks(struct session *s);   /* at the end: what is missing */
 void session_stacks_release(struct session *s);
 
 /* session_addresses.c: names of addresses that were arguments */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The stacks of a recording: addresses are looked up while their process lives; names, lines and
- * what was inlined where, once per place when the recording ends.
+ * what was inlined where, once per place when it is written: into a file, when the recording ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -175,6 +175,16 @@ static void write_unknown_frame(struct session *s, struct session_place *place, 
 	write_frame(s, &frame);
 }
 
+static void write_place(struct session *s, struct session_place *place)
+{
+	if (place->n_frames)
+		return;
+	if (place->dso)
+		write_frames_at(s, place, &s->stacks.next_frame);
+	else
+		write_unknown_frame(s, place, &s->stacks.next_frame);
+}
+
 static void write_stack(struct session *s, const struct session_stack *stack)
 {
 	struct {
@@ -185,8 +195,9 @@ static void write_stack(struct session *s, const struct session_stack *stack)
 
 	for (uint32_t i = 0; i < stack->n; i++) {
 		uint32_t place = s->stacks.row.data[stack->first + i];
-		const struct session_place *p = &s->stacks.places.data[place];
+		struct session_place *p = &s->stacks.places.data[place];
 
+		write_place(s, p);
 		for (uint32_t f = 0; f < p->n_frames; f++)
 			*vec_add(&frames) = p->frame + f;
 	}
@@ -238,15 +249,12 @@ static void say_short(struct session *s)
 
 void session_write_stacks(struct session *s)
 {
-	uint32_t next_id = 0;
+	while (s->stacks.n_written < s->stacks.all.n)
+		write_stack(s, &s->stacks.all.data[s->stacks.n_written++]);
+}
 
-	vec_for_each (&s->stacks.places, struct session_place, place)
-		if (place->dso)
-			write_frames_at(s, place, &next_id);
-		else
-			write_unknown_frame(s, place, &next_id);
-	vec_for_each (&s->stacks.all, const struct session_stack, stack)
-		write_stack(s, stack);
+void session_say_stacks(struct session *s)
+{
 	say_dropped(s);
 	say_short(s);
 }

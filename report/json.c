@@ -118,7 +118,7 @@ static struct json *not_traced_json(const struct meta *meta)
 	return j;
 }
 
-static struct json *causes_json(const struct block *b)
+struct json *report_causes_json(const struct block *b)
 {
 	struct json *j = json_new_array();
 
@@ -178,7 +178,7 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 	if (lock)
 		json_set_take(j, "lock", lock);
 	json_set_take(j, "counters", counters_json(res->meta, b));
-	json_set_take(j, "causes", causes_json(b));
+	json_set_take(j, "causes", report_causes_json(b));
 	report_set_coactive(j, res, b);
 	json_set_take(j, "stacks", report_stacks_json(res, b));
 	return j;

@@ -266,6 +266,26 @@ static void what_to_try(const struct block *worst, struct text *out)
 		text_printf(out, "%-5s %s\n", "try", kind->advice);
 }
 
+/* What was recorded is in no file: to see more, make one. */
+static void next_is_record(const struct view *v, const struct block *worst, struct text *out)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	struct text line = { 0 }, command = { 0 };
+	char name[1024];
+
+	text_add(&line, "ispot record -F ");
+	shell_word(text_printable(name, sizeof(name), worst->name), &line);
+	if (s->attached) {
+		text_printf(&line, " -p %llu -d 10", (unsigned long long)s->pid);
+	} else {
+		command_line(s->command, v->width, &command);
+		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
+	}
+	next_line(out, v->width, line.n, "next", line.s, "then ispot report: who, where, when");
+	text_release(&line);
+	text_release(&command);
+}
+
 static void what_next(const struct view *v, struct text *out)
 {
 	const struct block *worst = NULL;
@@ -283,6 +303,10 @@ static void what_next(const struct view *v, struct text *out)
 			worst = v->rows[i];
 	if (!worst || !worst->function)
 		return;
+	if (!v->file) {
+		next_is_record(v, worst, out);
+		return;
+	}
 	text_add(&slow, "ispot report --slow ");
 	/* what is not printable becomes '?': safe to show, if not to paste */
 	shell_word(text_printable(name, sizeof(name),

@@ -21,7 +21,7 @@ struct text;
 
 struct view {
 	const struct result *result;
-	const char *file;	     /* of the trace, as given */
+	const char *file;	     /* of the trace, as given; NULL: it is in none */
 	const struct blocks *blocks; /* what is ranked: functions, groups of their calls, threads */
 	const struct block **rows;   /* them in order, sites among functions */
 	size_t n_rows;
@@ -46,6 +46,7 @@ void report_csv(const struct view *v, struct text *out);
 void report_json(const struct view *v, struct text *out);
 /* One block with all that is known of it; to be freed. */
 struct json *report_block_json(const struct result *res, const struct block *b);
+struct json *report_causes_json(const struct block *b);
 void report_slow_json(const struct view *v, const struct slow *slow, struct text *out);
 void report_slow(const struct view *v, const struct slow *slow, struct text *out);
 

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "probes/session.h"
+#include "target_args.h"
 
 #define BURST_LEAST_NS 10000000ull
 
@@ -93,59 +94,6 @@ static int parse_call_graph(const char *how, enum call_graph *call_graph, struct
 			return 0;
 		}
 	return how ? err_set(err, -EINVAL, "-g takes fp, dwarf or none, not '%s'", how) : 0;
-}
-
-/* "12,34" and repeated options alike. */
-static int parse_pids(const struct arg_list *words, pid_t **pids, size_t *n, struct err *err)
-{
-	struct {
-		VEC(pid_t)
-	} all = { 0 };
-	uint64_t value;
-
-	vec_for_each (words, const char *, word) {
-		char *copy = xstrdup(*word), *rest = copy, *item;
-		int ret = 0;
-
-		while (!ret && (item = strsep(&rest, ","))) {
-			ret = text_parse_u64(item, &value) || !value || value > 1u << 30 ? -EINVAL
-											 : 0;
-			if (ret)
-				err_set(err, ret,
-					"'%s' is not a process id; give numbers: -p 12,34", item);
-			else
-				*vec_add(&all) = value;
-		}
-		free(copy);
-		if (ret) {
-			vec_release(&all);
-			return ret;
-		}
-	}
-	*pids = all.data;
-	*n = all.n;
-	return 0;
-}
-
-/* Words as a shell would have to be given them. */
-static void quote_words(struct text *out, char *const *words, int n)
-{
-	for (int i = 0; i < n; i++) {
-		bool plain = *words[i] &&
-			     !words[i][strspn(words[i],
-					      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					      "0123456789_@%+=:,./-")];
-
-		text_add(out, i ? " " : "");
-		text_add(out, plain ? "" : "'");
-		for (const char *c = words[i]; *c; c++) {
-			if (*c == '\'')
-				text_add(out, "'\\''");
-			else
-				text_addn(out, c, 1);
-		}
-		text_add(out, plain ? "" : "'");
-	}
 }
 
 static void say_result(const struct session_result *r, const struct session_options *so)
@@ -238,17 +186,6 @@ static int parse_burst(const char *word, struct session_options *so, struct err 
 	return 0;
 }
 
-static int find_user(struct identity *user, const char *word, bool no_command, struct err *err)
-{
-	if (no_command)
-		return err_set(err, -EINVAL,
-			       "--user is for a command, and there is none; leave it out");
-	if (geteuid())
-		return err_set(err, -EPERM,
-			       "only root may run a command as another user; run with sudo");
-	return identity_find(user, word, err);
-}
-
 static int run_record(int argc, char **argv, struct err *err)
 {
 	struct record_options o = {
@@ -268,7 +205,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc, argv, &first, err);
 	log_set_level(o.quiet ? LOG_QUIET : o.verbose ? LOG_DETAIL : LOG_NOTICE);
 	if (!ret)
-		ret = parse_pids(&o.pids, &pids, &so.n_pids, err);
+		ret = target_pids(&o.pids, &pids, &so.n_pids, err);
 	if (!ret && first == argc && !so.n_pids)
 		ret = err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
 	if (!ret && o.two_pass && (o.patterns.n || so.n_pids))
@@ -286,11 +223,11 @@ static int run_record(int argc, char **argv, struct err *err)
 	if (!ret && o.burst)
 		ret = parse_burst(o.burst, &so, err);
 	if (!ret && o.user)
-		ret = find_user(&user, o.user, first == argc, err);
+		ret = target_user(&user, o.user, first == argc, err);
 	if (ret)
 		goto out;
-	quote_words(&command, argv + first, argc - first);
-	quote_words(&own, argv + 1, first - 1);
+	target_words(&command, argv + first, argc - first);
+	target_words(&own, argv + 1, first - 1);
 	so.patterns = o.patterns.data;
 	so.n_patterns = o.patterns.n;
 	so.no_key = o.no_key.data;

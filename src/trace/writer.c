@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "trace/codec.h"
 #include "trace/frame_file.h"
+#include "trace/live.h"
 #include "trace/record.h"
 #include "trace/varint.h"
 
@@ -43,6 +44,8 @@ struct trace_writer {
 		struct compressor *c;
 	} compressors[N_COMPRESSORS];
 
+	struct live *live; /* instead of encoders and file; NULL: none */
+	uint64_t live_calls;
 	pthread_mutex_t file_lock;
 	struct frame_file file;
 	uint8_t *bodies;
@@ -172,6 +175,15 @@ static __attribute__((noinline, cold)) int refuse(struct trace_writer *w, uint32
 	return w->stopped;
 }
 
+/* A writer without a file has no encoders: n_cpus is 0, whatever comes goes this way. */
+static __attribute__((noinline, cold)) int live_call(struct trace_writer *w, const struct record *r)
+{
+	int ret = live_put(w->live, r);
+
+	w->live_calls += !ret;
+	return ret;
+}
+
 int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint64_t time_ns,
 		      uint32_t tid, uint32_t tgid, uint32_t id, uint64_t sp)
 {
@@ -180,7 +192,14 @@ int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint6
 	uint8_t *p;
 
 	if (__builtin_expect(stopped || cpu >= w->n_cpus, 0))
-		return refuse(w, cpu, time_ns);
+		return w->live ? live_call(w, &(struct record){ .time_ns = time_ns,
+								.kind = kind,
+								.cpu = cpu,
+								.tid = tid,
+								.tgid = tgid,
+								.id = id,
+								.sp = sp })
+			       : refuse(w, cpu, time_ns);
 	e = encoder_of(w, cpu, time_ns);
 	begin_record(e, time_ns, thread_key(tid, tgid));
 	p = varint_put(e->p, (uint64_t)id << 2 | (kind & 3));
@@ -231,6 +250,8 @@ int trace_writer_record(struct trace_writer *w, const struct record *r)
 	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
 		return trace_writer_call(w, r->cpu, r->kind, r->time_ns, r->tid, r->tgid, r->id,
 					 r->sp);
+	if (w->live)
+		return live_put(w->live, r);
 	if (w->stopped)
 		return w->stopped;
 	if (r->cpu >= w->n_cpus || !record_shape(r->kind))
@@ -249,6 +270,10 @@ int trace_writer_meta(struct trace_writer *w, const char *line)
 		n--;
 	if (n == 0 || n >= CHUNK_BODY_MAX || memchr(line, '\n', n))
 		return -EINVAL;
+	if (w->live) {
+		live_put_meta(w->live, line, n);
+		return 0;
+	}
 	pthread_mutex_lock(&w->file_lock);
 	ret = frame_file_meta(&w->file, line, n);
 	pthread_mutex_unlock(&w->file_lock);
@@ -261,6 +286,8 @@ int trace_writer_flush(struct trace_writer *w, struct err *err)
 {
 	int ret;
 
+	if (w->live)
+		return 0;
 	pthread_mutex_lock(&w->file_lock);
 	ret = frame_file_flush(&w->file);
 	pthread_mutex_unlock(&w->file_lock);
@@ -279,7 +306,7 @@ uint64_t trace_writer_bytes(const struct trace_writer *w)
 
 uint64_t trace_writer_records(const struct trace_writer *w)
 {
-	uint64_t n = 0;
+	uint64_t n = w->live_calls;
 
 	for (uint32_t i = 0; i < 2 * w->n_cpus; i++)
 		n += w->encoders[i].calls_written + w->encoders[i].n_calls;
@@ -332,6 +359,10 @@ int trace_writer_close(struct trace_writer *w, struct err *err)
 
 	if (!w)
 		return 0;
+	if (w->live) {
+		writer_free(w);
+		return 0;
+	}
 	ret = trace_writer_flush(w, err);
 	if (ret == -EFBIG && !w->file.out.failed)
 		ret = 0;
@@ -389,6 +420,12 @@ int trace_writer_open(struct trace_writer **result, const struct trace_writer_op
 	pthread_mutex_init(&w->file_lock, NULL);
 	for (unsigned i = 0; i < N_COMPRESSORS; i++)
 		pthread_mutex_init(&w->compressors[i].lock, NULL);
+	if (o->live) {
+		w->live = o->live;
+		w->n_cpus = 0;
+		*result = w;
+		return 0;
+	}
 	ret = new_encoders(w, chunk_bytes);
 	if (!ret)
 		ret = new_compressors(w, o->zstd_level, chunk_bytes);

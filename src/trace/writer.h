@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct err;
+struct live;
 struct record;
 struct trace_writer;
 
@@ -29,6 +30,7 @@ struct trace_writer_options {
 	uint64_t max_bytes;   /* stop with -EFBIG when the file would exceed it; 0: no bound */
 	int zstd_level;	      /* 0: the default, chosen by measurement */
 	uint32_t chunk_bytes; /* body size at which a chunk is written; 0: default */
+	struct live *live;    /* there is no file: everything goes there. NULL: to path */
 };
 
 int trace_writer_open(struct trace_writer **w, const struct trace_writer_options *o,

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/interval.h"
+#include "analysis/block.h"
+#include "analysis/result.h"
+#include "trace/meta.h"
+
+void interval_init(struct interval *iv, struct result *whole)
+{
+	struct call_visitor sums;
+
+	*iv = (struct interval){ .whole = whole, .since_ns = whole->start_ns };
+	sci_init(&iv->sums, &whole->calls, whole->meta);
+	sums = sci_visitor(&iv->sums);
+	calls_add_visitor(&whole->calls, &sums);
+}
+
+void interval_release(struct interval *iv)
+{
+	if (iv->whole)
+		sci_release(&iv->sums);
+	*iv = (struct interval){ 0 };
+}
+
+static uint64_t fastest_so_far(void *ctx, const struct block *b, bool own)
+{
+	const struct interval *iv = ctx;
+	const struct sci_function *f = sci_function(&iv->whole->sci, b->id);
+
+	return !f ? BLOCK_NONE : own ? f->own_min_ns : f->min_ns;
+}
+
+/* How long the thread lived in the part. */
+static uint64_t observed_ns(void *ctx, const struct thread *t)
+{
+	const struct interval *iv = ctx;
+	uint64_t from = t->born_ns > iv->since_ns ? t->born_ns : iv->since_ns;
+	uint64_t to = t->dead && t->end_ns < iv->until_ns ? t->end_ns : iv->until_ns;
+
+	return to > from ? to - from : 0;
+}
+
+void interval_blocks(struct interval *iv, uint64_t now_ns, struct blocks *blocks)
+{
+	const uint64_t period = iv->whole->meta->session.period;
+	struct block_options o = {
+		.duration_ns = now_ns - iv->since_ns,
+		.period = period == META_UNKNOWN ? 1 : period,
+		.baseline = fastest_so_far,
+		.baseline_ctx = iv,
+		.observed_ns = observed_ns,
+		.observed_ctx = iv,
+	};
+
+	iv->until_ns = now_ns;
+	blocks_build(blocks, &iv->sums, &o);
+}
+
+void interval_next(struct interval *iv)
+{
+	sci_release(&iv->sums);
+	sci_init(&iv->sums, &iv->whole->calls, iv->whole->meta);
+	iv->since_ns = iv->until_ns;
+}

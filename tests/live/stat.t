@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ispot stat: the counts of a recording without its file, by interval and as a whole.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+stat() { # stat NAME ARGS...: status, NAME.json, NAME.out of the command
+	local name=$1
+	shift
+	"$ISPOT" stat -q -o "$name.json" --json "$@" >"$name.out" 2>"$name.err"
+	status=$?
+}
+
+stat exact -F outer -F middle -F inner -I 100 -- "$MB/exact" -t 3
+is "$status" 0 "status" || diag exact.err
+is "$(jq -s '[.[] | select(.interval)] | length > 0' exact.json)" true "there are intervals"
+for f in outer middle inner; do
+	wanted=$(awk -v f="block=$f" '$2 == f { sub("calls=", "", $3); print $3 }' exact.out)
+	is "$(jq --arg f $f 'select(.trace) | .blocks[] | select(.name == $f).calls' exact.json)" \
+		"$wanted" "$f: every call counted"
+	is "$(jq -s --arg f $f '[.[] | select(.interval).blocks[] | select(.name == $f).calls] | add' \
+		exact.json)" "$wanted" "$f: each call in one interval"
+done
+is "$(jq 'select(.trace).trace.lost_records' exact.json)" 0 "nothing lost"
+is "$(find . -name '*.data' ! -name try.data)" "" "no file is left"
+
+printf 'sleep 0.5\n"%s" -n 2\n' "$MB/children" >script
+stat sh -F child_work -- sh script
+like sh.json 'functions joined after' "functions that join later begin the sums again, said"
+
+stat status -F main -- sh -c 'exit 3'
+is "$status" 3 "the command's own status"
+stat none -F main -- ./no-such-program
+is "$status" 127 "no such command"
+"$ISPOT" stat -- true 2>usage.err
+is $? 125 "without -F"
+like usage.err 'name them with -F' "without -F: says what to do"
+
+# Memory: ten times the calls, nothing more to keep.
+peak() { # peak CALLS: KiB
+	python3 - "$ISPOT" stat -q -o peak.txt -F empty_call -- "$MB/empty" -n "$1" <<'PY'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+PY
+}
+if command -v python3 >/dev/null; then
+	few=$(peak 300007)
+	many=$(peak 3000017)
+	ok $((many > few + 65536)) "ten times the calls take no more memory" || diag "$few KiB, $many KiB"
+else
+	skip "memory" "python3 is missing"
+fi
+like peak.txt '3(\.0)?M calls' "text: the summary"
+done_testing

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* A trace read while it is written is the trace that a file would have had. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/block.h"
+#include "analysis/interval.h"
+#include "analysis/result.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "trace/fixture.h"
+#include "trace/live.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+#include "trace/record.h"
+#include "trace/writer.h"
+
+struct seen {
+	size_t n;
+	struct record r[64];
+	char bytes[64][8];
+	uint64_t values[64][8];
+};
+
+static void on_record(void *ctx, const struct record *r)
+{
+	struct seen *s = ctx;
+
+	assert_true(s->n < 64);
+	s->r[s->n] = *r;
+	for (uint32_t i = 0; i < 8 && i < (r->n_values > 4 ? r->n_values : 4); i++)
+		s->values[s->n][i] = r->values[i];
+	memcpy(s->bytes[s->n], r->n_bytes ? r->bytes : "", r->n_bytes < 7 ? r->n_bytes : 7);
+	s->n++;
+}
+
+static void put(struct trace_writer *w, uint32_t cpu, uint64_t time)
+{
+	assert_int_equal(trace_writer_call(w, cpu, REC_ENTRY, time, 7, 7, 0, 4096), 0);
+}
+
+static struct trace_writer *open_live(struct live *l)
+{
+	struct trace_writer_options o = { .live = l };
+	struct trace_writer *w = NULL;
+
+	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
+	return w;
+}
+
+static void test_order(void **state)
+{
+	static const uint64_t wanted[] = { 10, 12, 15, 15, 20, 30 };
+	struct live *l = live_new(2);
+	struct trace_writer *w = open_live(l);
+	struct seen s = { 0 };
+
+	(void)state;
+	put(w, 1, 10);
+	put(w, 1, 15);
+	put(w, 1, 30);
+	put(w, 0, 12);
+	put(w, 0, 20);
+	put(w, 0, 15); /* came late */
+	assert_int_equal(trace_writer_call(w, 2, REC_ENTRY, 1, 7, 7, 0, 0), -EINVAL);
+	assert_int_equal(trace_writer_records(w), 6);
+	live_read(l, 20, on_record, &s);
+	assert_int_equal(s.n, 5);
+	live_read(l, 29, on_record, &s);
+	assert_int_equal(s.n, 5);
+	live_read(l, UINT64_MAX, on_record, &s);
+	assert_int_equal(s.n, 6);
+	for (size_t i = 0; i < s.n; i++)
+		assert_int_equal(s.r[i].time_ns, wanted[i]);
+	assert_int_equal(s.r[2].cpu, 0); /* a tie goes to the lower CPU */
+	assert_int_equal(trace_writer_close(w, NULL), 0);
+	live_free(l);
+}
+
+static void test_values(void **state)
+{
+	const uint64_t values[] = { 0x7f, 1, 2, 3, 4, 5, 6, 7 };
+	struct record r = { .kind = REC_COUNTERS, .time_ns = 5, .n_values = 8, .values = values };
+	struct record comm = { .kind = REC_COMM, .time_ns = 6, .bytes = "worker", .n_bytes = 6 };
+	struct record out = {
+		.kind = REC_SWITCH_OUT, .time_ns = 7, .n_values = 1, .values = values
+	};
+	struct live *l = live_new(1);
+	struct trace_writer *w = open_live(l);
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_int_equal(trace_writer_record(w, &r), 0);
+	assert_int_equal(trace_writer_record(w, &comm), 0);
+	assert_int_equal(trace_writer_record(w, &out), 0);
+	live_read(l, UINT64_MAX, on_record, &s);
+	assert_int_equal(s.n, 3);
+	assert_memory_equal(s.values[0], values, sizeof(values));
+	assert_string_equal(s.bytes[1], "worker");
+	assert_int_equal(s.values[2][0], 0x7f);
+	assert_int_equal(s.values[2][1], 0); /* absent ones are 0 */
+	trace_writer_record(w, &r);	     /* what nobody reads is freed */
+	trace_writer_close(w, NULL);
+	live_free(l);
+}
+
+/* A golden trace, as its reader gives it. */
+static struct trace_reader *open_golden(const char *name, char *path)
+{
+	struct trace_reader *r = NULL;
+	struct err err = { 0 };
+	char *from = xasprintf("tests/golden/%s.trace", name);
+	FILE *in = fopen(from, "r");
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0 && in);
+	close(fd);
+	if (fixture_write(in, path, &err) || trace_reader_open(&r, path, &err))
+		fail_msg("%s", err.text);
+	fclose(in);
+	free(from);
+	return r;
+}
+
+static void put_line(void *live, const char *line, size_t n)
+{
+	live_put_meta(live, line, n);
+}
+
+struct feed {
+	struct result result;
+	struct interval interval;
+	uint64_t calls; /* of all intervals */
+	double excess_ns;
+	unsigned n;
+};
+
+static void take_interval(struct feed *f, uint64_t now_ns)
+{
+	struct blocks blocks = { 0 };
+
+	interval_blocks(&f->interval, now_ns, &blocks);
+	vec_for_each (&blocks, const struct block, b)
+		f->calls += b->calls;
+	blocks_release(&blocks);
+	interval_next(&f->interval);
+	f->n++;
+}
+
+static void feed(void *ctx, const struct record *r)
+{
+	struct feed *f = ctx;
+
+	while (r->time_ns > f->interval.since_ns + 10000000)
+		take_interval(f, f->interval.since_ns + 10000000);
+	result_record(&f->result, r);
+}
+
+static void same_blocks(const struct blocks *a, const struct blocks *b)
+{
+	assert_int_equal(a->n, b->n);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct block *x = &a->data[i], *y = &b->data[i];
+
+		assert_string_equal(x->name, y->name);
+		assert_int_equal(x->calls, y->calls);
+		assert_int_equal(x->excess_ns, y->excess_ns);
+		assert_int_equal(x->min_ns, y->min_ns);
+		assert_int_equal(x->p99_ns, y->p99_ns);
+		assert_int_equal(x->observed_ns, y->observed_ns);
+		assert_int_equal(x->verdict, y->verdict);
+		assert_int_equal(x->causes.n, y->causes.n);
+		for (size_t c = 0; c < x->causes.n; c++)
+			assert_string_equal(x->causes.data[c].kind, y->causes.data[c].kind);
+	}
+}
+
+static void streamed_as_read(const char *name)
+{
+	struct result_options o = { .to_ns = UINT64_MAX };
+	char path[] = "/tmp/ispot-test.XXXXXX";
+	struct trace_reader *r = open_golden(name, path);
+	struct live *l = live_new(64);
+	struct feed f = { 0 };
+	struct result read;
+	struct record rec;
+	struct err err = { 0 };
+	uint64_t calls = 0;
+
+	assert_int_equal(result_read(&read, r, &o, &err), 0);
+	trace_reader_each_meta_line(r, put_line, l);
+	trace_reader_rewind(r);
+	assert_int_equal(result_begin(&f.result, live_meta(l), read.start_ns, &o, &err), 0);
+	interval_init(&f.interval, &f.result);
+	for (unsigned n = 1; trace_reader_next(r, &rec); n++) {
+		assert_int_equal(live_put(l, &rec), 0);
+		if (n % 100 == 0)
+			live_read(l, rec.time_ns - 1000, feed, &f);
+	}
+	live_read(l, UINT64_MAX, feed, &f);
+	result_end(&f.result, read.end_ns);
+	take_interval(&f, read.end_ns);
+	same_blocks(&read.blocks, &f.result.blocks);
+	same_blocks(&read.sites, &f.result.sites);
+	assert_int_equal(read.lost_ns, f.result.lost_ns);
+	assert_int_equal(read.idle_ns, f.result.idle_ns);
+	assert_int_equal(read.records, f.result.records);
+	vec_for_each (&read.blocks, const struct block, b)
+		calls += b->calls;
+	assert_int_equal(f.calls, calls); /* each call in one interval */
+	assert_true(f.n > 1);
+	interval_release(&f.interval);
+	result_release(&f.result);
+	result_release(&read);
+	trace_reader_free(r);
+	live_free(l);
+	unlink(path);
+}
+
+static void test_streamed_as_read(void **state)
+{
+	(void)state;
+	streamed_as_read("svc");
+	streamed_as_read("waits");
+	streamed_as_read("burst");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_values),
+		cmocka_unit_test(test_streamed_as_read),
+	};
+
+	return unit_run(tests);
+}
