@@ -139,6 +139,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	int ret;
 
 	config->follow_children = o->follow_children;
+	config->hold_children = o->hold_children;
 	config->period = o->period;
 	config->block_stacks = o->block_stacks;
 	config->stack_period = o->stack_period;

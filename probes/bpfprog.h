@@ -29,7 +29,7 @@ struct bpfprog_counters {
 };
 
 struct bpfprog_options {
-	bool follow_children;
+	bool follow_children, hold_children;
 	size_t ring_bytes;     /* of each CPU's ring */
 	bool block_stacks;     /* note where threads wait */
 	uint32_t stack_period; /* every so many calls of a function one call stack; 0: none */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,6 +25,12 @@ struct point {
 	uint32_t id;
 };
 
+/* What keeps a process in the event's filter, whatever the kernel does to inherited ones. */
+struct holder {
+	int fd;
+	pid_t pid;
+};
+
 struct dynevent {
 	struct dynevent_session *session;
 	enum state state;
@@ -38,6 +45,9 @@ struct dynevent {
 	struct {
 		VEC(int)
 	} fds;
+	struct {
+		VEC(struct holder)
+	} holders;
 	pthread_t closer;
 	bool closing; /* by it */
 };
@@ -302,7 +312,7 @@ static int open_error(struct dynevent *ev, pid_t pid, int e, struct err *err)
 	}
 }
 
-int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, struct err *err)
+static int open_on(struct dynevent *ev, pid_t pid, int inherit, int disabled, struct err *err)
 {
 	struct dynevent_session *s = ev->session;
 	int fd;
@@ -325,8 +335,44 @@ int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, str
 	if (fd < 0)
 		return open_error(ev, pid, fd, err);
 	ev->state = SEALED;
-	*vec_add(&ev->fds) = fd;
 	return fd;
+}
+
+int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, struct err *err)
+{
+	int fd = open_on(ev, pid, inherit, disabled, err);
+
+	if (fd >= 0)
+		*vec_add(&ev->fds) = fd;
+	return fd;
+}
+
+int dynevent_hold(struct dynevent *ev, pid_t pid, struct err *err)
+{
+	int fd = open_on(ev, pid, 0, 1, err);
+
+	if (fd >= 0)
+		*vec_add(&ev->holders) = (struct holder){ .fd = fd, .pid = pid };
+	return fd < 0 ? fd : 0;
+}
+
+static void close_holders(struct dynevent *ev, bool all)
+{
+	size_t kept = 0;
+
+	vec_for_each (&ev->holders, struct holder, h) {
+		if (all || (kill(h->pid, 0) && errno == ESRCH))
+			close(h->fd);
+		else
+			ev->holders.data[kept++] = *h;
+	}
+	ev->holders.n = kept;
+}
+
+void dynevent_let_go(struct dynevent *ev)
+{
+	if (!ev->closing)
+		close_holders(ev, false);
 }
 
 static void forget(struct dynevent_session *s, const struct dynevent *ev)
@@ -349,12 +395,15 @@ static void close_from(struct dynevent *ev, size_t first)
 
 void dynevent_close_carriers(struct dynevent *ev)
 {
-	if (!ev->closing)
-		close_from(ev, 1);
+	if (ev->closing)
+		return;
+	close_from(ev, 1);
+	close_holders(ev, true);
 }
 
 static void *close_all(void *ev)
 {
+	close_holders(ev, true);
 	close_from(ev, 0);
 	return NULL;
 }
@@ -375,6 +424,7 @@ void dynevent_delete(struct dynevent *ev)
 	s = ev->session;
 	if (ev->closing)
 		pthread_join(ev->closer, NULL);
+	close_holders(ev, true);
 	close_from(ev, 0);
 	if (ev->state != BUILDING)
 		e = dynevent_erase(s, s->group, ev->name, DYNEVENT_PATIENCE);
@@ -387,6 +437,7 @@ void dynevent_delete(struct dynevent *ev)
 	}
 	forget(s, ev);
 	vec_release(&ev->fds);
+	vec_release(&ev->holders);
 	vec_release(&ev->points);
 	arena_release(&ev->paths);
 	free(ev);

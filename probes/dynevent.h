@@ -70,6 +70,13 @@ int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id,
  */
 int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, struct err *err);
 /*
+ * A perf event on a process that is not inherited: it stays in the event's filter, and the context
+ * of no child is taken for the twin of another. 0 or -errno as dynevent_open().
+ */
+int dynevent_hold(struct dynevent *ev, pid_t pid, struct err *err);
+/* Closes those of processes that are gone. */
+void dynevent_let_go(struct dynevent *ev);
+/*
  * Closes every descriptor but the first: no process that was opened after it has breakpoints any
  * more when this returns. The first one, if a program is attached to it, takes the kernel 0.1 s
  * to close, and breakpoints stay until the end of that: so it is opened on a process that waits.

@@ -132,6 +132,23 @@ int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *e
 	return 0;
 }
 
+int probeset_hold(struct probeset *set, pid_t pid, struct err *err)
+{
+	int ret = 0;
+
+	for (int c = SET_CLASSES - 1; c >= 0 && !ret; c--)
+		if (set->events[c])
+			ret = dynevent_hold(set->events[c], pid, err);
+	return ret;
+}
+
+void probeset_let_go(struct probeset *set)
+{
+	for (int c = 0; c < SET_CLASSES; c++)
+		if (set->events[c])
+			dynevent_let_go(set->events[c]);
+}
+
 void probeset_quiet(struct probeset *set)
 {
 	/* Entries first: an exit without its entry is nobody's, an entry without its exit stays

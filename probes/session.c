@@ -90,6 +90,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 		.copy_bytes = s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
 		.stack_budget = ring_bytes / 16,
 		.follow_children = s->options.inherit,
+		.hold_children = session_events_are_swapped(s),
 		.kernel_version = s->kernel_version,
 	};
 	int ret;
@@ -312,8 +313,6 @@ static void join(struct session *s)
 								      : 0;
 
 	if (!ret)
-		ret = session_hold_started(s, &err);
-	if (!ret)
 		ret = session_burst_step(s, &err);
 	if (!ret)
 		ret = session_brake(s, clock_now_ns(), &err);
@@ -337,11 +336,14 @@ static bool turn(struct session *s)
 {
 	const char *reason = reason_to_stop(s);
 	uint64_t began_ns = clock_now_ns();
+	struct err err = { 0 };
 
 	if (drain_run(&s->drain, &s->rings, &s->mappings)) {
 		end_by_writer(s);
 		return false;
 	}
+	if (session_hold_new(s, &err))
+		session_write_notice(s, "join", err.text);
 	session_add_stacks(s);
 	session_add_addresses(s);
 	if (reason) {
@@ -504,6 +506,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 			s, "joined-late",
 			"programs that the shell started are traced from a moment after "
 			"their start; record the program itself to see its beginning");
+	session_hold_end(s);
 	session_warn_cost(s, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
@@ -551,6 +554,7 @@ void session_free(struct session *s)
 	vec_for_each (&s->objects, struct session_object, o)
 		free(o->path);
 	vec_release(&s->objects);
+	map_release(&s->held);
 	vec_release(&s->calibrations);
 	session_stacks_release(s);
 	session_addresses_release(s);

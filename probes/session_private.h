@@ -171,7 +171,9 @@ struct session {
 	char *program;	    /* base name of what runs, wrappers left aside */
 	struct launch launch;
 	struct launch_inherit inherit;
-	uint32_t n_held; /* programs started by the target that got carriers of their own */
+	struct map held; /* processes that keep their probes whatever the kernel swaps */
+	uint32_t n_holds;
+	uint64_t n_twins; /* forked by a process that was not among them yet */
 	int signal_fd;
 	unsigned interrupts;
 	uint64_t interrupted_ns; /* the first of them */
@@ -265,9 +267,15 @@ int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, 
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
 void session_retire_set(struct session *s, struct probeset *set);
 void session_close_sets(struct session *s);
-int session_hold_started(struct session *s, struct err *err);
 int session_watch_mappings(struct session *s, struct err *err);
 void session_unwatch_mappings(struct session *s);
+
+/* session_hold.c: kernels that swap inherited events */
+bool session_events_are_swapped(const struct session *s);
+int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err);
+/* Those that the last drain brought; before session_add_stacks() takes its forks. */
+int session_hold_new(struct session *s, struct err *err);
+void session_hold_end(struct session *s); /* says what may be missing */
 
 /* session_meta.c: what the file says about itself */
 /* A meta line, released. Lines from before the recording begins wait for the session's own. */

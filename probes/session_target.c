@@ -14,8 +14,6 @@
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
-#define HELD_MAX 1024 /* their descriptors stay open until the end */
-
 /* A carrier on every thread there is, until a look finds no new one: those born of threads that
  * have one inherit it. */
 static int follow_threads(struct session *s, struct probeset *set, pid_t pid, struct err *err)
@@ -55,8 +53,9 @@ int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, 
 		ret = probeset_open(set, s->programs, s->waiter ? s->waiter : pid, err);
 	if (ret)
 		return ret;
-	return s->options.inherit ? follow_threads(s, set, pid, err)
-				  : probeset_follow(set, pid, false, err);
+	ret = s->options.inherit ? follow_threads(s, set, pid, err)
+				 : probeset_follow(set, pid, false, err);
+	return ret ? ret : session_hold(s, set, pid, err);
 }
 
 /* Off the targets now; an event with a program then takes the kernel 0.1 s to close. */
@@ -98,31 +97,6 @@ int session_open_on_targets(struct session *s, struct probeset *set, struct err 
 			break;
 	}
 	vec_release(&pids);
-	return ret;
-}
-
-/*
- * A program that a process of the target started has inherited its carriers. When the scheduler
- * takes two threads with inherited events for each other's twins it swaps their events, and the end
- * of one then takes the other's breakpoints away. Carriers of its own are not swapped away.
- */
-int session_hold_started(struct session *s, struct err *err)
-{
-	int ret = 0;
-
-	for (size_t i = 0; i < s->drain.n_execs && s->options.inherit && !s->burst.off; i++) {
-		pid_t pid = s->drain.execs[i];
-
-		if (pid == s->launch.pid || s->n_held >= HELD_MAX)
-			continue;
-		s->n_held++;
-		for (size_t k = 0; k < s->sets.n && !ret; k++)
-			if (s->sets.data[k].attached)
-				ret = session_open_on_process(s, &s->sets.data[k], pid, err);
-		if (ret == -ESRCH)
-			ret = 0;
-	}
-	s->drain.n_execs = 0;
 	return ret;
 }
 

@@ -186,4 +186,7 @@ void support_kernel(struct support_list *list, unsigned kernel_version, bool x86
 	if (v >= KERNEL_VERSION(6, 11, 0) && v <= KERNEL_VERSION(6, 13, 2))
 		add(list, "seccomp", SUPPORT_NOTE,
 		    "kernels 6.11 to 6.13.2 kill sandboxed processes at return probes; update");
+	if (v < KERNEL_VERSION(6, 13, 0))
+		add(list, "forks", SUPPORT_NOTE,
+		    "before 6.13 processes that fork as soon as they are born may lose probes");
 }

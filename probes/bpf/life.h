@@ -11,6 +11,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
 	__u32 parent_tgid = BPF_CORE_READ(parent, tgid), child_tgid = BPF_CORE_READ(child, tgid);
+	struct wire_totals *t;
 	struct wire_task r;
 	__u32 one = 1;
 
@@ -23,7 +24,12 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	set_head(&r.h, WIRE_FORK, BPF_CORE_READ(parent, pid), parent_tgid);
 	r.other_tid = BPF_CORE_READ(child, pid);
 	r.other_tgid = child_tgid;
-	emit_other(ctx, &r, sizeof(r));
+	t = my_totals();
+	if (!t)
+		return 0;
+	if (config.hold_children && child_tgid != parent_tgid)
+		t->since_wakeup = config.wakeup_bytes; /* the reader holds the child at once */
+	emit_more(t, &r, sizeof(r));
 	return 0;
 }
 

@@ -214,6 +214,7 @@ struct wire_sampling {
 /* Set before the programs are loaded. */
 struct wire_config {
 	_Bool follow_children;
+	_Bool hold_children;	   /* the reader is woken at forks (session_hold.c) */
 	unsigned int wakeup_bytes; /* of records after which the reader is woken */
 	_Bool block_stacks;	   /* a user stack with each switch to waiting */
 	_Bool plain_loads;	   /* bpf_rdonly_cast: kernel >= 6.2 */
