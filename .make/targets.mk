@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything but compiling. A target whose parts are not there says so and fails.
-.PHONY: deps demo demo-run test test-run test-parts check bench paper fuzz test-vm bless install \
-	clean help
+.PHONY: deps demo demo-run test test-run test-parts check bench paper fuzz test-vm arm64 bless \
+	install clean help
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 T ?=
@@ -15,7 +15,8 @@ help:
 	@echo 'make bench      what a traced call costs here, beside perf and bpftrace'
 	@echo 'make paper      the experiments of the ISPOT paper beside ours, as a page; QUICK=1 in minutes'
 	@echo 'make fuzz       fuzz the parsers of files; SECONDS=N per target (60)'
-	@echo 'make test-vm    the tests that could harm a kernel, in guest kernels'
+	@echo 'make test-vm    what could harm a kernel, and recording, in guest kernels; T=NAME one test or kernel'
+	@echo 'make arm64      cross-build ispot for arm64 (build/aarch64-linux-gnu/ispot) with its Debian packages'
 	@echo 'make bless      rewrite the golden reports; T=NAME one of them'
 	@echo 'make install    into PREFIX ($(PREFIX)) under DESTDIR'
 	@echo 'make clean      remove what make made'
@@ -37,6 +38,7 @@ demo-run: ispot build/microbench/contended
 test:
 	@.make/deps install
 	@$(MAKE) --no-print-directory test-run
+	$(if $(filter true 1,$(CI)),$(if $(T),,@$(MAKE) --no-print-directory test-vm))
 
 test-parts: ispot microbench unit $(HELPERS)
 
@@ -60,10 +62,14 @@ paper: ispot microbench
 	$(call part,tests/paper/run,the papers' experiments are not written yet)
 	$(SUDO) QUICK=$(QUICK) tests/paper/run
 
-# T: a kernel of tests/vm/kernels.txt or a test of tests/vm/guest
+# T: a kernel of tests/vm/kernels.txt or a test of tests/vm/guest. Kernels that cannot be had are skipped.
 test-vm:
-	@.make/deps install "build vm"
+	@.make/deps install "build vm" || echo 'guests that need these packages are skipped'
 	prove -v --exec '' tests/vm/run $(if $(T),:: $(T))
+
+arm64:
+	@.make/deps install "build vm"
+	@.make/cross arm64 >/dev/null
 
 SECONDS ?= 60
 
