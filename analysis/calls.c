@@ -53,8 +53,13 @@ void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns)
 
 void calls_add_visitor(struct calls *c, const struct call_visitor *v)
 {
-	if (c->n_visitors < CALLS_VISITORS_MAX)
-		c->visitors[c->n_visitors++] = *v;
+	if (c->n_visitors == CALLS_VISITORS_MAX)
+		return;
+	c->visitors[c->n_visitors++] = *v;
+	if (v->call)
+		c->ends[c->n_ends++] = (struct call_hook){ v->self, v->call };
+	if (v->enter)
+		c->enters[c->n_enters++] = (struct call_hook){ v->self, v->enter };
 }
 
 void calls_release(struct calls *c)
@@ -88,10 +93,11 @@ static void off_add(struct offcpu *sum, const struct offcpu *x)
 	sum->recorder_ns += x->recorder_ns;
 }
 
-static void visit(struct calls *c, const struct thread *t, const struct call *call)
+static inline void tell(const struct call_hook *hooks, unsigned n, const struct thread *t,
+			const struct call *call)
 {
-	for (unsigned i = 0; i < c->n_visitors; i++)
-		c->visitors[i].call(c->visitors[i].self, t, call);
+	for (unsigned i = 0; i < n; i++)
+		hooks[i].call(hooks[i].self, t, call);
 }
 
 static uint64_t less_or_0(struct calls *c, uint64_t a, uint64_t b)
@@ -177,7 +183,7 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 	}
 	if (i)
 		add_to_parent(c, &t->open[i - 1], call);
-	visit(c, t, call);
+	tell(c->ends, c->n_ends, t, call);
 	wait_sums_free(&call->waits);
 }
 
@@ -286,9 +292,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->children_off = (struct offcpu){ 0 };
 	call->off = t->off;
 	call->waits = NULL;
-	for (unsigned i = 0; i < c->n_visitors; i++)
-		if (c->visitors[i].enter)
-			c->visitors[i].enter(c->visitors[i].self, t, call);
+	tell(c->enters, c->n_enters, t, call);
 	if (c->traced[id] == TRACED_ENTRIES)
 		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
 	else if (t->n_open > CALLS_DEPTH_MAX)

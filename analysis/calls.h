@@ -81,21 +81,26 @@ struct call_gap {
 	struct call_loss loss;
 };
 
+/* Functions that are not wanted are NULL. */
 struct call_visitor {
 	void *self;
 	/* A call ended; parent and call are valid until it returns. */
 	void (*call)(void *self, const struct thread *t, const struct call *c);
-	/* A call began; t and call as they are then. NULL: not wanted. */
+	/* A call began; t and call as they are then. */
 	void (*enter)(void *self, const struct thread *t, const struct call *c);
-	/* Any other record; t NULL where it is not about a thread. NULL: not wanted. */
+	/* Any other record; t NULL where it is not about a thread. */
 	void (*record)(void *self, const struct thread *t, const struct record *r);
-	/* What t does is not known from here on, until it has a record. NULL: not wanted. */
+	/* What t does is not known from here on, until it has a record. */
 	void (*unseen)(void *self, const struct thread *t);
-	/* A loss is over, t was out of sight in it: told of all such threads in a row. NULL: not
-	 * wanted. */
+	/* A loss is over, t was out of sight in it: told of all such threads in a row. */
 	void (*lost)(void *self, const struct thread *t, const struct call_loss *loss);
-	/* The recording has ended, and every open call with it. NULL: not wanted. */
+	/* The recording has ended, and every open call with it. */
 	void (*end)(void *self);
+};
+
+struct call_hook {
+	void *self;
+	void (*call)(void *self, const struct thread *t, const struct call *c);
 };
 
 #define CALLS_VISITORS_MAX 16
@@ -121,6 +126,9 @@ struct calls {
 	struct marker_faults *marker_faults; /* [function id] */
 	struct call_visitor visitors[CALLS_VISITORS_MAX];
 	unsigned n_visitors;
+	/* Those of them that want to be told of calls, which are most of what happens. */
+	struct call_hook ends[CALLS_VISITORS_MAX], enters[CALLS_VISITORS_MAX];
+	unsigned n_ends, n_enters;
 	struct {
 		VEC(uint32_t)
 	} open_of; /* [slot]: open calls */

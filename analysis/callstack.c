@@ -6,11 +6,9 @@
 #include "trace/meta.h"
 #include "trace/record.h"
 
-#define NO_KEY UINT64_MAX
-
 void callstacks_init(struct callstacks *s, const struct meta *meta)
 {
-	*s = (struct callstacks){ .meta = meta, .slow_min_ns = UINT64_MAX, .recent_key = NO_KEY };
+	*s = (struct callstacks){ .meta = meta, .slow_min_ns = UINT64_MAX };
 }
 
 void callstacks_release(struct callstacks *s)
@@ -68,45 +66,53 @@ static uint32_t new_site(struct callstacks *s, uint64_t key, uint32_t function, 
 	return i;
 }
 
-static struct callstack_site *site_of(struct callstacks *s, const struct call *c)
+static uint32_t find_site(struct callstacks *s, uint32_t function, uint32_t place)
+{
+	uint64_t key = (uint64_t)function << 32 | place;
+	uint32_t i = map_get(&s->site_of, key), same;
+
+	if (i != MAP_NONE)
+		return i;
+	same = twin(s, place);
+	i = map_get(&s->site_of, (uint64_t)function << 32 | same);
+	if (i == MAP_NONE)
+		i = new_site(s, (uint64_t)function << 32 | same, function, same);
+	map_put(&s->site_of, key, i);
+	return i;
+}
+
+static inline uint32_t site_of(struct callstacks *s, const struct call *c)
 {
 	uint32_t place = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
 	uint64_t key = (uint64_t)c->id << 32 | place;
+	uint32_t at = (c->id * 31 + place) % CALLSTACKS_RECENT;
 
-	if (key != s->recent_key) {
-		uint32_t i = map_get(&s->site_of, key), same;
-
-		if (i == MAP_NONE) {
-			same = twin(s, place);
-			i = map_get(&s->site_of, (uint64_t)c->id << 32 | same);
-			if (i == MAP_NONE)
-				i = new_site(s, (uint64_t)c->id << 32 | same, c->id, same);
-			map_put(&s->site_of, key, i);
-		}
-		s->recent_key = key;
-		s->recent = i;
+	if (s->recent[at].key != key || !s->recent[at].site) {
+		s->recent[at].key = key;
+		s->recent[at].site = find_site(s, c->id, place) + 1;
 	}
-	return &s->sites.data[s->recent];
+	return s->recent[at].site - 1;
 }
 
-static void take(struct callstacks *s, struct callstack_site *site, uint32_t stack)
+static void take(struct callstacks *s, uint32_t index, uint32_t stack)
 {
-	uint64_t key = (uint64_t)s->recent << 32 | stack;
+	uint64_t key = (uint64_t)index << 32 | stack;
 	uint32_t i = map_get(&s->row_of, key);
 
 	if (i == MAP_NONE) {
 		i = (uint32_t)s->rows.n;
-		*vec_add(&s->rows) = (struct callstack_row){ .stack = stack, .site = s->recent };
+		*vec_add(&s->rows) = (struct callstack_row){ .stack = stack, .site = index };
 		map_put(&s->row_of, key, i);
 	}
 	s->rows.data[i].taken++;
-	site->taken++;
+	s->sites.data[index].taken++;
 }
 
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct callstacks *s = self;
-	struct callstack_site *site = site_of(s, c);
+	uint32_t index = site_of(s, c);
+	struct callstack_site *site = &s->sites.data[index];
 
 	(void)t;
 	site->calls++;
@@ -116,7 +122,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		site->slow += c->duration_ns >= s->slow_min_ns;
 	}
 	if (c->stack && twin(s, c->stack))
-		take(s, site, twin(s, c->stack));
+		take(s, index, twin(s, c->stack));
 }
 
 struct call_visitor callstacks_visitor(struct callstacks *s)

@@ -30,6 +30,8 @@ struct callstack_row {
 	uint32_t taken;
 };
 
+#define CALLSTACKS_RECENT 128
+
 struct callstacks {
 	const struct meta *meta;
 	uint64_t slow_min_ns; /* set by the owner; UINT64_MAX: nothing is slow */
@@ -43,8 +45,10 @@ struct callstacks {
 	struct {
 		VEC(struct callstack_row)
 	} rows;
-	uint64_t recent_key; /* of site_of: calls in a row are often of one site */
-	uint32_t recent;
+	struct {
+		uint64_t key;
+		uint32_t site;
+	} recent[CALLSTACKS_RECENT]; /* of site_of, by key; site + 1, 0: none */
 };
 
 /* What stands for some of a block's calls. */

@@ -15,7 +15,7 @@
 #include "trace/reader.h"
 #include "trace/record.h"
 
-#define PROGRESS_RECORDS (1u << 18)
+#define PROGRESS_BATCHES 512
 
 static uint64_t recording_start(const struct trace_reader *r)
 {
@@ -56,32 +56,37 @@ static int set_window(struct result *res, const struct trace_reader *r,
 }
 
 /* Before the window: only what tells which threads exist and what they are doing. */
-static void skip_to_window(const struct result *res, struct calls *calls, struct trace_reader *r,
-			   struct record *rec, bool *more)
+static bool skip_to_window(const struct result *res, struct calls *calls, const struct record *r)
 {
-	while (*more && record_due_ns(rec) < res->start_ns) {
-		calls_skip(calls, rec);
-		*more = trace_reader_next(r, rec);
+	if (record_due_ns(r) < res->start_ns) {
+		calls_skip(calls, r);
+		return true;
 	}
 	calls_restart(calls, res->start_ns);
+	return false;
 }
 
 static void pass(const struct result *res, struct calls *calls, struct trace_reader *r)
 {
 	struct progress progress;
-	struct record rec;
-	bool more = trace_reader_next(r, &rec);
-	uint64_t n = 0;
+	const struct record *records;
+	bool before = res->window_from_ns, after = false;
+	size_t n, batches = 0;
 
 	progress_init(&progress, "reading the recording");
-	if (res->window_from_ns)
-		skip_to_window(res, calls, r, &rec, &more);
-	while (more && record_due_ns(&rec) <= res->end_ns) {
-		calls_record(calls, &rec);
-		more = trace_reader_next(r, &rec);
-		if (++n % PROGRESS_RECORDS == 0)
+	while (!after && (n = trace_reader_batch(r, &records))) {
+		for (size_t i = 0; i < n && !after; i++) {
+			if (before && (before = skip_to_window(res, calls, &records[i])))
+				continue;
+			after = record_due_ns(&records[i]) > res->end_ns;
+			if (!after)
+				calls_record(calls, &records[i]);
+		}
+		if (++batches % PROGRESS_BATCHES == 0)
 			progress_share(&progress, trace_reader_position(r));
 	}
+	if (before)
+		calls_restart(calls, res->start_ns);
 	progress_end(&progress);
 	calls_end(calls, res->end_ns);
 }
@@ -422,7 +427,7 @@ static void add_visitors(struct result *res, const struct result_options *o)
 	samples = samples_visitor(&res->samples);
 	calls_add_visitor(&res->calls, &samples);
 	for (unsigned i = 0; i < RESULT_VISITORS; i++)
-		if (o->visitors[i].call)
+		if (o->visitors[i].self)
 			calls_add_visitor(&res->calls, &o->visitors[i]);
 }
 

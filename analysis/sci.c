@@ -94,14 +94,12 @@ static void add_path(struct sci_function *f, const struct call *c)
 			return;
 		/* All calls so far had no callee: one path, which the sums already hold. */
 		f->shapes = xcalloc(1, sizeof(*f->shapes));
-		if (f->durations.count > 1) {
-			f->shapes->n = 1;
-			f->shapes->rows[0] = (struct shape){
-				.calls = f->durations.count - 1,
-				.sum_ns = f->durations.sum - c->duration_ns,
+		if (f->durations.count)
+			*shapes_row(f->shapes, 0) = (struct shape){
+				.calls = f->durations.count,
+				.sum_ns = f->durations.sum,
 				.min_ns = f->durations.min,
 			};
-		}
 	}
 	shapes_add(f->shapes, c->shape, c->duration_ns);
 }

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/shape.h"
 
-static struct shape *find(struct shapes *s, uint64_t hash)
+struct shape *shapes_row(struct shapes *s, uint64_t hash)
 {
-	if (s->recent < s->n && s->rows[s->recent].hash == hash)
-		return &s->rows[s->recent];
-	for (uint32_t i = 0; i < s->n; i++)
-		if (s->rows[i].hash == hash) {
-			s->recent = i;
-			return &s->rows[i];
-		}
+	const uint32_t mask = 2 * SHAPES_MAX - 1; /* half of it stays free: looking ends */
+	uint32_t i = (uint32_t)hash & mask;
+
+	for (; s->at[i]; i = (i + 1) & mask)
+		if (s->rows[s->at[i] - 1].hash == hash)
+			return &s->rows[s->at[i] - 1];
 	if (s->n == SHAPES_MAX)
 		return &s->rest;
-	s->recent = s->n;
-	s->rows[s->n].hash = hash;
-	return &s->rows[s->n++];
+	s->at[i] = (uint8_t)++s->n;
+	s->rows[s->n - 1].hash = hash;
+	return &s->rows[s->n - 1];
 }
 
 void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration_ns)
 {
-	struct shape *shape = find(s, hash);
+	struct shape *shape = shapes_row(s, hash);
 
 	if (!shape->calls++ || duration_ns < shape->min_ns)
 		shape->min_ns = duration_ns;

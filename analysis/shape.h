@@ -16,13 +16,16 @@ struct shape {
 	uint64_t hash, calls, sum_ns, min_ns;
 };
 
+/* Zeroed: empty. */
 struct shapes {
 	uint32_t n;
-	uint32_t recent; /* index of the one seen last */
+	uint8_t at[2 * SHAPES_MAX]; /* by hash: index of rows + 1; 0: free */
 	struct shape rows[SHAPES_MAX];
 	struct shape rest; /* of all that did not fit */
 };
 
+/* The path's row, made if need be. */
+struct shape *shapes_row(struct shapes *s, uint64_t hash);
 void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration_ns);
 /* Sum over the paths of (duration - the path's fastest). */
 double shapes_excess_ns(const struct shapes *s);

@@ -163,11 +163,6 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	cell->ns += blocked + idle;
 }
 
-static void on_call(void *self, const struct thread *t, const struct call *c)
-{
-	(void)self, (void)t, (void)c;
-}
-
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct sites *s = self;
@@ -200,9 +195,7 @@ static void on_unseen(void *self, const struct thread *t)
 
 struct call_visitor sites_visitor(struct sites *s)
 {
-	return (struct call_visitor){
-		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen
-	};
+	return (struct call_visitor){ .self = s, .record = on_record, .unseen = on_unseen };
 }
 
 void sites_end(struct sites *s)

@@ -2,11 +2,6 @@
 #include "analysis/timeline.h"
 #include "base/mem.h"
 
-static void ignore_call(void *self, const struct thread *t, const struct call *c)
-{
-	(void)self, (void)t, (void)c;
-}
-
 static void on_lost(void *self, const struct thread *t, const struct call_loss *loss)
 {
 	struct timeline *tl = self;
@@ -35,7 +30,7 @@ struct call_visitor timeline_calls(struct timeline *tl)
 
 struct call_visitor timeline_losses(struct timeline *tl)
 {
-	return (struct call_visitor){ .self = tl, .call = ignore_call, .lost = on_lost };
+	return (struct call_visitor){ .self = tl, .lost = on_lost };
 }
 
 void timeline_release(struct timeline *tl)

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "trace/ahead.h"
 #include "trace/codec.h"
 #include "trace/index.h"
 #include "trace/merge.h"
@@ -21,19 +22,30 @@
 struct trace_reader {
 	struct source source;
 	struct decompressor *d;
+	/* Reading events may be another thread's work: its own view of the file. */
+	struct source event_source;
+	struct decompressor *event_d;
+	struct ahead *ahead; /* NULL: events are read where they are asked for */
+	bool asked;	     /* since the last rewind */
 	struct index index;
 	struct meta meta;
 	struct merge merge;
 	struct stream *streams; /* by CPU */
 	uint32_t n_streams;
 	uint64_t first_ns, last_ns, n_records;
-	uint64_t bytes_done, bytes_all; /* of event frames */
+	uint64_t bytes_all; /* of event frames */
 	uint32_t bad_metas;
-	struct stream_damage damage;
 	struct text damage_text;
+	struct {
+		uint64_t frame_bytes;
+		struct stream_damage damage;
+	} read;	     /* by who fills batches */
 	uint32_t at; /* next record of the batch for trace_reader_next() */
-	struct batch batch;
+	struct batch *batch, own;
 };
+
+/* Less is read before a thread has started. */
+#define AHEAD_MIN_BYTES (256u << 10)
 
 /* ---- meta ---- */
 
@@ -151,69 +163,83 @@ static void make_streams(struct trace_reader *r)
 
 void trace_reader_rewind(struct trace_reader *r)
 {
+	ahead_free(r->ahead);
+	r->ahead = NULL;
+	r->asked = false;
 	merge_clear(&r->merge);
 	for (uint32_t i = 0; i < r->n_streams; i++) {
 		stream_rewind(&r->streams[i]);
 		merge_add(&r->merge, r->streams[i].time_ns, i);
 	}
-	r->damage = (struct stream_damage){ 0 };
-	r->batch.n = r->batch.n_values = r->at = 0;
-	r->bytes_done = 0;
+	memset(&r->read, 0, sizeof(r->read));
+	r->batch = &r->own;
+	r->own.n = r->at = 0;
+	r->own.frame_bytes = 0;
+	r->own.damage = r->read.damage;
 }
 
 /* ---- records ---- */
 
-static enum stream_state step(struct trace_reader *r, struct stream *s)
+static enum stream_state step(struct trace_reader *r, struct stream *s, struct batch *b)
 {
 	if (s->is_open)
-		return stream_read(s, merge_limit(&r->merge), &r->batch, &r->damage);
-	r->bytes_done += s->next->bytes;
-	return stream_open_chunk(s, &r->source, r->d, &r->damage);
+		return stream_read(s, merge_limit(&r->merge), b, &r->read.damage);
+	r->read.frame_bytes += s->next->bytes;
+	return stream_open_chunk(s, &r->event_source, r->event_d, &r->read.damage);
 }
 
-static void fill_batch(struct trace_reader *r)
+static void fill_batch(void *reader, struct batch *b)
 {
-	struct batch *b = &r->batch;
+	struct trace_reader *r = reader;
 
-	b->n = b->n_values = 0;
-	while (r->merge.n && b->n < BATCH_RECORDS && b->n_values <= BATCH_VALUES) {
+	b->n = b->n_values = b->n_bytes = 0;
+	while (r->merge.n && !batch_is_full(b)) {
 		struct stream *s = &r->streams[r->merge.keys[0].index];
 
-		if (b->n && !s->is_open)
-			return; /* records of the chunk before it point into its memory */
-		if (step(r, s) == STREAM_END)
+		if (step(r, s, b) == STREAM_END)
 			merge_pop(&r->merge);
 		else
 			merge_replace(&r->merge, s->time_ns);
 	}
+	b->frame_bytes = r->read.frame_bytes;
+	b->damage = r->read.damage;
+}
+
+static void next_batch(struct trace_reader *r)
+{
+	if (!r->asked && r->bytes_all >= AHEAD_MIN_BYTES)
+		r->ahead = ahead_new(fill_batch, r);
+	r->asked = true;
+	if (r->ahead)
+		r->batch = ahead_next(r->ahead);
+	else
+		fill_batch(r, r->batch);
+	r->at = 0;
 }
 
 size_t trace_reader_batch(struct trace_reader *r, const struct record **records)
 {
-	if (r->at == r->batch.n) {
-		fill_batch(r);
-		r->at = 0;
-	}
-	*records = &r->batch.records[r->at];
-	r->at = r->batch.n;
-	return (size_t)(&r->batch.records[r->at] - *records);
+	if (r->at == r->batch->n)
+		next_batch(r);
+	*records = &r->batch->records[r->at];
+	r->at = r->batch->n;
+	return (size_t)(&r->batch->records[r->at] - *records);
 }
 
 int trace_reader_next(struct trace_reader *r, struct record *rec)
 {
-	if (r->at == r->batch.n) {
-		fill_batch(r);
-		r->at = 0;
-		if (r->batch.n == 0)
+	if (r->at == r->batch->n) {
+		next_batch(r);
+		if (r->batch->n == 0)
 			return 0;
 	}
-	*rec = r->batch.records[r->at++];
+	*rec = r->batch->records[r->at++];
 	return 1;
 }
 
 double trace_reader_position(const struct trace_reader *r)
 {
-	return r->bytes_all ? (double)r->bytes_done / (double)r->bytes_all : 1;
+	return r->bytes_all ? (double)r->batch->frame_bytes / (double)r->bytes_all : 1;
 }
 
 uint64_t trace_reader_first_ns(const struct trace_reader *r)
@@ -272,6 +298,7 @@ static void say_count(struct text *t, uint64_t n, const char *what)
 
 const char *trace_reader_damage(struct trace_reader *r)
 {
+	const struct stream_damage *damage = &r->batch->damage;
 	struct text *t = &r->damage_text;
 
 	t->n = 0;
@@ -279,9 +306,9 @@ const char *trace_reader_damage(struct trace_reader *r)
 		say_end(r, t);
 	if (r->index.other_version)
 		say(t, "chunks of format version %" PRIu32 " left out", r->index.other_version);
-	say_count(t, r->damage.chunks, "damaged chunk");
-	if (r->damage.chunks)
-		text_printf(t, " with %" PRIu64 " records", r->damage.records);
+	say_count(t, damage->chunks, "damaged chunk");
+	if (damage->chunks)
+		text_printf(t, " with %" PRIu64 " records", damage->records);
 	say_count(t, r->bad_metas, "damaged chunk of descriptions (names may be missing)");
 	say_count(t, r->index.bad_chunks, "frame that is no chunk of a trace");
 	if (r->index.skipped_bytes)
@@ -301,6 +328,7 @@ static int open_source(struct trace_reader *r, const char *path, struct err *err
 	r->bad_metas = each_meta_line(r, read_meta_line, &r->meta);
 	meta_finish(&r->meta);
 	make_streams(r);
+	source_share(&r->event_source, &r->source);
 	trace_reader_rewind(r);
 	return 0;
 }
@@ -309,9 +337,10 @@ static struct trace_reader *new_reader(void)
 {
 	struct trace_reader *r = xcalloc(1, sizeof(*r));
 
-	r->source.fd = -1;
+	r->source.fd = r->event_source.fd = -1;
 	r->d = decompressor_new();
-	if (!r->d)
+	r->event_d = decompressor_new();
+	if (!r->d || !r->event_d)
 		xrealloc(NULL, SIZE_MAX); /* ends the run as any want of memory does */
 	return r;
 }
@@ -354,14 +383,17 @@ void trace_reader_free(struct trace_reader *r)
 {
 	if (!r)
 		return;
+	ahead_free(r->ahead);
 	for (uint32_t i = 0; i < r->n_streams; i++)
 		stream_release(&r->streams[i]);
 	free(r->streams);
 	merge_release(&r->merge);
 	meta_release(&r->meta);
 	index_release(&r->index);
+	source_release(&r->event_source);
 	source_release(&r->source);
 	decompressor_free(r->d);
+	decompressor_free(r->event_d);
 	text_release(&r->damage_text);
 	free(r);
 }

@@ -123,6 +123,15 @@ void source_open_memory(struct source *s, const void *data, size_t n)
 	*s = (struct source){ .fd = -1, .memory = data, .size = n };
 }
 
+void source_share(struct source *shared, const struct source *s)
+{
+	*shared = (struct source){ .fd = s->fd,
+				   .size = s->size,
+				   .memory = s->memory,
+				   .is_shared = true,
+				   .read_ahead = SOURCE_LOOK };
+}
+
 static void fill_window(struct source *s, uint64_t offset, size_t want)
 {
 	size_t most = want > s->read_ahead ? want : s->read_ahead;
@@ -166,7 +175,7 @@ const uint8_t *source_at(struct source *s, uint64_t offset, size_t want, size_t 
 
 void source_release(struct source *s)
 {
-	if (s->fd >= 0)
+	if (s->fd >= 0 && !s->is_shared)
 		close(s->fd);
 	free(s->window);
 	*s = (struct source){ .fd = -1 };

@@ -7,6 +7,7 @@
 #ifndef ISPOT_TRACE_SOURCE_H
 #define ISPOT_TRACE_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ struct source {
 	uint8_t *window; /* of a file: bytes [window_at, window_at + window_n) */
 	uint64_t window_at;
 	size_t window_n, window_room;
+	bool is_shared;	   /* fd is another's */
 	size_t read_ahead; /* least size of a read: small for a look here and there, large for a
 			      walk */
 };
@@ -28,6 +30,9 @@ struct source {
 
 int source_open(struct source *s, const char *path, struct err *err); /* "-": standard input */
 void source_open_memory(struct source *s, const void *data, size_t n);
+
+/* The same bytes for another thread, with a window of its own; s must outlive it. */
+void source_share(struct source *shared, const struct source *s);
 
 /*
  * Bytes at offset: at least want of them, or *got says how many there are before the end of the

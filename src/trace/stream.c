@@ -76,8 +76,8 @@ static void lose(struct stream *s, uint64_t count, uint64_t since_ns, struct str
 	damage->chunks++;
 	damage->records += count;
 	s->loss.pending = true;
-	s->loss.values[0] = count;
-	s->loss.values[1] = since_ns;
+	s->loss.count = count;
+	s->loss.since_ns = since_ns;
 	s->tid = s->tgid = 0;
 	s->time_ns = since_ns;
 	s->lead_ns = 0;
@@ -87,12 +87,18 @@ static void lose(struct stream *s, uint64_t count, uint64_t since_ns, struct str
 
 static enum stream_state read_loss(struct stream *s, struct batch *batch)
 {
+	uint64_t *values = &batch->values[batch->n_values];
+
+	values[0] = s->loss.count;
+	values[1] = s->loss.since_ns;
+	values[2] = values[3] = 0;
+	batch->n_values += RECORD_VALUES_MIN;
 	batch->records[batch->n++] = (struct record){
 		.time_ns = s->time_ns + s->lead_ns,
 		.kind = REC_LOST,
 		.cpu = s->cpu,
 		.n_values = 2,
-		.values = s->loss.values,
+		.values = values,
 	};
 	s->loss.pending = false;
 	return to_next_chunk(s);
@@ -227,6 +233,17 @@ static uint64_t trim_mask(uint64_t mask, uint32_t n_values)
 	return kept;
 }
 
+/* p NULL: there are none. */
+static void read_bytes(const uint8_t *p, const uint8_t *end, struct record *r, struct batch *batch)
+{
+	size_t n = p ? (size_t)(end - p) : 0;
+
+	r->n_bytes = (uint32_t)(n < RECORD_BYTES_MAX ? n : RECORD_BYTES_MAX);
+	r->bytes = &batch->bytes[batch->n_bytes];
+	memcpy(&batch->bytes[batch->n_bytes], p ? p : end, r->n_bytes);
+	batch->n_bytes += r->n_bytes;
+}
+
 static void read_values(const struct record_shape *shape, const uint8_t *p, const uint8_t *end,
 			struct record *r, struct batch *batch)
 {
@@ -246,10 +263,8 @@ static void read_values(const struct record_shape *shape, const uint8_t *p, cons
 	r->values = values;
 	r->n_values = n;
 	batch->n_values += n < RECORD_VALUES_MIN ? RECORD_VALUES_MIN : n;
-	if (shape->has_bytes) {
-		r->bytes = (const char *)p;
-		r->n_bytes = (uint32_t)(end - p);
-	}
+	if (shape->has_bytes)
+		read_bytes(p, end, r, batch);
 }
 
 /* The byte behind the record, or NULL: malformed. r->kind is left alone if the kind is unknown. */
@@ -305,7 +320,7 @@ enum stream_state stream_read(struct stream *s, uint64_t limit_ns, struct batch 
 			n += r->kind != 3;
 			r->time_ns = time_ns += s->lead_ns;
 			s->lead_ns = 0;
-			if (batch->n_values > BATCH_VALUES)
+			if (batch->n_values > BATCH_VALUES || batch->n_bytes > BATCH_BYTES)
 				room = n;
 		}
 		if (__builtin_expect(!p || p >= end, 0)) {

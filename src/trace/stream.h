@@ -27,8 +27,7 @@ struct stream {
 	bool is_open;
 	uint32_t left; /* records of the open chunk not yet handed out, by its header */
 	struct {
-		uint64_t values[RECORD_VALUES_MIN]; /* of a REC_LOST, whose values last for a batch
-						     */
+		uint64_t count, since_ns; /* of a REC_LOST that comes next */
 		bool pending;
 	} loss;
 	const struct chunk_ref *first, *next, *last; /* chunks; next: the open one's successor */
@@ -36,19 +35,28 @@ struct stream {
 	size_t room;
 };
 
-/* Where decoded records go; values of extended ones come from a pool as large as a batch needs. */
-#define BATCH_RECORDS 256
-#define BATCH_VALUES  (BATCH_RECORDS * RECORD_VALUES_MIN)
-
-struct batch {
-	uint32_t n, n_values;
-	struct record records[BATCH_RECORDS];
-	uint64_t values[BATCH_VALUES + RECORD_VALUES_MAX];
-};
-
 struct stream_damage {
 	uint64_t chunks, records; /* that could not be decoded */
 };
+
+/* Where decoded records go, with their values and bytes: it stays whole when chunks go. */
+#define BATCH_RECORDS 512
+#define BATCH_VALUES  (BATCH_RECORDS * RECORD_VALUES_MIN)
+#define BATCH_BYTES   8192
+
+struct batch {
+	uint32_t n, n_values, n_bytes;
+	uint64_t frame_bytes;	     /* of the file that reading came to, with it */
+	struct stream_damage damage; /* found so far */
+	struct record records[BATCH_RECORDS];
+	uint64_t values[BATCH_VALUES + RECORD_VALUES_MAX];
+	char bytes[BATCH_BYTES + RECORD_BYTES_MAX];
+};
+
+static inline bool batch_is_full(const struct batch *b)
+{
+	return b->n == BATCH_RECORDS || b->n_values > BATCH_VALUES || b->n_bytes > BATCH_BYTES;
+}
 
 enum stream_state {
 	STREAM_MORE,  /* stopped at the limit, or the batch is full */
@@ -59,14 +67,11 @@ enum stream_state {
 void stream_rewind(struct stream *s);
 void stream_release(struct stream *s);
 
-/*
- * Decompresses the next chunk. Records of the chunk before it may point into the same memory, so
- * the batch must be empty. A damaged chunk becomes a REC_LOST.
- */
+/* Decompresses the next chunk. A damaged one becomes a REC_LOST. */
 enum stream_state stream_open_chunk(struct stream *s, struct source *source, struct decompressor *d,
 				    struct stream_damage *damage);
 
-/* Adds records to the batch up to limit_ns, of the open chunk. */
+/* Adds records to the batch, which is not full, up to limit_ns, of the open chunk. */
 enum stream_state stream_read(struct stream *s, uint64_t limit_ns, struct batch *batch,
 			      struct stream_damage *damage);
 

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "analysis/result.h"
@@ -113,9 +114,18 @@ static void put_meta(struct trace_writer *w)
 	}
 }
 
+/* CPU time of all threads. */
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static double ns_each(uint64_t since_cpu_ns, uint64_t n)
 {
-	return (double)(clock_cpu_ns() - since_cpu_ns) / (double)n;
+	return (double)(now_ns() - since_cpu_ns) / (double)n;
 }
 
 static void encode_only(void)
@@ -125,7 +135,7 @@ static void encode_only(void)
 
 	put(w, n, 1); /* touches the pages */
 	trace_writer_flush(w, NULL);
-	start = clock_cpu_ns();
+	start = now_ns();
 	put(w, n, 1);
 	printf("encode %.1f ns a record\n", ns_each(start, n));
 	trace_writer_close(w, NULL);
@@ -134,7 +144,7 @@ static void encode_only(void)
 static void encode_and_write(uint64_t n, uint32_t cpus, int level)
 {
 	struct trace_writer *w = open_writer(cpus, level, 0);
-	uint64_t start = clock_cpu_ns();
+	uint64_t start = now_ns();
 	char line[64];
 
 	for (int id = 0; id < 40; id++) {
@@ -153,13 +163,13 @@ static void read_back(uint64_t n, uint32_t cpus)
 {
 	struct trace_reader *r;
 	const struct record *records;
-	uint64_t start = clock_cpu_ns(), seen = 0, sum = 0;
+	uint64_t start = now_ns(), seen = 0, sum = 0;
 	struct rusage usage;
 	size_t k;
 
 	if (trace_reader_open(&r, path, NULL))
 		exit(1);
-	printf("open: %.1f ms\n", (double)(clock_cpu_ns() - start) / 1e6);
+	printf("open: %.1f ms\n", (double)(now_ns() - start) / 1e6);
 	while ((k = trace_reader_batch(r, &records))) {
 		seen += k;
 		for (size_t i = 0; i < k; i++)
@@ -174,19 +184,39 @@ static void read_back(uint64_t n, uint32_t cpus)
 	trace_reader_free(r);
 }
 
+/* Reading, pairing, scores and percentiles, without causes. */
+static void pair(uint64_t n, uint32_t cpus)
+{
+	struct result_options o = { .to_ns = UINT64_MAX };
+	struct trace_reader *r;
+	struct calls calls;
+	struct sci sci;
+	struct call_visitor v = sci_visitor(&sci);
+	uint64_t start = now_ns(), wall = clock_now_ns();
+
+	if (trace_reader_open(&r, path, NULL))
+		exit(1);
+	sci_init(&sci, &calls, trace_reader_meta(r));
+	if (result_scan(&calls, r, &o, &v, NULL))
+		exit(1);
+	printf("pair  %u CPUs: %.1f ns a record, %.1f wall\n", cpus, ns_each(start, n), (double)(clock_now_ns()-wall)/(double)n);
+	sci_release(&sci);
+	trace_reader_free(r);
+}
+
 static void score(uint64_t n, uint32_t cpus)
 {
 	struct result_options o = { .to_ns = UINT64_MAX };
 	struct trace_reader *r;
 	struct result result;
 	struct rusage usage;
-	uint64_t start = clock_cpu_ns();
+	uint64_t start = now_ns(), wall = clock_now_ns();
 
 	if (trace_reader_open(&r, path, NULL) || result_read(&result, r, &o, NULL))
 		exit(1);
 	getrusage(RUSAGE_SELF, &usage);
-	printf("score %u CPUs: %.1f ns a record, %ld KiB resident at most\n", cpus,
-	       ns_each(start, n), usage.ru_maxrss);
+	printf("score %u CPUs: %.1f ns a record, %.1f wall, %ld KiB resident at most\n", cpus,
+	       ns_each(start, n), (double)(clock_now_ns()-wall)/(double)n, usage.ru_maxrss);
 	result_release(&result);
 	trace_reader_free(r);
 }
@@ -214,10 +244,22 @@ int main(int argc, char **argv)
 		path = argv[4];
 	else
 		close(mkstemp(temporary));
+	if (getenv("FILE_ONLY")) {
+		struct trace_reader *r;
+		if (trace_reader_open(&r, path, NULL))
+			exit(1);
+		n = trace_reader_records(r);
+		trace_reader_free(r);
+		in_child(read_back, n, cpus);
+		in_child(pair, n, cpus);
+		in_child(score, n, cpus);
+		return 0;
+	}
 	prepare();
 	encode_only();
 	encode_and_write(n, cpus, level);
 	in_child(read_back, n, cpus);
+	in_child(pair, n, cpus);
 	in_child(score, n, cpus);
 	if (path == temporary)
 		unlink(path);
