@@ -167,6 +167,12 @@ $(B)/unit/%: tests/unit/%.c $(B)/libispot.a $(B)/flags
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libispot.a -lcmocka $(LIBS)
 
+build/bench/%: tests/bench/%.c $(B)/libispot.a $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libispot.a $(LIBS)
+
+-include $(wildcard build/bench/*.d)
 -include $(OBJ:.o=.d) $(BPF:%=$(B)/bpf/%.bpf.d) $(MICROBENCH:%=%.d) $(UNIT:%=%.d) $(HELPERS:%=%.d)
 
 include .make/targets.mk

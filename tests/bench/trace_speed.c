@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Speed, size and memory of the trace layer, for whoever changes it:
+ * Speed, size and memory of a trace's way from records to a report, for `make bench` and whoever
+ * changes it (build/bench/trace_speed):
  *
- *	trace_speed [MILLION-RECORDS [CPUS [LEVEL [FILE]]]]
+ *	trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] [-f FUNCTIONS] [-l LEVEL] [-o FILE]
+ *	trace_speed -i FILE        an existing recording
  *
- * Synthetic calls of 40 functions, nested, times with the jitter that probes have. Prints ns per
- * record for encoding alone, encoding with compression and writing, reading, and reading with all
- * that a report is made of; bytes per record; and peak memory. Not part of the build:
+ * Synthetic calls of -f functions (40), nested, at random, times with the jitter that probes have:
+ * harder to predict than a program's calls. Prints, one "name value" a line:
  *
- *	gcc -O2 -g -D_GNU_SOURCE -Isrc -I. tests/bench/trace_speed.c build/libispot.a …
+ *	encode_ns write_ns bytes        a record of: encoding; that, compressing and writing
+ *	read_ns pair_ns report_ns       on one CPU: reading; pairing, scores and percentiles as
+ *	                                well; all that `ispot report` does by default
+ *	pair_wall_ns report_wall_ns     the same with all CPUs, elapsed
+ *	report_kb                       peak memory of the whole report
  */
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -36,6 +43,14 @@ struct pre {
 static struct pre *pre;
 static char temporary[] = "/var/tmp/trace_speed.XXXXXX";
 static const char *path = temporary;
+static uint32_t cpus = 2, threads = 4, functions = 40;
+static int level;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "trace_speed: %s\n", what);
+	exit(1);
+}
 
 /* Entries and exits of a random walk over call depths, as rows to be replayed at any time. */
 static void prepare(void)
@@ -52,7 +67,7 @@ static void prepare(void)
 		x ^= x << 17;
 		enter = depth == 0 || (depth < 8 && x % 2);
 		if (enter)
-			stack[depth++] = (uint32_t)(x >> 8) % 40;
+			stack[depth++] = (uint32_t)(x >> 8) % functions;
 		pre[i].kind = enter ? REC_ENTRY : REC_EXIT;
 		pre[i].frame = depth;
 		pre[i].id = stack[enter ? depth - 1 : --depth];
@@ -64,14 +79,16 @@ static void prepare(void)
 	}
 }
 
-static void put(struct trace_writer *w, uint64_t n, uint32_t cpus)
+/* The threads of a CPU take turns. */
+static void put(struct trace_writer *w, uint64_t n)
 {
 	uint64_t *now = xcalloc(cpus, sizeof(*now));
+	uint32_t turns = threads / cpus ? threads / cpus : 1;
 
 	for (uint64_t i = 0; i < n; i++) {
-		uint32_t cpu = (uint32_t)i % cpus;
+		uint32_t cpu = (uint32_t)(i % cpus);
 		const struct pre *p = &pre[(i / cpus + cpu * 977) % N_PRE];
-		uint32_t tid = 1000 + cpu + ((i / cpus >> 12 & 1) ? cpus : 0);
+		uint32_t tid = 1000 + cpu + cpus * (uint32_t)((i / cpus >> 12) % turns);
 
 		now[cpu] += p->gap_ns;
 		trace_writer_call(w, cpu, p->kind, 1000000000 + now[cpu], tid, 1000, p->id,
@@ -80,19 +97,17 @@ static void put(struct trace_writer *w, uint64_t n, uint32_t cpus)
 	free(now);
 }
 
-static struct trace_writer *open_writer(uint32_t cpus, int level, uint32_t chunk_bytes)
+static struct trace_writer *open_writer(uint32_t n_cpus, uint32_t chunk_bytes)
 {
 	struct trace_writer_options o = {
-		.path = path, .n_cpus = cpus, .zstd_level = level, .chunk_bytes = chunk_bytes
+		.path = path, .n_cpus = n_cpus, .zstd_level = level, .chunk_bytes = chunk_bytes
 	};
 	struct trace_writer *w;
 	struct err err = { 0 };
 
 	unlink(path);
-	if (trace_writer_open(&w, &o, &err)) {
-		fprintf(stderr, "%s\n", err.text);
-		exit(1);
-	}
+	if (trace_writer_open(&w, &o, &err))
+		fail(err.text);
 	return w;
 }
 
@@ -104,7 +119,7 @@ static void put_meta(struct trace_writer *w)
 	trace_writer_meta(
 		w, "{\"kind\":\"session\",\"version\":1,\"pid\":1000,\"start_ns\":1000000000,"
 		   "\"clock\":\"monotonic\",\"cpus\":2,\"producer\":\"synthetic\"}");
-	for (unsigned id = 0; id < 40; id++) {
+	for (unsigned id = 0; id < functions; id++) {
 		snprintf(
 			line, sizeof(line),
 			"{\"kind\":\"function\",\"id\":%u,\"object\":0,\"set\":1,\"name\":\"f%u\","
@@ -114,153 +129,203 @@ static void put_meta(struct trace_writer *w)
 	}
 }
 
-/* CPU time of all threads. */
-static uint64_t now_ns(void)
+static double ns_each(uint64_t since_ns, uint64_t n)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-static double ns_each(uint64_t since_cpu_ns, uint64_t n)
-{
-	return (double)(now_ns() - since_cpu_ns) / (double)n;
+	return (double)(clock_now_ns() - since_ns) / (double)n;
 }
 
 static void encode_only(void)
 {
-	struct trace_writer *w = open_writer(1, 0, 16u << 20);
-	uint64_t n = 1500000, start;
+	struct trace_writer *w = open_writer(cpus, 16u << 20);
+	uint64_t n = 1000000 * cpus, start;
 
-	put(w, n, 1); /* touches the pages */
+	put(w, n); /* touches the pages */
 	trace_writer_flush(w, NULL);
-	start = now_ns();
-	put(w, n, 1);
-	printf("encode %.1f ns a record\n", ns_each(start, n));
+	start = clock_cpu_ns();
+	put(w, n);
+	printf("encode_ns %.1f\n", (double)(clock_cpu_ns() - start) / (double)n);
 	trace_writer_close(w, NULL);
 }
 
-static void encode_and_write(uint64_t n, uint32_t cpus, int level)
+static void encode_and_write(uint64_t n)
 {
-	struct trace_writer *w = open_writer(cpus, level, 0);
-	uint64_t start = now_ns();
-	char line[64];
+	struct trace_writer *w = open_writer(cpus, 0);
+	uint64_t start = clock_cpu_ns();
 
-	for (int id = 0; id < 40; id++) {
-		snprintf(line, sizeof(line), "{\"kind\":\"function\",\"id\":%d,\"symbol\":\"f%d\"}",
-			 id, id);
-		trace_writer_meta(w, line);
-	}
-	put(w, n, cpus);
+	put_meta(w);
+	put(w, n);
 	trace_writer_flush(w, NULL);
-	printf("write, level %d: %.1f ns and %.2f bytes a record\n", level, ns_each(start, n),
+	printf("write_ns %.1f\nbytes %.2f\n", (double)(clock_cpu_ns() - start) / (double)n,
 	       (double)trace_writer_bytes(w) / (double)n);
 	trace_writer_close(w, NULL);
 }
 
-static void read_back(uint64_t n, uint32_t cpus)
+/* ---- reading; each returns ns a record ---- */
+
+static struct trace_reader *open_reader(void)
 {
 	struct trace_reader *r;
+	struct err err = { 0 };
+
+	if (trace_reader_open(&r, path, &err))
+		fail(err.text);
+	return r;
+}
+
+static double read_only(uint64_t n)
+{
+	uint64_t start = clock_now_ns(), seen = 0, sum = 0;
+	struct trace_reader *r = open_reader();
 	const struct record *records;
-	uint64_t start = now_ns(), seen = 0, sum = 0;
-	struct rusage usage;
+	double ns;
 	size_t k;
 
-	if (trace_reader_open(&r, path, NULL))
-		exit(1);
-	printf("open: %.1f ms\n", (double)(now_ns() - start) / 1e6);
 	while ((k = trace_reader_batch(r, &records))) {
 		seen += k;
 		for (size_t i = 0; i < k; i++)
 			sum += records[i].time_ns ^ records[i].sp;
 	}
-	getrusage(RUSAGE_SELF, &usage);
-	printf("read %u CPUs: %.1f ns a record, %ld KiB resident at most (sum %llx)\n", cpus,
-	       ns_each(start, seen), usage.ru_maxrss, (unsigned long long)sum);
+	*(volatile uint64_t *)&sum = sum;
 	if (seen != n)
-		printf("WRONG: %llu records of %llu\n", (unsigned long long)seen,
-		       (unsigned long long)n);
+		fail("records are missing");
+	ns = ns_each(start, n);
 	trace_reader_free(r);
+	return ns;
 }
 
-/* Reading, pairing, scores and percentiles, without causes. */
-static void pair(uint64_t n, uint32_t cpus)
+static double pair(uint64_t n)
 {
 	struct result_options o = { .to_ns = UINT64_MAX };
-	struct trace_reader *r;
+	uint64_t start = clock_now_ns();
+	struct trace_reader *r = open_reader();
 	struct calls calls;
 	struct sci sci;
 	struct call_visitor v = sci_visitor(&sci);
-	uint64_t start = now_ns(), wall = clock_now_ns();
+	double ns;
 
-	if (trace_reader_open(&r, path, NULL))
-		exit(1);
 	sci_init(&sci, &calls, trace_reader_meta(r));
 	if (result_scan(&calls, r, &o, &v, NULL))
-		exit(1);
-	printf("pair  %u CPUs: %.1f ns a record, %.1f wall\n", cpus, ns_each(start, n), (double)(clock_now_ns()-wall)/(double)n);
+		fail("cannot scan");
+	for (uint32_t id = 0; id < sci.functions.n; id++)
+		if (sci.functions.data[id])
+			hist_quantile(&sci.functions.data[id]->durations, 0.99);
+	ns = ns_each(start, n);
 	sci_release(&sci);
 	trace_reader_free(r);
+	return ns;
 }
 
-static void score(uint64_t n, uint32_t cpus)
+static double report(uint64_t n)
 {
 	struct result_options o = { .to_ns = UINT64_MAX };
-	struct trace_reader *r;
+	uint64_t start = clock_now_ns();
+	struct trace_reader *r = open_reader();
 	struct result result;
-	struct rusage usage;
-	uint64_t start = now_ns(), wall = clock_now_ns();
+	double ns;
 
-	if (trace_reader_open(&r, path, NULL) || result_read(&result, r, &o, NULL))
-		exit(1);
-	getrusage(RUSAGE_SELF, &usage);
-	printf("score %u CPUs: %.1f ns a record, %.1f wall, %ld KiB resident at most\n", cpus,
-	       ns_each(start, n), (double)(clock_now_ns()-wall)/(double)n, usage.ru_maxrss);
+	if (result_read(&result, r, &o, NULL))
+		fail("cannot read");
+	ns = ns_each(start, n);
 	result_release(&result);
 	trace_reader_free(r);
+	return ns;
 }
 
-/* In a process of its own: its memory is then the reader's. */
-static void in_child(void (*f)(uint64_t, uint32_t), uint64_t n, uint32_t cpus)
+static void one_cpu(void)
 {
+	cpu_set_t set;
+	int cpu = sched_getcpu();
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu < 0 ? 0 : cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* In a process of its own, whose memory is then the reader's; that of the last is printed. */
+static void in_child(const char *name, double (*f)(uint64_t), uint64_t n, bool alone)
+{
+	struct rusage usage;
+	int status;
+
 	fflush(stdout);
 	if (fork() == 0) {
 		free(pre);
-		f(n, cpus);
+		if (alone)
+			one_cpu();
+		printf("%s %.1f\n", name, f(n));
+		getrusage(RUSAGE_SELF, &usage);
+		if (!strcmp(name, "report_ns"))
+			printf("report_kb %ld\n", usage.ru_maxrss);
 		fflush(stdout);
 		_exit(0);
 	}
-	wait(NULL);
+	if (wait(&status) < 0 || status)
+		exit(1);
+}
+
+static void measure(uint64_t n)
+{
+	in_child("read_ns", read_only, n, true);
+	in_child("pair_ns", pair, n, true);
+	in_child("report_ns", report, n, true);
+	in_child("pair_wall_ns", pair, n, false);
+	in_child("report_wall_ns", report, n, false);
+}
+
+static uint64_t records_of_file(void)
+{
+	struct trace_reader *r = open_reader();
+	uint64_t n = trace_reader_records(r);
+
+	trace_reader_free(r);
+	return n;
 }
 
 int main(int argc, char **argv)
 {
-	uint64_t n = (argc > 1 ? strtoull(argv[1], NULL, 10) : 10) * 1000000;
-	uint32_t cpus = argc > 2 ? (uint32_t)atoi(argv[2]) : 2;
-	int level = argc > 3 ? atoi(argv[3]) : 0;
+	const char *usage = "usage: trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] "
+			    "[-f FUNCTIONS] [-l LEVEL] [-o FILE] | -i FILE";
+	uint64_t n = 10000000;
+	bool given = false;
 
-	if (argc > 4)
-		path = argv[4];
-	else
-		close(mkstemp(temporary));
-	if (getenv("FILE_ONLY")) {
-		struct trace_reader *r;
-		if (trace_reader_open(&r, path, NULL))
-			exit(1);
-		n = trace_reader_records(r);
-		trace_reader_free(r);
-		in_child(read_back, n, cpus);
-		in_child(pair, n, cpus);
-		in_child(score, n, cpus);
-		return 0;
+	for (int c; (c = getopt(argc, argv, "n:c:t:f:l:o:i:")) != -1;)
+		switch (c) {
+		case 'n':
+			n = strtoull(optarg, NULL, 10) * 1000000;
+			break;
+		case 'c':
+			cpus = (uint32_t)atoi(optarg);
+			break;
+		case 't':
+			threads = (uint32_t)atoi(optarg);
+			break;
+		case 'f':
+			functions = (uint32_t)atoi(optarg);
+			break;
+		case 'l':
+			level = atoi(optarg);
+			break;
+		case 'i':
+			given = true; /* fall through */
+		case 'o':
+			path = optarg;
+			break;
+		default:
+			fail(usage);
+		}
+	if (!cpus || !functions || !n)
+		fail(usage);
+	if (given) {
+		n = records_of_file();
+	} else {
+		if (path == temporary)
+			close(mkstemp(temporary));
+		prepare();
+		encode_only();
+		encode_and_write(n);
 	}
-	prepare();
-	encode_only();
-	encode_and_write(n, cpus, level);
-	in_child(read_back, n, cpus);
-	in_child(pair, n, cpus);
-	in_child(score, n, cpus);
+	printf("records %llu\n", (unsigned long long)n);
+	measure(n);
 	if (path == temporary)
 		unlink(path);
 	return 0;
