@@ -131,6 +131,6 @@ const struct command cmd_diff = {
 	.usage = "ispot diff [--fail-above SCI] [--top N] [--json] [-v] BEFORE... -- AFTER...",
 	.examples = examples,
 	.options = options,
-	.needs = CMD_PAGER,
+	.needs = CMD_READS_TRACE | CMD_PAGER,
 	.run = run_diff,
 };

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Small recordings that unpack to very much: memory stays within ISPOT_MEMORY, the command ends
+# with one line, and a recording of an ordinary kind is read within the same bound.
+. "$(dirname "$0")/lib.sh"
+
+# bomb KIND FILE: big: 64 MiB of records for each of 64 CPUs; threads: a thread for every record;
+# names: functions without end
+bomb() {
+	python3 - "$1" "$planted/chunk" <<'EOP' || return
+import struct, sys, zlib
+kind, path = sys.argv[1:]
+def chunk(kind, cpu, n, body):
+    head = struct.pack("<IHHIIQQQI", 0x74637369, 1, kind, cpu, n, 1000, 10**12, len(body),
+                       zlib.crc32(body))
+    return head + struct.pack("<I", zlib.crc32(head)) + body
+def varint(v):
+    out = bytearray()
+    while v >= 128:
+        out.append(v & 127 | 128)
+        v >>= 7
+    out.append(v)
+    return bytes(out)
+meta = b'{"kind":"session","version":1,"clock":"monotonic"}\n'
+meta += b'{"kind":"function","id":0,"symbol":"f","name":"f"}\n'
+chunks = [chunk(1, 0, 2, meta)]
+if kind == "big":
+    body = bytes(64 << 20)
+    chunks += [chunk(2, cpu, len(body) // 3, body) for cpu in range(8)]
+elif kind == "threads":
+    n = 1500000
+    body = b"".join(varint((i + 1) << 2 | 2) + b"\1\0\2\0" for i in range(n))
+    chunks.append(chunk(2, 0, n, body))
+else:
+    line = b'{"kind":"notice","text":"%s"}\n' % (b"x" * 2000)
+    chunks += [chunk(1, 0, 30000, line * 30000) for _ in range(8)]
+for i, c in enumerate(chunks):
+    open("%s.%03d" % (path, i), "wb").write(c)
+EOP
+	: >"$2"
+	for chunk in "$planted"/chunk.*; do
+		zstd -q -3 --no-check -c "$chunk" >>"$2"
+	done
+	rm -f "$planted"/chunk.*
+}
+
+# ends_within MEMORY FILE COMMAND...: one line says that the memory does not suffice, in time
+ends_within() {
+	local out status=0
+	out=$(ISPOT_MEMORY=$1 timeout 100 "$ISPOT" "${@:3}" -i "$2" 2>&1 >/dev/null) || status=$?
+	[ $status = 1 ] && [[ $out == "ispot: out of memory;"* ]] && [ "$(wc -l <<<"$out")" = 1 ] && return
+	echo "# status $status: $out"
+	return 1
+}
+
+for kind in big threads names; do
+	bomb $kind "$planted/$kind.data" || echo "# no recording $kind"
+	for view in "report --json" "export --format csv -o /dev/null" dump; do
+		# A dump keeps no threads.
+		[ "$kind $view" = "threads dump" ] && continue
+		# shellcheck disable=SC2086 # words
+		ok "$kind: $view ends within its memory" ends_within 100M "$planted/$kind.data" $view
+	done
+done
+
+"$ISPOT" dump --from-text tests/golden/svc.trace -o "$planted/svc.data"
+reads() { ISPOT_MEMORY=64M "$ISPOT" report --csv -i "$planted/svc.data" >/dev/null; }
+ok "an ordinary recording is read in 64 MiB" reads
+no_size() { ISPOT_MEMORY=much "$ISPOT" report -i "$planted/svc.data"; }
+ok "ISPOT_MEMORY that is no size is refused" loud "ISPOT_MEMORY=much is no size" no_size
