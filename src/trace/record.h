@@ -13,9 +13,10 @@
 #define RECORD_VALUES_MIN \
 	4 /* so many values of an extended record can be read, absent ones are 0 */
 #define RECORD_VALUES_MAX 36
-#define RECORD_NAMES_MAX  5    /* of values, in a shape */
-#define RECORD_BYTES_MAX  4096 /* of a name or path (the kernel's PATH_MAX); the rest is left out \
-				*/
+#define RECORD_NAMES_MAX  5 /* of values, in a shape */
+
+/* Of a name or path (the kernel's PATH_MAX); what is longer is cut. */
+#define RECORD_BYTES_MAX 4096
 
 struct record {
 	uint64_t time_ns;
