@@ -87,6 +87,12 @@ static int parse_name(struct pattern *p, const char *s, struct err *err)
 		return usage(err,
 			     err_set(err, -EINVAL, "-F '%s' names no function; write [OBJECT:]NAME",
 				     p->typed));
+	if (at && !at[1])
+		return usage(err,
+			     err_set(err, -EINVAL,
+				     "-F '%s': no argument stands behind '@'; name some, as in "
+				     "%s@arg1, or leave '@' out",
+				     p->typed, p->name));
 	if (end) {
 		p->kind = PATTERN_REGEX;
 		return compile_regex(p, err);
@@ -134,6 +140,11 @@ static int parse_pattern(struct patterns *all, const char *word, struct err *err
 			return usage(err, err_set(err, -EINVAL,
 						  "-F '%s': commas do not part patterns; give -F "
 						  "once for each",
+						  p->typed));
+		if (!*p->object)
+			return usage(err, err_set(err, -EINVAL,
+						  "-F '%s' names no object before ':'; write "
+						  "OBJECT:NAME, or NAME alone",
 						  p->typed));
 		rest = separator + 1;
 	}
@@ -285,4 +296,12 @@ size_t patterns_n(const struct patterns *all)
 	vec_for_each (all, const struct pattern, p)
 		n += !p->excludes;
 	return n;
+}
+
+bool patterns_all_matched(const struct patterns *all)
+{
+	vec_for_each (all, const struct pattern, p)
+		if (!p->excludes && !p->matched)
+			return false;
+	return true;
 }

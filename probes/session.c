@@ -112,10 +112,15 @@ static int open_kernel_side(struct session *s, struct err *err)
 
 static int check_pids(const struct session_options *o, struct err *err)
 {
-	for (size_t i = 0; i < o->n_pids; i++)
+	for (size_t i = 0; i < o->n_pids; i++) {
 		if (!target_alive(o->pids[i]))
 			return err_set(err, -ESRCH, "there is no process %d; see ps or pgrep",
 				       o->pids[i]);
+		if (!target_has_program(o->pids[i]))
+			return err_set(err, -ENOEXEC,
+				       "process %d is a thread of the kernel; give a program's",
+				       o->pids[i]);
+	}
 	return 0;
 }
 
@@ -478,7 +483,9 @@ static int close_file(struct session *s, struct session_result *result, struct e
 	s->writer = NULL;
 	if (!ret && !s->write_error.code)
 		return 0;
-	if (s->launch.pid && !s->options.n_pids) {
+	result->cut_short = true;
+	/* The largest size is an end that was asked for. */
+	if (s->write_error.code == -EFBIG || (s->launch.pid && !s->options.n_pids)) {
 		log_notice("%s", s->write_error.text);
 		return 0;
 	}

@@ -69,6 +69,7 @@ struct session_result {
 	uint32_t functions; /* probed */
 	int exit_status;    /* of the command; 0 on attach */
 	bool interrupted;   /* by a signal to ispot */
+	bool cut_short;	    /* by a full disk or the largest size */
 	const char *reason; /* why it ended: static string */
 };
 

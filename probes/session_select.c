@@ -221,6 +221,22 @@ static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, str
 	return ret;
 }
 
+/* Of what -F matches nothing can be traced, and nothing else will join. */
+static int refuse_impossible(const struct session *s, struct err *err)
+{
+	const struct planned *p = s->plan.n ? s->plan.data[0] : NULL;
+
+	if (!p || !patterns_all_matched(s->patterns))
+		return 0;
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.data[i]->possible)
+			return 0;
+	return err_set(err, -ENOTSUP,
+		       "%s in %s%s cannot be traced: %s; name other functions with -F",
+		       dso_function_name(p->what.dso, p->what.function), dso_path(p->what.dso),
+		       s->plan.n > 1 ? " and the others" : "", p->reason);
+}
+
 int session_select(struct session *s, struct err *err)
 {
 	size_t n_executables = 1, n;
@@ -251,7 +267,7 @@ int session_select(struct session *s, struct err *err)
 		dsos[i] = s->objects.data[i].dso;
 	ret = selection_missing(&s->selection, s->patterns, dsos, n, err);
 	free(dsos);
-	return ret;
+	return ret ? ret : refuse_impossible(s, err);
 }
 
 void session_point_refused(void *ctx, uint32_t id, int errnum)

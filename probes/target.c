@@ -188,6 +188,14 @@ bool target_alive(pid_t pid)
 	return state && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 }
 
+bool target_has_program(pid_t pid)
+{
+	char path[64], target[8];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return readlink(path, target, sizeof(target)) >= 0 || errno != ENOENT;
+}
+
 pid_t waiter_start(void)
 {
 	pid_t parent = getpid(), pid = fork();

@@ -63,5 +63,6 @@ void waiter_end(pid_t pid);
 int target_threads(pid_t pid, struct pids *tids);
 int target_comm(pid_t pid, pid_t tid, char *buf, size_t n); /* 0 or -errno; no newline */
 bool target_alive(pid_t pid);				    /* and not a zombie */
+bool target_has_program(pid_t pid);			    /* a thread of the kernel has none */
 
 #endif

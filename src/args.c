@@ -114,6 +114,11 @@ static int set_value(const struct option_row *row, void *member, const char *spe
 		return text_parse_u64(value, member)
 			       ? bad_value(err, spelling, value, "a number; give digits only")
 			       : 0;
+	case ARG_ABOVE_0:
+		return text_parse_u64(value, member) || !*(uint64_t *)member
+			       ? bad_value(err, spelling, value,
+					   "a number above 0; give digits only")
+			       : 0;
 	case ARG_F64:
 		return parse_f64(value, member)
 			       ? bad_value(err, spelling, value, "a number; give one such as 2.5")

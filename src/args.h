@@ -25,15 +25,16 @@
 struct err;
 
 enum arg_kind {
-	ARG_FLAG,   /* bool: set true */
-	ARG_UNFLAG, /* bool: set false (--no-inherit) */
-	ARG_STRING, /* const char *: the last wins */
-	ARG_LIST,   /* struct arg_list: every one */
-	ARG_U64,    /* uint64_t */
-	ARG_F64,    /* double */
-	ARG_TIME,   /* uint64_t ns; a bare number is seconds */
-	ARG_SIZE,   /* uint64_t bytes */
-	ARG_COUNT,  /* int: how often (-vv) */
+	ARG_FLAG,    /* bool: set true */
+	ARG_UNFLAG,  /* bool: set false (--no-inherit) */
+	ARG_STRING,  /* const char *: the last wins */
+	ARG_LIST,    /* struct arg_list: every one */
+	ARG_U64,     /* uint64_t */
+	ARG_ABOVE_0, /* uint64_t, and 0 is refused */
+	ARG_F64,     /* double */
+	ARG_TIME,    /* uint64_t ns; a bare number is seconds */
+	ARG_SIZE,    /* uint64_t bytes */
+	ARG_COUNT,   /* int: how often (-vv) */
 };
 
 struct arg_list {

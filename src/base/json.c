@@ -15,6 +15,7 @@
 #include "base/text.h"
 
 #define DEPTH_MAX 64
+#define WHOLE_MAX 9007199254740992.0 /* 2^53: a double has every whole number below */
 
 /* struct json is jansson's json_t under a name that keeps its header out of everybody else. */
 static json_t *in(const struct json *value)
@@ -106,9 +107,12 @@ static json_t *new_u64(uint64_t v)
 	return new_string(hex);
 }
 
+/* A whole number without ".0": what reads JSON prints that as it stands, or as 0 (jq 1.7, 1.6). */
 static json_t *new_f64(double v)
 {
-	return isfinite(v) ? json_real(v) : json_null();
+	if (!isfinite(v))
+		return json_null();
+	return v == trunc(v) && fabs(v) < WHOLE_MAX ? json_integer((json_int_t)v) : json_real(v);
 }
 
 static void set(struct json *obj, const char *key, json_t *value)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,8 @@
 #include "probes/session.h"
 #include "target_args.h"
 
-#define BURST_LEAST_NS 10000000ull
+#define MAX_BYTES_LEAST (64u << 10) /* room for names, stacks and some calls */
+#define BURST_LEAST_NS	10000000ull
 
 struct record_options {
 	const char *output, *events, *call_graph;
@@ -102,7 +104,7 @@ static void say_result(const struct session_result *r, const struct session_opti
 
 	text_counted(functions, r->functions, "function");
 	/* Where nothing was probed the session has said why. */
-	if (!r->records && r->functions)
+	if (!r->calls && !r->cut_short && r->functions)
 		log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
 			   "ispot check shows what %s matches, %s",
 			   functions, so->n_patterns ? "-F" : "a -F",
@@ -194,6 +196,7 @@ static int run_record(int argc, char **argv, struct err *err)
 		.inherit = true,
 		.max_bytes = 4ull << 30,
 		.duration_ns = UINT64_MAX, /* not given */
+		.overhead_percent = NAN,   /* not given */
 	};
 	struct text command = { 0 }, own = { 0 };
 	struct session_options so = { 0 };
@@ -217,6 +220,11 @@ static int run_record(int argc, char **argv, struct err *err)
 	if (!ret && !o.duration_ns)
 		ret = err_set(err, -EINVAL,
 			      "-d 0 records nothing; leave it out to record until the end");
+	if (!ret && o.overhead_percent <= 0)
+		ret = err_set(err, -EINVAL, "--overhead takes a percentage above 0, such as 5");
+	if (!ret && o.max_bytes && o.max_bytes < MAX_BYTES_LEAST)
+		ret = err_set(err, -EINVAL,
+			      "--max-size: a file needs 64K at least; 0 is for no bound");
 	if (!ret)
 		ret = parse_call_graph(o.call_graph, &so.call_graph, err);
 	so.n_patterns = o.patterns.n;
@@ -247,7 +255,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	so.inherit = o.inherit;
 	so.user = o.user ? &user : NULL;
 	so.calibrate = true;
-	so.overhead = (o.overhead_percent ? o.overhead_percent : so.n_pids ? 2 : 10) / 100;
+	so.overhead = (isnan(o.overhead_percent) ? so.n_pids ? 2 : 10 : o.overhead_percent) / 100;
 	ret = o.two_pass ? run_twice(&so, &result, err) : run_session(&so, &result, NULL, err);
 	if (!ret && !o.two_pass)
 		say_result(&result, &so);

@@ -43,7 +43,7 @@ static const struct option_row options[] = {
 	  "do not split FUNC's calls by arguments ('*': nobody's)", NULL },
 	{ 's', "sort", "COLUMN", ARG_STRING, offsetof(struct report_options, sort),
 	  "rank by COLUMN instead of lost thread time", NULL },
-	{ 0, "top", "N", ARG_U64, offsetof(struct report_options, top), "show N blocks", NULL },
+	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct report_options, top), "show N blocks", NULL },
 	{ 0, "slow", "FUNC", ARG_STRING, offsetof(struct report_options, slow),
 	  "show how FUNC's slow calls differ from its fast ones", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct report_options, time),

@@ -32,11 +32,23 @@ record bad_regex -F '/(/' -- "$exact" -n 1
 refuses bad_regex 125 "regex|expression"
 record empty_pattern -F '' -- "$exact" -n 1
 refuses empty_pattern 125 "names no function"
+record no_argument -F 'outer@' -- "$exact" -n 1
+refuses no_argument 125 "no argument stands behind"
+record wrong_argument -F outer@nope -- "$exact" -n 1
+refuses wrong_argument 125 "no such argument; it is uint64_t outer"
+record no_object -F :outer -- "$exact" -n 1
+refuses no_object 125 "names no object"
 record no_list -F @no-such-list -- "$exact" -n 1
 refuses no_list 125 "no-such-list"
 
 record no_time -d 0 -F outer -- "$exact" -n 1
 refuses no_time 125 "-d 0"
+record no_budget --overhead 0 -- "$exact" -n 1
+refuses no_budget 125 "--overhead"
+record no_room --max-size 1K -F outer -- "$exact" -n 1
+refuses no_room 125 "--max-size"
+run top_none "$ISPOT" report --top 0
+refuses top_none 2 "--top 0"
 run bench_word "$ISPOT" bench fast
 refuses bench_word 2 "fast"
 run unknown_option "$ISPOT" report --htlm x
@@ -121,13 +133,37 @@ else
 	skip "odd symbols" "no gcc here"
 fi
 
-if command -v go >/dev/null; then
-	printf 'package main\nfunc main() { println("go") }\n' >hello.go
-	go build -o hello hello.go 2>go.err
-	record go -F main.main -- ./hello
+# Without Go's compiler: the section that all its programs have tells.
+if command -v gcc >/dev/null; then
+	cat >go.c <<-'EOC'
+		__asm__(".section .go.buildinfo,\"a\"; .byte 0; .text");
+		int main(void) { return 0; }
+	EOC
+	gcc -o hello go.c
+	record setjmp -F libc:setjmp -- "$exact" -n 1
+	refuses setjmp 125 "setjmp in .* cannot be traced: it returns more than once"
+	record go -F main -- ./hello
 	refuses go 125 "Go"
+	cat >late.c <<-'EOC'
+		static int one(void) { return 1; }
+		static int (*resolve(void))(void) { return one; }
+		int chosen_late(void) __attribute__((ifunc("resolve")));
+		int main(void) { return chosen_late() - 1; }
+	EOC
+	if gcc -o late late.c 2>late.cc-err; then
+		record late -F chosen_late -- ./late
+		refuses late 125 "IFUNC"
+		record late_target -F one -- ./late
+		report late_target
+		is "$(block late_target one .calls)" 1 "IFUNC: the function behind it is traced"
+	else
+		skip "an IFUNC of one's own" "$(head -1 late.cc-err)"
+	fi
+	gcc -static -o static go.c 2>static.cc-err && strip -R .go.buildinfo static 2>/dev/null
+	record no_symbols -F main -- ./static
+	refuses no_symbols 125 "no symbols at all.*debuginfod"
 else
-	skip "Go binary" "no go here"
+	skip "Go binary, IFUNC, no symbols at all" "no gcc here"
 fi
 
 # ---- what stands in the way ----
@@ -178,11 +214,40 @@ is $? 0 "locked-memory limit: root is above it, or it is raised" || diag locked.
 
 record no_pid -F outer -p 4194303
 refuses no_pid 125 "4194303"
+sleep 0 &
+gone=$!
+wait $gone
+record gone_pid -F outer -p $gone
+refuses gone_pid 125 "no process $gone"
 record bad_pid -F outer -p abc
-[ "$status" = 125 ] || [ "$status" = 2 ]
-ok $? "-p abc: refused"
+refuses bad_pid 125 "'abc' is not a process id"
+if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
+	record kernel_thread -F outer -p 2
+	refuses kernel_thread 125 "thread of the kernel"
+else
+	skip "a thread of the kernel" "none to be seen"
+fi
+"$MB/spawner" --seconds 60 --log ended.log >/dev/null &
+children+=($!)
+ending=$!
+(
+	while kill -0 $ending 2>/dev/null; do
+		sleep 0.2
+		report ended 2>/dev/null && [ "$(trace ended .calls)" -gt 0 ] && kill -9 $ending
+	done
+) &
+record ended -F spawned_call -p $ending
+is "$status" 0 "the process ends while it is recorded" || diag ended.err
+like ended.err 'processes ended' "the process ends: said"
+report ended
+[ "$(block ended spawned_call .calls)" -gt 0 ]
+ok $? "the process ends: its calls are there"
 
 # ---- where to ----
+run full_device "$ISPOT" record -o /dev/full -F outer -- "$exact" -n 1
+is "$status" 0 "no space at all: the command's status"
+like full_device.err 'No space left on device; .*-o' "no space at all: said"
+unlike full_device.err 'no calls were seen' "no space at all: calls are not missed"
 run output "$ISPOT" record -o /no/such/directory/x.data -F outer -- "$exact" -n 1
 refuses output 125 "/no/such/directory"
 if unshare -m true 2>/dev/null; then # not in every chroot or container
@@ -218,6 +283,9 @@ like too_large_report.out '--max-size' "--max-size reached: repeated by the repo
 "$MB/spawner" --seconds 60 --log names.log >/dev/null &
 children+=($!)
 named=$!
+record attach_too_large --max-size 64K -F spawned_call -F 'libc:pthread_*' -d 30 -p $named
+is "$status" 0 "--max-size reached while attached: status" || diag attach_too_large.err
+like attach_too_large.err '--max-size' "--max-size reached while attached: said"
 "$ISPOT" record -o names.data -F spawned_call -p $named -- sleep 0.3 2>names.err
 kill $named
 run names_screen "$ISPOT" report names.data
@@ -237,6 +305,8 @@ refuses_file empty_file empty.data "empty"
 refuses_file missing_file no-such.data "no-such.data"
 head -c 4096 /dev/urandom >random.data
 refuses_file random_file random.data "not an ispot|ispot.data|not a trace"
+LC_ALL=C sed 's/isct\x01/isct\x07/g' good.data >other.data
+refuses_file other_version other.data "version 7"
 size=$(stat -c %s good.data)
 head -c $((size * 2 / 3)) good.data >truncated.data
 run truncated "$ISPOT" report --json -i truncated.data

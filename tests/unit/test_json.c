@@ -17,6 +17,8 @@ static struct json *sample(void)
 	json_set_u64(obj, "big", UINT64_MAX);
 	json_set_i64(obj, "i", -5);
 	json_set_f64(obj, "f", 0.32);
+	json_set_f64(obj, "whole", 3e6);
+	json_set_f64(obj, "none_lost", -0.0);
 	json_set_f64(obj, "nan", NAN);
 	json_set_bool(obj, "b", true);
 	json_set_null(obj, "null");
@@ -36,9 +38,11 @@ static void prints_in_the_order_of_setting(void **state)
 
 	(void)state;
 	json_print(obj, &t, false);
-	assert_string_equal(t.s, "{\"s\":\"x\\\"y\\n\",\"none\":null,\"u\":4611686018427387904,"
-				 "\"big\":\"0xffffffffffffffff\",\"i\":-5,\"f\":0.32,\"nan\":null,"
-				 "\"b\":true,\"null\":null,\"a\":[7,\"z\",1.5,{\"k\":1}]}");
+	assert_string_equal(t.s,
+			    "{\"s\":\"x\\\"y\\n\",\"none\":null,\"u\":4611686018427387904,"
+			    "\"big\":\"0xffffffffffffffff\",\"i\":-5,\"f\":0.32,\"whole\":3000000,"
+			    "\"none_lost\":0,\"nan\":null,"
+			    "\"b\":true,\"null\":null,\"a\":[7,\"z\",1.5,{\"k\":1}]}");
 	text_release(&t);
 	json_free(obj);
 }

@@ -28,7 +28,7 @@ static const char *const lines[] = {
 	"\"class\":\"size\",\"is_signed\":false,\"key\":true},{\"bit\":9,\"name\":\"ret\","
 	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false}]}",
 	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\","
-	"\"cpu_share\":0.14,\"calls_per_s\":6000000.0,\"cost_share\":0.65}",
+	"\"cpu_share\":0.14,\"calls_per_s\":6000000,\"cost_share\":0.65}",
 	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"
 	"\"when\":\"after\",\"inner_min_ns\":500,\"inner_p50_ns\":550,\"inner_p99_ns\":1100,"
 	"\"inner_mean_ns\":612.5,\"full_p50_ns\":900.5,\"calls\":20000}",

@@ -313,6 +313,10 @@ static void bad_patterns(void **state)
 	refuse(s, "/a(/", "regular expression");
 	refuse(s, "libc:/abc", "closing '/'");
 	refuse(s, "a,libc:b", "commas");
+	refuse(s, "parse_head@", "no argument stands behind '@'");
+	refuse(s, "!parse_head@", "no argument stands behind '@'");
+	refuse(s, "/parse/@", "no argument stands behind '@'");
+	refuse(s, ":parse_head", "names no object");
 	refuse(s, "@/nonexistent/file", "No such file");
 	refuse(s, "@/tmp", "cannot be read");
 	refuse(s, "@/dev/null", "no pattern in it");
