@@ -58,9 +58,10 @@ bench: ispot microbench build/bench/trace_speed
 	$(call part,tests/bench/run,no benchmark beside perf and bpftrace yet; ./ispot bench measures ispot alone)
 	$(SUDO) tests/bench/run
 
+# PARTS: of the experiments only these, as tests/paper/run names them
 paper: ispot microbench
-	$(call part,tests/paper/run,the papers' experiments are not written yet)
-	$(SUDO) QUICK=$(QUICK) tests/paper/run
+	@.make/deps install "build paper"
+	$(SUDO) QUICK=$(QUICK) PARTS="$(PARTS)" tests/paper/run
 
 # T: a kernel of tests/vm/kernels.txt or a test of tests/vm/guest. Kernels that cannot be had are skipped.
 test-vm:

@@ -52,6 +52,31 @@ holds "the mean as baseline counts calls above it only" wrong '
 expect("bimodal", abs(sweeps.score_against_mean([1, 1, 3, 3], {"sci": 0.4}) - 0.2) < 1e-12)
 expect("all alike", sweeps.score_against_mean([2, 2], {"sci": 0.0}) == 0)'
 
+holds "a prediction holds where score and time fell in four pairs of five" wrong '
+import applications
+def fell(*pairs):  # score before, after, time before, after
+    a, b, s, t = zip(*pairs)
+    return applications.judged((a, b), (s, t))
+better, slower, unknown = (0.5, 0.1, 2, 1), (0.5, 0.1, 1, 2), (None, 0.1, 2, 1)
+expect("five", fell(*[better] * 5)["holds"])
+expect("four", fell(slower, *[better] * 4)["holds"])
+expect("three do not", not fell(slower, unknown, *[better] * 3)["holds"])
+expect("counted", fell(slower, unknown, *[better] * 3)["fell"] == 3)'
+
+holds "without counters unknown is the right cause of what only they see, and of nothing else" wrong '
+import causes
+class Report:
+    def __init__(self, pmu, cause):
+        self.report = {"trace": {"pmu": pmu}}
+        self.found = {"causes": [{"kind": cause}], "verdict": "interference"}
+    def block(self, name):
+        return self.found
+def right(true, pmu, cause):
+    return causes.compare("p", {"block": "b", "cause": true}, Report(pmu, cause))["cause_right"]
+expect("seen", right("lock", "none", "lock") and not right("lock", "none", "unknown"))
+expect("no counters", right("cache-sharing", "none", "unknown") and not right("cache-sharing", "none", "lock"))
+expect("counters", right("cache-sharing", "core", "cache-sharing") and not right("cache-sharing", "core", "unknown"))'
+
 holds "the page is whole, escaped, without scripts, and knows what missed" wrong '
 p = page.Page("a <title>")
 p.heading("h & i"); p.paragraph("p"); p.claim("came out", True); p.claim("did <not>", False)

@@ -34,6 +34,7 @@ def contention(ms, say):
         low, high = ordered(lock, LOW, ms), ordered(lock, HIGH, ms)
         gap = abs(high["min"] - low["min"]) / low["min"]
         rows.append({"name": lock["name"], "low": low, "high": high, "gap": gap, "passes": gap <= 0.1,
+                     "fair": lock["fair"],
                      "most_slowed": high["slow_of_fastest"] > 0.5 and high["sci_mean"] < high["sci"]})
     return rows
 

@@ -19,12 +19,12 @@ class Failed(Exception):
     """A program that must work did not; its last words."""
 
 
-def run(command, **more):
+def run(command, cwd=WORK):
     """A command in a session of its own, ahead of others; its standard output."""
     environment = dict(os.environ, TMPDIR=WORK, LC_ALL="C.UTF-8", PAGER="cat")
     done = subprocess.run(["sh", "-c", AHEAD, "sh", *command],
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", cwd=WORK,
-                          env=environment, start_new_session=True, check=False, **more)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", cwd=cwd,
+                          env=environment, start_new_session=True, check=False)
     if done.returncode:
         raise Failed("%s: status %d: %s" % (" ".join(command), done.returncode,
                                             (done.stderr or done.stdout).strip()[-300:]))
@@ -34,13 +34,14 @@ def run(command, **more):
 class Recording:
     """One run of a program under `ispot record`, and its report."""
 
-    def __init__(self, patterns, command, options=(), name="run"):
+    def __init__(self, patterns, command, options=(), name="run", cwd=WORK, whole=False, within=()):
         self.file = os.path.join(WORK, name + ".data")
         arguments = [ISPOT, "record", "-q", "-o", self.file, *options]
         for pattern in patterns:
             arguments += ["-F", pattern]
-        self.output = run([*arguments, "--", *command])
-        self.report = json.loads(run([ISPOT, "report", "--json", "-i", self.file]))
+        self.output = run([*within, *arguments, "--", *command], cwd)
+        split = ["--no-key", "*"] if whole else []  # by argument
+        self.report = json.loads(run([ISPOT, "report", "--json", *split, "-i", self.file]))
 
     def block(self, name):
         """The block of that name in the report, or None."""

@@ -32,11 +32,11 @@ def reading(delay, ms):
 
 
 SWEEPS = [
-    {"name": "POSIX lock", "figure": 3, "paper_rho": 0.99, "block": "acquire",
+    {"name": "POSIX lock", "fair": False, "figure": 3, "paper_rho": 0.99, "block": "acquire",
      "pattern": "acquire", "command": lock(0), "delays": range(0, 36000, 2000), "unit": "ns",
      "time": "time to get the lock",
      "note": "Critical section of 16 µs: the paper has 47 threads for a shorter one."},
-    {"name": "spinlock", "figure": 4, "paper_rho": 0.95, "block": "acquire",
+    {"name": "spinlock", "fair": True, "figure": 4, "paper_rho": 0.95, "block": "acquire",
      "pattern": "acquire", "command": lock(1), "delays": range(0, 16000, 1000), "unit": "ns",
      "time": "time to get the lock",
      "note": "Critical section of 16 µs. The lock is in a function of its own: "

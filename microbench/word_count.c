@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Section 5.6.1 of the ISPOT paper: the reducer of word_count looks a word up in a sorted array of
+ * its own and, where it is new, moves all that comes after it. Found words take no time, new ones
+ * long: the work differs, no other thread is in the way.
+ */
+#include "common.h"
+
+enum { WORDS = 1 << 16 };
+
+struct entry {
+	uint64_t word, count;
+	char text[240];
+};
+
+struct table {
+	struct entry entries[WORDS];
+	size_t used;
+};
+
+static uint64_t vocabulary = 60000;
+static struct truth reducing = { .block = "wordcount_reduce", .verdict = "workload" };
+
+static size_t lower_bound(const struct table *t, uint64_t word)
+{
+	size_t low = 0, high = t->used;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (t->entries[middle].word < word)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+TRACED void wordcount_reduce(struct table *t, uint64_t word, unsigned thread)
+{
+	uint64_t begin = now_ns();
+	size_t at = lower_bound(t, word);
+	struct entry *e = &t->entries[at];
+
+	if (at == t->used || e->word != word) {
+		memmove(e + 1, e, (t->used - at) * sizeof(*e));
+		*e = (struct entry){ .word = word };
+		t->used++;
+	}
+	e->count++;
+	truth_call(&reducing, thread, begin);
+}
+
+static void run(struct worker *w)
+{
+	struct table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		bench_die("calloc");
+	for (uint64_t i = 0; i < w->calls; i++)
+		wordcount_reduce(t, next_random(&w->random) % vocabulary, w->index);
+	free(t);
+}
+
+int main(int argc, char **argv)
+{
+	const struct bench_extra extras[] = {
+		{ "vocabulary", "N", "different words, at most 65536 (60000)", &vocabulary, NULL },
+		{ 0 },
+	};
+	struct bench_options o = {
+		.name = "word_count",
+		.what = "The reducer of word_count: found words are quick, new ones slow.",
+		.threads = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN),
+		.iterations = 30011,
+		.seed = 1,
+		.extras = extras
+	};
+
+	bench_parse(&o, argc, argv);
+	if (vocabulary < 1 || vocabulary > WORDS) {
+		fprintf(stderr, "the vocabulary has 1 to %d words\n", WORDS);
+		return 2;
+	}
+	workers_run(&o, run);
+	truth_print(&reducing);
+	return 0;
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""
+The rest of section 5 in small: a request seen from client and server on a network of three bandwidths
+(5.5.3, table 4), the score against the number of threads (5.5.4), the reducer of word_count (5.6.1), the
+same program under coz (5.7).
+"""
+import collections
+import os
+import re
+import shutil
+import statistics
+
+from record import MICROBENCH, ROOT, WORK, Recording, run
+
+# of a loopback device in a network namespace of its own; None: as fast as it is
+BANDWIDTHS = ("100mbit", "1gbit", None)
+SHAPED = """ip link set lo up mtu 1500 &&
+{ [ -z "$0" ] || tc qdisc add dev lo root tbf rate "$0" burst 128kb latency 400ms; } && exec "$@" """
+THREADS = (1, 2, 4, 8, 16)
+COZ_MS = 15000
+
+
+def network(say):
+    """Rows of bandwidth and scores; None where namespaces cannot be made or shaped."""
+    try:
+        run(["unshare", "-n", "sh", "-c", SHAPED, BANDWIDTHS[0], "true"])
+    except Exception:  # pylint: disable=broad-except
+        return None
+    rows = []
+    for bandwidth in BANDWIDTHS:
+        say("network: %s" % (bandwidth or "not shaped"))
+        recording = Recording(["request", "serve"], [os.path.join(MICROBENCH, "paper_requests")], whole=True,
+                              within=["unshare", "-n", "sh", "-c", SHAPED, bandwidth or ""])
+        client, server = recording.block("request"), recording.block("serve")
+        rows.append({"bandwidth": bandwidth or "not shaped", "client": client["sci"], "server": server["sci"],
+                     "ns": recording.printed(r"mean_ns ([\d.]+)")})
+    return rows
+
+
+def threads(runs, say):
+    """The score of a lock against the number of threads that share it."""
+    rows = []
+    for number in THREADS:
+        say("threads: %d" % number)
+        got = [Recording(["acquire"], [os.path.join(MICROBENCH, "paper_lock"), "-t", str(number), "--hold-ns",
+                                       "16000", "--delay-ns", "16000"]).block("acquire")["sci"]
+               for _ in range(runs)]
+        rows.append({"threads": number, "sci": statistics.median(got)})
+    return rows
+
+
+def word_count(say):
+    say("word_count")
+    recording = Recording(["wordcount_reduce"], [os.path.join(MICROBENCH, "word_count")])
+    block = recording.block("wordcount_reduce")
+    return {"sci": block["sci"], "verdict": block["verdict"], "cause": (block["causes"] or [{}])[0].get("kind")}
+
+
+def coz(say):
+    """Lines that coz tried to speed up, with the samples in them; None where it is not installed."""
+    program, profile = os.path.join(WORK, "lock_coz"), os.path.join(WORK, "profile.coz")
+    if not shutil.which("coz"):
+        return None
+    say("coz")
+    # coz reads DWARF up to version 4, without gcc's view numbers.
+    run(["gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-gdwarf-4", "-gno-variable-location-views",
+         "-fno-omit-frame-pointer", "-DWITH_COZ", "-I", ROOT, os.path.join(ROOT, "microbench", "paper_lock.c"),
+         "-o", program, "-pthread", "-ldl"])
+    if os.path.exists(profile):
+        os.remove(profile)
+    run(["coz", "run", "-o", profile, "---", program, "--hold-ns", "16000", "--delay-ns", "2000", "--ms",
+         str(COZ_MS)])
+    lines = collections.Counter()
+    with open(profile, encoding="utf-8") as file:
+        for line in file:
+            found = re.match(r"experiment\tselected=(\S+)\t.*selected-samples=(\d+)", line)
+            if found:
+                lines[os.path.basename(found.group(1))] += int(found.group(2))
+    block = Recording(["acquire", "release"], [os.path.join(MICROBENCH, "paper_lock"), "--hold-ns", "16000",
+                                               "--delay-ns", "2000"]).block("acquire")
+    return {"lines": lines.most_common(), "sci": block["sci"],
+            "cause": (block["causes"] or [{}])[0].get("kind")}
