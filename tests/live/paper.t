@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# make paper QUICK=1: every part of the page is measured. Whether a claim of the paper comes out on a
+# loaded machine is not judged here; those that did not are told.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# Headings of the page that the full and the short runs have in common.
+sections='Sections 4.1 and 4.2
+The same with the mean as baseline
+Sections 4.3 and 4.4
+Section 4.5
+More causes
+Section 5.4
+Sections 5.2 and 5.5
+Section 5.5.3
+Section 5.5.4
+Section 5.6.1
+Summary'
+
+QUICK=1 "$ROOT/tests/paper/run" >page.txt 2>error.txt
+status=$?
+[ $status -le 1 ] || diag error.txt
+is "$([ $status -le 1 ] && echo measured)" measured "the page is measured to its end"
+while read -r section; do
+	grep -q "^$section" page.txt
+	ok $? "it has: $section"
+done <<<"$sections"
+is "$(grep -c '</html>' "$ROOT/build/paper/paper.html")" 1 "it is written as HTML, whole"
+grep -E '^MISSED' page.txt | sed 's/^/# /'
+done_testing
