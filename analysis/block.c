@@ -37,12 +37,23 @@ struct fastest {
 	double d, own;
 };
 
-static double estimated(const struct sci_cell *c, const struct block_options *o)
+/* Of how many calls these are a sample. */
+static double estimated(const struct sci_cell *c, uint64_t calls, uint64_t unrecorded,
+			const struct block_options *o)
 {
-	if (o->period <= 1 && !c->unrecorded)
-		return (double)c->calls;
-	return c->unrecorded ? (double)(c->calls + c->unrecorded)
-			     : (double)c->calls * (double)o->period;
+	if (c->unrecorded)
+		return (double)(calls + unrecorded);
+	return (double)calls * (o->period > 1 ? (double)o->period : 1);
+}
+
+static double estimated_calls(const struct sci_cell *c, const struct block_options *o)
+{
+	return estimated(c, c->calls, c->unrecorded, o);
+}
+
+static double estimated_outer(const struct sci_cell *c, const struct block_options *o)
+{
+	return estimated(c, c->outer_calls, c->unrecorded_outer, o);
 }
 
 /* Excess of the timed calls, blown up to the calls that sampling left out. */
@@ -63,16 +74,20 @@ static double open_excess(uint64_t n, uint64_t sum_ns, double min)
 static struct part part_of(const struct sci_cell *c, const struct fastest *min,
 			   const struct block_options *o)
 {
-	double weight = c->calls ? estimated(c, o) / (double)c->calls : 1;
+	double outer = c->outer_calls ? estimated_outer(c, o) / (double)c->outer_calls : 1;
+	double all = c->calls ? estimated_calls(c, o) / (double)c->calls : 1;
 	struct part p = { 0 };
 
 	if (!isnan(min->d)) {
 		p.open_ns = open_excess(c->open, c->open_ns, min->d);
-		p.excess_ns = timed_excess(c->timed, c->timed_ns, min->d, weight) + p.open_ns;
+		p.excess_ns = timed_excess(c->timed, c->timed_ns, min->d, outer) + p.open_ns;
 	}
 	if (!isnan(min->own))
-		p.own_excess_ns = timed_excess(c->own_timed, c->own_ns, min->own, weight) +
+		p.own_excess_ns = timed_excess(c->own_timed, c->own_ns, min->own, all) +
 				  open_excess(c->own_open, c->own_open_ns, min->own);
+	/* calls inside of it that sampling left out look like its own time, and they recur */
+	if (all > 1 && p.own_excess_ns > p.excess_ns && !isnan(min->d))
+		p.own_excess_ns = p.excess_ns;
 	return p;
 }
 
@@ -180,19 +195,21 @@ static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *
 
 		if (!b || (!cell->calls && !cell->unrecorded))
 			continue;
+		b->outer_calls += cell->outer_calls;
 		part = part_of(cell, &min[i], o);
 		add_part(b, &part, observed_ns(sci, s, o), (double)o->duration_ns);
 		if (o->period > 1 || cell->unrecorded) {
 			if (b->estimated_calls == BLOCK_NONE)
 				b->estimated_calls = 0;
-			b->estimated_calls += (uint64_t)(estimated(cell, o) + 0.5);
+			b->estimated_calls += (uint64_t)(estimated_calls(cell, o) + 0.5);
+			b->estimated_outer += estimated_outer(cell, o);
 		}
 	}
 }
 
 static void bound(struct block *b, double excess_ns, double observed)
 {
-	double all = b->estimated_calls == BLOCK_NONE ? 0 : (double)b->estimated_calls;
+	double all = b->estimated_outer;
 	struct bootstrap error = bootstrap_mean(&b->sums->durations, all);
 	double mean = b->timed_calls ? excess_ns / (double)b->timed_calls : 0;
 
@@ -220,6 +237,37 @@ static void add_shapes(struct block *b, double excess_ns, double observed)
 		b->sci_by_shape = excess_ns * (shapes_excess_ns(s) / timed) / observed;
 }
 
+static void no_score(struct block *b)
+{
+	b->sci = b->self_sci = b->sci_by_shape = b->sci_worst_thread = b->lost_threads = NAN;
+	b->excess_ns = b->self_excess_ns = b->open_ns = BLOCK_NONE;
+}
+
+static double at_most_1(double score)
+{
+	return score > 1 ? 1 : score; /* NAN stays */
+}
+
+/*
+ * No thread can be longer in a block than it was observed. An estimate from few calls, one of them
+ * long, may say so: then only the interval is known.
+ */
+static void bound_estimate(struct block *b)
+{
+	if (b->estimated_calls == BLOCK_NONE)
+		return;
+	b->sci_low = at_most_1(b->sci_low);
+	b->sci_high = at_most_1(b->sci_high);
+	if (b->sci > SCI_OVER) {
+		no_score(b);
+		return;
+	}
+	b->sci = at_most_1(b->sci);
+	b->self_sci = at_most_1(b->self_sci);
+	b->sci_worst_thread = at_most_1(b->sci_worst_thread);
+	b->sci_by_shape = at_most_1(b->sci_by_shape);
+}
+
 /* Sums of excess become scores. */
 static void score(struct block *b, const struct fastest *min, const struct block_options *o)
 {
@@ -229,9 +277,8 @@ static void score(struct block *b, const struct fastest *min, const struct block
 	b->excess_ns = (uint64_t)(excess + 0.5);
 	b->self_excess_ns = (uint64_t)(own + 0.5);
 	if (isnan(min->d) || !(observed > 0)) {
-		b->sci = b->self_sci = b->sci_low = b->sci_high = b->sci_by_shape = b->floor = NAN;
-		b->sci_worst_thread = b->lost_threads = NAN;
-		b->excess_ns = b->self_excess_ns = b->open_ns = BLOCK_NONE;
+		no_score(b);
+		b->sci_low = b->sci_high = b->floor = NAN;
 		return;
 	}
 	b->min_ns = (uint64_t)min->d;
@@ -241,6 +288,7 @@ static void score(struct block *b, const struct fastest *min, const struct block
 	b->floor = floor_ns(b) / observed;
 	bound(b, excess, observed);
 	add_shapes(b, excess, observed);
+	bound_estimate(b);
 }
 
 static double beyond_fastest(uint64_t sum, uint64_t fastest, uint64_t n)

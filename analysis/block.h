@@ -10,6 +10,7 @@
  *	floor      what the probes' own jitter would score: calls, traced callees included, times
  *	           (mean - min of an empty call), plus the share of preempted time that fell on
  *	           probe code because it is most of what the block ran
+ *	           Under sampling an estimate; one of more time than there was is none: NAN
  *	sci_low    sci - floor - what sampling may be off by (bootstrap.h; 0 unless calls were
  *	           sampled), at least 0
  *	sci_high   sci + the same + untimed calls at the mean excess of the timed
@@ -70,6 +71,7 @@ const char *verdict_name(enum verdict verdict);
 #define SCI_LOW	     0.05
 #define SCI_SMALL    0.01 /* less is not worth a line of the first screen */
 #define CALLS_MIN    100  /* fewer timed calls: their fastest may still be a slow one */
+#define SCI_OVER     1.1 /* an estimate beyond it says that the sample was too small */
 #define FLOOR_FACTOR 2	  /* under so many floors a score is noise */
 
 struct block {
@@ -90,6 +92,8 @@ struct block {
 	const struct thread *thread; /* NULL: not a thread */
 	uint64_t calls, timed_calls, open_calls, untimed_calls;
 	uint64_t estimated_calls; /* BLOCK_NONE: every call was recorded */
+	uint64_t outer_calls;	  /* recorded, inside no other of the block */
+	double estimated_outer;	  /* with those that sampling left out; 0: every one was recorded */
 	uint32_t threads;
 	uint64_t observed_ns; /* sum of T_t */
 	double idle_threads;  /* own excess that waited for the outside, as lost_threads */

@@ -281,7 +281,9 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->id = id;
 	call->slot = slot;
 	call->entry_cpu = r->cpu;
-	call->recursive = c->open_of.data[slot]++ > 0;
+	call->unseen_outer = t->inner;
+	call->recursive = c->open_of.data[slot]++ > 0 || t->inner;
+	t->inner = false;
 	call->own_unknown = false;
 	call->stack = 0;
 	call->arg_mask = stack ? 1u << ARG_CALLER : 0;
@@ -408,6 +410,8 @@ static void describe(struct thread *t, const struct record *r)
 		add_args(call, r);
 	else if (call && r->kind == REC_STACK)
 		call->stack = (uint32_t)r->values[0];
+	else if (t && r->kind == REC_INNER)
+		t->inner = true;
 }
 
 bool call_is_inner(const struct thread *t, const struct call *c,
@@ -418,7 +422,7 @@ bool call_is_inner(const struct thread *t, const struct call *c,
 	for (const struct call *outer = c; outer-- > t->open;)
 		if (outer->id == c->id && same(ctx, outer))
 			return true;
-	return false;
+	return c->unseen_outer;
 }
 
 /* A child that is made in a gap may run on the CPU that loses, too. */
@@ -524,7 +528,7 @@ void calls_restart(struct calls *c, uint64_t time_ns)
 			wait_sums_free(&(*t)->open[i].waits);
 		}
 		(*t)->n_open = (*t)->open_markers = 0;
-		(*t)->after_exit = false;
+		(*t)->after_exit = (*t)->inner = false;
 	}
 	calls_end_gaps(c, time_ns, false);
 	calls_restart_losses(c);

@@ -48,6 +48,7 @@ struct call {
 	uint32_t id, slot;
 	uint32_t entry_cpu;
 	bool recursive;		   /* inside another call of the same function on this thread */
+	bool unseen_outer;	   /* that call was left out by sampling */
 	bool own_unknown;	   /* a call inside it has no known duration */
 	uint32_t inside, children; /* traced calls inside: all, direct */
 	uint64_t inside_cost_ns;   /* what probing them cost */

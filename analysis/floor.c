@@ -9,9 +9,9 @@
 /* Recorded calls stand for more of them under sampling, and so does their jitter. */
 static double weight(const struct block *b)
 {
-	if (b->estimated_calls == BLOCK_NONE || !b->calls)
+	if (b->estimated_calls == BLOCK_NONE || !b->outer_calls)
 		return 1;
-	return (double)b->estimated_calls / (double)b->calls;
+	return b->estimated_outer / (double)b->outer_calls;
 }
 
 /* No call is faster than its own probe: one that is shows the probe's true minimum. */

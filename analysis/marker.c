@@ -16,8 +16,11 @@ void markers_scale_loops(struct sci *sci)
 		const struct meta_function *f = &sci->meta->functions.data[th->slots.data[slot].id];
 		struct sci_cell *cell = &sci->cells.data[slot];
 
-		if (f->period > 1 && f->period < META_UNKNOWN)
-			cell->unrecorded += (cell->calls + cell->unrecorded) * (f->period - 1);
+		if (f->period <= 1 || f->period == META_UNKNOWN)
+			continue;
+		cell->unrecorded += (cell->calls + cell->unrecorded) * (f->period - 1);
+		cell->unrecorded_outer +=
+			(cell->outer_calls + cell->unrecorded_outer) * (f->period - 1);
 	}
 }
 

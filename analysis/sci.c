@@ -235,6 +235,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	function_of(s, (uint32_t)id);
 	slot = threads_slot(&s->calls->threads, s->calls->threads.all.data[t->index], (uint32_t)id);
 	cell_of(s, slot)->unrecorded += r->values[1];
+	cell_of(s, slot)->unrecorded_outer += r->values[r->n_values > 2 ? 2 : 1];
 }
 
 /* Every function that the thread has run may have lost calls. */

@@ -25,7 +25,7 @@ struct sci_cell {
 	uint64_t own_timed, own_ns; /* all calls, and their own times */
 	uint64_t open, open_ns;	    /* open at the end, outer: count, time so far */
 	uint64_t own_open, own_open_ns;
-	uint64_t unrecorded; /* calls that sampling left out */
+	uint64_t unrecorded, unrecorded_outer; /* calls that sampling left out */
 };
 
 /*

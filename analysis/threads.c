@@ -297,6 +297,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_STACK:
 	case REC_ARGS:
 	case REC_COUNTERS:
+	case REC_INNER:
 		break;
 	default:
 		return NULL;

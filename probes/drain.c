@@ -181,13 +181,24 @@ static void on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)
 		       sizeof(*w->values));
 }
 
+static void put_inner(struct drain *d, const struct wire_call *call, uint32_t cpu)
+{
+	struct record r = record_of(&call->h, cpu, REC_INNER);
+
+	put_values(d, &r, 0, 0, 0, 0);
+}
+
 static void on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 {
 	bool entry = (call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK) == WIRE_ENTRY;
 	uint32_t function = call->h.head & WIRE_ID_MASK;
-	int ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
-				    call->h.tid, call->h.tgid,
-				    entry ? drain_site(&d->stacks, call) : function, call->sp);
+	int ret;
+
+	if (call->h.head >> WIRE_ID_BITS & WIRE_INNER)
+		put_inner(d, call, cpu);
+	ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
+				call->h.tid, call->h.tgid,
+				entry ? drain_site(&d->stacks, call) : function, call->sp);
 
 	if (ret)
 		d->error = ret;

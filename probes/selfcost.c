@@ -266,7 +266,7 @@ static void visit(void *ctx, uint32_t cpu, const void *record)
 	(void)cpu;
 	if (call->h.tgid != (uint32_t)m->child)
 		return;
-	kind = call->h.head >> WIRE_ID_BITS & ~WIRE_COUNTED;
+	kind = call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK;
 	id = (call->h.head & WIRE_ID_MASK) - SELFCOST_ID_FIRST;
 	if (id >= N_EMPTIES)
 		return;

@@ -132,14 +132,15 @@ void session_write_set_at(struct session *s, const struct probeset *set, bool on
 static void write_call_count(void *ctx, uint32_t tid, uint32_t id, const struct wire_sampling *row)
 {
 	struct session *s = ctx;
-	const uint64_t values[RECORD_VALUES_MIN] = { id, row->calls - row->recorded };
+	const uint64_t values[RECORD_VALUES_MIN] = { id, row->calls - row->recorded,
+						     row->outer - row->outer_recorded };
 	struct record r = {
 		.kind = REC_CALL_COUNT,
 		.cpu = s->cpus.online[0],
 		.time_ns = clock_now_ns(),
 		.tid = tid,
 		.tgid = row->tgid,
-		.n_values = 2,
+		.n_values = 3,
 		.values = values,
 	};
 

@@ -47,13 +47,16 @@ static __always_inline __u32 point_tag(void)
 	return BPF_CORE_READ(hit, tu, tp.args[0].code, immediate);
 }
 
-static __always_inline bool sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp, bool marker)
+static __always_inline enum taken sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp,
+					  bool marker)
 {
-	if (marker)
-		return kind == WIRE_ENTRY ? sample_begin(pid_tgid, pid_tgid >> 32, id, sp)
-					  : sample_end(pid_tgid, id);
-	return kind == WIRE_ENTRY ? sample_entry(pid_tgid, pid_tgid >> 32, id, sp)
-				  : sample_exit(pid_tgid, id, sp);
+	if (!marker && kind == WIRE_ENTRY)
+		return sample_entry(pid_tgid, pid_tgid >> 32, id, sp);
+	if (!marker)
+		return sample_exit(pid_tgid, id, sp) ? TAKEN : TAKEN_NOT;
+	if (kind == WIRE_ENTRY)
+		return sample_begin(pid_tgid, pid_tgid >> 32, id, sp) ? TAKEN : TAKEN_NOT;
+	return sample_end(pid_tgid, id) ? TAKEN : TAKEN_NOT;
 }
 
 /* Exits are stamped before anything else, entries last: the program's own time stays outside. */
@@ -63,6 +66,7 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	struct wire_totals *t;
 	__u64 pid_tgid;
 	__u32 tag, id, counted = 0, size;
+	enum taken taken = TAKEN;
 
 	if (!control.recording || control.muted)
 		return 0;
@@ -71,8 +75,9 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	pid_tgid = bpf_get_current_pid_tgid();
 	tag = point_tag();
 	id = tag & WIRE_ID_MASK;
-	if (config.period > 1 && id < WIRE_SELFCOST_FIRST &&
-	    !sampled(kind, pid_tgid, id, sp, marker))
+	if (config.period > 1 && id < WIRE_SELFCOST_FIRST)
+		taken = sampled(kind, pid_tgid, id, sp, marker);
+	if (taken == TAKEN_NOT)
 		return 0;
 	t = my_totals();
 	if (!t)
@@ -95,6 +100,8 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	size = kind == WIRE_EXIT ? WIRE_EXIT_BYTES : sizeof(r.call);
 	if (counted)
 		size = sizeof(r.call) + config.n_counters * sizeof(__u64);
+	if (taken == TAKEN_INNER)
+		r.call.h.head |= WIRE_INNER << WIRE_ID_BITS;
 	if (kind == WIRE_ENTRY)
 		r.call.h.time_ns = bpf_ktime_get_ns();
 	if (put(t, &r, size)) {

@@ -31,32 +31,52 @@ static __always_inline __u32 slot(__u32 depth)
 	return depth & (WIRE_DEPTH_MAX - 1);
 }
 
+enum taken { TAKEN_NOT, TAKEN, TAKEN_INNER };
+
+/*
+ * Whether no other call of the function is open, recorded or not. One that an unwinder left counts
+ * as open until the function is entered no deeper on the stack.
+ */
+static __always_inline bool enters_outermost(struct wire_sampling *s, __u64 sp)
+{
+	if (s->outer_sp && sp < s->outer_sp)
+		return false;
+	s->outer_sp = sp;
+	s->outer++;
+	return true;
+}
+
 /* Whether this entry is one of those recorded; its stack pointer is remembered for its exit. */
-static __always_inline bool sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 sp)
+static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 sp)
 {
 	struct wire_sampling_key key = { tid, id };
 	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
 
+	bool outermost;
+
 	if (!s)
 		s = sampling_new(&key, tgid);
 	if (!s)
-		return false;
+		return TAKEN_NOT;
 	s->calls++;
+	outermost = enters_outermost(s, sp);
 	if (s->until_next) {
 		s->until_next--;
-		return false;
+		return TAKEN_NOT;
 	}
 	/* Frames left by an unwinder or a longjmp lie below this one: forget them. */
 	for (int i = 0; i < WIRE_DEPTH_MAX && s->depth; i++)
 		if (s->sp[slot(s->depth - 1)] < sp)
 			s->depth--;
 	if (s->depth >= WIRE_DEPTH_MAX)
-		return false;
+		return TAKEN_NOT;
 	s->until_next = config.period - 1;
 	s->sp[slot(s->depth)] = sp;
 	s->depth++;
 	s->recorded++;
-	return true;
+	s->outer_recorded += outermost;
+	/* inside a recorded one the reader sees it */
+	return outermost || s->depth > 1 ? TAKEN : TAKEN_INNER;
 }
 
 /*
@@ -79,6 +99,7 @@ static __always_inline bool sample_begin(__u32 tid, __u32 tgid, __u32 id, __u64 
 		return false;
 	}
 	s->depth = s->nested = 0;
+	s->outer++;
 	if (s->until_next) {
 		s->until_next--;
 		return false;
@@ -87,6 +108,7 @@ static __always_inline bool sample_begin(__u32 tid, __u32 tgid, __u32 id, __u64 
 	s->sp[0] = sp;
 	s->depth = 1;
 	s->recorded++;
+	s->outer_recorded++;
 	return true;
 }
 
@@ -111,6 +133,8 @@ static __always_inline bool sample_exit(__u32 tid, __u32 id, __u64 sp)
 	struct wire_sampling_key key = { tid, id };
 	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
 
+	if (s && s->outer_sp == sp)
+		s->outer_sp = 0;
 	if (!s || !s->depth || s->sp[slot(s->depth - 1)] != sp)
 		return false;
 	s->depth--;

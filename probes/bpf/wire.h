@@ -57,7 +57,8 @@ struct wire_call {
 #define WIRE_COUNTERS_MAX 8
 #define WIRE_COUNTED	  0x40
 #define WIRE_TASK_COUNTED 0x80
-#define WIRE_KIND_MASK	  0x3f
+#define WIRE_KIND_MASK	  0x1f
+#define WIRE_INNER	  0x20 /* of an entry: what REC_INNER of trace/format.h says */
 
 struct wire_counted {
 	struct wire_call call;
@@ -202,8 +203,10 @@ struct wire_sampling_key {
 };
 
 struct wire_sampling {
-	unsigned long long calls;    /* all of them */
-	unsigned long long recorded; /* of them */
+	unsigned long long calls;		  /* all of them */
+	unsigned long long recorded;		  /* of them */
+	unsigned long long outer, outer_recorded; /* the same of those inside no other */
+	unsigned long long outer_sp;		  /* of the outermost call that is open, 0: none */
 	unsigned int tgid;
 	unsigned int until_next; /* calls to let pass before the next is recorded */
 	unsigned int depth;	 /* sampled calls that are open */

@@ -83,16 +83,18 @@ enum record_kind {
 	REC_STACK = 29,	      /* stack id: call stack of the entry just before on this thread */
 	REC_ARGS = 30, /* mask of enum arg_bit, then one varint per bit: values at the entry just
 			  before on this thread; with ARG_RETURN: at the exit just behind */
-	REC_COUNTERS = 31, /* mask, then one varint per bit: counter values at the entry or exit
-			      just before */
-	REC_CALL_COUNT =
-		32, /* probe id, calls of this thread not recorded since the previous (sampling) */
-	REC_WAIT = 33, /* enum wait_kind; system call number + 1 (0: none); what is waited for:
-			  futex address, inode (file, pipe, socket), 0; bits enum wait_how; futex:
-			  the value that its word was to keep. Follows its REC_SWITCH_OUT */
+	REC_COUNTERS = 31,   /* mask, then one varint per bit: counter values at the entry or exit
+				just before */
+	REC_CALL_COUNT = 32, /* probe id, calls of this thread not recorded since the previous
+				(sampling); how many of these were inside no other call of it */
+	REC_WAIT = 33,	/* enum wait_kind; system call number + 1 (0: none); what is waited for:
+			   futex address, inode (file, pipe, socket), 0; bits enum wait_how; futex:
+			   the value that its word was to keep. Follows its REC_SWITCH_OUT */
+	REC_INNER = 34, /* nothing: the entry just behind on this thread is inside another call of
+			   its function, which sampling left out */
 };
 
-#define REC_KIND_LAST REC_WAIT
+#define REC_KIND_LAST REC_INNER
 
 enum arg_bit {
 	ARG_FIRST = 0,	/* bits 0..7: integer arguments 1..8 */

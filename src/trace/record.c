@@ -20,8 +20,9 @@ static const struct record_shape shapes[] = {
 	[REC_STACK] = { .name = "stack", .values = { "" } },
 	[REC_ARGS] = { .name = "args", .values = { "mask" }, .masked = true },
 	[REC_COUNTERS] = { .name = "counters", .values = { "mask" }, .masked = true },
-	[REC_CALL_COUNT] = { .name = "call-count", .values = { "id", "calls" } },
+	[REC_CALL_COUNT] = { .name = "call-count", .values = { "id", "calls", "outer" } },
 	[REC_WAIT] = { .name = "wait", .values = { "kind", "syscall", "what", "how", "value" } },
+	[REC_INNER] = { .name = "inner" },
 };
 
 const struct record_shape *record_shape(uint32_t kind)

@@ -79,6 +79,17 @@ is "$(block half factorial .estimated_calls)" $((11 * 10007)) "-c 2: recursion i
 [ "$(jq '.blocks[] | select(.name == "outer") | .sci_low <= .sci and .sci <= .sci_high' half.json)" = true ]
 ok $? "-c 2: the score is inside of its interval"
 
+# The outermost calls are known although they are not recorded: one in two sleeps.
+record inner -c 7 -F descend -- "$MB/recursion" --depth 40 -n 2003
+report inner
+is "$(block inner descend .timed_calls)" "$(block inner descend .calls)" "-c 7: a recursion keeps its pairs"
+within "$(block inner descend .estimated_calls)" 80120+-801
+ok $? "-c 7: its calls are estimated" || diag "got: $(block inner descend .estimated_calls)"
+known=$(truth inner | awk '$2 == "sci" { sub(/\+-.*/, "", $3); print $3 }')
+is "$(block inner descend "| .sci_low - 0.1 <= $known and $known <= .sci_high + 0.1 and .sci_high <= 1")" true \
+	"-c 7: the interval of the score holds the truth" ||
+	diag "$known, got: $(block inner descend "| [.sci_low, .sci, .sci_high] | tojson")"
+
 record none -c 1000000000 -F inner -- "$MB/exact" -t 1 -n 11
 report none
 is "$status" 0 "-c beyond all calls: status"

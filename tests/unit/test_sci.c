@@ -200,6 +200,79 @@ static void sampling_scales_the_excess(void **state)
 	scene_release(&s);
 }
 
+static void count_left_out(struct scene *s, uint64_t time, uint64_t calls, uint64_t outer)
+{
+	uint64_t values[RECORD_VALUES_MIN] = { OUTER, calls, outer };
+	struct record r = { .time_ns = time,
+			    .kind = REC_CALL_COUNT,
+			    .cpu = 1,
+			    .tid = 1,
+			    .tgid = 1,
+			    .n_values = 3,
+			    .values = values };
+
+	calls_record(&s->calls, &r);
+}
+
+/* A recursion of ten calls of which one is recorded, now the outermost, now an inner one. */
+static void sampled_recursion(void **state)
+{
+	struct block_options o = { .period = 10 };
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	s.meta.session.period = 10;
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 1000; i++, t += 5000) {
+		unsigned depth = i % 10;
+		uint64_t d = 100 + 10 * (10 - depth) + (i / 10 % 2 && !depth ? 1000 : 0);
+
+		if (depth)
+			other(&s, REC_INNER, t, 1, 1, 0, 0);
+		enter(&s, t, 1, OUTER, 0x1000 - 16 * depth);
+		leave(&s, t + d, 1, OUTER, 0x1000 - 16 * depth);
+	}
+	count_left_out(&s, t, 9000, 900);
+	calls_end(&s.calls, t);
+	o.duration_ns = t - 1000;
+	blocks_build(&s.blocks, &s.sci, &o);
+	assert_int_equal(scene_block(&s, "outer")->estimated_calls, 10000);
+	assert_int_equal(scene_block(&s, "outer")->min_ns, 200);
+	close_to(scene_block(&s, "outer")->sci, 50.0 * 1000 * 10 / (double)(t - 1000));
+	scene_release(&s);
+}
+
+/* One call of 500 took half of the time: the others cannot have, too. */
+static void no_estimate_beyond_the_time_there_was(void **state)
+{
+	struct block_options o = { .period = 100 };
+	const struct block *b;
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	s.meta.session.period = 100;
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 500; i++, t += 1000) {
+		enter(&s, t, 1, OUTER, 0x1000);
+		t += i == 250 ? 500000 : 0;
+		leave(&s, t + 10, 1, OUTER, 0x1000);
+	}
+	count_left_out(&s, t, 49500, 49500);
+	calls_end(&s.calls, t);
+	o.duration_ns = t - 1000;
+	blocks_build(&s.blocks, &s.sci, &o);
+	b = scene_block(&s, "outer");
+	assert_true(isnan(b->sci) && isnan(b->lost_threads) && isnan(b->self_sci));
+	assert_true(b->sci_low >= 0 && b->sci_low < 0.1);
+	assert_true(b->sci_high == 1);
+	assert_int_equal(b->verdict, VERDICT_CANNOT_TELL);
+	scene_release(&s);
+}
+
 /* Two paths of constant but different length: by path nothing is lost. */
 static void paths_have_their_own_minimum(void **state)
 {
@@ -576,6 +649,8 @@ int main(void)
 		cmocka_unit_test(an_open_call_is_a_lower_bound),
 		cmocka_unit_test(open_before_the_first_timed_call),
 		cmocka_unit_test(sampling_scales_the_excess),
+		cmocka_unit_test(sampled_recursion),
+		cmocka_unit_test(no_estimate_beyond_the_time_there_was),
 		cmocka_unit_test(paths_have_their_own_minimum),
 		cmocka_unit_test(jitter_is_noise_and_five_percent_is_not),
 		cmocka_unit_test(jitter_of_callees_is_noise_in_the_caller),
