@@ -66,7 +66,7 @@ struct thread {
 	uint32_t n_open, room_open;
 	uint32_t open_markers; /* of n_open */
 	bool after_exit;
-	bool inner; /* the entry that follows is inside a call that was not recorded */
+	bool inner;   /* the entry that follows is inside a call that was not recorded */
 	bool returns; /* the exit that follows gives return_value */
 	uint64_t return_value;
 	bool entered; /* the latest record is an entry, whose call is the innermost open one */

@@ -357,6 +357,17 @@ void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *s
 	free(all);
 }
 
+int bpfprog_operands(struct bpfprog *b, const struct wire_operands *rows, size_t n, struct err *err)
+{
+	int fd = bpf_object__find_map_fd_by_name(b->object, "operands");
+
+	for (uint32_t row = 1; row < n; row++)
+		if (bpf_map_update_elem(fd, &row, &rows[row], BPF_ANY))
+			return err_set(err, -errno, "the arguments of markers cannot be read: %s",
+				       strerror(errno));
+	return 0;
+}
+
 void bpfprog_sampled(const struct bpfprog *b,
 		     void (*visit)(void *ctx, uint32_t tid, uint32_t id,
 				   const struct wire_sampling *row),

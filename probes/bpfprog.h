@@ -17,6 +17,7 @@
 struct bpfprog;
 struct err;
 struct pids;
+struct wire_operands;
 struct wire_sampling;
 struct wire_totals;
 
@@ -74,6 +75,9 @@ void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);
 /* What was made so far: one CPU's, or with cpu = UINT32_MAX the sum. */
 void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *totals);
 
+/* Where the arguments of markers are, before the events that name the rows are opened. */
+int bpfprog_operands(struct bpfprog *b, const struct wire_operands *rows, size_t n,
+		     struct err *err);
 /* With a period above 1: every row of the sampling map. */
 void bpfprog_sampled(const struct bpfprog *b,
 		     void (*visit)(void *ctx, uint32_t tid, uint32_t id,

@@ -36,18 +36,19 @@ static int usage(struct err *err, int code)
 static int parse_usdt(struct pattern *p, const char *rest, struct err *err)
 {
 	const char *colon = strchr(rest, ':'), *dots = colon ? strstr(colon, "..") : NULL;
-	const char *end = dots ? dots + 2 : "";
+	const char *end = dots ? dots + 2 : "", *at = strchr(rest, '@');
+	size_t n = at ? (size_t)(at - rest) : strlen(rest);
 
 	p->of = PATTERN_OF_USDT;
-	p->arguments = xstrdup("");
+	p->arguments = xstrdup(at ? at + 1 : "");
 	if (!colon || colon == rest || !colon[1] || dots == colon + 1 || (dots && !*end))
 		return usage(err, err_set(err, -EINVAL,
 					  "-F '%s': write usdt:PROVIDER:BEGIN..END, as in "
 					  "usdt:postgresql:query__start..query__done",
 					  p->typed));
 	p->object = xstrndup(rest, (size_t)(colon - rest));
-	p->name = dots ? xstrndup(colon + 1, (size_t)(dots - colon - 1)) : xstrdup(colon + 1);
-	p->end = xstrdup(end);
+	p->name = xstrndup(colon + 1, (size_t)((dots ? dots : rest + n) - colon - 1));
+	p->end = xstrndup(end, dots ? (size_t)(rest + n - end) : 0);
 	if (strchr(p->end, '*') && !strchr(p->name, '*'))
 		return usage(err, err_set(err, -EINVAL,
 					  "-F '%s': the * of the end is what the * of the begin "

@@ -27,6 +27,7 @@ struct marker_point {
 	uint64_t address; /* of the nop that the note names, in the file's terms */
 	uint64_t file_offset, semaphore_offset;
 	const char *arguments; /* as the note has them; borrowed from the dso */
+	uint8_t operands;      /* row of those that are recorded (operand.h), 0: none is */
 };
 
 struct marker_points {

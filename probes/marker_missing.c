@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/marker.h"
@@ -83,6 +84,17 @@ static void gather(const struct pattern *p, struct dso *dso, struct names *same,
 	}
 }
 
+#define NEAR 2 /* edits: a slip of the keys */
+
+static bool is_near(const char *provider, const struct names *others)
+{
+	for (size_t i = 0; i < others->n; i++)
+		if (text_distance(provider, others->data[i], NEAR) <= NEAR)
+			return true;
+	return false;
+}
+
+/* Probes of a library that is loaded later join then, as its functions do. */
 static int no_probes(const struct pattern *p, const struct names *others, struct err *err)
 {
 	struct text t = { 0 };
@@ -96,9 +108,14 @@ static int no_probes(const struct pattern *p, const struct names *others, struct
 	text_printf(&t,
 		    "-F '%s': the program and its libraries have no USDT probe of provider '%s'",
 		    p->typed, p->object);
-	text_add(&t, others->n ? "; there is" : "; readelf -n lists those of a file");
-	say_names(&t, others);
-	ret = err_set(err, -ENOENT, "%s", t.s);
+	if (is_near(p->object, others)) {
+		text_add(&t, "; there is");
+		say_names(&t, others);
+		ret = err_set(err, -ENOENT, "%s", t.s);
+	} else {
+		log_notice("%s yet; it joins when a library that has one is loaded", t.s);
+		ret = 0;
+	}
 	text_release(&t);
 	return ret;
 }

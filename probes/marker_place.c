@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probes/bpf/wire.h"
 #include "probes/marker.h"
 #include "probes/plan.h"
 #include "probes/probeset.h"
@@ -109,7 +110,8 @@ static void add_all(struct probeset *set, int class, const struct planned *p,
 {
 	vec_for_each (points, const struct marker_point, at)
 		probeset_add_counted(set, class, path, at->file_offset + p->place.entry_offset,
-				     at->semaphore_offset, id);
+				     at->semaphore_offset,
+				     id | (uint32_t)at->operands << WIRE_ID_BITS);
 }
 
 void marker_add_points(struct probeset *set, const struct planned *p, const char *path, uint32_t id)

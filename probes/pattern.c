@@ -149,11 +149,6 @@ static int parse_pattern(struct patterns *all, const char *word, struct err *err
 		rest = separator + 1;
 	}
 	ret = parse_name(p, rest, err);
-	if (!ret && p->of != PATTERN_OF_FUNCTIONS && *p->arguments)
-		return usage(err, err_set(err, -EINVAL,
-					  "-F '%s': arguments of markers are not recorded by this "
-					  "version; leave '@%s' out",
-					  p->typed, p->arguments));
 	if (!ret && p->of == PATTERN_OF_FUNCTIONS)
 		pattern_prepare(p);
 	return ret;

@@ -9,15 +9,17 @@
 #include "probes/placement_function.h"
 #include "symbol/dso.h"
 
+static void plan_marker(struct planned *p, struct operand_rows *rows, unsigned kernel_version)
+{
+	if (operands_choose(p, rows, &p->wrong_arguments))
+		p->reason = p->wrong_arguments.text;
+	else
+		marker_plan(p, kernel_version);
+}
+
 static void plan_one(struct planned *p, const struct no_key *no_key,
 		     const struct target_traits *traits, unsigned kernel_version)
 {
-	p->reason = "";
-	p->cpu_share = p->calls_per_s = p->cost_share = NAN;
-	if (p->what.marker) {
-		marker_plan(p, kernel_version);
-		return;
-	}
 	if (p->what.function->ifunc) {
 		p->reason = "an IFUNC: the loader chooses the implementation; name that one";
 		return;
@@ -47,7 +49,12 @@ void plan_add(struct plan *plan, const struct selection *s, size_t first,
 		struct planned *p = xcalloc(1, sizeof(*p));
 
 		p->what = s->chosen.data[i];
-		plan_one(p, &plan->no_key, traits, kernel_version);
+		p->reason = "";
+		p->cpu_share = p->calls_per_s = p->cost_share = NAN;
+		if (p->what.marker)
+			plan_marker(p, &plan->operands, kernel_version);
+		else
+			plan_one(p, &plan->no_key, traits, kernel_version);
 		*vec_add(plan) = p;
 	}
 }
@@ -57,6 +64,7 @@ void plan_release(struct plan *plan)
 	vec_for_each (plan, struct planned *, p)
 		free(*p);
 	vec_release(plan);
+	vec_release(&plan->operands);
 }
 
 void planned_describe(const struct planned *p, struct meta_function *f)

@@ -12,6 +12,7 @@
 #include "base/vec.h"
 #include "probes/arguments.h"
 #include "probes/exitmech.h"
+#include "probes/operand.h"
 #include "probes/placement.h"
 #include "probes/select.h"
 
@@ -35,6 +36,7 @@ struct planned {
 struct plan {
 	VEC(struct planned *) /* heap elements: reason may point into its own placement */
 	struct no_key no_key;
+	struct operand_rows operands; /* of markers' arguments */
 };
 
 /* Plans every element of the selection from index first on; kernel_version as KERNEL_VERSION(). */

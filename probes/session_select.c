@@ -339,6 +339,8 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 		n++;
 	}
 	ret = n ? probeset_create(&set, session_point_refused, s, err) : 0;
+	if (!ret)
+		ret = bpfprog_operands(s->programs, s->plan.operands.data, s->plan.operands.n, err);
 	for (size_t i = first; i < s->plan.n && !ret; i++) {
 		const struct planned *p = s->plan.data[i];
 

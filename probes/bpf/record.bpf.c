@@ -9,6 +9,7 @@
  */
 #include "common.h"
 #include "arguments.h"
+#include "operands.h"
 #include "counters.h"
 #include "sampling.h"
 #include "sched.h"
@@ -90,7 +91,9 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	r.call.caller = kind == WIRE_EXIT || marker ? 0 : caller_of(ctx);
 	if (kind == WIRE_ENTRY && !marker)
 		note_stack(ctx, &r.call);
-	if (tag >> WIRE_ID_BITS && kind == WIRE_ENTRY)
+	if (tag >> WIRE_ID_BITS && marker)
+		put_operands(t, ctx, &r.call, tag >> WIRE_ID_BITS);
+	else if (tag >> WIRE_ID_BITS && kind == WIRE_ENTRY)
 		put_arguments(t, ctx, &r.call, tag >> WIRE_ID_BITS);
 	else if (tag >> WIRE_ID_BITS)
 		put_return(t, ctx, &r.call);

@@ -162,7 +162,8 @@ struct wire_name {
 
 /*
  * Above its id a point's immediate has bit i for integer register i, whose value is recorded at the
- * entry; at an exit bit 0 for the return value. A record ends behind the last value of its size.
+ * entry; at an exit bit 0 for the return value; at the begin of a marker a row of the operands. A
+ * record ends behind the last value of its size.
  */
 #define WIRE_ARGS_MAX 8
 #define WIRE_ARGS_FEW 3
@@ -174,6 +175,30 @@ struct wire_args {
 
 #define WIRE_ARGS_BYTES(n) \
 	(sizeof(struct wire_args) - (WIRE_ARGS_MAX - (n)) * sizeof(unsigned long long))
+
+/* Where a static probe's arguments are: the place of a marker names a row of these. */
+#define WIRE_OPERAND_ROWS 256
+#define WIRE_NO_REGISTER  255
+
+enum wire_operand_kind {
+	WIRE_OPERAND_NONE, /* it is not recorded */
+	WIRE_OPERAND_CONSTANT,
+	WIRE_OPERAND_REGISTER,
+	WIRE_OPERAND_MEMORY, /* at value + base + index << shift */
+};
+
+struct wire_operand {
+	long long value;
+	unsigned char kind;
+	unsigned char base, index; /* words of struct pt_regs */
+	unsigned char shift;	   /* of the index; of a register: down */
+	unsigned char bytes, is_signed;
+	unsigned char unused[2];
+};
+
+struct wire_operands {
+	struct wire_operand at[WIRE_ARGS_MAX];
+};
 
 struct wire_lost {
 	struct wire_head h;

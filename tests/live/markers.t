@@ -18,6 +18,21 @@ done
 is "$(block marked scan_step .calls)" 1002 "a loop: one iteration in 100 of each thread"
 is "$(block marked scan_step .estimated_calls)" 100200 "a loop: the others are estimated"
 
+# Their arguments: what each begin was given, under whatever register.
+record given -F marker:wait_reply -F marker:nested -F marker:red_zone -- "$MB/markers" -t 1 -n 100
+"$ISPOT" report --key marker:wait_reply@arg2 --json -i given.data >given.json
+is "$(jq -r '[.blocks[] | select(.name == "wait_reply" and .key) | [.key, .calls]] | [length, (map(.[1]) | add)] | tojson' given.json)" \
+	"[100,100]" "arguments: each of the 100 values once"
+is "$(jq -r '[.blocks[] | select(.name == "wait_reply" and .key == "arg2=42") | .calls] | tojson' given.json)" "[1]" \
+	"arguments: as they were given"
+is "$("$ISPOT" dump --events -i given.data | awk '$4 == "entry" { at = $5 } $4 == "args" && at ~ /red_zone/ { print $9, $10, $11 }' | sort -u)" \
+	"4 5 6" "arguments: six of them"
+"$ISPOT" report --key marker:wait_reply@arg4 -i given.data >given.txt 2>given.err
+like given.err "record it with -F 'marker:wait_reply@arg4'" "an argument that was not recorded"
+record few -F 'marker:wait_reply@arg4' -- "$MB/markers" -t 1 -n 10
+is "$status" 125 "an argument that a marker does not have: status"
+like few.err "wait_reply@arg4: there is no such argument; it has 2 arguments" "and said"
+
 record beside -F wait_reply -- "$MB/markers" -n 50
 like beside.err "no function 'wait_reply'" "a marker is no function"
 record beside -F 'marker:wait_reply' -F take_reply -F send_request -- "$MB/markers" -n 500
@@ -50,10 +65,14 @@ record none -F marker:cost -- "$MB/markers" -n 20
 like none.err "no calls were seen" "a marker that nobody passes"
 
 record thrown -F 'usdt:libstdcxx:throw..catch' -- "$MB/exceptions" -t 1 -n 1001
-if [ "$status" = 0 ]; then
+if readelf -n "$(ldd "$MB/exceptions" | awk '/libstdc/ { print $3 }')" | grep -q libstdcxx; then
 	report thrown
 	caught=$(awk '$1 == "caught" { print $2 }' thrown.out)
 	is "$(block thrown libstdcxx:throw..catch .timed_calls)" "$caught" "libstdc++: throw to catch"
+	record types -F 'usdt:libstdcxx:throw..catch@arg2' -- "$MB/exceptions" -t 1 -n 1001
+	report types --key 'usdt:libstdcxx:throw..catch@arg2'
+	is "$(block types libstdcxx:throw..catch .calls)" "$caught" "libstdc++: with the type as its argument" ||
+		diag types.err types.report-err
 else
 	skip "libstdc++: throw to catch" "no USDT probes in it"
 fi
@@ -72,6 +91,39 @@ if readelf -n /usr/bin/python3 2>/dev/null | grep -q gc__start; then
 else
 	skip "python: collections of garbage" "no USDT probes in it"
 fi
+
+# A database's own probes, in one process that reads its queries from a pipe.
+postgres=$(printf '%s\n' /usr/lib/postgresql/*/bin/postgres | tail -1)
+if [ -x "$postgres" ] && readelf -n "$postgres" 2>/dev/null | grep -q query__start; then
+	chmod 755 . && mkdir -m 777 db
+	setpriv --reuid=65534 --regid=65534 --clear-groups "${postgres%/*}/initdb" -N -D db/data >initdb.out 2>&1
+	for i in $(seq 101); do echo "select count(*) from generate_series(1, $((i % 2 ? 10 : 10000)));"; done >queries
+	"$ISPOT" record -o queries.data --user 65534 -F 'usdt:postgresql:query__start..query__done' \
+		-F 'usdt:postgresql:*__start..*__done' -- "$postgres" --single -D db/data postgres \
+		<queries >queries.out 2>queries.err
+	report queries
+	is "$(block queries postgresql:query__start..query__done .timed_calls)" 101 "PostgreSQL: its queries" ||
+		diag "$(tail -3 initdb.out queries.err)"
+else
+	skip "PostgreSQL: its queries" "no PostgreSQL with USDT probes"
+fi
+
+# The probes of a library that is loaded while the program runs.
+jvm=$(printf '%s\n' /usr/lib/jvm/*/lib/server/libjvm.so | head -1)
+if [ -e "$jvm" ] && command -v java >/dev/null && readelf -n "$jvm" 2>/dev/null | grep -q gc__begin; then
+	echo 'class G { public static void main(String[] a) { for (int i = 0; i < 23; i++) System.gc(); } }' >G.java
+	record java -F 'usdt:hotspot:gc__begin..gc__end' -- java -Xmx64m -XX:+UseSerialGC G.java
+	report java
+	n=$(block java hotspot:gc__begin..gc__end .timed_calls)
+	[ "$n" != null ] && [ "$n" -ge 23 ]
+	ok $? "OpenJDK: collections of garbage" || diag "got: $n" java.err
+else
+	skip "OpenJDK: collections of garbage" "no OpenJDK with USDT probes"
+fi
+
+record never -F 'usdt:elsewhere:begin..end' -- "$MB/exact" -n 1
+is "$status" 0 "a provider that may come with a library: status"
+like never.err "no USDT probe of provider 'elsewhere' yet; it joins" "and said"
 
 record typo -F marker:wait_repl -- "$MB/markers"
 is "$status" 125 "a marker that there is not: status"
