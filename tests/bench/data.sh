@@ -22,10 +22,11 @@ bench_saturate() {
 }
 
 # Wall time and peak memory of report, on the recording above and on a fifth of it.
+# report_cost FILE [OPTIONS]: µs, KiB
 report_cost() {
-	local begin end peak
+	local begin end peak now
 	begin=$(date +%s%N)
-	"$ISPOT" report --json -i "$1" >/dev/null 2>&1 &
+	"$ISPOT" report --json -i "$@" >/dev/null 2>&1 &
 	local pid=$!
 	peak=0
 	while kill -0 $pid 2>/dev/null; do

@@ -1,0 +1,52 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Sequences: how much 50 of them hold of what real programs do, and how fast they are found.
+
+SEQUENCE_CALLS=${SEQUENCE_CALLS:-300000}
+
+# sequences_of NAME FILE: the part of the calls that the 50 most frequent sequences hold
+sequences_of() {
+	local share
+	share=$("$ISPOT" report --by sequence --json -i "$2" 2>/dev/null | jq .sequences.calls_in_50)
+	row "$1: calls in the 50 most frequent sequences" "$(compute "100 * $share" 1f)" % ">=" 90
+}
+
+bench_sequences_redis() {
+	local server
+	redis-server --port 0 --unixsocket "$DIR/redis.sock" --save '' >redis.out 2>&1 &
+	server=$!
+	children+=("$server")
+	for _ in $(seq 100); do [ -S redis.sock ] || sleep 0.1; done
+	"$ISPOT" record -q -o redis.data -F 'processCommand*' -F call -F 'lookupKey*' -F 'addReply*' \
+		-F 'read*FromClient' -F 'ae*' -F 'dict*' -F write -F read -p "$server" -- \
+		redis-benchmark -s "$DIR/redis.sock" -n 5000 -q -t set,get,lpush,lrange_100 >redis.out 2>&1
+	kill "$server"
+	sequences_of redis redis.data
+}
+
+bench_sequences() {
+	local records us kb kb2
+	head_line "Sequences"
+	if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+		bench_sequences_redis
+	fi
+	if command -v xz >/dev/null; then
+		"$ISPOT" record -q -o xz.data -F 'liblzma*:*' -- xz -1 -T2 -k -c "$(command -v bash)" >/dev/null 2>&1
+		sequences_of xz xz.data
+	fi
+	if command -v sysbench >/dev/null; then
+		"$ISPOT" record -q -o sysbench.data -F pthread_mutex_lock -F pthread_mutex_unlock -F 'sb_*' -- \
+			sysbench mutex --threads=4 --mutex-num=8 --mutex-locks=2000 --mutex-loops=10 run >sysbench.out 2>&1
+		sequences_of sysbench sysbench.data
+	fi
+	"$ISPOT" record -q -o exact.data -F outer -F middle -F inner -- "$MB/exact" -n "$SEQUENCE_CALLS" >/dev/null 2>&1
+	"$ISPOT" record -q -o tenth.data -F outer -F middle -F inner -- "$MB/exact" -n $((SEQUENCE_CALLS / 10)) >/dev/null 2>&1
+	records=$(report_json exact.data | jq .trace.records)
+	read -r us kb < <(report_cost exact.data --by sequence)
+	read -r _ kb2 < <(report_cost tenth.data --by sequence)
+	row "report --by sequence, million records" "$(compute "$records / 1e6" 1f)" ""
+	row "  million records per second" "$(compute "$records / $us")" "" ">=" 1
+	row "  so 100 million would take" "$(compute "100 * $us / $records" 0f)" s "<=" 120
+	row "  peak memory" "$((kb / 1024))" MB "<=" 150
+	row "  against a tenth of the records" "$(compute "$kb / $kb2")" "" "<=" 1.25
+}
