@@ -106,6 +106,7 @@ static int split(struct argkeys *a, const char *function, const char *arg, bool 
 			forget(a, id);
 		with++;
 		add(a, id, found_arg);
+		a->functions[id].asked = true;
 	}
 	if (!found)
 		return err_set(err, -ENOENT,
@@ -340,6 +341,31 @@ const char *argkeys_place(const struct argkeys *a, uint64_t address, char hex[24
 	return hex;
 }
 
+#define KEYS_FEW 4
+
+/* Many keys of which none stands out say nothing that the function as a whole does not. */
+static void mark_alike(const struct argkeys *a, const struct keyed *k, struct block *const *of,
+		       struct blocks *groups, const uint32_t *n_groups)
+{
+	double *most = xcalloc(a->meta->functions.n + 1, sizeof(*most));
+
+	vec_for_each (groups, const struct block, g) {
+		uint32_t function = k->groups.data[g->id].function;
+
+		if (g->lost_threads > most[function])
+			most[function] = g->lost_threads;
+	}
+	for (uint32_t id = 0; id < a->meta->functions.n; id++)
+		if (of[id] && of[id]->split && !a->functions[id].asked && n_groups[id] > KEYS_FEW)
+			of[id]->alike = most[id] < of[id]->lost_threads / 2;
+	vec_for_each (groups, struct block, g) {
+		const struct block *whole = of[k->groups.data[g->id].function];
+
+		g->alike = whole && whole->alike;
+	}
+	free(most);
+}
+
 void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct blocks *functions,
 		    struct blocks *groups)
 {
@@ -366,6 +392,7 @@ void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct block
 			groups->data[kept++] = *g;
 	}
 	groups->n = kept;
+	mark_alike(a, k, of, groups, n_groups);
 	free(of);
 	free(n_groups);
 }

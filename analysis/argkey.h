@@ -29,6 +29,7 @@ struct argkeys {
 	const struct meta *meta;
 	struct argkey_function {
 		uint32_t n, mask;
+		bool asked; /* by --key */
 		const struct meta_argument *by[ARG_BITS];
 	} * functions;	     /* [function id]; n 0: not split */
 	struct strtab names; /* of addresses: places in memory */
@@ -50,7 +51,8 @@ int argkeys_init(struct argkeys *a, const struct meta *meta, const char *const *
 struct keyed_rule argkeys_rule(struct argkeys *a);
 /*
  * After keyed_build(): a function whose calls all had one key gets that key, and its group goes;
- * one that has several is marked as split.
+ * one that has several is marked as split,
+ * and as alike where none of many has half of what it loses.
  */
 void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct blocks *functions,
 		    struct blocks *groups);

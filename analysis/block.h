@@ -71,7 +71,7 @@ const char *verdict_name(enum verdict verdict);
 #define SCI_LOW	     0.05
 #define SCI_SMALL    0.01 /* less is not worth a line of the first screen */
 #define CALLS_MIN    100  /* fewer timed calls: their fastest may still be a slow one */
-#define SCI_OVER     1.1 /* an estimate beyond it says that the sample was too small */
+#define SCI_OVER     1.1  /* an estimate beyond it says that the sample was too small */
 #define FLOOR_FACTOR 2	  /* under so many floors a score is noise */
 
 struct block {
@@ -79,6 +79,7 @@ struct block {
 	uint32_t id; /* function id; thread: its index; by key: number of its group (keyed.h) */
 	const char *name; /* demangled, or the thread's name */
 	bool split;	  /* a function whose groups by key are blocks as well */
+	bool alike;	  /* it, or one of these, where no key stands out and none was asked for */
 	const char *key;  /* what tells it from others of the name: a site, arguments; NULL none */
 	const struct meta_function *function; /* NULL: a thread */
 	const struct meta_object *object;     /* NULL: unknown */

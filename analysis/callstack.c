@@ -57,11 +57,11 @@ static uint32_t twin(struct callstacks *s, uint32_t id)
 	return first;
 }
 
-static uint32_t new_site(struct callstacks *s, uint64_t key, uint32_t function, uint32_t stack)
+static uint32_t new_site(struct callstacks *s, uint64_t key, uint32_t id, uint32_t stack)
 {
 	uint32_t i = (uint32_t)s->sites.n;
 
-	*vec_add(&s->sites) = (struct callstack_site){ .function = function, .stack = stack };
+	*vec_add(&s->sites) = (struct callstack_site){ .id = id, .stack = stack };
 	map_put(&s->site_of, key, i);
 	return i;
 }
@@ -81,15 +81,15 @@ static uint32_t find_site(struct callstacks *s, uint32_t function, uint32_t plac
 	return i;
 }
 
-static inline uint32_t site_of(struct callstacks *s, const struct call *c)
+static inline uint32_t site_of(struct callstacks *s, uint32_t id, const struct call *c)
 {
 	uint32_t place = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
-	uint64_t key = (uint64_t)c->id << 32 | place;
-	uint32_t at = (c->id * 31 + place) % CALLSTACKS_RECENT;
+	uint64_t key = (uint64_t)id << 32 | place;
+	uint32_t at = (id * 31 + place) % CALLSTACKS_RECENT;
 
 	if (s->recent[at].key != key || !s->recent[at].site) {
 		s->recent[at].key = key;
-		s->recent[at].site = find_site(s, c->id, place) + 1;
+		s->recent[at].site = find_site(s, id, place) + 1;
 	}
 	return s->recent[at].site - 1;
 }
@@ -108,21 +108,25 @@ static void take(struct callstacks *s, uint32_t index, uint32_t stack)
 	s->sites.data[index].taken++;
 }
 
-static void on_call(void *self, const struct thread *t, const struct call *c)
+void callstacks_add(struct callstacks *s, uint32_t id, bool recursive, const struct call *c)
 {
-	struct callstacks *s = self;
-	uint32_t index = site_of(s, c);
+	uint32_t index = site_of(s, id, c);
 	struct callstack_site *site = &s->sites.data[index];
 
-	(void)t;
 	site->calls++;
-	if (c->end == CALL_TIMED && !c->recursive) {
+	if (c->end == CALL_TIMED && !recursive) {
 		site->timed++;
 		site->ns += c->duration_ns;
 		site->slow += c->duration_ns >= s->slow_min_ns;
 	}
 	if (c->stack && twin(s, c->stack))
 		take(s, index, twin(s, c->stack));
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	(void)t;
+	callstacks_add(self, c->id, c->recursive, c);
 }
 
 struct call_visitor callstacks_visitor(struct callstacks *s)
@@ -136,7 +140,9 @@ static bool is_of(const struct callstacks *s, const struct callstack_site *site,
 {
 	const struct meta_stack *place = stack_at(s->meta, site->stack);
 
-	if (!b->function || site->function != b->function->id)
+	if (s->of_groups)
+		return site->id == b->id;
+	if (!b->function || site->id != b->function->id)
 		return false;
 	if (b->kind == BLOCK_SITE)
 		return b->place && place && place->n_frames &&

@@ -10,6 +10,8 @@ void keyed_init(struct keyed *k, const struct keyed_rule *rule, struct calls *ca
 {
 	*k = (struct keyed){ .rule = *rule };
 	sci_init(&k->sci, calls, meta);
+	callstacks_init(&k->stacks, meta);
+	k->stacks.of_groups = true;
 	k->sci.keyed = k;
 	(void)vec_add(&k->slots);
 	k->n_keys = xcalloc(meta->functions.n + 1, sizeof(*k->n_keys));
@@ -24,6 +26,7 @@ void keyed_release(struct keyed *k)
 	vec_release(&k->slots);
 	map_release(&k->slot_of);
 	free(k->n_keys);
+	callstacks_release(&k->stacks);
 	sci_release(&k->sci);
 	*k = (struct keyed){ 0 };
 }
@@ -105,6 +108,7 @@ void keyed_add(struct keyed *k, const struct thread *t, uint32_t group, bool rec
 {
 	k->in_rest += k->groups.data[group].rest;
 	sci_add(&k->sci, group, slot_of(k, t->index, group), recursive, c);
+	callstacks_add(&k->stacks, group, recursive, c);
 }
 
 static uint32_t group_of_call(struct keyed *k, const struct thread *t, const struct call *c)

@@ -21,6 +21,7 @@
 
 #include "analysis/block.h"
 #include "analysis/calls.h"
+#include "analysis/callstack.h"
 #include "analysis/sci.h"
 #include "base/hash.h"
 
@@ -54,7 +55,8 @@ struct keyed_rule {
 
 struct keyed {
 	struct keyed_rule rule;
-	struct sci sci; /* its ids are groups */
+	struct sci sci;		  /* its ids are groups */
+	struct callstacks stacks; /* the same */
 	struct {
 		VEC(struct keyed_group)
 	} groups;

@@ -148,6 +148,8 @@ static void seen(void *self, uint32_t symbol, const struct mark *begin, const st
 	c.own_off = c.off;
 	c.shape = hash_u64(c.inside + 1);
 	c.stack = begin->stack;
+	c.arg_mask = begin->caller ? 1u << ARG_CALLER : 0;
+	c.args[ARG_CALLER] = begin->caller;
 	c.end = end->untimed != begin->untimed	? CALL_UNTIMED
 		: end->time_ns < begin->time_ns ? CALL_NEGATIVE
 						: CALL_TIMED;
@@ -215,6 +217,7 @@ static void set_marks(struct sequences *s, const struct thread *t, struct track 
 	begin->cpu = c->entry_cpu;
 	begin->function = c->id;
 	begin->stack = c->stack;
+	begin->caller = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
 	if (has_times(c)) {
 		begin->off.preempted_ns = t->off.preempted_ns - off->preempted_ns;
 		begin->off.blocked_ns = t->off.blocked_ns - off->blocked_ns;

@@ -27,7 +27,8 @@ struct mark {
 	uint64_t calls;	   /* with those inside them */
 	uint64_t cost_ns;  /* of probing them */
 	uint32_t untimed;  /* calls whose end is not known */
-	uint32_t cpu, function, stack;
+	uint32_t cpu, function;
+	uint32_t stack, caller; /* as a call has them: 0 unknown */
 };
 
 struct element {

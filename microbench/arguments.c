@@ -19,10 +19,21 @@ TRACED int pick(int a, int b, int c, int d, int e)
 	return a + b + c + d + e;
 }
 
+struct box {
+	long sides[5];
+};
+
+/* A structure by value, and what is behind it. */
+TRACED long weigh_box(struct box b, int number)
+{
+	return b.sides[0] * number;
+}
+
 static void run(struct worker *w)
 {
 	volatile int sink = 0;
 
+	sink += (int)weigh_box((struct box){ { 1 } }, 2);
 	for (uint64_t i = 0; i < w->calls; i++) {
 		int item = (int)(i % 5) - 2;
 

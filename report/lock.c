@@ -40,14 +40,29 @@ void text_holders(struct table *t, const struct block *b)
 	text_add(t->out, "\n");
 }
 
+static bool never_released(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (v->rows[i]->section && !v->rows[i]->section->hold)
+			return true;
+	return false;
+}
+
 void text_locks_note(const struct view *v, struct text *out)
 {
+	struct text note = { 0 };
+
 	if (v->result->keyed.rule.kind != BLOCK_LOCK || !v->n_rows)
 		return;
-	text_wrap(
-		"SCI, lost, p50 and p99 are of the calls that take the lock (the wait), hold50 and "
-		"hold99 of the time it was held; cont is the part of the calls that found it "
-		"held by another thread.",
-		v->width, out);
+	text_add(&note,
+		 "SCI, lost, p50 and p99 are of the calls that take the lock (the wait), hold50 "
+		 "and hold99 of the time it was held; cont is the part of the calls that found it "
+		 "held by another thread.");
+	if (never_released(v))
+		text_add(&note, " Hold times are n/a where no release was recorded: record the "
+				"function that unlocks as well, with its argument (-F "
+				"pthread_mutex_unlock@arg1).");
+	text_wrap(note.s, v->width, out);
+	text_release(&note);
 	text_add(out, "\n");
 }

@@ -27,10 +27,11 @@ void view_rank(struct view *v)
 
 	v->rows = xcalloc(v->blocks->n + groups->n + sites->n + 1, sizeof(*v->rows));
 	vec_for_each (v->blocks, const struct block, b)
-		if (!b->split || v->totals)
+		if (!b->split || b->alike || v->totals)
 			v->rows[v->n_rows++] = b;
 	for (size_t i = 0; v->blocks == &v->result->blocks && i < groups->n; i++)
-		v->rows[v->n_rows++] = &groups->data[i];
+		if (!groups->data[i].alike || v->totals)
+			v->rows[v->n_rows++] = &groups->data[i];
 	for (size_t i = 0; i < sites->n && !v->by_thread && !v->result->sequences &&
 			   v->result->keyed.rule.kind != BLOCK_LOCK;
 	     i++)

@@ -7,6 +7,7 @@
 #include "analysis/cause_kind.h"
 #include "analysis/result.h"
 #include "base/text.h"
+#include "report/column.h"
 #include "report/report.h"
 #include "trace/meta.h"
 
@@ -88,6 +89,33 @@ static void not_interference(const struct view *v, struct text *out)
 		print_labelled(v, "not interference", line.s, out);
 	text_release(&line);
 	vec_release(&blocks);
+}
+
+/* Functions that are split by their arguments, as a whole: keys' losses do not add up to theirs. */
+static void as_a_whole(const struct view *v, struct text *out)
+{
+	const struct blocks *groups = &v->result->groups;
+	struct text line = { 0 };
+
+	vec_for_each (&v->result->blocks, const struct block, b) {
+		unsigned keys = 0;
+		struct value lost = { .type = VALUE_THREADS, .ratio = b->lost_threads };
+
+		if (!b->split || v->totals || !report_worth(b) || isnan(b->lost_threads))
+			continue;
+		vec_for_each (groups, const struct block, g)
+			keys += g->function == b->function;
+		text_printf(&line, "%s%s ", line.n ? "; " : "", b->name);
+		value_print(&lost, &line);
+		text_printf(&line,
+			    b->alike ? ", in %u keys of which none stands out" : " in %u keys",
+			    keys);
+	}
+	if (line.n) {
+		text_add(&line, " (-v)");
+		print_labelled(v, "lost as a whole", line.s, out);
+	}
+	text_release(&line);
 }
 
 static unsigned count_verdict(const struct view *v, enum verdict verdict)
@@ -329,6 +357,7 @@ void text_remarks(const struct view *v, struct text *out)
 	if (v->by_thread)
 		return;
 	if (!v->all) {
+		as_a_whole(v, out);
 		not_interference(v, out);
 		cannot_say(v, out);
 		too_small(v, out);

@@ -71,6 +71,11 @@ void text_stacks(const struct view *v, struct callstacks *s, const struct block 
 		 struct text *out);
 /* Name and key of a block that has one, in that many characters if that is possible. */
 void text_title(const struct block *b, unsigned room, struct text *out);
+/* Ends the line with a name, which is never cut: where it does not fit it has lines of its own. */
+void text_whole(struct table *t, const char *name);
+/* The call stack with most of the block's time, a line or two; nothing where none is known. */
+void text_called_from(const struct view *v, const struct block *b, unsigned indent,
+		      struct text *out);
 /* A table of who else was at work while it was slow; nothing where nobody is named. */
 void text_coactive(const struct view *v, const struct block *b, struct text *out);
 /* The end of a sequence's line; on lines of its own where it has no room there. */

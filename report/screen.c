@@ -145,7 +145,7 @@ void text_header(const struct view *v, struct text *out)
 
 static const struct block *worse(const struct block *worst, const struct block *b)
 {
-	if (!report_worth(b) || !(b->lost_threads > 0) || b->split)
+	if (!report_worth(b) || !(b->lost_threads > 0) || (b->split && !b->alike))
 		return worst;
 	return !worst || b->lost_threads > worst->lost_threads ? b : worst;
 }

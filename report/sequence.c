@@ -34,11 +34,8 @@ static void add_lines(struct table *t, const char *name)
 	text_release(&wrapped);
 }
 
-void text_sequence(struct table *t, const struct block *b)
+void text_whole(struct table *t, const char *name)
 {
-	char name[VALUE_SCRATCH];
-
-	text_printable(name, sizeof(name), b->name);
 	if (table_columns(name) <= table_room(t)) {
 		text_add(t->out, " ");
 		text_add(t->out, name);
@@ -49,6 +46,13 @@ void text_sequence(struct table *t, const struct block *b)
 	}
 	table_last(t, "");
 	t->used = 0;
+}
+
+void text_sequence(struct table *t, const struct block *b)
+{
+	char name[VALUE_SCRATCH];
+
+	text_whole(t, text_printable(name, sizeof(name), b->name));
 }
 
 void text_sequences_note(const struct view *v, struct text *out)

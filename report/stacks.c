@@ -93,12 +93,21 @@ static void add_waits(struct json *stacks, const struct result *res, const struc
 
 /* ---- of calls ---- */
 
+/* What tells the stacks of a block: of groups of calls others than of functions. */
+static struct callstacks *stacks_of(const struct result *res, const struct block *b)
+{
+	const struct blocks *groups = &res->groups;
+	bool group = groups->n && b >= groups->data && b < groups->data + groups->n;
+
+	/* maps of stacks met before grow; nothing that is reported changes */
+	return (struct callstacks *)(group ? &res->keyed.stacks : &res->callstacks);
+}
+
 static void add_calls(struct json *stacks, const struct result *res, const struct block *b)
 {
 	struct callstack_list list = { 0 };
 
-	/* maps of stacks met before grow; nothing that is reported changes */
-	callstacks_of((struct callstacks *)&res->callstacks, b, &list);
+	callstacks_of(stacks_of(res, b), b, &list);
 	for (size_t i = 0; i < list.n && i < STACKS_MAX; i++) {
 		const struct callstack *c = &list.data[i];
 		struct json *row = json_new_object();
@@ -124,6 +133,43 @@ struct json *report_stacks_json(const struct result *res, const struct block *b)
 	else
 		add_calls(stacks, res, b);
 	return stacks;
+}
+
+#define OUTER_FRAMES 3
+
+/* "from use (four_locks.c:31), run (common.h:210), start_thread: 72 % of the time" */
+void text_called_from(const struct view *v, const struct block *b, unsigned indent,
+		      struct text *out)
+{
+	struct callstack_list list = { 0 };
+	struct text line = { 0 }, wrapped = { 0 };
+	const struct meta *meta = v->result->meta;
+	double all = 0;
+
+	callstacks_of(stacks_of(v->result, b), b, &list);
+	vec_for_each (&list, const struct callstack, c)
+		all += c->ns;
+	if (list.n && all > 0) {
+		const struct callstack *c = &list.data[0];
+		const struct meta_stack *m = &meta->stacks.data[c->stack];
+		uint32_t first = c->taken ? 1 : 0;
+
+		for (uint32_t i = first; i < m->n_frames && i < first + OUTER_FRAMES; i++) {
+			text_add(&line, i == first ? "from " : ", ");
+			frame_text(meta, m->frames[i], true, &line);
+		}
+		if (line.n)
+			text_printf(&line, "%s: %.0f %% of its time",
+				    m->n_frames > first + OUTER_FRAMES ? ", …" : "",
+				    100 * c->ns / all);
+	}
+	if (line.n)
+		text_wrap(line.s, v->width - indent, &wrapped);
+	for (const char *s = wrapped.n ? wrapped.s : ""; *s; s += strcspn(s, "\n") + 1)
+		text_printf(out, "%*s%.*s\n", indent, "", (int)strcspn(s, "\n"), s);
+	text_release(&line);
+	text_release(&wrapped);
+	vec_release(&list);
 }
 
 static void numbers(struct table *t, const struct callstack *c, double all_slow)

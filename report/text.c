@@ -173,7 +173,7 @@ static void print_title(struct table *t, const struct block *b)
 	struct text title = { 0 };
 
 	text_title(b, table_room(t), &title);
-	table_last(t, title.s);
+	text_whole(t, title.s);
 	text_release(&title);
 }
 
@@ -216,6 +216,8 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 	print_name(v, t, b);
 	if (b->section)
 		text_holders(t, b);
+	if (v->all && b->kind == BLOCK_SEQUENCE)
+		text_called_from(v, b, 10, t->out);
 }
 
 static bool shown(const struct view *v, const struct block *b)

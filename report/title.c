@@ -19,7 +19,7 @@ static void full_key(const struct block *b, char key[VALUE_SCRATCH])
 	text_printable(key + n, VALUE_SCRATCH - (size_t)n, b->key);
 }
 
-/* A call site with a line is known by it: " app.c:42". */
+/* A call site with a line is known by it: " app.c:42"; where it is a lock's, too. */
 static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 {
 	const char *file = b->place ? b->place->file : "", *slash = strrchr(file, '/');
@@ -34,19 +34,19 @@ static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 			 b->place->line, offset && strlen(offset) < 32 ? offset + 2 : "");
 }
 
-/* Where there is no room, names are cut and keys are not: they tell the rows apart. */
+#define NAME_MIN 12 /* columns; a name cut shorter says nothing */
+
+/* A name may be cut, a key tells the rows apart: for both to fit, the line may be too long. */
 void text_title(const struct block *b, unsigned room, struct text *out)
 {
 	char name[VALUE_SCRATCH], key[VALUE_SCRATCH];
-	size_t n = strlen(text_printable(name, sizeof(name), b->name));
-	unsigned used;
+	unsigned n = table_columns(text_printable(name, sizeof(name), b->name));
 
 	full_key(b, key);
 	if (n + table_columns(key) > room)
 		short_key(b, key);
-	used = table_columns(key);
-	if (n + used > room && used + 4 < room)
-		snprintf(name + (room - used - 2), 3, "..");
+	if (n + table_columns(key) > room && NAME_MIN + table_columns(key) <= room)
+		text_shortened(name, sizeof(name), b->name, room - table_columns(key));
 	text_add(out, name);
 	text_add(out, key);
 }

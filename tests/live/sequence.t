@@ -33,4 +33,25 @@ try xz xz -0 -T2 -k -c "$(command -v bash)"
 patterns=(-F pthread_mutex_lock -F pthread_mutex_unlock -F 'sb_event_*')
 try sysbench sysbench mutex --threads=3 --mutex-num=4 --mutex-locks=500 --mutex-loops=10 run
 
+# A server, and what its stacks are of each sequence.
+if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; then
+	redis-server --port 0 --unixsocket "$DIR/redis.sock" --save '' >redis.log 2>&1 &
+	server=$!
+	children+=("$server")
+	for _ in $(seq 100); do [ -S redis.sock ] || sleep 0.1; done
+	record redis -F 'processCommand*' -F call -F 'lookupKey*' -F 'addReply*' -F 'read*FromClient' -F 'ae*' \
+		-F 'dict*' -F write -F read -p "$server" -- redis-benchmark -s "$DIR/redis.sock" -n 1000 -q \
+		-t set,get,lpush,lrange_100
+	kill "$server"
+	covers redis
+	"$ISPOT" report --by sequence --json -i redis.data >redis.json
+	[ "$(jq '[.blocks[] | select(.kind == "sequence" and .calls > 99) | select(.stacks | length == 0)] | length' redis.json)" = 0 ]
+	ok $? "redis: every frequent sequence has its call stacks" ||
+		diag "$(jq -c '.blocks[] | select(.calls > 99) | select(.stacks | length == 0) | [.name, .calls]' redis.json)"
+	"$ISPOT" report --by sequence -v -i redis.data >redis.all
+	like redis.all '^ +from .*% of its time' "redis: -v says where they are called from"
+else
+	skip "redis: 50 sequences hold 90 % of the calls" "no redis here"
+fi
+
 done_testing
