@@ -35,18 +35,20 @@ static double own_preempted(const struct block *b, const struct meta *meta, doub
 	return rest_ns * share;
 }
 
-/* Preempted so that the recorder could run. */
+/*
+ * Preempted so that the recorder could run, until the thread ran again: on a busy machine others
+ * ran in between, so it is no more than the recorder's CPU time.
+ */
 static double recorder(const struct block *b, const struct meta *meta, double rest_ns,
 		       struct text *evidence)
 {
 	const struct offcpu *off = &b->sums->own_off;
+	uint64_t ns = off->recorder_ns < meta->end.recorder_cpu_ns ? off->recorder_ns
+								   : meta->end.recorder_cpu_ns;
 	char time[TEXT_NUMBER];
 
-	(void)meta;
-	text_printf(evidence, "ispot's recorder had the CPU for %s",
-		    text_time(time, off->recorder_ns));
-	return off->preempted_ns ? rest_ns * (double)off->recorder_ns / (double)off->preempted_ns
-				 : 0;
+	text_printf(evidence, "ispot's recorder had the CPU for %s", text_time(time, ns));
+	return off->preempted_ns ? rest_ns * (double)ns / (double)off->preempted_ns : 0;
 }
 
 static double cpu_wait(const struct block *b, const struct meta *meta, double rest_ns,

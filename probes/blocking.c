@@ -218,6 +218,58 @@ bool blocking_by_descriptor(const char *symbol)
 	return row && !strcmp(row->kind, BY_FD);
 }
 
+bool blocking_on_threads(const char *symbol)
+{
+	const struct blocking *row = find(symbol);
+
+	return row && (!strcmp(row->kind, LOCK) || !strcmp(row->kind, CONDITION) ||
+		       !strcmp(row->kind, BARRIER));
+}
+
+const char *blocking_release(const char *symbol)
+{
+	static const char *const pairs[][2] = {
+		{ "pthread_mutex_lock", "pthread_mutex_unlock" },
+		{ "pthread_rwlock_rdlock", "pthread_rwlock_unlock" },
+		{ "pthread_rwlock_wrlock", "pthread_rwlock_unlock" },
+		{ "pthread_spin_lock", "pthread_spin_unlock" },
+		{ "mtx_lock", "mtx_unlock" },
+	};
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (!strcmp(pairs[i][0], symbol))
+			return pairs[i][1];
+	return NULL;
+}
+
+bool blocking_part(const char *symbol)
+{
+	static const char *const begins[] = {
+		"__lll_lock_",
+		"__GI___lll_lock_",
+		"__futex_abstimed_wait",
+		"__GI___futex_",
+		"futex_",
+		"__new_sem_wait_",
+		"__pthread_enable_",
+		"__pthread_disable_",
+		"__pthread_mutex_lock_full",
+		"__pthread_mutex_unlock_usercnt",
+		/* where threads and programs begin */
+		"clone",
+		"__clone",
+		"__GI___clone",
+		"start_thread",
+		"_start",
+		"__libc_start_",
+	};
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (!strncmp(begins[i], symbol, strlen(begins[i])))
+			return true;
+	return false;
+}
+
 const char *const *blocking_names(void)
 {
 	static const char *names[N_ROWS + 1];

@@ -221,6 +221,8 @@ static void put_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
 
 	r.values = values;
 	r.n_values = w->value ? 5 : w->how ? 4 : 3;
+	if (w->kind < WAIT_KINDS)
+		d->waits[w->kind]++;
 	put(d, &r);
 }
 

@@ -15,6 +15,7 @@
 #include "probes/bpf/wire.h"
 #include "probes/drain_addresses.h"
 #include "probes/drain_stacks.h"
+#include "trace/waiting.h"
 
 struct arguments;
 struct bpfprog;
@@ -61,6 +62,7 @@ struct drain {
 	const struct arguments **arguments;   /* [function id]: recorded ones; NULL: none */
 	uint32_t n_functions;
 	uint64_t calls;			/* entries and exits read */
+	uint64_t waits[WAIT_KINDS];	/* threads that left a CPU to wait, by enum wait_kind */
 	uint64_t sample_ns;		/* that a sample stands for */
 	int error;			/* the writer's sticky error, 0: none */
 	struct drain_mapping *mappings; /* [DRAIN_MAPPINGS_MAX]: taken and reset by the owner */

@@ -26,6 +26,7 @@ struct planned {
 	uint64_t calls_before;
 	double cost_ns;
 	bool was_possible;
+	double rank;		    /* session_choose()'s */
 	struct arguments arguments; /* that are recorded */
 	struct err wrong_arguments; /* code 0: none is */
 	const char *reason; /* why not possible; "" otherwise. Lives as long as the planned */

@@ -13,8 +13,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "probes/bpfprog.h"
+#include "symbol/unwind.h"
 
-#define RING_BYTES (256u << 10)
+#define RING_BYTES	     (256u << 10)
+#define RING_OF_COPIES_BYTES (1u << 20) /* 0.1 s of the highest rate */
 
 /*
  * Cycles are sampled by frequency, the clock by its period in ns: the kernel turns a frequency of
@@ -25,7 +27,7 @@ static uint64_t rate_value(bool cycles, uint32_t hertz)
 	return cycles ? hertz : 1000000000ull / hertz;
 }
 
-static int open_event(uint32_t cpu, bool cycles, uint32_t hertz)
+static int open_event(uint32_t cpu, bool cycles, uint32_t hertz, uint32_t stack_bytes)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -43,12 +45,17 @@ static int open_event(uint32_t cpu, bool cycles, uint32_t hertz)
 		.clockid = CLOCK_MONOTONIC,
 	};
 
+	if (stack_bytes) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr.sample_regs_user = unwind_register_mask;
+		attr.sample_stack_user = stack_bytes;
+	}
 	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
 static bool has_cycles(uint32_t cpu)
 {
-	int fd = open_event(cpu, true, 99);
+	int fd = open_event(cpu, true, 99, 0);
 
 	if (fd >= 0)
 		close(fd);
@@ -56,9 +63,9 @@ static bool has_cycles(uint32_t cpu)
 }
 
 int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz,
-		 struct err *err)
+		 uint32_t stack_bytes, struct err *err)
 {
-	*s = (struct sampler){ .cycles = has_cycles(cpus->online[0]) };
+	*s = (struct sampler){ .cycles = has_cycles(cpus->online[0]), .stack_bytes = stack_bytes };
 	s->rings.rings = xcalloc(cpus->n, sizeof(*s->rings.rings));
 	s->rings.n = cpus->n;
 	for (uint32_t i = 0; i < cpus->n; i++)
@@ -68,11 +75,11 @@ int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, 
 		int ret;
 
 		r->cpu = cpus->online[i];
-		r->fd = open_event(r->cpu, s->cycles, hertz);
+		r->fd = open_event(r->cpu, s->cycles, hertz, stack_bytes);
 		if (r->fd < 0)
 			return err_set(err, -errno, "cannot sample CPU %u: %s", r->cpu,
 				       strerror(errno));
-		ret = ring_map(r, RING_BYTES, err);
+		ret = ring_map(r, stack_bytes ? RING_OF_COPIES_BYTES : RING_BYTES, err);
 		if (!ret)
 			ret = bpfprog_attach_sampler(b, r->fd, err);
 		if (ret)
@@ -106,6 +113,21 @@ struct sample_record {
 	uint64_t chain[];
 };
 
+/* What follows the chain: the ABI of the registers (0: none) and they themselves, the size of the
+ * copy, the copy, and how much of it was there. */
+static void read_copy(const uint64_t *at, struct sample *s)
+{
+	uint64_t size;
+
+	if (*at++) {
+		s->registers = at;
+		at += __builtin_popcountll(unwind_register_mask);
+	}
+	size = *at++;
+	s->stack = (const uint8_t *)at;
+	s->stack_bytes = size ? at[size / sizeof(*at)] : 0;
+}
+
 /* Addresses above the highest user page are context marks (PERF_CONTEXT_USER). */
 static void read_one(void *ctx, const struct ring *ring, const struct perf_event_header *h)
 {
@@ -125,6 +147,8 @@ static void read_one(void *ctx, const struct ring *ring, const struct perf_event
 		if (r->chain[i] < PERF_CONTEXT_MAX)
 			frames[s.n_frames++] = r->chain[i];
 	s.frames = frames;
+	if (reading->sampler->stack_bytes)
+		read_copy(&r->chain[r->n], &s);
 	reading->visit(reading->ctx, &s);
 }
 

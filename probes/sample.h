@@ -3,7 +3,8 @@
  * Where the target's CPU time goes: samples from one event per CPU (cycles where there is a PMU,
  * cpu-clock otherwise), let through by a BPF filter for the target's processes only, so that
  * threads and children cost nothing more. They have rings of their own. User-space call chains
- * come from frame pointers, as far as the target has them.
+ * come from frame pointers, as far as the target has them; whoever wants better asks for the
+ * registers and a copy of the stack, and unwinds them.
  */
 #ifndef ISPOT_PROBES_SAMPLE_H
 #define ISPOT_PROBES_SAMPLE_H
@@ -34,16 +35,22 @@ struct sample {
 	uint32_t cpu, tid, tgid;
 	uint32_t n_frames; /* user space, innermost first; 0: none known */
 	const uint64_t *frames;
+	/* By rising number of unwind_register_mask, and the stack from its pointer upwards; NULL:
+	 * not asked for, or a thread without a user side. */
+	const uint64_t *registers;
+	const uint8_t *stack;
+	size_t stack_bytes;
 };
 
 struct sampler {
 	struct rings rings;
-	bool cycles; /* a PMU's cycles, not cpu-clock */
+	bool cycles;	      /* a PMU's cycles, not cpu-clock */
+	uint32_t stack_bytes; /* copied of each stack; 0: none, nor the registers */
 	uint64_t lost;
 };
 
 int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz,
-		 struct err *err);
+		 uint32_t stack_bytes, struct err *err);
 int sampler_set_rate(struct sampler *s, uint32_t hertz);
 void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample),
 		  void *ctx);

@@ -119,6 +119,17 @@ static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 		chosen->arguments = p->arguments;
 }
 
+void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f)
+{
+	struct place place = place_of(dso, f);
+	uint64_t key = place_key(s, &place);
+
+	if (map_get(&s->by_place, key) != MAP_NONE)
+		return;
+	map_put(&s->by_place, key, (uint32_t)s->chosen.n);
+	*vec_add(&s->chosen) = (struct selected){ dso, f, "", "", true, NULL };
+}
+
 static bool marker_excluded(const struct patterns *all, const struct marker *m)
 {
 	vec_for_each (all, const struct pattern, p)

@@ -77,6 +77,8 @@ struct selection {
  */
 int selection_add(struct selection *s, struct patterns *p, struct dso *const *dsos, size_t n,
 		  size_t n_executables, struct err *err);
+/* One that was found otherwise, unless what lies there is chosen already. */
+void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
 /*
  * The error for a pattern that has matched nothing so far: -ENOENT, naming the nearest names
  * ("no function 'pthread_mutx_lock' in app or its 3 libraries; did you mean pthread_mutex_lock

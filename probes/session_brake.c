@@ -48,7 +48,7 @@ static int take_out(struct session *s, double work_ns, double room, struct err *
 		all[i]->cost_share = all[i]->possible ? all[i]->cost_ns / work_ns : 0;
 		all[i]->was_possible = all[i]->possible;
 	}
-	s->hybrid.spent = session_choose(all, n, room, "over the overhead budget once traced");
+	s->hybrid.spent = session_choose(s, all, n, room, "over the overhead budget once traced");
 	for (size_t i = 0; i < n; i++)
 		if (all[i]->was_possible && !all[i]->possible) {
 			touched[all[i]->set] = true;

@@ -21,25 +21,39 @@
 #define ALLOWED_LEAST_NS  2000000.0
 #define TRIES_MAX	  5
 
-/* Waiting first, then callers before the leaves below them. */
-static double rank(const struct planned *p)
+#define FUTEX_WAITS_LEAST 10
+
+bool session_contends(const struct session *s)
 {
-	return (blocking_kind(p->what.function->symbol) ? 1 : 0) +
-	       (isnan(p->cpu_share) ? 0 : p->cpu_share);
+	return s->drain.waits[WAIT_FUTEX] >= FUTEX_WAITS_LEAST;
+}
+
+/* Waiting first, then callers before the leaves below them. Locks that nobody waits for are called
+ * as other functions are. */
+static double rank(const struct session *s, const struct planned *p)
+{
+	const char *name = p->what.function->symbol;
+	bool waits = blocking_on_threads(name) ? session_contends(s) : blocking_kind(name) != NULL;
+
+	return waits + (isnan(p->cpu_share) ? 0 : p->cpu_share);
 }
 
 static int by_rank(const void *a, const void *b)
 {
 	const struct planned *x = *(struct planned *const *)a, *y = *(struct planned *const *)b;
 
-	if (rank(x) != rank(y))
-		return rank(x) < rank(y) ? 1 : -1;
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
 	return x->cost_share > y->cost_share ? 1 : x->cost_share < y->cost_share ? -1 : 0;
 }
 
-double session_choose(struct planned **candidates, size_t n, double room, const char *reason)
+double session_choose(const struct session *s, struct planned **candidates, size_t n, double room,
+		      const char *reason)
 {
 	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		candidates[i]->rank = rank(s, candidates[i]);
 
 	qsort(candidates, n, sizeof(*candidates), by_rank);
 	for (size_t i = 0; i < n; i++) {
@@ -119,7 +133,7 @@ static void decide(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, dou
 		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
 		p->cost_share = work_ns > 0 ? count * session_call_cost_ns(s, p) / work_ns : 0;
 	}
-	s->hybrid.spent_new = session_choose(all, n, s->options.overhead - s->hybrid.spent,
+	s->hybrid.spent_new = session_choose(s, all, n, s->options.overhead - s->hybrid.spent,
 					     "over the overhead budget");
 	free(all);
 }

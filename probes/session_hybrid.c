@@ -20,7 +20,7 @@
 #include "symbol/dso.h"
 
 /* The first of two passes has nothing to spare for later: it asks often and traces nothing. */
-#define SCOUT_HERTZ	      3989
+#define SCOUT_HERTZ	      1999
 #define SCOUT_WINDOW_NS	      30000000ull
 #define FIRST_HERTZ	      997
 #define LATER_HERTZ	      SAMPLE_HERTZ
@@ -35,9 +35,21 @@
 #define UNNAMED_SAMPLES	      50
 #define CANDIDATES_MAX	      WIRE_COUNTS_MAX
 
+/* A chain by frame pointer ends early in code that has none: the copy says more where it can. */
 static void on_sample(void *ctx, const struct sample *sample)
 {
-	profile_add(ctx, sample);
+	uint64_t frames[SAMPLE_FRAMES_MAX];
+	struct sample unwound = *sample;
+	struct session *s = ctx;
+
+	if (sample->registers && sample->stack_bytes) {
+		unwound.frames = frames;
+		unwound.n_frames = session_unwind(s, sample->tgid, sample->registers, sample->stack,
+						  sample->stack_bytes, frames, SAMPLE_FRAMES_MAX);
+		if (unwound.n_frames <= sample->n_frames)
+			unwound = *sample;
+	}
+	profile_add(&s->hybrid.profile, &unwound);
 }
 
 static uint32_t hertz_now(const struct session *s)
@@ -50,7 +62,8 @@ static uint32_t hertz_now(const struct session *s)
 int session_hybrid_open(struct session *s, struct err *err)
 {
 	profile_init(&s->hybrid.profile, &s->spaces);
-	return sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, hertz_now(s), err);
+	return sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, hertz_now(s),
+			    s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0, err);
 }
 
 void session_hybrid_start(struct session *s)
@@ -60,34 +73,49 @@ void session_hybrid_start(struct session *s)
 	bpfprog_sample(s->programs, true);
 }
 
-static bool known(struct session *s, const struct dso_function *f)
+struct names {
+	VEC(const char *)
+};
+
+static void add_name(struct names *names, const char *name)
 {
-	vec_for_each (&s->selection.chosen, struct selected, c)
-		if (c->function == f)
-			return true;
-	return false;
+	vec_for_each (names, const char *, known)
+		if (!strcmp(*known, name))
+			return;
+	*vec_add(names) = name;
 }
 
-/* Imported blocking functions: where threads wait for each other, they wait in one of these. */
+/* Of the program all that block; of its libraries the locks, once they make threads wait. */
+static void add_imports(const struct session *s, const struct session_object *o,
+			struct names *names)
+{
+	const char *const *imports;
+	size_t n = dso_imports(o->dso, &imports);
+
+	for (size_t i = 0; i < n; i++) {
+		bool locks = session_contends(s) && blocking_on_threads(imports[i]);
+		const char *release = blocking_release(imports[i]);
+
+		if (!locks && (!o->executable || !blocking_kind(imports[i])))
+			continue;
+		add_name(names, imports[i]);
+		if (locks && release)
+			add_name(names, release);
+	}
+}
+
+/* Blocking functions that are imported: where threads wait for each other, they wait in one of
+ * these. */
 static int add_blocking(struct session *s, struct err *err)
 {
-	struct {
-		VEC(const char *)
-	} names = { 0 };
+	struct names names = { 0 };
 	struct patterns *patterns = NULL;
 	struct dso **dsos = xcalloc(s->objects.n + 1, sizeof(*dsos));
 	int ret = 0;
 
 	for (size_t i = 0; i < s->objects.n; i++) {
-		const char *const *imports;
-		size_t n = dso_imports(s->objects.data[i].dso, &imports);
-
 		dsos[i] = s->objects.data[i].dso;
-		if (!s->objects.data[i].executable)
-			continue;
-		for (size_t k = 0; k < n; k++)
-			if (blocking_kind(imports[k]))
-				*vec_add(&names) = imports[k];
+		add_imports(s, &s->objects.data[i], &names);
 	}
 	if (names.n)
 		ret = patterns_parse(&patterns, names.data, names.n, err);
@@ -96,6 +124,7 @@ static int add_blocking(struct session *s, struct err *err)
 	/* The selection keeps pointing at the words of its patterns. */
 	if (patterns)
 		*vec_add(&s->hybrid.patterns) = patterns;
+	s->hybrid.locks_added = session_contends(s);
 	vec_release(&names);
 	free(dsos);
 	return ret;
@@ -109,16 +138,10 @@ static double share(const struct session *s, uint64_t samples)
 static void add_hot(struct session *s)
 {
 	vec_for_each (&s->hybrid.profile.functions, struct profile_function, f) {
-		struct selected *c;
-
-		if (share(s, f->inclusive) < HYBRID_HOT_SHARE || known(s, f->function))
+		if (share(s, f->inclusive) < HYBRID_HOT_SHARE || blocking_part(f->function->symbol))
 			continue;
 		session_add_object(s, f->dso, f->path, false);
-		c = vec_add(&s->selection.chosen);
-		c->dso = f->dso;
-		c->function = f->function;
-		c->pattern = "";
-		c->arguments = "";
+		selection_add_function(&s->selection, f->dso, f->function);
 	}
 }
 
@@ -126,7 +149,8 @@ static void add_hot(struct session *s)
 static int add_candidates(struct session *s, struct err *err)
 {
 	size_t objects = s->objects.n, chosen = s->selection.chosen.n;
-	int ret = s->hybrid.rounds ? 0 : add_blocking(s, err);
+	bool locks = session_contends(s) && !s->hybrid.locks_added;
+	int ret = s->hybrid.rounds && !locks ? 0 : add_blocking(s, err);
 
 	if (ret)
 		return ret;
@@ -212,7 +236,7 @@ int session_hybrid_step(struct session *s, struct err *err)
 	int ret;
 
 	s->hybrid.profile.period_ns = 1e9 / hertz_now(s);
-	sampler_read(&s->hybrid.sampler, on_sample, &s->hybrid.profile);
+	sampler_read(&s->hybrid.sampler, on_sample, s);
 	if (!s->hybrid.window_since_ns)
 		s->hybrid.window_since_ns = s->hybrid.state_since_ns;
 	if (s->hybrid.state == HYBRID_COUNTING) {
@@ -242,7 +266,7 @@ static void tell_unnamed(struct session *s)
 void session_hybrid_stop(struct session *s)
 {
 	bpfprog_sample(s->programs, false);
-	sampler_read(&s->hybrid.sampler, on_sample, &s->hybrid.profile);
+	sampler_read(&s->hybrid.sampler, on_sample, s);
 	probeset_release(&s->hybrid.counting);
 	if (!s->options.scout)
 		tell_unnamed(s);

@@ -84,6 +84,7 @@ struct hybrid {
 	struct probeset counting;
 	size_t first_candidate;		       /* of the round, in the plan */
 	unsigned tries;			       /* at counting, of the round */
+	bool locks_added;		       /* the lock functions of every library */
 	uint64_t count_cpu_ns;		       /* the target's CPU time when counting began */
 	double counting_cost_ns;	       /* of all rounds, estimated */
 	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
@@ -220,6 +221,9 @@ const char *session_counters_pmu(char *buf, size_t n);
 void session_add_stacks(struct session *s);   /* after each drain: those met for the first time */
 void session_write_stacks(struct session *s); /* those not yet written */
 void session_say_stacks(struct session *s);   /* at the end: what is missing */
+/* Of a copied stack; as unwind_stack(). */
+uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
+			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room);
 void session_stacks_release(struct session *s);
 
 /* session_addresses.c: names of addresses that were arguments */
@@ -245,13 +249,16 @@ void session_sample_open(struct session *s);
 void session_sample_rate(struct session *s, uint32_t hertz); /* from now on */
 void session_sample_start(struct session *s);
 void session_sample_release(struct session *s);
+/* Threads slept for each other, and more often than to be joined. */
+bool session_contends(const struct session *s);
 /* session_count.c: the candidates' rates, from first_candidate on in the plan */
 int session_count_begin(struct session *s, struct err *err);
 /* *counted: all rates are known, those that do not fit are no longer possible. */
 int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
 /* Takes by rank what fits into room; the others are no longer possible, for this reason. The sum
  * taken. Orders the array. */
-double session_choose(struct planned **candidates, size_t n, double room, const char *reason);
+double session_choose(const struct session *s, struct planned **candidates, size_t n, double room,
+		      const char *reason);
 
 /* session_brake.c */
 bool session_keeps_budget(const struct session *s); /* takes out what costs more */

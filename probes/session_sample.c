@@ -19,7 +19,7 @@ void session_sample_open(struct session *s)
 
 	if (s->is_hybrid)
 		return;
-	if (sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, SAMPLE_HERTZ, &err)) {
+	if (sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, SAMPLE_HERTZ, 0, &err)) {
 		log_detail("no samples: %s", err.text);
 		sampler_release(&s->hybrid.sampler);
 	}

@@ -68,29 +68,37 @@ static uint64_t copied_sp(const struct wire_copy *w)
 	return w->registers[at];
 }
 
-static void add_copy(struct session *s, struct drain_copy *copy)
+uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
+			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room)
 {
-	uint64_t registers[WIRE_REGISTERS_MAX];
-	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
-	const struct space *space = spaces_get(&s->spaces, stack.pid);
+	const struct space *space = spaces_get(&s->spaces, pid);
 	struct unwind_input in = {
 		.registers = registers,
 		.register_mask = unwind_register_mask,
-		.stack = copy->w.stack,
-		.stack_bytes = copy->w.n_bytes,
+		.stack = stack,
+		.stack_bytes = stack_bytes,
 		.maps = &space->maps,
 		.dsos = space->dsos.data,
 	};
 
-	returns_restore(&copy->w, copied_sp(&copy->w), RETURNS_LINK);
-	memcpy(registers, copy->w.registers, sizeof(registers));
 	if (!s->stacks.unwinder)
 		s->stacks.unwinder = unwinder_new();
-	if (s->stacks.unwound_pid != stack.pid || s->stacks.unwound_changes != space->changes)
+	if (s->stacks.unwound_pid != pid || s->stacks.unwound_changes != space->changes)
 		unwinder_forget(s->stacks.unwinder);
-	s->stacks.unwound_pid = stack.pid;
+	s->stacks.unwound_pid = pid;
 	s->stacks.unwound_changes = space->changes;
-	stack.n_frames = unwind_stack(s->stacks.unwinder, &in, stack.frames, WIRE_FRAMES_MAX);
+	return unwind_stack(s->stacks.unwinder, &in, frames, room);
+}
+
+static void add_copy(struct session *s, struct drain_copy *copy)
+{
+	uint64_t registers[WIRE_REGISTERS_MAX];
+	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
+
+	returns_restore(&copy->w, copied_sp(&copy->w), RETURNS_LINK);
+	memcpy(registers, copy->w.registers, sizeof(registers));
+	stack.n_frames = session_unwind(s, stack.pid, registers, copy->w.stack, copy->w.n_bytes,
+					stack.frames, WIRE_FRAMES_MAX);
 	add_stack(s, &stack);
 }
 

@@ -54,6 +54,25 @@ ok $? "sort: the probes cost less than the program" || diag "$(jq .self_cost sor
 [ "$(trace sort .cpu_ns)" -gt 0 ]
 ok $? "sort: its CPU time is in the file"
 
+# A hot leaf hides its callers where there are no frame pointers; the lock is the finding.
+# named NAME FUNCTION: it is traced, or its price is said
+named() {
+	jq -e --arg f "$2" '[.blocks[] | select(.calls > 0) | .name] + [.not_traced[].name] | index($f)' \
+		"$1.json" >/dev/null
+	ok $? "$1: $2 is named" || diag "$(jq -c '[[.blocks[].name], [.not_traced[].name]]' "$1.json")"
+}
+if "${CC:-cc}" -O2 -g -fomit-frame-pointer -o plain "$ROOT/tests/live/plain.c" -lpthread 2>plain.err; then
+	record plain -- ./plain
+	report plain
+	has plain pthread_mutex_lock
+	named plain locked_add
+	named plain own_work
+	is "$(jq -r '[.blocks[].name, .not_traced[].name] | map(select(test("^(__lll_|clone|start_thread)"))) | join(" ")' plain.json)" \
+		"" "plain: neither parts of the lock nor what starts threads"
+else
+	skip "a hot leaf without frame pointers" "no compiler: $(head -1 plain.err)"
+fi
+
 # Hot code without names is told by its object.
 if command -v strip >/dev/null; then
 	strip -o nameless "$MB/empty"
