@@ -201,6 +201,18 @@ static void scale_sampled(struct result *res)
 			fmin(1, res->coverage * (double)res->estimated_calls / (double)seen);
 }
 
+/* It knows what was spent before the functions were chosen, and on switches, too. */
+static bool estimate_of_recorder(const struct result *res, double *overhead)
+{
+	const struct meta_end *end = &res->meta->end;
+
+	if (!end->present || end->probes_cost_ns == META_UNKNOWN ||
+	    end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns)
+		return false;
+	*overhead = meta_overhead((double)end->target_cpu_ns, (double)end->probes_cost_ns);
+	return true;
+}
+
 static void self_cost(struct result *res)
 {
 	uint64_t most = 0;
@@ -225,16 +237,14 @@ static void self_cost(struct result *res)
 		res->pair_p50_ns = b->cost->inner_ns;
 		res->pair_p99_ns = b->cost->inner_p99_ns;
 	}
-	if (!res->windowed && res->meta->end.present &&
-	    res->meta->end.counting_cost_ns != META_UNKNOWN)
-		cost += (double)res->meta->end.counting_cost_ns;
-	if (!res->windowed && res->meta->end.present &&
-	    res->meta->end.scheduling_cost_ns != META_UNKNOWN)
-		cost += (double)res->meta->end.scheduling_cost_ns;
+	if (!most)
+		return;
+	if (!res->windowed && estimate_of_recorder(res, &res->overhead))
+		return;
 	cpu = (double)res->threads_ns - total_off(res, &asleep);
-	if (most && res->calls.threads.have_switch && cpu > cost)
-		res->overhead =
-			cost / (cpu - cost) * (double)res->probed_ns / (double)res->duration_ns;
+	if (res->calls.threads.have_switch && cpu > cost)
+		res->overhead = meta_overhead(cpu, cost) * (double)res->probed_ns /
+				(double)res->duration_ns;
 }
 
 static void count_losses(struct result *res)
@@ -353,6 +363,15 @@ static void sampling_notice(struct result *res)
 	free(line);
 }
 
+/* By the user's -F. */
+static bool any_chosen(const struct meta *meta)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->chosen)
+			return true;
+	return false;
+}
+
 static void find_notices(struct result *res)
 {
 	const struct sci *s = &res->sci;
@@ -394,7 +413,10 @@ static void find_notices(struct result *res)
 	/* Where nothing was probed the recorder's notices say why. */
 	if (!res->calls.entries && !res->estimated_calls &&
 	    (res->meta->functions.n || !res->meta->notices.n))
-		notice(res, "no traced function was called; `ispot check` shows what -F matches");
+		notice(res,
+		       any_chosen(res->meta)
+			       ? "no traced function was called; `ispot check` shows what -F matches"
+			       : "none of the functions that ispot chose was called");
 }
 
 static void add_visitors(struct result *res, const struct result_options *o)

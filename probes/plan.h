@@ -30,7 +30,7 @@ struct planned {
 	struct arguments arguments; /* that are recorded */
 	struct err wrong_arguments; /* code 0: none is */
 	const char *reason; /* why not possible; "" otherwise. Lives as long as the planned */
-	/* what the hybrid selection measured; NAN: not measured */
+	/* what the hybrid selection measured; NAN: not measured, or by too few samples */
 	double cpu_share, calls_per_s, cost_share; /* of samples; 1/s; of the target's CPU time */
 };
 

@@ -463,6 +463,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.counting_cost_ns = s->hybrid.counting_cost_ns,
 		.scheduling_cost_ns =
 			s->totals_at_stop.scheduling_ns - s->totals_at_start.scheduling_ns,
+		.probes_cost_ns = session_probes_cost_ns(s),
 		.functions = s->n_probed,
 		.exit_status =
 			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,

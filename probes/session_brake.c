@@ -13,7 +13,6 @@
 #define LOOK_NS		15000000ull
 #define DEBT_MAX_NS	10000000.0  /* the target's time that one notices too late */
 #define CREDIT_MAX_NS	100000000.0 /* of the target's time, that was cheaper than allowed */
-#define LEAST_CPU	0.05	    /* of a CPU: who uses less is not slowed, whatever the share */
 #define SCHEDULING_MOST 0.5	    /* of the budget, that recording context switches takes away */
 #define ROOM_AGAIN	0.8	    /* of the budget */
 
@@ -36,7 +35,7 @@ static double cost_since(struct session *s, double elapsed_ns)
 	return sum;
 }
 
-static int take_out(struct session *s, double work_ns, double room, struct err *err)
+static int take_out(struct session *s, double work_ns, double used_ns, double room, struct err *err)
 {
 	size_t n = s->drain.n_functions;
 	struct planned **all = xcalloc(n + 1, sizeof(struct planned *));
@@ -47,8 +46,11 @@ static int take_out(struct session *s, double work_ns, double room, struct err *
 		all[i] = s->plan.data[i];
 		all[i]->cost_share = all[i]->possible ? all[i]->cost_ns / work_ns : 0;
 		all[i]->was_possible = all[i]->possible;
+		/* as if nothing slowed them */
+		all[i]->calls_per_s *= used_ns / work_ns;
 	}
-	s->hybrid.spent = session_choose(s, all, n, room, "over the overhead budget once traced");
+	s->hybrid.spent = session_choose(all, n, session_contends(s), room,
+					 "over the overhead budget once traced");
 	for (size_t i = 0; i < n; i++)
 		if (all[i]->was_possible && !all[i]->possible) {
 			touched[all[i]->set] = true;
@@ -83,8 +85,8 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 	s->hybrid.brake_scheduling_ns += scheduling_ns;
 	cpu_ns = session_target_cpu_ns(s);
 	used_ns = cpu_ns > s->hybrid.brake_cpu_ns ? cpu_ns - s->hybrid.brake_cpu_ns : 0;
-	if (used_ns < LEAST_CPU * elapsed_ns)
-		used_ns = LEAST_CPU * elapsed_ns;
+	if (used_ns < BUDGET_LEAST_CPU * elapsed_ns)
+		used_ns = BUDGET_LEAST_CPU * elapsed_ns;
 	work_ns = used_ns - cost_ns - scheduling_ns;
 	if (work_ns < used_ns / 10)
 		work_ns = used_ns / 10;
@@ -100,5 +102,5 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 	if (s->hybrid.debt_ns < DEBT_MAX_NS)
 		return 0;
 	s->hybrid.debt_ns = 0;
-	return take_out(s, work_ns, ROOM_AGAIN * budget, err);
+	return take_out(s, work_ns, used_ns, ROOM_AGAIN * budget, err);
 }

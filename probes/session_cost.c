@@ -10,6 +10,7 @@
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
+#define COST_OF_COUNTING  0.5 /* of a traced call's: one trap instead of two, nothing written */
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_TOLERANCE	  1.2  /* the estimate is no better */
 #define COST_LEAST	  0.01 /* of a CPU */
@@ -18,12 +19,25 @@
 
 double session_call_cost_ns(const struct session *s, const struct planned *p)
 {
-	double cost = 0;
+	double sum = 0;
+	unsigned n = 0;
 
 	vec_for_each (&s->calibrations, const struct meta_calibration, c)
-		if (c->class == p->place.class && c->exit == p->exit.mech && c->full_p50_ns > cost)
-			cost = c->full_p50_ns;
-	return cost > 0 ? cost : DEAREST_CALL_NS;
+		if (c->class == p->place.class && c->exit == p->exit.mech) {
+			sum += c->full_p50_ns;
+			n++;
+		}
+	return n ? sum / n : DEAREST_CALL_NS;
+}
+
+/* The trap of its entry alone: half of a call whose exit is a return probe, whatever its own is. */
+double session_count_cost_ns(const struct session *s, const struct planned *p)
+{
+	struct planned with_return = *p;
+
+	if (p->exit.mech == EXIT_RET_SITES && !p->what.marker)
+		with_return.exit.mech = EXIT_RETURN;
+	return COST_OF_COUNTING * session_call_cost_ns(s, &with_return);
 }
 
 /* User and system time of a process with all its threads, 0 if it is gone. */
@@ -77,14 +91,15 @@ uint64_t session_scheduling_cost_ns(const struct session *s)
 	return now.scheduling_ns - s->totals_at_start.scheduling_ns;
 }
 
-static double probes_cost_ns(const struct session *s)
+uint64_t session_probes_cost_ns(const struct session *s)
 {
 	double sum = 0;
 
 	for (uint32_t id = 0; id < s->drain.n_functions && id < s->plan.n; id++)
 		sum += (double)s->drain.calls_of[id] * session_call_cost_ns(s, s->plan.data[id]);
 	/* Calls that sampling leaves out write nothing, but they trap. */
-	return sum * s->options.period + session_scheduling_cost_ns(s);
+	return (uint64_t)(sum * s->options.period + s->hybrid.counting_cost_ns) +
+	       session_scheduling_cost_ns(s);
 }
 
 void session_warn_cost(struct session *s, bool at_end)
@@ -100,14 +115,14 @@ void session_warn_cost(struct session *s, bool at_end)
 	cpu_ns = session_recorded_cpu_ns(s);
 	if (cpu_ns < CPU_TIME_LEAST_NS)
 		return;
-	cost_ns = probes_cost_ns(s);
-	share = cost_ns / cpu_ns;
+	cost_ns = (double)session_probes_cost_ns(s);
+	share = meta_overhead((double)cpu_ns, cost_ns);
 	/* A target that hardly runs is hardly slowed, whatever the share. */
 	if (share <= WARN_TOLERANCE * s->options.overhead ||
 	    cost_ns < COST_LEAST * (clock_now_ns() - s->start_ns))
 		return;
-	snprintf(words, sizeof(words), "the probes cost about %.0f %% of the target's CPU time; %s",
-		 100 * (share < 1 ? share : 1),
+	snprintf(words, sizeof(words), "the probes %s the target by about %.1f %%; %s",
+		 at_end ? "slowed" : "slow", 100 * share,
 		 session_scheduling_cost_ns(s) > cost_ns / 2
 			 ? "most of it is the record of its context switches, which are very many"
 			 : "trace fewer functions, or functions that are called less often");

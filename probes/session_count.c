@@ -16,7 +16,6 @@
 
 #define COUNTING_NS	  100000000ull
 #define SCOUT_COUNTING_NS 30000000ull
-#define COST_OF_COUNTING  0.5 /* of a traced call's: one trap instead of two, nothing written */
 #define SHARE_OF_BUDGET	  0.5 /* that counting may take of it */
 #define ALLOWED_LEAST_NS  2000000.0
 #define TRIES_MAX	  5
@@ -30,10 +29,10 @@ bool session_contends(const struct session *s)
 
 /* Waiting first, then callers before the leaves below them. Locks that nobody waits for are called
  * as other functions are. */
-static double rank(const struct session *s, const struct planned *p)
+static double rank(const struct planned *p, bool contends)
 {
 	const char *name = p->what.function->symbol;
-	bool waits = blocking_on_threads(name) ? session_contends(s) : blocking_kind(name) != NULL;
+	bool waits = blocking_on_threads(name) ? contends : blocking_kind(name) != NULL;
 
 	return waits + (isnan(p->cpu_share) ? 0 : p->cpu_share);
 }
@@ -47,13 +46,13 @@ static int by_rank(const void *a, const void *b)
 	return x->cost_share > y->cost_share ? 1 : x->cost_share < y->cost_share ? -1 : 0;
 }
 
-double session_choose(const struct session *s, struct planned **candidates, size_t n, double room,
+double session_choose(struct planned **candidates, size_t n, bool contends, double room,
 		      const char *reason)
 {
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		candidates[i]->rank = rank(s, candidates[i]);
+		candidates[i]->rank = rank(candidates[i], contends);
 
 	qsort(candidates, n, sizeof(*candidates), by_rank);
 	for (size_t i = 0; i < n; i++) {
@@ -111,8 +110,8 @@ static double counted_cost_ns(const struct session *s)
 
 	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
 		if (s->plan.data[i]->possible)
-			cost += bpfprog_count(s->programs, i) * COST_OF_COUNTING *
-				session_call_cost_ns(s, s->plan.data[i]);
+			cost += bpfprog_count(s->programs, i) *
+				session_count_cost_ns(s, s->plan.data[i]);
 	return cost;
 }
 
@@ -124,6 +123,9 @@ static void decide(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, dou
 	double work_ns = used_ns > cost_ns * 10 / 9 ? used_ns - cost_ns : used_ns / 10.0;
 	double own_share = used_ns ? work_ns / used_ns : 1;
 
+	if (work_ns < BUDGET_LEAST_CPU * elapsed_ns)
+		work_ns = BUDGET_LEAST_CPU * elapsed_ns;
+
 	for (size_t i = 0; i < n; i++) {
 		struct planned *p = all[i] = s->plan.data[first + i];
 		uint64_t count = p->possible ? bpfprog_count(s->programs, first + i) : 0;
@@ -133,8 +135,9 @@ static void decide(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, dou
 		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
 		p->cost_share = work_ns > 0 ? count * session_call_cost_ns(s, p) / work_ns : 0;
 	}
-	s->hybrid.spent_new = session_choose(s, all, n, s->options.overhead - s->hybrid.spent,
-					     "over the overhead budget");
+	s->hybrid.spent_new =
+		session_choose(all, n, session_contends(s), s->options.overhead - s->hybrid.spent,
+			       "over the overhead budget");
 	free(all);
 }
 

@@ -164,7 +164,7 @@ static int add_candidates(struct session *s, struct err *err)
 		struct planned *p = s->plan.data[i];
 		uint32_t k = map_get(&s->hybrid.profile.by_function, (uintptr_t)p->what.function);
 
-		if (k != MAP_NONE)
+		if (k != MAP_NONE && s->hybrid.profile.samples >= HYBRID_SHARE_SAMPLES)
 			p->cpu_share = share(s, s->hybrid.profile.functions.data[k].inclusive);
 	}
 	return 0;

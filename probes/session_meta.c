@@ -219,6 +219,7 @@ void session_write_end(struct session *s, const struct session_result *result)
 		.target_cpu_ns = result->target_cpu_ns,
 		.counting_cost_ns = result->counting_cost_ns,
 		.scheduling_cost_ns = result->scheduling_cost_ns,
+		.probes_cost_ns = result->probes_cost_ns,
 		.exit_status = s->options.n_pids ? -1 : result->exit_status,
 		.reason = result->reason,
 	};

@@ -29,6 +29,7 @@
 #define DRAIN_INTERVAL_MS 100
 #define STACK_COPY_BYTES  8192
 #define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack */
+#define BUDGET_LEAST_CPU  0.05	/* of a CPU: who uses less is not slowed, whatever the share */
 #define SAMPLE_HERTZ	  97 /* of every recording; no divisor of what programs do periodically */
 
 struct session_object {
@@ -73,7 +74,8 @@ struct session_address {
 };
 
 /* session_hybrid.c's: the selection without -F */
-#define HYBRID_HOT_SHARE 0.01 /* of the samples: a candidate */
+#define HYBRID_HOT_SHARE     0.01 /* of the samples: a candidate */
+#define HYBRID_SHARE_SAMPLES 100  /* fewer of them tell no share */
 
 struct hybrid {
 	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
@@ -202,9 +204,12 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 /* session_cost.c: what the probes cost */
 double session_call_cost_ns(const struct session *s,
 			    const struct planned *p); /* full cost, measured here */
-uint64_t session_target_cpu_ns(struct session *s);    /* as often as one asks; ended ones too */
-uint64_t session_recorded_cpu_ns(struct session *s);  /* since the recording began */
+double session_count_cost_ns(const struct session *s, const struct planned *p); /* only counted */
+uint64_t session_target_cpu_ns(struct session *s);   /* as often as one asks; ended ones too */
+uint64_t session_recorded_cpu_ns(struct session *s); /* since the recording began */
 uint64_t session_scheduling_cost_ns(const struct session *s); /* of recording switches, so far */
+/* All of it so far: traced calls, counting them before, switches. */
+uint64_t session_probes_cost_ns(const struct session *s);
 /* Once, a second after the beginning or at the end: a notice where the probes cost more than the
  * budget. */
 void session_warn_cost(struct session *s, bool at_end);
@@ -255,9 +260,9 @@ bool session_contends(const struct session *s);
 int session_count_begin(struct session *s, struct err *err);
 /* *counted: all rates are known, those that do not fit are no longer possible. */
 int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
-/* Takes by rank what fits into room; the others are no longer possible, for this reason. The sum
- * taken. Orders the array. */
-double session_choose(const struct session *s, struct planned **candidates, size_t n, double room,
+/* Takes by rank what fits into room; the others are no longer possible, for this reason. contends:
+ * locks come first. The sum taken. Orders the array. */
+double session_choose(struct planned **candidates, size_t n, bool contends, double room,
 		      const char *reason);
 
 /* session_brake.c */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,12 +97,36 @@ static void name_program(struct session *s, const char *path)
 	s->program = xstrdup(slash && slash[1] ? slash + 1 : path);
 }
 
+/* A process is called what it was started as: its file may be reached by another name (redis-server
+ * is a link), or be an interpreter's. Titles that a process gives itself begin with its name. */
+static bool name_as_started(struct session *s, pid_t pid)
+{
+	char path[64], words[4096];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, words, sizeof(words) - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		return false;
+	words[n] = '\0';
+	words[strcspn(words, " :")] = '\0';
+	name_program(s, words + (*words == '-')); /* a login shell's */
+	return *s->program != '\0';
+}
+
 /* The first attached process's; a deleted file's name has " (deleted)" behind it. */
 static void name_process(struct session *s, pid_t pid)
 {
 	char link[64], path[4096], *deleted;
 	ssize_t n;
 
+	if (name_as_started(s, pid))
+		return;
 	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	n = readlink(link, path, sizeof(path) - 1);
 	if (n <= 0)
@@ -348,7 +373,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 			describe_function(s, p, i, set.id);
 			s->plan.data[i]->set = set.id;
 			s->n_probed++;
-		} else if (!s->is_hybrid || p->cpu_share >= HYBRID_HOT_SHARE) {
+		} else if (!s->is_hybrid || p->cost_share > 0 || p->cpu_share >= HYBRID_HOT_SHARE) {
 			session_describe_left_out(s, p);
 		}
 	}

@@ -177,25 +177,41 @@ static void describe(const struct meta_not_traced *f, struct text *out)
 		text_printf(out, ": %s", text_printable(reason, sizeof(reason), f->reason));
 }
 
+static int hotter(const void *a, const void *b)
+{
+	const struct meta_not_traced *x = *(const struct meta_not_traced *const *)a;
+	const struct meta_not_traced *y = *(const struct meta_not_traced *const *)b;
+	double x_share = isnan(x->cpu_share) ? -1 : x->cpu_share;
+	double y_share = isnan(y->cpu_share) ? -1 : y->cpu_share;
+
+	return x_share != y_share ? (x_share < y_share ? 1 : -1) : (x > y) - (x < y);
+}
+
 static void not_traced(const struct view *v, struct text *out)
 {
 	const struct meta *meta = v->result->meta;
+	struct {
+		VEC(const struct meta_not_traced *)
+	} all = { 0 };
 	size_t room = v->all ? meta->not_traced.n : NAMED_MAX;
 
-	for (size_t i = 0; i < meta->not_traced.n && i < room; i++) {
-		const struct meta_not_traced *f = &meta->not_traced.data[i];
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
+		*vec_add(&all) = f;
+	vec_sort(&all, hotter);
+	for (size_t i = 0; i < all.n && i < room; i++) {
 		struct text line = { 0 };
 
-		describe(f, &line);
-		if (i + 1 == room && meta->not_traced.n > room)
-			text_printf(&line, "; %zu more (-v)", meta->not_traced.n - room);
+		describe(all.data[i], &line);
+		if (i + 1 == room && all.n > room)
+			text_printf(&line, "; %zu more (-v)", all.n - room);
 		print_labelled(v,
-			       i		     ? ""
-			       : isnan(f->cpu_share) ? "not traced"
-						     : "hot, not traced",
+			       i			       ? ""
+			       : isnan(all.data[i]->cpu_share) ? "not traced"
+							       : "hot, not traced",
 			       line.s, out);
 		text_release(&line);
 	}
+	vec_release(&all);
 }
 
 /* A word that a shell takes as it is, or the same in quotes. */
@@ -257,6 +273,15 @@ static void input_option(const struct view *v, struct text *out)
 	shell_word(text_printable(file, sizeof(file), v->file), out);
 }
 
+/* By -F; else ispot chose, or had not got to it. */
+static bool chosen_by_user(const struct view *v)
+{
+	vec_for_each (&v->result->meta->functions, const struct meta_function, f)
+		if (f->chosen)
+			return true;
+	return false;
+}
+
 /* Nothing was called: what would show something. */
 static void next_after_nothing(const struct view *v, struct text *out)
 {
@@ -272,12 +297,15 @@ static void next_after_nothing(const struct view *v, struct text *out)
 		if (!s->command || !*s->command)
 			return;
 		command_line(s->command, v->width, &command);
-		text_printf(&again, "ispot record %s-- %s",
-			    v->result->meta->functions.n ? "" : "--two-pass ", command.s);
+		text_printf(&again, "ispot record %s-- %s", chosen_by_user(v) ? "" : "--two-pass ",
+			    command.s);
 		text_printf(&check, "ispot check -- %s", command.s);
 	}
 	width = again.n > check.n ? again.n : check.n;
-	next_line(out, v->width, width, "next", again.s, "without -F: what is hot");
+	next_line(out, v->width, width, "next", again.s,
+		  chosen_by_user(v) ? "without -F: what is hot"
+		  : s->attached	    ? "again, while it is busy"
+				    : "chooses in one run, traces in another");
 	next_line(out, v->width, width, "", check.s, "what -F can name");
 	text_release(&again);
 	text_release(&check);

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "probes/session.h"
+#include "trace/meta.h"
 #include "target_args.h"
 
 #define MAX_BYTES_LEAST (64u << 10) /* room for names, stacks and some calls */
@@ -101,6 +102,7 @@ static int parse_call_graph(const char *how, enum call_graph *call_graph, struct
 static void say_result(const struct session_result *r, const struct session_options *so)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
+	char slowed[64] = "";
 
 	text_counted(functions, r->functions, "function");
 	/* Where nothing was probed the session has said why. */
@@ -110,8 +112,11 @@ static void say_result(const struct session_result *r, const struct session_opti
 			   functions, so->n_patterns ? "-F" : "a -F",
 			   so->n_patterns ? "a recording without -F what runs"
 					  : "ispot report what else is hot");
-	log_notice("%s of %s, %s lost, %s in %s (%s)", text_counted(calls, r->calls, "call"),
-		   functions, text_counted(lost, r->lost_records, "record"),
+	if (r->target_cpu_ns && r->records)
+		snprintf(slowed, sizeof(slowed), ", slowed by %.1f %% (estimated)",
+			 100 * meta_overhead(r->target_cpu_ns, r->probes_cost_ns));
+	log_notice("%s of %s, %s lost%s, %s in %s (%s)", text_counted(calls, r->calls, "call"),
+		   functions, text_counted(lost, r->lost_records, "record"), slowed,
 		   text_bytes(bytes, r->file_bytes), so->output, r->reason);
 }
 

@@ -346,6 +346,7 @@ void meta_init(struct meta *meta)
 		.target_cpu_ns = META_UNKNOWN,
 		.counting_cost_ns = META_UNKNOWN,
 		.scheduling_cost_ns = META_UNKNOWN,
+		.probes_cost_ns = META_UNKNOWN,
 		.exit_status = -1,
 		.reason = "",
 	};
@@ -416,4 +417,11 @@ void meta_release(struct meta *meta)
 	vec_release(&meta->addresses);
 	vec_release(&meta->frames);
 	arena_release(&meta->arena);
+}
+
+double meta_overhead(double cpu_ns, double cost_ns)
+{
+	double own_ns = cpu_ns - cost_ns < cpu_ns / 10 ? cpu_ns / 10 : cpu_ns - cost_ns;
+
+	return cpu_ns > 0 ? cost_ns / own_ns : NAN;
 }

@@ -190,7 +190,8 @@ struct meta_end {
 	uint64_t counting_cost_ns; /* of it, what counting calls took, before functions were chosen
 				    */
 	uint64_t scheduling_cost_ns; /* of it, what recording context switches took, measured */
-	int64_t exit_status;	     /* of the command; -1: attached or unknown */
+	uint64_t probes_cost_ns; /* of it, all that ispot took: traced calls and both of these */
+	int64_t exit_status;	 /* of the command; -1: attached or unknown */
 	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
 };
 
@@ -277,5 +278,11 @@ void meta_print_frame(const struct meta_frame *f, struct text *out);
 void meta_print_site(const struct meta_site *s, struct text *out);
 void meta_print_address(const struct meta_address *a, struct text *out);
 void meta_print_end(const struct meta_end *e, struct text *out);
+
+/*
+ * What a program was slowed by: what the probes cost, over the CPU time it would have used without
+ * them (of which at least a tenth of what it did use is believed). NAN: it used none.
+ */
+double meta_overhead(double cpu_ns, double cost_ns);
 
 #endif

@@ -25,13 +25,35 @@ static void waiting_and_callers_come_first(void **state)
 	struct planned leaf = planned(&other, 0.3, 0.08), caller = planned(&other, 0.9, 0.04),
 		       mutex = planned(&blocking, NAN, 0.05), free = planned(&other, 0.01, 0);
 	struct planned *all[] = { &leaf, &caller, &mutex, &free };
-	double sum = session_choose(all, 4, 0.1, "too dear");
+	double sum = session_choose(all, 4, true, 0.1, "too dear");
 
 	(void)state;
 	assert_true(mutex.possible && caller.possible && free.possible);
 	assert_false(leaf.possible);
 	assert_string_equal(leaf.reason, "too dear");
 	assert_true(sum > 0.0899 && sum < 0.0901);
+}
+
+static void locks_that_nobody_waits_for_come_last(void **state)
+{
+	struct planned caller = planned(&other, 0.9, 0.06), mutex = planned(&blocking, NAN, 0.05);
+	struct planned *all[] = { &mutex, &caller };
+
+	(void)state;
+	session_choose(all, 2, false, 0.1, "too dear");
+	assert_true(caller.possible);
+	assert_false(mutex.possible);
+}
+
+static void the_cheaper_of_equals_comes_first(void **state)
+{
+	struct planned dear = planned(&other, NAN, 0.09), cheap = planned(&other, NAN, 0.02);
+	struct planned *all[] = { &dear, &cheap };
+
+	(void)state;
+	session_choose(all, 2, false, 0.1, "too dear");
+	assert_true(cheap.possible);
+	assert_false(dear.possible);
 }
 
 static void what_is_out_stays_out(void **state)
@@ -41,7 +63,7 @@ static void what_is_out_stays_out(void **state)
 
 	(void)state;
 	gone.possible = false;
-	assert_true(session_choose(all, 1, 1, "too dear") == 0);
+	assert_true(session_choose(all, 1, true, 1, "too dear") == 0);
 	assert_string_equal(gone.reason, "");
 }
 
@@ -51,7 +73,7 @@ static void no_room_takes_what_is_never_called(void **state)
 	struct planned *all[] = { &busy, &idle };
 
 	(void)state;
-	assert_true(session_choose(all, 2, 0, "too dear") == 0);
+	assert_true(session_choose(all, 2, true, 0, "too dear") == 0);
 	assert_true(idle.possible);
 	assert_false(busy.possible);
 }
@@ -60,6 +82,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waiting_and_callers_come_first),
+		cmocka_unit_test(locks_that_nobody_waits_for_come_last),
+		cmocka_unit_test(the_cheaper_of_equals_comes_first),
 		cmocka_unit_test(what_is_out_stays_out),
 		cmocka_unit_test(no_room_takes_what_is_never_called),
 	};
