@@ -43,8 +43,8 @@ static double recorder(const struct block *b, const struct meta *meta, double re
 		       struct text *evidence)
 {
 	const struct offcpu *off = &b->sums->own_off;
-	uint64_t ns = off->recorder_ns < meta->end.recorder_cpu_ns ? off->recorder_ns
-								   : meta->end.recorder_cpu_ns;
+	uint64_t used_ns = meta->end.present ? meta->end.recorder_cpu_ns : META_UNKNOWN;
+	uint64_t ns = off->recorder_ns < used_ns ? off->recorder_ns : used_ns;
 	char time[TEXT_NUMBER];
 
 	text_printf(evidence, "ispot's recorder had the CPU for %s", text_time(time, ns));
