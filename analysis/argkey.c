@@ -62,7 +62,8 @@ static uint32_t bit_of(const char *name)
 static const struct meta_argument *find_argument(const struct meta_function *f, const char *name)
 {
 	for (uint32_t i = 0; i < f->n_arguments; i++)
-		if (!strcmp(f->arguments[i].name, name) || f->arguments[i].bit == bit_of(name))
+		if (!f->arguments[i].occasional &&
+		    (!strcmp(f->arguments[i].name, name) || f->arguments[i].bit == bit_of(name)))
 			return &f->arguments[i];
 	return NULL;
 }
@@ -72,11 +73,13 @@ static int not_recorded(const struct meta_function *f, const char *arg, struct e
 	struct text had = { 0 };
 
 	for (uint32_t i = 0; i < f->n_arguments; i++)
-		text_printf(&had, "%s%s", i ? ", " : "", f->arguments[i].name);
-	err_set(err, -ENOENT, "%s was recorded %s%s, not with its %s; record it with -F '%s@%s'",
-		f->name, f->n_arguments ? "with " : "without arguments",
-		f->n_arguments ? had.s : "", arg, f->symbol, arg);
-	if (!f->n_arguments)
+		if (!f->arguments[i].occasional)
+			text_printf(&had, "%s%s", had.n ? ", " : "", f->arguments[i].name);
+	if (had.n)
+		err_set(err, -ENOENT,
+			"%s was recorded with %s, not with its %s; record it with -F '%s@%s'",
+			f->name, had.s, arg, f->symbol, arg);
+	else
 		err_set(err, -ENOENT,
 			"%s was recorded without its arguments; record it with -F '%s@%s'", f->name,
 			f->symbol, arg);

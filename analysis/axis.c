@@ -20,7 +20,7 @@ static unsigned bin_of(uint64_t x)
 	return 8 + (octave - 3) * 4 + (unsigned)(x >> (octave - 2) & 3);
 }
 
-void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns)
+void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns, uint64_t number)
 {
 	struct axis_bin *bin = &a->bins[bin_of(x)];
 
@@ -28,6 +28,7 @@ void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns)
 		bin->min_ns = duration_ns;
 	bin->sum_ns += duration_ns;
 	bin->sum_x += (double)x;
+	bin->sum_number += (double)number;
 }
 
 /* The better of a line and a power; falling is no growth of work. */
@@ -49,9 +50,11 @@ static double best_r2(double *x, double *y, unsigned n)
 void axis_fit(const struct axis *a, struct axis_fit *fit)
 {
 	double x[AXIS_BINS], y[AXIS_BINS], least = INFINITY, most = 0, excess = 0, work = 0;
+	double number, before = -1;
+	bool in_time = true;
 	unsigned n = 0;
 
-	*fit = (struct axis_fit){ NAN, NAN, NAN };
+	*fit = (struct axis_fit){ NAN, NAN, NAN, false };
 	for (unsigned i = 0; i < AXIS_BINS; i++) {
 		const struct axis_bin *bin = &a->bins[i];
 
@@ -61,6 +64,9 @@ void axis_fit(const struct axis *a, struct axis_fit *fit)
 		y[n++] = (double)bin->min_ns;
 		least = fmin(least, (double)bin->min_ns);
 		most = fmax(most, (double)bin->min_ns);
+		number = bin->sum_number / (double)bin->calls;
+		in_time &= number > before;
+		before = number;
 	}
 	if (n < BINS_MIN)
 		return;
@@ -72,12 +78,18 @@ void axis_fit(const struct axis *a, struct axis_fit *fit)
 		excess += (double)bin->sum_ns - (double)bin->calls * least;
 		work += (double)bin->calls * ((double)bin->min_ns - least);
 	}
+	fit->in_time = in_time;
 	fit->ratio = most / least;
 	fit->share = excess > 0 ? work / excess : 0;
 	fit->r2 = best_r2(x, y, n);
 }
 
+bool axis_follows(const struct axis_fit *fit)
+{
+	return fit->r2 >= R2_MIN && fit->ratio >= RATIO_MIN;
+}
+
 bool axis_proves_work(const struct axis_fit *fit)
 {
-	return fit->r2 >= R2_MIN && fit->ratio >= RATIO_MIN && fit->share >= SHARE_MIN;
+	return axis_follows(fit) && fit->share >= SHARE_MIN;
 }

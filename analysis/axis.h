@@ -15,7 +15,7 @@
 struct axis {
 	struct axis_bin {
 		uint64_t calls, sum_ns, min_ns;
-		double sum_x;
+		double sum_x, sum_number;
 	} bins[AXIS_BINS];
 };
 
@@ -23,12 +23,16 @@ struct axis_fit {
 	double r2;    /* of a line or a power, the better; NAN: too little to tell */
 	double ratio; /* slowest bin's fastest call over the fastest */
 	double share; /* of the excess that the bins' fastest calls account for */
+	bool in_time; /* later calls have larger numbers: what grows with time follows them too */
 };
 
-void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns);
+/* number: of the call, rising. */
+void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns, uint64_t number);
 void axis_fit(const struct axis *a, struct axis_fit *fit);
 
-/* Together they prove work: the fit is good, the range wide, the share the larger part. */
+/* The fit is good, the range wide. */
+bool axis_follows(const struct axis_fit *fit);
+/* And the share is the larger part. */
 bool axis_proves_work(const struct axis_fit *fit);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
-
 #include "analysis/block.h"
 #include "analysis/cause.h"
 #include "analysis/cause_counters.h"
@@ -88,50 +86,71 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 	return rest_ns;
 }
 
-/* The regressions of the verdict. */
+static double excess_of(const struct block *b)
+{
+	double all = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		all += b->pools[p];
+	return all;
+}
+
+/* The regressions of the verdict: the share that they account for, the rest has another cause. */
 static double more_work(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
 {
-	if (b->verdict != VERDICT_WORKLOAD)
+	double on_cpu = b->pools[POOL_RUNNING] + b->pools[POOL_CALLEE], ns;
+
+	if (b->verdict != VERDICT_WORKLOAD || !(on_cpu > 0))
 		return 0;
-	work_describe(b, meta, evidence);
-	return rest_ns;
+	work_describe(b, meta, &b->work, evidence);
+	ns = b->work.share * excess_of(b);
+	return rest_ns * (ns < on_cpu ? ns / on_cpu : 1);
 }
 
-/* Preempted calls hide that verdict, but not the growth of the fastest. */
+/* Other causes hide that verdict, but not what the fastest calls follow. */
 static double more_to_do(const struct block *b, const struct meta *meta, double rest_ns,
 			 struct text *evidence)
 {
-	double all = 0, grown;
+	struct work part = work_part(b);
+	double ns = part.share * excess_of(b);
 
-	(void)meta;
-	if (b->verdict == VERDICT_WORKLOAD || !workload_grows(&b->fit))
+	if (b->verdict == VERDICT_WORKLOAD || part.by == WORK_UNPROVEN)
 		return 0;
-	for (unsigned p = 0; p < CAUSE_POOLS; p++)
-		all += b->pools[p];
-	grown = b->fit.growth_share * all;
-	text_printf(evidence, "its fastest calls grow %.1f times from the first to the last",
-		    b->fit.growth_ratio);
-	return grown < rest_ns ? grown : rest_ns;
+	work_describe(b, meta, &part, evidence);
+	return ns < rest_ns ? ns : rest_ns;
 }
 
-#define FAULTS_R2 0.3 /* less of the variance than this may be chance */
+#define FAULT_SURE   5	   /* standard errors: blocks and counters are many */
+#define FAULT_NS_MAX 10000 /* of one: what takes longer than that does something else besides */
 
-/* Minor faults run in the kernel on the thread's own time: told by the calls that were counted. */
+/*
+ * Minor faults run in the kernel on the thread's own time: what each comes with, by the calls that
+ * were counted, times how many more there are than in the shortest calls.
+ */
 static double page_fault(const struct block *b, const struct meta *meta, double rest_ns,
 			 struct text *evidence)
 {
 	const struct counter_summary *s = b->counters.own ? b->counters.own : b->counters.all;
 	const struct counter_mean *faults = counter_role(s, meta, "minor-faults");
-	double r2 = faults ? s->r2[faults - s->value] : NAN;
+	size_t i = faults ? (size_t)(faults - s->value) : 0;
+	double each, share;
+	char time[TEXT_NUMBER];
 
-	if (!(r2 >= FAULTS_R2) || !(faults->mean_slow > faults->mean_fast))
+	if (!faults || !(s->slope_ns[i] > FAULT_SURE * s->slope_error_ns[i]) ||
+	    !(faults->mean_slow > faults->mean_fast))
+		return 0;
+	each = s->slope_ns[i] < FAULT_NS_MAX ? s->slope_ns[i] : FAULT_NS_MAX;
+	share = each * (faults->mean - s->least[i]) / (s->running_ns.mean - s->running_least_ns);
+	if (!(share > 0))
 		return 0;
 	text_printf(evidence,
-		    "%.1f page faults in a slow call, %.1f in a fast one; they explain %.0f %% of "
-		    "how long it runs",
-		    faults->mean_slow, faults->mean_fast, 100 * r2);
-	return rest_ns * r2;
+		    "%.1f page faults in a slow call, %.1f in a fast one; each comes with %s of "
+		    "time on a CPU",
+		    faults->mean_slow, faults->mean_fast,
+		    text_time(time, (uint64_t)s->slope_ns[i]));
+	share *= b->pools[POOL_RUNNING];
+	return share < rest_ns ? share : rest_ns;
 }
 
 /* How sure is found with the sleeps. */

@@ -453,15 +453,33 @@ static struct line line_sum(const struct line *a, const struct line *b)
 			      a->xx + b->xx, a->xy + b->xy, a->yy + b->yy };
 }
 
-static double line_r2(const struct line *l)
+static void fit_line(const struct line *l, struct counter_summary *s, unsigned i)
 {
 	double xx = l->xx - l->x * l->x / l->n, yy = l->yy - l->y * l->y / l->n;
 	double xy = l->xy - l->x * l->y / l->n;
 
+	s->r2[i] = s->slope_ns[i] = s->slope_error_ns[i] = NAN;
 	/* what rounding leaves of equal values is no variance */
 	if (l->n < 3 || !(xx > 1e-9 * l->xx) || !(yy > 1e-9 * l->yy))
-		return NAN;
-	return xy * xy / (xx * yy);
+		return;
+	s->r2[i] = xy * xy / (xx * yy);
+	s->slope_ns[i] = xy / xx;
+	s->slope_error_ns[i] = sqrt((1 - s->r2[i]) * yy / xx / (l->n - 2));
+}
+
+static uint64_t counted_calls(const struct counters *c, const struct row *row, unsigned i)
+{
+	return row->of[2 * i] + (c->on_change & 1u << i ? row->still : 0);
+}
+
+/* From the rows of the shortest calls on, until each counter has some. */
+static void take_least(const struct counters *c, const struct row *row, struct counter_summary *s)
+{
+	if (isnan(s->running_least_ns))
+		s->running_least_ns = (double)row->running_ns / (double)row->calls;
+	for (unsigned i = 0; i < c->n; i++)
+		if (isnan(s->least[i]) && counted_calls(c, row, i))
+			s->least[i] = (double)row->of[2 * i + 1] / (double)counted_calls(c, row, i);
 }
 
 /* How a table's rows divide: a bucket that holds the limit counts as a duration of the limit. */
@@ -478,6 +496,9 @@ static struct counter_summary *summarise(const struct counters *c, const struct 
 	if (!t->lines)
 		return NULL;
 	s = xcalloc(1, sizeof(*s));
+	s->running_least_ns = NAN;
+	for (unsigned i = 0; i < COUNTERS_MAX; i++)
+		s->least[i] = NAN;
 	for (uint32_t b = 0; b < HIST_PAGES * HIST_PAGE; b++) {
 		const struct row *row = row_at(c, t, b);
 		bool fast = b <= split->fast_last, slow = b >= split->slow_first;
@@ -487,9 +508,9 @@ static struct counter_summary *summarise(const struct counters *c, const struct 
 		take(&ns, &s->ns, row->calls, row->ns, fast, slow);
 		take(&running_ns, &s->running_ns, row->calls, row->running_ns, fast, slow);
 		for (unsigned i = 0; i < c->n; i++)
-			take(&value[i], &s->value[i],
-			     row->of[2 * i] + (c->on_change & 1u << i ? row->still : 0),
-			     row->of[2 * i + 1], fast, slow);
+			take(&value[i], &s->value[i], counted_calls(c, row, i), row->of[2 * i + 1],
+			     fast, slow);
+		take_least(c, row, s);
 	}
 	divide(&ns, &s->ns);
 	divide(&running_ns, &s->running_ns);
@@ -501,7 +522,7 @@ static struct counter_summary *summarise(const struct counters *c, const struct 
 			line = line_sum(&t->lines[i], &t->still);
 		else if (i < c->n)
 			line = t->lines[i];
-		s->r2[i] = line_r2(&line);
+		fit_line(&line, s, i);
 	}
 	return s;
 }

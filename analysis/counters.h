@@ -36,6 +36,10 @@ struct counter_summary {
 	struct counter_mean ns;			 /* duration of the counted calls */
 	struct counter_mean running_ns;		 /* of it, on a CPU */
 	struct counter_mean value[COUNTERS_MAX]; /* [counter id] */
+	double least[COUNTERS_MAX];		 /* mean in the shortest calls; NAN unknown */
+	double running_least_ns;		 /* of those */
+	double slope_ns[COUNTERS_MAX];		 /* running time that each count more comes with */
+	double slope_error_ns[COUNTERS_MAX];	 /* its standard error; NAN as r2 */
 	double r2[COUNTERS_MAX]; /* share of the variance of running_ns between calls that a line
 				    on the value explains; NAN: too few calls, or no variance */
 };

@@ -261,7 +261,7 @@ static void score(struct block *b, const struct site *site, const struct block_o
 	b->sci_low = b->sci_high = b->self_sci = b->sci_by_shape = b->sci;
 	b->lost_threads = o->duration_ns ? excess / (double)o->duration_ns : NAN;
 	b->floor = 0;
-	b->fit = (struct workload_fit){ NAN, NAN, NAN, NAN, { NAN, NAN, NAN }, 0 };
+	b->fit = (struct workload_fit){ NAN, NAN, NAN, NAN, { NAN, NAN, NAN, false }, 0 };
 	b->off_known = true;
 	b->off_cpu_ns = excess;
 	if (slept > 0) {

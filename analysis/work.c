@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <string.h>
 
 #include "analysis/block.h"
 #include "analysis/work.h"
@@ -20,15 +21,20 @@ const char *work_by_name(enum work_by by)
 	return names[by];
 }
 
-static bool waits(const struct block *b)
+static bool spins(const struct block *b)
 {
 	const struct block_samples *s = &b->samples;
+
+	return s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow;
+}
+
+static bool waits(const struct block *b)
+{
 	double sum = 0;
 
 	for (unsigned p = 0; p < CAUSE_POOLS; p++)
 		sum += b->pools[p];
-	return !b->off_known || b->off_cpu_ns > sum / 2 ||
-	       (s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow);
+	return !b->off_known || b->off_cpu_ns > sum / 2 || spins(b);
 }
 
 /* Who spins for others runs more instructions too: only samples can tell that it does not. */
@@ -59,13 +65,19 @@ static double instructions_r2(const struct block *b, const struct meta *meta)
 	return b->counters.all->r2[m - b->counters.all->value];
 }
 
+/* Others' work may grow with time as well, and so does what they hold up. */
+static bool follows_argument(const struct block *b)
+{
+	return axis_follows(&b->fit.argument) && !(b->fit.argument.in_time && others_at_work(b));
+}
+
 struct work work_proof(const struct block *b, const struct meta *meta)
 {
 	const struct workload_fit *fit = &b->fit;
 
 	if (waits(b))
 		return (struct work){ 0 };
-	if (axis_proves_work(&fit->argument))
+	if (follows_argument(b) && axis_proves_work(&fit->argument))
 		return (struct work){ WORK_ARGUMENT, fit->argument.share };
 	if (workload_grows(fit) && fit->growth_share >= GROWTH_SHARE && !others_at_work(b))
 		return (struct work){ WORK_CALL_INDEX, fit->growth_share };
@@ -76,23 +88,58 @@ struct work work_proof(const struct block *b, const struct meta *meta)
 	return (struct work){ 0 };
 }
 
-void work_describe(const struct block *b, const struct meta *meta, struct text *out)
+struct work work_part(const struct block *b)
 {
 	const struct workload_fit *fit = &b->fit;
 
-	switch (b->work.by) {
+	if (!b->off_known || spins(b))
+		return (struct work){ 0 };
+	if (follows_argument(b))
+		return (struct work){ WORK_ARGUMENT, fit->argument.share };
+	if (workload_grows(fit) && !others_at_work(b))
+		return (struct work){ WORK_CALL_INDEX, fit->growth_share };
+	return (struct work){ 0 };
+}
+
+static const char *argument_name(const struct block *b)
+{
+	const struct meta_function *f = b->function;
+
+	for (uint32_t i = 0; f && i < f->n_arguments; i++)
+		if (f->arguments[i].bit + 1 == b->fit.argument_number)
+			return f->arguments[i].name;
+	return NULL;
+}
+
+static void describe_argument(const struct block *b, struct text *out)
+{
+	const struct workload_fit *fit = &b->fit;
+	const char *name = argument_name(b);
+
+	text_printf(out, "its fastest calls follow argument %u", fit->argument_number);
+	if (name && strncmp(name, "arg", 3) != 0)
+		text_printf(out, " (%s)", name);
+	text_printf(out,
+		    ", which makes them up to %.1f times as long and accounts for %.0f %% of the "
+		    "excess (r2 %.2f)",
+		    fit->argument.ratio, 100 * fit->argument.share, fit->argument.r2);
+}
+
+void work_describe(const struct block *b, const struct meta *meta, const struct work *work,
+		   struct text *out)
+{
+	const struct workload_fit *fit = &b->fit;
+
+	switch (work->by) {
 	case WORK_ARGUMENT:
-		text_printf(out,
-			    "its fastest calls follow argument %u, which makes them up to %.1f "
-			    "times as long and accounts for %.0f %% of the excess (r2 %.2f)",
-			    fit->argument_number, fit->argument.ratio, 100 * fit->argument.share,
-			    fit->argument.r2);
+		describe_argument(b, out);
 		break;
 	case WORK_CALL_INDEX:
 		text_printf(out,
 			    "its fastest calls grow with the number of the call, %.1f times "
-			    "from the first to the last (r2 %.2f)",
-			    fit->growth_ratio, fit->growth_r2);
+			    "from the first to the last, which accounts for %.0f %% of the excess "
+			    "(r2 %.2f)",
+			    fit->growth_ratio, 100 * fit->growth_share, fit->growth_r2);
 		break;
 	case WORK_CALLS_INSIDE:
 		text_printf(out, "durations follow the number of traced calls inside (r2 %.2f)",

@@ -29,7 +29,13 @@ struct work {
 const char *work_by_name(enum work_by by); /* "call-index" …; NULL: unproven */
 /* Needs the block's pools, fit, counters, samples and co-activity. */
 struct work work_proof(const struct block *b, const struct meta *meta);
+/*
+ * What part of the excess the argument or the call's number accounts for where that proves nothing
+ * about the whole: most calls waited, or other causes took more.
+ */
+struct work work_part(const struct block *b);
 /* The proof in a sentence. */
-void work_describe(const struct block *b, const struct meta *meta, struct text *out);
+void work_describe(const struct block *b, const struct meta *meta, const struct work *work,
+		   struct text *out);
 
 #endif

@@ -72,6 +72,18 @@ static size_t points(const struct workload *w, double *x, double *y)
 	return n;
 }
 
+/* What a bin's calls take by the growth alone: from its own fastest, at its begin, to the next's.
+ */
+static double grown_ns(const struct workload *w, uint32_t i)
+{
+	const struct workload_bin *bin = &w->bins[i], *next = &w->bins[i + 1];
+	double from = (double)bin->min_ns, to = from;
+
+	if (i + 1 < w->n_bins && next->min_ns > bin->min_ns)
+		to = (double)next->min_ns;
+	return fmin((double)bin->sum_ns, (double)bin->calls * (from + to) / 2);
+}
+
 static double growth_share(const struct workload *w, double least)
 {
 	double excess = 0, explained = 0;
@@ -80,7 +92,7 @@ static double growth_share(const struct workload *w, double least)
 		const struct workload_bin *bin = &w->bins[i];
 
 		excess += (double)bin->sum_ns - (double)bin->calls * least;
-		explained += (double)bin->calls * ((double)bin->min_ns - least);
+		explained += grown_ns(w, i) - (double)bin->calls * least;
 	}
 	return excess > 0 ? explained / excess : 0;
 }
@@ -117,7 +129,7 @@ void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *v
 			continue;
 		if (!w->arguments[i])
 			w->arguments[i] = xcalloc(1, sizeof(struct axis));
-		axis_add(w->arguments[i], values[i], duration_ns);
+		axis_add(w->arguments[i], values[i], duration_ns, w->calls);
 	}
 }
 
@@ -130,7 +142,7 @@ void workload_free(struct workload *w)
 
 static void fit_arguments(const struct workload *w, struct workload_fit *fit)
 {
-	fit->argument = (struct axis_fit){ NAN, NAN, NAN };
+	fit->argument = (struct axis_fit){ NAN, NAN, NAN, false };
 	fit->argument_number = 0;
 	for (unsigned i = 0; i < WORKLOAD_ARGUMENTS; i++) {
 		struct axis_fit f;
@@ -138,8 +150,8 @@ static void fit_arguments(const struct workload *w, struct workload_fit *fit)
 		if (!w->arguments[i])
 			continue;
 		axis_fit(w->arguments[i], &f);
-		if (isnan(f.share) || axis_proves_work(&f) < axis_proves_work(&fit->argument) ||
-		    (axis_proves_work(&f) == axis_proves_work(&fit->argument) &&
+		if (isnan(f.share) || axis_follows(&f) < axis_follows(&fit->argument) ||
+		    (axis_follows(&f) == axis_follows(&fit->argument) &&
 		     f.share <= fit->argument.share))
 			continue;
 		fit->argument = f;

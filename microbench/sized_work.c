@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A function whose time follows the size it is given. Without its argument the spread looks like
- * interference; with `size` as its key it is workload.
+ * interference; with it, or with `size` as its key, it is workload.
  */
 #include "common.h"
 

@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "probes/bpf/wire.h"
 #include "probes/known_args.h"
 #include "symbol/dso.h"
 
@@ -222,6 +223,40 @@ int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
 	for (size_t i = 0; i < c.n_known && !is_off(no_key, &c); i++)
 		add_parameter(&c, c.known[i]->number - 1); /* what cannot be is left out */
 	return ret;
+}
+
+static void add_occasional(struct choice *c, uint32_t i, uint32_t intact)
+{
+	const struct dso_parameter *p = c->has_prototype ? &c->prototype.parameters[i] : NULL;
+	uint32_t bit;
+
+	if ((p && p->is_pointer) || find_register(c, i, &bit) || bit >= WIRE_ARGS_FEW ||
+	    !(intact & 1u << bit) || add_parameter(c, i))
+		return;
+	c->a->all[c->a->n - 1].occasional = true;
+}
+
+void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct dso_function *f,
+			      uint32_t intact, const struct no_key *no_key)
+{
+	struct choice c = { .a = a, .dso = dso, .f = f };
+	uint32_t n = WIRE_ARGS_FEW;
+
+	if (a->n || is_off(no_key, &c))
+		return;
+	c.has_prototype = dso_prototype(dso, f, &c.prototype);
+	if (c.has_prototype)
+		n = c.prototype.n;
+	for (uint32_t i = 0; i < n; i++)
+		add_occasional(&c, i, intact);
+	a->occasional = a->n > 0;
+}
+
+#define COUNT_MAX (1ull << 40)
+
+bool argument_may_count(uint64_t value)
+{
+	return value < COUNT_MAX;
 }
 
 uint64_t argument_value(const struct arguments *a, uint32_t bit, uint64_t raw)

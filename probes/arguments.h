@@ -24,6 +24,7 @@ struct arguments {
 	uint8_t bytes[ARG_BITS]; /* [bit]: of the value in its register; 0: not recorded */
 	uint32_t registers;	 /* bit i: integer register i is read at the entry */
 	uint32_t addresses;	 /* bit i: it is one, and a name is looked for */
+	bool occasional;	 /* at one entry in WIRE_OCCASION, and only values that may count */
 	bool returns;		 /* the return value is read at the exit */
 	char names[ARG_BITS][8]; /* "arg1" */
 };
@@ -40,6 +41,17 @@ struct no_key {
  */
 int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
 		     const struct dso_function *f, const struct no_key *no_key, struct err *err);
+
+/*
+ * What may tell that a call has more to do, where nothing else is recorded: the first integer
+ * arguments that are no pointers, of those still in their registers (intact, bit i: argument i)
+ * where the probe sits. Without a prototype any of the first three may be one.
+ */
+void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct dso_function *f,
+			      uint32_t intact, const struct no_key *no_key);
+
+/* An occasional value that is no address, nor negative: one that work may follow. */
+bool argument_may_count(uint64_t value);
 
 /* The value that a register holds, by the width and sign of its type. */
 uint64_t argument_value(const struct arguments *a, uint32_t bit, uint64_t raw);

@@ -152,20 +152,24 @@ static void put_arguments(struct drain *d, const struct wire_call *call, uint32_
 	const struct arguments *a = arguments_of(d, call->h.head & WIRE_ID_MASK);
 	struct wire_args *w = &d->cpus[cpu].args;
 	struct record r = record_of(&call->h, cpu, REC_ARGS);
-	uint64_t values[WIRE_ARGS_MAX + 1] = { a ? a->registers : 0 };
+	uint64_t values[WIRE_ARGS_MAX + 1] = { 0 };
 
 	if (!a || w->h.tid != call->h.tid)
 		return;
 	r.n_values = 1;
 	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++) {
-		if (!(a->registers & 1u << i))
+		uint64_t value = argument_value(a, i, w->values[i]);
+
+		if (!(a->registers & 1u << i) || (a->occasional && !argument_may_count(value)))
 			continue;
 		if (a->addresses & 1u << i)
 			drain_address(&d->addresses, call->h.tgid, w->values[i]);
-		values[r.n_values++] = argument_value(a, i, w->values[i]);
+		values[0] |= 1u << i;
+		values[r.n_values++] = value;
 	}
 	r.values = values;
-	put(d, &r);
+	if (values[0])
+		put(d, &r);
 	w->h.tid = 0;
 }
 

@@ -10,18 +10,37 @@
 
 /* ---- the run at the entry ---- */
 
-/* General registers that carry integer arguments 0, 1, … by hardware number. */
+#define SYSV_REGISTERS	       6
+#define ALL_ARGUMENTS(machine) ((machine) == PLACE_AARCH64 ? 0xffu : (1u << SYSV_REGISTERS) - 1)
+
+/* General register that carries integer argument i, by hardware number. */
+static uint32_t argument_register(const struct placement_input *in, uint32_t i)
+{
+	static const uint8_t sysv[SYSV_REGISTERS] = {
+		7, 6, 2, 1, 8, 9
+	}; /* rdi rsi rdx rcx r8 r9 */
+
+	return in->machine == PLACE_AARCH64 ? i : sysv[i];
+}
+
 static uint32_t argument_registers(const struct placement_input *in)
 {
-	static const uint8_t sysv[6] = { 7, 6, 2, 1, 8, 9 }; /* rdi rsi rdx rcx r8 r9 */
-	uint32_t registers = 0;
+	uint32_t registers = 0, captured = in->argument_mask & ALL_ARGUMENTS(in->machine);
 
-	if (in->machine == PLACE_AARCH64)
-		return in->argument_mask & 0xff;
-	for (int i = 0; i < 6; i++)
-		if (in->argument_mask >> i & 1)
-			registers |= 1u << sysv[i];
+	for (uint32_t i = 0; captured >> i; i++)
+		if (captured >> i & 1)
+			registers |= 1u << argument_register(in, i);
 	return registers;
+}
+
+static uint32_t intact_arguments(const struct placement_input *in, uint32_t written)
+{
+	uint32_t intact = ALL_ARGUMENTS(in->machine);
+
+	for (uint32_t i = 0; intact >> i; i++)
+		if (written >> argument_register(in, i) & 1)
+			intact &= ~(1u << i);
+	return intact;
 }
 
 static bool may_pass(const struct placement_input *in, const struct insn *insn)
@@ -37,6 +56,7 @@ static bool may_pass(const struct placement_input *in, const struct insn *insn)
 struct choice {
 	const struct insn *insn;
 	bool past_load;
+	uint32_t written; /* registers, before it */
 };
 
 /* Cheaper class first; of equals the earlier, so that least is left out of the call's time. */
@@ -54,6 +74,7 @@ static struct choice choose(const struct placement_input *in, const struct code 
 {
 	struct choice best = { 0 };
 	bool past_load = false;
+	uint32_t written = 0;
 
 	for (size_t i = 0; i < code->n_main; i++) {
 		const struct insn *insn = &code->insns[i];
@@ -64,10 +85,11 @@ static struct choice choose(const struct placement_input *in, const struct code 
 			  (in->entry_limit && offset >= in->entry_limit)))
 			break;
 		if (insn->class != CLASS_N && better(insn, past_load, &best))
-			best = (struct choice){ insn, past_load };
+			best = (struct choice){ insn, past_load, written };
 		if (!may_pass(in, insn))
 			break;
 		past_load |= insn->loads || insn->stores;
+		written |= insn->writes;
 	}
 	return best;
 }
@@ -97,13 +119,16 @@ static void place(const struct placement_input *in, const struct code *code, str
 	out->reenters = code_is_target(code, in->address);
 	out->alone_class = best.insn->class;
 	out->alone_offset = (uint32_t)(best.insn->address - in->address);
+	out->alone_intact = intact_arguments(in, best.written);
 	out->return_possible = in->machine == PLACE_X86_64 || first->class != CLASS_N;
 	if (in->machine == PLACE_AARCH64 && out->return_possible) {
 		out->class = out->return_class = first->class;
+		out->intact = ALL_ARGUMENTS(in->machine);
 		return;
 	}
 	out->class = out->alone_class;
 	out->entry_offset = out->alone_offset;
+	out->intact = out->alone_intact;
 	out->moved_past_load = best.past_load;
 	if (out->return_possible) {
 		out->return_class = out->class;
@@ -115,6 +140,7 @@ void placement_without_return(struct placement *p)
 {
 	p->class = p->alone_class;
 	p->entry_offset = p->alone_offset;
+	p->intact = p->alone_intact;
 }
 
 void placement_find(const struct placement_input *in, struct placement *out)

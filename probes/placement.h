@@ -41,7 +41,9 @@ struct placement {
 	enum probe_class class; /* of the entry probe */
 	enum probe_class return_class;
 	enum probe_class naive_class; /* of the first instruction; CLASS_N: not probeable */
-	uint32_t alone_offset;	      /* of the entry probe where no return probe is set */
+	uint32_t intact; /* bit i: integer argument i is still in its register at the entry probe */
+	uint32_t alone_intact;
+	uint32_t alone_offset; /* of the entry probe where no return probe is set */
 	enum probe_class alone_class;
 	bool moved_past_load; /* passed a plain load or store: check says so */
 	bool reenters; /* a branch in the function jumps back into [0, entry_offset]: would fire

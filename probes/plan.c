@@ -40,6 +40,9 @@ static void plan_one(struct planned *p, const struct no_key *no_key,
 	p->possible = !p->exit.refused;
 	if (p->exit.refused)
 		p->reason = p->exit.reason;
+	else
+		arguments_add_occasional(&p->arguments, p->what.dso, p->what.function,
+					 p->place.intact, no_key);
 }
 
 void plan_add(struct plan *plan, const struct selection *s, size_t first,

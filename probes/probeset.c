@@ -62,13 +62,16 @@ static uint64_t offset_in_file(const struct planned *p, int64_t offset)
 void probeset_add(struct probeset *set, const struct planned *p, const char *path, uint32_t id)
 {
 	const struct placement *place = &p->place;
+	uint32_t values = p->arguments.registers;
 
 	if (p->what.marker) {
 		marker_add_points(set, p, path, id);
 		return;
 	}
+	if (p->arguments.occasional)
+		values |= WIRE_ARGS_OCCASIONAL;
 	probeset_add_point(set, SET_ENTRY, path, offset_in_file(p, place->entry_offset),
-			   id | p->arguments.registers << WIRE_ID_BITS);
+			   id | values << WIRE_ID_BITS);
 	id |= (uint32_t)p->arguments.returns << WIRE_ID_BITS;
 	if (p->exit.mech == EXIT_RETURN)
 		probeset_add_point(set, SET_RETURN, path, offset_in_file(p, place->return_offset),

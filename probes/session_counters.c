@@ -11,10 +11,6 @@
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
-/* Without -e perf events count one call in so many: what that adds stays under 15 % of a traced
- * call (make bench, counters). The task's own numbers are a load each. */
-#define PERIOD_DEFAULT 16
-
 /* The programs read perf events first: the task's own numbers go behind them. */
 static void perf_first(struct pmu_list *list)
 {
@@ -60,7 +56,9 @@ int session_counters_open(struct session *s, struct err *err)
 		ret = pmu_list_fit(&c->list, err);
 	if (ret)
 		return ret;
-	c->period = s->options.events ? 1 : PERIOD_DEFAULT;
+	/* What one call in so many adds stays under 15 % of a traced call (make bench, counters);
+	 * the task's own numbers are a load each. */
+	c->period = s->options.events ? 1 : WIRE_OCCASION;
 	perf_first(&c->list);
 	ret = pmu_percpu_open(&c->events, &c->list, s->cpus.online, s->cpus.n, &busy);
 	if (ret && (c->list.is_auto || ret == -EACCES || ret == -EPERM)) {

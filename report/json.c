@@ -137,6 +137,22 @@ struct json *report_causes_json(const struct block *b)
 	return j;
 }
 
+/* What the duration follows because its work does; null: nothing was found. */
+static struct json *work_json(const struct block *b)
+{
+	struct work part = b->work.by == WORK_UNPROVEN ? work_part(b) : b->work;
+	struct json *j;
+
+	if (part.by == WORK_UNPROVEN)
+		return NULL;
+	j = json_new_object();
+	json_set_string(j, "by", work_by_name(part.by));
+	if (part.by == WORK_ARGUMENT)
+		json_set_u64(j, "argument", b->fit.argument_number);
+	json_set_f64(j, "share", part.share);
+	return j;
+}
+
 /* Who held it; its columns are added by the caller. */
 static struct json *lock_json(const struct block *b)
 {
@@ -159,6 +175,7 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 {
 	struct json *j = json_new_object();
 	struct json *probe = json_new_object(), *lock = b->section ? lock_json(b) : NULL;
+	struct json *work = work_json(b);
 	char scratch[VALUE_SCRATCH];
 
 	for (unsigned c = 0; c < columns_n; c++) {
@@ -179,6 +196,10 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 		json_set_take(j, "lock", lock);
 	json_set_take(j, "counters", counters_json(res->meta, b));
 	json_set_take(j, "causes", report_causes_json(b));
+	if (work)
+		json_set_take(j, "workload", work);
+	else
+		json_set_null(j, "workload");
 	report_set_coactive(j, res, b);
 	json_set_take(j, "stacks", report_stacks_json(res, b));
 	return j;

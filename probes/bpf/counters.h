@@ -38,21 +38,6 @@ struct {
 	__type(value, struct counting);
 } counting SEC(".maps");
 
-/* Calls until the next that is counted, by function (functions may share a row). */
-#define COUNTED_TURNS 4096
-#define COUNTED_FIRST 16 /* first calls on each CPU, all counted: for functions with few calls */
-
-struct counted_turn {
-	__u32 until, counted;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, COUNTED_TURNS);
-	__type(key, __u32);
-	__type(value, struct counted_turn);
-} counted_turns SEC(".maps");
-
 struct sched_entity {
 	unsigned long long nr_migrations;
 } __core;
@@ -120,24 +105,6 @@ static __always_inline struct counting *counting_new(__u32 tid)
 	return bpf_map_lookup_elem(&counting, &tid);
 }
 
-static __always_inline bool is_counted_turn(__u32 id)
-{
-	__u32 row = id % COUNTED_TURNS;
-	struct counted_turn *t = bpf_map_lookup_elem(&counted_turns, &row);
-
-	if (!t)
-		return false;
-	if (t->until) {
-		t->until--;
-		return false;
-	}
-	if (t->counted < COUNTED_FIRST)
-		t->counted++;
-	else /* at random, so that a program with a period of its own does not alias */
-		t->until = config.count_period / 2 + bpf_get_prandom_u32() % config.count_period;
-	return true;
-}
-
 /* The compiler may not drop the mask that it finds needless: the verifier wants to see it. */
 static __always_inline __u32 counted_slot(__u32 depth)
 {
@@ -154,11 +121,11 @@ static __always_inline void forget_below(struct counting *c, __u64 sp)
 }
 
 /* The thread's state if this entry is counted. */
-static __always_inline struct counting *counted_entry(__u32 tid, __u32 id, __u64 sp)
+static __always_inline struct counting *counted_entry(__u32 tid, __u32 id, __u64 sp, bool occasion)
 {
 	struct counting *c;
 
-	if (config.count_period > 1 && !is_counted_turn(id))
+	if (config.count_period > 1 && !occasion)
 		return NULL;
 	c = bpf_map_lookup_elem(&counting, &tid);
 	if (!c)
@@ -190,10 +157,10 @@ static __always_inline struct counting *counted_exit(__u32 tid, __u32 id, __u64 
 }
 
 static __always_inline __u32 count_events(struct wire_counted *r, __u32 kind, __u32 tid, __u32 id,
-					  __u64 sp)
+					  __u64 sp, bool occasion)
 {
-	struct counting *c =
-		kind == WIRE_ENTRY ? counted_entry(tid, id, sp) : counted_exit(tid, id, sp);
+	struct counting *c = kind == WIRE_ENTRY ? counted_entry(tid, id, sp, occasion)
+						: counted_exit(tid, id, sp);
 	bool counted = c && count_up(c);
 
 	for (__u32 i = 0; i < WIRE_COUNTERS_MAX; i++)
@@ -225,12 +192,12 @@ static __always_inline __u32 count_task(struct wire_totals *t, struct wire_count
 
 /* The values of this entry or exit: which of them are there, as bits of its record's kind. */
 static __always_inline __u32 count_call(struct wire_totals *t, struct wire_counted *r, __u32 kind,
-					__u32 tid, __u32 id, __u64 sp)
+					__u32 tid, __u32 id, __u64 sp, bool occasion)
 {
 	__u32 counted = 0;
 
 	if (config.n_perf_counters)
-		counted |= count_events(r, kind, tid, id, sp);
+		counted |= count_events(r, kind, tid, id, sp, occasion);
 	if (config.n_counters > config.n_perf_counters)
 		counted |= count_task(t, r, tid);
 	return counted;

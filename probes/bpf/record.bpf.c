@@ -11,6 +11,7 @@
 #include "arguments.h"
 #include "operands.h"
 #include "counters.h"
+#include "occasion.h"
 #include "sampling.h"
 #include "sched.h"
 #include "stacks.h"
@@ -60,13 +61,19 @@ static __always_inline enum taken sampled(__u32 kind, __u64 pid_tgid, __u32 id, 
 	return sample_end(pid_tgid, id) ? TAKEN : TAKEN_NOT;
 }
 
+static __always_inline bool wants_occasion(__u32 values)
+{
+	return values & WIRE_ARGS_OCCASIONAL || (config.n_perf_counters && config.count_period > 1);
+}
+
 /* Exits are stamped before anything else, entries last: the program's own time stays outside. */
 static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool marker)
 {
 	struct wire_counted r;
 	struct wire_totals *t;
 	__u64 pid_tgid;
-	__u32 tag, id, counted = 0, size;
+	__u32 tag, id, values, counted = 0, size;
+	bool occasion = false;
 	enum taken taken = TAKEN;
 
 	if (!control.recording || control.muted)
@@ -91,14 +98,17 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	r.call.caller = kind == WIRE_EXIT || marker ? 0 : caller_of(ctx);
 	if (kind == WIRE_ENTRY && !marker)
 		note_stack(ctx, &r.call);
-	if (tag >> WIRE_ID_BITS && marker)
-		put_operands(t, ctx, &r.call, tag >> WIRE_ID_BITS);
-	else if (tag >> WIRE_ID_BITS && kind == WIRE_ENTRY)
-		put_arguments(t, ctx, &r.call, tag >> WIRE_ID_BITS);
-	else if (tag >> WIRE_ID_BITS)
+	values = tag >> WIRE_ID_BITS;
+	if (kind == WIRE_ENTRY && wants_occasion(marker ? 0 : values))
+		occasion = is_occasion(id);
+	if (values && marker)
+		put_operands(t, ctx, &r.call, values);
+	else if (values && kind == WIRE_EXIT)
 		put_return(t, ctx, &r.call);
+	else if (values && (occasion || !(values & WIRE_ARGS_OCCASIONAL)))
+		put_arguments(t, ctx, &r.call, values & ~WIRE_ARGS_OCCASIONAL);
 	if (config.n_counters)
-		counted = count_call(t, &r, kind, pid_tgid, id, marker ? 0 : sp);
+		counted = count_call(t, &r, kind, pid_tgid, id, marker ? 0 : sp, occasion);
 	r.call.h.head |= counted << WIRE_ID_BITS;
 	size = kind == WIRE_EXIT ? WIRE_EXIT_BYTES : sizeof(r.call);
 	if (counted)

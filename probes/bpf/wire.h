@@ -12,11 +12,11 @@
 /* Functions whose calls can be counted at once. */
 #define WIRE_COUNTS_MAX 1024
 
-#define WIRE_ID_BITS 24
+#define WIRE_ID_BITS 23
 #define WIRE_ID_MASK ((1u << WIRE_ID_BITS) - 1)
 
 /* Ids from here on are ispot's own empty functions (probes/selfcost.h): never sampled. */
-#define WIRE_SELFCOST_FIRST 0xffff00u
+#define WIRE_SELFCOST_FIRST 0x7fff00u
 
 enum wire_kind {
 	WIRE_ENTRY = 1, /* struct wire_call; the head's id is the probe's */
@@ -162,11 +162,14 @@ struct wire_name {
 
 /*
  * Above its id a point's immediate has bit i for integer register i, whose value is recorded at the
- * entry; at an exit bit 0 for the return value; at the begin of a marker a row of the operands. A
- * record ends behind the last value of its size.
+ * entry, with WIRE_ARGS_OCCASIONAL at one entry in WIRE_OCCASION; at an exit bit 0 for the return
+ * value; at the begin of a marker a row of the operands. A record ends behind the last value of its
+ * size.
  */
-#define WIRE_ARGS_MAX 8
-#define WIRE_ARGS_FEW 3
+#define WIRE_ARGS_OCCASIONAL (1u << 8)
+#define WIRE_OCCASION	     16
+#define WIRE_ARGS_MAX	     8
+#define WIRE_ARGS_FEW	     3
 
 struct wire_args {
 	struct wire_head h;

@@ -72,7 +72,8 @@ struct meta_argument {
 	const char *name; /* "mutex"; "arg1" and "ret" where no prototype is known */
 	const char *type; /* "pthread_mutex_t *"; "" unknown */
 	enum argument_class class;
-	bool is_signed; /* values are int64_t */
+	bool is_signed;	 /* values are int64_t */
+	bool occasional; /* of some calls only: tells whether work follows it, not calls apart */
 	bool key; /* durations are known to depend on it: calls are told apart by it by default */
 };
 

@@ -48,13 +48,10 @@ const struct field meta_function_fields[] = {
 
 /* The elements of a function's "args", an array: not a row of its own. */
 const struct field meta_argument_fields[] = {
-	F(argument, U32, bit),
-	F(argument, STRING, name),
-	F(argument, STRING, type),
-	F(argument, ARGUMENT_CLASS, class),
-	F(argument, BOOL, is_signed),
-	F(argument, BOOL, key),
-	{ 0 },
+	F(argument, U32, bit),	       F(argument, STRING, name),
+	F(argument, STRING, type),     F(argument, ARGUMENT_CLASS, class),
+	F(argument, BOOL, is_signed),  F(argument, BOOL, key),
+	F(argument, BOOL, occasional), { 0 },
 };
 
 const struct field meta_not_traced_fields[] = {

@@ -53,6 +53,23 @@ is "$(values pick 0x8)" "6000x 0
 record all -F 'pick@arg1,arg5' -- "$MB/arguments"
 is "$(values all 0x11)" "12000x 1 5" "two of five"
 
+# Without a request: one call in 16, the first 16 of each CPU always, what is a number and no pointer.
+record few -F process_sized -- "$MB/sized_work"
+is "$(described few)" "size uint64_t value
+thread unsigned int value" "integer arguments by default"
+n=$("$ISPOT" dump --events -i few.data | grep -c ' args mask=0x3 ')
+calls=$(awk -F'[ =]' '$1 == "expect" { print $5 }' few.out)
+[ "$n" -gt $((calls / 24)) ] && [ "$n" -lt $((calls / 12)) ]
+ok $? "of one call in 16" || diag "$n of $calls"
+report few
+is "$(block few process_sized .workload.argument)" 1 "the size is found to be what the time follows"
+"$ISPOT" report -i few.data --key process_sized@size >few.out2 2>few.err2
+like few.err2 'without its arguments; record it' "calls are not told apart by it"
+record without --no-key '*' -F process_sized -- "$MB/sized_work" -n 1009
+is "$(described without)" "" "--no-key turns it off"
+record pointer -F touch_pages -- "$MB/pagefault" -n 101
+is "$(described pointer)" "thread unsigned int value" "a pointer is no number"
+
 # Without a request: what the table of known functions names.
 # shellcheck disable=SC2016
 record known -F write -- sh -c 'i=0; while [ $i -lt 11 ]; do echo hello; i=$((i + 1)); done'

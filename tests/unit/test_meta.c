@@ -25,8 +25,8 @@ static const char *const lines[] = {
 	"\"exit\":\"ret-sites\",\"file\":\"f.c\",\"line\":12,\"block\":\"marker\",\"blocking\":true,"
 	"\"chosen\":false,\"period\":100,"
 	"\"args\":[{\"bit\":2,\"name\":\"count\",\"type\":\"size_t\","
-	"\"class\":\"size\",\"is_signed\":false,\"key\":true},{\"bit\":9,\"name\":\"ret\","
-	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false}]}",
+	"\"class\":\"size\",\"is_signed\":false,\"key\":true,\"occasional\":false},{\"bit\":9,\"name\":\"ret\","
+	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false,\"occasional\":false}]}",
 	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\","
 	"\"cpu_share\":0.14,\"calls_per_s\":6000000,\"cost_share\":0.65}",
 	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"

@@ -189,10 +189,23 @@ static void probes_stay_before_another_entry_point(void **state)
 	assert_int_equal(out.class, CLASS_SINGLE_STEP);
 }
 
+/* What may be recorded of arguments without moving the probe. */
+static void arguments_that_are_still_there(void **state)
+{
+	static const struct row moved = { "", CODE("\x31\xff" PUSH RET), .class = CLASS_EMULATED };
+	static const struct row first = { "", CODE(PUSH "\x31\xff" RET), .class = CLASS_EMULATED };
+
+	(void)state;
+	assert_int_equal(find(&moved).entry_offset, 2);
+	assert_int_equal(find(&moved).intact, 0x3e);
+	assert_int_equal(find(&first).intact, 0x3f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rules_hold),
+		cmocka_unit_test(arguments_that_are_still_there),
 		cmocka_unit_test(nop5_across_a_page_is_emulated),
 		cmocka_unit_test(probes_stay_before_another_entry_point),
 	};

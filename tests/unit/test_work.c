@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Workload or interference: what explains the duration, and what only seems to. */
+#include <math.h>
+#include <string.h>
+
 #include "unit.h"
 #include "scene.h"
 
@@ -88,6 +91,7 @@ static void size_explains(void **state)
 	b = finish(&st, t);
 	assert_int_equal(b->work.by, WORK_ARGUMENT);
 	assert_int_equal(b->fit.argument_number, 2);
+	assert_false(b->fit.argument.in_time);
 	assert_true(b->work.share > 0.8 && b->work.share <= 1);
 	assert_int_equal(b->verdict, VERDICT_WORKLOAD);
 	assert_string_equal(b->causes.data[0].kind, "workload");
@@ -184,6 +188,70 @@ static void growing_spin_is_interference(void **state)
 	end(&st);
 }
 
+/* An argument that counts up, say a row's number: what grows with time follows it too. */
+static void an_argument_that_counts_up_is_time(void **state)
+{
+	const struct coactive other = { .part = COACTIVE_INSIDE, .name = "g", .share = 0.9 };
+	struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&st);
+	for (unsigned i = 0; i < 4000; i++) {
+		uint64_t d = 500 + 10 * (uint64_t)i;
+
+		enter(&st.scene, t, 1, 0, 0x1000);
+		argument(&st, t, i);
+		leave(&st.scene, t + d, 1, 0, 0x1000);
+		t += d + 100;
+	}
+	b = (struct block *)finish(&st, t);
+	assert_true(b->fit.argument.in_time);
+	assert_int_equal(b->work.by, WORK_ARGUMENT);
+	*vec_add(&b->coactive) = other;
+	assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+	assert_int_equal(work_part(b).by, WORK_UNPROVEN);
+	b->fit.argument.in_time = false; /* sizes in no order */
+	assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_ARGUMENT);
+	end(&st);
+}
+
+/* Preempted for most of the time: no workload, but the part that the size explains is stated. */
+static void what_size_explains_is_stated_beside_preemption(void **state)
+{
+	static const uint64_t sizes[] = { 16, 64, 256, 1024 };
+	const struct cause *work = NULL;
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&st);
+	for (unsigned i = 0; i < 4000; i++) {
+		uint64_t size = sizes[below(&st, 4)], d = 500 + size * 20;
+
+		enter(&st.scene, t, 1, 0, 0x1000);
+		argument(&st, t, size);
+		if (i % 10 == 9) {
+			other(&st.scene, REC_SWITCH_OUT, t + 50, 1, 1, SWITCH_PREEMPTED, 99);
+			other(&st.scene, REC_SWITCH_IN, t + 100050, 1, 1, 0, 0);
+			d += 100000;
+		}
+		leave(&st.scene, t + d, 1, 0, 0x1000);
+		t += d + 100;
+	}
+	b = finish(&st, t);
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!strcmp(c->kind, "workload"))
+			work = c;
+	assert_non_null(work);
+	assert_true(work->share > 0.35 && work->share < 0.45);
+	assert_true(fabs(work->share - work_part(b).share) < 0.01);
+	end(&st);
+}
+
 /* A list that grows: nobody else, no wait. */
 static void growing_list_is_workload(void **state)
 {
@@ -211,6 +279,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(size_explains),
 		cmocka_unit_test(other_argument_does_not),
+		cmocka_unit_test(an_argument_that_counts_up_is_time),
+		cmocka_unit_test(what_size_explains_is_stated_beside_preemption),
 		cmocka_unit_test(growing_queue_is_interference),
 		cmocka_unit_test(growing_spin_is_interference),
 		cmocka_unit_test(growing_list_is_workload),
