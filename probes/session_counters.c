@@ -120,6 +120,7 @@ static void write_counter(struct session *s, uint32_t id, const struct pmu_event
 		.period = *why			  ? 0
 			  : e->source == PMU_TASK ? 1
 						  : s->counters.period,
+		.by_default = !s->options.events,
 		.on_change = !*why && e->source == PMU_TASK,
 		.empty_mean = NAN,
 		.why = why,

@@ -62,7 +62,7 @@ static const char *number(char buf[TEXT_NUMBER], double value)
 static bool was_asked(const struct meta *meta)
 {
 	vec_for_each (&meta->counters, const struct meta_counter, m)
-		if (*m->name && !*m->why && m->period == 1)
+		if (*m->name && !*m->why && !m->by_default && m->period == 1)
 			return true;
 	return false;
 }

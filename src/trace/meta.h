@@ -162,6 +162,7 @@ struct meta_counter {
 	bool user_only;
 	uint64_t period;   /* one call in so many is counted; 1: all; 0: none */
 	bool on_change;	   /* where its value is missing it is the thread's latest */
+	bool by_default;   /* nobody asked for it */
 	double empty_mean; /* what an empty traced call counts; NAN unknown */
 	const char *why;   /* "": it is counted */
 };

@@ -93,10 +93,19 @@ const struct field meta_notice_fields[] = {
 };
 
 const struct field meta_counter_fields[] = {
-	F(counter, U32, id),	     F(counter, STRING, name),	F(counter, STRING, event),
-	F(counter, STRING, role),    F(counter, STRING, unit),	F(counter, STRING, source),
-	F(counter, BOOL, user_only), F(counter, COUNT, period), F(counter, BOOL, on_change),
-	F(counter, F64, empty_mean), F(counter, STRING, why),	{ 0 },
+	F(counter, U32, id),
+	F(counter, STRING, name),
+	F(counter, STRING, event),
+	F(counter, STRING, role),
+	F(counter, STRING, unit),
+	F(counter, STRING, source),
+	F(counter, BOOL, user_only),
+	F(counter, COUNT, period),
+	F(counter, BOOL, on_change),
+	F(counter, BOOL, by_default),
+	F(counter, F64, empty_mean),
+	F(counter, STRING, why),
+	{ 0 },
 };
 
 const struct field meta_stack_fields[] = {

@@ -47,6 +47,8 @@ fi
 record some -F 'tail_*' -F inner -- "$MB/exact" -t 1 -n 20011
 report some
 is "$(counter some inner minor-faults calls)" 60033 "without -e every call has the task's numbers"
+"$ISPOT" report -i some.data >some.text
+unlike some.text 'minor-faults' "what nobody asked for is not on the first screen"
 n=$("$ISPOT" dump -i some.data | grep -c ' counters mask=0xf ')
 [ "$n" -ge 1 ] && [ "$n" -lt 12000 ]
 ok $? "they are written where they changed" || diag "$n of $((6 * 20011)) records"

@@ -38,7 +38,7 @@ static const char *const lines[] = {
 	"{\"kind\":\"frame\",\"id\":0,\"symbol\":\"main\",\"object\":\"/bin/a\",\"file\":\"a.c\","
 	"\"line\":3,\"offset\":17,\"inlined\":true,\"spins\":true}",
 	"{\"kind\":\"counter\",\"id\":0,\"name\":\"cycles\",\"event\":\"skx::CYCLES:u\",\"role\":\"cycles\","
-	"\"unit\":\"cycles\",\"source\":\"hardware\",\"user_only\":true,\"period\":8,\"on_change\":false,"
+	"\"unit\":\"cycles\",\"source\":\"hardware\",\"user_only\":true,\"period\":8,\"on_change\":false,\"by_default\":false,"
 	"\"empty_mean\":1.5,\"why\":\"\"}",
 	"{\"kind\":\"address\",\"address\":94514279522600,\"symbol\":\"locks\",\"object\":\"/bin/a\","
 	"\"offset\":40}",
