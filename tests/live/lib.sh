@@ -166,25 +166,23 @@ first_cause() {
 		| select(. == $want or (IN("cpu-wait", "ispot", "callee") | not))] | .[0]' "$1.json"
 }
 
-# gap NAME BLOCK KIND GOT WHY: a TODO where the cause is not known though it should be
-gap() {
-	[ "$4" = unknown ] && [[ $2 =~ ^(spin_acquire|process_sized|parse_request)$ ]] || return
-	tests=$((tests + 1))
-	echo "not ok $tests - $1: cause of $2 is $3 # TODO $5"
+# sums_up NAME BLOCK: the causes' shares are all of the excess (less what is too small to print)
+sums_up() {
+	local sum
+	sum=$(block "$1" "$2" "| [.causes[].share] | add")
+	within "$sum" 1+-0.02
+	ok $? "$1: causes of $2 add up to its excess" || diag "$sum"
 }
 
-# cause_agrees NAME BLOCK KIND. Where only counters could tell, or the arguments (which are not
-# looked at yet), not to know is right; to name a wrong one is an error everywhere.
+# cause_agrees NAME BLOCK KIND. Where only counters could tell, not to know is right; to name a wrong one
+# is an error everywhere.
 cause_agrees() {
 	local got
+	sums_up "$1" "$2"
 	got=$(first_cause "$1" "$2" "$3")
 	case $3 in
 	cache-sharing | memory-bandwidth | numa | frequency-smt)
 		[ "$got" != unknown ] || got=$3 ;;
-	workload)
-		gap "$1" "$2" "$3" "$got" "work by arguments is not told" && return ;;
-	lock)
-		gap "$1" "$2" "$3" "$got" "locks that spin are not told" && return ;;
 	esac
 	is "$got" "$3" "$1: cause of $2" || diag "$(block "$1" "$2" ".causes | tojson")"
 }
