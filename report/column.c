@@ -269,7 +269,7 @@ const struct column *column_find(const char *name)
 	return NULL;
 }
 
-int column_unknown(const char *name, struct err *err)
+int column_unknown(const char *name, const struct meta *meta, struct err *err)
 {
 	struct text all = { 0 };
 
@@ -277,6 +277,9 @@ int column_unknown(const char *name, struct err *err)
 		text_add(&all, i ? " " : "");
 		text_add(&all, columns[i].key);
 	}
+	vec_for_each (&meta->counters, const struct meta_counter, m)
+		if (*m->name)
+			text_printf(&all, " %s", m->name);
 	err_set(err, -EINVAL, "-s %s: no such column; there are %s", name, all.s);
 	err->exit_status = 2;
 	text_release(&all);

@@ -9,6 +9,7 @@
 #include "analysis/result.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "report/column.h"
 #include "report/report.h"
 #include "report/table.h"
 #include "trace/meta.h"
@@ -45,6 +46,47 @@ struct json *counters_json(const struct meta *meta, const struct block *b)
 		if (*m->name)
 			json_set_take(j, m->name, mean_json(mean_of(b, m)));
 	return j;
+}
+
+double counters_mean(const struct block *b, const struct meta_counter *m)
+{
+	return mean_of(b, m)->mean;
+}
+
+void counters_csv_head(const struct meta *meta, struct text *out)
+{
+	static const char *const of[] = { "", "_fast", "_slow" };
+
+	vec_for_each (&meta->counters, const struct meta_counter, m)
+		for (unsigned i = 0; *m->name && i < 3; i++) {
+			char head[256];
+			struct value value = { .type = VALUE_TEXT, .text = head };
+
+			snprintf(head, sizeof(head), "%s%s", m->name, of[i]);
+			text_add(out, ",");
+			value_print_csv(&value, out);
+		}
+}
+
+static void put_csv(double mean, struct text *out)
+{
+	struct value value = { .type = isnan(mean) ? VALUE_NONE : VALUE_RATIO, .ratio = mean };
+
+	text_add(out, ",");
+	value_print_csv(&value, out);
+}
+
+void counters_csv(const struct meta *meta, const struct block *b, struct text *out)
+{
+	vec_for_each (&meta->counters, const struct meta_counter, m) {
+		const struct counter_mean *mean = mean_of(b, m);
+
+		if (!*m->name)
+			continue;
+		put_csv(mean->mean, out);
+		put_csv(mean->mean_fast, out);
+		put_csv(mean->mean_slow, out);
+	}
 }
 
 /* ---- text ---- */

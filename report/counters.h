@@ -6,11 +6,19 @@
 struct block;
 struct json;
 struct meta;
+struct meta_counter;
 struct text;
 struct view;
 
 /* {name: {mean, mean_fast, mean_slow, calls}} of every counter wanted; null where not counted. */
 struct json *counters_json(const struct meta *meta, const struct block *b);
+
+/* Its mean over the calls of a block; NAN where none was counted. */
+double counters_mean(const struct block *b, const struct meta_counter *m);
+
+/* CSV: NAME, NAME_fast and NAME_slow of every counter wanted, behind a comma each. */
+void counters_csv_head(const struct meta *meta, struct text *out);
+void counters_csv(const struct meta *meta, const struct block *b, struct text *out);
 
 /* With record -e: a table of the blocks' means in fast and slow calls, behind that of the scores.
  */

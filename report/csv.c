@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "analysis/result.h"
 #include "base/text.h"
 #include "report/column.h"
+#include "report/counters.h"
 #include "report/report.h"
 
 /* "probe_class" where the key alone would be cryptic. */
@@ -21,6 +23,7 @@ void report_csv(const struct view *v, struct text *out)
 		text_add(out, c ? "," : "");
 		print_head(&columns[c], out);
 	}
+	counters_csv_head(v->result->meta, out);
 	text_add(out, "\n");
 	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++) {
 		for (unsigned c = 0; c < columns_n; c++) {
@@ -29,6 +32,7 @@ void report_csv(const struct view *v, struct text *out)
 			text_add(out, c ? "," : "");
 			value_print_csv(&value, out);
 		}
+		counters_csv(v->result->meta, v->rows[i], out);
 		text_add(out, "\n");
 	}
 }

@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "analysis/result.h"
 #include "report/column.h"
+#include "report/counters.h"
 #include "report/report.h"
+#include "trace/meta.h"
 
 bool report_worth(const struct block *b)
 {
 	return b->verdict == VERDICT_INTERFERENCE && b->sci >= SCI_SMALL;
+}
+
+/* Larger first, not counted last. */
+static int by_counter(const struct meta_counter *m, const struct block *a, const struct block *b)
+{
+	double x = counters_mean(a, m), y = counters_mean(b, m);
+
+	if (isnan(x) || isnan(y))
+		return isnan(x) - isnan(y);
+	return (x < y) - (x > y);
+}
+
+int view_sort_by(struct view *v, const char *name, struct err *err)
+{
+	if (!name)
+		return 0;
+	v->sort = column_find(name);
+	vec_for_each (&v->result->meta->counters, const struct meta_counter, m)
+		if (!v->sort && !strcasecmp(m->name, name))
+			v->sort_counter = m;
+	return v->sort || v->sort_counter ? 0 : column_unknown(name, v->result->meta, err);
 }
 
 static int compare(const void *pa, const void *pb, void *ctx)
@@ -18,6 +42,8 @@ static int compare(const void *pa, const void *pb, void *ctx)
 	const struct view *v = ctx;
 	const struct column *column = v->sort ? v->sort : column_find("lost_threads");
 
+	if (v->sort_counter && by_counter(v->sort_counter, a, b))
+		return by_counter(v->sort_counter, a, b);
 	return column_compare(column, a, b);
 }
 

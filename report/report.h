@@ -11,6 +11,8 @@
 
 struct callstacks;
 struct column;
+struct err;
+struct meta_counter;
 struct json;
 struct result;
 struct slow;
@@ -28,14 +30,17 @@ struct view {
 	bool by_thread;
 	bool totals;		   /* also functions that are split by arguments, as a whole */
 	const struct column *sort; /* NULL: by verdict and lost time */
-	uint64_t top;		   /* rows shown, 0: the view's default */
-	bool all;		   /* -v: every block, whatever its verdict */
+	const struct meta_counter *sort_counter; /* by its mean per call; NULL: as sort */
+	uint64_t top;				 /* rows shown, 0: the view's default */
+	bool all;				 /* -v: every block, whatever its verdict */
 	bool colours;
 	unsigned width; /* of the screen */
 };
 
 /* Interference that is worth a line of the first screen. */
 bool report_worth(const struct block *b);
+/* -s: a column's or a counter's name, NULL none. -EINVAL, exit status 2: neither. */
+int view_sort_by(struct view *v, const char *name, struct err *err);
 /* The order of v->sort, or of lost time. Fills rows (to be freed). */
 void view_rank(struct view *v);
 /* Blocks of kind thread from the result's threads, to be released. */

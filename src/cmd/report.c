@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "command.h"
 #include "pager.h"
-#include "report/column.h"
 #include "report/html.h"
 #include "report/report.h"
 #include "trace/meta.h"
@@ -126,7 +125,7 @@ static int check(const struct report_options *o, struct err *err)
 		return usage(
 			err,
 			"--slow is a view of its own; give it without --by, -s, --csv, --html");
-	return o->sort && !column_find(o->sort) ? column_unknown(o->sort, err) : 0;
+	return 0;
 }
 
 static bool want_colours(void)
@@ -203,7 +202,6 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		.result = &result,
 		.file = o->input,
 		.blocks = &result.blocks,
-		.sort = o->sort ? column_find(o->sort) : NULL,
 		.top = o->top,
 		.all = o->verbose > 0,
 		.totals = o->verbose > 0 || o->json || o->csv || o->html,
@@ -228,9 +226,12 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		rc = grouping_read(&grouping, r, ro, &result, err);
 	if (rc)
 		goto out;
-	if (!o->slow)
+	rc = view_sort_by(&v, o->sort, err);
+	if (!rc && !o->slow)
 		print(o, &v, &timeline, &out);
-	else if (!(rc = slow_read(&slow, &result, r, ro, o->slow, err)))
+	else if (!rc)
+		rc = slow_read(&slow, &result, r, ro, o->slow, err);
+	if (!rc && o->slow)
 		(o->json ? report_slow_json : report_slow)(&v, &slow, &out);
 	if (!rc && o->html)
 		rc = write_html(o->html, &out, err);
