@@ -2,7 +2,8 @@
 /*
  * What return probes are known to break: each case prints what it saw, and must print the same
  * when it is traced. A traced function is on the stack while the thread is cancelled, a coroutine
- * switches, a handler runs on an alternate stack, longjmp leaves, dlsym looks up RTLD_NEXT.
+ * switches, a handler runs on an alternate stack, longjmp leaves, dlsym looks up RTLD_NEXT. And no
+ * call of it may be missing.
  */
 #include <dlfcn.h>
 #include <setjmp.h>
@@ -47,7 +48,10 @@ static void case_cancel(void)
 	pthread_join(thread, NULL);
 	printf("cancel: cleanups %d, mutex %s\n", cleanups,
 	       pthread_mutex_trylock(&lock) ? "left locked" : "free");
+	expect_calls("wait_to_be_cancelled", 1);
 }
+
+#define STEPS 5
 
 static ucontext_t main_context, coroutines[2];
 static int switches;
@@ -61,7 +65,7 @@ TRACED void coroutine_step(int me)
 
 static void coroutine(int me)
 {
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < STEPS; i++)
 		coroutine_step(me);
 	swapcontext(&coroutines[me], &main_context);
 }
@@ -77,9 +81,12 @@ static void case_coroutine(void)
 	}
 	swapcontext(&main_context, &coroutines[0]);
 	printf("coroutine: switches %d\n", switches);
+	expect_calls("coroutine_step", 2 * STEPS);
 	for (int i = 0; i < 2; i++)
 		free(coroutines[i].uc_stack.ss_sp);
 }
+
+#define SIGNALS 10
 
 static volatile sig_atomic_t handled;
 
@@ -100,7 +107,7 @@ static void *altstack_thread(void *area)
 
 	sigaltstack(&stack, NULL);
 	sigaction(SIGUSR1, &action, NULL);
-	for (int i = 0; i < 10; i++)
+	for (int i = 0; i < SIGNALS; i++)
 		raise_signal();
 	return NULL;
 }
@@ -121,8 +128,13 @@ static void case_altstack(void)
 		bench_die("pthread_create");
 	pthread_join(thread, NULL);
 	printf("altstack: handled %d\n", (int)handled);
+	expect_calls("raise_signal", SIGNALS);
+	expect_calls("handle_signal", SIGNALS);
 	free(area);
 }
+
+#define JUMPS	   100
+#define JUMP_DEPTH 5
 
 TRACED void jump_out(int depth)
 {
@@ -142,12 +154,14 @@ static void case_longjmp(void)
 {
 	volatile int jumps = 0;
 
-	for (volatile int i = 0; i < 100; i++) {
+	for (volatile int i = 0; i < JUMPS; i++) {
 		if (!setjmp(jump))
-			jump_out(5);
+			jump_out(JUMP_DEPTH);
 		jumps = after_jump(jumps);
 	}
 	printf("longjmp: jumps %d\n", jumps);
+	expect_calls("jump_out", JUMPS * (JUMP_DEPTH + 1));
+	expect_calls("after_jump", JUMPS);
 }
 
 TRACED void *look_up(const char *name)
@@ -158,6 +172,7 @@ TRACED void *look_up(const char *name)
 static void case_dlsym(void)
 {
 	printf("dlsym: RTLD_NEXT %s\n", look_up("malloc") ? "found" : "missing");
+	expect_calls("look_up", 1);
 }
 
 static const struct {

@@ -30,6 +30,10 @@ done
 
 for case in cancel coroutine altstack longjmp dlsym; do
 	same "$case" timeout 20 "$MB/harm" --case $case
+	record "$case-calls" -F '*' -- "$MB/harm" --case $case
+	report "$case-calls"
+	matches_truth "$case-calls" calls
+	nothing_lost "$case-calls"
 done
 if [ -x "$MB/exceptions" ]; then
 	same exceptions timeout 20 "$MB/exceptions"
