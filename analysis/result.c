@@ -282,14 +282,15 @@ static void count_notice(struct result *res, uint64_t count, const char *one, co
 	free(line);
 }
 
+/* Of entries and exits; what is lost counts those of the scheduler as well. */
 static void made_notice(struct result *res)
 {
 	const struct meta_end *e = &res->meta->end;
-	uint64_t accounted = res->records + res->calls.unknown_ids + res->lost_records;
+	uint64_t read = res->records + res->calls.unknown_ids;
 	char *line;
 
 	if (res->windowed || !e->present || e->made_records == META_UNKNOWN ||
-	    e->made_records == accounted)
+	    (read <= e->made_records && e->made_records <= read + res->lost_records))
 		return;
 	line = xasprintf("probes made %llu records, %llu were read and %llu are known lost",
 			 (unsigned long long)e->made_records, (unsigned long long)res->records,

@@ -86,7 +86,7 @@ static void put_lost(struct drain *d, uint32_t cpu, uint64_t now_ns, uint64_t co
 {
 	struct record r = { .time_ns = now_ns, .kind = REC_LOST, .cpu = cpu };
 
-	put_values(d, &r, 2, count, d->cpus[cpu].last_ns ? d->cpus[cpu].last_ns : now_ns, 0);
+	put_values(d, &r, 2, count, d->cpus[cpu].last_ns, 0);
 }
 
 static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
@@ -434,12 +434,14 @@ static uint64_t lost_on(const struct drain *d, uint32_t cpu)
 	return made.calls_lost + made.others_lost;
 }
 
-void drain_start(struct drain *d, const struct ringbufs *rings)
+void drain_start(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < rings->n; i++) {
 		uint32_t cpu = rings->rings[i].cpu;
 
 		d->cpus[cpu].told_lost = lost_on(d, cpu);
+		if (d->cpus[cpu].last_ns < now_ns)
+			d->cpus[cpu].last_ns = now_ns;
 	}
 }
 

@@ -82,8 +82,9 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 void drain_add_target(struct drain *d, pid_t pid);
 /* Ids below n are counted from now on. */
 void drain_count_functions(struct drain *d, uint32_t n);
-/* What was lost until now, by the calibration, is none of this recording's. */
-void drain_start(struct drain *d, const struct ringbufs *rings);
+/* What was lost until now, by the calibration, is none of this recording's; later losses are not
+ * from before now. */
+void drain_start(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);
 /* Everything that is in the rings now, and in those of the kernel's mmap events. 0, or the writer's
  * error. */
 int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings);

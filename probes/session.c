@@ -229,7 +229,7 @@ static int start(struct session *s, struct err *err)
 				       strerror(-ret));
 	}
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_start);
-	drain_start(&s->drain, &s->rings);
+	drain_start(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_forget_sampled(s->programs);
 	ret = bpfprog_attach_scheduler(s->programs, err);
 	if (!ret)

@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A ring too small and a recorder that stands still lose records: each is counted and placed, and no
+# call is made up from the rest.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+H=$ROOT/build/live/hostile
+[ -x "$H" ] || make -s -C "$ROOT" build/live/hostile || skip_all "no $H: run make build/live/hostile"
+
+# From a dump: losses, those without a time or with one that is not a stretch, records of their CPU
+# that are stamped inside (an interrupted probe may write one), the longest stretch in ms, the sum.
+cat >losses.awk <<'AWK'
+$4 == "lost" {
+	split($6, since, "=")
+	n++
+	sum += $5
+	if (!since[2] || since[2] > $1 || !$5)
+		bad++
+	if ($1 - since[2] > longest)
+		longest = $1 - since[2]
+	from[$2] = since[2]
+	to[$2] = $1
+}
+$4 ~ /^(entry|exit|switch-in|switch-out)$/ && to[$2] && $1 > from[$2] && $1 < to[$2] { inside++ }
+END { print n + 0, bad + 0, inside + 0, int(longest / 1e6), sum + 0 }
+AWK
+
+# accounted NAME: what was made is read or lost, each loss has its stretch, no call is made up
+accounted() {
+	local made lost n bad inside sum truth longest
+	report "$1"
+	ok $? "$1: report" || diag "$1.report-err"
+	"$ISPOT" dump -i "$1.data" >"$1.dump" 2>/dev/null
+	made=$(sed -n 's/.*"kind":"end".*"made_records":\([0-9]*\).*/\1/p' "$1.dump")
+	lost=$(sed -n 's/.*"kind":"end".*"lost_records":\([0-9]*\).*/\1/p' "$1.dump")
+	truth=$(truth "$1" | awk '$1 == "flood_call" { print $3 }')
+	is "$made" $((2 * truth)) "$1: every entry and exit was made"
+	[ "${lost:-0}" -gt 0 ]
+	ok $? "$1: records were lost" || diag "$1.err"
+	is "$(grep -cE '^[0-9]+ [0-9]+ [0-9/]+ (entry|exit) ' "$1.dump")" "$((made - lost))" \
+		"$1: made $made = read + lost $lost"
+	read -r n bad inside stretch_ms sum < <(awk -f losses.awk "$1.dump")
+	[ "$n" -gt 0 ] && [ "$bad" = 0 ]
+	ok $? "$1: $n losses have a stretch of time each" || diag "$bad have none"
+	[ "$inside" -le "$n" ]
+	ok $? "$1: nothing of the CPU stands inside them" || diag "$inside records do, $n losses"
+	[ "$sum" -ge "$lost" ]
+	ok $? "$1: all are placed ($sum with those of switches)" || diag "lost: $lost, placed: $sum"
+	[ "$(trace "$1" .lost_records)" -ge "$lost" ]
+	ok $? "$1: the report says how many"
+	[ "$(block "$1" flood_call .lost_records)" -gt 0 ] &&
+		[ "$(block "$1" flood_call .untimed_calls)" -gt 0 ]
+	ok $? "$1: and so does the block"
+	"$ISPOT" report -i "$1.data" >"$1.text" 2>&1
+	like "$1.text" ' lost records [0-9.]+[kM]?$' "$1: text: the head says so"
+	like "$1.text" 'open when records were lost; they are not timed' "$1: text: calls that it hit"
+	unlike "$1.text" 'probes made' "$1: text: the sum is right"
+	longest=$(awk '$1 == "longest_ns" { print $2 }' "$1.out")
+	[ "$(block "$1" flood_call .max_ns)" -le "$longest" ]
+	ok $? "$1: no call is longer than the longest" ||
+		diag "max_ns: $(block "$1" flood_call .max_ns)" "longest: $longest"
+}
+
+# seen_ms NAME: how long the six flooding threads were observed, the longest of them
+seen_ms() {
+	jq '[.threads[] | select(.tid != .pid) | .observed_ns] | max / 1e6 | floor' "$1.json"
+}
+
+record small -m 4K -F flood_call -- "$H" flood 2
+is "$status" 0 "small: status"
+accounted small
+
+"$ISPOT" record -o stopped.data -m 64K -F flood_call -- "$H" flood 5 >stopped.out 2>stopped.err &
+recorder=$!
+children+=("$recorder")
+for _ in $(seq 200); do
+	target=$(pgrep -P "$recorder" -x hostile) && break
+	sleep 0.1
+done
+sleep 1
+kill -STOP "$recorder"
+sleep 1
+kill -CONT "$recorder"
+wait "$recorder"
+is $? 0 "stopped: status"
+[ -n "$target" ]
+ok $? "stopped: it was stopped while the target ran"
+accounted stopped
+[ "$stretch_ms" -ge 500 ]
+ok $? "stopped: the stop is one of the losses ($stretch_ms ms)"
+duration_ms=$(jq '.trace.duration_ns / 1e6 | floor' stopped.json)
+[ "$(seen_ms stopped)" -lt $((duration_ms - 500)) ]
+ok $? "stopped: no thread was observed meanwhile" || diag "$(seen_ms stopped) of $duration_ms ms"
+
+done_testing
