@@ -307,8 +307,9 @@ static void end_notice(struct result *res)
 	} ends[] = {
 		{ "max-size", "the recording stopped when its file reached --max-size, not at the "
 			      "program's end; record with a larger one, fewer functions, or -c N" },
-		{ "disk full", "the recording stopped because the disk was full; what came after "
-			       "is missing" },
+		{ "disk full",
+		  "the recording stopped because the disk, a quota or ulimit -f let its "
+		  "file grow no further; what came after is missing" },
 		{ "write error", "the recording stopped because its file could not be written; "
 				 "what came after is missing" },
 	};

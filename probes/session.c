@@ -63,7 +63,7 @@ static void raise_descriptor_limit(void)
 		log_detail("the descriptor limit stays: %s", strerror(errno));
 }
 
-/* Signals end the recording in order; SIGPIPE becomes the writer's EPIPE. */
+/* Signals end the recording in order; SIGPIPE becomes the writer's EPIPE, SIGXFSZ its EFBIG. */
 static int take_signals(struct session *s, struct err *err)
 {
 	sigset_t set;
@@ -74,6 +74,7 @@ static int take_signals(struct session *s, struct err *err)
 	sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	return s->signal_fd < 0 ? err_set(err, -errno, "cannot take signals: %s", strerror(errno))
 				: 0;

@@ -19,12 +19,14 @@ void launch_inherit_save(struct launch_inherit *inherit)
 {
 	sigprocmask(SIG_SETMASK, NULL, &inherit->signal_mask);
 	sigaction(SIGPIPE, NULL, &inherit->on_pipe);
+	sigaction(SIGXFSZ, NULL, &inherit->on_large_file);
 	getrlimit(RLIMIT_NOFILE, &inherit->files);
 }
 
 void launch_inherit_restore(const struct launch_inherit *inherit)
 {
 	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
+	sigaction(SIGXFSZ, &inherit->on_large_file, NULL);
 	setrlimit(RLIMIT_NOFILE, &inherit->files);
 	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
 }
@@ -39,6 +41,7 @@ static void child(int go_fd, int status_fd, char *const *argv, const struct laun
 	if (inherit->output_is_ours)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
+	sigaction(SIGXFSZ, &inherit->on_large_file, NULL);
 	setrlimit(RLIMIT_NOFILE, &inherit->files);
 	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
 	error = inherit->user ? -identity_become(inherit->user) : 0;

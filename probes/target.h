@@ -27,7 +27,7 @@ struct launch {
 /* What ispot changes of itself and a command must not inherit. */
 struct launch_inherit {
 	sigset_t signal_mask;
-	struct sigaction on_pipe;
+	struct sigaction on_pipe, on_large_file;
 	struct rlimit files;
 	bool output_is_ours;	     /* ispot writes to stdout: the command's goes to stderr */
 	const struct identity *user; /* whom the command runs as; NULL: as ispot does */

@@ -253,6 +253,11 @@ int output_explain(const struct output *out, struct err *err)
 			err, out->failed,
 			"%s: %s; what was recorded before is kept, free some space or name a file elsewhere with -o",
 			out->path, strerror(-out->failed));
+	case -EFBIG: /* not to be mistaken for --max-size */
+		return err_set(
+			err, -EDQUOT,
+			"%s: %s; what was recorded before is kept, raise the limit with ulimit -f",
+			out->path, strerror(EFBIG));
 	case -EPIPE:
 		return err_set(err, out->failed, "%s: its reader has gone away", out->path);
 	default:

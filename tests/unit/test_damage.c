@@ -332,11 +332,11 @@ static int fill_small_disk(void)
 	if (trace_writer_open(&w, &o, &err))
 		return 1;
 	put_records(w, 1000000);
-	if (trace_writer_flush(w, &err) != -EFBIG || !strstr(err.text, "cannot write"))
+	if (trace_writer_flush(w, &err) != -EDQUOT || !strstr(err.text, "ulimit -f"))
 		return 2;
 	trace_writer_meta(w, "{\"kind\":\"end\",\"reason\":\"disk full\"}");
 	written = trace_writer_records(w);
-	if (written == 0 || trace_writer_close(w, &err) != -EFBIG)
+	if (written == 0 || trace_writer_close(w, &err) != -EDQUOT)
 		return 3;
 	spill(old_path, &written, sizeof(written));
 	return 0;

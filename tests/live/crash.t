@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The recorder killed at random moments: the target goes on, what it called more than a second
+# before is in the file, nothing traps any more, the next start sweeps. And files that cannot grow.
+# ROUNDS: how many kills (12; 100 for a long run), SEED: of their moments.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+ROUNDS=${ROUNDS:-12}
+SEED=${SEED:-$RANDOM}
+RANDOM=$SEED
+echo "# SEED=$SEED ROUNDS=$ROUNDS"
+cp "$MB/spawner" own_spawner
+cp "$ISPOT" own_ispot
+ISPOT=$DIR/own_ispot
+tracefs=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
+# Other recorders may be at work on this machine: only what is in our own files counts.
+ours() { grep -cF "$DIR/own_" "$tracefs/uprobe_events" 2>/dev/null; }
+# traps PID: how many bytes of its program's text in memory are not those of the file
+traps() {
+	local map
+	map=$(awk '$2 ~ /x/ && /own_spawner$/ { print $1, $3; exit }' "/proc/$1/maps")
+	local range=${map% *} offset=$((16#${map#* }))
+	local start=$((16#${range%-*})) end=$((16#${range#*-}))
+	cmp -l <(dd "if=/proc/$1/mem" bs=4096 skip=$((start / 4096)) count=$(((end - start) / 4096)) 2>/dev/null) \
+		<(dd if=own_spawner bs=4096 skip=$((offset / 4096)) count=$(((end - start) / 4096)) 2>/dev/null) 2>/dev/null |
+		wc -l
+}
+now_ns() { awk '{ printf "%.0f\n", $1 * 1e9 }' /proc/uptime; }
+
+unread=0 dead=0 planted=0 left=0 missing=0 calls=0 early=0
+for i in $(seq "$ROUNDS"); do
+	./own_spawner --seconds 60 --log "$i.log" >"$i.out" &
+	target=$!
+	children+=("$target")
+	"$ISPOT" record -o "$i.data" -F spawned_call -p "$target" 2>"$i.err" &
+	recorder=$!
+	children+=("$recorder")
+	sleep "$((RANDOM % 5)).$((RANDOM % 10))"
+	planted=$((planted + $(traps "$target")))
+	kill -KILL "$recorder"
+	killed_ns=$(now_ns)
+	wait "$recorder" 2>/dev/null
+	sleep 0.3
+	left=$((left + $(traps "$target")))
+	kill -TERM "$target" || dead=$((dead + 1))
+	wait "$target" || dead=$((dead + 1))
+	grep -q '^expect block=spawned_call' "$i.out" || dead=$((dead + 1))
+	if ! "$ISPOT" dump -i "$i.data" >"$i.dump" 2>"$i.err" || ! grep -q ' set-on ' "$i.dump"; then
+		# Killed before the recording began: there is nothing to be read.
+		early=$((early + 1))
+		rm -f "$i".*
+		continue
+	fi
+	"$ISPOT" report --json -i "$i.data" >/dev/null 2>"$i.err" || unread=$((unread + 1))
+	# What was called until a second before.
+	awk -v end=$((killed_ns - 1000000000)) '$4 < end' "$i.log" >"$i.held"
+	echo "$killed_ns 0 0/0 entry end" >>"$i.dump"
+	read -r n lacking < <(awk -f "$ROOT/tests/live/missed.awk" "$i.dump" "$i.held")
+	calls=$((calls + n)) missing=$((missing + lacking))
+	[ "$lacking" = 0 ] || diag "kill $i: $lacking of $n missing"
+	rm -f "$i".*
+done
+is "$dead" 0 "$ROUNDS kills: every target goes on and ends as it would"
+[ "$planted" -gt 0 ] && [ "$left" = 0 ]
+ok $? "no probe is left in them" || diag "$planted bytes of probes before the kills, $left after"
+is "$unread" 0 "every file can be read ($early killed before they began)"
+is "$missing" 0 "no call missing of $calls made more than a second before"
+
+# A trap that was left would stand in the program's text; the file has none.
+./own_spawner --seconds 30 --log after.log >after.out &
+after=$!
+children+=("$after")
+sleep 0.5
+is "$(traps "$after")" 0 "no probe stands in a program started after the kills"
+kill -TERM "$after"
+wait "$after"
+record next -F outer -- "$MB/exact" -n 11
+is "$status" 0 "the next start"
+is "$(ours)" 0 "it has swept what the killed ones left"
+
+# ---- files that cannot grow ----
+
+# kept NAME WORDS: the command's status, the reason said, and what there is can be read
+kept() {
+	is "$status" 0 "$1: the command's status" || diag "$1.err"
+	like "$1.err" "$2" "$1: is said"
+	report "$1"
+	ok $? "$1: what there is can be read" || diag "$1.report-err"
+	[ "$(trace "$1" .calls)" -gt 0 ]
+	ok $? "$1: calls are there"
+}
+
+mkdir small
+if mount -t tmpfs -o size=512k none small 2>/dev/null; then
+	trap 'umount small 2>/dev/null; cleanup' EXIT
+	"$ISPOT" record -o small/full.data -F inner -- "$MB/exact" -n 1000003 >full.out 2>full.err
+	status=$?
+	cp small/full.data full.data
+	umount small
+	kept full 'No space left'
+else
+	skip "disk full" "tmpfs cannot be mounted"
+fi
+
+# A limit of the shell's, in blocks of 1 KiB.
+(
+	ulimit -f 300
+	"$ISPOT" record -o limit.data -F inner -- "$MB/exact" -n 1000003 >limit.out 2>limit.err
+)
+status=$?
+kept limit 'File too large; .*ulimit -f'
+
+record max_size --max-size 200K -F inner -- "$MB/exact" -n 1000003
+kept max_size 'largest size'
+
+"$ISPOT" record -o - -F inner -- "$MB/exact" -n 1000003 2>pipe.err | head -c 1000000 >pipe.data
+status=${PIPESTATUS[0]}
+kept pipe 'reader has gone'
+
+# ---- two at once ----
+
+"$ISPOT" record -o one.data -F inner -- "$MB/exact" -n 200003 >one.out 2>one.err &
+first=$!
+record two -F inner -- "$MB/exact" -n 200003
+wait "$first"
+is "$? $status" "0 0" "two recorders on two targets"
+for name in one two; do
+	report $name
+	is "$(block $name inner .calls)" "$(truth $name | awk '$1 == "inner" { print $3 }')" \
+		"two recorders on two targets: calls of $name"
+	nothing_lost $name
+done
+
+./own_spawner --seconds 30 --log both.log >both.out &
+target=$!
+children+=("$target")
+"$ISPOT" record -o first.data -p "$target" -d 3 -F spawned_call 2>first.err &
+first=$!
+record second -p "$target" -d 1 -F spawned_call
+is "$status" 0 "two recorders on one target: the shorter" || diag second.err
+wait "$first"
+is $? 0 "two recorders on one target: the longer" || diag first.err
+kill -TERM "$target"
+wait "$target"
+for name in first second; do
+	"$ISPOT" dump -i $name.data >$name.dump
+	read -r n lacking < <(awk -f "$ROOT/tests/live/missed.awk" $name.dump both.log)
+	[ "$n" -gt 0 ] && [ "$lacking" = 0 ]
+	ok $? "$name: no call missed" || diag "$lacking of $n"
+done
+
+done_testing
