@@ -291,6 +291,23 @@ static void score(struct block *b, const struct fastest *min, const struct block
 	bound_estimate(b);
 }
 
+/*
+ * A program so contended that no call was spared shows no difference between its calls, and so no
+ * score. What the fastest one waited for a disk or for work is not held against it: that may be
+ * what the call is for.
+ */
+static bool never_fast(const struct block *b)
+{
+	const struct sci_function *f = b->sums;
+	uint64_t waited = f->own_off_fastest.preempted_ns;
+
+	if (!f->own_timed || b->self_min_ns < f->own_min_ns)
+		return false; /* the baseline has seen a faster one */
+	if (b->waits && b->waits->n && wait_part(b->all_threads, b->waits, "lock").lost_share > 0.5)
+		waited += f->own_off_fastest.blocked_ns;
+	return waited > f->own_min_ns / 2;
+}
+
 static double beyond_fastest(uint64_t sum, uint64_t fastest, uint64_t n)
 {
 	double beyond = (double)sum - (double)fastest * (double)n;
@@ -391,6 +408,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 
 		score(b, &min[i], o);
 		fill_pools(b);
+		b->never_fast = never_fast(b);
 		block_take_idle(b, o->duration_ns);
 		workload_fit(b->sums->workload, &b->fit);
 	}

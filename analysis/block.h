@@ -106,6 +106,7 @@ struct block {
 	uint64_t total_ns, excess_ns, self_excess_ns, open_ns;
 	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, also from a baseline */
 	uint64_t self_min_ns;
+	bool never_fast;	  /* the fastest call itself mostly waited for a lock or a CPU */
 	uint32_t shapes;	  /* paths told apart */
 	uint64_t shapes_overflow; /* calls of paths beyond the table */
 	struct workload_fit fit;

@@ -29,6 +29,8 @@ enum verdict block_verdict(const struct block *b)
 								  : VERDICT_TOO_FEW_CALLS;
 	if (isnan(b->sci) || mostly_untimed(b))
 		return VERDICT_CANNOT_TELL;
+	if (b->never_fast && b->sci < SCI_LOW)
+		return VERDICT_CANNOT_TELL;
 	if (b->sci <= 0 || b->sci < FLOOR_FACTOR * b->floor)
 		return VERDICT_NOISE;
 	if (isnan(b->floor) && b->sci < SCI_LOW)

@@ -84,6 +84,7 @@ static void quoted(struct text *out, const char *tag, const char *class, struct 
 static void head(const struct view *v, struct text *out)
 {
 	struct text first = { 0 };
+	char *facts;
 	size_t n;
 
 	text_header(v, &first);
@@ -97,8 +98,21 @@ static void head(const struct view *v, struct text *out)
 	text_addn(out, ispot_report_css_start,
 		  (size_t)(ispot_report_css_end - ispot_report_css_start));
 	text_add(out, "</style>\n</head>\n<body>\n<header>\n<h1>");
+	facts = strstr(first.s, "  ");
+	if (facts)
+		*facts = '\0';
 	html_text(out, first.s);
-	text_add(out, "</h1>\n</header>\n<main>\n");
+	text_add(out, "</h1>\n<p class=\"quiet\">");
+	for (char *rest = facts ? facts + 2 : NULL, *fact; rest; rest = fact) {
+		fact = strstr(rest, "  ");
+		if (fact) {
+			*fact = '\0';
+			fact += 2;
+		}
+		html_text(out, rest);
+		text_add(out, fact ? " · " : "");
+	}
+	text_add(out, "</p>\n</header>\n<main>\n");
 	text_release(&first);
 }
 
@@ -169,6 +183,7 @@ static void answer(const struct view *v, struct text *out)
 {
 	const struct block *b = first_worth(v);
 	struct text conclusion = { 0 }, remarks = { 0 };
+	struct text line = { 0 };
 	const char *next;
 
 	text_add(out, "<section aria-labelledby=\"answer\">\n<h2 id=\"answer\">Where the time "
@@ -182,8 +197,15 @@ static void answer(const struct view *v, struct text *out)
 	next = remarks.s ? strstr(remarks.s, "next  ") : NULL;
 	if (next) {
 		text_add(out, "<p>Next:</p>\n<pre>");
-		html_lines(out, next + 6);
+		for (; *next; next += strcspn(next, "\n"), next += *next == '\n') {
+			size_t label = strspn(next, "next ");
+
+			text_addn(&line, next + label, strcspn(next + label, "\n"));
+			text_add(&line, "\n");
+		}
+		html_lines(out, line.s);
 		text_add(out, "</pre>\n");
+		text_release(&line);
 	}
 	text_release(&remarks);
 	text_add(out, "</section>\n");

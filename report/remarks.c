@@ -140,13 +140,29 @@ static void too_small(const struct view *v, struct text *out)
 		print_labelled(v, "small", line, out);
 }
 
+static unsigned count_never_fast(const struct view *v)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += v->rows[i]->verdict == VERDICT_CANNOT_TELL && v->rows[i]->never_fast;
+	return n;
+}
+
 static void cannot_say(const struct view *v, struct text *out)
 {
 	unsigned noise = count_verdict(v, VERDICT_NOISE);
 	unsigned few = count_verdict(v, VERDICT_TOO_FEW_CALLS);
 	unsigned blind = count_verdict(v, VERDICT_CANNOT_TELL);
+	unsigned slow = count_never_fast(v);
 	struct text line = { 0 };
 
+	blind -= slow;
+	if (slow)
+		text_printf(&line,
+			    "%u never seen fast, as even the fastest call waited: give --baseline "
+			    "a quiet recording%s",
+			    slow, noise || few || blind ? "; " : "");
 	if (noise)
 		text_printf(&line, "%u block%s under twice %s floor", noise, noise > 1 ? "s" : "",
 			    noise > 1 ? "their" : "its");

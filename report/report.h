@@ -34,6 +34,7 @@ struct view {
 	uint64_t top;				 /* rows shown, 0: the view's default */
 	bool all;				 /* -v: every block, whatever its verdict */
 	bool colours;
+	bool utf8;	/* the screen's characters */
 	unsigned width; /* of the screen */
 };
 

@@ -7,14 +7,16 @@
 #include "report/column.h"
 #include "report/counters.h"
 #include "report/report.h"
+#include "report/spark.h"
 #include "report/table.h"
 
 #define ROWS_DEFAULT 15
 #define WHY_WIDTH    20
 
 /* What the screen shows of a block, in front of why and its name. */
-static const char *const screen[] = { "sci",	"lost_threads", "calls", "min_ns",
-				      "p50_ns", "p99_ns",	NULL };
+static const char *const screen[] = { "sci", "lost_threads", "calls", "p50_ns", "p99_ns", NULL };
+static const char *const full_screen[] = { "sci",    "lost_threads", "calls", "min_ns",
+					   "p50_ns", "p99_ns",	     NULL };
 static const char *const thread_screen[] = { "sci", "lost_threads", "calls", "observed_ns",
 					     "tid", "pid",	    NULL };
 static const char *const lock_screen[] = { "sci",	  "lost_threads", "calls",
@@ -28,7 +30,10 @@ static bool by_lock(const struct view *v)
 
 static const char *const *screen_of(const struct view *v)
 {
-	return v->by_thread ? thread_screen : by_lock(v) ? lock_screen : screen;
+	return v->by_thread ? thread_screen
+	       : by_lock(v) ? lock_screen
+	       : v->all	    ? full_screen
+			    : screen;
 }
 
 void text_wrap(const char *s, unsigned width, struct text *out)
@@ -105,6 +110,12 @@ static bool on_screen(const struct view *v, const struct column *c)
 	return !strcmp(c->key, "name") || !strcmp(c->key, "cause");
 }
 
+/* There its distribution stands beside the numbers. */
+static bool has_spark(const struct view *v)
+{
+	return !v->by_thread && !by_lock(v) && !v->all;
+}
+
 static const struct column *extra(const struct view *v)
 {
 	return v->sort && !on_screen(v, v->sort) ? v->sort : NULL;
@@ -124,6 +135,8 @@ static void print_head(const struct view *v, struct table *t)
 		head_cell(t, column_find(keys[i]));
 	if (extra(v))
 		head_cell(t, extra(v));
+	if (has_spark(v))
+		table_left(t, "spread", SPARK_COLUMNS);
 	if (v->by_thread) {
 		table_last(t, " thread");
 		return;
@@ -149,6 +162,18 @@ static void print_cell(struct table *t, const struct column *c, const struct blo
 
 	value_print(&value, &cell);
 	table_right(t, cell.s, c->width);
+	text_release(&cell);
+}
+
+static void print_spark(const struct view *v, struct table *t, const struct block *b)
+{
+	const struct hist *h = b->sums		  ? &b->sums->durations
+			       : block_is_wait(b) ? &v->result->site_sums.all.data[b->id].sleeps
+						  : NULL;
+	struct text cell = { 0 };
+
+	spark(h, v->utf8, &cell);
+	table_left(t, cell.s, SPARK_COLUMNS);
 	text_release(&cell);
 }
 
@@ -211,6 +236,8 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 		print_cell(t, column_find(keys[i]), b);
 	if (extra(v))
 		print_cell(t, extra(v), b);
+	if (has_spark(v))
+		print_spark(v, t, b);
 	if (!v->by_thread && !by_lock(v))
 		print_why(v, t, b);
 	print_name(v, t, b);
@@ -230,7 +257,7 @@ static void print_table(const struct view *v, struct text *out)
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	uint64_t room = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT;
 	uint64_t n = 0, hidden = 0;
-	bool any_site = false;
+	bool any_site = false, any_callee = false;
 
 	for (size_t i = 0; i < v->n_rows; i++) {
 		if (!shown(v, v->rows[i]))
@@ -243,9 +270,14 @@ static void print_table(const struct view *v, struct text *out)
 			print_head(v, &t);
 		print_row(v, &t, v->rows[i]);
 		any_site |= block_is_wait(v->rows[i]);
+		any_callee |= v->rows[i]->sci - v->rows[i]->self_sci > SCI_SMALL;
 	}
 	if (any_site)
 		text_add(out, "[...] is where threads wait outside every traced block\n");
+	if (any_callee && !v->by_thread)
+		text_add(out,
+			 "SCI: of its threads' time, with its callees; lost: in threads, without "
+			 "them\n");
 	if (hidden)
 		text_printf(out, "%*s%llu more (--top, -v)\n", 3, "", (unsigned long long)hidden);
 	if (n)

@@ -194,3 +194,13 @@ unsigned text_distance(const char *a, const char *b, unsigned max)
 		free(rows);
 	return d;
 }
+
+bool text_locale_is_utf8(void)
+{
+	static const char *const variables[] = { "LC_ALL", "LC_CTYPE", "LANG" };
+	const char *value = NULL;
+
+	for (size_t i = 0; i < sizeof(variables) / sizeof(*variables) && !(value && *value); i++)
+		value = getenv(variables[i]);
+	return value && (strcasestr(value, "utf-8") || strcasestr(value, "utf8"));
+}

@@ -38,6 +38,9 @@ char *text_printable(char *buf, size_t n, const char *s);
  * that names which begin alike stay apart. n: bytes of buf, 4 a column and 1. */
 char *text_shortened(char *buf, size_t n, const char *s, size_t columns);
 
+/* Whether the user's terminal takes UTF-8, as the environment has it. */
+bool text_locale_is_utf8(void);
+
 /* Bytes of the character at s and its code; 0: not valid UTF-8 there. */
 size_t text_utf8(const char *s, uint32_t *code);
 

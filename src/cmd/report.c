@@ -206,6 +206,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		.all = o->verbose > 0,
 		.totals = o->verbose > 0 || o->json || o->csv || o->html,
 		.colours = want_colours(),
+		.utf8 = text_locale_is_utf8(),
 		.width = screen_width(),
 	};
 	struct slow slow = { 0 };

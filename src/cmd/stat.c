@@ -194,6 +194,7 @@ static void show_summary(struct watch *w)
 		.top = w->o->top,
 		.all = w->o->verbose > 0,
 		.totals = w->o->verbose > 0 || w->o->json,
+		.utf8 = text_locale_is_utf8(),
 		.width = w->width,
 	};
 

@@ -438,6 +438,44 @@ static void preempted_work_is_interference(void **state)
 	scene_release(&s);
 }
 
+static uint64_t twenty(void *ctx, const struct block *b, bool own)
+{
+	(void)ctx, (void)b, (void)own;
+	return 20;
+}
+
+/* Every call waits for a CPU, the fastest as long as the others: no score says so. */
+static void never_fast_is_not_judged(void **state)
+{
+	struct block_options quiet = { .duration_ns = 1, .period = 1, .baseline = twenty };
+	struct blocks with = { 0 };
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 1, 1, 0.1);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 500; i++) {
+		enter(&s, t, 1, BUSY, 0x1000);
+		other(&s, REC_SWITCH_OUT, t + 10, 1, 1, SWITCH_PREEMPTED, 0);
+		other(&s, REC_SWITCH_IN, t + 40000, 1, 1, 0, 0);
+		leave(&s, t += 40010, 1, BUSY, 0x1000);
+		t += 40000;
+	}
+	scene_finish(&s, t);
+	assert_true(scene_block(&s, "busy")->never_fast);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_CANNOT_TELL);
+	blocks_build(&with, &s.sci, &quiet);
+	vec_for_each (&with, const struct block, b)
+		if (!strcmp(b->name, "busy")) {
+			assert_false(b->never_fast);
+			assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+		}
+	blocks_release(&with);
+	scene_release(&s);
+}
+
 /* Half of the preemptions are for process 77, which is ispot's recorder. */
 static void the_recorder_is_named(void **state)
 {
@@ -657,6 +695,7 @@ int main(void)
 		cmocka_unit_test(preempted_probes_are_noise),
 		cmocka_unit_test(a_probe_cheaper_than_calibrated_is_noise),
 		cmocka_unit_test(preempted_work_is_interference),
+		cmocka_unit_test(never_fast_is_not_judged),
 		cmocka_unit_test(the_recorder_is_named),
 		cmocka_unit_test(woken_by_its_own_is_lost_by_interrupts_idle),
 		cmocka_unit_test(growth_is_workload),
