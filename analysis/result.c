@@ -9,6 +9,7 @@
 #include "analysis/result.h"
 #include "analysis/setclock.h"
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "trace/meta.h"
@@ -66,21 +67,35 @@ static bool skip_to_window(const struct result *res, struct calls *calls, const 
 	return false;
 }
 
-static void pass(const struct result *res, struct calls *calls, struct trace_reader *r)
+static void end_at(struct result *res, uint64_t end_ns)
 {
+	res->window_to_ns -= res->end_ns - end_ns;
+	res->end_ns = end_ns;
+	res->duration_ns = end_ns - res->start_ns;
+	res->windowed = true;
+}
+
+/* After Ctrl-C the recording is as if it ended there. False: it was read to its end. */
+static bool pass(struct result *res, struct calls *calls, struct trace_reader *r)
+{
+	bool cut = false;
+	uint64_t last_ns = 0;
 	struct progress progress;
 	const struct record *records;
 	bool before = res->window_from_ns, after = false;
 	size_t n, batches = 0;
 
 	progress_init(&progress, "reading the recording");
-	while (!after && (n = trace_reader_batch(r, &records))) {
-		for (size_t i = 0; i < n && !after; i++) {
+	interrupt_begin();
+	while (!after && !cut && (n = trace_reader_batch(r, &records))) {
+		for (size_t i = 0; i < n && !after && !cut; i++) {
+			last_ns = record_due_ns(&records[i]);
 			if (before && (before = skip_to_window(res, calls, &records[i])))
 				continue;
-			after = record_due_ns(&records[i]) > res->end_ns;
+			after = last_ns > res->end_ns;
 			if (!after)
 				calls_record(calls, &records[i]);
+			cut = interrupt_noted();
 		}
 		if (++batches % PROGRESS_BATCHES == 0)
 			progress_share(&progress, trace_reader_position(r));
@@ -88,7 +103,12 @@ static void pass(const struct result *res, struct calls *calls, struct trace_rea
 	if (before)
 		calls_restart(calls, res->start_ns);
 	progress_end(&progress);
+	interrupt_end();
+	cut = cut && last_ns < res->end_ns;
+	if (cut && last_ns > res->start_ns)
+		end_at(res, last_ns);
 	calls_end(calls, res->end_ns);
+	return cut;
 }
 
 static double total_off(const struct result *res, double *asleep)
@@ -543,7 +563,9 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 		rc = begin(res, recording_start(r), o, err);
 	if (rc)
 		return rc;
-	pass(res, &res->calls, r);
+	if (pass(res, &res->calls, r))
+		notice(res,
+		       "interrupted: this is what was read until then, not the whole recording");
 	end(res);
 	return 0;
 }

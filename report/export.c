@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/interrupt.h"
 #include "base/progress.h"
 #include "report/export.h"
 #include "report/export_formats.h"
@@ -135,18 +136,23 @@ static void pass(struct export *e, struct trace_reader *r, uint64_t end_ns)
 	bool more = trace_reader_next(r, &rec);
 
 	progress_init(&progress, "exporting the recording");
+	interrupt_begin();
 	if (e->options->from_ns) {
 		for (; more && record_due_ns(&rec) < from_ns; more = trace_reader_next(r, &rec))
 			calls_skip(&e->calls, &rec);
 		calls_restart(&e->calls, from_ns);
 	}
-	for (; more && record_due_ns(&rec) <= end_ns && !e->failed;
+	for (; more && record_due_ns(&rec) <= end_ns && !e->failed && !interrupt_noted();
 	     more = trace_reader_next(r, &rec)) {
 		calls_record(&e->calls, &rec);
 		if (++n % PROGRESS_RECORDS == 0)
 			progress_share(&progress, trace_reader_position(r));
 	}
 	progress_end(&progress);
+	e->interrupted = interrupt_noted() && more;
+	interrupt_end();
+	if (e->interrupted && rec.time_ns < end_ns)
+		end_ns = rec.time_ns;
 	calls_end(&e->calls, end_ns);
 }
 

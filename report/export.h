@@ -34,6 +34,7 @@ struct export
 	uint64_t exported;    /* calls */
 	uint64_t without_end; /* calls left out: no length is known */
 	uint64_t beyond;      /* calls left out: more than the limit */
+	bool interrupted;     /* by Ctrl-C: what was read until then is in the output, whole */
 	struct text out;      /* what was not written yet; formats append */
 	struct output *file;
 	int failed;

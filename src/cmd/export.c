@@ -76,6 +76,8 @@ static void say(const struct export *e, const char *output)
 
 	log_notice("%s calls in %s", text_count(n, e->exported),
 		   strcmp(output, "-") ? output : "all");
+	if (e->interrupted)
+		log_notice("interrupted: these are the calls that were read until then");
 	if (e->beyond)
 		log_notice("%s more calls are beyond the limit; choose a stretch with --time, or "
 			   "raise --limit",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Screen, CSV and JSON of one trace say the same; time adds up; windows and baselines. */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -294,6 +295,38 @@ static void a_window_is_a_recording(void **state)
 	unload(&l);
 }
 
+static void interrupt_at_50(void *self, const struct thread *t, const struct call *c)
+{
+	unsigned *n = self;
+
+	(void)t, (void)c;
+	if (++*n == 50)
+		raise(SIGINT);
+}
+
+/* Ctrl-C keeps what was read until then, as if the recording ended there, and says so. */
+static void an_interrupt_ends_the_reading(void **state)
+{
+	unsigned n = 0;
+	struct result_options o = {
+		.to_ns = UINT64_MAX,
+		.visitors = { { .self = &n, .call = interrupt_at_50 } },
+	};
+	struct text text = { 0 };
+	struct loaded l;
+
+	(void)state;
+	make_text(&text, 200, 100);
+	load(&l, text.s, &o);
+	assert_in_range(l.result.calls.entries, 50, 60);
+	assert_true(l.result.windowed);
+	assert_true(l.result.duration_ns > 0);
+	assert_int_equal(l.result.end_ns, l.result.start_ns + l.result.duration_ns);
+	assert_non_null(strstr(l.result.notices.data[0], "interrupted"));
+	unload(&l);
+	text_release(&text);
+}
+
 /* Every call took 1000 at least; the baseline knows that 100 would do. */
 static void a_baseline_lowers_the_minimum(void **state)
 {
@@ -358,6 +391,7 @@ int main(void)
 		cmocka_unit_test(times_add_up),
 		cmocka_unit_test(a_window_is_a_recording),
 		cmocka_unit_test(a_baseline_lowers_the_minimum),
+		cmocka_unit_test(an_interrupt_ends_the_reading),
 		cmocka_unit_test(slow_accounts_for_every_call),
 	};
 
