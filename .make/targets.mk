@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything but compiling. A target whose parts are not there says so and fails.
 .PHONY: deps demo demo-run test test-run test-parts check bench paper fuzz test-vm arm64 bless \
-	install clean help
+	install deb clean help
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 T ?=
@@ -19,6 +19,7 @@ help:
 	@echo 'make arm64      cross-build ispot for arm64 (build/aarch64-linux-gnu/ispot) with its Debian packages'
 	@echo 'make bless      rewrite the golden reports; T=NAME one of them'
 	@echo 'make install    into PREFIX ($(PREFIX)) under DESTDIR'
+	@echo 'make deb        a Debian package of that, in build/'
 	@echo 'make clean      remove what make made'
 
 deps:
@@ -86,6 +87,9 @@ install: ispot
 	./ispot --completion bash >$(D)/share/bash-completion/completions/ispot
 	$(foreach m,$(MAN),install -D -m 644 $m $(D)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m)$(newline))
 	$(if $(wildcard probes/ispot.h),install -D -m 644 probes/ispot.h $(D)/include/ispot.h)
+
+deb: ispot
+	@.make/deb $(VERSION) build
 
 define newline
 
