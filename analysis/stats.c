@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
 #include <gsl/gsl_fit.h>
+#include <gsl/gsl_multifit.h>
 #include <gsl/gsl_statistics_double.h>
 #include <math.h>
 
@@ -16,6 +19,42 @@ void stats_line(const double *x, const double *y, size_t n, double *slope, doubl
 	gsl_fit_linear(x, 1, y, 1, n, &a, slope, &cov00, &cov01, &cov11, &rest);
 	total = gsl_stats_tss(y, 1, n);
 	*r2 = total > 0 ? 1 - rest / total : NAN;
+}
+
+/* n > k, so that GSL has nothing to refuse: its answer to that is to end the program. */
+int stats_lines(const double *x, size_t k, const double *y, size_t n, double *b)
+{
+	gsl_vector_const_view values = gsl_vector_const_view_array(y, n ? n : 1);
+	gsl_multifit_linear_workspace *work;
+	gsl_matrix *columns, *covariance;
+	gsl_vector *found;
+	double rest;
+	int rc;
+
+	if (n <= k + 1)
+		return -EINVAL;
+	work = gsl_multifit_linear_alloc(n, k + 1);
+	columns = gsl_matrix_alloc(n, k + 1);
+	covariance = gsl_matrix_alloc(k + 1, k + 1);
+	found = gsl_vector_alloc(k + 1);
+	for (size_t i = 0; i < n; i++) {
+		gsl_matrix_set(columns, i, 0, 1);
+		for (size_t j = 0; j < k; j++)
+			gsl_matrix_set(columns, i, j + 1, x[j * n + i]);
+	}
+	rc = gsl_multifit_linear(columns, &values.vector, found, covariance, &rest, work);
+	for (size_t j = 0; j <= k; j++)
+		b[j] = gsl_vector_get(found, j);
+	gsl_vector_free(found);
+	gsl_matrix_free(covariance);
+	gsl_matrix_free(columns);
+	gsl_multifit_linear_free(work);
+	return rc == GSL_SUCCESS ? 0 : -ERANGE;
+}
+
+double stats_f_above(double f, double degrees, double degrees_rest)
+{
+	return gsl_cdf_fdist_Q(f, degrees, degrees_rest);
 }
 
 double stats_t_quantile(double p, double degrees)

@@ -9,6 +9,15 @@
  * data. */
 void stats_line(const double *x, const double *y, size_t n, double *slope, double *r2);
 
+/*
+ * Least squares y = b[0] + sum of b[1 + j] * x[j * n + i] over the k columns of x. -EINVAL: as many
+ * unknowns as values, or more; -ERANGE: no solution in numbers.
+ */
+int stats_lines(const double *x, size_t k, const double *y, size_t n, double *b);
+
+/* The F distribution: the share of it above f. */
+double stats_f_above(double f, double degrees, double degrees_rest);
+
 /* Student's distribution: the value below which a share p of it lies. */
 double stats_t_quantile(double p, double degrees);
 

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which of many columns explain y, and how much each: forward selection. The column that explains
+ * most of what the ones before it left enters, as long as the F test says that this is not chance;
+ * of two that explain the same, the one that grows with y. LIME paper, section 3.5.
+ */
+#ifndef ISPOT_ANALYSIS_REGRESSION_H
+#define ISPOT_ANALYSIS_REGRESSION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+#define REGRESSION_LEVEL 0.05 /* of the F test; the paper does not say its own */
+
+struct regression_term {
+	uint32_t column;
+	double p;    /* of its F test when it entered */
+	double beta; /* standardised coefficient in the final model: standard deviations of y for
+			each of the column's */
+};
+
+struct regression {
+	double r2; /* share of y's variance that the model explains; 0: no column entered */
+	struct {
+		VEC(struct regression_term)
+	} terms; /* in the order in which they entered */
+};
+
+/*
+ * x[column * n + i]. No column enters where y is constant, and none more than n - 2, because the
+ * test needs a value that is not used up. Constant columns never enter.
+ */
+void regression_select(struct regression *g, const double *x, uint32_t columns, const double *y,
+		       size_t n, double level);
+void regression_release(struct regression *g);
+
+#endif

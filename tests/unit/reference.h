@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The same numbers by scipy and numpy (reference.py), for comparison. */
+#ifndef ISPOT_TESTS_REFERENCE_H
+#define ISPOT_TESTS_REFERENCE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+/* 0..1, the same sequence on every machine. */
+static inline double reference_random(uint64_t *state)
+{
+	*state = *state * 6364136223846793005u + 1442695040888963407u;
+	return (double)(*state >> 11) / 9007199254740992.0;
+}
+
+/*
+ * How many numbers came back, at most n_out. Skips the test, with the reason on stderr, where
+ * Debian's Python has no scipy.
+ */
+static inline size_t reference(const char *what, const double *in, size_t n_in, double *out,
+			       size_t n_out)
+{
+	char path[] = "/tmp/ispot_reference.XXXXXX", command[256];
+	FILE *f = fdopen(mkstemp(path), "w");
+	size_t n = 0;
+	int status;
+
+	assert_non_null(f);
+	for (size_t i = 0; i < n_in; i++)
+		fprintf(f, "%.17g\n", in[i]);
+	fclose(f);
+	snprintf(command, sizeof(command), "/usr/bin/python3 tests/unit/reference.py %s %s", what,
+		 path);
+	f = popen(command, "r");
+	assert_non_null(f);
+	while (n < n_out && fscanf(f, "%lf", &out[n]) == 1)
+		n++;
+	status = pclose(f);
+	unlink(path);
+	if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127)
+		skip();
+	assert_int_equal(status, 0);
+	return n;
+}
+
+#endif
