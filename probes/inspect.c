@@ -5,6 +5,7 @@
 #include <linux/version.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,14 +29,29 @@ static void add_object(struct inspection *in, struct dso *dso, bool executable)
 	target_traits_add(&in->traits, dso, executable);
 }
 
+/* A shared object is no command, but what it would take to trace it can be seen all the same. */
+static bool is_library(struct inspection *in, const char *path)
+{
+	struct err why = { 0 };
+	struct dso *dso;
+	struct stat st;
+
+	return strchr(path, '/') && !stat(path, &st) && S_ISREG(st.st_mode) &&
+	       !(st.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) &&
+	       !dso_get(in->dsos, path, &dso, &why) && !dso_interp(dso);
+}
+
 static int objects_of_command(struct inspection *in, char *const *argv, struct err *err)
 {
 	struct dso_closure closure = { 0 };
 	char *program = NULL;
 	struct dso *dso;
-	int word, ret;
+	int word, ret = 0;
 
-	ret = program_of_command(argv, &program, &word, err);
+	if (is_library(in, argv[0]))
+		program = xstrdup(argv[0]);
+	else
+		ret = program_of_command(argv, &program, &word, err);
 	if (!ret)
 		ret = dso_closure(in->dsos, program, &closure, err);
 	for (size_t i = 0; i < closure.n && !ret; i++) {

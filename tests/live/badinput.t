@@ -133,6 +133,20 @@ else
 	skip "odd symbols" "no gcc here"
 fi
 
+# A shared object is not executable, and check has something to say about it.
+if command -v gcc >/dev/null; then
+	echo 'int exported(int x) { return x + 1; }' >lib.c
+	gcc -shared -fPIC -O1 -o liblate.so lib.c && chmod -x liblate.so
+	run check_library "$ISPOT" check --json -F exported ./liblate.so
+	is "$status" 0 "check of a shared object: status" || diag check_library.err
+	is "$(jq -r '.functions[] | "\(.name) \(.possible)"' check_library.out)" "exported true" \
+		"check of a shared object: its function"
+	run check_text "$ISPOT" check -F exported ./lib.c
+	refuses check_text 1 "not executable; chmod"
+else
+	skip "check of a shared object" "no gcc here"
+fi
+
 # Without Go's compiler: the section that all its programs have tells.
 if command -v gcc >/dev/null; then
 	cat >go.c <<-'EOC'
@@ -290,6 +304,15 @@ like attach_too_large.err '--max-size' "--max-size reached while attached: said"
 kill $named
 run names_screen "$ISPOT" report names.data
 like names_screen.out "^spawner \\(pid $named\\)" "attached, with a command: the attached program's name"
+# As redis-server is redis-check-rdb's file by another name.
+ln -s "$MB/spawner" other-name
+./other-name --seconds 60 --log other.log >/dev/null &
+children+=($!)
+linked=$!
+record linked -F spawned_call -d 0.2 -p $linked
+kill $linked
+run linked_screen "$ISPOT" report linked.data
+like linked_screen.out "^other-name \\(pid $linked\\)" "attached, started by a link: the link's name"
 record wrapped -F outer -- env A=1 nice -n 1 sh -c "exec $exact -n 11"
 run wrapped_screen "$ISPOT" report wrapped.data
 like wrapped_screen.out "^exact " "through wrappers: the name of the program meant"
