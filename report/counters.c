@@ -161,21 +161,25 @@ static void print_page(const struct view *v, const struct page *page, struct tex
 	text_add(out, "\n");
 }
 
-static void print_missing(const struct meta *meta, struct text *out)
+static void print_missing(const struct meta *meta, unsigned width, struct text *out)
 {
+	struct text all = { 0 };
 	const char *why = NULL;
 
 	vec_for_each (&meta->counters, const struct meta_counter, m) {
 		if (!*m->why)
 			continue;
 		if (!why || strcmp(why, m->why))
-			text_printf(out, "%sn/a (%s): %s", why ? "\n" : "", m->why, m->name);
+			text_printf(&all, "%sn/a (%s): %s", why ? "; " : "", m->why, m->name);
 		else
-			text_printf(out, ", %s", m->name);
+			text_printf(&all, ", %s", m->name);
 		why = m->why;
 	}
-	if (why)
-		text_add(out, "\n\n");
+	if (why) {
+		text_wrap(all.s, width, out);
+		text_add(out, "\n");
+	}
+	text_release(&all);
 }
 
 void text_counters(const struct view *v, struct text *out)
@@ -188,7 +192,7 @@ void text_counters(const struct view *v, struct text *out)
 	take_page(meta, 0, &page);
 	for (unsigned first = 0; page.n; take_page(meta, first += page.n, &page))
 		print_page(v, &page, out);
-	print_missing(meta, out);
+	print_missing(meta, v->width, out);
 }
 
 void text_block_counters(const struct view *v, const struct block *b, struct text *out)

@@ -30,6 +30,7 @@ is $? 0 "contended: the first screen"
 awk 'length > 80 { print; bad = 1 } END { exit bad }' contended.screen >wide
 ok $? "contended: no line beyond 80 columns" || diag wide
 like contended.screen 'SCI +lost +calls' "contended: the table"
+unlike contended.screen 'in fast / slow calls' "contended: no table of counters that were not asked for"
 
 record short -- "$MB/exact" -n 11
 is "$status" 0 "a program too short to sample: status"
