@@ -72,6 +72,7 @@ const char *verdict_name(enum verdict verdict);
 #define SCI_SMALL    0.01 /* less is not worth a line of the first screen */
 #define CALLS_MIN    100  /* fewer timed calls: their fastest may still be a slow one */
 #define SCI_OVER     1.1  /* an estimate beyond it says that the sample was too small */
+#define LOOP_SHARE   0.05 /* of its threads' time: less is not worth a marker */
 #define FLOOR_FACTOR 2	  /* under so many floors a score is noise */
 
 struct block {
@@ -152,6 +153,11 @@ static inline bool block_is_wait(const struct block *b)
 
 /* From its pools and own excess: what is idle is not lost. */
 void block_take_idle(struct block *b, uint64_t duration_ns);
+/* The block's own frame in the loop (its loop is the line) that takes much of its threads' time,
+ * where it was called too few times to be judged; NULL: none is known. */
+const struct meta_frame *block_loop(const struct block *b);
+/* Part of its threads' time in such a loop. */
+double block_loop_share(const struct block *b);
 /* Needs everything of the block but verdict and causes. */
 enum verdict block_verdict(const struct block *b);
 

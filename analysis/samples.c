@@ -135,16 +135,47 @@ static void add_slow(struct block_samples *b, const struct sample_row *row,
 	votes->n += votes->frame == at ? 1 : (uint32_t)-1;
 }
 
+/* The block's own function on the stack, unless that is not known to be in a loop. */
+static const struct meta_frame *loop_of(const struct meta *meta, const struct block *b,
+					const struct sample_row *row)
+{
+	const struct meta_stack *stack =
+		row->stack && row->stack < meta->stacks.n ? &meta->stacks.data[row->stack] : NULL;
+
+	for (uint32_t i = 0; stack && i < stack->n_frames; i++) {
+		const struct meta_frame *f = stack->frames[i] < meta->frames.n
+						     ? &meta->frames.data[stack->frames[i]]
+						     : NULL;
+
+		if (f && !f->inlined && !strcmp(f->symbol, b->name))
+			return f->loop ? f : NULL;
+	}
+	return NULL;
+}
+
+static void add_loop(struct block_samples *b, const struct sample_row *row,
+		     const struct meta_frame *at, struct votes *votes)
+{
+	if (!at)
+		return;
+	if (!votes->n)
+		votes->frame = at;
+	votes->n += votes->frame->loop == at->loop ? 1 : (uint32_t)-1;
+	b->loop_ns += row->weight_ns;
+}
+
 static void add_up(const struct samples *s, struct block *b)
 {
 	const struct meta *meta = s->calls->threads.meta;
-	struct votes votes = { 0 };
+	struct votes votes = { 0 }, loops = { 0 };
 
 	vec_for_each (&s->functions[b->id].rows, const struct sample_row, row) {
 		const struct meta_frame *at = samples_innermost(meta, row);
 
 		if (!row->own)
 			continue;
+		b->samples.own_ns += row->weight_ns;
+		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
 		if (row->duration_ns >= b->p90_ns) {
 			add_slow(&b->samples, row, at, &votes);
 		} else if (row->duration_ns <= b->p50_ns) {
@@ -153,6 +184,7 @@ static void add_up(const struct samples *s, struct block *b)
 		}
 	}
 	b->samples.spins_at = votes.frame;
+	b->samples.loop_at = loops.frame;
 }
 
 void samples_find(const struct samples *s, struct blocks *blocks)

@@ -31,6 +31,8 @@ struct block_samples {
 	uint32_t slow_spins, fast_spins;   /* of them in a loop around a pause instruction */
 	uint32_t slow_kernel;		   /* of them in the kernel */
 	const struct meta_frame *spins_at; /* the most frequent place of slow_spins; NULL: none */
+	const struct meta_frame *loop_at;  /* the block's own, in the loop it is in mostly; NULL */
+	uint64_t own_ns, loop_ns;	   /* CPU time in timed calls, and of it there */
 };
 
 struct samples {

@@ -22,6 +22,23 @@ static bool mostly_untimed(const struct block *b)
 	return b->untimed_calls > b->calls / 2;
 }
 
+double block_loop_share(const struct block *b)
+{
+	const struct block_samples *s = &b->samples;
+	double own_ns = (double)(b->self_excess_ns + b->timed_calls * b->self_min_ns);
+
+	return s->loop_at && b->observed_ns && b->self_excess_ns != BLOCK_NONE
+		       ? own_ns / (double)b->observed_ns * (double)s->loop_ns / (double)s->own_ns
+		       : 0;
+}
+
+const struct meta_frame *block_loop(const struct block *b)
+{
+	return b->verdict == VERDICT_TOO_FEW_CALLS && block_loop_share(b) > LOOP_SHARE
+		       ? b->samples.loop_at
+		       : NULL;
+}
+
 enum verdict block_verdict(const struct block *b)
 {
 	if (b->timed_calls < CALLS_MIN)

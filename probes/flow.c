@@ -133,8 +133,7 @@ static size_t find_in(const struct insn *insns, size_t first, size_t end, uint64
 	return low < end && insns[low].address == address ? low : SIZE_MAX;
 }
 
-/* Index of the instruction at address, SIZE_MAX: none. */
-static size_t code_index(const struct code *code, uint64_t address)
+size_t code_index(const struct code *code, uint64_t address)
 {
 	for (size_t part = 0; part + 1 < code->bounds.n; part++) {
 		size_t i = find_in(code->insns, code->bounds.data[part],

@@ -42,8 +42,9 @@ void code_read(struct code *code, const struct placement_input *in);
 void code_release(struct code *code);
 bool code_is_target(const struct code *code, uint64_t address);
 size_t code_first_branch_to(const struct code *code,
-			    uint64_t address); /* branches.n: none at or above */
-bool insn_goes_on(const struct insn *insn);    /* to the next one, perhaps */
+			    uint64_t address);		      /* branches.n: none at or above */
+size_t code_index(const struct code *code, uint64_t address); /* of an insn; SIZE_MAX: none */
+bool insn_goes_on(const struct insn *insn);		      /* to the next one, perhaps */
 
 struct stack {
 	int32_t sp, frame; /* bytes from sp's value at entry */

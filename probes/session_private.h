@@ -61,6 +61,10 @@ struct session_stacks {
 	} row;
 	size_t n_written; /* of all */
 	uint32_t next_frame;
+	struct map loops_of; /* hash of dso and function -> index of loops */
+	struct {
+		VEC(struct loops *)
+	} loops;
 	struct unwinder *unwinder; /* what it remembers is of this process, so many mappings ago */
 	pid_t unwound_pid;
 	unsigned unwound_changes;

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "probes/bpfprog.h"
+#include "probes/loops.h"
 #include "probes/returns.h"
 #include "probes/session_private.h"
 #include "probes/spinloop.h"
@@ -144,6 +145,41 @@ static void write_frame(struct session *s, const struct meta_frame *frame)
 	session_write_line(s, &line);
 }
 
+static const struct loops *loops_at(struct session *s, const struct session_place *place,
+				    const struct dso_function *f)
+{
+	uint64_t key = hash_u64((uintptr_t)place->dso) ^ f->address;
+	uint32_t i = map_get(&s->stacks.loops_of, key);
+
+	if (i == MAP_NONE) {
+		i = (uint32_t)s->stacks.loops.n;
+		map_put(&s->stacks.loops_of, key, i);
+		*vec_add(&s->stacks.loops) = loops_read_at(place->dso, place->address);
+	}
+	return s->stacks.loops.data[i];
+}
+
+/* In the source of the function that the instruction is compiled into. */
+static uint32_t outer_line(struct dso *dso, uint64_t address)
+{
+	struct dso_inline chain[INLINES_MAX];
+	size_t n = dso_inlines_at(dso, address, chain, INLINES_MAX);
+
+	return n ? chain[n - 1].call.line : dso_line_at(dso, address).line;
+}
+
+static void find_loops(struct session *s, const struct session_place *place,
+		       const struct dso_function *f, struct meta_frame *frame)
+{
+	const struct loops *loops = f ? loops_at(s, place, f) : NULL;
+	struct loop outermost, innermost;
+
+	if (!loops || !frame->line || !loops_around(loops, place->address, &outermost, &innermost))
+		return;
+	frame->loop = outer_line(place->dso, outermost.branch);
+	frame->inner_loop = outer_line(place->dso, innermost.branch);
+}
+
 /* Innermost first; each call of an inlined function is a line of the next one out. */
 static void write_frames_at(struct session *s, struct session_place *place, uint32_t *next_id)
 {
@@ -168,6 +204,8 @@ static void write_frames_at(struct session *s, struct session_place *place, uint
 			.spins = !i && spinloop_at(place->dso, place->address),
 		};
 
+		if (i == n)
+			find_loops(s, place, function, &frame);
 		write_frame(s, &frame);
 		if (i < n)
 			where = chain[i].call;
@@ -269,6 +307,10 @@ void session_say_stacks(struct session *s)
 
 void session_stacks_release(struct session *s)
 {
+	vec_for_each (&s->stacks.loops, struct loops *, l)
+		loops_free(*l);
+	vec_release(&s->stacks.loops);
+	map_release(&s->stacks.loops_of);
 	vec_release(&s->stacks.places);
 	map_release(&s->stacks.by_place);
 	vec_release(&s->stacks.all);

@@ -100,6 +100,18 @@ GET(file_line)
 	return text(scratch);
 }
 
+GET(loop)
+{
+	const struct meta_frame *f = block_loop(b);
+	char file[VALUE_SCRATCH - 16];
+
+	if (!f)
+		return none();
+	snprintf(scratch, VALUE_SCRATCH, "%s:%u", text_printable(file, sizeof(file), f->file),
+		 f->loop);
+	return text(scratch);
+}
+
 GET(probe_offset)
 {
 	(void)scratch;
@@ -258,6 +270,8 @@ const struct column columns[] = {
 	{ "hold_p99_ns", "hold99", "lock", "time it was held, 99th percentile", 6,
 	  get_hold_p99_ns },
 	{ "hold_max_ns", "hold-max", "lock", "longest time it was held", 8, get_hold_max_ns },
+	{ "loop", "loop", NULL, "where it was called too few times: the line of its loop to mark",
+	  20, get_loop },
 };
 const unsigned columns_n = sizeof(columns) / sizeof(columns[0]);
 

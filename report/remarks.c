@@ -178,6 +178,34 @@ static void cannot_say(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
+/* A function that runs once and long says nothing; the iterations of its loop do. */
+static void loops_to_mark(const struct view *v, struct text *out)
+{
+	char name[4 * NAME_MAX_COLUMNS + 1];
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		const struct block *b = v->rows[i];
+		const struct meta_frame *loop = block_loop(b);
+
+		if (!loop || n++ >= NAMED_MAX)
+			continue;
+		text_printf(&line, "%sline %u of %s", n > 1 ? "; " : "", loop->loop,
+			    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
+		if (loop->inner_loop && loop->inner_loop != loop->loop)
+			text_printf(&line, " (inside it line %u)", loop->inner_loop);
+		text_printf(&line, ", %.0f %% of its threads' time", 100 * block_loop_share(b));
+	}
+	if (n > NAMED_MAX)
+		text_printf(&line, "; %u more", n - NAMED_MAX);
+	if (n) {
+		text_add(&line, ": too few calls; mark iterations, ISPOT_LOOP_BEGIN in ispot.h");
+		print_labelled(v, "loops to mark", line.s, out);
+	}
+	text_release(&line);
+}
+
 static void describe(const struct meta_not_traced *f, struct text *out)
 {
 	char name[4 * NAME_MAX_COLUMNS + 1], reason[256], number[TEXT_NUMBER];
@@ -404,6 +432,7 @@ void text_remarks(const struct view *v, struct text *out)
 		as_a_whole(v, out);
 		not_interference(v, out);
 		cannot_say(v, out);
+		loops_to_mark(v, out);
 		too_small(v, out);
 	}
 	not_traced(v, out);

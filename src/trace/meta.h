@@ -145,6 +145,9 @@ struct meta_frame {
 	uint64_t offset; /* from the symbol's start, or in the object where symbol is "" */
 	bool inlined;
 	bool spins; /* the place is in a loop around a pause instruction */
+	/* Line, in file, of the outermost loop of the function around the place, and of the
+	 * innermost; 0: none, or not known. Of frames that are not inlined. */
+	uint32_t loop, inner_loop;
 };
 
 /*

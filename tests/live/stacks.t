@@ -90,6 +90,14 @@ record many -F leaf -- taskset -c 0 "$L/callers" 30011
 n=$("$ISPOT" dump -i many.data --events | awk '$4 == "stack"' | wc -l)
 is "$n" $((4 + 4 * 30011 / 10000)) "every 10,000th call of a function"
 
+# A function that runs once has no fastest call to compare with; its loop's iterations would.
+record once -F run -- "$MB/empty" -n 300000007
+report once
+line=$(awk '/^static void run/ { found = 1 } found && /for \(/ { print NR; exit }' "$ROOT/microbench/empty.c")
+like <(block once run .loop) "empty.c:$line\"?\$" "called once: its loop is named"
+"$ISPOT" report -i once.data >once.screen
+like once.screen "loops to mark +line $line of run" "called once: on the screen too"
+
 # What is gone before anybody asked has names too.
 record short -F leaf -- "$L/callers" 1
 sites short

@@ -16,10 +16,10 @@ struct stage {
 };
 
 static struct meta_frame frames[] = {
-	{ .id = 0, .symbol = "take", .file = "a.c", .line = 10, .object = "a" },
+	{ .id = 0, .symbol = "take", .file = "a.c", .line = 10, .object = "a", .loop = 7 },
 	{ .id = 1, .symbol = "take", .file = "a.c", .line = 20, .object = "a", .spins = true },
 	{ .id = 2, .symbol = "helper", .file = "b.c", .line = 5, .object = "a" },
-	{ .id = 3, .symbol = "main", .file = "a.c", .line = 90, .object = "a" },
+	{ .id = 3, .symbol = "main", .file = "a.c", .line = 90, .object = "a", .loop = 88 },
 };
 static const uint32_t plain[] = { 0, 3 }, spin[] = { 1, 3 }, callee[] = { 2, 0, 3 };
 static struct meta_stack stacks[] = {
@@ -196,6 +196,30 @@ static void the_same_place_is_no_difference(void **state)
 	end(&st);
 }
 
+/* The loop is of the function itself, not of its callers, whatever it calls. */
+static void the_loop_of_a_long_call_is_found(void **state)
+{
+	struct block_options o = { .period = 1, .duration_ns = 100000000 };
+	const struct block *b;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	o.samples = &st.samples;
+	enter(&st.scene, 2000, 1, 0, 0x1000);
+	sample(&st, 10000000, 1, PLAIN);
+	sample(&st, 20000000, 1, CALLEE);
+	sample(&st, 30000000, 1, SPIN); /* no loop is known there */
+	leave(&st.scene, 90000000, 1, 0, 0x1000);
+	calls_end(&st.scene.calls, 100000000);
+	blocks_build(&st.scene.blocks, &st.scene.sci, &o);
+	b = scene_block(&st.scene, "take");
+	assert_int_equal(b->verdict, VERDICT_TOO_FEW_CALLS);
+	assert_ptr_equal(block_loop(b), &frames[0]);
+	assert_float_equal(block_loop_share(b), 2 / 3.0 * 0.9, 0.01);
+	end(&st);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -204,6 +228,7 @@ int main(void)
 		cmocka_unit_test(running_is_not_spinning),
 		cmocka_unit_test(the_place_of_the_difference_is_found),
 		cmocka_unit_test(the_same_place_is_no_difference),
+		cmocka_unit_test(the_loop_of_a_long_call_is_found),
 	};
 
 	return unit_run(tests);
