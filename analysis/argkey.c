@@ -220,16 +220,20 @@ static uint64_t size_class(const struct meta_argument *arg, uint64_t value)
 	return value ? 64 - (uint64_t)__builtin_clzll(value) : 0;
 }
 
+uint64_t argkeys_place_id(const struct argkeys *a, uint64_t address)
+{
+	uint32_t place = map_get(&a->place_of, address);
+
+	return place == MAP_NONE ? address : PLACE | place;
+}
+
 static uint64_t reduced(const struct argkeys *a, const struct meta_argument *arg, uint64_t value)
 {
-	uint32_t place;
-
 	switch (arg->class) {
 	case ARGUMENT_SIZE:
 		return size_class(arg, value);
 	case ARGUMENT_ADDRESS:
-		place = map_get(&a->place_of, value);
-		return place == MAP_NONE ? value : PLACE | place;
+		return argkeys_place_id(a, value);
 	default:
 		return value;
 	}

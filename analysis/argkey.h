@@ -60,5 +60,7 @@ void argkeys_release(struct argkeys *a);
 
 /* "locks+0x28", "0x7f12…": a place in memory as people read it, valid while a is. */
 const char *argkeys_place(const struct argkeys *a, uint64_t address, char hex[24]);
+/* The same number for all addresses of one such name. */
+uint64_t argkeys_place_id(const struct argkeys *a, uint64_t address);
 
 #endif

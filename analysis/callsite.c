@@ -88,7 +88,7 @@ static void name_frame(const struct callsites *s, const struct meta_frame *f, st
 
 	const char *slash = strrchr(f->object, '/'), *object = slash ? slash + 1 : f->object;
 
-	text_add(name, *f->symbol ? f->symbol : *object ? object : "?");
+	text_add(name, *f->symbol ? f->symbol : object);
 	if (has_line)
 		text_printf(name, " (%s:%u)", f->file, f->line);
 	if (!has_line || map_get(&s->on_line, line_hash(f)) > 1)
@@ -99,7 +99,7 @@ static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
 {
 	const struct meta_frame *f = frame_of_group(ctx, g);
 
-	if (f && f->symbol)
+	if (f && f->symbol && (*f->symbol || *f->object))
 		name_frame(ctx, f, name);
 	else
 		text_add(name, g->has == KEYED_KEY ? "a place in no file" : "an unrecorded place");

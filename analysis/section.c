@@ -66,6 +66,8 @@ struct waiter {
 
 struct lock {
 	uint64_t address;
+	uint32_t tgid;
+	uint32_t first; /* lock at the same place, in whatever process: they are one block */
 	struct {
 		VEC(struct hold)
 	} holds;
@@ -156,6 +158,7 @@ void sections_release(struct sections *s)
 	}
 	vec_release(&s->locks);
 	map_release(&s->lock_of);
+	map_release(&s->first_of);
 	vec_release(&s->all);
 	vec_release(&s->threads);
 	strtab_release(&s->names);
@@ -176,14 +179,17 @@ static struct section_thread *thread_of(struct sections *s, const struct thread 
 }
 
 /* Index of the lock that a call is about, MAP_NONE: it is not known. */
-static uint32_t lock_of(struct sections *s, const struct call *c, const struct lock_function *row)
+static uint32_t lock_of(struct sections *s, const struct thread *t, const struct call *c,
+			const struct lock_function *row)
 {
-	uint64_t address = c->args[row->bit];
-	uint32_t i;
+	uint64_t address = c->args[row->bit], key = hash_u64(address ^ hash_u64(t->tgid)), place;
+	uint32_t i, first;
 
 	if (!(c->arg_mask & 1u << row->bit))
 		return MAP_NONE;
-	i = map_get(&s->lock_of, address);
+	while ((i = map_get(&s->lock_of, key)) != MAP_NONE &&
+	       (s->locks.data[i].address != address || s->locks.data[i].tgid != t->tgid))
+		key++;
 	if (i != MAP_NONE)
 		return i;
 	if (s->locks.n >= SECTION_LOCKS) {
@@ -191,16 +197,20 @@ static uint32_t lock_of(struct sections *s, const struct call *c, const struct l
 		return MAP_NONE;
 	}
 	i = (uint32_t)s->locks.n;
-	vec_add(&s->locks)->address = address;
-	map_put(&s->lock_of, address, i);
+	map_put(&s->lock_of, key, i);
+	place = argkeys_place_id(&s->places, address);
+	first = map_get(&s->first_of, place);
+	if (first == MAP_NONE)
+		map_put(&s->first_of, place, first = i);
+	*vec_add(&s->locks) = (struct lock){ .address = address, .tgid = t->tgid, .first = first };
 	return i;
 }
 
 static uint32_t group_of(struct sections *s, struct keyed *k, uint32_t function, uint32_t lock,
 			 uint32_t site)
 {
-	uint32_t group =
-		keyed_group(k, function, KEYED_KEY, (uint64_t)lock << 32 | (uint32_t)(site + 1));
+	uint64_t place = s->locks.data[lock].first;
+	uint32_t group = keyed_group(k, function, KEYED_KEY, place << 32 | (uint32_t)(site + 1));
 
 	while (k == s->waits && s->all.n <= group)
 		(void)vec_add(&s->all);
@@ -320,7 +330,7 @@ static bool is_held_by_other(const struct lock *l, const struct thread *t, bool 
 static void begin(struct sections *s, const struct thread *t, const struct call *c)
 {
 	const struct lock_function *row = s->functions[c->id];
-	uint32_t lock = row ? lock_of(s, c, row) : MAP_NONE;
+	uint32_t lock = row ? lock_of(s, t, c, row) : MAP_NONE;
 	struct waiter w = { .thread = t->index, .since_ns = c->entry_ns };
 
 	if (lock == MAP_NONE)
@@ -362,7 +372,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	struct sections *s = self;
 	struct section_thread *now = thread_of(s, t);
 	const struct lock_function *row = s->functions[c->id];
-	uint32_t lock = row && row->action != LOCK_RELEASE ? lock_of(s, c, row) : MAP_NONE;
+	uint32_t lock = row && row->action != LOCK_RELEASE ? lock_of(s, t, c, row) : MAP_NONE;
 	uint32_t site, group;
 
 	now->calls++;

@@ -5,6 +5,8 @@
  * of kind lock is the calls that take one lock at one place; what it has besides is a section. The
  * time a lock is held is from the exit of the call that took it to the entry of the one that
  * releases it, on the same thread; pthread_cond_wait releases its mutex and takes it again.
+ * Locks at one address in two processes are two locks, which nobody holds against the other; those
+ * of one name are one block all the same.
  */
 #ifndef ISPOT_ANALYSIS_SECTION_H
 #define ISPOT_ANALYSIS_SECTION_H
@@ -47,7 +49,8 @@ struct sections {
 	struct {
 		VEC(struct lock)
 	} locks;
-	struct map lock_of; /* address -> lock */
+	struct map lock_of;  /* hash of process and address, probed upwards -> lock */
+	struct map first_of; /* place -> lock there that was seen first */
 	struct {
 		VEC(struct section)
 	} all; /* [group of waits] */

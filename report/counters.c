@@ -109,6 +109,14 @@ static bool was_asked(const struct meta *meta)
 	return false;
 }
 
+static bool any_counted(const struct view *v)
+{
+	for (size_t row = 0; row < v->n_rows; row++)
+		if (v->rows[row]->counters.all)
+			return true;
+	return false;
+}
+
 /* The counters that are counted, from the first-th on, as many as stand beside each other. */
 struct page {
 	const struct meta_counter *counters[CELLS_MAX];
@@ -187,7 +195,7 @@ void text_counters(const struct view *v, struct text *out)
 	const struct meta *meta = v->result->meta;
 	struct page page;
 
-	if (!was_asked(meta) || v->by_thread)
+	if (!was_asked(meta) || v->by_thread || !any_counted(v))
 		return;
 	take_page(meta, 0, &page);
 	for (unsigned first = 0; page.n; take_page(meta, first += page.n, &page))

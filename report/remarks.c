@@ -386,6 +386,20 @@ static void next_is_record(const struct view *v, const struct block *worst, stru
 	text_release(&command);
 }
 
+/* Where one function cannot stand for the row, as of calls beside each other: the worst of all. */
+static const struct block *worst_function(const struct view *v, const struct block *row)
+{
+	const struct block *worst = row;
+
+	if (row->kind != BLOCK_SEQUENCE)
+		return row;
+	vec_for_each (&v->result->blocks, const struct block, b)
+		if (b->kind == BLOCK_FUNCTION && b->function && report_worth(b) &&
+		    (worst == row || b->lost_threads > worst->lost_threads))
+			worst = b;
+	return worst;
+}
+
 static void what_next(const struct view *v, struct text *out)
 {
 	const struct block *worst = NULL;
@@ -403,6 +417,7 @@ static void what_next(const struct view *v, struct text *out)
 			worst = v->rows[i];
 	if (!worst || !worst->function)
 		return;
+	worst = worst_function(v, worst);
 	if (!v->file) {
 		next_is_record(v, worst, out);
 		return;

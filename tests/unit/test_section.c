@@ -11,7 +11,8 @@
 
 enum { LOCK, UNLOCK, TRY, WAIT, READ_LOCK, RW_UNLOCK };
 
-#define MUTEX 0x1000
+#define MUTEX	      0x1000
+#define OTHER_PROCESS 100 /* threads from this number on */
 
 struct story {
 	struct meta meta;
@@ -61,8 +62,9 @@ static void begin(struct story *s)
 static void record(struct story *s, uint32_t kind, uint64_t time, uint32_t tid, uint32_t id,
 		   const uint64_t *values, uint32_t n)
 {
-	struct record r = { .time_ns = time, .kind = kind, .cpu = tid, .tid = tid, .tgid = 1 };
+	struct record r = { .time_ns = time, .kind = kind, .cpu = tid, .tid = tid };
 
+	r.tgid = tid < OTHER_PROCESS ? 1 : OTHER_PROCESS;
 	r.id = id;
 	r.sp = 0x8000;
 	r.values = values;
@@ -223,6 +225,32 @@ static void readers_do_not_contend(void **state)
 	end(&s);
 }
 
+/* A mutex of a program that has forked is another one in the child, though its address is not. */
+static void processes_do_not_contend(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	starts(&s, 1000, 1, LOCK, MUTEX);
+	ends(&s, 1100, 1, LOCK);
+	starts(&s, 2000, OTHER_PROCESS, LOCK, MUTEX);
+	ends(&s, 2100, OTHER_PROCESS, LOCK);
+	starts(&s, 5100, OTHER_PROCESS, UNLOCK, MUTEX);
+	ends(&s, 5200, OTHER_PROCESS, UNLOCK);
+	starts(&s, 6100, 1, UNLOCK, MUTEX);
+	ends(&s, 6200, 1, UNLOCK);
+	b = finish(&s, LOCK);
+	assert_int_equal(s.blocks.n, 1);
+	assert_int_equal(b->calls, 2);
+	assert_int_equal(b->section->contended, 0);
+	assert_int_equal(b->section->hold->calls, 2);
+	assert_int_equal(b->section->hold->max_ns, 5000);
+	assert_int_equal(b->section->hold->min_ns, 3000);
+	end(&s);
+}
+
 static void needs_the_argument(void **state)
 {
 	struct story s = { 0 };
@@ -247,6 +275,7 @@ int main(void)
 		cmocka_unit_test(a_condition_gives_it_away),
 		cmocka_unit_test(a_failed_try_takes_nothing),
 		cmocka_unit_test(readers_do_not_contend),
+		cmocka_unit_test(processes_do_not_contend),
 		cmocka_unit_test(needs_the_argument),
 	};
 
