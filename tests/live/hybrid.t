@@ -27,7 +27,8 @@ ranked=$(jq -r '[.blocks[] | select(.verdict == "interference") | .name] | join(
 ok $? "contended: the mutex is among what interferes" || diag "$ranked"
 "$ISPOT" report -i contended.data >contended.screen 2>&1
 is $? 0 "contended: the first screen"
-awk 'length > 80 { print; bad = 1 } END { exit bad }' contended.screen >wide
+# Columns, not bytes: awk counts the former in no locale or in some, so only first bytes are counted.
+LC_ALL=C tr -d '\200-\277' <contended.screen | LC_ALL=C awk 'length > 80 { print; bad = 1 } END { exit bad }' >wide
 ok $? "contended: no line beyond 80 columns" || diag wide
 like contended.screen 'SCI +lost +calls' "contended: the table"
 unlike contended.screen 'in fast / slow calls' "contended: no table of counters that were not asked for"
