@@ -183,10 +183,8 @@ static void print_missing(const struct meta *meta, unsigned width, struct text *
 			text_printf(&all, ", %s", m->name);
 		why = m->why;
 	}
-	if (why) {
+	if (why)
 		text_wrap(all.s, width, out);
-		text_add(out, "\n");
-	}
 	text_release(&all);
 }
 
@@ -194,13 +192,17 @@ void text_counters(const struct view *v, struct text *out)
 {
 	const struct meta *meta = v->result->meta;
 	struct page page;
+	size_t before;
 
 	if (!was_asked(meta) || v->by_thread || !any_counted(v))
 		return;
 	take_page(meta, 0, &page);
 	for (unsigned first = 0; page.n; take_page(meta, first += page.n, &page))
 		print_page(v, &page, out);
+	before = out->n;
 	print_missing(meta, v->width, out);
+	if (out->n > before)
+		text_add(out, "\n");
 }
 
 void text_block_counters(const struct view *v, const struct block *b, struct text *out)
@@ -213,7 +215,7 @@ void text_block_counters(const struct view *v, const struct block *b, struct tex
 		const struct counter_mean *mean = mean_of(b, m);
 		char buf[TEXT_NUMBER], name[256];
 
-		if (!*m->name)
+		if (!*m->name || *m->why)
 			continue;
 		if (!any) {
 			text_add(out, "\n");
@@ -225,8 +227,9 @@ void text_block_counters(const struct view *v, const struct block *b, struct tex
 		table_right(&t, number(buf, mean->mean), 7);
 		table_right(&t, number(buf, mean->mean_fast), 7);
 		table_right(&t, number(buf, mean->mean_slow), 7);
-		snprintf(name, sizeof(name), " %.90s%s%.150s", m->name, *m->why ? ": " : "",
-			 m->why);
+		snprintf(name, sizeof(name), " %.90s", m->name);
 		table_last(&t, name);
 	}
+	if (any)
+		print_missing(meta, v->width, out);
 }
