@@ -5,14 +5,13 @@
  *
  *	ISPOT_BEGIN(parse);			begins the block "parse" on this thread
  *	ISPOT_BEGIN(parse, n_bytes, kind);	with up to six arguments (integers, pointers)
- *	ISPOT_END(parse);			ends it: anywhere on the same thread, in any
- *function, at as many places as there are ways out
+ *	ISPOT_END(parse);			ends it: on the same thread, in any function
  *	ISPOT_SCOPE(parse);			C++: begins it, and ends it where the scope ends
  *
- *	for (...) {				records one iteration in 1000, counted in the
- *thread; ISPOT_LOOP_BEGIN(step, 1000);	the end must see the variable that the begin declares
+ *	for (...) {
+ *		ISPOT_LOOP_BEGIN(step, 1000);	records one iteration in 1000 of this thread
  *		...
- *		ISPOT_LOOP_END(step);
+ *		ISPOT_LOOP_END(step);		must see the variable that the begin declares
  *	}
  *
  * NAME is an identifier, and stands for one block wherever it is used in a program or library. A
@@ -183,7 +182,7 @@
 		__builtin_expect(ispot_on_ != 0, 0); \
 	}))
 
-static inline __attribute__((unused)) int ispot_nth_(unsigned *next, unsigned n)
+static __inline__ __attribute__((unused)) int ispot_nth_(unsigned *next, unsigned n)
 {
 	if (*next) {
 		--*next;

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every header compiles alone; the public one as C++ too.
+# Every header compiles alone; the public one in every C and C++, for both machines.
 . "$(dirname "$0")/lib.sh"
 
 flags=$(pkg-config --cflags libtraceevent libtracefs libunwind-generic capstone 2>/dev/null)
@@ -15,15 +15,53 @@ headers() { # headers ROOT
 	done
 }
 
-public() { # public FILE
-	printf '#include "%s"\n' "$1" | g++ -Wall -Wextra -Werror -fsyntax-only -I. -x c++ - 2>&1
+# What a program does with the public header; 6 notes: two begins, two ends, a loop and its end.
+marked='#include "probes/ispot.h"
+int work(int n);
+int work(int n)
+{
+	int i, sum = 0;
+	ISPOT_BEGIN(all, n, &sum, 3, 4, 5, 6);
+	ISPOT_BEGIN(plain);
+	for (i = 0; i < n; i++) {
+		ISPOT_LOOP_BEGIN(step, 100);
+		sum += i;
+		ISPOT_LOOP_END(step);
+	}
+	ISPOT_END(plain);
+	ISPOT_END(all);
+	return ISPOT_ENABLED(all) ? 0 : sum;
+}'
+public() { # public COMPILER ARGS...
+	local notes
+	"$@" -O2 -Wall -Wextra -Werror -I. -c -o "$object" - 2>&1 <<<"$marked" || return
+	notes=$(readelf -Wn "$object" | grep -c NT_STAPSDT)
+	[ "$notes" = 6 ] || echo "$notes notes"
 }
+object=$planted/marked.o
 
 holds "headers compile alone" headers "$top"
 plant src/base/bad.h <<<'size_t bad(void);'
 catches "a header that needs another" "src/base/bad.h does not compile alone" headers "$planted"
-if [ -e probes/ispot.h ]; then
-	holds "probes/ispot.h is C++ too" public probes/ispot.h
-else
-	skip "probes/ispot.h is C++ too" "no probes/ispot.h yet"
-fi
+for compiler in gcc clang aarch64-linux-gnu-gcc 'clang --target=aarch64-linux-gnu'; do
+	if command -v "${compiler%% *}" >/dev/null; then
+		for std in c89 c99 gnu11; do
+			# shellcheck disable=SC2086 # words
+			holds "probes/ispot.h: $compiler, $std" public $compiler -std=$std -x c
+		done
+	else
+		skip "probes/ispot.h: $compiler" "no $compiler here"
+	fi
+done
+for compiler in g++ clang++ 'clang++ --target=aarch64-linux-gnu'; do
+	if command -v "${compiler%% *}" >/dev/null; then
+		for std in c++98 c++20; do
+			# shellcheck disable=SC2086 # words
+			holds "probes/ispot.h: $compiler, $std" public $compiler -std=$std -x c++
+		done
+	else
+		skip "probes/ispot.h: $compiler" "no $compiler here"
+	fi
+done
+marked=${marked/ISPOT_END(all)/missing}
+catches "a program that does not compile" "missing" public gcc -x c

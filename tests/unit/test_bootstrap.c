@@ -57,12 +57,49 @@ static void rare_slow_calls_widen_it_upwards(void **state)
 	hist_release(&h);
 }
 
+/* The mean of a skewed population is inside the interval of nearly every sample of it. */
+static void the_truth_is_inside(void **state)
+{
+	enum { ALL = 20000, SAMPLE = 500, TRIES = 200 };
+	static uint64_t values[ALL];
+	uint64_t random = 99;
+	double truth = 0;
+	int inside = 0;
+
+	(void)state;
+	for (int i = 0; i < ALL; i++) {
+		random = random * 6364136223846793005u + 1442695040888963407u;
+		/* a microsecond, one in twenty waits up to fifty */
+		values[i] =
+			1000 + (random >> 52) + (random >> 33) % 20 / 19 * (random >> 40) % 50000;
+		truth += (double)values[i] / ALL;
+	}
+	for (int k = 0; k < TRIES; k++) {
+		struct hist h = { 0 };
+		struct bootstrap b;
+		double mean;
+
+		for (int i = 0; i < SAMPLE; i++) {
+			random = random * 6364136223846793005u + 1442695040888963407u;
+			hist_add(&h, values[(random >> 33) % ALL]);
+		}
+		b = bootstrap_mean(&h, ALL);
+		mean = (double)h.sum / (double)h.count;
+		inside += mean - b.low <= truth && truth <= mean + b.high;
+		/* and is not so wide that it says nothing */
+		assert_true(b.low + b.high < truth / 2);
+		hist_release(&h);
+	}
+	assert_in_range(inside, TRIES * 90 / 100, TRIES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(nothing_is_in_doubt_where_all_was_seen),
 		cmocka_unit_test(it_agrees_with_the_normal_interval),
 		cmocka_unit_test(rare_slow_calls_widen_it_upwards),
+		cmocka_unit_test(the_truth_is_inside),
 	};
 
 	return unit_run(tests);
