@@ -53,9 +53,11 @@ static int open_event(uint32_t cpu, bool cycles, uint32_t hertz, uint32_t stack_
 	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static bool has_cycles(uint32_t cpu)
+/* At that rate: perf_event_max_sample_rate, which the kernel lowers where interrupts take long
+ * (emulators, busy hosts), bounds frequencies, and not the clock's period. */
+static bool has_cycles(uint32_t cpu, uint32_t hertz)
 {
-	int fd = open_event(cpu, true, 99, 0);
+	int fd = open_event(cpu, true, hertz, 0);
 
 	if (fd >= 0)
 		close(fd);
@@ -65,7 +67,8 @@ static bool has_cycles(uint32_t cpu)
 int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz,
 		 uint32_t stack_bytes, struct err *err)
 {
-	*s = (struct sampler){ .cycles = has_cycles(cpus->online[0]), .stack_bytes = stack_bytes };
+	*s = (struct sampler){ .cycles = has_cycles(cpus->online[0], hertz),
+			       .stack_bytes = stack_bytes };
 	s->rings.rings = xcalloc(cpus->n, sizeof(*s->rings.rings));
 	s->rings.n = cpus->n;
 	for (uint32_t i = 0; i < cpus->n; i++)
