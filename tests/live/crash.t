@@ -75,9 +75,14 @@ sleep 0.5
 is "$(traps "$after")" 0 "no probe stands in a program started after the kills"
 kill -TERM "$after"
 wait "$after"
-record next -F outer -- "$MB/exact" -n 11
+# Another recorder of this machine may be at that just now: it comes to its end.
+for _ in $(seq 30); do
+	record next -F outer -- "$MB/exact" -n 11
+	[ "$status" = 0 ] && [ "$(ours)" = 0 ] && break
+	sleep 1
+done
 is "$status" 0 "the next start"
-is "$(ours)" 0 "it has swept what the killed ones left"
+is "$(ours)" 0 "the killed ones' leftovers are swept"
 
 # ---- files that cannot grow ----
 
