@@ -40,6 +40,7 @@ done <<-'EOR'
 	socket read_reply
 	sleep back_off
 	oversubscription crunch
+	memory_bandwidth stream_block
 	growing_list scan_list
 	sized_work process_sized
 	contended cache_get,cache_evict,log_write,merge_stats,parse_request,hash_bytes,next_request

@@ -186,6 +186,12 @@ def report(way, patterns):
         patterns, command, options, cwd=directory, whole=True).report["blocks"])
 
 
+def of_most_lost(blocks):
+    """As the first row of the screen: what cannot be judged is not looked at while something can."""
+    judged_ones = [b for b in blocks if b["verdict"] == "interference"] or blocks
+    return max(judged_ones, key=lambda b: b["lost_threads"] or 0)
+
+
 def compare(name, patterns, change, before, after, pairs, say):
     """A row: the block that loses most before the change, its scores and the run times, medians."""
     worst, scores, times = None, ([], []), ([], [])
@@ -194,7 +200,7 @@ def compare(name, patterns, change, before, after, pairs, say):
         for side, way in enumerate((before, after)):
             times[side].append(seconds(way))
             blocks = report(way, patterns)
-            worst = worst or max(blocks, key=lambda b: b["lost_threads"] or 0)
+            worst = worst or of_most_lost(blocks)
             scores[side].append(next((b["sci"] for b in blocks if b["name"] == worst["name"]), None))
     return {"name": name, "block": worst["name"], "cause": (worst.get("causes") or [{}])[0].get("kind"),
             "change": change, "sci": middle(scores[0]), "sci_after": middle(scores[1]),

@@ -84,6 +84,10 @@ def sampling(page, got):
 
 def causes(page, rows):
     page.heading("More causes: each program's own truth beside the report")
+    for row in rows:
+        if "why" in row:
+            page.paragraph("%s: %s." % (row["program"], row["why"]))
+    rows = [row for row in rows if "why" not in row]
     page.table(("program", "block", "true SCI", "SCI", "agrees", "true cause", "cause", "verdict", "right"),
                [(r["program"], r["block"], r["true_sci"], r["sci"], r["sci_right"], r["true_cause"], r["cause"],
                  r["verdict"], r["cause_right"]) for r in rows])
