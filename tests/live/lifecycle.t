@@ -16,7 +16,7 @@ fi
 cp "$MB/spawner" "$DIR/own_spawner"
 cp "$ISPOT" "$DIR/own_ispot"
 ISPOT=$DIR/own_ispot
-ours() { grep -c "own_spawner\|own_ispot" "$tracefs/uprobe_events"; }
+ours() { grep -c "$DIR/own_" "$tracefs/uprobe_events"; } # others may run this test as well
 
 someone=ispotlivetest$$/other
 offset=$(nm "$DIR/own_spawner" | awk '$3 == "main" { print $1 }')
