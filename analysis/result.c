@@ -267,6 +267,16 @@ static void self_cost(struct result *res)
 				(double)res->duration_ns;
 }
 
+/* What cannot be read holds records of the scheduler as well; of entries and exits it is known how
+ * many were made, so no more than that can be missing. */
+static void bound_losses(struct result *res, uint64_t made)
+{
+	uint64_t read = res->records + res->calls.unknown_ids;
+
+	if (made != META_UNKNOWN && read < made && made - read < res->lost_records)
+		res->lost_records = made - read;
+}
+
 static void count_losses(struct result *res)
 {
 	const struct meta_end *e = &res->meta->end;
@@ -276,6 +286,8 @@ static void count_losses(struct result *res)
 	if (!res->windowed && e->present && e->lost_records != META_UNKNOWN &&
 	    e->lost_records > res->lost_records)
 		res->lost_records = e->lost_records;
+	if (!res->windowed && e->present)
+		bound_losses(res, e->made_records);
 	vec_for_each (&res->blocks, const struct block, b)
 		res->untimed_calls += b->untimed_calls;
 }
@@ -557,7 +569,7 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 {
 	int rc;
 
-	*res = (struct result){ .meta = trace_reader_meta(r), .damage = trace_reader_damage(r) };
+	*res = (struct result){ .meta = trace_reader_meta(r) };
 	rc = set_window(res, r, o, err);
 	if (!rc)
 		rc = begin(res, recording_start(r), o, err);
@@ -566,6 +578,7 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 	if (pass(res, &res->calls, r))
 		notice(res,
 		       "interrupted: this is what was read until then, not the whole recording");
+	res->damage = trace_reader_damage(r); /* also what was found on the way */
 	end(res);
 	return 0;
 }

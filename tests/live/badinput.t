@@ -341,9 +341,12 @@ printf '\377\377\377\377\377\377\377\377' |
 run corrupt "$ISPOT" report --json -i corrupt.data
 [ "$status" = 0 ] || [ "$status" = 1 ]
 ok $? "corrupt: no crash" || diag "status $status"
-like <(jq -r '.notices[]' corrupt.out) 'corrupt|damaged|lost' "corrupt: said"
+like <(jq -r '.notices[]' corrupt.out) '[0-9] damaged chunk.* with [0-9]+ records' "corrupt: said"
 [ "$(jq .trace.lost_records corrupt.out)" -gt 0 ]
 ok $? "corrupt: what cannot be read counts as lost"
+report good
+is "$(jq '.trace.records + .trace.lost_records' corrupt.out)" "$(trace good .records)" \
+	"corrupt: read + lost = made"
 
 # ---- nothing stays behind ----
 leftovers() {
