@@ -26,13 +26,19 @@ static void add_options(const struct command *c, struct text *out)
 	text_add(out, "-h --help'\n");
 }
 
+/* By the word that help has for the value: FILE, also in FILE,...; --from-text TEXT; -o OUT. */
+static bool is_file(const char *value)
+{
+	return strstr(value, "FILE") || !strcmp(value, "TEXT") || !strcmp(value, "OUT");
+}
+
 /* What may follow an option that takes a value: a file's name, or something only the user knows. */
 static void add_values(const struct command *c, bool file, struct text *out)
 {
 	struct text patterns = { 0 };
 
 	for (const struct option_row *row = c->options; row && !option_row_ends(row); row++)
-		if (row->value && (strstr(row->value, "FILE") != NULL) == file)
+		if (row->value && is_file(row->value) == file)
 			option_spellings(row, add_pattern, &patterns);
 	if (patterns.n)
 		text_printf(out, "\t\tcase $previous in %s) mode=%s ;; esac\n", patterns.s,

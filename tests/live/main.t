@@ -78,5 +78,9 @@ ok "completion is a script" exits 0 '' shell 'bash -n <("$0" --completion bash)'
 ok "completion of commands" exits 0 'report' complete_at ispot rep
 ok "completion of long options" exits 0 '*--json*' complete_at ispot report --
 ok "completion of an option's file" exits 0 '*/Makefile' complete_at ispot report -i "$top/Makef"
+ok "completion of an export's file" exits 0 '*/Makefile' complete_at ispot export -o "$top/Makef"
+for command in $("$ISPOT" --completion bash | sed -n "s/^.*compgen -W 'help \(.*\) --help.*/\1/p"); do
+	ok "completion of $command's options" exits 0 '*--help*' complete_at ispot "$command" --
+done
 ok "nothing to complete where only the user knows" exits 0 '' complete_at ispot report --top ''
 ok "completion for another shell" exits 2 '*only bash*' "$ISPOT" --completion fish

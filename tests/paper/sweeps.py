@@ -56,6 +56,8 @@ SWEEPS = [
 
 def score_against_mean(durations, block):
     """The score if the mean, not the fastest call, were the baseline: only calls above it count."""
+    if block["sci"] is None:
+        return None
     center, fastest = mean(durations), min(durations)
     excess = sum(d - fastest for d in durations)
     return block["sci"] * sum(d - center for d in durations if d > center) / excess if excess else 0
@@ -82,9 +84,12 @@ def measure(rounds, ms, say):
 
 
 def summary(sweep, points):
-    """Medians over the rounds and what follows from them."""
+    """Medians over the rounds and what follows from them. Runs without a score (nothing timed, on a
+    busy machine) are left out, and so is a delay of which there are no others."""
+    points = [[p for p in runs if p["sci"] is not None] for runs in points]
     row = {key: sweep[key] for key in ("name", "figure", "paper_rho", "unit", "time", "note")}
-    row["delays"] = list(sweep["delays"])
+    row["delays"] = [delay for delay, runs in zip(sweep["delays"], points) if runs]
+    points = [runs for runs in points if runs]
     for key in ("time", "sci", "sci_mean", "min"):
         row[key + "s"] = [statistics.median(p[key] for p in runs) for runs in points]
     row["lost"] = sum(p["lost"] for runs in points for p in runs)
