@@ -148,7 +148,7 @@ static enum sleep_end end_of(const struct record *r, bool inside)
 static uint32_t releaser(const struct threads *th, const struct sleep *s)
 {
 	if (s->end == SLEEP_BY_TIMER && s->word != SLEEP_NOBODY)
-		return word_releaser(&th->futexes.all.data[s->word]);
+		return futexes_releaser(&th->futexes, s->word);
 	return s->waker;
 }
 

@@ -20,9 +20,14 @@ void futexes_release(struct futexes *w)
 	map_release(&w->pair_of);
 }
 
+static uint64_t key_of(uint32_t tgid, uint64_t address)
+{
+	return hash_u64(address) ^ tgid;
+}
+
 static uint32_t word_of(struct futexes *w, uint32_t tgid, uint64_t address)
 {
-	uint64_t key = hash_u64(address) ^ tgid;
+	uint64_t key = key_of(tgid, address);
 	uint32_t i = map_get(&w->by_address, key);
 
 	if (i != MAP_NONE && w->all.data[i].address == address && w->all.data[i].tgid == tgid)
@@ -158,8 +163,17 @@ static bool takes_turns(const struct word *word)
 	       word->releases >= 10 && share(word->shared_rounds, word->rounds) < 0.1;
 }
 
-uint32_t word_releaser(const struct word *word)
+uint32_t futexes_releaser(const struct futexes *w, uint32_t i)
 {
+	const struct word *word = &w->all.data[i];
+	uint32_t twin;
+
+	if (!word->releases) {
+		twin = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
+		if (twin == MAP_NONE)
+			return UINT32_MAX;
+		word = &w->all.data[twin];
+	}
 	return word->releases ? word->round_waker : UINT32_MAX;
 }
 

@@ -75,8 +75,12 @@ uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
 /* waker: index of a thread of the program; UINT32_MAX: none of it. */
 void futexes_wake(struct futexes *w, uint32_t word, uint32_t waker, uint64_t time_ns);
 
-/* Index of the thread that released it last; UINT32_MAX: none of the program did. */
-uint32_t word_releaser(const struct word *word);
+/*
+ * Index of the thread that released the word last; UINT32_MAX: none of the program did. Where
+ * nobody did, of its twin: glibc's condition variables let threads wait on two neighbouring words
+ * in turn.
+ */
+uint32_t futexes_releaser(const struct futexes *w, uint32_t word);
 /* By what is known so far. */
 struct word_judgement word_judge(const struct word *word);
 /* The facts it was judged by, one sentence. */

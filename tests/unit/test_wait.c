@@ -154,6 +154,25 @@ static void timeouts_of_a_wait_for_a_thread(void **state)
 	scene_release(&s);
 }
 
+/* glibc's condition variable lets its waiters change to the word beside. */
+static void timeouts_of_a_condition_with_two_words(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	sleep_in(&s, 20, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+	wake_up(&s, 30, 1, 2, 0);
+	sleep_in(&s, 40, 1, WAIT_FUTEX, FUTEX_BITSET, 0x14, 0);
+	wake_up(&s, 80, 1, 0, WAKING_BY_TIMER);
+	about(thread(&s, 1)->off.idle_ns, 0);
+	sleep_in(&s, 90, 1, WAIT_FUTEX, FUTEX_BITSET, 0x18, 0);
+	wake_up(&s, 95, 1, 0, WAKING_BY_TIMER);
+	about(thread(&s, 1)->off.idle_ns, 5);
+	scene_finish(&s, 100000);
+	scene_release(&s);
+}
+
 /* Nobody releases them: the one at the condition is parked, the one at the lock is stuck. */
 static void parked_and_stuck(void **state)
 {
@@ -348,6 +367,7 @@ int main(void)
 		cmocka_unit_test(the_disk_is_not_the_outside),
 		cmocka_unit_test(a_pause_holds_up_only_who_queues),
 		cmocka_unit_test(timeouts_of_a_wait_for_a_thread),
+		cmocka_unit_test(timeouts_of_a_condition_with_two_words),
 		cmocka_unit_test(parked_and_stuck),
 		cmocka_unit_test(a_long_history),
 		cmocka_unit_test(every_kind_has_its_cause),
