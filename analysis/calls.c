@@ -73,26 +73,6 @@ void calls_release(struct calls *c)
 	*c = (struct calls){ 0 };
 }
 
-static struct offcpu off_less(const struct offcpu *a, const struct offcpu *b)
-{
-	struct offcpu d = {
-		.preempted_ns = a->preempted_ns - b->preempted_ns,
-		.blocked_ns = a->blocked_ns - b->blocked_ns,
-		.idle_ns = a->idle_ns - b->idle_ns,
-		.recorder_ns = a->recorder_ns - b->recorder_ns,
-	};
-
-	return d;
-}
-
-static void off_add(struct offcpu *sum, const struct offcpu *x)
-{
-	sum->preempted_ns += x->preempted_ns;
-	sum->blocked_ns += x->blocked_ns;
-	sum->idle_ns += x->idle_ns;
-	sum->recorder_ns += x->recorder_ns;
-}
-
 static inline void tell(const struct call_hook *hooks, unsigned n, const struct thread *t,
 			const struct call *call)
 {
@@ -112,14 +92,14 @@ static void measure(struct calls *c, const struct thread *t, struct call *call)
 {
 	call->raw_ns = call->exit_ns - call->entry_ns;
 	call->duration_ns = less_or_0(c, call->raw_ns, call->inside_cost_ns);
-	call->off = off_less(&t->off, &call->off);
+	call->off = offcpu_between(&call->off, &t->off);
 	if (!call->children) {
 		call->own_ns = call->duration_ns;
 		call->own_off = call->off;
 		return;
 	}
 	call->own_ns = less_or_0(c, call->duration_ns, call->children_ns);
-	call->own_off = off_less(&call->off, &call->children_off);
+	call->own_off = offcpu_between(&call->children_off, &call->off);
 }
 
 static bool has_times(const struct call *call)
@@ -143,7 +123,7 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 	}
 	if (call->duration_ns > cost->inner_ns)
 		parent->children_ns += call->duration_ns - cost->inner_ns;
-	off_add(&parent->children_off, &call->off);
+	offcpu_add(&parent->children_off, &call->off);
 }
 
 /*

@@ -5,36 +5,16 @@
 
 #include "trace/record.h"
 
-static struct offcpu off_between(const struct offcpu *from, const struct offcpu *to)
-{
-	struct offcpu d = {
-		.preempted_ns = to->preempted_ns - from->preempted_ns,
-		.blocked_ns = to->blocked_ns - from->blocked_ns,
-		.idle_ns = to->idle_ns - from->idle_ns,
-		.recorder_ns = to->recorder_ns - from->recorder_ns,
-	};
-
-	return d;
-}
-
-static void off_add(struct offcpu *sum, const struct offcpu *x)
-{
-	sum->preempted_ns += x->preempted_ns;
-	sum->blocked_ns += x->blocked_ns;
-	sum->idle_ns += x->idle_ns;
-	sum->recorder_ns += x->recorder_ns;
-}
-
 /* The call that began inside of x and goes on beyond it: its time so far is not x's own. */
 static void deduct_open(struct calls *c, const struct thread *t, struct call *x,
 			const struct call *inner, uint64_t time_ns)
 {
-	struct offcpu off = off_between(&inner->off, &t->off);
+	struct offcpu off = offcpu_between(&inner->off, &t->off);
 
 	(void)c;
 	if (time_ns > inner->entry_ns)
 		x->children_ns += time_ns - inner->entry_ns;
-	off_add(&x->children_off, &off);
+	offcpu_add(&x->children_off, &off);
 }
 
 /*
@@ -45,13 +25,13 @@ static void deduct_open(struct calls *c, const struct thread *t, struct call *x,
 static void add_head_to_parent(struct calls *c, struct call *parent, const struct call *x,
 			       const struct call *inner, const struct offcpu *off_at_entry)
 {
-	struct offcpu off = off_between(off_at_entry, &inner->off);
+	struct offcpu off = offcpu_between(off_at_entry, &inner->off);
 	uint64_t ns = inner->entry_ns > x->entry_ns ? inner->entry_ns - x->entry_ns : 0;
 
 	parent->inside += x->inside + 1;
 	parent->inside_cost_ns += x->inside_cost_ns + c->costs[x->id].full_ns;
 	parent->children_ns += ns > x->inside_cost_ns ? ns - x->inside_cost_ns : 0;
-	off_add(&parent->children_off, &off);
+	offcpu_add(&parent->children_off, &off);
 }
 
 static void remove_open(struct thread *t, uint32_t i)

@@ -49,14 +49,33 @@ static double recorder(const struct block *b, const struct meta *meta, double re
 	return off->preempted_ns ? rest_ns * (double)ns / (double)off->preempted_ns : 0;
 }
 
+/* What of it no other program has a part in, and the rest. */
+static void say_crowded(const struct offcpu *off, struct text *evidence)
+{
+	double own = (double)off->crowded_ns / (double)off->preempted_ns;
+
+	if (own > 0.005)
+		text_printf(evidence,
+			    ", %.0f %% of it because the program had more threads to run than "
+			    "there are CPUs",
+			    100 * own);
+	if (own < 0.995)
+		text_printf(evidence,
+			    ", %.0f %% because other programs had the CPUs or it may not use "
+			    "all of them",
+			    100 * (1 - own));
+}
+
 static double cpu_wait(const struct block *b, const struct meta *meta, double rest_ns,
 		       struct text *evidence)
 {
+	const struct offcpu *off = &b->sums->own_off;
 	char time[TEXT_NUMBER];
 
-	(void)meta;
 	text_printf(evidence, "runnable without a CPU for %s in its calls",
-		    text_time(time, b->sums->own_off.preempted_ns));
+		    text_time(time, off->preempted_ns));
+	if (meta->session.cpus && off->preempted_ns)
+		say_crowded(off, evidence);
 	return rest_ns;
 }
 

@@ -70,14 +70,6 @@ static struct sci_cell *cell_of(struct sci *s, uint32_t slot)
 	return &s->cells.data[slot];
 }
 
-static void off_add(struct offcpu *sum, const struct offcpu *x)
-{
-	sum->preempted_ns += x->preempted_ns;
-	sum->blocked_ns += x->blocked_ns;
-	sum->idle_ns += x->idle_ns;
-	sum->recorder_ns += x->recorder_ns;
-}
-
 /*
  * Whether a call without an exit is still going on. Functions whose exits are seen at their `ret`
  * are those that an unwinder may leave otherwise: nothing tells then when they were left.
@@ -121,7 +113,7 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 	f->inside += c->inside;
 	f->inside_cost_ns += c->inside_cost_ns;
 	f->clamped_min += c->raw_ns < c->inside_cost_ns;
-	off_add(&f->off, &c->off);
+	offcpu_add(&f->off, &c->off);
 	workload_add(f->workload, c->duration_ns, c->inside);
 	if (c->arg_mask & 0xff)
 		workload_add_arguments(f->workload, c->arg_mask, c->args, c->duration_ns);
@@ -136,7 +128,7 @@ static void add_own(struct sci_function *f, struct sci_cell *cell, const struct 
 		f->own_off_fastest = c->own_off;
 	}
 	f->own_timed++;
-	off_add(&f->own_off, &c->own_off);
+	offcpu_add(&f->own_off, &c->own_off);
 	cell->own_timed++;
 	cell->own_ns += c->own_ns;
 }
@@ -151,7 +143,7 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slo
 		     const struct call *c)
 {
 	if (!recursive) {
-		off_add(&f->open_off, &c->off);
+		offcpu_add(&f->open_off, &c->off);
 		if (c->duration_ns >= f->min_ns) {
 			cell->open++;
 			cell->open_ns += c->duration_ns;
@@ -161,7 +153,7 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slo
 	}
 	if (c->own_unknown)
 		return;
-	off_add(&f->own_open_off, &c->own_off);
+	offcpu_add(&f->own_open_off, &c->own_off);
 	if (c->own_ns >= f->own_min_ns) {
 		cell->own_open++;
 		cell->own_open_ns += c->own_ns;

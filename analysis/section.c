@@ -260,10 +260,7 @@ static void count_hold(struct sections *s, const struct thread *t, uint32_t lock
 	c.raw_ns = end_ns - h->since_ns;
 	c.duration_ns = c.raw_ns > c.inside_cost_ns ? c.raw_ns - c.inside_cost_ns : 0;
 	c.own_ns = c.duration_ns;
-	c.off.preempted_ns = t->off.preempted_ns - h->off.preempted_ns;
-	c.off.blocked_ns = t->off.blocked_ns - h->off.blocked_ns;
-	c.off.idle_ns = t->off.idle_ns - h->off.idle_ns;
-	c.off.recorder_ns = t->off.recorder_ns - h->off.recorder_ns;
+	c.off = offcpu_between(&h->off, &t->off);
 	c.own_off = c.off;
 	keyed_add(&s->holds, t, group_of(s, &s->holds, h->function, lock, h->site), false, &c);
 }

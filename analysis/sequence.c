@@ -141,10 +141,7 @@ static void seen(void *self, uint32_t symbol, const struct mark *begin, const st
 	c.inside_cost_ns = cost_ns > first_ns ? cost_ns - first_ns : 0;
 	c.raw_ns = c.exit_ns - c.entry_ns;
 	c.duration_ns = c.own_ns = c.raw_ns > c.inside_cost_ns ? c.raw_ns - c.inside_cost_ns : 0;
-	c.off.preempted_ns = end->off.preempted_ns - begin->off.preempted_ns;
-	c.off.blocked_ns = end->off.blocked_ns - begin->off.blocked_ns;
-	c.off.idle_ns = end->off.idle_ns - begin->off.idle_ns;
-	c.off.recorder_ns = end->off.recorder_ns - begin->off.recorder_ns;
+	c.off = offcpu_between(&begin->off, &end->off);
 	c.own_off = c.off;
 	c.shape = hash_u64(c.inside + 1);
 	c.stack = begin->stack;
@@ -218,12 +215,8 @@ static void set_marks(struct sequences *s, const struct thread *t, struct track 
 	begin->function = c->id;
 	begin->stack = c->stack;
 	begin->caller = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
-	if (has_times(c)) {
-		begin->off.preempted_ns = t->off.preempted_ns - off->preempted_ns;
-		begin->off.blocked_ns = t->off.blocked_ns - off->blocked_ns;
-		begin->off.idle_ns = t->off.idle_ns - off->idle_ns;
-		begin->off.recorder_ns = t->off.recorder_ns - off->recorder_ns;
-	}
+	if (has_times(c))
+		begin->off = offcpu_between(off, &t->off);
 	row->calls += 1 + c->inside;
 	row->cost_ns += s->calls->costs[c->id].full_ns + c->inside_cost_ns;
 	/* a function without an exit probe is an event at its entry */

@@ -79,10 +79,7 @@ static void add(struct slow_group *g, const struct call *c)
 	g->callees_ns += c->children_ns;
 	g->callees += c->inside;
 	g->migrated += c->entry_cpu != c->exit_cpu;
-	g->own_off.preempted_ns += c->own_off.preempted_ns;
-	g->own_off.blocked_ns += c->own_off.blocked_ns;
-	g->own_off.idle_ns += c->own_off.idle_ns;
-	g->own_off.recorder_ns += c->own_off.recorder_ns;
+	offcpu_add(&g->own_off, &c->own_off);
 }
 
 static void keep_if_slowest(struct slow *s, const struct thread *t, const struct call *c)

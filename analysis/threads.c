@@ -97,7 +97,9 @@ static void meet_known(struct threads *th, uint64_t time_ns)
 
 void threads_init(struct threads *th, const struct meta *meta, uint64_t start_ns)
 {
-	*th = (struct threads){ .meta = meta, .start_ns = start_ns };
+	*th = (struct threads){ .meta = meta,
+				.start_ns = start_ns,
+				.crowd.cpus = meta->session.cpus };
 	(void)vec_add(&th->slots);
 	setclocks_init(th);
 	vec_for_each (&meta->threads, const struct meta_thread, m)
@@ -126,6 +128,14 @@ void threads_release(struct threads *th)
 	*th = (struct threads){ 0 };
 }
 
+/* At most what was off the CPU: the clock may have been read late. */
+static uint64_t crowded_ns(struct thread *t, uint64_t most_ns, uint64_t time_ns)
+{
+	uint64_t ns = (uint64_t)crowd_take_ns(&t->all->crowd, &t->crowd, time_ns);
+
+	return ns < most_ns ? ns : most_ns;
+}
+
 static void settle_sleep(struct thread *t, uint64_t time_ns)
 {
 	const struct sleep *s = &t->sleep;
@@ -137,6 +147,7 @@ static void settle_sleep(struct thread *t, uint64_t time_ns)
 	t->off.idle_ns += idle;
 	t->off.blocked_ns += woken - t->since_ns - idle;
 	t->off.preempted_ns += time_ns - woken;
+	t->off.crowded_ns += crowded_ns(t, time_ns - woken, time_ns);
 }
 
 void thread_settle(struct thread *t, uint64_t time_ns)
@@ -148,6 +159,7 @@ void thread_settle(struct thread *t, uint64_t time_ns)
 	if (t->state == THREAD_PREEMPTED) {
 		t->off.preempted_ns += time_ns - t->since_ns;
 		t->off.recorder_ns += t->recorder_took ? time_ns - t->since_ns : 0;
+		t->off.crowded_ns += crowded_ns(t, time_ns - t->since_ns, time_ns);
 	} else if (t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED) {
 		settle_sleep(t, time_ns);
 	}
@@ -158,6 +170,7 @@ void thread_runs(struct thread *t, uint64_t time_ns)
 {
 	thread_settle(t, time_ns);
 	t->state = THREAD_RUNNING;
+	crowd_move(&t->all->crowd, &t->crowd, CROWD_RUNNING, time_ns);
 }
 
 /* A thread whose first sign of life is to get a CPU was off it, most likely asleep, until now. */
@@ -182,6 +195,8 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 	t->state = r->values[0] <= SWITCH_BLOCKED ? states[r->values[0]] : THREAD_BLOCKED;
 	if (thread_sleeps(t))
 		sleep_begin(t, r);
+	crowd_move(&t->all->crowd, &t->crowd, thread_sleeps(t) ? CROWD_AWAY : CROWD_WAITING,
+		   r->time_ns);
 	t->recorder_took = r->values[2] && r->values[2] == th->meta->session.recorder_pid;
 }
 
@@ -193,8 +208,10 @@ static void waking(struct threads *th, const struct record *r)
 		r->tid && ((waker && !waker->dead) || map_get(&th->processes, r->tgid) != MAP_NONE);
 
 	th->have_waking = true;
-	if (woken && !woken->dead && (thread_sleeps(woken) || woken->state == THREAD_UNKNOWN))
-		sleep_wake(woken, waker && !waker->dead ? waker : NULL, inside, r);
+	if (!woken || woken->dead || (!thread_sleeps(woken) && woken->state != THREAD_UNKNOWN))
+		return;
+	sleep_wake(woken, waker && !waker->dead ? waker : NULL, inside, r);
+	crowd_move(&th->crowd, &woken->crowd, CROWD_WAITING, r->time_ns);
 }
 
 static void not_observed(struct threads *th, struct thread *t, uint64_t from_ns, uint64_t to_ns)
@@ -219,6 +236,7 @@ void thread_unseen(struct thread *t, uint64_t since_ns)
 		t->state = THREAD_BLOCKED; /* what runs has records */
 	thread_settle(t, since_ns);
 	t->state = THREAD_UNKNOWN;
+	crowd_move(&t->all->crowd, &t->crowd, CROWD_AWAY, since_ns);
 	t->unseen_ns = since_ns ? since_ns : 1;
 }
 
@@ -244,6 +262,7 @@ static void end_thread(struct threads *th, struct thread *t, uint64_t time_ns)
 	if (thread_sleeps(t))
 		sleep_settle(t, time_ns);
 	t->dead = true;
+	crowd_move(&th->crowd, &t->crowd, CROWD_AWAY, time_ns);
 	th->n_alive--;
 	t->end_ns = time_ns > t->born_ns ? time_ns : t->born_ns;
 	for (uint32_t set = 0; set < th->n_sets; set++) {

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/crowd.h"
 #include "analysis/waker.h"
 #include "analysis/word.h"
 #include "base/hash.h"
@@ -33,7 +34,28 @@ struct record;
 struct offcpu {
 	uint64_t preempted_ns, blocked_ns, idle_ns;
 	uint64_t recorder_ns; /* part of preempted: the CPU went to ispot's recorder */
+	uint64_t crowded_ns;  /* part of preempted: the program has more to run than CPUs */
 };
+
+static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
+{
+	sum->preempted_ns += x->preempted_ns;
+	sum->blocked_ns += x->blocked_ns;
+	sum->idle_ns += x->idle_ns;
+	sum->recorder_ns += x->recorder_ns;
+	sum->crowded_ns += x->crowded_ns;
+}
+
+static inline struct offcpu offcpu_between(const struct offcpu *from, const struct offcpu *to)
+{
+	return (struct offcpu){
+		.preempted_ns = to->preempted_ns - from->preempted_ns,
+		.blocked_ns = to->blocked_ns - from->blocked_ns,
+		.idle_ns = to->idle_ns - from->idle_ns,
+		.recorder_ns = to->recorder_ns - from->recorder_ns,
+		.crowded_ns = to->crowded_ns - from->crowded_ns,
+	};
+}
 
 enum thread_state {
 	THREAD_UNKNOWN, /* known to exist, no record of it yet */
@@ -55,7 +77,8 @@ struct thread {
 	uint32_t parent;	  /* index of the thread that made it; UINT32_MAX: not seen */
 	struct sleep sleep;	  /* the present or latest one */
 	struct history history;	  /* what it waited for so far */
-	bool recorder_took;	  /* preempted, and the CPU went to the recorder */
+	struct crowd_member crowd;
+	bool recorder_took; /* preempted, and the CPU went to the recorder */
 	struct offcpu off;
 	uint64_t lost_ns, lost_until_ns;
 	uint64_t unseen_ns; /* records of it may be missing from then to its next one; 0: none */
@@ -90,6 +113,7 @@ struct threads {
 		VEC(struct thread *)
 	} all;
 	struct map by_tid;
+	struct crowd crowd;
 	struct futexes futexes;			 /* futexes that threads waited on */
 	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */
 	struct {

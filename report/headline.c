@@ -124,7 +124,22 @@ static void typical(const struct block *b, struct text *out)
 		text_printf(out, ", its fastest %s", min);
 }
 
-static void share_of_it(const struct block *b, struct text *out)
+/* Threads of its own, or other programs: the one where it is clear. */
+static const char *who_has_the_cpus(const struct result *res, const struct block *b)
+{
+	const struct offcpu *off = &b->sums->own_off;
+	uint64_t own_ns = off->crowded_ns;
+
+	if (!res->meta->session.cpus || !off->preempted_ns)
+		return "";
+	if (own_ns > off->preempted_ns / 4 * 3)
+		return ", mostly as the program has more threads to run than CPUs";
+	if (own_ns < off->preempted_ns / 4)
+		return ", mostly as other programs have the CPUs";
+	return "";
+}
+
+static void share_of_it(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
 	unsigned pool = largest_own_pool(b);
@@ -135,8 +150,9 @@ static void share_of_it(const struct block *b, struct text *out)
 	if (!(own > 0) || !b->off_known || !b->function)
 		return;
 	if (cause)
-		text_printf(out, "; %s is %.0f %% of what it loses", cause->kind,
-			    100 * cause->share);
+		text_printf(out, "; %s is %.0f %% of what it loses%s", cause->kind,
+			    100 * cause->share,
+			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(res, b) : "");
 	else
 		text_printf(out, "; %.0f %% of what it loses itself is time %s",
 			    100 * b->pools[pool] / own,
@@ -168,7 +184,7 @@ void text_headline(const struct result *res, const struct block *b, struct text 
 	story(res, b, out);
 	text_add(out, ": ");
 	typical(b, out);
-	share_of_it(b, out);
+	share_of_it(res, b, out);
 	released_in(res, b, out);
 	text_add(out, ".");
 }

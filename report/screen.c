@@ -172,6 +172,12 @@ static double idle_share(const struct result *res)
 	return (double)res->idle_ns / (double)res->threads_ns;
 }
 
+/* Of what is neither lost nor waiting. */
+static bool mostly_runnable(const struct result *res)
+{
+	return res->working_ns != BLOCK_NONE && res->runnable_ns > res->working_ns / 2;
+}
+
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -191,10 +197,12 @@ void text_conclusion(const struct view *v, struct text *out)
 	}
 	outside = 1 - res->coverage - idle_share(res);
 	if (outside > 0.5 && res->lost_records < res->records / 10)
-		text_printf(&line,
-			    " %.0f %% of the threads' time is at work outside every traced block: "
-			    "trace more functions (-F) to see it.",
-			    100 * outside);
+		text_printf(
+			&line, " %.0f %% of the threads' time is %s outside every traced block%s.",
+			100 * outside, mostly_runnable(res) ? "runnable without a CPU" : "at work",
+			mostly_runnable(res) ? ": more threads want CPUs than there are, or "
+					       "other programs have them"
+					     : ": trace more functions (-F) to see it");
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who waits for a CPU because of the program's own threads, and who because of others. Times in us.
+ */
+#include "unit.h"
+#include "scene.h"
+
+#define TID(i) (100 + (i))
+
+static void begin(struct scene *s, uint32_t cpus)
+{
+	*s = (struct scene){ 0 };
+	scene_function(s, "serve", 1);
+	scene_calibrate(s, 60, 50, 1.0);
+	s->meta.session.cpus = cpus;
+	scene_start(s, 0);
+}
+
+static void in(struct scene *s, uint64_t us, uint32_t i)
+{
+	other(s, REC_SWITCH_IN, us * 1000, TID(i), TID(i), 0, 0);
+}
+
+static void out(struct scene *s, uint64_t us, uint32_t i, uint64_t state)
+{
+	other(s, REC_SWITCH_OUT, us * 1000, TID(i), TID(i), state, 0);
+}
+
+static void waited(const struct scene *s, uint32_t i, uint64_t all_us, uint64_t crowded_us)
+{
+	const struct offcpu *off = &threads_alive(&s->calls.threads, TID(i))->off;
+
+	assert_int_equal(off->preempted_ns, all_us * 1000);
+	assert_int_equal(off->crowded_ns, crowded_us * 1000);
+}
+
+static void end(struct scene *s)
+{
+	scene_finish(s, 1000000);
+	scene_release(s);
+}
+
+/* One runs, one waits, two CPUs: another program has the second. */
+static void others_have_the_cpu(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s, 2);
+	in(&s, 1, 1);
+	in(&s, 1, 2);
+	out(&s, 10, 2, SWITCH_PREEMPTED);
+	in(&s, 30, 2);
+	waited(&s, 2, 20, 0);
+	end(&s);
+}
+
+/* Three on two CPUs: one would wait anyway, whoever it is. */
+static void more_threads_than_cpus(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s, 2);
+	in(&s, 1, 1);
+	in(&s, 1, 2);
+	in(&s, 1, 3);
+	out(&s, 10, 3, SWITCH_PREEMPTED);
+	in(&s, 30, 3);
+	waited(&s, 3, 20, 20);
+	end(&s);
+}
+
+/* Three, of which others leave only one CPU: two wait, one of them because of the others. */
+static void both(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s, 2);
+	for (uint32_t i = 1; i <= 3; i++)
+		in(&s, 1, i);
+	out(&s, 10, 2, SWITCH_PREEMPTED);
+	out(&s, 10, 3, SWITCH_PREEMPTED);
+	out(&s, 30, 1, SWITCH_SLEEPING); /* from here on there is a CPU for each */
+	in(&s, 50, 2);
+	in(&s, 50, 3);
+	waited(&s, 2, 40, 10);
+	waited(&s, 3, 40, 10);
+	end(&s);
+}
+
+/* The wait between wakeup and CPU. */
+static void woken_without_a_cpu(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s, 1);
+	in(&s, 1, 1);
+	in(&s, 1, 2);
+	out(&s, 10, 2, SWITCH_SLEEPING);
+	other(&s, REC_WAKING, 20000, 1, TID(1), TID(2), 0);
+	in(&s, 50, 2);
+	waited(&s, 2, 30, 30);
+	end(&s);
+}
+
+static void unknown_machine(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s, 0);
+	in(&s, 1, 1);
+	in(&s, 1, 2);
+	out(&s, 10, 2, SWITCH_PREEMPTED);
+	in(&s, 30, 2);
+	waited(&s, 2, 20, 0);
+	end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(others_have_the_cpu),
+		cmocka_unit_test(more_threads_than_cpus),
+		cmocka_unit_test(both),
+		cmocka_unit_test(woken_without_a_cpu),
+		cmocka_unit_test(unknown_machine),
+	};
+
+	return unit_run(tests);
+}
