@@ -68,6 +68,7 @@ struct lock {
 	uint64_t address;
 	uint32_t tgid;
 	uint32_t first; /* lock at the same place, in whatever process: they are one block */
+	bool released;	/* of first: the release of one of them was seen */
 	struct {
 		VEC(struct hold)
 	} holds;
@@ -274,6 +275,7 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 {
 	struct lock *l = &s->locks.data[lock];
 
+	s->locks.data[l->first].released = true;
 	for (size_t i = 0; i < l->holds.n; i++) {
 		struct hold *h = &l->holds.data[i];
 
@@ -479,6 +481,7 @@ void sections_finish(struct sections *s, const struct block_options *o, struct b
 		char hex[24];
 
 		section->hold = hold_of(s, g);
+		section->released = g->rest || s->locks.data[g->key >> 32].released;
 		name_holders(s, section);
 		b->section = section;
 		if (!g->rest)

@@ -34,6 +34,7 @@ struct section_holder {
 struct section {
 	uint64_t acquired, contended; /* contended: another thread held it when the call began */
 	const struct block *hold;     /* the times it was held; NULL: no release was seen */
+	bool released; /* some release of the lock was seen; else nobody knows who held it when */
 	uint32_t n_holders;
 	struct section_holder
 		holders[SECTION_HOLDERS]; /* who held it meanwhile, most waits first */

@@ -185,7 +185,7 @@ static const struct block *hold(const struct block *b)
 GET(contended)
 {
 	(void)scratch;
-	if (!b->section || !b->section->acquired)
+	if (!b->section || !b->section->acquired || !b->section->released)
 		return none();
 	return ratio(VALUE_RATIO, (double)b->section->contended / (double)b->section->acquired);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What tables of locks have of their own: who held them, and what their columns are. */
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/block.h"
 #include "analysis/result.h"
@@ -26,18 +27,23 @@ void text_holders(struct table *t, const struct block *b)
 {
 	const struct section *s = b->section;
 	double all = (double)all_waits_ns(s);
+	struct text line = { 0 }, wrapped = { 0 };
 	char name[4 * COLUMNS + 1];
 
 	if (!(all > 0) || (s->n_holders == 1 && s->holders[0].site == UINT32_MAX))
 		return;
-	text_printf(t->out, "%*sheld meanwhile by ", INDENT, "");
+	text_add(&line, "held meanwhile by ");
 	for (uint32_t i = 0; i < s->n_holders && i < NAMED; i++)
-		text_printf(t->out, "%s%s %.0f %%", i ? ", " : "",
+		text_printf(&line, "%s%s %.0f %%", i ? ", " : "",
 			    text_shortened(name, sizeof(name), s->holders[i].name, COLUMNS),
 			    100 * (double)s->holders[i].wait_ns / all);
 	if (s->n_holders > NAMED)
-		text_printf(t->out, ", %u more", s->n_holders - NAMED);
-	text_add(t->out, "\n");
+		text_printf(&line, ", %u more", s->n_holders - NAMED);
+	text_wrap(line.s, t->width - INDENT, &wrapped);
+	for (const char *l = wrapped.s; *l; l += strcspn(l, "\n") + 1)
+		text_printf(t->out, "%*s%.*s\n", INDENT, "", (int)strcspn(l, "\n"), l);
+	text_release(&wrapped);
+	text_release(&line);
 }
 
 static bool never_released(const struct view *v)
@@ -59,9 +65,9 @@ void text_locks_note(const struct view *v, struct text *out)
 		 "and hold99 of the time it was held; cont is the part of the calls that found it "
 		 "held by another thread.");
 	if (never_released(v))
-		text_add(&note, " Hold times are n/a where no release was recorded: record the "
-				"function that unlocks as well, with its argument (-F "
-				"pthread_mutex_unlock@arg1).");
+		text_add(&note, " Hold times, and who held the lock, are n/a where no release was "
+				"recorded: record the function that unlocks as well, with its "
+				"argument (-F pthread_mutex_unlock@arg1).");
 	text_wrap(note.s, v->width, out);
 	text_release(&note);
 	text_add(out, "\n");

@@ -251,6 +251,14 @@ static int make_stack_pointers(struct fixture *x, struct err *err)
 	return ret;
 }
 
+/* Stack pointers were made by function: now the entries get the ids of their sites. */
+static void put_sites(struct fixture *x)
+{
+	vec_for_each (&x->records, struct fixture_record, f)
+		if (f->site)
+			f->r.id = f->site;
+}
+
 /* ---- the file ---- */
 
 static int by_time_and_line(const void *a, const void *b)
@@ -359,6 +367,8 @@ int fixture_write(FILE *in, const char *path, struct err *err)
 		if (!x.in_recorded_order)
 			vec_sort(&x.records, by_time_and_line);
 		ret = make_stack_pointers(&x, err);
+		if (!ret)
+			put_sites(&x);
 	}
 	if (!ret)
 		ret = write_file(&x, path, err);

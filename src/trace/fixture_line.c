@@ -124,8 +124,14 @@ static const char *value_of(const struct token *t, const char *name)
 
 static int call_word(struct fixture_record *f, const struct token *t, struct err *err)
 {
-	const char *sp = value_of(t, "sp");
+	const char *sp = value_of(t, "sp"), *site = value_of(t, "site");
 
+	if (site && f->has_function && f->r.kind == REC_ENTRY) {
+		if (parse_u32(site, UINT32_MAX, &f->site))
+			return err_set(err, -EINVAL, "%s is no site's id; write site=1048576",
+				       t->s);
+		return 0;
+	}
 	if (!sp || !f->has_function)
 		return parse_function(f, t, err);
 	if (text_parse_u64(sp, &f->r.sp))

@@ -25,6 +25,7 @@ struct fixture_record {
 	char *bytes;
 	struct fixture_function function; /* of entry, exit and of a value that is a function */
 	bool has_function, has_sp;
+	uint32_t site; /* of an entry: the id that says where it was called from; 0: none */
 	size_t line;
 };
 

@@ -14,6 +14,7 @@
 #include "trace/record.h"
 
 struct fixture_names {
+	const struct meta *meta;
 	char **names; /* by function id */
 	size_t n;
 };
@@ -84,6 +85,7 @@ struct fixture_names *fixture_names_new(const struct meta *meta)
 	struct strtab tab = { 0 };
 	uint32_t *uses = xcalloc(meta->functions.n + 1, sizeof(*uses));
 
+	names->meta = meta;
 	names->n = meta->functions.n;
 	names->names = xcalloc(names->n + 1, sizeof(*names->names));
 	vec_for_each (&meta->functions, struct meta_function, f)
@@ -119,6 +121,18 @@ static void print_function(const struct fixture_names *names, uint64_t id, struc
 }
 
 /* ---- records ---- */
+
+/* An entry from a place that is described is of that place's function. */
+static void print_call(const struct fixture_names *names, const struct record *r, struct text *out)
+{
+	const struct meta_site *site = r->kind == REC_ENTRY ? meta_site(names->meta, r->id) : NULL;
+
+	text_add(out, r->kind == REC_ENTRY ? " entry" : " exit");
+	print_function(names, site ? site->function : r->id, out);
+	text_printf(out, " sp=0x%" PRIx64, r->sp);
+	if (site)
+		text_printf(out, " site=%" PRIu32, r->id);
+}
 
 static void print_switch_out(const struct record *r, struct text *out)
 {
@@ -171,9 +185,7 @@ void fixture_print_record(const struct fixture_names *names, const struct record
 	text_printf(out, "%" PRIu64 " %" PRIu32 " %" PRIu32 "/%" PRIu32, r->time_ns, r->cpu, r->tid,
 		    r->tgid);
 	if (r->kind == REC_ENTRY || r->kind == REC_EXIT) {
-		text_add(out, r->kind == REC_ENTRY ? " entry" : " exit");
-		print_function(names, r->id, out);
-		text_printf(out, " sp=0x%" PRIx64, r->sp);
+		print_call(names, r, out);
 	} else if (shape) {
 		text_printf(out, " %s", shape->name);
 		print_values(names, r, out);

@@ -51,6 +51,25 @@ static void assert_prints(const char *text, const char *want)
 	free(got);
 }
 
+/* A call from a place that has a line is told by its function, as it is by hand. */
+static void places_of_calls_have_their_function(void **state)
+{
+	static const char text[] =
+		"{\"kind\":\"function\",\"id\":0,\"set\":1,\"symbol\":\"f\",\"name\":\"f\"}\n"
+		"{\"kind\":\"site\",\"id\":1048577,\"function\":0,\"stack\":5}\n"
+		"1000 0 1/1 entry f sp=0x10 site=1048577\n"
+		"2000 0 1/1 entry f sp=0x8 site=1048578\n"
+		"3000 0 1/1 exit f sp=0x8\n"
+		"4000 0 1/1 exit f sp=0x10\n";
+
+	(void)state;
+	/* a place without a line is a number */
+	assert_prints(text, "1000 0 1/1 entry f sp=0x10 site=1048577\n"
+			    "2000 0 1/1 entry @1048578 sp=0x8\n"
+			    "3000 0 1/1 exit f sp=0x8\n"
+			    "4000 0 1/1 exit f sp=0x10\n");
+}
+
 static void records_are_sorted(void **state)
 {
 	(void)state;
@@ -191,6 +210,7 @@ static int remove_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(places_of_calls_have_their_function),
 		cmocka_unit_test(records_are_sorted),
 		cmocka_unit_test(recorded_order_is_kept),
 		cmocka_unit_test(stack_pointers_nest),

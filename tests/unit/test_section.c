@@ -245,9 +245,29 @@ static void processes_do_not_contend(void **state)
 	assert_int_equal(s.blocks.n, 1);
 	assert_int_equal(b->calls, 2);
 	assert_int_equal(b->section->contended, 0);
+	assert_true(b->section->released);
 	assert_int_equal(b->section->hold->calls, 2);
 	assert_int_equal(b->section->hold->max_ns, 5000);
 	assert_int_equal(b->section->hold->min_ns, 3000);
+	end(&s);
+}
+
+/* Where nobody releases, nobody knows who held it when. */
+static void without_releases(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	for (uint32_t i = 0; i < 10; i++) {
+		starts(&s, 1000 + 1000 * i, 1 + i % 2, LOCK, MUTEX);
+		ends(&s, 1100 + 1000 * i, 1 + i % 2, LOCK);
+	}
+	b = finish(&s, LOCK);
+	assert_int_equal(b->calls, 10);
+	assert_false(b->section->released);
+	assert_null(b->section->hold);
 	end(&s);
 }
 
@@ -276,6 +296,7 @@ int main(void)
 		cmocka_unit_test(a_failed_try_takes_nothing),
 		cmocka_unit_test(readers_do_not_contend),
 		cmocka_unit_test(processes_do_not_contend),
+		cmocka_unit_test(without_releases),
 		cmocka_unit_test(needs_the_argument),
 	};
 
