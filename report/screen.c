@@ -185,6 +185,8 @@ void text_conclusion(const struct view *v, struct text *out)
 	struct text line = { 0 };
 	double outside;
 
+	if (!worst && !res->calls.entries)
+		return;
 	if (worst) {
 		text_headline(res, worst, &line);
 		threads_text(&line, " Removing that gives back at most ", worst->lost_threads, "");
@@ -204,5 +206,6 @@ void text_conclusion(const struct view *v, struct text *out)
 					       "other programs have them"
 					     : ": trace more functions (-F) to see it");
 	text_wrap(line.s, v->width, out);
+	text_add(out, "\n");
 	text_release(&line);
 }

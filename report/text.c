@@ -288,10 +288,7 @@ void report_text(const struct view *v, struct text *out)
 {
 	text_header(v, out);
 	text_add(out, "\n");
-	if (v->result->calls.entries) {
-		text_conclusion(v, out);
-		text_add(out, "\n");
-	}
+	text_conclusion(v, out);
 	print_table(v, out);
 	text_counters(v, out);
 	text_sequences_note(v, out);
