@@ -39,3 +39,16 @@ void spark(const struct hist *h, bool utf8, struct text *out)
 		text_add(out, levels[(unsigned)ceil(share * LEVELS - 1e-9)]);
 	}
 }
+
+void spark_values(const double *values, size_t n, bool utf8, struct text *out)
+{
+	const char *const *levels = utf8 ? blocks : ascii;
+	double largest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		largest = fmax(largest, values[i]);
+	for (size_t i = 0; i < n; i++)
+		text_add(out, levels[largest > 0 && values[i] > 0
+					     ? (unsigned)ceil(values[i] / largest * LEVELS - 1e-9)
+					     : 0]);
+}

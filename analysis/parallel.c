@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/parallel.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta.h"
+#include "trace/record.h"
+
+enum role { ROLE_NONE, ROLE_BARRIER, ROLE_JOIN, ROLE_REGION, ROLE_BODY, ROLE_NAMED };
+
+static const struct {
+	const char *symbol;
+	enum role role;
+} rows[] = {
+	{ "pthread_barrier_wait", ROLE_BARRIER },
+	{ "uv_barrier_wait", ROLE_BARRIER },
+	{ "GOMP_barrier", ROLE_BARRIER },
+	{ "GOMP_barrier_cancel", ROLE_BARRIER },
+	{ "GOMP_loop_end", ROLE_BARRIER },
+	{ "GOMP_sections_end", ROLE_BARRIER },
+	{ "__kmpc_barrier", ROLE_BARRIER },
+	{ "pthread_join", ROLE_JOIN },
+	{ "thrd_join", ROLE_JOIN },
+	{ "_ZNSt6thread4joinEv", ROLE_JOIN },
+	{ "uv_thread_join", ROLE_JOIN },
+	{ "g_thread_join", ROLE_JOIN },
+	{ "GOMP_parallel", ROLE_REGION },
+	{ "__kmpc_fork_call", ROLE_REGION },
+};
+
+#define BODY_MIN_NS 100000 /* a region shorter than this need not be known */
+
+/* What GCC and clang call the function that a region's body becomes. */
+static const char *const body_marks[] = { "._omp_fn.", ".omp_outlined" };
+
+/* A thread's stay at a barrier, or its call of a body or chosen function. */
+struct stay {
+	uint32_t thread;
+	uint64_t since_ns; /* its section's begin; 0: not known */
+	uint64_t entry_ns, exit_ns;
+	uint32_t since_site;
+	struct offcpu off; /* from since to entry */
+};
+
+struct parallel_meeting {
+	uint64_t opened_ns; /* the first one left */
+	uint32_t site, id;
+	struct {
+		VEC(struct stay)
+	} stays;
+};
+
+struct parallel_bodies {
+	VEC(struct stay)
+};
+
+struct parallel_thread {
+	uint64_t since_ns; /* it left a barrier, or began; 0: not known */
+	uint32_t since_site;
+	struct offcpu since_off, entry_off;
+	bool met;	 /* it has been at a barrier */
+	uint32_t parent; /* index; MAP_NONE: not seen to be made */
+	/* as a parent: */
+	uint32_t alive, join_site;
+	bool mixed; /* a child of the present ones met others at a barrier */
+	struct {
+		VEC(struct stay)
+	} children; /* that ended while others live */
+};
+
+static enum role role_of(const struct meta_function *f, const char *named)
+{
+	if (named && (!strcmp(named, f->name) || !strcmp(named, f->symbol)))
+		return ROLE_NAMED;
+	if (named)
+		return ROLE_NONE;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(rows[i].symbol, f->symbol))
+			return rows[i].role;
+	for (size_t i = 0; i < sizeof(body_marks) / sizeof(body_marks[0]); i++)
+		if (strstr(f->symbol, body_marks[i]))
+			return ROLE_BODY;
+	return ROLE_NONE;
+}
+
+int parallel_init(struct parallel *p, const struct meta *meta, const struct calls *calls,
+		  const char *named, struct err *err)
+{
+	bool found = false;
+
+	*p = (struct parallel){ .meta = meta, .calls = calls, .named = named != NULL };
+	p->roles = xcalloc(meta->functions.n + 1, 1);
+	callsites_init(&p->sites, meta);
+	vec_for_each (&meta->functions, struct meta_function, f) {
+		if (!f->symbol)
+			continue;
+		p->roles[f->id] = (uint8_t)role_of(f, named);
+		found |= p->roles[f->id] == ROLE_NAMED;
+	}
+	if (named && !found)
+		return err_set(err, -ENOENT,
+			       "no function or marker '%s' was recorded; record it: ispot record "
+			       "-F '%s'",
+			       named, named);
+	return 0;
+}
+
+void parallel_release(struct parallel *p)
+{
+	free(p->roles);
+	callsites_release(&p->sites);
+	imbalance_release(&p->imbalance);
+	vec_for_each (&p->meetings, struct parallel_meeting, m)
+		vec_release(&m->stays);
+	vec_release(&p->meetings);
+	map_release(&p->meeting_of);
+	vec_for_each (&p->threads, struct parallel_thread, t)
+		vec_release(&t->children);
+	vec_release(&p->threads);
+	vec_for_each (&p->processes, struct parallel_bodies, b)
+		vec_release(b);
+	vec_release(&p->processes);
+	map_release(&p->process_of);
+}
+
+static struct parallel_thread *state_of(struct parallel *p, uint32_t index)
+{
+	while (p->threads.n <= index)
+		*vec_add(&p->threads) = (struct parallel_thread){ .since_site = MAP_NONE,
+								  .join_site = MAP_NONE,
+								  .parent = MAP_NONE };
+	return &p->threads.data[index];
+}
+
+static struct offcpu off_between(const struct offcpu *from, const struct offcpu *to)
+{
+	return (struct offcpu){ .preempted_ns = to->preempted_ns - from->preempted_ns,
+				.blocked_ns = to->blocked_ns - from->blocked_ns,
+				.idle_ns = to->idle_ns - from->idle_ns };
+}
+
+/* ---- an instance is complete ---- */
+
+/* "at worker (app.c:42)"; without a site the function's name. */
+static char *place_name(const struct parallel *p, uint32_t site, uint32_t id)
+{
+	const struct meta_function *f = meta_function(p->meta, id);
+	struct text name = { 0 };
+
+	if (site != MAP_NONE)
+		callsites_name(&p->sites, site, &name);
+	else
+		text_add(&name, f && f->name ? f->name : "");
+	return name.s ? name.s : xstrdup("");
+}
+
+/* Stays' times from the first one's begin to each one's end: entry_ns, or exit_ns of bodies. */
+static void add_instance(struct parallel *p, enum section_kind kind, const struct stay *stays,
+			 size_t n, bool to_exit, uint32_t site, uint32_t id)
+{
+	struct section_part *parts = xmalloc((n + 1) * sizeof(*parts));
+	uint64_t begin = UINT64_MAX;
+	uint32_t since = n ? stays[0].since_site : MAP_NONE;
+	bool off = p->calls->threads.have_switch;
+	size_t n_parts = 0;
+	char *name = place_name(p, site, id), *since_name;
+
+	for (const struct stay *s = stays; s < stays + n; s++) {
+		if (s->since_ns && s->since_ns < begin)
+			begin = s->since_ns;
+		if (s->since_site != since)
+			since = MAP_NONE;
+	}
+	since_name = since == MAP_NONE || since == site ? xstrdup("") : place_name(p, since, id);
+	for (const struct stay *s = stays; s < stays + n; s++)
+		if (s->since_ns)
+			parts[n_parts++] = (struct section_part){
+				.thread = s->thread,
+				.time = (double)((to_exit ? s->exit_ns : s->entry_ns) - begin),
+				.cpu_wait = off ? (double)s->off.preempted_ns : NAN,
+				.asleep = off ? (double)(s->off.blocked_ns + s->off.idle_ns) : NAN,
+			};
+	imbalance_add(&p->imbalance, kind, name, since_name, parts, n_parts);
+	free(since_name);
+	free(name);
+	free(parts);
+}
+
+static void close_meeting(struct parallel *p, struct parallel_meeting *m)
+{
+	bool named = p->roles[m->id] == ROLE_NAMED;
+
+	add_instance(p, named ? SECTION_NAMED : SECTION_BARRIER, m->stays.data, m->stays.n, named,
+		     named ? MAP_NONE : m->site, m->id);
+	m->stays.n = 0;
+}
+
+/* ---- calls ---- */
+
+static struct parallel_meeting *meeting_of(struct parallel *p, const struct thread *t,
+					   const struct call *c)
+{
+	uint64_t object = p->roles[c->id] == ROLE_BARRIER && c->arg_mask & 1u << ARG_FIRST
+				  ? c->args[ARG_FIRST]
+				  : 0;
+	uint64_t key = hash_u64(hash_u64(object) ^ ((uint64_t)t->tgid << 32 | c->id));
+	uint32_t at = map_get(&p->meeting_of, key);
+
+	if (at == MAP_NONE) {
+		at = (uint32_t)p->meetings.n;
+		map_put(&p->meeting_of, key, at);
+		vec_add(&p->meetings);
+	}
+	return &p->meetings.data[at];
+}
+
+static void join_meeting(struct parallel *p, const struct thread *t, const struct call *c,
+			 const struct stay *stay)
+{
+	struct parallel_meeting *m = meeting_of(p, t, c);
+
+	if (m->stays.n && c->entry_ns > m->opened_ns)
+		close_meeting(p, m);
+	if (!m->stays.n) {
+		m->opened_ns = c->exit_ns;
+		m->site = callsites_of(&p->sites, c);
+		m->id = c->id;
+	}
+	*vec_add(&m->stays) = *stay;
+}
+
+static void leave_barrier(struct parallel *p, const struct thread *t, const struct call *c)
+{
+	struct parallel_thread *state = state_of(p, t->index);
+	struct stay stay = {
+		.thread = t->index,
+		.since_ns = state->since_ns,
+		.since_site = state->since_site,
+		.entry_ns = c->entry_ns,
+		.exit_ns = c->exit_ns,
+		.off = off_between(&state->since_off, &state->entry_off),
+	};
+
+	join_meeting(p, t, c, &stay);
+	state = state_of(p, t->index);
+	state->since_ns = c->exit_ns;
+	state->since_site = callsites_of(&p->sites, c);
+	state->since_off = t->off;
+	state->met = true;
+}
+
+static struct stay whole_call(const struct thread *t, const struct call *c)
+{
+	return (struct stay){
+		.thread = t->index,
+		.since_ns = c->entry_ns,
+		.since_site = MAP_NONE,
+		.entry_ns = c->entry_ns,
+		.exit_ns = c->exit_ns,
+		.off = c->off,
+	};
+}
+
+static struct parallel_bodies *bodies_of(struct parallel *p, uint32_t tgid)
+{
+	uint32_t at = map_get(&p->process_of, tgid);
+
+	if (at == MAP_NONE) {
+		at = (uint32_t)p->processes.n;
+		map_put(&p->process_of, tgid, at);
+		vec_add(&p->processes);
+	}
+	return &p->processes.data[at];
+}
+
+/* A thread may run several pieces of one region: it was done after the last. */
+static void add_body(struct parallel_bodies *b, const struct stay *stay)
+{
+	vec_for_each (b, struct stay, s)
+		if (s->thread == stay->thread) {
+			s->exit_ns = stay->exit_ns;
+			return;
+		}
+	*vec_add(b) = *stay;
+}
+
+static void end_region(struct parallel *p, const struct thread *t, const struct call *c)
+{
+	struct parallel_bodies *b = bodies_of(p, t->tgid);
+	size_t n = 0;
+
+	vec_for_each (b, struct stay, s)
+		if (s->entry_ns >= c->entry_ns) {
+			s->since_ns = c->entry_ns;
+			b->data[n++] = *s;
+		}
+	if (n)
+		add_instance(p, SECTION_REGION, b->data, n, true, callsites_of(&p->sites, c),
+			     c->id);
+	p->bodiless += !n && c->duration_ns > BODY_MIN_NS;
+	b->n = 0;
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct parallel *p = self;
+	struct stay stay;
+
+	if (p->roles[c->id] == ROLE_NONE || c->end != CALL_TIMED || c->recursive)
+		return;
+	switch (p->roles[c->id]) {
+	case ROLE_BARRIER:
+		leave_barrier(p, t, c);
+		break;
+	case ROLE_NAMED:
+		stay = whole_call(t, c);
+		join_meeting(p, t, c, &stay);
+		break;
+	case ROLE_BODY:
+		stay = whole_call(t, c);
+		add_body(bodies_of(p, t->tgid), &stay);
+		break;
+	case ROLE_REGION:
+		end_region(p, t, c);
+		break;
+	default:
+		break;
+	}
+}
+
+static void on_enter(void *self, const struct thread *t, const struct call *c)
+{
+	struct parallel *p = self;
+
+	if (p->roles[c->id] == ROLE_BARRIER)
+		state_of(p, t->index)->entry_off = t->off;
+	else if (p->roles[c->id] == ROLE_JOIN)
+		state_of(p, t->index)->join_site = callsites_of(&p->sites, c);
+}
+
+/* ---- threads ---- */
+
+static void on_birth(struct parallel *p, const struct thread *parent, const struct record *r)
+{
+	const struct thread *child = threads_alive(&p->calls->threads, (uint32_t)r->values[0]);
+	struct parallel_thread *state;
+
+	if (!child || child->tgid != parent->tgid)
+		return;
+	state = state_of(p, child->index);
+	state->since_ns = r->time_ns;
+	state->parent = parent->index;
+	state_of(p, parent->index)->alive++;
+}
+
+static uint32_t function_of_join(const struct parallel *p)
+{
+	for (uint32_t id = 0; id < p->meta->functions.n; id++)
+		if (p->roles[id] == ROLE_JOIN)
+			return id;
+	return UINT32_MAX;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct stay *x = a, *y = b;
+
+	return (x->since_ns > y->since_ns) - (x->since_ns < y->since_ns);
+}
+
+/* Each time they are new threads: the first one made corresponds to the first, and so on. */
+static void end_children(struct parallel *p, struct parallel_thread *state)
+{
+	vec_sort(&state->children, by_begin);
+	for (uint32_t i = 0; i < state->children.n; i++)
+		state->children.data[i].thread = i;
+	if (!state->mixed && state->join_site != MAP_NONE)
+		add_instance(p, SECTION_JOIN, state->children.data, state->children.n, true,
+			     state->join_site, function_of_join(p));
+	state->children.n = 0;
+	state->mixed = false;
+}
+
+static void on_death(struct parallel *p, const struct thread *t, uint64_t time_ns)
+{
+	struct parallel_thread *child = state_of(p, t->index), *state;
+	struct stay stay = {
+		.thread = t->index,
+		.since_ns = t->born_ns,
+		.since_site = MAP_NONE,
+		.entry_ns = time_ns,
+		.exit_ns = time_ns,
+		.off = t->off,
+	};
+
+	if (child->parent == MAP_NONE || p->named)
+		return;
+	state = &p->threads.data[child->parent];
+	state->mixed |= child->met;
+	child->parent = MAP_NONE;
+	*vec_add(&state->children) = stay;
+	if (!--state->alive)
+		end_children(p, state);
+}
+
+/* Before, or in between, threads may have been at barriers without a record. */
+static void on_set(struct parallel *p, const struct record *r)
+{
+	bool barriers = false;
+
+	vec_for_each (&p->meta->functions, struct meta_function, f)
+		barriers |= f->symbol && f->set == r->values[0] && p->roles[f->id] == ROLE_BARRIER;
+	if (barriers)
+		vec_for_each (&p->threads, struct parallel_thread, t)
+			t->since_ns = 0;
+}
+
+static void on_record(void *self, const struct thread *t, const struct record *r)
+{
+	struct parallel *p = self;
+
+	if (r->kind == REC_CALL_COUNT && r->n_values > 1 && r->values[0] < p->meta->functions.n &&
+	    p->roles[r->values[0]] == ROLE_BARRIER)
+		p->sampled += r->values[1];
+	if (r->kind == REC_SET_ON || r->kind == REC_SET_OFF)
+		on_set(p, r);
+	else if (t && r->kind == REC_FORK)
+		on_birth(p, t, r);
+	else if (t && r->kind == REC_TASK_EXIT)
+		on_death(p, t, r->time_ns);
+}
+
+/* What it did meanwhile is not known: nor is where its section began. */
+static void on_unseen(void *self, const struct thread *t)
+{
+	state_of(self, t->index)->since_ns = 0;
+}
+
+static void on_end(void *self)
+{
+	struct parallel *p = self;
+
+	vec_for_each (&p->meetings, struct parallel_meeting, m)
+		close_meeting(p, m);
+	for (size_t i = 0; i < p->calls->threads.all.n; i++) {
+		const struct thread *t = p->calls->threads.all.data[i];
+
+		imbalance_name(&p->imbalance, t->tid, t->comm);
+	}
+	p->lost_records = p->calls->lost_records;
+	imbalance_sort(&p->imbalance);
+}
+
+struct call_visitor parallel_visitor(struct parallel *p)
+{
+	return (struct call_visitor){
+		.self = p,
+		.call = on_call,
+		.enter = on_enter,
+		.record = on_record,
+		.unseen = on_unseen,
+		.end = on_end,
+	};
+}

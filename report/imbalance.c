@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/imbalance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/imbalance.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/report.h"
+#include "report/spark.h"
+#include "report/table.h"
+
+#define SECTIONS_DEFAULT 10
+#define THREADS_DRAWN	 64
+#define NAME_BYTES	 512
+#define OFTEN		 0.9  /* of the instances: as good as always */
+#define CPU_WAIT	 0.25 /* of the last thread's time: worth saying */
+
+static const struct thread_name *name_of(const struct imbalance_view *v, uint32_t thread)
+{
+	static const struct thread_name none;
+
+	return thread < v->imbalance->thread_names.n ? &v->imbalance->thread_names.data[thread]
+						     : &none;
+}
+
+/* "worker/1234", or "no. 3 made" where each instance has threads of its own. */
+static const char *thread_title(const struct imbalance_view *v, const struct parallel_section *s,
+				uint32_t thread, char buf[64])
+{
+	const struct thread_name *name = name_of(v, thread);
+	char comm[40];
+
+	if (s->kind == SECTION_JOIN)
+		snprintf(buf, 64, "no. %u made", thread + 1);
+	else
+		snprintf(buf, 64, "%s%s%u", text_printable(comm, sizeof(comm), name->comm),
+			 *name->comm ? "/" : "", name->tid);
+	return buf;
+}
+
+static double share_last(const struct parallel_section *s, const struct section_thread *t)
+{
+	return (double)t->last / (double)s->instances;
+}
+
+/* ---- text ---- */
+
+static void paragraph(const struct imbalance_view *v, struct text *line, struct text *out)
+{
+	text_wrap(line->s ? line->s : "", v->width, out);
+	text_release(line);
+	*line = (struct text){ 0 };
+}
+
+/* "run (src/app.c:42)" without the directories. */
+static void place_name(const char *place, struct text *out)
+{
+	const char *open = strstr(place, " ("), *slash = open ? strrchr(open, '/') : NULL;
+	char name[NAME_BYTES];
+	struct text s = { 0 };
+
+	if (slash) {
+		text_addn(&s, place, (size_t)(open + 2 - place));
+		place = slash + 1;
+	}
+	text_add(&s, place);
+	text_add(out, text_printable(name, sizeof(name), s.s));
+	text_release(&s);
+}
+
+static void section_name(const struct parallel_section *s, struct text *out)
+{
+	text_printf(out, "%s ", section_kind_name(s->kind));
+	place_name(s->name, out);
+	if (*s->since) {
+		text_add(out, " since ");
+		place_name(s->since, out);
+	}
+}
+
+static void header(const struct imbalance_view *v, struct text *out)
+{
+	char program[128], time[TEXT_NUMBER];
+
+	text_printf(out, "%s  %s  %zu parallel section%s\n\n",
+		    text_printable(program, sizeof(program), *v->program ? v->program : v->file),
+		    text_time(time, v->duration_ns), v->imbalance->sections.n,
+		    v->imbalance->sections.n == 1 ? "" : "s");
+}
+
+/* Who is last, and whether that is the thread's lot or its CPU's. */
+static void headline(const struct imbalance_view *v, const struct parallel_section *s,
+		     struct text *out)
+{
+	const struct section_thread *worst = section_worst(s);
+	double share = share_last(s, worst);
+	struct text line = { 0 };
+	char title[64], number[TEXT_COUNTED];
+
+	text_printf(&line, "In the section that loses most, threads idle %.0f %% of the time at ",
+		    100 * section_imbalance(s));
+	section_name(s, &line);
+	text_add(&line, ". ");
+	thread_title(v, s, worst->thread, title);
+	if (share == 1)
+		text_printf(&line, "Thread %s %scomes last", title,
+			    s->instances > 1 ? "always " : "");
+	else if (share >= OFTEN)
+		text_printf(&line, "Nearly always, in %.0f %% of %s, thread %s comes last",
+			    100 * share, text_counted(number, s->instances, "instance"), title);
+	else
+		text_printf(
+			&line,
+			"Not always the same thread comes last: %s most often, in %.0f %% of %s",
+			title, 100 * share, text_counted(number, s->instances, "instance"));
+	if (worst->cpu_wait > CPU_WAIT * worst->time)
+		text_printf(&line,
+			    "; it waits for a CPU %.0f %% of its time, so the work may be even "
+			    "and the CPUs too few",
+			    100 * worst->cpu_wait / worst->time);
+	text_add(&line, ".");
+	paragraph(v, &line, out);
+}
+
+static void row(const struct imbalance_view *v, struct table *t, const struct parallel_section *s)
+{
+	const struct section_thread *worst = section_worst(s);
+	double times[THREADS_DRAWN];
+	size_t n = s->threads.n < THREADS_DRAWN ? s->threads.n : THREADS_DRAWN;
+	struct text cell = { 0 };
+	char buf[64], title[64], number[TEXT_NUMBER];
+
+	table_right(t, text_time(number, (uint64_t)s->lost), 7);
+	snprintf(buf, sizeof(buf), "%.0f %%", 100 * section_imbalance(s));
+	table_right(t, buf, 6);
+	table_right(t, text_count(number, s->instances), 6);
+	table_right(t, text_count(number, s->threads.n), 8);
+	snprintf(buf, sizeof(buf), "%.0f %%", 100 * share_last(s, worst));
+	table_right(t, buf, 6);
+	text_add(t->out, "  ");
+	t->used += 2;
+	table_left(t, thread_title(v, s, worst->thread, title), 20);
+	section_name(s, &cell);
+	text_whole(t, cell.s);
+	text_release(&cell);
+	for (size_t i = 0; i < n; i++)
+		times[i] = s->threads.data[i].time / (double)s->threads.data[i].instances;
+	text_add(t->out, "        time until they wait, by thread  ");
+	spark_values(times, n, v->utf8, t->out);
+	text_add(t->out, s->threads.n > n ? " …\n" : "\n");
+}
+
+static void rows(const struct imbalance_view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	size_t top = v->top ? v->top : SECTIONS_DEFAULT, n = v->imbalance->sections.n;
+
+	text_add(out, "   lost  idle times threads  last  which               section ends at\n");
+	for (size_t i = 0; i < n && i < top; i++)
+		row(v, &t, &v->imbalance->sections.data[i]);
+	if (n > top)
+		text_printf(out, "%zu more sections lose less (--top)\n", n - top);
+	text_add(out, "lost: thread time idle at the section's end; idle: that of all its "
+		      "thread time\n");
+}
+
+void report_imbalance_text(const struct imbalance_view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	header(v, out);
+	if (v->imbalance->sections.n) {
+		headline(v, &v->imbalance->sections.data[0], out);
+		text_add(out, "\n");
+		rows(v, out);
+	} else {
+		text_add(&line, "No parallel section was seen: no barrier, no threads made and "
+				"joined, no OpenMP region in which two threads took part.");
+		paragraph(v, &line, out);
+	}
+	for (const char *const *n = v->notices; *n; n++) {
+		text_printf(&line, "note: %s", *n);
+		paragraph(v, &line, out);
+	}
+}
+
+/* ---- JSON ---- */
+
+static void set_time(struct json *j, const char *key, double ns)
+{
+	if (isnan(ns))
+		json_set_null(j, key);
+	else
+		json_set_u64(j, key, (uint64_t)(ns + 0.5));
+}
+
+static struct json *thread_json(const struct imbalance_view *v, const struct parallel_section *s,
+				const struct section_thread *t)
+{
+	struct json *j = json_new_object();
+	bool own = s->kind != SECTION_JOIN;
+
+	json_set_u64(j, "number", t->thread);
+	(own ? json_set_u64(j, "tid", name_of(v, t->thread)->tid) : json_set_null(j, "tid"));
+	json_set_string(j, "comm", own ? name_of(v, t->thread)->comm : NULL);
+	json_set_u64(j, "instances", t->instances);
+	json_set_u64(j, "last", t->last);
+	set_time(j, "time_ns", t->time);
+	set_time(j, "idle_ns", t->idle);
+	set_time(j, "cpu_wait_ns", t->cpu_wait);
+	set_time(j, "asleep_ns", t->asleep);
+	return j;
+}
+
+static struct json *section_json(const struct imbalance_view *v, const struct parallel_section *s)
+{
+	struct json *j = json_new_object(), *threads = json_new_array();
+	const struct section_thread *worst = section_worst(s);
+
+	json_set_string(j, "kind", section_kind_name(s->kind));
+	json_set_string(j, "name", s->name);
+	json_set_string(j, "since", *s->since ? s->since : NULL);
+	json_set_u64(j, "instances", s->instances);
+	set_time(j, "duration_ns", s->duration);
+	set_time(j, "lost_ns", s->lost);
+	json_set_f64(j, "imbalance", section_imbalance(s));
+	json_set_u64(j, "worst", worst->thread);
+	json_set_f64(j, "worst_share", share_last(s, worst));
+	vec_for_each (&s->threads, const struct section_thread, t)
+		json_add_take(threads, thread_json(v, s, t));
+	json_set_take(j, "threads", threads);
+	return j;
+}
+
+void report_imbalance_json(const struct imbalance_view *v, struct text *out)
+{
+	struct json *j = json_new_object(), *trace = json_new_object();
+	struct json *sections = json_new_array(), *notices = json_new_array();
+
+	json_set_u64(j, "version", IMBALANCE_JSON_VERSION);
+	json_set_string(trace, "file", v->file);
+	json_set_string(trace, "command", v->command);
+	json_set_u64(trace, "duration_ns", v->duration_ns);
+	json_set_take(j, "trace", trace);
+	for (const char *const *n = v->notices; *n; n++)
+		json_add_string(notices, *n);
+	json_set_take(j, "notices", notices);
+	vec_for_each (&v->imbalance->sections, const struct parallel_section, s)
+		json_add_take(sections, section_json(v, s));
+	json_set_take(j, "sections", sections);
+	json_print(j, out, true);
+	text_add(out, "\n");
+	json_free(j);
+}

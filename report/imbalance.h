@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `ispot imbalance` prints: parallel sections and what they lose. */
+#ifndef ISPOT_REPORT_IMBALANCE_H
+#define ISPOT_REPORT_IMBALANCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct imbalance;
+struct text;
+
+#define IMBALANCE_JSON_VERSION 1
+
+struct imbalance_view {
+	const struct imbalance *imbalance;
+	const char *program, *command; /* "" not known */
+	const char *file;	       /* of the recording */
+	uint64_t duration_ns;	       /* of the recording */
+	const char *const *notices;    /* sentences, NULL-terminated */
+	uint64_t top;		       /* sections shown, 0: the default */
+	bool colours, utf8;
+	unsigned width;
+};
+
+void report_imbalance_text(const struct imbalance_view *v, struct text *out);
+void report_imbalance_json(const struct imbalance_view *v, struct text *out);
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/parallel.h"
+#include "analysis/result.h"
+#include "args.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "command.h"
+#include "pager.h"
+#include "report/imbalance.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+#define NOTICES_MAX 4
+
+struct imbalance_options {
+	const char *input, *section, *time;
+	uint64_t top;
+	bool json;
+};
+
+static const struct option_row options[] = {
+	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct imbalance_options, input),
+	  "read FILE instead of ispot.data", NULL },
+	{ 0, "section", "NAME", ARG_STRING, offsetof(struct imbalance_options, section),
+	  "take the calls of a function or marker as the sections", NULL },
+	{ 0, "time", "A-B", ARG_STRING, offsetof(struct imbalance_options, time),
+	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct imbalance_options, top), "show N sections",
+	  NULL },
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct imbalance_options, json),
+	  "write JSON to standard output", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot imbalance",
+	"which parallel sections lose time to their slowest thread",
+	"ispot imbalance --section worker",
+	"calls of worker that run at the same time are a section",
+	"ispot imbalance --json | jq '.sections[] | {name, imbalance}'",
+	"for scripts",
+	NULL,
+};
+
+static int usage(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+static bool want_colours(void)
+{
+	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(off && *off) && (isatty(STDOUT_FILENO) || pager_active()) &&
+	       !(term && !strcmp(term, "dumb"));
+}
+
+static unsigned screen_width(void)
+{
+	struct winsize size;
+
+	if ((isatty(STDOUT_FILENO) || pager_active()) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) &&
+	    size.ws_col > 80)
+		return size.ws_col;
+	return 80;
+}
+
+static int write_out(const struct text *out, struct err *err)
+{
+	if ((out->n && fwrite(out->s, 1, out->n, stdout) != out->n) ||
+	    (fflush(stdout) && errno != EPIPE))
+		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
+	return 0;
+}
+
+/* What the sections' numbers do not say themselves; freed by the caller. */
+static size_t find_notices(const struct parallel *p, struct trace_reader *r, char **notices)
+{
+	const char *damage = trace_reader_damage(r);
+	char number[TEXT_COUNTED];
+	size_t n = 0;
+
+	if (damage)
+		notices[n++] = xstrdup(damage);
+	if (p->lost_records)
+		notices[n++] = xasprintf("%s lost: a section that a thread's loss falls into is "
+					 "without that thread",
+					 text_counted(number, p->lost_records, "record"));
+	if (p->sampled)
+		notices[n++] = xasprintf("%s of barriers left no record, because calls were "
+					 "sampled: sections are too few and too long",
+					 text_counted(number, p->sampled, "call"));
+	if (p->bodiless)
+		notices[n++] = xasprintf("of %s no thread's part was recorded; record them with "
+					 "-F GOMP_parallel -F '*._omp_fn.*' (clang: -F "
+					 "__kmpc_fork_call -F '*.omp_outlined*')",
+					 text_counted(number, p->bodiless, "OpenMP region"));
+	return n;
+}
+
+static int show(const struct imbalance_options *o, const struct parallel *p, struct trace_reader *r,
+		const struct result_options *ro, struct err *err)
+{
+	const struct meta *meta = trace_reader_meta(r);
+	char *notices[NOTICES_MAX + 1] = { NULL };
+	uint64_t from = trace_reader_first_ns(r), to = trace_reader_last_ns(r);
+	struct text out = { 0 };
+	struct imbalance_view v = {
+		.imbalance = &p->imbalance,
+		.program = meta->session.program ? meta->session.program : "",
+		.command = meta->session.command ? meta->session.command : "",
+		.file = o->input,
+		.notices = (const char *const *)notices,
+		.top = o->top,
+		.colours = want_colours(),
+		.utf8 = text_locale_is_utf8(),
+		.width = screen_width(),
+	};
+	size_t n = find_notices(p, r, notices);
+	int rc;
+
+	if (meta->session.start_ns != META_UNKNOWN && meta->session.start_ns < from)
+		from = meta->session.start_ns;
+	if (meta->end.present && meta->end.end_ns > to)
+		to = meta->end.end_ns;
+	v.duration_ns = ro->to_ns < to - from ? ro->to_ns : to - from;
+	v.duration_ns -= ro->from_ns < v.duration_ns ? ro->from_ns : v.duration_ns;
+	(o->json ? report_imbalance_json : report_imbalance_text)(&v, &out);
+	rc = write_out(&out, err);
+	text_release(&out);
+	while (n)
+		free(notices[--n]);
+	return rc;
+}
+
+static int read_sections(const struct imbalance_options *o, const struct result_options *ro,
+			 struct err *err)
+{
+	struct trace_reader *r = NULL;
+	struct parallel p = { 0 };
+	struct call_visitor v;
+	struct calls calls;
+	int rc = trace_reader_open(&r, o->input, err);
+
+	if (rc)
+		return rc;
+	rc = parallel_init(&p, trace_reader_meta(r), &calls, o->section, err);
+	v = parallel_visitor(&p);
+	if (!rc)
+		rc = result_scan(&calls, r, ro, &v, err);
+	if (!rc)
+		rc = show(o, &p, r, ro, err);
+	parallel_release(&p);
+	trace_reader_free(r);
+	return rc;
+}
+
+static int run_imbalance(int argc, char **argv, struct err *err)
+{
+	struct imbalance_options o = { 0 };
+	struct result_options ro = { .to_ns = UINT64_MAX };
+	int first, rc = args_parse(options, &o, 0, argc, argv, &first, err);
+
+	if (rc)
+		return rc;
+	if (argc - first == 1 && !o.input)
+		o.input = argv[first];
+	else if (argc > first)
+		return usage(err, "imbalance reads one file; give it once: -i FILE");
+	if (!o.input)
+		o.input = "ispot.data";
+	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
+		return usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+	return read_sections(&o, &ro, err);
+}
+
+const struct command cmd_imbalance = {
+	.name = "imbalance",
+	.summary = "find threads that wait for the slowest of them",
+	.usage = "ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.run = run_imbalance,
+};
