@@ -49,21 +49,28 @@ def untraced(command):
     return time.monotonic() - begin
 
 
-def traced(command, options):
-    """The program's time without ispot's start and end, and the calls recorded."""
-    trace = Recording([], command, options).report["trace"]
-    return trace["duration_ns"] / 1e9, trace["calls"]
+def traced(command, options, patterns=()):
+    """The program's time without ispot's start and end, the calls recorded, ispot's own estimate."""
+    report = Recording(patterns, command, options, "run" if patterns else "chosen").report
+    return report["trace"]["duration_ns"] / 1e9, report["trace"]["calls"], report["self_cost"]["overhead"]
 
 
-def pairs(command, rounds, options=()):
-    """Medians over interleaved pairs: seconds untraced, overhead, calls."""
-    plain, ratios, calls = [], [], []
+def pairs(command, rounds, options=(), patterns=()):
+    """Medians over interleaved pairs."""
+    plain, ratios, calls, estimates = [], [], [], []
     for _ in range(rounds):
         plain.append(untraced(command))
-        seconds, number = traced(command, options)
+        seconds, number, estimate = traced(command, options, patterns)
         ratios.append(seconds / plain[-1])
         calls.append(number)
-    return statistics.median(plain), statistics.median(ratios) - 1, statistics.median(calls)
+        estimates.append(estimate or 0)
+    return {"seconds": statistics.median(plain), "overhead": statistics.median(ratios) - 1,
+            "calls": int(statistics.median(calls)), "estimate": statistics.median(estimates)}
+
+
+# What makes a recording cheaper, where it costs much: of the functions that ispot had chosen.
+CHOSEN = "@" + os.path.join(WORK, "chosen.data")
+CHEAPER = (("sampled", ["-c", "20"]), ("burst", ["--burst", "100ms/1s"]))
 
 
 def measure(programs, rounds, say):
@@ -74,10 +81,9 @@ def measure(programs, rounds, say):
         if not shutil.which(command[0]):
             continue
         say("overhead: " + name)
-        seconds, overhead, calls = pairs(command, rounds)
-        row = {"name": name, "seconds": seconds, "overhead": overhead, "calls": int(calls), "sampled": None}
-        if overhead > 0.1:
-            say("overhead: %s, one call in 20" % name)
-            row["sampled"] = pairs(command, rounds, ["-c", "20"])[1]
+        row = {"name": name, "sampled": None, "burst": None, **pairs(command, rounds)}
+        for key, options in CHEAPER if row["overhead"] > 0.1 else ():
+            say("overhead: %s, %s" % (name, " ".join(options)))
+            row[key] = pairs(command, rounds, options, [CHOSEN])["overhead"]
         rows.append(row)
     return rows
