@@ -160,9 +160,7 @@ static int parse(struct argkeys *a, const char *key, char *s, struct err *err)
 /* Where no variable is known, the place in the object's file: the same in every run. */
 static const char *place_base(const struct meta_address *m)
 {
-	const char *slash = strrchr(m->object, '/');
-
-	return *m->symbol ? m->symbol : slash ? slash + 1 : m->object;
+	return *m->symbol ? m->symbol : text_base_name(m->object);
 }
 
 static void read_places(struct argkeys *a)

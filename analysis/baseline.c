@@ -5,15 +5,15 @@
 #include "analysis/result.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
 
 static char *name_of(const struct block *b)
 {
 	const char *path = b->object ? b->object->path : "";
-	const char *slash = strrchr(path, '/');
 
-	return xasprintf("%s:%s", slash ? slash + 1 : path, b->function->symbol);
+	return xasprintf("%s:%s", text_base_name(path), b->function->symbol);
 }
 
 static void take(struct baseline *baseline, const struct blocks *blocks)

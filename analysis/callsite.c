@@ -86,9 +86,7 @@ static void name_frame(const struct callsites *s, const struct meta_frame *f, st
 {
 	bool has_line = *f->file && f->line;
 
-	const char *slash = strrchr(f->object, '/'), *object = slash ? slash + 1 : f->object;
-
-	text_add(name, *f->symbol ? f->symbol : object);
+	text_add(name, *f->symbol ? f->symbol : text_base_name(f->object));
 	if (has_line)
 		text_printf(name, " (%s:%u)", f->file, f->line);
 	if (!has_line || map_get(&s->on_line, line_hash(f)) > 1)

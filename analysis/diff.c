@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
 
@@ -72,19 +73,12 @@ static int check_sampling(const struct diff *diff, struct err *err)
 
 /* ---- matching ---- */
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static char *key_of(const struct block *b)
 {
 	const char *file = b->function->file;
 
-	return xasprintf("%s:%s@%s", b->object ? base_name(b->object->path) : "",
-			 b->function->symbol, file ? base_name(file) : "");
+	return xasprintf("%s:%s@%s", b->object ? text_base_name(b->object->path) : "",
+			 b->function->symbol, file ? text_base_name(file) : "");
 }
 
 /* A block of one run, under the number of its key. */

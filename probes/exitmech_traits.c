@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "probes/exitmech_facts.h"
+#include "base/text.h"
 #include "symbol/demangle.h"
 #include "symbol/dso.h"
 
@@ -105,13 +106,6 @@ void target_traits_import(struct target_traits *traits, const char *object, cons
 			*(bool *)((char *)traits + trait_rows[i].trait) = true;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * What is linked in shows as a symbol instead of an import; in a library it may be unused. Every
  * static program has an unwinder (libc's pthread_cancel wants one), so that says nothing.
@@ -123,12 +117,13 @@ static void add_defined(struct target_traits *traits, struct dso *dso)
 
 	for (size_t i = 0; i < n; i++)
 		if (strncmp(functions[i].symbol, "_Unwind_", 8) != 0)
-			target_traits_import(traits, base_name(dso_path(dso)), functions[i].symbol);
+			target_traits_import(traits, text_base_name(dso_path(dso)),
+					     functions[i].symbol);
 }
 
 void target_traits_add(struct target_traits *traits, struct dso *dso, bool executable)
 {
-	const char *object = base_name(dso_path(dso));
+	const char *object = text_base_name(dso_path(dso));
 	const char *const *names;
 	size_t n = dso_imports(dso, &names);
 
@@ -155,7 +150,7 @@ void exit_choose(const struct target_traits *traits, struct dso *dso, const stru
 	struct exit_facts facts = {
 		.traits = traits,
 		.symbol = f->symbol,
-		.object = base_name(dso_path(dso)),
+		.object = text_base_name(dso_path(dso)),
 		.static_object = dso_is_static(dso),
 		.cxx_or_rust = is_cxx_or_rust(dso, f),
 		.go = dso_is_go(dso),

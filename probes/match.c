@@ -285,9 +285,7 @@ void pattern_match(const struct pattern *p, struct dso *dso, struct hits *hits)
 
 const char *object_base_name(const struct dso *dso)
 {
-	const char *slash = strrchr(dso_path(dso), '/');
-
-	return slash ? slash + 1 : dso_path(dso);
+	return text_base_name(dso_path(dso));
 }
 
 /* "libc" means libc.so.6 and libc-2.31.so; "libfoo-1.2" libfoo-1.2.so.3. */
@@ -311,7 +309,7 @@ static bool matches_short(const char *object, const char *base)
 
 static bool matches_base(const char *object, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = text_base_name(path);
 
 	return !strcmp(object, base) || fnmatch(object, base, 0) == 0 ||
 	       matches_short(object, base);

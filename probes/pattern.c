@@ -191,7 +191,7 @@ static int parse_trace(struct patterns *all, const char *path, struct err *err)
 		return ret;
 	meta = trace_reader_meta(reader);
 	vec_for_each (&meta->functions, const struct meta_function, f) {
-		const char *object, *slash;
+		const char *object;
 		struct pattern *p;
 
 		if (!f->symbol || !*f->symbol || f->object >= meta->objects.n)
@@ -201,9 +201,8 @@ static int parse_trace(struct patterns *all, const char *path, struct err *err)
 			continue;
 		}
 		object = meta->objects.data[f->object].path;
-		slash = strrchr(object, '/');
 		p = vec_add(all);
-		p->object = xstrdup(slash ? slash + 1 : object);
+		p->object = xstrdup(text_base_name(object));
 		p->name = xstrdup(f->symbol);
 		p->arguments = xstrdup("");
 		p->typed = xasprintf("%s:%s", p->object, p->name);

@@ -76,7 +76,7 @@ static const struct wrapper {
 
 static const struct wrapper *find_wrapper(const char *word)
 {
-	const char *slash = strrchr(word, '/'), *base = slash ? slash + 1 : word;
+	const char *base = text_base_name(word);
 
 	for (size_t i = 0; i < sizeof(wrappers) / sizeof(wrappers[0]); i++) {
 		if (fnmatch(wrappers[i].name, base, 0) == 0)

@@ -137,11 +137,9 @@ static int open_writer(struct session *s, struct err *err)
 	return trace_writer_open(&s->writer, &o, err);
 }
 
-int session_open(struct session **out, const struct session_options *o, struct err *err)
+static struct session *new_session(const struct session_options *o)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
-	struct probeset *set;
-	int ret;
 
 	s->options = *o;
 	s->plan.no_key = (struct no_key){ o->no_key, o->n_no_key };
@@ -156,6 +154,33 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	s->dsos = dso_cache_new();
 	spaces_init(&s->spaces, s->dsos);
 	s->reason = "command ended";
+	return s;
+}
+
+/* The file, and the first lines and probes in it. */
+static int begin_file(struct session *s, struct err *err)
+{
+	struct probeset *set;
+	int ret = open_writer(s, err);
+
+	if (ret)
+		return ret;
+	drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
+	s->drain.n_counters = s->counters.list.n;
+	s->drain.n_perf_counters = session_counters_plan(s).n_perf;
+	if (s->options.call_graph == CALL_GRAPH_DWARF)
+		drain_stacks_take_copies(&s->drain.stacks);
+	s->cycles_per_ns = session_cycles_per_ns();
+	session_write_objects(s, 0);
+	session_counters_write(s);
+	return session_build_set(s, 0, &set, err);
+}
+
+int session_open(struct session **out, const struct session_options *o, struct err *err)
+{
+	struct session *s = new_session(o);
+	int ret;
+
 	ret = cpus_read(&s->cpus);
 	if (ret)
 		err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
@@ -178,18 +203,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	if (!ret && o->argv)
 		ret = launch_start(&s->launch, o->argv, &s->inherit, err);
 	if (!ret)
-		ret = open_writer(s, err);
-	if (!ret) {
-		drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
-		s->drain.n_counters = s->counters.list.n;
-		s->drain.n_perf_counters = session_counters_plan(s).n_perf;
-		if (s->options.call_graph == CALL_GRAPH_DWARF)
-			drain_stacks_take_copies(&s->drain.stacks);
-		s->cycles_per_ns = session_cycles_per_ns();
-		session_write_objects(s, 0);
-		session_counters_write(s);
-		ret = session_build_set(s, 0, &set, err);
-	}
+		ret = begin_file(s, err);
 	if (!ret)
 		session_calibrate(s, "before", 1);
 	if (!ret && s->cpus.n > 1)

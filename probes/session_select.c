@@ -91,10 +91,8 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 
 static void name_program(struct session *s, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	free(s->program);
-	s->program = xstrdup(slash && slash[1] ? slash + 1 : path);
+	s->program = xstrdup(text_base_name(path));
 }
 
 /* A process is called what it was started as: its file may be reached by another name (redis-server

@@ -23,13 +23,6 @@ static unsigned largest_own_pool(const struct block *b)
 	return best;
 }
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static void place(const struct block *b, struct text *out)
 {
 	char name[128], file[128];
@@ -39,7 +32,7 @@ static void place(const struct block *b, struct text *out)
 		text_printf(out, " %s", text_printable(name, sizeof(name), b->key));
 	if (b->function && b->function->file && *b->function->file && b->function->line)
 		text_printf(out, " (%s:%u)",
-			    text_printable(file, sizeof(file), base_name(b->function->file)),
+			    text_printable(file, sizeof(file), text_base_name(b->function->file)),
 			    b->function->line);
 }
 

@@ -20,7 +20,6 @@ static void program_name(const struct view *v, char *buf, size_t n)
 {
 	const struct meta_session *s = &v->result->meta->session;
 	char word[256];
-	const char *slash;
 	size_t len = s->command && !s->attached ? strcspn(s->command, " ") : 0;
 
 	if (s->program && *s->program) {
@@ -38,8 +37,7 @@ static void program_name(const struct view *v, char *buf, size_t n)
 		len = sizeof(word) - 1;
 	memcpy(word, s->command, len);
 	word[len] = '\0';
-	slash = strrchr(word, '/');
-	text_printable(buf, n < 32 ? n : 32, slash && slash[1] ? slash + 1 : word);
+	text_printable(buf, n < 32 ? n : 32, text_base_name(word));
 }
 
 static void threads_text(struct text *out, const char *before, double threads, const char *after)

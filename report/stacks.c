@@ -17,13 +17,6 @@
 #define STACKS_FEW 5  /* on the screen, without -v */
 #define FRAMES_FEW 8
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 /* brief: files without their directories. */
 static void frame_text(const struct meta *meta, uint32_t id, bool brief, struct text *out)
 {
@@ -36,10 +29,10 @@ static void frame_text(const struct meta *meta, uint32_t id, bool brief, struct 
 	}
 	text_add(out, text_printable(name, sizeof(name), *f->symbol ? f->symbol : f->object));
 	if (f->file && *f->file && f->line)
-		text_printf(
-			out, " (%s:%u)",
-			text_printable(name, sizeof(name), brief ? base_name(f->file) : f->file),
-			f->line);
+		text_printf(out, " (%s:%u)",
+			    text_printable(name, sizeof(name),
+					   brief ? text_base_name(f->file) : f->file),
+			    f->line);
 	else
 		text_printf(out, "+0x%llx", (unsigned long long)f->offset);
 }

@@ -22,7 +22,7 @@ static void full_key(const struct block *b, char key[VALUE_SCRATCH])
 /* A call site with a line is known by it: " app.c:42"; where it is a lock's, too. */
 static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 {
-	const char *file = b->place ? b->place->file : "", *slash = strrchr(file, '/');
+	const char *file = b->place ? b->place->file : "";
 	const char *offset = strstr(b->key, ") +"); /* two calls are on that line */
 	char printable[VALUE_SCRATCH - 64];
 
@@ -30,7 +30,7 @@ static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 		full_key(b, key);
 	else
 		snprintf(key, VALUE_SCRATCH, " %s:%u%s",
-			 text_printable(printable, sizeof(printable), slash ? slash + 1 : file),
+			 text_printable(printable, sizeof(printable), text_base_name(file)),
 			 b->place->line, offset && strlen(offset) < 32 ? offset + 2 : "");
 }
 

@@ -55,6 +55,13 @@ void text_release(struct text *t)
 	*t = (struct text){ 0 };
 }
 
+const char *text_base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 size_t text_utf8(const char *s, uint32_t *code)
 {
 	const unsigned char *u = (const unsigned char *)s;

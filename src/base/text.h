@@ -54,6 +54,9 @@ int text_parse_size(const char *s, uint64_t *bytes);
 int text_parse_window(const char *s, uint64_t *from_ns, uint64_t *to_ns);
 int text_parse_u64(const char *s, uint64_t *value); /* decimal or 0x…, whole string; -EINVAL */
 
+/* What stands behind the last slash; the whole path where nothing does. Points into path. */
+const char *text_base_name(const char *path);
+
 /* Edits needed to turn a into b (insert, delete, replace, swap), at most max + 1: for
  * "did you mean". */
 unsigned text_distance(const char *a, const char *b, unsigned max);

@@ -48,9 +48,7 @@ static const char *const examples[] = {
 
 static const char *base_name(const struct dso *dso)
 {
-	const char *slash = strrchr(dso_path(dso), '/');
-
-	return slash ? slash + 1 : dso_path(dso);
+	return text_base_name(dso_path(dso));
 }
 
 /* Names come from the target: nothing of them may steer the terminal. */

@@ -19,6 +19,7 @@
 
 #define MAX_BYTES_LEAST (64u << 10) /* room for names, stacks and some calls */
 #define BURST_LEAST_NS	10000000ull
+#define PERIOD_MOST	(1u << 30)
 
 struct record_options {
 	const char *output, *events, *call_graph;
@@ -193,6 +194,66 @@ static int parse_burst(const char *word, struct session_options *so, struct err 
 	return 0;
 }
 
+/* What options say alone; that of a command or processes is known as well. */
+static int check_options(const struct record_options *o, bool has_command, bool has_pids,
+			 struct err *err)
+{
+	if (!has_command && !has_pids)
+		return err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
+	if (o->two_pass && (o->patterns.n || has_pids))
+		return err_set(
+			err, -EINVAL,
+			"--two-pass chooses the functions of a command; leave out -F and -p");
+	if (!o->period || o->period > PERIOD_MOST)
+		return err_set(err, -EINVAL, "-c takes a number from 1 (every call) to %u",
+			       PERIOD_MOST);
+	if (!o->duration_ns)
+		return err_set(err, -EINVAL,
+			       "-d 0 records nothing; leave it out to record until the end");
+	if (o->overhead_percent <= 0)
+		return err_set(err, -EINVAL, "--overhead takes a percentage above 0, such as 5");
+	if (o->max_bytes && o->max_bytes < MAX_BYTES_LEAST)
+		return err_set(err, -EINVAL,
+			       "--max-size: a file needs 64K at least; 0 is for no bound");
+	return 0;
+}
+
+/* The session that the options ask for, its command and processes aside. */
+static int fill_session(struct session_options *so, const struct record_options *o, struct err *err)
+{
+	int ret;
+
+	so->patterns = o->patterns.data;
+	so->n_patterns = o->patterns.n;
+	so->no_key = o->no_key.data;
+	so->n_no_key = o->no_key.n;
+	so->events = o->events;
+	so->output = o->output;
+	so->version = ispot_version;
+	so->duration_ns = o->duration_ns == UINT64_MAX ? 0 : o->duration_ns;
+	so->delay_ns = o->delay_ns;
+	so->max_bytes = o->max_bytes;
+	so->ring_bytes = o->ring_bytes;
+	so->period = o->period;
+	so->inherit = o->inherit;
+	so->calibrate = true;
+	so->overhead =
+		(isnan(o->overhead_percent) ? so->n_pids ? 2 : 10 : o->overhead_percent) / 100;
+	ret = parse_call_graph(o->call_graph, &so->call_graph, err);
+	return ret || !o->burst ? ret : parse_burst(o->burst, so, err);
+}
+
+static int record(struct session_options *so, bool two_pass, int *status, struct err *err)
+{
+	struct session_result result = { 0 };
+	int ret = two_pass ? run_twice(so, &result, err) : run_session(so, &result, NULL, err);
+
+	if (!ret && !two_pass)
+		say_result(&result, so);
+	*status = result.exit_status;
+	return ret;
+}
+
 static int run_record(int argc, char **argv, struct err *err)
 {
 	struct record_options o = {
@@ -205,66 +266,31 @@ static int run_record(int argc, char **argv, struct err *err)
 	};
 	struct text command = { 0 }, own = { 0 };
 	struct session_options so = { 0 };
-	struct session_result result = { 0 };
 	struct identity user;
 	pid_t *pids = NULL;
-	int first, ret;
+	int first, status = 0, ret;
 
 	ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc, argv, &first, err);
 	log_set_level(o.quiet ? LOG_QUIET : o.verbose ? LOG_DETAIL : LOG_NOTICE);
 	if (!ret)
 		ret = target_pids(&o.pids, &pids, &so.n_pids, err);
-	if (!ret && first == argc && !so.n_pids)
-		ret = err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
-	if (!ret && o.two_pass && (o.patterns.n || so.n_pids))
-		ret = err_set(err, -EINVAL,
-			      "--two-pass chooses the functions of a command; leave out -F and -p");
-	if (!ret && (!o.period || o.period > 1u << 30))
-		ret = err_set(err, -EINVAL, "-c takes a number from 1 (every call) to %u",
-			      1u << 30);
-	if (!ret && !o.duration_ns)
-		ret = err_set(err, -EINVAL,
-			      "-d 0 records nothing; leave it out to record until the end");
-	if (!ret && o.overhead_percent <= 0)
-		ret = err_set(err, -EINVAL, "--overhead takes a percentage above 0, such as 5");
-	if (!ret && o.max_bytes && o.max_bytes < MAX_BYTES_LEAST)
-		ret = err_set(err, -EINVAL,
-			      "--max-size: a file needs 64K at least; 0 is for no bound");
 	if (!ret)
-		ret = parse_call_graph(o.call_graph, &so.call_graph, err);
-	so.n_patterns = o.patterns.n;
-	if (!ret && o.burst)
-		ret = parse_burst(o.burst, &so, err);
-	if (!ret && o.user)
+		ret = check_options(&o, first < argc, so.n_pids, err);
+	if (!ret)
+		ret = fill_session(&so, &o, err);
+	if (!ret && o.user) {
 		ret = target_user(&user, o.user, first == argc, err);
-	if (ret)
-		goto out;
-	target_words(&command, argv + first, argc - first);
-	target_words(&own, argv + 1, first - 1);
-	so.patterns = o.patterns.data;
-	so.n_patterns = o.patterns.n;
-	so.no_key = o.no_key.data;
-	so.n_no_key = o.no_key.n;
-	so.argv = first < argc ? argv + first : NULL;
-	so.pids = pids;
-	so.events = o.events;
-	so.output = o.output;
-	so.command = command.s ? command.s : "";
-	so.options = own.s ? own.s : "";
-	so.version = ispot_version;
-	so.duration_ns = o.duration_ns == UINT64_MAX ? 0 : o.duration_ns;
-	so.delay_ns = o.delay_ns;
-	so.max_bytes = o.max_bytes;
-	so.ring_bytes = o.ring_bytes;
-	so.period = o.period;
-	so.inherit = o.inherit;
-	so.user = o.user ? &user : NULL;
-	so.calibrate = true;
-	so.overhead = (isnan(o.overhead_percent) ? so.n_pids ? 2 : 10 : o.overhead_percent) / 100;
-	ret = o.two_pass ? run_twice(&so, &result, err) : run_session(&so, &result, NULL, err);
-	if (!ret && !o.two_pass)
-		say_result(&result, &so);
-out:
+		so.user = &user;
+	}
+	if (!ret) {
+		target_words(&command, argv + first, argc - first);
+		target_words(&own, argv + 1, first - 1);
+		so.argv = first < argc ? argv + first : NULL;
+		so.pids = pids;
+		so.command = command.s ? command.s : "";
+		so.options = own.s ? own.s : "";
+		ret = record(&so, o.two_pass, &status, err);
+	}
 	/* 126 and 127 are the command's, everything else is ispot's: as env(1) */
 	if (ret && err->exit_status != 126 && err->exit_status != 127)
 		err->exit_status = 125;
@@ -274,7 +300,7 @@ out:
 	vec_release(&o.no_key);
 	vec_release(&o.pids);
 	free(pids);
-	return ret ? ret : result.exit_status;
+	return ret ? ret : status;
 }
 
 const struct command cmd_record = {

@@ -285,6 +285,25 @@ static __attribute__((noinline)) const uint8_t *read_extended(const uint8_t *p, 
 	return p + n;
 }
 
+/* Over changes of thread to the next record's head; inlined, for the caller's variables to stay in
+ * registers. */
+static inline __attribute__((always_inline)) const uint8_t *
+next_head(const uint8_t *p, const uint8_t *end, uint64_t *head, uint32_t *tid, uint32_t *tgid)
+{
+	uint64_t v;
+
+	p = get(p, head);
+	while (__builtin_expect((*head & 3) == REC_THREAD, 0)) {
+		*tid = (uint32_t)(*head >> 2);
+		p = get(p, &v);
+		*tgid = (uint32_t)v;
+		if (p >= end)
+			break;
+		p = get(p, head);
+	}
+	return p;
+}
+
 /*
  * The hot loop: everything of the stream that changes is in locals. Known before each turn: the
  * record's head and time; its other fields follow at p.
@@ -324,22 +343,12 @@ enum stream_state stream_read(struct stream *s, uint64_t limit_ns, struct batch 
 				room = n;
 		}
 		if (__builtin_expect(!p || p >= end, 0)) {
-			bool is_malformed = p != end;
-
-			batch->n = n - (is_malformed &&
-					p); /* p: a call whose stack pointer is cut off */
-			return finish_chunk(s, left - !is_malformed, time_ns, is_malformed, damage);
+			/* malformed with p: a call whose stack pointer is cut off */
+			batch->n = n - (p && p != end);
+			return finish_chunk(s, left - (p == end), time_ns, p != end, damage);
 		}
 		left--;
-		p = get(p, &head);
-		while (__builtin_expect((head & 3) == REC_THREAD, 0)) {
-			tid = (uint32_t)(head >> 2);
-			p = get(p, &v);
-			tgid = (uint32_t)v;
-			if (p >= end)
-				break;
-			p = get(p, &head);
-		}
+		p = next_head(p, end, &head, &tid, &tgid);
 		p = get(p, &v);
 		if (__builtin_expect(p > end, 0)) {
 			batch->n = n;

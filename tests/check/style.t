@@ -48,6 +48,21 @@ case $(clang-format --version 2>/dev/null) in
 	;;
 esac
 
+# A function ends with a brace in the first column.
+LONGEST=60
+long_functions() { # long_functions ROOT
+	(cd "$1" && files "$1" '*.c' '*.cc' | xargs -r awk -v most=$LONGEST '
+		FNR == 1 { start = 0 }
+		/^{/ { start = FNR }
+		/^}/ && start { if (FNR - start > most) print FILENAME ":" start ": a function of " FNR - start " lines"
+			start = 0 }')
+}
+
+holds "no function has over $LONGEST lines" long_functions "$top"
+{ printf 'int f(void)\n{\n' && yes '	f();' | head -n 61 && printf '}\n'; } >"$planted/src/long.c"
+catches "a long function" "src/long.c:2: a function of 62 lines" long_functions "$planted"
+rm "$planted/src/long.c"
+
 holds "every source has its SPDX line" licence "$top"
 plant src/l.c <<<'int l;'
 catches "a source without a licence" "src/l.c: no SPDX line" licence "$planted"

@@ -246,10 +246,21 @@ static void measures_distance(void **state)
 	assert_int_equal(text_distance(a, b, 4), 5);
 }
 
+static void finds_base_names(void **state)
+{
+	(void)state;
+	assert_string_equal(text_base_name("/usr/lib/libc.so.6"), "libc.so.6");
+	assert_string_equal(text_base_name("app"), "app");
+	assert_string_equal(text_base_name("./app"), "app");
+	assert_string_equal(text_base_name("/usr/lib/"), "/usr/lib/");
+	assert_string_equal(text_base_name(""), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows),
+		cmocka_unit_test(finds_base_names),
 		cmocka_unit_test(prints_times),
 		cmocka_unit_test(prints_counts_and_sizes),
 		cmocka_unit_test(keeps_control_sequences_away),
