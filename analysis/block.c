@@ -398,7 +398,8 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		block_of[id] = (uint32_t)blocks->n;
 		b = vec_add(blocks);
 		begin_block(b, sci, id);
-		b->counters = counters_of(o->counters, id, b->p50_ns, b->p90_ns);
+		b->counters = (o->groups ? counters_of_group : counters_of)(o->counters, id,
+									    b->p50_ns, b->p90_ns);
 		min[blocks->n - 1] = fastest_of(b, o);
 		settle_short(sci, b, &min[blocks->n - 1]);
 	}

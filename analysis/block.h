@@ -137,6 +137,7 @@ struct block_options {
 	uint64_t (*observed_ns)(void *ctx, const struct thread *t);
 	void *observed_ctx;
 	const struct counters *counters; /* NULL: nothing was counted */
+	bool groups;			 /* the ids are groups of keyed.h */
 	struct coactivity *coactivity;	 /* NULL: not looked at */
 	const struct samples *samples;	 /* the same */
 };

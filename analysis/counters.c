@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/hist.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "trace/record.h"
 
@@ -50,6 +51,7 @@ struct frame {
 struct ended {
 	bool waits, outer, own_known;
 	uint32_t id, depth;
+	struct call_group group;
 	uint64_t exit_ns, ns, running_ns, own_running_ns;
 };
 
@@ -74,6 +76,11 @@ void counters_init(struct counters *c, const struct meta *meta)
 	c->functions = xcalloc(meta->functions.n + 1, sizeof(struct counted_function *));
 }
 
+void counters_group_by(struct counters *c, const struct call_group *group)
+{
+	c->group = group;
+}
+
 static void table_release(struct table *t)
 {
 	for (unsigned p = 0; p < HIST_PAGES; p++)
@@ -81,16 +88,23 @@ static void table_release(struct table *t)
 	free(t->lines);
 }
 
+static void function_free(struct counted_function *f)
+{
+	if (!f)
+		return;
+	table_release(&f->all);
+	table_release(&f->own);
+	free(f);
+}
+
 void counters_release(struct counters *c)
 {
-	for (size_t id = 0; c->functions && id < c->meta->functions.n; id++) {
-		if (!c->functions[id])
-			continue;
-		table_release(&c->functions[id]->all);
-		table_release(&c->functions[id]->own);
-		free(c->functions[id]);
-	}
+	for (size_t id = 0; c->functions && id < c->meta->functions.n; id++)
+		function_free(c->functions[id]);
 	free(c->functions);
+	vec_for_each (&c->groups, struct counted_function *, g)
+		function_free(*g);
+	vec_release(&c->groups);
 	vec_for_each (&c->threads, struct counted_thread *, t) {
 		if (*t)
 			vec_release(&(*t)->frames);
@@ -180,6 +194,18 @@ static struct counted_function *function_of(struct counters *c, uint32_t id)
 	return c->functions[id];
 }
 
+/* NULL: the call is in none, or in one too many. */
+static struct counted_function *group_of(struct counters *c, const struct call_group *group)
+{
+	if (group->number >= COUNTED_GROUPS_MAX)
+		return NULL;
+	while (c->groups.n <= group->number)
+		*vec_add(&c->groups) = NULL;
+	if (!c->groups.data[group->number])
+		c->groups.data[group->number] = xcalloc(1, sizeof(struct counted_function));
+	return c->groups.data[group->number];
+}
+
 static struct frame *frame_at(const struct counted_thread *t, uint32_t depth)
 {
 	struct frame *f = depth < t->frames.n ? &t->frames.data[depth] : NULL;
@@ -256,6 +282,7 @@ static void give_to_parent(const struct counters *c, const struct counted_thread
 static void count_call(struct counters *c, struct counted_thread *t, struct delta *d)
 {
 	struct counted_function *f = function_of(c, t->ended.id);
+	struct counted_function *g = group_of(c, &t->ended.group);
 	struct frame *frame = &t->frames.data[t->ended.depth];
 
 	t->ended.waits = false;
@@ -264,24 +291,34 @@ static void count_call(struct counters *c, struct counted_thread *t, struct delt
 	give_to_parent(c, t, d);
 	if (t->ended.outer)
 		add(c, &f->all, &t->ended, t->ended.running_ns, d);
+	if (g && !t->ended.group.inner)
+		add(c, &g->all, &t->ended, t->ended.running_ns, d);
 	if (!t->ended.own_known)
 		return;
 	if (frame->children_counted)
 		subtract(c, d, &frame->children);
 	add(c, &f->own, &t->ended, t->ended.own_running_ns, d);
+	if (g)
+		add(c, &g->own, &t->ended, t->ended.own_running_ns, d);
 }
 
 /* Nothing changed from its entry to its exit, and nothing else is counted. */
 static void count_still(struct counters *c, struct counted_thread *t)
 {
 	struct counted_function *f = function_of(c, t->ended.id);
+	struct counted_function *g = group_of(c, &t->ended.group);
 
 	t->ended.waits = false;
 	t->frames.data[t->ended.depth].entry_ns = 0;
 	if (t->ended.outer)
 		add_still(c, &f->all, &t->ended, t->ended.running_ns);
-	if (t->ended.own_known)
-		add_still(c, &f->own, &t->ended, t->ended.own_running_ns);
+	if (g && !t->ended.group.inner)
+		add_still(c, &g->all, &t->ended, t->ended.running_ns);
+	if (!t->ended.own_known)
+		return;
+	add_still(c, &f->own, &t->ended, t->ended.own_running_ns);
+	if (g)
+		add_still(c, &g->own, &t->ended, t->ended.own_running_ns);
 }
 
 /* A counted call has no values of its own at its exit. */
@@ -325,6 +362,7 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 		.own_known = !call->own_unknown && !f->children_missing,
 		.id = call->id,
 		.depth = depth,
+		.group = c->group ? *c->group : (struct call_group){ MAP_NONE, false },
 		.exit_ns = call->exit_ns,
 		.ns = call->duration_ns,
 		.running_ns = running(call->duration_ns, &call->off),
@@ -527,10 +565,9 @@ static struct counter_summary *summarise(const struct counters *c, const struct 
 	return s;
 }
 
-struct block_counters counters_of(const struct counters *c, uint32_t id, uint64_t fast_max_ns,
-				  uint64_t slow_min_ns)
+static struct block_counters summaries(const struct counters *c, const struct counted_function *f,
+				       uint64_t fast_max_ns, uint64_t slow_min_ns)
 {
-	const struct counted_function *f = c && c->functions ? c->functions[id] : NULL;
 	struct split split = { hist_bucket(fast_max_ns), hist_bucket(slow_min_ns) };
 
 	if (!f)
@@ -539,6 +576,19 @@ struct block_counters counters_of(const struct counters *c, uint32_t id, uint64_
 		split.slow_first = split.fast_last + 1;
 	return (struct block_counters){ .all = summarise(c, &f->all, &split),
 					.own = summarise(c, &f->own, &split) };
+}
+
+struct block_counters counters_of(const struct counters *c, uint32_t id, uint64_t fast_max_ns,
+				  uint64_t slow_min_ns)
+{
+	return summaries(c, c && c->functions ? c->functions[id] : NULL, fast_max_ns, slow_min_ns);
+}
+
+struct block_counters counters_of_group(const struct counters *c, uint32_t number,
+					uint64_t fast_max_ns, uint64_t slow_min_ns)
+{
+	return summaries(c, c && number < c->groups.n ? c->groups.data[number] : NULL, fast_max_ns,
+			 slow_min_ns);
 }
 
 void block_counters_release(struct block_counters *bc)

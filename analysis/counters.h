@@ -49,6 +49,14 @@ struct block_counters {
 	struct counter_summary *all, *own;
 };
 
+/* What the call that ended just now is one of, where calls are also grouped by something else. */
+struct call_group {
+	uint32_t number; /* MAP_NONE: no group */
+	bool inner;	 /* inside another call of the group */
+};
+
+#define COUNTED_GROUPS_MAX 1024 /* memory: counters of further groups are not kept apart */
+
 struct counted_function;
 struct counted_thread;
 
@@ -58,6 +66,10 @@ struct counters {
 	uint32_t on_change;		     /* of them, those whose value is kept until then */
 	unsigned n;			     /* highest of them + 1 */
 	struct counted_function **functions; /* [id]; NULL: no call was counted */
+	const struct call_group *group;	     /* its owner's visitor comes first; NULL: none */
+	struct {
+		VEC(struct counted_function *)
+	} groups; /* [number]; the same */
 	struct {
 		VEC(struct counted_thread *)
 	} threads; /* [thread index] */
@@ -65,12 +77,17 @@ struct counters {
 
 /* meta must outlive it. */
 void counters_init(struct counters *c, const struct meta *meta);
+/* The calls are also summed by their group. */
+void counters_group_by(struct counters *c, const struct call_group *group);
 struct call_visitor counters_visitor(struct counters *c);
 void counters_release(struct counters *c);
 
 /* Means over the function's calls; released by block_counters_release(). */
 struct block_counters counters_of(const struct counters *c, uint32_t id, uint64_t fast_max_ns,
 				  uint64_t slow_min_ns);
+/* The same of a group. */
+struct block_counters counters_of_group(const struct counters *c, uint32_t number,
+					uint64_t fast_max_ns, uint64_t slow_min_ns);
 void block_counters_release(struct block_counters *bc);
 
 /*

@@ -138,9 +138,11 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	struct search s = { k, t, group_of_call(k, t, c) };
 	uint32_t parent;
 
+	k->latest = (struct call_group){ s.group, false };
 	if (s.group == MAP_NONE)
 		return;
-	keyed_add(k, t, s.group, call_is_inner(t, c, same_group, &s), c);
+	k->latest.inner = call_is_inner(t, c, same_group, &s);
+	keyed_add(k, t, s.group, k->latest.inner, c);
 	parent = c->parent && c->end == CALL_TIMED ? group_of_call(k, t, c->parent) : MAP_NONE;
 	if (parent != MAP_NONE)
 		sci_add_edge(&k->sci, parent, c);
@@ -166,9 +168,9 @@ static void name_group(struct keyed *k, struct keyed_group *g)
 void keyed_build(struct keyed *k, const struct sci *functions, const struct block_options *o,
 		 struct blocks *blocks)
 {
-	struct block_options no_counters = *o;
+	struct block_options of_groups = *o;
 
-	no_counters.counters = NULL; /* their means are of whole functions */
+	of_groups.groups = true;
 	for (size_t i = 0; i < k->groups.n; i++) {
 		struct keyed_group *g = &k->groups.data[i];
 		const struct sci_function *f =
@@ -178,5 +180,5 @@ void keyed_build(struct keyed *k, const struct sci *functions, const struct bloc
 		if (f && sci_function(&k->sci, (uint32_t)i))
 			k->sci.functions.data[i]->lost_records = f->lost_records;
 	}
-	blocks_build(blocks, &k->sci, &no_counters);
+	blocks_build(blocks, &k->sci, &of_groups);
 }

@@ -69,7 +69,8 @@ struct keyed {
 	uint64_t in_rest;   /* calls of keys beyond the bounds */
 	struct {
 		uint32_t thread, group, slot;
-	} recent; /* the pair that came last */
+	} recent;		  /* the pair that came last */
+	struct call_group latest; /* of the call that ended last */
 };
 
 /* rule is copied. calls and meta must outlive it; they need not be initialised yet. */

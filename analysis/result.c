@@ -471,6 +471,8 @@ static void add_visitors(struct result *res, const struct result_options *o)
 		calls_add_visitor(&res->calls, &keyed);
 	counters_init(&res->counters, res->meta);
 	counting = counters_visitor(&res->counters);
+	if (o->rule && o->rule->key)
+		counters_group_by(&res->counters, &res->keyed.latest);
 	if (res->counters.mask)
 		calls_add_visitor(&res->calls, &counting);
 	callstacks_init(&res->callstacks, res->meta);

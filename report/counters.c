@@ -40,7 +40,7 @@ struct json *counters_json(const struct meta *meta, const struct block *b)
 {
 	struct json *j = json_new_object();
 
-	if (b->kind != BLOCK_FUNCTION && b->kind != BLOCK_MARKER)
+	if (b->kind == BLOCK_THREAD || block_is_wait(b))
 		return j;
 	vec_for_each (&meta->counters, const struct meta_counter, m)
 		if (*m->name)

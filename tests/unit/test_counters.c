@@ -78,6 +78,40 @@ static void call(struct fixture *f, uint64_t *now, uint32_t id, uint64_t ns, uin
 	values(f, *now, 5, 3, c, m);
 }
 
+/* The grouping's visitor says of each call what it is one of. */
+static void groups_have_means_of_their_own(void **state)
+{
+	struct call_group group = { 0 };
+	struct block_counters bc;
+	struct fixture f;
+	uint64_t now = 2000;
+
+	(void)state;
+	begin(&f);
+	counters_group_by(&f.counters, &group);
+	for (int i = 0; i < 60; i++) {
+		group.number = i % 3 ? 1 : MAP_NONE;
+		call(&f, &now, F, 100, i % 3 ? 300 : 900, 1);
+		group.number = 3;
+		call(&f, &now, F, 100, 50, 2);
+	}
+	group.inner = true;
+	call(&f, &now, F, 100, 7000, 2);
+	calls_end(&f.s.calls, now + 1000);
+	bc = counters_of_group(&f.counters, 1, 100, 1000);
+	assert_int_equal(bc.all->value[0].calls, 40);
+	assert_float_equal(bc.all->value[0].mean, 300, 1e-9);
+	block_counters_release(&bc);
+	bc = counters_of_group(&f.counters, 3, 100, 1000);
+	assert_int_equal(bc.all->value[0].calls, 60);
+	assert_float_equal(bc.all->value[0].mean, 50, 1e-9);
+	assert_int_equal(bc.own->value[0].calls, 61);
+	block_counters_release(&bc);
+	assert_null(counters_of_group(&f.counters, 2, 100, 1000).all);
+	assert_null(counters_of_group(&f.counters, 4, 100, 1000).all);
+	end(&f);
+}
+
 static void means_of_all_fast_and_slow_calls(void **state)
 {
 	struct fixture f;
@@ -304,6 +338,7 @@ static void recursion_counts_the_outermost_call(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(groups_have_means_of_their_own),
 		cmocka_unit_test(means_of_all_fast_and_slow_calls),
 		cmocka_unit_test(what_is_written_on_change_counts_at_every_call),
 		cmocka_unit_test(a_callee_is_taken_out_where_values_are_kept),
