@@ -51,6 +51,17 @@ int compressor_chunk(struct compressor *c, struct chunk_header *h, const void *b
 	return 0;
 }
 
+int compressor_plain(struct compressor *c, const void *data, size_t n, const void **frame,
+		     size_t *frame_bytes)
+{
+	if (n > c->body_max)
+		return -EMSGSIZE;
+	memcpy(c->out, data, n);
+	*frame = c->out;
+	*frame_bytes = n;
+	return 0;
+}
+
 struct decompressor {
 	int unused;
 };
