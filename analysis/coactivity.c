@@ -305,8 +305,9 @@ static void thin(struct coactivity *co, struct coactivity_block *b)
 		/* either of the two: calls may well alternate */
 		struct lift_row r = s->rows.data[i + draw(co, 2)];
 
-		memmove(&s->cells.data[cells], &s->cells.data[r.first],
-			r.n * sizeof(*s->cells.data));
+		if (r.n)
+			memmove(&s->cells.data[cells], &s->cells.data[r.first],
+				r.n * sizeof(*s->cells.data));
 		r.first = cells;
 		cells += r.n;
 		s->rows.data[kept++] = r;

@@ -66,7 +66,8 @@ static double *own_counts(const struct lime_instance *in)
 	double *counts = xmalloc((size + 1) * sizeof(*counts));
 	uint32_t deepest = 0;
 
-	memcpy(counts, in->counts, size * sizeof(*counts));
+	if (size)
+		memcpy(counts, in->counts, size * sizeof(*counts));
 	for (uint32_t depth = 1; depth <= deepest + 1; depth++)
 		for (uint32_t i = 0; i < in->n_events; i++)
 			if (depth_of(in, i) == depth) {

@@ -42,8 +42,8 @@ static void begin(struct fixture *f)
 
 static void end(struct fixture *f)
 {
-	scene_release(&f->s);
 	counters_release(&f->counters);
+	scene_release(&f->s);
 	vec_release(&f->s.meta.counters);
 }
 
