@@ -322,6 +322,27 @@ static void case_execs(void)
 	expect_calls("one_step", 3 * strtoull(all, NULL, 10));
 }
 
+/* For so many seconds: programs that live for milliseconds, their children and threads. */
+static void case_programs(void)
+{
+	static const char *const runs[][2] = {
+		{ "threads", "100" }, { "forks", "50" }, { "vforks", "20" }, { "execs", "5" }
+	};
+	time_t end = time(NULL) + (time_t)count;
+
+	for (size_t i = 0; time(NULL) < end; i++) {
+		const char *const *run = runs[i % (sizeof(runs) / sizeof(*runs))];
+		pid_t pid = fork();
+
+		if (!pid) {
+			execl("/proc/self/exe", arguments[0], run[0], run[1], NULL);
+			_exit(127);
+		}
+		if (waitpid(pid, NULL, 0) != pid)
+			bench_die("waitpid");
+	}
+}
+
 /* ---- objects ---- */
 
 static void case_reload(void)
@@ -468,6 +489,7 @@ static const struct {
 	{ "forks", case_forks },
 	{ "vforks", case_vforks },
 	{ "execs", case_execs },
+	{ "programs", case_programs },
 	{ "reload", case_reload },
 	{ "strict", case_strict },
 	{ "filter", case_filter },
