@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything but compiling. A target whose parts are not there says so and fails.
 .PHONY: deps demo demo-run test test-run test-parts check bench paper fuzz test-vm arm64 bless \
-	install deb clean help
+	install deb clean help helpers test-asan test-tsan test-valgrind test-compilers coverage \
+	fuzz-coverage
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 T ?=
@@ -15,6 +16,9 @@ help:
 	@echo 'make bench      what a traced call costs here, beside perf and bpftrace'
 	@echo 'make paper      the experiments of the ISPOT paper beside ours, as a page; QUICK=1 in minutes'
 	@echo 'make fuzz       fuzz the parsers of files; SECONDS=N per target (60)'
+	@echo 'make test-asan  unit, golden and some live tests with sanitizers; also test-tsan, test-valgrind,'
+	@echo '                test-compilers (gcc and clang, warnings as errors)'
+	@echo 'make coverage   which lines unit and golden tests reach (gcov); fuzz-coverage: of the reader, fuzzing'
 	@echo 'make test-vm    what could harm a kernel, and recording, in guest kernels; T=NAME one test or kernel'
 	@echo 'make arm64      cross-build ispot for arm64 (build/aarch64-linux-gnu/ispot) with its Debian packages'
 	@echo 'make bless      rewrite the golden reports; T=NAME one of them'
@@ -73,10 +77,19 @@ arm64:
 	@.make/deps install "build vm"
 	@.make/cross arm64 >/dev/null
 
+helpers: $(HELPERS)
+
+test-asan test-tsan test-valgrind test-compilers coverage:
+	@tests/strict $(@:test-%=%)
+
 SECONDS ?= 60
 
 fuzz:
 	CLANG=$(CLANG) tests/fuzz/run $(SECONDS)
+
+# What of the reader's lines the corpus of `make fuzz` reaches.
+fuzz-coverage:
+	CLANG=$(CLANG) tests/fuzz/run -c
 
 D := $(DESTDIR)$(PREFIX)
 MAN := $(wildcard man/*.[1-8])
