@@ -257,9 +257,10 @@ static void self_cost(struct result *res)
 		res->pair_p50_ns = b->cost->inner_ns;
 		res->pair_p99_ns = b->cost->inner_p99_ns;
 	}
-	if (!most)
-		return;
+	/* Switches are recorded where no call is. */
 	if (!res->windowed && estimate_of_recorder(res, &res->overhead))
+		return;
+	if (!most)
 		return;
 	cpu = (double)res->threads_ns - total_off(res, &asleep);
 	if (res->calls.threads.have_switch && cpu > cost)

@@ -353,6 +353,7 @@ void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *s
 			sum->others += all[i].others;
 			sum->others_lost += all[i].others_lost;
 			sum->scheduling_ns += all[i].scheduling_ns;
+			sum->switches += all[i].switches;
 		}
 	free(all);
 }

@@ -236,6 +236,10 @@ static int start(struct session *s, struct err *err)
 	size_t n = s->options.n_pids ? s->options.n_pids : 1;
 	int ret = 0;
 
+	session_calibrate_switches(s, false);
+	ret = bpfprog_attach_scheduler(s->programs, err);
+	if (!ret)
+		session_calibrate_switches(s, true);
 	for (size_t i = 0; i < n && !ret; i++) {
 		ret = bpfprog_add_target(s->programs, pids[i]);
 		drain_add_target(&s->drain, pids[i]);
@@ -246,7 +250,6 @@ static int start(struct session *s, struct err *err)
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_start);
 	drain_start(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_forget_sampled(s->programs);
-	ret = bpfprog_attach_scheduler(s->programs, err);
 	if (!ret)
 		ret = session_watch_mappings(s, err);
 	for (size_t k = 0; k < s->sets.n; k++)
@@ -415,6 +418,7 @@ static void stop(struct session *s)
 	drain_run(&s->drain, &s->rings, &s->mappings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
+	s->stopped = true;
 	session_add_stacks(s);
 	session_add_addresses(s);
 	session_write_stacks(s);
@@ -422,6 +426,7 @@ static void stop(struct session *s)
 	session_write_addresses(s);
 	session_write_call_counts(s);
 	session_calibrate(s, "after", s->cpus.n);
+	session_calibrate_switches(s, true); /* with the carriers of all sets that joined */
 	session_close_sets(s);
 }
 
@@ -476,8 +481,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = session_recorded_cpu_ns(s),
 		.counting_cost_ns = s->hybrid.counting_cost_ns,
-		.scheduling_cost_ns =
-			s->totals_at_stop.scheduling_ns - s->totals_at_start.scheduling_ns,
+		.scheduling_cost_ns = session_scheduling_cost_ns(s),
 		.probes_cost_ns = session_probes_cost_ns(s),
 		.functions = s->n_probed,
 		.exit_status =

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
+#include "probes/switchcost.h"
 
 #define COST_OF_COUNTING  0.5 /* of a traced call's: one trap instead of two, nothing written */
 #define WARN_AFTER_NS	  1000000000ull
@@ -83,12 +84,64 @@ uint64_t session_recorded_cpu_ns(struct session *s)
 	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
 }
 
+static uint64_t scheduling_ns(const struct session *s, const struct wire_totals *from,
+			      const struct wire_totals *to)
+{
+	return to->scheduling_ns - from->scheduling_ns +
+	       (uint64_t)(s->switch_more_ns * (double)(to->switches - from->switches));
+}
+
 uint64_t session_scheduling_cost_ns(const struct session *s)
 {
-	struct wire_totals now;
+	struct wire_totals now = s->totals_at_stop;
 
-	bpfprog_totals(s->programs, UINT32_MAX, &now);
-	return now.scheduling_ns - s->totals_at_start.scheduling_ns;
+	if (!s->stopped)
+		bpfprog_totals(s->programs, UINT32_MAX, &now);
+	return scheduling_ns(s, &s->totals_at_start, &now);
+}
+
+static void forget(void *ctx, uint32_t cpu, const void *record)
+{
+	(void)ctx, (void)cpu, (void)record;
+}
+
+/* The child becomes as a thread of the target is: with carriers, recorded. */
+static int watch_child(void *ctx, pid_t child)
+{
+	struct session *s = ctx;
+
+	for (size_t k = 0; k < s->sets.n; k++)
+		if (s->sets.data[k].attached &&
+		    probeset_follow(&s->sets.data[k], child, s->options.inherit, NULL))
+			return -1;
+	bpfprog_record(s->programs, true);
+	return bpfprog_add_target(s->programs, child);
+}
+
+void session_calibrate_switches(struct session *s, bool watched)
+{
+	struct wire_totals from, to;
+	double ns;
+
+	if (!s->options.calibrate)
+		return;
+	if (!watched) {
+		s->switch_alone_ns = switchcost_measure(NULL, NULL);
+		return;
+	}
+	bpfprog_totals(s->programs, UINT32_MAX, &from);
+	ns = switchcost_measure(watch_child, s);
+	bpfprog_record(s->programs, false);
+	bpfprog_totals(s->programs, UINT32_MAX, &to);
+	for (uint32_t i = 0; i < s->rings.n; i++)
+		ringbuf_drain(&s->rings.rings[i], forget, NULL);
+	if (to.switches > from.switches)
+		ns -= (double)(to.scheduling_ns - from.scheduling_ns) /
+		      (double)(to.switches - from.switches);
+	ns -= s->switch_alone_ns;
+	s->switch_more_ns = ns > 0 ? ns : 0; /* NAN: not measured, none */
+	log_detail("a context switch takes %.0f ns, and watched %.0f ns more beside its record",
+		   s->switch_alone_ns, s->switch_more_ns);
 }
 
 uint64_t session_probes_cost_ns(const struct session *s)
@@ -100,6 +153,14 @@ uint64_t session_probes_cost_ns(const struct session *s)
 	/* Calls that sampling leaves out write nothing, but they trap. */
 	return (uint64_t)(sum * s->options.period + s->hybrid.counting_cost_ns) +
 	       session_scheduling_cost_ns(s);
+}
+
+static const char *switches_advice(const struct session *s)
+{
+	return s->options.inherit
+		       ? "most of it is the record of its context switches, which are very many; "
+			 "--no-inherit, without child processes, takes far less"
+		       : "most of it is the record of its context switches, which are very many";
 }
 
 void session_warn_cost(struct session *s, bool at_end)
@@ -124,7 +185,7 @@ void session_warn_cost(struct session *s, bool at_end)
 	snprintf(words, sizeof(words), "the probes %s the target by about %.1f %%; %s",
 		 at_end ? "slowed" : "slow", 100 * share,
 		 session_scheduling_cost_ns(s) > cost_ns / 2
-			 ? "most of it is the record of its context switches, which are very many"
+			 ? switches_advice(s)
 			 : "trace fewer functions, or functions that are called less often");
 	/* Early, so that one can stop; at the end, so that the file has the final figure. */
 	if (!s->cost_told)

@@ -122,10 +122,11 @@ struct session {
 	unsigned kernel_version; /* KERNEL_VERSION() */
 	uint64_t open_ns;	 /* ready to record */
 	uint64_t start_ns;	 /* recording began */
-	bool begun, delayed;
-	uint64_t cpu_at_begin_ns; /* the target's CPU time then */
-	uint64_t cpu_total_ns;	  /* of it, so far */
-	struct map cpu_of_pid;	  /* -> index in cpu_seen */
+	bool begun, delayed, stopped;
+	uint64_t cpu_at_begin_ns;		/* the target's CPU time then */
+	uint64_t cpu_total_ns;			/* of it, so far */
+	double switch_alone_ns, switch_more_ns; /* session_calibrate_switches() */
+	struct map cpu_of_pid;			/* -> index in cpu_seen */
 	struct {
 		VEC(uint64_t)
 	} cpu_seen; /* at the last look */
@@ -208,6 +209,12 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 /* session_cost.c: what the probes cost */
 double session_call_cost_ns(const struct session *s,
 			    const struct planned *p); /* full cost, measured here */
+/*
+ * What a switch of the target costs beyond the programs' own, timed time: measured before the
+ * scheduler is watched, and again while it is, at the beginning and the end (by then all sets that
+ * joined have their carriers). Its records are thrown away.
+ */
+void session_calibrate_switches(struct session *s, bool watched);
 double session_count_cost_ns(const struct session *s, const struct planned *p); /* only counted */
 uint64_t session_target_cpu_ns(struct session *s);   /* as often as one asks; ended ones too */
 uint64_t session_recorded_cpu_ns(struct session *s); /* since the recording began */

@@ -113,7 +113,7 @@ static void say_result(const struct session_result *r, const struct session_opti
 			   functions, so->n_patterns ? "-F" : "a -F",
 			   so->n_patterns ? "a recording without -F what runs"
 					  : "ispot report what else is hot");
-	if (r->target_cpu_ns && r->records)
+	if (r->target_cpu_ns && (r->records || r->scheduling_cost_ns))
 		snprintf(slowed, sizeof(slowed), ", slowed by %.1f %% (estimated)",
 			 100 * meta_overhead(r->target_cpu_ns, r->probes_cost_ns));
 	log_notice("%s of %s, %s lost%s, %s in %s (%s)", text_counted(calls, r->calls, "call"),
