@@ -1,12 +1,13 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# What counters add to a traced call of a nop5 function, by choice of -e. Events of the kernel stand
-# in for those of a PMU, which is read the same way.
+# What counters, and the arguments of one call in 16, add to a traced call of a nop5 function. Events of
+# the kernel stand in for those of a PMU, which is read the same way.
 
 # name of the file, -e's words, label
 counters_choices() {
 	cat <<-'EOR'
-	default - default
+	default - default, with arguments of one call in 16
+	arguments arguments these arguments alone
 	task1 page-faults 1 of the task, every call
 	task4 software 4 of the task, every call
 	perf1 cpu-clock 1 perf event, every call
@@ -19,8 +20,11 @@ counters_choices() {
 
 # CPU time, which other programs on the machine disturb less than the clock: ns per call.
 counters_ns() {
-	local words=()
-	[ "$1" = - ] || words=(-e "$1")
+	local words=(-e "$1" --no-key '*')
+	case $1 in
+	-) words=() ;;
+	arguments) words=(-e none) ;;
+	esac
 	"$ISPOT" record -o ispot.data "${words[@]}" -F entry_nop5 -- "$MB/entry_classes" --only entry_nop5 \
 		-n "$CALLS" >ispot.out 2>ispot.err
 	echo "$(($(value cpu_ns ispot.out) / CALLS))"
