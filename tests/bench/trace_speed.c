@@ -3,8 +3,10 @@
  * Speed, size and memory of a trace's way from records to a report, for `make bench` and whoever
  * changes it (build/bench/trace_speed):
  *
- *	trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] [-f FUNCTIONS] [-l LEVEL] [-o FILE]
+ *	trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] [-f FUNCTIONS] [-l LEVEL] [-o FILE [-w]]
  *	trace_speed -i FILE        an existing recording
+ *
+ * With -w it only writes FILE.
  *
  * Synthetic calls of -f functions (40), nested, at random, times with the jitter that probes have:
  * harder to predict than a program's calls. Prints, one "name value" a line:
@@ -284,12 +286,15 @@ static uint64_t records_of_file(void)
 int main(int argc, char **argv)
 {
 	const char *usage = "usage: trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] "
-			    "[-f FUNCTIONS] [-l LEVEL] [-o FILE] | -i FILE";
+			    "[-f FUNCTIONS] [-l LEVEL] [-o FILE [-w]] | -i FILE";
 	uint64_t n = 10000000;
-	bool given = false;
+	bool given = false, only_write = false;
 
-	for (int c; (c = getopt(argc, argv, "n:c:t:f:l:o:i:")) != -1;)
+	for (int c; (c = getopt(argc, argv, "n:c:t:f:l:o:i:w")) != -1;)
 		switch (c) {
+		case 'w':
+			only_write = true;
+			break;
 		case 'n':
 			n = strtoull(optarg, NULL, 10) * 1000000;
 			break;
@@ -325,7 +330,8 @@ int main(int argc, char **argv)
 		encode_and_write(n);
 	}
 	printf("records %llu\n", (unsigned long long)n);
-	measure(n);
+	if (!only_write)
+		measure(n);
 	if (path == temporary)
 		unlink(path);
 	return 0;

@@ -71,4 +71,17 @@ record write -F write@arg3 -- dd if=/dev/zero of=/dev/null bs=100 count=500
 like <(jq -r '.blocks[] | select(.kind == "function" and .name == "write") | .key' write.json) \
 	'=64B..128B$' "write by its size" || diag "$(jq -c '.blocks[] | [.name, .key, .calls]' write.json)"
 
+# A few words and a long line, in turn; switched off for this function alone it is one block again.
+# shellcheck disable=SC2016
+record sizes -F write -- sh -c 'long=$(printf %2000s .) i=0
+	while [ $i -lt 120 ]; do printf short; printf "%s" "$long"; i=$((i + 1)); done'
+report sizes
+# The size is called as libc's debug information has it, if there is any.
+is "$(keyed sizes write 'select(.calls >= 120) | .key' | sed 's/ [a-z_]*[0-9]*=/ /; s/\.0K/K/g')" "fd=1 1K..2K
+fd=1 4B..8B" "write is split by file and size without being asked" ||
+	diag "$(jq -c '.blocks[] | [.name, .key, .calls]' sizes.json)"
+report sizes --no-key write
+is "$(keyed sizes write .key)" "" "--no-key write: one block"
+is "$(block sizes write .calls)" 241 "of all its calls"
+
 done_testing
