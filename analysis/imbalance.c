@@ -29,6 +29,7 @@ static uint32_t section_find(struct imbalance *i, enum section_kind kind, const 
 		if (at == MAP_NONE) {
 			map_put(&i->section_of, key, (uint32_t)i->sections.n);
 			s = vec_add(&i->sections);
+			s->number = (uint32_t)i->sections.n - 1;
 			s->kind = kind;
 			s->name = strtab_get(&i->names, strtab_find(&i->names, name));
 			s->since = strtab_get(&i->names, strtab_find(&i->names, since));

@@ -39,6 +39,7 @@ struct section_thread {
 };
 
 struct parallel_section {
+	uint32_t number; /* as imbalance_add() gave it */
 	enum section_kind kind;
 	const char *name, *since; /* where it ends and begins; since "": as name, or not known */
 	uint64_t instances;
@@ -79,7 +80,7 @@ double section_imbalance(const struct parallel_section *s);
 /* The thread that came last most often; NULL: there are no threads. */
 const struct section_thread *section_worst(const struct parallel_section *s);
 
-/* The sections that lose most first; numbers of imbalance_add() are no longer valid. */
+/* The sections that lose most first; from here on none can be added. */
 void imbalance_sort(struct imbalance *i);
 void imbalance_release(struct imbalance *i);
 

@@ -115,6 +115,7 @@ static void add_leader(struct lime_causes *causes, const struct door *d, uint32_
 
 	*vec_add(causes) = (struct lime_cause){
 		.node = node,
+		.decider = node,
 		.event = forward ? d->edge : d->edge_back,
 		.cluster = cluster,
 		.leader = leader,
@@ -123,9 +124,40 @@ static void add_leader(struct lime_causes *causes, const struct door *d, uint32_
 	};
 }
 
+/*
+ * Compilers test a loop's condition at its end: the leader is where the body begins, but what
+ * decides is the branch that goes back there or leaves the cluster.
+ */
+static void find_decider(const struct lime_event *events, uint32_t n, const uint32_t *cluster_of,
+			 struct lime_cause *cause)
+{
+	bool leaves = false;
+	uint32_t back = LIME_NONE;
+
+	for (uint32_t i = 0; i < n; i++)
+		leaves |= events[i].kind == LIME_EDGE && events[i].edge.from == cause->node &&
+			  cluster_of[i] != cause->cluster;
+	for (uint32_t i = 0; i < n && !leaves && back == LIME_NONE; i++) {
+		const struct cfg_edge *e = &events[i].edge;
+
+		if (events[i].kind != LIME_EDGE || !e->back || e->to != cause->node ||
+		    cluster_of[i] != cause->cluster)
+			continue;
+		for (uint32_t j = 0; j < n; j++)
+			if (events[j].kind == LIME_EDGE && events[j].edge.from == e->from &&
+			    cluster_of[j] != cause->cluster)
+				back = i;
+	}
+	if (back != LIME_NONE) {
+		cause->event = back;
+		cause->decider = events[back].edge.from;
+	}
+}
+
 void lime_leaders(const struct lime_event *events, uint32_t n_events, const uint32_t *cluster_of,
 		  const double *r, uint32_t cluster, double beta, struct lime_causes *causes)
 {
+	size_t before = causes->n;
 	uint32_t n_nodes = 0;
 	struct door *doors;
 
@@ -148,6 +180,8 @@ void lime_leaders(const struct lime_event *events, uint32_t n_events, const uint
 		    (doors[v].edge != LIME_NONE || doors[v].edge_back != LIME_NONE))
 			add_leader(causes, &doors[v], v, cluster, beta);
 	free(doors);
+	for (; before < causes->n; before++)
+		find_decider(events, n_events, cluster_of, &causes->data[before]);
 }
 
 /* ---- 3.5: clusters to scores ---- */
@@ -190,6 +224,7 @@ static void score_cluster(struct lime *l, const struct lime_instance *in, const 
 		if (l->clusters.of[i] == term->column && events[i].kind == LIME_HARDWARE)
 			*vec_add(&l->causes) = (struct lime_cause){
 				.node = events[i].edge.from,
+				.decider = events[i].edge.from,
 				.event = i,
 				.cluster = term->column,
 				.leader = NAN,

@@ -63,7 +63,9 @@ enum lime_answer {
 };
 
 struct lime_cause {
-	uint32_t node;	/* the leader, or where the hardware event happened */
+	uint32_t node;	  /* the leader, or where the hardware event happened */
+	uint32_t decider; /* node; of a leader that a loop enters whose end decides to go round
+			     again: that branch, and event is its back edge */
 	uint32_t event; /* of its edges in the cluster the one nearest to the times; or the event */
 	uint32_t cluster;
 	double leader; /* score of a leader, equation 1; NAN: a hardware event */

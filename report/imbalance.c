@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/counted.h"
 #include "analysis/imbalance.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "report/imbalance_causes.h"
 #include "report/report.h"
 #include "report/spark.h"
 #include "report/table.h"
@@ -35,7 +37,7 @@ static const char *thread_title(const struct imbalance_view *v, const struct par
 	char comm[40];
 
 	if (s->kind == SECTION_JOIN)
-		snprintf(buf, 64, "no. %u made", thread + 1);
+		snprintf(buf, 64, "no. %u made", v->counted ? thread - 1 : thread + 1);
 	else
 		snprintf(buf, 64, "%s%s%u", text_printable(comm, sizeof(comm), name->comm),
 			 *name->comm ? "/" : "", name->tid);
@@ -82,14 +84,25 @@ static void section_name(const struct parallel_section *s, struct text *out)
 	}
 }
 
+static const char *unit(const struct imbalance_view *v)
+{
+	return !v->counted ? "ns" : v->counted->run->caches ? "cycles" : "instructions";
+}
+
 static void header(const struct imbalance_view *v, struct text *out)
 {
 	char program[128], time[TEXT_NUMBER];
+	size_t n = v->imbalance->sections.n;
 
-	text_printf(out, "%s  %s  %zu parallel section%s\n\n",
-		    text_printable(program, sizeof(program), *v->program ? v->program : v->file),
-		    text_time(time, v->duration_ns), v->imbalance->sections.n,
-		    v->imbalance->sections.n == 1 ? "" : "s");
+	text_printable(program, sizeof(program), *v->program ? v->program : v->file);
+	if (v->counted)
+		text_printf(out,
+			    "%s  counted by callgrind: time is %s%s  %zu parallel section%s\n\n",
+			    program, v->counted->run->caches ? "estimated " : "", unit(v), n,
+			    n == 1 ? "" : "s");
+	else
+		text_printf(out, "%s  %s  %zu parallel section%s\n\n", program,
+			    text_time(time, v->duration_ns), n, n == 1 ? "" : "s");
 }
 
 /* Who is last, and whether that is the thread's lot or its CPU's. */
@@ -134,7 +147,7 @@ static void row(const struct imbalance_view *v, struct table *t, const struct pa
 	struct text cell = { 0 };
 	char buf[64], title[64], number[TEXT_NUMBER];
 
-	table_right(t, text_time(number, (uint64_t)s->lost), 7);
+	table_right(t, (v->counted ? text_count : text_time)(number, (uint64_t)s->lost), 7);
 	snprintf(buf, sizeof(buf), "%.0f %%", 100 * section_imbalance(s));
 	table_right(t, buf, 6);
 	table_right(t, text_count(number, s->instances), 6);
@@ -152,6 +165,10 @@ static void row(const struct imbalance_view *v, struct table *t, const struct pa
 	text_add(t->out, "        time until they wait, by thread  ");
 	spark_values(times, n, v->utf8, t->out);
 	text_add(t->out, s->threads.n > n ? " …\n" : "\n");
+	if (v->counted) {
+		text_imbalance_causes(v, s, t->out);
+		text_add(t->out, "\n");
+	}
 }
 
 static void rows(const struct imbalance_view *v, struct text *out)
@@ -164,6 +181,7 @@ static void rows(const struct imbalance_view *v, struct text *out)
 		row(v, &t, &v->imbalance->sections.data[i]);
 	if (n > top)
 		text_printf(out, "%zu more sections lose less (--top)\n", n - top);
+	text_add(out, v->counted ? "score: how far the line explains who is late\n" : "");
 	text_add(out, "lost: thread time idle at the section's end; idle: that of all its "
 		      "thread time\n");
 }
@@ -202,15 +220,15 @@ static struct json *thread_json(const struct imbalance_view *v, const struct par
 				const struct section_thread *t)
 {
 	struct json *j = json_new_object();
-	bool own = s->kind != SECTION_JOIN;
+	bool own = s->kind != SECTION_JOIN && !v->counted;
 
 	json_set_u64(j, "number", t->thread);
 	(own ? json_set_u64(j, "tid", name_of(v, t->thread)->tid) : json_set_null(j, "tid"));
 	json_set_string(j, "comm", own ? name_of(v, t->thread)->comm : NULL);
 	json_set_u64(j, "instances", t->instances);
 	json_set_u64(j, "last", t->last);
-	set_time(j, "time_ns", t->time);
-	set_time(j, "idle_ns", t->idle);
+	set_time(j, v->counted ? "time" : "time_ns", t->time);
+	set_time(j, v->counted ? "idle" : "idle_ns", t->idle);
 	set_time(j, "cpu_wait_ns", t->cpu_wait);
 	set_time(j, "asleep_ns", t->asleep);
 	return j;
@@ -225,14 +243,15 @@ static struct json *section_json(const struct imbalance_view *v, const struct pa
 	json_set_string(j, "name", s->name);
 	json_set_string(j, "since", *s->since ? s->since : NULL);
 	json_set_u64(j, "instances", s->instances);
-	set_time(j, "duration_ns", s->duration);
-	set_time(j, "lost_ns", s->lost);
+	set_time(j, v->counted ? "duration" : "duration_ns", s->duration);
+	set_time(j, v->counted ? "lost" : "lost_ns", s->lost);
 	json_set_f64(j, "imbalance", section_imbalance(s));
 	json_set_u64(j, "worst", worst->thread);
 	json_set_f64(j, "worst_share", share_last(s, worst));
 	vec_for_each (&s->threads, const struct section_thread, t)
 		json_add_take(threads, thread_json(v, s, t));
 	json_set_take(j, "threads", threads);
+	report_set_imbalance_causes(j, v, s);
 	return j;
 }
 
@@ -244,8 +263,10 @@ void report_imbalance_json(const struct imbalance_view *v, struct text *out)
 	json_set_u64(j, "version", IMBALANCE_JSON_VERSION);
 	json_set_string(trace, "file", v->file);
 	json_set_string(trace, "command", v->command);
-	json_set_u64(trace, "duration_ns", v->duration_ns);
+	(v->counted ? json_set_null(trace, "duration_ns")
+		    : json_set_u64(trace, "duration_ns", v->duration_ns));
 	json_set_take(j, "trace", trace);
+	json_set_string(j, "unit", unit(v));
 	for (const char *const *n = v->notices; *n; n++)
 		json_add_string(notices, *n);
 	json_set_take(j, "notices", notices);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct counted;
 struct imbalance;
 struct text;
 
@@ -13,8 +14,10 @@ struct text;
 
 struct imbalance_view {
 	const struct imbalance *imbalance;
+	const struct counted *counted; /* NULL: times are ns of a recording. Else instructions, or
+					  cycles as callgrind estimates them with caches */
 	const char *program, *command; /* "" not known */
-	const char *file;	       /* of the recording */
+	const char *file;	       /* of the recording; NULL: there is none */
 	uint64_t duration_ns;	       /* of the recording */
 	const char *const *notices;    /* sentences, NULL-terminated */
 	uint64_t top;		       /* sections shown, 0: the default */

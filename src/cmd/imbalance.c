@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <dirent.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -7,6 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "analysis/counted.h"
 #include "analysis/parallel.h"
 #include "analysis/result.h"
 #include "args.h"
@@ -15,6 +17,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "pager.h"
+#include "probes/valgrind.h"
 #include "report/imbalance.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
@@ -24,7 +27,8 @@
 struct imbalance_options {
 	const char *input, *section, *time;
 	uint64_t top;
-	bool json;
+	double threshold;
+	bool json, caches;
 };
 
 static const struct option_row options[] = {
@@ -34,6 +38,10 @@ static const struct option_row options[] = {
 	  "take the calls of a function or marker as the sections", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct imbalance_options, time),
 	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	{ 0, "caches", NULL, ARG_FLAG, offsetof(struct imbalance_options, caches),
+	  "with CMD: count cache misses too, slower", NULL },
+	{ 0, "threshold", "R", ARG_F64, offsetof(struct imbalance_options, threshold),
+	  "with CMD: events that correlate by R or more go together (0.9)", NULL },
 	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct imbalance_options, top), "show N sections",
 	  NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct imbalance_options, json),
@@ -44,6 +52,8 @@ static const struct option_row options[] = {
 static const char *const examples[] = {
 	"ispot imbalance",
 	"which parallel sections lose time to their slowest thread",
+	"ispot imbalance -- ./app 8",
+	"which lines make its threads uneven, counted by valgrind",
 	"ispot imbalance --section worker",
 	"calls of worker that run at the same time are a section",
 	"ispot imbalance --json | jq '.sections[] | {name, imbalance}'",
@@ -166,18 +176,133 @@ static int read_sections(const struct imbalance_options *o, const struct result_
 	return rc;
 }
 
+/* ---- counting ---- */
+
+static int print_counted(const struct imbalance_options *o, const struct counted *c, char **argv,
+			 struct err *err)
+{
+	static const char *const none[] = { NULL };
+	const char *slash = strrchr(argv[0], '/');
+	struct text out = { 0 }, command = { 0 };
+	struct imbalance_view v = {
+		.imbalance = &c->imbalance,
+		.counted = c,
+		.program = slash ? slash + 1 : argv[0],
+		.notices = none,
+		.top = o->top,
+		.colours = want_colours(),
+		.utf8 = text_locale_is_utf8(),
+		.width = screen_width(),
+	};
+	int rc;
+
+	for (char **word = argv; *word; word++)
+		text_printf(&command, "%s%s", word == argv ? "" : " ", *word);
+	v.command = command.s;
+	(o->json ? report_imbalance_json : report_imbalance_text)(&v, &out);
+	rc = write_out(&out, err);
+	text_release(&out);
+	text_release(&command);
+	return rc;
+}
+
+static int read_dumps(struct callgrind *run, const char *dir, struct err *err)
+{
+	struct dirent **files;
+	int n = scandir(dir, &files, NULL, alphasort), rc = 0;
+
+	for (int i = 0; i < n; i++) {
+		char *path = xasprintf("%s/%s", dir, files[i]->d_name);
+
+		if (!rc && !strncmp(files[i]->d_name, "cg", 2)) {
+			rc = callgrind_read(run, path, err);
+			rc = rc == -EINVAL ? 0 : rc; /* an empty one */
+		}
+		unlink(path);
+		free(path);
+		free(files[i]);
+	}
+	if (n >= 0)
+		free(files);
+	rmdir(dir);
+	return rc;
+}
+
+/* Runs the command under valgrind; its dumps are read and removed. */
+static int count(const struct imbalance_options *o, char **argv, struct callgrind *run,
+		 struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *dir = xasprintf("%s/ispot-imbalance.XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	struct valgrind_options vo = { .before = counted_barriers,
+				       .around = counted_bodies,
+				       .caches = o->caches,
+				       .dir = dir };
+	int status = 0, rc;
+
+	if (!mkdtemp(dir)) {
+		rc = err_set(err, -errno, "%s: %s; set TMPDIR to a directory with room", dir,
+			     strerror(errno));
+		free(dir);
+		return rc;
+	}
+	rc = valgrind_run(argv, &vo, &status, err);
+	if (rc)
+		read_dumps(&(struct callgrind){ 0 }, dir, NULL);
+	else
+		rc = read_dumps(run, dir, err);
+	if (!rc && !run->places.n) {
+		rc = err_set(err, -ENODATA,
+			     "%s ran nothing that valgrind could count (status %d); does `valgrind "
+			     "%s` work?",
+			     argv[0], status, argv[0]);
+		err->exit_status = status == 126 || status == 127 ? status : 0;
+	}
+	free(dir);
+	return rc;
+}
+
+static int run_counted(const struct imbalance_options *o, char **argv, struct err *err)
+{
+	struct cluster_options co = { o->threshold, CLUSTER_BULK };
+	struct callgrind run = { 0 };
+	struct counted c = { 0 };
+	int rc = count(o, argv, &run, err);
+
+	if (!rc) {
+		counted_find(&c, &run, &co);
+		rc = print_counted(o, &c, argv, err);
+		counted_release(&c);
+	}
+	callgrind_release(&run);
+	return rc;
+}
+
+/* ---- either ---- */
+
 static int run_imbalance(int argc, char **argv, struct err *err)
 {
-	struct imbalance_options o = { 0 };
+	struct imbalance_options o = { .threshold = CLUSTER_THRESHOLD };
 	struct result_options ro = { .to_ns = UINT64_MAX };
-	int first, rc = args_parse(options, &o, 0, argc, argv, &first, err);
+	int first, rc = args_parse(options, &o, ARGS_STOP_AT_WORD | ARGS_KEEP_DASHES, argc, argv,
+				   &first, err);
+	bool command = !rc && first < argc && !strcmp(argv[first], "--");
 
 	if (rc)
 		return rc;
+	if (!(o.threshold > 0 && o.threshold <= 1))
+		return usage(err, "--threshold is a correlation; give more than 0, at most 1");
+	if (command && (o.input || o.section || o.time || first + 1 == argc))
+		return usage(err, "with -- give a command, and no -i, --section or --time");
+	if (command)
+		return run_counted(&o, argv + first + 1, err);
 	if (argc - first == 1 && !o.input)
 		o.input = argv[first];
 	else if (argc > first)
-		return usage(err, "imbalance reads one file; give it once: -i FILE");
+		return usage(err,
+			     "imbalance reads one file, or runs a command: -i FILE, or -- CMD");
+	if (o.caches || o.threshold != CLUSTER_THRESHOLD)
+		return usage(err, "--caches and --threshold are for counting; give -- CMD");
 	if (!o.input)
 		o.input = "ispot.data";
 	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
@@ -188,7 +313,8 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 const struct command cmd_imbalance = {
 	.name = "imbalance",
 	.summary = "find threads that wait for the slowest of them",
-	.usage = "ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]",
+	.usage = "ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]\n"
+		 "ispot imbalance [--caches] [--threshold R] [--top N] [--json] -- CMD...",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE | CMD_PAGER,

@@ -68,12 +68,30 @@ static void loops_have_leaders(void **state)
 	lime_leaders(loop, 5, of_loop, r, 0, 1, &causes);
 	assert_int_equal(causes.n, 1);
 	assert_int_equal(causes.data[0].node, 1);
-	assert_int_equal(causes.data[0].event, 1);
+	assert_int_equal(causes.data[0].decider, 3);
 	assert_true(fabs(causes.data[0].score - 0.95) < 1e-12);
 	lime_leaders(block, 3, of_block, r, 0, 1, &causes);
 	assert_int_equal(causes.n, 2);
 	assert_int_equal(causes.data[1].node, 1);
 	assert_int_equal(causes.data[1].event, 1);
+	vec_release(&causes);
+}
+
+/* The condition is at the loop's end, behind an inner loop: that branch decides, not the leader. */
+static void loops_are_decided_at_their_end(void **state)
+{
+	static const struct lime_event loop[] = { EDGE(0, 1), BACK(1, 1), EDGE(1, 2), BACK(2, 1),
+						  EDGE(2, 3) };
+	static const uint32_t of[] = { CLUSTER_NONE, 0, 0, 0, CLUSTER_NONE };
+	static const double r[] = { NAN, 0.95, 0.95, 0.95, NAN };
+	struct lime_causes causes = { 0 };
+
+	(void)state;
+	lime_leaders(loop, 5, of, r, 0, 1, &causes);
+	assert_int_equal(causes.n, 1);
+	assert_int_equal(causes.data[0].node, 1);
+	assert_int_equal(causes.data[0].decider, 2);
+	assert_int_equal(causes.data[0].event, 3);
 	vec_release(&causes);
 }
 
@@ -206,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figure_4),
 		cmocka_unit_test(loops_have_leaders),
+		cmocka_unit_test(loops_are_decided_at_their_end),
 		cmocka_unit_test(back_edges_are_found),
 		cmocka_unit_test(the_branch_that_parts_the_threads_is_first),
 		cmocka_unit_test(uneven_misses_are_a_hardware_cause),

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/counted.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/counted_graph.h"
+#include "base/mem.h"
+
+#define MAIN_THREAD 1 /* valgrind counts from it */
+
+/* A dump that ends a thread's part of an instance. */
+struct counted_dump {
+	enum section_kind kind;
+	uint32_t name, since; /* of run->names */
+	uint32_t thread, ordinal;
+	double time;
+	struct counted_counts counts;
+};
+
+/* ---- which dumps end sections ---- */
+
+static const char *trigger_of(const struct counted *c, const struct callgrind_dump *d,
+			      const char *when)
+{
+	const char *trigger = strtab_get(&c->run->names, d->trigger);
+	size_t n = strlen(when);
+
+	return strncmp(trigger, when, n) ? NULL : trigger + n;
+}
+
+/* Where the thread called the barrier: known from its next dump, when the call is under way. */
+static uint32_t site_of_barrier(const struct counted *c, const struct callgrind_dump *next)
+{
+	const struct callgrind *run = c->run;
+
+	vec_for_each (&next->counts, const struct callgrind_count, k)
+		if (k->kind == CALLGRIND_CALL &&
+		    counted_matches(counted_barriers,
+				    strtab_get(&run->names, run->places.data[k->to].function)) &&
+		    !counted_waits(run, k->from))
+			return k->from;
+	return MAP_NONE;
+}
+
+/* "run (lu.c:21)", a number of names */
+static uint32_t place_name(struct counted *c, uint32_t place, const char *otherwise)
+{
+	struct callgrind *run = (struct callgrind *)(uintptr_t)c->run;
+	const struct callgrind_place *p;
+	uint32_t number;
+	char *name;
+
+	if (place == MAP_NONE)
+		return strtab_add(&run->names, otherwise);
+	p = &run->places.data[place];
+	name = xasprintf("%s (%s:%u)", strtab_get(&run->names, p->function),
+			 strtab_get(&run->names, p->file), p->line);
+	number = strtab_add(&run->names, name);
+	free(name);
+	return number;
+}
+
+static int by_thread_and_part(const void *a, const void *b)
+{
+	const struct callgrind_dump *x = *(struct callgrind_dump *const *)a;
+	const struct callgrind_dump *y = *(struct callgrind_dump *const *)b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->part > y->part) - (x->part < y->part);
+}
+
+static void take_dump(struct counted *c, const struct callgrind_dump *d, struct counted_dump cut)
+{
+	cut.thread = d->thread;
+	cut.time = counted_graph_dump(c, d, &cut.counts);
+	*vec_add(&c->dumps) = cut;
+}
+
+/* Of one thread, in order; whether it came to a section's end before its own. */
+static void take_thread(struct counted *c, struct callgrind_dump **dumps, size_t n)
+{
+	uint32_t since = strtab_add(&((struct callgrind *)(uintptr_t)c->run)->names, "");
+	uint32_t none = since, ordinal = 0, name;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *before = trigger_of(c, dumps[i], "--dump-before=");
+		const char *after = trigger_of(c, dumps[i], "--dump-after=");
+		struct counted_dump cut = { .ordinal = ordinal, .since = none };
+
+		if (after) {
+			cut.kind = SECTION_REGION;
+			cut.name = place_name(c, MAP_NONE, after);
+		} else if (before && counted_matches(counted_barriers, before)) {
+			cut.kind = SECTION_BARRIER;
+			name = place_name(
+				c, i + 1 < n ? site_of_barrier(c, dumps[i + 1]) : MAP_NONE, before);
+			cut.name = name;
+			cut.since = since == name ? none : since;
+			since = name;
+		} else if (!before && !ordinal && dumps[i]->thread != MAIN_THREAD) {
+			cut.kind = SECTION_JOIN;
+			cut.name = place_name(c, MAP_NONE, "the threads' end");
+		} else {
+			continue;
+		}
+		ordinal++;
+		take_dump(c, dumps[i], cut);
+	}
+}
+
+static void take_dumps(struct counted *c)
+{
+	size_t n = c->run->dumps.n, first = 0;
+	struct callgrind_dump **sorted = xcalloc(n + 1, sizeof(struct callgrind_dump *));
+
+	for (size_t i = 0; i < n; i++)
+		sorted[i] = &c->run->dumps.data[i];
+	qsort(sorted, n, sizeof(struct callgrind_dump *), by_thread_and_part);
+	for (size_t i = 1; i <= n; i++)
+		if (i == n || sorted[i]->thread != sorted[first]->thread) {
+			take_thread(c, sorted + first, i - first);
+			first = i;
+		}
+	free(sorted);
+}
+
+/* ---- an instance: dumps of several threads ---- */
+
+static int by_instance(const void *a, const void *b)
+{
+	const struct counted_dump *x = a, *y = b;
+
+	if (x->ordinal != y->ordinal)
+		return x->ordinal < y->ordinal ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	if (x->since != y->since)
+		return x->since < y->since ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+static bool same_instance(const struct counted_dump *x, const struct counted_dump *y)
+{
+	return x->ordinal == y->ordinal && x->name == y->name && x->since == y->since;
+}
+
+/* A matrix of the events that happened in it. events[row]: number of the event. */
+struct matrix {
+	uint32_t n;
+	uint32_t *events, *row_of; /* row_of[event] */
+	struct lime_event *rows;
+	double *counts, *times;
+};
+
+static uint32_t matrix_row(struct matrix *m, uint32_t event)
+{
+	if (m->row_of[event] == LIME_NONE) {
+		m->row_of[event] = m->n;
+		m->events[m->n++] = event;
+	}
+	return m->row_of[event];
+}
+
+static void matrix_fill(struct matrix *m, const struct counted *c, const struct counted_dump *dumps,
+			size_t n)
+{
+	uint32_t all = (uint32_t)c->events.n;
+
+	m->events = xcalloc(all + 1, sizeof(uint32_t));
+	m->row_of = xmalloc((all + 1) * sizeof(uint32_t));
+	memset(m->row_of, 0xff, (all + 1) * sizeof(uint32_t));
+	m->times = xcalloc(n, sizeof(double));
+	for (size_t t = 0; t < n; t++)
+		vec_for_each (&dumps[t].counts, const struct counted_count, k)
+			matrix_row(m, k->event);
+	m->rows = xcalloc(m->n + 1, sizeof(*m->rows));
+	m->counts = xcalloc(m->n * n + 1, sizeof(double));
+	for (uint32_t i = 0; i < m->n; i++) {
+		m->rows[i] = c->events.data[m->events[i]];
+		if (m->rows[i].superior != LIME_NONE)
+			m->rows[i].superior = m->row_of[m->rows[i].superior];
+	}
+	for (size_t t = 0; t < n; t++) {
+		m->times[t] = dumps[t].time;
+		vec_for_each (&dumps[t].counts, const struct counted_count, k)
+			m->counts[m->row_of[k->event] * n + t] += k->count;
+	}
+}
+
+static void matrix_release(struct matrix *m)
+{
+	free(m->events);
+	free(m->row_of);
+	free(m->rows);
+	free(m->counts);
+	free(m->times);
+}
+
+static void analyse(struct counted *c, struct counted_section *s, const struct counted_dump *dumps,
+		    size_t n, const struct cluster_options *o)
+{
+	struct matrix m = { 0 };
+	struct lime_instance in = { .n_threads = (uint32_t)n };
+	struct lime l;
+
+	matrix_fill(&m, c, dumps, n);
+	in.n_events = m.n;
+	in.events = m.rows;
+	in.counts = m.counts;
+	in.times = m.times;
+	lime_analyse(&l, &in, o);
+	vec_for_each (&l.causes, struct lime_cause, cause)
+		cause->event = m.events[cause->event];
+	lime_total_add(&s->total, &l);
+	if (s->answer != LIME_FOUND && (l.answer == LIME_FOUND || l.imbalance >= s->worst)) {
+		s->answer = l.answer;
+		s->worst = l.imbalance;
+	}
+	lime_release(&l);
+	matrix_release(&m);
+}
+
+static void take_instance(struct counted *c, const struct counted_dump *dumps, size_t n,
+			  const struct cluster_options *o)
+{
+	struct section_part *parts = xcalloc(n + 1, sizeof(*parts));
+	uint32_t number;
+
+	for (size_t i = 0; i < n; i++)
+		parts[i] = (struct section_part){ .thread = dumps[i].thread,
+						  .time = dumps[i].time,
+						  .cpu_wait = NAN,
+						  .asleep = NAN };
+	number = imbalance_add(&c->imbalance, dumps->kind, strtab_get(&c->run->names, dumps->name),
+			       strtab_get(&c->run->names, dumps->since), parts, n);
+	free(parts);
+	if (number == MAP_NONE)
+		return;
+	if (number == c->sections.n)
+		vec_add(&c->sections)->answer = LIME_BALANCED;
+	analyse(c, &c->sections.data[number], dumps, n, o);
+}
+
+/* ---- causes of a section ---- */
+
+static const char *what_of(const struct counted *c, const struct lime_cause *cause)
+{
+	const struct lime_event *e = &c->events.data[cause->event];
+	const struct callgrind *run = c->run;
+
+	if (e->kind == LIME_HARDWARE)
+		return c->events.data[e->superior].kind == LIME_EXECUTIONS ? "cache-misses"
+									   : "memory";
+	if (e->edge.back)
+		return "loop";
+	return run->places.data[e->edge.from].function == run->places.data[e->edge.to].function
+		       ? "branch"
+		       : "call";
+}
+
+static void sum_counts(struct counted *c, const struct parallel_section *s,
+		       const struct lime_cause *cause, double *counts)
+{
+	vec_for_each (&c->dumps, const struct counted_dump, d) {
+		size_t t = 0;
+
+		if (d->kind != s->kind ||
+		    strcmp(strtab_get(&c->run->names, d->name), s->name) != 0 ||
+		    strcmp(strtab_get(&c->run->names, d->since), s->since) != 0)
+			continue;
+		while (t < s->threads.n && s->threads.data[t].thread != d->thread)
+			t++;
+		vec_for_each (&d->counts, const struct counted_count, k)
+			if (k->event == cause->event && t < s->threads.n)
+				counts[t] += k->count;
+	}
+}
+
+static void name_causes(struct counted *c, const struct parallel_section *s)
+{
+	struct counted_section *of = &c->sections.data[s->number];
+
+	lime_total_finish(&of->total);
+	vec_for_each (&of->total.causes, const struct lime_cause, cause) {
+		struct counted_cause *named;
+
+		if (cause->score < LIME_IMPORTANT)
+			continue;
+		named = vec_add(&of->causes);
+		named->score = cause->score;
+		named->kind = c->events.data[cause->event].kind;
+		named->what = what_of(c, cause);
+		named->place = cause->decider;
+		named->towards =
+			named->kind == LIME_EDGE ? c->events.data[cause->event].edge.to : MAP_NONE;
+		named->counts = xcalloc(s->threads.n + 1, sizeof(double));
+		sum_counts(c, s, cause, named->counts);
+	}
+}
+
+static void name_threads(struct counted *c)
+{
+	uint32_t most = 0;
+
+	vec_for_each (&c->run->dumps, const struct callgrind_dump, d)
+		most = d->thread > most ? d->thread : most;
+	for (uint32_t i = 0; i <= most; i++)
+		imbalance_name(&c->imbalance, i, "");
+}
+
+void counted_find(struct counted *c, const struct callgrind *run, const struct cluster_options *o)
+{
+	size_t first = 0;
+
+	*c = (struct counted){ .run = run };
+	counted_graph_init(c);
+	take_dumps(c);
+	counted_graph_finish(c);
+	name_threads(c);
+	vec_sort(&c->dumps, by_instance);
+	for (size_t i = 1; i <= c->dumps.n; i++)
+		if (i == c->dumps.n || !same_instance(&c->dumps.data[first], &c->dumps.data[i])) {
+			take_instance(c, c->dumps.data + first, i - first, o);
+			first = i;
+		}
+	imbalance_sort(&c->imbalance);
+	vec_for_each (&c->imbalance.sections, const struct parallel_section, s)
+		name_causes(c, s);
+}
+
+void counted_release(struct counted *c)
+{
+	vec_for_each (&c->dumps, struct counted_dump, d)
+		vec_release(&d->counts);
+	vec_release(&c->dumps);
+	vec_for_each (&c->sections, struct counted_section, s) {
+		vec_for_each (&s->causes, struct counted_cause, cause)
+			free(cause->counts);
+		vec_release(&s->causes);
+		lime_total_release(&s->total);
+	}
+	vec_release(&c->sections);
+	vec_release(&c->events);
+	map_release(&c->event_of);
+	imbalance_release(&c->imbalance);
+	free(c->node_of);
+	free(c->sorted);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Parallel sections of a program that callgrind ran, and the lines that make them uneven (lime.h).
+ * A thread's dumps are cut where it comes to a barrier, or begins and ends an OpenMP body; its n-th
+ * such dump belongs to the n-th instance. Time is instructions executed; with caches simulated,
+ * callgrind's estimate of cycles: instructions + 10 per miss of L1 + 100 per miss of the last
+ * level.
+ *
+ * Nodes of the control-flow graph are branches: jumps, calls, returns; an edge leads from a branch
+ * to the next one that is executed after it (the paper's edges of its Pin profiler).
+ */
+#ifndef ISPOT_ANALYSIS_COUNTED_H
+#define ISPOT_ANALYSIS_COUNTED_H
+
+#include <stdint.h>
+
+#include "analysis/callgrind.h"
+#include "analysis/imbalance.h"
+#include "analysis/lime.h"
+
+/* What a section's lines are, the largest score first. */
+struct counted_cause {
+	double score;
+	enum lime_kind kind;
+	const char *what;	 /* "branch" "loop" "call" "cache-misses" "memory" */
+	uint32_t place, towards; /* of callgrind; towards: where the edge leads, MAP_NONE: none */
+	double *counts;		 /* [thread of the section]: over its instances */
+};
+
+struct counted_section {
+	enum lime_answer answer; /* of the instance with the largest imbalance, unless one has
+				    causes */
+	double worst;		 /* that imbalance */
+	struct lime_total total;
+	struct {
+		VEC(struct counted_cause)
+	} causes;
+};
+
+struct counted {
+	const struct callgrind *run;
+	struct imbalance imbalance;
+	struct {
+		VEC(struct counted_section)
+	} sections; /* [parallel_section.number] */
+	struct {
+		VEC(struct lime_event)
+	} events; /* of the whole run */
+	struct map event_of;
+	uint32_t *node_of, *sorted; /* node_of[place]: the branch that control flow comes to from
+				       it; sorted: places by address */
+	struct {
+		VEC(struct counted_dump)
+	} dumps; /* those that end sections */
+};
+
+/* run must outlive it. bodies: functions called like this are OpenMP bodies. */
+void counted_find(struct counted *c, const struct callgrind *run, const struct cluster_options *o);
+void counted_release(struct counted *c);
+
+/* Functions before whose entry, and before and after which, callgrind is to dump; "*": any text. */
+extern const char *const counted_barriers[], *const counted_bodies[];
+
+#endif

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/imbalance_causes.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/counted.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/imbalance.h"
+#include "report/report.h"
+#include "report/spark.h"
+
+#define CAUSES_SHOWN 3 /* of a section on the screen */
+#define NAME_BYTES   512
+
+static const struct {
+	const char *what, *text, *counted;
+} rows[] = {
+	{ "branch", "branch taken unevenly", "taken" },
+	{ "loop", "loop goes round unevenly", "repeated" },
+	{ "call", "function called unevenly", "called" },
+	{ "cache-misses", "misses the first cache unevenly", "missed" },
+	{ "memory", "misses the last cache unevenly", "missed" },
+};
+
+static unsigned row_of(const char *what)
+{
+	unsigned i = 0;
+
+	while (strcmp(rows[i].what, what) != 0)
+		i++;
+	return i;
+}
+
+static const char *name(const struct imbalance_view *v, uint32_t number)
+{
+	return strtab_get(&v->counted->run->names, number);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* "lu.c:18"; without debug information "lu+0x11d4" */
+static void place_text(const struct imbalance_view *v, uint32_t place, struct text *out)
+{
+	const struct callgrind_place *p = &v->counted->run->places.data[place];
+	char buf[NAME_BYTES];
+
+	if (p->line)
+		text_printf(out, "%s:%u",
+			    text_printable(buf, sizeof(buf), base_name(name(v, p->file))), p->line);
+	else
+		text_printf(out, "%s+0x%llx",
+			    text_printable(buf, sizeof(buf), base_name(name(v, p->object))),
+			    (unsigned long long)p->address);
+}
+
+static void source_line(const struct imbalance_view *v, uint32_t place, struct text *out)
+{
+	const struct callgrind_place *p = &v->counted->run->places.data[place];
+	FILE *f = p->line ? fopen(name(v, p->file), "re") : NULL;
+	char line[256] = "", printable[256], *begin = line;
+	uint32_t n = 0;
+
+	while (f && n < p->line && fgets(line, sizeof(line), f))
+		n += strchr(line, '\n') != NULL;
+	if (f)
+		fclose(f);
+	if (!f || n != p->line)
+		return;
+	while (isspace((unsigned char)*begin))
+		begin++;
+	begin[strcspn(begin, "\n")] = '\0';
+	text_printf(out, "%5u | %s\n", p->line,
+		    text_printable(printable, sizeof(printable), begin));
+}
+
+static void cause_text(const struct imbalance_view *v, const struct parallel_section *s,
+		       const struct counted_cause *c, struct text *out)
+{
+	const struct callgrind_place *p = &v->counted->run->places.data[c->place];
+	char buf[NAME_BYTES], low[TEXT_NUMBER], high[TEXT_NUMBER];
+	double least = c->counts[0], most = c->counts[0];
+
+	for (size_t t = 0; t < s->threads.n; t++) {
+		least = c->counts[t] < least ? c->counts[t] : least;
+		most = c->counts[t] > most ? c->counts[t] : most;
+	}
+	text_printf(out, "  %5.2f  ", c->score);
+	place_text(v, c->place, out);
+	text_printf(out, " (%s): %s\n", text_printable(buf, sizeof(buf), name(v, p->function)),
+		    rows[row_of(c->what)].text);
+	source_line(v, c->place, out);
+	text_add(out, "         by thread  ");
+	spark_values(c->counts, s->threads.n, v->utf8, out);
+	text_printf(out, "  %s %s to %s times", rows[row_of(c->what)].counted,
+		    text_count(low, (uint64_t)least), text_count(high, (uint64_t)most));
+	if (c->towards != MAP_NONE) {
+		text_add(out, ", towards ");
+		place_text(v, c->towards, out);
+	}
+	text_add(out, "\n");
+}
+
+void text_imbalance_causes(const struct imbalance_view *v, const struct parallel_section *s,
+			   struct text *out)
+{
+	const struct counted_section *of = &v->counted->sections.data[s->number];
+	struct text line = { 0 };
+	size_t shown = 0;
+
+	if (!of->causes.n) {
+		text_printf(
+			&line, "No line is to blame: %s.",
+			lime_answer_text(of->answer == LIME_FOUND ? LIME_UNRELATED : of->answer));
+		text_wrap(line.s, v->width, out);
+		text_release(&line);
+		return;
+	}
+	vec_for_each (&of->causes, const struct counted_cause, c)
+		if (shown < CAUSES_SHOWN && ++shown)
+			cause_text(v, s, c, out);
+	if (of->causes.n > shown)
+		text_printf(out, "  %zu more with smaller scores (--json)\n", of->causes.n - shown);
+}
+
+static struct json *place_json(const struct imbalance_view *v, uint32_t place)
+{
+	const struct callgrind_place *p = &v->counted->run->places.data[place];
+	struct json *j = json_new_object();
+
+	json_set_string(j, "function", name(v, p->function));
+	json_set_string(j, "object", name(v, p->object));
+	json_set_string(j, "file", p->line ? name(v, p->file) : NULL);
+	if (p->line)
+		json_set_u64(j, "line", p->line);
+	else
+		json_set_null(j, "line");
+	json_set_u64(j, "address", p->address);
+	return j;
+}
+
+void report_set_imbalance_causes(struct json *section, const struct imbalance_view *v,
+				 const struct parallel_section *s)
+{
+	const struct counted_section *of =
+		v->counted ? &v->counted->sections.data[s->number] : NULL;
+	struct json *causes;
+
+	if (!of) {
+		json_set_null(section, "answer");
+		json_set_null(section, "causes");
+		return;
+	}
+	causes = json_new_array();
+	json_set_string(section, "answer", lime_answer_text(of->answer));
+	vec_for_each (&of->causes, const struct counted_cause, c) {
+		struct json *j = place_json(v, c->place), *counts = json_new_array();
+
+		json_set_f64(j, "score", c->score);
+		json_set_string(j, "kind", c->what);
+		if (c->towards == MAP_NONE)
+			json_set_null(j, "towards");
+		else
+			json_set_take(j, "towards", place_json(v, c->towards));
+		for (size_t t = 0; t < s->threads.n; t++)
+			json_add_u64(counts, (uint64_t)c->counts[t]);
+		json_set_take(j, "counts", counts);
+		json_add_take(causes, j);
+	}
+	json_set_take(section, "causes", causes);
+}

@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The line that makes threads uneven comes first, for each planted cause; counted by valgrind, so
+# neither root nor probes are needed and nothing depends on the machine's load.
+. "$(dirname "$0")/lib.sh"
+needs_command jq valgrind
+[ -x "$ISPOT" ] || skip_all "no $ISPOT: run make"
+
+# count NAME OPTIONS... -- UNEVEN-OPTIONS...: NAME.json
+count() {
+	local name=$1 options=()
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	"$ISPOT" imbalance --json "${options[@]}" -- "$MB/uneven" "$@" >"$name.json" 2>"$name.err" ||
+		diag "$name.err"
+}
+
+# first FILE: "file:line" of the largest score in the section that loses most
+first() {
+	jq -r '.sections[0].causes[0] | "\(.file | split("/") | last):\(.line)"' "$1"
+}
+
+# The section between two barriers, apart from the threads' begin and end.
+imbalance() { jq '[.sections[] | select(.kind == "barrier")][0].imbalance' "$1"; }
+
+for threads in 4 8; do
+	for what in blocks root tree loops mix; do
+		count "$what" -- --case "$what" -t "$threads"
+		first "$what.json" >line
+		grep -n "planted:.*$what" "$ROOT/microbench/uneven.c" | sed 's/^\([0-9]*\):.*/uneven.c:\1/' >planted
+		grep -qxFf planted line
+		ok $? "$what, $threads threads: the planted line is first" || {
+			diag "got $(cat line), planted $(paste -sd' ' planted)"
+			jq -c '.sections[] | {name, imbalance, answer, causes: [.causes[] | {line, score, kind}]}' "$what.json" >causes
+			diag causes
+		}
+	done
+done
+
+count misses --caches -- --case misses -t 8
+planted=$(grep -n "planted: misses" "$ROOT/microbench/uneven.c" | cut -d: -f1)
+is "$(first misses.json)" "uneven.c:$planted" "cache misses: the planted line is first" || {
+	jq -c '.sections[] | {name, since, imbalance, answer, causes: [.causes[:3][] | {file, line, score, kind}]}' misses.json >causes
+	diag causes
+}
+
+count balanced -- --case balanced
+is "$(jq '[.sections[] | select(.kind == "barrier") | .causes[]] | length' balanced.json)" 0 "balanced work: no line is to blame"
+
+for what in blocks root tree loops; do
+	count before -- --case "$what"
+	count after -- --case "$what" --fixed 1
+	awk -v b="$(imbalance before.json)" -v a="$(imbalance after.json)" 'BEGIN { exit !(b > 0.1 && a < 0.02) }'
+	ok $? "$what: with the line mended the threads are balanced" ||
+		diag "before $(imbalance before.json), after $(imbalance after.json)"
+done
+
+"$ISPOT" imbalance -- "$MB/uneven" --case root >text 2>/dev/null
+like text 'uneven.c:[0-9]+ \(root\): ' "the screen names the line"
+like text '\| if \(me == 0 && !fixed\)' "and shows it"
+"$ISPOT" imbalance -- /nowhere/at/all >none 2>none.err
+is $? 127 "a command that is not there"
+
+done_testing

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "analysis/callgrind.h"
+#include "analysis/counted.h"
+#include "base/err.h"
+
+static const struct cluster_options paper = { CLUSTER_THRESHOLD, CLUSTER_BULK };
+
+static int read_text(struct callgrind *c, const char *text)
+{
+	char path[] = "/tmp/ispot_callgrind.XXXXXX";
+	FILE *f = fdopen(mkstemp(path), "w");
+	struct err err = { 0 };
+	int rc;
+
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+	rc = callgrind_read(c, path, &err);
+	unlink(path);
+	return rc;
+}
+
+static const char *name(const struct callgrind *c, uint32_t number)
+{
+	return strtab_get(&c->names, number);
+}
+
+/* As valgrind 3.19 writes it: a jump's source is the next line, and a call's too, with its
+ * inclusive cost, which is not the call instruction's own. */
+static void a_dump_is_read(void **state)
+{
+	static const char text[] =
+		"# callgrind format\npart: 7\nthread: 2\n"
+		"desc: Trigger: --dump-before=pthread_barrier_wait@@GLIBC_2.34\n"
+		"positions: instr line\nevents: Ir Dr Dw I1mr D1mr D1mw ILmr DLmr DLmw\n\n"
+		"ob=/bin/lu\nfl=/src/lu.c\nfn=work\n"
+		"0x10 18 210 5 0 0 3 0 0 1\n"
+		"jcnd=160/210 0x40 17 \n0x10 18 \n"
+		"fi=/src/lu.h\n0x12 3 50\nfe=/src/lu.c\n"
+		"cob=/lib/libm.so\ncfi=m.c\ncfn=sin\ncalls=50 0x900 7 \n0x14 20 40300\n"
+		"0x14 20 50\njump=50 0x10 18 \n0x16 20 \n\ntotals: 310\n";
+	struct callgrind c = { 0 };
+	const struct callgrind_count *k;
+
+	(void)state;
+	assert_int_equal(read_text(&c, text), 0);
+	assert_int_equal(c.dumps.n, 1);
+	assert_int_equal(c.dumps.data[0].thread, 2);
+	assert_int_equal(c.dumps.data[0].part, 7);
+	assert_string_equal(name(&c, c.dumps.data[0].trigger),
+			    "--dump-before=pthread_barrier_wait@@GLIBC_2.34");
+	assert_true(c.caches);
+	assert_int_equal(c.dumps.data[0].counts.n, 6);
+	k = c.dumps.data[0].counts.data;
+	assert_int_equal(k[0].kind, CALLGRIND_RUN);
+	assert_int_equal(k[0].count, 210);
+	assert_int_equal(k[0].l1_misses, 3);
+	assert_int_equal(k[0].ll_misses, 1);
+	assert_int_equal(k[1].kind, CALLGRIND_COND);
+	assert_int_equal(k[1].count, 160);
+	assert_int_equal(c.places.data[k[1].to].address, 0x40);
+	assert_true(c.places.data[k[1].from].cond);
+	assert_string_equal(name(&c, c.places.data[k[2].from].file), "/src/lu.h");
+	assert_int_equal(k[3].kind, CALLGRIND_CALL);
+	assert_int_equal(k[3].count, 50);
+	assert_string_equal(name(&c, c.places.data[k[3].to].object), "/lib/libm.so");
+	assert_string_equal(name(&c, c.places.data[k[3].to].function), "sin");
+	assert_int_equal(k[4].count, 50);
+	assert_int_equal(k[5].kind, CALLGRIND_JUMP);
+	assert_string_equal(name(&c, c.places.data[k[5].to].object), "/bin/lu");
+	callgrind_release(&c);
+}
+
+static void what_is_no_dump_is_refused(void **state)
+{
+	struct callgrind c = { 0 };
+
+	(void)state;
+	assert_int_equal(read_text(&c, ""), -EINVAL);
+	assert_int_equal(read_text(&c, "jcnd=9\ncalls=\n0x\nfn=\nthread: x\n"), -EINVAL);
+	assert_int_equal(callgrind_read(&c, "/nowhere", NULL), -ENOENT);
+	callgrind_release(&c);
+}
+
+/* Four threads, a branch at line 18 whose one side, lines 19 and 20, costs. */
+static void add_thread(struct callgrind *c, unsigned thread, unsigned taken)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "part: %u\nthread: %u\ndesc: Trigger: Program termination\nevents: Ir\n"
+		 "ob=/nowhere/lu\nfl=/src/lu.c\nfn=work\n0x08 17 100\n"
+		 "0x10 18 100\njcnd=%u/100 0x40 30 \n0x10 18 \n"
+		 "0x12 19 %u\njump=%u 0x50 31 \n0x12 19 \n"
+		 "0x40 30 100\n0x50 31 100\njcnd=99/100 0x08 17 \n0x50 31 \n0x60 40 1\n",
+		 thread, thread, 100 - taken, 1000 * taken, taken);
+	assert_int_equal(read_text(c, text), 0);
+}
+
+static void the_uneven_branch_is_named(void **state)
+{
+	const struct counted_section *s;
+	struct callgrind run = { 0 };
+	struct counted c;
+
+	(void)state;
+	add_thread(&run, 1, 0);
+	for (unsigned t = 2; t <= 5; t++)
+		add_thread(&run, t, t * t);
+	counted_find(&c, &run, &paper);
+	assert_int_equal(c.imbalance.sections.n, 1);
+	assert_int_equal(c.imbalance.sections.data[0].kind, SECTION_JOIN);
+	assert_int_equal(c.imbalance.sections.data[0].threads.n, 4);
+	s = &c.sections.data[0];
+	assert_int_equal(s->answer, LIME_FOUND);
+	assert_int_equal(s->causes.n, 1);
+	assert_int_equal(run.places.data[s->causes.data[0].place].line, 18);
+	assert_string_equal(s->causes.data[0].what, "branch");
+	assert_true(s->causes.data[0].score > 0.99);
+	/* not taken: as often as it was executed and not taken */
+	for (unsigned t = 0; t < 4; t++)
+		assert_true(s->causes.data[0].counts[t] == (t + 2) * (t + 2));
+	counted_release(&c);
+	callgrind_release(&run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_dump_is_read),
+		cmocka_unit_test(what_is_no_dump_is_refused),
+		cmocka_unit_test(the_uneven_branch_is_named),
+	};
+
+	return unit_run(tests);
+}
