@@ -357,8 +357,9 @@ static void add_totals(struct diff *diff)
 			double duration = (double)run->result.duration_ns;
 
 			diff->duration_ns[side] += duration / (double)diff->runs[side].n;
-			diff->lost_threads[side] +=
-				(double)run->result.lost_ns / duration / (double)diff->runs[side].n;
+			diff->lost_threads[side] += (double)run->result.lost_ns /
+						    (double)run->result.probed_ns /
+						    (double)diff->runs[side].n;
 		}
 	}
 }

@@ -88,7 +88,7 @@ int session_burst_timeout_ms(const struct session *s, int timeout_ms)
 
 void session_burst_stop(struct session *s)
 {
-	char words[160], on[TEXT_NUMBER], all[TEXT_NUMBER];
+	char words[192], on[TEXT_NUMBER], all[TEXT_NUMBER];
 	uint64_t now = clock_now_ns();
 
 	if (!s->options.burst_on_ns)
@@ -98,7 +98,7 @@ void session_burst_stop(struct session *s)
 	bpfprog_mute(s->programs, false);
 	snprintf(
 		words, sizeof(words),
-		"the probes were in for %s of %s, in %u bursts: calls are of that time, and so are "
+		"in the whole recording the probes were in for %s of %s, in %u bursts: calls are of that time, and so are "
 		"the scores",
 		text_time(on, s->burst.on_ns), text_time(all, now - s->start_ns), s->burst.n + 1);
 	session_note(s, "burst", words);

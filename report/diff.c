@@ -169,6 +169,25 @@ static void print_table(const struct diff_view *v, struct text *out)
 		text_add(out, "\n");
 }
 
+/* Blocks are matched by object and name: those of different programs rarely are the same. */
+static void warn_programs(const struct diff *diff, unsigned width, struct text *out)
+{
+	const char *before = diff->runs[0].data[0].result.meta->session.program;
+	const char *after = diff->runs[1].data[0].result.meta->session.program;
+	char names[DIFF_SIDES][NAME_BYTES];
+	struct text line = { 0 };
+
+	if (!before || !after || !*before || !*after || !strcmp(before, after))
+		return;
+	text_printf(&line,
+		    "warning: before is of %s, after of %s: only functions of the same object and "
+		    "name are compared",
+		    text_printable(names[0], sizeof(names[0]), before),
+		    text_printable(names[1], sizeof(names[1]), after));
+	text_wrap(line.s, width, out);
+	text_release(&line);
+}
+
 static void warn_names(const struct diff *diff, size_t offset, const char *what, unsigned width,
 		       struct text *out)
 {
@@ -192,6 +211,7 @@ static void warn_names(const struct diff *diff, size_t offset, const char *what,
 
 static void print_warnings(const struct diff_view *v, struct text *out)
 {
+	warn_programs(v->diff, v->width, out);
 	warn_names(v->diff, offsetof(struct diff_block, other_probe),
 		   "probed in another way before than after; their short calls do not compare",
 		   v->width, out);

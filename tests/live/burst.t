@@ -27,7 +27,7 @@ read -r bursts stray <edges
 ok $? "seen: several bursts" || diag "got: $bursts"
 is "$stray" 0 "seen: no call between them"
 jq -r '.notices[]' seen.json >seen.notices
-like seen.notices "the probes were in for .* in [0-9]+ bursts" "seen: the report says how long"
+like seen.notices "in the whole recording the probes were in for .* in [0-9]+ bursts" "seen: the report says how long"
 
 # An empty function, called as fast as it goes: a trap makes it a thousand times slower.
 "$ISPOT" record -o always.data -F hot -- "$MB/call_cost" --seconds 2 >always.out 2>always.err
