@@ -40,11 +40,11 @@ const struct export_format *export_find(const char *name, struct err *err)
 {
 	struct text all = { 0 };
 
-	for (unsigned i = 0; i < export_formats_n; i++) {
+	for (unsigned i = 0; i < export_formats_n; i++)
 		if (!strcmp(export_formats[i].name, name))
 			return &export_formats[i];
+	for (unsigned i = 0; i < export_formats_n; i++)
 		text_printf(&all, "%s%s", i ? ", " : "", export_formats[i].name);
-	}
 	err_set(err, -EINVAL, "there is no format '%s'; there are %s", name, all.s);
 	err->exit_status = 2;
 	text_release(&all);

@@ -119,9 +119,9 @@ void html_histogram(const struct block *b, struct text *out)
 	char number[TEXT_NUMBER];
 
 	for (unsigned i = 0; i < BARS; i++) {
-		uint64_t to = i + 1 == BARS
-				      ? UINT64_MAX
-				      : (uint64_t)exp(s.low + (s.high - s.low) * (i + 1) / BARS);
+		double end_ns = exp(s.low + (s.high - s.low) * (i + 1) / BARS);
+		/* 0x1p64: a damaged file's durations may end anywhere */
+		uint64_t to = i + 1 == BARS || end_ns >= 0x1p64 ? UINT64_MAX : (uint64_t)end_ns;
 		uint64_t upto = hist_between(h, 0, to);
 
 		count[i] = upto > below ? upto - below : 0;

@@ -57,6 +57,7 @@ static void views(struct view *v, const struct timeline *timeline)
 	text_release(&out);
 	free(v->rows);
 	v->rows = NULL;
+	v->n_rows = 0;
 }
 
 static void slow_view(struct view *v, struct trace_reader *r, const struct result_options *o)
