@@ -65,7 +65,11 @@ setsid "$ISPOT" record -o interrupted.data -F spawned_call -- \
 	"$MB/spawner" --seconds 30 --log spawner.log >interrupted.out 2>interrupted.err &
 recorder=$!
 children+=("$recorder")
-sleep 2
+for _ in $(seq 300); do # called spawner from its exec on, when the probes are there
+	pgrep -P "$recorder" spawner >/dev/null && break
+	sleep 0.1
+done
+sleep 1
 kill -INT -- "-$recorder"
 wait "$recorder"
 report interrupted
