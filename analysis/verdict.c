@@ -56,7 +56,7 @@ enum verdict block_verdict(const struct block *b)
 		return VERDICT_IDLE;
 	if (b->work.by != WORK_UNPROVEN)
 		return VERDICT_WORKLOAD;
-	if (b->estimated_calls != BLOCK_NONE && b->sci_low <= 0)
+	if (b->estimated_calls != BLOCK_NONE && b->sci_low < SCI_SMALL)
 		return VERDICT_CANNOT_TELL;
 	return VERDICT_INTERFERENCE;
 }
