@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/baseline.h"
+#include "symbol/import.h"
 #include "analysis/result.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -37,7 +38,7 @@ int baseline_read(struct baseline *baseline, const char *path, struct err *err)
 	struct result_options o = { .to_ns = UINT64_MAX };
 	struct trace_reader *r = NULL;
 	struct result res;
-	int rc = trace_reader_open(&r, path, err);
+	int rc = import_open(&r, path, err);
 
 	if (!rc)
 		rc = result_read(&res, r, &o, err);

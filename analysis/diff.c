@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/diff.h"
+#include "symbol/import.h"
 #include "analysis/stats.h"
 #include "base/err.h"
 #include "base/hash.h"
@@ -35,7 +36,7 @@ static int read_run(struct diff_run *run, struct err *err)
 {
 	struct result_options o = { .to_ns = UINT64_MAX,
 				    .visitors = { slices_visitor(&run->slices) } };
-	int rc = trace_reader_open(&run->reader, run->path, err);
+	int rc = import_open(&run->reader, run->path, err);
 
 	return rc ? rc : result_read(&run->result, run->reader, &o, err);
 }

@@ -121,7 +121,9 @@ GET(probe_offset)
 GET(probe_class)
 {
 	(void)scratch;
-	return b->function ? text(probe_class_name(b->function->class)) : none();
+	return b->function && b->function->class != CLASS_UNKNOWN
+		       ? text(probe_class_name(b->function->class))
+		       : none();
 }
 
 GET(probe_exit)

@@ -7,6 +7,7 @@
 #include "base/interrupt.h"
 #include "base/progress.h"
 #include "report/export.h"
+#include "symbol/import.h"
 #include "report/export_formats.h"
 #include "trace/meta.h"
 #include "trace/output.h"
@@ -197,7 +198,7 @@ int export_run(struct export *e, const struct export_format *format, const struc
 {
 	struct trace_reader *r = NULL;
 	struct output file = { .fd = -1 };
-	int rc = trace_reader_open(&r, o->input, err);
+	int rc = import_open(&r, o->input, err);
 
 	*e = (struct export){ .options = o, .format = format };
 	if (rc)

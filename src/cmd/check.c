@@ -12,13 +12,14 @@
 #include "base/text.h"
 #include "command.h"
 #include "probes/inspect.h"
+#include "probes/perf_script.h"
 #include "probes/placement_function.h"
 #include "symbol/dso.h"
 
 struct check_options {
 	struct arg_list patterns;
 	const char *pid;
-	bool json, stats;
+	bool json, stats, perf_script;
 };
 
 static const struct option_row options[] = {
@@ -28,6 +29,8 @@ static const struct option_row options[] = {
 	  "look at a running process", NULL },
 	{ 0, "stats", NULL, ARG_FLAG, offsetof(struct check_options, stats),
 	  "how many functions of each object are cheap to probe", NULL },
+	{ 0, "perf-script", NULL, ARG_FLAG, offsetof(struct check_options, perf_script),
+	  "print a script that records with perf where there is no ispot", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct check_options, json), "print JSON", NULL },
 	{ 0 },
 };
@@ -41,6 +44,8 @@ static const char *const examples[] = {
 	"how much of app and its libraries is cheap to trace",
 	"ispot check --json -F '*' ./app | jq '.functions[] | select(.possible | not)'",
 	"what cannot be traced, and why",
+	"ispot check --perf-script -F 'cache_*' ./app >record.sh",
+	"to record with perf on a machine without ispot",
 	NULL,
 };
 
@@ -419,6 +424,9 @@ static int parse_target(const struct check_options *o, char **words, struct insp
 		return usage(err, "both a command and -p; give one of them");
 	if (o->stats && o->patterns.n)
 		return usage(err, "--stats is about whole objects; give it without -F");
+	if (o->perf_script && (o->stats || o->json || !o->patterns.n))
+		return usage(err, "--perf-script is of functions; name them with -F, and leave out "
+				  "--json and --stats");
 	if (!o->pid) {
 		io->argv = words;
 		return 0;
@@ -432,9 +440,15 @@ static int parse_target(const struct check_options *o, char **words, struct insp
 	return 0;
 }
 
-static void print(const struct check_options *o, const struct inspection *in)
+static void print(const struct check_options *o, const struct inspection *in, char *const *words)
 {
-	if (o->stats)
+	struct text script = { 0 };
+
+	if (o->perf_script) {
+		perf_script_print(in, o->pid ? NULL : words, o->pid ? atol(o->pid) : 0, &script);
+		fputs(script.s, stdout);
+		text_release(&script);
+	} else if (o->stats)
 		(o->json ? print_stats_json : print_stats_text)(in);
 	else
 		(o->json ? print_json : print_text)(in);
@@ -456,7 +470,7 @@ static int run_check(int argc, char **argv, struct err *err)
 		io.measure = true;
 		ret = inspect(&in, &io, err);
 		if (!ret)
-			print(&o, &in);
+			print(&o, &in, argv + first);
 		inspection_release(&in);
 	}
 	vec_release(&o.patterns);
@@ -466,7 +480,7 @@ static int run_check(int argc, char **argv, struct err *err)
 const struct command cmd_check = {
 	.name = "check",
 	.summary = "show what would be traced, at which cost, and what stands in the way",
-	.usage = "ispot check [-F PATTERN]... [--stats] [--json] (CMD | -p PID)",
+	.usage = "ispot check [-F PATTERN]... [--stats] [--perf-script] [--json] (CMD | -p PID)",
 	.examples = examples,
 	.options = options,
 	.needs = 0,

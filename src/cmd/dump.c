@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "command.h"
+#include "symbol/import.h"
 #include "trace/fixture.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
@@ -154,7 +155,7 @@ static int dump_trace(const struct dump_options *o, struct err *err)
 	const char *path = o->input ? o->input : "ispot.data";
 	struct trace_reader *reader = NULL;
 	struct text out = { 0 };
-	int ret = trace_reader_open(&reader, path, err);
+	int ret = import_open(&reader, path, err);
 
 	if (ret)
 		return ret;

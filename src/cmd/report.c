@@ -16,6 +16,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "command.h"
+#include "symbol/import.h"
 #include "pager.h"
 #include "report/html.h"
 #include "report/report.h"
@@ -266,7 +267,7 @@ static int run_report(int argc, char **argv, struct err *err)
 		rc = parse_window(o.time, &ro, err);
 	ro.baseline = o.baseline;
 	if (!rc)
-		rc = trace_reader_open(&r, o.input, err);
+		rc = import_open(&r, o.input, err);
 	if (!rc)
 		rc = show(&o, r, &ro, err);
 	trace_reader_free(r);

@@ -27,6 +27,7 @@ enum probe_class {
 	CLASS_SINGLE_STEP,
 	CLASS_MARKER,
 	CLASS_USDT,
+	CLASS_UNKNOWN, /* others have placed the probe */
 	CLASS_N
 };
 enum exit_mech { EXIT_RETURN, EXIT_RET_SITES, EXIT_NONE };

@@ -156,8 +156,8 @@ const struct field meta_end_fields[] = {
 	{ 0 },
 };
 
-const char *const meta_class_names[CLASS_N] = { "nop5", "emulated", "single-step", "marker",
-						"usdt" };
+const char *const meta_class_names[CLASS_N] = { "nop5",	  "emulated", "single-step",
+						"marker", "usdt",     "unknown" };
 const char *const meta_exit_names[EXIT_NONE + 1] = { "return", "ret-sites", "none" };
 
 const char *const meta_argument_names[ARGUMENT_N] = { "value", "address", "size", "fd" };

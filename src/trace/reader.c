@@ -358,16 +358,21 @@ static int finish_open(struct trace_reader **result, struct trace_reader *r, con
 	return 0;
 }
 
-int trace_reader_open(struct trace_reader **result, const char *path, struct err *err)
+int trace_reader_open_source(struct trace_reader **result, struct source *source, const char *name,
+			     struct err *err)
 {
 	struct trace_reader *r = new_reader();
-	int ret = source_open(&r->source, path, err);
 
-	if (ret) {
-		trace_reader_free(r);
-		return ret;
-	}
-	return finish_open(result, r, strcmp(path, "-") ? path : "standard input", err);
+	r->source = *source;
+	return finish_open(result, r, strcmp(name, "-") ? name : "standard input", err);
+}
+
+int trace_reader_open(struct trace_reader **result, const char *path, struct err *err)
+{
+	struct source source;
+	int ret = source_open(&source, path, err);
+
+	return ret ? ret : trace_reader_open_source(result, &source, path, err);
 }
 
 int trace_reader_open_memory(struct trace_reader **result, const void *data, size_t n,

@@ -19,6 +19,7 @@
 struct err;
 struct meta;
 struct record;
+struct source;
 struct trace_reader;
 
 /*
@@ -28,6 +29,9 @@ struct trace_reader;
  * A truncated file opens; see trace_reader_damage(). path "-": standard input.
  */
 int trace_reader_open(struct trace_reader **r, const char *path, struct err *err);
+/* Takes the source, also when it fails. name: for messages. */
+int trace_reader_open_source(struct trace_reader **r, struct source *source, const char *name,
+			     struct err *err);
 /* data stays the caller's and must live as long as the reader. */
 int trace_reader_open_memory(struct trace_reader **r, const void *data, size_t n, struct err *err);
 

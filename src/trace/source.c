@@ -118,6 +118,17 @@ int source_open(struct source *s, const char *path, struct err *err)
 	return ret;
 }
 
+int source_open_fd(struct source *s, int fd, struct err *err)
+{
+	struct stat st;
+
+	*s = (struct source){ .fd = fd, .is_shared = true, .read_ahead = SOURCE_LOOK };
+	if (fstat(fd, &st))
+		return err_set(err, -errno, "cannot read the file: %s", strerror(errno));
+	s->size = (uint64_t)st.st_size;
+	return 0;
+}
+
 void source_open_memory(struct source *s, const void *data, size_t n)
 {
 	*s = (struct source){ .fd = -1, .memory = data, .size = n };

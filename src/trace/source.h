@@ -29,6 +29,8 @@ struct source {
 #define SOURCE_WALK (1u << 20)
 
 int source_open(struct source *s, const char *path, struct err *err); /* "-": standard input */
+/* A regular file that stays the caller's. */
+int source_open_fd(struct source *s, int fd, struct err *err);
 void source_open_memory(struct source *s, const void *data, size_t n);
 
 /* The same bytes for another thread, with a window of its own; s must outlive it. */

@@ -1,0 +1,93 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A perf.data of uprobes scores as ispot's own recording of the same events: seekable, from a pipe,
+# compressed, with CPUs out of order, without stack pointers, without switches, with losses. It is
+# written by import.py, which shares nothing with the reader; what perf itself writes is in
+# tests/live/import.t.
+. "$(dirname "$0")/lib.sh"
+
+work=$planted/import
+mkdir "$work"
+
+# What a perf.data can say: calls, switches, threads. Their probes' costs it cannot.
+importable() { # importable TRACE [without switches: any word]
+	"$ISPOT" dump --from-text "tests/golden/$1.trace" -o "$work/whole.data"
+	"$ISPOT" dump -i "$work/whole.data" | sed 's/std::map<[^"]*/map_find/' |
+		grep -E '^#|"kind":"function"|^[0-9]+ [0-9]+ [0-9/]+ (entry|exit|fork|task-exit|switch-in|switch-out) ' \
+			>"$work/$1.all"
+	grep -Ev "${2:+ switch-(in|out)|}^# nothing" "$work/$1.all"
+}
+
+numbers() { # numbers FILE: what the score is made of, a line a block
+	"$ISPOT" report -i "$1" --json 2>/dev/null | python3 -c '
+import json, sys
+for b in sorted(json.load(sys.stdin)["blocks"], key=lambda b: b["name"]):
+    print(*(b[k] for k in ("name", "calls", "timed_calls", "min_ns", "p50_ns", "max_ns", "total_ns",
+                           "excess_ns", "sci", "self_sci", "lost_threads")))'
+}
+
+same() { # same TRACE OPTIONS...: the trace, and the perf.data made of it
+	local trace=$1
+	shift
+	"$ISPOT" dump --from-text "$work/$trace.text" -o "$work/own.data" || return
+	python3 tests/check/import.py "$@" <"$work/$trace.text" >"$work/perf.data" || return
+	numbers "$work/own.data" >"$work/own" && numbers "$work/perf.data" >"$work/perf" || return
+	[ -s "$work/own" ] && diff "$work/own" "$work/perf" | sed 's/^/# /' && cmp -s "$work/own" "$work/perf"
+}
+
+for trace in svc sequence waits; do
+	importable $trace >"$work/$trace.text"
+	ok "$trace scores the same" same $trace
+	ok "$trace with its CPUs out of order" same $trace --shuffle
+	ok "$trace from a pipe" same $trace --pipe --shuffle
+	ok "$trace compressed" same $trace --zstd --shuffle
+	ok "$trace without stack pointers" same $trace --no-sp --shuffle
+done
+importable svc no-switches >"$work/svc.text"
+ok "svc without switches" same svc
+
+loses() { # a loss is said, and what it hides is not timed
+	local now
+	python3 tests/check/import.py --no-sp --lost "1:$1:7" <"$work/svc.text" >"$work/lost.data" &&
+		now=$("$ISPOT" report -i "$work/lost.data" --json 2>/dev/null | python3 -c '
+import json, sys
+t = json.load(sys.stdin)["trace"]
+print(t["lost_records"], t["coverage"] is not None)') && [ "${now% *}" = 7 ]
+}
+ok "losses are counted" loses "$(awk '/ entry /{ t[n++] = $1 } END { print t[int(n / 2)] }' "$work/svc.text")"
+
+reads() { # every command reads it
+	python3 tests/check/import.py <"$work/svc.text" >"$work/svc.perf" &&
+		"$ISPOT" report -i "$work/svc.perf" >/dev/null 2>&1 &&
+		"$ISPOT" report -i - <"$work/svc.perf" >/dev/null 2>&1 &&
+		"$ISPOT" dump -i "$work/svc.perf" --meta | grep -q '"producer":"import"' &&
+		"$ISPOT" export -i "$work/svc.perf" --format folded -o "$work/svc.folded" 2>/dev/null &&
+		[ -s "$work/svc.folded" ] && "$ISPOT" diff "$work/svc.perf" -- "$work/svc.perf" >/dev/null 2>&1
+}
+ok "report, dump, export and diff read it" reads
+
+# Nothing in the file is believed: cut off anywhere, or with any byte wrong, ispot ends in order.
+damaged() {
+	python3 tests/check/import.py --zstd --shuffle <"$work/svc.text" >"$work/z.perf"
+	python3 - "$ISPOT" "$work/svc.perf" "$work/z.perf" <<-'EOP'
+	import random, subprocess, sys
+	random.seed(5)
+	ispot, bad = sys.argv[1], 0
+	for path in sys.argv[2:]:
+	    whole = open(path, "rb").read()
+	    for i in range(60):
+	        data = bytearray(whole)
+	        if i % 3 == 0:
+	            data = data[:random.randrange(len(data))]
+	        else:
+	            for _ in range(1 + i % 5):
+	                top = 4000 if i % 3 == 1 else len(data)
+	                data[random.randrange(16, top)] = random.choice([0, 1, 127, 255])
+	        p = subprocess.run([ispot, "dump", "--meta"], input=bytes(data), capture_output=True, timeout=20)
+	        if p.returncode not in (0, 1) or (p.returncode == 1 and b"; " not in p.stderr):
+	            print("# exit", p.returncode, p.stderr[:200])
+	            bad = 1
+	sys.exit(bad)
+	EOP
+}
+ok "damaged files end in order" damaged

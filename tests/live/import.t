@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What perf itself records of uprobes, read: every call that is in the file is in the report. The
+# probes are those of the script that ispot check --perf-script prints.
+. "$(dirname "$0")/lib.sh"
+
+[ "$(id -u)" -eq 0 ] || skip_all "needs root for probes"
+[ -e /sys/kernel/tracing/uprobe_events ] || skip_all "no uprobes in this kernel, or no tracefs"
+command -v perf >/dev/null || skip_all "perf is not installed (Debian: linux-perf)"
+
+calls() { # calls FILE: of each block
+	"$ISPOT" report -i "$1" --json 2>/dev/null | python3 -c '
+import json, sys
+for b in json.load(sys.stdin)["blocks"]:
+    print(b["name"], b["calls"])' | sort
+}
+
+# Samples at entries, as perf prints them.
+entries() { # entries FILE
+	perf script -i "$1" -F event 2>/dev/null |
+		sed -n 's/.*ispot_perf_[0-9]*:\([a-z_]*\): *$/\1/p' | grep -v __return | sort |
+		uniq -c | awk '{ print $2, $1 }'
+}
+
+"$ISPOT" check --perf-script -F outer -F middle -F inner -F factorial -F 'tail_*' \
+	"$MB/exact" -n 300 >script 2>err
+if command -v shellcheck >/dev/null; then
+	shellcheck -s sh script >lint
+	ok $? "the script is clean" || diag lint
+else
+	skip "the script is clean" "no shellcheck"
+fi
+sh script >out 2>err
+ok $? "it records" || diag err
+entries perf.data >wanted
+calls perf.data >got
+like got '^factorial [1-9]' "calls were seen"
+diff got wanted >difference
+ok $? "the report has the calls that perf has" || diag difference
+"$ISPOT" report -i perf.data --json 2>/dev/null | python3 -c '
+import json, sys
+t = json.load(sys.stdin)
+late = [b["name"] for b in t["blocks"] if b["timed_calls"] < b["calls"]]
+sys.exit(bool(late and not t["trace"]["lost_records"]))'
+ok $? "every one of them is timed, where nothing was lost"
+grep "ispot_perf_" /sys/kernel/tracing/uprobe_events | grep -q "$MB/exact"
+is $? 1 "its probes are gone"
+done_testing
