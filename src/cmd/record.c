@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "probes/session.h"
+#include "probes/shared.h"
 #include "trace/meta.h"
 #include "target_args.h"
 
@@ -254,6 +255,49 @@ static int record(struct session_options *so, bool two_pass, int *status, struct
 	return ret;
 }
 
+/* Without privilege: through probes that an administrator has registered. */
+static int run_shared(const struct record_options *o, const struct session_options *so,
+		      int *exit_status, struct err *err)
+{
+	const struct shared_recording r = { .patterns = so->patterns,
+					    .n_patterns = so->n_patterns,
+					    .argv = so->argv,
+					    .output = so->output,
+					    .command = so->command,
+					    .options = so->options,
+					    .version = so->version,
+					    .inherit = so->inherit };
+	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED];
+	struct shared_result result;
+	int ret;
+
+	if (so->n_pids || so->period != 1 || o->burst || o->two_pass || o->user || so->events ||
+	    so->duration_ns || so->delay_ns)
+		return err_set(
+			err, -EACCES,
+			"without root only a command can be recorded, every call of it, to its "
+			"end: leave out all options but -F, -o and --no-inherit, or run with "
+			"sudo");
+	ret = shared_record(&r, &result, err);
+	if (ret)
+		return ret;
+	log_notice("%s of %s, %s lost, in %s (%s)", text_counted(calls, result.calls, "call"),
+		   text_counted(functions, result.functions, "function"),
+		   text_counted(lost, result.lost, "record"), so->output, result.reason);
+	*exit_status = result.exit_status;
+	return 0;
+}
+
+static bool probes_are_shared(void)
+{
+	struct shared_probes all;
+	bool any = geteuid() && !shared_read(&all, NULL) && all.n;
+
+	if (geteuid())
+		shared_release(&all);
+	return any;
+}
+
 static int run_record(int argc, char **argv, struct err *err)
 {
 	struct record_options o = {
@@ -289,7 +333,8 @@ static int run_record(int argc, char **argv, struct err *err)
 		so.pids = pids;
 		so.command = command.s ? command.s : "";
 		so.options = own.s ? own.s : "";
-		ret = record(&so, o.two_pass, &status, err);
+		ret = probes_are_shared() ? run_shared(&o, &so, &status, err)
+					  : record(&so, o.two_pass, &status, err);
 	}
 	/* 126 and 127 are the command's, everything else is ispot's: as env(1) */
 	if (ret && err->exit_status != 126 && err->exit_status != 127)

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "probes/shared.h"
+#include "probes/target.h"
+#include "symbol/import.h"
+#include "trace/perfdata.h"
+
+#define RING_PAGES 128 /* what every user may lock per CPU: perf_event_mlock_kb */
+#define TURN_NS	   20000000
+#define SAMPLE                                                                          \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER)
+#ifdef __x86_64__
+#define SP_MASK (1ull << 7)
+#else
+#define SP_MASK (1ull << 31)
+#endif
+
+struct shared_ring {
+	int fd; /* of what carries the ring: mappings, names, switches */
+	void *map;
+};
+
+/* Event 0 carries the rings, event i + 1 is probes' i. */
+struct recording {
+	const struct shared_recording *o;
+	struct shared_probes probes; /* those chosen; strings borrowed */
+	struct cpus cpus;
+	struct shared_ring *rings;
+	int *fds;   /* [event * cpus + cpu] */
+	FILE *file; /* a perf.data as from a pipe */
+	struct launch launch;
+	struct launch_inherit inherit;
+	bool interrupted;
+};
+
+static struct perf_event_attr attr_of(const struct recording *r, size_t event)
+{
+	struct perf_event_attr a = { .size = PERF_ATTR_SIZE_VER5,
+				     .type = PERF_TYPE_TRACEPOINT,
+				     .sample_period = 1,
+				     .sample_type = SAMPLE,
+				     .sample_regs_user = SP_MASK,
+				     .sample_id_all = 1,
+				     .inherit = r->o->inherit,
+				     .exclude_kernel = 1,
+				     .exclude_hv = 1,
+				     .disabled = 1,
+				     .enable_on_exec = 1,
+				     .use_clockid = 1,
+				     .clockid = CLOCK_MONOTONIC };
+
+	if (event) {
+		a.config = r->probes.data[event - 1].perf_id;
+		return a;
+	}
+	a.type = PERF_TYPE_SOFTWARE;
+	a.config = PERF_COUNT_SW_DUMMY;
+	a.mmap = a.mmap2 = a.comm = a.comm_exec = a.task = a.context_switch = 1;
+	return a;
+}
+
+static int open_event(struct recording *r, size_t event, uint32_t cpu, struct err *err)
+{
+	struct perf_event_attr a = attr_of(r, event);
+	int *fd = &r->fds[event * r->cpus.n + cpu];
+
+	*fd = (int)syscall(SYS_perf_event_open, &a, r->launch.pid, (int)r->cpus.online[cpu], -1,
+			   PERF_FLAG_FD_CLOEXEC);
+	if (*fd >= 0 || errno == ENXIO || errno == ENODEV)
+		return 0;
+	if (errno == EMFILE)
+		return err_set(
+			err, -EMFILE,
+			"%zu probes on %u CPUs are more files than may be open; choose fewer "
+			"functions with -F, or raise ulimit -n",
+			r->probes.n, r->cpus.n);
+	if (errno == EACCES || errno == EPERM)
+		return err_set(
+			err, -errno,
+			"the kernel forbids users perf events; have kernel.perf_event_paranoid "
+			"set to 2 or less, or run with sudo");
+	return err_set(err, -errno,
+		       "cannot open probe %s: %s; ispot probe list shows what there is",
+		       event ? r->probes.data[event - 1].event : "(none)", strerror(errno));
+}
+
+static int map_ring(struct recording *r, uint32_t cpu, struct err *err)
+{
+	struct shared_ring *ring = &r->rings[cpu];
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	ring->fd = r->fds[cpu];
+	if (ring->fd < 0)
+		return 0;
+	ring->map = mmap(NULL, page * (RING_PAGES + 1), PROT_READ | PROT_WRITE, MAP_SHARED,
+			 ring->fd, 0);
+	if (ring->map != MAP_FAILED)
+		return 0;
+	ring->map = NULL;
+	return err_set(
+		err, -errno,
+		"cannot map the buffer of CPU %u: %s; end other recordings of yours, or raise "
+		"kernel.perf_event_mlock_kb",
+		r->cpus.online[cpu], strerror(errno));
+}
+
+static int open_all(struct recording *r, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t event = 0; !ret && event <= r->probes.n; event++)
+		for (uint32_t cpu = 0; !ret && cpu < r->cpus.n; cpu++) {
+			int *fd = &r->fds[event * r->cpus.n + cpu];
+
+			ret = open_event(r, event, cpu, err);
+			if (!ret && !event)
+				ret = map_ring(r, cpu, err);
+			else if (!ret && *fd >= 0 &&
+				 ioctl(*fd, PERF_EVENT_IOC_SET_OUTPUT, r->fds[cpu]))
+				ret = err_set(err, -errno, "cannot join two perf events: %s",
+					      strerror(errno));
+		}
+	return ret;
+}
+
+/* ---- the file ---- */
+
+static void put(struct recording *r, const void *data, size_t n)
+{
+	fwrite(data, 1, n, r->file); /* ferror() at the end */
+}
+
+static void put_header(struct recording *r, uint32_t type, size_t n)
+{
+	struct perf_event_header h = { .type = type, .size = (uint16_t)(sizeof(h) + n) };
+
+	put(r, &h, sizeof(h));
+}
+
+/* What an event is: attribute and ids, then its name. */
+static void describe(struct recording *r, size_t event)
+{
+	struct perf_event_attr a = attr_of(r, event);
+	char name[128] = "dummy";
+	uint64_t ids[1024], update[2] = { 2 /* PERF_EVENT_UPDATE__NAME */ };
+	size_t n = 0;
+
+	for (uint32_t cpu = 0; cpu < r->cpus.n && n < 1024; cpu++) {
+		int fd = r->fds[event * r->cpus.n + cpu];
+
+		if (fd >= 0 && !ioctl(fd, PERF_EVENT_IOC_ID, &ids[n]))
+			n++;
+	}
+	if (!n)
+		return;
+	put_header(r, PERFDATA_ATTR, PERF_ATTR_SIZE_VER5 + n * sizeof(*ids));
+	put(r, &a, PERF_ATTR_SIZE_VER5);
+	put(r, ids, n * sizeof(*ids));
+	if (event)
+		snprintf(name, sizeof(name), SHARED_GROUP ":%s", r->probes.data[event - 1].event);
+	update[1] = ids[0];
+	put_header(r, PERFDATA_UPDATE, sizeof(update) + sizeof(name));
+	put(r, update, sizeof(update));
+	put(r, name, sizeof(name));
+}
+
+static void drain_ring(struct recording *r, const struct shared_ring *ring)
+{
+	struct perf_event_mmap_page *control = ring->map;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = page * RING_PAGES;
+	const char *data = (const char *)ring->map + page;
+	uint64_t head, tail;
+
+	if (!control)
+		return;
+	head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+	for (tail = control->data_tail; tail < head;) {
+		size_t at = tail % room;
+		size_t n = head - tail < room - at ? head - tail : room - at;
+
+		put(r, data + at, n);
+		tail += n;
+	}
+	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+static void drain(struct recording *r)
+{
+	for (uint32_t cpu = 0; cpu < r->cpus.n; cpu++)
+		drain_ring(r, &r->rings[cpu]);
+	put_header(r, PERFDATA_ROUND, 0);
+}
+
+static FILE *temporary(struct err *err)
+{
+	const char *dir = getenv("TMPDIR");
+	char *path = xasprintf("%s/ispot.XXXXXX", dir && *dir ? dir : "/var/tmp");
+	int fd = mkostemp(path, O_CLOEXEC);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
+
+	if (!f)
+		err_set(err, -errno, "cannot make %s: %s; set TMPDIR", path, strerror(errno));
+	else
+		unlink(path);
+	free(path);
+	return f;
+}
+
+/* ---- the recording ---- */
+
+static bool asked_to_end(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
+}
+
+/* The command got the same Ctrl-C; it ends, or goes on without being recorded. */
+static void run(struct recording *r)
+{
+	const struct timespec turn = { .tv_nsec = TURN_NS };
+
+	while (!launch_poll(&r->launch) && !r->interrupted) {
+		nanosleep(&turn, NULL);
+		drain(r);
+		r->interrupted = asked_to_end();
+	}
+	for (size_t i = 0; i < (r->probes.n + 1) * r->cpus.n; i++)
+		if (r->fds[i] >= 0)
+			ioctl(r->fds[i], PERF_EVENT_IOC_DISABLE, 0);
+	drain(r);
+}
+
+static const char *const limits =
+	"recorded without privilege, through probes that were registered before (ispot probe): their "
+	"cost is not measured, so floors are n/a, and of causes only the waiting is known; every "
+	"thread and child of the command makes its own copies of the events, which costs more than "
+	"a recording as root";
+
+static int keep(struct recording *r, struct shared_result *result, struct err *err)
+{
+	const struct shared_recording *o = r->o;
+	struct import_result made;
+	struct import_facts facts = { .command = o->command,
+				      .options = o->options,
+				      .version = o->version,
+				      .producer = "perf",
+				      .pid = (uint64_t)r->launch.pid,
+				      .target_cpu_ns = r->launch.cpu_ns,
+				      .notice = limits };
+	int ret;
+
+	result->exit_status = r->launch.ended ? launch_exit_status(&r->launch) : 0;
+	result->reason = r->interrupted ? "interrupted" : "command ended";
+	facts.exit_status = result->exit_status;
+	facts.reason = result->reason;
+	if (fflush(r->file) || ferror(r->file))
+		return err_set(err, -EIO,
+			       "cannot keep the records in a temporary file; set TMPDIR "
+			       "to where there is room");
+	ret = import_file(fileno(r->file), o->output, o->output, &facts, &made, err);
+	result->calls = made.entries;
+	result->lost = made.lost;
+	result->functions = made.functions;
+	return ret;
+}
+
+static int choose(struct recording *r, const struct shared_probes *all, struct err *err)
+{
+	vec_for_each (all, const struct shared_probe, p)
+		if (shared_matches(p, r->o->patterns, r->o->n_patterns))
+			*vec_add(&r->probes) = *p;
+	if (!all->n)
+		return err_set(
+			err, -EACCES,
+			"recording takes root; run with sudo, or have an administrator "
+			"register probes for everybody: sudo ispot probe add -F FUNCTION CMD");
+	if (!r->probes.n)
+		return err_set(
+			err, -ENOENT,
+			"no registered probe matches -F; see ispot probe list, or run with sudo");
+	return cpus_read(&r->cpus) ? err_set(err, -EIO, "cannot read which CPUs there are") : 0;
+}
+
+static int record(struct recording *r, struct shared_result *result, struct err *err)
+{
+	sigset_t ends;
+	int ret;
+
+	launch_inherit_save(&r->inherit);
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	r->file = temporary(err);
+	ret = r->file ? launch_start(&r->launch, r->o->argv, &r->inherit, err) : err->code;
+	if (!ret)
+		ret = open_all(r, err);
+	if (ret)
+		return ret;
+	put(r, "PERFILE2\20\0\0\0\0\0\0\0", 16);
+	for (size_t event = 0; event <= r->probes.n; event++)
+		describe(r, event);
+	ret = launch_exec(&r->launch, r->o->argv, err);
+	if (ret)
+		return ret;
+	run(r);
+	return keep(r, result, err);
+}
+
+int shared_record(const struct shared_recording *o, struct shared_result *result, struct err *err)
+{
+	struct recording r = { .o = o, .launch = { .go_fd = -1, .status_fd = -1 } };
+	size_t n, page = (size_t)sysconf(_SC_PAGESIZE);
+	struct shared_probes all;
+	int ret = shared_read(&all, err);
+
+	*result = (struct shared_result){ 0 };
+	if (!ret)
+		ret = choose(&r, &all, err);
+	n = (r.probes.n + 1) * r.cpus.n;
+	r.fds = xcalloc(n + 1, sizeof(*r.fds));
+	r.rings = xcalloc(r.cpus.n + 1, sizeof(*r.rings));
+	memset(r.fds, 0xff, n * sizeof(*r.fds));
+	if (!ret)
+		ret = record(&r, result, err);
+	for (uint32_t cpu = 0; cpu < r.cpus.n; cpu++)
+		if (r.rings[cpu].map)
+			munmap(r.rings[cpu].map, page * (RING_PAGES + 1));
+	for (size_t i = 0; i < n; i++)
+		if (r.fds[i] >= 0)
+			close(r.fds[i]);
+	if (r.file)
+		fclose(r.file);
+	launch_release(&r.launch);
+	free(r.fds);
+	free(r.rings);
+	vec_release(&r.probes);
+	shared_release(&all);
+	return ret;
+}
