@@ -47,6 +47,12 @@ void drain_add_target(struct drain *d, pid_t pid)
 		d->targets[pid / 8] |= 1 << pid % 8;
 }
 
+void drain_forget_target(struct drain *d, pid_t pid)
+{
+	if (pid > 0 && pid < PIDS_MAX && !bpfprog_is_target(d->programs, pid))
+		d->targets[pid / 8] &= ~(1 << pid % 8);
+}
+
 static bool was_target(const struct drain *d, pid_t pid)
 {
 	return pid > 0 && pid < PIDS_MAX && d->targets[pid / 8] & 1 << pid % 8;
@@ -262,8 +268,15 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 	} else if (kind == REC_WAKING) {
 		r.tgid = w->h.tid ? w->h.tgid : 0;
 		put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
-	} else
+	} else {
+		/* the kernel's side takes a process off the targets with its last thread */
+		if (!bpfprog_is_target(d->programs, w->h.tgid)) {
+			d->n_ended_ever++;
+			if (d->n_ended < DRAIN_ENDED_MAX)
+				d->ended[d->n_ended++] = (pid_t)w->h.tgid;
+		}
 		put_values(d, &r, 0, 0, 0, 0);
+	}
 }
 
 static void put_name(struct drain *d, const struct wire_head *h, uint32_t cpu, uint32_t kind,

@@ -42,6 +42,7 @@ struct drain_fork {
 
 #define DRAIN_FORKS_MAX 1024
 #define DRAIN_EXECS_MAX 256
+#define DRAIN_ENDED_MAX 1024
 
 struct drain_cpu {
 	uint64_t last_ns;	   /* of the newest record read from this CPU */
@@ -70,6 +71,9 @@ struct drain {
 	size_t n_forks;
 	pid_t execs[DRAIN_EXECS_MAX]; /* processes that became another program: the same */
 	size_t n_execs;
+	pid_t ended[DRAIN_ENDED_MAX]; /* processes: the same; further ones are not told */
+	size_t n_ended;
+	uint64_t n_ended_ever;
 	size_t n_mappings;
 	struct drain_stacks stacks;
 	struct drain_addresses addresses;
@@ -80,6 +84,8 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 		uint32_t n_cpus);
 /* What it maps from now on is noted. */
 void drain_add_target(struct drain *d, pid_t pid);
+/* It has ended, and its mappings were read: the next process of that number may be any. */
+void drain_forget_target(struct drain *d, pid_t pid);
 /* Ids below n are counted from now on. */
 void drain_count_functions(struct drain *d, uint32_t n);
 /* What was lost until now, by the calibration, is none of this recording's; later losses are not

@@ -12,6 +12,7 @@
 #include "probes/switchcost.h"
 
 #define COST_OF_COUNTING  0.5 /* of a traced call's: one trap instead of two, nothing written */
+#define ENDED_UNSEEN_MAX  4   /* processes: with more, their CPU time is not known before the end */
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_TOLERANCE	  1.2  /* the estimate is no better */
 #define COST_LEAST	  0.01 /* of a CPU */
@@ -169,7 +170,8 @@ void session_warn_cost(struct session *s, bool at_end)
 	double share, cost_ns;
 	char words[256];
 
-	if (!s->begun ||
+	/* What processes used that lived between two looks is known when the command has ended. */
+	if (!s->begun || (!at_end && s->drain.n_ended_ever > ENDED_UNSEEN_MAX) ||
 	    (!at_end && (s->cost_asked || clock_now_ns() - s->start_ns < WARN_AFTER_NS)))
 		return;
 	s->cost_asked = true;

@@ -108,6 +108,11 @@ static void learn_mappings(struct session *s)
 {
 	struct drain *d = &s->drain;
 
+	for (size_t i = 0; i < d->n_ended; i++) {
+		spaces_end(&s->spaces, d->ended[i]);
+		drain_forget_target(d, d->ended[i]);
+	}
+	d->n_ended = 0;
 	for (size_t i = 0; i < d->n_forks; i++)
 		spaces_fork(&s->spaces, d->forks[i].parent, d->forks[i].child);
 	d->n_forks = 0;
@@ -135,6 +140,7 @@ void session_add_stacks(struct session *s)
 	for (size_t i = 0; i < s->drain.stacks.n_copies; i++)
 		add_copy(s, &s->drain.stacks.copies[i]);
 	s->drain.stacks.n_copies = 0;
+	spaces_drop(&s->spaces);
 }
 
 static void write_frame(struct session *s, const struct meta_frame *frame)

@@ -54,15 +54,36 @@ static void space_read(struct spaces *p, struct space *space)
 		*vec_add(&space->dsos) = find_dso(p, m, space->pid, path);
 		*vec_add(&space->paths) = xstrdup(path);
 	}
-	space->changes++;
+	space->changes = ++p->changes;
 }
 
 static struct space *find_space(const struct spaces *p, pid_t pid)
 {
-	vec_for_each (&p->all, struct space, known)
-		if (known->pid == pid)
-			return known;
-	return NULL;
+	uint32_t i = map_get(&p->of_pid, (uint64_t)pid);
+
+	return i == MAP_NONE ? NULL : &p->all.data[i];
+}
+
+static struct space *new_space(struct spaces *p, pid_t pid)
+{
+	struct space *space = vec_add(&p->all);
+
+	space->pid = pid;
+	map_put(&p->of_pid, (uint64_t)pid, (uint32_t)p->all.n - 1);
+	return space;
+}
+
+static void remove_space(struct spaces *p, struct space *space)
+{
+	struct space *last = vec_last(&p->all);
+
+	space_forget(space);
+	map_remove(&p->of_pid, (uint64_t)space->pid);
+	if (space != last) {
+		*space = *last;
+		map_put(&p->of_pid, (uint64_t)space->pid, (uint32_t)(space - p->all.data));
+	}
+	p->all.n--;
 }
 
 static void remove_overlaps(struct space *space, uint64_t start, uint64_t end)
@@ -103,7 +124,7 @@ static void insert(struct spaces *p, struct space *space, const struct mapping *
 	space->maps.data[i].path = xstrdup(new->path);
 	space->dsos.data[i] = dso;
 	space->paths.data[i] = xstrdup(path);
-	space->changes++;
+	space->changes = ++p->changes;
 }
 
 static struct space *space_of(struct spaces *p, pid_t pid)
@@ -112,8 +133,7 @@ static struct space *space_of(struct spaces *p, pid_t pid)
 
 	if (space)
 		return space;
-	space = vec_add(&p->all);
-	space->pid = pid;
+	space = new_space(p, pid);
 	space_read(p, space);
 	return space;
 }
@@ -147,13 +167,17 @@ void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
 
 void spaces_fork(struct spaces *p, pid_t parent, pid_t child)
 {
-	struct space *from = find_space(p, parent), *to;
+	struct space *from, *to = find_space(p, child);
 
-	if (!from || find_space(p, child))
+	if (to && to->ended)
+		remove_space(p, to);
+	else if (to)
 		return;
-	to = vec_add(&p->all); /* which may move the parent's */
+	if (!find_space(p, parent))
+		return;
+	to = new_space(p, child); /* which may move the parent's */
 	from = find_space(p, parent);
-	to->pid = child;
+	to->changes = ++p->changes;
 	to->read_ns = clock_now_ns();
 	for (size_t i = 0; i < from->maps.n; i++) {
 		struct mapping *m = vec_add(&to->maps);
@@ -163,6 +187,30 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child)
 		*vec_add(&to->dsos) = from->dsos.data[i];
 		*vec_add(&to->paths) = xstrdup(from->paths.data[i]);
 	}
+}
+
+void spaces_end(struct spaces *p, pid_t pid)
+{
+	struct space *space = find_space(p, pid);
+
+	if (!space || space->ended)
+		return;
+	space->ended = true;
+	*vec_add(&p->ended) = pid;
+}
+
+void spaces_drop(struct spaces *p)
+{
+	vec_for_each (&p->dropping, pid_t, pid) {
+		struct space *space = find_space(p, *pid);
+
+		if (space && space->ended)
+			remove_space(p, space);
+	}
+	p->dropping.n = 0;
+	vec_for_each (&p->ended, pid_t, pid)
+		*vec_add(&p->dropping) = *pid;
+	p->ended.n = 0;
 }
 
 void spaces_init(struct spaces *s, struct dso_cache *dsos)
@@ -217,4 +265,7 @@ void spaces_release(struct spaces *s)
 	vec_for_each (&s->all, struct space, space)
 		space_forget(space);
 	vec_release(&s->all);
+	vec_release(&s->ended);
+	vec_release(&s->dropping);
+	map_release(&s->of_pid);
 }

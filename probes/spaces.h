@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/hash.h"
 #include "base/vec.h"
 #include "symbol/maps.h"
 
@@ -26,7 +27,8 @@ struct space {
 		VEC(char *)
 	} paths;
 	uint64_t read_ns;
-	unsigned changes; /* counts them */
+	unsigned changes; /* another number after each change, and in each space */
+	bool ended;	  /* the process is gone; its number may become another's */
 };
 
 struct spaces {
@@ -34,6 +36,14 @@ struct spaces {
 	struct {
 		VEC(struct space)
 	} all;
+	struct map of_pid; /* index in all */
+	struct {
+		VEC(pid_t)
+	} ended; /* told since the last spaces_drop() */
+	struct {
+		VEC(pid_t)
+	} dropping; /* told before that */
+	unsigned changes;
 };
 
 struct place {
@@ -46,6 +56,12 @@ struct place {
  * So places are known of processes that have ended since. */
 void spaces_map(struct spaces *s, pid_t pid, const struct mapping *m);
 void spaces_fork(struct spaces *s, pid_t parent, pid_t child);
+/*
+ * The process has ended. What is known of it stays until the spaces_drop() after the next, because
+ * its last records may come late; the next process of that number begins anew.
+ */
+void spaces_end(struct spaces *s, pid_t pid);
+void spaces_drop(struct spaces *s);
 const struct space *spaces_get(struct spaces *s, pid_t pid);
 void spaces_init(struct spaces *s, struct dso_cache *dsos);
 bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip,

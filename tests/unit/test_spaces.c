@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Places of processes that were born, mapped files, ended, and whose numbers became others'. */
+#include "unit.h"
+
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "probes/spaces.h"
+#include "symbol/dso.h"
+
+#define CHILD 4194303 /* the largest number that a process can have: nobody's here */
+#define BASE  0x100000000000ull
+
+struct scene {
+	struct dso_cache *dsos;
+	struct spaces spaces;
+};
+
+static void begin(struct scene *s)
+{
+	s->dsos = dso_cache_new();
+	spaces_init(&s->spaces, s->dsos);
+}
+
+static void end(struct scene *s)
+{
+	spaces_release(&s->spaces);
+	dso_cache_free(s->dsos);
+}
+
+/* This program, as if the process had mapped it at BASE. */
+static void map_this(struct scene *s, pid_t pid)
+{
+	char path[4096];
+	struct stat st;
+	struct mapping m = { .start = BASE, .end = BASE + 0x1000, .path = path };
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(n > 0);
+	path[n] = '\0';
+	assert_int_equal(stat(path, &st), 0);
+	m.inode = st.st_ino;
+	m.device = st.st_dev;
+	spaces_map(&s->spaces, pid, &m);
+}
+
+static bool knows(struct scene *s, pid_t pid, uint64_t address)
+{
+	struct place place;
+
+	return spaces_find(&s->spaces, pid, address, &place);
+}
+
+static void a_child_has_its_parents_places(void **state)
+{
+	uint64_t here = (uintptr_t)a_child_has_its_parents_places;
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	assert_true(knows(&s, getpid(), here));
+	spaces_fork(&s.spaces, getpid(), CHILD);
+	assert_true(knows(&s, CHILD, here));
+	assert_false(knows(&s, CHILD, BASE));
+	map_this(&s, CHILD);
+	assert_true(knows(&s, CHILD, BASE + 8));
+	assert_false(knows(&s, getpid(), BASE + 8));
+	end(&s);
+}
+
+/* Late records still find the process that has ended; then it is forgotten. */
+static void what_ended_is_dropped_later(void **state)
+{
+	uint64_t here = (uintptr_t)what_ended_is_dropped_later;
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	assert_true(knows(&s, getpid(), here));
+	for (pid_t pid = CHILD - 100; pid < CHILD; pid++)
+		spaces_fork(&s.spaces, getpid(), pid);
+	for (pid_t pid = CHILD - 100; pid < CHILD; pid++)
+		spaces_end(&s.spaces, pid);
+	spaces_drop(&s.spaces);
+	assert_true(knows(&s, CHILD - 50, here));
+	spaces_drop(&s.spaces);
+	assert_int_equal(s.spaces.all.n, 1);
+	assert_true(knows(&s, getpid(), here));
+	assert_false(knows(&s, CHILD - 50, here));
+	end(&s);
+}
+
+static void a_number_used_again_is_another_process(void **state)
+{
+	uint64_t here = (uintptr_t)a_number_used_again_is_another_process;
+	struct scene s;
+	unsigned before;
+
+	(void)state;
+	begin(&s);
+	assert_true(knows(&s, getpid(), here));
+	spaces_fork(&s.spaces, getpid(), CHILD);
+	map_this(&s, CHILD);
+	before = spaces_get(&s.spaces, CHILD)->changes;
+	spaces_end(&s.spaces, CHILD);
+	spaces_drop(&s.spaces);
+	spaces_fork(&s.spaces, getpid(), CHILD);
+	assert_false(knows(&s, CHILD, BASE));
+	assert_true(knows(&s, CHILD, here));
+	assert_int_not_equal(spaces_get(&s.spaces, CHILD)->changes, before);
+	/* it has not ended */
+	spaces_drop(&s.spaces);
+	spaces_drop(&s.spaces);
+	assert_true(knows(&s, CHILD, here));
+	end(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_child_has_its_parents_places),
+		cmocka_unit_test(what_ended_is_dropped_later),
+		cmocka_unit_test(a_number_used_again_is_another_process),
+	};
+
+	return unit_run(tests);
+}
