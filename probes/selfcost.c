@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -364,8 +365,11 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *r
 	if (pipe(go))
 		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	m.child = fork();
-	if (m.child == 0)
+	if (m.child == 0) {
+		close(go[1]); /* its end is that of a recorder that was killed */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		child(go[0], threads);
+	}
 	close(go[0]);
 	ret = m.child < 0 ? err_set(err, -errno, "cannot start a process: %s", strerror(errno)) : 0;
 	if (!ret)

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,7 +92,8 @@ double switchcost_measure(int (*prepare)(void *ctx, pid_t child), void *ctx)
 	}
 	pid = fork();
 	if (!pid) {
-		close(go[1]);
+		close(go[1]); /* its end is that of a recorder that was killed */
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		child(go[0], result[1]);
 	}
 	close(go[0]);

@@ -67,6 +67,18 @@ ok $? "no probe is left in them" || diag "$planted bytes of probes before the ki
 is "$unread" 0 "every file can be read ($early killed before they began)"
 is "$missing" 0 "no call missing of $calls made more than a second before"
 
+# Before it begins, too: while it measures what probes cost, with processes of its own.
+for _ in $(seq 20); do
+	"$ISPOT" record -o start.data -F outer -- "$MB/exact" -n 11 >/dev/null 2>&1 &
+	recorder=$!
+	sleep "0.$((RANDOM % 50 + 10))"
+	kill -KILL "$recorder" 2>/dev/null
+	wait "$recorder" 2>/dev/null
+done
+sleep 0.5
+is "$(pgrep -c -f "^$DIR/own_ispot")" 0 "no process of the recorders is left" ||
+	pkill -KILL -f "^$DIR/own_ispot"
+
 # A trap that was left would stand in the program's text; the file has none.
 ./own_spawner --seconds 30 --log after.log >after.out &
 after=$!
