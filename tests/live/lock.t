@@ -6,12 +6,16 @@
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
-record mutex -F locked_add -- "$MB/mutex" -n 4001
+# On a machine that gives the program one CPU its threads may never meet: then there is no wait.
+for _ in 1 2 3 4 5; do
+	record mutex -F locked_add -- "$MB/mutex" -n 4001
+	report mutex
+	first_wait=$(block mutex locked_add '.causes | [.[].kind
+		| select(IN("lock", "condition-wait", "barrier", "disk-io", "network", "pipe", "sleep"))][0]')
+	[ "$first_wait" = null ] || break
+done
 is "$status" 0 "status" || diag mutex.err
-report mutex
 matches_truth mutex calls
-first_wait=$(block mutex locked_add '.causes | [.[].kind
-	| select(IN("lock", "condition-wait", "barrier", "disk-io", "network", "pipe", "sleep"))][0]')
 is "$first_wait" lock "what waits for a mutex waits for a lock" ||
 	diag "$(block mutex locked_add '.causes | tojson')"
 nothing_lost mutex
