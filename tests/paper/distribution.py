@@ -3,7 +3,7 @@
 Sections 4.3 to 4.5, on the two locks: durations ordered at low and high contention, what the mean as
 baseline would make of them, and score and minimum under sampling.
 """
-from record import Recording
+from record import Failed, Recording
 from stats import mean
 from sweeps import SWEEPS, score_against_mean
 
@@ -48,14 +48,17 @@ def sampling(periods, runs, ms, say):
             say("sampling: period %d, run %d of %d" % (period, number + 1, runs))
             recording = Recording([LOCK["pattern"]], LOCK["command"](1000, ms), ["-c", str(period)])
             block = recording.block(LOCK["block"])
-            if block and block["timed_calls"]:
+            # Too few calls for an estimate that can be true: it has no score.
+            if block and block["sci"] is not None:
                 got.append(block)
         if got:
             scores = [b["sci"] for b in got]
-            rows.append({"period": period, "runs": len(got), "low": min(scores),
+            rows.append({"period": period, "runs": "%d of %d" % (len(got), runs), "low": min(scores),
                          "sci": mean(scores), "high": max(scores),
                          "min": mean([b["min_ns"] for b in got]),
                          "calls": round(mean([b["timed_calls"] for b in got]))})
+    if not rows:
+        raise Failed("%s was never scored" % LOCK["block"])
     first, last = rows[0], rows[-1]
     return {"rows": rows,
             "spreads": first["high"] - first["low"] <= last["high"] - last["low"],

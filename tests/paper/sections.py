@@ -69,7 +69,7 @@ def contention(page, locks):
 def sampling(page, got):
     rows = got["rows"]
     page.heading("Section 4.5: score and minimum against the sampling period (figure 8)")
-    page.table(("period (-c)", "runs", "calls timed", "SCI, lowest", "mean", "highest", "minimum ns"),
+    page.table(("period (-c)", "runs with a score", "calls timed", "SCI, lowest", "mean", "highest", "minimum ns"),
                [(r["period"], r["runs"], r["calls"], r["low"], r["sci"], r["high"], round(r["min"]))
                 for r in rows])
     xs = list(range(len(rows)))
