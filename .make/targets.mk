@@ -43,7 +43,6 @@ demo-run: ispot build/microbench/contended
 test:
 	@.make/deps install
 	@$(MAKE) --no-print-directory test-run
-	$(if $(filter true 1,$(CI)),$(if $(T),,@$(MAKE) --no-print-directory test-vm))
 
 test-parts: ispot microbench unit $(HELPERS)
 
