@@ -62,6 +62,11 @@ double stats_t_quantile(double p, double degrees)
 	return gsl_cdf_tdist_Pinv(p, degrees);
 }
 
+double stats_t_above(double t, double degrees)
+{
+	return gsl_cdf_tdist_Q(t, degrees);
+}
+
 void stats_wilson(double share, double n, double z, double *low, double *high)
 {
 	double z2 = z * z, middle = share + z2 / (2 * n), scale = 1 + z2 / n;

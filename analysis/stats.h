@@ -21,6 +21,9 @@ double stats_f_above(double f, double degrees, double degrees_rest);
 /* Student's distribution: the value below which a share p of it lies. */
 double stats_t_quantile(double p, double degrees);
 
+/* The share of it above t. */
+double stats_t_above(double t, double degrees);
+
 /* Wilson's interval of a share seen in n trials, z standard errors. */
 void stats_wilson(double share, double n, double z, double *low, double *high);
 /* The exact interval of a Poisson count's mean: 1 - alpha of it. */

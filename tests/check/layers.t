@@ -65,6 +65,7 @@ libraries() {
 	jansson jansson\.h
 	gsl gsl/.*
 	libcap sys/capability\.h
+	sqlite sqlite3\.h
 	EOR
 }
 

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/corunner.h"
+
+#include "base/topology.h"
+#include "trace/fleet_block.h"
+
+const char *const corunner_class_names[CORUNNER_CLASSES] = {
+	[CORUNNER_ALL] = "all",	    [CORUNNER_CPU] = "cpu",	  [CORUNNER_CORE] = "core",
+	[CORUNNER_CACHE] = "cache", [CORUNNER_SOCKET] = "socket", [CORUNNER_OTHER] = "other",
+};
+
+enum corunner_class corunner_class(const struct topology *t, uint32_t cpu, uint32_t other)
+{
+	const struct topology_cpu *a = &t->cpus[cpu], *b = &t->cpus[other];
+
+	if (cpu == other)
+		return CORUNNER_CPU;
+	if (cpu >= t->n || other >= t->n)
+		return CORUNNER_OTHER;
+	if (a->socket != b->socket)
+		return CORUNNER_OTHER;
+	return a->core == b->core     ? CORUNNER_CORE
+	       : a->cache == b->cache ? CORUNNER_CACHE
+				      : CORUNNER_SOCKET;
+}
+
+/* The first sample of the run that ends after time_ns, or run's end. */
+static uint32_t first_ending_after(const struct fleet_block *b, const struct fleet_run *run,
+				   uint64_t time_ns)
+{
+	uint32_t low = run->first, high = run->first + run->n, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (b->samples.data[middle].end_ns > time_ns)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+/* The samples that begin at time_ns or later: each but the first begins where the one before ends.
+ */
+static uint32_t first_starting_at(const struct fleet_block *b, const struct fleet_run *run,
+				  uint64_t time_ns)
+{
+	uint32_t i;
+
+	if (time_ns <= run->start_ns)
+		return run->first;
+	i = first_ending_after(b, run, time_ns - 1);
+	return i < run->first + run->n ? i + 1 : i;
+}
+
+/* Samples for the whole of which the other run lasted. */
+static struct corunner_range covered(const struct fleet_block *b, const struct fleet_run *base,
+				     const struct fleet_run *other)
+{
+	return (struct corunner_range){ .first = first_starting_at(b, base, other->start_ns),
+					.end = first_ending_after(b, base, other->end_ns) };
+}
+
+/* Samples in whose middle the other run lies, or a part of it. */
+static struct corunner_range touched(const struct fleet_block *b, const struct fleet_run *base,
+				     const struct fleet_run *other)
+{
+	return (struct corunner_range){ .first = first_ending_after(b, base, other->start_ns),
+					.end = first_starting_at(b, base, other->end_ns) };
+}
+
+static void add_range(struct corunners *c, const struct fleet_block *b,
+		      const struct fleet_run *base, const struct fleet_run *other,
+		      enum corunner_class class)
+{
+	struct corunner_range range =
+		class == CORUNNER_CPU ? touched(b, base, other) : covered(b, base, other);
+
+	if (range.first >= range.end || (class == CORUNNER_CPU && base->app == other->app))
+		return;
+	range.class = class;
+	range.app = other->app;
+	*vec_add(&c->ranges) = range;
+}
+
+/* Runs of the other track that overlap base. Bases come in order of time, so the cursor only rises.
+ */
+static void scan_track(struct corunners *c, const struct fleet_block *b,
+		       const struct fleet_run *base, const struct fleet_track *other,
+		       enum corunner_class class, uint32_t *cursor)
+{
+	const struct fleet_run *runs = b->runs.data + other->first_run;
+
+	while (*cursor < other->n_runs && runs[*cursor].end_ns <= base->start_ns)
+		++*cursor;
+	for (uint32_t i = *cursor; i < other->n_runs && runs[i].start_ns < base->end_ns; i++)
+		add_range(c, b, base, &runs[i], class);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct corunner_range *x = a, *y = b;
+
+	return (x->first > y->first) - (x->first < y->first);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct corunner_range *x = a, *y = b;
+
+	if (x->class != y->class)
+		return x->class < y->class ? -1 : 1;
+	if (x->app != y->app)
+		return x->app < y->app ? -1 : 1;
+	return by_start(a, b);
+}
+
+static void count_alone(struct corunners *c, const struct fleet_run *base)
+{
+	uint32_t end = base->first;
+
+	vec_sort(&c->ranges, by_start);
+	vec_for_each (&c->ranges, const struct corunner_range, r) {
+		if (r->first > end)
+			c->alone += r->first - end;
+		end = r->end > end ? r->end : end;
+	}
+	c->alone += base->first + base->n - end;
+}
+
+/* Ranges of one application that overlap, because it ran on several CPUs, become one. */
+static void visit_ranges(struct corunners *c, const struct fleet_run *base, corunner_visit visit,
+			 void *ctx)
+{
+	struct corunner_range *r = c->ranges.data, *end = r + c->ranges.n, whole;
+
+	vec_sort(&c->ranges, by_key);
+	while (r < end) {
+		whole = *r++;
+		for (; r < end && r->class == whole.class && r->app == whole.app &&
+		       r->first <= whole.end;
+		     r++)
+			whole.end = r->end > whole.end ? r->end : whole.end;
+		visit(ctx, base, whole.class, whole.app, whole.first, whole.end - whole.first);
+	}
+}
+
+static void find_of_track(struct corunners *c, const struct fleet_block *b,
+			  const struct topology *t, const struct fleet_track *track,
+			  corunner_visit visit, void *ctx)
+{
+	memset(c->cursors.data, 0, b->tracks.n * sizeof(*c->cursors.data));
+	for (uint32_t i = 0; i < track->n_runs; i++) {
+		const struct fleet_run *base = &b->runs.data[track->first_run + i];
+
+		if (!base->n)
+			continue;
+		c->ranges.n = 0;
+		vec_for_each (&b->tracks, const struct fleet_track, other)
+			if (other != track)
+				scan_track(c, b, base, other,
+					   corunner_class(t, track->cpu, other->cpu),
+					   &c->cursors.data[other - b->tracks.data]);
+		count_alone(c, base);
+		visit_ranges(c, base, visit, ctx);
+	}
+}
+
+void corunners_find(struct corunners *c, const struct fleet_block *b, const struct topology *t,
+		    corunner_visit visit, void *ctx)
+{
+	vec_reserve(&c->cursors, b->tracks.n);
+	vec_for_each (&b->tracks, const struct fleet_track, track)
+		find_of_track(c, b, t, track, visit, ctx);
+}
+
+void corunners_release(struct corunners *c)
+{
+	vec_release(&c->ranges);
+	vec_release(&c->cursors);
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/fleet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/stats.h"
+#include "base/mem.h"
+
+const char *const fleet_effect_names[] = {
+	[FLEET_TOO_FEW] = "too-few-samples", [FLEET_WITHIN] = "within-noise",
+	[FLEET_NOT_CERTAIN] = "not-certain", [FLEET_NEGATIVE] = "negative",
+	[FLEET_POSITIVE] = "positive",
+};
+
+#define BLOCKS_MIN 3 /* fewer say nothing of how blocks differ */
+
+/* Of performance, from one value of the indicator to another. */
+static double change(const struct fleet *f, double from, double to)
+{
+	return f->options.higher_is_better ? to / from - 1 : from / to - 1;
+}
+
+/* ---- tests ---- */
+
+/*
+ * That the contrast is not 0: its mean over blocks by its deviation from block to block. Blocks of
+ * unequal weight are as good as fewer equal ones.
+ */
+static double probability(const struct fleet_contrast *c)
+{
+	double w = (double)c->w, mean, variance, blocks;
+
+	if (c->blocks < BLOCKS_MIN || !c->w)
+		return NAN;
+	blocks = w * w / (double)c->w2;
+	mean = (double)c->wd / w;
+	variance = ((double)c->wd2 - 2 * mean * (double)c->wd_w + mean * mean * (double)c->w2) /
+		   (w * w);
+	if (blocks < 2)
+		return NAN;
+	variance *= blocks / (blocks - 1);
+	if (!(variance > 0))
+		return c->wd ? 0 : 1;
+	return 2 * stats_t_above(fabs(mean) / sqrt(variance), blocks - 1);
+}
+
+static int by_p(const void *a, const void *b)
+{
+	const struct fleet_cell *x = *(struct fleet_cell *const *)a,
+				*y = *(struct fleet_cell *const *)b;
+
+	return (x->p > y->p) - (x->p < y->p);
+}
+
+/* Benjamini and Hochberg over all cells that can be tested. */
+static void correct(struct fleet *f)
+{
+	struct fleet_cell **tested = xcalloc(f->cells.n + 1, sizeof(*tested));
+	double least = 1;
+	uint32_t n = 0;
+
+	vec_for_each (&f->cells, struct fleet_cell, cell)
+		if (!isnan(cell->p))
+			tested[n++] = cell;
+	qsort(tested, n, sizeof(*tested), by_p);
+	for (uint32_t i = n; i-- > 0;) {
+		least = fmin(least, tested[i]->p * n / (i + 1));
+		tested[i]->q = least;
+	}
+	f->tested = n;
+	free(tested);
+}
+
+/* ---- cells ---- */
+
+static bool agrees(const struct fleet *f, const struct fleet_contrast *c, double with)
+{
+	bool better = f->options.higher_is_better ? c->wd > 0 : c->wd < 0;
+
+	return better == (with > 0);
+}
+
+static void judge(const struct fleet *f, struct fleet_cell *cell, const struct fleet_contrast *c)
+{
+	if (cell->tally->n < f->options.min_samples)
+		cell->effect = FLEET_TOO_FEW;
+	else if (!(fabs(cell->deviations) > 1))
+		cell->effect = FLEET_WITHIN;
+	else if (!(cell->q <= f->options.alpha) || !agrees(f, c, cell->deviations))
+		cell->effect = FLEET_NOT_CERTAIN;
+	else
+		cell->effect = cell->deviations < 0 ? FLEET_NEGATIVE : FLEET_POSITIVE;
+}
+
+static double without(const struct fleet *f, const struct fleet_base *base, double share,
+		      double weighted)
+{
+	double rest = 1 - share;
+
+	return rest > 0 ? change(f, base->median, (base->median - weighted) / rest) : NAN;
+}
+
+static void fill_cell(const struct fleet *f, const struct fleet_base *base,
+		      const struct fleet_row *row, struct fleet_cell *cell)
+{
+	double sign = f->options.higher_is_better ? 1 : -1;
+
+	cell->base = row->base;
+	cell->corunner = row->corunner;
+	cell->class = row->class;
+	cell->tally = &row->tally;
+	cell->blocks = row->contrast.blocks;
+	cell->share = (double)row->tally.n / (double)base->tally->n;
+	cell->median = tally_quantile(&row->tally, 0.5);
+	cell->change = change(f, base->median, cell->median);
+	cell->deviations = sign * (cell->median - base->median) / base->deviation;
+	cell->improvement = without(f, base, cell->share, cell->share * cell->median);
+	cell->p = cell->q = NAN;
+	if (row->tally.n >= f->options.min_samples)
+		cell->p = probability(&row->contrast);
+}
+
+double fleet_improvement(const struct fleet *f, const struct fleet_base *base,
+			 const struct fleet_cell *const *cells, unsigned n)
+{
+	double share = 0, weighted = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		share += cells[i]->share;
+		weighted += cells[i]->share * cells[i]->median;
+	}
+	return without(f, base, share, weighted);
+}
+
+/* ---- all ---- */
+
+static int most_first(const void *a, const void *b)
+{
+	const struct fleet_base *x = a, *y = b;
+
+	if (x->tally->n != y->tally->n)
+		return x->tally->n > y->tally->n ? -1 : 1;
+	return (x->app > y->app) - (x->app < y->app);
+}
+
+static void find_bases(struct fleet *f)
+{
+	vec_for_each (&f->rows->rows, const struct fleet_row, row) {
+		struct fleet_base *base;
+
+		if (row->class != CORUNNER_ALL)
+			continue;
+		base = vec_add(&f->bases);
+		base->app = row->base;
+		base->tally = &row->tally;
+		base->median = tally_quantile(&row->tally, 0.5);
+		base->mean = tally_mean(&row->tally);
+		base->deviation = tally_deviation(&row->tally);
+	}
+	vec_sort(&f->bases, most_first);
+}
+
+struct cell_row {
+	struct fleet_cell cell;
+	const struct fleet_contrast *contrast;
+	uint32_t base; /* in bases */
+};
+
+struct cell_rows {
+	VEC(struct cell_row)
+};
+
+static int by_base(const void *a, const void *b)
+{
+	const struct cell_row *x = a, *y = b;
+
+	if (x->base != y->base)
+		return x->base < y->base ? -1 : 1;
+	if (x->cell.class != y->cell.class)
+		return x->cell.class < y->cell.class ? -1 : 1;
+	if (x->cell.change != y->cell.change)
+		return x->cell.change < y->cell.change ? -1 : 1;
+	return (x->cell.corunner > y->cell.corunner) - (x->cell.corunner < y->cell.corunner);
+}
+
+static void find_cells(struct fleet *f, const uint32_t *base_of, struct cell_rows *rows)
+{
+	vec_for_each (&f->rows->rows, const struct fleet_row, row) {
+		uint32_t base = base_of[row->base];
+		struct cell_row *found;
+
+		if (row->class == CORUNNER_ALL || base == MAP_NONE)
+			continue;
+		found = vec_add(rows);
+		found->base = base;
+		found->contrast = &row->contrast;
+		fill_cell(f, &f->bases.data[base], row, &found->cell);
+	}
+	vec_sort(rows, by_base);
+}
+
+static void judge_all(struct fleet *f, const struct cell_rows *rows, const uint32_t *base_of)
+{
+	for (size_t i = 0; i < rows->n; i++) {
+		struct fleet_cell *cell = &f->cells.data[i];
+		struct fleet_base *base = &f->bases.data[rows->data[i].base];
+		uint32_t by = base_of[cell->corunner];
+
+		judge(f, cell, rows->data[i].contrast);
+		base->negative += cell->effect == FLEET_NEGATIVE;
+		base->positive += cell->effect == FLEET_POSITIVE;
+		if (cell->effect == FLEET_NEGATIVE && by != MAP_NONE)
+			f->bases.data[by].slowed++;
+	}
+}
+
+static uint32_t *number_bases(const struct fleet *f)
+{
+	uint32_t *base_of = xmalloc((f->rows->apps.n + 1) * sizeof(*base_of));
+
+	memset(base_of, 0xff, (f->rows->apps.n + 1) * sizeof(*base_of));
+	for (uint32_t i = 0; i < f->bases.n; i++)
+		base_of[f->bases.data[i].app] = i;
+	return base_of;
+}
+
+void fleet_init(struct fleet *f, const struct fleet_rows *rows, const struct fleet_options *o)
+{
+	struct cell_rows found = { 0 };
+	uint32_t *base_of;
+
+	*f = (struct fleet){ .options = *o, .rows = rows };
+	find_bases(f);
+	base_of = number_bases(f);
+	find_cells(f, base_of, &found);
+	vec_for_each (&found, const struct cell_row, row) {
+		struct fleet_base *base = &f->bases.data[row->base];
+
+		base->first = base->n ? base->first : (uint32_t)f->cells.n;
+		base->n++;
+		*vec_add(&f->cells) = row->cell;
+	}
+	correct(f);
+	judge_all(f, &found, base_of);
+	vec_release(&found);
+	free(base_of);
+}
+
+void fleet_release(struct fleet *f)
+{
+	vec_release(&f->bases);
+	vec_release(&f->cells);
+}
+
+const struct fleet_base *fleet_find(const struct fleet *f, const char *app)
+{
+	vec_for_each (&f->bases, const struct fleet_base, base)
+		if (!strcmp(strtab_get(&f->rows->apps, base->app), app))
+			return base;
+	return NULL;
+}
+
+const struct fleet_cell *fleet_cell_of(const struct fleet *f, const struct fleet_base *base,
+				       const char *corunner, enum corunner_class class)
+{
+	const struct fleet_cell *cell = f->cells.data + base->first;
+
+	for (uint32_t i = 0; i < base->n; i++, cell++)
+		if (cell->class == class &&
+		    !strcmp(strtab_get(&f->rows->apps, cell->corunner), corunner))
+			return cell;
+	return NULL;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Who slows whom in a fleet (the paper of corunner.h, sections IV-E and V): for each base the
+ * median beside every co-runner, and how far that is from the base's median over all of its
+ * samples, in deviations of those samples. Beyond one it is a beyond-noisy interferer, if the
+ * contrast (fleet_rows.h) says that it is no chance either. All cells that have enough samples are
+ * tested at once, so q is p after Benjamini and Hochberg: of those with q <= alpha a share of alpha
+ * is wrong.
+ */
+#ifndef ISPOT_ANALYSIS_FLEET_H
+#define ISPOT_ANALYSIS_FLEET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/fleet_rows.h"
+
+enum fleet_effect {
+	FLEET_TOO_FEW,	   /* samples: nothing can be said */
+	FLEET_WITHIN,	   /* the noise */
+	FLEET_NOT_CERTAIN, /* beyond it, but it may be chance */
+	FLEET_NEGATIVE,	   /* slows the base beyond the noise */
+	FLEET_POSITIVE,
+};
+
+extern const char *const fleet_effect_names[];
+
+struct fleet_cell {
+	uint32_t base, corunner; /* numbers in the rows' apps */
+	enum corunner_class class;
+	enum fleet_effect effect;
+	const struct tally *tally;
+	uint64_t blocks; /* that the contrast is from */
+	double share;	 /* of the base's samples */
+	double median;
+	double change;	    /* of performance against the base's median, relative; < 0: slower */
+	double deviations;  /* the same in deviations of the base */
+	double p, q;	    /* NAN: cannot be tested */
+	double improvement; /* of the base's performance were this co-runner kept away, relative */
+};
+
+struct fleet_base {
+	uint32_t app;
+	const struct tally *tally;
+	double median, mean, deviation;
+	uint32_t first, n;	     /* its cells */
+	uint32_t negative, positive; /* of them */
+	uint32_t slowed;	     /* bases that it slows beyond the noise */
+};
+
+struct fleet_options {
+	uint64_t min_samples; /* of a cell */
+	double alpha;
+	bool higher_is_better;
+};
+
+struct fleet {
+	struct fleet_options options;
+	const struct fleet_rows *rows; /* of one stratum, borrowed */
+	struct {
+		VEC(struct fleet_base)
+	} bases; /* those with the most samples first */
+	struct {
+		VEC(struct fleet_cell)
+	} cells; /* by base, class, change */
+	uint32_t tested;
+};
+
+void fleet_init(struct fleet *f, const struct fleet_rows *rows, const struct fleet_options *o);
+void fleet_release(struct fleet *f);
+
+const struct fleet_base *fleet_find(const struct fleet *f, const char *app); /* NULL: none */
+const struct fleet_cell *fleet_cell_of(const struct fleet *f, const struct fleet_base *base,
+				       const char *corunner, enum corunner_class class);
+
+/*
+ * What the base would gain without these co-runners (section V-A): their samples' share times their
+ * median, taken from the median of all, over the share of the rest. Relative; NAN: nothing is left.
+ */
+double fleet_improvement(const struct fleet *f, const struct fleet_base *base,
+			 const struct fleet_cell *const *without, unsigned n);
+
+#endif

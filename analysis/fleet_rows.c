@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/fleet_rows.h"
+
+#include "analysis/fleet_crowd.h"
+#include "base/mem.h"
+#include "base/topology.h"
+#include "trace/fleet_block.h"
+
+/* What one row has of one block. */
+struct block_cell {
+	uint32_t row, base_cell;
+	uint64_t n, sum;
+};
+
+struct fleet_rows_block {
+	struct {
+		VEC(struct block_cell)
+	} cells;
+	struct map by_row;
+	struct {
+		VEC(uint32_t)
+	} values, apps; /* of each sample; number in the rows of the block's application */
+	struct {
+		VEC(uint16_t)
+	} buckets;
+	uint32_t stratum;
+};
+
+/* Key of 64 bits: applications, strata below 2^20. */
+static uint64_t key_of(uint32_t base, uint32_t corunner, enum corunner_class class,
+		       uint32_t stratum)
+{
+	return (uint64_t)base << 44 | (uint64_t)corunner << 24 |
+	       (uint64_t)(stratum & 0xfffff) << 4 | class;
+}
+
+struct fleet_row *fleet_rows_get(struct fleet_rows *r, uint32_t base, uint32_t corunner,
+				 enum corunner_class class, uint32_t stratum)
+{
+	uint64_t key = key_of(base, corunner, class, stratum);
+	uint32_t i = map_get(&r->by_key, key);
+	struct fleet_row *row;
+
+	if (i != MAP_NONE)
+		return &r->rows.data[i];
+	map_put(&r->by_key, key, (uint32_t)r->rows.n);
+	row = vec_add(&r->rows);
+	row->base = base;
+	row->corunner = corunner;
+	row->class = class;
+	row->stratum = stratum;
+	return row;
+}
+
+uint32_t fleet_rows_stratum(struct fleet_rows *r, uint32_t type, uint64_t bucket)
+{
+	uint64_t key = (uint64_t)type << 48 | (bucket & 0xffffffffffff);
+	uint32_t i = map_get(&r->by_stratum, key);
+
+	if (i != MAP_NONE)
+		return i;
+	map_put(&r->by_stratum, key, (uint32_t)r->strata.n);
+	*vec_add(&r->strata) = (struct fleet_stratum){ type, bucket };
+	return (uint32_t)r->strata.n - 1;
+}
+
+void fleet_rows_crowd(struct fleet_rows *r, uint32_t stratum, uint32_t kind, uint32_t number,
+		      uint64_t ns)
+{
+	uint64_t key = (uint64_t)stratum << 32 | (uint64_t)kind << 24 | (number & 0xffffff);
+	uint32_t i = map_get(&r->by_crowd, key);
+
+	if (i == MAP_NONE) {
+		i = (uint32_t)r->crowds.n;
+		map_put(&r->by_crowd, key, i);
+		*vec_add(&r->crowds) = (struct fleet_crowd){ stratum, kind, number, 0 };
+	}
+	r->crowds.data[i].ns += ns;
+}
+
+/* ---- a block ---- */
+
+static uint32_t cell_of(struct fleet_rows *r, uint32_t base, uint32_t corunner,
+			enum corunner_class class)
+{
+	struct fleet_rows_block *block = r->block;
+	uint32_t row =
+		(uint32_t)(fleet_rows_get(r, base, corunner, class, block->stratum) - r->rows.data);
+	uint32_t i = map_get(&block->by_row, row);
+
+	if (i != MAP_NONE)
+		return i;
+	i = (uint32_t)block->cells.n;
+	map_put(&block->by_row, row, i);
+	*vec_add(&block->cells) = (struct block_cell){ .row = row, .base_cell = i };
+	return i;
+}
+
+static void add_samples(struct fleet_rows *r, struct block_cell *cell, uint32_t first, uint32_t n)
+{
+	struct tally *tally = &r->rows.data[cell->row].tally;
+	uint64_t before = tally->sum;
+
+	tally_add(tally, r->block->values.data + first, r->block->buckets.data + first, n);
+	cell->n += n;
+	cell->sum += tally->sum - before;
+}
+
+static void add_corunner(void *ctx, const struct fleet_run *base, enum corunner_class class,
+			 uint32_t app, uint32_t first, uint32_t n)
+{
+	struct fleet_rows *r = ctx;
+	uint32_t own = r->block->apps.data[base->app];
+	uint32_t base_cell = cell_of(r, own, own, CORUNNER_ALL);
+	uint32_t i = cell_of(r, own, r->block->apps.data[app], class);
+
+	r->block->cells.data[i].base_cell = base_cell;
+	add_samples(r, &r->block->cells.data[i], first, n);
+}
+
+static void add_bases(struct fleet_rows *r, const struct fleet_block *b)
+{
+	vec_for_each (&b->runs, const struct fleet_run, run) {
+		uint32_t own = r->block->apps.data[run->app], cell;
+
+		if (!run->n)
+			continue;
+		cell = cell_of(r, own, own, CORUNNER_ALL);
+		add_samples(r, &r->block->cells.data[cell], run->first, run->n);
+	}
+}
+
+/* Weighs as the variance of a difference of two means does, were all samples independent. */
+static void add_contrast(struct fleet_contrast *c, const struct block_cell *cell, uint64_t rest_n,
+			 uint64_t rest_sum)
+{
+	fleet_i128 n = cell->n, difference;
+	fleet_i128 w = n * rest_n / (n + rest_n);
+
+	if (!w)
+		return;
+	difference = ((fleet_i128)cell->sum * rest_n - (fleet_i128)rest_sum * n) / (n * rest_n);
+	c->blocks++;
+	c->w += w;
+	c->wd += w * difference;
+	c->w2 += w * w;
+	c->wd_w += w * w * difference;
+	c->wd2 += w * w * difference * difference;
+}
+
+static void add_contrasts(struct fleet_rows *r)
+{
+	vec_for_each (&r->block->cells, const struct block_cell, cell) {
+		const struct block_cell *all = &r->block->cells.data[cell->base_cell];
+
+		if (cell != all && all->n > cell->n)
+			add_contrast(&r->rows.data[cell->row].contrast, cell, all->n - cell->n,
+				     all->sum - cell->sum);
+	}
+}
+
+static void take_values(struct fleet_rows_block *block, const struct fleet_block *b)
+{
+	vec_reserve(&block->values, b->samples.n);
+	vec_reserve(&block->buckets, b->samples.n);
+	for (size_t i = 0; i < b->samples.n; i++) {
+		block->values.data[i] = b->samples.data[i].value;
+		block->buckets.data[i] = tally_bucket(b->samples.data[i].value);
+	}
+}
+
+static void begin_block(struct fleet_rows *r, const struct fleet_block *b, const char *type,
+			uint64_t bucket_ns)
+{
+	struct fleet_rows_block *block = r->block;
+
+	if (!block)
+		block = r->block = xcalloc(1, sizeof(*block));
+	block->cells.n = block->apps.n = 0;
+	map_release(&block->by_row);
+	block->stratum =
+		fleet_rows_stratum(r, strtab_add(&r->types, type), b->start_ns / bucket_ns);
+	for (uint32_t i = 0; i < b->apps.n; i++)
+		*vec_add(&block->apps) = strtab_add(&r->apps, b->apps.strings[i]);
+	take_values(block, b);
+}
+
+static void add_time(void *ctx, uint32_t kind, uint32_t number, uint64_t ns)
+{
+	struct fleet_rows *r = ctx;
+
+	fleet_rows_crowd(r, r->block->stratum, kind, number, ns);
+}
+
+uint64_t fleet_rows_add(struct fleet_rows *r, const struct fleet_block *b, const struct topology *t,
+			const char *type, uint64_t bucket_ns)
+{
+	uint64_t alone = r->corunners.alone;
+
+	begin_block(r, b, type, bucket_ns);
+	add_bases(r, b);
+	corunners_find(&r->corunners, b, t, add_corunner, r);
+	add_contrasts(r);
+	fleet_crowd_find(b, add_time, r);
+	return r->corunners.alone - alone;
+}
+
+/* ---- all ---- */
+
+void fleet_contrast_merge(struct fleet_contrast *c, const struct fleet_contrast *more)
+{
+	c->blocks += more->blocks;
+	c->w += more->w;
+	c->wd += more->wd;
+	c->w2 += more->w2;
+	c->wd_w += more->wd_w;
+	c->wd2 += more->wd2;
+}
+
+static uint32_t same_stratum(struct fleet_rows *r, const struct fleet_rows *more, uint32_t stratum)
+{
+	const struct fleet_stratum *s = &more->strata.data[stratum];
+
+	return fleet_rows_stratum(r, strtab_add(&r->types, strtab_get(&more->types, s->type)),
+				  s->bucket);
+}
+
+void fleet_rows_merge(struct fleet_rows *r, const struct fleet_rows *more)
+{
+	vec_for_each (&more->rows, const struct fleet_row, row) {
+		uint32_t base = strtab_add(&r->apps, strtab_get(&more->apps, row->base));
+		uint32_t corunner = strtab_add(&r->apps, strtab_get(&more->apps, row->corunner));
+		struct fleet_row *into = fleet_rows_get(r, base, corunner, row->class,
+							same_stratum(r, more, row->stratum));
+
+		tally_merge(&into->tally, &row->tally);
+		fleet_contrast_merge(&into->contrast, &row->contrast);
+	}
+	vec_for_each (&more->crowds, const struct fleet_crowd, c)
+		fleet_rows_crowd(r, same_stratum(r, more, c->stratum), c->kind, c->number, c->ns);
+}
+
+static void release_block(struct fleet_rows_block *block)
+{
+	if (!block)
+		return;
+	vec_release(&block->cells);
+	vec_release(&block->values);
+	vec_release(&block->apps);
+	vec_release(&block->buckets);
+	map_release(&block->by_row);
+	free(block);
+}
+
+void fleet_rows_release(struct fleet_rows *r)
+{
+	vec_for_each (&r->rows, struct fleet_row, row)
+		tally_release(&row->tally);
+	vec_release(&r->rows);
+	vec_release(&r->strata);
+	vec_release(&r->crowds);
+	strtab_release(&r->apps);
+	strtab_release(&r->types);
+	map_release(&r->by_key);
+	map_release(&r->by_stratum);
+	map_release(&r->by_crowd);
+	corunners_release(&r->corunners);
+	release_block(r->block);
+	*r = (struct fleet_rows){ 0 };
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A fleet's rows in a SQLite file: the one module that includes sqlite3.h. A block is counted once:
+ * its key (recording, sequence) is stored in the same transaction as what it adds. The schema is in
+ * ispot-fleet(1).
+ */
+#ifndef ISPOT_ANALYSIS_FLEET_STORE_H
+#define ISPOT_ANALYSIS_FLEET_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct fleet_header;
+struct fleet_rows;
+struct fleet_store;
+
+/* What all rows of a store have in common. */
+struct fleet_store_meta {
+	char indicator[64], unit[16], by[32];
+	bool higher_is_better;
+	uint64_t bucket_ns;
+};
+
+struct fleet_store_block {
+	uint64_t recording, sequence;
+	uint32_t machine; /* as fleet_store_machine() numbered it */
+	uint64_t start_ns, samples, alone;
+};
+
+/* Totals over all blocks. */
+struct fleet_store_totals {
+	uint64_t machines, blocks, samples, alone, from_ns, to_ns;
+};
+
+/* make: where there is none. -ENOENT, -EBADMSG (not such a file), -EBUSY. */
+int fleet_store_open(struct fleet_store **s, const char *path, bool make, struct err *err);
+void fleet_store_close(struct fleet_store *s); /* NULL is fine */
+
+/* The first to come decides; -EINVAL: the store has another indicator or bucket. */
+int fleet_store_begin(struct fleet_store *s, const struct fleet_store_meta *meta, struct err *err);
+int fleet_store_machine(struct fleet_store *s, const struct fleet_header *h, uint32_t *machine,
+			struct err *err);
+bool fleet_store_has(struct fleet_store *s, uint64_t recording, uint64_t sequence);
+/* All or nothing. */
+int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
+		    const struct fleet_store_block *blocks, size_t n, struct err *err);
+
+/* Rows of all time buckets together, of one machine type: the given, or NULL: the one with the most
+ * samples. *others: how many types there are besides. */
+int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows *rows,
+		     unsigned *others, struct err *err);
+int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
+		     struct fleet_store_totals *totals, struct err *err);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which application a process is: its executable with its build-id, its cgroup, or its user. */
+#ifndef ISPOT_PROBES_APPLICATION_H
+#define ISPOT_PROBES_APPLICATION_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/hash.h"
+
+struct dso_cache;
+struct err;
+
+enum application_by { BY_EXECUTABLE, BY_CGROUP, BY_USER };
+
+extern const char *const application_by_names[]; /* ends with NULL */
+
+struct applications {
+	enum application_by by;
+	struct strtab names;
+	struct map by_pid;
+	struct dso_cache *dsos;
+};
+
+int applications_init(struct applications *a, const char *by, struct err *err);
+/* Its number in names; read from /proc the first time. What is gone by then is "(gone)", threads of
+ * the kernel are "[kernel]". */
+uint32_t application_of(struct applications *a, pid_t pid);
+void application_forget(struct applications *a, pid_t pid);
+void applications_release(struct applications *a);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/occupancy.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/mem.h"
+
+#define RING_BYTES (1u << 20) /* 20,000 switches */
+
+struct sample_id {
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	uint32_t cpu, res;
+};
+
+struct switch_record {
+	struct perf_event_header header;
+	uint32_t next_pid, next_tid;
+	struct sample_id id;
+};
+
+static int open_event(uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
+		.sample_id_all = 1,
+		.context_switch = 1,
+		.comm = 1,
+		.comm_exec = 1,
+		.watermark = 1,
+		.wakeup_watermark = RING_BYTES / 2,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+
+	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err)
+{
+	int rc = rings_open(&o->rings, cpus, RING_BYTES, open_event, err);
+
+	if (rc == -EACCES || rc == -EPERM)
+		return err_set(err, rc, "who runs on the CPUs is told to root only; run with sudo");
+	o->lost = 0;
+	o->cpus = xcalloc(cpus->n, sizeof(*o->cpus));
+	for (uint32_t i = 0; i < cpus->n; i++)
+		o->cpus[i] = (struct occupancy_cpu){ -1, clock_now_ns() };
+	return rc;
+}
+
+struct reading {
+	struct occupancy *occupancy;
+	const struct occupancy_visitor *visitor;
+	struct occupancy_cpu *cpu;
+};
+
+static void on_switch(struct reading *r, const struct ring *ring, const struct switch_record *s)
+{
+	struct occupancy_cpu *cpu = r->cpu;
+	pid_t pid = cpu->pid < 0 ? (pid_t)s->id.pid : cpu->pid;
+
+	if (pid > 0 && s->id.time_ns > cpu->since_ns)
+		r->visitor->ran(r->visitor->self, ring->cpu, pid, cpu->since_ns, s->id.time_ns);
+	*cpu = (struct occupancy_cpu){ (pid_t)s->next_pid, s->id.time_ns };
+}
+
+static void on_record(void *ctx, const struct ring *ring, const struct perf_event_header *h)
+{
+	struct reading *r = ctx;
+
+	if (h->type == PERF_RECORD_SWITCH_CPU_WIDE && h->misc & PERF_RECORD_MISC_SWITCH_OUT) {
+		on_switch(r, ring, (const void *)h);
+	} else if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC) {
+		r->visitor->exec(r->visitor->self, (pid_t) * (const uint32_t *)(h + 1));
+	} else if (h->type == PERF_RECORD_LOST) {
+		r->occupancy->lost += ((const uint64_t *)(h + 1))[1];
+		/* Whoever has it now came at a time that nobody knows. */
+		*r->cpu = (struct occupancy_cpu){ 0, 0 };
+	}
+}
+
+void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v)
+{
+	for (uint32_t i = 0; i < o->rings.n; i++) {
+		struct reading r = { o, v, &o->cpus[i] };
+
+		ring_drain(&o->rings.rings[i], on_record, &r);
+	}
+}
+
+void occupancy_release(struct occupancy *o)
+{
+	rings_release(&o->rings);
+	free(o->cpus);
+	o->cpus = NULL;
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/fleet.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/fleet.h"
+#include "analysis/fleet_crowd.h"
+#include "analysis/fleet_store.h"
+#include "base/text.h"
+#include "report/table.h"
+
+#define MATRIX_APPS 8 /* as in the paper's figure 8 */
+
+struct found {
+	VEC(const struct fleet_cell *)
+};
+
+bool fleet_view_shows(const struct fleet_view *v, const struct fleet_cell *cell)
+{
+	return (!v->base || v->base->app == cell->base) &&
+	       (v->class == CORUNNER_ALL || v->class == cell->class);
+}
+
+char *fleet_view_value(const struct fleet_view *v, double value, char *buf)
+{
+	if (!strcmp(v->meta->unit, "ns"))
+		return text_time(buf, (uint64_t)value);
+	snprintf(buf, TEXT_NUMBER, "%.3f", value / 1e6);
+	return buf;
+}
+
+static const char *name_of(const struct fleet_view *v, uint32_t app)
+{
+	return strtab_get(&v->fleet->rows->apps, app);
+}
+
+static const struct fleet_base *base_of(const struct fleet_view *v, const struct fleet_cell *cell)
+{
+	return fleet_find(v->fleet, name_of(v, cell->base));
+}
+
+/* ---- head ---- */
+
+static void print_crowd(const struct fleet_view *v, struct text *out)
+{
+	struct fleet_crowd_summary cpus = fleet_crowd_sum(v->fleet->rows, FLEET_BUSY_CPUS);
+	struct fleet_crowd_summary apps = fleet_crowd_sum(v->fleet->rows, FLEET_APPS);
+
+	text_printf(out,
+		    "on a machine %.1f CPUs are busy (half of the time %u or more, at most %u)\n"
+		    "with %.1f applications at once (half of the time %u or more, at most %u)\n",
+		    cpus.mean, cpus.median, cpus.most, apps.mean, apps.median, apps.most);
+}
+
+static void print_head(const struct fleet_view *v, struct text *out)
+{
+	char samples[TEXT_COUNTED], machines[TEXT_COUNTED], apps[TEXT_COUNTED];
+	const struct fleet_store_totals *t = v->totals;
+
+	text_printf(out, "%s: %s of %s, %s\n", v->meta->indicator,
+		    text_counted(samples, t->samples, "sample"),
+		    text_counted(machines, t->machines, "machine"),
+		    text_counted(apps, v->fleet->bases.n, "application"));
+	if (v->other_types)
+		text_printf(out, "shown: machines of type %s; %u other type%s, see --type\n",
+			    v->type, v->other_types, v->other_types == 1 ? "" : "s");
+	print_crowd(v, out);
+	if (t->samples)
+		text_printf(out, "%.1f %% of the samples had no co-runner\n",
+			    100.0 * (double)t->alone / (double)t->samples);
+	text_add(out, "\n");
+}
+
+/* ---- pairs ---- */
+
+/* By what parting them would give the whole fleet. */
+static double worth(const struct fleet_view *v, const struct fleet_cell *cell)
+{
+	return isnan(cell->improvement) ? 0
+					: cell->improvement * (double)base_of(v, cell)->tally->n;
+}
+
+static void insert(const struct fleet_view *v, struct found *found, const struct fleet_cell *cell)
+{
+	size_t i;
+
+	vec_add(found);
+	for (i = found->n - 1; i && worth(v, found->data[i - 1]) < worth(v, cell); i--)
+		found->data[i] = found->data[i - 1];
+	found->data[i] = cell;
+}
+
+static void print_pair(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
+{
+	struct table table = { .out = out, .width = v->width, .colours = v->colours };
+	char s[64], median[TEXT_NUMBER];
+
+	snprintf(s, sizeof(s), "%+.1f %%", 100 * cell->change);
+	table_right(&table, s, 9);
+	snprintf(s, sizeof(s), "%.1f", cell->deviations);
+	table_right(&table, s, 7);
+	table_right(&table, fleet_view_value(v, cell->median, median), 8);
+	table_right(&table, text_count(s, cell->tally->n), 9);
+	snprintf(s, sizeof(s), "%.1f %%", 100 * cell->share);
+	table_right(&table, s, 8);
+	if (isnan(cell->improvement))
+		snprintf(s, sizeof(s), "n/a");
+	else
+		snprintf(s, sizeof(s), "%+.2f %%", 100 * cell->improvement);
+	table_right(&table, s, 9);
+	table_left(&table, "", 1);
+	table_left(&table, corunner_class_names[cell->class], 7);
+	snprintf(s, sizeof(s), "%s", name_of(v, cell->base));
+	table_left(&table, v->base ? fleet_effect_names[cell->effect] : s, v->base ? 16 : 20);
+	table_last(&table, name_of(v, cell->corunner));
+}
+
+static void print_pairs_head(const struct fleet_view *v, struct text *out)
+{
+	text_printf(out, "   change  noises  median  samples   share     gain  class   %-*s%s\n",
+		    v->base ? 16 : 20, v->base ? "effect" : "application", "beside");
+}
+
+static void print_legend(const struct fleet_view *v, struct text *out)
+{
+	text_printf(
+		out,
+		"change: of the application's performance, by median %s; noises: the same in\n"
+		"deviations of all its samples; gain: its performance, were they kept apart\n\n",
+		v->meta->indicator);
+}
+
+static void print_worst(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
+{
+	const struct fleet_base *base = base_of(v, cell);
+	char with[TEXT_NUMBER], usual[TEXT_NUMBER];
+
+	text_printf(out,
+		    "%s slows %s by %.0f %% (class %s): its median %s is %s there, %s\n"
+		    "over all. ",
+		    name_of(v, cell->corunner), name_of(v, cell->base), -100 * cell->change,
+		    corunner_class_names[cell->class], v->meta->indicator,
+		    fleet_view_value(v, cell->median, with),
+		    fleet_view_value(v, base->median, usual));
+	if (!isnan(cell->improvement))
+		text_printf(out, "Kept apart, %s would be %.1f %% faster.", name_of(v, cell->base),
+			    100 * cell->improvement);
+	text_add(out, "\n\n");
+}
+
+static void print_interferers(const struct fleet_view *v, struct text *out)
+{
+	struct found found = { 0 };
+
+	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell)
+		if (cell->effect == FLEET_NEGATIVE && fleet_view_shows(v, cell))
+			insert(v, &found, cell);
+	if (!found.n)
+		text_printf(
+			out,
+			"No application slows another beyond the noise: of %u pairs with enough\n"
+			"samples none differs by more than a deviation with certainty.\n\n",
+			v->fleet->tested);
+	if (found.n) {
+		print_worst(v, found.data[0], out);
+		print_pairs_head(v, out);
+	}
+	for (size_t i = 0; i < found.n && i < v->top; i++)
+		print_pair(v, found.data[i], out);
+	if (found.n > v->top)
+		text_printf(out, "and %zu more (--top)\n", found.n - v->top);
+	if (found.n)
+		print_legend(v, out);
+	vec_release(&found);
+}
+
+/* ---- applications ---- */
+
+static void print_names(const struct fleet_view *v, const char *title, bool sensitive,
+			struct text *out)
+{
+	unsigned n = 0;
+
+	vec_for_each (&v->fleet->bases, const struct fleet_base, base) {
+		uint32_t pairs = sensitive ? base->negative : base->slowed;
+
+		if (!pairs || n++ >= MATRIX_APPS)
+			continue;
+		text_printf(out, "%s%s (%u)", n == 1 ? title : ", ", name_of(v, base->app), pairs);
+	}
+	if (n > MATRIX_APPS)
+		text_printf(out, " and %u more", n - MATRIX_APPS);
+	text_add(out, n ? "\n" : "");
+}
+
+/* ---- matrix ---- */
+
+static const char marks[] = {
+	[FLEET_TOO_FEW] = ' ',	[FLEET_WITHIN] = '.',	[FLEET_NOT_CERTAIN] = '?',
+	[FLEET_NEGATIVE] = '-', [FLEET_POSITIVE] = '+',
+};
+
+/* The closest class that any pair with enough samples is of. */
+static enum corunner_class matrix_class(const struct fleet_view *v)
+{
+	enum corunner_class closest = CORUNNER_CLASSES;
+
+	if (v->class != CORUNNER_ALL)
+		return v->class;
+	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell)
+		if (cell->effect != FLEET_TOO_FEW && cell->class < closest)
+			closest = cell->class;
+	return closest;
+}
+
+static void print_matrix_row(const struct fleet_view *v, const struct fleet_base *base,
+			     enum corunner_class class, size_t n, struct text *out)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct fleet_cell *cell = fleet_cell_of(
+			v->fleet, base, name_of(v, v->fleet->bases.data[i].app), class);
+
+		text_printf(out, " %c ", cell ? marks[cell->effect] : ' ');
+	}
+	text_add(out, "\n");
+}
+
+static void print_matrix(const struct fleet_view *v, struct text *out)
+{
+	size_t n = v->fleet->bases.n < MATRIX_APPS ? v->fleet->bases.n : MATRIX_APPS;
+	enum corunner_class class = matrix_class(v);
+
+	if (class == CORUNNER_CLASSES || n < 2)
+		return;
+	text_printf(out, "class %s, rows beside columns:", corunner_class_names[class]);
+	for (size_t i = 0; i < n; i++)
+		text_printf(out, i ? " %2zu" : "\n%27zu", i + 1);
+	text_add(out, "\n");
+	for (size_t i = 0; i < n; i++) {
+		char name[128];
+
+		text_printf(out, "%3zu %-20s ", i + 1,
+			    text_shortened(name, sizeof(name),
+					   name_of(v, v->fleet->bases.data[i].app), 20));
+		print_matrix_row(v, &v->fleet->bases.data[i], class, n, out);
+	}
+	text_add(out, "- slower beyond the noise, + faster, . within it, ? it may be chance,\n"
+		      "blank: too few samples\n");
+}
+
+/* ---- one base ---- */
+
+static void print_base(const struct fleet_view *v, struct text *out)
+{
+	const struct fleet_base *base = v->base;
+	char median[TEXT_NUMBER], low[TEXT_NUMBER], high[TEXT_NUMBER], samples[TEXT_COUNTED];
+	const struct fleet_cell *cell = v->fleet->cells.data + base->first;
+
+	text_printf(out, "%s: median %s %s in %s; within the noise from %s to %s\n",
+		    name_of(v, base->app), v->meta->indicator,
+		    fleet_view_value(v, base->median, median),
+		    text_counted(samples, base->tally->n, "sample"),
+		    fleet_view_value(v, fmax(0, base->median - base->deviation), low),
+		    fleet_view_value(v, base->median + base->deviation, high));
+	if (v->n_without)
+		text_printf(out, "without %s%s it would be %.1f %% faster\n",
+			    name_of(v, v->without[0]->corunner),
+			    v->n_without > 1 ? " and the others" : "",
+			    100 * fleet_improvement(v->fleet, base, v->without, v->n_without));
+	text_add(out, "\n");
+	print_pairs_head(v, out);
+	for (uint32_t i = 0, shown = 0; i < base->n && shown < v->top; i++, cell++) {
+		if (!fleet_view_shows(v, cell) || cell->effect == FLEET_TOO_FEW)
+			continue;
+		print_pair(v, cell, out);
+		shown++;
+	}
+	print_legend(v, out);
+}
+
+void report_fleet_text(const struct fleet_view *v, struct text *out)
+{
+	if (v->base) {
+		print_base(v, out);
+		return;
+	}
+	print_head(v, out);
+	print_interferers(v, out);
+	print_names(v, "sensitive     ", true, out);
+	print_names(v, "antagonistic  ", false, out);
+	print_matrix(v, out);
+}

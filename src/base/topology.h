@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the CPUs of a machine share: the core (hardware threads of one), the last cache, the socket.
+ * Numbers mean nothing but equality. Where the kernel does not say, a CPU is a core of its own, and
+ * all CPUs of a socket share a cache.
+ */
+#ifndef ISPOT_BASE_TOPOLOGY_H
+#define ISPOT_BASE_TOPOLOGY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpus.h"
+
+struct topology_cpu {
+	uint16_t core, cache, socket;
+};
+
+struct topology {
+	uint32_t n; /* CPUs 0 … n - 1 */
+	struct topology_cpu cpus[CPUS_MAX];
+};
+
+int topology_read(struct topology *t); /* of this machine; 0 or -errno */
+
+/* Machines that compare: the processor's name and the number of CPUs. */
+void topology_type(const struct topology *t, char *buf, size_t n);
+
+#endif

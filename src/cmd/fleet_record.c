@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Samples of this machine: how long the calls of one function or marker take, as `ispot record` in
+ * a process of its own sees them, beside who has the CPUs meanwhile.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/fleet_live.h"
+#include "analysis/result.h"
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "fleet_verbs.h"
+#include "pmu/event.h"
+#include "pmu/perf_event.h"
+#include "probes/application.h"
+#include "probes/occupancy.h"
+#include "trace/fleet_file.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+#define DRAIN_NS      20000000ull
+#define PRESENCES_MAX 8000000 /* 200 MB; beyond them the window ends */
+
+struct recorder {
+	const struct fleet_args *args;
+	char **command;
+	struct applications apps;
+	struct occupancy occupancy;
+	struct fleet_live live;
+	struct fleet_header header;
+	struct fleet_writer file;
+	struct fleet_block block;
+	const struct meta *meta; /* of the trace being read */
+	uint32_t function;	 /* id of the one that calls are of; UINT32_MAX: none yet */
+	bool several;
+	uint64_t sequence, samples, wall_ns, own_ns;
+	double overhead;
+	int status; /* of the latest ispot record */
+};
+
+/* ---- who has the CPUs ---- */
+
+static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint64_t end_ns)
+{
+	struct recorder *r = self;
+
+	if (r->live.presences.n < PRESENCES_MAX)
+		*vec_add(&r->live.presences) =
+			(struct fleet_presence){ cpu, application_of(&r->apps, pid), start_ns,
+						 end_ns };
+}
+
+static void on_exec(void *self, pid_t pid)
+{
+	application_forget(&((struct recorder *)self)->apps, pid);
+}
+
+static void drain(struct recorder *r)
+{
+	const struct occupancy_visitor v = { r, on_ran, on_exec };
+
+	occupancy_read(&r->occupancy, &v);
+}
+
+/* ---- how long calls take ---- */
+
+struct words {
+	VEC(char *)
+};
+
+static void add_option(struct words *w, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	*vec_add(w) = xstrdup(option);
+	*vec_add(w) = xstrdup(value);
+}
+
+static void record_words(const struct recorder *r, const char *trace, struct words *w)
+{
+	char *duration =
+		r->args->duration_ns ? xasprintf("%" PRIu64 "ns", r->args->duration_ns) : NULL;
+
+	*vec_add(w) = xstrdup("ispot");
+	*vec_add(w) = xstrdup("record");
+	*vec_add(w) = xstrdup("-q");
+	add_option(w, "-o", trace);
+	vec_for_each (&r->args->functions, const char *const, pattern)
+		add_option(w, "-F", *pattern);
+	add_option(w, "-p", r->args->pid);
+	add_option(w, "-d", duration);
+	if (*r->command)
+		*vec_add(w) = xstrdup("--");
+	for (char **word = r->command; *word; word++)
+		*vec_add(w) = xstrdup(*word);
+	vec_add(w);
+	free(duration);
+}
+
+static int run_record(struct recorder *r, const char *trace, struct err *err)
+{
+	extern char **environ;
+	struct words words = { 0 };
+	pid_t pid, ended = 0;
+	int rc, status = 0;
+
+	record_words(r, trace, &words);
+	rc = posix_spawn(&pid, "/proc/self/exe", NULL, NULL, words.data, environ);
+	vec_for_each (&words, char *, word)
+		free(*word);
+	vec_release(&words);
+	if (rc)
+		return err_set(err, -rc, "ispot record cannot be started: %s", strerror(rc));
+	interrupt_begin(); /* is for ispot record: what it has recorded by then counts */
+	while (!ended || (ended < 0 && errno == EINTR)) {
+		clock_sleep_ns(DRAIN_NS);
+		drain(r);
+		ended = waitpid(pid, &status, WNOHANG);
+	}
+	interrupt_end();
+	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (r->status >= 125 && r->status <= 127) {
+		if (err)
+			err->exit_status = r->status;
+		return err_set(err, -ECHILD, "nothing was recorded; ispot record has said why");
+	}
+	return 0;
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct recorder *r = self;
+
+	if (c->end != CALL_TIMED || c->recursive)
+		return;
+	r->several = r->several || (r->function != UINT32_MAX && r->function != c->id);
+	r->function = c->id;
+	*vec_add(&r->live.measures) =
+		(struct fleet_measure){ c->entry_cpu, application_of(&r->apps, (pid_t)t->tgid),
+					t->tid, c->entry_ns, c->exit_ns };
+}
+
+static void name_indicator(struct recorder *r)
+{
+	for (uint32_t i = 0; i < r->meta->functions.n; i++)
+		if (r->meta->functions.data[i].id == r->function)
+			snprintf(r->header.indicator, sizeof(r->header.indicator), "duration of %s",
+				 r->meta->functions.data[i].name);
+}
+
+static int read_calls(struct recorder *r, const char *trace, struct err *err)
+{
+	struct result_options o = { .to_ns = UINT64_MAX };
+	struct call_visitor v = { .self = r, .call = on_call };
+	struct trace_reader *reader = NULL;
+	struct calls calls;
+	int rc = trace_reader_open(&reader, trace, err);
+
+	if (rc)
+		return rc;
+	r->meta = trace_reader_meta(reader);
+	r->function = UINT32_MAX;
+	rc = result_scan(&calls, reader, &o, &v, err);
+	if (!rc && r->several)
+		rc = err_set(err, -EINVAL,
+			     "-F matches several functions; the indicator is the duration of one, "
+			     "so name it alone");
+	else if (!rc && r->function == UINT32_MAX)
+		rc = err_set(err, -ENODATA,
+			     "no call of it ended; is it the one that the application runs?");
+	if (!rc)
+		name_indicator(r);
+	trace_reader_free(reader);
+	return rc;
+}
+
+/* ---- the file ---- */
+
+static int describe_machine(struct recorder *r, struct err *err)
+{
+	struct fleet_header *h = &r->header;
+	int rc = topology_read(&h->topology);
+
+	if (rc)
+		return err_set(err, rc, "the machine's CPUs: %s; is /sys mounted?", strerror(-rc));
+	if (gethostname(h->machine, sizeof(h->machine) - 1) || !*h->machine)
+		snprintf(h->machine, sizeof(h->machine), "localhost");
+	if (getrandom(&h->id, sizeof(h->id), 0) != sizeof(h->id))
+		h->id = clock_now_ns();
+	topology_type(&h->topology, h->type, sizeof(h->type));
+	snprintf(h->unit, sizeof(h->unit), "ns");
+	snprintf(h->by, sizeof(h->by), "%s", application_by_names[r->apps.by]);
+	return 0;
+}
+
+/* From CLOCK_MONOTONIC to real time. */
+static int64_t clock_offset(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - (int64_t)clock_now_ns();
+}
+
+static int write_blocks(struct recorder *r, uint64_t from_ns, uint64_t to_ns, struct err *err)
+{
+	int64_t offset_ns = clock_offset();
+	int rc = 0;
+
+	r->live.apps = &r->apps.names;
+	fleet_live_sort(&r->live);
+	for (; !rc && from_ns < to_ns; from_ns += FLEET_LIVE_BLOCK_NS) {
+		fleet_live_block(&r->live, r->sequence, from_ns, offset_ns, &r->block);
+		if (!r->block.samples.n)
+			continue;
+		r->sequence++;
+		r->samples += r->block.samples.n;
+		rc = fleet_writer_block(&r->file, &r->block, err);
+	}
+	return rc;
+}
+
+static int write_file(struct recorder *r, uint64_t from_ns, uint64_t to_ns, struct err *err)
+{
+	int rc = describe_machine(r, err), closed;
+
+	if (rc)
+		return rc;
+	rc = fleet_writer_open(&r->file, r->args->output ? r->args->output : "ispot.fleet",
+			       &r->header, err);
+	if (!rc)
+		rc = write_blocks(r, from_ns, to_ns, err);
+	closed = fleet_writer_close(&r->file, err);
+	return rc ? rc : closed;
+}
+
+/* ---- all ---- */
+
+static uint64_t own_cpu_ns(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000 +
+	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
+}
+
+static void say_done(const struct recorder *r, const struct cpus *cpus)
+{
+	char samples[TEXT_COUNTED], apps[TEXT_COUNTED];
+
+	log_notice("%s of %s; %s were seen; to watch the CPUs took %.2f %% of their time",
+		   text_counted(samples, r->samples, "sample"), r->header.indicator,
+		   text_counted(apps, r->apps.names.n, "application"),
+		   100.0 * (double)r->own_ns / ((double)r->wall_ns * cpus->n));
+	if (r->occupancy.lost)
+		log_notice("%" PRIu64 " records of context switches were lost: who ran then is not "
+			   "known",
+			   r->occupancy.lost);
+	if (r->live.presences.n == PRESENCES_MAX)
+		log_notice("too many context switches for one recording: of the rest of it nobody "
+			   "is known; record for a shorter time with -d");
+}
+
+static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *trace =
+		xasprintf("%s/ispot-fleet.%d.data", tmp && *tmp ? tmp : "/var/tmp", (int)getpid());
+	uint64_t from_ns, to_ns, cpu_ns = own_cpu_ns();
+	int rc = occupancy_open(&r->occupancy, cpus, err);
+
+	from_ns = clock_now_ns();
+	if (!rc)
+		rc = run_record(r, trace, err);
+	drain(r);
+	to_ns = clock_now_ns();
+	r->wall_ns = to_ns - from_ns;
+	r->own_ns = own_cpu_ns() - cpu_ns;
+	if (!rc)
+		rc = read_calls(r, trace, err);
+	unlink(trace);
+	free(trace);
+	if (!rc)
+		rc = write_file(r, from_ns, to_ns, err);
+	if (!rc)
+		say_done(r, cpus);
+	return rc;
+}
+
+/* Without -F the indicator is the IPC, which needs counters that virtual machines seldom have. */
+static int refuse_ipc(struct err *err)
+{
+	struct pmu_event e;
+	char why[256];
+	int rc = pmu_event_parse(&e, "instructions", err);
+
+	rc = rc ? rc : perf_event_try(&e);
+	if (!rc)
+		return err_set(err, -ENOSYS,
+			       "IPC is not recorded yet; take the duration of a function or marker "
+			       "as the indicator: -F marker:request");
+	return err_set(err, -ENODEV,
+		       "IPC cannot be measured: %s; take the duration of a function or marker as "
+		       "the indicator: -F marker:request",
+		       perf_event_why(&e, rc, why, sizeof(why)));
+}
+
+int fleet_record(const struct fleet_args *a, char **words, struct err *err)
+{
+	struct recorder *r;
+	struct cpus *cpus;
+	int rc;
+
+	if (!a->functions.n)
+		return refuse_ipc(err);
+	if (!*words == !a->pid) {
+		rc = err_set(err, -EINVAL, "give a command behind --, or a process: -p PID");
+		err->exit_status = 2;
+		return rc;
+	}
+	r = xcalloc(1, sizeof(*r));
+	cpus = xcalloc(1, sizeof(*cpus));
+	r->args = a;
+	r->command = words;
+	rc = applications_init(&r->apps, a->by, err);
+	if (!rc && cpus_read(cpus))
+		rc = err_set(err, -EIO, "the machine's CPUs are not known; is /sys mounted?");
+	if (!rc)
+		rc = record(r, cpus, err);
+	rc = rc ? rc : r->status;
+	occupancy_release(&r->occupancy);
+	applications_release(&r->apps);
+	fleet_live_release(&r->live);
+	fleet_block_release(&r->block);
+	free(cpus);
+	free(r);
+	return rc;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/fleet.h"
+#include "analysis/fleet_store.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "fleet_verbs.h"
+#include "pager.h"
+#include "report/fleet.h"
+
+#define EXCLUDED_MAX 64
+
+static int refuse(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+static unsigned screen_width(void)
+{
+	struct winsize size;
+
+	if ((isatty(STDOUT_FILENO) || pager_active()) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) &&
+	    size.ws_col > 80)
+		return size.ws_col;
+	return 80;
+}
+
+static int class_of(const char *name, enum corunner_class *class, struct err *err)
+{
+	*class = CORUNNER_ALL;
+	if (!name)
+		return 0;
+	for (int i = CORUNNER_ALL + 1; i < CORUNNER_CLASSES; i++)
+		if (!strcmp(name, corunner_class_names[i]))
+			*class = i;
+	return *class == CORUNNER_ALL
+		       ? refuse(err, "--class takes cpu, core, cache, socket, or other")
+		       : 0;
+}
+
+static int find_base(const struct fleet_args *a, struct fleet_view *v, struct err *err)
+{
+	v->base = a->base ? fleet_find(v->fleet, a->base) : NULL;
+	if (a->base && !v->base)
+		return err_set(err, -ENODATA,
+			       "no application %s; ispot fleet report --json lists them", a->base);
+	return 0;
+}
+
+/* On the same core where no class is asked for, as in the paper. */
+static int find_excluded(const struct fleet_args *a, struct fleet_view *v,
+			 const struct fleet_cell **cells, struct err *err)
+{
+	enum corunner_class class = v->class == CORUNNER_ALL ? CORUNNER_CORE : v->class;
+
+	for (size_t i = 0; i < a->exclude.n && i < EXCLUDED_MAX; i++) {
+		const struct fleet_cell *cell =
+			fleet_cell_of(v->fleet, v->base, a->exclude.data[i], class);
+
+		if (!cell)
+			return err_set(err, -ENODATA,
+				       "%s never ran beside %s in class %s; try another --class",
+				       a->base, a->exclude.data[i], corunner_class_names[class]);
+		cells[v->n_without++] = cell;
+	}
+	v->without = cells;
+	return 0;
+}
+
+static int print(const struct fleet_args *a, struct fleet_view *v, struct err *err)
+{
+	const struct fleet_cell *excluded[EXCLUDED_MAX];
+	struct text out = { 0 };
+	int rc = find_base(a, v, err);
+
+	if (!rc)
+		rc = find_excluded(a, v, excluded, err);
+	if (rc)
+		return rc;
+	(a->json ? report_fleet_json : a->csv ? report_fleet_csv : report_fleet_text)(v, &out);
+	if (fwrite(out.s, 1, out.n, stdout) != out.n)
+		rc = err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
+	text_release(&out);
+	return rc;
+}
+
+static int analyse(const struct fleet_args *a, struct fleet_store *store, struct fleet_view *v,
+		   struct err *err)
+{
+	struct fleet_store_totals totals;
+	struct fleet_store_meta meta;
+	struct fleet_rows rows = { 0 };
+	struct fleet fleet = { 0 };
+	int rc = fleet_store_meta(store, &meta, &totals, err);
+
+	if (!rc)
+		rc = fleet_store_load(store, a->type, &rows, &v->other_types, err);
+	if (!rc) {
+		struct fleet_options o = { a->min_samples, a->alpha, meta.higher_is_better };
+
+		fleet_init(&fleet, &rows, &o);
+		v->fleet = &fleet;
+		v->meta = &meta;
+		v->totals = &totals;
+		v->type = strtab_get(&rows.types, 0);
+		rc = print(a, v, err);
+	}
+	fleet_release(&fleet);
+	fleet_rows_release(&rows);
+	return rc;
+}
+
+int fleet_report(const struct fleet_args *a, char **words, struct err *err)
+{
+	struct fleet_view v = { .top = a->top, .width = screen_width() };
+	struct fleet_store *store;
+	int rc = class_of(a->class, &v.class, err);
+
+	if (rc)
+		return rc;
+	if (*words || (a->json && a->csv))
+		return refuse(err, "report takes options only, and one of --json and --csv");
+	if (!(a->alpha > 0 && a->alpha < 1))
+		return refuse(err, "--alpha is a share; give more than 0, less than 1");
+	if (a->exclude.n && !a->base)
+		return refuse(err, "--exclude needs the application that is to gain: --base APP");
+	rc = fleet_store_open(&store, a->db, false, err);
+	if (!rc)
+		rc = analyse(a, store, &v, err);
+	fleet_store_close(store);
+	return rc;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The verbs of `ispot fleet`: src/cmd/fleet.c parses, src/cmd/fleet_VERB.c does. */
+#ifndef ISPOT_FLEET_VERBS_H
+#define ISPOT_FLEET_VERBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "args.h"
+
+struct err;
+
+struct fleet_args {
+	const char *output, *db;
+	struct arg_list functions; /* record */
+	const char *pid, *by;
+	uint64_t duration_ns;
+	uint64_t machines, samples, seed, applications, cpus, interferers; /* simulate */
+	uint64_t bucket_ns;						   /* reduce */
+	const char *type, *base, *class;				   /* report */
+	struct arg_list exclude;
+	uint64_t min_samples, top;
+	double alpha;
+	bool json, csv;
+};
+
+/* words: what stands behind the verb, NULL-terminated. As struct command's run. */
+typedef int fleet_verb(const struct fleet_args *args, char **words, struct err *err);
+
+fleet_verb fleet_record, fleet_reduce, fleet_report, fleet_simulate;
+
+#endif

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ispot fleet from samples to report: what was planted is found, nothing is invented, and no block
+# counts twice, in whatever order and pieces the files come.
+. "$(dirname "$0")/lib.sh"
+
+work=$planted/fleet
+mkdir "$work"
+cd "$work" || exit 1
+fleet() { "$ISPOT" fleet "$@"; }
+
+fleet simulate -o some --machines 12 --samples 2400000 --seed 4 --applications 14 --interferers 10 >/dev/null
+fleet simulate -o none --machines 12 --samples 2400000 --seed 5 --applications 14 --interferers 0 >/dev/null
+fleet reduce --db some.db some/*.fleet >some.out
+fleet reduce --db none.db none/*.fleet >none.out
+
+# score PLANTED DATABASE: precision and recall of the pairs on one core, among those with enough samples
+score() {
+	fleet report --db "$2" --csv | awk -F, -v planted="$1" '
+		BEGIN { while ((getline line < planted) > 0) { split(line, f, ","); truth[f[1] "," f[2]] = 1 } }
+		FNR == 1 || $4 == "too-few-samples" { next }
+		$4 == "negative" && $3 == "core" { found++; right += ($1 "," $2) in truth }
+		$4 == "negative" && $3 != "core" { found++ }
+		$3 == "core" && ($1 "," $2) in truth { there++ }
+		END { printf "%d found, %d of them planted, of %d\n", found, right, there
+			exit !(there >= 5 && right >= 0.95 * found && right >= 0.95 * there) }'
+}
+recovered() { score some/planted.csv some.db | sed 's/^/# /' && return "${PIPESTATUS[0]}"; }
+ok "planted interferers are found, and no others" recovered
+
+invented() { fleet report --db none.db --csv | awk -F, '$4 == "negative" || $4 == "positive"'; }
+holds "in a fleet without interferers none is found" invented
+
+# rows DATABASE: everything that does not depend on the order in which names came
+rows() {
+	sqlite3 "$1" "SELECT b.name, c.name, class, t.name, bucket, n, sum, hex(squares), blocks, hex(contrast),
+		hex(histogram) FROM rows JOIN apps b ON b.id = base JOIN apps c ON c.id = corunner
+		JOIN types t ON t.id = type; SELECT t.name, bucket, kind, number, ns FROM crowds
+		JOIN types t ON t.id = type; SELECT recording, sequence, samples, alone FROM blocks" | LC_ALL=C sort
+}
+same() { cmp <(rows "$1") <(rows "$2"); }
+
+if command -v sqlite3 >/dev/null; then
+	find some -name '*.fleet' | sort -r | while read -r f; do fleet reduce --db back.db "$f" >/dev/null; done
+	holds "files one by one, from the last: the same rows" same some.db back.db
+
+	fleet reduce --db back.db some/*.fleet some/machine00001.fleet >again.out
+	holds "the same files once more: nothing counts twice" same some.db back.db
+	ok "and it is said" loud "had been reduced before" cat again.out
+
+	head -c 250000 some/machine00003.fleet >cut.fleet
+	fleet reduce --db cut.db cut.fleet >/dev/null 2>cut.err
+	ok "a file that is cut off is said" loud "cut.fleet ends inside of a block" cat cut.err
+	ok "and its whole blocks count" test "$(sqlite3 cut.db 'SELECT count(*) > 0 FROM blocks')" = 1
+	fleet reduce --db cut.db some/*.fleet >/dev/null
+	holds "the whole file afterwards adds what was missing" same some.db cut.db
+
+	cp some/machine00002.fleet broken.fleet
+	printf 'xxxx' | dd of=broken.fleet bs=1 seek=100000 conv=notrunc status=none
+	fleet reduce --db broken.db broken.fleet >/dev/null 2>broken.err
+	ok "a damaged file is said" loud "broken.fleet is damaged" cat broken.err
+else
+	skip "rows" "no sqlite3"
+fi
+
+ok "another bucket in the same database is refused" loud "has bucket_ns" fleet reduce --db some.db --bucket 1m some/machine00001.fleet
+ok "no file of samples" loud "not a file of fleet samples" fleet reduce --db x.db some/planted.csv
+ok "no database" loud "make it with ispot fleet reduce" fleet report --db nowhere.db
+echo text >text.db
+ok "another file" loud "not a" fleet report --db text.db
+ok "an unknown verb" loud "fleet takes" fleet frob
+
+base=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "negative")][0].base')
+co=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "negative")][0].corunner')
+ok "what a base gains without a co-runner" loud "without $co it would be" \
+	fleet report --db some.db --base "$base" --exclude "$co"
+ok "JSON has the share of samples without co-runner" test "$(fleet report --db some.db --json |
+	jq '.fleet | .samples_alone / .samples < 0.2 and .machines == 12')" = true
+ok "the same seed, the same samples" cmp -s <(fleet simulate -o again --machines 1 --samples 1000 --seed 4 >/dev/null
+	cat again/machine00001.fleet) <(fleet simulate -o again2 --machines 1 --samples 1000 --seed 4 >/dev/null
+	cat again2/machine00001.fleet)
