@@ -22,9 +22,27 @@
  * NAME__loop, NAME__end) with a semaphore, so perf and bpftrace see it too. While nobody records it
  * costs a load and a branch not taken, and its arguments are not evaluated. ISPOT_ENABLED(NAME)
  * tells whether somebody does. Define ISPOT_DISABLE to compile all of it to nothing.
+ *
+ * Compiles with gcc and clang, -pedantic -Wall -Wextra -Werror, from C89 and C++98 on. It uses what
+ * those two standards do not have (macros with "...", assembler, long strings of it), so there the
+ * header declares itself a system header, of which these compilers tolerate that. C89 wants
+ * ISPOT_LOOP_BEGIN, which declares variables, before the statements of its block.
  */
 #ifndef ISPOT_H
 #define ISPOT_H
+
+#if defined(__cplusplus)
+#if __cplusplus < 201103L
+#define ISPOT_OLD_
+#endif
+#elif !defined(__STDC_VERSION__)
+#define ISPOT_OLD_
+#elif __STDC_VERSION__ < 199901L
+#define ISPOT_OLD_
+#endif
+#if defined(ISPOT_OLD_) && defined(__GNUC__)
+#pragma GCC system_header
+#endif
 
 #if !defined(ISPOT_DISABLE) && defined(__linux__) && defined(__GNUC__) && \
 	((defined(__x86_64__) && defined(__LP64__)) ||                    \
@@ -49,6 +67,12 @@
 /* Not to be counted by its lines where the compiler decides about inlining. */
 #if __GNUC__ >= 9 && !defined(__clang__)
 #define ISPOT_INLINE_(...) __asm__ __volatile__ __inline__(__VA_ARGS__)
+#elif defined(__clang__) && defined(ISPOT_OLD_)
+/* It warns of the long string where the macro is used. */
+#define ISPOT_INLINE_(...)                                                                         \
+	_Pragma("clang diagnostic push")                                                           \
+		_Pragma("clang diagnostic ignored \"-Woverlength-strings\"") __asm__ __volatile__( \
+			__VA_ARGS__) _Pragma("clang diagnostic pop")
 #else
 #define ISPOT_INLINE_(...) __asm__ __volatile__(__VA_ARGS__)
 #endif

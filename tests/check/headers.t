@@ -15,12 +15,16 @@ headers() { # headers ROOT
 	done
 }
 
-# What a program does with the public header; 6 notes: two begins, two ends, a loop and its end.
+# What a program does with the public header; 6 notes: two begins, two ends, a loop and its end. C++
+# has two more, of a scope.
 marked='#include "probes/ispot.h"
 int work(int n);
 int work(int n)
 {
 	int i, sum = 0;
+#ifdef __cplusplus
+	ISPOT_SCOPE(scope, n);
+#endif
 	ISPOT_BEGIN(all, n, &sum, 3, 4, 5, 6);
 	ISPOT_BEGIN(plain);
 	for (i = 0; i < n; i++) {
@@ -32,11 +36,13 @@ int work(int n)
 	ISPOT_END(all);
 	return ISPOT_ENABLED(all) ? 0 : sum;
 }'
-public() { # public COMPILER ARGS...
+public() { # public NOTES COMPILER ARGS...
 	local notes
-	"$@" -O2 -Wall -Wextra -Werror -I. -c -o "$object" - 2>&1 <<<"$marked" || return
+	"${@:2}" -O2 -pedantic-errors -Wundef -Wall -Wextra -Werror -I. -c -o "$object" - 2>&1 <<<"$marked" || return
 	notes=$(readelf -Wn "$object" | grep -c NT_STAPSDT)
-	[ "$notes" = 6 ] || echo "$notes notes"
+	[ "$notes" = "$1" ] || echo "$notes notes"
+	"${@:2}" -DISPOT_DISABLE -pedantic-errors -Wundef -Wall -Wextra -Werror -I. -c -o "$object" - 2>&1 <<<"$marked" || return
+	! readelf -Wn "$object" | grep NT_STAPSDT
 }
 object=$planted/marked.o
 
@@ -47,7 +53,7 @@ for compiler in gcc clang aarch64-linux-gnu-gcc 'clang --target=aarch64-linux-gn
 	if command -v "${compiler%% *}" >/dev/null; then
 		for std in c89 c99 gnu11; do
 			# shellcheck disable=SC2086 # words
-			holds "probes/ispot.h: $compiler, $std" public $compiler -std=$std -x c
+			holds "probes/ispot.h: $compiler, $std" public 6 $compiler -std=$std -x c
 		done
 	else
 		skip "probes/ispot.h: $compiler" "no $compiler here"
@@ -57,11 +63,11 @@ for compiler in g++ clang++ 'clang++ --target=aarch64-linux-gnu'; do
 	if command -v "${compiler%% *}" >/dev/null; then
 		for std in c++98 c++20; do
 			# shellcheck disable=SC2086 # words
-			holds "probes/ispot.h: $compiler, $std" public $compiler -std=$std -x c++
+			holds "probes/ispot.h: $compiler, $std" public 8 $compiler -std=$std -x c++
 		done
 	else
 		skip "probes/ispot.h: $compiler" "no $compiler here"
 	fi
 done
 marked=${marked/ISPOT_END(all)/missing}
-catches "a program that does not compile" "missing" public gcc -x c
+catches "a program that does not compile" "missing" public 6 gcc -x c
