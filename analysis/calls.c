@@ -80,25 +80,35 @@ static inline void tell(const struct call_hook *hooks, unsigned n, const struct 
 		hooks[i].call(hooks[i].self, t, call);
 }
 
-static uint64_t less_or_0(struct calls *c, uint64_t a, uint64_t b)
+static uint64_t less_or_0(uint64_t a, uint64_t b)
 {
-	if (a >= b)
-		return a - b;
-	c->clamped++;
-	return 0;
+	return a > b ? a - b : 0;
+}
+
+/* What probing its callees took of the time between them. */
+static uint64_t cost_between_ns(struct calls *c, const struct call *call)
+{
+	uint64_t own = less_or_0(call->raw_ns, call->children_raw_ns);
+	uint64_t room = less_or_0(own, c->costs[call->id].inner_min_ns);
+
+	if (call->between_ns <= room)
+		return call->between_ns;
+	c->bounded++;
+	return room;
 }
 
 static void measure(struct calls *c, const struct thread *t, struct call *call)
 {
 	call->raw_ns = call->exit_ns - call->entry_ns;
-	call->duration_ns = less_or_0(c, call->raw_ns, call->inside_cost_ns);
 	call->off = offcpu_between(&call->off, &t->off);
 	if (!call->children) {
-		call->own_ns = call->duration_ns;
+		call->duration_ns = call->own_ns = call->raw_ns;
 		call->own_off = call->off;
 		return;
 	}
-	call->own_ns = less_or_0(c, call->duration_ns, call->children_ns);
+	call->inside_cost_ns += cost_between_ns(c, call);
+	call->duration_ns = less_or_0(call->raw_ns, call->inside_cost_ns);
+	call->own_ns = less_or_0(call->duration_ns, call->children_ns);
 	call->own_off = offcpu_between(&call->children_off, &call->off);
 }
 
@@ -114,13 +124,17 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 
 	parent->exit_ns = call->exit_ns;
 	parent->inside += call->inside + 1;
-	parent->inside_cost_ns += call->inside_cost_ns + cost->full_ns;
+	parent->inside_cost_ns += call->inside_cost_ns + call_cost_inside_ns(c, call);
+	parent->between_ns += call_cost_beside_ns(c, call);
+	if (!has_times(call))
+		parent->between_ns += call->between_ns;
 	parent->shape = hash_u64((parent->shape ^ call->id ^ hash_u64(call->shape)) +
 				 0x9e3779b97f4a7c15ull);
 	if (!has_times(call)) {
 		parent->own_unknown = true;
 		return;
 	}
+	parent->children_raw_ns += call->raw_ns;
 	if (call->duration_ns > cost->inner_ns)
 		parent->children_ns += call->duration_ns - cost->inner_ns;
 	offcpu_add(&parent->children_off, &call->off);
@@ -270,7 +284,8 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->args[ARG_CALLER] = stack;
 	call->inside = call->children = 0;
 	call->exit_ns = r->time_ns;
-	call->inside_cost_ns = call->children_ns = call->shape = 0;
+	call->inside_cost_ns = call->between_ns = call->shape = 0;
+	call->children_ns = call->children_raw_ns = 0;
 	call->children_off = (struct offcpu){ 0 };
 	call->off = t->off;
 	call->waits = NULL;

@@ -17,8 +17,10 @@
  * shows it again. Losses have to come when they begin (record_due_ns()), as readers hand them out.
  *
  * Duration: exit - entry - what the probes of traced calls inside cost (median full pair cost,
- * paircost.h). Own time: duration less that of its traced callees (their duration without the
- * probe cost that it shows). What would be negative by correction is 0 and counted.
+ * paircost.h). Half of all pairs cost less than the median, so what a call can contain bounds it:
+ * inside a callee's duration its probe cost at most that duration, outside of it at most the time
+ * that there is between the callees, less the least that the call's own probe costs. Own time:
+ * duration less that of its traced callees (their duration without the probe cost that it shows).
  */
 #ifndef ISPOT_ANALYSIS_CALLS_H
 #define ISPOT_ANALYSIS_CALLS_H
@@ -51,8 +53,11 @@ struct call {
 	bool unseen_outer;	   /* that call was left out by sampling */
 	bool own_unknown;	   /* a call inside it has no known duration */
 	uint32_t inside, children; /* traced calls inside: all, direct */
-	uint64_t inside_cost_ns;   /* what probing them cost */
-	uint64_t children_ns;	   /* durations of the direct ones */
+	/* What probing them cost. While it is open without what that took between the direct ones:
+	 * between_ns by the median, of raw_ns - children_raw_ns. */
+	uint64_t inside_cost_ns, between_ns;
+	uint64_t children_ns;	  /* durations of the direct ones */
+	uint64_t children_raw_ns; /* the same by the clock */
 	struct offcpu children_off;
 	struct offcpu off;	 /* thread's at entry; from the end on: of the call */
 	struct wait_sums *waits; /* sleeps in its own time, NULL: none */
@@ -137,7 +142,7 @@ struct calls {
 	uint64_t entries, exits; /* of known functions */
 	uint64_t unknown_ids;	 /* records of functions that the meta does not have */
 	uint64_t orphan_exits;	 /* without an entry: probes came on inside the call, or loss */
-	uint64_t clamped;	 /* corrected below zero */
+	uint64_t bounded;	 /* calls with no room for the median cost of what is inside them */
 	uint64_t lost_records, losses, uncounted_losses;
 	struct {
 		VEC(struct call_gap)
@@ -157,6 +162,26 @@ void calls_end(struct calls *c, uint64_t time_ns);
 /* Whether it is inside another call of its function that `same` says is of its group. */
 bool call_is_inner(const struct thread *t, const struct call *c,
 		   bool (*same)(void *ctx, const struct call *outer), void *ctx);
+/*
+ * Of the cost of tracing a call that ended, for what it was in: what was spent inside of its
+ * duration, and beside it. Where its duration is not known nothing is inside.
+ */
+static inline uint64_t call_cost_inside_ns(const struct calls *c, const struct call *call)
+{
+	uint64_t median = c->costs[call->id].inner_ns;
+
+	if (call->end != CALL_TIMED && call->end != CALL_OPEN)
+		return 0;
+	return call->duration_ns < median ? call->duration_ns : median;
+}
+
+static inline uint64_t call_cost_beside_ns(const struct calls *c, const struct call *call)
+{
+	const struct paircost *cost = &c->costs[call->id];
+
+	return call->end == CALL_TIMED || call->end == CALL_OPEN ? cost->outer_ns : cost->full_ns;
+}
+
 /* The costs that most calls met: what is said of a block as a whole. */
 const struct paircost *calls_costs(const struct calls *c);
 void calls_release(struct calls *c);

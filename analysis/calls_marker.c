@@ -12,8 +12,10 @@ static void deduct_open(struct calls *c, const struct thread *t, struct call *x,
 	struct offcpu off = offcpu_between(&inner->off, &t->off);
 
 	(void)c;
-	if (time_ns > inner->entry_ns)
+	if (time_ns > inner->entry_ns) {
 		x->children_ns += time_ns - inner->entry_ns;
+		x->children_raw_ns += time_ns - inner->entry_ns;
+	}
 	offcpu_add(&x->children_off, &off);
 }
 
@@ -29,7 +31,9 @@ static void add_head_to_parent(struct calls *c, struct call *parent, const struc
 	uint64_t ns = inner->entry_ns > x->entry_ns ? inner->entry_ns - x->entry_ns : 0;
 
 	parent->inside += x->inside + 1;
-	parent->inside_cost_ns += x->inside_cost_ns + c->costs[x->id].full_ns;
+	parent->inside_cost_ns += x->inside_cost_ns;
+	parent->between_ns += c->costs[x->id].full_ns;
+	parent->children_raw_ns += ns;
 	parent->children_ns += ns > x->inside_cost_ns ? ns - x->inside_cost_ns : 0;
 	offcpu_add(&parent->children_off, &off);
 }
@@ -44,7 +48,8 @@ static void remove_open(struct thread *t, uint32_t i)
 static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
 		     uint64_t time_ns)
 {
-	struct call saved, *parent = i ? &t->open[i - 1] : NULL;
+	struct call *parent = i ? &t->open[i - 1] : NULL;
+	struct offcpu off_at_entry;
 
 	if (i + 1 == t->n_open) {
 		t->n_open--;
@@ -52,7 +57,7 @@ static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_en
 		return;
 	}
 	thread_settle(t, time_ns);
-	saved = t->open[i];
+	off_at_entry = t->open[i].off;
 	if (end == CALL_TIMED)
 		deduct_open(c, t, &t->open[i], &t->open[i + 1], time_ns);
 	if (!parent) {
@@ -66,7 +71,7 @@ static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_en
 		calls_finish(c, t, i, end, time_ns, t->cpu);
 		*parent = before;
 		if (end == CALL_TIMED)
-			add_head_to_parent(c, parent, &saved, &t->open[i + 1], &saved.off);
+			add_head_to_parent(c, parent, &t->open[i], &t->open[i + 1], &off_at_entry);
 		else
 			parent->own_unknown = true;
 	}

@@ -71,6 +71,9 @@ void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_
 	}
 	cost->full_ns = full > 0 ? (uint64_t)(full / n + 0.5) : 0;
 	cost->inner_ns = (uint64_t)(inner / n + 0.5);
+	if (cost->full_ns < cost->inner_ns)
+		cost->full_ns = cost->inner_ns;
+	cost->outer_ns = cost->full_ns - cost->inner_ns;
 }
 
 static void add_table(struct paircosts *p, const struct meta *meta, uint32_t threads)

@@ -18,6 +18,7 @@ struct paircost {
 	bool known;
 	uint64_t full_ns;  /* median that one traced call adds to its caller */
 	uint64_t inner_ns; /* median that an empty call shows as its duration */
+	uint64_t outer_ns; /* full less inner: before its entry and behind its exit */
 	uint64_t inner_min_ns, inner_p99_ns;
 	double jitter_ns; /* mean - min of an empty call, less outliers, the worse of before and
 			     after */

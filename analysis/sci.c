@@ -112,7 +112,6 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 	f->raw_ns += c->raw_ns;
 	f->inside += c->inside;
 	f->inside_cost_ns += c->inside_cost_ns;
-	f->clamped_min += c->raw_ns < c->inside_cost_ns;
 	offcpu_add(&f->off, &c->off);
 	workload_add(f->workload, c->duration_ns, c->inside);
 	if (c->arg_mask & 0xff)

@@ -47,7 +47,10 @@ static const struct lock_function rows[] = {
 	{ "pthread_cond_clockwait", LOCK_WAIT, 1, false },
 	{ "mtx_lock", LOCK_TAKE, 0, false },
 	{ "mtx_trylock", LOCK_TRY, 0, false },
+	{ "mtx_timedlock", LOCK_TRY, 0, false },
 	{ "mtx_unlock", LOCK_RELEASE, 0, false },
+	{ "cnd_wait", LOCK_WAIT, 1, false },
+	{ "cnd_timedwait", LOCK_WAIT, 1, false },
 };
 
 struct hold {
@@ -143,6 +146,7 @@ int sections_init(struct sections *s, const struct meta *meta, const struct call
 	int rc;
 
 	*s = (struct sections){ .meta = meta, .calls = calls, .waits = waits };
+	s->sampled = meta->session.period > 1 && meta->session.period != META_UNKNOWN;
 	s->functions = xcalloc(meta->functions.n + 1, sizeof(struct lock_function *));
 	callsites_init(&s->sites, meta);
 	rc = argkeys_init(&s->places, meta, NULL, 0, NULL, 0, err);
@@ -335,7 +339,8 @@ static void begin(struct sections *s, const struct thread *t, const struct call 
 	if (lock == MAP_NONE)
 		return;
 	if (row->action == LOCK_RELEASE || row->action == LOCK_WAIT) {
-		release(s, t, lock, c->entry_ns);
+		if (!s->sampled)
+			release(s, t, lock, c->entry_ns);
 		return;
 	}
 	w.group = group_of(s, s->waits, c->id, lock, callsites_of(&s->sites, c));
@@ -359,7 +364,7 @@ static bool took(struct sections *s, const struct lock_function *row, const stru
 {
 	bool known = c->arg_mask & 1u << ARG_RETURN;
 
-	if (c->end != CALL_TIMED)
+	if (c->end != CALL_TIMED || s->sampled)
 		return false;
 	if (row->action == LOCK_TRY && !known)
 		s->no_result++;
@@ -375,7 +380,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	uint32_t site, group;
 
 	now->calls++;
-	now->cost_ns += s->calls->costs[c->id].full_ns;
+	now->cost_ns += call_cost_inside_ns(s->calls, c) + call_cost_beside_ns(s->calls, c);
 	if (lock == MAP_NONE)
 		return;
 	site = callsites_of(&s->sites, c);

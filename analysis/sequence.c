@@ -122,13 +122,26 @@ static struct level *level_of(struct sequences *s, const struct thread *t, size_
 	return depth < (*st)->levels.n ? &(*st)->levels.data[depth] : NULL;
 }
 
+/*
+ * What probing cost in a row, but for the first call's own probe in its duration, which stays as it
+ * does in that of a call; beside the calls it took no more time than there was.
+ */
+static uint64_t cost_of_row(const struct mark *begin, const struct mark *end)
+{
+	uint64_t cost_ns = end->row.cost_ns - begin->row.cost_ns - begin->own_cost_ns;
+	uint64_t between_ns = end->row.between_ns - begin->row.between_ns;
+	uint64_t calls_ns = end->row.raw_ns - begin->row.raw_ns;
+	uint64_t raw_ns = end->time_ns - begin->time_ns;
+	uint64_t room_ns = raw_ns > calls_ns ? raw_ns - calls_ns : 0;
+
+	return cost_ns + (between_ns < room_ns ? between_ns : room_ns);
+}
+
 /* A sequence as a call, from its first event to its last. */
 static void seen(void *self, uint32_t symbol, const struct mark *begin, const struct mark *end)
 {
 	struct sequences *s = self;
 	uint32_t *group = &s->group_of[symbol];
-	uint64_t first_ns = s->calls->costs[begin->function].full_ns;
-	uint64_t cost_ns = end->cost_ns - begin->cost_ns;
 	struct call c = { .id = begin->function, .entry_cpu = begin->cpu, .exit_cpu = end->cpu };
 
 	if (*group == MAP_NONE)
@@ -136,9 +149,8 @@ static void seen(void *self, uint32_t symbol, const struct mark *begin, const st
 				     (uint64_t)symbol << 1 | 1);
 	c.entry_ns = begin->time_ns;
 	c.exit_ns = end->time_ns;
-	c.inside = (uint32_t)(end->calls - begin->calls) - 1;
-	/* the first call's own probe stays in, as in the duration of a call */
-	c.inside_cost_ns = cost_ns > first_ns ? cost_ns - first_ns : 0;
+	c.inside = (uint32_t)(end->row.calls - begin->row.calls) - 1;
+	c.inside_cost_ns = cost_of_row(begin, end);
 	c.raw_ns = c.exit_ns - c.entry_ns;
 	c.duration_ns = c.own_ns = c.raw_ns > c.inside_cost_ns ? c.raw_ns - c.inside_cost_ns : 0;
 	c.off = offcpu_between(&begin->off, &end->off);
@@ -147,9 +159,9 @@ static void seen(void *self, uint32_t symbol, const struct mark *begin, const st
 	c.stack = begin->stack;
 	c.arg_mask = begin->caller ? 1u << ARG_CALLER : 0;
 	c.args[ARG_CALLER] = begin->caller;
-	c.end = end->untimed != begin->untimed	? CALL_UNTIMED
-		: end->time_ns < begin->time_ns ? CALL_NEGATIVE
-						: CALL_TIMED;
+	c.end = end->row.untimed != begin->row.untimed ? CALL_UNTIMED
+		: end->time_ns < begin->time_ns	       ? CALL_NEGATIVE
+						       : CALL_TIMED;
 	keyed_add(s->keyed, s->thread, *group, false, &c);
 }
 
@@ -203,28 +215,38 @@ static bool has_times(const struct call *c)
 	return c->end == CALL_TIMED || c->end == CALL_OPEN;
 }
 
+/* Half of the cost beside a call is before its entry, half behind its exit. */
+static void count_call(const struct calls *calls, struct row_sums *row, struct mark *begin,
+		       struct mark *end, const struct call *c)
+{
+	uint64_t beside_ns = call_cost_beside_ns(calls, c);
+
+	begin->own_cost_ns = call_cost_inside_ns(calls, c);
+	begin->row.between_ns += beside_ns / 2;
+	row->calls += 1 + c->inside;
+	row->raw_ns += has_times(c) ? c->raw_ns : 0;
+	row->cost_ns += begin->own_cost_ns + c->inside_cost_ns;
+	row->between_ns += beside_ns + (has_times(c) ? 0 : c->between_ns);
+	/* a function without an exit probe is an event at its entry */
+	row->untimed += c->end != CALL_TIMED && c->end != CALL_UNTIMED;
+	end->row = *row;
+	end->row.between_ns -= beside_ns - beside_ns / 2;
+}
+
 static void set_marks(struct sequences *s, const struct thread *t, struct track *row,
 		      const struct call *c, struct mark *begin, struct mark *end)
 {
 	const struct offcpu *off = &c->off; /* of a call without times: the thread's at its entry */
 
-	*begin = (struct mark){ .time_ns = c->entry_ns, .off = *off, .calls = row->calls };
-	begin->cost_ns = row->cost_ns;
-	begin->untimed = row->untimed;
+	*begin = (struct mark){ .time_ns = c->entry_ns, .off = *off, .row = row->sums };
+	*end = (struct mark){ .time_ns = c->exit_ns, .off = t->off, .cpu = c->exit_cpu };
+	count_call(s->calls, &row->sums, begin, end, c);
 	begin->cpu = c->entry_cpu;
 	begin->function = c->id;
 	begin->stack = c->stack;
 	begin->caller = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
 	if (has_times(c))
 		begin->off = offcpu_between(off, &t->off);
-	row->calls += 1 + c->inside;
-	row->cost_ns += s->calls->costs[c->id].full_ns + c->inside_cost_ns;
-	/* a function without an exit probe is an event at its entry */
-	row->untimed += c->end != CALL_TIMED && c->end != CALL_UNTIMED;
-	*end = (struct mark){ .time_ns = c->exit_ns, .off = t->off, .calls = row->calls };
-	end->cost_ns = row->cost_ns;
-	end->untimed = row->untimed;
-	end->cpu = c->exit_cpu;
 }
 
 static void push(struct sequences *s, const struct thread *t, size_t depth, const struct call *c)

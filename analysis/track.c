@@ -9,8 +9,7 @@ void track_clear(struct track *t)
 {
 	t->n = t->n_row = 0;
 	t->dropped = t->cut = false;
-	t->calls = t->cost_ns = 0;
-	t->untimed = 0;
+	t->sums = (struct row_sums){ 0 };
 	t->pair_node = 0;
 }
 

@@ -20,13 +20,22 @@
 #define TRACK_ROW   64 /* elements of a row in short that are kept */
 #define TRACK_DEPTH 6  /* nested loops that end together and may still grow */
 
+/* What the calls of a row add up to, up to some moment. */
+struct row_sums {
+	uint64_t calls;	     /* with those inside them */
+	uint64_t raw_ns;     /* their durations by the clock */
+	uint64_t cost_ns;    /* of probing them, as far as it is in these durations */
+	uint64_t between_ns; /* and beside them, by the median */
+	uint32_t untimed;    /* calls whose end is not known */
+};
+
 /* A moment at which a sequence may begin or end, and what was in the row until then. */
 struct mark {
 	uint64_t time_ns;
 	struct offcpu off; /* of the thread */
-	uint64_t calls;	   /* with those inside them */
-	uint64_t cost_ns;  /* of probing them */
-	uint32_t untimed;  /* calls whose end is not known */
+	struct row_sums row;
+	uint64_t own_cost_ns; /* of a begin: of probing the call that begins there, in its duration
+			       */
 	uint32_t cpu, function;
 	uint32_t stack, caller; /* as a call has them: 0 unknown */
 };
@@ -50,9 +59,8 @@ struct track {
 	uint32_t n_row;
 	struct element *row; /* settled, in short; elements beyond TRACK_ROW are dropped */
 	bool dropped, cut;
-	uint64_t calls, cost_ns; /* in the row so far */
-	uint32_t untimed;
-	uint64_t pair_node; /* of pairs.h: its last element */
+	struct row_sums sums; /* of the row so far */
+	uint64_t pair_node;   /* of pairs.h: its last element */
 };
 
 struct track_user {

@@ -52,6 +52,8 @@ enum verdict block_verdict(const struct block *b)
 		return VERDICT_NOISE;
 	if (isnan(b->floor) && b->sci < SCI_LOW)
 		return VERDICT_CANNOT_TELL;
+	if (!b->min_ns)
+		return VERDICT_CANNOT_TELL; /* no call takes no time: it was corrected too far */
 	if (waits_for_work(b))
 		return VERDICT_IDLE;
 	if (b->work.by != WORK_UNPROVEN)

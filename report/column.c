@@ -199,8 +199,14 @@ GET(contended)
 		return hold(b) ? how(type, hold(b)->name) : none(); \
 	}
 
+/* Against a fastest of nothing there is no score. */
+GET(hold_sci)
+{
+	(void)scratch;
+	return hold(b) && hold(b)->min_ns ? ratio(VALUE_RATIO, hold(b)->sci) : none();
+}
+
 GET_HOLD(calls, number, VALUE_COUNT)
-GET_HOLD(sci, ratio, VALUE_RATIO)
 GET_HOLD(total_ns, number, VALUE_TIME)
 GET_HOLD(min_ns, number, VALUE_TIME)
 GET_HOLD(p50_ns, number, VALUE_TIME)

@@ -410,6 +410,28 @@ static void a_probe_cheaper_than_calibrated_is_noise(void **state)
 	scene_release(&s);
 }
 
+/* A call of no duration is a clock's or a correction's: nothing is compared with it. */
+static void a_fastest_of_nothing_is_not_judged(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 60, 50, 1.0);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 1000; i++) {
+		enter(&s, t, 1, BUSY, 0x1000);
+		t += i == 777 ? 0 : 20000 + jitter();
+		leave(&s, t, 1, BUSY, 0x1000);
+		t += 100;
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "busy")->min_ns, 0);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_CANNOT_TELL);
+	scene_release(&s);
+}
+
 /* The same preemptions in a function that works for 20 us are real. */
 static void preempted_work_is_interference(void **state)
 {
@@ -694,6 +716,7 @@ int main(void)
 		cmocka_unit_test(jitter_of_callees_is_noise_in_the_caller),
 		cmocka_unit_test(preempted_probes_are_noise),
 		cmocka_unit_test(a_probe_cheaper_than_calibrated_is_noise),
+		cmocka_unit_test(a_fastest_of_nothing_is_not_judged),
 		cmocka_unit_test(preempted_work_is_interference),
 		cmocka_unit_test(never_fast_is_not_judged),
 		cmocka_unit_test(the_recorder_is_named),

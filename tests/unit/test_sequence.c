@@ -18,6 +18,9 @@ struct story {
 	struct {
 		VEC(struct record)
 	} records;
+	struct {
+		VEC(struct values { uint64_t v[RECORD_VALUES_MIN]; })
+	} values; /* of records; room for all is made before the first */
 	uint64_t now;
 	char names[FUNCTIONS][16];
 	struct calls calls;
@@ -101,6 +104,8 @@ static void end(struct story *s)
 	sequences_release(&s->sequences);
 	calls_release(&s->calls);
 	vec_release(&s->records);
+	vec_release(&s->values);
+	vec_release(&s->meta.calibrations);
 	vec_release(&s->meta.functions);
 }
 
@@ -288,6 +293,126 @@ static void loss_parts(void **state)
 	end(&s);
 }
 
+static void calibrate(struct story *s, enum probe_class class, uint64_t full, uint64_t inner)
+{
+	*vec_add(&s->meta.calibrations) = (struct meta_calibration){
+		.class = class,
+		.exit = EXIT_RETURN,
+		.threads = 1,
+		.when = "before",
+		.inner_min_ns = inner,
+		.inner_p50_ns = inner,
+		.inner_p99_ns = inner,
+		.inner_mean_ns = (double)inner,
+		.full_p50_ns = (double)full,
+		.calls = 1000,
+	};
+}
+
+/*
+ * Calls that are faster than an empty one was when the cost was measured: that cost is not what
+ * they took, and a row of them lasts longer than nothing.
+ */
+static void row_faster_than_calibrated(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s, letters, 8);
+	calibrate(&s, CLASS_NOP5, 800, 520);
+	play(&s, 1, "a b c d a b e a b c");
+	read_all(&s);
+	/* of two calls of 100 and 10 between them only the first is certainly no probe's */
+	assert_int_equal(find(&s, "a b")->min_ns, 100);
+	assert_int_equal(find(&s, "a b c")->min_ns, 100);
+	end(&s);
+}
+
+/* Of the cost beside calls that of the first is behind it, that of the last before it. */
+static void row_of_unlike_probes(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s, letters, 8);
+	calibrate(&s, CLASS_NOP5, 60, 20);
+	calibrate(&s, CLASS_SINGLE_STEP, 460, 20);
+	s.meta.functions.data[1].class = CLASS_SINGLE_STEP;
+	for (int i = 0; i < 2; i++) {
+		call(&s, 1, 0, 30);
+		s.now += 300;
+		call(&s, 1, 1, 30);
+		call(&s, 1, 2 + (uint32_t)i, 30);
+	}
+	read_all(&s);
+	/* 370: less 20 inside of the second, less half of 40 and half of 440 between them */
+	assert_int_equal(find(&s, "a b")->min_ns, 370 - 20 - 20 - 220);
+	end(&s);
+}
+
+static void values(struct story *s, uint32_t kind, uint32_t tid, uint64_t v0, uint64_t v1)
+{
+	uint64_t *v = vec_add(&s->values)->v;
+
+	v[0] = v0;
+	v[1] = v1;
+	note(s, kind, tid, 0, 0);
+	vec_last(&s->records)->n_values = 2;
+	vec_last(&s->records)->values = v;
+}
+
+/* The thread sleeps between two calls until another program wakes it. */
+static void sleep_until_woken(struct story *s, uint32_t tid, uint64_t ns, uint32_t waker)
+{
+	values(s, REC_SWITCH_OUT, tid, SWITCH_SLEEPING, 0);
+	s->now += ns;
+	values(s, REC_WAKING, waker, tid, 0);
+	s->now += 10;
+	values(s, REC_SWITCH_IN, tid, 0, 0);
+}
+
+/*
+ * A server: in each f a request is read, and its answer is written. In every fourth the thread
+ * waits in between, for the outside (idle) or for another thread of the program (lost).
+ */
+static const struct block *waits_between(struct story *s, uint32_t waker)
+{
+	begin(s, letters, 8);
+	vec_reserve(&s->values, 3 * 100);
+	for (uint32_t i = 0; i < 400; i++) {
+		note(s, REC_ENTRY, 1, 5, 0x2000);
+		call(s, 1, 0, 100);
+		if (i % 4 == 3)
+			sleep_until_woken(s, 1, 100000, waker);
+		call(s, 1, 1, 100);
+		s->now += 10;
+		note(s, REC_EXIT, 1, 5, 0x2000);
+		call(s, 2, 2, 10);
+	}
+	read_all(s);
+	return find(s, "a b");
+}
+
+static void idle_between_calls_is_not_lost(void **state)
+{
+	struct story s;
+	const struct block *b;
+
+	(void)state;
+	b = waits_between(&s, 0);
+	assert_non_null(b);
+	assert_int_equal(b->calls, 400);
+	assert_int_equal(b->verdict, VERDICT_IDLE);
+	assert_true(b->sci > 0.9);
+	assert_true(b->lost_threads < 0.01);
+	assert_true(b->idle_threads > 0.9);
+	end(&s);
+	b = waits_between(&s, 2);
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_true(b->lost_threads > 0.9);
+	end(&s);
+}
+
 /* ---- random nested loops, and what they must be found as ---- */
 
 struct node {
@@ -450,11 +575,18 @@ static void no_order(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paper_example), cmocka_unit_test(threads_apart),
-		cmocka_unit_test(nested),	 cmocka_unit_test(recursion),
-		cmocka_unit_test(varying_loop),	 cmocka_unit_test(loop_at_end),
-		cmocka_unit_test(loss_parts),	 cmocka_unit_test(random_programs),
+		cmocka_unit_test(paper_example),
+		cmocka_unit_test(threads_apart),
+		cmocka_unit_test(nested),
+		cmocka_unit_test(recursion),
+		cmocka_unit_test(varying_loop),
+		cmocka_unit_test(loop_at_end),
+		cmocka_unit_test(loss_parts),
+		cmocka_unit_test(random_programs),
 		cmocka_unit_test(no_order),
+		cmocka_unit_test(row_faster_than_calibrated),
+		cmocka_unit_test(row_of_unlike_probes),
+		cmocka_unit_test(idle_between_calls_is_not_lost),
 	};
 
 	return unit_run(tests);
