@@ -113,6 +113,10 @@ static void end_locks(struct grouping *g, struct result *res)
 
 	sections_finish(&g->sections, &o, &res->groups);
 	count_notice(res, g->sections.beyond, "calls are on locks beyond the 65536 told apart");
+	if (g->sections.sampled)
+		*vec_add(&res->notices) =
+			xstrdup("one call in several was recorded: which release is of which lock "
+				"is not known, so hold times and holders are n/a");
 	count_notice(res, g->sections.no_result,
 		     "tries to take a lock are without their result: what they held is not known; "
 		     "record it with @ret");

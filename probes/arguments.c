@@ -112,7 +112,7 @@ static void describe_known(struct meta_argument *m, const struct known_arg *k)
 	m->type = k->type;
 	m->class = k->class;
 	m->is_signed = k->is_signed;
-	m->key = true;
+	m->key = !k->aside;
 }
 
 /* Parameter i; twice is once. */
@@ -199,6 +199,14 @@ static int add_words(struct choice *c, const char *words, struct err *err)
 	return ret;
 }
 
+static void add_known(struct choice *c, const struct known_arg *k)
+{
+	if (k->number)
+		add_parameter(c, k->number - 1);
+	else
+		add_return(c);
+}
+
 static bool is_off(const struct no_key *no_key, const struct choice *c)
 {
 	for (size_t i = 0; i < no_key->n; i++)
@@ -221,7 +229,7 @@ int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
 	c.has_prototype = dso_prototype(dso, f, &c.prototype);
 	ret = *words ? add_words(&c, words, err) : 0;
 	for (size_t i = 0; i < c.n_known && !is_off(no_key, &c); i++)
-		add_parameter(&c, c.known[i]->number - 1); /* what cannot be is left out */
+		add_known(&c, c.known[i]); /* what cannot be is left out */
 	return ret;
 }
 

@@ -8,37 +8,58 @@
 
 #include <string.h>
 
-#define LOCK(function, type, name)                                        \
+#define LOCK(function, type, name)                                               \
+	{                                                                        \
+		function, 1, name, type " *", ARGUMENT_ADDRESS, 8, false, false, \
+	}
+/* A lock that the call may come back without. */
+#define TRY(function, type, name)                                         \
+	LOCK(function, type, name),                                       \
 	{                                                                 \
-		function, 1, name, type " *", ARGUMENT_ADDRESS, 8, false, \
+		function, 0, "ret", "int", ARGUMENT_VALUE, 4, true, true, \
 	}
-#define FD(function)                                            \
-	{                                                       \
-		function, 1, "fd", "int", ARGUMENT_FD, 4, true, \
+/* The second argument is a mutex that is released meanwhile. */
+#define WAIT(function, type, name)                                                \
+	LOCK(function, type, name),                                               \
+	{                                                                         \
+		function, 2, "mutex", "void *", ARGUMENT_ADDRESS, 8, false, true, \
 	}
-#define SIZE(function, n, name)                                       \
-	{                                                             \
-		function, n, name, "size_t", ARGUMENT_SIZE, 8, false, \
+#define FD(function)                                                   \
+	{                                                              \
+		function, 1, "fd", "int", ARGUMENT_FD, 4, true, false, \
+	}
+#define SIZE(function, n, name)                                              \
+	{                                                                    \
+		function, n, name, "size_t", ARGUMENT_SIZE, 8, false, false, \
 	}
 
 static const struct known_arg rows[] = {
 	LOCK("pthread_mutex_lock", "pthread_mutex_t", "mutex"),
-	LOCK("pthread_mutex_trylock", "pthread_mutex_t", "mutex"),
-	LOCK("pthread_mutex_timedlock", "pthread_mutex_t", "mutex"),
-	LOCK("pthread_mutex_clocklock", "pthread_mutex_t", "mutex"),
+	TRY("pthread_mutex_trylock", "pthread_mutex_t", "mutex"),
+	TRY("pthread_mutex_timedlock", "pthread_mutex_t", "mutex"),
+	TRY("pthread_mutex_clocklock", "pthread_mutex_t", "mutex"),
 	LOCK("pthread_mutex_unlock", "pthread_mutex_t", "mutex"),
 	LOCK("pthread_rwlock_rdlock", "pthread_rwlock_t", "rwlock"),
 	LOCK("pthread_rwlock_wrlock", "pthread_rwlock_t", "rwlock"),
-	LOCK("pthread_rwlock_tryrdlock", "pthread_rwlock_t", "rwlock"),
-	LOCK("pthread_rwlock_trywrlock", "pthread_rwlock_t", "rwlock"),
-	LOCK("pthread_rwlock_timedrdlock", "pthread_rwlock_t", "rwlock"),
-	LOCK("pthread_rwlock_timedwrlock", "pthread_rwlock_t", "rwlock"),
+	TRY("pthread_rwlock_tryrdlock", "pthread_rwlock_t", "rwlock"),
+	TRY("pthread_rwlock_trywrlock", "pthread_rwlock_t", "rwlock"),
+	TRY("pthread_rwlock_timedrdlock", "pthread_rwlock_t", "rwlock"),
+	TRY("pthread_rwlock_timedwrlock", "pthread_rwlock_t", "rwlock"),
+	TRY("pthread_rwlock_clockrdlock", "pthread_rwlock_t", "rwlock"),
+	TRY("pthread_rwlock_clockwrlock", "pthread_rwlock_t", "rwlock"),
 	LOCK("pthread_rwlock_unlock", "pthread_rwlock_t", "rwlock"),
 	LOCK("pthread_spin_lock", "pthread_spinlock_t", "lock"),
+	TRY("pthread_spin_trylock", "pthread_spinlock_t", "lock"),
 	LOCK("pthread_spin_unlock", "pthread_spinlock_t", "lock"),
-	LOCK("pthread_cond_wait", "pthread_cond_t", "cond"),
-	LOCK("pthread_cond_timedwait", "pthread_cond_t", "cond"),
-	LOCK("pthread_cond_clockwait", "pthread_cond_t", "cond"),
+	LOCK("mtx_lock", "mtx_t", "mtx"),
+	TRY("mtx_trylock", "mtx_t", "mtx"),
+	TRY("mtx_timedlock", "mtx_t", "mtx"),
+	LOCK("mtx_unlock", "mtx_t", "mtx"),
+	WAIT("cnd_wait", "cnd_t", "cond"),
+	WAIT("cnd_timedwait", "cnd_t", "cond"),
+	WAIT("pthread_cond_wait", "pthread_cond_t", "cond"),
+	WAIT("pthread_cond_timedwait", "pthread_cond_t", "cond"),
+	WAIT("pthread_cond_clockwait", "pthread_cond_t", "cond"),
 	LOCK("pthread_cond_signal", "pthread_cond_t", "cond"),
 	LOCK("pthread_cond_broadcast", "pthread_cond_t", "cond"),
 	LOCK("pthread_barrier_wait", "pthread_barrier_t", "barrier"),

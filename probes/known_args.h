@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Arguments that the duration of well-known functions depends on: recorded by default. */
+/*
+ * What is recorded of well-known functions by default: arguments that their duration depends on,
+ * and what tells which lock they take and whether they got it.
+ */
 #ifndef ISPOT_PROBES_KNOWN_ARGS_H
 #define ISPOT_PROBES_KNOWN_ARGS_H
 
@@ -11,11 +14,12 @@
 
 struct known_arg {
 	const char *function; /* symbol */
-	uint32_t number;      /* counted from 1 */
+	uint32_t number;      /* counted from 1; 0: what it returns */
 	const char *name, *type;
 	enum argument_class class;
 	uint8_t bytes;
 	bool is_signed;
+	bool aside; /* needed to follow locks, but calls are not told apart by it */
 };
 
 #define KNOWN_ARGS_MAX 4

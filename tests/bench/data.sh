@@ -22,11 +22,11 @@ bench_saturate() {
 }
 
 # Wall time and peak memory of report, on the recording above and on a fifth of it.
-# report_cost FILE [OPTIONS]: µs, KiB
+# report_cost FILE [OPTIONS]: µs, KiB; and cost.json, what it printed
 report_cost() {
 	local begin end peak now
 	begin=$(date +%s%N)
-	"$ISPOT" report --json -i "$@" >/dev/null 2>&1 &
+	"$ISPOT" report --json -i "$@" >cost.json 2>/dev/null &
 	local pid=$!
 	peak=0
 	while kill -0 $pid 2>/dev/null; do

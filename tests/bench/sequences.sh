@@ -26,18 +26,33 @@ bench_sequences_redis() {
 	sequences_of redis redis.data
 }
 
-# A generated recording of so many records: calls of 40 functions, nested at random.
-bench_sequences_many() {
-	local us kb kb2
-	[ -x "$ROOT/build/bench/trace_speed" ] || { echo "# no build/bench/trace_speed; run make bench"; return; }
-	"$ROOT/build/bench/trace_speed" -n "$SEQUENCE_MILLIONS" -o many.data -w >/dev/null || return
+# generated MILLIONS FUNCTIONS: records, µs, KiB of the report on a generated recording of calls that
+# are nested at random
+generated() {
+	local us kb records
+	"$ROOT/build/bench/trace_speed" -n "$1" -f "$2" -o many.data -w >/dev/null || return
 	read -r us kb < <(report_cost many.data --by sequence)
-	row "$SEQUENCE_MILLIONS million records, generated" "$(compute "$us / 1e6" 0f)" s "<=" 300
-	row "  peak memory" "$((kb / 1024))" MB "<=" 150
-	"$ROOT/build/bench/trace_speed" -n $((SEQUENCE_MILLIONS / 10)) -o many.data -w >/dev/null || return
-	read -r _ kb2 < <(report_cost many.data --by sequence)
-	row "  against a tenth of them" "$(compute "$kb / $kb2")" "" "<=" 1.25
+	records=$(jq .trace.records cost.json)
 	rm -f many.data
+	echo "$records $us $kb"
+}
+
+# Time grows with the records and memory with the sequences, which are as many in a tenth of them:
+# with 40 functions, and with so many that every bound of the dictionary is reached.
+bench_sequences_many() {
+	local functions millions n us kb n2 us2 kb2
+	[ -x "$ROOT/build/bench/trace_speed" ] || { echo "# no build/bench/trace_speed; run make bench"; return; }
+	for functions in 40 2000; do
+		millions=$SEQUENCE_MILLIONS
+		[ $functions = 40 ] || millions=$((SEQUENCE_MILLIONS / 5))
+		read -r n us kb < <(generated "$millions" $functions)
+		read -r n2 us2 kb2 < <(generated $((millions / 10)) $functions)
+		row "generated calls of $functions functions: records" "$n" "" ">=" $((millions * 1000000))
+		row "  report --by sequence" "$(compute "$us / 1e6" 1f)" s "<=" "$(compute "3 * $n / 1e6" 0f)"
+		row "  time per record, against a tenth of them" "$(compute "$us / $n / ($us2 / $n2)")" "" "<=" 1.5
+		row "  peak memory" "$((kb / 1024))" MB "<=" 150
+		row "  peak memory, against a tenth of them" "$(compute "$kb / $kb2")" "" "<=" 1.25
+	done
 }
 
 bench_sequences() {
@@ -56,8 +71,8 @@ bench_sequences() {
 		sequences_of sysbench sysbench.data
 	fi
 	"$ISPOT" record -q -o exact.data -F outer -F middle -F inner -- "$MB/exact" -n "$SEQUENCE_CALLS" >/dev/null 2>&1
-	records=$(report_json exact.data | jq .trace.records)
 	read -r us _ < <(report_cost exact.data --by sequence)
+	records=$(jq .trace.records cost.json)
 	row "report --by sequence: million records per second" "$(compute "$records / $us")" "" ">=" 1
 	bench_sequences_many
 }

@@ -38,13 +38,14 @@ static void add(struct story *s, const char *name, const struct meta_argument *a
 	f->arguments = arg;
 }
 
-static void begin(struct story *s)
+static void begin_sampled(struct story *s, uint64_t period)
 {
 	struct keyed_rule rule;
 	struct call_visitor v;
 
 	*s = (struct story){ 0 };
 	s->meta.session.clock = "monotonic";
+	s->meta.session.period = period;
 	add(s, "pthread_mutex_lock", &first);
 	add(s, "__pthread_mutex_unlock", &first);
 	add(s, "pthread_mutex_trylock@@GLIBC_2.34", &first);
@@ -57,6 +58,11 @@ static void begin(struct story *s)
 	keyed_init(&s->waits, &rule, &s->calls, &s->meta);
 	v = sections_visitor(&s->sections);
 	calls_add_visitor(&s->calls, &v);
+}
+
+static void begin(struct story *s)
+{
+	begin_sampled(s, 1);
 }
 
 static void record(struct story *s, uint32_t kind, uint64_t time, uint32_t tid, uint32_t id,
@@ -115,6 +121,28 @@ static void end(struct story *s)
 	sections_release(&s->sections);
 	calls_release(&s->calls);
 	vec_release(&s->meta.functions);
+}
+
+/* A release that was recorded need not be that of the taking that was. */
+static void sampled_calls_hold_nothing(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin_sampled(&s, 2);
+	starts(&s, 1000, 1, LOCK, MUTEX);
+	ends(&s, 1100, 1, LOCK);
+	starts(&s, 2000, 2, LOCK, MUTEX);
+	ends(&s, 5300, 2, LOCK);
+	starts(&s, 9000, 1, UNLOCK, MUTEX);
+	ends(&s, 9100, 1, UNLOCK);
+	b = finish(&s, LOCK);
+	assert_int_equal(b->calls, 2);
+	assert_null(b->section->hold);
+	assert_false(b->section->released);
+	assert_int_equal(b->section->n_holders, 0);
+	end(&s);
 }
 
 /* Thread 1 holds it from 1100 to 5000; thread 2 waits from 2000 and gets it at 5300. */
@@ -291,6 +319,7 @@ static void needs_the_argument(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sampled_calls_hold_nothing),
 		cmocka_unit_test(one_waits_for_the_other),
 		cmocka_unit_test(a_condition_gives_it_away),
 		cmocka_unit_test(a_failed_try_takes_nothing),
