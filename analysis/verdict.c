@@ -2,6 +2,8 @@
 #include <math.h>
 
 #include "analysis/block.h"
+#include "analysis/paircost.h"
+#include "analysis/sci.h"
 
 static double pools_sum(const struct block *b)
 {
@@ -20,6 +22,20 @@ static bool waits_for_work(const struct block *b)
 static bool mostly_untimed(const struct block *b)
 {
 	return b->untimed_calls > b->calls / 2;
+}
+
+/*
+ * The floor is of an empty function in a loop. Elsewhere caches are cold and the probe's cost
+ * varies by as much as a part of itself: what is less than it in a call, and hardly anything in
+ * all, is not told from that.
+ */
+static bool less_than_a_probe(const struct block *b)
+{
+	const struct hist *h = &b->sums->durations;
+
+	return b->sci < SCI_SMALL && b->cost->known && h->count &&
+	       (double)h->sum / (double)h->count - (double)b->min_ns <
+		       (double)b->cost->inner_min_ns;
 }
 
 double block_loop_share(const struct block *b)
@@ -48,7 +64,7 @@ enum verdict block_verdict(const struct block *b)
 		return VERDICT_CANNOT_TELL;
 	if (b->never_fast && b->sci < SCI_LOW)
 		return VERDICT_CANNOT_TELL;
-	if (b->sci <= 0 || b->sci < FLOOR_FACTOR * b->floor)
+	if (b->sci <= 0 || b->sci < FLOOR_FACTOR * b->floor || less_than_a_probe(b))
 		return VERDICT_NOISE;
 	if (isnan(b->floor) && b->sci < SCI_LOW)
 		return VERDICT_CANNOT_TELL;

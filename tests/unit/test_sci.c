@@ -410,6 +410,32 @@ static void a_probe_cheaper_than_calibrated_is_noise(void **state)
 	scene_release(&s);
 }
 
+/* A call now and then that is slower by a part of its probe's cost: caches are cold. */
+static void a_part_of_a_probe_is_noise(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_calibrate(&s, 700, 600, 1.0);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 1000; i++) {
+		enter(&s, t, 1, EMPTY, 0x1000);
+		t += i % 2 ? 600 : 900;
+		leave(&s, t, 1, EMPTY, 0x1000);
+		enter(&s, t += 50, 1, BUSY, 0x1000);
+		t += i % 2 ? 1000 : 2500;
+		leave(&s, t, 1, BUSY, 0x1000);
+		t += 100000;
+	}
+	scene_finish(&s, t);
+	assert_true(scene_block(&s, "empty")->sci > 2 * scene_block(&s, "empty")->floor);
+	assert_int_equal(scene_block(&s, "empty")->verdict, VERDICT_NOISE);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_INTERFERENCE);
+	scene_release(&s);
+}
+
 /* A call of no duration is a clock's or a correction's: nothing is compared with it. */
 static void a_fastest_of_nothing_is_not_judged(void **state)
 {
@@ -716,6 +742,7 @@ int main(void)
 		cmocka_unit_test(jitter_of_callees_is_noise_in_the_caller),
 		cmocka_unit_test(preempted_probes_are_noise),
 		cmocka_unit_test(a_probe_cheaper_than_calibrated_is_noise),
+		cmocka_unit_test(a_part_of_a_probe_is_noise),
 		cmocka_unit_test(a_fastest_of_nothing_is_not_judged),
 		cmocka_unit_test(preempted_work_is_interference),
 		cmocka_unit_test(never_fast_is_not_judged),
