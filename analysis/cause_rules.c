@@ -115,7 +115,7 @@ static double excess_of(const struct block *b)
 }
 
 /* The regressions of the verdict: the share that they account for, the rest has another cause. */
-static double more_work(const struct block *b, const struct meta *meta, double rest_ns,
+static double take_work(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
 {
 	double on_cpu = b->pools[POOL_RUNNING] + b->pools[POOL_CALLEE], ns;
@@ -127,17 +127,41 @@ static double more_work(const struct block *b, const struct meta *meta, double r
 	return rest_ns * (ns < on_cpu ? ns / on_cpu : 1);
 }
 
-/* Other causes hide that verdict, but not what the fastest calls follow. */
-static double more_to_do(const struct block *b, const struct meta *meta, double rest_ns,
-			 struct text *evidence)
+static double more_work(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	return b->work.median ? 0 : take_work(b, meta, rest_ns, evidence);
+}
+
+static double more_work_mostly(const struct block *b, const struct meta *meta, double rest_ns,
+			       struct text *evidence)
+{
+	return b->work.median ? take_work(b, meta, rest_ns, evidence) : 0;
+}
+
+/* Other causes hide that verdict, but not what the calls follow. */
+static double take_part(const struct block *b, const struct meta *meta, bool median, double rest_ns,
+			struct text *evidence)
 {
 	struct work part = work_part(b);
 	double ns = part.share * excess_of(b);
 
-	if (b->verdict == VERDICT_WORKLOAD || part.by == WORK_UNPROVEN)
+	if (b->verdict == VERDICT_WORKLOAD || part.by == WORK_UNPROVEN || part.median != median)
 		return 0;
 	work_describe(b, meta, &part, evidence);
 	return ns < rest_ns ? ns : rest_ns;
+}
+
+static double more_to_do(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	return take_part(b, meta, false, rest_ns, evidence);
+}
+
+static double more_to_do_mostly(const struct block *b, const struct meta *meta, double rest_ns,
+				struct text *evidence)
+{
+	return take_part(b, meta, true, rest_ns, evidence);
 }
 
 #define FAULT_SURE   5	   /* standard errors: blocks and counters are many */
@@ -188,8 +212,11 @@ const struct cause_rule cause_rules[] = {
 	{ "lock", POOL_RUNNING, 0.9, cause_spin_held },
 	{ "lock", POOL_RUNNING, 0.6, cause_spin },
 	{ "workload", POOL_RUNNING, 1, more_work },
+	{ "workload", POOL_RUNNING, 0.8, more_work_mostly },
 	{ "workload", POOL_RUNNING, 1, more_to_do },
+	{ "workload", POOL_RUNNING, 0.8, more_to_do_mostly },
 	{ "workload", POOL_CALLEE, 1, more_work },
+	{ "workload", POOL_CALLEE, 0.8, more_work_mostly },
 	{ "numa", POOL_RUNNING, 0.8, cause_remote_loads },
 	{ "cache-sharing", POOL_RUNNING, 0.8, cause_shared_lines },
 	{ "memory-bandwidth", POOL_RUNNING, 0.7, cause_memory_stalls },

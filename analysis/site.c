@@ -261,7 +261,7 @@ static void score(struct block *b, const struct site *site, const struct block_o
 	b->sci_low = b->sci_high = b->self_sci = b->sci_by_shape = b->sci;
 	b->lost_threads = o->duration_ns ? excess / (double)o->duration_ns : NAN;
 	b->floor = 0;
-	b->fit = (struct workload_fit){ NAN, NAN, NAN, NAN, { NAN, NAN, NAN, false }, 0 };
+	b->fit = workload_no_fit();
 	b->off_known = true;
 	b->off_cpu_ns = excess;
 	if (slept > 0) {
@@ -271,6 +271,17 @@ static void score(struct block *b, const struct site *site, const struct block_o
 	block_take_idle(b, o->duration_ns);
 	b->verdict = block_verdict(b);
 	causes_find(b, b->all_threads->meta);
+}
+
+/* What only looked idle. */
+static void reconsider(struct site *site, const struct threads *th)
+{
+	uint64_t lost = wait_reconsider(th, &site->waits);
+
+	if (lost > site->idle_ns)
+		lost = site->idle_ns;
+	site->idle_ns -= lost;
+	site->blocked_ns += lost;
 }
 
 void sites_build(struct sites *s, const struct block_options *o, struct blocks *blocks,
@@ -289,6 +300,7 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 		copy_sums(b, &s->all.data[i]);
 		b->waits = &s->all.data[i].waits;
 		b->all_threads = &s->calls->threads;
+		reconsider(&s->all.data[i], b->all_threads);
 	}
 	vec_for_each (&s->cells, const struct site_cell, c)
 		add_cell(s, &blocks->data[first + c->site], c, o);

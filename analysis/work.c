@@ -12,6 +12,7 @@
 #define SPINS_MAX    0.25 /* of the samples in slow calls */
 #define OTHERS_MAX   0.5  /* of the slow calls' time with others at work */
 #define GROWTH_SHARE 0.5
+#define PART_MIN     0.005 /* less would print as 0 % */
 
 const char *work_by_name(enum work_by by)
 {
@@ -28,13 +29,18 @@ static bool spins(const struct block *b)
 	return s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow;
 }
 
-static bool waits(const struct block *b)
+static double pools_sum(const struct block *b)
 {
 	double sum = 0;
 
 	for (unsigned p = 0; p < CAUSE_POOLS; p++)
 		sum += b->pools[p];
-	return !b->off_known || b->off_cpu_ns > sum / 2 || spins(b);
+	return sum;
+}
+
+static bool waits(const struct block *b)
+{
+	return !b->off_known || b->off_cpu_ns > pools_sum(b) / 2 || spins(b);
 }
 
 /* Who spins for others runs more instructions too: only samples can tell that it does not. */
@@ -65,40 +71,74 @@ static double instructions_r2(const struct block *b, const struct meta *meta)
 	return b->counters.all->r2[m - b->counters.all->value];
 }
 
+/* Nobody was in the way: no other thread was at work more in slow calls, and none was seen to spin.
+ */
+static bool undisturbed(const struct block *b)
+{
+	return b->coactive.measured && !others_at_work(b) && seen_working(b);
+}
+
+/* With the call's number, by the calls that account for more; NULL: it does not grow. */
+static const struct workload_growth *growth_of(const struct block *b)
+{
+	const struct workload_fit *fit = &b->fit;
+	bool fastest = workload_grows(fit) && !others_at_work(b);
+
+	if (workload_mostly_grows(fit) && undisturbed(b) &&
+	    !(fastest && fit->fastest.share >= fit->median.share))
+		return &fit->median;
+	return fastest ? &fit->fastest : NULL;
+}
+
 /* Others' work may grow with time as well, and so does what they hold up. */
 static bool follows_argument(const struct block *b)
 {
 	return axis_follows(&b->fit.argument) && !(b->fit.argument.in_time && others_at_work(b));
 }
 
+static struct work by_growth(const struct block *b, const struct workload_growth *growth)
+{
+	return (struct work){ .by = WORK_CALL_INDEX,
+			      .share = growth->share,
+			      .median = growth == &b->fit.median };
+}
+
 struct work work_proof(const struct block *b, const struct meta *meta)
 {
+	const struct workload_growth *growth = growth_of(b);
 	const struct workload_fit *fit = &b->fit;
 
 	if (waits(b))
 		return (struct work){ 0 };
 	if (follows_argument(b) && axis_proves_work(&fit->argument))
-		return (struct work){ WORK_ARGUMENT, fit->argument.share };
-	if (workload_grows(fit) && fit->growth_share >= GROWTH_SHARE && !others_at_work(b))
-		return (struct work){ WORK_CALL_INDEX, fit->growth_share };
+		return (struct work){ WORK_ARGUMENT, fit->argument.share, false };
+	if (growth && growth->share >= GROWTH_SHARE)
+		return by_growth(b, growth);
 	if (fit->children_r2 >= R2_MIN)
-		return (struct work){ WORK_CALLS_INSIDE, fit->children_r2 };
+		return (struct work){ WORK_CALLS_INSIDE, fit->children_r2, false };
 	if (instructions_r2(b, meta) >= R2_MIN && seen_working(b) && !others_at_work(b))
-		return (struct work){ WORK_INSTRUCTIONS, instructions_r2(b, meta) };
+		return (struct work){ WORK_INSTRUCTIONS, instructions_r2(b, meta), false };
 	return (struct work){ 0 };
 }
 
+static struct work part_of(const struct block *b)
+{
+	const struct workload_growth *growth = growth_of(b);
+
+	if (follows_argument(b))
+		return (struct work){ WORK_ARGUMENT, b->fit.argument.share, false };
+	return growth ? by_growth(b, growth) : (struct work){ 0 };
+}
+
+/* What waits longer and longer, or for one argument, works no more for that. */
 struct work work_part(const struct block *b)
 {
-	const struct workload_fit *fit = &b->fit;
+	struct work part = b->off_known && !spins(b) ? part_of(b) : (struct work){ 0 };
+	double running = b->pools[POOL_RUNNING] / pools_sum(b);
 
-	if (!b->off_known || spins(b))
-		return (struct work){ 0 };
-	if (follows_argument(b))
-		return (struct work){ WORK_ARGUMENT, fit->argument.share };
-	if (workload_grows(fit) && !others_at_work(b))
-		return (struct work){ WORK_CALL_INDEX, fit->growth_share };
-	return (struct work){ 0 };
+	if (part.share > running)
+		part.share = running;
+	return part.share > PART_MIN ? part : (struct work){ 0 };
 }
 
 static const char *argument_name(const struct block *b)
@@ -125,6 +165,22 @@ static void describe_argument(const struct block *b, struct text *out)
 		    fit->argument.ratio, 100 * fit->argument.share, fit->argument.r2);
 }
 
+static void describe_growth(const struct block *b, struct text *out)
+{
+	const struct workload_growth *growth = growth_of(b);
+	bool median = growth == &b->fit.median;
+
+	if (!growth)
+		return;
+	text_printf(out,
+		    "its %s calls grow with the number of the call, %.1f times "
+		    "from the first to the last, which accounts for %.0f %% of the excess "
+		    "(r2 %.2f)",
+		    median ? "median" : "fastest", growth->ratio, 100 * growth->share, growth->r2);
+	if (median)
+		text_add(out, "; no other thread was at work more in slow calls");
+}
+
 void work_describe(const struct block *b, const struct meta *meta, const struct work *work,
 		   struct text *out)
 {
@@ -135,11 +191,7 @@ void work_describe(const struct block *b, const struct meta *meta, const struct 
 		describe_argument(b, out);
 		break;
 	case WORK_CALL_INDEX:
-		text_printf(out,
-			    "its fastest calls grow with the number of the call, %.1f times "
-			    "from the first to the last, which accounts for %.0f %% of the excess "
-			    "(r2 %.2f)",
-			    fit->growth_ratio, 100 * fit->growth_share, fit->growth_r2);
+		describe_growth(b, out);
 		break;
 	case WORK_CALLS_INSIDE:
 		text_printf(out, "durations follow the number of traced calls inside (r2 %.2f)",

@@ -4,10 +4,13 @@
  * number (a structure that grows), an integer argument, the instructions it took, or the traced
  * calls inside it. Nothing else is called workload. What waits proves nothing: neither a
  * block that is mostly off the CPU, nor one that spins; and where others are at work during slow
- * calls, a growth with time may be their growing contention.
+ * calls, a growth with time may be their growing contention. Growth of the median call only is
+ * believed where co-activity and samples were enough to see such others and such spinning.
  */
 #ifndef ISPOT_ANALYSIS_WORK_H
 #define ISPOT_ANALYSIS_WORK_H
+
+#include <stdbool.h>
 
 struct block;
 struct meta;
@@ -24,6 +27,7 @@ enum work_by {
 struct work {
 	enum work_by by;
 	double share; /* of the excess that it accounts for */
+	bool median;  /* it is the median call that grows, not the fastest: less sure */
 };
 
 const char *work_by_name(enum work_by by); /* "call-index" …; NULL: unproven */

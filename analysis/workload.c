@@ -2,31 +2,79 @@
 #include <math.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/stats.h"
 #include "analysis/workload.h"
 #include "base/mem.h"
 
-#define BIN_FIRST     16 /* calls in the first bin */
-#define BIN_CALLS_MIN 3	 /* the fastest of fewer calls says little */
-#define BINS_MIN      12 /* three octaves of calls */
+#define BIN_FIRST     16  /* calls in the first bin */
+#define BIN_CALLS_MIN 3	  /* the fastest of fewer calls says little */
+#define BINS_MIN      12  /* three octaves of calls */
+#define R2_MIN	      0.9 /* a step up in the middle of a run has 0.8 */
+#define RATIO_MIN     2
+
+static int by_size(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Of what was kept of the last bin. */
+static struct workload_typical typical_kept(const struct workload *w)
+{
+	struct workload_typical t = { 0 };
+	uint64_t sorted[WORKLOAD_KEPT];
+
+	if (!w->n_kept)
+		return t;
+	memcpy(sorted, w->kept, w->n_kept * sizeof(*sorted));
+	qsort(sorted, w->n_kept, sizeof(*sorted), by_size);
+	t.median_ns = sorted[w->n_kept / 2];
+	for (uint32_t i = 0; i < w->n_kept; i++)
+		t.mean_ns += fmin((double)w->kept[i], (double)t.median_ns) / w->n_kept;
+	return t;
+}
+
+static uint64_t edge(uint32_t bin)
+{
+	return (uint64_t)ceil(BIN_FIRST * exp2((double)bin / WORKLOAD_BINS_PER_OCTAVE));
+}
 
 static void next_bin(struct workload *w)
 {
+	w->bins[w->bin].typical = typical_kept(w);
 	if (w->calls && w->bin + 1 < WORKLOAD_BINS)
 		w->bin++;
 	w->n_bins = w->bin + 1;
-	w->next_edge =
-		(uint64_t)ceil(BIN_FIRST * exp2((double)(w->bin + 1) / WORKLOAD_BINS_PER_OCTAVE));
+	w->next_edge = edge(w->bin + 1);
+	w->n_kept = 0;
+	w->next_kept = w->calls;
+	w->stride = (w->next_edge - w->calls) / WORKLOAD_KEPT + 1;
 }
 
-void workload_add(struct workload *w, uint64_t duration_ns, uint32_t calls_inside)
+/* Somewhere in the next stride: what recurs every few calls must not fall on all of them. */
+static void keep(struct workload *w, uint64_t running_ns)
+{
+	uint64_t begin = w->next_kept / w->stride * w->stride + w->stride;
+
+	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
+	w->next_kept = begin + (w->random >> 33) % w->stride;
+	if (w->n_kept < WORKLOAD_KEPT)
+		w->kept[w->n_kept++] = running_ns;
+}
+
+void workload_add(struct workload *w, uint64_t duration_ns, uint64_t running_ns,
+		  uint32_t calls_inside)
 {
 	struct workload_bin *bin;
 	double x = calls_inside, y = (double)duration_ns;
 
 	if (w->calls >= w->next_edge)
 		next_bin(w);
+	if (w->calls >= w->next_kept)
+		keep(w, running_ns);
 	w->calls++;
 	bin = &w->bins[w->bin];
 	if (!bin->calls++ || duration_ns < bin->min_ns)
@@ -54,18 +102,24 @@ static double correlation_r2(const struct workload *w)
 	return sxy * sxy / (sxx * syy);
 }
 
-/* Bins as points: (number of the middle call, fastest call). Returns how many. */
-static size_t points(const struct workload *w, double *x, double *y)
+static struct workload_typical typical(const struct workload *w, uint32_t i)
+{
+	return i == w->bin ? typical_kept(w) : w->bins[i].typical;
+}
+
+/* Bins as points: (number of the middle call, the call that stands for it). Returns how many. */
+static size_t points(const struct workload *w, bool median, double *x, double *y)
 {
 	uint64_t before = 0;
 	size_t n = 0;
 
 	for (uint32_t i = 0; i < w->n_bins; i++) {
 		const struct workload_bin *bin = &w->bins[i];
+		uint64_t ns = median ? typical(w, i).median_ns : bin->min_ns;
 
-		if (bin->calls >= BIN_CALLS_MIN && bin->min_ns) {
+		if (bin->calls >= BIN_CALLS_MIN && ns) {
 			x[n] = (double)before + (double)bin->calls / 2;
-			y[n++] = (double)bin->min_ns;
+			y[n++] = (double)ns;
 		}
 		before += bin->calls;
 	}
@@ -81,44 +135,47 @@ static double grown_ns(const struct workload *w, uint32_t i)
 
 	if (i + 1 < w->n_bins && next->min_ns > bin->min_ns)
 		to = (double)next->min_ns;
-	return fmin((double)bin->sum_ns, (double)bin->calls * (from + to) / 2);
+	return (double)bin->calls * (from + to) / 2;
 }
 
-static double growth_share(const struct workload *w, double least)
+static double growth_share(const struct workload *w, bool median)
 {
-	double excess = 0, explained = 0;
+	double excess = 0, explained = 0, least = INFINITY;
 
+	for (uint32_t i = 0; i < w->n_bins; i++)
+		if (w->bins[i].calls)
+			least = fmin(least, (double)w->bins[i].min_ns);
 	for (uint32_t i = 0; i < w->n_bins; i++) {
 		const struct workload_bin *bin = &w->bins[i];
+		double fastest = (double)bin->calls * least;
+		double ns = median ? (double)bin->calls * typical(w, i).mean_ns : grown_ns(w, i);
 
-		excess += (double)bin->sum_ns - (double)bin->calls * least;
-		explained += grown_ns(w, i) - (double)bin->calls * least;
+		excess += (double)bin->sum_ns - fastest;
+		explained += fmin(ns, (double)bin->sum_ns) - fastest;
 	}
 	return excess > 0 ? explained / excess : 0;
 }
 
 /* A power of the number, or a line with an offset: the better of the two. */
-static void fit_growth(const struct workload *w, struct workload_fit *fit)
+static struct workload_growth growth(const struct workload *w, bool median)
 {
-	double x[WORKLOAD_BINS], y[WORKLOAD_BINS];
-	size_t n = points(w, x, y);
-	double least, slope, power_r2;
+	struct workload_growth g = { NAN, NAN, NAN };
+	double x[WORKLOAD_BINS], y[WORKLOAD_BINS], slope, power_r2;
+	size_t n = points(w, median, x, y);
 
-	fit->growth_ratio = fit->growth_r2 = fit->growth_share = NAN;
 	if (n < BINS_MIN)
-		return;
-	stats_line(x, y, n, &slope, &fit->growth_r2);
-	least = y[0];
-	fit->growth_ratio = y[n - 1] / y[0];
+		return g;
+	stats_line(x, y, n, &slope, &g.r2);
+	g.ratio = y[n - 1] / y[0];
+	g.share = growth_share(w, median);
 	for (size_t i = 0; i < n; i++) {
-		least = y[i] < least ? y[i] : least;
 		x[i] = log(x[i]);
 		y[i] = log(y[i]);
 	}
-	fit->growth_share = growth_share(w, least);
 	stats_line(x, y, n, &slope, &power_r2);
-	if (!(power_r2 <= fit->growth_r2))
-		fit->growth_r2 = power_r2;
+	if (!(power_r2 <= g.r2))
+		g.r2 = power_r2;
+	return g;
 }
 
 void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
@@ -159,14 +216,29 @@ static void fit_arguments(const struct workload *w, struct workload_fit *fit)
 	}
 }
 
+struct workload_fit workload_no_fit(void)
+{
+	struct workload none = { 0 };
+	struct workload_fit fit;
+
+	workload_fit(&none, &fit);
+	return fit;
+}
+
 void workload_fit(const struct workload *w, struct workload_fit *fit)
 {
-	fit_growth(w, fit);
+	fit->fastest = growth(w, false);
+	fit->median = growth(w, true);
 	fit->children_r2 = correlation_r2(w);
 	fit_arguments(w, fit);
 }
 
 bool workload_grows(const struct workload_fit *fit)
 {
-	return fit->growth_r2 >= 0.9 && fit->growth_ratio >= 2;
+	return fit->fastest.r2 >= R2_MIN && fit->fastest.ratio >= RATIO_MIN;
+}
+
+bool workload_mostly_grows(const struct workload_fit *fit)
+{
+	return fit->median.r2 >= R2_MIN && fit->median.ratio >= RATIO_MIN;
 }

@@ -8,6 +8,10 @@
  *           line or a power of the number (GSL, r2 >= 0.9), and the bins' fastest calls account
  *           for half of the excess. The fastest call of a bin stands for its work, because
  *           interference seldom reaches every one of a bin's calls.
+ *           Where some calls have nothing to do (the word is there already), the fastest says
+ *           nothing. Then the median call, without its time off the CPU, may stand for the
+ *           others' work in the same way; as interference does reach half of the calls at times,
+ *           more must be known of the block to believe it (work.h).
  * children  Durations follow the number of traced calls made inside (r2 >= 0.95 over calls).
  *           Only for time spent running: a call that waits may well make more calls while it does.
  */
@@ -23,35 +27,58 @@
 #define WORKLOAD_BINS		 (48 * WORKLOAD_BINS_PER_OCTAVE)
 
 #define WORKLOAD_ARGUMENTS 8
+#define WORKLOAD_KEPT	   256 /* calls of a bin that give its median, to some percent */
+
+/* Of the calls that were kept of a bin. */
+struct workload_typical {
+	uint64_t median_ns; /* 0: none */
+	double mean_ns;	    /* of each call, at most the median */
+};
 
 struct workload {
 	uint64_t calls, next_edge; /* next_edge: number of the call that opens the next bin */
 	uint32_t bin, n_bins;
 	struct workload_bin {
 		uint64_t calls, sum_ns, min_ns;
+		struct workload_typical typical; /* the last bin: not yet */
 	} bins[WORKLOAD_BINS];
+	/* Of the last bin: one call of every stride, chosen at random; its time on a CPU. */
+	uint64_t next_kept, stride, random;
+	uint32_t n_kept;
+	uint64_t kept[WORKLOAD_KEPT];
 	/* regression of duration (y) on calls inside (x) */
 	double x, y, xx, xy, yy;
 	struct axis *arguments[WORKLOAD_ARGUMENTS]; /* NULL: none recorded */
 };
 
+/* Over the bins, the call that stands for each. */
+struct workload_growth {
+	double r2;    /* of a line or a power, the better; NAN: too little to tell */
+	double ratio; /* last bin / first */
+	double share; /* of the excess that these calls account for */
+};
+
 struct workload_fit {
-	double growth_r2;    /* NAN: too little to tell */
-	double growth_ratio; /* fastest call of the last bin / of the first */
-	double growth_share; /* of the excess that the bins' fastest calls account for */
-	double children_r2;  /* NAN: the number of calls inside does not vary */
+	struct workload_growth fastest, median;
+	double children_r2; /* NAN: the number of calls inside does not vary */
 	/* of the integer argument that accounts for most; argument_number from 1, 0: none */
 	struct axis_fit argument;
 	unsigned argument_number;
 };
 
-void workload_add(struct workload *w, uint64_t duration_ns, uint32_t calls_inside);
+/* running_ns: of the duration, on a CPU. */
+void workload_add(struct workload *w, uint64_t duration_ns, uint64_t running_ns,
+		  uint32_t calls_inside);
 /* mask: bit n, values[n] is integer argument n + 1. */
 void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
 			    uint64_t duration_ns);
 void workload_free(struct workload *w);
 void workload_fit(const struct workload *w, struct workload_fit *fit);
+/* Of what has no calls. */
+struct workload_fit workload_no_fit(void);
 /* The fastest calls get slower with the number of the call: more to do, nobody's interference. */
 bool workload_grows(const struct workload_fit *fit);
+/* The median calls do. */
+bool workload_mostly_grows(const struct workload_fit *fit);
 
 #endif

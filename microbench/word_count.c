@@ -19,7 +19,9 @@ struct table {
 };
 
 static uint64_t vocabulary = 60000;
-static struct truth reducing = { .block = "wordcount_reduce", .verdict = "workload" };
+static struct truth reducing = { .block = "wordcount_reduce",
+				 .cause = "workload",
+				 .verdict = "workload" };
 
 static size_t lower_bound(const struct table *t, uint64_t word)
 {

@@ -18,6 +18,7 @@ scheduled() {
 		oversubscription crunch
 		growing_list scan_list
 		sized_work process_sized
+		word_count wordcount_reduce
 	EOR
 }
 

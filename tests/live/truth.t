@@ -43,6 +43,7 @@ done <<-'EOR'
 	memory_bandwidth stream_block
 	growing_list scan_list
 	sized_work process_sized
+	word_count wordcount_reduce
 	contended cache_get,cache_evict,log_write,merge_stats,parse_request,hash_bytes,next_request
 EOR
 
