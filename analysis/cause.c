@@ -55,9 +55,17 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 	static const char unknown[] = "unknown";
 	char line[96];
 
+	double all = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		all += rest[p];
+	if (all / excess < SHARE_MIN)
+		return;
 	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
-		if (rest[p] / excess < SHARE_MIN)
+		if (rest[p] / excess < SHARE_MIN) {
+			put(&b->causes, unknown, 0, rest[p] / excess, NULL);
 			continue;
+		}
 		snprintf(line, sizeof(line), "%s %.0f %%",
 			 p == POOL_RUNNING && !b->off_known
 				 ? "no switch records say whether running or waiting"
@@ -98,9 +106,11 @@ void causes_find(struct block *b, const struct meta *meta)
 			     : cause_wait(b, meta, rule->kind, rule->pool, &confidence, &evidence);
 		if (ns > rest[rule->pool])
 			ns = rest[rule->pool];
-		rest[rule->pool] -= ns;
-		if (ns / excess >= SHARE_MIN)
+		/* what is too small to print is not lost: the shares add up */
+		if (ns / excess >= SHARE_MIN) {
+			rest[rule->pool] -= ns;
 			put(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
+		}
 		text_release(&evidence);
 	}
 	memcpy(b->unexplained, rest, sizeof(rest));

@@ -137,6 +137,30 @@ struct json *report_causes_json(const struct block *b)
 	return j;
 }
 
+/* Where the excess went, to the ns; null: there is none, or it is not known. */
+static struct json *split_json(const struct block *b)
+{
+	static const char *const names[CAUSE_POOLS] = {
+		[POOL_CALLEE] = "callee_ns",   [POOL_PREEMPTED] = "runnable_ns",
+		[POOL_BLOCKED] = "blocked_ns", [POOL_IDLE] = "idle_ns",
+		[POOL_RUNNING] = "running_ns",
+	};
+	double sum = 0;
+	struct json *j;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		sum += b->pools[p];
+	if (!(sum > 0))
+		return NULL;
+	j = json_new_object();
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		if (b->off_known || p == POOL_CALLEE)
+			json_set_u64(j, names[p], (uint64_t)(b->pools[p] + 0.5));
+		else
+			json_set_null(j, names[p]);
+	return j;
+}
+
 /* What the duration follows because its work does; null: nothing was found. */
 static struct json *work_json(const struct block *b)
 {
@@ -175,7 +199,7 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 {
 	struct json *j = json_new_object();
 	struct json *probe = json_new_object(), *lock = b->section ? lock_json(b) : NULL;
-	struct json *work = work_json(b);
+	struct json *work = work_json(b), *split = split_json(b);
 	char scratch[VALUE_SCRATCH];
 
 	for (unsigned c = 0; c < columns_n; c++) {
@@ -195,6 +219,10 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 	if (lock)
 		json_set_take(j, "lock", lock);
 	json_set_take(j, "counters", counters_json(res->meta, b));
+	if (split)
+		json_set_take(j, "excess_split", split);
+	else
+		json_set_null(j, "excess_split");
 	json_set_take(j, "causes", report_causes_json(b));
 	if (work)
 		json_set_take(j, "workload", work);
