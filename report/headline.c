@@ -118,21 +118,16 @@ static void typical(const struct block *b, struct text *out)
 }
 
 /* Threads of its own, or other programs: the one where it is clear. */
-static const char *who_has_the_cpus(const struct result *res, const struct block *b)
+static const char *who_has_the_cpus(const struct block *b)
 {
-	const struct offcpu *off = &b->sums->own_off;
-	uint64_t own_ns = off->crowded_ns;
-
-	if (!res->meta->session.cpus || !off->preempted_ns)
-		return "";
-	if (own_ns > off->preempted_ns / 4 * 3)
+	if (cause_cpus_crowded(b))
 		return ", mostly as the program has more threads to run than CPUs";
-	if (own_ns < off->preempted_ns / 4)
+	if (cause_cpus_taken(b))
 		return ", mostly as other programs have the CPUs";
 	return "";
 }
 
-static void share_of_it(const struct result *res, const struct block *b, struct text *out)
+static void share_of_it(const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
 	unsigned pool = largest_own_pool(b);
@@ -145,7 +140,7 @@ static void share_of_it(const struct result *res, const struct block *b, struct 
 	if (cause)
 		text_printf(out, "; %s is %.0f %% of what it loses%s", cause->kind,
 			    100 * cause->share,
-			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(res, b) : "");
+			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(b) : "");
 	else
 		text_printf(out, "; %.0f %% of what it loses itself is time %s",
 			    100 * b->pools[pool] / own,
@@ -177,7 +172,7 @@ void text_headline(const struct result *res, const struct block *b, struct text 
 	story(res, b, out);
 	text_add(out, ": ");
 	typical(b, out);
-	share_of_it(res, b, out);
+	share_of_it(b, out);
 	released_in(res, b, out);
 	text_add(out, ".");
 }

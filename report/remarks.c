@@ -360,10 +360,10 @@ static void next_after_nothing(const struct view *v, struct text *out)
 static void what_to_try(const struct block *worst, struct text *out)
 {
 	const struct cause *cause = report_main_cause(worst);
-	const struct cause_kind *kind = cause ? cause_kind_find(cause->kind) : NULL;
+	const char *advice;
 
-	if (kind && kind->advice)
-		text_printf(out, "%-5s %s\n", "try", kind->advice);
+	for (size_t i = 0; cause && (advice = cause_advice(worst, cause->kind, i)); i++)
+		text_printf(out, "%-5s %s\n", i ? "" : "try", advice);
 }
 
 /* What was recorded is in no file: to see more, make one. */
