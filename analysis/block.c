@@ -352,6 +352,30 @@ static void fill_pools(struct block *b)
 	p[POOL_RUNNING] = off < own ? own - off : 0;
 }
 
+static uint64_t to_blocked(struct offcpu *off, uint64_t ns)
+{
+	if (ns > off->idle_ns)
+		ns = off->idle_ns;
+	off->idle_ns -= ns;
+	off->blocked_ns += ns;
+	return ns;
+}
+
+/* What only looked idle. */
+static void reconsider(struct sci_function *f, const struct threads *th)
+{
+	uint64_t lost = wait_reconsider(th, &f->waits), closed = f->own_off.idle_ns;
+
+	if (!lost)
+		return;
+	lost -= to_blocked(&f->own_off, lost);
+	if (closed)
+		to_blocked(&f->own_off_fastest,
+			   (uint64_t)((double)f->own_off_fastest.idle_ns *
+				      (1 - (double)f->own_off.idle_ns / (double)closed)));
+	to_blocked(&f->own_open_off, lost);
+}
+
 static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
 {
 	uint32_t function = sci_function_id(sci, id);
@@ -362,6 +386,7 @@ static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
 	b->cost = &calls_costs(sci->calls)[function];
 	b->waits = &b->sums->waits;
 	b->all_threads = &sci->calls->threads;
+	reconsider(sci_function(sci, id), b->all_threads);
 	b->off_known = sci->calls->threads.have_switch;
 	b->sci_worst_thread = NAN;
 	name_block(b, sci);

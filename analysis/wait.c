@@ -60,6 +60,17 @@ static void add_waker(struct wait_waker *wakers, uint32_t thread, uint32_t funct
 	w->ns += ns;
 }
 
+static void add_early(struct wait_cell *c, uint64_t ns, uint64_t from_ns, uint64_t to_ns)
+{
+	if (!ns)
+		return;
+	if (!c->early_ns || from_ns < c->early_from_ns)
+		c->early_from_ns = from_ns;
+	if (!c->early_ns || to_ns > c->early_to_ns)
+		c->early_to_ns = to_ns;
+	c->early_ns += ns;
+}
+
 void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 {
 	const struct sleep *s = &t->sleep;
@@ -71,7 +82,7 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 		.uninterruptible = s->uninterruptible,
 		.iowait = s->iowait,
 	};
-	uint64_t end = s->woken_ns ? s->woken_ns : time_ns;
+	uint64_t end = s->woken_ns ? s->woken_ns : time_ns, idle_ns;
 	struct wait_cell *c;
 
 	if (end <= s->since_ns)
@@ -79,7 +90,10 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 	c = cell_of(sums, &like);
 	c->sleeps++;
 	c->ns += end - s->since_ns;
-	c->idle_ns += sleep_idle_ns(t, s->since_ns, end);
+	idle_ns = sleep_idle_ns(t, s->since_ns, end);
+	c->idle_ns += idle_ns;
+	if (s->too_early)
+		add_early(c, idle_ns, s->since_ns, end);
 	if (s->end == SLEEP_BY_THREAD)
 		add_waker(c->wakers, s->waker, s->waker_function, 1, end - s->since_ns);
 }
@@ -107,8 +121,35 @@ void wait_merge(struct wait_sums *sums, const struct wait_sums *more)
 		c->sleeps += from->sleeps;
 		c->ns += from->ns;
 		c->idle_ns += from->idle_ns;
+		add_early(c, from->early_ns, from->early_from_ns, from->early_to_ns);
 		merge_wakers(c->wakers, from);
 	}
+}
+
+static uint64_t reconsider(const struct threads *th, struct wait_cell *c, uint32_t thread)
+{
+	uint64_t span = c->early_to_ns - c->early_from_ns;
+	uint64_t idle = sleep_idle_behind(th, thread, c->word, c->early_from_ns, c->early_to_ns);
+	uint64_t lost = (uint64_t)((double)c->early_ns * (double)(span - idle) / (double)span);
+
+	c->early_ns = 0;
+	c->idle_ns -= lost;
+	return lost;
+}
+
+uint64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
+{
+	uint64_t lost = 0;
+
+	vec_for_each (sums, struct wait_cell, c) {
+		uint32_t thread = c->early_ns && c->word != SLEEP_NOBODY
+					  ? futexes_first_releaser(&th->futexes, c->word)
+					  : SLEEP_NOBODY;
+
+		if (thread != SLEEP_NOBODY)
+			lost += reconsider(th, c, thread);
+	}
+	return lost;
 }
 
 void wait_sums_free(struct wait_sums **sums)
@@ -210,6 +251,8 @@ static struct wait_cause of_word(const struct word *word)
 	};
 	struct word_judgement j = word_judge(word);
 
+	if (word_is_end(word))
+		return (struct wait_cause){ "condition-wait", 1, "waited for a thread to end" };
 	return (struct wait_cause){ classes[j.class].kind, j.confidence, classes[j.class].fact };
 }
 
@@ -219,8 +262,8 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 					  ? &th->futexes.all.data[c->word]
 					  : NULL;
 
-	/* One that no thread ever releases is a clock. */
-	if (word && (c->end != SLEEP_BY_TIMER || word->releases))
+	/* One that no thread ever releases, but at the end to stop the sleeper, is a clock. */
+	if (word && (c->end != SLEEP_BY_TIMER || word->releases > 1))
 		return of_word(word);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct wait_row *r = &rows[i];

@@ -27,6 +27,8 @@ struct wait_cell {
 	enum sleep_end end;
 	bool uninterruptible, iowait;
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */
+	/* Part of idle_ns only as nobody had released the futex yet, and when that was. */
+	uint64_t early_ns, early_from_ns, early_to_ns;
 	struct wait_waker wakers[WAIT_WAKERS_MAX];
 };
 #define WAIT_CELLS_MAX 128 /* futexes beyond these share a cell without a word */
@@ -40,6 +42,11 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns);
 /* The same into sums on the heap, made if need be. */
 void wait_add_new(struct wait_sums **sums, const struct thread *t, uint64_t time_ns);
 void wait_merge(struct wait_sums *sums, const struct wait_sums *more);
+/*
+ * Sleeps whose time was over before the first release of their futex, now that it is known who did
+ * that: returns the ns that were called idle and are not.
+ */
+uint64_t wait_reconsider(const struct threads *th, struct wait_sums *sums);
 void wait_sums_free(struct wait_sums **sums);
 
 /* The kind of cause that a cell is, static; "unknown" where the records do not say. */

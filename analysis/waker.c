@@ -143,7 +143,8 @@ static enum sleep_end end_of(const struct record *r, bool inside)
 
 /*
  * Who holds up a sleeper: whoever released it. One whose time was over looks again and most often
- * waits on: for the thread that released that word last.
+ * waits on: for the thread that released that word last; if nobody has yet, for the one that
+ * will do so first (wait_reconsider).
  */
 static uint32_t releaser(const struct threads *th, const struct sleep *s)
 {
@@ -172,14 +173,36 @@ static struct outside outside_of(const struct threads *th, const struct sleep *s
 	return (struct outside){ .work_ns = ns };
 }
 
+/* Waits for the end of a thread or process: what those lose is theirs, and told there. */
+static bool waits_for_an_end(const struct threads *th, const struct sleep *s)
+{
+	return s->kind == WAIT_CHILD ||
+	       (s->word != SLEEP_NOBODY && word_is_end(&th->futexes.all.data[s->word]));
+}
+
 static void judge(const struct threads *th, struct sleep *s, uint64_t time_ns)
 {
+	const uint64_t all_ns = time_ns - s->since_ns;
+
 	s->outside = outside_of(th, s, time_ns);
 	if (releaser(th, s) != SLEEP_NOBODY && is_held(th, s))
 		s->outside.clock_ns = 0;
 	s->idle_ns = s->outside.work_ns + s->outside.clock_ns;
-	if (s->idle_ns > time_ns - s->since_ns)
-		s->idle_ns = time_ns - s->since_ns;
+	if (s->idle_ns > all_ns || waits_for_an_end(th, s))
+		s->idle_ns = all_ns;
+	s->too_early = s->end == SLEEP_BY_TIMER && s->word != SLEEP_NOBODY &&
+		       releaser(th, s) == SLEEP_NOBODY;
+}
+
+uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,
+			   uint64_t from_ns, uint64_t to_ns)
+{
+	struct outside o = waited(th, th->all.data[thread], from_ns, to_ns);
+	uint64_t idle_ns = o.work_ns;
+
+	if (word_judge(&th->futexes.all.data[word]).class == WORD_CONDITION)
+		idle_ns += o.clock_ns;
+	return idle_ns < to_ns - from_ns ? idle_ns : to_ns - from_ns;
 }
 
 void sleep_wake(struct thread *t, const struct thread *waker, bool inside, const struct record *r)
@@ -224,7 +247,7 @@ void sleep_settle(struct thread *t, uint64_t time_ns)
 	s->ended_ns = time_ns;
 	if (!s->woken_ns && time_ns > s->since_ns)
 		judge(t->all, s, time_ns);
-	if (!s->idle_ns)
+	if (!s->outside.work_ns && !s->outside.clock_ns)
 		return;
 	if (h->n)
 		sum = vec_last(h)->sum;

@@ -5,7 +5,8 @@
  * while the releaser slept, it is whatever that sleep was, along the chain. A sleep that ended
  * from outside the program (a device, the network, another process) is waiting for work; one
  * that a clock ended is the program's own pause: idle too, unless others wait for the pausing
- * thread at a lock or barrier.
+ * thread at a lock or barrier. Waiting for a thread's or process's end is idle whatever that one
+ * does: it is there so that this one need not.
  *
  * Each thread keeps its history: how much it had waited for the outside so far, at the times at
  * which its sleeps began and ended. When it releases another thread, the difference over that
@@ -59,6 +60,7 @@ struct sleep {
 	enum sleep_end end;
 	uint32_t waker;		 /* index of the thread; SLEEP_NOBODY: none of the program */
 	uint32_t waker_function; /* the innermost traced one it was in; SLEEP_NOBODY: none */
+	bool too_early;		 /* its time was over before anybody had released its futex */
 	struct outside outside;	 /* of since to woken */
 	uint64_t idle_ns;	 /* what of it is idle: not lost */
 };
@@ -71,6 +73,9 @@ void sleep_describe(struct thread *t, const struct record *wait);
 void sleep_wake(struct thread *t, const struct thread *waker, bool inside, const struct record *r);
 /* It got a CPU again, or the recording ends: the sleep joins its history. */
 void sleep_settle(struct thread *t, uint64_t time_ns);
+/* Of that time, if the thread with that index held up a sleeper at the futex: what is idle. */
+uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,
+			   uint64_t from_ns, uint64_t to_ns);
 /* Of the part of the sleep from from_ns to to_ns, at most the wakeup: what is idle. */
 uint64_t sleep_idle_ns(const struct thread *t, uint64_t from_ns, uint64_t to_ns);
 

@@ -107,7 +107,8 @@ void futexes_wake(struct futexes *w, uint32_t i, uint32_t waker, uint64_t time_n
 		return;
 	pair = pair_of(w, i, waker);
 	pair->releases++;
-	word->releases++;
+	if (!word->releases++)
+		word->first_waker = waker;
 	word->own_releases += pair->waits > 0;
 	if (word->round_size &&
 	    (word->round_waker != waker || time_ns - word->round_ns > ROUND_NS)) {
@@ -163,18 +164,35 @@ static bool takes_turns(const struct word *word)
 	       word->releases >= 10 && share(word->shared_rounds, word->rounds) < 0.1;
 }
 
-uint32_t futexes_releaser(const struct futexes *w, uint32_t i)
+/* Released at least so many times: the word, else its twin; NULL: neither. */
+static const struct word *released(const struct futexes *w, uint32_t i, uint64_t times)
 {
 	const struct word *word = &w->all.data[i];
-	uint32_t twin;
 
 	if (!word->releases) {
-		twin = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
-		if (twin == MAP_NONE)
-			return UINT32_MAX;
-		word = &w->all.data[twin];
+		i = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
+		word = i == MAP_NONE ? NULL : &w->all.data[i];
 	}
-	return word->releases ? word->round_waker : UINT32_MAX;
+	return word && word->releases >= times ? word : NULL;
+}
+
+uint32_t futexes_releaser(const struct futexes *w, uint32_t i)
+{
+	const struct word *word = released(w, i, 1);
+
+	return word ? word->round_waker : UINT32_MAX;
+}
+
+uint32_t futexes_first_releaser(const struct futexes *w, uint32_t i)
+{
+	const struct word *word = released(w, i, 2);
+
+	return word ? word->first_waker : UINT32_MAX;
+}
+
+bool word_is_end(const struct word *word)
+{
+	return share(word->ends, word->waits) > 0.5;
 }
 
 struct word_judgement word_judge(const struct word *word)
@@ -185,7 +203,7 @@ struct word_judgement word_judge(const struct word *word)
 		return (struct word_judgement){ WORD_CONDITION, 1 };
 	if (word->inherits || share(word->owned, word->waits) > 0.5)
 		return (struct word_judgement){ WORD_LOCK, 1 };
-	if (share(word->ends, word->waits) > 0.5)
+	if (word_is_end(word))
 		return (struct word_judgement){ WORD_CONDITION, 1 };
 	if (is_state(word))
 		return judge_state(word);
@@ -199,23 +217,26 @@ struct word_judgement word_judge(const struct word *word)
 static void releases_text(const struct word *word, struct text *out)
 {
 	if (word->releases)
-		text_printf(out, "; %.0f %% of %" PRIu64 " releases by threads that wait there too",
-			    100 * share(word->own_releases, word->releases), word->releases);
+		text_printf(out,
+			    "; %.0f %% of %" PRIu64 " release%s by threads that wait there too",
+			    100 * share(word->own_releases, word->releases), word->releases,
+			    word->releases == 1 ? "" : "s");
 }
 
 void word_facts(const struct word *word, struct text *out)
 {
 	uint64_t rounds = word->rounds + (word->round_size > 0);
 
-	text_printf(out, "futex 0x%" PRIx64 ", %" PRIu64 " waits of %u threads: ", word->address,
-		    word->waits, word->waiters);
+	text_printf(out, "futex 0x%" PRIx64 ", %" PRIu64 " wait%s of %u thread%s: ", word->address,
+		    word->waits, word->waits == 1 ? "" : "s", word->waiters,
+		    word->waiters == 1 ? "" : "s");
 	if (word->requeues)
 		text_add(out, "waited on to be moved to a mutex");
 	else if (word->inherits)
 		text_add(out, "locked with priority inheritance");
 	else if (share(word->owned, word->waits) > 0.5)
 		text_add(out, "it holds its owner's thread number");
-	else if (share(word->ends, word->waits) > 0.5)
+	else if (word_is_end(word))
 		text_add(out, "it holds the number of a thread whose end is waited for");
 	else if (is_state(word))
 		text_printf(out, "the same value %u in %.0f %%", word->first_value,

@@ -44,6 +44,7 @@ struct word {
 	/* Releases by one thread with no new wait between them are one round. */
 	uint64_t rounds, full_rounds, shared_rounds; /* full: nobody was left waiting */
 	uint32_t waiting, round_size, round_waker;
+	uint32_t first_waker; /* of releases, where there are any */
 	uint64_t round_ns;
 };
 
@@ -81,8 +82,13 @@ void futexes_wake(struct futexes *w, uint32_t word, uint32_t waker, uint64_t tim
  * in turn.
  */
 uint32_t futexes_releaser(const struct futexes *w, uint32_t word);
+/* The same of the thread that did so first; one that was released only once, as by a program that
+ * ends, may be no more than a clock: UINT32_MAX. */
+uint32_t futexes_first_releaser(const struct futexes *w, uint32_t word);
 /* By what is known so far. */
 struct word_judgement word_judge(const struct word *word);
+/* Waited on for the end of a thread, which the kernel itself writes down. */
+bool word_is_end(const struct word *word);
 /* The facts it was judged by, one sentence. */
 void word_facts(const struct word *word, struct text *out);
 

@@ -3,13 +3,14 @@
 #include "unit.h"
 #include "scene.h"
 
+#include "analysis/wait.h"
 #include "analysis/waker.h"
 
 enum { SERVE, READ, LOCK };
 /* No futex here holds such a number by chance. */
 #define TID(i) (100 + (i))
 
-enum { FUTEX_PLAIN = 0x8000, FUTEX_BITSET = 0x8900 };
+enum { FUTEX_PLAIN = 0x8000, FUTEX_BITSET = 0x8900, FUTEX_END = 0x10900 };
 
 static void begin(struct scene *s)
 {
@@ -173,6 +174,73 @@ static void timeouts_of_a_condition_with_two_words(void **state)
 	scene_release(&s);
 }
 
+/*
+ * The same before the first release. Who releases again and again is whom they waited for, so what
+ * that one waited itself decides: thread 2 runs, 3 is at a socket. One release at the end, as of a
+ * thread that is told to stop, leaves the sleeps before it to their clock.
+ */
+static void timeouts_before_the_first_release(void **state)
+{
+	static const struct {
+		uint32_t waker;
+		unsigned releases;
+		double blocked, idle;
+	} cases[] = { { 2, 2, 42, 0 }, { 3, 2, 2, 40 }, { 2, 1, 1, 40 } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wait_sums sums = { 0 };
+		struct scene s;
+		uint64_t us = 20, lost;
+
+		begin(&s);
+		sleep_in(&s, 10, 3, WAIT_SOCKET, 0, 5, 0);
+		for (unsigned n = 0; n < 4; n++, us += 10) {
+			sleep_in(&s, us, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+			wake_up(&s, us + 10, 1, 0, WAKING_BY_TIMER);
+			wait_add(&sums, thread(&s, 1), us * 1000 + 10000);
+		}
+		about(thread(&s, 1)->off.idle_ns, 40);
+		assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
+		wake_up(&s, us, 3, 0, WAKING_BY_INTERRUPT);
+		for (unsigned n = 0; n < cases[i].releases; n++, us += 10) {
+			sleep_in(&s, us, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+			wake_up(&s, us + 1, 1, cases[i].waker, 0);
+		}
+		lost = wait_reconsider(&s.calls.threads, &sums);
+		about(thread(&s, 1)->off.idle_ns - lost, cases[i].idle);
+		about(thread(&s, 1)->off.blocked_ns + lost, cases[i].blocked);
+		assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
+		vec_release(&sums);
+		scene_finish(&s, us * 1000);
+		scene_release(&s);
+	}
+}
+
+/* The waiter has nothing to do until then, whatever the others do. */
+static void waiting_for_an_end_is_idle(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_END, 0x990, TID(2));
+	sleep_in(&s, 10, 3, WAIT_CHILD, 0, 0, 0);
+	wake_up(&s, 60, 1, 2, 0);
+	wake_up(&s, 60, 3, 2, 0);
+	about(thread(&s, 1)->off.idle_ns, 50);
+	about(thread(&s, 1)->off.blocked_ns, 0);
+	about(thread(&s, 3)->off.idle_ns, 50);
+	/* who waits for the waiter meanwhile waits for the one that runs, along the chain */
+	sleep_in(&s, 100, 4, WAIT_FUTEX, FUTEX_PLAIN, 0x20, 2);
+	sleep_in(&s, 110, 1, WAIT_FUTEX, FUTEX_END, 0x990, TID(2));
+	wake_up(&s, 160, 1, 2, 0);
+	wake_up(&s, 170, 4, 1, 0);
+	about(thread(&s, 4)->off.blocked_ns, 70);
+	scene_finish(&s, 200000);
+	scene_release(&s);
+}
+
 /* Nobody releases them: the one at the condition is parked, the one at the lock is stuck. */
 static void parked_and_stuck(void **state)
 {
@@ -318,6 +386,33 @@ static void names_are_not_read(void **state)
 	scene_release(&s);
 }
 
+/* They look like idle at first, and their block gets them back. */
+static void blocks_have_what_was_found_late(void **state)
+{
+	const struct block *b;
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin(&s);
+	for (unsigned i = 0; i < 200; i++, us += 200) {
+		enter(&s, us * 1000, TID(1), SERVE, 0x1000);
+		if (i % 2) {
+			sleep_in(&s, us + 1, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+			wake_up(&s, us + 101, 1, i > 150 ? 2 : 0, i > 150 ? 0 : WAKING_BY_TIMER);
+		}
+		leave(&s, (us + 1 + i % 2 * 101) * 1000, TID(1), SERVE, 0x1000);
+	}
+	scene_finish(&s, us * 1000);
+	b = scene_block(&s, "serve");
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_string_equal(b->causes.data[0].kind, "condition-wait");
+	assert_true(b->causes.data[0].share > 0.95);
+	assert_true(b->pools[POOL_IDLE] < 1);
+	sums_add_up(b);
+	scene_release(&s);
+}
+
 /* What is idle is not lost, and the two are the whole. */
 static void idle_is_not_lost(void **state)
 {
@@ -368,6 +463,9 @@ int main(void)
 		cmocka_unit_test(a_pause_holds_up_only_who_queues),
 		cmocka_unit_test(timeouts_of_a_wait_for_a_thread),
 		cmocka_unit_test(timeouts_of_a_condition_with_two_words),
+		cmocka_unit_test(timeouts_before_the_first_release),
+		cmocka_unit_test(blocks_have_what_was_found_late),
+		cmocka_unit_test(waiting_for_an_end_is_idle),
 		cmocka_unit_test(parked_and_stuck),
 		cmocka_unit_test(a_long_history),
 		cmocka_unit_test(every_kind_has_its_cause),
