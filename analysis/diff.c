@@ -161,77 +161,135 @@ static void end_half(struct diff_half *h, size_t runs)
 
 /* ---- the test ---- */
 
-/* A side's mean: of its runs with equal weight. Their spread counts where it is the larger. */
-static struct slice_mean side_mean(const struct match *m, size_t n, bool of_log)
+/* A side's mean: of its runs with equal weight. Variances are of that mean. */
+struct side_mean {
+	double mean;
+	double within, df; /* as the slices of its runs have it */
+	double between;	   /* as the runs' means have it; 0: one run */
+	size_t runs;
+};
+
+static struct side_mean side_mean(const struct match *m, size_t n, enum slice_sum what)
 {
-	struct slice_mean sum = { .df = 0 };
-	double squares = 0, between;
-	size_t known = 0;
+	struct side_mean sum = { .df = 0 };
+	double squares = 0, runs;
 
 	for (size_t i = 0; i < n; i++) {
-		struct slice_mean one = slices_mean(&m[i].run->slices, m[i].block->id, of_log);
+		struct slice_mean one = slices_mean(&m[i].run->slices, m[i].block->id, what);
 
 		if (!one.n || isnan(one.variance))
 			continue;
-		known++;
-		sum.n += one.n;
+		sum.runs++;
 		sum.mean += one.mean;
-		sum.variance += one.variance;
+		sum.within += one.variance;
 		sum.df += one.df;
 		squares += one.mean * one.mean;
 	}
-	if (!known)
-		return (struct slice_mean){ .mean = NAN, .variance = NAN };
-	sum.mean /= (double)known;
-	sum.variance /= (double)known * (double)known;
-	if (known < 2)
-		return sum;
-	between = (squares / (double)known - sum.mean * sum.mean) / (double)(known - 1);
-	if (between > sum.variance) {
-		sum.variance = between;
-		sum.df = (double)(known - 1);
-	}
+	runs = (double)sum.runs;
+	if (!sum.runs)
+		return (struct side_mean){ .mean = NAN, .within = NAN };
+	sum.mean /= runs;
+	sum.within /= runs * runs;
+	if (sum.runs > 1)
+		sum.between = fmax(squares / runs - sum.mean * sum.mean, 0) / (runs - 1);
 	return sum;
 }
 
-/* Degrees of freedom of a difference of two means (Welch, Satterthwaite). */
-static double welch(const struct slice_mean *a, const struct slice_mean *b)
+static double t_margin(double variance, double df, double level)
 {
-	double sum = a->variance + b->variance;
-	double parts = a->variance * a->variance / a->df + b->variance * b->variance / b->df;
-
-	return parts > 0 ? sum * sum / parts : INFINITY;
+	if (!(variance > 0))
+		return variance == 0 ? 0 : NAN;
+	return stats_t_quantile(1 - level / 2, df > 1e6 ? 1e6 : df) * sqrt(variance);
 }
 
-/* How far a difference of the two may be from the truth, at the level. */
-static double margin(const struct slice_mean *a, const struct slice_mean *b, double level)
+/* Few runs: the larger variance of each side, and what it is worth (Welch, Satterthwaite). */
+static double margin_of_few(const struct side_mean *a, const struct side_mean *b, double level)
 {
-	double df = welch(a, b);
+	double va = fmax(a->within, a->between), vb = fmax(b->within, b->between);
+	double da = a->between > a->within ? (double)a->runs - 1 : a->df;
+	double db = b->between > b->within ? (double)b->runs - 1 : b->df;
+	double parts = va * va / da + vb * vb / db;
 
-	if (!(a->variance + b->variance > 0))
-		return a->variance + b->variance == 0 ? 0 : NAN;
-	return stats_t_quantile(1 - level / 2, df > 1e6 ? 1e6 : df) *
-	       sqrt(a->variance + b->variance);
+	return t_margin(va + vb, parts > 0 ? (va + vb) * (va + vb) / parts : INFINITY, level);
 }
 
-static struct diff_change mean_change(const struct match *m, size_t n_before, size_t n_after,
-				      double level, double *noise)
+/*
+ * How far a difference of the two may be from the truth, at the level. With enough runs how much
+ * they differ is known, and taken to be the same on both sides. Where chance made it smaller than
+ * what the slices have, that is no knowledge: its degrees of freedom stay.
+ */
+static double margin(const struct side_mean *a, const struct side_mean *b, double level)
 {
-	struct slice_mean a = side_mean(m, n_before, false);
-	struct slice_mean b = side_mean(m + n_before, n_after, false);
-	double far = margin(&a, &b, level) / a.mean, ratio = b.mean / a.mean - 1;
+	double na = (double)a->runs, nb = (double)b->runs, df = na + nb - 2, pooled;
 
+	if (isnan(a->mean) || isnan(b->mean))
+		return NAN;
+	if (a->runs < DIFF_RUNS_ENOUGH || b->runs < DIFF_RUNS_ENOUGH)
+		return margin_of_few(a, b, level);
+	pooled = (na * (na - 1) * a->between + nb * (nb - 1) * b->between) / df * (1 / na + 1 / nb);
+	return t_margin(fmax(pooled, a->within + b->within), df, level);
+}
+
+/* A block's calls of both sides, ordered by side. */
+struct pair {
+	const struct match *m;
+	size_t n_before, n_after;
+	double level;
+};
+
+/* Of the program's time that it could run, the part that others had the CPUs. */
+static double cpu_wait_share(const struct diff_run *run)
+{
+	double waited = 0, asleep = 0, all = (double)run->result.threads_ns;
+
+	vec_for_each (&run->result.calls.threads.all, struct thread *, t) {
+		waited += (double)((*t)->off.preempted_ns - (*t)->off.crowded_ns);
+		asleep += (double)((*t)->off.blocked_ns + (*t)->off.idle_ns);
+	}
+	return all > asleep + waited && waited > 0 ? waited / (all - asleep) : 0;
+}
+
+static double mean_cpu_wait_share(const struct match *m, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += cpu_wait_share(m[i].run);
+	return sum / (double)n;
+}
+
+/* What whom it sleeps for may be later, as the sides had the CPUs for unlike parts; relative. */
+static double late_part(const struct pair *p, double seen_ns)
+{
+	double a = 1 - mean_cpu_wait_share(p->m, p->n_before);
+	double b = 1 - mean_cpu_wait_share(p->m + p->n_before, p->n_after);
+	struct side_mean asleep = side_mean(p->m, p->n_before, SLICE_BLOCKED_NS);
+
+	if (!(seen_ns > 0) || !(a > 0) || !(b > 0) || isnan(asleep.mean))
+		return 0;
+	return asleep.mean / seen_ns * fabs(a > b ? a / b - 1 : b / a - 1);
+}
+
+static struct diff_change mean_change(const struct pair *p, enum slice_sum what, double *noise)
+{
+	struct side_mean a = side_mean(p->m, p->n_before, what);
+	struct side_mean b = side_mean(p->m + p->n_before, p->n_after, what);
+	double far = margin(&a, &b, p->level) / a.mean, ratio = b.mean / a.mean - 1;
+
+	if (p->n_before < DIFF_RUNS_ENOUGH || p->n_after < DIFF_RUNS_ENOUGH)
+		far += late_part(p, a.mean);
 	*noise = far;
 	return (struct diff_change){ ratio, ratio - far, ratio + far };
 }
 
-static struct diff_change typical_change(const struct match *m, size_t n_before, size_t n_after,
-					 double level)
+static struct diff_change typical_change(const struct pair *p)
 {
-	struct slice_mean a = side_mean(m, n_before, true);
-	struct slice_mean b = side_mean(m + n_before, n_after, true);
-	double far = margin(&a, &b, level), diff = b.mean - a.mean;
+	struct side_mean a = side_mean(p->m, p->n_before, SLICE_SEEN_LOG);
+	struct side_mean b = side_mean(p->m + p->n_before, p->n_after, SLICE_SEEN_LOG);
+	double far = margin(&a, &b, p->level), diff = b.mean - a.mean;
 
+	if (p->n_before < DIFF_RUNS_ENOUGH || p->n_after < DIFF_RUNS_ENOUGH)
+		far += late_part(p, side_mean(p->m, p->n_before, SLICE_SEEN_NS).mean);
 	return (struct diff_change){ expm1(diff), expm1(diff - far), expm1(diff + far) };
 }
 
@@ -266,7 +324,10 @@ static enum diff_verdict judge(struct diff_block *d, double probes)
 		c = &d->mean;
 	else if (is_change(&d->typical, least))
 		c = &d->typical;
+	else if (is_change(&d->whole, least))
+		c = &d->whole;
 	d->by_typical = c == &d->typical;
+	d->by_whole = c == &d->whole;
 	return !c ? DIFF_SAME : c->ratio > 0 ? DIFF_SLOWER : DIFF_FASTER;
 }
 
@@ -292,10 +353,38 @@ static void warn(struct diff_block *d, const struct block *a, const struct block
 	d->other_calls = x > 2 * y || y > 2 * x;
 }
 
+/* As side_mean(), also where nothing is known of the noise. */
+static double plain_mean(const struct match *m, size_t n, enum slice_sum what)
+{
+	double sum = 0;
+	size_t known = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct slice_mean one = slices_mean(&m[i].run->slices, m[i].block->id, what);
+
+		sum += one.n ? one.mean : 0;
+		known += one.n > 0;
+	}
+	return known ? sum / (double)known : NAN;
+}
+
+static void set_means(struct diff_block *d, const struct match *m, size_t n_before, size_t n_after)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		const struct match *of = side ? m + n_before : m;
+		size_t n = side ? n_after : n_before;
+
+		d->half[side].seen_ns = plain_mean(of, n, SLICE_SEEN_NS);
+		d->half[side].cpu_wait_ns = plain_mean(of, n, SLICE_NS) - d->half[side].seen_ns;
+	}
+}
+
 static void compare(struct diff *diff, const struct match *m, size_t n, double level)
 {
 	struct diff_block *d = vec_add(&diff->blocks);
 	size_t n_before = 0;
+	double whole_noise;
+	struct pair p;
 	uint64_t own;
 
 	d->name = m->block->name;
@@ -309,13 +398,17 @@ static void compare(struct diff *diff, const struct match *m, size_t n, double l
 	}
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
 		end_half(&d->half[side], diff->runs[side].n);
-	d->mean = d->typical = (struct diff_change){ NAN, NAN, NAN };
+	d->mean = d->typical = d->whole = (struct diff_change){ NAN, NAN, NAN };
 	d->noise = NAN;
+	set_means(d, m, n_before, n - n_before);
 	d->verdict = n_before ? DIFF_ONLY_BEFORE : DIFF_ONLY_AFTER;
 	if (!n_before || n_before == n)
 		return;
-	d->mean = mean_change(m, n_before, n - n_before, level, &d->noise);
-	d->typical = typical_change(m, n_before, n - n_before, level);
+	p = (struct pair){ m, n_before, n - n_before, level };
+	d->mean = mean_change(&p, SLICE_SEEN_NS, &d->noise);
+	d->typical = typical_change(&p);
+	if (p.n_before >= DIFF_RUNS_ENOUGH && p.n_after >= DIFF_RUNS_ENOUGH)
+		d->whole = mean_change(&p, SLICE_NS, &whole_noise);
 	warn(d, m[0].block, m[n_before].block);
 	d->verdict = judge(d, probe_part(&m[0], &m[n_before], d->half[0].mean_ns));
 }
@@ -340,8 +433,8 @@ static int by_weight(const void *a, const void *b)
 
 static void compare_all(struct diff *diff, const struct matches *m)
 {
-	/* two tests a block, and any of them may be the false one */
-	double level = DIFF_LEVEL / (2 * (m->keys.n ? (double)m->keys.n : 1));
+	/* three tests a block, and any of them may be the false one */
+	double level = DIFF_LEVEL / (3 * (m->keys.n ? (double)m->keys.n : 1));
 
 	for (size_t i = 0, n; i < m->n; i += n) {
 		for (n = 1; i + n < m->n && m->data[i + n].key == m->data[i].key; n++)

@@ -7,8 +7,17 @@
  * fastest call of all recordings, so a change that slows every call cannot look like progress.
  * With a common fastest call the mean excess of a call differs by as much as the mean duration:
  * that difference is tested (mean, and mean logarithm: the typical call, which a few very long
- * calls do not hide). The noise of a recording is taken from its slices of time (slices.h), of a
- * side with several recordings also from their spread, whichever is larger.
+ * calls do not hide).
+ *
+ * What a call waited for a CPU is left out of both: it is what else the machine does, which
+ * differs from run to run, and of which a single run shows only its own. From DIFF_RUNS_ENOUGH
+ * recordings a side on it is known how much runs differ as a whole, and the whole duration is
+ * tested as well.
+ *
+ * The noise of a recording is taken from its slices of time (slices.h), of a side with several
+ * recordings also from their spread, whichever is larger; the degrees of freedom are those of the
+ * spread where it is known. Where others had the CPUs for another part of the two sides, those
+ * that a thread sleeps for came later by as much: that part of the time asleep is noise, too.
  */
 #ifndef ISPOT_ANALYSIS_DIFF_H
 #define ISPOT_ANALYSIS_DIFF_H
@@ -54,6 +63,8 @@ struct diff_half {
 	uint64_t min_ns; /* its own fastest call */
 	uint64_t total_ns;
 	double mean_ns;
+	double seen_ns;	    /* what is compared: mean of the runs, without waiting for a CPU */
+	double cpu_wait_ns; /* that wait, a call */
 	double sci, lost_threads; /* against the common fastest call */
 	bool idle;		  /* waited for work in each of them */
 };
@@ -67,10 +78,12 @@ struct diff_block {
 	const char *name, *object; /* borrowed from a run */
 	uint64_t min_ns;	   /* common fastest call */
 	struct diff_half half[DIFF_SIDES];
-	struct diff_change mean, typical;
+	struct diff_change mean, typical; /* without waiting for a CPU */
+	struct diff_change whole;	  /* mean with it; NAN: too few runs to say */
 	double noise; /* relative change of the mean that equal runs could show */
 	enum diff_verdict verdict;
 	bool by_typical; /* the verdict rests on the typical call, the mean is too noisy */
+	bool by_whole;	 /* only with the wait for CPUs it is a change */
 	bool other_probe, other_calls; /* probe class or exit differ; calls differ more than twofold
 					*/
 };
@@ -85,8 +98,9 @@ struct diff {
 	double duration_ns[DIFF_SIDES], lost_threads[DIFF_SIDES]; /* means over the recordings */
 };
 
-#define DIFF_LEVEL 0.01 /* chance of one false change, all blocks together */
-#define DIFF_LEAST 0.02 /* a smaller relative change is none: runs of a program differ so much */
+#define DIFF_LEVEL	 0.01 /* chance of one false change, all blocks together */
+#define DIFF_RUNS_ENOUGH 3
+#define DIFF_LEAST	 0.02 /* a smaller relative change is none: runs of a program differ so much */
 
 /*
  * paths: recordings of a side, at least one each. -EINVAL: recordings that cannot be compared.

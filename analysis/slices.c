@@ -12,8 +12,8 @@
 static void add(struct slice *to, const struct slice *from)
 {
 	to->calls += from->calls;
-	to->sum_ns += from->sum_ns;
-	to->sum_log += from->sum_log;
+	for (unsigned i = 0; i < SLICE_SUMS; i++)
+		to->sum[i] += from->sum[i];
 }
 
 /* Neighbours become one: room for as much time again. */
@@ -56,6 +56,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct slices *s = self;
 	struct slice *slice;
+	double ns = (double)c->duration_ns, seen = ns - (double)c->off.preempted_ns;
 	unsigned i;
 
 	(void)t;
@@ -68,8 +69,10 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		s->rows.data[c->id] = xcalloc(1, sizeof(struct slice_row));
 	slice = &s->rows.data[c->id]->at[i];
 	slice->calls++;
-	slice->sum_ns += (double)c->duration_ns;
-	slice->sum_log += log(c->duration_ns ? (double)c->duration_ns : 1);
+	slice->sum[SLICE_NS] += ns;
+	slice->sum[SLICE_SEEN_NS] += seen > 0 ? seen : 0;
+	slice->sum[SLICE_SEEN_LOG] += log(seen > 1 ? seen : 1);
+	slice->sum[SLICE_BLOCKED_NS] += (double)(c->off.blocked_ns + c->off.idle_ns);
 }
 
 struct call_visitor slices_visitor(struct slices *s)
@@ -79,14 +82,13 @@ struct call_visitor slices_visitor(struct slices *s)
 
 /* Variance of sum / calls over n batches, each seen as one observation (ratio estimator). */
 static double batch_variance(const struct slice *at, unsigned n, const struct slice_mean *m,
-			     bool of_log, unsigned *active)
+			     enum slice_sum what, unsigned *active)
 {
 	double squares = 0;
 
 	*active = 0;
 	for (unsigned i = 0; i < n; i++) {
-		double sum = of_log ? at[i].sum_log : at[i].sum_ns;
-		double rest = sum - m->mean * (double)at[i].calls;
+		double rest = at[i].sum[what] - m->mean * (double)at[i].calls;
 
 		*active += at[i].calls > 0;
 		squares += rest * rest;
@@ -98,7 +100,7 @@ static double batch_variance(const struct slice *at, unsigned n, const struct sl
  * Neighbouring slices resemble each other where the machine has moods: wider batches then show
  * more variance than narrow ones. The largest is taken.
  */
-struct slice_mean slices_mean(const struct slices *s, uint32_t id, bool of_log)
+struct slice_mean slices_mean(const struct slices *s, uint32_t id, enum slice_sum what)
 {
 	struct slice_mean m = { .mean = NAN, .variance = NAN, .df = NAN };
 	struct slice_row row;
@@ -110,12 +112,12 @@ struct slice_mean slices_mean(const struct slices *s, uint32_t id, bool of_log)
 	row = *s->rows.data[id];
 	for (unsigned i = 0; i < n; i++) {
 		m.n += row.at[i].calls;
-		sum += of_log ? row.at[i].sum_log : row.at[i].sum_ns;
+		sum += row.at[i].sum[what];
 	}
 	m.mean = sum / (double)m.n;
 	for (; n >= BATCHES_MIN; n = (n + 1) / 2) {
 		unsigned active;
-		double variance = batch_variance(row.at, n, &m, of_log, &active);
+		double variance = batch_variance(row.at, n, &m, what, &active);
 
 		if (active >= ACTIVE_MIN && !(variance <= m.variance)) {
 			m.variance = variance;

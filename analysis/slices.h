@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Durations by slice of time: for each function the calls, the sum of their durations and of the
- * durations' logarithms, in at most SLICES_MAX slices of equal width that cover the recording.
- * How much slices differ from each other says how much a whole recording's mean can be trusted
- * (batch means). A visitor; the width doubles as the recording goes on.
+ * Durations by slice of time: for each function the calls, and sums over them, in at most
+ * SLICES_MAX slices of equal width that cover the recording. How much slices differ from each other
+ * says how much a whole recording's mean can be trusted (batch means). A visitor; the width doubles
+ * as the recording goes on.
  */
 #ifndef ISPOT_ANALYSIS_SLICES_H
 #define ISPOT_ANALYSIS_SLICES_H
@@ -15,9 +15,18 @@
 
 #define SLICES_MAX 64 /* even */
 
+/* Off the CPU but able to run is what a machine makes of a program: also without it. */
+enum slice_sum {
+	SLICE_NS,	  /* durations */
+	SLICE_SEEN_NS,	  /* without the time that the thread waited for a CPU */
+	SLICE_SEEN_LOG,	  /* logarithms of those */
+	SLICE_BLOCKED_NS, /* asleep or blocked */
+	SLICE_SUMS,
+};
+
 struct slice {
 	uint64_t calls; /* timed, not inside another call of the function, by when they ended */
-	double sum_ns, sum_log;
+	double sum[SLICE_SUMS];
 };
 
 struct slice_row {
@@ -40,8 +49,8 @@ struct slice_mean {
 
 struct call_visitor slices_visitor(struct slices *s);
 
-/* Of the durations in ns, or of their natural logarithms. */
-struct slice_mean slices_mean(const struct slices *s, uint32_t id, bool of_log);
+/* Of one of the sums, per call. */
+struct slice_mean slices_mean(const struct slices *s, uint32_t id, enum slice_sum what);
 void slices_release(struct slices *s);
 
 #endif

@@ -42,22 +42,37 @@ static const char *named(const struct diff_block *b, char buf[NAME_BYTES])
 	return text_printable(buf, NAME_BYTES, b->name);
 }
 
+/* What the verdict rests on. */
+static const struct diff_change *change_of(const struct diff_block *b)
+{
+	return b->by_typical ? &b->typical : b->by_whole ? &b->whole : &b->mean;
+}
+
+static double mean_of(const struct diff_block *b, enum diff_side side)
+{
+	const struct diff_half *h = &b->half[side];
+
+	return b->by_whole ? h->seen_ns + h->cpu_wait_ns : h->seen_ns;
+}
+
 static void say_change(const struct diff_block *b, struct text *out)
 {
-	const struct diff_change *c = b->by_typical ? &b->typical : &b->mean;
+	const struct diff_change *c = change_of(b);
 	char name[NAME_BYTES];
 
 	text_printf(out, "%s is %s: its %s call takes ", named(b, name),
 		    diff_verdict_name(b->verdict), b->by_typical ? "typical" : "mean");
 	if (!b->by_typical) {
-		time_or_na(out, b->half[DIFF_AFTER].mean_ns);
+		time_or_na(out, mean_of(b, DIFF_AFTER));
 		text_add(out, " instead of ");
-		time_or_na(out, b->half[DIFF_BEFORE].mean_ns);
+		time_or_na(out, mean_of(b, DIFF_BEFORE));
 		text_add(out, ", ");
 	}
 	text_printf(out, "%.0f %% %s (%.0f to %.0f %%)", 100 * fabs(c->ratio),
 		    c->ratio > 0 ? "more" : "less", 100 * (c->ratio > 0 ? c->low : -c->high),
 		    100 * (c->ratio > 0 ? c->high : -c->low));
+	if (b->by_whole)
+		text_add(out, ", as it waits for a CPU");
 	if (!isnan(b->half[0].sci) && !isnan(b->half[1].sci))
 		text_printf(out, "; its SCI goes from %.2f to %.2f", b->half[DIFF_BEFORE].sci,
 			    b->half[DIFF_AFTER].sci);
@@ -131,7 +146,7 @@ static void print_head(struct table *t)
 static void print_row(struct table *t, const struct diff_block *b)
 {
 	const struct diff_half *x = &b->half[DIFF_BEFORE], *y = &b->half[DIFF_AFTER];
-	const struct diff_change *c = b->by_typical ? &b->typical : &b->mean;
+	const struct diff_change *c = change_of(b);
 	char name[NAME_BYTES], verdict[32];
 
 	table_style(t, b->verdict == DIFF_SLOWER   ? TABLE_RED
@@ -139,8 +154,8 @@ static void print_row(struct table *t, const struct diff_block *b)
 						   : TABLE_DIM);
 	cell(t, "%.2f", x->runs ? x->sci : NAN, 5);
 	cell(t, "%.2f", y->runs ? y->sci : NAN, 5);
-	cell_time(t, x->mean_ns, 6);
-	cell_time(t, y->mean_ns, 6);
+	cell_time(t, mean_of(b, DIFF_BEFORE), 6);
+	cell_time(t, mean_of(b, DIFF_AFTER), 6);
 	cell_time(t, known_ns(x->min_ns), 6);
 	cell_time(t, known_ns(y->min_ns), 6);
 	cell(t, "%+.0f %%", 100 * c->ratio, 7);
@@ -244,6 +259,42 @@ static void print_counts(const struct diff *diff, struct text *out)
 		text_add(out, " (-v)\n");
 }
 
+/* How much of the calls' time was a wait for a CPU, which no column has. */
+static double cpu_wait_part(const struct diff *diff, enum diff_side side)
+{
+	double waited = 0, all = 0;
+
+	vec_for_each (&diff->blocks, const struct diff_block, b) {
+		const struct diff_half *h = &b->half[side];
+
+		if (!h->runs || isnan(h->seen_ns) || isnan(h->cpu_wait_ns))
+			continue;
+		waited += h->cpu_wait_ns * (double)h->timed_calls;
+		all += (h->seen_ns + h->cpu_wait_ns) * (double)h->timed_calls;
+	}
+	return all > 0 ? waited / all : 0;
+}
+
+static void print_notes(const struct diff_view *v, struct text *out)
+{
+	double before = cpu_wait_part(v->diff, DIFF_BEFORE);
+	double after = cpu_wait_part(v->diff, DIFF_AFTER);
+	struct text line = { 0 };
+
+	if (before >= 0.01 || after >= 0.01)
+		text_printf(&line,
+			    "note: means are without the time that calls wait for a CPU, which "
+			    "other load makes: %.0f %% of it before, %.0f %% after",
+			    100 * before, 100 * after);
+	if (line.n)
+		text_wrap(line.s, v->width, out);
+	text_release(&line);
+	if (v->diff->runs[0].n < DIFF_RUNS_ENOUGH || v->diff->runs[1].n < DIFF_RUNS_ENOUGH)
+		text_wrap("note: with fewer than three recordings a side, what differs from run to "
+			  "run as a whole is not seen; give more: ispot diff a1 a2 a3 -- b1 b2 b3",
+			  v->width, out);
+}
+
 void report_diff_text(const struct diff_view *v, struct text *out)
 {
 	for (unsigned side = 0; side < DIFF_SIDES; side++)
@@ -255,11 +306,7 @@ void report_diff_text(const struct diff_view *v, struct text *out)
 	print_warnings(v, out);
 	if (!v->all)
 		print_counts(v->diff, out);
-	if (v->diff->runs[0].n < 2 || v->diff->runs[1].n < 2)
-		text_wrap(
-			"note: with one recording a side, what differs from run to run as a whole "
-			"is not seen; give several: ispot diff a1 a2 a3 -- b1 b2 b3",
-			v->width, out);
+	print_notes(v, out);
 }
 
 /* ---- JSON ---- */
@@ -293,6 +340,8 @@ static struct json *half_json(const struct diff_half *h)
 	set_known(j, "min_ns", h->min_ns);
 	set_known(j, "total_ns", h->timed_calls ? h->total_ns : BLOCK_NONE);
 	json_set_f64(j, "mean_ns", h->mean_ns);
+	json_set_f64(j, "compared_ns", h->seen_ns);
+	json_set_f64(j, "cpu_wait_ns", h->cpu_wait_ns);
 	json_set_f64(j, "sci", h->sci);
 	json_set_f64(j, "lost_threads", h->lost_threads);
 	return j;
@@ -324,8 +373,10 @@ static struct json *block_json(const struct diff_block *b)
 	}
 	json_set_take(j, "mean_change", change_json(&b->mean));
 	json_set_take(j, "typical_change", change_json(&b->typical));
+	json_set_take(j, "whole_change", change_json(&b->whole));
 	json_set_f64(j, "noise", b->noise);
 	json_set_bool(j, "by_typical", b->by_typical);
+	json_set_bool(j, "by_whole", b->by_whole);
 	json_set_bool(j, "other_probe", b->other_probe);
 	json_set_bool(j, "other_calls", b->other_calls);
 	return j;

@@ -24,7 +24,7 @@
 static double slice_lost(const struct timeline *tl, const struct block *b, unsigned i)
 {
 	const struct slice *s = &tl->slices.rows.data[b->id]->at[i];
-	double excess = s->sum_ns - (double)s->calls * (double)b->min_ns;
+	double excess = s->sum[SLICE_NS] - (double)s->calls * (double)b->min_ns;
 
 	return excess > 0 ? excess / (double)tl->slices.width_ns : 0;
 }

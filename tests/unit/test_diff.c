@@ -12,8 +12,9 @@
 #include "base/text.h"
 #include "trace/fixture.h"
 
-#define PAIRS 20
-#define CALLS 1500
+#define PAIRS	 20
+#define CALLS	 1500
+#define RUNS_MAX 5
 
 static uint64_t state = 1;
 
@@ -29,28 +30,68 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
 }
 
-/* One run of a program that calls work and other: durations with a tail, and moods of the machine
- * that last for a hundred calls. */
-static void make_run(const char *path, double factor, uint64_t fastest_ns)
+/* What the machine makes of a program: how its calls spread, and how runs differ. */
+struct world {
+	const char *name;
+	double (*tail)(void); /* of a call, in parts of the fastest */
+	double cpu_wait[2];   /* part of the calls that wait for a CPU, before and after */
+	double run_spread;    /* of the runs' own factors */
+	double moods;	      /* that last for a hundred calls */
+};
+
+static double lognormal_tail(void)
+{
+	return 0.3 * exp(0.8 * normal());
+}
+
+/* The variance of these is infinite. */
+static double heavy_tail(void)
+{
+	return 0.1 * (pow(uniform(), -1 / 1.5) - 1);
+}
+
+static double two_speeds(void)
+{
+	return uniform() < 0.3 ? 1.1 + 0.05 * uniform() : 0.05 * uniform();
+}
+
+static double hardly_any(void)
+{
+	return 0.002 * uniform();
+}
+
+static const struct world plain = { "moods", lognormal_tail, { 0 }, 0, 1 };
+
+static uint64_t put_call(struct text *t, uint64_t now, const char *name, double ns, double cpu_wait)
+{
+	text_printf(t, "%llu 0 7/7 entry %s\n", (unsigned long long)now, name);
+	if (uniform() < cpu_wait) {
+		text_printf(t, "%llu 0 7/7 switch-out preempted next=9/9\n",
+			    (unsigned long long)now + 5);
+		now += (uint64_t)(-4e6 * log(uniform()));
+		text_printf(t, "%llu 0 7/7 switch-in\n", (unsigned long long)now + 5);
+	}
+	now += (uint64_t)ns + 10;
+	text_printf(t, "%llu 0 7/7 exit %s\n", (unsigned long long)now, name);
+	return now + 2000;
+}
+
+/* One run of a program that calls work and other. */
+static void make_run(const char *path, const struct world *w, double factor, uint64_t fastest_ns,
+		     double cpu_wait)
 {
 	struct text t = { 0 };
 	struct err err = { 0 };
-	double mood = 0;
+	double mood = 0, run = exp(w->run_spread * normal());
 	uint64_t now = 1000000000;
 
 	for (unsigned i = 0; i < CALLS; i++) {
-		double d[2];
-
-		mood = 0.98 * mood + 0.02 * normal();
+		mood = 0.98 * mood + 0.02 * w->moods * normal();
 		for (unsigned f = 0; f < 2; f++) {
-			d[f] = (double)fastest_ns * (1 + 0.3 * exp(0.8 * normal() + mood));
-			d[f] *= f ? 1 : factor;
-			text_printf(&t, "%llu 0 7/7 entry %s\n", (unsigned long long)now,
-				    f ? "other" : "work");
-			now += (uint64_t)d[f];
-			text_printf(&t, "%llu 0 7/7 exit %s\n", (unsigned long long)now,
-				    f ? "other" : "work");
-			now += 2000;
+			double ns = (double)fastest_ns * run * (1 + w->tail() * exp(mood));
+
+			now = put_call(&t, now, f ? "other" : "work", f ? ns : ns * factor,
+				       cpu_wait);
 		}
 	}
 	if (fixture_write_text(t.s, path, &err))
@@ -59,25 +100,28 @@ static void make_run(const char *path, double factor, uint64_t fastest_ns)
 }
 
 struct pair {
-	char before[2][40], after[2][40];
+	char before[RUNS_MAX][40], after[RUNS_MAX][40];
 };
 
-static void make_pair(struct pair *p, size_t n, double factor)
+static void make_pair(struct pair *p, const struct world *w, size_t n, double factor)
 {
 	for (size_t i = 0; i < n; i++) {
 		snprintf(p->before[i], 40, "/tmp/ispot-diff-%d-b%zu", getpid(), i);
 		snprintf(p->after[i], 40, "/tmp/ispot-diff-%d-a%zu", getpid(), i);
-		make_run(p->before[i], 1, 20000);
-		make_run(p->after[i], factor, 20000);
+		make_run(p->before[i], w, 1, 20000, w->cpu_wait[0]);
+		make_run(p->after[i], w, factor, 20000, w->cpu_wait[1]);
 	}
 }
 
 static void read_pair(struct diff *diff, const struct pair *p, size_t n)
 {
-	const char *before[2] = { p->before[0], p->before[1] };
-	const char *after[2] = { p->after[0], p->after[1] };
+	const char *before[RUNS_MAX], *after[RUNS_MAX];
 	struct err err = { 0 };
 
+	for (size_t i = 0; i < n; i++) {
+		before[i] = p->before[i];
+		after[i] = p->after[i];
+	}
 	if (diff_read(diff, before, n, after, n, &err))
 		fail_msg("%s", err.text);
 	for (size_t i = 0; i < n; i++) {
@@ -96,7 +140,7 @@ static const struct diff_block *block(const struct diff *diff, const char *name)
 }
 
 /* Of PAIRS pairs: those that show any change, and those that show one of work. */
-static unsigned changed_pairs(double factor, size_t n, unsigned *of_work)
+static unsigned changed_pairs(const struct world *w, double factor, size_t n, unsigned *of_work)
 {
 	unsigned any = 0;
 
@@ -106,7 +150,7 @@ static unsigned changed_pairs(double factor, size_t n, unsigned *of_work)
 		struct pair p;
 		bool work, other;
 
-		make_pair(&p, n, factor);
+		make_pair(&p, w, n, factor);
 		read_pair(&diff, &p, n);
 		work = block(&diff, "work")->verdict <= DIFF_FASTER;
 		other = block(&diff, "other")->verdict <= DIFF_FASTER;
@@ -117,24 +161,82 @@ static unsigned changed_pairs(double factor, size_t n, unsigned *of_work)
 	return any;
 }
 
-static void equal_runs_show_no_change(void **unused)
+/* Equal runs show no change, a planted tenth is found, with n recordings a side. */
+static void assert_told_apart(const struct world *w, size_t n)
 {
-	unsigned work;
+	unsigned work, changed = changed_pairs(w, 1, n, &work);
 
-	(void)unused;
-	assert_in_range(changed_pairs(1, 1, &work), 0, 1);
-	assert_in_range(changed_pairs(1, 2, &work), 0, 1);
+	if (changed > 1)
+		fail_msg("%s, %zu a side: %u of %d equal pairs show a change", w->name, n, changed,
+			 PAIRS);
+	changed_pairs(w, 1.1, n, &work);
+	if (work < 18)
+		fail_msg("%s, %zu a side: a tenth more is seen in %u of %d", w->name, n, work,
+			 PAIRS);
 }
 
-static void a_planted_tenth_is_found(void **unused)
+static void changes_are_told_from_noise(void **unused)
 {
+	static const struct world worlds[] = {
+		{ "hardly any noise", hardly_any, { 0 }, 0, 0 },
+		{ "heavy tails", heavy_tail, { 0 }, 0, 1 },
+		{ "two speeds", two_speeds, { 0 }, 0, 0 },
+	};
 	unsigned work;
 
 	(void)unused;
-	changed_pairs(1.1, 1, &work);
+	assert_told_apart(&plain, 1);
+	changed_pairs(&plain, 1 / 1.1, 1, &work);
 	assert_in_range(work, 18, PAIRS);
-	changed_pairs(1 / 1.1, 1, &work);
-	assert_in_range(work, 18, PAIRS);
+	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
+		assert_told_apart(&worlds[i], 1);
+}
+
+/* Other programs: waiting for a CPU makes calls of the same work many times as long. */
+static void load_is_no_change(void **unused)
+{
+	static const struct world worlds[] = {
+		{ "as loaded", lognormal_tail, { 0.03, 0.03 }, 0, 1 },
+		{ "more load later", lognormal_tail, { 0.01, 0.1 }, 0, 1 },
+		{ "less load later", hardly_any, { 0.1, 0.005 }, 0, 0 },
+	};
+
+	(void)unused;
+	for (size_t i = 0; i < sizeof(worlds) / sizeof(worlds[0]); i++)
+		assert_told_apart(&worlds[i], 1);
+}
+
+/* What one recording a side cannot know, three do, or five where there is more noise besides. */
+static void runs_that_differ_as_a_whole(void **unused)
+{
+	static const struct world worlds[] = {
+		{ "runs a hundredth apart", hardly_any, { 0 }, 0.01, 0 },
+		{ "and loaded", lognormal_tail, { 0.03, 0.03 }, 0.008, 1 },
+	};
+
+	(void)unused;
+	assert_told_apart(&worlds[0], 3);
+	assert_told_apart(&worlds[1], 5);
+}
+
+/* With enough recordings the wait for a CPU counts too: it is known how much runs differ in it. */
+static void waiting_for_a_cpu_is_told_by_several_runs(void **unused)
+{
+	static const struct world w = { "", hardly_any, { 0.2, 0.6 }, 0, 0 };
+	struct diff diff;
+	struct pair p;
+	const struct diff_block *b;
+
+	(void)unused;
+	make_pair(&p, &w, 5, 1);
+	read_pair(&diff, &p, 5);
+	b = block(&diff, "work");
+	assert_int_equal(b->verdict, DIFF_SLOWER);
+	assert_true(b->by_whole);
+	assert_true(b->half[DIFF_AFTER].cpu_wait_ns > 2 * b->half[DIFF_BEFORE].cpu_wait_ns);
+	assert_in_range(100 * b->half[DIFF_AFTER].seen_ns, 99 * b->half[DIFF_BEFORE].seen_ns,
+			101 * b->half[DIFF_BEFORE].seen_ns);
+	diff_release(&diff);
 }
 
 /* Every call slower by the same: against its own fastest call each run would score alike. */
@@ -145,7 +247,7 @@ static void slowing_every_call_is_no_progress(void **unused)
 	const struct diff_block *b;
 
 	(void)unused;
-	make_pair(&p, 1, 1.5);
+	make_pair(&p, &plain, 1, 1.5);
 	read_pair(&diff, &p, 1);
 	b = block(&diff, "work");
 	assert_int_equal(b->verdict, DIFF_SLOWER);
@@ -179,8 +281,10 @@ static void unlike_sampling_is_refused(void **unused)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_runs_show_no_change),
-		cmocka_unit_test(a_planted_tenth_is_found),
+		cmocka_unit_test(changes_are_told_from_noise),
+		cmocka_unit_test(load_is_no_change),
+		cmocka_unit_test(runs_that_differ_as_a_whole),
+		cmocka_unit_test(waiting_for_a_cpu_is_told_by_several_runs),
 		cmocka_unit_test(slowing_every_call_is_no_progress),
 		cmocka_unit_test(unlike_sampling_is_refused),
 	};
