@@ -10,6 +10,7 @@
 #include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -313,6 +314,29 @@ static bool matches_base(const char *object, const char *path)
 
 	return !strcmp(object, base) || fnmatch(object, base, 0) == 0 ||
 	       matches_short(object, base);
+}
+
+static bool matches_demangled_names(const struct pattern *p, const char *symbol)
+{
+	char *full = demangle(symbol), *bare = demangle_bare(symbol);
+	char *whole = name_without_templates(bare);
+	bool found = matches_text(p, full) || matches_text(p, bare) || matches_text(p, whole);
+
+	free(full);
+	free(bare);
+	free(whole);
+	return found;
+}
+
+bool pattern_matches_names(const struct pattern *p, const char *path, const char *symbol)
+{
+	if (p->of != PATTERN_OF_FUNCTIONS)
+		return false;
+	if (p->object && !(strchr(p->object, '/') ? !fnmatch(p->object, path, 0)
+						  : matches_base(p->object, path)))
+		return false;
+	return matches_symbol(p, symbol) ||
+	       (symbol_is_mangled(symbol) && matches_demangled_names(p, symbol));
 }
 
 bool pattern_matches_object(const struct pattern *p, struct dso *dso)

@@ -35,6 +35,8 @@ void pattern_prepare(struct pattern *p); /* finds the token */
 bool pattern_matches_object(const struct pattern *p, struct dso *dso);
 bool pattern_matches_function(const struct pattern *p, struct dso *dso,
 			      const struct dso_function *f);
+/* Where only the names are known: of a file and of a symbol in it. */
+bool pattern_matches_names(const struct pattern *p, const char *path, const char *symbol);
 /* Indices into dso_functions() of all that match, default versions only where there is a choice. */
 struct hits {
 	VEC(uint32_t)

@@ -4,7 +4,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -19,6 +18,7 @@
 #include "probes/dynevent.h"
 #include "probes/dynevent_internal.h"
 #include "probes/inspect.h"
+#include "probes/select_internal.h"
 #include "symbol/dso.h"
 
 #define DIRECTORY "/run/ispot"
@@ -82,31 +82,40 @@ void shared_release(struct shared_probes *all)
 	vec_release(all);
 }
 
-static bool matches_one(const struct shared_probe *p, const char *pattern)
+static void match_one(const struct shared_probes *all, struct pattern *p, bool *wanted)
 {
-	const char *colon = strchr(pattern, ':'), *base = strrchr(p->path, '/');
-	bool same;
-	char *object;
-
-	if (!colon || colon[1] == ':')
-		return !fnmatch(pattern, p->symbol, 0);
-	object = xstrndup(pattern, (size_t)(colon - pattern));
-	same = !fnmatch(colon + 1, p->symbol, 0) &&
-	       (!fnmatch(object, p->path, 0) || !fnmatch(object, base ? base + 1 : p->path, 0));
-	free(object);
-	return same;
+	for (size_t i = 0; i < all->n; i++)
+		if (pattern_matches_names(p, all->data[i].path, all->data[i].symbol)) {
+			p->matched = true;
+			wanted[i] = !p->excludes;
+		}
 }
 
-bool shared_matches(const struct shared_probe *p, const char *const *patterns, size_t n)
+int shared_select(const struct shared_probes *all, const char *const *words, size_t n, bool *wanted,
+		  char **none, struct err *err)
 {
-	bool wanted = !n || patterns[0][0] == '!';
+	struct patterns *patterns = NULL;
+	int ret = patterns_parse(&patterns, words, n, err);
 
-	for (size_t i = 0; i < n; i++)
-		if (patterns[i][0] == '!')
-			wanted = wanted && !matches_one(p, patterns[i] + 1);
-		else
-			wanted = wanted || matches_one(p, patterns[i]);
-	return wanted;
+	*none = NULL;
+	for (size_t i = 0; i < all->n; i++)
+		wanted[i] = !ret && !patterns_n(patterns);
+	for (unsigned excludes = 0; !ret && excludes < 2; excludes++)
+		vec_for_each (patterns, struct pattern, p) {
+			if (p->excludes != !!excludes)
+				continue;
+			if (p->arguments && *p->arguments)
+				ret = err_set(
+					err, -EINVAL,
+					"%s: registered probes record no arguments; leave out "
+					"what stands behind @, or run with sudo",
+					p->typed);
+			match_one(all, p, wanted);
+			if (!p->matched && !p->excludes && !*none)
+				*none = xstrdup(p->typed);
+		}
+	patterns_free(patterns);
+	return ret;
 }
 
 /* Locked, for one administrator at a time; a new file takes the old one's place. */
@@ -292,18 +301,22 @@ int shared_remove(const char *const *patterns, size_t n, size_t *removed, size_t
 {
 	struct registry r;
 	int ret = registry_open(&r, err);
+	bool *wanted = xcalloc(r.all.n + 1, sizeof(*wanted));
+	char *none = NULL;
 	size_t kept = 0;
 
 	*removed = *busy = 0;
+	if (!ret)
+		ret = shared_select(&r.all, patterns, n, wanted, &none, err);
+	free(none);
 	for (size_t i = 0; !ret && i < r.all.n; i++) {
 		struct shared_probe *p = &r.all.data[i], swap = *p;
-		bool wanted = shared_matches(p, patterns, n);
 
-		if (wanted && !erase(&r, p)) {
+		if (wanted[i] && !erase(&r, p)) {
 			++*removed;
 			continue;
 		}
-		*busy += wanted;
+		*busy += wanted[i];
 		*p = r.all.data[kept];
 		r.all.data[kept++] = swap;
 	}
@@ -318,6 +331,7 @@ int shared_remove(const char *const *patterns, size_t n, size_t *removed, size_t
 		r.all.n = kept;
 		ret = registry_write(&r, err);
 	}
+	free(wanted);
 	registry_release(&r);
 	return ret;
 }

@@ -39,8 +39,13 @@ struct shared_probes {
 /* None is no error. */
 int shared_read(struct shared_probes *all, struct err *err);
 void shared_release(struct shared_probes *all);
-/* [object:]name, as globs; no pattern: all. */
-bool shared_matches(const struct shared_probe *p, const char *const *patterns, size_t n);
+/*
+ * Which of them -F means, in the grammar of select.h but for arguments, which these probes have
+ * not; no pattern that chooses: all. wanted: one for each. *none: a pattern that means none of
+ * them, NULL: there is none such. Errors: as patterns_parse().
+ */
+int shared_select(const struct shared_probes *all, const char *const *patterns, size_t n,
+		  bool *wanted, char **none, struct err *err);
 
 /* What the inspection can trace and is not registered yet. *added: how many functions. */
 int shared_add(const struct inspection *in, size_t *added, struct err *err);
@@ -53,6 +58,9 @@ struct shared_recording {
 	size_t n_patterns;
 	char *const *argv;
 	const char *output, *command, *options, *version;
+	uint64_t max_bytes;   /* of the records kept meanwhile, larger than the file; 0: no bound */
+	uint64_t ring_bytes;  /* per CPU; 0: what every user may have */
+	uint64_t duration_ns; /* 0: to the command's end */
 	bool inherit;
 };
 struct shared_result {

@@ -12,16 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cpus.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "probes/shared.h"
 #include "probes/target.h"
 #include "symbol/import.h"
 #include "trace/perfdata.h"
 
-#define RING_PAGES 128 /* what every user may lock per CPU: perf_event_mlock_kb */
-#define TURN_NS	   20000000
+#define RING_BYTES  524288	  /* what every user may lock per CPU: perf_event_mlock_kb */
+#define GRACE_NS    1000000000ull /* for the command, when it was interrupted */
+#define PATIENCE_NS 5000000000ull
+#define TURN_NS	    20000000
 #define SAMPLE                                                                          \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER)
@@ -46,7 +50,12 @@ struct recording {
 	FILE *file; /* a perf.data as from a pipe */
 	struct launch launch;
 	struct launch_inherit inherit;
-	bool interrupted;
+	sigset_t ends;	/* the signals that end a recording */
+	uint64_t bytes; /* in file */
+	uint64_t start_ns, interrupted_ns;
+	unsigned interrupts;
+	bool terminated; /* the command was told to end */
+	const char *reason;
 };
 
 static struct perf_event_attr attr_of(const struct recording *r, size_t event)
@@ -100,6 +109,17 @@ static int open_event(struct recording *r, size_t event, uint32_t cpu, struct er
 		       event ? r->probes.data[event - 1].event : "(none)", strerror(errno));
 }
 
+/* As many bytes as were asked for, down to a power of two of pages. */
+static size_t ring_bytes(const struct recording *r)
+{
+	uint64_t wanted = r->o->ring_bytes ? r->o->ring_bytes : RING_BYTES;
+	size_t n = (size_t)sysconf(_SC_PAGESIZE);
+
+	while (n <= wanted / 2 && n < 1u << 30)
+		n *= 2;
+	return n;
+}
+
 static int map_ring(struct recording *r, uint32_t cpu, struct err *err)
 {
 	struct shared_ring *ring = &r->rings[cpu];
@@ -108,16 +128,15 @@ static int map_ring(struct recording *r, uint32_t cpu, struct err *err)
 	ring->fd = r->fds[cpu];
 	if (ring->fd < 0)
 		return 0;
-	ring->map = mmap(NULL, page * (RING_PAGES + 1), PROT_READ | PROT_WRITE, MAP_SHARED,
-			 ring->fd, 0);
+	ring->map =
+		mmap(NULL, page + ring_bytes(r), PROT_READ | PROT_WRITE, MAP_SHARED, ring->fd, 0);
 	if (ring->map != MAP_FAILED)
 		return 0;
 	ring->map = NULL;
-	return err_set(
-		err, -errno,
-		"cannot map the buffer of CPU %u: %s; end other recordings of yours, or raise "
-		"kernel.perf_event_mlock_kb",
-		r->cpus.online[cpu], strerror(errno));
+	return err_set(err, -errno,
+		       "cannot map the buffer of CPU %u: %s; end other recordings of yours, give a "
+		       "smaller -m, or raise kernel.perf_event_mlock_kb",
+		       r->cpus.online[cpu], strerror(errno));
 }
 
 static int open_all(struct recording *r, struct err *err)
@@ -144,6 +163,7 @@ static int open_all(struct recording *r, struct err *err)
 static void put(struct recording *r, const void *data, size_t n)
 {
 	fwrite(data, 1, n, r->file); /* ferror() at the end */
+	r->bytes += n;
 }
 
 static void put_header(struct recording *r, uint32_t type, size_t n)
@@ -183,7 +203,7 @@ static void describe(struct recording *r, size_t event)
 static void drain_ring(struct recording *r, const struct shared_ring *ring)
 {
 	struct perf_event_mmap_page *control = ring->map;
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = page * RING_PAGES;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = ring_bytes(r);
 	const char *data = (const char *)ring->map + page;
 	uint64_t head, tail;
 
@@ -224,28 +244,71 @@ static FILE *temporary(struct err *err)
 
 /* ---- the recording ---- */
 
-static bool asked_to_end(void)
-{
-	sigset_t pending;
-
-	return !sigpending(&pending) &&
-	       (sigismember(&pending, SIGINT) || sigismember(&pending, SIGTERM));
-}
-
-/* The command got the same Ctrl-C; it ends, or goes on without being recorded. */
-static void run(struct recording *r)
+/* Waits for a turn. From the terminal the command has got the signal too; one sent to ispot alone
+ * is passed on. */
+static void wait_turn(struct recording *r)
 {
 	const struct timespec turn = { .tv_nsec = TURN_NS };
+	siginfo_t info;
+	int number = sigtimedwait(&r->ends, &info, &turn);
 
-	while (!launch_poll(&r->launch) && !r->interrupted) {
-		nanosleep(&turn, NULL);
+	if (number < 0)
+		return;
+	if (!r->interrupts++)
+		r->interrupted_ns = clock_now_ns();
+	if (!r->launch.ended && info.si_code != SI_KERNEL)
+		kill(r->launch.pid, number);
+}
+
+/* Why to stop now; NULL: go on. */
+static const char *reason_to_stop(struct recording *r)
+{
+	uint64_t now = clock_now_ns();
+
+	if (launch_poll(&r->launch))
+		return "command ended";
+	if (r->interrupts && (r->interrupts > 1 || now - r->interrupted_ns >= GRACE_NS))
+		return "interrupted";
+	if (r->o->duration_ns && now - r->start_ns >= r->o->duration_ns)
+		return "duration";
+	if (r->o->max_bytes && r->bytes >= r->o->max_bytes)
+		return "the records have reached --max-size";
+	return NULL;
+}
+
+static void run(struct recording *r)
+{
+	r->start_ns = clock_now_ns();
+	while (!(r->reason = reason_to_stop(r))) {
+		wait_turn(r);
 		drain(r);
-		r->interrupted = asked_to_end();
 	}
 	for (size_t i = 0; i < (r->probes.n + 1) * r->cpus.n; i++)
 		if (r->fds[i] >= 0)
 			ioctl(r->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 	drain(r);
+}
+
+/* As a recording of root's does: after its time the command is told to end, after an interrupt
+ * only where it does not by itself. */
+static void end_command(struct recording *r)
+{
+	uint64_t since = r->interrupts ? r->interrupted_ns : clock_now_ns();
+
+	if (!r->launch.ended && !strcmp(r->reason, "duration"))
+		kill(r->launch.pid, SIGTERM);
+	while (!launch_poll(&r->launch) && r->interrupts < 2) {
+		wait_turn(r);
+		if (!r->interrupts || clock_now_ns() - since < PATIENCE_NS)
+			continue;
+		if (r->terminated)
+			break;
+		r->terminated = true;
+		since = clock_now_ns();
+		kill(r->launch.pid, SIGTERM);
+	}
+	if (!r->launch.ended)
+		log_notice("process %d has not ended and is left running", r->launch.pid);
 }
 
 static const char *const limits =
@@ -268,7 +331,7 @@ static int keep(struct recording *r, struct shared_result *result, struct err *e
 	int ret;
 
 	result->exit_status = r->launch.ended ? launch_exit_status(&r->launch) : 0;
-	result->reason = r->interrupted ? "interrupted" : "command ended";
+	result->reason = r->reason;
 	facts.exit_status = result->exit_status;
 	facts.reason = result->reason;
 	if (fflush(r->file) || ferror(r->file))
@@ -284,31 +347,41 @@ static int keep(struct recording *r, struct shared_result *result, struct err *e
 
 static int choose(struct recording *r, const struct shared_probes *all, struct err *err)
 {
-	vec_for_each (all, const struct shared_probe, p)
-		if (shared_matches(p, r->o->patterns, r->o->n_patterns))
-			*vec_add(&r->probes) = *p;
-	if (!all->n)
-		return err_set(
+	bool *wanted = xcalloc(all->n + 1, sizeof(*wanted));
+	char *none = NULL;
+	int ret = shared_select(all, r->o->patterns, r->o->n_patterns, wanted, &none, err);
+
+	for (size_t i = 0; !ret && i < all->n; i++)
+		if (wanted[i])
+			*vec_add(&r->probes) = all->data[i];
+	if (!ret && !all->n)
+		ret = err_set(
 			err, -EACCES,
 			"recording takes root; run with sudo, or have an administrator "
 			"register probes for everybody: sudo ispot probe add -F FUNCTION CMD");
-	if (!r->probes.n)
-		return err_set(
-			err, -ENOENT,
-			"no registered probe matches -F; see ispot probe list, or run with sudo");
+	else if (!ret && (none || !r->probes.n))
+		ret = err_set(err, -ENOENT,
+			      "no registered probe matches -F %s; see ispot probe list, or run "
+			      "with sudo",
+			      none ? none : "!");
+	free(none);
+	free(wanted);
+	if (ret)
+		return ret;
 	return cpus_read(&r->cpus) ? err_set(err, -EIO, "cannot read which CPUs there are") : 0;
 }
 
 static int record(struct recording *r, struct shared_result *result, struct err *err)
 {
-	sigset_t ends;
 	int ret;
 
 	launch_inherit_save(&r->inherit);
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGINT);
-	sigaddset(&ends, SIGTERM);
-	sigprocmask(SIG_BLOCK, &ends, NULL);
+	r->inherit.output_is_ours = !strcmp(r->o->output, "-");
+	sigemptyset(&r->ends);
+	sigaddset(&r->ends, SIGINT);
+	sigaddset(&r->ends, SIGTERM);
+	sigaddset(&r->ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &r->ends, NULL);
 	r->file = temporary(err);
 	ret = r->file ? launch_start(&r->launch, r->o->argv, &r->inherit, err) : err->code;
 	if (!ret)
@@ -322,6 +395,7 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 	if (ret)
 		return ret;
 	run(r);
+	end_command(r);
 	return keep(r, result, err);
 }
 
@@ -343,7 +417,7 @@ int shared_record(const struct shared_recording *o, struct shared_result *result
 		ret = record(&r, result, err);
 	for (uint32_t cpu = 0; cpu < r.cpus.n; cpu++)
 		if (r.rings[cpu].map)
-			munmap(r.rings[cpu].map, page * (RING_PAGES + 1));
+			munmap(r.rings[cpu].map, page + ring_bytes(&r));
 	for (size_t i = 0; i < n; i++)
 		if (r.fds[i] >= 0)
 			close(r.fds[i]);

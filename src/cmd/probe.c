@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
 #include "probes/inspect.h"
@@ -76,14 +77,17 @@ static int add(const struct probe_options *o, char **words, struct err *err)
 	return ret;
 }
 
-static void list_json(const struct shared_probes *all)
+static void list_json(const struct shared_probes *all, const bool *wanted)
 {
 	struct json *root = json_new_object(), *rows = json_new_array();
 	struct text out = { 0 };
 
 	vec_for_each (all, const struct shared_probe, p) {
-		struct json *o = json_new_object();
+		struct json *o;
 
+		if (!wanted[p - all->data])
+			continue;
+		o = json_new_object();
 		json_set_string(o, "function", p->symbol);
 		json_set_string(o, "object", p->path);
 		json_set_string(o, "event", p->event);
@@ -106,19 +110,24 @@ static int list(const struct probe_options *o, struct err *err)
 {
 	struct shared_probes all;
 	int ret = shared_read(&all, err);
+	bool *wanted = xcalloc(all.n + 1, sizeof(*wanted));
+	char *none = NULL;
 
+	if (!ret)
+		ret = shared_select(&all, o->patterns.data, o->patterns.n, wanted, &none, err);
 	if (!ret && o->json)
-		list_json(&all);
+		list_json(&all, wanted);
 	else if (!ret && !all.n)
 		printf("no probes are registered; sudo ispot probe add -F FUNCTION CMD\n");
-	vec_for_each (&all, const struct shared_probe, p)
-		if (!ret && !o->json && p->kind == SHARED_ENTRY &&
-		    shared_matches(p, o->patterns.data, o->patterns.n)) {
-			char name[512];
+	for (size_t i = 0; !ret && !o->json && i < all.n; i++) {
+		char name[512];
 
-			printf("%s  (%s)\n", text_printable(name, sizeof(name), p->symbol),
-			       p->path);
-		}
+		if (wanted[i] && all.data[i].kind == SHARED_ENTRY)
+			printf("%s  (%s)\n", text_printable(name, sizeof(name), all.data[i].symbol),
+			       all.data[i].path);
+	}
+	free(none);
+	free(wanted);
 	shared_release(&all);
 	return ret;
 }

@@ -255,6 +255,37 @@ static int record(struct session_options *so, bool two_pass, int *status, struct
 	return ret;
 }
 
+/* What takes root is refused, not passed over. Arguments are not recorded: --no-key is fulfilled.
+ */
+static int check_shared(const struct record_options *o, struct err *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+		const char *instead;
+	} rows[] = {
+		{ "-p", o->pids.n, "only a command can be recorded" },
+		{ "-c", o->period != 1, "every call is recorded" },
+		{ "-e", o->events && strcmp(o->events, "none") != 0, "nothing is counted" },
+		{ "-D", o->delay_ns, "recording begins with the command" },
+		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0,
+		  "there are no call stacks" },
+		{ "--overhead", !isnan(o->overhead_percent),
+		  "all registered functions are traced, or those of -F" },
+		{ "--burst", o->burst, "the probes are in always" },
+		{ "--two-pass", o->two_pass, "functions are chosen with -F" },
+		{ "--user", o->user, "the command is yours" },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].given)
+			return err_set(err, -EACCES,
+				       "%s takes root; without it %s: leave %s out, or run with "
+				       "sudo",
+				       rows[i].option, rows[i].instead, rows[i].option);
+	return 0;
+}
+
 /* Without privilege: through probes that an administrator has registered. */
 static int run_shared(const struct record_options *o, const struct session_options *so,
 		      int *exit_status, struct err *err)
@@ -266,19 +297,17 @@ static int run_shared(const struct record_options *o, const struct session_optio
 					    .command = so->command,
 					    .options = so->options,
 					    .version = so->version,
+					    .max_bytes = so->max_bytes,
+					    .ring_bytes = so->ring_bytes,
+					    .duration_ns = so->duration_ns,
 					    .inherit = so->inherit };
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED];
 	struct shared_result result;
 	int ret;
 
-	if (so->n_pids || so->period != 1 || o->burst || o->two_pass || o->user || so->events ||
-	    so->duration_ns || so->delay_ns)
-		return err_set(
-			err, -EACCES,
-			"without root only a command can be recorded, every call of it, to its "
-			"end: leave out all options but -F, -o and --no-inherit, or run with "
-			"sudo");
-	ret = shared_record(&r, &result, err);
+	ret = check_shared(o, err);
+	if (!ret)
+		ret = shared_record(&r, &result, err);
 	if (ret)
 		return ret;
 	log_notice("%s of %s, %s lost, in %s (%s)", text_counted(calls, result.calls, "call"),

@@ -10,9 +10,10 @@ command -v setpriv >/dev/null || skip_all "no setpriv (util-linux)"
 
 # Few enough calls for the buffer that a user has. A copy of its own, so that no other recording has to do with these probes.
 cp "$MB/exact" own_exact
+cp "$MB/mutex" own_mutex
 cp "$ISPOT" own_ispot # where a user may run it
 ISPOT=$DIR/own_ispot
-chmod 755 . own_exact own_ispot
+chmod 755 . own_exact own_mutex own_ispot
 mkdir -m 777 user
 as_user() { # as_user CMD...
 	(cd user && TMPDIR=$DIR/user exec setpriv --reuid 65534 --regid 65534 --clear-groups \
@@ -25,7 +26,7 @@ import json, sys
 for b in json.load(sys.stdin)["blocks"]:
     print("expect block=%s calls=%d" % (b["name"], b["calls"]), b["timed_calls"])' | sort
 }
-remove() { "$ISPOT" probe remove -F "$DIR/own_exact:*"; }
+remove() { "$ISPOT" probe remove -F "$DIR/own_exact:*" -F "$DIR/own_mutex:*"; }
 trap 'remove >/dev/null 2>&1; cleanup' EXIT
 
 "$ISPOT" probe add -F outer -F middle -F 'tail_*' ./own_exact >out 2>err
@@ -47,8 +48,73 @@ ok $? "and the file, by whom"
 as_user "$ISPOT" record -F "own_exact:outer" -o one.data "$DIR/own_exact" -n 90 >out 2>err
 "$ISPOT" report -i user/one.data --json 2>/dev/null | jq -r '.blocks[].name' >names
 is "$(cat names)" outer "-F chooses among them"
-as_user "$ISPOT" record -c 5 -F "own_exact:outer" "$DIR/own_exact" >out 2>err
-is $? 125 "what takes root is refused"
+
+names() { # names FILE: of its blocks
+	"$ISPOT" report -i "user/$1" --json 2>/dev/null | jq -r '.blocks[].name' | sort | xargs
+}
+as_user "$ISPOT" record -F '/^tail_/' -F '!tail_caller' -o two.data "$DIR/own_exact" -n 90 >out 2>err
+is "$(names two.data)" tail_target "as a recording of root's would: by regex, and less what is excluded"
+as_user "$ISPOT" record -F 'own_exact:inner' "$DIR/own_exact" >out 2>err
+like err "no registered probe matches -F own_exact:inner" "a pattern that means none of them is refused"
+
+# What takes root is refused by its name, and nothing is passed over.
+refused() { # refused OPTION [VALUE]
+	as_user "$ISPOT" record "$@" -F "own_exact:outer" -o no.data "$DIR/own_exact" >out 2>err
+	[ $? -eq 125 ] && grep -q -e "$1 takes root" err && [ ! -e user/no.data ] && return
+	diag "$*" && diag err
+	return 1
+}
+all=0
+for option in "-c 5" "-e cycles" "-D 1" "-g dwarf" "--overhead 5" "--burst 50ms/100ms" "--user nobody"; do
+	# shellcheck disable=SC2086 # an option and its value
+	refused $option || all=1
+done
+ok $all "what takes root is refused, by its name"
+as_user "$ISPOT" record -F "own_exact:outer@arg1" "$DIR/own_exact" >out 2>err
+is "$? $(grep -c 'record no arguments' err)" "125 1" "arguments are, too"
+as_user "$ISPOT" record -q -g none -e none -m 64K --no-key '*' -F "own_exact:outer" -o less.data \
+	"$DIR/own_exact" -n 90 >out 2>err
+is "$? $(names less.data)" "0 outer" "what can be fulfilled is: a smaller buffer, no stacks, no keys" || diag err
+as_user "$ISPOT" record -m 1G -F "own_exact:outer" "$DIR/own_exact" >out 2>err
+is "$? $(grep -c 'smaller -m' err)" "125 1" "a buffer larger than a user may have is refused"
+
+# Ends: --max-size, -d, and signals.
+"$ISPOT" probe add -F locked_add ./own_mutex >out 2>err
+long=("$DIR/own_mutex" -t 1 -d 100)
+as_user "$ISPOT" record --max-size 100K -F own_mutex:locked_add -o small.data "${long[@]}" -n 4001 >out 2>err
+is "$? $(grep -c 'reached --max-size' err)" "0 1" "--max-size ends the recording, not the command" || diag err
+[ "$(stat -c %s user/small.data)" -le 100000 ] && [ "$(names small.data)" = locked_add ]
+ok $? "and the file is as small, and can be read"
+as_user "$ISPOT" record -d 0.3 -F own_mutex:locked_add -o timed.data "${long[@]}" -n 1000001 >out 2>err
+is "$? $(grep -c '(duration)' err)" "143 1" "-d ends command and recording" || diag err
+
+interrupted() { # interrupted FILE SIGNAL [TIMES]: the recorder's status
+	local pid deadline=$((SECONDS + 20))
+	as_user sh -c 'echo $$ >pid; exec "$@"' sh "$ISPOT" record -F own_mutex:locked_add -o "$1" \
+		"${long[@]}" -n 1000001 >out 2>err &
+	while ! pgrep -P "$(cat user/pid 2>/dev/null || echo 1)" own_mutex >/dev/null; do
+		[ $SECONDS -lt $deadline ] || return 99
+		sleep 0.1
+	done
+	sleep 0.3
+	pid=$(cat user/pid)
+	for _ in $(seq "${3:-1}"); do
+		kill "-$2" "$pid"
+		sleep 0.2
+	done
+	wait $!
+}
+interrupted ended.data TERM
+is "$? $(names ended.data)" "143 locked_add" "SIGTERM is passed on; what was recorded is kept" || diag err
+rm -f user/pid
+interrupted left.data INT 2 # which a job in the background ignores
+status=$?
+left=$(sed -n 's/.*process \([0-9]*\) has not ended and is left running.*/\1/p' err)
+is "$status $(names left.data)" "0 locked_add" "a second interrupt ends it where the command does not" || diag err
+like err '\(interrupted\)' "and says so"
+[ -n "$left" ] && kill "$left"
+ok $? "the command is left running"
+"$ISPOT" probe remove -F "$DIR/own_mutex:*" >out 2>err
 as_user "$ISPOT" probe remove >out 2>err
 is $? 1 "a user cannot remove them"
 remove >out 2>err
