@@ -7,16 +7,18 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "trace/codec_stream.h"
 #include "trace/source.h"
 
-#define RECORD_ROOM  65536u /* the size of a record is 16 bits */
-#define EVENTS_MAX   65536u
-#define IDS_MAX	     (1u << 20)
-#define WORDS_MAX    4096u
-#define UNPACKED_MAX (256u << 20)
-#define PIPE_HEADER  16u
+#define PROGRESS_RECORDS 65536
+#define RECORD_ROOM	 65536u /* the size of a record is 16 bits */
+#define EVENTS_MAX	 65536u
+#define IDS_MAX		 (1u << 20)
+#define WORDS_MAX	 4096u
+#define UNPACKED_MAX	 (256u << 20)
+#define PIPE_HEADER	 16u
 
 enum feature {
 	FEATURE_HOSTNAME = 3,
@@ -394,13 +396,18 @@ static int one(struct perfdata *p, struct records *r, const struct perf_event_he
 
 static int walk(struct perfdata *p, struct source *s, uint64_t at, uint64_t end, struct records *r)
 {
+	struct progress progress;
 	int ret = 0;
 
-	while (!ret && at < end) {
+	progress_init(&progress, "converting the perf.data");
+	for (uint64_t n = 0; !ret && at < end; n++) {
 		struct perf_event_header h;
 		uint64_t more;
 		size_t got;
 		const uint8_t *data = source_at(s, at, sizeof(h), &got);
+
+		if (n % PROGRESS_RECORDS == 0)
+			progress_share(&progress, (double)at / (double)end);
 
 		if (got >= sizeof(h)) {
 			memcpy(&h, data, sizeof(h));
@@ -408,19 +415,18 @@ static int walk(struct perfdata *p, struct source *s, uint64_t at, uint64_t end,
 		} else {
 			h.size = 0;
 		}
-		if (h.size < sizeof(h) || got < h.size) {
-			p->cut_off = true;
-			return 0;
-		}
+		p->cut_off |= h.size < sizeof(h) || got < h.size;
+		if (h.size < sizeof(h) || got < h.size)
+			break;
 		memcpy(r->at.bytes, data, h.size);
 		more = payload((const struct perf_event_header *)r->at.bytes);
-		if (more > end - at) {
-			p->cut_off = true;
-			return 0;
-		}
+		p->cut_off |= more > end - at;
+		if (more > end - at)
+			break;
 		at += h.size + more;
 		ret = one(p, r, (const struct perf_event_header *)r->at.bytes);
 	}
+	progress_end(&progress);
 	return ret;
 }
 

@@ -17,7 +17,7 @@ for b in json.load(sys.stdin)["blocks"]:
 
 # Samples at entries, as perf prints them.
 entries() { # entries FILE
-	perf script -i "$1" -F event 2>/dev/null |
+	case $1 in pipe*) perf script -i - -F event <"$1" ;; *) perf script -i "$1" -F event ;; esac 2>/dev/null |
 		sed -n 's/.*ispot_perf_[0-9]*:\([a-z_]*\): *$/\1/p' | grep -v __return | sort |
 		uniq -c | awk '{ print $2, $1 }'
 }
@@ -43,6 +43,40 @@ t = json.load(sys.stdin)
 late = [b["name"] for b in t["blocks"] if b["timed_calls"] < b["calls"]]
 sys.exit(bool(late and not t["trace"]["lost_records"]))'
 ok $? "every one of them is timed, where nothing was lost"
+
+# perf's other ways to record: the same calls, as perf counts them.
+mode() { # mode FILE [OPTION...]: the script with that perf record
+	sed "s|-o perf.data|-o $1 ${*:2}|" script >"script.$1"
+	if [ "$1" = - ]; then sh script.- >pipe.data 2>err; else sh "script.$1" >out 2>err; fi
+}
+agrees() { # agrees NAME FILE: the calls of each function
+	entries "$2" >wanted
+	calls "$2" >got
+	grep -q '^factorial [1-9]' got && diff got wanted >difference
+	ok $? "$1: the report has the calls that perf has" || diag difference || diag err
+}
+mode z.data -z
+agrees "compressed" z.data
+mode a.data -a
+agrees "of the whole machine" a.data
+mode -
+agrees "through a pipe" pipe.data
+sed -i 's/ --user-regs=sp//' script
+mode nosp.data
+agrees "without stack pointers" nosp.data
+"$ISPOT" report -i perf.data --json 2>/dev/null | jq -c '[.blocks[] | [.name, .calls, .timed_calls]] | sort' >with
+"$ISPOT" report -i nosp.data --json 2>/dev/null | jq -c '[.blocks[] | [.name, .calls, .timed_calls]] | sort' >without
+diff with without >difference
+ok $? "and times as many" || diag difference
+"$ISPOT" check --perf-script -F outer -F inner "$MB/exact" -n 100000 | sed 's/-m 8M/-m 1/' >script
+mode lost.data
+lost=$(perf report -i lost.data --stats 2>/dev/null | awk '/LOST events:/ { n = $3 } END { print n + 0 }')
+if [ "$lost" -gt 0 ]; then
+	"$ISPOT" report -i lost.data --json 2>/dev/null | jq -e '.trace.lost_records > 0' >out
+	ok $? "what perf lost is said"
+else
+	skip "what perf lost is said" "perf lost nothing, with a buffer of a page"
+fi
 grep "ispot_perf_" /sys/kernel/tracing/uprobe_events | grep -q "$MB/exact"
 is $? 1 "its probes are gone"
 done_testing
