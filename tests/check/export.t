@@ -27,3 +27,58 @@ else
 	ok "perf report reads it" loud "Event count (approx.): 208000" \
 		perf report -i "$work/perf.data" --stdio
 fi
+
+# hotspot's perfparser: messages of a size, then a type (13: a sample) and Qt's big-endian stream.
+read_perfparser() {
+	LD_LIBRARY_PATH=$libraries timeout 60 "$perfparser" --input "$1" --output "$work/stream" 2>/dev/null
+	python3 - "$work/stream" <<-'EOP'
+	import struct, sys
+	data = open(sys.argv[1], "rb").read()
+	at, samples, time, threads = 16, 0, 0, set()
+	while data.startswith(b"QPERFSTREAM\0") and at < len(data):
+	    size, = struct.unpack_from("<I", data, at)
+	    message = data[at + 4:at + 4 + size]
+	    at += 4 + size
+	    if message[0] != 13:
+	        continue
+	    pid, tid, when, cpu, frames = struct.unpack_from(">IIQII", message, 1)
+	    values, = struct.unpack_from(">I", message, 26 + 4 * frames)
+	    samples += 1
+	    threads.add(tid)
+	    time += sum(struct.unpack_from(">Q", message, 34 + 4 * frames + 12 * i)[0] for i in range(values))
+	print(samples, time, len(threads))
+	EOP
+}
+
+# Of the distribution's package; where that is not installed, unpacked with what it needs of Qt.
+find_perfparser() {
+	libraries=
+	perfparser=${PERFPARSER-$(find /usr/lib -name hotspot-perfparser 2>/dev/null | head -1)}
+	[ -n "$perfparser" ] && return
+	command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return
+	(cd "$work" && timeout 60 apt-get -q download hotspot libqt5core5a libqt5network5 libicu72 \
+		libdouble-conversion3 libpcre2-16-0 libmd4c0 &&
+		for f in *.deb; do dpkg-deb -x "$f" unpacked || return; done) >/dev/null 2>&1 || return
+	perfparser=$(find "$work/unpacked" -name hotspot-perfparser)
+	libraries=$(dirname "$(find "$work/unpacked" -name 'libQt5Core.so.5' | head -1)")
+	LD_LIBRARY_PATH=$libraries "$perfparser" --help >/dev/null 2>&1
+}
+
+counted() { # counted TRACE: calls, their own time and threads, of the CSV
+	"$ISPOT" dump --from-text "tests/golden/$1.trace" -o "$work/$1.data" &&
+		"$ISPOT" export -i "$work/$1.data" --format csv -o - 2>/dev/null | python3 -c '
+import csv, sys
+rows = list(csv.DictReader(sys.stdin))
+print(len(rows), sum(int(r["own_ns"]) for r in rows), len({r["tid"] for r in rows}))'
+}
+
+if find_perfparser; then
+	for trace in export svc burst; do
+		wanted=$(counted $trace)
+		"$ISPOT" export -i "$work/$trace.data" --format perf -o "$work/$trace.perf" 2>/dev/null
+		ok "hotspot's perfparser has the calls of $trace, their time and threads: $wanted" \
+			[ "$(read_perfparser "$work/$trace.perf")" = "$wanted" ]
+	done
+else
+	skip "hotspot's perfparser has every call" "no hotspot-perfparser, and apt cannot fetch it (PERFPARSER names one)"
+fi

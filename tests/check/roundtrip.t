@@ -111,6 +111,44 @@ for trace in export svc burst; do
 	fi
 done
 
+# The differential: on each path the time of as many fastest calls, and the time there was.
+read_diff() {
+	"$ISPOT" export -i "$work/$1.data" --format folded-diff -o - 2>/dev/null | python3 -c '
+import sys
+whole = {l.rsplit(" ", 1)[0]: int(l.rsplit(" ", 1)[1]) for l in open(sys.argv[1])}
+fastest = now = 0
+for line in sys.stdin:
+    path, a, b = line.rsplit(" ", 2)
+    if whole.pop(path, None) != int(b):
+        print("other time of", path)
+    if int(a) > int(b):
+        print("faster than fastest:", path)
+    fastest, now = fastest + int(a), now + int(b)
+if whole:
+    print("no path", *whole)
+if not 0 < fastest <= now:
+    print("sums", fastest, now)' "$work/$1.folded"
+}
+for trace in export svc burst; do
+	holds "$trace: folded-diff has the paths and times of folded, and what they could be" read_diff $trace
+done
+
+# chrome: the first calls of a limit, and those that begin in a window.
+few_chrome() { # few_chrome TRACE OPTIONS...: calls, and the first and last begin in us
+	"$ISPOT" export -i "$work/$1.data" --format chrome "${@:2}" -o - 2>"$work/said" | python3 -c '
+import json, sys
+ts = sorted(e["ts"] for e in json.load(sys.stdin)["traceEvents"] if e["ph"] == "X")
+print(len(ts), ts[0] >= float(sys.argv[1]), ts[-1] <= float(sys.argv[2]))' "${from:-0}" "${to:-1e15}"
+}
+holds "chrome: a limit is kept" same calls "$(few_chrome svc --limit 5)" "5 True True"
+ok "and what is beyond it is said" grep -q 'more calls are beyond the limit' "$work/said"
+window() { # begins in the window, as CSV has them
+	from=1000 to=3000
+	[ "$(few_chrome svc --time 1ms-3ms)" = "$("$ISPOT" export -i "$work/svc.data" --format csv \
+		--time 1ms-3ms -o - 2>/dev/null | tail -n +2 | wc -l) True True" ]
+}
+ok "chrome: a window has its calls and no others" window
+
 # speedscope publishes a schema in its package; SPEEDSCOPE_SCHEMA names a file instead.
 schema=${SPEEDSCOPE_SCHEMA-}
 if [ -z "$schema" ] && command -v npm >/dev/null &&

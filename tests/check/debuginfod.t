@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A stripped program's functions are found through debuginfod where DEBUGINFOD_URLS names a server:
+# here one of this machine's own.
+. "$(dirname "$0")/lib.sh"
+
+work=$planted/debuginfod
+mkdir "$work"
+program=build/microbench/exact
+if ! [ -x $program ]; then
+	skip "symbols come from debuginfod" "no $program; run make"
+	exit
+elif ! ldconfig -p | grep -q libdebuginfod.so; then
+	skip "symbols come from debuginfod" "no libdebuginfod (Debian: libdebuginfod1)"
+	exit
+fi
+id=$(readelf -n $program | sed -n 's/.*Build ID: //p')
+strip -o "$work/stripped" $program
+mkdir -p "$work/served/buildid/$id"
+objcopy --only-keep-debug $program "$work/served/buildid/$id/debuginfo"
+
+python3 -c '
+import functools, http.server, sys
+handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=sys.argv[1])
+server = http.server.HTTPServer(("127.0.0.1", 0), handler)
+print(server.server_port, file=open(sys.argv[2], "w"), flush=True)
+server.serve_forever()' "$work/served" "$work/port" 2>"$work/log" &
+server=$!
+trap 'kill $server; rm -rf "$planted"; echo "1..$tests"' EXIT
+for _ in $(seq 100); do
+	[ -s "$work/port" ] && break
+	sleep 0.1
+done
+check() { # check URLS
+	env "DEBUGINFOD_URLS=$1" "DEBUGINFOD_CACHE_PATH=$work/cache" "$ISPOT" check -F outer "$work/stripped"
+}
+ok "without a server a stripped program has no functions" loud "is stripped" check ""
+ok "with one it has" loud outer check "http://127.0.0.1:$(cat "$work/port")"
+ok "which were asked for" grep -q "GET /buildid/$id/debuginfo" "$work/log"
