@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A recording along time: durations by slice (slices.h), and the stretches in which records may be
- * missing. Two visitors.
+ * A recording along time: durations by slice (slices.h), the stretches in which records may be
+ * missing, and those in which no probe was in (pauses of bursts). Two visitors.
  */
 #ifndef ISPOT_ANALYSIS_TIMELINE_H
 #define ISPOT_ANALYSIS_TIMELINE_H
@@ -23,6 +23,11 @@ struct timeline {
 		VEC(struct timeline_loss)
 	} losses;
 	uint64_t last_loss; /* its number: one loss is told once per thread */
+	struct {
+		VEC(struct timeline_loss)
+	} pauses;
+	uint32_t sets_on;
+	uint64_t paused_ns; /* since when; 0: not */
 };
 
 /* Both are to be added. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/result.h"
@@ -72,6 +73,62 @@ void html_time(struct text *out, uint64_t ns)
 	text_add(out, text_time(time, ns));
 }
 
+void html_short(struct text *out, const char *s)
+{
+	char name[4 * HTML_NAME_MAX + 1];
+
+	html_text(out, text_shortened(name, sizeof(name), s, HTML_NAME_MAX));
+}
+
+void html_name(struct text *out, const struct block *b)
+{
+	struct text title = { 0 };
+
+	if (block_is_wait(b)) {
+		text_printf(&title, "[%s]", b->name);
+	} else if (b->key) {
+		text_title(b, HTML_NAME_MAX, &title);
+	} else {
+		text_add(&title, b->name);
+	}
+	html_short(out, title.s ? title.s : "?");
+	text_release(&title);
+}
+
+void html_exact(struct text *out, const char *key, double value, double times, const char *format)
+{
+	char shown[64];
+
+	snprintf(shown, sizeof(shown), format, times * value);
+	if (isnan(value))
+		text_printf(out, "<span class=\"num\" data-key=\"%s\" data-value=\"\">n/a</span>",
+			    key);
+	else
+		text_printf(out,
+			    "<span class=\"num\" data-key=\"%s\" data-value=\"%.9g\">%s</span>",
+			    key, value, shown);
+}
+
+/* The attributes of an element that shows a column, and what it shows. */
+void html_value(struct text *out, const struct column *c, const struct block *b)
+{
+	char scratch[VALUE_SCRATCH];
+	struct value value = c->get(b, scratch);
+	struct text exact = { 0 }, shown = { 0 };
+
+	if (value.type != VALUE_TEXT)
+		value_print_csv(&value, &exact);
+	else
+		text_add(&exact, value.text);
+	value_print(&value, &shown);
+	text_printf(out, " data-key=\"%s\" data-value=\"", c->key);
+	html_short(out, exact.s ? exact.s : "");
+	text_add(out, "\">");
+	html_short(out, shown.s ? shown.s : "");
+	text_release(&exact);
+	text_release(&shown);
+}
+
 /* A text view's lines as paragraphs of HTML. */
 static void quoted(struct text *out, const char *tag, const char *class, struct text *lines)
 {
@@ -126,29 +183,35 @@ static void bar_part(struct text *out, const char *class, double part)
 static void key(struct text *out, const char *class, const char *what, double ns,
 		const struct result *res)
 {
-	double threads = res->duration_ns ? ns / (double)res->duration_ns : 0;
+	double threads = res->probed_ns ? ns / (double)res->probed_ns : 0;
 
-	text_printf(out, "<span class=\"key %s\"></span>%s <span class=\"num\">%.2f</span>", class,
-		    what, threads);
+	text_printf(out, "<span class=\"key %s\"></span>%s ", class, what);
+	html_exact(out, class, threads, 1, "%.2f");
 }
 
 static void time_bar(const struct result *res, struct text *out)
 {
 	double all = (double)res->threads_ns;
+	uint64_t running_ns = res->working_ns;
 
 	if (res->working_ns == BLOCK_NONE || !(all > 0))
 		return;
+	if (res->runnable_ns != BLOCK_NONE)
+		running_ns -= res->runnable_ns;
 	text_printf(out,
 		    "<div class=\"bar\" role=\"img\" aria-label=\"Threads' time: %.0f %% lost, "
-		    "%.0f %% working, %.0f %% waiting\">",
-		    100 * (double)res->lost_ns / all, 100 * (double)res->working_ns / all,
+		    "%.0f %% working, %.0f %% without a CPU, %.0f %% waiting\">",
+		    100 * (double)res->lost_ns / all, 100 * (double)running_ns / all,
+		    100 * (double)(res->working_ns - running_ns) / all,
 		    100 * (double)res->idle_ns / all);
 	bar_part(out, "lost", (double)res->lost_ns / all);
-	bar_part(out, "work", (double)res->working_ns / all);
+	bar_part(out, "work", (double)running_ns / all);
+	bar_part(out, "queue", (double)(res->working_ns - running_ns) / all);
 	bar_part(out, "wait", (double)res->idle_ns / all);
 	text_add(out, "</div>\n<p>Threads' time:");
 	key(out, "lost", "lost", (double)res->lost_ns, res);
-	key(out, "work", "working", (double)res->working_ns, res);
+	key(out, "work", "working", (double)running_ns, res);
+	key(out, "queue", "without a CPU", (double)(res->working_ns - running_ns), res);
 	key(out, "wait", "waiting", (double)res->idle_ns, res);
 	text_add(out, " <span class=\"quiet\">(threads, on average)</span></p>\n");
 }
@@ -166,8 +229,8 @@ static void first_cause(const struct block *b, struct text *out)
 	struct text why = { 0 };
 
 	text_cause(b, &why);
-	text_add(out, "<p>First cause of <strong>");
-	html_text(out, b->name);
+	text_add(out, "<p id=\"cause\">First cause of <strong>");
+	html_name(out, b);
 	text_add(out, "</strong>: ");
 	html_text(out, why.s ? why.s : "unknown");
 	if (b->causes.n && b->causes.data[0].evidence.n) {
@@ -196,7 +259,7 @@ static void answer(const struct view *v, struct text *out)
 	text_remarks(v, &remarks);
 	next = remarks.s ? strstr(remarks.s, "next  ") : NULL;
 	if (next) {
-		text_add(out, "<p>Next:</p>\n<pre>");
+		text_add(out, "<p>Next:</p>\n<pre id=\"next\">");
 		for (; *next; next += strcspn(next, "\n"), next += *next == '\n') {
 			size_t label = strspn(next, "next ");
 
@@ -213,22 +276,12 @@ static void answer(const struct view *v, struct text *out)
 
 static void cell(struct text *out, const struct column *c, const struct block *b)
 {
-	char scratch[VALUE_SCRATCH];
-	struct value value = c->get(b, scratch);
-	struct text exact = { 0 }, shown = { 0 };
-
-	value_print_csv(&value, &exact);
-	value_print(&value, &shown);
-	text_printf(out, "<td data-key=\"%s\" data-value=\"", c->key);
-	html_text(out, exact.s ? exact.s : "");
-	text_add(out, "\">");
-	html_text(out, shown.s ? shown.s : "");
+	text_add(out, "<td");
+	html_value(out, c, b);
 	text_add(out, "</td>");
-	text_release(&exact);
-	text_release(&shown);
 }
 
-static void table_row(const struct view *v, size_t i, struct text *out)
+static void table_row(const struct view *v, size_t i, bool detailed, struct text *out)
 {
 	const struct block *b = v->rows[i];
 	struct text why = { 0 };
@@ -243,18 +296,14 @@ static void table_row(const struct view *v, size_t i, struct text *out)
 	text_add(out, "<td class=\"why\">");
 	html_text(out, why.s ? why.s : "-");
 	text_add(out, "</td><th scope=\"row\" class=\"name\">");
-	if (i < HTML_DETAILS_MAX)
+	if (detailed)
 		text_printf(out, "<a href=\"#block%zu\">", i);
-	if (b->kind == BLOCK_SITE && !b->function)
-		text_add(out, "[");
-	html_text(out, b->name);
-	if (b->kind == BLOCK_SITE && !b->function)
-		text_add(out, "]");
-	text_add(out, i < HTML_DETAILS_MAX ? "</a></th></tr>\n" : "</th></tr>\n");
+	html_name(out, b);
+	text_add(out, detailed ? "</a></th></tr>\n" : "</th></tr>\n");
 	text_release(&why);
 }
 
-static void blocks(const struct view *v, struct text *out)
+static void blocks(const struct view *v, size_t detailed, struct text *out)
 {
 	size_t n = v->n_rows < HTML_BLOCKS_MAX ? v->n_rows : HTML_BLOCKS_MAX;
 
@@ -270,7 +319,7 @@ static void blocks(const struct view *v, struct text *out)
 	text_add(out, "<th scope=\"col\" class=\"name\">why</th><th scope=\"col\" "
 		      "class=\"name\">block</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < n; i++)
-		table_row(v, i, out);
+		table_row(v, i, i < detailed, out);
 	text_add(out, "</tbody></table>\n</div>\n");
 	if (n < v->n_rows)
 		text_printf(out,
@@ -284,6 +333,17 @@ static void blocks(const struct view *v, struct text *out)
 		      "</section>\n");
 }
 
+static void not_traced(const struct meta_not_traced *t, struct text *out)
+{
+	text_add(out, "<li>Hot, not traced: ");
+	html_short(out, t->name ? t->name : "");
+	if (!isnan(t->cpu_share))
+		text_printf(out, ", %.0f %% of the CPU time", 100 * t->cpu_share);
+	text_add(out, ". ");
+	html_short(out, t->reason ? t->reason : "");
+	text_add(out, "</li>\n");
+}
+
 static void notes(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -294,26 +354,26 @@ static void notes(const struct view *v, struct text *out)
 		html_text(out, res->damage);
 		text_add(out, "</li>\n");
 	}
-	vec_for_each (&res->notices, char *, n) {
+	for (size_t i = 0; i < res->notices.n && i < HTML_NOTES_MAX; i++) {
 		text_add(out, "<li>");
-		html_text(out, *n);
+		html_text(out, res->notices.data[i]);
 		text_add(out, "</li>\n");
 	}
-	if (!isnan(res->coverage))
-		text_printf(out, "<li>Traced blocks cover %.0f %% of the threads' time.</li>\n",
-			    100 * res->coverage);
-	if (!isnan(res->overhead))
-		text_printf(out, "<li>The probes slowed the program by %.1f %% (estimated).</li>\n",
-			    100 * res->overhead);
-	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, t) {
-		text_add(out, "<li>Hot, not traced: ");
-		html_text(out, t->name ? t->name : "");
-		if (!isnan(t->cpu_share))
-			text_printf(out, ", %.0f %% of the CPU time", 100 * t->cpu_share);
-		text_add(out, ". ");
-		html_text(out, t->reason ? t->reason : "");
-		text_add(out, "</li>\n");
+	if (!isnan(res->coverage)) {
+		text_add(out, "<li>Traced blocks cover ");
+		html_exact(out, "coverage", res->coverage, 100, "%.0f %%");
+		text_add(out, " of the threads' time.</li>\n");
 	}
+	if (!isnan(res->overhead)) {
+		text_add(out, "<li>The probes slowed the program by ");
+		html_exact(out, "overhead", res->overhead, 100, "%.1f %%");
+		text_add(out, " (estimated).</li>\n");
+	}
+	for (size_t i = 0; i < res->meta->not_traced.n && i < HTML_NOTES_MAX; i++)
+		not_traced(&res->meta->not_traced.data[i], out);
+	if (res->meta->not_traced.n > HTML_NOTES_MAX)
+		text_printf(out, "<li>%zu more functions were not traced.</li>\n",
+			    res->meta->not_traced.n - HTML_NOTES_MAX);
 	text_add(out, "<li>Curves and histograms are drawn from histograms whose buckets are 3 % "
 		      "wide, with at most 160 points; counts, sums, fastest and slowest calls are "
 		      "exact.</li>\n</ul>\n</section>\n");
@@ -321,13 +381,17 @@ static void notes(const struct view *v, struct text *out)
 
 void report_html(const struct view *v, const struct timeline *tl, struct text *out)
 {
+	struct text details = { 0 };
+	size_t detailed = html_details(v, &details);
+
 	head(v, out);
 	answer(v, out);
-	blocks(v, out);
+	blocks(v, detailed, out);
 	html_timeline(v, tl, out);
 	html_waits(v, out);
 	html_threads(v, out);
-	html_details(v, out);
+	text_addn(out, details.s, details.n);
 	notes(v, out);
 	text_add(out, "</main>\n</body>\n</html>\n");
+	text_release(&details);
 }

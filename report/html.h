@@ -1,23 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The report as one HTML file: no script, nothing fetched, charts as inline SVG. Its size is
- * bounded whatever the recording's: so many blocks in detail, so many points a chart; what is left
- * out is said. Cells of tables carry their exact value as data-value, as CSV has it.
+ * bounded whatever the recording's: so many blocks in detail, so many points a chart, names of so
+ * many characters, and no block in detail that would make them larger than HTML_DETAILS_BYTES; what
+ * is left out is said. Numbers that other views have, too, carry their exact value as data-value,
+ * as CSV has it.
  */
 #ifndef ISPOT_REPORT_HTML_H
 #define ISPOT_REPORT_HTML_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct block;
+struct column;
 struct text;
 struct timeline;
 struct view;
 
-#define HTML_BLOCKS_MAX	 200 /* rows of the table */
-#define HTML_DETAILS_MAX 40  /* blocks with charts */
-#define HTML_THREADS_MAX 60
-#define HTML_POINTS_MAX	 160 /* of a curve */
+#define HTML_BLOCKS_MAX	   200 /* rows of the table */
+#define HTML_DETAILS_MAX   40  /* blocks with charts */
+#define HTML_THREADS_MAX   60
+#define HTML_POINTS_MAX	   160	   /* of a curve */
+#define HTML_NAME_MAX	   160	   /* characters of a name */
+#define HTML_NOTES_MAX	   100	   /* lines of notes, of either kind */
+#define HTML_DETAILS_BYTES 1300000 /* of a file of at most 2,000,000 */
 
 void report_html(const struct view *v, const struct timeline *tl, struct text *out);
 
@@ -27,9 +34,17 @@ void report_html(const struct view *v, const struct timeline *tl, struct text *o
 void html_text(struct text *out, const char *s);
 void html_lines(struct text *out, const char *s); /* newlines stay */
 void html_time(struct text *out, uint64_t ns);
+/* A block's name with its key; of a place where threads wait, in brackets. */
+void html_name(struct text *out, const struct block *b);
+/* A name from the target, shortened in its middle where it is very long. */
+void html_short(struct text *out, const char *s);
+/* A ratio: shown, as that many of format, and exact. NAN: n/a. */
+void html_exact(struct text *out, const char *key, double value, double times, const char *format);
+/* The same of a column. */
+void html_value(struct text *out, const struct column *c, const struct block *b);
 
 /* Sections; each writes nothing where it has nothing to show. */
-void html_details(const struct view *v, struct text *out);
+size_t html_details(const struct view *v, struct text *out); /* how many blocks it has */
 void html_timeline(const struct view *v, const struct timeline *tl, struct text *out);
 void html_threads(const struct view *v, struct text *out);
 void html_waits(const struct view *v, struct text *out);

@@ -136,8 +136,7 @@ void html_flame(const struct view *v, const struct block *b, struct text *out)
 
 	if (b->min_ns == BLOCK_NONE)
 		return;
-	/* maps of stacks met before grow; nothing that is reported changes */
-	callstacks_of((struct callstacks *)&v->result->callstacks, b, &list);
+	callstacks_of(report_callstacks(v->result, b), b, &list);
 	vec_add(&fl)->frame = UINT32_MAX;
 	vec_for_each (&list, const struct callstack, c)
 		add_stack(&fl, c, b->min_ns);

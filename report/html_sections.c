@@ -17,6 +17,8 @@
 #define TIME_WIDTH   1000
 #define TIME_HEIGHT  44
 #define HEAT_COLUMNS 8
+#define TICKS	     9
+#define GAP_LEAST    2.0 /* of TIME_WIDTH */
 
 /* ---- time ---- */
 
@@ -29,10 +31,10 @@ static double slice_lost(const struct timeline *tl, const struct block *b, unsig
 	return excess > 0 ? excess / (double)tl->slices.width_ns : 0;
 }
 
-static bool has_slices(const struct timeline *tl, const struct block *b)
+static bool has_slices(const struct view *v, const struct timeline *tl, const struct block *b)
 {
-	return b->kind == BLOCK_FUNCTION && b->min_ns != BLOCK_NONE && b->id < tl->slices.rows.n &&
-	       tl->slices.rows.data[b->id];
+	return b->kind == BLOCK_FUNCTION && !report_is_group(v->result, b) &&
+	       b->min_ns != BLOCK_NONE && b->id < tl->slices.rows.n && tl->slices.rows.data[b->id];
 }
 
 static double x_of(const struct view *v, uint64_t ns)
@@ -42,26 +44,58 @@ static double x_of(const struct view *v, uint64_t ns)
 	return (part < 0 ? 0 : part > 1 ? 1 : part) * TIME_WIDTH;
 }
 
-static void gaps(const struct view *v, const struct timeline *tl, struct text *out)
+/* Not two of them within GAP_LEAST: so many rectangles at most. */
+static void gap(const struct view *v, const char *class, const struct timeline_loss *l,
+		double *drawn, struct text *out)
 {
-	vec_for_each (&tl->losses, const struct timeline_loss, l) {
-		double from = x_of(v, l->from_ns), to = x_of(v, l->to_ns);
+	double from = x_of(v, l->from_ns), to = x_of(v, l->to_ns);
 
-		text_printf(out,
-			    "<rect class=\"gap\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%d\"/>",
-			    from, to - from < 1 ? 1 : to - from, TIME_HEIGHT);
-	}
+	from = from > *drawn ? from : *drawn;
+	if (to < from + GAP_LEAST)
+		to = from + GAP_LEAST;
+	if (x_of(v, l->to_ns) < *drawn)
+		return;
+	*drawn = to;
+	text_printf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%d\"/>",
+		    class, from, to - from, TIME_HEIGHT);
 }
 
-static void time_row(const struct view *v, const struct timeline *tl, const struct block *b,
-		     struct text *out)
+/* They are the same in each row: drawn in the first, and shown again. */
+static void gaps(const struct view *v, const struct timeline *tl, bool first, struct text *out)
+{
+	double drawn = 0;
+
+	if (!tl->losses.n && !tl->pauses.n)
+		return;
+	if (!first) {
+		text_add(out, "<use href=\"#gaps\"/>");
+		return;
+	}
+	text_add(out, "<g id=\"gaps\">");
+	vec_for_each (&tl->pauses, const struct timeline_loss, p)
+		gap(v, "pause", p, &drawn, out);
+	drawn = 0;
+	vec_for_each (&tl->losses, const struct timeline_loss, l)
+		gap(v, "gap", l, &drawn, out);
+	text_add(out, "</g>");
+}
+
+static double most_lost(const struct timeline *tl, const struct block *b)
 {
 	double most = 0;
 
 	for (unsigned i = 0; i < tl->slices.n; i++)
 		most = slice_lost(tl, b, i) > most ? slice_lost(tl, b, i) : most;
+	return most;
+}
+
+static void time_row(const struct view *v, const struct timeline *tl, const struct block *b,
+		     bool first, struct text *out)
+{
+	double most = most_lost(tl, b);
+
 	text_add(out, "<tr><th scope=\"row\" class=\"name\">");
-	html_text(out, b->name);
+	html_name(out, b);
 	text_printf(out,
 		    "</th><td class=\"num\">%.2f</td><td><svg width=\"%d\" height=\"%d\" "
 		    "viewBox=\"0 0 %d %d\" preserveAspectRatio=\"none\" role=\"img\" "
@@ -78,7 +112,47 @@ static void time_row(const struct view *v, const struct timeline *tl, const stru
 				    x_of(v, from), TIME_HEIGHT - tall,
 				    x_of(v, from + tl->slices.width_ns) - x_of(v, from), tall);
 	}
-	gaps(v, tl, out);
+	gaps(v, tl, first, out);
+	text_add(out, "</svg></td></tr>\n");
+}
+
+/* 1, 2 or 5 of a decimal unit, so that there are TICKS of them or fewer. */
+static uint64_t tick_ns(uint64_t duration_ns)
+{
+	uint64_t step = 1;
+
+	for (unsigned i = 0; duration_ns / step > TICKS; i++)
+		step = i % 3 == 1 ? step / 2 * 5 : step * 2;
+	return step;
+}
+
+/* Since the start of the recording, also of a window. */
+static void axis(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
+	uint64_t step = tick_ns(res->duration_ns), from = res->window_from_ns;
+	uint64_t first = (from + step - 1) / step * step - from;
+	unsigned width = TIME_WIDTH * 7 / 10;
+	char time[TEXT_NUMBER];
+
+	text_printf(out,
+		    "<tr><th scope=\"row\" class=\"name\">time</th><td></td><td><svg "
+		    "width=\"%u\" height=\"18\" viewBox=\"0 0 %u 18\" "
+		    "preserveAspectRatio=\"none\" role=\"img\" aria-label=\"Time since the start "
+		    "of the recording\">",
+		    width, width);
+	for (unsigned i = 0; i <= TICKS && first + i * step <= res->duration_ns; i++) {
+		double x = (double)(first + i * step) / (double)res->duration_ns * width;
+
+		text_printf(out,
+			    "<line class=\"axis\" x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" y2=\"5\"/>"
+			    "<text x=\"%.1f\" y=\"16\" text-anchor=\"%s\">%s</text>",
+			    x, x, x,
+			    x < 20	       ? "start"
+			    : x > width - 40.0 ? "end"
+					       : "middle",
+			    from + first + i ? text_time(time, from + first + i * step) : "0");
+	}
 	text_add(out, "</svg></td></tr>\n");
 }
 
@@ -86,8 +160,9 @@ void html_timeline(const struct view *v, const struct timeline *tl, struct text 
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < v->n_rows && n < TIME_ROWS; i++) {
-		if (!has_slices(tl, v->rows[i]) || v->rows[i]->verdict == VERDICT_NOISE)
+	for (size_t i = 0; v->result->duration_ns && i < v->n_rows && n < TIME_ROWS; i++) {
+		if (!has_slices(v, tl, v->rows[i]) || v->rows[i]->verdict == VERDICT_NOISE ||
+		    (n && most_lost(tl, v->rows[i]) < 0.005))
 			continue;
 		if (!n++)
 			text_add(out,
@@ -97,14 +172,16 @@ void html_timeline(const struct view *v, const struct timeline *tl, struct text 
 				 "class=\"name\">block</th><th scope=\"col\">at most</th><th "
 				 "scope=\"col\" class=\"name\">excess, callees included, from "
 				 "start to end</th></tr></thead><tbody>\n");
-		time_row(v, tl, v->rows[i], out);
+		time_row(v, tl, v->rows[i], n == 1, out);
 	}
 	if (!n)
 		return;
+	axis(v, out);
 	text_add(out, "</tbody></table></div>\n<p class=\"quiet\">In threads, by slices of ");
 	html_time(out, tl->slices.width_ns);
-	text_printf(out, ", counted when calls end.%s</p>\n</section>\n",
-		    tl->losses.n ? " Grey: records were lost there." : "");
+	text_printf(out, ", counted when calls end.%s%s</p>\n</section>\n",
+		    tl->losses.n ? " Grey: records were lost there." : "",
+		    tl->pauses.n ? " Hatched: the probes were out." : "");
 }
 
 /* ---- threads ---- */
@@ -120,7 +197,8 @@ static void fill_heat(const struct view *v, struct heat *h)
 	const struct result *res = v->result;
 
 	for (size_t i = 0; i < v->n_rows && h->n < HEAT_COLUMNS; i++)
-		if (v->rows[i]->kind == BLOCK_FUNCTION && report_worth(v->rows[i]))
+		if (v->rows[i]->kind == BLOCK_FUNCTION && !report_is_group(v->result, v->rows[i]) &&
+		    report_worth(v->rows[i]))
 			h->column[h->n++] = v->rows[i];
 	h->excess = xcalloc(res->calls.threads.all.n * HEAT_COLUMNS + 1, sizeof(*h->excess));
 	for (uint32_t slot = 1; slot < res->sci.cells.n; slot++) {
@@ -188,7 +266,7 @@ void html_threads(const struct view *v, struct text *out)
 			 "class=\"name\">thread</th><th scope=\"col\">observed</th>");
 		for (unsigned c = 0; c < h.n; c++) {
 			text_add(out, "<th scope=\"col\" class=\"name head\">");
-			html_text(out, h.column[c]->name);
+			html_name(out, h.column[c]);
 			text_add(out, "</th>");
 		}
 		text_add(out, "</tr></thead><tbody>\n");
@@ -210,9 +288,11 @@ static void causes(const struct block *b, struct text *out)
 		      "scope=\"col\" class=\"name\">evidence</th></tr></thead><tbody>\n");
 	vec_for_each (&b->causes, const struct cause, c) {
 		text_printf(out,
-			    "<tr><td>%.0f %%</td><td>%.2f</td><th scope=\"row\" "
+			    "<tr data-cause=\"%s\" data-share=\"%.9g\" data-confidence=\"%.9g\">"
+			    "<td>%.0f %%</td><td>%.2f</td><th scope=\"row\" "
 			    "class=\"name\">%s</th><td class=\"name\">",
-			    100 * c->share, c->confidence, c->kind);
+			    c->kind, c->share, c->confidence, 100 * c->share, c->confidence,
+			    c->kind);
 		vec_for_each (&c->evidence, char *, e) {
 			text_add(out, e == c->evidence.data ? "" : "; ");
 			html_text(out, *e);
@@ -234,16 +314,12 @@ static void facts(const struct block *b, struct text *out)
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const struct column *c = column_find(keys[i]);
 		char scratch[VALUE_SCRATCH];
-		struct value value = c->get(b, scratch);
-		struct text shown = { 0 };
 
-		if (value.type == VALUE_NONE)
+		if (c->get(b, scratch).type == VALUE_NONE)
 			continue;
-		value_print(&value, &shown);
-		text_printf(out, "%s%s <span class=\"num\">", i ? " · " : "", c->head);
-		html_text(out, shown.s);
+		text_printf(out, "%s%s <span class=\"num\"", i ? " · " : "", c->head);
+		html_value(out, c, b);
 		text_add(out, "</span>");
-		text_release(&shown);
 	}
 	text_add(out, "</p>\n");
 }
@@ -264,11 +340,9 @@ static void coactive(const struct view *v, const struct block *b, struct text *o
 static void detail(const struct view *v, size_t i, struct text *out)
 {
 	const struct block *b = v->rows[i];
-	struct text why = { 0 };
 
-	text_cause(b, &why);
 	text_printf(out, "<details id=\"block%zu\"%s><summary>", i, i ? "" : " open");
-	html_text(out, b->name);
+	html_name(out, b);
 	text_printf(out, " <span class=\"quiet\">%s</span></summary>\n", verdict_name(b->verdict));
 	facts(b, out);
 	if (b->sums && b->sums->durations.count) {
@@ -281,20 +355,31 @@ static void detail(const struct view *v, size_t i, struct text *out)
 	html_flame(v, b, out);
 	coactive(v, b, out);
 	text_add(out, "</details>\n");
-	text_release(&why);
 }
 
-void html_details(const struct view *v, struct text *out)
+size_t html_details(const struct view *v, struct text *out)
 {
+	size_t i = 0;
+
 	if (!v->n_rows)
-		return;
+		return 0;
 	text_add(out,
 		 "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each block</h2>\n");
-	for (size_t i = 0; i < v->n_rows && i < HTML_DETAILS_MAX; i++)
-		detail(v, i, out);
-	if (v->n_rows > HTML_DETAILS_MAX)
+	for (; i < v->n_rows && i < HTML_DETAILS_MAX; i++) {
+		struct text one = { 0 };
+		bool fits;
+
+		detail(v, i, &one);
+		fits = out->n + one.n < HTML_DETAILS_BYTES;
+		text_addn(out, one.s, fits ? one.n : 0);
+		text_release(&one);
+		if (!fits)
+			break;
+	}
+	if (v->n_rows > i)
 		text_printf(out,
 			    "<p class=\"quiet\">%zu more blocks are not shown in detail.</p>\n",
-			    v->n_rows - HTML_DETAILS_MAX);
+			    v->n_rows - i);
 	text_add(out, "</section>\n");
+	return i;
 }

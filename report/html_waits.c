@@ -79,7 +79,7 @@ static void print_row(const struct result *res, const struct wait_row *row, stru
 	text_printf(out,
 		    "</td><td>%s</td><td class=\"name\">%s</td><th scope=\"row\" class=\"name\">",
 		    text_count(number, row->waker.sleeps), row->kind);
-	html_text(out, row->block->name);
+	html_name(out, row->block);
 	text_add(out, "</th><td class=\"name\">");
 	print_waker(res, &row->waker, out);
 	text_add(out, "</td></tr>\n");

@@ -86,21 +86,25 @@ static void add_waits(struct json *stacks, const struct result *res, const struc
 
 /* ---- of calls ---- */
 
-/* What tells the stacks of a block: of groups of calls others than of functions. */
-static struct callstacks *stacks_of(const struct result *res, const struct block *b)
+bool report_is_group(const struct result *res, const struct block *b)
 {
 	const struct blocks *groups = &res->groups;
-	bool group = groups->n && b >= groups->data && b < groups->data + groups->n;
 
+	return groups->n && b >= groups->data && b < groups->data + groups->n;
+}
+
+struct callstacks *report_callstacks(const struct result *res, const struct block *b)
+{
 	/* maps of stacks met before grow; nothing that is reported changes */
-	return (struct callstacks *)(group ? &res->keyed.stacks : &res->callstacks);
+	return (struct callstacks *)(report_is_group(res, b) ? &res->keyed.stacks
+							     : &res->callstacks);
 }
 
 static void add_calls(struct json *stacks, const struct result *res, const struct block *b)
 {
 	struct callstack_list list = { 0 };
 
-	callstacks_of(stacks_of(res, b), b, &list);
+	callstacks_of(report_callstacks(res, b), b, &list);
 	for (size_t i = 0; i < list.n && i < STACKS_MAX; i++) {
 		const struct callstack *c = &list.data[i];
 		struct json *row = json_new_object();
@@ -139,7 +143,7 @@ void text_called_from(const struct view *v, const struct block *b, unsigned inde
 	const struct meta *meta = v->result->meta;
 	double all = 0;
 
-	callstacks_of(stacks_of(v->result, b), b, &list);
+	callstacks_of(report_callstacks(v->result, b), b, &list);
 	vec_for_each (&list, const struct callstack, c)
 		all += c->ns;
 	if (list.n && all > 0) {

@@ -17,20 +17,40 @@ sed -e "s|comm worker-0|comm <script>alert(2)</script>|" \
 "$ISPOT" report -i "$work/svc.data" --html "$work/svc.html"
 "$ISPOT" report -i "$work/svc.data" --csv >"$work/svc.csv"
 "$ISPOT" report -i "$work/hostile.data" --html "$work/hostile.html"
-for golden in callsites sites; do
+# and one whose names are as long as C++ has them
+long=$(printf 'std::map<std::string, std::vector<int>>::%.0s' 1 2 3 4 5 6 7 8 9)
+sed -e "s|\"name\":\"\([^\"]*\)\",\"symbol\"|\"name\":\"$long\1(int)\",\"symbol\"|" tests/golden/svc.trace |
+	"$ISPOT" dump --from-text - -o "$work/long.data"
+"$ISPOT" report -i "$work/long.data" --html "$work/long.html"
+for golden in callsites sites loss burst keys; do
 	"$ISPOT" dump --from-text "tests/golden/$golden.trace" -o "$work/$golden.data"
 	"$ISPOT" report -i "$work/$golden.data" --html "$work/$golden.html"
 done
 
-# Two thousand functions of a hundred calls each.
+# Two thousand functions with long names full of markup, of a hundred calls each, in 300 threads
+# named alike, with losses all along, stacks of many frames, notices and functions not traced.
 many() {
-	awk 'BEGIN { t = 1000000000; for (i = 0; i < 120; i++) for (f = 0; f < 2000; f++) {
-		printf "%d 0 7/7 entry function_number_%d_with_a_long_name\n", t, f
-		printf "%d 0 7/7 exit function_number_%d_with_a_long_name\n", t + 100 + (i * f) % 977, f
-		t += 2000 } }' >"$work/many.trace"
+	awk 'BEGIN {
+		for (i = 0; i < 40; i++) long = long "<a&b\\\"\x27>"
+		for (f = 0; f < 2000; f++)
+			printf "{\"kind\":\"function\",\"id\":%d,\"name\":\"f%d%s\",\"symbol\":\"f%d\"}\n", f, f, long, f
+		for (i = 0; i < 500; i++) {
+			printf "{\"kind\":\"notice\",\"code\":\"n%d\",\"text\":\"%s\"}\n", i, long
+			printf "{\"kind\":\"not-traced\",\"name\":\"g%d%s\",\"reason\":\"%s\"}\n", i, long, long
+			printf "{\"kind\":\"thread\",\"tid\":%d,\"tgid\":7,\"comm\":\"<b>&\\\"%d\"}\n", i + 7, i
+		}
+		t = 1000000000
+		for (i = 0; i < 105; i++) for (f = 0; f < 2000; f++) {
+			tid = 7 + (f + i) % 300
+			printf "%d 0 %d/7 entry @%d\n%d 0 %d/7 exit @%d\n", t, tid, f, t + 100 + (i * f) % 1977, tid, f
+			if (f % 50 == 0) printf "%d 0 0/0 lost 3 since=%d\n", t + 2200, t + 2100
+			t += 2500
+		} }' >"$work/many.trace"
 	"$ISPOT" dump --from-text "$work/many.trace" -o "$work/many.data" &&
 		"$ISPOT" report -i "$work/many.data" --html "$work/many.html" &&
-		[ "$(stat -c %s "$work/many.html")" -le 2000000 ]
+		[ "$(stat -c %s "$work/many.html")" -le 2000000 ] && return
+	stat -c '# %s bytes' "$work/many.html"
+	return 1
 }
 
 # parsed FILE: what is wrong with it, one line each.
@@ -95,26 +115,76 @@ ok "the page is well-formed and fetches nothing" silent parsed "$work/svc.html"
 ok "its numbers are those of --csv" silent numbers "$work/svc.html" "$work/svc.csv"
 ok "it draws the callers of a block" grep -q 'aria-label="Callers, by excess"' "$work/callsites.html"
 ok "it says who ended whose waiting" grep -q '<h2 id="waits">' "$work/sites.html"
+ok "its time has an axis" grep -q 'aria-label="Time since the start' "$work/svc.html"
+ok "on which losses are gaps" grep -q '<rect class="gap"' "$work/loss.html"
+ok "and the pauses of bursts" grep -q '<rect class="pause"' "$work/burst.html"
+ok "calls that are split by arguments are told apart" grep -q '>write fd=3 count=' "$work/keys.html"
 ok "names that are markup stay text" silent parsed "$work/hostile.html"
 ok "and are shown" grep -q '&lt;script&gt;alert(2)&lt;/script&gt;' "$work/hostile.html"
 ok "a name is in the title without ending it" silent numbers "$work/hostile.html" \
 	<("$ISPOT" report -i "$work/hostile.data" --csv)
-ok "2000 functions make at most 2 MB" many
+ok "2000 functions, 300 threads and 4000 losses make at most 2 MB" many
 ok "that is well-formed" silent parsed "$work/many.html"
 ok "and says what it left out" grep -q "more blocks are left out here" "$work/many.html"
-# audited FILE: what axe-core finds that keeps people out (impact serious or critical).
-audited() {
-	python3 - "$1" "$axe" >"$work/audit.html" <<-'EOP'
-	import sys
-	page, axe = (open(f, encoding="utf-8").read() for f in sys.argv[1:])
-	run = """axe.run().then(r => { document.body.innerHTML = "<pre id=audit></pre>";
-	document.getElementById("audit").textContent = "AUDIT " + r.passes.length + " " + r.violations
-	.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id).join(" ") + " END" })"""
-	print(page.replace("</body>", "<script>" + axe + "</script><script>" + run + "</script></body>"))
-	EOP
+
+browse() { # browse FILE [OPTION...]: the page after its scripts ran
 	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" \
-		--virtual-time-budget=20000 --dump-dom "file://$work/audit.html" 2>/dev/null >"$work/dom"
-	grep -q 'AUDIT [0-9][0-9]*  *END' "$work/dom" || grep -o 'AUDIT.*END' "$work/dom" || echo "no audit"
+		--window-size=1280,800 --virtual-time-budget=20000 "${@:2}" --dump-dom "file://$1" 2>/dev/null
+}
+
+# told WORD FILE SCRIPT...: what the scripts, run behind the page, say between WORD and END
+told() {
+	python3 - "${@:2}" >"$work/scripted.html" <<-'EOP'
+	import sys
+	page, *scripts = (open(f, encoding="utf-8").read() for f in sys.argv[1:])
+	behind = "".join("<script>" + s + "</script>" for s in scripts)
+	print(page.replace("</body>", behind + "</body>"))
+	EOP
+	browse "$work/scripted.html" >"$work/dom"
+	grep -o "$1 .*END" "$work/dom" || echo "$1: nothing was said"
+}
+
+# audited FILE: what axe-core finds that keeps people out (impact serious or critical).
+cat >"$work/audit.js" <<-'EOP'
+	axe.run().then(r => { document.body.innerHTML = "<pre id=audit></pre>";
+	document.getElementById("audit").textContent = "AUDIT " + r.passes.length + " " + r.violations
+	.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id).join(" ") + " END" })
+EOP
+audited() { told AUDIT "$1" "$axe" "$work/audit.js" | grep -v '^AUDIT [0-9][0-9]*  *END'; }
+
+# The first viewport answers: how much is lost, its first cause, what to do next.
+cat >"$work/look.js" <<-'EOP'
+	const out = []
+	for (const id of ["[data-key=lost]", "#cause", "#next"]) {
+		const box = document.querySelector(id)?.getBoundingClientRect()
+		if (!box || !box.width || box.bottom > Math.min(innerHeight, 800) || box.right > 1280)
+			out.push(id + (box ? " ends at " + box.right + "," + box.bottom : " is not there"))
+	}
+	if (innerWidth > 1280 || document.documentElement.scrollWidth > innerWidth) out.push("it is wider than the window")
+	document.body.innerHTML = "<pre id=look></pre>"
+	document.getElementById("look").textContent = "LOOK " + out.join("; ") + " END"
+EOP
+looked() { told LOOK "$1" "$work/look.js" | grep -v '^LOOK  END'; }
+
+# Every region that scrolls, link and fold is reached with the Tab key.
+cat >"$work/keys.js" <<-'EOP'
+	const all = [...document.querySelectorAll("a[href],summary,.scroll,pre")].filter(e =>
+		e.matches("a,summary,.scroll") || e.scrollWidth > e.clientWidth)
+	const bad = all.filter(e => { e.focus(); return document.activeElement !== e })
+	const targets = [...document.querySelectorAll("a[href]")].filter(a =>
+		!document.querySelector(a.getAttribute("href")))
+	document.body.innerHTML = "<pre id=keys></pre>"
+	document.getElementById("keys").textContent = "KEYS " + all.length + " " +
+		bad.map(e => e.outerHTML.slice(0, 60)).join("; ") + targets.map(a => a.hash).join(" ") + " END"
+EOP
+reached() { told KEYS "$1" "$work/keys.js" | grep -v '^KEYS [1-9][0-9]*  *END'; }
+
+# As on paper: all that is folded is there.
+printed() {
+	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" \
+		--no-pdf-header-footer --print-to-pdf="$work/page.pdf" "file://$1" 2>/dev/null
+	pdftotext -layout "$work/page.pdf" "$work/page.txt" || return
+	[ "$(grep -c 'How many calls took how long' "$work/page.txt")" -ge 2 ] || echo "folded blocks are not printed"
 }
 
 find_axe() { # axe-core is no package of the distribution: npm's, or a file named by AXE_JS
@@ -125,10 +195,20 @@ find_axe() { # axe-core is no package of the distribution: npm's, or a file name
 	axe=$work/package/axe.min.js
 }
 
+sed 's/(prefers-color-scheme: dark)/all/' "$work/svc.html" >"$work/dark.html"
 if command -v chromium >/dev/null; then
 	ok "Chromium renders it without a complaint" silent rendered "$work/svc.html"
+	ok "the first viewport shows lost time, first cause and next command" silent looked "$work/svc.html"
+	ok "also of names that fill lines" silent looked "$work/long.html"
+	ok "all of it is reached with the keyboard, and links lead somewhere" silent reached "$work/many.html"
+	if command -v pdftotext >/dev/null; then
+		ok "on paper nothing is folded" silent printed "$work/svc.html"
+	else
+		skip "on paper nothing is folded" "no pdftotext (poppler-utils)"
+	fi
 	if find_axe; then
 		ok "axe-core finds nothing serious" silent audited "$work/svc.html"
+		ok "nor in dark" silent audited "$work/dark.html"
 	else
 		skip "axe-core finds nothing serious" "no axe-core: npm cannot fetch it, AXE_JS names none"
 	fi

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Every number that two views of a report show, compared cell by cell.
+
+views.py ISPOT FILE [report's options...]: prints what differs, and last how many cells there were.
+JSON is what the others are held against: CSV has the same numbers, HTML the same as data-value and
+what it shows of them, text what a person reads of them ("24k" stands for 23,950 to 24,050).
+"""
+import csv, html, io, json, math, re, subprocess, sys
+
+ISPOT, FILE, *OPTIONS = sys.argv[1:]
+BY = OPTIONS[OPTIONS.index("--by") + 1] if "--by" in OPTIONS else "function"
+UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "h": 3600e9, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+SCREEN = {"thread": "sci lost_threads calls observed_ns tid pid",
+          "lock": "sci lost_threads calls contended p50_ns p99_ns hold_p50_ns hold_p99_ns"}
+SCREEN = SCREEN.get(BY, "sci lost_threads calls min_ns p50_ns p99_ns floor").split()
+compared = 0
+wrong = []
+
+
+def report(*options):
+    p = subprocess.run([ISPOT, "report", "-i", FILE, *OPTIONS, *options], capture_output=True, text=True)
+    if p.returncode:
+        sys.exit(f"report {options}: {p.stderr}")
+    return p.stdout
+
+
+def same(where, key, exact, other):
+    """Two exact values, of JSON and of another view; CSV leaves empty what is not measured."""
+    global compared
+    compared += 1
+    if exact is None or other in ("", None):
+        ok = exact in (None, "") and other in ("", None)
+    elif isinstance(exact, str):
+        ok = exact == other
+    else:
+        ok = math.isclose(float(exact), float(other), rel_tol=1e-8, abs_tol=1e-12)
+    if not ok:
+        wrong.append(f"{where}: {key} is {exact!r}, and there {other!r}")
+
+
+def reads(where, key, exact, shown):
+    """A value, and what a person reads of it: right to the last digit that is there."""
+    global compared
+    compared += 1
+    m = re.fullmatch(r"([-+]?\d+(?:\.(\d+))?) ?(ns|us|ms|s|h|k|M|G|T|%|)", shown)
+    if exact is None or not m:
+        ok = exact is None and shown == "n/a"
+    else:
+        unit = 0.01 if m[3] == "%" else UNITS[m[3]]
+        # .0 is cut off behind a unit that has tenths
+        digits = len(m[2] or "")
+        if m[3] == "s" or (m[3] in ("us", "ms", "h", "k", "M", "G", "T") and len(m[1]) == 1):
+            digits = 1
+        ok = abs(float(m[1]) * unit - exact) <= unit * 0.5001 * 10 ** -digits + 1e-12
+    if not ok:
+        wrong.append(f"{where}: {key} is {exact!r}, and reads {shown}")
+
+
+def number_of(block, key):
+    for part in (block, block.get("lock") or {}, block["probe"]):
+        if key in part:
+            return part[key]
+    if key == "pair_ns":
+        return None
+    first = block["causes"][0] if block["causes"] else {}
+    return {"cause": first.get("kind"), "cause_share": first.get("share")}.get(key)
+
+
+def check_csv(whole):
+    rows = list(csv.DictReader(io.StringIO(report("--csv"))))
+    if len(rows) != len(whole["blocks"]):
+        wrong.append(f"{len(rows)} rows of CSV, {len(whole['blocks'])} blocks of JSON")
+    for row, block in zip(rows, whole["blocks"]):
+        counters = {}
+        for name, c in block["counters"].items():
+            counters |= {name: c["mean"], name + "_fast": c["mean_fast"], name + "_slow": c["mean_slow"]}
+        for key, value in row.items():
+            exact = counters[key] if key in counters else number_of(block, key.removeprefix("probe_"))
+            same("CSV " + row["name"], key, exact, value)
+
+
+def cells(piece):
+    for tag, shown in re.findall(r'<(?:td|span)([^>]*data-key[^>]*)>(.*?)</(?:td|span)>', piece):
+        key, value = re.search(r'data-key="(.*?)"', tag)[1], re.search(r'data-value="(.*?)"', tag)[1]
+        yield key, html.unescape(value), html.unescape(shown)
+
+
+def check_cells(where, piece, block):
+    for key, value, shown in cells(piece):
+        exact = number_of(block, key)
+        if isinstance(exact, str) and len(exact) > 150:
+            continue  # shortened there
+        same(where, key, exact, value)
+        if exact is None or not isinstance(exact, str):
+            reads(where, key, exact, shown)
+
+
+def check_html_causes(where, piece, block):
+    rows = re.findall(r'data-cause="(.*?)" data-share="(.*?)" data-confidence="(.*?)"><td>(.*?)</td><td>(.*?)</td>', piece)
+    same(where, "causes", len(block["causes"]), len(rows))
+    for cause, (kind, share, confidence, read_share, read_confidence) in zip(block["causes"], rows):
+        same(where, "cause", cause["kind"], kind)
+        same(where, kind, cause["share"], share)
+        same(where, kind, cause["confidence"], confidence)
+        reads(where, kind, cause["share"], read_share)
+        reads(where, kind, cause["confidence"], read_confidence)
+
+
+def parts(trace):
+    """Of the threads' time, in threads."""
+    probed = trace["probed_ns"] or 1
+    if trace["working_ns"] is None:
+        return {"lost": (trace["lost_ns"] or 0) / probed}
+    queue = trace["runnable_ns"] or 0
+    return {"lost": trace["lost_ns"] / probed, "work": (trace["working_ns"] - queue) / probed,
+            "queue": queue / probed, "wait": trace["idle_ns"] / probed}
+
+
+def check_html(whole):
+    page = report("--html", "-")
+    table = re.search(r'<table id="ranked">.*?</table>', page, re.S)[0]
+    rows = re.findall(r"<tr class.*?</tr>", table, re.S)
+    same("HTML", "rows", min(len(whole["blocks"]), 200), len(rows))
+    for row, block in zip(rows, whole["blocks"]):
+        check_cells("HTML " + block["name"], row, block)
+        why = html.unescape(re.search(r'<td class="why">(.*?)</td>', row)[1])
+        check_why("HTML " + block["name"], block, why)
+    details = re.findall(r'<details id="block\d+".*?</details>', page, re.S)
+    if whole["blocks"] and not details:
+        wrong.append("HTML has no block in detail")
+    for piece, block in zip(details, whole["blocks"]):
+        check_cells("HTML detail of " + block["name"], piece, block)
+        check_html_causes("HTML detail of " + block["name"], piece, block)
+    facts = {k: (v, shown) for k, v, shown in cells(re.sub(r"<details.*?</details>|<table id.*?</table>", "", page, flags=re.S))}
+    for key, exact in parts(whole["trace"]).items():
+        if "lost" in facts:
+            same("HTML", key, exact, facts[key][0])
+            reads("HTML", key, exact, facts[key][1])
+    for key, exact in (("coverage", whole["trace"]["coverage"]), ("overhead", whole["self_cost"]["overhead"])):
+        if exact is not None:
+            same("HTML", key, exact, facts[key][0])
+            reads("HTML", key, exact, facts[key][1])
+    title = html.unescape(re.search(r"<title>ispot: (.*?)</title>", page)[1])
+    check_head("HTML", whole, title)
+
+
+def check_why(where, block, why):
+    """What stands under why is one of the causes, with its share."""
+    m = re.fullmatch(r"(\S+) (\d+ %)(\??)", why)
+    if not m:
+        return
+    for cause in block["causes"]:
+        if cause["kind"] == m[1]:
+            reads(where, "why " + why, cause["share"], m[2])
+            same(where, "doubt", cause["confidence"] < 0.7, bool(m[3]))
+            return
+    if m[1] not in ("blocked", "idle", "running"):
+        wrong.append(f"{where}: no cause is {why}")
+
+
+def check_head(where, whole, line):
+    trace = whole["trace"]
+    shown = re.search(r"  ([\d.]+) ?(s|ms|us|ns)(?:  |$)", line)
+    reads(where, "duration", trace["duration_ns"], shown[1] + shown[2])
+    for word, key in (("CPU", "cpus"), ("thread", "threads"), ("call", "calls")):
+        m = re.search(rf"  ([\d.]+[kMGT]?) {word}s?\b", line)
+        if m:
+            reads(where, key, trace[key], m[1])
+    reads(where, "lost records", trace["lost_records"], re.search(r"lost records (\S+)", line)[1])
+
+
+def check_text(whole):
+    lines = report("-v", "--top", "1000000").splitlines()
+    check_head("text", whole, lines[0])
+    time = next((l for l in lines if l.startswith("threads' time")), "")
+    words = {"lost": "lost", "work": "working", "queue": "without a CPU", "wait": "waiting"}
+    shares = parts(whole["trace"])
+    if "without a CPU" not in time and "queue" in shares:
+        shares["work"] += shares.pop("queue")  # little: among the work
+    for key, exact in shares.items():
+        m = re.search(rf"([\d.]+) {words[key]}", time)
+        if m:
+            reads("text", key, exact, m[1])
+    m = re.search(r"cover (\d+ %)", "\n".join(lines))
+    if m:
+        reads("text", "coverage", whole["trace"]["coverage"], m[1])
+    m = re.search(r"probes slowed \S+ by ([\d.]+ %)", "\n".join(lines))
+    if m:
+        reads("text", "overhead", whole["self_cost"]["overhead"], m[1])
+    head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["SCI", "lost"]), None)
+    if head is None:
+        if whole["blocks"]:
+            wrong.append("text has no table")
+        return
+    cell = r"\s*(n/a|-?\d+(?:\.\d+)?(?:ns|us|ms|s|h|k|M|G|T)?)"
+    row = re.compile(cell * len(SCREEN) + r"(?:\s|$)")
+    found = []
+    for line in lines[head + 1:]:
+        if not line or line.startswith("["):
+            break
+        if row.match(line):
+            found.append(line)
+    same("text", "rows", len(whole["blocks"]), len(found))
+    for line, block in zip(found, whole["blocks"]):
+        for key, shown in zip(SCREEN, row.match(line).groups()):
+            reads(f"text {block['name']}", key, number_of(block, key), shown)
+        if BY not in ("thread", "lock"):
+            same(f"text {block['name']}", "verdict", block["verdict"], line[row.match(line).end():].split()[0])
+
+
+def check_few():
+    """The first screen: fewer rows and columns of the same numbers."""
+    whole = json.loads(report("--json"))["blocks"]
+    lines = report().splitlines()
+    head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["SCI", "lost"]), None)
+    if head is None or BY in ("thread", "lock"):
+        return
+    for line in lines[head + 1:]:
+        m = re.match(r"\s*(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+) (.{6})  (\S+ \d+ %\??|\S+)", line)
+        if not line:
+            break
+        if not m:
+            continue
+        near = [b for b in whole if all(fits(number_of(b, k), m[i + 1]) for i, k in enumerate(("sci", "lost_threads", "calls", "p50_ns", "p99_ns")))]
+        if not near:
+            wrong.append(f"first screen: no block of JSON has {line}")
+        elif len(near) == 1:
+            check_why("first screen " + near[0]["name"], near[0], m[7])
+
+
+def fits(exact, shown):
+    before = len(wrong)
+    reads("", "", exact, shown)
+    ok = len(wrong) == before
+    del wrong[before:]
+    return ok
+
+
+whole = json.loads(report("--json"))
+check_csv(whole)
+check_text(whole)
+if BY != "thread":
+    check_html(whole)
+for line in wrong:
+    print(line)
+print(compared, "cells compared")

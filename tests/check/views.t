@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Text, CSV, JSON and HTML show the same numbers: every cell of each golden trace, by views.py.
+. "$(dirname "$0")/lib.sh"
+
+work=$planted/views
+mkdir "$work"
+for trace in tests/golden/*.trace; do
+	name=$(basename "$trace" .trace)
+	"$ISPOT" dump --from-text "$trace" -o "$work/$name.data" || echo "# no trace of $name"
+done
+
+# One call in 16, of two threads.
+awk 'BEGIN {
+	print "{\"kind\":\"session\",\"version\":1,\"command\":\"app\",\"pid\":7,\"start_ns\":1000000000,\"clock\":\"monotonic\",\"cpus\":2,\"period\":16,\"producer\":\"synthetic\",\"kernel\":\"6.18.0\",\"pmu\":\"none\"}"
+	for (i = 0; i < 400; i++) for (t = 7; t < 9; t++) {
+		at = 1000000000 + i * 400000 + t * 1000; long = 4000 + (i * 7919) % 13 * 1700 + (i % 50 == 0) * 90000
+		printf "%d %d %d/7 entry f\n%d %d %d/7 exit f\n", at, t - 7, t, at + long, t - 7, t
+		printf "%d %d %d/7 call-count f calls=15 outer=15\n", at + long, t - 7, t
+	} }' | "$ISPOT" dump --from-text - -o "$work/sampled.data" || echo "# no sampled trace"
+
+# same CELLS TRACE OPTIONS...: at least so many cells are compared
+same() {
+	local least=$1 file=$work/$2.data n
+	shift 2
+	python3 tests/check/views.py "$ISPOT" "$file" "$@" >"$work/out" 2>&1
+	n=$(sed -n '$s/ cells compared$//p' "$work/out")
+	sed '$d' "$work/out" | head -20 | sed 's/^/# /'
+	[ "$(wc -l <"$work/out")" -eq 1 ] && [ "${n:-0}" -ge "$least" ] && return
+	sed -n '$s/^/# /p' "$work/out"
+	return 1
+}
+
+ok "whole rows and causes (svc)" same 300 svc
+for trace in burst callsites counters counter_causes diff export keys loss sequence sites spin waits; do
+	ok "$trace" same 30 $trace
+done
+ok "keyed rows" same 300 keys --key write@fd,count
+ok "without keys" same 100 keys --no-key '*'
+ok "call sites" same 100 callsites --by site
+ok "locks" same 50 keys --by lock
+ok "sequences" same 50 sequence --by sequence
+ok "threads" same 50 svc --by thread
+ok "a window" same 30 burst --time 0-2s
+ok "with a baseline" same 100 svc --baseline "$work/svc.data"
+ok "ranked by another column" same 100 svc -s p99
+ok "one call in 16 recorded" same 30 sampled
