@@ -36,6 +36,12 @@ static uint64_t recording_end(const struct trace_reader *r)
 	return e->present && e->end_ns != META_UNKNOWN && e->end_ns > last ? e->end_ns : last;
 }
 
+void result_span(const struct trace_reader *r, uint64_t *start_ns, uint64_t *end_ns)
+{
+	*start_ns = recording_start(r);
+	*end_ns = recording_end(r);
+}
+
 static int set_window(struct result *res, const struct trace_reader *r,
 		      const struct result_options *o, struct err *err)
 {

@@ -108,4 +108,7 @@ void result_release(struct result *result);
 int result_scan(struct calls *calls, struct trace_reader *r, const struct result_options *o,
 		const struct call_visitor *v, struct err *err);
 
+/* CLOCK_MONOTONIC at which the recording began and ended, whatever the window. */
+void result_span(const struct trace_reader *r, uint64_t *start_ns, uint64_t *end_ns);
+
 #endif

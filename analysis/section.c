@@ -256,6 +256,7 @@ static void count_hold(struct sections *s, const struct thread *t, uint32_t lock
 {
 	const struct section_thread *now = thread_of(s, t);
 	struct call c = { .id = h->function, .entry_ns = h->since_ns, .exit_ns = end_ns };
+	uint32_t group;
 
 	c.entry_cpu = h->cpu;
 	c.exit_cpu = t->cpu;
@@ -267,7 +268,10 @@ static void count_hold(struct sections *s, const struct thread *t, uint32_t lock
 	c.own_ns = c.duration_ns;
 	c.off = offcpu_between(&h->off, &t->off);
 	c.own_off = c.off;
-	keyed_add(&s->holds, t, group_of(s, &s->holds, h->function, lock, h->site), false, &c);
+	group = group_of(s, &s->holds, h->function, lock, h->site);
+	keyed_add(&s->holds, t, group, false, &c);
+	if (s->hook.held)
+		s->hook.held(s->hook.self, t, lock, group, &c);
 }
 
 static void remove_hold(struct lock *l, size_t i)
@@ -292,7 +296,8 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 	}
 }
 
-static void take(struct sections *s, const struct thread *t, uint32_t lock, const struct call *c,
+/* True: the thread did not have it before. */
+static bool take(struct sections *s, const struct thread *t, uint32_t lock, const struct call *c,
 		 bool shared, uint32_t site)
 {
 	struct lock *l = &s->locks.data[lock];
@@ -303,7 +308,7 @@ static void take(struct sections *s, const struct thread *t, uint32_t lock, cons
 
 		if (h->thread == t->index) {
 			h->depth++;
-			return;
+			return false;
 		}
 		/* its release was not seen */
 		if (!shared || !h->shared)
@@ -319,6 +324,7 @@ static void take(struct sections *s, const struct thread *t, uint32_t lock, cons
 					     .cost_ns = now->cost_ns,
 					     .cpu = c->exit_cpu,
 					     .off = t->off };
+	return true;
 }
 
 static bool is_held_by_other(const struct lock *l, const struct thread *t, bool shared)
@@ -378,6 +384,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	const struct lock_function *row = s->functions[c->id];
 	uint32_t lock = row && row->action != LOCK_RELEASE ? lock_of(s, t, c, row) : MAP_NONE;
 	uint32_t site, group;
+	bool contended = false;
 
 	now->calls++;
 	now->cost_ns += call_cost_inside_ns(s->calls, c) + call_cost_beside_ns(s->calls, c);
@@ -385,15 +392,15 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		return;
 	site = callsites_of(&s->sites, c);
 	if (row->action != LOCK_WAIT) {
-		bool contended = end_wait(&s->locks.data[lock], t);
-
+		contended = end_wait(&s->locks.data[lock], t);
 		group = group_of(s, s->waits, c->id, lock, site);
 		keyed_add(s->waits, t, group, false, c);
 		s->all.data[group].acquired++;
 		s->all.data[group].contended += contended;
 	}
-	if (took(s, row, c))
-		take(s, t, lock, c, row->shared, site);
+	if (took(s, row, c) && take(s, t, lock, c, row->shared, site) && s->hook.taken)
+		s->hook.taken(s->hook.self, t, lock, group_of(s, &s->holds, c->id, lock, site), c,
+			      contended);
 }
 
 static void on_record(void *self, const struct thread *t, const struct record *r)
@@ -475,6 +482,23 @@ static const struct block *hold_of(const struct sections *s, const struct keyed_
 			return b;
 	}
 	return NULL;
+}
+
+void sections_name(struct sections *s, uint32_t group, struct text *name)
+{
+	const struct keyed_group *g = &s->holds.groups.data[group];
+	char hex[24];
+
+	if (g->rest) {
+		text_add(name, "other locks");
+		return;
+	}
+	text_printf(name, "%s taken in ",
+		    argkeys_place(&s->places, s->locks.data[g->key >> 32].address, hex));
+	if ((uint32_t)g->key)
+		callsites_name(&s->sites, (uint32_t)g->key - 1, name);
+	else
+		text_add(name, "an unrecorded place");
 }
 
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)

@@ -40,8 +40,22 @@ struct section {
 		holders[SECTION_HOLDERS]; /* who held it meanwhile, most waits first */
 };
 
+/*
+ * Told of every time that a lock is held; NULL: nobody is. group: of holds, the lock and the place
+ * that took it. contended: another thread had it when the call that took it began.
+ */
+struct section_hook {
+	void *self;
+	void (*taken)(void *self, const struct thread *t, uint32_t lock, uint32_t group,
+		      const struct call *by, bool contended);
+	/* hold: as if it were a call, from when it was taken to when it was released. */
+	void (*held)(void *self, const struct thread *t, uint32_t lock, uint32_t group,
+		     const struct call *hold);
+};
+
 struct sections {
 	const struct meta *meta;
+	struct section_hook hook;
 	const struct calls *calls;
 	struct keyed *waits, holds;
 	struct argkeys places;
@@ -73,6 +87,8 @@ int sections_init(struct sections *s, const struct meta *meta, const struct call
 struct call_visitor sections_visitor(struct sections *s);
 struct keyed_rule sections_rule(struct sections *s);
 /* After keyed_build(): names the blocks of the waits, and gives them their sections. */
+/* "LOCK taken at PLACE": a group of holds. */
+void sections_name(struct sections *s, uint32_t group, struct text *name);
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks);
 void sections_release(struct sections *s);
 

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/outlier.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/result.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+/* What counters mean to outliers, by the role that the recording gives them. */
+static const struct {
+	const char *role;
+	enum outlier_count count;
+} roles[] = {
+	{ "minor-faults", OUTLIER_FAULTS },
+	{ "page-faults", OUTLIER_FAULTS },
+	{ "major-faults", OUTLIER_MAJOR_FAULTS },
+	{ "llc-misses", OUTLIER_MISSES },
+};
+
+static void find_counters(struct outliers *o)
+{
+	memset(o->counters, -1, sizeof(o->counters));
+	vec_for_each (&o->meta->counters, const struct meta_counter, c)
+		for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+			if (!*c->why && c->id < META_COUNTERS_MAX &&
+			    (!strcmp(c->role, roles[i].role) || !strcmp(c->name, roles[i].role)) &&
+			    !(o->counted & 1u << roles[i].count)) {
+				o->counters[c->id] = (int8_t)roles[i].count;
+				o->counted |= 1u << roles[i].count;
+			}
+}
+
+/* ---- the second pass ---- */
+
+static uint64_t off_ns(const struct offcpu *off)
+{
+	return off->blocked_ns + off->idle_ns;
+}
+
+static struct outlier_usual *usual_of(struct outlier_block *b, uint32_t id)
+{
+	vec_for_each (&b->typical.callees, struct outlier_usual, u)
+		if (u->id == id)
+			return u;
+	if (b->typical.callees.n >= OUTLIER_TYPICAL)
+		return NULL;
+	*vec_add(&b->typical.callees) = (struct outlier_usual){ .id = id };
+	return vec_last(&b->typical.callees);
+}
+
+static void add_typical(struct outlier_block *b, const struct outlier *x)
+{
+	b->typical.n++;
+	b->typical.ns += x->duration_ns;
+	b->typical.waited_ns += off_ns(&x->off);
+	b->typical.contended += x->contended;
+	offcpu_add(&b->typical.off, &x->off);
+	shapes_add(&b->typical.shapes, x->shape, x->duration_ns);
+	for (unsigned i = 0; i < OUTLIER_COUNTS; i++)
+		if (x->counted & 1u << i) {
+			b->typical.counts[i] += (double)x->counts[i];
+			b->typical.counted[i]++;
+		}
+	for (uint32_t i = 0; i < x->n_callees; i++) {
+		struct outlier_usual *u = usual_of(b, x->callees[i].id);
+
+		if (!u)
+			continue;
+		u->executions++;
+		u->calls += x->callees[i].calls;
+		u->ns += x->callees[i].ns;
+	}
+}
+
+/* A heap: the one nearest to the line is first, and makes room. */
+static void sink(struct outlier *heap, size_t n, size_t at)
+{
+	for (;;) {
+		size_t least = at, left = 2 * at + 1;
+		struct outlier swap;
+
+		if (left < n && heap[left].residual_ns < heap[least].residual_ns)
+			least = left;
+		if (left + 1 < n && heap[left + 1].residual_ns < heap[least].residual_ns)
+			least = left + 1;
+		if (least == at)
+			return;
+		swap = heap[at];
+		heap[at] = heap[least];
+		heap[least] = swap;
+		at = least;
+	}
+}
+
+static void keep(struct outlier_block *b, struct outlier *x)
+{
+	if (b->kept.n < OUTLIER_KEPT) {
+		*vec_add(&b->kept) = *x;
+		for (size_t i = b->kept.n == OUTLIER_KEPT ? OUTLIER_KEPT / 2 : 0; i--;)
+			sink(b->kept.data, b->kept.n, i);
+	} else if (x->residual_ns > b->kept.data[0].residual_ns) {
+		wait_sums_free(&b->kept.data[0].waits);
+		b->kept.data[0] = *x;
+		sink(b->kept.data, b->kept.n, 0);
+	} else {
+		return;
+	}
+	x->waits = NULL;
+}
+
+static bool diverges(const struct outliers *o, const struct outlier_block *b,
+		     const struct outlier *x)
+{
+	double expected = outlier_expected(b, x->index);
+
+	return x->residual_ns > b->line.bound_ns &&
+	       (o->rule == OUTLIER_PAPER || x->residual_ns > expected / 2);
+}
+
+void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x)
+{
+	if (x->index >= b->begun)
+		return;
+	x->residual_ns = (double)x->duration_ns - outlier_expected(b, x->index);
+	if (!diverges(o, b, x)) {
+		add_typical(b, x);
+		return;
+	}
+	b->divergent++;
+	b->divergent_ns += x->duration_ns;
+	b->residual_ns += x->residual_ns;
+	keep(b, x);
+}
+
+/* ---- both ---- */
+
+static void begin_pass(struct outliers *o, struct err *err)
+{
+	struct keyed_rule rule;
+
+	o->locks = !sections_init(&o->sections, o->meta, &o->calls, &o->waits, err);
+	if (o->locks) {
+		rule = sections_rule(&o->sections);
+		keyed_init(&o->waits, &rule, &o->calls, o->meta);
+		o->sections.hook = outlier_watch_sections(o);
+	}
+	vec_for_each (&o->blocks, struct outlier_block, b)
+		b->begun = 0;
+}
+
+static void end_pass(struct outliers *o)
+{
+	if (o->locks)
+		keyed_release(&o->waits);
+	sections_release(&o->sections);
+	outlier_watch_release(o);
+}
+
+static int pass(struct outliers *o, struct trace_reader *r, const struct result_options *ro,
+		struct err *err)
+{
+	struct call_visitor v = outlier_watch(o);
+	struct err none;
+	int rc;
+
+	begin_pass(o, &none);
+	rc = result_scan(&o->calls, r, ro, &v, err);
+	end_pass(o);
+	return rc;
+}
+
+static int more_divergent(const void *a, const void *b)
+{
+	const struct outlier_block *x = a, *y = b;
+
+	if (x->divergent_ns != y->divergent_ns)
+		return x->divergent_ns < y->divergent_ns ? 1 : -1;
+	if (x->durations.sum != y->durations.sum)
+		return x->durations.sum < y->durations.sum ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+/* Blocks of which no execution is timed say nothing. */
+static void finish(struct outliers *o)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < o->blocks.n; i++) {
+		struct outlier_block *b = &o->blocks.data[i], swap = *b;
+
+		if (!b->durations.count)
+			continue;
+		if (b->kind == BLOCK_LOCK)
+			o->section_ns += b->durations.sum;
+		*b = o->blocks.data[kept];
+		o->blocks.data[kept++] = swap;
+	}
+	o->untimed = o->blocks.n - kept;
+	o->blocks.n = kept;
+	vec_sort(&o->blocks, more_divergent);
+}
+
+/* The start is the recording's, whatever the window: other views count from there, too. */
+static void set_span(struct outliers *o, const struct trace_reader *r,
+		     const struct result_options *ro)
+{
+	uint64_t end;
+
+	result_span(r, &o->start_ns, &end);
+	o->duration_ns = end > o->start_ns ? end - o->start_ns : 0;
+	if (ro->to_ns < o->duration_ns)
+		o->duration_ns = ro->to_ns;
+	o->duration_ns -= ro->from_ns < o->duration_ns ? ro->from_ns : o->duration_ns;
+}
+
+int outliers_read(struct outliers *o, struct trace_reader *r, const struct result_options *ro,
+		  enum outlier_rule rule, struct err *err)
+{
+	int rc;
+
+	*o = (struct outliers){ .meta = trace_reader_meta(r), .rule = rule };
+	o->of_function = xcalloc(o->meta->functions.n + 1, sizeof(*o->of_function));
+	memset(o->of_function, 0xff, (o->meta->functions.n + 1) * sizeof(*o->of_function));
+	find_counters(o);
+	rc = pass(o, r, ro, err);
+	trace_reader_rewind(r);
+	o->judging = true;
+	if (!rc)
+		rc = pass(o, r, ro, err);
+	if (!rc) {
+		set_span(o, r, ro);
+		finish(o);
+	}
+	return rc;
+}
+
+static void block_release(struct outlier_block *b)
+{
+	hist_release(&b->durations);
+	vec_release(&b->sample);
+	vec_for_each (&b->kept, struct outlier, x) {
+		wait_sums_free(&x->waits);
+		free(x->evidence);
+	}
+	vec_release(&b->kept);
+	vec_release(&b->typical.callees);
+	vec_for_each (&b->hints, struct outlier_hint, h)
+		free(h->evidence);
+	vec_release(&b->hints);
+}
+
+void outliers_release(struct outliers *o)
+{
+	vec_for_each (&o->blocks, struct outlier_block, b)
+		block_release(b);
+	vec_release(&o->blocks);
+	strtab_release(&o->names);
+	vec_release(&o->thread_names);
+	map_release(&o->of_group);
+	map_release(&o->ran);
+	free(o->of_function);
+	*o = (struct outliers){ 0 };
+}

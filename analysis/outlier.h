@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Executions that take much longer than the others of their kind (Iceberg, Shah and Guyer, ISSTA
+ * 2018, section 2.1): for each function, marker and critical section the line of duration over
+ * execution index by least squares, and the executions above it by more than a bound, which the
+ * paper has at one standard deviation of the durations. A critical section is from when a lock was
+ * taken to its release, so it is inside of the monitor, and its waiting is told apart.
+ *
+ * Two passes over the recording. The first counts, and sums moments; the second judges each
+ * execution, and looks at what divergent ones did that typical ones did not. Memory grows with the
+ * blocks, not with executions: of each the moments, a histogram, OUTLIER_SAMPLE of all executions
+ * and the OUTLIER_KEPT divergent ones that are furthest above the line. Counts and sums are of all.
+ */
+#ifndef ISPOT_ANALYSIS_OUTLIER_H
+#define ISPOT_ANALYSIS_OUTLIER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/calls.h"
+#include "analysis/hist.h"
+#include "analysis/section.h"
+#include "analysis/shape.h"
+#include "analysis/wait.h"
+
+struct err;
+struct meta_function;
+struct result_options;
+struct trace_reader;
+
+#define OUTLIER_KEPT	256
+#define OUTLIER_SAMPLE	1024
+#define OUTLIER_CALLEES 12 /* of an execution, told apart */
+#define OUTLIER_TYPICAL 64 /* callees of typical executions, told apart */
+#define OUTLIER_SCALES	5  /* of the robust rule */
+
+enum outlier_rule {
+	/* Above the line of least squares by more than one standard deviation. */
+	OUTLIER_PAPER,
+	/*
+	 * Above the line through the medians by more than five standard deviations, as the median
+	 * of the distances from it tells them, and by half: the few that it looks for move neither.
+	 */
+	OUTLIER_ROBUST,
+};
+
+enum outlier_count { OUTLIER_FAULTS, OUTLIER_MAJOR_FAULTS, OUTLIER_MISSES, OUTLIER_COUNTS };
+
+struct outlier_callee {
+	uint32_t id, calls;
+	uint64_t ns;
+};
+
+/* One divergent execution. */
+struct outlier {
+	uint64_t index; /* of its block's executions, by their begin, from 0 */
+	uint64_t entry_ns, duration_ns;
+	double residual_ns;   /* above the line */
+	uint32_t tid, caller; /* caller: function id, MAP_NONE: none was traced */
+	uint32_t stack, site; /* stack ids, 0: not recorded; site: of the calling place alone */
+	uint32_t exit_cpu, entry_cpu;
+	struct offcpu off;
+	uint64_t shape;
+	bool contended; /* a critical section: another thread held its lock when it was asked for */
+	bool rest;	/* it had more callees than are told apart */
+	uint32_t counted; /* bits of enum outlier_count */
+	uint64_t counts[OUTLIER_COUNTS];
+	uint32_t n_callees;
+	struct outlier_callee callees[OUTLIER_CALLEES];
+	struct wait_sums *waits; /* what it slept in, callees included; NULL: it did not */
+	/* outlier_cause.c: */
+	const char *cause; /* static */
+	char *evidence;	   /* a clause */
+};
+
+/* What the others did, per callee. */
+struct outlier_usual {
+	uint32_t id;
+	uint64_t executions, calls, ns; /* that called it; their calls; time in it */
+};
+
+struct outlier_hint {
+	char behaviour; /* A to H, as the paper has them; 0: none of its */
+	const char *name;
+	double share; /* of the residuals that are kept; NAN: it is not about these */
+	char *evidence;
+};
+
+struct outlier_line {
+	double intercept, slope; /* ns, ns per execution */
+	double bound_ns;	 /* an execution above the line by more diverges */
+};
+
+struct outlier_point {
+	uint64_t index, ns;
+};
+
+struct outlier_block {
+	enum block_kind kind;
+	uint32_t id;			      /* function id; a critical section: group of holds */
+	const char *name;		      /* owned by struct outliers */
+	const struct meta_function *function; /* of a critical section: what takes the lock */
+	uint64_t begun;			      /* executions */
+	struct hist durations;		      /* of those that are timed */
+	uint32_t threads;
+	/* Running means and sums of products about them. */
+	double n, mean_x, mean_y, xx, xy, yy;
+	double stddev_ns;
+	struct outlier_line line;
+	uint64_t keep_mask; /* of hashed indices: those that are 0 under it are in the sample */
+	struct {
+		VEC(struct outlier_point)
+	} sample; /* all executions, as long as these are few */
+	uint64_t divergent, divergent_ns;
+	double residual_ns; /* sum over the divergent ones */
+	struct {
+		VEC(struct outlier)
+	} kept; /* by index, once it is over */
+	struct {
+		uint64_t n, ns, waited_ns, contended;
+		struct offcpu off;
+		double counts[OUTLIER_COUNTS];
+		uint64_t counted[OUTLIER_COUNTS]; /* executions that did */
+		struct shapes shapes;
+		struct {
+			VEC(struct outlier_usual)
+		} callees;
+	} typical;
+	struct {
+		VEC(struct outlier_hint)
+	} hints;
+};
+
+struct outlier_threads;
+
+struct outliers {
+	const struct meta *meta;
+	enum outlier_rule rule;
+	struct {
+		VEC(struct outlier_block)
+	} blocks;	     /* after outliers_read(): most divergent time first */
+	struct strtab names; /* of blocks and threads */
+	struct {
+		VEC(uint32_t)
+	} thread_names;			/* [thread index]: of names */
+	uint64_t section_ns;		/* sum over all critical sections */
+	uint64_t start_ns, duration_ns; /* of the recording or window */
+	uint64_t lost_records, untimed;
+	bool switches; /* context switches were recorded */
+	bool locks;    /* critical sections were seen */
+	/* while it is read: */
+	struct calls calls;
+	struct sections sections;
+	struct keyed waits;
+	bool judging;	       /* the second pass */
+	uint32_t *of_function; /* [id]: block, MAP_NONE */
+	struct map of_group;
+	struct map ran;			    /* (block, thread): it has run there */
+	int8_t counters[META_COUNTERS_MAX]; /* [bit]: enum outlier_count, -1 none */
+	uint32_t counted;		    /* bits of enum outlier_count that are recorded */
+	struct {
+		VEC(struct outlier_thread *)
+	} threads;
+};
+
+/* Reads r twice, from its start. */
+int outliers_read(struct outliers *o, struct trace_reader *r, const struct result_options *ro,
+		  enum outlier_rule rule, struct err *err);
+void outliers_release(struct outliers *o);
+
+/* What the line says of an execution. */
+static inline double outlier_expected(const struct outlier_block *b, uint64_t index)
+{
+	double ns = b->line.intercept + b->line.slope * (double)index;
+
+	return ns > 0 ? ns : 0;
+}
+
+/* ---- parts, for outlier*.c ---- */
+
+/* outlier_fit.c. An execution is added; after the last one, the line. jitter_ns: what probing alone
+ * may add. */
+void outlier_fit_add(struct outlier_block *b, uint64_t index, uint64_t ns);
+void outlier_fit(struct outlier_block *b, enum outlier_rule rule, double jitter_ns);
+
+/* outlier_watch.c. The visitor of both passes; judge: what becomes of an execution of the second.
+ */
+struct call_visitor outlier_watch(struct outliers *o);
+struct section_hook outlier_watch_sections(struct outliers *o);
+void outlier_watch_release(struct outliers *o);
+void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
+
+/* outlier_cause.c. While calls are at their end. */
+void outlier_explain(struct outliers *o, struct outlier_block *b);
+
+#endif

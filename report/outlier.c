@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/outlier.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/outlier.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/report.h"
+#include "report/table.h"
+#include "trace/meta.h"
+
+#define BLOCKS_DEFAULT	   10
+#define EXECUTIONS_DEFAULT 10
+#define INDENT		   8
+#define WIDE_SHARE	   0.1 /* as many divergent ones: its durations vary, none stands out */
+#define STACK_FRAMES	   8
+
+const char *outlier_kind_name(const struct outlier_block *b)
+{
+	return b->kind == BLOCK_LOCK	 ? "critical section"
+	       : b->kind == BLOCK_MARKER ? "marker"
+					 : "function";
+}
+
+static void time_cell(struct table *t, double ns)
+{
+	char number[TEXT_NUMBER];
+
+	table_right(t, text_time(number, ns > 0 ? (uint64_t)(ns + 0.5) : 0), 8);
+}
+
+static void count_cell(struct table *t, uint64_t count, unsigned width)
+{
+	char number[TEXT_NUMBER];
+
+	table_right(t, text_count(number, count), width);
+}
+
+static double divergent_share(const struct outlier_block *b)
+{
+	return (double)b->divergent / (double)b->durations.count;
+}
+
+/* A paragraph with its first line at INDENT, the others two further. */
+static void indented(const struct outlier_view *v, const char *s, struct text *out)
+{
+	struct text wrapped = { 0 };
+	unsigned indent = INDENT;
+
+	text_wrap(s, v->width - INDENT - 2, &wrapped);
+	for (const char *l = wrapped.s; l && *l; l += strcspn(l, "\n") + 1) {
+		text_printf(out, "%*s%.*s\n", indent, "", (int)strcspn(l, "\n"), l);
+		indent = INDENT + 2;
+	}
+	text_release(&wrapped);
+}
+
+static size_t count_kind(const struct outliers *o, enum block_kind kind)
+{
+	size_t n = 0;
+
+	vec_for_each (&o->blocks, const struct outlier_block, b)
+		n += b->kind == kind;
+	return n;
+}
+
+static void header(const struct outlier_view *v, struct text *out)
+{
+	const struct outliers *o = v->outliers;
+	const struct meta_end *end = &o->meta->end;
+	char program[128], time[TEXT_NUMBER], held[TEXT_NUMBER], counted[TEXT_COUNTED];
+	size_t sections = count_kind(o, BLOCK_LOCK), markers = count_kind(o, BLOCK_MARKER);
+
+	text_printable(program, sizeof(program), *v->program ? v->program : v->file);
+	text_printf(out, "%s  %s  %s", program, text_time(time, o->duration_ns),
+		    text_counted(counted, o->blocks.n - sections - markers, "function"));
+	if (markers)
+		text_printf(out, "  %s", text_counted(counted, markers, "marker"));
+	if (sections)
+		text_printf(out, "  %s, held for %s",
+			    text_counted(counted, sections, "critical section"),
+			    text_time(held, o->section_ns));
+	if (end->present && end->probes_cost_ns != META_UNKNOWN &&
+	    end->target_cpu_ns != META_UNKNOWN && end->target_cpu_ns)
+		text_printf(out, "  slowed by %.1f %%",
+			    100 * meta_overhead((double)end->target_cpu_ns,
+						(double)end->probes_cost_ns));
+	text_add(out, "\n\n");
+}
+
+static const struct outlier *longest(const struct outlier_block *b)
+{
+	const struct outlier *longest = NULL;
+
+	vec_for_each (&b->kept, const struct outlier, x)
+		if (!longest || x->duration_ns > longest->duration_ns)
+			longest = x;
+	return longest;
+}
+
+static void headline(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
+{
+	const struct outlier *x = longest(b);
+	char name[256], took[TEXT_NUMBER], p50[TEXT_NUMBER], n[TEXT_COUNTED];
+	struct text line = { 0 };
+
+	text_printf(&line, "The %s %s took %s in its execution %llu", outlier_kind_name(b),
+		    text_printable(name, sizeof(name), b->name), text_time(took, x->duration_ns),
+		    (unsigned long long)x->index);
+	if (b->durations.count > 2)
+		text_printf(&line, ", where half of its executions take up to %s",
+			    text_time(p50, hist_quantile(&b->durations, 0.5)));
+	text_printf(&line, ": %s. %s of %llu diverge%s.", x->evidence,
+		    text_counted(n, b->divergent, "execution"),
+		    (unsigned long long)b->durations.count, b->divergent == 1 ? "s" : "");
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+	text_add(out, "\n");
+}
+
+/* "0, 25, 48": those that are kept, by index. */
+static void indices(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
+{
+	struct text line = { 0 };
+	size_t n = 0;
+
+	text_add(&line, "executions");
+	vec_for_each (&b->kept, const struct outlier, x) {
+		if (n == 24 && b->kept.n > 26)
+			break;
+		text_printf(&line, "%s %llu", n++ ? "," : "", (unsigned long long)x->index);
+	}
+	if (n < b->divergent)
+		text_printf(&line, " … %llu more", (unsigned long long)(b->divergent - n));
+	indented(v, line.s, out);
+	text_release(&line);
+}
+
+static void hints(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
+{
+	struct text line = { 0 };
+
+	vec_for_each (&b->hints, const struct outlier_hint, h) {
+		text_printf(&line, "%c %s", h->behaviour ? h->behaviour : '-', h->name);
+		if (!isnan(h->share))
+			text_printf(&line, " %.0f %%", 100 * h->share);
+		text_printf(&line, ": %s", h->evidence);
+		indented(v, line.s, out);
+		text_release(&line);
+		line = (struct text){ 0 };
+	}
+	if (divergent_share(b) > WIDE_SHARE && b->durations.count >= 100)
+		indented(v,
+			 "- wide range: so many diverge that none stands out; its time may "
+			 "depend on what it is given",
+			 out);
+}
+
+static void row(const struct outlier_view *v, struct table *t, const struct outlier_block *b)
+{
+	char share[16], name[512];
+
+	time_cell(t, (double)b->divergent_ns);
+	time_cell(t, (double)b->durations.max);
+	count_cell(t, b->durations.count, 6);
+	time_cell(t, b->mean_y);
+	time_cell(t, b->stddev_ns);
+	snprintf(share, sizeof(share), "%.2g %%", 100 * divergent_share(b));
+	table_right(t, share, 8);
+	text_add(t->out, "  ");
+	t->used += 2;
+	text_whole(t, text_printable(name, sizeof(name), b->name));
+	if (b->kept.n)
+		indices(v, b, t->out);
+	hints(v, b, t->out);
+}
+
+/* Those that diverge, and those of which there is but one execution. */
+static bool worth(const struct outlier_block *b)
+{
+	return b->divergent || b->begun == 1;
+}
+
+static void rows(const struct outlier_view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	size_t top = v->top ? v->top : BLOCKS_DEFAULT, n = 0, rest = 0;
+	struct text note = { 0 };
+
+	text_add(out, "divergent     max   runs     mean   stddev  diverge  what\n");
+	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
+		if (!worth(b))
+			continue;
+		if (n++ < top)
+			row(v, &t, b);
+		else
+			rest++;
+	}
+	if (rest)
+		text_printf(out, "%zu more blocks diverge for less (--top)\n", rest);
+	text_printf(&note,
+		    "divergent: time of the executions that take longer than their block's line "
+		    "says by more than %s; behaviours A to H: ispot-outliers(1)",
+		    v->outliers->rule == OUTLIER_PAPER ? "one standard deviation"
+						       : "five robust standard deviations");
+	text_wrap(note.s, v->width, out);
+	text_release(&note);
+}
+
+/* ---- one block ---- */
+
+static void usual_line(const struct outlier_view *v, const struct outlier_block *b,
+		       struct text *out)
+{
+	const struct outlier_line *l = &b->line;
+	char min[TEXT_NUMBER], p50[TEXT_NUMBER], p99[TEXT_NUMBER], max[TEXT_NUMBER],
+		mean[TEXT_NUMBER], sd[TEXT_NUMBER], bound[TEXT_NUMBER];
+	struct text line = { 0 };
+
+	text_printf(&line,
+		    "%llu executions in %u thread%s: min %s, median %s, mean %s, p99 %s, max %s, "
+		    "standard deviation %s. ",
+		    (unsigned long long)b->durations.count, b->threads, b->threads == 1 ? "" : "s",
+		    text_time(min, b->durations.min),
+		    text_time(p50, hist_quantile(&b->durations, 0.5)),
+		    text_time(mean, (uint64_t)b->mean_y),
+		    text_time(p99, hist_quantile(&b->durations, 0.99)),
+		    text_time(max, b->durations.max), text_time(sd, (uint64_t)b->stddev_ns));
+	text_printf(&line,
+		    "Line: %.4g ns %c %.3g ns for each execution before; %llu diverge, more "
+		    "than %s above it.",
+		    l->intercept, l->slope < 0 ? '-' : '+', fabs(l->slope),
+		    (unsigned long long)b->divergent, text_time(bound, (uint64_t)l->bound_ns));
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+}
+
+static void callees(const struct outlier_view *v, const struct outlier_block *b,
+		    const struct outlier *x, struct text *out)
+{
+	const struct meta *meta = v->outliers->meta;
+	char name[256], time[TEXT_NUMBER], usual[TEXT_NUMBER];
+
+	for (uint32_t i = 0; i < x->n_callees; i++) {
+		const struct outlier_callee *c = &x->callees[i];
+		const struct outlier_usual *u = NULL;
+
+		vec_for_each (&b->typical.callees, const struct outlier_usual, it)
+			if (it->id == c->id)
+				u = it;
+		text_printf(out, "%*s%s %u times, %s", INDENT + 2, "",
+			    text_printable(name, sizeof(name), meta->functions.data[c->id].name),
+			    c->calls, text_time(time, c->ns));
+		if (u)
+			text_printf(out, "; typically %.2g times, %s\n",
+				    (double)u->calls / (double)b->typical.n,
+				    text_time(usual, u->ns / b->typical.n));
+		else
+			text_add(out, "; typically not called\n");
+	}
+	if (x->rest)
+		text_printf(out, "%*sand others\n", INDENT + 2, "");
+}
+
+static void stack(const struct outlier_view *v, const struct outlier *x, struct text *out)
+{
+	const struct meta *meta = v->outliers->meta;
+	uint32_t id = x->stack ? x->stack : x->site;
+	const struct meta_stack *s = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
+	struct text line = { 0 };
+	char name[256];
+
+	if (!s || !s->n_frames)
+		return;
+	text_add(&line, "called from");
+	for (uint32_t i = 0; i < s->n_frames && i < STACK_FRAMES; i++) {
+		const struct meta_frame *f =
+			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
+
+		if (!f || !f->symbol)
+			continue;
+		text_printf(&line, "%s %s", i ? " <" : "",
+			    text_printable(name, sizeof(name),
+					   *f->symbol ? f->symbol : text_base_name(f->object)));
+		if (*f->file && f->line)
+			text_printf(&line, " (%s:%u)", text_base_name(f->file), f->line);
+	}
+	indented(v, line.s, out);
+	text_release(&line);
+}
+
+static int by_residual(const void *a, const void *b)
+{
+	const struct outlier *x = *(const struct outlier *const *)a,
+			     *y = *(const struct outlier *const *)b;
+
+	return (x->residual_ns < y->residual_ns) - (x->residual_ns > y->residual_ns);
+}
+
+static void execution(const struct outlier_view *v, const struct outlier_block *b,
+		      const struct outlier *x, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	char cell[64];
+
+	snprintf(cell, sizeof(cell), "%llu", (unsigned long long)x->index);
+	table_right(&t, cell, 9);
+	snprintf(cell, sizeof(cell), "%.6f", (double)(x->entry_ns - v->start_ns) / 1e9);
+	table_right(&t, cell, 11);
+	time_cell(&t, (double)x->duration_ns);
+	time_cell(&t, outlier_expected(b, x->index));
+	snprintf(cell, sizeof(cell), "%u", x->tid);
+	table_right(&t, cell, 8);
+	text_add(out, "  ");
+	t.used += 2;
+	table_last(&t, x->cause);
+	indented(v, x->evidence, out);
+	if (x->contended)
+		indented(v, "another thread held the lock when it was asked for", out);
+	callees(v, b, x, out);
+	stack(v, x, out);
+}
+
+static void detail(const struct outlier_view *v, struct text *out)
+{
+	const struct outlier_block *b = v->of;
+	size_t n = b->kept.n, top = v->top ? v->top : EXECUTIONS_DEFAULT;
+	const struct outlier **worst = xcalloc(n + 1, sizeof(*worst));
+	char name[512];
+
+	text_printf(out, "%s %s\n", outlier_kind_name(b),
+		    text_printable(name, sizeof(name), b->name));
+	usual_line(v, b, out);
+	text_add(out, "\n");
+	hints(v, b, out);
+	if (n)
+		text_add(out, "\nexecution        at s     took     line   thread  cause\n");
+	for (size_t i = 0; i < n; i++)
+		worst[i] = &b->kept.data[i];
+	qsort(worst, n, sizeof(*worst), by_residual);
+	for (size_t i = 0; i < n && i < top; i++)
+		execution(v, b, worst[i], out);
+	if (b->divergent > top)
+		text_printf(out, "%llu more diverge by less (--top)\n",
+			    (unsigned long long)(b->divergent - top));
+	free(worst);
+}
+
+void report_outliers_text(const struct outlier_view *v, struct text *out)
+{
+	const struct outliers *o = v->outliers;
+	struct text line = { 0 };
+
+	header(v, out);
+	if (v->of) {
+		detail(v, out);
+	} else if (o->blocks.n && o->blocks.data[0].divergent) {
+		headline(v, &o->blocks.data[0], out);
+		rows(v, out);
+	} else {
+		text_wrap("No execution diverges: each took about as long as its block's line "
+			  "says.",
+			  v->width, out);
+	}
+	for (const char *const *n = v->notices; *n; n++) {
+		text_printf(&line, "note: %s", *n);
+		text_wrap(line.s, v->width, out);
+		text_release(&line);
+		line = (struct text){ 0 };
+	}
+}

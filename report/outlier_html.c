@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `ispot outliers` as one HTML file: the table, and of each block its executions with their line
+ * (the Iceberg paper's figures 2 and 3), coloured by cause. */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/outlier.h"
+#include "base/text.h"
+#include "report/html.h"
+#include "report/outlier.h"
+#include "trace/meta.h"
+
+#define WIDTH	   760
+#define HEIGHT	   260
+#define LEFT	   62
+#define RIGHT	   10
+#define TOP	   10
+#define BOTTOM	   30
+#define ROWS_MAX   200 /* of the table */
+#define BLOCKS_MAX 40  /* with a figure */
+#define LISTED_MAX 25  /* executions of a block */
+#define TICKS	   4
+
+/* .make/embed put report/report.css there. */
+extern const char ispot_report_css_start[], ispot_report_css_end[];
+
+/* The first row that has the cause, or the last. Colours are in report.css. */
+static const struct colour {
+	const char *class, *words;
+	const char *causes[4];
+} colours[] = {
+	{ "c-path", "slow path or callee", { "slow-path", "callee" } },
+	{ "c-lock", "lock", { "lock" } },
+	{ "c-io", "input/output", { "disk-io", "network", "pipe" } },
+	{ "c-fault", "page faults", { "page-fault" } },
+	{ "c-cpu", "no CPU", { "cpu-wait" } },
+	{ "c-first", "first execution", { "first-execution" } },
+	{ "c-own", "unknown", { "unknown" } },
+	{ "c-wait", "other waiting", { NULL } },
+};
+#define COLOURS (sizeof(colours) / sizeof(colours[0]))
+
+static const struct colour *colour_of(const struct outlier *x)
+{
+	const struct colour *c = colours;
+
+	for (; c < colours + COLOURS - 1; c++)
+		for (unsigned i = 0; i < 4 && c->causes[i]; i++)
+			if (!strcmp(c->causes[i], x->cause))
+				return c;
+	return c;
+}
+
+/* ---- the figure ---- */
+
+struct axes {
+	double last;	  /* index */
+	double low, high; /* natural logarithms of durations */
+};
+
+static struct axes axes_of(const struct outlier_block *b)
+{
+	double low = log(b->durations.min > 1 ? (double)b->durations.min : 1);
+	double high = log(b->durations.max > 2 ? (double)b->durations.max : 2);
+
+	return (struct axes){ b->begun > 1 ? (double)(b->begun - 1) : 1, low,
+			      high > low + 0.1 ? high : low + 0.1 };
+}
+
+static double x_of(const struct axes *a, double index)
+{
+	return LEFT + index / a->last * (WIDTH - LEFT - RIGHT);
+}
+
+static double y_of(const struct axes *a, double ns)
+{
+	double part = (log(ns > 1 ? ns : 1) - a->low) / (a->high - a->low);
+
+	part = part < 0 ? 0 : part > 1 ? 1 : part;
+	return TOP + (1 - part) * (HEIGHT - TOP - BOTTOM);
+}
+
+static void draw_axes(const struct axes *a, struct text *out)
+{
+	char number[TEXT_NUMBER];
+
+	for (double decade = 1; decade < 1e19; decade *= 10) {
+		double y = y_of(a, decade);
+
+		if (log(decade) < a->low || log(decade) > a->high)
+			continue;
+		text_printf(out,
+			    "<line class=\"axis\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>"
+			    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>",
+			    LEFT, y, WIDTH - RIGHT, y, LEFT - 5, y + 4,
+			    text_time(number, (uint64_t)decade));
+	}
+	for (int i = 0; i <= TICKS; i++)
+		text_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>",
+			    x_of(a, a->last * i / TICKS), HEIGHT - 10,
+			    !i		 ? "start"
+			    : i == TICKS ? "end"
+					 : "middle",
+			    text_count(number, (uint64_t)(a->last * i / TICKS)));
+}
+
+#define LINE_STEPS 32 /* a straight line is a curve where the scale is logarithmic */
+
+static void draw_line(const struct axes *a, const struct outlier_block *b, double above,
+		      const char *class, struct text *out)
+{
+	text_printf(out, "<polyline class=\"%s\" points=\"", class);
+	for (int i = 0; i <= LINE_STEPS; i++) {
+		double index = a->last * i / LINE_STEPS;
+
+		text_printf(out, "%.1f,%.1f ", x_of(a, index),
+			    y_of(a, b->line.intercept + b->line.slope * index + above));
+	}
+	text_add(out, "\"/>");
+}
+
+static void draw_points(const struct axes *a, const struct outlier_block *b, struct text *out)
+{
+	char time[TEXT_NUMBER];
+
+	vec_for_each (&b->sample, const struct outlier_point, p)
+		text_printf(out, "<circle class=\"m\" cx=\"%.1f\" cy=\"%.1f\" r=\"1.3\"/>",
+			    x_of(a, (double)p->index), y_of(a, (double)p->ns));
+	vec_for_each (&b->kept, const struct outlier, x) {
+		text_printf(out,
+			    "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\"><title>%llu: "
+			    "%s, ",
+			    colour_of(x)->class, x_of(a, (double)x->index),
+			    y_of(a, (double)x->duration_ns), (unsigned long long)x->index,
+			    text_time(time, x->duration_ns));
+		html_text(out, x->evidence);
+		text_add(out, "</title></circle>");
+	}
+}
+
+static void legend(const struct outlier_block *b, struct text *out)
+{
+	for (size_t i = 0; i < COLOURS; i++) {
+		size_t n = 0;
+
+		vec_for_each (&b->kept, const struct outlier, x)
+			n += colour_of(x) == &colours[i];
+		if (n)
+			text_printf(out,
+				    "<span class=\"key %s\"></span>%s <span class=\"num\">%zu"
+				    "</span>",
+				    colours[i].class, colours[i].words, n);
+	}
+}
+
+static void figure(const struct outlier_block *b, struct text *out)
+{
+	struct axes a = axes_of(b);
+
+	text_printf(out,
+		    "<figure><svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
+		    "aria-label=\"Durations of executions in the order in which they began\">",
+		    WIDTH, HEIGHT, WIDTH, HEIGHT);
+	draw_axes(&a, out);
+	draw_points(&a, b, out);
+	draw_line(&a, b, 0, "curve", out);
+	draw_line(&a, b, b->line.bound_ns, "least bound", out);
+	text_add(out, "</svg><figcaption>Durations (logarithmic) of executions in the order in "
+		      "which they began, the line through them, and, dashed, the bound above which "
+		      "they diverge. ");
+	if ((double)b->sample.n < b->n)
+		text_printf(out, "Grey: %zu of %llu. ", b->sample.n,
+			    (unsigned long long)b->durations.count);
+	legend(b, out);
+	text_add(out, "</figcaption></figure>\n");
+}
+
+/* ---- tables ---- */
+
+static void time_cell(struct text *out, uint64_t ns)
+{
+	text_printf(out, "<td data-value=\"%llu\">", (unsigned long long)ns);
+	html_time(out, ns);
+	text_add(out, "</td>");
+}
+
+static void block_row(const struct outlier_block *b, size_t i, struct text *out)
+{
+	text_printf(out, "<tr%s>", b->divergent ? "" : " class=\"rest\"");
+	time_cell(out, b->divergent_ns);
+	time_cell(out, b->durations.max);
+	text_printf(out, "<td>%llu</td>", (unsigned long long)b->durations.count);
+	time_cell(out, (uint64_t)b->mean_y);
+	time_cell(out, (uint64_t)b->stddev_ns);
+	text_printf(out, "<td>%llu</td><td>%.2g %%</td><td class=\"name\">",
+		    (unsigned long long)b->divergent,
+		    100 * (double)b->divergent / (double)b->durations.count);
+	vec_for_each (&b->hints, const struct outlier_hint, h)
+		text_printf(out, "%s%s", h == b->hints.data ? "" : ", ", h->name);
+	text_add(out, "</td><th scope=\"row\" class=\"name\">");
+	if (i < BLOCKS_MAX)
+		text_printf(out, "<a href=\"#block%zu\">", i);
+	html_text(out, b->name);
+	text_add(out, i < BLOCKS_MAX ? "</a></th></tr>\n" : "</th></tr>\n");
+}
+
+static void block_table(const struct outlier_view *v, struct text *out)
+{
+	size_t n = v->outliers->blocks.n;
+
+	text_add(out,
+		 "<section aria-labelledby=\"blocks\">\n<h2 id=\"blocks\">Blocks by the time of "
+		 "executions that diverge</h2>\n<div class=\"scroll\" tabindex=\"0\" "
+		 "role=\"group\" aria-labelledby=\"blocks\"><table id=\"outliers\"><thead><tr>"
+		 "<th scope=\"col\">divergent</th><th scope=\"col\">max</th><th scope=\"col\">runs"
+		 "</th><th scope=\"col\">mean</th><th scope=\"col\">std dev</th><th "
+		 "scope=\"col\">diverge</th><th scope=\"col\">share</th><th scope=\"col\" "
+		 "class=\"name\">behaviours</th><th scope=\"col\" class=\"name\">block</th></tr>"
+		 "</thead><tbody>\n");
+	for (size_t i = 0; i < n && i < ROWS_MAX; i++)
+		block_row(&v->outliers->blocks.data[i], i, out);
+	text_add(out, "</tbody></table></div>\n");
+	if (n > ROWS_MAX)
+		text_printf(out, "<p class=\"quiet\">%zu more blocks are left out.</p>\n",
+			    n - ROWS_MAX);
+	text_add(out, "</section>\n");
+}
+
+static void hint_list(const struct outlier_block *b, struct text *out)
+{
+	text_add(out, "<ul>\n");
+	vec_for_each (&b->hints, const struct outlier_hint, h) {
+		text_add(out, "<li>");
+		if (h->behaviour)
+			text_printf(out, "%c ", h->behaviour);
+		text_printf(out, "<strong>%s</strong>", h->name);
+		if (!isnan(h->share))
+			text_printf(out, " %.0f %%", 100 * h->share);
+		text_add(out, ": ");
+		html_text(out, h->evidence);
+		text_add(out, "</li>\n");
+	}
+	text_add(out, "</ul>\n");
+}
+
+static void execution_row(const struct outlier_view *v, const struct outlier_block *b,
+			  const struct outlier *x, struct text *out)
+{
+	text_printf(out, "<tr><td>%llu</td><td>%.6f</td>", (unsigned long long)x->index,
+		    (double)(x->entry_ns - v->start_ns) / 1e9);
+	time_cell(out, x->duration_ns);
+	time_cell(out, (uint64_t)outlier_expected(b, x->index));
+	text_printf(out,
+		    "<td>%u</td><td class=\"name\"><span class=\"key %s\"></span>%s</td><td "
+		    "class=\"name\">",
+		    x->tid, colour_of(x)->class, x->cause);
+	html_text(out, x->evidence);
+	text_add(out, "</td></tr>\n");
+}
+
+static void executions(const struct outlier_view *v, const struct outlier_block *b,
+		       struct text *out)
+{
+	if (!b->kept.n)
+		return;
+	text_add(out,
+		 "<table><thead><tr><th scope=\"col\">execution</th><th scope=\"col\">at s</th>"
+		 "<th scope=\"col\">took</th><th scope=\"col\">line</th><th "
+		 "scope=\"col\">thread</th><th scope=\"col\" class=\"name\">cause</th><th "
+		 "scope=\"col\" class=\"name\">evidence</th></tr></thead><tbody>\n");
+	for (size_t i = 0; i < b->kept.n && i < LISTED_MAX; i++)
+		execution_row(v, b, &b->kept.data[i], out);
+	text_add(out, "</tbody></table>\n");
+	if (b->divergent > LISTED_MAX)
+		text_printf(out,
+			    "<p class=\"quiet\">The first %d of %llu; <code>ispot outliers --csv"
+			    "</code> has the %zu longest.</p>\n",
+			    LISTED_MAX, (unsigned long long)b->divergent, b->kept.n);
+}
+
+static void block_detail(const struct outlier_view *v, size_t i, struct text *out)
+{
+	const struct outlier_block *b = &v->outliers->blocks.data[i];
+
+	text_printf(out, "<details id=\"block%zu\"%s><summary>", i, i < 3 ? " open" : "");
+	html_text(out, b->name);
+	text_printf(out, " <span class=\"quiet\">%s</span></summary>\n", outlier_kind_name(b));
+	figure(b, out);
+	hint_list(b, out);
+	executions(v, b, out);
+	text_add(out, "</details>\n");
+}
+
+static void head(const struct outlier_view *v, struct text *out)
+{
+	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		      "<title>ispot: ");
+	html_text(out, v->program);
+	text_add(out, "</title>\n<style>\n");
+	text_addn(out, ispot_report_css_start,
+		  (size_t)(ispot_report_css_end - ispot_report_css_start));
+	text_add(out, "</style>\n</head>\n<body>\n<header>\n<h1>");
+	html_text(out, *v->program ? v->program : v->file);
+	text_add(out, "</h1>\n<p class=\"quiet\">");
+	html_time(out, v->outliers->duration_ns);
+	text_add(out, " · ");
+	html_text(out, v->command);
+	text_add(out, "</p>\n</header>\n<main>\n");
+}
+
+static void notes(const struct outlier_view *v, struct text *out)
+{
+	text_printf(out,
+		    "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul>\n"
+		    "<li>Rule: %s.</li>\n",
+		    v->outliers->rule == OUTLIER_PAPER
+			    ? "above the line of least squares by one standard deviation"
+			    : "above the line of medians by five robust standard deviations");
+	for (const char *const *n = v->notices; *n; n++) {
+		text_add(out, "<li>");
+		html_text(out, *n);
+		text_add(out, "</li>\n");
+	}
+	text_add(out, "</ul>\n</section>\n");
+}
+
+void report_outliers_html(const struct outlier_view *v, struct text *out)
+{
+	size_t n = v->outliers->blocks.n;
+
+	head(v, out);
+	block_table(v, out);
+	text_add(out,
+		 "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each block</h2>\n");
+	for (size_t i = 0; i < n && i < BLOCKS_MAX; i++)
+		block_detail(v, i, out);
+	if (n > BLOCKS_MAX)
+		text_printf(out, "<p class=\"quiet\">%zu more blocks are not drawn.</p>\n",
+			    n - BLOCKS_MAX);
+	text_add(out, "</section>\n");
+	notes(v, out);
+	text_add(out, "</main>\n</body>\n</html>\n");
+}

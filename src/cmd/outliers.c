@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analysis/outlier.h"
+#include "analysis/result.h"
+#include "args.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "command.h"
+#include "pager.h"
+#include "report/outlier.h"
+#include "symbol/import.h"
+#include "trace/meta.h"
+#include "trace/output.h"
+#include "trace/reader.h"
+
+#define NOTICES_MAX 6
+
+struct outliers_options {
+	const char *input, *of, *rule, *time, *html;
+	uint64_t top;
+	bool json, csv;
+};
+
+static const struct option_row options[] = {
+	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct outliers_options, input),
+	  "read FILE instead of ispot.data", NULL },
+	{ 0, "of", "NAME", ARG_STRING, offsetof(struct outliers_options, of),
+	  "each divergent execution of one function, marker or lock", NULL },
+	{ 0, "rule", "RULE", ARG_STRING, offsetof(struct outliers_options, rule),
+	  "what diverges: paper (default) or robust", NULL },
+	{ 0, "time", "A-B", ARG_STRING, offsetof(struct outliers_options, time),
+	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct outliers_options, top),
+	  "show N blocks; with --of, executions", NULL },
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct outliers_options, json),
+	  "write JSON to standard output", NULL },
+	{ 0, "csv", NULL, ARG_FLAG, offsetof(struct outliers_options, csv),
+	  "write CSV to standard output, a row for each divergent execution", NULL },
+	{ 0, "html", "FILE", ARG_STRING, offsetof(struct outliers_options, html),
+	  "write one HTML file, with charts; -: standard output", NULL },
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"ispot outliers",
+	"which functions and critical sections take long at times",
+	"ispot outliers --of cache_get",
+	"its long executions one by one, and what they did differently",
+	"ispot outliers --rule robust",
+	"where one extreme execution hides the others",
+	"ispot outliers --json | jq '.blocks[] | {name, divergent, max_ns}'",
+	"for scripts",
+	NULL,
+};
+
+static int usage(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+static bool want_colours(void)
+{
+	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return !(off && *off) && (isatty(STDOUT_FILENO) || pager_active()) &&
+	       !(term && !strcmp(term, "dumb"));
+}
+
+static unsigned screen_width(void)
+{
+	struct winsize size;
+
+	if ((isatty(STDOUT_FILENO) || pager_active()) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) &&
+	    size.ws_col > 80)
+		return size.ws_col;
+	return 80;
+}
+
+static int write_out(const struct text *out, const char *html, struct err *err)
+{
+	struct output file = { .fd = -1 };
+	int rc;
+
+	if (html) {
+		rc = output_open(&file, html, err);
+		if (!rc)
+			output_write(&file, out->s, out->n);
+		return rc ? rc : output_close(&file, err);
+	}
+	if ((out->n && fwrite(out->s, 1, out->n, stdout) != out->n) ||
+	    (fflush(stdout) && errno != EPIPE))
+		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
+	return 0;
+}
+
+/* What the numbers do not say themselves; freed by the caller. */
+static size_t find_notices(const struct outliers *o, struct trace_reader *r, char **notices)
+{
+	const char *damage = trace_reader_damage(r);
+	uint64_t period = o->meta->session.period;
+	char number[TEXT_COUNTED];
+	size_t n = 0;
+
+	if (damage)
+		notices[n++] = xstrdup(damage);
+	if (o->lost_records)
+		notices[n++] = xasprintf("%s lost: executions among these are missing",
+					 text_counted(number, o->lost_records, "record"));
+	if (period != META_UNKNOWN && period > 1)
+		notices[n++] = xasprintf("one call in %llu was recorded: executions are counted, "
+					 "and rare ones found, among these only; record without -c",
+					 (unsigned long long)period);
+	if (!o->locks)
+		notices[n++] = xstrdup("critical sections are not known: record the functions that "
+				       "take and release locks, -F 'pthread_mutex_*@arg1'");
+	return n;
+}
+
+/* A block by its whole name, or a part of it that no other has. */
+static int find_block(const struct outliers *o, const char *name,
+		      const struct outlier_block **block, struct err *err)
+{
+	unsigned exact = 0, parts = 0;
+
+	vec_for_each (&o->blocks, const struct outlier_block, b) {
+		bool same = !strcmp(b->name, name);
+
+		if (same && !exact++)
+			*block = b;
+		else if (!exact && strstr(b->name, name) && !parts++)
+			*block = b;
+	}
+	if (!exact && !parts)
+		return err_set(err, -ENOENT,
+			       "no timed execution of '%s' in this recording; ispot outliers "
+			       "--json lists every block",
+			       name);
+	if (!exact && parts > 1)
+		return err_set(err, -EINVAL, "'%s' is part of %u blocks' names; give one in full",
+			       name, parts);
+	return 0;
+}
+
+static int show(const struct outliers_options *o, struct outliers *outliers, struct trace_reader *r,
+		struct err *err)
+{
+	const struct meta *meta = trace_reader_meta(r);
+	char *notices[NOTICES_MAX + 1] = { NULL };
+	struct text out = { 0 };
+	struct outlier_view v = {
+		.outliers = outliers,
+		.program = meta->session.program ? meta->session.program : "",
+		.command = meta->session.command ? meta->session.command : "",
+		.file = o->input,
+		.start_ns = outliers->start_ns,
+		.notices = (const char *const *)notices,
+		.top = o->top,
+		.colours = want_colours(),
+		.width = screen_width(),
+	};
+	int rc = o->of ? find_block(outliers, o->of, &v.of, err) : 0;
+	size_t n;
+
+	if (rc)
+		return rc;
+	n = find_notices(outliers, r, notices);
+	(o->json   ? report_outliers_json
+	 : o->csv  ? report_outliers_csv
+	 : o->html ? report_outliers_html
+		   : report_outliers_text)(&v, &out);
+	rc = write_out(&out, o->html, err);
+	text_release(&out);
+	while (n)
+		free(notices[--n]);
+	return rc;
+}
+
+static int parse_rule(const char *word, enum outlier_rule *rule, struct err *err)
+{
+	*rule = word && !strcmp(word, "robust") ? OUTLIER_ROBUST : OUTLIER_PAPER;
+	if (word && *rule == OUTLIER_PAPER && strcmp(word, "paper"))
+		return usage(err, "--rule takes paper or robust");
+	return 0;
+}
+
+static int run_outliers(int argc, char **argv, struct err *err)
+{
+	struct outliers_options o = { 0 };
+	struct result_options ro = { .to_ns = UINT64_MAX };
+	struct outliers outliers = { 0 };
+	struct trace_reader *r = NULL;
+	enum outlier_rule rule;
+	int first, rc = args_parse(options, &o, 0, argc, argv, &first, err);
+
+	if (rc)
+		return rc;
+	if (argc - first == 1 && !o.input)
+		o.input = argv[first];
+	else if (argc > first)
+		return usage(err, "outliers reads one file; give it once: -i FILE");
+	if (!o.input)
+		o.input = "ispot.data";
+	if (o.json + o.csv + !!o.html > 1)
+		return usage(err, "--json, --csv and --html exclude each other; give one");
+	if (o.html && o.of)
+		return usage(err, "--html has every block; leave out --of");
+	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
+		return usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+	rc = parse_rule(o.rule, &rule, err);
+	if (!rc)
+		rc = import_open(&r, o.input, err);
+	if (!rc)
+		rc = outliers_read(&outliers, r, &ro, rule, err);
+	if (!rc)
+		rc = show(&o, &outliers, r, err);
+	outliers_release(&outliers);
+	trace_reader_free(r);
+	return rc;
+}
+
+const struct command cmd_outliers = {
+	.name = "outliers",
+	.summary = "find executions that take much longer than the others",
+	.usage = "ispot outliers [[-i] FILE] [--of NAME] [--rule RULE] [--time A-B] [--top N]\n"
+		 "               [--json | --csv | --html FILE]",
+	.examples = examples,
+	.options = options,
+	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.run = run_outliers,
+};

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Lines, bounds, and what is kept of ever so many executions. */
+#include "unit.h"
+
+#include "analysis/outlier.h"
+
+#define MANY 1000000
+
+static void judge_all(struct outliers *o, struct outlier_block *b, uint64_t n,
+		      uint64_t (*ns_of)(uint64_t i), double jitter_ns)
+{
+	for (uint64_t i = 0; i < n; i++)
+		outlier_fit_add(b, i, ns_of(i));
+	b->begun = n;
+	outlier_fit(b, o->rule, jitter_ns);
+	for (uint64_t i = 0; i < n; i++) {
+		struct outlier x = { .index = i, .duration_ns = ns_of(i) };
+
+		outlier_judge(o, b, &x);
+	}
+}
+
+static void release(struct outlier_block *b)
+{
+	hist_release(&b->durations);
+	vec_release(&b->sample);
+	vec_release(&b->kept);
+	vec_release(&b->typical.callees);
+}
+
+static uint64_t growing_ns(uint64_t i)
+{
+	return 1000 + 3 * i;
+}
+
+/* What is on the line diverges by neither rule, however steep it is. */
+static void test_line(void **state)
+{
+	(void)state;
+	for (int rule = OUTLIER_PAPER; rule <= OUTLIER_ROBUST; rule++) {
+		struct outliers o = { .rule = rule };
+		struct outlier_block b = { 0 };
+
+		judge_all(&o, &b, 5000, growing_ns, 0);
+		assert_in_range((uint64_t)(b.line.slope * 1000 + 0.5), 2999, 3001);
+		assert_in_range((uint64_t)(b.line.intercept + 0.5), 999, 1001);
+		assert_int_equal(b.divergent, 0);
+		release(&b);
+	}
+}
+
+/* 40 of 100 us, one of 1 s, among a thousand of 1 us. */
+static uint64_t masked_ns(uint64_t i)
+{
+	return i == 500 ? 1000000000 : i % 25 == 24 ? 100000 : 1000 + i % 7;
+}
+
+static void test_one_hides_others(void **state)
+{
+	struct outliers paper = { .rule = OUTLIER_PAPER }, robust = { .rule = OUTLIER_ROBUST };
+	struct outlier_block p = { 0 }, r = { 0 };
+
+	(void)state;
+	judge_all(&paper, &p, 1000, masked_ns, 0);
+	judge_all(&robust, &r, 1000, masked_ns, 0);
+	assert_int_equal(p.divergent, 1);
+	assert_int_equal(r.divergent, 41);
+	assert_int_equal(r.divergent_ns, 1000000000 + 40 * 100000);
+	release(&p);
+	release(&r);
+}
+
+static uint64_t noisy_ns(uint64_t i)
+{
+	return 1000 + hash_u64(i) % 300;
+}
+
+/* What the probes themselves may add diverges by neither. */
+static void test_jitter(void **state)
+{
+	(void)state;
+	for (int rule = OUTLIER_PAPER; rule <= OUTLIER_ROBUST; rule++) {
+		struct outliers o = { .rule = rule };
+		struct outlier_block b = { 0 };
+
+		judge_all(&o, &b, 2000, noisy_ns, 400);
+		assert_int_equal(b.divergent, 0);
+		release(&b);
+	}
+}
+
+static uint64_t rare_ns(uint64_t i)
+{
+	return i % 1000 == 999 ? 100000 + i : 1000 + hash_u64(i) % 50;
+}
+
+static void test_bounded(void **state)
+{
+	struct outliers o = { .rule = OUTLIER_ROBUST };
+	struct outlier_block b = { 0 };
+	uint64_t least = UINT64_MAX;
+
+	(void)state;
+	judge_all(&o, &b, MANY, rare_ns, 0);
+	assert_true(b.sample.n <= OUTLIER_SAMPLE && b.sample.n >= OUTLIER_SAMPLE / 4);
+	assert_int_equal(b.divergent, MANY / 1000);
+	assert_int_equal(b.kept.n, OUTLIER_KEPT);
+	assert_int_equal(b.typical.n, MANY - MANY / 1000);
+	vec_for_each (&b.kept, struct outlier, x)
+		least = x->index < least ? x->index : least;
+	/* later ones are longer: the last are kept, wherever they came in the heap */
+	assert_int_equal(least, MANY - 1 - 1000 * (OUTLIER_KEPT - 1));
+	release(&b);
+}
+
+static void test_few(void **state)
+{
+	(void)state;
+	for (uint64_t n = 0; n <= 2; n++) {
+		struct outliers o = { .rule = OUTLIER_ROBUST };
+		struct outlier_block b = { 0 };
+
+		judge_all(&o, &b, n, growing_ns, 0);
+		assert_int_equal(b.divergent, 0);
+		assert_true(b.stddev_ns >= 0 && b.line.bound_ns >= 0);
+		release(&b);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_line),   cmocka_unit_test(test_one_hides_others),
+		cmocka_unit_test(test_jitter), cmocka_unit_test(test_bounded),
+		cmocka_unit_test(test_few),
+	};
+
+	return unit_run(tests);
+}
