@@ -200,7 +200,6 @@ static void finish(struct outliers *o)
 		*b = o->blocks.data[kept];
 		o->blocks.data[kept++] = swap;
 	}
-	o->untimed = o->blocks.n - kept;
 	o->blocks.n = kept;
 	vec_sort(&o->blocks, more_divergent);
 }
@@ -260,7 +259,6 @@ void outliers_release(struct outliers *o)
 		block_release(b);
 	vec_release(&o->blocks);
 	strtab_release(&o->names);
-	vec_release(&o->thread_names);
 	map_release(&o->of_group);
 	map_release(&o->ran);
 	free(o->of_function);

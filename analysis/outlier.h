@@ -131,21 +131,16 @@ struct outlier_block {
 	} hints;
 };
 
-struct outlier_threads;
-
 struct outliers {
 	const struct meta *meta;
 	enum outlier_rule rule;
 	struct {
 		VEC(struct outlier_block)
-	} blocks;	     /* after outliers_read(): most divergent time first */
-	struct strtab names; /* of blocks and threads */
-	struct {
-		VEC(uint32_t)
-	} thread_names;			/* [thread index]: of names */
+	} blocks;			/* after outliers_read(): most divergent time first */
+	struct strtab names;		/* of blocks */
 	uint64_t section_ns;		/* sum over all critical sections */
 	uint64_t start_ns, duration_ns; /* of the recording or window */
-	uint64_t lost_records, untimed;
+	uint64_t lost_records;
 	bool switches; /* context switches were recorded */
 	bool locks;    /* critical sections were seen */
 	/* while it is read: */
