@@ -441,7 +441,7 @@ static double once(const struct outliers *o, const struct outlier_block *b, stru
 	(void)o;
 	if (b->begun != 1)
 		return -1;
-	text_printf(evidence, "executed once, for %s: nothing to compare it with",
+	text_printf(evidence, "it took %s, and there is nothing to compare that with",
 		    text_time(time, b->durations.max));
 	return NAN;
 }

@@ -242,7 +242,7 @@ static void callees(const struct outlier_view *v, const struct outlier_block *b,
 		    const struct outlier *x, struct text *out)
 {
 	const struct meta *meta = v->outliers->meta;
-	char name[256], time[TEXT_NUMBER], usual[TEXT_NUMBER];
+	char name[256], time[TEXT_NUMBER], usual[TEXT_NUMBER], times[TEXT_COUNTED];
 
 	for (uint32_t i = 0; i < x->n_callees; i++) {
 		const struct outlier_callee *c = &x->callees[i];
@@ -251,9 +251,9 @@ static void callees(const struct outlier_view *v, const struct outlier_block *b,
 		vec_for_each (&b->typical.callees, const struct outlier_usual, it)
 			if (it->id == c->id)
 				u = it;
-		text_printf(out, "%*s%s %u times, %s", INDENT + 2, "",
+		text_printf(out, "%*s%s %s, %s", INDENT + 2, "",
 			    text_printable(name, sizeof(name), meta->functions.data[c->id].name),
-			    c->calls, text_time(time, c->ns));
+			    text_counted(times, c->calls, "time"), text_time(time, c->ns));
 		if (u)
 			text_printf(out, "; typically %.2g times, %s\n",
 				    (double)u->calls / (double)b->typical.n,
@@ -336,8 +336,10 @@ static void detail(const struct outlier_view *v, struct text *out)
 	usual_line(v, b, out);
 	text_add(out, "\n");
 	hints(v, b, out);
+	if (n && b->hints.n)
+		text_add(out, "\n");
 	if (n)
-		text_add(out, "\nexecution        at s     took     line   thread  cause\n");
+		text_add(out, "execution        at s     took     line   thread  cause\n");
 	for (size_t i = 0; i < n; i++)
 		worst[i] = &b->kept.data[i];
 	qsort(worst, n, sizeof(*worst), by_residual);
