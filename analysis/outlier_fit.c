@@ -5,8 +5,9 @@
 #include "analysis/outlier.h"
 #include "base/mem.h"
 
-#define NORMAL_MAD 1.4826 /* a normal distribution's standard deviation over its median distance \
-			   */
+#define NORMAL_MAD                                                                    \
+	1.4826 /* a normal distribution's standard deviation over its median distance \
+		*/
 
 /* The sample is halved by the hash of the index: no rhythm of the program's meets it. */
 static void thin_out(struct outlier_block *b)

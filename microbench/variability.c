@@ -254,24 +254,37 @@ TRACED void fast_or_slow(uint64_t i)
 #define ASK_EVERY 29
 
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER, inner = PTHREAD_MUTEX_INITIALIZER;
-static volatile int wanted; /* 1: the other thread shall hold the inner lock; 2: it does */
+/* Steps of both threads: the other one shall hold the inner lock; it does; it is asked for. */
+enum { FREE, WANTED, HELD, ASKED };
+static int step;
+
+static void wait_for(int wanted)
+{
+	while (__atomic_load_n(&step, __ATOMIC_SEQ_CST) != wanted)
+		sleep_ns(50000);
+}
+
+static void go_to(int next)
+{
+	__atomic_store_n(&step, next, __ATOMIC_SEQ_CST);
+}
 
 TRACED void hold_inner(void)
 {
 	pthread_mutex_lock(&inner);
-	__atomic_store_n(&wanted, 2, __ATOMIC_SEQ_CST);
+	go_to(HELD);
+	wait_for(ASKED);
 	sleep_ns(HELD_NS);
 	pthread_mutex_unlock(&inner);
-	__atomic_store_n(&wanted, 0, __ATOMIC_SEQ_CST);
+	go_to(FREE);
 }
 
 static void *holder(void *unused)
 {
 	(void)unused;
 	for (;;) {
-		if (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) == 1)
-			hold_inner();
-		sleep_ns(100000);
+		wait_for(WANTED);
+		hold_inner();
 	}
 	return NULL;
 }
@@ -291,14 +304,13 @@ static void before_nested(uint64_t i)
 
 	if (!i && (errno = pthread_create(&thread, NULL, holder, NULL)))
 		bench_die("pthread_create");
-	while (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST))
-		sleep_ns(100000);
+	wait_for(FREE);
 	rare = i % ASK_EVERY == ASK_EVERY - 1;
 	if (!rare)
 		return;
-	__atomic_store_n(&wanted, 1, __ATOMIC_SEQ_CST);
-	while (__atomic_load_n(&wanted, __ATOMIC_SEQ_CST) != 2)
-		sleep_ns(10000);
+	go_to(WANTED);
+	wait_for(HELD);
+	go_to(ASKED);
 }
 
 static int ends[2];

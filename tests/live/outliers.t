@@ -15,10 +15,14 @@ of() { jq -r --arg b "$2" ".blocks[] | select(.name == \$b) | $3" "$1.json"; }
 # The program's own stamps: INDEX NS RARE.
 runs() { awk '$1 == "run" { print $2, $3, $4 }' "$1.out"; }
 
-# The indices that the program says are rare, and that the report has not.
-missed() {
-	runs "$1" | awk '$3 { print $1 }' | grep -vxF -f <(of "$1" "$1" '.divergent_executions[].index') | paste -sd' '
+# Those that are rare, and that the program saw as long: three times as long as half of all.
+rare() {
+	runs "$1" | sort -n -k2 | awk '{ at[NR] = $1; ns[NR] = $2; rare[NR] = $3 }
+		END { for (i = 1; i <= NR; i++) if (rare[i] && ns[i] > 3 * ns[int((NR + 1) / 2)]) print at[i] }'
 }
+
+# Of these, what the report does not have.
+missed() { rare "$1" | grep -vxF -f <(of "$1" "$1" '.divergent_executions[].index') | paste -sd' '; }
 
 # Executions of the report that lasted longer than the program saw around them.
 invented() {
@@ -37,7 +41,7 @@ for variant in "${variants[@]}"; do
 	is "$(invented "$variant")" "" "$variant: none is made up"
 	# More than a half, because any of them may have been preempted besides.
 	cause=$(truth "$variant" | awk '$2 == "cause" { print $3 }')
-	rare=$(runs "$variant" | awk '$3 { printf "%s%s", n++ ? "," : "", $1 }')
+	rare=$(rare "$variant" | paste -sd,)
 	if [ -n "$cause" ]; then
 		is "$(of "$variant" "$variant" "[.divergent_executions[] | select(.index | IN($rare)) | .cause] |
 			(map(select(. == \"$cause\")) | length) * 2 > length")" true "$variant: they are $cause" ||
