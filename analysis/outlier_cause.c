@@ -285,7 +285,8 @@ static double contention(const struct outliers *o, const struct outlier_block *b
 	return share > 0 || !contended ? share : NAN;
 }
 
-static bool unexplained_by_waiting(const struct outlier *x)
+/* Neither waiting nor preemption. */
+static bool is_own_doing(const struct outlier *x)
 {
 	static const char *const own[] = { "slow-path",	      "callee",	 "page-fault",
 					   "first-execution", "unknown", NULL };
@@ -301,73 +302,79 @@ static bool unexplained_by_waiting(const struct outlier *x)
 #define GROWTH_MIN  1.2
 #define GROWTH_MAX  4.2
 
+/* Executions by index, each so many times as far as the one before. ns: of the residuals. */
 struct chain {
 	uint64_t n, last, before;
-	double growth, residual_ns;
+	double growth, ns, most_ns;
 };
 
-/* From two executions on: each next one so many times as far as the one before. */
-static struct chain follow(const struct outlier_block *b, const size_t *own, size_t n, size_t i,
-			   size_t j)
+static void lengthen(struct chain *c, const struct outlier *x)
 {
-	double first = (double)b->kept.data[own[i]].index + 1;
-	struct chain c = { .n = 2, .before = b->kept.data[own[i]].index };
+	c->before = c->last;
+	c->last = x->index;
+	c->n++;
+	/* of one that waited too, that is most of the time */
+	if (!is_own_doing(x))
+		return;
+	c->ns += x->residual_ns;
+	c->most_ns = x->residual_ns > c->most_ns ? x->residual_ns : c->most_ns;
+}
 
-	c.last = b->kept.data[own[j]].index;
-	c.growth = ((double)c.last + 1) / first;
-	c.residual_ns = b->kept.data[own[i]].residual_ns + b->kept.data[own[j]].residual_ns;
-	for (size_t k = j + 1; k < n; k++) {
-		const struct outlier *x = &b->kept.data[own[k]];
-		double expected = ((double)c.last + 1) * c.growth;
+static struct chain follow(const struct outlier *x, const struct outlier *y,
+			   const struct outlier *end)
+{
+	struct chain c = { .growth = (double)(y->index + 1) / (double)(x->index + 1) };
 
-		if (fabs((double)x->index + 1 - expected) > CHAIN_OFF * expected)
-			continue;
-		c.before = c.last;
-		c.last = x->index;
-		c.residual_ns += x->residual_ns;
-		c.n++;
+	if (c.growth < GROWTH_MIN || c.growth > GROWTH_MAX)
+		return c;
+	lengthen(&c, x);
+	lengthen(&c, y);
+	while (++y < end) {
+		double expected = (double)(c.last + 1) * c.growth;
+
+		if (fabs((double)(y->index + 1) - expected) <= CHAIN_OFF * expected)
+			lengthen(&c, y);
 	}
 	return c;
 }
 
-/*
- * A structure that grows by a factor is made anew each time that there are so many times as many
- * elements: the longest row of such executions, which must be most of those that nothing else
- * explains, because among many some are always in such a row.
- */
+/* Among many executions there always are some at such distances, and any few have one that took
+ * much longer than the others: half of the time must be theirs, without the longest as well. */
+static bool tells(const struct chain *c, double all_ns)
+{
+	return c->n >= CHAIN_LEAST && c->ns >= all_ns / 2 &&
+	       c->ns - c->most_ns >= (all_ns - c->most_ns) / 2;
+}
+
+/* A structure that grows by a factor is made anew each time that it has so many times as many
+ * elements. */
 static double growing(const struct outliers *o, const struct outlier_block *b,
 		      struct text *evidence)
 {
-	size_t own[OUTLIER_KEPT], n = 0;
+	const struct outlier *end = b->kept.data + b->kept.n;
 	struct chain best = { 0 };
-	double all = 0;
+	double all_ns = 0, own_ns = 0;
 
 	(void)o;
 	vec_for_each (&b->kept, const struct outlier, x) {
-		all += x->residual_ns;
-		if (unexplained_by_waiting(x) && x->index)
-			own[n++] = (size_t)(x - b->kept.data);
+		all_ns += x->residual_ns;
+		own_ns += is_own_doing(x) && x->index ? x->residual_ns : 0;
 	}
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = i + 1; j < n; j++) {
-			double growth = (double)(b->kept.data[own[j]].index + 1) /
-					(double)(b->kept.data[own[i]].index + 1);
-			struct chain c;
+	vec_for_each (&b->kept, const struct outlier, x)
+		for (const struct outlier *y = x + 1; x->index && y < end; y++) {
+			struct chain c = follow(x, y, end);
 
-			if (growth < GROWTH_MIN || growth > GROWTH_MAX)
-				continue;
-			c = follow(b, own, n, i, j);
-			if (c.n > best.n)
+			if (c.ns > best.ns && tells(&c, own_ns))
 				best = c;
 		}
-	if (best.n < CHAIN_LEAST || 2 * best.n < n)
+	if (!best.n)
 		return -1;
 	text_printf(evidence,
 		    "%llu of %zu come each after %.2g times as many executions as the "
 		    "one before (the last: %llu, %llu)",
 		    (unsigned long long)best.n, b->kept.n, best.growth,
 		    (unsigned long long)best.before, (unsigned long long)best.last);
-	return best.residual_ns / all;
+	return best.ns / all_ns;
 }
 
 static double more_of(const struct outlier_block *b, unsigned count, double *mean)

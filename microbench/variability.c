@@ -4,8 +4,8 @@
  * critical section, that takes about the same time in each execution but for some, which the
  * program knows. Left out: M5 and M14, which are M2 and M7 with strings.
  *
- * For each execution a line "run INDEX NS RARE": what it took as seen by its caller, so never less
- * than what a probe around it sees, and whether it is one of the rare long ones. At the end
+ * For each execution a line "run NAME INDEX NS RARE": what it took as seen by its caller, so never
+ * less than what a probe around it sees, and whether it is one of the rare long ones. At the end
  * "expect block=NAME calls=N", and what the rare ones are for, as ispot has it.
  */
 #include <sys/mman.h>
@@ -391,7 +391,7 @@ static void run(const struct variant *v, uint64_t n)
 		log[i].rare = rare;
 	}
 	for (uint64_t i = 0; i < n; i++)
-		printf("run %" PRIu64 " %" PRIu64 " %d\n", i, log[i].ns, log[i].rare);
+		printf("run %s %" PRIu64 " %" PRIu64 " %d\n", v->name, i, log[i].ns, log[i].rare);
 	printf("expect block=%s calls=%" PRIu64, v->name, n);
 	if (v->cause)
 		printf(" cause=%s", v->cause);
@@ -403,10 +403,10 @@ static void run(const struct variant *v, uint64_t n)
 
 int main(int argc, char **argv)
 {
-	const char *name = "arithmetic";
+	const char *name = "all";
+	bool found = false;
 	const struct bench_extra extras[] = {
-		{ "variant", "NAME", "what runs (arithmetic); list: which there are",
-		  .string = &name },
+		{ "variant", "NAME", "one of them (all); list: which there are", .string = &name },
 		{ 0 },
 	};
 	struct bench_options o = { .name = "variability",
@@ -423,10 +423,11 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	for (size_t i = 0; i < sizeof(variants) / sizeof(*variants); i++)
-		if (!strcmp(variants[i].name, name)) {
+		if (!strcmp(name, "all") || !strcmp(variants[i].name, name)) {
 			run(&variants[i], o.iterations);
-			return 0;
+			found = true;
 		}
-	fprintf(stderr, "variability: no variant %s\n", name);
-	return 2;
+	if (!found)
+		fprintf(stderr, "variability: no variant %s\n", name);
+	return found ? 0 : 2;
 }
