@@ -31,9 +31,9 @@ static bool mostly_untimed(const struct block *b)
  */
 static bool less_than_a_probe(const struct block *b)
 {
-	const struct hist *h = &b->sums->durations;
+	const struct hist *h = b->sums ? &b->sums->durations : NULL;
 
-	return b->sci < SCI_SMALL && b->cost->known && h->count &&
+	return h && h->count && b->cost->known && b->sci < SCI_SMALL &&
 	       (double)h->sum / (double)h->count - (double)b->min_ns <
 		       (double)b->cost->inner_min_ns;
 }
@@ -68,7 +68,7 @@ enum verdict block_verdict(const struct block *b)
 		return VERDICT_NOISE;
 	if (isnan(b->floor) && b->sci < SCI_LOW)
 		return VERDICT_CANNOT_TELL;
-	if (!b->min_ns)
+	if (!b->min_ns && b->sums)
 		return VERDICT_CANNOT_TELL; /* no call takes no time: it was corrected too far */
 	if (waits_for_work(b))
 		return VERDICT_IDLE;

@@ -557,6 +557,46 @@ static void random_records_do_no_harm(void **state)
 	scene_release(&s);
 }
 
+/* A place where threads wait has no probe: a short wait now and then is judged all the same. */
+static void a_wait_of_little_is_judged(void **state)
+{
+	static double lost[2];
+	uint32_t frames[2] = { 0, 77 };
+	uint64_t stack[RECORD_VALUES_MIN] = { 1 };
+	struct record r = { .kind = REC_BLOCK_STACK, .cpu = 1, .tid = 1, .tgid = 1 };
+	struct sites sites;
+	struct call_visitor v;
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	(void)vec_add(&s.meta.stacks);
+	*vec_add(&s.meta.stacks) = (struct meta_stack){ .id = 1, .n_frames = 2, .frames = frames };
+	sites_init(&sites, &s.calls);
+	v = sites_visitor(&sites);
+	calls_add_visitor(&s.calls, &v);
+	for (unsigned i = 0; i < 200; i++, t += 100000) {
+		other(&s, REC_SWITCH_OUT, t, 1, 1, SWITCH_SLEEPING, 0);
+		r.time_ns = t;
+		r.values = stack;
+		r.n_values = 1;
+		calls_record(&s.calls, &r);
+		other(&s, REC_WAKING, t + 100 + i % 2 * 200, 2, 2, 1, 0);
+		other(&s, REC_SWITCH_IN, t + 400, 1, 1, 0, 0);
+	}
+	scene_finish(&s, t);
+	sites_end(&sites);
+	sites_build(&sites, &(struct block_options){ .duration_ns = t, .period = 1 }, &s.blocks,
+		    lost);
+	assert_int_equal(s.blocks.n, 1);
+	assert_true(s.blocks.data[0].sci > 0 && s.blocks.data[0].sci < SCI_SMALL);
+	assert_int_equal(s.blocks.data[0].verdict, VERDICT_INTERFERENCE);
+	sites_release(&sites);
+	vec_release(&s.meta.stacks);
+	scene_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -584,6 +624,7 @@ int main(void)
 		cmocka_unit_test(no_call_takes_no_time),
 		cmocka_unit_test(probe_cost_follows_the_threads),
 		cmocka_unit_test(random_records_do_no_harm),
+		cmocka_unit_test(a_wait_of_little_is_judged),
 		cmocka_unit_test(unknown_functions_are_skipped),
 	};
 
