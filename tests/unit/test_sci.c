@@ -200,6 +200,46 @@ static void sampling_scales_the_excess(void **state)
 	scene_release(&s);
 }
 
+/* What a sample waited stands for what all waited: idle is not lost, lost is not running. */
+static void sampling_scales_what_was_waited(void **state)
+{
+	struct block_options o = { .period = 10 };
+	const struct block *b;
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	s.meta.session.period = 10;
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 1000; i++, t += 200000) {
+		unsigned id = i % 2 ? OUTER : BUSY;
+		bool sleeps = i % 4 > 1;
+
+		enter(&s, t, 1, id, 0x1000);
+		if (sleeps) {
+			other(&s, REC_SWITCH_OUT, t + 10, 1, 1, SWITCH_SLEEPING, 0);
+			/* OUTER is woken by a thread of the program, BUSY from outside */
+			other(&s, REC_WAKING, t + 10000, 2, id == OUTER ? 2 : 0, 1, 0);
+			other(&s, REC_SWITCH_IN, t + 10000, 1, 1, 0, 0);
+		}
+		leave(&s, t + (sleeps ? 10020 : 20), 1, id, 0x1000);
+	}
+	calls_end(&s.calls, t);
+	o.duration_ns = t - 1000;
+	blocks_build(&s.blocks, &s.sci, &o);
+	b = scene_block(&s, "outer");
+	assert_true(b->sci > 0.1);
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_true(b->pools[POOL_BLOCKED] > 0.99 * (double)b->excess_ns);
+	assert_true(b->lost_threads > 0.1);
+	b = scene_block(&s, "busy");
+	assert_int_equal(b->verdict, VERDICT_IDLE);
+	assert_true(b->lost_threads < 0.001);
+	assert_true(b->idle_threads > 0.1);
+	scene_release(&s);
+}
+
 static void count_left_out(struct scene *s, uint64_t time, uint64_t calls, uint64_t outer)
 {
 	uint64_t values[RECORD_VALUES_MIN] = { OUTER, calls, outer };
@@ -735,6 +775,7 @@ int main(void)
 		cmocka_unit_test(an_open_call_is_a_lower_bound),
 		cmocka_unit_test(open_before_the_first_timed_call),
 		cmocka_unit_test(sampling_scales_the_excess),
+		cmocka_unit_test(sampling_scales_what_was_waited),
 		cmocka_unit_test(sampled_recursion),
 		cmocka_unit_test(no_estimate_beyond_the_time_there_was),
 		cmocka_unit_test(paths_have_their_own_minimum),
