@@ -24,6 +24,7 @@ void sites_release(struct sites *s)
 	vec_release(&s->asleep);
 	vec_release(&s->stacks);
 	map_release(&s->stack_of);
+	map_release(&s->traced);
 	map_release(&s->by_frames);
 	map_release(&s->cell_of);
 	strtab_release(&s->names);
@@ -64,6 +65,40 @@ static uint32_t twin_of(struct sites *s, uint32_t id, uint64_t hash)
 	if (i == MAP_NONE || !same_frames(s->calls->threads.meta, s->stacks.data[i].stack, id))
 		return MAP_NONE;
 	return i;
+}
+
+static bool is_traced(const struct meta *meta, const struct meta_frame *frame)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->symbol && (!strcmp(f->symbol, frame->symbol) ||
+				  (f->name && !strcmp(f->name, frame->symbol))))
+			return true;
+	return false;
+}
+
+static bool has_traced(const struct meta *meta, const struct meta_stack *stack)
+{
+	for (uint32_t i = 0; i < stack->n_frames; i++)
+		if (stack->frames[i] < meta->frames.n &&
+		    is_traced(meta, &meta->frames.data[stack->frames[i]]))
+			return true;
+	return false;
+}
+
+/* In a call that was not recorded, as one in several was: it is in the scores of its function. */
+static bool is_left_out(struct sites *s, uint32_t id)
+{
+	const struct meta *meta = s->calls->threads.meta;
+	uint32_t traced;
+
+	if (meta->session.period == META_UNKNOWN || meta->session.period <= 1)
+		return false;
+	traced = map_get(&s->traced, id);
+	if (traced == MAP_NONE) {
+		traced = has_traced(meta, &meta->stacks.data[id]);
+		map_put(&s->traced, id, traced);
+	}
+	return traced;
 }
 
 static uint32_t stack_of(struct sites *s, uint32_t id)
@@ -128,7 +163,8 @@ static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
 	const struct meta *meta = s->calls->threads.meta;
 	struct site_sleep *sleep = sleep_of(s, t);
 
-	if (sleep->on && stack < meta->stacks.n && meta->stacks.data[stack].n_frames)
+	if (sleep->on && stack < meta->stacks.n && meta->stacks.data[stack].n_frames &&
+	    !is_left_out(s, (uint32_t)stack))
 		sleep->stack = stack_of(s, (uint32_t)stack);
 }
 

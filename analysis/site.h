@@ -4,7 +4,8 @@
  * with: what the traced functions do not cover. A visitor; stacks whose innermost SITE_FRAMES
  * functions are the same become a block of kind `site` whose "calls" are its sleeps, measured from
  * leaving the CPU to the wakeup where that is known, else to being back on it. No probe takes part,
- * so its floor is 0.
+ * so its floor is 0. Where one call in several was recorded, stacks tell what was inside a traced
+ * function's call all the same: that is in its scores.
  */
 #ifndef ISPOT_ANALYSIS_SITE_H
 #define ISPOT_ANALYSIS_SITE_H
@@ -23,6 +24,7 @@ struct sites {
 		VEC(struct site_stack)
 	} stacks;
 	struct map stack_of;  /* stack id -> index of stacks */
+	struct map traced;    /* stack id -> 1: goes through a traced function, else 0 */
 	struct map by_frames; /* hash of a stack's frames -> index of stacks */
 	struct strtab names;  /* its numbers are indices of all */
 	struct {

@@ -557,44 +557,84 @@ static void random_records_do_no_harm(void **state)
 	scene_release(&s);
 }
 
-/* A place where threads wait has no probe: a short wait now and then is judged all the same. */
-static void a_wait_of_little_is_judged(void **state)
+/* 200 short waits with one stack, outside of every recorded call. */
+static void wait_outside(struct scene *s, struct sites *sites)
 {
 	static double lost[2];
-	uint32_t frames[2] = { 0, 77 };
 	uint64_t stack[RECORD_VALUES_MIN] = { 1 };
 	struct record r = { .kind = REC_BLOCK_STACK, .cpu = 1, .tid = 1, .tgid = 1 };
-	struct sites sites;
 	struct call_visitor v;
-	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
-	begin(&s);
-	(void)vec_add(&s.meta.stacks);
-	*vec_add(&s.meta.stacks) = (struct meta_stack){ .id = 1, .n_frames = 2, .frames = frames };
-	sites_init(&sites, &s.calls);
-	v = sites_visitor(&sites);
-	calls_add_visitor(&s.calls, &v);
+	sites_init(sites, &s->calls);
+	v = sites_visitor(sites);
+	calls_add_visitor(&s->calls, &v);
 	for (unsigned i = 0; i < 200; i++, t += 100000) {
-		other(&s, REC_SWITCH_OUT, t, 1, 1, SWITCH_SLEEPING, 0);
+		other(s, REC_SWITCH_OUT, t, 1, 1, SWITCH_SLEEPING, 0);
 		r.time_ns = t;
 		r.values = stack;
 		r.n_values = 1;
-		calls_record(&s.calls, &r);
-		other(&s, REC_WAKING, t + 100 + i % 2 * 200, 2, 2, 1, 0);
-		other(&s, REC_SWITCH_IN, t + 400, 1, 1, 0, 0);
+		calls_record(&s->calls, &r);
+		other(s, REC_WAKING, t + 100 + i % 2 * 200, 2, 2, 1, 0);
+		other(s, REC_SWITCH_IN, t + 400, 1, 1, 0, 0);
 	}
-	scene_finish(&s, t);
-	sites_end(&sites);
-	sites_build(&sites, &(struct block_options){ .duration_ns = t, .period = 1 }, &s.blocks,
+	scene_finish(s, t);
+	sites_end(sites);
+	sites_build(sites, &(struct block_options){ .duration_ns = t, .period = 1 }, &s->blocks,
 		    lost);
+}
+
+static void begin_with_stack(struct scene *s, const char *outer)
+{
+	static uint32_t frames[2] = { 0, 1 };
+
+	begin(s);
+	(void)vec_add(&s->meta.stacks);
+	*vec_add(&s->meta.stacks) = (struct meta_stack){ .id = 1, .n_frames = 2, .frames = frames };
+	*vec_add(&s->meta.frames) = (struct meta_frame){ .symbol = "futex", .object = "libc" };
+	*vec_add(&s->meta.frames) = (struct meta_frame){ .symbol = outer, .object = "app" };
+}
+
+static void end_with_stack(struct scene *s, struct sites *sites)
+{
+	sites_release(sites);
+	vec_release(&s->meta.stacks);
+	vec_release(&s->meta.frames);
+	scene_release(s);
+}
+
+/* A place where threads wait has no probe: a short wait now and then is judged all the same. */
+static void a_wait_of_little_is_judged(void **state)
+{
+	struct sites sites;
+	struct scene s;
+
+	(void)state;
+	begin_with_stack(&s, "f");
+	wait_outside(&s, &sites);
 	assert_int_equal(s.blocks.n, 1);
 	assert_true(s.blocks.data[0].sci > 0 && s.blocks.data[0].sci < SCI_SMALL);
 	assert_int_equal(s.blocks.data[0].verdict, VERDICT_INTERFERENCE);
-	sites_release(&sites);
-	vec_release(&s.meta.stacks);
-	scene_release(&s);
+	end_with_stack(&s, &sites);
+}
+
+/* Under sampling, waits in calls that were left out are not outside of their function. */
+static void a_wait_in_a_call_left_out_is_no_place(void **state)
+{
+	struct sites sites;
+	struct scene s;
+
+	(void)state;
+	begin_with_stack(&s, "f");
+	s.meta.session.period = 7;
+	wait_outside(&s, &sites);
+	assert_int_equal(s.blocks.n, 0);
+	end_with_stack(&s, &sites);
+	begin_with_stack(&s, "elsewhere");
+	s.meta.session.period = 7;
+	wait_outside(&s, &sites);
+	assert_int_equal(s.blocks.n, 1);
+	end_with_stack(&s, &sites);
 }
 
 int main(void)
@@ -625,6 +665,7 @@ int main(void)
 		cmocka_unit_test(probe_cost_follows_the_threads),
 		cmocka_unit_test(random_records_do_no_harm),
 		cmocka_unit_test(a_wait_of_little_is_judged),
+		cmocka_unit_test(a_wait_in_a_call_left_out_is_no_place),
 		cmocka_unit_test(unknown_functions_are_skipped),
 	};
 
