@@ -109,7 +109,8 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 {
 	bool migrated = c->entry_cpu != c->exit_cpu;
 
-	f->migrated += migrated;
+	if (migrated)
+		f->migrated++;
 	if ((!migrated || s->migrants_count) && c->duration_ns < f->min_ns) {
 		f->min_ns = c->duration_ns;
 		f->off_fastest = c->off;
@@ -117,8 +118,10 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 	add_path(f, c);
 	hist_add(&f->durations, c->duration_ns);
 	f->raw_ns += c->raw_ns;
-	f->inside += c->inside;
-	f->inside_cost_ns += c->inside_cost_ns;
+	if (c->inside) {
+		f->inside += c->inside;
+		f->inside_cost_ns += c->inside_cost_ns;
+	}
 	offcpu_add(&f->off, &c->off);
 	workload_add(f->workload, c->duration_ns, running_ns(c), c->inside);
 	if (c->arg_mask & 0xff)

@@ -46,12 +46,14 @@ struct sci_edge {
 };
 #define SCI_EDGES_MAX 16
 
+/* What every call changes stands together: with many functions cache misses are the cost. */
 struct sci_function {
-	struct hist durations;		 /* of outer timed calls, corrected */
-	uint64_t calls, ends[CALL_ENDS]; /* every call, by how it ended */
-	uint64_t min_ns, own_min_ns;	 /* d_min; UINT64_MAX: no call could set it */
+	uint64_t ends[CALL_ENDS], calls; /* every call, by how it ended */
 	uint64_t own_timed;
 	uint64_t raw_ns;		 /* outer timed calls, not corrected */
+	uint64_t min_ns, own_min_ns;	 /* d_min; UINT64_MAX: no call could set it */
+	struct hist durations;		 /* of outer timed calls, corrected */
+	uint64_t clamped_min;		 /* calls whose duration was corrected to 0 */
 	uint64_t inside, inside_cost_ns; /* traced calls inside those, and what probing them cost */
 	struct offcpu off, off_fastest;	 /* outer timed calls: sums, and of the fastest */
 	struct offcpu own_off, own_off_fastest;

@@ -4,14 +4,16 @@
 struct shape *shapes_row(struct shapes *s, uint64_t hash)
 {
 	const uint32_t mask = 2 * SHAPES_MAX - 1; /* half of it stays free: looking ends */
+	const uint8_t tag = (uint8_t)(hash >> 56);
 	uint32_t i = (uint32_t)hash & mask;
 
-	for (; s->at[i]; i = (i + 1) & mask)
-		if (s->rows[s->at[i] - 1].hash == hash)
-			return &s->rows[s->at[i] - 1];
+	for (; s->at[i].row; i = (i + 1) & mask)
+		if (s->at[i].tag == tag && s->rows[s->at[i].row - 1].hash == hash)
+			return &s->rows[s->at[i].row - 1];
 	if (s->n == SHAPES_MAX)
 		return &s->rest;
-	s->at[i] = (uint8_t)++s->n;
+	s->at[i].row = (uint8_t)++s->n;
+	s->at[i].tag = tag;
 	s->rows[s->n - 1].hash = hash;
 	return &s->rows[s->n - 1];
 }

@@ -19,7 +19,10 @@ struct shape {
 /* Zeroed: empty. */
 struct shapes {
 	uint32_t n;
-	uint8_t at[2 * SHAPES_MAX]; /* by hash: index of rows + 1; 0: free */
+	struct {
+		uint8_t row;  /* index of rows + 1; 0: free */
+		uint8_t tag;  /* of the hash: most other rows need not be looked at */
+	} at[2 * SHAPES_MAX]; /* by hash */
 	struct shape rows[SHAPES_MAX];
 	struct shape rest; /* of all that did not fit */
 };

@@ -38,16 +38,17 @@ struct workload_typical {
 struct workload {
 	uint64_t calls, next_edge; /* next_edge: number of the call that opens the next bin */
 	uint32_t bin, n_bins;
+	uint64_t next_kept, stride; /* of kept */
+	/* regression of duration (y) on calls inside (x) */
+	double x, y, xx, xy, yy;
 	struct workload_bin {
 		uint64_t calls, sum_ns, min_ns;
 		struct workload_typical typical; /* the last bin: not yet */
 	} bins[WORKLOAD_BINS];
 	/* Of the last bin: one call of every stride, chosen at random; its time on a CPU. */
-	uint64_t next_kept, stride, random;
+	uint64_t random;
 	uint32_t n_kept;
 	uint64_t kept[WORKLOAD_KEPT];
-	/* regression of duration (y) on calls inside (x) */
-	double x, y, xx, xy, yy;
 	struct axis *arguments[WORKLOAD_ARGUMENTS]; /* NULL: none recorded */
 };
 

@@ -12,8 +12,8 @@
  * harder to predict than a program's calls. Prints, one "name value" a line:
  *
  *	encode_ns write_ns bytes        a record of: encoding; that, compressing and writing
- *	read_ns pair_ns report_ns       on one CPU: reading; pairing, scores and percentiles as
- *	                                well; all that `ispot report` does by default
+ *	read_ns pair_ns report_ns       on one CPU, its time: reading; pairing, scores and
+ *	                                percentiles as well; all that `ispot report` does
  *	pair_wall_ns report_wall_ns     the same with all CPUs, elapsed
  *	report_kb                       peak memory of the whole report
  */
@@ -131,11 +131,6 @@ static void put_meta(struct trace_writer *w)
 	}
 }
 
-static double ns_each(uint64_t since_ns, uint64_t n)
-{
-	return (double)(clock_now_ns() - since_ns) / (double)n;
-}
-
 static void encode_only(void)
 {
 	struct trace_writer *w = open_writer(cpus, 16u << 20);
@@ -162,7 +157,7 @@ static void encode_and_write(uint64_t n)
 	trace_writer_close(w, NULL);
 }
 
-/* ---- reading; each returns ns a record ---- */
+/* ---- reading ---- */
 
 static struct trace_reader *open_reader(void)
 {
@@ -174,12 +169,11 @@ static struct trace_reader *open_reader(void)
 	return r;
 }
 
-static double read_only(uint64_t n)
+static void read_only(uint64_t n)
 {
-	uint64_t start = clock_now_ns(), seen = 0, sum = 0;
+	uint64_t seen = 0, sum = 0;
 	struct trace_reader *r = open_reader();
 	const struct record *records;
-	double ns;
 	size_t k;
 
 	while ((k = trace_reader_batch(r, &records))) {
@@ -190,47 +184,39 @@ static double read_only(uint64_t n)
 	*(volatile uint64_t *)&sum = sum;
 	if (seen != n)
 		fail("records are missing");
-	ns = ns_each(start, n);
 	trace_reader_free(r);
-	return ns;
 }
 
-static double pair(uint64_t n)
+static void pair(uint64_t n)
 {
 	struct result_options o = { .to_ns = UINT64_MAX };
-	uint64_t start = clock_now_ns();
 	struct trace_reader *r = open_reader();
 	struct calls calls;
 	struct sci sci;
 	struct call_visitor v = sci_visitor(&sci);
-	double ns;
 
+	(void)n;
 	sci_init(&sci, &calls, trace_reader_meta(r));
 	if (result_scan(&calls, r, &o, &v, NULL))
 		fail("cannot scan");
 	for (uint32_t id = 0; id < sci.functions.n; id++)
 		if (sci.functions.data[id])
 			hist_quantile(&sci.functions.data[id]->durations, 0.99);
-	ns = ns_each(start, n);
 	sci_release(&sci);
 	trace_reader_free(r);
-	return ns;
 }
 
-static double report(uint64_t n)
+static void report(uint64_t n)
 {
 	struct result_options o = { .to_ns = UINT64_MAX };
-	uint64_t start = clock_now_ns();
 	struct trace_reader *r = open_reader();
 	struct result result;
-	double ns;
 
+	(void)n;
 	if (result_read(&result, r, &o, NULL))
 		fail("cannot read");
-	ns = ns_each(start, n);
 	result_release(&result);
 	trace_reader_free(r);
-	return ns;
 }
 
 static void one_cpu(void)
@@ -243,10 +229,20 @@ static void one_cpu(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* In a process of its own, whose memory is then the reader's; that of the last is printed. */
-static void in_child(const char *name, double (*f)(uint64_t), uint64_t n, bool alone)
+static double seconds(const struct timeval *t)
 {
+	return (double)t->tv_sec + (double)t->tv_usec / 1e6;
+}
+
+/*
+ * In a process of its own, whose memory is then the reader's; that of the last is printed. On one
+ * CPU its CPU time counts, else the time elapsed.
+ */
+static void in_child(const char *name, void (*f)(uint64_t), uint64_t n, bool alone)
+{
+	uint64_t start = clock_now_ns();
 	struct rusage usage;
+	double elapsed;
 	int status;
 
 	fflush(stdout);
@@ -254,8 +250,12 @@ static void in_child(const char *name, double (*f)(uint64_t), uint64_t n, bool a
 		free(pre);
 		if (alone)
 			one_cpu();
-		printf("%s %.1f\n", name, f(n));
+		f(n);
+		elapsed = (double)(clock_now_ns() - start);
 		getrusage(RUSAGE_SELF, &usage);
+		if (alone)
+			elapsed = 1e9 * (seconds(&usage.ru_utime) + seconds(&usage.ru_stime));
+		printf("%s %.1f\n", name, elapsed / (double)n);
 		if (!strcmp(name, "report_ns"))
 			printf("report_kb %ld\n", usage.ru_maxrss);
 		fflush(stdout);
