@@ -53,7 +53,6 @@ struct sci_function {
 	uint64_t raw_ns;		 /* outer timed calls, not corrected */
 	uint64_t min_ns, own_min_ns;	 /* d_min; UINT64_MAX: no call could set it */
 	struct hist durations;		 /* of outer timed calls, corrected */
-	uint64_t clamped_min;		 /* calls whose duration was corrected to 0 */
 	uint64_t inside, inside_cost_ns; /* traced calls inside those, and what probing them cost */
 	struct offcpu off, off_fastest;	 /* outer timed calls: sums, and of the fastest */
 	struct offcpu own_off, own_off_fastest;

@@ -219,9 +219,12 @@ static void print_name(const struct view *v, struct table *t, const struct block
 	if (is_site)
 		name[0] = '[';
 	text_printable(name + (v->by_thread || is_site), sizeof(name) - 2, b->name);
-	if (is_site)
-		strcat(name, "]");
-	table_last(t, name);
+	if (!is_site) {
+		table_last(t, name);
+		return;
+	}
+	strcat(name, "]");
+	text_whole(t, name); /* its two ends, what and where, tell one from another */
 }
 
 static void print_row(const struct view *v, struct table *t, const struct block *b)
