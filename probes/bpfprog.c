@@ -139,7 +139,6 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	int ret;
 
 	config->follow_children = o->follow_children;
-	config->hold_children = o->hold_children;
 	config->period = o->period;
 	config->block_stacks = o->block_stacks;
 	config->stack_period = o->stack_period;
@@ -274,6 +273,11 @@ void bpfprog_sample(struct bpfprog *b, bool on)
 void bpfprog_keep_samples(struct bpfprog *b, bool on)
 {
 	b->control->keep_samples = on;
+}
+
+void bpfprog_hold_children(struct bpfprog *b, bool on)
+{
+	b->control->hold_children = on;
 }
 
 void bpfprog_count_from(struct bpfprog *b, uint32_t first_id)

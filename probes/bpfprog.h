@@ -30,7 +30,7 @@ struct bpfprog_counters {
 };
 
 struct bpfprog_options {
-	bool follow_children, hold_children;
+	bool follow_children;
 	size_t ring_bytes;     /* of each CPU's ring */
 	bool block_stacks;     /* note where threads wait */
 	uint32_t stack_period; /* every so many calls of a function one call stack; 0: none */
@@ -61,6 +61,8 @@ void bpfprog_targets(const struct bpfprog *b, struct pids *tgids); /* all that l
 int bpfprog_attach_sampler(struct bpfprog *b, int event_fd, struct err *err);
 void bpfprog_sample(struct bpfprog *b, bool on);
 void bpfprog_keep_samples(struct bpfprog *b, bool on);
+/* Wake the reader at each fork of a process. */
+void bpfprog_hold_children(struct bpfprog *b, bool on);
 
 /* Calls of POINT_COUNT points, ids from first_id on; reset by setting first_id. */
 void bpfprog_count_from(struct bpfprog *b, uint32_t first_id);

@@ -253,6 +253,12 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 	}
 }
 
+static void note_exec(struct drain *d, uint32_t tgid)
+{
+	if (d->n_execs < DRAIN_EXECS_MAX)
+		d->execs[d->n_execs++] = (pid_t)tgid;
+}
+
 static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, uint32_t kind)
 {
 	struct record r = record_of(&w->h, cpu, kind);
@@ -264,7 +270,7 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 			drain_add_target(d, w->other_tgid);
 		if (w->other_tgid != w->h.tgid && d->n_forks < DRAIN_FORKS_MAX)
 			d->forks[d->n_forks++] =
-				(struct drain_fork){ (pid_t)w->h.tgid, (pid_t)w->other_tgid };
+				(struct drain_fork){ w->h.time_ns, (pid_t)w->h.tgid, (pid_t)w->other_tgid };
 	} else if (kind == REC_WAKING) {
 		r.tgid = w->h.tid ? w->h.tgid : 0;
 		put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
@@ -274,6 +280,8 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 			d->n_ended_ever++;
 			if (d->n_ended < DRAIN_ENDED_MAX)
 				d->ended[d->n_ended++] = (pid_t)w->h.tgid;
+		} else if (w->h.tid == w->h.tgid) {
+			note_exec(d, w->h.tgid);
 		}
 		put_values(d, &r, 0, 0, 0, 0);
 	}
@@ -298,8 +306,7 @@ static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 	const char *base = slash ? slash + 1 : path;
 	size_t room = w->name + sizeof(w->name) - base;
 
-	if (d->n_execs < DRAIN_EXECS_MAX)
-		d->execs[d->n_execs++] = (pid_t)w->h.tgid;
+	note_exec(d, w->h.tgid);
 	put_name(d, &w->h, cpu, REC_EXEC, path, sizeof(w->name));
 	put_name(d, &w->h, cpu, REC_COMM, base,
 		 room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);

@@ -37,6 +37,7 @@ struct drain_mapping {
 
 /* A process that one of the target's has made. */
 struct drain_fork {
+	uint64_t time_ns;
 	pid_t parent, child;
 };
 
@@ -69,7 +70,8 @@ struct drain {
 	struct drain_mapping *mappings; /* [DRAIN_MAPPINGS_MAX]: taken and reset by the owner */
 	struct drain_fork forks[DRAIN_FORKS_MAX]; /* the same */
 	size_t n_forks;
-	pid_t execs[DRAIN_EXECS_MAX]; /* processes that became another program: the same */
+	/* processes that became another program or outlive their first thread: the same */
+	pid_t execs[DRAIN_EXECS_MAX];
 	size_t n_execs;
 	pid_t ended[DRAIN_ENDED_MAX]; /* processes: the same; further ones are not told */
 	size_t n_ended;

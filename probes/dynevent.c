@@ -375,6 +375,12 @@ void dynevent_let_go(struct dynevent *ev)
 		close_holders(ev, false);
 }
 
+void dynevent_unhold(struct dynevent *ev)
+{
+	if (!ev->closing)
+		close_holders(ev, true);
+}
+
 static void forget(struct dynevent_session *s, const struct dynevent *ev)
 {
 	for (size_t i = 0; i < s->events.n; i++)
@@ -393,12 +399,16 @@ static void close_from(struct dynevent *ev, size_t first)
 		ev->fds.n = first;
 }
 
+void dynevent_unfollow(struct dynevent *ev)
+{
+	if (!ev->closing)
+		close_from(ev, 1);
+}
+
 void dynevent_close_carriers(struct dynevent *ev)
 {
-	if (ev->closing)
-		return;
-	close_from(ev, 1);
-	close_holders(ev, true);
+	dynevent_unfollow(ev);
+	dynevent_unhold(ev);
 }
 
 static void *close_all(void *ev)

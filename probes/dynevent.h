@@ -76,6 +76,10 @@ int dynevent_open(struct dynevent *ev, pid_t pid, int inherit, int disabled, str
 int dynevent_hold(struct dynevent *ev, pid_t pid, struct err *err);
 /* Closes those of processes that are gone. */
 void dynevent_let_go(struct dynevent *ev);
+/* Closes all of them. */
+void dynevent_unhold(struct dynevent *ev);
+/* Closes every descriptor but the first and these. */
+void dynevent_unfollow(struct dynevent *ev);
 /*
  * Closes every descriptor but the first: no process that was opened after it has breakpoints any
  * more when this returns. The first one, if a program is attached to it, takes the kernel 0.1 s

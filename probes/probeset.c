@@ -152,6 +152,20 @@ void probeset_let_go(struct probeset *set)
 			dynevent_let_go(set->events[c]);
 }
 
+void probeset_unfollow(struct probeset *set)
+{
+	for (int c = 0; c < SET_CLASSES; c++)
+		if (set->events[c])
+			dynevent_unfollow(set->events[c]);
+}
+
+void probeset_unhold(struct probeset *set)
+{
+	for (int c = 0; c < SET_CLASSES; c++)
+		if (set->events[c])
+			dynevent_unhold(set->events[c]);
+}
+
 void probeset_quiet(struct probeset *set)
 {
 	/* Entries first: an exit without its entry is nobody's, an entry without its exit stays

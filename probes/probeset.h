@@ -54,10 +54,14 @@ int probeset_create(struct probeset *set,
 int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err);
 /* A carrier on a thread, so that its threads' and children's calls are seen. -ESRCH: it is gone. */
 int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *err);
-/* Its probes stay in this process even if the kernel swaps inherited events (session_hold.c). */
+/* Takes the carriers off; processes that are held keep their probes. */
+void probeset_unfollow(struct probeset *set);
+/* An event on one thread of the process that no child inherits: its probes are in, and stay in it
+ * even if the kernel swaps inherited events (session_hold.c). -ESRCH: the thread is gone. */
 int probeset_hold(struct probeset *set, pid_t pid, struct err *err);
 /* Of processes that are gone: their descriptors. */
 void probeset_let_go(struct probeset *set);
+void probeset_unhold(struct probeset *set);
 /* Takes the probes out of all followed processes, at once. */
 void probeset_quiet(struct probeset *set);
 /* The same, and lets a thread close the rest: probeset_release() waits for that. */

@@ -91,7 +91,6 @@ static int open_kernel_side(struct session *s, struct err *err)
 		.copy_bytes = s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
 		.stack_budget = ring_bytes / 16,
 		.follow_children = s->options.inherit,
-		.hold_children = session_events_are_swapped(s),
 		.kernel_version = s->kernel_version,
 	};
 	int ret;
@@ -236,10 +235,13 @@ static int start(struct session *s, struct err *err)
 	size_t n = s->options.n_pids ? s->options.n_pids : 1;
 	int ret = 0;
 
-	session_calibrate_switches(s, false);
+	session_calibrate_switches(s, SWITCHES_ALONE);
 	ret = bpfprog_attach_scheduler(s->programs, err);
-	if (!ret)
-		session_calibrate_switches(s, true);
+	if (!ret) {
+		session_calibrate_switches(s, SWITCHES_WATCHED);
+		session_calibrate_switches(s, SWITCHES_CARRIED);
+	}
+	bpfprog_hold_children(s->programs, session_events_are_swapped(s));
 	for (size_t i = 0; i < n && !ret; i++) {
 		ret = bpfprog_add_target(s->programs, pids[i]);
 		drain_add_target(&s->drain, pids[i]);
@@ -253,7 +255,7 @@ static int start(struct session *s, struct err *err)
 	if (!ret)
 		ret = session_watch_mappings(s, err);
 	for (size_t k = 0; k < s->sets.n; k++)
-		for (size_t i = 0; i < n && !ret; i++)
+		for (size_t i = 0; i < n && !ret && session_is_on_targets(s, k); i++)
 			ret = session_open_on_process(s, &s->sets.data[k], pids[i], err);
 	if (ret)
 		return ret;
@@ -337,6 +339,8 @@ static void join(struct session *s)
 
 	if (!ret)
 		ret = session_burst_step(s, &err);
+	if (!ret)
+		ret = session_follow_look(s, clock_now_ns(), &err);
 	if (!ret)
 		ret = session_brake(s, clock_now_ns(), &err);
 	if (!ret && s->is_hybrid)
@@ -426,7 +430,7 @@ static void stop(struct session *s)
 	session_write_addresses(s);
 	session_write_call_counts(s);
 	session_calibrate(s, "after", s->cpus.n);
-	session_calibrate_switches(s, true); /* with the carriers of all sets that joined */
+	session_calibrate_switches(s, SWITCHES_CARRIED); /* of all sets that joined */
 	session_close_sets(s);
 }
 
@@ -534,6 +538,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 			"programs that the shell started are traced from a moment after "
 			"their start; record the program itself to see its beginning");
 	session_hold_end(s);
+	session_follow_end(s);
 	session_warn_cost(s, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);

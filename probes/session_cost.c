@@ -85,20 +85,19 @@ uint64_t session_recorded_cpu_ns(struct session *s)
 	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
 }
 
-static uint64_t scheduling_ns(const struct session *s, const struct wire_totals *from,
-			      const struct wire_totals *to)
-{
-	return to->scheduling_ns - from->scheduling_ns +
-	       (uint64_t)(s->switch_more_ns * (double)(to->switches - from->switches));
-}
-
 uint64_t session_scheduling_cost_ns(const struct session *s)
 {
+	const struct wire_totals *from = &s->totals_at_start;
 	struct wire_totals now = s->totals_at_stop;
+	uint64_t carried;
+	double more_ns;
 
 	if (!s->stopped)
 		bpfprog_totals(s->programs, UINT32_MAX, &now);
-	return scheduling_ns(s, &s->totals_at_start, &now);
+	carried = session_follow_switches(s, &now);
+	more_ns = s->switch_carried_ns * carried +
+		  s->switch_watched_ns * (now.switches - from->switches - carried);
+	return now.scheduling_ns - from->scheduling_ns + (uint64_t)more_ns;
 }
 
 static void forget(void *ctx, uint32_t cpu, const void *record)
@@ -106,32 +105,35 @@ static void forget(void *ctx, uint32_t cpu, const void *record)
 	(void)ctx, (void)cpu, (void)record;
 }
 
-/* The child becomes as a thread of the target is: with carriers, recorded. */
+/* The child becomes as a thread of the target is: recorded, … */
 static int watch_child(void *ctx, pid_t child)
 {
 	struct session *s = ctx;
 
-	for (size_t k = 0; k < s->sets.n; k++)
-		if (s->sets.data[k].attached &&
-		    probeset_follow(&s->sets.data[k], child, s->options.inherit, NULL))
-			return -1;
 	bpfprog_record(s->programs, true);
 	return bpfprog_add_target(s->programs, child);
 }
 
-void session_calibrate_switches(struct session *s, bool watched)
+/* … and with carriers: of the sets that the target has, which at first may be none. */
+static int carry_child(void *ctx, pid_t child)
+{
+	struct session *s = ctx;
+	bool none = s->sets.n && !session_is_on_targets(s, s->sets.n - 1);
+
+	for (size_t k = 0; k < s->sets.n; k++)
+		if (s->sets.data[k].attached && (none || session_is_on_targets(s, k)) &&
+		    probeset_follow(&s->sets.data[k], child, true, NULL))
+			return -1;
+	return watch_child(ctx, child);
+}
+
+static double watched_switch_ns(struct session *s, int (*prepare)(void *ctx, pid_t child))
 {
 	struct wire_totals from, to;
 	double ns;
 
-	if (!s->options.calibrate)
-		return;
-	if (!watched) {
-		s->switch_alone_ns = switchcost_measure(NULL, NULL);
-		return;
-	}
 	bpfprog_totals(s->programs, UINT32_MAX, &from);
-	ns = switchcost_measure(watch_child, s);
+	ns = switchcost_measure(prepare, s);
 	bpfprog_record(s->programs, false);
 	bpfprog_totals(s->programs, UINT32_MAX, &to);
 	for (uint32_t i = 0; i < s->rings.n; i++)
@@ -140,9 +142,29 @@ void session_calibrate_switches(struct session *s, bool watched)
 		ns -= (double)(to.scheduling_ns - from.scheduling_ns) /
 		      (double)(to.switches - from.switches);
 	ns -= s->switch_alone_ns;
-	s->switch_more_ns = ns > 0 ? ns : 0; /* NAN: not measured, none */
-	log_detail("a context switch takes %.0f ns, and watched %.0f ns more beside its record",
-		   s->switch_alone_ns, s->switch_more_ns);
+	return ns > 0 ? ns : 0; /* NAN: not measured, none */
+}
+
+void session_calibrate_switches(struct session *s, enum switches how)
+{
+	if (!s->options.calibrate)
+		return;
+	switch (how) {
+	case SWITCHES_ALONE:
+		s->switch_alone_ns = switchcost_measure(NULL, NULL);
+		break;
+	case SWITCHES_WATCHED:
+		s->switch_watched_ns = watched_switch_ns(s, watch_child);
+		break;
+	case SWITCHES_CARRIED:
+		if (!s->options.inherit || (s->stopped && !s->follow.carried))
+			return;
+		s->switch_carried_ns = watched_switch_ns(s, carry_child);
+		log_detail("a context switch takes %.0f ns, watched %.0f ns more beside its record, "
+			   "of threads with events to be inherited %.0f ns more",
+			   s->switch_alone_ns, s->switch_watched_ns, s->switch_carried_ns);
+		break;
+	}
 }
 
 uint64_t session_probes_cost_ns(const struct session *s)

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
+ * Processes that are held: by events that are not inherited, one per dynamic event on the first
+ * thread (or another, when that has ended). All are where children are not followed by inheritance
+ * (session_follow.c), and on some kernels also where they are.
+ *
  * Before 6.13 the kernel takes the inherited events of two processes for each other's twins when it
  * switches from one to the other and they come from the same fork or one from the other; it swaps
  * them. The end of one then takes the other's breakpoints away (its events' target is the wrong
@@ -24,12 +28,34 @@ bool session_events_are_swapped(const struct session *s)
 	return s->options.inherit && s->kernel_version < KERNEL_VERSION(6, 13, 0);
 }
 
+static bool holds(const struct session *s)
+{
+	return session_events_are_swapped(s) || !session_inherits(s);
+}
+
+/* Any thread's will do, as long as it lives. */
+static int hold_by_another(struct probeset *set, pid_t pid, struct err *err)
+{
+	struct pids tids = { 0 };
+	int ret = -ESRCH;
+
+	if (!target_threads(pid, &tids))
+		vec_for_each (&tids, pid_t, tid)
+			if (*tid != pid && ret == -ESRCH)
+				ret = probeset_hold(set, *tid, err);
+	vec_release(&tids);
+	return ret;
+}
+
 int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err)
 {
-	if (!session_events_are_swapped(s))
+	int ret;
+
+	if (!holds(s))
 		return 0;
 	map_put(&s->held, pid, 1);
-	return probeset_hold(set, pid, err);
+	ret = probeset_hold(set, pid, err);
+	return ret == -ESRCH ? hold_by_another(set, pid, err) : ret;
 }
 
 static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
@@ -40,7 +66,7 @@ static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
 		vec_for_each (&s->sets, struct probeset, set)
 			probeset_let_go(set);
 	for (size_t k = 0; k < s->sets.n && !ret; k++)
-		if (s->sets.data[k].attached)
+		if (s->sets.data[k].attached && session_is_on_targets(s, k))
 			ret = session_hold(s, &s->sets.data[k], pid, err);
 	return ret == -ESRCH ? 0 : ret;
 }
@@ -48,12 +74,15 @@ static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
 int session_hold_new(struct session *s, struct err *err)
 {
 	struct drain *d = &s->drain;
-	bool hold = session_events_are_swapped(s) && !s->burst.off;
+	bool hold = holds(s) && !s->burst.off;
 	int ret = 0;
 
+	session_follow_forks(s);
 	for (size_t i = 0; i < d->n_forks && hold && !ret; i++) {
-		s->n_twins += map_get(&s->held, d->forks[i].parent) == MAP_NONE;
+		s->n_twins += session_events_are_swapped(s) && session_inherits(s) &&
+			      map_get(&s->held, d->forks[i].parent) == MAP_NONE;
 		ret = hold_in_sets(s, d->forks[i].child, err);
+		session_follow_fork(s, d->forks[i].time_ns);
 	}
 	for (size_t i = 0; i < d->n_execs && hold && !ret; i++)
 		ret = hold_in_sets(s, d->execs[i], err);

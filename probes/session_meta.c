@@ -197,6 +197,7 @@ void session_begin(struct session *s)
 	s->start_ns = clock_now_ns();
 	s->begun = true;
 	s->cpu_at_begin_ns = session_target_cpu_ns(s);
+	session_follow_begin(s);
 	write_session(s);
 	write_pending(s);
 	for (size_t i = 0; i < s->options.n_pids; i++)

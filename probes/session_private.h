@@ -109,6 +109,19 @@ struct session_counters {
 	uint32_t period; /* one recorded call in so many is counted */
 };
 
+/* session_follow.c's: how children come by their probes */
+struct follow {
+	bool late;	       /* processes are held one by one, not by what children inherit */
+	bool was_late;	       /* at some time */
+	bool carried;	       /* threads have carriers */
+	uint64_t carried_from; /* switches of the target when they came */
+	uint64_t carried_switches;			 /* in the times that are over */
+	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last look */
+	double debt_ns;
+	uint64_t last_fork_ns, forks_since_ns, forks; /* of processes, since then */
+	uint64_t n_late, late_most_ns;		      /* children, and the longest time */
+};
+
 /* session_burst.c's: probes that come and go */
 struct burst {
 	bool off;
@@ -125,7 +138,9 @@ struct session {
 	bool begun, delayed, stopped;
 	uint64_t cpu_at_begin_ns;		/* the target's CPU time then */
 	uint64_t cpu_total_ns;			/* of it, so far */
-	double switch_alone_ns, switch_more_ns; /* session_calibrate_switches() */
+	/* Of a context switch, beyond the programs' own timed time: session_calibrate_switches() */
+	double switch_alone_ns, switch_watched_ns, switch_carried_ns;
+	struct follow follow;
 	struct map cpu_of_pid;			/* -> index in cpu_seen */
 	struct {
 		VEC(uint64_t)
@@ -210,11 +225,12 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 double session_call_cost_ns(const struct session *s,
 			    const struct planned *p); /* full cost, measured here */
 /*
- * What a switch of the target costs beyond the programs' own, timed time: measured before the
- * scheduler is watched, and again while it is, at the beginning and the end (by then all sets that
- * joined have their carriers). Its records are thrown away.
+ * What a switch costs: measured before the scheduler is watched, and while it is what it costs
+ * beyond that and the programs' own, timed time, of threads without and with carriers; the latter
+ * again at the end, when all sets that joined have theirs. The records are thrown away.
  */
-void session_calibrate_switches(struct session *s, bool watched);
+enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
+void session_calibrate_switches(struct session *s, enum switches how);
 double session_count_cost_ns(const struct session *s, const struct planned *p); /* only counted */
 uint64_t session_target_cpu_ns(struct session *s);   /* as often as one asks; ended ones too */
 uint64_t session_recorded_cpu_ns(struct session *s); /* since the recording began */
@@ -290,10 +306,24 @@ int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, 
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
 void session_retire_set(struct session *s, struct probeset *set);
 void session_close_sets(struct session *s);
+/* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
+bool session_is_on_targets(const struct session *s, size_t k);
 int session_watch_mappings(struct session *s, struct err *err);
 void session_unwatch_mappings(struct session *s);
 
-/* session_hold.c: kernels that swap inherited events */
+/* session_follow.c: how children come by their probes */
+bool session_inherits(const struct session *s); /* from their parents */
+void session_follow_begin(struct session *s);
+void session_follow_carried(struct session *s); /* threads have carriers from now on */
+/* Of the target, that threads made that had carriers. */
+uint64_t session_follow_switches(const struct session *s, const struct wire_totals *now);
+void session_follow_forks(struct session *s); /* the last drain brought */
+/* A child is held, which was born then. */
+void session_follow_fork(struct session *s, uint64_t born_ns);
+int session_follow_look(struct session *s, uint64_t now, struct err *err);
+void session_follow_end(struct session *s); /* says what is missing */
+
+/* session_hold.c: processes held one by one */
 bool session_events_are_swapped(const struct session *s);
 int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err);
 /* Those that the last drain brought; before session_add_stacks() takes its forks. */

@@ -16,7 +16,7 @@
 
 /* A carrier on every thread there is, until a look finds no new one: those born of threads that
  * have one inherit it. */
-static int follow_threads(struct session *s, struct probeset *set, pid_t pid, struct err *err)
+static int follow_threads(struct probeset *set, pid_t pid, struct err *err)
 {
 	struct pids tids = { 0 };
 	struct map done = { 0 };
@@ -32,7 +32,7 @@ static int follow_threads(struct session *s, struct probeset *set, pid_t pid, st
 				continue;
 			map_put(&done, *tid, 0);
 			found_new = true;
-			ret = probeset_follow(set, *tid, s->options.inherit, err);
+			ret = probeset_follow(set, *tid, true, err);
 			if (ret == -ESRCH)
 				ret = 0;
 			if (ret)
@@ -44,7 +44,6 @@ static int follow_threads(struct session *s, struct probeset *set, pid_t pid, st
 	return ret;
 }
 
-/* Without children to follow, a process needs a single carrier. */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err)
 {
 	int ret = 0;
@@ -53,9 +52,16 @@ int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, 
 		ret = probeset_open(set, s->programs, s->waiter ? s->waiter : pid, err);
 	if (ret)
 		return ret;
-	ret = s->options.inherit ? follow_threads(s, set, pid, err)
-				 : probeset_follow(set, pid, false, err);
+	if (session_inherits(s)) {
+		session_follow_carried(s);
+		ret = follow_threads(set, pid, err);
+	}
 	return ret ? ret : session_hold(s, set, pid, err);
+}
+
+bool session_is_on_targets(const struct session *s, size_t k)
+{
+	return k || !s->is_hybrid || !s->calibrated;
 }
 
 /* Off the targets now; an event with a program then takes the kernel 0.1 s to close. */

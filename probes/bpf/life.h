@@ -27,7 +27,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	t = my_totals();
 	if (!t)
 		return 0;
-	if (config.hold_children && child_tgid != parent_tgid)
+	if (control.hold_children && child_tgid != parent_tgid)
 		t->since_wakeup = config.wakeup_bytes; /* the reader holds the child at once */
 	emit_more(t, &r, sizeof(r));
 	return 0;

@@ -245,7 +245,6 @@ struct wire_sampling {
 /* Set before the programs are loaded. */
 struct wire_config {
 	_Bool follow_children;
-	_Bool hold_children;	   /* the reader is woken at forks (session_hold.c) */
 	unsigned int wakeup_bytes; /* of records after which the reader is woken */
 	_Bool block_stacks;	   /* a user stack with each switch to waiting */
 	_Bool plain_loads;	   /* bpf_rdonly_cast: kernel >= 6.2 */
@@ -269,6 +268,7 @@ struct wire_control {
 	_Bool muted;		     /* but of no call: between two bursts */
 	_Bool sampling;		     /* CPU samples of the target go into their rings */
 	_Bool keep_samples;	     /* and, while recording, beside the calls */
+	_Bool hold_children;	     /* the reader is woken at forks (session_hold.c) */
 	unsigned int launched_tgid;  /* the exec of this process sets recording */
 	unsigned int count_first_id; /* of the functions being counted: index 0 of the counts */
 };

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Threads that switch so often that events which children inherit break the budget: processes are
+# held instead, no call of theirs is lost by that, and children are traced from a moment after
+# their birth, which is said. With a budget that allows it children inherit.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+held='processes are held one by one'
+said='have no calls of their first moment'
+record tight -v -F handed_over -F child_work -- "$MB/hand_over"
+is "$status" 0 "a budget: status" || diag tight.err
+like tight.err "$held" "a budget: processes are held" || diag tight.err
+report tight
+is "$(block tight handed_over .calls)" "$(truth tight | awk '$1 == "handed_over" { print $3 }')" \
+	"a budget: no call of the threads is lost by it"
+nothing_lost tight
+wanted=$(truth tight | awk '$1 == "child_work" { print $3 }')
+got=$(block tight child_work .calls)
+[ "$got" -gt $((wanted / 2)) ] && [ "$got" -le "$wanted" ]
+ok $? "a budget: the child is traced" || diag "$got of $wanted"
+[ "$(jq "[.notices[] | select(test(\"$said\"))] | length" tight.json)" = 1 ]
+ok $? "a budget: what of the child is missing is said" || diag "$(jq -c .notices tight.json)"
+
+record loose -v --overhead 100000 -F handed_over -F child_work -- "$MB/hand_over"
+unlike loose.err "$held" "any overhead: processes are not held"
+report loose
+matches_truth loose calls
+is "$(jq "[.notices[] | select(test(\"$said\"))] | length" loose.json)" 0 "any overhead: nothing is missing"
+# Of 1.2 s the tight one paid for inherited events in a part only.
+jq -es '.[0].self_cost.overhead < .[1].self_cost.overhead' tight.json loose.json >/dev/null
+ok $? "a budget: it costs less" || diag "$(jq -c .self_cost tight.json loose.json)"
+
+# Without -F no event is inherited at all.
+record chosen -v -- "$MB/hand_over" -n 0
+like chosen.err "$held" "chosen by ispot: processes are held"
+
+# Who forks often has children that inherit, however often threads switch.
+record forks -v -F handed_over -F child_work -- "$MB/hand_over" -n 3 -d 30000
+unlike forks.err "$held" "children born often: processes are not held"
+report forks
+matches_truth forks calls
+
+done_testing
