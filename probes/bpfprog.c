@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -302,16 +303,24 @@ uint64_t bpfprog_count(const struct bpfprog *b, uint32_t id)
 	return sum;
 }
 
-int bpfprog_add_target(struct bpfprog *b, pid_t tgid)
+int bpfprog_add_target(struct bpfprog *b, pid_t tgid, uint64_t ran_ns)
 {
-	uint32_t key = tgid, one = 1;
+	uint32_t key = tgid;
 
-	return bpf_map_update_elem(b->targets_fd, &key, &one, BPF_ANY) ? -errno : 0;
+	return bpf_map_update_elem(b->targets_fd, &key, &ran_ns, BPF_ANY) ? -errno : 0;
+}
+
+void bpfprog_set_ran(struct bpfprog *b, pid_t tgid, uint64_t ran_ns)
+{
+	uint32_t key = tgid;
+
+	bpf_map_update_elem(b->targets_fd, &key, &ran_ns, BPF_EXIST); /* or it has ended */
 }
 
 bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid)
 {
-	uint32_t key = tgid, value;
+	uint32_t key = tgid;
+	uint64_t value;
 
 	return bpf_map_lookup_elem(b->targets_fd, &key, &value) == 0;
 }
@@ -329,6 +338,7 @@ void bpfprog_targets(const struct bpfprog *b, struct pids *tgids)
 void bpfprog_record(struct bpfprog *b, bool on)
 {
 	b->control->launched_tgid = 0;
+	b->control->since_ns = clock_now_ns();
 	b->control->recording = on;
 }
 
@@ -358,6 +368,7 @@ void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *s
 			sum->others_lost += all[i].others_lost;
 			sum->scheduling_ns += all[i].scheduling_ns;
 			sum->switches += all[i].switches;
+			sum->ended_ns += all[i].ended_ns;
 		}
 	free(all);
 }

@@ -53,7 +53,9 @@ int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err);
 /* The program of a point class onto one perf event of a dynamic event; once per dynamic event. */
 int bpfprog_attach_event(struct bpfprog *b, enum point_class class, int event_fd, struct err *err);
 
-int bpfprog_add_target(struct bpfprog *b, pid_t tgid); /* 0 or -errno */
+/* ran_ns: CPU time of the process so far. 0 or -errno. */
+int bpfprog_add_target(struct bpfprog *b, pid_t tgid, uint64_t ran_ns);
+void bpfprog_set_ran(struct bpfprog *b, pid_t tgid, uint64_t ran_ns); /* of a target */
 bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid);
 void bpfprog_targets(const struct bpfprog *b, struct pids *tgids); /* all that live, appended */
 

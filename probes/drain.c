@@ -270,14 +270,14 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 			drain_add_target(d, w->other_tgid);
 		if (w->other_tgid != w->h.tgid && d->n_forks < DRAIN_FORKS_MAX)
 			d->forks[d->n_forks++] =
-				(struct drain_fork){ w->h.time_ns, (pid_t)w->h.tgid, (pid_t)w->other_tgid };
+				(struct drain_fork){ w->h.time_ns, (pid_t)w->h.tgid,
+						     (pid_t)w->other_tgid };
 	} else if (kind == REC_WAKING) {
 		r.tgid = w->h.tid ? w->h.tgid : 0;
 		put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
 	} else {
 		/* the kernel's side takes a process off the targets with its last thread */
 		if (!bpfprog_is_target(d->programs, w->h.tgid)) {
-			d->n_ended_ever++;
 			if (d->n_ended < DRAIN_ENDED_MAX)
 				d->ended[d->n_ended++] = (pid_t)w->h.tgid;
 		} else if (w->h.tid == w->h.tgid) {

@@ -75,7 +75,6 @@ struct drain {
 	size_t n_execs;
 	pid_t ended[DRAIN_ENDED_MAX]; /* processes: the same; further ones are not told */
 	size_t n_ended;
-	uint64_t n_ended_ever;
 	size_t n_mappings;
 	struct drain_stacks stacks;
 	struct drain_addresses addresses;

@@ -243,7 +243,7 @@ static int start(struct session *s, struct err *err)
 	}
 	bpfprog_hold_children(s->programs, session_events_are_swapped(s));
 	for (size_t i = 0; i < n && !ret; i++) {
-		ret = bpfprog_add_target(s->programs, pids[i]);
+		ret = bpfprog_add_target(s->programs, pids[i], 0);
 		drain_add_target(&s->drain, pids[i]);
 		if (ret)
 			return err_set(err, ret, "cannot note process %d: %s", pids[i],
@@ -421,6 +421,7 @@ static void stop(struct session *s)
 		session_hybrid_stop(s);
 	drain_run(&s->drain, &s->rings, &s->mappings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
+	s->cpu_at_stop_ns = session_target_cpu_ns(s);
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
 	s->stopped = true;
 	session_add_stacks(s);
@@ -593,7 +594,5 @@ void session_free(struct session *s)
 	spaces_release(&s->spaces);
 	dso_cache_free(s->dsos);
 	free(s->program);
-	map_release(&s->cpu_of_pid);
-	vec_release(&s->cpu_seen);
 	free(s);
 }

@@ -12,7 +12,6 @@
 #include "probes/switchcost.h"
 
 #define COST_OF_COUNTING  0.5 /* of a traced call's: one trap instead of two, nothing written */
-#define ENDED_UNSEEN_MAX  4   /* processes: with more, their CPU time is not known before the end */
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_TOLERANCE	  1.2  /* the estimate is no better */
 #define COST_LEAST	  0.01 /* of a CPU */
@@ -53,35 +52,39 @@ static uint64_t process_cpu_ns(pid_t pid)
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
 }
 
-/* Of a process that has ended, what was seen of it before. */
-uint64_t session_target_cpu_ns(struct session *s)
+void session_note_cpu(struct session *s)
 {
 	struct pids pids = { 0 };
 
 	bpfprog_targets(s->programs, &pids);
-	vec_for_each (&pids, pid_t, pid) {
-		uint64_t now_ns = process_cpu_ns(*pid);
-		uint32_t i = map_get(&s->cpu_of_pid, *pid);
-
-		if (i == MAP_NONE) {
-			i = s->cpu_seen.n;
-			map_put(&s->cpu_of_pid, *pid, i);
-			*vec_add(&s->cpu_seen) = 0;
-		}
-		/* A number that comes back is another process's. */
-		s->cpu_total_ns +=
-			now_ns - (now_ns < s->cpu_seen.data[i] ? 0 : s->cpu_seen.data[i]);
-		s->cpu_seen.data[i] = now_ns;
-	}
+	vec_for_each (&pids, pid_t, pid)
+		bpfprog_set_ran(s->programs, *pid, process_cpu_ns(*pid));
 	vec_release(&pids);
-	return s->cpu_total_ns;
+}
+
+/* The kernel's clock of each process that lives; those that have ended were timed at the switches.
+ * In this order, who ends meanwhile is missing this once, and not there twice. */
+uint64_t session_target_cpu_ns(struct session *s)
+{
+	struct wire_totals ended;
+	struct pids pids = { 0 };
+	uint64_t sum;
+
+	bpfprog_totals(s->programs, UINT32_MAX, &ended);
+	sum = ended.ended_ns - s->totals_at_start.ended_ns; /* the calibration's */
+	bpfprog_targets(s->programs, &pids);
+	vec_for_each (&pids, pid_t, pid)
+		sum += process_cpu_ns(*pid);
+	vec_release(&pids);
+	return sum;
 }
 
 uint64_t session_recorded_cpu_ns(struct session *s)
 {
-	uint64_t now_ns =
-		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
+	uint64_t now_ns = s->stopped ? s->cpu_at_stop_ns : session_target_cpu_ns(s);
 
+	if (s->launch.ended && !s->options.n_pids)
+		now_ns = s->launch.cpu_ns;
 	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
 }
 
@@ -111,7 +114,7 @@ static int watch_child(void *ctx, pid_t child)
 	struct session *s = ctx;
 
 	bpfprog_record(s->programs, true);
-	return bpfprog_add_target(s->programs, child);
+	return bpfprog_add_target(s->programs, child, 0);
 }
 
 /* … and with carriers: of the sets that the target has, which at first may be none. */
@@ -160,9 +163,10 @@ void session_calibrate_switches(struct session *s, enum switches how)
 		if (!s->options.inherit || (s->stopped && !s->follow.carried))
 			return;
 		s->switch_carried_ns = watched_switch_ns(s, carry_child);
-		log_detail("a context switch takes %.0f ns, watched %.0f ns more beside its record, "
-			   "of threads with events to be inherited %.0f ns more",
-			   s->switch_alone_ns, s->switch_watched_ns, s->switch_carried_ns);
+		log_detail(
+			"a context switch takes %.0f ns, watched %.0f ns more beside its record, "
+			"of threads with events to be inherited %.0f ns more",
+			s->switch_alone_ns, s->switch_watched_ns, s->switch_carried_ns);
 		break;
 	}
 }
@@ -180,7 +184,7 @@ uint64_t session_probes_cost_ns(const struct session *s)
 
 static const char *switches_advice(const struct session *s)
 {
-	return s->options.inherit
+	return s->follow.carried
 		       ? "most of it is the record of its context switches, which are very many; "
 			 "--no-inherit, without child processes, takes far less"
 		       : "most of it is the record of its context switches, which are very many";
@@ -192,8 +196,7 @@ void session_warn_cost(struct session *s, bool at_end)
 	double share, cost_ns;
 	char words[256];
 
-	/* What processes used that lived between two looks is known when the command has ended. */
-	if (!s->begun || (!at_end && s->drain.n_ended_ever > ENDED_UNSEEN_MAX) ||
+	if (!s->begun ||
 	    (!at_end && (s->cost_asked || clock_now_ns() - s->start_ns < WARN_AFTER_NS)))
 		return;
 	s->cost_asked = true;

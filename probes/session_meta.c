@@ -196,6 +196,7 @@ void session_begin(struct session *s)
 		bpfprog_record(s->programs, true);
 	s->start_ns = clock_now_ns();
 	s->begun = true;
+	session_note_cpu(s);
 	s->cpu_at_begin_ns = session_target_cpu_ns(s);
 	session_follow_begin(s);
 	write_session(s);

@@ -111,11 +111,11 @@ struct session_counters {
 
 /* session_follow.c's: how children come by their probes */
 struct follow {
-	bool late;	       /* processes are held one by one, not by what children inherit */
-	bool was_late;	       /* at some time */
-	bool carried;	       /* threads have carriers */
-	uint64_t carried_from; /* switches of the target when they came */
-	uint64_t carried_switches;			 /* in the times that are over */
+	bool late;		   /* processes are held one by one, not by what children inherit */
+	bool was_late;		   /* at some time */
+	bool carried;		   /* threads have carriers */
+	uint64_t carried_from;	   /* switches of the target when they came */
+	uint64_t carried_switches; /* in the times that are over */
 	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last look */
 	double debt_ns;
 	uint64_t last_fork_ns, forks_since_ns, forks; /* of processes, since then */
@@ -136,15 +136,10 @@ struct session {
 	uint64_t open_ns;	 /* ready to record */
 	uint64_t start_ns;	 /* recording began */
 	bool begun, delayed, stopped;
-	uint64_t cpu_at_begin_ns;		/* the target's CPU time then */
-	uint64_t cpu_total_ns;			/* of it, so far */
+	uint64_t cpu_at_begin_ns, cpu_at_stop_ns; /* the target's CPU time then */
 	/* Of a context switch, beyond the programs' own timed time: session_calibrate_switches() */
 	double switch_alone_ns, switch_watched_ns, switch_carried_ns;
 	struct follow follow;
-	struct map cpu_of_pid;			/* -> index in cpu_seen */
-	struct {
-		VEC(uint64_t)
-	} cpu_seen; /* at the last look */
 	bool cost_asked, cost_told;
 	double cycles_per_ns;
 	struct text pending; /* meta lines from before the beginning */
@@ -232,8 +227,10 @@ double session_call_cost_ns(const struct session *s,
 enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
 void session_calibrate_switches(struct session *s, enum switches how);
 double session_count_cost_ns(const struct session *s, const struct planned *p); /* only counted */
-uint64_t session_target_cpu_ns(struct session *s);   /* as often as one asks; ended ones too */
-uint64_t session_recorded_cpu_ns(struct session *s); /* since the recording began */
+uint64_t session_target_cpu_ns(struct session *s); /* as often as one asks; ended ones too */
+/* Of each process of the target, for when it has ended; as the recording begins. */
+void session_note_cpu(struct session *s);
+uint64_t session_recorded_cpu_ns(struct session *s);	      /* since the recording began */
 uint64_t session_scheduling_cost_ns(const struct session *s); /* of recording switches, so far */
 /* All of it so far: traced calls, counting them before, switches. */
 uint64_t session_probes_cost_ns(const struct session *s);

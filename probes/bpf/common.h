@@ -32,13 +32,14 @@ struct {
 	__type(value, struct wire_totals);
 } totals SEC(".maps");
 
-/* Processes of the target: tgid -> 1. Grows by forks, shrinks when a process's last thread ends. */
+/* Processes of the target: tgid -> ns that its threads have run. Grows by forks, shrinks when a
+ * process's last thread ends. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __u32);
-	__type(value, __u32);
+	__type(value, __u64);
 } targets SEC(".maps");
 
 static __always_inline struct wire_totals *my_totals(void)
@@ -48,9 +49,14 @@ static __always_inline struct wire_totals *my_totals(void)
 	return bpf_map_lookup_elem(&totals, &zero);
 }
 
+static __always_inline __u64 *ran_of(__u32 tgid)
+{
+	return bpf_map_lookup_elem(&targets, &tgid);
+}
+
 static __always_inline bool is_target(__u32 tgid)
 {
-	return bpf_map_lookup_elem(&targets, &tgid) != NULL;
+	return ran_of(tgid) != NULL;
 }
 
 extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak; /* kernel >= 6.2 */
@@ -58,12 +64,18 @@ extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak; /*
 #define CAST(type, pointer) \
 	((struct type *)bpf_rdonly_cast((void *)(pointer), bpf_core_type_id_kernel(struct type)))
 
-static __always_inline void set_head(struct wire_head *h, __u32 kind, __u32 tid, __u32 tgid)
+static __always_inline void set_head_at(struct wire_head *h, __u32 kind, __u32 tid, __u32 tgid,
+					__u64 time_ns)
 {
 	h->head = kind << WIRE_ID_BITS;
-	h->time_ns = bpf_ktime_get_ns();
+	h->time_ns = time_ns;
 	h->tid = tid;
 	h->tgid = tgid;
+}
+
+static __always_inline void set_head(struct wire_head *h, __u32 kind, __u32 tid, __u32 tgid)
+{
+	set_head_at(h, kind, tid, tgid, bpf_ktime_get_ns());
 }
 
 /* A loss is told where it happened: before the next record that finds room. */

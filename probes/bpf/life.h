@@ -13,12 +13,12 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	__u32 parent_tgid = BPF_CORE_READ(parent, tgid), child_tgid = BPF_CORE_READ(child, tgid);
 	struct wire_totals *t;
 	struct wire_task r;
-	__u32 one = 1;
+	__u64 none = 0;
 
 	if (!is_target(parent_tgid) || (child_tgid != parent_tgid && !config.follow_children))
 		return 0;
 	if (child_tgid != parent_tgid)
-		bpf_map_update_elem(&targets, &child_tgid, &one, BPF_ANY);
+		bpf_map_update_elem(&targets, &child_tgid, &none, BPF_ANY);
 	if (!control.recording)
 		return 0;
 	set_head(&r.h, WIRE_FORK, BPF_CORE_READ(parent, pid), parent_tgid);
@@ -38,19 +38,23 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *task = (void *)ctx->args[0];
 	__u32 tgid = BPF_CORE_READ(task, tgid);
+	struct wire_totals *t = my_totals();
+	__u64 *ran = ran_of(tgid);
 	struct wire_task r;
 
-	if (!is_target(tgid))
+	if (!ran || !t)
 		return 0;
 	if (control.recording) {
 		set_head(&r.h, WIRE_TASK_EXIT, BPF_CORE_READ(task, pid), tgid);
 		r.other_tid = r.other_tgid = 0;
-		emit_other(ctx, &r, sizeof(r));
+		emit_more(t, &r, sizeof(r));
 	}
 	if (config.n_perf_counters)
 		count_no_more(BPF_CORE_READ(task, pid));
-	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+	if (BPF_CORE_READ(task, signal, live.counter) == 0) {
+		__sync_fetch_and_add(&t->ended_ns, *ran);
 		bpf_map_delete_elem(&targets, &tgid);
+	}
 	return 0;
 }
 
@@ -70,6 +74,12 @@ int on_rename(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+static __always_inline void start_recording(void)
+{
+	control.since_ns = bpf_ktime_get_ns();
+	control.recording = true;
+}
+
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -80,7 +90,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	struct wire_name r;
 
 	if (tgid == control.launched_tgid)
-		control.recording = true;
+		start_recording();
 	if (!control.recording || !t || !is_target(tgid))
 		return 0;
 	set_head(&r.h, WIRE_EXEC, BPF_CORE_READ(task, pid), tgid);

@@ -80,12 +80,12 @@ static __always_inline bool takes_stack(struct wire_totals *t, __u64 now_ns)
 
 static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
 					 struct thread_ids prev, struct thread_ids next,
-					 __u32 flags)
+					 __u32 flags, __u64 now_ns)
 {
 	struct wire_sleep w;
 	struct wire_switch *r = &w.s;
 
-	set_head(&r->h, WIRE_SWITCH, prev.tid, prev.tgid);
+	set_head_at(&r->h, WIRE_SWITCH, prev.tid, prev.tgid, now_ns);
 	r->state = switch_state(ctx);
 	r->next_tid = next.tid;
 	r->next_tgid = next.tgid;
@@ -103,29 +103,44 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 	emit_more(t, &w, sizeof(w));
 }
 
+/* The time that prev had the CPU is its process's, or, where that has ended meanwhile, of those. */
+static __always_inline void account(struct wire_totals *t, __u64 *prev_ran, bool next_is_target,
+				    __u64 now_ns)
+{
+	if (t->in_ns > control.since_ns) {
+		__sync_fetch_and_add(prev_ran ? prev_ran : &t->ended_ns, now_ns - t->in_ns);
+	}
+	t->in_ns = next_is_target ? now_ns : 0;
+}
+
 SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct wire_totals *t = my_totals();
 	struct thread_ids prev, next;
+	__u64 from_ns, now_ns, *ran;
 	__u32 flags = 0;
-	__u64 from_ns;
 
 	if (!control.recording || !t)
 		return 0;
 	from_ns = timed_from(t->switches + 1);
 	prev = ids_of(ctx->args[1]);
 	next = ids_of(ctx->args[2]);
-	if (prev.tgid && is_target(prev.tgid))
+	ran = prev.tgid ? ran_of(prev.tgid) : NULL;
+	if (ran)
 		flags |= WIRE_PREV;
 	if (next.tgid && (next.tgid == prev.tgid ? !!flags : is_target(next.tgid)))
 		flags |= WIRE_NEXT;
+	if (!flags && !t->in_ns)
+		return 0;
+	now_ns = bpf_ktime_get_ns();
+	account(t, ran, flags & WIRE_NEXT, now_ns);
 	if (!flags)
 		return 0;
 	t->switches++;
 	if (config.n_perf_counters)
 		count_switch(flags & WIRE_PREV ? prev.tid : 0, flags & WIRE_NEXT ? next.tid : 0);
-	write_switch(ctx, t, prev, next, flags);
+	write_switch(ctx, t, prev, next, flags, now_ns);
 	timed_until_now(t, from_ns);
 	return 0;
 }

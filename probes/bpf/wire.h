@@ -221,6 +221,8 @@ struct wire_totals {
 	unsigned long long stacks_since_ns;   /* block stacks taken in this stretch of time: */
 	unsigned long long stacks;
 	unsigned long long counters_told; /* the latest record's: thread and the task's, summed */
+	unsigned long long in_ns;    /* since when the CPU runs a thread of the target, 0: none */
+	unsigned long long ended_ns; /* that processes ran which have ended */
 };
 
 /* Sampled calls (period > 1) of one function on one thread. */
@@ -271,6 +273,7 @@ struct wire_control {
 	_Bool hold_children;	     /* the reader is woken at forks (session_hold.c) */
 	unsigned int launched_tgid;  /* the exec of this process sets recording */
 	unsigned int count_first_id; /* of the functions being counted: index 0 of the counts */
+	unsigned long long since_ns; /* when recording was set the last time */
 };
 
 #endif
