@@ -86,7 +86,7 @@ static const struct {
 	{ "cpu-wait", not_only_crowded,
 	  "see what else runs on these CPUs (top), or may it use all of them (taskset)?" },
 	{ "page-fault", NULL,
-	  "touch memory beforehand, use larger pages, keep freed memory (M_TRIM_THRESHOLD)" },
+	  "touch memory beforehand, use larger pages, keep what is freed (mallopt(3))" },
 	{ "kernel", NULL, "spread the work over more files, or map and unmap memory less often" },
 	{ "cache-sharing", NULL, "put what different threads write on lines of their own" },
 	{ "memory-bandwidth", NULL, "touch less memory, in blocks that stay in the cache" },

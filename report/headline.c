@@ -96,7 +96,7 @@ static void story(const struct result *res, const struct block *b, struct text *
 /* The quantile from which on calls are slow: where that is the tail, its median says nothing. */
 static void typical(const struct block *b, struct text *out)
 {
-	const char *unit = b->function ? "call" : "sleep";
+	const char *unit = b->function ? "call" : "wait";
 	double mean = b->timed_calls ? (double)b->total_ns / (double)b->timed_calls : 0;
 	double much = (double)b->min_ns + (mean - (double)b->min_ns) / 2;
 	char min[TEXT_NUMBER], slow[TEXT_NUMBER];
@@ -112,7 +112,7 @@ static void typical(const struct block *b, struct text *out)
 			    text_time(slow, b->p99_ns));
 	else
 		text_printf(out, "its slowest %s took %s", unit, text_time(slow, b->max_ns));
-	/* the shortest sleep was cut short by chance: no measure of the others */
+	/* the shortest wait was cut short by chance: no measure of the others */
 	if (b->function)
 		text_printf(out, ", its fastest %s", min);
 }
