@@ -382,7 +382,9 @@ const struct command cmd_record = {
 	.summary = "run a command, or attach to processes, and record calls into ispot.data",
 	.usage =
 		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-p PID,...] [-d TIME]\n"
-		"             [-g HOW] [--] [CMD...]",
+		"             [-D TIME] [-g HOW] [-m SIZE] [--max-size SIZE] [--overhead PCT]\n"
+		"             [--burst ON/PERIOD] [--two-pass] [--user USER] [--no-key FUNCTION]...\n"
+		"             [--no-inherit] [-q] [-v] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,
