@@ -361,28 +361,28 @@ static void fill_pools(struct block *b)
 	p[POOL_RUNNING] = off < own ? own - off : 0;
 }
 
-static uint64_t to_blocked(struct offcpu *off, uint64_t ns)
+static double part(int64_t moved, uint64_t idle_ns, uint64_t blocked_ns)
 {
-	if (ns > off->idle_ns)
-		ns = off->idle_ns;
-	off->idle_ns -= ns;
-	off->blocked_ns += ns;
-	return ns;
+	uint64_t of = moved > 0 ? idle_ns : blocked_ns;
+
+	return of ? (double)moved / (double)of : 0;
 }
 
-/* What only looked idle. */
+/* What the end of the recording tells of the sleeps; the fastest call's in proportion. */
 static void reconsider(struct sci_function *f, const struct threads *th)
 {
-	uint64_t lost = wait_reconsider(th, &f->waits), closed = f->own_off.idle_ns;
+	int64_t lost = wait_reconsider(th, &f->waits), rest;
+	struct offcpu *own = &f->own_off, *fastest = &f->own_off_fastest;
+	double share;
 
 	if (!lost)
 		return;
-	lost -= to_blocked(&f->own_off, lost);
-	if (closed)
-		to_blocked(&f->own_off_fastest,
-			   (uint64_t)((double)f->own_off_fastest.idle_ns *
-				      (1 - (double)f->own_off.idle_ns / (double)closed)));
-	to_blocked(&f->own_open_off, lost);
+	share = part(lost, own->idle_ns, own->blocked_ns);
+	rest = offcpu_shift(own, lost);
+	share = share > 1 ? 1 : share < -1 ? -1 : share;
+	offcpu_shift(fastest, (int64_t)(share * (double)(share > 0 ? fastest->idle_ns
+								   : fastest->blocked_ns)));
+	offcpu_shift(&f->own_open_off, rest);
 }
 
 static void begin_block(struct block *b, const struct sci *sci, uint32_t id)

@@ -27,6 +27,7 @@ void sites_release(struct sites *s)
 	map_release(&s->traced);
 	map_release(&s->by_frames);
 	map_release(&s->cell_of);
+	map_release(&s->site_of);
 	strtab_release(&s->names);
 }
 
@@ -123,9 +124,7 @@ static uint32_t stack_of(struct sites *s, uint32_t id)
 	map_put(&s->by_frames, hash, i);
 	stack = vec_add(&s->stacks);
 	stack->stack = id;
-	stack->site = strtab_add(&s->names, name.s);
-	if (stack->site == s->all.n)
-		(void)vec_add(&s->all);
+	stack->name = strtab_add(&s->names, name.s);
 	text_release(&name);
 	return i;
 }
@@ -141,6 +140,28 @@ static struct site_cell *cell_of(struct sites *s, uint32_t site, uint32_t thread
 		*vec_add(&s->cells) = (struct site_cell){ .site = site, .thread = thread };
 	}
 	return &s->cells.data[i];
+}
+
+/* By what is known of the futex now. */
+static enum word_class class_of(const struct sites *s, const struct thread *t)
+{
+	uint32_t word = t->sleep.word;
+
+	return word == SLEEP_NOBODY ? WORD_CONDITION
+				    : word_judge(&s->calls->threads.futexes.all.data[word]).class;
+}
+
+static uint32_t site_of(struct sites *s, uint32_t name, enum word_class class)
+{
+	uint64_t key = (uint64_t)name * WORD_CLASSES + class;
+	uint32_t i = map_get(&s->site_of, key);
+
+	if (i != MAP_NONE)
+		return i;
+	i = (uint32_t)s->all.n;
+	map_put(&s->site_of, key, i);
+	*vec_add(&s->all) = (struct site){ .name = name, .class = class };
+	return i;
 }
 
 static struct site_sleep *sleep_of(struct sites *s, const struct thread *t)
@@ -173,16 +194,20 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	struct site_sleep *sleep = sleep_of(s, t);
 	struct site_stack *stack;
 	struct site_cell *cell;
+	enum word_class class;
 	struct site *site;
+	uint32_t index;
 	uint64_t blocked, idle;
 
 	if (!sleep->on || sleep->stack == MAP_NONE)
 		return;
 	sleep->on = false;
 	stack = &s->stacks.data[sleep->stack];
-	stack->sleeps++;
-	site = &s->all.data[stack->site];
-	cell = cell_of(s, stack->site, t->index);
+	class = class_of(s, t);
+	stack->sleeps[class]++;
+	index = site_of(s, stack->name, class);
+	site = &s->all.data[index];
+	cell = cell_of(s, index, t->index);
 	wait_add(&site->waits, t, t->since_ns);
 	blocked = t->off.blocked_ns - sleep->off.blocked_ns;
 	idle = t->off.idle_ns - sleep->off.idle_ns;
@@ -309,15 +334,13 @@ static void score(struct block *b, const struct site *site, const struct block_o
 	causes_find(b, b->all_threads->meta);
 }
 
-/* What only looked idle. */
 static void reconsider(struct site *site, const struct threads *th)
 {
-	uint64_t lost = wait_reconsider(th, &site->waits);
+	struct offcpu off = { .blocked_ns = site->blocked_ns, .idle_ns = site->idle_ns };
 
-	if (lost > site->idle_ns)
-		lost = site->idle_ns;
-	site->idle_ns -= lost;
-	site->blocked_ns += lost;
+	offcpu_shift(&off, wait_reconsider(th, &site->waits));
+	site->blocked_ns = off.blocked_ns;
+	site->idle_ns = off.idle_ns;
 }
 
 void sites_build(struct sites *s, const struct block_options *o, struct blocks *blocks,
@@ -331,7 +354,7 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 
 		b->kind = BLOCK_SITE;
 		b->id = (uint32_t)i;
-		b->name = strtab_get(&s->names, (uint32_t)i);
+		b->name = strtab_get(&s->names, s->all.data[i].name);
 		b->sci_worst_thread = NAN;
 		copy_sums(b, &s->all.data[i]);
 		b->waits = &s->all.data[i].waits;

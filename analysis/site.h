@@ -5,7 +5,9 @@
  * functions are the same become a block of kind `site` whose "calls" are its sleeps, measured from
  * leaving the CPU to the wakeup where that is known, else to being back on it. No probe takes part,
  * so its floor is 0. Where one call in several was recorded, stacks tell what was inside a traced
- * function's call all the same: that is in its scores.
+ * function's call all the same: that is in its scores. Where libraries have no frame pointers one
+ * such stack may be all that is seen of different waits: those at locks, at barriers and all others
+ * are blocks of their own.
  */
 #ifndef ISPOT_ANALYSIS_SITE_H
 #define ISPOT_ANALYSIS_SITE_H
@@ -26,7 +28,8 @@ struct sites {
 	struct map stack_of;  /* stack id -> index of stacks */
 	struct map traced;    /* stack id -> 1: goes through a traced function, else 0 */
 	struct map by_frames; /* hash of a stack's frames -> index of stacks */
-	struct strtab names;  /* its numbers are indices of all */
+	struct strtab names;
+	struct map site_of; /* name, class -> index of all */
 	struct {
 		VEC(struct site)
 	} all;
@@ -42,11 +45,13 @@ struct sites {
 #define SITE_FRAMES 3
 
 struct site_stack {
-	uint32_t stack, site;
-	uint64_t sleeps;
+	uint32_t stack, name;
+	uint64_t sleeps[WORD_CLASSES];
 };
 
 struct site {
+	uint32_t name;
+	enum word_class class; /* WORD_CONDITION: or no futex at all */
 	struct hist sleeps;
 	struct wait_sums waits;
 	uint64_t blocked_ns, idle_ns, open;

@@ -353,8 +353,11 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 		forked(th, t, r);
 		break;
 	case REC_TASK_EXIT:
-		if (t)
+		if (t) {
+			thread_settle(t, r->time_ns);
+			sleep_last_acts(t, r->time_ns);
 			end_thread(th, t, r->time_ns);
+		}
 		break;
 	case REC_COMM:
 		set_comm(t, r->bytes ? r->bytes : "", r->n_bytes);

@@ -60,6 +60,18 @@ static inline struct offcpu offcpu_between(const struct offcpu *from, const stru
 	};
 }
 
+/* ns that were called idle and are blocked, or less than 0: the reverse. As many as there are;
+ * returns the others. */
+static inline int64_t offcpu_shift(struct offcpu *off, int64_t ns)
+{
+	int64_t idle = (int64_t)off->idle_ns, blocked = (int64_t)off->blocked_ns;
+	int64_t moved = ns > idle ? idle : ns < -blocked ? -blocked : ns;
+
+	off->idle_ns = (uint64_t)(idle - moved);
+	off->blocked_ns = (uint64_t)(blocked + moved);
+	return ns - moved;
+}
+
 enum thread_state {
 	THREAD_UNKNOWN, /* known to exist, no record of it yet */
 	THREAD_RUNNING,
@@ -79,7 +91,9 @@ struct thread {
 	struct threads *all;	  /* those it is one of */
 	uint32_t parent;	  /* index of the thread that made it; UINT32_MAX: not seen */
 	struct sleep sleep;	  /* the present or latest one */
-	struct history history;	  /* what it waited for so far */
+	struct release releases[RELEASES_KEPT];
+	uint32_t n_releases;	/* ever */
+	struct history history; /* what it waited for so far */
 	struct crowd_member crowd;
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
 	struct offcpu off;

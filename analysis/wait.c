@@ -126,28 +126,40 @@ void wait_merge(struct wait_sums *sums, const struct wait_sums *more)
 	}
 }
 
-static uint64_t reconsider(const struct threads *th, struct wait_cell *c, uint32_t thread)
+static int64_t lost_early(const struct threads *th, struct wait_cell *c)
 {
-	uint64_t span = c->early_to_ns - c->early_from_ns;
-	uint64_t idle = sleep_idle_behind(th, thread, c->word, c->early_from_ns, c->early_to_ns);
-	uint64_t lost = (uint64_t)((double)c->early_ns * (double)(span - idle) / (double)span);
+	uint32_t thread = futexes_first_releaser(&th->futexes, c->word);
+	uint64_t span = c->early_to_ns - c->early_from_ns, idle, lost;
 
+	if (thread == SLEEP_NOBODY)
+		return 0;
+	idle = sleep_idle_behind(th, thread, c->word, c->early_from_ns, c->early_to_ns);
+	lost = (uint64_t)((double)c->early_ns * (double)(span - idle) / (double)span);
 	c->early_ns = 0;
 	c->idle_ns -= lost;
-	return lost;
+	return (int64_t)lost;
 }
 
-uint64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
+static int64_t for_an_end(struct wait_cell *c)
 {
-	uint64_t lost = 0;
+	int64_t idle = (int64_t)(c->ns - c->idle_ns);
+
+	c->early_ns = 0;
+	c->idle_ns = c->ns;
+	return -idle;
+}
+
+int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
+{
+	int64_t lost = 0;
 
 	vec_for_each (sums, struct wait_cell, c) {
-		uint32_t thread = c->early_ns && c->word != SLEEP_NOBODY
-					  ? futexes_first_releaser(&th->futexes, c->word)
-					  : SLEEP_NOBODY;
-
-		if (thread != SLEEP_NOBODY)
-			lost += reconsider(th, c, thread);
+		if (c->word == SLEEP_NOBODY)
+			continue;
+		if (word_is_end(&th->futexes.all.data[c->word]))
+			lost += for_an_end(c);
+		else if (c->early_ns)
+			lost += lost_early(th, c);
 	}
 	return lost;
 }

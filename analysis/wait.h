@@ -43,10 +43,11 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns);
 void wait_add_new(struct wait_sums **sums, const struct thread *t, uint64_t time_ns);
 void wait_merge(struct wait_sums *sums, const struct wait_sums *more);
 /*
- * Sleeps whose time was over before the first release of their futex, now that it is known who did
- * that: returns the ns that were called idle and are not.
+ * Now that more is known: sleeps whose time was over before the first release of their futex waited
+ * for the one who did that, and those that threads released as their last act waited for an end.
+ * Returns the ns that were called idle and are not, less than 0: that were not and are.
  */
-uint64_t wait_reconsider(const struct threads *th, struct wait_sums *sums);
+int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums);
 void wait_sums_free(struct wait_sums **sums);
 
 /* The kind of cause that a cell is, static; "unknown" where the records do not say. */

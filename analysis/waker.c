@@ -9,6 +9,7 @@
 
 #define HISTORY_MAX   512 /* steps; then every second one goes */
 #define ANCESTORS_MAX 8
+#define LAST_ACT_NS   1000000 /* of running between a thread's last release and its end */
 
 static struct outside sum_at(const struct history *h, uint64_t time_ns)
 {
@@ -205,7 +206,28 @@ uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t w
 	return idle_ns < to_ns - from_ns ? idle_ns : to_ns - from_ns;
 }
 
-void sleep_wake(struct thread *t, const struct thread *waker, bool inside, const struct record *r)
+static uint64_t off_ns(const struct thread *t)
+{
+	return t->off.preempted_ns + t->off.blocked_ns + t->off.idle_ns;
+}
+
+static void note_release(struct thread *waker, uint32_t word, uint64_t time_ns)
+{
+	waker->releases[waker->n_releases++ % RELEASES_KEPT] =
+		(struct release){ .word = word, .time_ns = time_ns, .off_ns = off_ns(waker) };
+}
+
+void sleep_last_acts(const struct thread *t, uint64_t time_ns)
+{
+	for (unsigned i = 0; i < RELEASES_KEPT; i++) {
+		const struct release *r = &t->releases[i];
+
+		if (r->time_ns && time_ns - r->time_ns < off_ns(t) - r->off_ns + LAST_ACT_NS)
+			futexes_last_act(&t->all->futexes, r->word);
+	}
+}
+
+void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r)
 {
 	struct sleep *s = &t->sleep;
 
@@ -220,6 +242,8 @@ void sleep_wake(struct thread *t, const struct thread *waker, bool inside, const
 	}
 	if (s->word != SLEEP_NOBODY)
 		futexes_wake(&t->all->futexes, s->word, s->waker, r->time_ns);
+	if (s->word != SLEEP_NOBODY && s->waker != SLEEP_NOBODY)
+		note_release(waker, s->word, r->time_ns);
 	judge(t->all, s, r->time_ns);
 }
 

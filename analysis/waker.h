@@ -6,7 +6,7 @@
  * from outside the program (a device, the network, another process) is waiting for work; one
  * that a clock ended is the program's own pause: idle too, unless others wait for the pausing
  * thread at a lock or barrier. Waiting for a thread's or process's end is idle whatever that one
- * does: it is there so that this one need not.
+ * does: it is there so that this one need not (what only the end shows: wait_reconsider).
  *
  * Each thread keeps its history: how much it had waited for the outside so far, at the times at
  * which its sleeps began and ended. When it releases another thread, the difference over that
@@ -48,6 +48,13 @@ enum sleep_end {
 
 #define SLEEP_NOBODY UINT32_MAX
 
+/* What a thread released of late: if it ends now, that was the last it did. */
+#define RELEASES_KEPT 4
+struct release {
+	uint32_t word;
+	uint64_t time_ns, off_ns; /* then; off: its time off the CPU so far. time 0: none */
+};
+
 /* A thread's latest sleep. */
 struct sleep {
 	uint64_t since_ns, woken_ns; /* 0: not yet */
@@ -70,12 +77,14 @@ void sleep_begin(struct thread *t, const struct record *r);
 /* What it sleeps in. */
 void sleep_describe(struct thread *t, const struct record *wait);
 /* It was woken by r, a REC_WAKING; waker NULL: a thread not known; inside: of the program. */
-void sleep_wake(struct thread *t, const struct thread *waker, bool inside, const struct record *r);
+void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r);
 /* It got a CPU again, or the recording ends: the sleep joins its history. */
 void sleep_settle(struct thread *t, uint64_t time_ns);
 /* Of that time, if the thread with that index held up a sleeper at the futex: what is idle. */
 uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,
 			   uint64_t from_ns, uint64_t to_ns);
+/* It ended by itself. */
+void sleep_last_acts(const struct thread *t, uint64_t time_ns);
 /* Of the part of the sleep from from_ns to to_ns, at most the wakeup: what is idle. */
 uint64_t sleep_idle_ns(const struct thread *t, uint64_t from_ns, uint64_t to_ns);
 

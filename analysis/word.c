@@ -190,9 +190,15 @@ uint32_t futexes_first_releaser(const struct futexes *w, uint32_t i)
 	return word ? word->first_waker : UINT32_MAX;
 }
 
+void futexes_last_act(struct futexes *w, uint32_t i)
+{
+	w->all.data[i].last_acts++;
+}
+
 bool word_is_end(const struct word *word)
 {
-	return share(word->ends, word->waits) > 0.5;
+	return share(word->ends, word->waits) > 0.5 ||
+	       (!is_state(word) && share(word->last_acts, word->releases) > 0.5);
 }
 
 struct word_judgement word_judge(const struct word *word)
@@ -237,7 +243,8 @@ void word_facts(const struct word *word, struct text *out)
 	else if (share(word->owned, word->waits) > 0.5)
 		text_add(out, "it holds its owner's thread number");
 	else if (word_is_end(word))
-		text_add(out, "it holds the number of a thread whose end is waited for");
+		text_add(out, word->ends ? "it holds the number of a thread whose end is waited for"
+					 : "released by threads as the last that they do");
 	else if (is_state(word))
 		text_printf(out, "the same value %u in %.0f %%", word->first_value,
 			    100 * share(word->same_value, word->waits));

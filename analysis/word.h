@@ -45,6 +45,7 @@ struct word {
 	uint64_t rounds, full_rounds, shared_rounds; /* full: nobody was left waiting */
 	uint32_t waiting, round_size, round_waker;
 	uint32_t first_waker; /* of releases, where there are any */
+	uint64_t last_acts;   /* of releases: by a thread that ended then */
 	uint64_t round_ns;
 };
 
@@ -87,7 +88,12 @@ uint32_t futexes_releaser(const struct futexes *w, uint32_t word);
 uint32_t futexes_first_releaser(const struct futexes *w, uint32_t word);
 /* By what is known so far. */
 struct word_judgement word_judge(const struct word *word);
-/* Waited on for the end of a thread, which the kernel itself writes down. */
+/* The thread that released it then has ended since, with nothing else to do. */
+void futexes_last_act(struct futexes *w, uint32_t word);
+/*
+ * Waited on for the end of a thread: the kernel itself writes that down, or threads release it (a
+ * semaphore, a condition, as Python's join) with the last that they do. A lock's state is no such.
+ */
 bool word_is_end(const struct word *word);
 /* The facts it was judged by, one sentence. */
 void word_facts(const struct word *word, struct text *out);

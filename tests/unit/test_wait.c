@@ -191,7 +191,8 @@ static void timeouts_before_the_first_release(void **state)
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct wait_sums sums = { 0 };
 		struct scene s;
-		uint64_t us = 20, lost;
+		uint64_t us = 20;
+		int64_t lost;
 
 		begin(&s);
 		sleep_in(&s, 10, 3, WAIT_SOCKET, 0, 5, 0);
@@ -208,8 +209,8 @@ static void timeouts_before_the_first_release(void **state)
 			wake_up(&s, us + 1, 1, cases[i].waker, 0);
 		}
 		lost = wait_reconsider(&s.calls.threads, &sums);
-		about(thread(&s, 1)->off.idle_ns - lost, cases[i].idle);
-		about(thread(&s, 1)->off.blocked_ns + lost, cases[i].blocked);
+		about(thread(&s, 1)->off.idle_ns - (uint64_t)lost, cases[i].idle);
+		about(thread(&s, 1)->off.blocked_ns + (uint64_t)lost, cases[i].blocked);
 		assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
 		vec_release(&sums);
 		scene_finish(&s, us * 1000);
@@ -239,6 +240,44 @@ static void waiting_for_an_end_is_idle(void **state)
 	about(thread(&s, 4)->off.blocked_ns, 70);
 	scene_finish(&s, 200000);
 	scene_release(&s);
+}
+
+/*
+ * Python's join, C++'s future: a word that threads release before they end. Whoever goes on to work
+ * was no such; nor is a lock given up on the way out.
+ */
+static void released_as_the_last_act(void **state)
+{
+	static const struct {
+		uint64_t after_us; /* of running */
+		uint32_t operation, value;
+		int64_t moved_us;
+	} cases[] = { { 100, FUTEX_BITSET, 0, -50 },
+		      { 5000, FUTEX_BITSET, 0, 0 },
+		      { 100, FUTEX_PLAIN, 2, 0 } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wait_sums sums = { 0 };
+		struct scene s;
+		uint64_t end_us = 60 + cases[i].after_us;
+
+		begin(&s);
+		sleep_in(&s, 10, 1, WAIT_FUTEX, cases[i].operation, 0x990, cases[i].value);
+		wake_up(&s, 60, 1, 2, 0);
+		wait_add(&sums, thread(&s, 1), 60000);
+		about(thread(&s, 1)->off.blocked_ns, 50);
+		/* without a CPU for long: that is no work */
+		other(&s, REC_SWITCH_OUT, 70000, TID(2), TID(2), SWITCH_PREEMPTED, 9);
+		other(&s, REC_SWITCH_IN, 9070000, TID(2), TID(2), 0, 0);
+		other(&s, REC_TASK_EXIT, 9000000 + end_us * 1000, TID(2), TID(2), 0, 0);
+		assert_int_equal(wait_reconsider(&s.calls.threads, &sums),
+				 cases[i].moved_us * 1000);
+		assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
+		vec_release(&sums);
+		scene_finish(&s, 20000000);
+		scene_release(&s);
+	}
 }
 
 /* Nobody releases them: the one at the condition is parked, the one at the lock is stuck. */
@@ -466,6 +505,7 @@ int main(void)
 		cmocka_unit_test(timeouts_before_the_first_release),
 		cmocka_unit_test(blocks_have_what_was_found_late),
 		cmocka_unit_test(waiting_for_an_end_is_idle),
+		cmocka_unit_test(released_as_the_last_act),
 		cmocka_unit_test(parked_and_stuck),
 		cmocka_unit_test(a_long_history),
 		cmocka_unit_test(every_kind_has_its_cause),

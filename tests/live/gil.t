@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Python's threads take turns at one lock, which is made of a condition variable; main joins them by a
+# semaphore. What is lost is lost at the lock, and waiting for their end is idle.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+needs_command python3
+
+python=$(python3 -c 'import sys, os; print(os.path.realpath(sys.executable))')
+python3 -c 'import sys; sys.exit(sys.version_info >= (3, 13))' ||
+	skip_all "this Python may be without the lock, or joins in another way"
+cat >gil.py <<'EOP'
+import threading
+def work():
+    x = 0
+    for i in range(4000000):
+        x += i
+threads = [threading.Thread(target=work) for _ in range(3)]
+for t in threads: t.start()
+for t in threads: t.join()
+EOP
+
+record gil -F libc:pthread_cond_timedwait -- "$python" gil.py
+is "$status" 0 "status" || diag gil.err
+report gil --no-key '*'
+if [ "$(block gil pthread_cond_timedwait .calls)" = null ]; then
+	skip "the lock is a lock" "this Python waits for it by other functions"
+else
+	is "$(first_cause gil pthread_cond_timedwait lock)" lock "the lock is a lock" ||
+		diag "$(block gil pthread_cond_timedwait '.causes | tojson')"
+fi
+
+# Blocks of any kind that waited for an end: NAME LOST IDLE
+jq -r '.blocks[] | select(any(.causes[]; any(.evidence[]; test("waited for a thread to end")) and .share > 0.5))
+	| "\(.kind) \(.lost_threads) \(.idle_threads)"' gil.json >ends
+[ -s ends ]
+ok $? "main waits for the threads to end" || diag gil.json
+[ -s ends ] && awk '$3 < 3 * $2 { bad = 1 } END { exit bad }' ends
+ok $? "and that is idle, but for the lock at the same place before it was known as one" || diag ends
+nothing_lost gil
+
+done_testing
