@@ -61,22 +61,13 @@ static struct corunner_range covered(const struct fleet_block *b, const struct f
 					.end = first_ending_after(b, base, other->end_ns) };
 }
 
-/* Samples in whose middle the other run lies, or a part of it. */
-static struct corunner_range touched(const struct fleet_block *b, const struct fleet_run *base,
-				     const struct fleet_run *other)
-{
-	return (struct corunner_range){ .first = first_ending_after(b, base, other->start_ns),
-					.end = first_starting_at(b, base, other->end_ns) };
-}
-
 static void add_range(struct corunners *c, const struct fleet_block *b,
 		      const struct fleet_run *base, const struct fleet_run *other,
 		      enum corunner_class class)
 {
-	struct corunner_range range =
-		class == CORUNNER_CPU ? touched(b, base, other) : covered(b, base, other);
+	struct corunner_range range = covered(b, base, other);
 
-	if (range.first >= range.end || (class == CORUNNER_CPU && base->app == other->app))
+	if (range.first >= range.end)
 		return;
 	range.class = class;
 	range.app = other->app;
@@ -96,6 +87,73 @@ static void scan_track(struct corunners *c, const struct fleet_block *b,
 	for (uint32_t i = *cursor; i < other->n_runs && runs[i].start_ns < base->end_ns; i++)
 		add_range(c, b, base, &runs[i], class);
 }
+
+/* ---- turns on one CPU ---- */
+
+static void add_turn(struct corunners *c, uint32_t app, uint64_t ns)
+{
+	struct corunner_turn *turn;
+
+	vec_for_each (&c->turns, struct corunner_turn, t)
+		if (t->app == app) {
+			t->ns += ns;
+			return;
+		}
+	turn = vec_add(&c->turns);
+	turn->app = app;
+	turn->ns = ns;
+}
+
+/* Who else had the CPU from start to end. */
+static void find_turns(struct corunners *c, const struct fleet_run *runs, uint32_t n, uint32_t own,
+		       uint64_t start_ns, uint64_t end_ns)
+{
+	c->turns.n = 0;
+	for (uint32_t i = 0; i < n && runs[i].start_ns < end_ns; i++) {
+		uint64_t from_ns = runs[i].start_ns > start_ns ? runs[i].start_ns : start_ns;
+		uint64_t to_ns = runs[i].end_ns < end_ns ? runs[i].end_ns : end_ns;
+
+		if (runs[i].app != own && from_ns < to_ns)
+			add_turn(c, runs[i].app, to_ns - from_ns);
+	}
+}
+
+/* The one that had more of it than all others together. */
+static const struct corunner_turn *longest_turn(const struct corunners *c)
+{
+	const struct corunner_turn *longest = NULL;
+	uint64_t sum_ns = 0;
+
+	vec_for_each (&c->turns, const struct corunner_turn, t) {
+		sum_ns += t->ns;
+		if (!longest || t->ns > longest->ns)
+			longest = t;
+	}
+	return longest && 2 * longest->ns > sum_ns ? longest : NULL;
+}
+
+static void scan_turns(struct corunners *c, const struct fleet_block *b,
+		       const struct fleet_run *base, const struct fleet_track *other,
+		       uint32_t *cursor)
+{
+	const struct fleet_run *runs = b->runs.data + other->first_run;
+	const struct corunner_turn *turn;
+
+	for (uint32_t i = base->first; i < base->first + base->n; i++) {
+		uint64_t start_ns = fleet_sample_start(b, base, i);
+
+		while (*cursor < other->n_runs && runs[*cursor].end_ns <= start_ns)
+			++*cursor;
+		find_turns(c, runs + *cursor, other->n_runs - *cursor, base->app, start_ns,
+			   b->samples.data[i].end_ns);
+		turn = longest_turn(c);
+		if (turn)
+			*vec_add(&c->ranges) =
+				(struct corunner_range){ CORUNNER_CPU, turn->app, i, i + 1 };
+	}
+}
+
+/* ---- all ---- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -145,6 +203,25 @@ static void visit_ranges(struct corunners *c, const struct fleet_run *base, coru
 	}
 }
 
+static bool has_samples(const struct fleet_block *b, const struct fleet_track *track)
+{
+	return track->n_runs && b->runs.data[track->first_run].n;
+}
+
+static void scan(struct corunners *c, const struct fleet_block *b, const struct topology *t,
+		 const struct fleet_run *base, uint32_t cpu, const struct fleet_track *other)
+{
+	uint32_t *cursor = &c->cursors.data[other - b->tracks.data];
+	bool samples = has_samples(b, other);
+
+	if (samples && c->told.data[other->cpu])
+		return;
+	if (cpu != other->cpu)
+		scan_track(c, b, base, other, corunner_class(t, cpu, other->cpu), cursor);
+	else if (!samples)
+		scan_turns(c, b, base, other, cursor);
+}
+
 static void find_of_track(struct corunners *c, const struct fleet_block *b,
 			  const struct topology *t, const struct fleet_track *track,
 			  corunner_visit visit, void *ctx)
@@ -158,9 +235,7 @@ static void find_of_track(struct corunners *c, const struct fleet_block *b,
 		c->ranges.n = 0;
 		vec_for_each (&b->tracks, const struct fleet_track, other)
 			if (other != track)
-				scan_track(c, b, base, other,
-					   corunner_class(t, track->cpu, other->cpu),
-					   &c->cursors.data[other - b->tracks.data]);
+				scan(c, b, t, base, track->cpu, other);
 		count_alone(c, base);
 		visit_ranges(c, base, visit, ctx);
 	}
@@ -170,6 +245,10 @@ void corunners_find(struct corunners *c, const struct fleet_block *b, const stru
 		    corunner_visit visit, void *ctx)
 {
 	vec_reserve(&c->cursors, b->tracks.n);
+	vec_reserve(&c->told, CPUS_MAX);
+	memset(c->told.data, 0, CPUS_MAX);
+	vec_for_each (&b->tracks, const struct fleet_track, track)
+		c->told.data[track->cpu] |= track->n_runs && !has_samples(b, track);
 	vec_for_each (&b->tracks, const struct fleet_track, track)
 		find_of_track(c, b, t, track, visit, ctx);
 }
@@ -177,5 +256,7 @@ void corunners_find(struct corunners *c, const struct fleet_block *b, const stru
 void corunners_release(struct corunners *c)
 {
 	vec_release(&c->ranges);
+	vec_release(&c->turns);
+	vec_release(&c->told);
 	vec_release(&c->cursors);
 }

@@ -41,10 +41,21 @@ struct corunner_range {
 	uint32_t class, app, first, end;
 };
 
+struct corunner_turn {
+	uint32_t app;
+	uint64_t ns;
+};
+
 struct corunners {
 	struct {
 		VEC(struct corunner_range)
 	} ranges; /* of one run */
+	struct {
+		VEC(struct corunner_turn)
+	} turns; /* of one sample */
+	struct {
+		VEC(uint8_t)
+	} told; /* by CPU: whether runs without samples say who had it */
 	struct {
 		VEC(uint32_t)
 	} cursors;	/* by track: the first run that may overlap */

@@ -16,10 +16,16 @@ const char *const fleet_effect_names[] = {
 
 #define BLOCKS_MIN 3 /* fewer say nothing of how blocks differ */
 
-/* Of performance, from one value of the indicator to another. */
+/* What a median of the indicator says of performance: of durations it is how often they fit into a
+ * time. */
+static double performance(const struct fleet *f, double median)
+{
+	return f->options.higher_is_better ? median : 1 / median;
+}
+
 static double change(const struct fleet *f, double from, double to)
 {
-	return f->options.higher_is_better ? to / from - 1 : from / to - 1;
+	return performance(f, to) / performance(f, from) - 1;
 }
 
 /* ---- tests ---- */
@@ -94,19 +100,18 @@ static void judge(const struct fleet *f, struct fleet_cell *cell, const struct f
 		cell->effect = cell->deviations < 0 ? FLEET_NEGATIVE : FLEET_POSITIVE;
 }
 
+/* weighted: the sum of share times performance of what is kept away. */
 static double without(const struct fleet *f, const struct fleet_base *base, double share,
 		      double weighted)
 {
-	double rest = 1 - share;
+	double usual = performance(f, base->median);
 
-	return rest > 0 ? change(f, base->median, (base->median - weighted) / rest) : NAN;
+	return share < 1 ? (usual - weighted) / (1 - share) / usual - 1 : NAN;
 }
 
 static void fill_cell(const struct fleet *f, const struct fleet_base *base,
 		      const struct fleet_row *row, struct fleet_cell *cell)
 {
-	double sign = f->options.higher_is_better ? 1 : -1;
-
 	cell->base = row->base;
 	cell->corunner = row->corunner;
 	cell->class = row->class;
@@ -115,8 +120,9 @@ static void fill_cell(const struct fleet *f, const struct fleet_base *base,
 	cell->share = (double)row->tally.n / (double)base->tally->n;
 	cell->median = tally_quantile(&row->tally, 0.5);
 	cell->change = change(f, base->median, cell->median);
-	cell->deviations = sign * (cell->median - base->median) / base->deviation;
-	cell->improvement = without(f, base, cell->share, cell->share * cell->median);
+	cell->deviations = cell->change / base->noise;
+	cell->improvement =
+		without(f, base, cell->share, cell->share * performance(f, cell->median));
 	cell->p = cell->q = NAN;
 	if (row->tally.n >= f->options.min_samples)
 		cell->p = probability(&row->contrast);
@@ -129,7 +135,7 @@ double fleet_improvement(const struct fleet *f, const struct fleet_base *base,
 
 	for (unsigned i = 0; i < n; i++) {
 		share += cells[i]->share;
-		weighted += cells[i]->share * cells[i]->median;
+		weighted += cells[i]->share * performance(f, cells[i]->median);
 	}
 	return without(f, base, share, weighted);
 }
@@ -158,6 +164,9 @@ static void find_bases(struct fleet *f)
 		base->median = tally_quantile(&row->tally, 0.5);
 		base->mean = tally_mean(&row->tally);
 		base->deviation = tally_deviation(&row->tally);
+		base->noise = (f->options.higher_is_better ? base->deviation
+							   : tally_inverse_deviation(&row->tally)) /
+			      performance(f, base->median);
 	}
 	vec_sort(&f->bases, most_first);
 }

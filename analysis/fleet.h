@@ -43,6 +43,7 @@ struct fleet_base {
 	uint32_t app;
 	const struct tally *tally;
 	double median, mean, deviation;
+	double noise; /* deviation of its samples' performance, relative to that of the median */
 	uint32_t first, n;	     /* its cells */
 	uint32_t negative, positive; /* of them */
 	uint32_t slowed;	     /* bases that it slows beyond the noise */
@@ -75,7 +76,8 @@ const struct fleet_cell *fleet_cell_of(const struct fleet *f, const struct fleet
 
 /*
  * What the base would gain without these co-runners (section V-A): their samples' share times their
- * median, taken from the median of all, over the share of the rest. Relative; NAN: nothing is left.
+ * median performance, taken from the median of all, over the share of the rest. Of durations the
+ * performance is the inverse. Relative; NAN: nothing is left.
  */
 double fleet_improvement(const struct fleet *f, const struct fleet_base *base,
 			 const struct fleet_cell *const *without, unsigned n);

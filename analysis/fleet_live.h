@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A fleet's blocks from what one machine was seen to do: who had its CPUs when, and how long the
- * calls took that are the indicator. Each second becomes a block; a call that crosses from one to
- * the next is left out, and counted.
+ * calls took that are the indicator. Each fifth of a second becomes a block; a call that crosses
+ * from one to the next is left out, and counted.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_LIVE_H
 #define ISPOT_ANALYSIS_FLEET_LIVE_H
@@ -14,7 +14,7 @@
 struct fleet_block;
 struct strtab;
 
-#define FLEET_LIVE_BLOCK_NS 1000000000ull
+#define FLEET_LIVE_BLOCK_NS 200000000ull
 
 struct fleet_presence {
 	uint32_t cpu, app;

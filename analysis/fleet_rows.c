@@ -9,7 +9,7 @@
 /* What one row has of one block. */
 struct block_cell {
 	uint32_t row, base_cell;
-	uint64_t n, sum;
+	uint64_t n, sum; /* of the numbers of their buckets */
 };
 
 struct fleet_rows_block {
@@ -98,12 +98,12 @@ static uint32_t cell_of(struct fleet_rows *r, uint32_t base, uint32_t corunner,
 
 static void add_samples(struct fleet_rows *r, struct block_cell *cell, uint32_t first, uint32_t n)
 {
-	struct tally *tally = &r->rows.data[cell->row].tally;
-	uint64_t before = tally->sum;
+	const uint16_t *buckets = r->block->buckets.data + first;
 
-	tally_add(tally, r->block->values.data + first, r->block->buckets.data + first, n);
+	tally_add(&r->rows.data[cell->row].tally, r->block->values.data + first, buckets, n);
 	cell->n += n;
-	cell->sum += tally->sum - before;
+	for (uint32_t i = 0; i < n; i++)
+		cell->sum += buckets[i];
 }
 
 static void add_corunner(void *ctx, const struct fleet_run *base, enum corunner_class class,
@@ -139,7 +139,8 @@ static void add_contrast(struct fleet_contrast *c, const struct block_cell *cell
 
 	if (!w)
 		return;
-	difference = ((fleet_i128)cell->sum * rest_n - (fleet_i128)rest_sum * n) / (n * rest_n);
+	difference = ((fleet_i128)cell->sum * rest_n - (fleet_i128)rest_sum * n) *
+		     FLEET_CONTRAST_UNIT / (n * rest_n);
 	c->blocks++;
 	c->w += w;
 	c->wd += w * difference;

@@ -6,6 +6,8 @@
  * Machines, inputs and hours differ by more than co-runners do. So beside the values a row has the
  * contrast: in each block, how far the mean of the base's samples beside this co-runner is from the
  * mean of its others in the same block. Its variance from block to block says whether it is chance.
+ * The means are of the values' histogram buckets, nearly of their logarithms, so that a few very
+ * long samples do not decide.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_ROWS_H
 #define ISPOT_ANALYSIS_FLEET_ROWS_H
@@ -23,7 +25,8 @@ struct topology;
 typedef __int128 fleet_i128;
 
 /* Sums over blocks that have samples both beside the co-runner and not; w weighs a block, d is its
- * difference of means in whole units of the value. */
+ * difference of means in 1/FLEET_CONTRAST_UNIT bucket. */
+#define FLEET_CONTRAST_UNIT 256
 struct fleet_contrast {
 	uint64_t blocks;
 	fleet_i128 w, wd, w2, wd_w, wd2; /* w, w d, w^2, w^2 d, w^2 d^2 */

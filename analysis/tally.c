@@ -114,6 +114,24 @@ double tally_deviation(const struct tally *t)
 	return variance > 0 ? sqrt(variance) : 0;
 }
 
+double tally_inverse_deviation(const struct tally *t)
+{
+	double sum = 0, squares = 0, mean;
+
+	if (!t->n)
+		return NAN;
+	for (uint32_t i = 0; i < t->room; i++) {
+		uint64_t width = tally_bucket_width(t->first + i);
+		double inverse = 1 / (tally_bucket_low(t->first + i) +
+				      (width > 1 || !(t->first + i) ? (double)width / 2 : 0));
+
+		sum += (double)t->counts[i] * inverse;
+		squares += (double)t->counts[i] * inverse * inverse;
+	}
+	mean = sum / (double)t->n;
+	return sqrt(fmax(0, squares / (double)t->n - mean * mean));
+}
+
 double tally_quantile(const struct tally *t, double q)
 {
 	double rank = q * (double)t->n;

@@ -45,6 +45,8 @@ void tally_release(struct tally *t);
 double tally_mean(const struct tally *t);      /* NAN when empty */
 double tally_deviation(const struct tally *t); /* of the values from their mean: the square root of
 						  their variance; NAN when empty */
+/* The same of the values' inverses, by their buckets' middles; a value of 0 counts as half. */
+double tally_inverse_deviation(const struct tally *t);
 /* At q in 0..1, linear within its bucket; NAN when empty. */
 double tally_quantile(const struct tally *t, double q);
 

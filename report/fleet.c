@@ -253,18 +253,26 @@ static void print_matrix(const struct fleet_view *v, struct text *out)
 
 /* ---- one base ---- */
 
+/* The value that is so many times the median's performance. */
+static double with_performance(const struct fleet_view *v, const struct fleet_base *base,
+			       double times)
+{
+	times = fmax(times, 0.001);
+	return v->meta->higher_is_better ? base->median * times : base->median / times;
+}
+
 static void print_base(const struct fleet_view *v, struct text *out)
 {
 	const struct fleet_base *base = v->base;
 	char median[TEXT_NUMBER], low[TEXT_NUMBER], high[TEXT_NUMBER], samples[TEXT_COUNTED];
 	const struct fleet_cell *cell = v->fleet->cells.data + base->first;
 
-	text_printf(out, "%s: median %s %s in %s; within the noise from %s to %s\n",
+	text_printf(out, "%s: median %s %s in %s; noise %.1f %%, from %s to %s\n",
 		    name_of(v, base->app), v->meta->indicator,
 		    fleet_view_value(v, base->median, median),
-		    text_counted(samples, base->tally->n, "sample"),
-		    fleet_view_value(v, fmax(0, base->median - base->deviation), low),
-		    fleet_view_value(v, base->median + base->deviation, high));
+		    text_counted(samples, base->tally->n, "sample"), 100 * base->noise,
+		    fleet_view_value(v, with_performance(v, base, 1 - base->noise), low),
+		    fleet_view_value(v, with_performance(v, base, 1 + base->noise), high));
 	if (v->n_without)
 		text_printf(out, "without %s%s it would be %.1f %% faster\n",
 			    name_of(v, v->without[0]->corunner),

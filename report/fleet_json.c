@@ -65,6 +65,7 @@ static struct json *base_of(const struct fleet_view *v, const struct fleet_base 
 	json_set_f64(o, "median", base->median);
 	json_set_f64(o, "mean", base->mean);
 	json_set_f64(o, "deviation", base->deviation);
+	json_set_f64(o, "noise", base->noise);
 	for (unsigned i = 0; i < sizeof(at) / sizeof(*at); i++)
 		json_set_f64(o, keys[i], tally_quantile(base->tally, at[i]));
 	json_set_u64(o, "slowed_by", base->negative);

@@ -117,6 +117,20 @@ static void moments_are_exact(void **state)
 	tally_release(&t);
 }
 
+static void inverses(void **state)
+{
+	struct tally t = { 0 };
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		values[i] = i % 2 ? 100 : 50; /* 0.01 and 0.02 */
+		buckets[i] = tally_bucket(values[i]);
+	}
+	tally_add(&t, values, buckets, N);
+	assert_true(fabs(tally_inverse_deviation(&t) - 0.005) < 1e-6);
+	tally_release(&t);
+}
+
 static void quantiles_are_within_their_bucket(void **state)
 {
 	struct tally t = { 0 };
@@ -140,6 +154,7 @@ int main(void)
 		cmocka_unit_test(any_tree_of_merges_gives_the_same_bytes),
 		cmocka_unit_test(packing_keeps_the_histogram),
 		cmocka_unit_test(moments_are_exact),
+		cmocka_unit_test(inverses),
 		cmocka_unit_test(quantiles_are_within_their_bucket),
 	};
 

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# ispot fleet on this machine: of the programs that share the CPUs with one that is measured, the
+# busy one slows it and the one that sleeps does not.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+program=$ROOT/build/live/neighbours
+[ -x "$program" ] || skip_all "no $program: run make test"
+for name in requests hungry sleeper; do cp "$program" "$name"; done
+
+./sleeper & children+=($!)
+./hungry & children+=($!)
+"$ISPOT" fleet record -o one.fleet -F marker:request -- ./requests 12 6000 >record.out 2>record.err
+is $? 0 "record" || diag record.err
+like record.err "samples of duration of request; [0-9]+ applications were seen" "what was recorded is said"
+"$ISPOT" fleet reduce --db one.db one.fleet >reduce.out 2>&1
+is $? 0 "reduce" || diag reduce.out
+"$ISPOT" fleet report --db one.db --min-samples 30 --json >report.json 2>report.err
+is "$(jq -r '.fleet | [.indicator, .unit, .higher_is_better] | tojson' report.json)" \
+	'["duration of request","ns",false]' "the indicator is labelled"
+
+# pair NAME JQ: of requests beside NAME, taking turns on one CPU
+pair() { jq -r --arg n "$1@" "[.pairs[] | select(.class == \"cpu\" and (.base | startswith(\"requests@\"))
+	and (.corunner | startswith(\$n)))] | if length == 1 then .[0]$2 else length end" report.json; }
+if [ "$(pair hungry '| .samples >= 40 and .blocks >= 8')" = true ]; then
+	is "$(pair hungry .effect)" negative "the busy one slows it" || diag "$(pair hungry '| tojson')"
+	awk -v h="$(pair hungry .change)" -v s="$(pair sleeper '.change // 0')" 'BEGIN { exit !(h < s) }'
+	ok $? "it slows it more than the one that sleeps" || diag "$(pair sleeper '| tojson')"
+else
+	skip "the busy one slows it" "the machine is too busy: $(pair hungry '| "\(.samples) samples beside it"')"
+fi
+is "$(pair sleeper '.effect != "negative"')" true "the one that sleeps does not" || diag "$(pair sleeper '| tojson')"
+is "$(jq '[.applications[] | select(.name | startswith("requests@"))] | length' report.json)" 1 "one application was measured"
+is "$(jq '.applications | length' report.json)" 1 "and no other"
+
+if [ ! -e /sys/bus/event_source/devices/cpu ]; then
+	"$ISPOT" fleet record -d 1 >ipc.out 2>ipc.err
+	is $? 1 "IPC without a PMU is refused"
+	like ipc.err "IPC cannot be measured: .*-F marker" "with the reason and a way out"
+fi
+"$ISPOT" fleet record -F '*' -o no.fleet -- ./requests 0.1 >several.out 2>several.err
+is $? 1 "several functions are refused"
+like several.err "the duration of one" "and said"
+done_testing
