@@ -81,20 +81,14 @@ static void correct(struct fleet *f)
 
 /* ---- cells ---- */
 
-static bool agrees(const struct fleet *f, const struct fleet_contrast *c, double with)
-{
-	bool better = f->options.higher_is_better ? c->wd > 0 : c->wd < 0;
-
-	return better == (with > 0);
-}
-
-static void judge(const struct fleet *f, struct fleet_cell *cell, const struct fleet_contrast *c)
+static void judge(const struct fleet *f, const struct fleet_base *base, struct fleet_cell *cell)
 {
 	if (cell->tally->n < f->options.min_samples)
 		cell->effect = FLEET_TOO_FEW;
 	else if (!(fabs(cell->deviations) > 1))
 		cell->effect = FLEET_WITHIN;
-	else if (!(cell->q <= f->options.alpha) || !agrees(f, c, cell->deviations))
+	else if (!(cell->q <= f->options.alpha) ||
+		 !(cell->contrast / (cell->deviations < 0 ? -base->noise : base->noise) > 1))
 		cell->effect = FLEET_NOT_CERTAIN;
 	else
 		cell->effect = cell->deviations < 0 ? FLEET_NEGATIVE : FLEET_POSITIVE;
@@ -107,6 +101,14 @@ static double without(const struct fleet *f, const struct fleet_base *base, doub
 	double usual = performance(f, base->median);
 
 	return share < 1 ? (usual - weighted) / (1 - share) / usual - 1 : NAN;
+}
+
+/* Buckets are nearly logarithms: TALLY_PAGE of them are an octave. */
+static double contrast(const struct fleet *f, const struct fleet_contrast *c)
+{
+	double octaves = (double)c->wd / (double)c->w / FLEET_CONTRAST_UNIT / TALLY_PAGE;
+
+	return c->w ? change(f, 1, exp2(octaves)) : NAN;
 }
 
 static void fill_cell(const struct fleet *f, const struct fleet_base *base,
@@ -123,6 +125,7 @@ static void fill_cell(const struct fleet *f, const struct fleet_base *base,
 	cell->deviations = cell->change / base->noise;
 	cell->improvement =
 		without(f, base, cell->share, cell->share * performance(f, cell->median));
+	cell->contrast = contrast(f, &row->contrast);
 	cell->p = cell->q = NAN;
 	if (row->tally.n >= f->options.min_samples)
 		cell->p = probability(&row->contrast);
@@ -173,7 +176,6 @@ static void find_bases(struct fleet *f)
 
 struct cell_row {
 	struct fleet_cell cell;
-	const struct fleet_contrast *contrast;
 	uint32_t base; /* in bases */
 };
 
@@ -204,7 +206,6 @@ static void find_cells(struct fleet *f, const uint32_t *base_of, struct cell_row
 			continue;
 		found = vec_add(rows);
 		found->base = base;
-		found->contrast = &row->contrast;
 		fill_cell(f, &f->bases.data[base], row, &found->cell);
 	}
 	vec_sort(rows, by_base);
@@ -217,7 +218,7 @@ static void judge_all(struct fleet *f, const struct cell_rows *rows, const uint3
 		struct fleet_base *base = &f->bases.data[rows->data[i].base];
 		uint32_t by = base_of[cell->corunner];
 
-		judge(f, cell, rows->data[i].contrast);
+		judge(f, base, cell);
 		base->negative += cell->effect == FLEET_NEGATIVE;
 		base->positive += cell->effect == FLEET_POSITIVE;
 		if (cell->effect == FLEET_NEGATIVE && by != MAP_NONE)

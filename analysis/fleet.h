@@ -18,7 +18,7 @@
 enum fleet_effect {
 	FLEET_TOO_FEW,	   /* samples: nothing can be said */
 	FLEET_WITHIN,	   /* the noise */
-	FLEET_NOT_CERTAIN, /* beyond it, but it may be chance */
+	FLEET_NOT_CERTAIN, /* beyond it, but it may be chance, or the machines it ran on */
 	FLEET_NEGATIVE,	   /* slows the base beyond the noise */
 	FLEET_POSITIVE,
 };
@@ -35,6 +35,7 @@ struct fleet_cell {
 	double median;
 	double change;	    /* of performance against the base's median, relative; < 0: slower */
 	double deviations;  /* the same in deviations of the base */
+	double contrast;    /* change against its other samples of the same blocks; NAN: none */
 	double p, q;	    /* NAN: cannot be tested */
 	double improvement; /* of the base's performance were this co-runner kept away, relative */
 };

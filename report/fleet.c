@@ -247,7 +247,7 @@ static void print_matrix(const struct fleet_view *v, struct text *out)
 					   name_of(v, v->fleet->bases.data[i].app), 20));
 		print_matrix_row(v, &v->fleet->bases.data[i], class, n, out);
 	}
-	text_add(out, "- slower beyond the noise, + faster, . within it, ? it may be chance,\n"
+	text_add(out, "- slower beyond the noise, + faster, . within it, ? not certain,\n"
 		      "blank: too few samples\n");
 }
 

@@ -30,8 +30,8 @@ void report_fleet_csv(const struct fleet_view *v, struct text *out)
 {
 	const struct strtab *apps = &v->fleet->rows->apps;
 
-	text_add(out, "base,corunner,class,effect,samples,blocks,share,median,change,deviations,p,"
-		      "q,improvement\n");
+	text_add(out, "base,corunner,class,effect,samples,blocks,share,median,change,deviations,"
+		      "contrast,p,q,improvement\n");
 	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell) {
 		bool said = cell->effect != FLEET_TOO_FEW;
 
@@ -46,6 +46,7 @@ void report_fleet_csv(const struct fleet_view *v, struct text *out)
 		add_number(out, said ? cell->median : NAN);
 		add_number(out, said ? cell->change : NAN);
 		add_number(out, said ? cell->deviations : NAN);
+		add_number(out, said ? cell->contrast : NAN);
 		add_number(out, cell->p);
 		add_number(out, cell->q);
 		add_number(out, said ? cell->improvement : NAN);

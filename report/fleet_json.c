@@ -89,6 +89,7 @@ static struct json *pair_of(const struct fleet_view *v, const struct fleet_cell 
 	json_set_f64(o, "median", said ? cell->median : NAN);
 	json_set_f64(o, "change", said ? cell->change : NAN);
 	json_set_f64(o, "deviations", said ? cell->deviations : NAN);
+	json_set_f64(o, "contrast", said ? cell->contrast : NAN);
 	json_set_f64(o, "p", cell->p);
 	json_set_f64(o, "q", cell->q);
 	json_set_f64(o, "improvement", said ? cell->improvement : NAN);
