@@ -45,6 +45,14 @@ uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t
 	return reading(clock_for(th, set, tgid), time_ns);
 }
 
+bool setclocks_any_on(struct threads *th, uint32_t tgid)
+{
+	for (uint32_t set = 0; set < th->n_sets; set++)
+		if (clock_for(th, set, tgid)->on)
+			return true;
+	return !th->n_sets;
+}
+
 uint64_t setclock_overlap(struct threads *th, uint32_t set, uint32_t tgid, uint64_t from_ns,
 			  uint64_t to_ns)
 {

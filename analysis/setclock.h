@@ -26,9 +26,11 @@ struct set_clock {
 
 void setclocks_init(struct threads *th);
 uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t time_ns);
-/* How long the set was off after it had been on, before it was on again (or the end). */
+/* Whether any set is on in the process now, or there is none. */
+bool setclocks_any_on(struct threads *th, uint32_t tgid);
 /* When it was first switched on; 0: it was on from the start, as far as the records say. */
 uint64_t setclock_first_on_ns(const struct threads *th, uint32_t set);
+/* How long the set was off after it had been on, before it was on again (or the end). */
 uint64_t setclock_paused_ns(struct threads *th, uint32_t set, uint64_t end_ns);
 /* A window opens: pauses before it do not count. */
 void setclocks_restart(struct threads *th, uint64_t time_ns);

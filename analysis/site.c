@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/setclock.h"
 #include "analysis/site.h"
 #include "base/text.h"
 #include "trace/meta.h"
@@ -176,7 +177,7 @@ static void fall_asleep(struct sites *s, const struct thread *t)
 	struct site_sleep *sleep = sleep_of(s, t);
 
 	*sleep = (struct site_sleep){ .stack = MAP_NONE, .off = t->off };
-	sleep->on = !t->n_open && (t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED);
+	sleep->on = !t->n_open && thread_sleeps(t) && setclocks_any_on(t->all, t->tgid);
 }
 
 static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
@@ -224,10 +225,26 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	cell->ns += blocked + idle;
 }
 
+/* The probes went: what threads sleep in from here on is not seen. */
+static void end_unwatched(struct sites *s, uint64_t time_ns)
+{
+	for (size_t i = 0; i < s->asleep.n; i++) {
+		struct thread *t = s->calls->threads.all.data[i];
+
+		if (!s->asleep.data[i].on || setclocks_any_on(t->all, t->tgid))
+			continue;
+		thread_settle(t, time_ns);
+		wake(s, t, false);
+		s->asleep.data[i].on = false;
+	}
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct sites *s = self;
 
+	if (r->kind == REC_SET_OFF)
+		end_unwatched(s, r->time_ns);
 	if (!t)
 		return;
 	switch (r->kind) {

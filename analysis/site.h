@@ -4,10 +4,10 @@
  * with: what the traced functions do not cover. A visitor; stacks whose innermost SITE_FRAMES
  * functions are the same become a block of kind `site` whose "calls" are its sleeps, measured from
  * leaving the CPU to the wakeup where that is known, else to being back on it. No probe takes part,
- * so its floor is 0. Where one call in several was recorded, stacks tell what was inside a traced
- * function's call all the same: that is in its scores. Where libraries have no frame pointers one
- * such stack may be all that is seen of different waits: those at locks, at barriers and all others
- * are blocks of their own.
+ * so its floor is 0. While no set of probes is on, nothing is outside of them. Where one call in
+ * several was recorded, stacks tell what was inside a traced function's call all the same: that is
+ * in its scores. Where libraries have no frame pointers one such stack may be all that is seen of
+ * different waits: those at locks, at barriers and all others are blocks of their own.
  */
 #ifndef ISPOT_ANALYSIS_SITE_H
 #define ISPOT_ANALYSIS_SITE_H

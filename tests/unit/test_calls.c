@@ -557,12 +557,28 @@ static void random_records_do_no_harm(void **state)
 	scene_release(&s);
 }
 
+static void fall_asleep(struct scene *s, uint64_t time)
+{
+	uint64_t stack[RECORD_VALUES_MIN] = { 1 };
+	struct record r = { .time_ns = time, .kind = REC_BLOCK_STACK, .cpu = 1, .tid = 1 };
+
+	r.tgid = 1;
+	r.values = stack;
+	r.n_values = 1;
+	other(s, REC_SWITCH_OUT, time, 1, 1, SWITCH_SLEEPING, 0);
+	calls_record(&s->calls, &r);
+}
+
+static void wake_up(struct scene *s, uint64_t time)
+{
+	other(s, REC_WAKING, time, 2, 2, 1, 0);
+	other(s, REC_SWITCH_IN, time, 1, 1, 0, 0);
+}
+
 /* 200 short waits with one stack, outside of every recorded call. */
 static void wait_outside(struct scene *s, struct sites *sites)
 {
 	static double lost[2];
-	uint64_t stack[RECORD_VALUES_MIN] = { 1 };
-	struct record r = { .kind = REC_BLOCK_STACK, .cpu = 1, .tid = 1, .tgid = 1 };
 	struct call_visitor v;
 	uint64_t t = 1000;
 
@@ -570,13 +586,8 @@ static void wait_outside(struct scene *s, struct sites *sites)
 	v = sites_visitor(sites);
 	calls_add_visitor(&s->calls, &v);
 	for (unsigned i = 0; i < 200; i++, t += 100000) {
-		other(s, REC_SWITCH_OUT, t, 1, 1, SWITCH_SLEEPING, 0);
-		r.time_ns = t;
-		r.values = stack;
-		r.n_values = 1;
-		calls_record(&s->calls, &r);
-		other(s, REC_WAKING, t + 100 + i % 2 * 200, 2, 2, 1, 0);
-		other(s, REC_SWITCH_IN, t + 400, 1, 1, 0, 0);
+		fall_asleep(s, t);
+		wake_up(s, t + 100 + i % 2 * 200);
 	}
 	scene_finish(s, t);
 	sites_end(sites);
@@ -615,6 +626,44 @@ static void a_wait_of_little_is_judged(void **state)
 	assert_int_equal(s.blocks.n, 1);
 	assert_true(s.blocks.data[0].sci > 0 && s.blocks.data[0].sci < SCI_SMALL);
 	assert_int_equal(s.blocks.data[0].verdict, VERDICT_INTERFERENCE);
+	end_with_stack(&s, &sites);
+}
+
+/* Between two bursts nobody knows what is outside: a wait is seen until the probes go. */
+static void a_wait_between_bursts_is_not_seen(void **state)
+{
+	static double lost[2];
+	struct call_visitor v;
+	struct sites sites;
+	struct scene s;
+
+	(void)state;
+	begin_with_stack(&s, "elsewhere");
+	sites_init(&sites, &s.calls);
+	v = sites_visitor(&sites);
+	calls_add_visitor(&s.calls, &v);
+	other(&s, REC_SET_ON, 1000, 0, 0, 1, 0);
+	other(&s, REC_SET_ON, 1000, 0, 0, 2, 0);
+	fall_asleep(&s, 2000);
+	wake_up(&s, 3000);
+	fall_asleep(&s, 4000);
+	other(&s, REC_SET_OFF, 4500, 0, 0, 1, 0);
+	other(&s, REC_SET_OFF, 4500, 0, 0, 2, 0);
+	wake_up(&s, 6000);
+	fall_asleep(&s, 7000);
+	wake_up(&s, 8000);
+	other(&s, REC_SET_ON, 9000, 0, 0, 1, 0);
+	fall_asleep(&s, 9500);
+	wake_up(&s, 9600);
+	scene_finish(&s, 10000);
+	sites_end(&sites);
+	sites_build(&sites, &(struct block_options){ .duration_ns = 9000, .period = 1 }, &s.blocks,
+		    lost);
+	assert_int_equal(s.blocks.n, 1);
+	assert_int_equal(s.blocks.data[0].calls, 3);
+	assert_int_equal(s.blocks.data[0].timed_calls, 2);
+	assert_int_equal(s.blocks.data[0].total_ns, 1000 + 100);
+	assert_int_equal(s.blocks.data[0].open_ns, 500 - 100);
 	end_with_stack(&s, &sites);
 }
 
@@ -666,6 +715,7 @@ int main(void)
 		cmocka_unit_test(random_records_do_no_harm),
 		cmocka_unit_test(a_wait_of_little_is_judged),
 		cmocka_unit_test(a_wait_in_a_call_left_out_is_no_place),
+		cmocka_unit_test(a_wait_between_bursts_is_not_seen),
 		cmocka_unit_test(unknown_functions_are_skipped),
 	};
 
