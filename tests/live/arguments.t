@@ -53,6 +53,23 @@ is "$(values pick 0x8)" "6000x 0
 record all -F 'pick@arg1,arg5' -- "$MB/arguments"
 is "$(values all 0x11)" "12000x 1 5" "two of five"
 
+# Without debug information an argument is the integer register that it comes in: of weigh the second
+# is its third argument, as the one before is a floating-point number.
+if command -v strip >/dev/null; then
+	strip -g -o bare "$MB/arguments"
+	record bare -F 'weigh@arg2,ret' -- ./bare
+	is "$status" 0 "no debug information: status"
+	is "$(values bare 0x2)" "$(for size in 1000 2000 4000; do echo "4000x $size"; done)" \
+		"no debug information: by register"
+	is "$(returns bare weigh | awk '{ sub("x", "", $1); n += $1 } END { print n }')" 12000 \
+		"no debug information: and what it returned"
+	record bad -F 'weigh@size' -- ./bare
+	is "$status" 125 "no debug information: a name"
+	like bad.err 'weigh@size: .*without debug information: name it argN or ret' "says what to name"
+else
+	skip "no debug information" "no strip here"
+fi
+
 # Without a request: one call in 16, the first 16 of each CPU always, what is a number and no pointer.
 record few -F process_sized -- "$MB/sized_work"
 is "$(described few)" "size uint64_t value
