@@ -63,8 +63,8 @@ void text_sequences_note(const struct view *v, struct text *out)
 	if (!s || !v->n_rows)
 		return;
 	text_add(&line, "Sequences are parts of one another and all count: columns do not add up. "
-			"A row of calls lasts from its first event to its last; ×n is any number "
-			"of times.");
+			"A row of calls lasts from its first event to its last, with what ran "
+			"between them; ×n is any number of times.");
 	if (!isnan(s->share_of_50))
 		text_printf(&line, " %s sequences hold %.0f %% of the calls.",
 			    s->bodies.n > 50 ? "The 50 most frequent" : "These",
