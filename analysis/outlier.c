@@ -133,6 +133,7 @@ void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *
 	}
 	b->divergent++;
 	b->divergent_ns += x->duration_ns;
+	b->idle_ns += x->off.idle_ns < x->duration_ns ? x->off.idle_ns : x->duration_ns;
 	b->residual_ns += x->residual_ns;
 	keep(b, x);
 }
@@ -178,8 +179,10 @@ static int more_divergent(const void *a, const void *b)
 {
 	const struct outlier_block *x = a, *y = b;
 
-	if (x->divergent_ns != y->divergent_ns)
-		return x->divergent_ns < y->divergent_ns ? 1 : -1;
+	uint64_t x_ns = x->divergent_ns - x->idle_ns, y_ns = y->divergent_ns - y->idle_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
 	if (x->durations.sum != y->durations.sum)
 		return x->durations.sum < y->durations.sum ? 1 : -1;
 	return strcmp(x->name, y->name);

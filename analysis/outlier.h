@@ -112,6 +112,7 @@ struct outlier_block {
 		VEC(struct outlier_point)
 	} sample; /* all executions, as long as these are few */
 	uint64_t divergent, divergent_ns;
+	uint64_t idle_ns;   /* of divergent_ns, waiting for work or a clock: nobody feels it */
 	double residual_ns; /* sum over the divergent ones */
 	struct {
 		VEC(struct outlier)
@@ -136,9 +137,9 @@ struct outliers {
 	enum outlier_rule rule;
 	struct {
 		VEC(struct outlier_block)
-	} blocks;			/* after outliers_read(): most divergent time first */
-	struct strtab names;		/* of blocks */
-	uint64_t section_ns;		/* sum over all critical sections */
+	} blocks;	     /* after outliers_read(): most divergent time that is not idle first */
+	struct strtab names; /* of blocks */
+	uint64_t section_ns; /* sum over all critical sections */
 	uint64_t start_ns, duration_ns; /* of the recording or window */
 	uint64_t lost_records;
 	bool switches; /* context switches were recorded */

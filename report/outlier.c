@@ -91,12 +91,17 @@ static void header(const struct outlier_view *v, struct text *out)
 	text_add(out, "\n\n");
 }
 
+static uint64_t busy_ns(const struct outlier *x)
+{
+	return x->duration_ns > x->off.idle_ns ? x->duration_ns - x->off.idle_ns : 0;
+}
+
 static const struct outlier *longest(const struct outlier_block *b)
 {
-	const struct outlier *longest = NULL;
+	const struct outlier *longest = b->kept.data;
 
 	vec_for_each (&b->kept, const struct outlier, x)
-		if (!longest || x->duration_ns > longest->duration_ns)
+		if (busy_ns(x) > busy_ns(longest))
 			longest = x;
 	return longest;
 }
@@ -163,7 +168,7 @@ static void row(const struct outlier_view *v, struct table *t, const struct outl
 {
 	char share[16], name[512];
 
-	time_cell(t, (double)b->divergent_ns);
+	time_cell(t, (double)(b->divergent_ns - b->idle_ns));
 	time_cell(t, (double)b->durations.max);
 	count_cell(t, b->durations.count, 6);
 	time_cell(t, b->mean_y);
@@ -202,8 +207,9 @@ static void rows(const struct outlier_view *v, struct text *out)
 	if (rest)
 		text_printf(out, "%zu more blocks diverge for less (--top)\n", rest);
 	text_printf(&note,
-		    "divergent: time of the executions that take longer than their block's line "
-		    "says by more than %s; behaviours A to H: ispot-outliers(1)",
+		    "divergent: time, less idle waiting, of the executions that take longer than "
+		    "their block's line says by more than %s; behaviours A to H: "
+		    "ispot-outliers(1)",
 		    v->outliers->rule == OUTLIER_PAPER ? "one standard deviation"
 						       : "five robust standard deviations");
 	text_wrap(note.s, v->width, out);

@@ -187,7 +187,7 @@ static void time_cell(struct text *out, uint64_t ns)
 static void block_row(const struct outlier_block *b, size_t i, struct text *out)
 {
 	text_printf(out, "<tr%s>", b->divergent ? "" : " class=\"rest\"");
-	time_cell(out, b->divergent_ns);
+	time_cell(out, b->divergent_ns - b->idle_ns);
 	time_cell(out, b->durations.max);
 	text_printf(out, "<td>%llu</td>", (unsigned long long)b->durations.count);
 	time_cell(out, (uint64_t)b->mean_y);

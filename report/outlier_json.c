@@ -123,7 +123,7 @@ static struct json *hints_json(const struct outlier_block *b)
 	return all;
 }
 
-static void set_metrics(struct json *j, const struct outlier_block *b)
+static void set_metrics(struct json *j, const struct outlier_view *v, const struct outlier_block *b)
 {
 	const struct hist *h = &b->durations;
 
@@ -140,6 +140,7 @@ static void set_metrics(struct json *j, const struct outlier_block *b)
 	json_set_u64(j, "divergent", b->divergent);
 	json_set_f64(j, "divergent_share", (double)b->divergent / (double)h->count);
 	json_set_u64(j, "divergent_ns", b->divergent_ns);
+	json_set_f64(j, "divergent_idle_ns", v->outliers->switches ? (double)b->idle_ns : NAN);
 	json_set_f64(j, "residual_ns", b->residual_ns);
 }
 
@@ -150,7 +151,7 @@ static struct json *block_json(const struct outlier_view *v, const struct outlie
 	json_set_string(j, "name", b->name);
 	json_set_string(j, "kind", outlier_kind_name(b));
 	json_set_string(j, "object", meta_object(v->outliers->meta, b->function->object)->path);
-	set_metrics(j, b);
+	set_metrics(j, v, b);
 	json_set_take(j, "line", line_json(b));
 	json_set_take(j, "hints", hints_json(b));
 	vec_for_each (&b->kept, const struct outlier, x)
