@@ -394,6 +394,21 @@ static void note_return(struct thread *t, const struct record *r)
 	t->return_value = r->values[1];
 }
 
+/* Calls inside that were not written: the exit that follows is of the call they were in. */
+static void add_inside(struct thread *t, const struct record *r)
+{
+	struct call *call = t->n_open ? &t->open[t->n_open - 1] : NULL;
+
+	if (!call)
+		return;
+	call->inside += (uint32_t)r->values[0];
+	call->children++;
+	call->children_raw_ns += r->values[1];
+	call->children_ns += less_or_0(r->values[1], r->values[2]);
+	call->inside_cost_ns += r->values[2];
+	call->between_ns += r->values[3];
+}
+
 /* What was recorded beside an entry is of the call that it began. */
 static void describe(struct thread *t, const struct record *r)
 {
@@ -448,6 +463,12 @@ static void other(struct calls *c, const struct record *r)
 	if (r->kind == REC_SWITCH_IN && t && t->n_open && t->sleep.ended_ns == r->time_ns)
 		wait_add_new(&t->open[t->n_open - 1].waits, t, r->time_ns);
 	describe(t, r);
+	if (t && r->kind == REC_INSIDE)
+		add_inside(t, r);
+	if (t && r->kind == REC_BRIEF && r->n_values >= BRIEF_FIXED) {
+		c->brief += r->values[1];
+		t->covered_ns += r->values[8];
+	}
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].record)
 			c->visitors[i].record(c->visitors[i].self, t, r);

@@ -140,6 +140,7 @@ struct calls {
 	} open_of; /* [slot]: open calls */
 	uint32_t n_functions;
 	uint64_t entries, exits; /* of known functions */
+	uint64_t brief;		 /* calls that were too short to be written (REC_BRIEF) */
 	uint64_t unknown_ids;	 /* records of functions that the meta does not have */
 	uint64_t orphan_exits;	 /* without an entry: probes came on inside the call, or loss */
 	uint64_t bounded;	 /* calls with no room for the median cost of what is inside them */

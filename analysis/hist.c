@@ -38,6 +38,16 @@ void hist_add(struct hist *h, uint64_t value)
 	h->sum += value;
 }
 
+void hist_add_many(struct hist *h, uint64_t value, uint64_t n)
+{
+	if (!n)
+		return;
+	hist_add(h, value);
+	h->pages[hist_bucket(value) / HIST_PAGE][hist_bucket(value) % HIST_PAGE] += n - 1;
+	h->count += n - 1;
+	h->sum += (n - 1) * value;
+}
+
 static uint64_t middle(const struct hist *h, uint32_t bucket)
 {
 	uint64_t low = hist_bucket_low(bucket);

@@ -23,8 +23,10 @@
 #include "analysis/shape.h"
 #include "analysis/wait.h"
 
+struct brief;
 struct err;
 struct meta_function;
+struct record;
 struct result_options;
 struct trace_reader;
 
@@ -100,8 +102,10 @@ struct outlier_block {
 	uint32_t id;			      /* function id; a critical section: group of holds */
 	const char *name;		      /* owned by struct outliers */
 	const struct meta_function *function; /* of a critical section: what takes the lock */
-	uint64_t begun;			      /* executions */
-	struct hist durations;		      /* of those that are timed */
+	uint64_t begun;			      /* executions that left records */
+	uint64_t brief;	       /* others, too short for that: shorter than any here */
+	double brief_squares;  /* of their durations */
+	struct hist durations; /* of those that are timed */
 	uint32_t threads;
 	/* Running means and sums of products about them. */
 	double n, mean_x, mean_y, xx, xy, yy;
@@ -142,8 +146,9 @@ struct outliers {
 	uint64_t section_ns; /* sum over all critical sections */
 	uint64_t start_ns, duration_ns; /* of the recording or window */
 	uint64_t lost_records;
-	bool switches; /* context switches were recorded */
-	bool locks;    /* critical sections were seen */
+	uint64_t brief; /* executions too short to be written */
+	bool switches;	/* context switches were recorded */
+	bool locks;	/* critical sections were seen */
 	/* while it is read: */
 	struct calls calls;
 	struct sections sections;
@@ -177,6 +182,9 @@ static inline double outlier_expected(const struct outlier_block *b, uint64_t in
 /* outlier_fit.c. An execution is added; after the last one, the line. jitter_ns: what probing alone
  * may add. */
 void outlier_fit_add(struct outlier_block *b, uint64_t index, uint64_t ns);
+/* Executions too short to be written. Where among the others they were is not known, so the line is
+ * flat. */
+void outlier_fit_brief(struct outlier_block *b, const struct brief *brief, const struct record *r);
 void outlier_fit(struct outlier_block *b, enum outlier_rule rule, double jitter_ns);
 
 /* outlier_watch.c. The visitor of both passes; judge: what becomes of an execution of the second.

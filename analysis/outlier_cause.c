@@ -115,6 +115,12 @@ static double called(const struct outliers *o, const struct outlier_block *b,
 		return 0;
 	text_time(time, c->ns);
 	text_counted(calls, c->calls, "call");
+	/* what those did that left no records is not known */
+	if (b->brief) {
+		*kind = "callee";
+		text_printf(evidence, "%s of %s took %s", calls, name, time);
+		return more;
+	}
 	if (usual_share(b, u) < RARE) {
 		*kind = "slow-path";
 		text_printf(evidence, "%s of %s took %s; ", calls, name, time);
@@ -446,7 +452,7 @@ static double once(const struct outliers *o, const struct outlier_block *b, stru
 	char time[TEXT_NUMBER];
 
 	(void)o;
-	if (b->begun != 1)
+	if (b->begun + b->brief != 1)
 		return -1;
 	text_printf(evidence, "it took %s, and there is nothing to compare that with",
 		    text_time(time, b->durations.max));

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/brief.h"
 #include "analysis/outlier.h"
 #include "base/mem.h"
 
@@ -91,13 +92,41 @@ static double robust_line(struct outlier_block *b)
 	return OUTLIER_SCALES * NORMAL_MAD * distance;
 }
 
+void outlier_fit_brief(struct outlier_block *b, const struct brief *brief, const struct record *r)
+{
+	brief_add(brief, r, &b->durations);
+	b->brief += brief->outer;
+	b->brief_squares += brief_squares(r);
+}
+
+/* Of those that were written and those that were not. */
+static double flat_line(struct outlier_block *b, enum outlier_rule rule)
+{
+	const struct hist *h = &b->durations;
+	double n = (double)h->count, mean = (double)h->sum / n;
+	double squares = b->yy + b->n * b->mean_y * b->mean_y + b->brief_squares;
+	double variance = squares / n - mean * mean;
+
+	b->mean_y = mean;
+	b->stddev_ns = variance > 0 ? sqrt(variance) : 0;
+	b->line.slope = 0;
+	b->line.intercept = rule == OUTLIER_PAPER ? mean : (double)hist_quantile(h, 0.5);
+	return rule == OUTLIER_PAPER
+		       ? b->stddev_ns
+		       : OUTLIER_SCALES * NORMAL_MAD *
+				 (double)(hist_quantile(h, 0.75) - hist_quantile(h, 0.25)) / 2;
+}
+
 void outlier_fit(struct outlier_block *b, enum outlier_rule rule, double jitter_ns)
 {
 	vec_sort(&b->sample, by_index);
 	b->stddev_ns = b->n > 0 ? sqrt(b->yy / b->n) : 0;
 	b->line.slope = b->xx > 0 ? b->xy / b->xx : 0;
 	b->line.intercept = b->mean_y - b->line.slope * b->mean_x;
-	b->line.bound_ns = rule == OUTLIER_PAPER ? b->stddev_ns : robust_line(b);
+	if (b->brief)
+		b->line.bound_ns = flat_line(b, rule);
+	else
+		b->line.bound_ns = rule == OUTLIER_PAPER ? b->stddev_ns : robust_line(b);
 	if (b->line.bound_ns < jitter_ns)
 		b->line.bound_ns = jitter_ns;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/brief.h"
 #include "analysis/outlier.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -315,6 +316,16 @@ static void add_sleep(struct frames *frames, const struct thread *t, uint64_t ti
 			wait_add_new(&f->x.waits, t, time_ns);
 }
 
+static void on_brief(struct outliers *o, const struct record *r)
+{
+	struct brief brief;
+
+	if (!brief_read(&brief, r, (uint32_t)o->meta->functions.n))
+		return;
+	outlier_fit_brief(&o->blocks.data[block_of_call(o, brief.id)], &brief, r);
+	o->brief += brief.outer;
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct outliers *o = self;
@@ -325,6 +336,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		add_sleep(&thread_of(o, t)->calls, t, r->time_ns);
 		add_sleep(&thread_of(o, t)->holds, t, r->time_ns);
 	}
+	if (!o->judging && r->kind == REC_BRIEF)
+		on_brief(o, r);
 	if (o->locks)
 		sections_visitor(&o->sections).record(&o->sections, t, r);
 }

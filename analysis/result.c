@@ -278,7 +278,7 @@ static void self_cost(struct result *res)
  * many were made, so no more than that can be missing. */
 static void bound_losses(struct result *res, uint64_t made)
 {
-	uint64_t read = res->records + res->calls.unknown_ids;
+	uint64_t read = res->records + res->calls.unknown_ids + 2 * res->calls.brief;
 
 	if (made != META_UNKNOWN && read < made && made - read < res->lost_records)
 		res->lost_records = made - read;
@@ -325,7 +325,7 @@ static void count_notice(struct result *res, uint64_t count, const char *one, co
 static void made_notice(struct result *res)
 {
 	const struct meta_end *e = &res->meta->end;
-	uint64_t read = res->records + res->calls.unknown_ids;
+	uint64_t read = res->records + res->calls.unknown_ids + 2 * res->calls.brief;
 	char *line;
 
 	if (res->windowed || !e->present || e->made_records == META_UNKNOWN ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
+#include "analysis/brief.h"
 #include "analysis/keyed.h"
 #include "analysis/sci.h"
 #include "analysis/shape.h"
@@ -225,16 +226,52 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		sci_add_edge(self, c->parent->id, c);
 }
 
+/* What is known of calls that were too short to be written: all but why one took longer than
+ * another. */
+static void add_brief(struct sci *s, const struct brief *b, uint32_t slot, const struct record *r)
+{
+	struct sci_function *f = function_of(s, b->id);
+	struct sci_cell *cell = cell_of(s, slot);
+	uint64_t cost_ns = b->inside * s->calls->costs[b->id].full_ns;
+
+	f->calls += b->calls;
+	f->ends[CALL_TIMED] += b->calls;
+	s->ends[CALL_TIMED] += b->calls;
+	cell->calls += b->calls;
+	cell->outer_calls += b->outer;
+	f->raw_ns += b->sum_ns + cost_ns;
+	f->inside += b->inside;
+	f->inside_cost_ns += cost_ns;
+	brief_add(b, r, &f->durations);
+	if (b->outer && b->min_ns < f->min_ns)
+		f->min_ns = b->min_ns;
+	if (b->calls && b->own_min_ns < f->own_min_ns)
+		f->own_min_ns = b->own_min_ns;
+	cell->timed += b->outer;
+	cell->timed_ns += b->sum_ns;
+	f->own_timed += b->calls;
+	cell->own_timed += b->calls;
+	cell->own_ns += b->own_ns;
+	free(f->shapes); /* which paths they took is not known */
+	f->shapes = NULL;
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct sci *s = self;
-	uint64_t id = r->kind == REC_CALL_COUNT ? r->values[0] : UINT64_MAX;
+	uint64_t id = r->kind == REC_CALL_COUNT || r->kind == REC_BRIEF ? r->values[0] : UINT64_MAX;
+	struct brief b;
 	uint32_t slot;
 
 	if (!t || id >= s->meta->functions.n || !s->meta->functions.data[id].symbol)
 		return;
 	function_of(s, (uint32_t)id);
 	slot = threads_slot(&s->calls->threads, s->calls->threads.all.data[t->index], (uint32_t)id);
+	if (r->kind == REC_BRIEF) {
+		if (brief_read(&b, r, (uint32_t)s->meta->functions.n))
+			add_brief(s, &b, slot, r);
+		return;
+	}
 	cell_of(s, slot)->unrecorded += r->values[1];
 	cell_of(s, slot)->unrecorded_outer += r->values[r->n_values > 2 ? 2 : 1];
 }

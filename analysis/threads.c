@@ -304,7 +304,8 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_TASK_EXIT:
 		t = lookup(th, r->tid);
 		return t && !t->dead ? t : NULL;
-	case REC_CALL_COUNT: /* written at the end, of threads that have ended too */
+	case REC_CALL_COUNT:
+	case REC_BRIEF: /* written at the end, of threads that have ended too */
 		t = lookup(th, r->tid);
 		if (t)
 			return t;
@@ -317,6 +318,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_ARGS:
 	case REC_COUNTERS:
 	case REC_INNER:
+	case REC_INSIDE:
 		break;
 	default:
 		return NULL;

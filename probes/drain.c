@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/drain.h"
+#include "probes/drain_private.h"
 
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
-#include "probes/arguments.h"
 #include "probes/bpfprog.h"
+#include "probes/drain_keep.h"
 #include "probes/ring.h"
 #include "probes/ringbuf.h"
 #include "trace/record.h"
@@ -25,7 +26,8 @@ struct mmap2_record {
 	char path[];
 };
 
-#define PIDS_MAX (4 << 20) /* the kernel's own bound */
+#define PIDS_MAX      (4 << 20) /* the kernel's own bound */
+#define ON_THE_WAY_NS 1000000	/* from a stamp until the record is in its ring */
 
 void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
 		uint32_t n_cpus)
@@ -58,7 +60,7 @@ static bool was_target(const struct drain *d, pid_t pid)
 	return pid > 0 && pid < PIDS_MAX && d->targets[pid / 8] & 1 << pid % 8;
 }
 
-static void put(struct drain *d, const struct record *r)
+void drain_put(struct drain *d, const struct record *r)
 {
 	int ret = trace_writer_record(d->writer, r);
 
@@ -66,7 +68,7 @@ static void put(struct drain *d, const struct record *r)
 		d->error = ret;
 }
 
-static struct record record_of(const struct wire_head *h, uint32_t cpu, uint32_t kind)
+struct record drain_record(const struct wire_head *h, uint32_t cpu, uint32_t kind)
 {
 	struct record r = { 0 };
 
@@ -78,178 +80,66 @@ static struct record record_of(const struct wire_head *h, uint32_t cpu, uint32_t
 	return r;
 }
 
-static void put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b,
-		       uint64_t c)
+void drain_put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b,
+		      uint64_t c)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { a, b, c };
 
 	r->n_values = n;
 	r->values = values;
-	put(d, r);
+	drain_put(d, r);
 }
 
 static void put_lost(struct drain *d, uint32_t cpu, uint64_t now_ns, uint64_t count)
 {
 	struct record r = { .time_ns = now_ns, .kind = REC_LOST, .cpu = cpu };
 
-	put_values(d, &r, 2, count, d->cpus[cpu].last_ns, 0);
+	drain_put_values(d, &r, 2, count, d->cpus[cpu].last_ns, 0);
 }
 
 static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
-	struct record r = record_of(&w->h, cpu, REC_BLOCK_STACK);
+	struct record r = drain_record(&w->h, cpu, REC_BLOCK_STACK);
 	uint32_t stack = drain_block_stack(&d->stacks, w->stack, w->h.tgid);
 
 	if (stack)
-		put_values(d, &r, 1, stack, 0, 0);
+		drain_put_values(d, &r, 1, stack, 0, 0);
 }
 
 static void on_sample(struct drain *d, const struct wire_sample *w, uint32_t cpu)
 {
-	struct record r = record_of(&w->h, cpu, REC_SAMPLE);
+	struct record r = drain_record(&w->h, cpu, REC_SAMPLE);
 
-	put_values(d, &r, 3, d->sample_ns, w->ip,
-		   drain_block_stack(&d->stacks, w->stack, w->h.tgid));
-}
-
-/* A stack comes before its entry, so that taking it is not part of the call; in the file it stands
- * behind it. */
-static void put_call_stack(struct drain *d, const struct wire_call *call, uint32_t cpu)
-{
-	struct drain_cpu *c = &d->cpus[cpu];
-	struct record r = record_of(&call->h, cpu, REC_STACK);
-
-	if (c->stack_tid != call->h.tid)
-		return;
-	put_values(d, &r, 1, c->stack, 0, 0);
-	c->stack = 0;
-}
-
-static void on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu)
-{
-	d->cpus[cpu].stack = drain_call_stack(&d->stacks, w);
-	d->cpus[cpu].stack_tid = w->h.tid;
-}
-
-static void on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
-{
-	d->cpus[cpu].stack = drain_call_copy(&d->stacks, w);
-	d->cpus[cpu].stack_tid = w->h.tid;
-}
-
-static const struct arguments *arguments_of(const struct drain *d, uint32_t function)
-{
-	return function < d->n_functions ? d->arguments[function] : NULL;
-}
-
-static void put_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
-{
-	const struct arguments *a = arguments_of(d, w->h.head & WIRE_ID_MASK);
-	struct record r = record_of(&w->h, cpu, REC_ARGS);
-
-	if (a)
-		put_values(d, &r, 2, 1u << ARG_RETURN, argument_value(a, ARG_RETURN, w->values[0]),
-			   0);
-}
-
-/* They come before their entry, for the same reason as its stack. */
-static void put_arguments(struct drain *d, const struct wire_call *call, uint32_t cpu)
-{
-	const struct arguments *a = arguments_of(d, call->h.head & WIRE_ID_MASK);
-	struct wire_args *w = &d->cpus[cpu].args;
-	struct record r = record_of(&call->h, cpu, REC_ARGS);
-	uint64_t values[WIRE_ARGS_MAX + 1] = { 0 };
-
-	if (!a || w->h.tid != call->h.tid)
-		return;
-	r.n_values = 1;
-	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++) {
-		uint64_t value = argument_value(a, i, w->values[i]);
-
-		if (!(a->registers & 1u << i) || (a->occasional && !argument_may_count(value)))
-			continue;
-		if (a->addresses & 1u << i)
-			drain_address(&d->addresses, call->h.tgid, w->values[i]);
-		values[0] |= 1u << i;
-		values[r.n_values++] = value;
-	}
-	r.values = values;
-	if (values[0])
-		put(d, &r);
-	w->h.tid = 0;
-}
-
-static void on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)
-{
-	const struct arguments *a = arguments_of(d, w->h.head & WIRE_ID_MASK);
-
-	if (!a)
-		return;
-	d->cpus[cpu].args.h = w->h;
-	memcpy(d->cpus[cpu].args.values, w->values,
-	       (a->registers >> WIRE_ARGS_FEW ? WIRE_ARGS_MAX : WIRE_ARGS_FEW) *
-		       sizeof(*w->values));
-}
-
-static void put_inner(struct drain *d, const struct wire_call *call, uint32_t cpu)
-{
-	struct record r = record_of(&call->h, cpu, REC_INNER);
-
-	put_values(d, &r, 0, 0, 0, 0);
-}
-
-static void on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
-{
-	bool entry = (call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK) == WIRE_ENTRY;
-	uint32_t function = call->h.head & WIRE_ID_MASK;
-	int ret;
-
-	if (call->h.head >> WIRE_ID_BITS & WIRE_INNER)
-		put_inner(d, call, cpu);
-	ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
-				call->h.tid, call->h.tgid,
-				entry ? drain_site(&d->stacks, call) : function, call->sp);
-
-	if (ret)
-		d->error = ret;
-	d->calls++;
-	if (!entry)
-		return;
-	d->entries++;
-	if (function < d->n_functions)
-		d->calls_of[function]++;
-	if (d->cpus[cpu].stack)
-		put_call_stack(d, call, cpu);
-	if (d->cpus[cpu].args.h.tid)
-		put_arguments(d, call, cpu);
+	drain_put_values(d, &r, 3, d->sample_ns, w->ip,
+			 drain_block_stack(&d->stacks, w->stack, w->h.tgid));
 }
 
 static void put_wait(struct drain *d, const struct wire_sleep *w, uint32_t cpu)
 {
-	struct record r = record_of(&w->s.h, cpu, REC_WAIT);
+	struct record r = drain_record(&w->s.h, cpu, REC_WAIT);
 	const uint64_t values[] = { w->kind, w->syscall, w->what, w->how, w->value };
 
 	r.values = values;
 	r.n_values = w->value ? 5 : w->how ? 4 : 3;
 	if (w->kind < WAIT_KINDS)
 		d->waits[w->kind]++;
-	put(d, &r);
+	drain_put(d, &r);
 }
 
 static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	if (w->flags & WIRE_PREV) {
-		struct record r = record_of(&w->h, cpu, REC_SWITCH_OUT);
-		put_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
+		struct record r = drain_record(&w->h, cpu, REC_SWITCH_OUT);
+		drain_put_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
 		if (w->flags & WIRE_WAIT)
 			put_wait(d, (const struct wire_sleep *)w, cpu);
 		put_block_stack(d, w, cpu);
 	}
 	if (w->flags & WIRE_NEXT) {
-		struct record r = record_of(&w->h, cpu, REC_SWITCH_IN);
+		struct record r = drain_record(&w->h, cpu, REC_SWITCH_IN);
 		r.tid = w->next_tid;
 		r.tgid = w->next_tgid;
-		put_values(d, &r, 0, 0, 0, 0);
+		drain_put_values(d, &r, 0, 0, 0, 0);
 	}
 }
 
@@ -261,11 +151,11 @@ static void note_exec(struct drain *d, uint32_t tgid)
 
 static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, uint32_t kind)
 {
-	struct record r = record_of(&w->h, cpu, kind);
+	struct record r = drain_record(&w->h, cpu, kind);
 	uint32_t how = w->h.tid ? WAKING_BY_THREAD : w->h.tgid;
 
 	if (kind == REC_FORK) {
-		put_values(d, &r, 2, w->other_tid, w->other_tgid, 0);
+		drain_put_values(d, &r, 2, w->other_tid, w->other_tgid, 0);
 		if (w->other_tgid != w->h.tgid)
 			drain_add_target(d, w->other_tgid);
 		if (w->other_tgid != w->h.tgid && d->n_forks < DRAIN_FORKS_MAX)
@@ -274,7 +164,7 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 						     (pid_t)w->other_tgid };
 	} else if (kind == REC_WAKING) {
 		r.tgid = w->h.tid ? w->h.tgid : 0;
-		put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
+		drain_put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
 	} else {
 		/* the kernel's side takes a process off the targets with its last thread */
 		if (!bpfprog_is_target(d->programs, w->h.tgid)) {
@@ -283,18 +173,18 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 		} else if (w->h.tid == w->h.tgid) {
 			note_exec(d, w->h.tgid);
 		}
-		put_values(d, &r, 0, 0, 0, 0);
+		drain_put_values(d, &r, 0, 0, 0, 0);
 	}
 }
 
 static void put_name(struct drain *d, const struct wire_head *h, uint32_t cpu, uint32_t kind,
 		     const char *name, size_t room)
 {
-	struct record r = record_of(h, cpu, kind);
+	struct record r = drain_record(h, cpu, kind);
 
 	r.bytes = name;
 	r.n_bytes = strnlen(name, room);
-	put(d, &r);
+	drain_put(d, &r);
 }
 
 /* The kernel renames the thread a moment before it says that an exec succeeded; both are said here.
@@ -317,19 +207,21 @@ static void put_counters(struct drain *d, const struct wire_counted *w, uint32_t
 	uint32_t kind = w->call.h.head >> WIRE_ID_BITS;
 	uint32_t first = kind & WIRE_COUNTED ? 0 : d->n_perf_counters;
 	uint32_t end = kind & WIRE_TASK_COUNTED ? d->n_counters : d->n_perf_counters;
-	struct record r = record_of(&w->call.h, cpu, REC_COUNTERS);
+	struct record r = drain_record(&w->call.h, cpu, REC_COUNTERS);
 	uint64_t values[WIRE_COUNTERS_MAX + 1] = { (1u << end) - (1u << first) };
 
 	memcpy(values + 1, w->values + first, (end - first) * sizeof(*values));
 	r.n_values = 1 + end - first;
 	r.values = values;
-	put(d, &r);
+	drain_put(d, &r);
 }
 
 static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
 {
 	struct drain_cpu *c = &d->cpus[cpu];
 
+	if (d->keep && w->lost > c->told_lost)
+		keep_release_all(d->keep);
 	if (w->lost > c->told_lost)
 		put_lost(d, cpu, w->h.time_ns, w->lost - c->told_lost);
 	c->told_lost = w->lost;
@@ -350,21 +242,21 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 	switch (kind) {
 	case WIRE_ENTRY:
 	case WIRE_EXIT:
-		on_call(d, call, cpu);
+		drain_on_call(d, call, cpu);
 		if (call->h.head >> WIRE_ID_BITS & (WIRE_COUNTED | WIRE_TASK_COUNTED))
 			put_counters(d, data, cpu);
 		break;
 	case WIRE_STACK:
-		on_stack(d, data, cpu);
+		drain_on_stack(d, data, cpu);
 		break;
 	case WIRE_COPY:
-		on_copy(d, data, cpu);
+		drain_on_copy(d, data, cpu);
 		break;
 	case WIRE_ARGS:
-		on_args(d, data, cpu);
+		drain_on_args(d, data, cpu);
 		break;
 	case WIRE_RETURN:
-		put_return(d, data, cpu);
+		drain_on_return(d, data, cpu);
 		break;
 	case WIRE_SWITCH:
 		on_switch(d, data, cpu);
@@ -430,15 +322,47 @@ void drain_count_functions(struct drain *d, uint32_t n)
 {
 	d->calls_of = xrealloc(d->calls_of, n * sizeof(*d->calls_of));
 	d->arguments = xrealloc(d->arguments, n * sizeof(*d->arguments));
+	d->costs = xrealloc(d->costs, n * sizeof(*d->costs));
 	for (; d->n_functions < n; d->n_functions++) {
 		d->calls_of[d->n_functions] = 0;
 		d->arguments[d->n_functions] = NULL;
+		d->costs[d->n_functions] = (struct keep_cost){ 0 };
+	}
+}
+
+/*
+ * Where calls are followed from entry to exit, a thread that changes the CPU is not to be ahead of
+ * itself: all CPUs' records by time, up to some that may still be on the way.
+ */
+static void drain_in_order(struct drain *d, struct ringbufs *rings, uint64_t until_ns)
+{
+	for (;;) {
+		uint64_t first_ns = UINT64_MAX, limit_ns = until_ns;
+		struct ringbuf *first = NULL;
+
+		for (uint32_t i = 0; i < rings->n; i++) {
+			uint64_t next_ns = ringbuf_next_ns(&rings->rings[i]);
+
+			if (next_ns < first_ns) {
+				limit_ns = first_ns < limit_ns ? first_ns : limit_ns;
+				first_ns = next_ns;
+				first = &rings->rings[i];
+			} else if (next_ns < limit_ns) {
+				limit_ns = next_ns;
+			}
+		}
+		if (!first || first_ns > until_ns)
+			return;
+		ringbuf_drain_until(first, limit_ns, on_record, d);
+		keep_pass(d->keep, first->cpu, d->cpus[first->cpu].last_ns);
 	}
 }
 
 int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings)
 {
-	for (uint32_t i = 0; i < rings->n; i++)
+	if (d->keep)
+		drain_in_order(d, rings, clock_now_ns() - ON_THE_WAY_NS);
+	for (uint32_t i = 0; i < rings->n && !d->keep; i++)
 		ringbuf_drain(&rings->rings[i], on_record, d);
 	for (uint32_t i = 0; i < mappings->n; i++)
 		if (mappings->rings[i].map)
@@ -465,8 +389,10 @@ void drain_start(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
 	}
 }
 
-void drain_finish(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
+void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns)
 {
+	if (d->keep)
+		drain_in_order(d, rings, UINT64_MAX - 1);
 	for (uint32_t i = 0; i < rings->n; i++) {
 		uint32_t cpu = rings->rings[i].cpu;
 		uint64_t refused = lost_on(d, cpu);
@@ -475,6 +401,7 @@ void drain_finish(struct drain *d, const struct ringbufs *rings, uint64_t now_ns
 			put_lost(d, cpu, now_ns, refused - d->cpus[cpu].told_lost);
 		d->cpus[cpu].told_lost = refused;
 	}
+	drain_put_rest_of_calls(d, rings, now_ns);
 }
 
 void drain_release(struct drain *d)
@@ -484,10 +411,14 @@ void drain_release(struct drain *d)
 	d->targets = NULL;
 	free(d->mappings);
 	d->mappings = NULL;
+	keep_free(d->keep);
+	d->keep = NULL;
 	drain_stacks_release(&d->stacks);
 	drain_addresses_release(&d->addresses);
 	free(d->calls_of);
 	free(d->arguments);
+	free(d->costs);
+	d->costs = NULL;
 	d->arguments = NULL;
 	d->calls_of = NULL;
 	d->cpus = NULL;

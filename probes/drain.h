@@ -19,6 +19,8 @@
 
 struct arguments;
 struct bpfprog;
+struct keep;
+struct keep_cost;
 struct ringbufs;
 struct rings;
 struct trace_writer;
@@ -49,6 +51,7 @@ struct drain_cpu {
 	uint64_t last_ns;	   /* of the newest record read from this CPU */
 	uint64_t told_lost;	   /* records lost there, by its records of losses */
 	struct wire_args args;	   /* of this thread's entry that comes next; tid 0: none */
+	struct wire_args result;   /* of its exit; the same */
 	uint32_t stack, stack_tid; /* stack id, 0 none: of this thread's entry that comes next */
 };
 
@@ -76,13 +79,19 @@ struct drain {
 	pid_t ended[DRAIN_ENDED_MAX]; /* processes: the same; further ones are not told */
 	size_t n_ended;
 	size_t n_mappings;
+	struct keep_cost *costs; /* [function id], for keep */
+	struct keep *keep;	 /* calls that are too short to be written; NULL: each is */
 	struct drain_stacks stacks;
 	struct drain_addresses addresses;
+	uint64_t finished_ns;
+	uint32_t first_cpu;	  /* one that has a ring */
 	bool mappings_overflowed; /* more than fit: look at /proc instead */
 };
 
 void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
 		uint32_t n_cpus);
+/* Only calls that last so long are written from now on, the rest is summed up by drain_finish(). */
+void drain_keep_slower(struct drain *d, uint64_t slower_ns);
 /* What it maps from now on is noted. */
 void drain_add_target(struct drain *d, pid_t pid);
 /* It has ended, and its mappings were read: the next process of that number may be any. */
@@ -96,7 +105,7 @@ void drain_start(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
  * error. */
 int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings);
 /* After the last run: losses that no record of the ring reported (design fact 10). */
-void drain_finish(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);
+void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns);
 void drain_release(struct drain *d);
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/cpus.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
 
 static size_t page_bytes(void)
@@ -101,7 +102,30 @@ void ringbufs_release(struct ringbufs *r)
 }
 
 /* include/uapi/linux/bpf.h: the header's length word says whether the writer is done with it. */
+static uint64_t time_of(const void *record)
+{
+	return ((const struct wire_head *)record)->time_ns;
+}
+
+uint64_t ringbuf_next_ns(const struct ringbuf *r)
+{
+	const char *data = (const char *)r->producer + page_bytes(), *record;
+	unsigned long tail = *(const unsigned long *)r->consumer;
+	unsigned long head = __atomic_load_n((const unsigned long *)r->producer, __ATOMIC_ACQUIRE);
+
+	record = data + (tail & (r->bytes - 1));
+	if (tail >= head ||
+	    __atomic_load_n((const uint32_t *)record, __ATOMIC_ACQUIRE) & BPF_RINGBUF_BUSY_BIT)
+		return UINT64_MAX;
+	return time_of(record + BPF_RINGBUF_HDR_SZ);
+}
+
 size_t ringbuf_drain(struct ringbuf *r, ringbuf_visit visit, void *ctx)
+{
+	return ringbuf_drain_until(r, UINT64_MAX, visit, ctx);
+}
+
+size_t ringbuf_drain_until(struct ringbuf *r, uint64_t until_ns, ringbuf_visit visit, void *ctx)
 {
 	const char *data = (const char *)r->producer + page_bytes();
 	unsigned long *consumer = r->consumer, tail = *consumer, start = tail, given_back = tail;
@@ -111,7 +135,8 @@ size_t ringbuf_drain(struct ringbuf *r, ringbuf_visit visit, void *ctx)
 		const char *record = data + (tail & (r->bytes - 1));
 		uint32_t length = __atomic_load_n((const uint32_t *)record, __ATOMIC_ACQUIRE);
 
-		if (length & BPF_RINGBUF_BUSY_BIT)
+		if (length & BPF_RINGBUF_BUSY_BIT ||
+		    (until_ns != UINT64_MAX && time_of(record + BPF_RINGBUF_HDR_SZ) > until_ns))
 			break;
 		if (!(length & BPF_RINGBUF_DISCARD_BIT))
 			visit(ctx, r->cpu, record + BPF_RINGBUF_HDR_SZ);

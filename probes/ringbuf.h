@@ -39,6 +39,10 @@ size_t ringbuf_bytes(size_t bytes);
 /* Every record that is complete, oldest first; returns how many bytes were read. */
 typedef void (*ringbuf_visit)(void *ctx, uint32_t cpu, const void *record);
 size_t ringbuf_drain(struct ringbuf *r, ringbuf_visit visit, void *ctx);
+/* The same of records up to until_ns; all begin with a struct wire_head. */
+size_t ringbuf_drain_until(struct ringbuf *r, uint64_t until_ns, ringbuf_visit visit, void *ctx);
+/* Time of the next one; UINT64_MAX: none is complete. */
+uint64_t ringbuf_next_ns(const struct ringbuf *r);
 /* After poll() said that epoll_fd is readable: it no longer is. */
 void ringbufs_heard(struct ringbufs *r);
 

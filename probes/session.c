@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
+#include "probes/drain_keep.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 #include "trace/writer.h"
@@ -156,6 +157,19 @@ static struct session *new_session(const struct session_options *o)
 	return s;
 }
 
+static void keep_slower(struct session *s)
+{
+	char words[160], time[TEXT_NUMBER];
+
+	drain_keep_slower(&s->drain, s->options.keep_slower_ns);
+	snprintf(
+		words, sizeof(words),
+		"calls shorter than %s left no records, only sums and a histogram: what they waited "
+		"for is not known",
+		text_time(time, s->options.keep_slower_ns));
+	session_note(s, "keep-slower", words);
+}
+
 /* The file, and the first lines and probes in it. */
 static int begin_file(struct session *s, struct err *err)
 {
@@ -165,6 +179,8 @@ static int begin_file(struct session *s, struct err *err)
 	if (ret)
 		return ret;
 	drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
+	if (s->options.keep_slower_ns)
+		keep_slower(s);
 	s->drain.n_counters = s->counters.list.n;
 	s->drain.n_perf_counters = session_counters_plan(s).n_perf;
 	if (s->options.call_graph == CALL_GRAPH_DWARF)
@@ -211,6 +227,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		session_free(s);
 		return ret;
 	}
+	session_tell_costs(s, 0);
 	*out = s;
 	return 0;
 }
@@ -473,15 +490,18 @@ static void end_command(struct session *s)
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
 {
-	uint64_t written;
+	uint64_t written, left_out;
 
 	/* What a full disk or the largest size kept out of the file is lost as well. */
 	trace_writer_flush(s->writer, NULL);
 	written = trace_writer_records(s->writer);
+	left_out = 2 * keep_calls(s->drain.keep);
 	*r = (struct session_result){
 		.calls = s->drain.entries,
 		.records = written,
-		.lost_records = s->totals_at_stop.calls - s->totals_at_start.calls - written,
+		.left_out_records = left_out,
+		.lost_records =
+			s->totals_at_stop.calls - s->totals_at_start.calls - written - left_out,
 		.duration_ns = duration_ns,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = session_recorded_cpu_ns(s),

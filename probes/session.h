@@ -32,16 +32,17 @@ struct session_options {
 	const pid_t
 		*pids; /* attach to these; the command, if any, then only bounds the recording */
 	size_t n_pids;
-	const char *output;   /* file, "-" standard output */
-	const char *command;  /* for the file: the command line as typed; "" on attach */
-	const char *options;  /* for the file: ispot's own options as typed */
-	const char *version;  /* for the file: ispot's own */
-	const char *events;   /* -e: what every call counts; NULL: ispot chooses, now and then */
-	uint64_t duration_ns; /* 0: no bound */
-	uint64_t delay_ns;    /* before recording begins */
-	uint64_t max_bytes;   /* of the file; 0: no bound */
-	uint64_t ring_bytes;  /* per CPU; 0: chosen by the number of CPUs */
-	uint32_t period;      /* one call in so many of each thread and function; 1: all */
+	const char *output;	 /* file, "-" standard output */
+	const char *command;	 /* for the file: the command line as typed; "" on attach */
+	const char *options;	 /* for the file: ispot's own options as typed */
+	const char *version;	 /* for the file: ispot's own */
+	const char *events;	 /* -e: what every call counts; NULL: ispot chooses, now and then */
+	uint64_t duration_ns;	 /* 0: no bound */
+	uint64_t delay_ns;	 /* before recording begins */
+	uint64_t max_bytes;	 /* of the file; 0: no bound */
+	uint64_t keep_slower_ns; /* only calls that last so long are written; 0: all */
+	uint64_t ring_bytes;	 /* per CPU; 0: chosen by the number of CPUs */
+	uint32_t period;	 /* one call in so many of each thread and function; 1: all */
 	const char *const *no_key; /* functions whose arguments are not recorded by default */
 	size_t n_no_key;
 	bool inherit;	/* follow children */
@@ -66,11 +67,12 @@ struct session_options {
 struct session_result {
 	uint64_t calls, records, lost_records, file_bytes, duration_ns, recorder_cpu_ns,
 		target_cpu_ns, counting_cost_ns, scheduling_cost_ns, probes_cost_ns;
-	uint32_t functions; /* probed */
-	int exit_status;    /* of the command; 0 on attach */
-	bool interrupted;   /* by a signal to ispot */
-	bool cut_short;	    /* by a full disk or the largest size */
-	const char *reason; /* why it ended: static string */
+	uint64_t left_out_records; /* of calls that were too short to be written */
+	uint32_t functions;	   /* probed */
+	int exit_status;	   /* of the command; 0 on attach */
+	bool interrupted;	   /* by a signal to ispot */
+	bool cut_short;		   /* by a full disk or the largest size */
+	const char *reason;	   /* why it ended: static string */
 };
 
 unsigned session_kernel_version(void); /* of the running kernel, as KERNEL_VERSION() */

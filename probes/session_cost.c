@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/bpfprog.h"
+#include "probes/drain_keep.h"
 #include "probes/session_private.h"
 #include "probes/switchcost.h"
 
@@ -29,6 +30,25 @@ double session_call_cost_ns(const struct session *s, const struct planned *p)
 			n++;
 		}
 	return n ? sum / n : DEAREST_CALL_NS;
+}
+
+void session_tell_costs(struct session *s, size_t first)
+{
+	for (size_t i = first; s->drain.keep && i < s->plan.n && i < s->drain.n_functions; i++) {
+		const struct planned *p = s->plan.data[i];
+		double inner = 0, full = 0;
+		unsigned n = 0;
+
+		vec_for_each (&s->calibrations, const struct meta_calibration, c)
+			if (c->class == p->place.class && c->exit == p->exit.mech) {
+				inner += (double)c->inner_p50_ns;
+				full += c->full_p50_ns;
+				n++;
+			}
+		if (n && full > inner)
+			s->drain.costs[i] = (struct keep_cost){ (uint32_t)(inner / n),
+								(uint32_t)((full - inner) / n) };
+	}
 }
 
 /* The trap of its entry alone: half of a call whose exit is a return probe, whatever its own is. */

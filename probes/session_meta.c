@@ -215,7 +215,7 @@ void session_write_end(struct session *s, const struct session_result *result)
 	struct text line = { 0 };
 	struct meta_end e = {
 		.end_ns = s->start_ns + result->duration_ns,
-		.made_records = result->records + result->lost_records,
+		.made_records = result->records + result->left_out_records + result->lost_records,
 		.lost_records = result->lost_records,
 		.recorder_cpu_ns = result->recorder_cpu_ns,
 		.target_cpu_ns = result->target_cpu_ns,

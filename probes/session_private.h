@@ -226,6 +226,8 @@ double session_call_cost_ns(const struct session *s,
  */
 enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
 void session_calibrate_switches(struct session *s, enum switches how);
+/* For --keep-slower, of the planned functions from index first on. */
+void session_tell_costs(struct session *s, size_t first);
 double session_count_cost_ns(const struct session *s, const struct planned *p); /* only counted */
 uint64_t session_target_cpu_ns(struct session *s); /* as often as one asks; ended ones too */
 /* Of each process of the target, for when it has ended; as the recording begins. */

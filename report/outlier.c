@@ -186,7 +186,7 @@ static void row(const struct outlier_view *v, struct table *t, const struct outl
 /* Those that diverge, and those of which there is but one execution. */
 static bool worth(const struct outlier_block *b)
 {
-	return b->divergent || b->begun == 1;
+	return b->divergent || b->begun + b->brief == 1;
 }
 
 static void rows(const struct outlier_view *v, struct text *out)

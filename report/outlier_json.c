@@ -127,7 +127,7 @@ static void set_metrics(struct json *j, const struct outlier_view *v, const stru
 {
 	const struct hist *h = &b->durations;
 
-	json_set_u64(j, "executions", b->begun);
+	json_set_u64(j, "executions", b->begun + b->brief);
 	json_set_u64(j, "timed", h->count);
 	json_set_u64(j, "threads", b->threads);
 	json_set_u64(j, "total_ns", h->sum);

@@ -120,6 +120,12 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, cha
 		notices[n++] = xasprintf("one call in %llu was recorded: executions are counted, "
 					 "and rare ones found, among these only; record without -c",
 					 (unsigned long long)period);
+	if (o->brief)
+		notices[n++] =
+			xasprintf("%s left no records (--keep-slower): they are counted, but "
+				  "the numbers of executions are those among the others, and "
+				  "the line is flat",
+				  text_counted(number, o->brief, "short call"));
 	if (!o->locks)
 		notices[n++] = xstrdup("critical sections are not known: record the functions that "
 				       "take and release locks, -F 'pthread_mutex_*@arg1'");

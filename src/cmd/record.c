@@ -25,7 +25,7 @@
 struct record_options {
 	const char *output, *events, *call_graph;
 	struct arg_list patterns, pids, no_key;
-	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes;
+	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns;
 	const char *user, *burst;
 	bool inherit, two_pass, quiet;
 	int verbose;
@@ -54,6 +54,8 @@ static const struct option_row options[] = {
 	  "call stacks: dwarf (default), fp (frame pointers) or none", NULL },
 	{ 0, "max-size", "SIZE", ARG_SIZE, offsetof(struct record_options, max_bytes),
 	  "stop when the file reaches SIZE (4G); 0: no bound", NULL },
+	{ 0, "keep-slower", "TIME", ARG_TIME, offsetof(struct record_options, keep_slower_ns),
+	  "write only calls that last TIME or longer (1ms), sum up the others", NULL },
 	{ 0, "overhead", "PCT", ARG_F64, offsetof(struct record_options, overhead_percent),
 	  "without -F: slow the target by at most PCT % (10; with -p 2)", NULL },
 	{ 0, "burst", "ON/PERIOD", ARG_STRING, offsetof(struct record_options, burst),
@@ -82,6 +84,8 @@ static const char *const examples[] = {
 	"and what each of those calls counts",
 	"ispot record -F write -p 1234 -d 10",
 	"a running process, for 10 seconds",
+	"ispot record --keep-slower 1ms -F 'Db::*' -p $(pidof db) -d 24h",
+	"a day of a server, in full only the calls from a millisecond on",
 	"ispot record -F 'Db::*' -p $(pidof db) -- ./load",
 	"a running server while ./load runs",
 	NULL,
@@ -211,6 +215,11 @@ static int check_options(const struct record_options *o, bool has_command, bool 
 	if (!o->duration_ns)
 		return err_set(err, -EINVAL,
 			       "-d 0 records nothing; leave it out to record until the end");
+	if (!o->keep_slower_ns)
+		return err_set(err, -EINVAL, "--keep-slower 0 keeps all; leave it out");
+	if (o->keep_slower_ns != UINT64_MAX && (o->period > 1 || o->events))
+		return err_set(err, -EINVAL,
+			       "--keep-slower counts every call; give it without -c and -e");
 	if (o->overhead_percent <= 0)
 		return err_set(err, -EINVAL, "--overhead takes a percentage above 0, such as 5");
 	if (o->max_bytes && o->max_bytes < MAX_BYTES_LEAST)
@@ -228,7 +237,9 @@ static int fill_session(struct session_options *so, const struct record_options 
 	so->n_patterns = o->patterns.n;
 	so->no_key = o->no_key.data;
 	so->n_no_key = o->no_key.n;
-	so->events = o->events;
+	/* values on change would be missing with the calls that are not written */
+	so->events = o->keep_slower_ns == UINT64_MAX ? o->events : "none";
+	so->keep_slower_ns = o->keep_slower_ns == UINT64_MAX ? 0 : o->keep_slower_ns;
 	so->output = o->output;
 	so->version = ispot_version;
 	so->duration_ns = o->duration_ns == UINT64_MAX ? 0 : o->duration_ns;
@@ -275,6 +286,7 @@ static int check_shared(const struct record_options *o, struct err *err)
 		{ "--burst", o->burst, "the probes are in always" },
 		{ "--two-pass", o->two_pass, "functions are chosen with -F" },
 		{ "--user", o->user, "the command is yours" },
+		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX, "every call is written" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -334,8 +346,9 @@ static int run_record(int argc, char **argv, struct err *err)
 		.period = 1,
 		.inherit = true,
 		.max_bytes = 4ull << 30,
-		.duration_ns = UINT64_MAX, /* not given */
-		.overhead_percent = NAN,   /* not given */
+		.duration_ns = UINT64_MAX,    /* not given */
+		.keep_slower_ns = UINT64_MAX, /* not given */
+		.overhead_percent = NAN,      /* not given */
 	};
 	struct text command = { 0 }, own = { 0 };
 	struct session_options so = { 0 };

@@ -92,9 +92,20 @@ enum record_kind {
 			   the value that its word was to keep. Follows its REC_SWITCH_OUT */
 	REC_INNER = 34, /* nothing: the entry just behind on this thread is inside another call of
 			   its function, which sampling left out */
+	REC_BRIEF = 35, /* of calls of this thread that were too short to be written
+			   (--keep-slower): probe id; calls; how many of these were inside no other
+			   call of it; of those: sum of their durations, the least, traced calls
+			   inside; of all: sum of their own times, the least; time inside no other
+			   traced call; of the outer ones so many under 64 ns, 128 ns, … each */
+	REC_INSIDE =
+		36, /* of the exit that follows on this thread: such calls inside, their time */
 };
 
-#define REC_KIND_LAST REC_INNER
+#define REC_KIND_LAST REC_INSIDE
+
+#define BRIEF_FIXED   9	 /* values of a REC_BRIEF before its octaves */
+#define BRIEF_OCTAVES 26 /* the last is of all that are longer */
+#define BRIEF_BITS    6	 /* the first ends at 2^6 ns */
 
 enum arg_bit {
 	ARG_FIRST = 0,	/* bits 0..7: integer arguments 1..8 */

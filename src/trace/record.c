@@ -23,6 +23,8 @@ static const struct record_shape shapes[] = {
 	[REC_CALL_COUNT] = { .name = "call-count", .values = { "id", "calls", "outer" } },
 	[REC_WAIT] = { .name = "wait", .values = { "kind", "syscall", "what", "how", "value" } },
 	[REC_INNER] = { .name = "inner" },
+	[REC_BRIEF] = { .name = "brief", .values = { "id", "calls", "outer", "ns", "min" } },
+	[REC_INSIDE] = { .name = "inside", .values = { "", "ns", "cost", "beside" } },
 };
 
 const struct record_shape *record_shape(uint32_t kind)

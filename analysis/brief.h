@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Calls that were too short to be written (REC_BRIEF), as if they had been measured by calls.h. */
+#ifndef ISPOT_ANALYSIS_BRIEF_H
+#define ISPOT_ANALYSIS_BRIEF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct hist;
+struct record;
+
+struct brief {
+	uint32_t id;
+	uint64_t calls, outer;
+	uint64_t sum_ns, min_ns;     /* of the outer ones */
+	uint64_t inside;	     /* traced calls inside these */
+	uint64_t own_ns, own_min_ns; /* of all */
+};
+
+/* False: it is not one, or is damaged. */
+bool brief_read(struct brief *b, const struct record *r, uint32_t n_functions);
+/* The outer ones: counts, sum and minimum are exact, where in its octave each lies is not known. */
+void brief_add(const struct brief *b, const struct record *r, struct hist *h);
+/* Sum of the squares of their durations, by the middles of the octaves. */
+double brief_squares(const struct record *r);
+
+#endif

@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# --keep-slower: short calls leave no records, and still every call counts.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+exact_functions=(-F outer -F middle -F inner -F factorial -F 'tail_*' -F only_thread_zero)
+
+record full "${exact_functions[@]}" -- "$MB/exact" -t 3
+record kept --keep-slower 1ms "${exact_functions[@]}" -- "$MB/exact" -t 3
+is "$status" 0 "status" || diag kept.err
+report kept
+matches_truth kept
+nothing_lost kept
+is "$(jq -r .trace.untimed_calls kept.json)" 0 "every call has its end"
+[ "$(stat -c %s kept.data)" -lt $(($(stat -c %s full.data) / 4)) ]
+ok $? "the file is much smaller" || diag "$(stat -c '%n %s' full.data kept.data)"
+# Of calls of nothing the fastest takes as long in both; within a factor that machines do not have.
+report full
+for f in inner outer; do
+	a=$(block full "$f" .min_ns) b=$(block kept "$f" .min_ns)
+	awk -v a="$a" -v b="$b" 'BEGIN { exit !(b > 0 && b < 8 * a + 1000) }'
+	ok $? "the fastest call of $f is known" || diag "full $a, kept $b"
+done
+is "$(jq '[.notices[] | select(test("shorter than"))] | length' kept.json)" 1 "the report says what is missing"
+
+# Calls that are long are all there, with their times: the slow path spins for longer than 200 us.
+record slow --keep-slower 200us -F fast_or_slow -F slow_path -- "$MB/variability" --variant fast_or_slow
+"$ISPOT" outliers --rule robust --json -i slow.data >slow.json
+rare=$(awk '$1 == "run" && $5 { n++ } END { print n }' slow.out)
+is "$(jq '.blocks[] | select(.name == "fast_or_slow") | .executions' slow.json)" 300 "every execution counts"
+is "$(jq ".blocks[] | select(.name == \"slow_path\") | .timed" slow.json)" "$rare" "each slow one is timed"
+is "$(jq ".blocks[] | select(.name == \"fast_or_slow\") | .divergent >= $rare" slow.json)" true "each slow one diverges" ||
+	diag "$(jq -c '.blocks[] | select(.name == "fast_or_slow") | [.divergent, .line, .p50_ns]' slow.json)"
+
+record both --keep-slower 1ms -c 10 -F inner -- "$MB/exact"
+is "$status" 125 "not together with -c"
+
+done_testing
