@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "analysis/fleet.h"
 #include "base/text.h"
+#include "report/column.h"
 #include "report/fleet.h"
 
 static void add_name(struct text *out, const char *name)
 {
-	if (!strpbrk(name, ",\"\n\r")) {
-		text_add(out, name);
-		return;
-	}
-	text_add(out, "\"");
-	for (; *name; name++)
-		text_printf(out, *name == '"' ? "\"\"" : "%c", *name);
-	text_add(out, "\"");
+	const struct value value = { .type = VALUE_TEXT, .text = name };
+
+	value_print_csv(&value, out);
 }
 
 static void add_number(struct text *out, double number)

@@ -159,7 +159,7 @@ static void unpack_apps(struct fleet_block *b, struct cursor *c)
 
 	for (uint64_t i = 0; i < n && c->p; i++) {
 		size_t bytes = unpack_number(c, rest(c));
-		char name[256];
+		char name[256], printable[256];
 
 		if (!c->p || bytes >= sizeof(name) || memchr(c->p, '\0', bytes)) {
 			c->p = NULL;
@@ -168,7 +168,7 @@ static void unpack_apps(struct fleet_block *b, struct cursor *c)
 		memcpy(name, c->p, bytes);
 		name[bytes] = '\0';
 		c->p += bytes;
-		if (strtab_add(&b->apps, name) != i)
+		if (strtab_add(&b->apps, text_printable(printable, sizeof(printable), name)) != i)
 			c->p = NULL;
 	}
 }
