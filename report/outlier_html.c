@@ -17,7 +17,7 @@
 #define TOP	   10
 #define BOTTOM	   30
 #define ROWS_MAX   200 /* of the table */
-#define BLOCKS_MAX 40  /* with a figure */
+#define BLOCKS_MAX 40  /* with a figure, as far as these fit: HTML_DETAILS_BYTES */
 #define LISTED_MAX 25  /* executions of a block */
 #define TICKS	   4
 
@@ -184,7 +184,8 @@ static void time_cell(struct text *out, uint64_t ns)
 	text_add(out, "</td>");
 }
 
-static void block_row(const struct outlier_block *b, size_t i, struct text *out)
+/* i: its number where it has a figure. */
+static void block_row(const struct outlier_block *b, size_t i, bool drawn, struct text *out)
 {
 	text_printf(out, "<tr%s>", b->divergent ? "" : " class=\"rest\"");
 	time_cell(out, b->divergent_ns - b->idle_ns);
@@ -198,13 +199,13 @@ static void block_row(const struct outlier_block *b, size_t i, struct text *out)
 	vec_for_each (&b->hints, const struct outlier_hint, h)
 		text_printf(out, "%s%s", h == b->hints.data ? "" : ", ", h->name);
 	text_add(out, "</td><th scope=\"row\" class=\"name\">");
-	if (i < BLOCKS_MAX)
+	if (drawn)
 		text_printf(out, "<a href=\"#block%zu\">", i);
-	html_text(out, b->name);
-	text_add(out, i < BLOCKS_MAX ? "</a></th></tr>\n" : "</th></tr>\n");
+	html_short(out, b->name);
+	text_add(out, drawn ? "</a></th></tr>\n" : "</th></tr>\n");
 }
 
-static void block_table(const struct outlier_view *v, struct text *out)
+static void block_table(const struct outlier_view *v, size_t drawn, struct text *out)
 {
 	size_t n = v->outliers->blocks.n;
 
@@ -218,7 +219,7 @@ static void block_table(const struct outlier_view *v, struct text *out)
 		 "class=\"name\">behaviours</th><th scope=\"col\" class=\"name\">block</th></tr>"
 		 "</thead><tbody>\n");
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++)
-		block_row(&v->outliers->blocks.data[i], i, out);
+		block_row(&v->outliers->blocks.data[i], i, i < drawn, out);
 	text_add(out, "</tbody></table></div>\n");
 	if (n > ROWS_MAX)
 		text_printf(out, "<p class=\"quiet\">%zu more blocks are left out.</p>\n",
@@ -283,12 +284,35 @@ static void block_detail(const struct outlier_view *v, size_t i, struct text *ou
 	const struct outlier_block *b = &v->outliers->blocks.data[i];
 
 	text_printf(out, "<details id=\"block%zu\"%s><summary>", i, i < 3 ? " open" : "");
-	html_text(out, b->name);
+	html_short(out, b->name);
 	text_printf(out, " <span class=\"quiet\">%s</span></summary>\n", outlier_kind_name(b));
 	figure(b, out);
 	hint_list(b, out);
 	executions(v, b, out);
 	text_add(out, "</details>\n");
+}
+
+/* Returns how many blocks there is room for. */
+static size_t details(const struct outlier_view *v, struct text *out)
+{
+	size_t n = v->outliers->blocks.n, i = 0;
+
+	text_add(out,
+		 "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each block</h2>\n");
+	for (; i < n && i < BLOCKS_MAX; i++) {
+		size_t before = out->n;
+
+		block_detail(v, i, out);
+		if (out->n < HTML_DETAILS_BYTES)
+			continue;
+		out->n = before;
+		out->s[before] = '\0';
+		break;
+	}
+	if (n > i)
+		text_printf(out, "<p class=\"quiet\">%zu more blocks are not drawn.</p>\n", n - i);
+	text_add(out, "</section>\n");
+	return i;
 }
 
 static void head(const struct outlier_view *v, struct text *out)
@@ -327,18 +351,13 @@ static void notes(const struct outlier_view *v, struct text *out)
 
 void report_outliers_html(const struct outlier_view *v, struct text *out)
 {
-	size_t n = v->outliers->blocks.n;
+	struct text drawn = { 0 };
+	size_t n = details(v, &drawn);
 
 	head(v, out);
-	block_table(v, out);
-	text_add(out,
-		 "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each block</h2>\n");
-	for (size_t i = 0; i < n && i < BLOCKS_MAX; i++)
-		block_detail(v, i, out);
-	if (n > BLOCKS_MAX)
-		text_printf(out, "<p class=\"quiet\">%zu more blocks are not drawn.</p>\n",
-			    n - BLOCKS_MAX);
-	text_add(out, "</section>\n");
+	block_table(v, n, out);
+	text_addn(out, drawn.s, drawn.n);
 	notes(v, out);
 	text_add(out, "</main>\n</body>\n</html>\n");
+	text_release(&drawn);
 }

@@ -53,6 +53,24 @@ many() {
 	return 1
 }
 
+# Sixty functions of which each fifth call is long: so many executions to draw.
+many_outliers() {
+	awk 'BEGIN { t = 1000000000; for (i = 0; i < 1100; i++) for (f = 0; f < 60; f++) {
+		d = 2000 + (i * 7919 + f * 31) % 997 + (i % 5 == 0) * (50000 + i % 77 * 100)
+		printf "%d 0 7/7 entry f%d\n%d 0 7/7 exit f%d\n", t, f, t + d, f
+		t += d + 1000
+	} }' | "$ISPOT" dump --from-text - -o "$work/rare.data" &&
+		"$ISPOT" outliers -i "$work/rare.data" --html "$work/rare.html" &&
+		[ "$(stat -c %s "$work/rare.html")" -le 2000000 ]
+}
+
+# links FILE: those that lead nowhere
+links() {
+	grep -o 'href="#[^"]*"' "$1" | sed 's/href="#\(.*\)"/\1/' | while read -r id; do
+		grep -qF "id=\"$id\"" "$1" || echo "$id"
+	done
+}
+
 # parsed FILE: what is wrong with it, one line each.
 parsed() {
 	python3 - "$1" <<-'EOP'
@@ -126,6 +144,10 @@ ok "a name is in the title without ending it" silent numbers "$work/hostile.html
 ok "2000 functions, 300 threads and 4000 losses make at most 2 MB" many
 ok "that is well-formed" silent parsed "$work/many.html"
 ok "and says what it left out" grep -q "more blocks are left out here" "$work/many.html"
+ok "executions of 60 functions make at most 2 MB" many_outliers
+ok "that are well-formed" silent parsed "$work/rare.html"
+ok "whose links lead somewhere" silent links "$work/rare.html"
+ok "and that say what they left out" grep -q "more blocks are not drawn" "$work/rare.html"
 
 browse() { # browse FILE [OPTION...]: the page after its scripts ran
 	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" \
