@@ -86,9 +86,9 @@ int sections_init(struct sections *s, const struct meta *meta, const struct call
 		  struct keyed *waits, struct err *err);
 struct call_visitor sections_visitor(struct sections *s);
 struct keyed_rule sections_rule(struct sections *s);
-/* After keyed_build(): names the blocks of the waits, and gives them their sections. */
-/* "LOCK taken at PLACE": a group of holds. */
+/* "LOCK taken in PLACE": a group of holds. */
 void sections_name(struct sections *s, uint32_t group, struct text *name);
+/* After keyed_build(): names the blocks of the waits, and gives them their sections. */
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks);
 void sections_release(struct sections *s);
 

@@ -32,6 +32,7 @@ n=300
 record all "${variants[@]/#/-F}" -F slow_path -F 'pthread_mutex_lock@arg1' -F 'pthread_mutex_unlock@arg1' -- \
 	"$MB/variability" -n $n
 is "$status" 0 "status" || diag all.err
+is "$(grep -c '^run ' all.out)" $((n * ${#variants[@]})) "the program tells of every execution"
 nothing_lost_in() { is "$(jq '[.notices[] | select(test("lost"))] | length' report.json)" 0 "nothing was lost"; }
 
 "$ISPOT" outliers --json --rule robust -i all.data >report.json
