@@ -5,6 +5,7 @@
 
 #include "analysis/fold.h"
 #include "analysis/sequence.h"
+#include "analysis/sleeps.h"
 #include "analysis/track.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -30,6 +31,7 @@ struct sequence_thread {
 	struct {
 		VEC(struct level)
 	} levels;
+	struct sleeps *sleeps; /* NULL: none yet */
 };
 
 void sequences_init(struct sequences *s, const struct meta *meta)
@@ -60,6 +62,7 @@ static void thread_free(struct sequence_thread *t)
 	vec_for_each (&t->levels, struct level, l)
 		level_release(l);
 	vec_release(&t->levels);
+	free(t->sleeps);
 	free(t);
 }
 
@@ -137,12 +140,25 @@ static uint64_t cost_of_row(const struct mark *begin, const struct mark *end)
 	return cost_ns + (between_ns < room_ns ? between_ns : room_ns);
 }
 
+/* What the thread slept in: in and between the calls of the row. */
+static struct wait_sums *sleeps_of_row(const struct sequences *s, const struct call *c,
+				       struct wait_sums *waits)
+{
+	const struct sequence_thread *st = s->threads.data[s->thread->index];
+
+	if (!st->sleeps)
+		return NULL;
+	sleeps_between(st->sleeps, c->entry_ns, c->exit_ns, waits);
+	return waits;
+}
+
 /* A sequence as a call, from its first event to its last. */
 static void seen(void *self, uint32_t symbol, const struct mark *begin, const struct mark *end)
 {
 	struct sequences *s = self;
 	uint32_t *group = &s->group_of[symbol];
 	struct call c = { .id = begin->function, .entry_cpu = begin->cpu, .exit_cpu = end->cpu };
+	struct wait_sums waits = { 0 };
 
 	if (*group == MAP_NONE)
 		*group = keyed_group(s->keyed, begin->function, KEYED_KEY,
@@ -162,7 +178,10 @@ static void seen(void *self, uint32_t symbol, const struct mark *begin, const st
 	c.end = end->row.untimed != begin->row.untimed ? CALL_UNTIMED
 		: end->time_ns < begin->time_ns	       ? CALL_NEGATIVE
 						       : CALL_TIMED;
+	if (c.off.blocked_ns || c.off.idle_ns)
+		c.waits = sleeps_of_row(s, &c, &waits);
 	keyed_add(s->keyed, s->thread, *group, false, &c);
+	vec_release(&waits);
 }
 
 static void settled(void *self, struct track *t, uint32_t symbol)
@@ -424,10 +443,23 @@ static void end_thread(struct sequences *s, const struct thread *t)
 	*st = NULL;
 }
 
+static void slept(struct sequences *s, const struct thread *t, uint64_t time_ns)
+{
+	struct sequence_thread *st = t->index < s->threads.n ? s->threads.data[t->index] : NULL;
+
+	if (!st || s->stage != SEQUENCE_MEASURE)
+		return;
+	if (!st->sleeps)
+		st->sleeps = xcalloc(1, sizeof(*st->sleeps));
+	sleeps_add(st->sleeps, t, time_ns);
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	if (t && r->kind == REC_TASK_EXIT)
 		end_thread(self, t);
+	else if (t && r->kind == REC_SWITCH_IN && t->sleep.ended_ns == r->time_ns)
+		slept(self, t, r->time_ns);
 }
 
 static void on_unseen(void *self, const struct thread *t)

@@ -365,6 +365,7 @@ static void values(struct story *s, uint32_t kind, uint32_t tid, uint64_t v0, ui
 static void sleep_until_woken(struct story *s, uint32_t tid, uint64_t ns, uint32_t waker)
 {
 	values(s, REC_SWITCH_OUT, tid, SWITCH_SLEEPING, 0);
+	values(s, REC_WAIT, tid, WAIT_PIPE, 1);
 	s->now += ns;
 	values(s, REC_WAKING, waker, tid, 0);
 	s->now += 10;
@@ -378,7 +379,7 @@ static void sleep_until_woken(struct story *s, uint32_t tid, uint64_t ns, uint32
 static const struct block *waits_between(struct story *s, uint32_t waker)
 {
 	begin(s, letters, 8);
-	vec_reserve(&s->values, 3 * 100);
+	vec_reserve(&s->values, 4 * 100);
 	for (uint32_t i = 0; i < 400; i++) {
 		note(s, REC_ENTRY, 1, 5, 0x2000);
 		call(s, 1, 0, 100);
@@ -410,6 +411,9 @@ static void idle_between_calls_is_not_lost(void **state)
 	b = waits_between(&s, 2);
 	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
 	assert_true(b->lost_threads > 0.9);
+	/* what the row waited for between its calls is its cause */
+	assert_string_equal(b->causes.data[0].kind, "pipe");
+	assert_true(b->causes.data[0].share > 0.9);
 	end(&s);
 }
 
