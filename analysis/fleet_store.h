@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A fleet's rows in a SQLite file: the one module that includes sqlite3.h. A block is counted once:
- * its key (recording, sequence) is stored in the same transaction as what it adds. The schema is in
- * ispot-fleet(1).
+ * A fleet's rows in a SQLite file: the one module (fleet_store*.c) that includes sqlite3.h. A block
+ * is counted once: its key (recording, sequence) is stored in the same transaction as what it adds.
+ * The schema is in ispot-fleet(1).
  */
 #ifndef ISPOT_ANALYSIS_FLEET_STORE_H
 #define ISPOT_ANALYSIS_FLEET_STORE_H

@@ -13,7 +13,7 @@ struct err;
 struct fleet_args {
 	const char *output, *db;
 	struct arg_list functions; /* record */
-	const char *pid, *by;
+	const char *pid, *by, *duty;
 	uint64_t duration_ns;
 	uint64_t machines, samples, seed, applications, cpus, interferers; /* simulate */
 	uint64_t bucket_ns;						   /* reduce */

@@ -23,6 +23,8 @@ static const struct option_row options[] = {
 	  "record: a running process", NULL },
 	{ 'd', "duration", "TIME", ARG_TIME, offsetof(struct fleet_args, duration_ns),
 	  "record: for so long", NULL },
+	OPTION("duty", "ON/PERIOD", ARG_STRING, duty,
+	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
 	OPTION("by", "WHAT", ARG_STRING, by,
 	       "record: an application is an executable, cgroup, or user (executable)"),
 	OPTION("db", "FILE", ARG_STRING, db, "the database (fleet.db)"),
@@ -107,7 +109,8 @@ static int run_fleet(int argc, char **argv, struct err *err)
 			err->exit_status = 2;
 	}
 	if (!rc) /* options stand behind the verb, too */
-		rc = args_parse(options, &a, 0, argc - first, argv + first, &words, err);
+		rc = args_parse(options, &a, verb == fleet_record ? ARGS_STOP_AT_WORD : 0,
+				argc - first, argv + first, &words, err);
 	if (!rc)
 		rc = verb(&a, argv + first + words, err);
 	vec_release(&a.exclude);
@@ -119,7 +122,7 @@ const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "find applications that slow others, over many machines",
 	.usage =
-		"ispot fleet record [-o OUT] -F PATTERN [--by WHAT] [-d TIME] (-p PID | -- CMD...)\n"
+		"ispot fleet record [-o OUT] -F PATTERN [--by WHAT] [-d TIME] [--duty ON/PERIOD] (-p PID | -- CMD...)\n"
 		"ispot fleet reduce [--db FILE] [--bucket TIME] FILE...\n"
 		"ispot fleet report [--db FILE] [--type NAME] [--base APP] [--exclude APP]... "
 		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv]\n"

@@ -49,8 +49,10 @@ struct recorder {
 	const struct meta *meta; /* of the trace being read */
 	uint32_t function;	 /* id of the one that calls are of; UINT32_MAX: none yet */
 	bool several;
+	uint64_t on_ns, period_ns; /* of the duty cycle; 0: one window */
 	uint64_t sequence, samples, wall_ns, own_ns;
-	double overhead;
+	uint64_t lost;
+	bool cut;   /* a window had more context switches than are kept */
 	int status; /* of the latest ispot record */
 };
 
@@ -127,13 +129,11 @@ static int run_record(struct recorder *r, const char *trace, struct err *err)
 	vec_release(&words);
 	if (rc)
 		return err_set(err, -rc, "ispot record cannot be started: %s", strerror(rc));
-	interrupt_begin(); /* is for ispot record: what it has recorded by then counts */
 	while (!ended || (ended < 0 && errno == EINTR)) {
 		clock_sleep_ns(DRAIN_NS);
 		drain(r);
 		ended = waitpid(pid, &status, WNOHANG);
 	}
-	interrupt_end();
 	r->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	if (r->status >= 125 && r->status <= 127) {
 		if (err)
@@ -181,10 +181,7 @@ static int read_calls(struct recorder *r, const char *trace, struct err *err)
 		rc = err_set(err, -EINVAL,
 			     "-F matches several functions; the indicator is the duration of one, "
 			     "so name it alone");
-	else if (!rc && r->function == UINT32_MAX)
-		rc = err_set(err, -ENODATA,
-			     "no call of it ended; is it the one that the application runs?");
-	if (!rc)
+	if (!rc && r->function != UINT32_MAX)
 		name_indicator(r);
 	trace_reader_free(reader);
 	return rc;
@@ -236,18 +233,15 @@ static int write_blocks(struct recorder *r, uint64_t from_ns, uint64_t to_ns, st
 	return rc;
 }
 
-static int write_file(struct recorder *r, uint64_t from_ns, uint64_t to_ns, struct err *err)
+/* What was measured is known with the first calls, so the file is made then. */
+static int open_file(struct recorder *r, struct err *err)
 {
-	int rc = describe_machine(r, err), closed;
+	int rc = r->file.file ? 0 : describe_machine(r, err);
 
-	if (rc)
+	if (rc || r->file.file)
 		return rc;
-	rc = fleet_writer_open(&r->file, r->args->output ? r->args->output : "ispot.fleet",
-			       &r->header, err);
-	if (!rc)
-		rc = write_blocks(r, from_ns, to_ns, err);
-	closed = fleet_writer_close(&r->file, err);
-	return rc ? rc : closed;
+	return fleet_writer_open(&r->file, r->args->output ? r->args->output : "ispot.fleet",
+				 &r->header, err);
 }
 
 /* ---- all ---- */
@@ -269,13 +263,69 @@ static void say_done(const struct recorder *r, const struct cpus *cpus)
 		   text_counted(samples, r->samples, "sample"), r->header.indicator,
 		   text_counted(apps, r->apps.names.n, "application"),
 		   100.0 * (double)r->own_ns / ((double)r->wall_ns * cpus->n));
-	if (r->occupancy.lost)
+	if (r->lost)
 		log_notice("%" PRIu64 " records of context switches were lost: who ran then is not "
 			   "known",
-			   r->occupancy.lost);
-	if (r->live.presences.n == PRESENCES_MAX)
+			   r->lost);
+	if (r->cut)
 		log_notice("too many context switches for one recording: of the rest of it nobody "
-			   "is known; record for a shorter time with -d");
+			   "is known; record for a shorter time with -d or --duty");
+}
+
+static void forget_window(struct recorder *r)
+{
+	r->lost += r->occupancy.lost;
+	r->cut = r->cut || r->live.presences.n == PRESENCES_MAX;
+	r->live.presences.n = r->live.measures.n = 0;
+	occupancy_release(&r->occupancy);
+}
+
+/* Watches the CPUs and one ispot record from its start to its end. */
+static int record_window(struct recorder *r, const struct cpus *cpus, const char *trace,
+			 struct err *err)
+{
+	uint64_t from_ns = clock_now_ns(), to_ns;
+	int rc = occupancy_open(&r->occupancy, cpus, err);
+
+	if (!rc)
+		rc = run_record(r, trace, err);
+	drain(r);
+	to_ns = clock_now_ns();
+	if (!rc)
+		rc = read_calls(r, trace, err);
+	if (!rc && r->live.measures.n)
+		rc = open_file(r, err);
+	if (!rc && r->live.measures.n)
+		rc = write_blocks(r, from_ns, to_ns, err);
+	forget_window(r);
+	return rc;
+}
+
+static bool is_gone(const struct recorder *r)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%.20s", r->args->pid);
+	return access(path, F_OK);
+}
+
+/* Windows of on_ns each period_ns, for the duration; one window without a duty cycle. */
+static int record_windows(struct recorder *r, const struct cpus *cpus, const char *trace,
+			  struct err *err)
+{
+	uint64_t end_ns = clock_now_ns() + r->args->duration_ns, next_ns = clock_now_ns(), now_ns;
+	int rc;
+
+	do {
+		now_ns = clock_now_ns();
+		if (now_ns < next_ns)
+			clock_sleep_ns(next_ns - now_ns);
+		if (r->file.file && is_gone(r))
+			return 0;
+		rc = record_window(r, cpus, trace, err);
+		next_ns += r->period_ns;
+	} while (!rc && r->period_ns && !interrupt_noted() && next_ns < end_ns);
+	return rc;
 }
 
 static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
@@ -283,22 +333,21 @@ static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
 	const char *tmp = getenv("TMPDIR");
 	char *trace =
 		xasprintf("%s/ispot-fleet.%d.data", tmp && *tmp ? tmp : "/var/tmp", (int)getpid());
-	uint64_t from_ns, to_ns, cpu_ns = own_cpu_ns();
-	int rc = occupancy_open(&r->occupancy, cpus, err);
+	uint64_t start_ns = clock_now_ns(), cpu_ns = own_cpu_ns();
+	int rc, closed;
 
-	from_ns = clock_now_ns();
-	if (!rc)
-		rc = run_record(r, trace, err);
-	drain(r);
-	to_ns = clock_now_ns();
-	r->wall_ns = to_ns - from_ns;
-	r->own_ns = own_cpu_ns() - cpu_ns;
-	if (!rc)
-		rc = read_calls(r, trace, err);
+	interrupt_begin(); /* is for ispot record: what it has recorded by then counts */
+	rc = record_windows(r, cpus, trace, err);
+	interrupt_end();
+	if (!rc && !r->file.file)
+		rc = err_set(err, -ENODATA,
+			     "no call of it ended; is it one that the application makes?");
 	unlink(trace);
 	free(trace);
-	if (!rc)
-		rc = write_file(r, from_ns, to_ns, err);
+	closed = fleet_writer_close(&r->file, err);
+	rc = rc ? rc : closed;
+	r->wall_ns = clock_now_ns() - start_ns;
+	r->own_ns = own_cpu_ns() - cpu_ns;
 	if (!rc)
 		say_done(r, cpus);
 	return rc;
@@ -322,6 +371,26 @@ static int refuse_ipc(struct err *err)
 		       perf_event_why(&e, rc, why, sizeof(why)));
 }
 
+/* ON/PERIOD, two times. */
+static int parse_duty(struct recorder *r, struct err *err)
+{
+	const struct fleet_args *a = r->args;
+	const char *slash = a->duty ? strchr(a->duty, '/') : NULL;
+	char *on = slash ? xstrndup(a->duty, (size_t)(slash - a->duty)) : NULL;
+	bool wrong = a->duty && (!slash || text_parse_time(on, 1000000000, &r->on_ns) ||
+				 text_parse_time(slash + 1, 1000000000, &r->period_ns) ||
+				 !r->on_ns || r->on_ns >= r->period_ns);
+
+	free(on);
+	if (!wrong && (!a->duty || (a->pid && a->duration_ns)))
+		return 0;
+	err_set(err, -EINVAL,
+		"--duty takes ON/PERIOD, two times such as 1s/10s, with a process (-p) and for how "
+		"long (-d)");
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
 int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 {
 	struct recorder *r;
@@ -340,6 +409,8 @@ int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 	r->args = a;
 	r->command = words;
 	rc = applications_init(&r->apps, a->by, err);
+	if (!rc)
+		rc = parse_duty(r, err);
 	if (!rc && cpus_read(cpus))
 		rc = err_set(err, -EIO, "the machine's CPUs are not known; is /sys mounted?");
 	if (!rc)

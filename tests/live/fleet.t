@@ -39,7 +39,15 @@ if [ ! -e /sys/bus/event_source/devices/cpu ]; then
 	is $? 1 "IPC without a PMU is refused"
 	like ipc.err "IPC cannot be measured: .*-F marker" "with the reason and a way out"
 fi
-"$ISPOT" fleet record -F '*' -o no.fleet -- ./requests 0.1 >several.out 2>several.err
+./requests 60 & children+=($!)
+"$ISPOT" fleet record -F marker:request --duty 1s/1500ms -d 2.5 -p $! -o duty.fleet >duty.out 2>duty.err
+is $? 0 "a duty cycle" || diag duty.err
+"$ISPOT" fleet reduce --db duty.db duty.fleet >duty.out 2>&1
+is "$("$ISPOT" fleet report --db duty.db --json | jq '.fleet | .to_ns - .from_ns | . > 5e8')" true \
+	"has windows apart from each other" || diag duty.out
+kill "${children[-1]}"
+
+"$ISPOT" fleet record -F marker:request -F clock_gettime -o no.fleet -- ./requests 0.3 >several.out 2>several.err
 is $? 1 "several functions are refused"
 like several.err "the duration of one" "and said"
 done_testing
