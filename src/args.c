@@ -256,6 +256,14 @@ static int parse_all(struct parser *p, unsigned flags, int *words)
 	return rc;
 }
 
+int args_refuse(struct err *err, const char *what)
+{
+	err_set(err, -EINVAL, "%s", what);
+	if (err)
+		err->exit_status = 2;
+	return -EINVAL;
+}
+
 int args_parse(const struct option_row *rows, void *options, unsigned flags, int argc, char **argv,
 	       int *first, struct err *err)
 {

@@ -67,6 +67,8 @@ enum {
  */
 int args_parse(const struct option_row *rows, void *options, unsigned flags, int argc, char **argv,
 	       int *first, struct err *err);
+/* What the rows do not say is wrong with a command line: "what; what to do". -EINVAL, as above. */
+int args_refuse(struct err *err, const char *what);
 
 /*
  * Calls fn for every spelling of a row: "-o", "--output", and those of its alias. Help and

@@ -406,27 +406,22 @@ static void print_stats_json(const struct inspection *in)
 
 /* ---- the command ---- */
 
-static int usage(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
 static int parse_target(const struct check_options *o, char **words, struct inspect_options *io,
 			struct err *err)
 {
 	uint64_t pid;
 
 	if (!o->pid && !*words)
-		return usage(err, "nothing to look at; give a command, or a process with -p PID");
+		return args_refuse(err,
+				   "nothing to look at; give a command, or a process with -p PID");
 	if (o->pid && *words)
-		return usage(err, "both a command and -p; give one of them");
+		return args_refuse(err, "both a command and -p; give one of them");
 	if (o->stats && o->patterns.n)
-		return usage(err, "--stats is about whole objects; give it without -F");
+		return args_refuse(err, "--stats is about whole objects; give it without -F");
 	if (o->perf_script && (o->stats || o->json || !o->patterns.n))
-		return usage(err, "--perf-script is of functions; name them with -F, and leave out "
-				  "--json and --stats");
+		return args_refuse(
+			err, "--perf-script is of functions; name them with -F, and leave out "
+			     "--json and --stats");
 	if (!o->pid) {
 		io->argv = words;
 		return 0;

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "analysis/diff.h"
 #include "args.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "command.h"
-#include "pager.h"
+#include "screen.h"
 #include "report/diff.h"
 
 #define EXIT_ABOVE 3
@@ -44,13 +39,6 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static int usage(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
 /* The words before and behind `--`; without one, two words are a side each. */
 static int split(char **words, int n, int *n_before, char ***after, int *n_after, struct err *err)
 {
@@ -67,23 +55,7 @@ static int split(char **words, int n, int *n_before, char ***after, int *n_after
 		*n_before = *n_after = 1;
 		*after = words + 1;
 	}
-	return *n_before < 1 || *n_after < 1 ? usage(err, how) : 0;
-}
-
-static bool want_colours(void)
-{
-	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !(off && *off) && (isatty(STDOUT_FILENO) || pager_active()) &&
-	       !(term && !strcmp(term, "dumb"));
-}
-
-static int write_out(const struct text *out, struct err *err)
-{
-	if ((out->n && fwrite(out->s, 1, out->n, stdout) != out->n) ||
-	    (fflush(stdout) && errno != EPIPE))
-		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
-	return 0;
+	return *n_before < 1 || *n_after < 1 ? args_refuse(err, how) : 0;
 }
 
 static bool is_above(const struct diff *diff, double limit)
@@ -114,9 +86,9 @@ static int run_diff(int argc, char **argv, struct err *err)
 		v.diff = &diff;
 		v.all = o.verbose > 0;
 		v.top = o.top;
-		v.colours = want_colours();
+		v.colours = screen_colours();
 		(o.json ? report_diff_json : report_diff_text)(&v, &out);
-		rc = write_out(&out, err);
+		rc = screen_write(&out, err);
 	}
 	if (!rc && o.fail_above >= 0 && is_above(&diff, o.fail_above))
 		rc = EXIT_ABOVE;

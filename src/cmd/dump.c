@@ -55,18 +55,11 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static int usage(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
 static int parse_window(struct dump_options *o, struct err *err)
 {
 	if (!text_parse_window(o->time, &o->from_ns, &o->to_ns))
 		return 0;
-	return usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+	return args_refuse(err, "--time wants A-B, two times since the start such as 2s-5s");
 }
 
 static int check(struct dump_options *o, int n_words, char **words, struct err *err)
@@ -74,11 +67,11 @@ static int check(struct dump_options *o, int n_words, char **words, struct err *
 	if (n_words == 1 && !o->input) /* `ispot dump x.data` */
 		o->input = words[0];
 	else if (n_words)
-		return usage(err, "dump reads one file; give it once: -i FILE");
+		return args_refuse(err, "dump reads one file; give it once: -i FILE");
 	if (o->from_text && (o->time || o->meta || o->events || o->input || o->tid != UINT64_MAX))
-		return usage(err, "--from-text makes a trace; give it with -o FILE only");
+		return args_refuse(err, "--from-text makes a trace; give it with -o FILE only");
 	if (o->output && !o->from_text)
-		return usage(
+		return args_refuse(
 			err,
 			"-o names a trace to make from --from-text; redirect standard output instead");
 	return o->time ? parse_window(o, err) : 0;

@@ -44,29 +44,22 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static int usage(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
 static int check(const struct command_options *o, const struct export_format *format, int n_words,
 		 struct err *err)
 {
 	bool to_stdout;
 
 	if (n_words)
-		return usage(err, "export takes no words; name the recording with -i FILE");
+		return args_refuse(err, "export takes no words; name the recording with -i FILE");
 	if (!o->output)
-		return usage(
+		return args_refuse(
 			err,
 			"there is nowhere to write to; name a file with -o OUT (-: standard output)");
 	to_stdout = !strcmp(o->output, "-");
 	if (to_stdout && !strcmp(format->name, "perf"))
-		return usage(err, "a perf.data is written back and forth; give -o a file");
+		return args_refuse(err, "a perf.data is written back and forth; give -o a file");
 	if (to_stdout && format->is_binary && isatty(STDOUT_FILENO))
-		return usage(err, "this format is binary; give -o a file, or redirect");
+		return args_refuse(err, "this format is binary; give -o a file, or redirect");
 	return 0;
 }
 
@@ -98,14 +91,15 @@ static int run_export(int argc, char **argv, struct err *err)
 	if (rc)
 		return rc;
 	if (!o.format)
-		return usage(err, "there are several formats; give --format chrome, csv, folded, "
-				  "folded-diff, perf, pprof or speedscope");
+		return args_refuse(err,
+				   "there are several formats; give --format chrome, csv, folded, "
+				   "folded-diff, perf, pprof or speedscope");
 	format = export_find(o.format, err);
 	if (!format)
 		return -EINVAL;
 	rc = check(&o, format, argc - first, err);
 	if (!rc && o.time && text_parse_window(o.time, &eo.from_ns, &eo.to_ns))
-		rc = usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+		rc = args_refuse(err, "--time wants A-B, two times since the start such as 2s-5s");
 	if (rc)
 		return rc;
 	eo.input = o.input;

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analysis/fleet.h"
@@ -11,27 +8,10 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "fleet_verbs.h"
-#include "pager.h"
+#include "screen.h"
 #include "report/fleet.h"
 
 #define EXCLUDED_MAX 64
-
-static int refuse(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
-static unsigned screen_width(void)
-{
-	struct winsize size;
-
-	if ((isatty(STDOUT_FILENO) || pager_active()) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) &&
-	    size.ws_col > 80)
-		return size.ws_col;
-	return 80;
-}
 
 static int class_of(const char *name, enum corunner_class *class, struct err *err)
 {
@@ -42,7 +22,7 @@ static int class_of(const char *name, enum corunner_class *class, struct err *er
 		if (!strcmp(name, corunner_class_names[i]))
 			*class = i;
 	return *class == CORUNNER_ALL
-		       ? refuse(err, "--class takes cpu, core, cache, socket, or other")
+		       ? args_refuse(err, "--class takes cpu, core, cache, socket, or other")
 		       : 0;
 }
 
@@ -86,8 +66,7 @@ static int print(const struct fleet_args *a, struct fleet_view *v, struct err *e
 	if (rc)
 		return rc;
 	(a->json ? report_fleet_json : a->csv ? report_fleet_csv : report_fleet_text)(v, &out);
-	if (fwrite(out.s, 1, out.n, stdout) != out.n)
-		rc = err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
+	rc = screen_write(&out, err);
 	text_release(&out);
 	return rc;
 }
@@ -120,18 +99,21 @@ static int analyse(const struct fleet_args *a, struct fleet_store *store, struct
 
 int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 {
-	struct fleet_view v = { .top = a->top, .width = screen_width() };
+	struct fleet_view v = { .top = a->top,
+				.colours = screen_colours(),
+				.width = screen_width() };
 	struct fleet_store *store;
 	int rc = class_of(a->class, &v.class, err);
 
 	if (rc)
 		return rc;
 	if (*words || (a->json && a->csv))
-		return refuse(err, "report takes options only, and one of --json and --csv");
+		return args_refuse(err, "report takes options only, and one of --json and --csv");
 	if (!(a->alpha > 0 && a->alpha < 1))
-		return refuse(err, "--alpha is a share; give more than 0, less than 1");
+		return args_refuse(err, "--alpha is a share; give more than 0, less than 1");
 	if (a->exclude.n && !a->base)
-		return refuse(err, "--exclude needs the application that is to gain: --base APP");
+		return args_refuse(err,
+				   "--exclude needs the application that is to gain: --base APP");
 	rc = fleet_store_open(&store, a->db, false, err);
 	if (!rc)
 		rc = analyse(a, store, &v, err);

@@ -17,13 +17,6 @@
 
 #define CPUS_SIMULATED 256
 
-static int refuse(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
 /* Which pairs are to be found. */
 static int write_planted(const struct world *w, const char *dir, struct err *err)
 {
@@ -90,12 +83,13 @@ int fleet_simulate(const struct fleet_args *a, char **words, struct err *err)
 	int rc;
 
 	if (*words || !a->output)
-		return refuse(err, "simulate takes options only, and needs -o DIRECTORY");
+		return args_refuse(err, "simulate takes options only, and needs -o DIRECTORY");
 	if (a->cpus % 4 || a->cpus > CPUS_SIMULATED)
-		return refuse(err, "--cpus: two sockets of cores with two hardware threads; give a "
+		return args_refuse(err,
+				   "--cpus: two sockets of cores with two hardware threads; give a "
 				   "multiple of 4, up to 256");
 	if (a->applications < 2 || a->applications >= 1u << 20 || a->machines >= 1u << 20)
-		return refuse(err, "simulate makes 2 to a million applications, and machines");
+		return args_refuse(err, "simulate makes 2 to a million applications, and machines");
 	if (mkdir(a->output, 0777) && errno != EEXIST)
 		return err_set(err, -errno, "%s: %s; name a directory that can be made", a->output,
 			       strerror(errno));

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analysis/counted.h"
@@ -16,7 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
-#include "pager.h"
+#include "screen.h"
 #include "probes/valgrind.h"
 #include "report/imbalance.h"
 #include "trace/meta.h"
@@ -61,39 +60,6 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static int usage(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
-static bool want_colours(void)
-{
-	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !(off && *off) && (isatty(STDOUT_FILENO) || pager_active()) &&
-	       !(term && !strcmp(term, "dumb"));
-}
-
-static unsigned screen_width(void)
-{
-	struct winsize size;
-
-	if ((isatty(STDOUT_FILENO) || pager_active()) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) &&
-	    size.ws_col > 80)
-		return size.ws_col;
-	return 80;
-}
-
-static int write_out(const struct text *out, struct err *err)
-{
-	if ((out->n && fwrite(out->s, 1, out->n, stdout) != out->n) ||
-	    (fflush(stdout) && errno != EPIPE))
-		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
-	return 0;
-}
-
 /* What the sections' numbers do not say themselves; freed by the caller. */
 static size_t find_notices(const struct parallel *p, struct trace_reader *r, char **notices)
 {
@@ -133,7 +99,7 @@ static int show(const struct imbalance_options *o, const struct parallel *p, str
 		.file = o->input,
 		.notices = (const char *const *)notices,
 		.top = o->top,
-		.colours = want_colours(),
+		.colours = screen_colours(),
 		.utf8 = text_locale_is_utf8(),
 		.width = screen_width(),
 	};
@@ -147,7 +113,7 @@ static int show(const struct imbalance_options *o, const struct parallel *p, str
 	v.duration_ns = ro->to_ns < to - from ? ro->to_ns : to - from;
 	v.duration_ns -= ro->from_ns < v.duration_ns ? ro->from_ns : v.duration_ns;
 	(o->json ? report_imbalance_json : report_imbalance_text)(&v, &out);
-	rc = write_out(&out, err);
+	rc = screen_write(&out, err);
 	text_release(&out);
 	while (n)
 		free(notices[--n]);
@@ -190,7 +156,7 @@ static int print_counted(const struct imbalance_options *o, const struct counted
 		.program = slash ? slash + 1 : argv[0],
 		.notices = none,
 		.top = o->top,
-		.colours = want_colours(),
+		.colours = screen_colours(),
 		.utf8 = text_locale_is_utf8(),
 		.width = screen_width(),
 	};
@@ -200,7 +166,7 @@ static int print_counted(const struct imbalance_options *o, const struct counted
 		text_printf(&command, "%s%s", word == argv ? "" : " ", *word);
 	v.command = command.s;
 	(o->json ? report_imbalance_json : report_imbalance_text)(&v, &out);
-	rc = write_out(&out, err);
+	rc = screen_write(&out, err);
 	text_release(&out);
 	text_release(&command);
 	return rc;
@@ -291,22 +257,24 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 	if (rc)
 		return rc;
 	if (!(o.threshold > 0 && o.threshold <= 1))
-		return usage(err, "--threshold is a correlation; give more than 0, at most 1");
+		return args_refuse(err,
+				   "--threshold is a correlation; give more than 0, at most 1");
 	if (command && (o.input || o.section || o.time || first + 1 == argc))
-		return usage(err, "with -- give a command, and no -i, --section or --time");
+		return args_refuse(err, "with -- give a command, and no -i, --section or --time");
 	if (command)
 		return run_counted(&o, argv + first + 1, err);
 	if (argc - first == 1 && !o.input)
 		o.input = argv[first];
 	else if (argc > first)
-		return usage(err,
-			     "imbalance reads one file, or runs a command: -i FILE, or -- CMD");
+		return args_refuse(
+			err, "imbalance reads one file, or runs a command: -i FILE, or -- CMD");
 	if (o.caches || o.threshold != CLUSTER_THRESHOLD)
-		return usage(err, "--caches and --threshold are for counting; give -- CMD");
+		return args_refuse(err, "--caches and --threshold are for counting; give -- CMD");
 	if (!o.input)
 		o.input = "ispot.data";
 	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
-		return usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+		return args_refuse(err,
+				   "--time wants A-B, two times since the start such as 2s-5s");
 	return read_sections(&o, &ro, err);
 }
 

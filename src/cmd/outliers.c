@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analysis/outlier.h"
@@ -14,7 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
-#include "pager.h"
+#include "screen.h"
 #include "report/outlier.h"
 #include "symbol/import.h"
 #include "trace/meta.h"
@@ -61,31 +60,6 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static int usage(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
-static bool want_colours(void)
-{
-	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return !(off && *off) && (isatty(STDOUT_FILENO) || pager_active()) &&
-	       !(term && !strcmp(term, "dumb"));
-}
-
-static unsigned screen_width(void)
-{
-	struct winsize size;
-
-	if ((isatty(STDOUT_FILENO) || pager_active()) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) &&
-	    size.ws_col > 80)
-		return size.ws_col;
-	return 80;
-}
-
 static int write_out(const struct text *out, const char *html, struct err *err)
 {
 	struct output file = { .fd = -1 };
@@ -97,10 +71,7 @@ static int write_out(const struct text *out, const char *html, struct err *err)
 			output_write(&file, out->s, out->n);
 		return rc ? rc : output_close(&file, err);
 	}
-	if ((out->n && fwrite(out->s, 1, out->n, stdout) != out->n) ||
-	    (fflush(stdout) && errno != EPIPE))
-		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
-	return 0;
+	return screen_write(out, err);
 }
 
 /* What the numbers do not say themselves; freed by the caller. */
@@ -171,7 +142,7 @@ static int show(const struct outliers_options *o, struct outliers *outliers, str
 		.start_ns = outliers->start_ns,
 		.notices = (const char *const *)notices,
 		.top = o->top,
-		.colours = want_colours(),
+		.colours = screen_colours(),
 		.width = screen_width(),
 	};
 	int rc = o->of ? find_block(outliers, o->of, &v.of, err) : 0;
@@ -195,7 +166,7 @@ static int parse_rule(const char *word, enum outlier_rule *rule, struct err *err
 {
 	*rule = word && !strcmp(word, "robust") ? OUTLIER_ROBUST : OUTLIER_PAPER;
 	if (word && *rule == OUTLIER_PAPER && strcmp(word, "paper"))
-		return usage(err, "--rule takes paper or robust");
+		return args_refuse(err, "--rule takes paper or robust");
 	return 0;
 }
 
@@ -213,15 +184,16 @@ static int run_outliers(int argc, char **argv, struct err *err)
 	if (argc - first == 1 && !o.input)
 		o.input = argv[first];
 	else if (argc > first)
-		return usage(err, "outliers reads one file; give it once: -i FILE");
+		return args_refuse(err, "outliers reads one file; give it once: -i FILE");
 	if (!o.input)
 		o.input = "ispot.data";
 	if (o.json + o.csv + !!o.html > 1)
-		return usage(err, "--json, --csv and --html exclude each other; give one");
+		return args_refuse(err, "--json, --csv and --html exclude each other; give one");
 	if (o.html && o.of)
-		return usage(err, "--html has every block; leave out --of");
+		return args_refuse(err, "--html has every block; leave out --of");
 	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
-		return usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+		return args_refuse(err,
+				   "--time wants A-B, two times since the start such as 2s-5s");
 	rc = parse_rule(o.rule, &rule, err);
 	if (!rc)
 		rc = import_open(&r, o.input, err);

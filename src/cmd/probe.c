@@ -42,13 +42,6 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static int usage(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
 static int add(const struct probe_options *o, char **words, struct err *err)
 {
 	struct inspect_options io = { .patterns = o->patterns.data, .n_patterns = o->patterns.n };
@@ -59,12 +52,12 @@ static int add(const struct probe_options *o, char **words, struct err *err)
 	int ret;
 
 	if (!o->patterns.n)
-		return usage(err, "nothing to register; name functions with -F");
+		return args_refuse(err, "nothing to register; name functions with -F");
 	if (!o->pid == !*words)
-		return usage(err,
-			     "give the command that the functions are of, or a process: -p PID");
+		return args_refuse(
+			err, "give the command that the functions are of, or a process: -p PID");
 	if (o->pid && (text_parse_u64(o->pid, &pid) || !pid || pid > 1u << 30))
-		return usage(err, "-p takes a process id; give a number: -p 1234");
+		return args_refuse(err, "-p takes a process id; give a number: -p 1234");
 	io.argv = o->pid ? NULL : words;
 	io.pid = (pid_t)pid;
 	ret = inspect(&in, &io, err);
@@ -167,7 +160,7 @@ static int run_probe(int argc, char **argv, struct err *err)
 	else if (!strcmp(verb, "remove"))
 		ret = take_out(&o, err);
 	else
-		ret = usage(err, "probe takes add, list or remove");
+		ret = args_refuse(err, "probe takes add, list or remove");
 	vec_release(&o.patterns);
 	return ret;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "analysis/grouping.h"
@@ -17,7 +15,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "symbol/import.h"
-#include "pager.h"
+#include "screen.h"
 #include "report/html.h"
 #include "report/report.h"
 #include "trace/meta.h"
@@ -83,18 +81,11 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static int usage(struct err *err, const char *what)
-{
-	err_set(err, -EINVAL, "%s", what);
-	err->exit_status = 2;
-	return -EINVAL;
-}
-
 static int parse_window(const char *s, struct result_options *o, struct err *err)
 {
 	if (!text_parse_window(s, &o->from_ns, &o->to_ns))
 		return 0;
-	return usage(err, "--time wants A-B, two times since the start such as 2s-5s");
+	return args_refuse(err, "--time wants A-B, two times since the start such as 2s-5s");
 }
 
 /* `ispot report x.data` means -i x.data. */
@@ -104,7 +95,7 @@ static int take_file(struct report_options *o, int n, char **words, struct err *
 		o->input = words[0];
 		return 0;
 	}
-	return n ? usage(err, "report reads one file; give it once: -i FILE") : 0;
+	return n ? args_refuse(err, "report reads one file; give it once: -i FILE") : 0;
 }
 
 static int check(const struct report_options *o, struct err *err)
@@ -114,47 +105,19 @@ static int check(const struct report_options *o, struct err *err)
 	if (grouping_find(o->by, &by, err))
 		return err->code;
 	if (o->baseline && by->alone)
-		return usage(err, "--baseline holds functions only; give it without this --by");
+		return args_refuse(err,
+				   "--baseline holds functions only; give it without this --by");
 	if (o->keys.n && (by->alone || !by->begin))
-		return usage(err, "--key splits functions; give it without this --by");
+		return args_refuse(err, "--key splits functions; give it without this --by");
 	if (o->json + o->csv + !!o->html > 1)
-		return usage(err, "--json, --csv and --html exclude each other; give one");
+		return args_refuse(err, "--json, --csv and --html exclude each other; give one");
 	if (o->html && !strcmp(by->name, "thread"))
-		return usage(err,
-			     "--html has the threads beside the functions; leave out --by thread");
+		return args_refuse(
+			err, "--html has the threads beside the functions; leave out --by thread");
 	if (o->slow && (o->csv || o->html || o->by || o->sort))
-		return usage(
+		return args_refuse(
 			err,
 			"--slow is a view of its own; give it without --by, -s, --csv, --html");
-	return 0;
-}
-
-static bool want_colours(void)
-{
-	const char *off = getenv("NO_COLOR");
-	const char *term = getenv("TERM");
-
-	return !(off && *off) && (isatty(STDOUT_FILENO) || pager_active()) &&
-	       !(term && !strcmp(term, "dumb"));
-}
-
-/* 80 columns, more only where a person's terminal has more. */
-static unsigned screen_width(void)
-{
-	struct winsize size;
-
-	if ((isatty(STDOUT_FILENO) || pager_active()) && !ioctl(STDERR_FILENO, TIOCGWINSZ, &size) &&
-	    size.ws_col > 80)
-		return size.ws_col;
-	return 80;
-}
-
-static int write_out(const struct text *out, struct err *err)
-{
-	if (out->n && fwrite(out->s, 1, out->n, stdout) != out->n)
-		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
-	if (fflush(stdout) && errno != EPIPE)
-		return err_set(err, -errno, "standard output: %s; is there room?", strerror(errno));
 	return 0;
 }
 
@@ -206,7 +169,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		.top = o->top,
 		.all = o->verbose > 0,
 		.totals = o->verbose > 0 || o->json || o->csv || o->html,
-		.colours = want_colours(),
+		.colours = screen_colours(),
 		.utf8 = text_locale_is_utf8(),
 		.width = screen_width(),
 	};
@@ -238,7 +201,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 	if (!rc && o->html)
 		rc = write_html(o->html, &out, err);
 	else if (!rc)
-		rc = write_out(&out, err);
+		rc = screen_write(&out, err);
 	timeline_release(&timeline);
 	slow_release(&slow);
 	text_release(&out);
