@@ -10,10 +10,10 @@
 
 #include "common.h"
 
-enum { YIELDS = 50, CHILD_CALLS = 300, CHILD_PAUSE_NS = 1000000 };
+enum { YIELDS = 50, CHILD_PAUSE_NS = 1000000 };
 
 static atomic_bool stop;
-static uint64_t made[WORKERS_MAX];
+static uint64_t made[WORKERS_MAX], child_calls = 300;
 
 TRACED void handed_over(uint64_t i)
 {
@@ -39,7 +39,7 @@ static void *hand_over(void *arg)
 
 static void child(void)
 {
-	for (uint64_t i = 0; i < CHILD_CALLS; i++) {
+	for (uint64_t i = 0; i < child_calls; i++) {
 		child_work(i);
 		sleep_ns(CHILD_PAUSE_NS);
 	}
@@ -74,24 +74,21 @@ static void stay_on_this_cpu(void)
 		bench_die("sched_setaffinity");
 }
 
-int main(int argc, char **argv)
+static struct bench_options o = {
+	.name = "hand_over",
+	.what = "Threads that give one CPU to each other; -n children, -d apart.",
+	.threads = 3,
+	.iterations = 1,
+	.delay_us = 700000,
+	.seed = 1
+};
+static uint64_t leave_us;
+static pthread_t threads[WORKERS_MAX];
+
+static void *finish(void *unused)
 {
-	struct bench_options o = {
-		.name = "hand_over",
-		.what = "Threads that give one CPU to each other; -n children, -d apart.",
-		.threads = 3,
-		.iterations = 1,
-		.delay_us = 700000,
-		.seed = 1
-	};
-	pthread_t threads[WORKERS_MAX];
 	uint64_t sum = 0;
 
-	bench_parse(&o, argc, argv);
-	stay_on_this_cpu();
-	for (uint64_t i = 0; i < o.threads; i++)
-		if (pthread_create(&threads[i], NULL, hand_over, &made[i]))
-			bench_die("pthread_create");
 	bear_children(o.iterations, o.delay_us * 1000);
 	sleep_ns(o.iterations ? 0 : o.delay_us * 1000);
 	stop = true;
@@ -100,6 +97,32 @@ int main(int argc, char **argv)
 		sum += made[i];
 	}
 	expect_calls("handed_over", sum);
-	expect_calls("child_work", o.iterations * CHILD_CALLS);
+	expect_calls("child_work", o.iterations * child_calls);
+	fflush(stdout);
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bench_extra extras[] = {
+		{ "leave", "USEC", "the first thread ends after that (0: last)", &leave_us, NULL },
+		{ "child-calls", "N", "of each child (300)", &child_calls, NULL },
+		{ NULL }
+	};
+	pthread_t finisher;
+
+	o.extras = extras;
+	bench_parse(&o, argc, argv);
+	stay_on_this_cpu();
+	for (uint64_t i = 0; i < o.threads; i++)
+		if (pthread_create(&threads[i], NULL, hand_over, &made[i]))
+			bench_die("pthread_create");
+	if (leave_us) {
+		if (pthread_create(&finisher, NULL, finish, NULL))
+			bench_die("pthread_create");
+		sleep_ns(leave_us * 1000);
+		pthread_exit(NULL);
+	}
+	finish(NULL);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
@@ -143,12 +144,6 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 	}
 }
 
-static void note_exec(struct drain *d, uint32_t tgid)
-{
-	if (d->n_execs < DRAIN_EXECS_MAX)
-		d->execs[d->n_execs++] = (pid_t)tgid;
-}
-
 static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, uint32_t kind)
 {
 	struct record r = drain_record(&w->h, cpu, kind);
@@ -170,8 +165,10 @@ static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, ui
 		if (!bpfprog_is_target(d->programs, w->h.tgid)) {
 			if (d->n_ended < DRAIN_ENDED_MAX)
 				d->ended[d->n_ended++] = (pid_t)w->h.tgid;
-		} else if (w->h.tid == w->h.tgid) {
-			note_exec(d, w->h.tgid);
+		} else if (d->watched && map_get(d->watched, w->h.tid) != MAP_NONE &&
+			   d->n_bereft < DRAIN_EXECS_MAX) {
+			d->bereft[d->n_bereft++] =
+				(struct drain_bereft){ (pid_t)w->h.tgid, (pid_t)w->h.tid };
 		}
 		drain_put_values(d, &r, 0, 0, 0, 0);
 	}
@@ -196,7 +193,8 @@ static void on_exec(struct drain *d, const struct wire_name *w, uint32_t cpu)
 	const char *base = slash ? slash + 1 : path;
 	size_t room = w->name + sizeof(w->name) - base;
 
-	note_exec(d, w->h.tgid);
+	if (d->n_execs < DRAIN_EXECS_MAX)
+		d->execs[d->n_execs++] = (pid_t)w->h.tgid;
 	put_name(d, &w->h, cpu, REC_EXEC, path, sizeof(w->name));
 	put_name(d, &w->h, cpu, REC_COMM, base,
 		 room < WIRE_COMM_MAX - 1 ? room : WIRE_COMM_MAX - 1);

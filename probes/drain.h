@@ -21,6 +21,7 @@ struct arguments;
 struct bpfprog;
 struct keep;
 struct keep_cost;
+struct map;
 struct ringbufs;
 struct rings;
 struct trace_writer;
@@ -41,6 +42,11 @@ struct drain_mapping {
 struct drain_fork {
 	uint64_t time_ns;
 	pid_t parent, child;
+};
+
+/* A process that lives on, without this thread. */
+struct drain_bereft {
+	pid_t pid, tid;
 };
 
 #define DRAIN_FORKS_MAX 1024
@@ -73,9 +79,13 @@ struct drain {
 	struct drain_mapping *mappings; /* [DRAIN_MAPPINGS_MAX]: taken and reset by the owner */
 	struct drain_fork forks[DRAIN_FORKS_MAX]; /* the same */
 	size_t n_forks;
-	/* processes that became another program or outlive their first thread: the same */
+	/* processes that became another program: the same */
 	pid_t execs[DRAIN_EXECS_MAX];
 	size_t n_execs;
+	/* processes of which one of these threads has ended: the same */
+	const struct map *watched;
+	struct drain_bereft bereft[DRAIN_EXECS_MAX];
+	size_t n_bereft;
 	pid_t ended[DRAIN_ENDED_MAX]; /* processes: the same; further ones are not told */
 	size_t n_ended;
 	size_t n_mappings;

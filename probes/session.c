@@ -608,6 +608,8 @@ void session_free(struct session *s)
 		free(o->path);
 	vec_release(&s->objects);
 	map_release(&s->held);
+	vec_release(&s->holdings);
+	map_release(&s->watched);
 	vec_release(&s->calibrations);
 	session_stacks_release(s);
 	session_addresses_release(s);

@@ -4,8 +4,8 @@
  * has the kernel give a child its probes before its first instruction. But a thread that has one
  * makes the kernel switch perf contexts whenever it gets or leaves a CPU, about a microsecond each
  * time: a program that does little else is twice as slow. Held (session_hold.c), a process has one
- * event on its first thread only; the switches of all others cost nothing more, and a child is held
- * as soon as it is heard of, a moment after its birth.
+ * event on two threads only, which seldom switch; the others' switches cost nothing more, and a
+ * child is held as soon as it is heard of, a moment after its birth.
  *
  * So a target that switches so often that the budget does not hold, and that has not forked for a
  * while, gets held; the carriers come back when it forks often.
@@ -24,7 +24,7 @@
 #define FORKS_NS      1000000000ull /* without a fork: it forks seldom */
 #define FORKS_MANY    10	    /* in such a time: it forks often */
 #define SWITCHES_MOST 0.5	    /* of the budget, that context switches may take */
-#define DEBT_MAX_NS   10000000.0    /* the target's time that one notices too late */
+#define DEBT_MAX_NS   4000000.0	    /* the target's time that one notices too late */
 #define CREDIT_MAX_NS 100000000.0
 
 bool session_inherits(const struct session *s)

@@ -109,6 +109,12 @@ struct session_counters {
 	uint32_t period; /* one recorded call in so many is counted */
 };
 
+/* session_hold.c's: the threads by which a process is held */
+struct holding {
+	pid_t tids[TARGET_QUIET];
+	uint32_t n;
+};
+
 /* session_follow.c's: how children come by their probes */
 struct follow {
 	bool late;		   /* processes are held one by one, not by what children inherit */
@@ -189,7 +195,12 @@ struct session {
 	char *program;	    /* base name of what runs, wrappers left aside */
 	struct launch launch;
 	struct launch_inherit inherit;
-	struct map held; /* processes that keep their probes whatever the kernel swaps */
+	struct map
+		held; /* processes that keep their probes whatever the kernel swaps: -> holdings */
+	struct {
+		VEC(struct holding)
+	} holdings;
+	struct map watched; /* the threads that hold them */
 	uint32_t n_holds;
 	uint64_t n_twins; /* forked by a process that was not among them yet */
 	int signal_fd;

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -153,21 +154,87 @@ int target_threads(pid_t pid, struct pids *tids)
 	return tids->n ? 0 : -ESRCH;
 }
 
-int target_comm(pid_t pid, pid_t tid, char *buf, size_t n)
+/* The start of a file of a thread; false: it is gone. */
+static bool read_about(pid_t pid, pid_t tid, const char *file, char *line, size_t room)
 {
 	char path[64];
 	ssize_t got;
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/comm", pid, tid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return -errno;
-	got = read(fd, buf, n - 1);
+		return false;
+	got = read(fd, line, room - 1);
 	close(fd);
-	if (got <= 0)
+	line[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+static bool is_young(pid_t pid, pid_t tid)
+{
+	char line[1024], *end;
+	long long born = -1;
+	struct timespec now;
+
+	if (!read_about(pid, tid, "stat", line, sizeof(line)))
+		return true;
+	end = strrchr(line, ')');
+	if (!end || sscanf(end + 1,
+			   " %*c"
+			   " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s"
+			   " %*s %*s %*s %lld",
+			   &born) != 1)
+		return true;
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec - born / sysconf(_SC_CLK_TCK) < 2;
+}
+
+/* Times that a thread got a CPU. */
+static uint64_t turns_of(pid_t pid, pid_t tid)
+{
+	unsigned long long turns;
+	char line[128];
+
+	return read_about(pid, tid, "schedstat", line, sizeof(line)) &&
+			       sscanf(line, "%*s %*s %llu", &turns) == 1
+		       ? turns
+		       : UINT64_MAX;
+}
+
+uint32_t target_quiet_threads(pid_t pid, pid_t tids[TARGET_QUIET])
+{
+	uint64_t turns[TARGET_QUIET];
+	struct pids all = { 0 };
+	uint32_t n = 0;
+
+	if (target_threads(pid, &all))
+		all.n = 0;
+	vec_for_each (&all, pid_t, tid) {
+		uint64_t now = is_young(pid, *tid) ? UINT64_MAX : turns_of(pid, *tid);
+		uint32_t i = n;
+
+		if (now == UINT64_MAX || (n == TARGET_QUIET && now >= turns[n - 1]))
+			continue;
+		if (n < TARGET_QUIET)
+			n++;
+		else
+			i--;
+		for (; i && turns[i - 1] > now; i--) {
+			turns[i] = turns[i - 1];
+			tids[i] = tids[i - 1];
+		}
+		turns[i] = now;
+		tids[i] = *tid;
+	}
+	vec_release(&all);
+	return n;
+}
+
+int target_comm(pid_t pid, pid_t tid, char *buf, size_t n)
+{
+	if (!read_about(pid, tid, "comm", buf, n))
 		return -ESRCH;
-	buf[got] = '\0';
 	buf[strcspn(buf, "\n")] = '\0';
 	return 0;
 }

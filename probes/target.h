@@ -61,6 +61,12 @@ void waiter_end(pid_t pid);
 
 /* Threads of a process from /proc/PID/task. -ESRCH: gone. */
 int target_threads(pid_t pid, struct pids *tids);
+/*
+ * Of the threads of a process that are older than a second, those two that got a CPU least often,
+ * or fewer. Their number.
+ */
+#define TARGET_QUIET 2
+uint32_t target_quiet_threads(pid_t pid, pid_t tids[TARGET_QUIET]);
 int target_comm(pid_t pid, pid_t tid, char *buf, size_t n); /* 0 or -errno; no newline */
 bool target_alive(pid_t pid);				    /* and not a zombie */
 bool target_has_program(pid_t pid);			    /* a thread of the kernel has none */

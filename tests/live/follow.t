@@ -36,9 +36,17 @@ record chosen -v -- "$MB/hand_over" -n 0
 like chosen.err "$held" "chosen by ispot: processes are held"
 
 # Who forks often has children that inherit, however often threads switch.
-record forks -v -F handed_over -F child_work -- "$MB/hand_over" -n 3 -d 30000
+record forks -v -F handed_over -F child_work -- "$MB/hand_over" -n 20 -d 5000 --child-calls 5
 unlike forks.err "$held" "children born often: processes are not held"
 report forks
 matches_truth forks calls
+
+# A process that loses the thread by which it is held is held by another.
+record widow --no-inherit -F handed_over -- "$MB/hand_over" -n 0 -d 1500000 --leave 100000
+report widow
+wanted=$(truth widow | awk '$1 == "handed_over" { print $3 }')
+got=$(block widow handed_over .calls)
+[ "$got" -gt $((wanted / 2)) ] && [ "$got" -le "$wanted" ]
+ok $? "the first thread ends: the others' calls are there" || diag "$got of $wanted"
 
 done_testing
