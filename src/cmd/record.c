@@ -396,8 +396,8 @@ const struct command cmd_record = {
 	.usage =
 		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-p PID,...] [-d TIME]\n"
 		"             [-D TIME] [-g HOW] [-m SIZE] [--max-size SIZE] [--overhead PCT]\n"
-		"             [--burst ON/PERIOD] [--two-pass] [--user USER] [--no-key FUNCTION]...\n"
-		"             [--no-inherit] [-q] [-v] [--] [CMD...]",
+		"             [--burst ON/PERIOD] [--keep-slower TIME] [--two-pass] [--user USER]\n"
+		"             [--no-key FUNCTION]... [--no-inherit] [-q] [-v] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,
