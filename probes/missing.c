@@ -297,7 +297,9 @@ static int not_found_error(const struct pattern *p, const struct objects *object
 		text_printf(&t, "no function matches '%s'", p->typed);
 	add_where(&t, objects->data, objects->n);
 	add_nearest(&t, p, objects->data, objects->n);
-	if (is_stripped(objects->data[0]))
+	if (p->kind == PATTERN_NAME && strchr(p->name, ',') && !strpbrk(p->name, "(<"))
+		text_add(&t, "; commas do not part patterns: give -F once for each");
+	else if (is_stripped(objects->data[0]))
 		text_printf(
 			&t,
 			"%s %s is stripped: %s; install its debug symbols or build it without stripping",

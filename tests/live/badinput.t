@@ -38,6 +38,8 @@ record wrong_argument -F outer@nope -- "$exact" -n 1
 refuses wrong_argument 125 "no such argument; it is uint64_t outer"
 record no_object -F :outer -- "$exact" -n 1
 refuses no_object 125 "names no object"
+record commas -F outer,inner -- "$exact" -n 1
+refuses commas 125 "commas do not part patterns"
 record no_list -F @no-such-list -- "$exact" -n 1
 refuses no_list 125 "no-such-list"
 
