@@ -84,7 +84,7 @@ static const struct {
 	{ "sleep", NULL, "wait for the event itself, not for a time to pass" },
 	{ "cpu-wait", not_only_taken, "let as many threads run at a time as there are CPUs" },
 	{ "cpu-wait", not_only_crowded,
-	  "see what else runs on these CPUs (top), or may it use all of them (taskset)?" },
+	  "see what else runs on these CPUs (top), and that it may use all (taskset)" },
 	{ "page-fault", NULL,
 	  "touch memory beforehand, use larger pages, keep what is freed (mallopt(3))" },
 	{ "kernel", NULL, "spread the work over more files, or map and unmap memory less often" },
