@@ -291,16 +291,24 @@ static double contention(const struct outliers *o, const struct outlier_block *b
 	return share > 0 || !contended ? share : NAN;
 }
 
-/* Neither waiting nor preemption. */
-static bool is_own_doing(const struct outlier *x)
+/* It diverges by waiting or preemption. */
+static bool is_held_up(const struct outlier *x)
 {
 	static const char *const own[] = { "slow-path",	      "callee",	 "page-fault",
 					   "first-execution", "unknown", NULL };
 
 	for (const char *const *k = own; *k; k++)
 		if (!strcmp(x->cause, *k))
-			return true;
-	return false;
+			return false;
+	return true;
+}
+
+/* What of its time above the line was neither waiting nor preemption. */
+static double own_part_ns(const struct outlier *x)
+{
+	double off = (double)(x->off.preempted_ns + x->off.blocked_ns + x->off.idle_ns);
+
+	return x->residual_ns > off ? x->residual_ns - off : 0;
 }
 
 #define CHAIN_LEAST 3	 /* executions at growing distances */
@@ -308,38 +316,40 @@ static bool is_own_doing(const struct outlier *x)
 #define GROWTH_MIN  1.2
 #define GROWTH_MAX  4.2
 
-/* Executions by index, each so many times as far as the one before. ns: of the residuals. */
+/* Executions by index, each so many times as far as the one before. own: that diverge by their own
+ * doing; ns: of that. */
 struct chain {
-	uint64_t n, last, before;
+	uint64_t n, own, last, before;
 	double growth, ns, most_ns;
 };
 
-static void lengthen(struct chain *c, const struct outlier *x)
+static void lengthen(struct chain *c, const struct outlier_block *b, const struct outlier *x)
 {
+	double ns = own_part_ns(x);
+
 	c->before = c->last;
 	c->last = x->index;
 	c->n++;
-	/* of one that waited too, that is most of the time */
-	if (!is_own_doing(x))
-		return;
-	c->ns += x->residual_ns;
-	c->most_ns = x->residual_ns > c->most_ns ? x->residual_ns : c->most_ns;
+	c->own += ns > b->line.bound_ns;
+	c->ns += ns;
+	c->most_ns = ns > c->most_ns ? ns : c->most_ns;
 }
 
-static struct chain follow(const struct outlier *x, const struct outlier *y,
-			   const struct outlier *end)
+static struct chain follow(const struct outlier_block *b, const struct outlier *x,
+			   const struct outlier *y)
 {
+	const struct outlier *end = b->kept.data + b->kept.n;
 	struct chain c = { .growth = (double)(y->index + 1) / (double)(x->index + 1) };
 
 	if (c.growth < GROWTH_MIN || c.growth > GROWTH_MAX)
 		return c;
-	lengthen(&c, x);
-	lengthen(&c, y);
+	lengthen(&c, b, x);
+	lengthen(&c, b, y);
 	while (++y < end) {
 		double expected = (double)(c.last + 1) * c.growth;
 
 		if (fabs((double)(y->index + 1) - expected) <= CHAIN_OFF * expected)
-			lengthen(&c, y);
+			lengthen(&c, b, y);
 	}
 	return c;
 }
@@ -348,7 +358,7 @@ static struct chain follow(const struct outlier *x, const struct outlier *y,
  * much longer than the others: half of the time must be theirs, without the longest as well. */
 static bool tells(const struct chain *c, double all_ns)
 {
-	return c->n >= CHAIN_LEAST && c->ns >= all_ns / 2 &&
+	return c->own >= CHAIN_LEAST && c->ns >= all_ns / 2 &&
 	       c->ns - c->most_ns >= (all_ns - c->most_ns) / 2;
 }
 
@@ -364,11 +374,11 @@ static double growing(const struct outliers *o, const struct outlier_block *b,
 	(void)o;
 	vec_for_each (&b->kept, const struct outlier, x) {
 		all_ns += x->residual_ns;
-		own_ns += is_own_doing(x) && x->index ? x->residual_ns : 0;
+		own_ns += x->index && !is_held_up(x) ? own_part_ns(x) : 0;
 	}
 	vec_for_each (&b->kept, const struct outlier, x)
 		for (const struct outlier *y = x + 1; x->index && y < end; y++) {
-			struct chain c = follow(x, y, end);
+			struct chain c = follow(b, x, y);
 
 			if (c.ns > best.ns && tells(&c, own_ns))
 				best = c;

@@ -72,9 +72,9 @@ for variant in "${variants[@]}"; do
 done
 
 # The other views of the same.
-"$ISPOT" outliers --csv -i all.data >table.csv
+"$ISPOT" outliers --rule robust --csv -i all.data >table.csv
 like table.csv '^fast_or_slow,function,[0-9]+,.*,slow-path,' "CSV has a row for each"
-"$ISPOT" outliers --html page.html -i all.data
+"$ISPOT" outliers --rule robust --html page.html -i all.data
 like page.html 'class="c-path"' "HTML draws them in the colour of their cause"
 
 done_testing
