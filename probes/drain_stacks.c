@@ -148,6 +148,7 @@ uint32_t drain_call_copy(struct drain_stacks *d, const struct wire_copy *w)
 uint32_t drain_block_stack(struct drain_stacks *d, int stack, pid_t pid)
 {
 	d->stacks_dropped += stack == -ENOMEM;
+	d->waits++;
 	d->stacks_collided += stack == -EEXIST; /* another with its hash is in the kernel's map */
 	if (stack < 0 || stack >= WIRE_STACKS_MAX)
 		return 0;

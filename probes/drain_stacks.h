@@ -49,7 +49,8 @@ struct drain_stacks {
 	uint32_t n_sites, n_stacks;
 	uint32_t n_walked, n_short; /* stacks by frame pointer, those that end at the caller */
 	uint64_t sites_dropped, stacks_dropped; /* calls: that found no room */
-	uint64_t stacks_collided;		/* waits whose stack has the place of another */
+	uint64_t waits;				/* that had a stack to find */
+	uint64_t stacks_collided; /* those of them whose stack has the place of another */
 };
 
 void drain_stacks_init(struct drain_stacks *d, struct trace_writer *w);

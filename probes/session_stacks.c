@@ -17,7 +17,8 @@
 #include "symbol/unwind.h"
 #include "trace/meta.h"
 
-#define INLINES_MAX 16 /* functions inlined into each other at one place */
+#define WAITS_TOLD  100 /* a smaller part of them without stack is not worth a line */
+#define INLINES_MAX 16	/* functions inlined into each other at one place */
 
 static uint32_t place_id(struct session *s, const struct place *place)
 {
@@ -276,7 +277,7 @@ static void say_dropped(struct session *s)
 		text_printf(&words,
 			    "calls without their stack: %s, as there are more than are kept; ",
 			    text_count(n, d->stacks_dropped));
-	if (d->stacks_collided)
+	if (d->stacks_collided > d->waits / WAITS_TOLD)
 		text_printf(&words,
 			    "waits without their stack: %s, as another has its place in the "
 			    "kernel's table; ",

@@ -74,12 +74,13 @@ void text_header(const struct view *v,
 void text_conclusion(const struct view *v,
 		     struct text *out);			   /* one paragraph that the data carries */
 void text_remarks(const struct view *v, struct text *out); /* other verdicts, not traced, next */
+void text_next(const struct view *v, struct text *out);	   /* what to try, and commands */
 /* One paragraph, broken at width. */
 void text_wrap(const char *s, unsigned width, struct text *out);
 /* The call stacks of --slow. */
 void text_stacks(const struct view *v, struct callstacks *s, const struct block *b,
 		 struct text *out);
-/* Name and key of a block that has one, in that many characters if that is possible. */
+/* Name and key of a block that has one; the key in short if that makes them fit. */
 void text_title(const struct block *b, unsigned room, struct text *out);
 /* Ends the line with a name, which is never cut: where it does not fit it has lines of its own. */
 void text_whole(struct table *t, const char *name);

@@ -59,24 +59,30 @@ static void add_cut(struct table *t, const char *s, unsigned room)
 	free(buf);
 }
 
-/* A C++ name without its parameters and with empty <>, if that is what it takes to fit. */
-static void add_short(struct table *t, const char *s, unsigned room)
+void table_short_name(const char *s, struct text *name)
 {
-	struct text name = { 0 };
 	unsigned depth = 0;
 
 	for (; *s; s++) {
-		bool arrow = *s == '>' && name.n && name.s[name.n - 1] == '-';
+		bool arrow = *s == '>' && name->n && name->s[name->n - 1] == '-';
 
-		if (*s == '(' && !depth && name.n && strncmp(s, "(anonymous", 10))
+		if (*s == '(' && !depth && name->n && strncmp(s, "(anonymous", 10))
 			break;
 		if (*s == '>' && depth && !arrow)
 			depth--;
 		if (!depth)
-			text_addn(&name, s, 1);
-		if (*s == '<' && name.n && !strstr(name.s, "operator<"))
+			text_addn(name, s, 1);
+		if (*s == '<' && name->n && !strstr(name->s, "operator<"))
 			depth++;
 	}
+}
+
+/* If that is what it takes to fit. */
+static void add_short(struct table *t, const char *s, unsigned room)
+{
+	struct text name = { 0 };
+
+	table_short_name(s, &name);
 	if (table_columns(name.s) <= room)
 		text_add(t->out, name.s);
 	else

@@ -21,7 +21,9 @@ struct table {
 
 void table_right(struct table *t, const char *s, unsigned width);
 void table_left(struct table *t, const char *s, unsigned width);
-void table_last(struct table *t, const char *s);	   /* cut to the line's rest, ends it */
+void table_last(struct table *t, const char *s); /* cut to the line's rest, ends it */
+/* A C++ name without its parameters and with empty <>. */
+void table_short_name(const char *s, struct text *name);
 unsigned table_room(const struct table *t);		   /* characters left for it */
 void table_style(struct table *t, enum table_style style); /* from here on; costs no width */
 unsigned table_columns(const char *s);			   /* characters that s takes on a screen */

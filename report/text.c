@@ -10,8 +10,9 @@
 #include "report/spark.h"
 #include "report/table.h"
 
-#define ROWS_DEFAULT 15
-#define WHY_WIDTH    20
+#define ROWS_DEFAULT	15
+#define WHY_WIDTH	20
+#define OWN_LINE_INDENT 8 /* text_whole() */
 
 /* What the screen shows of a block, in front of why and its name. */
 static const char *const screen[] = { "sci", "lost_threads", "calls", "p50_ns", "p99_ns", NULL };
@@ -202,6 +203,24 @@ static void print_title(struct table *t, const struct block *b)
 	text_release(&title);
 }
 
+/* Cut only where a line of its own is too short for it: its two ends tell one from another. */
+static void print_whole_name(struct table *t, const char *name)
+{
+	char cut[VALUE_SCRATCH];
+	struct text whole = { 0 };
+
+	if (table_columns(name) > table_room(t))
+		table_short_name(name, &whole);
+	else
+		text_add(&whole, name);
+	if (table_columns(whole.s) <= table_room(t))
+		table_last(t, whole.s);
+	else
+		text_whole(t,
+			   text_shortened(cut, sizeof(cut), whole.s, t->width - OWN_LINE_INDENT));
+	text_release(&whole);
+}
+
 /* A place where threads wait is in brackets: its name is that of the function it waits in. */
 static void print_name(const struct view *v, struct table *t, const struct block *b)
 {
@@ -219,12 +238,9 @@ static void print_name(const struct view *v, struct table *t, const struct block
 	if (is_site)
 		name[0] = '[';
 	text_printable(name + (v->by_thread || is_site), sizeof(name) - 2, b->name);
-	if (!is_site) {
-		table_last(t, name);
-		return;
-	}
-	strcat(name, "]");
-	text_whole(t, name); /* its two ends, what and where, tell one from another */
+	if (is_site)
+		strcat(name, "]");
+	print_whole_name(t, name);
 }
 
 static void print_row(const struct view *v, struct table *t, const struct block *b)

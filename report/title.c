@@ -34,12 +34,7 @@ static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 			 b->place->line, offset && strlen(offset) < 32 ? offset + 2 : "");
 }
 
-#define NAME_MIN 12 /* columns; a name cut shorter says nothing */
-
-/*
- * A name may be cut, a key tells the rows apart: for both to fit, the line may be too long. Of a
- * lock the name tells them apart as well.
- */
+/* For both to fit the key is made shorter; what is too long for the line then has its own. */
 void text_title(const struct block *b, unsigned room, struct text *out)
 {
 	char name[VALUE_SCRATCH], key[VALUE_SCRATCH];
@@ -48,9 +43,6 @@ void text_title(const struct block *b, unsigned room, struct text *out)
 	full_key(b, key);
 	if (n + table_columns(key) > room)
 		short_key(b, key);
-	if (b->kind != BLOCK_LOCK && n + table_columns(key) > room &&
-	    NAME_MIN + table_columns(key) <= room)
-		text_shortened(name, sizeof(name), b->name, room - table_columns(key));
 	text_add(out, name);
 	text_add(out, key);
 }

@@ -285,7 +285,6 @@ static int check_shared(const struct record_options *o, struct err *err)
 		  "all registered functions are traced, or those of -F" },
 		{ "--burst", o->burst, "the probes are in always" },
 		{ "--two-pass", o->two_pass, "functions are chosen with -F" },
-		{ "--user", o->user, "the command is yours" },
 		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX, "every call is written" },
 	};
 

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The last lines of the screen: what to try, and the commands that show more. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/cause_kind.h"
+#include "analysis/result.h"
+#include "base/text.h"
+#include "report/report.h"
+#include "trace/meta.h"
+
+#define BURST_NAMES 3
+#define BURST_SHARE 0.05 /* of the CPU time: less is not why little was seen */
+
+/* A word that a shell takes as it is, or the same in quotes. */
+static void shell_word(const char *s, struct text *out)
+{
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:./+-@";
+
+	if (*s && s[strspn(s, plain)] == '\0') {
+		text_add(out, s);
+		return;
+	}
+	text_add(out, "'");
+	for (; *s; s++)
+		if (*s == '\'')
+			text_add(out, "'\\''");
+		else
+			text_addn(out, s, 1);
+	text_add(out, "'");
+}
+
+/*
+ * The command is in a shell's words; a line break in it stands inside of quotes: out of them, as
+ * $'\n', and in again. Of one that would fill lines the program alone is left.
+ */
+static void command_line(const char *command, size_t screen_width, struct text *out)
+{
+	for (const char *c = command; *c; c++)
+		if (*c == '\n')
+			text_add(out, "'$'\\n''");
+		else
+			text_addn(out, (unsigned char)*c < ' ' || *c == 127 ? "?" : c, 1);
+	if (out->n <= 2 * screen_width)
+		return;
+	text_release(out);
+	for (const char *c = command; *c && *c != ' '; c++)
+		text_addn(out, (unsigned char)*c < ' ' || *c == 127 ? "?" : c, 1);
+	text_add(out, " ...");
+}
+
+static void next_line(struct text *out, size_t screen_width, size_t width, const char *label,
+		      const char *command, const char *what)
+{
+	/* A command is never cut or broken: what it answers is left out where the line is too
+	 * short. */
+	if (6 + width + 2 + strlen(what) > screen_width)
+		text_printf(out, "%-5s %s\n", label, command);
+	else
+		text_printf(out, "%-5s %-*s  %s\n", label, (int)width, command, what);
+}
+
+static void input_option(const struct view *v, struct text *out)
+{
+	char file[1024];
+
+	if (!v->file || !strcmp(v->file, "ispot.data"))
+		return;
+	text_add(out, " -i ");
+	shell_word(text_printable(file, sizeof(file), v->file), out);
+}
+
+/* By -F; else ispot chose, or had not got to it. */
+static bool chosen_by_user(const struct view *v)
+{
+	vec_for_each (&v->result->meta->functions, const struct meta_function, f)
+		if (f->chosen)
+			return true;
+	return false;
+}
+
+/* Nothing was called: what would show something. */
+static void next_after_nothing(const struct view *v, struct text *out)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	struct text again = { 0 }, check = { 0 };
+	struct text command = { 0 };
+	size_t width;
+
+	if (s->attached) {
+		text_printf(&again, "ispot record -p %llu", (unsigned long long)s->pid);
+		text_printf(&check, "ispot check -p %llu", (unsigned long long)s->pid);
+	} else {
+		if (!s->command || !*s->command)
+			return;
+		command_line(s->command, v->width, &command);
+		text_printf(&again, "ispot record %s-- %s", chosen_by_user(v) ? "" : "--two-pass ",
+			    command.s);
+		text_printf(&check, "ispot check -- %s", command.s);
+	}
+	width = again.n > check.n ? again.n : check.n;
+	next_line(out, v->width, width, "next", again.s,
+		  chosen_by_user(v) ? "without -F: what is hot"
+		  : s->attached	    ? "again, while it is busy"
+				    : "chooses in one run, traces in another");
+	next_line(out, v->width, width, "", check.s, "what -F can name");
+	text_release(&again);
+	text_release(&check);
+	text_release(&command);
+}
+
+/* What people do about the worst block's cause. */
+static void what_to_try(const struct block *worst, struct text *out)
+{
+	const struct cause *cause = report_main_cause(worst);
+	const char *advice;
+
+	for (size_t i = 0; cause && (advice = cause_advice(worst, cause->kind, i)); i++)
+		text_printf(out, "%-5s %s\n", i ? "" : "try", advice);
+}
+
+/* What was recorded is in no file: to see more, make one. */
+static void next_is_record(const struct view *v, const struct block *worst, struct text *out)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	struct text line = { 0 }, command = { 0 };
+	char name[1024];
+
+	text_add(&line, "ispot record -F ");
+	shell_word(text_printable(name, sizeof(name), worst->name), &line);
+	if (s->attached) {
+		text_printf(&line, " -p %llu -d 10", (unsigned long long)s->pid);
+	} else {
+		command_line(s->command, v->width, &command);
+		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
+	}
+	next_line(out, v->width, line.n, "next", line.s, "then ispot report: who, where, when");
+	text_release(&line);
+	text_release(&command);
+}
+
+/* Where one function cannot stand for the row, as of calls beside each other: the worst of all. */
+static const struct block *worst_function(const struct view *v, const struct block *row)
+{
+	const struct block *worst = row;
+
+	if (row->kind != BLOCK_SEQUENCE)
+		return row;
+	vec_for_each (&v->result->blocks, const struct block, b)
+		if (b->kind == BLOCK_FUNCTION && b->function && report_worth(b) &&
+		    (worst == row || b->lost_threads > worst->lost_threads))
+			worst = b;
+	return worst;
+}
+
+#define BESIDE 0.1 /* of what the place loses where threads wait: less is another story */
+
+/* A function that loses about as much as the place outside of all; the place itself: there is none.
+ */
+static const struct block *function_beside(const struct view *v, const struct block *place)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (report_worth(v->rows[i]) && v->rows[i]->function &&
+		    v->rows[i]->lost_threads >= BESIDE * place->lost_threads)
+			return v->rows[i];
+	return place;
+}
+
+static void next_by_thread(const struct view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	if (!v->file)
+		return;
+	text_add(&line, "ispot report --by thread");
+	input_option(v, &line);
+	next_line(out, v->width, line.n, "next", line.s, "which threads lose it");
+	text_release(&line);
+}
+
+/* Little was seen, as what runs is called too often: in bursts it can be. */
+static void next_is_burst(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	struct text line = { 0 }, command = { 0 };
+	char name[1024];
+	unsigned n = 0;
+
+	text_add(&line, "ispot record --burst 50ms/500ms");
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
+		if (f->name && *f->name && !isnan(f->cost_share) && n < BURST_NAMES &&
+		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE)) {
+			n++;
+			text_add(&line, " -F ");
+			shell_word(text_printable(name, sizeof(name), f->name), &line);
+		}
+	if (meta->session.attached) {
+		text_printf(&line, " -d 10 -p %llu", (unsigned long long)meta->session.pid);
+	} else {
+		command_line(meta->session.command, v->width, &command);
+		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
+	}
+	if (n && v->result->coverage < 0.5)
+		next_line(out, v->width, line.n, "next", line.s, "what was left out as too dear");
+	text_release(&line);
+	text_release(&command);
+}
+
+static void what_next(const struct view *v, struct text *out)
+{
+	const struct block *worst = NULL;
+	struct text slow = { 0 }, thread = { 0 };
+	char name[1024];
+	size_t width;
+
+	for (size_t i = 0; i < v->n_rows && !worst; i++)
+		if (report_worth(v->rows[i]))
+			worst = v->rows[i];
+	if (worst)
+		what_to_try(worst, out);
+	if (worst && !worst->function)
+		worst = function_beside(v, worst);
+	if (!worst) {
+		next_is_burst(v, out);
+		return;
+	}
+	if (!worst->function) {
+		next_by_thread(v, out);
+		return;
+	}
+	worst = worst_function(v, worst);
+	if (!v->file) {
+		next_is_record(v, worst, out);
+		return;
+	}
+	text_add(&slow, "ispot report --slow ");
+	/* what is not printable becomes '?': safe to show, if not to paste */
+	shell_word(text_printable(name, sizeof(name),
+				  worst->kind == BLOCK_SEQUENCE || worst->kind == BLOCK_LOCK
+					  ? worst->function->name
+					  : worst->name),
+		   &slow);
+	input_option(v, &slow);
+	text_add(&thread, "ispot report --by thread");
+	input_option(v, &thread);
+	width = slow.n > thread.n ? slow.n : thread.n;
+	next_line(out, v->width, width, "next", slow.s, "who is slow, where, when");
+	next_line(out, v->width, width, "", thread.s, "which threads lose it");
+	text_release(&slow);
+	text_release(&thread);
+}
+
+static void next_is_report(const struct view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	if (!v->n_rows)
+		return;
+	text_add(&line, "ispot report");
+	input_option(v, &line);
+	next_line(out, v->width, line.n, "next", line.s, "which functions lose it, and why");
+	text_release(&line);
+}
+
+void text_next(const struct view *v, struct text *out)
+{
+	if (v->by_thread)
+		next_is_report(v, out);
+	else if (v->result->calls.entries)
+		what_next(v, out);
+	else
+		next_after_nothing(v, out);
+}
