@@ -270,27 +270,60 @@ static double late_part(const struct pair *p, double seen_ns)
 	return asleep.mean / seen_ns * fabs(a > b ? a / b - 1 : b / a - 1);
 }
 
-static struct diff_change mean_change(const struct pair *p, enum slice_sum what, double *noise)
+/* What both allow. */
+static struct diff_change hull(struct diff_change a, const struct diff_change *b)
+{
+	if (isnan(b->low))
+		return a;
+	a.low = fmin(a.low, b->low);
+	a.high = fmax(a.high, b->high);
+	return a;
+}
+
+static bool few_runs(const struct pair *p)
+{
+	return p->n_before < DIFF_RUNS_ENOUGH || p->n_after < DIFF_RUNS_ENOUGH;
+}
+
+static struct diff_change mean_of(const struct pair *p, enum slice_sum what)
 {
 	struct side_mean a = side_mean(p->m, p->n_before, what);
 	struct side_mean b = side_mean(p->m + p->n_before, p->n_after, what);
 	double far = margin(&a, &b, p->level) / a.mean, ratio = b.mean / a.mean - 1;
 
-	if (p->n_before < DIFF_RUNS_ENOUGH || p->n_after < DIFF_RUNS_ENOUGH)
+	if (few_runs(p))
 		far += late_part(p, a.mean);
-	*noise = far;
 	return (struct diff_change){ ratio, ratio - far, ratio + far };
+}
+
+static struct diff_change log_of(const struct pair *p, enum slice_sum what, enum slice_sum seen)
+{
+	struct side_mean a = side_mean(p->m, p->n_before, what);
+	struct side_mean b = side_mean(p->m + p->n_before, p->n_after, what);
+	double far = margin(&a, &b, p->level), diff = b.mean - a.mean;
+
+	if (few_runs(p))
+		far += late_part(p, side_mean(p->m, p->n_before, seen).mean);
+	return (struct diff_change){ expm1(diff), expm1(diff - far), expm1(diff + far) };
+}
+
+/*
+ * Work goes on where it was interrupted, but a clock does not wait: without the time that they
+ * waited for a CPU calls that end by one look shorter, the more of them waited. Calls that did not
+ * wait are no fair choice either: they are the shorter ones. A change is one by both.
+ */
+static struct diff_change mean_change(const struct pair *p)
+{
+	struct diff_change quiet = mean_of(p, SLICE_QUIET_NS);
+
+	return hull(mean_of(p, SLICE_SEEN_NS), &quiet);
 }
 
 static struct diff_change typical_change(const struct pair *p)
 {
-	struct side_mean a = side_mean(p->m, p->n_before, SLICE_SEEN_LOG);
-	struct side_mean b = side_mean(p->m + p->n_before, p->n_after, SLICE_SEEN_LOG);
-	double far = margin(&a, &b, p->level), diff = b.mean - a.mean;
+	struct diff_change quiet = log_of(p, SLICE_QUIET_LOG, SLICE_QUIET_NS);
 
-	if (p->n_before < DIFF_RUNS_ENOUGH || p->n_after < DIFF_RUNS_ENOUGH)
-		far += late_part(p, side_mean(p->m, p->n_before, SLICE_SEEN_NS).mean);
-	return (struct diff_change){ expm1(diff), expm1(diff - far), expm1(diff + far) };
+	return hull(log_of(p, SLICE_SEEN_LOG, SLICE_SEEN_NS), &quiet);
 }
 
 static bool is_change(const struct diff_change *c, double least)
@@ -383,7 +416,6 @@ static void compare(struct diff *diff, const struct match *m, size_t n, double l
 {
 	struct diff_block *d = vec_add(&diff->blocks);
 	size_t n_before = 0;
-	double whole_noise;
 	struct pair p;
 	uint64_t own;
 
@@ -405,10 +437,11 @@ static void compare(struct diff *diff, const struct match *m, size_t n, double l
 	if (!n_before || n_before == n)
 		return;
 	p = (struct pair){ m, n_before, n - n_before, level };
-	d->mean = mean_change(&p, SLICE_SEEN_NS, &d->noise);
+	d->mean = mean_change(&p);
+	d->noise = fmax(d->mean.high - d->mean.ratio, d->mean.ratio - d->mean.low);
 	d->typical = typical_change(&p);
 	if (p.n_before >= DIFF_RUNS_ENOUGH && p.n_after >= DIFF_RUNS_ENOUGH)
-		d->whole = mean_change(&p, SLICE_NS, &whole_noise);
+		d->whole = mean_of(&p, SLICE_NS);
 	warn(d, m[0].block, m[n_before].block);
 	d->verdict = judge(d, probe_part(&m[0], &m[n_before], d->half[0].mean_ns));
 }

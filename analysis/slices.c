@@ -12,6 +12,7 @@
 static void add(struct slice *to, const struct slice *from)
 {
 	to->calls += from->calls;
+	to->quiet += from->quiet;
 	for (unsigned i = 0; i < SLICE_SUMS; i++)
 		to->sum[i] += from->sum[i];
 }
@@ -72,12 +73,22 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	slice->sum[SLICE_NS] += ns;
 	slice->sum[SLICE_SEEN_NS] += seen > 0 ? seen : 0;
 	slice->sum[SLICE_SEEN_LOG] += log(seen > 1 ? seen : 1);
+	if ((double)c->off.preempted_ns <= SLICE_QUIET * ns) {
+		slice->quiet++;
+		slice->sum[SLICE_QUIET_NS] += seen;
+		slice->sum[SLICE_QUIET_LOG] += log(seen > 1 ? seen : 1);
+	}
 	slice->sum[SLICE_BLOCKED_NS] += (double)(c->off.blocked_ns + c->off.idle_ns);
 }
 
 struct call_visitor slices_visitor(struct slices *s)
 {
 	return (struct call_visitor){ .self = s, .call = on_call };
+}
+
+static uint64_t calls_of(const struct slice *s, enum slice_sum what)
+{
+	return what < SLICE_QUIET_NS ? s->calls : s->quiet;
 }
 
 /* Variance of sum / calls over n batches, each seen as one observation (ratio estimator). */
@@ -88,9 +99,9 @@ static double batch_variance(const struct slice *at, unsigned n, const struct sl
 
 	*active = 0;
 	for (unsigned i = 0; i < n; i++) {
-		double rest = at[i].sum[what] - m->mean * (double)at[i].calls;
+		double rest = at[i].sum[what] - m->mean * (double)calls_of(&at[i], what);
 
-		*active += at[i].calls > 0;
+		*active += calls_of(&at[i], what) > 0;
 		squares += rest * rest;
 	}
 	return squares * *active / (*active - 1) / ((double)m->n * (double)m->n);
@@ -111,7 +122,7 @@ struct slice_mean slices_mean(const struct slices *s, uint32_t id, enum slice_su
 		return m;
 	row = *s->rows.data[id];
 	for (unsigned i = 0; i < n; i++) {
-		m.n += row.at[i].calls;
+		m.n += calls_of(&row.at[i], what);
 		sum += row.at[i].sum[what];
 	}
 	m.mean = sum / (double)m.n;

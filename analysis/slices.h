@@ -21,13 +21,19 @@ enum slice_sum {
 	SLICE_SEEN_NS,	  /* without the time that the thread waited for a CPU */
 	SLICE_SEEN_LOG,	  /* logarithms of those */
 	SLICE_BLOCKED_NS, /* asleep or blocked */
+	/* of calls that hardly waited for a CPU alone */
+	SLICE_QUIET_NS,
+	SLICE_QUIET_LOG,
 	SLICE_SUMS,
 };
 
 struct slice {
 	uint64_t calls; /* timed, not inside another call of the function, by when they ended */
+	uint64_t quiet; /* of them: that waited for a CPU for a part of SLICE_QUIET at most */
 	double sum[SLICE_SUMS];
 };
+
+#define SLICE_QUIET 0.02
 
 struct slice_row {
 	struct slice at[SLICES_MAX];
@@ -49,7 +55,7 @@ struct slice_mean {
 
 struct call_visitor slices_visitor(struct slices *s);
 
-/* Of one of the sums, per call. */
+/* Of one of the sums, per call that it is of. */
 struct slice_mean slices_mean(const struct slices *s, uint32_t id, enum slice_sum what);
 void slices_release(struct slices *s);
 

@@ -37,6 +37,7 @@ struct world {
 	double cpu_wait[2];   /* part of the calls that wait for a CPU, before and after */
 	double run_spread;    /* of the runs' own factors */
 	double moods;	      /* that last for a hundred calls */
+	bool by_clock;	      /* calls end when their time is over, on a CPU or not */
 };
 
 static double lognormal_tail(void)
@@ -60,9 +61,10 @@ static double hardly_any(void)
 	return 0.002 * uniform();
 }
 
-static const struct world plain = { "moods", lognormal_tail, { 0 }, 0, 1 };
+static const struct world plain = { "moods", lognormal_tail, { 0 }, 0, 1, false };
 
-static uint64_t put_call(struct text *t, uint64_t now, const char *name, double ns, double cpu_wait)
+static uint64_t put_call(struct text *t, uint64_t now, const char *name, double ns, double cpu_wait,
+			 bool by_clock)
 {
 	text_printf(t, "%llu 0 7/7 entry %s\n", (unsigned long long)now, name);
 	if (uniform() < cpu_wait) {
@@ -70,6 +72,7 @@ static uint64_t put_call(struct text *t, uint64_t now, const char *name, double 
 			    (unsigned long long)now + 5);
 		now += (uint64_t)(-4e6 * log(uniform()));
 		text_printf(t, "%llu 0 7/7 switch-in\n", (unsigned long long)now + 5);
+		ns = by_clock ? 0 : ns;
 	}
 	now += (uint64_t)ns + 10;
 	text_printf(t, "%llu 0 7/7 exit %s\n", (unsigned long long)now, name);
@@ -91,7 +94,7 @@ static void make_run(const char *path, const struct world *w, double factor, uin
 			double ns = (double)fastest_ns * run * (1 + w->tail() * exp(mood));
 
 			now = put_call(&t, now, f ? "other" : "work", f ? ns : ns * factor,
-				       cpu_wait);
+				       cpu_wait, w->by_clock);
 		}
 	}
 	if (fixture_write_text(t.s, path, &err))
@@ -178,9 +181,9 @@ static void assert_told_apart(const struct world *w, size_t n)
 static void changes_are_told_from_noise(void **unused)
 {
 	static const struct world worlds[] = {
-		{ "hardly any noise", hardly_any, { 0 }, 0, 0 },
-		{ "heavy tails", heavy_tail, { 0 }, 0, 1 },
-		{ "two speeds", two_speeds, { 0 }, 0, 0 },
+		{ "hardly any noise", hardly_any, { 0 }, 0, 0, false },
+		{ "heavy tails", heavy_tail, { 0 }, 0, 1, false },
+		{ "two speeds", two_speeds, { 0 }, 0, 0, false },
 	};
 	unsigned work;
 
@@ -196,9 +199,10 @@ static void changes_are_told_from_noise(void **unused)
 static void load_is_no_change(void **unused)
 {
 	static const struct world worlds[] = {
-		{ "as loaded", lognormal_tail, { 0.03, 0.03 }, 0, 1 },
-		{ "more load later", lognormal_tail, { 0.01, 0.1 }, 0, 1 },
-		{ "less load later", hardly_any, { 0.1, 0.005 }, 0, 0 },
+		{ "as loaded", lognormal_tail, { 0.03, 0.03 }, 0, 1, false },
+		{ "more load later", lognormal_tail, { 0.01, 0.1 }, 0, 1, false },
+		{ "less load later", hardly_any, { 0.1, 0.005 }, 0, 0, false },
+		{ "by the clock", hardly_any, { 0.05, 0.08 }, 0, 0, true },
 	};
 
 	(void)unused;
@@ -210,8 +214,8 @@ static void load_is_no_change(void **unused)
 static void runs_that_differ_as_a_whole(void **unused)
 {
 	static const struct world worlds[] = {
-		{ "runs a hundredth apart", hardly_any, { 0 }, 0.01, 0 },
-		{ "and loaded", lognormal_tail, { 0.03, 0.03 }, 0.008, 1 },
+		{ "runs a hundredth apart", hardly_any, { 0 }, 0.01, 0, false },
+		{ "and loaded", lognormal_tail, { 0.03, 0.03 }, 0.008, 1, false },
 	};
 
 	(void)unused;
@@ -222,7 +226,7 @@ static void runs_that_differ_as_a_whole(void **unused)
 /* With enough recordings the wait for a CPU counts too: it is known how much runs differ in it. */
 static void waiting_for_a_cpu_is_told_by_several_runs(void **unused)
 {
-	static const struct world w = { "", hardly_any, { 0.2, 0.6 }, 0, 0 };
+	static const struct world w = { "", hardly_any, { 0.2, 0.6 }, 0, 0, false };
 	struct diff diff;
 	struct pair p;
 	const struct diff_block *b;
