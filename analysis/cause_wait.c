@@ -9,13 +9,16 @@
 #include "base/text.h"
 #include "trace/meta.h"
 
+#define RELEASER_SHARE 0.01 /* of the time asleep: less is not worth naming a thread */
+
 static void released_by(const struct block *b, const struct meta *meta,
 			const struct wait_part *part, struct text *out)
 {
 	const struct wait_waker *w = &part->waker;
 	const struct thread *t;
 
-	if (!w->sleeps || w->thread == SLEEP_NOBODY)
+	if (!w->sleeps || w->thread == SLEEP_NOBODY ||
+	    (double)w->ns < RELEASER_SHARE * (double)part->ns)
 		return;
 	t = b->all_threads->all.data[w->thread];
 	text_printf(out, "; %.0f %% of it ended by thread %u%s%s",

@@ -74,6 +74,9 @@ static void gaps(const struct view *v, const struct timeline *tl, bool first, st
 	text_add(out, "<g id=\"gaps\">");
 	vec_for_each (&tl->pauses, const struct timeline_loss, p)
 		gap(v, "pause", p, &drawn, out);
+	if (tl->pauses.n && tl->paused_ns)
+		gap(v, "pause", &(struct timeline_loss){ tl->paused_ns, v->result->end_ns, 0 },
+		    &drawn, out);
 	drawn = 0;
 	vec_for_each (&tl->losses, const struct timeline_loss, l)
 		gap(v, "gap", l, &drawn, out);
@@ -181,7 +184,7 @@ void html_timeline(const struct view *v, const struct timeline *tl, struct text 
 	html_time(out, tl->slices.width_ns);
 	text_printf(out, ", counted when calls end.%s%s</p>\n</section>\n",
 		    tl->losses.n ? " Grey: records were lost there." : "",
-		    tl->pauses.n ? " Hatched: the probes were out." : "");
+		    tl->pauses.n ? " Pale: the probes were out." : "");
 }
 
 /* ---- threads ---- */

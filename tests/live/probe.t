@@ -65,7 +65,7 @@ refused() { # refused OPTION [VALUE]
 	return 1
 }
 all=0
-for option in "-c 5" "-e cycles" "-D 1" "-g dwarf" "--overhead 5" "--burst 50ms/100ms"; do
+for option in "-c 5" "-e cycles" "-D 1" "-g dwarf" "--overhead 5" "--burst 50ms/100ms" "--keep-slower 1ms"; do
 	# shellcheck disable=SC2086 # an option and its value
 	refused $option || all=1
 done
