@@ -43,7 +43,7 @@ bench_sequences_many() {
 	local functions millions most_mb n us kb n2 us2 kb2
 	[ -x "$ROOT/build/bench/trace_speed" ] || { echo "# no build/bench/trace_speed; run make bench"; return; }
 	for functions in 40 2000; do
-		millions=$SEQUENCE_MILLIONS most_mb=150
+		millions=$SEQUENCE_MILLIONS most_mb=200
 		[ $functions = 40 ] || millions=$((SEQUENCE_MILLIONS / 5)) most_mb=300
 		read -r n us kb < <(generated "$millions" $functions)
 		read -r n2 us2 kb2 < <(generated $(((millions + 9) / 10)) $functions)
