@@ -214,6 +214,16 @@ static enum corunner_class class_of(const char *name)
 	return CORUNNER_CLASSES;
 }
 
+/* Its number in the rows. What is in a database may be anything. */
+static uint32_t column_app(sqlite3_stmt *st, int column, struct fleet_rows *rows)
+{
+	const char *name = (const char *)sqlite3_column_text(st, column);
+	char printable[256];
+
+	return strtab_add(&rows->apps,
+			  text_printable(printable, sizeof(printable), name ? name : ""));
+}
+
 static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *rows, struct err *err)
 {
 	sqlite3_stmt *st = store_statement(s, LOAD_ROWS);
@@ -222,8 +232,8 @@ static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *ro
 
 	store_bind_number(st, 1, type);
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
-		uint32_t base = strtab_add(&rows->apps, (const char *)sqlite3_column_text(st, 6));
-		uint32_t co = strtab_add(&rows->apps, (const char *)sqlite3_column_text(st, 7));
+		uint32_t base = column_app(st, 6, rows);
+		uint32_t co = column_app(st, 7, rows);
 		enum corunner_class class = class_of((const char *)sqlite3_column_text(st, 8));
 		struct fleet_row *row = class == CORUNNER_CLASSES
 						? NULL

@@ -93,35 +93,51 @@ static void insert(const struct fleet_view *v, struct found *found, const struct
 	found->data[i] = cell;
 }
 
+static const char marks[] = {
+	[FLEET_TOO_FEW] = ' ',	[FLEET_WITHIN] = '.',	[FLEET_NOT_CERTAIN] = '?',
+	[FLEET_NEGATIVE] = '-', [FLEET_POSITIVE] = '+',
+};
+
+/* Names behind the numbers, or on a line of their own: they are never cut. */
+static void print_who(const struct fleet_view *v, const struct fleet_cell *cell, struct table *t)
+{
+	struct text names = { 0 };
+
+	if (!v->base)
+		text_printf(&names, "%s beside ", name_of(v, cell->base));
+	text_add(&names, name_of(v, cell->corunner));
+	if (table_columns(names.s) > table_room(t))
+		text_add(t->out, "\n          ");
+	text_printf(t->out, "%s\n", names.s);
+	text_release(&names);
+}
+
 static void print_pair(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
 {
 	struct table table = { .out = out, .width = v->width, .colours = v->colours };
 	char s[64], median[TEXT_NUMBER];
 
 	snprintf(s, sizeof(s), "%+.1f %%", 100 * cell->change);
-	table_right(&table, s, 9);
+	table_right(&table, s, 8);
 	snprintf(s, sizeof(s), "%.1f", cell->deviations);
 	table_right(&table, s, 7);
 	table_right(&table, fleet_view_value(v, cell->median, median), 8);
-	table_right(&table, text_count(s, cell->tally->n), 9);
-	snprintf(s, sizeof(s), "%.1f %%", 100 * cell->share);
-	table_right(&table, s, 8);
+	table_right(&table, text_count(s, cell->tally->n), 8);
 	if (isnan(cell->improvement))
 		snprintf(s, sizeof(s), "n/a");
 	else
 		snprintf(s, sizeof(s), "%+.2f %%", 100 * cell->improvement);
 	table_right(&table, s, 9);
-	table_left(&table, "", 1);
+	snprintf(s, sizeof(s), " %c ", v->base ? marks[cell->effect] : ' ');
+	table_left(&table, s, 3);
 	table_left(&table, corunner_class_names[cell->class], 7);
-	snprintf(s, sizeof(s), "%s", name_of(v, cell->base));
-	table_left(&table, v->base ? fleet_effect_names[cell->effect] : s, v->base ? 16 : 20);
-	table_last(&table, name_of(v, cell->corunner));
+	print_who(v, cell, &table);
 }
 
 static void print_pairs_head(const struct fleet_view *v, struct text *out)
 {
-	text_printf(out, "   change  noises  median  samples   share     gain  class   %-*s%s\n",
-		    v->base ? 16 : 20, v->base ? "effect" : "application", "beside");
+	text_printf(out, "  change  noises   median  samples      gain     class  %s\n",
+		    v->base ? "beside" : "who");
 }
 
 static void print_legend(const struct fleet_view *v, struct text *out)
@@ -197,11 +213,6 @@ static void print_names(const struct fleet_view *v, const char *title, bool sens
 }
 
 /* ---- matrix ---- */
-
-static const char marks[] = {
-	[FLEET_TOO_FEW] = ' ',	[FLEET_WITHIN] = '.',	[FLEET_NOT_CERTAIN] = '?',
-	[FLEET_NEGATIVE] = '-', [FLEET_POSITIVE] = '+',
-};
 
 /* The closest class that any pair with enough samples is of. */
 static enum corunner_class matrix_class(const struct fleet_view *v)

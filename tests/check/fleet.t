@@ -74,6 +74,7 @@ base=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "
 co=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "negative")][0].corunner')
 ok "what a base gains without a co-runner" loud "without $co it would be" \
 	fleet report --db some.db --base "$base" --exclude "$co"
+ok "the text names both" loud " $base beside $co" fleet report --db some.db
 ok "JSON has the share of samples without co-runner" test "$(fleet report --db some.db --json |
 	jq '.fleet | .samples_alone / .samples < 0.2 and .machines == 12')" = true
 ok "the same seed, the same samples" cmp -s <(fleet simulate -o again --machines 1 --samples 1000 --seed 4 >/dev/null

@@ -89,6 +89,23 @@ static void a_damaged_block_is_refused(void **state)
 	text_release(&bytes);
 }
 
+static void names_cannot_steer_a_terminal(void **state)
+{
+	struct fleet_block b = { 0 }, back = { 0 };
+	struct text bytes = { 0 };
+
+	(void)state;
+	fleet_block_begin(&b, 0, 0);
+	fleet_block_app(&b, "a\033[2J");
+	fleet_block_pack(&b, &bytes);
+	fleet_block_begin(&back, 0, 0);
+	assert_int_equal(fleet_block_unpack(&back, bytes.s, bytes.n), 0);
+	assert_string_equal(back.apps.strings[0], "a?[2J");
+	fleet_block_release(&b);
+	fleet_block_release(&back);
+	text_release(&bytes);
+}
+
 /* ---- rows ---- */
 
 static int by_line(const void *a, const void *b)
@@ -262,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_survives_packing),
 		cmocka_unit_test(a_damaged_block_is_refused),
+		cmocka_unit_test(names_cannot_steer_a_terminal),
 		cmocka_unit_test(any_tree_of_merges_gives_the_same_rows),
 		cmocka_unit_test(every_sample_counts_once),
 		cmocka_unit_test(streetview_without_bigtable_and_search),
