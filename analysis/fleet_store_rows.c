@@ -128,14 +128,18 @@ static bool add_row(struct fleet_store *s, const struct fleet_row *row, const ui
 	return sound && st;
 }
 
-static uint32_t *number_all(struct fleet_store *s, const struct strtab *names, enum statement add,
-			    enum statement get)
+/* Of all names, freed by the caller. False: one could not be added, and nothing may be added after
+ * it: the failure may have ended the transaction. */
+static bool number_all(struct fleet_store *s, const struct strtab *names, enum statement add,
+		       enum statement get, uint32_t **numbers)
 {
-	uint32_t *numbers = xcalloc(names->n + 1, sizeof(*numbers));
-
-	for (uint32_t i = 0; i < names->n; i++)
-		numbers[i] = store_number(s, add, get, names->strings[i], NULL);
-	return numbers;
+	*numbers = xcalloc(names->n + 1, sizeof(**numbers));
+	for (uint32_t i = 0; i < names->n; i++) {
+		(*numbers)[i] = store_number(s, add, get, names->strings[i], NULL);
+		if (!(*numbers)[i])
+			return false;
+	}
+	return true;
 }
 
 static bool add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n)
@@ -177,14 +181,17 @@ static bool add_crowds(struct fleet_store *s, const struct fleet_rows *rows, con
 static bool add_all(struct fleet_store *s, const struct fleet_rows *rows,
 		    const struct fleet_store_block *blocks, size_t n)
 {
-	uint32_t *apps = number_all(s, &rows->apps, ADD_APP, GET_APP);
-	uint32_t *types = number_all(s, &rows->types, ADD_TYPE, GET_TYPE);
-	bool added = add_blocks(s, blocks, n) && add_crowds(s, rows, types);
+	uint32_t *apps = NULL, *types = NULL;
+	bool added = number_all(s, &rows->apps, ADD_APP, GET_APP, &apps) &&
+		     number_all(s, &rows->types, ADD_TYPE, GET_TYPE, &types) &&
+		     add_blocks(s, blocks, n) && add_crowds(s, rows, types);
 
 	vec_for_each (&rows->rows, const struct fleet_row, row) {
 		const struct fleet_stratum *stratum = &rows->strata.data[row->stratum];
 
-		added = added && add_row(s, row, apps, types[stratum->type], stratum->bucket);
+		if (!added)
+			break;
+		added = add_row(s, row, apps, types[stratum->type], stratum->bucket);
 	}
 	free(apps);
 	free(types);
