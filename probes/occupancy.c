@@ -100,6 +100,16 @@ void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v)
 	}
 }
 
+void occupancy_end(const struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v)
+{
+	for (uint32_t i = 0; i < o->rings.n; i++) {
+		const struct occupancy_cpu *cpu = &o->cpus[i];
+
+		if (cpu->pid > 0 && now_ns > cpu->since_ns)
+			v->ran(v->self, o->rings.rings[i].cpu, cpu->pid, cpu->since_ns, now_ns);
+	}
+}
+
 void occupancy_release(struct occupancy *o)
 {
 	rings_release(&o->rings);

@@ -34,6 +34,8 @@ struct occupancy_visitor {
 int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err);
 /* What came since the last time: of each CPU in order, one CPU after the other. */
 void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v);
+/* After the last reading: who has a CPU has had it until now_ns. */
+void occupancy_end(const struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v);
 void occupancy_release(struct occupancy *o);
 
 #endif

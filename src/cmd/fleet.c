@@ -130,6 +130,5 @@ const struct command cmd_fleet = {
 		"[--applications N] [--cpus N] [--interferers N]",
 	.examples = examples,
 	.options = options,
-	.needs = CMD_PAGER,
 	.run = run_fleet,
 };

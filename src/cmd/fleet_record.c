@@ -21,7 +21,6 @@
 #include "base/clock.h"
 #include "base/cpus.h"
 #include "base/err.h"
-#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -50,6 +49,8 @@ struct recorder {
 	uint32_t function;	 /* id of the one that calls are of; UINT32_MAX: none yet */
 	bool several;
 	uint64_t on_ns, period_ns; /* of the duty cycle; 0: one window */
+	sigset_t ends;		   /* signals that end the recording */
+	bool interrupted;	   /* by one of them */
 	uint64_t sequence, samples, wall_ns, own_ns;
 	uint64_t lost;
 	bool cut;   /* a window had more context switches than are kept */
@@ -80,6 +81,18 @@ static void drain(struct recorder *r)
 	occupancy_read(&r->occupancy, &v);
 }
 
+/* The last time. A program that computes all the while is switched in once, and never out. */
+static uint64_t drain_all(struct recorder *r)
+{
+	const struct occupancy_visitor v = { r, on_ran, on_exec };
+	uint64_t now_ns;
+
+	drain(r);
+	now_ns = clock_now_ns();
+	occupancy_end(&r->occupancy, now_ns, &v);
+	return now_ns;
+}
+
 /* ---- how long calls take ---- */
 
 struct words {
@@ -96,8 +109,8 @@ static void add_option(struct words *w, const char *option, const char *value)
 
 static void record_words(const struct recorder *r, const char *trace, struct words *w)
 {
-	char *duration =
-		r->args->duration_ns ? xasprintf("%" PRIu64 "ns", r->args->duration_ns) : NULL;
+	uint64_t window_ns = r->on_ns ? r->on_ns : r->args->duration_ns;
+	char *duration = window_ns ? xasprintf("%" PRIu64 "ns", window_ns) : NULL;
 
 	*vec_add(w) = xstrdup("ispot");
 	*vec_add(w) = xstrdup("record");
@@ -115,22 +128,54 @@ static void record_words(const struct recorder *r, const char *trace, struct wor
 	free(duration);
 }
 
-static int run_record(struct recorder *r, const char *trace, struct err *err)
+/* With the signals as they were before ours were blocked. */
+static int spawn(const struct words *words, pid_t *pid)
 {
 	extern char **environ;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int rc = posix_spawnattr_init(&attr);
+
+	if (rc)
+		return rc;
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	rc = posix_spawn(pid, "/proc/self/exe", NULL, &attr, words->data, environ);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+/* Signals are for ispot record (pid, 0: there is none): what it has recorded by then counts. From
+ * the terminal it has got them as well. */
+static void wait_turn(struct recorder *r, uint64_t ns, pid_t pid)
+{
+	const struct timespec turn = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	siginfo_t info;
+	int number = sigtimedwait(&r->ends, &info, &turn);
+
+	if (number < 0)
+		return;
+	r->interrupted = true;
+	if (pid && info.si_code != SI_KERNEL)
+		kill(pid, number);
+}
+
+static int run_record(struct recorder *r, const char *trace, struct err *err)
+{
 	struct words words = { 0 };
 	pid_t pid, ended = 0;
 	int rc, status = 0;
 
 	record_words(r, trace, &words);
-	rc = posix_spawn(&pid, "/proc/self/exe", NULL, NULL, words.data, environ);
+	rc = spawn(&words, &pid);
 	vec_for_each (&words, char *, word)
 		free(*word);
 	vec_release(&words);
 	if (rc)
 		return err_set(err, -rc, "ispot record cannot be started: %s", strerror(rc));
 	while (!ended || (ended < 0 && errno == EINTR)) {
-		clock_sleep_ns(DRAIN_NS);
+		wait_turn(r, DRAIN_NS, pid);
 		drain(r);
 		ended = waitpid(pid, &status, WNOHANG);
 	}
@@ -289,10 +334,10 @@ static int record_window(struct recorder *r, const struct cpus *cpus, const char
 
 	if (!rc)
 		rc = run_record(r, trace, err);
-	drain(r);
-	to_ns = clock_now_ns();
+	to_ns = rc ? 0 : drain_all(r);
 	if (!rc)
 		rc = read_calls(r, trace, err);
+	unlink(trace); /* the next window's would keep it as .old */
 	if (!rc && r->live.measures.n)
 		rc = open_file(r, err);
 	if (!rc && r->live.measures.n)
@@ -319,37 +364,60 @@ static int record_windows(struct recorder *r, const struct cpus *cpus, const cha
 	do {
 		now_ns = clock_now_ns();
 		if (now_ns < next_ns)
-			clock_sleep_ns(next_ns - now_ns);
-		if (r->file.file && is_gone(r))
+			wait_turn(r, next_ns - now_ns, 0);
+		if (r->interrupted || (r->file.file && is_gone(r)))
 			return 0;
 		rc = record_window(r, cpus, trace, err);
 		next_ns += r->period_ns;
-	} while (!rc && r->period_ns && !interrupt_noted() && next_ns < end_ns);
+	} while (!rc && r->period_ns && next_ns < end_ns);
 	return rc;
 }
 
-static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
+static int record_to(struct recorder *r, const char *trace, const struct cpus *cpus,
+		     struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *trace =
-		xasprintf("%s/ispot-fleet.%d.data", tmp && *tmp ? tmp : "/var/tmp", (int)getpid());
+	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	uint64_t start_ns = clock_now_ns(), cpu_ns = own_cpu_ns();
+	struct sigaction action;
+	sigset_t before;
 	int rc, closed;
 
-	interrupt_begin(); /* is for ispot record: what it has recorded by then counts */
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++)
+		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
+			sigaddset(&r->ends, ends[i]);
+	sigprocmask(SIG_BLOCK, &r->ends, &before);
 	rc = record_windows(r, cpus, trace, err);
-	interrupt_end();
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!rc && !r->file.file)
 		rc = err_set(err, -ENODATA,
 			     "no call of it ended; is it one that the application makes?");
-	unlink(trace);
-	free(trace);
 	closed = fleet_writer_close(&r->file, err);
 	rc = rc ? rc : closed;
 	r->wall_ns = clock_now_ns() - start_ns;
 	r->own_ns = own_cpu_ns() - cpu_ns;
 	if (!rc)
 		say_done(r, cpus);
+	return rc;
+}
+
+/* In a directory of its own: root writes to no name that others can foresee. */
+static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
+{
+	const char *tmp = getenv("TMPDIR");
+	char *dir = xasprintf("%s/ispot-fleet.XXXXXX", tmp && *tmp ? tmp : "/var/tmp"), *trace;
+	int rc;
+
+	if (!mkdtemp(dir)) {
+		rc = err_set(err, -errno, "%s: %s; set TMPDIR to a directory with room", dir,
+			     strerror(errno));
+		free(dir);
+		return rc;
+	}
+	trace = xasprintf("%s/ispot.data", dir);
+	rc = record_to(r, trace, cpus, err);
+	rmdir(dir);
+	free(trace);
+	free(dir);
 	return rc;
 }
 

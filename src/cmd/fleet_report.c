@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "fleet_verbs.h"
+#include "pager.h"
 #include "screen.h"
 #include "report/fleet.h"
 
@@ -41,7 +42,7 @@ static int find_excluded(const struct fleet_args *a, struct fleet_view *v,
 {
 	enum corunner_class class = v->class == CORUNNER_ALL ? CORUNNER_CORE : v->class;
 
-	for (size_t i = 0; i < a->exclude.n && i < EXCLUDED_MAX; i++) {
+	for (size_t i = 0; i < a->exclude.n; i++) {
 		const struct fleet_cell *cell =
 			fleet_cell_of(v->fleet, v->base, a->exclude.data[i], class);
 
@@ -99,9 +100,7 @@ static int analyse(const struct fleet_args *a, struct fleet_store *store, struct
 
 int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 {
-	struct fleet_view v = { .top = a->top,
-				.colours = screen_colours(),
-				.width = screen_width() };
+	struct fleet_view v = { .top = a->top };
 	struct fleet_store *store;
 	int rc = class_of(a->class, &v.class, err);
 
@@ -114,6 +113,11 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 	if (a->exclude.n && !a->base)
 		return args_refuse(err,
 				   "--exclude needs the application that is to gain: --base APP");
+	if (a->exclude.n > EXCLUDED_MAX)
+		return args_refuse(err, "--exclude takes up to 64 applications");
+	pager_start(); /* record, the same command, leaves its program's output alone */
+	v.colours = screen_colours();
+	v.width = screen_width();
 	rc = fleet_store_open(&store, a->db, false, err);
 	if (!rc)
 		rc = analyse(a, store, &v, err);

@@ -45,6 +45,9 @@ is $? 0 "a duty cycle" || diag duty.err
 "$ISPOT" fleet reduce --db duty.db duty.fleet >duty.out 2>&1
 is "$("$ISPOT" fleet report --db duty.db --json | jq '.fleet | .to_ns - .from_ns | . > 5e8')" true \
 	"has windows apart from each other" || diag duty.out
+# Two windows of a second are ten blocks and a few; of the whole time they would be 25 and more.
+is "$("$ISPOT" fleet report --db duty.db --json | jq '.fleet.blocks <= 20')" true \
+	"that are as short as was asked for" || diag duty.out
 kill "${children[-1]}"
 
 "$ISPOT" fleet record -F marker:request -F clock_gettime -o no.fleet -- ./requests 0.3 >several.out 2>several.err
