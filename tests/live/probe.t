@@ -89,14 +89,16 @@ as_user "$ISPOT" record -d 0.3 -F own_mutex:locked_add -o timed.data "${long[@]}
 is "$? $(grep -c '(duration)' err)" "143 1" "-d ends command and recording" || diag err
 
 interrupted() { # interrupted FILE SIGNAL [TIMES]: the recorder's status
-	local pid deadline=$((SECONDS + 20))
+	local pid child deadline=$((SECONDS + 60))
+	rm -f user/pid
 	as_user sh -c 'echo $$ >pid; exec "$@"' sh "$ISPOT" record -F own_mutex:locked_add -o "$1" \
 		"${long[@]}" -n 1000001 >out 2>err &
-	while ! pgrep -P "$(cat user/pid 2>/dev/null || echo 1)" own_mutex >/dev/null; do
+	# until it has run for a while: 0.1 s of CPU time are hundreds of calls
+	until child=$(pgrep -P "$(cat user/pid 2>/dev/null || echo 1)" own_mutex) &&
+		[ "$(awk '{ print $14 + $15 }' "/proc/$child/stat")" -ge 10 ]; do
 		[ $SECONDS -lt $deadline ] || return 99
 		sleep 0.1
 	done
-	sleep 0.3
 	pid=$(cat user/pid)
 	for _ in $(seq "${3:-1}"); do
 		kill "-$2" "$pid"
@@ -106,7 +108,6 @@ interrupted() { # interrupted FILE SIGNAL [TIMES]: the recorder's status
 }
 interrupted ended.data TERM
 is "$? $(names ended.data)" "143 locked_add" "SIGTERM is passed on; what was recorded is kept" || diag err
-rm -f user/pid
 interrupted left.data INT 2 # which a job in the background ignores
 status=$?
 left=$(sed -n 's/.*process \([0-9]*\) has not ended and is left running.*/\1/p' err)
