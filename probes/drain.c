@@ -132,6 +132,8 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 	if (w->flags & WIRE_PREV) {
 		struct record r = drain_record(&w->h, cpu, REC_SWITCH_OUT);
 		drain_put_values(d, &r, 3, w->state, w->next_tid, w->next_tgid);
+		if (w->state == SWITCH_PREEMPTED && w->next_tid && !(w->flags & WIRE_NEXT))
+			drain_taker(&d->takers, (pid_t)w->next_tgid);
 		if (w->flags & WIRE_WAIT)
 			put_wait(d, (const struct wire_sleep *)w, cpu);
 		put_block_stack(d, w, cpu);

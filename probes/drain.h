@@ -15,6 +15,7 @@
 #include "probes/bpf/wire.h"
 #include "probes/drain_addresses.h"
 #include "probes/drain_stacks.h"
+#include "probes/drain_takers.h"
 #include "trace/waiting.h"
 
 struct arguments;
@@ -79,6 +80,7 @@ struct drain {
 	struct drain_mapping *mappings; /* [DRAIN_MAPPINGS_MAX]: taken and reset by the owner */
 	struct drain_fork forks[DRAIN_FORKS_MAX]; /* the same */
 	size_t n_forks;
+	struct drain_takers takers;
 	/* processes that became another program: the same */
 	pid_t execs[DRAIN_EXECS_MAX];
 	size_t n_execs;

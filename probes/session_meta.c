@@ -210,6 +210,20 @@ void session_begin(struct session *s)
 		bpfprog_record_from_exec(s->programs, s->launch.pid);
 }
 
+static void write_takers(struct session *s)
+{
+	for (size_t i = 0; i < s->drain.takers.n; i++) {
+		const struct drain_taker *t = &s->drain.takers.all[i];
+		struct meta_process p = { .pid = (uint32_t)t->pid, .comm = t->comm };
+		struct text line = { 0 };
+
+		if (!*t->comm)
+			continue;
+		meta_print_process(&p, &line);
+		session_write_line(s, &line);
+	}
+}
+
 void session_write_end(struct session *s, const struct session_result *result)
 {
 	struct text line = { 0 };
@@ -226,6 +240,7 @@ void session_write_end(struct session *s, const struct session_result *result)
 		.reason = result->reason,
 	};
 
+	write_takers(s);
 	meta_print_end(&e, &line);
 	session_write_line(s, &line);
 }

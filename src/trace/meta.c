@@ -277,6 +277,7 @@ static int read_site(struct meta *meta, const struct json *line)
 READ_ROW(not_traced, not_traced)
 READ_ROW(calibration, calibrations)
 READ_ROW(thread, threads)
+READ_ROW(process, processes)
 READ_ROW(notice, notices)
 READ_ROW(address, addresses)
 
@@ -290,6 +291,7 @@ static const struct {
 	{ "not_traced", read_not_traced },
 	{ "calibration", read_calibration },
 	{ "thread", read_thread },
+	{ "process", read_process },
 	{ "notice", read_notice },
 	{ "counter", read_counter },
 	{ "stack", read_stack },
@@ -410,6 +412,7 @@ void meta_release(struct meta *meta)
 	vec_release(&meta->not_traced);
 	vec_release(&meta->calibrations);
 	vec_release(&meta->threads);
+	vec_release(&meta->processes);
 	vec_release(&meta->notices);
 	vec_release(&meta->stacks);
 	vec_release(&meta->sites);

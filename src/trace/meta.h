@@ -129,6 +129,12 @@ struct meta_thread {
 	uint64_t seen_ns; /* CLOCK_MONOTONIC */
 };
 
+/* kind "process": no part of the program, had a CPU that one of its threads wanted */
+struct meta_process {
+	uint32_t pid;
+	const char *comm;
+};
+
 /* kind "notice": something the user should know, shown by record and again by report */
 struct meta_notice {
 	const char *code, *text;
@@ -221,6 +227,9 @@ struct meta {
 		VEC(struct meta_thread)
 	} threads;
 	struct {
+		VEC(struct meta_process)
+	} processes;
+	struct {
 		VEC(struct meta_notice)
 	} notices;
 	struct {
@@ -277,6 +286,7 @@ void meta_print_function(const struct meta_function *f, struct text *out);
 void meta_print_not_traced(const struct meta_not_traced *n, struct text *out);
 void meta_print_calibration(const struct meta_calibration *c, struct text *out);
 void meta_print_thread(const struct meta_thread *t, struct text *out);
+void meta_print_process(const struct meta_process *p, struct text *out);
 void meta_print_notice(const struct meta_notice *n, struct text *out);
 void meta_print_counter(const struct meta_counter *c, struct text *out);
 void meta_print_stack(const struct meta_stack *s, struct text *out);

@@ -86,6 +86,12 @@ const struct field meta_thread_fields[] = {
 	{ 0 },
 };
 
+const struct field meta_process_fields[] = {
+	F(process, U32, pid),
+	F(process, STRING, comm),
+	{ 0 },
+};
+
 const struct field meta_notice_fields[] = {
 	F(notice, STRING, code),
 	F(notice, STRING, text),

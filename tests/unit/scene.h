@@ -152,6 +152,7 @@ static inline void scene_release(struct scene *s)
 	vec_release(&s->meta.functions);
 	vec_release(&s->meta.calibrations);
 	vec_release(&s->meta.threads);
+	vec_release(&s->meta.processes);
 }
 
 #endif

@@ -248,6 +248,7 @@ static void taker_of_the_cpu_is_named(void **state)
 
 	(void)state;
 	begin(&st, 4);
+	*vec_add(&st.scene.meta.processes) = (struct meta_process){ 77, "stress" };
 	for (unsigned i = 0; i < 3000; i++) {
 		bool hit = below(&st, 6) == 0;
 		uint64_t d = 5000 + below(&st, 500) + (hit ? 30000 : 0);
@@ -264,6 +265,7 @@ static void taker_of_the_cpu_is_named(void **state)
 	assert_int_equal(found->n, 1);
 	assert_int_equal(found->data[0].part, COACTIVE_CPU);
 	assert_int_equal(found->data[0].id, 77);
+	assert_string_equal(found->data[0].name, "stress");
 	assert_true(found->data[0].share > 0.7);
 	end(&st);
 }
