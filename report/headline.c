@@ -55,11 +55,22 @@ static const struct block *main_caller(const struct result *res, const struct bl
 	return best;
 }
 
+/* Of what the block loses itself: what its callees lose is told of them. */
+static double own_share(const struct block *b, const struct cause *c)
+{
+	double all = 0, share;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		all += b->pools[p];
+	share = c->share * all / (all - b->pools[POOL_CALLEE]);
+	return share < 1 ? share : 1;
+}
+
 const struct cause *report_main_cause(const struct block *b)
 {
 	vec_for_each (&b->causes, const struct cause, c)
 		if (strcmp(c->kind, "unknown") != 0 && strcmp(c->kind, "callee") != 0)
-			return c->share >= STORY_SHARE ? c : NULL;
+			return own_share(b, c) >= STORY_SHARE ? c : NULL;
 	return NULL;
 }
 
@@ -138,8 +149,11 @@ static void share_of_it(const struct block *b, struct text *out)
 	if (!(own > 0) || !b->off_known || !b->function)
 		return;
 	if (cause)
-		text_printf(out, "; %s is %.0f %% of what it loses%s", cause->kind,
-			    100 * cause->share,
+		text_printf(out, "; %s is %.0f %% of what it loses%s%s", cause->kind,
+			    100 * own_share(b, cause),
+			    b->pools[POOL_CALLEE] >= 0.01 * (own + b->pools[POOL_CALLEE])
+				    ? " itself"
+				    : "",
 			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(b) : "");
 	else
 		text_printf(out, "; %.0f %% of what it loses itself is time %s",
