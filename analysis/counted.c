@@ -299,6 +299,9 @@ static void name_causes(struct counted *c, const struct parallel_section *s)
 		named->counts = xcalloc(s->threads.n + 1, sizeof(double));
 		sum_counts(c, s, cause, named->counts);
 	}
+	/* all too unimportant to name: none was found */
+	if (of->answer == LIME_FOUND && !of->causes.n)
+		of->answer = LIME_UNRELATED;
 }
 
 static void name_threads(struct counted *c)

@@ -117,9 +117,7 @@ void text_imbalance_causes(const struct imbalance_view *v, const struct parallel
 	size_t shown = 0;
 
 	if (!of->causes.n) {
-		text_printf(
-			&line, "No line is to blame: %s.",
-			lime_answer_text(of->answer == LIME_FOUND ? LIME_UNRELATED : of->answer));
+		text_printf(&line, "No line is to blame: %s.", lime_answer_text(of->answer));
 		text_wrap(line.s, v->width, out);
 		text_release(&line);
 		return;

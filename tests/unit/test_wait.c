@@ -3,6 +3,7 @@
 #include "unit.h"
 #include "scene.h"
 
+#include "analysis/cause_kind.h"
 #include "analysis/wait.h"
 #include "analysis/waker.h"
 
@@ -452,6 +453,32 @@ static void blocks_have_what_was_found_late(void **state)
 	scene_release(&s);
 }
 
+/* Fewer threads do not help where other programs have the CPUs; where it is both, both are said. */
+static void advice_depends_on_who_has_the_cpus(void **state)
+{
+	static const struct {
+		uint64_t crowded_ns;
+		const char *first, *second;
+	} cases[] = { { 1000, "as many threads", NULL },
+		      { 0, "what else runs", NULL },
+		      { 500, "as many threads", "what else runs" } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sci_function sums = { .own_off = { .preempted_ns = 1000,
+							  .crowded_ns = cases[i].crowded_ns } };
+		struct meta meta = { .session.cpus = 2 };
+		struct threads threads = { .meta = &meta };
+		struct block b = { .sums = &sums, .all_threads = &threads };
+		const char *second = cause_advice(&b, "cpu-wait", 1);
+
+		assert_non_null(strstr(cause_advice(&b, "cpu-wait", 0), cases[i].first));
+		assert_int_equal(second == NULL, cases[i].second == NULL);
+		if (second)
+			assert_non_null(strstr(second, cases[i].second));
+	}
+}
+
 /* What is idle is not lost, and the two are the whole. */
 static void idle_is_not_lost(void **state)
 {
@@ -510,6 +537,7 @@ int main(void)
 		cmocka_unit_test(a_long_history),
 		cmocka_unit_test(every_kind_has_its_cause),
 		cmocka_unit_test(names_are_not_read),
+		cmocka_unit_test(advice_depends_on_who_has_the_cpus),
 		cmocka_unit_test(idle_is_not_lost),
 		cmocka_unit_test(open_calls_have_their_sleep),
 	};
