@@ -26,14 +26,16 @@ static struct workload_typical typical_kept(const struct workload *w)
 {
 	struct workload_typical t = { 0 };
 	uint64_t sorted[WORKLOAD_KEPT];
+	double slow_ns;
 
 	if (!w->n_kept)
 		return t;
 	memcpy(sorted, w->kept, w->n_kept * sizeof(*sorted));
 	qsort(sorted, w->n_kept, sizeof(*sorted), by_size);
 	t.median_ns = sorted[w->n_kept / 2];
+	slow_ns = (double)sorted[w->n_kept - 1 - w->n_kept / 10];
 	for (uint32_t i = 0; i < w->n_kept; i++)
-		t.mean_ns += fmin((double)w->kept[i], (double)t.median_ns) / w->n_kept;
+		t.mean_ns += fmin((double)w->kept[i], slow_ns) / w->n_kept;
 	return t;
 }
 

@@ -32,7 +32,7 @@
 /* Of the calls that were kept of a bin. */
 struct workload_typical {
 	uint64_t median_ns; /* 0: none */
-	double mean_ns;	    /* of each call, at most the median */
+	double mean_ns;	    /* of each call, at most their 90th percentile: slow is beyond it */
 };
 
 struct workload {
