@@ -232,12 +232,17 @@ static bool matches_symbol(const struct pattern *p, const char *symbol)
 	return matches_cut(p, whole);
 }
 
+/* Code that its function jumps to: nobody calls it. */
+static bool is_unasked_part(const struct pattern *p, const struct dso_function *f)
+{
+	return is_cold_part(f->symbol) && !strstr(p->name, ".cold");
+}
+
 bool pattern_matches_function(const struct pattern *p, struct dso *dso,
 			      const struct dso_function *f)
 {
-	if (is_cold_part(f->symbol) && !strstr(p->name, ".cold"))
-		return false; /* code that its function jumps to: nobody calls it */
-	return matches_symbol(p, f->symbol) || matches_mangled_name(p, dso, f);
+	return !is_unasked_part(p, f) &&
+	       (matches_symbol(p, f->symbol) || matches_mangled_name(p, dso, f));
 }
 
 /* An old version is meant only where there is no default one of that name. */
@@ -273,7 +278,8 @@ void pattern_match(const struct pattern *p, struct dso *dso, struct hits *hits)
 		add_range(p, all, range, found, hits);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (p->kind == PATTERN_NAME ? matches_mangled_name(p, dso, &all[i])
+		if (p->kind == PATTERN_NAME ? !is_unasked_part(p, &all[i]) &&
+						      matches_mangled_name(p, dso, &all[i])
 					    : pattern_matches_function(p, dso, &all[i]))
 			*vec_add(hits) = (uint32_t)i;
 	}

@@ -88,7 +88,7 @@ int session_burst_timeout_ms(const struct session *s, int timeout_ms)
 
 void session_burst_stop(struct session *s)
 {
-	char words[192], on[TEXT_NUMBER], all[TEXT_NUMBER];
+	char words[192], on[TEXT_NUMBER], all[TEXT_NUMBER], bursts[TEXT_COUNTED];
 	uint64_t now = clock_now_ns();
 
 	if (!s->options.burst_on_ns)
@@ -98,8 +98,9 @@ void session_burst_stop(struct session *s)
 	bpfprog_mute(s->programs, false);
 	snprintf(
 		words, sizeof(words),
-		"in the whole recording the probes were in for %s of %s, in %u bursts: calls are of that time, and so are "
+		"in the whole recording the probes were in for %s of %s, in %s: calls are of that time, and so are "
 		"the scores",
-		text_time(on, s->burst.on_ns), text_time(all, now - s->start_ns), s->burst.n + 1);
+		text_time(on, s->burst.on_ns), text_time(all, now - s->start_ns),
+		text_counted(bursts, s->burst.n + 1, "burst"));
 	session_note(s, "burst", words);
 }

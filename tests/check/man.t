@@ -53,17 +53,33 @@ page_of() { # page_of COMMAND
 	agree "$planted/help" "man/ispot-$1.1"
 }
 
-listed() { # each command in ispot(1)
+listed() { # listed ROOT: each command among the pages that ispot(1) refers to
 	local c
 	for c in $(commands); do
-		grep -q "ispot-$c 1" man/ispot.1 || echo "man/ispot.1 does not name ispot-$c"
+		sed -n '/^\.Sh SEE ALSO/,/^\.Sh C/p' "$1/man/ispot.1" | grep -q "^\.Xr ispot-$c 1" ||
+			echo "SEE ALSO of man/ispot.1 does not name ispot-$c"
+	done
+}
+
+# Each section that a page refers to is there: in itself, or in the page it names within two lines.
+sections() { # sections ROOT
+	local f at name page
+	for f in "$1"/man/*.[1-8]; do
+		while IFS=: read -r at name; do
+			name=$(printf '%s\n' "$name" | sed 's/.*Sx //; s/[ ).,:;]*$//')
+			for page in "$f" $(sed -n "$at,$((at + 2))s/^.*Xr \([^ ]*\) \([1-8]\).*/man\/\1.\2/p" "$f"); do
+				grep -qxE -e "\.S[hs] $name" "$page" && continue 2
+			done
+			echo "${f##*/}:$at: no section $name"
+		done < <(grep -n 'Sx ' "$f")
 	done
 }
 
 ok "there are commands" test -n "$(commands)"
 holds "mandoc accepts the pages" lint "$top"
 for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; done
-holds "ispot(1) names every command" listed
+holds "ispot(1) refers to every command" listed "$top"
+holds "sections that pages refer to are there" sections "$top"
 
 plant man/bad.1 <<'EOM'
 .Dd November 21, 2026
@@ -84,6 +100,19 @@ x
 EOM
 catches "a list that does not end" "missing end of block" lint "$planted"
 printf 'usage: ispot bad [-b]\n\nsummary\n\noptions:\n  -a, --all N    x\n  -b    x\n\n' >"$planted/help2"
+cat >>"$planted/man/bad.1" <<'EOM'
+.Sx LEFT OUT
+of
+.Xr ispot-sci 7 :
+EOM
+catches "a section that is not there" "no section LEFT OUT" sections "$planted"
+plant man/ispot.1 <<'EOM'
+.Xr ispot-probe 1
+.Sh SEE ALSO
+.Xr ispot-record 1
+.Sh CAVEATS
+EOM
+catches "a command that is not in SEE ALSO" "name ispot-probe" listed "$planted"
 catches "another synopsis" "usage is" agree "$planted/help2" "$planted/man/bad.1"
 catches "an option without a man entry" "-b is only in -h" agree "$planted/help2" "$planted/man/bad.1"
 catches "an option that is not in -h" "-z is not in -h" agree "$planted/help2" "$planted/man/bad.1"

@@ -37,6 +37,10 @@ is "$stray" 0 "seen: no call between them"
 jq -r '.notices[]' seen.json >seen.notices
 like seen.notices "in the whole recording the probes were in for .* in [0-9]+ bursts" "seen: the report says how long"
 
+"$ISPOT" record -o once.data --burst 10s/20s -F hot -- "$MB/call_cost" --seconds 1 >once.out 2>once.err
+"$ISPOT" report -i once.data --json | jq -r '.notices[]' >once.notices
+like once.notices "in 1 burst:" "one burst is one"
+
 # An empty function, called as fast as it goes: a trap makes it a thousand times slower.
 "$ISPOT" record -o always.data -F hot -- "$MB/call_cost" --seconds 2 >always.out 2>always.err
 "$ISPOT" record -o rarely.data --burst 20ms/1s -F hot -- "$MB/call_cost" --seconds 2 >rarely.out 2>rarely.err

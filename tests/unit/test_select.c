@@ -34,6 +34,8 @@ static const char app_source[] =
 	"int copied_copy(int a) { return a + 13; }\n"
 	"KEEP int cold_part(int a) asm(\"parse_head.cold\");\n"
 	"int cold_part(int a) { return a + 14; }\n"
+	"KEEP int cold_cxx(int a) asm(\"_Z13free_functioni.cold\");\n"
+	"int cold_cxx(int a) { return a + 15; }\n"
 	"static int one(int a) { return a; }\n"
 	"static void *resolve() { return (void *)one; }\n"
 	"int chosen_late(int a) __attribute__((ifunc(\"resolve\")));\n"
@@ -42,7 +44,8 @@ static const char app_source[] =
 	"	ns::Box b(c); std::vector<int> w; w.push_back(c);\n"
 	"	return ns::plain(c) + ns::plain(v[0]) + ns::twice(c) + (int)ns::twice(2.0 * c) + hidden(c) +\n"
 	"		free_function(c) + only_inline(c) + original(c) + lib_work(c) + b(c) + (b < b) + w[0] +\n"
-	"		parse_head(c) + parse_tail(c) + copied_copy(c) + cold_part(c) + chosen_late(c) + lib_both(c); }\n";
+	"		parse_head(c) + parse_tail(c) + copied_copy(c) + cold_part(c) +\n"
+	"		cold_cxx(c) + chosen_late(c) + lib_both(c); }\n";
 
 static const char lib_source[] = "__attribute__((noinline)) int lib_work(int a) { return a * 2; }\n"
 				 "__attribute__((noinline)) int lib_both(int a) { return a * 3; }\n"
@@ -127,6 +130,7 @@ static void names(void **state)
 {
 	struct setup *s = *state;
 
+	/* and not its .cold piece */
 	assert_string_equal(CHOSEN(s, "free_function"), "free_function(int)");
 	assert_string_equal(CHOSEN(s, "::free_function"), "free_function(int)");
 	assert_string_equal(CHOSEN(s, "_Z13free_functioni"), "free_function(int)");
