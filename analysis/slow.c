@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analysis/keyed.h"
 #include "analysis/result.h"
 #include "analysis/slow.h"
 #include "base/err.h"
@@ -44,29 +45,55 @@ static int no_block(const struct result *res, const char *name, struct err *err)
 		       name);
 }
 
+/* Blocks that a name fits. */
+struct fit {
+	unsigned exact, parts;
+	const struct block *block; /* of the exact ones that which loses most; else any */
+};
+
+static void note(struct fit *fit, const struct block *b, bool exact, bool part)
+{
+	if (exact && (!fit->exact++ || b->lost_threads > fit->block->lost_threads))
+		fit->block = b;
+	if (!exact && part && !fit->parts++ && !fit->exact)
+		fit->block = b;
+}
+
+static void fit_names(const struct result *res, const char *name, struct fit *fit)
+{
+	vec_for_each (&res->blocks, const struct block, b)
+		note(fit, b, named(b, name), strstr(b->name, name) != NULL);
+}
+
+/* "write fd=3", as the screen has it. */
+static void fit_keys(const struct blocks *blocks, const char *name, struct fit *fit)
+{
+	struct text title = { 0 };
+
+	vec_for_each (blocks, const struct block, b) {
+		if (!b->key)
+			continue;
+		text_printf(&title, "%s %s", b->name, b->key);
+		note(fit, b, !strcmp(title.s, name), strstr(title.s, name) != NULL);
+		text_release(&title);
+	}
+}
+
 static int find_block(const struct result *res, const char *name, const struct block **block,
 		      struct err *err)
 {
-	unsigned exact = 0, parts = 0;
-	const struct block *part = NULL;
+	struct fit fit = { 0 };
 
-	vec_for_each (&res->blocks, const struct block, b) {
-		if (named(b, name)) {
-			exact++;
-			if (exact == 1 || b->lost_threads > (*block)->lost_threads)
-				*block = b;
-		} else if (strstr(b->name, name)) {
-			parts++;
-			part = b;
-		}
+	fit_names(res, name, &fit);
+	if (!fit.exact && !fit.parts) {
+		fit_keys(&res->blocks, name, &fit);
+		fit_keys(&res->groups, name, &fit);
 	}
-	if (exact)
-		return 0;
-	*block = part;
-	if (parts > 1)
+	*block = fit.block;
+	if (!fit.exact && fit.parts > 1)
 		return err_set(err, -EINVAL, "'%s' is part of %u blocks' names; give one in full",
-			       name, parts);
-	return parts ? 0 : no_block(res, name, err);
+			       name, fit.parts);
+	return fit.block ? 0 : no_block(res, name, err);
 }
 
 static void add(struct slow_group *g, const struct call *c)
@@ -99,11 +126,24 @@ static void keep_if_slowest(struct slow *s, const struct thread *t, const struct
 	};
 }
 
+/* *recursive: inside another call of the block. */
+static bool is_of_block(const struct slow *s, const struct call *c, bool *recursive)
+{
+	const struct call_group *group = s->grouped ? &s->grouped->latest : NULL;
+
+	*recursive = group ? group->inner : c->recursive;
+	return (group ? group->number : c->id) == s->block->id;
+}
+
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct slow *s = self;
+	bool recursive;
 
-	if (c->id != s->block->id || c->recursive || c->end != CALL_TIMED)
+	if (!is_of_block(s, c, &recursive))
+		return;
+	callstacks_add(&s->callstacks, s->block->id, recursive, c);
+	if (recursive || c->end != CALL_TIMED)
 		return;
 	if (c->duration_ns <= s->fast_max_ns)
 		add(&s->fast, c);
@@ -133,9 +173,12 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	struct result_options again = *o;
 	struct result second;
 	int rc = find_block(result, name, &s->block, err);
+	bool is_group;
 
 	if (rc)
 		return rc;
+	is_group = s->block >= result->groups.data &&
+		   s->block < result->groups.data + result->groups.n;
 	if (!s->block->sums->durations.count)
 		return err_set(err, -ENODATA,
 			       "no call of %s has a duration; `ispot report -v` says "
@@ -148,14 +191,19 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	again.visitors[0] = (struct call_visitor){ .self = s, .call = on_call };
 	callstacks_init(&s->callstacks, result->meta);
 	s->callstacks.slow_min_ns = s->slow_min_ns;
-	again.visitors[1] = callstacks_visitor(&s->callstacks);
-	again.rule = NULL;
+	s->callstacks.of_groups = is_group;
+	/* groups are numbered as their calls come: both times alike */
+	again.rule = is_group ? o->rule : NULL;
+	s->grouped = is_group ? &second.keyed : NULL;
 	trace_reader_rewind(r);
 	rc = result_read(&second, r, &again, err);
+	s->grouped = NULL;
 	if (rc)
 		return rc;
-	samples_compare(&result->samples, s->block, s->slow.calls, s->fast.calls,
-			running(&s->slow) - running(&s->fast), &s->differences);
+	/* samples are known by function */
+	if (!is_group)
+		samples_compare(&result->samples, s->block, s->slow.calls, s->fast.calls,
+				running(&s->slow) - running(&s->fast), &s->differences);
 	result_release(&second);
 	return 0;
 }

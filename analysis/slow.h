@@ -15,6 +15,7 @@
 #include "analysis/samples.h"
 
 struct err;
+struct keyed;
 struct result;
 struct result_options;
 struct trace_reader;
@@ -37,7 +38,8 @@ struct slow_call {
 };
 
 struct slow {
-	const struct block *block; /* in result->blocks */
+	const struct block *block;   /* in result->blocks, or its groups */
+	const struct keyed *grouped; /* while the trace is read: groups, of which it is one */
 	uint64_t fast_max_ns, slow_min_ns;
 	struct slow_group fast, rest, slow;
 	struct {
@@ -53,7 +55,8 @@ struct slow {
 };
 
 /*
- * Rewinds r. name: demangled or symbol, exact, or a part of it that only one block has.
+ * Rewinds r. name: demangled or symbol, exact, or a part of it that only one block has; of a
+ * function's calls with one key (argkey.h) name and key, "pthread_mutex_lock locks+0x28", the same.
  * -ENOENT: no such block (with the nearest), -EINVAL: several.
  */
 int slow_read(struct slow *slow, const struct result *result, struct trace_reader *r,

@@ -278,9 +278,9 @@ void pattern_match(const struct pattern *p, struct dso *dso, struct hits *hits)
 		add_range(p, all, range, found, hits);
 	}
 	for (size_t i = 0; i < n; i++) {
-		if (p->kind == PATTERN_NAME ? !is_unasked_part(p, &all[i]) &&
-						      matches_mangled_name(p, dso, &all[i])
-					    : pattern_matches_function(p, dso, &all[i]))
+		if (p->kind == PATTERN_NAME
+			    ? !is_unasked_part(p, &all[i]) && matches_mangled_name(p, dso, &all[i])
+			    : pattern_matches_function(p, dso, &all[i]))
 			*vec_add(hits) = (uint32_t)i;
 	}
 	vec_for_each (hits, uint32_t, hit) {

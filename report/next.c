@@ -168,6 +168,42 @@ static const struct block *function_beside(const struct view *v, const struct bl
 	return place;
 }
 
+/* Whether its calls are split by the place in memory that they are given, and by nothing else. */
+static bool split_by_place(const struct meta_function *f)
+{
+	const struct meta_argument *key = NULL;
+
+	for (uint32_t i = 0; i < f->n_arguments; i++) {
+		if (!f->arguments[i].key)
+			continue;
+		if (key)
+			return false;
+		key = &f->arguments[i];
+	}
+	return key && key->class == ARGUMENT_ADDRESS;
+}
+
+/* What --slow calls the row. */
+static void slow_name(const struct view *v, const struct block *b, struct text *out)
+{
+	const char *function =
+		b->kind == BLOCK_SEQUENCE || b->kind == BLOCK_LOCK ? b->function->name : b->name;
+	const char *key =
+		b->kind == BLOCK_FUNCTION && report_is_group(v->result, b) ? b->key
+		: b->kind == BLOCK_LOCK && split_by_place(b->function) && strcmp(b->name, function)
+			? b->name
+			: NULL;
+	struct text whole = { 0 };
+	char name[2048];
+
+	text_add(&whole, function);
+	if (key)
+		text_printf(&whole, " %s", key);
+	/* what is not printable becomes '?': safe to show, if not to paste */
+	shell_word(text_printable(name, sizeof(name), whole.s), out);
+	text_release(&whole);
+}
+
 static void next_by_thread(const struct view *v, struct text *out)
 {
 	struct text line = { 0 };
@@ -212,7 +248,6 @@ static void what_next(const struct view *v, struct text *out)
 {
 	const struct block *worst = NULL;
 	struct text slow = { 0 }, thread = { 0 };
-	char name[1024];
 	size_t width;
 
 	for (size_t i = 0; i < v->n_rows && !worst; i++)
@@ -236,12 +271,7 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	}
 	text_add(&slow, "ispot report --slow ");
-	/* what is not printable becomes '?': safe to show, if not to paste */
-	shell_word(text_printable(name, sizeof(name),
-				  worst->kind == BLOCK_SEQUENCE || worst->kind == BLOCK_LOCK
-					  ? worst->function->name
-					  : worst->name),
-		   &slow);
+	slow_name(v, worst, &slow);
 	input_option(v, &slow);
 	text_add(&thread, "ispot report --by thread");
 	input_option(v, &thread);

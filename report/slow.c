@@ -52,8 +52,10 @@ static void summary(const struct block *b, struct text *out)
 	char name[NAME_BYTES], min[TEXT_NUMBER], p50[TEXT_NUMBER], p90[TEXT_NUMBER],
 		p99[TEXT_NUMBER], max[TEXT_NUMBER], calls[TEXT_NUMBER];
 
-	text_printf(out, "%s  %s calls  SCI %.2f", text_printable(name, sizeof(name), b->name),
-		    text_count(calls, b->calls), b->sci);
+	text_add(out, text_printable(name, sizeof(name), b->name));
+	if (b->key)
+		text_printf(out, " %s", text_printable(name, sizeof(name), b->key));
+	text_printf(out, "  %s calls  SCI %.2f", text_count(calls, b->calls), b->sci);
 	text_printf(out, isnan(b->floor) ? " (floor n/a)" : " (floor %.3f)", b->floor);
 	text_printf(out, "  %s\n", verdict_name(b->verdict));
 	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s\n", text_time(min, b->min_ns),
