@@ -88,10 +88,12 @@ ok $? "and the file is as small, and can be read"
 as_user "$ISPOT" record -d 0.3 -F own_mutex:locked_add -o timed.data "${long[@]}" -n 1000001 >out 2>err
 is "$? $(grep -c '(duration)' err)" "143 1" "-d ends command and recording" || diag err
 
-interrupted() { # interrupted FILE SIGNAL [TIMES]: the recorder's status
+# interrupted FILE SIGNAL [TIMES]: the recorder's status. Its command ignores SIGINT, as a job in the
+# background of a script does.
+interrupted() {
 	local pid child deadline=$((SECONDS + 60))
 	rm -f user/pid
-	as_user sh -c 'echo $$ >pid; exec "$@"' sh "$ISPOT" record -F own_mutex:locked_add -o "$1" \
+	as_user sh -c 'trap "" INT; echo $$ >pid; exec "$@"' sh "$ISPOT" record -F own_mutex:locked_add -o "$1" \
 		"${long[@]}" -n 1000001 >out 2>err &
 	# until it has run for a while: 0.1 s of CPU time are hundreds of calls
 	until child=$(pgrep -P "$(cat user/pid 2>/dev/null || echo 1)" own_mutex) &&
@@ -108,7 +110,7 @@ interrupted() { # interrupted FILE SIGNAL [TIMES]: the recorder's status
 }
 interrupted ended.data TERM
 is "$? $(names ended.data)" "143 locked_add" "SIGTERM is passed on; what was recorded is kept" || diag err
-interrupted left.data INT 2 # which a job in the background ignores
+interrupted left.data INT 2 # which the command ignores
 status=$?
 left=$(sed -n 's/.*process \([0-9]*\) has not ended and is left running.*/\1/p' err)
 is "$status $(names left.data)" "0 locked_add" "a second interrupt ends it where the command does not" || diag err
