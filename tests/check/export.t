@@ -30,7 +30,7 @@ fi
 
 # hotspot's perfparser: messages of a size, then a type (13: a sample) and Qt's big-endian stream.
 read_perfparser() {
-	LD_LIBRARY_PATH=$libraries timeout 60 "$perfparser" --input "$1" --output "$work/stream" 2>/dev/null
+	timeout 60 "$perfparser" --input "$1" --output "$work/stream" 2>/dev/null
 	python3 - "$work/stream" <<-'EOP'
 	import struct, sys
 	data = open(sys.argv[1], "rb").read()
@@ -50,18 +50,10 @@ read_perfparser() {
 	EOP
 }
 
-# Of the distribution's package; where that is not installed, unpacked with what it needs of Qt.
+# Of the package hotspot, wherever the distribution puts it.
 find_perfparser() {
-	libraries=
-	perfparser=${PERFPARSER-$(find /usr/lib -name hotspot-perfparser 2>/dev/null | head -1)}
-	[ -n "$perfparser" ] && return
-	command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || return
-	(cd "$work" && timeout 60 apt-get -q download hotspot libqt5core5a libqt5network5 libicu72 \
-		libdouble-conversion3 libpcre2-16-0 libmd4c0 &&
-		for f in *.deb; do dpkg-deb -x "$f" unpacked || return; done) >/dev/null 2>&1 || return
-	perfparser=$(find "$work/unpacked" -name hotspot-perfparser)
-	libraries=$(dirname "$(find "$work/unpacked" -name 'libQt5Core.so.5' | head -1)")
-	LD_LIBRARY_PATH=$libraries "$perfparser" --help >/dev/null 2>&1
+	perfparser=${PERFPARSER-$(find /usr/lib /usr/libexec -name hotspot-perfparser 2>/dev/null | head -1)}
+	[ -n "$perfparser" ]
 }
 
 counted() { # counted TRACE: calls, their own time and threads, of the CSV
@@ -80,5 +72,5 @@ if find_perfparser; then
 			[ "$(read_perfparser "$work/$trace.perf")" = "$wanted" ]
 	done
 else
-	skip "hotspot's perfparser has every call" "no hotspot-perfparser, and apt cannot fetch it (PERFPARSER names one)"
+	skip "hotspot's perfparser has every call" "no hotspot-perfparser; install hotspot: make deps (PERFPARSER names another)"
 fi
