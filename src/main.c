@@ -2,11 +2,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
@@ -14,6 +12,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "help.h"
+#include "memory.h"
 #include "pager.h"
 
 /* A closed stdin, stdout or stderr must not become the number of a file that is opened later. */
@@ -139,38 +138,6 @@ static int status_of(int rc, const struct err *err)
 	return err->exit_status ? err->exit_status : 1;
 }
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SHADOW_MEMORY 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SHADOW_MEMORY 1
-#endif
-
-/*
- * A small file may unpack to any number of threads, functions and chunks: beyond so much memory the
- * command ends as where there is no more.
- */
-static int bound_memory(struct err *err)
-{
-	const char *wanted = getenv("ISPOT_MEMORY");
-	uint64_t most = (uint64_t)4 << 30;
-	struct rlimit limit;
-
-	if (wanted && *wanted && text_parse_size(wanted, &most))
-		return err_set(err, -EINVAL,
-			       "ISPOT_MEMORY=%s is no size; give bytes, or 512M, or 8G", wanted);
-#ifndef HAS_SHADOW_MEMORY
-	if (!getrlimit(RLIMIT_DATA, &limit) && limit.rlim_cur > most) {
-		limit.rlim_cur = most;
-		setrlimit(RLIMIT_DATA, &limit);
-	}
-#else
-	(void)limit;
-#endif
-	return 0;
-}
-
 static int run(const struct command *command, int argc, char **argv)
 {
 	struct err err = { 0 };
@@ -179,7 +146,7 @@ static int run(const struct command *command, int argc, char **argv)
 	if (command->needs & CMD_PAGER)
 		pager_start();
 	if (command->needs & CMD_READS_TRACE)
-		rc = bound_memory(&err);
+		rc = memory_bound(&err);
 	if (!rc)
 		rc = command->run(argc, argv, &err);
 	if (err.code == ARGS_ANSWERED)

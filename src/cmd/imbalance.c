@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
+#include "memory.h"
 #include "screen.h"
 #include "probes/valgrind.h"
 #include "report/imbalance.h"
@@ -212,7 +213,9 @@ static int count(const struct imbalance_options *o, char **argv, struct callgrin
 		free(dir);
 		return rc;
 	}
+	memory_unbound(); /* the command's is its own affair */
 	rc = valgrind_run(argv, &vo, &status, err);
+	memory_bound(NULL);
 	if (rc)
 		read_dumps(&(struct callgrind){ 0 }, dir, NULL);
 	else

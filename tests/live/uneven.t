@@ -65,6 +65,8 @@ done
 "$ISPOT" imbalance -- "$MB/uneven" --case root >text 2>/dev/null
 like text 'uneven.c:[0-9]+ \(root\): ' "the screen names the line"
 like text '\| if \(me == 0 && !fixed\)' "and shows it"
+"$ISPOT" imbalance -- sh -c 'ulimit -d' >/dev/null 2>limit
+like limit "^$(ulimit -d)$" "the program has the memory that it has without ispot"
 "$ISPOT" imbalance -- /nowhere/at/all >none 2>none.err
 is $? 127 "a command that is not there"
 
