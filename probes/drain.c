@@ -268,6 +268,7 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 		on_task(d, data, cpu, REC_FORK);
 		break;
 	case WIRE_TASK_EXIT:
+		drain_on_thread_end(d, data, cpu);
 		on_task(d, data, cpu, REC_TASK_EXIT);
 		break;
 	case WIRE_COMM:

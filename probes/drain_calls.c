@@ -228,6 +228,15 @@ static void put_rest(void *ctx, const struct keep_rest *rest)
 	drain_put(d, &r);
 }
 
+void drain_on_thread_end(struct drain *d, const struct wire_task *w, uint32_t cpu)
+{
+	if (!d->keep)
+		return;
+	d->finished_ns = w->h.time_ns;
+	d->first_cpu = cpu;
+	keep_end_thread(d->keep, w->h.tid, put_rest, d);
+}
+
 void drain_put_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
 {
 	if (!d->keep)

@@ -24,7 +24,14 @@ struct frame {
 
 struct thread {
 	uint32_t n;
+	uint32_t first_rest; /* of its rests, or MAP_NONE */
 	struct frame frames[KEEP_DEPTH];
+};
+
+struct rest {
+	struct keep_rest r;
+	uint32_t next; /* of its thread, or of the free ones; MAP_NONE: none */
+	bool used;
 };
 
 /* An entry held back, in order of time. */
@@ -43,14 +50,18 @@ struct keep {
 	uint64_t calls; /* not written */
 	uint32_t n_cpus;
 	struct young_ring *cpus;
-	struct map thread_of; /* tid -> index */
+	struct map thread_of; /* tid -> index, of those that live */
 	struct {
 		VEC(struct thread *)
 	} threads;
+	struct {
+		VEC(uint32_t)
+	} free_threads;
 	struct map rest_of; /* tid << 32 | id -> index */
 	struct {
-		VEC(struct keep_rest)
+		VEC(struct rest)
 	} rests;
+	uint32_t free_rest; /* the first */
 	void (*written)(void *ctx, uint32_t cpu, const struct keep_entry *e);
 	void *ctx;
 };
@@ -62,6 +73,7 @@ struct keep *keep_new(uint64_t slower_ns, uint32_t n_cpus,
 	struct keep *k = xcalloc(1, sizeof(*k));
 
 	k->slower_ns = slower_ns;
+	k->free_rest = MAP_NONE;
 	k->n_cpus = n_cpus;
 	k->cpus = xcalloc(n_cpus, sizeof(*k->cpus));
 	for (uint32_t i = 0; i < n_cpus; i++)
@@ -81,10 +93,21 @@ void keep_free(struct keep *k)
 	vec_for_each (&k->threads, struct thread *, t)
 		free(*t);
 	vec_release(&k->threads);
+	vec_release(&k->free_threads);
 	map_release(&k->thread_of);
 	map_release(&k->rest_of);
 	vec_release(&k->rests);
 	free(k);
+}
+
+/* A new one where more live at once than ever before: a target's threads come and go. */
+static uint32_t new_thread(struct keep *k)
+{
+	if (k->free_threads.n)
+		return k->free_threads.data[--k->free_threads.n];
+	*vec_add(&k->threads) = xcalloc(1, sizeof(struct thread));
+	vec_reserve(&k->free_threads, k->threads.n);
+	return (uint32_t)k->threads.n - 1;
 }
 
 static uint32_t thread_of(struct keep *k, uint32_t tid)
@@ -93,33 +116,54 @@ static uint32_t thread_of(struct keep *k, uint32_t tid)
 
 	if (i != MAP_NONE)
 		return i;
-	i = (uint32_t)k->threads.n;
-	*vec_add(&k->threads) = xcalloc(1, sizeof(struct thread));
+	i = new_thread(k);
+	k->threads.data[i]->n = 0;
+	k->threads.data[i]->first_rest = MAP_NONE;
 	map_put(&k->thread_of, tid, i);
 	return i;
 }
 
-static struct keep_rest *rest_of(struct keep *k, const struct wire_call *call)
+static uint64_t rest_key(uint32_t tid, uint32_t id)
+{
+	return (uint64_t)tid << 32 | id;
+}
+
+static uint32_t new_rest(struct keep *k)
+{
+	uint32_t i = k->free_rest;
+
+	if (i != MAP_NONE) {
+		k->free_rest = k->rests.data[i].next;
+		return i;
+	}
+	vec_add(&k->rests);
+	return (uint32_t)k->rests.n - 1;
+}
+
+static struct keep_rest *rest_of(struct keep *k, struct thread *t, const struct wire_call *call)
 {
 	uint32_t id = call->h.head & WIRE_ID_MASK;
-	uint64_t key = (uint64_t)call->h.tid << 32 | id;
+	uint64_t key = rest_key(call->h.tid, id);
 	uint32_t i = map_get(&k->rest_of, key);
 
 	if (i == MAP_NONE) {
-		i = (uint32_t)k->rests.n;
-		*vec_add(&k->rests) = (struct keep_rest){ .tid = call->h.tid,
-							  .tgid = call->h.tgid,
-							  .id = id,
-							  .min_ns = UINT64_MAX,
-							  .own_min_ns = UINT64_MAX };
+		i = new_rest(k);
+		k->rests.data[i] = (struct rest){ .r = { .tid = call->h.tid,
+							 .tgid = call->h.tgid,
+							 .id = id,
+							 .min_ns = UINT64_MAX,
+							 .own_min_ns = UINT64_MAX },
+						  .next = t->first_rest,
+						  .used = true };
+		t->first_rest = i;
 		map_put(&k->rest_of, key, i);
 	}
-	return &k->rests.data[i];
+	return &k->rests.data[i].r;
 }
 
 /* ---- held back ---- */
 
-static void write(struct keep *k, uint32_t cpu, struct frame *f)
+static void let_go(struct keep *k, uint32_t cpu, struct frame *f)
 {
 	f->serial = 0;
 	k->written(k->ctx, cpu, &f->e);
@@ -135,7 +179,7 @@ static void pop(struct keep *k, uint32_t cpu)
 	/* it moves outwards where a marker ended below it */
 	for (uint32_t i = y->depth < t->n ? y->depth + 1 : t->n; i--;)
 		if (t->frames[i].serial == y->serial) {
-			write(k, cpu, &t->frames[i]);
+			let_go(k, cpu, &t->frames[i]);
 			return;
 		}
 }
@@ -172,11 +216,24 @@ static void hold(struct keep *k, uint32_t cpu, uint32_t thread, uint32_t depth)
 
 /* ---- calls ---- */
 
-/*
- * Frames that an entry at this stack pointer shows to be gone were left without an exit, and are
- * written: their entries in order of time, so the outer ones first.
- */
-static void drop_gone(struct keep *k, uint32_t cpu, struct thread *t, uint64_t sp, uint32_t id)
+/* Written are those that were left without an exit: in order of time, so the outer ones first. */
+static void leave_frames(struct keep *k, struct thread *t, uint32_t left)
+{
+	for (uint32_t i = left; i < t->n; i++) {
+		struct frame *f = &t->frames[i];
+
+		if (!f->serial)
+			continue;
+		/* what is older on its CPU goes first */
+		keep_pass(k, f->cpu, f->e.call.h.time_ns + k->slower_ns - 1);
+		if (f->serial)
+			let_go(k, f->cpu, f);
+	}
+	t->n = left;
+}
+
+/* Frames that an entry at this stack pointer shows to be gone. */
+static void drop_gone(struct keep *k, struct thread *t, uint64_t sp, uint32_t id)
 {
 	uint32_t left = t->n;
 
@@ -184,14 +241,7 @@ static void drop_gone(struct keep *k, uint32_t cpu, struct thread *t, uint64_t s
 			(t->frames[left - 1].e.call.sp == sp &&
 			 (t->frames[left - 1].e.call.h.head & WIRE_ID_MASK) == id)))
 		left--;
-	for (uint32_t i = left; i < t->n; i++)
-		if (t->frames[i].serial) {
-			/* what is older on this CPU goes first */
-			keep_pass(k, cpu, t->frames[i].e.call.h.time_ns + k->slower_ns - 1);
-			if (t->frames[i].serial)
-				write(k, cpu, &t->frames[i]);
-		}
-	t->n = left;
+	leave_frames(k, t, left);
 }
 
 static bool is_outer(const struct thread *t, uint32_t id)
@@ -207,7 +257,7 @@ void keep_enter(struct keep *k, uint32_t cpu, const struct keep_entry *e)
 	uint32_t id = e->call.h.head & WIRE_ID_MASK, thread = thread_of(k, e->call.h.tid);
 	struct thread *t = k->threads.data[thread];
 
-	drop_gone(k, cpu, t, e->call.sp, id);
+	drop_gone(k, t, e->call.sp, id);
 	if (t->n == KEEP_DEPTH) {
 		keep_pass(k, cpu, e->call.h.time_ns);
 		k->written(k->ctx, cpu, e);
@@ -271,9 +321,10 @@ static struct times times_of(const struct frame *f, uint64_t end_ns)
 	return t;
 }
 
-static void count(struct keep *k, const struct frame *f, const struct times *t, bool top)
+static void count(struct keep *k, struct thread *thread, const struct frame *f,
+		  const struct times *t, bool top)
 {
-	struct keep_rest *rest = rest_of(k, &f->e.call);
+	struct keep_rest *rest = rest_of(k, thread, &f->e.call);
 
 	k->calls++;
 	rest->calls++;
@@ -309,7 +360,8 @@ static void tell_parent(struct frame *parent, const struct frame *f, const struc
 
 struct keep_inside keep_leave(struct keep *k, uint32_t cpu, const struct wire_call *exit)
 {
-	struct thread *t = k->threads.data[thread_of(k, exit->h.tid)];
+	uint32_t thread = thread_of(k, exit->h.tid);
+	struct thread *t = k->threads.data[thread];
 	uint32_t i = match(t, exit);
 	struct times times;
 	struct frame f;
@@ -326,7 +378,7 @@ struct keep_inside keep_leave(struct keep *k, uint32_t cpu, const struct wire_ca
 	if (i)
 		tell_parent(&t->frames[i - 1], &f, &times);
 	if (f.serial)
-		count(k, &f, &times, !i);
+		count(k, t, &f, &times, !i);
 	f.dropped.write = !f.serial;
 	return f.dropped;
 }
@@ -336,9 +388,39 @@ uint64_t keep_calls(const struct keep *k)
 	return k ? k->calls : 0;
 }
 
+void keep_end_thread(struct keep *k, uint32_t tid,
+		     void (*visit)(void *ctx, const struct keep_rest *rest), void *ctx)
+{
+	uint32_t i = map_get(&k->thread_of, tid);
+	struct thread *t = i == MAP_NONE ? NULL : k->threads.data[i];
+
+	if (!t)
+		return;
+	leave_frames(k, t, 0);
+	while (t->first_rest != MAP_NONE) {
+		uint32_t at = t->first_rest;
+		struct rest *rest = &k->rests.data[at];
+
+		visit(ctx, &rest->r);
+		map_remove(&k->rest_of, rest_key(tid, rest->r.id));
+		t->first_rest = rest->next;
+		rest->used = false;
+		rest->next = k->free_rest;
+		k->free_rest = at;
+	}
+	map_remove(&k->thread_of, tid);
+	*vec_add(&k->free_threads) = i;
+}
+
 void keep_each(const struct keep *k, void (*visit)(void *ctx, const struct keep_rest *rest),
 	       void *ctx)
 {
-	vec_for_each (&k->rests, const struct keep_rest, rest)
-		visit(ctx, rest);
+	vec_for_each (&k->rests, const struct rest, rest)
+		if (rest->used)
+			visit(ctx, &rest->r);
+}
+
+size_t keep_bytes(const struct keep *k)
+{
+	return k->threads.n * sizeof(struct thread) + k->rests.room * sizeof(struct rest);
 }

@@ -4,12 +4,14 @@
  * the rest. An entry is held back until its exit comes, or so much time has passed on its CPU; of a
  * call that was over by then neither is written. What is not followed to its end (a loss, an
  * unwound frame, a call that goes on on another CPU) is written: it is never dropped, at worst kept
- * for nothing. Memory grows with threads and the functions that each ran, not with calls.
+ * for nothing. Memory grows with the threads that live at once and the functions that each ran, not
+ * with calls; it is allocated where one of these is the first of so many.
  */
 #ifndef ISPOT_PROBES_DRAIN_KEEP_H
 #define ISPOT_PROBES_DRAIN_KEEP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "probes/bpf/wire.h"
@@ -63,8 +65,13 @@ struct keep_inside keep_leave(struct keep *k, uint32_t cpu, const struct wire_ca
 void keep_pass(struct keep *k, uint32_t cpu, uint64_t now_ns);
 /* All entries held back are written: records were lost, or it is the end. */
 void keep_release_all(struct keep *k);
+/* The thread is gone, and another may get its number: what it has open is written, and visited is
+ * what was not written of it, which keep_each() does not visit any more. */
+void keep_end_thread(struct keep *k, uint32_t tid,
+		     void (*visit)(void *ctx, const struct keep_rest *rest), void *ctx);
 uint64_t keep_calls(const struct keep *k); /* that were not written; 0 where k is NULL */
 void keep_each(const struct keep *k, void (*visit)(void *ctx, const struct keep_rest *rest),
 	       void *ctx);
+size_t keep_bytes(const struct keep *k); /* of its threads and what was not written of them */
 
 #endif

@@ -17,6 +17,7 @@ void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu);
 void drain_on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu);
 void drain_on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu);
 void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu);
+void drain_on_thread_end(struct drain *d, const struct wire_task *w, uint32_t cpu);
 void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu);
 /* At the end, of calls that were held back: entries of those under way, sums of the others. */
 void drain_put_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);

@@ -235,6 +235,55 @@ static void every_call_is_written_or_counted(void **state)
 	assert_true(s.calls > made / 4);
 }
 
+/* Its open call is written; the next of its number has nothing of it. */
+static void a_number_may_come_back(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	enter(&s, 100, 1, 7, 0x8000);
+	enter(&s, 110, 1, 8, 0x7000);
+	assert_false(leave(&s, 120, 1, 8, 0x7000).write);
+	keep_end_thread(s.keep, 1, on_rest, &s);
+	assert_int_equal(s.n_written, 1);
+	assert_int_equal(s.rows, 1);
+	enter(&s, 200, 1, 7, 0x6000);
+	assert_false(leave(&s, 240, 1, 7, 0x6000).write);
+	end(&s);
+	assert_int_equal(s.n_written, 1);
+	assert_int_equal(s.rows, 2);
+	assert_int_equal(s.calls, 2);
+	assert_int_equal(s.outer, 2); /* not inside of the call that the first had open */
+	assert_int_equal(s.top_ns, 40);
+}
+
+/* A thread for each request: as much memory as for those that live at once. */
+static void threads_that_end_leave_nothing(void **state)
+{
+	uint64_t time = 100;
+	size_t bytes = 0;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	for (uint32_t tid = 1; tid <= 20000; tid++) {
+		for (uint32_t id = 0; id < 3; id++, time += 10) {
+			enter(&s, time, tid, id, 0x8000);
+			assert_false(leave(&s, time + 5, tid, id, 0x8000).write);
+		}
+		if (tid > 10)
+			keep_end_thread(s.keep, tid - 10, on_rest, &s);
+		if (tid == 100)
+			bytes = keep_bytes(s.keep);
+	}
+	assert_int_equal(keep_bytes(s.keep), bytes);
+	end(&s);
+	assert_int_equal(s.calls, 60000);
+	assert_int_equal(s.rows, 60000);
+	assert_int_equal(s.n_written, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +295,8 @@ int main(void)
 		cmocka_unit_test(a_long_call_may_change_the_cpu),
 		cmocka_unit_test(probes_inside_are_subtracted),
 		cmocka_unit_test(every_call_is_written_or_counted),
+		cmocka_unit_test(a_number_may_come_back),
+		cmocka_unit_test(threads_that_end_leave_nothing),
 	};
 
 	return unit_run(tests);
