@@ -319,10 +319,12 @@ static void add_sleep(struct frames *frames, const struct thread *t, uint64_t ti
 static void on_brief(struct outliers *o, const struct record *r)
 {
 	struct brief brief;
+	uint32_t block;
 
 	if (!brief_read(&brief, r, (uint32_t)o->meta->functions.n))
 		return;
-	outlier_fit_brief(&o->blocks.data[block_of_call(o, brief.id)], &brief, r);
+	block = block_of_call(o, brief.id); /* may move the blocks */
+	outlier_fit_brief(&o->blocks.data[block], &brief, r);
 	o->brief += brief.outer;
 }
 
