@@ -404,6 +404,14 @@ static void sampling_notice(struct result *res)
 	free(line);
 }
 
+/* What was not written of a thread is summed up where it ends. */
+static void brief_notice(struct result *res)
+{
+	if (res->windowed && meta_has_notice(res->meta, "keep-slower"))
+		notice(res, "of calls that --keep-slower left out it is not known when they were: "
+			    "all of a thread's count at the moment that it ends");
+}
+
 /* By the user's -F. */
 static bool any_chosen(const struct meta *meta)
 {
@@ -426,6 +434,7 @@ static void find_notices(struct result *res)
 	end_notice(res);
 	made_notice(res);
 	sampling_notice(res);
+	brief_notice(res);
 	calibration_notice(res);
 	vec_for_each (&res->blocks, const struct block, b)
 		overflow += b->shapes_overflow;

@@ -305,7 +305,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 		t = lookup(th, r->tid);
 		return t && !t->dead ? t : NULL;
 	case REC_CALL_COUNT:
-	case REC_BRIEF: /* written at the end, of threads that have ended too */
+	case REC_BRIEF: /* written at the end, older files have those of ended threads too */
 		t = lookup(th, r->tid);
 		if (t)
 			return t;

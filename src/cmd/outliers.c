@@ -75,7 +75,8 @@ static int write_out(const struct text *out, const char *html, struct err *err)
 }
 
 /* What the numbers do not say themselves; freed by the caller. */
-static size_t find_notices(const struct outliers *o, struct trace_reader *r, char **notices)
+static size_t find_notices(const struct outliers *o, struct trace_reader *r, bool windowed,
+			   char **notices)
 {
 	const char *damage = trace_reader_damage(r);
 	uint64_t period = o->meta->session.period;
@@ -97,6 +98,10 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, cha
 				  "the numbers of executions are those among the others, and "
 				  "the line is flat",
 				  text_counted(number, o->brief, "short call"));
+	if (windowed && meta_has_notice(o->meta, "keep-slower"))
+		notices[n++] = xstrdup("of calls that --keep-slower left out it is not known when "
+				       "they were: all of a thread's count at the moment that it "
+				       "ends");
 	if (!o->locks)
 		notices[n++] = xstrdup("critical sections are not known: record the functions that "
 				       "take and release locks, -F 'pthread_mutex_*@arg1'");
@@ -150,7 +155,7 @@ static int show(const struct outliers_options *o, struct outliers *outliers, str
 
 	if (rc)
 		return rc;
-	n = find_notices(outliers, r, notices);
+	n = find_notices(outliers, r, o->time, notices);
 	(o->json   ? report_outliers_json
 	 : o->csv  ? report_outliers_csv
 	 : o->html ? report_outliers_html

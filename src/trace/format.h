@@ -93,10 +93,11 @@ enum record_kind {
 	REC_INNER = 34, /* nothing: the entry just behind on this thread is inside another call of
 			   its function, which sampling left out */
 	REC_BRIEF = 35, /* of calls of this thread that were too short to be written
-			   (--keep-slower): probe id; calls; how many of these were inside no other
-			   call of it; of those: sum of their durations, the least, traced calls
-			   inside; of all: sum of their own times, the least; time inside no other
-			   traced call; of the outer ones so many under 64 ns, 128 ns, … each */
+			   (--keep-slower), when it ends or the recording does: probe id; calls; how
+			   many of these were inside no other call of it; of those: sum of their
+			   durations, the least, traced calls inside; of all: sum of their own
+			   times, the least; time inside no other traced call; of the outer ones so
+			   many under 64 ns, 128 ns, … each */
 	REC_INSIDE =
 		36, /* of the exit that follows on this thread: such calls inside, their time */
 };

@@ -390,6 +390,14 @@ const struct meta_object *meta_object(const struct meta *meta, uint32_t id)
 	return id < meta->objects.n ? &meta->objects.data[id] : &unknown;
 }
 
+bool meta_has_notice(const struct meta *meta, const char *code)
+{
+	vec_for_each (&meta->notices, const struct meta_notice, n)
+		if (n->code && !strcmp(n->code, code))
+			return true;
+	return false;
+}
+
 const struct meta_site *meta_site(const struct meta *meta, uint32_t id)
 {
 	const struct meta_site *s =

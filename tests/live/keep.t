@@ -24,6 +24,11 @@ for f in inner outer; do
 done
 is "$(jq '[.notices[] | select(test("shorter than"))] | length' kept.json)" 1 "the report says what is missing"
 
+report kept --time 0-1h
+is "$(jq '[.notices[] | select(test("at the moment that it ends"))] | length' kept.json)" 0 "the whole time is no window"
+report kept --time 1us-
+is "$(jq '[.notices[] | select(test("at the moment that it ends"))] | length' kept.json)" 1 "a window says that of short calls the time is not known"
+
 # Calls that are long are all there, with their times: the slow path spins for longer than 200 us.
 record slow --keep-slower 200us -F fast_or_slow -F slow_path -- "$MB/variability" --variant fast_or_slow
 "$ISPOT" outliers --rule robust --json -i slow.data >slow.json
