@@ -92,16 +92,14 @@ static void scan_track(struct corunners *c, const struct fleet_block *b,
 
 static void add_turn(struct corunners *c, uint32_t app, uint64_t ns)
 {
-	struct corunner_turn *turn;
+	uint32_t i = c->turn_of.data[app];
 
-	vec_for_each (&c->turns, struct corunner_turn, t)
-		if (t->app == app) {
-			t->ns += ns;
-			return;
-		}
-	turn = vec_add(&c->turns);
-	turn->app = app;
-	turn->ns = ns;
+	if (i < c->turns.n && c->turns.data[i].app == app) {
+		c->turns.data[i].ns += ns;
+		return;
+	}
+	c->turn_of.data[app] = (uint32_t)c->turns.n;
+	*vec_add(&c->turns) = (struct corunner_turn){ app, ns };
 }
 
 /* Who else had the CPU from start to end. */
@@ -203,22 +201,15 @@ static void visit_ranges(struct corunners *c, const struct fleet_run *base, coru
 	}
 }
 
-static bool has_samples(const struct fleet_block *b, const struct fleet_track *track)
-{
-	return track->n_runs && b->runs.data[track->first_run].n;
-}
-
 static void scan(struct corunners *c, const struct fleet_block *b, const struct topology *t,
-		 const struct fleet_run *base, uint32_t cpu, const struct fleet_track *other)
+		 const struct fleet_run *base, uint32_t cpu, size_t teller)
 {
-	uint32_t *cursor = &c->cursors.data[other - b->tracks.data];
-	bool samples = has_samples(b, other);
+	const struct fleet_track *other = &b->tracks.data[c->tellers.data[teller]];
+	uint32_t *cursor = &c->cursors.data[teller];
 
-	if (samples && c->told.data[other->cpu])
-		return;
 	if (cpu != other->cpu)
 		scan_track(c, b, base, other, corunner_class(t, cpu, other->cpu), cursor);
-	else if (!samples)
+	else if (!fleet_track_has_samples(b, other))
 		scan_turns(c, b, base, other, cursor);
 }
 
@@ -226,16 +217,20 @@ static void find_of_track(struct corunners *c, const struct fleet_block *b,
 			  const struct topology *t, const struct fleet_track *track,
 			  corunner_visit visit, void *ctx)
 {
-	memset(c->cursors.data, 0, b->tracks.n * sizeof(*c->cursors.data));
+	bool begun = false;
+
 	for (uint32_t i = 0; i < track->n_runs; i++) {
 		const struct fleet_run *base = &b->runs.data[track->first_run + i];
 
 		if (!base->n)
 			continue;
+		if (!begun)
+			memset(c->cursors.data, 0, c->tellers.n * sizeof(*c->cursors.data));
+		begun = true;
 		c->ranges.n = 0;
-		vec_for_each (&b->tracks, const struct fleet_track, other)
-			if (other != track)
-				scan(c, b, t, base, track->cpu, other);
+		for (size_t teller = 0; teller < c->tellers.n; teller++)
+			if (&b->tracks.data[c->tellers.data[teller]] != track)
+				scan(c, b, t, base, track->cpu, teller);
 		count_alone(c, base);
 		visit_ranges(c, base, visit, ctx);
 	}
@@ -244,11 +239,11 @@ static void find_of_track(struct corunners *c, const struct fleet_block *b,
 void corunners_find(struct corunners *c, const struct fleet_block *b, const struct topology *t,
 		    corunner_visit visit, void *ctx)
 {
-	vec_reserve(&c->cursors, b->tracks.n);
-	vec_reserve(&c->told, CPUS_MAX);
-	memset(c->told.data, 0, CPUS_MAX);
-	vec_for_each (&b->tracks, const struct fleet_track, track)
-		c->told.data[track->cpu] |= track->n_runs && !has_samples(b, track);
+	vec_reserve(&c->cursors, b->tracks.n + 1);
+	vec_reserve(&c->tellers, b->tracks.n + 1);
+	vec_reserve(&c->turn_of, b->apps.n + 1);
+	memset(c->turn_of.data, 0, b->apps.n * sizeof(*c->turn_of.data));
+	c->tellers.n = fleet_block_tellers(b, c->tellers.data);
 	vec_for_each (&b->tracks, const struct fleet_track, track)
 		find_of_track(c, b, t, track, visit, ctx);
 }
@@ -257,6 +252,7 @@ void corunners_release(struct corunners *c)
 {
 	vec_release(&c->ranges);
 	vec_release(&c->turns);
-	vec_release(&c->told);
+	vec_release(&c->turn_of);
+	vec_release(&c->tellers);
 	vec_release(&c->cursors);
 }

@@ -54,11 +54,14 @@ struct corunners {
 		VEC(struct corunner_turn)
 	} turns; /* of one sample */
 	struct {
-		VEC(uint8_t)
-	} told; /* by CPU: whether runs without samples say who had it */
+		VEC(uint32_t)
+	} turn_of; /* by application: where in turns, if it is there */
 	struct {
 		VEC(uint32_t)
-	} cursors;	/* by track: the first run that may overlap */
+	} tellers; /* tracks that say who had their CPU */
+	struct {
+		VEC(uint32_t)
+	} cursors;	/* by teller: the first run that may overlap */
 	uint64_t alone; /* samples that had no co-runner, so far */
 };
 

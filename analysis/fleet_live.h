@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A fleet's blocks from what one machine was seen to do: who had its CPUs when, and how long the
- * calls took that are the indicator. Each fifth of a second becomes a block; a call that crosses
- * from one to the next is left out, and counted.
+ * calls took that are the indicator. Each fifth of a second becomes a block, or less where more
+ * happens than a block takes; a call that crosses from one to the next is left out, and counted.
+ *
+ *	fleet_live_ran(&l, &presence); fleet_live_took(&l, &measure);	as they become known
+ *	fleet_live_begin(&l);
+ *	for (at_ns = from_ns; at_ns < to_ns;)
+ *		at_ns = fleet_live_block(&l, n, at_ns, to_ns, offset_ns, &block);
+ *	fleet_live_clear(&l);
  */
 #ifndef ISPOT_ANALYSIS_FLEET_LIVE_H
 #define ISPOT_ANALYSIS_FLEET_LIVE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/vec.h"
@@ -15,6 +22,7 @@ struct fleet_block;
 struct strtab;
 
 #define FLEET_LIVE_BLOCK_NS 200000000ull
+#define FLEET_LIVE_MOST	    8000000 /* 200 MB of either */
 
 struct fleet_presence {
 	uint32_t cpu, app;
@@ -26,22 +34,42 @@ struct fleet_measure {
 	uint64_t start_ns, end_ns;
 };
 
+/* Some that follow each other: of one CPU, or of one thread on one CPU. */
+struct fleet_lane {
+	size_t at, end; /* at: the first that may be in the next block */
+};
+
+struct fleet_lanes {
+	VEC(struct fleet_lane)
+};
+
 struct fleet_live {
 	const struct strtab *apps; /* names of the numbers above, borrowed */
+	size_t most;		   /* are kept of either; 0: FLEET_LIVE_MOST */
+	uint64_t full_ns;	   /* from then on not all are kept; 0: they are */
 	struct {
 		VEC(struct fleet_presence)
-	} presences; /* of one CPU in order of time */
+	} presences;
 	struct {
 		VEC(struct fleet_measure)
 	} measures;
+	struct fleet_lanes presence_lanes, measure_lanes;
 	uint64_t left_out;
 };
 
+/* Both in the order of their ends, nearly so from CPU to CPU; presences first. */
+void fleet_live_ran(struct fleet_live *l, const struct fleet_presence *p);
+void fleet_live_took(struct fleet_live *l, const struct fleet_measure *m);
 /* Once, before the blocks. */
-void fleet_live_sort(struct fleet_live *l);
-/* What lies in the block that begins at from_ns, as times after offset_ns (to real time). */
-void fleet_live_block(struct fleet_live *l, uint64_t sequence, uint64_t from_ns, int64_t offset_ns,
-		      struct fleet_block *b);
+void fleet_live_begin(struct fleet_live *l);
+/*
+ * What lies in the block that begins at from_ns, and ends at to_ns at the latest, as times after
+ * offset_ns (to real time). Each begins where the one before ended, which is returned; nothing of
+ * full_ns and later is in one.
+ */
+uint64_t fleet_live_block(struct fleet_live *l, uint64_t sequence, uint64_t from_ns, uint64_t to_ns,
+			  int64_t offset_ns, struct fleet_block *b);
+void fleet_live_clear(struct fleet_live *l); /* for the next window; left_out stays */
 void fleet_live_release(struct fleet_live *l);
 
 #endif

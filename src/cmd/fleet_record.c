@@ -33,8 +33,7 @@
 #include "trace/meta.h"
 #include "trace/reader.h"
 
-#define DRAIN_NS      20000000ull
-#define PRESENCES_MAX 8000000 /* 200 MB; beyond them the window ends */
+#define DRAIN_NS 20000000ull
 
 struct recorder {
 	const struct fleet_args *args;
@@ -53,7 +52,7 @@ struct recorder {
 	bool interrupted;	   /* by one of them */
 	uint64_t sequence, samples, wall_ns, own_ns;
 	uint64_t lost;
-	bool cut;   /* a window had more context switches than are kept */
+	bool cut;   /* a window had more context switches or calls than are kept */
 	int status; /* of the latest ispot record */
 };
 
@@ -63,10 +62,8 @@ static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint6
 {
 	struct recorder *r = self;
 
-	if (r->live.presences.n < PRESENCES_MAX)
-		*vec_add(&r->live.presences) =
-			(struct fleet_presence){ cpu, application_of(&r->apps, pid), start_ns,
-						 end_ns };
+	fleet_live_ran(&r->live, &(struct fleet_presence){ cpu, application_of(&r->apps, pid),
+							   start_ns, end_ns });
 }
 
 static void on_exec(void *self, pid_t pid)
@@ -196,9 +193,9 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		return;
 	r->several = r->several || (r->function != UINT32_MAX && r->function != c->id);
 	r->function = c->id;
-	*vec_add(&r->live.measures) =
-		(struct fleet_measure){ c->entry_cpu, application_of(&r->apps, (pid_t)t->tgid),
-					t->tid, c->entry_ns, c->exit_ns };
+	fleet_live_took(&r->live, &(struct fleet_measure){ c->entry_cpu,
+							   application_of(&r->apps, (pid_t)t->tgid),
+							   t->tid, c->entry_ns, c->exit_ns });
 }
 
 static void name_indicator(struct recorder *r)
@@ -266,9 +263,10 @@ static int write_blocks(struct recorder *r, uint64_t from_ns, uint64_t to_ns, st
 	int rc = 0;
 
 	r->live.apps = &r->apps.names;
-	fleet_live_sort(&r->live);
-	for (; !rc && from_ns < to_ns; from_ns += FLEET_LIVE_BLOCK_NS) {
-		fleet_live_block(&r->live, r->sequence, from_ns, offset_ns, &r->block);
+	fleet_live_begin(&r->live);
+	while (!rc && from_ns < to_ns) {
+		from_ns = fleet_live_block(&r->live, r->sequence, from_ns, to_ns, offset_ns,
+					   &r->block);
 		if (!r->block.samples.n)
 			continue;
 		r->sequence++;
@@ -308,20 +306,23 @@ static void say_done(const struct recorder *r, const struct cpus *cpus)
 		   text_counted(samples, r->samples, "sample"), r->header.indicator,
 		   text_counted(apps, r->apps.names.n, "application"),
 		   100.0 * (double)r->own_ns / ((double)r->wall_ns * cpus->n));
+	if (r->live.left_out)
+		log_notice("%s more crossed the border of two blocks, or went on: left out",
+			   text_counted(samples, r->live.left_out, "call"));
 	if (r->lost)
 		log_notice("%" PRIu64 " records of context switches were lost: who ran then is not "
 			   "known",
 			   r->lost);
 	if (r->cut)
-		log_notice("too many context switches for one recording: of the rest of it nobody "
-			   "is known; record for a shorter time with -d or --duty");
+		log_notice("more calls or context switches than are kept of one recording: it "
+			   "ends there; record for a shorter time with -d or --duty");
 }
 
 static void forget_window(struct recorder *r)
 {
 	r->lost += r->occupancy.lost;
-	r->cut = r->cut || r->live.presences.n == PRESENCES_MAX;
-	r->live.presences.n = r->live.measures.n = 0;
+	r->cut = r->cut || r->live.full_ns;
+	fleet_live_clear(&r->live);
 	occupancy_release(&r->occupancy);
 }
 

@@ -11,6 +11,10 @@
 /* A time of 292 years: sums of two of them do not overflow. */
 #define TIME_MAX (UINT64_MAX >> 1)
 
+/* Of pairs that are looked at: some seconds. FLEET_BLOCK_SAMPLES runs, each in a track of its own,
+ * with one presence more on each CPU, are half of it at most. */
+#define WORK_MAX (1ull << 32)
+
 void fleet_block_begin(struct fleet_block *b, uint64_t sequence, uint64_t start_ns)
 {
 	strtab_release(&b->apps);
@@ -72,6 +76,25 @@ void fleet_block_presence(struct fleet_block *b, uint32_t app, uint64_t start_ns
 	if (!goes_on(b, app, start_ns) || vec_last(&b->runs)->n)
 		add_run(b, app, start_ns);
 	vec_last(&b->runs)->end_ns = end_ns;
+}
+
+size_t fleet_block_tellers(const struct fleet_block *b, uint32_t *tellers)
+{
+	bool told[CPUS_MAX] = { false };
+	size_t n = 0;
+
+	vec_for_each (&b->tracks, const struct fleet_track, track)
+		told[track->cpu] |= track->n_runs && !fleet_track_has_samples(b, track);
+	for (size_t i = 0; i < b->tracks.n; i++) {
+		const struct fleet_track *track = &b->tracks.data[i];
+
+		if (!track->n_runs || (told[track->cpu] && fleet_track_has_samples(b, track)))
+			continue;
+		if (tellers)
+			tellers[n] = (uint32_t)i;
+		n++;
+	}
+	return n;
 }
 
 void fleet_block_release(struct fleet_block *b)
@@ -155,7 +178,7 @@ static size_t rest(const struct cursor *c)
 
 static void unpack_apps(struct fleet_block *b, struct cursor *c)
 {
-	uint64_t n = unpack_number(c, rest(c));
+	uint64_t n = unpack_number(c, FLEET_BLOCK_APPS);
 
 	for (uint64_t i = 0; i < n && c->p; i++) {
 		size_t bytes = unpack_number(c, rest(c));
@@ -209,11 +232,28 @@ static uint64_t unpack_run(struct fleet_block *b, struct cursor *c, uint64_t sin
 	return run->end_ns;
 }
 
+/* Each run with samples is compared with each track that tells, each track with each of its runs.
+ */
+static bool is_soon_done(const struct fleet_block *b)
+{
+	uint64_t runs = 0, tracks = 0, before;
+
+	vec_for_each (&b->tracks, const struct fleet_track, track) {
+		before = runs;
+		for (uint32_t i = 0; i < track->n_runs; i++)
+			runs += b->runs.data[track->first_run + i].n > 0;
+		tracks += runs > before;
+	}
+	return runs * fleet_block_tellers(b, NULL) + tracks * b->runs.n <= WORK_MAX;
+}
+
 int fleet_block_unpack(struct fleet_block *b, const void *body, size_t n)
 {
 	struct cursor c = { body, (const uint8_t *)body + n };
 	uint64_t tracks, runs, time_ns;
 
+	if (b->start_ns > TIME_MAX)
+		return -EBADMSG;
 	unpack_apps(b, &c);
 	tracks = unpack_number(&c, rest(&c));
 	for (uint64_t i = 0; i < tracks && c.p; i++) {
@@ -222,6 +262,10 @@ int fleet_block_unpack(struct fleet_block *b, const void *body, size_t n)
 		time_ns = b->start_ns;
 		for (uint64_t j = 0; j < runs && c.p; j++)
 			time_ns = unpack_run(b, &c, time_ns);
+		if (!runs)
+			b->tracks.n--;
+		if (b->tracks.n > FLEET_BLOCK_TRACKS)
+			c.p = NULL;
 	}
-	return c.p == c.end ? 0 : -EBADMSG;
+	return c.p == c.end && is_soon_done(b) ? 0 : -EBADMSG;
 }

@@ -26,8 +26,10 @@
 
 struct text;
 
-#define FLEET_BLOCK_SAMPLES 65536      /* what writers put into one */
-#define FLEET_BLOCK_BYTES   (4u << 20) /* a body is smaller */
+#define FLEET_BLOCK_SAMPLES 32768      /* what writers put into one, runs that have none included */
+#define FLEET_BLOCK_BYTES   (4u << 20) /* a body has no more */
+#define FLEET_BLOCK_TRACKS  65536
+#define FLEET_BLOCK_APPS    16384
 
 struct fleet_run {
 	uint32_t app;	   /* number in the block's apps */
@@ -70,6 +72,16 @@ void fleet_block_sample(struct fleet_block *b, uint64_t length_ns, uint32_t valu
 void fleet_block_presence(struct fleet_block *b, uint32_t app, uint64_t start_ns, uint64_t end_ns);
 void fleet_block_release(struct fleet_block *b);
 
+static inline bool fleet_track_has_samples(const struct fleet_block *b,
+					   const struct fleet_track *track)
+{
+	return track->n_runs && b->runs.data[track->first_run].n;
+}
+
+/* Which tracks say who had their CPU: those without samples, and the others where none is of that
+ * CPU. tellers: room for all tracks, or NULL; returns how many. */
+size_t fleet_block_tellers(const struct fleet_block *b, uint32_t *tellers);
+
 static inline uint64_t fleet_sample_start(const struct fleet_block *b, const struct fleet_run *run,
 					  uint32_t sample)
 {
@@ -78,7 +90,10 @@ static inline uint64_t fleet_sample_start(const struct fleet_block *b, const str
 
 /* The body of a block in a file, without its head; ispot-fleet(1) has the layout. */
 void fleet_block_pack(const struct fleet_block *b, struct text *out);
-/* Fills a block that was begun. -EBADMSG: no such body; the block is not to be used. */
+/*
+ * Fills a block that was begun; tracks without runs are left out. -EBADMSG: no such body, or one
+ * that would take long to analyse, which no writer makes; the block is not to be used.
+ */
 int fleet_block_unpack(struct fleet_block *b, const void *body, size_t n);
 
 #endif

@@ -122,6 +122,10 @@ int fleet_writer_block(struct fleet_writer *w, const struct fleet_block *b, stru
 
 	w->body.n = 0;
 	fleet_block_pack(b, &w->body);
+	if (w->body.n > FLEET_BLOCK_BYTES) /* no reader would take it */
+		return err_set(err, -EFBIG,
+			       "%s: a block of %zu bytes; make blocks of a shorter time", w->path,
+			       w->body.n);
 	head.body_bytes = (uint32_t)w->body.n;
 	head.body_crc = crc32_of(w->body.s, w->body.n);
 	head.head_crc = crc32_of(&head, sizeof(head) - sizeof(head.head_crc));
