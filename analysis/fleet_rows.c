@@ -26,23 +26,25 @@ struct fleet_rows_block {
 	uint32_t stratum;
 };
 
-/* Key of 64 bits: applications, strata below 2^20. */
-static uint64_t key_of(uint32_t base, uint32_t corunner, enum corunner_class class,
-		       uint32_t stratum)
+static bool is_row(const struct fleet_row *row, uint32_t base, uint32_t corunner,
+		   enum corunner_class class, uint32_t stratum)
 {
-	return (uint64_t)base << 44 | (uint64_t)corunner << 24 |
-	       (uint64_t)(stratum & 0xfffff) << 4 | class;
+	return row->base == base && row->corunner == corunner && row->class == class &&
+	       row->stratum == stratum;
 }
 
+/* Keys are hashes: of two with the same the second has the next one that is free. */
 struct fleet_row *fleet_rows_get(struct fleet_rows *r, uint32_t base, uint32_t corunner,
 				 enum corunner_class class, uint32_t stratum)
 {
-	uint64_t key = key_of(base, corunner, class, stratum);
-	uint32_t i = map_get(&r->by_key, key);
+	const uint32_t numbers[] = { base, corunner, class, stratum };
+	uint64_t key = hash_bytes(numbers, sizeof(numbers));
 	struct fleet_row *row;
+	uint32_t i;
 
-	if (i != MAP_NONE)
-		return &r->rows.data[i];
+	for (; (i = map_get(&r->by_key, key)) != MAP_NONE; key++)
+		if (is_row(&r->rows.data[i], base, corunner, class, stratum))
+			return &r->rows.data[i];
 	map_put(&r->by_key, key, (uint32_t)r->rows.n);
 	row = vec_add(&r->rows);
 	row->base = base;
@@ -54,11 +56,13 @@ struct fleet_row *fleet_rows_get(struct fleet_rows *r, uint32_t base, uint32_t c
 
 uint32_t fleet_rows_stratum(struct fleet_rows *r, uint32_t type, uint64_t bucket)
 {
-	uint64_t key = (uint64_t)type << 48 | (bucket & 0xffffffffffff);
-	uint32_t i = map_get(&r->by_stratum, key);
+	const uint64_t numbers[] = { type, bucket };
+	uint64_t key = hash_bytes(numbers, sizeof(numbers));
+	uint32_t i;
 
-	if (i != MAP_NONE)
-		return i;
+	for (; (i = map_get(&r->by_stratum, key)) != MAP_NONE; key++)
+		if (r->strata.data[i].type == type && r->strata.data[i].bucket == bucket)
+			return i;
 	map_put(&r->by_stratum, key, (uint32_t)r->strata.n);
 	*vec_add(&r->strata) = (struct fleet_stratum){ type, bucket };
 	return (uint32_t)r->strata.n - 1;

@@ -8,6 +8,7 @@
 #include "analysis/fleet.h"
 #include "analysis/fleet_simulate.h"
 #include "analysis/fleet_world.h"
+#include "base/err.h"
 #include "base/text.h"
 #include "trace/fleet_file.h"
 
@@ -218,6 +219,116 @@ static void every_sample_counts_once(void **state)
 	fleet_rows_release(&rows);
 }
 
+/* More applications and hours than one has, and times that differ by 2^48 buckets. */
+static void rows_are_never_mistaken_for_others(void **state)
+{
+	const uint32_t big[] = { 0, 1, 16, 1u << 20, 1u << 24, UINT32_MAX };
+	const uint64_t buckets[] = { 0, 1, 1ull << 48, UINT64_MAX };
+	struct fleet_rows r = { 0 };
+	size_t n = 0;
+
+	(void)state;
+	for (int base = 0; base < 6; base++)
+		for (int corunner = 0; corunner < 6; corunner++)
+			for (int stratum = 0; stratum < 6; stratum++)
+				for (int i = 0; i < CORUNNER_CLASSES; i++) {
+					fleet_rows_get(&r, big[base], big[corunner], i,
+						       big[stratum]);
+					assert_int_equal(r.rows.n, ++n);
+				}
+	fleet_rows_get(&r, big[3], big[4], CORUNNER_CORE, big[5]);
+	assert_int_equal(r.rows.n, n);
+	for (uint32_t type = 0; type < 3; type++)
+		for (uint32_t i = 0; i < 4; i++)
+			assert_int_equal(fleet_rows_stratum(&r, type, buckets[i]), type * 4 + i);
+	assert_int_equal(fleet_rows_stratum(&r, 1, buckets[2]), 6);
+	fleet_rows_release(&r);
+}
+
+/* ---- what no writer makes ---- */
+
+static int unpack(uint64_t start_ns, const struct text *body)
+{
+	struct fleet_block b = { 0 };
+	int rc;
+
+	fleet_block_begin(&b, 0, start_ns);
+	rc = fleet_block_unpack(&b, body->s, body->n);
+	if (!rc)
+		assert_true(b.tracks.n <= FLEET_BLOCK_TRACKS);
+	fleet_block_release(&b);
+	return rc;
+}
+
+static void pack_n(struct text *out, uint64_t n)
+{
+	for (; n > 127; n >>= 7)
+		text_addn(out, &(char){ (char)(n | 128) }, 1);
+	text_addn(out, &(char){ (char)n }, 1);
+}
+
+/* n tracks of CPUs in turn, each with a run without samples, or with one: of length 1. */
+static void tracks_of(struct text *out, uint32_t n, uint32_t runs, uint32_t samples)
+{
+	out->n = 0;
+	pack_n(out, 1);
+	pack_n(out, 1);
+	text_add(out, "a");
+	pack_n(out, n);
+	for (uint32_t i = 0; i < n; i++) {
+		pack_n(out, i % 64);
+		pack_n(out, runs);
+		for (uint32_t j = 0; j < runs; j++) {
+			pack_n(out, 0);
+			pack_n(out, 1);
+			pack_n(out, samples);
+			pack_n(out, 1);
+			if (samples)
+				pack_n(out, 1);
+		}
+	}
+}
+
+/* Whatever is in a block of some MB, it is analysed in seconds or refused. */
+static void blocks_that_would_take_hours_are_refused(void **state)
+{
+	struct text body = { 0 };
+
+	(void)state;
+	tracks_of(&body, 500, 2, 1);
+	assert_int_equal(unpack(0, &body), 0);
+	assert_int_equal(unpack(UINT64_MAX, &body), -EBADMSG);
+	assert_int_equal(unpack(UINT64_MAX - 5, &body), -EBADMSG);
+	tracks_of(&body, 1000000, 0, 0); /* nothing at all */
+	assert_int_equal(unpack(0, &body), 0);
+	tracks_of(&body, 500000, 1, 0);
+	assert_int_equal(unpack(0, &body), -EBADMSG);
+	tracks_of(&body, 60000, 10, 1);
+	assert_int_equal(unpack(0, &body), -EBADMSG);
+	text_release(&body);
+}
+
+/* What a reader takes for damage is not written. */
+static void a_block_that_is_too_large_is_not_written(void **state)
+{
+	struct fleet_writer w;
+	struct fleet_block b = { 0 };
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(fleet_writer_open(&w, "/dev/null", header, &err), 0);
+	assert_int_equal(fleet_writer_block(&w, &blocks[0], &err), 0);
+	fleet_block_begin(&b, 0, 0);
+	fleet_block_track(&b, 0);
+	fleet_block_run(&b, fleet_block_app(&b, "a"), 0);
+	for (int i = 0; i < 600000; i++)
+		fleet_block_sample(&b, 1u << 30, 1u << 30);
+	assert_int_equal(fleet_writer_block(&w, &b, &err), -EFBIG);
+	assert_non_null(strstr(err.text, "shorter"));
+	assert_int_equal(fleet_writer_close(&w, &err), 0);
+	fleet_block_release(&b);
+}
+
 /* ---- the paper's numbers ---- */
 
 static void put(struct fleet_rows *r, const char *base, const char *corunner,
@@ -282,6 +393,9 @@ int main(void)
 		cmocka_unit_test(names_cannot_steer_a_terminal),
 		cmocka_unit_test(any_tree_of_merges_gives_the_same_rows),
 		cmocka_unit_test(every_sample_counts_once),
+		cmocka_unit_test(rows_are_never_mistaken_for_others),
+		cmocka_unit_test(blocks_that_would_take_hours_are_refused),
+		cmocka_unit_test(a_block_that_is_too_large_is_not_written),
 		cmocka_unit_test(streetview_without_bigtable_and_search),
 	};
 
