@@ -27,7 +27,7 @@ static const struct option_row options[] = {
 	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
 	OPTION("by", "WHAT", ARG_STRING, by,
 	       "record: an application is an executable, cgroup, or user (executable)"),
-	OPTION("db", "FILE", ARG_STRING, db, "the database (fleet.db)"),
+	OPTION("db", "FILE", ARG_STRING, db, "reduce, report: the database (fleet.db)"),
 	OPTION("machines", "N", ARG_ABOVE_0, machines, "simulate: so many machines (20)"),
 	OPTION("samples", "N", ARG_ABOVE_0, samples, "simulate: about so many samples (2000000)"),
 	OPTION("seed", "N", ARG_U64, seed, "simulate: everything follows from it (1)"),
@@ -67,22 +67,63 @@ static const char *const examples[] = {
 	NULL,
 };
 
-static const struct {
+/* takes: options by their long names. */
+struct verb {
 	const char *name;
 	fleet_verb *run;
-} verbs[] = {
-	{ "record", fleet_record },
-	{ "reduce", fleet_reduce },
-	{ "report", fleet_report },
-	{ "simulate", fleet_simulate },
+	unsigned flags;
+	const char *takes[12];
 };
 
-static fleet_verb *verb_of(const char *name)
+static const struct verb verbs[] = {
+	{ "record",
+	  fleet_record,
+	  ARGS_STOP_AT_WORD,
+	  { "output", "function", "pid", "duration", "duty", "by" } },
+	{ "reduce", fleet_reduce, 0, { "db", "bucket" } },
+	{ "report",
+	  fleet_report,
+	  0,
+	  { "db", "type", "base", "class", "exclude", "min-samples", "alpha", "top", "json",
+	    "csv" } },
+	{ "simulate",
+	  fleet_simulate,
+	  0,
+	  { "output", "machines", "samples", "seed", "applications", "cpus", "interferers" } },
+};
+
+static const struct verb *verb_of(const char *name)
 {
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
 		if (!strcmp(verbs[i].name, name))
-			return verbs[i].run;
+			return &verbs[i];
 	return NULL;
+}
+
+static bool takes(const struct verb *verb, const char *option)
+{
+	for (const char *const *name = verb->takes; *name; name++)
+		if (!strcmp(*name, option))
+			return true;
+	return false;
+}
+
+/* Before the verb and behind it; of other verbs' options there are none. */
+static int parse(const struct verb *verb, struct fleet_args *a, int argc, char **argv, int first,
+		 int *words, struct err *err)
+{
+	struct option_row own[sizeof(options) / sizeof(*options)] = { 0 };
+	int n = 0, before, rc;
+
+	for (const struct option_row *row = options; !option_row_ends(row); row++)
+		if (takes(verb, row->name))
+			own[n++] = *row;
+	rc = args_parse(own, a, ARGS_STOP_AT_WORD, first, argv, &before, err);
+	if (!rc)
+		rc = args_parse(own, a, verb->flags, argc - first, argv + first, words, err);
+	if (rc && rc != ARGS_ANSWERED)
+		err_prefix(err, "%s", verb->name);
+	return rc;
 }
 
 static int run_fleet(int argc, char **argv, struct err *err)
@@ -99,20 +140,19 @@ static int run_fleet(int argc, char **argv, struct err *err)
 				.min_samples = 1000,
 				.alpha = 0.05,
 				.top = 20 };
-	int first, rc = args_parse(options, &a, ARGS_STOP_AT_WORD, argc, argv, &first, err);
-	fleet_verb *verb = rc || first == argc ? NULL : verb_of(argv[first]);
+	struct fleet_args any = { 0 };
+	int first, rc = args_parse(options, &any, ARGS_STOP_AT_WORD, argc, argv, &first, err);
+	const struct verb *verb = rc || first == argc ? NULL : verb_of(argv[first]);
 	int words = 0;
 
-	if (!rc && !verb) {
-		rc = err_set(err, -EINVAL, "fleet takes record, reduce, report or simulate");
-		if (err)
-			err->exit_status = 2;
-	}
-	if (!rc) /* options stand behind the verb, too */
-		rc = args_parse(options, &a, verb == fleet_record ? ARGS_STOP_AT_WORD : 0,
-				argc - first, argv + first, &words, err);
+	if (!rc && !verb)
+		rc = args_refuse(err, "fleet takes record, reduce, report or simulate");
 	if (!rc)
-		rc = verb(&a, argv + first + words, err);
+		rc = parse(verb, &a, argc, argv, first, &words, err);
+	if (!rc)
+		rc = verb->run(&a, argv + first + words, err);
+	vec_release(&any.exclude);
+	vec_release(&any.functions);
 	vec_release(&a.exclude);
 	vec_release(&a.functions);
 	return rc;

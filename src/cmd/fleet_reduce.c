@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "analysis/fleet_rows.h"
@@ -12,7 +13,9 @@
 #include "fleet_verbs.h"
 #include "trace/fleet_file.h"
 
-#define ROWS_MAX 200000 /* are kept before they go to the database: a few 100 MB */
+/* Are kept before they go to the database: a few 100 MB. */
+#define ROWS_MAX   200000
+#define BLOCKS_MAX 1000000
 
 struct reduction {
 	const struct fleet_args *args;
@@ -24,7 +27,8 @@ struct reduction {
 	struct map pending;
 	struct fleet_block block;
 	struct progress progress;
-	uint64_t samples, alone, new_blocks, known_blocks, damaged_blocks, truncated_files;
+	uint64_t samples, alone, new_blocks, known_blocks, refused_files, files;
+	bool several; /* files: one that cannot be read does not end it */
 };
 
 static int flush(struct reduction *r, struct err *err)
@@ -65,13 +69,24 @@ static void add_block(struct reduction *r, const struct fleet_header *h, uint32_
 	r->alone += key->alone;
 }
 
+static int refuse_file(struct reduction *r, const struct err *why, struct err *err)
+{
+	if (!r->several)
+		return err_set(err, why->code, "%s", why->text);
+	r->refused_files++;
+	log_notice("%s", why->text);
+	return 0;
+}
+
 static int read_blocks(struct reduction *r, struct fleet_reader *file, uint32_t machine,
 		       struct err *err)
 {
 	struct fleet_block_head head;
-	int rc;
+	struct err why = { 0 };
+	int rc = 0;
 
-	while ((rc = fleet_reader_next(file, &head, err)) > 0) {
+	while (!rc && (rc = fleet_reader_next(file, &head, &why)) > 0) {
+		rc = 0;
 		if (is_known(r, file->header.id, head.sequence)) {
 			fleet_reader_skip(file, &head);
 			r->known_blocks++;
@@ -79,14 +94,12 @@ static int read_blocks(struct reduction *r, struct fleet_reader *file, uint32_t 
 			add_block(r, &file->header, machine);
 		}
 		progress_rate(&r->progress, r->samples, "samples");
-		if (r->rows.rows.n > ROWS_MAX) {
+		if (r->rows.rows.n > ROWS_MAX || r->rows.crowds.n > 10 * ROWS_MAX ||
+		    r->blocks.n > BLOCKS_MAX)
 			rc = flush(r, err);
-			if (rc)
-				break;
-		}
 	}
-	r->damaged_blocks += file->damaged_blocks;
-	r->truncated_files += file->truncated;
+	if (why.code)
+		rc = refuse_file(r, &why, err);
 	if (file->truncated)
 		log_notice("%s ends inside of a block; the blocks before it count", file->path);
 	if (file->damaged_blocks)
@@ -99,10 +112,12 @@ static int read_file(struct reduction *r, const char *path, struct err *err)
 	struct fleet_store_meta meta = { .bucket_ns = r->args->bucket_ns };
 	struct fleet_reader file;
 	uint32_t machine;
-	int rc = fleet_reader_open(&file, path, err);
+	struct err why = { 0 };
+	int rc = fleet_reader_open(&file, path, &why);
 
+	r->files++;
 	if (rc)
-		return rc;
+		return refuse_file(r, &why, err);
 	snprintf(meta.indicator, sizeof(meta.indicator), "%s", file.header.indicator);
 	snprintf(meta.unit, sizeof(meta.unit), "%s", file.header.unit);
 	snprintf(meta.by, sizeof(meta.by), "%s", file.header.by);
@@ -139,24 +154,26 @@ int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 {
 	struct reduction r = { .args = a };
 	uint64_t wall_ns = clock_now_ns(), cpu_ns = clock_cpu_ns();
-	int rc;
+	int rc, flushed;
 
-	if (!*words || !a->bucket_ns) {
-		rc = err_set(err, -EINVAL,
-			     "reduce reads files of samples into a database; name them, and a "
-			     "--bucket above 0");
-		err->exit_status = 2;
-		return rc;
-	}
+	if (!*words || !a->bucket_ns)
+		return args_refuse(err, "reduce reads files of samples into a database; name them, "
+					"and a --bucket above 0");
+	r.several = words[1];
 	rc = fleet_store_open(&r.store, a->db, true, err);
 	progress_init(&r.progress, "reducing");
 	for (; !rc && *words; words++)
 		rc = read_file(&r, *words, err);
-	if (!rc)
-		rc = flush(&r, err);
+	flushed = flush(&r, rc ? NULL : err); /* of what was read the rest counts anyhow */
+	rc = rc ? rc : flushed;
 	progress_end(&r.progress);
 	if (!rc)
 		say_done(&r, clock_now_ns() - wall_ns, clock_cpu_ns() - cpu_ns);
+	if (!rc && r.refused_files)
+		rc = err_set(err, -EBADMSG,
+			     "%" PRIu64 " of %" PRIu64 " files cannot be read, as said above; "
+			     "the others count",
+			     r.refused_files, r.files);
 	fleet_rows_release(&r.rows);
 	vec_release(&r.blocks);
 	map_release(&r.pending);

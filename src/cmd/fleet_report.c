@@ -36,6 +36,14 @@ static int find_base(const struct fleet_args *a, struct fleet_view *v, struct er
 	return 0;
 }
 
+static bool is_twice(const struct fleet_args *a, size_t i)
+{
+	for (size_t before = 0; before < i; before++)
+		if (!strcmp(a->exclude.data[before], a->exclude.data[i]))
+			return true;
+	return false;
+}
+
 /* On the same core where no class is asked for, as in the paper. */
 static int find_excluded(const struct fleet_args *a, struct fleet_view *v,
 			 const struct fleet_cell **cells, struct err *err)
@@ -46,6 +54,8 @@ static int find_excluded(const struct fleet_args *a, struct fleet_view *v,
 		const struct fleet_cell *cell =
 			fleet_cell_of(v->fleet, v->base, a->exclude.data[i], class);
 
+		if (is_twice(a, i))
+			continue;
 		if (!cell)
 			return err_set(err, -ENODATA,
 				       "%s never ran beside %s in class %s; try another --class",

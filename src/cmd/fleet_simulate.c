@@ -90,6 +90,8 @@ int fleet_simulate(const struct fleet_args *a, char **words, struct err *err)
 				   "multiple of 4, up to 256");
 	if (a->applications < 2 || a->applications >= 1u << 20 || a->machines >= 1u << 20)
 		return args_refuse(err, "simulate makes 2 to a million applications, and machines");
+	if (a->interferers > UINT32_MAX)
+		return args_refuse(err, "--interferers are pairs of applications; give fewer");
 	if (mkdir(a->output, 0777) && errno != EEXIST)
 		return err_set(err, -errno, "%s: %s; name a directory that can be made", a->output,
 			       strerror(errno));

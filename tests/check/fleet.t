@@ -59,6 +59,14 @@ if command -v sqlite3 >/dev/null; then
 	printf 'xxxx' | dd of=broken.fleet bs=1 seek=100000 conv=notrunc status=none
 	fleet reduce --db broken.db broken.fleet >/dev/null 2>broken.err
 	ok "a damaged file is said" loud "broken.fleet is damaged" cat broken.err
+
+	cp some/machine00002.fleet header.fleet
+	printf 'xxxx' | dd of=header.fleet bs=1 seek=30 conv=notrunc status=none
+	fleet reduce --db rest.db header.fleet some/*.fleet nowhere.fleet >/dev/null 2>rest.err
+	ok "of several files some that cannot be read fail" test $? = 1
+	ok "which is said of each" loud "header.fleet: its header is damaged" cat rest.err
+	ok "and of all" loud "2 of 14 files cannot be read" cat rest.err
+	holds "the others count" same some.db rest.db
 else
 	skip "rows" "no sqlite3"
 fi
@@ -69,11 +77,23 @@ ok "no database" loud "make it with ispot fleet reduce" fleet report --db nowher
 echo text >text.db
 ok "another file" loud "not a" fleet report --db text.db
 ok "an unknown verb" loud "fleet takes" fleet frob
+# option VERB OPTION...: of another verb
+option() {
+	loud "no option $2" fleet "$@" && { fleet "$@" >/dev/null 2>&1; test $? = 2; }
+}
+ok "report has no functions" option report -F x
+ok "reduce writes no JSON" option reduce --json some/machine00001.fleet
+ok "simulate has no duty cycle" option simulate --duty 1s/2s -o x
+ok "record has no database" option record --db x.db -F x -p 1
+ok "nor before the verb" loud "no option --json" fleet --json reduce some/machine00001.fleet
+ok "what cannot be planted is refused" loud "give fewer" fleet simulate -o x --interferers 4294967297
 
 base=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "negative")][0].base')
 co=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "negative")][0].corunner')
 ok "what a base gains without a co-runner" loud "without $co it would be" \
 	fleet report --db some.db --base "$base" --exclude "$co"
+without() { fleet report --db some.db --base "$base" "$@" | grep "it would be"; }
+ok "who is left out twice is left out once" test "$(without --exclude "$co" --exclude "$co")" = "$(without --exclude "$co")"
 ok "the text names both" loud " $base beside $co" fleet report --db some.db
 ok "JSON has the share of samples without co-runner" test "$(fleet report --db some.db --json |
 	jq '.fleet | .samples_alone / .samples < 0.2 and .machines == 12')" = true
