@@ -348,27 +348,48 @@ const char *argkeys_place(const struct argkeys *a, uint64_t address, char hex[24
 
 #define KEYS_FEW 4
 
-/* Many keys of which none stands out say nothing that the function as a whole does not. */
+/* What the keys of a function lose. */
+struct key_losses {
+	double most, sum;
+	bool judged; /* the verdict on one of them is interference */
+};
+
+/*
+ * Many keys of which none stands out say nothing that the function as a whole does not, and keys
+ * that cannot be judged say less; unless it is the whole of which nothing can be said.
+ */
+static bool none_stands_out(const struct block *whole, const struct key_losses *keys, uint32_t n)
+{
+	if (whole->verdict == VERDICT_INTERFERENCE && !keys->judged &&
+	    keys->sum >= whole->lost_threads / 2)
+		return true;
+	return n > KEYS_FEW && keys->most < whole->lost_threads / 2 &&
+	       (whole->verdict == VERDICT_INTERFERENCE || !keys->judged);
+}
+
 static void mark_alike(const struct argkeys *a, const struct keyed *k, struct block *const *of,
 		       struct blocks *groups, const uint32_t *n_groups)
 {
-	double *most = xcalloc(a->meta->functions.n + 1, sizeof(*most));
+	struct key_losses *keys = xcalloc(a->meta->functions.n + 1, sizeof(*keys));
 
 	vec_for_each (groups, const struct block, g) {
-		uint32_t function = k->groups.data[g->id].function;
+		struct key_losses *f = &keys[k->groups.data[g->id].function];
 
-		if (g->lost_threads > most[function])
-			most[function] = g->lost_threads;
+		if (g->lost_threads > f->most)
+			f->most = g->lost_threads;
+		if (g->lost_threads > 0)
+			f->sum += g->lost_threads;
+		f->judged |= g->verdict == VERDICT_INTERFERENCE;
 	}
 	for (uint32_t id = 0; id < a->meta->functions.n; id++)
-		if (of[id] && of[id]->split && !a->functions[id].asked && n_groups[id] > KEYS_FEW)
-			of[id]->alike = most[id] < of[id]->lost_threads / 2;
+		if (of[id] && of[id]->split && !a->functions[id].asked)
+			of[id]->alike = none_stands_out(of[id], &keys[id], n_groups[id]);
 	vec_for_each (groups, struct block, g) {
 		const struct block *whole = of[k->groups.data[g->id].function];
 
 		g->alike = whole && whole->alike;
 	}
-	free(most);
+	free(keys);
 }
 
 void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct blocks *functions,

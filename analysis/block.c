@@ -473,14 +473,14 @@ void blocks_release(struct blocks *blocks)
 }
 
 double *blocks_thread_excess(const struct blocks *blocks, struct sci *sci,
-			     const struct block_options *o, enum verdict verdict)
+			     const struct block_options *o)
 {
 	const struct threads *th = &sci->calls->threads;
 	double *excess = xcalloc(th->all.n + 1, sizeof(*excess));
 	const struct block **of = xcalloc(sci->functions.n + 1, sizeof(*of));
 
 	vec_for_each (blocks, const struct block, b)
-		if (b->verdict == verdict)
+		if (b->in_lost)
 			of[b->id] = b;
 	for (uint32_t slot = 1; slot < sci->cells.n; slot++) {
 		const struct slot *s = sci_slot(sci, slot);

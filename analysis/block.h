@@ -104,6 +104,7 @@ struct block {
 		floor;
 	uint64_t lost_records;
 	enum verdict verdict;
+	bool in_lost; /* its own excess is part of the recording's lost time (result.h) */
 	uint64_t total_ns, excess_ns, self_excess_ns, open_ns;
 	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, also from a baseline */
 	uint64_t self_min_ns;
@@ -163,10 +164,10 @@ double block_loop_share(const struct block *b);
 enum verdict block_verdict(const struct block *b);
 
 /*
- * Own excess by thread, ns, [thread index], of the blocks with this verdict; caller frees.
+ * Own excess by thread, ns, [thread index], of the blocks that are in_lost; caller frees.
  * The scores of threads and the trace's lost time come from it.
  */
 double *blocks_thread_excess(const struct blocks *blocks, struct sci *sci,
-			     const struct block_options *o, enum verdict verdict);
+			     const struct block_options *o);
 
 #endif

@@ -172,8 +172,13 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 	call->parent = i ? &t->open[i - 1] : NULL;
 	if (has_times(call)) {
 		measure(c, t, call);
-		if (!i)
-			t->covered_ns += covered_ns(c, call, seen_ns);
+		if (!i) {
+			uint64_t covered = covered_ns(c, call, seen_ns);
+
+			t->covered_ns += covered;
+			if (covered == call->raw_ns)
+				offcpu_add(&t->covered_off, &call->off);
+		}
 	}
 	if (i)
 		add_to_parent(c, &t->open[i - 1], call);

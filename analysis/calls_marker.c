@@ -62,8 +62,12 @@ static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_en
 		deduct_open(c, t, &t->open[i], &t->open[i + 1], time_ns);
 	if (!parent) {
 		/* What the inner one covers is counted when it ends. */
-		if (end == CALL_TIMED)
+		if (end == CALL_TIMED) {
+			struct offcpu twice = offcpu_between(&t->open[i + 1].off, &t->off);
+
 			t->covered_ns -= time_ns - t->open[i + 1].entry_ns;
+			t->covered_off = offcpu_between(&twice, &t->covered_off);
+		}
 		calls_finish(c, t, i, end, time_ns, t->cpu);
 	} else {
 		struct call before = *parent;

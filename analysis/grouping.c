@@ -148,7 +148,8 @@ static const struct grouping_by bys[] = {
 	{ "lock", true, begin_locks, end_locks, release_locks },
 	{ "sequence", true, begin_sequences, end_sequences, release_sequences },
 	{ "site", true, begin_sites, end_sites, release_sites },
-	{ "thread", false, NULL, NULL, NULL },
+	/* what its threads lose includes what keys do, as on the first screen */
+	{ "thread", false, begin_keys, end_keys, release_keys },
 };
 #define BYS_N (sizeof(bys) / sizeof(bys[0]))
 
@@ -182,6 +183,8 @@ int grouping_read(struct grouping *g, struct trace_reader *r, struct result_opti
 		rc = result_read(result, r, o, err);
 	if (!rc && g->by->end)
 		g->by->end(g, result);
+	if (!rc)
+		result_count_groups(result);
 	return rc;
 }
 

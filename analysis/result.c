@@ -7,6 +7,7 @@
 #include "analysis/marker.h"
 #include "analysis/paircost.h"
 #include "analysis/result.h"
+#include "analysis/result_time.h"
 #include "analysis/setclock.h"
 #include "base/err.h"
 #include "base/interrupt.h"
@@ -117,85 +118,6 @@ static bool pass(struct result *res, struct calls *calls, struct trace_reader *r
 	return cut;
 }
 
-static double total_off(const struct result *res, double *asleep)
-{
-	double off = 0;
-
-	*asleep = 0;
-	vec_for_each (&res->calls.threads.all, struct thread *, it) {
-		const struct thread *t = *it;
-		double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
-		double seen = (double)thread_watched_ns(&res->calls.threads, t);
-		/* probes that were on for a part of its life saw that part of its sleep */
-		double part = alive > 0 ? seen / alive : 0;
-		double sleep = (double)(t->off.blocked_ns + t->off.idle_ns) * part;
-
-		*asleep += sleep;
-		off += sleep + (double)t->off.preempted_ns * part;
-	}
-	return off;
-}
-
-/* What of a kind of time the lost time already holds. */
-static double in_lost(const struct result *res, enum cause_pool pool)
-{
-	double sum = 0;
-
-	vec_for_each (&res->blocks, const struct block, b)
-		if (b->verdict == VERDICT_INTERFERENCE)
-			sum += b->pools[pool];
-	vec_for_each (&res->sites, const struct block, b)
-		if (b->verdict == VERDICT_INTERFERENCE)
-			sum += b->pools[pool];
-	return sum;
-}
-
-static void add_threads(struct result *res, const double *lost)
-{
-	const struct threads *th = &res->calls.threads;
-	double covered = 0;
-
-	for (size_t i = 0; i < th->all.n; i++) {
-		const struct thread *t = th->all.data[i];
-		struct result_thread *row = vec_add(&res->threads);
-
-		row->thread = t;
-		row->observed_ns = thread_watched_ns(th, t);
-		row->sci = row->observed_ns ? lost[i] / (double)row->observed_ns : NAN;
-		res->threads_ns += row->observed_ns;
-		covered += (double)t->covered_ns;
-	}
-	res->coverage = res->threads_ns ? covered / (double)res->threads_ns : NAN;
-	if (res->coverage > 1)
-		res->coverage = 1;
-}
-
-static void split_time(struct result *res, const double *lost)
-{
-	double total = (double)res->threads_ns, sum = 0, asleep, idle, runnable;
-
-	for (size_t i = 0; i < res->threads.n; i++)
-		sum += lost[i];
-	if (sum > total)
-		sum = total;
-	res->lost_ns = (uint64_t)(sum + 0.5);
-	res->working_ns = res->idle_ns = res->runnable_ns = BLOCK_NONE;
-	if (!res->calls.threads.have_switch)
-		return;
-	runnable = total_off(res, &asleep) - in_lost(res, POOL_PREEMPTED);
-	runnable -= asleep;
-	idle = asleep - in_lost(res, POOL_BLOCKED);
-	if (idle < 0)
-		idle = 0;
-	if (idle > total - sum)
-		idle = total - sum;
-	res->idle_ns = (uint64_t)idle;
-	res->working_ns = res->threads_ns - res->lost_ns - res->idle_ns;
-	if (runnable > (double)res->working_ns)
-		runnable = (double)res->working_ns;
-	res->runnable_ns = runnable > 0 ? (uint64_t)runnable : 0;
-}
-
 /* The recording without the time before the first probes, and the pauses between their bursts. */
 static uint64_t without_pauses_ns(struct result *res)
 {
@@ -222,9 +144,11 @@ static void scale_sampled(struct result *res)
 		res->estimated_calls +=
 			b->estimated_calls == BLOCK_NONE ? b->calls : b->estimated_calls;
 	}
-	if (seen && res->meta->session.period != META_UNKNOWN && res->meta->session.period > 1)
-		res->coverage =
-			fmin(1, res->coverage * (double)res->estimated_calls / (double)seen);
+	res->recorded_part = 1;
+	if (!seen || res->meta->session.period == META_UNKNOWN || res->meta->session.period <= 1)
+		return;
+	res->recorded_part = (double)seen / (double)res->estimated_calls;
+	res->coverage = fmin(1, res->coverage / res->recorded_part);
 }
 
 /* It knows what was spent before the functions were chosen, and on switches, too. */
@@ -268,7 +192,7 @@ static void self_cost(struct result *res)
 		return;
 	if (!most)
 		return;
-	cpu = (double)res->threads_ns - total_off(res, &asleep);
+	cpu = (double)res->threads_ns - result_off_ns(res, &asleep);
 	if (res->calls.threads.have_switch && cpu > cost)
 		res->overhead = meta_overhead(cpu, cost) * (double)res->probed_ns /
 				(double)res->duration_ns;
@@ -390,8 +314,8 @@ static void sampling_notice(struct result *res)
 	if (res->calls.entries)
 		line = xasprintf(
 			"one call in %llu was recorded, %s of %s: scores are scaled up, and "
-			"may be off by the width of their interval (--json: sci_low, "
-			"sci_high)",
+			"may be off by the width of their interval (-v: low, high; "
+			"--json: sci_low, sci_high)",
 			(unsigned long long)period, seen, all);
 	else if (res->estimated_calls)
 		line = xasprintf(
@@ -519,16 +443,16 @@ static void build_groups(struct result *res, const struct block_options *o)
 
 static void conclude(struct result *res, const struct block_options *o)
 {
-	double *lost;
-
+	res->options = *o;
+	res->waits_lost_ns = xcalloc(res->calls.threads.all.n + 1, sizeof(*res->waits_lost_ns));
 	markers_scale_loops(&res->sci);
 	blocks_build(&res->blocks, &res->sci, o);
-	lost = blocks_thread_excess(&res->blocks, &res->sci, o, VERDICT_INTERFERENCE);
-	sites_build(&res->site_sums, o, &res->sites, lost);
-	add_threads(res, lost);
-	split_time(res, lost);
-	free(lost);
+	vec_for_each (&res->blocks, struct block, b)
+		b->in_lost = b->verdict == VERDICT_INTERFERENCE;
+	sites_build(&res->site_sums, o, &res->sites, res->waits_lost_ns);
+	result_add_threads(res);
 	scale_sampled(res);
+	result_split_time(res);
 	self_cost(res);
 	count_losses(res);
 	build_groups(res, o);
@@ -622,6 +546,7 @@ void result_release(struct result *res)
 		free(*n);
 	vec_release(&res->notices);
 	vec_release(&res->threads);
+	free(res->waits_lost_ns);
 	blocks_release(&res->blocks);
 	blocks_release(&res->sites);
 	sites_release(&res->site_sums);

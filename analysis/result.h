@@ -3,7 +3,10 @@
  * One pass over a trace and all that reports print of it.
  *
  * Threads' time is the sum of what each thread was observed (T_t). It is the exact sum of
- *	lost     own excess that is not idle (waker.h), of the blocks whose verdict is interference
+ *	lost     own excess that is not idle (waker.h), of the blocks whose verdict is interference:
+ *	         functions, markers, and where threads wait outside of them. Groups of a function's
+ *	         calls stand in for it where they lose more than it, as a whole, is known to; so no
+ *	         row that is shown loses more than all
  *	idle     time asleep or blocked that is not in lost: waiting for work, for others, for a
  *	         timer
  *	working  the rest: on a CPU, or runnable
@@ -76,8 +79,13 @@ struct result {
 	uint64_t threads_ns;		       /* threads' time */
 	uint64_t working_ns, lost_ns, idle_ns; /* BLOCK_NONE: not measured */
 	uint64_t runnable_ns;		       /* part of working: without a CPU. The same */
-	uint64_t estimated_calls;	       /* with those that sampling left out */
-	double coverage;		       /* NAN: nothing observed */
+	/* parts of working outside every traced call: on a CPU, and without one. The same */
+	uint64_t outside_cpu_ns, outside_runnable_ns;
+	double recorded_part;	      /* of the calls, by sampling; 1: all */
+	double *waits_lost_ns;	      /* [thread index]: of lost, outside traced calls */
+	struct block_options options; /* with which blocks were built */
+	uint64_t estimated_calls;     /* with those that sampling left out */
+	double coverage;	      /* NAN: nothing observed */
 	/* of the probe class that most calls went through */
 	uint64_t pair_min_ns, pair_p50_ns, pair_p99_ns; /* BLOCK_NONE: not calibrated */
 	double overhead; /* as meta_overhead(): the recorder's estimate; NAN: unknown */
@@ -95,6 +103,9 @@ static inline void result_record(struct result *result, const struct record *r)
 	calls_record(&result->calls, r);
 }
 void result_end(struct result *result, uint64_t end_ns);
+
+/* Once the groups of keyed are finished (keys, locks, …): what they lose is lost. */
+void result_count_groups(struct result *result);
 
 /* Reads from the reader's present position to the end; r must outlive *result. */
 int result_read(struct result *result, struct trace_reader *r, const struct result_options *o,

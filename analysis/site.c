@@ -382,8 +382,10 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 		add_cell(s, &blocks->data[first + c->site], c, o);
 	for (size_t i = 0; i < s->all.n; i++)
 		score(&blocks->data[first + i], &s->all.data[i], o);
+	for (size_t i = first; i < blocks->n; i++)
+		blocks->data[i].in_lost = blocks->data[i].verdict == VERDICT_INTERFERENCE;
 	vec_for_each (&s->cells, const struct site_cell, c)
-		if (blocks->data[first + c->site].verdict == VERDICT_INTERFERENCE)
+		if (blocks->data[first + c->site].in_lost)
 			lost_ns[c->thread] += blocks->data[first + c->site].lost_share *
 					      excess_of(c, &s->all.data[c->site], &open);
 }

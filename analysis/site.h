@@ -74,7 +74,7 @@ struct call_visitor sites_visitor(struct sites *s);
 void sites_end(struct sites *s);
 /*
  * A block per site, appended; they borrow names from s. Adds each thread's excess at sites whose
- * verdict is interference to lost_ns [thread index].
+ * verdict is interference, which are in_lost, to lost_ns [thread index].
  */
 void sites_build(struct sites *s, const struct block_options *o, struct blocks *blocks,
 		 double *lost_ns);

@@ -390,7 +390,7 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 		struct thread *t = *it;
 
 		thread_settle(t, time_ns);
-		t->off = (struct offcpu){ 0 };
+		t->off = t->covered_off = (struct offcpu){ 0 };
 		t->lost_ns = t->covered_ns = 0;
 		if (t->born_ns < time_ns)
 			t->born_ns = time_ns;

@@ -112,6 +112,7 @@ struct thread {
 	bool entered; /* the latest record is an entry, whose call is the innermost open one */
 	uint64_t exit_sp;
 	uint64_t covered_ns; /* inside any traced call */
+	struct offcpu covered_off;
 	char comm[THREAD_COMM];
 };
 

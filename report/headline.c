@@ -23,13 +23,30 @@ static unsigned largest_own_pool(const struct block *b)
 	return best;
 }
 
+#define NAME_COLUMNS 96 /* of a sequence */
+
+/* A lock is a place in memory, a sequence no single function. */
+static void name(const struct block *b, struct text *out)
+{
+	char buf[4 * NAME_COLUMNS + 1];
+
+	if (b->kind == BLOCK_LOCK && strcmp(b->name, b->function->name))
+		text_printf(out, "%s ", text_printable(buf, sizeof(buf), b->function->name));
+	if (b->kind == BLOCK_SEQUENCE)
+		text_add(out, text_shortened(buf, sizeof(buf), b->name, NAME_COLUMNS));
+	else
+		text_add(out, text_printable(buf, sizeof(buf), b->name));
+	if (b->key && b->kind == BLOCK_FUNCTION)
+		text_printf(out, " %s", text_printable(buf, sizeof(buf), b->key));
+}
+
 static void place(const struct block *b, struct text *out)
 {
-	char name[128], file[128];
+	char file[128];
 
-	text_add(out, text_printable(name, sizeof(name), b->name));
-	if (b->key && b->kind == BLOCK_FUNCTION)
-		text_printf(out, " %s", text_printable(name, sizeof(name), b->key));
+	name(b, out);
+	if (b->kind == BLOCK_LOCK || b->kind == BLOCK_SEQUENCE)
+		return;
 	if (b->function && b->function->file && *b->function->file && b->function->line)
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), text_base_name(b->function->file)),
@@ -70,7 +87,7 @@ const struct cause *report_main_cause(const struct block *b)
 {
 	vec_for_each (&b->causes, const struct cause, c)
 		if (strcmp(c->kind, "unknown") != 0 && strcmp(c->kind, "callee") != 0)
-			return own_share(b, c) >= STORY_SHARE ? c : NULL;
+			return own_share(b, c) >= STORY_SHARE && report_tells(b, c) ? c : NULL;
 	return NULL;
 }
 
@@ -89,25 +106,39 @@ static const char *bare_story(const struct block *b)
 	}
 }
 
+/* Which calls these are: where they come from, by the row itself or by what was traced around. */
+static void called_from(const struct result *res, const struct block *b, struct text *out)
+{
+	bool by_place = b->kind == BLOCK_SITE || b->kind == BLOCK_LOCK;
+	const struct block *caller;
+	char key[256];
+
+	if (b->function && by_place && b->key) {
+		text_printf(out, ", called from %s", text_printable(key, sizeof(key), b->key));
+		return;
+	}
+	caller = b->function && !by_place && b->kind != BLOCK_SEQUENCE ? main_caller(res, b) : NULL;
+	if (!caller)
+		return;
+	text_add(out, ", called from ");
+	place(caller, out);
+}
+
 static void story(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
 	const struct cause_kind *kind = cause ? cause_kind_find(cause->kind) : NULL;
-	const struct block *caller = b->function ? main_caller(res, b) : NULL;
 
 	text_add(out, kind && kind->story ? kind->story : bare_story(b));
 	text_add(out, b->function ? " in " : " outside every traced block, in ");
 	place(b, out);
-	if (caller) {
-		text_add(out, ", called from ");
-		place(caller, out);
-	}
+	called_from(res, b, out);
 }
 
 /* The quantile from which on calls are slow: where that is the tail, its median says nothing. */
 static void typical(const struct block *b, struct text *out)
 {
-	const char *unit = b->function ? "call" : "wait";
+	const char *unit = !b->function ? "wait" : b->kind == BLOCK_SEQUENCE ? "execution" : "call";
 	double mean = b->timed_calls ? (double)b->total_ns / (double)b->timed_calls : 0;
 	double much = (double)b->min_ns + (mean - (double)b->min_ns) / 2;
 	char min[TEXT_NUMBER], slow[TEXT_NUMBER];

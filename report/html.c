@@ -216,14 +216,6 @@ static void time_bar(const struct result *res, struct text *out)
 	text_add(out, " <span class=\"quiet\">(threads, on average)</span></p>\n");
 }
 
-static const struct block *first_worth(const struct view *v)
-{
-	for (size_t i = 0; i < v->n_rows; i++)
-		if (report_worth(v->rows[i]))
-			return v->rows[i];
-	return NULL;
-}
-
 static void first_cause(const struct block *b, struct text *out)
 {
 	struct text why = { 0 };
@@ -244,7 +236,7 @@ static void first_cause(const struct block *b, struct text *out)
 
 static void answer(const struct view *v, struct text *out)
 {
-	const struct block *b = first_worth(v);
+	const struct block *b = report_worst(v);
 	struct text conclusion = { 0 }, remarks = { 0 };
 	struct text line = { 0 };
 	const char *next;

@@ -47,13 +47,6 @@ void text_holders(struct table *t, const struct block *b)
 	text_release(&line);
 }
 
-static bool was_sampled(const struct view *v)
-{
-	uint64_t period = v->result->meta->session.period;
-
-	return period > 1 && period != META_UNKNOWN;
-}
-
 static bool never_released(const struct view *v)
 {
 	for (size_t i = 0; i < v->n_rows; i++)
@@ -66,13 +59,13 @@ void text_locks_note(const struct view *v, struct text *out)
 {
 	struct text note = { 0 };
 
-	if (v->result->keyed.rule.kind != BLOCK_LOCK || !v->n_rows)
+	if (v->result->keyed.rule.kind != BLOCK_LOCK)
 		return;
 	text_add(&note,
 		 "SCI, lost, p50 and p99 are of the calls that take the lock (the wait), hold50 "
 		 "and hold99 of the time it was held; cont is the part of the calls that found it "
 		 "held by another thread.");
-	if (never_released(v) && !was_sampled(v))
+	if (never_released(v) && !report_sampled(v))
 		text_add(&note, " Hold times, and who held the lock, are n/a where no release was "
 				"recorded: record the function that unlocks as well, with its "
 				"argument (-F pthread_mutex_unlock@arg1).");

@@ -246,13 +246,10 @@ static void next_is_burst(const struct view *v, struct text *out)
 
 static void what_next(const struct view *v, struct text *out)
 {
-	const struct block *worst = NULL;
+	const struct block *worst = report_worst(v);
 	struct text slow = { 0 }, thread = { 0 };
 	size_t width;
 
-	for (size_t i = 0; i < v->n_rows && !worst; i++)
-		if (report_worth(v->rows[i]))
-			worst = v->rows[i];
 	if (worst)
 		what_to_try(worst, out);
 	if (worst && !worst->function)

@@ -14,6 +14,58 @@ bool report_worth(const struct block *b)
 	return b->verdict == VERDICT_INTERFERENCE && b->sci >= SCI_SMALL;
 }
 
+bool report_sampled(const struct view *v)
+{
+	uint64_t period = v->result->meta->session.period;
+
+	return period > 1 && period != META_UNKNOWN;
+}
+
+bool report_listed(const struct view *v, const struct block *b)
+{
+	return v->by_thread || v->all || v->sort || report_worth(b) ||
+	       v->result->keyed.rule.kind == BLOCK_LOCK;
+}
+
+/* -v has functions that are split beside their keys: of both one stands on the first screen. */
+static bool stands(const struct block *b)
+{
+	return b->split == b->alike;
+}
+
+static const struct block *worse(const struct block *worst, const struct block *b, bool any)
+{
+	if (!report_worth(b) || !(b->lost_threads > 0) || !(any || stands(b)))
+		return worst;
+	return !worst || b->lost_threads > worst->lost_threads ? b : worst;
+}
+
+static const struct block *worst_of(const struct blocks *blocks, const struct block *worst,
+				    bool any)
+{
+	vec_for_each (blocks, const struct block, b)
+		worst = worse(worst, b, any);
+	return worst;
+}
+
+const struct block *report_worst(const struct view *v)
+{
+	const struct result *res = v->result;
+	const struct block *worst = NULL;
+
+	if (v->by_thread) { /* the rows are threads: what they lose most in */
+		worst = worst_of(&res->blocks, worst, false);
+		worst = worst_of(&res->groups, worst, false);
+		worst = worst_of(&res->sites, worst, false);
+	}
+	for (size_t i = 0; i < v->n_rows && !v->by_thread; i++)
+		worst = worse(worst, v->rows[i], false);
+	/* functions that lose as a whole what none of their keys is known to */
+	if (!worst && (v->by_thread || v->blocks == &res->blocks))
+		worst = worst_of(&res->blocks, worst, true);
+	return worst;
+}
+
 /* Larger first, not counted last. */
 static int by_counter(const struct meta_counter *m, const struct block *a, const struct block *b)
 {

@@ -60,6 +60,11 @@ static void name_one(const struct block *b, struct text *out)
 		text_printf(out, amount_of(b) >= 0.095 ? " %.1f" : " %.2f", amount_of(b));
 }
 
+static bool is_left_out(const struct view *v, size_t row)
+{
+	return !report_listed(v, v->rows[row]);
+}
+
 static int more_threads(const void *a, const void *b)
 {
 	double x = amount_of(*(const struct block *const *)a);
@@ -76,7 +81,8 @@ static void not_interference(const struct view *v, struct text *out)
 	struct text line = { 0 };
 
 	for (size_t i = 0; i < v->n_rows; i++)
-		if (v->rows[i]->verdict == VERDICT_IDLE || v->rows[i]->verdict == VERDICT_WORKLOAD)
+		if (is_left_out(v, i) && (v->rows[i]->verdict == VERDICT_IDLE ||
+					  v->rows[i]->verdict == VERDICT_WORKLOAD))
 			*vec_add(&blocks) = v->rows[i];
 	vec_sort(&blocks, more_threads);
 	for (size_t i = 0; i < blocks.n && i < NAMED_MAX; i++) {
@@ -123,7 +129,7 @@ static unsigned count_verdict(const struct view *v, enum verdict verdict)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < v->n_rows; i++)
-		n += v->rows[i]->verdict == verdict;
+		n += is_left_out(v, i) && v->rows[i]->verdict == verdict;
 	return n;
 }
 
@@ -133,10 +139,10 @@ static void too_small(const struct view *v, struct text *out)
 	char line[64];
 
 	for (size_t i = 0; i < v->n_rows; i++)
-		n += v->rows[i]->verdict == VERDICT_INTERFERENCE && !report_worth(v->rows[i]);
+		n += is_left_out(v, i) && v->rows[i]->verdict == VERDICT_INTERFERENCE;
 	snprintf(line, sizeof(line), "%u block%s with an SCI under %.2f (-v)", n, n == 1 ? "" : "s",
 		 SCI_SMALL);
-	if (n && !v->sort)
+	if (n)
 		print_labelled(v, "small", line, out);
 }
 
@@ -145,7 +151,8 @@ static unsigned count_never_fast(const struct view *v)
 	unsigned n = 0;
 
 	for (size_t i = 0; i < v->n_rows; i++)
-		n += v->rows[i]->verdict == VERDICT_CANNOT_TELL && v->rows[i]->never_fast;
+		n += is_left_out(v, i) && v->rows[i]->verdict == VERDICT_CANNOT_TELL &&
+		     v->rows[i]->never_fast;
 	return n;
 }
 

@@ -44,6 +44,13 @@ bool report_is_group(const struct result *res, const struct block *b);
 struct callstacks *report_callstacks(const struct result *res, const struct block *b);
 /* Interference that is worth a line of the first screen. */
 bool report_worth(const struct block *b);
+/* The row with the most lost time: the paragraph, what to try and what is next tell of it. NULL: no
+ * row is worth it. */
+const struct block *report_worst(const struct view *v);
+/* Whether the table lists it: what it leaves out the lines below it count. */
+bool report_listed(const struct view *v, const struct block *b);
+/* One call in several was recorded. */
+bool report_sampled(const struct view *v);
 /* -s: a column's or a counter's name, NULL none. -EINVAL, exit status 2: neither. */
 int view_sort_by(struct view *v, const char *name, struct err *err);
 /* The order of v->sort, or of lost time. Fills rows (to be freed). */
@@ -93,6 +100,8 @@ void text_coactive(const struct view *v, const struct block *b, struct text *out
 void text_sequence(struct table *t, const struct block *b);
 /* What must be known to read a table of sequences. */
 void text_sequences_note(const struct view *v, struct text *out);
+/* What offsets of call sites mean; nothing where the table has none. */
+void text_sites_note(const struct view *v, struct text *out);
 /* One sentence on a block that loses much, with its full stop. */
 void text_headline(const struct result *res, const struct block *b, struct text *out);
 /* The cause that tells most of a block's story; NULL: none does. */
@@ -100,6 +109,9 @@ const struct cause *report_main_cause(const struct block *b);
 /* The line under a lock's: who held it while others waited. */
 void text_holders(struct table *t, const struct block *b);
 void text_locks_note(const struct view *v, struct text *out);
+/* Whether a cause, not unknown, explains more than what is left unexplained of any kind of time:
+ * else the table, and so the paragraph, says where the time went. */
+bool report_tells(const struct block *b, const struct cause *known);
 /* The main cause as the table shows it: "lock 94 %". */
 void text_cause(const struct block *b, struct text *out);
 

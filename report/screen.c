@@ -141,47 +141,42 @@ void text_header(const struct view *v, struct text *out)
 		note(v, *n, out);
 }
 
-static const struct block *worse(const struct block *worst, const struct block *b)
-{
-	if (!report_worth(b) || !(b->lost_threads > 0) || (b->split && !b->alike))
-		return worst;
-	return !worst || b->lost_threads > worst->lost_threads ? b : worst;
-}
+#define MOST 0.5 /* of the threads' time outside of all blocks: worth a sentence */
 
-static const struct block *most_lost(const struct view *v)
+/* What part of the threads' time is neither in a traced block nor a wait, and what it is. */
+static void outside(const struct result *res, struct text *out)
 {
-	const struct block *worst = NULL;
+	double all = (double)res->threads_ns;
+	double cpu = (double)res->outside_cpu_ns / all;
+	double runnable = (double)res->outside_runnable_ns / all;
 
-	vec_for_each (&v->result->blocks, const struct block, b)
-		worst = worse(worst, b);
-	if (v->result->keyed.rule.kind == BLOCK_FUNCTION)
-		vec_for_each (&v->result->groups, const struct block, b)
-			worst = worse(worst, b);
-	vec_for_each (&v->result->sites, const struct block, b)
-		worst = worse(worst, b);
-	return worst;
-}
-
-/* Who waits need not be covered. */
-static double idle_share(const struct result *res)
-{
-	if (res->idle_ns == BLOCK_NONE || !res->threads_ns)
-		return 0;
-	return (double)res->idle_ns / (double)res->threads_ns;
-}
-
-/* Of what is neither lost nor waiting. */
-static bool mostly_runnable(const struct result *res)
-{
-	return res->working_ns != BLOCK_NONE && res->runnable_ns > res->working_ns / 2;
+	if (res->lost_records >= res->records / 10)
+		return;
+	if (res->outside_cpu_ns == BLOCK_NONE) {
+		if (1 - res->coverage > MOST)
+			text_printf(out,
+				    " %.0f %% of the threads' time is outside every traced block: "
+				    "trace more functions (-F) to see it.",
+				    100 * (1 - res->coverage));
+	} else if (cpu + runnable > MOST && runnable > cpu) {
+		text_printf(out,
+			    " %.0f %% of the threads' time is runnable without a CPU outside every "
+			    "traced block: more threads want CPUs than there are, or other "
+			    "programs have them.",
+			    100 * runnable);
+	} else if (cpu + runnable > MOST) {
+		text_printf(out,
+			    " %.0f %% of the threads' time is at work outside every traced block: "
+			    "trace more functions (-F) to see it.",
+			    100 * cpu);
+	}
 }
 
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
-	const struct block *worst = most_lost(v);
+	const struct block *worst = report_worst(v);
 	struct text line = { 0 };
-	double outside;
 
 	if (!worst && !res->calls.entries)
 		return;
@@ -191,18 +186,14 @@ void text_conclusion(const struct view *v, struct text *out)
 		threads_text(&line, " of the ", (double)res->lost_ns / (double)res->probed_ns,
 			     " lost threads.");
 	} else {
-		text_add(
-			&line,
-			"No block loses 1 % of its threads' time to interference, as far as the probes can tell.");
+		text_printf(&line,
+			    "No %s loses 1 %% of its threads' time to interference, as far as the "
+			    "probes can tell.",
+			    res->keyed.rule.kind == BLOCK_LOCK ? "lock"
+			    : res->sequences		       ? "sequence"
+							       : "block");
 	}
-	outside = 1 - res->coverage - idle_share(res);
-	if (outside > 0.5 && res->lost_records < res->records / 10)
-		text_printf(
-			&line, " %.0f %% of the threads' time is %s outside every traced block%s.",
-			100 * outside, mostly_runnable(res) ? "runnable without a CPU" : "at work",
-			mostly_runnable(res) ? ": more threads want CPUs than there are, or "
-					       "other programs have them"
-					     : ": trace more functions (-F) to see it");
+	outside(res, &line);
 	text_wrap(line.s, v->width, out);
 	text_add(out, "\n");
 	text_release(&line);

@@ -60,15 +60,14 @@ void text_sequences_note(const struct view *v, struct text *out)
 	const struct sequences *s = v->result->sequences;
 	struct text line = { 0 };
 
-	if (!s || !v->n_rows)
+	if (!s)
 		return;
 	text_add(&line, "Sequences are parts of one another and all count: columns do not add up. "
 			"A row of calls lasts from its first event to its last, with what ran "
 			"between them; ×n is any number of times.");
 	if (!isnan(s->share_of_50))
-		text_printf(&line, " %s sequences hold %.0f %% of the calls.",
-			    s->bodies.n > 50 ? "The 50 most frequent" : "These",
-			    100 * s->share_of_50);
+		text_printf(&line, " The %smost frequent sequences hold %.0f %% of the calls.",
+			    s->bodies.n > 50 ? "50 " : "", 100 * s->share_of_50);
 	text_wrap(line.s, v->width, out);
 	text_add(out, "\n");
 	text_release(&line);

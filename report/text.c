@@ -80,6 +80,14 @@ static const char *unexplained(const struct block *b, double *share)
 	return rows[best].name;
 }
 
+bool report_tells(const struct block *b, const struct cause *known)
+{
+	double share;
+
+	unexplained(b, &share);
+	return known == b->causes.data || known->share > share;
+}
+
 void text_cause(const struct block *b, struct text *out)
 {
 	const struct cause *known = NULL;
@@ -90,7 +98,7 @@ void text_cause(const struct block *b, struct text *out)
 		if (!known && strcmp(c->kind, "unknown"))
 			known = c;
 	where = unexplained(b, &share);
-	if (known && (known == b->causes.data || known->share > share))
+	if (known && report_tells(b, known))
 		text_printf(out, "%s %.0f %%%s", known->kind, 100 * known->share,
 			    known->confidence < CERTAIN ? "?" : "");
 	else if (!b->causes.n)
@@ -122,6 +130,12 @@ static const struct column *extra(const struct view *v)
 	return v->sort && !on_screen(v, v->sort) ? v->sort : NULL;
 }
 
+/* What sampling may be off by belongs beside the score. */
+static bool has_interval(const struct view *v)
+{
+	return v->all && !v->by_thread && report_sampled(v);
+}
+
 static void head_cell(struct table *t, const struct column *c)
 {
 	table_right(t, c->head, c->width);
@@ -136,23 +150,23 @@ static void print_head(const struct view *v, struct table *t)
 		head_cell(t, column_find(keys[i]));
 	if (extra(v))
 		head_cell(t, extra(v));
+	if (has_interval(v)) {
+		head_cell(t, column_find("sci_low"));
+		head_cell(t, column_find("sci_high"));
+	}
 	if (has_spark(v))
 		table_left(t, "spread", SPARK_COLUMNS);
 	if (v->by_thread) {
 		table_last(t, " thread");
 		return;
 	}
-	if (by_lock(v)) {
-		table_last(t, "lock");
-		return;
-	}
 	if (v->all) {
 		head_cell(t, column_find("floor"));
 		table_left(t, " verdict", 14);
-	} else {
+	} else if (!by_lock(v)) {
 		table_left(t, " why", WHY_WIDTH + 1);
 	}
-	table_last(t, v->result->sequences ? "sequence" : "function");
+	table_last(t, by_lock(v) ? "lock" : v->result->sequences ? "sequence" : "function");
 }
 
 static void print_cell(struct table *t, const struct column *c, const struct block *b)
@@ -188,17 +202,28 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 		text_add(&why, verdict_name(b->verdict));
 		table_left(t, why.s, 14);
 	} else {
-		text_cause(b, &why);
+		if (b->verdict == VERDICT_INTERFERENCE)
+			text_cause(b, &why);
+		else
+			text_add(&why, verdict_name(b->verdict));
 		table_left(t, why.s, WHY_WIDTH + 1);
 	}
 	text_release(&why);
 }
 
-static void print_title(struct table *t, const struct block *b)
+/* Locks are all listed, and without -v have no column for what the score means. */
+static void add_verdict(const struct view *v, const struct block *b, struct text *out)
+{
+	if (by_lock(v) && !v->all && b->verdict != VERDICT_INTERFERENCE)
+		text_printf(out, ", %s", verdict_name(b->verdict));
+}
+
+static void print_title(const struct view *v, struct table *t, const struct block *b)
 {
 	struct text title = { 0 };
 
 	text_title(b, table_room(t), &title);
+	add_verdict(v, b, &title);
 	text_whole(t, title.s);
 	text_release(&title);
 }
@@ -226,13 +251,21 @@ static void print_name(const struct view *v, struct table *t, const struct block
 {
 	bool is_site = block_is_wait(b);
 	char name[VALUE_SCRATCH] = " ";
+	struct text lock = { 0 };
 
 	if (b->kind == BLOCK_SEQUENCE) {
 		text_sequence(t, b);
 		return;
 	}
 	if (b->key) {
-		print_title(t, b);
+		print_title(v, t, b);
+		return;
+	}
+	if (by_lock(v)) {
+		text_add(&lock, text_printable(name, sizeof(name), b->name));
+		add_verdict(v, b, &lock);
+		text_whole(t, lock.s);
+		text_release(&lock);
 		return;
 	}
 	if (is_site)
@@ -255,9 +288,13 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 		print_cell(t, column_find(keys[i]), b);
 	if (extra(v))
 		print_cell(t, extra(v), b);
+	if (has_interval(v)) {
+		print_cell(t, column_find("sci_low"), b);
+		print_cell(t, column_find("sci_high"), b);
+	}
 	if (has_spark(v))
 		print_spark(v, t, b);
-	if (!v->by_thread && !by_lock(v))
+	if (!v->by_thread && (v->all || !by_lock(v)))
 		print_why(v, t, b);
 	print_name(v, t, b);
 	if (b->section)
@@ -266,12 +303,8 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 		text_called_from(v, b, 10, t->out);
 }
 
-static bool shown(const struct view *v, const struct block *b)
-{
-	return v->by_thread || by_lock(v) || v->all || v->sort || report_worth(b);
-}
-
-static void print_table(const struct view *v, struct text *out)
+/* Returns how many rows it has. */
+static uint64_t print_table(const struct view *v, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	uint64_t room = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT;
@@ -279,7 +312,7 @@ static void print_table(const struct view *v, struct text *out)
 	bool any_site = false, any_callee = false;
 
 	for (size_t i = 0; i < v->n_rows; i++) {
-		if (!shown(v, v->rows[i]))
+		if (!report_listed(v, v->rows[i]))
 			continue;
 		if (n == room) {
 			hidden++;
@@ -301,16 +334,22 @@ static void print_table(const struct view *v, struct text *out)
 		text_printf(out, "%*s%llu more (--top, -v)\n", 3, "", (unsigned long long)hidden);
 	if (n)
 		text_add(out, "\n");
+	return n;
 }
 
 void report_text(const struct view *v, struct text *out)
 {
+	uint64_t rows;
+
 	text_header(v, out);
 	text_add(out, "\n");
 	text_conclusion(v, out);
-	print_table(v, out);
+	rows = print_table(v, out);
 	text_counters(v, out);
-	text_sequences_note(v, out);
-	text_locks_note(v, out);
+	if (rows) {
+		text_sequences_note(v, out);
+		text_locks_note(v, out);
+		text_sites_note(v, out);
+	}
 	text_remarks(v, out);
 }

@@ -19,11 +19,19 @@ static void full_key(const struct block *b, char key[VALUE_SCRATCH])
 	text_printable(key + n, VALUE_SCRATCH - (size_t)n, b->key);
 }
 
+/* Of a call site on a line with several: " +0x57" behind the closing bracket. NULL: it is alone. */
+static const char *offset_of(const struct block *b)
+{
+	const char *offset = b->key && b->place && b->place->line ? strstr(b->key, ") +") : NULL;
+
+	return offset ? offset + 1 : NULL;
+}
+
 /* A call site with a line is known by it: " app.c:42"; where it is a lock's, too. */
 static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 {
 	const char *file = b->place ? b->place->file : "";
-	const char *offset = strstr(b->key, ") +"); /* two calls are on that line */
+	const char *offset = offset_of(b);
 	char printable[VALUE_SCRATCH - 64];
 
 	if (!*file || !b->place->line)
@@ -31,7 +39,7 @@ static void short_key(const struct block *b, char key[VALUE_SCRATCH])
 	else
 		snprintf(key, VALUE_SCRATCH, " %s:%u%s",
 			 text_printable(printable, sizeof(printable), text_base_name(file)),
-			 b->place->line, offset && strlen(offset) < 32 ? offset + 2 : "");
+			 b->place->line, offset && strlen(offset) < 32 ? offset + 1 : "");
 }
 
 /* For both to fit the key is made shorter; what is too long for the line then has its own. */
@@ -45,4 +53,22 @@ void text_title(const struct block *b, unsigned room, struct text *out)
 		short_key(b, key);
 	text_add(out, name);
 	text_add(out, key);
+}
+
+void text_sites_note(const struct view *v, struct text *out)
+{
+	const struct block *one = NULL;
+
+	for (size_t i = 0; i < v->n_rows && !one; i++)
+		if (v->rows[i]->kind == BLOCK_SITE && v->rows[i]->function &&
+		    report_listed(v, v->rows[i]) && offset_of(v->rows[i]))
+			one = v->rows[i];
+	if (!one)
+		return;
+	text_wrap(
+		"file:line+0x57 is one of several places on that line to which calls return, by "
+		"its offset in the function. A tail call (a jump at the end of a function) returns "
+		"to where that function was called.",
+		v->width, out);
+	text_add(out, "\n");
 }

@@ -107,7 +107,7 @@ static int check(const struct report_options *o, struct err *err)
 	if (o->baseline && by->alone)
 		return args_refuse(err,
 				   "--baseline holds functions only; give it without this --by");
-	if (o->keys.n && (by->alone || !by->begin))
+	if (o->keys.n && (by->alone || !strcmp(by->name, "thread")))
 		return args_refuse(err, "--key splits functions; give it without this --by");
 	if (o->json + o->csv + !!o->html > 1)
 		return args_refuse(err, "--json, --csv and --html exclude each other; give one");

@@ -11,7 +11,7 @@ ISPOT, FILE, *OPTIONS = sys.argv[1:]
 BY = OPTIONS[OPTIONS.index("--by") + 1] if "--by" in OPTIONS else "function"
 UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "h": 3600e9, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 SCREEN = {"thread": "sci lost_threads calls observed_ns tid pid",
-          "lock": "sci lost_threads calls contended p50_ns p99_ns hold_p50_ns hold_p99_ns"}
+          "lock": "sci lost_threads calls contended p50_ns p99_ns hold_p50_ns hold_p99_ns floor"}
 SCREEN = SCREEN.get(BY, "sci lost_threads calls min_ns p50_ns p99_ns floor").split()
 compared = 0
 wrong = []
@@ -169,7 +169,14 @@ def check_head(where, whole, line):
     reads(where, "lost records", trace["lost_records"], re.search(r"lost records (\S+)", line)[1])
 
 
+def screen(whole):
+    """The columns of numbers with -v: where calls were sampled, with the score's interval."""
+    sampled = any(b["estimated_calls"] is not None for b in whole["blocks"])
+    return SCREEN[:-1] + ["sci_low", "sci_high", "floor"] if sampled and BY != "thread" else SCREEN
+
+
 def check_text(whole):
+    columns = screen(whole)
     lines = report("-v", "--top", "1000000").splitlines()
     check_head("text", whole, lines[0])
     time = next((l for l in lines if l.startswith("threads' time")), "")
@@ -193,7 +200,7 @@ def check_text(whole):
             wrong.append("text has no table")
         return
     cell = r"\s*(n/a|-?\d+(?:\.\d+)?(?:ns|us|ms|s|h|k|M|G|T)?)"
-    row = re.compile(cell * len(SCREEN) + r"(?:\s|$)")
+    row = re.compile(cell * len(columns) + r"(?:\s|$)")
     found = []
     for line in lines[head + 1:]:
         if not line or line.startswith("["):
@@ -202,9 +209,9 @@ def check_text(whole):
             found.append(line)
     same("text", "rows", len(whole["blocks"]), len(found))
     for line, block in zip(found, whole["blocks"]):
-        for key, shown in zip(SCREEN, row.match(line).groups()):
+        for key, shown in zip(columns, row.match(line).groups()):
             reads(f"text {block['name']}", key, number_of(block, key), shown)
-        if BY not in ("thread", "lock"):
+        if BY != "thread":
             same(f"text {block['name']}", "verdict", block["verdict"], line[row.match(line).end():].split()[0])
 
 
@@ -228,6 +235,26 @@ def check_few():
             check_why("first screen " + near[0]["name"], near[0], m[7])
 
 
+def check_story(whole):
+    """Header, paragraph and table tell of the same rows, and no row loses more than all of it."""
+    trace, text = whole["trace"], report()
+    worth = [b["lost_threads"] for b in whole["blocks"]
+             if b["verdict"] == "interference" and b["sci"] >= 0.01 and b["lost_threads"] > 0]
+    for lost in worth:
+        if lost * trace["probed_ns"] > trace["lost_ns"] + 2:
+            wrong.append(f"a row loses {lost} threads, all together {trace['lost_ns'] / trace['probed_ns']}")
+    head, table, _ = (text + "\n").partition("\n  SCI")
+    m = re.search(r"gives back at most ([\d.]+) of the ([\d.]+) lost threads", " ".join(head.split()))
+    if m:
+        reads("paragraph", "lost", trace["lost_ns"] / trace["probed_ns"], m[2])
+        if BY != "thread" and not any(fits(lost, m[1]) for lost in worth):
+            wrong.append(f"paragraph: no row loses {m[1]} threads")
+    if BY == "function" and bool(m) != bool(table) and "-s" not in OPTIONS:
+        wrong.append(f"a table without a paragraph on it, or the reverse: {head}")
+    if BY not in ("function", "thread") and bool(m) != bool(worth):
+        wrong.append(f"the paragraph is not of these rows: {head}")
+
+
 def fits(exact, shown):
     before = len(wrong)
     reads("", "", exact, shown)
@@ -238,6 +265,7 @@ def fits(exact, shown):
 
 whole = json.loads(report("--json"))
 check_csv(whole)
+check_story(whole)
 check_text(whole)
 if BY != "thread":
     check_html(whole)

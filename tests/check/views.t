@@ -32,7 +32,7 @@ same() {
 }
 
 ok "whole rows and causes (svc)" same 300 svc
-for trace in burst callsites counters counter_causes diff export keys loss sequence sites spin waits; do
+for trace in burst callsites counters counter_causes diff export keys loss sequence sites spin waits interval; do
 	ok "$trace" same 30 $trace
 done
 ok "keyed rows" same 300 keys --key write@fd,count
@@ -41,6 +41,9 @@ ok "call sites" same 100 callsites --by site
 ok "locks" same 50 keys --by lock
 ok "sequences" same 50 sequence --by sequence
 ok "threads" same 50 svc --by thread
+for by in function lock site sequence thread; do
+	ok "keys that lose what their function is not known to lose, by $by" same 30 story --by $by
+done
 ok "a window" same 30 burst --time 0-2s
 ok "with a baseline" same 100 svc --baseline "$work/svc.data"
 ok "ranked by another column" same 100 svc -s p99

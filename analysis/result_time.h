@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Between the files that make a struct result: its threads' time, as result.h defines the parts. */
+#ifndef ISPOT_ANALYSIS_RESULT_TIME_H
+#define ISPOT_ANALYSIS_RESULT_TIME_H
+
+struct result;
+
+/* Time off the CPU of all threads while probes were on; *asleep: of that, not runnable. ns. */
+double result_off_ns(const struct result *res, double *asleep);
+/* Who was observed for how long, and what traced calls cover of that. */
+void result_add_threads(struct result *res);
+/* From the blocks that are in_lost; may be called again when others are. */
+void result_split_time(struct result *res);
+
+#endif
