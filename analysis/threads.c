@@ -287,7 +287,8 @@ static void forked(struct threads *th, const struct thread *parent, const struct
 	child->cpu = r->cpu;
 }
 
-/* Whose record it is. Switches of a thread that has ended are the kernel's, not its life. */
+/* Whose record it is. Switches and samples of a thread that has ended are the kernel's, not its
+ * life. */
 static struct thread *subject(struct threads *th, const struct record *r)
 {
 	struct thread *t;
@@ -297,6 +298,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_SWITCH_IN:
 	case REC_BLOCK_STACK:
 	case REC_WAIT:
+	case REC_SAMPLE:
 		t = lookup(th, r->tid);
 		if (t && t->dead)
 			return NULL;
@@ -313,7 +315,6 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_FORK:
 	case REC_COMM:
 	case REC_EXEC:
-	case REC_SAMPLE:
 	case REC_STACK:
 	case REC_ARGS:
 	case REC_COUNTERS:
