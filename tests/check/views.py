@@ -235,6 +235,15 @@ def check_few():
             check_why("first screen " + near[0]["name"], near[0], m[7])
 
 
+def check_outside(trace, head):
+    """What is outside of all blocks is a part of what the header says it is."""
+    m = re.search(r"(\d+) % of the threads' time is (runnable|at work)", head)
+    if m:
+        part = trace["runnable_ns"] if m[2] == "runnable" else trace["working_ns"] - trace["runnable_ns"]
+        if int(m[1]) > 100 * part / trace["threads_ns"] + 0.5:
+            wrong.append(f"{m[0]}, all together {100 * part / trace['threads_ns']:.0f} %")
+
+
 def check_story(whole):
     """Header, paragraph and table tell of the same rows, and no row loses more than all of it."""
     trace, text = whole["trace"], report()
@@ -249,6 +258,7 @@ def check_story(whole):
         reads("paragraph", "lost", trace["lost_ns"] / trace["probed_ns"], m[2])
         if BY != "thread" and not any(fits(lost, m[1]) for lost in worth):
             wrong.append(f"paragraph: no row loses {m[1]} threads")
+    check_outside(trace, " ".join(head.split()))
     if BY == "function" and bool(m) != bool(table) and "-s" not in OPTIONS:
         wrong.append(f"a table without a paragraph on it, or the reverse: {head}")
     if BY not in ("function", "thread") and bool(m) != bool(worth):
@@ -267,6 +277,7 @@ whole = json.loads(report("--json"))
 check_csv(whole)
 check_story(whole)
 check_text(whole)
+check_few()
 if BY != "thread":
     check_html(whole)
 for line in wrong:

@@ -16,7 +16,7 @@ is "$(jq '.blocks[] | select(.kind == "sequence" and .name == "pthread_mutex_loc
 
 # covers NAME: the 50 most frequent sequences hold 90 % of the calls
 covers() {
-	"$ISPOT" report --by sequence -i "$1.data" >"$1.txt" 2>"$1.err"
+	"$ISPOT" report --by sequence -v -i "$1.data" >"$1.txt" 2>"$1.err"
 	tr '\n' ' ' <"$1.txt" >"$1.line"
 	like "$1.line" 'sequences hold (9[0-9]|100) % *of +the +calls' "$1: 50 sequences hold 90 % of the calls"
 }
