@@ -188,6 +188,21 @@ static int more_divergent(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static void block_release(struct outlier_block *b)
+{
+	hist_release(&b->durations);
+	vec_release(&b->sample);
+	vec_for_each (&b->kept, struct outlier, x) {
+		wait_sums_free(&x->waits);
+		free(x->evidence);
+	}
+	vec_release(&b->kept);
+	vec_release(&b->typical.callees);
+	vec_for_each (&b->hints, struct outlier_hint, h)
+		free(h->evidence);
+	vec_release(&b->hints);
+}
+
 /* Blocks of which no execution is timed say nothing. */
 static void finish(struct outliers *o)
 {
@@ -203,6 +218,8 @@ static void finish(struct outliers *o)
 		*b = o->blocks.data[kept];
 		o->blocks.data[kept++] = swap;
 	}
+	for (size_t i = kept; i < o->blocks.n; i++)
+		block_release(&o->blocks.data[i]);
 	o->blocks.n = kept;
 	vec_sort(&o->blocks, more_divergent);
 }
@@ -239,21 +256,6 @@ int outliers_read(struct outliers *o, struct trace_reader *r, const struct resul
 		finish(o);
 	}
 	return rc;
-}
-
-static void block_release(struct outlier_block *b)
-{
-	hist_release(&b->durations);
-	vec_release(&b->sample);
-	vec_for_each (&b->kept, struct outlier, x) {
-		wait_sums_free(&x->waits);
-		free(x->evidence);
-	}
-	vec_release(&b->kept);
-	vec_release(&b->typical.callees);
-	vec_for_each (&b->hints, struct outlier_hint, h)
-		free(h->evidence);
-	vec_release(&b->hints);
 }
 
 void outliers_release(struct outliers *o)

@@ -259,6 +259,31 @@ static void execution_row(const struct outlier_view *v, const struct outlier_blo
 	text_add(out, "</td></tr>\n");
 }
 
+static int by_residual(const void *a, const void *b)
+{
+	const struct outlier *const *x = a, *const *y = b;
+
+	if ((*x)->residual_ns != (*y)->residual_ns)
+		return (*x)->residual_ns > (*y)->residual_ns ? -1 : 1;
+	return ((*x)->index > (*y)->index) - ((*x)->index < (*y)->index);
+}
+
+/* Those farthest above the line first. */
+static void execution_rows(const struct outlier_view *v, const struct outlier_block *b,
+			   struct text *out)
+{
+	struct {
+		VEC(const struct outlier *)
+	} worst = { 0 };
+
+	vec_for_each (&b->kept, const struct outlier, x)
+		*vec_add(&worst) = x;
+	vec_sort(&worst, by_residual);
+	for (size_t i = 0; i < worst.n && i < LISTED_MAX; i++)
+		execution_row(v, b, worst.data[i], out);
+	vec_release(&worst);
+}
+
 static void executions(const struct outlier_view *v, const struct outlier_block *b,
 		       struct text *out)
 {
@@ -269,12 +294,11 @@ static void executions(const struct outlier_view *v, const struct outlier_block 
 		 "<th scope=\"col\">took</th><th scope=\"col\">line</th><th "
 		 "scope=\"col\">thread</th><th scope=\"col\" class=\"name\">cause</th><th "
 		 "scope=\"col\" class=\"name\">evidence</th></tr></thead><tbody>\n");
-	for (size_t i = 0; i < b->kept.n && i < LISTED_MAX; i++)
-		execution_row(v, b, &b->kept.data[i], out);
+	execution_rows(v, b, out);
 	text_add(out, "</tbody></table>\n");
 	if (b->divergent > LISTED_MAX)
 		text_printf(out,
-			    "<p class=\"quiet\">The first %d of %llu; <code>ispot outliers --csv"
+			    "<p class=\"quiet\">The worst %d of %llu; <code>ispot outliers --csv"
 			    "</code> has the %zu longest.</p>\n",
 			    LISTED_MAX, (unsigned long long)b->divergent, b->kept.n);
 }

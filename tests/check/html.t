@@ -64,6 +64,14 @@ many_outliers() {
 		[ "$(stat -c %s "$work/rare.html")" -le 2000000 ]
 }
 
+# Of the first block's executions the first one listed is the worst.
+worst_first() {
+	local listed
+	listed=$(sed -n '/id="block0"/,$p' "$work/rare.html" | grep -o -m1 '<tr><td>[0-9]*' | head -1 | tr -dc 0-9)
+	"$ISPOT" outliers -i "$work/rare.data" --json | jq -e --argjson i "${listed:--1}" '.blocks[0].divergent_executions |
+		(map(.residual_ns) | max) == (map(select(.index == $i)) | .[0].residual_ns)' >/dev/null
+}
+
 # links FILE: those that lead nowhere
 links() {
 	grep -o 'href="#[^"]*"' "$1" | sed 's/href="#\(.*\)"/\1/' | while read -r id; do
@@ -145,6 +153,7 @@ ok "2000 functions, 300 threads and 4000 losses make at most 2 MB" many
 ok "that is well-formed" silent parsed "$work/many.html"
 ok "and says what it left out" grep -q "more blocks are left out here" "$work/many.html"
 ok "executions of 60 functions make at most 2 MB" many_outliers
+ok "of which the worst are listed, not the first" worst_first
 ok "that are well-formed" silent parsed "$work/rare.html"
 ok "whose links lead somewhere" silent links "$work/rare.html"
 ok "and that say what they left out" grep -q "more blocks are not drawn" "$work/rare.html"
