@@ -74,9 +74,13 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
 	return NULL;
 }
 
-static int bad_value(struct err *err, const char *spelling, const char *value, const char *want)
+/* ret: what parsing it gave. */
+static int value_parsed(int ret, struct err *err, const char *spelling, const char *value,
+			const char *want)
 {
-	return err_set(err, -EINVAL, "%s %s: not %s", spelling, value, want);
+	if (ret == -ERANGE)
+		return err_set(err, -EINVAL, "%s %s: too large; give less", spelling, value);
+	return ret ? err_set(err, -EINVAL, "%s %s: not %s", spelling, value, want) : 0;
 }
 
 /* Whole string, an optional % behind it; strtod's words (inf, nan, hex) are no numbers here. */
@@ -103,6 +107,8 @@ static void set_flag(const struct option_row *row, void *member)
 static int set_value(const struct option_row *row, void *member, const char *spelling,
 		     const char *value, struct err *err)
 {
+	int ret;
+
 	switch (row->kind) {
 	case ARG_STRING:
 		*(const char **)member = value;
@@ -111,28 +117,21 @@ static int set_value(const struct option_row *row, void *member, const char *spe
 		*vec_add((struct arg_list *)member) = value;
 		return 0;
 	case ARG_U64:
-		return text_parse_u64(value, member)
-			       ? bad_value(err, spelling, value, "a number; give digits only")
-			       : 0;
+		return value_parsed(text_parse_u64(value, member), err, spelling, value,
+				    "a number; give digits only");
 	case ARG_ABOVE_0:
-		return text_parse_u64(value, member) || !*(uint64_t *)member
-			       ? bad_value(err, spelling, value,
-					   "a number above 0; give digits only")
-			       : 0;
+		ret = text_parse_u64(value, member);
+		return value_parsed(!ret && !*(uint64_t *)member ? -EINVAL : ret, err, spelling,
+				    value, "a number above 0; give digits only");
 	case ARG_F64:
-		return parse_f64(value, member)
-			       ? bad_value(err, spelling, value, "a number; give one such as 2.5")
-			       : 0;
+		return value_parsed(parse_f64(value, member), err, spelling, value,
+				    "a number; give one such as 2.5");
 	case ARG_TIME:
-		return text_parse_time(value, 1000000000, member)
-			       ? bad_value(err, spelling, value,
-					   "a time; give one such as 10ms, 2s, 1m")
-			       : 0;
+		return value_parsed(text_parse_time(value, 1000000000, member), err, spelling,
+				    value, "a time; give one such as 10ms, 2s, 1m");
 	case ARG_SIZE:
-		return text_parse_size(value, member)
-			       ? bad_value(err, spelling, value,
-					   "a size; give one such as 512K, 2G")
-			       : 0;
+		return value_parsed(text_parse_size(value, member), err, spelling, value,
+				    "a size; give one such as 512K, 2G");
 	default:
 		return 0;
 	}

@@ -86,6 +86,7 @@ char *text_counted(char *buf, uint64_t count, const char *noun)
 
 struct decimal {
 	uint64_t whole;
+	bool too_large;
 	uint64_t fraction; /* in 1/FRACTION_ONE */
 };
 
@@ -100,7 +101,7 @@ static const char *parse_decimal(const char *s, struct decimal *d)
 	for (; *s >= '0' && *s <= '9'; s++)
 		if (__builtin_mul_overflow(d->whole, 10, &d->whole) ||
 		    __builtin_add_overflow(d->whole, (uint64_t)(*s - '0'), &d->whole))
-			return NULL;
+			d->too_large = true;
 	if (*s != '.')
 		return s;
 	if (s[1] < '0' || s[1] > '9')
@@ -118,8 +119,8 @@ static int scale(const struct decimal *d, uint64_t unit, uint64_t max, uint64_t 
 	unsigned __int128 v = (unsigned __int128)d->whole * unit +
 			      (unsigned __int128)d->fraction * unit / FRACTION_ONE;
 
-	if (v > max)
-		return -EINVAL;
+	if (d->too_large || v > max)
+		return -ERANGE;
 	*value = (uint64_t)v;
 	return 0;
 }
@@ -218,14 +219,19 @@ int text_parse_u64(const char *s, uint64_t *value)
 {
 	bool hex = s[0] == '0' && (s[1] == 'x' || s[1] == 'X');
 	uint64_t base = hex ? 16 : 10, v = 0;
+	bool too_large = false;
 
 	s += hex ? 2 : 0;
 	if (!*s)
 		return -EINVAL;
-	for (; *s; s++)
-		if (digit_of(*s) >= (int)base || __builtin_mul_overflow(v, base, &v) ||
-		    __builtin_add_overflow(v, (uint64_t)digit_of(*s), &v))
+	for (; *s; s++) {
+		if (digit_of(*s) >= (int)base)
 			return -EINVAL;
+		too_large |= __builtin_mul_overflow(v, base, &v) ||
+			     __builtin_add_overflow(v, (uint64_t)digit_of(*s), &v);
+	}
+	if (too_large)
+		return -ERANGE;
 	*value = v;
 	return 0;
 }

@@ -44,15 +44,16 @@ bool text_locale_is_utf8(void);
 /* Bytes of the character at s and its code; 0: not valid UTF-8 there. */
 size_t text_utf8(const char *s, uint32_t *code);
 
-/* "10ms", "2s", "500us", "1h" -> ns; a bare number has the given unit. -EINVAL: not a time,
- * or over 292 years. */
+/* "10ms", "2s", "500us", "1h" -> ns; a bare number has the given unit. -EINVAL: not a time;
+ * -ERANGE: over 292 years. */
 int text_parse_time(const char *s, uint64_t bare_unit_ns, uint64_t *ns);
-/* "512K", "1M", "2G" -> bytes. -EINVAL: not a size. */
+/* "512K", "1M", "2G" -> bytes. -EINVAL: not a size; -ERANGE: too large. */
 int text_parse_size(const char *s, uint64_t *bytes);
 /* "A-B", "A-" or "-B": two times, bare numbers in seconds, A before B; what is not given is left as
  * it is. -EINVAL: anything else. */
 int text_parse_window(const char *s, uint64_t *from_ns, uint64_t *to_ns);
-int text_parse_u64(const char *s, uint64_t *value); /* decimal or 0x…, whole string; -EINVAL */
+/* Decimal or 0x…, the whole string. -EINVAL: not a number; -ERANGE: too large. */
+int text_parse_u64(const char *s, uint64_t *value);
 
 /* What stands behind the last slash; the whole path where nothing does. Points into path. */
 const char *text_base_name(const char *path);

@@ -148,9 +148,13 @@ static void refuses_with_a_sentence(void **state)
 	refuse("--count", "--count needs a value");
 	refuse("-c ten", "-c ten: not a number");
 	refuse("-c -1", "not a number");
-	refuse("-c 18446744073709551616", "not a number");
+	refuse("-c 18446744073709551616", "too large");
 	refuse("-d 5parsecs", "not a time");
 	refuse("--max-size=2Q", "not a size");
+	refuse("-c 99999999999999999999", "-c 99999999999999999999: too large");
+	refuse("-d 99999999999999999999s", "too large");
+	refuse("--max-size 99999999T", "too large");
+	refuse("-c 99999999999999999999x", "not a number");
 	refuse("--overhead nan", "not a number");
 	refuse("--overhead 3x", "not a number");
 	refuse("--overhead 1e999", "not a number");
