@@ -8,29 +8,35 @@
 
 #include <string.h>
 
-#define LOCK(function, type, name)                                               \
-	{                                                                        \
-		function, 1, name, type " *", ARGUMENT_ADDRESS, 8, false, false, \
+#define LOCK(function, type, name)                                                      \
+	{                                                                               \
+		function, 1, name, type " *", ARGUMENT_ADDRESS, 8, false, false, false, \
 	}
 /* A lock that the call may come back without. */
-#define TRY(function, type, name)                                         \
-	LOCK(function, type, name),                                       \
-	{                                                                 \
-		function, 0, "ret", "int", ARGUMENT_VALUE, 4, true, true, \
+#define TRY(function, type, name)                                                \
+	LOCK(function, type, name),                                              \
+	{                                                                        \
+		function, 0, "ret", "int", ARGUMENT_VALUE, 4, true, true, false, \
 	}
 /* The second argument is a mutex that is released meanwhile. */
-#define WAIT(function, type, name)                                                \
-	LOCK(function, type, name),                                               \
-	{                                                                         \
-		function, 2, "mutex", "void *", ARGUMENT_ADDRESS, 8, false, true, \
+#define WAIT(function, type, name)                                                       \
+	LOCK(function, type, name),                                                      \
+	{                                                                                \
+		function, 2, "mutex", "void *", ARGUMENT_ADDRESS, 8, false, true, false, \
 	}
-#define FD(function)                                                   \
-	{                                                              \
-		function, 1, "fd", "int", ARGUMENT_FD, 4, true, false, \
+#define FD(function)                                                          \
+	{                                                                     \
+		function, 1, "fd", "int", ARGUMENT_FD, 4, true, false, false, \
 	}
-#define SIZE(function, n, name)                                              \
-	{                                                                    \
-		function, n, name, "size_t", ARGUMENT_SIZE, 8, false, false, \
+#define SIZE(function, n, name)                                                     \
+	{                                                                           \
+		function, n, name, "size_t", ARGUMENT_SIZE, 8, false, false, false, \
+	}
+
+/* A function that the loader chooses: its choices are named after it, "__memcpy_avx_unaligned". */
+#define FAMILY(function, n, name)                                                  \
+	{                                                                          \
+		function, n, name, "size_t", ARGUMENT_SIZE, 8, false, false, true, \
 	}
 
 static const struct known_arg rows[] = {
@@ -99,23 +105,35 @@ static const struct known_arg rows[] = {
 	FD("fdatasync"),
 	FD("ftruncate"),
 	FD("epoll_wait"),
-	SIZE("memcpy", 3, "n"),
-	SIZE("memmove", 3, "n"),
-	SIZE("memset", 3, "n"),
-	SIZE("memcmp", 3, "n"),
-	SIZE("memchr", 3, "n"),
+	FAMILY("memcpy", 3, "n"),
+	FAMILY("mempcpy", 3, "n"),
+	FAMILY("memmove", 3, "n"),
+	FAMILY("memset", 3, "n"),
+	FAMILY("memcmp", 3, "n"),
+	FAMILY("memcmpeq", 3, "n"),
+	FAMILY("memchr", 3, "n"),
+	FAMILY("memrchr", 3, "n"),
 	SIZE("malloc", 1, "size"),
 	SIZE("calloc", 2, "size"),
 	SIZE("realloc", 2, "size"),
 	SIZE("aligned_alloc", 2, "size"),
 };
 
+/* "__memset_zva64" of "memset"; "__memcpy_chk_evex", too, has its arguments at the same places. */
+static bool is_of_family(const char *family, const char *symbol)
+{
+	size_t n = strlen(family);
+
+	return !strncmp(symbol, "__", 2) && !strncmp(symbol + 2, family, n) && symbol[2 + n] == '_';
+}
+
 size_t known_args(const char *symbol, const struct known_arg *found[KNOWN_ARGS_MAX])
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]) && n < KNOWN_ARGS_MAX; i++)
-		if (!strcmp(rows[i].function, symbol))
+		if (!strcmp(rows[i].function, symbol) ||
+		    (rows[i].family && is_of_family(rows[i].function, symbol)))
 			found[n++] = &rows[i];
 	return n;
 }

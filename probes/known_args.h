@@ -19,7 +19,8 @@ struct known_arg {
 	enum argument_class class;
 	uint8_t bytes;
 	bool is_signed;
-	bool aside; /* needed to follow locks, but calls are not told apart by it */
+	bool aside;  /* needed to follow locks, but calls are not told apart by it */
+	bool family; /* and of what its IFUNC symbol may stand for: "__NAME_…" */
 };
 
 #define KNOWN_ARGS_MAX 4
