@@ -188,14 +188,16 @@ static void self_cost(struct result *res)
 		res->pair_p99_ns = b->cost->inner_p99_ns;
 	}
 	/* Switches are recorded where no call is. */
-	if (!res->windowed && estimate_of_recorder(res, &res->overhead))
+	if (!res->windowed && estimate_of_recorder(res, &res->overhead)) {
+		res->overhead_is_least = res->overhead >= META_OVERHEAD_MOST;
 		return;
-	if (!most)
+	}
+	if (!most || !res->calls.threads.have_switch)
 		return;
 	cpu = (double)res->threads_ns - result_off_ns(res, &asleep);
-	if (res->calls.threads.have_switch && cpu > cost)
-		res->overhead = meta_overhead(cpu, cost) * (double)res->probed_ns /
-				(double)res->duration_ns;
+	res->overhead = meta_overhead(cpu, cost);
+	res->overhead_is_least = res->overhead >= META_OVERHEAD_MOST;
+	res->overhead *= (double)res->probed_ns / (double)res->duration_ns;
 }
 
 /* What cannot be read holds records of the scheduler as well; of entries and exits it is known how

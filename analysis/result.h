@@ -88,7 +88,8 @@ struct result {
 	double coverage;	      /* NAN: nothing observed */
 	/* of the probe class that most calls went through */
 	uint64_t pair_min_ns, pair_p50_ns, pair_p99_ns; /* BLOCK_NONE: not calibrated */
-	double overhead; /* as meta_overhead(): the recorder's estimate; NAN: unknown */
+	double overhead;	/* as meta_overhead(): the recorder's estimate; NAN: unknown */
+	bool overhead_is_least; /* it was more than that */
 };
 
 /*

@@ -431,6 +431,7 @@ static void loop(struct session *s)
 static void stop(struct session *s)
 {
 	bpfprog_record(s->programs, false);
+	session_note_stop(s);
 	bpfprog_keep_samples(s->programs, false);
 	session_burst_stop(s);
 	session_unwatch_mappings(s);
@@ -438,7 +439,6 @@ static void stop(struct session *s)
 		session_hybrid_stop(s);
 	drain_run(&s->drain, &s->rings, &s->mappings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
-	s->cpu_at_stop_ns = session_target_cpu_ns(s);
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
 	s->stopped = true;
 	session_add_stacks(s);
@@ -498,6 +498,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 	left_out = 2 * keep_calls(s->drain.keep);
 	*r = (struct session_result){
 		.calls = s->drain.entries,
+		.trapped_calls = session_trapped_calls(s),
 		.records = written,
 		.left_out_records = left_out,
 		.lost_records =

@@ -67,6 +67,7 @@ struct session_options {
 struct session_result {
 	uint64_t calls, records, lost_records, file_bytes, duration_ns, recorder_cpu_ns,
 		target_cpu_ns, counting_cost_ns, scheduling_cost_ns, probes_cost_ns;
+	uint64_t trapped_calls;	   /* with those that sampling (-c) left out */
 	uint64_t left_out_records; /* of calls that were too short to be written */
 	uint32_t functions;	   /* probed */
 	int exit_status;	   /* of the command; 0 on attach */

@@ -99,12 +99,16 @@ uint64_t session_target_cpu_ns(struct session *s)
 	return sum;
 }
 
+void session_note_stop(struct session *s)
+{
+	s->cpu_at_stop_ns =
+		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
+}
+
 uint64_t session_recorded_cpu_ns(struct session *s)
 {
 	uint64_t now_ns = s->stopped ? s->cpu_at_stop_ns : session_target_cpu_ns(s);
 
-	if (s->launch.ended && !s->options.n_pids)
-		now_ns = s->launch.cpu_ns;
 	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
 }
 
@@ -191,14 +195,48 @@ void session_calibrate_switches(struct session *s, enum switches how)
 	}
 }
 
+struct trapped {
+	const struct session *session;
+	uint64_t calls;
+	double cost_ns;
+};
+
+static void add_trapped(void *ctx, uint32_t tid, uint32_t id, const struct wire_sampling *row)
+{
+	struct trapped *all = ctx;
+	const struct session *s = all->session;
+
+	(void)tid;
+	if (id >= s->plan.n)
+		return;
+	all->calls += row->calls;
+	all->cost_ns += (double)row->calls * session_call_cost_ns(s, s->plan.data[id]);
+}
+
+/* Calls that sampling leaves out write nothing, but they trap: the kernel has counted them. */
+static struct trapped trapped_calls(const struct session *s)
+{
+	struct trapped all = { .session = s };
+
+	if (s->options.period > 1) {
+		bpfprog_sampled(s->programs, add_trapped, &all);
+		return all;
+	}
+	for (uint32_t id = 0; id < s->drain.n_functions && id < s->plan.n; id++)
+		all.cost_ns +=
+			(double)s->drain.calls_of[id] * session_call_cost_ns(s, s->plan.data[id]);
+	all.calls = s->drain.entries;
+	return all;
+}
+
+uint64_t session_trapped_calls(const struct session *s)
+{
+	return trapped_calls(s).calls;
+}
+
 uint64_t session_probes_cost_ns(const struct session *s)
 {
-	double sum = 0;
-
-	for (uint32_t id = 0; id < s->drain.n_functions && id < s->plan.n; id++)
-		sum += (double)s->drain.calls_of[id] * session_call_cost_ns(s, s->plan.data[id]);
-	/* Calls that sampling leaves out write nothing, but they trap. */
-	return (uint64_t)(sum * s->options.period + s->hybrid.counting_cost_ns) +
+	return (uint64_t)(trapped_calls(s).cost_ns + s->hybrid.counting_cost_ns) +
 	       session_scheduling_cost_ns(s);
 }
 
@@ -214,7 +252,7 @@ void session_warn_cost(struct session *s, bool at_end)
 {
 	uint64_t cpu_ns;
 	double share, cost_ns;
-	char words[256];
+	char words[256], slowed[TEXT_NUMBER];
 
 	if (!s->begun ||
 	    (!at_end && (s->cost_asked || clock_now_ns() - s->start_ns < WARN_AFTER_NS)))
@@ -229,8 +267,9 @@ void session_warn_cost(struct session *s, bool at_end)
 	if (share <= WARN_TOLERANCE * s->options.overhead ||
 	    cost_ns < COST_LEAST * (clock_now_ns() - s->start_ns))
 		return;
-	snprintf(words, sizeof(words), "the probes %s the target by about %.1f %%; %s",
-		 at_end ? "slowed" : "slow", 100 * share,
+	text_overhead(slowed, share, share >= META_OVERHEAD_MOST);
+	snprintf(words, sizeof(words), "the probes %s the target by %s%s; %s",
+		 at_end ? "slowed" : "slow", share >= META_OVERHEAD_MOST ? "" : "about ", slowed,
 		 session_scheduling_cost_ns(s) > cost_ns / 2
 			 ? switches_advice(s)
 			 : "trace fewer functions, or functions that are called less often");

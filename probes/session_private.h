@@ -243,10 +243,14 @@ double session_count_cost_ns(const struct session *s, const struct planned *p); 
 uint64_t session_target_cpu_ns(struct session *s); /* as often as one asks; ended ones too */
 /* Of each process of the target, for when it has ended; as the recording begins. */
 void session_note_cpu(struct session *s);
+/* As recording stops: what the target does while its probes are taken out is not recorded. */
+void session_note_stop(struct session *s);
 uint64_t session_recorded_cpu_ns(struct session *s);	      /* since the recording began */
 uint64_t session_scheduling_cost_ns(const struct session *s); /* of recording switches, so far */
 /* All of it so far: traced calls, counting them before, switches. */
 uint64_t session_probes_cost_ns(const struct session *s);
+/* With those that sampling left out. */
+uint64_t session_trapped_calls(const struct session *s);
 /* Once, a second after the beginning or at the end: a notice where the probes cost more than the
  * budget. */
 void session_warn_cost(struct session *s, bool at_end);

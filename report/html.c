@@ -357,7 +357,8 @@ static void notes(const struct view *v, struct text *out)
 		text_add(out, " of the threads' time.</li>\n");
 	}
 	if (!isnan(res->overhead)) {
-		text_add(out, "<li>The probes slowed the program by ");
+		text_printf(out, "<li>The probes slowed the program by %s",
+			    res->overhead_is_least ? "over " : "");
 		html_exact(out, "overhead", res->overhead, 100, "%.1f %%");
 		text_add(out, " (estimated).</li>\n");
 	}

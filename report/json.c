@@ -69,6 +69,10 @@ static struct json *cost_json(const struct result *res)
 	set_u64(j, "pair_p50_ns", res->pair_p50_ns);
 	set_u64(j, "pair_p99_ns", res->pair_p99_ns);
 	json_set_f64(j, "overhead", res->overhead);
+	if (isnan(res->overhead))
+		json_set_null(j, "overhead_is_least");
+	else
+		json_set_bool(j, "overhead_is_least", res->overhead_is_least);
 	return j;
 }
 

@@ -84,10 +84,13 @@ static void header(const struct outlier_view *v, struct text *out)
 			    text_counted(counted, sections, "critical section"),
 			    text_time(held, o->section_ns));
 	if (end->present && end->probes_cost_ns != META_UNKNOWN &&
-	    end->target_cpu_ns != META_UNKNOWN && end->target_cpu_ns)
-		text_printf(out, "  slowed by %.1f %%",
-			    100 * meta_overhead((double)end->target_cpu_ns,
-						(double)end->probes_cost_ns));
+	    end->target_cpu_ns != META_UNKNOWN && end->target_cpu_ns) {
+		double slowed =
+			meta_overhead((double)end->target_cpu_ns, (double)end->probes_cost_ns);
+
+		text_printf(out, "  slowed by %s",
+			    text_overhead(time, slowed, slowed >= META_OVERHEAD_MOST));
+	}
 	text_add(out, "\n\n");
 }
 

@@ -106,7 +106,7 @@ static void time_line(const struct result *res, struct text *out)
 static void cost_line(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
-	char name[NAME_BYTES];
+	char name[NAME_BYTES], slowed[TEXT_NUMBER];
 
 	if (isnan(res->coverage))
 		return;
@@ -115,8 +115,8 @@ static void cost_line(const struct view *v, struct text *out)
 	if (isnan(res->overhead))
 		text_printf(out, "what probes slowed %s by is not known\n", name);
 	else
-		text_printf(out, "probes slowed %s by %.1f %% (estimated)\n", name,
-			    100 * res->overhead);
+		text_printf(out, "probes slowed %s by %s (estimated)\n", name,
+			    text_overhead(slowed, res->overhead, res->overhead_is_least));
 }
 
 static void note(const struct view *v, const char *s, struct text *out)

@@ -72,6 +72,12 @@ char *text_bytes(char *buf, uint64_t bytes)
 			return buf;
 }
 
+char *text_overhead(char *buf, double share, bool is_least)
+{
+	snprintf(buf, TEXT_NUMBER, is_least ? "over %.0f %%" : "%.1f %%", 100 * share);
+	return buf;
+}
+
 char *text_counted(char *buf, uint64_t count, const char *noun)
 {
 	char number[TEXT_NUMBER];

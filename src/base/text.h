@@ -30,6 +30,9 @@ char *text_bytes(char *buf, uint64_t bytes); /* "4.0K" "16M" */
 #define TEXT_COUNTED 48
 char *text_counted(char *buf, uint64_t count, const char *noun);
 
+/* "12.3 %", "over 900 %" into buf of TEXT_NUMBER bytes: what a program was slowed by. */
+char *text_overhead(char *buf, double share, bool is_least);
+
 /* A copy of s with control characters, escapes and invalid UTF-8 replaced by '?'; at most
  * n - 1 bytes. */
 char *text_printable(char *buf, size_t n, const char *s);

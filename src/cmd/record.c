@@ -108,19 +108,25 @@ static int parse_call_graph(const char *how, enum call_graph *call_graph, struct
 static void say_result(const struct session_result *r, const struct session_options *so)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
-	char slowed[64] = "";
+	char slowed[64] = "", share[TEXT_NUMBER];
+	double overhead = meta_overhead((double)r->target_cpu_ns, (double)r->probes_cost_ns);
 
 	text_counted(functions, r->functions, "function");
 	/* Where nothing was probed the session has said why. */
-	if (!r->calls && !r->cut_short && r->functions)
+	if (!r->calls && r->trapped_calls)
+		log_notice("none of the %s was recorded, as one in %llu was to be: record with a "
+			   "smaller -c",
+			   text_counted(calls, r->trapped_calls, "call"),
+			   (unsigned long long)so->period);
+	else if (!r->calls && !r->cut_short && r->functions)
 		log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
 			   "ispot check shows what %s matches, %s",
 			   functions, so->n_patterns ? "-F" : "a -F",
 			   so->n_patterns ? "a recording without -F what runs"
 					  : "ispot report what else is hot");
-	if (r->target_cpu_ns && (r->records || r->scheduling_cost_ns))
-		snprintf(slowed, sizeof(slowed), ", slowed by %.1f %% (estimated)",
-			 100 * meta_overhead(r->target_cpu_ns, r->probes_cost_ns));
+	if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
+		snprintf(slowed, sizeof(slowed), ", slowed by %s (estimated)",
+			 text_overhead(share, overhead, overhead >= META_OVERHEAD_MOST));
 	log_notice("%s of %s, %s lost%s, %s in %s (%s)", text_counted(calls, r->calls, "call"),
 		   functions, text_counted(lost, r->lost_records, "record"), slowed,
 		   text_bytes(bytes, r->file_bytes), so->output, r->reason);

@@ -432,7 +432,10 @@ void meta_release(struct meta *meta)
 
 double meta_overhead(double cpu_ns, double cost_ns)
 {
-	double own_ns = cpu_ns - cost_ns < cpu_ns / 10 ? cpu_ns / 10 : cpu_ns - cost_ns;
+	double own_ns = cpu_ns - cost_ns;
 
-	return cpu_ns > 0 ? cost_ns / own_ns : NAN;
+	if (!(cpu_ns > 0))
+		return NAN;
+	/* an estimate: what it leaves of the program's own time is not to be divided by */
+	return cost_ns >= META_OVERHEAD_MOST * own_ns ? META_OVERHEAD_MOST : cost_ns / own_ns;
 }

@@ -298,8 +298,10 @@ void meta_print_end(const struct meta_end *e, struct text *out);
 
 /*
  * What a program was slowed by: what the probes cost, over the CPU time it would have used without
- * them (of which at least a tenth of what it did use is believed). NAN: it used none.
+ * them. Where less than a tenth of what it did use is left for that, it is the most that can be
+ * told: more than META_OVERHEAD_MOST. NAN: it used none.
  */
+#define META_OVERHEAD_MOST 9.0
 double meta_overhead(double cpu_ns, double cost_ns);
 
 #endif

@@ -191,7 +191,7 @@ def check_text(whole):
     m = re.search(r"cover (\d+ %)", "\n".join(lines))
     if m:
         reads("text", "coverage", whole["trace"]["coverage"], m[1])
-    m = re.search(r"probes slowed \S+ by ([\d.]+ %)", "\n".join(lines))
+    m = re.search(r"probes slowed \S+ by (?:over )?([\d.]+ %)", "\n".join(lines))
     if m:
         reads("text", "overhead", whole["self_cost"]["overhead"], m[1])
     head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["SCI", "lost"]), None)

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# The CPU time of processes that are born and end while a shell is attached to is in the file,
-# however short their lives are: overhead is a share of it.
+# The CPU time that overhead is a share of: of processes that are born and end while a shell is
+# attached to, however short their lives are; only of the time that was recorded; and what calls cost
+# that sampling left out.
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
@@ -28,5 +29,22 @@ awk -v used="$used" -v seen="$seen" \
 	'BEGIN { exit !(used > 0.1 && seen > 0.7e9 * used && seen < 1.3e9 * used + 0.2e9) }'
 ok $? "the CPU time of 40 short processes is in the file" || diag "used $used s, recorded $seen ns"
 kill "$shell"
+
+# It goes on for a multiple of the recording, while its probes are taken out and after that.
+record ended -d 300ms -F empty_call -- bash -c 'trap "" TERM; exec "$0" -n 600000007' "$MB/empty"
+is "$status" 0 "a command that outlives its recording: status" || diag ended.err
+report ended
+awk -v cpu="$(trace ended .cpu_ns)" -v lasted="$(trace ended .duration_ns)" \
+	'BEGIN { exit !(cpu > 0 && cpu <= lasted + 0.05e9) }'
+ok $? "one thread's CPU time is no more than was recorded" ||
+	diag "$(trace ended .cpu_ns) of $(trace ended .duration_ns)"
+
+record rare -c 1000000000 -F empty_call -- "$MB/empty" -n 20011
+like rare.err 'none of the 20k calls was recorded, as one in 1000000000 was to be: record with a smaller -c' \
+	"-c too large: said"
+unlike rare.err 'no calls were seen' "and not that there were none"
+cost=$("$ISPOT" dump --meta -i rare.data | jq 'select(.kind == "end") | .probes_cost_ns - .scheduling_cost_ns')
+[ "$cost" -gt $((20011 * 100)) ]
+ok $? "what calls cost that were left out counts" || diag "$cost ns"
 
 done_testing

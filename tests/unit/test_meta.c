@@ -174,6 +174,19 @@ static void malformed_lines_are_counted(void **state)
 	meta_release(&m);
 }
 
+/* An estimate of the cost that is near to all of the CPU time, or above it, gives no figure. */
+static void overhead_is_bounded(void **state)
+{
+	(void)state;
+	assert_true(isnan(meta_overhead(0, 0)));
+	assert_true(meta_overhead(1e9, 0) == 0);
+	assert_true(fabs(meta_overhead(1e9, 5e8) - 1) < 1e-9);
+	assert_true(fabs(meta_overhead(1e9, 8e8) - 4) < 1e-9);
+	assert_true(meta_overhead(1e9, 9.2e8) == META_OVERHEAD_MOST);
+	assert_true(meta_overhead(1e9, 9.9e8) == META_OVERHEAD_MOST);
+	assert_true(meta_overhead(1e9, 3e9) == META_OVERHEAD_MOST);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +195,7 @@ int main(void)
 		cmocka_unit_test(later_lines_replace_earlier),
 		cmocka_unit_test(gaps_are_filled),
 		cmocka_unit_test(malformed_lines_are_counted),
+		cmocka_unit_test(overhead_is_bounded),
 	};
 
 	return unit_run(tests);
