@@ -10,15 +10,31 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "symbol/demangle.h"
 #include "trace/meta.h"
 
 #define PLACE	 (1ull << 63) /* a key that is a number in names */
 #define NEGATIVE 65	      /* the size class of a negative value */
 
+static bool matches(const char *pattern, const char *name)
+{
+	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
+}
+
+/* As it is on the screen: without its parameters. */
+static bool is_named_bare(const struct meta_function *f, const char *pattern)
+{
+	char *bare = symbol_is_mangled(f->symbol) ? demangle_bare(f->symbol) : NULL;
+	bool is = bare && matches(pattern, bare);
+
+	free(bare);
+	return is;
+}
+
 static bool is_named(const struct meta_function *f, const char *pattern)
 {
-	return f->symbol && (!fnmatch(pattern, f->symbol, 0) || !strcmp(pattern, f->name) ||
-			     !fnmatch(pattern, f->name, 0));
+	return f->symbol && (matches(pattern, f->symbol) || matches(pattern, f->name) ||
+			     is_named_bare(f, pattern));
 }
 
 static void forget(struct argkeys *a, uint32_t id)
@@ -59,30 +75,71 @@ static uint32_t bit_of(const char *name)
 	return ARG_BITS;
 }
 
-static const struct meta_argument *find_argument(const struct meta_function *f, const char *name)
+static const struct meta_argument *find_argument(const struct meta_function *f, const char *name,
+						 bool occasional)
 {
 	for (uint32_t i = 0; i < f->n_arguments; i++)
-		if (!f->arguments[i].occasional &&
+		if (f->arguments[i].occasional == occasional &&
 		    (!strcmp(f->arguments[i].name, name) || f->arguments[i].bit == bit_of(name)))
 			return &f->arguments[i];
 	return NULL;
 }
 
-static int not_recorded(const struct meta_function *f, const char *arg, struct err *err)
+#define REGISTERS_X86	6
+#define REGISTERS_ARM64 8
+
+/* Of the integer arguments, as far as they are in registers; all of a marker's are recorded so. */
+static uint64_t recordable(const struct argkeys *a, const struct meta_function *f)
 {
-	struct text had = { 0 };
+	const char *machine = a->meta->session.machine;
+
+	return !strcmp(f->block, "marker") || (machine && !strcmp(machine, "aarch64"))
+		       ? REGISTERS_ARM64
+		       : REGISTERS_X86;
+}
+
+/* What is known of the function that rules the argument out, or how to come by it. */
+static void say_how(const struct argkeys *a, const struct meta_function *f, const char *arg,
+		    struct text *out)
+{
+	bool is_marker = !strcmp(f->block, "marker"), is_return = !strcmp(arg, "ret"), is_number;
+	bool is_known = is_return || find_argument(f, arg, true);
+	uint64_t n = 0;
+
+	is_number = !strncmp(arg, "arg", 3) && !text_parse_u64(arg + 3, &n);
+	if (is_marker && is_return)
+		text_add(out, "a marker returns nothing");
+	else if (!is_return && !f->parameters)
+		text_add(out, "it has none");
+	else if (is_marker && !is_number)
+		text_add(out, "a marker's are called arg1, arg2, …");
+	else if (is_number && !n)
+		text_add(out, "arguments count from 1");
+	else if (is_number && f->parameters != META_UNKNOWN && n > f->parameters)
+		text_printf(out, "it has %" PRIu64 " argument%s", f->parameters,
+			    f->parameters == 1 ? "" : "s");
+	else if (is_number && n > recordable(a, f))
+		text_printf(out, "only the first %" PRIu64 " can be recorded", recordable(a, f));
+	else
+		text_printf(out, "record it with -F '%s@%s'%s", f->symbol, arg,
+			    is_number || is_known ? "" : ", if ispot check with that finds one");
+}
+
+static int not_recorded(const struct argkeys *a, const struct meta_function *f, const char *arg,
+			struct err *err)
+{
+	struct text had = { 0 }, how = { 0 };
 
 	for (uint32_t i = 0; i < f->n_arguments; i++)
 		if (!f->arguments[i].occasional)
 			text_printf(&had, "%s%s", had.n ? ", " : "", f->arguments[i].name);
+	say_how(a, f, arg, &how);
 	if (had.n)
-		err_set(err, -ENOENT,
-			"%s was recorded with %s, not with its %s; record it with -F '%s@%s'",
-			f->name, had.s, arg, f->symbol, arg);
+		err_set(err, -ENOENT, "%s was recorded with %s, not with its %s; %s", f->name,
+			had.s, arg, how.s);
 	else
-		err_set(err, -ENOENT,
-			"%s was recorded without its arguments; record it with -F '%s@%s'", f->name,
-			f->symbol, arg);
+		err_set(err, -ENOENT, "%s was recorded without its arguments; %s", f->name, how.s);
+	text_release(&how);
 	text_release(&had);
 	return -ENOENT;
 }
@@ -100,7 +157,7 @@ static int split(struct argkeys *a, const char *function, const char *arg, bool 
 		if (!is_named(f, function))
 			continue;
 		found++;
-		found_arg = find_argument(f, arg);
+		found_arg = find_argument(f, arg, false);
 		if (!found_arg) {
 			without = f;
 			continue;
@@ -116,7 +173,7 @@ static int split(struct argkeys *a, const char *function, const char *arg, bool 
 			       "--key %s@%s: the recording has no function of that name; "
 			       "`ispot report -v` lists them",
 			       function, arg);
-	return with ? 0 : not_recorded(without, arg, err);
+	return with ? 0 : not_recorded(a, without, arg, err);
 }
 
 static int malformed(const char *key, struct err *err)
@@ -157,6 +214,23 @@ static int parse(struct argkeys *a, const char *key, char *s, struct err *err)
 	return malformed(key, err);
 }
 
+static int unsplit(struct argkeys *a, const char *function, struct err *err)
+{
+	unsigned found = 0;
+
+	for (uint32_t id = 0; id < a->meta->functions.n; id++)
+		if (is_named(&a->meta->functions.data[id], function)) {
+			found++;
+			forget(a, id);
+		}
+	if (found || !strcmp(function, "*"))
+		return 0;
+	return err_set(err, -ENOENT,
+		       "--no-key %s: the recording has no function of that name; "
+		       "`ispot report -v` lists them",
+		       function);
+}
+
 /* Where no variable is known, the place in the object's file: the same in every run. */
 static const char *place_base(const struct meta_address *m)
 {
@@ -187,10 +261,8 @@ int argkeys_init(struct argkeys *a, const struct meta *meta, const char *const *
 	read_places(a);
 	for (uint32_t id = 0; id < meta->functions.n; id++)
 		split_by_default(a, id);
-	for (size_t i = 0; i < n_no_keys; i++)
-		for (uint32_t id = 0; id < meta->functions.n; id++)
-			if (is_named(&meta->functions.data[id], no_keys[i]))
-				forget(a, id);
+	for (size_t i = 0; i < n_no_keys && !rc; i++)
+		rc = unsplit(a, no_keys[i], err);
 	for (size_t i = 0; i < n_keys && !rc; i++) {
 		char *copy = xstrdup(keys[i]);
 

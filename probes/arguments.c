@@ -207,13 +207,25 @@ static void add_known(struct choice *c, const struct known_arg *k)
 		add_return(c);
 }
 
+bool no_key_means(const char *name, struct dso *dso, const struct dso_function *f)
+{
+	return !strcmp(name, "*") || !strcmp(name, f->symbol) ||
+	       !strcmp(name, dso_function_bare_name(dso, f));
+}
+
 static bool is_off(const struct no_key *no_key, const struct choice *c)
 {
 	for (size_t i = 0; i < no_key->n; i++)
-		if (!strcmp(no_key->names[i], "*") || !strcmp(no_key->names[i], c->f->symbol) ||
-		    !strcmp(no_key->names[i], dso_function_bare_name(c->dso, c->f)))
+		if (no_key_means(no_key->names[i], c->dso, c->f))
 			return true;
 	return false;
+}
+
+static void find_prototype(struct choice *c)
+{
+	c->has_prototype = dso_prototype(c->dso, c->f, &c->prototype);
+	if (c->has_prototype && !c->prototype.variadic && c->prototype.n < DSO_PARAMETERS_MAX)
+		c->a->parameters = c->prototype.n;
 }
 
 int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
@@ -222,11 +234,11 @@ int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
 	struct choice c = { .a = a, .dso = dso, .f = f };
 	int ret;
 
-	*a = (struct arguments){ 0 };
+	*a = (struct arguments){ .parameters = META_UNKNOWN };
 	c.n_known = known_args(f->symbol, c.known);
 	if (!*words && !c.n_known)
 		return 0;
-	c.has_prototype = dso_prototype(dso, f, &c.prototype);
+	find_prototype(&c);
 	ret = *words ? add_words(&c, words, err) : 0;
 	for (size_t i = 0; i < c.n_known && !is_off(no_key, &c); i++)
 		add_known(&c, c.known[i]); /* what cannot be is left out */
@@ -252,7 +264,7 @@ void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct
 
 	if (a->n || is_off(no_key, &c))
 		return;
-	c.has_prototype = dso_prototype(dso, f, &c.prototype);
+	find_prototype(&c);
 	if (c.has_prototype)
 		n = c.prototype.n;
 	for (uint32_t i = 0; i < n; i++)

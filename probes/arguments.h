@@ -19,7 +19,8 @@ struct dso_function;
 struct err;
 
 struct arguments {
-	uint32_t n;
+	uint64_t parameters; /* that the function has; META_UNKNOWN without debug information */
+	uint32_t n;	     /* recorded */
 	struct meta_argument all[ARG_BITS];
 	uint8_t bytes[ARG_BITS]; /* [bit]: of the value in its register; 0: not recorded */
 	uint32_t registers;	 /* bit i: integer register i is read at the entry */
@@ -34,6 +35,8 @@ struct no_key {
 	const char *const *names;
 	size_t n;
 };
+
+bool no_key_means(const char *name, struct dso *dso, const struct dso_function *f);
 
 /*
  * words: behind the '@' of the pattern, "" none. Exit status 2 for an argument that the function

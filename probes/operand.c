@@ -268,8 +268,12 @@ static void choose(struct arguments *a, const struct offered *all, uint32_t i)
 static int refuse(const struct planned *p, const char *word, const char *why,
 		  const struct offered *all, struct err *err)
 {
-	err_set(err, -EINVAL, "%s@%s: %s; it has %u argument%s, named arg1, arg2, …",
-		p->what.function->symbol, word, why, all->n, all->n == 1 ? "" : "s");
+	char named[64] = "it has none";
+
+	if (all->n)
+		snprintf(named, sizeof(named), "it has %u argument%s, named arg1%s", all->n,
+			 all->n == 1 ? "" : "s", all->n == 1 ? "" : ", arg2, …");
+	err_set(err, -EINVAL, "%s@%s: %s; %s", p->what.function->symbol, word, why, named);
 	if (err)
 		err->exit_status = 2;
 	return -EINVAL;
@@ -334,6 +338,7 @@ int operands_choose(struct planned *p, struct operand_rows *rows, struct err *er
 	int ret = 0;
 
 	look(p, &all);
+	p->arguments.parameters = all.n;
 	if (*p->what.arguments)
 		ret = choose_words(p, &all, err);
 	for (uint32_t i = 0; own && !*p->what.arguments && i < all.n && i < WIRE_ARGS_MAX; i++)

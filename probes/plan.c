@@ -89,6 +89,7 @@ void planned_describe(const struct planned *p, struct meta_function *f)
 	f->period = p->what.marker ? p->what.marker->period : 1;
 	f->blocking = blocking_kind(what->symbol) != NULL;
 	f->chosen = true;
+	f->parameters = p->arguments.parameters;
 	f->n_arguments = p->arguments.n;
 	f->arguments = p->arguments.all;
 }

@@ -559,6 +559,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 			s, "joined-late",
 			"programs that the shell started are traced from a moment after "
 			"their start; record the program itself to see its beginning");
+	session_say_no_keys(s);
 	session_hold_end(s);
 	session_follow_end(s);
 	session_warn_cost(s, true);

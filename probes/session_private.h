@@ -277,6 +277,9 @@ void session_add_addresses(struct session *s); /* after session_add_stacks() */
 void session_write_addresses(struct session *s);
 void session_addresses_release(struct session *s);
 
+/* At the end: names of --no-key that meant nothing. */
+void session_say_no_keys(struct session *s);
+
 /* A set again, without the functions that are no longer possible. */
 int session_rebuild_set(struct session *s, size_t k, struct err *err);
 void session_describe_left_out(struct session *s, const struct planned *p);

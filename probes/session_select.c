@@ -458,3 +458,20 @@ int session_join_mapped(struct session *s, struct err *err)
 	vec_release(&pids);
 	return ret;
 }
+
+void session_say_no_keys(struct session *s)
+{
+	for (size_t k = 0; k < s->plan.no_key.n; k++) {
+		const char *name = s->plan.no_key.names[k];
+		bool known = !strcmp(name, "*");
+		char words[256], shown[128];
+
+		for (size_t i = 0; i < s->plan.n && !known; i++)
+			known = no_key_means(name, s->plan.data[i]->what.dso,
+					     s->plan.data[i]->what.function);
+		snprintf(words, sizeof(words), "--no-key %s: no function of that name was traced",
+			 text_printable(shown, sizeof(shown), name));
+		if (!known)
+			session_write_notice(s, "no-key", words);
+	}
+}

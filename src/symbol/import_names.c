@@ -274,6 +274,7 @@ void names_write(const struct names *n, struct trace_writer *w)
 			.line = f->line,
 			.block = "function",
 			.chosen = true,
+			.parameters = META_UNKNOWN,
 		};
 
 		meta_print_function(&m, &line);

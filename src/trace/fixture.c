@@ -145,6 +145,7 @@ static void declare_function(struct fixture *x, const char *name)
 		.file = "",
 		.block = "function",
 		.chosen = true,
+		.parameters = META_UNKNOWN,
 	};
 	struct text line = { 0 };
 

@@ -96,7 +96,8 @@ struct meta_function {
 	bool blocking; /* known to wait (mutex, read, …): from the table of blocking functions */
 	bool chosen;   /* by the user's -F, not by ispot */
 	uint64_t period; /* of a marker's loop: one begin in so many is recorded; 0 and 1: each */
-	uint32_t n_arguments; /* that are recorded */
+	uint64_t parameters;  /* that it has, as far as known */
+	uint32_t n_arguments; /* of them recorded */
 	const struct meta_argument *arguments;
 };
 

@@ -93,6 +93,9 @@ record known -F write -- sh -c 'i=0; while [ $i -lt 11 ]; do echo hello; i=$((i 
 is "$(values known 0x5)" "11x 1 6" "write's file and size by default"
 record off --no-key write -F write -- sh -c 'echo hello'
 is "$(described off)" "" "--no-key: none of write's"
+unlike off.err 'no-key' "--no-key: nothing to say about it"
+record typo --no-key wirte -F write -- sh -c 'echo hello'
+like typo.err '^ispot: --no-key wirte: no function of that name was traced' "--no-key of no function is said"
 record none --no-key '*' -F write -- sh -c 'echo hello'
 is "$(described none)" "" "--no-key '*': none of any function's"
 record asked --no-key '*' -F 'write@arg3' -- sh -c 'echo hello'
