@@ -2,6 +2,7 @@
 #include "analysis/marker.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/calls.h"
 #include "analysis/sci.h"
@@ -55,6 +56,20 @@ static void say_fault(const struct words *w, uint64_t count, const char *name,
 	free(line);
 }
 
+static void say_endless(const struct meta_function *f, void (*say)(void *ctx, const char *sentence),
+			void *ctx)
+{
+	char *line;
+
+	if (!f->symbol || f->exit != EXIT_NONE || strncmp(f->symbol, "marker:", 7))
+		return;
+	line = xasprintf("marker %s has no end in the program: its begins are counted, not timed; "
+			 "put ISPOT_END(%s) where it ends",
+			 f->name, f->name);
+	say(ctx, line);
+	free(line);
+}
+
 void markers_say_faults(const struct calls *c, const struct meta *meta,
 			void (*say)(void *ctx, const char *sentence), void *ctx)
 {
@@ -62,10 +77,19 @@ void markers_say_faults(const struct calls *c, const struct meta *meta,
 		const struct marker_faults *faults = &c->marker_faults[id];
 		const char *name = meta->functions.data[id].name;
 
+		say_endless(&meta->functions.data[id], say, ctx);
 		say_fault(&unended, faults->unended, name, say, ctx);
 		say_fault(&unbegun, faults->unbegun, name, say, ctx);
 		say_fault(&overlapping, faults->overlaps, name, say, ctx);
 	}
+}
+
+bool marker_encloses(const struct calls *c, uint32_t id, uint64_t blocks)
+{
+	const struct marker_faults *faults = &c->marker_faults[id];
+	uint64_t wrong = faults->unended + faults->overlaps;
+
+	return !wrong || wrong < blocks / 10;
 }
 
 uint64_t markers_unended(const struct calls *c)

@@ -287,13 +287,18 @@ static void end_notice(struct result *res)
 
 static void calibration_notice(struct result *res)
 {
-	uint32_t without = 0;
+	uint32_t without = 0, timed = 0;
 
-	vec_for_each (&res->blocks, const struct block, b)
-		without += !b->cost->known;
+	/* What is only counted has no duration, so no floor. */
+	vec_for_each (&res->blocks, const struct block, b) {
+		bool counted = b->function && b->function->exit == EXIT_NONE;
+
+		timed += !counted;
+		without += !counted && !b->cost->known;
+	}
 	if (!without)
 		return;
-	if (without == res->blocks.n)
+	if (without == timed)
 		notice(res, "the trace has no calibration: floors are n/a, small scores may be "
 			    "the probes' own");
 	else

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/keyed.h"
+#include "analysis/marker.h"
 #include "analysis/result.h"
 #include "analysis/slow.h"
 #include "base/err.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
@@ -109,7 +112,8 @@ static void add(struct slow_group *g, const struct call *c)
 	offcpu_add(&g->own_off, &c->own_off);
 }
 
-static void keep_if_slowest(struct slow *s, const struct thread *t, const struct call *c)
+static void keep_if_slowest(struct slow *s, const struct thread *t, const struct call *c,
+			    const struct call *caller)
 {
 	uint32_t i = s->n_top < SLOW_TOP ? s->n_top++ : SLOW_TOP - 1;
 
@@ -121,7 +125,7 @@ static void keep_if_slowest(struct slow *s, const struct thread *t, const struct
 		.entry_ns = c->entry_ns,
 		.duration_ns = c->duration_ns,
 		.tid = t->tid,
-		.caller = c->parent ? c->parent->id : UINT32_MAX,
+		.caller = caller ? caller->id : UINT32_MAX,
 		.off = c->off,
 	};
 }
@@ -135,10 +139,22 @@ static bool is_of_block(const struct slow *s, const struct call *c, bool *recurs
 	return (group ? group->number : c->id) == s->block->id;
 }
 
+/* The innermost open call that it is inside of; a marker left without an end is open for too long.
+ */
+static const struct call *caller_of(const struct slow *s, const struct thread *t,
+				    const struct call *c)
+{
+	for (const struct call *outer = c; outer-- > t->open;)
+		if (!s->open_too_long[outer->id])
+			return outer;
+	return NULL;
+}
+
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct slow *s = self;
 	bool recursive;
+	const struct call *caller;
 
 	if (!is_of_block(s, c, &recursive))
 		return;
@@ -154,8 +170,9 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	while (s->by_thread.n <= t->index)
 		(void)vec_add(&s->by_thread);
 	add(&s->by_thread.data[t->index], c);
-	add(&s->by_caller.data[c->parent ? c->parent->id + 1 : 0], c);
-	keep_if_slowest(s, t, c);
+	caller = caller_of(s, t, c);
+	add(&s->by_caller.data[caller ? caller->id + 1 : 0], c);
+	keep_if_slowest(s, t, c, caller);
 }
 
 /* A call's mean time on a CPU, or in callees. */
@@ -188,6 +205,9 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	s->slow_min_ns = s->block->p90_ns > s->fast_max_ns ? s->block->p90_ns : s->fast_max_ns + 1;
 	while (s->by_caller.n <= result->meta->functions.n)
 		(void)vec_add(&s->by_caller);
+	s->open_too_long = xcalloc(result->meta->functions.n + 1, sizeof(*s->open_too_long));
+	vec_for_each (&result->blocks, const struct block, b)
+		s->open_too_long[b->id] = !marker_encloses(&result->calls, b->id, b->calls);
 	again.visitors[0] = (struct call_visitor){ .self = s, .call = on_call };
 	callstacks_init(&s->callstacks, result->meta);
 	s->callstacks.slow_min_ns = s->slow_min_ns;
@@ -212,6 +232,7 @@ void slow_release(struct slow *s)
 {
 	vec_release(&s->by_thread);
 	vec_release(&s->by_caller);
+	free(s->open_too_long);
 	callstacks_release(&s->callstacks);
 	differences_release(&s->differences);
 }

@@ -7,6 +7,7 @@
 #ifndef ISPOT_ANALYSIS_SLOW_H
 #define ISPOT_ANALYSIS_SLOW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analysis/block.h"
@@ -47,7 +48,8 @@ struct slow {
 	} by_thread; /* [thread index] */
 	struct {
 		VEC(struct slow_group)
-	} by_caller; /* [function id + 1]; 0: no traced caller */
+	} by_caller;	     /* [function id + 1]; 0: no traced caller */
+	bool *open_too_long; /* [function id]: a marker that tells nobody's caller */
 	struct callstacks callstacks;
 	struct differences differences; /* by samples */
 	struct slow_call top[SLOW_TOP]; /* longest first */

@@ -24,6 +24,11 @@ void marker_free(struct marker *m)
 	free(m);
 }
 
+bool marker_is_endless(const struct marker *m)
+{
+	return !m->ends.n && !strncmp(m->function.symbol, "marker:", 7);
+}
+
 /* ---- patterns ---- */
 
 static int usage(struct err *err, int code)

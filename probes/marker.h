@@ -49,6 +49,7 @@ struct marker_list {
 void markers_match(const struct pattern *p, struct dso *dso, struct marker_list *found);
 bool marker_matches(const struct pattern *p, const struct marker *m);
 void marker_free(struct marker *m);
+bool marker_is_endless(const struct marker *m); /* against what ispot.h says */
 
 /* "marker:…" and "usdt:…" behind the !; 0, or the sentence with exit status 2. */
 int marker_pattern_parse(struct pattern *p, const char *rest, struct err *err);

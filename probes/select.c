@@ -49,7 +49,8 @@ static void leave_out(struct selection *s, struct pattern *p, struct dso *dso,
 			return;
 	}
 	*vec_add(&s->left_out) =
-		(struct unselected){ xstrdup(name), xstrdup(dso_path(dso)), xstrdup(reason) };
+		(struct unselected){ xstrdup(name), xstrdup(dso_path(dso)), xstrdup(reason),
+				     p->of != PATTERN_OF_FUNCTIONS };
 }
 
 /* The most public of the names at this address: aliases stand together, the best first. */

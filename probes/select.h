@@ -59,6 +59,7 @@ struct selected {
 /* Wanted by a pattern but impossible, or a near miss worth saying. */
 struct unselected {
 	char *name, *object, *reason;
+	bool marker; /* no function */
 };
 
 struct selection {

@@ -157,7 +157,8 @@ struct session {
 	struct patterns *patterns;
 	struct selection selection;
 	struct target_traits traits;
-	struct plan plan; /* [i] belongs to selection.chosen[i] */
+	size_t n_left_out_said; /* of the selection's */
+	struct plan plan;	/* [i] belongs to selection.chosen[i] */
 	struct {
 		VEC(struct session_object)
 	} objects; /* index: object id in the file */

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/bpfprog.h"
+#include "probes/marker.h"
 #include "probes/selfcost.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
@@ -339,6 +340,36 @@ void session_describe_left_out(struct session *s, const struct planned *p)
 	session_write_line(s, &line);
 }
 
+/* Of markers: a name that was chosen, and cannot be timed or not even be begun. */
+static void say_half(struct session *s, size_t first)
+{
+	for (size_t i = first; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (p->possible && p->what.marker && marker_is_endless(p->what.marker))
+			log_notice("marker %s has no end in %s: its begins are counted, not timed; "
+				   "put ISPOT_END(%s) where it ends",
+				   p->what.function->name, dso_path(p->what.dso),
+				   p->what.function->name);
+	}
+	for (; s->n_left_out_said < s->selection.left_out.n; s->n_left_out_said++) {
+		const struct unselected *u = &s->selection.left_out.data[s->n_left_out_said];
+		struct meta_not_traced n = { .name = u->name,
+					     .object = u->object,
+					     .reason = u->reason,
+					     .cpu_share = NAN,
+					     .calls_per_s = NAN,
+					     .cost_share = NAN };
+		struct text line = { 0 };
+
+		if (!u->marker)
+			continue;
+		log_notice("marker %s in %s is not traced: %s", u->name, u->object, u->reason);
+		meta_print_not_traced(&n, &line);
+		session_write_line(s, &line);
+	}
+}
+
 int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
 {
 	struct probeset set;
@@ -346,6 +377,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	int ret;
 
 	*out = NULL;
+	say_half(s, first);
 	probeset_init(&set, s->dynevents, s->sets.n);
 	for (size_t i = first; i < s->plan.n; i++) {
 		const struct planned *p = s->plan.data[i];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/cause_kind.h"
+#include "analysis/marker.h"
 #include "analysis/result.h"
 #include "analysis/wait.h"
 #include "base/text.h"
@@ -53,7 +54,7 @@ static void place(const struct block *b, struct text *out)
 			    b->function->line);
 }
 
-/* The traced function that most of the block's time was called from, NULL: none. */
+/* The traced function or marker that most of the block's time was in, NULL: none. */
 static const struct block *main_caller(const struct result *res, const struct block *b)
 {
 	const struct block *best = NULL;
@@ -64,7 +65,8 @@ static const struct block *main_caller(const struct result *res, const struct bl
 			const struct sci_edge *e = &caller->sums->edges[i];
 
 			if (e->id == b->function->id && caller->function != b->function &&
-			    e->ns > most) {
+			    e->ns > most &&
+			    marker_encloses(&res->calls, caller->function->id, caller->calls)) {
 				most = e->ns;
 				best = caller;
 			}
@@ -120,7 +122,7 @@ static void called_from(const struct result *res, const struct block *b, struct 
 	caller = b->function && !by_place && b->kind != BLOCK_SEQUENCE ? main_caller(res, b) : NULL;
 	if (!caller)
 		return;
-	text_add(out, ", called from ");
+	text_add(out, caller->kind == BLOCK_MARKER ? ", inside of " : ", called from ");
 	place(caller, out);
 }
 

@@ -28,7 +28,7 @@ is "$(jq -r '[.blocks[] | select(.name == "wait_reply" and .key == "arg2=42") | 
 is "$("$ISPOT" dump --events -i given.data | awk '$4 == "entry" { at = $5 } $4 == "args" && at ~ /red_zone/ { print $9, $10, $11 }' | sort -u)" \
 	"4 5 6" "arguments: six of them"
 "$ISPOT" report --key marker:wait_reply@arg4 -i given.data >given.txt 2>given.err
-like given.err "record it with -F 'marker:wait_reply@arg4'" "an argument that was not recorded"
+like given.err "not with its arg4; it has 2 arguments$" "an argument that it does not have"
 record few -F 'marker:wait_reply@arg4' -- "$MB/markers" -t 1 -n 10
 is "$status" 125 "an argument that a marker does not have: status"
 like few.err "wait_reply@arg4: there is no such argument; it has 2 arguments" "and said"
@@ -60,6 +60,25 @@ is "$(block sampled red_zone .calls)" 1000 "-c 3: one in three"
 is "$(block sampled red_zone .timed_calls)" 1000 "-c 3: each with its end"
 is "$(block sampled nested .estimated_calls)" 9000 "-c 3: a block in itself is counted"
 is "$(block sampled nested .timed_calls)" "$(block sampled nested .calls)" "-c 3: and ends as itself"
+
+if command -v gcc >/dev/null; then
+	printf '%s\n' '#include "probes/ispot.h"' 'int main(void) {' \
+		'for (int i = 0; i < 1009; i++) { ISPOT_BEGIN(opened); ISPOT_END(closed); ISPOT_BEGIN(both); ISPOT_END(both); } }' >half.c
+	gcc -I"$ROOT" -o half half.c
+	record half -F 'marker:*' -- ./half
+	like half.err '^ispot: marker opened has no end in ' "a marker without an end: said when recording"
+	like half.err '^ispot: marker closed in .* is not traced: it has ends, but no begin' \
+		"a marker without a begin: said when recording"
+	report half
+	is "$(block half opened .calls) $(block half opened .timed_calls)" "1009 0" "its begins are counted"
+	is "$(jq -r '.not_traced[] | "\(.name): \(.reason)"' half.json)" "closed: it has ends, but no begin" \
+		"the other is among what is not traced"
+	jq -r '.notices[]' half.json >half.notices
+	like half.notices '^marker opened has no end in the program' "and both by the report"
+	unlike half.notices 'calibrated' "no end is no lack of calibration"
+else
+	skip "markers without an end or a begin" "no gcc here"
+fi
 
 record none -F marker:cost -- "$MB/markers" -n 20
 like none.err "no calls were seen" "a marker that nobody passes"
