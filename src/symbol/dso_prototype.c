@@ -181,12 +181,21 @@ static const char *print_prototype(struct dso *dso, const char *name, const stru
 	return kept;
 }
 
+/* An assembler's functions are described without their parameters: how many there are is not known.
+ */
+static bool is_assembler(Dwarf_Die *die)
+{
+	Dwarf_Die cu;
+
+	return dwarf_diecu(die, &cu, NULL, NULL) && dwarf_srclang(&cu) == DW_LANG_Mips_Assembler;
+}
+
 bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out)
 {
 	Dwarf_Die function, child;
 
 	*out = (struct dso_prototype){ .text = "" };
-	if (!dso_subprogram(dso, f->address, &function))
+	if (!dso_subprogram(dso, f->address, &function) || is_assembler(&function))
 		return false;
 	describe(dso, &function, &out->result);
 	if (!dwarf_child(&function, &child))

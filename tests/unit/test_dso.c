@@ -417,6 +417,27 @@ static void markers(void **state)
 	assert_int_equal(n, 2);
 }
 
+/* What an assembler says of a function is where it is, not what it takes. */
+static void assembler_has_no_prototypes(void **state)
+{
+	struct setup *s = *state;
+	struct dso_prototype p;
+	struct dso *dso;
+
+	fixture_write("copy.s",
+		      ".text\n.globl copy\n.type copy,%function\ncopy:\n ret\n.size copy, .-copy\n"
+		      ".section .note.GNU-stack,\"\",%progbits\n");
+	fixture_write("copies.c", "void copy(void *a, long n);\nint none(void) { return 3; }\n"
+				  "int main(int c, char **v) { copy(v, c); return none(); }\n");
+	fixture_run("gcc -g -O0 -o copies copies.c copy.s");
+	dso = get(s, "copies");
+	assert_true(dso_prototype(dso, function(dso, "main"), &p));
+	assert_int_equal(p.n, 2);
+	assert_true(dso_prototype(dso, function(dso, "none"), &p));
+	assert_int_equal(p.n, 0);
+	assert_false(dso_prototype(dso, function(dso, "copy"), &p));
+}
+
 /* A file that is written again under its old name is another object. */
 static void rebuilt_in_place(void **state)
 {
@@ -614,6 +635,7 @@ int main(void)
 		TEST(mini_debuginfo),
 		TEST(clang_without_aranges),
 		TEST(split_dwarf),
+		TEST(assembler_has_no_prototypes),
 		TEST(real_libc),
 		TEST(closures),
 		TEST(markers),
