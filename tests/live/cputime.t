@@ -31,6 +31,7 @@ ok $? "the CPU time of 40 short processes is in the file" || diag "used $used s,
 kill "$shell"
 
 # It goes on for a multiple of the recording, while its probes are taken out and after that.
+# shellcheck disable=SC2016
 record ended -d 300ms -F empty_call -- bash -c 'trap "" TERM; exec "$0" -n 600000007' "$MB/empty"
 is "$status" 0 "a command that outlives its recording: status" || diag ended.err
 report ended
