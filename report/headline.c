@@ -24,17 +24,19 @@ static unsigned largest_own_pool(const struct block *b)
 	return best;
 }
 
-#define NAME_COLUMNS 96 /* of a sequence */
+#define NAME_BYTES	 128 /* more would make the paragraph one name */
+#define SEQUENCE_COLUMNS 96
 
 /* A lock is a place in memory, a sequence no single function. */
 static void name(const struct block *b, struct text *out)
 {
-	char buf[4 * NAME_COLUMNS + 1];
+	char buf[NAME_BYTES], sequence[4 * SEQUENCE_COLUMNS + 1];
 
 	if (b->kind == BLOCK_LOCK && strcmp(b->name, b->function->name))
 		text_printf(out, "%s ", text_printable(buf, sizeof(buf), b->function->name));
 	if (b->kind == BLOCK_SEQUENCE)
-		text_add(out, text_shortened(buf, sizeof(buf), b->name, NAME_COLUMNS));
+		text_add(out,
+			 text_shortened(sequence, sizeof(sequence), b->name, SEQUENCE_COLUMNS));
 	else
 		text_add(out, text_printable(buf, sizeof(buf), b->name));
 	if (b->key && b->kind == BLOCK_FUNCTION)
@@ -113,7 +115,7 @@ static void called_from(const struct result *res, const struct block *b, struct 
 {
 	bool by_place = b->kind == BLOCK_SITE || b->kind == BLOCK_LOCK;
 	const struct block *caller;
-	char key[256];
+	char key[NAME_BYTES];
 
 	if (b->function && by_place && b->key) {
 		text_printf(out, ", called from %s", text_printable(key, sizeof(key), b->key));
