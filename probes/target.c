@@ -32,13 +32,17 @@ void launch_inherit_restore(const struct launch_inherit *inherit)
 	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
 }
 
-static void child(int go_fd, int status_fd, char *const *argv, const struct launch_inherit *inherit)
+static void child(pid_t recorder, int go_fd, int status_fd, char *const *argv,
+		  const struct launch_inherit *inherit)
 {
 	int error;
 	char go;
 
-	if (read(go_fd, &go, 1) != 1)
+	/* A recorder that is killed before it says go leaves nobody who waits for it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != recorder || read(go_fd, &go, 1) != 1)
 		_exit(125);
+	prctl(PR_SET_PDEATHSIG, 0);
 	if (inherit->output_is_ours)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
@@ -59,6 +63,7 @@ int launch_start(struct launch *l, char *const *argv, const struct launch_inheri
 		 struct err *err)
 {
 	int go[2], status[2];
+	pid_t recorder;
 
 	*l = (struct launch){ .go_fd = -1, .status_fd = -1 };
 	if (pipe2(go, O_CLOEXEC))
@@ -68,10 +73,11 @@ int launch_start(struct launch *l, char *const *argv, const struct launch_inheri
 		close(go[1]);
 		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
 	}
+	recorder = getpid();
 	l->pid = fork();
 	if (l->pid == 0) {
 		close(go[1]);
-		child(go[0], status[1], argv, inherit);
+		child(recorder, go[0], status[1], argv, inherit);
 	}
 	close(go[0]);
 	close(status[1]);
