@@ -27,9 +27,7 @@ const char *diff_verdict_name(enum diff_verdict verdict)
 
 static uint64_t period_of(const struct diff_run *run)
 {
-	uint64_t period = run->result.meta->session.period;
-
-	return period == META_UNKNOWN ? 1 : period;
+	return meta_period(run->result.meta);
 }
 
 static int read_run(struct diff_run *run, struct err *err)

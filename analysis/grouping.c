@@ -107,9 +107,8 @@ static void count_notice(struct result *res, uint64_t count, const char *what)
 
 static void end_locks(struct grouping *g, struct result *res)
 {
-	uint64_t period = res->meta->session.period;
 	struct block_options o = { .duration_ns = res->duration_ns,
-				   .period = period == META_UNKNOWN ? 1 : period };
+				   .period = meta_period(res->meta) };
 
 	sections_finish(&g->sections, &o, &res->groups);
 	count_notice(res, g->sections.beyond, "calls are on locks beyond the 65536 told apart");
@@ -133,7 +132,7 @@ static void end_sequences(struct grouping *g, struct result *res)
 	count_notice(res, s->not_kept,
 		     "calls made too many different calls to be told apart: they are in `{ … }` of "
 		     "their function");
-	if (res->meta->session.period > 1 && res->meta->session.period != META_UNKNOWN)
+	if (meta_period(res->meta) > 1)
 		*vec_add(&res->notices) = xstrdup("one call in several was recorded: sequences are "
 						  "rows of the recorded ones");
 }

@@ -41,10 +41,9 @@ static uint64_t observed_ns(void *ctx, const struct thread *t)
 
 void interval_blocks(struct interval *iv, uint64_t now_ns, struct blocks *blocks)
 {
-	const uint64_t period = iv->whole->meta->session.period;
 	struct block_options o = {
 		.duration_ns = now_ns - iv->since_ns,
-		.period = period == META_UNKNOWN ? 1 : period,
+		.period = meta_period(iv->whole->meta),
 		.baseline = fastest_so_far,
 		.baseline_ctx = iv,
 		.observed_ns = observed_ns,

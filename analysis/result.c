@@ -145,7 +145,7 @@ static void scale_sampled(struct result *res)
 			b->estimated_calls == BLOCK_NONE ? b->calls : b->estimated_calls;
 	}
 	res->recorded_part = 1;
-	if (!seen || res->meta->session.period == META_UNKNOWN || res->meta->session.period <= 1)
+	if (!seen || meta_period(res->meta) <= 1)
 		return;
 	res->recorded_part = (double)seen / (double)res->estimated_calls;
 	res->coverage = fmin(1, res->coverage / res->recorded_part);
@@ -311,10 +311,10 @@ static void calibration_notice(struct result *res)
 
 static void sampling_notice(struct result *res)
 {
-	uint64_t period = res->meta->session.period;
+	uint64_t period = meta_period(res->meta);
 	char seen[TEXT_NUMBER], all[TEXT_NUMBER], *line;
 
-	if (period == META_UNKNOWN || period <= 1)
+	if (period <= 1)
 		return;
 	text_count(seen, res->calls.entries);
 	text_count(all, res->estimated_calls);
@@ -486,7 +486,7 @@ static void end(struct result *res)
 		.coactivity = &res->coactivity,
 		.samples = &res->samples,
 		.counters = &res->counters,
-		.period = res->meta->session.period == META_UNKNOWN ? 1 : res->meta->session.period,
+		.period = meta_period(res->meta),
 	};
 
 	sites_end(&res->site_sums);

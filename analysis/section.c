@@ -146,7 +146,7 @@ int sections_init(struct sections *s, const struct meta *meta, const struct call
 	int rc;
 
 	*s = (struct sections){ .meta = meta, .calls = calls, .waits = waits };
-	s->sampled = meta->session.period > 1 && meta->session.period != META_UNKNOWN;
+	s->sampled = meta_period(meta) > 1;
 	s->functions = xcalloc(meta->functions.n + 1, sizeof(struct lock_function *));
 	callsites_init(&s->sites, meta);
 	rc = argkeys_init(&s->places, meta, NULL, 0, NULL, 0, err);

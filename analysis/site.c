@@ -93,7 +93,7 @@ static bool is_left_out(struct sites *s, uint32_t id)
 	const struct meta *meta = s->calls->threads.meta;
 	uint32_t traced;
 
-	if (meta->session.period == META_UNKNOWN || meta->session.period <= 1)
+	if (meta_period(meta) <= 1)
 		return false;
 	traced = map_get(&s->traced, id);
 	if (traced == MAP_NONE) {

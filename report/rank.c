@@ -14,13 +14,6 @@ bool report_worth(const struct block *b)
 	return b->verdict == VERDICT_INTERFERENCE && b->sci >= SCI_SMALL;
 }
 
-bool report_sampled(const struct view *v)
-{
-	uint64_t period = v->result->meta->session.period;
-
-	return period > 1 && period != META_UNKNOWN;
-}
-
 bool report_listed(const struct view *v, const struct block *b)
 {
 	return v->by_thread || v->all || v->sort || report_worth(b) ||

@@ -49,8 +49,6 @@ bool report_worth(const struct block *b);
 const struct block *report_worst(const struct view *v);
 /* Whether the table lists it: what it leaves out the lines below it count. */
 bool report_listed(const struct view *v, const struct block *b);
-/* One call in several was recorded. */
-bool report_sampled(const struct view *v);
 /* -s: a column's or a counter's name, NULL none. -EINVAL, exit status 2: neither. */
 int view_sort_by(struct view *v, const char *name, struct err *err);
 /* The order of v->sort, or of lost time. Fills rows (to be freed). */

@@ -71,8 +71,7 @@ static void first_line(const struct view *v, struct text *out)
 		counted(out, s->cpus, "CPU");
 	counted(out, res->threads.n, "thread");
 	counted(out, res->calls.entries, "call");
-	if (res->meta->session.period > 1 && res->meta->session.period != META_UNKNOWN &&
-	    res->estimated_calls)
+	if (meta_period(res->meta) > 1 && res->estimated_calls)
 		text_printf(out, " of %s", text_count(number, res->estimated_calls));
 	text_printf(out, "  lost records %s\n", text_count(number, res->lost_records));
 	if (res->windowed)

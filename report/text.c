@@ -9,6 +9,7 @@
 #include "report/report.h"
 #include "report/spark.h"
 #include "report/table.h"
+#include "trace/meta.h"
 
 #define ROWS_DEFAULT	15
 #define WHY_WIDTH	20
@@ -133,7 +134,7 @@ static const struct column *extra(const struct view *v)
 /* What sampling may be off by belongs beside the score. */
 static bool has_interval(const struct view *v)
 {
-	return v->all && !v->by_thread && report_sampled(v);
+	return v->all && !v->by_thread && meta_period(v->result->meta) > 1;
 }
 
 static void head_cell(struct table *t, const struct column *c)

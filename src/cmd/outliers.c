@@ -79,7 +79,7 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, boo
 			   char **notices)
 {
 	const char *damage = trace_reader_damage(r);
-	uint64_t period = o->meta->session.period;
+	uint64_t period = meta_period(o->meta);
 	char number[TEXT_COUNTED];
 	size_t n = 0;
 
@@ -88,7 +88,7 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, boo
 	if (o->lost_records)
 		notices[n++] = xasprintf("%s lost: executions among these are missing",
 					 text_counted(number, o->lost_records, "record"));
-	if (period != META_UNKNOWN && period > 1)
+	if (period > 1)
 		notices[n++] = xasprintf("one call in %llu was recorded: executions are counted, "
 					 "and rare ones found, among these only; record without -c",
 					 (unsigned long long)period);

@@ -398,6 +398,13 @@ bool meta_has_notice(const struct meta *meta, const char *code)
 	return false;
 }
 
+uint64_t meta_period(const struct meta *meta)
+{
+	uint64_t period = meta->session.period;
+
+	return period == META_UNKNOWN ? 1 : period;
+}
+
 const struct meta_site *meta_site(const struct meta *meta, uint32_t id)
 {
 	const struct meta_site *s =

@@ -280,6 +280,8 @@ const struct meta_function *meta_function(const struct meta *meta, uint32_t id);
 /* NULL: no line described it, or it names no function. */
 const struct meta_site *meta_site(const struct meta *meta, uint32_t id);
 bool meta_has_notice(const struct meta *meta, const char *code);
+/* One call in so many was recorded; 1: all, also where the file does not say. */
+uint64_t meta_period(const struct meta *meta);
 
 /* The line for one item, without newline, appended to out. */
 void meta_print_session(const struct meta_session *s, struct text *out);

@@ -187,6 +187,16 @@ static void overhead_is_bounded(void **state)
 	assert_true(meta_overhead(1e9, 3e9) == META_OVERHEAD_MOST);
 }
 
+static void without_a_period_every_call_is_recorded(void **state)
+{
+	struct meta m = { .session.period = META_UNKNOWN };
+
+	(void)state;
+	assert_int_equal(meta_period(&m), 1);
+	m.session.period = 10;
+	assert_int_equal(meta_period(&m), 10);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -196,6 +206,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_filled),
 		cmocka_unit_test(malformed_lines_are_counted),
 		cmocka_unit_test(overhead_is_bounded),
+		cmocka_unit_test(without_a_period_every_call_is_recorded),
 	};
 
 	return unit_run(tests);
