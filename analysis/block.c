@@ -131,7 +131,7 @@ static void name_block(struct block *b, const struct sci *sci)
 
 	b->name = f->name && *f->name ? f->name : f->symbol;
 	b->kind = f->block && f->block[0] == 'm' ? BLOCK_MARKER : BLOCK_FUNCTION;
-	if (sci->keyed) {
+	if (b->grouped) {
 		b->kind = sci->keyed->rule.kind;
 		b->key = sci->keyed->groups.data[b->id].name;
 	}
@@ -389,6 +389,7 @@ static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
 {
 	uint32_t function = sci_function_id(sci, id);
 
+	b->grouped = sci->keyed;
 	b->id = id;
 	b->function = &sci->meta->functions.data[function];
 	b->sums = sci_function(sci, id);
@@ -432,8 +433,8 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		block_of[id] = (uint32_t)blocks->n;
 		b = vec_add(blocks);
 		begin_block(b, sci, id);
-		b->counters = (o->groups ? counters_of_group : counters_of)(o->counters, id,
-									    b->p50_ns, b->p90_ns);
+		b->counters = (b->grouped ? counters_of_group : counters_of)(o->counters, id,
+									     b->p50_ns, b->p90_ns);
 		min[blocks->n - 1] = fastest_of(b, o);
 		settle_short(sci, b, &min[blocks->n - 1]);
 	}

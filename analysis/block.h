@@ -77,7 +77,8 @@ const char *verdict_name(enum verdict verdict);
 
 struct block {
 	enum block_kind kind;
-	uint32_t id; /* function id; thread: its index; by key: number of its group (keyed.h) */
+	bool grouped;	  /* a group of calls (keyed.h) */
+	uint32_t id;	  /* function id; thread: its index; grouped: number of its group */
 	const char *name; /* demangled, or the thread's name */
 	bool split;	  /* a function whose groups by key are blocks as well */
 	bool alike;	  /* it, or one of these, where no key stands out and none was asked for */
@@ -138,7 +139,6 @@ struct block_options {
 	uint64_t (*observed_ns)(void *ctx, const struct thread *t);
 	void *observed_ctx;
 	const struct counters *counters; /* NULL: nothing was counted */
-	bool groups;			 /* the ids are groups of keyed.h */
 	struct coactivity *coactivity;	 /* NULL: not looked at */
 	const struct samples *samples;	 /* the same */
 };

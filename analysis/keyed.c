@@ -168,9 +168,6 @@ static void name_group(struct keyed *k, struct keyed_group *g)
 void keyed_build(struct keyed *k, const struct sci *functions, const struct block_options *o,
 		 struct blocks *blocks)
 {
-	struct block_options of_groups = *o;
-
-	of_groups.groups = true;
 	for (size_t i = 0; i < k->groups.n; i++) {
 		struct keyed_group *g = &k->groups.data[i];
 		const struct sci_function *f =
@@ -180,5 +177,5 @@ void keyed_build(struct keyed *k, const struct sci *functions, const struct bloc
 		if (f && sci_function(&k->sci, (uint32_t)i))
 			k->sci.functions.data[i]->lost_records = f->lost_records;
 	}
-	blocks_build(blocks, &k->sci, &of_groups);
+	blocks_build(blocks, &k->sci, o);
 }

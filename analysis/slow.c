@@ -190,12 +190,9 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	struct result_options again = *o;
 	struct result second;
 	int rc = find_block(result, name, &s->block, err);
-	bool is_group;
 
 	if (rc)
 		return rc;
-	is_group = s->block >= result->groups.data &&
-		   s->block < result->groups.data + result->groups.n;
 	if (!s->block->sums->durations.count)
 		return err_set(err, -ENODATA,
 			       "no call of %s has a duration; `ispot report -v` says "
@@ -211,17 +208,17 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	again.visitors[0] = (struct call_visitor){ .self = s, .call = on_call };
 	callstacks_init(&s->callstacks, result->meta);
 	s->callstacks.slow_min_ns = s->slow_min_ns;
-	s->callstacks.of_groups = is_group;
+	s->callstacks.of_groups = s->block->grouped;
 	/* groups are numbered as their calls come: both times alike */
-	again.rule = is_group ? o->rule : NULL;
-	s->grouped = is_group ? &second.keyed : NULL;
+	again.rule = s->block->grouped ? o->rule : NULL;
+	s->grouped = s->block->grouped ? &second.keyed : NULL;
 	trace_reader_rewind(r);
 	rc = result_read(&second, r, &again, err);
 	s->grouped = NULL;
 	if (rc)
 		return rc;
 	/* samples are known by function */
-	if (!is_group)
+	if (!s->block->grouped)
 		samples_compare(&result->samples, s->block, s->slow.calls, s->fast.calls,
 				running(&s->slow) - running(&s->fast), &s->differences);
 	result_release(&second);

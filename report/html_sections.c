@@ -31,10 +31,10 @@ static double slice_lost(const struct timeline *tl, const struct block *b, unsig
 	return excess > 0 ? excess / (double)tl->slices.width_ns : 0;
 }
 
-static bool has_slices(const struct view *v, const struct timeline *tl, const struct block *b)
+static bool has_slices(const struct timeline *tl, const struct block *b)
 {
-	return b->kind == BLOCK_FUNCTION && !report_is_group(v->result, b) &&
-	       b->min_ns != BLOCK_NONE && b->id < tl->slices.rows.n && tl->slices.rows.data[b->id];
+	return b->kind == BLOCK_FUNCTION && !b->grouped && b->min_ns != BLOCK_NONE &&
+	       b->id < tl->slices.rows.n && tl->slices.rows.data[b->id];
 }
 
 static double x_of(const struct view *v, uint64_t ns)
@@ -164,7 +164,7 @@ void html_timeline(const struct view *v, const struct timeline *tl, struct text 
 	unsigned n = 0;
 
 	for (size_t i = 0; v->result->duration_ns && i < v->n_rows && n < TIME_ROWS; i++) {
-		if (!has_slices(v, tl, v->rows[i]) || v->rows[i]->verdict == VERDICT_NOISE ||
+		if (!has_slices(tl, v->rows[i]) || v->rows[i]->verdict == VERDICT_NOISE ||
 		    (n && most_lost(tl, v->rows[i]) < 0.005))
 			continue;
 		if (!n++)
@@ -200,7 +200,7 @@ static void fill_heat(const struct view *v, struct heat *h)
 	const struct result *res = v->result;
 
 	for (size_t i = 0; i < v->n_rows && h->n < HEAT_COLUMNS; i++)
-		if (v->rows[i]->kind == BLOCK_FUNCTION && !report_is_group(v->result, v->rows[i]) &&
+		if (v->rows[i]->kind == BLOCK_FUNCTION && !v->rows[i]->grouped &&
 		    report_worth(v->rows[i]))
 			h->column[h->n++] = v->rows[i];
 	h->excess = xcalloc(res->calls.threads.all.n * HEAT_COLUMNS + 1, sizeof(*h->excess));

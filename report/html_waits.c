@@ -32,7 +32,7 @@ static void collect(const struct view *v, struct wait_rows *rows)
 
 		/* a function's keys wait as a part of it */
 		if (!b->waits || !report_worth(b) ||
-		    (report_is_group(v->result, b) && v->blocks == &v->result->blocks))
+		    (b->grouped && v->blocks == &v->result->blocks))
 			continue;
 		vec_for_each (b->waits, const struct wait_cell, cell)
 			for (unsigned w = 0; w < WAIT_WAKERS_MAX; w++)

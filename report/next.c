@@ -184,12 +184,12 @@ static bool split_by_place(const struct meta_function *f)
 }
 
 /* What --slow calls the row. */
-static void slow_name(const struct view *v, const struct block *b, struct text *out)
+static void slow_name(const struct block *b, struct text *out)
 {
 	const char *function =
 		b->kind == BLOCK_SEQUENCE || b->kind == BLOCK_LOCK ? b->function->name : b->name;
 	const char *key =
-		b->kind == BLOCK_FUNCTION && report_is_group(v->result, b) ? b->key
+		b->kind == BLOCK_FUNCTION && b->grouped ? b->key
 		: b->kind == BLOCK_LOCK && split_by_place(b->function) && strcmp(b->name, function)
 			? b->name
 			: NULL;
@@ -268,7 +268,7 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	}
 	text_add(&slow, "ispot report --slow ");
-	slow_name(v, worst, &slow);
+	slow_name(worst, &slow);
 	input_option(v, &slow);
 	text_add(&thread, "ispot report --by thread");
 	input_option(v, &thread);

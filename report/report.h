@@ -38,8 +38,6 @@ struct view {
 	unsigned width; /* of the screen */
 };
 
-/* A group of calls (keyed.h): its id is that of the group, not of a function. */
-bool report_is_group(const struct result *res, const struct block *b);
 /* What tells a block's stacks: of groups of calls others than of functions. */
 struct callstacks *report_callstacks(const struct result *res, const struct block *b);
 /* Interference that is worth a line of the first screen. */

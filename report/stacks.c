@@ -88,18 +88,10 @@ static void add_waits(struct json *stacks, const struct result *res, const struc
 
 /* ---- of calls ---- */
 
-bool report_is_group(const struct result *res, const struct block *b)
-{
-	const struct blocks *groups = &res->groups;
-
-	return groups->n && b >= groups->data && b < groups->data + groups->n;
-}
-
 struct callstacks *report_callstacks(const struct result *res, const struct block *b)
 {
 	/* maps of stacks met before grow; nothing that is reported changes */
-	return (struct callstacks *)(report_is_group(res, b) ? &res->keyed.stacks
-							     : &res->callstacks);
+	return (struct callstacks *)(b->grouped ? &res->keyed.stacks : &res->callstacks);
 }
 
 static void add_calls(struct json *stacks, const struct result *res, const struct block *b)
