@@ -153,6 +153,16 @@ static inline bool block_is_wait(const struct block *b)
 	return b->kind == BLOCK_SITE && !b->function;
 }
 
+/* Excess whose kind of time is known, ns: all of it, or none. */
+static inline double block_pools_ns(const struct block *b)
+{
+	double sum = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		sum += b->pools[p];
+	return sum;
+}
+
 /* From its pools and own excess: what is idle is not lost. */
 void block_take_idle(struct block *b, uint64_t duration_ns);
 /* The block's own frame in the loop (its loop is the line) that takes much of its threads' time,

@@ -42,14 +42,11 @@ static bool get(const struct slowdown *s, const struct meta *meta, const char *r
 static const struct counter_summary *counted_of(const struct block *b)
 {
 	const struct counter_summary *own = b->counters.own;
-	double excess = 0;
 
 	if (own && own->ns.slow_calls >= COUNTED_CALLS_MIN &&
 	    own->ns.fast_calls >= COUNTED_CALLS_MIN)
 		return own;
-	for (unsigned p = 0; p < CAUSE_POOLS; p++)
-		excess += b->pools[p];
-	return b->pools[POOL_CALLEE] < 0.1 * excess ? b->counters.all : NULL;
+	return b->pools[POOL_CALLEE] < 0.1 * block_pools_ns(b) ? b->counters.all : NULL;
 }
 
 static bool slowdown_of(const struct block *b, const struct meta *meta, struct slowdown *s)

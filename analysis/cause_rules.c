@@ -105,15 +105,6 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 	return rest_ns;
 }
 
-static double excess_of(const struct block *b)
-{
-	double all = 0;
-
-	for (unsigned p = 0; p < CAUSE_POOLS; p++)
-		all += b->pools[p];
-	return all;
-}
-
 /* The regressions of the verdict: the share that they account for, the rest has another cause. */
 static double take_work(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
@@ -123,7 +114,7 @@ static double take_work(const struct block *b, const struct meta *meta, double r
 	if (b->verdict != VERDICT_WORKLOAD || !(on_cpu > 0))
 		return 0;
 	work_describe(b, meta, &b->work, evidence);
-	ns = b->work.share * excess_of(b);
+	ns = b->work.share * block_pools_ns(b);
 	return rest_ns * (ns < on_cpu ? ns / on_cpu : 1);
 }
 
@@ -144,7 +135,7 @@ static double take_part(const struct block *b, const struct meta *meta, bool med
 			struct text *evidence)
 {
 	struct work part = work_part(b);
-	double ns = part.share * excess_of(b);
+	double ns = part.share * block_pools_ns(b);
 
 	if (b->verdict == VERDICT_WORKLOAD || part.by == WORK_UNPROVEN || part.median != median)
 		return 0;

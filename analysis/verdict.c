@@ -5,18 +5,9 @@
 #include "analysis/paircost.h"
 #include "analysis/sci.h"
 
-static double pools_sum(const struct block *b)
-{
-	double sum = 0;
-
-	for (unsigned p = 0; p < CAUSE_POOLS; p++)
-		sum += b->pools[p];
-	return sum;
-}
-
 static bool waits_for_work(const struct block *b)
 {
-	return b->pools[POOL_IDLE] > pools_sum(b) / 2;
+	return b->pools[POOL_IDLE] > block_pools_ns(b) / 2;
 }
 
 static bool mostly_untimed(const struct block *b)

@@ -29,18 +29,9 @@ static bool spins(const struct block *b)
 	return s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow;
 }
 
-static double pools_sum(const struct block *b)
-{
-	double sum = 0;
-
-	for (unsigned p = 0; p < CAUSE_POOLS; p++)
-		sum += b->pools[p];
-	return sum;
-}
-
 static bool waits(const struct block *b)
 {
-	return !b->off_known || b->off_cpu_ns > pools_sum(b) / 2 || spins(b);
+	return !b->off_known || b->off_cpu_ns > block_pools_ns(b) / 2 || spins(b);
 }
 
 /* Who spins for others runs more instructions too: only samples can tell that it does not. */
@@ -134,7 +125,7 @@ static struct work part_of(const struct block *b)
 struct work work_part(const struct block *b)
 {
 	struct work part = b->off_known && !spins(b) ? part_of(b) : (struct work){ 0 };
-	double running = b->pools[POOL_RUNNING] / pools_sum(b);
+	double running = b->pools[POOL_RUNNING] / block_pools_ns(b);
 
 	if (part.share > running)
 		part.share = running;

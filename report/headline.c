@@ -79,11 +79,8 @@ static const struct block *main_caller(const struct result *res, const struct bl
 /* Of what the block loses itself: what its callees lose is told of them. */
 static double own_share(const struct block *b, const struct cause *c)
 {
-	double all = 0, share;
+	double all = block_pools_ns(b), share = c->share * all / (all - b->pools[POOL_CALLEE]);
 
-	for (unsigned p = 0; p < CAUSE_POOLS; p++)
-		all += b->pools[p];
-	share = c->share * all / (all - b->pools[POOL_CALLEE]);
 	return share < 1 ? share : 1;
 }
 

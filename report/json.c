@@ -149,12 +149,9 @@ static struct json *split_json(const struct block *b)
 		[POOL_BLOCKED] = "blocked_ns", [POOL_IDLE] = "idle_ns",
 		[POOL_RUNNING] = "running_ns",
 	};
-	double sum = 0;
 	struct json *j;
 
-	for (unsigned p = 0; p < CAUSE_POOLS; p++)
-		sum += b->pools[p];
-	if (!(sum > 0))
+	if (!(block_pools_ns(b) > 0))
 		return NULL;
 	j = json_new_object();
 	for (unsigned p = 0; p < CAUSE_POOLS; p++)

@@ -69,11 +69,9 @@ static const char *unexplained(const struct block *b, double *share)
 	} rows[] = { { POOL_BLOCKED, "blocked" },
 		     { POOL_IDLE, "idle" },
 		     { POOL_RUNNING, "running" } };
+	double sum = block_pools_ns(b);
 	unsigned best = 0;
-	double sum = 0;
 
-	for (unsigned p = 0; p < CAUSE_POOLS; p++)
-		sum += b->pools[p];
 	for (unsigned i = 1; i < 3; i++)
 		if (b->unexplained[rows[i].pool] > b->unexplained[rows[best].pool])
 			best = i;
