@@ -322,11 +322,14 @@ static double off_excess(const struct offcpu *sum, const struct offcpu *fastest,
 	       beyond_fastest(sum->idle_ns, fastest->idle_ns, n);
 }
 
-/* Recorded calls stand for more of them under sampling, in the excess and in all that is part of
- * it. */
 static double weight(const struct block *b, uint64_t recorded, double estimate)
 {
 	return b->estimated_calls == BLOCK_NONE || !recorded ? 1 : estimate / (double)recorded;
+}
+
+double block_weight_outer(const struct block *b)
+{
+	return weight(b, b->outer_calls, b->estimated_outer);
 }
 
 /* Where the excess went. Own time off the CPU beyond that of the fastest call, the rest ran. */
@@ -336,14 +339,13 @@ static void fill_pools(struct block *b)
 	const struct offcpu *open = &f->own_open_off, *sum = &f->own_off;
 	const struct offcpu *fastest = &f->own_off_fastest;
 	double all = weight(b, b->calls, (double)b->estimated_calls);
-	double outer = weight(b, b->outer_calls, b->estimated_outer);
 	double excess = (double)b->excess_ns, off, own;
 	double *p = b->pools;
 
 	if (b->excess_ns == BLOCK_NONE || !b->excess_ns)
 		return;
 	b->off_cpu_ns =
-		outer * off_excess(&f->off, &f->off_fastest, f->durations.count) +
+		block_weight_outer(b) * off_excess(&f->off, &f->off_fastest, f->durations.count) +
 		(double)(f->open_off.preempted_ns + f->open_off.blocked_ns + f->open_off.idle_ns);
 	own = (double)b->self_excess_ns < excess ? (double)b->self_excess_ns : excess;
 	p[POOL_CALLEE] = excess - own;

@@ -6,14 +6,6 @@
 #include "analysis/paircost.h"
 #include "analysis/sci.h"
 
-/* Recorded calls stand for more of them under sampling, and so does their jitter. */
-static double weight(const struct block *b)
-{
-	if (b->estimated_calls == BLOCK_NONE || !b->outer_calls)
-		return 1;
-	return b->estimated_outer / (double)b->outer_calls;
-}
-
 /* No call is faster than its own probe: one that is shows the probe's true minimum. */
 static double below_calibrated_ns(const struct block *b)
 {
@@ -27,7 +19,8 @@ double floor_jitter_ns(const struct block *b)
 	double calls = (double)b->sums->durations.count;
 	double probes = calls + (double)b->sums->inside;
 
-	return weight(b) * (probes * b->cost->jitter_ns + calls * below_calibrated_ns(b));
+	return block_weight_outer(b) *
+	       (probes * b->cost->jitter_ns + calls * below_calibrated_ns(b));
 }
 
 double floor_probe_share(const struct block *b)
@@ -48,5 +41,5 @@ double floor_ns(const struct block *b)
 	if (!b->cost->known)
 		return NAN;
 	return floor_jitter_ns(b) +
-	       weight(b) * (double)b->sums->off.preempted_ns * floor_probe_share(b);
+	       block_weight_outer(b) * (double)b->sums->off.preempted_ns * floor_probe_share(b);
 }
