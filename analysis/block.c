@@ -346,7 +346,7 @@ static void fill_pools(struct block *b)
 		return;
 	b->off_cpu_ns =
 		block_weight_outer(b) * off_excess(&f->off, &f->off_fastest, f->durations.count) +
-		(double)(f->open_off.preempted_ns + f->open_off.blocked_ns + f->open_off.idle_ns);
+		(double)offcpu_ns(&f->open_off);
 	own = (double)b->self_excess_ns < excess ? (double)b->self_excess_ns : excess;
 	p[POOL_CALLEE] = excess - own;
 	p[POOL_PREEMPTED] =

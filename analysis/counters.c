@@ -221,16 +221,6 @@ static void child_missing(const struct counted_thread *t, uint32_t depth)
 		parent->children_missing = true;
 }
 
-static uint64_t less_or_0(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : 0;
-}
-
-static uint64_t running(uint64_t ns, const struct offcpu *off)
-{
-	return less_or_0(ns, off->preempted_ns + off->blocked_ns + off->idle_ns);
-}
-
 static void delta_read(const struct counters *c, const struct record *r, struct delta *d)
 {
 	uint32_t next = 1;
@@ -365,8 +355,8 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 		.group = c->group ? *c->group : (struct call_group){ MAP_NONE, false },
 		.exit_ns = call->exit_ns,
 		.ns = call->duration_ns,
-		.running_ns = running(call->duration_ns, &call->off),
-		.own_running_ns = running(call->own_ns, &call->own_off),
+		.running_ns = offcpu_running_ns(call->duration_ns, &call->off),
+		.own_running_ns = offcpu_running_ns(call->own_ns, &call->own_off),
 	};
 }
 

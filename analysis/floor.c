@@ -26,7 +26,7 @@ double floor_jitter_ns(const struct block *b)
 double floor_probe_share(const struct block *b)
 {
 	const struct sci_function *f = b->sums;
-	double off = (double)(f->off.preempted_ns + f->off.blocked_ns + f->off.idle_ns);
+	double off = (double)offcpu_ns(&f->off);
 	double ran = (double)f->raw_ns - off;
 	double probes =
 		(double)f->durations.count * (double)b->cost->inner_ns + (double)f->inside_cost_ns;

@@ -306,7 +306,7 @@ static bool is_held_up(const struct outlier *x)
 /* What of its time above the line was neither waiting nor preemption. */
 static double own_part_ns(const struct outlier *x)
 {
-	double off = (double)(x->off.preempted_ns + x->off.blocked_ns + x->off.idle_ns);
+	double off = (double)offcpu_ns(&x->off);
 
 	return x->residual_ns > off ? x->residual_ns - off : 0;
 }

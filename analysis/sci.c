@@ -97,13 +97,6 @@ static void add_path(struct sci_function *f, const struct call *c)
 	shapes_add(f->shapes, c->shape, c->duration_ns);
 }
 
-static uint64_t running_ns(const struct call *c)
-{
-	uint64_t off_ns = c->off.preempted_ns + c->off.blocked_ns + c->off.idle_ns;
-
-	return c->duration_ns > off_ns ? c->duration_ns - off_ns : 0;
-}
-
 /* A timed call that is not inside another one of its function. */
 static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell,
 		      const struct call *c)
@@ -124,7 +117,8 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 		f->inside_cost_ns += c->inside_cost_ns;
 	}
 	offcpu_add(&f->off, &c->off);
-	workload_add(f->workload, c->duration_ns, running_ns(c), c->inside);
+	workload_add(f->workload, c->duration_ns, offcpu_running_ns(c->duration_ns, &c->off),
+		     c->inside);
 	if (c->arg_mask & 0xff)
 		workload_add_arguments(f->workload, c->arg_mask, c->args, c->duration_ns);
 	cell->timed++;

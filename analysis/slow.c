@@ -178,8 +178,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 /* A call's mean time on a CPU, or in callees. */
 static double running(const struct slow_group *g)
 {
-	const struct offcpu *off = &g->own_off;
-	double ns = (double)g->ns - (double)(off->preempted_ns + off->blocked_ns + off->idle_ns);
+	double ns = (double)g->ns - (double)offcpu_ns(&g->own_off);
 
 	return g->calls ? ns / (double)g->calls : 0;
 }

@@ -37,6 +37,18 @@ struct offcpu {
 	uint64_t crowded_ns;  /* part of preempted: the program has more to run than CPUs */
 };
 
+/* All the time off the CPU. */
+static inline uint64_t offcpu_ns(const struct offcpu *x)
+{
+	return x->preempted_ns + x->blocked_ns + x->idle_ns;
+}
+
+/* Of a time, as far as it was on a CPU. */
+static inline uint64_t offcpu_running_ns(uint64_t ns, const struct offcpu *off)
+{
+	return ns > offcpu_ns(off) ? ns - offcpu_ns(off) : 0;
+}
+
 /* Most calls never leave the CPU: their sums' cache lines are not touched. */
 static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
 {

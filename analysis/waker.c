@@ -206,15 +206,11 @@ uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t w
 	return idle_ns < to_ns - from_ns ? idle_ns : to_ns - from_ns;
 }
 
-static uint64_t off_ns(const struct thread *t)
-{
-	return t->off.preempted_ns + t->off.blocked_ns + t->off.idle_ns;
-}
-
 static void note_release(struct thread *waker, uint32_t word, uint64_t time_ns)
 {
-	waker->releases[waker->n_releases++ % RELEASES_KEPT] =
-		(struct release){ .word = word, .time_ns = time_ns, .off_ns = off_ns(waker) };
+	waker->releases[waker->n_releases++ % RELEASES_KEPT] = (struct release){
+		.word = word, .time_ns = time_ns, .off_ns = offcpu_ns(&waker->off)
+	};
 }
 
 void sleep_last_acts(const struct thread *t, uint64_t time_ns)
@@ -222,7 +218,8 @@ void sleep_last_acts(const struct thread *t, uint64_t time_ns)
 	for (unsigned i = 0; i < RELEASES_KEPT; i++) {
 		const struct release *r = &t->releases[i];
 
-		if (r->time_ns && time_ns - r->time_ns < off_ns(t) - r->off_ns + LAST_ACT_NS)
+		if (r->time_ns &&
+		    time_ns - r->time_ns < offcpu_ns(&t->off) - r->off_ns + LAST_ACT_NS)
 			futexes_last_act(&t->all->futexes, r->word);
 	}
 }

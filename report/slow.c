@@ -98,8 +98,7 @@ static void group_row(struct table *t, const char *name, const struct slow_group
 
 	if (!g->calls)
 		return;
-	off = (double)(g->own_off.preempted_ns + g->own_off.blocked_ns + g->own_off.idle_ns +
-		       g->callees_ns);
+	off = (double)(offcpu_ns(&g->own_off) + g->callees_ns);
 	count_cell(t, g->calls);
 	time_cell(t, g->ns / g->calls);
 	share_cell(t, off < ns ? ns - off : 0, ns);
