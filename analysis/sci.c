@@ -117,8 +117,7 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 		f->inside_cost_ns += c->inside_cost_ns;
 	}
 	offcpu_add(&f->off, &c->off);
-	workload_add(f->workload, c->duration_ns, offcpu_running_ns(c->duration_ns, &c->off),
-		     c->inside);
+	workload_add(f->workload, c->duration_ns, &c->off, c->inside);
 	if (c->arg_mask & 0xff)
 		workload_add_arguments(f->workload, c->arg_mask, c->args, c->duration_ns);
 	cell->timed++;

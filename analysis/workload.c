@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/stats.h"
+#include "analysis/threads.h"
 #include "analysis/workload.h"
 #include "base/mem.h"
 
@@ -67,7 +68,7 @@ static void keep(struct workload *w, uint64_t running_ns)
 		w->kept[w->n_kept++] = running_ns;
 }
 
-void workload_add(struct workload *w, uint64_t duration_ns, uint64_t running_ns,
+void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu *off,
 		  uint32_t calls_inside)
 {
 	struct workload_bin *bin;
@@ -76,7 +77,7 @@ void workload_add(struct workload *w, uint64_t duration_ns, uint64_t running_ns,
 	if (w->calls >= w->next_edge)
 		next_bin(w);
 	if (w->calls >= w->next_kept)
-		keep(w, running_ns);
+		keep(w, offcpu_running_ns(duration_ns, off));
 	w->calls++;
 	bin = &w->bins[w->bin];
 	if (!bin->calls++ || duration_ns < bin->min_ns)

@@ -23,6 +23,8 @@
 
 #include "analysis/axis.h"
 
+struct offcpu;
+
 #define WORKLOAD_BINS_PER_OCTAVE 4
 #define WORKLOAD_BINS		 (48 * WORKLOAD_BINS_PER_OCTAVE)
 
@@ -67,8 +69,8 @@ struct workload_fit {
 	unsigned argument_number;
 };
 
-/* running_ns: of the duration, on a CPU. */
-void workload_add(struct workload *w, uint64_t duration_ns, uint64_t running_ns,
+/* off: of the duration. */
+void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu *off,
 		  uint32_t calls_inside);
 /* mask: bit n, values[n] is integer argument n + 1. */
 void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
