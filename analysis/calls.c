@@ -112,11 +112,6 @@ static void measure(struct calls *c, const struct thread *t, struct call *call)
 	call->own_off = offcpu_between(&call->children_off, &call->off);
 }
 
-static bool has_times(const struct call *call)
-{
-	return call->end == CALL_TIMED || call->end == CALL_OPEN;
-}
-
 /* What the call was to the one that it is in. */
 static void add_to_parent(struct calls *c, struct call *parent, const struct call *call)
 {
@@ -126,11 +121,10 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 	parent->inside += call->inside + 1;
 	parent->inside_cost_ns += call->inside_cost_ns + call_cost_inside_ns(c, call);
 	parent->between_ns += call_cost_beside_ns(c, call);
-	if (!has_times(call))
-		parent->between_ns += call->between_ns;
 	parent->shape = hash_u64((parent->shape ^ call->id ^ hash_u64(call->shape)) +
 				 0x9e3779b97f4a7c15ull);
-	if (!has_times(call)) {
+	if (!call_has_times(call)) {
+		parent->between_ns += call->between_ns;
 		parent->own_unknown = true;
 		return;
 	}
@@ -166,11 +160,11 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 	call->end = end;
 	call->exit_ns = time_ns;
 	call->exit_cpu = cpu;
-	if (has_times(call) && time_ns < call->entry_ns)
+	if (call_has_times(call) && time_ns < call->entry_ns)
 		call->end = CALL_NEGATIVE;
 	c->open_of.data[call->slot]--;
 	call->parent = i ? &t->open[i - 1] : NULL;
-	if (has_times(call)) {
+	if (call_has_times(call)) {
 		measure(c, t, call);
 		if (!i) {
 			uint64_t covered = covered_ns(c, call, seen_ns);

@@ -163,6 +163,12 @@ void calls_end(struct calls *c, uint64_t time_ns);
 /* Whether it is inside another call of its function that `same` says is of its group. */
 bool call_is_inner(const struct thread *t, const struct call *c,
 		   bool (*same)(void *ctx, const struct call *outer), void *ctx);
+/* Of a call that ended: its times are set, of one still open so far. */
+static inline bool call_has_times(const struct call *call)
+{
+	return call->end == CALL_TIMED || call->end == CALL_OPEN;
+}
+
 /*
  * Of the cost of tracing a call that ended, for what it was in: what was spent inside of its
  * duration, and beside it. Where its duration is not known nothing is inside.
@@ -171,7 +177,7 @@ static inline uint64_t call_cost_inside_ns(const struct calls *c, const struct c
 {
 	uint64_t median = c->costs[call->id].inner_ns;
 
-	if (call->end != CALL_TIMED && call->end != CALL_OPEN)
+	if (!call_has_times(call))
 		return 0;
 	return call->duration_ns < median ? call->duration_ns : median;
 }
@@ -180,7 +186,7 @@ static inline uint64_t call_cost_beside_ns(const struct calls *c, const struct c
 {
 	const struct paircost *cost = &c->costs[call->id];
 
-	return call->end == CALL_TIMED || call->end == CALL_OPEN ? cost->outer_ns : cost->full_ns;
+	return call_has_times(call) ? cost->outer_ns : cost->full_ns;
 }
 
 /* The costs that most calls met: what is said of a block as a whole. */

@@ -229,11 +229,6 @@ static void cut(struct sequences *s, const struct thread *t, size_t depth)
 	l->cut = true;
 }
 
-static bool has_times(const struct call *c)
-{
-	return c->end == CALL_TIMED || c->end == CALL_OPEN;
-}
-
 /* Half of the cost beside a call is before its entry, half behind its exit. */
 static void count_call(const struct calls *calls, struct row_sums *row, struct mark *begin,
 		       struct mark *end, const struct call *c)
@@ -243,9 +238,9 @@ static void count_call(const struct calls *calls, struct row_sums *row, struct m
 	begin->own_cost_ns = call_cost_inside_ns(calls, c);
 	begin->row.between_ns += beside_ns / 2;
 	row->calls += 1 + c->inside;
-	row->raw_ns += has_times(c) ? c->raw_ns : 0;
+	row->raw_ns += call_has_times(c) ? c->raw_ns : 0;
 	row->cost_ns += begin->own_cost_ns + c->inside_cost_ns;
-	row->between_ns += beside_ns + (has_times(c) ? 0 : c->between_ns);
+	row->between_ns += beside_ns + (call_has_times(c) ? 0 : c->between_ns);
 	/* a function without an exit probe is an event at its entry */
 	row->untimed += c->end != CALL_TIMED && c->end != CALL_UNTIMED;
 	end->row = *row;
@@ -264,7 +259,7 @@ static void set_marks(struct sequences *s, const struct thread *t, struct track 
 	begin->function = c->id;
 	begin->stack = c->stack;
 	begin->caller = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
-	if (has_times(c))
+	if (call_has_times(c))
 		begin->off = offcpu_between(off, &t->off);
 }
 

@@ -105,7 +105,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	struct export *e = self;
 	uint64_t limit = e->options->limit ? e->options->limit : e->format->limit;
 
-	if (c->end != CALL_TIMED && c->end != CALL_OPEN) {
+	if (!call_has_times(c)) {
 		e->without_end++;
 		return;
 	}
