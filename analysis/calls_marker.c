@@ -6,12 +6,11 @@
 #include "trace/record.h"
 
 /* The call that began inside of x and goes on beyond it: its time so far is not x's own. */
-static void deduct_open(struct calls *c, const struct thread *t, struct call *x,
-			const struct call *inner, uint64_t time_ns)
+static void deduct_open(const struct thread *t, struct call *x, const struct call *inner,
+			uint64_t time_ns)
 {
 	struct offcpu off = offcpu_between(&inner->off, &t->off);
 
-	(void)c;
 	if (time_ns > inner->entry_ns) {
 		x->children_ns += time_ns - inner->entry_ns;
 		x->children_raw_ns += time_ns - inner->entry_ns;
@@ -59,7 +58,7 @@ static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_en
 	thread_settle(t, time_ns);
 	off_at_entry = t->open[i].off;
 	if (end == CALL_TIMED)
-		deduct_open(c, t, &t->open[i], &t->open[i + 1], time_ns);
+		deduct_open(t, &t->open[i], &t->open[i + 1], time_ns);
 	if (!parent) {
 		/* What the inner one covers is counted when it ends. */
 		if (end == CALL_TIMED) {
