@@ -87,7 +87,7 @@ static int hold(struct session *s, struct err *err)
 {
 	int ret;
 
-	s->follow.late = s->follow.was_late = true;
+	s->follow.late = true;
 	bpfprog_hold_children(s->programs, true);
 	ret = open_sets(s, err);
 	vec_for_each (&s->sets, struct probeset, set)

@@ -118,7 +118,6 @@ struct holding {
 /* session_follow.c's: how children come by their probes */
 struct follow {
 	bool late;		   /* processes are held one by one, not by what children inherit */
-	bool was_late;		   /* at some time */
 	bool carried;		   /* threads have carriers */
 	uint64_t carried_from;	   /* switches of the target when they came */
 	uint64_t carried_switches; /* in the times that are over */
