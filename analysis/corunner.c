@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/corunner.h"
 
+#include <string.h>
+
 #include "base/topology.h"
 #include "trace/fleet_block.h"
 
@@ -8,6 +10,14 @@ const char *const corunner_class_names[CORUNNER_CLASSES] = {
 	[CORUNNER_ALL] = "all",	    [CORUNNER_CPU] = "cpu",	  [CORUNNER_CORE] = "core",
 	[CORUNNER_CACHE] = "cache", [CORUNNER_SOCKET] = "socket", [CORUNNER_OTHER] = "other",
 };
+
+enum corunner_class corunner_class_find(const char *name)
+{
+	for (int i = 0; i < CORUNNER_CLASSES; i++)
+		if (!strcmp(corunner_class_names[i], name))
+			return i;
+	return CORUNNER_CLASSES;
+}
 
 enum corunner_class corunner_class(const struct topology *t, uint32_t cpu, uint32_t other)
 {

@@ -30,6 +30,8 @@ enum corunner_class {
 };
 
 extern const char *const corunner_class_names[CORUNNER_CLASSES];
+/* Of a name; CORUNNER_CLASSES: there is no such class. */
+enum corunner_class corunner_class_find(const char *name);
 
 enum corunner_class corunner_class(const struct topology *t, uint32_t cpu, uint32_t other);
 

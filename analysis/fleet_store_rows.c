@@ -213,22 +213,21 @@ int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
 
 /* ---- reading ---- */
 
-static enum corunner_class class_of(const char *name)
-{
-	for (int i = 0; i < CORUNNER_CLASSES; i++)
-		if (name && !strcmp(corunner_class_names[i], name))
-			return i;
-	return CORUNNER_CLASSES;
-}
-
-/* Its number in the rows. What is in a database may be anything. */
-static uint32_t column_app(sqlite3_stmt *st, int column, struct fleet_rows *rows)
+/* What is in a database may be anything. */
+static const char *column_name(sqlite3_stmt *st, int column)
 {
 	const char *name = (const char *)sqlite3_column_text(st, column);
+
+	return name ? name : "";
+}
+
+/* Its number in the rows. */
+static uint32_t column_app(sqlite3_stmt *st, int column, struct fleet_rows *rows)
+{
 	char printable[256];
 
 	return strtab_add(&rows->apps,
-			  text_printable(printable, sizeof(printable), name ? name : ""));
+			  text_printable(printable, sizeof(printable), column_name(st, column)));
 }
 
 static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *rows, struct err *err)
@@ -241,7 +240,7 @@ static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *ro
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
 		uint32_t base = column_app(st, 6, rows);
 		uint32_t co = column_app(st, 7, rows);
-		enum corunner_class class = class_of((const char *)sqlite3_column_text(st, 8));
+		enum corunner_class class = corunner_class_find(column_name(st, 8));
 		struct fleet_row *row = class == CORUNNER_CLASSES
 						? NULL
 						: fleet_rows_get(rows, base, co, class, stratum);
@@ -261,9 +260,7 @@ static int load_crowds(struct fleet_store *s, uint32_t type, struct fleet_rows *
 
 	store_bind_number(st, 1, type);
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
-		const char *kind = (const char *)sqlite3_column_text(st, 0);
-
-		fleet_rows_crowd(rows, 0, kind && !strcmp(kind, crowd_kinds[FLEET_APPS]),
+		fleet_rows_crowd(rows, 0, !strcmp(column_name(st, 0), crowd_kinds[FLEET_APPS]),
 				 (uint32_t)sqlite3_column_int64(st, 1),
 				 (uint64_t)sqlite3_column_int64(st, 2));
 	}

@@ -16,13 +16,8 @@
 
 static int class_of(const char *name, enum corunner_class *class, struct err *err)
 {
-	*class = CORUNNER_ALL;
-	if (!name)
-		return 0;
-	for (int i = CORUNNER_ALL + 1; i < CORUNNER_CLASSES; i++)
-		if (!strcmp(name, corunner_class_names[i]))
-			*class = i;
-	return *class == CORUNNER_ALL
+	*class = name ? corunner_class_find(name) : CORUNNER_ALL;
+	return name && (*class == CORUNNER_ALL || *class == CORUNNER_CLASSES)
 		       ? args_refuse(err, "--class takes cpu, core, cache, socket, or other")
 		       : 0;
 }
