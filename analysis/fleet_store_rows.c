@@ -8,11 +8,17 @@
 #include <string.h>
 
 #include "analysis/fleet_rows.h"
+#include "base/cpus.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "trace/fleet_block.h"
 
 static const char *const crowd_kinds[FLEET_CROWD_KINDS] = { "cpus", "apps" };
+
+/* A block has no more CPUs, nor applications: there is a place for each number. */
+#define CROWD_MOST FLEET_BLOCK_APPS
+_Static_assert(CPUS_MAX <= FLEET_BLOCK_APPS, "CPUs are fewer");
 
 static void add_wide(struct text *out, tally_u128 value)
 {
@@ -230,6 +236,11 @@ static uint32_t column_app(sqlite3_stmt *st, int column, struct fleet_rows *rows
 			  text_printable(printable, sizeof(printable), column_name(st, column)));
 }
 
+static int damaged(const struct fleet_store *s, struct err *err)
+{
+	return err_set(err, -EBADMSG, "%s: a row is damaged; reduce again", s->path);
+}
+
 static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *rows, struct err *err)
 {
 	sqlite3_stmt *st = store_statement(s, LOAD_ROWS);
@@ -246,8 +257,7 @@ static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *ro
 						: fleet_rows_get(rows, base, co, class, stratum);
 
 		if (!row || !read_row(st, &row->tally, &row->contrast))
-			return err_set(err, -EBADMSG, "%s: a row is damaged; reduce again",
-				       s->path);
+			return damaged(s, err);
 	}
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
 }
@@ -260,9 +270,12 @@ static int load_crowds(struct fleet_store *s, uint32_t type, struct fleet_rows *
 
 	store_bind_number(st, 1, type);
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
+		uint64_t number = (uint64_t)sqlite3_column_int64(st, 1);
+
+		if (number > CROWD_MOST)
+			return damaged(s, err);
 		fleet_rows_crowd(rows, 0, !strcmp(column_name(st, 0), crowd_kinds[FLEET_APPS]),
-				 (uint32_t)sqlite3_column_int64(st, 1),
-				 (uint64_t)sqlite3_column_int64(st, 2));
+				 (uint32_t)number, (uint64_t)sqlite3_column_int64(st, 2));
 	}
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
 }

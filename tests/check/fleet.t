@@ -67,6 +67,9 @@ if command -v sqlite3 >/dev/null; then
 	ok "which is said of each" loud "header.fleet: its header is damaged" cat rest.err
 	ok "and of all" loud "2 of 14 files cannot be read" cat rest.err
 	holds "the others count" same some.db rest.db
+
+	sqlite3 rest.db "INSERT INTO crowds SELECT type, bucket, kind, 4294967295, 1 FROM crowds LIMIT 1"
+	ok "a database with more CPUs than there can be" loud "a row is damaged" fleet report --db rest.db
 else
 	skip "rows" "no sqlite3"
 fi
