@@ -11,7 +11,7 @@ static size_t most(const struct fleet_live *l)
 
 /* Of what began before it was full the rest comes later: who has a CPU is known when he leaves it.
  */
-void fleet_live_ran(struct fleet_live *l, const struct fleet_presence *p)
+void fleet_live_ran(struct fleet_live *l, const struct fleet_span *p)
 {
 	if (l->presences.n >= most(l) && !l->full_ns)
 		l->full_ns = p->end_ns;
@@ -20,7 +20,7 @@ void fleet_live_ran(struct fleet_live *l, const struct fleet_presence *p)
 }
 
 /* Those that ended before one that finds no room are all there. */
-void fleet_live_took(struct fleet_live *l, const struct fleet_measure *m)
+void fleet_live_took(struct fleet_live *l, const struct fleet_span *m)
 {
 	if (l->full_ns && m->end_ns > l->full_ns)
 		return;
@@ -30,18 +30,9 @@ void fleet_live_took(struct fleet_live *l, const struct fleet_measure *m)
 		l->full_ns = m->end_ns;
 }
 
-static int by_cpu(const void *a, const void *b)
+static int by_lane(const void *a, const void *b)
 {
-	const struct fleet_presence *x = a, *y = b;
-
-	if (x->cpu != y->cpu)
-		return x->cpu < y->cpu ? -1 : 1;
-	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
-}
-
-static int by_thread(const void *a, const void *b)
-{
-	const struct fleet_measure *x = a, *y = b;
+	const struct fleet_span *x = a, *y = b;
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
@@ -50,36 +41,36 @@ static int by_thread(const void *a, const void *b)
 	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
 }
 
-static void add_lane(struct fleet_lanes *lanes, size_t i, bool same)
+static void find_lanes(struct fleet_spans *spans)
 {
-	if (!same)
-		*vec_add(lanes) = (struct fleet_lane){ .at = i };
-	vec_last(lanes)->end = i + 1;
+	vec_sort(spans, by_lane);
+	spans->lanes.n = 0;
+	for (size_t i = 0; i < spans->n; i++) {
+		const struct fleet_span *s = &spans->data[i];
+
+		if (!i || s[-1].tid != s->tid || s[-1].cpu != s->cpu)
+			vec_add(&spans->lanes)->at = i;
+		vec_last(&spans->lanes)->end = i + 1;
+	}
 }
 
 void fleet_live_begin(struct fleet_live *l)
 {
-	vec_sort(&l->presences, by_cpu);
-	vec_sort(&l->measures, by_thread);
-	l->presence_lanes.n = l->measure_lanes.n = 0;
-	vec_for_each (&l->presences, const struct fleet_presence, p)
-		add_lane(&l->presence_lanes, (size_t)(p - l->presences.data),
-			 p != l->presences.data && p[-1].cpu == p->cpu);
-	vec_for_each (&l->measures, const struct fleet_measure, m)
-		add_lane(&l->measure_lanes, (size_t)(m - l->measures.data),
-			 m != l->measures.data && m[-1].tid == m->tid && m[-1].cpu == m->cpu);
+	find_lanes(&l->presences);
+	find_lanes(&l->measures);
 }
 
 /* ---- how far a block goes ---- */
 
-static size_t presences_before(const struct fleet_live *l, const struct fleet_lane *lane,
-			       uint64_t time_ns)
+/* What of a lane begins before time_ns and was in no block. */
+static size_t lane_before(const struct fleet_spans *spans, const struct fleet_lane *lane,
+			  uint64_t time_ns)
 {
 	size_t low = lane->at, high = lane->end, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (l->presences.data[middle].start_ns < time_ns)
+		if (spans->data[middle].start_ns < time_ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -87,31 +78,18 @@ static size_t presences_before(const struct fleet_live *l, const struct fleet_la
 	return low - lane->at;
 }
 
-static size_t measures_before(const struct fleet_live *l, const struct fleet_lane *lane,
-			      uint64_t time_ns)
-{
-	size_t low = lane->at, high = lane->end, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (l->measures.data[middle].start_ns < time_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low - lane->at;
-}
-
-/* What begins before time_ns and was in no block. */
-static size_t all_before(const struct fleet_live *l, uint64_t time_ns)
+static size_t spans_before(const struct fleet_spans *spans, uint64_t time_ns)
 {
 	size_t n = 0;
 
-	vec_for_each (&l->presence_lanes, const struct fleet_lane, lane)
-		n += presences_before(l, lane, time_ns);
-	vec_for_each (&l->measure_lanes, const struct fleet_lane, lane)
-		n += measures_before(l, lane, time_ns);
+	vec_for_each (&spans->lanes, const struct fleet_lane, lane)
+		n += lane_before(spans, lane, time_ns);
 	return n;
+}
+
+static size_t all_before(const struct fleet_live *l, uint64_t time_ns)
+{
+	return spans_before(&l->presences, time_ns) + spans_before(&l->measures, time_ns);
 }
 
 /* The latest end of a block with no more than a block takes; beyond from_ns anyhow. */
@@ -145,19 +123,20 @@ static void add_presences(struct fleet_live *l, struct fleet_lane *lane, uint64_
 	bool begun = false;
 
 	for (; lane->at < lane->end; lane->at++) {
-		const struct fleet_presence *p = &l->presences.data[lane->at];
+		const struct fleet_span *p = &l->presences.data[lane->at];
 		uint64_t start_ns = p->start_ns > from_ns ? p->start_ns : from_ns;
 		uint64_t end_ns = p->end_ns < to_ns ? p->end_ns : to_ns;
 
 		if (p->start_ns >= to_ns)
 			return;
-		if (!begun && start_ns < end_ns)
-			fleet_block_track(b, p->cpu);
-		begun = begun || start_ns < end_ns;
-		if (start_ns < end_ns)
+		if (start_ns < end_ns) {
+			if (!begun)
+				fleet_block_track(b, p->cpu);
+			begun = true;
 			fleet_block_presence(b, app_in(b, l, p->app),
 					     start_ns + (uint64_t)offset_ns,
 					     end_ns + (uint64_t)offset_ns);
+		}
 		if (p->end_ns > to_ns)
 			return;
 	}
@@ -167,10 +146,10 @@ static void add_presences(struct fleet_live *l, struct fleet_lane *lane, uint64_
 static void add_measures(struct fleet_live *l, struct fleet_lane *lane, uint64_t from_ns,
 			 uint64_t to_ns, int64_t offset_ns, struct fleet_block *b)
 {
-	const struct fleet_measure *last = NULL;
+	const struct fleet_span *last = NULL;
 
 	for (; lane->at < lane->end; lane->at++) {
-		const struct fleet_measure *m = &l->measures.data[lane->at];
+		const struct fleet_span *m = &l->measures.data[lane->at];
 		uint64_t length_ns = m->end_ns - m->start_ns;
 
 		if (m->start_ns >= to_ns)
@@ -199,9 +178,9 @@ uint64_t fleet_live_block(struct fleet_live *l, uint64_t sequence, uint64_t from
 	if (last_ns > from_ns + FLEET_LIVE_BLOCK_NS)
 		last_ns = from_ns + FLEET_LIVE_BLOCK_NS;
 	last_ns = end_of(l, from_ns, last_ns);
-	vec_for_each (&l->presence_lanes, struct fleet_lane, lane)
+	vec_for_each (&l->presences.lanes, struct fleet_lane, lane)
 		add_presences(l, lane, from_ns, last_ns, offset_ns, b);
-	vec_for_each (&l->measure_lanes, struct fleet_lane, lane)
+	vec_for_each (&l->measures.lanes, struct fleet_lane, lane)
 		add_measures(l, lane, from_ns, last_ns, offset_ns, b);
 	return last_ns;
 }
@@ -216,6 +195,6 @@ void fleet_live_release(struct fleet_live *l)
 {
 	vec_release(&l->presences);
 	vec_release(&l->measures);
-	vec_release(&l->presence_lanes);
-	vec_release(&l->measure_lanes);
+	vec_release(&l->presences.lanes);
+	vec_release(&l->measures.lanes);
 }

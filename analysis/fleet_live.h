@@ -22,15 +22,11 @@ struct fleet_block;
 struct strtab;
 
 #define FLEET_LIVE_BLOCK_NS 200000000ull
-#define FLEET_LIVE_MOST	    8000000 /* 200 MB of either */
+#define FLEET_LIVE_MOST	    8000000 /* 256 MB of either */
 
-struct fleet_presence {
-	uint32_t cpu, app;
-	uint64_t start_ns, end_ns;
-};
-
-struct fleet_measure {
-	uint32_t cpu, app, tid;
+/* A stay on a CPU, or a call. */
+struct fleet_span {
+	uint32_t cpu, app, tid; /* cpu: of a call where it began; tid: of a stay 0 */
 	uint64_t start_ns, end_ns;
 };
 
@@ -39,27 +35,24 @@ struct fleet_lane {
 	size_t at, end; /* at: the first that may be in the next block */
 };
 
-struct fleet_lanes {
-	VEC(struct fleet_lane)
+struct fleet_spans {
+	VEC(struct fleet_span)
+	struct {
+		VEC(struct fleet_lane)
+	} lanes;
 };
 
 struct fleet_live {
 	const struct strtab *apps; /* names of the numbers above, borrowed */
 	size_t most;		   /* are kept of either; 0: FLEET_LIVE_MOST */
 	uint64_t full_ns;	   /* from then on not all are kept; 0: they are */
-	struct {
-		VEC(struct fleet_presence)
-	} presences;
-	struct {
-		VEC(struct fleet_measure)
-	} measures;
-	struct fleet_lanes presence_lanes, measure_lanes;
+	struct fleet_spans presences, measures;
 	uint64_t left_out;
 };
 
 /* Both in the order of their ends, nearly so from CPU to CPU; presences first. */
-void fleet_live_ran(struct fleet_live *l, const struct fleet_presence *p);
-void fleet_live_took(struct fleet_live *l, const struct fleet_measure *m);
+void fleet_live_ran(struct fleet_live *l, const struct fleet_span *p);
+void fleet_live_took(struct fleet_live *l, const struct fleet_span *m);
 /* Once, before the blocks. */
 void fleet_live_begin(struct fleet_live *l);
 /*

@@ -62,8 +62,8 @@ static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint6
 {
 	struct recorder *r = self;
 
-	fleet_live_ran(&r->live, &(struct fleet_presence){ cpu, application_of(&r->apps, pid),
-							   start_ns, end_ns });
+	fleet_live_ran(&r->live, &(struct fleet_span){ cpu, application_of(&r->apps, pid), 0,
+						       start_ns, end_ns });
 }
 
 static void on_exec(void *self, pid_t pid)
@@ -193,9 +193,9 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		return;
 	r->several = r->several || (r->function != UINT32_MAX && r->function != c->id);
 	r->function = c->id;
-	fleet_live_took(&r->live, &(struct fleet_measure){ c->entry_cpu,
-							   application_of(&r->apps, (pid_t)t->tgid),
-							   t->tid, c->entry_ns, c->exit_ns });
+	fleet_live_took(&r->live, &(struct fleet_span){ c->entry_cpu,
+							application_of(&r->apps, (pid_t)t->tgid),
+							t->tid, c->entry_ns, c->exit_ns });
 }
 
 static void name_indicator(struct recorder *r)
