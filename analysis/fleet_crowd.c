@@ -45,6 +45,17 @@ static uint32_t count(uint32_t *of, int32_t by, uint32_t busy)
 	return busy + (!before && *of) - (before && !*of);
 }
 
+/* Of the tracks that say who had their CPU: a call goes on while its thread sleeps. */
+static void add_tellers(struct changes *changes, const struct fleet_block *b)
+{
+	uint32_t *tellers = xcalloc(b->tracks.n + 1, sizeof(*tellers));
+	size_t n = fleet_block_tellers(b, tellers);
+
+	for (size_t i = 0; i < n; i++)
+		add_runs(changes, b, &b->tracks.data[tellers[i]]);
+	free(tellers);
+}
+
 void fleet_crowd_find(const struct fleet_block *b,
 		      void (*visit)(void *ctx, uint32_t kind, uint32_t number, uint64_t ns),
 		      void *ctx)
@@ -53,8 +64,7 @@ void fleet_crowd_find(const struct fleet_block *b,
 	uint32_t *cpus = xcalloc(CPUS_MAX, sizeof(*cpus));
 	struct changes changes = { 0 };
 
-	vec_for_each (&b->tracks, const struct fleet_track, track)
-		add_runs(&changes, b, track);
+	add_tellers(&changes, b);
 	vec_sort(&changes, by_time);
 	for (size_t i = 0; i < changes.n; i++) {
 		const struct change *c = &changes.data[i];

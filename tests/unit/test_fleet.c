@@ -6,6 +6,7 @@
 
 #include "unit.h"
 #include "analysis/fleet.h"
+#include "analysis/fleet_crowd.h"
 #include "analysis/fleet_simulate.h"
 #include "analysis/fleet_world.h"
 #include "base/err.h"
@@ -219,6 +220,41 @@ static void every_sample_counts_once(void **state)
 	fleet_rows_release(&rows);
 }
 
+static void add_crowd(void *ctx, uint32_t kind, uint32_t number, uint64_t ns)
+{
+	uint64_t(*sums)[3] = ctx;
+
+	assert_in_range(number, 0, 2);
+	sums[kind][number] += ns;
+}
+
+/* A's call lasts from 0 to 100, of which A has the CPU for 60, and B for 20 meanwhile. */
+static void a_cpu_is_idle_while_a_call_sleeps(void **state)
+{
+	uint64_t sums[FLEET_CROWD_KINDS][3] = { 0 };
+	struct fleet_block b = { 0 };
+	uint32_t a, other;
+
+	(void)state;
+	fleet_block_begin(&b, 0, 0);
+	a = fleet_block_app(&b, "A");
+	other = fleet_block_app(&b, "B");
+	fleet_block_track(&b, 0);
+	fleet_block_presence(&b, a, 0, 40);
+	fleet_block_presence(&b, other, 40, 60);
+	fleet_block_presence(&b, a, 80, 100);
+	fleet_block_track(&b, 0);
+	fleet_block_run(&b, a, 0);
+	fleet_block_sample(&b, 100, 100);
+	fleet_crowd_find(&b, add_crowd, sums);
+	assert_int_equal(sums[FLEET_BUSY_CPUS][0], 20);
+	assert_int_equal(sums[FLEET_BUSY_CPUS][1], 80);
+	assert_int_equal(sums[FLEET_APPS][0], 20);
+	assert_int_equal(sums[FLEET_APPS][1], 80);
+	assert_int_equal(sums[FLEET_BUSY_CPUS][2] + sums[FLEET_APPS][2], 0);
+	fleet_block_release(&b);
+}
+
 /* More applications and hours than one has, and times that differ by 2^48 buckets. */
 static void rows_are_never_mistaken_for_others(void **state)
 {
@@ -393,6 +429,7 @@ int main(void)
 		cmocka_unit_test(names_cannot_steer_a_terminal),
 		cmocka_unit_test(any_tree_of_merges_gives_the_same_rows),
 		cmocka_unit_test(every_sample_counts_once),
+		cmocka_unit_test(a_cpu_is_idle_while_a_call_sleeps),
 		cmocka_unit_test(rows_are_never_mistaken_for_others),
 		cmocka_unit_test(blocks_that_would_take_hours_are_refused),
 		cmocka_unit_test(a_block_that_is_too_large_is_not_written),
