@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,11 +20,11 @@
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
+#include "probes/child.h"
 #include "probes/marker.h"
 #include "probes/probeset.h"
 #include "probes/ringbuf.h"
 #include "probes/session.h"
-#include "probes/target.h"
 
 #define CALLS	    2000 /* per function and thread */
 #define WARM_UP	    100	 /* first ones, not counted: page faults, cold caches */
@@ -185,14 +184,13 @@ static void *call_all(void *start)
 	return NULL;
 }
 
-static void child(int go_fd, uint32_t threads)
+static void child(uint32_t threads)
 {
 	pthread_barrier_t start;
 	pthread_t *ids = calloc(threads, sizeof(*ids));
 	uint32_t n = 0;
-	char go;
 
-	if (!ids || read(go_fd, &go, 1) != 1)
+	if (!ids)
 		_exit(1);
 	pthread_barrier_init(&start, NULL, threads);
 	for (n = 1; n < threads; n++)
@@ -359,33 +357,26 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *r
 		     struct err *err)
 {
 	struct measurement m = { 0 };
-	int go[2], ret;
+	int go_fd, ret;
 
 	*n = 0;
-	if (pipe(go))
-		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	m.child = fork();
-	if (m.child == 0) {
-		close(go[1]); /* its end is that of a recorder that was killed */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		child(go[0], threads);
-	}
-	close(go[0]);
-	ret = m.child < 0 ? err_set(err, -errno, "cannot start a process: %s", strerror(errno)) : 0;
-	if (!ret)
-		ret = set->attached ? probeset_follow(set, m.child, false, err)
-				    : probeset_open(set, b, m.child, err);
+	m.child = child_fork_held(&go_fd);
+	if (m.child == 0)
+		child(threads);
+	if (m.child < 0)
+		return err_set(err, -errno, "cannot start a process: %s", strerror(errno));
+	ret = set->attached ? probeset_follow(set, m.child, false, err)
+			    : probeset_open(set, b, m.child, err);
 	if (!ret) {
 		bpfprog_record(b, true);
-		ret = write(go[1], "g", 1) == 1 ? 0 : -errno;
-		close(go[1]);
+		ret = child_go(go_fd) ? 0 : -errno;
+		close(go_fd);
 		read_until_ended(&m, rings);
 		bpfprog_record(b, false);
 		*n = summarise(&m, threads, when, rows);
 	} else {
-		close(go[1]);
-		if (m.child > 0)
-			waitpid(m.child, NULL, 0);
+		close(go_fd);
+		waitpid(m.child, NULL, 0);
 	}
 	measurement_release(&m);
 	return ret;

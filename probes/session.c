@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
+#include "probes/child.h"
 #include "probes/drain_keep.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"

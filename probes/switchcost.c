@@ -4,12 +4,12 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "probes/child.h"
 
 #define YIELDS	1000 /* of each of the two threads */
 #define BATCHES 5    /* the cheapest counts: others disturb, nothing helps */
@@ -58,16 +58,15 @@ static double cheapest_batch(void)
 	return best;
 }
 
-static void child(int go_fd, int result_fd)
+static void child(int result_fd)
 {
 	pthread_t thread;
 	cpu_set_t one;
 	double ns;
-	char go;
 
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
-	if (read(go_fd, &go, 1) != 1 || sched_setaffinity(0, sizeof(one), &one))
+	if (sched_setaffinity(0, sizeof(one), &one))
 		_exit(1);
 	pthread_barrier_init(&barrier, NULL, 2);
 	if (pthread_create(&thread, NULL, partner, NULL))
@@ -79,31 +78,23 @@ static void child(int go_fd, int result_fd)
 
 double switchcost_measure(int (*prepare)(void *ctx, pid_t child), void *ctx)
 {
-	int go[2], result[2];
+	int go_fd, result[2];
 	double ns = NAN;
 	pid_t pid;
 
-	if (pipe(go))
+	if (pipe(result))
 		return NAN;
-	if (pipe(result)) {
-		close(go[0]);
-		close(go[1]);
-		return NAN;
-	}
-	pid = fork();
-	if (!pid) {
-		close(go[1]); /* its end is that of a recorder that was killed */
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		child(go[0], result[1]);
-	}
-	close(go[0]);
+	pid = child_fork_held(&go_fd);
+	if (!pid)
+		child(result[1]);
 	close(result[1]);
-	if (pid > 0 && (!prepare || !prepare(ctx, pid)) && write(go[1], "g", 1) == 1 &&
+	if (pid > 0 && (!prepare || !prepare(ctx, pid)) && child_go(go_fd) &&
 	    read(result[0], &ns, sizeof(ns)) != sizeof(ns))
 		ns = NAN;
-	close(go[1]);
 	close(result[0]);
-	if (pid > 0)
+	if (pid > 0) {
+		close(go_fd);
 		waitpid(pid, NULL, 0);
+	}
 	return ns;
 }

@@ -8,13 +8,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/identity.h"
+#include "probes/child.h"
 
 void launch_inherit_save(struct launch_inherit *inherit)
 {
@@ -32,17 +32,11 @@ void launch_inherit_restore(const struct launch_inherit *inherit)
 	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
 }
 
-static void child(pid_t recorder, int go_fd, int status_fd, char *const *argv,
-		  const struct launch_inherit *inherit)
+static void child(int status_fd, char *const *argv, const struct launch_inherit *inherit)
 {
 	int error;
-	char go;
 
-	/* A recorder that is killed before it says go leaves nobody who waits for it. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != recorder || read(go_fd, &go, 1) != 1)
-		_exit(125);
-	prctl(PR_SET_PDEATHSIG, 0);
+	child_becomes_own();
 	if (inherit->output_is_ours)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
@@ -62,40 +56,30 @@ static void child(pid_t recorder, int go_fd, int status_fd, char *const *argv,
 int launch_start(struct launch *l, char *const *argv, const struct launch_inherit *inherit,
 		 struct err *err)
 {
-	int go[2], status[2];
-	pid_t recorder;
+	int status[2], error;
+	pid_t pid;
 
 	*l = (struct launch){ .go_fd = -1, .status_fd = -1 };
-	if (pipe2(go, O_CLOEXEC))
+	if (pipe2(status, O_CLOEXEC))
 		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	if (pipe2(status, O_CLOEXEC)) {
-		close(go[0]);
-		close(go[1]);
-		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	}
-	recorder = getpid();
-	l->pid = fork();
-	if (l->pid == 0) {
-		close(go[1]);
-		child(recorder, go[0], status[1], argv, inherit);
-	}
-	close(go[0]);
+	pid = child_fork_held(&l->go_fd);
+	error = errno;
+	if (!pid)
+		child(status[1], argv, inherit);
 	close(status[1]);
-	l->go_fd = go[1];
 	l->status_fd = status[0];
-	if (l->pid < 0) {
-		l->pid = 0;
-		return err_set(err, -errno, "cannot start a process: %s", strerror(errno));
-	}
+	if (pid < 0)
+		return err_set(err, -error, "cannot start a process: %s", strerror(error));
+	l->pid = pid;
 	return 0;
 }
 
 int launch_exec(struct launch *l, char *const *argv, struct err *err)
 {
 	int error = 0;
-	ssize_t n = write(l->go_fd, "g", 1);
+	ssize_t n = 0;
 
-	if (n == 1) {
+	if (child_go(l->go_fd)) {
 		do
 			n = read(l->status_fd, &error, sizeof(error));
 		while (n < 0 && errno == EINTR);
@@ -270,26 +254,4 @@ bool target_has_program(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
 	return readlink(path, target, sizeof(target)) >= 0 || errno != ENOENT;
-}
-
-pid_t waiter_start(void)
-{
-	pid_t parent = getpid(), pid = fork();
-	sigset_t all;
-
-	if (pid)
-		return pid > 0 ? pid : 0;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	prctl(PR_SET_NAME, "ispot-waits");
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, NULL);
-	while (getppid() == parent)
-		pause();
-	_exit(0);
-}
-
-void waiter_end(pid_t pid)
-{
-	if (pid > 0 && !kill(pid, SIGKILL))
-		waitpid(pid, NULL, 0);
 }

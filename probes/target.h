@@ -52,13 +52,6 @@ int launch_exit_status(const struct launch *l);
 /* Ends a child that never got to exec, closes descriptors. A running command is left alone. */
 void launch_release(struct launch *l);
 
-/*
- * A process of ispot's own that waits until it is ended, or its parent is: programs are attached to
- * events opened on it. Started before anything is opened. 0: it could not be.
- */
-pid_t waiter_start(void);
-void waiter_end(pid_t pid);
-
 /* Threads of a process from /proc/PID/task. -ESRCH: gone. */
 int target_threads(pid_t pid, struct pids *tids);
 /*

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Processes of ispot's own. None outlives the one that forked it: what waits on a pipe would wait
+ * for ever after a recorder that was killed, as long as another process, forked later, has a copy
+ * of the pipe's other end. So the kernel ends them (prctl(2), PR_SET_PDEATHSIG).
+ */
+#ifndef ISPOT_PROBES_CHILD_H
+#define ISPOT_PROBES_CHILD_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* As fork(). */
+pid_t child_fork(void);
+/* The same; in the child it returns at child_go(). Closing *go_fd (-1 without a child) ends it. */
+pid_t child_fork_held(int *go_fd);
+bool child_go(int go_fd); /* false: it has ended */
+/* Of the child itself: from now on it lives longer than its parent. */
+void child_becomes_own(void);
+
+/*
+ * One that waits until it is ended: programs are attached to events opened on it. Started before
+ * anything is opened. 0: it could not be.
+ */
+pid_t waiter_start(void);
+void waiter_end(pid_t pid);
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Processes of ispot's own: they wait for a word, and end with the one that forked them. */
+#include "unit.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "probes/child.h"
+
+static int status_of(pid_t pid)
+{
+	int status = -1;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void it_goes_on_when_told(void **state)
+{
+	int go_fd, status;
+	pid_t pid = child_fork_held(&go_fd);
+
+	(void)state;
+	if (!pid)
+		_exit(3);
+	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
+	assert_true(child_go(go_fd));
+	status = status_of(pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 3);
+	close(go_fd);
+}
+
+static void it_ends_when_it_is_never_to_be_told(void **state)
+{
+	int go_fd, status;
+	pid_t pid = child_fork_held(&go_fd);
+
+	(void)state;
+	if (!pid)
+		_exit(3);
+	close(go_fd);
+	status = status_of(pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 125);
+}
+
+/* Forks one that is held, and one that has a copy of what that one waits on; says both numbers. */
+static void recorder(int pids_fd)
+{
+	pid_t pids[2];
+	int go_fd;
+
+	pids[0] = child_fork_held(&go_fd);
+	if (!pids[0])
+		_exit(3);
+	pids[1] = fork();
+	while (!pids[1])
+		pause();
+	if (write(pids_fd, pids, sizeof(pids)) != sizeof(pids))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void it_ends_with_a_killed_recorder(void **state)
+{
+	pid_t killed, pids[2];
+	int fds[2], status;
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	assert_int_equal(pipe(fds), 0);
+	killed = fork();
+	if (!killed)
+		recorder(fds[1]);
+	close(fds[1]);
+	assert_int_equal(read(fds[0], pids, sizeof(pids)), sizeof(pids));
+	close(fds[0]);
+	kill(killed, SIGKILL);
+	status_of(killed);
+	status = status_of(pids[0]); /* waits for ever where it is left */
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(WTERMSIG(status), SIGKILL);
+	assert_int_equal(waitpid(pids[1], &status, WNOHANG), 0); /* the other has its copy still */
+	kill(pids[1], SIGKILL);
+	status_of(pids[1]);
+}
+
+static void own_one(int pid_fd, int wait_fd)
+{
+	pid_t own;
+	char word;
+
+	child_becomes_own();
+	own = getpid();
+	if (write(pid_fd, &own, sizeof(own)) != sizeof(own))
+		_exit(1);
+	_exit(read(wait_fd, &word, 1) == 1 ? 7 : 1);
+}
+
+static void who_becomes_its_own_lives_on(void **state)
+{
+	int pids[2], words[2], go_fd;
+	pid_t killed, own;
+
+	(void)state;
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	assert_int_equal(pipe(pids), 0);
+	assert_int_equal(pipe(words), 0);
+	killed = fork();
+	if (!killed) {
+		if (!child_fork_held(&go_fd))
+			own_one(pids[1], words[0]);
+		child_go(go_fd);
+		for (;;)
+			pause();
+	}
+	assert_int_equal(read(pids[0], &own, sizeof(own)), sizeof(own));
+	kill(killed, SIGKILL);
+	status_of(killed);
+	assert_int_equal(write(words[1], "w", 1), 1);
+	assert_int_equal(status_of(own), 7 << 8);
+	close(pids[0]);
+	close(pids[1]);
+	close(words[0]);
+	close(words[1]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(it_goes_on_when_told),
+		cmocka_unit_test(it_ends_when_it_is_never_to_be_told),
+		cmocka_unit_test(it_ends_with_a_killed_recorder),
+		cmocka_unit_test(who_becomes_its_own_lives_on),
+	};
+
+	return unit_run(tests);
+}
