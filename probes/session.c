@@ -84,8 +84,8 @@ static int take_signals(struct session *s, struct err *err)
 
 static int open_kernel_side(struct session *s, struct err *err)
 {
-	size_t ring_bytes =
-		s->options.ring_bytes ? s->options.ring_bytes : default_ring_bytes(s->cpus.n);
+	size_t ring_bytes = ringbuf_bytes(s->options.ring_bytes ? s->options.ring_bytes
+								: default_ring_bytes(s->cpus.n));
 	struct bpfprog_options o = {
 		.period = s->options.period,
 		.block_stacks = s->options.call_graph != CALL_GRAPH_NONE,
@@ -94,11 +94,10 @@ static int open_kernel_side(struct session *s, struct err *err)
 		.stack_budget = ring_bytes / 16,
 		.follow_children = s->options.inherit,
 		.kernel_version = s->kernel_version,
+		.ring_bytes = ring_bytes,
 	};
 	int ret;
 
-	o.ring_bytes = ringbuf_bytes(s->options.ring_bytes ? s->options.ring_bytes
-							   : default_ring_bytes(s->cpus.n));
 	ret = session_counters_open(s, err);
 	o.counters = session_counters_plan(s);
 	if (!ret)
@@ -106,7 +105,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 	if (!ret)
 		ret = bpfprog_open(&s->programs, &o, err);
 	if (!ret)
-		ret = ringbufs_open(&s->rings, s->programs, &s->cpus, o.ring_bytes, err);
+		ret = ringbufs_open(&s->rings, s->programs, &s->cpus, ring_bytes, err);
 	if (!ret)
 		ret = session_counters_connect(s, err);
 	return ret;
