@@ -25,10 +25,6 @@
 #include "symbol/dso.h"
 #include "trace/writer.h"
 
-/* That a command which got a signal may take to end, before its recording ends without it; and then
- * before one that the signal did not end is told to. */
-#define GRACE_NS	  1000000000ull
-#define PATIENCE_NS	  5000000000ull
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
 #define LIVE_LAG_NS	  20000000ull  /* a probe's program may be interrupted before it writes */
 
@@ -232,17 +228,12 @@ int session_open(struct session **out, const struct session_options *o, struct e
 	return 0;
 }
 
-/* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
 static void on_signal(struct session *s)
 {
 	struct signalfd_siginfo info;
 
-	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info)) {
-		if (!s->interrupts++)
-			s->interrupted_ns = clock_now_ns();
-		if (s->launch.pid && !s->launch.ended && info.ssi_code != SI_KERNEL)
-			kill(s->launch.pid, info.ssi_signo);
-	}
+	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
+		ending_signal(&s->ending, &s->launch, (int)info.ssi_signo, info.ssi_code);
 }
 
 /* Probes onto the processes; the launched command's records begin with its exec. */
@@ -304,8 +295,7 @@ static const char *reason_to_stop(struct session *s)
 {
 	if (s->options.argv && launch_poll(&s->launch))
 		return "command ended";
-	if (s->interrupts && (s->interrupts > 1 || !s->options.argv ||
-			      clock_now_ns() - s->interrupted_ns >= GRACE_NS))
+	if (ending_is_due(&s->ending, s->options.argv))
 		return "interrupted";
 	if (s->begun && s->options.duration_ns &&
 	    clock_now_ns() - s->start_ns >= s->options.duration_ns)
@@ -452,40 +442,13 @@ static void stop(struct session *s)
 	session_close_sets(s);
 }
 
-/* Whether the command has had its time; one that lives with SIGINT (a shell's background job
- * ignores it) is told SIGTERM once. */
-static bool is_stubborn(struct session *s)
+static void wait_for_signal(void *session)
 {
-	uint64_t now = clock_now_ns();
+	struct session *s = session;
+	struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
 
-	if (!s->interrupts || now - s->interrupted_ns < PATIENCE_NS)
-		return false;
-	if (s->terminated)
-		return true;
-	s->terminated = true;
-	s->interrupted_ns = now;
-	kill(s->launch.pid, SIGTERM);
-	return false;
-}
-
-/* A command that outlives the recording is ended as perf does it, so that `-d 10 ./server` returns.
- */
-static void end_command(struct session *s)
-{
-	if (!s->launch.pid || launch_poll(&s->launch))
-		return;
-	if (!s->options.n_pids && !strcmp(s->reason, "duration"))
-		kill(s->launch.pid, SIGTERM);
-	while (!launch_poll(&s->launch)) {
-		struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
-
-		poll(&fd, 1, 50);
-		on_signal(s);
-		if (s->interrupts > 1 || is_stubborn(s))
-			break;
-	}
-	if (!s->launch.ended)
-		log_notice("process %d has not ended and is left running", s->launch.pid);
+	poll(&fd, 1, 50);
+	on_signal(s);
 }
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
@@ -512,7 +475,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.functions = s->n_probed,
 		.exit_status =
 			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
-		.interrupted = s->interrupts > 0,
+		.interrupted = s->ending.signals > 0,
 		.reason = s->reason,
 	};
 }
@@ -549,7 +512,9 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 		loop(s);
 	duration_ns = clock_now_ns() - s->start_ns;
 	stop(s);
-	end_command(s);
+	/* As perf does it, so that `-d 10 ./server` returns. */
+	ending_wait(&s->ending, &s->launch, !s->options.n_pids && !strcmp(s->reason, "duration"),
+		    wait_for_signal, s);
 	if (!s->is_hybrid && !s->n_probed)
 		session_write_notice(s, "nothing-matched",
 				     "-F matches no function of any program that ran; ispot check "

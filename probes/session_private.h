@@ -13,6 +13,7 @@
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
 #include "probes/drain.h"
+#include "probes/ending.h"
 #include "probes/exitmech.h"
 #include "probes/plan.h"
 #include "probes/probeset.h"
@@ -204,9 +205,7 @@ struct session {
 	uint32_t n_holds;
 	uint64_t n_twins; /* forked by a process that was not among them yet */
 	int signal_fd;
-	unsigned interrupts;
-	uint64_t interrupted_ns; /* the first of them */
-	bool terminated;	 /* the command, which lived on after it */
+	struct ending ending;
 
 	struct trace_writer *writer;
 	uint64_t last_flush_ns;

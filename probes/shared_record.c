@@ -17,15 +17,14 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "probes/ending.h"
 #include "probes/shared.h"
 #include "probes/target.h"
 #include "symbol/import.h"
 #include "trace/perfdata.h"
 
-#define RING_BYTES  524288	  /* what every user may lock per CPU: perf_event_mlock_kb */
-#define GRACE_NS    1000000000ull /* for the command, when it was interrupted */
-#define PATIENCE_NS 5000000000ull
-#define TURN_NS	    20000000
+#define RING_BYTES 524288 /* what every user may lock per CPU: perf_event_mlock_kb */
+#define TURN_NS	   20000000
 #define SAMPLE                                                                          \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER)
@@ -52,9 +51,8 @@ struct recording {
 	struct launch_inherit inherit;
 	sigset_t ends;	/* the signals that end a recording */
 	uint64_t bytes; /* in file */
-	uint64_t start_ns, interrupted_ns;
-	unsigned interrupts;
-	bool terminated; /* the command was told to end */
+	uint64_t start_ns;
+	struct ending ending;
 	const char *reason;
 };
 
@@ -244,20 +242,15 @@ static FILE *temporary(struct err *err)
 
 /* ---- the recording ---- */
 
-/* Waits for a turn. From the terminal the command has got the signal too; one sent to ispot alone
- * is passed on. */
-static void wait_turn(struct recording *r)
+static void wait_turn(void *recording)
 {
+	struct recording *r = recording;
 	const struct timespec turn = { .tv_nsec = TURN_NS };
 	siginfo_t info;
 	int number = sigtimedwait(&r->ends, &info, &turn);
 
-	if (number < 0)
-		return;
-	if (!r->interrupts++)
-		r->interrupted_ns = clock_now_ns();
-	if (!r->launch.ended && info.si_code != SI_KERNEL)
-		kill(r->launch.pid, number);
+	if (number > 0)
+		ending_signal(&r->ending, &r->launch, number, info.si_code);
 }
 
 /* Why to stop now; NULL: go on. */
@@ -267,7 +260,7 @@ static const char *reason_to_stop(struct recording *r)
 
 	if (launch_poll(&r->launch))
 		return "command ended";
-	if (r->interrupts && (r->interrupts > 1 || now - r->interrupted_ns >= GRACE_NS))
+	if (ending_is_due(&r->ending, true))
 		return "interrupted";
 	if (r->o->duration_ns && now - r->start_ns >= r->o->duration_ns)
 		return "duration";
@@ -287,28 +280,6 @@ static void run(struct recording *r)
 		if (r->fds[i] >= 0)
 			ioctl(r->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 	drain(r);
-}
-
-/* As a recording of root's does: after its time the command is told to end, after an interrupt
- * only where it does not by itself. */
-static void end_command(struct recording *r)
-{
-	uint64_t since = r->interrupts ? r->interrupted_ns : clock_now_ns();
-
-	if (!r->launch.ended && !strcmp(r->reason, "duration"))
-		kill(r->launch.pid, SIGTERM);
-	while (!launch_poll(&r->launch) && r->interrupts < 2) {
-		wait_turn(r);
-		if (!r->interrupts || clock_now_ns() - since < PATIENCE_NS)
-			continue;
-		if (r->terminated)
-			break;
-		r->terminated = true;
-		since = clock_now_ns();
-		kill(r->launch.pid, SIGTERM);
-	}
-	if (!r->launch.ended)
-		log_notice("process %d has not ended and is left running", r->launch.pid);
 }
 
 static const char *const limits =
@@ -395,7 +366,8 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 	if (ret)
 		return ret;
 	run(r);
-	end_command(r);
+	/* As a recording of root's does. */
+	ending_wait(&r->ending, &r->launch, !strcmp(r->reason, "duration"), wait_turn, r);
 	return keep(r, result, err);
 }
 
