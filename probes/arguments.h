@@ -27,7 +27,7 @@ struct arguments {
 	uint32_t addresses;	 /* bit i: it is one, and a name is looked for */
 	bool occasional;	 /* at one entry in WIRE_OCCASION, and only values that may count */
 	bool returns;		 /* the return value is read at the exit */
-	char names[ARG_BITS][8]; /* "arg1" */
+	char names[ARG_BITS][16]; /* "arg1" */
 };
 
 /* The names of --no-key, "*" means every function. */
