@@ -92,6 +92,14 @@ struct result {
 	bool overhead_is_least; /* it was more than that */
 };
 
+/* Of a moment of the recording, also outside of the window: how long after its start. */
+static inline uint64_t result_since_start(const struct result *res, uint64_t time_ns)
+{
+	uint64_t start_ns = res->start_ns - res->window_from_ns;
+
+	return time_ns > start_ns ? time_ns - start_ns : 0;
+}
+
 /*
  * The same of records as they come, in order of time: begin, result_record() each, end once. meta
  * may gain lines meanwhile, but none of functions, and at the end is what a file would have. The

@@ -35,7 +35,8 @@ static double cost_since(struct session *s, double elapsed_ns)
 	return sum;
 }
 
-static int take_out(struct session *s, double work_ns, double used_ns, double room, struct err *err)
+static int take_out(struct session *s, uint64_t now, double work_ns, double used_ns, double room,
+		    struct err *err)
 {
 	size_t n = s->drain.n_functions;
 	struct planned **all = xcalloc(n + 1, sizeof(struct planned *));
@@ -54,7 +55,7 @@ static int take_out(struct session *s, double work_ns, double used_ns, double ro
 	for (size_t i = 0; i < n; i++)
 		if (all[i]->was_possible && !all[i]->possible) {
 			touched[all[i]->set] = true;
-			session_describe_left_out(s, all[i]);
+			session_describe_left_out(s, all[i], now);
 		}
 	for (size_t k = 0; k < s->sets.n; k++)
 		if (touched[k])
@@ -102,5 +103,5 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 	if (s->hybrid.debt_ns < DEBT_MAX_NS)
 		return 0;
 	s->hybrid.debt_ns = 0;
-	return take_out(s, work_ns, used_ns, ROOM_AGAIN * budget, err);
+	return take_out(s, now, work_ns, used_ns, ROOM_AGAIN * budget, err);
 }

@@ -281,7 +281,9 @@ void session_say_no_keys(struct session *s);
 
 /* A set again, without the functions that are no longer possible. */
 int session_rebuild_set(struct session *s, size_t k, struct err *err);
-void session_describe_left_out(struct session *s, const struct planned *p);
+/* traced_until_ns: when its probes were taken out; 0: it had none. */
+void session_describe_left_out(struct session *s, const struct planned *p,
+			       uint64_t traced_until_ns);
 
 /* session_hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);

@@ -322,12 +322,13 @@ static void describe_function(struct session *s, const struct planned *p, uint32
 	session_write_line(s, &line);
 }
 
-void session_describe_left_out(struct session *s, const struct planned *p)
+void session_describe_left_out(struct session *s, const struct planned *p, uint64_t traced_until_ns)
 {
 	struct meta_not_traced n = {
 		.name = dso_function_name(p->what.dso, p->what.function),
 		.object = dso_path(p->what.dso),
 		.reason = p->reason,
+		.traced_until_ns = traced_until_ns,
 		.cpu_share = p->cpu_share,
 		.calls_per_s = p->calls_per_s,
 		.cost_share = p->cost_share,
@@ -404,7 +405,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 			s->plan.data[i]->set = set.id;
 			s->n_probed++;
 		} else if (!s->is_hybrid || p->cost_share > 0 || p->cpu_share >= HYBRID_HOT_SHARE) {
-			session_describe_left_out(s, p);
+			session_describe_left_out(s, p, 0);
 		}
 	}
 	if (!n || ret) {

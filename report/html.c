@@ -325,15 +325,25 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 		      "</section>\n");
 }
 
-static void not_traced(const struct meta_not_traced *t, struct text *out)
+static void left_out(const struct result *res, struct text *out)
 {
-	text_add(out, "<li>Hot, not traced: ");
-	html_short(out, t->name ? t->name : "");
-	if (!isnan(t->cpu_share))
-		text_printf(out, ", %.0f %% of the CPU time", 100 * t->cpu_share);
-	text_add(out, ". ");
-	html_short(out, t->reason ? t->reason : "");
-	text_add(out, "</li>\n");
+	struct left_out all = { 0 };
+
+	report_left_out(res->meta, &all);
+	for (size_t i = 0; i < all.n && i < HTML_NOTES_MAX; i++) {
+		struct text line = { 0 };
+
+		text_printf(&line, "%s: ", report_left_out_label(all.data[i]));
+		report_left_out_line(res, all.data[i], &line);
+		text_add(out, "<li>");
+		html_text(out, line.s);
+		text_add(out, "</li>\n");
+		text_release(&line);
+	}
+	if (all.n > HTML_NOTES_MAX)
+		text_printf(out, "<li>%zu more functions were not traced.</li>\n",
+			    all.n - HTML_NOTES_MAX);
+	vec_release(&all);
 }
 
 static void notes(const struct view *v, struct text *out)
@@ -362,11 +372,7 @@ static void notes(const struct view *v, struct text *out)
 		html_exact(out, "overhead", res->overhead, 100, "%.1f %%");
 		text_add(out, " (estimated).</li>\n");
 	}
-	for (size_t i = 0; i < res->meta->not_traced.n && i < HTML_NOTES_MAX; i++)
-		not_traced(&res->meta->not_traced.data[i], out);
-	if (res->meta->not_traced.n > HTML_NOTES_MAX)
-		text_printf(out, "<li>%zu more functions were not traced.</li>\n",
-			    res->meta->not_traced.n - HTML_NOTES_MAX);
+	left_out(res, out);
 	text_add(out, "<li>Curves and histograms are drawn from histograms whose buckets are 3 % "
 		      "wide, with at most 160 points; counts, sums, fastest and slowest calls are "
 		      "exact.</li>\n</ul>\n</section>\n");

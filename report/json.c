@@ -104,16 +104,19 @@ static struct json *threads_json(const struct result *res)
 	return j;
 }
 
-static struct json *not_traced_json(const struct meta *meta)
+static struct json *not_traced_json(const struct result *res)
 {
 	struct json *j = json_new_array();
 
-	vec_for_each (&meta->not_traced, const struct meta_not_traced, n) {
+	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, n) {
 		struct json *row = json_new_object();
 
 		set_name(row, "name", n->name);
 		set_name(row, "object", n->object);
 		set_name(row, "reason", n->reason);
+		set_u64(row, "traced_until_ns",
+			n->traced_until_ns ? result_since_start(res, n->traced_until_ns)
+					   : BLOCK_NONE);
 		json_set_f64(row, "cpu_share", n->cpu_share);
 		json_set_f64(row, "calls_per_s", n->calls_per_s);
 		json_set_f64(row, "cost_share", n->cost_share);
@@ -254,7 +257,7 @@ void report_json(const struct view *v, struct text *out)
 	json_set_take(j, "self_cost", cost_json(v->result));
 	json_set_take(j, "notices", notices_json(v->result));
 	json_set_take(j, "threads", threads_json(v->result));
-	json_set_take(j, "not_traced", not_traced_json(v->result->meta));
+	json_set_take(j, "not_traced", not_traced_json(v->result));
 	if (v->result->sequences)
 		json_set_take(j, "sequences", sequences_json(v->result->sequences));
 	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++)

@@ -213,55 +213,35 @@ static void loops_to_mark(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
-static void describe(const struct meta_not_traced *f, struct text *out)
+/* Those of one label, from the first on: how many there are. */
+static size_t left_out_alike(const struct view *v, const struct left_out *all, size_t first,
+			     struct text *out)
 {
-	char name[4 * NAME_MAX_COLUMNS + 1], reason[256], number[TEXT_NUMBER];
+	const struct meta_not_traced **f = &all->data[first];
+	size_t n = 0, room;
 
-	text_add(out,
-		 text_shortened(name, sizeof(name), f->name ? f->name : "?", NAME_MAX_COLUMNS));
-	if (!isnan(f->cpu_share))
-		text_printf(out, " %.0f %% of CPU", 100 * f->cpu_share);
-	if (!isnan(f->calls_per_s) && !isnan(f->cost_share))
-		text_printf(out, ": %s calls/s would cost %.0f %%",
-			    text_count(number, (uint64_t)f->calls_per_s), 100 * f->cost_share);
-	else if (f->reason && *f->reason)
-		text_printf(out, ": %s", text_printable(reason, sizeof(reason), f->reason));
-}
-
-static int hotter(const void *a, const void *b)
-{
-	const struct meta_not_traced *x = *(const struct meta_not_traced *const *)a;
-	const struct meta_not_traced *y = *(const struct meta_not_traced *const *)b;
-	double x_share = isnan(x->cpu_share) ? -1 : x->cpu_share;
-	double y_share = isnan(y->cpu_share) ? -1 : y->cpu_share;
-
-	return x_share != y_share ? (x_share < y_share ? 1 : -1) : (x > y) - (x < y);
-}
-
-static void not_traced(const struct view *v, struct text *out)
-{
-	const struct meta *meta = v->result->meta;
-	struct {
-		VEC(const struct meta_not_traced *)
-	} all = { 0 };
-	size_t room = v->all ? meta->not_traced.n : NAMED_MAX;
-
-	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
-		*vec_add(&all) = f;
-	vec_sort(&all, hotter);
-	for (size_t i = 0; i < all.n && i < room; i++) {
+	while (first + n < all->n && !f[n]->traced_until_ns == !f[0]->traced_until_ns)
+		n++;
+	room = v->all || n < NAMED_MAX ? n : NAMED_MAX;
+	for (size_t i = 0; i < room; i++) {
 		struct text line = { 0 };
 
-		describe(all.data[i], &line);
-		if (i + 1 == room && all.n > room)
-			text_printf(&line, "; %zu more (-v)", all.n - room);
-		print_labelled(v,
-			       i			       ? ""
-			       : isnan(all.data[i]->cpu_share) ? "not traced"
-							       : "hot, not traced",
-			       line.s, out);
+		report_left_out_line(v->result, f[i], &line);
+		if (i + 1 == room && n > room)
+			text_printf(&line, "; %zu more (-v)", n - room);
+		print_labelled(v, i ? "" : report_left_out_label(f[0]), line.s, out);
 		text_release(&line);
 	}
+	return n;
+}
+
+static void left_out(const struct view *v, struct text *out)
+{
+	struct left_out all = { 0 };
+
+	report_left_out(v->result->meta, &all);
+	for (size_t i = 0; i < all.n;)
+		i += left_out_alike(v, &all, i, out);
 	vec_release(&all);
 }
 
@@ -278,6 +258,6 @@ void text_remarks(const struct view *v, struct text *out)
 		loops_to_mark(v, out);
 		too_small(v, out);
 	}
-	not_traced(v, out);
+	left_out(v, out);
 	text_next(v, out);
 }

@@ -8,11 +8,14 @@
 #include <stdint.h>
 
 #include "analysis/block.h"
+#include "base/vec.h"
 
 struct callstacks;
 struct column;
 struct err;
+struct meta;
 struct meta_counter;
+struct meta_not_traced;
 struct json;
 struct result;
 struct slow;
@@ -62,6 +65,19 @@ struct json *report_block_json(const struct result *res, const struct block *b);
 struct json *report_causes_json(const struct block *b);
 void report_slow_json(const struct view *v, const struct slow *slow, struct text *out);
 void report_slow(const struct view *v, const struct slow *slow, struct text *out);
+
+/* Functions that were wanted, or are hot, and were not traced; then those not to the end. */
+struct left_out {
+	VEC(const struct meta_not_traced *)
+};
+
+/* Adds to all (to be released), each part the hottest first. */
+void report_left_out(const struct meta *meta, struct left_out *all);
+/* "hot, not traced" or what it is else. */
+const char *report_left_out_label(const struct meta_not_traced *f);
+/* "hash_bytes 14 % of CPU: 6M calls/s would cost 65 %" */
+void report_left_out_line(const struct result *res, const struct meta_not_traced *f,
+			  struct text *out);
 
 /* Member "coactive": null where it could not be measured. */
 void report_set_coactive(struct json *block, const struct result *res, const struct block *b);

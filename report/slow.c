@@ -207,11 +207,11 @@ static void slowest(const struct view *v, const struct slow *s, struct text *out
 	title(v, "       at s    took preempt blocked     tid slowest calls, in", out);
 	for (uint32_t i = 0; i < s->n_top; i++) {
 		const struct slow_call *c = &s->top[i];
-		uint64_t start = v->result->start_ns - v->result->window_from_ns;
 		char at[32], tid[16], name[NAME_BYTES];
 
 		snprintf(tid, sizeof(tid), "%u", c->tid);
-		snprintf(at, sizeof(at), "%.6f", (double)(c->entry_ns - start) / 1e9);
+		snprintf(at, sizeof(at), "%.6f",
+			 (double)result_since_start(v->result, c->entry_ns) / 1e9);
 		table_right(&t, at, 11);
 		time_cell(&t, c->duration_ns);
 		time_cell(&t, c->off.preempted_ns);
@@ -228,14 +228,14 @@ static void slowest(const struct view *v, const struct slow *s, struct text *out
 /* The stretch of the slowest call, for the views that take one. */
 static void next_look(const struct view *v, const struct slow *s, struct text *out)
 {
-	uint64_t start = v->result->start_ns - v->result->window_from_ns, from, to;
+	uint64_t at_ns;
 
 	if (!s->n_top)
 		return;
-	from = (s->top[0].entry_ns - start) / 1000;
-	to = (s->top[0].entry_ns - start + s->top[0].duration_ns) / 1000 + 1;
+	at_ns = result_since_start(v->result, s->top[0].entry_ns);
 	text_printf(out, "\nnext  ispot report --time %lluus-%lluus%s%s\n",
-		    (unsigned long long)from, (unsigned long long)to,
+		    (unsigned long long)(at_ns / 1000),
+		    (unsigned long long)((at_ns + s->top[0].duration_ns) / 1000 + 1),
 		    v->file && strcmp(v->file, "ispot.data") ? " -i " : "",
 		    v->file && strcmp(v->file, "ispot.data") ? v->file : "");
 }

@@ -154,7 +154,6 @@ static struct json *group_json(const struct slow_group *g)
 
 static struct json *slowest_json(const struct view *v, const struct slow *s)
 {
-	uint64_t start = v->result->start_ns - v->result->window_from_ns;
 	struct json *j = json_new_array();
 
 	for (uint32_t i = 0; i < s->n_top; i++) {
@@ -162,7 +161,7 @@ static struct json *slowest_json(const struct view *v, const struct slow *s)
 		struct json *row = json_new_object();
 		char name[VALUE_SCRATCH];
 
-		json_set_u64(row, "at_ns", c->entry_ns - start);
+		json_set_u64(row, "at_ns", result_since_start(v->result, c->entry_ns));
 		json_set_u64(row, "duration_ns", c->duration_ns);
 		json_set_u64(row, "preempted_ns", c->off.preempted_ns);
 		json_set_u64(row, "blocked_ns", c->off.blocked_ns + c->off.idle_ns);

@@ -104,6 +104,7 @@ struct meta_function {
 /* kind "not_traced": wanted, or hot, and left out */
 struct meta_not_traced {
 	const char *name, *object, *reason; /* reason: a clause for the report */
+	uint64_t traced_until_ns;	    /* its probes were in before that; 0: never */
 	double cpu_share;		    /* of samples, NAN unknown */
 	double calls_per_s;		    /* NAN unknown */
 	double cost_share; /* of the target's CPU time that tracing it would take; NAN unknown */

@@ -75,6 +75,24 @@ else
 	skip "a hot leaf without frame pointers" "no compiler: $(head -1 plain.err)"
 fi
 
+# What was cheap when it was chosen and is dear later is taken out: it was traced until then.
+if "${CC:-cc}" -O1 -g -o later "$ROOT/tests/live/later.c" 2>later.err; then
+	record later --two-pass -- ./later ran_once
+	report later
+	is "$(jq -c '[.not_traced[] | select(.name == "f") | .traced_until_ns > 0]' later.json)" "[true]" \
+		"dear once traced: when its probes were taken out" || diag "$(jq -c .not_traced later.json)"
+	has later f
+	"$ISPOT" report -i later.data >later.screen 2>&1
+	like later.screen '^(traced in part)? +f until ' "dear once traced: not called untraced"
+else
+	skip "what is dear once traced" "no compiler: $(head -1 later.err)"
+fi
+for name in phases contended too_hot sort; do
+	is "$(jq -c '[.blocks[] | select(.calls > 0) | [.object, .name]] as $traced | [.not_traced[]
+		| select(.traced_until_ns == null and ([.object, .name] | IN($traced[]))) | .name]' $name.json)" \
+		"[]" "$name: what has calls was traced in part"
+done
+
 # Hot code without names is told by its object.
 if command -v strip >/dev/null; then
 	strip -o nameless "$MB/empty"

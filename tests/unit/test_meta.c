@@ -27,7 +27,7 @@ static const char *const lines[] = {
 	"\"args\":[{\"bit\":2,\"name\":\"count\",\"type\":\"size_t\","
 	"\"class\":\"size\",\"is_signed\":false,\"key\":true,\"occasional\":false},{\"bit\":9,\"name\":\"ret\","
 	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false,\"occasional\":false}]}",
-	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\","
+	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\",\"traced_until_ns\":77,"
 	"\"cpu_share\":0.14,\"calls_per_s\":6000000,\"cost_share\":0.65}",
 	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"
 	"\"when\":\"after\",\"inner_min_ns\":500,\"inner_p50_ns\":550,\"inner_p99_ns\":1100,"
