@@ -29,17 +29,22 @@ static void put(struct causes *causes, const char *kind, double confidence, doub
 		const char *evidence)
 {
 	struct cause *c = cause_of(causes, kind, confidence);
+	char *clean;
 
 	/* the same kind from several pools: as sure as their mean */
 	if (share > 0)
 		c->confidence =
 			(c->confidence * c->share + confidence * share) / (c->share + share);
 	c->share += share;
+	if (!evidence || !*evidence)
+		return;
+	clean = text_printable_new(evidence); /* of names that may be anything */
 	vec_for_each (&c->evidence, char *, e)
-		if (evidence && !strcmp(*e, evidence))
+		if (!strcmp(*e, clean)) {
+			free(clean);
 			return;
-	if (evidence && *evidence)
-		*vec_add(&c->evidence) = xstrdup(evidence);
+		}
+	*vec_add(&c->evidence) = clean;
 }
 
 static void leave_rest(struct block *b, const struct meta *meta, double rest[CAUSE_POOLS],

@@ -220,8 +220,7 @@ static void explain(const struct outliers *o, const struct outlier_block *b, str
 
 		if (kind && ns > 0 && ns >= EXPLAINS * x->residual_ns) {
 			x->cause = kind;
-			x->evidence = evidence.s;
-			continue;
+			x->evidence = text_printable_new(evidence.s ? evidence.s : "");
 		}
 		text_release(&evidence);
 	}

@@ -360,12 +360,15 @@ static void on_unseen(void *self, const struct thread *t)
 static void name_block(struct outliers *o, struct outlier_block *b)
 {
 	struct text name = { 0 };
+	char *printable;
 
 	if (b->kind == BLOCK_LOCK)
 		sections_name(&o->sections, b->id, &name);
 	else
 		text_add(&name, b->function->name);
-	b->name = strtab_get(&o->names, strtab_add(&o->names, name.s ? name.s : ""));
+	printable = text_printable_new(name.s ? name.s : "");
+	b->name = strtab_get(&o->names, strtab_add(&o->names, printable));
+	free(printable);
 	text_release(&name);
 }
 

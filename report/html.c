@@ -38,10 +38,8 @@ static const char *escape(char c)
 
 void html_text(struct text *out, const char *s)
 {
-	size_t n = strlen(s) + 1;
-	char *clean = xmalloc(n);
+	char *clean = text_printable_new(s);
 
-	text_printable(clean, n, s);
 	for (size_t i = 0; clean[i]; i++) {
 		if (escape(clean[i]))
 			text_add(out, escape(clean[i]));

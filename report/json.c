@@ -20,11 +20,12 @@ static void set_u64(struct json *obj, const char *key, uint64_t v)
 		json_set_u64(obj, key, v);
 }
 
-static void set_name(struct json *obj, const char *key, const char *s)
+void report_set_name(struct json *obj, const char *key, const char *s)
 {
-	char buf[VALUE_SCRATCH];
+	char *printable = s ? text_printable_new(s) : NULL;
 
-	json_set_string(obj, key, s ? text_printable(buf, sizeof(buf), s) : NULL);
+	json_set_string(obj, key, printable);
+	free(printable);
 }
 
 static struct json *trace_json(const struct view *v)
@@ -33,12 +34,12 @@ static struct json *trace_json(const struct view *v)
 	const struct meta_session *s = &res->meta->session;
 	struct json *j = json_new_object();
 
-	set_name(j, "file", v->file);
-	set_name(j, "command", s->command);
-	set_name(j, "program", s->program && *s->program ? s->program : NULL);
+	report_set_name(j, "file", v->file);
+	report_set_name(j, "command", s->command);
+	report_set_name(j, "program", s->program && *s->program ? s->program : NULL);
 	set_u64(j, "pid", s->pid);
 	json_set_u64(j, "duration_ns", res->duration_ns);
-	set_name(j, "clock", s->clock);
+	report_set_name(j, "clock", s->clock);
 	set_u64(j, "cpus", s->cpus ? s->cpus : BLOCK_NONE);
 	json_set_u64(j, "threads", res->threads.n);
 	json_set_u64(j, "calls", res->calls.entries);
@@ -53,9 +54,9 @@ static struct json *trace_json(const struct view *v)
 	set_u64(j, "runnable_ns", res->runnable_ns);
 	json_set_u64(j, "probed_ns", res->probed_ns);
 	json_set_u64(j, "threads_ns", res->threads_ns);
-	set_name(j, "kernel", s->kernel);
-	set_name(j, "pmu", s->pmu);
-	set_name(j, "producer", s->producer);
+	report_set_name(j, "kernel", s->kernel);
+	report_set_name(j, "pmu", s->pmu);
+	report_set_name(j, "producer", s->producer);
 	json_set_u64(j, "from_ns", res->window_from_ns);
 	json_set_u64(j, "to_ns", res->window_to_ns);
 	return j;
@@ -96,7 +97,7 @@ static struct json *threads_json(const struct result *res)
 
 		json_set_u64(row, "tid", t->thread->tid);
 		json_set_u64(row, "pid", t->thread->tgid);
-		set_name(row, "comm", t->thread->comm[0] ? t->thread->comm : NULL);
+		report_set_name(row, "comm", t->thread->comm[0] ? t->thread->comm : NULL);
 		json_set_u64(row, "observed_ns", t->observed_ns);
 		json_set_f64(row, "sci", t->sci);
 		json_add_take(j, row);
@@ -111,9 +112,9 @@ static struct json *not_traced_json(const struct result *res)
 	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, n) {
 		struct json *row = json_new_object();
 
-		set_name(row, "name", n->name);
-		set_name(row, "object", n->object);
-		set_name(row, "reason", n->reason);
+		report_set_name(row, "name", n->name);
+		report_set_name(row, "object", n->object);
+		report_set_name(row, "reason", n->reason);
 		set_u64(row, "traced_until_ns",
 			n->traced_until_ns ? result_since_start(res, n->traced_until_ns)
 					   : BLOCK_NONE);
@@ -190,7 +191,7 @@ static struct json *lock_json(const struct block *b)
 		const struct section_holder *h = &b->section->holders[i];
 		struct json *row = json_new_object();
 
-		set_name(row, "site", h->name);
+		report_set_name(row, "site", h->name);
 		json_set_u64(row, "waits", h->waits);
 		json_set_u64(row, "wait_ns", h->wait_ns);
 		json_add_take(holders, row);

@@ -112,12 +112,11 @@ static const struct outlier *longest(const struct outlier_block *b)
 static void headline(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	const struct outlier *x = longest(b);
-	char name[256], took[TEXT_NUMBER], p50[TEXT_NUMBER], n[TEXT_COUNTED];
+	char took[TEXT_NUMBER], p50[TEXT_NUMBER], n[TEXT_COUNTED];
 	struct text line = { 0 };
 
-	text_printf(&line, "The %s %s took %s in its execution %llu", outlier_kind_name(b),
-		    text_printable(name, sizeof(name), b->name), text_time(took, x->duration_ns),
-		    (unsigned long long)x->index);
+	text_printf(&line, "The %s %s took %s in its execution %llu", outlier_kind_name(b), b->name,
+		    text_time(took, x->duration_ns), (unsigned long long)x->index);
 	if (b->durations.count > 2)
 		text_printf(&line, ", where half of its executions take up to %s",
 			    text_time(p50, hist_quantile(&b->durations, 0.5)));
@@ -169,7 +168,7 @@ static void hints(const struct outlier_view *v, const struct outlier_block *b, s
 
 static void row(const struct outlier_view *v, struct table *t, const struct outlier_block *b)
 {
-	char share[16], name[512];
+	char share[16];
 
 	time_cell(t, (double)(b->divergent_ns - b->idle_ns));
 	time_cell(t, (double)b->durations.max);
@@ -180,7 +179,7 @@ static void row(const struct outlier_view *v, struct table *t, const struct outl
 	table_right(t, share, 8);
 	text_add(t->out, "  ");
 	t->used += 2;
-	text_whole(t, text_printable(name, sizeof(name), b->name));
+	text_whole(t, b->name);
 	if (b->kept.n)
 		indices(v, b, t->out);
 	hints(v, b, t->out);
@@ -280,7 +279,7 @@ static void stack(const struct outlier_view *v, const struct outlier *x, struct 
 	uint32_t id = x->stack ? x->stack : x->site;
 	const struct meta_stack *s = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
 	struct text line = { 0 };
-	char name[256];
+	char *clean;
 
 	if (!s || !s->n_frames)
 		return;
@@ -292,12 +291,13 @@ static void stack(const struct outlier_view *v, const struct outlier *x, struct 
 		if (!f || !f->symbol)
 			continue;
 		text_printf(&line, "%s %s", i ? " <" : "",
-			    text_printable(name, sizeof(name),
-					   *f->symbol ? f->symbol : text_base_name(f->object)));
+			    *f->symbol ? f->symbol : text_base_name(f->object));
 		if (*f->file && f->line)
 			text_printf(&line, " (%s:%u)", text_base_name(f->file), f->line);
 	}
-	indented(v, line.s, out);
+	clean = text_printable_new(line.s);
+	indented(v, clean, out);
+	free(clean);
 	text_release(&line);
 }
 
@@ -338,10 +338,8 @@ static void detail(const struct outlier_view *v, struct text *out)
 	const struct outlier_block *b = v->of;
 	size_t n = b->kept.n, top = v->top ? v->top : EXECUTIONS_DEFAULT;
 	const struct outlier **worst = xcalloc(n + 1, sizeof(*worst));
-	char name[512];
 
-	text_printf(out, "%s %s\n", outlier_kind_name(b),
-		    text_printable(name, sizeof(name), b->name));
+	text_printf(out, "%s %s\n", outlier_kind_name(b), b->name);
 	usual_line(v, b, out);
 	text_add(out, "\n");
 	hints(v, b, out);

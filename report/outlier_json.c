@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The machine's views of `ispot outliers`. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "analysis/outlier.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "report/column.h"
 #include "report/outlier.h"
+#include "report/report.h"
 #include "trace/meta.h"
 
 static struct json *callees_json(const struct outlier_view *v, const struct outlier_block *b,
@@ -24,7 +26,7 @@ static struct json *callees_json(const struct outlier_view *v, const struct outl
 				calls = (double)u->calls;
 				ns = (double)u->ns;
 			}
-		json_set_string(j, "name", v->outliers->meta->functions.data[c->id].name);
+		report_set_name(j, "name", v->outliers->meta->functions.data[c->id].name);
 		json_set_u64(j, "calls", c->calls);
 		json_set_u64(j, "ns", c->ns);
 		json_set_f64(j, "typical_calls", b->typical.n ? calls / (double)b->typical.n : NAN);
@@ -45,13 +47,16 @@ static struct json *stack_json(const struct outlier_view *v, const struct outlie
 		const struct meta_frame *f =
 			frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
 		struct text name = { 0 };
+		char *clean;
 
 		if (!f || !f->symbol)
 			continue;
 		text_add(&name, *f->symbol ? f->symbol : text_base_name(f->object));
 		if (*f->file && f->line)
 			text_printf(&name, " (%s:%u)", f->file, f->line);
-		json_add_string(all, name.s);
+		clean = text_printable_new(name.s);
+		json_add_string(all, clean);
+		free(clean);
 		text_release(&name);
 	}
 	return all;
@@ -90,7 +95,7 @@ static struct json *execution_json(const struct outlier_view *v, const struct ou
 	set_count(j, "major_faults", x, OUTLIER_MAJOR_FAULTS);
 	set_count(j, "cache_misses", x, OUTLIER_MISSES);
 	json_set_take(j, "callees", callees_json(v, b, x));
-	json_set_string(j, "caller",
+	report_set_name(j, "caller",
 			x->caller == MAP_NONE ? NULL : meta->functions.data[x->caller].name);
 	json_set_take(j, "stack", stack_json(v, x));
 	return j;
@@ -150,7 +155,7 @@ static struct json *block_json(const struct outlier_view *v, const struct outlie
 
 	json_set_string(j, "name", b->name);
 	json_set_string(j, "kind", outlier_kind_name(b));
-	json_set_string(j, "object", meta_object(v->outliers->meta, b->function->object)->path);
+	report_set_name(j, "object", meta_object(v->outliers->meta, b->function->object)->path);
 	set_metrics(j, v, b);
 	json_set_take(j, "line", line_json(b));
 	json_set_take(j, "hints", hints_json(b));
@@ -166,8 +171,8 @@ static struct json *trace_json(const struct outlier_view *v)
 	const struct meta_end *end = &o->meta->end;
 	struct json *j = json_new_object();
 
-	json_set_string(j, "file", v->file);
-	json_set_string(j, "command", v->command);
+	report_set_name(j, "file", v->file);
+	report_set_name(j, "command", v->command);
 	json_set_u64(j, "duration_ns", o->duration_ns);
 	json_set_f64(j, "section_ns", o->locks ? (double)o->section_ns : NAN);
 	json_set_f64(j, "instrumentation_ns",

@@ -60,6 +60,8 @@ void view_thread_blocks(const struct result *result, struct blocks *blocks);
 void report_text(const struct view *v, struct text *out);
 void report_csv(const struct view *v, struct text *out);
 void report_json(const struct view *v, struct text *out);
+/* A name that may be anything, made printable; NULL: null. */
+void report_set_name(struct json *obj, const char *key, const char *s);
 /* One block with all that is known of it; to be freed. */
 struct json *report_block_json(const struct result *res, const struct block *b);
 struct json *report_causes_json(const struct block *b);

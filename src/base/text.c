@@ -114,6 +114,13 @@ char *text_printable(char *buf, size_t n, const char *s)
 	return buf;
 }
 
+char *text_printable_new(const char *s)
+{
+	size_t n = strlen(s) + 1;
+
+	return text_printable(xmalloc(n), n, s);
+}
+
 /* The character after the one at s; at the end, s. */
 static const char *next_character(const char *s)
 {
@@ -135,8 +142,8 @@ static size_t columns_of(const char *s)
 
 char *text_shortened(char *buf, size_t n, const char *s, size_t columns)
 {
-	size_t tail = (columns - 2) / 2, head = columns - 2 - tail, room = strlen(s) + 1, have;
-	char *safe = text_printable(xmalloc(room), room, s);
+	size_t tail = (columns - 2) / 2, head = columns - 2 - tail, have;
+	char *safe = text_printable_new(s);
 	const char *end = safe, *rest = safe;
 
 	have = columns_of(safe);

@@ -36,6 +36,8 @@ char *text_overhead(char *buf, double share, bool is_least);
 /* A copy of s with control characters, escapes and invalid UTF-8 replaced by '?'; at most
  * n - 1 bytes. */
 char *text_printable(char *buf, size_t n, const char *s);
+/* The whole of it; freed by the caller. */
+char *text_printable_new(const char *s);
 
 /* The same in at most `columns` columns (at least 8) of terminal: a longer one loses its middle, so
  * that names which begin alike stay apart. n: bytes of buf, 4 a column and 1. */
