@@ -9,7 +9,7 @@
 
 #define HISTORY_MAX   512 /* steps; then every second one goes */
 #define ANCESTORS_MAX 8
-#define LAST_ACT_NS   1000000 /* of running between a thread's last release and its end */
+#define LAST_ACT_NS   1000000 /* of running between a thread's last release and its end, at most */
 
 static struct outside sum_at(const struct history *h, uint64_t time_ns)
 {
@@ -213,12 +213,18 @@ static void note_release(struct thread *waker, uint32_t word, uint64_t time_ns)
 	};
 }
 
+/* Of a thread that runs for no longer all that it does is near its end, and that says nothing. */
+static bool ran_before(const struct thread *t, const struct release *r)
+{
+	return r->time_ns > t->born_ns + r->off_ns + LAST_ACT_NS;
+}
+
 void sleep_last_acts(const struct thread *t, uint64_t time_ns)
 {
 	for (unsigned i = 0; i < RELEASES_KEPT; i++) {
 		const struct release *r = &t->releases[i];
 
-		if (r->time_ns &&
+		if (r->time_ns && ran_before(t, r) &&
 		    time_ns - r->time_ns < offcpu_ns(&t->off) - r->off_ns + LAST_ACT_NS)
 			futexes_last_act(&t->all->futexes, r->word);
 	}

@@ -45,7 +45,7 @@ struct word {
 	uint64_t rounds, full_rounds, shared_rounds; /* full: nobody was left waiting */
 	uint32_t waiting, round_size, round_waker;
 	uint32_t first_waker; /* of releases, where there are any */
-	uint64_t last_acts;   /* of releases: by a thread that ended then */
+	uint64_t last_acts;   /* of releases: by a thread that had worked, and ended then */
 	uint64_t round_ns;
 };
 
@@ -91,8 +91,9 @@ struct word_judgement word_judge(const struct word *word);
 /* The thread that released it then has ended since, with nothing else to do. */
 void futexes_last_act(struct futexes *w, uint32_t word);
 /*
- * Waited on for the end of a thread: the kernel itself writes that down, or threads release it (a
- * semaphore, a condition, as Python's join) with the last that they do. A lock's state is no such.
+ * Waited on for the end of a thread: the kernel itself writes that down, or threads that worked for
+ * a while release it (a semaphore, a condition, as Python's join) with the last that they do. A
+ * lock's state is no such.
  */
 bool word_is_end(const struct word *word);
 /* The facts it was judged by, one sentence. */

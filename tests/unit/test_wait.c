@@ -245,32 +245,35 @@ static void waiting_for_an_end_is_idle(void **state)
 
 /*
  * Python's join, C++'s future: a word that threads release before they end. Whoever goes on to work
- * was no such; nor is a lock given up on the way out.
+ * was no such; nor is a lock given up on the way out, nor a queue that is given something by a
+ * thread that is there for nothing else.
  */
 static void released_as_the_last_act(void **state)
 {
 	static const struct {
-		uint64_t after_us; /* of running */
+		uint64_t before_us, after_us; /* of running */
 		uint32_t operation, value;
 		int64_t moved_us;
-	} cases[] = { { 100, FUTEX_BITSET, 0, -50 },
-		      { 5000, FUTEX_BITSET, 0, 0 },
-		      { 100, FUTEX_PLAIN, 2, 0 } };
+	} cases[] = { { 2000, 100, FUTEX_BITSET, 0, -50 },
+		      { 2000, 5000, FUTEX_BITSET, 0, 0 },
+		      { 2000, 100, FUTEX_PLAIN, 2, 0 },
+		      { 60, 100, FUTEX_BITSET, 0, 0 } };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct wait_sums sums = { 0 };
 		struct scene s;
-		uint64_t end_us = 60 + cases[i].after_us;
+		uint64_t at_us = cases[i].before_us, end_us = at_us + cases[i].after_us;
 
 		begin(&s);
-		sleep_in(&s, 10, 1, WAIT_FUTEX, cases[i].operation, 0x990, cases[i].value);
-		wake_up(&s, 60, 1, 2, 0);
-		wait_add(&sums, thread(&s, 1), 60000);
+		sleep_in(&s, at_us - 50, 1, WAIT_FUTEX, cases[i].operation, 0x990, cases[i].value);
+		wake_up(&s, at_us, 1, 2, 0);
+		wait_add(&sums, thread(&s, 1), at_us * 1000);
 		about(thread(&s, 1)->off.blocked_ns, 50);
 		/* without a CPU for long: that is no work */
-		other(&s, REC_SWITCH_OUT, 70000, TID(2), TID(2), SWITCH_PREEMPTED, 9);
-		other(&s, REC_SWITCH_IN, 9070000, TID(2), TID(2), 0, 0);
+		other(&s, REC_SWITCH_OUT, at_us * 1000 + 10000, TID(2), TID(2), SWITCH_PREEMPTED,
+		      9);
+		other(&s, REC_SWITCH_IN, at_us * 1000 + 9010000, TID(2), TID(2), 0, 0);
 		other(&s, REC_TASK_EXIT, 9000000 + end_us * 1000, TID(2), TID(2), 0, 0);
 		assert_int_equal(wait_reconsider(&s.calls.threads, &sums),
 				 cases[i].moved_us * 1000);
