@@ -360,6 +360,33 @@ static void reconsider(struct site *site, const struct threads *th)
 	site->idle_ns = off.idle_ns;
 }
 
+static bool has_namesake(const struct sites *s, const struct site *site)
+{
+	unsigned n = 0;
+
+	for (unsigned class = 0; class < WORD_CLASSES; class ++)
+		n += map_get(&s->site_of, (uint64_t)site->name * WORD_CLASSES + class) != MAP_NONE;
+	return n > 1;
+}
+
+/* One stack may be of waits at locks and of others: these differ by name, too. */
+static const char *full_name(struct sites *s, const struct site *site)
+{
+	static const char *const at[WORD_CLASSES] = {
+		[WORD_LOCK] = "locks",
+		[WORD_BARRIER] = "barriers",
+	};
+	const char *name = strtab_get(&s->names, site->name);
+	struct text full = { 0 };
+
+	if (!at[site->class] || !has_namesake(s, site))
+		return name;
+	text_printf(&full, "%s, at %s", name, at[site->class]);
+	name = strtab_get(&s->names, strtab_add(&s->names, full.s));
+	text_release(&full);
+	return name;
+}
+
 void sites_build(struct sites *s, const struct block_options *o, struct blocks *blocks,
 		 double *lost_ns)
 {
@@ -371,7 +398,7 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 
 		b->kind = BLOCK_SITE;
 		b->id = (uint32_t)i;
-		b->name = strtab_get(&s->names, s->all.data[i].name);
+		b->name = full_name(s, &s->all.data[i]);
 		b->sci_worst_thread = NAN;
 		copy_sums(b, &s->all.data[i]);
 		b->waits = &s->all.data[i].waits;
