@@ -4,6 +4,8 @@
 #include "analysis/hist.h"
 #include "trace/record.h"
 
+#define COST_AT (BRIEF_FIXED + BRIEF_OCTAVES)
+
 bool brief_read(struct brief *b, const struct record *r, uint32_t n_functions)
 {
 	if (r->kind != REC_BRIEF || r->n_values < BRIEF_FIXED || r->values[0] >= n_functions)
@@ -15,6 +17,7 @@ bool brief_read(struct brief *b, const struct record *r, uint32_t n_functions)
 		.sum_ns = r->values[3],
 		.min_ns = r->values[4],
 		.inside = r->values[5],
+		.cost_ns = r->n_values > COST_AT ? r->values[COST_AT] : 0,
 		.own_ns = r->values[6],
 		.own_min_ns = r->values[7],
 	};

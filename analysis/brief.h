@@ -13,7 +13,7 @@ struct brief {
 	uint32_t id;
 	uint64_t calls, outer;
 	uint64_t sum_ns, min_ns;     /* of the outer ones */
-	uint64_t inside;	     /* traced calls inside these */
+	uint64_t inside, cost_ns;    /* traced calls inside these; of probing them, not in sum_ns */
 	uint64_t own_ns, own_min_ns; /* of all */
 };
 

@@ -225,16 +225,15 @@ static void add_brief(struct sci *s, const struct brief *b, uint32_t slot, const
 {
 	struct sci_function *f = function_of(s, b->id);
 	struct sci_cell *cell = cell_of(s, slot);
-	uint64_t cost_ns = b->inside * s->calls->costs[b->id].full_ns;
 
 	f->calls += b->calls;
 	f->ends[CALL_TIMED] += b->calls;
 	s->ends[CALL_TIMED] += b->calls;
 	cell->calls += b->calls;
 	cell->outer_calls += b->outer;
-	f->raw_ns += b->sum_ns + cost_ns;
+	f->raw_ns += b->sum_ns + b->cost_ns;
 	f->inside += b->inside;
-	f->inside_cost_ns += cost_ns;
+	f->inside_cost_ns += b->cost_ns;
 	brief_add(b, r, &f->durations);
 	if (b->outer && b->min_ns < f->min_ns)
 		f->min_ns = b->min_ns;

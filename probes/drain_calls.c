@@ -210,7 +210,7 @@ void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
 static void put_rest(void *ctx, const struct keep_rest *rest)
 {
 	struct drain *d = ctx;
-	uint64_t values[BRIEF_FIXED + BRIEF_OCTAVES] = {
+	uint64_t values[BRIEF_FIXED + BRIEF_OCTAVES + 1] = {
 		rest->id,     rest->calls,  rest->outer,      rest->sum_ns, rest->min_ns,
 		rest->inside, rest->own_ns, rest->own_min_ns, rest->top_ns,
 	};
@@ -222,7 +222,8 @@ static void put_rest(void *ctx, const struct keep_rest *rest)
 
 	memcpy(values + BRIEF_FIXED, rest->octaves, sizeof(rest->octaves));
 	r.values = values;
-	r.n_values = BRIEF_FIXED + BRIEF_OCTAVES;
+	values[BRIEF_FIXED + BRIEF_OCTAVES] = rest->cost_ns;
+	r.n_values = BRIEF_FIXED + BRIEF_OCTAVES + 1;
 	while (r.n_values > BRIEF_FIXED && !values[r.n_values - 1])
 		r.n_values--;
 	drain_put(d, &r);

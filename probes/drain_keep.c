@@ -337,6 +337,7 @@ static void count(struct keep *k, struct thread *thread, const struct frame *f,
 	rest->sum_ns += t->ns;
 	rest->min_ns = lesser(rest->min_ns, t->ns);
 	rest->inside += f->inside;
+	rest->cost_ns += t->raw_ns - t->ns;
 	rest->octaves[octave(t->ns)]++;
 }
 

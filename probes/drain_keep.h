@@ -39,7 +39,7 @@ struct keep_rest {
 	/* Durations are without what probing the calls inside cost, as calls.h has it. */
 	uint64_t sum_ns, min_ns;	 /* of the outer ones */
 	uint64_t own_ns, own_min_ns;	 /* of all, without traced callees */
-	uint64_t inside;		 /* traced calls inside the outer ones */
+	uint64_t inside, cost_ns;	 /* traced calls inside the outer ones; of probing these */
 	uint64_t top_ns;		 /* of those inside no traced call at all */
 	uint64_t octaves[BRIEF_OCTAVES]; /* of the outer ones, as in a REC_BRIEF */
 };

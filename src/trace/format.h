@@ -97,7 +97,8 @@ enum record_kind {
 			   many of these were inside no other call of it; of those: sum of their
 			   durations, the least, traced calls inside; of all: sum of their own
 			   times, the least; time inside no other traced call; of the outer ones so
-			   many under 64 ns, 128 ns, … each */
+			   many under 64 ns, 128 ns, … each; behind all of these what probing the
+			   calls inside the outer ones cost (0 in older files) */
 	REC_INSIDE =
 		36, /* of the exit that follows on this thread: such calls inside, their time */
 };

@@ -12,7 +12,7 @@ struct story {
 	struct keep *keep;
 	uint64_t written[64];
 	uint32_t n_written;
-	uint64_t calls, outer, sum_ns, min_ns, own_ns, inside, top_ns, in_octaves, rows;
+	uint64_t calls, outer, sum_ns, min_ns, own_ns, inside, top_ns, cost_ns, in_octaves, rows;
 };
 
 static void on_written(void *ctx, uint32_t cpu, const struct keep_entry *e)
@@ -65,6 +65,7 @@ static void on_rest(void *ctx, const struct keep_rest *rest)
 	s->own_ns += rest->own_ns;
 	s->inside += rest->inside;
 	s->top_ns += rest->top_ns;
+	s->cost_ns += rest->cost_ns;
 	for (unsigned i = 0; i < BRIEF_OCTAVES; i++)
 		s->in_octaves += rest->octaves[i];
 }
@@ -210,6 +211,7 @@ static void probes_inside_are_subtracted(void **state)
 	assert_int_equal(s.sum_ns, 40 + 185);
 	assert_int_equal(s.own_ns, 40 + 155);
 	assert_int_equal(s.top_ns, 200);
+	assert_int_equal(s.cost_ns, 15);
 }
 
 /* More open ones than are followed, and more held back than there is room: none is forgotten. */
