@@ -255,6 +255,10 @@ bool blocking_part(const char *symbol)
 		"__pthread_disable_",
 		"__pthread_mutex_lock_full",
 		"__pthread_mutex_unlock_usercnt",
+		/* what glibc 2.41 and later puts between a blocking function and its system call */
+		"__syscall_cancel",
+		"__internal_syscall_cancel",
+		"__GI___internal_syscall_cancel",
 		/* where threads and programs begin */
 		"clone",
 		"__clone",

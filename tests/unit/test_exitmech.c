@@ -235,6 +235,10 @@ static void blocking_functions_have_a_kind_of_the_contract(void **state)
 	assert_string_equal(blocking_kind("pthread_mutex_lock"), "lock");
 	assert_string_equal(blocking_kind("fsync"), "disk-io");
 	assert_string_equal(blocking_kind("read"), "unknown");
+	assert_true(blocking_part("__lll_lock_wait"));
+	assert_true(blocking_part("__syscall_cancel_arch")); /* under fsync in glibc 2.41 */
+	assert_true(blocking_part("__internal_syscall_cancel"));
+	assert_false(blocking_part("fsync"));
 	assert_true(blocking_by_descriptor("read"));
 	assert_false(blocking_by_descriptor("fsync"));
 	assert_false(blocking_by_descriptor("work"));
