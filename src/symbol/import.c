@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "symbol/import_internal.h"
@@ -16,19 +17,30 @@
 #include "trace/reader.h"
 #include "trace/writer.h"
 
+static int nothing_in(const struct import *im, const char *missing, struct err *err)
+{
+	if (im->perf.stopped_at)
+		return err_set(err, -ENODATA,
+			       "interrupted before a call was found in %s; let it read on",
+			       im->file);
+	return err_set(err, -ENODATA, "%s has no %s", im->file, missing);
+}
+
 static int look_through(struct import *im, struct err *err)
 {
 	int ret;
 
 	im->n_cpus = 1;
 	ret = perfdata_each(&im->perf, &im->source, import_look, im, err);
+	if (im->perf.stopped_at)
+		interrupt_begin();
 	if (im->exec_ns && !im->wide)
 		im->first_ns = im->exec_ns;
 	if (!ret && !im->last_ns)
-		ret = err_set(err, -ENODATA,
-			      "%s has no samples with a time; record uprobe events with perf "
-			      "record -e 'probe_x:*'",
-			      im->file);
+		ret = nothing_in(im,
+				 "samples with a time; record uprobe events with perf record -e "
+				 "'probe_x:*'",
+				 err);
 	return ret;
 }
 
@@ -98,6 +110,11 @@ static void write_notices(struct import *im, const struct import_facts *f, struc
 		       "no stack pointers were recorded: an exit ends the innermost open call of "
 		       "its function; give perf record --user-regs=sp",
 		       line);
+	if (im->perf.stopped_at)
+		notice(im, "interrupted",
+		       "interrupted: this is what was converted of the perf.data until then, not "
+		       "the whole of it",
+		       line);
 	if (im->perf.cut_off)
 		notice(im, "cut-off", "the perf.data is cut off or damaged at its end", line);
 }
@@ -147,13 +164,14 @@ static int convert(struct import *im, const struct import_facts *facts, struct e
 	int ret;
 
 	im->last_of_cpu = xcalloc(im->n_cpus, sizeof(*im->last_of_cpu));
+	im->last_ns = 0;
 	ret = perfdata_each(&im->perf, &im->source, import_take, im, err);
 	order_round(&im->order, true, import_happened, im);
 	if (!ret && !im->result.entries && !facts)
-		ret = err_set(err, -ENODATA,
-			      "%s has no calls of functions: no sample is a uprobe's; ispot check "
-			      "--perf-script prints how to record some with perf",
-			      im->file);
+		ret = nothing_in(im,
+				 "calls of functions: no sample is a uprobe's; ispot check "
+				 "--perf-script prints how to record some with perf",
+				 err);
 	if (im->counted_lost > im->result.lost)
 		im->result.lost = im->counted_lost;
 	im->result.functions = (uint32_t)im->names.functions.n;
@@ -232,9 +250,11 @@ static int import_temporary(struct trace_reader **r, struct source *source, cons
 	struct import_result result;
 	int ret;
 
+	interrupt_begin();
 	if (!mkdtemp(made)) {
 		ret = err_set(err, -errno, "cannot make %s: %s; set TMPDIR", made, strerror(errno));
 		source_release(source);
+		interrupt_end();
 		free(made);
 		return ret;
 	}
@@ -244,6 +264,7 @@ static int import_temporary(struct trace_reader **r, struct source *source, cons
 		ret = trace_reader_open(r, path, err);
 	unlink(path);
 	rmdir(made);
+	interrupt_end();
 	free(path);
 	free(made);
 	return ret;

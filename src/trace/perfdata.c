@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -425,6 +426,8 @@ static int walk(struct perfdata *p, struct source *s, uint64_t at, uint64_t end,
 			break;
 		at += h.size + more;
 		ret = one(p, r, (const struct perf_event_header *)r->at.bytes);
+		if (interrupt_noted())
+			p->stopped_at = end = at;
 	}
 	progress_end(&progress);
 	return ret;
@@ -447,6 +450,8 @@ int perfdata_each(struct perfdata *p, struct source *s,
 		end = p->is_pipe || !h.data.size || h.data.size > s->size ? s->size
 									  : from + h.data.size;
 		p->cut_off |= !p->is_pipe && !h.data.size;
+		if (p->stopped_at)
+			end = p->stopped_at;
 		s->read_ahead = SOURCE_WALK;
 		ret = walk(p, s, from, end < s->size ? end : s->size, r);
 		s->read_ahead = SOURCE_LOOK;

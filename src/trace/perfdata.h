@@ -55,6 +55,7 @@ struct perfdata {
 	uint32_t cpus;
 	bool is_pipe, is_described; /* all of a pipe was read once */
 	bool cut_off;		    /* ends within a record, or with what is no record */
+	uint64_t stopped_at; /* by Ctrl-C: the file counts as if it ended there; 0: it was not */
 };
 
 bool perfdata_is(const void *start, size_t n); /* the first 16 bytes of a file */
@@ -64,7 +65,10 @@ bool perfdata_is(const void *start, size_t n); /* the first 16 bytes of a file *
  * sentence. Release in any case.
  */
 int perfdata_open(struct perfdata *p, struct source *source, const char *path, struct err *err);
-/* Every record; h is aligned to 8. A pipe's descriptions come with the first of them. */
+/*
+ * Every record; h is aligned to 8. A pipe's descriptions come with the first of them. Ctrl-C that
+ * was noted (base/interrupt.h) ends it in order, and this time and the next ones there.
+ */
 int perfdata_each(struct perfdata *p, struct source *source,
 		  int (*record)(void *ctx, const struct perf_event_header *h), void *ctx,
 		  struct err *err);

@@ -66,6 +66,43 @@ reads() { # every command reads it
 }
 ok "report, dump, export and diff read it" reads
 
+# Ctrl-C while it is converted, or read afterwards: what there is until then is reported, and said to
+# be that; nothing is left behind. (Where exactly it stops is tests/unit/test_perfdata.c's.)
+interrupted() {
+	python3 tests/check/import.py --pipe <"$work/svc.text" >"$work/pipe.perf" && mkdir "$work/tmp" || return
+	python3 - "$ISPOT" "$work/pipe.perf" "$work/tmp" <<-'EOP'
+	import json, os, signal, subprocess, sys, time
+	ispot, path, tmp = sys.argv[1:]
+	one = open(path, "rb").read()
+	with open(path, "wb") as f:
+	    f.write(one + one[16:] * (30000000 // len(one)))
+	def run(wait):
+	    p = subprocess.Popen([ispot, "report", "-i", path, "--json", "--top", "1"], env={**os.environ, "TMPDIR": tmp},
+	                         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+	                         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+	    while wait and p.poll() is None and not os.listdir(tmp):
+	        time.sleep(0.001)
+	    if wait:
+	        time.sleep(wait)
+	        p.send_signal(signal.SIGINT)
+	    out, err = p.communicate(timeout=300)
+	    return p.returncode, out, err.decode()
+	def calls(out):
+	    t = json.loads(out)
+	    return t["trace"]["calls"], any(n.startswith("interrupted") for n in t["notices"])
+	whole, said = calls(run(0)[1])
+	bad = said
+	for wait in (0.001, 0.01, 0.05):
+	    status, out, err = run(wait)
+	    n, said = calls(out) if status == 0 else (0, "interrupted before" in err)
+	    if status not in (0, 1) or not (said or n == whole) or n > whole or os.listdir(tmp):
+	        print("# after", wait, status, n, "of", whole, said, err[:200], os.listdir(tmp))
+	        bad = True
+	sys.exit(bad)
+	EOP
+}
+ok "Ctrl-C: what was read until then is reported, and nothing is left" interrupted
+
 # Nothing in the file is believed: cut off anywhere, or with any byte wrong, ispot ends in order.
 damaged() {
 	python3 tests/check/import.py --zstd --shuffle <"$work/svc.text" >"$work/z.perf"

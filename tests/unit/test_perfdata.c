@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "unit.h"
+
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/interrupt.h"
+#include "trace/perfdata.h"
+#include "trace/source.h"
+
+#define ROUNDS 9
+
+/* A pipe's perf.data: its header, and marks of perf's. */
+static size_t write_rounds(unsigned char *file)
+{
+	const uint64_t size = 16;
+	const struct perf_event_header round = { .type = PERFDATA_ROUND, .size = sizeof(round) };
+
+	memcpy(file, "PERFILE2", 8);
+	memcpy(file + 8, &size, 8);
+	for (unsigned i = 0; i < ROUNDS; i++)
+		memcpy(file + 16 + i * sizeof(round), &round, sizeof(round));
+	return 16 + ROUNDS * sizeof(round);
+}
+
+struct seen {
+	unsigned n, interrupted_at; /* 0: never */
+};
+
+static int count(void *ctx, const struct perf_event_header *h)
+{
+	struct seen *seen = ctx;
+
+	assert_int_equal(h->type, PERFDATA_ROUND);
+	if (++seen->n == seen->interrupted_at)
+		raise(SIGINT);
+	return 0;
+}
+
+static unsigned records(struct perfdata *p, struct source *s, unsigned interrupted_at)
+{
+	struct seen seen = { .interrupted_at = interrupted_at };
+	struct err err = { 0 };
+
+	interrupt_begin();
+	assert_int_equal(perfdata_each(p, s, count, &seen, &err), 0);
+	interrupt_end();
+	return seen.n;
+}
+
+/* After Ctrl-C a file is as if it ended there, each time that it is read. */
+static void ctrl_c_ends_the_file(void **state)
+{
+	unsigned char file[256];
+	struct source s;
+	struct perfdata p;
+	struct err err = { 0 };
+
+	(void)state;
+	signal(SIGINT, SIG_DFL); /* in the background a shell has it ignored */
+	source_open_memory(&s, file, write_rounds(file));
+	assert_int_equal(perfdata_open(&p, &s, "it", &err), 0);
+	assert_int_equal(records(&p, &s, 0), ROUNDS);
+	assert_int_equal(p.stopped_at, 0);
+	assert_int_equal(records(&p, &s, 7), 7);
+	assert_int_equal(records(&p, &s, 0), 7);
+	assert_int_equal(records(&p, &s, 3), 3);
+	assert_int_equal(records(&p, &s, 0), 3);
+	assert_int_equal(p.stopped_at, 16 + 3 * 8);
+	assert_false(p.cut_off);
+	perfdata_release(&p);
+	source_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ctrl_c_ends_the_file),
+	};
+
+	return unit_run(tests);
+}
