@@ -47,24 +47,13 @@ static void event_name(struct strtab *names, const char *symbol, char name[NAME_
 	strtab_add(names, name);
 }
 
-static void quoted(const char *word, struct text *out)
-{
-	text_add(out, "'");
-	for (; *word; word++)
-		if (*word == '\'')
-			text_add(out, "'\\''");
-		else
-			text_addn(out, word, 1);
-	text_add(out, "'");
-}
-
 static void probe(const char *kind, const char *name, const char *suffix, const char *path,
 		  uint64_t offset, struct text *out)
 {
 	char where[32];
 
 	text_printf(out, "probe %s %s%s ", kind, name, suffix);
-	quoted(path, out);
+	text_shell_word(out, path);
 	snprintf(where, sizeof(where), ":0x%" PRIx64, offset);
 	text_printf(out, "%s\n", where);
 }
@@ -108,7 +97,7 @@ void perf_script_print(const struct inspection *in, char *const *words, long pid
 		text_printf(out, " --");
 	for (; words && *words; words++) {
 		text_add(out, " ");
-		quoted(*words, out);
+		text_shell_word(out, *words);
 	}
 	text_printf(out, "\n");
 	strtab_release(&names);

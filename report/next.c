@@ -13,25 +13,6 @@
 #define BURST_NAMES 3
 #define BURST_SHARE 0.05 /* of the CPU time: less is not why little was seen */
 
-/* A word that a shell takes as it is, or the same in quotes. */
-static void shell_word(const char *s, struct text *out)
-{
-	static const char plain[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:./+-@";
-
-	if (*s && s[strspn(s, plain)] == '\0') {
-		text_add(out, s);
-		return;
-	}
-	text_add(out, "'");
-	for (; *s; s++)
-		if (*s == '\'')
-			text_add(out, "'\\''");
-		else
-			text_addn(out, s, 1);
-	text_add(out, "'");
-}
-
 /*
  * The command is in a shell's words; a line break in it stands inside of quotes: out of them, as
  * $'\n', and in again. Of one that would fill lines the program alone is left.
@@ -62,14 +43,14 @@ static void next_line(struct text *out, size_t screen_width, size_t width, const
 		text_printf(out, "%-5s %-*s  %s\n", label, (int)width, command, what);
 }
 
-static void input_option(const struct view *v, struct text *out)
+void text_input_option(const struct view *v, struct text *out)
 {
 	char file[1024];
 
 	if (!v->file || !strcmp(v->file, "ispot.data"))
 		return;
 	text_add(out, " -i ");
-	shell_word(text_printable(file, sizeof(file), v->file), out);
+	text_shell_word(out, text_printable(file, sizeof(file), v->file));
 }
 
 /* By -F; else ispot chose, or had not got to it. */
@@ -129,7 +110,7 @@ static void next_is_record(const struct view *v, const struct block *worst, stru
 	char name[1024];
 
 	text_add(&line, "ispot record -F ");
-	shell_word(text_printable(name, sizeof(name), worst->name), &line);
+	text_shell_word(&line, text_printable(name, sizeof(name), worst->name));
 	if (s->attached) {
 		text_printf(&line, " -p %llu -d 10", (unsigned long long)s->pid);
 	} else {
@@ -200,19 +181,18 @@ static void slow_name(const struct block *b, struct text *out)
 	if (key)
 		text_printf(&whole, " %s", key);
 	/* what is not printable becomes '?': safe to show, if not to paste */
-	shell_word(text_printable(name, sizeof(name), whole.s), out);
+	text_shell_word(out, text_printable(name, sizeof(name), whole.s));
 	text_release(&whole);
 }
 
-static void next_by_thread(const struct view *v, struct text *out)
+/* Another view of the same recording. */
+static void next_view(const struct view *v, const char *command, const char *what, struct text *out)
 {
 	struct text line = { 0 };
 
-	if (!v->file)
-		return;
-	text_add(&line, "ispot report --by thread");
-	input_option(v, &line);
-	next_line(out, v->width, line.n, "next", line.s, "which threads lose it");
+	text_add(&line, command);
+	text_input_option(v, &line);
+	next_line(out, v->width, line.n, "next", line.s, what);
 	text_release(&line);
 }
 
@@ -230,7 +210,7 @@ static void next_is_burst(const struct view *v, struct text *out)
 		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE)) {
 			n++;
 			text_add(&line, " -F ");
-			shell_word(text_printable(name, sizeof(name), f->name), &line);
+			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
 		}
 	if (meta->session.attached) {
 		text_printf(&line, " -d 10 -p %llu", (unsigned long long)meta->session.pid);
@@ -259,7 +239,8 @@ static void what_next(const struct view *v, struct text *out)
 		return;
 	}
 	if (!worst->function) {
-		next_by_thread(v, out);
+		if (v->file)
+			next_view(v, "ispot report --by thread", "which threads lose it", out);
 		return;
 	}
 	worst = worst_function(v, worst);
@@ -269,9 +250,9 @@ static void what_next(const struct view *v, struct text *out)
 	}
 	text_add(&slow, "ispot report --slow ");
 	slow_name(worst, &slow);
-	input_option(v, &slow);
+	text_input_option(v, &slow);
 	text_add(&thread, "ispot report --by thread");
-	input_option(v, &thread);
+	text_input_option(v, &thread);
 	width = slow.n > thread.n ? slow.n : thread.n;
 	next_line(out, v->width, width, "next", slow.s, "who is slow, where, when");
 	next_line(out, v->width, width, "", thread.s, "which threads lose it");
@@ -279,22 +260,12 @@ static void what_next(const struct view *v, struct text *out)
 	text_release(&thread);
 }
 
-static void next_is_report(const struct view *v, struct text *out)
-{
-	struct text line = { 0 };
-
-	if (!v->n_rows)
-		return;
-	text_add(&line, "ispot report");
-	input_option(v, &line);
-	next_line(out, v->width, line.n, "next", line.s, "which functions lose it, and why");
-	text_release(&line);
-}
-
 void text_next(const struct view *v, struct text *out)
 {
-	if (v->by_thread)
-		next_is_report(v, out);
+	if (v->by_thread && v->n_rows)
+		next_view(v, "ispot report", "which functions lose it, and why", out);
+	else if (v->by_thread)
+		return;
 	else if (v->result->calls.entries)
 		what_next(v, out);
 	else

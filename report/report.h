@@ -90,6 +90,8 @@ void report_set_coactive(struct json *block, const struct result *res, const str
 struct json *report_stacks_json(const struct result *res, const struct block *b);
 
 /* Building blocks of the text views. */
+/* " -i FILE" as a shell takes it, where it is not what a command reads anyway. */
+void text_input_option(const struct view *v, struct text *out);
 void text_header(const struct view *v,
 		 struct text *out); /* what was recorded, its time, its cost */
 void text_conclusion(const struct view *v,

@@ -233,11 +233,11 @@ static void next_look(const struct view *v, const struct slow *s, struct text *o
 	if (!s->n_top)
 		return;
 	at_ns = result_since_start(v->result, s->top[0].entry_ns);
-	text_printf(out, "\nnext  ispot report --time %lluus-%lluus%s%s\n",
+	text_printf(out, "\nnext  ispot report --time %lluus-%lluus",
 		    (unsigned long long)(at_ns / 1000),
-		    (unsigned long long)((at_ns + s->top[0].duration_ns) / 1000 + 1),
-		    v->file && strcmp(v->file, "ispot.data") ? " -i " : "",
-		    v->file && strcmp(v->file, "ispot.data") ? v->file : "");
+		    (unsigned long long)((at_ns + s->top[0].duration_ns) / 1000 + 1));
+	text_input_option(v, out);
+	text_add(out, "\n");
 }
 
 void report_slow(const struct view *v, const struct slow *s, struct text *out)

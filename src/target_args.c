@@ -46,20 +46,8 @@ int target_pids(const struct arg_list *words, pid_t **pids, size_t *n, struct er
 void target_words(struct text *out, char *const *words, int n)
 {
 	for (int i = 0; i < n; i++) {
-		bool plain = *words[i] &&
-			     !words[i][strspn(words[i],
-					      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					      "0123456789_@%+=:,./-")];
-
 		text_add(out, i ? " " : "");
-		text_add(out, plain ? "" : "'");
-		for (const char *c = words[i]; *c; c++) {
-			if (*c == '\'')
-				text_add(out, "'\\''");
-			else
-				text_addn(out, c, 1);
-		}
-		text_add(out, plain ? "" : "'");
+		text_shell_word(out, words[i]);
 	}
 }
 

@@ -55,6 +55,24 @@ void text_release(struct text *t)
 	*t = (struct text){ 0 };
 }
 
+void text_shell_word(struct text *t, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_@%+=:,./-";
+
+	if (*word && !word[strspn(word, plain)]) {
+		text_add(t, word);
+		return;
+	}
+	text_add(t, "'");
+	for (; *word; word++)
+		if (*word == '\'')
+			text_add(t, "'\\''");
+		else
+			text_addn(t, word, 1);
+	text_add(t, "'");
+}
+
 const char *text_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');

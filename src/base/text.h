@@ -63,6 +63,9 @@ int text_parse_u64(const char *s, uint64_t *value);
 /* What stands behind the last slash; the whole path where nothing does. Points into path. */
 const char *text_base_name(const char *path);
 
+/* A word that a shell takes as it is, or the same in quotes. */
+void text_shell_word(struct text *t, const char *word);
+
 /* Edits needed to turn a into b (insert, delete, replace, swap), at most max + 1: for
  * "did you mean". */
 unsigned text_distance(const char *a, const char *b, unsigned max);

@@ -6,6 +6,31 @@
 
 #include "base/text.h"
 
+/* As a shell reads them back. */
+static void quotes_for_a_shell(void **state)
+{
+	static const struct {
+		const char *word, *quoted;
+	} rows[] = {
+		{ "ispot.data", "ispot.data" },
+		{ "a=b%c@d:/e,f-g_h+1", "a=b%c@d:/e,f-g_h+1" },
+		{ "", "''" },
+		{ "two words", "'two words'" },
+		{ "it's", "'it'\\''s'" },
+		{ "$HOME", "'$HOME'" },
+		{ "a\nb", "'a\nb'" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct text t = { 0 };
+
+		text_shell_word(&t, rows[i].word);
+		assert_string_equal(t.s, rows[i].quoted);
+		text_release(&t);
+	}
+}
+
 static void grows(void **state)
 {
 	struct text t = { 0 };
@@ -262,6 +287,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows),
+		cmocka_unit_test(quotes_for_a_shell),
 		cmocka_unit_test(finds_base_names),
 		cmocka_unit_test(prints_times),
 		cmocka_unit_test(prints_counts_and_sizes),
