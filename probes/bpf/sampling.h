@@ -14,12 +14,24 @@ struct {
 	__type(value, struct wire_sampling);
 } sampling SEC(".maps");
 
+/*
+ * Of each N calls one, drawn at random for each N anew: with a fixed distance a program whose own
+ * period N shares a factor with would show the same one of its calls again and again, or never its
+ * outermost ones.
+ */
+static __always_inline void draw(struct wire_sampling *s)
+{
+	__u32 place = bpf_get_prandom_u32() % config.period;
+
+	s->until_next = s->rest + place;
+	s->rest = config.period - 1 - place;
+}
+
 static __always_inline struct wire_sampling *sampling_new(struct wire_sampling_key *key, __u32 tgid)
 {
 	struct wire_sampling first = { .tgid = tgid };
 
-	/* A random phase, so that a program with a period of its own does not alias. */
-	first.until_next = bpf_get_prandom_u32() % config.period;
+	draw(&first);
 	bpf_map_update_elem(&sampling, key, &first, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&sampling, key);
 }
@@ -70,7 +82,7 @@ static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, 
 			s->depth--;
 	if (s->depth >= WIRE_DEPTH_MAX)
 		return TAKEN_NOT;
-	s->until_next = config.period - 1;
+	draw(s);
 	s->sp[slot(s->depth)] = sp;
 	s->depth++;
 	s->recorded++;
@@ -104,7 +116,7 @@ static __always_inline bool sample_begin(__u32 tid, __u32 tgid, __u32 id, __u64 
 		s->until_next--;
 		return false;
 	}
-	s->until_next = config.period - 1;
+	draw(s);
 	s->sp[0] = sp;
 	s->depth = 1;
 	s->recorded++;

@@ -239,6 +239,7 @@ struct wire_sampling {
 	unsigned long long outer_sp;		  /* of the outermost call that is open, 0: none */
 	unsigned int tgid;
 	unsigned int until_next; /* calls to let pass before the next is recorded */
+	unsigned int rest;	 /* behind that one: what is left of its N calls */
 	unsigned int depth;	 /* sampled calls that are open */
 	unsigned int nested;	 /* a marker: begins inside the sampled one */
 	unsigned long long sp[WIRE_DEPTH_MAX];

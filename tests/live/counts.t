@@ -56,7 +56,7 @@ matches_truth shallow
 is "$(block shallow descend .timed_calls)" "$(block shallow descend .calls)" \
 	"recursion within the kernel's depth: every call is timed"
 
-# One call in seven, in the kernel; the others are counted. A multiple of seven: the first is drawn at random.
+# One call in seven, in the kernel; the others are counted. A multiple of seven: which of each seven is drawn at random.
 record sampled -c 7 -F inner -- "$MB/exact" -t 1 -n 70007
 report sampled
 is "$status" 0 "-c 7: status"
@@ -89,6 +89,14 @@ known=$(truth inner | awk '$2 == "sci" { sub(/\+-.*/, "", $3); print $3 }')
 is "$(block inner descend "| .sci_low - 0.1 <= $known and $known <= .sci_high + 0.1 and .sci_high <= 1")" true \
 	"-c 7: the interval of the score holds the truth" ||
 	diag "$known, got: $(block inner descend "| [.sci_low, .sci, .sci_high] | tojson")"
+
+# 40 calls deep, one call in 8: with a fixed distance the outermost call would be seen each time or never.
+record aliased -c 8 -F descend -- "$MB/recursion" --depth 40 -n 2003
+report aliased
+known=$(truth aliased | awk '$2 == "sci" { sub(/\+-.*/, "", $3); print $3 }')
+is "$(block aliased descend "| .sci != null and .sci_low - 0.1 <= $known and $known <= .sci_high + 0.1")" true \
+	"-c 8: a period of the program's own does not alias" ||
+	diag "$known, got: $(block aliased descend "| [.sci_low, .sci, .sci_high] | tojson")"
 
 record none -c 1000000000 -F inner -- "$MB/exact" -t 1 -n 11
 report none
