@@ -21,6 +21,7 @@
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
 #include "probes/child.h"
+#include "probes/interrupted.h"
 #include "probes/marker.h"
 #include "probes/probeset.h"
 #include "probes/ringbuf.h"
@@ -296,6 +297,12 @@ static double mean(const struct samples *s)
 	return sum / s->n;
 }
 
+static void keep_uninterrupted(struct samples *s)
+{
+	vec_sort(s, by_value);
+	s->n = interrupted_from(s->data, s->n);
+}
+
 static size_t summarise(struct measurement *m, uint32_t threads, const char *when,
 			struct meta_calibration *rows)
 {
@@ -306,8 +313,8 @@ static size_t summarise(struct measurement *m, uint32_t threads, const char *whe
 
 		if (inner->n < CALLS_LEAST || full->n < CALLS_LEAST)
 			continue;
-		vec_sort(inner, by_value);
-		vec_sort(full, by_value);
+		keep_uninterrupted(inner);
+		keep_uninterrupted(full);
 		rows[n++] = (struct meta_calibration){
 			.class = empties[i].class,
 			.exit = empties[i].exit,
