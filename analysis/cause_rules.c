@@ -26,11 +26,14 @@ static double own_jitter(const struct block *b, const struct meta *meta, double 
 static double own_preempted(const struct block *b, const struct meta *meta, double rest_ns,
 			    struct text *evidence)
 {
+	const struct offcpu *off = &b->sums->own_off;
 	double share = b->cost->known ? floor_probe_share(b) : 0;
 
 	(void)meta;
 	text_printf(evidence, "probes are %.0f %% of what the block ran", 100 * share);
-	return rest_ns * share;
+	if (!off->preempted_ns)
+		return 0;
+	return rest_ns * share * floor_interrupted_ns(off) / (double)off->preempted_ns;
 }
 
 /*

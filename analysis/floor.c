@@ -36,10 +36,15 @@ double floor_probe_share(const struct block *b)
 	return probes < ran ? probes / ran : 1;
 }
 
+double floor_interrupted_ns(const struct offcpu *off)
+{
+	return (double)(off->preempted_ns - off->woken_ns);
+}
+
 double floor_ns(const struct block *b)
 {
 	if (!b->cost->known)
 		return NAN;
 	return floor_jitter_ns(b) +
-	       block_weight_outer(b) * (double)b->sums->off.preempted_ns * floor_probe_share(b);
+	       block_weight_outer(b) * floor_interrupted_ns(&b->sums->off) * floor_probe_share(b);
 }

@@ -147,6 +147,7 @@ static void settle_sleep(struct thread *t, uint64_t time_ns)
 	t->off.idle_ns += idle;
 	t->off.blocked_ns += woken - t->since_ns - idle;
 	t->off.preempted_ns += time_ns - woken;
+	t->off.woken_ns += time_ns - woken;
 	t->off.crowded_ns += crowded_ns(t, time_ns - woken, time_ns);
 }
 

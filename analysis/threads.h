@@ -35,6 +35,7 @@ struct offcpu {
 	uint64_t preempted_ns, blocked_ns, idle_ns;
 	uint64_t recorder_ns; /* part of preempted: the CPU went to ispot's recorder */
 	uint64_t crowded_ns;  /* part of preempted: the program has more to run than CPUs */
+	uint64_t woken_ns;    /* part of preempted: behind a wakeup; nothing was interrupted */
 };
 
 /* All the time off the CPU. */
@@ -59,6 +60,7 @@ static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
 	sum->idle_ns += x->idle_ns;
 	sum->recorder_ns += x->recorder_ns;
 	sum->crowded_ns += x->crowded_ns;
+	sum->woken_ns += x->woken_ns;
 }
 
 static inline struct offcpu offcpu_between(const struct offcpu *from, const struct offcpu *to)
@@ -69,6 +71,7 @@ static inline struct offcpu offcpu_between(const struct offcpu *from, const stru
 		.idle_ns = to->idle_ns - from->idle_ns,
 		.recorder_ns = to->recorder_ns - from->recorder_ns,
 		.crowded_ns = to->crowded_ns - from->crowded_ns,
+		.woken_ns = to->woken_ns - from->woken_ns,
 	};
 }
 

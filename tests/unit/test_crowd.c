@@ -105,6 +105,43 @@ static void woken_without_a_cpu(void **state)
 	end(&s);
 }
 
+/* 200 calls that run 60 ns, of which the probe takes 50; every second is without a CPU for 20 us.
+ */
+static double floor_of(uint64_t state, bool woken)
+{
+	struct scene s;
+	double floor;
+
+	begin(&s, 2);
+	in(&s, 1, 1);
+	for (uint64_t i = 0; i < 200; i++) {
+		uint64_t us = 100 + 100 * i;
+
+		enter(&s, us * 1000, TID(1), 0, 0x1000);
+		if (i % 2) {
+			leave(&s, us * 1000 + 60, TID(1), 0, 0x1000);
+			continue;
+		}
+		other(&s, REC_SWITCH_OUT, us * 1000 + 30, TID(1), TID(1), state, 0);
+		if (woken)
+			other(&s, REC_WAKING, us * 1000 + 31, 1, TID(2), TID(1), 0);
+		other(&s, REC_SWITCH_IN, us * 1000 + 20031, TID(1), TID(1), 0, 0);
+		leave(&s, us * 1000 + 20061, TID(1), 0, 0x1000);
+	}
+	scene_finish(&s, 30000000);
+	floor = scene_block(&s, "serve")->floor / scene_block(&s, "serve")->sci;
+	scene_release(&s);
+	return floor;
+}
+
+/* A preemption may have met a probe; who waits for a CPU after a sleep was not in one. */
+static void only_preemptions_meet_probes(void **state)
+{
+	(void)state;
+	assert_true(floor_of(SWITCH_PREEMPTED, false) > 0.5);
+	assert_true(floor_of(SWITCH_SLEEPING, true) < 0.1);
+}
+
 static void unknown_machine(void **state)
 {
 	struct scene s;
@@ -126,6 +163,7 @@ int main(void)
 		cmocka_unit_test(more_threads_than_cpus),
 		cmocka_unit_test(both),
 		cmocka_unit_test(woken_without_a_cpu),
+		cmocka_unit_test(only_preemptions_meet_probes),
 		cmocka_unit_test(unknown_machine),
 	};
 
