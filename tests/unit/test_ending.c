@@ -10,13 +10,20 @@
 #include "probes/ending.h"
 #include "probes/target.h"
 
-/* Ends of any signal that it gets. */
+/* Ends of any signal that it gets, also where nohup(1) or a shell's & has had them ignored. */
 static struct launch start(void)
 {
-	struct launch l = { .go_fd = -1, .status_fd = -1, .pid = child_fork() };
+	static const int passed[] = { SIGHUP, SIGINT, SIGTERM };
+	void (*before[3])(int);
+	struct launch l = { .go_fd = -1, .status_fd = -1 };
 
+	for (size_t i = 0; i < 3; i++)
+		before[i] = signal(passed[i], SIG_DFL);
+	l.pid = child_fork();
 	while (!l.pid)
 		pause();
+	for (size_t i = 0; i < 3; i++)
+		signal(passed[i], before[i]);
 	assert_true(l.pid > 0);
 	return l;
 }
