@@ -62,18 +62,16 @@ static void add_stack(struct session *s, const struct drain_stack *new)
 	stack->n = s->stacks.row.n - stack->first;
 }
 
-static uint64_t copied_sp(const struct wire_copy *w)
+static uint64_t copied(const uint64_t *registers, unsigned number)
 {
-	unsigned at =
-		__builtin_popcountll(unwind_register_mask & ((1ull << unwind_register_sp) - 1));
-
-	return w->registers[at];
+	return registers[__builtin_popcountll(unwind_register_mask & ((1ull << number) - 1))];
 }
 
 uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
 			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room)
 {
-	const struct space *space = spaces_get(&s->spaces, pid);
+	const struct space *space =
+		spaces_get(&s->spaces, pid, copied(registers, unwind_register_ip));
 	struct unwind_input in = {
 		.registers = registers,
 		.register_mask = unwind_register_mask,
@@ -97,8 +95,9 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 	uint64_t registers[WIRE_REGISTERS_MAX];
 	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
 
-	returns_restore(&copy->w, copied_sp(&copy->w), RETURNS_LINK);
 	memcpy(registers, copy->w.registers, sizeof(registers));
+	returns_restore(&copy->w, copied(registers, unwind_register_sp), RETURNS_LINK);
+	memcpy(registers, copy->w.registers, sizeof(registers)); /* the link register's, restored */
 	stack.n_frames = session_unwind(s, stack.pid, registers, copy->w.stack, copy->w.n_bytes,
 					stack.frames, WIRE_FRAMES_MAX);
 	add_stack(s, &stack);

@@ -142,6 +142,8 @@ static const struct mapping *mapping_of(struct spaces *p, struct space *space, u
 {
 	const struct mapping *m = mappings_find(&space->maps, ip);
 
+	if (ip >= space->maps.vdso_start && ip < space->maps.vdso_end)
+		return NULL;
 	if (!m && clock_now_ns() - space->read_ns > REREAD_INTERVAL_NS) {
 		space_read(p, space);
 		m = mappings_find(&space->maps, ip);
@@ -149,9 +151,12 @@ static const struct mapping *mapping_of(struct spaces *p, struct space *space, u
 	return m;
 }
 
-const struct space *spaces_get(struct spaces *s, pid_t pid)
+const struct space *spaces_get(struct spaces *s, pid_t pid, uint64_t ip)
 {
-	return space_of(s, pid);
+	struct space *space = space_of(s, pid);
+
+	(void)mapping_of(s, space, ip);
+	return space;
 }
 
 void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
@@ -179,6 +184,8 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child)
 	from = find_space(p, parent);
 	to->changes = ++p->changes;
 	to->read_ns = clock_now_ns();
+	to->maps.vdso_start = from->maps.vdso_start;
+	to->maps.vdso_end = from->maps.vdso_end;
 	for (size_t i = 0; i < from->maps.n; i++) {
 		struct mapping *m = vec_add(&to->maps);
 

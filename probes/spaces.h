@@ -62,7 +62,8 @@ void spaces_fork(struct spaces *s, pid_t parent, pid_t child);
  */
 void spaces_end(struct spaces *s, pid_t pid);
 void spaces_drop(struct spaces *s);
-const struct space *spaces_get(struct spaces *s, pid_t pid);
+/* With what is mapped at ip, if that can be known. */
+const struct space *spaces_get(struct spaces *s, pid_t pid, uint64_t ip);
 void spaces_init(struct spaces *s, struct dso_cache *dsos);
 bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip,
 		 struct place *place); /* false: no file is mapped there */

@@ -42,7 +42,13 @@ static void add_line(struct mappings *m, const char *line)
 	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %x:%x %" SCNu64 " %n", &map.start,
 		   &map.end, perms, &map.file_offset, &major, &minor, &inode, &path_at) != 7)
 		return;
-	if (!path_at || perms[2] != 'x' || !inode || line[path_at] != '/')
+	if (!path_at || perms[2] != 'x')
+		return;
+	if (!strcmp(line + path_at, "[vdso]")) {
+		m->vdso_start = map.start;
+		m->vdso_end = map.end;
+	}
+	if (!inode || line[path_at] != '/')
 		return;
 	map.device = makedev(major, minor);
 	map.inode = (ino_t)inode;
@@ -73,6 +79,7 @@ int mappings_read(struct mappings *m, pid_t pid, struct err *err)
 	int ret = 0;
 
 	mappings_release(m);
+	m->vdso_start = m->vdso_end = 0;
 	snprintf(name, sizeof(name), "/proc/%d/maps", (int)pid);
 	file = fopen(name, "re");
 	if (!file)

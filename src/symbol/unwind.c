@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "symbol/dso.h"
 #include "symbol/maps.h"
+#include "symbol/vdso.h"
 
 /*
  * libunwind's search in .eh_frame_hdr's table, through our accessors. It exports the function
@@ -50,7 +51,7 @@ static const uint8_t perf_register[] = {
 const uint64_t unwind_register_mask = 0x1ffffffff; /* x0 … x30, sp, pc */
 #endif
 
-const unsigned unwind_register_sp = PERF_SP;
+const unsigned unwind_register_sp = PERF_SP, unwind_register_ip = PERF_IP;
 
 static bool get_register(const struct unwind_input *in, unsigned number, uint64_t *value)
 {
@@ -91,6 +92,22 @@ static bool read_object(const struct unwind_input *in, size_t i, uint64_t addres
 	return bytes != NULL;
 }
 
+static bool is_vdso(const struct unwind_input *in, uint64_t address)
+{
+	return address >= in->maps->vdso_start && address < in->maps->vdso_end;
+}
+
+static bool read_vdso(const struct unwind_input *in, uint64_t address, uint64_t *word)
+{
+	const uint8_t *bytes = is_vdso(in, address)
+				       ? vdso_bytes(address - in->maps->vdso_start, sizeof(*word))
+				       : NULL;
+
+	if (bytes)
+		memcpy(word, bytes, sizeof(*word));
+	return bytes != NULL;
+}
+
 static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *word, int write,
 		      void *arg)
 {
@@ -115,7 +132,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *word,
 		*word = value;
 		return 0;
 	}
-	return -UNW_EINVAL;
+	return read_vdso(in, address, word) ? 0 : -UNW_EINVAL;
 }
 
 static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *word, int write,
@@ -139,15 +156,28 @@ static int access_fpreg(unw_addr_space_t as, unw_regnum_t number, unw_fpreg_t *v
 	return -UNW_EBADREG; /* not copied, and callers' frames do not depend on them */
 }
 
+/* Of the code at ip; all but n in the file's terms, which bias is added to. */
+static bool find_table(const struct unwind_input *in, uint64_t ip, uint64_t *bias, uint64_t *header,
+		       uint64_t *entries, uint64_t *n)
+{
+	struct dso *dso;
+
+	if (is_vdso(in, ip)) {
+		*bias = in->maps->vdso_start;
+		return vdso_unwind_table(header, entries, n);
+	}
+	dso = find_object(in, ip, bias);
+	return dso && dso_unwind_table(dso, header, entries, n);
+}
+
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need,
 			  void *arg)
 {
 	struct unwinder *u = arg;
 	uint64_t bias, header, entries, n;
 	unw_dyn_info_t di = { 0 };
-	struct dso *dso = find_object(u->in, ip, &bias);
 
-	if (!dso || !dso_unwind_table(dso, &header, &entries, &n))
+	if (!find_table(u->in, ip, &bias, &header, &entries, &n))
 		return -UNW_ENOINFO;
 	di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
 	di.start_ip = 0;

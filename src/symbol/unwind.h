@@ -19,7 +19,7 @@ struct unwinder;
 
 /* The registers to ask perf for, as perf_event_attr.sample_regs_user. */
 extern const uint64_t unwind_register_mask;
-extern const unsigned unwind_register_sp; /* the stack pointer's number in it */
+extern const unsigned unwind_register_sp, unwind_register_ip; /* their numbers in it */
 
 struct unwind_input {
 	/* As a sample has them: one value per bit of the mask, lowest bit first. */

@@ -102,13 +102,13 @@ static void a_number_used_again_is_another_process(void **state)
 	assert_true(knows(&s, getpid(), here));
 	spaces_fork(&s.spaces, getpid(), CHILD);
 	map_this(&s, CHILD);
-	before = spaces_get(&s.spaces, CHILD)->changes;
+	before = spaces_get(&s.spaces, CHILD, here)->changes;
 	spaces_end(&s.spaces, CHILD);
 	spaces_drop(&s.spaces);
 	spaces_fork(&s.spaces, getpid(), CHILD);
 	assert_false(knows(&s, CHILD, BASE));
 	assert_true(knows(&s, CHILD, here));
-	assert_int_not_equal(spaces_get(&s.spaces, CHILD)->changes, before);
+	assert_int_not_equal(spaces_get(&s.spaces, CHILD, here)->changes, before);
 	/* it has not ended */
 	spaces_drop(&s.spaces);
 	spaces_drop(&s.spaces);

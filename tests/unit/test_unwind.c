@@ -5,6 +5,8 @@
 #include <asm/perf_regs.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
+#include <time.h>
 #include <ucontext.h>
 
 #include "symbol/dso.h"
@@ -166,6 +168,8 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static struct world *timed;
+
 static size_t unwind(struct world *w, size_t n)
 {
 	struct unwind_input in = { .registers = shot.registers,
@@ -297,13 +301,54 @@ static void nothing_to_go_by(void **state)
 	assert_true(n >= 1);
 }
 
+/* The kernel's own code is in no file; clocks are read there. */
+static void on_timer(int number, siginfo_t *info, void *context)
+{
+	struct world *w = timed;
+
+	(void)number, (void)info;
+	if (shot.taken)
+		return;
+	take_registers(context);
+	if (shot.ip >= w->maps.vdso_start && shot.ip < w->maps.vdso_end)
+		take_stack();
+}
+
+static NOINLINE int ask_clock(void)
+{
+	struct timespec end, now;
+
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	end.tv_sec += 5;
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while (!*(volatile bool *)&shot.taken && now.tv_sec < end.tv_sec);
+	return shot.taken;
+}
+
+static void out_of_the_vdso(void **state)
+{
+	struct sigaction action = { .sa_sigaction = on_timer, .sa_flags = SA_SIGINFO | SA_RESTART };
+	struct itimerval each = { { 0, 1000 }, { 0, 1000 } }, none = { 0 };
+	struct world *w = timed = *state;
+
+	sigaction(SIGPROF, &action, NULL);
+	setitimer(ITIMER_PROF, &each, NULL);
+	sink = ask_clock();
+	setitimer(ITIMER_PROF, &none, NULL);
+	if (!shot.taken)
+		skip(); /* no clock is read there */
+	assert_chain(w, unwind(w, FRAMES),
+		     (const char *const[]){ "ask_clock", "out_of_the_vdso", "main", NULL });
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(through_libraries), TEST(in_a_thread),	 TEST(limits),
-		TEST(stack_cut_off),	 TEST(nothing_to_go_by),
+		TEST(stack_cut_off),	 TEST(nothing_to_go_by), TEST(out_of_the_vdso),
 	};
 
 	return unit_run(tests);
