@@ -22,6 +22,9 @@ struct planned {
 	struct exit_choice exit;
 	bool possible;
 	uint32_t set; /* it is traced in, once it is */
+	/* session_count.c's: how often is known; calls before the moment from which it counts */
+	bool counted;
+	uint64_t count_before;
 	/* session_brake.c's, of the last look: calls before it, what those since then cost */
 	uint64_t calls_before;
 	double cost_ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/profile.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -73,10 +74,51 @@ void profile_add(struct profile *p, const struct sample *s)
 			continue;
 		if (i == 0)
 			f->self++;
-		if (f->seen_in != p->total_samples)
-			f->inclusive++;
+		if (f->seen_in == p->total_samples)
+			continue;
+		f->inclusive++;
+		f->all++;
 		f->seen_in = p->total_samples;
 	}
+}
+
+static const struct profile_function *find(const struct profile *p, const struct dso_function *f)
+{
+	uint32_t i = map_get(&p->by_function, (uintptr_t)f);
+
+	return i == MAP_NONE ? NULL : &p->functions.data[i];
+}
+
+static bool is_part(uint64_t samples, uint64_t of, double share)
+{
+	return samples >= PROFILE_HOT_SAMPLES && (double)samples >= share * (double)of;
+}
+
+bool profile_is_hot(const struct profile *p, const struct profile_function *f, double share)
+{
+	return is_part(f->inclusive, p->samples, share) || is_part(f->all, p->total_samples, share);
+}
+
+bool profile_is_hot_overall(const struct profile *p, const struct dso_function *function,
+			    double share)
+{
+	const struct profile_function *f = find(p, function);
+
+	return f && is_part(f->all, p->total_samples, share);
+}
+
+static double part(uint64_t samples, uint64_t of)
+{
+	return of >= PROFILE_SHARE_SAMPLES ? (double)samples / (double)of : 0;
+}
+
+double profile_share(const struct profile *p, const struct dso_function *function)
+{
+	const struct profile_function *f = find(p, function);
+
+	if (!f || p->total_samples < PROFILE_SHARE_SAMPLES)
+		return NAN;
+	return fmax(part(f->all, p->total_samples), part(f->inclusive, p->samples));
 }
 
 void profile_begin_window(struct profile *p)

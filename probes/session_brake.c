@@ -10,11 +10,10 @@
 #include "base/clock.h"
 #include "probes/session_private.h"
 
-#define LOOK_NS		15000000ull
-#define DEBT_MAX_NS	10000000.0  /* the target's time that one notices too late */
-#define CREDIT_MAX_NS	100000000.0 /* of the target's time, that was cheaper than allowed */
-#define SCHEDULING_MOST 0.5	    /* of the budget, that recording context switches takes away */
-#define ROOM_AGAIN	0.8	    /* of the budget */
+#define LOOK_NS	      15000000ull
+#define DEBT_MAX_NS   10000000.0  /* the target's time that one notices too late */
+#define CREDIT_MAX_NS 100000000.0 /* of the target's time, that was cheaper than allowed */
+#define ROOM_AGAIN    0.8	  /* of the budget */
 
 /* Calls since the last look, in ns of what they cost; with cpu_ns also each function's share. */
 static double cost_since(struct session *s, double elapsed_ns)

@@ -3,8 +3,9 @@
  * How often candidates are called, before any is traced: a probe that only counts sits on each for
  * 100 ms. Counting is not free either: a function called ten million times a second stops the
  * program. So one looks every few milliseconds, and when the counts have cost their share of the
- * budget all probes come out at once; those functions that made it dear are decided (never traced),
- * the others are counted on.
+ * budget all probes come out at once. What the program did itself meanwhile is then little, and
+ * known badly: the price of those functions that made it dear is rough, that of the others is
+ * counted again without them.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@
 #define SHARE_OF_BUDGET	  0.5 /* that counting may take of it */
 #define ALLOWED_LEAST_NS  2000000.0
 #define TRIES_MAX	  5
+#define DISTORTING_SHARE  0.2 /* of the CPU time, that counting took */
+#define ROOM_TO_CHOOSE	  0.8 /* of the budget: what was counted for a moment may be more */
 
 #define FUTEX_WAITS_LEAST 10
 
@@ -70,6 +73,20 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 	return sum;
 }
 
+static bool is_armed(const struct planned *p)
+{
+	return p->possible && !p->counted;
+}
+
+/* Putting probes in takes a while, and some are in before the others. */
+static void count_from_now(struct session *s)
+{
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
+		s->plan.data[i]->count_before = bpfprog_count(s->programs, i);
+	s->hybrid.count_cpu_ns = session_target_cpu_ns(s);
+	s->hybrid.state_since_ns = clock_now_ns();
+}
+
 static int arm(struct session *s, struct err *err)
 {
 	struct probeset *set = &s->hybrid.counting;
@@ -78,13 +95,14 @@ static int arm(struct session *s, struct err *err)
 	probeset_init(set, s->dynevents, s->sets.n);
 	bpfprog_count_from(s->programs, s->hybrid.first_candidate);
 	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
-		if (s->plan.data[i]->possible)
+		if (is_armed(s->plan.data[i]))
 			probeset_add_count(set, s->plan.data[i],
 					   session_path(s, s->plan.data[i]->what.dso), i);
 	ret = probeset_create(set, session_point_refused, s, err);
-	s->hybrid.count_cpu_ns = session_target_cpu_ns(s);
-	s->hybrid.state_since_ns = clock_now_ns();
-	return ret ? ret : session_open_on_targets(s, set, err);
+	if (!ret)
+		ret = session_open_on_targets(s, set, err);
+	count_from_now(s);
+	return ret;
 }
 
 int session_count_begin(struct session *s, struct err *err)
@@ -104,74 +122,110 @@ static double allowed_ns(const struct session *s, uint64_t cpu_ns)
 	return room > ALLOWED_LEAST_NS ? room : ALLOWED_LEAST_NS;
 }
 
-static double counted_cost_ns(const struct session *s)
+static double count_cost_ns(const struct session *s, size_t i)
+{
+	return bpfprog_count(s->programs, i) * session_count_cost_ns(s, s->plan.data[i]);
+}
+
+static double counted_cost_ns(const struct session *s, size_t *n)
 {
 	double cost = 0;
 
+	*n = 0;
 	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
-		if (s->plan.data[i]->possible)
-			cost += bpfprog_count(s->programs, i) *
-				session_count_cost_ns(s, s->plan.data[i]);
+		if (is_armed(s->plan.data[i])) {
+			cost += count_cost_ns(s, i);
+			++*n;
+		}
 	return cost;
 }
 
-/* Rates in the time that was the program's own; who does not fit is out. */
-static void decide(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, double cost_ns)
+/* Rates in the time that was the program's own. */
+static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, double cost_ns)
 {
-	size_t first = s->hybrid.first_candidate, n = s->plan.n - first;
-	struct planned **all = xcalloc(n + 1, sizeof(struct planned *));
 	double work_ns = used_ns > cost_ns * 10 / 9 ? used_ns - cost_ns : used_ns / 10.0;
 	double own_share = used_ns ? work_ns / used_ns : 1;
 
 	if (work_ns < BUDGET_LEAST_CPU * elapsed_ns)
 		work_ns = BUDGET_LEAST_CPU * elapsed_ns;
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+		uint64_t count;
 
-	for (size_t i = 0; i < n; i++) {
-		struct planned *p = all[i] = s->plan.data[first + i];
-		uint64_t count = p->possible ? bpfprog_count(s->programs, first + i) : 0;
-
-		if (!p->possible)
+		if (!is_armed(p))
 			continue;
+		count = bpfprog_count(s->programs, i) - p->count_before;
 		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
 		p->cost_share = work_ns > 0 ? count * session_call_cost_ns(s, p) / work_ns : 0;
 	}
-	s->hybrid.spent_new =
-		session_choose(all, n, session_contends(s), s->options.overhead - s->hybrid.spent,
-			       "over the overhead budget");
-	free(all);
 }
 
-static size_t n_possible(const struct session *s)
+/* Those that cost more than the average of n have a price now. How many have none yet. */
+static size_t set_dear_aside(struct session *s, double cost_ns, size_t n)
 {
-	size_t n = 0;
+	size_t left = 0;
 
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
-		n += s->plan.data[i]->possible;
-	return n;
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (!is_armed(p))
+			continue;
+		p->counted = count_cost_ns(s, i) * n >= cost_ns;
+		left += !p->counted;
+	}
+	return left;
+}
+
+double session_choice_room(struct session *s)
+{
+	double cpu_ns = session_recorded_cpu_ns(s), switches_ns = session_scheduling_cost_ns(s);
+	double work_ns = cpu_ns - s->hybrid.counting_cost_ns - switches_ns;
+	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1));
+
+	return ROOM_TO_CHOOSE *
+	       (s->options.overhead - fmin(switches, SCHEDULING_MOST * s->options.overhead));
+}
+
+/* A scout takes its choice when it has seen all. */
+static void decide(struct session *s)
+{
+	size_t first = s->hybrid.first_candidate, n = s->plan.n - first;
+	struct planned **all = xcalloc(n + 1, sizeof(struct planned *));
+
+	for (size_t i = 0; i < n; i++) {
+		all[i] = s->plan.data[first + i];
+		all[i]->counted = true;
+	}
+	if (!s->options.scout)
+		s->hybrid.spent += session_choose(all, n, session_contends(s),
+						  session_choice_room(s) - s->hybrid.spent,
+						  "over the overhead budget");
+	free(all);
 }
 
 int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.state_since_ns, cpu_ns = session_target_cpu_ns(s);
-	uint64_t used_ns = cpu_ns > s->hybrid.count_cpu_ns ? cpu_ns - s->hybrid.count_cpu_ns : 0;
-	bool over = elapsed_ns >= (s->options.scout ? SCOUT_COUNTING_NS : COUNTING_NS);
-	double cost_ns = counted_cost_ns(s);
-	size_t before = n_possible(s);
+	bool over = elapsed_ns >= (s->options.scout ? SCOUT_COUNTING_NS : COUNTING_NS), distorted;
+	size_t n;
+	double cost_ns = counted_cost_ns(s, &n);
+	uint64_t used_ns;
 
 	*counted = false;
 	if (!over && cost_ns <= allowed_ns(s, cpu_ns))
 		return 0;
 	session_retire_set(s, &s->hybrid.counting);
 	/* The kernel may take a while for that, and calls were counted meanwhile. */
-	cost_ns = counted_cost_ns(s);
+	cost_ns = counted_cost_ns(s, &n);
 	elapsed_ns = clock_now_ns() - s->hybrid.state_since_ns;
 	cpu_ns = session_target_cpu_ns(s);
 	used_ns = cpu_ns > s->hybrid.count_cpu_ns ? cpu_ns - s->hybrid.count_cpu_ns : 0;
 	s->hybrid.counting_cost_ns += cost_ns;
-	decide(s, elapsed_ns, used_ns, cost_ns);
-	if (!over && n_possible(s) < before && n_possible(s) && ++s->hybrid.tries < TRIES_MAX)
+	price(s, elapsed_ns, used_ns, cost_ns);
+	distorted = cost_ns > DISTORTING_SHARE * used_ns;
+	if ((!over || distorted) && ++s->hybrid.tries < TRIES_MAX && set_dear_aside(s, cost_ns, n))
 		return arm(s, err);
-	s->hybrid.spent += s->hybrid.spent_new;
+	decide(s);
 	*counted = true;
 	return 0;
 }

@@ -28,6 +28,9 @@
 #define FIRST_SAMPLES	      250 /* enough to see 1 %, roughly; the window ends early with them */
 #define FIRST_WINDOW_LEAST_NS 100000000ull
 #define LATER_WINDOW_NS	      3000000000ull
+#define BETWEEN_NS	      400000000ull /* looks for what is a large part */
+#define LARGE_SHARE	      0.05
+#define ENOUGH_SAMPLES	      500
 #define LOOK_MS		      20 /* between looks at what tracing costs */
 #define SCOUT_LOOK_MS	      10
 #define COUNTING_LOOK_MS      2
@@ -42,6 +45,9 @@ static void on_sample(void *ctx, const struct sample *sample)
 	struct sample unwound = *sample;
 	struct session *s = ctx;
 
+	/* Counting makes what is counted look hotter than it is. */
+	if (s->hybrid.state == HYBRID_COUNTING)
+		return;
 	if (sample->registers && sample->stack_bytes) {
 		unwound.frames = frames;
 		unwound.n_frames = session_unwind(s, sample->tgid, sample->registers, sample->stack,
@@ -56,7 +62,7 @@ static uint32_t hertz_now(const struct session *s)
 {
 	if (s->options.scout)
 		return SCOUT_HERTZ;
-	return s->hybrid.rounds ? LATER_HERTZ : FIRST_HERTZ;
+	return s->hybrid.seldom ? LATER_HERTZ : FIRST_HERTZ;
 }
 
 int session_hybrid_open(struct session *s, struct err *err)
@@ -130,43 +136,54 @@ static int add_blocking(struct session *s, struct err *err)
 	return ret;
 }
 
-static double share(const struct session *s, uint64_t samples)
+/* What loads programs and libraries, and nothing else: musl's is its libc. */
+static bool is_loader(const struct session *s, struct dso *dso)
 {
-	return s->hybrid.profile.samples ? (double)samples / s->hybrid.profile.samples : 0;
+	const uint32_t *indices;
+	struct dso *loader;
+
+	vec_for_each (&s->objects, struct session_object, o)
+		if (dso_interp(o->dso) && !dso_get(s->dsos, dso_interp(o->dso), &loader, NULL) &&
+		    loader == dso)
+			return !dso_find(dso, "pthread_mutex_lock", &indices);
+	return false;
 }
 
-static void add_hot(struct session *s)
+static bool is_candidate(struct session *s, const struct profile_function *f, double share)
+{
+	return profile_is_hot(&s->hybrid.profile, f, share) &&
+	       !blocking_part(f->function->symbol) && !is_loader(s, f->dso);
+}
+
+static void add_hot(struct session *s, double least)
 {
 	vec_for_each (&s->hybrid.profile.functions, struct profile_function, f) {
-		if (share(s, f->inclusive) < HYBRID_HOT_SHARE || blocking_part(f->function->symbol))
+		if (!is_candidate(s, f, least))
 			continue;
 		session_add_object(s, f->dso, f->path, false);
 		selection_add_function(&s->selection, f->dso, f->function);
 	}
 }
 
-/* Those that are hot now join the plan; *none: nothing new. */
-static int add_candidates(struct session *s, struct err *err)
+/* Those that are hot now join the plan. */
+static int add_candidates(struct session *s, double least, struct err *err)
 {
 	size_t objects = s->objects.n, chosen = s->selection.chosen.n;
 	bool locks = session_contends(s) && !s->hybrid.locks_added;
-	int ret = s->hybrid.rounds && !locks ? 0 : add_blocking(s, err);
+	int ret = (s->hybrid.rounds || s->plan.n) && !locks ? 0 : add_blocking(s, err);
 
 	if (ret)
 		return ret;
-	add_hot(s);
-	session_write_objects(s, objects);
+	add_hot(s, least);
+	if (s->writer)
+		session_write_objects(s, objects);
 	if (s->selection.chosen.n > chosen + CANDIDATES_MAX)
 		s->selection.chosen.n = chosen + CANDIDATES_MAX;
 	s->hybrid.first_candidate = s->plan.n;
 	plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
-		struct planned *p = s->plan.data[i];
-		uint32_t k = map_get(&s->hybrid.profile.by_function, (uintptr_t)p->what.function);
-
-		if (k != MAP_NONE && s->hybrid.profile.samples >= HYBRID_SHARE_SAMPLES)
-			p->cpu_share = share(s, s->hybrid.profile.functions.data[k].inclusive);
-	}
+	for (size_t i = 0; i < s->plan.n; i++)
+		s->plan.data[i]->cpu_share =
+			profile_share(&s->hybrid.profile, s->plan.data[i]->what.function);
 	return 0;
 }
 
@@ -188,38 +205,59 @@ static int end_round(struct session *s, struct err *err)
 		ret = session_open_on_targets(s, set, err);
 	if (!ret && set)
 		session_write_set(s, set, true);
-	if (!s->hybrid.rounds++ && !s->options.scout) {
-		sampler_set_rate(&s->hybrid.sampler, LATER_HERTZ);
-		session_sample_rate(s, LATER_HERTZ);
-	}
+	s->hybrid.rounds++;
 	begin_window(s, clock_now_ns());
 	return ret;
 }
 
-static int begin_round(struct session *s, struct err *err)
+static int begin_round(struct session *s, double least, struct err *err)
 {
-	int ret = add_candidates(s, err);
+	int ret = add_candidates(s, least, err);
 
-	if (ret)
+	if (ret || s->plan.n == s->hybrid.first_candidate)
 		return ret;
-	if (s->plan.n == s->hybrid.first_candidate) {
-		begin_window(s, clock_now_ns());
-		return 0;
-	}
 	s->hybrid.state = HYBRID_COUNTING;
 	return session_count_begin(s, err);
 }
 
-static bool window_over(const struct session *s, uint64_t now)
+static bool first_window_over(const struct session *s, uint64_t elapsed_ns)
 {
-	uint64_t elapsed = now - s->hybrid.window_since_ns;
-
 	if (s->options.scout)
-		return elapsed >= SCOUT_WINDOW_NS;
-	if (s->hybrid.rounds)
-		return elapsed >= LATER_WINDOW_NS;
-	return elapsed >= FIRST_WINDOW_NS ||
-	       (elapsed >= FIRST_WINDOW_LEAST_NS && s->hybrid.profile.samples >= FIRST_SAMPLES);
+		return elapsed_ns >= SCOUT_WINDOW_NS;
+	return elapsed_ns >= FIRST_WINDOW_NS ||
+	       (elapsed_ns >= FIRST_WINDOW_LEAST_NS && s->hybrid.profile.samples >= FIRST_SAMPLES);
+}
+
+/* Once there is a choice that does not hang on chance. */
+static void sample_seldom(struct session *s, uint64_t now)
+{
+	if (s->options.scout || s->hybrid.seldom || !s->hybrid.rounds ||
+	    (s->hybrid.profile.total_samples < ENOUGH_SAMPLES &&
+	     now - s->open_ns < LATER_WINDOW_NS))
+		return;
+	s->hybrid.seldom = true;
+	sampler_set_rate(&s->hybrid.sampler, hertz_now(s));
+	session_sample_rate(s, hertz_now(s));
+}
+
+/*
+ * Windows are long, so that few samples a second show what is a hundredth. What is a large part is
+ * seen sooner: it need not wait for the end of one.
+ */
+static int look(struct session *s, uint64_t now, struct err *err)
+{
+	uint64_t elapsed_ns = now - s->hybrid.window_since_ns;
+	bool over = s->hybrid.rounds && !s->options.scout ? elapsed_ns >= LATER_WINDOW_NS
+							  : first_window_over(s, elapsed_ns);
+	int ret;
+
+	if (!over && (!s->hybrid.rounds || now - s->hybrid.looked_ns < BETWEEN_NS))
+		return 0;
+	s->hybrid.looked_ns = now;
+	ret = begin_round(s, over ? HYBRID_HOT_SHARE : LARGE_SHARE, err);
+	if (over && s->hybrid.state == HYBRID_SAMPLING)
+		begin_window(s, clock_now_ns());
+	return ret;
 }
 
 int session_hybrid_interval_ms(const struct session *s)
@@ -243,7 +281,8 @@ int session_hybrid_step(struct session *s, struct err *err)
 		ret = session_count_look(s, now, &counted, err);
 		return !ret && counted ? end_round(s, err) : ret;
 	}
-	return window_over(s, now) ? begin_round(s, err) : 0;
+	sample_seldom(s, now);
+	return look(s, now, err);
 }
 
 /* Code that has no names cannot be chosen: say where the time goes instead. */
@@ -296,15 +335,34 @@ static void add_choice(struct session_choice *choice, const struct selected *c, 
 	*vec_add(&choice->shares) = share;
 }
 
-/* What a scout found: candidates within the budget. What was never counted has no known cost. */
+/*
+ * What a scout found: all that blocks, and of what was hot in some window that which is hot in all
+ * of the run, within the budget. What was never counted has no known cost: the second pass takes it
+ * out again if it is too dear.
+ */
+void session_hybrid_pick(struct session *s, double room)
+{
+	struct planned **all = xcalloc(s->plan.n + 1, sizeof(struct planned *));
+
+	for (size_t i = 0; i < s->plan.n; i++) {
+		struct planned *p = all[i] = s->plan.data[i];
+
+		if (!p->possible || p->what.pattern ||
+		    profile_is_hot_overall(&s->hybrid.profile, p->what.function, HYBRID_HOT_SHARE))
+			continue;
+		p->possible = false;
+		p->reason = "hot for a moment only";
+	}
+	session_choose(all, s->plan.n, session_contends(s), room, "over the overhead budget");
+	free(all);
+}
+
 void session_hybrid_choice(struct session *s, struct session_choice *choice)
 {
-	if (!s->plan.n)
-		add_blocking(s, NULL);
-	for (size_t i = 0; i < s->selection.chosen.n; i++) {
-		const struct selected *c = &s->selection.chosen.data[i];
-
-		if (i >= s->plan.n || s->plan.data[i]->possible)
-			add_choice(choice, c, i < s->plan.n ? s->plan.data[i]->cpu_share : NAN);
-	}
+	if (add_candidates(s, HYBRID_HOT_SHARE, NULL))
+		return;
+	session_hybrid_pick(s, session_choice_room(s));
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.data[i]->possible)
+			add_choice(choice, &s->plan.data[i]->what, s->plan.data[i]->cpu_share);
 }

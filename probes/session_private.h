@@ -79,13 +79,14 @@ struct session_address {
 };
 
 /* session_hybrid.c's: the selection without -F */
-#define HYBRID_HOT_SHARE     0.01 /* of the samples: a candidate */
-#define HYBRID_SHARE_SAMPLES 100  /* fewer of them tell no share */
+#define HYBRID_HOT_SHARE 0.01 /* of the samples: a candidate */
+#define SCHEDULING_MOST	 0.5  /* of the budget, that recording context switches takes away */
 
 struct hybrid {
 	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
-	uint64_t state_since_ns, window_since_ns;
+	uint64_t state_since_ns, window_since_ns, looked_ns;
 	unsigned rounds; /* selections made */
+	bool seldom;	 /* samples come at the low rate */
 	struct sampler sampler;
 	struct profile profile;
 	struct probeset counting;
@@ -96,8 +97,8 @@ struct hybrid {
 	double counting_cost_ns;	       /* of all rounds, estimated */
 	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
 	uint64_t brake_scheduling_ns;
-	double debt_ns;		 /* cost beyond the budget, not made up for yet */
-	double spent, spent_new; /* of the budget, the latter by this round */
+	double debt_ns; /* cost beyond the budget, not made up for yet */
+	double spent;	/* of the budget */
 	struct {
 		VEC(struct patterns *)
 	} patterns;
@@ -291,6 +292,8 @@ void session_hybrid_start(struct session *s);
 int session_hybrid_interval_ms(const struct session *s);     /* how long a turn may sleep */
 int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
 void session_hybrid_stop(struct session *s);
+/* Which planned functions a scout hands on, within room. */
+void session_hybrid_pick(struct session *s, double room);
 void session_hybrid_choice(struct session *s, struct session_choice *choice);
 void session_hybrid_release(struct session *s);
 
@@ -305,6 +308,9 @@ bool session_contends(const struct session *s);
 int session_count_begin(struct session *s, struct err *err);
 /* *counted: all rates are known, those that do not fit are no longer possible. */
 int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
+/* Of the target's CPU time, for what is to be traced: the budget without what is kept for the
+ * record of switches and for what was counted wrong. */
+double session_choice_room(struct session *s);
 /* Takes by rank what fits into room; the others are no longer possible, for this reason. contends:
  * locks come first. The sum taken. Orders the array. */
 double session_choose(struct planned **candidates, size_t n, bool contends, double room,

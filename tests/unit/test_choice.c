@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What samples make hot, and what a scout's run hands on of it: this program's own functions. */
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probes/sample.h"
+#include "probes/session_private.h"
+#include "probes/spaces.h"
+#include "symbol/dso.h"
+
+#define NOINLINE __attribute__((noinline, noclone, used))
+
+static NOINLINE int start_up(int a)
+{
+	return a + 1;
+}
+
+static NOINLINE int locked_add(int a)
+{
+	return a + 2;
+}
+
+static NOINLINE int ask_clock(int a)
+{
+	return a + 3;
+}
+
+static NOINLINE int worker(int a)
+{
+	return a + 4;
+}
+
+static NOINLINE int never(int a)
+{
+	return a + 5;
+}
+
+typedef int function(int a);
+
+/* It writes no file, nor has it a kernel's side. */
+static struct session session;
+
+static struct profile *profile(void)
+{
+	return &session.hybrid.profile;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&session, 0, sizeof(session));
+	session.dsos = dso_cache_new();
+	spaces_init(&session.spaces, session.dsos);
+	profile_init(profile(), &session.spaces);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	vec_release(&session.plan);
+	profile_release(profile());
+	spaces_release(&session.spaces);
+	dso_cache_free(session.dsos);
+	return 0;
+}
+
+/* n samples of outer, or of what it calls. */
+static void samples(unsigned n, function *outer, function *inner)
+{
+	uint64_t frames[2];
+	struct sample s = { .tgid = (uint32_t)getpid(), .frames = frames };
+
+	if (inner)
+		frames[s.n_frames++] = (uintptr_t)inner + 2;
+	frames[s.n_frames++] = (uintptr_t)outer + 2;
+	while (n--)
+		profile_add(profile(), &s);
+}
+
+static const struct dso_function *known(function *f)
+{
+	struct place place;
+
+	assert_true(spaces_find(&session.spaces, getpid(), (uintptr_t)f, &place));
+	return dso_function_at(place.dso, place.address);
+}
+
+static bool is_hot(function *f)
+{
+	vec_for_each (&profile()->functions, struct profile_function, known_one)
+		if (known_one->function == known(f))
+			return profile_is_hot(profile(), known_one, HYBRID_HOT_SHARE);
+	return false;
+}
+
+static void a_handful_of_samples_makes_nothing_hot(void **state)
+{
+	(void)state;
+	samples(1, start_up, NULL);
+	samples(20, worker, locked_add);
+	assert_false(is_hot(start_up)); /* one in twenty of them */
+	assert_true(is_hot(worker));
+	assert_true(is_hot(locked_add));
+	assert_true(isnan(profile_share(profile(), known(worker))));
+}
+
+static void samples_of_short_windows_add_up(void **state)
+{
+	(void)state;
+	for (unsigned window = 0; window < 10; window++) {
+		profile_begin_window(profile());
+		samples(1, worker, locked_add);
+		samples(19, worker, ask_clock);
+		assert_int_equal(is_hot(locked_add), window + 1 >= PROFILE_HOT_SAMPLES);
+	}
+	assert_true(fabs(profile_share(profile(), known(locked_add)) - 0.05) < 1e-9);
+	assert_true(profile_share(profile(), known(worker)) == 1);
+}
+
+static void what_becomes_hot_late_is_hot(void **state)
+{
+	(void)state;
+	samples(100000, start_up, NULL);
+	profile_begin_window(profile());
+	samples(150, worker, locked_add);
+	assert_true(is_hot(locked_add));
+	assert_true(profile_share(profile(), known(locked_add)) == 1);
+	assert_false(profile_is_hot_overall(profile(), known(locked_add), HYBRID_HOT_SHARE));
+}
+
+static void twice_on_a_chain_is_one_sample(void **state)
+{
+	(void)state;
+	samples(100, worker, worker);
+	assert_true(profile_share(profile(), known(worker)) == 1);
+}
+
+static struct planned *plan(struct planned *p, function *f, const char *pattern, double cost_share)
+{
+	*p = (struct planned){ .what = { .function = known(f), .pattern = pattern },
+			       .possible = true,
+			       .reason = "",
+			       .cpu_share = profile_share(profile(), known(f)),
+			       .cost_share = cost_share };
+	return *vec_add(&session.plan) = p;
+}
+
+/* A clock that is asked all the time is on each chain, and dear; the program begins slowly. */
+static void a_scout_hands_on_what_the_run_spends_its_time_in(void **state)
+{
+	struct planned start, add, work, clock, import;
+
+	(void)state;
+	samples(20, start_up, NULL);
+	profile_begin_window(profile());
+	samples(2000, locked_add, ask_clock);
+	samples(1000, worker, ask_clock);
+	plan(&clock, ask_clock, NULL, 2);
+	plan(&start, start_up, NULL, 0);
+	plan(&work, worker, NULL, 0.001);
+	plan(&add, locked_add, NULL, 0.04);
+	/* never on a CPU, as what only waits */
+	plan(&import, never, "pthread_mutex_lock", 0.03);
+	session_hybrid_pick(&session, 0.08);
+	assert_false(start.possible);
+	assert_string_equal(start.reason, "hot for a moment only");
+	assert_false(clock.possible);
+	assert_string_equal(clock.reason, "over the overhead budget");
+	assert_true(work.possible && add.possible && import.possible);
+}
+
+/* What is measured a little otherwise each time changes nothing for what has a large part. */
+static void the_larger_part_comes_first(void **state)
+{
+	(void)state;
+	for (unsigned turn = 0; turn < 2; turn++) {
+		struct planned small, large;
+
+		session.plan.n = 0;
+		samples(100, worker, locked_add);
+		samples(10, worker, ask_clock);
+		plan(&small, ask_clock, NULL, turn ? 0.05 : 0.06);
+		plan(&large, locked_add, NULL, turn ? 0.06 : 0.05);
+		session_hybrid_pick(&session, 0.08);
+		assert_true(large.possible);
+		assert_false(small.possible);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_handful_of_samples_makes_nothing_hot),
+		TEST(samples_of_short_windows_add_up),
+		TEST(what_becomes_hot_late_is_hot),
+		TEST(twice_on_a_chain_is_one_sample),
+		TEST(a_scout_hands_on_what_the_run_spends_its_time_in),
+		TEST(the_larger_part_comes_first),
+	};
+
+	return unit_run(tests);
+}
