@@ -4,9 +4,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cpus.h"
@@ -27,10 +24,9 @@ struct switch_record {
 	struct sample_id id;
 };
 
-static int open_event(uint32_t cpu)
+int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
+	const struct perf_event_attr switches = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU,
@@ -38,18 +34,8 @@ static int open_event(uint32_t cpu)
 		.context_switch = 1,
 		.comm = 1,
 		.comm_exec = 1,
-		.watermark = 1,
-		.wakeup_watermark = RING_BYTES / 2,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
 	};
-
-	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err)
-{
-	int rc = rings_open(&o->rings, cpus, RING_BYTES, open_event, err);
+	int rc = rings_open(&o->rings, cpus, RING_BYTES, &switches, err);
 
 	if (rc == -EACCES || rc == -EPERM)
 		return err_set(err, rc, "who runs on the CPUs is told to root only; run with sudo");

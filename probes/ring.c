@@ -15,7 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-int ring_map(struct ring *r, size_t data_bytes, struct err *err)
+static int map(struct ring *r, size_t data_bytes, struct err *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
@@ -33,32 +33,32 @@ int ring_map(struct ring *r, size_t data_bytes, struct err *err)
 	return 0;
 }
 
-static int ring_open(struct ring *r, size_t bytes, int (*open_event)(uint32_t cpu), struct err *err)
+static int ring_open(struct ring *r, size_t bytes, struct perf_event_attr *event, struct err *err)
 {
-	r->fd = open_event(r->cpu);
+	r->fd = syscall(SYS_perf_event_open, event, -1, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (r->fd < 0)
 		return err_set(err, -errno, "cannot open a perf event on CPU %u: %s%s", r->cpu,
 			       strerror(errno),
 			       errno == EMFILE ? "; raise the limit with ulimit -n" : "");
-	return ring_map(r, bytes, err);
+	return map(r, bytes, err);
 }
 
 int rings_open(struct rings *rings, const struct cpus *cpus, size_t bytes,
-	       int (*open_event)(uint32_t cpu), struct err *err)
+	       const struct perf_event_attr *event, struct err *err)
 {
+	struct perf_event_attr attr = *event;
+	int ret = 0;
+
+	attr.size = sizeof(attr);
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
 	rings->rings = xcalloc(cpus->n, sizeof(*rings->rings));
 	rings->n = cpus->n;
 	for (uint32_t i = 0; i < cpus->n; i++)
-		rings->rings[i].fd = -1;
-	for (uint32_t i = 0; i < cpus->n; i++) {
-		int ret;
-
-		rings->rings[i].cpu = cpus->online[i];
-		ret = ring_open(&rings->rings[i], bytes, open_event, err);
-		if (ret)
-			return ret;
-	}
-	return 0;
+		rings->rings[i] = (struct ring){ .cpu = cpus->online[i], .fd = -1 };
+	for (uint32_t i = 0; i < cpus->n && !ret; i++)
+		ret = ring_open(&rings->rings[i], bytes, &attr, err);
+	return ret;
 }
 
 void rings_release(struct rings *rings)

@@ -11,6 +11,7 @@
 
 struct cpus;
 struct err;
+struct perf_event_attr;
 struct perf_event_header;
 
 struct ring {
@@ -28,15 +29,11 @@ struct rings {
 	uint32_t n;
 };
 
-/* bytes per CPU: a power of two of pages; open_event returns a descriptor, or -1 and errno. -ENOMEM
- * names RLIMIT_MEMLOCK, -EMFILE RLIMIT_NOFILE. */
+/* The event on every CPU; its times are CLOCK_MONOTONIC. bytes per CPU: a power of two of pages.
+ * -ENOMEM names RLIMIT_MEMLOCK, -EMFILE RLIMIT_NOFILE. */
 int rings_open(struct rings *r, const struct cpus *cpus, size_t bytes,
-	       int (*open_event)(uint32_t cpu), struct err *err);
+	       const struct perf_event_attr *event, struct err *err);
 void rings_release(struct rings *r);
-
-/* Maps the ring of an event that is open as r->fd; the caller enables it. bytes: a power of two of
- * pages. */
-int ring_map(struct ring *r, size_t bytes, struct err *err);
 
 /* Every record that is complete, oldest first; returns how many bytes were read. */
 typedef void (*ring_visit)(void *ctx, const struct ring *r, const struct perf_event_header *record);

@@ -6,12 +6,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/cpus.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "probes/bpfprog.h"
 #include "symbol/unwind.h"
 
@@ -27,7 +25,7 @@ static uint64_t rate_value(bool cycles, uint32_t hertz)
 	return cycles ? hertz : 1000000000ull / hertz;
 }
 
-static int open_event(uint32_t cpu, bool cycles, uint32_t hertz, uint32_t stack_bytes)
+static struct perf_event_attr event_of(bool cycles, uint32_t hertz, uint32_t stack_bytes)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -39,10 +37,6 @@ static int open_event(uint32_t cpu, bool cycles, uint32_t hertz, uint32_t stack_
 		.exclude_callchain_kernel = 1,
 		.sample_max_stack = SAMPLE_FRAMES_MAX,
 		.disabled = 1,
-		.watermark = 1,
-		.wakeup_watermark = RING_BYTES / 2,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
 	};
 
 	if (stack_bytes) {
@@ -50,14 +44,15 @@ static int open_event(uint32_t cpu, bool cycles, uint32_t hertz, uint32_t stack_
 		attr.sample_regs_user = unwind_register_mask;
 		attr.sample_stack_user = stack_bytes;
 	}
-	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	return attr;
 }
 
 /* At that rate: perf_event_max_sample_rate, which the kernel lowers where interrupts take long
  * (emulators, busy hosts), bounds frequencies, and not the clock's period. */
 static bool has_cycles(uint32_t cpu, uint32_t hertz)
 {
-	int fd = open_event(cpu, true, hertz, 0);
+	struct perf_event_attr event = event_of(true, hertz, 0);
+	int fd = syscall(SYS_perf_event_open, &event, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd >= 0)
 		close(fd);
@@ -67,29 +62,20 @@ static bool has_cycles(uint32_t cpu, uint32_t hertz)
 int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz,
 		 uint32_t stack_bytes, struct err *err)
 {
+	struct perf_event_attr event;
+	int ret;
+
 	*s = (struct sampler){ .cycles = has_cycles(cpus->online[0], hertz),
 			       .stack_bytes = stack_bytes };
-	s->rings.rings = xcalloc(cpus->n, sizeof(*s->rings.rings));
-	s->rings.n = cpus->n;
-	for (uint32_t i = 0; i < cpus->n; i++)
-		s->rings.rings[i].fd = -1;
-	for (uint32_t i = 0; i < cpus->n; i++) {
-		struct ring *r = &s->rings.rings[i];
-		int ret;
-
-		r->cpu = cpus->online[i];
-		r->fd = open_event(r->cpu, s->cycles, hertz, stack_bytes);
-		if (r->fd < 0)
-			return err_set(err, -errno, "cannot sample CPU %u: %s", r->cpu,
-				       strerror(errno));
-		ret = ring_map(r, stack_bytes ? RING_OF_COPIES_BYTES : RING_BYTES, err);
+	event = event_of(s->cycles, hertz, stack_bytes);
+	ret = rings_open(&s->rings, cpus, stack_bytes ? RING_OF_COPIES_BYTES : RING_BYTES, &event,
+			 err);
+	for (uint32_t i = 0; i < s->rings.n && !ret; i++) {
+		ret = bpfprog_attach_sampler(b, s->rings.rings[i].fd, err);
 		if (!ret)
-			ret = bpfprog_attach_sampler(b, r->fd, err);
-		if (ret)
-			return ret;
-		ioctl(r->fd, PERF_EVENT_IOC_ENABLE, 0);
+			ioctl(s->rings.rings[i].fd, PERF_EVENT_IOC_ENABLE, 0);
 	}
-	return 0;
+	return ret;
 }
 
 int sampler_set_rate(struct sampler *s, uint32_t hertz)

@@ -109,26 +109,16 @@ int session_open_on_targets(struct session *s, struct probeset *set, struct err 
 /* Per CPU; read at each turn of the loop. */
 #define MAPPINGS_BYTES (256u << 10)
 
-static int open_mapping_event(uint32_t cpu)
+int session_watch_mappings(struct session *s, struct err *err)
 {
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
+	const struct perf_event_attr mappings = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1,
 		.mmap2 = 1,
-		.watermark = 1,
-		.wakeup_watermark = MAPPINGS_BYTES / 2,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
 	};
 
-	return syscall(SYS_perf_event_open, &attr, -1, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
-int session_watch_mappings(struct session *s, struct err *err)
-{
-	return rings_open(&s->mappings, &s->cpus, MAPPINGS_BYTES, open_mapping_event, err);
+	return rings_open(&s->mappings, &s->cpus, MAPPINGS_BYTES, &mappings, err);
 }
 
 void session_unwatch_mappings(struct session *s)
