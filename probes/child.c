@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/child.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,7 +23,24 @@ pid_t child_fork(void)
 	return 0;
 }
 
-pid_t child_fork_held(int *go_fd)
+/* As an exec would, but for these. */
+static void close_inherited(int go_fd, int keep_fd)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		int fd = atoi(entry->d_name), flags = fcntl(fd, F_GETFD);
+
+		if (fd > STDERR_FILENO && flags >= 0 && flags & FD_CLOEXEC && fd != go_fd &&
+		    fd != keep_fd && fd != dirfd(dir))
+			close(fd);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+pid_t child_fork_held(int *go_fd, int keep_fd)
 {
 	int go[2];
 	pid_t pid;
@@ -32,7 +51,7 @@ pid_t child_fork_held(int *go_fd)
 		return -1;
 	pid = child_fork();
 	if (!pid) {
-		close(go[1]);
+		close_inherited(go[0], keep_fd);
 		if (read(go[0], &word, 1) != 1)
 			_exit(NOT_RUN);
 		close(go[0]);

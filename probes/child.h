@@ -12,8 +12,13 @@
 
 /* As fork(). */
 pid_t child_fork(void);
-/* The same; in the child it returns at child_go(). Closing *go_fd (-1 without a child) ends it. */
-pid_t child_fork_held(int *go_fd);
+/*
+ * The same; in the child it returns at child_go(). Closing *go_fd (-1 without a child) ends it.
+ * Of the descriptors that an exec closes it has keep_fd only (-1: none). Whoever is the last to
+ * close an event waits until the kernel has taken its probes out of all programs: that is to be the
+ * recorder, for whoever waits until the recorder has ended must find no probes.
+ */
+pid_t child_fork_held(int *go_fd, int keep_fd);
 bool child_go(int go_fd); /* false: it has ended */
 /* Of the child itself: from now on it lives longer than its parent. */
 void child_becomes_own(void);

@@ -367,7 +367,7 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *r
 	int go_fd, ret;
 
 	*n = 0;
-	m.child = child_fork_held(&go_fd);
+	m.child = child_fork_held(&go_fd, -1);
 	if (m.child == 0)
 		child(threads);
 	if (m.child < 0)

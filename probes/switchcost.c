@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/switchcost.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -82,9 +83,9 @@ double switchcost_measure(int (*prepare)(void *ctx, pid_t child), void *ctx)
 	double ns = NAN;
 	pid_t pid;
 
-	if (pipe(result))
+	if (pipe2(result, O_CLOEXEC))
 		return NAN;
-	pid = child_fork_held(&go_fd);
+	pid = child_fork_held(&go_fd, result[1]);
 	if (!pid)
 		child(result[1]);
 	close(result[1]);

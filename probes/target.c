@@ -62,7 +62,7 @@ int launch_start(struct launch *l, char *const *argv, const struct launch_inheri
 	*l = (struct launch){ .go_fd = -1, .status_fd = -1 };
 	if (pipe2(status, O_CLOEXEC))
 		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	pid = child_fork_held(&l->go_fd);
+	pid = child_fork_held(&l->go_fd, status[1]);
 	error = errno;
 	if (!pid)
 		child(status[1], argv, inherit);

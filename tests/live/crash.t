@@ -75,7 +75,10 @@ for _ in $(seq 20); do
 	kill -KILL "$recorder" 2>/dev/null
 	wait "$recorder" 2>/dev/null
 done
-sleep 0.5
+for _ in $(seq 100); do
+	pgrep -f "^$DIR/own_ispot" >/dev/null || break
+	sleep 0.1
+done
 is "$(pgrep -c -f "^$DIR/own_ispot")" 0 "no process of the recorders is left" ||
 	pkill -KILL -f "^$DIR/own_ispot"
 

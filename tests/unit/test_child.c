@@ -2,6 +2,7 @@
 /* Processes of ispot's own: they wait for a word, and end with the one that forked them. */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -20,7 +21,7 @@ static int status_of(pid_t pid)
 static void it_goes_on_when_told(void **state)
 {
 	int go_fd, status;
-	pid_t pid = child_fork_held(&go_fd);
+	pid_t pid = child_fork_held(&go_fd, -1);
 
 	(void)state;
 	if (!pid)
@@ -36,7 +37,7 @@ static void it_goes_on_when_told(void **state)
 static void it_ends_when_it_is_never_to_be_told(void **state)
 {
 	int go_fd, status;
-	pid_t pid = child_fork_held(&go_fd);
+	pid_t pid = child_fork_held(&go_fd, -1);
 
 	(void)state;
 	if (!pid)
@@ -53,7 +54,7 @@ static void recorder(int pids_fd)
 	pid_t pids[2];
 	int go_fd;
 
-	pids[0] = child_fork_held(&go_fd);
+	pids[0] = child_fork_held(&go_fd, -1);
 	if (!pids[0])
 		_exit(3);
 	pids[1] = fork();
@@ -112,7 +113,7 @@ static void who_becomes_its_own_lives_on(void **state)
 	assert_int_equal(pipe(words), 0);
 	killed = fork();
 	if (!killed) {
-		if (!child_fork_held(&go_fd))
+		if (!child_fork_held(&go_fd, -1))
 			own_one(pids[1], words[0]);
 		child_go(go_fd);
 		for (;;)
@@ -129,6 +130,34 @@ static void who_becomes_its_own_lives_on(void **state)
 	close(words[1]);
 }
 
+/* What the recorder closes is closed, while it waits as well as when it has been told. */
+static void it_has_only_what_it_was_given(void **state)
+{
+	int fds[2], go_fd, plain, status;
+	pid_t pid;
+	char word;
+
+	(void)state;
+	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
+	plain = dup(STDIN_FILENO); /* as a shell's 3<file */
+	pid = child_fork_held(&go_fd, fds[0]);
+	if (!pid)
+		_exit(fcntl(fds[1], F_GETFD) < 0 && fcntl(fds[0], F_GETFD) >= 0 &&
+				      fcntl(plain, F_GETFD) >= 0
+			      ? 3
+			      : 1);
+	close(fds[1]);
+	alarm(60); /* where it holds the other end there is none */
+	assert_int_equal(read(fds[0], &word, 1), 0);
+	alarm(0);
+	assert_true(child_go(go_fd));
+	status = status_of(pid);
+	assert_int_equal(status, 3 << 8);
+	close(go_fd);
+	close(fds[0]);
+	close(plain);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +165,7 @@ int main(void)
 		cmocka_unit_test(it_ends_when_it_is_never_to_be_told),
 		cmocka_unit_test(it_ends_with_a_killed_recorder),
 		cmocka_unit_test(who_becomes_its_own_lives_on),
+		cmocka_unit_test(it_has_only_what_it_was_given),
 	};
 
 	return unit_run(tests);
