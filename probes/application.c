@@ -20,7 +20,7 @@ const char *const application_by_names[] = { "executable", "cgroup", "user", NUL
 
 int applications_init(struct applications *a, const char *by, struct err *err)
 {
-	*a = (struct applications){ .dsos = dso_cache_new() };
+	*a = (struct applications){ 0 };
 	for (int i = 0; application_by_names[i]; i++)
 		if (!strcmp(by, application_by_names[i])) {
 			a->by = i;
@@ -30,77 +30,107 @@ int applications_init(struct applications *a, const char *by, struct err *err)
 		       by);
 }
 
+static uint32_t named(struct applications *a, const char *name)
+{
+	char printable[NAME_MAX_BYTES];
+
+	return strtab_add(&a->names, text_printable(printable, sizeof(printable), name));
+}
+
+/* A program that was built again may keep its inode; time and size tell. */
+static uint64_t hash_of(const struct stat *st, const char *target)
+{
+	const uint64_t facts[] = { st->st_dev,
+				   st->st_ino,
+				   (uint64_t)st->st_size,
+				   (uint64_t)st->st_mtim.tv_sec,
+				   (uint64_t)st->st_mtim.tv_nsec,
+				   hash_bytes(target, strlen(target)) };
+
+	return hash_bytes(facts, sizeof(facts));
+}
+
 /* app@3f2a…: a renamed one keeps its build-id, an updated one gets another. */
-static void name_executable(struct applications *a, pid_t pid, char *name, size_t n)
+static uint32_t named_as_file(struct applications *a, const char *path, const char *target)
+{
+	char build_id[BUILD_ID_SHOWN + 1], name[NAME_MAX_BYTES];
+
+	dso_file_build_id(path, build_id, sizeof(build_id));
+	snprintf(name, sizeof(name), "%.*s%s%s", NAME_MAX_BYTES - 20, text_base_name(target),
+		 *build_id ? "@" : "", build_id);
+	return named(a, name);
+}
+
+static uint32_t by_executable(struct applications *a, pid_t pid)
 {
 	char path[64], target[PATH_MAX], *deleted;
-	struct dso *dso;
+	struct stat st;
+	uint64_t file;
+	uint32_t number;
 	ssize_t length;
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	length = readlink(path, target, sizeof(target) - 1);
-	if (length < 0) {
+	if (length < 0 || stat(path, &st)) {
 		snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-		snprintf(name, n, access(path, F_OK) ? "(gone)" : "[kernel]");
-		return;
+		return named(a, access(path, F_OK) ? "(gone)" : "[kernel]");
 	}
 	target[length] = '\0';
 	deleted = strstr(target, " (deleted)");
 	if (deleted)
 		*deleted = '\0';
-	length = snprintf(name, n, "%.*s", NAME_MAX_BYTES - 20, text_base_name(target));
-	if (!dso_get(a->dsos, path, &dso, NULL) && *dso_build_id(dso))
-		snprintf(name + length, n - (size_t)length, "@%.*s", BUILD_ID_SHOWN,
-			 dso_build_id(dso));
+	file = hash_of(&st, target);
+	number = map_get(&a->by_file, file);
+	if (number == MAP_NONE) {
+		number = named_as_file(a, path, target);
+		map_put(&a->by_file, file, number);
+	}
+	return number;
 }
 
-static void name_cgroup(pid_t pid, char *name, size_t n)
+static uint32_t by_cgroup(struct applications *a, pid_t pid)
 {
-	char path[64], line[PATH_MAX];
+	char path[64], line[PATH_MAX], name[NAME_MAX_BYTES] = "(gone)";
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	snprintf(name, n, "(gone)");
 	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = '\0';
 		if (!strncmp(line, "0::", 3))
-			text_printable(name, n, line + 3);
+			snprintf(name, sizeof(name), "%.*s", NAME_MAX_BYTES - 1, line + 3);
 	}
 	if (f)
 		fclose(f);
+	return named(a, name);
 }
 
-static void name_user(pid_t pid, char *name, size_t n)
+static uint32_t by_user(struct applications *a, pid_t pid)
 {
 	struct passwd account, *found = NULL;
-	char path[64], buf[4096];
+	char path[64], buf[4096], number[16];
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &st))
-		snprintf(name, n, "(gone)");
-	else if (!getpwuid_r(st.st_uid, &account, buf, sizeof(buf), &found) && found)
-		snprintf(name, n, "%s", account.pw_name);
-	else
-		snprintf(name, n, "%u", st.st_uid);
+		return named(a, "(gone)");
+	if (!getpwuid_r(st.st_uid, &account, buf, sizeof(buf), &found) && found)
+		return named(a, account.pw_name);
+	snprintf(number, sizeof(number), "%u", st.st_uid);
+	return named(a, number);
 }
 
 uint32_t application_of(struct applications *a, pid_t pid)
 {
+	static uint32_t (*const by[])(struct applications * a, pid_t pid) = {
+		[BY_EXECUTABLE] = by_executable, [BY_CGROUP] = by_cgroup, [BY_USER] = by_user
+	};
 	uint32_t number = map_get(&a->by_pid, (uint64_t)pid);
-	char name[NAME_MAX_BYTES], printable[NAME_MAX_BYTES];
 
-	if (number != MAP_NONE)
-		return number;
-	if (a->by == BY_EXECUTABLE)
-		name_executable(a, pid, name, sizeof(name));
-	else if (a->by == BY_CGROUP)
-		name_cgroup(pid, name, sizeof(name));
-	else
-		name_user(pid, name, sizeof(name));
-	number = strtab_add(&a->names, text_printable(printable, sizeof(printable), name));
-	map_put(&a->by_pid, (uint64_t)pid, number);
+	if (number == MAP_NONE) {
+		number = by[a->by](a, pid);
+		map_put(&a->by_pid, (uint64_t)pid, number);
+	}
 	return number;
 }
 
@@ -113,6 +143,5 @@ void applications_release(struct applications *a)
 {
 	strtab_release(&a->names);
 	map_release(&a->by_pid);
-	dso_cache_free(a->dsos);
-	a->dsos = NULL;
+	map_release(&a->by_file);
 }

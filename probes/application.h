@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 
-struct dso_cache;
 struct err;
 
 enum application_by { BY_EXECUTABLE, BY_CGROUP, BY_USER };
@@ -18,8 +17,7 @@ extern const char *const application_by_names[]; /* ends with NULL */
 struct applications {
 	enum application_by by;
 	struct strtab names;
-	struct map by_pid;
-	struct dso_cache *dsos;
+	struct map by_pid, by_file;
 };
 
 int applications_init(struct applications *a, const char *by, struct err *err);

@@ -211,17 +211,34 @@ static void read_sections(struct dso *dso)
 	vec_sort(&dso->code, compare_ranges);
 }
 
-static void read_build_id(struct dso *dso)
+#define BUILD_ID_MAX 64
+
+/* hex: 2 * BUILD_ID_MAX + 1 */
+static void read_build_id(Elf *elf, char *hex)
 {
 	const void *bytes = NULL;
-	ssize_t n = dwelf_elf_gnu_build_id(dso->elf, &bytes);
-	char *hex;
+	ssize_t n = dwelf_elf_gnu_build_id(elf, &bytes);
 
-	if (n < 0 || n > 64)
-		n = 0;
-	hex = dso->build_id = xcalloc((size_t)n * 2 + 1, 1);
-	for (ssize_t i = 0; i < n; i++)
+	*hex = '\0';
+	for (ssize_t i = 0; i < n && n <= BUILD_ID_MAX; i++)
 		sprintf(hex + 2 * i, "%02x", ((const uint8_t *)bytes)[i]);
+}
+
+void dso_file_build_id(const char *path, char *hex, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char all[2 * BUILD_ID_MAX + 1] = "";
+	Elf *elf = NULL;
+
+	elf_version(EV_CURRENT);
+	if (fd >= 0)
+		elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf)
+		read_build_id(elf, all);
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	snprintf(hex, n, "%s", all);
 }
 
 static void dso_free(struct dso *dso)
@@ -251,6 +268,7 @@ static void dso_free(struct dso *dso)
 static int dso_open(const char *path, struct dso **out, struct err *err)
 {
 	struct dso *dso = xcalloc(1, sizeof(*dso));
+	char build_id[2 * BUILD_ID_MAX + 1];
 	int ret;
 
 	dso->fd = -1;
@@ -264,7 +282,8 @@ static int dso_open(const char *path, struct dso **out, struct err *err)
 	}
 	read_segments(dso);
 	read_sections(dso);
-	read_build_id(dso);
+	read_build_id(dso->elf, build_id);
+	dso->build_id = xstrdup(build_id);
 	*out = dso;
 	return 0;
 }

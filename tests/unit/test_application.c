@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the processes of a machine are called, on one where many programs run. */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "base/err.h"
+#include "elf_fixture.h"
+#include "probes/application.h"
+#include "probes/child.h"
+
+#define PROGRAMS 8
+
+static struct applications apps;
+
+/* A process of the program that only waits; it runs when the other end of the pipe is closed. */
+static pid_t run(const char *program)
+{
+	int running[2];
+	pid_t pid;
+	char word;
+
+	assert_int_equal(pipe2(running, O_CLOEXEC), 0);
+	pid = child_fork();
+	if (!pid) {
+		execl(fixture_path(program), program, (char *)NULL);
+		_exit(127);
+	}
+	close(running[1]);
+	assert_int_equal(read(running[0], &word, 1), 0);
+	close(running[0]);
+	application_forget(&apps, pid);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+}
+
+static const char *name_of(pid_t pid)
+{
+	return strtab_get(&apps.names, application_of(&apps, pid));
+}
+
+static const char *program(int i)
+{
+	static char name[32];
+
+	snprintf(name, sizeof(name), "waits%d", i);
+	return name;
+}
+
+static int open_setup(void **state)
+{
+	struct err err = { 0 };
+	char command[64];
+
+	(void)state;
+	fixture_write("waits.c", "#include <unistd.h>\nint main(void) { for (;;) pause(); }\n");
+	fixture_run(
+		"gcc -Wl,--build-id=0x1234567890abcdef1234567890abcdef12345678 -o waits0 waits.c");
+	for (int i = 1; i < PROGRAMS; i++) {
+		snprintf(command, sizeof(command), "cp waits0 waits%d", i);
+		fixture_run(command);
+	}
+	return applications_init(&apps, "executable", &err);
+}
+
+static int close_setup(void **state)
+{
+	(void)state;
+	applications_release(&apps);
+	return 0;
+}
+
+static void a_program_is_its_name_and_build_id(void **state)
+{
+	pid_t pid = run(program(0)), second = run(program(0));
+
+	(void)state;
+	assert_string_equal(name_of(pid), "waits0@1234567890ab");
+	assert_int_equal(application_of(&apps, second), application_of(&apps, pid));
+	end(pid);
+	end(second);
+}
+
+static int first_free(void)
+{
+	int fd = dup(STDIN_FILENO);
+
+	close(fd);
+	return fd;
+}
+
+/* One that is out of descriptors would call half of them by their name alone. */
+static void no_program_takes_a_descriptor(void **state)
+{
+	int before = first_free();
+
+	(void)state;
+	for (int i = 0; i < PROGRAMS; i++) {
+		char wanted[64];
+		pid_t pid = run(program(i));
+
+		snprintf(wanted, sizeof(wanted), "%s@1234567890ab", program(i));
+		assert_string_equal(name_of(pid), wanted);
+		end(pid);
+	}
+	assert_int_equal(first_free(), before);
+}
+
+static void one_that_was_built_again_is_another(void **state)
+{
+	pid_t pid = run(program(0));
+	uint32_t before = application_of(&apps, pid);
+
+	(void)state;
+	end(pid);
+	fixture_run(
+		"gcc -Wl,--build-id=0xfedcba09876543210fedcba098765432fedcba09 -o again waits.c && "
+		"mv -f again waits0");
+	pid = run(program(0));
+	assert_int_not_equal(application_of(&apps, pid), before);
+	assert_string_equal(name_of(pid), "waits0@fedcba098765");
+	end(pid);
+}
+
+/* A number that comes back. */
+static void another_program_is_looked_at_anew(void **state)
+{
+	pid_t pid = run(program(1));
+
+	(void)state;
+	application_of(&apps, pid);
+	end(pid);
+	assert_string_equal(name_of(pid), "waits1@1234567890ab");
+	application_forget(&apps, pid);
+	assert_string_equal(name_of(pid), "(gone)");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_program_is_its_name_and_build_id),
+		cmocka_unit_test(no_program_takes_a_descriptor),
+		cmocka_unit_test(one_that_was_built_again_is_another),
+		cmocka_unit_test(another_program_is_looked_at_anew),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, open_setup, close_setup);
+}
