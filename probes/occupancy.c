@@ -34,6 +34,7 @@ int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err
 		.context_switch = 1,
 		.comm = 1,
 		.comm_exec = 1,
+		.task = 1,
 	};
 	int rc = rings_open(&o->rings, cpus, RING_BYTES, &switches, err);
 
@@ -62,6 +63,17 @@ static void on_switch(struct reading *r, const struct ring *ring, const struct s
 	*cpu = (struct occupancy_cpu){ (pid_t)s->next_pid, s->id.time_ns };
 }
 
+struct fork_record {
+	struct perf_event_header header;
+	uint32_t pid, parent_pid;
+};
+
+static void on_fork(const struct reading *r, const struct fork_record *f)
+{
+	if (f->pid != f->parent_pid) /* no thread */
+		r->visitor->begins(r->visitor->self, (pid_t)f->pid);
+}
+
 static void on_record(void *ctx, const struct ring *ring, const struct perf_event_header *h)
 {
 	struct reading *r = ctx;
@@ -69,7 +81,9 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 	if (h->type == PERF_RECORD_SWITCH_CPU_WIDE && h->misc & PERF_RECORD_MISC_SWITCH_OUT) {
 		on_switch(r, ring, (const void *)h);
 	} else if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC) {
-		r->visitor->exec(r->visitor->self, (pid_t) * (const uint32_t *)(h + 1));
+		r->visitor->begins(r->visitor->self, (pid_t) * (const uint32_t *)(h + 1));
+	} else if (h->type == PERF_RECORD_FORK) {
+		on_fork(r, (const void *)h);
 	} else if (h->type == PERF_RECORD_LOST) {
 		r->occupancy->lost += ((const uint64_t *)(h + 1))[1];
 		/* Whoever has it now came at a time that nobody knows. */

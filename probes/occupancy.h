@@ -28,7 +28,7 @@ struct occupancy {
 struct occupancy_visitor {
 	void *self;
 	void (*ran)(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint64_t end_ns);
-	void (*exec)(void *self, pid_t pid); /* it is another program from now on */
+	void (*begins)(void *self, pid_t pid); /* a process, or another program in it */
 };
 
 int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err);

@@ -66,14 +66,14 @@ static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint6
 						       start_ns, end_ns });
 }
 
-static void on_exec(void *self, pid_t pid)
+static void on_begin(void *self, pid_t pid)
 {
 	application_forget(&((struct recorder *)self)->apps, pid);
 }
 
 static void drain(struct recorder *r)
 {
-	const struct occupancy_visitor v = { r, on_ran, on_exec };
+	const struct occupancy_visitor v = { r, on_ran, on_begin };
 
 	occupancy_read(&r->occupancy, &v);
 }
@@ -81,7 +81,7 @@ static void drain(struct recorder *r)
 /* The last time. A program that computes all the while is switched in once, and never out. */
 static uint64_t drain_all(struct recorder *r)
 {
-	const struct occupancy_visitor v = { r, on_ran, on_exec };
+	const struct occupancy_visitor v = { r, on_ran, on_begin };
 	uint64_t now_ns;
 
 	drain(r);
