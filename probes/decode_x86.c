@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * x86-64 instructions for placement. capstone says what an instruction reads and writes; whether
- * the kernel takes a probe on it, and how, is decided from the raw bytes as the kernel does.
+ * x86-64 instructions for placement: what capstone says that an instruction reads and writes.
+ * Whether the kernel takes a probe on it, and how, is raw_x86.h's.
  */
 #include "probes/decode.h"
 
@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "probes/raw_x86.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10 };
 
@@ -46,187 +47,6 @@ void decoder_x86_free(void *decoder)
 	cs_close(&d->handle);
 	free(d);
 }
-
-/* ---- the kernel's view: prefixes and opcode ---- */
-
-struct raw {
-	bool operand16, lock, segment, vector, repeat;
-	uint8_t rex, map, opcode, modrm; /* map 1: one byte, 2: 0f, 3: 0f 38 and 0f 3a */
-	uint8_t prefixes;
-};
-
-static bool raw_prefix(struct raw *r, uint8_t byte)
-{
-	switch (byte) {
-	case 0x66:
-		r->operand16 = true;
-		return true;
-	case 0xf0:
-		r->lock = true;
-		return true;
-	case 0x26:
-	case 0x2e:
-	case 0x36:
-	case 0x3e:
-		r->segment = true;
-		return true;
-	case 0xf2:
-	case 0xf3:
-		r->repeat = true;
-		return true;
-	case 0x64:
-	case 0x65:
-	case 0x67:
-		return true;
-	}
-	return false;
-}
-
-/* p has 15 readable bytes. */
-static void raw_parse(struct raw *r, const uint8_t *p)
-{
-	*r = (struct raw){ .map = 1 };
-	while (r->prefixes < 14 && raw_prefix(r, *p)) {
-		r->prefixes++;
-		p++;
-	}
-	if ((*p & 0xf0) == 0x40) {
-		r->rex = *p++;
-		r->prefixes++;
-	}
-	r->vector = *p == 0xc4 || *p == 0xc5 || *p == 0x62 || (*p == 0x8f && (p[1] & 0x38));
-	if (*p == 0x0f) {
-		r->map = 2;
-		p++;
-		if (*p == 0x38 || *p == 0x3a) {
-			r->map = 3;
-			p++;
-		}
-	}
-	r->opcode = *p;
-	r->modrm = p[1];
-}
-
-/* One-byte opcodes the kernel refuses in 64-bit programs (good_insns_64), by row of 16. */
-static const uint16_t refused_opcodes[16] = {
-	0x40c0, 0xc0c0, 0x8080, 0x8080, 0xffff, 0x0000, 0xf007, 0x0000,
-	0x0004, 0x0400, 0x0000, 0x0000, 0xf030, 0x0070, 0xf4f0, 0x0c13,
-};
-
-struct danger {
-	uint8_t map, opcode;
-	const char *refusal;
-};
-
-/* What the kernel takes, or takes on some versions, and should not be probed. */
-static const struct danger dangers[] = {
-	/* Measured on 6.18: after the step the target continues at a wild address. */
-	{ 2, 0x05, "is a system call" },
-	{ 2, 0x34, "is a system call" },
-	/* Measured: the step's trap flag is pushed, popf restores it, SIGTRAP ends the target. */
-	{ 1, 0x9c, "pushes the flags, which single-stepping changes" },
-	{ 2, 0x00, "is a system instruction" },
-	{ 2, 0x01, "is a system instruction" },
-	{ 2, 0x06, "is a system instruction" },
-	{ 2, 0x07, "is a system instruction" },
-	{ 2, 0x08, "is a system instruction" },
-	{ 2, 0x09, "is a system instruction" },
-	{ 2, 0x0b, "is a trap" },
-	{ 2, 0xb9, "is a trap" },
-	{ 2, 0xff, "is a trap" },
-	{ 2, 0x30, "is a system instruction" },
-	{ 2, 0x35, "is a system instruction" },
-	{ 2, 0x37, "is a system instruction" },
-	{ 2, 0x78, "is a system instruction" },
-	{ 2, 0x79, "is a system instruction" },
-};
-
-static bool is_branch_opcode(const struct raw *r)
-{
-	if (r->map == 2)
-		return (r->opcode & 0xf0) == 0x80;
-	return r->map == 1 && ((r->opcode & 0xf0) == 0x70 || r->opcode == 0xe8 ||
-			       r->opcode == 0xe9 || r->opcode == 0xeb);
-}
-
-/* rep movs, cmps, stos, lods, scas */
-static bool is_repeated(const struct raw *r)
-{
-	return r->repeat && r->map == 1 &&
-	       ((r->opcode >= 0xa4 && r->opcode <= 0xa7) ||
-		(r->opcode >= 0xaa && r->opcode <= 0xaf));
-}
-
-static const char *raw_refusal(const struct raw *r)
-{
-	if (r->lock)
-		return "has a LOCK prefix";
-	if (r->segment)
-		return "has a segment prefix";
-	if (r->vector)
-		return "is a VEX or EVEX instruction"; /* the kernel looks up a stray byte of these
-							*/
-	if (r->map == 1 && refused_opcodes[r->opcode >> 4] >> (r->opcode & 15) & 1)
-		return "has an opcode the kernel refuses";
-	for (size_t i = 0; i < sizeof(dangers) / sizeof(dangers[0]); i++)
-		if (dangers[i].map == r->map && dangers[i].opcode == r->opcode)
-			return dangers[i].refusal;
-	if (is_branch_opcode(r) && r->operand16)
-		return "is a 16-bit branch";
-	if (is_repeated(r))
-		return "is repeated, and a probe on it fires each time";
-	/* xchg %rax, %r8 wears the opcode of nop, and the kernel emulates it as one. */
-	if (r->map == 1 && r->opcode == 0x90 && (r->rex & 1))
-		return "would be emulated as a nop";
-	return NULL;
-}
-
-static const struct {
-	uint8_t n, bytes[8];
-} long_nops[] = {
-	{ 2, { 0x66, 0x90 } },
-	{ 3, { 0x0f, 0x1f, 0x00 } },
-	{ 4, { 0x0f, 0x1f, 0x40, 0x00 } },
-	{ 5, { 0x0f, 0x1f, 0x44, 0x00, 0x00 } },
-	{ 6, { 0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00 } },
-	{ 7, { 0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00 } },
-	{ 8, { 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00 } },
-};
-
-static bool is_long_nop(const uint8_t *code, size_t length)
-{
-	for (size_t i = 0; i < sizeof(long_nops) / sizeof(long_nops[0]); i++)
-		if (long_nops[i].n == length && !memcmp(long_nops[i].bytes, code, length))
-			return true;
-	return false;
-}
-
-static bool is_emulated_push(const struct raw *r)
-{
-	return r->map == 1 && (r->opcode & 0xf8) == 0x50 &&
-	       (!r->prefixes || (r->prefixes == 1 && r->rex == 0x41));
-}
-
-/* The optimisation writes five bytes at once, so it leaves out those that cross a page. */
-static bool crosses_page(uint64_t address)
-{
-	return (address & 4095) > 4096 - 5;
-}
-
-static enum probe_class raw_class(const struct decoder *d, const struct raw *r, const uint8_t *code,
-				  const struct insn *in)
-{
-	if (d->multibyte_nops && is_long_nop(code, in->length))
-		return in->length == 5 && !crosses_page(in->address) ? CLASS_NOP5 : CLASS_EMULATED;
-	if (r->map == 1 && r->opcode == 0x90)
-		return r->operand16 ? CLASS_N
-				    : CLASS_EMULATED; /* 66 90: refused by some before 6.2 */
-	if (is_branch_opcode(r) || is_emulated_push(r))
-		return CLASS_EMULATED;
-	return CLASS_SINGLE_STEP;
-}
-
-/* ---- what capstone says ---- */
 
 static uint8_t gpr(unsigned reg)
 {
@@ -384,7 +204,7 @@ static void find_memory(const cs_insn *ci, struct insn *out)
  */
 static bool is_ordered(const cs_insn *ci, const struct raw *r)
 {
-	if (r->lock || is_repeated(r))
+	if (r->lock || raw_is_repeated(r))
 		return true;
 	switch (ci->id) {
 	case X86_INS_XCHG:
@@ -529,7 +349,7 @@ static void find_flow(const cs_insn *ci, const struct raw *r, struct insn *out)
 		return;
 	}
 	if (ci->detail->x86.op_count == 1 && op->type == X86_OP_IMM &&
-	    (is_branch_opcode(r) || (r->map == 1 && r->opcode >= 0xe0 && r->opcode <= 0xe3) ||
+	    (raw_is_branch(r) || (r->map == 1 && r->opcode >= 0xe0 && r->opcode <= 0xe3) ||
 	     ci->id == X86_INS_XBEGIN)) {
 		out->flow = FLOW_BRANCH;
 		out->target = (uint64_t)op->imm;
@@ -594,7 +414,8 @@ bool decode_x86(void *decoder, const uint8_t *code, size_t n, uint64_t address, 
 	find_stack(d->insn, out);
 	find_flow(d->insn, &r, out);
 	out->refusal = raw_refusal(&r);
-	out->class = out->refusal ? CLASS_N : raw_class(d, &r, code, out);
+	out->class = out->refusal ? CLASS_N
+				  : raw_class(&r, code, out->length, address, d->multibyte_nops);
 	if (out->class == CLASS_N && !out->refusal)
 		out->refusal = "is refused by older kernels";
 	return true;
