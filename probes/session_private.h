@@ -218,12 +218,19 @@ struct session {
 int session_select(struct session *s, struct err *err);
 /* Objects that processes mapped since: their chosen functions join in a new set. */
 int session_join_mapped(struct session *s, struct err *err);
+void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
+const char *session_path(const struct session *s, const struct dso *dso);
+uint32_t session_object_id(const struct session *s, const struct dso *dso); /* UINT32_MAX: none */
+
+/* session_set.c: sets of probes */
 /* The set of the planned functions from index first on, registered, described in the file. *set:
  * NULL if empty. */
 int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
-
-void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
-const char *session_path(const struct session *s, const struct dso *dso);
+/* A set again, without the functions that are no longer possible. */
+int session_rebuild_set(struct session *s, size_t k, struct err *err);
+/* traced_until_ns: when its probes were taken out; 0: it had none. */
+void session_describe_left_out(struct session *s, const struct planned *p,
+			       uint64_t traced_until_ns);
 /* For probeset_create: notes that the kernel took no probe there. ctx: the session */
 void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 
@@ -279,12 +286,6 @@ void session_addresses_release(struct session *s);
 
 /* At the end: names of --no-key that meant nothing. */
 void session_say_no_keys(struct session *s);
-
-/* A set again, without the functions that are no longer possible. */
-int session_rebuild_set(struct session *s, size_t k, struct err *err);
-/* traced_until_ns: when its probes were taken out; 0: it had none. */
-void session_describe_left_out(struct session *s, const struct planned *p,
-			       uint64_t traced_until_ns);
 
 /* session_hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sets of probes: made of what is planned, described in the file, made again without some. */
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/bpfprog.h"
+#include "probes/marker.h"
+#include "probes/selfcost.h"
+#include "probes/session_private.h"
+#include "symbol/dso.h"
+#include "trace/meta.h"
+
+void session_point_refused(void *ctx, uint32_t id, int errnum)
+{
+	struct session *s = ctx;
+	struct planned *p;
+
+	id &= WIRE_ID_MASK;
+	if (id >= SELFCOST_ID_FIRST) {
+		log_detail("a calibration probe is refused: %s", strerror(errnum));
+		return;
+	}
+	p = s->plan.data[id];
+	p->possible = false;
+	p->reason = "the kernel refuses a probe there";
+	log_detail("%s: the kernel refuses a probe there: %s",
+		   dso_function_name(p->what.dso, p->what.function), strerror(errnum));
+}
+
+static void describe_function(struct session *s, const struct planned *p, uint32_t id, uint32_t set)
+{
+	struct meta_function f = { .id = id,
+				   .set = set,
+				   .object = session_object_id(s, p->what.dso) };
+	struct text line = { 0 };
+
+	planned_describe(p, &f);
+	f.chosen = !s->is_hybrid;
+	meta_print_function(&f, &line);
+	session_write_line(s, &line);
+}
+
+void session_describe_left_out(struct session *s, const struct planned *p, uint64_t traced_until_ns)
+{
+	struct meta_not_traced n = {
+		.name = dso_function_name(p->what.dso, p->what.function),
+		.object = dso_path(p->what.dso),
+		.reason = p->reason,
+		.traced_until_ns = traced_until_ns,
+		.cpu_share = p->cpu_share,
+		.calls_per_s = p->calls_per_s,
+		.cost_share = p->cost_share,
+	};
+	struct text line = { 0 };
+
+	if (!s->is_hybrid && !s->options.keep_budget)
+		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
+	meta_print_not_traced(&n, &line);
+	session_write_line(s, &line);
+}
+
+/* Of markers: a name that was chosen, and cannot be timed or not even be begun. */
+static void say_half(struct session *s, size_t first)
+{
+	for (size_t i = first; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (p->possible && p->what.marker && marker_is_endless(p->what.marker))
+			log_notice("marker %s has no end in %s: its begins are counted, not timed; "
+				   "put ISPOT_END(%s) where it ends",
+				   p->what.function->name, dso_path(p->what.dso),
+				   p->what.function->name);
+	}
+	for (; s->n_left_out_said < s->selection.left_out.n; s->n_left_out_said++) {
+		const struct unselected *u = &s->selection.left_out.data[s->n_left_out_said];
+		struct meta_not_traced n = { .name = u->name,
+					     .object = u->object,
+					     .reason = u->reason,
+					     .cpu_share = NAN,
+					     .calls_per_s = NAN,
+					     .cost_share = NAN };
+		struct text line = { 0 };
+
+		if (!u->marker)
+			continue;
+		log_notice("marker %s in %s is not traced: %s", u->name, u->object, u->reason);
+		meta_print_not_traced(&n, &line);
+		session_write_line(s, &line);
+	}
+}
+
+int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
+{
+	struct probeset set;
+	size_t n = 0;
+	int ret;
+
+	*out = NULL;
+	say_half(s, first);
+	probeset_init(&set, s->dynevents, s->sets.n);
+	for (size_t i = first; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (!p->possible)
+			continue;
+		probeset_add(&set, p, session_path(s, p->what.dso), i);
+		n++;
+	}
+	/* The first set also carries what calibration needs; the hybrid's first set has nothing
+	 * else. */
+	if (!set.id && s->options.calibrate && !selfcost_add(&set)) {
+		s->calibrated = true;
+		n++;
+	}
+	ret = n ? probeset_create(&set, session_point_refused, s, err) : 0;
+	if (!ret)
+		ret = bpfprog_operands(s->programs, s->plan.operands.data, s->plan.operands.n, err);
+	for (size_t i = first; i < s->plan.n && !ret; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (p->possible) {
+			describe_function(s, p, i, set.id);
+			s->plan.data[i]->set = set.id;
+			s->n_probed++;
+		} else if (!s->is_hybrid || p->cost_share > 0 || p->cpu_share >= HYBRID_HOT_SHARE) {
+			session_describe_left_out(s, p, 0);
+		}
+	}
+	if (!n || ret) {
+		probeset_release(&set);
+		return ret;
+	}
+	drain_count_functions(&s->drain, s->plan.n);
+	session_tell_costs(s, first);
+	for (size_t i = first; i < s->plan.n; i++)
+		if (s->plan.data[i]->arguments.n)
+			s->drain.arguments[i] = &s->plan.data[i]->arguments;
+	*vec_add(&s->sets) = set;
+	*out = vec_last(&s->sets);
+	return 0;
+}
+
+int session_rebuild_set(struct session *s, size_t k, struct err *err)
+{
+	struct probeset *set = &s->sets.data[k];
+	uint32_t id = set->id;
+	size_t n = 0;
+	int ret;
+
+	session_write_set(s, set, false);
+	session_retire_set(s, set);
+	probeset_init(set, s->dynevents, id);
+	for (size_t i = 0; i < s->drain.n_functions; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (!p->possible || p->set != id)
+			continue;
+		probeset_add(set, p, session_path(s, p->what.dso), i);
+		n++;
+	}
+	/* The calibration afterwards finds its functions in the first set again. */
+	if (!id && s->calibrated && !selfcost_add(set))
+		n++;
+	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
+	if (!ret && n)
+		ret = session_open_on_targets(s, set, err);
+	if (!n || ret)
+		probeset_release(set);
+	else
+		session_write_set(s, set, true);
+	return ret;
+}
