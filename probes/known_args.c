@@ -32,6 +32,8 @@
 	{                                                                           \
 		function, n, name, "size_t", ARGUMENT_SIZE, 8, false, false, false, \
 	}
+/* Reads or writes. */
+#define TRANSFER(function, size) FD(function), SIZE(function, 3, size)
 
 /* A function that the loader chooses: its choices are named after it, "__memcpy_avx_unaligned". */
 #define FAMILY(function, n, name)                                                  \
@@ -72,31 +74,21 @@ static const struct known_arg rows[] = {
 	LOCK("sem_wait", "sem_t", "sem"),
 	LOCK("sem_timedwait", "sem_t", "sem"),
 	LOCK("sem_post", "sem_t", "sem"),
-	FD("read"),
-	SIZE("read", 3, "count"),
-	FD("write"),
-	SIZE("write", 3, "count"),
-	FD("pread"),
-	SIZE("pread", 3, "count"),
-	FD("pread64"),
-	SIZE("pread64", 3, "count"),
-	FD("pwrite"),
-	SIZE("pwrite", 3, "count"),
-	FD("pwrite64"),
-	SIZE("pwrite64", 3, "count"),
+	TRANSFER("read", "count"),
+	TRANSFER("write", "count"),
+	TRANSFER("pread", "count"),
+	TRANSFER("pread64", "count"),
+	TRANSFER("pwrite", "count"),
+	TRANSFER("pwrite64", "count"),
 	FD("readv"),
 	FD("writev"),
 	FD("preadv"),
 	FD("pwritev"),
-	FD("recv"),
-	SIZE("recv", 3, "len"),
-	FD("recvfrom"),
-	SIZE("recvfrom", 3, "len"),
+	TRANSFER("recv", "len"),
+	TRANSFER("recvfrom", "len"),
 	FD("recvmsg"),
-	FD("send"),
-	SIZE("send", 3, "len"),
-	FD("sendto"),
-	SIZE("sendto", 3, "len"),
+	TRANSFER("send", "len"),
+	TRANSFER("sendto", "len"),
 	FD("sendmsg"),
 	FD("accept"),
 	FD("accept4"),
