@@ -125,8 +125,6 @@ static void read_one(void *ctx, const struct ring *ring, const struct perf_event
 	struct reading *reading = ctx;
 	struct sample s;
 
-	if (h->type == PERF_RECORD_LOST)
-		reading->sampler->lost++;
 	if (h->type != PERF_RECORD_SAMPLE)
 		return;
 	s = (struct sample){

@@ -46,7 +46,6 @@ struct sampler {
 	struct rings rings;
 	bool cycles;	      /* a PMU's cycles, not cpu-clock */
 	uint32_t stack_bytes; /* copied of each stack; 0: none, nor the registers */
-	uint64_t lost;
 };
 
 int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz,
