@@ -19,36 +19,39 @@
 #define DEAREST_CALL_NS	  6000 /* of a class that was never measured: as dear as the dearest */
 #define CPU_TIME_LEAST_NS 10000000ull /* under it the kernel's own figure is too coarse */
 
-double session_call_cost_ns(const struct session *s, const struct planned *p)
+/* Means over what was measured of its class and exit; false: nothing was. */
+static bool measured(const struct session *s, const struct planned *p, double *inner_ns,
+		     double *full_ns)
 {
-	double sum = 0;
 	unsigned n = 0;
 
+	*inner_ns = *full_ns = 0;
 	vec_for_each (&s->calibrations, const struct meta_calibration, c)
 		if (c->class == p->place.class && c->exit == p->exit.mech) {
-			sum += c->full_p50_ns;
+			*inner_ns += (double)c->inner_p50_ns;
+			*full_ns += c->full_p50_ns;
 			n++;
 		}
-	return n ? sum / n : DEAREST_CALL_NS;
+	*inner_ns /= n ? n : 1;
+	*full_ns /= n ? n : 1;
+	return n;
+}
+
+double session_call_cost_ns(const struct session *s, const struct planned *p)
+{
+	double inner_ns, full_ns;
+
+	return measured(s, p, &inner_ns, &full_ns) ? full_ns : DEAREST_CALL_NS;
 }
 
 void session_tell_costs(struct session *s, size_t first)
 {
-	for (size_t i = first; s->drain.keep && i < s->plan.n && i < s->drain.n_functions; i++) {
-		const struct planned *p = s->plan.data[i];
-		double inner = 0, full = 0;
-		unsigned n = 0;
+	double inner_ns, full_ns;
 
-		vec_for_each (&s->calibrations, const struct meta_calibration, c)
-			if (c->class == p->place.class && c->exit == p->exit.mech) {
-				inner += (double)c->inner_p50_ns;
-				full += c->full_p50_ns;
-				n++;
-			}
-		if (n && full > inner)
-			s->drain.costs[i] = (struct keep_cost){ (uint32_t)(inner / n),
-								(uint32_t)((full - inner) / n) };
-	}
+	for (size_t i = first; s->drain.keep && i < s->plan.n && i < s->drain.n_functions; i++)
+		if (measured(s, s->plan.data[i], &inner_ns, &full_ns) && full_ns > inner_ns)
+			s->drain.costs[i] = (struct keep_cost){ (uint32_t)inner_ns,
+								(uint32_t)(full_ns - inner_ns) };
 }
 
 /* The trap of its entry alone: half of a call whose exit is a return probe, whatever its own is. */
