@@ -52,7 +52,6 @@ void raw_parse(struct raw *r, const uint8_t *p)
 		}
 	}
 	r->opcode = *p;
-	r->modrm = p[1];
 }
 
 /* One-byte opcodes the kernel refuses in 64-bit programs (good_insns_64), by row of 16. */

@@ -13,7 +13,7 @@
 
 struct raw {
 	bool operand16, lock, segment, vector, repeat;
-	uint8_t rex, map, opcode, modrm; /* map 1: one byte, 2: 0f, 3: 0f 38 and 0f 3a */
+	uint8_t rex, map, opcode; /* map 1: one byte, 2: 0f, 3: 0f 38 and 0f 3a */
 	uint8_t prefixes;
 };
 

@@ -130,7 +130,7 @@ struct import {
 	bool switches;	  /* there are records of context switches beside the tracepoint's */
 	bool sps;	  /* samples have stack pointers */
 	uint64_t exec_ns; /* of the first, 0: none; perf waits for it */
-	uint64_t first_ns, last_ns, n_switches, unmatched;
+	uint64_t first_ns, last_ns, n_switches;
 	uint64_t
 		counted_lost; /* by the kernel, nobody knows where; those with a place among them */
 	struct import_result result;

@@ -85,14 +85,13 @@ static void entry(struct import *im, const struct happening *h)
 }
 
 /* The innermost call of the function ends; those inside of it were unwound, or jumped away from. */
-static uint64_t close_call(struct import *im, struct import_thread *t, uint32_t id)
+static uint64_t close_call(struct import_thread *t, uint32_t id)
 {
 	for (size_t i = t->open.n; i-- > 0;)
 		if (t->open.data[i].function == id) {
 			t->open.n = i;
 			return t->open.data[i].sp;
 		}
-	im->unmatched++;
 	return SP_MADE + SP_FRAME;
 }
 
@@ -100,7 +99,7 @@ static void end_of_call(struct import *im, const struct happening *h)
 {
 	struct import_thread *t = caller(im, h);
 	uint32_t id = names_function(&im->names, h->pid, h->a, h->event);
-	uint64_t sp = im->sps ? h->sp : close_call(im, t, id);
+	uint64_t sp = im->sps ? h->sp : close_call(t, id);
 
 	im->names.functions.data[id].exits = true;
 	im->result.exits++;

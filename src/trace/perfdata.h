@@ -41,7 +41,7 @@ struct perfdata_sample {
 	const struct perfdata_event *event; /* NULL: not known which */
 	uint64_t time_ns, ip, sp;
 	uint32_t pid, tid, cpu;
-	bool has_time, has_sp;
+	bool has_sp;
 	const uint8_t *raw; /* of a tracepoint: its fields */
 	uint32_t raw_bytes;
 };

@@ -155,7 +155,6 @@ static bool of_sample(const struct perfdata *p, struct cursor c, struct perfdata
 	}
 	if (type & PERF_SAMPLE_TIME)
 		s->time_ns = take_u64(&c);
-	s->has_time = type & PERF_SAMPLE_TIME;
 	if (type & PERF_SAMPLE_ADDR)
 		take_u64(&c);
 	if (type & PERF_SAMPLE_ID)
@@ -186,7 +185,6 @@ static bool of_other(const struct perfdata *p, struct cursor c, struct perfdata_
 	}
 	if (type & PERF_SAMPLE_TIME)
 		s->time_ns = take_u64(&c);
-	s->has_time = type & PERF_SAMPLE_TIME;
 	if (type & PERF_SAMPLE_ID)
 		take_u64(&c);
 	if (type & PERF_SAMPLE_STREAM_ID)
