@@ -2,6 +2,7 @@
 #include "analysis/brief.h"
 
 #include "analysis/hist.h"
+#include "trace/meta.h"
 #include "trace/record.h"
 
 #define COST_AT (BRIEF_FIXED + BRIEF_OCTAVES)
@@ -54,4 +55,12 @@ double brief_squares(const struct record *r)
 		sum += (double)r->values[i] * ns * ns;
 	}
 	return sum;
+}
+
+const char *brief_notice_of_window(const struct meta *meta)
+{
+	return meta_has_notice(meta, "keep-slower")
+		       ? "of calls that --keep-slower left out it is not known when they were: all "
+			 "of a thread's count at the moment that it ends"
+		       : NULL;
 }

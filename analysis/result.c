@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/brief.h"
 #include "analysis/marker.h"
 #include "analysis/paircost.h"
 #include "analysis/result.h"
@@ -335,14 +336,6 @@ static void sampling_notice(struct result *res)
 	free(line);
 }
 
-/* What was not written of a thread is summed up where it ends. */
-static void brief_notice(struct result *res)
-{
-	if (res->windowed && meta_has_notice(res->meta, "keep-slower"))
-		notice(res, "of calls that --keep-slower left out it is not known when they were: "
-			    "all of a thread's count at the moment that it ends");
-}
-
 /* By the user's -F. */
 static bool any_chosen(const struct meta *meta)
 {
@@ -365,7 +358,8 @@ static void find_notices(struct result *res)
 	end_notice(res);
 	made_notice(res);
 	sampling_notice(res);
-	brief_notice(res);
+	if (res->windowed && brief_notice_of_window(res->meta))
+		notice(res, brief_notice_of_window(res->meta));
 	calibration_notice(res);
 	vec_for_each (&res->blocks, const struct block, b)
 		overflow += b->shapes_overflow;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/brief.h"
 #include "analysis/outlier.h"
 #include "analysis/result.h"
 #include "args.h"
@@ -98,10 +99,8 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, boo
 				  "the numbers of executions are those among the others, and "
 				  "the line is flat",
 				  text_counted(number, o->brief, "short call"));
-	if (windowed && meta_has_notice(o->meta, "keep-slower"))
-		notices[n++] = xstrdup("of calls that --keep-slower left out it is not known when "
-				       "they were: all of a thread's count at the moment that it "
-				       "ends");
+	if (windowed && brief_notice_of_window(o->meta))
+		notices[n++] = xstrdup(brief_notice_of_window(o->meta));
 	if (!o->locks)
 		notices[n++] = xstrdup("critical sections are not known: record the functions that "
 				       "take and release locks, -F 'pthread_mutex_*@arg1'");
