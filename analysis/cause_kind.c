@@ -58,19 +58,10 @@ bool cause_cpus_taken(const struct block *b)
 	return crowded(b) < 1 - CAUSE_CLEAR;
 }
 
-static bool not_only_taken(const struct block *b)
-{
-	return !cause_cpus_taken(b);
-}
-
-static bool not_only_crowded(const struct block *b)
-{
-	return !cause_cpus_crowded(b);
-}
-
 static const struct {
 	const char *kind;
-	bool (*fits)(const struct block *b); /* NULL: always */
+	bool (*unless)(
+		const struct block *b); /* it helps no block of which this is so; NULL: all */
 	const char *text;
 } advice[] = {
 	{ "lock", NULL, "hold the lock for less, or split it: one for each shard or thread" },
@@ -82,8 +73,8 @@ static const struct {
 	{ "network", NULL, "ask for several things at a time, or let another thread wait" },
 	{ "pipe", NULL, "look at the other end: it writes or reads too slowly or too little" },
 	{ "sleep", NULL, "wait for the event itself, not for a time to pass" },
-	{ "cpu-wait", not_only_taken, "let as many threads run at a time as there are CPUs" },
-	{ "cpu-wait", not_only_crowded,
+	{ "cpu-wait", cause_cpus_taken, "let as many threads run at a time as there are CPUs" },
+	{ "cpu-wait", cause_cpus_crowded,
 	  "see what else runs on these CPUs (top), and that it may use all (taskset)" },
 	{ "page-fault", NULL,
 	  "touch memory beforehand, use larger pages, keep what is freed (mallopt(3))" },
@@ -98,7 +89,8 @@ static const struct {
 const char *cause_advice(const struct block *b, const char *kind, size_t n)
 {
 	for (size_t i = 0; i < sizeof(advice) / sizeof(advice[0]); i++)
-		if (!strcmp(advice[i].kind, kind) && (!advice[i].fits || advice[i].fits(b)) && !n--)
+		if (!strcmp(advice[i].kind, kind) && !(advice[i].unless && advice[i].unless(b)) &&
+		    !n--)
 			return advice[i].text;
 	return NULL;
 }
