@@ -13,8 +13,6 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-struct meta_frame;
-
 struct callsites {
 	const struct meta *meta;
 	struct map of_stack; /* stack id -> index of all */

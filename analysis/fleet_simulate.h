@@ -9,7 +9,6 @@
 
 #include <stdint.h>
 
-struct err;
 struct fleet_block;
 struct fleet_header;
 struct world;

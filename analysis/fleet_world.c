@@ -9,7 +9,7 @@
 #define LOSS_IN_NOISES 3.5
 #define LOSS_MAX       0.7
 
-uint64_t dice_u64(struct dice *d)
+static uint64_t dice_u64(struct dice *d)
 {
 	uint64_t x = d->state += 0x9e3779b97f4a7c15ull;
 

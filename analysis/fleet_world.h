@@ -16,7 +16,6 @@
 struct dice {
 	uint64_t state;
 };
-uint64_t dice_u64(struct dice *d);
 uint32_t dice_below(struct dice *d, uint32_t n);
 double dice_unit(struct dice *d);   /* 0 … 1 */
 double dice_normal(struct dice *d); /* mean 0, deviation 1, within 3.5 */

@@ -26,7 +26,8 @@ const char *lime_answer_text(enum lime_answer answer)
 	return answers[answer];
 }
 
-double lime_imbalance(const double *times, size_t n_threads)
+/* (longest - mean) / longest; 0 where nothing took time. */
+static double imbalance_of(const double *times, size_t n_threads)
 {
 	double longest = 0, sum = 0;
 
@@ -267,7 +268,7 @@ void lime_analyse(struct lime *l, const struct lime_instance *in, const struct c
 {
 	double *counts;
 
-	*l = (struct lime){ .imbalance = lime_imbalance(in->times, in->n_threads) };
+	*l = (struct lime){ .imbalance = imbalance_of(in->times, in->n_threads) };
 	if (in->n_threads < 2) {
 		l->answer = LIME_ONE_THREAD;
 	} else if (l->imbalance < LIME_BALANCE) {

@@ -88,9 +88,6 @@ struct lime {
 /* A sentence without full stop, for any answer. */
 const char *lime_answer_text(enum lime_answer answer);
 
-/* (longest - mean) / longest; 0 where nothing took time. */
-double lime_imbalance(const double *times, size_t n_threads);
-
 void lime_analyse(struct lime *l, const struct lime_instance *in, const struct cluster_options *o);
 void lime_release(struct lime *l);
 

@@ -37,11 +37,6 @@ static void find_counters(struct outliers *o)
 
 /* ---- the second pass ---- */
 
-static uint64_t off_ns(const struct offcpu *off)
-{
-	return off->blocked_ns + off->idle_ns;
-}
-
 static struct outlier_usual *usual_of(struct outlier_block *b, uint32_t id)
 {
 	vec_for_each (&b->typical.callees, struct outlier_usual, u)
@@ -56,9 +51,6 @@ static struct outlier_usual *usual_of(struct outlier_block *b, uint32_t id)
 static void add_typical(struct outlier_block *b, const struct outlier *x)
 {
 	b->typical.n++;
-	b->typical.ns += x->duration_ns;
-	b->typical.waited_ns += off_ns(&x->off);
-	b->typical.contended += x->contended;
 	offcpu_add(&b->typical.off, &x->off);
 	shapes_add(&b->typical.shapes, x->shape, x->duration_ns);
 	for (unsigned i = 0; i < OUTLIER_COUNTS; i++)

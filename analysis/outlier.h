@@ -122,7 +122,7 @@ struct outlier_block {
 		VEC(struct outlier)
 	} kept; /* by index, once it is over */
 	struct {
-		uint64_t n, ns, waited_ns, contended;
+		uint64_t n;
 		struct offcpu off;
 		double counts[OUTLIER_COUNTS];
 		uint64_t counted[OUTLIER_COUNTS]; /* executions that did */

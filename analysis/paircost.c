@@ -42,8 +42,9 @@ static double jitter_of(const struct meta_calibration *c)
 	return (c->inner_mean_ns < bounded ? c->inner_mean_ns : bounded) - min;
 }
 
-void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_t threads,
-		 struct paircost *cost)
+/* For a program that runs so many threads, at least 1. */
+static void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_t threads,
+			struct paircost *cost)
 {
 	const struct meta_calibration *best = nearest(meta, f, threads);
 	double full = 0, inner = 0;

@@ -24,10 +24,6 @@ struct paircost {
 			     after */
 };
 
-/* For a program that runs so many threads, at least 1. Fills *cost. */
-void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_t threads,
-		 struct paircost *cost);
-
 /* Costs of all functions for each thread count that was calibrated. */
 #define PAIRCOST_TABLES_MAX 8
 struct paircosts {

@@ -88,7 +88,6 @@ uint32_t patterns_add_pair(struct patterns *p, uint32_t left, uint32_t right)
 	}
 	p->n_pairs++;
 	symbol = add(p, symbols, 2);
-	vec_last(&p->all)->pair = true;
 	map_put(&p->pair_of, (uint64_t)left << 32 | right, symbol);
 	return symbol;
 }

@@ -32,8 +32,8 @@ struct pattern_element {
 };
 
 struct pattern {
-	bool pair, hidden; /* hidden: not to be found just now */
-	uint32_t n;	   /* 1: turned out to be another one, its element */
+	bool hidden; /* not to be found just now */
+	uint32_t n;  /* 1: turned out to be another one, its element */
 	struct pattern_element *elements;
 	/* From measuring: how often it was seen, and how often as one single element of parent. */
 	uint64_t seen, in_parent;

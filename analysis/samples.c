@@ -125,7 +125,6 @@ static void add_slow(struct block_samples *b, const struct sample_row *row,
 		     const struct meta_frame *at, struct votes *votes)
 {
 	b->slow++;
-	b->slow_kernel += row->kernel;
 	if (row->kernel || !at || !at->spins)
 		return;
 	b->slow_spins++;
@@ -176,12 +175,10 @@ static void add_up(const struct samples *s, struct block *b)
 			continue;
 		b->samples.own_ns += row->weight_ns;
 		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
-		if (row->duration_ns >= b->p90_ns) {
+		if (row->duration_ns >= b->p90_ns)
 			add_slow(&b->samples, row, at, &votes);
-		} else if (row->duration_ns <= b->p50_ns) {
+		else if (row->duration_ns <= b->p50_ns)
 			b->samples.fast++;
-			b->samples.fast_spins += !row->kernel && at && at->spins;
-		}
 	}
 	b->samples.spins_at = votes.frame;
 	b->samples.loop_at = loops.frame;

@@ -28,8 +28,7 @@ struct meta_frame;
 /* Samples in the block's own code: no traced callee was open. */
 struct block_samples {
 	uint32_t slow, fast;		   /* in calls from p90 on, and up to the median */
-	uint32_t slow_spins, fast_spins;   /* of them in a loop around a pause instruction */
-	uint32_t slow_kernel;		   /* of them in the kernel */
+	uint32_t slow_spins;		   /* in a loop around a pause instruction */
 	const struct meta_frame *spins_at; /* the most frequent place of slow_spins; NULL: none */
 	const struct meta_frame *loop_at;  /* the block's own, in the loop it is in mostly; NULL */
 	uint64_t own_ns, loop_ns;	   /* CPU time in timed calls, and of it there */

@@ -24,8 +24,6 @@
 #include "analysis/pairs.h"
 #include "analysis/pattern.h"
 
-struct text;
-
 #define SEQUENCE_DEPTH	256  /* calls nested deeper have no row of their own */
 #define SEQUENCE_BODIES 4096 /* nested sequences told apart */
 

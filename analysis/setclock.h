@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 struct threads;
-struct thread;
 
 struct set_clock {
 	uint32_t set; /* index */
