@@ -4,6 +4,7 @@
 
 #include "analysis/grouping.h"
 #include "analysis/result.h"
+#include "analysis/result_notice.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -97,28 +98,25 @@ static int begin_sequences(struct grouping *g, struct trace_reader *r, struct re
 	return rc;
 }
 
-static void count_notice(struct result *res, uint64_t count, const char *what)
-{
-	char number[TEXT_NUMBER];
-
-	if (count)
-		*vec_add(&res->notices) = xasprintf("%s %s", text_count(number, count), what);
-}
-
 static void end_locks(struct grouping *g, struct result *res)
 {
 	struct block_options o = { .duration_ns = res->duration_ns,
 				   .period = meta_period(res->meta) };
 
 	sections_finish(&g->sections, &o, &res->groups);
-	count_notice(res, g->sections.beyond, "calls are on locks beyond the 65536 told apart");
+	result_count_notice(res, g->sections.beyond,
+			    "call is on a lock beyond the 65536 told apart",
+			    "calls are on locks beyond the 65536 told apart");
 	if (g->sections.sampled)
-		*vec_add(&res->notices) =
-			xstrdup("one call in several was recorded: which release is of which lock "
-				"is not known, so hold times and holders are n/a");
-	count_notice(res, g->sections.no_result,
-		     "tries to take a lock are without their result: what they held is not known; "
-		     "record it with @ret");
+		result_notice(res,
+			      "one call in several was recorded: which release is of which lock "
+			      "is not known, so hold times and holders are n/a");
+	result_count_notice(
+		res, g->sections.no_result,
+		"try to take a lock is without its result: what it held is not known; "
+		"record it with @ret",
+		"tries to take a lock are without their result: what they held is not known; "
+		"record it with @ret");
 }
 
 static void end_sequences(struct grouping *g, struct result *res)
@@ -127,14 +125,19 @@ static void end_sequences(struct grouping *g, struct result *res)
 
 	sequences_finish(&g->sequences, &res->groups);
 	res->sequences = s;
-	count_notice(res, s->patterns.refused,
-		     "repetitions found no room among the sequences kept: these are not all");
-	count_notice(res, s->not_kept,
-		     "calls made too many different calls to be told apart: they are in `{ … }` of "
-		     "their function");
+	result_count_notice(
+		res, s->patterns.refused,
+		"repetition found no room among the sequences kept: these are not all",
+		"repetitions found no room among the sequences kept: these are not all");
+	result_count_notice(
+		res, s->not_kept,
+		"call made too many different calls to be told apart: it is in `{ … }` of its "
+		"function",
+		"calls made too many different calls to be told apart: they are in `{ … }` of "
+		"their function");
 	if (meta_period(res->meta) > 1)
-		*vec_add(&res->notices) = xstrdup("one call in several was recorded: sequences are "
-						  "rows of the recorded ones");
+		result_notice(res, "one call in several was recorded: sequences are rows of the "
+				   "recorded ones");
 }
 
 static void release_sequences(struct grouping *g)
