@@ -194,7 +194,16 @@ struct section_hook outlier_watch_sections(struct outliers *o);
 void outlier_watch_release(struct outliers *o);
 void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
 
-/* outlier_cause.c. While calls are at their end. */
+/* While calls are at their end. outlier_cause.c: why each execution diverges; then
+ * outlier_behaviour.c: what they have in common. */
 void outlier_explain(struct outliers *o, struct outlier_block *b);
+void outlier_find_behaviours(struct outliers *o, struct outlier_block *b);
+
+#define OUTLIER_TIMES_MORE 2 /* than typical, of what is counted: worth a word */
+
+static inline double outlier_typical_count(const struct outlier_block *b, unsigned i)
+{
+	return b->typical.counted[i] ? b->typical.counts[i] / (double)b->typical.counted[i] : 0;
+}
 
 #endif

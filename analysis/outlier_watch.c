@@ -386,10 +386,12 @@ static void on_end(void *self)
 	vec_for_each (&o->threads, struct outlier_thread *, ot)
 		settle(o, *ot);
 	vec_for_each (&o->blocks, struct outlier_block, b) {
-		if (o->judging)
+		if (o->judging) {
 			outlier_explain(o, b);
-		else
+			outlier_find_behaviours(o, b);
+		} else {
 			outlier_fit(b, o->rule, jitter_ns(o, b));
+		}
 		if (!b->name)
 			name_block(o, b);
 	}
