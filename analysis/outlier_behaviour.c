@@ -42,15 +42,6 @@ static double by_cause(const struct outlier_block *b, const char *const *kinds,
 	return n ? share : -1;
 }
 
-static double slow_path(const struct outliers *o, const struct outlier_block *b,
-			struct text *evidence)
-{
-	static const char *const kinds[] = { "slow-path", "callee", NULL };
-
-	(void)o;
-	return by_cause(b, kinds, evidence);
-}
-
 /* Of a critical section also that others hold the lock when it is asked for: its long executions
  * are their waits. */
 static double contention(const struct outliers *o, const struct outlier_block *b,
@@ -211,15 +202,6 @@ static double allocation(const struct outliers *o, const struct outlier_block *b
 	return NAN;
 }
 
-static double input_output(const struct outliers *o, const struct outlier_block *b,
-			   struct text *evidence)
-{
-	static const char *const kinds[] = { "disk-io", "network", "pipe", NULL };
-
-	(void)o;
-	return by_cause(b, kinds, evidence);
-}
-
 /* Cheaper than what the probes themselves take of it. */
 static double accessor(const struct outliers *o, const struct outlier_block *b,
 		       struct text *evidence)
@@ -249,43 +231,33 @@ static double once(const struct outliers *o, const struct outlier_block *b, stru
 	return NAN;
 }
 
-static double no_cpu(const struct outliers *o, const struct outlier_block *b, struct text *evidence)
-{
-	static const char *const kinds[] = { "cpu-wait", NULL };
-
-	(void)o;
-	return by_cause(b, kinds, evidence);
-}
-
-static double at_first(const struct outliers *o, const struct outlier_block *b,
-		       struct text *evidence)
-{
-	static const char *const kinds[] = { "first-execution", NULL };
-
-	(void)o;
-	return by_cause(b, kinds, evidence);
-}
-
-/* The paper's section 4.1, and two that it has among the threats to validity. Negative: it does
- * not apply. */
+/* The paper's section 4.1, and two that it has among the threats to validity. */
 static const struct {
 	char behaviour;
 	const char *name;
+	/* Negative: it does not apply. NULL: of executions with one of these causes. */
 	double (*find)(const struct outliers *o, const struct outlier_block *b,
 		       struct text *evidence);
+	const char *kinds[4];
 } rows[] = {
-	{ 'A', "slow path", slow_path },       { 'B', "contention", contention },
-	{ 'C', "growing structure", growing }, { 'D', "locality", locality },
-	{ 'E', "allocation", allocation },     { 'F', "input/output", input_output },
-	{ 'G', "cheap accessor", accessor },   { 'H', "executed once", once },
-	{ 0, "preemption", no_cpu },	       { 0, "first execution", at_first },
+	{ 'A', "slow path", NULL, { "slow-path", "callee" } },
+	{ 'B', "contention", contention, { NULL } },
+	{ 'C', "growing structure", growing, { NULL } },
+	{ 'D', "locality", locality, { NULL } },
+	{ 'E', "allocation", allocation, { NULL } },
+	{ 'F', "input/output", NULL, { "disk-io", "network", "pipe" } },
+	{ 'G', "cheap accessor", accessor, { NULL } },
+	{ 'H', "executed once", once, { NULL } },
+	{ 0, "preemption", NULL, { "cpu-wait" } },
+	{ 0, "first execution", NULL, { "first-execution" } },
 };
 
 void outlier_find_behaviours(struct outliers *o, struct outlier_block *b)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct text evidence = { 0 };
-		double share = rows[i].find(o, b, &evidence);
+		double share = rows[i].find ? rows[i].find(o, b, &evidence)
+					    : by_cause(b, rows[i].kinds, &evidence);
 
 		if (share < 0) {
 			text_release(&evidence);
