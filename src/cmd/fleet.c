@@ -9,47 +9,47 @@
 #include "command.h"
 #include "fleet_verbs.h"
 
-#define OPTION(name, value, kind, member, help)                                       \
-	{                                                                             \
-		0, name, value, kind, offsetof(struct fleet_args, member), help, NULL \
+#define OPTION(letter, name, value, kind, member, help)                                    \
+	{                                                                                  \
+		letter, name, value, kind, offsetof(struct fleet_args, member), help, NULL \
 	}
 
 static const struct option_row options[] = {
-	{ 'o', "output", "OUT", ARG_STRING, offsetof(struct fleet_args, output),
-	  "record: the file (ispot.fleet); simulate: the directory", NULL },
-	{ 'F', "function", "PATTERN", ARG_LIST, offsetof(struct fleet_args, functions),
-	  "record: the function or marker whose duration is the indicator", NULL },
-	{ 'p', "pid", "PID", ARG_STRING, offsetof(struct fleet_args, pid),
-	  "record: a running process", NULL },
-	{ 'd', "duration", "TIME", ARG_TIME, offsetof(struct fleet_args, duration_ns),
-	  "record: for so long", NULL },
-	OPTION("duty", "ON/PERIOD", ARG_STRING, duty,
+	OPTION('o', "output", "OUT", ARG_STRING, output,
+	       "record: the file (ispot.fleet); simulate: the directory"),
+	OPTION('F', "function", "PATTERN", ARG_LIST, functions,
+	       "record: the function or marker whose duration is the indicator"),
+	OPTION('p', "pid", "PID", ARG_STRING, pid, "record: a running process"),
+	OPTION('d', "duration", "TIME", ARG_TIME, duration_ns, "record: for so long"),
+	OPTION(0, "duty", "ON/PERIOD", ARG_STRING, duty,
 	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
-	OPTION("by", "WHAT", ARG_STRING, by,
+	OPTION(0, "by", "WHAT", ARG_STRING, by,
 	       "record: an application is an executable, cgroup, or user (executable)"),
-	OPTION("db", "FILE", ARG_STRING, db, "reduce, report: the database (fleet.db)"),
-	OPTION("machines", "N", ARG_ABOVE_0, machines, "simulate: so many machines (20)"),
-	OPTION("samples", "N", ARG_ABOVE_0, samples, "simulate: about so many samples (2000000)"),
-	OPTION("seed", "N", ARG_U64, seed, "simulate: everything follows from it (1)"),
-	OPTION("applications", "N", ARG_ABOVE_0, applications,
+	OPTION(0, "db", "FILE", ARG_STRING, db, "reduce, report: the database (fleet.db)"),
+	OPTION(0, "machines", "N", ARG_ABOVE_0, machines, "simulate: so many machines (20)"),
+	OPTION(0, "samples", "N", ARG_ABOVE_0, samples,
+	       "simulate: about so many samples (2000000)"),
+	OPTION(0, "seed", "N", ARG_U64, seed, "simulate: everything follows from it (1)"),
+	OPTION(0, "applications", "N", ARG_ABOVE_0, applications,
 	       "simulate: so many applications (40)"),
-	OPTION("cpus", "N", ARG_ABOVE_0, cpus, "simulate: hardware threads of a machine (24)"),
-	OPTION("interferers", "N", ARG_U64, interferers,
+	OPTION(0, "cpus", "N", ARG_ABOVE_0, cpus, "simulate: hardware threads of a machine (24)"),
+	OPTION(0, "interferers", "N", ARG_U64, interferers,
 	       "simulate: pairs of which one slows the other on a shared core (8)"),
-	OPTION("bucket", "TIME", ARG_TIME, bucket_ns,
+	OPTION(0, "bucket", "TIME", ARG_TIME, bucket_ns,
 	       "reduce: keep rows of times so far apart separate (1h)"),
-	OPTION("type", "NAME", ARG_STRING, type, "report: of this machine type"),
-	OPTION("base", "APP", ARG_STRING, base, "report: everybody who ran beside APP"),
-	OPTION("class", "CLASS", ARG_STRING, class,
+	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
+	OPTION(0, "base", "APP", ARG_STRING, base, "report: everybody who ran beside APP"),
+	OPTION(0, "class", "CLASS", ARG_STRING, class,
 	       "report: only cpu, core, cache, socket, or other"),
-	OPTION("exclude", "APP", ARG_LIST, exclude,
+	OPTION(0, "exclude", "APP", ARG_LIST, exclude,
 	       "report: with --base, what it would gain without APP; may be given often"),
-	OPTION("min-samples", "N", ARG_ABOVE_0, min_samples,
+	OPTION(0, "min-samples", "N", ARG_ABOVE_0, min_samples,
 	       "report: say nothing from fewer samples (1000)"),
-	OPTION("alpha", "P", ARG_F64, alpha, "report: share of the found that may be wrong (0.05)"),
-	OPTION("top", "N", ARG_ABOVE_0, top, "report: show N rows (20)"),
-	OPTION("json", NULL, ARG_FLAG, json, "report: write JSON to standard output"),
-	OPTION("csv", NULL, ARG_FLAG, csv, "report: write every pair as CSV"),
+	OPTION(0, "alpha", "P", ARG_F64, alpha,
+	       "report: share of the found that may be wrong (0.05)"),
+	OPTION(0, "top", "N", ARG_ABOVE_0, top, "report: show N rows (20)"),
+	OPTION(0, "json", NULL, ARG_FLAG, json, "report: write JSON to standard output"),
+	OPTION(0, "csv", NULL, ARG_FLAG, csv, "report: write every pair as CSV"),
 	{ 0 },
 };
 

@@ -453,11 +453,8 @@ static int parse_duty(struct recorder *r, struct err *err)
 	free(on);
 	if (!wrong && (!a->duty || (a->pid && a->duration_ns)))
 		return 0;
-	err_set(err, -EINVAL,
-		"--duty takes ON/PERIOD, two times such as 1s/10s, with a process (-p) and for how "
-		"long (-d)");
-	err->exit_status = 2;
-	return -EINVAL;
+	return args_refuse(err, "--duty takes ON/PERIOD, two times such as 1s/10s, with a process "
+				"(-p) and for how long (-d)");
 }
 
 int fleet_record(const struct fleet_args *a, char **words, struct err *err)
@@ -468,11 +465,8 @@ int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 
 	if (!a->functions.n)
 		return refuse_ipc(err);
-	if (!*words == !a->pid) {
-		rc = err_set(err, -EINVAL, "give a command behind --, or a process: -p PID");
-		err->exit_status = 2;
-		return rc;
-	}
+	if (!*words == !a->pid)
+		return args_refuse(err, "give a command behind --, or a process: -p PID");
 	r = xcalloc(1, sizeof(*r));
 	cpus = xcalloc(1, sizeof(*cpus));
 	r->args = a;

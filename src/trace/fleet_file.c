@@ -92,14 +92,14 @@ int fleet_writer_open(struct fleet_writer *w, const char *path, const struct fle
 	struct text header = { 0 };
 	uint32_t head[2];
 	bool done;
+	int rc;
 
 	*w = (struct fleet_writer){ .path = xstrdup(path), .file = fopen(path, "we") };
 	if (!w->file) {
-		err_set(err, -errno, "%s: %s; name a file in a directory that can be written", path,
-			strerror(errno));
-		free(w->path);
-		w->path = NULL;
-		return err ? err->code : -EIO;
+		rc = err_set(err, -errno, "%s: %s; name a file in a directory that can be written",
+			     path, strerror(errno));
+		fleet_writer_close(w, NULL);
+		return rc;
 	}
 	print_header(h, &header);
 	head[0] = (uint32_t)header.n;
