@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fleet_window.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/fleet_live.h"
+#include "analysis/result.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "fleet_verbs.h"
+#include "probes/application.h"
+#include "probes/occupancy.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+
+#define DRAIN_NS 20000000ull
+
+/* ---- who has the CPUs ---- */
+
+static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint64_t end_ns)
+{
+	struct fleet_window *w = self;
+
+	fleet_live_ran(w->live, &(struct fleet_span){ cpu, application_of(w->apps, pid), 0,
+						      start_ns, end_ns });
+}
+
+static void on_begin(void *self, pid_t pid)
+{
+	application_forget(((struct fleet_window *)self)->apps, pid);
+}
+
+static void drain(struct fleet_window *w)
+{
+	const struct occupancy_visitor v = { w, on_ran, on_begin };
+
+	occupancy_read(w->occupancy, &v);
+}
+
+/* The last time. A program that computes all the while is switched in once, and never out. */
+static uint64_t drain_all(struct fleet_window *w)
+{
+	const struct occupancy_visitor v = { w, on_ran, on_begin };
+	uint64_t now_ns;
+
+	drain(w);
+	now_ns = clock_now_ns();
+	occupancy_end(w->occupancy, now_ns, &v);
+	return now_ns;
+}
+
+/* ---- how long calls take ---- */
+
+struct words {
+	VEC(char *)
+};
+
+static void add_option(struct words *w, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	*vec_add(w) = xstrdup(option);
+	*vec_add(w) = xstrdup(value);
+}
+
+static void record_words(const struct fleet_window *w, const char *trace, struct words *words)
+{
+	uint64_t window_ns = w->on_ns ? w->on_ns : w->args->duration_ns;
+	char *duration = window_ns ? xasprintf("%" PRIu64 "ns", window_ns) : NULL;
+
+	*vec_add(words) = xstrdup("ispot");
+	*vec_add(words) = xstrdup("record");
+	*vec_add(words) = xstrdup("-q");
+	add_option(words, "-o", trace);
+	vec_for_each (&w->args->functions, const char *const, pattern)
+		add_option(words, "-F", *pattern);
+	add_option(words, "-p", w->args->pid);
+	add_option(words, "-d", duration);
+	if (*w->command)
+		*vec_add(words) = xstrdup("--");
+	for (char **word = w->command; *word; word++)
+		*vec_add(words) = xstrdup(*word);
+	vec_add(words);
+	free(duration);
+}
+
+/* With the signals as they were before ours were blocked. */
+static int spawn(const struct words *words, pid_t *pid)
+{
+	extern char **environ;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int rc = posix_spawnattr_init(&attr);
+
+	if (rc)
+		return rc;
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	rc = posix_spawn(pid, "/proc/self/exe", NULL, &attr, words->data, environ);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+/* Signals are for ispot record (pid, 0: there is none): what it has recorded by then counts. From
+ * the terminal it has got them as well. */
+static void wait_turn(struct fleet_window *w, uint64_t ns, pid_t pid)
+{
+	const struct timespec turn = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	siginfo_t info;
+	int number = sigtimedwait(&w->ends, &info, &turn);
+
+	if (number < 0)
+		return;
+	w->interrupted = true;
+	if (pid && info.si_code != SI_KERNEL)
+		kill(pid, number);
+}
+
+static int run_record(struct fleet_window *w, const char *trace, struct err *err)
+{
+	struct words words = { 0 };
+	pid_t pid, ended = 0;
+	int rc, status = 0;
+
+	record_words(w, trace, &words);
+	rc = spawn(&words, &pid);
+	vec_for_each (&words, char *, word)
+		free(*word);
+	vec_release(&words);
+	if (rc)
+		return err_set(err, -rc, "ispot record cannot be started: %s", strerror(rc));
+	while (!ended || (ended < 0 && errno == EINTR)) {
+		wait_turn(w, DRAIN_NS, pid);
+		drain(w);
+		ended = waitpid(pid, &status, WNOHANG);
+	}
+	w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (w->status >= 125 && w->status <= 127) {
+		if (err)
+			err->exit_status = w->status;
+		return err_set(err, -ECHILD, "nothing was recorded; ispot record has said why");
+	}
+	return 0;
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct fleet_window *w = self;
+
+	if (c->end != CALL_TIMED || c->recursive)
+		return;
+	w->several = w->several || (w->function != UINT32_MAX && w->function != c->id);
+	w->function = c->id;
+	fleet_live_took(w->live,
+			&(struct fleet_span){ c->entry_cpu, application_of(w->apps, (pid_t)t->tgid),
+					      t->tid, c->entry_ns, c->exit_ns });
+}
+
+static void name_indicator(struct fleet_window *w, const struct meta *meta)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->id == w->function)
+			snprintf(w->indicator, sizeof(w->indicator), "duration of %s", f->name);
+}
+
+static int read_calls(struct fleet_window *w, const char *trace, struct err *err)
+{
+	struct result_options o = { .to_ns = UINT64_MAX };
+	struct call_visitor v = { .self = w, .call = on_call };
+	struct trace_reader *reader = NULL;
+	struct calls calls;
+	int rc = trace_reader_open(&reader, trace, err);
+
+	if (rc)
+		return rc;
+	w->function = UINT32_MAX;
+	rc = result_scan(&calls, reader, &o, &v, err);
+	if (!rc && w->several)
+		rc = err_set(err, -EINVAL,
+			     "-F matches several functions; the indicator is the duration of one, "
+			     "so name it alone");
+	if (!rc && w->function != UINT32_MAX)
+		name_indicator(w, trace_reader_meta(reader));
+	trace_reader_free(reader);
+	return rc;
+}
+
+/* ---- all ---- */
+
+int fleet_window_init(struct fleet_window *w, const struct fleet_args *args, char **command,
+		      struct err *err)
+{
+	w->args = args;
+	w->command = command;
+	w->apps = xcalloc(1, sizeof(*w->apps));
+	w->live = xcalloc(1, sizeof(*w->live));
+	w->occupancy = xcalloc(1, sizeof(*w->occupancy));
+	w->live->apps = &w->apps->names;
+	return applications_init(w->apps, args->by, err);
+}
+
+int fleet_window_watch(struct fleet_window *w, const struct cpus *cpus, const char *trace,
+		       struct err *err)
+{
+	int rc;
+
+	w->from_ns = clock_now_ns();
+	rc = occupancy_open(w->occupancy, cpus, err);
+	if (!rc)
+		rc = run_record(w, trace, err);
+	w->to_ns = rc ? 0 : drain_all(w);
+	if (!rc)
+		rc = read_calls(w, trace, err);
+	unlink(trace); /* the next window's would keep it as .old */
+	w->lost += w->occupancy->lost;
+	w->cut = w->cut || w->live->full_ns;
+	occupancy_release(w->occupancy);
+	return rc;
+}
+
+void fleet_window_wait(struct fleet_window *w, uint64_t ns)
+{
+	wait_turn(w, ns, 0);
+}
+
+void fleet_window_release(struct fleet_window *w)
+{
+	if (w->apps)
+		applications_release(w->apps);
+	if (w->live)
+		fleet_live_release(w->live);
+	free(w->apps);
+	free(w->live);
+	free(w->occupancy);
+	*w = (struct fleet_window){ 0 };
+}
