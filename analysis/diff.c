@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analysis/diff.h"
+#include "analysis/diff_change.h"
 #include "symbol/import.h"
-#include "analysis/stats.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
@@ -80,22 +80,14 @@ static char *key_of(const struct block *b)
 			 b->function->symbol, file ? text_base_name(file) : "");
 }
 
-/* A block of one run, under the number of its key. */
-struct match {
-	uint32_t key;
-	enum diff_side side;
-	const struct diff_run *run;
-	const struct block *block;
-};
-
 struct matches {
 	struct strtab keys;
-	VEC(struct match)
+	VEC(struct diff_match)
 };
 
 static int by_key(const void *a, const void *b)
 {
-	const struct match *x = a, *y = b;
+	const struct diff_match *x = a, *y = b;
 
 	if (x->key != y->key)
 		return x->key < y->key ? -1 : 1;
@@ -110,8 +102,8 @@ static void match_all(const struct diff *diff, struct matches *m)
 			vec_for_each (&run->result.blocks, const struct block, b) {
 				char *key = key_of(b);
 
-				*vec_add(m) =
-					(struct match){ strtab_add(&m->keys, key), side, run, b };
+				*vec_add(m) = (struct diff_match){ strtab_add(&m->keys, key), side,
+								   run, b };
 				free(key);
 			}
 	vec_sort(m, by_key);
@@ -130,7 +122,8 @@ static double rescored(const struct block *b, uint64_t excess_ns, uint64_t own_m
 	return (double)excess_ns + (calls + (double)b->open_calls) * (double)(own_min - min);
 }
 
-static void add_half(struct diff_half *h, const struct match *m, uint64_t min, uint64_t own_min)
+static void add_half(struct diff_half *h, const struct diff_match *m, uint64_t min,
+		     uint64_t own_min)
 {
 	const struct block *b = m->block;
 	double excess = rescored(b, b->excess_ns, b->min_ns, min);
@@ -157,172 +150,7 @@ static void end_half(struct diff_half *h, size_t runs)
 	h->total_ns /= runs;
 }
 
-/* ---- the test ---- */
-
-/* A side's mean: of its runs with equal weight. Variances are of that mean. */
-struct side_mean {
-	double mean;
-	double within, df; /* as the slices of its runs have it */
-	double between;	   /* as the runs' means have it; 0: one run */
-	size_t runs;
-};
-
-static struct side_mean side_mean(const struct match *m, size_t n, enum slice_sum what)
-{
-	struct side_mean sum = { .df = 0 };
-	double squares = 0, runs;
-
-	for (size_t i = 0; i < n; i++) {
-		struct slice_mean one = slices_mean(&m[i].run->slices, m[i].block->id, what);
-
-		if (!one.n || isnan(one.variance))
-			continue;
-		sum.runs++;
-		sum.mean += one.mean;
-		sum.within += one.variance;
-		sum.df += one.df;
-		squares += one.mean * one.mean;
-	}
-	runs = (double)sum.runs;
-	if (!sum.runs)
-		return (struct side_mean){ .mean = NAN, .within = NAN };
-	sum.mean /= runs;
-	sum.within /= runs * runs;
-	if (sum.runs > 1)
-		sum.between = fmax(squares / runs - sum.mean * sum.mean, 0) / (runs - 1);
-	return sum;
-}
-
-static double t_margin(double variance, double df, double level)
-{
-	if (!(variance > 0))
-		return variance == 0 ? 0 : NAN;
-	return stats_t_quantile(1 - level / 2, df > 1e6 ? 1e6 : df) * sqrt(variance);
-}
-
-/* Few runs: the larger variance of each side, and what it is worth (Welch, Satterthwaite). */
-static double margin_of_few(const struct side_mean *a, const struct side_mean *b, double level)
-{
-	double va = fmax(a->within, a->between), vb = fmax(b->within, b->between);
-	double da = a->between > a->within ? (double)a->runs - 1 : a->df;
-	double db = b->between > b->within ? (double)b->runs - 1 : b->df;
-	double parts = va * va / da + vb * vb / db;
-
-	return t_margin(va + vb, parts > 0 ? (va + vb) * (va + vb) / parts : INFINITY, level);
-}
-
-/*
- * How far a difference of the two may be from the truth, at the level. With enough runs how much
- * they differ is known, and taken to be the same on both sides. Where chance made it smaller than
- * what the slices have, that is no knowledge: its degrees of freedom stay.
- */
-static double margin(const struct side_mean *a, const struct side_mean *b, double level)
-{
-	double na = (double)a->runs, nb = (double)b->runs, df = na + nb - 2, pooled;
-
-	if (isnan(a->mean) || isnan(b->mean))
-		return NAN;
-	if (a->runs < DIFF_RUNS_ENOUGH || b->runs < DIFF_RUNS_ENOUGH)
-		return margin_of_few(a, b, level);
-	pooled = (na * (na - 1) * a->between + nb * (nb - 1) * b->between) / df * (1 / na + 1 / nb);
-	return t_margin(fmax(pooled, a->within + b->within), df, level);
-}
-
-/* A block's calls of both sides, ordered by side. */
-struct pair {
-	const struct match *m;
-	size_t n_before, n_after;
-	double level;
-};
-
-/* Of the program's time that it could run, the part that others had the CPUs. */
-static double cpu_wait_share(const struct diff_run *run)
-{
-	double waited = 0, asleep = 0, all = (double)run->result.threads_ns;
-
-	vec_for_each (&run->result.calls.threads.all, struct thread *, t) {
-		waited += (double)((*t)->off.preempted_ns - (*t)->off.crowded_ns);
-		asleep += (double)((*t)->off.blocked_ns + (*t)->off.idle_ns);
-	}
-	return all > asleep + waited && waited > 0 ? waited / (all - asleep) : 0;
-}
-
-static double mean_cpu_wait_share(const struct match *m, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += cpu_wait_share(m[i].run);
-	return sum / (double)n;
-}
-
-/* What whom it sleeps for may be later, as the sides had the CPUs for unlike parts; relative. */
-static double late_part(const struct pair *p, double seen_ns)
-{
-	double a = 1 - mean_cpu_wait_share(p->m, p->n_before);
-	double b = 1 - mean_cpu_wait_share(p->m + p->n_before, p->n_after);
-	struct side_mean asleep = side_mean(p->m, p->n_before, SLICE_BLOCKED_NS);
-
-	if (!(seen_ns > 0) || !(a > 0) || !(b > 0) || isnan(asleep.mean))
-		return 0;
-	return asleep.mean / seen_ns * fabs(a > b ? a / b - 1 : b / a - 1);
-}
-
-/* What both allow. */
-static struct diff_change hull(struct diff_change a, const struct diff_change *b)
-{
-	if (isnan(b->low))
-		return a;
-	a.low = fmin(a.low, b->low);
-	a.high = fmax(a.high, b->high);
-	return a;
-}
-
-static bool few_runs(const struct pair *p)
-{
-	return p->n_before < DIFF_RUNS_ENOUGH || p->n_after < DIFF_RUNS_ENOUGH;
-}
-
-static struct diff_change mean_of(const struct pair *p, enum slice_sum what)
-{
-	struct side_mean a = side_mean(p->m, p->n_before, what);
-	struct side_mean b = side_mean(p->m + p->n_before, p->n_after, what);
-	double far = margin(&a, &b, p->level) / a.mean, ratio = b.mean / a.mean - 1;
-
-	if (few_runs(p))
-		far += late_part(p, a.mean);
-	return (struct diff_change){ ratio, ratio - far, ratio + far };
-}
-
-static struct diff_change log_of(const struct pair *p, enum slice_sum what, enum slice_sum seen)
-{
-	struct side_mean a = side_mean(p->m, p->n_before, what);
-	struct side_mean b = side_mean(p->m + p->n_before, p->n_after, what);
-	double far = margin(&a, &b, p->level), diff = b.mean - a.mean;
-
-	if (few_runs(p))
-		far += late_part(p, side_mean(p->m, p->n_before, seen).mean);
-	return (struct diff_change){ expm1(diff), expm1(diff - far), expm1(diff + far) };
-}
-
-/*
- * Work goes on where it was interrupted, but a clock does not wait: without the time that they
- * waited for a CPU calls that end by one look shorter, the more of them waited. Calls that did not
- * wait are no fair choice either: they are the shorter ones. A change is one by both.
- */
-static struct diff_change mean_change(const struct pair *p)
-{
-	struct diff_change quiet = mean_of(p, SLICE_QUIET_NS);
-
-	return hull(mean_of(p, SLICE_SEEN_NS), &quiet);
-}
-
-static struct diff_change typical_change(const struct pair *p)
-{
-	struct diff_change quiet = log_of(p, SLICE_QUIET_LOG, SLICE_QUIET_NS);
-
-	return hull(log_of(p, SLICE_SEEN_LOG, SLICE_SEEN_NS), &quiet);
-}
+/* ---- the verdict ---- */
 
 static bool is_change(const struct diff_change *c, double least)
 {
@@ -330,7 +158,8 @@ static bool is_change(const struct diff_change *c, double least)
 }
 
 /* What the probes' own cost may make of it: it is in every duration, and machines have moods. */
-static double probe_part(const struct match *before, const struct match *after, double mean_ns)
+static double probe_part(const struct diff_match *before, const struct diff_match *after,
+			 double mean_ns)
 {
 	const struct paircost *a = before->block->cost, *b = after->block->cost;
 	double apart;
@@ -364,7 +193,7 @@ static enum diff_verdict judge(struct diff_block *d, double probes)
 
 /* ---- all of it ---- */
 
-static void common_min(const struct match *m, size_t n, uint64_t *min, uint64_t *own)
+static void common_min(const struct diff_match *m, size_t n, uint64_t *min, uint64_t *own)
 {
 	*min = *own = BLOCK_NONE;
 	for (size_t i = 0; i < n; i++) {
@@ -384,37 +213,23 @@ static void warn(struct diff_block *d, const struct block *a, const struct block
 	d->other_calls = x > 2 * y || y > 2 * x;
 }
 
-/* As side_mean(), also where nothing is known of the noise. */
-static double plain_mean(const struct match *m, size_t n, enum slice_sum what)
-{
-	double sum = 0;
-	size_t known = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		struct slice_mean one = slices_mean(&m[i].run->slices, m[i].block->id, what);
-
-		sum += one.n ? one.mean : 0;
-		known += one.n > 0;
-	}
-	return known ? sum / (double)known : NAN;
-}
-
-static void set_means(struct diff_block *d, const struct match *m, size_t n_before, size_t n_after)
+static void set_means(struct diff_block *d, const struct diff_match *m, size_t n_before,
+		      size_t n_after)
 {
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		const struct match *of = side ? m + n_before : m;
+		const struct diff_match *of = side ? m + n_before : m;
 		size_t n = side ? n_after : n_before;
 
-		d->half[side].seen_ns = plain_mean(of, n, SLICE_SEEN_NS);
-		d->half[side].cpu_wait_ns = plain_mean(of, n, SLICE_NS) - d->half[side].seen_ns;
+		d->half[side].seen_ns = diff_mean(of, n, SLICE_SEEN_NS);
+		d->half[side].cpu_wait_ns = diff_mean(of, n, SLICE_NS) - d->half[side].seen_ns;
 	}
 }
 
-static void compare(struct diff *diff, const struct match *m, size_t n, double level)
+static void compare(struct diff *diff, const struct diff_match *m, size_t n, double level)
 {
 	struct diff_block *d = vec_add(&diff->blocks);
 	size_t n_before = 0;
-	struct pair p;
+	struct diff_pair p;
 	uint64_t own;
 
 	d->name = m->block->name;
@@ -434,12 +249,11 @@ static void compare(struct diff *diff, const struct match *m, size_t n, double l
 	d->verdict = n_before ? DIFF_ONLY_BEFORE : DIFF_ONLY_AFTER;
 	if (!n_before || n_before == n)
 		return;
-	p = (struct pair){ m, n_before, n - n_before, level };
-	d->mean = mean_change(&p);
+	p = (struct diff_pair){ m, n_before, n - n_before, level };
+	d->mean = diff_mean_change(&p);
 	d->noise = fmax(d->mean.high - d->mean.ratio, d->mean.ratio - d->mean.low);
-	d->typical = typical_change(&p);
-	if (p.n_before >= DIFF_RUNS_ENOUGH && p.n_after >= DIFF_RUNS_ENOUGH)
-		d->whole = mean_of(&p, SLICE_NS);
+	d->typical = diff_typical_change(&p);
+	d->whole = diff_whole_change(&p);
 	warn(d, m[0].block, m[n_before].block);
 	d->verdict = judge(d, probe_part(&m[0], &m[n_before], d->half[0].mean_ns));
 }
