@@ -222,29 +222,6 @@ void fleet_contrast_merge(struct fleet_contrast *c, const struct fleet_contrast 
 	c->wd2 += more->wd2;
 }
 
-static uint32_t same_stratum(struct fleet_rows *r, const struct fleet_rows *more, uint32_t stratum)
-{
-	const struct fleet_stratum *s = &more->strata.data[stratum];
-
-	return fleet_rows_stratum(r, strtab_add(&r->types, strtab_get(&more->types, s->type)),
-				  s->bucket);
-}
-
-void fleet_rows_merge(struct fleet_rows *r, const struct fleet_rows *more)
-{
-	vec_for_each (&more->rows, const struct fleet_row, row) {
-		uint32_t base = strtab_add(&r->apps, strtab_get(&more->apps, row->base));
-		uint32_t corunner = strtab_add(&r->apps, strtab_get(&more->apps, row->corunner));
-		struct fleet_row *into = fleet_rows_get(r, base, corunner, row->class,
-							same_stratum(r, more, row->stratum));
-
-		tally_merge(&into->tally, &row->tally);
-		fleet_contrast_merge(&into->contrast, &row->contrast);
-	}
-	vec_for_each (&more->crowds, const struct fleet_crowd, c)
-		fleet_rows_crowd(r, same_stratum(r, more, c->stratum), c->kind, c->number, c->ns);
-}
-
 static void release_block(struct fleet_rows_block *block)
 {
 	if (!block)

@@ -78,7 +78,6 @@ void fleet_rows_crowd(struct fleet_rows *r, uint32_t stratum, uint32_t kind, uin
 /* Returns how many samples had no co-runner. */
 uint64_t fleet_rows_add(struct fleet_rows *r, const struct fleet_block *b, const struct topology *t,
 			const char *type, uint64_t bucket_ns);
-void fleet_rows_merge(struct fleet_rows *r, const struct fleet_rows *more);
 void fleet_contrast_merge(struct fleet_contrast *c, const struct fleet_contrast *more);
 /* Everything, the names too; it can be used again. */
 void fleet_rows_release(struct fleet_rows *r);
