@@ -23,8 +23,8 @@ struct reduction {
 	struct fleet_rows rows;
 	struct {
 		VEC(struct fleet_store_block)
-	} blocks; /* of which the rows are */
-	struct map pending;
+	} blocks;	    /* of which the rows are */
+	struct map pending; /* recording, sequence -> index of blocks */
 	struct fleet_block block;
 	struct progress progress;
 	uint64_t samples, alone, new_blocks, known_blocks, refused_files, files;
@@ -42,28 +42,39 @@ static int flush(struct reduction *r, struct err *err)
 	return rc;
 }
 
-static uint64_t key_of(uint64_t recording, uint64_t sequence)
+/* Keys are hashes, which a file may choose: of two with the same the second has the next one that
+ * is free. */
+static uint64_t key_of(const struct reduction *r, uint64_t recording, uint64_t sequence)
 {
-	return hash_u64(hash_u64(recording) + sequence * 0x9e3779b97f4a7c15ull);
+	const uint64_t numbers[] = { recording, sequence };
+	uint64_t key = hash_bytes(numbers, sizeof(numbers));
+	uint32_t i;
+
+	for (; (i = map_get(&r->pending, key)) != MAP_NONE; key++)
+		if (r->blocks.data[i].recording == recording &&
+		    r->blocks.data[i].sequence == sequence)
+			break;
+	return key;
 }
 
 static bool is_known(const struct reduction *r, uint64_t recording, uint64_t sequence)
 {
-	return map_get(&r->pending, key_of(recording, sequence)) != MAP_NONE ||
+	return map_get(&r->pending, key_of(r, recording, sequence)) != MAP_NONE ||
 	       fleet_store_has(r->store, recording, sequence);
 }
 
 static void add_block(struct reduction *r, const struct fleet_header *h, uint32_t machine)
 {
-	struct fleet_store_block *key = vec_add(&r->blocks);
+	struct fleet_store_block *key;
 
+	map_put(&r->pending, key_of(r, h->id, r->block.sequence), (uint32_t)r->blocks.n);
+	key = vec_add(&r->blocks);
 	key->recording = h->id;
 	key->sequence = r->block.sequence;
 	key->machine = machine;
 	key->start_ns = r->block.start_ns;
 	key->samples = r->block.samples.n;
 	key->alone = fleet_rows_add(&r->rows, &r->block, &h->topology, h->type, r->args->bucket_ns);
-	map_put(&r->pending, key_of(h->id, r->block.sequence), 0);
 	r->new_blocks++;
 	r->samples += key->samples;
 	r->alone += key->alone;
