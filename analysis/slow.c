@@ -216,6 +216,8 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	s->grouped = NULL;
 	if (rc)
 		return rc;
+	s->unwritten =
+		s->block->sums->durations.count - s->fast.calls - s->rest.calls - s->slow.calls;
 	/* samples are known by function */
 	if (!s->block->grouped)
 		samples_compare(&result->samples, s->block, s->slow.calls, s->fast.calls,

@@ -42,6 +42,7 @@ struct slow {
 	const struct block *block;   /* in result->blocks, or its groups */
 	const struct keyed *grouped; /* while the trace is read: groups, of which it is one */
 	uint64_t fast_max_ns, slow_min_ns;
+	uint64_t unwritten; /* calls that are in no group: record --keep-slower left them out */
 	struct slow_group fast, rest, slow;
 	struct {
 		VEC(struct slow_group)

@@ -88,6 +88,9 @@ void report_set_coactive(struct json *block, const struct result *res, const str
 
 /* A block's call stacks, heaviest first. */
 struct json *report_stacks_json(const struct result *res, const struct block *b);
+/* The same of calls only; with how many are slow where s knows that. */
+struct json *report_callstacks_json(const struct result *res, struct callstacks *s,
+				    const struct block *b);
 
 /* Building blocks of the text views. */
 /* " -i FILE" as a shell takes it, where it is not what a command reads anyway. */

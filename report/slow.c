@@ -63,15 +63,23 @@ static void summary(const struct block *b, struct text *out)
 		    text_time(max, b->max_ns));
 }
 
+void slow_octaves(const struct block *b, uint64_t counts[SLOW_OCTAVES])
+{
+	const struct hist *h = &b->sums->durations;
+	uint64_t low = 1;
+
+	for (unsigned o = 0; o < SLOW_OCTAVES; o++, low <<= 1)
+		counts[o] = hist_between(h, o ? low : 0, low - 1 + low);
+}
+
 /* One line an octave. */
 static void distribution(const struct view *v, const struct block *b, struct text *out)
 {
-	const struct hist *h = &b->sums->durations;
-	uint64_t most = 0, low = 1, counts[64];
-	unsigned first = 64, last = 0;
+	uint64_t most = 0, counts[SLOW_OCTAVES];
+	unsigned first = SLOW_OCTAVES, last = 0;
 
-	for (unsigned o = 0; o < 64; o++, low <<= 1) {
-		counts[o] = hist_between(h, o ? low : 0, low - 1 + low);
+	slow_octaves(b, counts);
+	for (unsigned o = 0; o < SLOW_OCTAVES; o++) {
 		if (!counts[o])
 			continue;
 		first = o < first ? o : first;
@@ -79,7 +87,7 @@ static void distribution(const struct view *v, const struct block *b, struct tex
 		most = counts[o] > most ? counts[o] : most;
 	}
 	title(v, "durations, calls", out);
-	for (unsigned o = first; o <= last && o < 64; o++) {
+	for (unsigned o = first; o <= last && o < SLOW_OCTAVES; o++) {
 		struct table t = { .out = out, .width = v->width };
 		char bar[BAR_WIDTH + 1];
 		size_t n = (size_t)((double)counts[o] / (double)most * BAR_WIDTH + 0.999);
@@ -113,13 +121,15 @@ static void groups(const struct view *v, const struct slow *s, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width };
 
+	if (s->fast.calls + s->rest.calls + s->slow.calls == 0)
+		return;
 	title(v, "  calls    mean running preempt blocked callees migrate", out);
 	group_row(&t, "fast: up to the median", &s->fast);
 	group_row(&t, "between", &s->rest);
 	group_row(&t, "slow: from p90", &s->slow);
 }
 
-static double excess(const struct slow_group *g, const struct block *b)
+double slow_excess(const struct slow_group *g, const struct block *b)
 {
 	return (double)g->ns - (double)g->calls * (double)b->min_ns;
 }
@@ -145,9 +155,11 @@ static void print_ranked(const struct view *v, const struct block *b, const char
 	char head[64];
 	double all = 0;
 
+	if (!n)
+		return;
 	qsort(rows, n, sizeof(*rows), larger_sum);
 	for (size_t i = 0; i < n; i++)
-		all += excess(rows[i].group, b);
+		all += slow_excess(rows[i].group, b);
 	snprintf(head, sizeof(head), "  calls    mean     min     max  excess %s", what);
 	title(v, head, out);
 	for (size_t i = 0; i < n && (i < ROWS_MAX || v->all); i++) {
@@ -157,7 +169,7 @@ static void print_ranked(const struct view *v, const struct block *b, const char
 		time_cell(&t, g->ns / g->calls);
 		time_cell(&t, g->min_ns);
 		time_cell(&t, g->max_ns);
-		share_cell(&t, excess(g, b), all);
+		share_cell(&t, slow_excess(g, b), all);
 		table_last(&t, rows[i].name);
 	}
 	if (n > ROWS_MAX && !v->all)
@@ -204,6 +216,8 @@ static void slowest(const struct view *v, const struct slow *s, struct text *out
 {
 	struct table t = { .out = out, .width = v->width };
 
+	if (!s->n_top)
+		return;
 	title(v, "       at s    took preempt blocked     tid slowest calls, in", out);
 	for (uint32_t i = 0; i < s->n_top; i++) {
 		const struct slow_call *c = &s->top[i];
@@ -225,6 +239,24 @@ static void slowest(const struct view *v, const struct slow *s, struct text *out
 	}
 }
 
+/* Where the tables are of fewer calls than what stands above them. */
+static void left_out(const struct view *v, const struct slow *s, struct text *out)
+{
+	char count[TEXT_NUMBER];
+	struct text line = { 0 };
+
+	if (!s->unwritten)
+		return;
+	text_printf(
+		&line,
+		"%s of these calls left no more than their sums in the file (record --keep-slower): "
+		"threads, callers, stacks and groups below are without them.",
+		text_count(count, s->unwritten));
+	text_add(out, "\n");
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+}
+
 /* The stretch of the slowest call, for the views that take one. */
 static void next_look(const struct view *v, const struct slow *s, struct text *out)
 {
@@ -244,6 +276,7 @@ void report_slow(const struct view *v, const struct slow *s, struct text *out)
 {
 	summary(s->block, out);
 	distribution(v, s->block, out);
+	left_out(v, s, out);
 	slow_causes(v, s->block, out);
 	groups(v, s, out);
 	text_block_counters(v, s->block, out);

@@ -152,6 +152,79 @@ static struct json *group_json(const struct slow_group *g)
 	return j;
 }
 
+static struct json *durations_json(const struct block *b)
+{
+	struct json *j = json_new_array();
+	uint64_t counts[SLOW_OCTAVES];
+
+	slow_octaves(b, counts);
+	for (unsigned o = 0; o < SLOW_OCTAVES; o++) {
+		struct json *row;
+
+		if (!counts[o])
+			continue;
+		row = json_new_object();
+		json_set_u64(row, "from_ns", o ? 1ull << o : 0);
+		json_set_u64(row, "calls", counts[o]);
+		json_add_take(j, row);
+	}
+	return j;
+}
+
+/* What all calls of a thread, or from a function, have in common. */
+static void add_part(struct json *parts, struct json *row, const struct slow_group *g,
+		     const struct block *b)
+{
+	double excess = slow_excess(g, b);
+
+	json_set_u64(row, "calls", g->calls);
+	json_set_u64(row, "total_ns", g->ns);
+	json_set_u64(row, "min_ns", g->min_ns);
+	json_set_u64(row, "max_ns", g->max_ns);
+	json_set_u64(row, "excess_ns", excess > 0 ? (uint64_t)(excess + 0.5) : 0);
+	json_add_take(parts, row);
+}
+
+static struct json *threads_json(const struct view *v, const struct slow *s)
+{
+	struct json *j = json_new_array();
+
+	for (size_t i = 0; i < s->by_thread.n; i++) {
+		const struct thread *t = v->result->threads.data[i].thread;
+		char comm[THREAD_COMM];
+		struct json *row;
+
+		if (!s->by_thread.data[i].calls)
+			continue;
+		row = json_new_object();
+		json_set_u64(row, "tid", t->tid);
+		json_set_u64(row, "pid", t->tgid);
+		json_set_string(row, "comm", text_printable(comm, sizeof(comm), t->comm));
+		add_part(j, row, &s->by_thread.data[i], s->block);
+	}
+	return j;
+}
+
+static struct json *callers_json(const struct view *v, const struct slow *s)
+{
+	struct json *j = json_new_array();
+
+	for (size_t i = 0; i < s->by_caller.n; i++) {
+		char name[VALUE_SCRATCH];
+		struct json *row;
+
+		if (!s->by_caller.data[i].calls)
+			continue;
+		row = json_new_object();
+		json_set_string(row, "function",
+				i ? text_printable(name, sizeof(name),
+						   v->result->meta->functions.data[i - 1].name)
+				  : NULL);
+		add_part(j, row, &s->by_caller.data[i], s->block);
+	}
+	return j;
+}
+
 static struct json *slowest_json(const struct view *v, const struct slow *s)
 {
 	struct json *j = json_new_array();
@@ -188,6 +261,13 @@ void report_slow_json(const struct view *v, const struct slow *s, struct text *o
 	json_set_take(j, "fast", group_json(&s->fast));
 	json_set_take(j, "between", group_json(&s->rest));
 	json_set_take(j, "slow", group_json(&s->slow));
+	json_set_u64(j, "unwritten", s->unwritten);
+	json_set_take(j, "durations", durations_json(s->block));
+	json_set_take(j, "threads", threads_json(v, s));
+	json_set_take(j, "callers", callers_json(v, s));
+	json_set_take(
+		j, "stacks",
+		report_callstacks_json(v->result, (struct callstacks *)&s->callstacks, s->block));
 	json_set_take(j, "lines", places_json(&s->differences.lines));
 	json_set_take(j, "callees", places_json(&s->differences.callees));
 	json_set_take(j, "slowest", slowest_json(v, s));

@@ -94,11 +94,13 @@ struct callstacks *report_callstacks(const struct result *res, const struct bloc
 	return (struct callstacks *)(b->grouped ? &res->keyed.stacks : &res->callstacks);
 }
 
-static void add_calls(struct json *stacks, const struct result *res, const struct block *b)
+struct json *report_callstacks_json(const struct result *res, struct callstacks *s,
+				    const struct block *b)
 {
 	struct callstack_list list = { 0 };
+	struct json *stacks = json_new_array();
 
-	callstacks_of(report_callstacks(res, b), b, &list);
+	callstacks_of(s, b, &list);
 	for (size_t i = 0; i < list.n && i < STACKS_MAX; i++) {
 		const struct callstack *c = &list.data[i];
 		struct json *row = json_new_object();
@@ -109,21 +111,24 @@ static void add_calls(struct json *stacks, const struct result *res, const struc
 			json_set_u64(row, "total_ns", (uint64_t)(c->ns + 0.5));
 		else
 			json_set_null(row, "total_ns");
+		if (s->slow_min_ns != UINT64_MAX)
+			json_set_u64(row, "slow", (uint64_t)(c->slow + 0.5));
 		json_set_take(row, "frames", frames_json(res->meta, c->stack));
 		json_add_take(stacks, row);
 	}
 	vec_release(&list);
+	return stacks;
 }
 
 struct json *report_stacks_json(const struct result *res, const struct block *b)
 {
-	struct json *stacks = json_new_array();
+	struct json *waits;
 
-	if (block_is_wait(b))
-		add_waits(stacks, res, b);
-	else
-		add_calls(stacks, res, b);
-	return stacks;
+	if (!block_is_wait(b))
+		return report_callstacks_json(res, report_callstacks(res, b), b);
+	waits = json_new_array();
+	add_waits(waits, res, b);
+	return waits;
 }
 
 #define OUTER_FRAMES 3

@@ -273,13 +273,18 @@ def fits(exact, shown):
     return ok
 
 
-whole = json.loads(report("--json"))
-check_csv(whole)
-check_story(whole)
-check_text(whole)
-check_few()
-if BY != "thread":
-    check_html(whole)
-for line in wrong:
-    print(line)
-print(compared, "cells compared")
+def finish():
+    for line in wrong:
+        print(line)
+    print(compared, "cells compared")
+
+
+if __name__ == "__main__":
+    whole = json.loads(report("--json"))
+    check_csv(whole)
+    check_story(whole)
+    check_text(whole)
+    check_few()
+    if BY != "thread":
+        check_html(whole)
+    finish()

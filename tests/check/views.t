@@ -19,17 +19,20 @@ awk 'BEGIN {
 		printf "%d %d %d/7 call-count f calls=15 outer=15\n", at + long, t - 7, t
 	} }' | "$ISPOT" dump --from-text - -o "$work/sampled.data" || echo "# no sampled trace"
 
-# same CELLS TRACE OPTIONS...: at least so many cells are compared
-same() {
-	local least=$1 file=$work/$2.data n
-	shift 2
-	python3 tests/check/views.py "$ISPOT" "$file" "$@" >"$work/out" 2>&1
+# compared SCRIPT CELLS TRACE OPTIONS...: at least so many cells are
+compared() {
+	local script=$1 least=$2 file=$work/$3.data n
+	shift 3
+	python3 "tests/check/$script.py" "$ISPOT" "$file" "$@" >"$work/out" 2>&1
 	n=$(sed -n '$s/ cells compared$//p' "$work/out")
 	sed '$d' "$work/out" | head -20 | sed 's/^/# /'
 	[ "$(wc -l <"$work/out")" -eq 1 ] && [ "${n:-0}" -ge "$least" ] && return
 	sed -n '$s/^/# /p' "$work/out"
 	return 1
 }
+
+same() { compared views "$@"; }
+slow() { compared views_slow "$1" "$2" --slow "${@:3}"; }
 
 ok "whole rows and causes (svc)" same 300 svc
 for trace in burst callsites counters counter_causes diff export keys loss sequence sites spin waits interval; do
@@ -48,3 +51,10 @@ ok "a window" same 30 burst --time 0-2s
 ok "with a baseline" same 100 svc --baseline "$work/svc.data"
 ok "ranked by another column" same 100 svc -s p99
 ok "one call in 16 recorded" same 30 sampled
+ok "slow calls: all of it (svc)" slow 130 svc cache_get
+ok "slow calls: causes" slow 120 counter_causes false_sharing
+ok "slow calls: recursion, stacks" slow 130 callsites lookup
+ok "slow calls: of one key" slow 100 keys "pthread_mutex_lock locks+0x28"
+ok "slow calls: few, counted ones" slow 120 counters f
+ok "slow calls: a window" slow 80 svc cache_get --time 20ms-90ms
+ok "slow calls: short ones left out" slow 20 keep id=0
