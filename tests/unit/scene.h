@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "dice.h"
 #include "analysis/block.h"
 #include "analysis/calls.h"
 #include "analysis/sci.h"
@@ -30,8 +31,13 @@ struct scene {
 	uint64_t start_ns;
 	struct scene_end log[SCENE_LOG_MAX]; /* ends of calls in order */
 	size_t n_log;
-	bool keep_log;
+	uint64_t random;
 };
+
+static inline uint64_t scene_below(struct scene *s, uint64_t n)
+{
+	return dice_below(&s->random, n);
+}
 
 static inline void scene_function(struct scene *s, const char *name, uint32_t set)
 {

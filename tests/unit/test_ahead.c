@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A recording that is large enough to be read ahead: as read by one thread, also in pieces. */
 #include "unit.h"
+#include "dice.h"
 
 #include <sched.h>
 #include <stdlib.h>
@@ -20,17 +21,14 @@ static int make_trace(void **state)
 {
 	struct trace_writer_options o = { .path = path, .n_cpus = 2 };
 	struct trace_writer *w;
-	uint64_t x = 88172645463325252ull, now = 1000;
+	uint64_t x = 0, now = 1000;
 
 	(void)state;
 	close(mkstemp(path));
 	unlink(path);
 	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
 	for (uint32_t i = 0; i < N_RECORDS; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		now += x % 5000;
+		now += dice_below(&x, 5000);
 		if (i % 1000 == 999) {
 			struct record comm = { .time_ns = now,
 					       .kind = REC_COMM,

@@ -17,10 +17,7 @@ struct stage {
 
 static uint64_t below(struct stage *st, uint64_t n)
 {
-	st->random ^= st->random << 13;
-	st->random ^= st->random >> 7;
-	st->random ^= st->random << 17;
-	return st->random % n;
+	return dice_below(&st->random, n);
 }
 
 static void begin(struct stage *st, uint64_t seed)

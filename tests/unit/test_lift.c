@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "unit.h"
+#include "dice.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,10 +16,7 @@ static uint64_t state;
 
 static double uniform(void)
 {
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return (double)(state >> 11) / 9007199254740992.0;
+	return (double)(dice(&state) >> 11) / 9007199254740992.0;
 }
 
 static void seed(uint64_t n)

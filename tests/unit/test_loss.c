@@ -244,10 +244,7 @@ struct machine {
 
 static uint32_t pick(struct machine *m, uint32_t n)
 {
-	m->random ^= m->random << 13;
-	m->random ^= m->random >> 7;
-	m->random ^= m->random << 17;
-	return (uint32_t)(m->random >> 33) % n;
+	return (uint32_t)(dice(&m->random) >> 33) % n;
 }
 
 static void put(struct machine *m, const struct record *r, uint64_t v0, uint64_t v1)

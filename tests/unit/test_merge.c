@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "unit.h"
+#include "dice.h"
 
 #include <stdlib.h>
 
@@ -9,12 +10,9 @@
 
 static uint64_t random_u64(void)
 {
-	static uint64_t x = 88172645463325252ull;
+	static uint64_t state;
 
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
-	return x;
+	return dice(&state);
 }
 
 /* Against the plain way: look at every stream for the earliest, the lower index on a tie. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "unit.h"
+#include "dice.h"
 
 #include "analysis/result.h"
 #include "analysis/slow.h"
@@ -26,14 +27,11 @@ struct loaded {
 	struct view view;
 };
 
-static uint64_t random_state = 88172645463325252ull;
+static uint64_t random_state;
 
 static uint64_t random_below(uint64_t n)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state % n;
+	return dice_below(&random_state, n);
 }
 
 static const char calibration[] =

@@ -437,10 +437,7 @@ static uint64_t random_state;
 
 static unsigned below(unsigned n)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return (unsigned)(random_state >> 11) % n;
+	return (unsigned)(dice(&random_state) >> 11) % n;
 }
 
 static struct node *make_call(struct program *p)

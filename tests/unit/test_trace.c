@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Writer to file to reader: every record comes back, in time order, whatever the chunking. */
 #include "unit.h"
+#include "dice.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -43,10 +44,7 @@ static uint64_t random_state;
 
 static uint64_t random_u64(void)
 {
-	random_state ^= random_state << 13;
-	random_state ^= random_state >> 7;
-	random_state ^= random_state << 17;
-	return random_state;
+	return dice(&random_state);
 }
 
 /* Of any magnitude: all lengths of varints occur. */

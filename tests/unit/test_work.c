@@ -19,17 +19,14 @@ struct stage {
 
 static uint64_t below(struct stage *st, uint64_t n)
 {
-	st->random ^= st->random << 13;
-	st->random ^= st->random >> 7;
-	st->random ^= st->random << 17;
-	return st->random % n;
+	return dice_below(&st->random, n);
 }
 
 static void begin(struct stage *st)
 {
 	struct call_visitor v;
 
-	*st = (struct stage){ .random = 88172645463325252ull };
+	*st = (struct stage){ 0 };
 	scene_function(&st->scene, "f", 1);
 	scene_function(&st->scene, "g", 1);
 	st->scene.meta.session.cpus = 4;
