@@ -71,16 +71,17 @@ def point(sweep, delay, ms):
             "sci_mean": score_against_mean(recording.durations(sweep["block"]), block)}
 
 
-def measure(rounds, ms, say):
-    """All points of all sweeps, `rounds` times in random order; a row for each sweep."""
-    points = [(s, d) for s in range(len(SWEEPS)) for d in SWEEPS[s]["delays"]]
+def measure(rounds, every, ms, say):
+    """All sweeps, one delay in `every`, `rounds` times in random order; a row for each sweep."""
+    points = [(s, d) for s in range(len(SWEEPS)) for d in SWEEPS[s]["delays"][::every]]
     got = {p: [] for p in points}
     for number in range(rounds):
         random.shuffle(points)
         for done, (s, delay) in enumerate(points):
             say("sweeps: round %d of %d, point %d of %d" % (number + 1, rounds, done + 1, len(points)))
             got[s, delay].append(point(SWEEPS[s], delay, ms))
-    return [summary(sweep, [got[s, d] for d in sweep["delays"]]) for s, sweep in enumerate(SWEEPS)]
+    return [summary({**sweep, "delays": sweep["delays"][::every]},
+                    [got[s, d] for d in sweep["delays"][::every]]) for s, sweep in enumerate(SWEEPS)]
 
 
 def summary(sweep, points):
