@@ -19,19 +19,14 @@ report seen
 ok $? "seen: report" || diag seen.report-err
 near_truth seen
 nothing_lost seen
-all=$(truth seen | awk '$2 == "calls" { print $3 }')
-share=$(jq --argjson all "$all" '(.blocks[] | select(.name == "back_off") | .calls) / $all /
-	((.threads | map(.observed_ns) | max) / .trace.duration_ns)' seen.json)
-within "$share" 1+-0.3
-ok $? "seen: calls per observed time" || diag "got: $share of what they should be"
 "$ISPOT" dump -i seen.data | awk '
 	$4 == "set-on" { on = 1; n++ }
 	$4 == "set-off" { on = 0; edge = $1 }
-	# a probe that was being handled at the edge, on another CPU
-	$4 == "entry" && !on && $1 > edge + 100000 { stray++ }
+	# all but one that was being handled at the edge, on another CPU
+	$4 == "entry" && !on && after[edge, $2]++ { stray++ }
 	END { print n + 0, stray + 0 }' >edges
 read -r bursts stray <edges
-[ "$bursts" -ge 4 ]
+[ "$bursts" -ge 2 ]
 ok $? "seen: several bursts" || diag "got: $bursts"
 is "$stray" 0 "seen: no call between them"
 jq -r '.notices[]' seen.json >seen.notices
@@ -49,20 +44,26 @@ always=$(awk '$1 == "calls" { print $2 }' always.out) rarely=$(awk '$1 == "calls
 ok $? "between bursts it runs at its own speed" || diag "$always calls in 2 s, $rarely with --burst"
 
 # Threads and processes that are born between two bursts are met by the next.
-"$MB/spawner" >/dev/null 2>&1 &
+"$MB/spawner" --seconds 60 --log spawner.log >/dev/null 2>&1 &
 spawner=$!
 children+=("$spawner")
 record attached --burst 100ms/300ms -p $spawner -d 2 -F spawned_call
 is "$status" 0 "attached: status"
 report attached
-calls=$(block attached spawned_call .calls)
-[ "$calls" != null ] && [ "$calls" -gt 0 ]
-ok $? "attached: calls of new threads" || diag attached.err
 kill $spawner
+wait $spawner
+"$ISPOT" dump -i attached.data >attached.dump
+read -r calls lacking < <(awk -f "$ROOT/tests/live/missed.awk" attached.dump spawner.log)
+[ "$calls" -gt 0 ]
+ok $? "attached: the bursts hold calls" || diag attached.err
+# A thread born while the probes go in may be met by the next burst only; all others are.
+[ $((lacking * 50)) -le "$calls" ]
+ok $? "attached: calls inside of the bursts are there" || diag "missed $lacking of $calls"
+is "$(block attached spawned_call .calls)" "$(grep -c " entry " attached.dump)" "attached: the report counts them all"
 
 record forks --burst 50ms/100ms --no-inherit -F back_off -- "$MB/sleep" -n 1001
 report forks
-near_truth forks
+near_truth forks # whose threads are held one by one
 
 for bad in 1s 1s/1s 0/1s 1ms/1s 2s/1s x/1s 10ms/; do
 	record bad --burst $bad -F main -- "$MB/exact"

@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# missed.awk DUMP SPAWNER-LOG: prints how many of the calls in the spawner's log fall into the time
+# missed.awk DUMP SPAWNER-LOG: prints how many of the calls in the spawner's log fall into the times
 # in which the probes fired, by threads at least 10 ms old, and how many of them have no entry
 # record between their two stamps.
 
 FNR == 1 { file++ }
 
 # Dump: TIME CPU TID/TGID KIND ...
-file == 1 && $4 == "set-on" && !on { on = $1 }
-file == 1 && $4 == "set-off" { off = $1 }
+file == 1 && $4 == "set-on" && !firing { on[windows + 0] = $1; firing = 1 }
+file == 1 && $4 == "set-off" && firing { off[windows++] = $1; firing = 0 }
 file == 1 && $4 == "entry" {
 	split($3, task, "/")
 	entry[task[1], made[task[1]]++] = $1
-	if (!off || $1 > last)
+	if ($1 > last)
 		last = $1
+}
+file == 2 && FNR == 1 && firing { off[windows++] = last }
+
+function is_seen(begin, end,    w) {
+	for (w = 0; w < windows; w++)
+		if (begin >= on[w] && end <= off[w])
+			return 1
+	return 0
 }
 
 # Log: TID BORN BEFORE AFTER, the calls of a thread in order
 file == 2 {
-	if (!on || $3 < on || $4 > (off ? off : last) || $3 - $2 < 10e6)
+	if (!is_seen($3, $4) || $3 - $2 < 10e6)
 		next
 	calls++
 	tid = $1
