@@ -65,11 +65,8 @@ setsid "$ISPOT" record -o interrupted.data -F spawned_call -- \
 	"$MB/spawner" --seconds 30 --log spawner.log >interrupted.out 2>interrupted.err &
 recorder=$!
 children+=("$recorder")
-for _ in $(seq 300); do # called spawner from its exec on, when the probes are there
-	pgrep -P "$recorder" spawner >/dev/null && break
-	sleep 0.1
-done
-sleep 1
+eventually begun interrupted
+sleep 0.5
 kill -INT -- "-$recorder"
 wait "$recorder"
 report interrupted

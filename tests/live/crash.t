@@ -20,28 +20,32 @@ ours() { grep -cF "$DIR/own_" "$tracefs/uprobe_events" 2>/dev/null; }
 traps() {
 	local map
 	map=$(awk '$2 ~ /x/ && /own_spawner$/ { print $1, $3; exit }' "/proc/$1/maps")
+	[ -n "$map" ] || { echo 0 && return; } # it has not been started yet
 	local range=${map% *} offset=$((16#${map#* }))
 	local start=$((16#${range%-*})) end=$((16#${range#*-}))
 	cmp -l <(dd "if=/proc/$1/mem" bs=4096 skip=$((start / 4096)) count=$(((end - start) / 4096)) 2>/dev/null) \
 		<(dd if=own_spawner bs=4096 skip=$((offset / 4096)) count=$(((end - start) / 4096)) 2>/dev/null) 2>/dev/null |
 		wc -l
 }
+no_traps() { [ "$(traps "$1")" = 0 ]; }
 now_ns() { awk '{ printf "%.0f\n", $1 * 1e9 }' /proc/uptime; }
 
 unread=0 dead=0 planted=0 left=0 missing=0 calls=0 early=0
 for i in $(seq "$ROUNDS"); do
-	./own_spawner --seconds 60 --log "$i.log" >"$i.out" &
+	./own_spawner --seconds 300 --log "$i.log" >"$i.out" &
 	target=$!
 	children+=("$target")
 	"$ISPOT" record -o "$i.data" -F spawned_call -p "$target" 2>"$i.err" &
 	recorder=$!
 	children+=("$recorder")
-	sleep "$((RANDOM % 5)).$((RANDOM % 10))"
+	# Every other one certainly while it records, however long it took to begin.
+	[ $((i % 2)) = 0 ] || eventually begun "$i"
+	sleep "$((RANDOM % 3)).$((RANDOM % 10))"
 	planted=$((planted + $(traps "$target")))
 	kill -KILL "$recorder"
 	killed_ns=$(now_ns)
 	wait "$recorder" 2>/dev/null
-	sleep 0.3
+	eventually no_traps "$target"
 	left=$((left + $(traps "$target")))
 	kill -TERM "$target" || dead=$((dead + 1))
 	wait "$target" || dead=$((dead + 1))
@@ -75,18 +79,15 @@ for _ in $(seq 20); do
 	kill -KILL "$recorder" 2>/dev/null
 	wait "$recorder" 2>/dev/null
 done
-for _ in $(seq 100); do
-	pgrep -f "^$DIR/own_ispot" >/dev/null || break
-	sleep 0.1
-done
-is "$(pgrep -c -f "^$DIR/own_ispot")" 0 "no process of the recorders is left" ||
-	pkill -KILL -f "^$DIR/own_ispot"
+no_recorder() { ! pgrep -f "^$DIR/own_ispot" >/dev/null; }
+eventually no_recorder
+ok $? "no process of the recorders is left" || pkill -KILL -f "^$DIR/own_ispot"
 
 # A trap that was left would stand in the program's text; the file has none.
 ./own_spawner --seconds 30 --log after.log >after.out &
 after=$!
 children+=("$after")
-sleep 0.5
+eventually grep -q own_spawner "/proc/$after/maps"
 is "$(traps "$after")" 0 "no probe stands in a program started after the kills"
 kill -TERM "$after"
 wait "$after"

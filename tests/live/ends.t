@@ -6,16 +6,6 @@
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
-# when FILE REGEX: waits until the recorder has said so, 20 s at most
-when() {
-	for _ in $(seq 200); do
-		grep -Eq -- "$2" "$1" 2>/dev/null && return
-		sleep 0.1
-	done
-	diag "$1"
-	return 1
-}
-
 # begin NAME RECORD-ARGS...: in the background, as a shell without jobs starts it; the command
 # leaves its pid in NAME.pid
 begin() {
@@ -30,25 +20,17 @@ begin() {
 # ends NAME SIGNAL STATUS: sent to the recorder alone, it ends both
 ends() {
 	local name=$1 pid
-	for _ in $(seq 200); do
-		[ ! -s "$name.pid" ] || break
-		sleep 0.1
-	done
+	eventually test -s "$name.pid"
 	pid=$(cat "$name.pid")
 	[ -n "$pid" ] && children+=("$pid")
-	[ -z "${4-}" ] || when "$name.err" "$4"
 	sleep 0.5
 	kill "-$2" "$recorder"
-	for _ in $(seq 200); do
-		kill -0 "$recorder" 2>/dev/null || break
-		sleep 0.1
-	done
-	kill -0 "$recorder" 2>/dev/null
-	is $? 1 "$name: SIG$2 ends the recorder" || kill -KILL "$recorder"
+	eventually gone "$recorder"
+	ok $? "$name: SIG$2 ends the recorder" || kill -KILL "$recorder"
 	wait "$recorder"
 	is $? "$3" "$name: SIG$2: the command's status"
-	kill -0 "$pid" 2>/dev/null
-	is $? 1 "$name: SIG$2 ends the command" || kill -KILL "$pid"
+	gone "$pid"
+	ok $? "$name: SIG$2 ends the command" || kill -KILL "$pid"
 }
 
 readable() {
@@ -85,21 +67,29 @@ ends hybrid TERM 143
 readable hybrid
 begin first_pass --two-pass ./endless
 ends first_pass TERM 143
+# What is seen of the budget in the second pass, as soon as the file says it.
+taken_out() {
+	"$ISPOT" dump --meta -i second_pass.data 2>/dev/null |
+		grep -q '"kind":"not_traced","name":"empty_call",.*budget once traced'
+}
 begin second_pass --two-pass ./later
-ends second_pass TERM 143 'second pass'
+eventually test -s second_pass.pid
+eventually taken_out
+ok $? "second pass: what costs more than the budget is taken out" || diag second_pass.err
+ends second_pass TERM 143
+like second_pass.err 'second pass' "second pass: it was in the second"
 readable second_pass
 [ "$(trace second_pass .calls)" -gt 0 ]
 ok $? "second pass: calls are in the file" || diag second_pass.err
 is "$(jq -r '[.not_traced[] | select(.name == "empty_call" and (.reason | test("budget")))] | length' second_pass.json)" 1 \
-	"second pass: what costs more than the budget is taken out" ||
+	"second pass: what was taken out is in the report" ||
 	diag "$(jq -c '[.not_traced, .self_cost, .trace.calls]' second_pass.json)"
 
 # A job of a shell without job control ignores SIGINT, and what it starts with it.
 begin ignores ./endless
 ends ignores INT 143
 begin deaf ./deaf
-pid=
-when deaf.pid .
+eventually test -s deaf.pid
 pid=$(cat deaf.pid)
 children+=("$pid")
 sleep 0.5

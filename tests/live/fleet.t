@@ -5,9 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
-program=$ROOT/build/live/neighbours
-[ -x "$program" ] || skip_all "no $program: run make test"
-for name in requests hungry sleeper; do cp "$program" "$name"; done
+needs_helper neighbours
+for name in requests hungry sleeper; do cp "$HELPERS/neighbours" "$name"; done
 
 ./sleeper & children+=($!)
 ./hungry & children+=($!)

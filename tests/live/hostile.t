@@ -3,9 +3,8 @@
 # Programs that probes could break behave as they do alone, and all of their calls are counted.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-H=$ROOT/build/live/hostile
-[ -x "$H" ] || make -s -C "$ROOT" build/live/hostile build/live/hostile_cxx ||
-	skip_all "no $H: run make build/live/hostile build/live/hostile_cxx"
+needs_helper hostile hostile_cxx
+H=$HELPERS/hostile
 
 # unharmed NAME COMMAND...: output and status as alone with everything traced; calls as it says
 unharmed() {
@@ -35,7 +34,7 @@ unharmed vforks "$H" vforks 200
 unharmed execs "$H" execs 20
 unharmed strict "$H" strict 101
 unharmed filter "$H" filter 101
-[ ! -x "${H}_cxx" ] || unharmed unwinding "${H}_cxx"
+unharmed unwinding "${H}_cxx"
 
 # Events that are inherited twice: until 6.13 the kernel may take a descendant's breakpoints out.
 if [ "$(printf '%s\n' 6.13 "$(uname -r)" | sort -V | head -1)" = 6.13 ]; then
@@ -98,11 +97,7 @@ attached() {
 	"$ISPOT" record -v -o "$1.data" -p "$2" -F one_step 2>"$1.err" &
 	local recorder=$! calls
 	children+=("$recorder")
-	# The file's first line is written when recording has begun.
-	for _ in $(seq 300); do
-		"$ISPOT" dump -i "$1.data" 2>/dev/null | grep -q ' set-on ' && break
-		sleep 0.1
-	done
+	eventually begun "$1"
 	echo >&7
 	wait "$recorder"
 	is $? 0 "$1: status" || diag "$1.err"
@@ -119,10 +114,7 @@ waiting() {
 	waiter=$!
 	children+=("$waiter")
 	exec 7>line
-	for _ in $(seq 100); do
-		grep -q waiting waiting.out && break
-		sleep 0.1
-	done
+	eventually grep -q waiting waiting.out
 }
 
 cp "$H" replaced
@@ -171,6 +163,5 @@ runs node node -e 'let s = 0; for (let i = 0; i < 101; i++) s += process.ppid > 
 # python3 may be a script that chooses one.
 python=$(python3 -c 'import sys; print(sys.executable)')
 runs python "${python:-python3}" -c 'import os; print("sum", sum(os.getppid() > 0 for _ in range(101)))'
-skip go "Go programs are refused, which unit tests see"
 
 done_testing

@@ -4,8 +4,8 @@
 # call is made up from the rest.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-H=$ROOT/build/live/hostile
-[ -x "$H" ] || make -s -C "$ROOT" build/live/hostile || skip_all "no $H: run make build/live/hostile"
+needs_helper hostile
+H=$HELPERS/hostile
 
 # From a dump: losses, those without a time or with one that is not a stretch, records of their CPU
 # that are stamped inside (an interrupted probe may write one), the longest stretch in ms, the sum.
@@ -73,18 +73,15 @@ accounted small
 "$ISPOT" record -o stopped.data -m 64K -F flood_call -- "$H" flood 5 >stopped.out 2>stopped.err &
 recorder=$!
 children+=("$recorder")
-for _ in $(seq 200); do
-	target=$(pgrep -P "$recorder" -x hostile) && break
-	sleep 0.1
-done
+eventually child "$recorder" hostile
 sleep 1
 kill -STOP "$recorder"
 sleep 1
+kill -0 "$child"
+ok $? "stopped: it was stopped while the target ran"
 kill -CONT "$recorder"
 wait "$recorder"
 is $? 0 "stopped: status"
-[ -n "$target" ]
-ok $? "stopped: it was stopped while the target ran"
 accounted stopped
 [ "$stretch_ms" -ge 500 ]
 ok $? "stopped: the stop is one of the losses ($stretch_ms ms)"

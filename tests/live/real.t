@@ -52,6 +52,8 @@ if command -v xz >/dev/null; then
 	whole xz
 	at_least xz lzma_code 100
 	at_least xz write $(($(stat -c %s alone.xz) / 8192))
+else
+	skip "xz -T2" "no xz here"
 fi
 
 sort --parallel=2 -S 8M input >alone.sorted
@@ -95,10 +97,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 	redis-server --port $port --save '' --appendonly no --dir "$DIR" >redis.log 2>&1 &
 	children+=($!)
 	redis=$!
-	for _ in $(seq 50); do
-		redis-cli -p $port ping >/dev/null 2>&1 && break
-		sleep 0.1
-	done
+	eventually redis-cli -p $port ping >/dev/null 2>&1
 	commands() { redis-cli -p $port info stats | awk -F: '/^total_commands_processed/ { print $2 + 0 }'; }
 	before=$(commands)
 	"$ISPOT" record -o redis.data -F processCommand -F call -p $redis -- \

@@ -38,7 +38,7 @@ if command -v redis-server >/dev/null && command -v redis-benchmark >/dev/null; 
 	redis-server --port 0 --unixsocket "$DIR/redis.sock" --save '' >redis.log 2>&1 &
 	server=$!
 	children+=("$server")
-	for _ in $(seq 100); do [ -S redis.sock ] || sleep 0.1; done
+	eventually test -S redis.sock
 	record redis -F 'processCommand*' -F call -F 'lookupKey*' -F 'addReply*' -F 'read*FromClient' -F 'ae*' \
 		-F 'dict*' -F write -F read -p "$server" -- redis-benchmark -s "$DIR/redis.sock" -n 1000 -q \
 		-t set,get,lpush,lrange_100

@@ -4,7 +4,8 @@
 # without frame pointers, and of stripped programs.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-L=$ROOT/build/live
+needs_helper callers callers_cxx
+L=$HELPERS
 
 sites() { "$ISPOT" report --by site --json -i "$1.data" >"$1.sites.json"; }
 
@@ -32,7 +33,7 @@ sites plain
 while read -r _ callee caller line count; do
 	is "$(site plain "$callee" "$caller" "$line")" "$count" "calls of $callee from $caller, line $line"
 done < <(grep '^site' plain.out)
-is "$(jq '[.blocks[] | select(.name == "leaf") | .calls] | add' plain.sites.json)" \
+is "$(jq '[.blocks[] | select(.name == "leaf") | .calls] | add // 0' plain.sites.json)" \
 	"$(block plain leaf .calls)" "sites hold all calls of their function"
 is "$(jq -c '[.blocks[] | select(.name == "leaf") | .stacks[].count] | [length, add]' plain.json)" \
 	"[4,$(block plain leaf .calls)]" "stacks of a block stand for all of its calls"
@@ -86,7 +87,8 @@ else
 fi
 
 # Every 10,000th call of a function on a CPU, besides the first of each site.
-record many -F leaf -- taskset -c 0 "$L/callers" 30011
+cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+record many -F leaf -- taskset -c "$cpu" "$L/callers" 30011
 n=$("$ISPOT" dump -i many.data --events | awk '$4 == "stack"' | wc -l)
 is "$n" $((4 + 4 * 30011 / 10000)) "every 10,000th call of a function"
 
