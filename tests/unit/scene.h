@@ -109,6 +109,14 @@ static inline void leave(struct scene *s, uint64_t time, uint32_t tid, uint32_t 
 	scene_call(s, REC_EXIT, time, tid, tid, id, sp);
 }
 
+/* A call of thread 1 that lasts for ns. Returns its end. */
+static inline uint64_t scene_call_of(struct scene *s, uint64_t t, uint32_t id, uint64_t ns)
+{
+	enter(s, t, 1, id, 0x1000);
+	leave(s, t + ns, 1, id, 0x1000);
+	return t + ns;
+}
+
 static inline void other(struct scene *s, uint32_t kind, uint64_t time, uint32_t cpu, uint32_t tid,
 			 uint64_t v0, uint64_t v1)
 {
@@ -127,7 +135,8 @@ static inline void other(struct scene *s, uint32_t kind, uint64_t time, uint32_t
 /* Every thread of these tests stays on the CPU of its number, unless a test says otherwise. */
 static inline void scene_finish(struct scene *s, uint64_t end_ns)
 {
-	struct block_options o = { .duration_ns = end_ns - s->start_ns, .period = 1 };
+	struct block_options o = { .duration_ns = end_ns - s->start_ns,
+				   .period = s->meta.session.period ? s->meta.session.period : 1 };
 
 	calls_end(&s->calls, end_ns);
 	blocks_build(&s->blocks, &s->sci, &o);

@@ -113,8 +113,7 @@ static void an_open_call_is_a_lower_bound(void **state)
 	begin(&s);
 	scene_start(&s, 1000);
 	for (unsigned i = 0; i < 1000; i++, t += 100) {
-		enter(&s, t, 1, OUTER, 0x1000);
-		leave(&s, t + 10, 1, OUTER, 0x1000);
+		scene_call_of(&s, t, OUTER, 10);
 	}
 	enter(&s, t, 1, OUTER, 0x1000);
 	enter(&s, t + 50, 1, INNER, 0xf00);
@@ -137,8 +136,7 @@ static void open_before_the_first_timed_call(void **state)
 	enter(&s, 1000, 2, OUTER, 0x1000);
 	other(&s, REC_TASK_EXIT, 1500, 2, 2, 0, 0);
 	for (unsigned i = 0; i < 100; i++, t += 100) {
-		enter(&s, t, 1, OUTER, 0x1000);
-		leave(&s, t + 10, 1, OUTER, 0x1000);
+		scene_call_of(&s, t, OUTER, 10);
 	}
 	scene_finish(&s, t);
 	assert_int_equal(scene_block(&s, "outer")->open_ns, 490);
@@ -149,26 +147,20 @@ static void open_before_the_first_timed_call(void **state)
 /* One call in ten is recorded: the excess is blown up by what the counts say was left out. */
 static void sampling_scales_the_excess(void **state)
 {
-	struct block_options o = { .period = 10 };
 	struct expected e = { 0 };
 	struct scene s;
 	uint64_t t = 1000;
 
 	(void)state;
-	begin(&s);
-	s.meta.session.period = 10;
-	scene_start(&s, 1000);
+	begin_sampled(&s, 10);
 	for (unsigned i = 0; i < 1000; i++, t += 20000) {
 		uint64_t d = 100 + scene_below(&s, 1000);
 
-		enter(&s, t, 1, OUTER, 0x1000);
-		leave(&s, t + d, 1, OUTER, 0x1000);
+		scene_call_of(&s, t, OUTER, d);
 		note(&e, d);
 	}
 	other(&s, REC_CALL_COUNT, t, 1, 1, OUTER, 9123);
-	calls_end(&s.calls, t);
-	o.duration_ns = t - 1000;
-	blocks_build(&s.blocks, &s.sci, &o);
+	scene_finish(&s, t);
 	assert_int_equal(scene_block(&s, "outer")->estimated_calls, 10123);
 	close_to(scene_block(&s, "outer")->sci,
 		 excess(&e) / (double)e.n * 10123 / (double)(t - 1000));
@@ -180,15 +172,12 @@ static void sampling_scales_the_excess(void **state)
 /* What a sample waited stands for what all waited: idle is not lost, lost is not running. */
 static void sampling_scales_what_was_waited(void **state)
 {
-	struct block_options o = { .period = 10 };
 	const struct block *b;
 	struct scene s;
 	uint64_t t = 1000;
 
 	(void)state;
-	begin(&s);
-	s.meta.session.period = 10;
-	scene_start(&s, 1000);
+	begin_sampled(&s, 10);
 	for (unsigned i = 0; i < 1000; i++, t += 200000) {
 		unsigned id = i % 2 ? OUTER : BUSY;
 		bool sleeps = i % 4 > 1;
@@ -202,9 +191,7 @@ static void sampling_scales_what_was_waited(void **state)
 		}
 		leave(&s, t + (sleeps ? 10020 : 20), 1, id, 0x1000);
 	}
-	calls_end(&s.calls, t);
-	o.duration_ns = t - 1000;
-	blocks_build(&s.blocks, &s.sci, &o);
+	scene_finish(&s, t);
 	b = scene_block(&s, "outer");
 	assert_true(b->sci > 0.1);
 	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
@@ -234,14 +221,11 @@ static void count_left_out(struct scene *s, uint64_t time, uint64_t calls, uint6
 /* A recursion of ten calls of which one is recorded, now the outermost, now an inner one. */
 static void sampled_recursion(void **state)
 {
-	struct block_options o = { .period = 10 };
 	struct scene s;
 	uint64_t t = 1000;
 
 	(void)state;
-	begin(&s);
-	s.meta.session.period = 10;
-	scene_start(&s, 1000);
+	begin_sampled(&s, 10);
 	for (unsigned i = 0; i < 1000; i++, t += 5000) {
 		unsigned depth = i % 10;
 		uint64_t d = 100 + 10 * (10 - depth) + (i / 10 % 2 && !depth ? 1000 : 0);
@@ -252,9 +236,7 @@ static void sampled_recursion(void **state)
 		leave(&s, t + d, 1, OUTER, 0x1000 - 16 * depth);
 	}
 	count_left_out(&s, t, 9000, 900);
-	calls_end(&s.calls, t);
-	o.duration_ns = t - 1000;
-	blocks_build(&s.blocks, &s.sci, &o);
+	scene_finish(&s, t);
 	assert_int_equal(scene_block(&s, "outer")->estimated_calls, 10000);
 	assert_int_equal(scene_block(&s, "outer")->min_ns, 200);
 	close_to(scene_block(&s, "outer")->sci, 50.0 * 1000 * 10 / (double)(t - 1000));
@@ -264,24 +246,19 @@ static void sampled_recursion(void **state)
 /* One call of 500 took half of the time: the others cannot have, too. */
 static void no_estimate_beyond_the_time_there_was(void **state)
 {
-	struct block_options o = { .period = 100 };
 	const struct block *b;
 	struct scene s;
 	uint64_t t = 1000;
 
 	(void)state;
-	begin(&s);
-	s.meta.session.period = 100;
-	scene_start(&s, 1000);
+	begin_sampled(&s, 100);
 	for (unsigned i = 0; i < 500; i++, t += 1000) {
 		enter(&s, t, 1, OUTER, 0x1000);
 		t += i == 250 ? 500000 : 0;
 		leave(&s, t + 10, 1, OUTER, 0x1000);
 	}
 	count_left_out(&s, t, 49500, 49500);
-	calls_end(&s.calls, t);
-	o.duration_ns = t - 1000;
-	blocks_build(&s.blocks, &s.sci, &o);
+	scene_finish(&s, t);
 	b = scene_block(&s, "outer");
 	assert_true(isnan(b->sci) && isnan(b->lost_threads) && isnan(b->self_sci));
 	assert_true(b->sci_low >= 0 && b->sci_low < 0.1);

@@ -20,13 +20,9 @@ static void jitter_is_noise_and_five_percent_is_not(void **state)
 	(void)state;
 	begin_calibrated(&s, 60, 50, 20.0);
 	for (unsigned i = 0; i < 20000; i++) {
-		enter(&s, t, 1, EMPTY, 0x1000);
-		t += 50 + jitter(&s);
-		leave(&s, t, 1, EMPTY, 0x1000);
+		t = scene_call_of(&s, t, EMPTY, 50 + jitter(&s));
 		t += 1000;
-		enter(&s, t, 1, BUSY, 0x1000);
-		t += 950 + jitter(&s) + scene_below(&s, 260);
-		leave(&s, t, 1, BUSY, 0x1000);
+		t = scene_call_of(&s, t, BUSY, 950 + jitter(&s) + scene_below(&s, 260));
 		t += 1000;
 	}
 	scene_finish(&s, t);
@@ -75,9 +71,7 @@ static void preempted_probes_are_noise(void **state)
 		enter(&s, t, 1, EMPTY, 0x1000);
 		t += 600 + jitter(&s);
 		if (i % 5000 == 0) { /* a tick's worth to the hog */
-			other(&s, REC_SWITCH_OUT, t, 1, 1, SWITCH_PREEMPTED, 0);
-			t += 4000000;
-			other(&s, REC_SWITCH_IN, t, 1, 1, 0, 0);
+			t = preempt(&s, t, 4000000);
 		}
 		leave(&s, t, 1, EMPTY, 0x1000);
 		t += 100;
@@ -97,9 +91,7 @@ static void a_probe_cheaper_than_calibrated_is_noise(void **state)
 	(void)state;
 	begin_calibrated(&s, 700, 600, 30.0);
 	for (unsigned i = 0; i < 10000; i++) {
-		enter(&s, t, 1, EMPTY, 0x1000);
-		t += i == 777 ? 300 : 600 + jitter(&s);
-		leave(&s, t, 1, EMPTY, 0x1000);
+		t = scene_call_of(&s, t, EMPTY, i == 777 ? 300 : 600 + jitter(&s));
 		t += 100;
 	}
 	scene_finish(&s, t);
@@ -117,9 +109,7 @@ static void a_part_of_a_probe_is_noise(void **state)
 	(void)state;
 	begin_calibrated(&s, 700, 600, 1.0);
 	for (unsigned i = 0; i < 1000; i++) {
-		enter(&s, t, 1, EMPTY, 0x1000);
-		t += i % 2 ? 600 : 900;
-		leave(&s, t, 1, EMPTY, 0x1000);
+		t = scene_call_of(&s, t, EMPTY, i % 2 ? 600 : 900);
 		enter(&s, t += 50, 1, BUSY, 0x1000);
 		t += i % 2 ? 1000 : 2500;
 		leave(&s, t, 1, BUSY, 0x1000);
@@ -141,9 +131,7 @@ static void a_fastest_of_nothing_is_not_judged(void **state)
 	(void)state;
 	begin_calibrated(&s, 60, 50, 1.0);
 	for (unsigned i = 0; i < 1000; i++) {
-		enter(&s, t, 1, BUSY, 0x1000);
-		t += i == 777 ? 0 : 20000 + jitter(&s);
-		leave(&s, t, 1, BUSY, 0x1000);
+		t = scene_call_of(&s, t, BUSY, i == 777 ? 0 : 20000 + jitter(&s));
 		t += 100;
 	}
 	scene_finish(&s, t);
@@ -164,9 +152,7 @@ static void preempted_work_is_interference(void **state)
 		enter(&s, t, 1, BUSY, 0x1000);
 		t += 20000 + jitter(&s);
 		if (i % 250 == 0) {
-			other(&s, REC_SWITCH_OUT, t, 1, 1, SWITCH_PREEMPTED, 0);
-			t += 4000000;
-			other(&s, REC_SWITCH_IN, t, 1, 1, 0, 0);
+			t = preempt(&s, t, 4000000);
 		}
 		leave(&s, t, 1, BUSY, 0x1000);
 		t += 100;
@@ -301,9 +287,7 @@ static void growth_is_workload(void **state)
 	begin_calibrated(&s, 60, 50, 5.0);
 	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	for (uint64_t i = 0; i < 20000; i++) {
-		enter(&s, t, 1, BUSY, 0x1000);
-		t += 300 + i / 2 + jitter(&s);
-		leave(&s, t, 1, BUSY, 0x1000);
+		t = scene_call_of(&s, t, BUSY, 300 + i / 2 + jitter(&s));
 		t += 500;
 	}
 	scene_finish(&s, t);
@@ -347,9 +331,9 @@ static void contention_is_not_workload(void **state)
 	begin_calibrated(&s, 60, 50, 5.0);
 	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	for (uint64_t i = 0; i < 20000; i++) {
-		enter(&s, t, 1, BUSY, 0x1000);
-		t += 300 + jitter(&s) + (scene_below(&s, 3) ? scene_below(&s, 5000 + i / 4) : 0);
-		leave(&s, t, 1, BUSY, 0x1000);
+		t = scene_call_of(&s, t, BUSY,
+				  300 + jitter(&s) +
+					  (scene_below(&s, 3) ? scene_below(&s, 5000 + i / 4) : 0));
 		t += 500;
 	}
 	scene_finish(&s, t);
@@ -366,8 +350,7 @@ static void few_calls_are_not_judged(void **state)
 	begin(&s);
 	scene_start(&s, 1000);
 	for (uint64_t i = 0; i < 99; i++, t += 5000) {
-		enter(&s, t, 1, BUSY, 0x1000);
-		leave(&s, t + 100 + 30 * i, 1, BUSY, 0x1000);
+		scene_call_of(&s, t, BUSY, 100 + 30 * i);
 	}
 	scene_finish(&s, t);
 	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_TOO_FEW_CALLS);

@@ -65,6 +65,34 @@ static void argument(struct stage *st, uint64_t time, uint64_t value)
 	other(&st->scene, REC_ARGS, time, 1, 1, 2 /* the second one */, value);
 }
 
+/* Calls of f. Return when they end. */
+static uint64_t call_given(struct stage *st, uint64_t time, uint64_t ns, uint64_t value)
+{
+	enter(&st->scene, time, 1, 0, 0x1000);
+	argument(st, time, value);
+	leave(&st->scene, time + ns, 1, 0, 0x1000);
+	return time + ns;
+}
+
+/* Samples at a tenth of the calls, as a recorder takes them. */
+static uint64_t call_sampled(struct stage *st, uint64_t time, uint64_t ns, uint64_t stack)
+{
+	uint64_t values[RECORD_VALUES_MIN] = { 1000, 0x400, stack };
+	struct record r = { .time_ns = time + 100,
+			    .kind = REC_SAMPLE,
+			    .cpu = 1,
+			    .tid = 1,
+			    .tgid = 1,
+			    .n_values = 3,
+			    .values = values };
+
+	enter(&st->scene, time, 1, 0, 0x1000);
+	if (!below(st, 10))
+		calls_record(&st->scene.calls, &r);
+	leave(&st->scene, time + ns, 1, 0, 0x1000);
+	return time + ns;
+}
+
 /* Four sizes, a time that follows them, and a third of the calls disturbed. */
 static void size_explains(void **state)
 {
@@ -80,10 +108,7 @@ static void size_explains(void **state)
 		uint64_t d =
 			500 + size * 20 + below(&st, 100) + (below(&st, 3) ? 0 : below(&st, 3000));
 
-		enter(&st.scene, t, 1, 0, 0x1000);
-		argument(&st, t, size);
-		leave(&st.scene, t + d, 1, 0, 0x1000);
-		t += d + 100;
+		t = call_given(&st, t, d, size) + 100;
 	}
 	b = finish(&st, t);
 	assert_int_equal(b->work.by, WORK_ARGUMENT);
@@ -108,10 +133,7 @@ static void other_argument_does_not(void **state)
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t d = 500 + below(&st, 100) + (below(&st, 3) ? 0 : below(&st, 30000));
 
-		enter(&st.scene, t, 1, 0, 0x1000);
-		argument(&st, t, 1 + below(&st, 4096));
-		leave(&st.scene, t + d, 1, 0, 0x1000);
-		t += d + 100;
+		t = call_given(&st, t, d, 1 + below(&st, 4096)) + 100;
 	}
 	b = finish(&st, t);
 	assert_int_equal(b->work.by, WORK_UNPROVEN);
@@ -162,20 +184,7 @@ static void growing_spin_is_interference(void **state)
 	st.scene.meta.frames.n = 1;
 	st.scene.meta.stacks.n = 2;
 	for (unsigned i = 0; i < 4000; i++) {
-		uint64_t d = 500 + 10 * (uint64_t)i, values[RECORD_VALUES_MIN] = { 1000, 0x400, 1 };
-		struct record r = { .time_ns = t + 100,
-				    .kind = REC_SAMPLE,
-				    .cpu = 1,
-				    .tid = 1,
-				    .tgid = 1,
-				    .n_values = 3,
-				    .values = values };
-
-		enter(&st.scene, t, 1, 0, 0x1000);
-		if (!below(&st, 10))
-			calls_record(&st.scene.calls, &r);
-		leave(&st.scene, t + d, 1, 0, 0x1000);
-		t += d + 1000;
+		t = call_sampled(&st, t, 500 + 10 * (uint64_t)i, 1) + 1000;
 	}
 	b = finish(&st, t);
 	assert_true(b->fit.fastest.r2 > 0.9);
@@ -198,10 +207,7 @@ static void an_argument_that_counts_up_is_time(void **state)
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t d = 500 + 10 * (uint64_t)i;
 
-		enter(&st.scene, t, 1, 0, 0x1000);
-		argument(&st, t, i);
-		leave(&st.scene, t + d, 1, 0, 0x1000);
-		t += d + 100;
+		t = call_given(&st, t, d, i) + 100;
 	}
 	b = (struct block *)finish(&st, t);
 	assert_true(b->fit.argument.in_time);
@@ -261,29 +267,12 @@ static void growing_list_is_workload(void **state)
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t d = 500 + 10 * (uint64_t)i;
 
-		enter(&st.scene, t, 1, 0, 0x1000);
-		leave(&st.scene, t + d, 1, 0, 0x1000);
-		t += d + 100;
+		t = scene_call_of(&st.scene, t, 0, d) + 100;
 	}
 	b = finish(&st, t);
 	assert_int_equal(b->work.by, WORK_CALL_INDEX);
 	assert_int_equal(b->verdict, VERDICT_WORKLOAD);
 	end(&st);
-}
-
-/* Samples at a tenth of the calls, as a recorder takes them. */
-static void sample(struct stage *st, uint64_t time)
-{
-	uint64_t values[RECORD_VALUES_MIN] = { 1000, 0x400, 0 };
-	struct record r = { .time_ns = time,
-			    .kind = REC_SAMPLE,
-			    .cpu = 1,
-			    .tid = 1,
-			    .tgid = 1,
-			    .n_values = 3,
-			    .values = values };
-
-	calls_record(&st->scene.calls, &r);
 }
 
 /*
@@ -297,11 +286,10 @@ static void insert_words(struct stage *st, bool sampled)
 	for (unsigned i = 0; i < 8000; i++) {
 		uint64_t d = 500 + below(st, 20) + (below(st, 6) ? below(st, 20 + 2 * i) : 0);
 
-		enter(&st->scene, t, 1, 0, 0x1000);
-		if (sampled && !below(st, 10))
-			sample(st, t + 100);
-		leave(&st->scene, t + d, 1, 0, 0x1000);
-		t += d + 100;
+		if (sampled)
+			t = call_sampled(st, t, d, 0) + 100;
+		else
+			t = scene_call_of(&st->scene, t, 0, d) + 100;
 	}
 	finish(st, t);
 }
@@ -350,11 +338,7 @@ static void a_step_is_no_growth(void **state)
 			bool hit = i > at && below(&st, 10) < 7;
 			uint64_t d = 500 + below(&st, 50) + (hit ? 2000 : 0);
 
-			enter(&st.scene, t, 1, 0, 0x1000);
-			if (!below(&st, 10))
-				sample(&st, t + 100);
-			leave(&st.scene, t + d, 1, 0, 0x1000);
-			t += d + 100;
+			t = call_sampled(&st, t, d, 0) + 100;
 		}
 		b = finish(&st, t);
 		assert_int_equal(b->work.by, WORK_UNPROVEN);
