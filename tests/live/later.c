@@ -5,6 +5,8 @@
 
 static volatile unsigned long sum;
 
+void f(unsigned long n);
+
 __attribute__((noinline)) void f(unsigned long n)
 {
 	while (n--)
