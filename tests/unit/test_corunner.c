@@ -52,7 +52,8 @@ static void see(void *ctx, const struct fleet_run *base, enum corunner_class cla
 			    s->classes ? corunner_class_names[class] : "");
 }
 
-static void expect(const struct fleet_block *b, bool classes, const char *table, uint64_t alone)
+/* Releases the block. */
+static void expect(struct fleet_block *b, bool classes, const char *table, uint64_t alone)
 {
 	struct seen s = { .block = b, .classes = classes };
 	struct corunners c = { 0 };
@@ -62,6 +63,22 @@ static void expect(const struct fleet_block *b, bool classes, const char *table,
 	assert_int_equal(c.alone, alone);
 	corunners_release(&c);
 	text_release(&s.text);
+	fleet_block_release(b);
+}
+
+static void there(struct fleet_block *b, const char *app, uint64_t from_ns, uint64_t to_ns)
+{
+	fleet_block_presence(b, fleet_block_app(b, app), from_ns, to_ns);
+}
+
+/* A block, at the track of CPU 0. */
+static struct fleet_block begin(void)
+{
+	struct fleet_block b = { 0 };
+
+	fleet_block_begin(&b, 0, 0);
+	fleet_block_track(&b, 0);
+	return b;
 }
 
 /*
@@ -70,11 +87,9 @@ static void expect(const struct fleet_block *b, bool classes, const char *table,
  */
 static void figure_4(void **state)
 {
-	struct fleet_block b = { 0 };
+	struct fleet_block b = begin();
 
 	(void)state;
-	fleet_block_begin(&b, 0, 0);
-	fleet_block_track(&b, 0);
 	run(&b, "A 0 10 14");
 	run(&b, "C 14 40");
 	fleet_block_track(&b, 2);
@@ -82,54 +97,44 @@ static void figure_4(void **state)
 	run(&b, "D 20 30");
 	run(&b, "E 30 45");
 	expect(&b, false, "A1:B A2:B B1:A B2:A D1:C ", 3);
-	fleet_block_release(&b);
 }
 
 static void a_gap_ends_a_corunner(void **state)
 {
-	struct fleet_block b = { 0 };
+	struct fleet_block b = begin();
 
 	(void)state;
-	fleet_block_begin(&b, 0, 0);
-	fleet_block_track(&b, 0);
 	run(&b, "A 0 10 20 30");
 	fleet_block_track(&b, 2);
 	run(&b, "B 0 12");
 	run(&b, "B 13 30");
 	expect(&b, false, "A1:B A3:B B1:A B1:A ", 1);
-	fleet_block_release(&b);
 }
 
 static void the_class_is_what_two_cpus_share(void **state)
 {
-	struct fleet_block b = { 0 };
+	struct fleet_block b = begin();
 
 	(void)state;
-	fleet_block_begin(&b, 0, 0);
-	fleet_block_track(&b, 0);
 	run(&b, "A 2 4");
 	for (uint32_t cpu = 1; cpu < 8; cpu++) {
 		fleet_block_track(&b, cpu);
-		fleet_block_presence(&b, fleet_block_app(&b, cpu < 6 ? "B" : "C"), 0, 9);
+		there(&b, cpu < 6 ? "B" : "C", 0, 9);
 	}
 	expect(&b, true, "A1:B/core A1:B/cache A1:B/socket A1:C/other ", 0);
-	fleet_block_release(&b);
 }
 
 static void several_cpus_of_one_application_count_once(void **state)
 {
-	struct fleet_block b = { 0 };
+	struct fleet_block b = begin();
 
 	(void)state;
-	fleet_block_begin(&b, 0, 0);
-	fleet_block_track(&b, 0);
 	run(&b, "A 0 2 4 6 8");
 	fleet_block_track(&b, 2);
-	fleet_block_presence(&b, fleet_block_app(&b, "B"), 0, 5);
+	there(&b, "B", 0, 5);
 	fleet_block_track(&b, 3);
-	fleet_block_presence(&b, fleet_block_app(&b, "B"), 1, 9);
+	there(&b, "B", 1, 9);
 	expect(&b, true, "A1:B/cache A2:B/cache A3:B/cache A4:B/cache ", 0);
-	fleet_block_release(&b);
 }
 
 /* On one CPU: who had it for most of what the sample had not; the application itself does not
@@ -137,22 +142,19 @@ static void several_cpus_of_one_application_count_once(void **state)
  */
 static void turns_on_one_cpu(void **state)
 {
-	struct fleet_block b = { 0 };
+	struct fleet_block b = begin();
 
 	(void)state;
-	fleet_block_begin(&b, 0, 0);
-	fleet_block_track(&b, 0);
 	run(&b, "A 0 10 20 30 40");
 	fleet_block_track(&b, 0);
-	fleet_block_presence(&b, fleet_block_app(&b, "A"), 0, 12);
-	fleet_block_presence(&b, fleet_block_app(&b, "B"), 12, 15);
-	fleet_block_presence(&b, fleet_block_app(&b, "C"), 15, 16);
-	fleet_block_presence(&b, fleet_block_app(&b, "A"), 16, 31);
-	fleet_block_presence(&b, fleet_block_app(&b, "B"), 31, 34);
-	fleet_block_presence(&b, fleet_block_app(&b, "C"), 35, 38);
+	there(&b, "A", 0, 12);
+	there(&b, "B", 12, 15);
+	there(&b, "C", 15, 16);
+	there(&b, "A", 16, 31);
+	there(&b, "B", 31, 34);
+	there(&b, "C", 35, 38);
 	/* neither of the two in A4 had most of it */
 	expect(&b, true, "A2:B/cpu ", 3);
-	fleet_block_release(&b);
 }
 
 /* Every pair of samples and runs, one by one. */

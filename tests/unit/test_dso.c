@@ -1,73 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "elf_fixture.h"
+#include "dso_fixture.h"
 
-#include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-
-#include "base/err.h"
-#include "symbol/dso.h"
-
-/* libdw 0.188 itself loses a block where a line table is damaged. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libdw";
-}
-
-static const char source[] =
-	"#include <stdio.h>\n"							     /* 1 */
-	"#define KEEP __attribute__((noinline, used))\n"			     /* 2 */
-	"static inline __attribute__((always_inline)) int inner(int a)\n"	     /* 3 */
-	"{ for (volatile int i = 0; i < 3; i++) a += i; return a; }\n"		     /* 4 */
-	"static inline __attribute__((always_inline)) int middle(int a)\n"	     /* 5 */
-	"{ return inner(a) + 1; }\n"						     /* 6 */
-	"KEEP static int hidden(int a) { return a * 3; }\n"			     /* 7 */
-	"KEEP int outer(int a)\n"						     /* 8 */
-	"{\n"									     /* 9 */
-	"	return middle(a) + 2;\n"					     /* 10 */
-	"}\n"									     /* 11 */
-	"asm(\".text\\n.globl unsized\\nunsized:\\n nop\\n nop\\n nop\\n ret\\n\"\n" /* 12 */
-	"    \".globl after\\n.type after,%function\\nafter:\\n ret\\n.size after, 1\\n\");\n"
-	"int main(int c, char **v) { (void)v; puts(\"x\"); return outer(c) + hidden(c); }\n";
-
-struct setup {
-	struct dso_cache *cache;
-	struct err err;
-};
-
-static int set_up(void **state)
-{
-	struct setup *s = calloc(1, sizeof(*s));
-
-	s->cache = dso_cache_new();
-	if (access(fixture_path("app"), F_OK)) {
-		fixture_write("app.c", source);
-		fixture_run("gcc -g -O1 -Wl,--build-id -rdynamic -o app app.c");
-		fixture_run("gcc -g -O1 -Wl,--build-id -o plain app.c");
-	}
-	*state = s;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	struct setup *s = *state;
-
-	dso_cache_free(s->cache);
-	free(s);
-	return 0;
-}
-
-static struct dso *get(struct setup *s, const char *name)
-{
-	struct dso *dso = NULL;
-
-	if (dso_get(s->cache, *name == '/' ? name : fixture_path(name), &dso, &s->err))
-		fail_msg("%s", s->err.text);
-	return dso;
-}
 
 static const struct dso_function *function(struct dso *dso, const char *symbol)
 {
@@ -373,20 +308,6 @@ static void closures(void **state)
 	assert_non_null(strstr(s->err.text, "nowhere"));
 }
 
-static const char marker_source[] = /* what <sys/sdt.h> makes of DTRACE_PROBE */
-	"#define PROBE(provider, name, arguments, semaphore) __asm__ volatile(\"990: nop\\n\" \\\n"
-	"\".pushsection .note.stapsdt,\\\"\\\",\\\"note\\\"\\n.balign 4\\n.4byte 992f-991f, 994f-993f, 3\\n\" \\\n"
-	"\"991: .asciz \\\"stapsdt\\\"\\n992: .balign 4\\n993: .8byte 990b\\n\" \\\n"
-	"\".8byte _.stapsdt.base\\n.8byte \" semaphore \"\\n.asciz \\\"\" provider \"\\\"\\n\" \\\n"
-	"\".asciz \\\"\" name \"\\\"\\n.asciz \\\"\" arguments \"\\\"\\n994: .balign 4\\n.popsection\\n\" \\\n"
-	"\".ifndef _.stapsdt.base\\n.pushsection .stapsdt.base,\\\"aG\\\",\\\"progbits\\\",.stapsdt.base,comdat\\n\" \\\n"
-	"\".weak _.stapsdt.base\\n.hidden _.stapsdt.base\\n_.stapsdt.base: .space 1\\n\" \\\n"
-	"\".size _.stapsdt.base, 1\\n.popsection\\n.endif\\n\")\n"
-	"unsigned short semaphore = 1;\n"
-	"__attribute__((noinline)) int marked(int a)\n"
-	"{ PROBE(\"app\", \"begin\", \"-4@%edi\", \"0\"); PROBE(\"app\", \"end\", \"\", \"semaphore\"); return a; }\n"
-	"int main(int c, char **v) { (void)v; return marked(c); }\n";
-
 static void markers(void **state)
 {
 	struct setup *s = *state;
@@ -396,8 +317,7 @@ static void markers(void **state)
 	size_t n;
 
 	assert_int_equal(dso_markers(get(s, "app"), &all), 0);
-	fixture_write("marked.c", marker_source);
-	fixture_run("gcc -O1 -no-pie -fno-pie -o marked marked.c");
+	make_marked();
 	dso = get(s, "marked");
 	marked = function(dso, "marked");
 	assert_int_equal(dso_markers(dso, &all), 2);
@@ -453,175 +373,6 @@ static void rebuilt_in_place(void **state)
 	assert_false(has(after, "hidden"));
 }
 
-static void refuse(struct setup *s, const char *name, int code, const char *part)
-{
-	struct dso *dso = NULL;
-
-	assert_int_equal(dso_get(s->cache, *name == '/' ? name : fixture_path(name), &dso, &s->err),
-			 code);
-	assert_null(dso);
-	if (!strstr(s->err.text, part))
-		fail_msg("'%s' not in '%s'", part, s->err.text);
-}
-
-static void not_programs(void **state)
-{
-	struct setup *s = *state;
-
-	fixture_write("script", "#! /bin/sh -e\necho\n");
-	fixture_write("empty", "");
-	fixture_write("text", "hello\n");
-	fixture_write("elf", "\177ELF");
-	fixture_run("gcc -c -o app.o app.c && ar rc app.a app.o && mkfifo -m 600 pipe &&"
-		    "head -c 40 app >head && cp app class32 && printf '\\001' |"
-		    "dd of=class32 bs=1 seek=4 conv=notrunc 2>/dev/null");
-	refuse(s, "script", -ENOEXEC, "a script for /bin/sh; name the program it starts");
-	refuse(s, "empty", -ENOEXEC, "is empty");
-	refuse(s, "text", -ENOEXEC, "not an ELF file");
-	refuse(s, "elf", -ENOEXEC, "damaged");
-	refuse(s, "head", -ENOEXEC, "damaged");
-	refuse(s, "app.o", -ENOEXEC, "unlinked object");
-	refuse(s, "app.a", -ENOEXEC, "static library");
-	refuse(s, "class32", -ENOEXEC, "32-bit");
-	refuse(s, "pipe", -ENOEXEC, "not a regular file");
-	refuse(s, "/tmp", -ENOEXEC, "directory");
-	refuse(s, "nowhere", -ENOENT, "does not exist");
-	refuse(s, "/etc/passwd/x", -ENOENT, "does not exist");
-}
-
-/* Everything that may be asked of a file, on a file that lies. */
-static void ask_everything(struct setup *s, const char *name)
-{
-	const struct dso_function *all;
-	const struct dso_marker *markers_there;
-	const char *const *names;
-	struct dso_inline chain[4];
-	struct dso *dso;
-	const uint32_t *at;
-	size_t n, code_n, sum = 0;
-
-	if (dso_get(s->cache, fixture_path(name), &dso, &s->err))
-		return;
-	n = dso_functions(dso, &all);
-	for (size_t i = 0; i < n; i++) {
-		const uint8_t *code = dso_code(dso, all[i].address, &code_n);
-
-		for (size_t j = 0; code && j < code_n && j < all[i].size; j++)
-			sum += code[j];
-		sum += strlen(dso_function_name(dso, &all[i]));
-		sum += dso_line_at(dso, all[i].address).line;
-		sum += dso_function_line(dso, &all[i]).line;
-		sum += dso_inlines_at(dso, all[i].address, chain, 4);
-		sum += dso_language_at(dso, all[i].address);
-	}
-	for (uint64_t address = 0; address < 65536; address += 512) {
-		uint64_t offset = 0;
-		const char *variable = dso_variable_at(dso, address, &offset);
-
-		sum += variable ? strlen(variable) + offset : 0;
-		sum += dso_is_data(dso, address);
-		sum += dso_load_bias(dso, 1 << 20, address);
-	}
-	sum += dso_markers(dso, &markers_there);
-	n = dso_imports(dso, &names);
-	for (size_t i = 0; i < n; i++)
-		sum += strlen(names[i]);
-	sum += dso_only_inlined(dso, "inner");
-	sum += dso_find(dso, "outer", &at);
-	sum += strlen(dso_build_id(dso)) + strlen(dso_symbol_source(dso));
-	assert_true(sum > 0); /* the symbol source is never empty */
-}
-
-static size_t read_file(const char *name, uint8_t *buf, size_t room)
-{
-	FILE *file = fopen(fixture_path(name), "r");
-	size_t n;
-
-	assert_non_null(file);
-	n = fread(buf, 1, room, file);
-	fclose(file);
-	return n;
-}
-
-static void write_file(const char *name, const uint8_t *buf, size_t n)
-{
-	FILE *file = fopen(fixture_path(name), "w");
-
-	assert_non_null(file);
-	assert_int_equal(fwrite(buf, 1, n, file), n);
-	fclose(file);
-}
-
-static void truncated(void **state)
-{
-	static uint8_t image[1 << 20];
-	size_t n = read_file("app", image, sizeof(image));
-	struct setup *s = *state;
-
-	for (size_t keep = 0; keep < n; keep += n / 97 + 1) {
-		write_file("cut", image, keep);
-		ask_everything(s, "cut");
-	}
-}
-
-static uint64_t next_random(uint64_t *x)
-{
-	*x ^= *x << 13;
-	*x ^= *x >> 7;
-	return *x ^= *x << 17;
-}
-
-/* Wild values where headers, section headers and symbols hold offsets, sizes and links. */
-static void lying_headers(void **state)
-{
-	static uint8_t image[1 << 20], lie[1 << 20];
-	static const uint64_t wild[] = { 0,	     1,		0x7fffffff,	 0xffffffff,
-					 UINT64_MAX, INT64_MAX, UINT64_MAX - 64, 1 << 20 };
-	size_t n = read_file("app", image, sizeof(image));
-	Elf64_Ehdr *header = (Elf64_Ehdr *)image;
-	struct setup *s = *state;
-	uint64_t random = 88172645463325252;
-
-	for (int round = 0; round < 200; round++) {
-		size_t table = round & 1 ? header->e_shoff : round & 2 ? header->e_phoff : 16;
-		size_t bytes = round & 1   ? header->e_shnum * sizeof(Elf64_Shdr)
-			       : round & 2 ? header->e_phnum * sizeof(Elf64_Phdr)
-					   : sizeof(Elf64_Ehdr) - 16;
-
-		memcpy(lie, image, n);
-		for (int i = 0; i < 1 + round % 3; i++) {
-			size_t at = table + next_random(&random) % (bytes / 8) * 8;
-
-			memcpy(lie + at, &wild[next_random(&random) % 8], round & 4 ? 8 : 4);
-		}
-		write_file("lie", lie, n);
-		ask_everything(s, "lie");
-	}
-}
-
-static void flip(struct setup *s, const char *name, int rounds)
-{
-	static uint8_t image[1 << 20], lie[1 << 20];
-	size_t n = read_file(name, image, sizeof(image));
-	uint64_t random = 362436069;
-
-	for (int round = 0; round < rounds; round++) {
-		memcpy(lie, image, n);
-		for (int i = 0; i < 200; i++)
-			lie[64 + next_random(&random) % (n - 64)] = (uint8_t)next_random(&random);
-		write_file("flip", lie, n);
-		ask_everything(s, "flip");
-	}
-}
-
-static void flipped_bytes(void **state)
-{
-	flip(*state, "app", 150);
-	flip(*state, "marked", 100); /* made by markers() */
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -640,10 +391,6 @@ int main(void)
 		TEST(closures),
 		TEST(markers),
 		TEST(rebuilt_in_place),
-		TEST(not_programs),
-		TEST(truncated),
-		TEST(lying_headers),
-		TEST(flipped_bytes),
 	};
 
 	return unit_run(tests);

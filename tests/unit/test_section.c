@@ -93,6 +93,13 @@ static void ends(struct story *s, uint64_t time, uint32_t tid, uint32_t id)
 	record(s, REC_EXIT, time, tid, id, NULL, 0);
 }
 
+static void calls(struct story *s, uint64_t from, uint64_t to, uint32_t tid, uint32_t id,
+		  uint64_t argument)
+{
+	starts(s, from, tid, id, argument);
+	ends(s, to, tid, id);
+}
+
 static void returns(struct story *s, uint64_t time, uint32_t tid, uint32_t id, uint64_t value)
 {
 	uint64_t values[RECORD_VALUES_MIN] = { 1u << ARG_RETURN, value };
@@ -131,12 +138,9 @@ static void sampled_calls_hold_nothing(void **state)
 
 	(void)state;
 	begin_sampled(&s, 2);
-	starts(&s, 1000, 1, LOCK, MUTEX);
-	ends(&s, 1100, 1, LOCK);
-	starts(&s, 2000, 2, LOCK, MUTEX);
-	ends(&s, 5300, 2, LOCK);
-	starts(&s, 9000, 1, UNLOCK, MUTEX);
-	ends(&s, 9100, 1, UNLOCK);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
+	calls(&s, 2000, 5300, 2, LOCK, MUTEX);
+	calls(&s, 9000, 9100, 1, UNLOCK, MUTEX);
 	b = finish(&s, LOCK);
 	assert_int_equal(b->calls, 2);
 	assert_null(b->section->hold);
@@ -153,14 +157,12 @@ static void one_waits_for_the_other(void **state)
 
 	(void)state;
 	begin(&s);
-	starts(&s, 1000, 1, LOCK, MUTEX);
-	ends(&s, 1100, 1, LOCK);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	starts(&s, 2000, 2, LOCK, MUTEX);
 	starts(&s, 5000, 1, UNLOCK, MUTEX);
 	ends(&s, 5300, 2, LOCK);
 	ends(&s, 5400, 1, UNLOCK);
-	starts(&s, 6300, 2, UNLOCK, MUTEX);
-	ends(&s, 6400, 2, UNLOCK);
+	calls(&s, 6300, 6400, 2, UNLOCK, MUTEX);
 	b = finish(&s, LOCK);
 	assert_string_equal(b->name, "0x1000");
 	assert_int_equal(b->kind, BLOCK_LOCK);
@@ -184,16 +186,12 @@ static void a_condition_gives_it_away(void **state)
 
 	(void)state;
 	begin(&s);
-	starts(&s, 1000, 1, LOCK, MUTEX);
-	ends(&s, 1100, 1, LOCK);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	starts(&s, 1600, 1, WAIT, MUTEX);
-	starts(&s, 2000, 2, LOCK, MUTEX);
-	ends(&s, 2100, 2, LOCK);
-	starts(&s, 4100, 2, UNLOCK, MUTEX);
-	ends(&s, 4200, 2, UNLOCK);
+	calls(&s, 2000, 2100, 2, LOCK, MUTEX);
+	calls(&s, 4100, 4200, 2, UNLOCK, MUTEX);
 	ends(&s, 5000, 1, WAIT);
-	starts(&s, 5700, 1, UNLOCK, MUTEX);
-	ends(&s, 5800, 1, UNLOCK);
+	calls(&s, 5700, 5800, 1, UNLOCK, MUTEX);
 	b = finish(&s, LOCK);
 	assert_int_equal(b->section->contended, 0);
 	assert_int_equal(b->section->hold->calls, 2);
@@ -210,18 +208,14 @@ static void a_failed_try_takes_nothing(void **state)
 
 	(void)state;
 	begin(&s);
-	starts(&s, 1000, 1, LOCK, MUTEX);
-	ends(&s, 1100, 1, LOCK);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	starts(&s, 2000, 2, TRY, MUTEX);
 	returns(&s, 2100, 2, TRY, 16);
-	starts(&s, 3100, 1, UNLOCK, MUTEX);
-	ends(&s, 3200, 1, UNLOCK);
+	calls(&s, 3100, 3200, 1, UNLOCK, MUTEX);
 	starts(&s, 4000, 2, TRY, MUTEX);
 	returns(&s, 4100, 2, TRY, 0);
-	starts(&s, 4400, 2, UNLOCK, MUTEX);
-	ends(&s, 4500, 2, UNLOCK);
-	starts(&s, 5000, 2, TRY, MUTEX);
-	ends(&s, 5100, 2, TRY);
+	calls(&s, 4400, 4500, 2, UNLOCK, MUTEX);
+	calls(&s, 5000, 5100, 2, TRY, MUTEX);
 	b = finish(&s, TRY);
 	assert_int_equal(b->calls, 3);
 	assert_int_equal(b->section->contended, 1);
@@ -238,14 +232,10 @@ static void readers_do_not_contend(void **state)
 
 	(void)state;
 	begin(&s);
-	starts(&s, 1000, 1, READ_LOCK, MUTEX);
-	ends(&s, 1100, 1, READ_LOCK);
-	starts(&s, 1200, 2, READ_LOCK, MUTEX);
-	ends(&s, 1300, 2, READ_LOCK);
-	starts(&s, 2100, 1, RW_UNLOCK, MUTEX);
-	ends(&s, 2200, 1, RW_UNLOCK);
-	starts(&s, 2300, 2, RW_UNLOCK, MUTEX);
-	ends(&s, 2400, 2, RW_UNLOCK);
+	calls(&s, 1000, 1100, 1, READ_LOCK, MUTEX);
+	calls(&s, 1200, 1300, 2, READ_LOCK, MUTEX);
+	calls(&s, 2100, 2200, 1, RW_UNLOCK, MUTEX);
+	calls(&s, 2300, 2400, 2, RW_UNLOCK, MUTEX);
 	b = finish(&s, READ_LOCK);
 	assert_int_equal(b->section->contended, 0);
 	assert_int_equal(b->section->hold->calls, 2);
@@ -261,14 +251,10 @@ static void processes_do_not_contend(void **state)
 
 	(void)state;
 	begin(&s);
-	starts(&s, 1000, 1, LOCK, MUTEX);
-	ends(&s, 1100, 1, LOCK);
-	starts(&s, 2000, OTHER_PROCESS, LOCK, MUTEX);
-	ends(&s, 2100, OTHER_PROCESS, LOCK);
-	starts(&s, 5100, OTHER_PROCESS, UNLOCK, MUTEX);
-	ends(&s, 5200, OTHER_PROCESS, UNLOCK);
-	starts(&s, 6100, 1, UNLOCK, MUTEX);
-	ends(&s, 6200, 1, UNLOCK);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
+	calls(&s, 2000, 2100, OTHER_PROCESS, LOCK, MUTEX);
+	calls(&s, 5100, 5200, OTHER_PROCESS, UNLOCK, MUTEX);
+	calls(&s, 6100, 6200, 1, UNLOCK, MUTEX);
 	b = finish(&s, LOCK);
 	assert_int_equal(s.blocks.n, 1);
 	assert_int_equal(b->calls, 2);

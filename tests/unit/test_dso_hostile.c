@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files that are no programs, or lie: refused with the reason, or read as far as they are true. */
+#include "dso_fixture.h"
+
+#include <elf.h>
+#include <sys/stat.h>
+
+#include "dice.h"
+
+static void refuse(struct setup *s, const char *name, int code, const char *part)
+{
+	struct dso *dso = NULL;
+
+	assert_int_equal(dso_get(s->cache, *name == '/' ? name : fixture_path(name), &dso, &s->err),
+			 code);
+	assert_null(dso);
+	if (!strstr(s->err.text, part))
+		fail_msg("'%s' not in '%s'", part, s->err.text);
+}
+
+static void not_programs(void **state)
+{
+	struct setup *s = *state;
+
+	fixture_write("script", "#! /bin/sh -e\necho\n");
+	fixture_write("empty", "");
+	fixture_write("text", "hello\n");
+	fixture_write("elf", "\177ELF");
+	fixture_run("gcc -c -o app.o app.c && ar rc app.a app.o && mkfifo -m 600 pipe &&"
+		    "head -c 40 app >head && cp app class32 && printf '\\001' |"
+		    "dd of=class32 bs=1 seek=4 conv=notrunc 2>/dev/null");
+	refuse(s, "script", -ENOEXEC, "a script for /bin/sh; name the program it starts");
+	refuse(s, "empty", -ENOEXEC, "is empty");
+	refuse(s, "text", -ENOEXEC, "not an ELF file");
+	refuse(s, "elf", -ENOEXEC, "damaged");
+	refuse(s, "head", -ENOEXEC, "damaged");
+	refuse(s, "app.o", -ENOEXEC, "unlinked object");
+	refuse(s, "app.a", -ENOEXEC, "static library");
+	refuse(s, "class32", -ENOEXEC, "32-bit");
+	refuse(s, "pipe", -ENOEXEC, "not a regular file");
+	refuse(s, "/tmp", -ENOEXEC, "directory");
+	refuse(s, "nowhere", -ENOENT, "does not exist");
+	refuse(s, "/etc/passwd/x", -ENOENT, "does not exist");
+}
+
+/* Everything that may be asked of a file, on a file that lies. */
+static void ask_everything(struct setup *s, const char *name)
+{
+	const struct dso_function *all;
+	const struct dso_marker *markers_there;
+	const char *const *names;
+	struct dso_inline chain[4];
+	struct dso *dso;
+	const uint32_t *at;
+	size_t n, code_n, sum = 0;
+
+	if (dso_get(s->cache, fixture_path(name), &dso, &s->err))
+		return;
+	n = dso_functions(dso, &all);
+	for (size_t i = 0; i < n; i++) {
+		const uint8_t *code = dso_code(dso, all[i].address, &code_n);
+
+		for (size_t j = 0; code && j < code_n && j < all[i].size; j++)
+			sum += code[j];
+		sum += strlen(dso_function_name(dso, &all[i]));
+		sum += dso_line_at(dso, all[i].address).line;
+		sum += dso_function_line(dso, &all[i]).line;
+		sum += dso_inlines_at(dso, all[i].address, chain, 4);
+		sum += dso_language_at(dso, all[i].address);
+	}
+	for (uint64_t address = 0; address < 65536; address += 512) {
+		uint64_t offset = 0;
+		const char *variable = dso_variable_at(dso, address, &offset);
+
+		sum += variable ? strlen(variable) + offset : 0;
+		sum += dso_is_data(dso, address);
+		sum += dso_load_bias(dso, 1 << 20, address);
+	}
+	sum += dso_markers(dso, &markers_there);
+	n = dso_imports(dso, &names);
+	for (size_t i = 0; i < n; i++)
+		sum += strlen(names[i]);
+	sum += dso_only_inlined(dso, "inner");
+	sum += dso_find(dso, "outer", &at);
+	sum += strlen(dso_build_id(dso)) + strlen(dso_symbol_source(dso));
+	assert_true(sum > 0); /* the symbol source is never empty */
+}
+
+static size_t read_file(const char *name, uint8_t *buf, size_t room)
+{
+	FILE *file = fopen(fixture_path(name), "r");
+	size_t n;
+
+	assert_non_null(file);
+	n = fread(buf, 1, room, file);
+	fclose(file);
+	return n;
+}
+
+static void write_file(const char *name, const uint8_t *buf, size_t n)
+{
+	FILE *file = fopen(fixture_path(name), "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(buf, 1, n, file), n);
+	fclose(file);
+}
+
+static void truncated(void **state)
+{
+	static uint8_t image[1 << 20];
+	size_t n = read_file("app", image, sizeof(image));
+	struct setup *s = *state;
+
+	for (size_t keep = 0; keep < n; keep += n / 97 + 1) {
+		write_file("cut", image, keep);
+		ask_everything(s, "cut");
+	}
+}
+
+/* Wild values where headers, section headers and symbols hold offsets, sizes and links. */
+static void lying_headers(void **state)
+{
+	static uint8_t image[1 << 20], lie[1 << 20];
+	static const uint64_t wild[] = { 0,	     1,		0x7fffffff,	 0xffffffff,
+					 UINT64_MAX, INT64_MAX, UINT64_MAX - 64, 1 << 20 };
+	size_t n = read_file("app", image, sizeof(image));
+	Elf64_Ehdr *header = (Elf64_Ehdr *)image;
+	struct setup *s = *state;
+	uint64_t random = 88172645463325252;
+
+	for (int round = 0; round < 200; round++) {
+		size_t table = round & 1 ? header->e_shoff : round & 2 ? header->e_phoff : 16;
+		size_t bytes = round & 1   ? header->e_shnum * sizeof(Elf64_Shdr)
+			       : round & 2 ? header->e_phnum * sizeof(Elf64_Phdr)
+					   : sizeof(Elf64_Ehdr) - 16;
+
+		memcpy(lie, image, n);
+		for (int i = 0; i < 1 + round % 3; i++) {
+			size_t at = table + dice(&random) % (bytes / 8) * 8;
+
+			memcpy(lie + at, &wild[dice(&random) % 8], round & 4 ? 8 : 4);
+		}
+		write_file("lie", lie, n);
+		ask_everything(s, "lie");
+	}
+}
+
+static void flip(struct setup *s, const char *name, int rounds)
+{
+	static uint8_t image[1 << 20], lie[1 << 20];
+	size_t n = read_file(name, image, sizeof(image));
+	uint64_t random = 362436069;
+
+	for (int round = 0; round < rounds; round++) {
+		memcpy(lie, image, n);
+		for (int i = 0; i < 200; i++)
+			lie[64 + dice(&random) % (n - 64)] = (uint8_t)dice(&random);
+		write_file("flip", lie, n);
+		ask_everything(s, "flip");
+	}
+}
+
+static void flipped_bytes(void **state)
+{
+	flip(*state, "app", 150);
+	make_marked();
+	flip(*state, "marked", 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(not_programs),
+		TEST(truncated),
+		TEST(lying_headers),
+		TEST(flipped_bytes),
+	};
+
+	return unit_run(tests);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Places where threads wait outside of every recorded call. */
+#include "unit.h"
+#include "calls_scene.h"
+
+#include "analysis/site.h"
+
+static void fall_asleep(struct scene *s, uint64_t time)
+{
+	uint64_t stack[RECORD_VALUES_MIN] = { 1 };
+	struct record r = { .time_ns = time, .kind = REC_BLOCK_STACK, .cpu = 1, .tid = 1 };
+
+	r.tgid = 1;
+	r.values = stack;
+	r.n_values = 1;
+	other(s, REC_SWITCH_OUT, time, 1, 1, SWITCH_SLEEPING, 0);
+	calls_record(&s->calls, &r);
+}
+
+static void wake_up(struct scene *s, uint64_t time)
+{
+	other(s, REC_WAKING, time, 2, 2, 1, 0);
+	other(s, REC_SWITCH_IN, time, 1, 1, 0, 0);
+}
+
+/* 200 short waits with one stack, outside of every recorded call. */
+static void wait_outside(struct scene *s, struct sites *sites)
+{
+	static double lost[2];
+	struct call_visitor v;
+	uint64_t t = 1000;
+
+	sites_init(sites, &s->calls);
+	v = sites_visitor(sites);
+	calls_add_visitor(&s->calls, &v);
+	for (unsigned i = 0; i < 200; i++, t += 100000) {
+		fall_asleep(s, t);
+		wake_up(s, t + 100 + i % 2 * 200);
+	}
+	scene_finish(s, t);
+	sites_end(sites);
+	sites_build(sites, &(struct block_options){ .duration_ns = t, .period = 1 }, &s->blocks,
+		    lost);
+}
+
+static void begin_with_stack(struct scene *s, const char *outer)
+{
+	static uint32_t frames[2] = { 0, 1 };
+
+	begin(s);
+	(void)vec_add(&s->meta.stacks);
+	*vec_add(&s->meta.stacks) = (struct meta_stack){ .id = 1, .n_frames = 2, .frames = frames };
+	*vec_add(&s->meta.frames) = (struct meta_frame){ .symbol = "futex", .object = "libc" };
+	*vec_add(&s->meta.frames) = (struct meta_frame){ .symbol = outer, .object = "app" };
+}
+
+static void end_with_stack(struct scene *s, struct sites *sites)
+{
+	sites_release(sites);
+	vec_release(&s->meta.stacks);
+	vec_release(&s->meta.frames);
+	scene_release(s);
+}
+
+/* A place where threads wait has no probe: a short wait now and then is judged all the same. */
+static void a_wait_of_little_is_judged(void **state)
+{
+	struct sites sites;
+	struct scene s;
+
+	(void)state;
+	begin_with_stack(&s, "f");
+	wait_outside(&s, &sites);
+	assert_int_equal(s.blocks.n, 1);
+	assert_true(s.blocks.data[0].sci > 0 && s.blocks.data[0].sci < SCI_SMALL);
+	assert_int_equal(s.blocks.data[0].verdict, VERDICT_INTERFERENCE);
+	end_with_stack(&s, &sites);
+}
+
+/* Between two bursts nobody knows what is outside: a wait is seen until the probes go. */
+static void a_wait_between_bursts_is_not_seen(void **state)
+{
+	static double lost[2];
+	struct call_visitor v;
+	struct sites sites;
+	struct scene s;
+
+	(void)state;
+	begin_with_stack(&s, "elsewhere");
+	sites_init(&sites, &s.calls);
+	v = sites_visitor(&sites);
+	calls_add_visitor(&s.calls, &v);
+	other(&s, REC_SET_ON, 1000, 0, 0, 1, 0);
+	other(&s, REC_SET_ON, 1000, 0, 0, 2, 0);
+	fall_asleep(&s, 2000);
+	wake_up(&s, 3000);
+	fall_asleep(&s, 4000);
+	other(&s, REC_SET_OFF, 4500, 0, 0, 1, 0);
+	other(&s, REC_SET_OFF, 4500, 0, 0, 2, 0);
+	wake_up(&s, 6000);
+	fall_asleep(&s, 7000);
+	wake_up(&s, 8000);
+	other(&s, REC_SET_ON, 9000, 0, 0, 1, 0);
+	fall_asleep(&s, 9500);
+	wake_up(&s, 9600);
+	scene_finish(&s, 10000);
+	sites_end(&sites);
+	sites_build(&sites, &(struct block_options){ .duration_ns = 9000, .period = 1 }, &s.blocks,
+		    lost);
+	assert_int_equal(s.blocks.n, 1);
+	assert_int_equal(s.blocks.data[0].calls, 3);
+	assert_int_equal(s.blocks.data[0].timed_calls, 2);
+	assert_int_equal(s.blocks.data[0].total_ns, 1000 + 100);
+	assert_int_equal(s.blocks.data[0].open_ns, 500 - 100);
+	end_with_stack(&s, &sites);
+}
+
+/* Under sampling, waits in calls that were left out are not outside of their function. */
+static void a_wait_in_a_call_left_out_is_no_place(void **state)
+{
+	struct sites sites;
+	struct scene s;
+
+	(void)state;
+	begin_with_stack(&s, "f");
+	s.meta.session.period = 7;
+	wait_outside(&s, &sites);
+	assert_int_equal(s.blocks.n, 0);
+	end_with_stack(&s, &sites);
+	begin_with_stack(&s, "elsewhere");
+	s.meta.session.period = 7;
+	wait_outside(&s, &sites);
+	assert_int_equal(s.blocks.n, 1);
+	end_with_stack(&s, &sites);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_wait_of_little_is_judged),
+		cmocka_unit_test(a_wait_in_a_call_left_out_is_no_place),
+		cmocka_unit_test(a_wait_between_bursts_is_not_seen),
+	};
+
+	return unit_run(tests);
+}

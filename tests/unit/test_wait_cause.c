@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What waiting becomes of a block: its causes, idle or lost. */
+#include "unit.h"
+#include "wait_scene.h"
+
+static const struct cause *cause(const struct block *b, const char *kind)
+{
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!strcmp(c->kind, kind))
+			return c;
+	return NULL;
+}
+
+static void sums_add_up(const struct block *b)
+{
+	double pools = 0, shares = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		pools += b->pools[p];
+	vec_for_each (&b->causes, const struct cause, c)
+		shares += c->share;
+	assert_true(fabs(pools - (double)b->excess_ns) <= 0.01 * (double)b->excess_ns);
+	assert_true(fabs(shares - 1) <= 0.02);
+}
+
+struct spell {
+	uint32_t kind;
+	uint64_t how, what, value, waking;
+	uint32_t waker;
+	const char *cause;
+};
+
+/* 200 calls of a function: every second sleeps for 100 us. */
+static void sleeping_calls(struct scene *s, uint32_t function, const struct spell *spell)
+{
+	uint64_t us = 100;
+
+	for (unsigned i = 0; i < 200; i++, us += 200) {
+		enter(s, us * 1000, TID(1), function, 0x1000);
+		if (i % 2) {
+			sleep_in(s, us + 1, 1, spell->kind, spell->how, spell->what, spell->value);
+			wake_up(s, us + 101, 1, spell->waker, spell->waking);
+		}
+		leave(s, (us + 1 + i % 2 * 101) * 1000, TID(1), function, 0x1000);
+	}
+	scene_finish(s, us * 1000);
+}
+
+static void every_kind_has_its_cause(void **state)
+{
+	static const struct spell spells[] = {
+		{ WAIT_FUTEX, FUTEX_PLAIN, 0x40, 2, 0, 2, "lock" },
+		{ WAIT_FUTEX, FUTEX_BITSET, 0x50, 0, 0, 2, "condition-wait" },
+		{ WAIT_FUTEX, FUTEX_BITSET, 0x50, 0, WAKING_BY_TIMER, 0, "sleep" },
+		{ WAIT_DISK, WAIT_IOWAIT, 9, 0, WAKING_BY_INTERRUPT, 0, "disk-io" },
+		{ WAIT_SOCKET, 0, 9, 0, WAKING_BY_INTERRUPT, 0, "network" },
+		{ WAIT_PIPE, 0, 9, 0, 0, 2, "pipe" },
+		{ WAIT_SLEEP, 0, 0, 0, WAKING_BY_TIMER, 0, "sleep" },
+		{ WAIT_PAGE_FAULT, WAIT_IOWAIT, 0, 0, WAKING_BY_INTERRUPT, 0, "page-fault" },
+		{ WAIT_PAGE_FAULT, 0, 0, 0, 0, 2, "kernel" },
+		{ WAIT_POLL, 0, 0, 0, WAKING_BY_TIMER, 0, "sleep" },
+		{ WAIT_POLL, 0, 0, 0, WAKING_BY_INTERRUPT, 0, "network" },
+		{ WAIT_POLL, 0, 0, 0, 0, 2, "condition-wait" },
+		{ WAIT_CHILD, 0, 0, 0, 0, 2, "condition-wait" },
+		{ WAIT_UNKNOWN, 0, 0, 0, 0, 2, "unknown" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(spells) / sizeof(spells[0]); i++) {
+		struct scene s;
+		const struct block *b;
+
+		begin(&s);
+		sleeping_calls(&s, SERVE, &spells[i]);
+		b = scene_block(&s, "serve");
+		assert_string_equal(b->causes.data[0].kind, spells[i].cause);
+		assert_true(b->causes.data[0].share > 0.9);
+		assert_true(b->causes.data[0].evidence.n > 0);
+		sums_add_up(b);
+		scene_release(&s);
+	}
+}
+
+/* Preempted in pthread_mutex_lock, page faults in read: names mean nothing. */
+static void names_are_not_read(void **state)
+{
+	static const struct spell fault = { WAIT_PAGE_FAULT,	 WAIT_IOWAIT, 0,	   0,
+					    WAKING_BY_INTERRUPT, 0,	      "page-fault" };
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin(&s);
+	for (unsigned i = 0; i < 200; i++, us += 200) {
+		enter(&s, us * 1000, TID(1), LOCK, 0x1000);
+		if (i % 2) {
+			other(&s, REC_SWITCH_OUT, (us + 1) * 1000, 1, TID(1), SWITCH_PREEMPTED, 0);
+			other(&s, REC_SWITCH_IN, (us + 101) * 1000, 1, TID(1), 0, 0);
+		}
+		leave(&s, (us + 1 + i % 2 * 101) * 1000, TID(1), LOCK, 0x1000);
+	}
+	scene_finish(&s, us * 1000);
+	assert_string_equal(scene_block(&s, "pthread_mutex_lock")->causes.data[0].kind, "cpu-wait");
+	assert_null(cause(scene_block(&s, "pthread_mutex_lock"), "lock"));
+	sums_add_up(scene_block(&s, "pthread_mutex_lock"));
+	scene_release(&s);
+	begin(&s);
+	sleeping_calls(&s, READ, &fault);
+	assert_string_equal(scene_block(&s, "read")->causes.data[0].kind, "page-fault");
+	scene_release(&s);
+}
+
+/* They look like idle at first, and their block gets them back. */
+static void blocks_have_what_was_found_late(void **state)
+{
+	const struct block *b;
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin(&s);
+	for (unsigned i = 0; i < 200; i++, us += 200) {
+		enter(&s, us * 1000, TID(1), SERVE, 0x1000);
+		if (i % 2) {
+			sleep_in(&s, us + 1, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
+			wake_up(&s, us + 101, 1, i > 150 ? 2 : 0, i > 150 ? 0 : WAKING_BY_TIMER);
+		}
+		leave(&s, (us + 1 + i % 2 * 101) * 1000, TID(1), SERVE, 0x1000);
+	}
+	scene_finish(&s, us * 1000);
+	b = scene_block(&s, "serve");
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_string_equal(b->causes.data[0].kind, "condition-wait");
+	assert_true(b->causes.data[0].share > 0.95);
+	assert_true(b->pools[POOL_IDLE] < 1);
+	sums_add_up(b);
+	scene_release(&s);
+}
+
+/* Fewer threads do not help where other programs have the CPUs; where it is both, both are said. */
+static void advice_depends_on_who_has_the_cpus(void **state)
+{
+	static const struct {
+		uint64_t crowded_ns;
+		const char *first, *second;
+	} cases[] = { { 1000, "as many threads", NULL },
+		      { 0, "what else runs", NULL },
+		      { 500, "as many threads", "what else runs" } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct sci_function sums = { .own_off = { .preempted_ns = 1000,
+							  .crowded_ns = cases[i].crowded_ns } };
+		struct meta meta = { .session.cpus = 2 };
+		struct threads threads = { .meta = &meta };
+		struct block b = { .sums = &sums, .all_threads = &threads };
+		const char *second = cause_advice(&b, "cpu-wait", 1);
+
+		assert_non_null(strstr(cause_advice(&b, "cpu-wait", 0), cases[i].first));
+		assert_int_equal(second == NULL, cases[i].second == NULL);
+		if (second)
+			assert_non_null(strstr(second, cases[i].second));
+	}
+}
+
+/* What is idle is not lost, and the two are the whole. */
+static void idle_is_not_lost(void **state)
+{
+	static const struct spell work = { WAIT_SOCKET, 0, 9, 0, WAKING_BY_INTERRUPT, 0, "" };
+	struct scene s;
+	const struct block *b;
+
+	(void)state;
+	begin(&s);
+	sleeping_calls(&s, SERVE, &work);
+	b = scene_block(&s, "serve");
+	assert_int_equal(b->verdict, VERDICT_IDLE);
+	assert_true(b->lost_threads < 0.02 * b->idle_threads);
+	assert_true(fabs((b->lost_threads + b->idle_threads) * 40100 * 1000 -
+			 (double)b->self_excess_ns) <= 0.01 * (double)b->self_excess_ns);
+	scene_release(&s);
+}
+
+/* A call that sleeps to the end: its time is asleep, not running. */
+static void open_calls_have_their_sleep(void **state)
+{
+	struct scene s;
+	const struct block *b;
+
+	(void)state;
+	begin(&s);
+	for (uint64_t us = 100; us < 100 + 200 * 10; us += 10) {
+		enter(&s, us * 1000, TID(1), SERVE, 0x1000);
+		leave(&s, us * 1000 + 1000, TID(1), SERVE, 0x1000);
+	}
+	other(&s, REC_WAKING, 2500000, 4, TID(4), TID(4), 0);
+	enter(&s, 3000000, TID(1), SERVE, 0x1000);
+	sleep_in(&s, 3001, 1, WAIT_FUTEX, FUTEX_PLAIN, 0x20, 2);
+	scene_finish(&s, 900000000);
+	b = scene_block(&s, "serve");
+	assert_string_equal(b->causes.data[0].kind, "lock");
+	assert_true(b->causes.data[0].share > 0.95);
+	sums_add_up(b);
+	scene_release(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(blocks_have_what_was_found_late),
+		cmocka_unit_test(every_kind_has_its_cause),
+		cmocka_unit_test(names_are_not_read),
+		cmocka_unit_test(advice_depends_on_who_has_the_cpus),
+		cmocka_unit_test(idle_is_not_lost),
+		cmocka_unit_test(open_calls_have_their_sleep),
+	};
+
+	return unit_run(tests);
+}
