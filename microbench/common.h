@@ -19,6 +19,7 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -297,6 +298,18 @@ static inline void truth_print_mean(const struct truth *t)
 static inline void expect_calls(const char *block, uint64_t calls)
 {
 	printf("expect block=%s calls=%" PRIu64 "\n", block, calls);
+}
+
+/* All threads and children of the program from here on. */
+static inline void stay_on_this_cpu(void)
+{
+	cpu_set_t set;
+	int cpu = sched_getcpu();
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu < 0 ? 0 : cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		bench_die("sched_setaffinity");
 }
 
 /* An own file that nobody else sees, in TMPDIR or here: O_DIRECT and fsync need a real disk. */

@@ -82,17 +82,6 @@ static void round_of(uint64_t workers)
 	turn(0);
 }
 
-static void stay_on_this_cpu(void)
-{
-	cpu_set_t set;
-	int cpu = sched_getcpu();
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu < 0 ? 0 : cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		bench_die("sched_setaffinity");
-}
-
 int main(int argc, char **argv)
 {
 	struct bench_options o = {

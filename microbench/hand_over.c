@@ -4,7 +4,6 @@
  * forks a child that calls a function at a steady rate. What follows children must neither make
  * the threads' switches dear nor lose a call of theirs.
  */
-#include <sched.h>
 #include <stdatomic.h>
 #include <sys/wait.h>
 
@@ -61,17 +60,6 @@ static void bear_children(uint64_t n, uint64_t pause_ns)
 		if (waitpid(pid, &status, 0) != pid || status)
 			bench_die("a child failed");
 	}
-}
-
-static void stay_on_this_cpu(void)
-{
-	cpu_set_t set;
-	int cpu = sched_getcpu();
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu < 0 ? 0 : cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		bench_die("sched_setaffinity");
 }
 
 static struct bench_options o = {
