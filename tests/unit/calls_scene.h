@@ -3,6 +3,7 @@
 #ifndef ISPOT_TESTS_CALLS_SCENE_H
 #define ISPOT_TESTS_CALLS_SCENE_H
 
+#include "unit.h"
 #include "scene.h"
 
 enum { F, G, H, OTHER_SET, NO_EXIT };

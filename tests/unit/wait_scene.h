@@ -3,6 +3,7 @@
 #ifndef ISPOT_TESTS_WAIT_SCENE_H
 #define ISPOT_TESTS_WAIT_SCENE_H
 
+#include "unit.h"
 #include "scene.h"
 
 #include "analysis/cause_kind.h"
