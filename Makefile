@@ -69,12 +69,17 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Isrc -I. $(PC_CFLAGS) $(CFLAG
 LIBS = -Wl,--as-needed $(PC_LIBS) -lpfm -liberty -lm -pthread
 
 SRC := $(wildcard $(foreach d,src probes analysis report pmu,$d/*.c $d/*/*.c $d/*/*/*.c))
-SRC := $(filter-out probes/bpf/%,$(SRC))
+SRC := $(filter-out probes/bpf/% probes/java/%,$(SRC))
 OBJ := $(SRC:%.c=$(B)/obj/%.o)
 LIB_OBJ := $(filter-out $(B)/obj/src/main.o,$(OBJ))
 BPF := $(patsubst probes/bpf/%.bpf.c,%,$(wildcard probes/bpf/*.bpf.c))
 BPF_OBJ := $(BPF:%=$(B)/bpf/%.embed.o)
-TEXT_OBJ := $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
+# The Java agent is a library inside of ispot; without a JDK's headers ispot is built without it.
+JDK_HEADERS := $(firstword $(patsubst %/jvmti.h,%,$(wildcard $(addsuffix /include/jvmti.h,$(JAVA_HOME) \
+	       /usr/lib/jvm/default-java /usr/lib/jvm/*))))
+JAVA_SRC := $(wildcard probes/java/*.c)
+JAVA_TESTED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/agent.c,$(JAVA_SRC)))
+TEXT_OBJ := $(if $(JDK_HEADERS),$(B)/java/agent.embed.o) $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
 GROUPS := $(sort $(wildcard pmu/groups/*.txt))
 # The microbenchmarks are measured objects: always built the same, whatever the kind of build, and
 # with frame pointers, as distributions build programs now.
@@ -100,7 +105,7 @@ $(B)/ispot: $(OBJ) $(BPF_OBJ) $(TEXT_OBJ)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Unit tests take from here what they call.
-$(B)/libispot.a: $(LIB_OBJ) $(BPF_OBJ) $(TEXT_OBJ)
+$(B)/libispot.a: $(LIB_OBJ) $(JAVA_TESTED) $(BPF_OBJ) $(TEXT_OBJ)
 	@rm -f $@
 	$(call say,AR  )
 	$(Q)$(AR) rcs $@ $^
@@ -129,6 +134,21 @@ $(B)/bpf/%.bpf.o: probes/bpf/%.bpf.c $(B)/flags
 $(B)/bpf/%.embed.o: $(B)/bpf/%.bpf.o .make/embed
 	$(call say,EMBED)
 	$(Q).make/embed bpf_$* $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+
+# It is loaded by programs that know nothing of sanitizers: always built the same.
+$(B)/java/%.o: probes/java/%.c $(B)/flags
+	@mkdir -p $(@D)
+	$(call say,CC  )
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARNINGS) -fPIC -fvisibility=hidden -Isrc -I. \
+		-isystem $(JDK_HEADERS) -isystem $(JDK_HEADERS)/linux -pthread -MMD -MP -c -o $@ $<
+
+$(B)/libispot-java.so: $(patsubst probes/%.c,$(B)/%.o,$(JAVA_SRC))
+	$(call say,LINK)
+	$(Q)$(CC) -shared -s -Wl,-z,defs -o $@ $^ -pthread
+
+$(B)/java/agent.embed.o: $(B)/libispot-java.so .make/embed
+	$(call say,EMBED)
+	$(Q).make/embed java_agent $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
 $(B)/groups.embed.o: $(GROUPS) $(B)/flags .make/embed
 	$(call say,EMBED)
@@ -173,6 +193,7 @@ build/bench/%: tests/bench/%.c $(B)/libispot.a $(B)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libispot.a $(LIBS)
 
 -include $(wildcard build/bench/*.d)
+-include $(wildcard $(B)/java/*.d) $(JAVA_TESTED:.o=.d)
 -include $(OBJ:.o=.d) $(BPF:%=$(B)/bpf/%.bpf.d) $(MICROBENCH:%=%.d) $(UNIT:%=%.d) $(HELPERS:%=%.d)
 
 include .make/targets.mk

@@ -63,9 +63,10 @@ struct outlier {
 	uint32_t exit_cpu, entry_cpu;
 	struct offcpu off;
 	uint64_t shape;
-	bool contended; /* a critical section: another thread held its lock when it was asked for */
-	bool rest;	/* it had more callees than are told apart */
-	uint32_t counted; /* bits of enum outlier_count */
+	uint64_t paused_ns; /* its process's runtime had all threads stopped: in it */
+	bool contended;	    /* another thread held its lock when it was asked for */
+	bool rest;	    /* it had more callees than are told apart */
+	uint32_t counted;   /* bits of enum outlier_count */
 	uint64_t counts[OUTLIER_COUNTS];
 	uint32_t n_callees;
 	struct outlier_callee callees[OUTLIER_CALLEES];
@@ -136,6 +137,12 @@ struct outlier_block {
 	} hints;
 };
 
+/* All threads of a process were stopped. */
+struct outlier_pause {
+	uint64_t start_ns, end_ns;
+	uint32_t tgid;
+};
+
 struct outliers {
 	const struct meta *meta;
 	enum outlier_rule rule;
@@ -149,6 +156,7 @@ struct outliers {
 	uint64_t brief; /* executions too short to be written */
 	bool switches;	/* context switches were recorded */
 	bool locks;	/* critical sections were seen */
+	bool monitors;	/* calls are known to have waited for their lock, or not */
 	/* while it is read: */
 	struct calls calls;
 	struct sections sections;
@@ -162,6 +170,9 @@ struct outliers {
 	struct {
 		VEC(struct outlier_thread *)
 	} threads;
+	struct {
+		VEC(struct outlier_pause)
+	} pauses; /* by their ends */
 };
 
 /* Reads r twice, from its start. */

@@ -190,8 +190,11 @@ static double locality(const struct outliers *o, const struct outlier_block *b,
 static double allocation(const struct outliers *o, const struct outlier_block *b,
 			 struct text *evidence)
 {
-	double mean, more = more_of(b, OUTLIER_FAULTS, &mean);
+	static const char *const kinds[] = { "pause", NULL };
+	double mean, more = more_of(b, OUTLIER_FAULTS, &mean), share = by_cause(b, kinds, evidence);
 
+	if (share >= 0)
+		return share;
 	if (!(o->counted & 1u << OUTLIER_FAULTS) || more < 1 ||
 	    mean < OUTLIER_TIMES_MORE * (mean - more))
 		return -1;

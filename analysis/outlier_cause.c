@@ -34,6 +34,18 @@ static double preempted(const struct outliers *o, const struct outlier_block *b,
 	return (double)x->off.preempted_ns - typical_mean(b, (double)b->typical.off.preempted_ns);
 }
 
+static double paused(const struct outliers *o, const struct outlier_block *b,
+		     const struct outlier *x, const char **kind, struct text *evidence)
+{
+	char time[TEXT_NUMBER];
+
+	(void)o, (void)b;
+	*kind = "pause";
+	text_printf(evidence, "the garbage collector had all threads stopped for %s of it",
+		    text_time(time, x->paused_ns));
+	return (double)x->paused_ns;
+}
+
 /* The kind of sleep that took most. */
 static double slept(const struct outliers *o, const struct outlier_block *b,
 		    const struct outlier *x, const char **kind, struct text *evidence)
@@ -199,7 +211,7 @@ static double running(const struct outliers *o, const struct outlier_block *b,
 static double (*const reasons[])(const struct outliers *o, const struct outlier_block *b,
 				 const struct outlier *x, const char **kind,
 				 struct text *evidence) = {
-	preempted, slept, called, faulted, other_path, first, running,
+	paused, preempted, slept, called, faulted, other_path, first, running,
 };
 
 static void explain(const struct outliers *o, const struct outlier_block *b, struct outlier *x)

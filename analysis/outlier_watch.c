@@ -30,6 +30,7 @@ struct outlier_thread {
 	struct frames calls, holds;
 	uint32_t known; /* bits of counts */
 	uint64_t counts[OUTLIER_COUNTS];
+	bool waited; /* for the lock of the call that begins next */
 	/* An execution has ended; what it counted may come with the next record. */
 	bool waits;
 	struct frame ended;
@@ -103,6 +104,22 @@ static void end_counting(const struct outlier_thread *ot, struct frame *f)
 		f->x.counts[i] = ot->counts[i] > f->counts[i] ? ot->counts[i] - f->counts[i] : 0;
 }
 
+/* Pauses are few, and the latest are last. */
+static uint64_t paused_ns(const struct outliers *o, const struct thread *t, const struct call *c)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = o->pauses.n; i-- && o->pauses.data[i].end_ns > c->entry_ns;) {
+		const struct outlier_pause *p = &o->pauses.data[i];
+		uint64_t from = p->start_ns > c->entry_ns ? p->start_ns : c->entry_ns;
+		uint64_t to = p->end_ns < c->exit_ns ? p->end_ns : c->exit_ns;
+
+		if (p->tgid == t->tgid && from < to)
+			sum += to - from;
+	}
+	return sum;
+}
+
 static void drop(struct frame *f)
 {
 	wait_sums_free(&f->x.waits);
@@ -168,6 +185,7 @@ static void end(struct outliers *o, struct outlier_thread *ot, const struct thre
 	f->x.entry_cpu = c->entry_cpu;
 	f->x.exit_cpu = c->exit_cpu;
 	f->x.off = c->off;
+	f->x.paused_ns = paused_ns(o, t, c);
 	ot->ended = *f;
 	ot->waits = true;
 }
@@ -189,6 +207,8 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 	struct frame f = { .id = c->id, .entry_ns = c->entry_ns, .sp = c->sp };
 
 	settle(o, ot);
+	f.x.contended = ot->waited;
+	ot->waited = false;
 	if (ot->calls.n >= FRAMES_MAX)
 		return;
 	f.block = c->recursive ? MAP_NONE : block_of_call(o, c->id);
@@ -338,6 +358,11 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		add_sleep(&thread_of(o, t)->calls, t, r->time_ns);
 		add_sleep(&thread_of(o, t)->holds, t, r->time_ns);
 	}
+	if (t && r->kind == REC_CONTENDED)
+		thread_of(o, t)->waited = true;
+	if (o->judging && r->kind == REC_PAUSE && r->values[0] <= r->time_ns)
+		*vec_add(&o->pauses) =
+			(struct outlier_pause){ r->time_ns - r->values[0], r->time_ns, r->tgid };
 	if (!o->judging && r->kind == REC_BRIEF)
 		on_brief(o, r);
 	if (o->locks)
@@ -397,6 +422,7 @@ static void on_end(void *self)
 	}
 	o->lost_records = o->calls.lost_records;
 	o->switches = o->calls.threads.have_switch;
+	o->monitors = !strcmp(o->meta->session.producer, "java");
 }
 
 struct call_visitor outlier_watch(struct outliers *o)
@@ -430,4 +456,5 @@ void outlier_watch_release(struct outliers *o)
 		free(ot);
 	}
 	vec_release(&o->threads);
+	vec_release(&o->pauses);
 }

@@ -87,10 +87,11 @@ static struct json *execution_json(const struct outlier_view *v, const struct ou
 	json_set_string(j, "evidence", x->evidence);
 	json_set_f64(j, "preempted_ns", switches ? (double)x->off.preempted_ns : NAN);
 	json_set_f64(j, "asleep_ns", switches ? (double)(x->off.blocked_ns + x->off.idle_ns) : NAN);
-	if (b->kind == BLOCK_LOCK)
+	if (b->kind == BLOCK_LOCK || v->outliers->monitors)
 		json_set_bool(j, "contended", x->contended);
 	else
 		json_set_null(j, "contended");
+	json_set_f64(j, "paused_ns", v->outliers->monitors ? (double)x->paused_ns : NAN);
 	set_count(j, "page_faults", x, OUTLIER_FAULTS);
 	set_count(j, "major_faults", x, OUTLIER_MAJOR_FAULTS);
 	set_count(j, "cache_misses", x, OUTLIER_MISSES);

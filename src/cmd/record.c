@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
+#include "probes/java_record.h"
 #include "probes/session.h"
 #include "probes/shared.h"
 #include "trace/meta.h"
@@ -27,7 +28,7 @@ struct record_options {
 	struct arg_list patterns, pids, no_key;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns;
 	const char *user, *burst;
-	bool inherit, two_pass, quiet;
+	bool inherit, two_pass, quiet, java;
 	int verbose;
 	double overhead_percent;
 	uint64_t period;
@@ -62,6 +63,8 @@ static const struct option_row options[] = {
 	  "have the probes in for ON of each PERIOD (100ms/1s)", NULL },
 	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
 	  "run CMD twice: to choose functions, and to trace them", NULL },
+	{ 0, "java", NULL, ARG_FLAG, offsetof(struct record_options, java),
+	  "record methods of Java programs: synchronized ones, or those of -F", NULL },
 	{ 0, "user", "USER", ARG_STRING, offsetof(struct record_options, user),
 	  "run CMD as this user, by name or number", NULL },
 	{ 0, "no-key", "FUNCTION", ARG_LIST, offsetof(struct record_options, no_key),
@@ -86,6 +89,8 @@ static const char *const examples[] = {
 	"a running process, for 10 seconds",
 	"ispot record --keep-slower 1ms -F 'Db::*' -p $(pidof db) -d 24h",
 	"a day of a server, in full only the calls from a millisecond on",
+	"ispot record --java -F 'com.example.Store.*' -- java -jar app.jar",
+	"methods of a Java program",
 	"ispot record -F 'Db::*' -p $(pidof db) -- ./load",
 	"a running server while ./load runs",
 	NULL,
@@ -334,6 +339,72 @@ static int run_shared(const struct record_options *o, const struct session_optio
 	return 0;
 }
 
+/* The agent sees methods and nothing else. */
+static int check_java(const struct record_options *o, bool has_command, struct err *err)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} rows[] = {
+		{ "-c", o->period != 1 },
+		{ "-e", o->events && strcmp(o->events, "none") != 0 },
+		{ "-D", o->delay_ns },
+		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0 },
+		{ "--overhead", !isnan(o->overhead_percent) },
+		{ "--burst", o->burst },
+		{ "--two-pass", o->two_pass },
+		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX },
+		{ "--no-key", o->no_key.n },
+		{ "--no-inherit", !o->inherit },
+		{ "-p with a command", o->pids.n && has_command },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].given)
+			return err_set(err, -EINVAL, "--java does not go with %s; leave one out",
+				       rows[i].option);
+	return 0;
+}
+
+/* Through an agent inside of the Java machines. */
+static int run_java(const struct record_options *o, const struct session_options *so,
+		    int *exit_status, struct err *err)
+{
+	const struct java_recording r = { .patterns = so->patterns,
+					  .n_patterns = so->n_patterns,
+					  .argv = so->argv,
+					  .pids = so->pids,
+					  .n_pids = so->n_pids,
+					  .output = so->output,
+					  .command = so->command,
+					  .options = so->options,
+					  .version = so->version,
+					  .user = so->user,
+					  .max_bytes = so->max_bytes,
+					  .duration_ns = so->duration_ns,
+					  .ring_bytes = so->ring_bytes };
+	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
+	struct java_result result;
+	int ret = check_java(o, so->argv != NULL, err);
+
+	if (!ret)
+		ret = java_record(&r, &result, err);
+	if (ret)
+		return ret;
+	if (!result.calls && result.machines)
+		log_notice("no calls were seen: %s",
+			   so->n_patterns ? "no method that -F matches ran; names are as "
+					    "com.example.Store.get, * stands for anything"
+					  : "no synchronized method of the program ran; name "
+					    "others with -F");
+	log_notice("%s of %s, %s lost, %s in %s (%s)", text_counted(calls, result.calls, "call"),
+		   text_counted(functions, result.functions, "method"),
+		   text_counted(lost, result.lost, "record"), text_bytes(bytes, result.file_bytes),
+		   so->output, result.reason);
+	*exit_status = result.exit_status;
+	return 0;
+}
+
 static bool probes_are_shared(void)
 {
 	struct shared_probes all;
@@ -380,8 +451,9 @@ static int run_record(int argc, char **argv, struct err *err)
 		so.pids = pids;
 		so.command = command.s ? command.s : "";
 		so.options = own.s ? own.s : "";
-		ret = probes_are_shared() ? run_shared(&o, &so, &status, err)
-					  : record(&so, o.two_pass, &status, err);
+		ret = o.java		    ? run_java(&o, &so, &status, err)
+		      : probes_are_shared() ? run_shared(&o, &so, &status, err)
+					    : record(&so, o.two_pass, &status, err);
 	}
 	/* 126 and 127 are the command's, everything else is ispot's: as env(1) */
 	if (ret && err->exit_status != 126 && err->exit_status != 127)
@@ -402,7 +474,7 @@ const struct command cmd_record = {
 		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-p PID,...] [-d TIME]\n"
 		"             [-D TIME] [-g HOW] [-m SIZE] [--max-size SIZE] [--overhead PCT]\n"
 		"             [--burst ON/PERIOD] [--keep-slower TIME] [--two-pass] [--user USER]\n"
-		"             [--no-key FUNCTION]... [--no-inherit] [-q] [-v] [--] [CMD...]",
+		"             [--no-key FUNCTION]... [--no-inherit] [--java] [-q] [-v] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,

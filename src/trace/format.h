@@ -100,10 +100,16 @@ enum record_kind {
 			   many under 64 ns, 128 ns, … each; behind all of these what probing the
 			   calls inside the outer ones cost (0 in older files) */
 	REC_INSIDE =
-		36, /* of the exit that follows on this thread: such calls inside, their time */
+		36,	/* of the exit that follows on this thread: such calls inside, their time */
+	REC_PAUSE = 37, /* ns; enum pause_kind: for so long, until now, the runtime that the process
+			   has (a Java machine) had all its threads stopped */
+	REC_CONTENDED = 38, /* ns that this thread waited for the lock of the call whose entry comes
+			       next: another one held it */
 };
 
-#define REC_KIND_LAST REC_INSIDE
+#define REC_KIND_LAST REC_CONTENDED
+
+enum pause_kind { PAUSE_COLLECTION = 1 /* of garbage */ };
 
 #define BRIEF_FIXED   9	 /* values of a REC_BRIEF before its octaves */
 #define BRIEF_OCTAVES 26 /* the last is of all that are longer */

@@ -51,7 +51,7 @@ struct meta_session {
 	uint32_t cpus;				 /* online */
 	const char *hostname, *kernel, *machine; /* uname -n -r -m */
 	const char *pmu;			 /* libpfm4's name, or "none" */
-	const char *producer; /* "bpf" or "perf" (engines A and B), "import", "synthetic" */
+	const char *producer; /* "bpf", "perf" (engines A and B), "java", "import", "synthetic" */
 	uint64_t period;      /* one call in so many is recorded; 1: all */
 	bool attached;
 	uint64_t recorder_pid; /* ispot's own, to know its time on the CPU; META_UNKNOWN: none */

@@ -24,6 +24,8 @@ static const struct record_shape shapes[] = {
 	[REC_WAIT] = { .name = "wait", .values = { "kind", "syscall", "what", "how", "value" } },
 	[REC_INNER] = { .name = "inner" },
 	[REC_BRIEF] = { .name = "brief", .values = { "id", "calls", "outer", "ns", "min" } },
+	[REC_PAUSE] = { .name = "pause", .values = { "", "why" } },
+	[REC_CONTENDED] = { .name = "contended", .values = { "" } },
 	[REC_INSIDE] = { .name = "inside", .values = { "", "ns", "cost", "beside" } },
 };
 

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From the regions of in-process producers (inproc.h) to the file: finds new regions in the
+ * directory, merges the records of all rings by time, places every loss, names what ids stand for.
+ * What a region says is checked before it is used: it belongs to the program.
+ */
+#ifndef ISPOT_PROBES_INPROC_DRAIN_H
+#define ISPOT_PROBES_INPROC_DRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "probes/inproc.h"
+
+struct err;
+struct trace_writer;
+
+struct inproc_region {
+	pid_t pid;
+	uint64_t bytes;		      /* mapped */
+	struct inproc_header header;  /* as it was when it was checked */
+	struct inproc_header *shared; /* mapped */
+	struct inproc_slot *slots;
+	const char *names;
+	const char *rings;
+	uint64_t names_read;
+	uint64_t paused_ns; /* since when all its threads are stopped; 0: they run */
+	uint64_t told_without_ring;
+	uint32_t object;
+	struct inproc_seen {
+		uint64_t lost, last_ns; /* told; of the newest record */
+		uint32_t tid;		/* whose records were read last; 0: nobody's */
+		bool is_named;
+	} * seen; /* [slot] */
+	struct {
+		VEC(uint32_t)
+	} ids; /* [its id]: the file's, MAP_NONE */
+};
+
+struct inproc_left {
+	uint64_t n;
+	const char *reason; /* of left_reasons */
+};
+
+/* A ring that has records: merged by the time of its next one. */
+struct inproc_cursor {
+	uint32_t region, slot;
+	uint64_t at, end, time_ns;
+};
+
+struct inproc_drain {
+	const char *directory;
+	struct trace_writer *writer;
+	struct {
+		VEC(struct inproc_region)
+	} regions;
+	struct {
+		VEC(struct inproc_cursor)
+	} heap;
+	struct strtab functions; /* names and signatures: the file's ids */
+	struct strtab left_reasons;
+	struct {
+		VEC(uint64_t)
+	} left_counts; /* [reason] */
+	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
+	uint64_t refused_regions;
+	bool busy; /* a ring was more than a quarter full: come back soon */
+	int error; /* the writer's, sticky */
+};
+
+void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w);
+/* What is there now. 0, or the writer's error. */
+int inproc_drain_run(struct inproc_drain *d);
+/* Records are wanted no more. */
+void inproc_drain_stop(struct inproc_drain *d);
+/* After the last run: losses that no record told. */
+void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns);
+void inproc_drain_release(struct inproc_drain *d);
+
+/* ---- parts ---- */
+
+/* inproc_region.c: regions that were not there before. */
+void inproc_find_regions(struct inproc_drain *d);
+void inproc_region_release(struct inproc_region *g);
+/* Names that were added: their lines. */
+void inproc_read_names(struct inproc_drain *d, struct inproc_region *g);
+
+#endif

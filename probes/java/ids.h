@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What numbers stand for methods, told to the recorder (inproc.h). Any thread may call these. */
+#ifndef ISPOT_PROBES_JAVA_IDS_H
+#define ISPOT_PROBES_JAVA_IDS_H
+
+#include "probes/java/rewrite.h"
+
+/* As rewrite_hooks have them; ctx is not used. */
+uint32_t ids_define(void *ctx, const struct rewrite_method *m, bool block, uint32_t n,
+		    const uint32_t *lines);
+void ids_left(void *ctx, const struct rewrite_method *m, const char *why);
+/* A word to the user. */
+void ids_notice(const char *words);
+
+#endif

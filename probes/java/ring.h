@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The producer's side of inproc.h: one region a process, one ring a thread. */
+#ifndef ISPOT_PROBES_JAVA_RING_H
+#define ISPOT_PROBES_JAVA_RING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "probes/inproc.h"
+
+/* A thread's own. */
+struct ring_thread {
+	struct inproc_slot *slot; /* NULL: there was no ring for it */
+	struct inproc_record *records;
+	uint64_t size, head, tail; /* records; tail: as last seen */
+	uint32_t lost;		   /* records since the latest one that was written */
+	uint32_t depth, too_deep;
+	uint64_t wait_since_ns, waited_ns; /* for a monitor; 0: not */
+	void *waited_in;		   /* the method whose monitor that was */
+	uint32_t ids[INPROC_DEPTH_MAX];
+};
+
+/* Makes the region in the directory and gives it its name. NULL, or what failed. */
+const char *ring_open(const char *directory, uint64_t ring_bytes);
+bool ring_recording(void);
+/* Made when a thread first asks; NULL: there is no memory. */
+struct ring_thread *ring_thread(void);
+void ring_put(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
+	      uint32_t depth);
+/* A row of names. False: there is no room. Called by one thread at a time. */
+bool ring_name(uint32_t id, uint32_t kind, uint32_t line, const char *name, const char *signature,
+	       const char *source);
+void ring_describe(const char *vm);
+
+static inline uint64_t ring_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif

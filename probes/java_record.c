@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/java_record.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "probes/inproc_drain.h"
+#include "probes/target.h"
+#include "trace/meta.h"
+#include "trace/record.h"
+#include "trace/writer.h"
+
+#define TURN_NS	    5000000
+#define BUSY_NS	    200000 /* where rings fill faster than that */
+#define FLUSH_NS    500000000ull
+#define GRACE_NS    1000000000ull /* for the command, when it was interrupted */
+#define PATIENCE_NS 5000000000ull
+#define TOOL	    "JAVA_TOOL_OPTIONS"
+
+struct recording {
+	const struct java_recording *o;
+	char *directory;
+	struct trace_writer *writer;
+	struct inproc_drain drain;
+	struct launch launch;
+	struct launch_inherit inherit;
+	sigset_t ends; /* the signals that end a recording */
+	uint64_t start_ns, end_ns, flushed_ns, interrupted_ns;
+	unsigned interrupts;
+	bool terminated; /* the command was told to end */
+	const char *reason;
+};
+
+/* ---- lines ---- */
+
+static void write_line(struct recording *r, struct text *line)
+{
+	trace_writer_meta(r->writer, line->s);
+	text_release(line);
+}
+
+static void write_notice(struct recording *r, const char *code, const char *words, bool say)
+{
+	struct meta_notice n = { .code = code, .text = words };
+	struct text line = { 0 };
+
+	if (say)
+		log_notice("%s", words);
+	meta_print_notice(&n, &line);
+	write_line(r, &line);
+}
+
+static void write_session(struct recording *r)
+{
+	struct timespec unix_time;
+	struct text line = { 0 };
+	struct cpus cpus = { 0 };
+	struct utsname u;
+	struct meta_session m = {
+		.version = TRACE_VERSION,
+		.ispot_version = r->o->version,
+		.command = r->o->command,
+		.program = "java",
+		.pid = r->o->n_pids ? (uint64_t)r->o->pids[0] : (uint64_t)r->launch.pid,
+		.start_ns = r->start_ns,
+		.clock = "monotonic",
+		.cycles_per_ns = NAN,
+		.pmu = "none",
+		.producer = "java",
+		.period = 1,
+		.attached = r->o->n_pids > 0,
+		.recorder_pid = (uint64_t)getpid(),
+		.options = r->o->options,
+	};
+
+	clock_gettime(CLOCK_REALTIME, &unix_time);
+	m.start_unix_ns = (uint64_t)unix_time.tv_sec * 1000000000u + (uint64_t)unix_time.tv_nsec;
+	uname(&u);
+	m.hostname = u.nodename;
+	m.kernel = u.release;
+	m.machine = u.machine;
+	if (!cpus_read(&cpus))
+		m.cpus = cpus.n;
+	meta_print_session(&m, &line);
+	write_line(r, &line);
+}
+
+static void write_set(struct recording *r, bool on)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
+	struct record record = { .kind = on ? REC_SET_ON : REC_SET_OFF,
+				 .time_ns = on ? r->start_ns : r->end_ns,
+				 .n_values = 2,
+				 .values = values };
+
+	trace_writer_record(r->writer, &record);
+}
+
+static const char *const limits =
+	"the agent's own cost is inside of each duration and not measured, so floors are n/a; "
+	"context switches are not recorded, so of causes only contended monitors and collector "
+	"pauses are known";
+
+static void write_left(struct recording *r)
+{
+	for (size_t i = 0; i < r->drain.left_counts.n; i++) {
+		char words[512], methods[TEXT_COUNTED];
+
+		snprintf(words, sizeof(words), "%s left alone: %s",
+			 text_counted(methods, r->drain.left_counts.data[i], "method"),
+			 strtab_get(&r->drain.left_reasons, (uint32_t)i));
+		write_notice(r, "java-left", words, true);
+	}
+}
+
+static void write_end(struct recording *r, struct java_result *result)
+{
+	struct text line = { 0 };
+	struct meta_end e = {
+		.end_ns = r->end_ns,
+		.made_records = r->drain.records + r->drain.lost_records,
+		.lost_records = r->drain.lost_records,
+		.recorder_cpu_ns = clock_cpu_ns(),
+		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
+		.counting_cost_ns = META_UNKNOWN,
+		.scheduling_cost_ns = META_UNKNOWN,
+		.probes_cost_ns = META_UNKNOWN,
+		.exit_status = r->o->n_pids ? -1 : result->exit_status,
+		.reason = r->reason,
+	};
+
+	write_notice(r, "java-limits", limits, false);
+	write_left(r);
+	meta_print_end(&e, &line);
+	write_line(r, &line);
+}
+
+/* ---- the command ---- */
+
+static bool is_java(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return !strcmp(slash ? slash + 1 : program, "java");
+}
+
+/*
+ * A java that is named gets an option of its own; machines that something else starts get theirs
+ * through the environment, and each says so in a line to its error output.
+ */
+static int start_command(struct recording *r, struct err *err)
+{
+	char *const *argv = r->o->argv;
+	char *option = xasprintf("-agentpath:%s/" JAVA_AGENT "=%s", r->directory, r->directory);
+	const char *before = getenv(TOOL);
+	char *tools = before && *before ? xasprintf("%s %s", before, option) : xstrdup(option);
+	char *saved = before ? xstrdup(before) : NULL;
+	size_t n = 0;
+	char **words;
+	int ret;
+
+	while (argv[n])
+		n++;
+	words = xcalloc(n + 2, sizeof(*words));
+	memcpy(words, argv, n * sizeof(*words));
+	if (is_java(argv[0])) {
+		memmove(words + 2, words + 1, n * sizeof(*words));
+		words[1] = option;
+	} else {
+		setenv(TOOL, tools, 1);
+	}
+	ret = launch_start(&r->launch, words, &r->inherit, err);
+	if (!ret)
+		r->start_ns = clock_now_ns();
+	if (!ret)
+		ret = launch_exec(&r->launch, words, err);
+	if (saved)
+		setenv(TOOL, saved, 1);
+	else
+		unsetenv(TOOL);
+	free(saved);
+	free(tools);
+	free(option);
+	free(words);
+	return ret;
+}
+
+/* ---- the recording ---- */
+
+/* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
+static void wait_turn(struct recording *r)
+{
+	const struct timespec turn = { .tv_nsec = r->drain.busy ? BUSY_NS : TURN_NS };
+	siginfo_t info;
+	int number = sigtimedwait(&r->ends, &info, &turn);
+
+	if (number < 0)
+		return;
+	if (!r->interrupts++)
+		r->interrupted_ns = clock_now_ns();
+	if (r->o->argv && !r->launch.ended && info.si_code != SI_KERNEL)
+		kill(r->launch.pid, number);
+}
+
+static bool all_gone(const struct recording *r)
+{
+	for (size_t i = 0; i < r->o->n_pids; i++)
+		if (target_alive(r->o->pids[i]))
+			return false;
+	return true;
+}
+
+/* Why to stop now; NULL: go on. */
+static const char *reason_to_stop(struct recording *r)
+{
+	uint64_t now = clock_now_ns();
+	bool attached = r->o->n_pids > 0;
+
+	if (attached ? all_gone(r) : launch_poll(&r->launch))
+		return attached ? "target ended" : "command ended";
+	if (r->interrupts && (attached || r->interrupts > 1 || now - r->interrupted_ns >= GRACE_NS))
+		return "interrupted";
+	if (r->o->duration_ns && now - r->start_ns >= r->o->duration_ns)
+		return "duration";
+	return r->drain.error == -EFBIG ? "max-size" : r->drain.error ? "disk full" : NULL;
+}
+
+static void drain(struct recording *r)
+{
+	uint64_t now = clock_now_ns();
+
+	inproc_drain_run(&r->drain);
+	if (now - r->flushed_ns < FLUSH_NS)
+		return;
+	r->flushed_ns = now;
+	trace_writer_flush(r->writer, NULL);
+}
+
+static void run(struct recording *r)
+{
+	while (!(r->reason = reason_to_stop(r))) {
+		wait_turn(r);
+		drain(r);
+	}
+	inproc_drain_stop(&r->drain);
+	inproc_drain_run(&r->drain);
+	r->end_ns = clock_now_ns();
+	inproc_drain_finish(&r->drain, r->end_ns);
+}
+
+/* After its time the command is told to end, after an interrupt only where it does not by itself.
+ */
+static void end_command(struct recording *r)
+{
+	uint64_t since = r->interrupts ? r->interrupted_ns : clock_now_ns();
+
+	if (!r->launch.ended && strcmp(r->reason, "interrupted") != 0)
+		kill(r->launch.pid, SIGTERM);
+	while (!launch_poll(&r->launch) && r->interrupts < 2) {
+		wait_turn(r);
+		if (!r->interrupts || clock_now_ns() - since < PATIENCE_NS)
+			continue;
+		if (r->terminated)
+			break;
+		r->terminated = true;
+		since = clock_now_ns();
+		kill(r->launch.pid, SIGTERM);
+	}
+	if (!r->launch.ended)
+		log_notice("process %d has not ended and is left running", r->launch.pid);
+}
+
+static int attach_all(struct recording *r, struct err *err)
+{
+	int ret = 0;
+
+	r->start_ns = clock_now_ns();
+	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
+		ret = java_attach(r->o->pids[i], r->directory, err);
+	return ret;
+}
+
+static int record(struct recording *r, struct java_result *result, struct err *err)
+{
+	int ret = r->o->n_pids ? attach_all(r, err) : start_command(r, err);
+
+	if (ret)
+		return ret;
+	write_session(r);
+	write_set(r, true);
+	run(r);
+	if (r->o->argv)
+		end_command(r);
+	result->exit_status = r->o->argv && r->launch.ended ? launch_exit_status(&r->launch) : 0;
+	result->reason = r->reason;
+	if (!r->drain.regions.n)
+		write_notice(r, "java-none",
+			     "no Java machine loaded the agent: the command ran none, or none that "
+			     "may (Java 11 or later, of this machine's kind)",
+			     true);
+	write_end(r, result);
+	return 0;
+}
+
+static void fill_result(struct recording *r, struct java_result *result)
+{
+	result->calls = r->drain.calls;
+	result->lost = r->drain.lost_records;
+	result->machines = r->drain.regions.n;
+	result->functions = r->drain.functions.n;
+	result->pauses = r->drain.pauses;
+	result->file_bytes = trace_writer_bytes(r->writer);
+}
+
+static void prepare_signals(struct recording *r)
+{
+	launch_inherit_save(&r->inherit);
+	r->inherit.output_is_ours = !strcmp(r->o->output, "-");
+	r->inherit.user = r->o->user;
+	sigemptyset(&r->ends);
+	sigaddset(&r->ends, SIGINT);
+	sigaddset(&r->ends, SIGTERM);
+	sigaddset(&r->ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &r->ends, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+int java_record(const struct java_recording *o, struct java_result *result, struct err *err)
+{
+	struct recording r = { .o = o, .launch = { .go_fd = -1, .status_fd = -1 } };
+	const struct trace_writer_options wo = { .path = o->output,
+						 .n_cpus = 1,
+						 .max_bytes = o->max_bytes };
+	int ret = java_place_make(o, &r.directory, err), close_ret;
+
+	*result = (struct java_result){ 0 };
+	if (!ret)
+		ret = trace_writer_open(&r.writer, &wo, err);
+	inproc_drain_init(&r.drain, r.directory, r.writer);
+	if (!ret) {
+		prepare_signals(&r);
+		ret = record(&r, result, err);
+		fill_result(&r, result);
+	}
+	close_ret = trace_writer_close(r.writer, ret ? NULL : err);
+	inproc_drain_release(&r.drain);
+	launch_release(&r.launch);
+	if (r.directory)
+		java_place_remove(r.directory);
+	free(r.directory);
+	return ret ? ret : close_ret;
+}

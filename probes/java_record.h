@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A recording of Java programs: their methods, measured inside of the program by an agent
+ * (probes/java), whose records go into the same file as any. No probe is put into the kernel, so
+ * it takes no privilege but to be the program's user or root.
+ */
+#ifndef ISPOT_PROBES_JAVA_RECORD_H
+#define ISPOT_PROBES_JAVA_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct err;
+struct identity;
+
+struct java_recording {
+	const char *const *patterns; /* choose.h; none: what is synchronized in the program */
+	size_t n_patterns;
+	char *const *argv; /* the command; NULL: none */
+	const pid_t *pids; /* running Java machines */
+	size_t n_pids;
+	const char *output, *command, *options, *version;
+	const struct identity *user;	 /* whom the command runs as; NULL: as ispot does */
+	uint64_t max_bytes, duration_ns; /* 0: no bound */
+	uint64_t ring_bytes;		 /* of a thread; 0: the default */
+};
+
+struct java_result {
+	uint64_t calls, lost, machines, threads, pauses, file_bytes;
+	uint32_t functions; /* and blocks */
+	int exit_status;
+	const char *reason;
+};
+
+/* Runs to the end. */
+int java_record(const struct java_recording *o, struct java_result *result, struct err *err);
+
+/* ---- parts ---- */
+
+/*
+ * java_place.c: the directory of inproc.h, with the agent in it. *path: to be freed. -ENOTSUP: this
+ * ispot has no agent.
+ */
+int java_place_make(const struct java_recording *o, char **path, struct err *err);
+/* With all that is in it. */
+void java_place_remove(const char *path);
+#define JAVA_AGENT "libispot-java.so"
+
+/* java_attach.c: has a running machine load the agent. */
+int java_attach(pid_t pid, const char *directory, struct err *err);
+
+#endif

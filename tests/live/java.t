@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Java programs: calls of synchronized methods and blocks are counted exactly, and whatever befalls the
+# recording, nothing is lost silently and the program is not harmed. Takes no privilege.
+. "$(dirname "$0")/lib.sh"
+
+for tool in java javac; do command -v $tool >/dev/null || skip_all "no JDK is installed: no $tool"; done
+"$ISPOT" record --java -o probe.data true 2>probe.err
+grep -q 'built without its Java agent' probe.err && skip_all "ispot was built without a JDK's headers"
+javac -d . "$ROOT"/microbench/java/*.java "$ROOT"/tests/live/VerifyAll.java 2>javac.err || skip_all "javac fails: $(head -1 javac.err)"
+
+# lost NAME: in the recording
+lost() { "$ISPOT" report --json -i "$1.data" | jq .trace.lost_records; }
+# calls NAME PATTERN: of blocks whose names match
+calls() { "$ISPOT" report --json -i "$1.data" | jq --arg p "$2" '[.blocks[] | select(.name | test($p)) | .calls] | add // 0'; }
+# timed NAME: calls without an end
+untimed() { "$ISPOT" report --json -i "$1.data" | jq .trace.untimed_calls; }
+
+# ---- counts ----
+
+# shellcheck disable=SC2016 # names of nested classes
+declare -A names=([add]='^Exact.add\(' [both]='^Exact.both\(long,double,String\[\],int\[\]\[\]\)$'
+	[choose]='^Exact.choose' [fail]='^Exact.fail' [area]='^Exact\$Square.area' [twice]='^Exact\$Shape.twice.*block'
+	[outer]='^Exact.blocks\(int\) block:6' [inner]='^Exact.blocks\(int\) block:7' [lambda]='^Exact.lambda.* block'
+	[descend]='^Exact.descend')
+# exact NAME: what the program says of itself
+exact() {
+	local what of n
+	while read -r what of n; do
+		[ "$what" = calls ] || continue
+		is "$(calls "$1" "${names[$of]}")" "$n" "$1: $of"
+	done <"$1.out"
+}
+
+record one --java -m 4M -- java Exact 1 1009
+is "$status" 0 "one thread: status" || diag one.err
+exact one
+is "$(lost one)" 0 "one thread: nothing is lost"
+is "$(untimed one)" 0 "one thread: every call has its end, exceptions and recursion too"
+is "$(calls one '^Exact.plain')" 0 "what is not synchronized is not recorded"
+like one.err '1 method left alone: it is native' "a native method is left alone, and why"
+record three --java -m 4M -- java Exact 3 1009
+exact three
+is "$(lost three)" 0 "three threads: nothing is lost"
+"$ISPOT" report --json -i three.data | jq -r '.threads[].comm' | sort >comms
+is "$(grep -c '^worker-[012]$' comms)" 3 "threads have their Java names" || diag comms
+
+record chosen --java -F 'Exact.plain' -F 'java.lang.Integer.parseInt' -F '!*.choose' -- java Exact 1 11
+is "$(calls chosen '^Exact.plain')" $((11 + 4)) "-F: a method that is not synchronized"
+is "$([ "$(calls chosen '^java.lang.Integer.parseInt')" -ge 4 ] && echo yes)" yes "-F: one of Java's own, loaded before"
+is "$(calls chosen '^Exact.add')" 0 "-F: nothing else"
+record constructors --java -F 'Exact*.*' -- java Exact 1 1
+like constructors.err 'left alone: it is a constructor' "constructors are left alone, and why"
+record only --java -F 'synchronized:Exact.*' -- java Exact 1 11
+is "$(calls only '^Exact.add')/$(calls only '^Exact.plain')" 11/0 "synchronized: takes what is"
+
+# ---- the program is not harmed ----
+
+java Exact 2 211 >bare.out 2>bare.err
+record same --java -- java Exact 2 211
+is "$(cat same.out)" "$(cat bare.out)" "the program's output is what it is without ispot"
+is "$(grep -v '^ispot: ' same.err)" "$(cat bare.err)" "its error output as well"
+record status --java -- java Exact 1 1 7
+is "$status" 7 "the program's exit status is ispot's"
+record shell --java -- sh -c 'java Exact 1 101; java Exact 1 101'
+is "$(calls shell '^Exact.add')" 202 "two machines that a shell starts" || diag shell.err
+
+record threads --java -m 32K -- java Exact 500 3
+exact threads
+is "$(lost threads)" 0 "500 threads: nothing is lost"
+
+record overflow --java -m 4K -- java Busy 300007
+made=$("$ISPOT" report --json -i overflow.data | jq '.trace.records + .trace.lost_records')
+is "$made" $((2 * 300007)) "a ring that overflows: what is lost is counted exactly" || diag overflow.err
+
+"$ISPOT" record --java -o killed.data -- java Busy 1000000 1 >killed.out 2>killed.err &
+children+=("$!")
+recorder=$!
+while ! grep -q begins killed.out; do sleep 0.1; done
+sleep 0.5
+kill -9 "$(pgrep -P $recorder)"
+wait $recorder
+is $? 137 "a machine that is killed: status" || diag killed.err
+is "$([ "$(calls killed '^Busy.step')" -gt 0 ] && echo yes)" yes "what it did until then is in the file"
+
+record nothing --java -- true
+is "$status" 0 "a command that runs no Java"
+like nothing.err 'no Java machine loaded the agent' "and that is said"
+
+agent=$ROOT/build/libispot-java.so
+if [ -e "$agent" ]; then
+	java "-agentpath:$agent=/nonexistent" Exact 1 11 >alone.out 2>alone.err
+	is $? 0 "an agent without its recorder: the program runs"
+	like alone.err 'this Java program is not recorded' "and it is said"
+else
+	skip "an agent without its recorder" "no $agent"
+fi
+
+"$ISPOT" record --java -c 2 -- java Exact >refused.out 2>refused.err
+is $? 125 "what does not go with --java is refused"
+like refused.err '--java does not go with -c' "and says so"
+
+# ---- a running machine ----
+
+java Busy 1000000 1 >busy.out 2>busy.err &
+busy=$!
+children+=("$busy")
+while ! grep -q begins busy.out; do sleep 0.1; done
+"$ISPOT" record --java -p $busy -d 1 -o attached.data 2>attached.err
+is $? 0 "attached: status" || diag attached.err
+is "$([ "$(calls attached '^Busy.step')" -gt 0 ] && echo yes)" yes "attached: a class that was loaded before is recorded" ||
+	diag attached.err
+kill -0 $busy
+is $? 0 "attached: the program goes on"
+kill $busy
+"$ISPOT" record --java -p $$ -d 1 -o none.data 2>none.err
+like none.err 'is no Java machine' "attached to something else: it is refused, and not sent a signal"
+
+# ---- pauses and contended monitors ----
+
+record pauses --java -- java Pauses
+"$ISPOT" dump -i pauses.data >pauses.dump
+like pauses.dump ' pause [0-9]+ why=1' "collections are in the recording"
+is "$("$ISPOT" outliers --rule robust --json -i pauses.data |
+	jq '.blocks[] | select(.name | test("step")) | .divergent_executions[] | select(.index == 500) | .paused_ns > 0')" true \
+	"the execution that ran into one says so"
+other=$("$ISPOT" report --json -i pauses.data | jq '.threads[] | select(.comm == "other") | .tid')
+like pauses.dump "$other/[0-9]+ contended [0-9]+" "a monitor that was taken"
+is "$(grep -A1 "$other/[0-9]* contended" pauses.dump | grep -c 'entry Pauses.take')" 1 "the call behind it is the one that waited"
+
+# ---- the verifier ----
+
+verify=(-XX:+UnlockDiagnosticVMOptions -XX:+BytecodeVerificationLocal -XX:+BytecodeVerificationRemote)
+java "${verify[@]}" VerifyAll java.base >verified.out 2>&1
+record verified_all --java -F '*' -- java "${verify[@]}" VerifyAll java.base
+is "$(tail -1 verified_all.out)" "$(tail -1 verified.out)" "every class of java.base verifies with every method rewritten" ||
+	diag "$(grep refused verified_all.out | head -5)"
+like verified_all.out 'linked [0-9]{4,} refused 0' "and that is thousands"
+is "$(find /dev/shm /var/tmp /tmp -maxdepth 1 -name "ispot-java.$recorder.*" | wc -l)" 0 "nothing is left in shared memory"
+
+done_testing

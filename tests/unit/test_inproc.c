@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* In-process producers: what one writes into its region is what the file has, losses included. */
+#include "unit.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "probes/inproc_drain.h"
+#include "probes/java/ring.h"
+#include "trace/meta.h"
+#include "trace/reader.h"
+#include "trace/record.h"
+#include "trace/writer.h"
+
+#define RECORDS 64 /* of a ring */
+
+static char dir[] = "/tmp/ispot-unit.XXXXXX", path[64];
+static struct inproc_drain drain;
+static struct trace_writer *writer;
+
+static int begin(void **state)
+{
+	const struct trace_writer_options o = { .path = path, .n_cpus = 1 };
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/trace", dir);
+	assert_int_equal(trace_writer_open(&writer, &o, NULL), 0);
+	inproc_drain_init(&drain, dir, writer);
+	assert_null(ring_open(dir, RECORDS * sizeof(struct inproc_record)));
+	assert_non_null(ring_open(dir, RECORDS * sizeof(struct inproc_record)));
+	return 0;
+}
+
+static int end(void **state)
+{
+	char region[64];
+
+	(void)state;
+	snprintf(region, sizeof(region), "%s/%d" INPROC_SUFFIX, dir, getpid());
+	unlink(region);
+	unlink(path);
+	return rmdir(dir);
+}
+
+static void call(uint32_t id, uint64_t at_ns)
+{
+	struct ring_thread *t = ring_thread();
+
+	ring_put(t, at_ns, INPROC_ENTRY, id, 0);
+	ring_put(t, at_ns + 1, INPROC_EXIT, id, 0);
+}
+
+static void *other_thread(void *unused)
+{
+	(void)unused;
+	call(1, 1500);
+	return NULL;
+}
+
+static void test_merged(void **state)
+{
+	pthread_t other;
+
+	(void)state;
+	assert_true(ring_recording());
+	assert_true(ring_name(0, INPROC_FUNCTION, 12, "a.B.c()", "()V", "B.java"));
+	assert_true(ring_name(1, INPROC_BLOCK, 14, "a.B.c() block:14", "()V", "B.java"));
+	assert_true(ring_name(0, INPROC_LEFT, 0, "a.B.d()", "", "it is native"));
+	call(0, 1000);
+	assert_int_equal(pthread_create(&other, NULL, other_thread, NULL), 0);
+	pthread_join(other, NULL);
+	call(0, 2000);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.calls, 3);
+	assert_int_equal(drain.records, 6);
+	assert_int_equal(drain.functions.n, 2);
+	assert_int_equal(drain.left_counts.data[0], 1);
+	/* the ring of the thread that has ended is free again */
+	assert_int_equal(drain.regions.data[0].slots[1].state, INPROC_FREE);
+}
+
+static void test_overflow_is_counted(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 500; i++)
+		call(0, 3000 + 2 * i);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.records, 6 + RECORDS);
+	assert_true(drain.busy);
+	call(1, 5000);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.records, 6 + RECORDS + 2);
+	assert_int_equal(drain.lost_records, 1000 - RECORDS);
+}
+
+static void test_pause_and_wait(void **state)
+{
+	struct ring_thread *t = ring_thread();
+
+	(void)state;
+	ring_put(t, 8000, INPROC_PAUSE, 0, 0);
+	ring_put(t, 8500, INPROC_RESUMED, 0, 0);
+	ring_put(t, 8600, INPROC_WAITED, 4, 0);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.pauses, 1);
+	assert_int_equal(drain.pause_ns, 500);
+	assert_int_equal(drain.waited, 1);
+}
+
+/* What a program writes over its region harms the recording at most. */
+static void test_damaged_region(void **state)
+{
+	struct inproc_region *g = &drain.regions.data[0];
+	uint64_t before = drain.records;
+
+	(void)state;
+	/* lost, and no record follows that tells */
+	for (unsigned i = 0; i < RECORDS / 2 + 1; i++)
+		call(0, 9000 + 2 * i);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	before += RECORDS;
+	assert_int_equal(drain.records, before);
+	g->slots[0].head = g->slots[0].tail + (1ull << 40);
+	g->shared->names_end = UINT64_MAX;
+	g->shared->ring_bytes = 1ull << 50;
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.records, before);
+	inproc_drain_stop(&drain);
+	inproc_drain_finish(&drain, 10000);
+	assert_int_equal(drain.lost_records, 1000 - RECORDS + 2);
+	assert_false(ring_recording());
+}
+
+static void test_file(void **state)
+{
+	uint64_t kinds[REC_KIND_LAST + 1] = { 0 }, ns = 0, lost = 0, last_ns = 0;
+	struct trace_reader *r;
+	struct record record;
+
+	(void)state;
+	inproc_drain_release(&drain);
+	assert_int_equal(trace_writer_close(writer, NULL), 0);
+	assert_int_equal(trace_reader_open(&r, path, NULL), 0);
+	assert_string_equal(trace_reader_meta(r)->functions.data[1].name, "a.B.c() block:14");
+	assert_int_equal(trace_reader_meta(r)->functions.data[1].line, 14);
+	while (trace_reader_next(r, &record) > 0) {
+		kinds[record.kind]++;
+		ns += record.kind == REC_PAUSE || record.kind == REC_CONTENDED ? record.values[0]
+									       : 0;
+		lost += record.kind == REC_LOST ? record.values[0] : 0;
+		assert_true(record_due_ns(&record) >= last_ns);
+		last_ns = record_due_ns(&record);
+	}
+	assert_int_equal(kinds[REC_PAUSE] + kinds[REC_CONTENDED], 2);
+	assert_int_equal(ns, 500 + 4 * 256);
+	assert_int_equal(lost, 1000 - RECORDS + 2);
+	trace_reader_free(r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_merged),	       cmocka_unit_test(test_overflow_is_counted),
+		cmocka_unit_test(test_pause_and_wait), cmocka_unit_test(test_damaged_region),
+		cmocka_unit_test(test_file),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, begin, end);
+}
