@@ -2,50 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/block.h"
-#include "analysis/coactivity.h"
+#include "analysis/coactivity_internal.h"
 #include "base/mem.h"
-#include "trace/meta.h"
 #include "trace/record.h"
-
-#define RUNNING	 1 /* the candidate: any thread on a CPU. 0 is none */
-#define RATE_MIN (1.0 / 256)
-#define PART_BIT 32
-
-struct coactivity_candidate {
-	enum coactive_part part;
-	uint32_t id;
-};
-
-/* A call that is measured: the clocks at its entry. */
-struct open_sample {
-	uint32_t id, n;
-	uint64_t entry_ns;
-	uint64_t *clocks;
-};
-
-struct coactivity_thread {
-	bool running, excluding;
-	uint32_t gap;	     /* the candidate that its untraced code counts for, 0: none */
-	uint32_t taker;	     /* the process that got its CPU, as a candidate */
-	uint64_t stopped_ns; /* since when it waits for a CPU */
-	struct {
-		VEC(uint32_t)
-	} active; /* candidates of its open calls, outermost first, recursion once */
-	struct {
-		VEC(struct open_sample)
-	} samples; /* innermost last */
-	/* Its own part of the clocks, from its first sample on. */
-	uint32_t n_own;
-	struct coactivity_clock *own;
-	uint64_t *at_stop;
-};
-
-struct coactivity_block {
-	uint32_t gap, until_next; /* one call in gap is measured */
-	bool used;
-	struct lift_sample sample;
-};
 
 const char *coactive_part_name(enum coactive_part part)
 {
@@ -62,16 +21,15 @@ void coactivity_init(struct coactivity *co, const struct calls *calls)
 	co->inside_of = xcalloc(calls->n_functions + 1, sizeof(*co->inside_of));
 	co->after_of = xcalloc(calls->n_functions + 1, sizeof(*co->after_of));
 	co->blocks = xcalloc(calls->n_functions + 1, sizeof(*co->blocks));
+	co->clocks = clocks_new(COACTIVITY_CANDIDATES);
+	gains_init(&co->gains, COACTIVITY_CANDIDATES);
 }
 
 static void thread_release(struct coactivity_thread *t)
 {
-	vec_for_each (&t->samples, struct open_sample, s)
-		free(s->clocks);
-	vec_release(&t->samples);
+	vec_release(&t->open);
 	vec_release(&t->active);
-	free(t->own);
-	free(t->at_stop);
+	clocks_free(t->own);
 }
 
 void coactivity_release(struct coactivity *co)
@@ -82,8 +40,13 @@ void coactivity_release(struct coactivity *co)
 		vec_release(&co->blocks[id].sample.rows);
 		vec_release(&co->blocks[id].sample.cells);
 	}
+	vec_for_each (&co->spare, struct clocks *, own)
+		clocks_free(*own);
+	vec_release(&co->spare);
 	vec_release(&co->threads);
 	vec_release(&co->candidates);
+	clocks_free(co->clocks);
+	gains_release(&co->gains);
 	map_release(&co->candidate_of);
 	free(co->inside_of);
 	free(co->after_of);
@@ -137,76 +100,51 @@ static inline struct coactivity_thread *thread_of(struct coactivity *co, const s
 	return &co->threads.data[t->index];
 }
 
-static void own_room(struct coactivity *co, struct coactivity_thread *t)
-{
-	uint32_t n = (uint32_t)co->candidates.n;
-
-	if (n <= t->n_own)
-		return;
-	t->own = xrealloc(t->own, n * sizeof(*t->own));
-	memset(t->own + t->n_own, 0, (n - t->n_own) * sizeof(*t->own));
-	t->n_own = n;
-}
-
 /* A candidate begins (1) or ends (-1) to run on the thread. */
 static inline void shift(struct coactivity *co, struct coactivity_thread *t, uint32_t candidate,
 			 int by, uint64_t time_ns)
 {
-	uint64_t step = (uint64_t)(int64_t)by, ns = by > 0 ? time_ns : -time_ns;
-
-	co->clocks[candidate].n += step;
-	co->clocks[candidate].offset_ns += ns;
-	if (!t->own)
+	if (!candidate)
 		return;
-	if (candidate >= t->n_own)
-		own_room(co, t);
-	t->own[candidate].n += step;
-	t->own[candidate].offset_ns += ns;
+	clocks_move(co->clocks, candidate, by, time_ns);
+	if (t->own)
+		clocks_move(t->own, candidate, by, time_ns);
 }
 
 static void shift_all(struct coactivity *co, struct coactivity_thread *t, int by, uint64_t time_ns)
 {
-	shift(co, t, RUNNING, by, time_ns);
+	shift(co, t, COACTIVITY_RUNNING, by, time_ns);
 	if (t->gap)
 		shift(co, t, t->gap, by, time_ns);
 	vec_for_each (&t->active, uint32_t, c)
 		shift(co, t, *c, by, time_ns);
 }
 
-/* The clocks of all other threads, at most n of them. */
-static void read_clocks(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns,
-			uint64_t *clocks, uint32_t n)
-{
-	own_room(co, t);
-	for (uint32_t i = 0; i < n; i++)
-		clocks[i] = (co->clocks[i].n - t->own[i].n) * time_ns -
-			    (co->clocks[i].offset_ns - t->own[i].offset_ns);
-}
-
 /* From here on it waits for a CPU: what runs now runs because it does not. */
 static void exclude(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns,
 		    uint32_t taker)
 {
+	if (t->excluding)
+		clocks_forget(co->clocks, t->stop_mark);
 	t->excluding = true;
 	t->taker = taker;
 	t->stopped_ns = time_ns;
-	if (!t->at_stop)
-		t->at_stop = xmalloc(COACTIVITY_CANDIDATES * sizeof(*t->at_stop));
-	memset(t->at_stop, 0, co->candidates.n * sizeof(*t->at_stop));
-	read_clocks(co, t, time_ns, t->at_stop, (uint32_t)co->candidates.n);
+	t->stop_mark = clocks_mark(co->clocks, time_ns);
 }
 
+/* What others gained meanwhile counts as its own, so that it is not theirs. */
 static void include(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
 {
-	uint64_t now[COACTIVITY_CANDIDATES];
-	uint32_t n = (uint32_t)co->candidates.n;
+	struct gains *g = &co->gains;
 
 	t->excluding = false;
-	read_clocks(co, t, time_ns, now, n);
-	for (uint32_t i = 0; i < n; i++)
-		t->own[i].offset_ns -= now[i] - t->at_stop[i];
+	gains_add(g, co->clocks, t->stop_mark, time_ns);
+	for (uint32_t i = 0; i < g->n; i++)
+		clocks_add(t->own, g->list[i], g->of[g->list[i]].ns);
+	gains_clear(g);
+	clocks_forget(co->clocks, t->stop_mark);
 	if (t->taker)
-		t->own[t->taker].offset_ns += time_ns - t->stopped_ns;
+		clocks_add(t->own, t->taker, t->stopped_ns - time_ns);
 }
 
 static void start(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
@@ -227,44 +165,29 @@ static void stop(struct coactivity *co, struct coactivity_thread *t, uint64_t ti
 	shift_all(co, t, -1, time_ns);
 }
 
-/* The first sample of a thread: its part of the clocks is kept from now on. */
-static void begin_own(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
+uint32_t coactivity_mark_own(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
 {
-	stop(co, t, time_ns);
-	own_room(co, t);
-	start(co, t, time_ns);
+	uint32_t mark;
+
+	if (t->own)
+		return clocks_mark(t->own, time_ns);
+	t->own = co->spare.n ? co->spare.data[--co->spare.n] : clocks_new(COACTIVITY_CANDIDATES);
+	mark = clocks_mark(t->own, time_ns);
+	clocks_move(t->own, COACTIVITY_RUNNING, 1, time_ns);
+	vec_for_each (&t->active, uint32_t, c)
+		if (*c)
+			clocks_move(t->own, *c, 1, time_ns);
+	return mark;
 }
 
-static uint32_t draw(struct coactivity *co, uint32_t n)
+void coactivity_drop_own(struct coactivity *co, struct coactivity_thread *t)
 {
-	co->random ^= co->random << 13;
-	co->random ^= co->random >> 7;
-	co->random ^= co->random << 17;
-	return (uint32_t)((co->random >> 32) * n >> 32);
-}
-
-/* Calls to pass over before the next one is measured: any of 0 … 2 (gap - 1), gap - 1 on average.
- */
-static uint32_t next_gap(struct coactivity *co, const struct coactivity_block *b)
-{
-	return b->gap > 1 ? draw(co, 2 * b->gap - 1) : 0;
-}
-
-static void open_sample(struct coactivity *co, struct coactivity_thread *t, const struct call *c)
-{
-	struct open_sample *s;
-
-	if (co->n_open == COACTIVITY_OPEN_MAX)
-		return;
-	co->n_open++;
-	if (!t->own)
-		begin_own(co, t, c->entry_ns);
-	s = vec_add(&t->samples);
-	s->id = c->id;
-	s->entry_ns = c->entry_ns;
-	s->n = (uint32_t)co->candidates.n;
-	s->clocks = xmalloc(s->n * sizeof(*s->clocks));
-	read_clocks(co, t, c->entry_ns, s->clocks, s->n);
+	if (t->excluding)
+		clocks_forget(co->clocks, t->stop_mark);
+	t->excluding = false;
+	clocks_clear(t->own);
+	*vec_add(&co->spare) = t->own;
+	t->own = NULL;
 }
 
 static void on_enter(void *self, const struct thread *thread, const struct call *c)
@@ -286,102 +209,7 @@ static void on_enter(void *self, const struct thread *thread, const struct call 
 		b->until_next--;
 		return;
 	}
-	if (!b->used) {
-		b->used = true;
-		b->gap = 1;
-		co->n_blocks++;
-	}
-	b->until_next = next_gap(co, b);
-	open_sample(co, t, c);
-}
-
-/* Every other row goes, and half as many calls are measured from now on. */
-static void thin(struct coactivity *co, struct coactivity_block *b)
-{
-	struct lift_sample *s = &b->sample;
-	uint32_t kept = 0, cells = 0;
-
-	for (size_t i = 0; i + 1 < s->rows.n; i += 2) {
-		/* either of the two: calls may well alternate */
-		struct lift_row r = s->rows.data[i + draw(co, 2)];
-
-		if (r.n)
-			memmove(&s->cells.data[cells], &s->cells.data[r.first],
-				r.n * sizeof(*s->cells.data));
-		r.first = cells;
-		cells += r.n;
-		s->rows.data[kept++] = r;
-	}
-	s->rows.n = kept;
-	s->cells.n = cells;
-	b->gap *= 2;
-}
-
-static bool full(const struct coactivity *co, const struct coactivity_block *b)
-{
-	size_t rows = COACTIVITY_ROWS_ALL / co->n_blocks,
-	       cells = COACTIVITY_CELLS_ALL / co->n_blocks;
-
-	if (rows > COACTIVITY_ROWS)
-		rows = COACTIVITY_ROWS;
-	return b->sample.rows.n >= 4 && (b->sample.rows.n >= rows || b->sample.cells.n >= cells);
-}
-
-static void add_cell(struct lift_sample *s, uint32_t candidate, uint64_t ns, double seen_ns)
-{
-	double rate = (double)(int64_t)ns / seen_ns;
-
-	if (rate >= RATE_MIN)
-		*vec_add(&s->cells) = (struct lift_cell){ candidate, (float)rate };
-}
-
-static void add_row(struct coactivity *co, struct coactivity_thread *t, const struct open_sample *o,
-		    const struct call *c)
-{
-	struct coactivity_block *b = &co->blocks[c->id];
-	struct lift_sample *s = &b->sample;
-	uint64_t now[COACTIVITY_CANDIDATES], waited = c->off.preempted_ns;
-	uint32_t n = (uint32_t)co->candidates.n;
-	uint64_t seen = c->raw_ns > waited ? c->raw_ns - waited : 0;
-	struct lift_row row = { .duration_ns = c->duration_ns,
-				.seen_ns = seen,
-				.asleep_ns = c->off.blocked_ns + c->off.idle_ns,
-				.first = (uint32_t)s->cells.n };
-
-	if (!seen)
-		return;
-	if (row.asleep_ns > seen)
-		row.asleep_ns = seen;
-	read_clocks(co, t, c->exit_ns, now, n);
-	for (uint32_t i = RUNNING; i < n; i++) {
-		uint64_t was = i < o->n ? o->clocks[i] : 0;
-		bool cpu = co->candidates.data[i].part == COACTIVE_CPU;
-
-		if (now[i] != was)
-			add_cell(s, i, now[i] - was, (double)(cpu ? c->raw_ns : seen));
-	}
-	row.n = (uint32_t)s->cells.n - row.first;
-	*vec_add(&s->rows) = row;
-	if (full(co, b))
-		thin(co, b);
-}
-
-static void end_sample(struct coactivity *co, struct coactivity_thread *t, const struct call *c)
-{
-	for (size_t i = t->samples.n; i--;) {
-		struct open_sample o = t->samples.data[i];
-
-		if (o.id != c->id || o.entry_ns != c->entry_ns)
-			continue;
-		if (c->end == CALL_TIMED)
-			add_row(co, t, &o, c);
-		free(o.clocks);
-		memmove(&t->samples.data[i], &t->samples.data[i + 1],
-			(t->samples.n - i - 1) * sizeof(o));
-		t->samples.n--;
-		co->n_open--;
-		return;
-	}
+	coactivity_begin(co, t, c);
 }
 
 static void remove_active(struct coactivity_thread *t, uint32_t candidate)
@@ -409,8 +237,8 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 
 		if (t->running)
 			shift(co, t, candidate, -1, c->exit_ns);
-		if (t->samples.n)
-			end_sample(co, t, c);
+		if (t->open.n)
+			coactivity_end(co, t, c);
 		remove_active(t, candidate);
 	}
 	if (c->end != CALL_TIMED)
@@ -425,7 +253,7 @@ static void left_cpu(struct coactivity *co, struct coactivity_thread *t, const s
 	uint32_t taker;
 
 	stop(co, t, r->time_ns);
-	if (!t->samples.n || r->values[0] != SWITCH_PREEMPTED)
+	if (!t->open.n || r->values[0] != SWITCH_PREEMPTED)
 		return;
 	/* the idle task has tid 0; a thread of the same process is found by its functions */
 	taker = r->values[1] && r->values[2] != r->tgid ? process(co, (uint32_t)r->values[2]) : 0;
@@ -440,7 +268,7 @@ static void woken(struct coactivity *co, const struct record *r)
 	if (!thread)
 		return;
 	t = thread_of(co, thread);
-	if (!t->running && !t->excluding && t->samples.n)
+	if (!t->running && !t->excluding && t->open.n)
 		exclude(co, t, r->time_ns, 0);
 }
 
@@ -473,96 +301,4 @@ struct call_visitor coactivity_visitor(struct coactivity *co)
 const struct lift_sample *coactivity_sample(const struct coactivity *co, uint32_t id)
 {
 	return &co->blocks[id].sample;
-}
-
-static uint32_t cpus(const struct coactivity *co)
-{
-	uint32_t n = 0;
-
-	for (unsigned i = 0; i < 4; i++)
-		n += (uint32_t)__builtin_popcountll(co->cpus_seen[i]);
-	return n ? n : co->calls->threads.meta->session.cpus;
-}
-
-/* [function id]: the thread that alone runs it, UINT32_MAX where several do */
-static uint32_t *only_threads(const struct coactivity *co)
-{
-	const struct threads *th = &co->calls->threads;
-	uint32_t n = co->calls->n_functions, *only = xmalloc((n + 1) * sizeof(*only));
-	uint8_t *seen = xcalloc(n + 1, 1);
-
-	for (uint32_t slot = 1; slot < th->slots.n; slot++) {
-		const struct slot *s = &th->slots.data[slot];
-
-		only[s->id] = seen[s->id] ? UINT32_MAX : s->thread;
-		seen[s->id] = 1;
-	}
-	free(seen);
-	return only;
-}
-
-static const char *process_name(const struct coactivity *co, uint32_t pid)
-{
-	vec_for_each (&co->calls->threads.meta->processes, const struct meta_process, p)
-		if (p->pid == pid)
-			return p->comm;
-	return NULL;
-}
-
-static void add(const struct coactivity *co, struct block *b, const struct lift *l,
-		const uint32_t *only)
-{
-	const struct coactivity_candidate *c = &co->candidates.data[l->candidate];
-	const struct meta_function *f =
-		c->part == COACTIVE_CPU ? NULL : &co->calls->threads.meta->functions.data[c->id];
-
-	*vec_add(&b->coactive) = (struct coactive){
-		.part = c->part,
-		.id = c->id,
-		.name = !f		      ? process_name(co, c->id)
-			: f->name && *f->name ? f->name
-					      : f->symbol,
-		.thread = f ? only[c->id] : UINT32_MAX,
-		.lift = l->lift,
-		.low = l->low,
-		.high = l->high,
-		.share = l->share,
-		.slow_rate = l->slow_rate,
-		.fast_rate = l->fast_rate,
-	};
-}
-
-static uint8_t *takers(const struct coactivity *co)
-{
-	uint8_t *takes_cpu = xcalloc(co->candidates.n, 1);
-
-	for (size_t i = 0; i < co->candidates.n; i++)
-		takes_cpu[i] = co->candidates.data[i].part == COACTIVE_CPU;
-	return takes_cpu;
-}
-
-void coactivity_find(struct coactivity *co, struct blocks *blocks)
-{
-	struct lift_question q = { .n = (uint32_t)co->candidates.n,
-				   .running = RUNNING,
-				   .cpus = cpus(co) };
-	uint32_t *only = only_threads(co);
-	uint8_t *takes_cpu = takers(co);
-
-	q.takes_cpu = takes_cpu;
-	vec_for_each (blocks, struct block, b)
-		q.pairs += lift_pairs(&co->blocks[b->id].sample, q.n);
-	co->pairs = q.pairs;
-	vec_for_each (blocks, struct block, b) {
-		const struct lift_sample *s = &co->blocks[b->id].sample;
-		struct lifts lifts = { 0 };
-
-		b->coactive.measured = lift_enough(s);
-		lift_find(s, &q, &lifts);
-		for (size_t i = 0; i < lifts.n && i < COACTIVES_MAX; i++)
-			add(co, b, &lifts.data[i], only);
-		vec_release(&lifts);
-	}
-	free(takes_cpu);
-	free(only);
 }

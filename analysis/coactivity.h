@@ -4,15 +4,16 @@
  * and other processes that had its CPU. What the datacenter paper's co-runner analysis is to
  * applications (interference is read off who else runs), to functions. A visitor.
  *
- * Every candidate has a clock: thread-nanoseconds on a CPU inside that function (callees
- * included), in untraced code between its return and the thread's next record (after a lock
- * function: the critical section), or, of a process, of having the block's CPU while it was
+ * Every candidate has a clock (analysis/clocks.h): thread-nanoseconds on a CPU inside that function
+ * (callees included), in untraced code between its return and the thread's next record (after a
+ * lock function: the critical section), or, of a process, of having the block's CPU while it was
  * runnable. A record moves the clocks it changes, O(1); a switch moves those of the thread's open
- * calls. A call's co-activity is the difference of the clocks between its exit and its entry, less
- * its own thread's part and less what passed while it waited for a CPU (others run then because it
- * does not). Reading all clocks costs 3 ns a candidate, so not every call is read: the first
- * COACTIVITY_ROWS of a block, then one in 2, 4, …, chosen at random, the earlier ones thinned out
- * alike; what is kept is at all times a fair sample of the calls so far, and bounded.
+ * calls. A call's co-activity is what the clocks gained between its entry and its exit, less its
+ * own thread's part and less what passed while it waited for a CPU (others run then because it
+ * does not). That is a row, which costs what happened during the call, so not every call has one:
+ * the first COACTIVITY_ROWS of a block, then one in 2, 4, …, chosen at random, the earlier ones
+ * thinned out alike; what is kept is at all times a fair sample of the calls so far, and bounded:
+ * when rows or cells are used up, blocks that have more than their share are thinned out.
  *
  * analysis/lift.h compares slow with fast calls; no second pass is needed.
  */
@@ -23,6 +24,7 @@
 #include <stdint.h>
 
 #include "analysis/calls.h"
+#include "analysis/clocks.h"
 #include "analysis/lift.h"
 #include "base/hash.h"
 #include "base/vec.h"
@@ -30,11 +32,13 @@
 struct block;
 struct blocks;
 
-#define COACTIVITY_ROWS	      1024    /* of a block, fewer where many blocks share */
-#define COACTIVITY_ROWS_ALL   65536   /* memory: 40 bytes each */
-#define COACTIVITY_CELLS_ALL  1048576 /* 8 bytes each */
+#define COACTIVITY_ROWS	      1024    /* of a block */
+#define COACTIVITY_ROWS_LEAST 256     /* that a block may have, however many share */
+#define COACTIVITY_ROWS_ALL   65536   /* 32 bytes each */
+#define COACTIVITY_CELLS_ALL  8388608 /* 8 bytes each */
 #define COACTIVITY_OPEN_MAX   512     /* calls being measured at once */
-#define COACTIVITY_CANDIDATES 1024    /* further ones are not looked at */
+#define COACTIVITY_BLOCKS     2048    /* further ones are not measured */
+#define COACTIVITY_CANDIDATES 4096    /* further ones are not looked at */
 
 enum coactive_part {
 	COACTIVE_INSIDE, /* of a function, its callees included */
@@ -61,23 +65,24 @@ struct coactives {
 	VEC(struct coactive)
 };
 
-struct coactivity_clock {
-	uint64_t n, offset_ns; /* its time is n * now - offset_ns, modulo 2^64 */
-};
-
 struct coactivity {
 	const struct calls *calls;
-	struct map candidate_of; /* part, id -> candidate */
+	struct map candidate_of; /* process -> candidate */
 	struct {
 		VEC(struct coactivity_candidate)
 	} candidates;
-	struct coactivity_clock clocks[COACTIVITY_CANDIDATES];
+	struct clocks *clocks;
+	struct gains gains; /* of the row that is being made */
+	struct {
+		VEC(struct clocks *)
+	} spare;			/* own clocks of threads that need none now */
 	uint32_t *inside_of, *after_of; /* [function id]: candidate, 0: none yet */
 	struct {
 		VEC(struct coactivity_thread)
 	} threads;			 /* [thread index] */
 	struct coactivity_block *blocks; /* [function id] */
 	uint32_t n_blocks, n_open;
+	size_t n_rows, n_cells; /* of all blocks */
 	uint64_t random, pairs;
 	uint64_t cpus_seen[4]; /* bits of CPU numbers, modulo 256 */
 };

@@ -197,15 +197,25 @@ bool lift_enough(const struct lift_sample *s)
 	return s->rows.n >= ROWS_MIN;
 }
 
+/* [candidate]: calls that met it */
+static uint32_t *count_met(const struct lift_sample *s, uint32_t n)
+{
+	uint32_t *met = xcalloc(n + 1, sizeof(*met));
+
+	vec_for_each (&s->cells, const struct lift_cell, c)
+		met[c->candidate]++;
+	return met;
+}
+
 uint32_t lift_pairs(const struct lift_sample *s, uint32_t n)
 {
 	uint32_t *met, pairs = 0;
 
 	if (!lift_enough(s))
 		return 0;
-	met = xcalloc(n + 1, sizeof(*met));
-	vec_for_each (&s->cells, const struct lift_cell, c)
-		pairs += ++met[c->candidate] == LIFT_SUPPORT_MIN;
+	met = count_met(s, n);
+	for (uint32_t i = 0; i < n; i++)
+		pairs += met[i] >= LIFT_SUPPORT_MIN;
 	free(met);
 	return pairs;
 }
@@ -221,11 +231,46 @@ static int larger_share(const void *a, const void *b)
 	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* The sums of every candidate that has a cell; NULL for the others. */
-static struct sums **add_up(const struct lift_sample *s, uint32_t n, struct split *split)
-{
-	struct sums **sums = xcalloc(n + 1, sizeof(*sums));
+/* The candidates that a question of whole calls, or of what they were seen of, is about. */
+struct asked {
+	uint32_t *place; /* [candidate]: of its sums, from 1; 0: not asked */
+	struct {
+		VEC(struct sums)
+	} sums;
+	uint32_t named; /* of them, without the one that stands for all */
+};
 
+static void ask(const struct lift_sample *s, const struct lift_question *q, bool whole,
+		struct asked *a)
+{
+	*a = (struct asked){ .place = count_met(s, q->n) };
+	for (uint32_t i = 0; i < q->n; i++) {
+		bool named = i != q->running && q->takes_cpu[i] == whole &&
+			     a->place[i] >= LIFT_SUPPORT_MIN;
+
+		if (!named && (i != q->running || whole || !a->place[i])) {
+			a->place[i] = 0;
+			continue;
+		}
+		(void)vec_add(&a->sums);
+		a->place[i] = (uint32_t)a->sums.n;
+		a->named += named;
+	}
+}
+
+static const struct sums *sums_of(const struct asked *a, uint32_t candidate)
+{
+	return a->place[candidate] ? &a->sums.data[a->place[candidate] - 1] : NULL;
+}
+
+static void release(struct asked *a)
+{
+	free(a->place);
+	vec_release(&a->sums);
+}
+
+static void add_up(const struct lift_sample *s, struct asked *a, struct split *split)
+{
 	for (size_t i = 0; i < s->rows.n; i++) {
 		const struct lift_row *r = &s->rows.data[i];
 		unsigned batch = (unsigned)(i * LIFT_BATCHES / s->rows.n);
@@ -233,40 +278,47 @@ static struct sums **add_up(const struct lift_sample *s, uint32_t n, struct spli
 		add_row(split, r, batch);
 		for (uint32_t k = r->first; k < r->first + r->n; k++) {
 			const struct lift_cell *c = &s->cells.data[k];
+			uint32_t place = a->place[c->candidate];
 
-			if (!sums[c->candidate])
-				sums[c->candidate] = xcalloc(1, sizeof(struct sums));
-			add_cell(sums[c->candidate], split, r, (double)c->rate, batch);
+			if (place)
+				add_cell(&a->sums.data[place - 1], split, r, (double)c->rate,
+					 batch);
 		}
 	}
-	return sums;
+}
+
+static void compare_all(const struct lift_sample *s, const struct lift_question *q, bool whole,
+			const struct asked *a, const struct split *split, struct lifts *out)
+{
+	double z = stats_t_quantile(1 - ALPHA / 2 / (double)q->pairs, LIFT_BATCHES - 1), raise = 1;
+
+	if (!whole)
+		raise = freed(split, q->running < q->n ? sums_of(a, q->running) : NULL, q->cpus);
+	for (uint32_t i = 0; i < q->n; i++) {
+		const struct sums *sums = i == q->running ? NULL : sums_of(a, i);
+		struct lift l;
+
+		if (!sums)
+			continue;
+		l = compare(sums, split, (double)s->rows.n, z, raise);
+		l.candidate = i;
+		if (l.low >= LIFT_LOW_MIN && l.share >= LIFT_SHARE_MIN)
+			*vec_add(out) = l;
+	}
 }
 
 static void find(const struct lift_sample *s, const struct lift_question *q, bool whole,
 		 struct lifts *out)
 {
-	struct sums **sums;
 	struct split split;
-	double z = stats_t_quantile(1 - ALPHA / 2 / (double)q->pairs, LIFT_BATCHES - 1), raise;
+	struct asked a;
 
-	if (!find_split(s, &split, whole))
-		return;
-	sums = add_up(s, q->n, &split);
-	raise = whole ? 1 : freed(&split, q->running < q->n ? sums[q->running] : NULL, q->cpus);
-	for (uint32_t i = 0; i < q->n; i++) {
-		struct lift l;
-
-		if (!sums[i] || sums[i]->rows < LIFT_SUPPORT_MIN || i == q->running ||
-		    q->takes_cpu[i] != whole)
-			continue;
-		l = compare(sums[i], &split, (double)s->rows.n, z, raise);
-		l.candidate = i;
-		if (l.low >= LIFT_LOW_MIN && l.share >= LIFT_SHARE_MIN)
-			*vec_add(out) = l;
+	ask(s, q, whole, &a);
+	if (a.named && find_split(s, &split, whole)) {
+		add_up(s, &a, &split);
+		compare_all(s, q, whole, &a, &split, out);
 	}
-	for (uint32_t i = 0; i < q->n; i++)
-		free(sums[i]);
-	free(sums);
+	release(&a);
 }
 
 void lift_find(const struct lift_sample *s, const struct lift_question *q, struct lifts *out)

@@ -4,9 +4,13 @@
  * changes it (build/bench/trace_speed):
  *
  *	trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] [-f FUNCTIONS] [-l LEVEL] [-o FILE [-w]]
- *	trace_speed -i FILE        an existing recording
+ *	trace_speed -i FILE [-r FIGURE]      an existing recording
  *
- * With -w it only writes FILE.
+ * With -w it only writes FILE. With -r it measures that figure only: whoever wants to know where
+ * the time goes, whatever else runs, counts instructions and misses of the last cache level
+ *
+ *	valgrind --tool=cachegrind --cache-sim=yes --LL=1048576,16,64 \
+ *		build/bench/trace_speed -i FILE -r report_ns
  *
  * Synthetic calls of -f functions (40), nested, at random, times with the jitter that probes have:
  * harder to predict than a program's calls. Prints, one "name value" a line:
@@ -265,13 +269,22 @@ static void in_child(const char *name, void (*f)(uint64_t), uint64_t n, bool alo
 		exit(1);
 }
 
-static void measure(uint64_t n)
+/* only: a figure's name, NULL: all */
+static void measure(uint64_t n, const char *only)
 {
-	in_child("read_ns", read_only, n, true);
-	in_child("pair_ns", pair, n, true);
-	in_child("report_ns", report, n, true);
-	in_child("pair_wall_ns", pair, n, false);
-	in_child("report_wall_ns", report, n, false);
+	static const struct {
+		const char *name;
+		void (*f)(uint64_t n);
+		bool alone;
+	} figures[] = {
+		{ "read_ns", read_only, true },	     { "pair_ns", pair, true },
+		{ "report_ns", report, true },	     { "pair_wall_ns", pair, false },
+		{ "report_wall_ns", report, false },
+	};
+
+	for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++)
+		if (!only || !strcmp(only, figures[i].name))
+			in_child(figures[i].name, figures[i].f, n, figures[i].alone);
 }
 
 static uint64_t records_of_file(void)
@@ -286,11 +299,12 @@ static uint64_t records_of_file(void)
 int main(int argc, char **argv)
 {
 	const char *usage = "usage: trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] "
-			    "[-f FUNCTIONS] [-l LEVEL] [-o FILE [-w]] | -i FILE";
+			    "[-f FUNCTIONS] [-l LEVEL] [-o FILE [-w]] | -i FILE [-r FIGURE]";
+	const char *only = NULL;
 	uint64_t n = 10000000;
 	bool given = false, only_write = false;
 
-	for (int c; (c = getopt(argc, argv, "n:c:t:f:l:o:i:w")) != -1;)
+	for (int c; (c = getopt(argc, argv, "n:c:t:f:l:o:i:r:w")) != -1;)
 		switch (c) {
 		case 'w':
 			only_write = true;
@@ -309,6 +323,9 @@ int main(int argc, char **argv)
 			break;
 		case 'l':
 			level = atoi(optarg);
+			break;
+		case 'r':
+			only = optarg;
 			break;
 		case 'i':
 			given = true; /* fall through */
@@ -331,7 +348,7 @@ int main(int argc, char **argv)
 	}
 	printf("records %llu\n", (unsigned long long)n);
 	if (!only_write)
-		measure(n);
+		measure(n, only);
 	if (path == temporary)
 		unlink(path);
 	return 0;

@@ -334,6 +334,69 @@ static void memory_is_bounded(void **state)
 	end(&st);
 }
 
+/*
+ * Of a thousand functions that one thread runs in turn, the last takes twice as long where another
+ * thread is in one of a thousand more; the rest take their time whatever that thread does.
+ */
+enum { CROWD = 1000, CROWD_CALLS = 300 };
+
+static void begin_crowd(struct stage *st)
+{
+	struct call_visitor v;
+
+	*st = (struct stage){ .random = 0x9e3779b97f4a7c15ull };
+	for (unsigned i = 0; i < 2 * CROWD; i++)
+		scene_function(&st->scene, "one of many", 1);
+	st->scene.meta.functions.data[CROWD - 1].name = "victim";
+	st->scene.meta.functions.data[2 * CROWD - 1].name = "culprit";
+	st->scene.meta.session.cpus = 4;
+	scene_start(&st->scene, 1000);
+	coactivity_init(&st->co, &st->scene.calls);
+	v = coactivity_visitor(&st->co);
+	calls_add_visitor(&st->scene.calls, &v);
+}
+
+static uint64_t play_crowd(struct stage *st, uint64_t t)
+{
+	struct script s = { 0 };
+
+	for (uint32_t id = 0; id < CROWD; id++) {
+		bool victim = id == CROWD - 1, hit = victim && below(st, 5) == 0;
+		uint64_t d = (hit ? 20000 : 10000) + below(st, 500);
+
+		call(&s, t, t + d, 1, id);
+		if (hit)
+			call(&s, t + 200, t + d - 200, 2, 2 * CROWD - 1);
+		else if (!victim)
+			call(&s, t + 200, t + 200 + below(st, 5000), 2,
+			     CROWD + (uint32_t)below(st, CROWD));
+		t += d + 1000;
+	}
+	play(st, &s);
+	return t;
+}
+
+static void culprit_among_many_is_named(void **state)
+{
+	const struct coactives *found;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin_crowd(&st);
+	for (unsigned round = 0; round < CROWD_CALLS; round++)
+		t = play_crowd(&st, t);
+	found = finish(&st, t, "victim");
+	assert_true(found->measured);
+	assert_int_equal(found->n, 1);
+	assert_string_equal(found->data[0].name, "culprit");
+	assert_int_equal(found->data[0].part, COACTIVE_INSIDE);
+	for (uint32_t id = 0; id < CROWD; id++)
+		assert_in_range(coactivity_sample(&st.co, id)->rows.n, COACTIVITY_ROWS_LEAST / 2,
+				COACTIVITY_ROWS_LEAST);
+	end(&st);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +406,7 @@ int main(void)
 		cmocka_unit_test(taker_of_the_cpu_is_named),
 		cmocka_unit_test(strangers_stay_strangers),
 		cmocka_unit_test(memory_is_bounded),
+		cmocka_unit_test(culprit_among_many_is_named),
 	};
 
 	return unit_run(tests);
