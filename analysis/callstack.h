@@ -32,7 +32,7 @@ struct callstack_row {
 	uint32_t taken;
 };
 
-#define CALLSTACKS_RECENT 128
+#define CALLSTACKS_RECENT 2048 /* functions that are called in turn have one each */
 
 struct callstacks {
 	const struct meta *meta;

@@ -168,11 +168,11 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slo
 static struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
 {
 	for (uint32_t i = 0; i < caller->n_edges; i++)
-		if (caller->edges[i].id == id)
+		if (caller->edge_ids[i] == id)
 			return &caller->edges[i];
 	if (caller->n_edges == SCI_EDGES_MAX)
 		return NULL;
-	caller->edges[caller->n_edges].id = id;
+	caller->edges[caller->n_edges].id = caller->edge_ids[caller->n_edges] = id;
 	return &caller->edges[caller->n_edges++];
 }
 

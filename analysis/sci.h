@@ -66,6 +66,7 @@ struct sci_function {
 		VEC(struct sci_short)
 	} open_short;
 	uint32_t n_edges;
+	uint32_t edge_ids[SCI_EDGES_MAX]; /* of edges, to be looked through: one cache line */
 	struct sci_edge edges[SCI_EDGES_MAX];
 };
 
