@@ -38,6 +38,14 @@ def same(where, key, exact, other):
         wrong.append(f"{where}: {key} is {exact!r}, and there {other!r}")
 
 
+def near(where, key, exact, other, by):
+    """What was drawn, as far as its pixels tell."""
+    global compared
+    compared += 1
+    if not abs(exact - other) <= by:
+        wrong.append(f"{where}: {key} is {exact}, and is drawn as {other}")
+
+
 def reads(where, key, exact, shown):
     """A value, and what a person reads of it: right to the last digit that is there."""
     global compared

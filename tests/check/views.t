@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Text, CSV, JSON and HTML show the same numbers: every cell of each golden trace, by views.py.
+# Text, CSV, JSON and HTML show the same numbers: every cell of each golden trace, by views.py; of
+# --slow by views_slow.py, and what HTML only draws by views_charts.py.
 . "$(dirname "$0")/lib.sh"
 
 work=$planted/views
@@ -51,10 +52,18 @@ ok "a window" same 30 burst --time 0-2s
 ok "with a baseline" same 100 svc --baseline "$work/svc.data"
 ok "ranked by another column" same 100 svc -s p99
 ok "one call in 16 recorded" same 30 sampled
-ok "slow calls: all of it (svc)" slow 130 svc cache_get
-ok "slow calls: causes" slow 120 counter_causes false_sharing
-ok "slow calls: recursion, stacks" slow 130 callsites lookup
+ok "slow calls: all of it (svc)" slow 110 svc cache_get
+ok "slow calls: causes" slow 110 counter_causes false_sharing
+ok "slow calls: recursion, stacks" slow 110 callsites lookup
 ok "slow calls: of one key" slow 100 keys "pthread_mutex_lock locks+0x28"
-ok "slow calls: few, counted ones" slow 120 counters f
+ok "slow calls: few, counted ones" slow 100 counters f
 ok "slow calls: a window" slow 80 svc cache_get --time 20ms-90ms
 ok "slow calls: short ones left out" slow 20 keep id=0
+drawn() { compared views_charts "$@"; }
+ok "what is drawn (svc)" drawn 60 svc
+for trace in counter_causes keys sequence story ends; do
+	ok "what is drawn ($trace)" drawn 60 $trace
+done
+ok "what is drawn of sampled calls" drawn 10 sampled
+ok "what is drawn of recursion" drawn 10 callsites
+ok "what is drawn of a window" drawn 60 svc --time 20ms-90ms
