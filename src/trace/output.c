@@ -251,12 +251,12 @@ int output_explain(const struct output *out, struct err *err)
 	case -EDQUOT:
 		return err_set(
 			err, out->failed,
-			"%s: %s; what was recorded before is kept, free some space or name a file elsewhere with -o",
+			"%s: %s; what was written before is kept, free some space or name another file",
 			out->path, strerror(-out->failed));
 	case -EFBIG: /* not to be mistaken for --max-size */
 		return err_set(
 			err, -EDQUOT,
-			"%s: %s; what was recorded before is kept, raise the limit with ulimit -f",
+			"%s: %s; what was written before is kept, raise the limit with ulimit -f",
 			out->path, strerror(EFBIG));
 	case -EPIPE:
 		return err_set(err, out->failed, "%s: its reader has gone away", out->path);

@@ -262,7 +262,7 @@ ok $? "the process ends: its calls are there"
 # ---- where to ----
 run full_device "$ISPOT" record -o /dev/full -F outer -- "$exact" -n 1
 is "$status" 0 "no space at all: the command's status"
-like full_device.err 'No space left on device; .*-o' "no space at all: said"
+like full_device.err 'No space left on device; .*name another file' "no space at all: said"
 unlike full_device.err 'no calls were seen' "no space at all: calls are not missed"
 run output "$ISPOT" record -o /no/such/directory/x.data -F outer -- "$exact" -n 1
 refuses output 125 "/no/such/directory"

@@ -46,6 +46,9 @@ ok "an unknown option is a usage error" exits 2 '*did you mean --input?' "$ISPOT
 ok "an error is one line" one_line "$ISPOT" report --inptu x
 ok "full output is a failure" exits 1 'ispot: cannot write the output: No space left*' \
 	shell '"$0" --help >/dev/full'
+ok "a full disk, where a page is written: nothing was recorded, and there is no -o" exits 1 \
+	'ispot: report: /dev/full: No space left on device; what was written before is kept, free some space or name another file' \
+	shell 'echo "1000 0 1/1 comm x" | "$0" dump --from-text - -o "$1/p" && "$0" report -i "$1/p" --html /dev/full' "$work"
 ok "a closed stdout is no place for an opened file" exits 0 '' shell '"$0" --help >&-'
 # The reader is gone before ispot writes.
 left='exec 3> >(:); wait $!; "$0" --help >&3; echo $?'
