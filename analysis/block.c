@@ -285,6 +285,7 @@ static void score(struct block *b, const struct fastest *min, const struct block
 	b->self_min_ns = isnan(min->own) ? BLOCK_NONE : (uint64_t)min->own;
 	b->sci = excess / observed;
 	b->self_sci = own / observed;
+	b->period = o->period;
 	b->floor = floor_ns(b) / observed;
 	bound(b, excess, observed);
 	add_shapes(b, excess, observed);

@@ -97,6 +97,7 @@ struct block {
 	uint64_t estimated_calls; /* BLOCK_NONE: every call was recorded */
 	uint64_t outer_calls;	  /* recorded, inside no other of the block */
 	double estimated_outer;	  /* with those that sampling left out; 0: every one was recorded */
+	uint64_t period;	  /* one call in so many was recorded, of every function */
 	uint32_t threads;
 	uint64_t observed_ns; /* sum of T_t */
 	double idle_threads;  /* own excess that waited for the outside, as lost_threads */

@@ -14,10 +14,19 @@ static double below_calibrated_ns(const struct block *b)
 	return b->sums->min_ns < least ? (double)(least - b->sums->min_ns) : 0;
 }
 
+/*
+ * Traced calls inside for each that was recorded: the others' probes were there as well, and are in
+ * the durations, because in which call they were is not known.
+ */
+static double left_out(const struct block *b)
+{
+	return b->period > 1 ? (double)b->period : 1;
+}
+
 double floor_jitter_ns(const struct block *b)
 {
 	double calls = (double)b->sums->durations.count;
-	double probes = calls + (double)b->sums->inside;
+	double probes = calls + (double)b->sums->inside * left_out(b);
 
 	return block_weight_outer(b) *
 	       (probes * b->cost->jitter_ns + calls * below_calibrated_ns(b));
@@ -28,8 +37,8 @@ double floor_probe_share(const struct block *b)
 	const struct sci_function *f = b->sums;
 	double off = (double)offcpu_ns(&f->off);
 	double ran = (double)f->raw_ns - off;
-	double probes =
-		(double)f->durations.count * (double)b->cost->inner_ns + (double)f->inside_cost_ns;
+	double probes = (double)f->durations.count * (double)b->cost->inner_ns +
+			(double)f->inside_cost_ns * left_out(b);
 
 	if (!(ran > 0))
 		return probes > 0 ? 1 : 0;

@@ -142,6 +142,41 @@ static void only_preemptions_meet_probes(void **state)
 	assert_true(floor_of(SWITCH_SLEEPING, true) < 0.1);
 }
 
+/* 200 calls, a recorded one in every tenth of them; what is left out was inside of others. */
+static double floor_of_sampled(uint64_t period)
+{
+	struct block_options o = { .duration_ns = 30000000, .period = period };
+	struct scene s = { 0 };
+	double floor;
+
+	scene_function(&s, "serve", 1);
+	scene_function(&s, "part", 1);
+	scene_calibrate(&s, 60, 50, 10.0);
+	scene_start(&s, 0);
+	for (uint64_t i = 0; i < 200; i++) {
+		uint64_t ns = 100000 + 100000 * i;
+
+		enter(&s, ns, TID(1), 0, 0x1000);
+		if (i % 10 == 0) {
+			enter(&s, ns + 400, TID(1), 1, 0x800);
+			leave(&s, ns + 460, TID(1), 1, 0x800);
+		}
+		leave(&s, ns + 1000 + i, TID(1), 0, 0x1000);
+	}
+	calls_end(&s.calls, 30000000);
+	blocks_build(&s.blocks, &s.sci, &o);
+	floor = scene_block(&s, "serve")->floor / scene_block(&s, "serve")->sci;
+	scene_release(&s);
+	return floor;
+}
+
+/* 200 calls and 20 inside, 200 and 200: their probes vary 400 times where 220 were recorded. */
+static void probes_of_calls_left_out(void **state)
+{
+	(void)state;
+	assert_true(fabs(floor_of_sampled(10) / floor_of_sampled(1) - 400.0 / 220) < 0.05);
+}
+
 static void unknown_machine(void **state)
 {
 	struct scene s;
@@ -164,6 +199,7 @@ int main(void)
 		cmocka_unit_test(both),
 		cmocka_unit_test(woken_without_a_cpu),
 		cmocka_unit_test(only_preemptions_meet_probes),
+		cmocka_unit_test(probes_of_calls_left_out),
 		cmocka_unit_test(unknown_machine),
 	};
 
