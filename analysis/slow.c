@@ -51,11 +51,22 @@ static int no_block(const struct result *res, const char *name, struct err *err)
 /* Blocks that a name fits. */
 struct fit {
 	unsigned exact, parts;
+	struct text some;	   /* the first of those that it is a part of */
 	const struct block *block; /* of the exact ones that which loses most; else any */
 };
 
-static void note(struct fit *fit, const struct block *b, bool exact, bool part)
+#define FITS_NAMED 3
+
+static void name_part(struct fit *fit, const char *title)
 {
+	if (fit->parts < FITS_NAMED)
+		text_printf(&fit->some, "%s'%s'", fit->parts ? ", " : "", title);
+}
+
+static void note(struct fit *fit, const struct block *b, const char *title, bool exact, bool part)
+{
+	if (part && !exact)
+		name_part(fit, title);
 	if (exact && (!fit->exact++ || b->lost_threads > fit->block->lost_threads))
 		fit->block = b;
 	if (!exact && part && !fit->parts++ && !fit->exact)
@@ -65,7 +76,7 @@ static void note(struct fit *fit, const struct block *b, bool exact, bool part)
 static void fit_names(const struct result *res, const char *name, struct fit *fit)
 {
 	vec_for_each (&res->blocks, const struct block, b)
-		note(fit, b, named(b, name), strstr(b->name, name) != NULL);
+		note(fit, b, b->name, named(b, name), strstr(b->name, name) != NULL);
 }
 
 /* "write fd=3", as the screen has it. */
@@ -77,7 +88,7 @@ static void fit_keys(const struct blocks *blocks, const char *name, struct fit *
 		if (!b->key)
 			continue;
 		text_printf(&title, "%s %s", b->name, b->key);
-		note(fit, b, !strcmp(title.s, name), strstr(title.s, name) != NULL);
+		note(fit, b, title.s, !strcmp(title.s, name), strstr(title.s, name) != NULL);
 		text_release(&title);
 	}
 }
@@ -86,6 +97,8 @@ static int find_block(const struct result *res, const char *name, const struct b
 		      struct err *err)
 {
 	struct fit fit = { 0 };
+	char printable[512];
+	int ret = 0;
 
 	fit_names(res, name, &fit);
 	if (!fit.exact && !fit.parts) {
@@ -93,10 +106,14 @@ static int find_block(const struct result *res, const char *name, const struct b
 		fit_keys(&res->groups, name, &fit);
 	}
 	*block = fit.block;
+	if (fit.parts > FITS_NAMED)
+		text_printf(&fit.some, " and %u more", fit.parts - FITS_NAMED);
 	if (!fit.exact && fit.parts > 1)
-		return err_set(err, -EINVAL, "'%s' is part of %u blocks' names; give one in full",
-			       name, fit.parts);
-	return fit.block ? 0 : no_block(res, name, err);
+		ret = err_set(err, -EINVAL,
+			      "'%s' is part of %u blocks' names; give one in full: %s", name,
+			      fit.parts, text_printable(printable, sizeof(printable), fit.some.s));
+	text_release(&fit.some);
+	return ret || fit.block ? ret : no_block(res, name, err);
 }
 
 static void add(struct slow_group *g, const struct call *c)
