@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/cause_kind.h"
+#include "analysis/paircost.h"
 #include "analysis/result.h"
 #include "base/text.h"
 #include "report/column.h"
@@ -213,6 +214,49 @@ static void loops_to_mark(const struct view *v, struct text *out)
 	text_release(&line);
 }
 
+#define PROBE_DEAR_NS 5000 /* single-stepped; less is small beside what is worth a probe */
+
+static bool mostly_probe(const struct view *v, size_t row)
+{
+	const struct block *b = v->rows[row];
+
+	if (!report_listed(v, b) || !b->cost || b->p50_ns == BLOCK_NONE)
+		return false;
+	for (size_t i = 0; i < row; i++)
+		if (v->rows[i]->function == b->function && report_listed(v, v->rows[i]))
+			return false;
+	return b->cost->inner_min_ns >= PROBE_DEAR_NS && b->p50_ns < 2 * b->cost->inner_min_ns;
+}
+
+/* A call's duration holds its own probe, its caller's not: so a callee may seem the longer one. */
+static void own_probe(const struct view *v, struct text *out)
+{
+	char name[4 * NAME_MAX_COLUMNS + 1], time[TEXT_NUMBER];
+	uint64_t least_ns = UINT64_MAX;
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		const struct block *b = v->rows[i];
+
+		if (!mostly_probe(v, i))
+			continue;
+		if (n++ < NAMED_MAX)
+			text_printf(&line, "%s%s", n > 1 ? ", " : "",
+				    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
+		if (b->cost->inner_min_ns < least_ns)
+			least_ns = b->cost->inner_min_ns;
+	}
+	if (n > NAMED_MAX)
+		text_printf(&line, ", %u more", n - NAMED_MAX);
+	if (n) {
+		text_printf(&line, ": %s or more of each call's time is its own probe",
+			    text_time(time, least_ns));
+		print_labelled(v, "dear probes", line.s, out);
+	}
+	text_release(&line);
+}
+
 /* Those of one label, from the first on: how many there are. */
 static size_t left_out_alike(const struct view *v, const struct left_out *all, size_t first,
 			     struct text *out)
@@ -258,6 +302,7 @@ void text_remarks(const struct view *v, struct text *out)
 		loops_to_mark(v, out);
 		too_small(v, out);
 	}
+	own_probe(v, out);
 	left_out(v, out);
 	text_next(v, out);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/paircost.h"
 #include "analysis/result.h"
 #include "analysis/slow.h"
 #include "base/text.h"
@@ -61,6 +62,9 @@ static void summary(const struct block *b, struct text *out)
 	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s\n", text_time(min, b->min_ns),
 		    text_time(p50, b->p50_ns), text_time(p90, b->p90_ns), text_time(p99, b->p99_ns),
 		    text_time(max, b->max_ns));
+	if (b->cost && b->cost->known && b->p50_ns < 2 * b->cost->inner_min_ns)
+		text_printf(out, "%s or more of each is the call's own probe\n",
+			    text_time(min, b->cost->inner_min_ns));
 }
 
 void slow_octaves(const struct block *b, uint64_t counts[SLOW_OCTAVES])
