@@ -26,8 +26,11 @@ static bool stands(const struct block *b)
 	return b->split == b->alike;
 }
 
+/* One whose time goes in what it calls has nothing to give back itself. */
 static const struct block *worse(const struct block *worst, const struct block *b, bool any)
 {
+	if (b->self_sci < SCI_SMALL)
+		return worst;
 	if (!report_worth(b) || !(b->lost_threads > 0) || !(any || stands(b)))
 		return worst;
 	return !worst || b->lost_threads > worst->lost_threads ? b : worst;

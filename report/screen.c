@@ -171,6 +171,14 @@ static void outside(const struct result *res, struct text *out)
 	}
 }
 
+static bool any_worth(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (report_worth(v->rows[i]))
+			return true;
+	return false;
+}
+
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -186,11 +194,12 @@ void text_conclusion(const struct view *v, struct text *out)
 			     " lost threads.");
 	} else {
 		text_printf(&line,
-			    "No %s loses 1 %% of its threads' time to interference, as far as the "
-			    "probes can tell.",
+			    "No %s%s loses 1 %% of its threads' time to interference, as far as "
+			    "the probes can tell.",
 			    res->keyed.rule.kind == BLOCK_LOCK ? "lock"
 			    : res->sequences		       ? "sequence"
-							       : "block");
+							       : "block",
+			    any_worth(v) ? " itself, without what it calls," : "");
 	}
 	outside(res, &line);
 	text_wrap(line.s, v->width, out);
