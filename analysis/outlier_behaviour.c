@@ -104,22 +104,31 @@ static void lengthen(struct chain *c, const struct outlier_block *b, const struc
 	c->most_ns = ns > c->most_ns ? ns : c->most_ns;
 }
 
+/* Of those behind x at about that distance the one that took most by itself: on a busy machine some
+ * that are only a little too long are always near. */
+static const struct outlier *next_at(const struct outlier_block *b, const struct outlier *x,
+				     double expected)
+{
+	const struct outlier *end = b->kept.data + b->kept.n, *next = NULL;
+
+	while (++x < end && (double)(x->index + 1) <= (1 + CHAIN_OFF) * expected)
+		if ((double)(x->index + 1) >= (1 - CHAIN_OFF) * expected &&
+		    (!next || own_part_ns(x) > own_part_ns(next)))
+			next = x;
+	return next;
+}
+
 static struct chain follow(const struct outlier_block *b, const struct outlier *x,
 			   const struct outlier *y)
 {
-	const struct outlier *end = b->kept.data + b->kept.n;
 	struct chain c = { .growth = (double)(y->index + 1) / (double)(x->index + 1) };
 
 	if (c.growth < GROWTH_MIN || c.growth > GROWTH_MAX)
 		return c;
 	lengthen(&c, b, x);
-	lengthen(&c, b, y);
-	while (++y < end) {
-		double expected = (double)(c.last + 1) * c.growth;
-
-		if (fabs((double)(y->index + 1) - expected) <= CHAIN_OFF * expected)
-			lengthen(&c, b, y);
-	}
+	do
+		lengthen(&c, b, y);
+	while ((y = next_at(b, y, (double)(y->index + 1) * c.growth)));
 	return c;
 }
 
@@ -209,11 +218,14 @@ static double allocation(const struct outliers *o, const struct outlier_block *b
 static double accessor(const struct outliers *o, const struct outlier_block *b,
 		       struct text *evidence)
 {
-	const struct paircost *cost = &calls_costs(&o->calls)[b->function->id];
+	const struct paircost *cost;
 	uint64_t p50 = hist_quantile(&b->durations, 0.5);
 	char time[TEXT_NUMBER], probes[TEXT_NUMBER];
 
-	if (b->kind != BLOCK_FUNCTION || !cost->known || !b->kept.n || p50 >= 2 * cost->inner_ns)
+	if (b->kind != BLOCK_FUNCTION || !b->kept.n)
+		return -1;
+	cost = &calls_costs(&o->calls)[b->function->id];
+	if (!cost->known || p50 >= 2 * cost->inner_ns)
 		return -1;
 	text_printf(evidence,
 		    "half of the executions take up to %s, of which the probes are %s: "

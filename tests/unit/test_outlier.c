@@ -2,6 +2,8 @@
 /* Lines, bounds, and what is kept of ever so many executions. */
 #include "unit.h"
 
+#include <stdlib.h>
+
 #include "analysis/outlier.h"
 
 #define MANY 1000000
@@ -127,12 +129,42 @@ static void test_few(void **state)
 	}
 }
 
+/* A table that is made anew at 12, 24, 48, …, on a machine that makes others a little longer. */
+static uint64_t table_ns(uint64_t i)
+{
+	for (uint64_t at = 12; at <= i; at *= 2)
+		if (i == at)
+			return 2000 * i;
+	return i % 10 == 2 ? 5000 : 1000 + i % 7;
+}
+
+static void test_growth_among_others(void **state)
+{
+	struct outliers o = { .rule = OUTLIER_ROBUST };
+	struct outlier_block b = { .kind = BLOCK_LOCK };
+	bool found = false;
+
+	(void)state;
+	judge_all(&o, &b, 300, table_ns, 0);
+	assert_true(b.kept.n > 20);
+	vec_for_each (&b.kept, struct outlier, x)
+		x->cause = "unknown";
+	outlier_find_behaviours(&o, &b);
+	vec_for_each (&b.hints, struct outlier_hint, hint) {
+		found |= hint->behaviour == 'C';
+		free(hint->evidence);
+	}
+	assert_true(found);
+	vec_release(&b.hints);
+	release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_line),   cmocka_unit_test(test_one_hides_others),
 		cmocka_unit_test(test_jitter), cmocka_unit_test(test_bounded),
-		cmocka_unit_test(test_few),
+		cmocka_unit_test(test_few),    cmocka_unit_test(test_growth_among_others),
 	};
 
 	return unit_run(tests);
