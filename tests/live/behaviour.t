@@ -37,6 +37,8 @@ for case in cancel coroutine altstack longjmp dlsym; do
 done
 if [ -x "$MB/exceptions" ]; then
 	same exceptions timeout 20 "$MB/exceptions"
+else
+	skip exceptions "no C++ compiler made it"
 fi
 
 echo "from stdin" >input

@@ -81,6 +81,11 @@ like() {
 }
 
 unlike() {
+	if [ ! -e "$1" ]; then
+		ok 1 "$3"
+		diag "there is no $1"
+		return 1
+	fi
 	if grep -Eq -- "$2" "$1"; then
 		ok 1 "$3"
 		diag "$(grep -E -m1 -- "$2" "$1")"
@@ -139,11 +144,21 @@ needs_helper() {
 
 # ---- recording ----
 
+# Ahead of what else the machine does, in a session of its own. by=ahead: recordings are.
+ahead() {
+	if ! command -v setsid >/dev/null; then
+		"$@"
+		return
+	fi
+	setsid -w sh -c '{ echo -20 >/proc/self/autogroup; } 2>/dev/null; exec nice -n -20 "$@"' sh "$@"
+}
+by=
+
 # record NAME RECORD-ARGS...: NAME.data, NAME.out (the target's stdout), NAME.err; sets $status
 record() {
 	local name=$1
 	shift
-	"$ISPOT" record -o "$name.data" "$@" >"$name.out" 2>"$name.err"
+	$by "$ISPOT" record -o "$name.data" "$@" >"$name.out" 2>"$name.err"
 	# shellcheck disable=SC2034 # for the tests
 	status=$?
 }
@@ -175,13 +190,21 @@ truth() {
 	}' "$1.out"
 }
 
-# within GOT VALUE+-TOLERANCE
+# within GOT VALUE+-TOLERANCE [MORE]: of tolerance
 within() {
-	awk -v got="$1" -v want="$2" 'BEGIN {
+	awk -v got="$1" -v want="$2" -v more="${3:-0}" 'BEGIN {
 		split(want, w, "[+]-")
 		d = got - w[1]
+		w[2] += more
 		exit !(got != "null" && d <= w[2] && -d <= w[2])
 	}'
+}
+
+# score_within NAME BLOCK VALUE+-TOLERANCE. Where the CPU was taken away between the stamps of program
+# and probe only one of them knows, so what of the score is that may be missing, or more.
+score_within() {
+	within "$(block "$1" "$2" .sci)" "$3" \
+		"$(block "$1" "$2" '| (.sci // 0) * ([.causes[] | select(.kind == "cpu-wait") | .share] | add // 0)')"
 }
 
 # first_cause NAME BLOCK KIND: the largest cause, besides what a busy machine and the probes add to
@@ -210,6 +233,10 @@ cause_agrees() {
 	cache-sharing | memory-bandwidth | numa | frequency-smt)
 		[ "$got" != unknown ] || got=$3 ;;
 	esac
+	if [ "$got" != "$3" ] && [ "$(block "$1" "$2" ".causes[0].kind")" = cpu-wait ]; then
+		skip "$1: cause of $2" "the CPUs were taken: most of it is cpu-wait"
+		return
+	fi
 	is "$got" "$3" "$1: cause of $2" || diag "$(block "$1" "$2" ".causes | tojson")"
 }
 
@@ -234,13 +261,8 @@ agrees() {
 	case $3 in
 	calls) is "$(block "$1" "$2" .calls)" "$4" "$1: calls of $2" ;;
 	sci)
-		got=$(block "$1" "$2" .sci)
-		if ! within "$got" "$4" && [ "$(block "$1" "$2" ".causes[0].kind")" = cpu-wait ]; then
-			skip "$1: SCI of $2" "the CPUs were taken, also between the program's stamps and the probes"
-		else
-			within "$got" "$4"
-			ok $? "$1: SCI of $2 is $4" || diag "got: $got"
-		fi
+		score_within "$1" "$2" "$4"
+		ok $? "$1: SCI of $2 is $4" || diag "got: $(block "$1" "$2" .sci)" "$(block "$1" "$2" ".causes | tojson")"
 		;;
 	cause) cause_agrees "$1" "$2" "$4" ;;
 	verdict) verdict_agrees "$1" "$2" "$4" ;;
@@ -251,7 +273,7 @@ agrees() {
 scores_agree() {
 	local b key value
 	while read -r b key value; do
-		[ "$key" != sci ] || within "$(block "$1" "$b" .sci)" "$value" || return 1
+		[ "$key" != sci ] || score_within "$1" "$b" "$value" || return 1
 	done < <(truth "$1")
 }
 
@@ -262,11 +284,12 @@ nothing_lost() {
 
 # matches_truth NAME [KEY...]: every expect line agrees (only these keys of it)
 matches_truth() {
-	local name=$1 b key value keys=" ${*:2} "
+	local name=$1 b key value keys=" ${*:2} " agreed=0
 	while read -r b key value; do
 		[ "$keys" = "  " ] || [[ $keys == *" $key "* ]] || continue
 		agrees "$name" "$b" "$key" "$value"
+		agreed=$((agreed + 1))
 	done < <(truth "$name")
-	[ -n "$(truth "$name")" ]
+	[ "$agreed" -gt 0 ]
 	ok $? "$name: the program printed its truth" || diag "$name.err"
 }

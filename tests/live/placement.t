@@ -51,6 +51,8 @@ like harm.json 'more than once' "and the reason"
 if [ -x "$MB/exceptions" ]; then
 	check cxx -F catch_above "$MB/exceptions"
 	is "$(jq -r '.functions[0].probe.exit' cxx.json)" ret-sites "C++: probes on exits" || diag cxx.json
+else
+	skip "C++: probes on exits" "no C++ compiler made exceptions"
 fi
 "$ISPOT" check -F libc.so.6:setjmp -F libc.so.6:read "$MB/exact" >text.out 2>text.err
 like text.out '^cannot be traced' "as text: what cannot be traced"
@@ -70,7 +72,7 @@ is "$(of attached nanosleep .waits)" sleep "-p: what it waits for"
 "$ISPOT" check --stats --json "$MB/exact" >stats.json 2>stats.err
 is "$(jq '[.objects[] | select(.cheap + .single_step + .impossible != .functions)] | length' stats.json)" 0 \
 	"--stats: every function is in one class"
-is "$(jq '[.objects[] | select(.object | test("libc.so")) | .cheap > .cheap_at_0] | all' stats.json)" true \
+is "$(jq '[.objects[] | select(.object | test("libc.so")) | .cheap > .cheap_at_0] | length > 0 and all' stats.json)" true \
 	"--stats: placement makes more of libc cheap"
 
 # ---- bad input ----
