@@ -135,11 +135,11 @@ static void end_by_writer(struct session *s)
 static void join(struct session *s)
 {
 	struct err err = { 0 };
-	int ret = s->drain.n_mappings || s->drain.mappings_overflowed ? session_join_mapped(s, &err)
-								      : 0;
+	int ret;
 
-	if (!ret)
-		ret = session_burst_step(s, &err);
+	if (s->drain.n_mappings || s->drain.mappings_overflowed)
+		session_join_mapped(s);
+	ret = session_burst_step(s, &err);
 	if (!ret)
 		ret = session_follow_look(s, clock_now_ns(), &err);
 	if (!ret)
@@ -309,7 +309,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	/* As perf does it, so that `-d 10 ./server` returns. */
 	ending_wait(&s->ending, &s->launch, !s->options.n_pids && !strcmp(s->reason, "duration"),
 		    wait_for_signal, s);
-	if (!s->is_hybrid && !s->n_probed)
+	if (!s->is_hybrid && !s->plan.n)
 		session_write_notice(s, "nothing-matched",
 				     "-F matches no function of any program that ran; ispot check "
 				     "lists what a program has");

@@ -216,8 +216,9 @@ struct session {
 
 /* session_select.c: which objects and functions */
 int session_select(struct session *s, struct err *err);
-/* Objects that processes mapped since: their chosen functions join in a new set. */
-int session_join_mapped(struct session *s, struct err *err);
+/* Objects that processes mapped since: their chosen functions join in a new set; a notice says what
+ * cannot. */
+void session_join_mapped(struct session *s);
 void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
 const char *session_path(const struct session *s, const struct dso *dso);
 uint32_t session_object_id(const struct session *s, const struct dso *dso); /* UINT32_MAX: none */

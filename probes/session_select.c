@@ -293,8 +293,10 @@ static int join_process(struct session *s, pid_t pid, struct err *err)
 		return 0;
 	session_write_objects(s, objects);
 	ret = select_in(s, objects, n_executables, err);
+	for (size_t i = planned; i < s->plan.n && ret; i++)
+		s->plan.data[i]->possible = false;
 	if (ret || s->plan.n == planned)
-		return 0;
+		return ret;
 	ret = session_build_set(s, planned, &set, err);
 	if (!ret && set)
 		ret = session_open_on_targets(s, set, err);
@@ -303,10 +305,9 @@ static int join_process(struct session *s, pid_t pid, struct err *err)
 	return ret;
 }
 
-int session_join_mapped(struct session *s, struct err *err)
+void session_join_mapped(struct session *s)
 {
 	struct pids pids = { 0 };
-	int ret = 0;
 
 	if (s->drain.mappings_overflowed) /* which processes is not known: all of them */
 		bpfprog_targets(s->programs, &pids);
@@ -315,10 +316,13 @@ int session_join_mapped(struct session *s, struct err *err)
 			*vec_add(&pids) = s->drain.mappings[i].pid;
 	s->drain.n_mappings = 0;
 	s->drain.mappings_overflowed = false;
-	for (size_t i = 0; i < pids.n && !ret; i++)
-		ret = join_process(s, pids.data[i], err);
+	vec_for_each (&pids, pid_t, pid) {
+		struct err err = { 0 };
+
+		if (join_process(s, *pid, &err))
+			session_write_notice(s, "join", err.text);
+	}
 	vec_release(&pids);
-	return ret;
 }
 
 void session_say_no_keys(struct session *s)

@@ -70,6 +70,23 @@ like script.err 'record the program itself' "a script: a hint"
 record script_nothing -F some_function -- ./script.sh
 is "$status" 7 "a script without such a function: its status"
 like script_nothing.err 'matches no function' "a script without such a function: said"
+# A program that is first seen when it starts: what is wrong is said then, and of its functions only.
+cat >late.sh <<EOF
+#!/bin/sh
+PATH=$MB:\$PATH
+exec spawner --seconds 60 --log late.log
+EOF
+chmod +x late.sh
+"$ISPOT" record -o late.data -F spawned_call@nope -- ./late.sh >late.out 2>late.err &
+late=$!
+for _ in $(seq 300); do
+	grep -q 'no such argument' late.err && break
+	sleep 0.1
+done
+kill -TERM "$late"
+wait "$late"
+like late.err 'no such argument' "a wrong argument in a program that a script starts: said"
+unlike late.err 'matches no function' "and not that nothing matches"
 printf 'exit 0\n' >no-interpreter
 chmod +x no-interpreter
 record no_interpreter -F some_function -- ./no-interpreter
