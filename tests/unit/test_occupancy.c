@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <linux/perf_event.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
