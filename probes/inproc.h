@@ -11,12 +11,13 @@
  *	names      rows, appended: struct inproc_name and its three strings, padded to 8 bytes
  *	rings      INPROC_SLOTS × ring_bytes: struct inproc_record each
  *
- * A ring has one producer, a thread, and one consumer, the recorder. head and tail count records
- * from the ring's begin and never wrap; record i is at i % (ring_bytes / 16). The producer writes
- * the record, then head (release); the consumer reads head (acquire), the records, then writes tail
- * (release). What the file's memory cannot hold is asked for before it is touched (fallocate), so
- * that full shared memory is no SIGBUS. A process that is killed leaves its region as it was:
- * everything in it is read.
+ * Threads take free slots from the first one on, so behind one that never had a tid there is none
+ * in use. A ring has one producer, a thread, and one consumer, the recorder. head and tail count
+ * records from the ring's begin and never wrap; record i is at i % (ring_bytes / 16). The producer
+ * writes the record, then head (release); the consumer reads head (acquire), the records, then
+ * writes tail (release). What the file's memory cannot hold is asked for before it is touched
+ * (fallocate), so that full shared memory is no SIGBUS. A process that is killed leaves its region
+ * as it was: everything in it is read.
  *
  * Numbers are the machine's own; processes of another byte order or word size have none.
  */

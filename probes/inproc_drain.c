@@ -223,15 +223,33 @@ static void merge(struct inproc_drain *d)
 	}
 }
 
+/* Rings are taken from the first one on: neither this one nor those behind it ever were. */
+static bool is_unused(const struct inproc_slot *s)
+{
+	return atomic_load_explicit(&s->state, memory_order_acquire) == INPROC_FREE && !s->tid;
+}
+
 /* Threads that had ended before their rings were read, and those rings are empty. */
 static void free_slots(struct inproc_drain *d, struct inproc_region *g)
 {
-	for (uint32_t i = 0; i < INPROC_SLOTS; i++) {
+	for (uint32_t i = 0; i < INPROC_SLOTS && !is_unused(&g->slots[i]); i++) {
 		struct inproc_slot *s = &g->slots[i];
 
 		if (atomic_load_explicit(&s->state, memory_order_acquire) == INPROC_ENDED &&
 		    s->head == s->tail)
 			end_thread(d, g, i);
+	}
+}
+
+static void add_cursors(struct inproc_drain *d, uint32_t region)
+{
+	const struct inproc_slot *slots = d->regions.data[region].slots;
+
+	for (uint32_t i = 0; i < INPROC_SLOTS && !is_unused(&slots[i]); i++) {
+		uint32_t state = slots[i].state;
+
+		if (state == INPROC_LIVE || state == INPROC_ENDED)
+			add_cursor(d, region, i);
 	}
 }
 
@@ -242,12 +260,7 @@ int inproc_drain_run(struct inproc_drain *d)
 	for (uint32_t k = 0; k < d->regions.n; k++) {
 		if (!d->regions.data[k].shared)
 			continue;
-		for (uint32_t i = 0; i < INPROC_SLOTS; i++) {
-			uint32_t state = d->regions.data[k].slots[i].state;
-
-			if (state == INPROC_LIVE || state == INPROC_ENDED)
-				add_cursor(d, k, i);
-		}
+		add_cursors(d, k);
 		/* after the heads: what their records name is there */
 		inproc_read_names(d, &d->regions.data[k]);
 	}

@@ -322,6 +322,7 @@ static void fill_result(struct recording *r, struct java_result *result)
 	result->machines = r->drain.regions.n;
 	result->functions = r->drain.functions.n;
 	result->pauses = r->drain.pauses;
+	trace_writer_flush(r->writer, NULL);
 	result->file_bytes = trace_writer_bytes(r->writer);
 }
 

@@ -27,6 +27,6 @@ class Busy {
 			Thread.sleep(sleep_ms);
 		}
 		System.out.println("calls step " + calls);
-		System.err.println("ns a call " + (System.nanoTime() - start) / (double) calls);
+		System.err.println("ns a call " + Math.round((double) (System.nanoTime() - start) / calls));
 	}
 }

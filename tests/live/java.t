@@ -76,7 +76,7 @@ is "$made" $((2 * 300007)) "a ring that overflows: what is lost is counted exact
 "$ISPOT" record --java -o killed.data -- java Busy 1000000 1 >killed.out 2>killed.err &
 children+=("$!")
 recorder=$!
-while ! grep -q begins killed.out; do sleep 0.1; done
+while ! grep -qs begins killed.out; do sleep 0.1; done
 sleep 0.5
 kill -9 "$(pgrep -P $recorder)"
 wait $recorder
@@ -105,7 +105,7 @@ like refused.err '--java does not go with -c' "and says so"
 java Busy 1000000 1 >busy.out 2>busy.err &
 busy=$!
 children+=("$busy")
-while ! grep -q begins busy.out; do sleep 0.1; done
+while ! grep -qs begins busy.out; do sleep 0.1; done
 "$ISPOT" record --java -p $busy -d 1 -o attached.data 2>attached.err
 is $? 0 "attached: status" || diag attached.err
 is "$([ "$(calls attached '^Busy.step')" -gt 0 ] && echo yes)" yes "attached: a class that was loaded before is recorded" ||
