@@ -337,6 +337,12 @@ void session_choice_release(struct session_choice *choice)
 {
 	vec_for_each (&choice->patterns, const char *, pattern)
 		free((char *)*pattern);
+	vec_for_each (&choice->left_out, struct meta_not_traced, n) {
+		free((char *)n->name);
+		free((char *)n->object);
+		free((char *)n->reason);
+	}
 	vec_release(&choice->patterns);
 	vec_release(&choice->shares);
+	vec_release(&choice->left_out);
 }

@@ -17,6 +17,7 @@
 struct err;
 struct identity;
 struct live;
+struct meta_not_traced;
 struct session;
 
 enum call_graph {
@@ -57,6 +58,9 @@ struct session_options {
 	/* The patterns are a scout's choice, not the user's: they too have to keep the budget. */
 	bool keep_budget;
 	const double *cpu_shares; /* [pattern], as the scout saw it; NULL: not known */
+	/* What the scout left out, for the file to say. */
+	const struct meta_not_traced *left_out;
+	size_t n_left_out;
 	/* Records go there instead of into a file; output is not used. After each draining it may
 	 * be read up to until_ns, and once more, to its end, when the session has run. */
 	struct live *live;
@@ -82,7 +86,8 @@ unsigned session_kernel_version(void); /* of the running kernel, as KERNEL_VERSI
 int session_open(struct session **s, const struct session_options *o, struct err *err);
 /* Runs to the end. On an error too the file is closed with what there is, and *result filled. */
 int session_run(struct session *s, struct session_result *result, struct err *err);
-/* After a scout's run: what it would trace, as patterns, and their shares of the CPU time. */
+/* After a scout's run: what it would trace, as patterns, and their shares of the CPU time. What it
+ * leaves out. */
 struct session_choice {
 	struct {
 		VEC(const char *)
@@ -90,6 +95,9 @@ struct session_choice {
 	struct {
 		VEC(double)
 	} shares;
+	struct {
+		VEC(struct meta_not_traced)
+	} left_out; /* hot, and too dear; words are the choice's own */
 };
 void session_choice(struct session *s, struct session_choice *choice);
 void session_choice_release(struct session_choice *choice);

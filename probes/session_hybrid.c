@@ -357,12 +357,28 @@ void session_hybrid_pick(struct session *s, double room)
 	free(all);
 }
 
+static void add_left_out(struct session_choice *choice, const struct planned *p)
+{
+	struct meta_not_traced n = session_left_out(p);
+
+	n.name = xstrdup(n.name);
+	n.object = xstrdup(n.object);
+	n.reason = xstrdup(n.reason);
+	*vec_add(&choice->left_out) = n;
+}
+
 void session_hybrid_choice(struct session *s, struct session_choice *choice)
 {
 	if (add_candidates(s, HYBRID_HOT_SHARE, NULL))
 		return;
 	session_hybrid_pick(s, session_choice_room(s));
-	for (size_t i = 0; i < s->plan.n; i++)
-		if (s->plan.data[i]->possible)
-			add_choice(choice, &s->plan.data[i]->what, s->plan.data[i]->cpu_share);
+	for (size_t i = 0; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (p->possible)
+			add_choice(choice, &p->what, p->cpu_share);
+		else if (profile_is_hot_overall(&s->hybrid.profile, p->what.function,
+						HYBRID_HOT_SHARE))
+			add_left_out(choice, p);
+	}
 }

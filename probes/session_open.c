@@ -176,6 +176,7 @@ static int begin_file(struct session *s, struct err *err)
 	s->cycles_per_ns = session_cycles_per_ns();
 	session_write_objects(s, 0);
 	session_counters_write(s);
+	session_write_left_out(s);
 	return session_build_set(s, 0, &set, err);
 }
 

@@ -232,6 +232,8 @@ int session_rebuild_set(struct session *s, size_t k, struct err *err);
 /* traced_until_ns: when its probes were taken out; 0: it had none. */
 void session_describe_left_out(struct session *s, const struct planned *p,
 			       uint64_t traced_until_ns);
+struct meta_not_traced session_left_out(const struct planned *p); /* borrows the names */
+void session_write_left_out(struct session *s);			  /* that the first pass left out */
 /* For probeset_create: notes that the kernel took no probe there. ctx: the session */
 void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 

@@ -43,19 +43,34 @@ static void describe_function(struct session *s, const struct planned *p, uint32
 	session_write_line(s, &line);
 }
 
-void session_describe_left_out(struct session *s, const struct planned *p, uint64_t traced_until_ns)
+struct meta_not_traced session_left_out(const struct planned *p)
 {
-	struct meta_not_traced n = {
+	return (struct meta_not_traced){
 		.name = dso_function_name(p->what.dso, p->what.function),
 		.object = dso_path(p->what.dso),
 		.reason = p->reason,
-		.traced_until_ns = traced_until_ns,
 		.cpu_share = p->cpu_share,
 		.calls_per_s = p->calls_per_s,
 		.cost_share = p->cost_share,
 	};
+}
+
+void session_write_left_out(struct session *s)
+{
+	for (size_t i = 0; i < s->options.n_left_out; i++) {
+		struct text line = { 0 };
+
+		meta_print_not_traced(&s->options.left_out[i], &line);
+		session_write_line(s, &line);
+	}
+}
+
+void session_describe_left_out(struct session *s, const struct planned *p, uint64_t traced_until_ns)
+{
+	struct meta_not_traced n = session_left_out(p);
 	struct text line = { 0 };
 
+	n.traced_until_ns = traced_until_ns;
 	if (!s->is_hybrid && !s->options.keep_budget)
 		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
 	meta_print_not_traced(&n, &line);

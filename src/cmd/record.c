@@ -175,6 +175,8 @@ static int run_twice(const struct session_options *so, struct session_result *re
 		second.patterns = choice.patterns.data;
 		second.n_patterns = choice.patterns.n;
 		second.cpu_shares = choice.shares.data;
+		second.left_out = choice.left_out.data;
+		second.n_left_out = choice.left_out.n;
 		log_notice("second pass: tracing %s",
 			   text_counted(n, choice.patterns.n, "function"));
 		ret = run_session(&second, result, NULL, err);

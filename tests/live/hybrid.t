@@ -40,6 +40,8 @@ record two_pass --two-pass -- "$MB/mutex"
 is "$status" 0 "--two-pass: status" || diag two_pass.err
 report two_pass
 has two_pass locked_add
+is "$(jq -r '[.not_traced[] | select(.name == "clock_gettime") | .name] | join(" ")' two_pass.json)" \
+	clock_gettime "--two-pass: what the first pass left out is told"
 # What ran once, when the program started or ended, has a sample by chance.
 is "$(jq -r '[.blocks[] | select(.kind == "function" and .calls > 0)
 	| select((.object | test("/ld-[^/]*$")) or .name == "truth_sci") | .name] | join(" ")' two_pass.json)" \
