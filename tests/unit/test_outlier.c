@@ -129,13 +129,13 @@ static void test_few(void **state)
 	}
 }
 
-/* A table that is made anew at 12, 24, 48, …, on a machine that makes others a little longer. */
+/* A table that is made anew at 12, 24, 48, …, and others that the machine made a little longer. */
 static uint64_t table_ns(uint64_t i)
 {
 	for (uint64_t at = 12; at <= i; at *= 2)
 		if (i == at)
 			return 2000 * i;
-	return i % 10 == 2 ? 5000 : 1000 + i % 7;
+	return i == 45 || i == 88 || i == 185 ? 5000 : 1000 + i % 7;
 }
 
 static void test_growth_among_others(void **state)
@@ -146,7 +146,7 @@ static void test_growth_among_others(void **state)
 
 	(void)state;
 	judge_all(&o, &b, 300, table_ns, 0);
-	assert_true(b.kept.n > 20);
+	assert_int_equal(b.kept.n, 8);
 	vec_for_each (&b.kept, struct outlier, x)
 		x->cause = "unknown";
 	outlier_find_behaviours(&o, &b);
