@@ -70,6 +70,32 @@ static void say_endless(const struct meta_function *f, void (*say)(void *ctx, co
 	free(line);
 }
 
+/* Static probes that were named alone, `usdt:PROVIDER:NAME`: one sentence for all of them. */
+static void say_single(const struct meta *meta, void (*say)(void *ctx, const char *sentence),
+		       void *ctx)
+{
+	const char *name = NULL;
+	unsigned n = 0;
+	char *line;
+
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->symbol && f->exit == EXIT_NONE && !strncmp(f->symbol, "usdt:", 5) && !n++)
+			name = f->name;
+	if (!n)
+		return;
+	line = n == 1 ? xasprintf(
+				"%s is one static probe: how often it is passed is counted, not "
+				"timed; what lies between two takes -F 'usdt:PROVIDER:BEGIN..END'",
+				name)
+		      : xasprintf(
+				"%u static probes were chosen one by one, %s among them: how often "
+				"they are passed is counted, not timed; what lies between two "
+				"takes -F 'usdt:PROVIDER:BEGIN..END'",
+				n, name);
+	say(ctx, line);
+	free(line);
+}
+
 void markers_say_faults(const struct calls *c, const struct meta *meta,
 			void (*say)(void *ctx, const char *sentence), void *ctx)
 {
@@ -82,6 +108,7 @@ void markers_say_faults(const struct calls *c, const struct meta *meta,
 		say_fault(&unbegun, faults->unbegun, name, say, ctx);
 		say_fault(&overlapping, faults->overlaps, name, say, ctx);
 	}
+	say_single(meta, say, ctx);
 }
 
 bool marker_encloses(const struct calls *c, uint32_t id, uint64_t blocks)
