@@ -59,7 +59,7 @@ long_functions() { # long_functions ROOT
 }
 
 holds "no function has over $LONGEST lines" long_functions "$top"
-{ printf 'int f(void)\n{\n' && yes '	f();' | head -n 61 && printf '}\n'; } >"$planted/src/long.c"
+{ printf 'int f(void)\n{\n' && yes '	f();' | head -n 61 && printf '}\n'; } | plant src/long.c
 catches "a long function" "src/long.c:2: a function of 62 lines" long_functions "$planted"
 rm "$planted/src/long.c"
 
