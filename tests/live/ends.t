@@ -43,12 +43,13 @@ cat >endless <<EOF2
 echo \$\$ >\$NAME.pid
 exec "$MB/empty" -n 100000000000
 EOF2
-# The same, but the first time it ends.
+# The first time it ends, and its function takes long enough to be traced; the second time it is
+# called for nothing.
 cat >later <<EOF2
 #!/bin/sh
-[ -e \$NAME.ran ] || { : >\$NAME.ran; exec "$MB/empty" -n 30000001; }
+[ -e \$NAME.ran ] || { : >\$NAME.ran; exec "$MB/mutex" -t 1 -n 10007; }
 echo \$\$ >\$NAME.pid
-exec "$MB/empty" -n 100000000000
+exec "$MB/mutex" -t 1 -d 0 -n 100000000000
 EOF2
 # Lives with both signals.
 cat >deaf <<EOF2
@@ -70,7 +71,7 @@ ends first_pass TERM 143
 # What is seen of the budget in the second pass, as soon as the file says it.
 taken_out() {
 	"$ISPOT" dump --meta -i second_pass.data 2>/dev/null |
-		grep -q '"kind":"not_traced","name":"empty_call",.*budget once traced'
+		grep -q '"kind":"not_traced","name":"locked_add",.*budget once traced'
 }
 begin second_pass --two-pass ./later
 eventually test -s second_pass.pid
@@ -81,7 +82,7 @@ like second_pass.err 'second pass' "second pass: it was in the second"
 readable second_pass
 [ "$(trace second_pass .calls)" -gt 0 ]
 ok $? "second pass: calls are in the file" || diag second_pass.err
-is "$(jq -r '[.not_traced[] | select(.name == "empty_call" and (.reason | test("budget")))] | length' second_pass.json)" 1 \
+is "$(jq -r '[.not_traced[] | select(.name == "locked_add" and (.reason | test("once traced")))] | length' second_pass.json)" 1 \
 	"second pass: what was taken out is in the report" ||
 	diag "$(jq -c '[.not_traced, .self_cost, .trace.calls]' second_pass.json)"
 
