@@ -16,9 +16,12 @@ status=0 # of the latest record
 children=()
 cd "$DIR" || exit 1
 
+# Whoever has ended may have left its number to another program: only what still is of this test.
 cleanup() {
+	local pid mine
+	mine=" $(jobs -pr | paste -sd' ') "
 	for pid in "${children[@]}"; do
-		kill "$pid" 2>/dev/null
+		[[ $mine == *" $pid "* || /proc/$pid/cwd -ef $DIR ]] && kill "$pid" 2>/dev/null
 	done
 	cd / && rm -rf "$DIR"
 }
