@@ -27,7 +27,7 @@ silent() { # silent COMMAND...: succeeds if it prints nothing; what it prints is
 	local out
 	out=$("$@" 2>&1)
 	[ -z "$out" ] && return
-	printf '%s\n' "$out" | sed 's/^/# /'
+	printf '%s\n' "$out" | sed 's/^/# /' >&2
 	return 1
 }
 
@@ -35,7 +35,7 @@ loud() { # loud WORD COMMAND...: succeeds if it prints WORD
 	local out
 	out=$("${@:2}" 2>&1)
 	case $out in *"$1"*) return 0 ;; esac
-	printf '# expected "%s" in: %s\n' "$1" "$out"
+	printf '# expected "%s" in: %s\n' "$1" "$out" >&2
 	return 1
 }
 

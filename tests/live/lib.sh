@@ -51,13 +51,13 @@ skip() {
 	echo "ok $tests - $1 # SKIP $2"
 }
 
-# diag FILE|TEXT...: why a test failed, as TAP comments
+# diag FILE|TEXT...: why a test failed, as TAP comments; on stderr, which prove shows
 diag() {
 	if [ $# -eq 1 ] && [ -f "$1" ]; then
 		head -30 "$1" | sed 's/^/#   /'
 	else
 		printf '#   %s\n' "$@"
-	fi
+	fi >&2
 }
 
 # is GOT WANTED NAME
