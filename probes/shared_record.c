@@ -25,6 +25,7 @@
 
 #define RING_BYTES 524288 /* what every user may lock per CPU: perf_event_mlock_kb */
 #define TURN_NS	   20000000
+#define READ_LOST  (1u << 4) /* PERF_FORMAT_LOST, since Linux 6.0 */
 #define SAMPLE                                                                          \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER)
@@ -37,6 +38,8 @@
 struct shared_ring {
 	int fd; /* of what carries the ring: mappings, names, switches */
 	void *map;
+	uint64_t samples; /* of probes, taken out of it */
+	uint64_t told;	  /* records that the kernel said it lost, in what was taken out */
 };
 
 /* Event 0 carries the rings, event i + 1 is probes' i. */
@@ -49,8 +52,9 @@ struct recording {
 	FILE *file; /* a perf.data as from a pipe */
 	struct launch launch;
 	struct launch_inherit inherit;
-	sigset_t ends;	/* the signals that end a recording */
-	uint64_t bytes; /* in file */
+	uint64_t read_format; /* READ_LOST, where the kernel has it */
+	sigset_t ends;	      /* the signals that end a recording */
+	uint64_t bytes;	      /* in file */
 	uint64_t start_ns;
 	struct ending ending;
 	const char *reason;
@@ -62,6 +66,7 @@ static struct perf_event_attr attr_of(const struct recording *r, size_t event)
 				     .type = PERF_TYPE_TRACEPOINT,
 				     .sample_period = 1,
 				     .sample_type = SAMPLE,
+				     .read_format = r->read_format,
 				     .sample_regs_user = SP_MASK,
 				     .sample_id_all = 1,
 				     .inherit = r->o->inherit,
@@ -89,6 +94,10 @@ static int open_event(struct recording *r, size_t event, uint32_t cpu, struct er
 
 	*fd = (int)syscall(SYS_perf_event_open, &a, r->launch.pid, (int)r->cpus.online[cpu], -1,
 			   PERF_FLAG_FD_CLOEXEC);
+	if (*fd < 0 && errno == EINVAL && r->read_format) {
+		r->read_format = 0;
+		return open_event(r, event, cpu, err);
+	}
 	if (*fd >= 0 || errno == ENXIO || errno == ENODEV)
 		return 0;
 	if (errno == EMFILE)
@@ -198,7 +207,23 @@ static void describe(struct recording *r, size_t event)
 	put(r, name, sizeof(name));
 }
 
-static void drain_ring(struct recording *r, const struct shared_ring *ring)
+/* What stands in the ring from tail on is counted: probes' samples, and what is said to be lost. */
+static void count(struct shared_ring *ring, const char *data, size_t room, uint64_t tail,
+		  uint64_t head)
+{
+	while (tail < head) {
+		const struct perf_event_header *h = (const void *)(data + tail % room);
+
+		ring->samples += h->type == PERF_RECORD_SAMPLE;
+		if (h->type == PERF_RECORD_LOST) /* id, how many; only a header never wraps */
+			ring->told += *(const uint64_t *)(data + (tail + 16) % room);
+		if (!h->size)
+			break;
+		tail += h->size;
+	}
+}
+
+static void drain_ring(struct recording *r, struct shared_ring *ring)
 {
 	struct perf_event_mmap_page *control = ring->map;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = ring_bytes(r);
@@ -208,6 +233,7 @@ static void drain_ring(struct recording *r, const struct shared_ring *ring)
 	if (!control)
 		return;
 	head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+	count(ring, data, room, control->data_tail, head);
 	for (tail = control->data_tail; tail < head;) {
 		size_t at = tail % room;
 		size_t n = head - tail < room - at ? head - tail : room - at;
@@ -223,6 +249,56 @@ static void drain(struct recording *r)
 	for (uint32_t cpu = 0; cpu < r->cpus.n; cpu++)
 		drain_ring(r, &r->rings[cpu]);
 	put_header(r, PERFDATA_ROUND, 0);
+}
+
+/*
+ * What a CPU lost, its end included, which no record in a ring tells: the kernel says a loss with
+ * the next record that it can write, and after the last one there is none (design fact 10). Before
+ * 6.0 it does not count losses; then what probes made less what was read.
+ */
+static uint64_t lost_on(const struct recording *r, uint32_t cpu)
+{
+	uint64_t made = 0, lost = 0, samples = r->rings[cpu].samples;
+
+	for (size_t event = 0; event <= r->probes.n; event++) {
+		uint64_t values[2] = {
+			0
+		}; /* how often it happened, records of it that were lost */
+		int fd = r->fds[event * r->cpus.n + cpu];
+
+		if (fd < 0 || read(fd, values, sizeof(values)) < (ssize_t)sizeof(*values))
+			continue;
+		made += event ? values[0] : 0;
+		lost += values[1];
+	}
+	if (r->read_format)
+		return lost;
+	return made > samples ? made - samples : 0;
+}
+
+/* As the kernel would have said it. */
+static void tell_last_losses(struct recording *r)
+{
+	for (uint32_t cpu = 0; cpu < r->cpus.n; cpu++) {
+		struct {
+			uint64_t id, lost;
+			uint32_t pid, tid;
+			uint64_t time_ns;
+			uint32_t cpu, reserved;
+			uint64_t identifier;
+		} loss = { .pid = (uint32_t)r->launch.pid,
+			   .tid = (uint32_t)r->launch.pid,
+			   .time_ns = clock_now_ns(),
+			   .cpu = r->cpus.online[cpu] };
+		uint64_t lost = lost_on(r, cpu);
+
+		if (lost <= r->rings[cpu].told || ioctl(r->fds[cpu], PERF_EVENT_IOC_ID, &loss.id))
+			continue;
+		loss.identifier = loss.id;
+		loss.lost = lost - r->rings[cpu].told;
+		put_header(r, PERF_RECORD_LOST, sizeof(loss));
+		put(r, &loss, sizeof(loss));
+	}
 }
 
 static FILE *temporary(struct err *err)
@@ -280,6 +356,7 @@ static void run(struct recording *r)
 		if (r->fds[i] >= 0)
 			ioctl(r->fds[i], PERF_EVENT_IOC_DISABLE, 0);
 	drain(r);
+	tell_last_losses(r);
 }
 
 static const char *const limits =
@@ -373,7 +450,9 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 
 int shared_record(const struct shared_recording *o, struct shared_result *result, struct err *err)
 {
-	struct recording r = { .o = o, .launch = { .go_fd = -1, .status_fd = -1 } };
+	struct recording r = { .o = o,
+			       .read_format = READ_LOST,
+			       .launch = { .go_fd = -1, .status_fd = -1 } };
 	size_t n, page = (size_t)sysconf(_SC_PAGESIZE);
 	struct shared_probes all;
 	int ret = shared_read(&all, err);

@@ -78,6 +78,18 @@ is "$? $(names less.data)" "0 outer" "what can be fulfilled is: a smaller buffer
 as_user "$ISPOT" record -m 1G -F "own_exact:outer" "$DIR/own_exact" >out 2>err
 is "$? $(grep -c 'smaller -m' err)" "125 1" "a buffer larger than a user may have is refused"
 
+# A buffer of 50 records, read 50 times a second: most is lost, and the last of it where nothing
+# follows by which the kernel could say so.
+made=$((2 * 20011))
+as_user "$ISPOT" record -q -m 4K -F own_exact:outer -o lossy.data "$DIR/own_exact" -n 20011 >out 2>err
+is $? 0 "a small buffer" || diag err
+"$ISPOT" dump -i user/lossy.data >lossy.dump 2>/dev/null
+lost=$(sed -n 's/.*"kind":"end".*"lost_records":\([0-9]*\).*/\1/p' lossy.dump)
+read=$(grep -cE '^[0-9]+ [0-9]+ [0-9/]+ (entry|exit) ' lossy.dump)
+[ "${lost:-0}" -gt 0 ] && [ $((read + lost)) -ge $made ] && [ $((read + lost)) -le $((made + 100)) ]
+ok $? "made = read + lost" || diag "made $made, read $read, lost $lost (switches among them)"
+is "$(awk '$4 == "lost" { sum += $5 } END { print sum }' lossy.dump)" "$lost" "each loss has its place"
+
 # Ends: --max-size, -d, and signals.
 "$ISPOT" probe add -F locked_add ./own_mutex >out 2>err
 long=("$DIR/own_mutex" -t 1 -d 100)
