@@ -9,6 +9,7 @@
 const char *const corunner_class_names[CORUNNER_CLASSES] = {
 	[CORUNNER_ALL] = "all",	    [CORUNNER_CPU] = "cpu",	  [CORUNNER_CORE] = "core",
 	[CORUNNER_CACHE] = "cache", [CORUNNER_SOCKET] = "socket", [CORUNNER_OTHER] = "other",
+	[CORUNNER_TRIO] = "trio",
 };
 
 enum corunner_class corunner_class_find(const char *name)

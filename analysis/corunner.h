@@ -26,6 +26,7 @@ enum corunner_class {
 	CORUNNER_CACHE,	 /* cores that share the last cache */
 	CORUNNER_SOCKET, /* caches of one socket */
 	CORUNNER_OTHER,	 /* sockets of one machine */
+	CORUNNER_TRIO,	 /* two applications at once (trio.h); of no pair */
 	CORUNNER_CLASSES,
 };
 

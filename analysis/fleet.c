@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/fleet_trio.h"
 #include "analysis/stats.h"
 #include "base/mem.h"
 
@@ -60,23 +61,23 @@ static int by_p(const void *a, const void *b)
 	return (x->p > y->p) - (x->p < y->p);
 }
 
-/* Benjamini and Hochberg over all cells that can be tested. */
-static void correct(struct fleet *f)
+/* Benjamini and Hochberg over all pairs, or all trios, that can be tested. */
+static uint32_t correct(struct fleet *f, bool trios)
 {
 	struct fleet_cell **tested = xcalloc(f->cells.n + 1, sizeof(*tested));
 	double least = 1;
 	uint32_t n = 0;
 
 	vec_for_each (&f->cells, struct fleet_cell, cell)
-		if (!isnan(cell->p))
+		if (!isnan(cell->p) && (cell->class == CORUNNER_TRIO) == trios)
 			tested[n++] = cell;
 	qsort(tested, n, sizeof(*tested), by_p);
 	for (uint32_t i = n; i-- > 0;) {
 		least = fmin(least, tested[i]->p * n / (i + 1));
 		tested[i]->q = least;
 	}
-	f->tested = n;
 	free(tested);
+	return n;
 }
 
 /* ---- cells ---- */
@@ -88,7 +89,8 @@ static void judge(const struct fleet *f, const struct fleet_base *base, struct f
 	else if (!(fabs(cell->deviations) > 1))
 		cell->effect = FLEET_WITHIN;
 	else if (!(cell->q <= f->options.alpha) ||
-		 !(cell->contrast / (cell->deviations < 0 ? -base->noise : base->noise) > 1))
+		 !(cell->contrast / (cell->deviations < 0 ? -base->noise : base->noise) > 1) ||
+		 (cell->class == CORUNNER_TRIO && !fleet_trio_is_more(cell)))
 		cell->effect = FLEET_NOT_CERTAIN;
 	else
 		cell->effect = cell->deviations < 0 ? FLEET_NEGATIVE : FLEET_POSITIVE;
@@ -111,11 +113,21 @@ static double contrast(const struct fleet *f, const struct fleet_contrast *c)
 	return c->w ? change(f, 1, exp2(octaves)) : NAN;
 }
 
+static void fill_one(const struct fleet *f, const struct fleet_base *base, struct fleet_one *one)
+{
+	bool enough = one->samples >= f->options.min_samples;
+
+	one->median = enough ? one->median : NAN;
+	one->change = change(f, base->median, one->median);
+	one->deviations = one->change / base->noise;
+}
+
 static void fill_cell(const struct fleet *f, const struct fleet_base *base,
 		      const struct fleet_row *row, struct fleet_cell *cell)
 {
 	cell->base = row->base;
 	cell->corunner = row->corunner;
+	cell->second = row->second;
 	cell->class = row->class;
 	cell->tally = &row->tally;
 	cell->blocks = row->contrast.blocks;
@@ -129,6 +141,11 @@ static void fill_cell(const struct fleet *f, const struct fleet_base *base,
 	cell->p = cell->q = NAN;
 	if (row->tally.n >= f->options.min_samples)
 		cell->p = probability(&row->contrast);
+	if (cell->class != CORUNNER_TRIO)
+		return;
+	fleet_trio_fill(f->rows, row, cell);
+	fill_one(f, base, &cell->of_one[0]);
+	fill_one(f, base, &cell->of_one[1]);
 }
 
 double fleet_improvement(const struct fleet *f, const struct fleet_base *base,
@@ -193,7 +210,9 @@ static int by_base(const void *a, const void *b)
 		return x->cell.class < y->cell.class ? -1 : 1;
 	if (x->cell.change != y->cell.change)
 		return x->cell.change < y->cell.change ? -1 : 1;
-	return (x->cell.corunner > y->cell.corunner) - (x->cell.corunner < y->cell.corunner);
+	if (x->cell.corunner != y->cell.corunner)
+		return x->cell.corunner < y->cell.corunner ? -1 : 1;
+	return (x->cell.second > y->cell.second) - (x->cell.second < y->cell.second);
 }
 
 static void find_cells(struct fleet *f, const uint32_t *base_of, struct cell_rows *rows)
@@ -202,7 +221,7 @@ static void find_cells(struct fleet *f, const uint32_t *base_of, struct cell_row
 		uint32_t base = base_of[row->base];
 		struct cell_row *found;
 
-		if (row->class == CORUNNER_ALL || base == MAP_NONE)
+		if (row->class == CORUNNER_ALL || base == MAP_NONE || fleet_trio_is_part(row))
 			continue;
 		found = vec_add(rows);
 		found->base = base;
@@ -219,6 +238,8 @@ static void judge_all(struct fleet *f, const struct cell_rows *rows, const uint3
 		uint32_t by = base_of[cell->corunner];
 
 		judge(f, base, cell);
+		if (cell->class == CORUNNER_TRIO)
+			continue;
 		base->negative += cell->effect == FLEET_NEGATIVE;
 		base->positive += cell->effect == FLEET_POSITIVE;
 		if (cell->effect == FLEET_NEGATIVE && by != MAP_NONE)
@@ -252,7 +273,8 @@ void fleet_init(struct fleet *f, const struct fleet_rows *rows, const struct fle
 		base->n++;
 		*vec_add(&f->cells) = row->cell;
 	}
-	correct(f);
+	f->tested = correct(f, false);
+	f->trios_tested = correct(f, true);
 	judge_all(f, &found, base_of);
 	vec_release(&found);
 	free(base_of);

@@ -5,7 +5,7 @@
  * samples, in deviations of those samples. Beyond one it is a beyond-noisy interferer, if the
  * contrast (fleet_rows.h) says that it is no chance either. All cells that have enough samples are
  * tested at once, so q is p after Benjamini and Hochberg: of those with q <= alpha a share of alpha
- * is wrong.
+ * is wrong; trios are corrected for by themselves, and must do more than each co-runner alone.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_H
 #define ISPOT_ANALYSIS_FLEET_H
@@ -25,8 +25,15 @@ enum fleet_effect {
 
 extern const char *const fleet_effect_names[];
 
+/* Of a trio's two co-runners the samples beside this one while the other was not near. */
+struct fleet_one {
+	uint64_t samples;
+	double median, change, deviations; /* as of the pair; NAN: too few samples */
+};
+
 struct fleet_cell {
 	uint32_t base, corunner; /* numbers in the rows' apps */
+	uint32_t second;	 /* of a trio; else the same as corunner */
 	enum corunner_class class;
 	enum fleet_effect effect;
 	const struct tally *tally;
@@ -38,6 +45,7 @@ struct fleet_cell {
 	double contrast;    /* change against its other samples of the same blocks; NAN: none */
 	double p, q;	    /* NAN: cannot be tested */
 	double improvement; /* of the base's performance were this co-runner kept away, relative */
+	struct fleet_one of_one[2]; /* of a trio: corunner's, second's */
 };
 
 struct fleet_base {
@@ -46,7 +54,7 @@ struct fleet_base {
 	double median, mean, deviation;
 	double noise; /* deviation of its samples' performance, relative to that of the median */
 	uint32_t first, n;	     /* its cells */
-	uint32_t negative, positive; /* of them */
+	uint32_t negative, positive; /* of them, no trios */
 	uint32_t slowed;	     /* bases that it slows beyond the noise */
 };
 
@@ -65,7 +73,7 @@ struct fleet {
 	struct {
 		VEC(struct fleet_cell)
 	} cells; /* by base, class, change */
-	uint32_t tested;
+	uint32_t tested, trios_tested;
 };
 
 void fleet_init(struct fleet *f, const struct fleet_rows *rows, const struct fleet_options *o);

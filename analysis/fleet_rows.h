@@ -39,6 +39,8 @@ struct fleet_stratum {
 
 struct fleet_row {
 	uint32_t base, corunner; /* numbers in apps; CORUNNER_ALL has base twice */
+	uint32_t second;	 /* co-runner of a trio: by name not before the other; of another
+				  * class, and for one alone, the same as corunner */
 	enum corunner_class class;
 	uint32_t stratum;
 	struct tally tally;
@@ -69,15 +71,26 @@ struct fleet_rows {
 	struct fleet_rows_block *block; /* of the block being added */
 };
 
+struct fleet_rows_options {
+	uint64_t bucket_ns;
+	const struct strtab *trios; /* applications whose trios are kept; NULL: none */
+};
+
 struct fleet_row *fleet_rows_get(struct fleet_rows *r, uint32_t base, uint32_t corunner,
 				 enum corunner_class class, uint32_t stratum);
+/* Of class CORUNNER_TRIO; the two in any order. */
+struct fleet_row *fleet_rows_trio(struct fleet_rows *r, uint32_t base, uint32_t corunner,
+				  uint32_t second, uint32_t stratum);
+/* Of one alone; NULL: there is none. */
+const struct fleet_row *fleet_rows_find_trio(const struct fleet_rows *r, uint32_t base,
+					     uint32_t app, uint32_t stratum);
 uint32_t fleet_rows_stratum(struct fleet_rows *r, uint32_t type, uint64_t bucket);
 void fleet_rows_crowd(struct fleet_rows *r, uint32_t stratum, uint32_t kind, uint32_t number,
 		      uint64_t ns);
 
 /* Returns how many samples had no co-runner. */
 uint64_t fleet_rows_add(struct fleet_rows *r, const struct fleet_block *b, const struct topology *t,
-			const char *type, uint64_t bucket_ns);
+			const char *type, const struct fleet_rows_options *o);
 void fleet_contrast_merge(struct fleet_contrast *c, const struct fleet_contrast *more);
 /* Everything, the names too; it can be used again. */
 void fleet_rows_release(struct fleet_rows *r);

@@ -29,6 +29,21 @@ struct schedule {
 	VEC(struct slice)
 };
 
+/* When both of a trio's co-runners are on one socket. */
+struct together {
+	const struct world_trio *trio;
+	uint16_t socket;
+	struct schedule times; /* app is not used */
+	size_t at;	       /* the first that may not be over */
+};
+
+/* One of the two comes or goes. */
+struct coming {
+	uint64_t time_ns;
+	int32_t by;
+	bool other;
+};
+
 struct machine {
 	const struct world *world;
 	struct fleet_header header;
@@ -37,6 +52,9 @@ struct machine {
 	uint32_t n_apps, apps[APPS_MAX];
 	double instance[APPS_MAX];  /* of each its speed here */
 	struct schedule *schedules; /* by CPU, of the block being made */
+	struct {
+		VEC(struct together)
+	} trios; /* of which all three are in the mix, twice: by socket */
 	uint64_t blocks;
 };
 
@@ -68,6 +86,15 @@ static bool in_mix(const struct machine *m, uint32_t app)
 	return false;
 }
 
+static void find_trios(struct machine *m)
+{
+	vec_for_each (&m->world->trios, const struct world_trio, trio)
+		for (uint16_t socket = 0; socket < 2; socket++)
+			if (in_mix(m, trio->base) && in_mix(m, trio->one) && in_mix(m, trio->other))
+				*vec_add(&m->trios) =
+					(struct together){ .trio = trio, .socket = socket };
+}
+
 struct machine *machine_new(const struct world *w, uint64_t seed, uint32_t n, uint32_t cpus)
 {
 	struct machine *m = xcalloc(1, sizeof(*m));
@@ -88,6 +115,7 @@ struct machine *machine_new(const struct world *w, uint64_t seed, uint32_t n, ui
 		m->apps[m->n_apps++] = app;
 	}
 	describe(m, seed, n, cpus);
+	find_trios(m);
 	return m;
 }
 
@@ -100,6 +128,9 @@ void machine_free(struct machine *m)
 {
 	for (uint32_t i = 0; i < m->header.topology.n; i++)
 		vec_release(&m->schedules[i]);
+	vec_for_each (&m->trios, struct together, t)
+		vec_release(&t->times);
+	vec_release(&m->trios);
 	free(m->schedules);
 	free(m);
 }
@@ -120,6 +151,69 @@ static void plan(struct machine *m, struct schedule *s, uint64_t from_ns, uint64
 	}
 }
 
+static int by_coming(const void *a, const void *b)
+{
+	const struct coming *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->by > y->by) - (x->by < y->by);
+}
+
+/* From the slices of the socket's CPUs. */
+static void find_together(struct machine *m, struct together *t)
+{
+	struct {
+		VEC(struct coming)
+	} comings = { 0 };
+	int32_t there[2] = { 0, 0 };
+	uint64_t since_ns = 0;
+
+	t->times.n = t->at = 0;
+	for (uint32_t i = 0; i < m->header.topology.n; i++) {
+		if (m->header.topology.cpus[i].socket != t->socket)
+			continue;
+		vec_for_each (&m->schedules[i], const struct slice, s) {
+			uint32_t app = s->app == NO_APP ? NO_APP : m->apps[s->app];
+
+			if (app != t->trio->one && app != t->trio->other)
+				continue;
+			*vec_add(&comings) =
+				(struct coming){ s->start_ns, 1, app == t->trio->other };
+			*vec_add(&comings) =
+				(struct coming){ s->end_ns, -1, app == t->trio->other };
+		}
+	}
+	vec_sort(&comings, by_coming);
+	vec_for_each (&comings, const struct coming, c) {
+		bool before = there[0] && there[1];
+
+		there[c->other] += c->by;
+		if (!before && there[0] && there[1])
+			since_ns = c->time_ns;
+		else if (before && !(there[0] && there[1]))
+			*vec_add(&t->times) = (struct slice){ 0, since_ns, c->time_ns };
+	}
+	vec_release(&comings);
+}
+
+/* What is left of its IPC beside two that are on its socket now. */
+static double beside_two(struct machine *m, uint32_t app, uint32_t cpu, uint64_t at_ns)
+{
+	double left = 1;
+
+	vec_for_each (&m->trios, struct together, t) {
+		if (t->trio->base != m->apps[app] ||
+		    t->socket != m->header.topology.cpus[cpu].socket)
+			continue;
+		while (t->at < t->times.n && t->times.data[t->at].end_ns <= at_ns)
+			t->at++;
+		if (t->at < t->times.n && t->times.data[t->at].start_ns <= at_ns)
+			left *= 1 - t->trio->loss;
+	}
+	return left;
+}
+
 /* The share of its IPC that the application loses beside what the sibling does. */
 static double loss_beside(const struct machine *m, uint32_t app, const struct slice *sibling)
 {
@@ -132,8 +226,8 @@ static double loss_beside(const struct machine *m, uint32_t app, const struct sl
 }
 
 /* One slice, cut into samples; *sibling: where the other thread of the core is. */
-static void run_slice(struct machine *m, struct fleet_block *b, const struct slice *slice,
-		      const struct slice **sibling, double hour)
+static void run_slice(struct machine *m, struct fleet_block *b, uint32_t cpu,
+		      const struct slice *slice, const struct slice **sibling, double hour)
 {
 	const struct world_app *app = &m->world->apps.data[m->apps[slice->app]];
 	double ipc = app->ipc * m->speed * m->instance[slice->app] * hour;
@@ -146,7 +240,8 @@ static void run_slice(struct machine *m, struct fleet_block *b, const struct sli
 			++*sibling;
 			beside = 1 - loss_beside(m, slice->app, *sibling);
 		}
-		value = ipc * beside * (1 + app->noise * dice_normal(&m->dice));
+		value = ipc * beside * beside_two(m, slice->app, cpu, at_ns) *
+			(1 + app->noise * dice_normal(&m->dice));
 		length_ns = (uint64_t)(PERIOD / (value * CLOCK_GHZ));
 		if (at_ns + length_ns > slice->end_ns)
 			break;
@@ -163,12 +258,16 @@ void machine_block(struct machine *m, struct fleet_block *b)
 	fleet_block_begin(b, m->blocks++, start_ns);
 	for (uint32_t i = 0; i < cpus; i++)
 		plan(m, &m->schedules[i], start_ns, start_ns + BLOCK_NS);
+	vec_for_each (&m->trios, struct together, t)
+		find_together(m, t);
 	for (uint32_t i = 0; i < cpus; i++) {
 		const struct slice *sibling = m->schedules[i ^ 1].data;
 
 		fleet_block_track(b, i);
+		vec_for_each (&m->trios, struct together, t)
+			t->at = 0;
 		vec_for_each (&m->schedules[i], const struct slice, slice)
 			if (slice->app != NO_APP)
-				run_slice(m, b, slice, &sibling, hour);
+				run_slice(m, b, i, slice, &sibling, hour);
 	}
 }

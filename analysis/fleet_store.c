@@ -27,6 +27,14 @@ static const char *const schema =
 	"CREATE TABLE crowds(type INTEGER, bucket INTEGER, kind TEXT, number INTEGER, ns INTEGER,"
 	" PRIMARY KEY(type, bucket, kind, number)) WITHOUT ROWID;";
 
+/* Came later than the others: databases of before do not have them. */
+static const char *const trio_schema =
+	"CREATE TABLE IF NOT EXISTS trio_bases(name TEXT PRIMARY KEY) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS trios(base INTEGER, corunner INTEGER, second INTEGER,"
+	" type INTEGER, bucket INTEGER, n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER,"
+	" contrast BLOB, histogram BLOB, PRIMARY KEY(base, corunner, second, type, bucket))"
+	" WITHOUT ROWID;";
+
 static const char *const sql[STATEMENTS] = {
 	[ADD_META] = "INSERT OR IGNORE INTO meta VALUES(?, ?)",
 	[GET_META] = "SELECT value FROM meta WHERE key = ?",
@@ -50,6 +58,18 @@ static const char *const sql[STATEMENTS] = {
 		      " WHERE type = ?",
 	[LOAD_CROWDS] = "SELECT kind, number, sum(ns) FROM crowds WHERE type = ?"
 			" GROUP BY kind, number",
+	[GET_TRIO] = "SELECT n, sum, squares, blocks, contrast, histogram FROM trios WHERE base = ?"
+		     " AND corunner = ? AND second = ? AND type = ? AND bucket = ?",
+	[PUT_TRIO] =
+		"INSERT OR REPLACE INTO trios(base, corunner, second, type, bucket, n, sum, squares,"
+		" blocks, contrast, histogram) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[LOAD_TRIOS] =
+		"SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, s.name"
+		" FROM trios r JOIN apps b ON b.id = r.base JOIN apps c ON c.id = r.corunner"
+		" JOIN apps s ON s.id = r.second WHERE type = ?",
+	[ADD_TRIO_BASE] = "INSERT OR IGNORE INTO trio_bases VALUES(?)",
+	[LOAD_TRIO_BASES] = "SELECT name FROM trio_bases ORDER BY name",
+	[ANY_BLOCK] = "SELECT 1 FROM blocks LIMIT 1",
 	[MOST_TYPE] =
 		"SELECT t.name, (SELECT count(DISTINCT type) FROM rows) FROM rows r JOIN types t"
 		" ON t.id = r.type WHERE class = 'all' GROUP BY type"
@@ -149,7 +169,7 @@ static int make_tables(struct fleet_store *s, bool make, struct err *err)
 	char mark[64];
 
 	if (pragma(s, "PRAGMA application_id") == APPLICATION_ID)
-		return 0;
+		return !make || store_execute(s, trio_schema) ? 0 : store_failed(s, err);
 	if (sqlite3_errcode(s->db) == SQLITE_NOTADB || !make ||
 	    pragma(s, "SELECT count(*) FROM sqlite_master"))
 		return err_set(err, -EBADMSG,
@@ -157,7 +177,8 @@ static int make_tables(struct fleet_store *s, bool make, struct err *err)
 			       s->path);
 	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", APPLICATION_ID);
 	return store_execute(s, "BEGIN IMMEDIATE") && store_execute(s, schema) &&
-			       store_execute(s, mark) && store_execute(s, "COMMIT")
+			       store_execute(s, trio_schema) && store_execute(s, mark) &&
+			       store_execute(s, "COMMIT")
 		       ? 0
 		       : store_failed(s, err);
 }
@@ -239,6 +260,68 @@ int fleet_store_begin(struct fleet_store *s, const struct fleet_store_meta *meta
 	rc = rc ? rc : agree(s, "better", meta->higher_is_better ? "higher" : "lower", err);
 	rc = rc ? rc : agree(s, "by", meta->by, err);
 	return rc ? rc : agree(s, "bucket_ns", bucket, err);
+}
+
+/* ---- whose trios are kept ---- */
+
+bool store_has_trios(struct fleet_store *s)
+{
+	return pragma(s, "SELECT count(*) FROM sqlite_master WHERE name = 'trios'") == 1;
+}
+
+static void load_trio_bases(struct fleet_store *s, struct strtab *names)
+{
+	sqlite3_stmt *st = store_has_trios(s) ? store_statement(s, LOAD_TRIO_BASES) : NULL;
+	char name[256];
+
+	while (st && sqlite3_step(st) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(st, 0);
+
+		strtab_add(names, text_printable(name, sizeof(name), text ? text : ""));
+	}
+	if (st)
+		sqlite3_reset(st);
+}
+
+static bool has_any_block(struct fleet_store *s)
+{
+	sqlite3_stmt *st = store_statement(s, ANY_BLOCK);
+	bool has = st && sqlite3_step(st) == SQLITE_ROW;
+
+	if (st)
+		sqlite3_reset(st);
+	return has;
+}
+
+static bool same_names(const struct strtab *a, const struct strtab *b)
+{
+	bool same = a->n == b->n;
+
+	for (uint32_t i = 0; same && i < a->n; i++)
+		same = strtab_find(b, a->strings[i]) != MAP_NONE;
+	return same;
+}
+
+int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct strtab *kept,
+		      struct err *err)
+{
+	load_trio_bases(s, kept);
+	if (!asked->n || same_names(asked, kept))
+		return 0;
+	if (has_any_block(s))
+		return err_set(err, -EINVAL,
+			       "%s has samples whose trios were not kept, or those of other "
+			       "applications; reduce into another database with --db",
+			       s->path);
+	for (uint32_t i = 0; i < asked->n; i++) {
+		sqlite3_stmt *st = store_statement(s, ADD_TRIO_BASE);
+
+		store_bind_text(st, 1, asked->strings[i]);
+		if (!store_done(st))
+			return store_failed(s, err);
+		strtab_add(kept, asked->strings[i]);
+	}
+	return 0;
 }
 
 int fleet_store_machine(struct fleet_store *s, const struct fleet_header *h, uint32_t *machine,

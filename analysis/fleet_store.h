@@ -15,6 +15,7 @@ struct err;
 struct fleet_header;
 struct fleet_rows;
 struct fleet_store;
+struct strtab;
 
 /* What all rows of a store have in common. */
 struct fleet_store_meta {
@@ -40,6 +41,10 @@ void fleet_store_close(struct fleet_store *s); /* NULL is fine */
 
 /* The first to come decides; -EINVAL: the store has another indicator or bucket. */
 int fleet_store_begin(struct fleet_store *s, const struct fleet_store_meta *meta, struct err *err);
+/* kept: the applications whose trios go into this store. The first to ask decides, while it has no
+ * blocks; who does not ask takes what there is. -EINVAL: it has others. */
+int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct strtab *kept,
+		      struct err *err);
 int fleet_store_machine(struct fleet_store *s, const struct fleet_header *h, uint32_t *machine,
 			struct err *err);
 bool fleet_store_has(struct fleet_store *s, uint64_t recording, uint64_t sequence);

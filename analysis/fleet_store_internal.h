@@ -25,6 +25,12 @@ enum statement {
 	ADD_CROWD,
 	LOAD_ROWS,
 	LOAD_CROWDS,
+	GET_TRIO,
+	PUT_TRIO,
+	LOAD_TRIOS,
+	ADD_TRIO_BASE,
+	LOAD_TRIO_BASES,
+	ANY_BLOCK,
 	MOST_TYPE,
 	TOTALS,
 	STATEMENTS,
@@ -46,6 +52,9 @@ void store_bind_number(sqlite3_stmt *st, int i, uint64_t number);
 /* Steps and resets a statement that gives no rows, or of which the first one is not looked at. */
 bool store_done(sqlite3_stmt *st);
 bool store_execute(struct fleet_store *s, const char *what);
+
+/* A database of before there were trios has no table of them. */
+bool store_has_trios(struct fleet_store *s);
 
 /* The number of a name, which is added if it is new; 0: failed. */
 uint32_t store_number(struct fleet_store *s, enum statement add, enum statement get,

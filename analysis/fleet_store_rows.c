@@ -78,7 +78,10 @@ static void bind_key(sqlite3_stmt *st, const struct fleet_row *row, const uint32
 {
 	store_bind_number(st, 1, apps[row->base]);
 	store_bind_number(st, 2, apps[row->corunner]);
-	sqlite3_bind_text(st, 3, corunner_class_names[row->class], -1, SQLITE_STATIC);
+	if (row->class == CORUNNER_TRIO)
+		store_bind_number(st, 3, apps[row->second]);
+	else
+		sqlite3_bind_text(st, 3, corunner_class_names[row->class], -1, SQLITE_STATIC);
 	store_bind_number(st, 4, type);
 	store_bind_number(st, 5, bucket);
 }
@@ -115,7 +118,8 @@ static bool add_row(struct fleet_store *s, const struct fleet_row *row, const ui
 		    uint32_t type, uint64_t bucket)
 {
 	struct fleet_contrast contrast = row->contrast;
-	sqlite3_stmt *st = store_statement(s, GET_ROW);
+	bool trio = row->class == CORUNNER_TRIO;
+	sqlite3_stmt *st = store_statement(s, trio ? GET_TRIO : GET_ROW);
 	struct tally sum = { 0 };
 	bool sound = true;
 
@@ -125,7 +129,7 @@ static bool add_row(struct fleet_store *s, const struct fleet_row *row, const ui
 		sound = read_row(st, &sum, &contrast);
 	if (st)
 		sqlite3_reset(st);
-	st = store_statement(s, PUT_ROW);
+	st = store_statement(s, trio ? PUT_TRIO : PUT_ROW);
 	if (sound && st) {
 		bind_key(st, row, apps, type, bucket);
 		sound = write_row(st, &sum, &contrast);
@@ -252,11 +256,28 @@ static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *ro
 		uint32_t base = column_app(st, 6, rows);
 		uint32_t co = column_app(st, 7, rows);
 		enum corunner_class class = corunner_class_find(column_name(st, 8));
-		struct fleet_row *row = class == CORUNNER_CLASSES
+		struct fleet_row *row = class >= CORUNNER_TRIO
 						? NULL
 						: fleet_rows_get(rows, base, co, class, stratum);
 
 		if (!row || !read_row(st, &row->tally, &row->contrast))
+			return damaged(s, err);
+	}
+	return step == SQLITE_DONE ? 0 : store_failed(s, err);
+}
+
+static int load_trios(struct fleet_store *s, uint32_t type, struct fleet_rows *rows,
+		      struct err *err)
+{
+	sqlite3_stmt *st = store_statement(s, LOAD_TRIOS);
+	int step;
+
+	store_bind_number(st, 1, type);
+	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
+		uint32_t base = column_app(st, 6, rows), co = column_app(st, 7, rows);
+		struct fleet_row *row = fleet_rows_trio(rows, base, co, column_app(st, 8, rows), 0);
+
+		if (!read_row(st, &row->tally, &row->contrast))
 			return damaged(s, err);
 	}
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
@@ -307,5 +328,7 @@ int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows 
 	id = (uint32_t)sqlite3_column_int64(st, 0);
 	strtab_add(&rows->types, name);
 	rc = load_rows(s, id, rows, err);
+	if (!rc && store_has_trios(s))
+		rc = load_trios(s, id, rows, err);
 	return rc ? rc : load_crowds(s, id, rows, err);
 }

@@ -66,27 +66,53 @@ static uint32_t pairs_of(const struct world *w, uint32_t base)
 	return n;
 }
 
-static void plant(struct world *w, uint32_t base, uint32_t corunner)
+static double planted_loss(const struct world *w, uint32_t base)
 {
 	double own = w->apps.data[base].noise;
 	double noise = sqrt(own * own + WORLD_MACHINE_NOISE * WORLD_MACHINE_NOISE +
 			    WORLD_INSTANCE_NOISE * WORLD_INSTANCE_NOISE +
 			    WORLD_HOUR_NOISE * WORLD_HOUR_NOISE);
 
-	map_put(&w->by_pair, pair_key(base, corunner), (uint32_t)w->pairs.n);
-	*vec_add(&w->pairs) =
-		(struct world_pair){ base, corunner, fmin(LOSS_IN_NOISES * noise, LOSS_MAX) };
+	return fmin(LOSS_IN_NOISES * noise, LOSS_MAX);
 }
 
-void world_init(struct world *w, uint64_t seed, uint32_t apps, uint32_t interferers)
+static void plant(struct world *w, uint32_t base, uint32_t corunner)
 {
-	struct dice d = { seed };
-	uint32_t busiest = apps < BUSIEST ? apps : BUSIEST;
+	map_put(&w->by_pair, pair_key(base, corunner), (uint32_t)w->pairs.n);
+	*vec_add(&w->pairs) = (struct world_pair){ base, corunner, planted_loss(w, base) };
+}
+
+static bool has_trio(const struct world *w, uint32_t base)
+{
+	vec_for_each (&w->trios, const struct world_trio, t)
+		if (t->base == base)
+			return true;
+	return false;
+}
+
+/* Each base has one at most, and three applications are in it. */
+static void plant_trios(struct world *w, struct dice *d, uint32_t busiest, uint32_t n)
+{
+	n = busiest < 3 ? 0 : n < busiest ? n : busiest;
+	while (w->trios.n < n) {
+		uint32_t base = dice_below(d, busiest), one = dice_below(d, busiest),
+			 other = dice_below(d, busiest);
+
+		if (base != one && base != other && one < other && !has_trio(w, base))
+			*vec_add(&w->trios) =
+				(struct world_trio){ base, one, other, planted_loss(w, base) };
+	}
+}
+
+void world_init(struct world *w, const struct world_options *o)
+{
+	struct dice d = { o->seed };
+	uint32_t busiest = o->apps < BUSIEST ? o->apps : BUSIEST;
 	uint32_t most = busiest > 1 ? busiest * PAIRS_OF_BASE / 2 : 0;
+	uint32_t interferers = o->interferers < most ? o->interferers : most;
 
 	*w = (struct world){ 0 };
-	make_apps(w, &d, apps);
-	interferers = interferers < most ? interferers : most;
+	make_apps(w, &d, o->apps);
 	while (w->pairs.n < interferers) {
 		uint32_t base = dice_below(&d, busiest), corunner = dice_below(&d, busiest);
 
@@ -94,6 +120,7 @@ void world_init(struct world *w, uint64_t seed, uint32_t apps, uint32_t interfer
 		    !(world_loss(w, base, corunner) > 0))
 			plant(w, base, corunner);
 	}
+	plant_trios(w, &d, busiest, o->trios);
 }
 
 uint32_t world_pick(const struct world *w, struct dice *d)
@@ -122,5 +149,6 @@ void world_release(struct world *w)
 {
 	vec_release(&w->apps);
 	vec_release(&w->pairs);
+	vec_release(&w->trios);
 	map_release(&w->by_pair);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A made-up fleet: its applications, how popular, fast and noisy each is, and which of them slow
- * which when they share a core. All of it follows from the seed, and so does every sample
- * (fleet_simulate.h).
+ * which when they share a core, or which two together when they share a cache. All of it follows
+ * from the seed, and so does every sample (fleet_simulate.h).
  */
 #ifndef ISPOT_ANALYSIS_FLEET_WORLD_H
 #define ISPOT_ANALYSIS_FLEET_WORLD_H
@@ -31,6 +31,11 @@ struct world_pair {
 	double loss; /* share of its IPC that the base loses beside the co-runner */
 };
 
+struct world_trio {
+	uint32_t base, one, other; /* one: its number is lower, and its name before the other's */
+	double loss;
+};
+
 struct world {
 	struct {
 		VEC(struct world_app)
@@ -38,6 +43,9 @@ struct world {
 	struct {
 		VEC(struct world_pair)
 	} pairs;
+	struct {
+		VEC(struct world_trio)
+	} trios;
 	struct map by_pair;
 };
 
@@ -46,8 +54,12 @@ struct world {
 #define WORLD_HOUR_NOISE     0.02 /* one second of a machine against another */
 
 /* interferers: pairs among the applications that run most, of which a co-runner slows the base by
- * 3.5 times what the base's IPC deviates by itself. */
-void world_init(struct world *w, uint64_t seed, uint32_t apps, uint32_t interferers);
+ * 3.5 times what the base's IPC deviates by itself; trios: of which two together do. */
+struct world_options {
+	uint64_t seed;
+	uint32_t apps, interferers, trios;
+};
+void world_init(struct world *w, const struct world_options *o);
 uint32_t world_pick(const struct world *w, struct dice *d); /* an application, popular ones often */
 double world_loss(const struct world *w, uint32_t base, uint32_t corunner);
 void world_release(struct world *w);

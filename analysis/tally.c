@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,32 @@ void tally_merge(struct tally *t, const struct tally *more)
 	t->n += more->n;
 	t->sum += more->sum;
 	t->squares += more->squares;
+}
+
+static bool has_all(const struct tally *t, const struct tally *part)
+{
+	for (uint32_t i = 0; i < part->room; i++) {
+		uint32_t bucket = part->first + i;
+
+		if (part->counts[i] && (bucket < t->first || bucket >= t->first + t->room ||
+					t->counts[bucket - t->first] < part->counts[i]))
+			return false;
+	}
+	return t->n >= part->n && t->sum >= part->sum && t->squares >= part->squares;
+}
+
+void tally_subtract(struct tally *t, const struct tally *part)
+{
+	if (!has_all(t, part)) {
+		tally_release(t);
+		return;
+	}
+	for (uint32_t i = 0; i < part->room; i++)
+		if (part->counts[i])
+			t->counts[part->first + i - t->first] -= part->counts[i];
+	t->n -= part->n;
+	t->sum -= part->sum;
+	t->squares -= part->squares;
 }
 
 void tally_release(struct tally *t)

@@ -167,13 +167,20 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 	text_add(out, "\n\n");
 }
 
+/* Who slows: pairs, or trios. */
+static void find_negative(const struct fleet_view *v, bool trios, struct found *found)
+{
+	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell)
+		if (cell->effect == FLEET_NEGATIVE && fleet_view_shows(v, cell) &&
+		    (cell->class == CORUNNER_TRIO) == trios)
+			insert(v, found, cell);
+}
+
 static void print_interferers(const struct fleet_view *v, struct text *out)
 {
 	struct found found = { 0 };
 
-	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell)
-		if (cell->effect == FLEET_NEGATIVE && fleet_view_shows(v, cell))
-			insert(v, &found, cell);
+	find_negative(v, false, &found);
 	if (!found.n)
 		text_printf(
 			out,
@@ -190,6 +197,63 @@ static void print_interferers(const struct fleet_view *v, struct text *out)
 		text_printf(out, "and %zu more (--top)\n", found.n - v->top);
 	if (found.n)
 		print_legend(v, out);
+	vec_release(&found);
+}
+
+/* ---- trios ---- */
+
+static void print_trios_head(struct text *out)
+{
+	text_add(out, "  change  of-one  samples      gain   who beside which two\n");
+}
+
+static void right_percent(struct table *t, double share, int width)
+{
+	char s[32];
+
+	snprintf(s, sizeof(s), isnan(share) ? "n/a" : "%+.1f %%", 100 * share);
+	table_right(t, s, width);
+}
+
+/* Two lines: what both do, and beside it what each does without the other. */
+static void print_trio(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
+{
+	struct table table = { .out = out, .width = v->width, .colours = v->colours };
+	char s[64];
+
+	right_percent(&table, cell->change, 8);
+	right_percent(&table, cell->of_one[0].change, 8);
+	table_right(&table, text_count(s, cell->tally->n), 8);
+	right_percent(&table, cell->improvement, 10);
+	text_printf(out, " %c %s beside %s and %s\n", v->base ? marks[cell->effect] : ' ',
+		    name_of(v, cell->base), name_of(v, cell->corunner), name_of(v, cell->second));
+	table = (struct table){ .out = out, .width = v->width, .colours = v->colours };
+	table_right(&table, "", 8);
+	right_percent(&table, cell->of_one[1].change, 8);
+	text_add(out, "\n");
+}
+
+static void print_trios(const struct fleet_view *v, struct text *out)
+{
+	struct found found = { 0 };
+
+	if (!v->fleet->trios_tested || (v->class != CORUNNER_ALL && v->class != CORUNNER_TRIO))
+		return;
+	find_negative(v, true, &found);
+	if (!found.n)
+		text_printf(out,
+			    "No two applications together slow a third beyond what each does: %u "
+			    "trios have\nenough samples.\n\n",
+			    v->fleet->trios_tested);
+	if (found.n)
+		print_trios_head(out);
+	for (size_t i = 0; i < found.n && i < v->top; i++)
+		print_trio(v, found.data[i], out);
+	if (found.n > v->top)
+		text_printf(out, "and %zu more (--top)\n", found.n - v->top);
+	if (found.n)
+		text_add(out, "of-one: what the first does while the second is not near, and below "
+			      "it the\nsecond without the first\n\n");
 	vec_release(&found);
 }
 
@@ -292,12 +356,14 @@ static void print_base(const struct fleet_view *v, struct text *out)
 	text_add(out, "\n");
 	print_pairs_head(v, out);
 	for (uint32_t i = 0, shown = 0; i < base->n && shown < v->top; i++, cell++) {
-		if (!fleet_view_shows(v, cell) || cell->effect == FLEET_TOO_FEW)
+		if (!fleet_view_shows(v, cell) || cell->effect == FLEET_TOO_FEW ||
+		    cell->class == CORUNNER_TRIO)
 			continue;
 		print_pair(v, cell, out);
 		shown++;
 	}
 	print_legend(v, out);
+	print_trios(v, out);
 }
 
 void report_fleet_text(const struct fleet_view *v, struct text *out)
@@ -307,7 +373,9 @@ void report_fleet_text(const struct fleet_view *v, struct text *out)
 		return;
 	}
 	print_head(v, out);
-	print_interferers(v, out);
+	if (v->class != CORUNNER_TRIO)
+		print_interferers(v, out);
+	print_trios(v, out);
 	print_names(v, "sensitive     ", true, out);
 	print_names(v, "antagonistic  ", false, out);
 	print_matrix(v, out);

@@ -21,12 +21,23 @@ static void add_number(struct text *out, double number)
 		text_printf(out, "%.17g", number);
 }
 
+static void add_trio(const struct fleet_view *v, const struct fleet_cell *cell, struct text *out)
+{
+	bool trio = cell->class == CORUNNER_TRIO;
+
+	text_add(out, ",");
+	if (trio)
+		add_name(out, strtab_get(&v->fleet->rows->apps, cell->second));
+	add_number(out, trio ? cell->of_one[0].change : NAN);
+	add_number(out, trio ? cell->of_one[1].change : NAN);
+}
+
 void report_fleet_csv(const struct fleet_view *v, struct text *out)
 {
 	const struct strtab *apps = &v->fleet->rows->apps;
 
 	text_add(out, "base,corunner,class,effect,samples,blocks,share,median,change,deviations,"
-		      "contrast,p,q,improvement\n");
+		      "contrast,p,q,improvement,second,change_one,change_two\n");
 	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell) {
 		bool said = cell->effect != FLEET_TOO_FEW;
 
@@ -45,6 +56,7 @@ void report_fleet_csv(const struct fleet_view *v, struct text *out)
 		add_number(out, cell->p);
 		add_number(out, cell->q);
 		add_number(out, said ? cell->improvement : NAN);
+		add_trio(v, cell, out);
 		text_add(out, "\n");
 	}
 }

@@ -47,6 +47,7 @@ static struct json *fleet_of(const struct fleet_view *v)
 	json_set_u64(o, "from_ns", v->totals->from_ns);
 	json_set_u64(o, "to_ns", v->totals->to_ns);
 	json_set_u64(o, "pairs_tested", v->fleet->tested);
+	json_set_u64(o, "trios_tested", v->fleet->trios_tested);
 	json_set_u64(o, "min_samples", v->fleet->options.min_samples);
 	json_set_f64(o, "alpha", v->fleet->options.alpha);
 	json_set_take(o, "busy_cpus", crowd_of(v, FLEET_BUSY_CPUS));
@@ -74,14 +75,10 @@ static struct json *base_of(const struct fleet_view *v, const struct fleet_base 
 	return o;
 }
 
-static struct json *pair_of(const struct fleet_view *v, const struct fleet_cell *cell)
+static void set_effect(struct json *o, const struct fleet_cell *cell)
 {
 	bool said = cell->effect != FLEET_TOO_FEW;
-	struct json *o = json_new_object();
 
-	json_set_string(o, "base", strtab_get(&v->fleet->rows->apps, cell->base));
-	json_set_string(o, "corunner", strtab_get(&v->fleet->rows->apps, cell->corunner));
-	json_set_string(o, "class", corunner_class_names[cell->class]);
 	json_set_string(o, "effect", fleet_effect_names[cell->effect]);
 	json_set_u64(o, "samples", cell->tally->n);
 	json_set_u64(o, "blocks", cell->blocks);
@@ -93,7 +90,55 @@ static struct json *pair_of(const struct fleet_view *v, const struct fleet_cell 
 	json_set_f64(o, "p", cell->p);
 	json_set_f64(o, "q", cell->q);
 	json_set_f64(o, "improvement", said ? cell->improvement : NAN);
+}
+
+static struct json *pair_of(const struct fleet_view *v, const struct fleet_cell *cell)
+{
+	struct json *o = json_new_object();
+
+	json_set_string(o, "base", strtab_get(&v->fleet->rows->apps, cell->base));
+	json_set_string(o, "corunner", strtab_get(&v->fleet->rows->apps, cell->corunner));
+	json_set_string(o, "class", corunner_class_names[cell->class]);
+	set_effect(o, cell);
 	return o;
+}
+
+static struct json *one_of(const struct fleet_view *v, uint32_t app, const struct fleet_one *one)
+{
+	struct json *o = json_new_object();
+
+	json_set_string(o, "corunner", strtab_get(&v->fleet->rows->apps, app));
+	json_set_u64(o, "samples", one->samples);
+	json_set_f64(o, "median", one->median);
+	json_set_f64(o, "change", one->change);
+	json_set_f64(o, "deviations", one->deviations);
+	return o;
+}
+
+static struct json *trio_of(const struct fleet_view *v, const struct fleet_cell *cell)
+{
+	struct json *o = json_new_object(), *names = json_new_array(), *ones = json_new_array();
+
+	json_set_string(o, "base", strtab_get(&v->fleet->rows->apps, cell->base));
+	json_add_string(names, strtab_get(&v->fleet->rows->apps, cell->corunner));
+	json_add_string(names, strtab_get(&v->fleet->rows->apps, cell->second));
+	json_set_take(o, "corunners", names);
+	set_effect(o, cell);
+	json_add_take(ones, one_of(v, cell->corunner, &cell->of_one[0]));
+	json_add_take(ones, one_of(v, cell->second, &cell->of_one[1]));
+	json_set_take(o, "of_one", ones);
+	return o;
+}
+
+/* Pairs, or trios. */
+static struct json *cells_of(const struct fleet_view *v, bool trios)
+{
+	struct json *cells = json_new_array();
+
+	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell)
+		if (fleet_view_shows(v, cell) && (cell->class == CORUNNER_TRIO) == trios)
+			json_add_take(cells, trios ? trio_of(v, cell) : pair_of(v, cell));
+	return cells;
 }
 
 static struct json *excluded_of(const struct fleet_view *v)
@@ -110,7 +155,7 @@ static struct json *excluded_of(const struct fleet_view *v)
 
 void report_fleet_json(const struct fleet_view *v, struct text *out)
 {
-	struct json *root = json_new_object(), *bases = json_new_array(), *pairs = json_new_array();
+	struct json *root = json_new_object(), *bases = json_new_array();
 
 	json_set_u64(root, "version", FLEET_JSON_VERSION);
 	json_set_take(root, "fleet", fleet_of(v));
@@ -118,10 +163,8 @@ void report_fleet_json(const struct fleet_view *v, struct text *out)
 		if (!v->base || base == v->base)
 			json_add_take(bases, base_of(v, base));
 	json_set_take(root, "applications", bases);
-	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell)
-		if (fleet_view_shows(v, cell))
-			json_add_take(pairs, pair_of(v, cell));
-	json_set_take(root, "pairs", pairs);
+	json_set_take(root, "pairs", cells_of(v, false));
+	json_set_take(root, "trios", cells_of(v, true));
 	if (v->n_without)
 		json_set_take(root, "excluded", excluded_of(v));
 	else

@@ -16,8 +16,10 @@ struct fleet_args {
 	const char *pid, *by, *duty;
 	uint64_t duration_ns;
 	uint64_t machines, samples, seed, applications, cpus, interferers; /* simulate */
-	uint64_t bucket_ns;						   /* reduce */
-	const char *type, *base, *class;				   /* report */
+	uint64_t trio_interferers;
+	uint64_t bucket_ns; /* reduce */
+	struct arg_list trios;
+	const char *type, *base, *class; /* report */
 	struct arg_list exclude;
 	uint64_t min_samples, top;
 	double alpha;

@@ -35,12 +35,16 @@ static const struct option_row options[] = {
 	OPTION(0, "cpus", "N", ARG_ABOVE_0, cpus, "simulate: hardware threads of a machine (24)"),
 	OPTION(0, "interferers", "N", ARG_U64, interferers,
 	       "simulate: pairs of which one slows the other on a shared core (8)"),
+	OPTION(0, "trio-interferers", "N", ARG_U64, trio_interferers,
+	       "simulate: trios of which two together slow the third (0)"),
 	OPTION(0, "bucket", "TIME", ARG_TIME, bucket_ns,
 	       "reduce: keep rows of times so far apart separate (1h)"),
+	OPTION(0, "trios", "APP", ARG_LIST, trios,
+	       "reduce: keep what two at once do to APP, too; may be given often"),
 	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
 	OPTION(0, "base", "APP", ARG_STRING, base, "report: everybody who ran beside APP"),
 	OPTION(0, "class", "CLASS", ARG_STRING, class,
-	       "report: only cpu, core, cache, socket, or other"),
+	       "report: only cpu, core, cache, socket, other, or trio"),
 	OPTION(0, "exclude", "APP", ARG_LIST, exclude,
 	       "report: with --base, what it would gain without APP; may be given often"),
 	OPTION(0, "min-samples", "N", ARG_ABOVE_0, min_samples,
@@ -72,7 +76,7 @@ struct verb {
 	const char *name;
 	fleet_verb *run;
 	unsigned flags;
-	const char *takes[12];
+	const char *takes[16];
 };
 
 static const struct verb verbs[] = {
@@ -80,7 +84,7 @@ static const struct verb verbs[] = {
 	  fleet_record,
 	  ARGS_STOP_AT_WORD,
 	  { "output", "function", "pid", "duration", "duty", "by" } },
-	{ "reduce", fleet_reduce, 0, { "db", "bucket" } },
+	{ "reduce", fleet_reduce, 0, { "db", "bucket", "trios" } },
 	{ "report",
 	  fleet_report,
 	  0,
@@ -89,7 +93,8 @@ static const struct verb verbs[] = {
 	{ "simulate",
 	  fleet_simulate,
 	  0,
-	  { "output", "machines", "samples", "seed", "applications", "cpus", "interferers" } },
+	  { "output", "machines", "samples", "seed", "applications", "cpus", "interferers",
+	    "trio-interferers" } },
 };
 
 static const struct verb *verb_of(const char *name)
@@ -153,8 +158,10 @@ static int run_fleet(int argc, char **argv, struct err *err)
 		rc = verb->run(&a, argv + first + words, err);
 	vec_release(&any.exclude);
 	vec_release(&any.functions);
+	vec_release(&any.trios);
 	vec_release(&a.exclude);
 	vec_release(&a.functions);
+	vec_release(&a.trios);
 	return rc;
 }
 
@@ -163,11 +170,11 @@ const struct command cmd_fleet = {
 	.summary = "find applications that slow others, over many machines",
 	.usage =
 		"ispot fleet record [-o OUT] -F PATTERN [--by WHAT] [-d TIME] [--duty ON/PERIOD] (-p PID | -- CMD...)\n"
-		"ispot fleet reduce [--db FILE] [--bucket TIME] FILE...\n"
+		"ispot fleet reduce [--db FILE] [--bucket TIME] [--trios APP]... FILE...\n"
 		"ispot fleet report [--db FILE] [--type NAME] [--base APP] [--exclude APP]... "
 		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv]\n"
 		"ispot fleet simulate -o OUT [--machines N] [--samples N] [--seed N] "
-		"[--applications N] [--cpus N] [--interferers N]",
+		"[--applications N] [--cpus N] [--interferers N] [--trio-interferers N]",
 	.examples = examples,
 	.options = options,
 	.run = run_fleet,

@@ -21,6 +21,7 @@ struct reduction {
 	const struct fleet_args *args;
 	struct fleet_store *store;
 	struct fleet_rows rows;
+	struct strtab trios; /* of which applications */
 	struct {
 		VEC(struct fleet_store_block)
 	} blocks;	    /* of which the rows are */
@@ -65,6 +66,7 @@ static bool is_known(const struct reduction *r, uint64_t recording, uint64_t seq
 
 static void add_block(struct reduction *r, const struct fleet_header *h, uint32_t machine)
 {
+	const struct fleet_rows_options o = { r->args->bucket_ns, &r->trios };
 	struct fleet_store_block *key;
 
 	map_put(&r->pending, key_of(r, h->id, r->block.sequence), (uint32_t)r->blocks.n);
@@ -74,7 +76,7 @@ static void add_block(struct reduction *r, const struct fleet_header *h, uint32_
 	key->machine = machine;
 	key->start_ns = r->block.start_ns;
 	key->samples = r->block.samples.n;
-	key->alone = fleet_rows_add(&r->rows, &r->block, &h->topology, h->type, r->args->bucket_ns);
+	key->alone = fleet_rows_add(&r->rows, &r->block, &h->topology, h->type, &o);
 	r->new_blocks++;
 	r->samples += key->samples;
 	r->alone += key->alone;
@@ -161,6 +163,18 @@ static void say_done(const struct reduction *r, uint64_t wall_ns, uint64_t cpu_n
 		       100.0 * (double)r->alone / (double)r->samples);
 }
 
+static int choose_trios(struct reduction *r, struct err *err)
+{
+	struct strtab asked = { 0 };
+	int rc;
+
+	vec_for_each (&r->args->trios, const char *const, name)
+		strtab_add(&asked, *name);
+	rc = fleet_store_trios(r->store, &asked, &r->trios, err);
+	strtab_release(&asked);
+	return rc;
+}
+
 int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 {
 	struct reduction r = { .args = a };
@@ -172,6 +186,8 @@ int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 					"and a --bucket above 0");
 	r.several = words[1];
 	rc = fleet_store_open(&r.store, a->db, true, err);
+	if (!rc)
+		rc = choose_trios(&r, err);
 	progress_init(&r.progress, "reducing");
 	for (; !rc && *words; words++)
 		rc = read_file(&r, *words, err);
@@ -186,6 +202,7 @@ int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 			     "the others count",
 			     r.refused_files, r.files);
 	fleet_rows_release(&r.rows);
+	strtab_release(&r.trios);
 	vec_release(&r.blocks);
 	map_release(&r.pending);
 	fleet_block_release(&r.block);

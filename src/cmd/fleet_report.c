@@ -18,7 +18,7 @@ static int class_of(const char *name, enum corunner_class *class, struct err *er
 {
 	*class = name ? corunner_class_find(name) : CORUNNER_ALL;
 	return name && (*class == CORUNNER_ALL || *class == CORUNNER_CLASSES)
-		       ? args_refuse(err, "--class takes cpu, core, cache, socket, or other")
+		       ? args_refuse(err, "--class takes cpu, core, cache, socket, other, or trio")
 		       : 0;
 }
 

@@ -25,11 +25,15 @@ static int write_planted(const struct world *w, const char *dir, struct err *err
 	int rc = 0;
 
 	if (f)
-		fprintf(f, "base,corunner,class,loss\n");
+		fprintf(f, "base,corunner,class,loss,second\n");
 	vec_for_each (&w->pairs, const struct world_pair, p)
 		if (f)
-			fprintf(f, "%s,%s,core,%.4f\n", w->apps.data[p->base].name,
+			fprintf(f, "%s,%s,core,%.4f,\n", w->apps.data[p->base].name,
 				w->apps.data[p->corunner].name, p->loss);
+	vec_for_each (&w->trios, const struct world_trio, t)
+		if (f)
+			fprintf(f, "%s,%s,trio,%.4f,%s\n", w->apps.data[t->base].name,
+				w->apps.data[t->one].name, t->loss, w->apps.data[t->other].name);
 	if (!f || fclose(f))
 		rc = err_set(err, -errno, "%s: %s; is there room?", path, strerror(errno));
 	free(path);
@@ -72,8 +76,8 @@ static int write_all(const struct fleet_args *a, const struct world *w, struct e
 	fleet_block_release(&block);
 	if (!rc)
 		printf("%" PRIu64 " samples of %" PRIu64
-		       " machines in %s, %zu pairs in planted.csv\n",
-		       samples, a->machines, a->output, w->pairs.n);
+		       " machines in %s, %zu pairs and %zu trios in planted.csv\n",
+		       samples, a->machines, a->output, w->pairs.n, w->trios.n);
 	return rc;
 }
 
@@ -90,12 +94,15 @@ int fleet_simulate(const struct fleet_args *a, char **words, struct err *err)
 				   "multiple of 4, up to 256");
 	if (a->applications < 2 || a->applications >= 1u << 20 || a->machines >= 1u << 20)
 		return args_refuse(err, "simulate makes 2 to a million applications, and machines");
-	if (a->interferers > UINT32_MAX)
-		return args_refuse(err, "--interferers are pairs of applications; give fewer");
+	if (a->interferers > UINT32_MAX || a->trio_interferers > UINT32_MAX)
+		return args_refuse(err,
+				   "--interferers are pairs of applications, or trios; give fewer");
 	if (mkdir(a->output, 0777) && errno != EEXIST)
 		return err_set(err, -errno, "%s: %s; name a directory that can be made", a->output,
 			       strerror(errno));
-	world_init(&w, a->seed, (uint32_t)a->applications, (uint32_t)a->interferers);
+	world_init(&w, &(struct world_options){ a->seed, (uint32_t)a->applications,
+						(uint32_t)a->interferers,
+						(uint32_t)a->trio_interferers });
 	rc = write_planted(&w, a->output, err);
 	if (!rc)
 		rc = write_all(a, &w, err);

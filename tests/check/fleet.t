@@ -31,12 +31,42 @@ ok "planted interferers are found, and no others" recovered
 invented() { fleet report --db none.db --csv | awk -F, '$4 == "negative" || $4 == "positive"'; }
 holds "in a fleet without interferers none is found" invented
 
+# Two of which neither does what both do: the paper's section VI-A.
+fleet simulate -o three --machines 24 --samples 7200000 --seed 4 --applications 18 --interferers 6 --trio-interferers 18 >/dev/null
+mapfile -t named < <(awk -F, '$3 == "trio" { print "--trios"; print $1 }' three/planted.csv)
+fleet reduce --db three.db "${named[@]}" three/*.fleet >three.out
+trios() {
+	fleet report --db three.db --class trio --csv | awk -F, '
+		BEGIN { while ((getline line < "three/planted.csv") > 0) { split(line, f, ",")
+			if (f[3] == "trio") { planted++; truth[f[1] "," f[2] "," f[5]] = 1 } } }
+		FNR == 1 || $4 == "too-few-samples" { next }
+		{ here = ($1 "," $2 "," $15) in truth; tested++ }
+		$4 == "negative" || $4 == "positive" { found++; right += here && $4 == "negative" }
+		END { printf "%d of %d planted found, %d found, of %d\n", right, planted, found, tested
+			exit !(planted == 18 && right == 18 && found == 18 && tested > 1000) }'
+}
+recovered_trios() { trios | sed 's/^/# /' && return "${PIPESTATUS[0]}"; }
+ok "planted trios are found, and no others" recovered_trios
+alone() { fleet report --db three.db --json | jq -e '[.trios[] | select(.effect == "negative") |
+	.of_one[] | .deviations | fabs < 0.5] | length == 36 and all' >/dev/null; }
+ok "what each of the two does alone is said, and is nothing" alone
+ok "trios are no pairs" test "$(fleet report --db three.db --json | jq '[.pairs[] | select(.class == "trio")] | length')" = 0
+ok "the text names all three" loud "$(awk -F, '$3 == "trio" { print $1 " beside " $2 " and " $5; exit }' three/planted.csv)" \
+	fleet report --db three.db
+ok "other applications' trios are refused" loud "whose trios were not kept" \
+	fleet reduce --db three.db --trios app0001 three/machine00001.fleet
+ok "a database without trios takes none later" loud "whose trios were not kept" \
+	fleet reduce --db some.db --trios app0001 some/machine00001.fleet
+
 # rows DATABASE: everything that does not depend on the order in which names came
 rows() {
 	sqlite3 "$1" "SELECT b.name, c.name, class, t.name, bucket, n, sum, hex(squares), blocks, hex(contrast),
 		hex(histogram) FROM rows JOIN apps b ON b.id = base JOIN apps c ON c.id = corunner
 		JOIN types t ON t.id = type; SELECT t.name, bucket, kind, number, ns FROM crowds
-		JOIN types t ON t.id = type; SELECT recording, sequence, samples, alone FROM blocks" | LC_ALL=C sort
+		JOIN types t ON t.id = type;
+		SELECT b.name, c.name, s.name, bucket, n, sum, hex(squares), blocks, hex(contrast), hex(histogram)
+		FROM trios JOIN apps b ON b.id = base JOIN apps c ON c.id = corunner JOIN apps s ON s.id = second;
+		SELECT recording, sequence, samples, alone FROM blocks" | LC_ALL=C sort
 }
 same() { cmp <(rows "$1") <(rows "$2"); }
 
@@ -73,6 +103,14 @@ EOP
 }
 
 if command -v sqlite3 >/dev/null; then
+	fleet reduce --db in-two.db "${named[@]}" three/machine0001*.fleet three/machine0002*.fleet >/dev/null
+	fleet reduce --db in-two.db three/*.fleet >/dev/null # whose trios the database knows
+	holds "trios in parts, and named once: the same rows" same three.db in-two.db
+	cp some.db old.db && sqlite3 old.db "DROP TABLE trios; DROP TABLE trio_bases"
+	ok "a database of before there were trios is read" test "$(fleet report --db old.db --json | jq '.trios | length')" = 0
+	fleet reduce --db old.db some/*.fleet >/dev/null
+	holds "and added to" same some.db old.db
+
 	find some -name '*.fleet' | sort -r | while read -r f; do fleet reduce --db back.db "$f" >/dev/null; done
 	holds "files one by one, from the last: the same rows" same some.db back.db
 

@@ -20,12 +20,15 @@ static struct fleet_block blocks[BLOCKS];
 static const struct fleet_header *header;
 static struct machine *machines[2];
 static struct world world;
+static struct strtab trio_bases; /* every application */
 
 /* Of two machines, alternating. */
 static int make_blocks(void **state)
 {
 	(void)state;
-	world_init(&world, 3, 30, 5);
+	world_init(&world, &(struct world_options){ 3, 30, 5, 2 });
+	vec_for_each (&world.apps, const struct world_app, app)
+		strtab_add(&trio_bases, app->name);
 	for (uint32_t i = 0; i < 2; i++)
 		machines[i] = machine_new(&world, 3, i, 8);
 	header = machine_header(machines[0]);
@@ -42,6 +45,7 @@ static int release_blocks(void **state)
 	machine_free(machines[0]);
 	machine_free(machines[1]);
 	world_release(&world);
+	strtab_release(&trio_bases);
 	return 0;
 }
 
@@ -125,11 +129,11 @@ static void print_row(const struct fleet_rows *r, const struct fleet_row *row, s
 {
 	const struct fleet_stratum *s = &r->strata.data[row->stratum];
 
-	text_printf(out, "%s %s %s %s %llu %llu %llu %llu", strtab_get(&r->apps, row->base),
-		    strtab_get(&r->apps, row->corunner), corunner_class_names[row->class],
-		    strtab_get(&r->types, s->type), (unsigned long long)s->bucket,
-		    (unsigned long long)row->tally.n, (unsigned long long)row->tally.sum,
-		    (unsigned long long)row->contrast.blocks);
+	text_printf(out, "%s %s %s %s %s %llu %llu %llu %llu", strtab_get(&r->apps, row->base),
+		    strtab_get(&r->apps, row->corunner), strtab_get(&r->apps, row->second),
+		    corunner_class_names[row->class], strtab_get(&r->types, s->type),
+		    (unsigned long long)s->bucket, (unsigned long long)row->tally.n,
+		    (unsigned long long)row->tally.sum, (unsigned long long)row->contrast.blocks);
 	print_wide(out, (fleet_i128)row->tally.squares);
 	print_wide(out, row->contrast.w);
 	print_wide(out, row->contrast.wd);
@@ -172,7 +176,9 @@ static void print_rows(const struct fleet_rows *r, struct text *out)
 
 static void add(struct fleet_rows *r, int block)
 {
-	fleet_rows_add(r, &blocks[block], &header->topology, header->type, BUCKET);
+	const struct fleet_rows_options o = { BUCKET, &trio_bases };
+
+	fleet_rows_add(r, &blocks[block], &header->topology, header->type, &o);
 }
 
 /* As the database does row by row. */
@@ -189,8 +195,12 @@ static void merge(struct fleet_rows *r, const struct fleet_rows *more)
 	vec_for_each (&more->rows, const struct fleet_row, row) {
 		uint32_t base = strtab_add(&r->apps, strtab_get(&more->apps, row->base));
 		uint32_t corunner = strtab_add(&r->apps, strtab_get(&more->apps, row->corunner));
-		struct fleet_row *into = fleet_rows_get(r, base, corunner, row->class,
-							same_stratum(r, more, row->stratum));
+		uint32_t second = strtab_add(&r->apps, strtab_get(&more->apps, row->second));
+		uint32_t stratum = same_stratum(r, more, row->stratum);
+		struct fleet_row *into =
+			row->class == CORUNNER_TRIO
+				? fleet_rows_trio(r, base, corunner, second, stratum)
+				: fleet_rows_get(r, base, corunner, row->class, stratum);
 
 		tally_merge(&into->tally, &row->tally);
 		fleet_contrast_merge(&into->contrast, &row->contrast);

@@ -147,6 +147,35 @@ static void quantiles_are_within_their_bucket(void **state)
 	assert_true(isnan(tally_quantile(&t, 0.5)) && isnan(tally_mean(&t)));
 }
 
+/* What is left of a whole from which a part is taken is the other part. */
+static void a_part_can_be_taken_away(void **state)
+{
+	struct tally whole = { 0 }, part = { 0 }, rest = { 0 };
+	struct text a = { 0 }, b = { 0 };
+
+	(void)state;
+	for (int i = 0; i < N; i++) {
+		values[i] = 1000 + 37 * (uint32_t)i;
+		buckets[i] = tally_bucket(values[i]);
+	}
+	tally_add(&whole, values, buckets, N);
+	tally_add(&part, values, buckets, N / 3);
+	tally_add(&rest, values + N / 3, buckets + N / 3, N - N / 3);
+	tally_subtract(&whole, &part);
+	tally_pack(&whole, &a);
+	tally_pack(&rest, &b);
+	assert_int_equal(a.n, b.n);
+	assert_memory_equal(a.s, b.s, b.n);
+	assert_true(whole.n == rest.n && whole.sum == rest.sum && whole.squares == rest.squares);
+	tally_subtract(&whole, &part); /* of which some are not there any more */
+	assert_int_equal(whole.n, 0);
+	assert_true(isnan(tally_quantile(&whole, 0.5)));
+	tally_release(&part);
+	tally_release(&rest);
+	text_release(&a);
+	text_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +185,7 @@ int main(void)
 		cmocka_unit_test(moments_are_exact),
 		cmocka_unit_test(inverses),
 		cmocka_unit_test(quantiles_are_within_their_bucket),
+		cmocka_unit_test(a_part_can_be_taken_away),
 	};
 
 	return unit_run(tests);
