@@ -366,6 +366,8 @@ void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *s
 			sum->calls_lost += all[i].calls_lost;
 			sum->others += all[i].others;
 			sum->others_lost += all[i].others_lost;
+			if (sum->refused_ns < all[i].refused_ns)
+				sum->refused_ns = all[i].refused_ns;
 			sum->scheduling_ns += all[i].scheduling_ns;
 			sum->switches += all[i].switches;
 			sum->ended_ns += all[i].ended_ns;

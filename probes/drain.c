@@ -91,11 +91,19 @@ void drain_put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a,
 	drain_put(d, r);
 }
 
-static void put_lost(struct drain *d, uint32_t cpu, uint64_t now_ns, uint64_t count)
+/* So many in all by now, the last of them at until_ns; those are new that no loss has told of. */
+static void put_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_t lost)
 {
-	struct record r = { .time_ns = now_ns, .kind = REC_LOST, .cpu = cpu };
+	struct drain_cpu *c = &d->cpus[cpu];
+	struct record r = { .time_ns = until_ns, .kind = REC_LOST, .cpu = cpu };
 
-	drain_put_values(d, &r, 2, count, d->cpus[cpu].last_ns, 0);
+	if (r.time_ns < c->last_ns)
+		r.time_ns = c->last_ns;
+	if (lost > c->told_lost) {
+		drain_put_values(d, &r, 2, lost - c->told_lost, c->last_ns, 0);
+		c->last_ns = r.time_ns;
+	}
+	c->told_lost = lost;
 }
 
 static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
@@ -218,13 +226,9 @@ static void put_counters(struct drain *d, const struct wire_counted *w, uint32_t
 
 static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
 {
-	struct drain_cpu *c = &d->cpus[cpu];
-
-	if (d->keep && w->lost > c->told_lost)
+	if (d->keep && w->lost > d->cpus[cpu].told_lost)
 		keep_release_all(d->keep);
-	if (w->lost > c->told_lost)
-		put_lost(d, cpu, w->h.time_ns, w->lost - c->told_lost);
-	c->told_lost = w->lost;
+	put_lost(d, cpu, w->h.time_ns, w->lost);
 }
 
 static void on_record(void *ctx, uint32_t cpu, const void *data)
@@ -371,11 +375,12 @@ int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings)
 	return d->error;
 }
 
-static uint64_t lost_on(const struct drain *d, uint32_t cpu)
+static uint64_t lost_on(const struct drain *d, uint32_t cpu, uint64_t *until_ns)
 {
 	struct wire_totals made;
 
 	bpfprog_totals(d->programs, cpu, &made);
+	*until_ns = made.refused_ns;
 	return made.calls_lost + made.others_lost;
 }
 
@@ -383,8 +388,9 @@ void drain_start(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < rings->n; i++) {
 		uint32_t cpu = rings->rings[i].cpu;
+		uint64_t until_ns;
 
-		d->cpus[cpu].told_lost = lost_on(d, cpu);
+		d->cpus[cpu].told_lost = lost_on(d, cpu, &until_ns);
 		if (d->cpus[cpu].last_ns < now_ns)
 			d->cpus[cpu].last_ns = now_ns;
 	}
@@ -396,11 +402,9 @@ void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns)
 		drain_in_order(d, rings, UINT64_MAX - 1);
 	for (uint32_t i = 0; i < rings->n; i++) {
 		uint32_t cpu = rings->rings[i].cpu;
-		uint64_t refused = lost_on(d, cpu);
+		uint64_t until_ns, lost = lost_on(d, cpu, &until_ns);
 
-		if (refused > d->cpus[cpu].told_lost)
-			put_lost(d, cpu, now_ns, refused - d->cpus[cpu].told_lost);
-		d->cpus[cpu].told_lost = refused;
+		put_lost(d, cpu, until_ns, lost);
 	}
 	drain_put_rest_of_calls(d, rings, now_ns);
 }

@@ -55,7 +55,7 @@ struct drain_bereft {
 #define DRAIN_ENDED_MAX 1024
 
 struct drain_cpu {
-	uint64_t last_ns;	   /* of the newest record read from this CPU */
+	uint64_t last_ns;	   /* of this CPU's newest record, read or lost */
 	uint64_t told_lost;	   /* records lost there, by its records of losses */
 	struct wire_args args;	   /* of this thread's entry that comes next; tid 0: none */
 	struct wire_args result;   /* of its exit; the same */

@@ -78,12 +78,13 @@ static __always_inline void set_head(struct wire_head *h, __u32 kind, __u32 tid,
 	set_head_at(h, kind, tid, tgid, bpf_ktime_get_ns());
 }
 
-/* A loss is told where it happened: before the next record that finds room. */
+/* A loss is told before the next record that finds room, and ends where its last record was: what
+ * tells it is stamped already, and was not lost. */
 static __always_inline void tell_lost(void *ring, struct wire_totals *t)
 {
 	struct wire_lost r = { .lost = t->calls_lost + t->others_lost };
 
-	set_head(&r.h, WIRE_LOST, 0, 0);
+	set_head_at(&r.h, WIRE_LOST, 0, 0, t->refused_ns);
 	if (!bpf_ringbuf_output(ring, &r, sizeof(r), BPF_RB_NO_WAKEUP))
 		t->lost_told = r.lost;
 }
@@ -110,11 +111,23 @@ static __always_inline long put(struct wire_totals *t, void *record, __u64 size)
 /* Several programs of a CPU can be under way at once: one may interrupt or preempt another. */
 #define COUNT(counter) __sync_fetch_and_add(&(counter), 1)
 
+/* A refused record's place is its stamp, 0: it has none. Before it is counted, as a program that
+ * interrupts this one may tell of it. */
+static __always_inline void note_refused(struct wire_totals *t, __u64 time_ns)
+{
+	if (!time_ns)
+		time_ns = bpf_ktime_get_ns();
+	if (time_ns > t->refused_ns)
+		t->refused_ns = time_ns;
+}
+
 static __always_inline void emit_more(struct wire_totals *t, void *record, __u64 size)
 {
 	COUNT(t->others);
-	if (put(t, record, size))
+	if (put(t, record, size)) {
+		note_refused(t, ((struct wire_head *)record)->time_ns);
 		COUNT(t->others_lost);
+	}
 }
 
 static __always_inline void emit_other(void *ctx, void *record, __u64 size)

@@ -118,6 +118,7 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	if (kind == WIRE_ENTRY)
 		r.call.h.time_ns = bpf_ktime_get_ns();
 	if (put(t, &r, size)) {
+		note_refused(t, r.call.h.time_ns);
 		COUNT(t->calls_lost);
 		t->counters_told = 0;
 	}

@@ -204,7 +204,7 @@ struct wire_operands {
 };
 
 struct wire_lost {
-	struct wire_head h;
+	struct wire_head h;	 /* its time: the latest of the lost records' */
 	unsigned long long lost; /* records of this CPU so far that found no room */
 } __attribute__((packed));
 
@@ -215,6 +215,7 @@ struct wire_totals {
 	unsigned long long others;     /* the same for every other record */
 	unsigned long long others_lost;
 	unsigned long long lost_told;	      /* in the latest WIRE_LOST */
+	unsigned long long refused_ns;	      /* the latest time of a record that found no room */
 	unsigned long long since_wakeup;      /* bytes written since the reader was woken */
 	unsigned long long switches, wakings; /* of the target: runs of these two programs */
 	unsigned long long scheduling_ns;     /* that they took: one run in WIRE_TIMED is timed */

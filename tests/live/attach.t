@@ -10,6 +10,7 @@ ATTACHES=${ATTACHES:-20}
 "$MB/spawner" --seconds 300 --log spawner.log >spawner.out &
 spawner=$!
 children+=("$spawner")
+started "$spawner" spawner
 
 failed=0
 for i in $(seq "$ATTACHES"); do

@@ -211,6 +211,7 @@ if command -v setpriv >/dev/null; then
 	"$MB/spawner" --seconds 60 --log s.log >/dev/null &
 	children+=($!)
 	other=$!
+	started $other spawner
 	(cd open && setpriv --reuid 65534 --regid 65534 --clear-groups ../ispot record -F spawned_call \
 		-p $other -d 0.1) >attach_denied.out 2>attach_denied.err
 	status=$?
@@ -263,6 +264,7 @@ fi
 "$MB/spawner" --seconds 60 --log ended.log >/dev/null &
 children+=($!)
 ending=$!
+started $ending spawner
 (
 	while kill -0 $ending 2>/dev/null; do
 		sleep 0.2
@@ -316,6 +318,7 @@ like too_large_report.out '--max-size' "--max-size reached: repeated by the repo
 "$MB/spawner" --seconds 60 --log names.log >/dev/null &
 children+=($!)
 named=$!
+started $named spawner
 record attach_too_large --max-size 64K -F spawned_call -F 'libc:pthread_*' -d 30 -p $named
 is "$status" 0 "--max-size reached while attached: status" || diag attach_too_large.err
 like attach_too_large.err '--max-size' "--max-size reached while attached: said"
@@ -328,6 +331,7 @@ ln -s "$MB/spawner" other-name
 ./other-name --seconds 60 --log other.log >/dev/null &
 children+=($!)
 linked=$!
+started $linked spawner
 record linked -F spawned_call -d 0.2 -p $linked
 kill $linked
 run linked_screen "$ISPOT" report linked.data

@@ -47,6 +47,7 @@ ok $? "between bursts it runs at its own speed" || diag "$always calls in 2 s, $
 "$MB/spawner" --seconds 60 --log spawner.log >/dev/null 2>&1 &
 spawner=$!
 children+=("$spawner")
+started "$spawner" spawner
 record attached --burst 100ms/300ms -p $spawner -d 2 -F spawned_call
 is "$status" 0 "attached: status"
 report attached

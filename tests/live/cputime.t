@@ -11,7 +11,8 @@ seconds() {
 	tr ' ' '\n' <"$1" | awk -F '[ms]' 'NF > 1 { sum += 60 * $1 + $2 } END { print sum + 0 }'
 }
 
-MB=$MB bash -c 'until [ -e go ]; do sleep 0.05; done
+MB=$MB bash -c ': >up
+	until [ -e go ]; do sleep 0.05; done
 	times >before
 	for i in {1..40}; do "$MB/empty" -n 5000000 >/dev/null; done
 	times >after
@@ -19,6 +20,7 @@ MB=$MB bash -c 'until [ -e go ]; do sleep 0.05; done
 	sleep 5' &
 shell=$!
 children+=("$shell")
+eventually test -e up # a shell as well before it is this one
 # shellcheck disable=SC2016
 record brief -F libc:waitpid -p "$shell" -- bash -c ': >go; until [ -e done ]; do sleep 0.05; done'
 is "$status" 0 "attached to a shell: status" || diag brief.err

@@ -35,6 +35,7 @@ for i in $(seq "$ROUNDS"); do
 	./own_spawner --seconds 300 --log "$i.log" >"$i.out" &
 	target=$!
 	children+=("$target")
+	eventually is_started "$target" own_spawner
 	"$ISPOT" record -o "$i.data" -F spawned_call -p "$target" 2>"$i.err" &
 	recorder=$!
 	children+=("$recorder")
@@ -87,7 +88,7 @@ ok $? "no process of the recorders is left" || pkill -KILL -f "^$DIR/own_ispot"
 ./own_spawner --seconds 30 --log after.log >after.out &
 after=$!
 children+=("$after")
-eventually grep -q own_spawner "/proc/$after/maps"
+started "$after" own_spawner
 is "$(traps "$after")" 0 "no probe stands in a program started after the kills"
 kill -TERM "$after"
 wait "$after"
@@ -156,6 +157,7 @@ done
 ./own_spawner --seconds 30 --log both.log >both.out &
 target=$!
 children+=("$target")
+started "$target" own_spawner
 "$ISPOT" record -o first.data -p "$target" -d 3 -F spawned_call 2>first.err &
 first=$!
 record second -p "$target" -d 1 -F spawned_call

@@ -9,7 +9,9 @@ needs_helper neighbours
 for name in requests hungry sleeper; do cp "$HELPERS/neighbours" "$name"; done
 
 ./sleeper & children+=($!)
+started $! sleeper
 ./hungry & children+=($!)
+started $! hungry
 "$ISPOT" fleet record -o one.fleet -F marker:request -- ./requests 5 3000 >record.out 2>record.err
 is $? 0 "record" || diag record.err
 like record.err "samples of duration of request; [0-9]+ applications were seen" "what was recorded is said"
@@ -42,6 +44,7 @@ if [ ! -e /sys/bus/event_source/devices/cpu ]; then
 	like ipc.err "IPC cannot be measured: .*-F marker" "with the reason and a way out"
 fi
 ./requests 60 & children+=($!)
+started $! requests
 "$ISPOT" fleet record -F marker:request --duty 1s/1500ms -d 2.5 -p $! -o duty.fleet >duty.out 2>duty.err
 is $? 0 "a duty cycle" || diag duty.err
 "$ISPOT" fleet reduce --db duty.db duty.fleet >duty.out 2>&1

@@ -30,7 +30,7 @@ record join -F pthread_join -F pthread_barrier_wait -- "$MB/barrier" -n 23 -d 50
 is "$(jq '[.sections[] | select(.kind == "join")] | length' join.json)" 0 "threads that meet at a barrier are no join section"
 
 # Threads that are made and joined, of a program without a barrier.
-record mutex -F pthread_join -- "$MB/mutex" -n 301
+record mutex -F pthread_join -- "$MB/mutex" -n 10007
 "$ISPOT" imbalance --json -i mutex.data >mutex.json
 is "$(section mutex.json '"\(.kind) \(.instances)"')" "join 1" "threads made and joined are a section"
 

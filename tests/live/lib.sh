@@ -136,6 +136,17 @@ eventually() {
 child() { child=$(pgrep -P "$1" -x "$2"); }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
+# started PID NAME: what `&` has begun is that program, which its loader has given libc, and no longer
+# a copy of this shell that is about to be it. Before anything is asked of a process or done to it.
+started() {
+	eventually is_started "$@"
+	ok $? "$2 has started" || diag "$(readlink "/proc/$1/exe")"
+}
+is_started() {
+	[[ $(readlink "/proc/$1/exe") == */"$2" ]] &&
+		grep -Eq '^[^ ]+ r-x.* /.*/libc[.-][^/]*$' "/proc/$1/maps" 2>/dev/null
+}
+
 # needs_helper NAME...: programs of tests/live, which $HELPERS has then
 HELPERS=$ROOT/build/live
 needs_helper() {

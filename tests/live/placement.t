@@ -63,6 +63,7 @@ like text.out 'read\+0x[0-9a-f]+ \(libc' "as text: the probe's address"
 sleep 60 &
 sleeper=$!
 children+=("$sleeper")
+started "$sleeper" sleep
 check attached -F libc.so.6:nanosleep -p "$sleeper"
 is "$status" 0 "-p: status 0" || diag attached.err
 is "$(of attached nanosleep .possible)" true "-p: a function of a mapped library"

@@ -4,7 +4,7 @@
 # without frame pointers, and of stripped programs.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-needs_helper callers callers_cxx
+needs_helper callers callers_cxx once
 L=$HELPERS
 
 sites() { "$ISPOT" report --by site --json -i "$1.data" >"$1.sites.json"; }
@@ -93,12 +93,12 @@ n=$("$ISPOT" dump -i many.data --events | awk '$4 == "stack"' | wc -l)
 is "$n" $((4 + 4 * 30011 / 10000)) "every 10,000th call of a function"
 
 # A function that runs once has no fastest call to compare with; its loop's iterations would.
-record once -F run -- "$MB/empty" -n 300000007
+record once -F once -- "$L/once" 1000000007
 report once
-line=$(awk '/^static void run/ { found = 1 } found && /for \(/ { print NR; exit }' "$ROOT/microbench/empty.c")
-like <(block once run .loop) "empty.c:$line\"?\$" "called once: its loop is named"
+line=$(awk '/^\twhile \(/ { print NR; exit }' "$ROOT/tests/live/once.c")
+like <(block once once .loop) "once.c:$line\"?\$" "called once: its loop is named" || diag "$(block once once "| tojson")"
 "$ISPOT" report -i once.data >once.screen
-like once.screen "loops to mark +line $line of run" "called once: on the screen too"
+like once.screen "loops to mark +line $line of once" "called once: on the screen too"
 
 # What is gone before anybody asked has names too.
 record short -F leaf -- "$L/callers" 1
