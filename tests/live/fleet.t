@@ -34,7 +34,9 @@ if [ "$(pair hungry "| .samples >= 40 and .blocks >= 8 and .samples > 4 * $stran
 else
 	skip "the busy one slows it" "the machine is too busy: $(pair hungry '| "\(.samples) samples beside it"'), $strangers beside strangers"
 fi
-is "$(pair sleeper '.effect != "negative"')" true "the one that sleeps does not" || diag "$(pair sleeper '| tojson')"
+# It is seldom on a CPU: beside it there may be too few samples to say anything.
+is "$(jq '[.pairs[] | select((.corunner | startswith("sleeper@")) and .effect == "negative")] | length' report.json)" 0 \
+	"the one that sleeps does not" || diag "$(pair sleeper '| tojson')"
 is "$(jq '[.applications[] | select(.name | startswith("requests@"))] | length' report.json)" 1 "one application was measured"
 is "$(jq '.applications | length' report.json)" 1 "and no other"
 
