@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* A function that is called once and whose time is all in one loop of its own, which calls nothing. */
+/* A function that is called once and whose time is all in one loop of its own, which calls nothing.
+ */
 #include <stdlib.h>
 
 static volatile unsigned long sum;

@@ -36,8 +36,8 @@ is "$status" 127 "no such command"
 is $? 125 "without -F"
 like usage.err 'name them with -F' "without -F: says what to do"
 
-# Memory: forty times the calls, nothing more to keep: 16 MiB, as much as the machine's load decides, would
-# be less than 9 bytes for each of the others.
+# Memory: twenty times the calls, nothing more to keep: 16 MiB, which a busy machine may fill by what waits
+# to be read, are 18 bytes for each of the others.
 peak() { # peak CALLS: KiB
 	python3 - "$ISPOT" stat -q -o peak.txt -F empty_call -- "$MB/empty" -n "$1" <<'PY'
 import resource, subprocess, sys
@@ -47,10 +47,10 @@ PY
 }
 if command -v python3 >/dev/null; then
 	few=$(peak 50021)
-	many=$(peak 2000003)
-	ok $((many > few + 16384)) "forty times the calls take no more memory" || diag "$few KiB, $many KiB"
+	many=$(peak 1000003)
+	ok $((many > few + 16384)) "twenty times the calls take no more memory" || diag "$few KiB, $many KiB"
 else
 	skip "memory" "python3 is missing"
 fi
-like peak.txt '2.0M calls' "text: the summary"
+like peak.txt ' 1M calls' "text: the summary"
 done_testing
