@@ -175,5 +175,8 @@ void session_counters_write(struct session *s)
 
 const char *session_counters_pmu(char *buf, size_t n)
 {
-	return pfm_core() ? pfm_core() : sysfs_core(buf, n);
+	const char *core = sysfs_core(buf, n);
+
+	/* libpfm4 goes by the processor's model, which a virtual machine shows without its PMU. */
+	return strcmp(core, "none") != 0 && pfm_core() ? pfm_core() : core;
 }

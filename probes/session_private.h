@@ -270,7 +270,7 @@ int session_counters_open(struct session *s, struct err *err); /* -e, on every C
 struct bpfprog_counters session_counters_plan(const struct session *s);
 int session_counters_connect(struct session *s, struct err *err); /* with the loaded programs */
 void session_counters_write(struct session *s);
-/* The core PMU as libpfm4 calls it, else as sysfs does, else "none". */
+/* The core PMU as libpfm4 calls it, else as sysfs does; "none" where perf has none. */
 const char *session_counters_pmu(char *buf, size_t n);
 
 /* session_stacks.c: call stacks */
