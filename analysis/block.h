@@ -167,6 +167,8 @@ static inline double block_pools_ns(const struct block *b)
 /* Recorded calls stand for so many of them under sampling, in the excess and in all that is part of
  * it or, as jitter, is taken for a part: of those inside no other of the block. */
 double block_weight_outer(const struct block *b);
+/* The same of every call, for what is part of own times. */
+double block_weight_calls(const struct block *b);
 /* From its pools and own excess: what is idle is not lost. */
 void block_take_idle(struct block *b, uint64_t duration_ns);
 /* The block's own frame in the loop (its loop is the line) that takes much of its threads' time,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What calls.c (functions) and calls_marker.c (markers) share, and nobody else. */
+/* What calls.c (functions), calls_beside.c, calls_loss.c and calls_marker.c (markers) share, and
+ * nobody else. */
 #ifndef ISPOT_ANALYSIS_CALLS_INTERNAL_H
 #define ISPOT_ANALYSIS_CALLS_INTERNAL_H
 
@@ -16,6 +17,11 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 
 /* Ends all open calls of the thread. */
 void calls_drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns);
+
+/* calls_beside.c. A set's probes go off: its open calls end. */
+void calls_set_off(struct calls *c, const struct record *r);
+/* A record that threads_record() took, about t (NULL: none): what it says of open calls. */
+void calls_describe(struct calls *c, struct thread *t, const struct record *r);
 
 /* calls_loss.c. A loss begins; those that are over by time_ns end, and visitors are told. */
 void calls_lose(struct calls *c, const struct record *r);

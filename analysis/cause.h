@@ -35,7 +35,7 @@ struct cause_rule {
 	const char *kind;
 	enum cause_pool pool;
 	double confidence;
-	/* NULL: what its sleeps show (cause_wait.h), its confidence too.
+	/* NULL: what its sleeps and wakeups show (cause_wait.h), its confidence too.
 	 * Takes at most the pool's rest (ns); one sentence of evidence into text. 0: does not
 	 * apply. */
 	double (*take)(const struct block *b, const struct meta *meta, double rest_ns,

@@ -191,10 +191,10 @@ static double page_fault(const struct block *b, const struct meta *meta, double 
 }
 
 /* How sure is found with the sleeps. */
-#define WAITS(kind)                      \
-	{ kind, POOL_BLOCKED, 0, NULL }, \
-	{                                \
-		kind, POOL_IDLE, 0, NULL \
+#define WAITS(kind)                                                    \
+	{ kind, POOL_BLOCKED, 0, NULL }, { kind, POOL_IDLE, 0, NULL }, \
+	{                                                              \
+		kind, POOL_RUNNING, 0, NULL                            \
 	}
 
 /* In the order in which they take from a pool what is still unexplained. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What of a block's blocked and idle time is waiting of one kind, from its sleeps (wait.h). */
+/*
+ * What of a block's blocked and idle time is waiting of one kind, from its sleeps (wait.h), and of
+ * its time on a CPU the sleeping and waking (switching.h).
+ */
 #ifndef ISPOT_ANALYSIS_CAUSE_WAIT_H
 #define ISPOT_ANALYSIS_CAUSE_WAIT_H
 

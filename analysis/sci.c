@@ -132,6 +132,7 @@ static void add_own(struct sci_function *f, struct sci_cell *cell, const struct 
 	}
 	f->own_timed++;
 	offcpu_add(&f->own_off, &c->own_off);
+	switching_add(&f->switching, c->own_ns, &c->own_off);
 	cell->own_timed++;
 	cell->own_ns += c->own_ns;
 }

@@ -12,6 +12,7 @@
 
 #include "analysis/calls.h"
 #include "analysis/hist.h"
+#include "analysis/switching.h"
 #include "analysis/wait.h"
 
 struct keyed;
@@ -58,6 +59,7 @@ struct sci_function {
 	struct offcpu own_off, own_off_fastest;
 	struct offcpu open_off, own_open_off; /* of calls that had not ended */
 	struct wait_sums waits;		      /* sleeps in its own time */
+	struct switching switching;	      /* and what they took on a CPU */
 	uint64_t migrated;		      /* outer timed calls that ended on another CPU */
 	uint64_t lost_records, last_loss;
 	struct workload *workload;

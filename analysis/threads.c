@@ -194,8 +194,10 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 
 	thread_runs(t, r->time_ns);
 	t->state = r->values[0] <= SWITCH_BLOCKED ? states[r->values[0]] : THREAD_BLOCKED;
-	if (thread_sleeps(t))
+	if (thread_sleeps(t)) {
 		sleep_begin(t, r);
+		t->off.sleeps++;
+	}
 	crowd_move(&t->all->crowd, &t->crowd, thread_sleeps(t) ? CROWD_AWAY : CROWD_WAITING,
 		   r->time_ns);
 	t->recorder_took = r->values[2] && r->values[2] == th->meta->session.recorder_pid;
@@ -212,6 +214,8 @@ static void waking(struct threads *th, const struct record *r)
 	if (!woken || woken->dead || (!thread_sleeps(woken) && woken->state != THREAD_UNKNOWN))
 		return;
 	sleep_wake(woken, waker && !waker->dead ? waker : NULL, inside, r);
+	if (waker && sleep_woken_by(woken, waker, r->time_ns))
+		waker->off.wakes++;
 	crowd_move(&th->crowd, &woken->crowd, CROWD_WAITING, r->time_ns);
 }
 

@@ -36,6 +36,8 @@ struct offcpu {
 	uint64_t recorder_ns; /* part of preempted: the CPU went to ispot's recorder */
 	uint64_t crowded_ns;  /* part of preempted: the program has more to run than CPUs */
 	uint64_t woken_ns;    /* part of preempted: behind a wakeup; nothing was interrupted */
+	uint64_t sleeps;      /* times it left the CPU to sleep */
+	uint64_t wakes;	      /* sleepers of the program that it released */
 };
 
 /* All the time off the CPU. */
@@ -53,7 +55,7 @@ static inline uint64_t offcpu_running_ns(uint64_t ns, const struct offcpu *off)
 /* Most calls never leave the CPU: their sums' cache lines are not touched. */
 static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
 {
-	if (!(x->preempted_ns | x->blocked_ns | x->idle_ns))
+	if (!(x->preempted_ns | x->blocked_ns | x->idle_ns | x->sleeps | x->wakes))
 		return;
 	sum->preempted_ns += x->preempted_ns;
 	sum->blocked_ns += x->blocked_ns;
@@ -61,6 +63,8 @@ static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
 	sum->recorder_ns += x->recorder_ns;
 	sum->crowded_ns += x->crowded_ns;
 	sum->woken_ns += x->woken_ns;
+	sum->sleeps += x->sleeps;
+	sum->wakes += x->wakes;
 }
 
 static inline struct offcpu offcpu_between(const struct offcpu *from, const struct offcpu *to)
@@ -72,6 +76,8 @@ static inline struct offcpu offcpu_between(const struct offcpu *from, const stru
 		.recorder_ns = to->recorder_ns - from->recorder_ns,
 		.crowded_ns = to->crowded_ns - from->crowded_ns,
 		.woken_ns = to->woken_ns - from->woken_ns,
+		.sleeps = to->sleeps - from->sleeps,
+		.wakes = to->wakes - from->wakes,
 	};
 }
 

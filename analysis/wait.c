@@ -71,9 +71,8 @@ static void add_early(struct wait_cell *c, uint64_t ns, uint64_t from_ns, uint64
 	c->early_ns += ns;
 }
 
-void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
+static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct sleep *s)
 {
-	const struct sleep *s = &t->sleep;
 	const struct wait_cell like = {
 		.kind = s->kind,
 		.word = s->word,
@@ -82,12 +81,19 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 		.uninterruptible = s->uninterruptible,
 		.iowait = s->iowait,
 	};
+
+	return cell_of(sums, &like);
+}
+
+void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
+{
+	const struct sleep *s = &t->sleep;
 	uint64_t end = s->woken_ns ? s->woken_ns : time_ns, idle_ns;
 	struct wait_cell *c;
 
 	if (end <= s->since_ns)
 		return;
-	c = cell_of(sums, &like);
+	c = cell_of_sleep(sums, s);
 	c->sleeps++;
 	c->ns += end - s->since_ns;
 	idle_ns = sleep_idle_ns(t, s->since_ns, end);
@@ -98,11 +104,21 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 		add_waker(c->wakers, s->waker, s->waker_function, 1, end - s->since_ns);
 }
 
-void wait_add_new(struct wait_sums **sums, const struct thread *t, uint64_t time_ns)
+static struct wait_sums *sums_on_heap(struct wait_sums **sums)
 {
 	if (!*sums)
 		*sums = xcalloc(1, sizeof(**sums));
-	wait_add(*sums, t, time_ns);
+	return *sums;
+}
+
+void wait_add_wake(struct wait_sums **sums, const struct thread *woken)
+{
+	cell_of_sleep(sums_on_heap(sums), &woken->sleep)->wakes++;
+}
+
+void wait_add_new(struct wait_sums **sums, const struct thread *t, uint64_t time_ns)
+{
+	wait_add(sums_on_heap(sums), t, time_ns);
 }
 
 static void merge_wakers(struct wait_waker *wakers, const struct wait_cell *c)
@@ -121,6 +137,7 @@ void wait_merge(struct wait_sums *sums, const struct wait_sums *more)
 		c->sleeps += from->sleeps;
 		c->ns += from->ns;
 		c->idle_ns += from->idle_ns;
+		c->wakes += from->wakes;
 		add_early(c, from->early_ns, from->early_from_ns, from->early_to_ns);
 		merge_wakers(c->wakers, from);
 	}
@@ -292,13 +309,19 @@ static double part_of(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
+/* For how sure its kind is: by time, and where only others slept, by how often. */
+static double weight_of(const struct wait_cell *c)
+{
+	return (double)c->ns + (double)c->wakes;
+}
+
 static void add_cell(struct wait_part *part, struct wait_waker *wakers, const struct wait_cell *c,
 		     double confidence)
 {
 	part->sleeps += c->sleeps;
 	part->ns += c->ns;
-	part->confidence += confidence * (double)c->ns;
-	if (!part->largest || c->ns > part->largest->ns)
+	part->confidence += confidence * weight_of(c);
+	if (c->sleeps && (!part->largest || c->ns > part->largest->ns))
 		part->largest = c;
 	merge_wakers(wakers, c);
 }
@@ -308,21 +331,27 @@ struct wait_part wait_part(const struct threads *th, const struct wait_sums *sum
 	struct wait_part part = { 0 };
 	struct wait_waker wakers[WAIT_WAKERS_MAX] = { 0 };
 	uint64_t lost = 0, idle = 0, all_lost = 0, all_idle = 0;
+	uint64_t wakes = 0, all_wakes = 0, all_sleeps = 0;
 
 	vec_for_each (sums, const struct wait_cell, c) {
 		struct wait_cause cause = wait_cause_of(th, c);
 
 		all_lost += c->ns - c->idle_ns;
 		all_idle += c->idle_ns;
+		all_sleeps += c->sleeps;
+		all_wakes += c->wakes;
 		if (strcmp(cause.kind, kind) != 0)
 			continue;
 		lost += c->ns - c->idle_ns;
 		idle += c->idle_ns;
+		wakes += c->wakes;
 		add_cell(&part, wakers, c, cause.confidence);
 	}
 	part.lost_share = part_of(lost, all_lost);
 	part.idle_share = part_of(idle, all_idle);
-	part.confidence = part.ns ? part.confidence / (double)part.ns : 0;
+	part.sleeps_share = part_of(part.sleeps, all_sleeps);
+	part.wakes_share = part_of(wakes, all_wakes);
+	part.confidence = part.ns + wakes ? part.confidence / (double)(part.ns + wakes) : 0;
 	for (unsigned i = 0; i < WAIT_WAKERS_MAX; i++)
 		if (wakers[i].ns > part.waker.ns)
 			part.waker = wakers[i];

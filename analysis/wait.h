@@ -30,6 +30,7 @@ struct wait_cell {
 	/* Part of idle_ns only as nobody had released the futex yet, and when that was. */
 	uint64_t early_ns, early_from_ns, early_to_ns;
 	struct wait_waker wakers[WAIT_WAKERS_MAX];
+	uint64_t wakes; /* sleeps of others like it that the block ended */
 };
 #define WAIT_CELLS_MAX 128 /* futexes beyond these share a cell without a word */
 
@@ -41,6 +42,8 @@ struct wait_sums {
 void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns);
 /* The same into sums on the heap, made if need be. */
 void wait_add_new(struct wait_sums **sums, const struct thread *t, uint64_t time_ns);
+/* Into sums on the heap: the block released that thread from its latest sleep. */
+void wait_add_wake(struct wait_sums **sums, const struct thread *woken);
 void wait_merge(struct wait_sums *sums, const struct wait_sums *more);
 /*
  * Now that more is known: sleeps whose time was over before the first release of their futex waited
@@ -62,6 +65,8 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 struct wait_part {
 	double lost_share, idle_share; /* of all lost and of all idle time of the sums, 0..1 */
 	double confidence;	       /* weighted by time */
+	double sleeps_share;	       /* of all sleeps */
+	double wakes_share;	       /* of all sleeps of others that the block ended */
 	uint64_t sleeps, ns;
 	const struct wait_cell *largest; /* NULL: none is of the kind */
 	struct wait_waker waker;	 /* who released most of it; sleeps 0: nobody known */

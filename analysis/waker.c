@@ -250,6 +250,11 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 	judge(t->all, s, r->time_ns);
 }
 
+bool sleep_woken_by(const struct thread *t, const struct thread *waker, uint64_t time_ns)
+{
+	return t->sleep.woken_ns == time_ns && t->sleep.waker == waker->index;
+}
+
 uint64_t sleep_idle_ns(const struct thread *t, uint64_t from_ns, uint64_t to_ns)
 {
 	struct sleep s = t->sleep;

@@ -78,6 +78,8 @@ void sleep_begin(struct thread *t, const struct record *r);
 void sleep_describe(struct thread *t, const struct record *wait);
 /* It was woken by r, a REC_WAKING; waker NULL: a thread not known; inside: of the program. */
 void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r);
+/* That record was its wakeup, and the waker's doing. */
+bool sleep_woken_by(const struct thread *t, const struct thread *waker, uint64_t time_ns);
 /* It got a CPU again, or the recording ends: the sleep joins its history. */
 void sleep_settle(struct thread *t, uint64_t time_ns);
 /* Of that time, if the thread with that index held up a sleeper at the futex: what is idle. */

@@ -38,6 +38,13 @@ causes_of() {
 		'.blocks[] | select(.kind == "function" and .name == $f) | .causes[] | "\(.kind) \(.share)"'
 }
 
+# Excess of a block in ns, and what of it is unknown, to be summed.
+add_unknown() {
+	"$ISPOT" report --json -i "$1.data" 2>/dev/null | jq -r --arg f "$2" '.blocks[] |
+		select(.kind == "function" and .name == $f) |
+		"\(.excess_ns) \(([.causes[] | select(.kind == "unknown") | .share] | add // 0) * .excess_ns)"'
+}
+
 # judge_causes PROGRAM FUNCTION: a line of the matrix; 0 where the first cause is right
 judge_causes() {
 	local want first beside verdict
@@ -62,11 +69,15 @@ bench_causes() {
 	for round in 1 2 3; do
 		head_line "causes, run $round: expected, reported, what the machine added"
 		right=0 all=0
+		: >unknown
 		while read -r program function; do
 			all=$((all + 1))
 			judge_causes "$program" "$function" && right=$((right + 1))
+			add_unknown "$program" "$function" >>unknown
 		done < <(scheduled)
 		row "right, of $all that scheduling records show" "$right" "" ">=" $((all * 9 / 10))
+		row "unknown, of their excess" \
+			"$(awk '{ all += $1; part += $2 } END { printf "%.1f", 100 * part / all }' unknown)" % "<=" 10
 	done
 	head_line "causes that samples or counters tell"
 	while read -r program function; do

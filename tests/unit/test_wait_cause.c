@@ -204,6 +204,95 @@ static void open_calls_have_their_sleep(void **state)
 	scene_release(&s);
 }
 
+/* What is asked of one call of SERVE, in microseconds. */
+struct errand {
+	bool sleeps, wakes;
+	uint64_t ran_us; /* besides 1 */
+};
+
+/* It sleeps where LOCK's holder releases it, and releases thread 3, which waits for the same. */
+static uint64_t run_errand(struct scene *s, const struct errand *e, uint64_t us)
+{
+	if (e->wakes)
+		sleep_in(s, us, 3, WAIT_FUTEX, FUTEX_PLAIN, 0x40, 2);
+	enter(s, us * 1000 + 1, TID(1), SERVE, 0x1000);
+	if (e->sleeps) {
+		sleep_in(s, us + 1, 1, WAIT_FUTEX, FUTEX_PLAIN, 0x40, 2);
+		wake_up(s, us + 21, 1, 2, 0);
+		us += 20;
+	}
+	if (e->wakes)
+		wake_up(s, us + 1, 3, 1, 0);
+	us += 1 + e->ran_us;
+	leave(s, us * 1000 + 1, TID(1), SERVE, 0x1000);
+	return us + 100;
+}
+
+static const struct block *errands(struct scene *s, const struct errand *all, size_t n)
+{
+	uint64_t us = 100;
+
+	begin(s);
+	for (unsigned i = 0; i < 400; i++)
+		us = run_errand(s, &all[i % n], us);
+	scene_finish(s, us * 1000);
+	return scene_block(s, "serve");
+}
+
+/* What a sleep and a wakeup take on a CPU is of the wait; who only wakes others is held up too. */
+static void switching_is_of_the_wait(void **state)
+{
+	static const struct errand both[] = {
+		{ false, false, 0 }, { true, false, 5 }, { false, true, 8 }, { true, true, 13 }
+	};
+	static const struct errand waker[] = { { false, false, 0 }, { false, true, 8 } };
+	struct scene s;
+	const struct block *b;
+	double slept, woke;
+
+	(void)state;
+	b = errands(&s, both, 4);
+	slept = switching_cost(&b->sums->switching).sleep_ns;
+	woke = switching_cost(&b->sums->switching).wake_ns;
+	assert_true(fabs(slept - 5000) < 10 && fabs(woke - 8000) < 10);
+	assert_true(b->pools[POOL_RUNNING] > 0.2 * (double)b->excess_ns);
+	assert_true(cause(b, "lock")->share > 0.99);
+	assert_null(cause(b, "unknown"));
+	sums_add_up(b);
+	scene_release(&s);
+	b = errands(&s, waker, 2);
+	assert_true(cause(b, "lock")->share > 0.99);
+	assert_true(cause(b, "lock")->confidence > 0.5);
+	assert_string_equal(cause(b, "lock")->evidence.data[0],
+			    "each wakeup of another thread comes with 8us on a CPU");
+	sums_add_up(b);
+	scene_release(&s);
+}
+
+/* More than a switch ever takes is something else that goes with it; chance is nothing. */
+static void switching_is_bounded(void **state)
+{
+	static const struct errand long_way[] = { { false, false, 0 }, { true, false, 400 } };
+	static const struct errand chance[] = {
+		{ false, false, 0 }, { true, false, 30 }, { false, false, 40 }, { true, false, 12 }
+	};
+	struct scene s;
+	const struct block *b;
+
+	(void)state;
+	b = errands(&s, long_way, 2);
+	assert_true(switching_cost(&b->sums->switching).sleep_ns <= SWITCHING_NS_MAX);
+	assert_string_equal(b->causes.data[0].kind, "unknown");
+	assert_true(b->causes.data[0].share > 0.85);
+	sums_add_up(b);
+	scene_release(&s);
+	b = errands(&s, chance, 4);
+	assert_true(switching_cost(&b->sums->switching).sleep_ns == 0);
+	assert_string_equal(b->causes.data[0].kind, "unknown");
+	sums_add_up(b);
+	scene_release(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +302,8 @@ int main(void)
 		cmocka_unit_test(advice_depends_on_who_has_the_cpus),
 		cmocka_unit_test(idle_is_not_lost),
 		cmocka_unit_test(open_calls_have_their_sleep),
+		cmocka_unit_test(switching_is_of_the_wait),
+		cmocka_unit_test(switching_is_bounded),
 	};
 
 	return unit_run(tests);
