@@ -26,7 +26,8 @@ static int nothing_in(const struct import *im, const char *missing, struct err *
 	return err_set(err, -ENODATA, "%s has no %s", im->file, missing);
 }
 
-static int look_through(struct import *im, struct err *err)
+/* Without calls: NULL facts, a file that somebody brought, is refused; a recording is of none. */
+static int look_through(struct import *im, const struct import_facts *facts, struct err *err)
 {
 	int ret;
 
@@ -36,7 +37,7 @@ static int look_through(struct import *im, struct err *err)
 		interrupt_begin();
 	if (im->exec_ns && !im->wide)
 		im->first_ns = im->exec_ns;
-	if (!ret && !im->last_ns)
+	if (!ret && !im->last_ns && !facts)
 		ret = nothing_in(im,
 				 "samples with a time; record uprobe events with perf record -e "
 				 "'probe_x:*'",
@@ -105,7 +106,7 @@ static void write_notices(struct import *im, const struct import_facts *f, struc
 		       "no context switches were recorded: waiting is not told from work; give "
 		       "perf record --switch-events",
 		       line);
-	if (!im->sps)
+	if (!im->sps && im->result.entries)
 		notice(im, "no-stack-pointers",
 		       "no stack pointers were recorded: an exit ends the innermost open call of "
 		       "its function; give perf record --user-regs=sp",
@@ -211,7 +212,7 @@ static int import_source(struct source *source, const char *name, const char *pa
 	names_init(&im.names);
 	ret = perfdata_open(&im.perf, &im.source, name, err);
 	if (!ret)
-		ret = look_through(&im, err);
+		ret = look_through(&im, facts, err);
 	o.n_cpus = im.n_cpus;
 	if (!ret)
 		ret = trace_writer_open(&im.writer, &o, err);

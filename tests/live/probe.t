@@ -48,6 +48,11 @@ ok $? "and the file, by whom"
 as_user "$ISPOT" record -F "own_exact:outer" -o one.data "$DIR/own_exact" -n 90 >out 2>err
 "$ISPOT" report -i user/one.data --json 2>/dev/null | jq -r '.blocks[].name' >names
 is "$(cat names)" outer "-F chooses among them"
+as_user "$ISPOT" record -o none.data "$DIR/own_exact" --help >out 2>err
+is "$? $(grep -c ': 0 calls ' err)" "0 1" "a command that makes no call is recorded, too" || diag err
+# shellcheck disable=SC2094 # reads what was written
+"$ISPOT" report -i user/none.data >report 2>&1
+is "$? $(grep -c 'stack pointers' report)" "0 0" "and read" || diag report
 
 names() { # names FILE: of its blocks
 	"$ISPOT" report -i "user/$1" --json 2>/dev/null | jq -r '.blocks[].name' | sort | xargs
