@@ -73,6 +73,17 @@ const char *export_function_name(const struct export *e, uint32_t id)
 	return f->name && *f->name ? f->name : f->symbol;
 }
 
+const char *export_thread_name(const struct export *e, const struct thread *t)
+{
+	const struct meta_session *s = &e->meta->session;
+
+	if (t->comm[0])
+		return t->comm;
+	if (s->program && *s->program)
+		return s->program;
+	return s->command && *s->command ? s->command : "unknown";
+}
+
 uint64_t export_since(const struct export *e, uint64_t time_ns)
 {
 	return time_ns > e->start_ns ? time_ns - e->start_ns : 0;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Chrome's trace event format, an array of events: complete ones ("X") for calls, from which the
- * viewer makes the nesting, names of threads ("M"), and a counter ("C") of the threads on a CPU.
- * Times are in us.
+ * viewer makes the nesting, names of processes and threads ("M"), and a counter ("C") of the
+ * threads on a CPU. Times are in us.
  */
 #include <stdlib.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "report/export.h"
 #include "report/export_formats.h"
@@ -72,17 +73,38 @@ void chrome_record(struct export *e, const struct thread *t, const struct record
 		    r->tgid, us(export_since(e, r->time_ns)), (long long)s->running);
 }
 
+static void name(struct export *e, const struct thread *t, const char *what)
+{
+	next(e);
+	text_printf(&e->out,
+		    "{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"%s\",\"args\":{\"name\":",
+		    t->tgid, t->tid, what);
+	export_json_string(&e->out, export_thread_name(e, t));
+	text_add(&e->out, "}}");
+}
+
+/* A process is called as its first thread, or where that was never seen, as the first that was. */
+static void name_processes(struct export *e)
+{
+	struct map named = { 0 };
+
+	for (unsigned others = 0; others < 2; others++)
+		vec_for_each (&e->calls.threads.all, struct thread *, it) {
+			const struct thread *t = *it;
+
+			if ((t->tid != t->tgid && !others) || map_get(&named, t->tgid) != MAP_NONE)
+				continue;
+			map_put(&named, t->tgid, 0);
+			name(e, t, "process_name");
+		}
+	map_release(&named);
+}
+
 void chrome_end(struct export *e)
 {
-	vec_for_each (&e->calls.threads.all, struct thread *, it) {
-		next(e);
-		text_printf(
-			&e->out,
-			"{\"ph\":\"M\",\"pid\":%u,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":",
-			(*it)->tgid, (*it)->tid);
-		export_json_string(&e->out, (*it)->comm);
-		text_add(&e->out, "}}");
-	}
+	name_processes(e);
+	vec_for_each (&e->calls.threads.all, struct thread *, it)
+		name(e, *it, "thread_name");
 	text_add(&e->out, "\n]}\n");
 	free(e->state);
 }

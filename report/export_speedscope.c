@@ -93,7 +93,7 @@ static void print_profile(struct export *e, const struct thread *t, struct spans
 		from = s->entry_ns < from ? s->entry_ns : from;
 		to = s->exit_ns > to ? s->exit_ns : to;
 	}
-	text_printf(&name, "%s (%u)", t->comm, t->tid);
+	text_printf(&name, "%s (%u)", export_thread_name(e, t), t->tid);
 	text_add(&e->out, first ? "{" : ",{");
 	text_add(&e->out, "\"type\":\"evented\",\"unit\":\"nanoseconds\",\"name\":");
 	export_json_string(&e->out, name.s);

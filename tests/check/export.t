@@ -72,5 +72,5 @@ if find_perfparser; then
 			[ "$(read_perfparser "$work/$trace.perf")" = "$wanted" ]
 	done
 else
-	skip "hotspot's perfparser has every call" "no hotspot-perfparser; install hotspot: make deps (PERFPARSER names another)"
+	skip "hotspot's perfparser has every call" "no hotspot-perfparser; install Debian's hotspot, or name one with PERFPARSER"
 fi
