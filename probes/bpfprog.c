@@ -371,6 +371,7 @@ void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *s
 			sum->scheduling_ns += all[i].scheduling_ns;
 			sum->switches += all[i].switches;
 			sum->ended_ns += all[i].ended_ns;
+			sum->samples += all[i].samples;
 		}
 	free(all);
 }

@@ -137,6 +137,8 @@ static void write_end(struct recording *r, struct java_result *result)
 		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
 		.counting_cost_ns = META_UNKNOWN,
 		.scheduling_cost_ns = META_UNKNOWN,
+		.sampling_cost_ns = META_UNKNOWN,
+		.sample_ns = META_UNKNOWN,
 		.probes_cost_ns = META_UNKNOWN,
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,

@@ -42,6 +42,7 @@ static int start(struct session *s, struct err *err)
 	if (!ret) {
 		session_calibrate_switches(s, SWITCHES_WATCHED);
 		session_calibrate_switches(s, SWITCHES_CARRIED);
+		session_calibrate_samples(s);
 	}
 	bpfprog_hold_children(s->programs, session_events_are_swapped(s));
 	for (size_t i = 0; i < n && !ret; i++) {
@@ -265,6 +266,8 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.target_cpu_ns = session_recorded_cpu_ns(s),
 		.counting_cost_ns = s->hybrid.counting_cost_ns,
 		.scheduling_cost_ns = session_scheduling_cost_ns(s),
+		.sampling_cost_ns = session_sampling_cost_ns(s),
+		.sample_ns = s->sample_ns,
 		.probes_cost_ns = session_probes_cost_ns(s),
 		.functions = s->n_probed,
 		.exit_status =

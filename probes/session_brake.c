@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The overhead budget while functions are traced. A program that changes may call a function far
- * more often than when its calls were counted. What tracing costs beyond the budget adds up to a
- * debt; when that is more than a moment's, all probes come out at once and those functions that
- * fit go in again.
+ * more often than when its calls were counted. What ispot costs beyond the budget, samples and the
+ * counting of calls included, adds up to a debt; when that has grown by more than a moment's, all
+ * probes come out at once and those functions that fit go in again, with room to make up for it.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@
 #define DEBT_MAX_NS   10000000.0  /* the target's time that one notices too late */
 #define CREDIT_MAX_NS 100000000.0 /* of the target's time, that was cheaper than allowed */
 #define ROOM_AGAIN    0.8	  /* of the budget */
+#define REPAID_IN_NS  2e9	  /* of the target's time, a debt is to be */
 
 /* Calls since the last look, in ns of what they cost; with cpu_ns also each function's share. */
 static double cost_since(struct session *s, double elapsed_ns)
@@ -72,35 +74,63 @@ bool session_keeps_budget(const struct session *s)
 	return (s->is_hybrid || s->options.keep_budget) && !s->options.scout;
 }
 
+/* What choosing functions has cost so far: samples of the target, and counting calls. */
+static double choosing_cost_ns(const struct session *s)
+{
+	return (double)session_sampling_cost_ns(s) + s->hybrid.counting_cost_ns;
+}
+
+/* Since the last look, in ns of the target's CPU time. */
+struct spent {
+	double used, calls, choosing, scheduling;
+	double work; /* its own, without all of that */
+};
+
+static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
+{
+	uint64_t cpu_ns = session_target_cpu_ns(s), scheduling_ns = session_scheduling_cost_ns(s);
+	double choosing_ns = choosing_cost_ns(s);
+	struct hybrid *h = &s->hybrid;
+	struct spent spent = {
+		.used = cpu_ns > h->brake_cpu_ns ? (double)(cpu_ns - h->brake_cpu_ns) : 0,
+		.calls = cost_since(s, (double)elapsed_ns),
+		.choosing = choosing_ns - h->brake_choosing_ns,
+		.scheduling = (double)(scheduling_ns - h->brake_scheduling_ns),
+	};
+
+	spent.used = fmax(spent.used, BUDGET_LEAST_CPU * (double)elapsed_ns);
+	spent.work =
+		fmax(spent.used - spent.calls - spent.choosing - spent.scheduling, spent.used / 10);
+	h->brake_cpu_ns = cpu_ns;
+	h->brake_choosing_ns = choosing_ns;
+	h->brake_scheduling_ns = scheduling_ns;
+	return spent;
+}
+
+double session_repayment(const struct session *s, double room)
+{
+	return fmin(fmax(s->hybrid.debt_ns, 0) / REPAID_IN_NS, room / 2);
+}
+
 int session_brake(struct session *s, uint64_t now, struct err *err)
 {
-	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns, cpu_ns;
-	uint64_t scheduling_ns;
-	double cost_ns, used_ns, work_ns, budget = s->options.overhead, scheduling;
+	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns;
+	double budget = s->options.overhead, room;
+	struct hybrid *h = &s->hybrid;
+	struct spent spent;
 
-	if (!session_keeps_budget(s) || elapsed_ns < LOOK_NS || !s->drain.n_functions)
+	if (!session_keeps_budget(s) || elapsed_ns < LOOK_NS)
 		return 0;
-	cost_ns = cost_since(s, elapsed_ns);
-	scheduling_ns = session_scheduling_cost_ns(s) - s->hybrid.brake_scheduling_ns;
-	s->hybrid.brake_scheduling_ns += scheduling_ns;
-	cpu_ns = session_target_cpu_ns(s);
-	used_ns = cpu_ns > s->hybrid.brake_cpu_ns ? cpu_ns - s->hybrid.brake_cpu_ns : 0;
-	if (used_ns < BUDGET_LEAST_CPU * elapsed_ns)
-		used_ns = BUDGET_LEAST_CPU * elapsed_ns;
-	work_ns = used_ns - cost_ns - scheduling_ns;
-	if (work_ns < used_ns / 10)
-		work_ns = used_ns / 10;
-	s->hybrid.brake_since_ns = now;
-	s->hybrid.brake_cpu_ns = cpu_ns;
+	spent = spent_since(s, elapsed_ns);
+	h->brake_since_ns = now;
 	/* Taking functions out does not make switches cheaper: half of the budget stays theirs. */
-	scheduling = scheduling_ns / work_ns < SCHEDULING_MOST * budget ? scheduling_ns / work_ns
-									: SCHEDULING_MOST * budget;
-	budget -= scheduling;
-	s->hybrid.debt_ns += cost_ns - budget * work_ns;
-	if (s->hybrid.debt_ns < -budget * CREDIT_MAX_NS)
-		s->hybrid.debt_ns = -budget * CREDIT_MAX_NS;
-	if (s->hybrid.debt_ns < DEBT_MAX_NS)
+	budget -= fmin(spent.scheduling / spent.work, SCHEDULING_MOST * budget);
+	h->debt_ns += spent.calls + spent.choosing - budget * spent.work;
+	h->debt_ns = fmax(h->debt_ns, -budget * CREDIT_MAX_NS);
+	h->debt_met_ns = fmax(fmin(h->debt_met_ns, h->debt_ns), 0);
+	if (h->debt_ns < h->debt_met_ns + DEBT_MAX_NS || !s->drain.n_functions)
 		return 0;
-	s->hybrid.debt_ns = 0;
-	return take_out(s, now, work_ns, used_ns, ROOM_AGAIN * budget, err);
+	h->debt_met_ns = h->debt_ns;
+	room = ROOM_AGAIN * budget;
+	return take_out(s, now, spent.work, spent.used, room - session_repayment(s, room), err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the probes cost the target while it is recorded, and a word when that is too much. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -130,6 +131,17 @@ uint64_t session_scheduling_cost_ns(const struct session *s)
 	return now.scheduling_ns - from->scheduling_ns + (uint64_t)more_ns;
 }
 
+uint64_t session_sampling_cost_ns(const struct session *s)
+{
+	struct wire_totals now = s->totals_at_stop;
+
+	if (isnan(s->sample_ns))
+		return 0;
+	if (!s->stopped)
+		bpfprog_totals(s->programs, UINT32_MAX, &now);
+	return (uint64_t)(s->sample_ns * (double)(now.samples - s->totals_at_start.samples));
+}
+
 static void forget(void *ctx, uint32_t cpu, const void *record)
 {
 	(void)ctx, (void)cpu, (void)record;
@@ -240,7 +252,7 @@ uint64_t session_trapped_calls(const struct session *s)
 uint64_t session_probes_cost_ns(const struct session *s)
 {
 	return (uint64_t)(trapped_calls(s).cost_ns + s->hybrid.counting_cost_ns) +
-	       session_scheduling_cost_ns(s);
+	       session_scheduling_cost_ns(s) + session_sampling_cost_ns(s);
 }
 
 static const char *switches_advice(const struct session *s)

@@ -115,7 +115,8 @@ int session_count_begin(struct session *s, struct err *err)
 static double allowed_ns(const struct session *s, uint64_t cpu_ns)
 {
 	double used = cpu_ns > s->cpu_at_begin_ns ? cpu_ns - s->cpu_at_begin_ns : 0;
-	double room = SHARE_OF_BUDGET * s->options.overhead * used - s->hybrid.counting_cost_ns;
+	double room = SHARE_OF_BUDGET * s->options.overhead * used - s->hybrid.counting_cost_ns -
+		      (double)session_sampling_cost_ns(s);
 
 	if (s->options.scout) /* this run is not the one that is looked at */
 		return INFINITY;
@@ -180,10 +181,12 @@ double session_choice_room(struct session *s)
 {
 	double cpu_ns = session_recorded_cpu_ns(s), switches_ns = session_scheduling_cost_ns(s);
 	double work_ns = cpu_ns - s->hybrid.counting_cost_ns - switches_ns;
-	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1));
+	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1)), room;
 
-	return ROOM_TO_CHOOSE *
-	       (s->options.overhead - fmin(switches, SCHEDULING_MOST * s->options.overhead));
+	room = ROOM_TO_CHOOSE *
+	       (s->options.overhead - fmin(switches, SCHEDULING_MOST * s->options.overhead) -
+		session_sampling_share(s));
+	return room - session_repayment(s, room);
 }
 
 /* A scout takes its choice when it has seen all. */

@@ -22,8 +22,8 @@
 /* The first of two passes has nothing to spare for later: it asks often and traces nothing. */
 #define SCOUT_HERTZ	      1999
 #define SCOUT_WINDOW_NS	      30000000ull
-#define FIRST_HERTZ	      997
 #define LATER_HERTZ	      SAMPLE_HERTZ
+#define SHARE_OF_BUDGET	      0.2 /* that the first samples may take of it */
 #define FIRST_WINDOW_NS	      400000000ull
 #define FIRST_SAMPLES	      250 /* enough to see 1 %, roughly; the window ends early with them */
 #define FIRST_WINDOW_LEAST_NS 100000000ull
@@ -37,6 +37,10 @@
 #define UNNAMED_SHARE	      0.1 /* of the CPU time: worth a word */
 #define UNNAMED_SAMPLES	      50
 #define CANDIDATES_MAX	      WIRE_COUNTS_MAX
+
+/* No divisors of what programs do periodically; the first that the budget allows. */
+static const uint32_t first_rates[] = { 997, 797, 599, 397, 293, 197, LATER_HERTZ };
+#define N_RATES (sizeof(first_rates) / sizeof(*first_rates))
 
 /* A chain by frame pointer ends early in code that has none: the copy says more where it can. */
 static void on_sample(void *ctx, const struct sample *sample)
@@ -62,12 +66,24 @@ static uint32_t hertz_now(const struct session *s)
 {
 	if (s->options.scout)
 		return SCOUT_HERTZ;
-	return s->hybrid.seldom ? LATER_HERTZ : FIRST_HERTZ;
+	return s->hybrid.seldom ? LATER_HERTZ : s->hybrid.first_hertz;
+}
+
+void session_hybrid_rate(struct session *s)
+{
+	double allowed = SHARE_OF_BUDGET * s->options.overhead * 1e9 / s->sample_ns;
+	size_t i = 0;
+
+	while (i + 1 < N_RATES && first_rates[i] > allowed) /* NAN: the first */
+		i++;
+	s->hybrid.first_hertz = s->is_hybrid ? first_rates[i] : SAMPLE_HERTZ;
+	sampler_set_rate(&s->hybrid.sampler, s->is_hybrid ? hertz_now(s) : SAMPLE_HERTZ);
 }
 
 int session_hybrid_open(struct session *s, struct err *err)
 {
 	profile_init(&s->hybrid.profile, &s->spaces);
+	s->hybrid.first_hertz = first_rates[0];
 	return sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, hertz_now(s),
 			    s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0, err);
 }

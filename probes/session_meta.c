@@ -235,6 +235,9 @@ void session_write_end(struct session *s, const struct session_result *result)
 		.target_cpu_ns = result->target_cpu_ns,
 		.counting_cost_ns = result->counting_cost_ns,
 		.scheduling_cost_ns = result->scheduling_cost_ns,
+		.sampling_cost_ns =
+			isnan(result->sample_ns) ? META_UNKNOWN : result->sampling_cost_ns,
+		.sample_ns = isnan(result->sample_ns) ? META_UNKNOWN : (uint64_t)result->sample_ns,
 		.probes_cost_ns = result->probes_cost_ns,
 		.exit_status = s->options.n_pids ? -1 : result->exit_status,
 		.reason = result->reason,

@@ -2,6 +2,7 @@
 /* A session from nothing to ready to record, and back. */
 #include <errno.h>
 #include <linux/version.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -142,6 +143,7 @@ static struct session *new_session(const struct session_options *o)
 	s->dsos = dso_cache_new();
 	spaces_init(&s->spaces, s->dsos);
 	s->reason = "command ended";
+	s->sample_ns = NAN;
 	return s;
 }
 

@@ -85,8 +85,9 @@ struct session_address {
 struct hybrid {
 	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
 	uint64_t state_since_ns, window_since_ns, looked_ns;
-	unsigned rounds; /* selections made */
-	bool seldom;	 /* samples come at the low rate */
+	unsigned rounds;      /* selections made */
+	uint32_t first_hertz; /* of samples, before anything is chosen */
+	bool seldom;	      /* they come at the low rate */
 	struct sampler sampler;
 	struct profile profile;
 	struct probeset counting;
@@ -97,8 +98,10 @@ struct hybrid {
 	double counting_cost_ns;	       /* of all rounds, estimated */
 	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
 	uint64_t brake_scheduling_ns;
-	double debt_ns; /* cost beyond the budget, not made up for yet */
-	double spent;	/* of the budget */
+	double brake_choosing_ns; /* samples and counting until then */
+	double debt_ns;		  /* cost beyond the budget, not made up for yet */
+	double debt_met_ns;	  /* of it, when functions were taken out the last time */
+	double spent;		  /* of the budget */
 	struct {
 		VEC(struct patterns *)
 	} patterns;
@@ -146,6 +149,7 @@ struct session {
 	uint64_t cpu_at_begin_ns, cpu_at_stop_ns; /* the target's CPU time then */
 	/* Of a context switch, beyond the programs' own timed time: session_calibrate_switches() */
 	double switch_alone_ns, switch_watched_ns, switch_carried_ns;
+	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
 	struct follow follow;
 	bool cost_asked, cost_told;
 	double cycles_per_ns;
@@ -257,7 +261,8 @@ void session_note_cpu(struct session *s);
 void session_note_stop(struct session *s);
 uint64_t session_recorded_cpu_ns(struct session *s);	      /* since the recording began */
 uint64_t session_scheduling_cost_ns(const struct session *s); /* of recording switches, so far */
-/* All of it so far: traced calls, counting them before, switches. */
+uint64_t session_sampling_cost_ns(const struct session *s);   /* of samples */
+/* All of it so far: traced calls, counting them before, switches, samples. */
 uint64_t session_probes_cost_ns(const struct session *s);
 /* With those that sampling left out. */
 uint64_t session_trapped_calls(const struct session *s);
@@ -293,6 +298,8 @@ void session_say_no_keys(struct session *s);
 /* session_hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);
 void session_hybrid_start(struct session *s);
+/* How often samples come at first, now that it is known what one takes. */
+void session_hybrid_rate(struct session *s);
 int session_hybrid_interval_ms(const struct session *s);     /* how long a turn may sleep */
 int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
 void session_hybrid_stop(struct session *s);
@@ -305,6 +312,10 @@ void session_hybrid_release(struct session *s);
 void session_sample_open(struct session *s);
 void session_sample_rate(struct session *s, uint32_t hertz); /* from now on */
 void session_sample_start(struct session *s);
+/* Of a thread's time, that samples take which go on to the end. */
+double session_sampling_share(const struct session *s);
+/* What a sample takes, of a process of ispot's own. The records are thrown away. */
+void session_calibrate_samples(struct session *s);
 void session_sample_release(struct session *s);
 /* Threads slept for each other, and more often than to be joined. */
 bool session_contends(const struct session *s);
@@ -321,6 +332,8 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 		      const char *reason);
 
 /* session_brake.c */
+/* Of that much of the target's CPU time, what is kept to make up for what cost too much before. */
+double session_repayment(const struct session *s, double room);
 bool session_keeps_budget(const struct session *s); /* takes out what costs more */
 int session_brake(struct session *s, uint64_t now, struct err *err);
 /* session_burst.c: --burst */

@@ -3,13 +3,21 @@
  * Samples of where the traced program is, at a low rate, in every recording: what differs inside
  * slow calls, and whether they spin. With -F here; without, the hybrid has a sampler already.
  */
+#include <math.h>
+
 #include "base/log.h"
 #include "probes/bpfprog.h"
+#include "probes/samplecost.h"
 #include "probes/session_private.h"
 
 void session_sample_rate(struct session *s, uint32_t hertz)
 {
 	s->drain.sample_ns = 1000000000ull / hertz;
+}
+
+double session_sampling_share(const struct session *s)
+{
+	return isnan(s->sample_ns) ? 0 : s->sample_ns * SAMPLE_HERTZ / 1e9;
 }
 
 /* A recording without samples is still one. */
@@ -32,6 +40,37 @@ void session_sample_start(struct session *s)
 		session_sample_rate(s, SAMPLE_HERTZ);
 	if (!s->options.scout)
 		bpfprog_keep_samples(s->programs, true);
+}
+
+static int sample_child(void *ctx, pid_t child)
+{
+	struct session *s = ctx;
+
+	if (bpfprog_add_target(s->programs, child, 0))
+		return -1;
+	bpfprog_sample(s->programs, s->is_hybrid);
+	bpfprog_keep_samples(s->programs, true);
+	bpfprog_record(s->programs, true);
+	return sampler_set_rate(&s->hybrid.sampler, SAMPLECOST_HERTZ);
+}
+
+static void forget(void *ctx, const struct sample *sample)
+{
+	(void)ctx, (void)sample;
+}
+
+void session_calibrate_samples(struct session *s)
+{
+	if (!s->options.calibrate || s->options.scout || !s->hybrid.sampler.rings.n)
+		return;
+	s->sample_ns = samplecost_measure(&s->rings, sample_child, s);
+	bpfprog_record(s->programs, false);
+	bpfprog_keep_samples(s->programs, false);
+	bpfprog_sample(s->programs, false);
+	sampler_read(&s->hybrid.sampler, forget, NULL);
+	session_hybrid_rate(s);
+	log_detail("a sample takes %.0f ns; the first come %u times a second", s->sample_ns,
+		   s->hybrid.first_hertz);
 }
 
 void session_sample_release(struct session *s)

@@ -64,6 +64,7 @@ static struct json *trace_json(const struct view *v)
 
 static struct json *cost_json(const struct result *res)
 {
+	const struct meta_end *e = &res->meta->end;
 	struct json *j = json_new_object();
 
 	set_u64(j, "pair_min_ns", res->pair_min_ns);
@@ -74,6 +75,11 @@ static struct json *cost_json(const struct result *res)
 		json_set_null(j, "overhead_is_least");
 	else
 		json_set_bool(j, "overhead_is_least", res->overhead_is_least);
+	set_u64(j, "sample_ns", e->sample_ns);
+	set_u64(j, "sampling_cost_ns", e->sampling_cost_ns);
+	set_u64(j, "scheduling_cost_ns", e->scheduling_cost_ns);
+	set_u64(j, "counting_cost_ns", e->counting_cost_ns);
+	set_u64(j, "probes_cost_ns", e->probes_cost_ns);
 	return j;
 }
 

@@ -20,10 +20,12 @@ SEC("perf_event")
 int on_sample(struct pt_regs *ctx)
 {
 	__u64 pid_tgid = bpf_get_current_pid_tgid();
+	struct wire_totals *t = my_totals();
 	struct wire_sample w;
 
-	if (!is_target(pid_tgid >> 32))
+	if (!t || !is_target(pid_tgid >> 32))
 		return 0;
+	t->samples++;
 	if (control.recording && control.keep_samples) {
 		set_head(&w.h, WIRE_SAMPLE, pid_tgid, pid_tgid >> 32);
 		w.ip = SAMPLED_AT(ctx);

@@ -224,6 +224,7 @@ struct wire_totals {
 	unsigned long long counters_told; /* the latest record's: thread and the task's, summed */
 	unsigned long long in_ns;    /* since when the CPU runs a thread of the target, 0: none */
 	unsigned long long ended_ns; /* that processes ran which have ended */
+	unsigned long long samples;  /* that met the target */
 };
 
 /* Sampled calls (period > 1) of one function on one thread. */

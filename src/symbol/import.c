@@ -131,6 +131,8 @@ static void write_end(struct import *im, const struct import_facts *f, struct te
 			      .target_cpu_ns = META_UNKNOWN,
 			      .counting_cost_ns = META_UNKNOWN,
 			      .scheduling_cost_ns = META_UNKNOWN,
+			      .sampling_cost_ns = META_UNKNOWN,
+			      .sample_ns = META_UNKNOWN,
 			      .probes_cost_ns = META_UNKNOWN,
 			      .exit_status = f->reason ? f->exit_status : -1,
 			      .reason = f->reason ? f->reason : "imported" };

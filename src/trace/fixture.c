@@ -308,6 +308,8 @@ static void put_end(struct fixture *x, struct trace_writer *w)
 			      .target_cpu_ns = META_UNKNOWN,
 			      .counting_cost_ns = META_UNKNOWN,
 			      .scheduling_cost_ns = META_UNKNOWN,
+			      .sampling_cost_ns = META_UNKNOWN,
+			      .sample_ns = META_UNKNOWN,
 			      .probes_cost_ns = META_UNKNOWN,
 			      .reason = "command ended" };
 	struct text line = { 0 };

@@ -348,6 +348,8 @@ void meta_init(struct meta *meta)
 		.target_cpu_ns = META_UNKNOWN,
 		.counting_cost_ns = META_UNKNOWN,
 		.scheduling_cost_ns = META_UNKNOWN,
+		.sampling_cost_ns = META_UNKNOWN,
+		.sample_ns = META_UNKNOWN,
 		.probes_cost_ns = META_UNKNOWN,
 		.exit_status = -1,
 		.reason = "",

@@ -204,7 +204,9 @@ struct meta_end {
 	uint64_t counting_cost_ns; /* of it, what counting calls took, before functions were chosen
 				    */
 	uint64_t scheduling_cost_ns; /* of it, what recording context switches took, measured */
-	uint64_t probes_cost_ns; /* of it, all that ispot took: traced calls and both of these */
+	uint64_t sampling_cost_ns;   /* of it, what samples took, each about sample_ns */
+	uint64_t sample_ns;
+	uint64_t probes_cost_ns; /* of it, all that ispot took: traced calls and all of these */
 	int64_t exit_status;	 /* of the command; -1: attached or unknown */
 	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
 };

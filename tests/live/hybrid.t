@@ -53,6 +53,11 @@ report too_hot
 is "$(jq -r '[.not_traced[] | select(.name == "empty_call")] | length' too_hot.json)" 1 \
 	"a function too hot is named as left out" || diag "$(jq -c .not_traced too_hot.json)"
 
+# Samples and the counting of calls are a part of what it was slowed by, and not for nothing.
+jq -e '.self_cost | .sample_ns > 0 and .sampling_cost_ns >= .sample_ns and .counting_cost_ns > 0
+	and .probes_cost_ns >= .sampling_cost_ns + .counting_cost_ns + .scheduling_cost_ns' too_hot.json >/dev/null
+ok $? "what samples and counting cost is in what probes cost" || diag "$(jq -c .self_cost too_hot.json)"
+
 # Its neighbours of a short program may not cost a multiple of the program either.
 head -c 60000000 /dev/urandom | base64 >lines
 record sort -- sort --parallel=2 -S 64M lines

@@ -43,7 +43,8 @@ static const char *const lines[] = {
 	"{\"kind\":\"address\",\"address\":94514279522600,\"symbol\":\"locks\",\"object\":\"/bin/a\","
 	"\"offset\":40}",
 	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
-	"\"recorder_cpu_ns\":4,\"target_cpu_ns\":6,\"counting_cost_ns\":2,\"scheduling_cost_ns\":3,\"probes_cost_ns\":5,\"exit_status\":-1,\"reason\":\"interrupted\"}",
+	"\"recorder_cpu_ns\":4,\"target_cpu_ns\":6,\"counting_cost_ns\":2,\"scheduling_cost_ns\":3,"
+	"\"sampling_cost_ns\":7,\"sample_ns\":8,\"probes_cost_ns\":5,\"exit_status\":-1,\"reason\":\"interrupted\"}",
 };
 
 static void print_all(const struct meta *m, struct text out[12])
