@@ -92,6 +92,35 @@ uint32_t patterns_add_pair(struct patterns *p, uint32_t left, uint32_t right)
 	return symbol;
 }
 
+uint32_t patterns_add_choice(struct patterns *p, uint32_t room)
+{
+	static const uint32_t nothing[PATTERN_ELEMENTS];
+	uint32_t symbol = add(p, nothing, room);
+	struct pattern *q = pattern_of(p, symbol);
+
+	q->choice = true;
+	q->n = 0;
+	return symbol;
+}
+
+uint32_t patterns_add_form(struct patterns *p, const uint32_t *symbols, uint32_t n)
+{
+	return add(p, symbols, n);
+}
+
+bool patterns_choose(struct patterns *p, uint32_t choice, uint32_t form, uint32_t room)
+{
+	struct pattern *q = pattern_of(p, choice);
+
+	for (uint32_t i = 0; i < q->n; i++)
+		if (q->elements[i].symbol == form)
+			return true;
+	if (q->n == room)
+		return false;
+	q->elements[q->n++].symbol = form;
+	return true;
+}
+
 uint32_t patterns_pair(const struct patterns *p, uint32_t left, uint32_t right)
 {
 	return p->n_pairs ? map_get(&p->pair_of, (uint64_t)left << 32 | right) : PATTERN_NONE;
@@ -313,7 +342,8 @@ void pattern_element_name(const struct patterns *p, const struct pattern_element
 			  const char *(*name)(void *ctx, uint32_t id), void *ctx, struct text *out)
 {
 	bool loop = e->repeated && e->repeated >= e->times / 100;
-	bool brackets = loop && pattern_of(p, e->symbol);
+	const struct pattern *q = pattern_of(p, e->symbol);
+	bool brackets = q && (loop || q->choice);
 
 	text_add(out, brackets ? "(" : "");
 	patterns_name(p, e->symbol, name, ctx, out);
@@ -332,11 +362,13 @@ void patterns_name(const struct patterns *p, uint32_t symbol,
 	if (!q)
 		text_add(out, name(ctx, symbol));
 	for (uint32_t i = 0; q && i < q->n; i++) {
-		text_add(out, i ? " " : "");
+		text_add(out, !i ? "" : q->choice ? " | " : " ");
 		if (out->n > NAME_MAX_BYTES) {
 			text_add(out, "…");
 			return;
 		}
 		pattern_element_name(p, &q->elements[i], name, ctx, out);
 	}
+	if (q && q->more)
+		text_add(out, " | …");
 }

@@ -33,6 +33,8 @@ struct pattern_element {
 
 struct pattern {
 	bool hidden; /* not to be found just now */
+	bool choice; /* one of its elements, which may be of several forms (turns.h) */
+	bool more;   /* of a choice: there were other forms */
 	uint32_t n;  /* 1: turned out to be another one, its element */
 	struct pattern_element *elements;
 	/* From measuring: how often it was seen, and how often as one single element of parent. */
@@ -67,6 +69,11 @@ static inline struct pattern *pattern_of(const struct patterns *p, uint32_t symb
 /* Symbol of the new loop, PATTERN_NONE without room. It must not be there yet. */
 uint32_t patterns_add_loop(struct patterns *p, const uint32_t *symbols, uint32_t n);
 uint32_t patterns_add_pair(struct patterns *p, uint32_t left, uint32_t right);
+/* A choice, with room for so many forms, of which it has none yet; and the row of a form. */
+uint32_t patterns_add_choice(struct patterns *p, uint32_t room);
+uint32_t patterns_add_form(struct patterns *p, const uint32_t *symbols, uint32_t n);
+/* The form is one of the choice's, if there is room. */
+bool patterns_choose(struct patterns *p, uint32_t choice, uint32_t form, uint32_t room);
 uint32_t patterns_pair(const struct patterns *p, uint32_t left, uint32_t right);
 /* The loop whose elements are the last *k of the n symbols, PATTERN_NONE: there is none. */
 uint32_t patterns_loop(const struct patterns *p, const uint32_t *symbols, uint32_t n, uint32_t *k);

@@ -5,6 +5,7 @@
 
 #include "analysis/fold.h"
 #include "analysis/sequence.h"
+#include "analysis/sequence_body.h"
 #include "analysis/sleeps.h"
 #include "analysis/track.h"
 #include "base/mem.h"
@@ -12,19 +13,17 @@
 #include "trace/meta.h"
 #include "trace/record.h"
 
-struct body {
-	uint32_t function, group, n;
-	bool rest; /* every body of the function that is not told apart */
-	struct pattern_element *elements;
-	uint64_t calls;
-};
-
 /* The row of calls at one depth of a thread: those inside the open call above it. */
 struct level {
-	struct fold *fold;   /* while loops are learnt */
-	struct track *track; /* else */
-	bool cut;	     /* a part of the row is not known */
-	bool same_inside;    /* the call above holds another of its function */
+	struct fold *fold;	 /* while loops are learnt */
+	struct track *track;	 /* else */
+	bool cut;		 /* a part of the row is not known */
+	struct track *iteration; /* calls of one, where they take turns; NULL: there was none */
+	uint32_t choice;	 /* of them; PATTERN_NONE: none is under way */
+	uint32_t first;		 /* function of its first call */
+	bool several;		 /* it has others, too */
+	struct mark begin, end;	 /* of it */
+	bool same_inside;	 /* the call above holds another of its function */
 };
 
 struct sequence_thread {
@@ -51,7 +50,10 @@ static void level_release(struct level *l)
 	free(l->fold);
 	if (l->track)
 		track_release(l->track);
+	if (l->iteration)
+		track_release(l->iteration);
 	free(l->track);
+	free(l->iteration);
 	*l = (struct level){ 0 };
 }
 
@@ -84,6 +86,7 @@ void sequences_release(struct sequences *s)
 	free(s->rest_of);
 	free(s->group_of);
 	pairs_release(&s->pairs);
+	turns_release(&s->turns);
 	patterns_release(&s->patterns);
 	*s = (struct sequences){ 0 };
 }
@@ -98,10 +101,13 @@ void sequences_begin(struct sequences *s, enum sequence_stage stage, const struc
 	if (stage == SEQUENCE_PAIRS) {
 		patterns_normalise(&s->patterns);
 		pairs_init(&s->pairs, &s->patterns);
+		turns_init(&s->turns, s->patterns.n_functions);
 	} else if (stage == SEQUENCE_MEASURE) {
-		size_t n = s->patterns.lengths.n + 1;
+		size_t n;
 
 		pairs_release(&s->pairs);
+		turns_decide(&s->turns, &s->patterns);
+		n = s->patterns.lengths.n + (size_t)s->turns.n_choices * TURNS_FORMS + 1;
 		s->group_of = xmalloc(n * sizeof(*s->group_of));
 		memset(s->group_of, 0xff, n * sizeof(*s->group_of));
 	}
@@ -121,7 +127,7 @@ static struct level *level_of(struct sequences *s, const struct thread *t, size_
 	if (!*st)
 		return NULL;
 	while (make && (*st)->levels.n <= depth)
-		(void)vec_add(&(*st)->levels);
+		*vec_add(&(*st)->levels) = (struct level){ .choice = PATTERN_NONE };
 	return depth < (*st)->levels.n ? &(*st)->levels.data[depth] : NULL;
 }
 
@@ -188,7 +194,11 @@ static void settled(void *self, struct track *t, uint32_t symbol)
 {
 	struct sequences *s = self;
 
-	pairs_push(&s->pairs, &t->pair_node, symbol);
+	pairs_push(&s->pairs, &t->learnt.pair_node, symbol);
+	if (symbol != t->learnt.settled)
+		t->learnt.elements =
+			hash_u64(t->learnt.elements * 0x9e3779b97f4a7c15ull + symbol + 1);
+	t->learnt.settled = symbol;
 }
 
 static struct track_user user_of(struct sequences *s)
@@ -200,10 +210,24 @@ static struct track_user user_of(struct sequences *s)
 	};
 }
 
+static void end_iteration(struct sequences *s, struct level *l)
+{
+	struct track_user u = user_of(s);
+	const struct mark begin = l->begin, end = l->end;
+
+	track_end(l->iteration, &s->patterns, &u);
+	turns_take(&s->turns, &s->patterns, &u, l->choice, l->iteration);
+	track_clear(l->iteration);
+	track_add(l->track, &s->patterns, &u, l->choice, &begin, &end);
+	l->choice = PATTERN_NONE;
+}
+
 static void level_end(struct sequences *s, struct level *l)
 {
 	struct track_user u = user_of(s);
 
+	if (l->choice != PATTERN_NONE)
+		end_iteration(s, l);
 	if (l->track)
 		track_end(l->track, &s->patterns, &u);
 }
@@ -214,6 +238,9 @@ static void level_clear(struct level *l)
 		fold_clear(l->fold);
 	if (l->track)
 		track_clear(l->track);
+	if (l->iteration)
+		track_clear(l->iteration);
+	l->choice = PATTERN_NONE;
 	l->cut = l->same_inside = false;
 }
 
@@ -263,9 +290,44 @@ static void set_marks(struct sequences *s, const struct thread *t, struct track 
 		begin->off = offcpu_between(off, &t->off);
 }
 
+/* Where calls take turns, one that begins an iteration ends the one before, but for a run of it. */
+static bool take_turn(struct sequences *s, struct level *l, uint32_t caller, uint32_t function,
+		      const struct mark *begin, const struct mark *end)
+{
+	struct track_user u = user_of(s);
+	struct turn turn = turns_of(&s->turns, caller, function);
+	bool run = !turn.alone && l->first == function && !l->several;
+
+	if (l->choice != PATTERN_NONE && (turn.choice != l->choice || (turn.first && !run)))
+		end_iteration(s, l);
+	if (turn.choice == PATTERN_NONE)
+		return false;
+	if (l->choice == PATTERN_NONE) {
+		l->choice = turn.choice;
+		l->first = function;
+		l->several = false;
+		l->begin = *begin;
+	}
+	if (!l->iteration)
+		l->iteration = xcalloc(1, sizeof(*l->iteration));
+	l->several |= function != l->first;
+	l->end = *end;
+	track_push(l->iteration, &s->patterns, &u, function, begin, end);
+	return true;
+}
+
+static void learn(struct sequences *s, struct track *row, uint32_t caller, uint32_t function)
+{
+	uint32_t last = row->learnt.callee;
+
+	turns_next(&s->turns, caller, &row->learnt.callee, function);
+	row->learnt.calls += last != row->learnt.callee;
+}
+
 static void push(struct sequences *s, const struct thread *t, size_t depth, const struct call *c)
 {
 	struct level *l = level_of(s, t, depth, true);
+	uint32_t caller = depth ? t->open[depth - 1].id : UINT32_MAX;
 	struct track_user u = user_of(s);
 	struct mark begin, end;
 
@@ -280,85 +342,11 @@ static void push(struct sequences *s, const struct thread *t, size_t depth, cons
 	if (!l->track)
 		l->track = xcalloc(1, sizeof(*l->track));
 	set_marks(s, t, l->track, c, &begin, &end);
+	if (depth && s->stage == SEQUENCE_PAIRS)
+		learn(s, l->track, caller, c->id);
+	if (depth && s->stage == SEQUENCE_MEASURE && take_turn(s, l, caller, c->id, &begin, &end))
+		return;
 	track_push(l->track, &s->patterns, &u, c->id, &begin, &end);
-}
-
-static uint32_t add_body(struct sequences *s, uint32_t function, const struct track *row)
-{
-	struct body *b = vec_add(&s->bodies);
-
-	b->function = function;
-	b->n = row ? row->n_row : 0;
-	b->elements = b->n ? xcalloc(b->n, sizeof(*b->elements)) : NULL;
-	for (uint32_t i = 0; i < b->n; i++)
-		b->elements[i].symbol = row->row[i].symbol;
-	b->group = keyed_group(s->keyed, function, KEYED_KEY, (uint64_t)(s->bodies.n - 1) << 1);
-	return (uint32_t)s->bodies.n - 1;
-}
-
-static bool is_body(const struct body *b, uint32_t function, const struct track *row)
-{
-	if (b->function != function || b->rest || b->n != row->n_row)
-		return false;
-	for (uint32_t i = 0; i < b->n; i++)
-		if (b->elements[i].symbol != row->row[i].symbol)
-			return false;
-	return true;
-}
-
-static struct body *lone_body(struct sequences *s, uint32_t *of, uint32_t function)
-{
-	if (of[function] == MAP_NONE)
-		of[function] = add_body(s, function, NULL);
-	return &s->bodies.data[of[function]];
-}
-
-static struct body *rest_body(struct sequences *s, uint32_t function)
-{
-	struct body *b = lone_body(s, s->rest_of, function);
-
-	s->not_kept++;
-	b->rest = true;
-	return b;
-}
-
-static struct body *find_body(struct sequences *s, uint32_t function, const struct track *row)
-{
-	uint64_t hash = hash_u64(function + 1);
-	uint32_t i;
-
-	for (uint32_t k = 0; k < row->n_row; k++)
-		hash = hash_u64(hash * 0x9e3779b97f4a7c15ull + row->row[k].symbol);
-	while ((i = map_get(&s->body_of, hash)) != MAP_NONE &&
-	       !is_body(&s->bodies.data[i], function, row))
-		hash++;
-	if (i == MAP_NONE && s->bodies.n >= SEQUENCE_BODIES)
-		return rest_body(s, function);
-	if (i == MAP_NONE) {
-		i = add_body(s, function, row);
-		map_put(&s->body_of, hash, i);
-	}
-	return &s->bodies.data[i];
-}
-
-static void count_elements(struct body *b, const struct track *row)
-{
-	for (uint32_t i = 0; !b->rest && i < b->n; i++)
-		pattern_count(&b->elements[i], row->row[i].repetitions);
-}
-
-static struct body *body_of(struct sequences *s, const struct call *c, const struct level *inside)
-{
-	struct track *row = inside ? inside->track : NULL;
-	struct body *b;
-
-	if (!c->children)
-		return lone_body(s, s->leaf_of, c->id);
-	if (!row || !row->n_row || row->dropped || inside->cut)
-		return rest_body(s, c->id);
-	b = find_body(s, c->id, row);
-	count_elements(b, row);
-	return b;
 }
 
 /* An inner call of its own function may be of the same sequence only if it holds one, too. */
@@ -385,7 +373,7 @@ static void measure(struct sequences *s, const struct thread *t, const struct ca
 		    struct level *inside)
 {
 	bool inner = is_inner(s, t, c, inside);
-	struct body *b = body_of(s, c, inside);
+	struct body *b = sequence_body(s, c, inside && !inside->cut ? inside->track : NULL);
 
 	b->calls++;
 	keyed_add(s->keyed, t, b->group, inner, c);
@@ -396,7 +384,7 @@ static void take_out(struct sequences *s, const struct thread *t, size_t depth,
 		     const struct call *c)
 {
 	if (s->stage == SEQUENCE_MEASURE)
-		keyed_add(s->keyed, t, rest_body(s, c->id)->group, c->recursive, c);
+		keyed_add(s->keyed, t, sequence_rest_body(s, c->id)->group, c->recursive, c);
 	for (size_t i = depth; i <= t->n_open; i++)
 		cut(s, t, i);
 }
@@ -416,6 +404,9 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		level_end(s, inside);
 	if (s->stage == SEQUENCE_MEASURE)
 		measure(s, t, c, inside);
+	else if (inside && inside->track && inside->track->learnt.calls && !inside->cut)
+		turns_row(&s->turns, c->id, inside->track->learnt.elements,
+			  inside->track->learnt.calls);
 	inside = level_of(s, t, depth + 1, false);
 	if (inside)
 		level_clear(inside);
@@ -478,99 +469,4 @@ struct call_visitor sequences_visitor(struct sequences *s)
 	return (struct call_visitor){
 		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen, .end = on_end
 	};
-}
-
-static const char *function_name(void *ctx, uint32_t id)
-{
-	const struct meta_function *f = &((const struct meta *)ctx)->functions.data[id];
-
-	return f->name && *f->name ? f->name : f->symbol;
-}
-
-static void name_body(struct sequences *s, const struct body *b, struct text *name)
-{
-	void *meta = (void *)(uintptr_t)s->meta;
-
-	text_add(name, function_name(meta, b->function));
-	if (b->rest)
-		text_add(name, " { … }");
-	if (!b->n)
-		return;
-	text_add(name, " {");
-	for (uint32_t i = 0; i < b->n; i++) {
-		text_add(name, " ");
-		pattern_element_name(&s->patterns, &b->elements[i], function_name, meta, name);
-	}
-	text_add(name, " }");
-}
-
-static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
-{
-	struct sequences *s = ctx;
-
-	if (g->key & 1)
-		patterns_name(&s->patterns, (uint32_t)(g->key >> 1), function_name,
-			      (void *)(uintptr_t)s->meta, name);
-	else
-		name_body(s, &s->bodies.data[g->key >> 1], name);
-}
-
-struct keyed_rule sequences_rule(struct sequences *s)
-{
-	return (struct keyed_rule){ .kind = BLOCK_SEQUENCE, .ctx = s, .name = name_of };
-}
-
-static int more_calls(const void *a, const void *b)
-{
-	const struct body *x = a, *y = b;
-
-	return (x->calls < y->calls) - (x->calls > y->calls);
-}
-
-/* Orders the bodies: only their names were needed. */
-static double share_of(struct sequences *s, uint32_t n)
-{
-	uint64_t all = 0, first = 0;
-	uint32_t taken = 0;
-
-	vec_sort(&s->bodies, more_calls);
-	vec_for_each (&s->bodies, const struct body, b) {
-		all += b->calls;
-		if (!b->rest && taken < n) {
-			first += b->calls;
-			taken++;
-		}
-	}
-	return all ? (double)first / (double)all : NAN;
-}
-
-static bool says_something(const struct sequences *s, const struct keyed_group *g,
-			   const struct block *b)
-{
-	if (b->calls < 2)
-		return false;
-	return g->rest || !(g->key & 1) ||
-	       !pattern_is_part(pattern_of(&s->patterns, (uint32_t)(g->key >> 1)));
-}
-
-void sequences_finish(struct sequences *s, struct blocks *blocks)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < blocks->n; i++) {
-		struct block *b = &blocks->data[i];
-		const struct keyed_group *g = &s->keyed->groups.data[b->id];
-
-		if (!says_something(s, g, b)) {
-			causes_release(&b->causes);
-			continue;
-		}
-		if (!g->rest) {
-			b->name = g->name;
-			b->key = NULL;
-		}
-		blocks->data[kept++] = *b;
-	}
-	blocks->n = kept;
-	s->share_of_50 = share_of(s, 50);
 }

@@ -23,6 +23,7 @@
 #include "analysis/keyed.h"
 #include "analysis/pairs.h"
 #include "analysis/pattern.h"
+#include "analysis/turns.h"
 
 #define SEQUENCE_DEPTH	256  /* calls nested deeper have no row of their own */
 #define SEQUENCE_BODIES 4096 /* nested sequences told apart */
@@ -36,6 +37,7 @@ struct sequences {
 	enum sequence_stage stage;
 	struct patterns patterns;
 	struct pairs pairs;
+	struct turns turns;
 	struct {
 		VEC(struct sequence_thread *)
 	} threads;		     /* [thread index] */

@@ -10,7 +10,8 @@ void track_clear(struct track *t)
 	t->n = t->n_row = 0;
 	t->dropped = t->cut = false;
 	t->sums = (struct row_sums){ 0 };
-	t->pair_node = 0;
+	memset(&t->learnt, 0, sizeof(t->learnt));
+	t->learnt.settled = PATTERN_NONE;
 }
 
 void track_release(struct track *t)
@@ -21,8 +22,8 @@ void track_release(struct track *t)
 	*t = (struct track){ 0 };
 }
 
-static void tell(struct patterns *p, const struct track_user *u, uint32_t symbol,
-		 const struct mark *begin, const struct mark *end)
+void track_tell(struct patterns *p, const struct track_user *u, uint32_t symbol,
+		const struct mark *begin, const struct mark *end)
 {
 	struct pattern *q = pattern_of(p, symbol);
 
@@ -50,15 +51,14 @@ static void finish(struct patterns *p, const struct track_user *u, const struct 
 		struct pattern *q = pattern_of(p, symbol);
 
 		if (i >= depth)
-			tell(p, u, symbol, &e->open[i].begin, &e->end);
+			track_tell(p, u, symbol, &e->open[i].begin, &e->end);
 		if (i >= depth && q && i + 1 < e->depth)
 			pattern_count(&q->elements[q->n - 1], e->open[i + 1].repetitions);
 		symbol = last_of(p, symbol);
 	}
 }
 
-/* e became an element of whole. */
-static void note_parent(struct patterns *p, const struct element *e, uint32_t whole)
+void track_note_parent(struct patterns *p, const struct element *e, uint32_t whole)
 {
 	struct pattern *q = pattern_of(p, e->symbol);
 
@@ -122,7 +122,7 @@ static void join(struct track *t, struct patterns *p, const struct track_user *u
 	struct element whole = make(loop, &first->begin, &last->end);
 
 	for (uint32_t i = 0; i < k; i++) {
-		note_parent(p, &first[i], loop);
+		track_note_parent(p, &first[i], loop);
 		if (i + 1 == k)
 			break;
 		pattern_count(&pattern_of(p, loop)->elements[i], first[i].repetitions);
@@ -195,15 +195,15 @@ static void add_to_row(struct track *t, struct patterns *p, const struct track_u
 		symbol = patterns_pair(p, a->symbol, b->symbol);
 		if (symbol == PATTERN_NONE)
 			return;
-		note_parent(p, a, symbol);
-		note_parent(p, b, symbol);
+		track_note_parent(p, a, symbol);
+		track_note_parent(p, b, symbol);
 		pattern_count(&pattern_of(p, symbol)->elements[0], a->repetitions);
 		pattern_count(&pattern_of(p, symbol)->elements[1], b->repetitions);
 		a->symbol = symbol;
 		a->repetitions = 1;
 		a->end = b->end;
 		t->n_row--;
-		tell(p, u, symbol, &a->begin, &a->end);
+		track_tell(p, u, symbol, &a->begin, &a->end);
 	}
 }
 
@@ -246,6 +246,15 @@ void track_push(struct track *t, struct patterns *p, const struct track_user *u,
 	t->elements[t->n] = make(function, begin, end);
 	t->symbols[t->n++] = function;
 	reduce(t, p, u);
+}
+
+void track_add(struct track *t, struct patterns *p, const struct track_user *u, uint32_t symbol,
+	       const struct mark *begin, const struct mark *end)
+{
+	struct element e = make(symbol, begin, end);
+
+	settle(t, p, u, t->n);
+	add_to_row(t, p, u, &e);
 }
 
 void track_end(struct track *t, struct patterns *p, const struct track_user *u)

@@ -60,7 +60,14 @@ struct track {
 	struct element *row; /* settled, in short; elements beyond TRACK_ROW are dropped */
 	bool dropped, cut;
 	struct row_sums sums; /* of the row so far */
-	uint64_t pair_node;   /* of pairs.h: its last element */
+	/* While pairs.h and turns.h learn. */
+	struct {
+		uint64_t pair_node; /* the last element */
+		uint64_t elements;  /* what they hash to, runs as one */
+		uint32_t settled;   /* the last of them */
+		uint32_t callee;    /* the last call */
+		uint32_t calls;	    /* runs as one */
+	} learnt;
 };
 
 struct track_user {
@@ -73,6 +80,13 @@ struct track_user {
 
 void track_push(struct track *t, struct patterns *p, const struct track_user *u, uint32_t function,
 		const struct mark *begin, const struct mark *end);
+/* An element of which the dictionary's loops know nothing. */
+void track_add(struct track *t, struct patterns *p, const struct track_user *u, uint32_t symbol,
+	       const struct mark *begin, const struct mark *end);
+/* A sequence was seen once; e became an element of whole. */
+void track_tell(struct patterns *p, const struct track_user *u, uint32_t symbol,
+		const struct mark *begin, const struct mark *end);
+void track_note_parent(struct patterns *p, const struct element *e, uint32_t whole);
 /* The row ends: all that is open is settled, and its row in short is complete. */
 void track_end(struct track *t, struct patterns *p, const struct track_user *u);
 /* For the next row. */
