@@ -228,6 +228,7 @@ static void set_means(struct diff_block *d, const struct diff_match *m, size_t n
 static void compare(struct diff *diff, const struct diff_match *m, size_t n, double level)
 {
 	struct diff_block *d = vec_add(&diff->blocks);
+	const struct diff_change *decisive;
 	size_t n_before = 0;
 	struct diff_pair p;
 	uint64_t own;
@@ -251,11 +252,13 @@ static void compare(struct diff *diff, const struct diff_match *m, size_t n, dou
 		return;
 	p = (struct diff_pair){ m, n_before, n - n_before, level };
 	d->mean = diff_mean_change(&p);
-	d->noise = fmax(d->mean.high - d->mean.ratio, d->mean.ratio - d->mean.low);
 	d->typical = diff_typical_change(&p);
 	d->whole = diff_whole_change(&p);
 	warn(d, m[0].block, m[n_before].block);
 	d->verdict = judge(d, probe_part(&m[0], &m[n_before], d->half[0].mean_ns));
+	decisive = diff_decisive(d);
+	d->noise = decisive->ratio > 0 ? decisive->ratio - decisive->low
+				       : decisive->high - decisive->ratio;
 }
 
 static double weight(const struct diff_block *b)
@@ -337,6 +340,11 @@ void diff_release(struct diff *diff)
 		vec_release(&diff->runs[side]);
 	}
 	vec_release(&diff->blocks);
+}
+
+const struct diff_change *diff_decisive(const struct diff_block *b)
+{
+	return b->by_typical ? &b->typical : b->by_whole ? &b->whole : &b->mean;
 }
 
 double diff_growth(const struct diff_block *b)

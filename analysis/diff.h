@@ -80,7 +80,8 @@ struct diff_block {
 	struct diff_half half[DIFF_SIDES];
 	struct diff_change mean, typical; /* without waiting for a CPU */
 	struct diff_change whole;	  /* mean with it; NAN: too few runs to say */
-	double noise; /* relative change of the mean that equal runs could show */
+	double noise; /* of what the verdict rests on: a change as large, that way, equal runs could
+			 show */
 	enum diff_verdict verdict;
 	bool by_typical; /* the verdict rests on the typical call, the mean is too noisy */
 	bool by_whole;	 /* only with the wait for CPUs it is a change */
@@ -109,6 +110,9 @@ struct diff {
 int diff_read(struct diff *diff, const char *const *before, size_t n_before,
 	      const char *const *after, size_t n_after, struct err *err);
 void diff_release(struct diff *diff);
+
+/* What the verdict rests on: of a block that does not change, the mean. */
+const struct diff_change *diff_decisive(const struct diff_block *b);
 
 /* How much a slower or new block's SCI has grown, NAN: it has not. */
 double diff_growth(const struct diff_block *b);

@@ -42,12 +42,6 @@ static const char *named(const struct diff_block *b, char buf[NAME_BYTES])
 	return text_printable(buf, NAME_BYTES, b->name);
 }
 
-/* What the verdict rests on. */
-static const struct diff_change *change_of(const struct diff_block *b)
-{
-	return b->by_typical ? &b->typical : b->by_whole ? &b->whole : &b->mean;
-}
-
 static double mean_of(const struct diff_block *b, enum diff_side side)
 {
 	const struct diff_half *h = &b->half[side];
@@ -57,7 +51,7 @@ static double mean_of(const struct diff_block *b, enum diff_side side)
 
 static void say_change(const struct diff_block *b, struct text *out)
 {
-	const struct diff_change *c = change_of(b);
+	const struct diff_change *c = diff_decisive(b);
 	char name[NAME_BYTES];
 
 	text_printf(out, "%s is %s: its %s call takes ", named(b, name),
@@ -146,7 +140,7 @@ static void print_head(struct table *t)
 static void print_row(struct table *t, const struct diff_block *b)
 {
 	const struct diff_half *x = &b->half[DIFF_BEFORE], *y = &b->half[DIFF_AFTER];
-	const struct diff_change *c = change_of(b);
+	const struct diff_change *c = diff_decisive(b);
 	char name[NAME_BYTES], verdict[32];
 
 	table_style(t, b->verdict == DIFF_SLOWER   ? TABLE_RED

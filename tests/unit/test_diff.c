@@ -142,6 +142,21 @@ static const struct diff_block *block(const struct diff *diff, const char *name)
 	return NULL;
 }
 
+/* A change is larger than the noise beside it, which is of the same measure. */
+static void assert_noise_is_smaller(const struct diff *diff)
+{
+	vec_for_each (&diff->blocks, const struct diff_block, b) {
+		const struct diff_change *c = b->by_typical ? &b->typical
+					      : b->by_whole ? &b->whole
+							    : &b->mean;
+
+		if (b->verdict > DIFF_FASTER)
+			continue;
+		if (!(b->noise < fabs(c->ratio)))
+			fail_msg("%s changes by %g, the noise is %g", b->name, c->ratio, b->noise);
+	}
+}
+
 /* Of PAIRS pairs: those that show any change, and those that show one of work. */
 static unsigned changed_pairs(const struct world *w, double factor, size_t n, unsigned *of_work)
 {
@@ -155,6 +170,7 @@ static unsigned changed_pairs(const struct world *w, double factor, size_t n, un
 
 		make_pair(&p, w, n, factor);
 		read_pair(&diff, &p, n);
+		assert_noise_is_smaller(&diff);
 		work = block(&diff, "work")->verdict <= DIFF_FASTER;
 		other = block(&diff, "other")->verdict <= DIFF_FASTER;
 		*of_work += work;
