@@ -35,6 +35,7 @@ endif
 ifeq ($(origin AR),default)
 AR := $(CROSS_COMPILE)ar
 endif
+LDFLAGS ?= -Wl,-z,relro,-z,now
 CLANG ?= clang
 PREFIX ?= /usr/local
 

@@ -33,8 +33,12 @@ ok "and has the program's version" [ "$(dpkg-deb -f "$package" Version)" = "$ver
 dpkg-deb -x "$package" "$planted/root"
 ok "what is in it runs" loud "ispot $version" "$planted/root/usr/bin/ispot" --version
 if command -v lintian >/dev/null; then
-	errors() { lintian --fail-on none "$package" 2>/dev/null | grep '^E:'; }
-	holds "lintian finds no error" errors
+	complaints() { lintian --fail-on none "$1" 2>/dev/null | grep '^[EW]:'; }
+	holds "lintian finds no error and nothing to warn of" complaints "$package"
+	dpkg-deb -R "$package" "$planted/bare"
+	rm "$planted/bare/usr/share/doc/ispot/copyright"
+	dpkg-deb --root-owner-group -b "$planted/bare" "$planted/bare.deb" >/dev/null
+	catches "what is missing" "no-copyright-file" complaints "$planted/bare.deb"
 else
-	skip "lintian finds no error" "no lintian"
+	skip "lintian finds no error and nothing to warn of" "no lintian; run make deps"
 fi
