@@ -222,7 +222,7 @@ static void heat_cell(double share, struct text *out)
 
 	if (share >= 0.005)
 		text_printf(out,
-			    "<td class=\"heat\" style=\"background:color-mix(in srgb,var(--lost) "
+			    "<td class=\"heat\" style=\"background:color-mix(in srgb,var(--heat) "
 			    "%.0f%%,transparent)\">%.2f</td>",
 			    100 * strength, share);
 	else

@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The HTML report: well-formed, nothing fetched, names escaped, bounded, and with the numbers that
 # CSV has. Looked at by Python's parser, and by Chromium where there is one.
+# What keeps people out of it is looked for in pages.t.
 . "$(dirname "$0")/lib.sh"
 
 work=$planted/html
 mkdir "$work"
+. "$top/tests/check/page.sh"
 hostile='</title><script>alert(1)</script>&"'"'"
 
 # A recording whose names are markup.
@@ -158,31 +160,6 @@ ok "that are well-formed" silent parsed "$work/rare.html"
 ok "whose links lead somewhere" silent links "$work/rare.html"
 ok "and that say what they left out" grep -q "more blocks are not drawn" "$work/rare.html"
 
-browse() { # browse FILE [OPTION...]: the page after its scripts ran
-	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" \
-		--window-size=1280,800 --virtual-time-budget=20000 "${@:2}" --dump-dom "file://$1" 2>/dev/null
-}
-
-# told WORD FILE SCRIPT...: what the scripts, run behind the page, say between WORD and END
-told() {
-	python3 - "${@:2}" >"$work/scripted.html" <<-'EOP'
-	import sys
-	page, *scripts = (open(f, encoding="utf-8").read() for f in sys.argv[1:])
-	behind = "".join("<script>" + s + "</script>" for s in scripts)
-	print(page.replace("</body>", behind + "</body>"))
-	EOP
-	browse "$work/scripted.html" >"$work/dom"
-	grep -o "$1 .*END" "$work/dom" || echo "$1: nothing was said"
-}
-
-# audited FILE: what axe-core finds that keeps people out (impact serious or critical).
-cat >"$work/audit.js" <<-'EOP'
-	axe.run().then(r => { document.body.innerHTML = "<pre id=audit></pre>";
-	document.getElementById("audit").textContent = "AUDIT " + r.passes.length + " " + r.violations
-	.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id).join(" ") + " END" })
-EOP
-audited() { told AUDIT "$1" "$axe" "$work/audit.js" | grep -v '^AUDIT [0-9][0-9]*  *END'; }
-
 # The first viewport answers: how much is lost, its first cause, what to do next.
 cat >"$work/look.js" <<-'EOP'
 	const out = []
@@ -218,15 +195,6 @@ printed() {
 	[ "$(grep -c 'How many calls took how long' "$work/page.txt")" -ge 2 ] || echo "folded blocks are not printed"
 }
 
-find_axe() { # axe-core is no package of the distribution: npm's, or a file named by AXE_JS
-	axe=${AXE_JS-}
-	[ -n "$axe" ] && return
-	command -v npm >/dev/null || return
-	(cd "$work" && npm pack --silent axe-core >/dev/null 2>&1 && tar xf axe-core-*.tgz) || return
-	axe=$work/package/axe.min.js
-}
-
-sed 's/(prefers-color-scheme: dark)/all/' "$work/svc.html" >"$work/dark.html"
 if command -v chromium >/dev/null; then
 	ok "Chromium renders it without a complaint" silent rendered "$work/svc.html"
 	ok "the first viewport shows lost time, first cause and next command" silent looked "$work/svc.html"
@@ -237,13 +205,6 @@ if command -v chromium >/dev/null; then
 	else
 		skip "on paper nothing is folded" "no pdftotext (poppler-utils)"
 	fi
-	if find_axe; then
-		ok "axe-core finds nothing serious" silent audited "$work/svc.html"
-		ok "nor in dark" silent audited "$work/dark.html"
-	else
-		skip "axe-core finds nothing serious" "no axe-core: npm cannot fetch it, AXE_JS names none"
-	fi
 else
 	skip "Chromium renders it without a complaint" "no chromium here"
-	skip "axe-core finds nothing serious" "no chromium here"
 fi

@@ -13,7 +13,7 @@ body { margin: 0 auto; padding: 1rem; max-width: 62rem; font: 16px/1.5 system-ui
 	color: var(--ink); background: var(--ground); }
 table { border-collapse: collapse; margin: 1rem 0; } th, td { padding: .2rem .7rem; text-align: left;
 	border-bottom: 1px solid var(--line); } td.n { text-align: right; font-variant-numeric: tabular-nums; }
-.table { overflow-x: auto; } figure { margin: 0; } .figures { display: flex; flex-wrap: wrap; gap: 1rem; }
+.table { overflow-x: auto; } .table:focus-visible { outline: 3px solid var(--a); } figure { margin: 0; } .figures { display: flex; flex-wrap: wrap; gap: 1rem; }
 svg { width: 340px; max-width: 100%; height: auto; } svg text { fill: var(--ink); font-size: 11px; }
 svg line { stroke: var(--line); } svg polyline { fill: none; stroke-width: 2; stroke: var(--a); }
 svg polyline.b { stroke: var(--b); } svg text.a { fill: var(--a); } svg text.b { fill: var(--b); }
@@ -90,7 +90,8 @@ class Page:
         line = "".join("<th>%s</th>" % html.escape(h) for h in head)
         body = "".join("<tr>%s</tr>" % "".join("<td%s>%s</td>" % (kind_of(c), html.escape(text_of(c)))
                                                for c in row) for row in rows)
-        return '<div class="table"><table><tr>%s</tr>%s</table></div>' % (line, body)
+        return '<div class="table" tabindex="0" role="group" aria-label="Table: %s"><table><tr>%s</tr>%s</table></div>' % (
+            html.escape(", ".join(head)), line, body)
 
     @staticmethod
     def html_figures(caption, plots):
