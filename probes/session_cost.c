@@ -15,6 +15,8 @@
 
 #define COST_OF_COUNTING  0.5 /* of a traced call's: one trap instead of two, nothing written */
 #define WARN_AFTER_NS	  1000000000ull
+#define WARN_EVERY_NS	  5000000000ull
+#define WARN_AGAIN	  2.0  /* times what was said before */
 #define WARN_TOLERANCE	  1.2  /* the estimate is no better */
 #define COST_LEAST	  0.01 /* of a CPU */
 #define DEAREST_CALL_NS	  6000 /* of a class that was never measured: as dear as the dearest */
@@ -263,35 +265,63 @@ static const char *switches_advice(const struct session *s)
 		       : "most of it is the record of its context switches, which are very many";
 }
 
-void session_warn_cost(struct session *s, bool at_end)
+/* Of a stretch of time; 0: within the budget, or not to be told. */
+static double excess_overhead(const struct session *s, uint64_t cpu_ns, double cost_ns,
+			      uint64_t span_ns)
 {
-	uint64_t cpu_ns;
-	double share, cost_ns;
+	double share = meta_overhead((double)cpu_ns, cost_ns);
+
+	/* A target that hardly runs is hardly slowed, whatever the share. */
+	if (cpu_ns < CPU_TIME_LEAST_NS || cost_ns < COST_LEAST * (double)span_ns)
+		return 0;
+	return share > WARN_TOLERANCE * s->options.overhead ? share : 0;
+}
+
+static void say_overhead(struct session *s, double share, bool at_end)
+{
+	double cost_ns = (double)session_probes_cost_ns(s);
 	char words[256], slowed[TEXT_NUMBER];
 
-	if (!s->begun ||
-	    (!at_end && (s->cost_asked || clock_now_ns() - s->start_ns < WARN_AFTER_NS)))
-		return;
-	s->cost_asked = true;
-	cpu_ns = session_recorded_cpu_ns(s);
-	if (cpu_ns < CPU_TIME_LEAST_NS)
-		return;
-	cost_ns = (double)session_probes_cost_ns(s);
-	share = meta_overhead((double)cpu_ns, cost_ns);
-	/* A target that hardly runs is hardly slowed, whatever the share. */
-	if (share <= WARN_TOLERANCE * s->options.overhead ||
-	    cost_ns < COST_LEAST * (clock_now_ns() - s->start_ns))
-		return;
 	text_overhead(slowed, share, share >= META_OVERHEAD_MOST);
-	snprintf(words, sizeof(words), "the probes %s the target by %s%s; %s",
+	snprintf(words, sizeof(words), "the probes %s the target by %s%s%s; %s",
 		 at_end ? "slowed" : "slow", share >= META_OVERHEAD_MOST ? "" : "about ", slowed,
-		 session_scheduling_cost_ns(s) > cost_ns / 2
+		 !at_end && s->cost_look.told ? " now" : "",
+		 (double)session_scheduling_cost_ns(s) > cost_ns / 2
 			 ? switches_advice(s)
 			 : "trace fewer functions, or functions that are called less often");
-	/* Early, so that one can stop; at the end, so that the file has the final figure. */
-	if (!s->cost_told)
+	if (share > WARN_AGAIN * s->cost_look.told)
 		log_notice("%s", words);
-	s->cost_told = true;
+	s->cost_look.told = fmax(s->cost_look.told, share);
+	/* Early, so that one can stop; at the end, so that the file has the final figure. */
 	if (at_end)
 		session_note(s, "over-budget", words);
+}
+
+static bool is_time_to_look(const struct session *s, uint64_t now_ns)
+{
+	if (!s->cost_look.at_ns)
+		return now_ns - s->start_ns >= WARN_AFTER_NS;
+	return now_ns - s->cost_look.at_ns >= WARN_EVERY_NS;
+}
+
+void session_warn_cost(struct session *s, bool at_end)
+{
+	uint64_t now_ns = clock_now_ns(), cpu_ns, since_ns;
+	double cost_ns, share;
+
+	if (!s->begun || (!at_end && !is_time_to_look(s, now_ns)))
+		return;
+	cpu_ns = session_recorded_cpu_ns(s);
+	if (cpu_ns < s->cost_look.cpu_ns)
+		cpu_ns = s->cost_look.cpu_ns; /* of ended processes the last that was known */
+	cost_ns = (double)session_probes_cost_ns(s);
+	since_ns = s->cost_look.at_ns ? s->cost_look.at_ns : s->start_ns;
+	share = at_end ? excess_overhead(s, cpu_ns, cost_ns, now_ns - s->start_ns)
+		       : excess_overhead(s, cpu_ns - s->cost_look.cpu_ns,
+					 cost_ns - s->cost_look.cost_ns, now_ns - since_ns);
+	s->cost_look.at_ns = now_ns;
+	s->cost_look.cpu_ns = cpu_ns;
+	s->cost_look.cost_ns = cost_ns;
+	if (share && (at_end || share > WARN_AGAIN * s->cost_look.told))
+		say_overhead(s, share, at_end);
 }

@@ -151,7 +151,12 @@ struct session {
 	double switch_alone_ns, switch_watched_ns, switch_carried_ns;
 	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
 	struct follow follow;
-	bool cost_asked, cost_told;
+	/* session_warn_cost(): what stood there when it was looked at last, and what was said */
+	struct {
+		uint64_t at_ns, cpu_ns;
+		double cost_ns;
+		double told; /* the overhead; 0: nothing yet */
+	} cost_look;
 	double cycles_per_ns;
 	struct text pending; /* meta lines from before the beginning */
 	struct cpus cpus;
@@ -266,8 +271,11 @@ uint64_t session_sampling_cost_ns(const struct session *s);   /* of samples */
 uint64_t session_probes_cost_ns(const struct session *s);
 /* With those that sampling left out. */
 uint64_t session_trapped_calls(const struct session *s);
-/* Once, a second after the beginning or at the end: a notice where the probes cost more than the
- * budget. */
+/*
+ * A notice where the probes cost more than the budget: in the first second, in any stretch of some
+ * seconds after it where it is twice what was said before (the load came later), and at the end, of
+ * the whole, into the file too.
+ */
 void session_warn_cost(struct session *s, bool at_end);
 
 /* session_counters.c: what calls count, in this order: */
