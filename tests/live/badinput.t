@@ -74,7 +74,7 @@ like script_nothing.err 'matches no function' "a script without such a function:
 cat >late.sh <<EOF
 #!/bin/sh
 PATH=$MB:\$PATH
-exec spawner --seconds 60 --log late.log
+exec spawner --seconds 300 --log late.log
 EOF
 chmod +x late.sh
 "$ISPOT" record -o late.data -F spawned_call@nope -- ./late.sh >late.out 2>late.err &
@@ -208,7 +208,7 @@ if command -v setpriv >/dev/null; then
 		../exact -n 1) >unprivileged.out 2>unprivileged.err
 	status=$?
 	refuses unprivileged 125 "sudo|root|CAP_"
-	"$MB/spawner" --seconds 60 --log s.log >/dev/null &
+	"$MB/spawner" --seconds 300 --log s.log >/dev/null &
 	children+=($!)
 	other=$!
 	started $other spawner
@@ -261,7 +261,7 @@ if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
 else
 	skip "a thread of the kernel" "none to be seen"
 fi
-"$MB/spawner" --seconds 60 --log ended.log >/dev/null &
+"$MB/spawner" --seconds 300 --log ended.log >/dev/null &
 children+=($!)
 ending=$!
 started $ending spawner
@@ -315,7 +315,7 @@ run too_large_report "$ISPOT" report too_large.data
 like too_large_report.out '--max-size' "--max-size reached: repeated by the report"
 
 # ---- whose name ----
-"$MB/spawner" --seconds 60 --log names.log >/dev/null &
+"$MB/spawner" --seconds 300 --log names.log >/dev/null &
 children+=($!)
 named=$!
 started $named spawner
@@ -328,7 +328,7 @@ run names_screen "$ISPOT" report names.data
 like names_screen.out "^spawner \\(pid $named\\)" "attached, with a command: the attached program's name"
 # As redis-server is redis-check-rdb's file by another name.
 ln -s "$MB/spawner" other-name
-./other-name --seconds 60 --log other.log >/dev/null &
+./other-name --seconds 300 --log other.log >/dev/null &
 children+=($!)
 linked=$!
 started $linked spawner

@@ -64,7 +64,7 @@ is "$(cat quiet.err)" "" "-q: nothing on stderr"
 
 # Ctrl-C goes to the whole foreground group; the recorder outlives the target and writes the file.
 setsid "$ISPOT" record -o interrupted.data -F spawned_call -- \
-	"$MB/spawner" --seconds 30 --log spawner.log >interrupted.out 2>interrupted.err &
+	"$MB/spawner" --seconds 300 --log spawner.log >interrupted.out 2>interrupted.err &
 recorder=$!
 children+=("$recorder")
 eventually begun interrupted

@@ -44,7 +44,7 @@ always=$(awk '$1 == "calls" { print $2 }' always.out) rarely=$(awk '$1 == "calls
 ok $? "between bursts it runs at its own speed" || diag "$always calls in 2 s, $rarely with --burst"
 
 # Threads and processes that are born between two bursts are met by the next.
-"$MB/spawner" --seconds 60 --log spawner.log >/dev/null 2>&1 &
+"$MB/spawner" --seconds 300 --log spawner.log >/dev/null 2>&1 &
 spawner=$!
 children+=("$spawner")
 started "$spawner" spawner

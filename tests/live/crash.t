@@ -85,7 +85,7 @@ eventually no_recorder
 ok $? "no process of the recorders is left" || pkill -KILL -f "^$DIR/own_ispot"
 
 # A trap that was left would stand in the program's text; the file has none.
-./own_spawner --seconds 30 --log after.log >after.out &
+./own_spawner --seconds 300 --log after.log >after.out &
 after=$!
 children+=("$after")
 started "$after" own_spawner
@@ -154,7 +154,7 @@ for name in one two; do
 	nothing_lost $name
 done
 
-./own_spawner --seconds 30 --log both.log >both.out &
+./own_spawner --seconds 300 --log both.log >both.out &
 target=$!
 children+=("$target")
 started "$target" own_spawner
