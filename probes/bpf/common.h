@@ -59,6 +59,29 @@ static __always_inline bool is_target(__u32 tgid)
 	return ran_of(tgid) != NULL;
 }
 
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} no_programs SEC(".maps");
+
+/*
+ * Kernels from 6.13 on give a program of a uprobe a stack per CPU where it needs 64 bytes or more,
+ * and where they preempt themselves it can be preempted: the next thread's program then writes over
+ * its stack, pointers and all. A program that has a tail call stays on the thread's own stack
+ * (check_max_stack_depth() in kernel/bpf/verifier.c asks has_tail_call, which is found before dead
+ * code is removed): this one is never made, which the verifier knows and the compiler does not.
+ */
+static __always_inline void keep_thread_stack(void *ctx)
+{
+	__u64 never;
+
+	asm volatile("%0 = 0" : "=r"(never));
+	if (never)
+		bpf_tail_call(ctx, &no_programs, 0);
+}
+
 extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak; /* kernel >= 6.2 */
 
 #define CAST(type, pointer) \

@@ -76,6 +76,7 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 	bool occasion = false;
 	enum taken taken = TAKEN;
 
+	keep_thread_stack(ctx);
 	if (!control.recording || control.muted)
 		return 0;
 	if (kind == WIRE_EXIT)
@@ -169,6 +170,7 @@ int on_count(struct pt_regs *ctx)
 	__u32 id = point_tag() - control.count_first_id;
 	__u64 *count;
 
+	keep_thread_stack(ctx);
 	count = bpf_map_lookup_elem(&counts, &id);
 	if (count)
 		++*count;
