@@ -25,6 +25,9 @@
 #define REGISTRY  DIRECTORY "/probes"
 #define NAME_ROOM 40 /* of the kernel's 64, without what tells exits and namesakes */
 
+#define EVENT_NAME_MAX 96
+#define NO_SITE	       UINT32_MAX
+
 /* ---- the registry ---- */
 
 /* kind, number, event, symbol, offset, path: one line each */
@@ -118,7 +121,11 @@ int shared_select(const struct shared_probes *all, const char *const *words, siz
 	return ret;
 }
 
-/* Locked, for one administrator at a time; a new file takes the old one's place. */
+/*
+ * Locked, for one administrator at a time; a new file takes the old one's place. The registry is
+ * one for each /run, a container's its own, but the kernel's events are one for all: that file is
+ * locked as well, so that a name that is free stays so until it is taken.
+ */
 struct registry {
 	struct shared_probes all;
 	int lock_fd, control_fd;
@@ -139,6 +146,8 @@ static int registry_open(struct registry *r, struct err *err)
 	if (r->control_fd < 0)
 		return err_set(err, -errno, "cannot register probes: %s; run with sudo",
 			       strerror(errno));
+	if (flock(r->control_fd, LOCK_EX))
+		return err_set(err, -errno, "cannot lock %s: %s", path, strerror(errno));
 	mkdir(DIRECTORY, 0755);
 	r->lock_fd = open(REGISTRY "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (r->lock_fd < 0 || flock(r->lock_fd, LOCK_EX))
@@ -177,14 +186,6 @@ static void registry_release(struct registry *r)
 
 /* ---- adding ---- */
 
-static bool has_event(const struct registry *r, const char *event)
-{
-	vec_for_each (&r->all, struct shared_probe, p)
-		if (!strcmp(p->event, event))
-			return true;
-	return false;
-}
-
 static bool has_point(const struct registry *r, char kind, const char *path, uint64_t offset)
 {
 	vec_for_each (&r->all, struct shared_probe, p)
@@ -193,7 +194,40 @@ static bool has_point(const struct registry *r, char kind, const char *path, uin
 	return false;
 }
 
-static void event_name(const struct registry *r, const char *symbol, char name[64])
+static bool in_kernel(const struct registry *r, const char *event)
+{
+	return dynevent_perf_id(r->tracefs, SHARED_GROUP, event) != -ENOENT;
+}
+
+/* Of the entry's event: those of the exits have it in front. */
+static void exit_name(char name[EVENT_NAME_MAX], const char *event, uint32_t site)
+{
+	if (site == NO_SITE)
+		snprintf(name, EVENT_NAME_MAX, "%s__return", event);
+	else
+		snprintf(name, EVENT_NAME_MAX, "%s__ret%u", event, site);
+}
+
+/* It and the names of its exits: the registry may know nothing of an event that the kernel has. */
+static bool name_is_free(const struct registry *r, const char *event, uint32_t n_sites)
+{
+	char name[EVENT_NAME_MAX];
+
+	if (in_kernel(r, event))
+		return false;
+	exit_name(name, event, NO_SITE);
+	if (in_kernel(r, name))
+		return false;
+	for (uint32_t i = 0; i < n_sites; i++) {
+		exit_name(name, event, i);
+		if (in_kernel(r, name))
+			return false;
+	}
+	return true;
+}
+
+static void event_name(const struct registry *r, const char *symbol, uint32_t n_sites,
+		       char name[EVENT_NAME_MAX])
 {
 	size_t n = 0;
 
@@ -202,10 +236,14 @@ static void event_name(const struct registry *r, const char *symbol, char name[6
 	name[n] = '\0';
 	if (isdigit((unsigned char)name[0]))
 		name[0] = '_';
-	for (unsigned k = 2; has_event(r, name); k++)
+	for (unsigned k = 2; k < 10000 && !name_is_free(r, name, n_sites); k++)
 		snprintf(name + n, 16, "_x%u", k);
 }
 
+/*
+ * Always an event of its own: one that is there would get the point, and who has it open an oops
+ * (design fact 5).
+ */
 static int add_point(struct registry *r, char kind, const char *event, const char *symbol,
 		     const char *path, uint64_t offset)
 {
@@ -214,6 +252,8 @@ static int add_point(struct registry *r, char kind, const char *event, const cha
 			 kind == SHARED_RETURN ? 'r' : 'p', event, path, offset);
 	int id;
 
+	if (in_kernel(r, event))
+		return -EEXIST;
 	if (n >= (int)sizeof(line) || write(r->control_fd, line, (size_t)n) != n)
 		return -errno;
 	id = dynevent_perf_id(r->tracefs, SHARED_GROUP, event);
@@ -234,7 +274,8 @@ static int add_function(struct registry *r, const struct planned *p)
 	const struct dso_function *f = p->what.function;
 	char path[PATH_MAX];
 	uint64_t entry = f->file_offset + p->place.entry_offset;
-	char name[64], exit[96];
+	uint32_t n_sites = p->exit.mech == EXIT_RET_SITES ? p->place.n_ret_sites : 0;
+	char name[EVENT_NAME_MAX], exit[EVENT_NAME_MAX];
 	int ret;
 
 	if (!realpath(dso_path(p->what.dso), path))
@@ -243,15 +284,14 @@ static int add_function(struct registry *r, const struct planned *p)
 		return -EINVAL;
 	if (has_point(r, SHARED_ENTRY, path, entry))
 		return 0;
-	event_name(r, f->symbol, name);
+	event_name(r, f->symbol, n_sites, name);
 	ret = add_point(r, SHARED_ENTRY, name, f->symbol, path, entry);
-	snprintf(exit, sizeof(exit), "%s__return", name);
+	exit_name(exit, name, NO_SITE);
 	if (!ret && p->exit.mech == EXIT_RETURN)
 		ret = add_point(r, SHARED_RETURN, exit, f->symbol, path,
 				f->file_offset + p->place.return_offset);
-	for (uint32_t i = 0; !ret && p->exit.mech == EXIT_RET_SITES && i < p->place.n_ret_sites;
-	     i++) {
-		snprintf(exit, sizeof(exit), "%s__ret%u", name, i);
+	for (uint32_t i = 0; !ret && i < n_sites; i++) {
+		exit_name(exit, name, i);
 		ret = add_point(r, SHARED_EXIT, exit, f->symbol, path,
 				f->file_offset + (uint64_t)p->place.ret_sites[i]);
 	}
@@ -286,11 +326,14 @@ int shared_add(const struct inspection *in, size_t *added, struct err *err)
 
 /* ---- removing ---- */
 
+/* Of that name there may be another by now, which is somebody else's. */
 static int erase(struct registry *r, const struct shared_probe *p)
 {
 	char line[160];
 	int n = snprintf(line, sizeof(line), "-:" SHARED_GROUP "/%s\n", p->event);
 
+	if (dynevent_perf_id(r->tracefs, SHARED_GROUP, p->event) != (int)p->perf_id)
+		return 0;
 	if (write(r->control_fd, line, (size_t)n) == n || errno == ENOENT)
 		return 0;
 	return -errno;

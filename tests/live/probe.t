@@ -21,10 +21,8 @@ as_user() { # as_user CMD...
 }
 as_user test -x "$ISPOT" || skip_all "a user cannot reach $ISPOT"
 blocks() {
-	"$ISPOT" report -i user/ispot.data --json 2>/dev/null | python3 -c '
-import json, sys
-for b in json.load(sys.stdin)["blocks"]:
-    print("expect block=%s calls=%d" % (b["name"], b["calls"]), b["timed_calls"])' | sort
+	"$ISPOT" report -i user/ispot.data --json 2>/dev/null |
+		jq -r '.blocks[] | "expect block=\(.name) calls=\(.calls) \(.timed_calls)"' | sort
 }
 remove() { "$ISPOT" probe remove -F "$DIR/own_exact:*" -F "$DIR/own_mutex:*"; }
 trap 'remove >/dev/null 2>&1; cleanup' EXIT
@@ -91,9 +89,51 @@ is $? 0 "a small buffer" || diag err
 "$ISPOT" dump -i user/lossy.data >lossy.dump 2>/dev/null
 lost=$(sed -n 's/.*"kind":"end".*"lost_records":\([0-9]*\).*/\1/p' lossy.dump)
 read=$(grep -cE '^[0-9]+ [0-9]+ [0-9/]+ (entry|exit) ' lossy.dump)
-[ "${lost:-0}" -gt 0 ] && [ $((read + lost)) -ge $made ] && [ $((read + lost)) -le $((made + 100)) ]
+# Switches are among what was lost, as many as the machine's load makes them: none is counted twice.
+[ "${lost:-0}" -gt 0 ] && [ $((read + lost)) -ge $made ] && [ $((read + lost)) -lt $((made * 3 / 2)) ]
 ok $? "made = read + lost" || diag "made $made, read $read, lost $lost (switches among them)"
 is "$(awk '$4 == "lost" { sum += $5 } END { print sum }' lossy.dump)" "$lost" "each loss has its place"
+
+# Two containers have a /run each, and a registry there, but one kernel. A point that got into the other's
+# event of that name would crash the kernel, where that is open.
+contained() { # contained RUN CMD...
+	# shellcheck disable=SC2016 # of the inner shell
+	unshare -m bash -c 'mount -o bind "$1" /run/ispot && shift && exec "$@"' bash "$@"
+}
+if mkdir one two && chmod 755 one two && contained one true 2>contained.err; then
+	contained one "$ISPOT" probe add -F inner ./own_exact >out 2>err
+	is "$?" 0 "a container's administrator registers" || diag err
+	TMPDIR=$DIR/user contained one setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all "$ISPOT" record \
+		-F own_exact:inner -o user/one.data "$DIR/own_exact" -n 2003 -t 1 >one.out 2>one.err &
+	recorder=$!
+	children+=("$recorder")
+	for _ in $(seq 5); do
+		adding=()
+		for run in one two; do
+			contained $run "$ISPOT" probe add -F inner -F factorial -F outer ./own_exact >$run.add 2>&1 &
+			adding+=($!)
+		done
+		for pid in "${adding[@]}"; do wait "$pid" || diag one.add || diag two.add; done
+		for run in one two; do
+			contained $run "$ISPOT" probe remove -F factorial -F outer >$run.remove 2>&1
+		done
+	done
+	wait "$recorder"
+	is "$?" 0 "and another's meanwhile what has the same names, again and again" || diag one.err
+	is "$(awk '/:ispot_probes\/inner/ { print $1 }' /sys/kernel/tracing/uprobe_events | sort | uniq -d)" "" \
+		"no event has two points"
+	is "$(grep -c "ispot_probes/inner[^ ]* $DIR" /sys/kernel/tracing/uprobe_events)" 4 "each has its own"
+	is "$(awk '/ calls=/ { sub("block=", "", $2); sub("calls=", "", $3); if ($2 == "inner") print $3 }' one.out)" \
+		"$("$ISPOT" report -i user/one.data --json 2>/dev/null | jq '.blocks[] | select(.name == "inner") | .calls')" \
+		"the recording has each call once"
+	for run in one two; do
+		contained $run "$ISPOT" probe remove -F own_exact:inner >out 2>err
+		is "$?" 0 "container $run: what it registered goes" || diag err
+	done
+	is "$(grep -c "inner[^ ]* $DIR/own_exact" /sys/kernel/tracing/uprobe_events)" 0 "all of it"
+else
+	skip "two containers" "no mount namespaces here: $(head -1 contained.err)"
+fi
 
 # Ends: --max-size, -d, and signals.
 "$ISPOT" probe add -F locked_add ./own_mutex >out 2>err
