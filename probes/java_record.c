@@ -139,6 +139,7 @@ static void write_end(struct recording *r, struct java_result *result)
 		.scheduling_cost_ns = META_UNKNOWN,
 		.sampling_cost_ns = META_UNKNOWN,
 		.sample_ns = META_UNKNOWN,
+		.after_cost_ns = META_UNKNOWN,
 		.probes_cost_ns = META_UNKNOWN,
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,

@@ -52,6 +52,9 @@ EMPTY("ispot_empty_nop5_return", FIRST_NOP5);
 EMPTY("ispot_empty_nop5_sites", FIRST_NOP5);
 EMPTY("ispot_empty_emulated_return", FIRST_EMULATED);
 EMPTY("ispot_empty_emulated_sites", FIRST_EMULATED);
+EMPTY("ispot_empty_before_work", FIRST_EMULATED);
+EMPTY("ispot_empty_not_probed", FIRST_EMULATED);
+__asm__(".globl ispot_empty_before_work, ispot_empty_not_probed");
 EMPTY("ispot_empty_stepped_return", FIRST_STEPPED);
 EMPTY("ispot_empty_stepped_sites", FIRST_STEPPED);
 
@@ -149,6 +152,15 @@ static void add_block(struct probeset *set, const struct empty *e, const char *p
 	probeset_add_point(set, SET_END, path, own_file_offset(e->ret_site) + second, id);
 }
 
+/* Its records are nobody's. */
+static void add_before_work(struct probeset *set, const char *path)
+{
+	uint64_t offset = own_file_offset(ispot_empty_before_work);
+
+	probeset_add_point(set, SET_ENTRY, path, offset, SELFCOST_ID_FIRST + N_EMPTIES);
+	probeset_add_point(set, SET_RETURN, path, offset, SELFCOST_ID_FIRST + N_EMPTIES);
+}
+
 int selfcost_add(struct probeset *set)
 {
 	char path[PATH_MAX];
@@ -173,6 +185,7 @@ int selfcost_add(struct probeset *set)
 				   own_file_offset(sites ? (void *)e->ret_site : (void *)e->call),
 				   SELFCOST_ID_FIRST + i);
 	}
+	add_before_work(set, path);
 	return 0;
 }
 

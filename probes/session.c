@@ -140,6 +140,7 @@ static void join(struct session *s)
 
 	if (s->drain.n_mappings || s->drain.mappings_overflowed)
 		session_join_mapped(s);
+	session_note_after(s, clock_now_ns(), false);
 	ret = session_burst_step(s, &err);
 	if (!ret)
 		ret = session_follow_look(s, clock_now_ns(), &err);
@@ -226,6 +227,7 @@ static void stop(struct session *s)
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
 	s->stopped = true;
+	session_note_after(s, clock_now_ns(), true);
 	session_add_stacks(s);
 	session_add_addresses(s);
 	session_write_stacks(s);
@@ -268,6 +270,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.scheduling_cost_ns = session_scheduling_cost_ns(s),
 		.sampling_cost_ns = session_sampling_cost_ns(s),
 		.sample_ns = s->sample_ns,
+		.after_cost_ns = (uint64_t)s->after.cost_ns,
 		.probes_cost_ns = session_probes_cost_ns(s),
 		.functions = s->n_probed,
 		.exit_status =

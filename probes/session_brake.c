@@ -17,10 +17,22 @@
 #define ROOM_AGAIN    0.8	  /* of the budget */
 #define REPAID_IN_NS  2e9	  /* of the target's time, a debt is to be */
 
-/* Calls since the last look, in ns of what they cost; with cpu_ns also each function's share. */
-static double cost_since(struct session *s, double elapsed_ns)
+/* What calls cost beyond empty ones: each as much as the others. */
+static double add_after(struct session *s, double work_ns, double calls)
 {
-	double sum = 0;
+	double after_ns = session_after_ns(s, work_ns, calls);
+
+	for (size_t i = 0; i < s->drain.n_functions && calls > 0; i++)
+		if (s->plan.data[i]->possible)
+			s->plan.data[i]->cost_ns +=
+				after_ns * (s->plan.data[i]->calls_per_s / calls);
+	return after_ns;
+}
+
+/* Calls since the last look, in ns of what they cost, each function's and all. */
+static double cost_since(struct session *s, double elapsed_ns, double used_ns)
+{
+	double sum = 0, all = 0;
 
 	for (size_t i = 0; i < s->drain.n_functions; i++) {
 		struct planned *p = s->plan.data[i];
@@ -29,10 +41,15 @@ static double cost_since(struct session *s, double elapsed_ns)
 		p->calls_before = s->drain.calls_of[i];
 		if (!p->possible)
 			continue;
-		p->calls_per_s = calls * 1e9 / elapsed_ns;
+		p->calls_per_s = calls;
 		p->cost_ns = calls * session_call_cost_ns(s, p);
 		sum += p->cost_ns;
+		all += calls;
 	}
+	sum += add_after(s, fmax(used_ns - sum, used_ns / 10), all);
+	for (size_t i = 0; i < s->drain.n_functions; i++)
+		if (s->plan.data[i]->possible)
+			s->plan.data[i]->calls_per_s *= 1e9 / elapsed_ns;
 	return sum;
 }
 
@@ -93,12 +110,12 @@ static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
 	struct hybrid *h = &s->hybrid;
 	struct spent spent = {
 		.used = cpu_ns > h->brake_cpu_ns ? (double)(cpu_ns - h->brake_cpu_ns) : 0,
-		.calls = cost_since(s, (double)elapsed_ns),
 		.choosing = choosing_ns - h->brake_choosing_ns,
 		.scheduling = (double)(scheduling_ns - h->brake_scheduling_ns),
 	};
 
 	spent.used = fmax(spent.used, BUDGET_LEAST_CPU * (double)elapsed_ns);
+	spent.calls = cost_since(s, (double)elapsed_ns, spent.used);
 	spent.work =
 		fmax(spent.used - spent.calls - spent.choosing - spent.scheduling, spent.used / 10);
 	h->brake_cpu_ns = cpu_ns;

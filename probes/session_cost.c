@@ -13,7 +13,6 @@
 #include "probes/session_private.h"
 #include "probes/switchcost.h"
 
-#define COST_OF_COUNTING  0.5 /* of a traced call's: one trap instead of two, nothing written */
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_EVERY_NS	  5000000000ull
 #define WARN_AGAIN	  2.0  /* times what was said before */
@@ -253,7 +252,8 @@ uint64_t session_trapped_calls(const struct session *s)
 
 uint64_t session_probes_cost_ns(const struct session *s)
 {
-	return (uint64_t)(trapped_calls(s).cost_ns + s->hybrid.counting_cost_ns) +
+	return (uint64_t)(trapped_calls(s).cost_ns + s->after.cost_ns +
+			  s->hybrid.counting_cost_ns) +
 	       session_scheduling_cost_ns(s) + session_sampling_cost_ns(s);
 }
 

@@ -141,6 +141,18 @@ static double counted_cost_ns(const struct session *s, size_t *n)
 	return cost;
 }
 
+/* What counting has taken, of so much CPU time. */
+static double counting_cost_ns(const struct session *s, double cost_ns, double used_ns)
+{
+	double calls = 0;
+
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
+		if (is_armed(s->plan.data[i]))
+			calls += (double)bpfprog_count(s->programs, i);
+	return cost_ns +
+	       COST_OF_COUNTING * session_after_ns(s, fmax(used_ns - cost_ns, used_ns / 10), calls);
+}
+
 /* Rates in the time that was the program's own. */
 static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, double cost_ns)
 {
@@ -157,7 +169,10 @@ static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, doub
 			continue;
 		count = bpfprog_count(s->programs, i) - p->count_before;
 		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
-		p->cost_share = work_ns > 0 ? count * session_call_cost_ns(s, p) / work_ns : 0;
+		p->cost_share = work_ns > 0 ? (count * session_call_cost_ns(s, p) +
+					       session_after_ns(s, work_ns, count)) /
+						      work_ns
+					    : 0;
 	}
 }
 
@@ -223,7 +238,7 @@ int session_count_look(struct session *s, uint64_t now, bool *counted, struct er
 	elapsed_ns = clock_now_ns() - s->hybrid.state_since_ns;
 	cpu_ns = session_target_cpu_ns(s);
 	used_ns = cpu_ns > s->hybrid.count_cpu_ns ? cpu_ns - s->hybrid.count_cpu_ns : 0;
-	s->hybrid.counting_cost_ns += cost_ns;
+	s->hybrid.counting_cost_ns += counting_cost_ns(s, cost_ns, (double)used_ns);
 	price(s, elapsed_ns, used_ns, cost_ns);
 	distorted = cost_ns > DISTORTING_SHARE * used_ns;
 	if ((!over || distorted) && ++s->hybrid.tries < TRIES_MAX && set_dear_aside(s, cost_ns, n))

@@ -238,6 +238,7 @@ void session_write_end(struct session *s, const struct session_result *result)
 		.sampling_cost_ns =
 			isnan(result->sample_ns) ? META_UNKNOWN : result->sampling_cost_ns,
 		.sample_ns = isnan(result->sample_ns) ? META_UNKNOWN : (uint64_t)result->sample_ns,
+		.after_cost_ns = result->after_cost_ns,
 		.probes_cost_ns = result->probes_cost_ns,
 		.exit_status = s->options.n_pids ? -1 : result->exit_status,
 		.reason = result->reason,

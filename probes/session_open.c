@@ -214,6 +214,8 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		session_calibrate(s, "before", 1);
 	if (!ret && s->cpus.n > 1)
 		session_calibrate(s, "before", s->cpus.n);
+	if (!ret)
+		session_calibrate_after(s);
 	if (ret) {
 		session_free(s);
 		return ret;

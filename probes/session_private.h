@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "pmu/group.h"
 #include "pmu/percpu.h"
+#include "probes/aftermath.h"
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
 #include "probes/drain.h"
@@ -31,6 +32,7 @@
 #define STACK_COPY_BYTES  8192
 #define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack */
 #define BUDGET_LEAST_CPU  0.05	/* of a CPU: who uses less is not slowed, whatever the share */
+#define COST_OF_COUNTING  0.5	/* of a traced call's: one trap instead of two, nothing written */
 #define SAMPLE_HERTZ	  97 /* of every recording; no divisor of what programs do periodically */
 
 struct session_object {
@@ -132,6 +134,13 @@ struct follow {
 	uint64_t n_late, late_most_ns;		      /* children, and the longest time */
 };
 
+/* session_after.c's: what calls cost beyond empty ones, and all that was known at the last look */
+struct after {
+	double cost_ns;
+	double calls, calls_ns;
+	uint64_t cpu_ns, look_ns;
+};
+
 /* session_burst.c's: probes that come and go */
 struct burst {
 	bool off;
@@ -150,6 +159,8 @@ struct session {
 	/* Of a context switch, beyond the programs' own timed time: session_calibrate_switches() */
 	double switch_alone_ns, switch_watched_ns, switch_carried_ns;
 	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
+	struct aftermath aftermath;
+	struct after after;
 	struct follow follow;
 	/* session_warn_cost(): what stood there when it was looked at last, and what was said */
 	struct {
@@ -277,6 +288,12 @@ uint64_t session_trapped_calls(const struct session *s);
  * the whole, into the file too.
  */
 void session_warn_cost(struct session *s, bool at_end);
+
+/* session_after.c: what calls cost beyond empty ones */
+void session_calibrate_after(struct session *s);
+/* Of so many calls in so much of the program's own time. */
+double session_after_ns(const struct session *s, double work_ns, double calls);
+void session_note_after(struct session *s, uint64_t now, bool at_end); /* each turn of the loop */
 
 /* session_counters.c: what calls count, in this order: */
 int session_counters_open(struct session *s, struct err *err); /* -e, on every CPU */

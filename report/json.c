@@ -79,6 +79,7 @@ static struct json *cost_json(const struct result *res)
 	set_u64(j, "sampling_cost_ns", e->sampling_cost_ns);
 	set_u64(j, "scheduling_cost_ns", e->scheduling_cost_ns);
 	set_u64(j, "counting_cost_ns", e->counting_cost_ns);
+	set_u64(j, "after_cost_ns", e->after_cost_ns);
 	set_u64(j, "probes_cost_ns", e->probes_cost_ns);
 	return j;
 }

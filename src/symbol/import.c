@@ -133,6 +133,7 @@ static void write_end(struct import *im, const struct import_facts *f, struct te
 			      .scheduling_cost_ns = META_UNKNOWN,
 			      .sampling_cost_ns = META_UNKNOWN,
 			      .sample_ns = META_UNKNOWN,
+			      .after_cost_ns = META_UNKNOWN,
 			      .probes_cost_ns = META_UNKNOWN,
 			      .exit_status = f->reason ? f->exit_status : -1,
 			      .reason = f->reason ? f->reason : "imported" };

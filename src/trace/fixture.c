@@ -310,6 +310,7 @@ static void put_end(struct fixture *x, struct trace_writer *w)
 			      .scheduling_cost_ns = META_UNKNOWN,
 			      .sampling_cost_ns = META_UNKNOWN,
 			      .sample_ns = META_UNKNOWN,
+			      .after_cost_ns = META_UNKNOWN,
 			      .probes_cost_ns = META_UNKNOWN,
 			      .reason = "command ended" };
 	struct text line = { 0 };

@@ -350,6 +350,7 @@ void meta_init(struct meta *meta)
 		.scheduling_cost_ns = META_UNKNOWN,
 		.sampling_cost_ns = META_UNKNOWN,
 		.sample_ns = META_UNKNOWN,
+		.after_cost_ns = META_UNKNOWN,
 		.probes_cost_ns = META_UNKNOWN,
 		.exit_status = -1,
 		.reason = "",

@@ -206,6 +206,7 @@ struct meta_end {
 	uint64_t scheduling_cost_ns; /* of it, what recording context switches took, measured */
 	uint64_t sampling_cost_ns;   /* of it, what samples took, each about sample_ns */
 	uint64_t sample_ns;
+	uint64_t after_cost_ns;	 /* of it, what traced calls took beyond empty ones */
 	uint64_t probes_cost_ns; /* of it, all that ispot took: traced calls and all of these */
 	int64_t exit_status;	 /* of the command; -1: attached or unknown */
 	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */

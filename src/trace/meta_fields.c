@@ -147,6 +147,7 @@ const struct field meta_end_fields[] = {
 	F(end, U64, scheduling_cost_ns),
 	F(end, U64, sampling_cost_ns),
 	F(end, U64, sample_ns),
+	F(end, U64, after_cost_ns),
 	F(end, U64, probes_cost_ns),
 	F(end, I64, exit_status),
 	F(end, STRING, reason),

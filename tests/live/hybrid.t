@@ -55,7 +55,7 @@ is "$(jq -r '[.not_traced[] | select(.name == "empty_call")] | length' too_hot.j
 
 # Samples and the counting of calls are a part of what it was slowed by, and not for nothing.
 jq -e '.self_cost | .sample_ns > 0 and .sampling_cost_ns >= .sample_ns and .counting_cost_ns > 0
-	and .probes_cost_ns >= .sampling_cost_ns + .counting_cost_ns + .scheduling_cost_ns' too_hot.json >/dev/null
+	and .probes_cost_ns >= .sampling_cost_ns + .counting_cost_ns + .scheduling_cost_ns + .after_cost_ns' too_hot.json >/dev/null
 ok $? "what samples and counting cost is in what probes cost" || diag "$(jq -c .self_cost too_hot.json)"
 
 # Its neighbours of a short program may not cost a multiple of the program either.
@@ -66,6 +66,8 @@ report sort
 ok $? "sort: the probes cost less than the program" || diag "$(jq .self_cost sort.json)"
 [ "$(trace sort .cpu_ns)" -gt 0 ]
 ok $? "sort: its CPU time is in the file"
+jq -e '.trace.calls == 0 or .self_cost.after_cost_ns > 0' sort.json >/dev/null
+ok $? "sort: its calls cost more than empty ones" || diag "$(jq -c .self_cost sort.json)"
 
 # A hot leaf hides its callers where there are no frame pointers; the lock is the finding.
 # named NAME FUNCTION: it is traced, or its price is said
