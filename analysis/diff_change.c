@@ -130,7 +130,8 @@ static struct diff_change mean_of(const struct diff_pair *p, enum slice_sum what
 
 	if (few_runs(p))
 		far += late_part(p, a.mean);
-	return (struct diff_change){ ratio, ratio - far, ratio + far };
+	return (struct diff_change){ ratio, fmax(ratio - far, -1),
+				     ratio + far }; /* no less than all */
 }
 
 static struct diff_change log_of(const struct diff_pair *p, enum slice_sum what,

@@ -73,7 +73,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	slice->sum[SLICE_NS] += ns;
 	slice->sum[SLICE_SEEN_NS] += seen > 0 ? seen : 0;
 	slice->sum[SLICE_SEEN_LOG] += log(seen > 1 ? seen : 1);
-	if ((double)c->off.preempted_ns <= SLICE_QUIET * ns) {
+	if ((double)(c->off.preempted_ns - c->off.woken_ns) <= SLICE_QUIET * ns) {
 		slice->quiet++;
 		slice->sum[SLICE_QUIET_NS] += seen;
 		slice->sum[SLICE_QUIET_LOG] += log(seen > 1 ? seen : 1);

@@ -21,7 +21,8 @@ enum slice_sum {
 	SLICE_SEEN_NS,	  /* without the time that the thread waited for a CPU */
 	SLICE_SEEN_LOG,	  /* logarithms of those */
 	SLICE_BLOCKED_NS, /* asleep or blocked */
-	/* of calls that hardly waited for a CPU alone */
+	/* of calls alone that were hardly interrupted: behind a wakeup nothing was, and those that
+	 * sleep for each other wait there, as short as it is */
 	SLICE_QUIET_NS,
 	SLICE_QUIET_LOG,
 	SLICE_SUMS,
@@ -29,7 +30,7 @@ enum slice_sum {
 
 struct slice {
 	uint64_t calls; /* timed, not inside another call of the function, by when they ended */
-	uint64_t quiet; /* of them: that waited for a CPU for a part of SLICE_QUIET at most */
+	uint64_t quiet; /* of them: that were interrupted for a part of SLICE_QUIET at most */
 	double sum[SLICE_SUMS];
 };
 

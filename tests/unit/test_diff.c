@@ -226,6 +226,54 @@ static void load_is_no_change(void **unused)
 		assert_told_apart(&worlds[i], 1);
 }
 
+/*
+ * Half of the calls queue for a lock, and wait a little for a CPU when they are woken: those are
+ * not left out for that, else calls that never queued would be compared with such.
+ */
+static void make_queue(const char *path, uint64_t asleep_ns)
+{
+	struct text t = { 0 };
+	struct err err = { 0 };
+	uint64_t now = 1000000000;
+
+	for (unsigned i = 0; i < CALLS; i++) {
+		text_printf(&t, "%llu 0 7/7 entry work\n", (unsigned long long)now);
+		if (i % 2) {
+			now += 100;
+			text_printf(&t, "%llu 0 7/7 switch-out sleeping\n",
+				    (unsigned long long)now);
+			now += (uint64_t)((double)asleep_ns * (0.8 + 0.4 * uniform()));
+			text_printf(&t, "%llu 1 8/7 waking tid=7\n", (unsigned long long)now);
+			now += 5000;
+			text_printf(&t, "%llu 0 7/7 switch-in\n", (unsigned long long)now);
+		}
+		now += 600 + (uint64_t)(50 * uniform());
+		text_printf(&t, "%llu 0 7/7 exit work\n", (unsigned long long)now);
+		now += 2000;
+	}
+	if (fixture_write_text(t.s, path, &err))
+		fail_msg("%s", err.text);
+	text_release(&t);
+}
+
+static void shorter_queues_are_a_change(void **unused)
+{
+	struct diff diff;
+	struct pair p;
+	const struct diff_block *b;
+
+	(void)unused;
+	make_pair(&p, &plain, 1, 1);
+	make_queue(p.before[0], 60000);
+	make_queue(p.after[0], 30000);
+	read_pair(&diff, &p, 1);
+	b = block(&diff, "work");
+	assert_string_equal(diff_verdict_name(b->verdict), "faster");
+	assert_true(b->mean.ratio < -0.35 && b->mean.ratio > -0.6);
+	assert_true(b->mean.low >= -1);
+	diff_release(&diff);
+}
+
 /* What one recording a side cannot know, three do, or five where there is more noise besides. */
 static void runs_that_differ_as_a_whole(void **unused)
 {
@@ -307,6 +355,7 @@ int main(void)
 		cmocka_unit_test(waiting_for_a_cpu_is_told_by_several_runs),
 		cmocka_unit_test(slowing_every_call_is_no_progress),
 		cmocka_unit_test(unlike_sampling_is_refused),
+		cmocka_unit_test(shorter_queues_are_a_change),
 	};
 
 	return unit_run(tests);
