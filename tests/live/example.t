@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# The example of ispot-sci(7), from start to fix: its commands run as they stand there, and what they
+# print is of the same kind. (How much, another machine may have otherwise.)
+. "$(dirname "$0")/lib.sh"
+needs_probes
+page=$ROOT/man/ispot-sci.7
+mkdir build bin
+ln -s "$MB" build/microbench
+ln -s "$ISPOT" bin/ispot
+PATH=$DIR/bin:$PATH
+
+sed -n '/^\.Sh EXAMPLES/,/^\.Sh SEE/s/^\$ //p' "$page" | sed 's/^sudo //' >commands
+is "$(wc -l <commands)" 5 "there are five commands"
+n=0
+while read -r command; do
+	n=$((n + 1))
+	bash -c "$command" </dev/null >"$n.out" 2>"$n.err"
+	is $? 0 "$command" || diag "$n.err"
+done <commands
+
+like 1.out 'expect block=locked_add calls=20011 .*cause=lock' "the program knows what is true"
+like 2.out 'pthread_mutex_lock lock' "the report names the mutex"
+like 2.out '^next +ispot report --slow ' "and the next command"
+like 3.out 'queued for a lock: ' "the slow calls queued"
+like 3.out '^durations, calls' "their durations have heaps"
+ispot diff --json before.data -- after.data >diff.json
+of() { jq ".blocks[] | select(.name == \"$1\") | $2" diff.json; }
+is "$(of pthread_mutex_lock '.after.sci < .before.sci')" true "the mutex scores less" || diag 5.out
+queued() { # queued FILE: of the time of its threads, spent in the queue for the mutex
+	ispot report --json -i "$1" 2>/dev/null | jq '[.blocks[] | select(.name == "pthread_mutex_lock" and .key == null)
+		| .sci * ([.causes[] | select(.kind == "lock").share] | add // 0)] | add'
+}
+before=$(queued before.data) after=$(queued after.data)
+ok "$(awk "BEGIN { print !($after < $before / 2) }")" "less than half of the time is queued for it" || diag 5.out
+within "$(of locked_add '.after.min_ns / .before.min_ns')" 1+-0.1
+ok $? "the fastest call takes what it took"
+done_testing
