@@ -38,7 +38,10 @@ struct bpfprog {
 	volatile struct wire_control *control;
 	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd, stacks_fd, counters_fd;
 	uint32_t n_cpus;
+	bool sessions;
 };
+
+#define UPROBE_SESSION 57 /* BPF_TRACE_UPROBE_SESSION of enum bpf_attach_type, kernel >= 6.13 */
 
 #define LOG_LINES 12 /* of a long message the last ones: the verifier says there why */
 
@@ -137,7 +140,11 @@ static int size_counters(struct bpfprog *b, struct wire_config *config,
 static int load(struct bpfprog *b, const struct bpfprog_options *o)
 {
 	struct wire_config *config = map_memory(b, ".rodata.config");
+	struct bpf_program *session = program_by_name(b, "on_session");
 	int ret;
+
+	bpf_program__set_autoload(session, b->sessions);
+	bpf_program__set_expected_attach_type(session, UPROBE_SESSION);
 
 	config->follow_children = o->follow_children;
 	config->period = o->period;
@@ -174,23 +181,39 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	return 0;
 }
 
-int bpfprog_open(struct bpfprog **out, const struct bpfprog_options *o, struct err *err)
+static int try_open(struct bpfprog **out, const struct bpfprog_options *o, bool sessions)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, opts, .object_name = "ispot");
 	struct bpfprog *b = xcalloc(1, sizeof(*b));
 	int ret;
 
-	libbpf_set_print(print_libbpf);
+	b->sessions = sessions;
 	b->n_cpus = libbpf_num_possible_cpus();
 	b->object = bpf_object__open_mem(ispot_bpf_record_start,
 					 ispot_bpf_record_end - ispot_bpf_record_start, &opts);
 	ret = b->object ? load(b, o) : -errno;
-	if (ret) {
+	if (ret)
 		bpfprog_free(b);
-		return load_error(err, ret);
-	}
-	*out = b;
-	return 0;
+	else
+		*out = b;
+	return ret;
+}
+
+int bpfprog_open(struct bpfprog **out, const struct bpfprog_options *o, struct err *err)
+{
+	int ret = -ENOTSUP;
+
+	libbpf_set_print(print_libbpf);
+	if (o->sessions)
+		ret = try_open(out, o, true);
+	if (ret)
+		ret = try_open(out, o, false);
+	return ret ? load_error(err, ret) : 0;
+}
+
+int bpfprog_session(const struct bpfprog *b)
+{
+	return b->sessions ? bpf_program__fd(program_by_name(b, "on_session")) : -1;
 }
 
 int bpfprog_new_ring(struct bpfprog *b, uint32_t cpu, size_t bytes)

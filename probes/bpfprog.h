@@ -37,6 +37,7 @@ struct bpfprog_options {
 	uint32_t copy_bytes;   /* stacks are copies of so much, to be unwound; 0: walked */
 	uint32_t stack_budget; /* bytes of stacks that a CPU may write in 0.1 s */
 	uint32_t period;       /* one call in so many of each thread and function; 0 and 1: all */
+	bool sessions;	       /* also the program of uprobe sessions, if the kernel takes it */
 	struct bpfprog_counters counters;
 	unsigned kernel_version; /* KERNEL_VERSION() as in system.h */
 };
@@ -52,6 +53,9 @@ int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err);
 
 /* The program of a point class onto one perf event of a dynamic event; once per dynamic event. */
 int bpfprog_attach_event(struct bpfprog *b, enum point_class class, int event_fd, struct err *err);
+
+/* The program of uprobe sessions: its descriptor, borrowed; -1: there is none. */
+int bpfprog_session(const struct bpfprog *b);
 
 /* ran_ns: CPU time of the process so far. 0 or -errno. */
 int bpfprog_add_target(struct bpfprog *b, pid_t tgid, uint64_t ran_ns);

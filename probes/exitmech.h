@@ -28,6 +28,7 @@ struct target_traits {
 	bool thread_exits; /* pthread_exit: unwinds its callers */
 	bool coroutines;   /* swapcontext, makecontext, boost fcontext, … */
 	bool altstack;	   /* sigaltstack */
+	bool forks;	   /* fork, posix_spawn, system … */
 	bool go, jvm;
 	bool seccomp; /* seccomp or prctl imports: kernels 6.11–6.13.2 kill sandboxed processes at
 			 return probes */

@@ -46,6 +46,18 @@ static const struct trait_row trait_rows[] = {
 	TRAIT("sigaltstack", altstack),
 	TRAIT("seccomp_load", seccomp),
 	TRAIT("prctl", seccomp),
+	TRAIT("fork", forks),
+	TRAIT("vfork", forks),
+	TRAIT("_Fork", forks),
+	TRAIT("clone", forks),
+	TRAIT("posix_spawn", forks),
+	TRAIT("posix_spawnp", forks),
+	TRAIT("system", forks),
+	TRAIT("popen", forks),
+	TRAIT("daemon", forks),
+	TRAIT("forkpty", forks),
+	TRAIT("wordexp", forks),
+	TRAIT("dlopen", forks), /* what it loads may */
 	TRAIT("JNI_CreateJavaVM", jvm),
 	TRAIT("JLI_Launch", jvm),
 };

@@ -10,6 +10,7 @@
 #include "probes/bpfprog.h"
 #include "probes/marker.h"
 #include "probes/plan.h"
+#include "probes/usession.h"
 #include "symbol/dso.h"
 
 static const enum point_class class_of[SET_CLASSES] = {
@@ -24,6 +25,11 @@ void probeset_init(struct probeset *set, struct dynevent_session *session, uint3
 	*set = (struct probeset){ .id = id };
 	for (int c = 0; c < SET_CLASSES; c++)
 		set->events[c] = dynevent_new(session, class_of[c], number);
+}
+
+void probeset_use_sessions(struct probeset *set)
+{
+	set->session = usession_new();
 }
 
 /* The kernel reads the page when it sets the breakpoint; where that read fails the probe is
@@ -53,6 +59,16 @@ void probeset_add_point(struct probeset *set, int class, const char *path, uint6
 	probeset_add_counted(set, class, path, file_offset, 0, id);
 }
 
+bool probeset_add_session(struct probeset *set, const char *path, uint64_t file_offset,
+			  uint32_t entry_id, uint32_t return_id)
+{
+	if (!set->session)
+		return false;
+	read_page(path, file_offset);
+	usession_add(set->session, path, file_offset, (uint64_t)return_id << 32 | entry_id);
+	return true;
+}
+
 /* Negative in a part of the function that lies before it. */
 static uint64_t offset_in_file(const struct planned *p, int64_t offset)
 {
@@ -70,9 +86,12 @@ void probeset_add(struct probeset *set, const struct planned *p, const char *pat
 	}
 	if (p->arguments.occasional)
 		values |= WIRE_ARGS_OCCASIONAL;
-	probeset_add_point(set, SET_ENTRY, path, offset_in_file(p, place->entry_offset),
-			   id | values << WIRE_ID_BITS);
+	values = id | values << WIRE_ID_BITS;
 	id |= (uint32_t)p->arguments.returns << WIRE_ID_BITS;
+	if (p->exit.mech == EXIT_RETURN && place->entry_offset == place->return_offset &&
+	    probeset_add_session(set, path, offset_in_file(p, place->entry_offset), values, id))
+		return;
+	probeset_add_point(set, SET_ENTRY, path, offset_in_file(p, place->entry_offset), values);
 	if (p->exit.mech == EXIT_RETURN)
 		probeset_add_point(set, SET_RETURN, path, offset_in_file(p, place->return_offset),
 				   id);
@@ -145,6 +164,17 @@ int probeset_hold(struct probeset *set, pid_t pid, struct err *err)
 	return ret;
 }
 
+int probeset_open_session(struct probeset *set, const struct bpfprog *b, pid_t pid, struct err *err)
+{
+	return set->session ? usession_open(set->session, bpfprog_session(b), pid, err) : 0;
+}
+
+void probeset_close_session(struct probeset *set, pid_t pid)
+{
+	if (set->session)
+		usession_close_process(set->session, pid);
+}
+
 void probeset_let_go(struct probeset *set)
 {
 	for (int c = 0; c < SET_CLASSES; c++)
@@ -173,6 +203,8 @@ void probeset_quiet(struct probeset *set)
 	for (int c = 0; c < SET_CLASSES; c++)
 		if (set->events[c])
 			dynevent_close_carriers(set->events[c]);
+	if (set->session)
+		usession_close(set->session);
 }
 
 void probeset_close_beside(struct probeset *set)
@@ -190,5 +222,7 @@ void probeset_release(struct probeset *set)
 			dynevent_delete(set->events[c]);
 		set->events[c] = NULL;
 	}
+	usession_free(set->session);
+	set->session = NULL;
 	set->attached = false;
 }

@@ -20,16 +20,20 @@
 struct bpfprog;
 struct err;
 struct planned;
+struct usession;
 
 enum { SET_ENTRY, SET_RETURN, SET_RET_SITES, SET_COUNT, SET_BEGIN, SET_END, SET_CLASSES };
 
 struct probeset {
 	uint32_t id;
 	struct dynevent *events[SET_CLASSES]; /* NULL: no such points */
+	struct usession *session;	      /* NULL: functions have two points each */
 	bool attached;			      /* the programs are on */
 };
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id);
+/* Functions that can be uprobe sessions (usession.h) become such, from here on. */
+void probeset_use_sessions(struct probeset *set);
 /* The function's points; function_id is what its records carry. path opens its file from here. */
 void probeset_add(struct probeset *set, const struct planned *p, const char *path,
 		  uint32_t function_id);
@@ -42,6 +46,9 @@ void probeset_add_point(struct probeset *set, int class, const char *path, uint6
 /* The same with a counter in the file that the kernel raises while the probe is in; 0: none. */
 void probeset_add_counted(struct probeset *set, int class, const char *path, uint64_t file_offset,
 			  uint64_t counter_offset, uint32_t function_id);
+/* Both points of a function as a session; false: the set has none. */
+bool probeset_add_session(struct probeset *set, const char *path, uint64_t file_offset,
+			  uint32_t entry_id, uint32_t return_id);
 /* Registers all points. refused is told each one the kernel does not take. */
 int probeset_create(struct probeset *set,
 		    void (*refused)(void *ctx, uint32_t function_id, int errnum), void *ctx,
@@ -52,6 +59,10 @@ int probeset_create(struct probeset *set,
  * left within a moment (probeset_quiet).
  */
 int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err);
+/* Its sessions on a process; again where they are, nothing. Closed by probeset_quiet(), or: */
+int probeset_open_session(struct probeset *set, const struct bpfprog *b, pid_t pid,
+			  struct err *err);
+void probeset_close_session(struct probeset *set, pid_t pid);
 /* A carrier on a thread, so that its threads' and children's calls are seen. -ESRCH: it is gone. */
 int probeset_follow(struct probeset *set, pid_t tid, bool inherit, struct err *err);
 /* Takes the carriers off; processes that are held keep their probes. */

@@ -179,6 +179,9 @@ int selfcost_add(struct probeset *set)
 			add_block(set, e, path, SELFCOST_ID_FIRST + i);
 			continue;
 		}
+		if (!sites && probeset_add_session(set, path, own_file_offset(e->call),
+						   SELFCOST_ID_FIRST + i, SELFCOST_ID_FIRST + i))
+			continue;
 		probeset_add_point(set, SET_ENTRY, path, own_file_offset(e->call),
 				   SELFCOST_ID_FIRST + i);
 		probeset_add_point(set, sites ? SET_RET_SITES : SET_RETURN, path,
@@ -387,6 +390,8 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *r
 		return err_set(err, -errno, "cannot start a process: %s", strerror(errno));
 	ret = set->attached ? probeset_follow(set, m.child, false, err)
 			    : probeset_open(set, b, m.child, err);
+	if (!ret)
+		ret = probeset_open_session(set, b, m.child, err);
 	if (!ret) {
 		bpfprog_record(b, true);
 		ret = child_go(go_fd) ? 0 : -errno;
@@ -398,6 +403,7 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *r
 		close(go_fd);
 		waitpid(m.child, NULL, 0);
 	}
+	probeset_close_session(set, m.child);
 	measurement_release(&m);
 	return ret;
 }

@@ -135,6 +135,7 @@ static void count_forks(struct follow *f, const struct drain *d, uint64_t now)
 	for (size_t i = 0; i < d->n_forks; i++)
 		f->last_fork_ns = d->forks[i].time_ns;
 	f->forks += d->n_forks;
+	f->n_children += d->n_forks;
 }
 
 /* What switches cost beyond what they may since the last look, or would with carriers. */
@@ -191,10 +192,25 @@ int session_follow_look(struct session *s, uint64_t now, struct err *err)
 	return hold(s, err);
 }
 
+/* The program looked as if it did not fork. */
+static void say_unfollowed(struct session *s)
+{
+	char text[200], forks[TEXT_COUNTED];
+
+	if (!session_has_sessions(s) || !s->options.inherit || !s->follow.n_children)
+		return;
+	snprintf(text, sizeof(text),
+		 "%s of child processes: their calls are not recorded, as -c took uprobe "
+		 "sessions for a program that seemed not to fork; record without -c",
+		 text_counted(forks, s->follow.n_children, "birth"));
+	session_write_notice(s, "unfollowed-children", text);
+}
+
 void session_follow_end(struct session *s)
 {
 	char text[320], late[TEXT_NUMBER];
 
+	say_unfollowed(s);
 	if (!s->follow.n_late)
 		return;
 	snprintf(text, sizeof(text),

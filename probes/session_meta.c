@@ -174,6 +174,7 @@ static void write_session(struct session *s)
 		.producer = "bpf",
 		.period = s->options.period,
 		.attached = s->options.n_pids > 0,
+		.uprobe_sessions = session_has_sessions(s),
 		.recorder_pid = getpid(),
 		.options = s->options.options,
 	};

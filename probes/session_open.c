@@ -71,6 +71,23 @@ static int take_signals(struct session *s, struct err *err)
 				: 0;
 }
 
+/* A session is of one process; what else may run of the program must not be. */
+static bool wants_sessions(const struct session *s)
+{
+#ifdef __x86_64__
+	return s->kernel_version >= KERNEL_VERSION(6, 13, 0) && s->options.period > 1 &&
+	       s->options.n_pids <= 1 && (!s->options.inherit || !s->traits.forks);
+#else
+	(void)s;
+	return false;
+#endif
+}
+
+bool session_has_sessions(const struct session *s)
+{
+	return bpfprog_session(s->programs) >= 0;
+}
+
 static int open_kernel_side(struct session *s, struct err *err)
 {
 	size_t ring_bytes = ringbuf_bytes(s->options.ring_bytes ? s->options.ring_bytes
@@ -84,6 +101,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 		.follow_children = s->options.inherit,
 		.kernel_version = s->kernel_version,
 		.ring_bytes = ring_bytes,
+		.sessions = wants_sessions(s),
 	};
 	int ret;
 

@@ -132,6 +132,7 @@ struct follow {
 	double debt_ns;
 	uint64_t last_fork_ns, forks_since_ns, forks; /* of processes, since then */
 	uint64_t n_late, late_most_ns;		      /* children, and the longest time */
+	uint64_t n_children;			      /* born in all */
 };
 
 /* session_after.c's: what calls cost beyond empty ones, and all that was known at the last look */
@@ -366,6 +367,9 @@ void session_burst_begin(struct session *s);			       /* the first burst */
 int session_burst_step(struct session *s, struct err *err);	       /* each turn of the loop */
 int session_burst_timeout_ms(const struct session *s, int timeout_ms); /* that a turn may sleep */
 void session_burst_stop(struct session *s);
+
+/* Functions are uprobe sessions where they can be (usession.h). */
+bool session_has_sessions(const struct session *s);
 
 /* session_target.c: probes onto processes */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);

@@ -116,6 +116,8 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	*out = NULL;
 	say_half(s, first);
 	probeset_init(&set, s->dynevents, s->sets.n);
+	if (session_has_sessions(s))
+		probeset_use_sessions(&set);
 	for (size_t i = first; i < s->plan.n; i++) {
 		const struct planned *p = s->plan.data[i];
 
@@ -168,6 +170,8 @@ int session_rebuild_set(struct session *s, size_t k, struct err *err)
 	session_write_set(s, set, false);
 	session_retire_set(s, set);
 	probeset_init(set, s->dynevents, id);
+	if (session_has_sessions(s))
+		probeset_use_sessions(set);
 	for (size_t i = 0; i < s->drain.n_functions; i++) {
 		const struct planned *p = s->plan.data[i];
 

@@ -50,6 +50,8 @@ int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, 
 
 	if (!set->attached)
 		ret = probeset_open(set, s->programs, s->waiter ? s->waiter : pid, err);
+	if (!ret)
+		ret = probeset_open_session(set, s->programs, pid, err);
 	if (ret)
 		return ret;
 	if (session_inherits(s)) {

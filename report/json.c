@@ -57,6 +57,7 @@ static struct json *trace_json(const struct view *v)
 	report_set_name(j, "kernel", s->kernel);
 	report_set_name(j, "pmu", s->pmu);
 	report_set_name(j, "producer", s->producer);
+	json_set_bool(j, "uprobe_sessions", s->uprobe_sessions);
 	json_set_u64(j, "from_ns", res->window_from_ns);
 	json_set_u64(j, "to_ns", res->window_to_ns);
 	return j;

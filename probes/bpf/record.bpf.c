@@ -49,12 +49,15 @@ static __always_inline __u32 point_tag(void)
 	return BPF_CORE_READ(hit, tu, tp.args[0].code, immediate);
 }
 
+/* What a probe is of, beside functions whose two probes are two events. */
+enum point_of { OF_FUNCTION, OF_MARKER, OF_SESSION };
+
 static __always_inline enum taken sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp,
-					  bool marker)
+					  enum point_of of)
 {
-	if (!marker && kind == WIRE_ENTRY)
-		return sample_entry(pid_tgid, pid_tgid >> 32, id, sp);
-	if (!marker)
+	if (of != OF_MARKER && kind == WIRE_ENTRY)
+		return sample_entry(pid_tgid, pid_tgid >> 32, id, sp, of == OF_SESSION);
+	if (of != OF_MARKER)
 		return sample_exit(pid_tgid, id, sp) ? TAKEN : TAKEN_NOT;
 	if (kind == WIRE_ENTRY)
 		return sample_begin(pid_tgid, pid_tgid >> 32, id, sp) ? TAKEN : TAKEN_NOT;
@@ -66,9 +69,15 @@ static __always_inline bool wants_occasion(__u32 values)
 	return values & WIRE_ARGS_OCCASIONAL || (config.n_perf_counters && config.count_period > 1);
 }
 
-/* Exits are stamped before anything else, entries last: the program's own time stays outside. */
-static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool marker)
+/*
+ * Exits are stamped before anything else, entries last: the program's own time stays outside.
+ * Whether the call is one that is recorded.
+ */
+static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum point_of of,
+				 __u32 session_tag)
 {
+	const bool marker = of == OF_MARKER;
+
 	struct wire_counted r;
 	struct wire_totals *t;
 	__u64 pid_tgid;
@@ -78,19 +87,19 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 
 	keep_thread_stack(ctx);
 	if (!control.recording || control.muted)
-		return 0;
+		return false;
 	if (kind == WIRE_EXIT)
 		r.call.h.time_ns = bpf_ktime_get_ns();
 	pid_tgid = bpf_get_current_pid_tgid();
-	tag = point_tag();
+	tag = of == OF_SESSION ? session_tag : point_tag();
 	id = tag & WIRE_ID_MASK;
 	if (config.period > 1 && id < WIRE_SELFCOST_FIRST)
-		taken = sampled(kind, pid_tgid, id, sp, marker);
+		taken = sampled(kind, pid_tgid, id, sp, of);
 	if (taken == TAKEN_NOT)
-		return 0;
+		return false;
 	t = my_totals();
 	if (!t)
-		return 0;
+		return false;
 	COUNT(t->calls);
 	r.call.h.head = kind << WIRE_ID_BITS | id;
 	r.call.h.tid = pid_tgid;
@@ -123,25 +132,28 @@ static __always_inline int emit(struct pt_regs *ctx, __u32 kind, __u64 sp, bool 
 		COUNT(t->calls_lost);
 		t->counters_told = 0;
 	}
-	return 0;
+	return true;
 }
 
 static __always_inline int emit_call(struct pt_regs *ctx, __u32 kind, __u64 sp)
 {
-	return emit(ctx, kind, sp, false);
+	emit(ctx, kind, sp, OF_FUNCTION, 0);
+	return 0;
 }
 
 /* A marker's, at any depth of the stack. */
 SEC("kprobe")
 int on_begin(struct pt_regs *ctx)
 {
-	return emit(ctx, WIRE_ENTRY, ctx->sp, true);
+	emit(ctx, WIRE_ENTRY, ctx->sp, OF_MARKER, 0);
+	return 0;
 }
 
 SEC("kprobe")
 int on_end(struct pt_regs *ctx)
 {
-	return emit(ctx, WIRE_EXIT, ctx->sp, true);
+	emit(ctx, WIRE_EXIT, ctx->sp, OF_MARKER, 0);
+	return 0;
 }
 
 SEC("kprobe")
@@ -161,6 +173,23 @@ SEC("kprobe")
 int on_ret_site(struct pt_regs *ctx)
 {
 	return emit_call(ctx, WIRE_EXIT, ctx->sp);
+}
+
+extern bool bpf_session_is_return(void) __ksym __weak; /* kernel >= 6.13 */
+
+/*
+ * Both probes of a function as one uprobe session (probes/usession.h): 1 at the entry says that the
+ * return is not wanted. The cookie has the entry's tag, and above it the return's.
+ */
+SEC("kprobe")
+int on_session(struct pt_regs *ctx)
+{
+	__u64 tags = bpf_get_attach_cookie(ctx);
+
+	if (!bpf_session_is_return())
+		return !emit(ctx, WIRE_ENTRY, ctx->sp, OF_SESSION, tags);
+	emit(ctx, WIRE_EXIT, ctx->sp - RETURN_POPPED, OF_SESSION, tags >> 32);
+	return 0;
 }
 
 /* The hybrid's question before it chooses: how often is this function called? */

@@ -45,21 +45,33 @@ static __always_inline __u32 slot(__u32 depth)
 
 enum taken { TAKEN_NOT, TAKEN, TAKEN_INNER };
 
+static __always_inline __u64 word_at(__u64 address)
+{
+	__u64 word = 0;
+
+	bpf_probe_read_user(&word, sizeof(word), (void *)address);
+	return word;
+}
+
 /*
  * Whether no other call of the function is open, recorded or not. One that an unwinder left counts
- * as open until the function is entered no deeper on the stack.
+ * as open until the function is entered no deeper on the stack. The return of an unrecorded call of
+ * a session is not seen: it is over once its return address is no more where it was.
  */
-static __always_inline bool enters_outermost(struct wire_sampling *s, __u64 sp)
+static __always_inline bool enters_outermost(struct wire_sampling *s, __u64 sp, bool session)
 {
-	if (s->outer_sp && sp < s->outer_sp)
+	if (s->outer_sp && sp < s->outer_sp &&
+	    (!s->outer_return || word_at(s->outer_sp) == s->outer_return))
 		return false;
 	s->outer_sp = sp;
+	s->outer_return = session ? word_at(sp) : 0;
 	s->outer++;
 	return true;
 }
 
 /* Whether this entry is one of those recorded; its stack pointer is remembered for its exit. */
-static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 sp)
+static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 sp,
+					       bool session)
 {
 	struct wire_sampling_key key = { tid, id };
 	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
@@ -71,7 +83,7 @@ static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, 
 	if (!s)
 		return TAKEN_NOT;
 	s->calls++;
-	outermost = enters_outermost(s, sp);
+	outermost = enters_outermost(s, sp, session);
 	if (s->until_next) {
 		s->until_next--;
 		return TAKEN_NOT;
@@ -87,6 +99,8 @@ static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, 
 	s->depth++;
 	s->recorded++;
 	s->outer_recorded += outermost;
+	if (outermost)
+		s->outer_return = 0; /* its return is seen */
 	/* inside a recorded one the reader sees it */
 	return outermost || s->depth > 1 ? TAKEN : TAKEN_INNER;
 }

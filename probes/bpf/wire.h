@@ -239,6 +239,7 @@ struct wire_sampling {
 	unsigned long long recorded;		  /* of them */
 	unsigned long long outer, outer_recorded; /* the same of those inside no other */
 	unsigned long long outer_sp;		  /* of the outermost call that is open, 0: none */
+	unsigned long long outer_return; /* its return address, if its return is not seen; else 0 */
 	unsigned int tgid;
 	unsigned int until_next; /* calls to let pass before the next is recorded */
 	unsigned int rest;	 /* behind that one: what is left of its N calls */

@@ -54,6 +54,7 @@ struct meta_session {
 	const char *producer; /* "bpf", "perf" (engines A and B), "java", "import", "synthetic" */
 	uint64_t period;      /* one call in so many is recorded; 1: all */
 	bool attached;
+	bool uprobe_sessions;  /* functions with a return probe were recorded through sessions */
 	uint64_t recorder_pid; /* ispot's own, to know its time on the CPU; META_UNKNOWN: none */
 	const char *options;   /* record's options as typed */
 };

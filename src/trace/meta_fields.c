@@ -16,7 +16,8 @@ const struct field meta_session_fields[] = {
 	F(session, STRING, machine),	F(session, STRING, pmu),
 	F(session, STRING, producer),	F(session, COUNT, period),
 	F(session, U64, recorder_pid),	F(session, BOOL, attached),
-	F(session, STRING, options),	{ 0 },
+	F(session, STRING, options),	F(session, BOOL, uprobe_sessions),
+	{ 0 },
 };
 
 const struct field meta_object_fields[] = {

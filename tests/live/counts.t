@@ -3,6 +3,7 @@
 # Calls are counted exactly: threads, nesting, recursion, tail calls, forks, sh -c.
 . "$(dirname "$0")/lib.sh"
 needs_probes
+needs_helper hidden_fork
 
 exact_functions=(-F outer -F middle -F inner -F factorial -F 'tail_*' -F only_thread_zero)
 
@@ -65,6 +66,36 @@ is "$(block sampled inner .timed_calls)" "$((3 * 70007 / 7))" "-c 7: each of the
 is "$(block sampled inner .estimated_calls)" "$((3 * 70007))" "-c 7: the estimate is exact: all were counted"
 jq -r '.notices[]' sampled.json >sampled.notices
 like sampled.notices "one call in 7 was recorded, 30k of 210k" "-c 7: the report says of how many"
+
+# No call of it is inside another, at whatever depth of the stack it comes.
+is "$("$ISPOT" dump --events -i sampled.data | awk '$4 == "call-count" && $5 == "inner" {
+	split($6, calls, "="); split($7, outer, "="); all += calls[2]; outermost += outer[2]
+} END { print all, outermost }')" "$((18 * 10001)) $((18 * 10001))" "-c 7: calls that were left out are outermost ones"
+
+# Where the kernel has uprobe sessions, calls that are left out take one trap: of programs that do not
+# fork, because a session is of one process.
+sessions=false
+[ "$(uname -m)" = x86_64 ] && [ "$(printf '%s\n' 6.13 "$(uname -r)" | sort -V | head -1)" = 6.13 ] && sessions=true
+is "$(jq .trace.uprobe_sessions sampled.json)" $sessions "-c 7: sessions where the kernel has them"
+record every -F inner -- "$MB/exact" -t 1 -n 7
+report every
+is "$(jq .trace.uprobe_sessions every.json)" false "without -c no session"
+record shell -c 7 -F inner -- sh -c "'$MB/exact' -t 1 -n 70007; true"
+report shell
+is "$(jq .trace.uprobe_sessions shell.json)" false "of a program that forks no session"
+is "$(block shell inner .estimated_calls)" "$((3 * 70007))" "its children's calls are recorded"
+record hidden -c 7 -F counted -- "$HELPERS/hidden_fork"
+report hidden
+if [ $sessions = true ]; then
+	is "$(block hidden counted .estimated_calls)" 70 "of a program that forks unseen the parent's calls"
+	jq -r '.notices[]' hidden.json >hidden.notices
+	like hidden.notices "of child processes: their calls are not recorded" "that is said"
+else
+	is "$(block hidden counted .estimated_calls)" 140 "a program that forks unseen has all its calls"
+fi
+record alone -c 7 --no-inherit -F counted -- "$HELPERS/hidden_fork"
+report alone
+is "$(block alone counted .estimated_calls)" 70 "--no-inherit: the parent's calls"
 
 # f g f g …: each at half, whatever the phase; recursion keeps its pairs.
 record half -c 2 -F outer -F middle -F factorial -- "$MB/exact" -t 1 -n 10007

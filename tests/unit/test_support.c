@@ -30,6 +30,9 @@ static void knows_the_kernels(void **unused)
 	assert_int_equal(state_of(KERNEL_VERSION(6, 1, 0), true, "return-probes"), SUPPORT_NOTE);
 	assert_int_equal(state_of(KERNEL_VERSION(6, 13, 0), true, "return-probes"), SUPPORT_NOTE);
 	assert_int_equal(state_of(KERNEL_VERSION(6, 14, 0), true, "return-probes"), SUPPORT_YES);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 12, 9), true, "uprobe-sessions"), -1);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 13, 0), true, "uprobe-sessions"), SUPPORT_YES);
+	assert_int_equal(state_of(KERNEL_VERSION(6, 13, 0), false, "uprobe-sessions"), -1);
 	assert_int_equal(state_of(KERNEL_VERSION(6, 10, 9), true, "seccomp"), -1);
 	assert_int_equal(state_of(KERNEL_VERSION(6, 11, 0), true, "seccomp"), SUPPORT_NOTE);
 	assert_int_equal(state_of(KERNEL_VERSION(6, 13, 2), false, "seccomp"), SUPPORT_NOTE);
