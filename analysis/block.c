@@ -133,7 +133,8 @@ static void name_block(struct block *b, const struct sci *sci)
 	b->name = f->name && *f->name ? f->name : f->symbol;
 	b->kind = f->block && f->block[0] == 'm' ? BLOCK_MARKER : BLOCK_FUNCTION;
 	if (b->grouped) {
-		b->kind = sci->keyed->rule.kind;
+		if (sci->keyed->rule.kind != BLOCK_FUNCTION) /* else a marker stays one */
+			b->kind = sci->keyed->rule.kind;
 		b->key = sci->keyed->groups.data[b->id].name;
 	}
 	if (f->object < meta->objects.n && meta->objects.data[f->object].path)

@@ -148,6 +148,12 @@ struct block_options {
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o);
 void blocks_release(struct blocks *blocks);
 
+/* What is called: also one of it that is told apart by a key. */
+static inline bool block_is_call(const struct block *b)
+{
+	return b->kind == BLOCK_FUNCTION || b->kind == BLOCK_MARKER;
+}
+
 /* A place where threads wait outside every traced call (site.h), no call site. */
 static inline bool block_is_wait(const struct block *b)
 {

@@ -148,7 +148,7 @@ static bool is_of(const struct callstacks *s, const struct callstack_site *site,
 		return b->place && place && place->n_frames &&
 		       place->frames[0] < s->meta->frames.n &&
 		       &s->meta->frames.data[place->frames[0]] == b->place;
-	return b->kind == BLOCK_FUNCTION || b->kind == BLOCK_MARKER;
+	return block_is_call(b);
 }
 
 static struct callstack part_of(const struct callstack_site *site, uint32_t stack, double part)

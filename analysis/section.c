@@ -4,54 +4,12 @@
 #include <string.h>
 
 #include "analysis/section.h"
+#include "analysis/section_table.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta.h"
 #include "trace/record.h"
-
-enum lock_action {
-	LOCK_TAKE,
-	LOCK_TRY, /* took it if it returned 0 */
-	LOCK_RELEASE,
-	LOCK_WAIT, /* releases, waits for something else, takes it again */
-};
-
-struct lock_function {
-	const char *name;
-	enum lock_action action;
-	uint32_t bit; /* the argument that is the lock */
-	bool shared;
-};
-
-static const struct lock_function rows[] = {
-	{ "pthread_mutex_lock", LOCK_TAKE, 0, false },
-	{ "pthread_mutex_trylock", LOCK_TRY, 0, false },
-	{ "pthread_mutex_timedlock", LOCK_TRY, 0, false },
-	{ "pthread_mutex_clocklock", LOCK_TRY, 0, false },
-	{ "pthread_mutex_unlock", LOCK_RELEASE, 0, false },
-	{ "pthread_rwlock_rdlock", LOCK_TAKE, 0, true },
-	{ "pthread_rwlock_tryrdlock", LOCK_TRY, 0, true },
-	{ "pthread_rwlock_timedrdlock", LOCK_TRY, 0, true },
-	{ "pthread_rwlock_clockrdlock", LOCK_TRY, 0, true },
-	{ "pthread_rwlock_wrlock", LOCK_TAKE, 0, false },
-	{ "pthread_rwlock_trywrlock", LOCK_TRY, 0, false },
-	{ "pthread_rwlock_timedwrlock", LOCK_TRY, 0, false },
-	{ "pthread_rwlock_clockwrlock", LOCK_TRY, 0, false },
-	{ "pthread_rwlock_unlock", LOCK_RELEASE, 0, false },
-	{ "pthread_spin_lock", LOCK_TAKE, 0, false },
-	{ "pthread_spin_trylock", LOCK_TRY, 0, false },
-	{ "pthread_spin_unlock", LOCK_RELEASE, 0, false },
-	{ "pthread_cond_wait", LOCK_WAIT, 1, false },
-	{ "pthread_cond_timedwait", LOCK_WAIT, 1, false },
-	{ "pthread_cond_clockwait", LOCK_WAIT, 1, false },
-	{ "mtx_lock", LOCK_TAKE, 0, false },
-	{ "mtx_trylock", LOCK_TRY, 0, false },
-	{ "mtx_timedlock", LOCK_TRY, 0, false },
-	{ "mtx_unlock", LOCK_RELEASE, 0, false },
-	{ "cnd_wait", LOCK_WAIT, 1, false },
-	{ "cnd_timedwait", LOCK_WAIT, 1, false },
-};
 
 struct hold {
 	uint32_t thread, function, site, depth;
@@ -85,22 +43,6 @@ struct section_thread {
 	uint64_t calls, cost_ns;
 };
 
-/* libc has its functions under several names. */
-static const struct lock_function *row_of(const struct meta_function *f)
-{
-	const char *name = f->symbol;
-	size_t n;
-
-	if (!name)
-		return NULL;
-	name += strspn(name, "_");
-	n = strcspn(name, "@");
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (strlen(rows[i].name) == n && !strncmp(rows[i].name, name, n))
-			return &rows[i];
-	return NULL;
-}
-
 static bool has_argument(const struct meta_function *f, uint32_t bit)
 {
 	for (uint32_t i = 0; i < f->n_arguments; i++)
@@ -116,7 +58,7 @@ static int find_functions(struct sections *s, struct err *err)
 
 	for (uint32_t id = 0; id < s->meta->functions.n; id++) {
 		const struct meta_function *f = &s->meta->functions.data[id];
-		const struct lock_function *row = row_of(f);
+		const struct lock_function *row = lock_function_of(f);
 
 		if (!row)
 			continue;
@@ -133,7 +75,7 @@ static int find_functions(struct sections *s, struct err *err)
 		return err_set(
 			err, -ENODATA,
 			"%s was recorded without its arguments; record it with -F '%s@arg%u'",
-			without->name, without->symbol, row_of(without)->bit + 1);
+			without->name, without->symbol, lock_function_of(without)->bit + 1);
 	return err_set(err, -ENODATA,
 		       "the recording has no function that takes a lock; record them with "
 		       "-F 'pthread_mutex_*@arg1'");

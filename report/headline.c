@@ -39,7 +39,7 @@ static void name(const struct block *b, struct text *out)
 			 text_shortened(sequence, sizeof(sequence), b->name, SEQUENCE_COLUMNS));
 	else
 		text_add(out, text_printable(buf, sizeof(buf), b->name));
-	if (b->key && b->kind == BLOCK_FUNCTION)
+	if (b->key && block_is_call(b))
 		text_printf(out, " %s", text_printable(buf, sizeof(buf), b->key));
 }
 

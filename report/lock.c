@@ -11,9 +11,10 @@
 #include "report/table.h"
 #include "trace/meta.h"
 
-#define INDENT	8
-#define NAMED	3 /* holders named, the rest is counted */
-#define COLUMNS 40
+#define INDENT	    8
+#define NAMED	    3 /* holders named, the rest is counted */
+#define COLUMNS	    40
+#define SHARE_LEAST 0.005 /* less would print as 0 % */
 
 static uint64_t all_waits_ns(const struct section *s)
 {
@@ -30,16 +31,22 @@ void text_holders(struct table *t, const struct block *b)
 	double all = (double)all_waits_ns(s);
 	struct text line = { 0 }, wrapped = { 0 };
 	char name[4 * COLUMNS + 1];
+	uint32_t named = 0;
 
 	if (!(all > 0) || (s->n_holders == 1 && s->holders[0].site == UINT32_MAX))
 		return;
 	text_add(&line, "held meanwhile by ");
-	for (uint32_t i = 0; i < s->n_holders && i < NAMED; i++)
-		text_printf(&line, "%s%s %.0f %%", i ? ", " : "",
-			    text_shortened(name, sizeof(name), s->holders[i].name, COLUMNS),
-			    100 * (double)s->holders[i].wait_ns / all);
-	if (s->n_holders > NAMED)
-		text_printf(&line, ", %u more", s->n_holders - NAMED);
+	while (named < s->n_holders && named < NAMED &&
+	       (double)s->holders[named].wait_ns >= SHARE_LEAST * all) {
+		const struct section_holder *h = &s->holders[named];
+
+		text_printf(&line, "%s%s %.0f %%", named ? ", " : "",
+			    text_shortened(name, sizeof(name), h->name, COLUMNS),
+			    100 * (double)h->wait_ns / all);
+		named++;
+	}
+	if (s->n_holders > named)
+		text_printf(&line, ", %u more", s->n_holders - named);
 	text_wrap(line.s, t->width - INDENT, &wrapped);
 	for (const char *l = wrapped.s; *l; l += strcspn(l, "\n") + 1)
 		text_printf(t->out, "%*s%.*s\n", INDENT, "", (int)strcspn(l, "\n"), l);

@@ -170,7 +170,7 @@ static void slow_name(const struct block *b, struct text *out)
 	const char *function =
 		b->kind == BLOCK_SEQUENCE || b->kind == BLOCK_LOCK ? b->function->name : b->name;
 	const char *key =
-		b->kind == BLOCK_FUNCTION && b->grouped ? b->key
+		block_is_call(b) && b->grouped ? b->key
 		: b->kind == BLOCK_LOCK && split_by_place(b->function) && strcmp(b->name, function)
 			? b->name
 			: NULL;

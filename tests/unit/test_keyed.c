@@ -225,9 +225,30 @@ static void keys_beyond_the_bound_are_one_group(void **state)
 	end(&s);
 }
 
+/* A marker's calls with one value are still a marker's. */
+static void a_marker_stays_one(void **state)
+{
+	struct scene s;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin(&s);
+	s.meta.functions.data[LOCK].block = "marker";
+	for (int i = 0; i < 200; i++)
+		t = call(&s, t, 1, 1 + i % 2, 100);
+	finish(&s, t);
+	assert_int_equal(groups.n, 2);
+	vec_for_each (&groups, const struct block, b) {
+		assert_int_equal(b->kind, BLOCK_MARKER);
+		assert_true(block_is_call(b));
+	}
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_marker_stays_one),
 		cmocka_unit_test(each_key_has_its_own_minimum),
 		cmocka_unit_test(recursion_is_within_a_group),
 		cmocka_unit_test(values_of_an_exit_are_not_its_caller_s),
