@@ -18,7 +18,7 @@ static const char *const lines[] = {
 	"{\"kind\":\"session\",\"version\":1,\"ispot_version\":\"0.1\",\"command\":\"./a 'b c'\","
 	"\"program\":\"a\",\"pid\":7,\"start_ns\":10,\"start_unix_ns\":1700000000000000000,\"clock\":\"monotonic\","
 	"\"cycles_per_ns\":2.5,\"cpus\":4,\"hostname\":\"h\",\"kernel\":\"6.18\",\"machine\":\"x86_64\","
-	"\"pmu\":\"none\",\"producer\":\"bpf\",\"period\":3,\"attached\":true,\"options\":\"-c 3\"}",
+	"\"pmu\":\"none\",\"producer\":\"bpf\",\"period\":3,\"attached\":true,\"options\":\"-c 3\",\"uprobe_sessions\":true}",
 	"{\"kind\":\"object\",\"id\":0,\"path\":\"/bin/\xc3\xa4\",\"build_id\":\"00ff\"}",
 	"{\"kind\":\"function\",\"id\":0,\"object\":0,\"set\":2,\"name\":\"f(int)\",\"symbol\":\"_Z1fi\","
 	"\"address\":4096,\"size_bytes\":32,\"probe_offset\":4,\"class\":\"single-step\","
