@@ -59,12 +59,16 @@ static __always_inline bool is_target(__u32 tgid)
 	return ran_of(tgid) != NULL;
 }
 
-struct {
+struct no_programs {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
 	__type(value, __u32);
-} no_programs SEC(".maps");
+};
+
+/* Kernels from 6.18 on want all programs of an array to be for the same kind of attachment. */
+struct no_programs no_programs SEC(".maps");
+struct no_programs no_sessions SEC(".maps");
 
 /*
  * Kernels from 6.13 on give a program of a uprobe a stack per CPU where it needs 64 bytes or more,
@@ -73,13 +77,13 @@ struct {
  * (check_max_stack_depth() in kernel/bpf/verifier.c asks has_tail_call, which is found before dead
  * code is removed): this one is never made, which the verifier knows and the compiler does not.
  */
-static __always_inline void keep_thread_stack(void *ctx)
+static __always_inline void keep_thread_stack(void *ctx, void *no_programs_of_its_kind)
 {
 	__u64 never;
 
 	asm volatile("%0 = 0" : "=r"(never));
 	if (never)
-		bpf_tail_call(ctx, &no_programs, 0);
+		bpf_tail_call(ctx, no_programs_of_its_kind, 0);
 }
 
 extern void *bpf_rdonly_cast(const void *object, __u32 btf_id) __ksym __weak; /* kernel >= 6.2 */

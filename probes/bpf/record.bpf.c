@@ -85,7 +85,7 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	bool occasion = false;
 	enum taken taken = TAKEN;
 
-	keep_thread_stack(ctx);
+	keep_thread_stack(ctx, of == OF_SESSION ? &no_sessions : &no_programs);
 	if (!control.recording || control.muted)
 		return false;
 	if (kind == WIRE_EXIT)
@@ -199,7 +199,7 @@ int on_count(struct pt_regs *ctx)
 	__u32 id = point_tag() - control.count_first_id;
 	__u64 *count;
 
-	keep_thread_stack(ctx);
+	keep_thread_stack(ctx, &no_programs);
 	count = bpf_map_lookup_elem(&counts, &id);
 	if (count)
 		++*count;
