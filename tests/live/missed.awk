@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # missed.awk DUMP SPAWNER-LOG: prints how many of the calls in the spawner's log fall into the times
 # in which the probes fired, by threads at least 10 ms old, and how many of them have no entry
-# record between their two stamps.
+# record between their two stamps. Each of these goes to stderr, with what there is behind it.
 
 FNR == 1 { file++ }
 
@@ -34,8 +34,11 @@ file == 2 {
 		k++
 	if (k < made[tid] && entry[tid, k] <= $4)
 		k++
-	else
+	else {
 		missing++
+		printf "# thread %s, call %d: none from %s to %s; %d more of the thread, the last record %.1f ms behind\n",
+			tid, k, $3, $4, made[tid] - k, (last - $4) / 1e6 >"/dev/stderr"
+	}
 	seen[tid] = k
 }
 
