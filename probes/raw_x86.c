@@ -121,6 +121,12 @@ const char *raw_refusal(const struct raw *r)
 		return "is a 16-bit branch";
 	if (raw_is_repeated(r))
 		return "is repeated, and a probe on it fires each time";
+	/*
+	 * Up to 6.18 it is emulated as a nop. On 7.3, in an emulated machine, programs with a probe
+	 * on it died with SIGSEGV; why is not known.
+	 */
+	if (r->map == 1 && r->opcode == 0x90 && r->repeat)
+		return "is a pause, after whose step some kernels lose their way";
 	/* xchg %rax, %r8 wears the opcode of nop, and the kernel emulates it as one. */
 	if (r->map == 1 && r->opcode == 0x90 && (r->rex & 1))
 		return "would be emulated as a nop";

@@ -92,6 +92,7 @@ static const struct row rows[] = {
 	{ "system calls are refused", CODE("\x0f\x05" NOP5 RET), .impossible = true },
 	{ "and not passed", CODE("\x31\xc0\x0f\x05" NOP5 RET), .class = CLASS_SINGLE_STEP },
 	{ "pushf is refused", CODE("\x9c" RET), .impossible = true },
+	{ "pause is refused", CODE("\xf3\x90" NOP5 RET), .impossible = true },
 	{ "xchg r8 looks like nop", CODE("\x41\x90" RET), .class = CLASS_SINGLE_STEP, .offset = 2 },
 	{ "VEX is refused but passed", CODE("\xc5\xf9\xef\xc0" PUSH RET), .class = CLASS_EMULATED,
 	  .offset = 4 },

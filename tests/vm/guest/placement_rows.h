@@ -7,7 +7,6 @@
 #if defined(__x86_64__)
 #define ROWS(ROW)                                                                             \
 	ROW(nop1, "", "nop", "ret")                                                           \
-	ROW(pause, "", "pause", "ret")                                                        \
 	ROW(nop3, "", ".byte 0x0f, 0x1f, 0x00", "ret")                                        \
 	ROW(nop4, "", ".byte 0x0f, 0x1f, 0x40, 0x00", "ret")                                  \
 	ROW(nop5, "", ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00", "ret")                            \
