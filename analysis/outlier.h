@@ -63,10 +63,11 @@ struct outlier {
 	uint32_t exit_cpu, entry_cpu;
 	struct offcpu off;
 	uint64_t shape;
-	uint64_t paused_ns; /* its process's runtime had all threads stopped: in it */
-	bool contended;	    /* another thread held its lock when it was asked for */
-	bool rest;	    /* it had more callees than are told apart */
-	uint32_t counted;   /* bits of enum outlier_count */
+	uint64_t paused_ns;    /* its process's runtime had all threads stopped: in it */
+	uint64_t safepoint_ns; /* of that not to collect garbage */
+	bool contended;	       /* another thread held its lock when it was asked for */
+	bool rest;	       /* it had more callees than are told apart */
+	uint32_t counted;      /* bits of enum outlier_count */
 	uint64_t counts[OUTLIER_COUNTS];
 	uint32_t n_callees;
 	struct outlier_callee callees[OUTLIER_CALLEES];
@@ -141,6 +142,7 @@ struct outlier_block {
 struct outlier_pause {
 	uint64_t start_ns, end_ns;
 	uint32_t tgid;
+	bool collects; /* garbage */
 };
 
 struct outliers {

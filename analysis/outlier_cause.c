@@ -37,11 +37,13 @@ static double preempted(const struct outliers *o, const struct outlier_block *b,
 static double paused(const struct outliers *o, const struct outlier_block *b,
 		     const struct outlier *x, const char **kind, struct text *evidence)
 {
+	bool safepoint = 2 * x->safepoint_ns > x->paused_ns;
 	char time[TEXT_NUMBER];
 
 	(void)o, (void)b;
-	*kind = "pause";
-	text_printf(evidence, "the garbage collector had all threads stopped for %s of it",
+	*kind = safepoint ? "safepoint" : "pause";
+	text_printf(evidence, "the %s had all threads stopped for %s of it",
+		    safepoint ? "Java machine" : "garbage collector",
 		    text_time(time, x->paused_ns));
 	return (double)x->paused_ns;
 }

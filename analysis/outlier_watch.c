@@ -105,17 +105,22 @@ static void end_counting(const struct outlier_thread *ot, struct frame *f)
 }
 
 /* Pauses are few, and the latest are last. */
-static uint64_t paused_ns(const struct outliers *o, const struct thread *t, const struct call *c)
+static uint64_t paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
+			  uint64_t *safepoint_ns)
 {
 	uint64_t sum = 0;
+
+	*safepoint_ns = 0;
 
 	for (size_t i = o->pauses.n; i-- && o->pauses.data[i].end_ns > c->entry_ns;) {
 		const struct outlier_pause *p = &o->pauses.data[i];
 		uint64_t from = p->start_ns > c->entry_ns ? p->start_ns : c->entry_ns;
 		uint64_t to = p->end_ns < c->exit_ns ? p->end_ns : c->exit_ns;
 
-		if (p->tgid == t->tgid && from < to)
-			sum += to - from;
+		if (p->tgid != t->tgid || from >= to)
+			continue;
+		sum += to - from;
+		*safepoint_ns += p->collects ? 0 : to - from;
 	}
 	return sum;
 }
@@ -185,7 +190,7 @@ static void end(struct outliers *o, struct outlier_thread *ot, const struct thre
 	f->x.entry_cpu = c->entry_cpu;
 	f->x.exit_cpu = c->exit_cpu;
 	f->x.off = c->off;
-	f->x.paused_ns = paused_ns(o, t, c);
+	f->x.paused_ns = paused_ns(o, t, c, &f->x.safepoint_ns);
 	ot->ended = *f;
 	ot->waits = true;
 }
@@ -362,7 +367,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		thread_of(o, t)->waited = true;
 	if (o->judging && r->kind == REC_PAUSE && r->values[0] <= r->time_ns)
 		*vec_add(&o->pauses) =
-			(struct outlier_pause){ r->time_ns - r->values[0], r->time_ns, r->tgid };
+			(struct outlier_pause){ r->time_ns - r->values[0], r->time_ns, r->tgid,
+						r->values[1] != PAUSE_SAFEPOINT };
 	if (!o->judging && r->kind == REC_BRIEF)
 		on_brief(o, r);
 	if (o->locks)

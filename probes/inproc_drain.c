@@ -88,7 +88,31 @@ static void put_resumed(struct inproc_drain *d, struct inproc_region *g, uint32_
 		return;
 	d->pauses++;
 	d->pause_ns += ns;
+	g->collections[g->n_collections++ % INPROC_COLLECTIONS] =
+		(struct inproc_pause){ time_ns - ns, time_ns };
 	put(d, g, tid, REC_PAUSE, time_ns, ns, PAUSE_COLLECTION);
+}
+
+/* One that goes on, too. */
+static bool is_collection(const struct inproc_region *g, uint64_t start_ns, uint64_t end_ns)
+{
+	if (g->paused_ns && g->paused_ns < end_ns)
+		return true;
+	for (uint32_t i = 0; i < INPROC_COLLECTIONS && i < g->n_collections; i++)
+		if (g->collections[i].start_ns < end_ns && g->collections[i].end_ns > start_ns)
+			return true;
+	return false;
+}
+
+void inproc_drain_safepoint(struct inproc_drain *d, pid_t pid, uint64_t end_ns, uint64_t ns)
+{
+	vec_for_each (&d->regions, struct inproc_region, g) {
+		if (g->pid != pid || !ns || is_collection(g, end_ns - ns, end_ns))
+			continue;
+		d->pauses++;
+		d->pause_ns += ns;
+		put(d, g, (uint32_t)pid, REC_PAUSE, end_ns, ns, PAUSE_SAFEPOINT);
+	}
 }
 
 static void put_record(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,

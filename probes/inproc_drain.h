@@ -18,6 +18,8 @@
 struct err;
 struct trace_writer;
 
+#define INPROC_COLLECTIONS 64
+
 struct inproc_region {
 	pid_t pid;
 	uint64_t bytes;		      /* mapped */
@@ -28,6 +30,10 @@ struct inproc_region {
 	const char *rings;
 	uint64_t names_read;
 	uint64_t paused_ns; /* since when all its threads are stopped; 0: they run */
+	struct inproc_pause {
+		uint64_t start_ns, end_ns;
+	} collections[INPROC_COLLECTIONS]; /* the latest */
+	uint32_t n_collections;		   /* so far */
 	uint64_t told_without_ring;
 	uint32_t object;
 	struct inproc_seen {
@@ -74,6 +80,9 @@ struct inproc_drain {
 void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w);
 /* What is there now. 0, or the writer's error. */
 int inproc_drain_run(struct inproc_drain *d);
+/* All threads were stopped, as the machine's log says: unless it was for a collection, which its
+ * agent has told. */
+void inproc_drain_safepoint(struct inproc_drain *d, pid_t pid, uint64_t end_ns, uint64_t ns);
 /* Records are wanted no more. */
 void inproc_drain_stop(struct inproc_drain *d);
 /* After the last run: losses that no record told. */

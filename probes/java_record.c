@@ -18,14 +18,15 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/inproc_drain.h"
+#include "probes/java_pauses.h"
 #include "probes/target.h"
 #include "trace/meta.h"
 #include "trace/record.h"
 #include "trace/writer.h"
 
 #define TURN_NS	    5000000
-#define BUSY_NS	    200000 /* where rings fill faster than that */
-#define FLUSH_NS    500000000ull
+#define BUSY_NS	    200000	  /* where rings fill faster than that */
+#define FLUSH_NS    100000000ull  /* what is lost when ispot is killed, at most */
 #define GRACE_NS    1000000000ull /* for the command, when it was interrupted */
 #define PATIENCE_NS 5000000000ull
 #define TOOL	    "JAVA_TOOL_OPTIONS"
@@ -35,6 +36,7 @@ struct recording {
 	char *directory;
 	struct trace_writer *writer;
 	struct inproc_drain drain;
+	struct java_pauses pauses;
 	struct launch launch;
 	struct launch_inherit inherit;
 	sigset_t ends; /* the signals that end a recording */
@@ -111,8 +113,8 @@ static void write_set(struct recording *r, bool on)
 
 static const char *const limits =
 	"the agent's own cost is inside of each duration and not measured, so floors are n/a; "
-	"context switches are not recorded, so of causes only contended monitors and collector "
-	"pauses are known";
+	"context switches are not recorded, so of causes only contended monitors and pauses "
+	"of the machine are known";
 
 static void write_left(struct recording *r)
 {
@@ -172,16 +174,19 @@ static int start_command(struct recording *r, struct err *err)
 	char *tools = before && *before ? xasprintf("%s %s", before, option) : xstrdup(option);
 	char *saved = before ? xstrdup(before) : NULL;
 	size_t n = 0;
-	char **words;
+	char **words, *pauses = NULL;
 	int ret;
 
 	while (argv[n])
 		n++;
-	words = xcalloc(n + 2, sizeof(*words));
+	words = xcalloc(n + 3, sizeof(*words));
 	memcpy(words, argv, n * sizeof(*words));
 	if (is_java(argv[0])) {
-		memmove(words + 2, words + 1, n * sizeof(*words));
+		pauses = java_pauses_option(argv[0], r->directory);
+		memmove(words + 2 + !!pauses, words + 1, n * sizeof(*words));
 		words[1] = option;
+		if (pauses)
+			words[2] = pauses;
 	} else {
 		setenv(TOOL, tools, 1);
 	}
@@ -197,6 +202,7 @@ static int start_command(struct recording *r, struct err *err)
 	free(saved);
 	free(tools);
 	free(option);
+	free(pauses);
 	free(words);
 	return ret;
 }
@@ -241,6 +247,11 @@ static const char *reason_to_stop(struct recording *r)
 	return r->drain.error == -EFBIG ? "max-size" : r->drain.error ? "disk full" : NULL;
 }
 
+static void on_pause(void *self, pid_t pid, uint64_t end_ns, uint64_t ns)
+{
+	inproc_drain_safepoint(&((struct recording *)self)->drain, pid, end_ns, ns);
+}
+
 static void drain(struct recording *r)
 {
 	uint64_t now = clock_now_ns();
@@ -249,6 +260,7 @@ static void drain(struct recording *r)
 	if (now - r->flushed_ns < FLUSH_NS)
 		return;
 	r->flushed_ns = now;
+	java_pauses_read(&r->pauses, on_pause, r);
 	trace_writer_flush(r->writer, NULL);
 }
 
@@ -260,6 +272,7 @@ static void run(struct recording *r)
 	}
 	inproc_drain_stop(&r->drain);
 	inproc_drain_run(&r->drain);
+	java_pauses_read(&r->pauses, on_pause, r);
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
 }
@@ -355,6 +368,7 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 	if (!ret)
 		ret = trace_writer_open(&r.writer, &wo, err);
 	inproc_drain_init(&r.drain, r.directory, r.writer);
+	java_pauses_init(&r.pauses, r.directory);
 	if (!ret) {
 		prepare_signals(&r);
 		ret = record(&r, result, err);
@@ -362,6 +376,7 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 	}
 	close_ret = trace_writer_close(r.writer, ret ? NULL : err);
 	inproc_drain_release(&r.drain);
+	java_pauses_release(&r.pauses);
 	launch_release(&r.launch);
 	if (r.directory)
 		java_place_remove(r.directory);

@@ -92,6 +92,7 @@ static struct json *execution_json(const struct outlier_view *v, const struct ou
 	else
 		json_set_null(j, "contended");
 	json_set_f64(j, "paused_ns", v->outliers->monitors ? (double)x->paused_ns : NAN);
+	json_set_f64(j, "safepoint_ns", v->outliers->monitors ? (double)x->safepoint_ns : NAN);
 	set_count(j, "page_faults", x, OUTLIER_FAULTS);
 	set_count(j, "major_faults", x, OUTLIER_MAJOR_FAULTS);
 	set_count(j, "cache_misses", x, OUTLIER_MISSES);

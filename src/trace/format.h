@@ -109,7 +109,10 @@ enum record_kind {
 
 #define REC_KIND_LAST REC_CONTENDED
 
-enum pause_kind { PAUSE_COLLECTION = 1 /* of garbage */ };
+enum pause_kind {
+	PAUSE_COLLECTION = 1, /* of garbage */
+	PAUSE_SAFEPOINT = 2,  /* for another reason */
+};
 
 #define BRIEF_FIXED   9	 /* values of a REC_BRIEF before its octaves */
 #define BRIEF_OCTAVES 26 /* the last is of all that are longer */

@@ -124,6 +124,31 @@ like pauses.dump ' pause [0-9]+ why=1' "collections are in the recording"
 is "$("$ISPOT" outliers --rule robust --json -i pauses.data |
 	jq '.blocks[] | select(.name | test("step")) | .divergent_executions[] | select(.index == 500) | .paused_ns > 0')" true \
 	"the execution that ran into one says so"
+# A collection is told by the agent and by the log.
+is "$(awk '$4 == "pause" { if ($6 == "why=1") { n++; from[n] = $1 - $5; to[n] = $1 } else { m++; f[m] = $1 - $5; t[m] = $1 } }
+	END { for (i = 1; i <= m; i++) for (j = 1; j <= n; j++) if (f[i] < to[j] && t[i] > from[j]) twice++
+		print (n > 0), twice + 0 }' pauses.dump)" "1 0" "a collection counts once" || diag pauses.err
+record dumps --java -- java Dumps
+"$ISPOT" dump -i dumps.data >dumps.dump
+is "$(($(grep -c ' pause [0-9]* why=2' dumps.dump) >= 15))" 1 "stops for another reason are in the recording" || diag dumps.err
+is "$("$ISPOT" outliers --rule robust --json -i dumps.data |
+	jq '.blocks[] | select(.name | test("step")) | .divergent_executions[] | select(.index == 500) | .cause == "safepoint" and .safepoint_ns > 0')" true \
+	"the execution that they were in says so"
+"$ISPOT" record --java -o stops.data -- java Dumps 100000 >stops.out 2>stops.err &
+recorder=$!
+children+=($recorder)
+dumped() { "$ISPOT" dump -i stops.data 2>/dev/null | grep -q ' pause [0-9]* why=2'; }
+eventually dumped
+ok $? "they are in the file while the program runs" || diag stops.err
+child $recorder java
+children+=("$child")
+kill -9 $recorder
+wait $recorder 2>/dev/null
+dumped
+ok $? "and stay there when the recorder is killed"
+kill -0 "$child"
+is $? 0 "which the program survives"
+kill "$child"
 other=$("$ISPOT" report --json -i pauses.data | jq '.threads[] | select(.comm == "other") | .tid')
 like pauses.dump "$other/[0-9]+ contended [0-9]+" "a monitor that was taken"
 is "$(grep -A1 "$other/[0-9]* contended" pauses.dump | grep -c 'entry Pauses.take')" 1 "the call behind it is the one that waited"

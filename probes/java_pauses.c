@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/java_pauses.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#define PREFIX	       "safepoint-"
+#define LINE_MAX_BYTES 1024
+#define LOG_BYTES      "1M" /* then it is another file: the machine may run for days */
+
+/* ---- the option ---- */
+
+/* As a shell finds it; false: not there. */
+static bool find_program(const char *program, char *path)
+{
+	const char *dirs = getenv("PATH"), *end;
+	bool found = false;
+
+	if (strchr(program, '/'))
+		return realpath(program, path);
+	for (; !found && dirs && *dirs; dirs = *end ? end + 1 : end) {
+		char *name;
+
+		end = strchrnul(dirs, ':');
+		name = xasprintf("%.*s/%s", (int)(end - dirs), dirs, program);
+		found = !access(name, X_OK) && realpath(name, path);
+		free(name);
+	}
+	return found;
+}
+
+/* Of JAVA_VERSION="17.0.15"; before 9 it was 1.8.0. 0: not known. */
+static int version_of(const char *java)
+{
+	char line[256], *home = xstrdup(java), *slash = strrchr(home, '/'), *release;
+	int version = 0, found;
+	FILE *f;
+
+	*slash = '\0';
+	slash = strrchr(home, '/');
+	release = xasprintf("%.*s/release", slash ? (int)(slash - home) : 0, home);
+	f = fopen(release, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "JAVA_VERSION=\"%d", &found) == 1)
+			version = found;
+	if (f)
+		fclose(f);
+	free(release);
+	free(home);
+	return version;
+}
+
+char *java_pauses_option(const char *program, const char *directory)
+{
+	char path[PATH_MAX];
+
+	if (strpbrk(directory, ":,\"%") || !find_program(program, path) || version_of(path) < 9)
+		return NULL;
+	return xasprintf("-Xlog:safepoint=info:file=%s/" PREFIX
+			 "%%p.log:timenanos:filecount=1,filesize=" LOG_BYTES,
+			 directory);
+}
+
+/* ---- lines ---- */
+
+/*
+ * [3381076198241ns] Safepoint "ThreadDump", …, Total: 36964 ns			JDK 13 and later
+ * [3381076198241ns] Total time for which application threads were stopped: 0.0000369 seconds, …
+ */
+bool java_pauses_parse(const char *line, uint64_t *end_ns, uint64_t *ns)
+{
+	static const char stopped[] = "threads were stopped: ";
+	const char *total;
+	double seconds;
+
+	if (sscanf(line, "[%" SCNu64 "ns]", end_ns) != 1)
+		return false;
+	total = strstr(line, "Safepoint \"") ? strstr(line, " Total: ") : NULL;
+	if (total)
+		return sscanf(total, " Total: %" SCNu64 " ns", ns) == 1 && *ns <= *end_ns;
+	total = strstr(line, stopped);
+	if (!total || sscanf(total + sizeof(stopped) - 1, "%lf", &seconds) != 1 ||
+	    !(seconds >= 0 && seconds < 1e6))
+		return false;
+	*ns = (uint64_t)(seconds * 1e9);
+	return *ns <= *end_ns;
+}
+
+/* ---- files ---- */
+
+void java_pauses_init(struct java_pauses *p, const char *directory)
+{
+	*p = (struct java_pauses){ .directory = directory };
+}
+
+static bool is_known(const struct java_pauses *p, pid_t pid)
+{
+	vec_for_each (&p->logs, const struct java_log, log)
+		if (log->pid == pid)
+			return true;
+	return false;
+}
+
+static void find_logs(struct java_pauses *p)
+{
+	DIR *dir = opendir(p->directory);
+	struct dirent *entry;
+	int pid, end;
+
+	while (dir && (entry = readdir(dir))) {
+		end = 0;
+		if (sscanf(entry->d_name, PREFIX "%d.log%n", &pid, &end) == 1 && end &&
+		    !entry->d_name[end] && !is_known(p, pid))
+			*vec_add(&p->logs) = (struct java_log){ .pid = pid };
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Whole lines; of one that is being written the rest comes later. */
+static void read_lines(const struct java_log *log,
+		       void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
+		       void *self)
+{
+	char line[LINE_MAX_BYTES];
+	uint64_t end_ns, ns;
+	long at = ftell(log->file);
+
+	clearerr(log->file);
+	while (fgets(line, sizeof(line), log->file)) {
+		size_t n = strlen(line);
+
+		if (line[n - 1] != '\n' && n < sizeof(line) - 1) {
+			fseek(log->file, at, SEEK_SET);
+			return;
+		}
+		at = ftell(log->file);
+		if (java_pauses_parse(line, &end_ns, &ns))
+			visit(self, log->pid, end_ns, ns);
+	}
+}
+
+/* A full one has another name by now. The program owns the directory: no link, no pipe of its is
+ * followed or waited for. */
+static void follow(const struct java_pauses *p, struct java_log *log)
+{
+	char *name = xasprintf("%s/" PREFIX "%d.log", p->directory, (int)log->pid);
+	struct stat now, open_one;
+	bool same;
+
+	if (!lstat(name, &now) && S_ISREG(now.st_mode)) {
+		same = log->file && !fstat(fileno(log->file), &open_one) &&
+		       open_one.st_ino == now.st_ino;
+		if (!same && log->file)
+			fclose(log->file);
+		if (!same)
+			log->file = fopen(name, "re");
+	}
+	free(name);
+}
+
+void java_pauses_read(struct java_pauses *p,
+		      void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
+		      void *self)
+{
+	find_logs(p);
+	vec_for_each (&p->logs, struct java_log, log) {
+		if (log->file)
+			read_lines(log, visit, self);
+		follow(p, log);
+		if (log->file)
+			read_lines(log, visit, self);
+	}
+}
+
+void java_pauses_release(struct java_pauses *p)
+{
+	vec_for_each (&p->logs, struct java_log, log)
+		if (log->file)
+			fclose(log->file);
+	vec_release(&p->logs);
+}
