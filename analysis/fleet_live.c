@@ -163,7 +163,7 @@ static void add_measures(struct fleet_live *l, struct fleet_lane *lane, uint64_t
 			fleet_block_track(b, m->cpu);
 		last = m;
 		fleet_block_run(b, app_in(b, l, m->app), m->start_ns + (uint64_t)offset_ns);
-		fleet_block_sample(b, length_ns, (uint32_t)length_ns);
+		fleet_block_sample(b, length_ns, m->value);
 	}
 }
 
@@ -187,7 +187,8 @@ uint64_t fleet_live_block(struct fleet_live *l, uint64_t sequence, uint64_t from
 
 void fleet_live_clear(struct fleet_live *l)
 {
-	l->presences.n = l->measures.n = 0;
+	vec_release(&l->presences);
+	vec_release(&l->measures);
 	l->full_ns = 0;
 }
 

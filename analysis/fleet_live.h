@@ -24,9 +24,10 @@ struct strtab;
 #define FLEET_LIVE_BLOCK_NS 200000000ull
 #define FLEET_LIVE_MOST	    8000000 /* 256 MB of either */
 
-/* A stay on a CPU, or a call. */
+/* A stay on a CPU, or a call, or a sample. */
 struct fleet_span {
 	uint32_t cpu, app, tid; /* cpu: of a call where it began; tid: of a stay 0 */
+	uint32_t value;		/* of the indicator; of a stay 0 */
 	uint64_t start_ns, end_ns;
 };
 
@@ -62,7 +63,8 @@ void fleet_live_begin(struct fleet_live *l);
  */
 uint64_t fleet_live_block(struct fleet_live *l, uint64_t sequence, uint64_t from_ns, uint64_t to_ns,
 			  int64_t offset_ns, struct fleet_block *b);
-void fleet_live_clear(struct fleet_live *l); /* for the next window; left_out stays */
+/* For the next window; left_out stays. A busy one's memory is not kept. */
+void fleet_live_clear(struct fleet_live *l);
 void fleet_live_release(struct fleet_live *l);
 
 #endif

@@ -25,6 +25,7 @@ int applications_init(struct applications *a, const char *by, struct err *err);
  * the kernel are "[kernel]". */
 uint32_t application_of(struct applications *a, pid_t pid);
 void application_forget(struct applications *a, pid_t pid);
+/* Forgets what it has learned; it can be used again. */
 void applications_release(struct applications *a);
 
 #endif

@@ -40,7 +40,7 @@ int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err
 
 	if (rc == -EACCES || rc == -EPERM)
 		return err_set(err, rc, "who runs on the CPUs is told to root only; run with sudo");
-	o->lost = 0;
+	o->lost = o->records = 0;
 	o->cpus = xcalloc(cpus->n, sizeof(*o->cpus));
 	for (uint32_t i = 0; i < cpus->n; i++)
 		o->cpus[i] = (struct occupancy_cpu){ -1, clock_now_ns() };
@@ -78,6 +78,7 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 {
 	struct reading *r = ctx;
 
+	r->occupancy->records++;
 	if (h->type == PERF_RECORD_SWITCH_CPU_WIDE && h->misc & PERF_RECORD_MISC_SWITCH_OUT) {
 		on_switch(r, ring, (const void *)h);
 	} else if (h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC) {
@@ -100,13 +101,15 @@ void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v)
 	}
 }
 
-void occupancy_end(const struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v)
+void occupancy_end(struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v)
 {
 	for (uint32_t i = 0; i < o->rings.n; i++) {
-		const struct occupancy_cpu *cpu = &o->cpus[i];
+		struct occupancy_cpu *cpu = &o->cpus[i];
 
-		if (cpu->pid > 0 && now_ns > cpu->since_ns)
+		if (cpu->pid > 0 && now_ns > cpu->since_ns) {
 			v->ran(v->self, o->rings.rings[i].cpu, cpu->pid, cpu->since_ns, now_ns);
+			cpu->since_ns = now_ns;
+		}
 	}
 }
 

@@ -23,6 +23,7 @@ struct occupancy {
 	struct rings rings;
 	struct occupancy_cpu *cpus; /* as rings */
 	uint64_t lost;		    /* records, so far; what ran around them is not told */
+	uint64_t records;	    /* that the kernel wrote, so far */
 };
 
 struct occupancy_visitor {
@@ -34,8 +35,8 @@ struct occupancy_visitor {
 int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err);
 /* What came since the last time: of each CPU in order, one CPU after the other. */
 void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v);
-/* After the last reading: who has a CPU has had it until now_ns. */
-void occupancy_end(const struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v);
+/* After a reading: who has a CPU has had it until now_ns, and goes on from there. */
+void occupancy_end(struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v);
 void occupancy_release(struct occupancy *o);
 
 #endif

@@ -13,8 +13,9 @@ struct err;
 struct fleet_args {
 	const char *output, *db;
 	struct arg_list functions; /* record */
-	const char *pid, *by, *duty;
-	uint64_t duration_ns;
+	const char *pid, *by, *duty, *dir;
+	uint64_t duration_ns, period, files, file_bytes;
+	double cost; /* percent; 0: no bound */
 	uint64_t machines, samples, seed, applications, cpus, interferers; /* simulate */
 	uint64_t trio_interferers;
 	uint64_t bucket_ns; /* reduce */

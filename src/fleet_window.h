@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A stretch of `ispot fleet record`: who has the CPUs from the start to the end of an `ispot
- * record` in a process of its own, and how long the calls took that this one has recorded.
+ * A stretch of `ispot fleet record`: who has the CPUs, and meanwhile either how long calls took,
+ * which an `ispot record` in a process of its own has recorded, or samples of the instructions and
+ * cycles of every CPU.
  */
 #ifndef ISPOT_FLEET_WINDOW_H
 #define ISPOT_FLEET_WINDOW_H
@@ -14,7 +15,9 @@ struct applications;
 struct cpus;
 struct err;
 struct fleet_args;
+struct fleet_ipc;
 struct fleet_live;
+struct ipc;
 struct occupancy;
 
 struct fleet_window {
@@ -28,14 +31,21 @@ struct fleet_window {
 	uint64_t from_ns, to_ns;
 	struct fleet_live *live; /* to be cleared before the next */
 	char indicator[64];	 /* "duration of f"; empty: nothing was called */
-	int status;		 /* of ispot record */
+	int status;		 /* of ispot record, or of the command */
 	/* of all: */
-	uint64_t lost; /* context switches */
-	bool cut;      /* one had more context switches or calls than are kept */
+	uint64_t lost;			       /* context switches */
+	uint64_t lost_samples, taken, records; /* taken: samples or calls; records: of switches */
+	double probes_ns; /* that calls took longer, as ispot record measured */
+	bool cut;	  /* one had more context switches or calls than are kept */
 	/* while it lasts: */
 	struct occupancy *occupancy;
 	uint32_t function; /* id of the one that calls are of; UINT32_MAX: none yet */
 	bool several;
+	/* of counters: */
+	struct ipc *ipc;
+	struct fleet_ipc *samples;
+	pid_t child; /* the command; 0: none, or it has ended */
+	bool open, ended;
 };
 
 int fleet_window_init(struct fleet_window *w, const struct fleet_args *args, char **command,
@@ -43,6 +53,14 @@ int fleet_window_init(struct fleet_window *w, const struct fleet_args *args, cha
 /* trace: where ispot record may write; it is gone afterwards. */
 int fleet_window_watch(struct fleet_window *w, const struct cpus *cpus, const char *trace,
 		       struct err *err);
+/* The same of counters: for on_ns, or until the command, which is started if need be, has ended.
+ * The next one goes on where it ended, unless there was a pause. */
+int fleet_window_count(struct fleet_window *w, const struct cpus *cpus, struct err *err);
+void fleet_window_pause(struct fleet_window *w);
+/* What both do: one turn of 20 ms at most until end_ns; and the last turn of a window, which
+ * returns when it is over. pid: who is to get signals as well; 0: nobody. */
+void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid);
+uint64_t fleet_window_last(struct fleet_window *w);
 /* Between two: for ns, or until the recording is to end. */
 void fleet_window_wait(struct fleet_window *w, uint64_t ns);
 void fleet_window_release(struct fleet_window *w);

@@ -23,6 +23,14 @@ static const struct option_row options[] = {
 	OPTION('d', "duration", "TIME", ARG_TIME, duration_ns, "record: for so long"),
 	OPTION(0, "duty", "ON/PERIOD", ARG_STRING, duty,
 	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
+	OPTION(0, "cost", "PERCENT", ARG_F64, cost,
+	       "record: rest as long as it takes to cost no more of the CPUs' time"),
+	OPTION(0, "period", "N", ARG_ABOVE_0, period,
+	       "record: without -F, a sample each N instructions (2500000)"),
+	OPTION(0, "dir", "DIR", ARG_STRING, dir,
+	       "record: without end, into files of DIR of which the oldest go"),
+	OPTION(0, "files", "N", ARG_ABOVE_0, files, "record: so many files in DIR (16)"),
+	OPTION(0, "file-size", "SIZE", ARG_SIZE, file_bytes, "record: each so large (16M)"),
 	OPTION(0, "by", "WHAT", ARG_STRING, by,
 	       "record: an application is an executable, cgroup, or user (executable)"),
 	OPTION(0, "db", "FILE", ARG_STRING, db, "reduce, report: the database (fleet.db)"),
@@ -60,6 +68,8 @@ static const struct option_row options[] = {
 static const char *const examples[] = {
 	"sudo ispot fleet record -F marker:request -p 1234 -d 60",
 	"samples of this machine into ispot.fleet",
+	"sudo ispot fleet record --dir /var/lib/ispot --cost 0.5",
+	"instructions per cycle of all applications, as long as the machine runs",
 	"ispot fleet reduce samples/*.fleet",
 	"samples of many machines become rows of fleet.db",
 	"ispot fleet report",
@@ -83,7 +93,8 @@ static const struct verb verbs[] = {
 	{ "record",
 	  fleet_record,
 	  ARGS_STOP_AT_WORD,
-	  { "output", "function", "pid", "duration", "duty", "by" } },
+	  { "output", "function", "pid", "duration", "duty", "by", "cost", "period", "dir", "files",
+	    "file-size" } },
 	{ "reduce", fleet_reduce, 0, { "db", "bucket", "trios" } },
 	{ "report",
 	  fleet_report,
@@ -143,6 +154,9 @@ static int run_fleet(int argc, char **argv, struct err *err)
 				.interferers = 8,
 				.bucket_ns = 3600000000000,
 				.min_samples = 1000,
+				.period = 2500000,
+				.files = 16,
+				.file_bytes = 16 << 20,
 				.alpha = 0.05,
 				.top = 20 };
 	struct fleet_args any = { 0 };
@@ -169,7 +183,8 @@ const struct command cmd_fleet = {
 	.name = "fleet",
 	.summary = "find applications that slow others, over many machines",
 	.usage =
-		"ispot fleet record [-o OUT] -F PATTERN [--by WHAT] [-d TIME] [--duty ON/PERIOD] (-p PID | -- CMD...)\n"
+		"ispot fleet record [-o OUT | --dir DIR] [--files N] [--file-size SIZE] [-F PATTERN | --period N] [--by WHAT] [-d TIME] "
+		"[--duty ON/PERIOD | --cost PERCENT] [-p PID | -- CMD...]\n"
 		"ispot fleet reduce [--db FILE] [--bucket TIME] [--trios APP]... FILE...\n"
 		"ispot fleet report [--db FILE] [--type NAME] [--base APP] [--exclude APP]... "
 		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv]\n"

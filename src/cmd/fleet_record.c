@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Samples of this machine into a file: one window (fleet_window.h), or several in a duty cycle. */
+/* Samples of this machine into a file, or a directory of them: one window (fleet_window.h), or
+ * several (fleet_pace.h). */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -7,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -18,21 +18,31 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "analysis/fleet_ipc.h"
+#include "fleet_pace.h"
 #include "fleet_verbs.h"
 #include "fleet_window.h"
-#include "pmu/event.h"
-#include "pmu/perf_event.h"
 #include "probes/application.h"
+#include "probes/ipc.h"
+#include "trace/fleet_dir.h"
 #include "trace/fleet_file.h"
+
+/* More of them are forgotten, and learned again. */
+#define APPS_MAX      16384
+#define PROCESSES_MAX 65536
 
 struct recorder {
 	const struct fleet_args *args;
 	struct fleet_window window;
 	struct fleet_header header;
 	struct fleet_writer file;
+	struct fleet_dir dir;
 	struct fleet_block block;
-	uint64_t period_ns; /* of the duty cycle; 0: one window */
-	uint64_t sequence, samples, wall_ns, own_ns;
+	struct fleet_pace pace;
+	bool counters; /* IPC is the indicator, no call's duration */
+	bool described;
+	uint64_t sequence, samples;
+	uint32_t apps; /* that were seen, at least */
 };
 
 /* ---- the file ---- */
@@ -50,7 +60,9 @@ static int describe_machine(struct recorder *r, struct err *err)
 		h->id = clock_now_ns();
 	topology_type(&h->topology, h->type, sizeof(h->type));
 	snprintf(h->indicator, sizeof(h->indicator), "%s", r->window.indicator);
-	snprintf(h->unit, sizeof(h->unit), "ns");
+	snprintf(h->unit, sizeof(h->unit), r->counters ? "1e-6" : "ns");
+	h->higher_is_better = r->counters;
+	h->period = r->counters ? r->args->period : 0;
 	snprintf(h->by, sizeof(h->by), "%s", application_by_names[r->window.apps->by]);
 	return 0;
 }
@@ -62,6 +74,29 @@ static int64_t clock_offset(void)
 
 	clock_gettime(CLOCK_REALTIME, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - (int64_t)clock_now_ns();
+}
+
+/* What is known so far, when a file of a directory is full. */
+static void say_so_far(const struct recorder *r)
+{
+	char cost[FLEET_PACE_TEXT], samples[TEXT_COUNTED];
+
+	log_notice("%s: file %" PRIu64 "; %s so far; to watch the CPUs took %s", r->dir.path,
+		   r->dir.next - 1, text_counted(samples, r->samples, "sample"),
+		   fleet_pace_say(&r->pace, cost));
+}
+
+static int write_block(struct recorder *r, struct err *err)
+{
+	bool begun;
+	int rc;
+
+	if (!r->args->dir)
+		return fleet_writer_block(&r->file, &r->block, err);
+	rc = fleet_dir_block(&r->dir, &r->header, &r->block, &begun, err);
+	if (!rc && begun)
+		say_so_far(r);
+	return rc;
 }
 
 static int write_blocks(struct recorder *r, uint64_t from_ns, uint64_t to_ns, struct err *err)
@@ -77,7 +112,7 @@ static int write_blocks(struct recorder *r, uint64_t from_ns, uint64_t to_ns, st
 			continue;
 		r->sequence++;
 		r->samples += r->block.samples.n;
-		rc = fleet_writer_block(&r->file, &r->block, err);
+		rc = write_block(r, err);
 	}
 	return rc;
 }
@@ -85,36 +120,36 @@ static int write_blocks(struct recorder *r, uint64_t from_ns, uint64_t to_ns, st
 /* What was measured is known with the first calls, so the file is made then. */
 static int open_file(struct recorder *r, struct err *err)
 {
-	int rc = r->file.file ? 0 : describe_machine(r, err);
+	int rc = r->described ? 0 : describe_machine(r, err);
 
-	if (rc || r->file.file)
+	if (rc || r->described)
 		return rc;
+	r->described = true;
+	if (r->args->dir)
+		return 0;
 	return fleet_writer_open(&r->file, r->args->output ? r->args->output : "ispot.fleet",
 				 &r->header, err);
 }
 
 /* ---- all ---- */
 
-static uint64_t own_cpu_ns(void)
+static void say_done(const struct recorder *r)
 {
-	struct rusage u;
+	char samples[TEXT_COUNTED], apps[TEXT_COUNTED], cost[FLEET_PACE_TEXT];
 
-	getrusage(RUSAGE_SELF, &u);
-	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1000000000 +
-	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1000;
-}
-
-static void say_done(const struct recorder *r, const struct cpus *cpus)
-{
-	char samples[TEXT_COUNTED], apps[TEXT_COUNTED];
-
-	log_notice("%s of %s; %s were seen; to watch the CPUs took %.2f %% of their time",
+	log_notice("%s of %s; %s were seen; to watch the CPUs took %s",
 		   text_counted(samples, r->samples, "sample"), r->header.indicator,
-		   text_counted(apps, r->window.apps->names.n, "application"),
-		   100.0 * (double)r->own_ns / ((double)r->wall_ns * cpus->n));
+		   text_counted(apps, r->apps, "application"), fleet_pace_say(&r->pace, cost));
 	if (r->window.live->left_out)
 		log_notice("%s more crossed the border of two blocks, or went on: left out",
-			   text_counted(samples, r->window.live->left_out, "call"));
+			   text_counted(samples, r->window.live->left_out,
+					r->counters ? "sample" : "call"));
+	if (r->window.samples->mixed)
+		log_notice("%s more were of several applications, or of idle CPUs: left out",
+			   text_counted(samples, r->window.samples->mixed, "sample"));
+	if (r->window.lost_samples)
+		log_notice("%s were lost, because this process came too late for them",
+			   text_counted(samples, r->window.lost_samples, "sample"));
 	if (r->window.lost)
 		log_notice("%" PRIu64 " records of context switches were lost: who ran then is not "
 			   "known",
@@ -124,16 +159,33 @@ static void say_done(const struct recorder *r, const struct cpus *cpus)
 			   "ends there; record for a shorter time with -d or --duty");
 }
 
+/* Of a recording without end: what one needs to know of applications does not grow without end. */
+static void forget(struct recorder *r)
+{
+	if (r->window.apps->names.n > r->apps)
+		r->apps = r->window.apps->names.n;
+	if (r->window.apps->names.n > APPS_MAX || r->window.apps->by_pid.n > PROCESSES_MAX)
+		applications_release(r->window.apps);
+}
+
 static int record_window(struct recorder *r, const struct cpus *cpus, const char *trace,
 			 struct err *err)
 {
-	int rc = fleet_window_watch(&r->window, cpus, trace, err);
+	int rc = r->counters ? fleet_window_count(&r->window, cpus, err)
+			     : fleet_window_watch(&r->window, cpus, trace, err);
 
+	r->pace.watched_ns += rc ? 0 : r->window.to_ns - r->window.from_ns;
 	if (!rc && r->window.live->measures.n)
 		rc = open_file(r, err);
 	if (!rc && r->window.live->measures.n)
 		rc = write_blocks(r, r->window.from_ns, r->window.to_ns, err);
 	fleet_live_clear(r->window.live);
+	forget(r);
+	if (r->counters && (rc || !fleet_pace_is_steady(&r->pace)))
+		fleet_window_pause(&r->window);
+	r->pace.records = r->window.records;
+	r->pace.samples = r->counters ? r->window.taken : 0;
+	r->pace.probes_ns = r->window.probes_ns;
 	return rc;
 }
 
@@ -141,26 +193,32 @@ static bool is_gone(const struct recorder *r)
 {
 	char path[64];
 
+	if (!r->args->pid)
+		return r->window.ended;
 	snprintf(path, sizeof(path), "/proc/%.20s", r->args->pid);
 	return access(path, F_OK);
 }
 
-/* Windows of on_ns each period_ns, for the duration; one window without a duty cycle. */
+/* One window without a pace, else one after the other until the end. */
 static int record_windows(struct recorder *r, const struct cpus *cpus, const char *trace,
 			  struct err *err)
 {
-	uint64_t end_ns = clock_now_ns() + r->args->duration_ns, next_ns = clock_now_ns(), now_ns;
+	uint64_t end_ns = r->args->duration_ns ? clock_now_ns() + r->args->duration_ns : UINT64_MAX;
+	uint64_t on_ns = r->pace.on_ns, next_ns = clock_now_ns(), now_ns;
 	int rc;
 
 	do {
 		now_ns = clock_now_ns();
+		next_ns = next_ns < end_ns ? next_ns : end_ns;
 		if (now_ns < next_ns)
 			fleet_window_wait(&r->window, next_ns - now_ns);
-		if (r->window.interrupted || (r->file.file && is_gone(r)))
+		now_ns = clock_now_ns();
+		if (r->window.interrupted || (r->described && is_gone(r)) || now_ns >= end_ns)
 			return 0;
+		r->window.on_ns = on_ns && end_ns - now_ns < on_ns ? end_ns - now_ns : on_ns;
 		rc = record_window(r, cpus, trace, err);
-		next_ns += r->period_ns;
-	} while (!rc && r->period_ns && next_ns < end_ns);
+		next_ns = fleet_pace_next(&r->pace, now_ns, clock_now_ns());
+	} while (!rc && on_ns);
 	return rc;
 }
 
@@ -168,7 +226,6 @@ static int record_to(struct recorder *r, const char *trace, const struct cpus *c
 		     struct err *err)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
-	uint64_t start_ns = clock_now_ns(), cpu_ns = own_cpu_ns();
 	struct sigaction action;
 	sigset_t before;
 	int rc, closed;
@@ -177,17 +234,38 @@ static int record_to(struct recorder *r, const char *trace, const struct cpus *c
 		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
 			sigaddset(&r->window.ends, ends[i]);
 	sigprocmask(SIG_BLOCK, &r->window.ends, &before);
+	fleet_pace_begin(&r->pace, cpus->n, r->counters);
 	rc = record_windows(r, cpus, trace, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (!rc && !r->file.file)
-		rc = err_set(err, -ENODATA,
-			     "no call of it ended; is it one that the application makes?");
+	if (!rc && !r->described)
+		rc = err_set(err, -ENODATA, "%s",
+			     r->counters ? "no CPU was busy for the length of a sample; ask for "
+					   "shorter ones with --period"
+					 : "no call of it ended; is it one that the application "
+					   "makes?");
 	closed = fleet_writer_close(&r->file, err);
 	rc = rc ? rc : closed;
-	r->wall_ns = clock_now_ns() - start_ns;
-	r->own_ns = own_cpu_ns() - cpu_ns;
 	if (!rc)
-		say_done(r, cpus);
+		say_done(r);
+	closed = r->args->dir ? fleet_dir_close(&r->dir, err) : 0;
+	return rc ? rc : closed;
+}
+
+/* ispot record's file is in the directory as well, where the next recorder finds what a killed one
+ * left. */
+static int record_into(struct recorder *r, const struct cpus *cpus, struct err *err)
+{
+	const struct fleet_args *a = r->args;
+	char *trace = xasprintf("%s/window.data", a->dir);
+	int rc = fleet_dir_open(&r->dir, a->dir, a->files, a->file_bytes, err);
+
+	if (!rc) {
+		unlink(trace);
+		rc = record_to(r, trace, cpus, err);
+		unlink(trace);
+	}
+	fleet_dir_close(&r->dir, NULL);
+	free(trace);
 	return rc;
 }
 
@@ -212,61 +290,52 @@ static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
 	return rc;
 }
 
-/* Without -F the indicator is the IPC, which needs counters that virtual machines seldom have. */
-static int refuse_ipc(struct err *err)
+/* No file of ispot record, or one whose place is known. */
+static int record_plain(struct recorder *r, const struct cpus *cpus, struct err *err)
 {
-	struct pmu_event e;
-	char why[256];
-	int rc = pmu_event_parse(&e, "instructions", err);
-
-	rc = rc ? rc : perf_event_try(&e);
-	if (!rc)
-		return err_set(err, -ENOSYS,
-			       "IPC is not recorded yet; take the duration of a function or marker "
-			       "as the indicator: -F marker:request");
-	return err_set(err, -ENODEV,
-		       "IPC cannot be measured: %s; take the duration of a function or marker as "
-		       "the indicator: -F marker:request",
-		       perf_event_why(&e, rc, why, sizeof(why)));
+	return r->args->dir ? record_into(r, cpus, err) : record_to(r, NULL, cpus, err);
 }
 
-/* ON/PERIOD, two times. */
-static int parse_duty(struct recorder *r, struct err *err)
+static int check(const struct fleet_args *a, char **words, struct err *err)
 {
-	const struct fleet_args *a = r->args;
-	const char *slash = a->duty ? strchr(a->duty, '/') : NULL;
-	char *on = slash ? xstrndup(a->duty, (size_t)(slash - a->duty)) : NULL;
-	bool wrong = a->duty && (!slash || text_parse_time(on, 1000000000, &r->window.on_ns) ||
-				 text_parse_time(slash + 1, 1000000000, &r->period_ns) ||
-				 !r->window.on_ns || r->window.on_ns >= r->period_ns);
+	bool counters = !a->functions.n;
 
-	free(on);
-	if (!wrong && (!a->duty || (a->pid && a->duration_ns)))
-		return 0;
-	return args_refuse(err, "--duty takes ON/PERIOD, two times such as 1s/10s, with a process "
-				"(-p) and for how long (-d)");
+	if (a->dir && a->output)
+		return args_refuse(err, "--dir names its files itself; give it or -o");
+	if (counters && a->pid)
+		return args_refuse(err, "without -F every application is sampled; -p is for the "
+					"duration of a function: -F marker:request -p PID");
+	if (!counters && !*words == !a->pid)
+		return args_refuse(err, "give a command behind --, or a process: -p PID");
+	if (a->dir && !counters && !a->pid)
+		return args_refuse(err, "--dir records without end; with -F it needs a process: "
+					"-p PID");
+	if (a->dir && a->file_bytes < 4096)
+		return args_refuse(
+			err, "--file-size: a file is full after a block at least; give 4K or more");
+	return counters ? ipc_try(err) : 0;
 }
 
 int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 {
 	struct recorder *r;
 	struct cpus *cpus;
-	int rc;
+	int rc = check(a, words, err);
 
-	if (!a->functions.n)
-		return refuse_ipc(err);
-	if (!*words == !a->pid)
-		return args_refuse(err, "give a command behind --, or a process: -p PID");
+	if (rc)
+		return rc;
 	r = xcalloc(1, sizeof(*r));
 	cpus = xcalloc(1, sizeof(*cpus));
 	r->args = a;
+	r->dir.lock = -1;
+	r->counters = !a->functions.n;
 	rc = fleet_window_init(&r->window, a, words, err);
 	if (!rc)
-		rc = parse_duty(r, err);
+		rc = fleet_pace_init(&r->pace, a, r->counters, err);
 	if (!rc && cpus_read(cpus))
 		rc = err_set(err, -EIO, "the machine's CPUs are not known; is /sys mounted?");
 	if (!rc)
-		rc = record(r, cpus, err);
+		rc = a->dir || r->counters ? record_plain(r, cpus, err) : record(r, cpus, err);
 	rc = rc ? rc : r->window.status;
 	fleet_window_release(&r->window);
 	fleet_block_release(&r->block);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analysis/fleet_ipc.h"
 #include "analysis/fleet_live.h"
 #include "analysis/result.h"
 #include "base/clock.h"
@@ -18,6 +19,7 @@
 #include "base/mem.h"
 #include "fleet_verbs.h"
 #include "probes/application.h"
+#include "probes/ipc.h"
 #include "probes/occupancy.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
@@ -30,7 +32,7 @@ static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint6
 {
 	struct fleet_window *w = self;
 
-	fleet_live_ran(w->live, &(struct fleet_span){ cpu, application_of(w->apps, pid), 0,
+	fleet_live_ran(w->live, &(struct fleet_span){ cpu, application_of(w->apps, pid), 0, 0,
 						      start_ns, end_ns });
 }
 
@@ -46,8 +48,8 @@ static void drain(struct fleet_window *w)
 	occupancy_read(w->occupancy, &v);
 }
 
-/* The last time. A program that computes all the while is switched in once, and never out. */
-static uint64_t drain_all(struct fleet_window *w)
+/* A program that computes all the while is switched in once, and never out. */
+uint64_t fleet_window_last(struct fleet_window *w)
 {
 	const struct occupancy_visitor v = { w, on_ran, on_begin };
 	uint64_t now_ns;
@@ -126,6 +128,15 @@ static void wait_turn(struct fleet_window *w, uint64_t ns, pid_t pid)
 		kill(pid, number);
 }
 
+void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns < end_ns)
+		wait_turn(w, end_ns - now_ns < DRAIN_NS ? end_ns - now_ns : DRAIN_NS, pid);
+	drain(w);
+}
+
 static int run_record(struct fleet_window *w, const char *trace, struct err *err)
 {
 	struct words words = { 0 };
@@ -140,11 +151,12 @@ static int run_record(struct fleet_window *w, const char *trace, struct err *err
 	if (rc)
 		return err_set(err, -rc, "ispot record cannot be started: %s", strerror(rc));
 	while (!ended || (ended < 0 && errno == EINTR)) {
-		wait_turn(w, DRAIN_NS, pid);
-		drain(w);
+		fleet_window_turn(w, UINT64_MAX, pid);
 		ended = waitpid(pid, &status, WNOHANG);
 	}
 	w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (w->interrupted && w->args->pid) /* it may have been told before it had begun */
+		w->status = 0;
 	if (w->status >= 125 && w->status <= 127) {
 		if (err)
 			err->exit_status = w->status;
@@ -155,15 +167,34 @@ static int run_record(struct fleet_window *w, const char *trace, struct err *err
 
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
+	uint64_t took_ns = c->exit_ns - c->entry_ns;
 	struct fleet_window *w = self;
 
 	if (c->end != CALL_TIMED || c->recursive)
 		return;
 	w->several = w->several || (w->function != UINT32_MAX && w->function != c->id);
 	w->function = c->id;
+	w->taken++;
 	fleet_live_took(w->live,
-			&(struct fleet_span){ c->entry_cpu, application_of(w->apps, (pid_t)t->tgid),
-					      t->tid, c->entry_ns, c->exit_ns });
+			&(struct fleet_span){
+				.cpu = c->entry_cpu,
+				.app = application_of(w->apps, (pid_t)t->tgid),
+				.tid = t->tid,
+				.value = took_ns < UINT32_MAX ? (uint32_t)took_ns : UINT32_MAX,
+				.start_ns = c->entry_ns,
+				.end_ns = c->exit_ns,
+			});
+}
+
+/* What its calls took longer for their probes. */
+static double cost_of_probes(const struct meta *meta, uint64_t calls)
+{
+	double each_ns = 0;
+
+	vec_for_each (&meta->calibrations, const struct meta_calibration, c)
+		if (c->full_p50_ns > each_ns)
+			each_ns = c->full_p50_ns;
+	return each_ns * (double)calls;
 }
 
 static void name_indicator(struct fleet_window *w, const struct meta *meta)
@@ -179,6 +210,7 @@ static int read_calls(struct fleet_window *w, const char *trace, struct err *err
 	struct call_visitor v = { .self = w, .call = on_call };
 	struct trace_reader *reader = NULL;
 	struct calls calls;
+	uint64_t before = w->taken;
 	int rc = trace_reader_open(&reader, trace, err);
 
 	if (rc)
@@ -191,6 +223,7 @@ static int read_calls(struct fleet_window *w, const char *trace, struct err *err
 			     "so name it alone");
 	if (!rc && w->function != UINT32_MAX)
 		name_indicator(w, trace_reader_meta(reader));
+	w->probes_ns += cost_of_probes(trace_reader_meta(reader), w->taken - before);
 	trace_reader_free(reader);
 	return rc;
 }
@@ -205,6 +238,8 @@ int fleet_window_init(struct fleet_window *w, const struct fleet_args *args, cha
 	w->apps = xcalloc(1, sizeof(*w->apps));
 	w->live = xcalloc(1, sizeof(*w->live));
 	w->occupancy = xcalloc(1, sizeof(*w->occupancy));
+	w->ipc = xcalloc(1, sizeof(*w->ipc));
+	w->samples = xcalloc(1, sizeof(*w->samples));
 	w->live->apps = &w->apps->names;
 	return applications_init(w->apps, args->by, err);
 }
@@ -218,11 +253,12 @@ int fleet_window_watch(struct fleet_window *w, const struct cpus *cpus, const ch
 	rc = occupancy_open(w->occupancy, cpus, err);
 	if (!rc)
 		rc = run_record(w, trace, err);
-	w->to_ns = rc ? 0 : drain_all(w);
-	if (!rc)
+	w->to_ns = rc ? 0 : fleet_window_last(w);
+	if (!rc && !(w->interrupted && access(trace, F_OK)))
 		rc = read_calls(w, trace, err);
 	unlink(trace); /* the next window's would keep it as .old */
 	w->lost += w->occupancy->lost;
+	w->records += w->occupancy->records;
 	w->cut = w->cut || w->live->full_ns;
 	occupancy_release(w->occupancy);
 	return rc;
@@ -237,8 +273,14 @@ void fleet_window_release(struct fleet_window *w)
 {
 	if (w->apps)
 		applications_release(w->apps);
+	if (w->open)
+		fleet_window_pause(w);
 	if (w->live)
 		fleet_live_release(w->live);
+	if (w->samples)
+		fleet_ipc_release(w->samples);
+	free(w->ipc);
+	free(w->samples);
 	free(w->apps);
 	free(w->live);
 	free(w->occupancy);

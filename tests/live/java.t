@@ -136,7 +136,7 @@ is "$("$ISPOT" outliers --rule robust --json -i dumps.data |
 	"the execution that they were in says so"
 "$ISPOT" record --java -o stops.data -- java Dumps 100000 >stops.out 2>stops.err &
 recorder=$!
-children+=($recorder)
+children+=("$recorder")
 dumped() { "$ISPOT" dump -i stops.data 2>/dev/null | grep -q ' pause [0-9]* why=2'; }
 eventually dumped
 ok $? "they are in the file while the program runs" || diag stops.err

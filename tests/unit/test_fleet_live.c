@@ -48,12 +48,13 @@ static struct sums read_all(struct fleet_live *l, uint64_t to_ns)
 
 static void took(struct fleet_live *l, uint32_t tid, uint64_t start_ns, uint64_t end_ns)
 {
-	fleet_live_took(l, &(struct fleet_span){ tid % 4, 0, tid, start_ns, end_ns });
+	fleet_live_took(l, &(struct fleet_span){ tid % 4, 0, tid, (uint32_t)(end_ns - start_ns),
+						 start_ns, end_ns });
 }
 
 static void ran(struct fleet_live *l, uint32_t cpu, uint64_t start_ns, uint64_t end_ns)
 {
-	fleet_live_ran(l, &(struct fleet_span){ cpu, 0, 0, start_ns, end_ns });
+	fleet_live_ran(l, &(struct fleet_span){ cpu, 0, 0, 0, start_ns, end_ns });
 }
 
 /* Runs that last longer than a block, and calls; each is where it was. */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Windows of counters: see fleet_window.h. */
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "analysis/fleet_ipc.h"
+#include "analysis/fleet_live.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "fleet_verbs.h"
+#include "fleet_window.h"
+#include "probes/application.h"
+#include "probes/ipc.h"
+#include "probes/occupancy.h"
+
+static void on_sample(void *self, const struct ipc_sample *s)
+{
+	struct fleet_window *w = self;
+
+	*vec_add(&w->samples->samples) = (struct fleet_ipc_sample){
+		.cpu = s->cpu,
+		.app = application_of(w->apps, s->pid),
+		.start_ns = s->start_ns,
+		.end_ns = s->end_ns,
+		.instructions = s->instructions,
+		.cycles = s->cycles,
+	};
+}
+
+/* With the signals as they were before ours were blocked. */
+static int start_command(struct fleet_window *w, struct err *err)
+{
+	extern char **environ;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int rc;
+
+	if (!*w->command || w->child || w->ended)
+		return 0;
+	rc = posix_spawnattr_init(&attr);
+	if (rc)
+		return err_set(err, -rc, "%s: %s", *w->command, strerror(rc));
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	rc = posix_spawnp(&w->child, *w->command, NULL, &attr, w->command, environ);
+	posix_spawnattr_destroy(&attr);
+	if (!rc)
+		return 0;
+	w->child = 0;
+	if (err)
+		err->exit_status = rc == ENOENT ? 127 : 126;
+	return err_set(err, -rc, "%s: %s; name a program that can be run", *w->command,
+		       strerror(rc));
+}
+
+static void look_after_command(struct fleet_window *w)
+{
+	int status;
+
+	if (!w->child || waitpid(w->child, &status, WNOHANG) != w->child)
+		return;
+	w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	w->child = 0;
+	w->ended = true;
+}
+
+static int open_all(struct fleet_window *w, const struct cpus *cpus, struct err *err)
+{
+	int rc;
+
+	w->open = true;
+	w->from_ns = clock_now_ns();
+	rc = occupancy_open(w->occupancy, cpus, err);
+	if (!rc)
+		rc = ipc_open(w->ipc, cpus, w->args->period, err);
+	return rc;
+}
+
+void fleet_window_pause(struct fleet_window *w)
+{
+	if (!w->open)
+		return;
+	w->open = false;
+	w->lost += w->occupancy->lost;
+	occupancy_release(w->occupancy);
+	ipc_release(w->ipc);
+}
+
+int fleet_window_count(struct fleet_window *w, const struct cpus *cpus, struct err *err)
+{
+	uint64_t records = w->open ? w->occupancy->records : 0, end_ns;
+	int rc = 0;
+
+	w->from_ns = w->to_ns;
+	if (!w->open)
+		rc = open_all(w, cpus, err);
+	if (!rc)
+		rc = start_command(w, err);
+	if (rc)
+		return rc;
+	snprintf(w->indicator, sizeof(w->indicator), "ipc");
+	end_ns = w->from_ns + w->on_ns;
+	while (!w->interrupted && !w->ended && clock_now_ns() < end_ns) {
+		fleet_window_turn(w, end_ns, w->child);
+		ipc_read(w->ipc, on_sample, w);
+		look_after_command(w);
+	}
+	ipc_read(w->ipc, on_sample, w);
+	w->to_ns = fleet_window_last(w);
+	fleet_ipc_take(w->samples, w->live);
+	w->records += w->occupancy->records - records;
+	w->taken = w->ipc->samples;
+	w->lost_samples = w->ipc->lost;
+	return 0;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Files of a recording without end. */
+#include "unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "trace/fleet_dir.h"
+
+static const struct fleet_header header = { .id = 7, .machine = "m", .indicator = "i" };
+static char *path;
+
+static void make_path(void)
+{
+	char name[] = "/tmp/ispot-unit.XXXXXX";
+
+	path = xasprintf("%s/days", mkdtemp(name));
+}
+
+static bool is_there(unsigned number)
+{
+	char *name = xasprintf("%s/samples-%08u.fleet", path, number);
+	bool is = !access(name, F_OK);
+
+	free(name);
+	return is;
+}
+
+/* A block of some 2 kB. */
+static void add(struct fleet_dir *d, uint64_t sequence, unsigned *files)
+{
+	struct fleet_block b = { 0 };
+	struct err err = { 0 };
+	bool begun;
+
+	fleet_block_begin(&b, sequence, 0);
+	fleet_block_track(&b, 0);
+	fleet_block_run(&b, fleet_block_app(&b, "a"), 0);
+	for (int i = 0; i < 500; i++)
+		fleet_block_sample(&b, 1000, 1000);
+	assert_int_equal(fleet_dir_block(d, &header, &b, &begun, &err), 0);
+	*files += begun;
+	fleet_block_release(&b);
+}
+
+static void remove_all(void)
+{
+	char *command = xasprintf("rm -r '%s/..'/*", path), *slash = strrchr(path, '/');
+
+	assert_int_equal(system(command), 0);
+	*slash = '\0';
+	rmdir(path);
+	free(command);
+	free(path);
+}
+
+static void the_oldest_goes_and_another_goes_on(void **state)
+{
+	struct err err = { 0 };
+	struct fleet_dir d, other;
+	unsigned files = 0;
+
+	(void)state;
+	make_path();
+	assert_int_equal(fleet_dir_open(&d, path, 3, 5000, &err), 0);
+	assert_int_equal(fleet_dir_open(&other, path, 3, 5000, &err), -EBUSY);
+	fleet_dir_close(&other, NULL);
+	for (uint64_t i = 0; i < 15; i++)
+		add(&d, i, &files);
+	assert_int_equal(files, 5);
+	assert_int_equal(d.removed, 2);
+	assert_true(!is_there(1) && !is_there(2) && is_there(3) && is_there(4) && is_there(5));
+	/* As if it were killed: its file stays open, and nothing says that it ended. */
+	close(d.lock);
+	assert_int_equal(fleet_dir_open(&other, path, 3, 5000, &err), 0);
+	add(&other, 0, &files);
+	assert_true(!is_there(3) && is_there(5) && is_there(6) && !is_there(7));
+	assert_int_equal(fleet_dir_close(&other, &err), 0);
+	d.lock = -1;
+	assert_int_equal(fleet_dir_close(&d, &err), 0);
+	remove_all();
+}
+
+static void files_of_others_stay(void **state)
+{
+	struct err err = { 0 };
+	struct fleet_dir d;
+	unsigned files = 0;
+	char *name;
+
+	(void)state;
+	make_path();
+	assert_int_equal(fleet_dir_open(&d, path, 1, 1, &err), 0);
+	name = xasprintf("%s/samples-00000001.fleet.kept", path);
+	fclose(fopen(name, "w"));
+	for (uint64_t i = 0; i < 3; i++)
+		add(&d, i, &files);
+	assert_int_equal(files, 3);
+	assert_int_equal(access(name, F_OK), 0);
+	assert_true(is_there(3) && !is_there(2) && !is_there(1));
+	assert_int_equal(fleet_dir_close(&d, &err), 0);
+	free(name);
+	remove_all();
+}
+
+static void no_directory(void **state)
+{
+	struct err err = { 0 };
+	struct fleet_dir d;
+
+	(void)state;
+	assert_int_equal(fleet_dir_open(&d, "/dev/null/days", 1, 1, &err), -ENOTDIR);
+	assert_non_null(strstr(err.text, "--dir"));
+	fleet_dir_close(&d, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_oldest_goes_and_another_goes_on),
+		cmocka_unit_test(files_of_others_stay),
+		cmocka_unit_test(no_directory),
+	};
+
+	return unit_run(tests);
+}
