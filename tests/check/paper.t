@@ -46,6 +46,11 @@ noise = [0, 1, 2, 50, 52, 51, 53, 52, 50, 98, 99, 100]
 mixed = [0, 1, 2, 52, 50, 53, 51, 50, 53, 98, 99, 100]
 expect("rho is high", judged(noise, mixed)["rho"] > 0.95)
 expect("the middle half fails it", not judged(noise, mixed)["rho_passes"])
+few = [0, 50, 51, 100]
+expect("two points in the middle are no line", not judged(few, few)["rho_passes"])
+for sweep in sweeps.SWEEPS:
+    for every in (1, 2, 3, 6):
+        expect("enough points", len(stats.middle(sweeps.chosen(sweep["delays"], every))) >= 3)
 expect("no score, no rho", not judged(line, line)["rho_mean_passes"])'
 
 holds "the mean as baseline counts calls above it only" wrong '

@@ -7,6 +7,10 @@ def rho(value):
     return "n/a" if value is None else "%.3f" % value
 
 
+def medians(pairs):
+    return "Medians of %d interleaved pairs of runs" % pairs if pairs > 1 else "One pair of runs"
+
+
 def sweeps(page, rows, rounds):
     page.heading("Sections 4.1 and 4.2: completion time and SCI against delay (table 1, figures 3 to 6)")
     page.paragraph("A point is the median of %d runs, taken in random order. The time is the program's own, by "
@@ -101,8 +105,8 @@ def causes(page, rows):
 
 def overhead(page, rows, rounds):
     page.heading("Section 5.4: what recording costs programs nobody here wrote (table 3)")
-    page.paragraph("Median of %d interleaved pairs, untraced and traced, functions chosen by ispot; "
-                   "without ispot's own start and end." % rounds)
+    page.paragraph("%s, untraced and traced, functions chosen by ispot; without ispot's own start and end."
+                   % medians(rounds))
     page.table(("program", "seconds untraced", "calls traced", "overhead %", "ispot's estimate %",
                 "with -c 20, %", "with --burst 100ms/1s, %"),
                [(r["name"], r["seconds"], r["calls"], percent(r["overhead"]), percent(r["estimate"]),
@@ -125,9 +129,9 @@ def overhead(page, rows, rounds):
 
 def applications(page, rows, absent, pairs):
     page.heading("Sections 5.2 and 5.5: real applications, and whether a change that the report suggests helps")
-    page.paragraph("Medians of %d interleaved pairs. The block is the one that ispot says loses most; a prediction "
+    page.paragraph("%s. The block is the one that ispot says loses most; a prediction "
                    "holds where its score and the run time without ispot both fell in four pairs of five. Times of "
-                   "servers are their clients'." % pairs)
+                   "servers are their clients'." % medians(pairs))
     page.table(("application", "block", "first cause", "change", "SCI", "SCI then", "seconds", "seconds then",
                 "both fell", "prediction"),
                [(r["name"], r["block"], r["cause"], r["change"], r["sci"], r["sci_after"], r["seconds"],

@@ -71,17 +71,25 @@ def point(sweep, delay, ms):
             "sci_mean": score_against_mean(recording.durations(sweep["block"]), block)}
 
 
+def chosen(delays, every):
+    """Evenly spaced, and as many that the middle half has three points: two are always on a line."""
+    while every > 1 and len(delays[::every]) < 6:
+        every -= 1
+    return delays[::every]
+
+
 def measure(rounds, every, ms, say):
-    """All sweeps, one delay in `every`, `rounds` times in random order; a row for each sweep."""
-    points = [(s, d) for s in range(len(SWEEPS)) for d in SWEEPS[s]["delays"][::every]]
+    """All sweeps, one delay in `every` but six at least, `rounds` times in random order; a row for each."""
+    delays = [chosen(sweep["delays"], every) for sweep in SWEEPS]
+    points = [(s, d) for s in range(len(SWEEPS)) for d in delays[s]]
     got = {p: [] for p in points}
     for number in range(rounds):
         random.shuffle(points)
         for done, (s, delay) in enumerate(points):
             say("sweeps: round %d of %d, point %d of %d" % (number + 1, rounds, done + 1, len(points)))
             got[s, delay].append(point(SWEEPS[s], delay, ms))
-    return [summary({**sweep, "delays": sweep["delays"][::every]},
-                    [got[s, d] for d in sweep["delays"][::every]]) for s, sweep in enumerate(SWEEPS)]
+    return [summary({**sweep, "delays": delays[s]}, [got[s, d] for d in delays[s]])
+            for s, sweep in enumerate(SWEEPS)]
 
 
 def summary(sweep, points):
@@ -96,7 +104,8 @@ def summary(sweep, points):
     row["lost"] = sum(p["lost"] for runs in points for p in runs)
     for name, scores in (("rho", "scis"), ("rho_mean", "sci_means")):
         row[name] = pearson(row["times"], row[scores])
-        row[name + "_middle"] = pearson(middle(row["times"]), middle(row[scores]))
+        few = len(middle(row["times"])) < 3
+        row[name + "_middle"] = None if few else pearson(middle(row["times"]), middle(row[scores]))
         row[name + "_passes"] = passes(row[name], row[name + "_middle"])
     return row
 
