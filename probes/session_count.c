@@ -23,6 +23,7 @@
 #define DISTORTING_SHARE  0.2 /* of the CPU time, that counting took */
 #define ROOM_TO_CHOOSE	  0.8 /* of the budget: what was counted for a moment may be more */
 
+#define DEAR_SHARE	  0.25 /* of the room: then others come first */
 #define FUTEX_WAITS_LEAST 10
 
 bool session_contends(const struct session *s)
@@ -30,14 +31,18 @@ bool session_contends(const struct session *s)
 	return s->drain.waits[WAIT_FUTEX] >= FUTEX_WAITS_LEAST;
 }
 
-/* Waiting first, then callers before the leaves below them. Locks that nobody waits for are called
- * as other functions are. */
-static double rank(const struct planned *p, bool contends)
+/*
+ * Waiting first, then callers before the leaves below them: where chains of calls are not known a
+ * leaf has the larger share, and what it costs tells it, for it would leave no room for several
+ * others. Locks that nobody waits for are called as other functions are.
+ */
+static double rank(const struct planned *p, bool contends, double room)
 {
 	const char *name = p->what.function->symbol;
 	bool waits = blocking_on_threads(name) ? contends : blocking_kind(name) != NULL;
 
-	return waits + (isnan(p->cpu_share) ? 0 : p->cpu_share);
+	return waits + (isnan(p->cpu_share) ? 0 : p->cpu_share) -
+	       (!waits && p->cost_share > DEAR_SHARE * room);
 }
 
 static int by_rank(const void *a, const void *b)
@@ -55,7 +60,7 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		candidates[i]->rank = rank(candidates[i], contends);
+		candidates[i]->rank = rank(candidates[i], contends, room);
 
 	qsort(candidates, n, sizeof(*candidates), by_rank);
 	for (size_t i = 0; i < n; i++) {

@@ -56,6 +56,31 @@ static void the_cheaper_of_equals_comes_first(void **state)
 	assert_false(dear.possible);
 }
 
+/* Without frame pointers a leaf hides its callers: three that are cheap are worth more. */
+static void a_dear_leaf_leaves_the_room_to_others(void **state)
+{
+	struct planned leaf = planned(&other, 0.5, 0.08), first = planned(&other, 0.4, 0.01),
+		       second = planned(&other, 0.3, 0.01), third = planned(&other, 0.2, 0.01);
+	struct planned *all[] = { &leaf, &first, &second, &third };
+
+	(void)state;
+	session_choose(all, 4, false, 0.1, "too dear");
+	assert_true(first.possible && second.possible && third.possible);
+	assert_false(leaf.possible);
+}
+
+/* A lock that threads wait for is what one looks for, whatever it costs. */
+static void a_dear_lock_comes_first(void **state)
+{
+	struct planned cheap = planned(&other, 0.9, 0.02), mutex = planned(&blocking, NAN, 0.09);
+	struct planned *all[] = { &cheap, &mutex };
+
+	(void)state;
+	session_choose(all, 2, true, 0.1, "too dear");
+	assert_true(mutex.possible);
+	assert_false(cheap.possible);
+}
+
 static void what_is_out_stays_out(void **state)
 {
 	struct planned gone = planned(&other, 1, 0);
@@ -84,6 +109,8 @@ int main(void)
 		cmocka_unit_test(waiting_and_callers_come_first),
 		cmocka_unit_test(locks_that_nobody_waits_for_come_last),
 		cmocka_unit_test(the_cheaper_of_equals_comes_first),
+		cmocka_unit_test(a_dear_leaf_leaves_the_room_to_others),
+		cmocka_unit_test(a_dear_lock_comes_first),
 		cmocka_unit_test(what_is_out_stays_out),
 		cmocka_unit_test(no_room_takes_what_is_never_called),
 	};
