@@ -126,6 +126,9 @@ static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
 
 double session_repayment(const struct session *s, double room)
 {
+	/* The lock that threads wait for is what one looks for: it comes before the debt. */
+	if (session_contends(s))
+		return 0;
 	return fmin(fmax(s->hybrid.debt_ns, 0) / REPAID_IN_NS, room / 2);
 }
 
@@ -148,6 +151,6 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 	if (h->debt_ns < h->debt_met_ns + DEBT_MAX_NS || !s->drain.n_functions)
 		return 0;
 	h->debt_met_ns = h->debt_ns;
-	room = ROOM_AGAIN * budget;
+	room = (session_contends(s) ? 1 : ROOM_AGAIN) * budget;
 	return take_out(s, now, spent.work, spent.used, room - session_repayment(s, room), err);
 }

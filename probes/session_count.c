@@ -203,7 +203,7 @@ double session_choice_room(struct session *s)
 	double work_ns = cpu_ns - s->hybrid.counting_cost_ns - switches_ns;
 	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1)), room;
 
-	room = ROOM_TO_CHOOSE *
+	room = (session_contends(s) ? 1 : ROOM_TO_CHOOSE) *
 	       (s->options.overhead - fmin(switches, SCHEDULING_MOST * s->options.overhead) -
 		session_sampling_share(s));
 	return room - session_repayment(s, room);
