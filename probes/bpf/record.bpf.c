@@ -175,18 +175,18 @@ int on_ret_site(struct pt_regs *ctx)
 	return emit_call(ctx, WIRE_EXIT, ctx->sp);
 }
 
-extern bool bpf_session_is_return(void) __ksym __weak; /* kernel >= 6.13 */
-
 /*
  * Both probes of a function as one uprobe session (probes/usession.h): 1 at the entry says that the
- * return is not wanted. The cookie has the entry's tag, and above it the return's.
+ * return is not wanted. The cookie has the entry's tag, and above it the return's. Only the entry
+ * is at the probe's own address. (bpf_session_is_return() says it as well, but not with the same
+ * arguments in all kernels, and libbpf then refuses the whole object.)
  */
 SEC("kprobe")
 int on_session(struct pt_regs *ctx)
 {
 	__u64 tags = bpf_get_attach_cookie(ctx);
 
-	if (!bpf_session_is_return())
+	if (INSTRUCTION(ctx) == bpf_get_func_ip(ctx))
 		return !emit(ctx, WIRE_ENTRY, ctx->sp, OF_SESSION, tags);
 	emit(ctx, WIRE_EXIT, ctx->sp - RETURN_POPPED, OF_SESSION, tags >> 32);
 	return 0;
