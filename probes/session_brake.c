@@ -16,6 +16,7 @@
 #define CREDIT_MAX_NS 100000000.0 /* of the target's time, that was cheaper than allowed */
 #define ROOM_AGAIN    0.8	  /* of the budget */
 #define REPAID_IN_NS  2e9	  /* of the target's time, a debt is to be */
+#define SPENT_OVER_NS 100000000.0 /* what is spent is forgotten by a factor e in */
 
 /* What calls cost beyond empty ones: each as much as the others. */
 static double add_after(struct session *s, double work_ns, double calls)
@@ -132,6 +133,11 @@ double session_repayment(const struct session *s, double room)
 	return fmin(fmax(s->hybrid.debt_ns, 0) / REPAID_IN_NS, room / 2);
 }
 
+double session_spent(double spent, double share_now, double elapsed_ns)
+{
+	return share_now + (spent - share_now) * exp(-elapsed_ns / SPENT_OVER_NS);
+}
+
 int session_brake(struct session *s, uint64_t now, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns;
@@ -143,6 +149,7 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 		return 0;
 	spent = spent_since(s, elapsed_ns);
 	h->brake_since_ns = now;
+	h->spent = session_spent(h->spent, spent.calls / spent.work, (double)elapsed_ns);
 	/* Taking functions out does not make switches cheaper: half of the budget stays theirs. */
 	budget -= fmin(spent.scheduling / spent.work, SCHEDULING_MOST * budget);
 	h->debt_ns += spent.calls + spent.choosing - budget * spent.work;

@@ -360,6 +360,9 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 /* session_brake.c */
 /* Of that much of the target's CPU time, what is kept to make up for what cost too much before. */
 double session_repayment(const struct session *s, double room);
+/* The share of the target's time that traced calls take, a mean of lately: not what they took when
+ * they were chosen, which a program that has gone on to something else does not spend any more. */
+double session_spent(double spent, double share_now, double elapsed_ns);
 bool session_keeps_budget(const struct session *s); /* takes out what costs more */
 int session_brake(struct session *s, uint64_t now, struct err *err);
 /* session_burst.c: --burst */

@@ -103,6 +103,21 @@ static void no_room_takes_what_is_never_called(void **state)
 	assert_false(busy.possible);
 }
 
+/* A program that has gone on to other functions has their room for them. */
+static void what_is_called_no_more_is_spent_no_more(void **state)
+{
+	double spent = 0.07;
+
+	(void)state;
+	for (int looks = 0; looks < 60; looks++)
+		spent = session_spent(spent, 0, 15e6);
+	assert_true(spent < 0.005);
+	assert_true(session_spent(0.07, 0, 15e6) > 0.05);
+	for (int looks = 0; looks < 60; looks++)
+		spent = session_spent(spent, 0.05, 15e6);
+	assert_true(spent > 0.045 && spent < 0.05);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -113,6 +128,7 @@ int main(void)
 		cmocka_unit_test(a_dear_lock_comes_first),
 		cmocka_unit_test(what_is_out_stays_out),
 		cmocka_unit_test(no_room_takes_what_is_never_called),
+		cmocka_unit_test(what_is_called_no_more_is_spent_no_more),
 	};
 
 	return unit_run(tests);
