@@ -9,7 +9,8 @@ has() {
 	local b
 	b=$(block "$1" "$2" .calls)
 	[ "$b" != null ] && [ "$b" != 0 ]
-	ok $? "$1: shows $2" || diag "$(jq -r '[.blocks[] | "\(.name) \(.calls)"] | join(", ")' "$1.json")"
+	ok $? "$1: shows $2" || diag "$(jq -r '[.blocks[] | "\(.name) \(.calls)"] | join(", ")' "$1.json")" \
+		"$(jq -c '.not_traced, .self_cost' "$1.json")"
 }
 
 record phases -- "$MB/phases" -d 4000000
