@@ -28,6 +28,7 @@ struct planned {
 	/* session_brake.c's, of the last look: calls before it, what those since then cost */
 	uint64_t calls_before;
 	double cost_ns;
+	double cost_lately; /* the share of the target's CPU time that its calls take, traced */
 	bool was_possible;
 	double rank;		    /* session_choose()'s */
 	struct arguments arguments; /* that are recorded */

@@ -64,7 +64,7 @@ static int take_out(struct session *s, uint64_t now, double work_ns, double used
 
 	for (size_t i = 0; i < n; i++) {
 		all[i] = s->plan.data[i];
-		all[i]->cost_share = all[i]->possible ? all[i]->cost_ns / work_ns : 0;
+		all[i]->cost_share = all[i]->possible ? all[i]->cost_lately : 0;
 		all[i]->was_possible = all[i]->possible;
 		/* as if nothing slowed them */
 		all[i]->calls_per_s *= used_ns / work_ns;
@@ -150,6 +150,13 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 	spent = spent_since(s, elapsed_ns);
 	h->brake_since_ns = now;
 	h->spent = session_spent(h->spent, spent.calls / spent.work, (double)elapsed_ns);
+	for (size_t i = 0; i < s->drain.n_functions; i++) {
+		struct planned *p = s->plan.data[i];
+
+		p->cost_lately =
+			session_spent(p->cost_lately, p->possible ? p->cost_ns / spent.work : 0,
+				      (double)elapsed_ns);
+	}
 	/* Taking functions out does not make switches cheaper: half of the budget stays theirs. */
 	budget -= fmin(spent.scheduling / spent.work, SCHEDULING_MOST * budget);
 	h->debt_ns += spent.calls + spent.choosing - budget * spent.work;

@@ -7,6 +7,7 @@
 #include "symbol/dso.h"
 
 static const struct dso_function blocking = { .symbol = "pthread_mutex_lock" };
+static const struct dso_function reading = { .symbol = "read" };
 static const struct dso_function other = { .symbol = "parse" };
 
 static struct planned planned(const struct dso_function *f, double cpu_share, double cost_share)
@@ -81,6 +82,18 @@ static void a_dear_lock_comes_first(void **state)
 	assert_false(cheap.possible);
 }
 
+/* Of what blocks, the lock: who reads a socket waits for nobody of the program. */
+static void a_contended_lock_comes_before_reading(void **state)
+{
+	struct planned input = planned(&reading, 0.1, 0.04), mutex = planned(&blocking, NAN, 0.04);
+	struct planned *all[] = { &input, &mutex };
+
+	(void)state;
+	session_choose(all, 2, true, 0.05, "too dear");
+	assert_true(mutex.possible);
+	assert_false(input.possible);
+}
+
 static void what_is_out_stays_out(void **state)
 {
 	struct planned gone = planned(&other, 1, 0);
@@ -126,6 +139,7 @@ int main(void)
 		cmocka_unit_test(the_cheaper_of_equals_comes_first),
 		cmocka_unit_test(a_dear_leaf_leaves_the_room_to_others),
 		cmocka_unit_test(a_dear_lock_comes_first),
+		cmocka_unit_test(a_contended_lock_comes_before_reading),
 		cmocka_unit_test(what_is_out_stays_out),
 		cmocka_unit_test(no_room_takes_what_is_never_called),
 		cmocka_unit_test(what_is_called_no_more_is_spent_no_more),
