@@ -54,7 +54,7 @@ endif
 
 # PC_CFLAGS and PC_LIBS; made by .make/deps, which answers a missing package with one line.
 CONFIG := $(B)/config.mk
-BARE_GOALS := deps demo test test-vm arm64 help clean
+BARE_GOALS := deps deps-bench demo test test-vm arm64 help clean
 ifneq ($(filter-out $(BARE_GOALS),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell mkdir -p $(B); test $(CONFIG) -nt .make/deps && echo there),there)
 MISSING := $(shell PKG_CONFIG="$(PKG_CONFIG)" CC="$(CC)" .make/deps config 2>&1 >$(CONFIG).new && \
@@ -78,6 +78,8 @@ BPF_OBJ := $(BPF:%=$(B)/bpf/%.embed.o)
 # The Java agent is a library inside of ispot; without a JDK's headers ispot is built without it.
 JDK_HEADERS := $(firstword $(patsubst %/jvmti.h,%,$(wildcard $(addsuffix /include/jvmti.h,$(JAVA_HOME) \
 	       /usr/lib/jvm/default-java /usr/lib/jvm/*))))
+# Without curl's headers ispot asks no servers; the library is opened when it does.
+CURL_HEADER := $(firstword $(wildcard $(foreach d,/$(MACHINE) ,/usr/include$d/curl/curl.h)))
 JAVA_SRC := $(wildcard probes/java/*.c)
 JAVA_TESTED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/agent.c,$(JAVA_SRC)))
 TEXT_OBJ := $(if $(JDK_HEADERS),$(B)/java/agent.embed.o) $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
@@ -114,8 +116,8 @@ $(B)/libispot.a: $(LIB_OBJ) $(JAVA_TESTED) $(BPF_OBJ) $(TEXT_OBJ)
 # Changed flags rebuild everything.
 $(B)/flags: FORCE
 	@mkdir -p $(@D)
-	@echo '$(CC) $(CXX) $(ALL_CFLAGS) $(VERSION)' | cmp -s - $@ || \
-	 echo '$(CC) $(CXX) $(ALL_CFLAGS) $(VERSION)' >$@
+	@echo '$(CC) $(CXX) $(ALL_CFLAGS) $(VERSION) $(CURL_HEADER)' | cmp -s - $@ || \
+	 echo '$(CC) $(CXX) $(ALL_CFLAGS) $(VERSION) $(CURL_HEADER)' >$@
 
 $(B)/obj/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything but compiling. A target whose parts are not there says so and fails.
-.PHONY: deps demo demo-run test test-run test-parts check bench paper fuzz test-vm arm64 bless \
+.PHONY: deps deps-bench demo demo-run test test-run test-parts check bench paper fuzz test-vm arm64 bless \
 	install deb clean help helpers test-asan test-tsan test-valgrind test-compilers coverage \
 	fuzz-coverage
 
@@ -13,7 +13,7 @@ help:
 	@echo 'make test       install what is missing, build, run all tests; T=NAME runs one'
 	@echo 'make check      format, headers, layers, man pages, scripts'
 	@echo 'make deps       install the packages that building and testing need'
-	@echo 'make bench      what a traced call costs here, beside perf and bpftrace'
+	@echo 'make bench      what a traced call costs here, beside perf and bpftrace (make deps-bench installs them)'
 	@echo 'make paper      the experiments of the ISPOT paper beside ours, as a page; QUICK=1 in minutes'
 	@echo 'make fuzz       fuzz the parsers of files; SECONDS=N per target (60)'
 	@echo 'make test-asan  unit, golden and some live tests with sanitizers; also test-tsan, test-valgrind,'
@@ -28,6 +28,10 @@ help:
 
 deps:
 	@.make/deps install
+
+# Beside which make bench measures; it says of each that is missing that its columns are empty.
+deps-bench:
+	@.make/deps install "build bench"
 
 # Called again after the packages are there: only then can make know the libraries' flags.
 demo:

@@ -5,6 +5,7 @@
 #include "symbol/import.h"
 #include "analysis/result.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta.h"
@@ -43,6 +44,10 @@ int baseline_read(struct baseline *baseline, const char *path, struct err *err)
 	if (!rc)
 		rc = result_read(&res, r, &o, err);
 	if (!rc) {
+		if (res.interrupted)
+			log_notice("interrupted: %s gives the fastest of the calls that were read "
+				   "until then",
+				   path);
 		take(baseline, &res.blocks);
 		result_release(&res);
 	}

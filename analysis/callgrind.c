@@ -1,51 +1,36 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/callgrind.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "analysis/counts.h"
 #include "base/err.h"
+#include "base/mem.h"
 
 #define COSTS_MAX 16
 
 /* Where in the file the reader is. */
 struct state {
-	struct callgrind *c;
-	struct callgrind_dump dump;
+	struct counts *c;
+	struct counts_dump dump;
 	uint32_t object, file, function;
 	uint32_t to_object, to_file,
-		to_function;		/* of the jump or call to come; MAP_NONE: as own */
-	struct callgrind_count pending; /* its source is the next line */
+		to_function;	   /* of the jump or call to come; MAP_NONE: as own */
+	struct counts_row pending; /* its source is the next line */
 	bool has_pending;
 	int l1[2], ll[2]; /* columns of data misses; -1: none */
 	bool any;
 };
 
-static uint32_t place_at(struct callgrind *c, uint32_t object, uint64_t address)
-{
-	for (uint64_t key = hash_u64(address ^ (uint64_t)object << 48);; key++) {
-		uint32_t at = map_get(&c->place_of, key);
-		struct callgrind_place *p;
-
-		if (at == MAP_NONE) {
-			at = (uint32_t)c->places.n;
-			map_put(&c->place_of, key, at);
-			p = vec_add(&c->places);
-			p->object = object;
-			p->address = address;
-			p->file = p->function = MAP_NONE;
-			return at;
-		}
-		if (c->places.data[at].object == object && c->places.data[at].address == address)
-			return at;
-	}
-}
-
 static uint32_t own_place(struct state *s, uint64_t address, uint32_t line)
 {
-	uint32_t at = place_at(s->c, s->object, address);
-	struct callgrind_place *p = &s->c->places.data[at];
+	uint32_t at = counts_place(s->c, s->object, address);
+	struct counts_place *p = &s->c->places.data[at];
 
 	p->function = s->function;
 	p->file = s->file;
@@ -70,19 +55,19 @@ static void find_columns(struct state *s, char *events)
 static bool read_turn(struct state *s, const char *line)
 {
 	unsigned long long count = 0, executed = 0, address = 0;
-	struct callgrind_count *p = &s->pending;
+	struct counts_row *p = &s->pending;
 
 	if (sscanf(line, "jcnd=%llu/%llu 0x%llx", &count, &executed, &address) == 3)
-		p->kind = CALLGRIND_COND;
+		p->kind = COUNTS_COND;
 	else if (sscanf(line, "jump=%llu 0x%llx", &count, &address) == 2)
-		p->kind = CALLGRIND_JUMP;
+		p->kind = COUNTS_JUMP;
 	else if (sscanf(line, "calls=%llu 0x%llx", &count, &address) == 2)
-		p->kind = CALLGRIND_CALL;
+		p->kind = COUNTS_CALL;
 	else
 		return false;
 	p->count = count;
-	p->to = place_at(s->c, s->to_object == MAP_NONE ? s->object : s->to_object, address);
-	if (p->kind == CALLGRIND_CALL && s->c->places.data[p->to].function == MAP_NONE)
+	p->to = counts_place(s->c, s->to_object == MAP_NONE ? s->object : s->to_object, address);
+	if (p->kind == COUNTS_CALL && s->c->places.data[p->to].function == MAP_NONE)
 		s->c->places.data[p->to].function = s->to_function;
 	s->to_object = s->to_file = s->to_function = MAP_NONE;
 	s->has_pending = true;
@@ -113,7 +98,7 @@ static bool read_costs(struct state *s, const char *line)
 		s->has_pending = false;
 		s->pending.from = from;
 		s->c->places.data[from].turns = true;
-		s->c->places.data[from].cond |= s->pending.kind == CALLGRIND_COND;
+		s->c->places.data[from].cond |= s->pending.kind == COUNTS_COND;
 		/* Of a call that has not returned the count is 0: where it is, is known. */
 		*vec_add(&s->dump.counts) = s->pending;
 		return true;
@@ -123,8 +108,8 @@ static bool read_costs(struct state *s, const char *line)
 		line += used;
 	}
 	if (n)
-		*vec_add(&s->dump.counts) = (struct callgrind_count){
-			.kind = CALLGRIND_RUN,
+		*vec_add(&s->dump.counts) = (struct counts_row){
+			.kind = COUNTS_RUN,
 			.from = from,
 			.count = costs[0],
 			.l1_misses = cost(costs, n, s->l1),
@@ -161,7 +146,7 @@ static void read_line(struct state *s, char *line)
 		sscanf(line, "part: %u", &s->dump.part);
 }
 
-int callgrind_read(struct callgrind *c, const char *path, struct err *err)
+int callgrind_read(struct counts *c, const char *path, struct err *err)
 {
 	struct state s = { .c = c,
 			   .object = MAP_NONE,
@@ -192,12 +177,29 @@ int callgrind_read(struct callgrind *c, const char *path, struct err *err)
 	return s.any ? 0 : -EINVAL;
 }
 
-void callgrind_release(struct callgrind *c)
+static bool is_dump(const struct dirent *file)
 {
-	vec_for_each (&c->dumps, struct callgrind_dump, d)
-		vec_release(&d->counts);
-	vec_release(&c->dumps);
-	vec_release(&c->places);
-	map_release(&c->place_of);
-	strtab_release(&c->names);
+	return !strncmp(file->d_name, "cg", 2);
+}
+
+int callgrind_take_all(struct counts *c, const char *dir, struct err *err)
+{
+	struct dirent **files;
+	int n = scandir(dir, &files, NULL, alphasort), rc = 0;
+
+	for (int i = 0; i < n; i++) {
+		char *path = xasprintf("%s/%s", dir, files[i]->d_name);
+
+		if (!rc && c && is_dump(files[i])) {
+			rc = callgrind_read(c, path, err);
+			rc = rc == -EINVAL ? 0 : rc; /* an empty one */
+		}
+		unlink(path);
+		free(path);
+		free(files[i]);
+	}
+	if (n >= 0)
+		free(files);
+	rmdir(dir);
+	return rc;
 }

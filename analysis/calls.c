@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/calls_internal.h"
@@ -366,6 +367,14 @@ static void look_after(struct calls *c, struct thread *t, const struct record *r
 		calls_look(c, t, r->time_ns);
 }
 
+/* A server may end a million threads. */
+static void no_more_calls(struct thread *t)
+{
+	free(t->open);
+	t->open = NULL;
+	t->n_open = t->room_open = 0;
+}
+
 static void other(struct calls *c, const struct record *r)
 {
 	struct thread *t = NULL;
@@ -384,6 +393,8 @@ static void other(struct calls *c, const struct record *r)
 		if (c->visitors[i].record)
 			c->visitors[i].record(c->visitors[i].self, t, r);
 	look_after(c, t, r);
+	if (r->kind == REC_TASK_EXIT && t && t->dead)
+		no_more_calls(t);
 }
 
 /* Sites are described before the entries that name them: no line means damage. */

@@ -5,6 +5,7 @@
 
 #include "analysis/block.h"
 #include "analysis/cause.h"
+#include "analysis/cause_counters.h"
 #include "analysis/cause_wait.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -47,6 +48,42 @@ static void put(struct causes *causes, const char *kind, double confidence, doub
 	*vec_add(&c->evidence) = clean;
 }
 
+static const char unknown[] = "unknown";
+
+#define DECIDE_MIN 0.1 /* of the excess: less is not worth another recording */
+
+/* The interferer, where no counter says what it does to the block. */
+static void say_coactive(const struct coactive *c, struct text *line)
+{
+	text_printf(line,
+		    "%s%s at work in other threads: %.2f of them in slow calls, %.2f in fast ones",
+		    c->part == COACTIVE_AFTER ? "code after " : "", c->name, c->slow_rate,
+		    c->fast_rate);
+}
+
+/* Time on a CPU that no rule took: who was at work meanwhile, and what would decide. */
+static void leave_running(struct block *b, const struct meta *meta, double share)
+{
+	const struct coactive *interferer = coactive_interferer(&b->coactive);
+	struct text line = { 0 };
+
+	if (share < SHARE_MIN)
+		return;
+	if (share < DECIDE_MIN) {
+		if (meta->session.pmu && !strcmp(meta->session.pmu, "none"))
+			put(&b->causes, unknown, 0, 0,
+			    "no hardware counters here, which could say why it ran slower");
+		return;
+	}
+	if (interferer)
+		say_coactive(interferer, &line);
+	put(&b->causes, unknown, 0, 0, line.s);
+	text_release(&line);
+	cause_undecided(meta, &line);
+	put(&b->causes, unknown, 0, 0, line.s);
+	text_release(&line);
+}
+
 static void leave_rest(struct block *b, const struct meta *meta, double rest[CAUSE_POOLS],
 		       double excess)
 {
@@ -57,7 +94,6 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 		[POOL_IDLE] = "waiting for what comes from outside the program",
 		[POOL_RUNNING] = "running slower",
 	};
-	static const char unknown[] = "unknown";
 	char line[96];
 
 	double all = 0;
@@ -78,10 +114,8 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 			 100 * rest[p] / excess);
 		put(&b->causes, unknown, 0, rest[p] / excess, line);
 	}
-	if (b->off_known && rest[POOL_RUNNING] / excess >= SHARE_MIN && meta->session.pmu &&
-	    !strcmp(meta->session.pmu, "none"))
-		put(&b->causes, unknown, 0, 0,
-		    "no hardware counters here, which could say why it ran slower");
+	if (b->off_known)
+		leave_running(b, meta, rest[POOL_RUNNING] / excess);
 }
 
 static int larger_share(const void *a, const void *b)

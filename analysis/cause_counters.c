@@ -2,11 +2,13 @@
 #include "analysis/cause_counters.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/block.h"
 #include "analysis/cause.h"
 #include "analysis/counters.h"
 #include "base/text.h"
+#include "trace/meta.h"
 
 /* Cycles that one event can cost at most: latencies published for servers with two sockets. */
 #define SHARED_LINE_CYCLES 400
@@ -191,4 +193,37 @@ double cause_sibling(const struct block *b, const struct meta *meta, double rest
 		"the core's other thread had %.0f %% of its cycles in slow calls, %.0f %% in fast ones",
 		100 * had.slow / s.cycles.slow, 100 * had.fast / s.cycles.fast);
 	return of_pool(b, &s, at_most(had.slow - had.fast, stretched(&s)), rest_ns);
+}
+
+/* What no rule can decide without a counter of this role. */
+static const struct {
+	const char *role, *what, *group, *kind;
+} deciding[] = {
+	{ "hitm", "lines that another core had modified", "sharing", "cache-sharing" },
+	{ "stall-cycles", "cycles that wait for memory", "memory", "memory-bandwidth" },
+	{ "remote-loads", "loads from another node's memory", "numa", "numa" },
+	{ "ref-cycles", "cycles against time", "frequency", "frequency-smt" },
+};
+
+static bool is_counted(const struct meta *meta, const char *role)
+{
+	vec_for_each (&meta->counters, const struct meta_counter, c)
+		if (c->role && !strcmp(c->role, role) && !(c->why && *c->why))
+			return true;
+	return false;
+}
+
+void cause_undecided(const struct meta *meta, struct text *out)
+{
+	const char *pmu = meta->session.pmu;
+	bool none = pmu && !strcmp(pmu, "none");
+	unsigned n = 0;
+
+	for (size_t i = 0; pmu && i < sizeof(deciding) / sizeof(deciding[0]); i++)
+		if (none || !is_counted(meta, deciding[i].role))
+			text_printf(out, "%s%s (record -e %s): %s",
+				    n++ ? "; " : "not counted, and would tell: ", deciding[i].what,
+				    deciding[i].group, deciding[i].kind);
+	if (n && none)
+		text_add(out, "; this machine has no such counters");
 }

@@ -35,5 +35,8 @@ double cause_clock(const struct block *b, const struct meta *meta, double rest_n
 		   struct text *evidence);
 double cause_sibling(const struct block *b, const struct meta *meta, double rest_ns,
 		     struct text *evidence);
+/* The counters that would tell why a call ran longer, with the kinds that they stand for: those
+ * that nobody counted. Adds nothing where all were. */
+void cause_undecided(const struct meta *meta, struct text *out);
 
 #endif

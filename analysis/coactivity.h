@@ -65,6 +65,9 @@ struct coactives {
 	VEC(struct coactive)
 };
 
+/* The function that was most at work meanwhile; NULL: none was. */
+const struct coactive *coactive_interferer(const struct coactives *all);
+
 struct coactivity {
 	const struct calls *calls;
 	struct map candidate_of; /* process -> candidate */

@@ -97,3 +97,11 @@ void coactivity_find(struct coactivity *co, struct blocks *blocks)
 	free(takes_cpu);
 	free(only);
 }
+
+const struct coactive *coactive_interferer(const struct coactives *all)
+{
+	vec_for_each (all, const struct coactive, c)
+		if (c->part != COACTIVE_CPU && c->name)
+			return c;
+	return NULL;
+}

@@ -14,6 +14,7 @@
 struct counted_dump {
 	enum section_kind kind;
 	uint32_t name, since; /* of run->names */
+	uint32_t section;     /* that it is of; MAP_NONE: of none, or not yet known */
 	uint32_t thread, ordinal;
 	double time;
 	struct counted_counts counts;
@@ -21,7 +22,7 @@ struct counted_dump {
 
 /* ---- which dumps end sections ---- */
 
-static const char *trigger_of(const struct counted *c, const struct callgrind_dump *d,
+static const char *trigger_of(const struct counted *c, const struct counts_dump *d,
 			      const char *when)
 {
 	const char *trigger = strtab_get(&c->run->names, d->trigger);
@@ -31,12 +32,12 @@ static const char *trigger_of(const struct counted *c, const struct callgrind_du
 }
 
 /* Where the thread called the barrier: known from its next dump, when the call is under way. */
-static uint32_t site_of_barrier(const struct counted *c, const struct callgrind_dump *next)
+static uint32_t site_of_barrier(const struct counted *c, const struct counts_dump *next)
 {
-	const struct callgrind *run = c->run;
+	const struct counts *run = c->run;
 
-	vec_for_each (&next->counts, const struct callgrind_count, k)
-		if (k->kind == CALLGRIND_CALL &&
+	vec_for_each (&next->counts, const struct counts_row, k)
+		if (k->kind == COUNTS_CALL &&
 		    counted_matches(counted_barriers,
 				    strtab_get(&run->names, run->places.data[k->to].function)) &&
 		    !counted_waits(run, k->from))
@@ -47,8 +48,8 @@ static uint32_t site_of_barrier(const struct counted *c, const struct callgrind_
 /* "run (lu.c:21)", a number of names */
 static uint32_t place_name(struct counted *c, uint32_t place, const char *otherwise)
 {
-	struct callgrind *run = (struct callgrind *)(uintptr_t)c->run;
-	const struct callgrind_place *p;
+	struct counts *run = (struct counts *)(uintptr_t)c->run;
+	const struct counts_place *p;
 	uint32_t number;
 	char *name;
 
@@ -64,15 +65,15 @@ static uint32_t place_name(struct counted *c, uint32_t place, const char *otherw
 
 static int by_thread_and_part(const void *a, const void *b)
 {
-	const struct callgrind_dump *x = *(struct callgrind_dump *const *)a;
-	const struct callgrind_dump *y = *(struct callgrind_dump *const *)b;
+	const struct counts_dump *x = *(struct counts_dump *const *)a;
+	const struct counts_dump *y = *(struct counts_dump *const *)b;
 
 	if (x->thread != y->thread)
 		return x->thread < y->thread ? -1 : 1;
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-static void take_dump(struct counted *c, const struct callgrind_dump *d, struct counted_dump cut)
+static void take_dump(struct counted *c, const struct counts_dump *d, struct counted_dump cut)
 {
 	cut.thread = d->thread;
 	cut.time = counted_graph_dump(c, d, &cut.counts);
@@ -80,15 +81,17 @@ static void take_dump(struct counted *c, const struct callgrind_dump *d, struct 
 }
 
 /* Of one thread, in order; whether it came to a section's end before its own. */
-static void take_thread(struct counted *c, struct callgrind_dump **dumps, size_t n)
+static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 {
-	uint32_t since = strtab_add(&((struct callgrind *)(uintptr_t)c->run)->names, "");
+	uint32_t since = strtab_add(&((struct counts *)(uintptr_t)c->run)->names, "");
 	uint32_t none = since, ordinal = 0, name;
 
 	for (size_t i = 0; i < n; i++) {
 		const char *before = trigger_of(c, dumps[i], "--dump-before=");
 		const char *after = trigger_of(c, dumps[i], "--dump-after=");
-		struct counted_dump cut = { .ordinal = ordinal, .since = none };
+		struct counted_dump cut = { .ordinal = ordinal,
+					    .since = none,
+					    .section = MAP_NONE };
 
 		if (after) {
 			cut.kind = SECTION_REGION;
@@ -114,11 +117,11 @@ static void take_thread(struct counted *c, struct callgrind_dump **dumps, size_t
 static void take_dumps(struct counted *c)
 {
 	size_t n = c->run->dumps.n, first = 0;
-	struct callgrind_dump **sorted = xcalloc(n + 1, sizeof(struct callgrind_dump *));
+	struct counts_dump **sorted = xcalloc(n + 1, sizeof(struct counts_dump *));
 
 	for (size_t i = 0; i < n; i++)
 		sorted[i] = &c->run->dumps.data[i];
-	qsort(sorted, n, sizeof(struct callgrind_dump *), by_thread_and_part);
+	qsort(sorted, n, sizeof(struct counts_dump *), by_thread_and_part);
 	for (size_t i = 1; i <= n; i++)
 		if (i == n || sorted[i]->thread != sorted[first]->thread) {
 			take_thread(c, sorted + first, i - first);
@@ -199,6 +202,13 @@ static void matrix_release(struct matrix *m)
 	free(m->times);
 }
 
+static struct counted_section *section_of(struct counted *c, uint32_t number)
+{
+	while (c->sections.n <= number)
+		vec_add(&c->sections)->answer = LIME_BALANCED;
+	return &c->sections.data[number];
+}
+
 static void analyse(struct counted *c, struct counted_section *s, const struct counted_dump *dumps,
 		    size_t n, const struct cluster_options *o)
 {
@@ -223,7 +233,7 @@ static void analyse(struct counted *c, struct counted_section *s, const struct c
 	matrix_release(&m);
 }
 
-static void take_instance(struct counted *c, const struct counted_dump *dumps, size_t n,
+static void take_instance(struct counted *c, struct counted_dump *dumps, size_t n,
 			  const struct cluster_options *o)
 {
 	struct section_part *parts = xcalloc(n + 1, sizeof(*parts));
@@ -239,9 +249,9 @@ static void take_instance(struct counted *c, const struct counted_dump *dumps, s
 	free(parts);
 	if (number == MAP_NONE)
 		return;
-	if (number == c->sections.n)
-		vec_add(&c->sections)->answer = LIME_BALANCED;
-	analyse(c, &c->sections.data[number], dumps, n, o);
+	for (size_t i = 0; i < n; i++)
+		dumps[i].section = number;
+	analyse(c, section_of(c, number), dumps, n, o);
 }
 
 /* ---- causes of a section ---- */
@@ -249,8 +259,10 @@ static void take_instance(struct counted *c, const struct counted_dump *dumps, s
 static const char *what_of(const struct counted *c, const struct lime_cause *cause)
 {
 	const struct lime_event *e = &c->events.data[cause->event];
-	const struct callgrind *run = c->run;
+	const struct counts *run = c->run;
 
+	if (e->kind == LIME_HARDWARE && run->event)
+		return run->event;
 	if (e->kind == LIME_HARDWARE)
 		return c->events.data[e->superior].kind == LIME_EXECUTIONS ? "cache-misses"
 									   : "memory";
@@ -267,9 +279,7 @@ static void sum_counts(struct counted *c, const struct parallel_section *s,
 	vec_for_each (&c->dumps, const struct counted_dump, d) {
 		size_t t = 0;
 
-		if (d->kind != s->kind ||
-		    strcmp(strtab_get(&c->run->names, d->name), s->name) != 0 ||
-		    strcmp(strtab_get(&c->run->names, d->since), s->since) != 0)
+		if (d->section != s->number)
 			continue;
 		while (t < s->threads.n && s->threads.data[t].thread != d->thread)
 			t++;
@@ -308,18 +318,26 @@ static void name_threads(struct counted *c)
 {
 	uint32_t most = 0;
 
-	vec_for_each (&c->run->dumps, const struct callgrind_dump, d)
+	vec_for_each (&c->run->dumps, const struct counts_dump, d)
 		most = d->thread > most ? d->thread : most;
 	for (uint32_t i = 0; i <= most; i++)
 		imbalance_name(&c->imbalance, i, "");
 }
 
-void counted_find(struct counted *c, const struct callgrind *run, const struct cluster_options *o)
+/* The sections are known, and so is who took part. */
+static void name_all(struct counted *c)
+{
+	vec_for_each (&c->imbalance.sections, const struct parallel_section, s) {
+		section_of(c, s->number);
+		name_causes(c, s);
+	}
+}
+
+void counted_find(struct counted *c, const struct counts *run, const struct cluster_options *o)
 {
 	size_t first = 0;
 
-	*c = (struct counted){ .run = run };
-	counted_graph_init(c);
+	counted_begin(c, run);
 	take_dumps(c);
 	counted_graph_finish(c);
 	name_threads(c);
@@ -330,8 +348,57 @@ void counted_find(struct counted *c, const struct callgrind *run, const struct c
 			first = i;
 		}
 	imbalance_sort(&c->imbalance);
-	vec_for_each (&c->imbalance.sections, const struct parallel_section, s)
-		name_causes(c, s);
+	name_all(c);
+}
+
+/* ---- of samples ---- */
+
+void counted_begin(struct counted *c, const struct counts *run)
+{
+	*c = (struct counted){ .run = run };
+	counted_graph_init(c);
+}
+
+void counted_take(struct counted *c, const struct counted_part *part, const struct counts_dump *d)
+{
+	struct counted_dump cut = { .section = part->section,
+				    .ordinal = part->group,
+				    .thread = part->thread };
+
+	counted_graph_dump(c, d, &cut.counts);
+	cut.time = part->time;
+	*vec_add(&c->dumps) = cut;
+}
+
+static int by_group(const void *a, const void *b)
+{
+	const struct counted_dump *x = a, *y = b;
+
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
+	if (x->ordinal != y->ordinal)
+		return x->ordinal < y->ordinal ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
+}
+
+void counted_finish(struct counted *c, struct imbalance *imbalance, const struct cluster_options *o)
+{
+	size_t first = 0;
+
+	c->imbalance = *imbalance;
+	*imbalance = (struct imbalance){ 0 };
+	counted_graph_finish(c);
+	vec_sort(&c->dumps, by_group);
+	for (size_t i = 1; i <= c->dumps.n; i++) {
+		struct counted_dump *d = c->dumps.data + first;
+
+		if (i < c->dumps.n && d->section == c->dumps.data[i].section &&
+		    d->ordinal == c->dumps.data[i].ordinal)
+			continue;
+		analyse(c, section_of(c, d->section), d, i - first, o);
+		first = i;
+	}
+	name_all(c);
 }
 
 void counted_release(struct counted *c)

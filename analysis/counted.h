@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Parallel sections of a program that callgrind ran, and the lines that make them uneven (lime.h).
+ * Parallel sections of a program whose turns were counted, and the lines that make them uneven
+ * (lime.h). Where callgrind counted them (counted_find()):
  * A thread's dumps are cut where it comes to a barrier, or begins and ends an OpenMP body; its n-th
  * such dump belongs to the n-th instance. Time is instructions executed; with caches simulated,
  * callgrind's estimate of cycles: instructions + 10 per miss of L1 + 100 per miss of the last
@@ -14,7 +15,7 @@
 
 #include <stdint.h>
 
-#include "analysis/callgrind.h"
+#include "analysis/counts.h"
 #include "analysis/imbalance.h"
 #include "analysis/lime.h"
 
@@ -22,8 +23,8 @@
 struct counted_cause {
 	double score;
 	enum lime_kind kind;
-	const char *what;	 /* "branch" "loop" "call" "cache-misses" "memory" */
-	uint32_t place, towards; /* of callgrind; towards: where the edge leads, MAP_NONE: none */
+	const char *what; /* "branch" "loop" "call"; "cache-misses" "memory" and other events */
+	uint32_t place, towards; /* of run; towards: where the edge leads, MAP_NONE: none */
 	double *counts;		 /* [thread of the section]: over its instances */
 };
 
@@ -38,7 +39,7 @@ struct counted_section {
 };
 
 struct counted {
-	const struct callgrind *run;
+	const struct counts *run;
 	struct imbalance imbalance;
 	struct {
 		VEC(struct counted_section)
@@ -54,8 +55,26 @@ struct counted {
 	} dumps; /* those that end sections */
 };
 
-/* run must outlive it. bodies: functions called like this are OpenMP bodies. */
-void counted_find(struct counted *c, const struct callgrind *run, const struct cluster_options *o);
+/* run, callgrind's, must outlive it. */
+void counted_find(struct counted *c, const struct counts *run, const struct cluster_options *o);
+
+/*
+ * Of samples sections and times are known from elsewhere, and what lies between barriers may be too
+ * short for samples: a group is one instance of a section or several that follow each other.
+ */
+struct counted_part {
+	uint32_t section,
+		group; /* of the imbalance; any number that other groups of it do not have */
+	uint32_t thread;
+	double time; /* in the group's instances */
+};
+
+/* Begin, take each thread of each group, finish: that takes the imbalance over, sorted. */
+void counted_begin(struct counted *c, const struct counts *run);
+void counted_take(struct counted *c, const struct counted_part *part, const struct counts_dump *d);
+void counted_finish(struct counted *c, struct imbalance *imbalance,
+		    const struct cluster_options *o);
+
 void counted_release(struct counted *c);
 
 /* Functions before whose entry, and before and after which, callgrind is to dump; "*": any text. */

@@ -25,9 +25,9 @@ bool counted_matches(const char *const *patterns, const char *name)
 	return false;
 }
 
-bool counted_waits(const struct callgrind *run, uint32_t place)
+bool counted_waits(const struct counts *run, uint32_t place)
 {
-	const struct callgrind_place *p = &run->places.data[place];
+	const struct counts_place *p = &run->places.data[place];
 
 	return counted_matches(waiting_objects, strtab_get(&run->names, p->object)) ||
 	       counted_matches(counted_barriers, strtab_get(&run->names, p->function));
@@ -37,16 +37,16 @@ bool counted_waits(const struct callgrind *run, uint32_t place)
 
 static int by_address(const void *a, const void *b, void *ctx)
 {
-	const struct callgrind *run = ctx;
-	const struct callgrind_place *x = &run->places.data[*(const uint32_t *)a];
-	const struct callgrind_place *y = &run->places.data[*(const uint32_t *)b];
+	const struct counts *run = ctx;
+	const struct counts_place *x = &run->places.data[*(const uint32_t *)a];
+	const struct counts_place *y = &run->places.data[*(const uint32_t *)b];
 
 	if (x->object != y->object)
 		return x->object < y->object ? -1 : 1;
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static bool is_return(struct dso *dso, uint64_t address)
+bool counted_is_return(struct dso *dso, uint64_t address)
 {
 	const uint8_t *code = dso ? dso_bytes(dso, address, 4) : NULL;
 
@@ -56,9 +56,30 @@ static bool is_return(struct dso *dso, uint64_t address)
 			((code[0] == 0xf3 || code[0] == 0xf2) && code[1] == 0xc3));
 }
 
+/* x86-64: call rel32, call through a register or memory, with prefixes. */
+static bool is_call_x86(const uint8_t *code)
+{
+	const uint8_t *last = code + 4;
+
+	while (code < last &&
+	       ((*code & 0xf0) == 0x40 || *code == 0x3e || *code == 0xf2 || *code == 0x67))
+		code++;
+	return *code == 0xe8 || (*code == 0xff && (code[1] >> 3 & 7) == 2);
+}
+
+bool counted_is_call(struct dso *dso, uint64_t address)
+{
+	const uint8_t *code = dso ? dso_bytes(dso, address, 8) : NULL;
+
+	if (code && dso_machine(dso) == DSO_AARCH64) /* bl; blr and its kin with keys */
+		return (code[3] & 0xfc) == 0x94 ||
+		       ((code[3] & 0xfe) == 0xd6 && (code[2] & 0xe0) == 0x20);
+	return code && is_call_x86(code);
+}
+
 void counted_graph_init(struct counted *c)
 {
-	const struct callgrind *run = c->run;
+	const struct counts *run = c->run;
 	struct dso_cache *cache = dso_cache_new();
 	uint32_t n = (uint32_t)run->places.n, object = MAP_NONE;
 	struct dso *dso = NULL;
@@ -70,7 +91,7 @@ void counted_graph_init(struct counted *c)
 	qsort_r(c->sorted, n, sizeof(uint32_t), by_address, (void *)(uintptr_t)run);
 	/* A place's node is the first branch from it on; backwards, so that it is known. */
 	for (uint32_t i = n, next = LIME_NONE; i-- > 0;) {
-		const struct callgrind_place *p = &run->places.data[c->sorted[i]];
+		const struct counts_place *p = &run->places.data[c->sorted[i]];
 
 		if (p->object != object) {
 			object = p->object;
@@ -78,7 +99,7 @@ void counted_graph_init(struct counted *c)
 			if (dso_get(cache, strtab_get(&run->names, object), &dso, NULL))
 				dso = NULL;
 		}
-		if (p->turns || is_return(dso, p->address))
+		if (p->turns || counted_is_return(dso, p->address))
 			next = c->sorted[i];
 		c->node_of[c->sorted[i]] = next;
 	}
@@ -126,7 +147,7 @@ static void add_edge(struct counted *c, struct counted_counts *counts, uint32_t 
 /* The instruction behind a place, as far as it was ever executed. */
 static uint32_t behind(const struct counted *c, uint32_t place)
 {
-	const struct callgrind *run = c->run;
+	const struct counts *run = c->run;
 	uint32_t low = 0, high = (uint32_t)run->places.n;
 
 	while (low < high) {
@@ -143,8 +164,7 @@ static uint32_t behind(const struct counted *c, uint32_t place)
 	return c->sorted[low];
 }
 
-static void add_misses(struct counted *c, struct counted_counts *counts,
-		       const struct callgrind_count *k)
+static void add_misses(struct counted *c, struct counted_counts *counts, const struct counts_row *k)
 {
 	uint32_t runs = event_of(c, LIME_EXECUTIONS, k->from, k->from, LIME_NONE);
 	uint32_t l1 = event_of(c, LIME_HARDWARE, k->from, k->from, runs);
@@ -156,8 +176,7 @@ static void add_misses(struct counted *c, struct counted_counts *counts,
 }
 
 /* A conditional jump falls through as often as it is executed and not taken. */
-static void add_run(struct counted *c, struct counted_counts *counts,
-		    const struct callgrind_count *k)
+static void add_run(struct counted *c, struct counted_counts *counts, const struct counts_row *k)
 {
 	if (c->run->places.data[k->from].cond)
 		add_edge(c, counts, k->from, behind(c, k->from), (double)k->count);
@@ -165,29 +184,54 @@ static void add_run(struct counted *c, struct counted_counts *counts,
 		add_misses(c, counts, k);
 }
 
-static void add_turn(struct counted *c, struct counted_counts *counts,
-		     const struct callgrind_count *k)
+static void add_turn(struct counted *c, struct counted_counts *counts, const struct counts_row *k)
 {
 	double count = (double)k->count;
 
-	if (k->kind == CALLGRIND_CALL && counted_waits(c->run, k->to))
+	if (k->kind == COUNTS_CALL && counted_waits(c->run, k->to))
 		return;
 	add_edge(c, counts, k->from, k->to, count);
-	if (k->kind == CALLGRIND_COND)
+	if (k->kind == COUNTS_COND)
 		add_edge(c, counts, k->from, behind(c, k->from), -count);
-	else if (k->kind == CALLGRIND_CALL)
+	else if (k->kind == COUNTS_CALL)
 		add_edge(c, counts, k->from, behind(c, k->from), count);
 }
 
-double counted_graph_dump(struct counted *c, const struct callgrind_dump *d,
+/* What the event happened as often as at from, beyond what it was executed more often. */
+static void add_happened(struct counted *c, struct counted_counts *counts,
+			 const struct counts_row *k)
+{
+	uint32_t runs = event_of(c, LIME_EXECUTIONS, k->from, k->from, LIME_NONE);
+
+	add(counts, event_of(c, LIME_HARDWARE, k->from, k->from, runs), (double)k->count);
+}
+
+/* Of samples; false: it is none of theirs. */
+static bool add_sampled(struct counted *c, struct counted_counts *counts,
+			const struct counts_row *k)
+{
+	double count = (double)k->count;
+
+	if (k->kind == COUNTS_PASSED)
+		add_edge(c, counts, k->from, behind(c, k->from), count);
+	else if (k->kind == COUNTS_EXECUTED)
+		add(counts, event_of(c, LIME_EXECUTIONS, k->from, k->from, LIME_NONE), count);
+	else if (k->kind == COUNTS_HAPPENED)
+		add_happened(c, counts, k);
+	else
+		return false;
+	return true;
+}
+
+double counted_graph_dump(struct counted *c, const struct counts_dump *d,
 			  struct counted_counts *counts)
 {
 	double time = 0;
 
-	vec_for_each (&d->counts, const struct callgrind_count, k) {
-		if (counted_waits(c->run, k->from))
+	vec_for_each (&d->counts, const struct counts_row, k) {
+		if (counted_waits(c->run, k->from) || add_sampled(c, counts, k))
 			continue;
-		if (k->kind != CALLGRIND_RUN) {
+		if (k->kind != COUNTS_RUN) {
 			add_turn(c, counts, k);
 			continue;
 		}
@@ -197,18 +241,27 @@ double counted_graph_dump(struct counted *c, const struct callgrind_dump *d,
 	return time;
 }
 
+/*
+ * Samples seldom see a loop entered: where no edge leads into it the walk begins with its lowest
+ * address. With callgrind, which sees all, with the place that was met first.
+ */
 void counted_graph_finish(struct counted *c)
 {
 	struct cfg_edge *edges = xcalloc(c->events.n + 1, sizeof(*edges));
-	uint32_t n = 0;
+	uint32_t n = 0, n_places = (uint32_t)c->run->places.n;
+	uint32_t *number = xcalloc(n_places + 1, sizeof(*number));
 
+	for (uint32_t i = 0; i < n_places; i++)
+		number[c->sorted[i]] = c->run->event ? i : c->sorted[i];
 	vec_for_each (&c->events, struct lime_event, e)
 		if (e->kind == LIME_EDGE)
-			edges[n++] = e->edge;
-	cfg_find_back_edges(edges, n, (uint32_t)c->run->places.n);
+			edges[n++] = (struct cfg_edge){ .from = number[e->edge.from],
+							.to = number[e->edge.to] };
+	cfg_find_back_edges(edges, n, n_places);
 	n = 0;
 	vec_for_each (&c->events, struct lime_event, e)
 		if (e->kind == LIME_EDGE)
 			e->edge.back = edges[n++].back;
 	free(edges);
+	free(number);
 }

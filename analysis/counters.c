@@ -335,8 +335,18 @@ static void on_counters(struct counters *c, const struct thread *thread, const s
 
 static void on_record(void *self, const struct thread *thread, const struct record *r)
 {
+	struct counters *c = self;
+	struct counted_thread *t;
+
 	if (r->kind == REC_COUNTERS && thread && r->n_values)
-		on_counters(self, thread, r);
+		on_counters(c, thread, r);
+	if (r->kind != REC_TASK_EXIT || !thread || !thread->dead)
+		return;
+	t = thread_of(c, thread->index);
+	settle(c, t);
+	vec_release(&t->frames);
+	free(t);
+	c->threads.data[thread->index] = NULL;
 }
 
 static void on_end(void *self)

@@ -9,6 +9,7 @@
 #include "symbol/import.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta.h"
@@ -39,6 +40,20 @@ static int read_run(struct diff_run *run, struct err *err)
 	return rc ? rc : result_read(&run->result, run->reader, &o, err);
 }
 
+/* Ctrl-C while run was read: the others of its side are left out. */
+static int cut_short(const struct diff *diff, const struct diff_run *run, size_t left_out,
+		     struct err *err)
+{
+	char n[TEXT_COUNTED];
+
+	if (!diff->runs[DIFF_AFTER].n)
+		return err_set(err, -EINTR, "interrupted before both sides were read");
+	log_notice("interrupted: of %s this is what was read until then%s%s", run->path,
+		   left_out ? ", without " : "",
+		   left_out ? text_counted(n, left_out, "further recording") : "");
+	return 0;
+}
+
 static int read_side(struct diff *diff, enum diff_side side, const char *const *paths, size_t n,
 		     struct err *err)
 {
@@ -51,6 +66,8 @@ static int read_side(struct diff *diff, enum diff_side side, const char *const *
 
 		run->path = paths[i];
 		rc = read_run(run, err);
+		if (!rc && run->result.interrupted)
+			return cut_short(diff, run, n - i - 1, err);
 	}
 	return rc;
 }

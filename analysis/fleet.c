@@ -162,16 +162,44 @@ double fleet_improvement(const struct fleet *f, const struct fleet_base *base,
 
 /* ---- all ---- */
 
+struct named {
+	const char *name;
+	uint32_t app;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	return strcmp(x->name, y->name);
+}
+
+/* Where each name stands among all: what is equal otherwise is in the order of names, and not of
+ * numbers, which are as names came. Freed by the caller. */
+static uint32_t *rank(const struct strtab *apps)
+{
+	struct named *names = xcalloc(apps->n + 1, sizeof(*names));
+	uint32_t *ranks = xcalloc(apps->n + 1, sizeof(*ranks));
+
+	for (uint32_t i = 0; i < apps->n; i++)
+		names[i] = (struct named){ apps->strings[i], i };
+	qsort(names, apps->n, sizeof(*names), by_name);
+	for (uint32_t i = 0; i < apps->n; i++)
+		ranks[names[i].app] = i;
+	free(names);
+	return ranks;
+}
+
 static int most_first(const void *a, const void *b)
 {
 	const struct fleet_base *x = a, *y = b;
 
 	if (x->tally->n != y->tally->n)
 		return x->tally->n > y->tally->n ? -1 : 1;
-	return (x->app > y->app) - (x->app < y->app);
+	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void find_bases(struct fleet *f)
+static void find_bases(struct fleet *f, const uint32_t *ranks)
 {
 	vec_for_each (&f->rows->rows, const struct fleet_row, row) {
 		struct fleet_base *base;
@@ -180,6 +208,7 @@ static void find_bases(struct fleet *f)
 			continue;
 		base = vec_add(&f->bases);
 		base->app = row->base;
+		base->rank = ranks[row->base];
 		base->tally = &row->tally;
 		base->median = tally_quantile(&row->tally, 0.5);
 		base->mean = tally_mean(&row->tally);
@@ -193,7 +222,8 @@ static void find_bases(struct fleet *f)
 
 struct cell_row {
 	struct fleet_cell cell;
-	uint32_t base; /* in bases */
+	uint32_t base;	   /* in bases */
+	uint32_t ranks[2]; /* of both co-runners */
 };
 
 struct cell_rows {
@@ -208,14 +238,17 @@ static int by_base(const void *a, const void *b)
 		return x->base < y->base ? -1 : 1;
 	if (x->cell.class != y->cell.class)
 		return x->cell.class < y->cell.class ? -1 : 1;
-	if (x->cell.change != y->cell.change)
+	if (x->cell.change < y->cell.change || x->cell.change > y->cell.change)
 		return x->cell.change < y->cell.change ? -1 : 1;
-	if (x->cell.corunner != y->cell.corunner)
-		return x->cell.corunner < y->cell.corunner ? -1 : 1;
-	return (x->cell.second > y->cell.second) - (x->cell.second < y->cell.second);
+	if (isnan(x->cell.change) != isnan(y->cell.change))
+		return isnan(x->cell.change) ? 1 : -1;
+	if (x->ranks[0] != y->ranks[0])
+		return x->ranks[0] < y->ranks[0] ? -1 : 1;
+	return (x->ranks[1] > y->ranks[1]) - (x->ranks[1] < y->ranks[1]);
 }
 
-static void find_cells(struct fleet *f, const uint32_t *base_of, struct cell_rows *rows)
+static void find_cells(struct fleet *f, const uint32_t *base_of, const uint32_t *ranks,
+		       struct cell_rows *rows)
 {
 	vec_for_each (&f->rows->rows, const struct fleet_row, row) {
 		uint32_t base = base_of[row->base];
@@ -225,6 +258,8 @@ static void find_cells(struct fleet *f, const uint32_t *base_of, struct cell_row
 			continue;
 		found = vec_add(rows);
 		found->base = base;
+		found->ranks[0] = ranks[row->corunner];
+		found->ranks[1] = ranks[row->second];
 		fill_cell(f, &f->bases.data[base], row, &found->cell);
 	}
 	vec_sort(rows, by_base);
@@ -260,12 +295,12 @@ static uint32_t *number_bases(const struct fleet *f)
 void fleet_init(struct fleet *f, const struct fleet_rows *rows, const struct fleet_options *o)
 {
 	struct cell_rows found = { 0 };
-	uint32_t *base_of;
+	uint32_t *base_of, *ranks = rank(&rows->apps);
 
 	*f = (struct fleet){ .options = *o, .rows = rows };
-	find_bases(f);
+	find_bases(f, ranks);
 	base_of = number_bases(f);
-	find_cells(f, base_of, &found);
+	find_cells(f, base_of, ranks, &found);
 	vec_for_each (&found, const struct cell_row, row) {
 		struct fleet_base *base = &f->bases.data[row->base];
 
@@ -278,6 +313,7 @@ void fleet_init(struct fleet *f, const struct fleet_rows *rows, const struct fle
 	judge_all(f, &found, base_of);
 	vec_release(&found);
 	free(base_of);
+	free(ranks);
 }
 
 void fleet_release(struct fleet *f)

@@ -49,7 +49,7 @@ struct fleet_cell {
 };
 
 struct fleet_base {
-	uint32_t app;
+	uint32_t app, rank; /* rank: of its name among all */
 	const struct tally *tally;
 	double median, mean, deviation;
 	double noise; /* deviation of its samples' performance, relative to that of the median */

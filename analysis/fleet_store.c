@@ -249,6 +249,16 @@ static int agree(struct fleet_store *s, const char *key, const char *value, stru
 	return 0;
 }
 
+void fleet_store_meta_of(const struct fleet_header *h, uint64_t bucket_ns,
+			 struct fleet_store_meta *meta)
+{
+	*meta = (struct fleet_store_meta){ .higher_is_better = h->higher_is_better,
+					   .bucket_ns = bucket_ns };
+	snprintf(meta->indicator, sizeof(meta->indicator), "%s", h->indicator);
+	snprintf(meta->unit, sizeof(meta->unit), "%s", h->unit);
+	snprintf(meta->by, sizeof(meta->by), "%s", h->by);
+}
+
 int fleet_store_begin(struct fleet_store *s, const struct fleet_store_meta *meta, struct err *err)
 {
 	char bucket[32];

@@ -35,6 +35,9 @@ struct fleet_store_totals {
 	uint64_t machines, blocks, samples, alone, from_ns, to_ns;
 };
 
+void fleet_store_meta_of(const struct fleet_header *h, uint64_t bucket_ns,
+			 struct fleet_store_meta *meta);
+
 /* make: where there is none. -ENOENT, -EBADMSG (not such a file), -EBUSY. */
 int fleet_store_open(struct fleet_store **s, const char *path, bool make, struct err *err);
 void fleet_store_close(struct fleet_store *s); /* NULL is fine */

@@ -70,7 +70,7 @@ static void release_sites(struct grouping *g)
 }
 
 static int learn(struct grouping *g, enum sequence_stage stage, struct trace_reader *r,
-		 const struct result_options *o, struct err *err)
+		 struct result_options *o, struct err *err)
 {
 	struct call_visitor v;
 	struct calls calls = { 0 };

@@ -30,6 +30,7 @@ static uint32_t section_find(struct imbalance *i, enum section_kind kind, const 
 			map_put(&i->section_of, key, (uint32_t)i->sections.n);
 			s = vec_add(&i->sections);
 			s->number = (uint32_t)i->sections.n - 1;
+			s->step_instances = 1;
 			s->kind = kind;
 			s->name = strtab_get(&i->names, strtab_find(&i->names, name));
 			s->since = strtab_get(&i->names, strtab_find(&i->names, since));
@@ -61,12 +62,49 @@ static struct section_thread *thread_of(struct parallel_section *s, uint32_t thr
 	return t;
 }
 
+/* Where there is no room for a step more, two become one. */
+static void add_step(struct parallel_section *s, double worked, double idle)
+{
+	uint64_t at = s->instances / s->step_instances;
+
+	if (at == SECTION_STEPS) {
+		for (size_t i = 0; i < SECTION_STEPS / 2; i++)
+			s->steps[i] = (struct section_step){
+				.worked = s->steps[2 * i].worked + s->steps[2 * i + 1].worked,
+				.idle = s->steps[2 * i].idle + s->steps[2 * i + 1].idle,
+			};
+		memset(s->steps + SECTION_STEPS / 2, 0, sizeof(s->steps) / 2);
+		s->step_instances *= 2;
+		at /= 2;
+	}
+	s->steps[at].worked += worked;
+	s->steps[at].idle += idle;
+}
+
+size_t section_steps(const struct parallel_section *s)
+{
+	return (size_t)((s->instances + s->step_instances - 1) / s->step_instances);
+}
+
+static void take_largest(struct parallel_section *s, const struct section_part *parts, size_t n,
+			 double lost)
+{
+	if (s->largest && lost <= s->largest_lost)
+		return;
+	s->largest = s->instances + 1;
+	s->largest_lost = lost;
+	s->largest_parts.n = 0;
+	for (size_t i = 0; i < n; i++)
+		*vec_add(&s->largest_parts) = parts[i];
+}
+
 uint32_t imbalance_add(struct imbalance *i, enum section_kind kind, const char *name,
 		       const char *since, const struct section_part *parts, size_t n)
 {
 	struct parallel_section *s;
 	const struct section_part *last = parts;
 	uint32_t number;
+	double lost = 0;
 
 	if (n < 2)
 		return MAP_NONE;
@@ -84,11 +122,16 @@ uint32_t imbalance_add(struct imbalance *i, enum section_kind kind, const char *
 		t->idle += last->time - p->time;
 		t->cpu_wait += p->cpu_wait;
 		t->asleep += p->asleep;
-		s->lost += last->time - p->time;
+		lost += last->time - p->time;
 	}
+	take_largest(s, parts, n, lost);
+	add_step(s, last->time * (double)n - lost, lost);
+	s->lost += lost;
 	s->instances++;
 	s->duration += last->time;
 	s->thread_time += last->time * (double)n;
+	if (i->seen)
+		i->seen(i->seen_ctx, number, parts, n);
 	return number;
 }
 
@@ -126,8 +169,10 @@ void imbalance_sort(struct imbalance *i)
 
 void imbalance_release(struct imbalance *i)
 {
-	vec_for_each (&i->sections, struct parallel_section, s)
+	vec_for_each (&i->sections, struct parallel_section, s) {
 		vec_release(&s->threads);
+		vec_release(&s->largest_parts);
+	}
 	vec_release(&i->sections);
 	vec_release(&i->thread_names);
 	map_release(&i->section_of);

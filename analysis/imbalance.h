@@ -30,12 +30,20 @@ struct section_part {
 	double time;	 /* until it was done and waited */
 	double cpu_wait; /* of it, runnable without a CPU; NAN: not known */
 	double asleep;	 /* of it, for other reasons than the section's end; NAN: not known */
+	uint32_t tid;	 /* of a recording: when which thread did it */
+	uint64_t from_ns, to_ns;
 };
 
 struct section_thread {
 	uint32_t thread;
 	uint64_t instances, last;	     /* instances it took part in, and came last of */
 	double time, idle, cpu_wait, asleep; /* sums */
+};
+
+/* Instances one after the other, as many in each step as there is room for all of them. */
+#define SECTION_STEPS 64
+struct section_step {
+	double worked, idle; /* sums over its instances: of thread times */
 };
 
 struct parallel_section {
@@ -48,6 +56,13 @@ struct parallel_section {
 	struct {
 		VEC(struct section_thread)
 	} threads; /* in order of their appearance */
+	struct section_step steps[SECTION_STEPS];
+	uint64_t step_instances; /* of a step; of the last one as many or fewer */
+	uint64_t largest;	 /* the how manieth instance lost most, from 1 */
+	double largest_lost;	 /* and how much */
+	struct {
+		VEC(struct section_part)
+	} largest_parts;
 };
 
 struct thread_name {
@@ -64,6 +79,9 @@ struct imbalance {
 	struct {
 		VEC(struct thread_name)
 	} thread_names; /* [number of the thread] */
+	/* Told of each instance, if set. */
+	void (*seen)(void *ctx, uint32_t section, const struct section_part *parts, size_t n);
+	void *seen_ctx;
 };
 
 /* Names the next thread: they are numbered from 0. */
@@ -79,6 +97,8 @@ double section_imbalance(const struct parallel_section *s);
 
 /* The thread that came last most often; NULL: there are no threads. */
 const struct section_thread *section_worst(const struct parallel_section *s);
+
+size_t section_steps(const struct parallel_section *s);
 
 /* The sections that lose most first; from here on none can be added. */
 void imbalance_sort(struct imbalance *i);

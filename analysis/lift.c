@@ -47,6 +47,17 @@ static uint64_t length(const struct lift_row *r, bool whole)
 	return whole ? r->duration_ns : r->seen_ns;
 }
 
+/* Of durations in order. Where most calls are slow, those nearer to the fastest than to the slow.
+ */
+static uint64_t fast_max(const uint64_t *d, size_t n, uint64_t slow_min)
+{
+	size_t i = n / 2;
+
+	while (i > LIFT_FAST_MIN && d[i] - d[0] > slow_min - d[i])
+		i--;
+	return d[i];
+}
+
 static bool find_split(const struct lift_sample *s, struct split *split, bool whole)
 {
 	size_t n = s->rows.n;
@@ -55,7 +66,8 @@ static bool find_split(const struct lift_sample *s, struct split *split, bool wh
 	for (size_t i = 0; i < n; i++)
 		d[i] = length(&s->rows.data[i], whole);
 	qsort(d, n, sizeof(*d), by_number);
-	*split = (struct split){ .whole = whole, .fast_max = d[n / 2], .slow_min = d[n - n / 10] };
+	*split = (struct split){ .whole = whole, .slow_min = d[n - n / 10] };
+	split->fast_max = fast_max(d, n, split->slow_min);
 	free(d);
 	split->weight_max = LIFT_WEIGHT_MAX * (double)split->slow_min;
 	return split->slow_min > split->fast_max;
@@ -129,6 +141,19 @@ static double design_effect(const struct sums *s, const struct split *split, dou
 	return within > 0 && between > within ? between / within : 1;
 }
 
+/*
+ * The same of one group's calls, which may be spread over more stretches than all are, or over
+ * fewer: by how much calls of a stretch agree, and how many of the group's are in one.
+ */
+static double group_effect(const struct group *g, double deff, double n)
+{
+	double agree = (deff - 1) / (n / LIFT_BATCHES - 1), together = 0;
+
+	for (unsigned b = 0; b < LIFT_BATCHES; b++)
+		together += g->weight[b] * g->weight[b] / g->squares;
+	return 1 + agree * (together - 1);
+}
+
 /* rate in 0..1 of a group, and the number of independent calls that it rests on */
 static double effective(const struct sums *s, const struct group *g, int which, double most,
 			double rate, double deff)
@@ -164,6 +189,21 @@ static double freed(const struct split *split, const struct sums *running, uint3
 	return fmax(1, fmin(rise, most));
 }
 
+/*
+ * The lower bound of a ratio x / y from the bounds of both, which do not err together (Donner and
+ * Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation",
+ * 2012): x.low / y.high would be as if they did.
+ */
+static double ratio_low(double x, double x_low, double y, double y_high)
+{
+	double a = x_low * (2 * x - x_low), b = y_high * (2 * y - y_high);
+	double root = x * y * x * y - a * b;
+
+	if (!(b > 0) || !(root >= 0))
+		return x_low / y_high;
+	return fmax(x_low / y_high, (x * y - sqrt(root)) / b);
+}
+
 static struct lift compare(const struct sums *s, const struct split *split, double n, double z,
 			   double raise)
 {
@@ -175,7 +215,7 @@ static struct lift compare(const struct sums *s, const struct split *split, doub
 
 	for (int i = 0; i < GROUPS; i++) {
 		rate[i] = fmin(1, total(s->active[i]) / most / g[i].all);
-		eff[i] = effective(s, &g[i], i, most, rate[i], deff);
+		eff[i] = effective(s, &g[i], i, most, rate[i], group_effect(&g[i], deff, n));
 		eff[i] = fmax(eff[i], 1);
 		stats_wilson(rate[i], eff[i], z, &b[i].low, &b[i].high);
 	}
@@ -183,7 +223,7 @@ static struct lift compare(const struct sums *s, const struct split *split, doub
 	at_least_one = fmax(rate[FAST], 0.5 / (eff[FAST] + 1));
 	l = (struct lift){
 		.lift = rate[SLOW] / at_least_one / raise,
-		.low = b[SLOW].low / b[FAST].high / raise,
+		.low = ratio_low(rate[SLOW], b[SLOW].low, rate[FAST], b[FAST].high) / raise,
 		.high = b[FAST].low > 0 ? b[SLOW].high / b[FAST].low / raise : INFINITY,
 		.share = fmin(1, most * (rate[SLOW] - rate[FAST] * raise)),
 		.slow_rate = rate[SLOW] * most,

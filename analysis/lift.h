@@ -3,7 +3,8 @@
  * Is something active during a block's slow calls more than during its fast ones? Over a sample of
  * its calls, each with the rate (co-active ns per ns of the call) of everything that was active.
  *
- * fast   calls up to the median
+ * fast   calls up to the median; where that is slow itself, only those nearer to the fastest than
+ *	   to the slowest tenth, but LIFT_FAST_MIN at least
  * slow   the slowest tenth
  *
  * in time not spent waiting for a CPU; for candidates that take the CPU, in all of it. Rates, not

@@ -37,15 +37,58 @@ static void find_counters(struct outliers *o)
 
 /* ---- the second pass ---- */
 
-static struct outlier_usual *usual_of(struct outlier_block *b, uint32_t id)
+static uint32_t find_usual(const struct outlier_block *b, uint32_t parent, uint32_t id)
 {
-	vec_for_each (&b->typical.callees, struct outlier_usual, u)
-		if (u->id == id)
-			return u;
-	if (b->typical.callees.n >= OUTLIER_TYPICAL)
-		return NULL;
-	*vec_add(&b->typical.callees) = (struct outlier_usual){ .id = id };
-	return vec_last(&b->typical.callees);
+	uint32_t i = 0;
+
+	while (i < b->typical.callees.n &&
+	       (b->typical.callees.data[i].id != id || b->typical.callees.data[i].parent != parent))
+		i++;
+	return i;
+}
+
+const struct outlier_usual *outlier_usual_of(const struct outlier_block *b, const struct outlier *x,
+					     uint32_t callee)
+{
+	const struct outlier_callee *c = &x->callees[callee];
+	uint32_t parent = OUTLIER_TOP, i;
+
+	if (c->parent != OUTLIER_TOP) {
+		const struct outlier_usual *of = outlier_usual_of(b, x, c->parent);
+
+		if (!of)
+			return NULL;
+		parent = (uint32_t)(of - b->typical.callees.data);
+	}
+	i = find_usual(b, parent, c->id);
+	return i < b->typical.callees.n ? &b->typical.callees.data[i] : NULL;
+}
+
+/* Callees of a typical execution, callers first. */
+static void add_usual(struct outlier_block *b, const struct outlier *x)
+{
+	uint32_t at[OUTLIER_CALLEES];
+
+	for (uint32_t i = 0; i < x->n_callees; i++) {
+		const struct outlier_callee *c = &x->callees[i];
+		uint32_t parent = c->parent == OUTLIER_TOP ? OUTLIER_TOP : at[c->parent];
+		struct outlier_usual *u;
+
+		at[i] = OUTLIER_TYPICAL;
+		if (parent == OUTLIER_TYPICAL) /* there was no room for what called it */
+			continue;
+		at[i] = find_usual(b, parent, c->id);
+		if (at[i] == b->typical.callees.n) {
+			if (at[i] >= OUTLIER_TYPICAL)
+				continue;
+			*vec_add(&b->typical.callees) =
+				(struct outlier_usual){ .id = c->id, .parent = parent };
+		}
+		u = &b->typical.callees.data[at[i]];
+		u->executions++;
+		u->calls += c->calls;
+		u->ns += c->ns;
+	}
 }
 
 static void add_typical(struct outlier_block *b, const struct outlier *x)
@@ -58,15 +101,7 @@ static void add_typical(struct outlier_block *b, const struct outlier *x)
 			b->typical.counts[i] += (double)x->counts[i];
 			b->typical.counted[i]++;
 		}
-	for (uint32_t i = 0; i < x->n_callees; i++) {
-		struct outlier_usual *u = usual_of(b, x->callees[i].id);
-
-		if (!u)
-			continue;
-		u->executions++;
-		u->calls += x->callees[i].calls;
-		u->ns += x->callees[i].ns;
-	}
+	add_usual(b, x);
 }
 
 /* A heap: the one nearest to the line is first, and makes room. */
@@ -154,7 +189,7 @@ static void end_pass(struct outliers *o)
 	outlier_watch_release(o);
 }
 
-static int pass(struct outliers *o, struct trace_reader *r, const struct result_options *ro,
+static int pass(struct outliers *o, struct trace_reader *r, struct result_options *ro,
 		struct err *err)
 {
 	struct call_visitor v = outlier_watch(o);
@@ -229,7 +264,7 @@ static void set_span(struct outliers *o, const struct trace_reader *r,
 	o->duration_ns -= ro->from_ns < o->duration_ns ? ro->from_ns : o->duration_ns;
 }
 
-int outliers_read(struct outliers *o, struct trace_reader *r, const struct result_options *ro,
+int outliers_read(struct outliers *o, struct trace_reader *r, struct result_options *ro,
 		  enum outlier_rule rule, struct err *err)
 {
 	int rc;

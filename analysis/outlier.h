@@ -32,7 +32,9 @@ struct trace_reader;
 
 #define OUTLIER_KEPT	256
 #define OUTLIER_SAMPLE	1024
-#define OUTLIER_CALLEES 12 /* of an execution, told apart */
+#define OUTLIER_CALLEES 16 /* of an execution, with what these call, told apart */
+#define OUTLIER_DEPTH	4  /* of these, calls inside calls */
+#define OUTLIER_TOP	UINT32_MAX
 #define OUTLIER_TYPICAL 64 /* callees of typical executions, told apart */
 #define OUTLIER_SCALES	5  /* of the robust rule */
 
@@ -48,8 +50,10 @@ enum outlier_rule {
 
 enum outlier_count { OUTLIER_FAULTS, OUTLIER_MAJOR_FAULTS, OUTLIER_MISSES, OUTLIER_COUNTS };
 
+/* What it called, and what that called: a tree in which callers come first. */
 struct outlier_callee {
 	uint32_t id, calls;
+	uint32_t parent; /* index of the callee that called it; OUTLIER_TOP: the execution itself */
 	uint64_t ns;
 };
 
@@ -77,9 +81,9 @@ struct outlier {
 	char *evidence;	   /* a clause */
 };
 
-/* What the others did, per callee. */
+/* What the others did, per callee: a tree as of an execution. */
 struct outlier_usual {
-	uint32_t id;
+	uint32_t id, parent;
 	uint64_t executions, calls, ns; /* that called it; their calls; time in it */
 };
 
@@ -178,9 +182,13 @@ struct outliers {
 };
 
 /* Reads r twice, from its start. */
-int outliers_read(struct outliers *o, struct trace_reader *r, const struct result_options *ro,
+int outliers_read(struct outliers *o, struct trace_reader *r, struct result_options *ro,
 		  enum outlier_rule rule, struct err *err);
 void outliers_release(struct outliers *o);
+
+/* Of a callee of the execution what typical ones did; NULL: none of them did it. */
+const struct outlier_usual *outlier_usual_of(const struct outlier_block *b, const struct outlier *x,
+					     uint32_t callee);
 
 /* What the line says of an execution. */
 static inline double outlier_expected(const struct outlier_block *b, uint64_t index)

@@ -73,14 +73,13 @@ static double slept(const struct outliers *o, const struct outlier_block *b,
 	return (double)most_ns;
 }
 
-static const struct outlier_usual *usual_of(const struct outlier_block *b, uint32_t id)
+static const struct outlier_usual *usual_of(const struct outlier_block *b, const struct outlier *x,
+					    const struct outlier_callee *c)
 {
 	static const struct outlier_usual none;
+	const struct outlier_usual *u = outlier_usual_of(b, x, (uint32_t)(c - x->callees));
 
-	vec_for_each (&b->typical.callees, const struct outlier_usual, u)
-		if (u->id == id)
-			return u;
-	return &none;
+	return u ? u : &none;
 }
 
 /* The share of typical executions that call it. */
@@ -96,10 +95,10 @@ static const struct outlier_callee *worst_callee(const struct outlier_block *b,
 
 	*more_ns = 0;
 	for (uint32_t i = 0; i < x->n_callees; i++) {
-		const struct outlier_usual *u = usual_of(b, x->callees[i].id);
+		const struct outlier_usual *u = usual_of(b, x, &x->callees[i]);
 		double more = (double)x->callees[i].ns - typical_mean(b, (double)u->ns);
 
-		if (more > *more_ns) {
+		if (x->callees[i].parent == OUTLIER_TOP && more > *more_ns) {
 			*more_ns = more;
 			worst = &x->callees[i];
 		}
@@ -112,7 +111,7 @@ static double called(const struct outliers *o, const struct outlier_block *b,
 {
 	double more;
 	const struct outlier_callee *c = worst_callee(b, x, &more);
-	const struct outlier_usual *u = c ? usual_of(b, c->id) : NULL;
+	const struct outlier_usual *u = c ? usual_of(b, x, c) : NULL;
 	char time[TEXT_NUMBER], usually[TEXT_NUMBER], calls[TEXT_COUNTED];
 	const char *name = c ? o->meta->functions.data[c->id].name : "";
 

@@ -143,21 +143,49 @@ static void settle(struct outliers *o, struct outlier_thread *ot)
 	drop(f);
 }
 
-static void add_callee(struct outlier *x, const struct call *c)
+/* OUTLIER_TOP: there is no room for it. */
+static uint32_t callee_of(struct outlier *x, uint32_t parent, uint32_t id)
 {
 	uint32_t i = 0;
 
-	while (i < x->n_callees && x->callees[i].id != c->id)
+	while (i < x->n_callees && (x->callees[i].id != id || x->callees[i].parent != parent))
 		i++;
 	if (i == OUTLIER_CALLEES) {
 		x->rest = true;
-		return;
+		return OUTLIER_TOP;
 	}
 	if (i == x->n_callees)
-		x->callees[x->n_callees++] = (struct outlier_callee){ .id = c->id };
-	x->callees[i].calls++;
+		x->callees[x->n_callees++] = (struct outlier_callee){ .id = id, .parent = parent };
+	return i;
+}
+
+/* A call that is over, and what it called: of. */
+static void add_callee(struct outlier *x, const struct call *c, const struct outlier *of)
+{
+	uint32_t at[OUTLIER_CALLEES], depth[OUTLIER_CALLEES],
+		top = callee_of(x, OUTLIER_TOP, c->id);
+
+	if (top == OUTLIER_TOP)
+		return;
+	x->callees[top].calls++;
 	if (c->end == CALL_TIMED)
-		x->callees[i].ns += c->duration_ns;
+		x->callees[top].ns += c->duration_ns;
+	x->rest |= of->rest;
+	for (uint32_t i = 0; i < of->n_callees; i++) {
+		const struct outlier_callee *k = &of->callees[i];
+		bool is_top = k->parent == OUTLIER_TOP;
+
+		depth[i] = is_top ? 2 : depth[k->parent] + 1;
+		at[i] = is_top ? top : at[k->parent];
+		if (at[i] != OUTLIER_TOP && depth[i] <= OUTLIER_DEPTH)
+			at[i] = callee_of(x, at[i], k->id);
+		else
+			at[i] = OUTLIER_TOP;
+		if (at[i] == OUTLIER_TOP)
+			continue;
+		x->callees[at[i]].calls += k->calls;
+		x->callees[at[i]].ns += k->ns;
+	}
 }
 
 static void begin(struct outliers *o, struct frames *frames, const struct thread *t,
@@ -232,15 +260,16 @@ static struct frame *frame_of(struct outlier_thread *ot, const struct call *c)
 }
 
 /* To the execution it is in, and to the locks that were held all the while. */
-static void tell_outer(struct outlier_thread *ot, const struct call *c, uint32_t depth)
+static void tell_outer(struct outlier_thread *ot, const struct call *c, uint32_t depth,
+		       const struct outlier *of)
 {
 	if (ot->calls.n && c->parent)
-		add_callee(&vec_last(&ot->calls)->x, c);
+		add_callee(&vec_last(&ot->calls)->x, c, of);
 	vec_for_each (&ot->holds, struct frame, h)
 		if (depth <= h->level) {
 			h->level = depth;
 			if (c->entry_ns >= h->entry_ns)
-				add_callee(&h->x, c);
+				add_callee(&h->x, c, of);
 		}
 }
 
@@ -262,7 +291,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	f.x.shape = c->shape;
 	describe(&f.x, c);
 	if (o->judging)
-		tell_outer(ot, c, (uint32_t)(c - t->open));
+		tell_outer(ot, c, (uint32_t)(c - t->open), &f.x);
 	end(o, ot, t, &f, c);
 }
 

@@ -40,7 +40,7 @@ static const char *const body_marks[] = { "._omp_fn.", ".omp_outlined" };
 
 /* A thread's stay at a barrier, or its call of a body or chosen function. */
 struct stay {
-	uint32_t thread;
+	uint32_t thread, tid;
 	uint64_t since_ns; /* its section's begin; 0: not known */
 	uint64_t entry_ns, exit_ns;
 	uint32_t since_site;
@@ -184,6 +184,9 @@ static void add_instance(struct parallel *p, enum section_kind kind, const struc
 				.time = (double)((to_exit ? s->exit_ns : s->entry_ns) - begin),
 				.cpu_wait = off ? (double)s->off.preempted_ns : NAN,
 				.asleep = off ? (double)(s->off.blocked_ns + s->off.idle_ns) : NAN,
+				.tid = s->tid,
+				.from_ns = s->since_ns,
+				.to_ns = to_exit ? s->exit_ns : s->entry_ns,
 			};
 	imbalance_add(&p->imbalance, kind, name, since_name, parts, n_parts);
 	free(since_name);
@@ -239,6 +242,7 @@ static void leave_barrier(struct parallel *p, const struct thread *t, const stru
 	struct parallel_thread *state = state_of(p, t->index);
 	struct stay stay = {
 		.thread = t->index,
+		.tid = t->tid,
 		.since_ns = state->since_ns,
 		.since_site = state->since_site,
 		.entry_ns = c->entry_ns,
@@ -258,6 +262,7 @@ static struct stay whole_call(const struct thread *t, const struct call *c)
 {
 	return (struct stay){
 		.thread = t->index,
+		.tid = t->tid,
 		.since_ns = c->entry_ns,
 		.since_site = MAP_NONE,
 		.entry_ns = c->entry_ns,
@@ -391,6 +396,7 @@ static void on_death(struct parallel *p, const struct thread *t, uint64_t time_n
 	struct parallel_thread *child = state_of(p, t->index), *state;
 	struct stay stay = {
 		.thread = t->index,
+		.tid = t->tid,
 		.since_ns = t->born_ns,
 		.since_site = MAP_NONE,
 		.entry_ns = time_ns,

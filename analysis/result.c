@@ -350,16 +350,18 @@ int result_read(struct result *res, struct trace_reader *r, const struct result_
 		rc = begin(res, recording_start(r), o, err);
 	if (rc)
 		return rc;
-	if (pass(res, &res->calls, r))
-		result_notice(
-			res,
-			"interrupted: this is what was read until then, not the whole recording");
+	res->interrupted = pass(res, &res->calls, r) || o->interrupted;
+	if (res->interrupted)
+		result_notice(res, result_interrupted);
 	res->damage = trace_reader_damage(r); /* also what was found on the way */
 	end(res);
 	return 0;
 }
 
-int result_scan(struct calls *calls, struct trace_reader *r, const struct result_options *o,
+const char result_interrupted[] =
+	"interrupted: this is what was read until then, not the whole recording";
+
+int result_scan(struct calls *calls, struct trace_reader *r, struct result_options *o,
 		const struct call_visitor *v, struct err *err)
 {
 	struct result res = { .meta = trace_reader_meta(r) };
@@ -369,7 +371,10 @@ int result_scan(struct calls *calls, struct trace_reader *r, const struct result
 		return rc;
 	calls_init(calls, res.meta, recording_start(r));
 	calls_add_visitor(calls, v);
-	pass(&res, calls, r);
+	if (pass(&res, calls, r)) {
+		o->to_ns = res.window_to_ns;
+		o->interrupted = true;
+	}
 	calls_release(calls);
 	return 0;
 }

@@ -40,6 +40,7 @@ struct result_options {
 	const char *baseline;	 /* path of a recording whose fastest calls count, NULL: none */
 	struct call_visitor visitors[RESULT_VISITORS]; /* further ones; call NULL: none */
 	const struct keyed_rule *rule; /* how to group calls besides, NULL: not at all */
+	bool interrupted; /* result_scan(): Ctrl-C; to_ns is where it was, for what reads again */
 };
 
 struct result_thread {
@@ -74,6 +75,7 @@ struct result {
 	uint64_t probed_ns; /* of duration_ns: from the first probes on, without pauses of bursts */
 	uint64_t duration_ns, window_from_ns, window_to_ns; /* window: since the start */
 	bool windowed;
+	bool interrupted;	   /* by Ctrl-C; the window ends there */
 	uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC, of the window */
 	uint64_t records, lost_records, untimed_calls;
 	uint64_t threads_ns;		       /* threads' time */
@@ -125,8 +127,11 @@ void result_release(struct result *result);
  * Only the calls, to one visitor, without any score: for what must be known before. calls is
  * initialised first and released at the end; the caller rewinds r.
  */
-int result_scan(struct calls *calls, struct trace_reader *r, const struct result_options *o,
+int result_scan(struct calls *calls, struct trace_reader *r, struct result_options *o,
 		const struct call_visitor *v, struct err *err);
+
+/* What views say of a reading that Ctrl-C ended. */
+extern const char result_interrupted[];
 
 /* CLOCK_MONOTONIC at which the recording began and ended, whatever the window. */
 void result_span(const struct trace_reader *r, uint64_t *start_ns, uint64_t *end_ns);

@@ -8,6 +8,7 @@
 #include "analysis/result.h"
 #include "analysis/slow.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta.h"
@@ -221,6 +222,9 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	s->open_too_long = xcalloc(result->meta->functions.n + 1, sizeof(*s->open_too_long));
 	vec_for_each (&result->blocks, const struct block, b)
 		s->open_too_long[b->id] = !marker_encloses(&result->calls, b->id, b->calls);
+	again.from_ns = result->window_from_ns;
+	if (result->interrupted)
+		again.to_ns = result->window_to_ns;
 	again.visitors[0] = (struct call_visitor){ .self = s, .call = on_call };
 	callstacks_init(&s->callstacks, result->meta);
 	s->callstacks.slow_min_ns = s->slow_min_ns;
@@ -233,6 +237,8 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 	s->grouped = NULL;
 	if (rc)
 		return rc;
+	if (second.interrupted && !result->interrupted)
+		log_notice("interrupted: slow calls are those that were read until then");
 	s->unwritten =
 		s->block->sums->durations.count - s->fast.calls - s->rest.calls - s->slow.calls;
 	/* samples are known by function */

@@ -80,6 +80,13 @@ static void merge_counts(struct tally *t, const struct tally *more)
 		counts[i] += more->counts[i];
 }
 
+void tally_count(struct tally *t, uint32_t bucket, uint64_t count)
+{
+	make_room(t, bucket, bucket);
+	t->counts[bucket - t->first] += count;
+	t->n += count;
+}
+
 void tally_merge(struct tally *t, const struct tally *more)
 {
 	merge_counts(t, more);

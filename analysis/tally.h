@@ -39,6 +39,8 @@ uint64_t tally_bucket_width(uint32_t bucket);
 
 /* buckets: tally_bucket() of each value. */
 void tally_add(struct tally *t, const uint32_t *values, const uint16_t *buckets, size_t n);
+/* To the histogram and n alone. */
+void tally_count(struct tally *t, uint32_t bucket, uint64_t count);
 void tally_merge(struct tally *t, const struct tally *more);
 /* part: is among t's values, else t is empty afterwards. */
 void tally_subtract(struct tally *t, const struct tally *part);

@@ -217,6 +217,8 @@ static void settle(struct track *t, struct patterns *p, const struct track_user 
 			add_to_row(t, p, u, &t->elements[i]);
 	}
 	t->n -= n;
+	if (!t->n)
+		return; /* nor is there memory, maybe */
 	memmove(t->elements, t->elements + n, t->n * sizeof(*t->elements));
 	memmove(t->symbols, t->symbols + n, t->n * sizeof(*t->symbols));
 }

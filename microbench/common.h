@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -80,6 +81,15 @@ static inline void sleep_ns(uint64_t ns)
 
 	while (nanosleep(&ts, &ts) && errno == EINTR)
 		;
+}
+
+/* How often this thread has left its CPU to wait, by the kernel's own count. */
+static inline uint64_t sleeps_of_thread(void)
+{
+	struct rusage usage = { 0 };
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (uint64_t)usage.ru_nvcsw;
 }
 
 static inline uint64_t next_random(uint64_t *state)

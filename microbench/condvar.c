@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Consumers wait on a condition variable for items that a producer makes at known intervals.
- * Items come in pairs, so that about half of the calls find one there and are fast.
+ * Consumers wait on a condition variable for items that a producer makes, a known time after it has
+ * seen one of them wait, or later. Items come in pairs, so that about half of the calls find one
+ * there and are fast. On however busy a machine: nothing is made before somebody waits for it.
  */
 #include "common.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t filled = PTHREAD_COND_INITIALIZER;
-static uint64_t items;
+static uint64_t items, waiting, slept;
 static struct truth takes = { .block = "take_item", .cause = "condition-wait" };
 
 TRACED void take_item(unsigned thread)
@@ -15,8 +16,10 @@ TRACED void take_item(unsigned thread)
 	uint64_t begin = now_ns();
 
 	pthread_mutex_lock(&lock);
+	waiting++;
 	while (!items)
 		pthread_cond_wait(&filled, &lock);
+	waiting--;
 	items--;
 	pthread_mutex_unlock(&lock);
 	truth_call(&takes, thread, begin);
@@ -30,6 +33,16 @@ TRACED void put_items(uint64_t n)
 	pthread_mutex_unlock(&lock);
 }
 
+static bool is_awaited(void)
+{
+	bool awaited;
+
+	pthread_mutex_lock(&lock);
+	awaited = waiting && !items;
+	pthread_mutex_unlock(&lock);
+	return awaited;
+}
+
 static void *produce(void *arg)
 {
 	const struct bench_options *o = arg;
@@ -37,6 +50,8 @@ static void *produce(void *arg)
 	for (uint64_t left = o->iterations; left;) {
 		uint64_t n = left < 2 ? left : 2;
 
+		while (!is_awaited())
+			sleep_ns(o->delay_us * 100);
 		sleep_ns(o->delay_us * 1000);
 		put_items(n);
 		left -= n;
@@ -46,10 +61,13 @@ static void *produce(void *arg)
 
 static void run(struct worker *w)
 {
+	uint64_t before = sleeps_of_thread();
+
 	for (uint64_t i = 0; i < w->calls; i++) {
 		take_item(w->index);
 		spin_ns(20000);
 	}
+	__atomic_fetch_add(&slept, sleeps_of_thread() - before, __ATOMIC_RELAXED);
 }
 
 int main(int argc, char **argv)
@@ -69,5 +87,6 @@ int main(int argc, char **argv)
 	pthread_join(producer, NULL);
 	truth_print(&takes);
 	expect_calls("put_items", (o.iterations + 1) / 2);
+	printf("slept %" PRIu64 "\n", slept);
 	return 0;
 }

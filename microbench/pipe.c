@@ -3,6 +3,7 @@
 #include "common.h"
 
 static int ends[2];
+static uint64_t slept;
 static struct truth reads = { .block = "read_message", .cause = "pipe" };
 
 TRACED void read_message(unsigned thread)
@@ -32,10 +33,13 @@ static void *send_messages(void *arg)
 
 static void run(struct worker *w)
 {
+	uint64_t before = sleeps_of_thread();
+
 	for (uint64_t i = 0; i < w->calls; i++) {
 		read_message(w->index);
 		spin_ns(40000);
 	}
+	__atomic_fetch_add(&slept, sleeps_of_thread() - before, __ATOMIC_RELAXED);
 }
 
 int main(int argc, char **argv)
@@ -56,5 +60,6 @@ int main(int argc, char **argv)
 	workers_run(&o, run);
 	pthread_join(writer, NULL);
 	truth_print(&reads);
+	printf("slept %" PRIu64 "\n", slept);
 	return 0;
 }

@@ -3,9 +3,12 @@
  * Rounds that end at a barrier, with a planted cause of imbalance, after those that the LIME paper
  * found in SPLASH-2: --case blocks (LU: blocks dealt out by (i + j) % threads), root (volrend: one
  * thread has more to do), tree (Barnes: recursion on uneven trees), loops (fmm: iteration counts),
- * misses (radix: cache misses, even instructions), mix (blocks and root), balanced. The line to
- * blame says "planted:". --fixed 1 repairs it.
+ * misses (radix: cache misses, even instructions), mix (blocks and root), balanced; and faults
+ * (page faults, even instructions), which the kernel tells of on machines without a PMU, too. The
+ * line to blame says "planted:". --fixed 1 repairs it.
  */
+#include <sys/mman.h>
+
 #include "common.h"
 
 #define TABLE (1u << 20)
@@ -19,6 +22,7 @@ static const char *which = "blocks";
 static uint64_t fixed;
 static struct node *trees[WORKERS_MAX];
 static volatile char table[TABLE];
+static volatile char *pages[WORKERS_MAX];
 static uint64_t sink[WORKERS_MAX * 8];
 
 #define PART static __attribute__((noinline))
@@ -73,6 +77,13 @@ PART void misses(unsigned me, uint64_t stride)
 	sink[me * 8] = sum;
 }
 
+PART void faults(unsigned me, uint64_t stride)
+{
+	madvise((char *)(uintptr_t)pages[me], TABLE, MADV_DONTNEED);
+	for (uint64_t i = 0; i < 2048; i++)
+		pages[me][i * stride % TABLE] = 1; /* planted: faults */
+}
+
 /* Inner nodes each with two children; a chain of them, so that the tree is as uneven as it gets. */
 static struct node *grow(unsigned inner)
 {
@@ -97,6 +108,8 @@ static void work(unsigned me, unsigned threads)
 		loops(me, fixed ? 500 : 100 * (1 + me * me % 11));
 	else if (!strcmp(which, "misses"))
 		misses(me, fixed ? 64 : 8 * (me % 8 + 1));
+	else if (!strcmp(which, "faults"))
+		faults(me, fixed ? 256 : 64 * (me % 8 + 1));
 	else if (!strcmp(which, "mix"))
 		fixed ? blocks_dealt_out(me) : (blocks(me, threads), root(me));
 	else
@@ -114,11 +127,11 @@ static void run(struct worker *w)
 
 int main(int argc, char **argv)
 {
-	const struct bench_extra extras[] = {
-		{ "case", "WHAT", "blocks root tree loops misses mix balanced", NULL, &which },
-		{ "fixed", "0|1", "without the cause", &fixed, NULL },
-		{ 0 }
-	};
+	const struct bench_extra extras[] = { { "case", "WHAT",
+						"blocks root tree loops misses faults mix balanced",
+						NULL, &which },
+					      { "fixed", "0|1", "without the cause", &fixed, NULL },
+					      { 0 } };
 	struct bench_options o = { .name = "uneven",
 				   .what = "Rounds with uneven work; -n counts the rounds.",
 				   .threads = 4,
@@ -129,8 +142,13 @@ int main(int argc, char **argv)
 	bench_parse(&o, argc, argv);
 	for (unsigned i = 0; i < o.threads; i++)
 		trees[i] = grow(fixed ? 400 : 100 + 37 * (i * i % 7));
+	for (unsigned i = 0; i < o.threads; i++)
+		pages[i] = mmap(NULL, TABLE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				-1, 0);
 	pthread_barrier_init(&barrier, NULL, (unsigned)o.threads);
 	workers_run(&o, run);
+	for (unsigned i = 0; i < o.threads; i++)
+		munmap((char *)(uintptr_t)pages[i], TABLE);
 	for (unsigned i = 0; i < o.threads; i++)
 		free(trees[i]);
 	return 0;

@@ -53,6 +53,7 @@ void plan_add(struct plan *plan, const struct selection *s, size_t first,
 
 		p->what = s->chosen.data[i];
 		p->reason = "";
+		p->set = PLANNED_NO_SET;
 		p->cpu_share = p->calls_per_s = p->cost_share = NAN;
 		if (p->what.marker)
 			plan_marker(p, &plan->operands, kernel_version);
@@ -68,6 +69,11 @@ void plan_release(struct plan *plan)
 		free(*p);
 	vec_release(plan);
 	vec_release(&plan->operands);
+}
+
+bool planned_is_traced(const struct planned *p)
+{
+	return p->possible && p->set != PLANNED_NO_SET;
 }
 
 void planned_describe(const struct planned *p, struct meta_function *f)

@@ -21,15 +21,18 @@ struct planned {
 	struct placement place;
 	struct exit_choice exit;
 	bool possible;
-	uint32_t set; /* it is traced in, once it is */
-	/* session_count.c's: how often is known; calls before the moment from which it counts */
-	bool counted;
+	uint32_t set; /* it is traced in, or was; PLANNED_NO_SET: not yet */
+	/* session_count.c's: of this round; how often is known; calls before it counts */
+	bool asked, counted;
 	uint64_t count_before;
 	/* session_brake.c's, of the last look: calls before it, what those since then cost */
 	uint64_t calls_before;
 	double cost_ns;
 	double cost_lately; /* the share of the target's CPU time that its calls take, traced */
-	bool was_possible;
+	/* session_again.c's: what it would cost, less and less known; it is in the file as left out
+	 */
+	double faded_cost;
+	bool told;
 	double rank;		    /* session_choose()'s */
 	struct arguments arguments; /* that are recorded */
 	struct err wrong_arguments; /* code 0: none is */
@@ -37,6 +40,8 @@ struct planned {
 	/* what the hybrid selection measured; NAN: not measured, or by too few samples */
 	double cpu_share, calls_per_s, cost_share; /* of samples; 1/s; of the target's CPU time */
 };
+
+#define PLANNED_NO_SET UINT32_MAX
 
 struct plan {
 	VEC(struct planned *) /* heap elements: reason may point into its own placement */
@@ -48,6 +53,8 @@ struct plan {
 void plan_add(struct plan *plan, const struct selection *s, size_t first,
 	      const struct target_traits *traits, unsigned kernel_version);
 void plan_release(struct plan *plan);
+
+bool planned_is_traced(const struct planned *p);
 
 /* The function's meta line data; set, id and object numbers are the caller's to fill. */
 void planned_describe(const struct planned *p, struct meta_function *f);

@@ -33,9 +33,10 @@ static int map(struct ring *r, size_t data_bytes, struct err *err)
 	return 0;
 }
 
-static int ring_open(struct ring *r, size_t bytes, struct perf_event_attr *event, struct err *err)
+static int ring_open(struct ring *r, size_t bytes, struct perf_event_attr *event, pid_t pid,
+		     struct err *err)
 {
-	r->fd = syscall(SYS_perf_event_open, event, -1, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	r->fd = syscall(SYS_perf_event_open, event, pid, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	if (r->fd < 0)
 		return err_set(err, -errno, "cannot open a perf event on CPU %u: %s%s", r->cpu,
 			       strerror(errno),
@@ -45,6 +46,12 @@ static int ring_open(struct ring *r, size_t bytes, struct perf_event_attr *event
 
 int rings_open(struct rings *rings, const struct cpus *cpus, size_t bytes,
 	       const struct perf_event_attr *event, struct err *err)
+{
+	return rings_open_on(rings, cpus, bytes, event, -1, err);
+}
+
+int rings_open_on(struct rings *rings, const struct cpus *cpus, size_t bytes,
+		  const struct perf_event_attr *event, pid_t pid, struct err *err)
 {
 	struct perf_event_attr attr = *event;
 	int ret = 0;
@@ -57,7 +64,7 @@ int rings_open(struct rings *rings, const struct cpus *cpus, size_t bytes,
 	for (uint32_t i = 0; i < cpus->n; i++)
 		rings->rings[i] = (struct ring){ .cpu = cpus->online[i], .fd = -1 };
 	for (uint32_t i = 0; i < cpus->n && !ret; i++)
-		ret = ring_open(&rings->rings[i], bytes, &attr, err);
+		ret = ring_open(&rings->rings[i], bytes, &attr, pid, err);
 	return ret;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct cpus;
 struct err;
@@ -33,6 +34,9 @@ struct rings {
  * -ENOMEM names RLIMIT_MEMLOCK, -EMFILE RLIMIT_NOFILE. */
 int rings_open(struct rings *r, const struct cpus *cpus, size_t bytes,
 	       const struct perf_event_attr *event, struct err *err);
+/* Of one process, and of what it starts where the event is inherited. pid -1: everything. */
+int rings_open_on(struct rings *r, const struct cpus *cpus, size_t bytes,
+		  const struct perf_event_attr *event, pid_t pid, struct err *err);
 void rings_release(struct rings *r);
 
 /* Every record that is complete, oldest first; returns how many bytes were read. */

@@ -16,8 +16,10 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
 #include "probes/child.h"
@@ -27,9 +29,12 @@
 #include "probes/ringbuf.h"
 #include "probes/session.h"
 
-#define CALLS	    2000 /* per function and thread */
-#define WARM_UP	    100	 /* first ones, not counted: page faults, cold caches */
-#define CALLS_LEAST 100
+#define CALLS	     2000 /* per function and thread, … */
+#define CALLS_ENOUGH 500  /* … as many where they are so dear that they have taken … */
+#define LONG_NS	     5000000
+#define LOOK_EVERY   100
+#define WARM_UP	     100 /* first ones, not counted: page faults, cold caches */
+#define CALLS_LEAST  100
 
 /* name: entry instruction, then the site of the return. Two copies, one per exit mechanism. */
 #if defined(__x86_64__)
@@ -192,12 +197,22 @@ int selfcost_add(struct probeset *set)
 	return 0;
 }
 
+static void call_often(void (*empty)(int unused))
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	for (int k = 0; k < CALLS; k++) {
+		if (k >= CALLS_ENOUGH && k % LOOK_EVERY == 0 && clock_now_ns() - begin_ns > LONG_NS)
+			return;
+		empty(k);
+	}
+}
+
 static void *call_all(void *start)
 {
 	pthread_barrier_wait(start);
 	for (size_t i = 0; i < N_EMPTIES; i++)
-		for (int k = 0; k < CALLS; k++)
-			empties[i].call(k);
+		call_often(empties[i].call);
 	return NULL;
 }
 
@@ -233,6 +248,7 @@ struct calling_thread {
 
 struct measurement {
 	pid_t child;
+	uint64_t records, expected;
 	struct map thread_index; /* tid -> threads */
 	struct {
 		VEC(struct calling_thread)
@@ -286,6 +302,7 @@ static void visit(void *ctx, uint32_t cpu, const void *record)
 	id = (call->h.head & WIRE_ID_MASK) - SELFCOST_ID_FIRST;
 	if (id >= N_EMPTIES)
 		return;
+	m->records++;
 	if (kind == WIRE_ENTRY)
 		on_entry(m, thread_of(m, call->h.tid), id, call->h.time_ns);
 	else if (kind == WIRE_EXIT)
@@ -357,29 +374,33 @@ static void measurement_release(struct measurement *m)
 	vec_release(&m->threads);
 }
 
-/* Reads the rings while the child runs; a child that hangs (a stopped machine) is ended after 10 s.
- */
+/* Reads the rings while the child runs; a child that hangs (a stopped machine) is ended after 10 s,
+ * and at Ctrl-C where the caller notes it. */
 static void read_until_ended(struct measurement *m, struct ringbufs *rings)
 {
 	uint64_t begin_ns = clock_now_ns();
+	struct progress progress;
 	bool ended = false;
 
+	progress_init(&progress, "measuring probes");
 	while (!ended) {
 		ended = waitpid(m->child, NULL, WNOHANG) == m->child;
-		if (!ended && clock_now_ns() - begin_ns > 10000000000ull)
+		if (!ended && (interrupt_noted() || clock_now_ns() - begin_ns > 10000000000ull))
 			kill(m->child, SIGKILL);
 		for (uint32_t i = 0; i < rings->n; i++)
 			ringbuf_drain(&rings->rings[i], visit, m);
+		progress_share(&progress, (double)m->records / (double)m->expected);
 		if (!ended)
 			clock_sleep_ns(2000000);
 	}
+	progress_end(&progress);
 }
 
 int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *rings,
 		     uint32_t threads, const char *when, struct meta_calibration *rows, size_t *n,
 		     struct err *err)
 {
-	struct measurement m = { 0 };
+	struct measurement m = { .expected = 2ull * threads * N_EMPTIES * CALLS };
 	int go_fd, ret;
 
 	*n = 0;
@@ -398,7 +419,10 @@ int selfcost_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *r
 		close(go_fd);
 		read_until_ended(&m, rings);
 		bpfprog_record(b, false);
-		*n = summarise(&m, threads, when, rows);
+		if (interrupt_noted())
+			ret = err_set(err, -EINTR, "interrupted before anything was measured");
+		else
+			*n = summarise(&m, threads, when, rows);
 	} else {
 		close(go_fd);
 		waitpid(m.child, NULL, 0);

@@ -30,6 +30,17 @@ static void on_signal(struct session *s)
 		ending_signal(&s->ending, &s->launch, (int)info.ssi_signo, info.ssi_code);
 }
 
+static void show_progress(struct session *s)
+{
+	if (!s->options.show_progress)
+		return;
+	if (s->options.duration_ns && s->begun)
+		progress_share(&s->progress, (double)(clock_now_ns() - s->start_ns) /
+						     (double)s->options.duration_ns);
+	else
+		progress_rate(&s->progress, s->drain.entries, "calls");
+}
+
 /* Probes onto the processes; the launched command's records begin with its exec. */
 static int start(struct session *s, struct err *err)
 {
@@ -71,7 +82,12 @@ static int start(struct session *s, struct err *err)
 		session_hybrid_start(s);
 	session_sample_start(s);
 	on_signal(s); /* that came meanwhile: the command, not started yet, ends of it */
-	return s->options.argv ? launch_exec(&s->launch, s->options.argv, err) : 0;
+	progress_end(&s->progress);
+	if (s->options.launching)
+		ret = s->options.launching(s->options.launching_ctx, s->launch.pid, err);
+	if (ret || !s->options.argv)
+		return ret;
+	return launch_exec(&s->launch, s->options.argv, err);
 }
 
 static bool any_target_alive(const struct session *s)
@@ -155,9 +171,10 @@ static void join(struct session *s)
 /* Who looks on must be able to name what the records name. */
 static void show_drained(struct session *s, uint64_t drained_from_ns)
 {
-	if (!s->options.live || !s->begun || drained_from_ns - s->start_ns < LIVE_LAG_NS)
+	if (!s->options.drained || !s->begun || drained_from_ns - s->start_ns < LIVE_LAG_NS)
 		return;
-	session_write_stacks(s);
+	if (s->options.live)
+		session_write_stacks(s);
 	s->options.drained(s->options.drained_ctx, drained_from_ns - LIVE_LAG_NS);
 }
 
@@ -203,11 +220,14 @@ static void loop(struct session *s)
 	};
 	const uint32_t n = sizeof(fds) / sizeof(fds[0]);
 
+	progress_init(&s->progress, "recording");
 	do {
 		wait_for_something(s, fds, n);
 		on_signal(s);
 		begin_after_delay(s);
+		show_progress(s);
 	} while (turn(s));
+	progress_end(&s->progress);
 	if (fds[n - 1].fd >= 0)
 		close(fds[n - 1].fd);
 }

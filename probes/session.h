@@ -29,6 +29,7 @@ enum call_graph {
 struct session_options {
 	const char *const *patterns; /* -F words */
 	size_t n_patterns;
+	bool some_match;   /* those that match nothing are passed over, if others do */
 	char *const *argv; /* the command, NULL-terminated; NULL: none */
 	const pid_t
 		*pids; /* attach to these; the command, if any, then only bounds the recording */
@@ -49,7 +50,8 @@ struct session_options {
 	bool inherit;	/* follow children */
 	bool calibrate; /* measure the probes' cost before and after */
 	enum call_graph call_graph;
-	bool scout; /* the first of two passes: choose functions, trace nothing */
+	bool show_progress; /* nobody else writes to the terminal meanwhile */
+	bool scout;	    /* the first of two passes: choose functions, trace nothing */
 	/* Probes are in for so long of each period; 0: always. */
 	uint64_t burst_on_ns, burst_period_ns;
 	/* Whom the command runs as; NULL: as ispot does. */
@@ -61,8 +63,12 @@ struct session_options {
 	/* What the scout left out, for the file to say. */
 	const struct meta_not_traced *left_out;
 	size_t n_left_out;
+	/* Before the command, which is held, executes: what else is to be opened on it. */
+	int (*launching)(void *ctx, pid_t pid, struct err *err);
+	void *launching_ctx;
 	/* Records go there instead of into a file; output is not used. After each draining it may
-	 * be read up to until_ns, and once more, to its end, when the session has run. */
+	 * be read up to until_ns, and once more, to its end, when the session has run. Without it
+	 * drained, if there is one, is called all the same. */
 	struct live *live;
 	void (*drained)(void *ctx, uint64_t until_ns);
 	void *drained_ctx;

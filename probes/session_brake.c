@@ -24,7 +24,7 @@ static double add_after(struct session *s, double work_ns, double calls)
 	double after_ns = session_after_ns(s, work_ns, calls);
 
 	for (size_t i = 0; i < s->drain.n_functions && calls > 0; i++)
-		if (s->plan.data[i]->possible)
+		if (planned_is_traced(s->plan.data[i]))
 			s->plan.data[i]->cost_ns +=
 				after_ns * (s->plan.data[i]->calls_per_s / calls);
 	return after_ns;
@@ -40,7 +40,7 @@ static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 		uint64_t calls = s->drain.calls_of[i] - p->calls_before;
 
 		p->calls_before = s->drain.calls_of[i];
-		if (!p->possible)
+		if (!planned_is_traced(p))
 			continue;
 		p->calls_per_s = calls;
 		p->cost_ns = calls * session_call_cost_ns(s, p);
@@ -49,7 +49,7 @@ static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 	}
 	sum += add_after(s, fmax(used_ns - sum, used_ns / 10), all);
 	for (size_t i = 0; i < s->drain.n_functions; i++)
-		if (s->plan.data[i]->possible)
+		if (planned_is_traced(s->plan.data[i]))
 			s->plan.data[i]->calls_per_s *= 1e9 / elapsed_ns;
 	return sum;
 }
@@ -57,22 +57,24 @@ static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 static int take_out(struct session *s, uint64_t now, double work_ns, double used_ns, double room,
 		    struct err *err)
 {
-	size_t n = s->drain.n_functions;
-	struct planned **all = xcalloc(n + 1, sizeof(struct planned *));
+	struct planned **all = xcalloc(s->drain.n_functions + 1, sizeof(struct planned *));
 	bool *touched = xcalloc(s->sets.n, sizeof(bool));
+	size_t n = 0;
 	int ret = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		all[i] = s->plan.data[i];
-		all[i]->cost_share = all[i]->possible ? all[i]->cost_lately : 0;
-		all[i]->was_possible = all[i]->possible;
-		/* as if nothing slowed them */
-		all[i]->calls_per_s *= used_ns / work_ns;
+	for (size_t i = 0; i < s->drain.n_functions; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (!planned_is_traced(p))
+			continue;
+		p->cost_share = p->cost_lately;
+		p->calls_per_s *= used_ns / work_ns; /* as if nothing slowed them */
+		all[n++] = p;
 	}
 	s->hybrid.spent = session_choose(all, n, session_contends(s), room,
 					 "over the overhead budget once traced");
 	for (size_t i = 0; i < n; i++)
-		if (all[i]->was_possible && !all[i]->possible) {
+		if (!all[i]->possible) {
 			touched[all[i]->set] = true;
 			session_describe_left_out(s, all[i], now);
 		}
@@ -153,9 +155,9 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 	for (size_t i = 0; i < s->drain.n_functions; i++) {
 		struct planned *p = s->plan.data[i];
 
-		p->cost_lately =
-			session_spent(p->cost_lately, p->possible ? p->cost_ns / spent.work : 0,
-				      (double)elapsed_ns);
+		p->cost_lately = session_spent(p->cost_lately,
+					       planned_is_traced(p) ? p->cost_ns / spent.work : 0,
+					       (double)elapsed_ns);
 	}
 	/* Taking functions out does not make switches cheaper: half of the budget stays theirs. */
 	budget -= fmin(spent.scheduling / spent.work, SCHEDULING_MOST * budget);

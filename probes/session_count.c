@@ -26,6 +26,8 @@
 
 #define DEAR_SHARE	  0.25 /* of the room: then others come first */
 #define FUTEX_WAITS_LEAST 10
+#define MOST		  0.5 /* of the samples */
+#define SOUGHT_TOLERANCE  1.2 /* of the room: prices are no better */
 
 bool session_contends(const struct session *s)
 {
@@ -46,6 +48,17 @@ static double rank(const struct planned *p, bool contends, double room)
 
 	return lock + waits + (isnan(p->cpu_share) ? 0 : p->cpu_share) -
 	       (!waits && p->cost_share > DEAR_SHARE * room);
+}
+
+/* The lock that threads wait for, and what has most of the time, are what one looks for. */
+static bool fits(const struct planned *p, bool contends, double sum, double room)
+{
+	bool sought =
+		(contends && blocking_on_threads(p->what.function->symbol)) || p->cpu_share >= MOST;
+
+	if (sought && sum <= (SOUGHT_TOLERANCE - 1) * room) /* nothing but little is chosen yet */
+		room *= SOUGHT_TOLERANCE;
+	return sum + p->cost_share <= room;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -71,7 +84,7 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 
 		if (!p->possible)
 			continue;
-		if (sum + p->cost_share > room) {
+		if (!fits(p, contends, sum, room)) {
 			p->possible = false;
 			p->reason = reason;
 			continue;
@@ -83,7 +96,7 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 
 static bool is_armed(const struct planned *p)
 {
-	return p->possible && !p->counted;
+	return p->asked && p->possible && !p->counted;
 }
 
 /* Putting probes in takes a while, and some are in before the others. */
@@ -215,12 +228,16 @@ double session_choice_room(struct session *s)
 /* A scout takes its choice when it has seen all. */
 static void decide(struct session *s)
 {
-	size_t first = s->hybrid.first_candidate, n = s->plan.n - first;
-	struct planned **all = xcalloc(n + 1, sizeof(struct planned *));
+	struct planned **all = xcalloc(s->plan.n + 1, sizeof(struct planned *));
+	size_t n = 0;
 
-	for (size_t i = 0; i < n; i++) {
-		all[i] = s->plan.data[first + i];
-		all[i]->counted = true;
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (!p->asked)
+			continue;
+		p->asked = false;
+		all[n++] = p;
 	}
 	if (!s->options.scout) {
 		double room = session_choice_room(s);
@@ -232,9 +249,9 @@ static void decide(struct session *s)
 		for (size_t i = 0; i < n; i++)
 			log_detail("choice: %s takes %.1f %%", all[i]->what.function->symbol,
 				   100 * all[i]->cost_share);
-		s->hybrid.spent +=
-			session_choose(all, n, session_contends(s), room - s->hybrid.spent,
-				       "over the overhead budget");
+		s->hybrid.spent += session_choose(all, n, session_contends(s),
+						  room - s->hybrid.spent, session_over_budget);
+		session_remember_costs(all, n);
 	}
 	free(all);
 }

@@ -197,6 +197,8 @@ static int add_candidates(struct session *s, double least, struct err *err)
 		s->selection.chosen.n = chosen + CANDIDATES_MAX;
 	s->hybrid.first_candidate = s->plan.n;
 	plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
+		s->plan.data[i]->asked = true;
 	for (size_t i = 0; i < s->plan.n; i++)
 		s->plan.data[i]->cpu_share =
 			profile_share(&s->hybrid.profile, s->plan.data[i]->what.function);
@@ -226,10 +228,12 @@ static int end_round(struct session *s, struct err *err)
 	return ret;
 }
 
-static int begin_round(struct session *s, double least, struct err *err)
+static int begin_round(struct session *s, bool window_over, struct err *err)
 {
-	int ret = add_candidates(s, least, err);
+	int ret = add_candidates(s, window_over ? HYBRID_HOT_SHARE : LARGE_SHARE, err);
 
+	if (!ret && window_over && s->hybrid.rounds && !s->options.scout)
+		session_ask_again(s);
 	if (ret || s->plan.n == s->hybrid.first_candidate)
 		return ret;
 	s->hybrid.state = HYBRID_COUNTING;
@@ -270,7 +274,7 @@ static int look(struct session *s, uint64_t now, struct err *err)
 	if (!over && (!s->hybrid.rounds || now - s->hybrid.looked_ns < BETWEEN_NS))
 		return 0;
 	s->hybrid.looked_ns = now;
-	ret = begin_round(s, over ? HYBRID_HOT_SHARE : LARGE_SHARE, err);
+	ret = begin_round(s, over, err);
 	if (over && s->hybrid.state == HYBRID_SAMPLING)
 		begin_window(s, clock_now_ns());
 	return ret;
@@ -369,7 +373,7 @@ void session_hybrid_pick(struct session *s, double room)
 		p->possible = false;
 		p->reason = "hot for a moment only";
 	}
-	session_choose(all, s->plan.n, session_contends(s), room, "over the overhead budget");
+	session_choose(all, s->plan.n, session_contends(s), room, session_over_budget);
 	free(all);
 }
 

@@ -200,11 +200,19 @@ static int begin_file(struct session *s, struct err *err)
 	return session_build_set(s, 0, &set, err);
 }
 
+#define STEPS 6.0
+
+static void step(struct session *s, unsigned step)
+{
+	progress_share(&s->progress, step / STEPS);
+}
+
 int session_open(struct session **out, const struct session_options *o, struct err *err)
 {
 	struct session *s = new_session(o);
 	int ret;
 
+	progress_init(&s->progress, "placing probes");
 	ret = cpus_read(&s->cpus);
 	if (ret)
 		err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
@@ -216,8 +224,10 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = check_pids(o, err);
 	if (!ret)
 		ret = session_select(s, err);
+	step(s, 1);
 	if (!ret)
 		ret = open_kernel_side(s, err);
+	step(s, 2);
 	if (!ret && s->is_hybrid)
 		ret = session_hybrid_open(s, err);
 	if (!ret)
@@ -228,13 +238,17 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = launch_start(&s->launch, o->argv, &s->inherit, err);
 	if (!ret)
 		ret = begin_file(s, err);
+	step(s, 3);
 	if (!ret)
 		session_calibrate(s, "before", 1);
+	step(s, 4);
 	if (!ret && s->cpus.n > 1)
 		session_calibrate(s, "before", s->cpus.n);
 	if (!ret)
 		session_calibrate_after(s);
+	step(s, 5);
 	if (ret) {
+		progress_end(&s->progress);
 		session_free(s);
 		return ret;
 	}

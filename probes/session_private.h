@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "pmu/group.h"
 #include "pmu/percpu.h"
@@ -152,9 +153,10 @@ struct burst {
 
 struct session {
 	struct session_options options;
-	unsigned kernel_version; /* KERNEL_VERSION() */
-	uint64_t open_ns;	 /* ready to record */
-	uint64_t start_ns;	 /* recording began */
+	struct progress progress; /* of the start, then of the recording */
+	unsigned kernel_version;  /* KERNEL_VERSION() */
+	uint64_t open_ns;	  /* ready to record */
+	uint64_t start_ns;	  /* recording began */
 	bool begun, delayed, stopped;
 	uint64_t cpu_at_begin_ns, cpu_at_stop_ns; /* the target's CPU time then */
 	/* Of a context switch, beyond the programs' own timed time: session_calibrate_switches() */
@@ -333,6 +335,12 @@ void session_hybrid_stop(struct session *s);
 void session_hybrid_pick(struct session *s, double room);
 void session_hybrid_choice(struct session *s, struct session_choice *choice);
 void session_hybrid_release(struct session *s);
+
+/* session_again.c: functions that were left out for their cost, the reason of which this is */
+extern const char session_over_budget[];
+void session_remember_costs(struct planned **asked, size_t n); /* after they were counted */
+/* At the end of a window: those that may fit now are asked, from first_candidate on. */
+void session_ask_again(struct session *s);
 
 /* session_sample.c: samples beside the calls */
 void session_sample_open(struct session *s);

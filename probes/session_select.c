@@ -271,7 +271,7 @@ int session_select(struct session *s, struct err *err)
 		if (ret)
 			break;
 	}
-	if (ret || s->is_hybrid || s->starts_others)
+	if (ret || s->is_hybrid || s->starts_others || (s->options.some_match && s->plan.n))
 		return ret;
 	n = s->objects.n;
 	dsos = xcalloc(n ? n : 1, sizeof(*dsos));

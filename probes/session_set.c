@@ -121,7 +121,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	for (size_t i = first; i < s->plan.n; i++) {
 		const struct planned *p = s->plan.data[i];
 
-		if (!p->possible)
+		if (!p->possible || planned_is_traced(p))
 			continue;
 		probeset_add(&set, p, session_path(s, p->what.dso), i);
 		n++;
@@ -136,14 +136,18 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	if (!ret)
 		ret = bpfprog_operands(s->programs, s->plan.operands.data, s->plan.operands.n, err);
 	for (size_t i = first; i < s->plan.n && !ret; i++) {
-		const struct planned *p = s->plan.data[i];
+		struct planned *p = s->plan.data[i];
 
+		if (p->set != PLANNED_NO_SET)
+			continue;
 		if (p->possible) {
 			describe_function(s, p, i, set.id);
-			s->plan.data[i]->set = set.id;
+			p->set = set.id;
 			s->n_probed++;
-		} else if (!s->is_hybrid || p->cost_share > 0 || p->cpu_share >= HYBRID_HOT_SHARE) {
+		} else if (!p->told && (!s->is_hybrid || p->cost_share > 0 ||
+					p->cpu_share >= HYBRID_HOT_SHARE)) {
 			session_describe_left_out(s, p, 0);
+			p->told = true;
 		}
 	}
 	if (!n || ret) {

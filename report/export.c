@@ -150,8 +150,12 @@ static void pass(struct export *e, struct trace_reader *r, uint64_t end_ns)
 	progress_init(&progress, "exporting the recording");
 	interrupt_begin();
 	if (e->options->from_ns) {
-		for (; more && record_due_ns(&rec) < from_ns; more = trace_reader_next(r, &rec))
+		for (; more && record_due_ns(&rec) < from_ns && !interrupt_noted();
+		     more = trace_reader_next(r, &rec)) {
 			calls_skip(&e->calls, &rec);
+			if (++n % PROGRESS_RECORDS == 0)
+				progress_share(&progress, trace_reader_position(r));
+		}
 		calls_restart(&e->calls, from_ns);
 	}
 	for (; more && record_due_ns(&rec) <= end_ns && !e->failed && !interrupt_noted();

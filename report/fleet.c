@@ -14,10 +14,6 @@
 
 #define MATRIX_APPS 8 /* as in the paper's figure 8 */
 
-struct found {
-	VEC(const struct fleet_cell *)
-};
-
 bool fleet_view_shows(const struct fleet_view *v, const struct fleet_cell *cell)
 {
 	return (!v->base || v->base->app == cell->base) &&
@@ -83,7 +79,8 @@ static double worth(const struct fleet_view *v, const struct fleet_cell *cell)
 					: cell->improvement * (double)base_of(v, cell)->tally->n;
 }
 
-static void insert(const struct fleet_view *v, struct found *found, const struct fleet_cell *cell)
+static void insert(const struct fleet_view *v, struct fleet_found *found,
+		   const struct fleet_cell *cell)
 {
 	size_t i;
 
@@ -167,8 +164,7 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 	text_add(out, "\n\n");
 }
 
-/* Who slows: pairs, or trios. */
-static void find_negative(const struct fleet_view *v, bool trios, struct found *found)
+void fleet_view_negative(const struct fleet_view *v, bool trios, struct fleet_found *found)
 {
 	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell)
 		if (cell->effect == FLEET_NEGATIVE && fleet_view_shows(v, cell) &&
@@ -176,21 +172,27 @@ static void find_negative(const struct fleet_view *v, bool trios, struct found *
 			insert(v, found, cell);
 }
 
-static void print_interferers(const struct fleet_view *v, struct text *out)
+void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found *found,
+			   struct text *out)
 {
-	struct found found = { 0 };
-
-	find_negative(v, false, &found);
-	if (!found.n)
+	if (found->n)
+		print_worst(v, found->data[0], out);
+	else
 		text_printf(
 			out,
 			"No application slows another beyond the noise: of %u pairs with enough\n"
 			"samples none differs by more than a deviation with certainty.\n\n",
 			v->fleet->tested);
-	if (found.n) {
-		print_worst(v, found.data[0], out);
+}
+
+static void print_interferers(const struct fleet_view *v, struct text *out)
+{
+	struct fleet_found found = { 0 };
+
+	fleet_view_negative(v, false, &found);
+	fleet_view_conclusion(v, &found, out);
+	if (found.n)
 		print_pairs_head(v, out);
-	}
 	for (size_t i = 0; i < found.n && i < v->top; i++)
 		print_pair(v, found.data[i], out);
 	if (found.n > v->top)
@@ -235,11 +237,11 @@ static void print_trio(const struct fleet_view *v, const struct fleet_cell *cell
 
 static void print_trios(const struct fleet_view *v, struct text *out)
 {
-	struct found found = { 0 };
+	struct fleet_found found = { 0 };
 
 	if (!v->fleet->trios_tested || (v->class != CORUNNER_ALL && v->class != CORUNNER_TRIO))
 		return;
-	find_negative(v, true, &found);
+	fleet_view_negative(v, true, &found);
 	if (!found.n)
 		text_printf(out,
 			    "No two applications together slow a third beyond what each does: %u "
@@ -278,8 +280,7 @@ static void print_names(const struct fleet_view *v, const char *title, bool sens
 
 /* ---- matrix ---- */
 
-/* The closest class that any pair with enough samples is of. */
-static enum corunner_class matrix_class(const struct fleet_view *v)
+enum corunner_class fleet_view_matrix_class(const struct fleet_view *v)
 {
 	enum corunner_class closest = CORUNNER_CLASSES;
 
@@ -306,7 +307,7 @@ static void print_matrix_row(const struct fleet_view *v, const struct fleet_base
 static void print_matrix(const struct fleet_view *v, struct text *out)
 {
 	size_t n = v->fleet->bases.n < MATRIX_APPS ? v->fleet->bases.n : MATRIX_APPS;
-	enum corunner_class class = matrix_class(v);
+	enum corunner_class class = fleet_view_matrix_class(v);
 
 	if (class == CORUNNER_CLASSES || n < 2)
 		return;

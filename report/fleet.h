@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "analysis/corunner.h"
+#include "base/vec.h"
 
 struct fleet;
 struct fleet_base;
@@ -35,6 +36,28 @@ struct fleet_view {
 void report_fleet_text(const struct fleet_view *v, struct text *out);
 void report_fleet_json(const struct fleet_view *v, struct text *out);
 void report_fleet_csv(const struct fleet_view *v, struct text *out); /* every pair, a line each */
+
+void report_fleet_html(const struct fleet_view *v, struct text *out);
+
+struct fleet_found {
+	VEC(const struct fleet_cell *)
+};
+
+/* Who slows: pairs, or trios, by what parting them would give the whole fleet. */
+void fleet_view_negative(const struct fleet_view *v, bool trios, struct fleet_found *found);
+/* A paragraph about the first of them, or that there is none. */
+void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found *found,
+			   struct text *out);
+/* The class asked for, or the closest that any pair with enough samples is of; CORUNNER_CLASSES:
+ * there is none. */
+enum corunner_class fleet_view_matrix_class(const struct fleet_view *v);
+
+/* Figures of the page (fleet_html_figures.c), as the paper numbers them. */
+void fleet_html_crowds(const struct fleet_view *v, struct text *out); /* 1 and 2 */
+void fleet_html_curves(const struct fleet_view *v, const struct fleet_base *base,
+		       enum corunner_class class, struct text *out); /* 5 */
+void fleet_html_bars(const struct fleet_view *v, const struct fleet_base *base,
+		     enum corunner_class class, struct text *out); /* 7 */
 
 /* Whether a pair is of the view's base and class. */
 bool fleet_view_shows(const struct fleet_view *v, const struct fleet_cell *cell);

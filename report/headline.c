@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/cause_kind.h"
+#include "analysis/coactivity.h"
 #include "analysis/marker.h"
 #include "analysis/result.h"
 #include "analysis/wait.h"
@@ -170,6 +171,18 @@ static const char *who_has_the_cpus(const struct block *b)
 	return "";
 }
 
+/* Where nothing says why calls run longer: who ran beside them. */
+static void beside(const struct block *b, struct text *out)
+{
+	const struct coactive *c = coactive_interferer(&b->coactive);
+	char buf[NAME_BYTES];
+
+	if (c)
+		text_printf(out, ", with %s%s at work in other threads",
+			    c->part == COACTIVE_AFTER ? "code after " : "",
+			    text_printable(buf, sizeof(buf), c->name));
+}
+
 static void share_of_it(const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
@@ -193,6 +206,8 @@ static void share_of_it(const struct block *b, struct text *out)
 			    pool == POOL_PREEMPTED ? "runnable without a CPU"
 			    : pool == POOL_RUNNING ? "on the CPU"
 						   : "asleep");
+	if (!cause && pool == POOL_RUNNING)
+		beside(b, out);
 }
 
 /* Who ends the waiting: for a lock, where its holder gives it up. */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/imbalance_causes.h"
+#include "report/imbalance_private.h"
 #include "report/report.h"
 #include "report/spark.h"
 #include "report/table.h"
@@ -30,21 +31,23 @@ static const struct thread_name *name_of(const struct imbalance_view *v, uint32_
 }
 
 /* "worker/1234", or "no. 3 made" where each instance has threads of its own. */
-static const char *thread_title(const struct imbalance_view *v, const struct parallel_section *s,
-				uint32_t thread, char buf[64])
+const char *imbalance_thread(const struct imbalance_view *v, const struct parallel_section *s,
+			     uint32_t thread, char buf[IMBALANCE_THREAD])
 {
 	const struct thread_name *name = name_of(v, thread);
 	char comm[40];
 
 	if (s->kind == SECTION_JOIN)
-		snprintf(buf, 64, "no. %u made", v->counted ? thread - 1 : thread + 1);
+		snprintf(buf, IMBALANCE_THREAD, "no. %u made",
+			 v->counted && !v->exact_time ? thread - 1 : thread + 1);
 	else
-		snprintf(buf, 64, "%s%s%u", text_printable(comm, sizeof(comm), name->comm),
-			 *name->comm ? "/" : "", name->tid);
+		snprintf(buf, IMBALANCE_THREAD, "%s%s%u",
+			 text_printable(comm, sizeof(comm), name->comm), *name->comm ? "/" : "",
+			 name->tid);
 	return buf;
 }
 
-static double share_last(const struct parallel_section *s, const struct section_thread *t)
+double imbalance_share_last(const struct parallel_section *s, const struct section_thread *t)
 {
 	return (double)t->last / (double)s->instances;
 }
@@ -74,7 +77,7 @@ static void place_name(const char *place, struct text *out)
 	text_release(&s);
 }
 
-static void section_name(const struct parallel_section *s, struct text *out)
+void imbalance_section_name(const struct parallel_section *s, struct text *out)
 {
 	text_printf(out, "%s ", section_kind_name(s->kind));
 	place_name(s->name, out);
@@ -84,59 +87,57 @@ static void section_name(const struct parallel_section *s, struct text *out)
 	}
 }
 
-static const char *unit(const struct imbalance_view *v)
+const char *imbalance_unit(const struct imbalance_view *v)
 {
-	return !v->counted ? "ns" : v->counted->run->caches ? "cycles" : "instructions";
+	return v->exact_time ? "ns" : v->counted->run->caches ? "cycles" : "instructions";
 }
 
-static void header(const struct imbalance_view *v, struct text *out)
+void imbalance_title(const struct imbalance_view *v, struct text *out)
 {
 	char program[128], time[TEXT_NUMBER];
 	size_t n = v->imbalance->sections.n;
 
 	text_printable(program, sizeof(program), *v->program ? v->program : v->file);
-	if (v->counted)
-		text_printf(out,
-			    "%s  counted by callgrind: time is %s%s  %zu parallel section%s\n\n",
-			    program, v->counted->run->caches ? "estimated " : "", unit(v), n,
+	if (!v->exact_time)
+		text_printf(out, "%s  %s: time is %s%s  %zu parallel section%s", program, v->how,
+			    v->counted->run->caches ? "estimated " : "", imbalance_unit(v), n,
 			    n == 1 ? "" : "s");
 	else
-		text_printf(out, "%s  %s  %zu parallel section%s\n\n", program,
-			    text_time(time, v->duration_ns), n, n == 1 ? "" : "s");
+		text_printf(out, "%s  %s%s%s  %zu parallel section%s", program,
+			    text_time(time, v->duration_ns), v->how ? "  " : "",
+			    v->how ? v->how : "", n, n == 1 ? "" : "s");
 }
 
 /* Who is last, and whether that is the thread's lot or its CPU's. */
-static void headline(const struct imbalance_view *v, const struct parallel_section *s,
-		     struct text *out)
+void imbalance_headline(const struct imbalance_view *v, struct text *out)
 {
+	const struct parallel_section *s = v->imbalance->sections.data;
 	const struct section_thread *worst = section_worst(s);
-	double share = share_last(s, worst);
-	struct text line = { 0 };
-	char title[64], number[TEXT_COUNTED];
+	double share = imbalance_share_last(s, worst);
+	char title[IMBALANCE_THREAD], number[TEXT_COUNTED];
 
-	text_printf(&line, "In the section that loses most, threads idle %.0f %% of the time at ",
+	text_printf(out, "In the section that loses most, threads idle %.0f %% of the time at ",
 		    100 * section_imbalance(s));
-	section_name(s, &line);
-	text_add(&line, ". ");
-	thread_title(v, s, worst->thread, title);
+	imbalance_section_name(s, out);
+	text_add(out, ". ");
+	imbalance_thread(v, s, worst->thread, title);
 	if (share == 1)
-		text_printf(&line, "Thread %s %scomes last", title,
+		text_printf(out, "Thread %s %scomes last", title,
 			    s->instances > 1 ? "always " : "");
 	else if (share >= OFTEN)
-		text_printf(&line, "Nearly always, in %.0f %% of %s, thread %s comes last",
+		text_printf(out, "Nearly always, in %.0f %% of %s, thread %s comes last",
 			    100 * share, text_counted(number, s->instances, "instance"), title);
 	else
 		text_printf(
-			&line,
+			out,
 			"Not always the same thread comes last: %s most often, in %.0f %% of %s",
 			title, 100 * share, text_counted(number, s->instances, "instance"));
 	if (worst->cpu_wait > CPU_WAIT * worst->time)
-		text_printf(&line,
+		text_printf(out,
 			    "; it waits for a CPU %.0f %% of its time, so the work may be even "
 			    "and the CPUs too few",
 			    100 * worst->cpu_wait / worst->time);
-	text_add(&line, ".");
-	paragraph(v, &line, out);
+	text_add(out, ".");
 }
 
 static void row(const struct imbalance_view *v, struct table *t, const struct parallel_section *s)
@@ -145,19 +146,19 @@ static void row(const struct imbalance_view *v, struct table *t, const struct pa
 	double times[THREADS_DRAWN];
 	size_t n = s->threads.n < THREADS_DRAWN ? s->threads.n : THREADS_DRAWN;
 	struct text cell = { 0 };
-	char buf[64], title[64], number[TEXT_NUMBER];
+	char buf[64], title[IMBALANCE_THREAD], number[TEXT_NUMBER];
 
-	table_right(t, (v->counted ? text_count : text_time)(number, (uint64_t)s->lost), 7);
+	table_right(t, (v->exact_time ? text_time : text_count)(number, (uint64_t)s->lost), 7);
 	snprintf(buf, sizeof(buf), "%.0f %%", 100 * section_imbalance(s));
 	table_right(t, buf, 6);
 	table_right(t, text_count(number, s->instances), 6);
 	table_right(t, text_count(number, s->threads.n), 8);
-	snprintf(buf, sizeof(buf), "%.0f %%", 100 * share_last(s, worst));
+	snprintf(buf, sizeof(buf), "%.0f %%", 100 * imbalance_share_last(s, worst));
 	table_right(t, buf, 6);
 	text_add(t->out, "  ");
 	t->used += 2;
-	table_left(t, thread_title(v, s, worst->thread, title), 20);
-	section_name(s, &cell);
+	table_left(t, imbalance_thread(v, s, worst->thread, title), 20);
+	imbalance_section_name(s, &cell);
 	text_whole(t, cell.s);
 	text_release(&cell);
 	for (size_t i = 0; i < n; i++)
@@ -190,14 +191,15 @@ void report_imbalance_text(const struct imbalance_view *v, struct text *out)
 {
 	struct text line = { 0 };
 
-	header(v, out);
+	imbalance_title(v, out);
+	text_add(out, "\n\n");
 	if (v->imbalance->sections.n) {
-		headline(v, &v->imbalance->sections.data[0], out);
+		imbalance_headline(v, &line);
+		paragraph(v, &line, out);
 		text_add(out, "\n");
 		rows(v, out);
 	} else {
-		text_add(&line, "No parallel section was seen: no barrier, no threads made and "
-				"joined, no OpenMP region in which two threads took part.");
+		text_add(&line, IMBALANCE_NO_SECTION);
 		paragraph(v, &line, out);
 	}
 	for (const char *const *n = v->notices; *n; n++) {
@@ -220,17 +222,33 @@ static struct json *thread_json(const struct imbalance_view *v, const struct par
 				const struct section_thread *t)
 {
 	struct json *j = json_new_object();
-	bool own = s->kind != SECTION_JOIN && !v->counted;
+	bool own = s->kind != SECTION_JOIN && v->exact_time;
 
 	json_set_u64(j, "number", t->thread);
 	(own ? json_set_u64(j, "tid", name_of(v, t->thread)->tid) : json_set_null(j, "tid"));
 	json_set_string(j, "comm", own ? name_of(v, t->thread)->comm : NULL);
 	json_set_u64(j, "instances", t->instances);
 	json_set_u64(j, "last", t->last);
-	set_time(j, v->counted ? "time" : "time_ns", t->time);
-	set_time(j, v->counted ? "idle" : "idle_ns", t->idle);
+	set_time(j, v->exact_time ? "time_ns" : "time", t->time);
+	set_time(j, v->exact_time ? "idle_ns" : "idle", t->idle);
 	set_time(j, "cpu_wait_ns", t->cpu_wait);
 	set_time(j, "asleep_ns", t->asleep);
+	return j;
+}
+
+/* The instance that lost most. */
+static struct json *largest_json(const struct imbalance_view *v, const struct parallel_section *s)
+{
+	struct json *j = json_new_object(), *times = json_new_array(), *numbers = json_new_array();
+
+	json_set_u64(j, "instance", s->largest);
+	set_time(j, v->exact_time ? "lost_ns" : "lost", s->largest_lost);
+	vec_for_each (&s->largest_parts, const struct section_part, p) {
+		json_add_u64(numbers, p->thread);
+		json_add_u64(times, (uint64_t)(p->time + 0.5));
+	}
+	json_set_take(j, "threads", numbers);
+	json_set_take(j, v->exact_time ? "times_ns" : "times", times);
 	return j;
 }
 
@@ -243,14 +261,15 @@ static struct json *section_json(const struct imbalance_view *v, const struct pa
 	json_set_string(j, "name", s->name);
 	json_set_string(j, "since", *s->since ? s->since : NULL);
 	json_set_u64(j, "instances", s->instances);
-	set_time(j, v->counted ? "duration" : "duration_ns", s->duration);
-	set_time(j, v->counted ? "lost" : "lost_ns", s->lost);
+	set_time(j, v->exact_time ? "duration_ns" : "duration", s->duration);
+	set_time(j, v->exact_time ? "lost_ns" : "lost", s->lost);
 	json_set_f64(j, "imbalance", section_imbalance(s));
 	json_set_u64(j, "worst", worst->thread);
-	json_set_f64(j, "worst_share", share_last(s, worst));
+	json_set_f64(j, "worst_share", imbalance_share_last(s, worst));
 	vec_for_each (&s->threads, const struct section_thread, t)
 		json_add_take(threads, thread_json(v, s, t));
 	json_set_take(j, "threads", threads);
+	json_set_take(j, "largest", largest_json(v, s));
 	report_set_imbalance_causes(j, v, s);
 	return j;
 }
@@ -263,10 +282,11 @@ void report_imbalance_json(const struct imbalance_view *v, struct text *out)
 	json_set_u64(j, "version", IMBALANCE_JSON_VERSION);
 	json_set_string(trace, "file", v->file);
 	json_set_string(trace, "command", v->command);
-	(v->counted ? json_set_null(trace, "duration_ns")
-		    : json_set_u64(trace, "duration_ns", v->duration_ns));
+	(v->exact_time ? json_set_u64(trace, "duration_ns", v->duration_ns)
+		       : json_set_null(trace, "duration_ns"));
 	json_set_take(j, "trace", trace);
-	json_set_string(j, "unit", unit(v));
+	json_set_string(j, "unit", imbalance_unit(v));
+	json_set_string(j, "provider", v->provider);
 	for (const char *const *n = v->notices; *n; n++)
 		json_add_string(notices, *n);
 	json_set_take(j, "notices", notices);

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/imbalance.h"
+#include "report/imbalance_private.h"
 #include "report/report.h"
 #include "report/spark.h"
 
@@ -24,6 +25,8 @@ static const struct {
 	{ "call", "function called unevenly", "called" },
 	{ "cache-misses", "misses the first cache unevenly", "missed" },
 	{ "memory", "misses the last cache unevenly", "missed" },
+	{ "page-faults", "faults pages unevenly", "faulted" },
+	{ "event", "what was sampled happens unevenly", "happened" },
 };
 
 static unsigned row_of(const char *what)
@@ -47,10 +50,9 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* "lu.c:18"; without debug information "lu+0x11d4" */
-static void place_text(const struct imbalance_view *v, uint32_t place, struct text *out)
+void imbalance_place(const struct imbalance_view *v, uint32_t place, struct text *out)
 {
-	const struct callgrind_place *p = &v->counted->run->places.data[place];
+	const struct counts_place *p = &v->counted->run->places.data[place];
 	char buf[NAME_BYTES];
 
 	if (p->line)
@@ -62,9 +64,9 @@ static void place_text(const struct imbalance_view *v, uint32_t place, struct te
 			    (unsigned long long)p->address);
 }
 
-static void source_line(const struct imbalance_view *v, uint32_t place, struct text *out)
+void imbalance_source(const struct imbalance_view *v, uint32_t place, struct text *out)
 {
-	const struct callgrind_place *p = &v->counted->run->places.data[place];
+	const struct counts_place *p = &v->counted->run->places.data[place];
 	FILE *f = p->line ? fopen(name(v, p->file), "re") : NULL;
 	char line[256] = "", printable[256], *begin = line;
 	uint32_t n = 0;
@@ -78,14 +80,37 @@ static void source_line(const struct imbalance_view *v, uint32_t place, struct t
 	while (isspace((unsigned char)*begin))
 		begin++;
 	begin[strcspn(begin, "\n")] = '\0';
-	text_printf(out, "%5u | %s\n", p->line,
-		    text_printable(printable, sizeof(printable), begin));
+	text_add(out, text_printable(printable, sizeof(printable), begin));
+}
+
+const char *imbalance_function(const struct imbalance_view *v, uint32_t place)
+{
+	return name(v, v->counted->run->places.data[place].function);
+}
+
+const char *imbalance_kind(const struct counted_cause *c)
+{
+	return rows[row_of(c->what)].text;
+}
+
+const char *imbalance_happened(const struct counted_cause *c)
+{
+	return rows[row_of(c->what)].counted;
+}
+
+static void source_line(const struct imbalance_view *v, uint32_t place, struct text *out)
+{
+	struct text source = { 0 };
+
+	imbalance_source(v, place, &source);
+	if (source.s)
+		text_printf(out, "%5u | %s\n", v->counted->run->places.data[place].line, source.s);
+	text_release(&source);
 }
 
 static void cause_text(const struct imbalance_view *v, const struct parallel_section *s,
 		       const struct counted_cause *c, struct text *out)
 {
-	const struct callgrind_place *p = &v->counted->run->places.data[c->place];
 	char buf[NAME_BYTES], low[TEXT_NUMBER], high[TEXT_NUMBER];
 	double least = c->counts[0], most = c->counts[0];
 
@@ -94,17 +119,18 @@ static void cause_text(const struct imbalance_view *v, const struct parallel_sec
 		most = c->counts[t] > most ? c->counts[t] : most;
 	}
 	text_printf(out, "  %5.2f  ", c->score);
-	place_text(v, c->place, out);
-	text_printf(out, " (%s): %s\n", text_printable(buf, sizeof(buf), name(v, p->function)),
-		    rows[row_of(c->what)].text);
+	imbalance_place(v, c->place, out);
+	text_printf(out, " (%s): %s\n",
+		    text_printable(buf, sizeof(buf), imbalance_function(v, c->place)),
+		    imbalance_kind(c));
 	source_line(v, c->place, out);
 	text_add(out, "         by thread  ");
 	spark_values(c->counts, s->threads.n, v->utf8, out);
-	text_printf(out, "  %s %s to %s times", rows[row_of(c->what)].counted,
+	text_printf(out, "  %s %s to %s times", imbalance_happened(c),
 		    text_count(low, (uint64_t)least), text_count(high, (uint64_t)most));
 	if (c->towards != MAP_NONE) {
 		text_add(out, ", towards ");
-		place_text(v, c->towards, out);
+		imbalance_place(v, c->towards, out);
 	}
 	text_add(out, "\n");
 }
@@ -131,7 +157,7 @@ void text_imbalance_causes(const struct imbalance_view *v, const struct parallel
 
 static struct json *place_json(const struct imbalance_view *v, uint32_t place)
 {
-	const struct callgrind_place *p = &v->counted->run->places.data[place];
+	const struct counts_place *p = &v->counted->run->places.data[place];
 	struct json *j = json_new_object();
 
 	json_set_string(j, "function", name(v, p->function));

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause.h"
+#include "analysis/cause_counters.h"
 #include "analysis/cause_kind.h"
 #include "analysis/result.h"
 #include "base/text.h"
@@ -92,12 +94,28 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	text_release(&command);
 }
 
+/* Half of what it loses is time on a CPU that no record explains: counters could. */
+static bool wants_counters(const struct view *v, const struct block *worst)
+{
+	struct text counters = { 0 };
+	bool some;
+
+	cause_undecided(v->result->meta, &counters);
+	some = counters.n && worst->off_known &&
+	       worst->unexplained[POOL_RUNNING] > block_pools_ns(worst) / 2;
+	text_release(&counters);
+	return some;
+}
+
 /* What people do about the worst block's cause. */
-static void what_to_try(const struct block *worst, struct text *out)
+static void what_to_try(const struct view *v, const struct block *worst, struct text *out)
 {
 	const struct cause *cause = report_main_cause(worst);
 	const char *advice;
 
+	if (!cause && wants_counters(v, worst))
+		text_add(out, "try   where there are hardware counters: record -e sharing, or "
+			      "-e memory\n");
 	for (size_t i = 0; cause && (advice = cause_advice(worst, cause->kind, i)); i++)
 		text_printf(out, "%-5s %s\n", i ? "" : "try", advice);
 }
@@ -231,7 +249,7 @@ static void what_next(const struct view *v, struct text *out)
 	size_t width;
 
 	if (worst)
-		what_to_try(worst, out);
+		what_to_try(v, worst, out);
 	if (worst && !worst->function)
 		worst = function_beside(v, worst);
 	if (!worst) {

@@ -246,31 +246,36 @@ static void usual_line(const struct outlier_view *v, const struct outlier_block 
 	text_release(&line);
 }
 
-static void callees(const struct outlier_view *v, const struct outlier_block *b,
-		    const struct outlier *x, struct text *out)
+static void callee(const struct outlier_view *v, const struct outlier_block *b,
+		   const struct outlier *x, uint32_t i, unsigned indent, struct text *out)
 {
-	const struct meta *meta = v->outliers->meta;
+	const struct outlier_usual *u = outlier_usual_of(b, x, i);
+	const struct outlier_callee *c = &x->callees[i];
 	char name[256], time[TEXT_NUMBER], usual[TEXT_NUMBER], times[TEXT_COUNTED];
 
-	for (uint32_t i = 0; i < x->n_callees; i++) {
-		const struct outlier_callee *c = &x->callees[i];
-		const struct outlier_usual *u = NULL;
+	text_printf(
+		out, "%*s%s %s, %s", indent, "",
+		text_printable(name, sizeof(name), v->outliers->meta->functions.data[c->id].name),
+		text_counted(times, c->calls, "time"), text_time(time, c->ns));
+	if (u)
+		text_printf(out, "; typically %.2g times, %s\n",
+			    (double)u->calls / (double)b->typical.n,
+			    text_time(usual, u->ns / b->typical.n));
+	else
+		text_add(out, "; typically not called\n");
+}
 
-		vec_for_each (&b->typical.callees, const struct outlier_usual, it)
-			if (it->id == c->id)
-				u = it;
-		text_printf(out, "%*s%s %s, %s", INDENT + 2, "",
-			    text_printable(name, sizeof(name), meta->functions.data[c->id].name),
-			    text_counted(times, c->calls, "time"), text_time(time, c->ns));
-		if (u)
-			text_printf(out, "; typically %.2g times, %s\n",
-				    (double)u->calls / (double)b->typical.n,
-				    text_time(usual, u->ns / b->typical.n));
-		else
-			text_add(out, "; typically not called\n");
-	}
-	if (x->rest)
-		text_printf(out, "%*sand others\n", INDENT + 2, "");
+/* A tree: below each callee what it called. */
+static void callees(const struct outlier_view *v, const struct outlier_block *b,
+		    const struct outlier *x, uint32_t parent, unsigned indent, struct text *out)
+{
+	for (uint32_t i = 0; i < x->n_callees; i++)
+		if (x->callees[i].parent == parent) {
+			callee(v, b, x, i, indent, out);
+			callees(v, b, x, i, indent + 2, out);
+		}
+	if (x->rest && parent == OUTLIER_TOP)
+		text_printf(out, "%*sand others\n", indent, "");
 }
 
 static void stack(const struct outlier_view *v, const struct outlier *x, struct text *out)
@@ -329,7 +334,7 @@ static void execution(const struct outlier_view *v, const struct outlier_block *
 	indented(v, x->evidence, out);
 	if (x->contended)
 		indented(v, "another thread held the lock when it was asked for", out);
-	callees(v, b, x, out);
+	callees(v, b, x, OUTLIER_TOP, INDENT + 2, out);
 	stack(v, x, out);
 }
 

@@ -11,26 +11,29 @@
 #include "report/report.h"
 #include "trace/meta.h"
 
+/* Those that a callee called, or the execution itself. */
 static struct json *callees_json(const struct outlier_view *v, const struct outlier_block *b,
-				 const struct outlier *x)
+				 const struct outlier *x, uint32_t parent)
 {
 	struct json *all = json_new_array();
 
 	for (uint32_t i = 0; i < x->n_callees; i++) {
 		const struct outlier_callee *c = &x->callees[i];
-		struct json *j = json_new_object();
-		double calls = 0, ns = 0;
+		const struct outlier_usual *u = outlier_usual_of(b, x, i);
+		struct json *j;
 
-		vec_for_each (&b->typical.callees, const struct outlier_usual, u)
-			if (u->id == c->id) {
-				calls = (double)u->calls;
-				ns = (double)u->ns;
-			}
+		if (c->parent != parent)
+			continue;
+		j = json_new_object();
 		report_set_name(j, "name", v->outliers->meta->functions.data[c->id].name);
 		json_set_u64(j, "calls", c->calls);
 		json_set_u64(j, "ns", c->ns);
-		json_set_f64(j, "typical_calls", b->typical.n ? calls / (double)b->typical.n : NAN);
-		json_set_f64(j, "typical_ns", b->typical.n ? ns / (double)b->typical.n : NAN);
+		json_set_f64(j, "typical_calls",
+			     b->typical.n ? (u ? (double)u->calls : 0) / (double)b->typical.n
+					  : NAN);
+		json_set_f64(j, "typical_ns",
+			     b->typical.n ? (u ? (double)u->ns : 0) / (double)b->typical.n : NAN);
+		json_set_take(j, "callees", callees_json(v, b, x, i));
 		json_add_take(all, j);
 	}
 	return all;
@@ -96,7 +99,7 @@ static struct json *execution_json(const struct outlier_view *v, const struct ou
 	set_count(j, "page_faults", x, OUTLIER_FAULTS);
 	set_count(j, "major_faults", x, OUTLIER_MAJOR_FAULTS);
 	set_count(j, "cache_misses", x, OUTLIER_MISSES);
-	json_set_take(j, "callees", callees_json(v, b, x));
+	json_set_take(j, "callees", callees_json(v, b, x, OUTLIER_TOP));
 	report_set_name(j, "caller",
 			x->caller == MAP_NONE ? NULL : meta->functions.data[x->caller].name);
 	json_set_take(j, "stack", stack_json(v, x));

@@ -2,11 +2,13 @@
 /* The lines under the table: what is not interference, what nobody can say, what to do next. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/cause_kind.h"
 #include "analysis/paircost.h"
 #include "analysis/result.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "report/column.h"
 #include "report/report.h"
@@ -157,33 +159,87 @@ static unsigned count_never_fast(const struct view *v)
 	return n;
 }
 
+/* Blocks that say too little, by what is too little of them. */
+static unsigned count_few(const struct view *v, bool waits, bool often)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		const struct block *b = v->rows[i];
+
+		n += is_left_out(v, i) && b->verdict == VERDICT_TOO_FEW_CALLS &&
+		     block_is_wait(b) == waits && (b->calls >= CALLS_MIN) == often;
+	}
+	return n;
+}
+
+static void few_calls(const struct view *v, struct text *line)
+{
+	unsigned few = count_few(v, false, false);
+	unsigned places = count_few(v, true, false) + count_few(v, true, true);
+	unsigned endless = count_few(v, false, true);
+
+	if (few)
+		text_printf(line, "%s%u with < %d calls", line->n ? ", " : "", few, CALLS_MIN);
+	if (endless)
+		text_printf(line, "%s%u with < %d calls whose end was seen", line->n ? ", " : "",
+			    endless, CALLS_MIN);
+	if (places)
+		text_printf(line, "%s%u waiting place%s with < %d sleeps", line->n ? ", " : "",
+			    places, places == 1 ? "" : "s", CALLS_MIN);
+}
+
 static void cannot_say(const struct view *v, struct text *out)
 {
 	unsigned noise = count_verdict(v, VERDICT_NOISE);
-	unsigned few = count_verdict(v, VERDICT_TOO_FEW_CALLS);
-	unsigned blind = count_verdict(v, VERDICT_CANNOT_TELL);
 	unsigned slow = count_never_fast(v);
-	struct text line = { 0 };
+	unsigned blind = count_verdict(v, VERDICT_CANNOT_TELL) - slow;
+	struct text line = { 0 }, rest = { 0 };
 
-	blind -= slow;
 	if (slow)
 		text_printf(&line,
 			    "%u never seen fast, as even the fastest call waited: give --baseline "
-			    "a quiet recording%s",
-			    slow, noise || few || blind ? "; " : "");
+			    "a quiet recording",
+			    slow);
 	if (noise)
-		text_printf(&line, "%u block%s under twice %s floor", noise, noise > 1 ? "s" : "",
+		text_printf(&rest, "%u block%s under twice %s floor", noise, noise > 1 ? "s" : "",
 			    noise > 1 ? "their" : "its");
-	if (few)
-		text_printf(&line, "%s%u with < %d timed calls", noise ? ", " : "", few, CALLS_MIN);
+	few_calls(v, &rest);
 	if (blind)
-		text_printf(&line, "%s%u not measured well enough", noise || few ? ", " : "",
-			    blind);
+		text_printf(&rest, "%s%u not measured well enough", rest.n ? ", " : "", blind);
+	if (rest.n)
+		text_printf(&line, "%s%s", line.n ? "; " : "", rest.s);
 	if (line.n) {
 		text_add(&line, " (-v)");
 		print_labelled(v, "cannot say", line.s, out);
 	}
 	text_release(&line);
+	text_release(&rest);
+}
+
+/* Functions that -F named and nobody entered. Where that is all of them, a notice says so. */
+static void not_called(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	char name[4 * NAME_MAX_COLUMNS + 1];
+	bool *called = xcalloc(meta->functions.n + 1, sizeof(*called));
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	vec_for_each (&v->result->blocks, const struct block, b)
+		if (b->function)
+			called[b->function - meta->functions.data] = true;
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->chosen && !called[f - meta->functions.data] && (n++ < NAMED_MAX || v->all))
+			text_printf(&line, "%s%s", line.n ? ", " : "",
+				    text_shortened(name, sizeof(name), f->name, NAME_MAX_COLUMNS));
+	if (n > NAMED_MAX && !v->all)
+		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
+	if (line.n && v->result->blocks.n)
+		print_labelled(v, v->result->recorded_part < 1 ? "not recorded" : "not called",
+			       line.s, out);
+	text_release(&line);
+	free(called);
 }
 
 /* A function that runs once and long says nothing; the iterations of its loop do. */
@@ -303,6 +359,7 @@ void text_remarks(const struct view *v, struct text *out)
 		too_small(v, out);
 	}
 	own_probe(v, out);
+	not_called(v, out);
 	left_out(v, out);
 	text_next(v, out);
 }

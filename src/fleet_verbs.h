@@ -25,11 +25,14 @@ struct fleet_args {
 	uint64_t min_samples, top;
 	double alpha;
 	bool json, csv;
+	const char *html;
+	const char *engine, *credentials, *ca_file; /* push, report */
+	uint64_t retry_ns;
 };
 
 /* words: what stands behind the verb, NULL-terminated. As struct command's run. */
 typedef int fleet_verb(const struct fleet_args *args, char **words, struct err *err);
 
-fleet_verb fleet_record, fleet_reduce, fleet_report, fleet_simulate;
+fleet_verb fleet_export, fleet_push, fleet_record, fleet_reduce, fleet_report, fleet_simulate;
 
 #endif

@@ -170,6 +170,7 @@ int main(int argc, char **argv)
 	struct text t = { 0 };
 
 	open_standard_fds();
+	progress_begin();
 	if (argc < 2) {
 		help_overview(&t);
 		return print_text(&t, stderr);

@@ -12,6 +12,12 @@
 #define INTERVAL_NS 200000000ull
 
 static bool line_stands;
+static uint64_t work_began_ns;
+
+void progress_begin(void)
+{
+	work_began_ns = clock_now_ns();
+}
 
 void progress_init(struct progress *p, const char *what)
 {
@@ -30,10 +36,10 @@ static uint64_t due(struct progress *p)
 	if (!p->on)
 		return 0;
 	now = clock_now_ns();
-	if (now - p->start_ns < SILENT_NS || now - p->drawn_ns < INTERVAL_NS)
+	if (now - work_began_ns < SILENT_NS || now - p->drawn_ns < INTERVAL_NS)
 		return 0;
 	p->drawn_ns = now;
-	return now - p->start_ns;
+	return now > p->start_ns ? now - p->start_ns : 1;
 }
 
 static void draw(const char *what, const char *state)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * One line on stderr for work that takes long: a share where the end is known, a count and its
- * rate where it is not. Only on a terminal, only after two seconds, not under -q, five times a
- * second at most; gone when the work is done.
+ * rate where it is not. Only on a terminal, not under -q, five times a second at most, and only
+ * once the command has taken two seconds (ten recordings of a second each take ten); gone when the
+ * work is done.
  *
  *	struct progress p;
  *	progress_init(&p, "reading ispot.data");
@@ -23,6 +24,7 @@ struct progress {
 	bool on;
 };
 
+void progress_begin(void); /* the command begins */
 void progress_init(struct progress *p, const char *what);
 void progress_share(struct progress *p, double share);			  /* 0..1 */
 void progress_rate(struct progress *p, uint64_t count, const char *unit); /* "records" */

@@ -7,7 +7,9 @@
 #include "args.h"
 #include "base/cpus.h"
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "command.h"
 #include "probes/selfcost.h"
@@ -37,28 +39,35 @@ struct costs {
 	VEC(struct meta_calibration)
 };
 
-static int measure(uint32_t threads, struct costs *costs, struct err *err)
+static void print_text(const struct meta_calibration *rows, size_t n, bool first)
+{
+	if (first)
+		printf("cost of an empty traced call, ns\n\n%-12s %-10s %7s %9s %9s %9s %9s\n",
+		       "entry", "exit", "threads", "inner min", "inner p50", "inner p99",
+		       "full p50");
+	for (size_t i = 0; i < n; i++)
+		printf("%-12s %-10s %7u %9lu %9lu %9lu %9.0f\n", probe_class_name(rows[i].class),
+		       exit_mech_name(rows[i].exit), rows[i].threads,
+		       (unsigned long)rows[i].inner_min_ns, (unsigned long)rows[i].inner_p50_ns,
+		       (unsigned long)rows[i].inner_p99_ns, rows[i].full_p50_ns);
+	fflush(stdout);
+}
+
+/* Text is printed as it is measured. */
+static int measure(const struct bench_options *o, uint32_t threads, struct costs *costs,
+		   struct err *err)
 {
 	struct meta_calibration rows[SELFCOST_ROWS_MAX];
 	size_t n;
 	int ret = selfcost_once(threads, rows, &n, err);
 
-	for (size_t i = 0; i < n && !ret; i++)
+	if (ret)
+		return ret;
+	if (!o->json)
+		print_text(rows, n, !costs->n);
+	for (size_t i = 0; i < n; i++)
 		*vec_add(costs) = rows[i];
-	return ret;
-}
-
-static void print_text(const struct costs *costs)
-{
-	printf("cost of an empty traced call, ns\n\n");
-	printf("%-12s %-10s %7s %9s %9s %9s %9s\n", "entry", "exit", "threads", "inner min",
-	       "inner p50", "inner p99", "full p50");
-	vec_for_each (costs, const struct meta_calibration, c)
-		printf("%-12s %-10s %7u %9lu %9lu %9lu %9.0f\n", probe_class_name(c->class),
-		       exit_mech_name(c->exit), c->threads, (unsigned long)c->inner_min_ns,
-		       (unsigned long)c->inner_p50_ns, (unsigned long)c->inner_p99_ns,
-		       c->full_p50_ns);
-	printf("\ninner: what the duration of an empty call shows; full: what a traced call adds to its caller\n");
+	return 0;
 }
 
 static void print_json(const struct costs *costs)
@@ -108,11 +117,21 @@ static int run_bench(int argc, char **argv, struct err *err)
 	ret = cpus_read(&cpus);
 	if (ret)
 		return err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
-	ret = measure(o.threads ? o.threads : 1, &costs, err);
+	interrupt_begin();
+	ret = measure(&o, o.threads ? o.threads : 1, &costs, err);
 	if (!ret && !o.threads && cpus.n > 1)
-		ret = measure(cpus.n, &costs, err);
-	if (!ret)
-		(o.json ? print_json : print_text)(&costs);
+		ret = measure(&o, cpus.n, &costs, err);
+	interrupt_end();
+	if (ret == -EINTR && costs.n) {
+		log_notice("interrupted: %u threads at once were not measured", cpus.n);
+		*err = (struct err){ 0 };
+		ret = 0;
+	}
+	if (!ret && o.json)
+		print_json(&costs);
+	if (!ret && !o.json)
+		printf("\ninner: what the duration of an empty call shows; full: what a traced "
+		       "call adds to its caller\n");
 	vec_release(&costs);
 	return ret;
 }

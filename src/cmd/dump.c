@@ -4,11 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
+#include "base/progress.h"
 #include "base/text.h"
 #include "command.h"
+#include "pager.h"
 #include "symbol/import.h"
 #include "trace/fixture.h"
 #include "trace/meta.h"
@@ -128,17 +131,23 @@ static int dump_records(const struct dump_options *o, struct trace_reader *reade
 	struct fixture_names *names = fixture_names_new(meta);
 	uint64_t start_ns =
 		meta->session.start_ns ? meta->session.start_ns : trace_reader_first_ns(reader);
+	const bool to_screen = isatty(STDOUT_FILENO) || pager_active();
 	const struct record *records;
+	struct progress progress;
 	size_t n;
 	int ret = 0;
 
+	progress_init(&progress, "printing the recording");
 	text_add(out, FIXTURE_RECORDED_ORDER ": time-ns cpu tid/tgid kind …\n");
 	while (!ret && (n = trace_reader_batch(reader, &records))) {
 		for (size_t i = 0; i < n; i++)
 			if (is_wanted(o, &records[i], start_ns))
 				fixture_print_record(names, &records[i], out);
 		ret = put_out(out, OUTPUT_BYTES, err);
+		if (!to_screen)
+			progress_share(&progress, trace_reader_position(reader));
 	}
+	progress_end(&progress);
 	fixture_names_free(names);
 	return ret;
 }

@@ -16,7 +16,7 @@
 
 static const struct option_row options[] = {
 	OPTION('o', "output", "OUT", ARG_STRING, output,
-	       "record: the file (ispot.fleet); simulate: the directory"),
+	       "record, export: the file (ispot.fleet); simulate: the directory"),
 	OPTION('F', "function", "PATTERN", ARG_LIST, functions,
 	       "record: the function or marker whose duration is the indicator"),
 	OPTION('p', "pid", "PID", ARG_STRING, pid, "record: a running process"),
@@ -34,6 +34,14 @@ static const struct option_row options[] = {
 	OPTION(0, "by", "WHAT", ARG_STRING, by,
 	       "record: an application is an executable, cgroup, or user (executable)"),
 	OPTION(0, "db", "FILE", ARG_STRING, db, "reduce, report: the database (fleet.db)"),
+	OPTION(0, "engine", "URL", ARG_STRING, engine,
+	       "push, report: clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or clickhouse+https://"),
+	OPTION(0, "credentials", "FILE", ARG_STRING, credentials,
+	       "push, report: lines user=NAME and password=WORD"),
+	OPTION(0, "ca-file", "FILE", ARG_STRING, ca_file,
+	       "push, report: trust servers whose certificates this one signs"),
+	OPTION(0, "retry", "TIME", ARG_TIME, retry_ns,
+	       "push, report: ask a server that does not answer for so long (1m)"),
 	OPTION(0, "machines", "N", ARG_ABOVE_0, machines, "simulate: so many machines (20)"),
 	OPTION(0, "samples", "N", ARG_ABOVE_0, samples,
 	       "simulate: about so many samples (2000000)"),
@@ -46,9 +54,9 @@ static const struct option_row options[] = {
 	OPTION(0, "trio-interferers", "N", ARG_U64, trio_interferers,
 	       "simulate: trios of which two together slow the third (0)"),
 	OPTION(0, "bucket", "TIME", ARG_TIME, bucket_ns,
-	       "reduce: keep rows of times so far apart separate (1h)"),
+	       "reduce, push: keep rows of times so far apart separate (1h)"),
 	OPTION(0, "trios", "APP", ARG_LIST, trios,
-	       "reduce: keep what two at once do to APP, too; may be given often"),
+	       "reduce, push: keep what two at once do to APP, too; may be given often"),
 	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
 	OPTION(0, "base", "APP", ARG_STRING, base, "report: everybody who ran beside APP"),
 	OPTION(0, "class", "CLASS", ARG_STRING, class,
@@ -62,6 +70,8 @@ static const struct option_row options[] = {
 	OPTION(0, "top", "N", ARG_ABOVE_0, top, "report: show N rows (20)"),
 	OPTION(0, "json", NULL, ARG_FLAG, json, "report: write JSON to standard output"),
 	OPTION(0, "csv", NULL, ARG_FLAG, csv, "report: write every pair as CSV"),
+	OPTION(0, "html", "FILE", ARG_STRING, html,
+	       "report: write one HTML file, with the matrix and figures; -: standard output"),
 	{ 0 },
 };
 
@@ -76,6 +86,10 @@ static const char *const examples[] = {
 	"which applications slow which, and what it would give to part them",
 	"ispot fleet report --base streetview --exclude bigtable",
 	"what streetview would gain without bigtable on its core",
+	"ispot fleet push --engine clickhouse://ch1:8123,ch2:8123/fleet samples/*.fleet",
+	"the same rows on two ClickHouse servers; report takes the same --engine",
+	"ispot fleet export -o samples.csv.zst samples/*.fleet",
+	"every sample, for other programs",
 	"ispot fleet simulate -o made-up --machines 100",
 	"samples of a made-up fleet, for tests and capacity planning",
 	NULL,
@@ -86,7 +100,7 @@ struct verb {
 	const char *name;
 	fleet_verb *run;
 	unsigned flags;
-	const char *takes[16];
+	const char *takes[20];
 };
 
 static const struct verb verbs[] = {
@@ -96,11 +110,16 @@ static const struct verb verbs[] = {
 	  { "output", "function", "pid", "duration", "duty", "by", "cost", "period", "dir", "files",
 	    "file-size" } },
 	{ "reduce", fleet_reduce, 0, { "db", "bucket", "trios" } },
+	{ "export", fleet_export, 0, { "output" } },
+	{ "push",
+	  fleet_push,
+	  0,
+	  { "engine", "credentials", "ca-file", "retry", "bucket", "trios" } },
 	{ "report",
 	  fleet_report,
 	  0,
-	  { "db", "type", "base", "class", "exclude", "min-samples", "alpha", "top", "json",
-	    "csv" } },
+	  { "db", "engine", "credentials", "ca-file", "retry", "type", "base", "class", "exclude",
+	    "min-samples", "alpha", "top", "json", "csv", "html" } },
 	{ "simulate",
 	  fleet_simulate,
 	  0,
@@ -157,6 +176,7 @@ static int run_fleet(int argc, char **argv, struct err *err)
 				.period = 2500000,
 				.files = 16,
 				.file_bytes = 16 << 20,
+				.retry_ns = 60000000000,
 				.alpha = 0.05,
 				.top = 20 };
 	struct fleet_args any = { 0 };
@@ -165,7 +185,8 @@ static int run_fleet(int argc, char **argv, struct err *err)
 	int words = 0;
 
 	if (!rc && !verb)
-		rc = args_refuse(err, "fleet takes record, reduce, report or simulate");
+		rc = args_refuse(err,
+				 "fleet takes record, reduce, push, report, export or simulate");
 	if (!rc)
 		rc = parse(verb, &a, argc, argv, first, &words, err);
 	if (!rc)
@@ -186,8 +207,12 @@ const struct command cmd_fleet = {
 		"ispot fleet record [-o OUT | --dir DIR] [--files N] [--file-size SIZE] [-F PATTERN | --period N] [--by WHAT] [-d TIME] "
 		"[--duty ON/PERIOD | --cost PERCENT] [-p PID | -- CMD...]\n"
 		"ispot fleet reduce [--db FILE] [--bucket TIME] [--trios APP]... FILE...\n"
-		"ispot fleet report [--db FILE] [--type NAME] [--base APP] [--exclude APP]... "
-		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv]\n"
+		"ispot fleet push --engine URL [--credentials FILE] [--ca-file FILE] "
+		"[--retry TIME] [--bucket TIME] [--trios APP]... FILE...\n"
+		"ispot fleet report [--db FILE | --engine URL] [--credentials FILE] "
+		"[--ca-file FILE] [--retry TIME] [--type NAME] [--base APP] [--exclude APP]... "
+		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv | --html FILE]\n"
+		"ispot fleet export -o OUT FILE...\n"
 		"ispot fleet simulate -o OUT [--machines N] [--samples N] [--seed N] "
 		"[--applications N] [--cpus N] [--interferers N] [--trio-interferers N]",
 	.examples = examples,

@@ -4,15 +4,20 @@
 #include <unistd.h>
 
 #include "analysis/fleet.h"
+#include "analysis/fleet_engine.h"
+#include "analysis/fleet_rows.h"
 #include "analysis/fleet_store.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "fleet_verbs.h"
 #include "pager.h"
-#include "screen.h"
 #include "report/fleet.h"
+#include "screen.h"
+#include "trace/output.h"
 
 #define EXCLUDED_MAX 64
+#define RENAMED_MAX  10 /* notices */
 
 static int class_of(const char *name, enum corunner_class *class, struct err *err)
 {
@@ -61,6 +66,19 @@ static int find_excluded(const struct fleet_args *a, struct fleet_view *v,
 	return 0;
 }
 
+static int write_out(const struct fleet_args *a, const struct text *out, struct err *err)
+{
+	struct output file = { .fd = -1 };
+	int rc;
+
+	if (!a->html)
+		return screen_write(out, err);
+	rc = output_open(&file, a->html, err);
+	if (!rc)
+		output_write(&file, out->s, out->n);
+	return rc ? rc : output_close(&file, err);
+}
+
 static int print(const struct fleet_args *a, struct fleet_view *v, struct err *err)
 {
 	const struct fleet_cell *excluded[EXCLUDED_MAX];
@@ -71,48 +89,101 @@ static int print(const struct fleet_args *a, struct fleet_view *v, struct err *e
 		rc = find_excluded(a, v, excluded, err);
 	if (rc)
 		return rc;
-	(a->json ? report_fleet_json : a->csv ? report_fleet_csv : report_fleet_text)(v, &out);
-	rc = screen_write(&out, err);
+	(a->json   ? report_fleet_json
+	 : a->csv  ? report_fleet_csv
+	 : a->html ? report_fleet_html
+		   : report_fleet_text)(v, &out);
+	rc = write_out(a, &out, err);
 	text_release(&out);
 	return rc;
 }
 
-static int analyse(const struct fleet_args *a, struct fleet_store *store, struct fleet_view *v,
-		   struct err *err)
+/* Executables are NAME@BUILD-ID. */
+static void say_renamed(const struct fleet_view *v)
 {
+	const struct fleet *f = v->fleet;
+	unsigned said = 0;
+
+	for (size_t i = 0; i < f->bases.n && !strcmp(v->meta->by, "executable"); i++) {
+		const char *name = strtab_get(&f->rows->apps, f->bases.data[i].app);
+		const char *build = strrchr(name, '@');
+
+		for (size_t k = 0; build && build[1] && k < i && said < RENAMED_MAX; k++) {
+			const char *other = strtab_get(&f->rows->apps, f->bases.data[k].app);
+			const char *same = strrchr(other, '@');
+
+			if (same && !strcmp(same, build) && ++said)
+				log_notice("%s and %s are one program, renamed or under two names; "
+					   "they count as two",
+					   other, name);
+		}
+	}
+}
+
+struct source {
 	struct fleet_store_totals totals;
 	struct fleet_store_meta meta;
-	struct fleet_rows rows = { 0 };
+	struct fleet_rows rows;
+	unsigned other_types;
+};
+
+static int load_file(const struct fleet_args *a, struct source *s, struct err *err)
+{
+	struct fleet_store *store;
+	int rc = fleet_store_open(&store, a->db, false, err);
+
+	rc = rc ? rc : fleet_store_meta(store, &s->meta, &s->totals, err);
+	rc = rc ? rc : fleet_store_load(store, a->type, &s->rows, &s->other_types, err);
+	fleet_store_close(store);
+	return rc;
+}
+
+static int load_engine(const struct fleet_args *a, struct source *s, struct err *err)
+{
+	const struct fleet_engine_options o = { a->engine, a->credentials, a->ca_file,
+						a->retry_ns };
+	struct fleet_engine *engine;
+	int rc = fleet_engine_open(&engine, &o, err);
+
+	rc = rc ? rc : fleet_engine_meta(engine, &s->meta, &s->totals, err);
+	rc = rc ? rc : fleet_engine_load(engine, a->type, &s->rows, &s->other_types, err);
+	fleet_engine_close(engine);
+	return rc;
+}
+
+static int analyse(const struct fleet_args *a, struct fleet_view *v, struct err *err)
+{
+	struct source s = { 0 };
 	struct fleet fleet = { 0 };
-	int rc = fleet_store_meta(store, &meta, &totals, err);
+	int rc = a->engine ? load_engine(a, &s, err) : load_file(a, &s, err);
 
-	if (!rc)
-		rc = fleet_store_load(store, a->type, &rows, &v->other_types, err);
 	if (!rc) {
-		struct fleet_options o = { a->min_samples, a->alpha, meta.higher_is_better };
+		struct fleet_options o = { a->min_samples, a->alpha, s.meta.higher_is_better };
 
-		fleet_init(&fleet, &rows, &o);
+		fleet_init(&fleet, &s.rows, &o);
 		v->fleet = &fleet;
-		v->meta = &meta;
-		v->totals = &totals;
-		v->type = strtab_get(&rows.types, 0);
+		v->meta = &s.meta;
+		v->totals = &s.totals;
+		v->other_types = s.other_types;
+		v->type = strtab_get(&s.rows.types, 0);
+		say_renamed(v);
 		rc = print(a, v, err);
 	}
 	fleet_release(&fleet);
-	fleet_rows_release(&rows);
+	fleet_rows_release(&s.rows);
 	return rc;
 }
 
 int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 {
 	struct fleet_view v = { .top = a->top };
-	struct fleet_store *store;
 	int rc = class_of(a->class, &v.class, err);
 
 	if (rc)
 		return rc;
-	if (*words || (a->json && a->csv))
-		return args_refuse(err, "report takes options only, and one of --json and --csv");
+	if (*words || a->json + a->csv + !!a->html > 1)
+		return args_refuse(err, "report takes options only, and one of --json, --csv "
+					"and --html");
 	if (!(a->alpha > 0 && a->alpha < 1))
 		return args_refuse(err, "--alpha is a share; give more than 0, less than 1");
 	if (a->exclude.n && !a->base)
@@ -120,12 +191,9 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 				   "--exclude needs the application that is to gain: --base APP");
 	if (a->exclude.n > EXCLUDED_MAX)
 		return args_refuse(err, "--exclude takes up to 64 applications");
-	pager_start(); /* record, the same command, leaves its program's output alone */
+	if (!a->html)
+		pager_start(); /* record, the same command, leaves its program's output alone */
 	v.colours = screen_colours();
 	v.width = screen_width();
-	rc = fleet_store_open(&store, a->db, false, err);
-	if (!rc)
-		rc = analyse(a, store, &v, err);
-	fleet_store_close(store);
-	return rc;
+	return analyse(a, &v, err);
 }

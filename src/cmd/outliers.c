@@ -21,7 +21,7 @@
 #include "trace/output.h"
 #include "trace/reader.h"
 
-#define NOTICES_MAX 6
+#define NOTICES_MAX 7
 
 struct outliers_options {
 	const char *input, *of, *rule, *time, *html;
@@ -77,13 +77,15 @@ static int write_out(const struct text *out, const char *html, struct err *err)
 
 /* What the numbers do not say themselves; freed by the caller. */
 static size_t find_notices(const struct outliers *o, struct trace_reader *r, bool windowed,
-			   char **notices)
+			   bool interrupted, char **notices)
 {
 	const char *damage = trace_reader_damage(r);
 	uint64_t period = meta_period(o->meta);
 	char number[TEXT_COUNTED];
 	size_t n = 0;
 
+	if (interrupted)
+		notices[n++] = xstrdup(result_interrupted);
 	if (damage)
 		notices[n++] = xstrdup(damage);
 	if (o->lost_records)
@@ -133,7 +135,7 @@ static int find_block(const struct outliers *o, const char *name,
 }
 
 static int show(const struct outliers_options *o, struct outliers *outliers, struct trace_reader *r,
-		struct err *err)
+		bool interrupted, struct err *err)
 {
 	const struct meta *meta = trace_reader_meta(r);
 	char *notices[NOTICES_MAX + 1] = { NULL };
@@ -154,7 +156,7 @@ static int show(const struct outliers_options *o, struct outliers *outliers, str
 
 	if (rc)
 		return rc;
-	n = find_notices(outliers, r, o->time, notices);
+	n = find_notices(outliers, r, o->time || interrupted, interrupted, notices);
 	(o->json   ? report_outliers_json
 	 : o->csv  ? report_outliers_csv
 	 : o->html ? report_outliers_html
@@ -204,7 +206,7 @@ static int run_outliers(int argc, char **argv, struct err *err)
 	if (!rc)
 		rc = outliers_read(&outliers, r, &ro, rule, err);
 	if (!rc)
-		rc = show(&o, &outliers, r, err);
+		rc = show(&o, &outliers, r, ro.interrupted, err);
 	outliers_release(&outliers);
 	trace_reader_free(r);
 	return rc;

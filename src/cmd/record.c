@@ -347,24 +347,32 @@ static int check_java(const struct record_options *o, bool has_command, struct e
 	const struct {
 		const char *option;
 		bool given;
+		const char *why;
 	} rows[] = {
-		{ "-c", o->period != 1 },
-		{ "-e", o->events && strcmp(o->events, "none") != 0 },
-		{ "-D", o->delay_ns },
-		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0 },
-		{ "--overhead", !isnan(o->overhead_percent) },
-		{ "--burst", o->burst },
-		{ "--two-pass", o->two_pass },
-		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX },
-		{ "--no-key", o->no_key.n },
-		{ "--no-inherit", !o->inherit },
-		{ "-p with a command", o->pids.n && has_command },
+		{ "-c", o->period != 1, "every call is recorded" },
+		{ "-e", o->events && strcmp(o->events, "none") != 0, "it counts no events" },
+		{ "-D", o->delay_ns, "it begins with the program, or when it is attached" },
+		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0,
+		  "it knows the methods that it records, and no stacks" },
+		{ "--overhead", !isnan(o->overhead_percent),
+		  "methods are chosen once, by -F or as synchronized" },
+		{ "--burst", o->burst, "its methods stay rewritten" },
+		{ "--two-pass", o->two_pass, "methods are chosen by -F or as synchronized" },
+		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX,
+		  "its rings bring entries and exits, which are all written; name fewer methods "
+		  "with -F" },
+		{ "--no-key", o->no_key.n, "it records no arguments" },
+		{ "--no-inherit", !o->inherit,
+		  "Java machines that the command starts load it, too" },
+		{ "-p with a command", o->pids.n && has_command, "either is recorded" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].given)
-			return err_set(err, -EINVAL, "--java does not go with %s; leave one out",
-				       rows[i].option);
+			return err_set(err, -EINVAL,
+				       "--java does not go with %s: the agent is inside, and %s; "
+				       "leave one out",
+				       rows[i].option, rows[i].why);
 	return 0;
 }
 
@@ -451,6 +459,7 @@ static int run_record(int argc, char **argv, struct err *err)
 		target_words(&own, argv + 1, first - 1);
 		so.argv = first < argc ? argv + first : NULL;
 		so.pids = pids;
+		so.show_progress = !so.argv;
 		so.command = command.s ? command.s : "";
 		so.options = own.s ? own.s : "";
 		ret = o.java		    ? run_java(&o, &so, &status, err)

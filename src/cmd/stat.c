@@ -342,6 +342,7 @@ static int run_stat(int argc, char **argv, struct err *err)
 		so.n_patterns = o.patterns.n;
 		so.argv = first < argc ? argv + first : NULL;
 		so.pids = pids;
+		so.show_progress = !so.argv && !o.interval;
 		so.command = command.s ? command.s : "";
 		so.options = own.s ? own.s : "";
 		so.duration_ns = o.duration_ns == UINT64_MAX ? 0 : o.duration_ns;

@@ -55,6 +55,9 @@ static int parse_header(struct fleet_header *h, const char *s, size_t n)
 	h->id = json_u64(root, "id", 0);
 	copy(h->machine, sizeof(h->machine), root, "machine");
 	copy(h->type, sizeof(h->type), root, "type");
+	h->type_known = *h->type;
+	if (!h->type_known)
+		snprintf(h->type, sizeof(h->type), "unknown");
 	copy(h->indicator, sizeof(h->indicator), root, "indicator");
 	copy(h->unit, sizeof(h->unit), root, "unit");
 	copy(h->by, sizeof(h->by), root, "by");

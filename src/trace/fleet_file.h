@@ -34,6 +34,7 @@ struct fleet_block_head {
 struct fleet_header {
 	uint64_t id; /* random: tells recordings apart, so that none is counted twice */
 	char machine[128], type[128];
+	bool type_known; /* as read: else type is "unknown" */
 	char indicator[64], unit[16];
 	bool higher_is_better;
 	uint64_t period; /* in the event's unit; 0: none */

@@ -180,6 +180,19 @@ static int read_arguments(const struct json *list, struct arena *arena, struct m
 	return 0;
 }
 
+/* What was left out at first and fits in later is traced. */
+static void take_back_left_out(struct meta *meta, const struct meta_function *f)
+{
+	const char *object = meta_object(meta, f->object)->path;
+	size_t kept = 0;
+
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
+		if (n->traced_until_ns || !n->name || !n->object || strcmp(n->name, f->name) ||
+		    strcmp(n->object, object))
+			meta->not_traced.data[kept++] = *n;
+	meta->not_traced.n = kept;
+}
+
 static int read_function(struct meta *meta, const struct json *line)
 {
 	struct meta_function f = { 0 }, *slot;
@@ -193,6 +206,7 @@ static int read_function(struct meta *meta, const struct json *line)
 	if (!slot)
 		return -EINVAL;
 	*slot = f;
+	take_back_left_out(meta, &f);
 	return 0;
 }
 

@@ -45,10 +45,19 @@ add_unknown() {
 		"\(.excess_ns) \(([.causes[] | select(.kind == "unknown") | .share] | add // 0) * .excess_ns)"'
 }
 
+# Ahead of what else the machine does, so that the cause is the program's own.
+ahead() {
+	if ! command -v setsid >/dev/null; then
+		"$@"
+		return
+	fi
+	setsid -w sh -c '{ echo -20 >/proc/self/autogroup; } 2>/dev/null; exec nice -n -20 "$@"' sh "$@"
+}
+
 # judge_causes PROGRAM FUNCTION: a line of the matrix; 0 where the first cause is right
 judge_causes() {
 	local want first beside verdict
-	"$ISPOT" record -q -o "$1.data" -F "$2" -- "$MB/$1" >"$1.out" 2>/dev/null || return
+	ahead "$ISPOT" record -q -o "$1.data" -F "$2" -- "$MB/$1" >"$1.out" 2>/dev/null || return
 	want=$(expected_of "$1" "$2")
 	causes_of "$1" "$2" >causes
 	first=$(awk -v want="$want" '$1 == want || ($1 != "cpu-wait" && $1 != "ispot") {
@@ -75,7 +84,7 @@ bench_causes() {
 			judge_causes "$program" "$function" && right=$((right + 1))
 			add_unknown "$program" "$function" >>unknown
 		done < <(scheduled)
-		row "right, of $all that scheduling records show" "$right" "" ">=" $((all * 9 / 10))
+		row "right, of $all that scheduling records show" "$right" "" ">=" $(((all * 9 + 9) / 10))
 		row "unknown, of their excess" \
 			"$(awk '{ all += $1; part += $2 } END { printf "%.1f", 100 * part / all }' unknown)" % "<=" 10
 	done

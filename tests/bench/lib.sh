@@ -15,7 +15,41 @@ GROUP=ispotbench$$ # of the probes that perf records
 children=()
 cd "$DIR" || exit 1
 
+# ---- progress, on a terminal: which part, how many are done, for how long it has been at work ----
+
+ticker=
+progress_start() { # PART DONE OF
+	[ -t 2 ] || return 0
+	(
+		trap - EXIT INT TERM
+		for ((s = 2;; s++)); do
+			sleep 1
+			printf '\r%s: %d of %d parts done, %d s\033[K' "$1" "$2" "$3" $s >&2
+		done
+	) &
+	ticker=$!
+}
+
+progress_stop() {
+	[ -n "$ticker" ] || return 0
+	kill "$ticker" 2>/dev/null
+	wait "$ticker" 2>/dev/null
+	ticker=
+	printf '\r\033[K' >&2
+}
+
+wipe=
+[ -t 1 ] && [ -t 2 ] && wipe=$'\r\033[K'
+
+# The goals that were missed; fails if none was.
+say_missed() {
+	[ -s "$DIR/missed" ] || return
+	printf '\n%s of the goals missed:\n' "$(wc -l <"$DIR/missed")"
+	sed 's/^/  /' "$DIR/missed"
+}
+
 cleanup() {
+	progress_stop
 	for pid in "${children[@]}"; do
 		kill "$pid" 2>/dev/null
 	done
@@ -35,7 +69,7 @@ compute() { awk "BEGIN { printf \"%.${2:-2f}\", $1 }" 2>/dev/null || echo nan; }
 
 # ---- the table ----
 
-head_line() { printf '\n%s\n' "$*"; }
+head_line() { printf '%s\n%s\n' "$wipe" "$*"; }
 
 # row NAME VALUE UNIT [OP GOAL]: OP is <=, >=, or =
 row() {
@@ -45,10 +79,10 @@ row() {
 			ok = v ~ /^-?[0-9.]/ && (op == "<=" ? v <= g : op == ">=" ? v >= g : v == g)
 			print ok ? "pass" : "MISS"
 		}')
-		printf '  %-52s %12s %-9s %2s %-8s %s\n' "$1" "$2" "$3" "$4" "$5" "$verdict"
+		printf '%s  %-52s %12s %-9s %2s %-8s %s\n' "$wipe" "$1" "$2" "$3" "$4" "$5" "$verdict"
 		[ "$verdict" = pass ] || echo "$1" >>"$DIR/missed"
 	else
-		printf '  %-52s %12s %s\n' "$1" "$2" "$3"
+		printf '%s  %-52s %12s %s\n' "$wipe" "$1" "$2" "$3"
 	fi
 }
 

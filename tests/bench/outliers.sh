@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `ispot outliers` takes: CPU time a record, both passes, and memory, which must not grow with the
-# recording.
+# recording; and what recording for it costs a server by mode, as the paper's table 2 has it (0.2 to 0.6 %
+# with timers only, 15 % and more with whole call trees).
 
 OUTLIERS_MILLIONS=${OUTLIERS_MILLIONS:-40}
 
@@ -10,6 +11,64 @@ outliers_of() {
 	"$ROOT/build/bench/trace_speed" -n "$1" -w -o outliers.data >/dev/null || return
 	/usr/bin/time -f '%U %M' "$ISPOT" outliers -i outliers.data 2>&1 >/dev/null | tail -1
 	rm -f outliers.data
+}
+
+# Of redis, name and options of each mode. "commands" are functions of the server's that run for each.
+OUTLIERS_MODES="timers only|-F call -e none -g none
+call tree|-F call -F setCommand -F getCommand -F lookupKey* -F dbAdd* -F addReply* -e none -g none
+calling context|-F call -e none -g dwarf
+what calls count|-F call -g none
+contention|-F call -F pthread_mutex_*@arg1 -e none -g none
+streaming, from 1 ms on|-F call -g none --keep-slower 1ms"
+
+# load SECONDS-FILE: what the benchmark takes, elapsed
+load() { seconds_of redis-benchmark -p "$port" -q -c 4 -n 50021 -t set,get >>"$1"; }
+
+seconds_of() {
+	local begin
+	begin=$(date +%s%N)
+	"$@" >/dev/null 2>&1
+	compute "($(date +%s%N) - $begin) / 1e9" 3f
+	echo
+}
+
+# mode NAME OPTIONS...: as often alone as recorded, one after the other
+mode() {
+	local name=$1 pid
+	shift
+	: >alone && : >recorded
+	for _ in $(seq "$ROUNDS"); do
+		load alone
+		"$ISPOT" record -q -o modes.data "$@" -p "$redis" 2>/dev/null &
+		pid=$!
+		sleep 1 # the probes are in
+		load recorded
+		kill -INT $pid
+		wait $pid
+	done
+	row "$name: slower by" "$(compute "100 * ($(median <recorded) / $(median <alone) - 1)" 1f)" %
+}
+
+outliers_modes() {
+	local modes name options
+	head_line "redis-server under redis-benchmark, recorded in each mode (medians of $ROUNDS pairs)"
+	if ! command -v redis-server >/dev/null || ! command -v redis-benchmark >/dev/null; then
+		echo "  skipped: no redis-server is installed"
+		return
+	fi
+	port=$((20000 + $$ % 20000))
+	redis-server --port $port --save '' --appendonly no --dir "$DIR" >redis.log 2>&1 &
+	redis=$!
+	children+=("$redis")
+	sleep 1
+	mapfile -t modes <<<"$OUTLIERS_MODES"
+	for name in "${modes[@]}"; do
+		set -f
+		read -ra options <<<"${name#*|}"
+		set +f
+		mode "${name%%|*}" "${options[@]}"
+	done
+	kill "$redis"
 }
 
 bench_outliers() {
@@ -21,4 +80,5 @@ bench_outliers() {
 	row "CPU time of a record, both passes" "$(compute "$many * 1000 / $OUTLIERS_MILLIONS" 0f)" ns
 	row "memory, a tenth of it -> all" "$((few_kb / 1024)) -> $((many_kb / 1024))" MB
 	row "  ratio" "$(compute "$many_kb / $few_kb")" "" "<=" 1.2
+	outliers_modes
 }

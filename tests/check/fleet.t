@@ -102,6 +102,68 @@ open(sys.argv[2], "wb").write(out)
 EOP
 }
 
+# altered FILE COPY PYTHON: another recording of another machine; PYTHON changes header, apps (bytes by bytes)
+# and, of a block's head, start
+altered() {
+	python3 - "$@" <<'EOP'
+import json, struct, sys, zlib
+data = open(sys.argv[1], "rb").read()
+n = struct.unpack_from("<I", data, 8)[0]
+header, apps, at, k = json.loads(data[16:16 + n]), {}, 16 + n, 0
+header.update(id=header["id"] ^ 0xabcdef, machine="altered")
+blocks = b""
+while at < len(data):
+    head = list(struct.unpack_from("<IIQQIIII", data, at))
+    body = data[at + 40:at + 40 + head[1]]
+    at += 40 + head[1]
+    start, k = head[3], k + 1
+    exec(sys.argv[3])
+    for a, b in apps.items():
+        body = body.replace(bytes([len(a)]) + a, bytes([len(b)]) + b, 1)
+    head[1], head[3], head[6] = len(body), start, zlib.crc32(body)
+    packed = struct.pack("<IIQQIII", *head[:7])
+    blocks += packed + struct.pack("<I", zlib.crc32(packed)) + body
+text = json.dumps(header).encode()
+open(sys.argv[2], "wb").write(data[:8] + struct.pack("<II", len(text), zlib.crc32(text)) + text + blocks)
+EOP
+}
+# beside FILE: what is said, and that all its samples count beside those of another machine
+counted() { # counted FILE
+	rm -f counted.db
+	fleet reduce --db counted.db some/machine00002.fleet "$1" >counted.out 2>counted.err || return 1
+	test "$(fleet report --db counted.db --json 2>/dev/null | jq '.fleet | .samples == $n and .machines == 2' \
+		--argjson n "$(jq -n '$a + $b' --argjson a "$(of some/machine00001.fleet)" --argjson b "$(of some/machine00002.fleet)")")" = true
+}
+of() { rm -f of.db && fleet reduce --db of.db "$1" >/dev/null && fleet report --db of.db --json | jq .fleet.samples; }
+odd() { # odd NAME WHAT-IS-SAID PYTHON
+	altered some/machine00001.fleet odd.fleet "$3"
+	ok "$1: all counts" counted odd.fleet
+	ok "$1: said" loud "$2" cat counted.err
+}
+if command -v python3 >/dev/null; then
+	altered some/machine00001.fleet even.fleet ""
+	ok "a machine as others" counted even.fleet
+	ok "of which nothing is said" test ! -s counted.err
+	odd "a clock that is ahead" "odd.fleet: the clock of altered is ahead of this one's" "start += 10**18"
+	odd "a clock that was never set" "odd.fleet: the clock of altered was never set" "start = 10**9 * k"
+	odd "a clock that is set back" "odd.fleet: the clock of altered was set back" "start -= k * 10**12"
+	altered some/machine00001.fleet odd.fleet 'header["type"] = ""'
+	fleet reduce --db typeless.db odd.fleet some/machine00002.fleet >/dev/null 2>typeless.err
+	ok "an unknown machine type: said" loud "the machine type of altered is not known" cat typeless.err
+	ok "and a type of its own" test "$(fleet report --db typeless.db --type unknown --json | jq -c '.fleet | [.type, .other_types]')" = '["unknown",1]'
+	altered some/machine00001.fleet odd.fleet 'header["cpus"] = []'
+	fleet reduce --db flat.db odd.fleet >/dev/null 2>flat.err
+	ok "a machine whose CPUs are not known: said" loud "class other" cat flat.err
+	ok "and all its pairs are of class other" test "$(fleet report --db flat.db --json | jq -c '[.pairs[].class] | unique')" = '["other"]'
+	altered some/machine00001.fleet old.fleet 'apps = {b"app0001": b"old@12345678"}'
+	altered some/machine00002.fleet new.fleet 'apps = {b"app0001": b"new@12345678"}; header["by"] = "executable"'
+	fleet reduce --db renamed.db old.fleet new.fleet >/dev/null 2>&1
+	ok "an application renamed: said" loud "are one program, renamed or under two names" fleet report --db renamed.db
+	ok "and counts as two" test "$(fleet report --db renamed.db --json 2>/dev/null | jq '[.applications[].name | select(endswith("@12345678"))] | length')" = 2
+else
+	skip "clocks, types, names" "no python3"
+fi
+
 if command -v sqlite3 >/dev/null; then
 	fleet reduce --db in-two.db "${named[@]}" three/machine0001*.fleet three/machine0002*.fleet >/dev/null
 	fleet reduce --db in-two.db three/*.fleet >/dev/null # whose trios the database knows

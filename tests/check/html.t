@@ -66,6 +66,36 @@ many_outliers() {
 		[ "$(stat -c %s "$work/rare.html")" -le 2000000 ]
 }
 
+# Two hundred and fifty sections of seventy threads; all names are markup.
+many_sections() {
+	awk 'BEGIN {
+		for (i = 0; i < 20; i++) long = long "<a&b\\\"\x27>"
+		print "{\"kind\":\"session\",\"version\":1,\"command\":\"" long "\",\"program\":\"<b>\",\"pid\":100,\"start_ns\":0,\"clock\":\"monotonic\",\"cpus\":4,\"period\":1,\"pmu\":\"none\",\"producer\":\"synthetic\",\"kernel\":\"6.18.0\"}"
+		print "{\"kind\":\"object\",\"id\":0,\"path\":\"/bin/<i>\"}"
+		print "{\"kind\":\"function\",\"id\":0,\"set\":1,\"name\":\"pthread_barrier_wait\",\"symbol\":\"pthread_barrier_wait\",\"object\":0,\"block\":\"function\",\"exit\":\"return\",\"class\":\"nop5\",\"probe_offset\":0}"
+		for (i = 0; i < 250; i++) {
+			printf "{\"kind\":\"frame\",\"id\":%d,\"symbol\":\"f%d%s\",\"object\":\"/bin/<i>\",\"file\":\"<u>.c\",\"line\":%d,\"offset\":%d,\"inlined\":false}\n", i, i, long, i + 1, 16 * i
+			printf "{\"kind\":\"stack\",\"id\":%d,\"frames\":[%d]}\n", i + 1, i
+			printf "{\"kind\":\"site\",\"id\":%d,\"function\":0,\"stack\":%d}\n", 1048576 + i, i + 1
+		}
+		for (k = 1; k <= 70; k++)
+			printf "{\"kind\":\"thread\",\"tid\":%d,\"tgid\":100,\"comm\":\"<s>&%d\"}\n%d 0 100/100 fork child=%d tgid=100\n", 100 + k, k, 20000 + k, 100 + k
+		t = 1000000
+		for (i = 0; i < 500; i++) {
+			for (k = 1; k <= 70; k++)
+				printf "%d 0 %d/100 entry @%d sp=0x1000\n%d 0 %d/100 args mask=0x1 4096\n", t + k * 1000, 100 + k, 1048576 + i % 250, t + k * 1000, 100 + k
+			for (k = 1; k <= 70; k++)
+				printf "%d 0 %d/100 exit pthread_barrier_wait sp=0x1000\n", t + 80000 + k, 100 + k
+			t += 100000
+		} }' >"$work/sections.trace"
+	"$ISPOT" dump --from-text "$work/sections.trace" -o "$work/sections.data" &&
+		"$ISPOT" imbalance -i "$work/sections.data" --html "$work/sections.html" &&
+		[ "$("$ISPOT" imbalance -i "$work/sections.data" --json | jq '.sections | length')" -ge 250 ] &&
+		[ "$(stat -c %s "$work/sections.html")" -le 2000000 ] && return
+	stat -c '# %s bytes' "$work/sections.html"
+	return 1
+}
+
 # Of the first block's executions the first one listed is the worst.
 worst_first() {
 	local listed
@@ -174,8 +204,10 @@ cat >"$work/look.js" <<-'EOP'
 EOP
 looked() { told LOOK "$1" "$work/look.js" | grep -v '^LOOK  END'; }
 
-# Every region that scrolls, link and fold is reached with the Tab key.
+# Every region that scrolls, link and fold is reached with the Tab key, once it is unfolded.
 cat >"$work/keys.js" <<-'EOP'
+	for (const d of document.querySelectorAll("details"))
+		d.open = true
 	const all = [...document.querySelectorAll("a[href],summary,.scroll,pre")].filter(e =>
 		e.matches("a,summary,.scroll") || e.scrollWidth > e.clientWidth)
 	const bad = all.filter(e => { e.focus(); return document.activeElement !== e })
@@ -195,11 +227,15 @@ printed() {
 	[ "$(grep -c 'How many calls took how long' "$work/page.txt")" -ge 2 ] || echo "folded blocks are not printed"
 }
 
+ok "250 sections of 70 threads whose names are markup stay under 2 MB" many_sections
+ok "their page is well-formed and fetches nothing" silent parsed "$work/sections.html"
+ok "its links lead somewhere" silent links "$work/sections.html"
 if command -v chromium >/dev/null; then
 	ok "Chromium renders it without a complaint" silent rendered "$work/svc.html"
 	ok "the first viewport shows lost time, first cause and next command" silent looked "$work/svc.html"
 	ok "also of names that fill lines" silent looked "$work/long.html"
 	ok "all of it is reached with the keyboard, and links lead somewhere" silent reached "$work/many.html"
+	ok "that of uneven sections, too" silent reached "$work/sections.html"
 	if command -v pdftotext >/dev/null; then
 		ok "on paper nothing is folded" silent printed "$work/svc.html"
 	else

@@ -66,6 +66,7 @@ libraries() {
 	gsl gsl/.*
 	libcap sys/capability\.h
 	sqlite sqlite3\.h
+	libcurl curl/.*
 	EOR
 }
 

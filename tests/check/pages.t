@@ -32,6 +32,18 @@ done
 "$ISPOT" outliers -i "$work/outliers.data" --html "$work/outliers.html"
 accessible outliers
 
+"$ISPOT" dump --from-text tests/golden/imbalance.trace -o "$work/imbalance.data"
+"$ISPOT" imbalance -i "$work/imbalance.data" --html "$work/imbalance.html"
+accessible imbalance
+# with the lines to blame
+if command -v valgrind >/dev/null; then
+	"$ISPOT" imbalance --html "$work/lines.html" -- build/microbench/uneven --case mix -t 5 >/dev/null 2>&1
+	ok "lines: there are some" grep -q 'data-key="score"' "$work/lines.html"
+	accessible lines
+else
+	skip "axe-core finds nothing serious in lines to blame" "no valgrind here"
+fi
+
 PYTHONDONTWRITEBYTECODE=1 python3 - tests/paper "$work/paper.html" <<'EOP'
 import sys
 sys.path.insert(0, sys.argv[1])

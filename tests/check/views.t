@@ -32,6 +32,20 @@ compared() {
 	return 1
 }
 
+# uneven NAME CELLS OPTIONS...: `ispot imbalance` in its three views, of a trace or of a command
+uneven() {
+	local of=$work/uneven-$1 least=$2 n
+	shift 2
+	"$ISPOT" imbalance --json --html "$of.html" "$@" >"$of.json" 2>"$of.err" &&
+		COLUMNS=80 "$ISPOT" imbalance "$@" >"$of.text" 2>"$of.err" || return
+	python3 tests/check/views_imbalance.py "$of.json" "$of.html" "$of.text" >"$work/out" 2>&1
+	n=$(sed -n '$s/ cells compared$//p' "$work/out")
+	sed '$d' "$work/out" | head -20 | sed 's/^/# /'
+	[ "$(wc -l <"$work/out")" -eq 1 ] && [ "${n:-0}" -ge "$least" ] && return
+	sed -n '$s/^/# /p' "$work/out"
+	return 1
+}
+
 same() { compared views "$@"; }
 slow() { compared views_slow "$1" "$2" --slow "${@:3}"; }
 
@@ -67,3 +81,12 @@ done
 ok "what is drawn of sampled calls" drawn 10 sampled
 ok "what is drawn of recursion" drawn 10 callsites
 ok "what is drawn of a window" drawn 60 svc --time 20ms-90ms
+ok "sections of uneven threads" uneven all 150 -i "$work/imbalance.data"
+ok "sections that the user names" uneven named 40 -i "$work/imbalance.data" --section step
+ok "sections of a window" uneven window 30 -i "$work/imbalance.data" --time 3.9ms-
+if command -v valgrind >/dev/null; then
+	# valgrind runs the same each time: two runs can be compared
+	ok "lines to blame" uneven lines 150 -- build/microbench/uneven --case mix -t 5
+else
+	skip "lines to blame" "no valgrind here"
+fi

@@ -75,4 +75,28 @@ report interrupted
 ok $? "Ctrl-C: the file is whole" || diag interrupted.report-err
 matches_truth interrupted calls
 
+# Of ispot bench: what was measured stays. (A job of this shell's would ignore SIGINT.)
+setsid env --default-signal=INT "$ISPOT" bench >bench.out 2>bench.err &
+bench=$!
+children+=("$bench")
+eventually grep -q '^nop5 .* 1 ' bench.out
+kill -INT -- "-$bench"
+wait "$bench"
+is $? 0 "bench, Ctrl-C: status" || diag bench.err
+like bench.out '^nop5 +return +1 ' "bench, Ctrl-C: the rows of one thread stay"
+like bench.out '^inner: ' "bench, Ctrl-C: the table is ended"
+setsid env --default-signal=INT "$ISPOT" bench --json >bench.json 2>bench.err &
+bench=$!
+children+=("$bench")
+sleep 0.2
+kill -INT -- "-$bench"
+wait "$bench"
+case $? in
+0) jq -e length bench.json >/dev/null ;;
+1) grep -q 'interrupted before anything' bench.err ;;
+130) [ ! -s bench.err ] ;; # before it began
+*) false ;;
+esac
+ok $? "bench --json, Ctrl-C: rows, or the word that there are none" || diag bench.err bench.json
+
 done_testing

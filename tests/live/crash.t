@@ -28,9 +28,14 @@ traps() {
 		wc -l
 }
 no_traps() { [ "$(traps "$1")" = 0 ]; }
-now_ns() { awk '{ printf "%.0f\n", $1 * 1e9 }' /proc/uptime; }
+# $now_ns; no process is started for it, which takes longer the busier the machine is
+read_now() {
+	local seconds rest
+	read -r seconds rest </proc/uptime
+	now_ns=${seconds/./}0000000
+}
 
-unread=0 dead=0 planted=0 left=0 missing=0 calls=0 early=0
+unread=0 dead=0 planted=0 left=0 missing=0 calls=0 early=0 oldest_ms=0
 for i in $(seq "$ROUNDS"); do
 	./own_spawner --seconds 300 --log "$i.log" >"$i.out" &
 	target=$!
@@ -43,8 +48,9 @@ for i in $(seq "$ROUNDS"); do
 	[ $((i % 2)) = 0 ] || eventually begun "$i"
 	sleep "$((RANDOM % 3)).$((RANDOM % 10))"
 	planted=$((planted + $(traps "$target")))
+	read_now # before it: what was called a second before this was so before the kill, too
+	killed_ns=$now_ns
 	kill -KILL "$recorder"
-	killed_ns=$(now_ns)
 	wait "$recorder" 2>/dev/null
 	eventually no_traps "$target"
 	left=$((left + $(traps "$target")))
@@ -58,6 +64,8 @@ for i in $(seq "$ROUNDS"); do
 		continue
 	fi
 	"$ISPOT" report --json -i "$i.data" >/dev/null 2>"$i.err" || unread=$((unread + 1))
+	age_ms=$(((killed_ns - $(awk '$1 ~ /^[0-9]+$/ && $1 > last { last = $1 } END { printf "%.0f", last }' "$i.dump")) / 1000000))
+	oldest_ms=$((age_ms > oldest_ms ? age_ms : oldest_ms))
 	# What was called until a second before.
 	awk -v end=$((killed_ns - 1000000000)) '$4 < end' "$i.log" >"$i.held"
 	echo "$killed_ns 0 0/0 entry end" >>"$i.dump"
@@ -71,6 +79,7 @@ is "$dead" 0 "$ROUNDS kills: every target goes on and ends as it would"
 ok $? "no probe is left in them" || diag "$planted bytes of probes before the kills, $left after"
 is "$unread" 0 "every file can be read ($early killed before they began)"
 is "$missing" 0 "no call missing of $calls made more than a second before"
+echo "# the oldest end of a file was ${oldest_ms} ms before its kill"
 
 # Before it begins, too: while it measures what probes cost, with processes of its own.
 for _ in $(seq 20); do

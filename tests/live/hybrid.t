@@ -101,6 +101,19 @@ if "${CC:-cc}" -O1 -g -o later "$ROOT/tests/live/later.c" 2>later.err; then
 else
 	skip "what is dear once traced" "no compiler: $(head -1 later.err)"
 fi
+
+# What was too dear when it was hot first is asked again, and traced once it fits.
+if "${CC:-cc}" -O1 -g -o calmer "$ROOT/tests/live/calmer.c" 2>calmer.err; then
+	record calmer -v -- ./calmer
+	[ "$(grep -c 'choice: f takes' calmer.err)" -ge 2 ]
+	ok $? "calmer: f was counted again" ||
+		diag "$(grep choice calmer.err)"
+	report calmer
+	has calmer f
+	is "$(jq -c '[.not_traced[] | select(.name == "f")]' calmer.json)" "[]" "calmer: f is not said to be left out"
+else
+	skip "what is too dear at first" "no compiler: $(head -1 calmer.err)"
+fi
 for name in phases contended too_hot sort; do
 	is "$(jq -c '[.blocks[] | select(.calls > 0) | [.object, .name]] as $traced | [.not_traced[]
 		| select(.traced_until_ns == null and ([.object, .name] | IN($traced[]))) | .name]' $name.json)" \

@@ -34,4 +34,77 @@ record mutex -F pthread_join -- "$MB/mutex" -n 10007
 "$ISPOT" imbalance --json -i mutex.data >mutex.json
 is "$(section mutex.json '"\(.kind) \(.instances)"')" "join 1" "threads made and joined are a section"
 
+# An OpenMP program of that many rounds, by GCC's libgomp and by LLVM's libomp.
+cat >omp.c <<-'EOC'
+	#include <omp.h>
+	#include <stdlib.h>
+	static volatile unsigned long sink[64 * 8];
+	static void __attribute__((noinline)) work(int me, long n)
+	{
+		for (long i = 0; i < n; i++) /* planted */
+			sink[me * 8] += i;
+	}
+	int main(int argc, char **argv)
+	{
+		omp_set_num_threads(4);
+		for (int r = 0; r < atoi(argv[argc - 1]); r++) {
+	#pragma omp parallel
+			work(omp_get_thread_num(), 20000L * (1 + omp_get_thread_num() * omp_get_thread_num() % 7));
+		}
+	}
+EOC
+# openmp COMPILER PATTERN...: every round is an instance
+openmp() {
+	local cc=$1 patterns=()
+	for pattern in "${@:2}"; do
+		patterns+=(-F "$pattern")
+	done
+	if ! "$cc" -g -O1 -fopenmp omp.c -o "omp-$cc" 2>cc.err; then
+		skip "$cc -fopenmp: a region is a section" "$cc has no OpenMP here"
+		return
+	fi
+	record "omp-$cc" "${patterns[@]}" -- "./omp-$cc" 19
+	"$ISPOT" imbalance --json -i "omp-$cc.data" >omp.json
+	is "$(section omp.json '"\(.kind) \(.instances) \(.threads | length)"')" "region 19 4" "$cc -fopenmp: a region is a section" ||
+		diag omp.json
+}
+openmp gcc GOMP_parallel '*._omp_fn.*'
+openmp clang __kmpc_fork_call '*omp_outlined*'
+
+# Between markers: what three threads do at the same time.
+cat >marked.c <<-'EOC'
+	#include <pthread.h>
+	#include <unistd.h>
+	#include "probes/ispot.h"
+	static pthread_barrier_t barrier;
+	static void *run(void *arg)
+	{
+		for (int r = 0; r < 17; r++) {
+			pthread_barrier_wait(&barrier);
+			ISPOT_BEGIN(step);
+			usleep(4000 + 1000 * (unsigned)(long)arg);
+			ISPOT_END(step);
+		}
+		return 0;
+	}
+	int main(void)
+	{
+		pthread_t t[3];
+		pthread_barrier_init(&barrier, 0, 3);
+		for (long i = 0; i < 3; i++)
+			pthread_create(&t[i], 0, run, (void *)i);
+		for (int i = 0; i < 3; i++)
+			pthread_join(t[i], 0);
+	}
+EOC
+if gcc -g -O1 -I"$ROOT" -pthread marked.c -o marked 2>cc.err; then
+	record marked -F marker:step -- ./marked
+	"$ISPOT" imbalance --json --section step -i marked.data >marked.json
+	# A step that ends before another begins is not of its section: a busy machine has such.
+	is "$(section marked.json '"\(.kind) \(.name) \(.threads | length) \(.instances >= 9)"')" "named step 3 true" \
+		"the time between markers is a section" || diag marked.json
+else
+	skip "the time between markers is a section" "no C compiler here"
+fi
+
 done_testing

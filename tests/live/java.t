@@ -99,6 +99,9 @@ fi
 "$ISPOT" record --java -c 2 -- java Exact >refused.out 2>refused.err
 is $? 125 "what does not go with --java is refused"
 like refused.err '--java does not go with -c' "and says so"
+"$ISPOT" record --java --keep-slower 1ms -o refused.data -- true 2>refused.err
+like refused.err '--java does not go with --keep-slower: .*all written' "each with its reason"
+is "$(wc -l <refused.err)" 1 "in one line"
 
 # ---- a running machine ----
 

@@ -57,15 +57,21 @@ is "$(events args | awk '$4 == "args" && $5 == "mask=0x200"' | wc -l)" "$(block 
 is "$(events args | awk '$4 == "args" && $5 == "mask=0x3"' | wc -l)" "$(block args weigh .calls)" \
 	"every call has its arguments"
 
+# sleeps_seen NAME KIND: as many as the kernel counted for the threads that the program says it of. How
+# many that are is the machine's: a busy one has a pipe filled before its reader comes.
+sleeps_seen() {
+	awk -v seen="$(waits "$1" "$2")" '$1 == "slept" { slept = $2 } END { exit !(slept && seen >= 0.9 * slept) }' "$1.out"
+}
+
 # Numbers of enum wait_kind: 1 futex, 4 pipe, 5 sleep.
 record condvar -F take_item -- "$MB/condvar" -n 301
-[ "$(waits condvar 1)" -gt 20 ]
-ok $? "a condition variable is a futex" || diag "$(events condvar | grep wait | head)"
+sleeps_seen condvar 1
+ok $? "a condition variable is a futex" || diag "$(cat condvar.out; events condvar | grep wait | head)"
 record pipe -F read_message -- "$MB/pipe" -n 201
-[ "$(waits pipe 4)" -gt 50 ]
-ok $? "a pipe" || diag "$(events pipe | grep wait | head)"
+sleeps_seen pipe 4
+ok $? "a pipe" || diag "$(cat pipe.out; events pipe | grep wait | head)"
 record slept -F back_off -- "$MB/sleep" -n 201
-[ "$(waits slept 5)" -gt 50 ]
+[ "$(waits slept 5)" -ge 67 ]
 ok $? "a sleep" || diag "$(events slept | grep wait | head)"
 for name in condvar pipe slept; do
 	report $name

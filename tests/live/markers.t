@@ -118,11 +118,15 @@ if [ -x "$postgres" ] && readelf -n "$postgres" 2>/dev/null | grep -q query__sta
 	setpriv --reuid=65534 --regid=65534 --clear-groups "${postgres%/*}/initdb" -N -D db/data >initdb.out 2>&1
 	for i in $(seq 101); do echo "select count(*) from generate_series(1, $((i % 2 ? 10 : 10000)));"; done >queries
 	"$ISPOT" record -o queries.data --user 65534 -F 'usdt:postgresql:query__start..query__done' \
-		-F 'usdt:postgresql:*__start..*__done' -- "$postgres" --single -D db/data postgres \
+		-F 'usdt:postgresql:*__start..*__done' -F 'usdt:postgresql:transaction__start..transaction__commit' \
+		-- "$postgres" --single -D db/data postgres \
 		<queries >queries.out 2>queries.err
 	report queries
 	is "$(block queries postgresql:query__start..query__done .timed_calls)" 101 "PostgreSQL: its queries" ||
 		diag "$(tail -3 initdb.out queries.err)"
+	n=$(block queries postgresql:transaction__start..transaction__commit .timed_calls)
+	[ "$n" != null ] && [ "$n" -ge 101 ]
+	ok $? "PostgreSQL: a transaction of each" || diag "got: $n" queries.err
 else
 	skip "PostgreSQL: its queries" "no PostgreSQL with USDT probes"
 fi
@@ -163,6 +167,74 @@ if command -v bpftrace >/dev/null; then
 	fi
 else
 	skip "bpftrace sees the marker" "no bpftrace here"
+fi
+if command -v perf >/dev/null && HOME=$DIR perf buildid-cache --add "$MB/markers" 2>perf.err; then
+	HOME=$DIR perf list sdt >perf.list 2>/dev/null
+	like perf.list 'sdt_ispot:wait_reply__begin' "perf lists the marker"
+	# An event of that name may be another program's.
+	if HOME=$DIR perf probe --add sdt_ispot:wait_reply__begin >perf.out 2>perf.err; then
+		HOME=$DIR perf stat -x, -e sdt_ispot:wait_reply__begin -o perf.stat "$MB/markers" -t 1 -n 100 >perf.out
+		HOME=$DIR perf probe -q --del sdt_ispot:wait_reply__begin 2>>perf.err
+		like perf.stat '^100,' "perf counts it"
+	else
+		skip "perf counts it" "$(head -1 perf.err)"
+	fi
+else
+	skip "perf lists the marker" "no perf here"
+fi
+
+# What the manual shows, as a newcomer writes it: in C with a loop, in C++ with a template and early returns.
+if command -v gcc >/dev/null && command -v g++ >/dev/null; then
+	cat >new.c <<-'EOC'
+		#include "ispot.h"
+		int main(void)
+		{
+			volatile unsigned long x = 1;
+
+			for (int i = 0; i < 503; i++) {
+				ISPOT_BEGIN(parse, i % 3, i);
+				x = x * 3 + 1;
+				ISPOT_END(parse);
+				for (int k = 0; k < 20; k++) {
+					ISPOT_LOOP_BEGIN(step, 10);
+					x = x * 3 + 1;
+					ISPOT_LOOP_END(step);
+				}
+			}
+			return 0;
+		}
+	EOC
+	cat >new.cc <<-'EOC'
+		#include "ispot.h"
+		template <class T> static T parse(T n)
+		{
+			ISPOT_SCOPE(parse, n);
+			if (n % 7 == 0)
+				return 1;
+			return n * 3;
+		}
+		int main()
+		{
+			volatile long sum = 0;
+			for (int i = 0; i < 701; i++)
+				sum = sum + parse(i % 7);
+		}
+	EOC
+	gcc -Wall -Wextra -Werror -O2 -I"$ROOT/probes" -o new_c new.c && g++ -Wall -Wextra -Werror -O2 -I"$ROOT/probes" -o new_cc new.cc
+	ok $? "programs as in the manual compile"
+	record new_c -F 'marker:*' -- ./new_c
+	report new_c --key marker:parse@arg1
+	is "$(jq -c '[.blocks[] | select(.name == "parse") | [.key, .timed_calls]] | sort' new_c.json)" \
+		'[[null,503],["arg1=0",168],["arg1=1",168],["arg1=2",167]]' "C: a block and its argument"
+	is "$(block new_c step '| "\(.calls) \(.estimated_calls)"')" "1006 10060" "C: one iteration in ten"
+	record new_cc -F marker:parse -- ./new_cc
+	report new_cc --key marker:parse@arg1
+	is "$(jq -c '[.blocks[] | select(.name == "parse") | [.key, .timed_calls]] | sort | .[:2]' new_cc.json)" \
+		'[[null,701],["arg1=0",101]]' "C++: a scope, whatever way it is left"
+	"$ISPOT" report -i new_cc.data --key marker:parse@n >new_cc.out 2>new_cc.err
+	like new_cc.err "a marker's are called arg1, arg2" "arguments of markers have numbers, it says"
+else
+	skip "programs as in the manual" "no gcc and g++ here"
 fi
 
 done_testing

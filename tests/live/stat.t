@@ -3,6 +3,7 @@
 # ispot stat: the counts of a recording without its file, by interval and as a whole.
 . "$(dirname "$0")/lib.sh"
 needs_probes
+needs_helper hostile
 
 stat() { # stat NAME ARGS...: status, NAME.json, NAME.out of the command
 	local name=$1
@@ -45,16 +46,22 @@ like load.err 'the probes slow the target by' "load that comes later is warned o
 
 # Memory: twenty times the calls, nothing more to keep: 16 MiB, which a busy machine may fill by what waits
 # to be read, are 18 bytes for each of the others.
-peak() { # peak CALLS: KiB
-	python3 - "$ISPOT" stat -q -o peak.txt -F empty_call -- "$MB/empty" -n "$1" <<'PY'
+peak() { # peak FUNCTION CMD...: KiB
+	python3 - "$ISPOT" stat -q -o peak.txt -F "$1" -- "${@:2}" <<'PY'
 import resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 PY
 }
-if command -v python3 >/dev/null; then
-	few=$(peak 50021)
-	many=$(peak 1000003)
+if [ "${ASAN_OPTIONS-}${TSAN_OPTIONS-}" ]; then
+	skip "memory" "a sanitizer keeps what is freed"
+elif command -v python3 >/dev/null; then
+	few=$(peak one_step "$HELPERS/hostile" threads 400)
+	many=$(peak one_step "$HELPERS/hostile" threads 8400)
+	# of a thread that has ended the name and its sums stay
+	ok $((many > few + 8000 * 3)) "a thread that has ended takes less than 3 KiB" || diag "$few KiB, $many KiB"
+	few=$(peak empty_call "$MB/empty" -n 50021)
+	many=$(peak empty_call "$MB/empty" -n 1000003)
 	ok $((many > few + 16384)) "twenty times the calls take no more memory" || diag "$few KiB, $many KiB"
 else
 	skip "memory" "python3 is missing"

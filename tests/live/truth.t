@@ -47,4 +47,32 @@ done <<-'EOR'
 	contended cache_get,cache_evict,log_write,merge_stats,parse_request,hash_bytes,next_request
 EOR
 
+# What only counters can tell from one another: without them the function that is at work meanwhile is named,
+# and what would decide. Of another's CPU time nothing is to be learnt, so ahead of it, and once more if need be.
+by=ahead
+named() { [ "$(block "$1" "$2" '| [.coactive // [] | .[] | select(.part == "inside") | .function] | index("'"$2"'") != null')" = true ]; }
+while read -r program function n; do
+	for _ in 1 2 3; do
+		record "with-$program" -F "$function" -- "$MB/$program" -n "$n"
+		report "with-$program"
+		named "with-$program" "$function" && break
+	done
+	if ! named "with-$program" "$function" && within "$(block "with-$program" "$function" .sci)" 0+-0.1; then
+		skip "$program: who is at work meanwhile" "here the threads do not slow each other"
+		continue
+	fi
+	named "with-$program" "$function"
+	ok $? "$program: the function that is at work meanwhile is named" ||
+		diag "$(block "with-$program" "$function" '| [.sci, .causes, .coactive] | tojson')"
+	if [ "$(trace "with-$program" .pmu)" = none ]; then
+		block "with-$program" "$function" '| .causes[] | select(.kind == "unknown") | .evidence[]' >evidence
+		like evidence "^$function at work in other threads: " "$program: it is evidence"
+		like evidence '\(record -e sharing\): cache-sharing; .*\(record -e memory\): memory-bandwidth' \
+			"$program: and so is what would decide"
+	fi
+done <<-'EOR'
+	false_sharing bump_counter 8009
+	memory_bandwidth stream_block 1001
+EOR
+
 done_testing

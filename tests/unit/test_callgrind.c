@@ -8,12 +8,13 @@
 #include <unistd.h>
 
 #include "analysis/callgrind.h"
+#include "analysis/counts.h"
 #include "analysis/counted.h"
 #include "base/err.h"
 
 static const struct cluster_options paper = { CLUSTER_THRESHOLD, CLUSTER_BULK };
 
-static int read_text(struct callgrind *c, const char *text)
+static int read_text(struct counts *c, const char *text)
 {
 	char path[] = "/tmp/ispot_callgrind.XXXXXX";
 	FILE *f = fdopen(mkstemp(path), "w");
@@ -28,7 +29,7 @@ static int read_text(struct callgrind *c, const char *text)
 	return rc;
 }
 
-static const char *name(const struct callgrind *c, uint32_t number)
+static const char *name(const struct counts *c, uint32_t number)
 {
 	return strtab_get(&c->names, number);
 }
@@ -47,8 +48,8 @@ static void a_dump_is_read(void **state)
 		"fi=/src/lu.h\n0x12 3 50\nfe=/src/lu.c\n"
 		"cob=/lib/libm.so\ncfi=m.c\ncfn=sin\ncalls=50 0x900 7 \n0x14 20 40300\n"
 		"0x14 20 50\njump=50 0x10 18 \n0x16 20 \n\ntotals: 310\n";
-	struct callgrind c = { 0 };
-	const struct callgrind_count *k;
+	struct counts c = { 0 };
+	const struct counts_row *k;
 
 	(void)state;
 	assert_int_equal(read_text(&c, text), 0);
@@ -60,38 +61,38 @@ static void a_dump_is_read(void **state)
 	assert_true(c.caches);
 	assert_int_equal(c.dumps.data[0].counts.n, 6);
 	k = c.dumps.data[0].counts.data;
-	assert_int_equal(k[0].kind, CALLGRIND_RUN);
+	assert_int_equal(k[0].kind, COUNTS_RUN);
 	assert_int_equal(k[0].count, 210);
 	assert_int_equal(k[0].l1_misses, 3);
 	assert_int_equal(k[0].ll_misses, 1);
-	assert_int_equal(k[1].kind, CALLGRIND_COND);
+	assert_int_equal(k[1].kind, COUNTS_COND);
 	assert_int_equal(k[1].count, 160);
 	assert_int_equal(c.places.data[k[1].to].address, 0x40);
 	assert_true(c.places.data[k[1].from].cond);
 	assert_string_equal(name(&c, c.places.data[k[2].from].file), "/src/lu.h");
-	assert_int_equal(k[3].kind, CALLGRIND_CALL);
+	assert_int_equal(k[3].kind, COUNTS_CALL);
 	assert_int_equal(k[3].count, 50);
 	assert_string_equal(name(&c, c.places.data[k[3].to].object), "/lib/libm.so");
 	assert_string_equal(name(&c, c.places.data[k[3].to].function), "sin");
 	assert_int_equal(k[4].count, 50);
-	assert_int_equal(k[5].kind, CALLGRIND_JUMP);
+	assert_int_equal(k[5].kind, COUNTS_JUMP);
 	assert_string_equal(name(&c, c.places.data[k[5].to].object), "/bin/lu");
-	callgrind_release(&c);
+	counts_release(&c);
 }
 
 static void what_is_no_dump_is_refused(void **state)
 {
-	struct callgrind c = { 0 };
+	struct counts c = { 0 };
 
 	(void)state;
 	assert_int_equal(read_text(&c, ""), -EINVAL);
 	assert_int_equal(read_text(&c, "jcnd=9\ncalls=\n0x\nfn=\nthread: x\n"), -EINVAL);
 	assert_int_equal(callgrind_read(&c, "/nowhere", NULL), -ENOENT);
-	callgrind_release(&c);
+	counts_release(&c);
 }
 
 /* Four threads, a branch at line 18 whose one side, lines 19 and 20, costs. */
-static void add_thread(struct callgrind *c, unsigned thread, unsigned taken)
+static void add_thread(struct counts *c, unsigned thread, unsigned taken)
 {
 	char text[1024];
 
@@ -108,7 +109,7 @@ static void add_thread(struct callgrind *c, unsigned thread, unsigned taken)
 static void the_uneven_branch_is_named(void **state)
 {
 	const struct counted_section *s;
-	struct callgrind run = { 0 };
+	struct counts run = { 0 };
 	struct counted c;
 
 	(void)state;
@@ -129,7 +130,7 @@ static void the_uneven_branch_is_named(void **state)
 	for (unsigned t = 0; t < 4; t++)
 		assert_true(s->causes.data[0].counts[t] == (t + 2) * (t + 2));
 	counted_release(&c);
-	callgrind_release(&run);
+	counts_release(&run);
 }
 
 int main(void)

@@ -144,6 +144,7 @@ static struct planned *plan(struct planned *p, function *f, const char *pattern,
 	*p = (struct planned){ .what = { .function = known(f), .pattern = pattern },
 			       .possible = true,
 			       .reason = "",
+			       .set = PLANNED_NO_SET,
 			       .cpu_share = profile_share(profile(), known(f)),
 			       .cost_share = cost_share };
 	return *vec_add(&session.plan) = p;
@@ -171,6 +172,71 @@ static void a_scout_hands_on_what_the_run_spends_its_time_in(void **state)
 	assert_false(clock.possible);
 	assert_string_equal(clock.reason, "over the overhead budget");
 	assert_true(work.possible && add.possible && import.possible);
+}
+
+static unsigned windows_until_asked(const struct planned *p)
+{
+	unsigned windows = 0;
+
+	do
+		session_ask_again(&session);
+	while (++windows < 20 && !p->asked);
+	return windows;
+}
+
+static void what_was_too_dear_is_asked_later(void **state)
+{
+	struct planned *asked[3], dear, traced, cold;
+
+	(void)state;
+	session.stopped = true;
+	session.options.overhead = 0.1;
+	session.drain.waits[WAIT_FUTEX] = 10000;
+	samples(1000, worker, ask_clock);
+	samples(1, locked_add, NULL);
+	asked[0] = plan(&dear, ask_clock, NULL, 0.4);
+	asked[1] = plan(&cold, locked_add, NULL, 0.2);
+	asked[2] = plan(&traced, worker, NULL, 0.01);
+	session_choose(asked, 3, false, 0.05, session_over_budget);
+	session_remember_costs(asked, 3);
+	traced.set = 0;
+	session.hybrid.first_candidate = 3;
+	/* 1.6 halved four times is 0.1 */
+	assert_int_equal(windows_until_asked(&dear), 4);
+	assert_true(dear.possible);
+	assert_int_equal(session.hybrid.first_candidate, 0);
+	assert_false(cold.asked || traced.asked);
+}
+
+/* A price is an estimate. Others keep to the room. */
+static void what_one_looks_for_may_be_a_little_over(void **state)
+{
+	struct planned lock, add, *both[2];
+	struct dso_function named;
+
+	(void)state;
+	samples(1000, worker, NULL);
+	samples(1000, locked_add, NULL);
+	samples(1000, ask_clock, NULL);
+	both[0] = plan(&lock, worker, NULL, 0.11);
+	both[1] = plan(&add, locked_add, NULL, 0.11);
+	named = *lock.what.function;
+	named.symbol = "pthread_mutex_lock";
+	lock.what.function = &named;
+	session_choose(both, 2, true, 0.1, session_over_budget);
+	assert_true(lock.possible);
+	assert_false(add.possible);
+	lock.possible = true;
+	session_choose(both, 2, false, 0.1, session_over_budget);
+	assert_false(lock.possible);
+	lock.possible = true;
+	lock.cost_share = 0.13;
+	session_choose(both, 2, true, 0.1, session_over_budget);
+	assert_false(lock.possible);
+	samples(10000, locked_add, NULL);
+	both[0] = plan(&add, locked_add, NULL, 0.11);
+	session_choose(both, 1, false, 0.1, session_over_budget);
+	assert_true(add.possible);
 }
 
 /* What is measured a little otherwise each time changes nothing for what has a large part. */
@@ -201,6 +267,8 @@ int main(void)
 		TEST(what_becomes_hot_late_is_hot),
 		TEST(twice_on_a_chain_is_one_sample),
 		TEST(a_scout_hands_on_what_the_run_spends_its_time_in),
+		TEST(what_was_too_dear_is_asked_later),
+		TEST(what_one_looks_for_may_be_a_little_over),
 		TEST(the_larger_part_comes_first),
 	};
 

@@ -118,7 +118,7 @@ static void make_pair(struct pair *p, const struct world *w, size_t n, double fa
 
 static void read_pair(struct diff *diff, const struct pair *p, size_t n)
 {
-	const char *before[RUNS_MAX], *after[RUNS_MAX];
+	const char *before[RUNS_MAX] = { 0 }, *after[RUNS_MAX] = { 0 };
 	struct err err = { 0 };
 
 	for (size_t i = 0; i < n; i++) {

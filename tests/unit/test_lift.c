@@ -87,7 +87,7 @@ static void the_cause_is_named_and_nobody_else(void **unused)
 
 /* Activity that comes in stretches of calls, durations that do so too, neither because of the
  * other. */
-static unsigned chance(uint64_t n, unsigned candidates, double change)
+static unsigned chance(uint64_t n, unsigned candidates, double change, double slow_part)
 {
 	struct lift_sample s = { 0 };
 	struct lifts found;
@@ -96,7 +96,7 @@ static unsigned chance(uint64_t n, unsigned candidates, double change)
 
 	seed(n);
 	for (unsigned i = 0; i < CALLS; i++) {
-		slow = uniform() < change ? uniform() < 0.3 : slow;
+		slow = uniform() < change ? uniform() < slow_part : slow;
 		add_call(&s, (uint64_t)((slow ? 300 : 100) * (1 + uniform())), 0);
 		for (unsigned c = 0; c < candidates; c++) {
 			active[c] = uniform() < change ? uniform() < 0.3 : active[c];
@@ -110,24 +110,53 @@ static unsigned chance(uint64_t n, unsigned candidates, double change)
 	return named;
 }
 
-/* The promise is one recording in 20. */
+static void check_chance(double change, double slow_part)
+{
+	unsigned one = 0, many = 0;
+
+	for (unsigned i = 0; i < 400; i++) {
+		one += chance(i + 1, 1, change, slow_part);
+		many += chance(i + 1, 20, change, slow_part);
+	}
+	printf("# stretches of %.0f calls, %.0f %% slow: %u of 400 with one candidate, %u with 20\n",
+	       1 / change, 100 * slow_part, one, many);
+	assert_true(one <= 20);
+	assert_true(many <= 20);
+}
+
+/* The promise is one recording in 20, be few calls slow or most. */
 static void independent_activity_is_not_named(void **unused)
 {
 	static const double change[] = { 1, 0.2, 0.02, 0.005 };
 
 	(void)unused;
 	for (unsigned k = 0; k < 4; k++) {
-		unsigned one = 0, many = 0;
-
-		for (unsigned i = 0; i < 400; i++) {
-			one += chance(i + 1, 1, change[k]);
-			many += chance(i + 1, 20, change[k]);
-		}
-		printf("# stretches of %.0f calls: %u of 400 with one candidate, %u with 20\n",
-		       1 / change[k], one, many);
-		assert_true(one <= 20);
-		assert_true(many <= 20);
+		check_chance(change[k], 0.3);
+		check_chance(change[k], 0.85);
 	}
+}
+
+/* Only one call in eight, in stretches, has the memory for itself: the median is slow. */
+static void a_cause_of_most_calls_is_named(void **unused)
+{
+	struct lift_sample s = { 0 };
+	struct lifts found;
+
+	(void)unused;
+	seed(1);
+	for (unsigned i = 0; i < CALLS; i++) {
+		bool alone = i % 200 < 25;
+
+		add_call(&s, (uint64_t)((alone ? 50 : 200) * (1 + uniform() / 2)), 0);
+		add_rate(&s, 0, alone ? 0 : 1);
+		add_rate(&s, 1, uniform() < 0.5);
+	}
+	found = ask(&s, 2, 4);
+	assert_int_equal(found.n, 1);
+	assert_int_equal(found.data[0].candidate, 0);
+	assert_true(found.data[0].fast_rate < 0.05 && found.data[0].slow_rate > 0.95);
+	vec_release(&found);
+	release(&s);
 }
 
 /* Nothing is a reason for being longer: a longer call meets more, at the same rate. */
@@ -203,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_cause_is_named_and_nobody_else),
 		cmocka_unit_test(independent_activity_is_not_named),
+		cmocka_unit_test(a_cause_of_most_calls_is_named),
 		cmocka_unit_test(longer_calls_meet_more_but_not_more_often),
 		cmocka_unit_test(a_freed_cpu_names_nobody),
 		cmocka_unit_test(few_calls_say_nothing),

@@ -104,6 +104,27 @@ static void what_is_absent_is_unknown(void **state)
 	meta_release(&m);
 }
 
+static void what_joins_was_not_left_out(void **state)
+{
+	struct meta m;
+
+	(void)state;
+	meta_init(&m);
+	read_line(&m, "{\"kind\":\"object\",\"id\":0,\"path\":\"/bin/a\",\"build_id\":\"\"}");
+	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/b\"}");
+	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/a\"}");
+	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/a\","
+		      "\"traced_until_ns\":5}");
+	assert_int_equal(m.not_traced.n, 3);
+	read_line(&m,
+		  "{\"kind\":\"function\",\"id\":1,\"object\":0,\"name\":\"g\",\"symbol\":\"g\"}");
+	assert_int_equal(m.skipped_lines, 0);
+	assert_int_equal(m.not_traced.n, 2);
+	assert_string_equal(m.not_traced.data[0].object, "/bin/b");
+	assert_int_equal(m.not_traced.data[1].traced_until_ns, 5);
+	meta_release(&m);
+}
+
 static void later_lines_replace_earlier(void **state)
 {
 	struct meta m;
@@ -203,6 +224,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_goes_both_ways),
 		cmocka_unit_test(what_is_absent_is_unknown),
+		cmocka_unit_test(what_joins_was_not_left_out),
 		cmocka_unit_test(later_lines_replace_earlier),
 		cmocka_unit_test(gaps_are_filled),
 		cmocka_unit_test(malformed_lines_are_counted),

@@ -326,6 +326,36 @@ static void an_interrupt_ends_the_reading(void **state)
 	text_release(&text);
 }
 
+/* What is learnt in a first pass that Ctrl-C ends is of the same part as what the next one reads.
+ */
+static void an_interrupt_ends_the_next_reading_there(void **state)
+{
+	unsigned n = 0;
+	struct result_options o = { .to_ns = UINT64_MAX };
+	struct call_visitor v = { .self = &n, .call = interrupt_at_50 };
+	struct text text = { 0 };
+	struct result again;
+	struct calls calls;
+	struct loaded l;
+
+	(void)state;
+	signal(SIGINT, SIG_DFL);
+	make_text(&text, 200, 100);
+	load(&l, text.s, &o);
+	trace_reader_rewind(l.reader);
+	assert_int_equal(result_scan(&calls, l.reader, &o, &v, NULL), 0);
+	assert_true(o.interrupted);
+	assert_in_range(n, 50, 60); /* with those that were open */
+	trace_reader_rewind(l.reader);
+	assert_int_equal(result_read(&again, l.reader, &o, NULL), 0);
+	assert_in_range(again.calls.entries, 50, 60);
+	assert_true(again.interrupted);
+	assert_string_equal(again.notices.data[0], result_interrupted);
+	result_release(&again);
+	unload(&l);
+	text_release(&text);
+}
+
 /* Every call took 1000 at least; the baseline knows that 100 would do. */
 static void a_baseline_lowers_the_minimum(void **state)
 {
@@ -391,6 +421,7 @@ int main(void)
 		cmocka_unit_test(a_window_is_a_recording),
 		cmocka_unit_test(a_baseline_lowers_the_minimum),
 		cmocka_unit_test(an_interrupt_ends_the_reading),
+		cmocka_unit_test(an_interrupt_ends_the_next_reading_there),
 		cmocka_unit_test(slow_accounts_for_every_call),
 	};
 

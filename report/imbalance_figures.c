@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/imbalance_figures.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/counted.h"
+#include "analysis/imbalance.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/html.h"
+#include "report/imbalance.h"
+#include "report/imbalance_private.h"
+
+#define WIDTH	420
+#define HEIGHT	190
+#define LEFT	44
+#define RIGHT	8
+#define TOP	8
+#define BOTTOM	24
+#define ROOM	(WIDTH - LEFT - RIGHT)
+#define TALL	(HEIGHT - TOP - BOTTOM)
+#define NUMBERS 16 /* so many bars have a number below them */
+
+#define BAR	   5 /* of a row of counts */
+#define ROW_HEIGHT 22
+
+static double y_of(double part)
+{
+	return TOP + (1 - (part < 0 ? 0 : part > 1 ? 1 : part)) * TALL;
+}
+
+static void begin(struct text *out, const char *label)
+{
+	text_printf(out,
+		    "<figure><svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
+		    "aria-label=\"",
+		    WIDTH, HEIGHT, WIDTH, HEIGHT);
+	html_text(out, label);
+	text_add(out, "\">");
+	for (int i = 0; i <= 2; i++)
+		text_printf(out,
+			    "<line class=\"axis\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>"
+			    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%d %%</text>",
+			    LEFT, y_of(i / 2.0), WIDTH - RIGHT, y_of(i / 2.0), LEFT - 5,
+			    y_of(i / 2.0) + 4, 50 * i);
+}
+
+/* Work below, and above it waiting; shares of what all bars are drawn to. */
+static void stacked(struct text *out, size_t i, size_t n, double work, double idle)
+{
+	double width = (double)ROOM / (double)n, x = LEFT + width * (double)i + width * 0.1;
+
+	text_printf(out,
+		    "<rect class=\"done\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+		    x, y_of(work), width * 0.8, y_of(0) - y_of(work));
+	if (idle > 0)
+		text_printf(out,
+			    "<rect class=\"idle\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+			    "height=\"%.1f\"/>",
+			    x, y_of(work + idle), width * 0.8, y_of(work) - y_of(work + idle));
+}
+
+static void numbers(struct text *out, size_t n)
+{
+	double width = (double)ROOM / (double)n;
+
+	for (size_t i = 0; i < n; i++)
+		if (n <= NUMBERS || !i || i + 1 == n)
+			text_printf(out,
+				    "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%zu</text>",
+				    LEFT + width * ((double)i + 0.5), HEIGHT - 8, i + 1);
+}
+
+static void counts_line(struct text *out, const double *counts, size_t n, size_t number)
+{
+	double most = 0, width = (double)ROOM / (double)n;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, counts[i]);
+	text_printf(out, "<polyline class=\"count%zu\" points=\"", number);
+	for (size_t i = 0; i < n && most > 0; i++)
+		text_printf(out, "%.1f,%.1f ", LEFT + width * ((double)i + 0.5),
+			    y_of(counts[i] / most));
+	text_add(out, "\"/>");
+}
+
+static void legend(const struct imbalance_view *v, const struct counted_section *of,
+		   struct text *out)
+{
+	struct text place = { 0 };
+
+	text_add(out, "<span class=\"key done\"></span>until it waits<span class=\"key "
+		      "idle\"></span>waiting");
+	for (size_t i = 0; of && i < of->causes.n && i < FIGURE_CAUSES; i++) {
+		const struct counted_cause *c = &of->causes.data[i];
+
+		imbalance_place(v, c->place, &place);
+		text_printf(out,
+			    "<svg class=\"dash\" width=\"26\" height=\"10\" aria-hidden=\"true\">"
+			    "<line class=\"count%zu\" x1=\"0\" y1=\"5\" x2=\"26\" y2=\"5\"/></svg>",
+			    i);
+		html_short(out, place.s ? place.s : "");
+		text_printf(out, " %s", imbalance_happened(c));
+		text_release(&place);
+	}
+}
+
+static size_t drawn(size_t n)
+{
+	return n < HTML_THREADS_MAX ? n : HTML_THREADS_MAX;
+}
+
+void figure_threads(const struct imbalance_view *v, const struct parallel_section *s,
+		    struct text *out)
+{
+	const struct counted_section *of =
+		v->counted ? &v->counted->sections.data[s->number] : NULL;
+	size_t n = drawn(s->threads.n);
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, s->threads.data[i].time + s->threads.data[i].idle);
+	begin(out, "Threads' times until they wait, and their waiting, of all instances");
+	for (size_t i = 0; i < n && most > 0; i++)
+		stacked(out, i, n, s->threads.data[i].time / most, s->threads.data[i].idle / most);
+	for (size_t i = 0; of && i < of->causes.n && i < FIGURE_CAUSES; i++)
+		counts_line(out, of->causes.data[i].counts, n, i);
+	numbers(out, n);
+	text_printf(out,
+		    "</svg><figcaption>Time of each thread in all instances, of the longest.%s%s ",
+		    n < s->threads.n ? " The first threads only." : "",
+		    of && of->causes.n ? " Lines: how often what is to blame happened, of its most."
+				       : "");
+	legend(v, of, out);
+	text_add(out, "</figcaption></figure>\n");
+}
+
+void figure_largest(const struct imbalance_view *v, const struct parallel_section *s,
+		    struct text *out)
+{
+	size_t n = drawn(s->largest_parts.n);
+	double longest = 0;
+	char number[TEXT_NUMBER];
+
+	if (s->instances < 2)
+		return;
+	vec_for_each (&s->largest_parts, const struct section_part, p)
+		longest = fmax(longest, p->time);
+	begin(out, "Threads' times in the instance that lost most");
+	for (size_t i = 0; i < n && longest > 0; i++) {
+		double part = s->largest_parts.data[i].time / longest;
+
+		stacked(out, i, n, part, 1 - part);
+	}
+	numbers(out, n);
+	text_printf(out, "</svg><figcaption>The instance that lost most, number %llu, by thread: ",
+		    (unsigned long long)s->largest);
+	text_printf(out,
+		    "<span class=\"num\" data-key=\"largest_lost\" data-value=\"%.0f\">%s</span>.",
+		    s->largest_lost,
+		    (v->exact_time ? text_time : text_count)(number, (uint64_t)s->largest_lost));
+	legend(v, NULL, out);
+	text_add(out, "</figcaption></figure>\n");
+}
+
+void figure_instances(const struct parallel_section *s, struct text *out)
+{
+	size_t n = section_steps(s);
+	double most = 0;
+
+	if (s->instances < 2)
+		return;
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, s->steps[i].worked + s->steps[i].idle);
+	begin(out, "Work and waiting in the instances, one after the other");
+	for (size_t i = 0; i < n && most > 0; i++)
+		stacked(out, i, n, s->steps[i].worked / most, s->steps[i].idle / most);
+	if (s->step_instances == 1)
+		numbers(out, n);
+	text_add(out, "</svg><figcaption>The instances one after the other, all threads' time");
+	if (s->step_instances > 1)
+		text_printf(out, ", %llu to a bar", (unsigned long long)s->step_instances);
+	text_add(out, ". <span class=\"key done\"></span>until they wait<span class=\"key "
+		      "idle\"></span>waiting</figcaption></figure>\n");
+}
+
+void figure_counts(const double *counts, size_t n, struct text *out)
+{
+	size_t n_drawn = drawn(n);
+	double most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = fmax(most, counts[i]);
+	text_printf(out,
+		    "<svg class=\"row\" width=\"%zu\" height=\"%d\" viewBox=\"0 0 %zu %d\" "
+		    "role=\"img\" aria-label=\"by thread:",
+		    n_drawn * (BAR + 1), ROW_HEIGHT, n_drawn * (BAR + 1), ROW_HEIGHT);
+	for (size_t i = 0; i < n_drawn; i++)
+		text_printf(out, " %.0f", counts[i]);
+	text_add(out, "\">");
+	for (size_t i = 0; i < n_drawn; i++) {
+		double tall = most > 0 ? counts[i] / most * ROW_HEIGHT : 0;
+
+		text_printf(out,
+			    "<rect class=\"done\" x=\"%zu\" y=\"%.1f\" width=\"%d\" "
+			    "height=\"%.1f\"/>",
+			    i * (BAR + 1), ROW_HEIGHT - tall, BAR, tall);
+	}
+	text_add(out, "</svg>");
+}

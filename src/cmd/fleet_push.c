@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "analysis/fleet_engine.h"
+#include "analysis/fleet_rows.h"
+#include "analysis/fleet_store.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "fleet_files.h"
+#include "fleet_verbs.h"
+#include "trace/fleet_block.h"
+#include "trace/fleet_file.h"
+
+struct push {
+	const struct fleet_args *args;
+	struct fleet_engine *engine;
+	struct strtab trios;
+	struct fleet_files files;
+};
+
+static int begin_file(void *ctx, const struct fleet_header *h, struct err *err)
+{
+	struct push *p = ctx;
+	struct fleet_store_meta meta;
+
+	fleet_store_meta_of(h, p->args->bucket_ns, &meta);
+	return fleet_engine_begin(p->engine, h, &meta, err);
+}
+
+static bool is_known(void *ctx, uint64_t recording, uint64_t sequence)
+{
+	const struct push *p = ctx;
+
+	(void)recording; /* the one that was begun */
+	return fleet_engine_has(p->engine, sequence);
+}
+
+static int add_block(void *ctx, const struct fleet_header *h, const struct fleet_block *b,
+		     struct err *err)
+{
+	struct push *p = ctx;
+	const struct fleet_rows_options o = { p->args->bucket_ns, &p->trios };
+	struct fleet_rows rows = { 0 };
+	uint64_t alone = fleet_rows_add(&rows, b, &h->topology, h->type, &o);
+	int rc = fleet_engine_add(p->engine, h, b, &rows, alone, err);
+
+	fleet_rows_release(&rows);
+	return rc;
+}
+
+static const struct fleet_sink into_engine = { begin_file, is_known, add_block };
+
+static void say_done(const struct push *p, uint64_t wall_ns)
+{
+	char samples[TEXT_COUNTED], blocks[TEXT_COUNTED], rows[TEXT_COUNTED], inserts[TEXT_COUNTED];
+	char time[TEXT_NUMBER], bytes[TEXT_NUMBER];
+	struct fleet_engine_sent sent = fleet_engine_sent(p->engine);
+
+	printf("%s in %s are new: %s (%s) in %s, %s\n",
+	       text_counted(samples, p->files.samples, "sample"),
+	       text_counted(blocks, p->files.blocks, "block"), text_counted(rows, sent.rows, "row"),
+	       text_bytes(bytes, sent.bytes), text_counted(inserts, sent.inserts, "insert"),
+	       text_time(time, wall_ns));
+	if (p->files.known_blocks)
+		printf("%s had been pushed before and count once\n",
+		       text_counted(blocks, p->files.known_blocks, "block"));
+	if (sent.retries)
+		printf("%" PRIu64 " request%s had to be made again\n", sent.retries,
+		       sent.retries == 1 ? "" : "s");
+}
+
+static int push_all(struct push *p, char **words, struct err *err)
+{
+	struct strtab asked = { 0 };
+	int rc = fleet_engine_make(p->engine, err);
+
+	vec_for_each (&p->args->trios, const char *const, name)
+		strtab_add(&asked, *name);
+	rc = rc ? rc : fleet_engine_trios(p->engine, &asked, &p->trios, err);
+	rc = rc ? rc : fleet_files_read(&p->files, words, "pushing", &into_engine, p, err);
+	strtab_release(&asked);
+	return rc ? rc : fleet_engine_flush(p->engine, err);
+}
+
+int fleet_push(const struct fleet_args *a, char **words, struct err *err)
+{
+	const struct fleet_engine_options o = { a->engine, a->credentials, a->ca_file,
+						a->retry_ns };
+	struct push p = { .args = a };
+	uint64_t begin_ns = clock_now_ns();
+	int rc;
+
+	if (!*words || !a->engine || !a->bucket_ns)
+		return args_refuse(err, "push reads files of samples and writes to servers; name "
+					"files, --engine, and a --bucket above 0");
+	rc = fleet_engine_open(&p.engine, &o, err);
+	rc = rc ? rc : push_all(&p, words, err);
+	if (!rc)
+		say_done(&p, clock_now_ns() - begin_ns);
+	rc = rc ? rc : fleet_files_refused(&p.files, err);
+	strtab_release(&p.trios);
+	fleet_files_release(&p.files);
+	fleet_engine_close(p.engine);
+	return rc;
+}
