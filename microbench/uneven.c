@@ -22,7 +22,7 @@ static const char *which = "blocks";
 static uint64_t fixed;
 static struct node *trees[WORKERS_MAX];
 static volatile char table[TABLE];
-static volatile char *pages[WORKERS_MAX];
+static volatile char *pages[WORKERS_MAX]; /* of the next round */
 static uint64_t sink[WORKERS_MAX * 8];
 
 #define PART static __attribute__((noinline))
@@ -79,9 +79,9 @@ PART void misses(unsigned me, uint64_t stride)
 
 PART void faults(unsigned me, uint64_t stride)
 {
-	madvise((char *)(uintptr_t)pages[me], TABLE, MADV_DONTNEED);
 	for (uint64_t i = 0; i < 2048; i++)
 		pages[me][i * stride % TABLE] = 1; /* planted: faults */
+	pages[me] += TABLE;
 }
 
 /* Inner nodes each with two children; a chain of them, so that the tree is as uneven as it gets. */
@@ -125,6 +125,18 @@ static void run(struct worker *w)
 	}
 }
 
+/* New ones for every round: to give the old ones back would stop the other threads, too. */
+static volatile char *own_pages(size_t bytes)
+{
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		bench_die("mmap");
+	madvise(p, bytes, MADV_NOHUGEPAGE);
+	return p;
+}
+
 int main(int argc, char **argv)
 {
 	const struct bench_extra extras[] = { { "case", "WHAT",
@@ -143,12 +155,9 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < o.threads; i++)
 		trees[i] = grow(fixed ? 400 : 100 + 37 * (i * i % 7));
 	for (unsigned i = 0; i < o.threads; i++)
-		pages[i] = mmap(NULL, TABLE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				-1, 0);
+		pages[i] = own_pages(o.iterations * TABLE);
 	pthread_barrier_init(&barrier, NULL, (unsigned)o.threads);
 	workers_run(&o, run);
-	for (unsigned i = 0; i < o.threads; i++)
-		munmap((char *)(uintptr_t)pages[i], TABLE);
 	for (unsigned i = 0; i < o.threads; i++)
 		free(trees[i]);
 	return 0;

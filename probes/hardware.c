@@ -17,7 +17,7 @@
 #include "probes/spaces.h"
 #include "symbol/dso.h"
 
-#define RING_BYTES	(1u << 20)
+#define RING_BYTES	(4u << 20) /* what comes in some 100 ms where every event is a sample */
 #define HERTZ		2000
 #define BRANCHES_PERIOD 200003 /* taken branches, where the machine wants a fixed one */
 
@@ -284,11 +284,6 @@ struct task_record {
 	uint32_t pid, parent_pid;
 };
 
-struct lost_record {
-	struct perf_event_header header;
-	uint64_t id, lost;
-};
-
 static void learn_mapping(struct hardware *h, const struct mmap2_record *r)
 {
 	struct mapping m = {
@@ -309,7 +304,7 @@ static void keep(struct hardware *h, const struct perf_event_header *header,
 	struct hardware_kept kept = { .first = h->addresses.n };
 
 	if (!hardware_decode(header, behind, &kept.record)) {
-		h->lost++;
+		h->unread++;
 		return;
 	}
 	if (behind == HARDWARE_SOURCE && !hardware_missed(kept.record.source))
@@ -341,8 +336,6 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 		learn_mapping(reading->h, (const void *)r);
 	else if (r->type == PERF_RECORD_FORK && task->pid != task->parent_pid)
 		spaces_fork(reading->h->spaces, (pid_t)task->parent_pid, (pid_t)task->pid);
-	else if (r->type == PERF_RECORD_LOST)
-		reading->h->lost += ((const struct lost_record *)(const void *)r)->lost;
 }
 
 static bool find(struct hardware *h, uint32_t pid, uint64_t address, struct hardware_place *at)
@@ -391,6 +384,7 @@ void hardware_read(struct hardware *h, void (*visit)(void *ctx, const struct har
 {
 	drain(h, &h->branches, HARDWARE_BRANCHES);
 	drain(h, &h->events, h->of_event);
+	h->lost = h->unread + rings_lost(&h->branches) + rings_lost(&h->events);
 	vec_for_each (&h->kept, const struct hardware_kept, kept)
 		show(h, kept, visit, ctx);
 	h->kept.n = h->addresses.n = 0;

@@ -85,7 +85,8 @@ struct hardware {
 	struct {
 		VEC(uint64_t)
 	} addresses;
-	uint64_t lost, unplaced; /* records; samples whose code is in no file */
+	uint64_t unread, lost; /* records that are not as expected; those and what found no room */
+	uint64_t unplaced;     /* samples whose code is in no file */
 };
 
 /*

@@ -15,6 +15,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#define READ_LOST (1u << 4) /* PERF_FORMAT_LOST, since Linux 6.0 */
+
 static int map(struct ring *r, size_t data_bytes, struct err *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -33,10 +35,24 @@ static int map(struct ring *r, size_t data_bytes, struct err *err)
 	return 0;
 }
 
-static int ring_open(struct ring *r, size_t bytes, struct perf_event_attr *event, pid_t pid,
+static int try_open(const struct ring *r, const struct perf_event_attr *event, pid_t pid)
+{
+	return (int)syscall(SYS_perf_event_open, event, pid, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* A format of one's own has its own readers; elsewhere what is read of a ring is its losses. */
+static int ring_open(struct ring *r, size_t bytes, const struct perf_event_attr *event, pid_t pid,
 		     struct err *err)
 {
-	r->fd = syscall(SYS_perf_event_open, event, pid, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr attr = *event;
+
+	if (!event->read_format) {
+		attr.read_format = READ_LOST;
+		r->fd = try_open(r, &attr, pid);
+		r->counts_lost = r->fd >= 0;
+	}
+	if (r->fd < 0)
+		r->fd = try_open(r, event, pid);
 	if (r->fd < 0)
 		return err_set(err, -errno, "cannot open a perf event on CPU %u: %s%s", r->cpu,
 			       strerror(errno),
@@ -83,6 +99,11 @@ void rings_release(struct rings *rings)
 	memset(rings, 0, sizeof(*rings));
 }
 
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t id, lost;
+};
+
 /* The record at tail, put together in bounce where it wraps around the end. */
 static const struct perf_event_header *record_at(struct ring *r, const char *data, uint64_t tail)
 {
@@ -110,6 +131,8 @@ size_t ring_drain(struct ring *r, ring_visit visit, void *ctx)
 		const struct perf_event_header *h = record_at(r, data, tail);
 
 		tail += h->size;
+		if (h->type == PERF_RECORD_LOST)
+			r->told_lost += ((const struct lost_record *)(const void *)h)->lost;
 		visit(ctx, r, h);
 		/* The writers get their room back as we go, not only at the end of a long drain. */
 		if (tail - given_back >= r->data_bytes / 16) {
@@ -119,4 +142,19 @@ size_t ring_drain(struct ring *r, ring_visit visit, void *ctx)
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
 	return tail - start;
+}
+
+uint64_t rings_lost(const struct rings *rings)
+{
+	uint64_t lost = 0;
+
+	for (uint32_t i = 0; i < rings->n; i++) {
+		const struct ring *r = &rings->rings[i];
+		uint64_t read_lost[2] = { 0 }; /* the count, and what was lost */
+
+		if (!r->counts_lost || read(r->fd, read_lost, sizeof(read_lost)) < 0)
+			read_lost[1] = 0;
+		lost += read_lost[1] > r->told_lost ? read_lost[1] : r->told_lost;
+	}
+	return lost;
 }

@@ -6,6 +6,7 @@
 #ifndef ISPOT_PROBES_RING_H
 #define ISPOT_PROBES_RING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -21,6 +22,8 @@ struct ring {
 	void *map; /* control page, then data_bytes of data; NULL: not mapped */
 	size_t data_bytes;
 	void *bounce; /* a record that wraps around the end is put together here: RING_RECORD_MAX */
+	uint64_t told_lost; /* records, by what was read */
+	bool counts_lost;   /* the kernel does */
 };
 
 #define RING_RECORD_MAX 65536
@@ -42,5 +45,8 @@ void rings_release(struct rings *r);
 /* Every record that is complete, oldest first; returns how many bytes were read. */
 typedef void (*ring_visit)(void *ctx, const struct ring *r, const struct perf_event_header *record);
 size_t ring_drain(struct ring *r, ring_visit visit, void *ctx);
+/* Records that found no room so far, the last ones, too, after which no record came that tells of
+ * them (before Linux 6.0 only those that were told of). */
+uint64_t rings_lost(const struct rings *r);
 
 #endif
