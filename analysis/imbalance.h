@@ -30,6 +30,7 @@ struct section_part {
 	double time;	 /* until it was done and waited */
 	double cpu_wait; /* of it, runnable without a CPU; NAN: not known */
 	double asleep;	 /* of it, for other reasons than the section's end; NAN: not known */
+	double own;	 /* of it, since it went on itself, less cpu_wait; of a recording */
 	uint32_t tid;	 /* of a recording: when which thread did it */
 	uint64_t from_ns, to_ns;
 };

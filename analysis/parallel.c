@@ -45,6 +45,7 @@ struct stay {
 	uint64_t entry_ns, exit_ns;
 	uint32_t since_site;
 	struct offcpu off; /* from since to entry */
+	uint64_t late_ns;  /* before since, in the barrier: runnable without a CPU */
 };
 
 struct parallel_meeting {
@@ -63,8 +64,9 @@ struct parallel_thread {
 	uint64_t since_ns; /* it left a barrier, or began; 0: not known */
 	uint32_t since_site;
 	struct offcpu since_off, entry_off;
-	bool met;	 /* it has been at a barrier */
-	uint32_t parent; /* index; MAP_NONE: not seen to be made */
+	uint64_t late_ns; /* of the next stay */
+	bool met;	  /* it has been at a barrier */
+	uint32_t parent;  /* index; MAP_NONE: not seen to be made */
 	/* as a parent: */
 	uint32_t alive, join_site;
 	bool mixed; /* a child of the present ones met others at a barrier */
@@ -159,6 +161,24 @@ static char *place_name(const struct parallel *p, uint32_t site, uint32_t id)
 	return name.s ? name.s : xstrdup("");
 }
 
+/* begin: of the instance. Who is let go late, since other threads have the CPUs, waits for one. */
+static struct section_part part_of(const struct stay *s, uint64_t begin, bool to_exit, bool off)
+{
+	uint64_t to = to_exit ? s->exit_ns : s->entry_ns, late = s->since_ns - begin;
+	double cpu_wait = (double)s->off.preempted_ns;
+
+	return (struct section_part){
+		.thread = s->thread,
+		.time = (double)(to - begin),
+		.cpu_wait = off ? cpu_wait + (double)(s->late_ns < late ? s->late_ns : late) : NAN,
+		.asleep = off ? (double)(s->off.blocked_ns + s->off.idle_ns) : NAN,
+		.own = (double)(to - s->since_ns) - (off ? cpu_wait : 0),
+		.tid = s->tid,
+		.from_ns = s->since_ns,
+		.to_ns = to,
+	};
+}
+
 /* Stays' times from the first one's begin to each one's end: entry_ns, or exit_ns of bodies. */
 static void add_instance(struct parallel *p, enum section_kind kind, const struct stay *stays,
 			 size_t n, bool to_exit, uint32_t site, uint32_t id)
@@ -179,15 +199,7 @@ static void add_instance(struct parallel *p, enum section_kind kind, const struc
 	since_name = since == MAP_NONE || since == site ? xstrdup("") : place_name(p, since, id);
 	for (const struct stay *s = stays; s < stays + n; s++)
 		if (s->since_ns)
-			parts[n_parts++] = (struct section_part){
-				.thread = s->thread,
-				.time = (double)((to_exit ? s->exit_ns : s->entry_ns) - begin),
-				.cpu_wait = off ? (double)s->off.preempted_ns : NAN,
-				.asleep = off ? (double)(s->off.blocked_ns + s->off.idle_ns) : NAN,
-				.tid = s->tid,
-				.from_ns = s->since_ns,
-				.to_ns = to_exit ? s->exit_ns : s->entry_ns,
-			};
+			parts[n_parts++] = part_of(s, begin, to_exit, off);
 	imbalance_add(&p->imbalance, kind, name, since_name, parts, n_parts);
 	free(since_name);
 	free(name);
@@ -248,6 +260,7 @@ static void leave_barrier(struct parallel *p, const struct thread *t, const stru
 		.entry_ns = c->entry_ns,
 		.exit_ns = c->exit_ns,
 		.off = off_between(&state->since_off, &state->entry_off),
+		.late_ns = state->late_ns,
 	};
 
 	join_meeting(p, t, c, &stay);
@@ -255,6 +268,7 @@ static void leave_barrier(struct parallel *p, const struct thread *t, const stru
 	state->since_ns = c->exit_ns;
 	state->since_site = callsites_of(&p->sites, c);
 	state->since_off = t->off;
+	state->late_ns = t->off.preempted_ns - state->entry_off.preempted_ns;
 	state->met = true;
 }
 

@@ -87,7 +87,7 @@ static void on_instance(void *ctx, uint32_t section, const struct section_part *
 			.from_ns = parts[i].from_ns,
 			.to_ns = parts[i].to_ns,
 			/* Nothing that a thread does explains how long it had no CPU. */
-			.time = parts[i].time - (isnan(parts[i].cpu_wait) ? 0 : parts[i].cpu_wait),
+			.time = parts[i].own,
 		};
 	s->instances++;
 }

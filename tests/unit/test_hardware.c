@@ -275,6 +275,7 @@ static void the_branch_that_makes_it_uneven_is_found(void **state)
 			run(&cpu, taken[t]);
 			parts[t] = (struct section_part){ .thread = t,
 							  .time = (double)cpu.turns * 10,
+							  .own = (double)cpu.turns * 10,
 							  .tid = cpu.tid,
 							  .from_ns = k * 100000000,
 							  .to_ns = cpu.time_ns };
@@ -329,6 +330,7 @@ static void uneven_misses_are_found(void **state)
 				      &(struct sampled_place){ &a_file, "/nowhere/app", 0x208 });
 		parts[t] = (struct section_part){ .thread = t,
 						  .time = (double)cpu.time_ns,
+						  .own = (double)cpu.time_ns,
 						  .tid = cpu.tid,
 						  .to_ns = cpu.time_ns + 1 };
 	}
@@ -348,9 +350,11 @@ static void uneven_misses_are_found(void **state)
 static void without_samples_there_is_an_answer_in_words(void **state)
 {
 	struct cluster_options o = { CLUSTER_THRESHOLD, CLUSTER_BULK };
-	struct section_part parts[3] = { { .thread = 0, .time = 10, .tid = 1, .to_ns = 10 },
-					 { .thread = 1, .time = 90, .tid = 2, .to_ns = 90 },
-					 { .thread = 2, .time = 50, .tid = 3, .to_ns = 50 } };
+	struct section_part parts[3] = {
+		{ .thread = 0, .time = 10, .own = 10, .tid = 1, .to_ns = 10 },
+		{ .thread = 1, .time = 90, .own = 90, .tid = 2, .to_ns = 90 },
+		{ .thread = 2, .time = 50, .own = 50, .tid = 3, .to_ns = 50 }
+	};
 	struct imbalance im = { 0 };
 	struct sampled s;
 	struct counted c;
