@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Scores, verdicts and causes are what the microbenchmarks know about themselves. Both sides are
 # measured in one run, so a loaded machine moves them together; where it takes a CPU away between
-# the program's stamp and the probe's they part, so a score that disagrees is measured again, at
-# most twice.
+# the program's stamp and the probe's they part, so a score or cause that disagrees is measured again,
+# at most twice.
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
@@ -17,7 +17,7 @@ while read -r program functions; do
 		record "$program" "${patterns[@]}" -- "$MB/$program"
 		report "$program"
 		reported=$?
-		scores_agree "$program" && break
+		scores_agree "$program" && causes_agree "$program" && break
 	done
 	is "$status" 0 "$program: status" || diag "$program.err"
 	if [ "$reported" = 0 ]; then
