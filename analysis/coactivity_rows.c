@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "analysis/coactivity_internal.h"
+#include "base/mem.h"
 
-#define RATES 256 /* a cell has at least one in so many ns of the call */
+#define RATES	   256 /* a cell has at least one in so many ns of the call */
+#define ROOM_PARTS 4   /* of the cells: one more of these parts is room to grow */
 
 static uint32_t draw(struct coactivity *co, uint32_t n)
 {
@@ -50,6 +52,13 @@ void coactivity_begin(struct coactivity *co, struct coactivity_thread *t, const 
 	};
 }
 
+/* The cells of all blocks are the largest thing in memory: no more room than for a few rows. */
+static void size_cells(struct lift_sample *s, size_t n)
+{
+	s->cells.room = n + n / ROOM_PARTS + 1;
+	s->cells.data = xrealloc(s->cells.data, s->cells.room * sizeof(*s->cells.data));
+}
+
 /* Every other row goes, and half as many calls are measured from now on. */
 static void thin(struct coactivity *co, struct coactivity_block *b)
 {
@@ -71,6 +80,7 @@ static void thin(struct coactivity *co, struct coactivity_block *b)
 	co->n_cells -= s->cells.n - cells;
 	s->rows.n = kept;
 	s->cells.n = cells;
+	size_cells(s, cells);
 	b->gap *= 2;
 }
 
@@ -97,7 +107,8 @@ static void add_cells(struct coactivity *co, const struct coactivity_thread *t,
 
 	gains_add(g, co->clocks, o->mark, c->exit_ns);
 	gains_take(g, t->own, o->own_mark, c->exit_ns);
-	vec_reserve(&s->cells, s->cells.n + g->n);
+	if (s->cells.n + g->n > s->cells.room)
+		size_cells(s, s->cells.n + g->n);
 	for (uint32_t i = 0; i < g->n; i++) {
 		uint32_t candidate = g->list[i];
 		uint64_t ns = g->of[candidate].ns, of_ns = seen_ns;

@@ -280,6 +280,8 @@ static void conclude(struct result *res, const struct block_options *o)
 	res->waits_lost_ns = xcalloc(res->calls.threads.all.n + 1, sizeof(*res->waits_lost_ns));
 	markers_scale_loops(&res->sci);
 	blocks_build(&res->blocks, &res->sci, o);
+	coactivity_release(&res->coactivity); /* the blocks have it; what follows needs the room */
+	res->options.coactivity = NULL;
 	vec_for_each (&res->blocks, struct block, b)
 		b->in_lost = b->verdict == VERDICT_INTERFERENCE;
 	sites_build(&res->site_sums, o, &res->sites, res->waits_lost_ns);

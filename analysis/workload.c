@@ -27,32 +27,33 @@ static struct workload_typical typical_kept(const struct workload *w)
 {
 	struct workload_typical t = { 0 };
 	uint64_t sorted[WORKLOAD_KEPT];
+	size_t n = w->kept.n;
 	double slow_ns;
 
-	if (!w->n_kept)
+	if (!n)
 		return t;
-	memcpy(sorted, w->kept, w->n_kept * sizeof(*sorted));
-	qsort(sorted, w->n_kept, sizeof(*sorted), by_size);
-	t.median_ns = sorted[w->n_kept / 2];
-	slow_ns = (double)sorted[w->n_kept - 1 - w->n_kept / 10];
-	for (uint32_t i = 0; i < w->n_kept; i++)
-		t.mean_ns += fmin((double)w->kept[i], slow_ns) / w->n_kept;
+	memcpy(sorted, w->kept.data, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), by_size);
+	t.median_ns = sorted[n / 2];
+	slow_ns = (double)sorted[n - 1 - n / 10];
+	for (size_t i = 0; i < n; i++)
+		t.mean_ns += fmin((double)w->kept.data[i], slow_ns) / (double)n;
 	return t;
 }
 
-static uint64_t edge(uint32_t bin)
+static uint64_t edge(size_t bin)
 {
 	return (uint64_t)ceil(BIN_FIRST * exp2((double)bin / WORKLOAD_BINS_PER_OCTAVE));
 }
 
 static void next_bin(struct workload *w)
 {
-	w->bins[w->bin].typical = typical_kept(w);
-	if (w->calls && w->bin + 1 < WORKLOAD_BINS)
-		w->bin++;
-	w->n_bins = w->bin + 1;
-	w->next_edge = edge(w->bin + 1);
-	w->n_kept = 0;
+	if (w->bins.n)
+		vec_last(&w->bins)->typical = typical_kept(w);
+	if (w->bins.n < WORKLOAD_BINS)
+		(void)vec_add(&w->bins);
+	w->next_edge = edge(w->bins.n);
+	w->kept.n = 0;
 	w->next_kept = w->calls;
 	w->stride = (w->next_edge - w->calls) / WORKLOAD_KEPT + 1;
 }
@@ -64,8 +65,8 @@ static void keep(struct workload *w, uint64_t running_ns)
 
 	w->random = w->random * 6364136223846793005u + 1442695040888963407u;
 	w->next_kept = begin + (w->random >> 33) % w->stride;
-	if (w->n_kept < WORKLOAD_KEPT)
-		w->kept[w->n_kept++] = running_ns;
+	if (w->kept.n < WORKLOAD_KEPT)
+		*vec_add(&w->kept) = running_ns;
 }
 
 void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu *off,
@@ -79,7 +80,7 @@ void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu 
 	if (w->calls >= w->next_kept)
 		keep(w, offcpu_running_ns(duration_ns, off));
 	w->calls++;
-	bin = &w->bins[w->bin];
+	bin = vec_last(&w->bins);
 	if (!bin->calls++ || duration_ns < bin->min_ns)
 		bin->min_ns = duration_ns;
 	bin->sum_ns += duration_ns;
@@ -105,9 +106,9 @@ static double correlation_r2(const struct workload *w)
 	return sxy * sxy / (sxx * syy);
 }
 
-static struct workload_typical typical(const struct workload *w, uint32_t i)
+static struct workload_typical typical(const struct workload *w, size_t i)
 {
-	return i == w->bin ? typical_kept(w) : w->bins[i].typical;
+	return i + 1 == w->bins.n ? typical_kept(w) : w->bins.data[i].typical;
 }
 
 /* Bins as points: (number of the middle call, the call that stands for it). Returns how many. */
@@ -116,8 +117,8 @@ static size_t points(const struct workload *w, bool median, double *x, double *y
 	uint64_t before = 0;
 	size_t n = 0;
 
-	for (uint32_t i = 0; i < w->n_bins; i++) {
-		const struct workload_bin *bin = &w->bins[i];
+	for (size_t i = 0; i < w->bins.n; i++) {
+		const struct workload_bin *bin = &w->bins.data[i];
 		uint64_t ns = median ? typical(w, i).median_ns : bin->min_ns;
 
 		if (bin->calls >= BIN_CALLS_MIN && ns) {
@@ -131,12 +132,12 @@ static size_t points(const struct workload *w, bool median, double *x, double *y
 
 /* What a bin's calls take by the growth alone: from its own fastest, at its begin, to the next's.
  */
-static double grown_ns(const struct workload *w, uint32_t i)
+static double grown_ns(const struct workload *w, size_t i)
 {
-	const struct workload_bin *bin = &w->bins[i], *next = &w->bins[i + 1];
+	const struct workload_bin *bin = &w->bins.data[i], *next = bin + 1;
 	double from = (double)bin->min_ns, to = from;
 
-	if (i + 1 < w->n_bins && next->min_ns > bin->min_ns)
+	if (i + 1 < w->bins.n && next->min_ns > bin->min_ns)
 		to = (double)next->min_ns;
 	return (double)bin->calls * (from + to) / 2;
 }
@@ -145,11 +146,11 @@ static double growth_share(const struct workload *w, bool median)
 {
 	double excess = 0, explained = 0, least = INFINITY;
 
-	for (uint32_t i = 0; i < w->n_bins; i++)
-		if (w->bins[i].calls)
-			least = fmin(least, (double)w->bins[i].min_ns);
-	for (uint32_t i = 0; i < w->n_bins; i++) {
-		const struct workload_bin *bin = &w->bins[i];
+	for (size_t i = 0; i < w->bins.n; i++)
+		if (w->bins.data[i].calls)
+			least = fmin(least, (double)w->bins.data[i].min_ns);
+	for (size_t i = 0; i < w->bins.n; i++) {
+		const struct workload_bin *bin = &w->bins.data[i];
 		double fastest = (double)bin->calls * least;
 		double ns = median ? (double)bin->calls * typical(w, i).mean_ns : grown_ns(w, i);
 
@@ -195,8 +196,12 @@ void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *v
 
 void workload_free(struct workload *w)
 {
-	for (unsigned i = 0; w && i < WORKLOAD_ARGUMENTS; i++)
+	if (!w)
+		return;
+	for (unsigned i = 0; i < WORKLOAD_ARGUMENTS; i++)
 		free(w->arguments[i]);
+	vec_release(&w->bins);
+	vec_release(&w->kept);
 	free(w);
 }
 

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "analysis/axis.h"
+#include "base/vec.h"
 
 struct offcpu;
 
@@ -37,20 +38,25 @@ struct workload_typical {
 	double mean_ns;	    /* of each call, at most their 90th percentile: slow is beyond it */
 };
 
+struct workload_bin {
+	uint64_t calls, sum_ns, min_ns;
+	struct workload_typical typical; /* the last bin: not yet */
+};
+
+/* Zeroed: no calls. Memory grows with the logarithm of their number. */
 struct workload {
-	uint64_t calls, next_edge; /* next_edge: number of the call that opens the next bin */
-	uint32_t bin, n_bins;
+	uint64_t calls, next_edge;  /* next_edge: number of the call that opens the next bin */
 	uint64_t next_kept, stride; /* of kept */
 	/* regression of duration (y) on calls inside (x) */
 	double x, y, xx, xy, yy;
-	struct workload_bin {
-		uint64_t calls, sum_ns, min_ns;
-		struct workload_typical typical; /* the last bin: not yet */
-	} bins[WORKLOAD_BINS];
+	struct {
+		VEC(struct workload_bin)
+	} bins;
 	/* Of the last bin: one call of every stride, chosen at random; its time on a CPU. */
 	uint64_t random;
-	uint32_t n_kept;
-	uint64_t kept[WORKLOAD_KEPT];
+	struct {
+		VEC(uint64_t)
+	} kept;
 	struct axis *arguments[WORKLOAD_ARGUMENTS]; /* NULL: none recorded */
 };
 
@@ -75,7 +81,7 @@ void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu 
 /* mask: bit n, values[n] is integer argument n + 1. */
 void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
 			    uint64_t duration_ns);
-void workload_free(struct workload *w);
+void workload_free(struct workload *w); /* NULL: nothing */
 void workload_fit(const struct workload *w, struct workload_fit *fit);
 /* Of what has no calls. */
 struct workload_fit workload_no_fit(void);
