@@ -98,6 +98,36 @@ static uint64_t recordable(const struct argkeys *a, const struct meta_function *
 		       : REGISTERS_X86;
 }
 
+/* "arg3" is 3, "ret" 0. */
+static bool is_called(const struct meta_parameter *p, const char *name)
+{
+	uint64_t n = 0;
+
+	if (!strncmp(name, "arg", 3) && !text_parse_u64(name + 3, &n))
+		return n && p->number == n;
+	return !strcmp(p->name, name);
+}
+
+/* By what the recorder would say: it has looked at the prototype. */
+static void say_as_recorder(const struct meta_function *f, const char *arg, struct text *out)
+{
+	for (uint32_t i = 0; i < f->n_prototype; i++) {
+		const struct meta_parameter *p = &f->prototype[i];
+
+		if (!is_called(p, arg))
+			continue;
+		if (*p->why)
+			text_printf(out, "%s cannot be recorded: %s", arg, p->why);
+		else
+			text_printf(out, "record it with -F '%s@%s'", f->symbol, arg);
+		return;
+	}
+	text_add(out, "it has no argument of that name, but");
+	for (uint32_t i = 0; i < f->n_prototype; i++)
+		if (*f->prototype[i].name)
+			text_printf(out, "%s %s", i ? "," : "", f->prototype[i].name);
+}
+
 /* What is known of the function that rules the argument out, or how to come by it. */
 static void say_how(const struct argkeys *a, const struct meta_function *f, const char *arg,
 		    struct text *out)
@@ -118,8 +148,10 @@ static void say_how(const struct argkeys *a, const struct meta_function *f, cons
 	else if (is_number && f->parameters != META_UNKNOWN && n > f->parameters)
 		text_printf(out, "it has %" PRIu64 " argument%s", f->parameters,
 			    f->parameters == 1 ? "" : "s");
-	else if (is_number && n > recordable(a, f))
+	else if (is_number && (is_marker || !f->n_prototype) && n > recordable(a, f))
 		text_printf(out, "only the first %" PRIu64 " can be recorded", recordable(a, f));
+	else if (f->n_prototype)
+		say_as_recorder(f, arg, out);
 	else
 		text_printf(out, "record it with -F '%s@%s'%s", f->symbol, arg,
 			    is_number || is_known ? "" : ", if ispot check with that finds one");

@@ -140,17 +140,23 @@ static const char *add_parameter(struct choice *c, uint32_t i)
 	return NULL;
 }
 
+/* Why what it returns is in no register; NULL: it is in one. */
+static const char *find_return(const struct choice *c)
+{
+	if (!c->has_prototype || c->prototype.result.passed == DSO_PASSED_INTEGER)
+		return NULL;
+	return c->prototype.result.passed == DSO_PASSED_NOT ? "it returns nothing"
+							    : "it returns no integer";
+}
+
 static const char *add_return(struct choice *c)
 {
 	const struct dso_parameter *result = &c->prototype.result;
+	const char *why = find_return(c);
 	struct meta_argument *m;
 
-	if (c->has_prototype && result->passed == DSO_PASSED_NOT)
-		return "it returns nothing";
-	if (c->has_prototype && result->passed != DSO_PASSED_INTEGER)
-		return "it returns no integer";
-	if (is_chosen(c->a, ARG_RETURN))
-		return NULL;
+	if (why || is_chosen(c->a, ARG_RETURN))
+		return why;
 	m = add(c->a, ARG_RETURN, c->has_prototype ? result->bytes : 8);
 	if (c->has_prototype)
 		describe(m, result);
@@ -221,11 +227,33 @@ static bool is_off(const struct no_key *no_key, const struct choice *c)
 	return false;
 }
 
+static void name_parameter(const struct choice *c, uint32_t number, const char *name)
+{
+	uint32_t bit;
+	const char *why = number ? find_register(c, number - 1, &bit) : find_return(c);
+
+	c->a->prototype[c->a->n_prototype++] =
+		(struct meta_parameter){ .number = number, .name = name, .why = why ? why : "" };
+}
+
+/* For who reads the recording, and asks what else could have been recorded. */
+static void name_parameters(const struct choice *c)
+{
+	c->a->n_prototype = 0;
+	for (uint32_t i = 0; i < c->prototype.n; i++)
+		name_parameter(c, i + 1, c->prototype.parameters[i].name);
+	for (size_t i = 0; i < c->n_known; i++)
+		name_parameter(c, c->known[i]->number, c->known[i]->name);
+	name_parameter(c, 0, "ret");
+}
+
 static void find_prototype(struct choice *c)
 {
 	c->has_prototype = dso_prototype(c->dso, c->f, &c->prototype);
 	if (c->has_prototype && !c->prototype.variadic && c->prototype.n < DSO_PARAMETERS_MAX)
 		c->a->parameters = c->prototype.n;
+	if (c->has_prototype)
+		name_parameters(c);
 }
 
 int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
@@ -264,6 +292,7 @@ void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct
 
 	if (a->n || is_off(no_key, &c))
 		return;
+	c.n_known = known_args(f->symbol, c.known);
 	find_prototype(&c);
 	if (c.has_prototype)
 		n = c.prototype.n;

@@ -11,12 +11,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "probes/known_args.h"
+#include "symbol/dso.h"
 #include "trace/format.h"
 #include "trace/meta.h"
 
-struct dso;
-struct dso_function;
 struct err;
+
+#define ARGUMENTS_NAMED_MAX (DSO_PARAMETERS_MAX + KNOWN_ARGS_MAX + 1) /* and what it returns */
 
 struct arguments {
 	uint64_t parameters; /* that the function has; META_UNKNOWN without debug information */
@@ -27,6 +29,9 @@ struct arguments {
 	uint32_t addresses;	 /* bit i: it is one, and a name is looked for */
 	bool occasional;	 /* at one entry in WIRE_OCCASION, and only values that may count */
 	bool returns;		 /* the return value is read at the exit */
+	/* What could be named, and whether it could be recorded; none without a prototype. */
+	uint32_t n_prototype;
+	struct meta_parameter prototype[ARGUMENTS_NAMED_MAX];
 	char names[ARG_BITS][16]; /* "arg1" */
 };
 

@@ -330,6 +330,14 @@ static uint8_t row_of(const struct planned *p, const struct marker_point *at,
 	return (uint8_t)(rows->n - 1);
 }
 
+static void name_arguments(struct arguments *a, const struct offered *all)
+{
+	for (uint32_t i = 0; i < all->n && i < WIRE_ARGS_MAX; i++)
+		a->prototype[a->n_prototype++] = (struct meta_parameter){
+			.number = i + 1, .name = "", .why = all->why[i] ? all->why[i] : ""
+		};
+}
+
 int operands_choose(struct planned *p, struct operand_rows *rows, struct err *err)
 {
 	const struct marker *m = p->what.marker;
@@ -339,6 +347,7 @@ int operands_choose(struct planned *p, struct operand_rows *rows, struct err *er
 
 	look(p, &all);
 	p->arguments.parameters = all.n;
+	name_arguments(&p->arguments, &all);
 	if (*p->what.arguments)
 		ret = choose_words(p, &all, err);
 	for (uint32_t i = 0; own && !*p->what.arguments && i < all.n && i < WIRE_ARGS_MAX; i++)

@@ -98,4 +98,6 @@ void planned_describe(const struct planned *p, struct meta_function *f)
 	f->parameters = p->arguments.parameters;
 	f->n_arguments = p->arguments.n;
 	f->arguments = p->arguments.all;
+	f->n_prototype = p->arguments.n_prototype;
+	f->prototype = p->arguments.prototype;
 }

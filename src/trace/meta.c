@@ -180,6 +180,21 @@ static int read_arguments(const struct json *list, struct arena *arena, struct m
 	return 0;
 }
 
+static int read_prototype(const struct json *list, struct arena *arena, struct meta_function *f)
+{
+	struct meta_parameter *all;
+
+	if (!json_n(list))
+		return 0;
+	all = arena_alloc(arena, json_n(list) * sizeof(*all));
+	f->prototype = all;
+	for (size_t i = 0; i < json_n(list); i++)
+		if (read_fields(meta_parameter_fields, json_at(list, i), arena, &all[i]))
+			return -EINVAL;
+	f->n_prototype = (uint32_t)json_n(list);
+	return 0;
+}
+
 /* What was left out at first and fits in later is traced. */
 static void take_back_left_out(struct meta *meta, const struct meta_function *f)
 {
@@ -198,7 +213,8 @@ static int read_function(struct meta *meta, const struct json *line)
 	struct meta_function f = { 0 }, *slot;
 
 	if (read_fields(meta_function_fields, line, &meta->arena, &f) ||
-	    read_arguments(json_get(line, "args"), &meta->arena, &f))
+	    read_arguments(json_get(line, "args"), &meta->arena, &f) ||
+	    read_prototype(json_get(line, "prototype"), &meta->arena, &f))
 		return -EINVAL;
 	if (!*f.block)
 		f.block = "function";

@@ -81,6 +81,16 @@ struct meta_argument {
 
 const char *argument_class_name(enum argument_class c); /* "value" "address" "size" "fd" */
 
+/*
+ * A parameter of a function, as --key and -F may call it; number from 1, 0: what it returns. With
+ * several names it has several rows. Where there are any rows, there is nothing else to name.
+ */
+struct meta_parameter {
+	uint32_t number;
+	const char *name; /* "" none */
+	const char *why;  /* it cannot be recorded, a clause; "" it can */
+};
+
 /* kind "function": a probed block; id is what REC_ENTRY and REC_EXIT carry */
 struct meta_function {
 	uint32_t id, object, set;
@@ -100,6 +110,8 @@ struct meta_function {
 	uint64_t parameters;  /* that it has, as far as known */
 	uint32_t n_arguments; /* of them recorded */
 	const struct meta_argument *arguments;
+	uint32_t n_prototype; /* 0: none is known */
+	const struct meta_parameter *prototype;
 };
 
 /* kind "not_traced": wanted, or hot, and left out */

@@ -57,6 +57,14 @@ const struct field meta_argument_fields[] = {
 	F(argument, BOOL, occasional), { 0 },
 };
 
+/* And of its "prototype". */
+const struct field meta_parameter_fields[] = {
+	F(parameter, U32, number),
+	F(parameter, STRING, name),
+	F(parameter, STRING, why),
+	{ 0 },
+};
+
 const struct field meta_not_traced_fields[] = {
 	F(not_traced, STRING, name),	F(not_traced, STRING, object),
 	F(not_traced, STRING, reason),	F(not_traced, COUNT, traced_until_ns),

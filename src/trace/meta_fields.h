@@ -34,6 +34,7 @@ extern const struct field meta_session_fields[];
 extern const struct field meta_object_fields[];
 extern const struct field meta_function_fields[];
 extern const struct field meta_argument_fields[];
+extern const struct field meta_parameter_fields[];
 extern const struct field meta_not_traced_fields[];
 extern const struct field meta_calibration_fields[];
 extern const struct field meta_thread_fields[];

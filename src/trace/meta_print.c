@@ -102,19 +102,30 @@ void meta_print_stack(const struct meta_stack *s, struct text *out)
 	print_line(line, out);
 }
 
+static void set_list(struct json *line, const char *name, const struct field *fields,
+		     const void *items, uint32_t n, size_t size)
+{
+	struct json *list;
+
+	if (!n)
+		return;
+	list = json_new_array();
+	for (uint32_t i = 0; i < n; i++) {
+		struct json *item = json_new_object();
+
+		set_fields(fields, (const char *)items + i * size, item);
+		json_add_take(list, item);
+	}
+	json_set_take(line, name, list);
+}
+
 void meta_print_function(const struct meta_function *f, struct text *out)
 {
-	struct json *line = line_of("function", meta_function_fields, f), *args;
+	struct json *line = line_of("function", meta_function_fields, f);
 
-	if (f->n_arguments) {
-		args = json_new_array();
-		for (uint32_t i = 0; i < f->n_arguments; i++) {
-			struct json *argument = json_new_object();
-
-			set_fields(meta_argument_fields, &f->arguments[i], argument);
-			json_add_take(args, argument);
-		}
-		json_set_take(line, "args", args);
-	}
+	set_list(line, "args", meta_argument_fields, f->arguments, f->n_arguments,
+		 sizeof(*f->arguments));
+	set_list(line, "prototype", meta_parameter_fields, f->prototype, f->n_prototype,
+		 sizeof(*f->prototype));
 	print_line(line, out);
 }

@@ -115,4 +115,25 @@ refused weigh@colour 'there is no such argument.*weigh\(int item'
 refused weigh@arg0 'count from 1'
 refused weigh@arg1,,arg2 'empty'
 
+# What report says of an argument that was not recorded is what record says when it is told to.
+record later -F weigh -F weigh_box -F pick -- "$MB/arguments"
+is "$status" 0 "asked later: status"
+# agree FUNCTION ARG...
+agree() {
+	local function=$1 word advice
+	shift
+	for word; do
+		"$ISPOT" report -i later.data --key "$function@$word" >later.out2 2>later.err2
+		grep -q "record it with -F '$function@$word'\$" later.err2
+		advice=$?
+		record bad -F "$function@$word" -- "$MB/arguments"
+		is "$status" $((advice ? 125 : 0)) "$function@$word: recorded if report says so" ||
+			diag "$(cat later.err2 bad.err)"
+	done
+}
+agree weigh weight size arg2 ret colour
+agree weigh_box b number arg1 ret
+"$ISPOT" report -i later.data --key weigh_box@b >later.out2 2>later.err2
+like later.err2 'b cannot be recorded: it is a structure, which is in no integer register' "and why not"
+
 done_testing

@@ -26,7 +26,9 @@ static const char *const lines[] = {
 	"\"chosen\":false,\"period\":100,\"parameters\":3,"
 	"\"args\":[{\"bit\":2,\"name\":\"count\",\"type\":\"size_t\","
 	"\"class\":\"size\",\"is_signed\":false,\"key\":true,\"occasional\":false},{\"bit\":9,\"name\":\"ret\","
-	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false,\"occasional\":false}]}",
+	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false,\"occasional\":false}],"
+	"\"prototype\":[{\"number\":3,\"name\":\"count\",\"why\":\"\"},"
+	"{\"number\":0,\"name\":\"ret\",\"why\":\"it returns nothing\"}]}",
 	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\",\"traced_until_ns\":77,"
 	"\"cpu_share\":0.14,\"calls_per_s\":6000000,\"cost_share\":0.65}",
 	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"
