@@ -163,23 +163,27 @@ static void copy_sums(struct block *b)
 	b->max_ns = h->max;
 }
 
-static void add_part(struct block *b, const struct part *p, double observed, double duration)
+/* summed_up: of how many threads, each too short for a score of its own; 0: of one. */
+static void add_part(struct block *b, const struct part *p, double observed, double duration,
+		     uint64_t summed_up)
 {
-	b->threads++;
+	b->threads += summed_up ? (uint32_t)summed_up : 1;
 	b->observed_ns += (uint64_t)observed;
 	b->sci += p->excess_ns;
 	b->self_sci += p->own_excess_ns;
 	b->open_ns += (uint64_t)(p->open_ns + 0.5);
-	if (observed > 0 && observed >= 0.01 * duration &&
+	if (!summed_up && observed > 0 && observed >= 0.01 * duration &&
 	    !(p->excess_ns / observed <= b->sci_worst_thread))
 		b->sci_worst_thread = p->excess_ns / observed;
 }
 
-static double observed_ns(const struct sci *sci, const struct slot *s,
+static double observed_ns(const struct sci *sci, const struct slot *s, const struct sci_cell *cell,
 			  const struct block_options *o)
 {
 	const struct threads *th = &sci->calls->threads;
 
+	if (th->all.data[s->thread] == th->rest)
+		return (double)cell->ended_observed_ns;
 	if (o->observed_ns)
 		return (double)o->observed_ns(o->observed_ctx, th->all.data[s->thread]);
 	return (double)thread_observed_ns(th, th->all.data[s->thread], sci_function_id(sci, s->id));
@@ -199,7 +203,8 @@ static void add_threads(struct blocks *blocks, struct sci *sci, const uint32_t *
 			continue;
 		b->outer_calls += cell->outer_calls;
 		part = part_of(cell, &min[i], o);
-		add_part(b, &part, observed_ns(sci, s, o), (double)o->duration_ns);
+		add_part(b, &part, observed_ns(sci, s, cell, o), (double)o->duration_ns,
+			 cell->ended);
 		if (o->period > 1 || cell->unrecorded) {
 			if (b->estimated_calls == BLOCK_NONE)
 				b->estimated_calls = 0;

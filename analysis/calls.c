@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/calls_internal.h"
+#include "analysis/ended.h"
 #include "trace/meta.h"
 #include "trace/record.h"
 
@@ -393,8 +394,15 @@ static void other(struct calls *c, const struct record *r)
 		if (c->visitors[i].record)
 			c->visitors[i].record(c->visitors[i].self, t, r);
 	look_after(c, t, r);
-	if (r->kind == REC_TASK_EXIT && t && t->dead)
+	if (r->kind == REC_TASK_EXIT && t && t->dead) {
 		no_more_calls(t);
+		ended_sum_up(c, r->time_ns);
+	}
+}
+
+void calls_sum_up_ended(struct calls *c)
+{
+	c->threads.sums_up = true;
 }
 
 /* Sites are described before the entries that name them: no line means damage. */

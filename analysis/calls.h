@@ -82,6 +82,8 @@ struct call_loss {
 	uint64_t since_ns, until_ns;
 };
 
+struct ended_threads;
+
 struct call_gap {
 	uint32_t cpu;
 	struct call_loss loss;
@@ -100,6 +102,8 @@ struct call_visitor {
 	void (*unseen)(void *self, const struct thread *t);
 	/* A loss is over, t was out of sight in it: told of all such threads in a row. */
 	void (*lost)(void *self, const struct thread *t, const struct call_loss *loss);
+	/* Threads that ended long ago become one (analysis/ended.h). */
+	void (*sum_up)(void *self, const struct ended_threads *e);
 	/* The recording has ended, and every open call with it. */
 	void (*end)(void *self);
 };
@@ -158,6 +162,9 @@ void calls_record(struct calls *c, const struct record *r);
 void calls_skip(struct calls *c, const struct record *r);
 /* A window opens: what was open before is forgotten, as if the recording began here. */
 void calls_restart(struct calls *c, uint64_t time_ns);
+/* Before the first record: threads that have ended are summed up (analysis/ended.h). */
+void calls_sum_up_ended(struct calls *c);
+
 /* The recording ends: open calls end as CALL_OPEN, threads settle. Once. */
 void calls_end(struct calls *c, uint64_t time_ns);
 /* Whether it is inside another call of its function that `same` says is of its group. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/coactivity_internal.h"
+#include "analysis/ended.h"
 #include "base/mem.h"
 #include "trace/record.h"
 
@@ -291,11 +292,28 @@ static void on_record(void *self, const struct thread *thread, const struct reco
 		stop(co, thread_of(co, thread), r->time_ns);
 }
 
+static void on_sum_up(void *self, const struct ended_threads *e)
+{
+	struct coactivity *co = self;
+
+	for (size_t k = 0; k < e->n; k++) {
+		struct coactivity_thread *t = thread_of(co, e->threads[k]);
+
+		stop(co, t, e->time_ns);
+		if (t->own)
+			coactivity_drop_own(co, t);
+		thread_release(t);
+		*t = (struct coactivity_thread){ 0 };
+	}
+}
+
 struct call_visitor coactivity_visitor(struct coactivity *co)
 {
-	return (struct call_visitor){
-		.self = co, .enter = on_enter, .call = on_call, .record = on_record
-	};
+	return (struct call_visitor){ .self = co,
+				      .enter = on_enter,
+				      .call = on_call,
+				      .record = on_record,
+				      .sum_up = on_sum_up };
 }
 
 const struct lift_sample *coactivity_sample(const struct coactivity *co, uint32_t id)

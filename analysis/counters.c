@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/counter_table.h"
+#include "analysis/ended.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "trace/record.h"
@@ -333,20 +334,32 @@ static void on_counters(struct counters *c, const struct thread *thread, const s
 		count_entry(c, t, thread->n_open - 1, r->time_ns, &d);
 }
 
-static void on_record(void *self, const struct thread *thread, const struct record *r)
+static void forget(struct counters *c, uint32_t index)
 {
-	struct counters *c = self;
-	struct counted_thread *t;
+	struct counted_thread *t = index < c->threads.n ? c->threads.data[index] : NULL;
 
-	if (r->kind == REC_COUNTERS && thread && r->n_values)
-		on_counters(c, thread, r);
-	if (r->kind != REC_TASK_EXIT || !thread || !thread->dead)
+	if (!t)
 		return;
-	t = thread_of(c, thread->index);
 	settle(c, t);
 	vec_release(&t->frames);
 	free(t);
-	c->threads.data[thread->index] = NULL;
+	c->threads.data[index] = NULL;
+}
+
+static void on_record(void *self, const struct thread *thread, const struct record *r)
+{
+	struct counters *c = self;
+
+	if (r->kind == REC_COUNTERS && thread && r->n_values)
+		on_counters(c, thread, r);
+	if (r->kind == REC_TASK_EXIT && thread && thread->dead)
+		forget(c, thread->index);
+}
+
+static void on_sum_up(void *self, const struct ended_threads *e)
+{
+	for (size_t k = 0; k < e->n; k++)
+		forget(self, e->threads[k]->index);
 }
 
 static void on_end(void *self)
@@ -361,7 +374,12 @@ static void on_end(void *self)
 struct call_visitor counters_visitor(struct counters *c)
 {
 	return (struct call_visitor){
-		.self = c, .call = on_call, .enter = on_enter, .record = on_record, .end = on_end
+		.self = c,
+		.call = on_call,
+		.enter = on_enter,
+		.record = on_record,
+		.sum_up = on_sum_up,
+		.end = on_end,
 	};
 }
 

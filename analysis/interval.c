@@ -4,12 +4,31 @@
 #include "analysis/result.h"
 #include "trace/meta.h"
 
+/* How long the thread lived in the part. */
+static uint64_t observed_ns(void *ctx, const struct thread *t)
+{
+	const struct interval *iv = ctx;
+	uint64_t from = t->born_ns > iv->since_ns ? t->born_ns : iv->since_ns;
+	uint64_t to = t->dead && t->end_ns < iv->until_ns ? t->end_ns : iv->until_ns;
+
+	return to > from ? to - from : 0;
+}
+
+static void begin_part(struct interval *iv, uint64_t since_ns)
+{
+	iv->since_ns = iv->whole->calls.threads.part_ns = since_ns;
+	iv->until_ns = UINT64_MAX;
+	sci_init(&iv->sums, &iv->whole->calls, iv->whole->meta);
+	iv->sums.observed_ns = observed_ns;
+	iv->sums.observed_ctx = iv;
+}
+
 void interval_init(struct interval *iv, struct result *whole)
 {
 	struct call_visitor sums;
 
-	*iv = (struct interval){ .whole = whole, .since_ns = whole->start_ns };
-	sci_init(&iv->sums, &whole->calls, whole->meta);
+	*iv = (struct interval){ .whole = whole };
+	begin_part(iv, whole->start_ns);
 	sums = sci_visitor(&iv->sums);
 	calls_add_visitor(&whole->calls, &sums);
 }
@@ -27,16 +46,6 @@ static uint64_t fastest_so_far(void *ctx, const struct block *b, bool own)
 	const struct sci_function *f = sci_function(&iv->whole->sci, b->id);
 
 	return !f ? BLOCK_NONE : own ? f->own_min_ns : f->min_ns;
-}
-
-/* How long the thread lived in the part. */
-static uint64_t observed_ns(void *ctx, const struct thread *t)
-{
-	const struct interval *iv = ctx;
-	uint64_t from = t->born_ns > iv->since_ns ? t->born_ns : iv->since_ns;
-	uint64_t to = t->dead && t->end_ns < iv->until_ns ? t->end_ns : iv->until_ns;
-
-	return to > from ? to - from : 0;
 }
 
 void interval_blocks(struct interval *iv, uint64_t now_ns, struct blocks *blocks)
@@ -57,6 +66,5 @@ void interval_blocks(struct interval *iv, uint64_t now_ns, struct blocks *blocks
 void interval_next(struct interval *iv)
 {
 	sci_release(&iv->sums);
-	sci_init(&iv->sums, &iv->whole->calls, iv->whole->meta);
-	iv->since_ns = iv->until_ns;
+	begin_part(iv, iv->until_ns);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/block.h"
+#include "analysis/ended.h"
 #include "analysis/samples.h"
 #include "analysis/samples_internal.h"
 #include "base/mem.h"
@@ -100,9 +101,20 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 	t->pending.n = kept;
 }
 
+static void on_sum_up(void *self, const struct ended_threads *e)
+{
+	struct samples *s = self;
+
+	for (size_t k = 0; k < e->n; k++)
+		if (e->threads[k]->index < s->threads.n)
+			vec_release(&s->threads.data[e->threads[k]->index].pending);
+}
+
 struct call_visitor samples_visitor(struct samples *s)
 {
-	return (struct call_visitor){ .self = s, .call = on_call, .record = on_record };
+	return (struct call_visitor){
+		.self = s, .call = on_call, .record = on_record, .sum_up = on_sum_up
+	};
 }
 
 const struct meta_frame *samples_innermost(const struct meta *meta, const struct sample_row *row)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/brief.h"
+#include "analysis/ended.h"
 #include "analysis/keyed.h"
 #include "analysis/sci.h"
 #include "analysis/shape.h"
@@ -287,9 +288,71 @@ static void on_lost(void *self, const struct thread *t, const struct call_loss *
 		}
 }
 
+static void cell_move(struct sci_cell *to, struct sci_cell *from)
+{
+	to->calls += from->calls;
+	to->outer_calls += from->outer_calls;
+	to->ended_open += from->ended_open;
+	to->timed += from->timed;
+	to->timed_ns += from->timed_ns;
+	to->own_timed += from->own_timed;
+	to->own_ns += from->own_ns;
+	to->open += from->open;
+	to->open_ns += from->open_ns;
+	to->own_open += from->own_open;
+	to->own_open_ns += from->own_open_ns;
+	to->unrecorded += from->unrecorded;
+	to->unrecorded_outer += from->unrecorded_outer;
+	*from = (struct sci_cell){ 0 };
+}
+
+static void sum_up_slot(struct sci *s, const struct ended_threads *e, const struct thread *t,
+			uint32_t id, uint32_t slot)
+{
+	uint32_t into = threads_slot(&s->calls->threads, e->into, id);
+	struct sci_cell *to = cell_of(s, into), *from = &s->cells.data[slot];
+
+	if (!from->calls && !from->unrecorded)
+		return;
+	cell_move(to, from);
+	to->ended++;
+	to->ended_observed_ns += s->observed_ns ? s->observed_ns(s->observed_ctx, t)
+						: thread_observed_ns(&s->calls->threads, t, id);
+}
+
+static void sum_up_short(struct sci *s, const struct ended_threads *e, struct sci_function *f,
+			 uint32_t id)
+{
+	vec_for_each (&f->open_short, struct sci_short, o)
+		if (e->is_one[sci_slot(s, o->slot)->thread])
+			o->slot = threads_slot(&s->calls->threads, e->into, id);
+}
+
+static void on_sum_up(void *self, const struct ended_threads *e)
+{
+	struct sci *s = self;
+	size_t pages = s->meta->functions.n / THREAD_SLOTS + 1;
+
+	for (size_t k = 0; k < e->n; k++)
+		for (size_t i = 0; e->threads[k]->slots && i < pages * THREAD_SLOTS; i++) {
+			const uint32_t *page = e->threads[k]->slots[i / THREAD_SLOTS];
+			uint32_t slot = page ? page[i % THREAD_SLOTS] : 0;
+
+			if (slot && slot < s->cells.n)
+				sum_up_slot(s, e, e->threads[k], (uint32_t)i, slot);
+		}
+	for (uint32_t id = 0; id < s->functions.n; id++)
+		if (s->functions.data[id]) {
+			sum_up_short(s, e, s->functions.data[id], id);
+			ended_rename_wakers(e, &s->functions.data[id]->waits);
+		}
+}
+
 struct call_visitor sci_visitor(struct sci *s)
 {
-	return (struct call_visitor){
-		.self = s, .call = on_call, .record = on_record, .lost = on_lost
-	};
+	return (struct call_visitor){ .self = s,
+				      .call = on_call,
+				      .record = on_record,
+				      .lost = on_lost,
+				      .sum_up = on_sum_up };
 }

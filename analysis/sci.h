@@ -27,6 +27,7 @@ struct sci_cell {
 	uint64_t open, open_ns;	    /* open at the end, outer: count, time so far */
 	uint64_t own_open, own_open_ns;
 	uint64_t unrecorded, unrecorded_outer; /* calls that sampling left out */
+	uint64_t ended, ended_observed_ns; /* threads that were summed up here (ended.h), theirs */
 };
 
 /*
@@ -81,7 +82,10 @@ struct sci {
 	} cells; /* [slot] */
 	struct {
 		VEC(struct sci_function *)
-	} functions;		   /* [id]; NULL: never called */
+	} functions; /* [id]; NULL: never called */
+	/* How long a thread that has ended was observed by this; NULL: thread_observed_ns() */
+	uint64_t (*observed_ns)(void *ctx, const struct thread *t);
+	void *observed_ctx;
 	const struct keyed *keyed; /* ids are its groups; NULL: ids are functions */
 	uint64_t negative, open_calls;
 	uint64_t ends[CALL_ENDS];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/ended.h"
 #include "analysis/setclock.h"
 #include "analysis/site.h"
 #include "base/text.h"
@@ -271,9 +272,43 @@ static void on_unseen(void *self, const struct thread *t)
 	sleep_of(self, t)->on = false;
 }
 
+static void sum_up_cell(struct sites *s, const struct ended_threads *e, uint32_t i)
+{
+	const struct site_cell from = s->cells.data[i];
+	const struct threads *th = &s->calls->threads;
+	struct site_cell *to;
+
+	if (!from.sleeps && !from.open)
+		return;
+	to = cell_of(s, from.site, e->into->index);
+	to->sleeps += from.sleeps;
+	to->ns += from.ns;
+	to->open += from.open;
+	to->open_ns += from.open_ns;
+	to->ended++;
+	to->ended_observed_ns += thread_watched_ns(th, th->all.data[from.thread]);
+	s->cells.data[i] = (struct site_cell){ .site = from.site, .thread = from.thread };
+}
+
+static void on_sum_up(void *self, const struct ended_threads *e)
+{
+	struct sites *s = self;
+
+	for (uint32_t i = 0, n = (uint32_t)s->cells.n; i < n; i++)
+		if (e->is_one[s->cells.data[i].thread])
+			sum_up_cell(s, e, i);
+	vec_for_each (&s->all, struct site, site)
+		ended_rename_wakers(e, &site->waits);
+	for (size_t k = 0; k < e->n; k++)
+		if (e->threads[k]->index < s->asleep.n)
+			s->asleep.data[e->threads[k]->index].on = false;
+}
+
 struct call_visitor sites_visitor(struct sites *s)
 {
-	return (struct call_visitor){ .self = s, .record = on_record, .unseen = on_unseen };
+	return (struct call_visitor){
+		.self = s, .record = on_record, .unseen = on_unseen, .sum_up = on_sum_up
+	};
 }
 
 void sites_end(struct sites *s)
@@ -316,14 +351,17 @@ static void add_cell(struct sites *s, struct block *b, const struct site_cell *c
 		     const struct block_options *o)
 {
 	const struct threads *th = &s->calls->threads;
-	double observed = (double)thread_watched_ns(th, th->all.data[c->thread]);
+	double observed = c->ended ? (double)c->ended_observed_ns
+				   : (double)thread_watched_ns(th, th->all.data[c->thread]);
 	double open, excess = excess_of(c, &s->all.data[c->site], &open);
 
-	b->threads++;
+	if (!c->sleeps && !c->open)
+		return;
+	b->threads += c->ended ? (uint32_t)c->ended : 1;
 	b->observed_ns += (uint64_t)observed;
 	b->excess_ns += (uint64_t)(excess + 0.5);
 	b->open_ns += (uint64_t)(open + 0.5);
-	if (observed > 0 && observed >= 0.01 * (double)o->duration_ns &&
+	if (!c->ended && observed > 0 && observed >= 0.01 * (double)o->duration_ns &&
 	    !(excess / observed <= b->sci_worst_thread))
 		b->sci_worst_thread = excess / observed;
 }

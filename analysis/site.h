@@ -60,6 +60,8 @@ struct site {
 struct site_cell {
 	uint32_t site, thread;
 	uint64_t sleeps, ns, open_ns, open;
+	uint64_t ended; /* threads that were summed up here (ended.h); 0: it is of one */
+	uint64_t ended_observed_ns;
 };
 
 struct site_sleep {

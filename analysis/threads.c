@@ -35,21 +35,36 @@ static void sleep_unknown(struct thread *t, uint64_t time_ns)
 	};
 }
 
-static struct thread *thread_new(struct threads *th, uint32_t tid, uint32_t tgid, uint64_t time_ns)
+static struct thread *new_place(struct threads *th)
 {
 	struct thread *t = arena_alloc(&th->arena, sizeof(*t));
 
 	t->index = (uint32_t)th->all.n;
+	t->watch_ns = arena_alloc(&th->arena, (th->n_sets + 1) * sizeof(*t->watch_ns));
+	*vec_add(&th->all) = t;
+	return t;
+}
+
+static struct thread *vacant_place(struct threads *th)
+{
+	struct thread *t = th->vacant.data[--th->vacant.n];
+
+	t->vacant = t->dead = false;
+	return t;
+}
+
+static struct thread *thread_new(struct threads *th, uint32_t tid, uint32_t tgid, uint64_t time_ns)
+{
+	struct thread *t = th->vacant.n ? vacant_place(th) : new_place(th);
+
 	t->tid = tid;
 	t->tgid = tgid;
 	t->born_ns = t->since_ns = time_ns;
 	t->all = th;
 	t->parent = SLEEP_NOBODY;
 	sleep_unknown(t, time_ns);
-	t->watch_ns = arena_alloc(&th->arena, (th->n_sets + 1) * sizeof(*t->watch_ns));
 	for (uint32_t set = 0; set < th->n_sets; set++)
 		t->watch_ns[set] = setclock_read(th, set, tgid, time_ns);
-	*vec_add(&th->all) = t;
 	th->n_alive++;
 	map_put(&th->by_tid, tid, t->index);
 	map_put(&th->processes, tgid, 1);
@@ -120,6 +135,8 @@ void threads_release(struct threads *th)
 	vec_release(&th->slots);
 	vec_release(&th->clocks);
 	vec_release(&th->known);
+	vec_release(&th->ended);
+	vec_release(&th->vacant);
 	map_release(&th->by_tid);
 	map_release(&th->set_index);
 	map_release(&th->clock_of);
@@ -275,6 +292,20 @@ static void end_thread(struct threads *th, struct thread *t, uint64_t time_ns)
 
 		t->watch_ns[set] = clock > t->watch_ns[set] ? clock - t->watch_ns[set] : 0;
 	}
+	if (th->sums_up)
+		*vec_add(&th->ended) = t;
+}
+
+struct thread *threads_rest(struct threads *th)
+{
+	if (th->rest)
+		return th->rest;
+	th->rest = new_place(th);
+	th->rest->all = th;
+	th->rest->parent = SLEEP_NOBODY;
+	th->rest->dead = true;
+	set_comm(th->rest, "(ended)", strlen("(ended)"));
+	return th->rest;
 }
 
 static void forked(struct threads *th, const struct thread *parent, const struct record *r)

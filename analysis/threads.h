@@ -107,6 +107,7 @@ struct thread {
 	uint32_t cpu; /* of its latest record */
 	enum thread_state state;
 	bool dead;
+	bool vacant; /* none: its sums are the rest's, the next one to be born takes its place */
 	uint64_t born_ns, end_ns; /* end_ns: valid once dead, or after threads_end() */
 	uint64_t since_ns;	  /* of state; off is settled up to here */
 	struct threads *all;	  /* those it is one of */
@@ -160,6 +161,15 @@ struct threads {
 	} slots; /* number 0 is not used */
 	uint32_t n_alive;
 	uint64_t start_ns;
+	/* Where those that have ended are summed up (analysis/ended.h). */
+	bool sums_up;
+	uint64_t part_ns; /* since when a part is looked at by itself; 0: none is */
+	struct {
+		VEC(struct thread *)
+	} ended, vacant;     /* oldest first; places to be taken */
+	size_t ended_full;   /* at so many they are looked through again */
+	struct thread *rest; /* stands for those that were summed up; NULL: none was */
+	uint64_t n_rest;     /* how many those are */
 	bool have_switch, have_waking;
 	uint32_t n_sets;
 	uint32_t *set_of;     /* [function id]: index of its set */
@@ -215,6 +225,13 @@ void thread_runs(struct thread *t, uint64_t time_ns);
  */
 void thread_unseen(struct thread *t, uint64_t since_ns);
 void thread_seen(struct threads *th, struct thread *t, uint64_t time_ns);
+
+/* The thread that stands for those that were summed up, made if need be. */
+struct thread *threads_rest(struct threads *th);
+/* It has ended and was summed up; its index is free for another. */
+void threads_vacate(struct threads *th, struct thread *t);
+/* How many there were. */
+uint64_t threads_count(const struct threads *th);
 
 /* Forget times before time_ns: a window of the recording opens here. */
 void threads_restart(struct threads *th, uint64_t time_ns);

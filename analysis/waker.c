@@ -56,6 +56,14 @@ static void add_step(struct history *h, uint64_t time_ns, const struct outside *
 	*vec_add(h) = (struct history_step){ time_ns, *sum };
 }
 
+/* NULL: not seen, or long since ended: another one has its place. */
+static const struct thread *parent_of(const struct threads *th, const struct thread *t)
+{
+	const struct thread *p = t->parent == SLEEP_NOBODY ? NULL : th->all.data[t->parent];
+
+	return p && !p->vacant && p->born_ns <= t->born_ns ? p : NULL;
+}
+
 /* What the thread, or before its birth the one that made it, waited for the outside. */
 static struct outside waited(const struct threads *th, const struct thread *t, uint64_t from_ns,
 			     uint64_t to_ns)
@@ -72,7 +80,7 @@ static struct outside waited(const struct threads *th, const struct thread *t, u
 			sum.clock_ns += b.clock_ns - a.clock_ns;
 			to_ns = since;
 		}
-		t = t->parent == SLEEP_NOBODY ? NULL : th->all.data[t->parent];
+		t = parent_of(th, t);
 	}
 	return sum;
 }

@@ -41,7 +41,7 @@ static struct json *trace_json(const struct view *v)
 	json_set_u64(j, "duration_ns", res->duration_ns);
 	report_set_name(j, "clock", s->clock);
 	set_u64(j, "cpus", s->cpus ? s->cpus : BLOCK_NONE);
-	json_set_u64(j, "threads", res->threads.n);
+	json_set_u64(j, "threads", threads_count(&res->calls.threads));
 	json_set_u64(j, "calls", res->calls.entries);
 	json_set_u64(j, "records", res->records);
 	json_set_u64(j, "lost_records", res->lost_records);
@@ -98,16 +98,23 @@ static struct json *notices_json(const struct result *res)
 
 static struct json *threads_json(const struct result *res)
 {
+	const struct threads *th = &res->calls.threads;
 	struct json *j = json_new_array();
 
 	vec_for_each (&res->threads, const struct result_thread, t) {
-		struct json *row = json_new_object();
+		bool rest = t->thread == th->rest;
+		struct json *row;
 
-		json_set_u64(row, "tid", t->thread->tid);
-		json_set_u64(row, "pid", t->thread->tgid);
+		if (t->thread->vacant)
+			continue;
+		row = json_new_object();
+		set_u64(row, "tid", rest ? BLOCK_NONE : t->thread->tid);
+		set_u64(row, "pid", rest ? BLOCK_NONE : t->thread->tgid);
 		report_set_name(row, "comm", t->thread->comm[0] ? t->thread->comm : NULL);
 		json_set_u64(row, "observed_ns", t->observed_ns);
 		json_set_f64(row, "sci", t->sci);
+		if (rest)
+			json_set_u64(row, "threads", th->n_rest);
 		json_add_take(j, row);
 	}
 	return j;

@@ -69,7 +69,7 @@ static void first_line(const struct view *v, struct text *out)
 		text_printf(out, "  %s", text_time(number, res->duration_ns));
 	if (s->cpus)
 		counted(out, s->cpus, "CPU");
-	counted(out, res->threads.n, "thread");
+	counted(out, threads_count(&res->calls.threads), "thread");
 	counted(out, res->calls.entries, "call");
 	if (meta_period(res->meta) > 1 && res->estimated_calls)
 		text_printf(out, " of %s", text_count(number, res->estimated_calls));

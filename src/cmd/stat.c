@@ -114,7 +114,9 @@ static void begin_watch(struct watch *w, uint64_t start_ns)
 	struct err err = { 0 };
 
 	result_begin(&w->result, live_meta(w->live), start_ns, &none, &err);
-	interval_init(&w->interval, &w->result);
+	calls_sum_up_ended(&w->result.calls);
+	if (w->interval_ns)
+		interval_init(&w->interval, &w->result);
 	w->last_ns = start_ns;
 	w->begun = true;
 }
