@@ -298,6 +298,7 @@ static void on_mapping(struct drain *d, const struct mmap2_record *m)
 			return;
 	if (d->n_mappings == DRAIN_MAPPINGS_MAX) {
 		d->mappings_overflowed = true;
+		d->mappings_lost++;
 		return;
 	}
 	d->mappings[d->n_mappings++] = (struct drain_mapping){
@@ -319,8 +320,21 @@ static void visit_mapping(void *ctx, const struct ring *ring, const struct perf_
 	(void)ring;
 	if (h->type == PERF_RECORD_MMAP2)
 		on_mapping(d, (const struct mmap2_record *)h);
-	else if (h->type == PERF_RECORD_LOST)
-		d->mappings_overflowed = true;
+}
+
+void drain_mappings(struct drain *d, struct rings *mappings)
+{
+	uint64_t lost;
+
+	for (uint32_t i = 0; i < mappings->n; i++)
+		if (mappings->rings[i].map)
+			ring_drain(&mappings->rings[i], visit_mapping, d);
+	lost = rings_lost(mappings);
+	if (lost <= d->mappings_told)
+		return;
+	d->mappings_lost += lost - d->mappings_told;
+	d->mappings_told = lost;
+	d->mappings_overflowed = true;
 }
 
 void drain_count_functions(struct drain *d, uint32_t n)
@@ -369,9 +383,7 @@ int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings)
 		drain_in_order(d, rings, clock_now_ns() - ON_THE_WAY_NS);
 	for (uint32_t i = 0; i < rings->n && !d->keep; i++)
 		ringbuf_drain(&rings->rings[i], on_record, d);
-	for (uint32_t i = 0; i < mappings->n; i++)
-		if (mappings->rings[i].map)
-			ring_drain(&mappings->rings[i], visit_mapping, d);
+	drain_mappings(d, mappings);
 	return d->error;
 }
 

@@ -98,6 +98,8 @@ struct drain {
 	uint64_t finished_ns;
 	uint32_t first_cpu;	  /* one that has a ring */
 	bool mappings_overflowed; /* more than fit: look at /proc instead */
+	uint64_t mappings_lost;	  /* so far: that did not fit here, or in their ring */
+	uint64_t mappings_told;	  /* of them, those that found no room in the ring */
 };
 
 void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *programs,
@@ -116,6 +118,7 @@ void drain_start(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
 /* Everything that is in the rings now, and in those of the kernel's mmap events. 0, or the writer's
  * error. */
 int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings);
+void drain_mappings(struct drain *d, struct rings *mappings);
 /* After the last run: losses that no record of the ring reported (design fact 10). */
 void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns);
 void drain_release(struct drain *d);

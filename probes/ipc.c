@@ -23,7 +23,8 @@ struct sample_record {
 	uint32_t pid, tid;
 	uint64_t time_ns;
 	uint32_t cpu, res;
-	uint64_t n, values[2]; /* instructions, cycles */
+	uint64_t n,
+		values[4]; /* instructions, cycles; each with what was lost, if that is counted */
 };
 
 /* Both user's and kernel's: what an application makes the kernel do is its as well. */
@@ -119,22 +120,23 @@ static void on_sample(const struct reading *r, const struct ring *ring,
 		      const struct sample_record *s)
 {
 	const struct ipc_cpu before = *r->cpu;
+	uint64_t instructions = s->values[0], cycles = s->values[ring->lost_at ? 2 : 1];
 
 	if (s->n != 2) /* the group was not whole yet */
 		return;
 	r->ipc->samples++;
 	r->cpu->since_ns = s->time_ns;
-	r->cpu->instructions = s->values[0];
-	r->cpu->cycles = s->values[1];
-	if (!before.since_ns || s->time_ns <= before.since_ns || s->values[1] <= before.cycles)
+	r->cpu->instructions = instructions;
+	r->cpu->cycles = cycles;
+	if (!before.since_ns || s->time_ns <= before.since_ns || cycles <= before.cycles)
 		return;
 	r->visit(r->self, &(struct ipc_sample){
 				  .cpu = ring->cpu,
 				  .pid = (pid_t)s->pid,
 				  .start_ns = before.since_ns,
 				  .end_ns = s->time_ns,
-				  .instructions = s->values[0] - before.instructions,
-				  .cycles = s->values[1] - before.cycles,
+				  .instructions = instructions - before.instructions,
+				  .cycles = cycles - before.cycles,
 			  });
 }
 
@@ -145,7 +147,6 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 	if (h->type == PERF_RECORD_SAMPLE) {
 		on_sample(r, ring, (const void *)h);
 	} else if (h->type == PERF_RECORD_LOST) {
-		r->ipc->lost += ((const uint64_t *)(h + 1))[1];
 		r->cpu->since_ns = 0; /* the next one is longer than a sample */
 	}
 }
@@ -157,6 +158,7 @@ void ipc_read(struct ipc *ipc, void (*visit)(void *self, const struct ipc_sample
 
 		ring_drain(&ipc->rings.rings[i], on_record, &r);
 	}
+	ipc->lost = ipc->lost_before + rings_lost(&ipc->rings);
 }
 
 void ipc_release(struct ipc *ipc)
@@ -164,6 +166,7 @@ void ipc_release(struct ipc *ipc)
 	for (uint32_t i = 0; ipc->cpus && i < ipc->rings.n; i++)
 		if (ipc->cpus[i].cycles_fd >= 0)
 			close(ipc->cpus[i].cycles_fd);
+	ipc->lost_before = ipc->lost;
 	rings_release(&ipc->rings);
 	free(ipc->cpus);
 	ipc->cpus = NULL;

@@ -25,6 +25,7 @@ struct ipc {
 	struct ipc_cpu *cpus; /* as rings */
 	uint64_t samples;     /* taken, so far */
 	uint64_t lost;	      /* samples, so far */
+	uint64_t lost_before; /* of them, before it was opened */
 };
 
 struct ipc_sample {

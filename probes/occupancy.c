@@ -74,6 +74,9 @@ static void on_fork(const struct reading *r, const struct fork_record *f)
 		r->visitor->begins(r->visitor->self, (pid_t)f->pid);
 }
 
+/* Whoever has it now came at a time that nobody knows. */
+static const struct occupancy_cpu nobody_known = { 0, 0 };
+
 static void on_record(void *ctx, const struct ring *ring, const struct perf_event_header *h)
 {
 	struct reading *r = ctx;
@@ -86,9 +89,7 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 	} else if (h->type == PERF_RECORD_FORK) {
 		on_fork(r, (const void *)h);
 	} else if (h->type == PERF_RECORD_LOST) {
-		r->occupancy->lost += ((const uint64_t *)(h + 1))[1];
-		/* Whoever has it now came at a time that nobody knows. */
-		*r->cpu = (struct occupancy_cpu){ 0, 0 };
+		*r->cpu = nobody_known;
 	}
 }
 
@@ -96,9 +97,13 @@ void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v)
 {
 	for (uint32_t i = 0; i < o->rings.n; i++) {
 		struct reading r = { o, v, &o->cpus[i] };
+		struct ring *ring = &o->rings.rings[i];
 
-		ring_drain(&o->rings.rings[i], on_record, &r);
+		ring_drain(ring, on_record, &r);
+		if (ring_lost(ring) > ring->told_lost)
+			o->cpus[i] = nobody_known;
 	}
+	o->lost = rings_lost(&o->rings);
 }
 
 void occupancy_end(struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v)

@@ -15,7 +15,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define READ_LOST (1u << 4) /* PERF_FORMAT_LOST, since Linux 6.0 */
+#define READ_LOST	(1u << 4) /* PERF_FORMAT_LOST, since Linux 6.0 */
+#define READ_VALUES_MAX 32	  /* of a group of up to 15 */
 
 static int map(struct ring *r, size_t data_bytes, struct err *err)
 {
@@ -40,18 +41,16 @@ static int try_open(const struct ring *r, const struct perf_event_attr *event, p
 	return (int)syscall(SYS_perf_event_open, event, pid, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* A format of one's own has its own readers; elsewhere what is read of a ring is its losses. */
 static int ring_open(struct ring *r, size_t bytes, const struct perf_event_attr *event, pid_t pid,
 		     struct err *err)
 {
 	struct perf_event_attr attr = *event;
 
-	if (!event->read_format) {
-		attr.read_format = READ_LOST;
-		r->fd = try_open(r, &attr, pid);
-		r->counts_lost = r->fd >= 0;
-	}
-	if (r->fd < 0)
+	attr.read_format |= READ_LOST;
+	r->fd = try_open(r, &attr, pid);
+	if (r->fd >= 0)
+		r->lost_at = event->read_format == PERF_FORMAT_GROUP ? 2 : 1;
+	else
 		r->fd = try_open(r, event, pid);
 	if (r->fd < 0)
 		return err_set(err, -errno, "cannot open a perf event on CPU %u: %s%s", r->cpu,
@@ -141,20 +140,26 @@ size_t ring_drain(struct ring *r, ring_visit visit, void *ctx)
 		}
 	}
 	__atomic_store_n(&control->data_tail, tail, __ATOMIC_RELEASE);
+	r->filled |= tail - start > r->data_bytes / 2;
 	return tail - start;
 }
 
-uint64_t rings_lost(const struct rings *rings)
+/* To ask interrupts the CPU: only where what was lost may be more than was told. */
+uint64_t ring_lost(struct ring *r)
+{
+	uint64_t values[READ_VALUES_MAX] = { 0 };
+
+	if (r->filled && r->lost_at && read(r->fd, values, sizeof(values)) > 0)
+		r->known_lost = values[r->lost_at];
+	r->filled = false;
+	return r->known_lost > r->told_lost ? r->known_lost : r->told_lost;
+}
+
+uint64_t rings_lost(struct rings *rings)
 {
 	uint64_t lost = 0;
 
-	for (uint32_t i = 0; i < rings->n; i++) {
-		const struct ring *r = &rings->rings[i];
-		uint64_t read_lost[2] = { 0 }; /* the count, and what was lost */
-
-		if (!r->counts_lost || read(r->fd, read_lost, sizeof(read_lost)) < 0)
-			read_lost[1] = 0;
-		lost += read_lost[1] > r->told_lost ? read_lost[1] : r->told_lost;
-	}
+	for (uint32_t i = 0; i < rings->n; i++)
+		lost += ring_lost(&rings->rings[i]);
 	return lost;
 }

@@ -22,8 +22,10 @@ struct ring {
 	void *map; /* control page, then data_bytes of data; NULL: not mapped */
 	size_t data_bytes;
 	void *bounce; /* a record that wraps around the end is put together here: RING_RECORD_MAX */
-	uint64_t told_lost; /* records, by what was read */
-	bool counts_lost;   /* the kernel does */
+	unsigned lost_at;    /* of the values read of it, what was lost; 0: nobody counts that */
+	bool filled;	     /* by half, at least, since rings_lost() asked */
+	uint64_t told_lost;  /* records, by what was read of the ring */
+	uint64_t known_lost; /* by the kernel's count, when it was asked last */
 };
 
 #define RING_RECORD_MAX 65536
@@ -34,6 +36,8 @@ struct rings {
 };
 
 /* The event on every CPU; its times are CLOCK_MONOTONIC. bytes per CPU: a power of two of pages.
+ * Its read_format is 0, or PERF_FORMAT_GROUP, in whose samples a count of losses may then follow
+ * each value: see lost_at.
  * -ENOMEM names RLIMIT_MEMLOCK, -EMFILE RLIMIT_NOFILE. */
 int rings_open(struct rings *r, const struct cpus *cpus, size_t bytes,
 	       const struct perf_event_attr *event, struct err *err);
@@ -45,8 +49,11 @@ void rings_release(struct rings *r);
 /* Every record that is complete, oldest first; returns how many bytes were read. */
 typedef void (*ring_visit)(void *ctx, const struct ring *r, const struct perf_event_header *record);
 size_t ring_drain(struct ring *r, ring_visit visit, void *ctx);
-/* Records that found no room so far, the last ones, too, after which no record came that tells of
- * them (before Linux 6.0 only those that were told of). */
-uint64_t rings_lost(const struct rings *r);
+/*
+ * After ring_drain(): records that found no room so far, the last ones, too, after which no record
+ * came that tells of them (before Linux 6.0 only those that were told of).
+ */
+uint64_t ring_lost(struct ring *r);
+uint64_t rings_lost(struct rings *r);
 
 #endif

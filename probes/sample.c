@@ -148,6 +148,23 @@ void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sampl
 		ring_drain(&s->rings.rings[i], read_one, &reading);
 }
 
+static void forget_one(void *ctx, const struct ring *ring, const struct perf_event_header *h)
+{
+	(void)ctx, (void)ring, (void)h;
+}
+
+void sampler_forget(struct sampler *s)
+{
+	for (uint32_t i = 0; i < s->rings.n; i++)
+		ring_drain(&s->rings.rings[i], forget_one, NULL);
+	s->lost_before = rings_lost(&s->rings);
+}
+
+uint64_t sampler_lost(struct sampler *s)
+{
+	return rings_lost(&s->rings) - s->lost_before;
+}
+
 void sampler_release(struct sampler *s)
 {
 	rings_release(&s->rings);

@@ -46,6 +46,7 @@ struct sampler {
 	struct rings rings;
 	bool cycles;	      /* a PMU's cycles, not cpu-clock */
 	uint32_t stack_bytes; /* copied of each stack; 0: none, nor the registers */
+	uint64_t lost_before; /* of what sampler_lost() would say: not asked for */
 };
 
 int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, uint32_t hertz,
@@ -53,6 +54,10 @@ int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, 
 int sampler_set_rate(struct sampler *s, uint32_t hertz);
 void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample),
 		  void *ctx);
+/* What came until now, its losses included, is none of what is asked for. */
+void sampler_forget(struct sampler *s);
+/* Samples that found no room in the rings; after sampler_read(). */
+uint64_t sampler_lost(struct sampler *s);
 void sampler_release(struct sampler *s);
 
 #endif

@@ -241,6 +241,7 @@ static void stop(struct session *s)
 	bpfprog_keep_samples(s->programs, false);
 	session_burst_stop(s);
 	session_unwatch_mappings(s);
+	session_say_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_stop(s);
 	drain_run(&s->drain, &s->rings, &s->mappings);

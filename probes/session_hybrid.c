@@ -6,6 +6,7 @@
  * Sampling goes on at a low rate; what becomes hot later joins.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@
 #define SCOUT_HERTZ	      1999
 #define SCOUT_WINDOW_NS	      30000000ull
 #define LATER_HERTZ	      SAMPLE_HERTZ
+#define LOST_SAID	      0.1 /* of the samples: fewer are said by the report alone */
 #define SHARE_OF_BUDGET	      0.2 /* that the first samples may take of it */
 #define FIRST_WINDOW_NS	      400000000ull
 #define FIRST_SAMPLES	      250 /* enough to see 1 %, roughly; the window ends early with them */
@@ -322,10 +324,27 @@ static void tell_unnamed(struct session *s)
 	session_write_notice(s, "no-symbols", words);
 }
 
+static void tell_lost(struct session *s)
+{
+	uint64_t lost = sampler_lost(&s->hybrid.sampler), kept = s->hybrid.profile.total_samples;
+	char samples[TEXT_NUMBER], words[256];
+
+	if (!lost)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s of what is hot found no room in a ring: functions were chosen by the other "
+		 "%" PRIu64,
+		 text_counted(samples, lost, "sample"), kept);
+	if ((double)lost > LOST_SAID * (double)(lost + kept))
+		log_notice("%s", words);
+	session_note(s, "lost-samples", words);
+}
+
 void session_hybrid_stop(struct session *s)
 {
 	bpfprog_sample(s->programs, false);
 	sampler_read(&s->hybrid.sampler, on_sample, s);
+	tell_lost(s);
 	probeset_release(&s->hybrid.counting);
 	if (!s->options.scout)
 		tell_unnamed(s);

@@ -390,7 +390,8 @@ void session_close_sets(struct session *s);
 /* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
 bool session_is_on_targets(const struct session *s, size_t k);
 int session_watch_mappings(struct session *s, struct err *err);
-void session_unwatch_mappings(struct session *s);
+void session_unwatch_mappings(struct session *s); /* those there are are read before */
+void session_say_mappings(struct session *s);	  /* a notice where some are not known */
 
 /* session_follow.c: how children come by their probes */
 bool session_inherits(const struct session *s); /* from their parents */

@@ -54,11 +54,6 @@ static int sample_child(void *ctx, pid_t child)
 	return sampler_set_rate(&s->hybrid.sampler, SAMPLECOST_HERTZ);
 }
 
-static void forget(void *ctx, const struct sample *sample)
-{
-	(void)ctx, (void)sample;
-}
-
 void session_calibrate_samples(struct session *s)
 {
 	if (!s->options.calibrate || s->options.scout || !s->hybrid.sampler.rings.n)
@@ -67,7 +62,7 @@ void session_calibrate_samples(struct session *s)
 	bpfprog_record(s->programs, false);
 	bpfprog_keep_samples(s->programs, false);
 	bpfprog_sample(s->programs, false);
-	sampler_read(&s->hybrid.sampler, forget, NULL);
+	sampler_forget(&s->hybrid.sampler);
 	session_hybrid_rate(s);
 	log_detail("a sample takes %.0f ns; the first come %u times a second", s->sample_ns,
 		   s->hybrid.first_hertz);

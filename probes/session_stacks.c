@@ -129,6 +129,8 @@ static void learn_mappings(struct session *s)
 
 		spaces_map(&s->spaces, from->pid, &m);
 	}
+	if (d->mappings_overflowed)
+		spaces_reread(&s->spaces);
 }
 
 void session_add_stacks(struct session *s)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -11,6 +12,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
@@ -125,5 +127,20 @@ int session_watch_mappings(struct session *s, struct err *err)
 
 void session_unwatch_mappings(struct session *s)
 {
+	drain_mappings(&s->drain, &s->mappings);
 	rings_release(&s->mappings);
+}
+
+void session_say_mappings(struct session *s)
+{
+	char mappings[TEXT_NUMBER], words[320];
+
+	if (!s->drain.mappings_lost)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s of code found no room: what processes mapped then was "
+		 "looked up while they lived; of others, late libraries are not traced and "
+		 "their code has no names",
+		 text_counted(mappings, s->drain.mappings_lost, "mapping"));
+	session_write_notice(s, "lost-mappings", words);
 }

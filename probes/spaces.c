@@ -196,6 +196,13 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child)
 	}
 }
 
+void spaces_reread(struct spaces *p)
+{
+	vec_for_each (&p->all, struct space, space)
+		if (!space->ended)
+			space_read(p, space);
+}
+
 void spaces_end(struct spaces *p, pid_t pid)
 {
 	struct space *space = find_space(p, pid);

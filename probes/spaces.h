@@ -56,6 +56,8 @@ struct place {
  * So places are known of processes that have ended since. */
 void spaces_map(struct spaces *s, pid_t pid, const struct mapping *m);
 void spaces_fork(struct spaces *s, pid_t parent, pid_t child);
+/* Some of that may have been missed: every process that lives is looked at. */
+void spaces_reread(struct spaces *s);
 /*
  * The process has ended. What is known of it stays until the spaces_drop() after the next, because
  * its last records may come late; the next process of that number begins anew.
