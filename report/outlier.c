@@ -278,28 +278,36 @@ static void callees(const struct outlier_view *v, const struct outlier_block *b,
 		text_printf(out, "%*sand others\n", indent, "");
 }
 
-static void stack(const struct outlier_view *v, const struct outlier *x, struct text *out)
+void outlier_called_from(const struct outlier_view *v, const struct outlier *x, struct text *out)
 {
 	const struct meta *meta = v->outliers->meta;
 	uint32_t id = x->stack ? x->stack : x->site;
 	const struct meta_stack *s = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
-	struct text line = { 0 };
-	char *clean;
 
 	if (!s || !s->n_frames)
 		return;
-	text_add(&line, "called from");
+	text_add(out, "called from");
 	for (uint32_t i = 0; i < s->n_frames && i < STACK_FRAMES; i++) {
 		const struct meta_frame *f =
 			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
 
 		if (!f || !f->symbol)
 			continue;
-		text_printf(&line, "%s %s", i ? " <" : "",
+		text_printf(out, "%s %s", i ? " <" : "",
 			    *f->symbol ? f->symbol : text_base_name(f->object));
 		if (*f->file && f->line)
-			text_printf(&line, " (%s:%u)", text_base_name(f->file), f->line);
+			text_printf(out, " (%s:%u)", text_base_name(f->file), f->line);
 	}
+}
+
+static void stack(const struct outlier_view *v, const struct outlier *x, struct text *out)
+{
+	struct text line = { 0 };
+	char *clean;
+
+	outlier_called_from(v, x, &line);
+	if (!line.n)
+		return;
 	clean = text_printable_new(line.s);
 	indented(v, clean, out);
 	free(clean);

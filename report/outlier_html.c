@@ -19,6 +19,7 @@
 #define ROWS_MAX   200 /* of the table */
 #define BLOCKS_MAX 40  /* with a figure, as far as these fit: HTML_DETAILS_BYTES */
 #define LISTED_MAX 25  /* executions of a block */
+#define CALLS_MAX  10  /* of these, with their calls */
 #define TICKS	   4
 
 /* .make/embed put report/report.css there. */
@@ -244,8 +245,9 @@ static void hint_list(const struct outlier_block *b, struct text *out)
 	text_add(out, "</ul>\n");
 }
 
+/* i: its number in the list. */
 static void execution_row(const struct outlier_view *v, const struct outlier_block *b,
-			  const struct outlier *x, struct text *out)
+			  const struct outlier *x, size_t i, struct text *out)
 {
 	text_printf(out, "<tr><td>%llu</td><td>%.6f</td>", (unsigned long long)x->index,
 		    (double)(x->entry_ns - v->start_ns) / 1e9);
@@ -256,6 +258,8 @@ static void execution_row(const struct outlier_view *v, const struct outlier_blo
 		    "class=\"name\">",
 		    x->tid, colour_of(x)->class, x->cause);
 	html_text(out, x->evidence);
+	if (i < CALLS_MAX)
+		outlier_html_calls(v, b, x, !i, out);
 	text_add(out, "</td></tr>\n");
 }
 
@@ -280,7 +284,7 @@ static void execution_rows(const struct outlier_view *v, const struct outlier_bl
 		*vec_add(&worst) = x;
 	vec_sort(&worst, by_residual);
 	for (size_t i = 0; i < worst.n && i < LISTED_MAX; i++)
-		execution_row(v, b, worst.data[i], out);
+		execution_row(v, b, worst.data[i], i, out);
 	vec_release(&worst);
 }
 

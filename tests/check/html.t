@@ -104,6 +104,65 @@ worst_first() {
 		(map(.residual_ns) | max) == (map(select(.index == $i)) | .[0].residual_ns)' >/dev/null
 }
 
+# The golden call tree, of functions whose names are markup.
+called() {
+	{
+		printf '{"kind":"function","id":%d,"name":"<i>%s&amp;","symbol":"%s"}\n' 0 serve serve 1 look look 2 touch touch \
+			3 fill fill 4 fetch fetch 5 grow grow
+		sed -E 's/(entry|exit) serve/\1 @0/; s/(entry|exit) look/\1 @1/; s/(entry|exit) touch/\1 @2/; s/(entry|exit) fill/\1 @3/
+			s/(entry|exit) fetch/\1 @4/; s/(entry|exit) grow/\1 @5/' tests/golden/calltree.trace
+	} >"$work/called.trace"
+	"$ISPOT" dump --from-text "$work/called.trace" -o "$work/called.data" &&
+		"$ISPOT" outliers -i "$work/called.data" --html "$work/called.html"
+}
+
+# trees HTML DATA: where the lists of calls are not the trees that JSON has
+trees() {
+	"$ISPOT" outliers -i "$2" --json >"$work/called.json"
+	python3 - "$1" "$work/called.json" <<-'EOP'
+	import html.parser, json, sys
+	class Lists(html.parser.HTMLParser):
+	    def __init__(self):
+	        super().__init__()
+	        self.trees, self.stack, self.inside, self.quiet = {}, [], False, 0
+	    def handle_starttag(self, tag, attrs):
+	        if tag == "summary":
+	            self.text, self.inside = "", True
+	        elif tag == "span":
+	            self.quiet += 1
+	        elif tag == "li" and self.stack:
+	            self.stack[-1].append(["", []])
+	            self.stack.append(self.stack[-1][-1][1])
+	        elif tag == "details" and self.stack:
+	            print("lists in each other")
+	    def handle_data(self, data):
+	        if self.inside:
+	            self.text += data
+	        elif len(self.stack) > 1 and not self.quiet:
+	            self.stack[-2][-1][0] += data.strip()
+	    def handle_endtag(self, tag):
+	        if tag == "summary":
+	            self.inside = False
+	            if self.text.startswith("Calls of execution "):
+	                self.stack = [self.trees.setdefault((len(self.trees), int(self.text.split()[3])), [])]
+	        elif tag == "span":
+	            self.quiet -= 1
+	        elif tag == "li" and self.stack:
+	            self.stack.pop()
+	        elif tag == "details":
+	            self.stack = []
+	page = Lists()
+	page.feed(open(sys.argv[1], encoding="utf-8").read())
+	def plain(callees):
+	    return [[c["name"], plain(c["callees"])] for c in callees]
+	want = [(x["index"], plain(x["callees"])) for b in json.load(open(sys.argv[2]))["blocks"]
+	        for x in sorted(b["divergent_executions"], key=lambda x: -x["residual_ns"])[:10] if x["callees"]]
+	got = [(index, tree) for (_, index), tree in page.trees.items()]
+	if got != want or not any(len(str(t)) > 100 for _, t in want):
+	    print("the page has", got, "JSON", want)
+	EOP
+}
+
 # links FILE: those that lead nowhere
 links() {
 	grep -o 'href="#[^"]*"' "$1" | sed 's/href="#\(.*\)"/\1/' | while read -r id; do
@@ -190,6 +249,12 @@ ok "that are well-formed" silent parsed "$work/rare.html"
 ok "whose links lead somewhere" silent links "$work/rare.html"
 ok "and that say what they left out" grep -q "more blocks are not drawn" "$work/rare.html"
 
+ok "what a divergent execution called is there" called
+ok "as the tree that JSON has" silent trees "$work/called.html" "$work/called.data"
+ok "names that are markup stay text in it" silent parsed "$work/called.html"
+sed 's|</span><ul>|</span></li><ul>|' "$work/called.html" >"$work/flat.html"
+catches "a tree that is flat" 'the page has' trees "$work/flat.html" "$work/called.data"
+
 # The first viewport answers: how much is lost, its first cause, what to do next.
 cat >"$work/look.js" <<-'EOP'
 	const out = []
@@ -219,12 +284,12 @@ cat >"$work/keys.js" <<-'EOP'
 EOP
 reached() { told KEYS "$1" "$work/keys.js" | grep -v '^KEYS [1-9][0-9]*  *END'; }
 
-# As on paper: all that is folded is there.
+# printed FILE WORDS: as on paper, where all that is folded is there, the words at least twice
 printed() {
 	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" \
 		--no-pdf-header-footer --print-to-pdf="$work/page.pdf" "file://$1" 2>/dev/null
 	pdftotext -layout "$work/page.pdf" "$work/page.txt" || return
-	[ "$(grep -c 'How many calls took how long' "$work/page.txt")" -ge 2 ] || echo "folded blocks are not printed"
+	[ "$(grep -c "$2" "$work/page.txt")" -ge 2 ] || echo "what is folded is not printed"
 }
 
 ok "250 sections of 70 threads whose names are markup stay under 2 MB" many_sections
@@ -236,8 +301,11 @@ if command -v chromium >/dev/null; then
 	ok "also of names that fill lines" silent looked "$work/long.html"
 	ok "all of it is reached with the keyboard, and links lead somewhere" silent reached "$work/many.html"
 	ok "that of uneven sections, too" silent reached "$work/sections.html"
+	ok "that of divergent executions with their calls, too" silent reached "$work/called.html"
 	if command -v pdftotext >/dev/null; then
-		ok "on paper nothing is folded" silent printed "$work/svc.html"
+		ok "on paper nothing is folded" silent printed "$work/svc.html" 'How many calls took how long'
+		sed 's/<details open>/<details>/' "$work/called.html" >"$work/folded.html"
+		ok "nor what executions called" silent printed "$work/folded.html" 'fetch&amp; *2 times'
 	else
 		skip "on paper nothing is folded" "no pdftotext (poppler-utils)"
 	fi

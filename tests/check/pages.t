@@ -28,9 +28,12 @@ for golden in svc callsites sites loss burst keys; do
 	accessible "$golden"
 done
 
-"$ISPOT" dump --from-text tests/golden/outliers.trace -o "$work/outliers.data"
-"$ISPOT" outliers -i "$work/outliers.data" --html "$work/outliers.html"
-accessible outliers
+# and what divergent executions called
+for golden in outliers calltree; do
+	"$ISPOT" dump --from-text "tests/golden/$golden.trace" -o "$work/$golden.data"
+	"$ISPOT" outliers -i "$work/$golden.data" --html "$work/$golden.html"
+	accessible $golden
+done
 
 "$ISPOT" dump --from-text tests/golden/imbalance.trace -o "$work/imbalance.data"
 "$ISPOT" imbalance -i "$work/imbalance.data" --html "$work/imbalance.html"
