@@ -260,6 +260,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	else
 		drop_gone(c, t, r->sp, r->time_ns);
 	t->after_exit = t->returns = false;
+	t->exit_stack = 0;
 	t->entered = true;
 	if (c->traced[id] == TRACED_MARKER) {
 		calls_marker_begins(c, t, r);
@@ -280,7 +281,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->recursive = c->open_of.data[slot]++ > 0 || t->inner;
 	t->inner = false;
 	call->own_unknown = false;
-	call->stack = 0;
+	call->stack = call->exit_stack = 0;
 	call->arg_mask = stack ? 1u << ARG_CALLER : 0;
 	call->args[ARG_CALLER] = stack;
 	call->inside = call->children = 0;
@@ -308,13 +309,16 @@ static uint32_t match(struct calls *c, struct thread *t, const struct record *r)
 	return MAP_NONE;
 }
 
-void calls_take_return(struct thread *t, uint32_t i)
+void calls_take_exit(struct thread *t, uint32_t i)
 {
 	if (t->returns && i != MAP_NONE) {
 		t->open[i].args[ARG_RETURN] = t->return_value;
 		t->open[i].arg_mask |= 1u << ARG_RETURN;
 	}
+	if (i != MAP_NONE)
+		t->open[i].exit_stack = t->exit_stack;
 	t->returns = false;
+	t->exit_stack = 0;
 }
 
 static void leave(struct calls *c, struct thread *t, const struct record *r)
@@ -335,7 +339,7 @@ static void leave(struct calls *c, struct thread *t, const struct record *r)
 	i = match(c, t, r);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
-	calls_take_return(t, i);
+	calls_take_exit(t, i);
 	if (i == MAP_NONE) {
 		c->orphan_exits++;
 		return;

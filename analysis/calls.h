@@ -68,7 +68,8 @@ struct call {
 	/* from its end on: */
 	enum call_end end;
 	uint32_t exit_cpu;
-	uint64_t exit_ns; /* before: when it last had a traced call inside it */
+	uint32_t exit_stack; /* one taken because it lasted long; 0: none */
+	uint64_t exit_ns;    /* before: when it last had a traced call inside it */
 	uint64_t raw_ns, duration_ns, own_ns;
 	struct offcpu own_off;
 	const struct call *parent; /* the call it is in, still open; NULL: none. Of the thread's

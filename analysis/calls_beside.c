@@ -79,6 +79,8 @@ static void describe_entry(struct thread *t, const struct record *r)
 		add_args(call, r);
 	else if (call && r->kind == REC_STACK)
 		call->stack = (uint32_t)r->values[0];
+	else if (t && r->kind == REC_EXIT_STACK)
+		t->exit_stack = (uint32_t)r->values[0];
 	else if (t && r->kind == REC_INNER)
 		t->inner = true;
 }

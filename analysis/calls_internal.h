@@ -38,8 +38,8 @@ void calls_restart_losses(struct calls *c);
  */
 /* As drop_gone() and match() of calls.c, around the open markers of the thread. */
 void calls_drop_gone_around(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns);
-/* What came just before the exit of open call i (MAP_NONE: of none) is its return value. */
-void calls_take_return(struct thread *t, uint32_t i);
+/* What came just before the exit of open call i (MAP_NONE: of none) is its: return value, stack. */
+void calls_take_exit(struct thread *t, uint32_t i);
 void calls_leave_around(struct calls *c, struct thread *t, const struct record *r);
 /* Before a begin is pushed: an earlier one that has no end is given up. */
 void calls_marker_begins(struct calls *c, struct thread *t, const struct record *r);

@@ -25,6 +25,7 @@ static void lose_sight(struct calls *c, struct thread *t, uint64_t since_ns)
 	thread_unseen(t, since_ns);
 	calls_drop_all(c, t, CALL_LOST, since_ns);
 	t->after_exit = t->returns = t->inner = false;
+	t->exit_stack = 0;
 	for (unsigned i = 0; i < c->n_visitors; i++)
 		if (c->visitors[i].unseen)
 			c->visitors[i].unseen(c->visitors[i].self, t);

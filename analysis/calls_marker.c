@@ -116,7 +116,7 @@ void calls_leave_around(struct calls *c, struct thread *t, const struct record *
 {
 	uint32_t i = match_around(c, t, r);
 
-	calls_take_return(t, i);
+	calls_take_exit(t, i);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
 	if (i == MAP_NONE) {

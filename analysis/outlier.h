@@ -63,7 +63,9 @@ struct outlier {
 	uint64_t entry_ns, duration_ns;
 	double residual_ns;   /* above the line */
 	uint32_t tid, caller; /* caller: function id, MAP_NONE: none was traced */
-	uint32_t stack, site; /* stack ids, 0: not recorded; site: of the calling place alone */
+	/* Stack ids, 0: not recorded. Its own, of a critical section that of the call which took
+	 * the lock; site: of the calling place alone. */
+	uint32_t stack, site;
 	uint32_t exit_cpu, entry_cpu;
 	struct offcpu off;
 	uint64_t shape;

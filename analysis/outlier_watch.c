@@ -226,7 +226,7 @@ static void end(struct outliers *o, struct outlier_thread *ot, const struct thre
 /* Where it comes from. */
 static void describe(struct outlier *x, const struct call *c)
 {
-	x->stack = c->stack;
+	x->stack = c->stack ? c->stack : c->exit_stack;
 	x->site = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
 	x->caller = c->parent ? c->parent->id : MAP_NONE;
 }

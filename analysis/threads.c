@@ -352,6 +352,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_COMM:
 	case REC_EXEC:
 	case REC_STACK:
+	case REC_EXIT_STACK:
 	case REC_ARGS:
 	case REC_COUNTERS:
 	case REC_INNER:

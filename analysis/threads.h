@@ -131,6 +131,7 @@ struct thread {
 	bool inner;   /* the entry that follows is inside a call that was not recorded */
 	bool returns; /* the exit that follows gives return_value */
 	uint64_t return_value;
+	uint32_t exit_stack; /* of the call that the exit that follows ends; 0: none */
 	bool entered; /* the latest record is an entry, whose call is the innermost open one */
 	uint64_t exit_sp;
 	uint64_t covered_ns; /* inside any traced call */

@@ -151,6 +151,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->block_stacks = o->block_stacks;
 	config->stack_period = o->stack_period;
 	config->stack_budget = o->stack_budget;
+	config->slow_stack_ns = o->slow_stack_ns;
 	config->copy_bytes = o->copy_bytes;
 	config->wakeup_bytes = o->ring_bytes / 8;
 	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
@@ -159,6 +160,9 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->stack_bytes = KERNEL_STACK_BYTES;
 	syscalls_kinds(config->syscalls, WIRE_SYSCALLS_MAX);
 	ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "rings"), b->n_cpus);
+	if (!ret && !o->slow_stack_ns)
+		ret = bpf_map__set_max_entries(
+			bpf_object__find_map_by_name(b->object, "open_calls"), 1);
 	if (!ret)
 		ret = size_counters(b, config, &o->counters);
 	if (!ret && o->kernel_version < KERNEL_VERSION(6, 1, 0))

@@ -31,13 +31,14 @@ struct bpfprog_counters {
 
 struct bpfprog_options {
 	bool follow_children;
-	size_t ring_bytes;     /* of each CPU's ring */
-	bool block_stacks;     /* note where threads wait */
-	uint32_t stack_period; /* every so many calls of a function one call stack; 0: none */
-	uint32_t copy_bytes;   /* stacks are copies of so much, to be unwound; 0: walked */
-	uint32_t stack_budget; /* bytes of stacks that a CPU may write in 0.1 s */
-	uint32_t period;       /* one call in so many of each thread and function; 0 and 1: all */
-	bool sessions;	       /* also the program of uprobe sessions, if the kernel takes it */
+	size_t ring_bytes;	/* of each CPU's ring */
+	bool block_stacks;	/* note where threads wait */
+	uint32_t stack_period;	/* every so many calls of a function one call stack; 0: none */
+	uint32_t copy_bytes;	/* stacks are copies of so much, to be unwound; 0: walked */
+	uint32_t stack_budget;	/* bytes of stacks that a CPU may write in 0.1 s */
+	uint64_t slow_stack_ns; /* of calls that last so long a stack at their exit; 0: none */
+	uint32_t period;	/* one call in so many of each thread and function; 0 and 1: all */
+	bool sessions;		/* also the program of uprobe sessions, if the kernel takes it */
 	struct bpfprog_counters counters;
 	unsigned kernel_version; /* KERNEL_VERSION() as in system.h */
 };

@@ -60,6 +60,7 @@ struct drain_cpu {
 	struct wire_args args;	   /* of this thread's entry that comes next; tid 0: none */
 	struct wire_args result;   /* of its exit; the same */
 	uint32_t stack, stack_tid; /* stack id, 0 none: of this thread's entry that comes next */
+	uint32_t exit_stack, exit_stack_tid; /* the same of its exit */
 };
 
 struct drain {

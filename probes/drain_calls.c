@@ -22,16 +22,33 @@ static void put_call_stack(struct drain *d, const struct wire_call *call, uint32
 	c->stack = 0;
 }
 
+/* Of an exit it comes before that in the file, too. */
+static void put_exit_stack(struct drain *d, const struct wire_call *call, uint32_t cpu)
+{
+	struct drain_cpu *c = &d->cpus[cpu];
+	struct record r = drain_record(&call->h, cpu, REC_EXIT_STACK);
+
+	if (c->exit_stack && c->exit_stack_tid == call->h.tid)
+		drain_put_values(d, &r, 1, c->exit_stack, 0, 0);
+	c->exit_stack = 0;
+}
+
+static void keep_stack(struct drain_cpu *c, const struct wire_head *h, uint32_t stack)
+{
+	bool at_exit = h->head >> WIRE_ID_BITS & WIRE_AT_EXIT;
+
+	*(at_exit ? &c->exit_stack : &c->stack) = stack;
+	*(at_exit ? &c->exit_stack_tid : &c->stack_tid) = h->tid;
+}
+
 void drain_on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu)
 {
-	d->cpus[cpu].stack = drain_call_stack(&d->stacks, w);
-	d->cpus[cpu].stack_tid = w->h.tid;
+	keep_stack(&d->cpus[cpu], &w->h, drain_call_stack(&d->stacks, w));
 }
 
 void drain_on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
 {
-	d->cpus[cpu].stack = drain_call_copy(&d->stacks, w);
-	d->cpus[cpu].stack_tid = w->h.tid;
+	keep_stack(&d->cpus[cpu], &w->h, drain_call_copy(&d->stacks, w));
 }
 
 static const struct arguments *arguments_of(const struct drain *d, uint32_t function)
@@ -112,6 +129,8 @@ static void put_call(struct drain *d, const struct wire_call *call, uint32_t cpu
 
 	if (call->h.head >> WIRE_ID_BITS & WIRE_INNER)
 		put_inner(d, call, cpu);
+	if (!entry)
+		put_exit_stack(d, call, cpu);
 	ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
 				call->h.tid, call->h.tgid,
 				entry ? drain_site(&d->stacks, call) : function, call->sp);
@@ -183,6 +202,7 @@ static void leave(struct drain *d, const struct wire_call *call, uint32_t cpu)
 	result->h.tid = 0;
 	if (inside.write)
 		put_call(d, call, cpu);
+	d->cpus[cpu].exit_stack = 0;
 }
 
 void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)

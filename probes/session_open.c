@@ -98,6 +98,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 		.stack_period = s->options.call_graph != CALL_GRAPH_NONE ? STACK_PERIOD : 0,
 		.copy_bytes = s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
 		.stack_budget = ring_bytes / 16,
+		.slow_stack_ns = s->options.slow_stack_ns,
 		.follow_children = s->options.inherit,
 		.kernel_version = s->kernel_version,
 		.ring_bytes = ring_bytes,

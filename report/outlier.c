@@ -282,22 +282,25 @@ void outlier_called_from(const struct outlier_view *v, const struct outlier *x, 
 {
 	const struct meta *meta = v->outliers->meta;
 	uint32_t id = x->stack ? x->stack : x->site;
+	uint32_t first = x->stack ? 1 : 0; /* frame 0 of its own is the function itself */
 	const struct meta_stack *s = id < meta->stacks.n ? &meta->stacks.data[id] : NULL;
 
-	if (!s || !s->n_frames)
+	if (!s || s->n_frames <= first)
 		return;
 	text_add(out, "called from");
-	for (uint32_t i = 0; i < s->n_frames && i < STACK_FRAMES; i++) {
+	for (uint32_t i = first; i < s->n_frames && i < first + STACK_FRAMES; i++) {
 		const struct meta_frame *f =
 			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
 
 		if (!f || !f->symbol)
 			continue;
-		text_printf(out, "%s %s", i ? " <" : "",
+		text_printf(out, "%s %s", i > first ? " <" : "",
 			    *f->symbol ? f->symbol : text_base_name(f->object));
 		if (*f->file && f->line)
 			text_printf(out, " (%s:%u)", text_base_name(f->file), f->line);
 	}
+	if (!x->stack || s->n_frames > first + STACK_FRAMES)
+		text_add(out, " < …");
 }
 
 static void stack(const struct outlier_view *v, const struct outlier *x, struct text *out)

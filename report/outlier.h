@@ -34,8 +34,8 @@ void report_outliers_html(const struct outlier_view *v, struct text *out);
 
 /* "function" "marker" "critical section" */
 const char *outlier_kind_name(const struct outlier_block *b);
-/* "called from f (f.c:3) < main (f.c:9)", as the program has the names; nothing where it is not
- * known. */
+/* "called from f (f.c:3) < main (f.c:9)", as the program has the names, " < …" behind it where only
+ * the calling place was recorded; nothing where that was not. */
 void outlier_called_from(const struct outlier_view *v, const struct outlier *x, struct text *out);
 
 /* A part of the page: what an execution called, and from where it was called; nothing where neither

@@ -103,6 +103,7 @@ static struct json *execution_json(const struct outlier_view *v, const struct ou
 	report_set_name(j, "caller",
 			x->caller == MAP_NONE ? NULL : meta->functions.data[x->caller].name);
 	json_set_take(j, "stack", stack_json(v, x));
+	json_set_string(j, "stack_of", x->stack ? "execution" : x->site ? "place" : NULL);
 	return j;
 }
 

@@ -50,7 +50,7 @@ static __always_inline __u32 point_tag(void)
 }
 
 /* What a probe is of, beside functions whose two probes are two events. */
-enum point_of { OF_FUNCTION, OF_MARKER, OF_SESSION };
+enum point_of { OF_FUNCTION, OF_RET_SITE, OF_MARKER, OF_SESSION };
 
 static __always_inline enum taken sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp,
 					  enum point_of of)
@@ -69,6 +69,13 @@ static __always_inline bool wants_occasion(__u32 values)
 	return values & WIRE_ARGS_OCCASIONAL || (config.n_perf_counters && config.count_period > 1);
 }
 
+static __always_inline __u32 call_bytes(__u32 kind, __u32 counted)
+{
+	if (counted)
+		return sizeof(struct wire_call) + config.n_counters * sizeof(__u64);
+	return kind == WIRE_EXIT ? WIRE_EXIT_BYTES : sizeof(struct wire_call);
+}
+
 /*
  * Exits are stamped before anything else, entries last: the program's own time stays outside.
  * Whether the call is one that is recorded.
@@ -81,7 +88,7 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	struct wire_counted r;
 	struct wire_totals *t;
 	__u64 pid_tgid;
-	__u32 tag, id, values, counted = 0, size;
+	__u32 tag, id, values, counted = 0;
 	bool occasion = false;
 	enum taken taken = TAKEN;
 
@@ -120,25 +127,18 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	if (config.n_counters)
 		counted = count_call(t, &r, kind, pid_tgid, id, marker ? 0 : sp, occasion);
 	r.call.h.head |= counted << WIRE_ID_BITS;
-	size = kind == WIRE_EXIT ? WIRE_EXIT_BYTES : sizeof(r.call);
-	if (counted)
-		size = sizeof(r.call) + config.n_counters * sizeof(__u64);
 	if (taken == TAKEN_INNER)
 		r.call.h.head |= WIRE_INNER << WIRE_ID_BITS;
 	if (kind == WIRE_ENTRY)
 		r.call.h.time_ns = bpf_ktime_get_ns();
-	if (put(t, &r, size)) {
+	if (config.slow_stack_ns && !marker)
+		note_lasting(ctx, &r.call, kind, of != OF_RET_SITE);
+	if (put(t, &r, call_bytes(kind, counted))) {
 		note_refused(t, r.call.h.time_ns);
 		COUNT(t->calls_lost);
 		t->counters_told = 0;
 	}
 	return true;
-}
-
-static __always_inline int emit_call(struct pt_regs *ctx, __u32 kind, __u64 sp)
-{
-	emit(ctx, kind, sp, OF_FUNCTION, 0);
-	return 0;
 }
 
 /* A marker's, at any depth of the stack. */
@@ -159,20 +159,23 @@ int on_end(struct pt_regs *ctx)
 SEC("kprobe")
 int on_entry(struct pt_regs *ctx)
 {
-	return emit_call(ctx, WIRE_ENTRY, ctx->sp);
+	emit(ctx, WIRE_ENTRY, ctx->sp, OF_FUNCTION, 0);
+	return 0;
 }
 
 SEC("kprobe")
 int on_return(struct pt_regs *ctx)
 {
-	return emit_call(ctx, WIRE_EXIT, ctx->sp - RETURN_POPPED);
+	emit(ctx, WIRE_EXIT, ctx->sp - RETURN_POPPED, OF_FUNCTION, 0);
+	return 0;
 }
 
 /* At a `ret` or tail jump the stack pointer is the entry's again. */
 SEC("kprobe")
 int on_ret_site(struct pt_regs *ctx)
 {
-	return emit_call(ctx, WIRE_EXIT, ctx->sp);
+	emit(ctx, WIRE_EXIT, ctx->sp, OF_RET_SITE, 0);
+	return 0;
 }
 
 /*

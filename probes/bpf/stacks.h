@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Where calls come from: the return address of each, and the call stack of the first call from
- * every return address and of every N-th call of each function.
+ * every return address, of every N-th call of each function, and of each that has lasted long.
  *
  * A function that has a return probe has the kernel's trampoline in the place of its return
  * address; what it replaced is in the task's list of return instances, innermost first. At an entry
@@ -192,16 +192,26 @@ static __always_inline bool may_take(struct stack_room *room, __u64 now, __u32 b
 #define CODE_ADDRESS(a)	   ((a)&0xffffffffffffull) /* without its authentication code */
 #endif
 
-static __always_inline void walk_frames(struct pt_regs *ctx, struct wire_stack *w, __u64 caller)
+/* A call whose stack is taken, as it was when it began: what it has changed since it has put back.
+ */
+struct stack_of {
+	__u64 ip, sp, caller;
+	bool at_exit;
+	bool returned; /* it has popped the return address, and the kernel its instance */
+};
+
+static __always_inline void walk_frames(struct pt_regs *ctx, struct wire_stack *w,
+					const struct stack_of *of)
 {
 	__u64 frame[2], fp = FRAME_POINTER(ctx), below = ctx->sp;
 	struct returns r;
 	__u32 n = 2;
 
 	find_returns(&r, ctx->sp);
-	w->frames[0] = INSTRUCTION(ctx);
-	w->frames[1] = caller;
-	original(&r, return_address(ctx));
+	w->frames[0] = of->ip;
+	w->frames[1] = of->caller;
+	if (!of->returned)
+		original(&r, return_address(ctx));
 	for (int i = 2; i < WIRE_FRAMES_MAX; i++) {
 		if (fp < below || fp - below > FRAME_MAX || fp & 7 ||
 		    bpf_probe_read_user(frame, sizeof(frame), (void *)fp) || !frame[1])
@@ -229,6 +239,21 @@ static __always_inline void copy_registers(struct pt_regs *ctx, unsigned long lo
 		r[i] = ctx->regs[i];
 	r[31] = ctx->sp;
 	r[32] = ctx->pc;
+#endif
+}
+
+/* As they were at the entry, and the return address, in whose place the trampoline was. */
+static __always_inline void restore_entry(struct wire_copy *w, const struct stack_of *of)
+{
+#if defined(__TARGET_ARCH_x86)
+	w->registers[7] = of->sp;
+	w->registers[8] = of->ip;
+	if (of->returned)
+		*(__u64 *)w->stack = of->caller;
+#else
+	w->registers[30] = of->caller;
+	w->registers[31] = of->sp;
+	w->registers[32] = of->ip;
 #endif
 }
 
@@ -266,16 +291,17 @@ static __always_inline void copy_stack(struct wire_copy *w, __u64 sp)
 }
 
 static __always_inline void set_stack_head(struct wire_head *h, const struct wire_call *call,
-					   __u32 kind, __u64 now)
+					   __u32 kind, bool at_exit, __u64 now)
 {
+	kind |= at_exit ? WIRE_AT_EXIT : 0;
 	h->head = kind << WIRE_ID_BITS | (call->h.head & WIRE_ID_MASK);
-	h->time_ns = now;
+	h->time_ns = at_exit ? call->h.time_ns : now;
 	h->tid = call->h.tid;
 	h->tgid = call->h.tgid;
 }
 
 static __always_inline bool take_copy(struct pt_regs *ctx, const struct wire_call *call,
-				      struct stack_room *guard)
+				      const struct stack_of *of, struct stack_room *guard)
 {
 	__u32 zero = 0;
 	struct copy_room *room = bpf_map_lookup_elem(&copy_rooms, &zero);
@@ -285,10 +311,12 @@ static __always_inline bool take_copy(struct pt_regs *ctx, const struct wire_cal
 	    !may_take(guard, now, sizeof(room->w) - WIRE_COPY_MAX + config.copy_bytes))
 		return false;
 	guard->busy = 1;
-	set_stack_head(&room->w.h, call, WIRE_COPY, now);
+	set_stack_head(&room->w.h, call, WIRE_COPY, of->at_exit, now);
 	copy_registers(ctx, room->w.registers);
 	copy_returns(&room->w, ctx->sp);
-	copy_stack(&room->w, ctx->sp);
+	copy_stack(&room->w, of->sp);
+	if (of->at_exit)
+		restore_entry(&room->w, of);
 	size = sizeof(room->w) - WIRE_COPY_MAX + (room->w.n_bytes & (2 * WIRE_COPY_MAX - 1));
 	if (size <= sizeof(*room))
 		emit_other(ctx, &room->w, size);
@@ -296,19 +324,20 @@ static __always_inline bool take_copy(struct pt_regs *ctx, const struct wire_cal
 	return true;
 }
 
-static __always_inline bool take_stack(struct pt_regs *ctx, const struct wire_call *call)
+static __always_inline bool take_stack(struct pt_regs *ctx, const struct wire_call *call,
+				       const struct stack_of *of)
 {
 	__u32 zero = 0;
 	struct stack_room *room = bpf_map_lookup_elem(&stack_rooms, &zero);
 	__u64 now = bpf_ktime_get_ns(), size;
 
 	if (room && config.copy_bytes)
-		return take_copy(ctx, call, room);
+		return take_copy(ctx, call, of, room);
 	if (!room || room->busy || !may_take(room, now, sizeof(room->w)))
 		return false;
 	room->busy = 1;
-	set_stack_head(&room->w.h, call, WIRE_STACK, now);
-	walk_frames(ctx, &room->w, call->caller);
+	set_stack_head(&room->w.h, call, WIRE_STACK, of->at_exit, now);
+	walk_frames(ctx, &room->w, of);
 	size = sizeof(room->w) - sizeof(room->w.frames) +
 	       (room->w.n_frames & (WIRE_FRAMES_MAX * 2 - 1)) * sizeof(__u64);
 	if (size <= sizeof(room->w) + sizeof(room->spare))
@@ -320,6 +349,7 @@ static __always_inline bool take_stack(struct pt_regs *ctx, const struct wire_ca
 /* Before the record of an entry, so that the call's own time stays clear of it. */
 static __always_inline void note_stack(struct pt_regs *ctx, const struct wire_call *call)
 {
+	struct stack_of of = { .ip = INSTRUCTION(ctx), .sp = ctx->sp, .caller = call->caller };
 	__u32 id = call->h.head & WIRE_ID_MASK;
 	__u64 tag, *slot;
 	bool turn;
@@ -329,8 +359,78 @@ static __always_inline void note_stack(struct pt_regs *ctx, const struct wire_ca
 	tag = site_tag(id, call->caller);
 	slot = unseen(tag);
 	turn = is_turn(id);
-	if ((slot || turn) && id < WIRE_SELFCOST_FIRST && take_stack(ctx, call) && slot)
+	if ((slot || turn) && id < WIRE_SELFCOST_FIRST && take_stack(ctx, call, &of) && slot)
 		*slot = tag;
+}
+
+/* ---- of calls that have lasted long, at their exit ---- */
+
+/* Another one that has the same place ends it: its stack is then not taken. */
+struct open_call {
+	__u64 tag; /* of thread, function and stack pointer; 0: none */
+	__u64 time_ns, ip;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_OPEN_MAX);
+	__type(key, __u32);
+	__type(value, struct open_call);
+} open_calls SEC(".maps");
+
+static __always_inline __u64 open_tag(const struct wire_call *call)
+{
+	__u64 tag =
+		call->sp ^ (__u64)call->h.tid << 40 ^ (__u64)(call->h.head & WIRE_ID_MASK) << 17;
+
+	tag *= 0x9e3779b97f4a7c15ull;
+	return (tag ^ tag >> 32) | 1;
+}
+
+static __always_inline struct open_call *open_call_of(__u64 tag)
+{
+	__u32 at = tag >> 40 & (WIRE_OPEN_MAX - 1);
+
+	return bpf_map_lookup_elem(&open_calls, &at);
+}
+
+static __always_inline void note_open(struct pt_regs *ctx, const struct wire_call *call)
+{
+	__u64 tag = open_tag(call);
+	struct open_call *open = open_call_of(tag);
+
+	if (!open)
+		return;
+	open->time_ns = call->h.time_ns;
+	open->ip = INSTRUCTION(ctx);
+	open->tag = tag;
+}
+
+/* Before the record of an exit, whose time has been taken. */
+static __always_inline void note_slow(struct pt_regs *ctx, const struct wire_call *call,
+				      bool returned)
+{
+	struct stack_of of = { .sp = call->sp, .at_exit = true, .returned = returned };
+	__u64 tag = open_tag(call);
+	struct open_call *open = open_call_of(tag);
+
+	if (!open || open->tag != tag || (call->h.head & WIRE_ID_MASK) >= WIRE_SELFCOST_FIRST)
+		return;
+	open->tag = 0;
+	if (call->h.time_ns - open->time_ns < config.slow_stack_ns)
+		return;
+	of.ip = open->ip;
+	of.caller = returned ? INSTRUCTION(ctx) : caller_of(ctx);
+	take_stack(ctx, call, &of);
+}
+
+static __always_inline void note_lasting(struct pt_regs *ctx, const struct wire_call *call,
+					 __u32 kind, bool returned)
+{
+	if (kind == WIRE_ENTRY)
+		note_open(ctx, call);
+	else
+		note_slow(ctx, call, returned);
 }
 
 #endif

@@ -59,6 +59,7 @@ struct wire_call {
 #define WIRE_TASK_COUNTED 0x80
 #define WIRE_KIND_MASK	  0x1f
 #define WIRE_INNER	  0x20 /* of an entry: what REC_INNER of trace/format.h says */
+#define WIRE_AT_EXIT	  0x20 /* of a stack: it is of the thread's exit that comes next */
 
 struct wire_counted {
 	struct wire_call call;
@@ -132,6 +133,8 @@ struct wire_copy {
 
 /* (function, return address) pairs told apart when their first call's stack is taken. */
 #define WIRE_SITES_MAX 65536
+/* Open calls that are told apart by hash, so that each exit knows when its entry was. */
+#define WIRE_OPEN_MAX 65536
 
 /* Of the scheduler's programs; primes, so that no rhythm of the program's meets them. */
 #define WIRE_TIMED 61
@@ -260,7 +263,9 @@ struct wire_config {
 	unsigned int stack_period; /* every so many calls of a function one stack; 0: none */
 	unsigned int copy_bytes;   /* of the stack, to be unwound later; 0: by frame pointer */
 	unsigned int stack_budget; /* bytes of stacks that a CPU may write in 0.1 s */
-	unsigned int stack_bytes;  /* of a thread in the kernel */
+	unsigned long long
+		slow_stack_ns;	  /* calls that last so long: a stack at the exit; 0: none */
+	unsigned int stack_bytes; /* of a thread in the kernel */
 	unsigned char syscalls[WIRE_SYSCALLS_MAX]; /* enum wait_kind, or WIRE_WAIT_BY_FILE */
 	unsigned int n_counters;		   /* per counted call; 0: nothing is counted */
 	unsigned int n_perf_counters; /* the first of them; the others are the task's */

@@ -21,7 +21,7 @@
 #include "trace/output.h"
 #include "trace/reader.h"
 
-#define NOTICES_MAX 7
+#define NOTICES_MAX 8
 
 struct outliers_options {
 	const char *input, *of, *rule, *time, *html;
@@ -73,6 +73,26 @@ static int write_out(const struct text *out, const char *html, struct err *err)
 		return rc ? rc : output_close(&file, err);
 	}
 	return screen_write(out, err);
+}
+
+/* Of how many of the executions that diverge the calling context is not known. NULL: of none, or
+ * there can be none. Java's methods have no stacks. */
+static char *find_contexts(const struct outliers *o, const struct outlier_block *of)
+{
+	char number[TEXT_COUNTED];
+	size_t without = 0;
+
+	if (o->monitors)
+		return NULL;
+	vec_for_each (&o->blocks, const struct outlier_block, b)
+		if (!of || of == b)
+			vec_for_each (&b->kept, const struct outlier, x)
+				without += !x->stack;
+	if (!without)
+		return NULL;
+	return xasprintf("no call stack of %s: record with --slow-stacks TIME, which takes that "
+			 "of each call that lasts TIME or longer",
+			 text_counted(number, without, "divergent execution"));
 }
 
 /* What the numbers do not say themselves; freed by the caller. */
@@ -157,6 +177,9 @@ static int show(const struct outliers_options *o, struct outliers *outliers, str
 	if (rc)
 		return rc;
 	n = find_notices(outliers, r, o->time || interrupted, interrupted, notices);
+	if (o->of || o->json || o->html)
+		notices[n] = find_contexts(outliers, v.of);
+	n += notices[n] != NULL;
 	(o->json   ? report_outliers_json
 	 : o->csv  ? report_outliers_csv
 	 : o->html ? report_outliers_html

@@ -17,16 +17,16 @@
 #include "probes/session.h"
 #include "probes/shared.h"
 #include "trace/meta.h"
+#include "session_args.h"
 #include "target_args.h"
 
 #define MAX_BYTES_LEAST (64u << 10) /* room for names, stacks and some calls */
-#define BURST_LEAST_NS	10000000ull
 #define PERIOD_MOST	(1u << 30)
 
 struct record_options {
 	const char *output, *events, *call_graph;
 	struct arg_list patterns, pids, no_key;
-	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns;
+	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns, slow_stacks_ns;
 	const char *user, *burst;
 	bool inherit, two_pass, quiet, java;
 	int verbose;
@@ -57,6 +57,8 @@ static const struct option_row options[] = {
 	  "stop when the file reaches SIZE (4G); 0: no bound", NULL },
 	{ 0, "keep-slower", "TIME", ARG_TIME, offsetof(struct record_options, keep_slower_ns),
 	  "write only calls that last TIME or longer (1ms), sum up the others", NULL },
+	{ 0, "slow-stacks", "TIME", ARG_TIME, offsetof(struct record_options, slow_stacks_ns),
+	  "take the call stack of each call that lasts TIME or longer (1ms)", NULL },
 	{ 0, "overhead", "PCT", ARG_F64, offsetof(struct record_options, overhead_percent),
 	  "without -F: slow the target by at most PCT % (10; with -p 2)", NULL },
 	{ 0, "burst", "ON/PERIOD", ARG_STRING, offsetof(struct record_options, burst),
@@ -95,20 +97,6 @@ static const char *const examples[] = {
 	"a running server while ./load runs",
 	NULL,
 };
-
-static int parse_call_graph(const char *how, enum call_graph *call_graph, struct err *err)
-{
-	static const char *const names[] = {
-		[CALL_GRAPH_FP] = "fp", [CALL_GRAPH_DWARF] = "dwarf", [CALL_GRAPH_NONE] = "none"
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (how && !strcmp(how, names[i])) {
-			*call_graph = i;
-			return 0;
-		}
-	return how ? err_set(err, -EINVAL, "-g takes fp, dwarf or none, not '%s'", how) : 0;
-}
 
 static void say_result(const struct session_result *r, const struct session_options *so)
 {
@@ -187,31 +175,6 @@ static int run_twice(const struct session_options *so, struct session_result *re
 	return ret;
 }
 
-/* "100ms/1s" */
-static int parse_burst(const char *word, struct session_options *so, struct err *err)
-{
-	const char *slash = strchr(word, '/');
-	char *on = xstrndup(word, slash ? (size_t)(slash - word) : strlen(word));
-	bool bad = !slash || text_parse_time(on, 1000000000, &so->burst_on_ns) ||
-		   text_parse_time(slash + 1, 1000000000, &so->burst_period_ns);
-
-	free(on);
-	if (bad)
-		return err_set(err, -EINVAL,
-			       "--burst takes two times, as in 100ms/1s: for how long the probes "
-			       "are in, of which period");
-	if (so->burst_on_ns < BURST_LEAST_NS)
-		return err_set(err, -EINVAL, "--burst: probes cannot be in for less than 10 ms");
-	if (so->burst_period_ns < so->burst_on_ns + BURST_LEAST_NS)
-		return err_set(
-			err, -EINVAL,
-			"--burst: the period must be longer than the time that the probes "
-			"are in, by 10 ms at least; leave --burst out to have them in always");
-	if (!so->n_patterns)
-		return err_set(err, -EINVAL, "--burst needs functions to trace; name them with -F");
-	return 0;
-}
-
 /* What options say alone; that of a command or processes is known as well. */
 static int check_options(const struct record_options *o, bool has_command, bool has_pids,
 			 struct err *err)
@@ -259,13 +222,14 @@ static int fill_session(struct session_options *so, const struct record_options 
 	so->delay_ns = o->delay_ns;
 	so->max_bytes = o->max_bytes;
 	so->ring_bytes = o->ring_bytes;
+	so->slow_stack_ns = o->slow_stacks_ns;
 	so->period = o->period;
 	so->inherit = o->inherit;
 	so->calibrate = true;
 	so->overhead =
 		(isnan(o->overhead_percent) ? so->n_pids ? 2 : 10 : o->overhead_percent) / 100;
-	ret = parse_call_graph(o->call_graph, &so->call_graph, err);
-	return ret || !o->burst ? ret : parse_burst(o->burst, so, err);
+	ret = session_args_call_graph(o->call_graph, so, err);
+	return ret || !o->burst ? ret : session_args_burst(o->burst, so, err);
 }
 
 static int record(struct session_options *so, bool two_pass, int *status, struct err *err)
@@ -299,6 +263,7 @@ static int check_shared(const struct record_options *o, struct err *err)
 		{ "--burst", o->burst, "the probes are in always" },
 		{ "--two-pass", o->two_pass, "functions are chosen with -F" },
 		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX, "every call is written" },
+		{ "--slow-stacks", o->slow_stacks_ns, "there are no call stacks" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -354,6 +319,7 @@ static int check_java(const struct record_options *o, bool has_command, struct e
 		{ "-D", o->delay_ns, "it begins with the program, or when it is attached" },
 		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0,
 		  "it knows the methods that it records, and no stacks" },
+		{ "--slow-stacks", o->slow_stacks_ns, "it knows no stacks" },
 		{ "--overhead", !isnan(o->overhead_percent),
 		  "methods are chosen once, by -F or as synchronized" },
 		{ "--burst", o->burst, "its methods stay rewritten" },
@@ -484,8 +450,9 @@ const struct command cmd_record = {
 	.usage =
 		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-p PID,...] [-d TIME]\n"
 		"             [-D TIME] [-g HOW] [-m SIZE] [--max-size SIZE] [--overhead PCT]\n"
-		"             [--burst ON/PERIOD] [--keep-slower TIME] [--two-pass] [--user USER]\n"
-		"             [--no-key FUNCTION]... [--no-inherit] [--java] [-q] [-v] [--] [CMD...]",
+		"             [--burst ON/PERIOD] [--keep-slower TIME] [--slow-stacks TIME] [--two-pass]\n"
+		"             [--user USER] [--no-key FUNCTION]... [--no-inherit] [--java] [-q] [-v]\n"
+		"             [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,

@@ -105,9 +105,12 @@ enum record_kind {
 			   has (a Java machine) had all its threads stopped */
 	REC_CONTENDED = 38, /* ns that this thread waited for the lock of the call whose entry comes
 			       next: another one held it */
+	REC_EXIT_STACK = 39, /* stack id: call stack of the call that the exit just behind on this
+				thread ends, as at its entry; taken because it lasted long, so
+				these do not say how often calls came from where */
 };
 
-#define REC_KIND_LAST REC_CONTENDED
+#define REC_KIND_LAST REC_EXIT_STACK
 
 enum pause_kind {
 	PAUSE_COLLECTION = 1, /* of garbage */

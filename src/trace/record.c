@@ -26,6 +26,7 @@ static const struct record_shape shapes[] = {
 	[REC_BRIEF] = { .name = "brief", .values = { "id", "calls", "outer", "ns", "min" } },
 	[REC_PAUSE] = { .name = "pause", .values = { "", "why" } },
 	[REC_CONTENDED] = { .name = "contended", .values = { "" } },
+	[REC_EXIT_STACK] = { .name = "exit-stack", .values = { "" } },
 	[REC_INSIDE] = { .name = "inside", .values = { "", "ns", "cost", "beside" } },
 };
 

@@ -30,13 +30,22 @@ report kept --time 1us-
 is "$(jq '[.notices[] | select(test("at the moment that it ends"))] | length' kept.json)" 1 "a window says that of short calls the time is not known"
 
 # Calls that are long are all there, with their times: the slow path spins for longer than 200 us.
-record slow --keep-slower 200us -F fast_or_slow -F slow_path -- "$MB/variability" --variant fast_or_slow
+# And where they were called from.
+record slow --keep-slower 200us --slow-stacks 200us -g fp -F fast_or_slow -F slow_path -- "$MB/variability" --variant fast_or_slow
 "$ISPOT" outliers --rule robust --json -i slow.data >slow.json
 rare=$(awk '$1 == "run" && $5 { n++ } END { print n }' slow.out)
 is "$(jq '.blocks[] | select(.name == "fast_or_slow") | .executions' slow.json)" 300 "every execution counts"
 is "$(jq ".blocks[] | select(.name == \"slow_path\") | .timed" slow.json)" "$rare" "each slow one is timed"
 is "$(jq ".blocks[] | select(.name == \"fast_or_slow\") | .divergent >= $rare" slow.json)" true "each slow one diverges" ||
 	diag "$(jq -c '.blocks[] | select(.name == "fast_or_slow") | [.divergent, .line, .p50_ns]' slow.json)"
+is "$(jq -c '[.blocks[].divergent_executions[] | select(.duration_ns >= 200000) | .stack_of] | unique' slow.json)" '["execution"]' \
+	"each has its own call stack"
+is "$(jq -c '[.blocks[] | select(.name == "fast_or_slow") | .divergent_executions[] | select(.duration_ns >= 200000) | .stack
+	| map(sub(" .*"; ""))[0:3]] | unique' slow.json)" '[["fast_or_slow","run","main"]]' "with who called it" || diag "$(jq -c '.blocks[].divergent_executions[0].stack' slow.json)"
+record kept_only --keep-slower 200us -F fast_or_slow -- "$MB/variability" --variant fast_or_slow
+"$ISPOT" outliers --of fast_or_slow --rule robust -i kept_only.data >kept_only.screen
+like kept_only.screen 'record with --slow-stacks' "without them it says how to get them"
+like kept_only.screen 'called from .* < …$' "and names the calling place"
 
 record both --keep-slower 1ms -c 10 -F inner -- "$MB/exact"
 is "$status" 125 "not together with -c"

@@ -15,9 +15,9 @@ site() {
 		| select((.key | startswith($c + " ")) and (.file_line | endswith($l))) | .calls] | add' "$1.sites.json"
 }
 
-# stacks NAME: each call stack as its functions from the innermost, once
+# stacks NAME [KIND]: each call stack as its functions from the innermost, once
 stacks() {
-	"$ISPOT" dump -i "$1.data" --events | awk '$4 == "stack" { print $5 }' | sort -u >"$1.ids"
+	"$ISPOT" dump -i "$1.data" --events | awk -v kind="${2-stack}" '$4 == kind { print $5 }' | sort -u >"$1.ids"
 	"$ISPOT" dump -i "$1.data" --meta | grep -E '^\{"kind":"(frame|stack)"' |
 		jq -rs --rawfile ids "$1.ids" '($ids | split("\n")) as $want
 			| (map(select(.kind == "frame")) | map({(.id | tostring): .}) | add) as $frame
@@ -62,6 +62,34 @@ is "$(site none leaf inlined "$(awk '$3 == "inlined" { print $4 }' none.out)")" 
 record wrong -g lbr -F leaf -- "$L/callers" 1
 is "$status" 125 "-g with another word: status"
 like wrong.err "takes fp, dwarf or none, not 'lbr'" "and is said"
+
+# Of calls that last long, at their exit: the stack as it was at the entry, however the exit is seen.
+exit_stacks() { "$ISPOT" dump -i "$1.data" --events | awk '$4 == "exit-stack"' | wc -l; }
+for how in dwarf fp; do
+	record "long_$how" -g $how --slow-stacks 1ns -F leaf -F middle -F outer -F again -- "$L/callers" 3
+	is "$(exit_stacks "long_$how")" $((4 * 3 + 3 + 3 + 4)) "--slow-stacks, $how: one of each call that lasts long"
+	stacks "long_$how" exit-stack >"long_$how.stacks"
+done
+like long_dwarf.stacks '^leaf middle outer main .*_start' "through frames whose functions have ended or have not"
+like long_dwarf.stacks '^leaf inlined main ' "an inlined frame"
+like long_dwarf.stacks '^leaf main ' "a tail call"
+like long_dwarf.stacks '^again again again again main ' "recursion"
+unlike long_dwarf.stacks '\?' "no unknown frame"
+is "$(sed 's/^\([^ ]* [^ ]*\).*/\1/' long_fp.stacks | sort -u | grep -c .)" \
+	"$(sed 's/^\([^ ]* [^ ]*\).*/\1/' long_dwarf.stacks | sort -u | grep -c .)" "by frame pointers the same callers"
+record long_exact -g fp --slow-stacks 1ns -F inner -F middle -F outer -- "$MB/exact" -n 11
+stacks long_exact exit-stack >long_exact.stacks
+like long_exact.stacks '^inner middle outer ' "by frame pointers through probed frames"
+record long_cxx --slow-stacks 1ns -F 'Cache::get*' -- "$L/callers_cxx"
+is "$(jq -r '[.blocks[] | select(.name | startswith("Cache::get")).probe.exit] | unique | join(" ")' <("$ISPOT" report --json -i long_cxx.data))" \
+	ret-sites "C++ is left at its ret instructions"
+stacks long_cxx exit-stack >long_cxx.stacks
+like long_cxx.stacks '^Cache::get.* void use<[a-z]*>.* main ' "where the stacks are as good"
+record short --slow-stacks 1h -F leaf -- "$L/callers" 101
+is "$(exit_stacks short)" 0 "none of a call that is shorter"
+record senseless --slow-stacks 1ms -g none -F leaf -- "$L/callers" 1
+is "$status" 125 "--slow-stacks with -g none: status"
+like senseless.err 'leave out -g none' "and is said"
 
 record cxx -F 'Cache::get*' -- "$L/callers_cxx"
 is "$status" 0 "C++: status"

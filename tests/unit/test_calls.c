@@ -340,6 +340,39 @@ static void a_thread_that_ends_leaves_open_calls(void **state)
 	scene_release(&s);
 }
 
+static void note_stack(void *self, const struct thread *t, const struct call *c)
+{
+	uint32_t *stacks = self;
+
+	(void)t;
+	stacks[c->id] = c->exit_stack;
+}
+
+/* It waits for the exit, and for no other: an entry, or an exit of nothing, takes it away. */
+static void a_stack_of_the_exit_is_its_calls(void **state)
+{
+	uint32_t stacks[4];
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	calls_add_visitor(&s.calls, &(struct call_visitor){ .self = stacks, .call = note_stack });
+	enter(&s, 1000, 1, F, 0x1000);
+	enter(&s, 1100, 1, G, 0xf00);
+	other(&s, REC_EXIT_STACK, 1200, 1, 1, 7, 0);
+	leave(&s, 1200, 1, G, 0xf00);
+	assert_int_equal(stacks[G], 7);
+	other(&s, REC_EXIT_STACK, 1300, 1, 1, 8, 0);
+	enter(&s, 1300, 1, G, 0xf00);
+	leave(&s, 1400, 1, G, 0xf00);
+	assert_int_equal(stacks[G], 0);
+	other(&s, REC_EXIT_STACK, 1500, 1, 1, 9, 0);
+	leave(&s, 1500, 1, H, 0xe00);
+	leave(&s, 1600, 1, F, 0x1000);
+	assert_int_equal(stacks[F], 0);
+	scene_release(&s);
+}
+
 static void unknown_functions_are_skipped(void **state)
 {
 	struct scene s;
@@ -355,12 +388,13 @@ static void unknown_functions_are_skipped(void **state)
 
 static uint64_t random_record(struct scene *s, uint64_t time)
 {
-	static const uint32_t kinds[] = { REC_SWITCH_OUT,  REC_SWITCH_IN,  REC_FORK,
-					  REC_TASK_EXIT,   REC_COMM,	   REC_EXEC,
-					  REC_LOST,	   REC_SET_ON,	   REC_SET_OFF,
-					  REC_SAMPLE,	   REC_WAKING,	   REC_FAULTS,
-					  REC_BLOCK_STACK, REC_STACK,	   REC_ARGS,
-					  REC_COUNTERS,	   REC_CALL_COUNT, 99 };
+	static const uint32_t kinds[] = {
+		REC_SWITCH_OUT,	 REC_SWITCH_IN,	 REC_FORK,   REC_TASK_EXIT,
+		REC_COMM,	 REC_EXEC,	 REC_LOST,   REC_SET_ON,
+		REC_SET_OFF,	 REC_SAMPLE,	 REC_WAKING, REC_FAULTS,
+		REC_BLOCK_STACK, REC_STACK,	 REC_ARGS,   REC_COUNTERS,
+		REC_CALL_COUNT,	 REC_EXIT_STACK, 99
+	};
 	uint64_t values[RECORD_VALUES_MIN] = { scene_below(s, 6), scene_below(s, 3),
 					       scene_below(s, 3), UINT64_MAX };
 	struct record r = { .time_ns = time,
@@ -376,7 +410,7 @@ static uint64_t random_record(struct scene *s, uint64_t time)
 
 	r.kind = scene_below(s, 4)    ? scene_below(s, 2)
 		 : scene_below(s, 50) ? kinds[scene_below(s, 2)]
-				      : kinds[scene_below(s, 18)];
+				      : kinds[scene_below(s, 19)];
 	if (scene_below(s, 1000) == 0)
 		values[0] = values[1] = s->random;
 	r.time_ns -= scene_below(s, 20) ? 0 : scene_below(s, 200); /* back in time as well */
@@ -444,6 +478,7 @@ int main(void)
 		cmocka_unit_test(a_function_without_exits_is_counted),
 		cmocka_unit_test(a_thread_that_ends_leaves_open_calls),
 		cmocka_unit_test(random_records_do_no_harm),
+		cmocka_unit_test(a_stack_of_the_exit_is_its_calls),
 		cmocka_unit_test(unknown_functions_are_skipped),
 	};
 
