@@ -280,6 +280,8 @@ static void judge_all(struct fleet *f, const struct cell_rows *rows, const uint3
 		if (cell->effect == FLEET_NEGATIVE && by != MAP_NONE)
 			f->bases.data[by].slowed++;
 	}
+	vec_for_each (&f->bases, const struct fleet_base, base)
+		fleet_trio_keep_strongest(f, base);
 }
 
 static uint32_t *number_bases(const struct fleet *f)

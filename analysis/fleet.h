@@ -5,7 +5,8 @@
  * samples, in deviations of those samples. Beyond one it is a beyond-noisy interferer, if the
  * contrast (fleet_rows.h) says that it is no chance either. All cells that have enough samples are
  * tested at once, so q is p after Benjamini and Hochberg: of those with q <= alpha a share of alpha
- * is wrong; trios are corrected for by themselves, and must do more than each co-runner alone.
+ * is wrong; trios are corrected for by themselves, and must do more than each co-runner alone, and
+ * than others that share one with them.
  */
 #ifndef ISPOT_ANALYSIS_FLEET_H
 #define ISPOT_ANALYSIS_FLEET_H

@@ -33,6 +33,46 @@ void fleet_trio_fill(const struct fleet_rows *rows, const struct fleet_row *row,
 	fill_one(rows, row, row->second, &cell->of_one[1]);
 }
 
+static int strongest_first(const void *a, const void *b)
+{
+	const struct fleet_cell *x = *(struct fleet_cell *const *)a,
+				*y = *(struct fleet_cell *const *)b;
+	double by = fabs(y->deviations) - fabs(x->deviations);
+
+	/* cells are in the order of their names where they are equal */
+	return by ? (by > 0) - (by < 0) : (x > y) - (x < y);
+}
+
+static bool shares(const struct fleet_cell *a, const struct fleet_cell *b)
+{
+	return a->corunner == b->corunner || a->corunner == b->second || a->second == b->corunner ||
+	       a->second == b->second;
+}
+
+void fleet_trio_keep_strongest(struct fleet *f, const struct fleet_base *base)
+{
+	struct {
+		VEC(struct fleet_cell *)
+	} said = { 0 };
+
+	for (uint32_t i = base->first; i < base->first + base->n; i++) {
+		struct fleet_cell *cell = &f->cells.data[i];
+
+		if (cell->class == CORUNNER_TRIO &&
+		    (cell->effect == FLEET_NEGATIVE || cell->effect == FLEET_POSITIVE))
+			*vec_add(&said) = cell;
+	}
+	vec_sort(&said, strongest_first);
+	for (size_t i = 0; i < said.n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (said.data[k]->effect == said.data[i]->effect &&
+			    shares(said.data[k], said.data[i])) {
+				said.data[i]->effect = FLEET_NOT_CERTAIN;
+				break;
+			}
+	vec_release(&said);
+}
+
 bool fleet_trio_is_more(const struct fleet_cell *cell)
 {
 	double one = cell->of_one[0].deviations, other = cell->of_one[1].deviations;

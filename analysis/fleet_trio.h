@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+struct fleet;
+struct fleet_base;
 struct fleet_cell;
 struct fleet_row;
 struct fleet_rows;
@@ -16,5 +18,12 @@ void fleet_trio_fill(const struct fleet_rows *rows, const struct fleet_row *row,
 		     struct fleet_cell *cell);
 /* Whether they change performance by a noise more than either does alone, in one direction. */
 bool fleet_trio_is_more(const struct fleet_cell *cell);
+/*
+ * Where two trios of a base share a co-runner, what the third of the one does is seen beside the
+ * third of the other, too, as often as it was near then: of those that are said to interfere in one
+ * direction the strongest stands, and those that share a co-runner with one that stands are not
+ * certain.
+ */
+void fleet_trio_keep_strongest(struct fleet *f, const struct fleet_base *base);
 
 #endif

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "unit.h"
+#include "analysis/fleet.h"
+#include "analysis/fleet_trio.h"
 #include "analysis/trio.h"
 #include "base/text.h"
 
@@ -78,12 +80,48 @@ static void who_is_far_is_not_there(void **state)
 	trios_release(&t);
 }
 
+static void add_cell(struct fleet *f, char one, char other, double deviations,
+		     enum fleet_effect effect)
+{
+	struct fleet_cell *cell = vec_add(&f->cells);
+
+	cell->corunner = (uint32_t)(one - 'A');
+	cell->second = (uint32_t)(other - 'A');
+	cell->class = CORUNNER_TRIO;
+	cell->deviations = deviations;
+	cell->effect = effect;
+}
+
+/* A and B slow it; with C the trio of B is slower for A was there, too. D and E are others. */
+static void of_trios_that_share_one_the_strongest_stands(void **state)
+{
+	static const enum fleet_effect want[] = {
+		FLEET_NOT_CERTAIN, FLEET_NEGATIVE, FLEET_NEGATIVE,
+		FLEET_POSITIVE,	   FLEET_WITHIN,   FLEET_NEGATIVE
+	};
+	struct fleet f = { 0 };
+	struct fleet_base base = { .first = 0, .n = 6 };
+
+	(void)state;
+	add_cell(&f, 'B', 'C', -1.4, FLEET_NEGATIVE);
+	add_cell(&f, 'A', 'B', -2.3, FLEET_NEGATIVE);
+	add_cell(&f, 'D', 'E', -1.1, FLEET_NEGATIVE);
+	add_cell(&f, 'A', 'F', 1.5, FLEET_POSITIVE); /* not in the other's direction */
+	add_cell(&f, 'A', 'E', -0.9, FLEET_WITHIN);
+	add_cell(&f, 'C', 'F', -1.2, FLEET_NEGATIVE); /* with one that does not stand */
+	fleet_trio_keep_strongest(&f, &base);
+	for (size_t i = 0; i < f.cells.n; i++)
+		assert_int_equal(f.cells.data[i].effect, want[i]);
+	vec_release(&f.cells);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(both_must_be_there),
 		cmocka_unit_test(classes_of_one_application_are_one),
 		cmocka_unit_test(who_is_far_is_not_there),
+		cmocka_unit_test(of_trios_that_share_one_the_strongest_stands),
 	};
 
 	return unit_run(tests);
