@@ -167,6 +167,8 @@ refuses "a password for all to read" "the password would go to" report --engine 
 refuses "one server of two" "name every one, each once" report --engine clickhouse://127.0.0.1:$A/some
 refuses "the same server twice" "name every one, each once" report --engine clickhouse://127.0.0.1:$A,localhost:$A/some
 refuses "servers in another order" "has shard" push --engine clickhouse://127.0.0.1:$B,127.0.0.1:$A/some copy.fleet
+refuses "one server more" "has shard 1 of 2, and not 1 of 3; push into another database" \
+	push --engine clickhouse://127.0.0.1:$A,127.0.0.1:$B,127.0.0.1:$A/some copy.fleet
 refuses "another bucket" "has bucket_ns" push --engine "$(both some)" --bucket 1m copy.fleet
 refuses "a database that is not there" "no fleet in database" report --engine "$(both nowhere)"
 ISPOT_FLEET_PASSWORD=wrong refuses "a wrong password" "user or password are not right" report --engine "$(both some)"
