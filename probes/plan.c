@@ -73,7 +73,7 @@ void plan_release(struct plan *plan)
 
 bool planned_is_traced(const struct planned *p)
 {
-	return p->possible && p->set != PLANNED_NO_SET;
+	return p->possible && p->set != PLANNED_NO_SET && !p->out_ns;
 }
 
 void planned_describe(const struct planned *p, struct meta_function *f)

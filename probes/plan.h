@@ -21,7 +21,8 @@ struct planned {
 	struct placement place;
 	struct exit_choice exit;
 	bool possible;
-	uint32_t set; /* it is traced in, or was; PLANNED_NO_SET: not yet */
+	uint32_t set;	 /* it is traced in, or was; PLANNED_NO_SET: not yet */
+	uint64_t out_ns; /* when the brake took its probes out of the set; 0: they are in it */
 	/* session_count.c's: of this round; how often is known; calls before it counts */
 	bool asked, counted;
 	uint64_t count_before;

@@ -1,22 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Functions that were left out for what they would cost. A program goes on to do something else,
- * and what was counted in a dear moment, or beside dearer ones, may fit later: so their calls are
- * counted again. What was known of their price fades with time; when it has faded into the room
- * that is left one asks. The dearer, the later: asking takes out of the budget as well.
+ * Functions that were left out for what they would cost, or taken out for what they did. A program
+ * goes on to do something else, and what was counted in a dear moment, or beside dearer ones, may
+ * fit later: so their calls are counted again. What was known of their price fades with time; when
+ * it has faded into the room that is left one asks. The dearer, the later: asking takes out of the
+ * budget as well.
  */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 
 #define FADES	     2.0 /* by so much with each window */
 #define JUST_REFUSED 4.0 /* times its price: one does not ask at once */
+#define DEAREST	     2.0 /* the program's time twice: asking costs no more, however dear it is */
 
 const char session_over_budget[] = "over the overhead budget";
+const char session_over_budget_traced[] = "over the overhead budget once traced";
 
 void session_remember_costs(struct planned **asked, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		asked[i]->faded_cost = JUST_REFUSED * asked[i]->cost_share;
+		asked[i]->faded_cost = fmin(JUST_REFUSED * asked[i]->cost_share, DEAREST);
 }
 
 static bool is_hot_now(const struct session *s, const struct planned *p)
@@ -31,6 +39,11 @@ static bool is_hot_now(const struct session *s, const struct planned *p)
 	return false;
 }
 
+static bool was_too_dear(const struct planned *p)
+{
+	return p->reason == session_over_budget || p->reason == session_over_budget_traced;
+}
+
 void session_ask_again(struct session *s)
 {
 	double room = session_choice_room(s) - s->hybrid.spent;
@@ -38,7 +51,7 @@ void session_ask_again(struct session *s)
 	for (size_t i = s->plan.n; i > 0 && s->plan.n - i < WIRE_COUNTS_MAX; i--) {
 		struct planned *p = s->plan.data[i - 1];
 
-		if (p->possible || p->set != PLANNED_NO_SET || p->reason != session_over_budget)
+		if (p->possible || !was_too_dear(p))
 			continue;
 		p->faded_cost /= FADES;
 		if (p->faded_cost > room || !is_hot_now(s, p))
@@ -48,4 +61,29 @@ void session_ask_again(struct session *s)
 		p->reason = "";
 		s->hybrid.first_candidate = i - 1;
 	}
+}
+
+int session_rejoin(struct session *s, struct err *err)
+{
+	bool *touched = xcalloc(s->sets.n + 1, sizeof(*touched));
+	uint64_t now = clock_now_ns();
+	int ret = 0;
+
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (!p->possible || !p->out_ns)
+			continue;
+		session_describe_again(s, p, now);
+		p->out_ns = 0;
+		touched[p->set] = true;
+	}
+	for (size_t k = 0; k < s->sets.n; k++)
+		if (touched[k])
+			probeset_quiet(&s->sets.data[k]);
+	for (size_t k = 0; k < s->sets.n && !ret; k++)
+		if (touched[k])
+			ret = session_rebuild_set(s, k, err);
+	free(touched);
+	return ret;
 }

@@ -71,11 +71,14 @@ static int take_out(struct session *s, uint64_t now, double work_ns, double used
 		p->calls_per_s *= used_ns / work_ns; /* as if nothing slowed them */
 		all[n++] = p;
 	}
-	s->hybrid.spent = session_choose(all, n, session_contends(s), room,
-					 "over the overhead budget once traced");
+	s->hybrid.spent =
+		session_choose(all, n, session_contends(s), room, session_over_budget_traced);
+	s->hybrid.spent -= session_drop_releases(s, all, n, session_over_budget_traced);
+	session_remember_costs(all, n);
 	for (size_t i = 0; i < n; i++)
 		if (!all[i]->possible) {
 			touched[all[i]->set] = true;
+			all[i]->out_ns = now;
 			session_describe_left_out(s, all[i], now);
 		}
 	for (size_t k = 0; k < s->sets.n; k++)

@@ -9,6 +9,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -89,6 +90,45 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 			p->reason = reason;
 			continue;
 		}
+		sum += p->cost_share;
+	}
+	return sum;
+}
+
+static bool takes(const struct planned *lock, const struct planned *release)
+{
+	const char *name = blocking_release(lock->what.function->symbol);
+
+	return name && lock->what.dso == release->what.dso &&
+	       !strcmp(name, release->what.function->symbol);
+}
+
+/* What releases locks that are planned, none of which is to be traced. */
+static bool is_lone_release(const struct session *s, const struct planned *p)
+{
+	bool found = false;
+
+	vec_for_each (&s->plan, struct planned *, lock)
+		if (takes(*lock, p)) {
+			found = true;
+			if ((*lock)->possible)
+				return false;
+		}
+	return found;
+}
+
+double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
+			     const char *reason)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct planned *p = candidates[i];
+
+		if (!p->possible || !is_lone_release(s, p))
+			continue;
+		p->possible = false;
+		p->reason = reason;
 		sum += p->cost_share;
 	}
 	return sum;
@@ -251,6 +291,7 @@ static void decide(struct session *s)
 				   100 * all[i]->cost_share);
 		s->hybrid.spent += session_choose(all, n, session_contends(s),
 						  room - s->hybrid.spent, session_over_budget);
+		s->hybrid.spent -= session_drop_releases(s, all, n, session_over_budget);
 		session_remember_costs(all, n);
 	}
 	free(all);

@@ -220,7 +220,9 @@ static int end_round(struct session *s, struct err *err)
 	struct probeset *set = NULL;
 	int ret;
 
-	ret = s->options.scout ? 0 : session_build_set(s, s->hybrid.first_candidate, &set, err);
+	ret = s->options.scout ? 0 : session_rejoin(s, err);
+	if (!ret && !s->options.scout)
+		ret = session_build_set(s, s->hybrid.first_candidate, &set, err);
 	if (!ret && set)
 		ret = session_open_on_targets(s, set, err);
 	if (!ret && set)
@@ -393,6 +395,7 @@ void session_hybrid_pick(struct session *s, double room)
 		p->reason = "hot for a moment only";
 	}
 	session_choose(all, s->plan.n, session_contends(s), room, session_over_budget);
+	session_drop_releases(s, all, s->plan.n, session_over_budget);
 	free(all);
 }
 

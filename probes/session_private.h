@@ -255,6 +255,8 @@ int session_rebuild_set(struct session *s, size_t k, struct err *err);
 /* traced_until_ns: when its probes were taken out; 0: it had none. */
 void session_describe_left_out(struct session *s, const struct planned *p,
 			       uint64_t traced_until_ns);
+/* The brake took its probes out, and from now on they are in again. */
+void session_describe_again(struct session *s, const struct planned *p, uint64_t now);
 struct meta_not_traced session_left_out(const struct planned *p); /* borrows the names */
 void session_write_left_out(struct session *s);			  /* that the first pass left out */
 /* For probeset_create: notes that the kernel took no probe there. ctx: the session */
@@ -336,11 +338,14 @@ void session_hybrid_pick(struct session *s, double room);
 void session_hybrid_choice(struct session *s, struct session_choice *choice);
 void session_hybrid_release(struct session *s);
 
-/* session_again.c: functions that were left out for their cost, the reason of which this is */
-extern const char session_over_budget[];
+/* session_again.c: functions that were left out for their cost, the reason of which this is; the
+ * other one once they were traced */
+extern const char session_over_budget[], session_over_budget_traced[];
 void session_remember_costs(struct planned **asked, size_t n); /* after they were counted */
 /* At the end of a window: those that may fit now are asked, from first_candidate on. */
 void session_ask_again(struct session *s);
+/* Those that were asked and fit join the sets that the brake took them out of. */
+int session_rejoin(struct session *s, struct err *err);
 
 /* session_sample.c: samples beside the calls */
 void session_sample_open(struct session *s);
@@ -364,6 +369,10 @@ double session_choice_room(struct session *s);
  * locks come first. The sum taken. Orders the array. */
 double session_choose(struct planned **candidates, size_t n, bool contends, double room,
 		      const char *reason);
+/* Of those the ones that release locks, where no function that takes such a lock is to be traced:
+ * not possible either. The sum given back. */
+double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
+			     const char *reason);
 
 /* session_brake.c */
 /* Of that much of the target's CPU time, what is kept to make up for what cost too much before. */

@@ -77,6 +77,18 @@ void session_describe_left_out(struct session *s, const struct planned *p, uint6
 	session_write_line(s, &line);
 }
 
+void session_describe_again(struct session *s, const struct planned *p, uint64_t now)
+{
+	struct meta_not_traced n = session_left_out(p);
+	struct text line = { 0 };
+
+	n.reason = session_over_budget_traced;
+	n.traced_until_ns = p->out_ns;
+	n.traced_again_ns = now;
+	meta_print_not_traced(&n, &line);
+	session_write_line(s, &line);
+}
+
 /* Of markers: a name that was chosen, and cannot be timed or not even be begun. */
 static void say_half(struct session *s, size_t first)
 {
@@ -121,7 +133,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	for (size_t i = first; i < s->plan.n; i++) {
 		const struct planned *p = s->plan.data[i];
 
-		if (!p->possible || planned_is_traced(p))
+		if (!p->possible || p->set != PLANNED_NO_SET)
 			continue;
 		probeset_add(&set, p, session_path(s, p->what.dso), i);
 		n++;
@@ -179,7 +191,7 @@ int session_rebuild_set(struct session *s, size_t k, struct err *err)
 	for (size_t i = 0; i < s->drain.n_functions; i++) {
 		const struct planned *p = s->plan.data[i];
 
-		if (!p->possible || p->set != id)
+		if (!planned_is_traced(p) || p->set != id)
 			continue;
 		probeset_add(set, p, session_path(s, p->what.dso), i);
 		n++;

@@ -133,6 +133,9 @@ static struct json *not_traced_json(const struct result *res)
 		set_u64(row, "traced_until_ns",
 			n->traced_until_ns ? result_since_start(res, n->traced_until_ns)
 					   : BLOCK_NONE);
+		set_u64(row, "traced_again_ns",
+			n->traced_again_ns ? result_since_start(res, n->traced_again_ns)
+					   : BLOCK_NONE);
 		json_set_f64(row, "cpu_share", n->cpu_share);
 		json_set_f64(row, "calls_per_s", n->calls_per_s);
 		json_set_f64(row, "cost_share", n->cost_share);

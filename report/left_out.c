@@ -43,9 +43,13 @@ void report_left_out_line(const struct result *res, const struct meta_not_traced
 	text_add(out,
 		 text_shortened(name, sizeof(name), f->name ? f->name : "?", NAME_MAX_COLUMNS));
 	if (f->traced_until_ns)
-		text_printf(out, " until %s%s",
-			    text_time(number, result_since_start(res, f->traced_until_ns)),
-			    isnan(f->cpu_share) ? "" : ",");
+		text_printf(out, " until %s",
+			    text_time(number, result_since_start(res, f->traced_until_ns)));
+	if (f->traced_again_ns)
+		text_printf(out, " and from %s on",
+			    text_time(number, result_since_start(res, f->traced_again_ns)));
+	if (f->traced_until_ns && !isnan(f->cpu_share))
+		text_add(out, ",");
 	if (!isnan(f->cpu_share))
 		text_printf(out, " %.0f %% of CPU", 100 * f->cpu_share);
 	if (!isnan(f->calls_per_s) && !isnan(f->cost_share))

@@ -304,7 +304,24 @@ static int read_site(struct meta *meta, const struct json *line)
 		return ret;                                                            \
 	}
 
-READ_ROW(not_traced, not_traced)
+/* What was taken out, and is said again once it is traced again. */
+static int read_not_traced(struct meta *meta, const struct json *line)
+{
+	struct meta_not_traced row = { 0 };
+
+	if (read_fields(meta_not_traced_fields, line, &meta->arena, &row))
+		return -EINVAL;
+	vec_for_each (&meta->not_traced, struct meta_not_traced, n)
+		if (row.traced_again_ns && n->traced_until_ns == row.traced_until_ns && n->name &&
+		    row.name && !strcmp(n->name, row.name) && n->object && row.object &&
+		    !strcmp(n->object, row.object)) {
+			n->traced_again_ns = row.traced_again_ns;
+			return 0;
+		}
+	*vec_add(&meta->not_traced) = row;
+	return 0;
+}
+
 READ_ROW(calibration, calibrations)
 READ_ROW(thread, threads)
 READ_ROW(process, processes)

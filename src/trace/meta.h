@@ -118,6 +118,7 @@ struct meta_function {
 struct meta_not_traced {
 	const char *name, *object, *reason; /* reason: a clause for the report */
 	uint64_t traced_until_ns;	    /* its probes were in before that; 0: never */
+	uint64_t traced_again_ns;	    /* and are again since then; 0: they are not */
 	double cpu_share;		    /* of samples, NAN unknown */
 	double calls_per_s;		    /* NAN unknown */
 	double cost_share; /* of the target's CPU time that tracing it would take; NAN unknown */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* For two seconds f is called far too often to be traced, then seldom and long. */
+/* For two seconds f is called far too often to be traced, then seldom and long. Before that for so
+ * many seconds, too, as are given. By CPU time, so that a busy machine changes nothing. */
+#include <stdlib.h>
 #include <time.h>
 
 static volatile unsigned long sum;
@@ -13,12 +15,19 @@ __attribute__((noinline)) void f(unsigned long n)
 	__asm__ volatile("" ::: "memory");
 }
 
-int main(void)
+static void until(long seconds, int times, unsigned long n)
 {
-	while (clock() < 2 * CLOCKS_PER_SEC)
-		for (int i = 0; i < 1000; i++)
-			f(2000);
-	while (clock() < 28 * CLOCKS_PER_SEC)
-		f(1000000);
+	while (clock() < seconds * CLOCKS_PER_SEC)
+		for (int i = 0; i < times; i++)
+			f(n);
+}
+
+int main(int argc, char **argv)
+{
+	long calm = argc > 1 ? atol(argv[1]) : 0;
+
+	until(calm, 1, 1000000);
+	until(calm + 2, 1000, 2000);
+	until(calm + 28, 1, 1000000);
 	return 0;
 }

@@ -102,15 +102,30 @@ else
 	skip "what is dear once traced" "no compiler: $(head -1 later.err)"
 fi
 
-# What was too dear when it was hot first is asked again, and traced once it fits.
+# What was too dear when it was hot first is asked again, and traced once it fits. So is what was cheap
+# at first and was taken out when it became dear: it joins its set again. Both at the same time.
 if "${CC:-cc}" -O1 -g -o calmer "$ROOT/tests/live/calmer.c" 2>calmer.err; then
+	"$ISPOT" record -v -o braked.data -- ./calmer 4 >braked.out 2>braked.err &
 	record calmer -v -- ./calmer
+	wait $!
+	is $? 0 "braked: status" || diag braked.err
 	[ "$(grep -c 'choice: f takes' calmer.err)" -ge 2 ]
 	ok $? "calmer: f was counted again" ||
 		diag "$(grep choice calmer.err)"
 	report calmer
 	has calmer f
 	is "$(jq -c '[.not_traced[] | select(.name == "f")]' calmer.json)" "[]" "calmer: f is not said to be left out"
+	report braked
+	is "$(jq -c '[.not_traced[] | select(.name == "f") | .traced_until_ns > 0 and .traced_again_ns > .traced_until_ns]
+		| length > 0 and all' braked.json)" "true" "braked: f was taken out, and is traced again" ||
+		diag "$(jq -c .not_traced braked.json)" "$(grep -E 'choice|set ' braked.err)"
+	"$ISPOT" dump -i braked.data >braked.dump
+	again=$(sed -n 's/.*"kind":"not_traced","name":"f".*"traced_again_ns":\([1-9][0-9]*\).*/\1/p' braked.dump | tail -1)
+	is "$(awk -v again="${again:-0}" '$4 == "entry" && again && $1 > again { n++ } END { print (n > 100) }' braked.dump)" 1 \
+		"braked: its calls are in the file from then on" || diag "again: $again" "$(grep -c entry braked.dump)"
+	is "$(jq '[.blocks[] | select(.name == "f")] | length' braked.json)" 1 "braked: it is one block"
+	"$ISPOT" report -i braked.data >braked.screen 2>&1
+	like braked.screen ' f until .* and from .* on' "braked: the gap is told"
 else
 	skip "what is too dear at first" "no compiler: $(head -1 calmer.err)"
 fi

@@ -206,6 +206,70 @@ static void what_was_too_dear_is_asked_later(void **state)
 	assert_true(dear.possible);
 	assert_int_equal(session.hybrid.first_candidate, 0);
 	assert_false(cold.asked || traced.asked);
+	/* and one that is ten times as dear, or known badly, one window later */
+	dear.asked = dear.possible = false;
+	dear.reason = session_over_budget;
+	dear.cost_share = 4;
+	session_remember_costs(asked, 3);
+	assert_int_equal(windows_until_asked(&dear), 5);
+}
+
+/* What was traced, and not cheap for ever. It joins the set that it was in. */
+static void what_the_brake_took_out_is_asked_later(void **state)
+{
+	struct planned *taken[2], dear, cheap;
+
+	(void)state;
+	session.stopped = true;
+	session.options.overhead = 0.1;
+	session.drain.waits[WAIT_FUTEX] = 10000;
+	samples(1000, worker, ask_clock);
+	taken[0] = plan(&dear, ask_clock, NULL, 0.4);
+	taken[1] = plan(&cheap, worker, NULL, 0.01);
+	dear.set = cheap.set = 2;
+	assert_true(planned_is_traced(&dear));
+	session_choose(taken, 2, false, 0.05, session_over_budget_traced);
+	session_remember_costs(taken, 2);
+	dear.out_ns = 77;
+	session.hybrid.first_candidate = 2;
+	assert_int_equal(windows_until_asked(&dear), 4);
+	assert_true(dear.possible && dear.asked);
+	assert_false(planned_is_traced(&dear)); /* counted first */
+	assert_false(cheap.asked);
+	assert_int_equal(dear.set, 2);
+	dear.out_ns = 0;
+	assert_true(planned_is_traced(&dear));
+}
+
+/* An unlock says nothing without its lock, and is as dear. */
+static void a_release_goes_with_its_lock(void **state)
+{
+	struct planned lock, try, unlock, other, *all[4];
+	struct dso_function names[3];
+
+	(void)state;
+	all[0] = plan(&lock, worker, NULL, 0.08);
+	all[1] = plan(&unlock, locked_add, NULL, 0.02);
+	all[2] = plan(&other, ask_clock, NULL, 0.01);
+	all[3] = plan(&try, never, NULL, 0.01);
+	names[0] = *lock.what.function;
+	names[1] = *unlock.what.function;
+	names[2] = *try.what.function;
+	names[0].symbol = "pthread_rwlock_wrlock";
+	names[1].symbol = "pthread_rwlock_unlock";
+	names[2].symbol = "pthread_rwlock_rdlock";
+	lock.what.function = &names[0];
+	unlock.what.function = &names[1];
+	assert_true(session_drop_releases(&session, all, 3, "dear") == 0);
+	lock.possible = false;
+	try.what.function = &names[2]; /* the other one that it releases */
+	assert_true(session_drop_releases(&session, all, 4, "dear") == 0);
+	assert_true(unlock.possible);
+	try.possible = false;
+	assert_true(session_drop_releases(&session, all, 4, "dear") == 0.02);
+	assert_false(unlock.possible);
+	assert_string_equal(unlock.reason, "dear");
+	assert_true(other.possible);
 }
 
 /* A price is an estimate. Others keep to the room. */
@@ -268,6 +332,8 @@ int main(void)
 		TEST(twice_on_a_chain_is_one_sample),
 		TEST(a_scout_hands_on_what_the_run_spends_its_time_in),
 		TEST(what_was_too_dear_is_asked_later),
+		TEST(what_the_brake_took_out_is_asked_later),
+		TEST(a_release_goes_with_its_lock),
 		TEST(what_one_looks_for_may_be_a_little_over),
 		TEST(the_larger_part_comes_first),
 	};

@@ -30,7 +30,7 @@ static const char *const lines[] = {
 	"\"prototype\":[{\"number\":3,\"name\":\"count\",\"why\":\"\"},"
 	"{\"number\":0,\"name\":\"ret\",\"why\":\"it returns nothing\"}]}",
 	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\",\"traced_until_ns\":77,"
-	"\"cpu_share\":0.14,\"calls_per_s\":6000000,\"cost_share\":0.65}",
+	"\"cpu_share\":0.14,\"calls_per_s\":6000000,\"cost_share\":0.65,\"traced_again_ns\":99}",
 	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"
 	"\"when\":\"after\",\"inner_min_ns\":500,\"inner_p50_ns\":550,\"inner_p99_ns\":1100,"
 	"\"inner_mean_ns\":612.5,\"full_p50_ns\":900.5,\"calls\":20000}",
@@ -124,6 +124,13 @@ static void what_joins_was_not_left_out(void **state)
 	assert_int_equal(m.not_traced.n, 2);
 	assert_string_equal(m.not_traced.data[0].object, "/bin/b");
 	assert_int_equal(m.not_traced.data[1].traced_until_ns, 5);
+	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/a\","
+		      "\"traced_until_ns\":5,\"traced_again_ns\":9}");
+	assert_int_equal(m.not_traced.n, 2);
+	assert_int_equal(m.not_traced.data[1].traced_again_ns, 9);
+	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/a\","
+		      "\"traced_until_ns\":12}");
+	assert_int_equal(m.not_traced.n, 3); /* taken out once more */
 	meta_release(&m);
 }
 
