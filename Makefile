@@ -70,7 +70,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Isrc -I. $(PC_CFLAGS) $(CFLAG
 LIBS = -Wl,--as-needed $(PC_LIBS) -lpfm -liberty -lm -pthread
 
 SRC := $(wildcard $(foreach d,src probes analysis report pmu,$d/*.c $d/*/*.c $d/*/*/*.c))
-SRC := $(filter-out probes/bpf/% probes/java/%,$(SRC))
+SRC := $(filter-out probes/bpf/% probes/java/% probes/edges/%,$(SRC))
 OBJ := $(SRC:%.c=$(B)/obj/%.o)
 LIB_OBJ := $(filter-out $(B)/obj/src/main.o,$(OBJ))
 BPF := $(patsubst probes/bpf/%.bpf.c,%,$(wildcard probes/bpf/*.bpf.c))
@@ -82,7 +82,13 @@ JDK_HEADERS := $(firstword $(patsubst %/jvmti.h,%,$(wildcard $(addsuffix /includ
 CURL_HEADER := $(firstword $(wildcard $(foreach d,/$(MACHINE) ,/usr/include$d/curl/curl.h)))
 JAVA_SRC := $(wildcard probes/java/*.c)
 JAVA_TESTED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/agent.c,$(JAVA_SRC)))
-TEXT_OBJ := $(if $(JDK_HEADERS),$(B)/java/agent.embed.o) $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
+# The runtime of programs that count their edges: a library of its own, which ispot carries, too.
+EDGES_SRC := $(wildcard probes/edges/*.c)
+EDGES_LIB := $(B)/libispot-edges.so
+comma := ,
+EDGES_CFLAGS := -fsanitize-coverage=$(if $(findstring clang,$(CC)),bb$(comma)trace-pc$(comma)no-prune \
+		-fno-sanitize-link-runtime,trace-pc)
+TEXT_OBJ := $(B)/edges.embed.o $(if $(JDK_HEADERS),$(B)/java/agent.embed.o) $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
 GROUPS := $(sort $(wildcard pmu/groups/*.txt))
 # The microbenchmarks are measured objects: always built the same, whatever the kind of build, and
 # with frame pointers, as distributions build programs now.
@@ -94,9 +100,9 @@ HELPERS := $(patsubst tests/live/%.c,build/live/%,$(wildcard tests/live/*.c)) \
 
 .SECONDARY:
 .PHONY: all objects microbench unit FORCE
-all: ispot microbench
+all: ispot microbench $(EDGES_LIB)
 objects: $(OBJ) $(BPF_OBJ)
-microbench: $(MICROBENCH)
+microbench: $(MICROBENCH) build/edges/uneven
 unit: $(UNIT)
 
 # The top level always holds the program of the latest make.
@@ -153,6 +159,18 @@ $(B)/java/agent.embed.o: $(B)/libispot-java.so .make/embed
 	$(call say,EMBED)
 	$(Q).make/embed java_agent $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
+# As the agent. It stands in every block of the programs that are linked with it.
+$(EDGES_LIB): $(EDGES_SRC) $(wildcard probes/edges/*.h)
+	@mkdir -p $(@D)
+	$(call say,LINK)
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARNINGS) -fPIC -fvisibility=hidden -I. -shared -s -Wl,-z,defs \
+		-Wl,-soname,$(@F) -o $@ $(EDGES_SRC) -pthread -ldl
+
+$(B)/edges.embed.o: $(EDGES_LIB) .make/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED)
+	$(Q).make/embed edges_runtime $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+
 $(B)/groups.embed.o: $(GROUPS) $(B)/flags .make/embed
 	$(call say,EMBED)
 	$(Q)cat $(GROUPS) >$(B)/groups.txt
@@ -173,6 +191,13 @@ build/microbench/%: microbench/%.cc $(wildcard probes/ispot.h)
 	@mkdir -p $(@D)
 	$(call say,CXX )
 	$(Q)$(CXX) -O2 -g -Wall -Wextra -I. -pthread -MMD -MP -MF $@.d -o $@ $< -lm
+
+# The same, counting its own edges.
+build/edges/%: microbench/%.c $(EDGES_LIB)
+	@mkdir -p $(@D)
+	$(call say,CC  )
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer $(WARNINGS) -I. -pthread $(EDGES_CFLAGS) \
+		-MMD -MP -MF $@.d -o $@ $< $(EDGES_LIB) -Wl,-rpath,'$$ORIGIN/..' -lm
 
 # Programs that live tests record: built plainly for the same reason.
 build/live/%: tests/live/%.c
@@ -195,7 +220,7 @@ build/bench/%: tests/bench/%.c $(B)/libispot.a $(B)/flags
 	$(call say,LINK)
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(B)/libispot.a $(LIBS)
 
--include $(wildcard build/bench/*.d)
+-include $(wildcard build/bench/*.d build/edges/*.d)
 -include $(wildcard $(B)/java/*.d) $(JAVA_TESTED:.o=.d)
 -include $(OBJ:.o=.d) $(BPF:%=$(B)/bpf/%.bpf.d) $(MICROBENCH:%=%.d) $(UNIT:%=%.d) $(HELPERS:%=%.d)
 

@@ -97,9 +97,10 @@ fuzz-coverage:
 D := $(DESTDIR)$(PREFIX)
 MAN := $(wildcard man/*.[1-8])
 
-install: ispot
-	install -d $(D)/bin $(D)/share/bash-completion/completions
+install: ispot $(EDGES_LIB)
+	install -d $(D)/bin $(D)/lib/ispot $(D)/share/bash-completion/completions
 	install -m 755 ispot $(D)/bin/ispot
+	install -m 644 $(EDGES_LIB) $(D)/lib/ispot/libispot-edges.so
 	./ispot --completion bash >$(D)/share/bash-completion/completions/ispot
 	$(foreach m,$(MAN),install -D -m 644 $m $(D)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m)$(newline))
 	$(if $(wildcard probes/ispot.h),install -D -m 644 probes/ispot.h $(D)/include/ispot.h)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/counts.h"
 
+#include "symbol/dso.h"
+
 uint32_t counts_place(struct counts *c, uint32_t object, uint64_t address)
 {
 	for (uint64_t key = hash_u64(address ^ (uint64_t)object << 48);; key++) {
@@ -19,6 +21,23 @@ uint32_t counts_place(struct counts *c, uint32_t object, uint64_t address)
 		if (c->places.data[at].object == object && c->places.data[at].address == address)
 			return at;
 	}
+}
+
+void counts_name(struct counts *c, uint32_t place, struct dso_cache *cache)
+{
+	struct counts_place *p = &c->places.data[place];
+	const struct dso_function *f;
+	struct dso_line line;
+	struct dso *dso;
+
+	p->function = p->file = strtab_add(&c->names, "");
+	if (dso_get(cache, strtab_get(&c->names, p->object), &dso, NULL))
+		return;
+	f = dso_function_at(dso, p->address);
+	p->function = strtab_add(&c->names, !f ? "" : f->name ? f->name : f->symbol);
+	line = dso_line_at(dso, p->address);
+	p->file = strtab_add(&c->names, line.file);
+	p->line = *line.file ? line.line : 0;
 }
 
 void counts_release(struct counts *c)

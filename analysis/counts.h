@@ -22,6 +22,8 @@ struct counts_place {
 	bool cond;  /* a conditional jump that was taken at least once */
 };
 
+struct dso_cache;
+
 enum counts_kind {
 	COUNTS_RUN,  /* instructions, cache misses at from */
 	COUNTS_COND, /* a conditional jump at from: taken to to. Not there where it never was */
@@ -63,6 +65,8 @@ struct counts {
 
 /* Makes it where it is new: function, file MAP_NONE, no line. */
 uint32_t counts_place(struct counts *c, uint32_t object, uint64_t address);
+/* Finds a place's function and line in its file; "" where that does not know. */
+void counts_name(struct counts *c, uint32_t place, struct dso_cache *cache);
 void counts_release(struct counts *c);
 
 #endif

@@ -194,19 +194,12 @@ static uint8_t *name_places(struct sampled *s)
 	uint8_t *turns = xcalloc(s->run.places.n + 1, 1);
 
 	for (size_t i = 0; i < s->run.places.n; i++) {
-		struct counts_place *p = &s->run.places.data[i];
-		const struct dso_function *f;
-		struct dso_line line;
+		const struct counts_place *p = &s->run.places.data[i];
 		struct dso *dso;
 
-		p->function = p->file = strtab_add(&s->run.names, "");
+		counts_name(&s->run, (uint32_t)i, cache);
 		if (dso_get(cache, strtab_get(&s->run.names, p->object), &dso, NULL))
 			continue;
-		f = dso_function_at(dso, p->address);
-		p->function = strtab_add(&s->run.names, f ? f->symbol : "");
-		line = dso_line_at(dso, p->address);
-		p->file = strtab_add(&s->run.names, line.file);
-		p->line = *line.file ? line.line : 0;
 		turns[i] = counted_is_return(dso, p->address) ? TURN_RETURN
 			   : counted_is_call(dso, p->address) ? TURN_CALL
 							      : TURN_JUMP;

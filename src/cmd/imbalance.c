@@ -37,7 +37,7 @@ static const struct option_row options[] = {
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct imbalance_options, time),
 	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "count", "HOW", ARG_STRING, offsetof(struct imbalance_options, count),
-	  "with CMD: callgrind, hardware, or auto (default)", NULL },
+	  "with CMD: edges, callgrind, hardware, or auto (default)", NULL },
 	{ 0, "event", "EVENT", ARG_STRING, offsetof(struct imbalance_options, event),
 	  "with --count hardware: sample EVENT instead of cache-misses", NULL },
 	{ 0, "caches", NULL, ARG_FLAG, offsetof(struct imbalance_options, caches),
@@ -202,7 +202,7 @@ static int run_counted(const struct imbalance_options *o, char **argv, struct er
 /* What options say with a command. */
 static int check_counted(const struct imbalance_options *o, bool any, struct err *err)
 {
-	static const char *const hows[] = { "auto", "callgrind", "hardware" };
+	static const char *const hows[] = { "auto", "edges", "callgrind", "hardware" };
 	bool known = !o->count;
 
 	for (size_t i = 0; i < sizeof(hows) / sizeof(hows[0]); i++)
@@ -210,9 +210,11 @@ static int check_counted(const struct imbalance_options *o, bool any, struct err
 	if (o->input || o->section || o->time || !any)
 		return args_refuse(err, "with -- give a command, and no -i, --section or --time");
 	if (!known)
-		return args_refuse(err, "--count takes auto, callgrind or hardware");
+		return args_refuse(err, "--count takes auto, edges, callgrind or hardware");
 	if (o->event && (!o->count || strcmp(o->count, "hardware") != 0))
 		return args_refuse(err, "--event is for --count hardware");
+	if (o->caches && o->count && !strcmp(o->count, "edges"))
+		return args_refuse(err, "--caches is for --count callgrind; edges are no misses");
 	if (o->caches && o->count && !strcmp(o->count, "hardware"))
 		return args_refuse(err, "--caches simulates; --count hardware samples the misses "
 					"of real ones: leave one out");

@@ -19,7 +19,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
+#include "imbalance_edges.h"
 #include "memory.h"
+#include "probes/edges.h"
 #include "probes/hardware.h"
 #include "probes/hardware_record.h"
 #include "probes/valgrind.h"
@@ -57,7 +59,7 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 struct counting_state {
 	struct cluster_options cluster;
 	struct counted counted;
-	struct counts run;	  /* callgrind's */
+	struct counts run;	  /* callgrind's or the program's own */
 	struct hardware hardware; /* what it has, where that was looked for */
 	struct sampled sampled;
 };
@@ -227,23 +229,51 @@ static int count_hardware(struct counting *k, struct err *err)
 	return rc;
 }
 
+static int count_edges(struct counting *k, struct err *err)
+{
+	struct counted_edges e = { .run = &k->state->run,
+				   .counted = &k->state->counted,
+				   .cluster = &k->state->cluster };
+	int rc = imbalance_count_edges(&e, k->argv, err);
+
+	k->duration_ns = e.duration_ns;
+	for (char **n = e.notices; *n; n++)
+		notice(k, *n);
+	return rc;
+}
+
 static const struct counting_provider providers[] = {
 	{ "callgrind", "counted by callgrind", false, count_callgrind },
 	{ "hardware", "sampled by the hardware", true, count_hardware },
+	{ "edges", "counted by the program", true, count_edges },
 };
-enum { BY_CALLGRIND, BY_HARDWARE };
+enum { BY_CALLGRIND, BY_HARDWARE, BY_EDGES };
 
-/* Branch records are as good as counting and cost nothing; else all of it is run by valgrind. */
+/*
+ * A program that was compiled to count does it exactly and at nearly its own speed; branch records
+ * are as good as counting and cost nothing; else all of it is run by valgrind.
+ */
 int counting_choose(struct counting *k, const struct counting_provider **provider, struct err *err)
 {
-	bool is_auto = !k->how || !strcmp(k->how, "auto");
+	bool is_auto = !k->how || !strcmp(k->how, "auto"), certain = false;
 	const struct hardware *h;
+	struct err unheard = { 0 };
 	int rc;
 
 	k->state = xcalloc(1, sizeof(*k->state));
 	k->state->cluster = (struct cluster_options){ k->threshold, CLUSTER_BULK };
 	h = &k->state->hardware;
 	*provider = &providers[BY_CALLGRIND];
+	if (!is_auto && !strcmp(k->how, "edges")) {
+		*provider = &providers[BY_EDGES];
+		return edges_check(k->argv, &certain, err);
+	}
+	if (is_auto && !k->caches && !edges_check(k->argv, &certain, &unheard) && certain) {
+		notice(k, xstrdup("counted by the program itself, because it was compiled to count "
+				  "its edges"));
+		*provider = &providers[BY_EDGES];
+		return 0;
+	}
 	if ((is_auto && k->caches) || (!is_auto && strcmp(k->how, "hardware") != 0))
 		return 0;
 	rc = hardware_look(&k->state->hardware, k->event, err);

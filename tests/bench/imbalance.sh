@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `ispot imbalance` costs: clustering, how long and how that grows with events and threads
-# (the paper's figure 9 has about 10 s for 2,000 events); and counting under valgrind, beside the
-# paper's Pin (4 to 127 times slower), its analysis included.
+# (the paper's figure 9 has about 10 s for 2,000 events); and counting, by valgrind and by the
+# program itself, beside the paper's Pin (4 to 127 times slower), its analysis included.
 
+EDGES=$ROOT/build/edges/uneven
 CLUSTER_SPEED=$ROOT/build/bench/cluster_speed
 
 # cluster_row EVENTS THREADS KIND [GOAL]
@@ -30,6 +31,31 @@ slowdown() {
 	row "  native, counted" "$native, $counted" s
 }
 
+# beside CASE N: valgrind, the program's own counters and the program alone in turn, a ratio of each
+# round. The program's counters also without ispot's analysis.
+beside() {
+	local run=(--case "$1" -n "$2") log=$DIR/logs alone took i
+	rm -f alone callgrind edges counting
+	for ((i = 0; i < ROUNDS; i++)); do
+		alone=$(seconds "$MB/uneven" "${run[@]}")
+		echo "$alone" >>alone
+		took=$(seconds "$ISPOT" imbalance --count callgrind -- "$MB/uneven" "${run[@]}")
+		compute "$took / $alone" 1f >>callgrind
+		echo >>callgrind
+		took=$(seconds "$ISPOT" imbalance --count edges -- "$EDGES" "${run[@]}")
+		compute "$took / $alone" 2f >>edges
+		echo >>edges
+		rm -rf "$log" && mkdir "$log"
+		took=$(ISPOT_EDGES=$log seconds "$EDGES" "${run[@]}")
+		compute "$took / $alone" 2f >>counting
+		echo >>counting
+	done
+	row "uneven $1 -n $2, alone" "$(median <alone)" s
+	row "  callgrind: times slower" "$(median <callgrind)" ""
+	row "  edges: times slower" "$(median <edges)" ""
+	row "  edges, without the analysis: times slower" "$(median <counting)" ""
+}
+
 bench_imbalance() {
 	head_line "Clustering for ispot imbalance, CPU time"
 	[ -x "$CLUSTER_SPEED" ] || { echo "# no $CLUSTER_SPEED; run make bench"; return; }
@@ -43,4 +69,8 @@ bench_imbalance() {
 	slowdown loops
 	slowdown loops --caches
 	slowdown tree
+	head_line "Counting by callgrind and by edges, beside the program alone; medians of $ROUNDS"
+	for which in blocks root tree loops; do
+		beside $which 1000
+	done
 }
