@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
 #include "analysis/block.h"
+#include "analysis/block_pools.h"
 #include "analysis/cause.h"
 #include "analysis/cause_counters.h"
 #include "analysis/cause_spin.h"
 #include "analysis/counters.h"
 #include "analysis/floor.h"
 #include "analysis/paircost.h"
+#include "analysis/samples.h"
 #include "analysis/sci.h"
 #include "base/text.h"
 #include "trace/meta.h"
@@ -158,36 +162,79 @@ static double more_to_do_mostly(const struct block *b, const struct meta *meta, 
 	return take_part(b, meta, true, rest_ns, evidence);
 }
 
-#define FAULT_SURE   5	   /* standard errors: blocks and counters are many */
+#define EACH_SURE    5	   /* standard errors: blocks and counters are many */
 #define FAULT_NS_MAX 10000 /* of one: what takes longer than that does something else besides */
 
-/*
- * Minor faults run in the kernel on the thread's own time: what each comes with, by the calls that
- * were counted, times how many more there are than in the shortest calls.
+/* What of the excess on a CPU comes with a count of what the kernel does in the thread's own time.
  */
+struct kernel_work {
+	const struct counter_mean *count;
+	double each_ns, share;
+};
+
+/*
+ * What each comes with, by the calls that were counted, times how many more there are than in the
+ * shortest calls. share 0: nothing.
+ */
+static struct kernel_work kernel_work(const struct block *b, const struct meta *meta,
+				      const char *role, double ns_max)
+{
+	const struct counter_summary *s = b->counters.own ? b->counters.own : b->counters.all;
+	struct kernel_work w = { .count = counter_role(s, meta, role) };
+	size_t i = w.count ? (size_t)(w.count - s->value) : 0;
+	double share;
+
+	if (!w.count || !(s->slope_ns[i] > EACH_SURE * s->slope_error_ns[i]) ||
+	    !(w.count->mean_slow > w.count->mean_fast))
+		return w;
+	w.each_ns = s->slope_ns[i];
+	share = (w.each_ns < ns_max ? w.each_ns : ns_max) * (w.count->mean - s->least[i]) /
+		(s->running_ns.mean - s->running_least_ns);
+	w.share = share > 0 ? share : 0;
+	return w;
+}
+
 static double page_fault(const struct block *b, const struct meta *meta, double rest_ns,
 			 struct text *evidence)
 {
-	const struct counter_summary *s = b->counters.own ? b->counters.own : b->counters.all;
-	const struct counter_mean *faults = counter_role(s, meta, "minor-faults");
-	size_t i = faults ? (size_t)(faults - s->value) : 0;
-	double each, share;
+	struct kernel_work w = kernel_work(b, meta, "minor-faults", FAULT_NS_MAX);
 	char time[TEXT_NUMBER];
 
-	if (!faults || !(s->slope_ns[i] > FAULT_SURE * s->slope_error_ns[i]) ||
-	    !(faults->mean_slow > faults->mean_fast))
-		return 0;
-	each = s->slope_ns[i] < FAULT_NS_MAX ? s->slope_ns[i] : FAULT_NS_MAX;
-	share = each * (faults->mean - s->least[i]) / (s->running_ns.mean - s->running_least_ns);
-	if (!(share > 0))
+	if (!(w.share > 0))
 		return 0;
 	text_printf(evidence,
 		    "%.1f page faults in a slow call, %.1f in a fast one; each comes with %s of "
 		    "time on a CPU",
-		    faults->mean_slow, faults->mean_fast,
-		    text_time(time, (uint64_t)s->slope_ns[i]));
-	share *= b->pools[POOL_RUNNING];
-	return share < rest_ns ? share : rest_ns;
+		    w.count->mean_slow, w.count->mean_fast, text_time(time, (uint64_t)w.each_ns));
+	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
+}
+
+#define SECTOR_NS_MAX 20000 /* a page in 160 us: what takes longer sleeps */
+
+/*
+ * A disk that answers before the thread is asleep, or whose driver works in the thread's own time.
+ * Code that works on what it has read does so in user space: samples say how much the kernel's
+ * part can be, and without enough of them nothing is claimed.
+ */
+static double disk_read(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	const struct block_samples *at = &b->samples;
+	struct kernel_work w = kernel_work(b, meta, "sectors-read", SECTOR_NS_MAX);
+	double in_kernel, running_ns, ns;
+
+	if (!(w.share > 0) || at->own < SAMPLES_MIN)
+		return 0;
+	in_kernel = (double)at->kernel_ns / (double)at->own_ns;
+	running_ns = block_weight_calls(b) * b->sums->switching.y;
+	ns = fmin(w.share * b->pools[POOL_RUNNING], in_kernel * running_ns);
+	if (!(ns > 0))
+		return 0;
+	text_printf(evidence,
+		    "%.0f sectors read from disk in a slow call, %.0f in a fast one; of its time "
+		    "on a CPU %.0f %% was in the kernel",
+		    w.count->mean_slow, w.count->mean_fast, 100 * in_kernel);
+	return fmin(ns, rest_ns);
 }
 
 /* How sure is found with the sleeps. */
@@ -219,6 +266,7 @@ const struct cause_rule cause_rules[] = {
 	{ "callee", POOL_CALLEE, 1, callee },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 	{ "page-fault", POOL_RUNNING, 0.8, page_fault },
+	{ "disk-io", POOL_RUNNING, 0.8, disk_read },
 	WAITS("lock"),
 	WAITS("condition-wait"),
 	WAITS("barrier"),

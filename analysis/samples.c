@@ -185,7 +185,9 @@ static void add_up(const struct samples *s, struct block *b)
 
 		if (!row->own)
 			continue;
+		b->samples.own++;
 		b->samples.own_ns += row->weight_ns;
+		b->samples.kernel_ns += row->kernel ? row->weight_ns : 0;
 		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
 		if (row->duration_ns >= b->p90_ns)
 			add_slow(&b->samples, row, at, &votes);

@@ -32,6 +32,8 @@ struct block_samples {
 	const struct meta_frame *spins_at; /* the most frequent place of slow_spins; NULL: none */
 	const struct meta_frame *loop_at;  /* the block's own, in the loop it is in mostly; NULL */
 	uint64_t own_ns, loop_ns;	   /* CPU time in timed calls, and of it there */
+	uint32_t own;			   /* samples that own_ns is made of */
+	uint64_t kernel_ns;		   /* of own_ns */
 };
 
 struct samples {

@@ -49,6 +49,7 @@ static const struct row rows[] = {
 	TASK("voluntary-switches", VOLUNTARY_SWITCHES, "switches"),
 	TASK("involuntary-switches", INVOLUNTARY_SWITCHES, "switches"),
 	TASK("cpu-migrations", MIGRATIONS, "migrations"),
+	TASK("sectors-read", SECTORS_READ, "sectors"),
 	SOFTWARE("cpu-clock", CPU_CLOCK, "ns"),
 	SOFTWARE("task-clock", TASK_CLOCK, "ns"),
 	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS, "faults"),

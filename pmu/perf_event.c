@@ -37,7 +37,9 @@ int perf_event_try(const struct pmu_event *e)
 	int fd;
 
 	if (e->source == PMU_TASK)
-		return 0;
+		return e->config != PMU_TASK_SECTORS_READ || !access("/proc/self/io", F_OK)
+			       ? 0
+			       : -ENODEV;
 	fd = perf_event_open(e, -1, -1);
 	/* PMUs of sysfs may count CPUs only */
 	if (fd == -EINVAL && e->source == PMU_OTHER)
@@ -64,6 +66,8 @@ const char *perf_event_why(const struct pmu_event *e, int error, char *buf, size
 	case ENODEV:
 	case EOPNOTSUPP:
 	case EINVAL:
+		if (e->source == PMU_TASK)
+			return "this kernel has no CONFIG_TASK_IO_ACCOUNTING";
 		if (e->source == PMU_HARDWARE && !strcmp(sysfs_core(pmu, sizeof(pmu)), "none"))
 			return "no hardware PMU here, as in most virtual machines";
 		return "this PMU does not count it";

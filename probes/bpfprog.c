@@ -131,6 +131,8 @@ static int size_counters(struct bpfprog *b, struct wire_config *config,
 	config->n_perf_counters = c->n_perf;
 	config->count_period = c->period;
 	memcpy((void *)config->task_counters, c->task, sizeof(c->task));
+	for (uint32_t i = c->n_perf; i < c->n; i++)
+		config->count_reads |= c->task[i] == WIRE_TASK_SECTORS_READ;
 	if (!ret && !c->n)
 		ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "counting"),
 					       1);

@@ -42,13 +42,26 @@ struct sched_entity {
 	unsigned long long nr_migrations;
 } __core;
 
+struct task_io_accounting {
+	__u64 read_bytes;
+} __core;
+
 struct task_struct___counted {
 	unsigned long nvcsw, nivcsw, min_flt, maj_flt;
 	struct sched_entity se;
+	struct task_io_accounting ioac;
 } __core;
 
 /* Plain loads where the kernel allows them: a read through the helper is 15 ns. */
 #define TASK_FIELD(task, field) (config.plain_loads ? (task)->field : BPF_CORE_READ(task, field))
+
+/* What it had read from block devices, whoever waited for it. 0: the kernel keeps no account. */
+static __always_inline __u64 sectors_read(struct task_struct___counted *task)
+{
+	if (!bpf_core_field_exists(task->ioac.read_bytes))
+		return 0;
+	return TASK_FIELD(task, ioac.read_bytes) >> 9;
+}
 
 static __always_inline __u64 task_counter(struct task_struct___counted *task, __u32 which)
 {
@@ -67,6 +80,8 @@ static __always_inline __u64 task_counter(struct task_struct___counted *task, __
 		return TASK_FIELD(task, nvcsw) + TASK_FIELD(task, nivcsw);
 	case WIRE_TASK_MIGRATIONS:
 		return TASK_FIELD(task, se.nr_migrations);
+	case WIRE_TASK_SECTORS_READ:
+		return sectors_read(task);
 	}
 	return 0;
 }
@@ -181,6 +196,8 @@ static __always_inline __u32 count_task(struct wire_totals *t, struct wire_count
 	__u64 sum = ((__u64)tid << 40) + TASK_FIELD(task, min_flt) + TASK_FIELD(task, maj_flt) +
 		    TASK_FIELD(task, nvcsw) + TASK_FIELD(task, nivcsw);
 
+	if (config.count_reads)
+		sum += sectors_read(task);
 	if (sum == t->counters_told)
 		return 0;
 	t->counters_told = sum;

@@ -75,6 +75,7 @@ enum wire_task_counter {
 	WIRE_TASK_INVOLUNTARY_SWITCHES,
 	WIRE_TASK_CONTEXT_SWITCHES,
 	WIRE_TASK_MIGRATIONS,
+	WIRE_TASK_SECTORS_READ,
 };
 
 struct wire_switch {
@@ -271,6 +272,7 @@ struct wire_config {
 	unsigned int n_perf_counters; /* the first of them; the others are the task's */
 	unsigned int count_period;    /* perf events count one recorded call in so many */
 	unsigned char task_counters[WIRE_COUNTERS_MAX]; /* enum wire_task_counter */
+	_Bool count_reads;				/* WIRE_TASK_SECTORS_READ is one of them */
 };
 
 /* Shared with the running programs. */
