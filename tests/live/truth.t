@@ -51,13 +51,25 @@ EOR
 # and what would decide. Of another's CPU time nothing is to be learnt, so ahead of it, and once more if need be.
 by=ahead
 named() { [ "$(block "$1" "$2" '| [.coactive // [] | .[] | select(.part == "inside") | .function] | index("'"$2"'") != null')" = true ]; }
+# Whether calls met each other, and took longer for it, the program says itself where it can: on a busy
+# machine threads hardly run at the same time.
+slowed() {
+	local out="with-$1.out"
+	if ! grep -q '^together ' "$out"; then
+		! within "$(block "with-$1" "$2" .sci)" 0+-0.1
+		return
+	fi
+	awk -F'[ =]' '$1 == "together" || $1 == "alone" { calls[$1] = $3; median[$1] = $5 }
+		END { exit !(calls["together"] > 0.15 * (calls["together"] + calls["alone"]) &&
+			median["together"] > 1.3 * median["alone"]) }' "$out"
+}
 while read -r program function n; do
 	for _ in 1 2 3; do
 		record "with-$program" -F "$function" -- "$MB/$program" -n "$n"
 		report "with-$program"
 		named "with-$program" "$function" && break
 	done
-	if ! named "with-$program" "$function" && within "$(block "with-$program" "$function" .sci)" 0+-0.1; then
+	if ! named "with-$program" "$function" && ! slowed "$program" "$function"; then
 		skip "$program: who is at work meanwhile" "here the threads do not slow each other"
 		continue
 	fi
