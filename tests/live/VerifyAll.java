@@ -11,17 +11,17 @@ import java.util.stream.Stream;
 // has), and says of how many that was so. Asking for a class's methods links it and runs nothing
 // of it.
 class VerifyAll {
-	static int linked, refused;
+	static int linked, refused, unlinked;
 
 	static void load(String name) {
 		try {
-			Class.forName(name, false, null).getDeclaredMethods();
+			Class.forName(name, false, ClassLoader.getSystemClassLoader()).getDeclaredMethods();
 			linked++;
 		} catch (VerifyError | ClassFormatError | ClassCircularityError e) {
 			refused++;
 			System.out.println("refused " + name + ": " + e.getMessage());
 		} catch (Throwable e) {
-			// of another loader, or of classes that are not there
+			unlinked++; // it needs classes that are not there
 		}
 	}
 
@@ -39,6 +39,6 @@ class VerifyAll {
 			if (wanted && !inside.toString().endsWith("-info.class"))
 				load(inside.toString().replace(".class", "").replace('/', '.'));
 		}
-		System.out.println("linked " + linked + " refused " + refused);
+		System.out.println("linked " + linked + " refused " + refused + " lacking others " + unlinked);
 	}
 }
