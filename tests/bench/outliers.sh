@@ -32,6 +32,9 @@ seconds_of() {
 	echo
 }
 
+# The median of the pairs: a neighbour of the machine that comes and goes is in both of a pair.
+slower() { compute "$(paste recorded alone | awk '{ print 100 * ($1 / $2 - 1) }' | median)" 1f; }
+
 # mode NAME OPTIONS...: as often alone as recorded, one after the other
 mode() {
 	local name=$1 pid
@@ -46,7 +49,7 @@ mode() {
 		kill -INT $pid
 		wait $pid
 	done
-	row "$name: slower by" "$(compute "100 * ($(median <recorded) / $(median <alone) - 1)" 1f)" %
+	row "$name: slower by" "$(slower)" %
 }
 
 outliers_modes() {
@@ -71,6 +74,57 @@ outliers_modes() {
 	kill "$redis"
 }
 
+# Of Java programs: the synchronized methods and blocks alone, whose waiting for monitors and the machine's
+# pauses are always told; these and who calls them; and what is called for each ray.
+JAVA_MODES="timers only, contention, pauses|
+calling context|-F synchronized:org.sunflow.* -F org.sunflow.core.renderer.*.*
+call tree|-F synchronized:org.sunflow.* -F org.sunflow.core.renderer.*.* -F org.sunflow.core.LightServer.*"
+
+# jar_of PACKAGE FILE: the installed one, or Debian's, unpacked into the cache of tests/vm/fetch
+jar_of() {
+	local cache=${ISPOT_VM_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ispot-vm} unpacked
+	if [ -e "/usr/share/java/$2" ]; then
+		echo "/usr/share/java/$2"
+	else
+		unpacked=$("$ROOT/tests/vm/fetch" "$cache" bookworm amd64 "$1" 2>/dev/null) && echo "$unpacked/usr/share/java/$2"
+	fi
+}
+
+# render SECONDS-FILE COMMAND...: what the picture takes, as the program says
+render() {
+	"${@:2}" java -Djava.awt.headless=true -cp "$sunflow" Render 128 2 >rendered 2>said
+	sed -n 's/^seconds //p' said >>"$1"
+	cat rendered >>pictures
+}
+
+java_mode() { # java_mode NAME OPTIONS...
+	: >alone && : >recorded && : >pictures
+	for _ in $(seq "$ROUNDS"); do
+		render alone
+		render recorded "$ISPOT" record -q --java -m 16M -o modes.data "${@:2}" --
+	done
+	row "$1: slower by" "$(slower)" %
+	row "  calls, records lost" "$(report_json modes.data | jq -r '"\(.trace.calls), \(.trace.lost_records)"')" ""
+	row "  pictures that differ" "$(($(sort -u pictures | wc -l) - 1))" "" "=" 0
+}
+
+outliers_java() {
+	local modes options name
+	head_line "sunflow rendering in two threads, recorded with --java in each mode (medians of $ROUNDS pairs)"
+	sunflow=.:$(jar_of libsunflow-java sunflow.jar):$(jar_of sunflow sunflowGUI.jar)
+	if ! command -v javac >/dev/null || ! javac -cp "$sunflow" -d . "$ROOT/tests/bench/Render.java" 2>javac.err; then
+		echo "  skipped: no JDK, or no sunflow: $(head -1 javac.err 2>/dev/null)"
+		return
+	fi
+	mapfile -t modes <<<"$JAVA_MODES"
+	for name in "${modes[@]}"; do
+		set -f
+		read -ra options <<<"${name#*|}"
+		set +f
+		java_mode "${name%%|*}" "${options[@]}"
+	done
+}
+
 bench_outliers() {
 	local many few_kb many_kb
 	head_line "Outliers of $OUTLIERS_MILLIONS million records"
@@ -81,4 +135,5 @@ bench_outliers() {
 	row "memory, a tenth of it -> all" "$((few_kb / 1024)) -> $((many_kb / 1024))" MB
 	row "  ratio" "$(compute "$many_kb / $few_kb")" "" "<=" 1.2
 	outliers_modes
+	outliers_java
 }
