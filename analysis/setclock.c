@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
 #include "analysis/setclock.h"
 #include "analysis/threads.h"
 #include "trace/meta.h"
@@ -20,6 +22,36 @@ static struct set_clock *clock_for(struct threads *th, uint32_t set, uint32_t tg
 	return &th->clocks.data[i == MAP_NONE ? set : i];
 }
 
+/* Meta names what was taken out, by object. */
+static void find_outs(struct threads *th, uint32_t id)
+{
+	const struct meta_function *f = &th->meta->functions.data[id];
+
+	vec_for_each (&th->meta->not_traced, const struct meta_not_traced, n)
+		if (n->traced_until_ns && n->name && n->object && f->symbol &&
+		    !strcmp(n->name, f->name) &&
+		    !strcmp(n->object, meta_object(th->meta, f->object)->path))
+			*vec_add(&th->outs) = (struct set_out){
+				.id = id,
+				.from_ns = n->traced_until_ns,
+				.to_ns = n->traced_again_ns ? n->traced_again_ns : UINT64_MAX,
+			};
+}
+
+uint64_t setclocks_out_ns(const struct threads *th, uint32_t id, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t sum = 0;
+
+	vec_for_each (&th->outs, const struct set_out, o) {
+		uint64_t from = o->from_ns > from_ns ? o->from_ns : from_ns;
+		uint64_t to = o->to_ns < to_ns ? o->to_ns : to_ns;
+
+		if (o->id == id && to > from)
+			sum += to - from;
+	}
+	return sum;
+}
+
 void setclocks_init(struct threads *th)
 {
 	size_t n = th->meta->functions.n;
@@ -37,6 +69,7 @@ void setclocks_init(struct threads *th)
 								    .since_ns = th->start_ns };
 		}
 		th->set_of[id] = index;
+		find_outs(th, (uint32_t)id);
 	}
 }
 

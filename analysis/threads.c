@@ -131,6 +131,7 @@ void threads_release(struct threads *th)
 	}
 	futexes_release(&th->futexes);
 	free(th->set_of);
+	vec_release(&th->outs);
 	vec_release(&th->all);
 	vec_release(&th->slots);
 	vec_release(&th->clocks);
@@ -465,7 +466,10 @@ uint32_t threads_slot_slow(struct threads *th, struct thread *t, uint32_t id)
 
 uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, uint32_t id)
 {
-	return t->watch_ns[th->set_of[id]];
+	uint64_t on_ns = t->watch_ns[th->set_of[id]];
+	uint64_t out_ns = th->outs.n ? setclocks_out_ns(th, id, t->born_ns, t->end_ns) : 0;
+
+	return on_ns > out_ns ? on_ns - out_ns : 0;
 }
 
 uint64_t thread_watched_ns(const struct threads *th, const struct thread *t)

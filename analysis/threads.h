@@ -147,6 +147,11 @@ struct slot {
 	uint32_t thread, id;
 };
 
+struct set_out {
+	uint32_t id;
+	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
+};
+
 struct threads {
 	const struct meta *meta;
 	struct arena arena;
@@ -173,7 +178,10 @@ struct threads {
 	uint64_t n_rest;     /* how many those are */
 	bool have_switch, have_waking;
 	uint32_t n_sets;
-	uint32_t *set_of;     /* [function id]: index of its set */
+	uint32_t *set_of; /* [function id]: index of its set */
+	struct {
+		VEC(struct set_out)
+	} outs;		      /* functions that were without probes while their sets had theirs */
 	struct map set_index; /* set id -> index */
 	struct {
 		VEC(struct set_clock)
