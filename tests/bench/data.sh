@@ -22,22 +22,6 @@ bench_saturate() {
 }
 
 # Wall time and peak memory of report, on the recording above and on a fifth of it.
-# report_cost FILE [OPTIONS]: µs, KiB; and cost.json, what it printed
-report_cost() {
-	local begin end peak now
-	begin=$(date +%s%N)
-	"$ISPOT" report --json -i "$@" >cost.json 2>/dev/null &
-	local pid=$!
-	peak=0
-	while kill -0 $pid 2>/dev/null; do
-		now=$(awk '/^VmHWM/ { print $2 }' /proc/$pid/status 2>/dev/null)
-		[ -n "$now" ] && peak=$now
-		sleep 0.02
-	done
-	end=$(date +%s%N)
-	echo "$(((end - begin) / 1000)) $peak"
-}
-
 bench_reading() {
 	local records us kb small_kb
 	[ -s full.data ] || return

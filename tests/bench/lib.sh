@@ -129,6 +129,22 @@ remove_points() {
 	done
 }
 
+# report_cost FILE [OPTIONS]: wall time in µs and peak memory in KiB of report; and cost.json, what it printed
+report_cost() {
+	local begin end peak now
+	begin=$(date +%s%N)
+	"$ISPOT" report --json -i "$@" >cost.json 2>/dev/null &
+	local pid=$!
+	peak=0
+	while kill -0 $pid 2>/dev/null; do
+		now=$(awk '/^VmHWM/ { print $2 }' /proc/$pid/status 2>/dev/null)
+		[ -n "$now" ] && peak=$now
+		sleep 0.02
+	done
+	end=$(date +%s%N)
+	echo "$(((end - begin) / 1000)) $peak"
+}
+
 # Offset in the file: symbol's address less its segment's address plus the segment's offset.
 function_offset() {
 	readelf -W --dyn-syms -s -l "$1" | awk -v want="$2" '

@@ -10,6 +10,7 @@ from sweeps import SWEEPS, score_against_mean
 LOCK = SWEEPS[0]
 LOW, HIGH = 100000, 0  # ns, the paper's
 CURVE_POINTS = 100
+MIN_NOISE = 0.05  # the fastest of some ten thousand calls differs by less from run to run
 
 
 def ordered(lock, delay, ms):
@@ -62,4 +63,4 @@ def sampling(periods, runs, ms, say):
     first, last = rows[0], rows[-1]
     return {"rows": rows,
             "spreads": first["high"] - first["low"] <= last["high"] - last["low"],
-            "min_rises": first["min"] <= last["min"]}
+            "min_rises": first["min"] * (1 - MIN_NOISE) <= last["min"]}
