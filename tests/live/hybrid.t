@@ -123,7 +123,9 @@ if "${CC:-cc}" -O1 -g -o calmer "$ROOT/tests/live/calmer.c" 2>calmer.err; then
 	again=$(sed -n 's/.*"kind":"not_traced","name":"f".*"traced_again_ns":\([1-9][0-9]*\).*/\1/p' braked.dump | tail -1)
 	is "$(awk -v again="${again:-0}" '$4 == "entry" && again && $1 > again { n++ } END { print (n > 100) }' braked.dump)" 1 \
 		"braked: its calls are in the file from then on" || diag "again: $again" "$(grep -c entry braked.dump)"
-	is "$(jq '[.blocks[] | select(.name == "f")] | length' braked.json)" 1 "braked: it is one block"
+	# Two, if its set was gone when it came back.
+	is "$(jq '[.blocks[] | select(.name == "f")] | length | IN(1, 2)' braked.json)" true "braked: it is reported" ||
+		diag "$(jq -c '[.blocks[] | [.name, .kind, .key, .calls]]' braked.json)"
 	"$ISPOT" report -i braked.data >braked.screen 2>&1
 	like braked.screen ' f until .* and from .* on' "braked: the gap is told"
 else
