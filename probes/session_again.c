@@ -67,7 +67,7 @@ int session_rejoin(struct session *s, struct err *err)
 {
 	bool *touched = xcalloc(s->sets.n + 1, sizeof(*touched));
 	uint64_t now = clock_now_ns();
-	int ret = 0;
+	int ret;
 
 	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
 		struct planned *p = s->plan.data[i];
@@ -78,12 +78,7 @@ int session_rejoin(struct session *s, struct err *err)
 		p->out_ns = 0;
 		touched[p->set] = true;
 	}
-	for (size_t k = 0; k < s->sets.n; k++)
-		if (touched[k])
-			probeset_quiet(&s->sets.data[k]);
-	for (size_t k = 0; k < s->sets.n && !ret; k++)
-		if (touched[k])
-			ret = session_rebuild_set(s, k, err);
+	ret = session_rebuild_sets(s, touched, err);
 	free(touched);
 	return ret;
 }

@@ -58,9 +58,9 @@ static int take_out(struct session *s, uint64_t now, double work_ns, double used
 		    struct err *err)
 {
 	struct planned **all = xcalloc(s->drain.n_functions + 1, sizeof(struct planned *));
-	bool *touched = xcalloc(s->sets.n, sizeof(bool));
+	bool *touched = xcalloc(s->sets.n, sizeof(*touched));
 	size_t n = 0;
-	int ret = 0;
+	int ret;
 
 	for (size_t i = 0; i < s->drain.n_functions; i++) {
 		struct planned *p = s->plan.data[i];
@@ -81,12 +81,7 @@ static int take_out(struct session *s, uint64_t now, double work_ns, double used
 			all[i]->out_ns = now;
 			session_describe_left_out(s, all[i], now);
 		}
-	for (size_t k = 0; k < s->sets.n; k++)
-		if (touched[k])
-			probeset_quiet(&s->sets.data[k]);
-	for (size_t k = 0; k < s->sets.n && !ret; k++)
-		if (touched[k])
-			ret = session_rebuild_set(s, k, err);
+	ret = session_rebuild_sets(s, touched, err);
 	free(touched);
 	free(all);
 	return ret;

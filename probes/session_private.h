@@ -250,8 +250,9 @@ uint32_t session_object_id(const struct session *s, const struct dso *dso); /* U
 /* The set of the planned functions from index first on, registered, described in the file. *set:
  * NULL if empty. */
 int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
-/* A set again, without the functions that are no longer possible. */
-int session_rebuild_set(struct session *s, size_t k, struct err *err);
+/* The sets that were touched (one flag each) again, without the functions that are no longer
+ * possible: all are quiet before the first is made again. */
+int session_rebuild_sets(struct session *s, const bool *touched, struct err *err);
 /* traced_until_ns: when its probes were taken out; 0: it had none. */
 void session_describe_left_out(struct session *s, const struct planned *p,
 			       uint64_t traced_until_ns);

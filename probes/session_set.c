@@ -176,7 +176,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	return 0;
 }
 
-int session_rebuild_set(struct session *s, size_t k, struct err *err)
+static int rebuild_set(struct session *s, size_t k, struct err *err)
 {
 	struct probeset *set = &s->sets.data[k];
 	uint32_t id = set->id;
@@ -206,5 +206,18 @@ int session_rebuild_set(struct session *s, size_t k, struct err *err)
 		probeset_release(set);
 	else
 		session_write_set(s, set, true);
+	return ret;
+}
+
+int session_rebuild_sets(struct session *s, const bool *touched, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t k = 0; k < s->sets.n; k++)
+		if (touched[k])
+			probeset_quiet(&s->sets.data[k]);
+	for (size_t k = 0; k < s->sets.n && !ret; k++)
+		if (touched[k])
+			ret = rebuild_set(s, k, err);
 	return ret;
 }
