@@ -231,6 +231,23 @@ static inline void workers_run(const struct bench_options *o, void (*run)(struct
 	free(workers);
 }
 
+/*
+ * The workers begin one after the other, as threads do that a program makes as it needs them: the
+ * first worker's first calls have nobody in their way, so that the fastest execution of a block is
+ * known even where the others never give way later. The time at which the first one began.
+ */
+static inline uint64_t begin_in_turn(const struct worker *w, pthread_barrier_t *start,
+				     uint64_t stagger_us)
+{
+	uint64_t begin;
+
+	pthread_barrier_wait(start);
+	begin = now_ns();
+	if (w->index && stagger_us)
+		sleep_ns(w->index * stagger_us * 1000);
+	return begin;
+}
+
 /* ---- truth ---- */
 
 struct truth_thread {

@@ -8,7 +8,7 @@
 
 enum { FILE_BYTES = 1 << 20, BUFFER_BYTES = 1 << 16 };
 
-static uint64_t block_bytes = 512, sleeping, run_ms = 500;
+static uint64_t block_bytes = 512, sleeping, stagger_us, run_ms = 500;
 static pthread_barrier_t start;
 static int files[WORKERS_MAX];
 static struct truth reads = { .block = "read_block", .cause = "disk-io" };
@@ -51,8 +51,7 @@ static void run(struct worker *w)
 	void *buffer = new_buffer();
 	uint64_t offset = 0, end;
 
-	pthread_barrier_wait(&start);
-	end = now_ns() + run_ms * 1000000;
+	end = begin_in_turn(w, &start, stagger_us) + run_ms * 1000000;
 	while (now_ns() < end) {
 		if (sleeping)
 			sleep_ns(w->options->delay_us * 1000);
@@ -70,6 +69,8 @@ int main(int argc, char **argv)
 		{ "block", "BYTES", "read at once (512)", &block_bytes, NULL },
 		{ "sleep", "0|1", "sleep for the delay: more threads than CPUs can wait (0)",
 		  &sleeping, NULL },
+		{ "stagger", "USEC", "a thread begins so much after the one before (0)",
+		  &stagger_us, NULL },
 		{ "ms", "MS", "how long all threads run (500)", &run_ms, NULL },
 		{ 0 },
 	};

@@ -17,17 +17,16 @@ static struct {
 	volatile uint64_t x;
 	volatile uint64_t y[WORKERS_MAX * LINE / 8];
 } data __attribute__((aligned(LINE)));
-static uint64_t delay_turns, apart, run_ms = 500;
+static uint64_t delay_turns, apart, stagger_us, run_ms = 500;
 static pthread_barrier_t start;
 static atomic_bool done;
 static struct truth updates = { .block = "update_x", .cause = "cache-sharing" };
 
-static void update_x(struct worker *w)
+static void update_x(struct worker *w, uint64_t end)
 {
-	uint64_t begin = now_ns(), end = begin + run_ms * 1000000;
+	uint64_t begin;
 
 	while ((begin = now_ns()) < end) {
-
 		ISPOT_LOOP_BEGIN(update_x, MARKED_ONE_IN);
 		for (int k = 0; k < BATCH; k++)
 			data.x++;
@@ -50,11 +49,12 @@ static void update_y(struct worker *w)
 
 static void run(struct worker *w)
 {
-	pthread_barrier_wait(&start);
+	uint64_t end = begin_in_turn(w, &start, stagger_us) + run_ms * 1000000;
+
 	if (w->index)
 		update_y(w);
 	else
-		update_x(w);
+		update_x(w, end);
 }
 
 int main(int argc, char **argv)
@@ -62,6 +62,8 @@ int main(int argc, char **argv)
 	const struct bench_extra extras[] = {
 		{ "turns", "N", "of the empty loop after an update of y (0)", &delay_turns, NULL },
 		{ "apart", "0|1", "each variable on a cache line of its own (0)", &apart, NULL },
+		{ "stagger", "USEC", "a thread begins so much after the one before (0)",
+		  &stagger_us, NULL },
 		{ "ms", "MS", "how long all threads run (500)", &run_ms, NULL },
 		{ 0 },
 	};
