@@ -118,7 +118,7 @@ void regression_select(struct regression *g, const double *x, uint32_t columns, 
 		p = isinf(f) ? 0 : stats_f_above(f, 1, degrees);
 		if (share == 0 || p > level)
 			break;
-		*vec_add(&g->terms) = (struct regression_term){ .column = column, .p = p };
+		*vec_add(&g->terms) = (struct regression_term){ .column = column, .f = f, .p = p };
 		enter(&s, column);
 		g->r2 = 1 - product(s.y, s.y, n);
 	}

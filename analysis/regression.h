@@ -16,7 +16,7 @@
 
 struct regression_term {
 	uint32_t column;
-	double p;    /* of its F test when it entered */
+	double f, p; /* of its F test when it entered; f INFINITY: it left nothing */
 	double beta; /* standardised coefficient in the final model: standard deviations of y for
 			each of the column's */
 };

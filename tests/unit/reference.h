@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The same numbers by scipy and numpy (reference.py), for comparison. */
+/* The same numbers by scipy and numpy (reference.py) or by R (reference.R), for comparison. */
 #ifndef ISPOT_TESTS_REFERENCE_H
 #define ISPOT_TESTS_REFERENCE_H
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "unit.h"
+
+#define BY_SCIPY "/usr/bin/python3 tests/unit/reference.py"
+#define BY_R	 "Rscript --vanilla tests/unit/reference.R"
 
 /* 0..1, the same sequence on every machine. */
 static inline double reference_random(uint64_t *state)
@@ -18,10 +22,10 @@ static inline double reference_random(uint64_t *state)
 
 /*
  * How many numbers came back, at most n_out. Skips the test, with the reason on stderr, where
- * Debian's Python has no scipy.
+ * Debian's Python has no scipy, or there is no R. by: BY_SCIPY or BY_R.
  */
-static inline size_t reference(const char *what, const double *in, size_t n_in, double *out,
-			       size_t n_out)
+static inline size_t reference(const char *by, const char *what, const double *in, size_t n_in,
+			       double *out, size_t n_out)
 {
 	char path[] = "/tmp/ispot_reference.XXXXXX", command[256];
 	FILE *f = fdopen(mkstemp(path), "w");
@@ -32,14 +36,16 @@ static inline size_t reference(const char *what, const double *in, size_t n_in, 
 	for (size_t i = 0; i < n_in; i++)
 		fprintf(f, "%.17g\n", in[i]);
 	fclose(f);
-	snprintf(command, sizeof(command), "/usr/bin/python3 tests/unit/reference.py %s %s", what,
-		 path);
+	snprintf(command, sizeof(command), "%s %s %s", by, what, path);
 	f = popen(command, "r");
 	assert_non_null(f);
 	while (n < n_out && fscanf(f, "%lf", &out[n]) == 1)
 		n++;
 	status = pclose(f);
 	unlink(path);
+	if (WEXITSTATUS(status) == 127)
+		fprintf(stderr, "# no %.*s; make deps installs python3-scipy and r-base-core\n",
+			(int)strcspn(by, " "), by);
 	if (WEXITSTATUS(status) == 77 || WEXITSTATUS(status) == 127)
 		skip();
 	assert_int_equal(status, 0);

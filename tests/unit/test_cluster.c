@@ -90,7 +90,8 @@ static void the_tree_is_that_of_scipy(void **state)
 	in[1] = THREADS;
 	for (size_t i = 0; i < N * THREADS; i++)
 		in[2 + i] = counts[i];
-	assert_int_equal(reference("linkage", in, 2 + N * THREADS, out, 2 * N), 2 * N - 1);
+	assert_int_equal(reference(BY_SCIPY, "linkage", in, 2 + N * THREADS, out, 2 * N),
+			 2 * N - 1);
 	clusters_build(&c, counts, N, THREADS, &whole);
 	assert_int_equal(c.n, 1);
 	assert_int_equal(c.merges.n, N - 1);
