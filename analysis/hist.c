@@ -48,6 +48,24 @@ void hist_add_many(struct hist *h, uint64_t value, uint64_t n)
 	h->sum += (n - 1) * value;
 }
 
+void hist_merge(struct hist *h, const struct hist *more)
+{
+	if (!more->count)
+		return;
+	for (uint32_t p = 0; p < HIST_PAGES; p++) {
+		if (more->pages[p] && !h->pages[p])
+			h->pages[p] = xcalloc(HIST_PAGE, sizeof(**h->pages));
+		for (uint32_t i = 0; more->pages[p] && i < HIST_PAGE; i++)
+			h->pages[p][i] += more->pages[p][i];
+	}
+	if (more->min < h->min || !h->count)
+		h->min = more->min;
+	if (more->max > h->max)
+		h->max = more->max;
+	h->count += more->count;
+	h->sum += more->sum;
+}
+
 static uint64_t middle(const struct hist *h, uint32_t bucket)
 {
 	uint64_t low = hist_bucket_low(bucket);

@@ -31,6 +31,7 @@ uint64_t hist_bucket_high(uint32_t bucket); /* largest */
 void hist_add(struct hist *h, uint64_t value);
 /* The same of n values, all of which count as `value`. */
 void hist_add_many(struct hist *h, uint64_t value, uint64_t n);
+void hist_merge(struct hist *h, const struct hist *more);
 /* The value at quantile q in 0..1 (nearest rank), the middle of its bucket; 0 when empty. */
 uint64_t hist_quantile(const struct hist *h, double q);
 /* Values counted in [low, high], bucket by bucket: both ends are rounded to bucket edges. */

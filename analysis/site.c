@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +27,8 @@ void sites_release(struct sites *s)
 	map_release(&s->stack_of);
 	map_release(&s->traced);
 	map_release(&s->by_frames);
+	vec_release(&s->visits);
+	map_release(&s->visits_of);
 	map_release(&s->cell_of);
 	map_release(&s->site_of);
 	strtab_release(&s->names);
@@ -153,17 +154,39 @@ static enum word_class class_of(const struct sites *s, const struct thread *t)
 				    : word_judge(&s->calls->threads.futexes.all.data[word]).class;
 }
 
-static uint32_t site_of(struct sites *s, uint32_t name, enum word_class class)
+static uint32_t site_of(struct sites *s, uint32_t name, const struct thread *t)
 {
-	uint64_t key = (uint64_t)name * WORD_CLASSES + class;
-	uint32_t i = map_get(&s->site_of, key);
+	uint32_t word = t->sleep.word, i = MAP_NONE;
+	enum word_class class = class_of(s, t);
+	uint64_t key = (uint64_t)name << 32;
 
+	if (word != SLEEP_NOBODY)
+		i = map_get(&s->site_of, key | (word + WORD_CLASSES));
+	if (i != MAP_NONE)
+		return i;
+	if (s->all.n >= SITE_WORDS_MAX)
+		word = SLEEP_NOBODY;
+	key |= word == SLEEP_NOBODY ? (uint32_t) class : word + WORD_CLASSES;
+	i = map_get(&s->site_of, key);
 	if (i != MAP_NONE)
 		return i;
 	i = (uint32_t)s->all.n;
 	map_put(&s->site_of, key, i);
-	*vec_add(&s->all) = (struct site){ .name = name, .class = class };
+	*vec_add(&s->all) = (struct site){ .name = name, .class = class, .word = word };
 	return i;
+}
+
+static void count_visit(struct sites *s, uint32_t site, uint32_t stack)
+{
+	uint64_t key = (uint64_t)site << 32 | stack;
+	uint32_t i = map_get(&s->visits_of, key);
+
+	if (i == MAP_NONE) {
+		i = (uint32_t)s->visits.n;
+		map_put(&s->visits_of, key, i);
+		*vec_add(&s->visits) = (struct site_visit){ .site = site, .stack = stack };
+	}
+	s->visits.data[i].sleeps++;
 }
 
 static struct site_sleep *sleep_of(struct sites *s, const struct thread *t)
@@ -194,9 +217,7 @@ static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
 static void wake(struct sites *s, const struct thread *t, bool ended)
 {
 	struct site_sleep *sleep = sleep_of(s, t);
-	struct site_stack *stack;
 	struct site_cell *cell;
-	enum word_class class;
 	struct site *site;
 	uint32_t index;
 	uint64_t blocked, idle;
@@ -204,10 +225,8 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	if (!sleep->on || sleep->stack == MAP_NONE)
 		return;
 	sleep->on = false;
-	stack = &s->stacks.data[sleep->stack];
-	class = class_of(s, t);
-	stack->sleeps[class]++;
-	index = site_of(s, stack->name, class);
+	index = site_of(s, s->stacks.data[sleep->stack].name, t);
+	count_visit(s, index, sleep->stack);
 	site = &s->all.data[index];
 	cell = cell_of(s, index, t->index);
 	wait_add(&site->waits, t, t->since_ns);
@@ -315,142 +334,4 @@ void sites_end(struct sites *s)
 {
 	for (size_t i = 0; i < s->asleep.n; i++)
 		wake(s, s->calls->threads.all.data[i], false);
-}
-
-static void copy_sums(struct block *b, const struct site *site)
-{
-	const struct hist *h = &site->sleeps;
-
-	b->calls = h->count + site->open;
-	b->timed_calls = h->count;
-	b->open_calls = site->open;
-	b->estimated_calls = BLOCK_NONE;
-	b->total_ns = b->min_ns = b->p50_ns = b->p90_ns = b->p99_ns = b->max_ns = BLOCK_NONE;
-	if (!h->count)
-		return;
-	b->total_ns = h->sum;
-	b->min_ns = h->min;
-	b->p50_ns = hist_quantile(h, 0.5);
-	b->p90_ns = hist_quantile(h, 0.9);
-	b->p99_ns = hist_quantile(h, 0.99);
-	b->max_ns = h->max;
-	b->shapes = 1;
-}
-
-static double excess_of(const struct site_cell *c, const struct site *site, double *open)
-{
-	double min = (double)site->sleeps.min;
-
-	*open = (double)c->open_ns - (double)c->open * min;
-	if (*open < 0 || !site->sleeps.count)
-		*open = 0;
-	return (double)c->ns - (double)c->sleeps * min + *open;
-}
-
-static void add_cell(struct sites *s, struct block *b, const struct site_cell *c,
-		     const struct block_options *o)
-{
-	const struct threads *th = &s->calls->threads;
-	double observed = c->ended ? (double)c->ended_observed_ns
-				   : (double)thread_watched_ns(th, th->all.data[c->thread]);
-	double open, excess = excess_of(c, &s->all.data[c->site], &open);
-
-	if (!c->sleeps && !c->open)
-		return;
-	b->threads += c->ended ? (uint32_t)c->ended : 1;
-	b->observed_ns += (uint64_t)observed;
-	b->excess_ns += (uint64_t)(excess + 0.5);
-	b->open_ns += (uint64_t)(open + 0.5);
-	if (!c->ended && observed > 0 && observed >= 0.01 * (double)o->duration_ns &&
-	    !(excess / observed <= b->sci_worst_thread))
-		b->sci_worst_thread = excess / observed;
-}
-
-static void score(struct block *b, const struct site *site, const struct block_options *o)
-{
-	double observed = (double)b->observed_ns, excess = (double)b->excess_ns;
-	double slept = (double)(site->blocked_ns + site->idle_ns);
-
-	b->self_excess_ns = b->excess_ns;
-	b->self_min_ns = b->min_ns;
-	b->sci = site->sleeps.count && observed > 0 ? excess / observed : NAN;
-	b->sci_low = b->sci_high = b->self_sci = b->sci_by_shape = b->sci;
-	b->lost_threads = o->duration_ns ? excess / (double)o->duration_ns : NAN;
-	b->floor = 0;
-	b->fit = workload_no_fit();
-	b->off_known = true;
-	b->off_cpu_ns = excess;
-	if (slept > 0) {
-		b->pools[POOL_BLOCKED] = excess * (double)site->blocked_ns / slept;
-		b->pools[POOL_IDLE] = excess * (double)site->idle_ns / slept;
-	}
-	block_take_idle(b, o->duration_ns);
-	b->verdict = block_verdict(b);
-	causes_find(b, b->all_threads->meta);
-}
-
-static void reconsider(struct site *site, const struct threads *th)
-{
-	struct offcpu off = { .blocked_ns = site->blocked_ns, .idle_ns = site->idle_ns };
-
-	offcpu_shift(&off, wait_reconsider(th, &site->waits));
-	site->blocked_ns = off.blocked_ns;
-	site->idle_ns = off.idle_ns;
-}
-
-static bool has_namesake(const struct sites *s, const struct site *site)
-{
-	unsigned n = 0;
-
-	for (unsigned class = 0; class < WORD_CLASSES; class ++)
-		n += map_get(&s->site_of, (uint64_t)site->name * WORD_CLASSES + class) != MAP_NONE;
-	return n > 1;
-}
-
-/* One stack may be of waits at locks and of others: these differ by name, too. */
-static const char *full_name(struct sites *s, const struct site *site)
-{
-	static const char *const at[WORD_CLASSES] = {
-		[WORD_LOCK] = "locks",
-		[WORD_BARRIER] = "barriers",
-	};
-	const char *name = strtab_get(&s->names, site->name);
-	struct text full = { 0 };
-
-	if (!at[site->class] || !has_namesake(s, site))
-		return name;
-	text_printf(&full, "%s, at %s", name, at[site->class]);
-	name = strtab_get(&s->names, strtab_add(&s->names, full.s));
-	text_release(&full);
-	return name;
-}
-
-void sites_build(struct sites *s, const struct block_options *o, struct blocks *blocks,
-		 double *lost_ns)
-{
-	size_t first = blocks->n;
-	double open;
-
-	for (size_t i = 0; i < s->all.n; i++) {
-		struct block *b = vec_add(blocks);
-
-		b->kind = BLOCK_SITE;
-		b->id = (uint32_t)i;
-		b->name = full_name(s, &s->all.data[i]);
-		b->sci_worst_thread = NAN;
-		copy_sums(b, &s->all.data[i]);
-		b->waits = &s->all.data[i].waits;
-		b->all_threads = &s->calls->threads;
-		reconsider(&s->all.data[i], b->all_threads);
-	}
-	vec_for_each (&s->cells, const struct site_cell, c)
-		add_cell(s, &blocks->data[first + c->site], c, o);
-	for (size_t i = 0; i < s->all.n; i++)
-		score(&blocks->data[first + i], &s->all.data[i], o);
-	for (size_t i = first; i < blocks->n; i++)
-		blocks->data[i].in_lost = blocks->data[i].verdict == VERDICT_INTERFERENCE;
-	vec_for_each (&s->cells, const struct site_cell, c)
-		if (blocks->data[first + c->site].in_lost)
-			lost_ns[c->thread] += blocks->data[first + c->site].lost_share *
-					      excess_of(c, &s->all.data[c->site], &open);
 }

@@ -7,7 +7,9 @@
  * so its floor is 0. While no set of probes is on, nothing is outside of them. Where one call in
  * several was recorded, stacks tell what was inside a traced function's call all the same: that is
  * in its scores. Where libraries have no frame pointers one such stack may be all that is seen of
- * different waits: those at locks, at barriers and all others are blocks of their own.
+ * different waits: those at locks, at barriers and all others are blocks of their own, and so are
+ * waits at futexes where threads are idle for most of the time, as parked workers are. What a futex
+ * is, and who was idle, is known at the end: until then each has a part of the place.
  */
 #ifndef ISPOT_ANALYSIS_SITE_H
 #define ISPOT_ANALYSIS_SITE_H
@@ -29,10 +31,14 @@ struct sites {
 	struct map traced;    /* stack id -> 1: goes through a traced function, else 0 */
 	struct map by_frames; /* hash of a stack's frames -> index of stacks */
 	struct strtab names;
-	struct map site_of; /* name, class -> index of all */
+	struct map site_of; /* name, futex or class -> index of all */
 	struct {
 		VEC(struct site)
-	} all;
+	} all; /* parts; from sites_build() on whole ones, by name, class and whether idle */
+	struct map visits_of; /* site, stack -> index of visits */
+	struct {
+		VEC(struct site_visit)
+	} visits;
 	struct map cell_of; /* site, thread -> cell */
 	struct {
 		VEC(struct site_cell)
@@ -42,16 +48,24 @@ struct sites {
 	} asleep; /* [thread index] */
 };
 
-#define SITE_FRAMES 3
+#define SITE_FRAMES    3
+#define SITE_WORDS_MAX 4096 /* futexes beyond these are told apart by class only */
 
 struct site_stack {
 	uint32_t stack, name;
-	uint64_t sleeps[WORD_CLASSES];
+};
+
+/* How often threads slept at the site with that stack. */
+struct site_visit {
+	uint32_t site, stack; /* index of stacks */
+	uint64_t sleeps;
 };
 
 struct site {
 	uint32_t name;
 	enum word_class class; /* WORD_CONDITION: or no futex at all */
+	uint32_t word;	       /* of a part at one futex; else SLEEP_NOBODY */
+	bool idle;	       /* for most of the time; known at the end */
 	struct hist sleeps;
 	struct wait_sums waits;
 	uint64_t blocked_ns, idle_ns, open;

@@ -114,8 +114,9 @@ struct thread {
 	uint32_t parent;	  /* index of the thread that made it; UINT32_MAX: not seen */
 	struct sleep sleep;	  /* the present or latest one */
 	struct release releases[RELEASES_KEPT];
-	uint32_t n_releases;	/* ever */
-	struct history history; /* what it waited for so far */
+	struct awoken awoken[RELEASES_KEPT];
+	uint32_t n_releases, n_awoken; /* ever */
+	struct history history;	       /* what it waited for so far */
 	struct crowd_member crowd;
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
 	struct offcpu off;

@@ -71,6 +71,15 @@ static void add_early(struct wait_cell *c, uint64_t ns, uint64_t from_ns, uint64
 	c->early_ns += ns;
 }
 
+/* Tails are counted: of an earlier one it is known by now that the word was waited on again. */
+static void add_tail(struct wait_cell *c, uint32_t tail, uint64_t ns)
+{
+	if (tail < c->tail || c->word == SLEEP_NOBODY)
+		return;
+	c->tail_ns = tail == c->tail ? c->tail_ns + ns : ns;
+	c->tail = tail;
+}
+
 static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct sleep *s)
 {
 	const struct wait_cell like = {
@@ -100,6 +109,7 @@ void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
 	c->idle_ns += idle_ns;
 	if (s->too_early)
 		add_early(c, idle_ns, s->since_ns, end);
+	add_tail(c, s->tail, end - s->since_ns - idle_ns);
 	if (s->end == SLEEP_BY_THREAD)
 		add_waker(c->wakers, s->waker, s->waker_function, 1, end - s->since_ns);
 }
@@ -139,6 +149,7 @@ void wait_merge(struct wait_sums *sums, const struct wait_sums *more)
 		c->idle_ns += from->idle_ns;
 		c->wakes += from->wakes;
 		add_early(c, from->early_ns, from->early_from_ns, from->early_to_ns);
+		add_tail(c, from->tail, from->tail_ns);
 		merge_wakers(c->wakers, from);
 	}
 }
@@ -161,8 +172,17 @@ static int64_t for_an_end(struct wait_cell *c)
 {
 	int64_t idle = (int64_t)(c->ns - c->idle_ns);
 
-	c->early_ns = 0;
+	c->early_ns = c->tail_ns = 0;
 	c->idle_ns = c->ns;
+	return -idle;
+}
+
+static int64_t told_to_stop(struct wait_cell *c)
+{
+	int64_t idle = (int64_t)c->tail_ns;
+
+	c->idle_ns += c->tail_ns;
+	c->tail_ns = 0;
 	return -idle;
 }
 
@@ -171,12 +191,16 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 	int64_t lost = 0;
 
 	vec_for_each (sums, struct wait_cell, c) {
+		const struct word *word = &th->futexes.all.data[c->word];
+
 		if (c->word == SLEEP_NOBODY)
 			continue;
-		if (word_is_end(&th->futexes.all.data[c->word]))
+		if (word_is_end(word))
 			lost += for_an_end(c);
 		else if (c->early_ns)
 			lost += lost_early(th, c);
+		else if (c->tail_ns && word_is_stop(word, c->tail))
+			lost += told_to_stop(c);
 	}
 	return lost;
 }

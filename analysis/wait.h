@@ -29,6 +29,9 @@ struct wait_cell {
 	uint64_t sleeps, ns, idle_ns; /* ns: until the wakeup, idle_ns of it */
 	/* Part of idle_ns only as nobody had released the futex yet, and when that was. */
 	uint64_t early_ns, early_from_ns, early_to_ns;
+	/* Lost only as far as the latest releases of the futex seen here were to go on. */
+	uint32_t tail;
+	uint64_t tail_ns;
 	struct wait_waker wakers[WAIT_WAKERS_MAX];
 	uint64_t wakes; /* sleeps of others like it that the block ended */
 };
@@ -47,7 +50,8 @@ void wait_add_wake(struct wait_sums **sums, const struct thread *woken);
 void wait_merge(struct wait_sums *sums, const struct wait_sums *more);
 /*
  * Now that more is known: sleeps whose time was over before the first release of their futex waited
- * for the one who did that, and those that threads released as their last act waited for an end.
+ * for the one who did that, those that threads released as their last act waited for an end, and
+ * whoever has done nothing but end since it was released was parked.
  * Returns the ns that were called idle and are not, less than 0: that were not and are.
  */
 int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums);

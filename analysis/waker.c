@@ -89,6 +89,7 @@ void sleep_begin(struct thread *t, const struct record *r)
 {
 	t->sleep = (struct sleep){
 		.since_ns = r->time_ns,
+		.off_ns = offcpu_ns(&t->off),
 		.uninterruptible = r->values[0] == SWITCH_BLOCKED,
 		.word = SLEEP_NOBODY,
 		.waker = SLEEP_NOBODY,
@@ -236,6 +237,22 @@ void sleep_last_acts(const struct thread *t, uint64_t time_ns)
 		    time_ns - r->time_ns < offcpu_ns(&t->off) - r->off_ns + LAST_ACT_NS)
 			futexes_last_act(&t->all->futexes, r->word);
 	}
+	for (unsigned i = 0; i < RELEASES_KEPT; i++) {
+		const struct awoken *a = &t->awoken[i];
+
+		if (a->tail && time_ns - a->since_ns < offcpu_ns(&t->off) - a->off_ns + LAST_ACT_NS)
+			futexes_ended_after(&t->all->futexes, a->word, a->tail);
+	}
+}
+
+static void note_awoken(struct thread *t)
+{
+	struct sleep *s = &t->sleep;
+
+	s->tail = t->all->futexes.all.data[s->word].tail;
+	t->awoken[t->n_awoken++ % RELEASES_KEPT] = (struct awoken){
+		.word = s->word, .tail = s->tail, .since_ns = s->since_ns, .off_ns = s->off_ns
+	};
 }
 
 void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r)
@@ -253,8 +270,10 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 	}
 	if (s->word != SLEEP_NOBODY)
 		futexes_wake(&t->all->futexes, s->word, s->waker, r->time_ns);
-	if (s->word != SLEEP_NOBODY && s->waker != SLEEP_NOBODY)
+	if (s->word != SLEEP_NOBODY && s->waker != SLEEP_NOBODY) {
 		note_release(waker, s->word, r->time_ns);
+		note_awoken(t);
+	}
 	judge(t->all, s, r->time_ns);
 }
 

@@ -6,7 +6,8 @@
  * from outside the program (a device, the network, another process) is waiting for work; one
  * that a clock ended is the program's own pause: idle too, unless others wait for the pausing
  * thread at a lock or barrier. Waiting for a thread's or process's end is idle whatever that one
- * does: it is there so that this one need not (what only the end shows: wait_reconsider).
+ * does: it is there so that this one need not. So is waiting at a condition to be told to end (both
+ * what only the end shows: wait_reconsider).
  *
  * Each thread keeps its history: how much it had waited for the outside so far, at the times at
  * which its sleeps began and ended. When it releases another thread, the difference over that
@@ -55,13 +56,21 @@ struct release {
 	uint64_t time_ns, off_ns; /* then; off: its time off the CPU so far. time 0: none */
 };
 
+/* What a thread was released from of late: if it ends now, it was told to. */
+struct awoken {
+	uint32_t word, tail;	   /* of the word's releases; tail 0: none */
+	uint64_t since_ns, off_ns; /* as in struct sleep */
+};
+
 /* A thread's latest sleep. */
 struct sleep {
 	uint64_t since_ns, woken_ns; /* 0: not yet */
+	uint64_t off_ns;	     /* off the CPU before since_ns */
 	uint64_t ended_ns;	     /* on a CPU again; 0: not yet */
 	uint32_t kind;		     /* enum wait_kind */
 	uint32_t call;		     /* system call's number + 1, 0: none */
 	uint32_t word;		     /* of threads' words; SLEEP_NOBODY: no futex */
+	uint32_t tail;		     /* of the word's releases: which one it was; 0: none */
 	uint64_t what;
 	bool uninterruptible, iowait;
 	enum sleep_end end;

@@ -89,6 +89,7 @@ uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
 	end_round(word);
 	note_value(word, wait);
 	word->waiting++;
+	word->tail_releases = 0;
 	if (!pair->waits++) {
 		word->waiters++;
 		word->own_releases += pair->releases;
@@ -110,6 +111,10 @@ void futexes_wake(struct futexes *w, uint32_t i, uint32_t waker, uint64_t time_n
 	if (!word->releases++)
 		word->first_waker = waker;
 	word->own_releases += pair->waits > 0;
+	if (!word->tail_releases++) {
+		word->tail++;
+		word->tail_ends = 0;
+	}
 	if (word->round_size &&
 	    (word->round_waker != waker || time_ns - word->round_ns > ROUND_NS)) {
 		word->waiting++; /* as it was before this release */
@@ -193,6 +198,19 @@ uint32_t futexes_first_releaser(const struct futexes *w, uint32_t i)
 void futexes_last_act(struct futexes *w, uint32_t i)
 {
 	w->all.data[i].last_acts++;
+}
+
+void futexes_ended_after(struct futexes *w, uint32_t i, uint32_t tail)
+{
+	struct word *word = &w->all.data[i];
+
+	word->tail_ends += word->tail == tail;
+}
+
+bool word_is_stop(const struct word *word, uint32_t tail)
+{
+	return word->tail == tail && share(word->tail_ends, word->tail_releases) > 0.5 &&
+	       word_judge(word).class == WORD_CONDITION;
 }
 
 bool word_is_end(const struct word *word)

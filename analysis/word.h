@@ -46,6 +46,9 @@ struct word {
 	uint32_t waiting, round_size, round_waker;
 	uint32_t first_waker; /* of releases, where there are any */
 	uint64_t last_acts;   /* of releases: by a thread that had worked, and ended then */
+	/* The releases since the latest wait, in the counting of such tails; and of those released
+	 * then the threads that have ended without doing anything more. */
+	uint32_t tail, tail_releases, tail_ends;
 	uint64_t round_ns;
 };
 
@@ -96,6 +99,13 @@ void futexes_last_act(struct futexes *w, uint32_t word);
  * lock's state is no such.
  */
 bool word_is_end(const struct word *word);
+/* A thread that the tail's releases woke has ended since, with nothing else to do. */
+void futexes_ended_after(struct futexes *w, uint32_t word, uint32_t tail);
+/*
+ * Nobody has waited there since the releases of that tail, and the threads that these woke did no
+ * more than end: they had been parked, and were told to stop.
+ */
+bool word_is_stop(const struct word *word, uint32_t tail);
 /* The facts it was judged by, one sentence. */
 void word_facts(const struct word *word, struct text *out);
 

@@ -55,32 +55,32 @@ static struct json *frames_json(const struct meta *meta, uint32_t stack)
 /* ---- where threads wait ---- */
 
 /* More sleeps first, then the lower number. */
-static bool comes_after(const struct site_stack *a, const struct site_stack *b, unsigned class)
+static bool comes_after(const struct site_visit *a, const struct site_visit *b)
 {
-	if (!b || a->sleeps[class] != b->sleeps[class])
-		return !b || a->sleeps[class] < b->sleeps[class];
-	return a > b;
+	if (!b || a->sleeps != b->sleeps)
+		return !b || a->sleeps < b->sleeps;
+	return a->stack > b->stack;
 }
 
 static void add_waits(struct json *stacks, const struct result *res, const struct block *b)
 {
-	const struct site *site = &res->site_sums.all.data[b->id];
-	const unsigned class = site->class;
-	const struct site_stack *last = NULL;
+	const struct sites *sites = &res->site_sums;
+	const struct site_visit *last = NULL;
 
 	for (unsigned n = 0; n < STACKS_MAX; n++) {
-		const struct site_stack *best = NULL;
+		const struct site_visit *best = NULL;
 		struct json *row;
 
-		vec_for_each (&res->site_sums.stacks, const struct site_stack, s)
-			if (s->name == site->name && s->sleeps[class] &&
-			    comes_after(s, last, class) && (!best || comes_after(best, s, class)))
-				best = s;
+		vec_for_each (&sites->visits, const struct site_visit, v)
+			if (v->site == b->id && comes_after(v, last) &&
+			    (!best || comes_after(best, v)))
+				best = v;
 		if (!best)
 			return;
 		row = json_new_object();
-		json_set_u64(row, "count", best->sleeps[class]);
-		json_set_take(row, "frames", frames_json(res->meta, best->stack));
+		json_set_u64(row, "count", best->sleeps);
+		json_set_take(row, "frames",
+			      frames_json(res->meta, sites->stacks.data[best->stack].stack));
 		json_add_take(stacks, row);
 		last = best;
 	}

@@ -36,7 +36,7 @@ static void quantiles_match_sorted_values(void **state)
 {
 	enum { N = 20011 };
 	static uint64_t values[N];
-	struct hist h = { 0 };
+	struct hist h = { 0 }, more = { 0 };
 	uint64_t x = 1, sum = 0;
 
 	(void)state;
@@ -44,8 +44,11 @@ static void quantiles_match_sorted_values(void **state)
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
 		values[i] = (x >> 33) >> (x >> 59); /* over many octaves */
 		sum += values[i];
-		hist_add(&h, values[i]);
+		hist_add(i % 3 ? &more : &h, values[i]);
 	}
+	hist_merge(&h, &more);
+	hist_release(&more);
+	hist_merge(&h, &more);
 	qsort(values, N, sizeof(values[0]), by_value);
 	assert_int_equal(h.count, N);
 	assert_int_equal(h.sum, sum);

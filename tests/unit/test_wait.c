@@ -225,6 +225,50 @@ static void released_as_the_last_act(void **state)
 	}
 }
 
+/*
+ * Parked until it is told to stop, though who tells it has run all the while: it does nothing more.
+ * Not so one that goes on to work, one that queues for a lock, or where others wait on.
+ */
+static void told_to_stop(void **state)
+{
+	static const struct {
+		uint64_t after_us; /* of running */
+		uint32_t operation, value;
+		bool others;
+		int64_t moved_us;
+	} cases[] = { { 100, FUTEX_BITSET, 0, false, -5000 },
+		      { 5000, FUTEX_BITSET, 0, false, 0 },
+		      { 100, FUTEX_PLAIN, 2, false, 0 },
+		      { 100, FUTEX_BITSET, 0, true, 0 } };
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct wait_sums sums = { 0 };
+		struct scene s;
+		uint32_t how = cases[i].operation;
+
+		begin(&s);
+		sleep_in(&s, 1000, 1, WAIT_FUTEX, how, 0x990, cases[i].value);
+		wake_up(&s, 2000, 1, 2, 0); /* for some work, which is no stop */
+		wait_add(&sums, thread(&s, 1), 2000000);
+		sleep_in(&s, 3000, 1, WAIT_FUTEX, how, 0x990, cases[i].value);
+		wake_up(&s, 8000, 1, 2, 0);
+		wait_add(&sums, thread(&s, 1), 8000000);
+		/* what was waited with is to be locked, and somebody has it: no work, either */
+		sleep_in(&s, 8010, 1, WAIT_FUTEX, FUTEX_PLAIN, 0x20, 2);
+		wake_up(&s, 19010, 1, 2, 0);
+		if (cases[i].others)
+			sleep_in(&s, 19020, 3, WAIT_FUTEX, how, 0x990, cases[i].value);
+		other(&s, REC_TASK_EXIT, (19000 + cases[i].after_us) * 1000, TID(1), TID(1), 0, 0);
+		assert_int_equal(wait_reconsider(&s.calls.threads, &sums),
+				 cases[i].moved_us * 1000);
+		assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
+		vec_release(&sums);
+		scene_finish(&s, 30000000);
+		scene_release(&s);
+	}
+}
+
 /* Nobody releases them: the one at the condition is parked, the one at the lock is stuck. */
 static void parked_and_stuck(void **state)
 {
@@ -275,6 +319,7 @@ int main(void)
 		cmocka_unit_test(timeouts_before_the_first_release),
 		cmocka_unit_test(waiting_for_an_end_is_idle),
 		cmocka_unit_test(released_as_the_last_act),
+		cmocka_unit_test(told_to_stop),
 		cmocka_unit_test(parked_and_stuck),
 		cmocka_unit_test(a_long_history),
 	};
