@@ -76,18 +76,23 @@ class Server(Program):
         self.process = subprocess.Popen(  # pylint: disable=consider-using-with
             ["sh", "-c", AHEAD, "sh", *self.words(self.server, directory)], stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True, cwd=directory)
-        self.await_port()
+        self.await_ready()
         return self.words(self.command, directory), ["-p", str(self.process.pid)]
 
-    def await_port(self):
+    def is_ready(self):
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def await_ready(self):
         for _ in range(200):
-            try:
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
+            if self.is_ready():
                 return
-            except OSError:
-                time.sleep(0.05)
+            time.sleep(0.05)
         self.finish()
-        raise Failed("%s does not listen" % self.server[0])
+        raise Failed("%s is not ready after 10 s" % self.server[0])
 
     def finish(self):
         self.process.terminate()
@@ -107,6 +112,11 @@ class Postgres(Server):
 
     def installed(self):
         return self.bin
+
+    def is_ready(self):
+        """It listens before it takes connections."""
+        asked = [self.bin + "/pg_isready", "-q", *self.words(self.where()[:4], None)]
+        return subprocess.run(asked, check=False).returncode == 0
 
     @staticmethod
     def where():
