@@ -11,8 +11,6 @@
 #include "probes/spaces.h"
 #include "symbol/dso.h"
 
-#define NOINLINE __attribute__((noinline, noclone, used))
-
 static NOINLINE int start_up(int a)
 {
 	return a + 1;

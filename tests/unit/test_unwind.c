@@ -14,8 +14,7 @@
 #include "symbol/maps.h"
 #include "symbol/unwind.h"
 
-#define FRAMES	 64
-#define NOINLINE __attribute__((noinline, noclone))
+#define FRAMES 64
 
 struct snapshot {
 	uint64_t registers[40];

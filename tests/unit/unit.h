@@ -14,4 +14,11 @@
 #define unit_run(tests) \
 	(cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))
 
+/* A function that stays one of its own. */
+#ifdef __clang__
+#define NOINLINE __attribute__((noinline, used))
+#else
+#define NOINLINE __attribute__((noinline, noclone, used))
+#endif
+
 #endif
