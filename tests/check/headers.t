@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Every header compiles alone; the public one in every C and C++, for both machines.
+# Every header compiles alone; the public one in every C and C++, for both machines; sources compile
+# with clang too.
 . "$(dirname "$0")/lib.sh"
 
 flags=$(pkg-config --cflags libtraceevent libtracefs libunwind-generic capstone 2>/dev/null)
@@ -13,6 +14,14 @@ headers() { # headers ROOT
 				-Itests/unit $flags -fsyntax-only -x c - 2>&1) >/dev/null ||
 			echo "$h does not compile alone"
 	done
+}
+
+warnings=$(sed -n 's/^WARNINGS := //p' Makefile)
+sources() { # sources ROOT: what is neither BPF, Java's nor measured
+	# shellcheck disable=SC2086 # words
+	files "$1" '*.c' | grep -vE '^(probes/(bpf|java)|microbench|tests/(live|bench|fuzz))/' |
+		(cd "$1" && xargs -P"$(nproc)" -n8 clang -std=gnu11 -D_GNU_SOURCE $warnings -Werror \
+			-Isrc -I. $flags -DISPOT_VERSION='""' -fsyntax-only 2>&1) | grep -E 'error|warning' || true
 }
 
 # What a program does with the public header; 6 notes: two begins, two ends, a loop and its end. C++
@@ -49,6 +58,14 @@ object=$planted/marked.o
 holds "headers compile alone" headers "$top"
 plant src/base/bad.h <<<'size_t bad(void);'
 catches "a header that needs another" "src/base/bad.h does not compile alone" headers "$planted"
+if command -v clang >/dev/null; then
+	holds "sources compile with clang, without a warning" sources "$top"
+	plant src/base/bad.c <<<'__attribute__((noclone)) int bad(void) { return 0; }'
+	catches "a source that only gcc compiles" "noclone" sources "$planted"
+	rm "$planted/src/base/bad.c"
+else
+	skip "sources compile with clang" "no clang here"
+fi
 for compiler in gcc clang aarch64-linux-gnu-gcc 'clang --target=aarch64-linux-gnu'; do
 	if command -v "${compiler%% *}" >/dev/null; then
 		for std in c89 c99 gnu11; do
