@@ -34,6 +34,9 @@ struct planned {
 	 */
 	double faded_cost;
 	bool told;
+	/* What one looks for, and more than fits all the time: traced in turns, while the budget
+	 * lasts. */
+	bool in_turns;
 	double rank;		    /* session_choose()'s */
 	struct arguments arguments; /* that are recorded */
 	struct err wrong_arguments; /* code 0: none is */

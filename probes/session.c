@@ -162,6 +162,8 @@ static void join(struct session *s)
 		ret = session_follow_look(s, clock_now_ns(), &err);
 	if (!ret)
 		ret = session_brake(s, clock_now_ns(), &err);
+	if (!ret)
+		ret = session_next_turn(s, &err);
 	if (!ret && s->is_hybrid)
 		ret = session_hybrid_step(s, &err);
 	if (ret)

@@ -5,6 +5,10 @@
  * fit later: so their calls are counted again. What was known of their price fades with time; when
  * it has faded into the room that is left one asks. The dearer, the later: asking takes out of the
  * budget as well.
+ *
+ * What one looks for, the contended lock first, does not wait for that where it costs a few times
+ * the room: it is traced in turns. The brake takes it out when the debt is too large, and it comes
+ * back when that is repaid.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -51,7 +55,7 @@ void session_ask_again(struct session *s)
 	for (size_t i = s->plan.n; i > 0 && s->plan.n - i < WIRE_COUNTS_MAX; i--) {
 		struct planned *p = s->plan.data[i - 1];
 
-		if (p->possible || !was_too_dear(p))
+		if (p->possible || !was_too_dear(p) || (p->in_turns && p->out_ns))
 			continue;
 		p->faded_cost /= FADES;
 		if (p->faded_cost > room || !is_hot_now(s, p))
@@ -69,7 +73,7 @@ int session_rejoin(struct session *s, struct err *err)
 	uint64_t now = clock_now_ns();
 	int ret;
 
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+	for (size_t i = 0; i < s->plan.n; i++) {
 		struct planned *p = s->plan.data[i];
 
 		if (!p->possible || !p->out_ns)
@@ -81,4 +85,22 @@ int session_rejoin(struct session *s, struct err *err)
 	ret = session_rebuild_sets(s, touched, err);
 	free(touched);
 	return ret;
+}
+
+int session_next_turn(struct session *s, struct err *err)
+{
+	bool any = false;
+
+	if (!session_keeps_budget(s) || s->hybrid.debt_ns > 0 || s->hybrid.state == HYBRID_COUNTING)
+		return 0;
+	vec_for_each (&s->plan, struct planned *, it) {
+		struct planned *p = *it;
+
+		if (!p->in_turns || !p->out_ns)
+			continue;
+		any = p->possible = true;
+		p->reason = "";
+		s->hybrid.spent += p->cost_share;
+	}
+	return any ? session_rejoin(s, err) : 0;
 }

@@ -13,6 +13,7 @@
 
 #define LOOK_NS	      15000000ull
 #define DEBT_MAX_NS   10000000.0  /* the target's time that one notices too late */
+#define DEBT_IN_TURNS 0.2	  /* of the budget so far: turns become longer, there are few */
 #define CREDIT_MAX_NS 100000000.0 /* of the target's time, that was cheaper than allowed */
 #define ROOM_AGAIN    0.8	  /* of the budget */
 #define REPAID_IN_NS  2e9	  /* of the target's time, a debt is to be */
@@ -138,6 +139,15 @@ double session_spent(double spent, double share_now, double elapsed_ns)
 	return share_now + (spent - share_now) * exp(-elapsed_ns / SPENT_OVER_NS);
 }
 
+static double debt_allowed_ns(struct session *s, double budget)
+{
+	vec_for_each (&s->plan, struct planned *, p)
+		if ((*p)->in_turns && planned_is_traced(*p))
+			return fmax(DEBT_IN_TURNS * budget * (double)session_recorded_cpu_ns(s),
+				    DEBT_MAX_NS);
+	return DEBT_MAX_NS;
+}
+
 int session_brake(struct session *s, uint64_t now, struct err *err)
 {
 	uint64_t elapsed_ns = now - s->hybrid.brake_since_ns;
@@ -162,7 +172,7 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 	h->debt_ns += spent.calls + spent.choosing - budget * spent.work;
 	h->debt_ns = fmax(h->debt_ns, -budget * CREDIT_MAX_NS);
 	h->debt_met_ns = fmax(fmin(h->debt_met_ns, h->debt_ns), 0);
-	if (h->debt_ns < h->debt_met_ns + DEBT_MAX_NS || !s->drain.n_functions)
+	if (h->debt_ns < h->debt_met_ns + debt_allowed_ns(s, budget) || !s->drain.n_functions)
 		return 0;
 	h->debt_met_ns = h->debt_ns;
 	room = (session_contends(s) ? 1 : ROOM_AGAIN) * budget;

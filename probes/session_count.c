@@ -27,8 +27,10 @@
 
 #define DEAR_SHARE	  0.25 /* of the room: then others come first */
 #define FUTEX_WAITS_LEAST 10
-#define MOST		  0.5 /* of the samples */
-#define SOUGHT_TOLERANCE  1.2 /* of the room: prices are no better */
+#define MOST		  0.5  /* of the samples */
+#define FREE_SHARE	  1e-5 /* of the time: that always fits */
+#define SOUGHT_TOLERANCE  1.2  /* of the room: prices are no better */
+#define SOUGHT_IN_TURNS	  3.0  /* of the room: traced for a third of the time */
 
 bool session_contends(const struct session *s)
 {
@@ -52,14 +54,17 @@ static double rank(const struct planned *p, bool contends, double room)
 }
 
 /* The lock that threads wait for, and what has most of the time, are what one looks for. */
+static bool is_sought(const struct planned *p, bool contends)
+{
+	return (contends && blocking_on_threads(p->what.function->symbol)) || p->cpu_share >= MOST;
+}
+
 static bool fits(const struct planned *p, bool contends, double sum, double room)
 {
-	bool sought =
-		(contends && blocking_on_threads(p->what.function->symbol)) || p->cpu_share >= MOST;
-
-	if (sought && sum <= (SOUGHT_TOLERANCE - 1) * room) /* nothing but little is chosen yet */
+	/* Nothing but little is chosen yet. */
+	if (is_sought(p, contends) && sum <= (SOUGHT_TOLERANCE - 1) * room)
 		room *= SOUGHT_TOLERANCE;
-	return sum + p->cost_share <= room;
+	return p->cost_share <= FREE_SHARE || sum + p->cost_share <= room;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -74,7 +79,7 @@ static int by_rank(const void *a, const void *b)
 double session_choose(struct planned **candidates, size_t n, bool contends, double room,
 		      const char *reason)
 {
-	double sum = 0;
+	double sum = 0, with_turns = 0;
 
 	for (size_t i = 0; i < n; i++)
 		candidates[i]->rank = rank(candidates[i], contends, room);
@@ -83,13 +88,34 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 	for (size_t i = 0; i < n; i++) {
 		struct planned *p = candidates[i];
 
+		p->in_turns = false;
 		if (!p->possible)
 			continue;
-		if (!fits(p, contends, sum, room)) {
+		if (fits(p, contends, sum, room)) {
+			sum += p->cost_share;
+		} else {
 			p->possible = false;
 			p->reason = reason;
-			continue;
+			p->in_turns = is_sought(p, contends) &&
+				      with_turns + p->cost_share <= SOUGHT_IN_TURNS * room;
 		}
+		if (p->possible || p->in_turns)
+			with_turns += p->cost_share;
+	}
+	return sum;
+}
+
+double session_give_turns(struct planned **candidates, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct planned *p = candidates[i];
+
+		if (!p->in_turns)
+			continue;
+		p->possible = true;
+		p->reason = "";
 		sum += p->cost_share;
 	}
 	return sum;
@@ -103,14 +129,16 @@ static bool takes(const struct planned *lock, const struct planned *release)
 	       !strcmp(name, release->what.function->symbol);
 }
 
-/* What releases locks that are planned, none of which is to be traced. */
-static bool is_lone_release(const struct session *s, const struct planned *p)
+/* What releases locks that are planned, none of which is to be traced, or only in turns. */
+static bool is_lone_release(const struct session *s, const struct planned *p, bool *in_turns)
 {
 	bool found = false;
 
+	*in_turns = false;
 	vec_for_each (&s->plan, struct planned *, lock)
 		if (takes(*lock, p)) {
 			found = true;
+			*in_turns |= (*lock)->in_turns;
 			if ((*lock)->possible)
 				return false;
 		}
@@ -125,7 +153,7 @@ double session_drop_releases(const struct session *s, struct planned **candidate
 	for (size_t i = 0; i < n; i++) {
 		struct planned *p = candidates[i];
 
-		if (!p->possible || !is_lone_release(s, p))
+		if (!p->possible || !is_lone_release(s, p, &p->in_turns))
 			continue;
 		p->possible = false;
 		p->reason = reason;
@@ -289,8 +317,10 @@ static void decide(struct session *s)
 		for (size_t i = 0; i < n; i++)
 			log_detail("choice: %s takes %.1f %%", all[i]->what.function->symbol,
 				   100 * all[i]->cost_share);
-		s->hybrid.spent += session_choose(all, n, session_contends(s),
-						  room - s->hybrid.spent, session_over_budget);
+		s->hybrid.spent +=
+			session_choose(all, n, session_contends(s), fmax(room - s->hybrid.spent, 0),
+				       session_over_budget);
+		s->hybrid.spent += session_give_turns(all, n);
 		s->hybrid.spent -= session_drop_releases(s, all, n, session_over_budget);
 		session_remember_costs(all, n);
 	}

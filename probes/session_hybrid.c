@@ -395,6 +395,7 @@ void session_hybrid_pick(struct session *s, double room)
 		p->reason = "hot for a moment only";
 	}
 	session_choose(all, s->plan.n, session_contends(s), room, session_over_budget);
+	session_give_turns(all, s->plan.n);
 	session_drop_releases(s, all, s->plan.n, session_over_budget);
 	free(all);
 }

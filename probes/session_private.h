@@ -345,8 +345,11 @@ extern const char session_over_budget[], session_over_budget_traced[];
 void session_remember_costs(struct planned **asked, size_t n); /* after they were counted */
 /* At the end of a window: those that may fit now are asked, from first_candidate on. */
 void session_ask_again(struct session *s);
-/* Those that were asked and fit join the sets that the brake took them out of. */
+/* Those that were asked and fit, or have their turn, join the sets that the brake took them out of.
+ */
 int session_rejoin(struct session *s, struct err *err);
+/* Once the debt is repaid, what is traced in turns has the next one. */
+int session_next_turn(struct session *s, struct err *err);
 
 /* session_sample.c: samples beside the calls */
 void session_sample_open(struct session *s);
@@ -366,10 +369,13 @@ int session_count_look(struct session *s, uint64_t now, bool *counted, struct er
 /* Of the target's CPU time, for what is to be traced: the budget without what is kept for the
  * record of switches and for what was counted wrong. */
 double session_choice_room(struct session *s);
-/* Takes by rank what fits into room; the others are no longer possible, for this reason. contends:
- * locks come first. The sum taken. Orders the array. */
+/* Takes by rank what fits into room; the others are no longer possible, for this reason, in_turns
+ * where they would be for a part of the time. contends: locks come first. The sum taken. Orders the
+ * array. */
 double session_choose(struct planned **candidates, size_t n, bool contends, double room,
 		      const char *reason);
+/* Those begin with a turn. The sum taken. */
+double session_give_turns(struct planned **candidates, size_t n);
 /* Of those the ones that release locks, where no function that takes such a lock is to be traced:
  * not possible either. The sum given back. */
 double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,

@@ -327,12 +327,12 @@ static void left_out(const struct result *res, struct text *out)
 {
 	struct left_out all = { 0 };
 
-	report_left_out(res->meta, &all);
+	report_left_out(res, &all);
 	for (size_t i = 0; i < all.n && i < HTML_NOTES_MAX; i++) {
 		struct text line = { 0 };
 
-		text_printf(&line, "%s: ", report_left_out_label(all.data[i]));
-		report_left_out_line(res, all.data[i], &line);
+		text_printf(&line, "%s: ", report_left_out_label(&all.data[i]));
+		report_left_out_line(res, &all.data[i], &line);
 		text_add(out, "<li>");
 		html_text(out, line.s);
 		text_add(out, "</li>\n");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Functions that were wanted, or are hot, and were not traced, or not to the end. */
 #include <math.h>
+#include <string.h>
 
 #include "analysis/result.h"
 #include "base/text.h"
@@ -11,43 +12,92 @@
 
 static int hotter(const void *a, const void *b)
 {
-	const struct meta_not_traced *x = *(const struct meta_not_traced *const *)a;
-	const struct meta_not_traced *y = *(const struct meta_not_traced *const *)b;
+	const struct left_out_function *one = a, *other = b;
+	const struct meta_not_traced *x = one->last, *y = other->last;
 	double x_share = isnan(x->cpu_share) ? -1 : x->cpu_share;
 	double y_share = isnan(y->cpu_share) ? -1 : y->cpu_share;
 
-	if (!x->traced_until_ns != !y->traced_until_ns)
-		return x->traced_until_ns ? 1 : -1;
+	if (!one->gaps != !other->gaps)
+		return one->gaps ? 1 : -1;
 	return x_share != y_share ? (x_share < y_share ? 1 : -1) : (x > y) - (x < y);
 }
 
-void report_left_out(const struct meta *meta, struct left_out *all)
+static bool is_same(const struct meta_not_traced *x, const struct meta_not_traced *y)
 {
-	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
-		*vec_add(all) = f;
+	return x->name && y->name && !strcmp(x->name, y->name) && x->object && y->object &&
+	       !strcmp(x->object, y->object);
+}
+
+/* Its row, if it was traced in part before. */
+static struct left_out_function *row_of(struct left_out *all, const struct meta_not_traced *f)
+{
+	vec_for_each (all, struct left_out_function, known)
+		if (f->traced_until_ns && known->gaps && is_same(known->last, f))
+			return known;
+	return memset(vec_add(all), 0, sizeof(struct left_out_function));
+}
+
+/* Of the window. */
+static uint64_t gap_ns(const struct result *res, const struct meta_not_traced *f)
+{
+	uint64_t from = f->traced_until_ns > res->start_ns ? f->traced_until_ns : res->start_ns;
+	uint64_t to = f->traced_again_ns && f->traced_again_ns < res->end_ns ? f->traced_again_ns
+									     : res->end_ns;
+
+	return to > from ? to - from : 0;
+}
+
+void report_left_out(const struct result *res, struct left_out *all)
+{
+	vec_for_each (&res->meta->not_traced, const struct meta_not_traced, f) {
+		struct left_out_function *row = row_of(all, f);
+
+		row->last = f;
+		if (!f->traced_until_ns)
+			continue;
+		row->gaps++;
+		row->out_ns += gap_ns(res, f);
+	}
 	vec_sort(all, hotter);
 }
 
-const char *report_left_out_label(const struct meta_not_traced *f)
+const char *report_left_out_label(const struct left_out_function *f)
 {
-	if (f->traced_until_ns)
+	if (f->gaps)
 		return "traced in part";
-	return isnan(f->cpu_share) ? "not traced" : "hot, not traced";
+	return isnan(f->last->cpu_share) ? "not traced" : "hot, not traced";
 }
 
-void report_left_out_line(const struct result *res, const struct meta_not_traced *f,
-			  struct text *out)
+/* When it was traced. */
+static void add_times(const struct result *res, const struct left_out_function *row,
+		      struct text *out)
 {
-	char name[4 * NAME_MAX_COLUMNS + 1], reason[256], number[TEXT_NUMBER];
+	const struct meta_not_traced *f = row->last;
+	char number[TEXT_NUMBER];
 
-	text_add(out,
-		 text_shortened(name, sizeof(name), f->name ? f->name : "?", NAME_MAX_COLUMNS));
+	if (row->gaps > 1 && res->end_ns > res->start_ns) {
+		double out_share = (double)row->out_ns / (double)(res->end_ns - res->start_ns);
+
+		text_printf(out, " in turns, %.0f %% of the time", 100 * (1 - out_share));
+		return;
+	}
 	if (f->traced_until_ns)
 		text_printf(out, " until %s",
 			    text_time(number, result_since_start(res, f->traced_until_ns)));
 	if (f->traced_again_ns)
 		text_printf(out, " and from %s on",
 			    text_time(number, result_since_start(res, f->traced_again_ns)));
+}
+
+void report_left_out_line(const struct result *res, const struct left_out_function *row,
+			  struct text *out)
+{
+	const struct meta_not_traced *f = row->last;
+	char name[4 * NAME_MAX_COLUMNS + 1], reason[256], number[TEXT_NUMBER];
+
+	text_add(out,
+		 text_shortened(name, sizeof(name), f->name ? f->name : "?", NAME_MAX_COLUMNS));
+	add_times(res, row, out);
 	if (f->traced_until_ns && !isnan(f->cpu_share))
 		text_add(out, ",");
 	if (!isnan(f->cpu_share))

@@ -317,19 +317,19 @@ static void own_probe(const struct view *v, struct text *out)
 static size_t left_out_alike(const struct view *v, const struct left_out *all, size_t first,
 			     struct text *out)
 {
-	const struct meta_not_traced **f = &all->data[first];
+	const struct left_out_function *f = &all->data[first];
 	size_t n = 0, room;
 
-	while (first + n < all->n && !f[n]->traced_until_ns == !f[0]->traced_until_ns)
+	while (first + n < all->n && !f[n].gaps == !f[0].gaps)
 		n++;
 	room = v->all || n < NAMED_MAX ? n : NAMED_MAX;
 	for (size_t i = 0; i < room; i++) {
 		struct text line = { 0 };
 
-		report_left_out_line(v->result, f[i], &line);
+		report_left_out_line(v->result, &f[i], &line);
 		if (i + 1 == room && n > room)
 			text_printf(&line, "; %zu more (-v)", n - room);
-		print_labelled(v, i ? "" : report_left_out_label(f[0]), line.s, out);
+		print_labelled(v, i ? "" : report_left_out_label(f), line.s, out);
 		text_release(&line);
 	}
 	return n;
@@ -339,7 +339,7 @@ static void left_out(const struct view *v, struct text *out)
 {
 	struct left_out all = { 0 };
 
-	report_left_out(v->result->meta, &all);
+	report_left_out(v->result, &all);
 	for (size_t i = 0; i < all.n;)
 		i += left_out_alike(v, &all, i, out);
 	vec_release(&all);

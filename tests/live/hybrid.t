@@ -13,6 +13,13 @@ has() {
 		"$(jq -c '.not_traced, .self_cost' "$1.json")"
 }
 
+# named NAME FUNCTION: it is traced, or its price is said
+named() {
+	jq -e --arg f "$2" '[.blocks[] | select(.calls > 0) | .name] + [.not_traced[].name] | index($f)' \
+		"$1.json" >/dev/null
+	ok $? "$1: $2 is named" || diag "$(jq -c '[[.blocks[].name], [.not_traced[].name]]' "$1.json")"
+}
+
 record phases -- "$MB/phases" -d 4000000
 is "$status" 0 "phases: status" || diag phases.err
 report phases
@@ -40,7 +47,9 @@ like short.err '--two-pass' "a program too short to sample: names --two-pass"
 record two_pass --two-pass -- "$MB/mutex"
 is "$status" 0 "--two-pass: status" || diag two_pass.err
 report two_pass
-has two_pass locked_add
+jq -e '[.blocks[] | select(.calls > 0) | .name] | any(IN("locked_add", "pthread_mutex_lock"))' two_pass.json >/dev/null
+ok $? "--two-pass: shows the mutex, or what holds it" || diag "$(jq -c '.not_traced, .self_cost' two_pass.json)"
+named two_pass locked_add
 is "$(jq -r '[.not_traced[] | select(.name == "clock_gettime") | .name] | join(" ")' two_pass.json)" \
 	clock_gettime "--two-pass: what the first pass left out is told"
 # What ran once, when the program started or ended, has a sample by chance.
@@ -71,12 +80,6 @@ jq -e '.trace.calls == 0 or .self_cost.after_cost_ns > 0' sort.json >/dev/null
 ok $? "sort: its calls cost more than empty ones" || diag "$(jq -c .self_cost sort.json)"
 
 # A hot leaf hides its callers where there are no frame pointers; the lock is the finding.
-# named NAME FUNCTION: it is traced, or its price is said
-named() {
-	jq -e --arg f "$2" '[.blocks[] | select(.calls > 0) | .name] + [.not_traced[].name] | index($f)' \
-		"$1.json" >/dev/null
-	ok $? "$1: $2 is named" || diag "$(jq -c '[[.blocks[].name], [.not_traced[].name]]' "$1.json")"
-}
 if "${CC:-cc}" -O2 -g -fomit-frame-pointer -o plain "$ROOT/tests/live/plain.c" -lpthread 2>plain.err; then
 	record plain -- ./plain
 	report plain
@@ -88,6 +91,24 @@ if "${CC:-cc}" -O2 -g -fomit-frame-pointer -o plain "$ROOT/tests/live/plain.c" -
 else
 	skip "a hot leaf without frame pointers" "no compiler: $(head -1 plain.err)"
 fi
+
+# The lock that threads wait for, if it costs more than there is: it is traced in turns, and scores as it
+# does where it is traced all the time. What it costs differs, so the budget that is too little is found.
+scores() { jq '[.blocks[] | select(.name == "pthread_mutex_lock") | .sci] | max // 0' "$1.json"; }
+record all_the_time -F pthread_mutex_lock -- "$MB/mutex" -n 20011
+report all_the_time
+for overhead in 1.5 2 3 4.5 7 10; do
+	record turns --overhead "$overhead" -- "$MB/mutex" -n 100011
+	report turns
+	gaps=$(jq '[.not_traced[] | select(.name == "pthread_mutex_lock" and .traced_until_ns != null)] | length' turns.json)
+	[ "$gaps" -ge 2 ] && break
+done
+ok $((gaps < 2)) "turns: the lock that is too dear is traced more than once" ||
+	diag "$(jq -c '.not_traced, .self_cost' turns.json)"
+"$ISPOT" report -i turns.data >turns.screen 2>&1
+like turns.screen 'pthread_mutex_lock in turns, [1-9][0-9]? % of the time' "turns: and that is said" || diag turns.screen
+within "$(scores turns)" "$(scores all_the_time)+-0.15"
+ok $? "turns: its score is that of the whole" || diag "$(scores turns) of $(scores all_the_time)"
 
 # What was cheap when it was chosen and is dear later is taken out: it was traced until then.
 if "${CC:-cc}" -O1 -g -o later "$ROOT/tests/live/later.c" 2>later.err; then
@@ -121,7 +142,7 @@ if "${CC:-cc}" -O1 -g -o calmer "$ROOT/tests/live/calmer.c" 2>calmer.err; then
 		diag "$(jq -c .not_traced braked.json)" "$(grep -E 'choice|set ' braked.err)"
 	"$ISPOT" dump -i braked.data >braked.dump
 	again=$(sed -n 's/.*"kind":"not_traced","name":"f".*"traced_again_ns":\([1-9][0-9]*\).*/\1/p' braked.dump | tail -1)
-	is "$(awk -v again="${again:-0}" '$4 == "entry" && again && $1 > again { n++ } END { print (n > 100) }' braked.dump)" 1 \
+	is "$(awk -v again="${again:-0}" '$4 == "entry" && $5 == "f" && again && $1 > again { n++ } END { print (n > 100) }' braked.dump)" 1 \
 		"braked: its calls are in the file from then on" || diag "again: $again" "$(grep -c entry braked.dump)"
 	# Two, if its set was gone when it came back.
 	is "$(jq '[.blocks[] | select(.name == "f")] | length | IN(1, 2)' braked.json)" true "braked: it is reported" ||

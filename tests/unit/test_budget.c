@@ -82,6 +82,42 @@ static void a_dear_lock_comes_first(void **state)
 	assert_false(cheap.possible);
 }
 
+/* What is too dear for all the time is traced for a part of it, if one looks for it. */
+static void a_lock_that_is_too_dear_has_turns(void **state)
+{
+	struct planned cheap = planned(&other, 0.3, 0.02), mutex = planned(&blocking, NAN, 0.25),
+		       most = planned(&other, 0.6, 0.25);
+	struct planned *all[] = { &cheap, &mutex, &most };
+
+	(void)state;
+	assert_true(session_choose(all, 3, true, 0.1, "too dear") == 0.02);
+	assert_false(mutex.possible || most.possible);
+	assert_true(mutex.in_turns);
+	assert_false(most.in_turns ||
+		     cheap.in_turns); /* with the lock it is more than three times */
+	assert_true(session_give_turns(all, 3) == 0.25);
+	assert_true(mutex.possible && cheap.possible);
+	assert_string_equal(mutex.reason, "");
+	mutex.cost_share = 0.31;
+	session_choose(all, 3, true, 0.1, "too dear");
+	assert_false(mutex.possible || mutex.in_turns);
+	mutex.possible = true;
+	mutex.cost_share = 0.25;
+	session_choose(all, 3, false, 0.1, "too dear"); /* nobody waits for it */
+	assert_false(mutex.possible || mutex.in_turns);
+}
+
+/* What is chosen may be a little over the room: that is no reason to leave out what is free. */
+static void what_is_free_fits_always(void **state)
+{
+	struct planned lock = planned(&blocking, NAN, 0.11), caller = planned(&other, 0.3, 0);
+	struct planned *all[] = { &lock, &caller };
+
+	(void)state;
+	session_choose(all, 2, true, 0.1, "too dear");
+	assert_true(lock.possible && caller.possible);
+}
+
 /* Of what blocks, the lock: who reads a socket waits for nobody of the program. */
 static void a_contended_lock_comes_before_reading(void **state)
 {
@@ -139,6 +175,8 @@ int main(void)
 		cmocka_unit_test(the_cheaper_of_equals_comes_first),
 		cmocka_unit_test(a_dear_leaf_leaves_the_room_to_others),
 		cmocka_unit_test(a_dear_lock_comes_first),
+		cmocka_unit_test(a_lock_that_is_too_dear_has_turns),
+		cmocka_unit_test(what_is_free_fits_always),
 		cmocka_unit_test(a_contended_lock_comes_before_reading),
 		cmocka_unit_test(what_is_out_stays_out),
 		cmocka_unit_test(no_room_takes_what_is_never_called),

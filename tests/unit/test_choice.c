@@ -270,6 +270,28 @@ static void a_release_goes_with_its_lock(void **state)
 	assert_true(other.possible);
 }
 
+static void a_release_waits_for_the_turn_of_its_lock(void **state)
+{
+	struct planned lock, unlock, *all[2];
+	struct dso_function names[2];
+
+	(void)state;
+	all[0] = plan(&lock, worker, NULL, 0.2);
+	all[1] = plan(&unlock, locked_add, NULL, 0.02);
+	names[0] = *lock.what.function;
+	names[1] = *unlock.what.function;
+	names[0].symbol = "pthread_mutex_lock";
+	names[1].symbol = "pthread_mutex_unlock";
+	lock.what.function = &names[0];
+	unlock.what.function = &names[1];
+	session_choose(all, 2, true, 0.1, session_over_budget_traced);
+	assert_true(lock.in_turns && !lock.possible && unlock.possible);
+	session_drop_releases(&session, all, 2, session_over_budget_traced);
+	assert_true(unlock.in_turns && !unlock.possible);
+	session_give_turns(all, 2);
+	assert_true(lock.possible && unlock.possible);
+}
+
 /* A price is an estimate. Others keep to the room. */
 static void what_one_looks_for_may_be_a_little_over(void **state)
 {
@@ -332,6 +354,7 @@ int main(void)
 		TEST(what_was_too_dear_is_asked_later),
 		TEST(what_the_brake_took_out_is_asked_later),
 		TEST(a_release_goes_with_its_lock),
+		TEST(a_release_waits_for_the_turn_of_its_lock),
 		TEST(what_one_looks_for_may_be_a_little_over),
 		TEST(the_larger_part_comes_first),
 	};
