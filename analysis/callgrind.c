@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "analysis/counts.h"
 #include "base/err.h"
@@ -177,29 +176,27 @@ int callgrind_read(struct counts *c, const char *path, struct err *err)
 	return s.any ? 0 : -EINVAL;
 }
 
-static bool is_dump(const struct dirent *file)
+static int is_dump(const struct dirent *file)
 {
 	return !strncmp(file->d_name, "cg", 2);
 }
 
-int callgrind_take_all(struct counts *c, const char *dir, struct err *err)
+int callgrind_read_all(struct counts *c, const char *dir, struct err *err)
 {
 	struct dirent **files;
-	int n = scandir(dir, &files, NULL, alphasort), rc = 0;
+	int n = scandir(dir, &files, is_dump, alphasort), rc = 0;
 
 	for (int i = 0; i < n; i++) {
 		char *path = xasprintf("%s/%s", dir, files[i]->d_name);
 
-		if (!rc && c && is_dump(files[i])) {
+		if (!rc) {
 			rc = callgrind_read(c, path, err);
 			rc = rc == -EINVAL ? 0 : rc; /* an empty one */
 		}
-		unlink(path);
 		free(path);
 		free(files[i]);
 	}
 	if (n >= 0)
 		free(files);
-	rmdir(dir);
 	return rc;
 }

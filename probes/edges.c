@@ -342,20 +342,3 @@ void edges_release(struct edges *e)
 	map_release(&e->place_of);
 	strtab_release(&e->names);
 }
-
-void edges_remove(const char *dir)
-{
-	struct dirent **files;
-	int n = scandir(dir, &files, NULL, NULL);
-
-	for (int i = 0; i < n; i++) {
-		char *path = xasprintf("%s/%s", dir, files[i]->d_name);
-
-		unlink(path);
-		free(path);
-		free(files[i]);
-	}
-	if (n >= 0)
-		free(files);
-	rmdir(dir);
-}

@@ -73,7 +73,5 @@ int edges_run(char *const *argv, const char *dir, int *status, struct err *err);
 /* Maps the files of a directory; what is damaged is left out. */
 int edges_read(struct edges *e, const char *dir, struct err *err);
 void edges_release(struct edges *e);
-/* With all that is in it. */
-void edges_remove(const char *dir);
 
 #endif

@@ -13,6 +13,7 @@
 #include "base/err.h"
 #include "base/identity.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "probes/inproc.h"
 #include "probes/java_record.h"
@@ -52,7 +53,7 @@ static void sweep(const char *in)
 				     : NULL;
 
 		if (path)
-			java_place_remove(path);
+			temporary_remove(path);
 		free(path);
 	}
 	if (dir)
@@ -134,18 +135,4 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 	return ret ? err_set(err, ret, "cannot put the Java agent into %s: %s; set TMPDIR", *path,
 			     strerror(-ret))
 		   : 0;
-}
-
-void java_place_remove(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *e;
-
-	while (dir && (e = readdir(dir)))
-		if (*e->d_name != '.')
-			unlinkat(dirfd(dir), e->d_name, 0);
-	if (dir)
-		closedir(dir);
-	rmdir(path);
 }

@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "probes/inproc_drain.h"
 #include "probes/java_pauses.h"
@@ -379,7 +380,7 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 	java_pauses_release(&r.pauses);
 	launch_release(&r.launch);
 	if (r.directory)
-		java_place_remove(r.directory);
+		temporary_remove(r.directory);
 	free(r.directory);
 	return ret ? ret : close_ret;
 }

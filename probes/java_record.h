@@ -40,12 +40,11 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 /* ---- parts ---- */
 
 /*
- * java_place.c: the directory of inproc.h, with the agent in it. *path: to be freed. -ENOTSUP: this
+ * java_place.c: the directory of inproc.h, with the agent in it. *path: to be freed,
+ * and removed by temporary_remove(). -ENOTSUP: this
  * ispot has no agent.
  */
 int java_place_make(const struct java_recording *o, char **path, struct err *err);
-/* With all that is in it. */
-void java_place_remove(const char *path);
 #define JAVA_AGENT "libispot-java.so"
 
 /* java_attach.c: has a running machine load the agent. */

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "probes/ending.h"
 #include "probes/shared.h"
 #include "probes/target.h"
@@ -303,16 +304,13 @@ static void tell_last_losses(struct recording *r)
 
 static FILE *temporary(struct err *err)
 {
-	const char *dir = getenv("TMPDIR");
-	char *path = xasprintf("%s/ispot.XXXXXX", dir && *dir ? dir : "/var/tmp");
-	int fd = mkostemp(path, O_CLOEXEC);
+	int fd = temporary_file(TEMPORARY_LARGE, err);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "w+");
 
-	if (!f)
-		err_set(err, -errno, "cannot make %s: %s; set TMPDIR", path, strerror(errno));
-	else
-		unlink(path);
-	free(path);
+	if (fd >= 0 && !f) {
+		err_set(err, -errno, "cannot keep records: %s", strerror(errno));
+		close(fd);
+	}
 	return f;
 }
 

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
+
 /* Exit status as of any failed command; no allocation on the way out. */
 static void *must(void *p)
 {
@@ -15,6 +17,7 @@ static void *must(void *p)
 
 	if (p)
 		return p;
+	temporary_remove_all();
 	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
 		_exit(1);
 	_exit(1);

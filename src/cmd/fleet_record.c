@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "analysis/fleet_ipc.h"
 #include "fleet_pace.h"
@@ -272,21 +273,15 @@ static int record_into(struct recorder *r, const struct cpus *cpus, struct err *
 /* In a directory of its own: root writes to no name that others can foresee. */
 static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *dir = xasprintf("%s/ispot-fleet.XXXXXX", tmp && *tmp ? tmp : "/var/tmp"), *trace;
-	int rc;
+	char *dir, *trace;
+	int rc = temporary_directory(&dir, "ispot-fleet", TEMPORARY_LARGE, err);
 
-	if (!mkdtemp(dir)) {
-		rc = err_set(err, -errno, "%s: %s; set TMPDIR to a directory with room", dir,
-			     strerror(errno));
-		free(dir);
+	if (rc)
 		return rc;
-	}
 	trace = xasprintf("%s/ispot.data", dir);
 	rc = record_to(r, trace, cpus, err);
-	rmdir(dir);
 	free(trace);
-	free(dir);
+	temporary_release(dir);
 	return rc;
 }
 

@@ -17,6 +17,7 @@
 #include "analysis/sampled.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "command.h"
 #include "imbalance_edges.h"
@@ -69,36 +70,21 @@ static void notice(struct counting *k, char *sentence)
 	k->notices[k->n_notices++] = sentence;
 }
 
-static char *temporary(void)
+/* Runs the command under valgrind, with its dumps in that directory. */
+static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-
-	return xasprintf("%s/ispot-imbalance.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-}
-
-/* Runs the command under valgrind; its dumps are read and removed. */
-static int count_callgrind(struct counting *k, struct err *err)
-{
-	char **argv = k->argv, *dir = temporary();
+	char **argv = k->argv;
 	struct valgrind_options vo = { .before = counted_barriers,
 				       .around = counted_bodies,
 				       .caches = k->caches,
 				       .dir = dir };
 	int status = 0, rc;
 
-	if (!mkdtemp(dir)) {
-		rc = err_set(err, -errno, "%s: %s; set TMPDIR to a directory with room", dir,
-			     strerror(errno));
-		free(dir);
-		return rc;
-	}
 	memory_unbound(); /* the command's is its own affair */
 	rc = valgrind_run(argv, &vo, &status, err);
 	memory_bound(NULL);
-	if (rc)
-		callgrind_take_all(NULL, dir, NULL);
-	else
-		rc = callgrind_take_all(&k->state->run, dir, err);
+	if (!rc)
+		rc = callgrind_read_all(&k->state->run, dir, err);
 	if (!rc && !k->state->run.places.n) {
 		rc = err_set(err, -ENODATA,
 			     "%s ran nothing that valgrind could count (status %d); does `valgrind "
@@ -108,7 +94,17 @@ static int count_callgrind(struct counting *k, struct err *err)
 	}
 	if (!rc)
 		counted_find(&k->state->counted, &k->state->run, &k->state->cluster);
-	free(dir);
+	return rc;
+}
+
+static int count_callgrind(struct counting *k, struct err *err)
+{
+	char *dir;
+	int rc = temporary_directory(&dir, "ispot-imbalance", TEMPORARY_SMALL, err);
+
+	if (!rc)
+		rc = run_callgrind(k, dir, err);
+	temporary_release(dir);
 	return rc;
 }
 
@@ -194,9 +190,9 @@ static void say_samples(struct counting *k)
 				    (unsigned long long)h->unplaced));
 }
 
-static int count_hardware(struct counting *k, struct err *err)
+/* Samples the command while it is recorded into that file. */
+static int run_hardware(struct counting *k, const char *file, struct err *err)
 {
-	char *file = temporary();
 	const struct hardware_recording r = {
 		.argv = k->argv,
 		.patterns = section_patterns,
@@ -207,15 +203,8 @@ static int count_hardware(struct counting *k, struct err *err)
 		.visit = on_sample,
 		.ctx = k,
 	};
-	int status = 0, fd = mkstemp(file), rc;
+	int status = 0, rc;
 
-	if (fd < 0) {
-		rc = err_set(err, -errno, "%s: %s; set TMPDIR to a directory with room", file,
-			     strerror(errno));
-		free(file);
-		return rc;
-	}
-	close(fd);
 	sampled_init(&k->state->sampled, sampled_kind(k->state->hardware.event.name));
 	memory_unbound();
 	rc = hardware_record(&k->state->hardware, &r, &status, err);
@@ -224,8 +213,20 @@ static int count_hardware(struct counting *k, struct err *err)
 		rc = find_sampled(k, file, err);
 	if (!rc)
 		say_samples(k);
-	unlink(file);
+	return rc;
+}
+
+static int count_hardware(struct counting *k, struct err *err)
+{
+	char *dir, *file;
+	int rc = temporary_directory(&dir, "ispot-imbalance", TEMPORARY_SMALL, err);
+
+	if (rc)
+		return rc;
+	file = xasprintf("%s/ispot.data", dir);
+	rc = run_hardware(k, file, err);
 	free(file);
+	temporary_release(dir);
 	return rc;
 }
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +11,7 @@
 #include "analysis/edged.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "memory.h"
 #include "probes/edges.h"
@@ -297,18 +297,11 @@ static int run_and_read(struct counted_edges *k, char *const *argv, const char *
 
 int imbalance_count_edges(struct counted_edges *k, char *const *argv, struct err *err)
 {
-	const char *tmp = getenv("TMPDIR");
-	char *dir = xasprintf("%s/ispot-imbalance.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	int rc;
+	char *dir;
+	int rc = temporary_directory(&dir, "ispot-imbalance", TEMPORARY_SMALL, err);
 
-	if (!mkdtemp(dir)) {
-		rc = err_set(err, -errno, "%s: %s; set TMPDIR to a directory with room", dir,
-			     strerror(errno));
-		free(dir);
-		return rc;
-	}
-	rc = run_and_read(k, argv, dir, err);
-	edges_remove(dir);
-	free(dir);
+	if (!rc)
+		rc = run_and_read(k, argv, dir, err);
+	temporary_release(dir);
 	return rc;
 }

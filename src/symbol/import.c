@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "base/interrupt.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "symbol/import_internal.h"
 #include "trace/format.h"
@@ -249,28 +250,24 @@ static bool is_perf(struct source *s)
 static int import_temporary(struct trace_reader **r, struct source *source, const char *name,
 			    struct err *err)
 {
-	const char *dir = getenv("TMPDIR");
-	char *made = xasprintf("%s/ispot.XXXXXX", dir && *dir ? dir : "/var/tmp"), *path;
 	struct import_result result;
+	char *dir, *path;
 	int ret;
 
 	interrupt_begin();
-	if (!mkdtemp(made)) {
-		ret = err_set(err, -errno, "cannot make %s: %s; set TMPDIR", made, strerror(errno));
+	ret = temporary_directory(&dir, "ispot", TEMPORARY_LARGE, err);
+	if (ret) {
 		source_release(source);
 		interrupt_end();
-		free(made);
 		return ret;
 	}
-	path = xasprintf("%s/ispot.data", made);
+	path = xasprintf("%s/ispot.data", dir);
 	ret = import_source(source, name, path, NULL, &result, err);
 	if (!ret)
 		ret = trace_reader_open(r, path, err);
-	unlink(path);
-	rmdir(made);
-	interrupt_end();
 	free(path);
-	free(made);
+	temporary_release(dir);
+	interrupt_end();
 	return ret;
 }
 

@@ -11,25 +11,9 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 
 #define COPY_BYTES (1u << 20)
-
-static int temporary_file(struct err *err)
-{
-	const char *dir = getenv("TMPDIR");
-	char *path = xasprintf("%s/ispot.XXXXXX", dir && *dir ? dir : "/var/tmp");
-	int fd = mkostemp(path, O_CLOEXEC);
-
-	if (fd >= 0)
-		unlink(path);
-	else
-		fd = err_set(
-			err, -errno,
-			"cannot make %s: %s; set TMPDIR, or save the trace to a file and name it with -i",
-			path, strerror(errno));
-	free(path);
-	return fd;
-}
 
 static ssize_t read_some(int fd, void *buf, size_t n)
 {
@@ -61,7 +45,7 @@ static int spool(struct source *s, int from, struct err *err)
 	char *buf;
 	ssize_t got;
 
-	s->fd = temporary_file(err);
+	s->fd = temporary_file(TEMPORARY_LARGE, err);
 	if (s->fd < 0)
 		return s->fd;
 	buf = xmalloc(COPY_BYTES);

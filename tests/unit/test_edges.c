@@ -10,6 +10,7 @@
 #include "analysis/edged.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "probes/edges.h"
 #include "unit.h"
 
@@ -62,7 +63,7 @@ static void read_made(struct edges *e, const struct made *m)
 	fwrite(m, sizeof(*m), 1, f);
 	fclose(f);
 	assert_int_equal(edges_read(e, dir, &err), 0);
-	edges_remove(dir);
+	temporary_remove(dir);
 	assert_int_equal(access(dir, F_OK), -1);
 	free(path);
 }
