@@ -93,6 +93,25 @@ const struct cause *report_main_cause(const struct block *b)
 	return NULL;
 }
 
+static double own_ns(const struct block *b)
+{
+	double own = 0;
+
+	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
+		own += b->pools[p];
+	return own;
+}
+
+double report_told_share(const struct block *b)
+{
+	const struct cause *cause = report_main_cause(b);
+	double own = own_ns(b);
+
+	if (cause)
+		return own_share(b, cause);
+	return b->off_known && own > 0 ? b->pools[largest_own_pool(b)] / own : 1;
+}
+
 /* Where no cause is known: only where the time went. */
 static const char *bare_story(const struct block *b)
 {
@@ -187,22 +206,18 @@ static void share_of_it(const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
 	unsigned pool = largest_own_pool(b);
-	double own = 0;
+	double own = own_ns(b), told = 100 * report_told_share(b);
 
-	for (unsigned p = POOL_PREEMPTED; p < CAUSE_POOLS; p++)
-		own += b->pools[p];
 	if (!(own > 0) || !b->off_known || !b->function)
 		return;
 	if (cause)
-		text_printf(out, "; %s is %.0f %% of what it loses%s%s", cause->kind,
-			    100 * own_share(b, cause),
+		text_printf(out, "; %s is %.0f %% of what it loses%s%s", cause->kind, told,
 			    b->pools[POOL_CALLEE] >= 0.01 * (own + b->pools[POOL_CALLEE])
 				    ? " itself"
 				    : "",
 			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(b) : "");
 	else
-		text_printf(out, "; %.0f %% of what it loses itself is time %s",
-			    100 * b->pools[pool] / own,
+		text_printf(out, "; %.0f %% of what it loses itself is time %s", told,
 			    pool == POOL_PREEMPTED ? "runnable without a CPU"
 			    : pool == POOL_RUNNING ? "on the CPU"
 						   : "asleep");

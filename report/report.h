@@ -130,6 +130,8 @@ void text_sites_note(const struct view *v, struct text *out);
 void text_headline(const struct result *res, const struct block *b, struct text *out);
 /* The cause that tells most of a block's story; NULL: none does. */
 const struct cause *report_main_cause(const struct block *b);
+/* What part of a block's loss, without its callees', its headline tells of: 0..1. */
+double report_told_share(const struct block *b);
 /* The line under a lock's: who held it while others waited. */
 void text_holders(struct table *t, const struct block *b);
 void text_locks_note(const struct view *v, struct text *out);

@@ -189,7 +189,8 @@ void text_conclusion(const struct view *v, struct text *out)
 		return;
 	if (worst) {
 		text_headline(res, worst, &line);
-		threads_text(&line, " Removing that gives back at most ", worst->lost_threads, "");
+		threads_text(&line, " Removing that gives back at most ",
+			     report_told_share(worst) * worst->lost_threads, "");
 		threads_text(&line, " of the ", (double)res->lost_ns / (double)res->probed_ns,
 			     " lost threads.");
 	} else {
