@@ -12,10 +12,10 @@
 
 /* A dump that ends a thread's part of an instance. */
 struct counted_dump {
+	struct part_key key; /* section MAP_NONE: it is of none, or not yet known. group: of
+			     callgrind the how manieth of its thread */
 	enum section_kind kind;
 	uint32_t name, since; /* of run->names */
-	uint32_t section;     /* that it is of; MAP_NONE: of none, or not yet known */
-	uint32_t thread, ordinal;
 	double time;
 	struct counted_counts counts;
 };
@@ -75,7 +75,7 @@ static int by_thread_and_part(const void *a, const void *b)
 
 static void take_dump(struct counted *c, const struct counts_dump *d, struct counted_dump cut)
 {
-	cut.thread = d->thread;
+	cut.key.thread = d->thread;
 	cut.time = counted_graph_dump(c, d, &cut.counts);
 	*vec_add(&c->dumps) = cut;
 }
@@ -89,9 +89,8 @@ static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const char *before = trigger_of(c, dumps[i], "--dump-before=");
 		const char *after = trigger_of(c, dumps[i], "--dump-after=");
-		struct counted_dump cut = { .ordinal = ordinal,
-					    .since = none,
-					    .section = MAP_NONE };
+		struct counted_dump cut = { .key = { .section = MAP_NONE, .group = ordinal },
+					    .since = none };
 
 		if (after) {
 			cut.kind = SECTION_REGION;
@@ -136,18 +135,18 @@ static int by_instance(const void *a, const void *b)
 {
 	const struct counted_dump *x = a, *y = b;
 
-	if (x->ordinal != y->ordinal)
-		return x->ordinal < y->ordinal ? -1 : 1;
+	if (x->key.group != y->key.group)
+		return x->key.group < y->key.group ? -1 : 1;
 	if (x->name != y->name)
 		return x->name < y->name ? -1 : 1;
 	if (x->since != y->since)
 		return x->since < y->since ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
+	return (x->key.thread > y->key.thread) - (x->key.thread < y->key.thread);
 }
 
 static bool same_instance(const struct counted_dump *x, const struct counted_dump *y)
 {
-	return x->ordinal == y->ordinal && x->name == y->name && x->since == y->since;
+	return x->key.group == y->key.group && x->name == y->name && x->since == y->since;
 }
 
 /* A matrix of the events that happened in it. events[row]: number of the event. */
@@ -240,7 +239,7 @@ static void take_instance(struct counted *c, struct counted_dump *dumps, size_t 
 	uint32_t number;
 
 	for (size_t i = 0; i < n; i++)
-		parts[i] = (struct section_part){ .thread = dumps[i].thread,
+		parts[i] = (struct section_part){ .thread = dumps[i].key.thread,
 						  .time = dumps[i].time,
 						  .cpu_wait = NAN,
 						  .asleep = NAN };
@@ -250,7 +249,7 @@ static void take_instance(struct counted *c, struct counted_dump *dumps, size_t 
 	if (number == MAP_NONE)
 		return;
 	for (size_t i = 0; i < n; i++)
-		dumps[i].section = number;
+		dumps[i].key.section = number;
 	analyse(c, section_of(c, number), dumps, n, o);
 }
 
@@ -279,9 +278,9 @@ static void sum_counts(struct counted *c, const struct parallel_section *s,
 	vec_for_each (&c->dumps, const struct counted_dump, d) {
 		size_t t = 0;
 
-		if (d->section != s->number)
+		if (d->key.section != s->number)
 			continue;
-		while (t < s->threads.n && s->threads.data[t].thread != d->thread)
+		while (t < s->threads.n && s->threads.data[t].thread != d->key.thread)
 			t++;
 		vec_for_each (&d->counts, const struct counted_count, k)
 			if (k->event == cause->event && t < s->threads.n)
@@ -361,24 +360,12 @@ void counted_begin(struct counted *c, const struct counts *run)
 
 void counted_take(struct counted *c, const struct counted_part *part, const struct counts_dump *d)
 {
-	struct counted_dump cut = { .section = part->section,
-				    .ordinal = part->group,
-				    .thread = part->thread };
+	struct counted_dump cut = { .key = part->key };
 
+	cut.key.instance = 0;
 	counted_graph_dump(c, d, &cut.counts);
 	cut.time = part->time;
 	*vec_add(&c->dumps) = cut;
-}
-
-static int by_group(const void *a, const void *b)
-{
-	const struct counted_dump *x = a, *y = b;
-
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	if (x->ordinal != y->ordinal)
-		return x->ordinal < y->ordinal ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
 void counted_finish(struct counted *c, struct imbalance *imbalance, const struct cluster_options *o)
@@ -388,14 +375,13 @@ void counted_finish(struct counted *c, struct imbalance *imbalance, const struct
 	c->imbalance = *imbalance;
 	*imbalance = (struct imbalance){ 0 };
 	counted_graph_finish(c);
-	vec_sort(&c->dumps, by_group);
+	vec_sort(&c->dumps, part_key_by_group);
 	for (size_t i = 1; i <= c->dumps.n; i++) {
 		struct counted_dump *d = c->dumps.data + first;
 
-		if (i < c->dumps.n && d->section == c->dumps.data[i].section &&
-		    d->ordinal == c->dumps.data[i].ordinal)
+		if (i < c->dumps.n && part_key_same_group(&d->key, &c->dumps.data[i].key))
 			continue;
-		analyse(c, section_of(c, d->section), d, i - first, o);
+		analyse(c, section_of(c, d->key.section), d, i - first, o);
 		first = i;
 	}
 	name_all(c);

@@ -18,6 +18,7 @@
 #include "analysis/counts.h"
 #include "analysis/imbalance.h"
 #include "analysis/lime.h"
+#include "analysis/part_key.h"
 
 /* What a section's lines are, the largest score first. */
 struct counted_cause {
@@ -63,10 +64,8 @@ void counted_find(struct counted *c, const struct counts *run, const struct clus
  * short for samples: a group is one instance of a section or several that follow each other.
  */
 struct counted_part {
-	uint32_t section,
-		group; /* of the imbalance; any number that other groups of it do not have */
-	uint32_t thread;
-	double time; /* in the group's instances */
+	struct part_key key; /* its instance means nothing */
+	double time;	     /* in the group's instances */
 };
 
 /* Begin, take each thread of each group, finish: that takes the imbalance over, sorted. */

@@ -57,7 +57,7 @@ static struct section_part part_of(const struct edged_part *p, uint64_t begin_ns
 	double asleep = p->sleeps ? time - p->cpu_ns - p->cpu_wait_ns : 0;
 
 	return (struct section_part){
-		.thread = p->thread,
+		.thread = p->key.thread,
 		.time = (double)(p->end_ns - begin_ns),
 		.cpu_wait = p->cpu_wait_ns,
 		.asleep = isnan(asleep) || asleep > 0 ? asleep : 0,
@@ -83,14 +83,14 @@ static void add_instance(struct edged_part *parts, size_t n, uint32_t instance, 
 	}
 	for (size_t k = 0; k < n; k++) {
 		if (parts->kind == SECTION_JOIN)
-			parts[k].thread = (uint32_t)k;
+			parts[k].key.thread = (uint32_t)k;
 		own[k] = part_of(&parts[k], begin_ns);
 	}
 	section = imbalance_add(i, parts->kind, parts->name,
 				strcmp(since, parts->name) != 0 ? since : "", own, n);
 	for (struct edged_part *p = parts; p < parts + n; p++) {
-		p->section = section;
-		p->instance = instance;
+		p->key.section = section;
+		p->key.instance = instance;
 	}
 	free(own);
 }
@@ -100,9 +100,9 @@ static void prepare(struct edged_part *parts, size_t n)
 {
 	for (size_t k = 0; k < n; k++) {
 		struct edged_part *p = &parts[k];
-		bool follows = k && p[-1].thread == p->thread;
+		bool follows = k && p[-1].key.thread == p->key.thread;
 
-		p->section = MAP_NONE;
+		p->key.section = MAP_NONE;
 		p->since = !follows ? "" : p[-1].kind == SECTION_BARRIER ? p[-1].name : p[-1].since;
 		if ((p->kind == SECTION_JOIN && follows) || p->end_ns < p->begin_ns)
 			p->leave_ns = 0;
@@ -111,53 +111,28 @@ static void prepare(struct edged_part *parts, size_t n)
 
 /* ---- which are analysed together ---- */
 
-static int by_group(const void *a, const void *b)
-{
-	const struct edged_part *x = a, *y = b;
-
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->instance > y->instance) - (x->instance < y->instance);
-}
-
-static int by_instance(const void *a, const void *b)
-{
-	const struct edged_part *x = a, *y = b;
-
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	if (x->instance != y->instance)
-		return x->instance < y->instance ? -1 : 1;
-	return (x->thread > y->thread) - (x->thread < y->thread);
-}
-
 /* What remains of a section goes to its last group. */
 static void make_groups(struct edged_part *parts, size_t n)
 {
 	struct edged_part *p = parts, *end = parts + n;
 	uint32_t group = 0;
 
-	while (p < end && p->section != MAP_NONE) {
+	while (p < end && p->key.section != MAP_NONE) {
 		struct edged_part *first = p;
-		bool is_first = first == parts || first[-1].section != first->section;
+		bool is_first = first == parts || first[-1].key.section != first->key.section;
 		double mean = 0;
 
-		while (p < end && p->section == first->section && mean < EDGED_ENOUGH_NS) {
+		while (p < end && p->key.section == first->key.section && mean < EDGED_ENOUGH_NS) {
 			struct edged_part *of = p;
 			double sum = 0;
 
-			for (; p < end && p->section == of->section && p->instance == of->instance;
-			     p++)
+			for (; p < end && part_key_same_instance(&p->key, &of->key); p++)
 				sum += p->own;
 			mean += sum / (double)(p - of);
 		}
 		group += mean >= EDGED_ENOUGH_NS || is_first;
 		for (; first < p; first++)
-			first->group = group;
+			first->key.group = group;
 	}
 }
 
@@ -178,8 +153,8 @@ void edged_find(struct edged_part *parts, size_t n, struct imbalance *i)
 		add_instance(first, (size_t)(p - first), instance++, i);
 	}
 	if (n)
-		qsort(parts, n, sizeof(*parts), by_instance);
+		qsort(parts, n, sizeof(*parts), part_key_by_instance);
 	make_groups(parts, n);
 	if (n)
-		qsort(parts, n, sizeof(*parts), by_group);
+		qsort(parts, n, sizeof(*parts), part_key_by_group);
 }

@@ -13,13 +13,15 @@
 #include <stdint.h>
 
 #include "analysis/imbalance.h"
+#include "analysis/part_key.h"
 
 #define EDGED_ENOUGH_NS 20e6 /* of a thread's time, on average */
 
 /* What one thread did until a section's end. */
 struct edged_part {
-	uint32_t process, thread; /* numbers from 0; threads of all processes. Found: of a join
-				     the how manieth of those that live together */
+	struct part_key key; /* thread: numbers from 0, of all processes. The rest is found, and of
+			     a join's the how manieth it is of those that live together */
+	uint32_t process;    /* numbers from 0 */
 	uint32_t tid;
 	enum section_kind kind;
 	uint64_t object;  /* parts of one process meet there: a barrier, a number of a region */
@@ -32,10 +34,7 @@ struct edged_part {
 
 	/* found: */
 	const char *since; /* the place of the thread's latest barrier; "": none */
-	uint32_t section;  /* MAP_NONE: it is of none */
-	uint32_t group;	   /* of instances that are analysed together */
-	uint32_t instance;
-	double own; /* its time without what it had no CPU; asleep it had its reasons */
+	double own;	   /* its time without what it had no CPU; asleep it had its reasons */
 };
 
 /*

@@ -80,9 +80,9 @@ static void on_instance(void *ctx, uint32_t section, const struct section_part *
 
 	for (size_t i = 0; i < n; i++)
 		*vec_add(&s->parts) = (struct sampled_part){
-			.section = section,
-			.instance = s->instances,
-			.thread = parts[i].thread,
+			.key = { .section = section,
+				 .instance = s->instances,
+				 .thread = parts[i].thread },
 			.tid = parts[i].tid,
 			.from_ns = parts[i].from_ns,
 			.to_ns = parts[i].to_ns,
@@ -126,28 +126,6 @@ static size_t first_at(const struct sampled *s, uint32_t tid, uint64_t time_ns)
 	return low;
 }
 
-static int by_instance(const void *a, const void *b)
-{
-	const struct sampled_part *x = a, *y = b;
-
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	return (x->instance > y->instance) - (x->instance < y->instance);
-}
-
-static int by_group(const void *a, const void *b)
-{
-	const struct sampled_part *x = a, *y = b;
-
-	if (x->section != y->section)
-		return x->section < y->section ? -1 : 1;
-	if (x->group != y->group)
-		return x->group < y->group ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->instance > y->instance) - (x->instance < y->instance);
-}
-
 /*
  * Groups of instances with enough samples; what remains of a section goes to its last group. All
  * instances of one group need the same threads no more than those of a section do.
@@ -157,30 +135,28 @@ static void make_groups(struct sampled *s)
 	struct sampled_part *parts = s->parts.data, *p = parts, *end = parts + s->parts.n;
 	uint32_t group = 0;
 
-	vec_sort(&s->parts, by_instance);
+	vec_sort(&s->parts, part_key_by_instance);
 	while (p < end) {
 		struct sampled_part *first = p;
 		uint64_t samples = 0;
 		size_t threads = 0;
 
-		while (p < end && p->section == first->section) {
-			uint32_t instance = p->instance;
-			size_t n = 0;
+		while (p < end && p->key.section == first->key.section) {
+			struct sampled_part *of = p;
 
 			if (threads && samples >= SAMPLED_ENOUGH * threads)
 				break;
-			for (; p < end && p->section == first->section && p->instance == instance;
-			     p++, n++)
+			for (; p < end && part_key_same_instance(&p->key, &of->key); p++)
 				samples += p->samples;
-			threads = n > threads ? n : threads;
+			threads = (size_t)(p - of) > threads ? (size_t)(p - of) : threads;
 		}
 		if (samples >= SAMPLED_ENOUGH * threads || first == parts ||
-		    first[-1].section != first->section)
+		    first[-1].key.section != first->key.section)
 			group++;
 		for (; first < p; first++)
-			first->group = group;
+			first->key.group = group;
 	}
-	vec_sort(&s->parts, by_group);
+	vec_sort(&s->parts, part_key_by_group);
 }
 
 /* ---- names ---- */
@@ -287,9 +263,7 @@ static void add_sample(struct estimate *e, const struct sampled_sample *x)
 /* Parts of one thread in one group. */
 static void take(struct estimate *e, struct counted *c, const struct sampled_part *parts, size_t n)
 {
-	struct counted_part part = { .section = parts->section,
-				     .group = parts->group,
-				     .thread = parts->thread };
+	struct counted_part part = { .key = parts->key };
 	struct counts_dump dump = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
@@ -315,9 +289,7 @@ static void take_all(struct estimate *e, struct counted *c)
 	size_t first = 0, n = e->s->parts.n;
 
 	for (size_t i = 1; i <= n; i++)
-		if (i == n || parts[i].section != parts[first].section ||
-		    parts[i].group != parts[first].group ||
-		    parts[i].thread != parts[first].thread) {
+		if (i == n || !part_key_same_thread(&parts[i].key, &parts[first].key)) {
 			take(e, c, parts + first, i - first);
 			first = i;
 		}

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "analysis/counts.h"
+#include "analysis/part_key.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -50,7 +51,8 @@ struct sampled_pair {
 };
 
 struct sampled_part {
-	uint32_t section, instance, thread, tid, group;
+	struct part_key key;
+	uint32_t tid;
 	uint64_t from_ns, to_ns, samples;
 	double time; /* without what it had no CPU */
 };

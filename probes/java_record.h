@@ -40,9 +40,8 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 /* ---- parts ---- */
 
 /*
- * java_place.c: the directory of inproc.h, with the agent in it. *path: to be freed,
- * and removed by temporary_remove(). -ENOTSUP: this
- * ispot has no agent.
+ * java_place.c: the directory of inproc.h, with the agent in it. *path: to be freed, and removed by
+ * temporary_remove(). -ENOTSUP: this ispot has no agent.
  */
 int java_place_make(const struct java_recording *o, char **path, struct err *err);
 #define JAVA_AGENT "libispot-java.so"

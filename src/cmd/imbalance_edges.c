@@ -90,7 +90,7 @@ static void make_parts(struct conversion *c)
 
 		c->parts[i] = (struct edged_part){
 			.process = log->process,
-			.thread = p->log,
+			.key = { .thread = p->log },
 			.tid = log->tid,
 			.kind = kinds[p->cut->end],
 			.object = p->cut->object,
@@ -140,9 +140,7 @@ static void passages_add(struct passages *p, const struct edges_step *s, uint64_
 /* Parts of one thread in one group. */
 static void take(struct conversion *c, const struct edged_part *parts, size_t n)
 {
-	struct counted_part part = { .section = parts->section,
-				     .group = parts->group,
-				     .thread = parts->thread };
+	struct counted_part part = { .key = parts->key };
 	struct counts_dump *dump = vec_add(&c->run->dumps);
 	struct passages passages = { 0 };
 	struct edges_turns turns = { 0 };
@@ -175,12 +173,10 @@ static void take_all(struct conversion *c)
 	const struct edged_part *parts = c->parts;
 	size_t first = 0, n = 0;
 
-	while (n < c->edges->parts.n && parts[n].section != MAP_NONE)
+	while (n < c->edges->parts.n && parts[n].key.section != MAP_NONE)
 		n++;
 	for (size_t i = 1; i <= n; i++)
-		if (i == n || parts[i].section != parts[first].section ||
-		    parts[i].group != parts[first].group ||
-		    parts[i].thread != parts[first].thread) {
+		if (i == n || !part_key_same_thread(&parts[i].key, &parts[first].key)) {
 			take(c, parts + first, i - first);
 			first = i;
 		}

@@ -154,7 +154,7 @@ static struct edged_part part(uint32_t thread, enum section_kind kind, uint64_t 
 			      uint64_t leave)
 {
 	return (struct edged_part){
-		.thread = thread,
+		.key = { .thread = thread },
 		.tid = 100 + thread,
 		.kind = kind,
 		.object = 1,
@@ -187,7 +187,7 @@ static void rounds_at_a_barrier_are_instances(void **state)
 	assert_true(section_worst(s)->thread == 1);
 	assert_true(section_worst(s)->last == 2);
 	assert_true(s->lost == 40 + 40);
-	assert_int_equal(parts[4].section, MAP_NONE);
+	assert_int_equal(parts[4].key.section, MAP_NONE);
 	imbalance_release(&i);
 }
 
@@ -231,7 +231,7 @@ static void short_instances_are_joined(void **state)
 	}
 	edged_find(parts, 10, &i);
 	for (size_t k = 0; k < 10; k++)
-		last = parts[k].group > last ? parts[k].group : last;
+		last = parts[k].key.group > last ? parts[k].key.group : last;
 	/* of five rounds 2 and 3 */
 	assert_int_equal(i.sections.n, 1);
 	assert_int_equal(i.sections.data[0].instances, 5);
