@@ -15,8 +15,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define READ_LOST	(1u << 4) /* PERF_FORMAT_LOST, since Linux 6.0 */
-#define READ_VALUES_MAX 32	  /* of a group of up to 15 */
+#define READ_VALUES_MAX 32 /* of a group of up to 15 */
 
 static int map(struct ring *r, size_t data_bytes, struct err *err)
 {
@@ -46,7 +45,7 @@ static int ring_open(struct ring *r, size_t bytes, const struct perf_event_attr 
 {
 	struct perf_event_attr attr = *event;
 
-	attr.read_format |= READ_LOST;
+	attr.read_format |= RING_READ_LOST;
 	r->fd = try_open(r, &attr, pid);
 	if (r->fd >= 0)
 		r->lost_at = event->read_format == PERF_FORMAT_GROUP ? 2 : 1;

@@ -29,6 +29,7 @@ struct ring {
 };
 
 #define RING_RECORD_MAX 65536
+#define RING_READ_LOST	(1u << 4) /* PERF_FORMAT_LOST, since Linux 6.0 */
 
 struct rings {
 	struct ring *rings;

@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "base/temporary.h"
 #include "probes/ending.h"
+#include "probes/ring.h"
 #include "probes/shared.h"
 #include "probes/target.h"
 #include "symbol/import.h"
@@ -26,7 +27,6 @@
 
 #define RING_BYTES 524288 /* what every user may lock per CPU: perf_event_mlock_kb */
 #define TURN_NS	   20000000
-#define READ_LOST  (1u << 4) /* PERF_FORMAT_LOST, since Linux 6.0 */
 #define SAMPLE                                                                          \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_RAW | PERF_SAMPLE_REGS_USER)
@@ -53,7 +53,7 @@ struct recording {
 	FILE *file; /* a perf.data as from a pipe */
 	struct launch launch;
 	struct launch_inherit inherit;
-	uint64_t read_format; /* READ_LOST, where the kernel has it */
+	uint64_t read_format; /* RING_READ_LOST, where the kernel has it */
 	sigset_t ends;	      /* the signals that end a recording */
 	uint64_t bytes;	      /* in file */
 	uint64_t start_ns;
@@ -449,7 +449,7 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 int shared_record(const struct shared_recording *o, struct shared_result *result, struct err *err)
 {
 	struct recording r = { .o = o,
-			       .read_format = READ_LOST,
+			       .read_format = RING_READ_LOST,
 			       .launch = { .go_fd = -1, .status_fd = -1 } };
 	size_t n, page = (size_t)sysconf(_SC_PAGESIZE);
 	struct shared_probes all;

@@ -52,8 +52,19 @@ mode() {
 	row "$name: slower by" "$(slower)" %
 }
 
-outliers_modes() {
+# each_mode MODES COMMAND: for each line NAME|OPTIONS of the modes COMMAND NAME OPTIONS...
+each_mode() {
 	local modes name options
+	mapfile -t modes <<<"$1"
+	for name in "${modes[@]}"; do
+		set -f
+		read -ra options <<<"${name#*|}"
+		set +f
+		"$2" "${name%%|*}" "${options[@]}"
+	done
+}
+
+outliers_modes() {
 	head_line "redis-server under redis-benchmark, recorded in each mode (medians of $ROUNDS pairs)"
 	if ! command -v redis-server >/dev/null || ! command -v redis-benchmark >/dev/null; then
 		echo "  skipped: no redis-server is installed"
@@ -64,13 +75,7 @@ outliers_modes() {
 	redis=$!
 	children+=("$redis")
 	sleep 1
-	mapfile -t modes <<<"$OUTLIERS_MODES"
-	for name in "${modes[@]}"; do
-		set -f
-		read -ra options <<<"${name#*|}"
-		set +f
-		mode "${name%%|*}" "${options[@]}"
-	done
+	each_mode "$OUTLIERS_MODES" mode
 	kill "$redis"
 }
 
@@ -109,20 +114,13 @@ java_mode() { # java_mode NAME OPTIONS...
 }
 
 outliers_java() {
-	local modes options name
 	head_line "sunflow rendering in two threads, recorded with --java in each mode (medians of $ROUNDS pairs)"
 	sunflow=.:$(jar_of libsunflow-java sunflow.jar):$(jar_of sunflow sunflowGUI.jar)
 	if ! command -v javac >/dev/null || ! javac -cp "$sunflow" -d . "$ROOT/tests/bench/Render.java" 2>javac.err; then
 		echo "  skipped: no JDK, or no sunflow: $(head -1 javac.err 2>/dev/null)"
 		return
 	fi
-	mapfile -t modes <<<"$JAVA_MODES"
-	for name in "${modes[@]}"; do
-		set -f
-		read -ra options <<<"${name#*|}"
-		set +f
-		java_mode "${name%%|*}" "${options[@]}"
-	done
+	each_mode "$JAVA_MODES" java_mode
 }
 
 bench_outliers() {
