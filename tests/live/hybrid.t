@@ -126,26 +126,33 @@ fi
 # What was too dear when it was hot first is asked again, and traced once it fits. So is what was cheap
 # at first and was taken out when it became dear: it joins its set again. Both at the same time.
 if "${CC:-cc}" -O1 -g -o calmer "$ROOT/tests/live/calmer.c" 2>calmer.err; then
-	"$ISPOT" record -v -o braked.data -- ./calmer 4 >braked.out 2>braked.err &
-	record calmer -v -- ./calmer
-	wait $!
-	is $? 0 "braked: status" || diag braked.err
+	# Again where the kernel had one recorder wait until another program's had its probes out.
+	for _ in 1 2 3; do
+		"$ISPOT" record -v -o braked.data -- ./calmer 4 >braked.out 2>braked.err &
+		record calmer -v -- ./calmer
+		wait $!
+		braked=$?
+		report calmer
+		report braked
+		returned=$(jq -c '[.not_traced[] | select(.name == "f") | .traced_until_ns > 0 and .traced_again_ns > .traced_until_ns]
+			| length > 0 and all' braked.json)
+		left=$(jq -c '[.not_traced[] | select(.name == "f")]' calmer.json)
+		[ "$returned$(block calmer f '.calls > 0')$left" = 'truetrue[]' ] && break
+	done
+	is "$braked" 0 "braked: status" || diag braked.err
 	[ "$(grep -c 'choice: f takes' calmer.err)" -ge 2 ]
 	ok $? "calmer: f was counted again" ||
 		diag "$(grep choice calmer.err)"
-	report calmer
 	has calmer f
-	is "$(jq -c '[.not_traced[] | select(.name == "f")]' calmer.json)" "[]" "calmer: f is not said to be left out"
-	report braked
-	is "$(jq -c '[.not_traced[] | select(.name == "f") | .traced_until_ns > 0 and .traced_again_ns > .traced_until_ns]
-		| length > 0 and all' braked.json)" "true" "braked: f was taken out, and is traced again" ||
+	is "$left" "[]" "calmer: f is not said to be left out"
+	is "$returned" "true" "braked: f was taken out, and is traced again" ||
 		diag "$(jq -c .not_traced braked.json)" "$(grep -E 'choice|set ' braked.err)"
 	"$ISPOT" dump -i braked.data >braked.dump
 	again=$(sed -n 's/.*"kind":"not_traced","name":"f".*"traced_again_ns":\([1-9][0-9]*\).*/\1/p' braked.dump | tail -1)
 	is "$(awk -v again="${again:-0}" '$4 == "entry" && $5 == "f" && again && $1 > again { n++ } END { print (n > 100) }' braked.dump)" 1 \
 		"braked: its calls are in the file from then on" || diag "again: $again" "$(grep -c entry braked.dump)"
-	# Two, if its set was gone when it came back.
-	is "$(jq '[.blocks[] | select(.name == "f")] | length | IN(1, 2)' braked.json)" true "braked: it is reported" ||
+	# A place where it waited once, while its probes went in or out, is named f, too.
+	is "$(jq '[.blocks[] | select(.kind == "function" and .name == "f")] | length' braked.json)" 1 "braked: it is one block" ||
 		diag "$(jq -c '[.blocks[] | [.name, .kind, .key, .calls]]' braked.json)"
 	"$ISPOT" report -i braked.data >braked.screen 2>&1
 	like braked.screen ' f until .* and from .* on' "braked: the gap is told"
