@@ -117,12 +117,12 @@ static int set_value(const struct option_row *row, void *member, const char *spe
 		*vec_add((struct arg_list *)member) = value;
 		return 0;
 	case ARG_U64:
-		return value_parsed(text_parse_u64(value, member), err, spelling, value,
-				    "a number; give digits only");
+		return value_parsed(text_parse_count(value, member), err, spelling, value,
+				    "a number; give digits, or such as 2e6");
 	case ARG_ABOVE_0:
-		ret = text_parse_u64(value, member);
+		ret = text_parse_count(value, member);
 		return value_parsed(!ret && !*(uint64_t *)member ? -EINVAL : ret, err, spelling,
-				    value, "a number above 0; give digits only");
+				    value, "a number above 0; give digits, or such as 2e6");
 	case ARG_F64:
 		return value_parsed(parse_f64(value, member), err, spelling, value,
 				    "a number; give one such as 2.5");

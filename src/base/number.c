@@ -241,3 +241,27 @@ int text_parse_u64(const char *s, uint64_t *value)
 	*value = v;
 	return 0;
 }
+
+int text_parse_count(const char *s, uint64_t *value)
+{
+	struct decimal d;
+	const char *end = parse_decimal(s, &d);
+	unsigned exponent = 0;
+	uint64_t unit = 1;
+
+	if (!end || (*end != 'e' && *end != 'E'))
+		return text_parse_u64(s, value);
+	end += end[1] == '+' ? 2 : 1;
+	if (!*end)
+		return -EINVAL;
+	for (; *end >= '0' && *end <= '9' && exponent < 100; end++)
+		exponent = 10 * exponent + (unsigned)(*end - '0');
+	if (*end)
+		return -EINVAL;
+	for (; exponent; exponent--)
+		if (__builtin_mul_overflow(unit, 10, &unit))
+			return d.whole || d.fraction ? -ERANGE : -EINVAL;
+	if ((unsigned __int128)d.fraction * unit % FRACTION_ONE)
+		return -EINVAL;
+	return scale(&d, unit, UINT64_MAX, value);
+}

@@ -59,6 +59,8 @@ int text_parse_size(const char *s, uint64_t *bytes);
 int text_parse_window(const char *s, uint64_t *from_ns, uint64_t *to_ns);
 /* Decimal or 0x…, the whole string. -EINVAL: not a number; -ERANGE: too large. */
 int text_parse_u64(const char *s, uint64_t *value);
+/* The same, or a whole number with an exponent: 2e6, 3.45e8. */
+int text_parse_count(const char *s, uint64_t *value);
 
 /* What stands behind the last slash; the whole path where nothing does. Points into path. */
 const char *text_base_name(const char *path);

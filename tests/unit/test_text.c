@@ -208,6 +208,37 @@ static void parses_sizes_and_numbers(void **state)
 	assert_int_equal(text_parse_u64("12a", &v), -EINVAL);
 	assert_int_equal(text_parse_u64("99999999999999999999a", &v), -EINVAL);
 	assert_int_equal(text_parse_u64("-1", &v), -EINVAL);
+	assert_int_equal(text_parse_u64("2e6", &v), -EINVAL);
+}
+
+static void parses_counts(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t value;
+	} good[] = { { "17", 17 },
+		     { "0x1e6", 486 },
+		     { "2e6", 2000000 },
+		     { "3.45e8", 345000000 },
+		     { "1E+3", 1000 },
+		     { "1.5e1", 15 },
+		     { "0e5", 0 },
+		     { "7e0", 7 },
+		     { "1.8446744e19", 18446744000000000000u } };
+	static const char *const bad[] = { "",	    "e6",  "2e",   "2e+",  "2e-3",
+					   "1.5e0", "1.5", "2e6x", "-2e6", " 2e6" };
+	static const char *const large[] = { "1e20", "1e99", "1.9e19", "99999999999999999999e0" };
+	uint64_t v;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		assert_int_equal(text_parse_count(good[i].text, &v), 0);
+		assert_true(v == good[i].value);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		assert_int_equal(text_parse_count(bad[i], &v), -EINVAL);
+	for (size_t i = 0; i < sizeof(large) / sizeof(*large); i++)
+		assert_int_equal(text_parse_count(large[i], &v), -ERANGE);
 }
 
 static void counts_nouns(void **state)
@@ -294,6 +325,7 @@ int main(void)
 		cmocka_unit_test(keeps_control_sequences_away),
 		cmocka_unit_test(parses_times),
 		cmocka_unit_test(parses_sizes_and_numbers),
+		cmocka_unit_test(parses_counts),
 		cmocka_unit_test(counts_nouns),
 		cmocka_unit_test(shortens_in_the_middle),
 		cmocka_unit_test(parses_windows),
