@@ -16,7 +16,7 @@
 #define NAME_MAX_BYTES 200 /* a block's names are shorter than 256 */
 #define BUILD_ID_SHOWN 12
 
-const char *const application_by_names[] = { "executable", "cgroup", "user", NULL };
+const char *const application_by_names[] = { "executable", "cgroup", "container", "user", NULL };
 
 int applications_init(struct applications *a, const char *by, struct err *err)
 {
@@ -26,8 +26,8 @@ int applications_init(struct applications *a, const char *by, struct err *err)
 			a->by = i;
 			return 0;
 		}
-	return err_set(err, -EINVAL, "--by %s: an application is an executable, cgroup or user",
-		       by);
+	return err_set(err, -EINVAL,
+		       "--by %s: an application is an executable, cgroup, container or user", by);
 }
 
 static uint32_t named(struct applications *a, const char *name)
@@ -88,20 +88,112 @@ static uint32_t by_executable(struct applications *a, pid_t pid)
 	return number;
 }
 
-static uint32_t by_cgroup(struct applications *a, pid_t pid)
+/* Lines N:CONTROLLERS:PATH; the unified hierarchy, 0::, is the last one. */
+static const char *next_cgroup(FILE *f, char *line, int n)
 {
-	char path[64], line[PATH_MAX], name[NAME_MAX_BYTES] = "(gone)";
-	FILE *f;
+	const char *path;
+
+	if (!f || !fgets(line, n, f))
+		return NULL;
+	line[strcspn(line, "\n")] = '\0';
+	path = strchr(line, ':');
+	path = path ? strchr(path + 1, ':') : NULL;
+	return path ? path + 1 : "";
+}
+
+static FILE *open_cgroups(pid_t pid)
+{
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", (int)pid);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		if (!strncmp(line, "0::", 3))
-			snprintf(name, sizeof(name), "%.*s", NAME_MAX_BYTES - 1, line + 3);
+	return fopen(path, "re");
+}
+
+/* The unified hierarchy's; where a machine does not use that, the longest of the others. */
+static uint32_t by_cgroup(struct applications *a, pid_t pid)
+{
+	char line[PATH_MAX], name[NAME_MAX_BYTES] = "(gone)";
+	FILE *f = open_cgroups(pid);
+	size_t longest = 0;
+	const char *path;
+
+	while ((path = next_cgroup(f, line, sizeof(line)))) {
+		size_t length = strlen(path);
+
+		if (length > longest || (length > 1 && !strncmp(line, "0::", 3))) {
+			snprintf(name, sizeof(name), "%.*s", NAME_MAX_BYTES - 1, path);
+			longest = length;
+		}
 	}
 	if (f)
 		fclose(f);
+	return named(a, name);
+}
+
+#define CONTAINER_DIGITS 64 /* of a container's number; runtimes show the first ones */
+
+/* What stands before the number or the name. */
+static const char *const numbered[] = { "docker-",	   "libpod-",	  "crio-",
+					"cri-containerd-", "containerd-", "" };
+static const char *const by_name[] = { "lxc.payload.", "machine-" };
+
+static bool has_number(const char *word, size_t n, char *name, size_t room)
+{
+	for (size_t i = 0; i < sizeof(numbered) / sizeof(*numbered); i++) {
+		size_t skip = strlen(numbered[i]);
+
+		if (n < skip + CONTAINER_DIGITS || strncmp(word, numbered[i], skip) ||
+		    strspn(word + skip, "0123456789abcdef") != CONTAINER_DIGITS)
+			continue;
+		snprintf(name, room, "%.*s", BUILD_ID_SHOWN, word + skip);
+		return true;
+	}
+	return false;
+}
+
+static bool has_name(const char *word, size_t n, char *name, size_t room)
+{
+	static const char scope[] = ".scope";
+
+	for (size_t i = 0; i < sizeof(by_name) / sizeof(*by_name); i++) {
+		size_t skip = strlen(by_name[i]), end = n;
+
+		if (n <= skip || strncmp(word, by_name[i], skip))
+			continue;
+		if (end > skip + strlen(scope) &&
+		    !strncmp(word + end - strlen(scope), scope, strlen(scope)))
+			end -= strlen(scope);
+		snprintf(name, room, "%.*s", (int)(end - skip), word + skip);
+		return true;
+	}
+	return false;
+}
+
+bool application_container(const char *cgroup, char *name, size_t n)
+{
+	bool found = false;
+
+	for (const char *word = cgroup; *word; word += strspn(word, "/")) {
+		size_t length = strcspn(word, "/");
+
+		found |= has_number(word, length, name, n) || has_name(word, length, name, n);
+		word += length;
+	}
+	return found;
+}
+
+static uint32_t by_container(struct applications *a, pid_t pid)
+{
+	char line[PATH_MAX], name[NAME_MAX_BYTES] = "[host]";
+	FILE *f = open_cgroups(pid);
+	const char *path;
+
+	if (!f)
+		return named(a, "(gone)");
+	while ((path = next_cgroup(f, line, sizeof(line))))
+		if (application_container(path, name, sizeof(name)))
+			break;
+	fclose(f);
 	return named(a, name);
 }
 
@@ -122,9 +214,11 @@ static uint32_t by_user(struct applications *a, pid_t pid)
 
 uint32_t application_of(struct applications *a, pid_t pid)
 {
-	static uint32_t (*const by[])(struct applications * a, pid_t pid) = {
-		[BY_EXECUTABLE] = by_executable, [BY_CGROUP] = by_cgroup, [BY_USER] = by_user
-	};
+	static uint32_t (*const by[])(struct applications * a,
+				      pid_t pid) = { [BY_EXECUTABLE] = by_executable,
+						     [BY_CGROUP] = by_cgroup,
+						     [BY_CONTAINER] = by_container,
+						     [BY_USER] = by_user };
 	uint32_t number = map_get(&a->by_pid, (uint64_t)pid);
 
 	if (number == MAP_NONE) {

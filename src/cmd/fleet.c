@@ -32,7 +32,7 @@ static const struct option_row options[] = {
 	OPTION(0, "files", "N", ARG_ABOVE_0, files, "record: so many files in DIR (16)"),
 	OPTION(0, "file-size", "SIZE", ARG_SIZE, file_bytes, "record: each so large (16M)"),
 	OPTION(0, "by", "WHAT", ARG_STRING, by,
-	       "record: an application is an executable, cgroup, or user (executable)"),
+	       "record: an application is an executable, cgroup, container or user (executable)"),
 	OPTION(0, "db", "FILE", ARG_STRING, db, "reduce, report: the database (fleet.db)"),
 	OPTION(0, "engine", "URL", ARG_STRING, engine,
 	       "push, report: clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or clickhouse+https://"),

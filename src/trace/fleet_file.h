@@ -38,7 +38,7 @@ struct fleet_header {
 	char indicator[64], unit[16];
 	bool higher_is_better;
 	uint64_t period; /* in the event's unit; 0: none */
-	char by[32];	 /* what an application is: "executable", "cgroup", "user" */
+	char by[32];	 /* what an application is: "executable", "cgroup", "container", "user" */
 	struct topology topology;
 };
 

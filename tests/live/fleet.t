@@ -55,7 +55,35 @@ is "$("$ISPOT" fleet report --db duty.db --json | jq '.fleet | .to_ns - .from_ns
 # Two windows of a second are ten blocks and a few; of the whole time they would be 25 and more.
 is "$("$ISPOT" fleet report --db duty.db --json | jq '.fleet.blocks <= 20')" true \
 	"that are as short as was asked for" || diag duty.out
+
+# contained PID: into a cgroup that is called as a container's, of the first hierarchy that takes one
+contained() {
+	local root number
+	number=$(printf '%064d' 17)
+	for root in /sys/fs/cgroup /sys/fs/cgroup/unified /sys/fs/cgroup/systemd; do
+		[ -e "$root/cgroup.procs" ] || continue
+		mkdir -p "$root/ispot-$$/$number" || continue
+		if echo "$1" >"$root/ispot-$$/$number/cgroup.procs"; then
+			cgroups=("$root/ispot-$$/$number" "$root/ispot-$$")
+			return
+		fi
+		rmdir "$root/ispot-$$/$number" "$root/ispot-$$"
+	done
+	return 1
+}
+cgroups=()
+if contained "${children[-1]}" 2>contained.err; then
+	"$ISPOT" fleet record -F marker:request -d 1 -p "${children[-1]}" --by container -o in.fleet >in.out 2>in.err
+	is $? 0 "a container as the application" || diag in.err
+	"$ISPOT" fleet reduce --db in.db in.fleet >in.out 2>&1
+	is "$("$ISPOT" fleet report --db in.db --json | jq -r '.fleet.by, .applications[].name' | xargs)" \
+		"container 000000000000" "has the first digits of its number as its name" || diag in.out
+else
+	skip "a container as the application" "no cgroup can be made here"
+fi
 kill "${children[-1]}"
+while kill -0 "${children[-1]}" 2>/dev/null; do sleep 0.05; done
+[ ${#cgroups[@]} -eq 0 ] || rmdir "${cgroups[@]}"
 
 "$ISPOT" fleet record -F marker:request -F clock_gettime -o no.fleet -- ./requests 0.3 >several.out 2>several.err
 is $? 1 "several functions are refused"

@@ -146,6 +146,41 @@ static void another_program_is_looked_at_anew(void **state)
 	assert_string_equal(name_of(pid), "(gone)");
 }
 
+#define NUMBER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void a_container_is_called_as_its_runtime_does(void **state)
+{
+	static const struct {
+		const char *cgroup, *name;
+	} in[] = {
+		{ "/system.slice/docker-" NUMBER ".scope", "0123456789ab" },
+		{ "/docker/" NUMBER, "0123456789ab" },
+		{ "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1_2.slice/"
+		  "cri-containerd-" NUMBER ".scope",
+		  "0123456789ab" },
+		{ "/machine.slice/libpod-" NUMBER ".scope/container", "0123456789ab" },
+		{ "/lxc.payload.web/system.slice/nginx.service", "web" },
+		{ "/machine.slice/machine-web.scope/payload", "web" },
+		{ "/machine.slice/machine-web.scope/docker/" NUMBER, "0123456789ab" },
+	};
+	static const char *const none[] = { "",
+					    "/",
+					    "/user.slice/user-0.slice/session-1.scope",
+					    "/system.slice/docker.service",
+					    "/docker/" NUMBER "0",
+					    "/docker/0123456789ab",
+					    "/machine-" };
+	char name[64] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(in) / sizeof(*in); i++) {
+		assert_true(application_container(in[i].cgroup, name, sizeof(name)));
+		assert_string_equal(name, in[i].name);
+	}
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
+		assert_false(application_container(none[i], name, sizeof(name)));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +188,7 @@ int main(void)
 		cmocka_unit_test(no_program_takes_a_descriptor),
 		cmocka_unit_test(one_that_was_built_again_is_another),
 		cmocka_unit_test(another_program_is_looked_at_anew),
+		cmocka_unit_test(a_container_is_called_as_its_runtime_does),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
