@@ -353,8 +353,8 @@ void session_hybrid_stop(struct session *s)
 	if (!s->hybrid.rounds && !s->options.scout)
 		session_write_notice(
 			s, "too-short",
-			"the program ended before ispot had chosen functions to trace; name them "
-			"with -F, or run it twice with --two-pass");
+			"the recording ended before ispot had chosen functions to trace; let it "
+			"last longer, name them with -F, or run a command twice with --two-pass");
 }
 
 void session_hybrid_release(struct session *s)
