@@ -74,6 +74,18 @@ static const char *const sql[STATEMENTS] = {
 		"SELECT t.name, (SELECT count(DISTINCT type) FROM rows) FROM rows r JOIN types t"
 		" ON t.id = r.type WHERE class = 'all' GROUP BY type"
 		" ORDER BY sum(n) DESC, t.name LIMIT 1",
+	[EACH_BLOCK] =
+		"SELECT recording, sequence, m.name, m.type, start_ns, samples, alone FROM blocks b"
+		" JOIN machines m ON m.id = b.machine",
+	[EACH_ROW] = "SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, class,"
+		     " t.name, bucket FROM rows r JOIN apps b ON b.id = r.base"
+		     " JOIN apps c ON c.id = r.corunner JOIN types t ON t.id = r.type",
+	[EACH_TRIO] = "SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name,"
+		      " s.name, t.name, bucket FROM trios r JOIN apps b ON b.id = r.base"
+		      " JOIN apps c ON c.id = r.corunner JOIN apps s ON s.id = r.second"
+		      " JOIN types t ON t.id = r.type",
+	[EACH_CROWD] = "SELECT kind, number, ns, t.name, bucket FROM crowds r"
+		       " JOIN types t ON t.id = r.type",
 	[TOTALS] =
 		"SELECT count(DISTINCT machine), count(*), sum(samples), sum(alone), min(start_ns),"
 		" max(start_ns) FROM blocks",
@@ -279,7 +291,7 @@ bool store_has_trios(struct fleet_store *s)
 	return pragma(s, "SELECT count(*) FROM sqlite_master WHERE name = 'trios'") == 1;
 }
 
-static void load_trio_bases(struct fleet_store *s, struct strtab *names)
+void store_trio_bases(struct fleet_store *s, struct strtab *names)
 {
 	sqlite3_stmt *st = store_has_trios(s) ? store_statement(s, LOAD_TRIO_BASES) : NULL;
 	char name[256];
@@ -303,7 +315,7 @@ static bool has_any_block(struct fleet_store *s)
 	return has;
 }
 
-static bool same_names(const struct strtab *a, const struct strtab *b)
+bool store_same_names(const struct strtab *a, const struct strtab *b)
 {
 	bool same = a->n == b->n;
 
@@ -315,8 +327,8 @@ static bool same_names(const struct strtab *a, const struct strtab *b)
 int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct strtab *kept,
 		      struct err *err)
 {
-	load_trio_bases(s, kept);
-	if (!asked->n || same_names(asked, kept))
+	store_trio_bases(s, kept);
+	if (!asked->n || store_same_names(asked, kept))
 		return 0;
 	if (has_any_block(s))
 		return err_set(err, -EINVAL,

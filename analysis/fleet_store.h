@@ -55,6 +55,16 @@ bool fleet_store_has(struct fleet_store *s, uint64_t recording, uint64_t sequenc
 int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
 		    const struct fleet_store_block *blocks, size_t n, struct err *err);
 
+/* What fleet_store_merge() has added, and what was there already. */
+struct fleet_store_merged {
+	uint64_t blocks, samples, alone, known_blocks;
+};
+
+/* Adds another database: all of it, nothing where all its blocks are known. -EEXIST: some are.
+ * -EINVAL: it has another indicator, bucket, or trios of others; and as fleet_store_open(). */
+int fleet_store_merge(struct fleet_store *into, const char *path,
+		      struct fleet_store_merged *counted, struct err *err);
+
 /* Rows of all time buckets together, of one machine type: the given, or NULL: the one with the most
  * samples. *others: how many types there are besides. */
 int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows *rows,

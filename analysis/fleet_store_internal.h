@@ -9,6 +9,9 @@
 
 #include "analysis/fleet_store.h"
 
+struct fleet_contrast;
+struct tally;
+
 enum statement {
 	ADD_META,
 	GET_META,
@@ -32,6 +35,10 @@ enum statement {
 	LOAD_TRIO_BASES,
 	ANY_BLOCK,
 	MOST_TYPE,
+	EACH_BLOCK,
+	EACH_ROW,
+	EACH_TRIO,
+	EACH_CROWD,
 	TOTALS,
 	STATEMENTS,
 };
@@ -55,6 +62,20 @@ bool store_execute(struct fleet_store *s, const char *what);
 
 /* A database of before there were trios has no table of them. */
 bool store_has_trios(struct fleet_store *s);
+
+void store_trio_bases(struct fleet_store *s, struct strtab *names);
+bool store_same_names(const struct strtab *a, const struct strtab *b);
+
+/* Within a transaction that is the caller's. False: failed. */
+bool store_add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n);
+bool store_add_all(struct fleet_store *s, const struct fleet_rows *rows,
+		   const struct fleet_store_block *blocks, size_t n);
+
+/* Columns n, sum, squares, blocks, contrast, histogram, added to the row; kind, number, ns. False:
+ * not such. */
+bool store_read_row(sqlite3_stmt *st, struct tally *tally, struct fleet_contrast *contrast);
+bool store_read_crowd(sqlite3_stmt *st, struct fleet_rows *rows, uint32_t stratum);
+int store_damaged(const struct fleet_store *s, struct err *err);
 
 /* The number of a name, which is added if it is new; 0: failed. */
 uint32_t store_number(struct fleet_store *s, enum statement add, enum statement get,

@@ -56,8 +56,7 @@ static void read_contrast(struct fleet_contrast *c, const uint8_t *p)
 	c->wd2 = (fleet_i128)wide_at(p + 64);
 }
 
-/* Columns n, sum, squares, blocks, contrast, histogram, added to the row. False: not such. */
-static bool read_row(sqlite3_stmt *st, struct tally *tally, struct fleet_contrast *contrast)
+bool store_read_row(sqlite3_stmt *st, struct tally *tally, struct fleet_contrast *contrast)
 {
 	struct fleet_contrast more = { .blocks = (uint64_t)sqlite3_column_int64(st, 3) };
 	uint64_t n = tally->n + (uint64_t)sqlite3_column_int64(st, 0);
@@ -126,7 +125,7 @@ static bool add_row(struct fleet_store *s, const struct fleet_row *row, const ui
 	tally_merge(&sum, &row->tally);
 	bind_key(st, row, apps, type, bucket);
 	if (st && sqlite3_step(st) == SQLITE_ROW)
-		sound = read_row(st, &sum, &contrast);
+		sound = store_read_row(st, &sum, &contrast);
 	if (st)
 		sqlite3_reset(st);
 	st = store_statement(s, trio ? PUT_TRIO : PUT_ROW);
@@ -152,7 +151,7 @@ static bool number_all(struct fleet_store *s, const struct strtab *names, enum s
 	return true;
 }
 
-static bool add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n)
+bool store_add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n)
 {
 	bool added = true;
 
@@ -188,13 +187,13 @@ static bool add_crowds(struct fleet_store *s, const struct fleet_rows *rows, con
 	return added;
 }
 
-static bool add_all(struct fleet_store *s, const struct fleet_rows *rows,
-		    const struct fleet_store_block *blocks, size_t n)
+bool store_add_all(struct fleet_store *s, const struct fleet_rows *rows,
+		   const struct fleet_store_block *blocks, size_t n)
 {
 	uint32_t *apps = NULL, *types = NULL;
 	bool added = number_all(s, &rows->apps, ADD_APP, GET_APP, &apps) &&
 		     number_all(s, &rows->types, ADD_TYPE, GET_TYPE, &types) &&
-		     add_blocks(s, blocks, n) && add_crowds(s, rows, types);
+		     store_add_blocks(s, blocks, n) && add_crowds(s, rows, types);
 
 	vec_for_each (&rows->rows, const struct fleet_row, row) {
 		const struct fleet_stratum *stratum = &rows->strata.data[row->stratum];
@@ -213,7 +212,7 @@ int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
 {
 	int rc;
 
-	if (store_execute(s, "BEGIN IMMEDIATE") && add_all(s, rows, blocks, n) &&
+	if (store_execute(s, "BEGIN IMMEDIATE") && store_add_all(s, rows, blocks, n) &&
 	    store_execute(s, "COMMIT"))
 		return 0;
 	rc = store_failed(s, err);
@@ -240,7 +239,7 @@ static uint32_t column_app(sqlite3_stmt *st, int column, struct fleet_rows *rows
 			  text_printable(printable, sizeof(printable), column_name(st, column)));
 }
 
-static int damaged(const struct fleet_store *s, struct err *err)
+int store_damaged(const struct fleet_store *s, struct err *err)
 {
 	return err_set(err, -EBADMSG, "%s: a row is damaged; reduce again", s->path);
 }
@@ -260,8 +259,8 @@ static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *ro
 						? NULL
 						: fleet_rows_get(rows, base, co, class, stratum);
 
-		if (!row || !read_row(st, &row->tally, &row->contrast))
-			return damaged(s, err);
+		if (!row || !store_read_row(st, &row->tally, &row->contrast))
+			return store_damaged(s, err);
 	}
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
 }
@@ -277,10 +276,21 @@ static int load_trios(struct fleet_store *s, uint32_t type, struct fleet_rows *r
 		uint32_t base = column_app(st, 6, rows), co = column_app(st, 7, rows);
 		struct fleet_row *row = fleet_rows_trio(rows, base, co, column_app(st, 8, rows), 0);
 
-		if (!read_row(st, &row->tally, &row->contrast))
-			return damaged(s, err);
+		if (!store_read_row(st, &row->tally, &row->contrast))
+			return store_damaged(s, err);
 	}
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
+}
+
+bool store_read_crowd(sqlite3_stmt *st, struct fleet_rows *rows, uint32_t stratum)
+{
+	uint64_t number = (uint64_t)sqlite3_column_int64(st, 1);
+
+	if (number > CROWD_MOST)
+		return false;
+	fleet_rows_crowd(rows, stratum, !strcmp(column_name(st, 0), crowd_kinds[FLEET_APPS]),
+			 (uint32_t)number, (uint64_t)sqlite3_column_int64(st, 2));
+	return true;
 }
 
 static int load_crowds(struct fleet_store *s, uint32_t type, struct fleet_rows *rows,
@@ -290,14 +300,9 @@ static int load_crowds(struct fleet_store *s, uint32_t type, struct fleet_rows *
 	int step;
 
 	store_bind_number(st, 1, type);
-	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
-		uint64_t number = (uint64_t)sqlite3_column_int64(st, 1);
-
-		if (number > CROWD_MOST)
-			return damaged(s, err);
-		fleet_rows_crowd(rows, 0, !strcmp(column_name(st, 0), crowd_kinds[FLEET_APPS]),
-				 (uint32_t)number, (uint64_t)sqlite3_column_int64(st, 2));
-	}
+	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW)
+		if (!store_read_crowd(st, rows, 0))
+			return store_damaged(s, err);
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
 }
 

@@ -13,6 +13,7 @@
 
 struct err;
 struct fleet_block;
+struct fleet_files;
 struct fleet_header;
 
 /* Where the blocks go. -errno ends all. */
@@ -21,6 +22,8 @@ struct fleet_sink {
 	bool (*knows)(void *ctx, uint64_t recording, uint64_t sequence);
 	int (*add)(void *ctx, const struct fleet_header *h, const struct fleet_block *b,
 		   struct err *err);
+	/* Of a database among the files, counting what it has into f; NULL: they are refused. */
+	int (*database)(void *ctx, const char *path, struct fleet_files *f, struct err *err);
 };
 
 struct fleet_files {

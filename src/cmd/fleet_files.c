@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/err.h"
@@ -91,6 +93,28 @@ static int read_blocks(struct fleet_files *f, struct fleet_reader *file,
 	return rc;
 }
 
+static bool is_database(const char *path)
+{
+	static const char magic[16] = "SQLite format 3";
+	char found[sizeof(magic)];
+	FILE *file = fopen(path, "re");
+	bool is = file && fread(found, sizeof(found), 1, file) == 1 &&
+		  !memcmp(found, magic, sizeof(magic));
+
+	if (file)
+		fclose(file);
+	return is;
+}
+
+static int read_database(struct fleet_files *f, const char *path, const struct fleet_sink *sink,
+			 void *ctx, struct err *err)
+{
+	struct err why = { 0 };
+
+	f->files++;
+	return sink->database(ctx, path, f, &why) ? refuse(f, &why, err) : 0;
+}
+
 static int read_file(struct fleet_files *f, const char *path, const struct fleet_sink *sink,
 		     void *ctx, struct err *err)
 {
@@ -121,7 +145,9 @@ int fleet_files_read(struct fleet_files *f, char **paths, const char *doing,
 	f->several = paths[0] && paths[1];
 	progress_init(&f->progress, doing);
 	for (; !rc && *paths; paths++)
-		rc = read_file(f, *paths, sink, ctx, err);
+		rc = sink->database && is_database(*paths)
+			     ? read_database(f, *paths, sink, ctx, err)
+			     : read_file(f, *paths, sink, ctx, err);
 	progress_end(&f->progress);
 	return rc;
 }

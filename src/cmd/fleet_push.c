@@ -51,7 +51,7 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 	return rc;
 }
 
-static const struct fleet_sink into_engine = { begin_file, is_known, add_block };
+static const struct fleet_sink into_engine = { begin_file, is_known, add_block, NULL };
 
 static void say_done(const struct push *p, uint64_t wall_ns)
 {

@@ -97,7 +97,23 @@ static int begin_file(void *ctx, const struct fleet_header *h, struct err *err)
 	return rc ? rc : fleet_store_machine(r->store, h, &r->machine, err);
 }
 
-static const struct fleet_sink into_store = { begin_file, is_known, add_block };
+static int add_database(void *ctx, const char *path, struct fleet_files *f, struct err *err)
+{
+	struct reduction *r = ctx;
+	struct fleet_store_merged merged;
+	int rc = flush(r, err); /* what it may have in common with files before it */
+
+	rc = rc ? rc : fleet_store_merge(r->store, path, &merged, err);
+	if (rc)
+		return rc;
+	f->blocks += merged.blocks;
+	f->samples += merged.samples;
+	f->known_blocks += merged.known_blocks;
+	r->alone += merged.alone;
+	return 0;
+}
+
+static const struct fleet_sink into_store = { begin_file, is_known, add_block, add_database };
 
 static void say_done(const struct reduction *r, uint64_t wall_ns, uint64_t cpu_ns)
 {

@@ -168,6 +168,34 @@ if command -v sqlite3 >/dev/null; then
 	fleet reduce --db in-two.db "${named[@]}" three/machine0001*.fleet three/machine0002*.fleet >/dev/null
 	fleet reduce --db in-two.db three/*.fleet >/dev/null # whose trios the database knows
 	holds "trios in parts, and named once: the same rows" same three.db in-two.db
+
+	# Each machine's rows made on it, and the databases added to each other: any tree of them.
+	for f in three/*.fleet; do fleet reduce --db "$(basename "$f" .fleet).db" "${named[@]}" "$f" >/dev/null; done
+	tree() { # tree DB...: two by two; prints the one that has all
+		local n=0
+		while [ $# -gt 1 ]; do
+			n=$((n + 1))
+			fleet reduce --db tree$n.db "$2" "$1" >/dev/null || return
+			set -- "${@:3}" tree$n.db
+		done
+		echo "$1"
+	}
+	merged=$(tree machine000*.db)
+	holds "databases of single machines, added two by two: the same rows" same three.db "$merged"
+	ok "and the same report" test "$(fleet report --db "$merged" --json | md5sum)" = "$(fleet report --db three.db --json | md5sum)"
+	fleet reduce --db "$merged" machine00007.db "$merged" >known.out 2>&1
+	holds "one that has been added: nothing counts twice" same three.db "$merged"
+	ok "and it is said" loud "had been reduced before" cat known.out
+	fleet reduce --db part.db "${named[@]}" three/machine00001.fleet >/dev/null
+	cp part.db part-before.db
+	fleet reduce --db overlap.db "${named[@]}" three/machine0000[12].fleet >/dev/null
+	ok "one of which a part is there is refused" loud "cannot be told apart any more" fleet reduce --db part.db overlap.db
+	holds "and nothing is added" same part.db part-before.db
+	ok "so is one without trios" loud "keeps trios that some.db does not" fleet reduce --db part.db some.db
+	holds "and nothing is added of that" same part.db part-before.db
+	fleet reduce --db minutes.db --bucket 1m some/machine00001.fleet >/dev/null
+	ok "and one of other buckets" loud "has bucket_ns" fleet reduce --db minutes.db some.db
+	ok "export takes no database" loud "not a file of fleet samples" fleet export -o x.csv some.db
 	cp some.db old.db && sqlite3 old.db "DROP TABLE trios; DROP TABLE trio_bases"
 	ok "a database of before there were trios is read" test "$(fleet report --db old.db --json | jq '.trios | length')" = 0
 	fleet reduce --db old.db some/*.fleet >/dev/null
