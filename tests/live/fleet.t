@@ -45,7 +45,7 @@ if [ ! -e /sys/bus/event_source/devices/cpu ]; then
 	is $? 1 "IPC without a PMU is refused"
 	like ipc.err "IPC cannot be measured: .*-F marker" "with the reason and a way out"
 fi
-./requests 60 & children+=($!)
+./requests 120 & children+=($!)
 started $! requests
 "$ISPOT" fleet record -F marker:request --duty 1s/1500ms -d 2.5 -p $! -o duty.fleet >duty.out 2>duty.err
 is $? 0 "a duty cycle" || diag duty.err
@@ -73,8 +73,12 @@ contained() {
 }
 cgroups=()
 if contained "${children[-1]}" 2>contained.err; then
-	"$ISPOT" fleet record -F marker:request -d 1 -p "${children[-1]}" --by container -o in.fleet >in.out 2>in.err
-	is $? 0 "a container as the application" || diag in.err
+	for seconds in 1 4 10; do # where others have the CPUs no call may end in time
+		"$ISPOT" fleet record -F marker:request -d $seconds -p "${children[-1]}" --by container -o in.fleet >in.out 2>in.err
+		status=$?
+		[ $status -eq 0 ] && break
+	done
+	is $status 0 "a container as the application" || diag in.err
 	"$ISPOT" fleet reduce --db in.db in.fleet >in.out 2>&1
 	is "$("$ISPOT" fleet report --db in.db --json | jq -r '.fleet.by, .applications[].name' | xargs)" \
 		"container 000000000000" "has the first digits of its number as its name" || diag in.out
