@@ -232,6 +232,18 @@ static void first_cause(const struct block *b, struct text *out)
 	text_release(&why);
 }
 
+#define FIRST_NOTICES 3
+
+/* Where no block is the answer: why there may be none. All are at the end of the page. */
+static void first_notices(const struct result *res, struct text *out)
+{
+	for (size_t i = 0; i < res->notices.n && i < FIRST_NOTICES; i++) {
+		text_add(out, "<p>");
+		html_text(out, res->notices.data[i]);
+		text_add(out, "</p>\n");
+	}
+}
+
 static void answer(const struct view *v, struct text *out)
 {
 	const struct block *b = report_worst(v);
@@ -246,6 +258,8 @@ static void answer(const struct view *v, struct text *out)
 	quoted(out, "p", "answer", &conclusion);
 	if (b)
 		first_cause(b, out);
+	else
+		first_notices(v->result, out);
 	text_remarks(v, &remarks);
 	next = remarks.s ? strstr(remarks.s, "next  ") : NULL;
 	if (next) {

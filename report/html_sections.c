@@ -313,6 +313,8 @@ static void facts(const struct block *b, struct text *out)
 		"excess_ns", "total_ns"
 	};
 
+	const char *between = "";
+
 	text_add(out, "<p class=\"quiet\">");
 	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		const struct column *c = column_find(keys[i]);
@@ -320,7 +322,8 @@ static void facts(const struct block *b, struct text *out)
 
 		if (c->get(b, scratch).type == VALUE_NONE)
 			continue;
-		text_printf(out, "%s%s <span class=\"num\"", i ? " · " : "", c->head);
+		text_printf(out, "%s%s <span class=\"num\"", between, c->head);
+		between = " · ";
 		html_value(out, c, b);
 		text_add(out, "</span>");
 	}

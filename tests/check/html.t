@@ -238,6 +238,16 @@ ok "and the pauses of bursts" grep -q '<rect class="pause"' "$work/burst.html"
 ok "calls that are split by arguments are told apart" grep -q '>write fd=3 count=' "$work/keys.html"
 ok "names that are markup stay text" silent parsed "$work/hostile.html"
 ok "and are shown" grep -q '&lt;script&gt;alert(2)&lt;/script&gt;' "$work/hostile.html"
+# Waiting places have no object, which is the first of a block's facts.
+separated() { grep -c '<p class="quiet"> · ' "$work/sites.html" | grep -v '^0$'; }
+ok "a block's facts are separated where the first is not known" silent separated
+{
+	cat tests/golden/empty.trace
+	echo '{"kind":"notice","code":"too-short","text":"it was too <short>"}'
+} | "$ISPOT" dump --from-text - -o "$work/short.data"
+"$ISPOT" report -i "$work/short.data" --html "$work/short.html"
+ok "where no block is the answer, a notice says why before the table" [ "$(sed '/<h2 id="blocks"/,$d' "$work/short.html" |
+	grep -c '<p>it was too &lt;short&gt;')" = 1 ]
 ok "a name is in the title without ending it" silent numbers "$work/hostile.html" \
 	<("$ISPOT" report -i "$work/hostile.data" --csv)
 ok "2000 functions, 300 threads and 4000 losses make at most 2 MB" many
