@@ -14,9 +14,7 @@
 #define APPS_MAX   100
 #define MATRIX_MAX 24 /* applications of the matrix */
 #define DRAWN_MAX  8  /* with figures, as in the paper */
-
-/* .make/embed put report/report.css there. */
-extern const char ispot_report_css_start[], ispot_report_css_end[];
+#define LEFT_OUT   " are left out here; <code>ispot fleet report --json</code> has all."
 
 static const char *name_of(const struct fleet_view *v, uint32_t app)
 {
@@ -26,18 +24,12 @@ static const char *name_of(const struct fleet_view *v, uint32_t app)
 static void head(const struct fleet_view *v, struct text *out)
 {
 	char n[TEXT_COUNTED];
+	struct text heading = { 0 };
 
-	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		      "<title>ispot fleet: ");
-	html_text(out, v->meta->indicator);
-	text_add(out, "</title>\n<style>\n");
-	text_addn(out, ispot_report_css_start,
-		  (size_t)(ispot_report_css_end - ispot_report_css_start));
-	text_add(out, "</style>\n</head>\n<body>\n<header>\n<h1>Who slows whom: ");
-	html_text(out, v->meta->indicator);
-	text_printf(out, "</h1>\n<p class=\"quiet\">%s · ",
-		    text_counted(n, v->totals->samples, "sample"));
+	text_printf(&heading, "Who slows whom: %s", v->meta->indicator);
+	html_page(out, "ispot fleet", v->meta->indicator, heading.s);
+	text_release(&heading);
+	text_printf(out, "%s · ", text_counted(n, v->totals->samples, "sample"));
 	text_printf(out, "%s · ", text_counted(n, v->totals->machines, "machine"));
 	text_printf(out, "%s · machines of type ",
 		    text_counted(n, v->fleet->bases.n, "application"));
@@ -45,45 +37,7 @@ static void head(const struct fleet_view *v, struct text *out)
 	if (v->other_types)
 		text_printf(out, " (%u other type%s)", v->other_types,
 			    v->other_types == 1 ? "" : "s");
-	text_add(out, "</p>\n</header>\n<main>\n");
-}
-
-static void begin(struct text *out, const char *id, const char *title)
-{
-	text_printf(out, "<section aria-labelledby=\"%s\">\n<h2 id=\"%s\">%s</h2>\n", id, id,
-		    title);
-}
-
-static void begin_table(struct text *out, const char *class, const char *labelled)
-{
-	text_printf(out,
-		    "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-labelledby=\"%s\">"
-		    "<table%s%s%s>",
-		    labelled, *class ? " class=\"" : "", class, *class ? "\"" : "");
-}
-
-static void heads(struct text *out, const char *const *titles, const char *last)
-{
-	text_add(out, "<thead><tr>");
-	for (; *titles; titles++)
-		text_printf(out, "<th scope=\"col\">%s</th>", *titles);
-	text_printf(out, "<th scope=\"col\" class=\"name\">%s</th></tr></thead>\n<tbody>\n", last);
-}
-
-static void cell(struct text *out, const char *key, double value, double times, const char *format)
-{
-	text_add(out, "<td>");
-	html_exact(out, key, value, times, format);
-	text_add(out, "</td>");
-}
-
-static void left_out(struct text *out, size_t n, const char *what)
-{
-	if (n)
-		text_printf(out,
-			    "<p class=\"quiet\">%zu more %s are left out here; <code>ispot fleet "
-			    "report --json</code> has all.</p>\n",
-			    n, what);
+	html_main(out);
 }
 
 /* ---- pairs and trios ---- */
@@ -93,11 +47,11 @@ static void pair_row(const struct fleet_view *v, const struct fleet_cell *c, str
 	char median[TEXT_NUMBER], n[TEXT_NUMBER];
 
 	text_add(out, "<tr>");
-	cell(out, "change", c->change, 100, "%+.1f %%");
-	cell(out, "deviations", c->deviations, 1, "%.1f");
+	html_cell(out, "change", c->change, 100, "%+.1f %%");
+	html_cell(out, "deviations", c->deviations, 1, "%.1f");
 	text_printf(out, "<td>%s</td><td>%s</td>", fleet_view_value(v, c->median, median),
 		    text_count(n, c->tally->n));
-	cell(out, "improvement", c->improvement, 100, "%+.2f %%");
+	html_cell(out, "improvement", c->improvement, 100, "%+.2f %%");
 	text_printf(out, "<td>%s</td><th scope=\"row\" class=\"name\">",
 		    corunner_class_names[c->class]);
 	html_short(out, name_of(v, c->base));
@@ -114,14 +68,14 @@ static void pair_table(const struct fleet_view *v, const struct fleet_found *fou
 		       struct text *out)
 {
 	static const char *const titles[] = { "change", "noises", "median", "samples",
-					      "gain",	"class",  NULL };
+					      "gain",	"class",  "who",    NULL };
 
-	begin_table(out, "", id);
-	heads(out, titles, "who");
+	html_table(out, id, "");
+	html_heads(out, titles, 6);
 	for (size_t i = 0; i < found->n && i < PAIRS_MAX; i++)
 		pair_row(v, found->data[i], out);
-	text_add(out, "</tbody></table></div>\n");
-	left_out(out, found->n > PAIRS_MAX ? found->n - PAIRS_MAX : 0, "pairs");
+	html_table_end(out);
+	html_more(out, found->n, PAIRS_MAX, "pairs" LEFT_OUT);
 	text_add(out, "<p class=\"quiet\">change: of the application's performance, by its median; "
 		      "noises: the same in deviations of all its samples; gain: its performance, "
 		      "were they kept apart.</p>\n");
@@ -134,13 +88,11 @@ static void pairs(const struct fleet_view *v, struct text *out)
 
 	fleet_view_negative(v, false, &found);
 	fleet_view_conclusion(v, &found, &conclusion);
-	begin(out, "pairs", "Who slows whom");
-	text_add(out, "<p class=\"answer\">");
-	html_lines(out, conclusion.s);
-	text_add(out, "</p>\n");
+	html_section(out, "pairs", "Who slows whom");
+	html_answer(out, conclusion.s);
 	if (found.n)
 		pair_table(v, &found, "pairs", out);
-	text_add(out, "</section>\n");
+	html_section_end(out);
 	text_release(&conclusion);
 	vec_release(&found);
 }
@@ -151,9 +103,9 @@ static void trios(const struct fleet_view *v, struct text *out)
 
 	fleet_view_negative(v, true, &found);
 	if (found.n) {
-		begin(out, "trios", "Two that slow a third together");
+		html_section(out, "trios", "Two that slow a third together");
 		pair_table(v, &found, "trios", out);
-		text_add(out, "</section>\n");
+		html_section_end(out);
 	}
 	vec_release(&found);
 }
@@ -201,7 +153,7 @@ static void matrix(const struct fleet_view *v, enum corunner_class class, bool o
 
 	text_printf(out, "<details%s><summary id=\"matrix-%s\">Class %s</summary>\n",
 		    open ? " open" : "", corunner_class_names[class], corunner_class_names[class]);
-	begin_table(out, "matrix", "matrix");
+	html_table(out, "matrix", "class=\"matrix\"");
 	text_add(out, "<thead><tr><th scope=\"col\" class=\"name\">slowed</th>");
 	for (size_t i = 0; i < n; i++) {
 		text_add(out, "<th scope=\"col\" title=\"");
@@ -216,14 +168,15 @@ static void matrix(const struct fleet_view *v, enum corunner_class class, bool o
 		matrix_row(v, &v->fleet->bases.data[i], class, n, out);
 		text_add(out, "</tr>\n");
 	}
-	text_add(out, "</tbody></table></div></details>\n");
+	html_table_end(out);
+	text_add(out, "</details>\n");
 }
 
 static void matrices(const struct fleet_view *v, enum corunner_class closest, struct text *out)
 {
 	if (closest == CORUNNER_CLASSES || closest == CORUNNER_TRIO || v->fleet->bases.n < 2)
 		return;
-	begin(out, "matrix", "The matrix");
+	html_section(out, "matrix", "The matrix");
 	text_add(out, "<p>Rows beside columns, the same applications in the same order, those with "
 		      "the most samples first:");
 	for (size_t i = FLEET_WITHIN; i < sizeof(marks) / sizeof(*marks); i++)
@@ -232,9 +185,8 @@ static void matrices(const struct fleet_view *v, enum corunner_class closest, st
 	for (enum corunner_class class = closest; class < CORUNNER_TRIO; class ++)
 		if ((v->class == CORUNNER_ALL || v->class == class) && any(v, class))
 			matrix(v, class, class == closest, out);
-	left_out(out, v->fleet->bases.n > MATRIX_MAX ? v->fleet->bases.n - MATRIX_MAX : 0,
-		 "applications");
-	text_add(out, "</section>\n");
+	html_more(out, v->fleet->bases.n, MATRIX_MAX, "applications" LEFT_OUT);
+	html_section_end(out);
 }
 
 /* ---- applications ---- */
@@ -246,7 +198,7 @@ static void application_row(const struct fleet_view *v, const struct fleet_base 
 
 	text_printf(out, "<tr><td>%s</td><td>%s</td>", text_count(n, b->tally->n),
 		    fleet_view_value(v, b->median, median));
-	cell(out, "noise", b->noise, 100, "%.1f %%");
+	html_cell(out, "noise", b->noise, 100, "%.1f %%");
 	text_printf(out, "<td>%u</td><td>%u</td><td>%u</td><th scope=\"row\" class=\"name\">",
 		    b->negative, b->positive, b->slowed);
 	html_short(out, name_of(v, b->app));
@@ -255,18 +207,18 @@ static void application_row(const struct fleet_view *v, const struct fleet_base 
 
 static void applications(const struct fleet_view *v, struct text *out)
 {
-	static const char *const titles[] = { "samples",    "median", "noise", "slowed by",
-					      "speeded by", "slows",  NULL };
+	static const char *const titles[] = { "samples",    "median", "noise",	     "slowed by",
+					      "speeded by", "slows",  "application", NULL };
 	size_t n = v->fleet->bases.n < APPS_MAX ? v->fleet->bases.n : APPS_MAX;
 
-	begin(out, "applications", "Applications");
-	begin_table(out, "", "applications");
-	heads(out, titles, "application");
+	html_section(out, "applications", "Applications");
+	html_table(out, "applications", "");
+	html_heads(out, titles, 6);
 	for (size_t i = 0; i < n; i++)
 		application_row(v, &v->fleet->bases.data[i], out);
-	text_add(out, "</tbody></table></div>\n");
-	left_out(out, v->fleet->bases.n - n, "applications");
-	text_add(out, "</section>\n");
+	html_table_end(out);
+	html_more(out, v->fleet->bases.n, n, "applications" LEFT_OUT);
+	html_section_end(out);
 }
 
 static void figures_of(const struct fleet_view *v, const struct fleet_base *base,
@@ -284,17 +236,17 @@ static void distributions(const struct fleet_view *v, enum corunner_class class,
 {
 	if (class == CORUNNER_CLASSES || class == CORUNNER_TRIO)
 		return;
-	begin(out, "each", "Beside the most common co-runners");
+	html_section(out, "each", "Beside the most common co-runners");
 	if (v->base)
 		figures_of(v, v->base, class, true, out);
 	for (size_t i = 0; !v->base && i < v->fleet->bases.n && i < DRAWN_MAX; i++)
 		figures_of(v, &v->fleet->bases.data[i], class, i < 2, out);
-	text_add(out, "</section>\n");
+	html_section_end(out);
 }
 
 static void notes(const struct fleet_view *v, struct text *out)
 {
-	begin(out, "notes", "Notes");
+	html_section(out, "notes", "Notes");
 	text_printf(out,
 		    "<ul>\n<li>%u pairs and %u trios have at least %" PRIu64 " samples and were "
 		    "tested; of those said to interfere a share of %g may be wrong.</li>\n",
@@ -304,7 +256,8 @@ static void notes(const struct fleet_view *v, struct text *out)
 		text_printf(out, "<li>%.1f %% of the samples had no co-runner.</li>\n",
 			    100.0 * (double)v->totals->alone / (double)v->totals->samples);
 	text_add(out, "<li>Curves are drawn from histograms of 64 buckets an octave.</li>\n"
-		      "</ul>\n</section>\n");
+		      "</ul>\n");
+	html_section_end(out);
 }
 
 void report_fleet_html(const struct fleet_view *v, struct text *out)
@@ -315,11 +268,11 @@ void report_fleet_html(const struct fleet_view *v, struct text *out)
 	pairs(v, out);
 	trios(v, out);
 	matrices(v, class, out);
-	begin(out, "crowds", "How full machines are");
+	html_section(out, "crowds", "How full machines are");
 	fleet_html_crowds(v, out);
-	text_add(out, "</section>\n");
+	html_section_end(out);
 	distributions(v, class, out);
 	applications(v, out);
 	notes(v, out);
-	text_add(out, "</main>\n</body>\n</html>\n");
+	html_page_end(out);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/result.h"
@@ -11,72 +11,9 @@
 #include "report/report.h"
 #include "trace/meta.h"
 
-/* .make/embed put report/report.css there. */
-extern const char ispot_report_css_start[], ispot_report_css_end[];
-
 static const char *const table_columns_of[] = { "sci",	  "lost_threads", "calls", "min_ns",
 						"p50_ns", "p99_ns",	  "floor", "verdict" };
 #define TABLE_N (sizeof(table_columns_of) / sizeof(table_columns_of[0]))
-
-static const char *escape(char c)
-{
-	switch (c) {
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '&':
-		return "&amp;";
-	case '"':
-		return "&quot;";
-	case '\'':
-		return "&#39;";
-	default:
-		return NULL;
-	}
-}
-
-void html_text(struct text *out, const char *s)
-{
-	char *clean = text_printable_new(s);
-
-	for (size_t i = 0; clean[i]; i++) {
-		if (escape(clean[i]))
-			text_add(out, escape(clean[i]));
-		else
-			text_addn(out, clean + i, 1);
-	}
-	free(clean);
-}
-
-void html_lines(struct text *out, const char *s)
-{
-	while (*s) {
-		char *line = strndup(s, strcspn(s, "\n"));
-
-		html_text(out, line);
-		s += strlen(line);
-		free(line);
-		if (*s) {
-			text_add(out, "\n");
-			s++;
-		}
-	}
-}
-
-void html_time(struct text *out, uint64_t ns)
-{
-	char time[TEXT_NUMBER];
-
-	text_add(out, text_time(time, ns));
-}
-
-void html_short(struct text *out, const char *s)
-{
-	char name[4 * HTML_NAME_MAX + 1];
-
-	html_text(out, text_shortened(name, sizeof(name), s, HTML_NAME_MAX));
-}
 
 void html_name(struct text *out, const struct block *b)
 {
@@ -91,20 +28,6 @@ void html_name(struct text *out, const struct block *b)
 	}
 	html_short(out, title.s ? title.s : "?");
 	text_release(&title);
-}
-
-void html_exact(struct text *out, const char *key, double value, double times, const char *format)
-{
-	char shown[64];
-
-	snprintf(shown, sizeof(shown), format, times * value);
-	if (isnan(value))
-		text_printf(out, "<span class=\"num\" data-key=\"%s\" data-value=\"\">n/a</span>",
-			    key);
-	else
-		text_printf(out,
-			    "<span class=\"num\" data-key=\"%s\" data-value=\"%.9g\">%s</span>",
-			    key, value, shown);
 }
 
 /* The attributes of an element that shows a column, and what it shows. */
@@ -127,47 +50,20 @@ void html_value(struct text *out, const struct column *c, const struct block *b)
 	text_release(&shown);
 }
 
-/* A text view's lines as paragraphs of HTML. */
-static void quoted(struct text *out, const char *tag, const char *class, struct text *lines)
-{
-	text_printf(out, "<%s class=\"%s\">", tag, class);
-	html_lines(out, lines->s ? lines->s : "");
-	text_printf(out, "</%s>\n", tag);
-	text_release(lines);
-}
-
 static void head(const struct view *v, struct text *out)
 {
 	struct text first = { 0 };
-	char *facts;
-	size_t n;
+	const char *facts;
+	char *name;
 
 	text_header(v, &first);
-	n = strcspn(first.s, "\n");
-	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		      "<title>ispot: ");
-	first.s[n] = '\0';
-	html_text(out, first.s);
-	text_add(out, "</title>\n<style>\n");
-	text_addn(out, ispot_report_css_start,
-		  (size_t)(ispot_report_css_end - ispot_report_css_start));
-	text_add(out, "</style>\n</head>\n<body>\n<header>\n<h1>");
+	first.s[strcspn(first.s, "\n")] = '\0';
 	facts = strstr(first.s, "  ");
-	if (facts)
-		*facts = '\0';
-	html_text(out, first.s);
-	text_add(out, "</h1>\n<p class=\"quiet\">");
-	for (char *rest = facts ? facts + 2 : NULL, *fact; rest; rest = fact) {
-		fact = strstr(rest, "  ");
-		if (fact) {
-			*fact = '\0';
-			fact += 2;
-		}
-		html_text(out, rest);
-		text_add(out, fact ? " · " : "");
-	}
-	text_add(out, "</p>\n</header>\n<main>\n");
+	name = xstrndup(first.s, facts ? (size_t)(facts - first.s) : first.n);
+	html_page(out, "ispot", first.s, name);
+	html_facts(out, first.s);
+	html_main(out);
+	free(name);
 	text_release(&first);
 }
 
@@ -251,11 +147,11 @@ static void answer(const struct view *v, struct text *out)
 	struct text line = { 0 };
 	const char *next;
 
-	text_add(out, "<section aria-labelledby=\"answer\">\n<h2 id=\"answer\">Where the time "
-		      "goes</h2>\n");
+	html_section(out, "answer", "Where the time goes");
 	time_bar(v->result, out);
 	text_conclusion(v, &conclusion);
-	quoted(out, "p", "answer", &conclusion);
+	html_answer(out, conclusion.s ? conclusion.s : "");
+	text_release(&conclusion);
 	if (b)
 		first_cause(b, out);
 	else
@@ -275,7 +171,7 @@ static void answer(const struct view *v, struct text *out)
 		text_release(&line);
 	}
 	text_release(&remarks);
-	text_add(out, "</section>\n");
+	html_section_end(out);
 }
 
 static void cell(struct text *out, const struct column *c, const struct block *b)
@@ -311,9 +207,9 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 {
 	size_t n = v->n_rows < HTML_BLOCKS_MAX ? v->n_rows : HTML_BLOCKS_MAX;
 
-	text_add(out, "<section aria-labelledby=\"blocks\">\n<h2 id=\"blocks\">Blocks by lost "
-		      "time</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
-		      "aria-labelledby=\"blocks\">\n<table id=\"ranked\">\n<thead><tr>");
+	html_section(out, "blocks", "Blocks by lost time");
+	html_table(out, "blocks", "id=\"ranked\"");
+	text_add(out, "<thead><tr>");
 	for (unsigned c = 0; c < TABLE_N; c++) {
 		const struct column *column = column_find(table_columns_of[c]);
 
@@ -324,12 +220,9 @@ static void blocks(const struct view *v, size_t detailed, struct text *out)
 		      "class=\"name\">block</th></tr></thead>\n<tbody>\n");
 	for (size_t i = 0; i < n; i++)
 		table_row(v, i, i < detailed, out);
-	text_add(out, "</tbody></table>\n</div>\n");
-	if (n < v->n_rows)
-		text_printf(out,
-			    "<p class=\"quiet\">%zu more blocks are left out here; "
-			    "<code>ispot report --csv</code> has all.</p>\n",
-			    v->n_rows - n);
+	html_table_end(out);
+	html_more(out, v->n_rows, n,
+		  "blocks are left out here; <code>ispot report --csv</code> has all.");
 	text_add(out, "<p class=\"quiet\">SCI: share of its threads' time that a block would give "
 		      "back if each call were as fast as its fastest. lost: the same of its own "
 		      "time, in threads. floor: what the probes alone would score. Names in "
@@ -347,9 +240,7 @@ static void left_out(const struct result *res, struct text *out)
 
 		text_printf(&line, "%s: ", report_left_out_label(&all.data[i]));
 		report_left_out_line(res, &all.data[i], &line);
-		text_add(out, "<li>");
-		html_text(out, line.s);
-		text_add(out, "</li>\n");
+		html_item(out, line.s);
 		text_release(&line);
 	}
 	if (all.n > HTML_NOTES_MAX)
@@ -362,17 +253,12 @@ static void notes(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 
-	text_add(out, "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul>\n");
-	if (res->damage) {
-		text_add(out, "<li>");
-		html_text(out, res->damage);
-		text_add(out, "</li>\n");
-	}
-	for (size_t i = 0; i < res->notices.n && i < HTML_NOTES_MAX; i++) {
-		text_add(out, "<li>");
-		html_text(out, res->notices.data[i]);
-		text_add(out, "</li>\n");
-	}
+	html_section(out, "notes", "Notes");
+	text_add(out, "<ul>\n");
+	if (res->damage)
+		html_item(out, res->damage);
+	for (size_t i = 0; i < res->notices.n && i < HTML_NOTES_MAX; i++)
+		html_item(out, res->notices.data[i]);
 	if (!isnan(res->coverage)) {
 		text_add(out, "<li>Traced blocks cover ");
 		html_exact(out, "coverage", res->coverage, 100, "%.0f %%");
@@ -403,6 +289,6 @@ void report_html(const struct view *v, const struct timeline *tl, struct text *o
 	html_threads(v, out);
 	text_addn(out, details.s, details.n);
 	notes(v, out);
-	text_add(out, "</main>\n</body>\n</html>\n");
+	html_page_end(out);
 	text_release(&details);
 }

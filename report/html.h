@@ -28,19 +28,49 @@ struct view;
 
 void report_html(const struct view *v, const struct timeline *tl, struct text *out);
 
-/* ---- parts, for html*.c ---- */
+/* ---- what every page is made of: html_page.c ---- */
 
 /* s escaped for text and quoted attributes; control characters become '?'. */
 void html_text(struct text *out, const char *s);
 void html_lines(struct text *out, const char *s); /* newlines stay */
 void html_time(struct text *out, uint64_t ns);
-/* A block's name with its key; of a place where threads wait, in brackets. */
-void html_name(struct text *out, const struct block *b);
 /* A name from the target, shortened in its middle where it is very long. */
 void html_short(struct text *out, const char *s);
 /* A ratio: shown, as that many of format, and exact. NAN: n/a. */
 void html_exact(struct text *out, const char *key, double value, double times, const char *format);
-/* The same of a column. */
+
+/* All up to the line below the heading, in which the caller writes what the page is about; then
+ * html_main(). The title is "of: title". */
+void html_page(struct text *out, const char *of, const char *title, const char *heading);
+/* Of a line whose parts stand two blanks apart all but the first. */
+void html_facts(struct text *out, const char *line);
+void html_main(struct text *out);
+void html_page_end(struct text *out);
+
+void html_section(struct text *out, const char *id, const char *title);
+void html_section_end(struct text *out);
+void html_answer(struct text *out, const char *s); /* in large letters */
+void html_item(struct text *out, const char *s);   /* of a list */
+/* "3 more blocks are left out.", where not all n are shown; what: from "blocks" on, as markup. */
+void html_more(struct text *out, size_t n, size_t shown, const char *what);
+
+/* Of n parts the first, at most so many and as far as they fit HTML_DETAILS_BYTES; returns how many
+ * they are. */
+typedef void html_part(const void *view, size_t i, struct text *out);
+size_t html_fitting(struct text *out, size_t n, size_t most, html_part *part, const void *view);
+
+/* A table that scrolls, named by the heading of that id; attribute: of the table, or "". */
+void html_table(struct text *out, const char *labelled, const char *attribute);
+/* Its head: so many columns of numbers, the others of names. names ends with NULL. */
+void html_heads(struct text *out, const char *const *names, size_t n_numbers);
+void html_cell(struct text *out, const char *key, double value, double times, const char *format);
+void html_table_end(struct text *out);
+
+/* ---- parts of the report, for html*.c ---- */
+
+/* A block's name with its key; of a place where threads wait, in brackets. */
+void html_name(struct text *out, const struct block *b);
+/* A column's number: the element's attributes, and what it shows. */
 void html_value(struct text *out, const struct column *c, const struct block *b);
 
 /* Sections; each writes nothing where it has nothing to show. */

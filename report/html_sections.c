@@ -159,6 +159,15 @@ static void axis(const struct view *v, struct text *out)
 	text_add(out, "</svg></td></tr>\n");
 }
 
+static void time_head(struct text *out)
+{
+	html_section(out, "time", "Over time");
+	html_table(out, "time", "");
+	text_add(out, "<thead><tr><th scope=\"col\" class=\"name\">block</th><th "
+		      "scope=\"col\">at most</th><th scope=\"col\" class=\"name\">excess, callees "
+		      "included, from start to end</th></tr></thead>\n<tbody>\n");
+}
+
 void html_timeline(const struct view *v, const struct timeline *tl, struct text *out)
 {
 	unsigned n = 0;
@@ -168,19 +177,14 @@ void html_timeline(const struct view *v, const struct timeline *tl, struct text 
 		    (n && most_lost(tl, v->rows[i]) < 0.005))
 			continue;
 		if (!n++)
-			text_add(out,
-				 "<section aria-labelledby=\"time\">\n<h2 id=\"time\">Over "
-				 "time</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
-				 "aria-labelledby=\"time\"><table><thead><tr><th scope=\"col\" "
-				 "class=\"name\">block</th><th scope=\"col\">at most</th><th "
-				 "scope=\"col\" class=\"name\">excess, callees included, from "
-				 "start to end</th></tr></thead><tbody>\n");
+			time_head(out);
 		time_row(v, tl, v->rows[i], n == 1, out);
 	}
 	if (!n)
 		return;
 	axis(v, out);
-	text_add(out, "</tbody></table></div>\n<p class=\"quiet\">In threads, by slices of ");
+	html_table_end(out);
+	text_add(out, "<p class=\"quiet\">In threads, by slices of ");
 	html_time(out, tl->slices.width_ns);
 	text_printf(out, ", counted when calls end.%s%s</p>\n</section>\n",
 		    tl->losses.n ? " Grey: records were lost there." : "",
@@ -248,12 +252,9 @@ static void heat_rows(const struct view *v, const struct heat *h, struct text *o
 			heat_cell(row[c] / (double)t->observed_ns, out);
 		text_add(out, "</tr>\n");
 	}
-	text_add(out, "</tbody></table></div>\n");
-	if (n > HTML_THREADS_MAX)
-		text_printf(out,
-			    "<p class=\"quiet\">%zu more threads are left out; <code>ispot "
-			    "report --by thread --csv</code> has all.</p>\n",
-			    n - HTML_THREADS_MAX);
+	html_table_end(out);
+	html_more(out, n, HTML_THREADS_MAX,
+		  "threads are left out; <code>ispot report --by thread --csv</code> has all.");
 }
 
 void html_threads(const struct view *v, struct text *out)
@@ -262,17 +263,16 @@ void html_threads(const struct view *v, struct text *out)
 
 	fill_heat(v, &h);
 	if (h.n) {
-		text_add(out,
-			 "<section aria-labelledby=\"threads\">\n<h2 id=\"threads\">Threads and "
-			 "blocks</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
-			 "aria-labelledby=\"threads\"><table><thead><tr><th scope=\"col\" "
-			 "class=\"name\">thread</th><th scope=\"col\">observed</th>");
+		html_section(out, "threads", "Threads and blocks");
+		html_table(out, "threads", "");
+		text_add(out, "<thead><tr><th scope=\"col\" class=\"name\">thread</th><th "
+			      "scope=\"col\">observed</th>");
 		for (unsigned c = 0; c < h.n; c++) {
 			text_add(out, "<th scope=\"col\" class=\"name head\">");
 			html_name(out, h.column[c]);
 			text_add(out, "</th>");
 		}
-		text_add(out, "</tr></thead><tbody>\n");
+		text_add(out, "</tr></thead>\n<tbody>\n");
 		heat_rows(v, &h, out);
 		text_add(out, "<p class=\"quiet\">Own excess of the block as a share of the "
 			      "thread's time.</p>\n</section>\n");
@@ -284,11 +284,12 @@ void html_threads(const struct view *v, struct text *out)
 
 static void causes(const struct block *b, struct text *out)
 {
+	static const char *const names[] = { "share", "confidence", "cause", "evidence", NULL };
+
 	if (!b->causes.n)
 		return;
-	text_add(out, "<h3>Why</h3>\n<table><thead><tr><th scope=\"col\">share</th><th "
-		      "scope=\"col\">confidence</th><th scope=\"col\" class=\"name\">cause</th><th "
-		      "scope=\"col\" class=\"name\">evidence</th></tr></thead><tbody>\n");
+	text_add(out, "<h3>Why</h3>\n<table>");
+	html_heads(out, names, 2);
 	vec_for_each (&b->causes, const struct cause, c) {
 		text_printf(out,
 			    "<tr data-cause=\"%s\" data-share=\"%.9g\" data-confidence=\"%.9g\">"
@@ -343,8 +344,9 @@ static void coactive(const struct view *v, const struct block *b, struct text *o
 	text_release(&lines);
 }
 
-static void detail(const struct view *v, size_t i, struct text *out)
+static void detail(const void *view, size_t i, struct text *out)
 {
+	const struct view *v = view;
 	const struct block *b = v->rows[i];
 
 	text_printf(out, "<details id=\"block%zu\"%s><summary>", i, i ? "" : " open");
@@ -365,27 +367,13 @@ static void detail(const struct view *v, size_t i, struct text *out)
 
 size_t html_details(const struct view *v, struct text *out)
 {
-	size_t i = 0;
+	size_t n = v->n_rows, drawn;
 
-	if (!v->n_rows)
+	if (!n)
 		return 0;
-	text_add(out,
-		 "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each block</h2>\n");
-	for (; i < v->n_rows && i < HTML_DETAILS_MAX; i++) {
-		struct text one = { 0 };
-		bool fits;
-
-		detail(v, i, &one);
-		fits = out->n + one.n < HTML_DETAILS_BYTES;
-		text_addn(out, one.s, fits ? one.n : 0);
-		text_release(&one);
-		if (!fits)
-			break;
-	}
-	if (v->n_rows > i)
-		text_printf(out,
-			    "<p class=\"quiet\">%zu more blocks are not shown in detail.</p>\n",
-			    v->n_rows - i);
-	text_add(out, "</section>\n");
-	return i;
+	html_section(out, "details", "Each block");
+	drawn = html_fitting(out, n, HTML_DETAILS_MAX, detail, v);
+	html_more(out, n, drawn, "blocks are not shown in detail.");
+	html_section_end(out);
+	return drawn;
 }

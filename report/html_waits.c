@@ -89,26 +89,22 @@ static void print_row(const struct result *res, const struct wait_row *row, stru
 
 void html_waits(const struct view *v, struct text *out)
 {
+	static const char *const names[] = { "asleep", "times", "in", "block", "woken by", NULL };
 	struct wait_rows rows = { 0 };
 
 	collect(v, &rows);
 	vec_sort(&rows, longest_first);
 	if (rows.n) {
-		text_add(
-			out,
-			"<section aria-labelledby=\"waits\">\n<h2 id=\"waits\">Who waits for "
-			"whom</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
-			"aria-labelledby=\"waits\"><table><thead><tr><th scope=\"col\">asleep</th><th "
-			"scope=\"col\">times</th><th scope=\"col\" class=\"name\">in</th><th "
-			"scope=\"col\" class=\"name\">block</th><th scope=\"col\" class=\"name\">woken "
-			"by</th></tr></thead><tbody>\n");
+		html_section(out, "waits", "Who waits for whom");
+		html_table(out, "waits", "");
+		html_heads(out, names, 2);
 		for (size_t i = 0; i < rows.n && i < ROWS_MAX; i++)
 			print_row(v->result, &rows.data[i], out);
-		text_add(out, "</tbody></table></div>\n");
+		html_table_end(out);
 		if (rows.n > ROWS_MAX)
 			text_printf(out, "<p class=\"quiet\">%zu shorter ones are left out.</p>\n",
 				    rows.n - ROWS_MAX);
-		text_add(out, "</section>\n");
+		html_section_end(out);
 	}
 	vec_release(&rows);
 }

@@ -2,12 +2,10 @@
 /* `ispot imbalance` as one HTML file: sections by what they lose, of each its threads' times (the
  * LIME paper's figure 2) and the lines to blame (figures 6 to 8). */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "analysis/counted.h"
 #include "analysis/imbalance.h"
-#include "base/mem.h"
 #include "base/text.h"
 #include "report/html.h"
 #include "report/imbalance.h"
@@ -18,9 +16,6 @@
 #define SECTIONS_MAX 60	 /* with figures, as far as these fit: HTML_DETAILS_BYTES */
 #define OPEN	     3	 /* of them unfolded */
 #define CAUSES_MAX   30	 /* of a section */
-
-/* .make/embed put report/report.css there. */
-extern const char ispot_report_css_start[], ispot_report_css_end[];
 
 /* A cell's attributes and what it shows, of a time in the view's unit. NAN: not known. */
 static void time_cell(const struct imbalance_view *v, const char *key, double value,
@@ -47,18 +42,7 @@ static void count_cell(const char *key, uint64_t count, struct text *out)
 
 static void share_cell(const char *key, double share, struct text *out)
 {
-	text_add(out, "<td>");
-	html_exact(out, key, share, 100, "%.0f %%");
-	text_add(out, "</td>");
-}
-
-static void heads(const char *const *names, size_t n_right, struct text *out)
-{
-	text_add(out, "<thead><tr>");
-	for (size_t i = 0; names[i]; i++)
-		text_printf(out, "<th scope=\"col\"%s>%s</th>",
-			    i < n_right ? "" : " class=\"name\"", names[i]);
-	text_add(out, "</tr></thead>\n<tbody>\n");
+	html_cell(out, key, share, 100, "%.0f %%");
 }
 
 /* ---- all sections ---- */
@@ -93,17 +77,13 @@ static void section_table(const struct imbalance_view *v, size_t n_figures, stru
 					     "last comes", "which", "section ends at", NULL };
 	size_t n = v->imbalance->sections.n;
 
-	text_add(out,
-		 "<section aria-labelledby=\"sections\">\n<h2 id=\"sections\">Sections by lost "
-		 "time</h2>\n<div class=\"scroll\" tabindex=\"0\" role=\"group\" "
-		 "aria-labelledby=\"sections\"><table id=\"uneven\">");
-	heads(names, 5, out);
+	html_section(out, "sections", "Sections by lost time");
+	html_table(out, "sections", "id=\"uneven\"");
+	html_heads(out, names, 5);
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++)
 		section_row(v, i, i < n_figures, out);
-	text_add(out, "</tbody></table></div>\n");
-	if (n > ROWS_MAX)
-		text_printf(out, "<p class=\"quiet\">%zu more sections are left out.</p>\n",
-			    n - ROWS_MAX);
+	html_table_end(out);
+	html_more(out, n, ROWS_MAX, "sections are left out.");
 	text_printf(out,
 		    "<p class=\"quiet\">lost: thread time idle at the section's end, in %s; idle: "
 		    "that of all its thread time; last comes: the share of its instances in which "
@@ -113,14 +93,25 @@ static void section_table(const struct imbalance_view *v, size_t n_figures, stru
 
 /* ---- a section ---- */
 
+/* i: the section's number, which tells its tables from those of others. */
+static void part_table(struct text *out, const char *class, size_t i, const char *title)
+{
+	char id[32], attribute[32];
+
+	snprintf(id, sizeof(id), "%s%zu", class, i);
+	snprintf(attribute, sizeof(attribute), "class=\"%s\"", class);
+	text_printf(out, "<h3 id=\"%s\">%s</h3>\n", id, title);
+	html_table(out, id, attribute);
+}
+
 static void cause_row(const struct imbalance_view *v, const struct parallel_section *s,
 		      const struct counted_cause *c, struct text *out)
 {
 	struct text line = { 0 };
 
-	text_add(out, "<tr><td>");
-	html_exact(out, "score", c->score, 1, "%.2f");
-	text_add(out, "</td><td class=\"name\" data-key=\"place\" data-value=\"");
+	text_add(out, "<tr>");
+	html_cell(out, "score", c->score, 1, "%.2f");
+	text_add(out, "<td class=\"name\" data-key=\"place\" data-value=\"");
 	imbalance_place(v, c->place, &line);
 	html_short(out, line.s);
 	text_add(out, "\">");
@@ -160,20 +151,13 @@ static void causes(const struct imbalance_view *v, const struct parallel_section
 		text_printf(out, "<p>No line is to blame: %s.</p>\n", lime_answer_text(of->answer));
 		return;
 	}
-	text_printf(out,
-		    "<h3 id=\"causes%zu\">Lines that make it uneven</h3>\n<div class=\"scroll\" "
-		    "tabindex=\"0\" role=\"group\" aria-labelledby=\"causes%zu\"><table "
-		    "class=\"causes\">",
-		    i, i);
-	heads(names, 1, out);
+	part_table(out, "causes", i, "Lines that make it uneven");
+	html_heads(out, names, 1);
 	for (size_t c = 0; c < of->causes.n && c < CAUSES_MAX; c++)
 		cause_row(v, s, &of->causes.data[c], out);
-	text_add(out, "</tbody></table></div>\n");
-	if (of->causes.n > CAUSES_MAX)
-		text_printf(out,
-			    "<p class=\"quiet\">%zu more with smaller scores; <code>--json</code> "
-			    "has them.</p>\n",
-			    of->causes.n - CAUSES_MAX);
+	html_table_end(out);
+	html_more(out, of->causes.n, CAUSES_MAX,
+		  "with smaller scores; <code>--json</code> has them.");
 }
 
 static void thread_row(const struct imbalance_view *v, const struct parallel_section *s,
@@ -199,21 +183,17 @@ static void threads(const struct imbalance_view *v, const struct parallel_sectio
 	static const char *const names[] = { "instances",     "last",	"until it waits", "waits",
 					     "without a CPU", "asleep", "thread",	  NULL };
 
-	text_printf(out,
-		    "<h3 id=\"threads%zu\">Its threads</h3>\n<div class=\"scroll\" tabindex=\"0\" "
-		    "role=\"group\" aria-labelledby=\"threads%zu\"><table class=\"threads\">",
-		    i, i);
-	heads(names, 6, out);
+	part_table(out, "threads", i, "Its threads");
+	html_heads(out, names, 6);
 	for (size_t t = 0; t < s->threads.n && t < HTML_THREADS_MAX; t++)
 		thread_row(v, s, &s->threads.data[t], out);
-	text_add(out, "</tbody></table></div>\n");
-	if (s->threads.n > HTML_THREADS_MAX)
-		text_printf(out, "<p class=\"quiet\">%zu more threads are left out.</p>\n",
-			    s->threads.n - HTML_THREADS_MAX);
+	html_table_end(out);
+	html_more(out, s->threads.n, HTML_THREADS_MAX, "threads are left out.");
 }
 
-static void section_detail(const struct imbalance_view *v, size_t i, struct text *out)
+static void section_detail(const void *view, size_t i, struct text *out)
 {
+	const struct imbalance_view *v = view;
 	const struct parallel_section *s = &v->imbalance->sections.data[i];
 	struct text name = { 0 };
 
@@ -235,26 +215,15 @@ static void section_detail(const struct imbalance_view *v, size_t i, struct text
 /* Returns how many sections there is room for. */
 static size_t details(const struct imbalance_view *v, struct text *out)
 {
-	size_t n = v->imbalance->sections.n, i = 0;
+	size_t n = v->imbalance->sections.n, drawn;
 
-	if (n)
-		text_add(out, "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each "
-			      "section</h2>\n");
-	for (; i < n && i < SECTIONS_MAX; i++) {
-		size_t before = out->n;
-
-		section_detail(v, i, out);
-		if (out->n < HTML_DETAILS_BYTES)
-			continue;
-		out->n = before;
-		out->s[before] = '\0';
-		break;
-	}
-	if (n > i)
-		text_printf(out, "<p class=\"quiet\">%zu more sections are not drawn.</p>\n",
-			    n - i);
-	text_add(out, n ? "</section>\n" : "");
-	return i;
+	if (!n)
+		return 0;
+	html_section(out, "details", "Each section");
+	drawn = html_fitting(out, n, SECTIONS_MAX, section_detail, v);
+	html_more(out, n, drawn, "sections are not drawn.");
+	html_section_end(out);
+	return drawn;
 }
 
 /* ---- the page ---- */
@@ -262,33 +231,15 @@ static size_t details(const struct imbalance_view *v, struct text *out)
 static void head(const struct imbalance_view *v, struct text *out)
 {
 	struct text title = { 0 };
-	const char *facts;
 
 	imbalance_title(v, &title);
-	facts = strstr(title.s, "  ");
-	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		      "<title>ispot: ");
-	html_text(out, title.s);
-	text_add(out, "</title>\n<style>\n");
-	text_addn(out, ispot_report_css_start,
-		  (size_t)(ispot_report_css_end - ispot_report_css_start));
-	text_add(out, "</style>\n</head>\n<body>\n<header>\n<h1>");
-	html_text(out, *v->program ? v->program : v->file);
-	text_add(out, "</h1>\n<p class=\"quiet\">");
-	for (; facts; facts = strstr(facts + 2, "  ")) {
-		const char *end = strstr(facts + 2, "  ");
-		char *fact = xstrndup(facts + 2, end ? (size_t)(end - facts) - 2 : strlen(facts));
-
-		html_text(out, fact);
-		text_add(out, end ? " · " : "");
-		free(fact);
-	}
+	html_page(out, "ispot", title.s, *v->program ? v->program : v->file);
+	html_facts(out, title.s);
 	if (*v->command) {
 		text_add(out, " · ");
 		html_short(out, v->command);
 	}
-	text_add(out, "</p>\n</header>\n<main>\n");
+	html_main(out);
 	text_release(&title);
 }
 
@@ -300,26 +251,23 @@ static void answer(const struct imbalance_view *v, struct text *out)
 		imbalance_headline(v, &line);
 	else
 		text_add(&line, IMBALANCE_NO_SECTION);
-	text_add(out, "<p class=\"answer\">");
-	html_text(out, line.s);
-	text_add(out, "</p>\n");
+	html_answer(out, line.s);
 	text_release(&line);
 }
 
 static void notes(const struct imbalance_view *v, struct text *out)
 {
-	text_add(out, "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul>\n");
+	html_section(out, "notes", "Notes");
+	text_add(out, "<ul>\n");
 	if (v->counted)
 		text_add(out, "<li>Score: how far the line explains who is late; near 1 nearly "
 			      "all of it.</li>\n");
-	for (size_t i = 0; v->notices[i] && i < HTML_NOTES_MAX; i++) {
-		text_add(out, "<li>");
-		html_text(out, v->notices[i]);
-		text_add(out, "</li>\n");
-	}
+	for (size_t i = 0; v->notices[i] && i < HTML_NOTES_MAX; i++)
+		html_item(out, v->notices[i]);
 	text_add(out,
 		 "<li>Threads have the same order in figures and tables: that in which they first "
-		 "took part.</li>\n</ul>\n</section>\n");
+		 "took part.</li>\n</ul>\n");
+	html_section_end(out);
 }
 
 void report_imbalance_html(const struct imbalance_view *v, struct text *out)
@@ -331,8 +279,8 @@ void report_imbalance_html(const struct imbalance_view *v, struct text *out)
 	answer(v, out);
 	if (v->imbalance->sections.n)
 		section_table(v, n, out);
-	text_addn(out, drawn.s ? drawn.s : "", drawn.n);
+	text_addn(out, drawn.s, drawn.n);
 	notes(v, out);
-	text_add(out, "</main>\n</body>\n</html>\n");
+	html_page_end(out);
 	text_release(&drawn);
 }

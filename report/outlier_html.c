@@ -22,9 +22,6 @@
 #define CALLS_MAX  10  /* of these, with their calls */
 #define TICKS	   4
 
-/* .make/embed put report/report.css there. */
-extern const char ispot_report_css_start[], ispot_report_css_end[];
-
 /* The first row that has the cause, or the last. Colours are in report.css. */
 static const struct colour {
 	const char *class, *words;
@@ -208,24 +205,18 @@ static void block_row(const struct outlier_block *b, size_t i, bool drawn, struc
 
 static void block_table(const struct outlier_view *v, size_t drawn, struct text *out)
 {
+	static const char *const names[] = { "divergent", "max",   "runs",	 "mean",  "std dev",
+					     "diverge",	  "share", "behaviours", "block", NULL };
 	size_t n = v->outliers->blocks.n;
 
-	text_add(out,
-		 "<section aria-labelledby=\"blocks\">\n<h2 id=\"blocks\">Blocks by the time of "
-		 "executions that diverge</h2>\n<div class=\"scroll\" tabindex=\"0\" "
-		 "role=\"group\" aria-labelledby=\"blocks\"><table id=\"outliers\"><thead><tr>"
-		 "<th scope=\"col\">divergent</th><th scope=\"col\">max</th><th scope=\"col\">runs"
-		 "</th><th scope=\"col\">mean</th><th scope=\"col\">std dev</th><th "
-		 "scope=\"col\">diverge</th><th scope=\"col\">share</th><th scope=\"col\" "
-		 "class=\"name\">behaviours</th><th scope=\"col\" class=\"name\">block</th></tr>"
-		 "</thead><tbody>\n");
+	html_section(out, "blocks", "Blocks by the time of executions that diverge");
+	html_table(out, "blocks", "id=\"outliers\"");
+	html_heads(out, names, 7);
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++)
 		block_row(&v->outliers->blocks.data[i], i, i < drawn, out);
-	text_add(out, "</tbody></table></div>\n");
-	if (n > ROWS_MAX)
-		text_printf(out, "<p class=\"quiet\">%zu more blocks are left out.</p>\n",
-			    n - ROWS_MAX);
-	text_add(out, "</section>\n");
+	html_table_end(out);
+	html_more(out, n, ROWS_MAX, "blocks are left out.");
+	html_section_end(out);
 }
 
 static void hint_list(const struct outlier_block *b, struct text *out)
@@ -291,13 +282,13 @@ static void execution_rows(const struct outlier_view *v, const struct outlier_bl
 static void executions(const struct outlier_view *v, const struct outlier_block *b,
 		       struct text *out)
 {
+	static const char *const names[] = { "execution", "at s",  "took",     "line",
+					     "thread",	  "cause", "evidence", NULL };
+
 	if (!b->kept.n)
 		return;
-	text_add(out,
-		 "<table><thead><tr><th scope=\"col\">execution</th><th scope=\"col\">at s</th>"
-		 "<th scope=\"col\">took</th><th scope=\"col\">line</th><th "
-		 "scope=\"col\">thread</th><th scope=\"col\" class=\"name\">cause</th><th "
-		 "scope=\"col\" class=\"name\">evidence</th></tr></thead><tbody>\n");
+	text_add(out, "<table>");
+	html_heads(out, names, 5);
 	execution_rows(v, b, out);
 	text_add(out, "</tbody></table>\n");
 	if (b->divergent > LISTED_MAX)
@@ -307,8 +298,9 @@ static void executions(const struct outlier_view *v, const struct outlier_block 
 			    LISTED_MAX, (unsigned long long)b->divergent, b->kept.n);
 }
 
-static void block_detail(const struct outlier_view *v, size_t i, struct text *out)
+static void block_detail(const void *view, size_t i, struct text *out)
 {
+	const struct outlier_view *v = view;
 	const struct outlier_block *b = &v->outliers->blocks.data[i];
 
 	text_printf(out, "<details id=\"block%zu\"%s><summary>", i, i < 3 ? " open" : "");
@@ -323,58 +315,35 @@ static void block_detail(const struct outlier_view *v, size_t i, struct text *ou
 /* Returns how many blocks there is room for. */
 static size_t details(const struct outlier_view *v, struct text *out)
 {
-	size_t n = v->outliers->blocks.n, i = 0;
+	size_t n = v->outliers->blocks.n, drawn;
 
-	text_add(out,
-		 "<section aria-labelledby=\"details\">\n<h2 id=\"details\">Each block</h2>\n");
-	for (; i < n && i < BLOCKS_MAX; i++) {
-		size_t before = out->n;
-
-		block_detail(v, i, out);
-		if (out->n < HTML_DETAILS_BYTES)
-			continue;
-		out->n = before;
-		out->s[before] = '\0';
-		break;
-	}
-	if (n > i)
-		text_printf(out, "<p class=\"quiet\">%zu more blocks are not drawn.</p>\n", n - i);
-	text_add(out, "</section>\n");
-	return i;
+	html_section(out, "details", "Each block");
+	drawn = html_fitting(out, n, BLOCKS_MAX, block_detail, v);
+	html_more(out, n, drawn, "blocks are not drawn.");
+	html_section_end(out);
+	return drawn;
 }
 
 static void head(const struct outlier_view *v, struct text *out)
 {
-	text_add(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		      "<title>ispot: ");
-	html_text(out, v->program);
-	text_add(out, "</title>\n<style>\n");
-	text_addn(out, ispot_report_css_start,
-		  (size_t)(ispot_report_css_end - ispot_report_css_start));
-	text_add(out, "</style>\n</head>\n<body>\n<header>\n<h1>");
-	html_text(out, *v->program ? v->program : v->file);
-	text_add(out, "</h1>\n<p class=\"quiet\">");
+	html_page(out, "ispot", v->program, *v->program ? v->program : v->file);
 	html_time(out, v->outliers->duration_ns);
 	text_add(out, " · ");
 	html_text(out, v->command);
-	text_add(out, "</p>\n</header>\n<main>\n");
+	html_main(out);
 }
 
 static void notes(const struct outlier_view *v, struct text *out)
 {
-	text_printf(out,
-		    "<section aria-labelledby=\"notes\">\n<h2 id=\"notes\">Notes</h2>\n<ul>\n"
-		    "<li>Rule: %s.</li>\n",
+	html_section(out, "notes", "Notes");
+	text_printf(out, "<ul>\n<li>Rule: %s.</li>\n",
 		    v->outliers->rule == OUTLIER_PAPER
 			    ? "above the line of least squares by one standard deviation"
 			    : "above the line of medians by five robust standard deviations");
-	for (const char *const *n = v->notices; *n; n++) {
-		text_add(out, "<li>");
-		html_text(out, *n);
-		text_add(out, "</li>\n");
-	}
-	text_add(out, "</ul>\n</section>\n");
+	for (const char *const *n = v->notices; *n; n++)
+		html_item(out, *n);
+	text_add(out, "</ul>\n");
+	html_section_end(out);
 }
 
 void report_outliers_html(const struct outlier_view *v, struct text *out)
@@ -386,6 +355,6 @@ void report_outliers_html(const struct outlier_view *v, struct text *out)
 	block_table(v, n, out);
 	text_addn(out, drawn.s, drawn.n);
 	notes(v, out);
-	text_add(out, "</main>\n</body>\n</html>\n");
+	html_page_end(out);
 	text_release(&drawn);
 }
