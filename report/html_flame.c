@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/html.h"
+#include "report/html_figure.h"
 #include "report/report.h"
 #include "trace/meta.h"
 
@@ -141,16 +142,14 @@ void html_flame(const struct view *v, const struct block *b, struct text *out)
 	vec_for_each (&list, const struct callstack, c)
 		add_stack(&fl, c, b->min_ns);
 	if (list.n && fl.data[0].excess_ns > 0) {
-		unsigned height = (deepest(&fl) + 1) * ROW;
+		struct html_plot plot = { .width = WIDTH, .height = (int)(deepest(&fl) + 1) * ROW };
 
-		text_printf(out,
-			    "<figure><svg width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\" "
-			    "role=\"img\" aria-label=\"Callers, by excess\">\n",
-			    WIDTH, height, WIDTH, height);
+		html_figure(out, &plot, "Callers, by excess", "");
+		text_add(out, "\n");
 		print_node(&fl, 0, b->name, 0, out);
-		text_add(out, "</svg><figcaption>Its callers, outermost at the bottom. Width: the "
-			      "excess of the calls that came that way; colour: its share of their "
-			      "time.</figcaption></figure>\n");
+		html_caption(out, "Its callers, outermost at the bottom. Width: the excess of the "
+				  "calls that came that way; colour: its share of their time.");
+		html_figure_end(out);
 	}
 	vec_release(&list);
 	vec_release(&fl);

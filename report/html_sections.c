@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/column.h"
 #include "report/html.h"
+#include "report/html_figure.h"
 #include "report/report.h"
 #include "trace/meta.h"
 
@@ -56,8 +57,7 @@ static void gap(const struct view *v, const char *class, const struct timeline_l
 	if (x_of(v, l->to_ns) < *drawn)
 		return;
 	*drawn = to;
-	text_printf(out, "<rect class=\"%s\" x=\"%.1f\" y=\"0\" width=\"%.1f\" height=\"%d\"/>",
-		    class, from, to - from, TIME_HEIGHT);
+	html_rect(out, class, from, 0, to - from, TIME_HEIGHT, NULL);
 }
 
 /* They are the same in each row: drawn in the first, and shown again. */
@@ -109,11 +109,8 @@ static void time_row(const struct view *v, const struct timeline *tl, const stru
 		double tall = most > 0 ? slice_lost(tl, b, i) / most * TIME_HEIGHT : 0;
 
 		if (tall >= 0.3)
-			text_printf(out,
-				    "<rect class=\"area\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-				    "height=\"%.1f\"/>",
-				    x_of(v, from), TIME_HEIGHT - tall,
-				    x_of(v, from + tl->slices.width_ns) - x_of(v, from), tall);
+			html_rect(out, "area", x_of(v, from), TIME_HEIGHT - tall,
+				  x_of(v, from + tl->slices.width_ns) - x_of(v, from), tall, NULL);
 	}
 	gaps(v, tl, first, out);
 	text_add(out, "</svg></td></tr>\n");
@@ -147,14 +144,12 @@ static void axis(const struct view *v, struct text *out)
 	for (unsigned i = 0; i <= TICKS && first + i * step <= res->duration_ns; i++) {
 		double x = (double)(first + i * step) / (double)res->duration_ns * width;
 
-		text_printf(out,
-			    "<line class=\"axis\" x1=\"%.1f\" y1=\"0\" x2=\"%.1f\" y2=\"5\"/>"
-			    "<text x=\"%.1f\" y=\"16\" text-anchor=\"%s\">%s</text>",
-			    x, x, x,
-			    x < 20	       ? "start"
-			    : x > width - 40.0 ? "end"
-					       : "middle",
-			    from + first + i ? text_time(time, from + first + i * step) : "0");
+		html_line(out, "axis", x, 0, x, 5);
+		html_label(out, x, 16,
+			   x < 20	      ? "start"
+			   : x > width - 40.0 ? "end"
+					      : "middle",
+			   from + first + i ? text_time(time, from + first + i * step) : "0");
 	}
 	text_add(out, "</svg></td></tr>\n");
 }

@@ -9,80 +9,74 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/html.h"
+#include "report/html_figure.h"
 #include "report/imbalance.h"
 #include "report/imbalance_private.h"
 
-#define WIDTH	420
-#define HEIGHT	190
-#define LEFT	44
-#define RIGHT	8
-#define TOP	8
-#define BOTTOM	24
-#define ROOM	(WIDTH - LEFT - RIGHT)
-#define TALL	(HEIGHT - TOP - BOTTOM)
 #define NUMBERS 16 /* so many bars have a number below them */
 
 #define BAR	   5 /* of a row of counts */
 #define ROW_HEIGHT 22
 
-static double y_of(double part)
-{
-	return TOP + (1 - (part < 0 ? 0 : part > 1 ? 1 : part)) * TALL;
-}
+static const struct html_plot plot = {
+	.width = 420, .height = 190, .left = 44, .right = 412, .top = 8, .bottom = 166
+};
 
 static void begin(struct text *out, const char *label)
 {
-	text_printf(out,
-		    "<figure><svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
-		    "aria-label=\"",
-		    WIDTH, HEIGHT, WIDTH, HEIGHT);
-	html_text(out, label);
-	text_add(out, "\">");
-	for (int i = 0; i <= 2; i++)
-		text_printf(out,
-			    "<line class=\"axis\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>"
-			    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%d %%</text>",
-			    LEFT, y_of(i / 2.0), WIDTH - RIGHT, y_of(i / 2.0), LEFT - 5,
-			    y_of(i / 2.0) + 4, 50 * i);
+	char share[TEXT_NUMBER];
+
+	html_figure(out, &plot, label, "");
+	for (int i = 0; i <= 2; i++) {
+		double y = html_plot_y(&plot, i / 2.0);
+
+		html_line(out, "axis", plot.left, y, plot.right, y);
+		snprintf(share, sizeof(share), "%d %%", 50 * i);
+		html_label(out, plot.left - 5, y + 4, "end", share);
+	}
+}
+
+/* Where of n bars number i begins; i + 0.5: its middle. */
+static double x_of(double i, size_t n)
+{
+	return html_plot_x(&plot, i / (double)n);
 }
 
 /* Work below, and above it waiting; shares of what all bars are drawn to. */
 static void stacked(struct text *out, size_t i, size_t n, double work, double idle)
 {
-	double width = (double)ROOM / (double)n, x = LEFT + width * (double)i + width * 0.1;
+	double x = x_of((double)i + 0.1, n), width = (plot.right - plot.left) / (double)n * 0.8;
+	double done = html_plot_y(&plot, work), all = html_plot_y(&plot, work + idle);
 
-	text_printf(out,
-		    "<rect class=\"done\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
-		    x, y_of(work), width * 0.8, y_of(0) - y_of(work));
+	html_rect(out, "done", x, done, width, plot.bottom - done, NULL);
 	if (idle > 0)
-		text_printf(out,
-			    "<rect class=\"idle\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
-			    "height=\"%.1f\"/>",
-			    x, y_of(work + idle), width * 0.8, y_of(work) - y_of(work + idle));
+		html_rect(out, "idle", x, all, width, done - all, NULL);
 }
 
 static void numbers(struct text *out, size_t n)
 {
-	double width = (double)ROOM / (double)n;
+	char number[TEXT_NUMBER];
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		snprintf(number, sizeof(number), "%zu", i + 1);
 		if (n <= NUMBERS || !i || i + 1 == n)
-			text_printf(out,
-				    "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%zu</text>",
-				    LEFT + width * ((double)i + 0.5), HEIGHT - 8, i + 1);
+			html_label(out, x_of((double)i + 0.5, n), plot.height - 8, "middle",
+				   number);
+	}
 }
 
 static void counts_line(struct text *out, const double *counts, size_t n, size_t number)
 {
-	double most = 0, width = (double)ROOM / (double)n;
+	double most = 0;
+	char class[TEXT_NUMBER];
 
 	for (size_t i = 0; i < n; i++)
 		most = fmax(most, counts[i]);
-	text_printf(out, "<polyline class=\"count%zu\" points=\"", number);
+	snprintf(class, sizeof(class), "count%zu", number);
+	html_curve(out, class);
 	for (size_t i = 0; i < n && most > 0; i++)
-		text_printf(out, "%.1f,%.1f ", LEFT + width * ((double)i + 0.5),
-			    y_of(counts[i] / most));
-	text_add(out, "\"/>");
+		html_point(out, x_of((double)i + 0.5, n), html_plot_y(&plot, counts[i] / most));
+	html_curve_end(out, NULL);
 }
 
 static void legend(const struct imbalance_view *v, const struct counted_section *of,
@@ -127,13 +121,12 @@ void figure_threads(const struct imbalance_view *v, const struct parallel_sectio
 	for (size_t i = 0; of && i < of->causes.n && i < FIGURE_CAUSES; i++)
 		counts_line(out, of->causes.data[i].counts, n, i);
 	numbers(out, n);
-	text_printf(out,
-		    "</svg><figcaption>Time of each thread in all instances, of the longest.%s%s ",
-		    n < s->threads.n ? " The first threads only." : "",
+	html_caption(out, "Time of each thread in all instances, of the longest.");
+	text_printf(out, "%s%s ", n < s->threads.n ? " The first threads only." : "",
 		    of && of->causes.n ? " Lines: how often what is to blame happened, of its most."
 				       : "");
 	legend(v, of, out);
-	text_add(out, "</figcaption></figure>\n");
+	html_figure_end(out);
 }
 
 void figure_largest(const struct imbalance_view *v, const struct parallel_section *s,
@@ -154,14 +147,14 @@ void figure_largest(const struct imbalance_view *v, const struct parallel_sectio
 		stacked(out, i, n, part, 1 - part);
 	}
 	numbers(out, n);
-	text_printf(out, "</svg><figcaption>The instance that lost most, number %llu, by thread: ",
-		    (unsigned long long)s->largest);
+	html_caption(out, "The instance that lost most, number ");
 	text_printf(out,
-		    "<span class=\"num\" data-key=\"largest_lost\" data-value=\"%.0f\">%s</span>.",
-		    s->largest_lost,
+		    "%llu, by thread: <span class=\"num\" data-key=\"largest_lost\" "
+		    "data-value=\"%.0f\">%s</span>.",
+		    (unsigned long long)s->largest, s->largest_lost,
 		    (v->exact_time ? text_time : text_count)(number, (uint64_t)s->largest_lost));
 	legend(v, NULL, out);
-	text_add(out, "</figcaption></figure>\n");
+	html_figure_end(out);
 }
 
 void figure_instances(const struct parallel_section *s, struct text *out)
@@ -178,11 +171,12 @@ void figure_instances(const struct parallel_section *s, struct text *out)
 		stacked(out, i, n, s->steps[i].worked / most, s->steps[i].idle / most);
 	if (s->step_instances == 1)
 		numbers(out, n);
-	text_add(out, "</svg><figcaption>The instances one after the other, all threads' time");
+	html_caption(out, "The instances one after the other, all threads' time");
 	if (s->step_instances > 1)
 		text_printf(out, ", %llu to a bar", (unsigned long long)s->step_instances);
 	text_add(out, ". <span class=\"key done\"></span>until they wait<span class=\"key "
-		      "idle\"></span>waiting</figcaption></figure>\n");
+		      "idle\"></span>waiting");
+	html_figure_end(out);
 }
 
 void figure_counts(const double *counts, size_t n, struct text *out)

@@ -7,15 +7,10 @@
 #include "analysis/outlier.h"
 #include "base/text.h"
 #include "report/html.h"
+#include "report/html_figure.h"
 #include "report/outlier.h"
 #include "trace/meta.h"
 
-#define WIDTH	   760
-#define HEIGHT	   260
-#define LEFT	   62
-#define RIGHT	   10
-#define TOP	   10
-#define BOTTOM	   30
 #define ROWS_MAX   200 /* of the table */
 #define BLOCKS_MAX 40  /* with a figure, as far as these fit: HTML_DETAILS_BYTES */
 #define LISTED_MAX 25  /* executions of a block */
@@ -51,55 +46,36 @@ static const struct colour *colour_of(const struct outlier *x)
 
 /* ---- the figure ---- */
 
-struct axes {
-	double last;	  /* index */
-	double low, high; /* natural logarithms of durations */
+static const struct html_plot plot = {
+	.width = 760, .height = 260, .left = 62, .right = 750, .top = 10, .bottom = 230
 };
 
-static struct axes axes_of(const struct outlier_block *b)
-{
-	double low = log(b->durations.min > 1 ? (double)b->durations.min : 1);
-	double high = log(b->durations.max > 2 ? (double)b->durations.max : 2);
-
-	return (struct axes){ b->begun > 1 ? (double)(b->begun - 1) : 1, low,
-			      high > low + 0.1 ? high : low + 0.1 };
-}
+struct axes {
+	double last; /* index */
+	struct html_scale ns;
+};
 
 static double x_of(const struct axes *a, double index)
 {
-	return LEFT + index / a->last * (WIDTH - LEFT - RIGHT);
+	return html_plot_x(&plot, index / a->last);
 }
 
 static double y_of(const struct axes *a, double ns)
 {
-	double part = (log(ns > 1 ? ns : 1) - a->low) / (a->high - a->low);
-
-	part = part < 0 ? 0 : part > 1 ? 1 : part;
-	return TOP + (1 - part) * (HEIGHT - TOP - BOTTOM);
+	return html_plot_y(&plot, html_scale_part(&a->ns, ns));
 }
 
 static void draw_axes(const struct axes *a, struct text *out)
 {
 	char number[TEXT_NUMBER];
 
-	for (double decade = 1; decade < 1e19; decade *= 10) {
-		double y = y_of(a, decade);
-
-		if (log(decade) < a->low || log(decade) > a->high)
-			continue;
-		text_printf(out,
-			    "<line class=\"axis\" x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\"/>"
-			    "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>",
-			    LEFT, y, WIDTH - RIGHT, y, LEFT - 5, y + 4,
-			    text_time(number, (uint64_t)decade));
-	}
+	html_decades(out, &plot, &a->ns);
 	for (int i = 0; i <= TICKS; i++)
-		text_printf(out, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\">%s</text>",
-			    x_of(a, a->last * i / TICKS), HEIGHT - 10,
-			    !i		 ? "start"
-			    : i == TICKS ? "end"
-					 : "middle",
-			    text_count(number, (uint64_t)(a->last * i / TICKS)));
+		html_label(out, x_of(a, a->last * i / TICKS), plot.height - 10,
+			   !i		? "start"
+			   : i == TICKS ? "end"
+					: "middle",
+			   text_count(number, (uint64_t)(a->last * i / TICKS)));
 }
 
 #define LINE_STEPS 32 /* a straight line is a curve where the scale is logarithmic */
@@ -107,14 +83,14 @@ static void draw_axes(const struct axes *a, struct text *out)
 static void draw_line(const struct axes *a, const struct outlier_block *b, double above,
 		      const char *class, struct text *out)
 {
-	text_printf(out, "<polyline class=\"%s\" points=\"", class);
+	html_curve(out, class);
 	for (int i = 0; i <= LINE_STEPS; i++) {
 		double index = a->last * i / LINE_STEPS;
 
-		text_printf(out, "%.1f,%.1f ", x_of(a, index),
-			    y_of(a, b->line.intercept + b->line.slope * index + above));
+		html_point(out, x_of(a, index),
+			   y_of(a, b->line.intercept + b->line.slope * index + above));
 	}
-	text_add(out, "\"/>");
+	html_curve_end(out, NULL);
 }
 
 static void draw_points(const struct axes *a, const struct outlier_block *b, struct text *out)
@@ -153,24 +129,22 @@ static void legend(const struct outlier_block *b, struct text *out)
 
 static void figure(const struct outlier_block *b, struct text *out)
 {
-	struct axes a = axes_of(b);
+	struct axes a = { b->begun > 1 ? (double)(b->begun - 1) : 1,
+			  html_scale_of(b->durations.min, b->durations.max) };
 
-	text_printf(out,
-		    "<figure><svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
-		    "aria-label=\"Durations of executions in the order in which they began\">",
-		    WIDTH, HEIGHT, WIDTH, HEIGHT);
+	html_figure(out, &plot, "Durations of executions in the order in which they began", "");
 	draw_axes(&a, out);
 	draw_points(&a, b, out);
 	draw_line(&a, b, 0, "curve", out);
 	draw_line(&a, b, b->line.bound_ns, "least bound", out);
-	text_add(out, "</svg><figcaption>Durations (logarithmic) of executions in the order in "
-		      "which they began, the line through them, and, dashed, the bound above which "
-		      "they diverge. ");
+	html_caption(out, "Durations (logarithmic) of executions in the order in which they began, "
+			  "the line through them, and, dashed, the bound above which they "
+			  "diverge. ");
 	if ((double)b->sample.n < b->n)
 		text_printf(out, "Grey: %zu of %llu. ", b->sample.n,
 			    (unsigned long long)b->durations.count);
 	legend(b, out);
-	text_add(out, "</figcaption></figure>\n");
+	html_figure_end(out);
 }
 
 /* ---- tables ---- */
