@@ -213,33 +213,12 @@ is "$(jq -r '.notices[0]' many.json)" "107 threads not counted: there were too m
 	"threads that are too many are said"
 
 # An OpenMP program, by GCC's libgomp and by LLVM's libomp.
-cat >omp.c <<-'EOC'
-	#include <omp.h>
-	#include <stdlib.h>
-	static volatile unsigned long sink[64 * 8];
-	static void __attribute__((noinline)) work(int me, long n)
-	{
-		for (long i = 0; i < n; i++) /* planted */
-			sink[me * 8] += i;
-	}
-	int main(int argc, char **argv)
-	{
-		omp_set_num_threads(4);
-		for (int r = 0; r < atoi(argv[argc - 1]); r++) {
-	#pragma omp parallel
-			work(omp_get_thread_num(), 20000L * (1 + omp_get_thread_num() * omp_get_thread_num() % 7));
-		}
-	}
-EOC
 openmp() { # openmp COMPILER FLAGS...
 	local got wanted
-	if ! "$1" -g -O1 -fopenmp "${@:2}" omp.c -o omp "${LINK[@]}" 2>cc.err; then
-		skip "$1 -fopenmp: the planted line is first" "$1 has no OpenMP here"
-		return
-	fi
-	wanted="region 211 4 $(grep -n planted omp.c | cut -d: -f1) loop"
+	has_omp "$1" "the planted line is first" "${@:2}" "${LINK[@]}" || return
+	wanted="region 211 4 $(grep -n planted "$OMP" | cut -d: -f1) loop"
 	for _ in 1 2 3; do
-		count omp ./omp 211
+		count omp "./omp-$1" 211
 		got=$(jq -r '.sections[0] | "\(.kind) \(.instances) \(.threads | length) \(.causes[0].line) \(.causes[0].kind)"' omp.json)
 		[ "$got" != "$wanted" ] || break
 	done

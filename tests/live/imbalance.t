@@ -35,34 +35,13 @@ record mutex -F pthread_join -- "$MB/mutex" -n 10007
 is "$(section mutex.json '"\(.kind) \(.instances)"')" "join 1" "threads made and joined are a section"
 
 # An OpenMP program of that many rounds, by GCC's libgomp and by LLVM's libomp.
-cat >omp.c <<-'EOC'
-	#include <omp.h>
-	#include <stdlib.h>
-	static volatile unsigned long sink[64 * 8];
-	static void __attribute__((noinline)) work(int me, long n)
-	{
-		for (long i = 0; i < n; i++) /* planted */
-			sink[me * 8] += i;
-	}
-	int main(int argc, char **argv)
-	{
-		omp_set_num_threads(4);
-		for (int r = 0; r < atoi(argv[argc - 1]); r++) {
-	#pragma omp parallel
-			work(omp_get_thread_num(), 20000L * (1 + omp_get_thread_num() * omp_get_thread_num() % 7));
-		}
-	}
-EOC
 # openmp COMPILER PATTERN...: every round is an instance
 openmp() {
 	local cc=$1 patterns=()
 	for pattern in "${@:2}"; do
 		patterns+=(-F "$pattern")
 	done
-	if ! "$cc" -g -O1 -fopenmp omp.c -o "omp-$cc" 2>cc.err; then
-		skip "$cc -fopenmp: a region is a section" "$cc has no OpenMP here"
-		return
-	fi
+	has_omp "$cc" "a region is a section" || return
 	record "omp-$cc" "${patterns[@]}" -- "./omp-$cc" 19
 	"$ISPOT" imbalance --json -i "omp-$cc.data" >omp.json
 	is "$(section omp.json '"\(.kind) \(.instances) \(.threads | length)"')" "region 19 4" "$cc -fopenmp: a region is a section" ||

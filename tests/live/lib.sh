@@ -156,6 +156,15 @@ needs_helper() {
 	done
 }
 
+# has_omp COMPILER NAME FLAGS...: ./omp-COMPILER, an OpenMP program by that compiler; where it has no
+# OpenMP the test of that name is skipped
+OMP=$ROOT/tests/live/openmp/omp.c
+has_omp() {
+	"$1" -g -O1 -fopenmp "$OMP" -o "omp-$1" "${@:3}" 2>cc.err && return
+	skip "$1 -fopenmp: $2" "$1 has no OpenMP here"
+	return 1
+}
+
 # ---- recording ----
 
 # Ahead of what else the machine does, in a session of its own. by=ahead: recordings are.

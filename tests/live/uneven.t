@@ -71,32 +71,11 @@ like limit "^$(ulimit -d)$" "the program has the memory that it has without ispo
 is $? 127 "a command that is not there"
 
 # An OpenMP program of that many rounds, by GCC's libgomp and by LLVM's libomp.
-cat >omp.c <<-'EOC'
-	#include <omp.h>
-	#include <stdlib.h>
-	static volatile unsigned long sink[64 * 8];
-	static void __attribute__((noinline)) work(int me, long n)
-	{
-		for (long i = 0; i < n; i++) /* planted */
-			sink[me * 8] += i;
-	}
-	int main(int argc, char **argv)
-	{
-		omp_set_num_threads(4);
-		for (int r = 0; r < atoi(argv[argc - 1]); r++) {
-	#pragma omp parallel
-			work(omp_get_thread_num(), 20000L * (1 + omp_get_thread_num() * omp_get_thread_num() % 7));
-		}
-	}
-EOC
 for cc in gcc clang; do
-	if ! "$cc" -g -O1 -fopenmp omp.c -o "omp-$cc" 2>cc.err; then
-		skip "$cc -fopenmp: the planted line is first" "$cc has no OpenMP here"
-		continue
-	fi
+	has_omp "$cc" "the planted line is first" || continue
 	"$ISPOT" imbalance --json -- "./omp-$cc" 5 >omp.json 2>omp.err || diag omp.err
 	is "$(jq -r '.sections[0] | "\(.kind) \(.instances) \(.threads | length) \(.causes[0].line) \(.causes[0].kind)"' omp.json)" \
-		"region 5 4 $(grep -n planted omp.c | cut -d: -f1) loop" "$cc -fopenmp: the planted line is first" || diag omp.json
+		"region 5 4 $(grep -n planted "$OMP" | cut -d: -f1) loop" "$cc -fopenmp: the planted line is first" || diag omp.json
 done
 
 done_testing

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* As many parallel regions as its last argument says, in which each of four threads has a loop of
+ * another length. In a folder of its own: tests compile it, with each compiler's OpenMP. */
+#include <omp.h>
+#include <stdlib.h>
+
+static volatile unsigned long sink[64 * 8];
+
+static void __attribute__((noinline)) work(int me, long n)
+{
+	for (long i = 0; i < n; i++) /* planted */
+		sink[me * 8] += (unsigned long)i;
+}
+
+int main(int argc, char **argv)
+{
+	omp_set_num_threads(4);
+	for (int r = 0; r < atoi(argv[argc - 1]); r++) {
+#pragma omp parallel
+		work(omp_get_thread_num(),
+		     20000L * (1 + omp_get_thread_num() * omp_get_thread_num() % 7));
+	}
+}
