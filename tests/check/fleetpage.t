@@ -24,35 +24,6 @@ fleet reduce --db one.db one/*.fleet >/dev/null
 fleet report --db one.db --html one.html
 fleet report --db three.db --base app0001 --html base.html
 
-# parsed FILE: what is wrong with it, a line each
-parsed() {
-	python3 - "$1" <<-'EOP'
-	import html.parser, sys
-	void = {"meta"}
-	class Parser(html.parser.HTMLParser):
-	    open = []
-	    def handle_starttag(self, tag, attrs):
-	        a = dict(attrs)
-	        if tag in ("script", "link", "iframe", "object", "img") or any(k.startswith("on") for k in a):
-	            print("there is a", tag, a)
-	        if tag == "svg" and not a.get("aria-label"):
-	            print("a figure without a label")
-	        if "nan" in str(a.get("points")) or "inf" in str(a.get("points")) or "nan" in str(a.get("width")):
-	            print("no number in", tag, a)
-	        if tag not in void:
-	            self.open.append(tag)
-	    def handle_startendtag(self, tag, attrs):
-	        pass
-	    def handle_endtag(self, tag):
-	        if not self.open or self.open.pop() != tag:
-	            print("unexpected end of", tag, "at", self.getpos())
-	p = Parser()
-	p.feed(open(sys.argv[1], encoding="utf-8").read())
-	for tag in p.open:
-	    print("never closed:", tag)
-	EOP
-}
-
 # The first matrix, cell by cell, against the CSV: who is slower or faster beside whom.
 matrix() {
 	python3 - three.html three.csv three.json <<-'EOP'

@@ -170,36 +170,6 @@ links() {
 	done
 }
 
-# parsed FILE: what is wrong with it, one line each.
-parsed() {
-	python3 - "$1" <<-'EOP'
-	import html.parser, sys
-	void = {"meta", "br", "line", "rect", "polyline", "img", "hr"}
-	class Parser(html.parser.HTMLParser):
-	    open = []
-	    def handle_starttag(self, tag, attrs):
-	        a = dict(attrs)
-	        if tag in ("script", "link", "iframe", "object"):
-	            print("there is a", tag)
-	        for key in ("src", "href", "style"):
-	            if "//" in (a.get(key) or ""):
-	                print("fetches", a[key])
-	        if tag == "svg" and not a.get("aria-label"):
-	            print("a figure without a label")
-	        if tag not in void:
-	            self.open.append(tag)
-	    def handle_startendtag(self, tag, attrs):
-	        pass
-	    def handle_endtag(self, tag):
-	        if not self.open or self.open.pop() != tag:
-	            print("unexpected end of", tag, "at", self.getpos())
-	p = Parser()
-	p.feed(open(sys.argv[1], encoding="utf-8").read())
-	for tag in p.open:
-	    print("never closed:", tag)
-	EOP
-}
-
 # numbers HTML CSV: cells that differ.
 numbers() {
 	python3 - "$1" "$2" <<-'EOP'
@@ -229,6 +199,10 @@ rendered() { # rendered FILE: prints what the browser complains of
 }
 
 ok "the page is well-formed and fetches nothing" silent parsed "$work/svc.html"
+sed 's|<rect [^>]*|& onclick="f()" y="nan"|; s|</h2>|<br></h2>|' "$work/svc.html" >"$work/wrong.html"
+catches "what does something when it is clicked" "onclick" parsed "$work/wrong.html"
+catches "a place that is no number" "no number in rect" parsed "$work/wrong.html"
+catches "what is not closed" "unexpected end of h2" parsed "$work/wrong.html"
 ok "its numbers are those of --csv" silent numbers "$work/svc.html" "$work/svc.csv"
 ok "it draws the callers of a block" grep -q 'aria-label="Callers, by excess"' "$work/callsites.html"
 ok "it says who ended whose waiting" grep -q '<h2 id="waits">' "$work/sites.html"

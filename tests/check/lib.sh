@@ -5,7 +5,7 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 top=$PWD
-export LC_ALL=C.UTF-8
+export LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
 ISPOT=${ISPOT:-$PWD/ispot}
 tests=0
 planted=$(mktemp -d) || exit 1

@@ -1,7 +1,10 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Pages in headless Chromium, for the checks. $work is a directory to write in.
+# Pages by Python's parser and in headless Chromium, for the checks. $work is a directory to write in.
 # shellcheck disable=SC2154 # work is the test's
+
+# parsed FILE: what is wrong with its markup, one line each
+parsed() { python3 "$top/tests/check/markup.py" "$1"; }
 
 browse() { # browse FILE [OPTION...]: the page after its scripts ran
 	timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$work/chromium" \

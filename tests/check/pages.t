@@ -47,7 +47,7 @@ else
 	skip "axe-core finds nothing serious in lines to blame" "no valgrind here"
 fi
 
-PYTHONDONTWRITEBYTECODE=1 python3 - tests/paper "$work/paper.html" <<'EOP'
+python3 - tests/paper "$work/paper.html" <<'EOP'
 import sys
 sys.path.insert(0, sys.argv[1])
 import page, svg

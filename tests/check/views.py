@@ -5,16 +5,15 @@ views.py ISPOT FILE [report's options...]: prints what differs, and last how man
 JSON is what the others are held against: CSV has the same numbers, HTML the same as data-value and
 what it shows of them, text what a person reads of them ("24k" stands for 23,950 to 24,050).
 """
-import csv, html, io, json, math, re, subprocess, sys
+import csv, html, io, json, re, subprocess, sys
+
+from cells import finish, fits, reads, same, wrong
 
 ISPOT, FILE, *OPTIONS = sys.argv[1:]
 BY = OPTIONS[OPTIONS.index("--by") + 1] if "--by" in OPTIONS else "function"
-UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "h": 3600e9, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 SCREEN = {"thread": "sci lost_threads calls observed_ns tid pid",
           "lock": "sci lost_threads calls contended p50_ns p99_ns hold_p50_ns hold_p99_ns floor"}
 SCREEN = SCREEN.get(BY, "sci lost_threads calls min_ns p50_ns p99_ns floor").split()
-compared = 0
-wrong = []
 
 
 def report(*options):
@@ -22,46 +21,6 @@ def report(*options):
     if p.returncode:
         sys.exit(f"report {options}: {p.stderr}")
     return p.stdout
-
-
-def same(where, key, exact, other):
-    """Two exact values, of JSON and of another view; CSV leaves empty what is not measured."""
-    global compared
-    compared += 1
-    if exact is None or other in ("", None):
-        ok = exact in (None, "") and other in ("", None)
-    elif isinstance(exact, str):
-        ok = exact == other
-    else:
-        ok = math.isclose(float(exact), float(other), rel_tol=1e-8, abs_tol=1e-12)
-    if not ok:
-        wrong.append(f"{where}: {key} is {exact!r}, and there {other!r}")
-
-
-def near(where, key, exact, other, by):
-    """What was drawn, as far as its pixels tell."""
-    global compared
-    compared += 1
-    if not abs(exact - other) <= by:
-        wrong.append(f"{where}: {key} is {exact}, and is drawn as {other}")
-
-
-def reads(where, key, exact, shown):
-    """A value, and what a person reads of it: right to the last digit that is there."""
-    global compared
-    compared += 1
-    m = re.fullmatch(r"([-+]?\d+(?:\.(\d+))?) ?(ns|us|ms|s|h|k|M|G|T|%|)", shown)
-    if exact is None or not m:
-        ok = exact is None and shown == "n/a"
-    else:
-        unit = 0.01 if m[3] == "%" else UNITS[m[3]]
-        # .0 is cut off behind a unit that has tenths
-        digits = len(m[2] or "")
-        if m[3] == "s" or (m[3] in ("us", "ms", "h", "k", "M", "G", "T") and len(m[1]) == 1):
-            digits = 1
-        ok = abs(float(m[1]) * unit - exact) <= unit * 0.5001 * 10 ** -digits + 1e-12
-    if not ok:
-        wrong.append(f"{where}: {key} is {exact!r}, and reads {shown}")
 
 
 def number_of(block, key):
@@ -286,20 +245,6 @@ def check_story(whole):
         wrong.append(f"a table without a paragraph on it, or the reverse: {head}")
     if BY not in ("function", "thread") and bool(m) != bool(worth):
         wrong.append(f"the paragraph is not of these rows: {head}")
-
-
-def fits(exact, shown):
-    before = len(wrong)
-    reads("", "", exact, shown)
-    ok = len(wrong) == before
-    del wrong[before:]
-    return ok
-
-
-def finish():
-    for line in wrong:
-        print(line)
-    print(compared, "cells compared")
 
 
 if __name__ == "__main__":

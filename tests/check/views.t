@@ -20,30 +20,26 @@ awk 'BEGIN {
 		printf "%d %d %d/7 call-count f calls=15 outer=15\n", at + long, t - 7, t
 	} }' | "$ISPOT" dump --from-text - -o "$work/sampled.data" || echo "# no sampled trace"
 
-# compared SCRIPT CELLS TRACE OPTIONS...: at least so many cells are
-compared() {
-	local script=$1 least=$2 file=$work/$3.data n
-	shift 3
-	python3 "tests/check/$script.py" "$ISPOT" "$file" "$@" >"$work/out" 2>&1
+# agree CELLS SCRIPT ARGUMENTS...: it compares at least so many cells, and finds none that differ
+agree() {
+	local n
+	python3 "tests/check/$2.py" "${@:3}" >"$work/out" 2>&1
 	n=$(sed -n '$s/ cells compared$//p' "$work/out")
 	sed '$d' "$work/out" | head -20 | sed 's/^/# /'
-	[ "$(wc -l <"$work/out")" -eq 1 ] && [ "${n:-0}" -ge "$least" ] && return
+	[ "$(wc -l <"$work/out")" -eq 1 ] && [ "${n:-0}" -ge "$1" ] && return
 	sed -n '$s/^/# /p' "$work/out"
 	return 1
 }
 
+compared() { agree "$2" "$1" "$ISPOT" "$work/$3.data" "${@:4}"; } # compared SCRIPT CELLS TRACE OPTIONS...
+
 # uneven NAME CELLS OPTIONS...: `ispot imbalance` in its three views, of a trace or of a command
 uneven() {
-	local of=$work/uneven-$1 least=$2 n
+	local of=$work/uneven-$1 least=$2
 	shift 2
 	"$ISPOT" imbalance --json --html "$of.html" "$@" >"$of.json" 2>"$of.err" &&
 		COLUMNS=80 "$ISPOT" imbalance "$@" >"$of.text" 2>"$of.err" || return
-	python3 tests/check/views_imbalance.py "$of.json" "$of.html" "$of.text" >"$work/out" 2>&1
-	n=$(sed -n '$s/ cells compared$//p' "$work/out")
-	sed '$d' "$work/out" | head -20 | sed 's/^/# /'
-	[ "$(wc -l <"$work/out")" -eq 1 ] && [ "${n:-0}" -ge "$least" ] && return
-	sed -n '$s/^/# /p' "$work/out"
-	return 1
+	agree "$least" views_imbalance "$of.json" "$of.html" "$of.text"
 }
 
 same() { compared views "$@"; }

@@ -5,7 +5,8 @@ views_charts.py ISPOT FILE [report's options...]: as views.py.
 """
 import html, json, math, re
 
-from views import report, reads, same, wrong, near, finish
+from cells import finish, near, reads, same, wrong
+from views import report
 
 LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 56, 8, 8, 24, 190  # of report/html_chart.c
 TALL, SLICES, POINTS = 44, 64, 160  # of report/html_sections.c, analysis/slices.h, report/html.h

@@ -3,44 +3,13 @@
 
 views_imbalance.py JSON HTML [TEXT]: prints what differs, and last how many cells there were.
 """
-import html, json, math, re, sys
+import html, json, re, sys
+
+from cells import finish, reads, same, wrong
 
 whole = json.load(open(sys.argv[1]))
 page = open(sys.argv[2], encoding="utf-8").read()
 screen = open(sys.argv[3], encoding="utf-8").read() if len(sys.argv) > 3 else None
-UNITS = {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9, "h": 3600e9, "": 1, "k": 1e3, "M": 1e6, "G": 1e9, "%": 0.01}
-TIMES = {"lost", "time", "idle"}
-compared = 0
-wrong = []
-
-
-def same(where, key, exact, other):
-    global compared
-    compared += 1
-    if exact is None or other == "":
-        ok = exact is None and other == ""
-    elif isinstance(exact, str):
-        ok = exact == other
-    else:
-        ok = math.isclose(float(exact), float(other), rel_tol=1e-8, abs_tol=1e-12)
-    if not ok:
-        wrong.append(f"{where}: {key} is {exact!r}, and there {other!r}")
-
-
-def reads(where, key, exact, shown):
-    """Right to the last digit that is shown; the units of times have a tenth from 1 to 10."""
-    global compared
-    compared += 1
-    m = re.fullmatch(r"(\d+(?:\.(\d+))?) ?(ns|us|ms|s|h|k|M|G|%|)", shown)
-    if exact is None or not m:
-        ok = exact is None and shown == "n/a"
-    else:
-        digits = len(m[2] or "")
-        if m[3] not in ("", "ns", "%") and len(m[1]) == 1 or m[3] == "s":
-            digits = 1
-        ok = abs(float(m[1]) * UNITS[m[3]] - exact) <= UNITS[m[3]] * 0.5001 * 10 ** -digits + 1e-12
-    if not ok:
-        wrong.append(f"{where}: {key} is {exact!r}, and reads {shown}")
 
 
 def field(of, key):
@@ -133,6 +102,4 @@ def check_text():
 check_page()
 if screen is not None:
     check_text()
-for line in wrong:
-    print(line)
-print(compared, "cells compared")
+finish()

@@ -5,7 +5,8 @@ views_slow.py ISPOT FILE --slow FUNC [report's options...]: as views.py.
 """
 import json, re
 
-from views import report, reads, same, wrong, finish
+from cells import finish, reads, same, wrong
+from views import report
 
 TIME = r"(\d+(?:\.\d+)?(?:ns|us|ms|s|h))"
 COUNT = r"(\d+(?:\.\d+)?[kMGT]?)"
