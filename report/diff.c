@@ -317,22 +317,14 @@ static struct json *side_json(const struct diff *diff, enum diff_side side)
 	return j;
 }
 
-static void set_known(struct json *j, const char *key, uint64_t v)
-{
-	if (v == BLOCK_NONE)
-		json_set_null(j, key);
-	else
-		json_set_u64(j, key, v);
-}
-
 static struct json *half_json(const struct diff_half *h)
 {
 	struct json *j = json_new_object();
 
 	json_set_u64(j, "calls", h->calls);
 	json_set_u64(j, "timed_calls", h->timed_calls);
-	set_known(j, "min_ns", h->min_ns);
-	set_known(j, "total_ns", h->timed_calls ? h->total_ns : BLOCK_NONE);
+	report_set_known(j, "min_ns", h->min_ns);
+	report_set_known(j, "total_ns", h->timed_calls ? h->total_ns : BLOCK_NONE);
 	json_set_f64(j, "mean_ns", h->mean_ns);
 	json_set_f64(j, "compared_ns", h->seen_ns);
 	json_set_f64(j, "cpu_wait_ns", h->cpu_wait_ns);
@@ -358,7 +350,7 @@ static struct json *block_json(const struct diff_block *b)
 	json_set_string(j, "name", b->name);
 	json_set_string(j, "object", b->object);
 	json_set_string(j, "verdict", diff_verdict_name(b->verdict));
-	set_known(j, "min_ns", b->min_ns);
+	report_set_known(j, "min_ns", b->min_ns);
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
 		if (b->half[side].runs)
 			json_set_take(j, side_names[side], half_json(&b->half[side]));

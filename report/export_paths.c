@@ -93,7 +93,8 @@ void paths_release(struct export *e)
 	free(paths);
 }
 
-void folded_end(struct export *e)
+/* Of each path its own time, behind that of as many fastest calls where these are asked for. */
+static void print_paths(struct export *e, bool least)
 {
 	const struct paths *paths = e->state;
 
@@ -101,21 +102,19 @@ void folded_end(struct export *e)
 		if (!p->own_calls)
 			continue;
 		print_path(e, paths, p);
+		if (least)
+			text_printf(&e->out, " %llu", (unsigned long long)path_least_ns(paths, p));
 		text_printf(&e->out, " %llu\n", (unsigned long long)p->own_ns);
 	}
 	paths_release(e);
 }
 
+void folded_end(struct export *e)
+{
+	print_paths(e, false);
+}
+
 void folded_diff_end(struct export *e)
 {
-	const struct paths *paths = e->state;
-
-	vec_for_each (&paths->all, const struct path, p) {
-		if (!p->own_calls)
-			continue;
-		print_path(e, paths, p);
-		text_printf(&e->out, " %llu %llu\n", (unsigned long long)path_least_ns(paths, p),
-			    (unsigned long long)p->own_ns);
-	}
-	paths_release(e);
+	print_paths(e, true);
 }

@@ -12,7 +12,7 @@
 #include "report/report.h"
 #include "trace/meta.h"
 
-static void set_u64(struct json *obj, const char *key, uint64_t v)
+void report_set_known(struct json *obj, const char *key, uint64_t v)
 {
 	if (v == BLOCK_NONE)
 		json_set_null(obj, key);
@@ -37,21 +37,22 @@ static struct json *trace_json(const struct view *v)
 	report_set_name(j, "file", v->file);
 	report_set_name(j, "command", s->command);
 	report_set_name(j, "program", s->program && *s->program ? s->program : NULL);
-	set_u64(j, "pid", s->pid);
+	report_set_known(j, "pid", s->pid);
 	json_set_u64(j, "duration_ns", res->duration_ns);
 	report_set_name(j, "clock", s->clock);
-	set_u64(j, "cpus", s->cpus ? s->cpus : BLOCK_NONE);
+	report_set_known(j, "cpus", s->cpus ? s->cpus : BLOCK_NONE);
 	json_set_u64(j, "threads", threads_count(&res->calls.threads));
 	json_set_u64(j, "calls", res->calls.entries);
 	json_set_u64(j, "records", res->records);
 	json_set_u64(j, "lost_records", res->lost_records);
 	json_set_u64(j, "untimed_calls", res->untimed_calls);
 	json_set_f64(j, "coverage", res->coverage);
-	set_u64(j, "cpu_ns", res->meta->end.present ? res->meta->end.target_cpu_ns : BLOCK_NONE);
-	set_u64(j, "working_ns", res->working_ns);
-	set_u64(j, "lost_ns", res->lost_ns);
-	set_u64(j, "idle_ns", res->idle_ns);
-	set_u64(j, "runnable_ns", res->runnable_ns);
+	report_set_known(j, "cpu_ns",
+			 res->meta->end.present ? res->meta->end.target_cpu_ns : BLOCK_NONE);
+	report_set_known(j, "working_ns", res->working_ns);
+	report_set_known(j, "lost_ns", res->lost_ns);
+	report_set_known(j, "idle_ns", res->idle_ns);
+	report_set_known(j, "runnable_ns", res->runnable_ns);
 	json_set_u64(j, "probed_ns", res->probed_ns);
 	json_set_u64(j, "threads_ns", res->threads_ns);
 	report_set_name(j, "kernel", s->kernel);
@@ -68,20 +69,20 @@ static struct json *cost_json(const struct result *res)
 	const struct meta_end *e = &res->meta->end;
 	struct json *j = json_new_object();
 
-	set_u64(j, "pair_min_ns", res->pair_min_ns);
-	set_u64(j, "pair_p50_ns", res->pair_p50_ns);
-	set_u64(j, "pair_p99_ns", res->pair_p99_ns);
+	report_set_known(j, "pair_min_ns", res->pair_min_ns);
+	report_set_known(j, "pair_p50_ns", res->pair_p50_ns);
+	report_set_known(j, "pair_p99_ns", res->pair_p99_ns);
 	json_set_f64(j, "overhead", res->overhead);
 	if (isnan(res->overhead))
 		json_set_null(j, "overhead_is_least");
 	else
 		json_set_bool(j, "overhead_is_least", res->overhead_is_least);
-	set_u64(j, "sample_ns", e->sample_ns);
-	set_u64(j, "sampling_cost_ns", e->sampling_cost_ns);
-	set_u64(j, "scheduling_cost_ns", e->scheduling_cost_ns);
-	set_u64(j, "counting_cost_ns", e->counting_cost_ns);
-	set_u64(j, "after_cost_ns", e->after_cost_ns);
-	set_u64(j, "probes_cost_ns", e->probes_cost_ns);
+	report_set_known(j, "sample_ns", e->sample_ns);
+	report_set_known(j, "sampling_cost_ns", e->sampling_cost_ns);
+	report_set_known(j, "scheduling_cost_ns", e->scheduling_cost_ns);
+	report_set_known(j, "counting_cost_ns", e->counting_cost_ns);
+	report_set_known(j, "after_cost_ns", e->after_cost_ns);
+	report_set_known(j, "probes_cost_ns", e->probes_cost_ns);
 	return j;
 }
 
@@ -108,8 +109,8 @@ static struct json *threads_json(const struct result *res)
 		if (t->thread->vacant)
 			continue;
 		row = json_new_object();
-		set_u64(row, "tid", rest ? BLOCK_NONE : t->thread->tid);
-		set_u64(row, "pid", rest ? BLOCK_NONE : t->thread->tgid);
+		report_set_known(row, "tid", rest ? BLOCK_NONE : t->thread->tid);
+		report_set_known(row, "pid", rest ? BLOCK_NONE : t->thread->tgid);
 		report_set_name(row, "comm", t->thread->comm[0] ? t->thread->comm : NULL);
 		json_set_u64(row, "observed_ns", t->observed_ns);
 		json_set_f64(row, "sci", t->sci);
@@ -130,12 +131,12 @@ static struct json *not_traced_json(const struct result *res)
 		report_set_name(row, "name", n->name);
 		report_set_name(row, "object", n->object);
 		report_set_name(row, "reason", n->reason);
-		set_u64(row, "traced_until_ns",
-			n->traced_until_ns ? result_since_start(res, n->traced_until_ns)
-					   : BLOCK_NONE);
-		set_u64(row, "traced_again_ns",
-			n->traced_again_ns ? result_since_start(res, n->traced_again_ns)
-					   : BLOCK_NONE);
+		report_set_known(row, "traced_until_ns",
+				 n->traced_until_ns ? result_since_start(res, n->traced_until_ns)
+						    : BLOCK_NONE);
+		report_set_known(row, "traced_again_ns",
+				 n->traced_again_ns ? result_since_start(res, n->traced_again_ns)
+						    : BLOCK_NONE);
 		json_set_f64(row, "cpu_share", n->cpu_share);
 		json_set_f64(row, "calls_per_s", n->calls_per_s);
 		json_set_f64(row, "cost_share", n->cost_share);

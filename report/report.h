@@ -62,6 +62,7 @@ void report_csv(const struct view *v, struct text *out);
 void report_json(const struct view *v, struct text *out);
 /* A name that may be anything, made printable; NULL: null. */
 void report_set_name(struct json *obj, const char *key, const char *s);
+void report_set_known(struct json *obj, const char *key, uint64_t v); /* BLOCK_NONE: null */
 /* One block with all that is known of it; to be freed. */
 struct json *report_block_json(const struct result *res, const struct block *b);
 struct json *report_causes_json(const struct block *b);

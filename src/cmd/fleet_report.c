@@ -14,7 +14,7 @@
 #include "pager.h"
 #include "report/fleet.h"
 #include "screen.h"
-#include "trace/output.h"
+#include "write_out.h"
 
 #define EXCLUDED_MAX 64
 #define RENAMED_MAX  10 /* notices */
@@ -66,19 +66,6 @@ static int find_excluded(const struct fleet_args *a, struct fleet_view *v,
 	return 0;
 }
 
-static int write_out(const struct fleet_args *a, const struct text *out, struct err *err)
-{
-	struct output file = { .fd = -1 };
-	int rc;
-
-	if (!a->html)
-		return screen_write(out, err);
-	rc = output_open(&file, a->html, err);
-	if (!rc)
-		output_write(&file, out->s, out->n);
-	return rc ? rc : output_close(&file, err);
-}
-
 static int print(const struct fleet_args *a, struct fleet_view *v, struct err *err)
 {
 	const struct fleet_cell *excluded[EXCLUDED_MAX];
@@ -93,7 +80,7 @@ static int print(const struct fleet_args *a, struct fleet_view *v, struct err *e
 	 : a->csv  ? report_fleet_csv
 	 : a->html ? report_fleet_html
 		   : report_fleet_text)(v, &out);
-	rc = write_out(a, &out, err);
+	rc = write_out(&out, a->html, err);
 	text_release(&out);
 	return rc;
 }

@@ -19,8 +19,8 @@
 #include "screen.h"
 #include "report/imbalance.h"
 #include "trace/meta.h"
-#include "trace/output.h"
 #include "trace/reader.h"
+#include "write_out.h"
 
 struct imbalance_options {
 	const char *input, *section, *time, *html, *count, *event;
@@ -71,23 +71,18 @@ static const char *const examples[] = {
 static int write_views(const struct imbalance_options *o, const struct imbalance_view *v,
 		       struct err *err)
 {
-	struct output file = { .fd = -1 };
 	struct text out = { 0 };
 	int rc = 0;
 
 	if (o->html) {
 		report_imbalance_html(v, &out);
-		rc = output_open(&file, o->html, err);
-		if (!rc) {
-			output_write(&file, out.s, out.n);
-			rc = output_close(&file, err);
-		}
+		rc = write_out(&out, o->html, err);
 		text_release(&out);
 	}
 	if (!rc && (!o->html || o->json)) {
 		out = (struct text){ 0 };
 		(o->json ? report_imbalance_json : report_imbalance_text)(v, &out);
-		rc = screen_write(&out, err);
+		rc = write_out(&out, NULL, err);
 		text_release(&out);
 	}
 	return rc;

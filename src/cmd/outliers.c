@@ -18,8 +18,8 @@
 #include "report/outlier.h"
 #include "symbol/import.h"
 #include "trace/meta.h"
-#include "trace/output.h"
 #include "trace/reader.h"
+#include "write_out.h"
 
 #define NOTICES_MAX 8
 
@@ -60,20 +60,6 @@ static const char *const examples[] = {
 	"for scripts",
 	NULL,
 };
-
-static int write_out(const struct text *out, const char *html, struct err *err)
-{
-	struct output file = { .fd = -1 };
-	int rc;
-
-	if (html) {
-		rc = output_open(&file, html, err);
-		if (!rc)
-			output_write(&file, out->s, out->n);
-		return rc ? rc : output_close(&file, err);
-	}
-	return screen_write(out, err);
-}
 
 /* Of how many of the executions that diverge the calling context is not known. NULL: of none, or
  * there can be none. Java's methods have no stacks. */

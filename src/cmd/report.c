@@ -19,8 +19,8 @@
 #include "report/html.h"
 #include "report/report.h"
 #include "trace/meta.h"
-#include "trace/output.h"
 #include "trace/reader.h"
+#include "write_out.h"
 
 struct report_options {
 	const char *input, *by, *sort, *slow, *time, *baseline, *html;
@@ -121,17 +121,6 @@ static int check(const struct report_options *o, struct err *err)
 	return 0;
 }
 
-static int write_html(const char *path, const struct text *out, struct err *err)
-{
-	struct output file = { .fd = -1 };
-	int rc = output_open(&file, path, err);
-
-	if (rc)
-		return rc;
-	output_write(&file, out->s, out->n);
-	return output_close(&file, err);
-}
-
 static void print(const struct report_options *o, struct view *v, const struct timeline *timeline,
 		  struct text *out)
 {
@@ -198,10 +187,8 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		rc = slow_read(&slow, &result, r, ro, o->slow, err);
 	if (!rc && o->slow)
 		(o->json ? report_slow_json : report_slow)(&v, &slow, &out);
-	if (!rc && o->html)
-		rc = write_html(o->html, &out, err);
-	else if (!rc)
-		rc = screen_write(&out, err);
+	if (!rc)
+		rc = write_out(&out, o->html, err);
 	timeline_release(&timeline);
 	slow_release(&slow);
 	text_release(&out);
