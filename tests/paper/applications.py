@@ -160,7 +160,7 @@ def leveldb(parent):
 APPLICATIONS = [
     ("sysbench threads", ["libc:pthread_mutex_lock"], "8 locks instead of 1",
      *(sysbench("threads", "--threads=4", "--thread-yields=100", "--thread-locks=%d" % n, "--time=0",
-                "--events=3000") for n in (1, 8))),
+                "--events=30000") for n in (1, 8))),
     ("sysbench fileio", ["libc:fsync"], "files on a RAM disk", fileio(DISK), fileio(MEMORY)),
     ("sysbench mutex", ["libc:pthread_mutex_lock"], "64 locks instead of 1",
      *(sysbench("mutex", "--threads=4", "--mutex-num=%d" % n, "--mutex-locks=400000", "--mutex-loops=2000")
