@@ -517,7 +517,7 @@ void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct block
 		else if (of[function])
 			of[function]->split = true;
 		if (lone)
-			causes_release(&g->causes);
+			block_release(g);
 		else
 			groups->data[kept++] = *g;
 	}

@@ -362,13 +362,17 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 	free(block_of);
 }
 
+void block_release(struct block *b)
+{
+	causes_release(&b->causes);
+	block_counters_release(&b->counters);
+	vec_release(&b->coactive);
+}
+
 void blocks_release(struct blocks *blocks)
 {
-	vec_for_each (blocks, struct block, b) {
-		causes_release(&b->causes);
-		block_counters_release(&b->counters);
-		vec_release(&b->coactive);
-	}
+	vec_for_each (blocks, struct block, b)
+		block_release(b);
 	vec_release(blocks);
 }
 

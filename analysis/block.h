@@ -147,6 +147,7 @@ struct block_options {
 /* A block for every function that was called, in order of id; to be released. */
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o);
 void blocks_release(struct blocks *blocks);
+void block_release(struct block *b); /* of one that is taken out of them */
 
 /* What is called: also one of it that is told apart by a key. */
 static inline bool block_is_call(const struct block *b)

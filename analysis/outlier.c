@@ -215,7 +215,7 @@ static int more_divergent(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static void block_release(struct outlier_block *b)
+static void outlier_block_release(struct outlier_block *b)
 {
 	hist_release(&b->durations);
 	vec_release(&b->sample);
@@ -246,7 +246,7 @@ static void finish(struct outliers *o)
 		o->blocks.data[kept++] = swap;
 	}
 	for (size_t i = kept; i < o->blocks.n; i++)
-		block_release(&o->blocks.data[i]);
+		outlier_block_release(&o->blocks.data[i]);
 	o->blocks.n = kept;
 	vec_sort(&o->blocks, more_divergent);
 }
@@ -288,7 +288,7 @@ int outliers_read(struct outliers *o, struct trace_reader *r, struct result_opti
 void outliers_release(struct outliers *o)
 {
 	vec_for_each (&o->blocks, struct outlier_block, b)
-		block_release(b);
+		outlier_block_release(b);
 	vec_release(&o->blocks);
 	strtab_release(&o->names);
 	map_release(&o->of_group);

@@ -89,7 +89,7 @@ void sequences_finish(struct sequences *s, struct blocks *blocks)
 		const struct keyed_group *g = &s->keyed->groups.data[b->id];
 
 		if (!says_something(s, g, b)) {
-			causes_release(&b->causes);
+			block_release(b);
 			continue;
 		}
 		if (!g->rest) {
