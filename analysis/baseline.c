@@ -24,12 +24,20 @@ static void take(struct baseline *baseline, const struct blocks *blocks)
 		char *name = name_of(b);
 		uint32_t i = strtab_add(&baseline->names, name);
 
+		struct baseline_min *min;
+
 		while (baseline->mins.n <= i)
-			*vec_add(&baseline->mins) = (struct baseline_min){ BLOCK_NONE, BLOCK_NONE };
-		if (b->min_ns < baseline->mins.data[i].d_ns)
-			baseline->mins.data[i].d_ns = b->min_ns;
-		if (b->self_min_ns < baseline->mins.data[i].own_ns)
-			baseline->mins.data[i].own_ns = b->self_min_ns;
+			*vec_add(&baseline->mins) =
+				(struct baseline_min){ .d_ns = BLOCK_NONE, .own_ns = BLOCK_NONE };
+		min = &baseline->mins.data[i];
+		if (b->min_ns < min->d_ns) {
+			min->d_ns = b->min_ns;
+			min->off = b->off_fastest;
+		}
+		if (b->self_min_ns < min->own_ns) {
+			min->own_ns = b->self_min_ns;
+			min->own_off = b->own_off_fastest;
+		}
 		free(name);
 	}
 }
@@ -55,16 +63,31 @@ int baseline_read(struct baseline *baseline, const char *path, struct err *err)
 	return rc ? err_prefix(err, "--baseline") : 0;
 }
 
-uint64_t baseline_min(void *ctx, const struct block *b, bool own)
+/* NULL: not in it. */
+static const struct baseline_min *find(const struct baseline *baseline, const struct block *b)
 {
-	struct baseline *baseline = ctx;
 	char *name = name_of(b);
 	uint32_t i = strtab_find(&baseline->names, name);
 
 	free(name);
-	if (i == MAP_NONE)
+	return i == MAP_NONE ? NULL : &baseline->mins.data[i];
+}
+
+uint64_t baseline_min(void *ctx, const struct block *b, bool own)
+{
+	const struct baseline_min *min = find(ctx, b);
+
+	if (!min)
 		return BLOCK_NONE;
-	return own ? baseline->mins.data[i].own_ns : baseline->mins.data[i].d_ns;
+	return own ? min->own_ns : min->d_ns;
+}
+
+void baseline_off(void *ctx, const struct block *b, bool own, struct offcpu *off)
+{
+	const struct baseline_min *min = find(ctx, b);
+
+	if (min)
+		*off = own ? min->own_off : min->off;
 }
 
 void baseline_release(struct baseline *baseline)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/threads.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -24,10 +25,12 @@ struct baseline {
 
 struct baseline_min {
 	uint64_t d_ns, own_ns;
+	struct offcpu off, own_off; /* of these calls */
 };
 
 int baseline_read(struct baseline *baseline, const char *path, struct err *err);
 uint64_t baseline_min(void *baseline, const struct block *b, bool own); /* BLOCK_NONE: not in it */
+void baseline_off(void *baseline, const struct block *b, bool own, struct offcpu *off);
 void baseline_release(struct baseline *baseline);
 
 #endif

@@ -29,6 +29,7 @@
 #include "analysis/counters.h"
 #include "analysis/coactivity.h"
 #include "analysis/samples.h"
+#include "analysis/threads.h"
 #include "analysis/work.h"
 #include "analysis/workload.h"
 #include "base/vec.h"
@@ -40,8 +41,6 @@ struct paircost;
 struct sci;
 struct sci_function;
 struct section;
-struct thread;
-struct threads;
 struct wait_sums;
 
 #define BLOCK_NONE UINT64_MAX
@@ -110,6 +109,7 @@ struct block {
 	uint64_t total_ns, excess_ns, self_excess_ns, open_ns;
 	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, also from a baseline */
 	uint64_t self_min_ns;
+	struct offcpu off_fastest, own_off_fastest; /* of the calls that the two are of */
 	bool never_fast;	  /* the fastest call itself mostly waited for a lock or a CPU */
 	uint32_t shapes;	  /* paths told apart */
 	uint64_t shapes_overflow; /* calls of paths beyond the table */
@@ -135,6 +135,8 @@ struct block_options {
 	/* Fastest call of a block in a baseline recording; BLOCK_NONE: not in it. NULL: no
 	 * baseline. */
 	uint64_t (*baseline)(void *ctx, const struct block *b, bool own);
+	/* That call's time off the CPU. NULL: taken for that of the fastest here. */
+	void (*baseline_off)(void *ctx, const struct block *b, bool own, struct offcpu *off);
 	void *baseline_ctx;
 	/* T_t of a thread that may still run; NULL: the recording has ended and it is known. */
 	uint64_t (*observed_ns)(void *ctx, const struct thread *t);

@@ -51,7 +51,7 @@ void block_fill_pools(struct block *b)
 {
 	const struct sci_function *f = b->sums;
 	const struct offcpu *open = &f->own_open_off, *sum = &f->own_off;
-	const struct offcpu *fastest = &f->own_off_fastest;
+	const struct offcpu *fastest = &b->own_off_fastest;
 	double all = block_weight_calls(b);
 	double excess = (double)b->excess_ns, off, own;
 	double *p = b->pools;
@@ -59,7 +59,7 @@ void block_fill_pools(struct block *b)
 	if (b->excess_ns == BLOCK_NONE || !b->excess_ns)
 		return;
 	b->off_cpu_ns =
-		block_weight_outer(b) * off_excess(&f->off, &f->off_fastest, f->durations.count) +
+		block_weight_outer(b) * off_excess(&f->off, &b->off_fastest, f->durations.count) +
 		(double)offcpu_ns(&f->open_off);
 	own = (double)b->self_excess_ns < excess ? (double)b->self_excess_ns : excess;
 	p[POOL_CALLEE] = excess - own;

@@ -59,7 +59,7 @@ static double more_often(uint64_t all, uint64_t fastest, uint64_t calls)
 static double switching(const struct block *b, const struct wait_part *part, struct text *evidence)
 {
 	const struct sci_function *f = b->sums;
-	const struct offcpu *fastest = &f->own_off_fastest;
+	const struct offcpu *fastest = &b->own_off_fastest;
 	struct switching_cost cost = switching_cost(&f->switching);
 	double slept = cost.sleep_ns * part->sleeps_share *
 		       more_often(f->own_off.sleeps, fastest->sleeps, f->own_timed);

@@ -321,6 +321,7 @@ static void end(struct result *res)
 	bo.duration_ns = res->probed_ns = without_pauses_ns(res);
 	if (res->has_baseline) {
 		bo.baseline = baseline_min;
+		bo.baseline_off = baseline_off;
 		bo.baseline_ctx = &res->baseline;
 	}
 	conclude(res, &bo);
