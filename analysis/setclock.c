@@ -52,25 +52,33 @@ uint64_t setclocks_out_ns(const struct threads *th, uint32_t id, uint64_t from_n
 	return sum;
 }
 
+static uint32_t index_of(struct threads *th, uint32_t set)
+{
+	uint32_t index = map_get(&th->set_index, set);
+
+	if (index != MAP_NONE)
+		return index;
+	index = th->n_sets++;
+	map_put(&th->set_index, set, index);
+	*vec_add(&th->clocks) =
+		(struct set_clock){ .set = index, .on = true, .since_ns = th->start_ns };
+	return index;
+}
+
 void setclocks_init(struct threads *th)
 {
 	size_t n = th->meta->functions.n;
 
 	th->set_of = xcalloc(n + 1, sizeof(*th->set_of));
 	for (size_t id = 0; id < n; id++) {
-		uint32_t set = th->meta->functions.data[id].set;
-		uint32_t index = map_get(&th->set_index, set);
-
-		if (index == MAP_NONE) {
-			index = th->n_sets++;
-			map_put(&th->set_index, set, index);
-			*vec_add(&th->clocks) = (struct set_clock){ .set = index,
-								    .on = true,
-								    .since_ns = th->start_ns };
-		}
-		th->set_of[id] = index;
+		if (!meta_function(th->meta, (uint32_t)id))
+			continue;
+		th->set_of[id] = index_of(th, th->meta->functions.data[id].set);
 		find_outs(th, (uint32_t)id);
 	}
+	/* Without a description, or taken out before it had a call: it makes no set of its own. */
+	if (n && !th->n_sets)
+		index_of(th, th->meta->functions.data[0].set);
 }
 
 uint64_t setclock_read(struct threads *th, uint32_t set, uint32_t tgid, uint64_t time_ns)
@@ -158,10 +166,26 @@ static struct set_clock *own_clock(struct threads *th, uint32_t set, uint32_t tg
 	return clock_for(th, set, tgid);
 }
 
+/*
+ * A set came on that has no functions, as they are yet to be chosen, or went before they had a
+ * call: those that the recorder has not named by then are off.
+ */
+static void others_are_off(struct threads *th, uint64_t time_ns)
+{
+	vec_for_each (&th->clocks, struct set_clock, c) {
+		if (c->named)
+			continue;
+		was_off(th, c, time_ns);
+		turn(th, c, false, time_ns);
+	}
+}
+
 void setclock_switch(struct threads *th, uint32_t set_id, uint32_t tgid, bool on, uint64_t time_ns)
 {
 	uint32_t set = map_get(&th->set_index, set_id);
 
+	if (set == MAP_NONE && on)
+		others_are_off(th, time_ns);
 	if (set == MAP_NONE)
 		return;
 	if (!tgid) {

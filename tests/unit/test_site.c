@@ -115,6 +115,36 @@ static void a_wait_between_bursts_is_not_seen(void **state)
 	end_with_stack(&s, &sites);
 }
 
+/* A recorder that begins without a function, and adds some later: what was before is not outside.
+ */
+static void a_wait_before_the_first_probe_is_not_seen(void **state)
+{
+	static double lost[2];
+	struct call_visitor v;
+	struct sites sites;
+	struct scene s;
+
+	(void)state;
+	begin_with_stack(&s, "elsewhere");
+	sites_init(&sites, &s.calls);
+	v = sites_visitor(&sites);
+	calls_add_visitor(&s.calls, &v);
+	other(&s, REC_SET_ON, 1000, 0, 0, 9, 0); /* of no function */
+	fall_asleep(&s, 2000);
+	wake_up(&s, 3000);
+	other(&s, REC_SET_ON, 5000, 0, 0, 1, 0);
+	fall_asleep(&s, 6000);
+	wake_up(&s, 6500);
+	scene_finish(&s, 10000);
+	sites_end(&sites);
+	sites_build(&sites, &(struct block_options){ .duration_ns = 5000, .period = 1 }, &s.blocks,
+		    lost);
+	assert_int_equal(s.blocks.n, 1);
+	assert_int_equal(s.blocks.data[0].calls, 1);
+	assert_int_equal(s.blocks.data[0].total_ns, 500);
+	end_with_stack(&s, &sites);
+}
+
 /* Under sampling, waits in calls that were left out are not outside of their function. */
 static void a_wait_in_a_call_left_out_is_no_place(void **state)
 {
@@ -138,6 +168,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_wait_of_little_is_judged),
+		cmocka_unit_test(a_wait_before_the_first_probe_is_not_seen),
 		cmocka_unit_test(a_wait_in_a_call_left_out_is_no_place),
 		cmocka_unit_test(a_wait_between_bursts_is_not_seen),
 	};
