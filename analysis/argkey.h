@@ -52,8 +52,9 @@ struct keyed_rule argkeys_rule(struct argkeys *a);
 /*
  * After keyed_build(): a function whose calls all had one key gets that key, and its group goes;
  * one that has several is marked as split,
- * and as alike where none of many has half of what it loses, or none can be judged and all have;
- * not so where one can be judged and the whole cannot.
+ * and as alike where none of many has half of what it loses, or none can be judged and all have,
+ * or each thread has a place in memory of its own; not so where one can be judged and the whole
+ * cannot.
  */
 void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct blocks *functions,
 		    struct blocks *groups);

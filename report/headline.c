@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/callstack.h"
 #include "analysis/cause_kind.h"
 #include "analysis/coactivity.h"
 #include "analysis/marker.h"
@@ -127,6 +128,66 @@ static const char *bare_story(const struct block *b)
 	}
 }
 
+#define CALLER_COLUMNS 64
+
+/* The function that called, or where it has no name the first that has one: *direct is false. */
+static const struct meta_frame *named_caller(const struct meta *meta, const struct callstack *c,
+					     bool *direct)
+{
+	const struct meta_stack *m = &meta->stacks.data[c->stack];
+
+	*direct = true;
+	for (uint32_t i = c->taken ? 1 : 0; i < m->n_frames; i++) {
+		const struct meta_frame *f =
+			m->frames[i] < meta->frames.n ? &meta->frames.data[m->frames[i]] : NULL;
+
+		if (f && f->symbol && *f->symbol && !f->inlined)
+			return f;
+		*direct &= f && f->inlined;
+	}
+	return NULL;
+}
+
+/* Where most of the block's time is called from, traced or not; NULL: from no one place. */
+static const struct meta_frame *stack_caller(const struct result *res, const struct block *b,
+					     bool *direct)
+{
+	struct callstack_list list = { 0 };
+	const struct meta_frame *f = NULL;
+	double all = 0, same = 0;
+	bool also;
+
+	callstacks_of(report_callstacks(res, b), b, &list);
+	if (list.n)
+		f = named_caller(res->meta, &list.data[0], direct);
+	vec_for_each (&list, const struct callstack, c) {
+		const struct meta_frame *other = f ? named_caller(res->meta, c, &also) : NULL;
+
+		all += c->ns;
+		if (other && !strcmp(f->symbol, other->symbol))
+			same += c->ns;
+	}
+	vec_release(&list);
+	return same > all / 2 ? f : NULL;
+}
+
+/* Of a library's function only: a program's own is known to its reader. */
+static void library_called_from(const struct result *res, const struct block *b, struct text *out)
+{
+	const struct meta_object *object = meta_object(res->meta, b->function->object);
+	char buf[4 * CALLER_COLUMNS + 1];
+	bool direct = true;
+	const struct meta_frame *f = stack_caller(res, b, &direct);
+
+	if (!f || !strcmp(f->object, object->path))
+		return;
+	text_printf(out, ", called %s %s", direct ? "from" : "under",
+		    text_shortened(buf, sizeof(buf), f->symbol, CALLER_COLUMNS));
+	if (f->file && *f->file && f->line)
+		text_printf(out, " (%s:%u)",
+			    text_printable(buf, sizeof(buf), text_base_name(f->file)), f->line);
+}
+
 /* Which calls these are: where they come from, by the row itself or by what was traced around. */
 static void called_from(const struct result *res, const struct block *b, struct text *out)
 {
@@ -139,6 +200,8 @@ static void called_from(const struct result *res, const struct block *b, struct 
 		return;
 	}
 	caller = b->function && !by_place && b->kind != BLOCK_SEQUENCE ? main_caller(res, b) : NULL;
+	if (!caller && b->function && b->kind == BLOCK_FUNCTION)
+		library_called_from(res, b, out);
 	if (!caller)
 		return;
 	text_add(out, caller->kind == BLOCK_MARKER ? ", inside of " : ", called from ");
@@ -235,9 +298,14 @@ static void released_in(const struct result *res, const struct block *b, struct 
 	if (!cause || !b->waits || !b->waits->n)
 		return;
 	part = wait_part(b->all_threads, b->waits, cause->kind);
-	if (part.waker.function >= res->meta->functions.n || !part.waker.sleeps ||
-	    (b->function && part.waker.function == b->function->id))
+	if (part.waker.function >= res->meta->functions.n || !part.waker.sleeps)
 		return;
+	if (b->function && part.waker.function == b->function->id) {
+		/* a lock's holder gives it up elsewhere: that was another lock's */
+		if (!strcmp(cause->kind, "condition-wait"))
+			text_add(out, ", most often ended by another thread in it");
+		return;
+	}
 	text_printf(out, ", most often ended by a thread in %s",
 		    text_printable(name, sizeof(name),
 				   res->meta->functions.data[part.waker.function].name));
