@@ -108,6 +108,15 @@ static bool is_called(const struct meta_parameter *p, const char *name)
 	return !strcmp(p->name, name);
 }
 
+/* Of several declarations, which most often agree. */
+static bool is_said_before(const struct meta_function *f, uint32_t parameter)
+{
+	for (uint32_t i = 0; i < parameter; i++)
+		if (!strcmp(f->prototype[i].name, f->prototype[parameter].name))
+			return true;
+	return false;
+}
+
 /* By what the recorder would say: it has looked at the prototype. */
 static void say_as_recorder(const struct meta_function *f, const char *arg, struct text *out)
 {
@@ -123,9 +132,9 @@ static void say_as_recorder(const struct meta_function *f, const char *arg, stru
 		return;
 	}
 	text_add(out, "it has no argument of that name, but");
-	for (uint32_t i = 0; i < f->n_prototype; i++)
-		if (*f->prototype[i].name)
-			text_printf(out, "%s %s", i ? "," : "", f->prototype[i].name);
+	for (uint32_t i = 0, n = 0; i < f->n_prototype; i++)
+		if (*f->prototype[i].name && !is_said_before(f, i))
+			text_printf(out, "%s %s", n++ ? "," : "", f->prototype[i].name);
 }
 
 /* What is known of the function that rules the argument out, or how to come by it. */
@@ -176,6 +185,34 @@ static int not_recorded(const struct argkeys *a, const struct meta_function *f, 
 	return -ENOENT;
 }
 
+#define NEAR_EDITS 3
+
+/* said: the option as it was given. */
+static int no_function(const struct argkeys *a, const char *said, const char *function,
+		       struct err *err)
+{
+	unsigned least = NEAR_EDITS + 1;
+	const char *near = NULL;
+
+	for (uint32_t id = 0; id < a->meta->functions.n; id++) {
+		const struct meta_function *f = meta_function(a->meta, id);
+		unsigned edits = f ? text_distance(f->name, function, NEAR_EDITS) : least;
+
+		if (edits < least) {
+			least = edits;
+			near = f->name;
+		}
+	}
+	if (near)
+		return err_set(err, -ENOENT,
+			       "%s: the recording has no function of that name; did you mean %s?",
+			       said, near);
+	return err_set(err, -ENOENT,
+		       "%s: the recording has no function of that name; "
+		       "`ispot report -v` lists them",
+		       said);
+}
+
 static int split(struct argkeys *a, const char *function, const char *arg, bool first,
 		 struct err *err)
 {
@@ -200,18 +237,21 @@ static int split(struct argkeys *a, const char *function, const char *arg, bool 
 		add(a, id, found_arg);
 		a->functions[id].asked = true;
 	}
-	if (!found)
-		return err_set(err, -ENOENT,
-			       "--key %s@%s: the recording has no function of that name; "
-			       "`ispot report -v` lists them",
-			       function, arg);
+	if (!found) {
+		char *said = xasprintf("--key %s@%s", function, arg);
+		int rc = no_function(a, said, function, err);
+
+		free(said);
+		return rc;
+	}
 	return with ? 0 : not_recorded(a, without, arg, err);
 }
 
 static int malformed(const char *key, struct err *err)
 {
 	err_set(err, -EINVAL,
-		"--key %s wants FUNC@ARG, such as pthread_mutex_lock@arg1 or read@fd,count", key);
+		"--key '%s': wants FUNC@ARG, such as pthread_mutex_lock@arg1 or read@fd,count",
+		key);
 	err->exit_status = 2;
 	return -EINVAL;
 }
@@ -249,6 +289,8 @@ static int parse(struct argkeys *a, const char *key, char *s, struct err *err)
 static int unsplit(struct argkeys *a, const char *function, struct err *err)
 {
 	unsigned found = 0;
+	char *said;
+	int rc;
 
 	for (uint32_t id = 0; id < a->meta->functions.n; id++)
 		if (is_named(&a->meta->functions.data[id], function)) {
@@ -257,10 +299,10 @@ static int unsplit(struct argkeys *a, const char *function, struct err *err)
 		}
 	if (found || !strcmp(function, "*"))
 		return 0;
-	return err_set(err, -ENOENT,
-		       "--no-key %s: the recording has no function of that name; "
-		       "`ispot report -v` lists them",
-		       function);
+	said = xasprintf("--no-key %s", function);
+	rc = no_function(a, said, function, err);
+	free(said);
+	return rc;
 }
 
 /* Where no variable is known, the place in the object's file: the same in every run. */
