@@ -201,7 +201,8 @@ static void fall_asleep(struct sites *s, const struct thread *t)
 	struct site_sleep *sleep = sleep_of(s, t);
 
 	*sleep = (struct site_sleep){ .stack = MAP_NONE, .off = t->off };
-	sleep->on = !t->n_open && thread_sleeps(t) && setclocks_any_on(t->all, t->tgid);
+	sleep->asleep = !t->n_open && thread_sleeps(t);
+	sleep->on = sleep->asleep && setclocks_any_on(t->all, t->tgid);
 }
 
 static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
@@ -209,7 +210,7 @@ static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
 	const struct meta *meta = s->calls->threads.meta;
 	struct site_sleep *sleep = sleep_of(s, t);
 
-	if (sleep->on && stack < meta->stacks.n && meta->stacks.data[stack].n_frames &&
+	if (sleep->asleep && stack < meta->stacks.n && meta->stacks.data[stack].n_frames &&
 	    !is_left_out(s, (uint32_t)stack))
 		sleep->stack = stack_of(s, (uint32_t)stack);
 }
@@ -222,6 +223,7 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	uint32_t index;
 	uint64_t blocked, idle;
 
+	sleep->asleep = false;
 	if (!sleep->on || sleep->stack == MAP_NONE)
 		return;
 	sleep->on = false;
@@ -245,6 +247,21 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	cell->ns += blocked + idle;
 }
 
+/* The probes came: those who sleep since before are seen from here on. */
+static void begin_watched(struct sites *s, uint64_t time_ns)
+{
+	for (size_t i = 0; i < s->asleep.n; i++) {
+		struct thread *t = s->calls->threads.all.data[i];
+		struct site_sleep *sleep = &s->asleep.data[i];
+
+		if (!sleep->asleep || sleep->on || !setclocks_any_on(t->all, t->tgid))
+			continue;
+		thread_settle(t, time_ns);
+		sleep->off = t->off;
+		sleep->on = true;
+	}
+}
+
 /* The probes went: what threads sleep in from here on is not seen. */
 static void end_unwatched(struct sites *s, uint64_t time_ns)
 {
@@ -263,6 +280,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 {
 	struct sites *s = self;
 
+	if (r->kind == REC_SET_ON)
+		begin_watched(s, r->time_ns);
 	if (r->kind == REC_SET_OFF)
 		end_unwatched(s, r->time_ns);
 	if (!t)
@@ -288,7 +307,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 /* Sleeps across a loss may have been several. */
 static void on_unseen(void *self, const struct thread *t)
 {
-	sleep_of(self, t)->on = false;
+	sleep_of(self, t)->asleep = sleep_of(self, t)->on = false;
 }
 
 static void sum_up_cell(struct sites *s, const struct ended_threads *e, uint32_t i)
@@ -320,7 +339,7 @@ static void on_sum_up(void *self, const struct ended_threads *e)
 		ended_rename_wakers(e, &site->waits);
 	for (size_t k = 0; k < e->n; k++)
 		if (e->threads[k]->index < s->asleep.n)
-			s->asleep.data[e->threads[k]->index].on = false;
+			s->asleep.data[e->threads[k]->index] = (struct site_sleep){ 0 };
 }
 
 struct call_visitor sites_visitor(struct sites *s)

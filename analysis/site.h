@@ -79,7 +79,8 @@ struct site_cell {
 };
 
 struct site_sleep {
-	bool on;
+	bool asleep;	/* outside of every recorded call */
+	bool on;	/* and there are probes */
 	uint32_t stack; /* index of stacks; MAP_NONE: not known */
 	struct offcpu off;
 };
