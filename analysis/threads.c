@@ -468,7 +468,11 @@ uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, ui
 {
 	uint64_t on_ns = t->watch_ns[th->set_of[id]];
 	uint64_t out_ns = th->outs.n ? setclocks_out_ns(th, id, t->born_ns, t->end_ns) : 0;
+	uint64_t alive_ns = t->end_ns - t->born_ns;
 
+	/* What a loss has taken is not taken again: it is as often where the probes were out. */
+	if (out_ns && t->lost_ns && t->lost_ns < alive_ns)
+		out_ns -= (uint64_t)((double)out_ns * (double)t->lost_ns / (double)alive_ns);
 	return on_ns > out_ns ? on_ns - out_ns : 0;
 }
 

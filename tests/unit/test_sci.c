@@ -291,6 +291,31 @@ static void paths_have_their_own_minimum(void **state)
 	scene_release(&s);
 }
 
+/* Time that a loss took from the thread is not taken again as without the function's probes. */
+static void lost_while_the_probes_were_out(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	*vec_add(&s.meta.not_traced) =
+		(struct meta_not_traced){ .name = "busy", .object = "", .traced_until_ns = 101000 };
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 200; i++, t += 1000) {
+		if (i < 100) {
+			enter(&s, t, 1, BUSY, 0x1000);
+			leave(&s, t + 100 + (i ? 100 : 0), 1, BUSY, 0x1000);
+		}
+		other(&s, REC_LOST, t + 700, 1, 0, 3, t + 300);
+		other(&s, REC_SWITCH_IN, t + 900, 1, 1, 0, 0);
+	}
+	scene_finish(&s, t);
+	assert_true(fabs(scene_block(&s, "busy")->sci - 9900.0 / 40000) < 1e-3);
+	vec_release(&s.meta.not_traced);
+	scene_release(&s);
+}
+
 /* Probes that came on late: the time before does not count. */
 static void a_set_that_came_late(void **state)
 {
@@ -322,6 +347,7 @@ int main(void)
 		cmocka_unit_test(sampled_recursion),
 		cmocka_unit_test(no_estimate_beyond_the_time_there_was),
 		cmocka_unit_test(paths_have_their_own_minimum),
+		cmocka_unit_test(lost_while_the_probes_were_out),
 		cmocka_unit_test(a_set_that_came_late),
 	};
 
