@@ -38,12 +38,20 @@ static const char *const *screen_of(const struct view *v)
 			    : screen;
 }
 
+/* A number stays with its percent sign. */
+static size_t word_bytes(const char *s)
+{
+	size_t n = strcspn(s, " ");
+
+	return strncmp(s + n, " %", 2) != 0 ? n : n + 1 + strcspn(s + n + 1, " ");
+}
+
 void text_wrap(const char *s, unsigned width, struct text *out)
 {
 	size_t line = 0;
 
 	while (*s) {
-		size_t n = strcspn(s, " ");
+		size_t n = word_bytes(s);
 
 		if (line && line + 1 + n > width) {
 			text_add(out, "\n");
