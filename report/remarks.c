@@ -55,8 +55,8 @@ static void name_one(const struct block *b, struct text *out)
 	char name[4 * NAME_MAX_COLUMNS + 1];
 
 	text_add(out, text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
-	if (b->key && block_is_call(b))
-		text_printf(out, " %s",
+	if (b->key && b->function)
+		text_printf(out, "%s %s", b->kind == BLOCK_SITE ? " from" : "",
 			    text_shortened(name, sizeof(name), b->key, NAME_MAX_COLUMNS));
 	text_printf(out, " %s", what_it_does(b));
 	if (!isnan(amount_of(b)))
