@@ -187,15 +187,13 @@ static int not_recorded(const struct argkeys *a, const struct meta_function *f, 
 
 #define NEAR_EDITS 3
 
-/* said: the option as it was given. */
-static int no_function(const struct argkeys *a, const char *said, const char *function,
-		       struct err *err)
+static const char *nearest(const struct meta *meta, const char *function)
 {
 	unsigned least = NEAR_EDITS + 1;
 	const char *near = NULL;
 
-	for (uint32_t id = 0; id < a->meta->functions.n; id++) {
-		const struct meta_function *f = meta_function(a->meta, id);
+	for (uint32_t id = 0; id < meta->functions.n; id++) {
+		const struct meta_function *f = meta_function(meta, id);
 		unsigned edits = f ? text_distance(f->name, function, NEAR_EDITS) : least;
 
 		if (edits < least) {
@@ -203,14 +201,28 @@ static int no_function(const struct argkeys *a, const char *said, const char *fu
 			near = f->name;
 		}
 	}
+	return near;
+}
+
+static int no_function(const struct argkeys *a, const char *function, const char *arg,
+		       struct err *err)
+{
+	const char *near = nearest(a->meta, function);
+
+	vec_for_each (&a->meta->not_traced, const struct meta_not_traced, n)
+		if (n->name && !strcmp(n->name, function))
+			return err_set(err, -ENOENT,
+				       "--key %s@%s: it was not traced; record it with -F '%s@%s'",
+				       function, arg, function, arg);
 	if (near)
 		return err_set(err, -ENOENT,
-			       "%s: the recording has no function of that name; did you mean %s?",
-			       said, near);
+			       "--key %s@%s: the recording has no function of that name; did you "
+			       "mean %s?",
+			       function, arg, near);
 	return err_set(err, -ENOENT,
-		       "%s: the recording has no function of that name; "
-		       "`ispot report -v` lists them",
-		       said);
+		       "--key %s@%s: the recording has no function of that name; record it with "
+		       "-F '%s@%s', if the program has it",
+		       function, arg, function, arg);
 }
 
 static int split(struct argkeys *a, const char *function, const char *arg, bool first,
@@ -237,13 +249,8 @@ static int split(struct argkeys *a, const char *function, const char *arg, bool 
 		add(a, id, found_arg);
 		a->functions[id].asked = true;
 	}
-	if (!found) {
-		char *said = xasprintf("--key %s@%s", function, arg);
-		int rc = no_function(a, said, function, err);
-
-		free(said);
-		return rc;
-	}
+	if (!found)
+		return no_function(a, function, arg, err);
 	return with ? 0 : not_recorded(a, without, arg, err);
 }
 
@@ -289,8 +296,7 @@ static int parse(struct argkeys *a, const char *key, char *s, struct err *err)
 static int unsplit(struct argkeys *a, const char *function, struct err *err)
 {
 	unsigned found = 0;
-	char *said;
-	int rc;
+	const char *near;
 
 	for (uint32_t id = 0; id < a->meta->functions.n; id++)
 		if (is_named(&a->meta->functions.data[id], function)) {
@@ -299,10 +305,11 @@ static int unsplit(struct argkeys *a, const char *function, struct err *err)
 		}
 	if (found || !strcmp(function, "*"))
 		return 0;
-	said = xasprintf("--no-key %s", function);
-	rc = no_function(a, said, function, err);
-	free(said);
-	return rc;
+	near = nearest(a->meta, function);
+	return err_set(err, -ENOENT,
+		       "--no-key %s: the recording has no function of that name; %s%s%s", function,
+		       near ? "did you mean " : "`ispot report -v` lists them", near ? near : "",
+		       near ? "?" : "");
 }
 
 /* Where no variable is known, the place in the object's file: the same in every run. */

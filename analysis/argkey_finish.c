@@ -62,6 +62,7 @@ static void mark_alike(const struct argkeys *a, const struct keyed *k, struct bl
 		const struct block *whole = of[k->groups.data[g->id].function];
 
 		g->alike = whole && whole->alike;
+		g->asked = whole && a->functions[whole->id].asked;
 	}
 	free(keys);
 }
@@ -82,9 +83,10 @@ void argkeys_finish(const struct argkeys *a, const struct keyed *k, struct block
 		uint32_t function = k->groups.data[g->id].function;
 		bool lone = n_groups[function] == 1;
 
-		if (of[function] && lone)
+		if (of[function] && lone) {
 			of[function]->key = g->key;
-		else if (of[function])
+			of[function]->asked = a->functions[function].asked;
+		} else if (of[function])
 			of[function]->split = true;
 		if (lone)
 			block_release(g);

@@ -80,6 +80,7 @@ struct block {
 	uint32_t id;	  /* function id; thread: its index; grouped: number of its group */
 	const char *name; /* demangled, or the thread's name */
 	bool split;	  /* a function whose groups by key are blocks as well */
+	bool asked;	  /* for: its calls are told apart as --key said */
 	bool alike;	  /* it, or one of these, where no key stands out and none was asked for */
 	const char *key;  /* what tells it from others of the name: a site, arguments; NULL none */
 	const struct meta_function *function; /* NULL: a thread */

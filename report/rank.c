@@ -16,8 +16,10 @@ bool report_worth(const struct block *b)
 
 bool report_listed(const struct view *v, const struct block *b)
 {
-	return v->by_thread || v->all || v->sort || report_worth(b) ||
-	       v->result->keyed.rule.kind == BLOCK_LOCK;
+	bool lock = v->result->keyed.rule.kind == BLOCK_LOCK;
+
+	return v->by_thread || v->all || v->sort || report_worth(b) || b->asked ||
+	       (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
 }
 
 /* -v has functions that are split beside their keys: of both one stands on the first screen. */
