@@ -15,7 +15,7 @@ static uint64_t reading(const struct set_clock *c, uint64_t time_ns)
 	return c->total_ns + (c->on && time_ns > c->since_ns ? time_ns - c->since_ns : 0);
 }
 
-static struct set_clock *clock_for(struct threads *th, uint32_t set, uint32_t tgid)
+static struct set_clock *clock_for(const struct threads *th, uint32_t set, uint32_t tgid)
 {
 	uint32_t i = tgid ? map_get(&th->clock_of, key(set, tgid)) : MAP_NONE;
 
@@ -38,8 +38,32 @@ static void find_outs(struct threads *th, uint32_t id)
 			};
 }
 
-uint64_t setclocks_out_ns(const struct threads *th, uint32_t id, uint64_t from_ns, uint64_t to_ns)
+static uint64_t common_ns(uint64_t from_ns, uint64_t to_ns, uint64_t other_from_ns,
+			  uint64_t other_to_ns)
 {
+	uint64_t from = from_ns > other_from_ns ? from_ns : other_from_ns;
+	uint64_t to = to_ns < other_to_ns ? to_ns : other_to_ns;
+
+	return to > from ? to - from : 0;
+}
+
+/* The part of [from, to] in which the clock stood; of its pauses, if functions were taken out. */
+static uint64_t stood_ns(const struct threads *th, const struct set_clock *c, uint64_t from_ns,
+			 uint64_t to_ns)
+{
+	uint32_t clock = (uint32_t)(c - th->clocks.data);
+	uint64_t sum = c->on ? 0 : common_ns(from_ns, to_ns, c->since_ns, UINT64_MAX);
+
+	vec_for_each (&th->pauses, const struct set_pause, p)
+		if (p->clock == clock)
+			sum += common_ns(from_ns, to_ns, p->from_ns, p->to_ns);
+	return sum;
+}
+
+uint64_t setclocks_out_ns(const struct threads *th, uint32_t id, uint32_t tgid, uint64_t from_ns,
+			  uint64_t to_ns)
+{
+	const struct set_clock *c = clock_for(th, th->set_of[id], tgid);
 	uint64_t sum = 0;
 
 	vec_for_each (&th->outs, const struct set_out, o) {
@@ -47,7 +71,7 @@ uint64_t setclocks_out_ns(const struct threads *th, uint32_t id, uint64_t from_n
 		uint64_t to = o->to_ns < to_ns ? o->to_ns : to_ns;
 
 		if (o->id == id && to > from)
-			sum += to - from;
+			sum += to - from - stood_ns(th, c, from, to);
 	}
 	return sum;
 }
@@ -138,6 +162,16 @@ static void was_off(struct threads *th, struct set_clock *c, uint64_t time_ns)
 	}
 }
 
+static void pause(struct threads *th, struct set_clock *c, uint64_t to_ns)
+{
+	c->paused_ns += to_ns - c->since_ns;
+	if (th->outs.n)
+		*vec_add(&th->pauses) =
+			(struct set_pause){ .clock = (uint32_t)(c - th->clocks.data),
+					    .from_ns = c->since_ns,
+					    .to_ns = to_ns };
+}
+
 static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time_ns)
 {
 	if (!c->named && on)
@@ -146,12 +180,24 @@ static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time
 	if (c->on)
 		c->total_ns = reading(c, time_ns);
 	else if (on && c->was_on && time_ns > c->since_ns)
-		c->paused_ns += time_ns - c->since_ns;
+		pause(th, c, time_ns);
 	if (on && !c->was_on)
 		c->first_on_ns = time_ns;
 	c->was_on |= on;
 	c->since_ns = time_ns;
 	c->on = on;
+}
+
+static void take_pauses(struct threads *th, uint32_t from, uint32_t to)
+{
+	for (size_t i = 0, n = th->pauses.n; i < n; i++) {
+		struct set_pause p = th->pauses.data[i];
+
+		if (p.clock != from)
+			continue;
+		p.clock = to;
+		*vec_add(&th->pauses) = p;
+	}
 }
 
 static struct set_clock *own_clock(struct threads *th, uint32_t set, uint32_t tgid)
@@ -161,6 +207,7 @@ static struct set_clock *own_clock(struct threads *th, uint32_t set, uint32_t tg
 	if (map_get(&th->clock_of, key(set, tgid)) == MAP_NONE) {
 		map_put(&th->clock_of, key(set, tgid), (uint32_t)th->clocks.n);
 		copy.tgid = tgid;
+		take_pauses(th, set, (uint32_t)th->clocks.n);
 		*vec_add(&th->clocks) = copy;
 	}
 	return clock_for(th, set, tgid);

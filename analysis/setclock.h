@@ -36,8 +36,10 @@ void setclocks_restart(struct threads *th, uint64_t time_ns);
 /* The part of [from, to] in which the set was on, to being now. */
 uint64_t setclock_overlap(struct threads *th, uint32_t set, uint32_t tgid, uint64_t from_ns,
 			  uint64_t to_ns);
-/* The part of [from, to] in which the function's own probes were out, for what they cost. */
-uint64_t setclocks_out_ns(const struct threads *th, uint32_t id, uint64_t from_ns, uint64_t to_ns);
+/* The part of [from, to] in which the function's own probes were out, for what they cost, while its
+ * set was on. */
+uint64_t setclocks_out_ns(const struct threads *th, uint32_t id, uint32_t tgid, uint64_t from_ns,
+			  uint64_t to_ns);
 void setclock_switch(struct threads *th, uint32_t set_id, uint32_t tgid, bool on, uint64_t time_ns);
 
 #endif

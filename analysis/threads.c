@@ -134,6 +134,7 @@ void threads_release(struct threads *th)
 	vec_release(&th->outs);
 	vec_release(&th->all);
 	vec_release(&th->slots);
+	vec_release(&th->pauses);
 	vec_release(&th->clocks);
 	vec_release(&th->known);
 	vec_release(&th->ended);
@@ -467,7 +468,7 @@ uint32_t threads_slot_slow(struct threads *th, struct thread *t, uint32_t id)
 uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, uint32_t id)
 {
 	uint64_t on_ns = t->watch_ns[th->set_of[id]];
-	uint64_t out_ns = th->outs.n ? setclocks_out_ns(th, id, t->born_ns, t->end_ns) : 0;
+	uint64_t out_ns = th->outs.n ? setclocks_out_ns(th, id, t->tgid, t->born_ns, t->end_ns) : 0;
 	uint64_t alive_ns = t->end_ns - t->born_ns;
 
 	/* What a loss has taken is not taken again: it is as often where the probes were out. */

@@ -153,6 +153,12 @@ struct set_out {
 	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
 };
 
+/* Between two times that the set was on. */
+struct set_pause {
+	uint32_t clock; /* index */
+	uint64_t from_ns, to_ns;
+};
+
 struct threads {
 	const struct meta *meta;
 	struct arena arena;
@@ -187,6 +193,9 @@ struct threads {
 	struct {
 		VEC(struct set_clock)
 	} clocks;
+	struct {
+		VEC(struct set_pause)
+	} pauses;	      /* where functions were taken out */
 	struct map clock_of;  /* set index, tgid -> clock */
 	struct map processes; /* tgids seen */
 	struct {

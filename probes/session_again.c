@@ -70,7 +70,7 @@ void session_ask_again(struct session *s)
 int session_rejoin(struct session *s, struct err *err)
 {
 	bool *touched = xcalloc(s->sets.n + 1, sizeof(*touched));
-	uint64_t now = clock_now_ns();
+	uint64_t *until_ns = xcalloc(s->plan.n + 1, sizeof(*until_ns)), again_ns;
 	int ret;
 
 	for (size_t i = 0; i < s->plan.n; i++) {
@@ -78,11 +78,16 @@ int session_rejoin(struct session *s, struct err *err)
 
 		if (!p->possible || !p->out_ns)
 			continue;
-		session_describe_again(s, p, now);
+		until_ns[i] = p->out_ns;
 		p->out_ns = 0;
 		touched[p->set] = true;
 	}
 	ret = session_rebuild_sets(s, touched, err);
+	again_ns = clock_now_ns(); /* the kernel may take its time */
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (until_ns[i])
+			session_describe_again(s, s->plan.data[i], until_ns[i], again_ns);
+	free(until_ns);
 	free(touched);
 	return ret;
 }

@@ -55,11 +55,11 @@ static double cost_since(struct session *s, double elapsed_ns, double used_ns)
 	return sum;
 }
 
-static int take_out(struct session *s, uint64_t now, double work_ns, double used_ns, double room,
-		    struct err *err)
+static int take_out(struct session *s, double work_ns, double used_ns, double room, struct err *err)
 {
 	struct planned **all = xcalloc(s->drain.n_functions + 1, sizeof(struct planned *));
 	bool *touched = xcalloc(s->sets.n, sizeof(*touched));
+	uint64_t now;
 	size_t n = 0;
 	int ret;
 
@@ -77,8 +77,12 @@ static int take_out(struct session *s, uint64_t now, double work_ns, double used
 	s->hybrid.spent -= session_drop_releases(s, all, n, session_over_budget_traced);
 	session_remember_costs(all, n);
 	for (size_t i = 0; i < n; i++)
-		if (!all[i]->possible) {
+		if (!all[i]->possible)
 			touched[all[i]->set] = true;
+	session_quiet_sets(s, touched);
+	now = clock_now_ns(); /* until then there were calls: the kernel may take its time */
+	for (size_t i = 0; i < n; i++)
+		if (!all[i]->possible) {
 			all[i]->out_ns = now;
 			session_describe_left_out(s, all[i], now);
 		}
@@ -176,5 +180,5 @@ int session_brake(struct session *s, uint64_t now, struct err *err)
 		return 0;
 	h->debt_met_ns = h->debt_ns;
 	room = (session_contends(s) ? 1 : ROOM_AGAIN) * budget;
-	return take_out(s, now, spent.work, spent.used, room - session_repayment(s, room), err);
+	return take_out(s, spent.work, spent.used, room - session_repayment(s, room), err);
 }

@@ -250,14 +250,17 @@ uint32_t session_object_id(const struct session *s, const struct dso *dso); /* U
 /* The set of the planned functions from index first on, registered, described in the file. *set:
  * NULL if empty. */
 int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
+/* The probes of the sets that are touched (one flag each) come out. */
+void session_quiet_sets(struct session *s, const bool *touched);
 /* The sets that were touched (one flag each) again, without the functions that are no longer
  * possible: all are quiet before the first is made again. */
 int session_rebuild_sets(struct session *s, const bool *touched, struct err *err);
 /* traced_until_ns: when its probes were taken out; 0: it had none. */
 void session_describe_left_out(struct session *s, const struct planned *p,
 			       uint64_t traced_until_ns);
-/* The brake took its probes out, and from now on they are in again. */
-void session_describe_again(struct session *s, const struct planned *p, uint64_t now);
+/* The brake took its probes out, and then they were in again. */
+void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
+			    uint64_t traced_again_ns);
 struct meta_not_traced session_left_out(const struct planned *p); /* borrows the names */
 void session_write_left_out(struct session *s);			  /* that the first pass left out */
 /* For probeset_create: notes that the kernel took no probe there. ctx: the session */

@@ -77,14 +77,15 @@ void session_describe_left_out(struct session *s, const struct planned *p, uint6
 	session_write_line(s, &line);
 }
 
-void session_describe_again(struct session *s, const struct planned *p, uint64_t now)
+void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
+			    uint64_t traced_again_ns)
 {
 	struct meta_not_traced n = session_left_out(p);
 	struct text line = { 0 };
 
 	n.reason = session_over_budget_traced;
-	n.traced_until_ns = p->out_ns;
-	n.traced_again_ns = now;
+	n.traced_until_ns = traced_until_ns;
+	n.traced_again_ns = traced_again_ns;
 	meta_print_not_traced(&n, &line);
 	session_write_line(s, &line);
 }
@@ -209,13 +210,18 @@ static int rebuild_set(struct session *s, size_t k, struct err *err)
 	return ret;
 }
 
+void session_quiet_sets(struct session *s, const bool *touched)
+{
+	for (size_t k = 0; k < s->sets.n; k++)
+		if (touched[k])
+			probeset_quiet(&s->sets.data[k]);
+}
+
 int session_rebuild_sets(struct session *s, const bool *touched, struct err *err)
 {
 	int ret = 0;
 
-	for (size_t k = 0; k < s->sets.n; k++)
-		if (touched[k])
-			probeset_quiet(&s->sets.data[k]);
+	session_quiet_sets(s, touched);
 	for (size_t k = 0; k < s->sets.n && !ret; k++)
 		if (touched[k])
 			ret = rebuild_set(s, k, err);
