@@ -150,7 +150,7 @@ static void answer(const struct view *v, struct text *out)
 	html_section(out, "answer", "Where the time goes");
 	time_bar(v->result, out);
 	text_conclusion(v, &conclusion);
-	html_answer(out, conclusion.s ? conclusion.s : "");
+	html_answer(out, conclusion.s);
 	text_release(&conclusion);
 	if (b)
 		first_cause(b, out);

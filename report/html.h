@@ -49,8 +49,9 @@ void html_page_end(struct text *out);
 
 void html_section(struct text *out, const char *id, const char *title);
 void html_section_end(struct text *out);
-void html_answer(struct text *out, const char *s); /* in large letters */
-void html_item(struct text *out, const char *s);   /* of a list */
+/* In large letters; nothing if there is none (NULL, empty). */
+void html_answer(struct text *out, const char *s);
+void html_item(struct text *out, const char *s); /* of a list */
 /* "3 more blocks are left out.", where not all n are shown; what: from "blocks" on, as markup. */
 void html_more(struct text *out, size_t n, size_t shown, const char *what);
 

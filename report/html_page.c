@@ -141,6 +141,8 @@ void html_section_end(struct text *out)
 
 void html_answer(struct text *out, const char *s)
 {
+	if (!s || !*s)
+		return;
 	text_add(out, "<p class=\"answer\">");
 	html_lines(out, s);
 	text_add(out, "</p>\n");

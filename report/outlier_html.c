@@ -291,6 +291,8 @@ static size_t details(const struct outlier_view *v, struct text *out)
 {
 	size_t n = v->outliers->blocks.n, drawn;
 
+	if (!n)
+		return 0;
 	html_section(out, "details", "Each block");
 	drawn = html_fitting(out, n, BLOCKS_MAX, block_detail, v);
 	html_more(out, n, drawn, "blocks are not drawn.");

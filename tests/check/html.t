@@ -199,9 +199,10 @@ rendered() { # rendered FILE: prints what the browser complains of
 }
 
 ok "the page is well-formed and fetches nothing" silent parsed "$work/svc.html"
-sed 's|<rect [^>]*|& onclick="f()" y="nan"|; s|</h2>|<br></h2>|' "$work/svc.html" >"$work/wrong.html"
+sed 's|<rect [^>]*|& onclick="f()" y="nan"|; s|</h2>|<br></h2><p> </p>|' "$work/svc.html" >"$work/wrong.html"
 catches "what does something when it is clicked" "onclick" parsed "$work/wrong.html"
 catches "a place that is no number" "no number in rect" parsed "$work/wrong.html"
+catches "what is empty" "there is nothing in p" parsed "$work/wrong.html"
 catches "what is not closed" "unexpected end of h2" parsed "$work/wrong.html"
 ok "its numbers are those of --csv" silent numbers "$work/svc.html" "$work/svc.csv"
 ok "it draws the callers of a block" grep -q 'aria-label="Callers, by excess"' "$work/callsites.html"
@@ -212,6 +213,12 @@ ok "and the pauses of bursts" grep -q '<rect class="pause"' "$work/burst.html"
 ok "calls that are split by arguments are told apart" grep -q '>write fd=3 count=' "$work/keys.html"
 ok "names that are markup stay text" silent parsed "$work/hostile.html"
 ok "and are shown" grep -q '&lt;script&gt;alert(2)&lt;/script&gt;' "$work/hostile.html"
+# Nothing was recorded: a page has fewer parts, none that is empty.
+"$ISPOT" dump --from-text tests/golden/empty.trace -o "$work/empty.data"
+for kind in report outliers; do
+	"$ISPOT" $kind -i "$work/empty.data" --html "$work/empty.html"
+	ok "$kind: of nothing there is a page that is well-formed" silent parsed "$work/empty.html"
+done
 # Waiting places have no object, which is the first of a block's facts.
 separated() { grep -c '<p class="quiet"> · ' "$work/sites.html" | grep -v '^0$'; }
 ok "a block's facts are separated where the first is not known" silent separated

@@ -4,6 +4,7 @@ import html.parser, re, sys
 
 VOID = {"meta"}
 FOREIGN = {"script", "link", "iframe", "object", "img"}
+FILLED = {"p", "li", "h1", "h2", "h3", "pre"}
 PLACES = "points x y x1 y1 x2 y2 cx cy width height".split()
 
 
@@ -11,6 +12,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self):
         super().__init__()
         self.open, self.wrong = [], []
+        self.held = []  # by each open element: text, and elements but for headings
 
     def look(self, tag, attributes):
         a = dict(attributes)
@@ -26,15 +28,27 @@ class Page(html.parser.HTMLParser):
 
     def handle_starttag(self, tag, attributes):
         self.look(tag, attributes)
+        self.hold(not tag.startswith("h"))
         if tag not in VOID:
             self.open.append(tag)
+            self.held.append(0)
 
     def handle_startendtag(self, tag, attributes):
         self.look(tag, attributes)
+        self.hold(True)
+
+    def handle_data(self, data):
+        self.hold(bool(data.strip()))
+
+    def hold(self, something):
+        if self.held:
+            self.held[-1] += something
 
     def handle_endtag(self, tag):
         if not self.open or self.open.pop() != tag:
             self.wrong.append(f"unexpected end of {tag} at {self.getpos()}")
+        if self.held and not self.held.pop() and tag in FILLED | {"section"}:
+            self.wrong.append(f"there is nothing in {tag} at {self.getpos()}")
 
 
 def wrong(markup):
