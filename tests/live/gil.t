@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Python's threads take turns at one lock, which is made of a condition variable; main joins them by a
-# semaphore. What is lost is lost at the lock, and waiting for their end is idle.
+# semaphore. What is lost is lost at the lock, and waiting for their end is idle. They end one after the
+# other, so that main sleeps for each.
 . "$(dirname "$0")/lib.sh"
 needs_probes
 needs_command python3
@@ -11,11 +12,11 @@ python3 -c 'import sys; sys.exit(sys.version_info >= (3, 13))' ||
 	skip_all "this Python may be without the lock, or joins in another way"
 cat >gil.py <<'EOP'
 import threading
-def work():
+def work(n):
     x = 0
-    for i in range(4000000):
+    for i in range(n):
         x += i
-threads = [threading.Thread(target=work) for _ in range(3)]
+threads = [threading.Thread(target=work, args=(n * 2000000,)) for n in (1, 2, 4)]
 for t in threads: t.start()
 for t in threads: t.join()
 EOP
