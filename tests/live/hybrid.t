@@ -57,9 +57,13 @@ is "$(jq -r '[.blocks[] | select(.kind == "function" and .calls > 0)
 	| select((.object | test("/ld-[^/]*$")) or .name == "truth_sci") | .name] | join(" ")' two_pass.json)" \
 	"" "--two-pass: nothing of the dynamic linker, nothing of the end"
 
-# The hot empty function costs too much to trace: it is left out and named with its rate.
-record too_hot -- "$MB/empty" -n 2000000011
-report too_hot
+# The hot empty function costs too much to trace: it is left out and named with its rate. What a sample
+# costs is not known where others had the CPU while that was measured: then it is measured again.
+for _ in 1 2 3; do
+	record too_hot -- "$MB/empty" -n 2000000011
+	report too_hot
+	[ "$(jq .self_cost.sample_ns too_hot.json)" != null ] && break
+done
 is "$(jq -r '[.not_traced[] | select(.name == "empty_call")] | length' too_hot.json)" 1 \
 	"a function too hot is named as left out" || diag "$(jq -c .not_traced too_hot.json)"
 
