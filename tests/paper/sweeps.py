@@ -43,7 +43,7 @@ SWEEPS = [
      "note": "Critical section of 16 µs. The lock is in a function of its own: "
              "pthread_spin_lock jumps back to its first instruction, where the probe would be."},
     {"name": "false sharing", "figure": 5, "paper_rho": 0.95, "block": "update_x",
-     "pattern": "marker:update_x", "command": sharing, "delays": range(500, 2900, 200),
+     "pattern": "marker:update_x", "command": sharing, "delays": range(800, 3200, 200),
      "unit": "turns of an empty loop", "time": "5000 updates of x",
      "note": "A marker stands around 5000 updates, every tenth time: an update is shorter than "
              "a probe. They are atomic: a newer core keeps plain ones in its store buffer, where false sharing "
