@@ -55,10 +55,16 @@ void html_item(struct text *out, const char *s); /* of a list */
 /* "3 more blocks are left out.", where not all n are shown; what: from "blocks" on, as markup. */
 void html_more(struct text *out, size_t n, size_t shown, const char *what);
 
-/* Of n parts the first, at most so many and as far as they fit HTML_DETAILS_BYTES; returns how many
- * they are. */
 typedef void html_part(const void *view, size_t i, struct text *out);
-size_t html_fitting(struct text *out, size_t n, size_t most, html_part *part, const void *view);
+struct html_parts {
+	size_t n, most;
+	html_part *one;
+	const char *left_out; /* of those that are not drawn, as html_more() */
+};
+/* A section of the first parts, as far as they fit HTML_DETAILS_BYTES; none if there is no part.
+ * Returns how many are drawn. */
+size_t html_each(struct text *out, const char *title, const struct html_parts *parts,
+		 const void *view);
 
 /* A table that scrolls, named by the heading of that id; attribute: of the table, or "". */
 void html_table(struct text *out, const char *labelled, const char *attribute);

@@ -161,7 +161,7 @@ void html_more(struct text *out, size_t n, size_t shown, const char *what)
 		text_printf(out, "<p class=\"quiet\">%zu more %s</p>\n", n - shown, what);
 }
 
-size_t html_fitting(struct text *out, size_t n, size_t most, html_part *part, const void *view)
+static size_t fitting(struct text *out, size_t n, size_t most, html_part *part, const void *view)
 {
 	size_t i = 0;
 
@@ -176,6 +176,20 @@ size_t html_fitting(struct text *out, size_t n, size_t most, html_part *part, co
 		break;
 	}
 	return i;
+}
+
+size_t html_each(struct text *out, const char *title, const struct html_parts *parts,
+		 const void *view)
+{
+	size_t drawn;
+
+	if (!parts->n)
+		return 0;
+	html_section(out, "details", title);
+	drawn = fitting(out, parts->n, parts->most, parts->one, view);
+	html_more(out, parts->n, drawn, parts->left_out);
+	html_section_end(out);
+	return drawn;
 }
 
 /* ---- tables ---- */

@@ -362,13 +362,12 @@ static void detail(const void *view, size_t i, struct text *out)
 
 size_t html_details(const struct view *v, struct text *out)
 {
-	size_t n = v->n_rows, drawn;
+	const struct html_parts parts = {
+		.n = v->n_rows,
+		.most = HTML_DETAILS_MAX,
+		.one = detail,
+		.left_out = "blocks are not shown in detail.",
+	};
 
-	if (!n)
-		return 0;
-	html_section(out, "details", "Each block");
-	drawn = html_fitting(out, n, HTML_DETAILS_MAX, detail, v);
-	html_more(out, n, drawn, "blocks are not shown in detail.");
-	html_section_end(out);
-	return drawn;
+	return html_each(out, "Each block", &parts, v);
 }

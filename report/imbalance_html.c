@@ -215,15 +215,14 @@ static void section_detail(const void *view, size_t i, struct text *out)
 /* Returns how many sections there is room for. */
 static size_t details(const struct imbalance_view *v, struct text *out)
 {
-	size_t n = v->imbalance->sections.n, drawn;
+	const struct html_parts parts = {
+		.n = v->imbalance->sections.n,
+		.most = SECTIONS_MAX,
+		.one = section_detail,
+		.left_out = "sections are not drawn.",
+	};
 
-	if (!n)
-		return 0;
-	html_section(out, "details", "Each section");
-	drawn = html_fitting(out, n, SECTIONS_MAX, section_detail, v);
-	html_more(out, n, drawn, "sections are not drawn.");
-	html_section_end(out);
-	return drawn;
+	return html_each(out, "Each section", &parts, v);
 }
 
 /* ---- the page ---- */

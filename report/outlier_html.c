@@ -289,15 +289,14 @@ static void block_detail(const void *view, size_t i, struct text *out)
 /* Returns how many blocks there is room for. */
 static size_t details(const struct outlier_view *v, struct text *out)
 {
-	size_t n = v->outliers->blocks.n, drawn;
+	const struct html_parts parts = {
+		.n = v->outliers->blocks.n,
+		.most = BLOCKS_MAX,
+		.one = block_detail,
+		.left_out = "blocks are not drawn.",
+	};
 
-	if (!n)
-		return 0;
-	html_section(out, "details", "Each block");
-	drawn = html_fitting(out, n, BLOCKS_MAX, block_detail, v);
-	html_more(out, n, drawn, "blocks are not drawn.");
-	html_section_end(out);
-	return drawn;
+	return html_each(out, "Each block", &parts, v);
 }
 
 static void head(const struct outlier_view *v, struct text *out)
