@@ -23,24 +23,37 @@ static void wake_up(struct scene *s, uint64_t time)
 	other(s, REC_SWITCH_IN, time, 1, 1, 0, 0);
 }
 
-/* 200 short waits with one stack, outside of every recorded call. */
-static void wait_outside(struct scene *s, struct sites *sites)
+static void begin_sites(struct scene *s, struct sites *sites)
 {
-	static double lost[2];
 	struct call_visitor v;
-	uint64_t t = 1000;
 
 	sites_init(sites, &s->calls);
 	v = sites_visitor(sites);
 	calls_add_visitor(&s->calls, &v);
+}
+
+/* Of a recording that lasted so long. */
+static void end_sites(struct scene *s, struct sites *sites, uint64_t duration_ns)
+{
+	static double lost[2];
+
+	sites_end(sites);
+	sites_build(sites, &(struct block_options){ .duration_ns = duration_ns, .period = 1 },
+		    &s->blocks, lost);
+}
+
+/* 200 short waits with one stack, outside of every recorded call. */
+static void wait_outside(struct scene *s, struct sites *sites)
+{
+	uint64_t t = 1000;
+
+	begin_sites(s, sites);
 	for (unsigned i = 0; i < 200; i++, t += 100000) {
 		fall_asleep(s, t);
 		wake_up(s, t + 100 + i % 2 * 200);
 	}
 	scene_finish(s, t);
-	sites_end(sites);
-	sites_build(sites, &(struct block_options){ .duration_ns = t, .period = 1 }, &s->blocks,
-		    lost);
+	end_sites(s, sites, t);
 }
 
 static void begin_with_stack(struct scene *s, const char *outer)
@@ -80,16 +93,12 @@ static void a_wait_of_little_is_judged(void **state)
 /* Between two bursts nobody knows what is outside: a wait is seen until the probes go. */
 static void a_wait_between_bursts_is_not_seen(void **state)
 {
-	static double lost[2];
-	struct call_visitor v;
 	struct sites sites;
 	struct scene s;
 
 	(void)state;
 	begin_with_stack(&s, "elsewhere");
-	sites_init(&sites, &s.calls);
-	v = sites_visitor(&sites);
-	calls_add_visitor(&s.calls, &v);
+	begin_sites(&s, &sites);
 	other(&s, REC_SET_ON, 1000, 0, 0, 1, 0);
 	other(&s, REC_SET_ON, 1000, 0, 0, 2, 0);
 	fall_asleep(&s, 2000);
@@ -104,9 +113,7 @@ static void a_wait_between_bursts_is_not_seen(void **state)
 	fall_asleep(&s, 9500);
 	wake_up(&s, 9600);
 	scene_finish(&s, 10000);
-	sites_end(&sites);
-	sites_build(&sites, &(struct block_options){ .duration_ns = 9000, .period = 1 }, &s.blocks,
-		    lost);
+	end_sites(&s, &sites, 9000);
 	assert_int_equal(s.blocks.n, 1);
 	assert_int_equal(s.blocks.data[0].calls, 3);
 	assert_int_equal(s.blocks.data[0].timed_calls, 2);
@@ -119,16 +126,12 @@ static void a_wait_between_bursts_is_not_seen(void **state)
  */
 static void a_wait_before_the_first_probe_is_not_seen(void **state)
 {
-	static double lost[2];
-	struct call_visitor v;
 	struct sites sites;
 	struct scene s;
 
 	(void)state;
 	begin_with_stack(&s, "elsewhere");
-	sites_init(&sites, &s.calls);
-	v = sites_visitor(&sites);
-	calls_add_visitor(&s.calls, &v);
+	begin_sites(&s, &sites);
 	other(&s, REC_SET_ON, 1000, 0, 0, 9, 0); /* of no function */
 	fall_asleep(&s, 2000);
 	wake_up(&s, 3000);
@@ -138,9 +141,7 @@ static void a_wait_before_the_first_probe_is_not_seen(void **state)
 	fall_asleep(&s, 6000);
 	wake_up(&s, 6500);
 	scene_finish(&s, 10000);
-	sites_end(&sites);
-	sites_build(&sites, &(struct block_options){ .duration_ns = 5000, .period = 1 }, &s.blocks,
-		    lost);
+	end_sites(&s, &sites, 5000);
 	assert_int_equal(s.blocks.n, 1);
 	assert_int_equal(s.blocks.data[0].calls, 2);
 	assert_int_equal(s.blocks.data[0].total_ns, 300 + 500);
