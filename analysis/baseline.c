@@ -23,7 +23,6 @@ static void take(struct baseline *baseline, const struct blocks *blocks)
 	vec_for_each (blocks, const struct block, b) {
 		char *name = name_of(b);
 		uint32_t i = strtab_add(&baseline->names, name);
-
 		struct baseline_min *min;
 
 		while (baseline->mins.n <= i)

@@ -82,6 +82,7 @@ int session_rejoin(struct session *s, struct err *err)
 		p->out_ns = 0;
 		touched[p->set] = true;
 	}
+	session_quiet_sets(s, touched);
 	ret = session_rebuild_sets(s, touched, err);
 	again_ns = clock_now_ns(); /* the kernel may take its time */
 	for (size_t i = 0; i < s->plan.n; i++)

@@ -253,7 +253,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **set, st
 /* The probes of the sets that are touched (one flag each) come out. */
 void session_quiet_sets(struct session *s, const bool *touched);
 /* The sets that were touched (one flag each) again, without the functions that are no longer
- * possible: all are quiet before the first is made again. */
+ * possible. All are quiet by then. */
 int session_rebuild_sets(struct session *s, const bool *touched, struct err *err);
 /* traced_until_ns: when its probes were taken out; 0: it had none. */
 void session_describe_left_out(struct session *s, const struct planned *p,

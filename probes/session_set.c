@@ -221,7 +221,6 @@ int session_rebuild_sets(struct session *s, const bool *touched, struct err *err
 {
 	int ret = 0;
 
-	session_quiet_sets(s, touched);
 	for (size_t k = 0; k < s->sets.n && !ret; k++)
 		if (touched[k])
 			ret = rebuild_set(s, k, err);
