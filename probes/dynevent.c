@@ -424,6 +424,13 @@ void dynevent_close_beside(struct dynevent *ev)
 		ev->closing = !pthread_create(&ev->closer, NULL, close_all, ev);
 }
 
+bool dynevent_is_closed(struct dynevent *ev)
+{
+	if (ev->closing && !pthread_tryjoin_np(ev->closer, NULL))
+		ev->closing = false;
+	return !ev->closing;
+}
+
 void dynevent_delete(struct dynevent *ev)
 {
 	struct dynevent_session *s;

@@ -215,6 +215,16 @@ void probeset_close_beside(struct probeset *set)
 			dynevent_close_beside(set->events[c]);
 }
 
+bool probeset_is_closed(struct probeset *set)
+{
+	bool closed = true;
+
+	for (int c = 0; c < SET_CLASSES; c++)
+		if (set->events[c])
+			closed &= dynevent_is_closed(set->events[c]);
+	return closed;
+}
+
 void probeset_release(struct probeset *set)
 {
 	for (int c = 0; c < SET_CLASSES; c++) {

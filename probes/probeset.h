@@ -77,6 +77,7 @@ void probeset_unhold(struct probeset *set);
 void probeset_quiet(struct probeset *set);
 /* The same, and lets a thread close the rest: probeset_release() waits for that. */
 void probeset_close_beside(struct probeset *set);
+bool probeset_is_closed(struct probeset *set); /* that is over: releasing it takes no time */
 /* Closes and deletes everything; idempotent. */
 void probeset_release(struct probeset *set);
 

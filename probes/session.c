@@ -166,6 +166,7 @@ static void join(struct session *s)
 		ret = session_next_turn(s, &err);
 	if (!ret && s->is_hybrid)
 		ret = session_hybrid_step(s, &err);
+	session_close_retired(s, clock_now_ns());
 	if (ret)
 		session_write_notice(s, "join", err.text);
 }

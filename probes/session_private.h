@@ -191,7 +191,9 @@ struct session {
 	} sets;
 	struct {
 		VEC(struct probeset)
-	} retired; /* taken off the targets, still closing */
+	} retired;	      /* taken off the targets, still open */
+	bool retired_closing; /* the first of them is */
+	uint64_t retired_ns;  /* the last one */
 	uint32_t n_probed;
 
 	/* the kernel's side */
@@ -404,7 +406,13 @@ bool session_has_sessions(const struct session *s);
 /* session_target.c: probes onto processes */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
+/* Off the targets now. */
 void session_retire_set(struct session *s, struct probeset *set);
+/*
+ * An event with a program takes the kernel 0.1 s to close, under a lock that putting probes in and
+ * taking them out needs as well: one at a time, when no others are about to.
+ */
+void session_close_retired(struct session *s, uint64_t now);
 void session_close_sets(struct session *s);
 /* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
 bool session_is_on_targets(const struct session *s, size_t k);

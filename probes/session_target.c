@@ -16,6 +16,9 @@
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
+#define CALM_NS	     500000000ull /* without a set that came out */
+#define RETIRED_MOST 16		  /* then one is closed, calm or not */
+
 /* A carrier on every thread there is, until a look finds no new one: those born of threads that
  * have one inherit it. */
 static int follow_threads(struct probeset *set, pid_t pid, struct err *err)
@@ -68,23 +71,43 @@ bool session_is_on_targets(const struct session *s, size_t k)
 	return k || !s->is_hybrid || !s->calibrated;
 }
 
-/* Off the targets now; an event with a program then takes the kernel 0.1 s to close. */
 void session_retire_set(struct session *s, struct probeset *set)
 {
 	uint64_t begin_ns = clock_now_ns();
 
 	probeset_quiet(set);
+	s->retired_ns = clock_now_ns();
 	log_detail("set %u is off the target after %.1f ms", set->id,
-		   (clock_now_ns() - begin_ns) / 1e6);
-	probeset_close_beside(set);
+		   (s->retired_ns - begin_ns) / 1e6);
 	*vec_add(&s->retired) = *set;
 	*set = (struct probeset){ .id = set->id };
+}
+
+void session_close_retired(struct session *s, uint64_t now)
+{
+	struct probeset *oldest = s->retired.data;
+
+	if (!s->retired.n)
+		return;
+	if (s->retired_closing) {
+		if (!probeset_is_closed(oldest))
+			return;
+		probeset_release(oldest);
+		memmove(oldest, oldest + 1, --s->retired.n * sizeof(*oldest));
+		s->retired_closing = false;
+	} else if (s->retired.n > RETIRED_MOST ||
+		   (s->hybrid.state != HYBRID_COUNTING && now - s->retired_ns >= CALM_NS)) {
+		probeset_close_beside(oldest);
+		s->retired_closing = true;
+	}
 }
 
 /* All of them at the same time. */
 void session_close_sets(struct session *s)
 {
 	vec_for_each (&s->sets, struct probeset, set)
+		probeset_close_beside(set);
+	vec_for_each (&s->retired, struct probeset, set)
 		probeset_close_beside(set);
 	vec_for_each (&s->sets, struct probeset, set)
 		probeset_release(set);
