@@ -32,7 +32,7 @@ hybrid_input() {
 		for t in threads: t.join()
 	EOP
 	# A server that ends with its clients.
-	[ -s redis.conf ] || printf '%s\n' 'port 0' 'unixsocket redis.sock' 'save ""' 'io-threads 2' >redis.conf
+	[ -s redis.conf ] || printf '%s\n' 'port 0' 'unixsocket redis.sock' 'save ""' >redis.conf
 	[ -s clients.sh ] || cat >clients.sh <<-'EOC'
 		until redis-cli -s redis.sock ping >/dev/null 2>&1; do sleep 0.05; done
 		redis-benchmark -s redis.sock -q -n 150000 -c 20 -t set,get,lpush >/dev/null
@@ -85,7 +85,7 @@ column() { cut -d' ' -f"$1" hybrid.rounds | median; }
 hybrid_verdict() {
 	awk -v real="$(column 3)" -v said="$(column 5)" 'BEGIN {
 		off = said > real ? said - real : real - said
-		print real > 10 ? "MISS: over budget" : off > 2 && off > real / 3 ? "MISS: said" : "pass"
+		print (real > 10 ? "MISS: over budget" : off > 2 && off > real / 3 ? "MISS: said" : "pass")
 	}'
 }
 
@@ -124,7 +124,9 @@ bench_hybrid() {
 	hybrid_row python3 "$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')" work.py
 	hybrid_row "git grep" git -C tree grep --threads=2 -c -e 'abc[d-f]*gh' -e 'xy[z0-9]*Q'
 	beside=clients.sh hybrid_row redis redis-server redis.conf
+	# Its second thread spins for the first one, so it uses more CPU by all that slows anyone.
+	beside=clients.sh hybrid_row "redis spinning" redis-server redis.conf --io-threads 2
 	hybrid_row "sysbench mutex" sysbench mutex --threads=2 --mutex-num=64 --mutex-locks=600000 --mutex-loops=2000 run
-	hybrid_row "sysbench threads" sysbench threads --threads=4 --thread-locks=2 --time=0 --events=20000 run
+	hybrid_row "sysbench threads" sysbench threads --threads=4 --thread-locks=2 --time=0 --events=2000 run
 	hybrid_row "sched pipe" perf bench sched pipe -l 100000
 }
