@@ -2,6 +2,7 @@
 # What R's lm says of the problems in a file, one number a line, for tests that compare.
 #	reference.R lines FILE	[columns, n, y, columns]... -> [residual degrees, [coefficient, its standard error] of intercept and columns]...
 #	reference.R select FILE	[columns, n, y, columns]... -> [terms, r2, [column, F, p, beta]...]...
+# BLESS=1 tests/run regression keeps its answers in reference.lines and reference.select.
 # What lm does not have is NaN. Forward selection is add1's with its F test, at 0.05; of columns that
 # explain the same the first.
 args <- commandArgs(trailingOnly = TRUE)

@@ -20,6 +20,24 @@ static inline double reference_random(uint64_t *state)
 	return (double)(*state >> 11) / 9007199254740992.0;
 }
 
+static inline size_t reference_read(FILE *f, double *out, size_t n_out)
+{
+	size_t n = 0;
+
+	assert_non_null(f);
+	while (n < n_out && fscanf(f, "%lf", &out[n]) == 1)
+		n++;
+	return n;
+}
+
+static inline void reference_write(FILE *f, const double *numbers, size_t n)
+{
+	assert_non_null(f);
+	for (size_t i = 0; i < n; i++)
+		fprintf(f, "%.17g\n", numbers[i]);
+	fclose(f);
+}
+
 /*
  * How many numbers came back, at most n_out. Skips the test, with the reason on stderr, where
  * Debian's Python has no scipy, or there is no R. by: BY_SCIPY or BY_R.
@@ -28,19 +46,14 @@ static inline size_t reference(const char *by, const char *what, const double *i
 			       double *out, size_t n_out)
 {
 	char path[] = "/tmp/ispot_reference.XXXXXX", command[256];
-	FILE *f = fdopen(mkstemp(path), "w");
-	size_t n = 0;
+	size_t n;
+	FILE *f;
 	int status;
 
-	assert_non_null(f);
-	for (size_t i = 0; i < n_in; i++)
-		fprintf(f, "%.17g\n", in[i]);
-	fclose(f);
+	reference_write(fdopen(mkstemp(path), "w"), in, n_in);
 	snprintf(command, sizeof(command), "%s %s %s", by, what, path);
 	f = popen(command, "r");
-	assert_non_null(f);
-	while (n < n_out && fscanf(f, "%lf", &out[n]) == 1)
-		n++;
+	n = reference_read(f, out, n_out);
 	status = pclose(f);
 	unlink(path);
 	if (WEXITSTATUS(status) == 127)
@@ -50,6 +63,16 @@ static inline size_t reference(const char *by, const char *what, const double *i
 		skip();
 	assert_int_equal(status, 0);
 	return n;
+}
+
+/* What R once said, in tests/unit/reference.WHAT, for machines without it; with BLESS in the
+ * environment what it says now is kept there. */
+static inline FILE *reference_kept(const char *what, const char *mode)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "tests/unit/reference.%s", what);
+	return fopen(path, mode);
 }
 
 #endif
