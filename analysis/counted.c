@@ -13,7 +13,7 @@
 /* A dump that ends a thread's part of an instance. */
 struct counted_dump {
 	struct part_key key; /* section MAP_NONE: it is of none, or not yet known. group: of
-			     callgrind the how manieth of its thread */
+			     callgrind the how manieth of its thread in that section */
 	enum section_kind kind;
 	uint32_t name, since; /* of run->names */
 	double time;
@@ -73,9 +73,17 @@ static int by_thread_and_part(const void *a, const void *b)
 	return (x->part > y->part) - (x->part < y->part);
 }
 
-static void take_dump(struct counted *c, const struct counts_dump *d, struct counted_dump cut)
+/* times: of each section, name and since, how often the thread was in it. Sections that not all
+ * threads take part in must not shift the others. */
+static void take_dump(struct counted *c, const struct counts_dump *d, struct counted_dump cut,
+		      struct map *times)
 {
+	uint64_t section = (uint64_t)cut.name << 32 | cut.since;
+	uint32_t before = map_get(times, section);
+
 	cut.key.thread = d->thread;
+	cut.key.group = before == MAP_NONE ? 0 : before;
+	map_put(times, section, cut.key.group + 1);
 	cut.time = counted_graph_dump(c, d, &cut.counts);
 	*vec_add(&c->dumps) = cut;
 }
@@ -84,13 +92,13 @@ static void take_dump(struct counted *c, const struct counts_dump *d, struct cou
 static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 {
 	uint32_t since = strtab_add(&((struct counts *)(uintptr_t)c->run)->names, "");
-	uint32_t none = since, ordinal = 0, name;
+	uint32_t none = since, name;
+	struct map times = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
 		const char *before = trigger_of(c, dumps[i], "--dump-before=");
 		const char *after = trigger_of(c, dumps[i], "--dump-after=");
-		struct counted_dump cut = { .key = { .section = MAP_NONE, .group = ordinal },
-					    .since = none };
+		struct counted_dump cut = { .key = { .section = MAP_NONE }, .since = none };
 
 		if (after) {
 			cut.kind = SECTION_REGION;
@@ -102,15 +110,15 @@ static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 			cut.name = name;
 			cut.since = since == name ? none : since;
 			since = name;
-		} else if (!before && !ordinal && dumps[i]->thread != MAIN_THREAD) {
+		} else if (!before && !times.n && dumps[i]->thread != MAIN_THREAD) {
 			cut.kind = SECTION_JOIN;
 			cut.name = place_name(c, MAP_NONE, "the threads' end");
 		} else {
 			continue;
 		}
-		ordinal++;
-		take_dump(c, dumps[i], cut);
+		take_dump(c, dumps[i], cut, &times);
 	}
+	map_release(&times);
 }
 
 static void take_dumps(struct counted *c)

@@ -3,9 +3,9 @@
  * Parallel sections of a program whose turns were counted, and the lines that make them uneven
  * (lime.h). Where callgrind counted them (counted_find()):
  * A thread's dumps are cut where it comes to a barrier, or begins and ends an OpenMP body; its n-th
- * such dump belongs to the n-th instance. Time is instructions executed; with caches simulated,
- * callgrind's estimate of cycles: instructions + 10 per miss of L1 + 100 per miss of the last
- * level.
+ * such dump of a section belongs to the n-th instance. Time is instructions executed; with caches
+ * simulated, callgrind's estimate of cycles: instructions + 10 per miss of L1 + 100 per miss of the
+ * last level.
  *
  * Nodes of the control-flow graph are branches: jumps, calls, returns; an edge leads from a branch
  * to the next one that is executed after it (the paper's edges of its Pin profiler).

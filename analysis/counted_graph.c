@@ -8,8 +8,11 @@
 #include "symbol/dso.h"
 
 /* callgrind's names have the version behind: pthread_barrier_wait@@GLIBC_2.34 */
-const char *const counted_barriers[] = { "pthread_barrier_wait*", "GOMP_barrier*",
-					 "__kmpc_barrier*", "uv_barrier_wait*", NULL };
+const char *const counted_barriers[] = {
+	"pthread_barrier_wait*", "GOMP_barrier*",     "GOMP_loop_end",
+	"GOMP_loop_end@*",	 "GOMP_sections_end", "GOMP_sections_end@*",
+	"__kmpc_barrier*",	 "uv_barrier_wait*",  NULL
+};
 const char *const counted_bodies[] = { "*._omp_fn.*", "*.omp_outlined*", NULL };
 
 /* Run-time systems: they wait by spinning, and share out what is not the program's work. */

@@ -110,8 +110,9 @@ static int count_callgrind(struct counting *k, struct err *err)
 
 /* What sections end at; of these, those that the program has. */
 static const char *const section_patterns[] = {
-	"pthread_barrier_wait", "pthread_join",	    "GOMP_parallel",  "GOMP_barrier",
-	"*._omp_fn.*",		"__kmpc_fork_call", "__kmpc_barrier", "*.omp_outlined*",
+	"pthread_barrier_wait", "uv_barrier_wait", "pthread_join",	"GOMP_parallel",
+	"GOMP_barrier",		"GOMP_loop_end",   "GOMP_sections_end", "*._omp_fn.*",
+	"__kmpc_fork_call",	"__kmpc_barrier",  "*.omp_outlined*",
 };
 
 static struct sampled_place place_of(const struct hardware_place *p)

@@ -133,12 +133,51 @@ static void the_uneven_branch_is_named(void **state)
 	counts_release(&run);
 }
 
+/* A dump of a thread, at the end of a region's body, in which it did so much. */
+static void add_body(struct counts *c, unsigned thread, unsigned part, unsigned body, unsigned work)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "part: %u\nthread: %u\ndesc: Trigger: --dump-after=main._omp_fn.%u\nevents: Ir\n"
+		 "ob=/nowhere/omp\nfl=/src/omp.c\nfn=main._omp_fn.%u\n0x%u 17 %u\n",
+		 part, thread, body, body, 10 + body, work);
+	assert_int_equal(read_text(c, text), 0);
+}
+
+/* Three threads, and of the one region between the others but two. */
+static void a_region_of_fewer_threads_shifts_no_other(void **state)
+{
+	struct counts run = { 0 };
+	struct counted c;
+
+	(void)state;
+	for (unsigned t = 1; t <= 3; t++) {
+		unsigned part = 1;
+
+		add_body(&run, t, part++, 0, 100);
+		if (t < 3)
+			add_body(&run, t, part++, 1, 1000 * t);
+		add_body(&run, t, part++, 0, 100 * t);
+	}
+	counted_find(&c, &run, &paper);
+	assert_int_equal(c.imbalance.sections.n, 2);
+	assert_int_equal(c.imbalance.sections.data[0].threads.n, 2);
+	assert_true(c.imbalance.sections.data[0].lost == 1000);
+	assert_int_equal(c.imbalance.sections.data[1].threads.n, 3);
+	assert_int_equal(c.imbalance.sections.data[1].instances, 2);
+	assert_true(c.imbalance.sections.data[1].lost == 300);
+	counted_release(&c);
+	counts_release(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_dump_is_read),
 		cmocka_unit_test(what_is_no_dump_is_refused),
 		cmocka_unit_test(the_uneven_branch_is_named),
+		cmocka_unit_test(a_region_of_fewer_threads_shifts_no_other),
 	};
 
 	return unit_run(tests);
