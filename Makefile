@@ -86,8 +86,9 @@ JAVA_TESTED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/agent.c,$(JAVA_SRC)))
 EDGES_SRC := $(wildcard probes/edges/*.c)
 EDGES_LIB := $(B)/libispot-edges.so
 comma := ,
-EDGES_CFLAGS := -fsanitize-coverage=$(if $(findstring clang,$(CC)),bb$(comma)trace-pc$(comma)no-prune \
-		-fno-sanitize-link-runtime,trace-pc)
+# $(1): the compiler
+edges_cflags = -fsanitize-coverage=$(if $(findstring clang,$(1)),bb$(comma)trace-pc$(comma)no-prune \
+	       -fno-sanitize-link-runtime,trace-pc)
 TEXT_OBJ := $(B)/edges.embed.o $(if $(JDK_HEADERS),$(B)/java/agent.embed.o) $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
 GROUPS := $(sort $(wildcard pmu/groups/*.txt))
 # The microbenchmarks are measured objects: always built the same, whatever the kind of build, and
@@ -96,7 +97,8 @@ MICROBENCH := $(patsubst microbench/%.c,build/microbench/%,$(wildcard microbench
 	      $(patsubst microbench/%.cc,build/microbench/%,$(wildcard microbench/*.cc))
 UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
 HELPERS := $(patsubst tests/live/%.c,build/live/%,$(wildcard tests/live/*.c)) \
-	   $(patsubst tests/live/%.cc,build/live/%,$(wildcard tests/live/*.cc))
+	   $(patsubst tests/live/%.cc,build/live/%,$(wildcard tests/live/*.cc)) \
+	   $(patsubst tests/live/edges/%.cc,build/edges/%,$(wildcard tests/live/edges/*.cc))
 
 .SECONDARY:
 .PHONY: all objects microbench unit FORCE
@@ -196,8 +198,14 @@ build/microbench/%: microbench/%.cc $(wildcard probes/ispot.h)
 build/edges/%: microbench/%.c $(EDGES_LIB)
 	@mkdir -p $(@D)
 	$(call say,CC  )
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer $(WARNINGS) -I. -pthread $(EDGES_CFLAGS) \
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 -g -fno-omit-frame-pointer $(WARNINGS) -I. -pthread $(call edges_cflags,$(CC)) \
 		-MMD -MP -MF $@.d -o $@ $< $(EDGES_LIB) -Wl,-rpath,'$$ORIGIN/..' -lm
+
+build/edges/%: tests/live/edges/%.cc $(EDGES_LIB)
+	@mkdir -p $(@D)
+	$(call say,CXX )
+	$(Q)$(CXX) -O2 -g -Wall -Wextra -pthread $(call edges_cflags,$(CXX)) -MMD -MP -MF $@.d \
+		-o $@ $< $(EDGES_LIB) -Wl,-rpath,'$$ORIGIN/..'
 
 # Programs that live tests record: built plainly for the same reason.
 build/live/%: tests/live/%.c

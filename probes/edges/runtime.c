@@ -175,12 +175,14 @@ static void on_thread_end(void *value)
 	forget(t);
 }
 
-/* A child of fork() would count into its parent's log. */
+/* A child counts for itself: what is its parent's it leaves alone, for who was interrupted by it.
+ */
 static void on_fork(void)
 {
-	*directory = '\0';
+	n_threads = 0;
+	first_log = NULL;
 	pthread_setspecific(at_end, NULL);
-	self = OFF;
+	self = NULL;
 }
 
 __attribute__((constructor)) static void set_up(void)
