@@ -5,38 +5,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/parallel_role.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta.h"
 #include "trace/record.h"
 
-enum role { ROLE_NONE, ROLE_BARRIER, ROLE_JOIN, ROLE_REGION, ROLE_BODY, ROLE_NAMED };
-
-static const struct {
-	const char *symbol;
-	enum role role;
-} rows[] = {
-	{ "pthread_barrier_wait", ROLE_BARRIER },
-	{ "uv_barrier_wait", ROLE_BARRIER },
-	{ "GOMP_barrier", ROLE_BARRIER },
-	{ "GOMP_barrier_cancel", ROLE_BARRIER },
-	{ "GOMP_loop_end", ROLE_BARRIER },
-	{ "GOMP_sections_end", ROLE_BARRIER },
-	{ "__kmpc_barrier", ROLE_BARRIER },
-	{ "pthread_join", ROLE_JOIN },
-	{ "thrd_join", ROLE_JOIN },
-	{ "_ZNSt6thread4joinEv", ROLE_JOIN },
-	{ "uv_thread_join", ROLE_JOIN },
-	{ "g_thread_join", ROLE_JOIN },
-	{ "GOMP_parallel", ROLE_REGION },
-	{ "__kmpc_fork_call", ROLE_REGION },
-};
-
 #define BODY_MIN_NS 100000 /* a region shorter than this need not be known */
-
-/* What GCC and clang call the function that a region's body becomes. */
-static const char *const body_marks[] = { "._omp_fn.", ".omp_outlined" };
 
 /* A thread's stay at a barrier, or its call of a body or chosen function. */
 struct stay {
@@ -58,6 +34,10 @@ struct parallel_meeting {
 
 struct parallel_bodies {
 	VEC(struct stay)
+	/* The region that ended last, until no more of its bodies can: where the runtime's return
+	 * takes no probe it seems to end before it waits for the other threads. */
+	uint64_t entry_ns, duration_ns; /* entry 0: none */
+	uint32_t site, id;
 };
 
 struct parallel_thread {
@@ -75,21 +55,6 @@ struct parallel_thread {
 	} children; /* that ended while others live */
 };
 
-static enum role role_of(const struct meta_function *f, const char *named)
-{
-	if (named && (!strcmp(named, f->name) || !strcmp(named, f->symbol)))
-		return ROLE_NAMED;
-	if (named)
-		return ROLE_NONE;
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (!strcmp(rows[i].symbol, f->symbol))
-			return rows[i].role;
-	for (size_t i = 0; i < sizeof(body_marks) / sizeof(body_marks[0]); i++)
-		if (strstr(f->symbol, body_marks[i]))
-			return ROLE_BODY;
-	return ROLE_NONE;
-}
-
 int parallel_init(struct parallel *p, const struct meta *meta, const struct calls *calls,
 		  const char *named, struct err *err)
 {
@@ -101,7 +66,7 @@ int parallel_init(struct parallel *p, const struct meta *meta, const struct call
 	vec_for_each (&meta->functions, struct meta_function, f) {
 		if (!f->symbol)
 			continue;
-		p->roles[f->id] = (uint8_t)role_of(f, named);
+		p->roles[f->id] = (uint8_t)parallel_role(f, named);
 		found |= p->roles[f->id] == ROLE_NAMED;
 	}
 	if (named && !found)
@@ -308,21 +273,33 @@ static void add_body(struct parallel_bodies *b, const struct stay *stay)
 	*vec_add(b) = *stay;
 }
 
-static void end_region(struct parallel *p, const struct thread *t, const struct call *c)
+static void close_region(struct parallel *p, struct parallel_bodies *b)
 {
-	struct parallel_bodies *b = bodies_of(p, t->tgid);
 	size_t n = 0;
 
+	if (!b->entry_ns)
+		return;
 	vec_for_each (b, struct stay, s)
-		if (s->entry_ns >= c->entry_ns) {
-			s->since_ns = c->entry_ns;
+		if (s->entry_ns >= b->entry_ns) {
+			s->since_ns = b->entry_ns;
 			b->data[n++] = *s;
 		}
 	if (n)
-		add_instance(p, SECTION_REGION, b->data, n, true, callsites_of(&p->sites, c),
-			     c->id);
-	p->bodiless += !n && c->duration_ns > BODY_MIN_NS;
+		add_instance(p, SECTION_REGION, b->data, n, true, b->site, b->id);
+	p->bodiless += !n && b->duration_ns > BODY_MIN_NS;
+	b->entry_ns = 0;
 	b->n = 0;
+}
+
+static void end_region(struct parallel *p, const struct thread *t, const struct call *c)
+{
+	struct parallel_bodies *b = bodies_of(p, t->tgid);
+
+	close_region(p, b);
+	b->entry_ns = c->entry_ns;
+	b->duration_ns = c->duration_ns;
+	b->site = callsites_of(&p->sites, c);
+	b->id = c->id;
 }
 
 static void on_call(void *self, const struct thread *t, const struct call *c)
@@ -360,6 +337,8 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 		state_of(p, t->index)->entry_off = t->off;
 	else if (p->roles[c->id] == ROLE_JOIN)
 		state_of(p, t->index)->join_site = callsites_of(&p->sites, c);
+	else if (p->roles[c->id] == ROLE_REGION)
+		close_region(p, bodies_of(p, t->tgid));
 }
 
 /* ---- threads ---- */
@@ -467,6 +446,8 @@ static void on_end(void *self)
 
 	vec_for_each (&p->meetings, struct parallel_meeting, m)
 		close_meeting(p, m);
+	vec_for_each (&p->processes, struct parallel_bodies, b)
+		close_region(p, b);
 	for (size_t i = 0; i < p->calls->threads.all.n; i++) {
 		const struct thread *t = p->calls->threads.all.data[i];
 

@@ -192,6 +192,13 @@ static bool in_libc(const struct exit_facts *f)
 	       (is_one_of(f->symbol, never_cancelled) || blocking_kind(f->symbol));
 }
 
+/* No exception leaves a region, or what a barrier runs meanwhile; and many of these end by a jump
+ * into what waits, before which a probe would see them off. */
+static bool in_openmp(const struct exit_facts *f)
+{
+	return !strncmp(f->symbol, "GOMP_", 5) || !strncmp(f->symbol, "__kmpc_", 7);
+}
+
 static bool is_go(const struct exit_facts *f)
 {
 	return f->go || f->traits->go;
@@ -235,14 +242,14 @@ static bool is_jvm(const struct exit_facts *f)
 /* A frame that calls nobody cannot be passed: what unwinds starts in a call. */
 static bool exception_passes(const struct exit_facts *f)
 {
-	if (!f->traits->unwinds || f->place->leaf)
+	if (!f->traits->unwinds || f->place->leaf || in_openmp(f))
 		return false;
 	return in_libc(f) ? is_one_of(f->symbol, callback_takers) : true;
 }
 
 static bool raises_in_cxx(const struct exit_facts *f)
 {
-	return f->cxx_or_rust && !f->place->leaf && !in_libc(f);
+	return f->cxx_or_rust && !f->place->leaf && !in_libc(f) && !in_openmp(f);
 }
 
 static bool cancellation_passes(const struct exit_facts *f)

@@ -231,8 +231,7 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 {
 	struct imbalance_options o = { .threshold = CLUSTER_THRESHOLD };
 	struct result_options ro = { .to_ns = UINT64_MAX };
-	int first, rc = args_parse(options, &o, ARGS_STOP_AT_WORD | ARGS_KEEP_DASHES, argc, argv,
-				   &first, err);
+	int first, rc = args_parse(options, &o, ARGS_KEEP_DASHES, argc, argv, &first, err);
 	bool command = !rc && first < argc && !strcmp(argv[first], "--");
 
 	if (!rc)

@@ -111,6 +111,9 @@ static const struct row rows[] = {
 	{ "read", "libc-client.so.1", THROWS, SITES("callees") },
 	{ "read", "app", THROWS, RETURN, .is_static = true },
 	{ "visit", "app", THROWS, SITES("callees"), .is_static = true },
+	{ "GOMP_parallel", "libgomp.so.1", THROWS, RETURN },
+	{ "GOMP_parallel", "libgomp.so.1", ALTSTACK, SITES("alternate stacks") },
+	{ "__kmpc_fork_call", "libomp.so.5", THROWS, RETURN, .cxx = true },
 	/* cancellation */
 	{ "read", "libc.so.6", CANCELS, SITES("cancelled") },
 	{ "pthread_cond_wait", "libc.so.6", CANCELS, SITES("cancelled") },
