@@ -44,8 +44,8 @@ static void command_line(struct words *w, char *const *argv, const struct valgri
 	if (o->caches)
 		add(w, xstrdup("--cache-sim=yes"));
 	add_dumps(w, "before", o->before);
-	add_dumps(w, "before", o->around);
-	add_dumps(w, "after", o->around);
+	add_dumps(w, "before", o->also_before);
+	add_dumps(w, "after", o->after);
 	for (; *argv; argv++)
 		add(w, xstrdup(*argv));
 	vec_add(w);

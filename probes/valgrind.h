@@ -9,10 +9,11 @@
 struct err;
 
 struct valgrind_options {
-	const char *const *before, *const *around; /* functions (NULL-terminated, "*" any text) at
-				whose entry a thread's counts are written; and at the exit too */
-	bool caches;				   /* simulate them, and count misses */
-	const char *dir;			   /* where its files go, as cg.* */
+	/* Functions (NULL-terminated, "*" any text) at whose entry a thread's counts are written,
+	 * and at whose exit. Of a pattern that is in two of these valgrind heeds only one. */
+	const char *const *before, *const *also_before, *const *after;
+	bool caches;	 /* simulate them, and count misses */
+	const char *dir; /* where its files go, as cg.* */
 };
 
 /*

@@ -75,7 +75,8 @@ static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 {
 	char **argv = k->argv;
 	struct valgrind_options vo = { .before = counted_barriers,
-				       .around = counted_bodies,
+				       .also_before = counted_regions,
+				       .after = counted_bodies,
 				       .caches = k->caches,
 				       .dir = dir };
 	int status = 0, rc;
