@@ -154,13 +154,14 @@ static enum sleep_end end_of(const struct record *r, bool inside)
 /*
  * Who holds up a sleeper: whoever released it. One whose time was over looks again and most often
  * waits on: for the thread that released that word last; if nobody has yet, for the one that
- * will do so first (wait_reconsider).
+ * will do so first (wait_reconsider). Nobody does where it is the time that was waited for.
  */
 static uint32_t releaser(const struct threads *th, const struct sleep *s)
 {
-	if (s->end == SLEEP_BY_TIMER && s->word != SLEEP_NOBODY)
-		return futexes_releaser(&th->futexes, s->word);
-	return s->waker;
+	if (s->end != SLEEP_BY_TIMER || s->word == SLEEP_NOBODY)
+		return s->waker;
+	return futexes_keeps_time(&th->futexes, s->word) ? SLEEP_NOBODY
+							 : futexes_releaser(&th->futexes, s->word);
 }
 
 /* What the sleep from its begin to time_ns waited for, given who ended it. */
@@ -201,7 +202,8 @@ static void judge(const struct threads *th, struct sleep *s, uint64_t time_ns)
 	if (s->idle_ns > all_ns || waits_for_an_end(th, s))
 		s->idle_ns = all_ns;
 	s->too_early = s->end == SLEEP_BY_TIMER && s->word != SLEEP_NOBODY &&
-		       releaser(th, s) == SLEEP_NOBODY;
+		       releaser(th, s) == SLEEP_NOBODY &&
+		       !futexes_keeps_time(&th->futexes, s->word);
 }
 
 uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,
@@ -255,6 +257,20 @@ static void note_awoken(struct thread *t)
 	};
 }
 
+/* The waker's own time was over, and that made this sleeper go on. */
+static void note_timed_act(struct thread *waker, const struct sleep *woken)
+{
+	struct futexes *futexes = &waker->all->futexes;
+	struct sleep *own = &waker->sleep;
+
+	if (own->end != SLEEP_BY_TIMER || own->word == SLEEP_NOBODY || own->acted ||
+	    is_held(waker->all, woken) ||
+	    (woken->word != SLEEP_NOBODY && futexes_twins(futexes, own->word, woken->word)))
+		return;
+	own->acted = true;
+	futexes_timed_act(futexes, own->word);
+}
+
 void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r)
 {
 	struct sleep *s = &t->sleep;
@@ -268,6 +284,10 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 		if (waker->n_open)
 			s->waker_function = waker->open[waker->n_open - 1].id;
 	}
+	if (s->waker != SLEEP_NOBODY)
+		note_timed_act(waker, s);
+	if (s->word != SLEEP_NOBODY && s->end == SLEEP_BY_TIMER)
+		futexes_timeout(&t->all->futexes, s->word);
 	if (s->word != SLEEP_NOBODY)
 		futexes_wake(&t->all->futexes, s->word, s->waker, r->time_ns);
 	if (s->word != SLEEP_NOBODY && s->waker != SLEEP_NOBODY) {

@@ -5,9 +5,11 @@
  * while the releaser slept, it is whatever that sleep was, along the chain. A sleep that ended
  * from outside the program (a device, the network, another process) is waiting for work; one
  * that a clock ended is the program's own pause: idle too, unless others wait for the pausing
- * thread at a lock or barrier. Waiting for a thread's or process's end is idle whatever that one
- * does: it is there so that this one need not. So is waiting at a condition to be told to end (both
- * what only the end shows: wait_reconsider).
+ * thread at a lock or barrier. Where a futex's time was over the clock may be in earnest (a
+ * timer's thread: futexes_keeps_time) or a reason to look again (Python's lock). Waiting for a
+ * thread's or process's end is idle whatever that one does: it is there so that this one need
+ * not. So is waiting at a condition to be told to end (both what only the end shows:
+ * wait_reconsider).
  *
  * Each thread keeps its history: how much it had waited for the outside so far, at the times at
  * which its sleeps began and ended. When it releases another thread, the difference over that
@@ -77,6 +79,7 @@ struct sleep {
 	uint32_t waker;		 /* index of the thread; SLEEP_NOBODY: none of the program */
 	uint32_t waker_function; /* the innermost traced one it was in; SLEEP_NOBODY: none */
 	bool too_early;		 /* its time was over before anybody had released its futex */
+	bool acted;		 /* and then it made others go on */
 	struct outside outside;	 /* of since to woken */
 	uint64_t idle_ns;	 /* what of it is idle: not lost */
 };

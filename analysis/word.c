@@ -11,6 +11,8 @@
 #define OP_WAIT_REQUEUE 11
 #define OP_LOCK_PI2	13
 #define ROUND_NS	1000000 /* a waker's releases further apart are not one */
+#define TIMED_ACTS	2	/* of waits whose time was over, at least, */
+#define TIMED_SHARE	0.1	/* and such a part of them */
 
 void futexes_release(struct futexes *w)
 {
@@ -169,15 +171,21 @@ static bool takes_turns(const struct word *word)
 	       word->releases >= 10 && share(word->shared_rounds, word->rounds) < 0.1;
 }
 
+/* NULL: nobody waited there. */
+static const struct word *twin_of(const struct futexes *w, const struct word *word)
+{
+	uint32_t i = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
+
+	return i == MAP_NONE ? NULL : &w->all.data[i];
+}
+
 /* Released at least so many times: the word, else its twin; NULL: neither. */
 static const struct word *released(const struct futexes *w, uint32_t i, uint64_t times)
 {
 	const struct word *word = &w->all.data[i];
 
-	if (!word->releases) {
-		i = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
-		word = i == MAP_NONE ? NULL : &w->all.data[i];
-	}
+	if (!word->releases)
+		word = twin_of(w, word);
 	return word && word->releases >= times ? word : NULL;
 }
 
@@ -205,6 +213,31 @@ void futexes_ended_after(struct futexes *w, uint32_t i, uint32_t tail)
 	struct word *word = &w->all.data[i];
 
 	word->tail_ends += word->tail == tail;
+}
+
+void futexes_timeout(struct futexes *w, uint32_t i)
+{
+	w->all.data[i].timeouts++;
+}
+
+void futexes_timed_act(struct futexes *w, uint32_t i)
+{
+	w->all.data[i].timed_acts++;
+}
+
+bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b)
+{
+	return a == b || &w->all.data[b] == twin_of(w, &w->all.data[a]);
+}
+
+bool futexes_keeps_time(const struct futexes *w, uint32_t i)
+{
+	const struct word *word = &w->all.data[i], *twin = twin_of(w, word);
+	uint64_t acts = word->timed_acts + (twin ? twin->timed_acts : 0);
+	uint64_t timeouts = word->timeouts + (twin ? twin->timeouts : 0);
+
+	return acts >= TIMED_ACTS && share(acts, timeouts) >= TIMED_SHARE &&
+	       word_judge(word).class == WORD_CONDITION;
 }
 
 bool word_is_stop(const struct word *word, uint32_t tail)

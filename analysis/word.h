@@ -46,6 +46,8 @@ struct word {
 	uint32_t waiting, round_size, round_waker;
 	uint32_t first_waker; /* of releases, where there are any */
 	uint64_t last_acts;   /* of releases: by a thread that had worked, and ended then */
+	/* Waits whose time was over, and after how many of them the waiter made others go on. */
+	uint64_t timeouts, timed_acts;
 	/* The releases since the latest wait, in the counting of such tails; and of those released
 	 * then the threads that have ended without doing anything more. */
 	uint32_t tail, tail_releases, tail_ends;
@@ -106,6 +108,18 @@ void futexes_ended_after(struct futexes *w, uint32_t word, uint32_t tail);
  * more than end: they had been parked, and were told to stop.
  */
 bool word_is_stop(const struct word *word, uint32_t tail);
+/* A wait there ended as its time was over, … */
+void futexes_timeout(struct futexes *w, uint32_t word);
+/* … and the waiter then released somebody from a condition elsewhere. */
+void futexes_timed_act(struct futexes *w, uint32_t word);
+/* Both words of one condition variable, of glibc's, or the same. */
+bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b);
+/*
+ * Its time is what is waited for there: when it is over there is something to do, as for a timer's
+ * thread, which is released only to be told of an earlier time. Who waits for somebody else looks
+ * again and waits on.
+ */
+bool futexes_keeps_time(const struct futexes *w, uint32_t word);
 /* The facts it was judged by, one sentence. */
 void word_facts(const struct word *word, struct text *out);
 
