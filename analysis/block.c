@@ -117,9 +117,9 @@ static void take_fastest(struct block *b, const struct block_options *o, struct 
 	*min = fastest_of(b, o);
 	b->off_fastest = b->sums->off_fastest;
 	b->own_off_fastest = b->sums->own_off_fastest;
-	if (o->baseline_off && min->d < (double)b->sums->min_ns)
+	if (min->d < (double)b->sums->min_ns)
 		o->baseline_off(o->baseline_ctx, b, false, &b->off_fastest);
-	if (o->baseline_off && min->own < (double)b->sums->own_min_ns)
+	if (min->own < (double)b->sums->own_min_ns)
 		o->baseline_off(o->baseline_ctx, b, true, &b->own_off_fastest);
 }
 

@@ -136,7 +136,7 @@ struct block_options {
 	/* Fastest call of a block in a baseline recording; BLOCK_NONE: not in it. NULL: no
 	 * baseline. */
 	uint64_t (*baseline)(void *ctx, const struct block *b, bool own);
-	/* That call's time off the CPU. NULL: taken for that of the fastest here. */
+	/* That call's time off the CPU. */
 	void (*baseline_off)(void *ctx, const struct block *b, bool own, struct offcpu *off);
 	void *baseline_ctx;
 	/* T_t of a thread that may still run; NULL: the recording has ended and it is known. */

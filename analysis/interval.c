@@ -48,12 +48,23 @@ static uint64_t fastest_so_far(void *ctx, const struct block *b, bool own)
 	return !f ? BLOCK_NONE : own ? f->own_min_ns : f->min_ns;
 }
 
+/* And what it waited: the part's own fastest call may be another one. */
+static void off_of_fastest(void *ctx, const struct block *b, bool own, struct offcpu *off)
+{
+	const struct interval *iv = ctx;
+	const struct sci_function *f = sci_function(&iv->whole->sci, b->id);
+
+	if (f)
+		*off = own ? f->own_off_fastest : f->off_fastest;
+}
+
 void interval_blocks(struct interval *iv, uint64_t now_ns, struct blocks *blocks)
 {
 	struct block_options o = {
 		.duration_ns = now_ns - iv->since_ns,
 		.period = meta_period(iv->whole->meta),
 		.baseline = fastest_so_far,
+		.baseline_off = off_of_fastest,
 		.baseline_ctx = iv,
 		.observed_ns = observed_ns,
 		.observed_ctx = iv,

@@ -13,6 +13,7 @@
 #include "analysis/result.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "trace/fixture.h"
 #include "trace/live.h"
 #include "trace/meta.h"
@@ -230,12 +231,73 @@ static void test_streamed_as_read(void **state)
 	streamed_as_read("burst");
 }
 
+#define CALLS	  120
+#define PERIOD_NS 200000
+
+/* Calls of 2 us; all of the second half, and none before, sleep for 100 us besides. */
+static char *sleep_later(void)
+{
+	struct text t = { 0 };
+
+	text_add(&t, "1000 0 7/7 switch-in\n");
+	for (unsigned i = 0; i < 2 * CALLS; i++) {
+		unsigned from = (i + 1) * PERIOD_NS, slept = i < CALLS ? 0 : 100000;
+
+		text_printf(&t, "%u 0 7/7 entry f\n", from);
+		if (slept)
+			text_printf(&t,
+				    "%u 0 7/7 switch-out sleeping next=0/0\n"
+				    "%u 0 7/7 wait kind=5 syscall=36\n"
+				    "%u 0 7/7 switch-in\n",
+				    from + 1000, from + 1000, from + 1000 + slept);
+		text_printf(&t, "%u 0 7/7 exit f\n", from + 2000 + slept);
+	}
+	return t.s;
+}
+
+/* What the fastest call of a part waited is no measure where an earlier one was faster. */
+static void test_fastest_before_the_part(void **state)
+{
+	struct result_options o = { .to_ns = UINT64_MAX };
+	char path[] = "/tmp/ispot-test.XXXXXX", *text = sleep_later();
+	int fd = mkstemp(path);
+	struct trace_reader *r = NULL;
+	struct blocks blocks = { 0 };
+	struct feed f = { 0 };
+	struct record rec;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(fixture_write_text(text, path, NULL), 0);
+	assert_int_equal(trace_reader_open(&r, path, NULL), 0);
+	assert_int_equal(result_begin(&f.result, trace_reader_meta(r), 1000, &o, NULL), 0);
+	interval_init(&f.interval, &f.result);
+	while (trace_reader_next(r, &rec)) {
+		if (!f.n && rec.time_ns > (CALLS + 1) * PERIOD_NS - 1)
+			take_interval(&f, rec.time_ns);
+		result_record(&f.result, &rec);
+	}
+	interval_blocks(&f.interval, 2 * (CALLS + 1) * PERIOD_NS, &blocks);
+	assert_int_equal(blocks.n, 1);
+	assert_int_equal(blocks.data[0].excess_ns, CALLS * 100000);
+	assert_true(blocks.data[0].pools[POOL_BLOCKED] + blocks.data[0].pools[POOL_IDLE] ==
+		    CALLS * 100000);
+	blocks_release(&blocks);
+	interval_release(&f.interval);
+	result_release(&f.result);
+	trace_reader_free(r);
+	unlink(path);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_streamed_as_read),
+		cmocka_unit_test(test_fastest_before_the_part),
 	};
 
 	return unit_run(tests);

@@ -170,10 +170,18 @@ static uint64_t twenty(void *ctx, const struct block *b, bool own)
 	return 20;
 }
 
+static void nothing(void *ctx, const struct block *b, bool own, struct offcpu *off)
+{
+	(void)ctx, (void)b, (void)own;
+	*off = (struct offcpu){ 0 };
+}
+
 /* Every call waits for a CPU, the fastest as long as the others: no score says so. */
 static void never_fast_is_not_judged(void **state)
 {
-	struct block_options quiet = { .duration_ns = 1, .period = 1, .baseline = twenty };
+	struct block_options quiet = {
+		.duration_ns = 1, .period = 1, .baseline = twenty, .baseline_off = nothing
+	};
 	struct blocks with = { 0 };
 	struct scene s;
 	uint64_t t = 1000;
