@@ -24,7 +24,7 @@
 
 struct err;
 
-#define PMU_LIST_MAX 8 /* events of a list */
+#define PMU_LIST_MAX 12 /* events of a list: auto has them all where the PMU counts all at once */
 
 struct pmu_group_row {
 	char *role, *processors, *event;

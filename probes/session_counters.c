@@ -11,6 +11,8 @@
 #include "probes/bpfprog.h"
 #include "probes/session_private.h"
 
+_Static_assert(PMU_LIST_MAX <= WIRE_COUNTERS_MAX, "a call's record has room for every list");
+
 /* The programs read perf events first: the task's own numbers go behind them. */
 static void perf_first(struct pmu_list *list)
 {

@@ -54,7 +54,7 @@ struct wire_call {
  * those of perf events are there and WIRE_TASK_COUNTED if the task's have changed. With either the
  * record has room for all, and ends behind the last of them.
  */
-#define WIRE_COUNTERS_MAX 8
+#define WIRE_COUNTERS_MAX 12
 #define WIRE_COUNTED	  0x40
 #define WIRE_TASK_COUNTED 0x80
 #define WIRE_KIND_MASK	  0x1f

@@ -106,8 +106,8 @@ refused cylces 'did you mean cycles\?' "a misspelt event"
 refused msr/tcs/ "names no event 'tcs'" "an event that a PMU does not have"
 refused nopmu/x/ "no PMU 'nopmu'" "a PMU that is not there"
 refused page-faults, 'ends with a comma' "a comma too many"
-refused cycles,instructions,branches,branch-misses,bus-cycles,cache-misses,page-faults,cpu-clock,task-clock \
-	'more than 8 events' "too many events"
+refused cycles,instructions,branches,branch-misses,bus-cycles,cache-misses,cache-references,ref-cycles,page-faults,minor-faults,major-faults,cpu-clock,task-clock \
+	'more than 12 events' "too many events"
 printf 'name mine\nevent cycles *\n' >bad.group
 refused @bad.group 'bad.group:2: ' "a group file with an error"
 printf '# mine\nname mine\nwhat faults\nserves page-fault\nevent faults * page-faults\n' >good.group

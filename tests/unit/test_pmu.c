@@ -209,6 +209,30 @@ static void a_group_chooses_by_processor(void **state)
 	pmu_groups_release(&groups);
 }
 
+/* What the task counts itself takes no counter of the PMU's, however many events that has. */
+static void auto_always_has_the_tasks_numbers(void **state)
+{
+	static const char *const processors[] = { "skx", "icx",	   "spr",    "amd64_fam17h_zen2",
+						  "bdw", "arm_n1", "arm_v2", "amd64_fam19h_zen4" };
+	struct pmu_group_choice choice;
+	struct pmu_groups groups;
+	const struct pmu_group *group;
+
+	(void)state;
+	pmu_groups_load(&groups);
+	group = pmu_groups_find(&groups, "auto");
+	for (unsigned i = 0; i < sizeof(processors) / sizeof(*processors); i++) {
+		unsigned found = 0;
+
+		pmu_group_choose(group, processors[i], &choice);
+		for (unsigned k = 0; k < choice.n; k++)
+			found += !strcmp(choice.rows[k]->role, "minor-faults") ||
+				 !strcmp(choice.rows[k]->role, "sectors-read");
+		assert_int_equal(found, 2);
+	}
+	pmu_groups_release(&groups);
+}
+
 static void group_files_with_errors(void **state)
 {
 	static const char *const wrong[] = {
@@ -244,7 +268,8 @@ static void lists(void **state)
 	assert_int_equal(pmu_list_parse(&list, "{cycles}:x", &err), -EINVAL);
 	assert_int_equal(pmu_list_parse(&list, "cycles,", &err), -EINVAL);
 	assert_int_equal(pmu_list_parse(&list, "", &err), -EINVAL);
-	assert_int_equal(pmu_list_parse(&list, "r1,r2,r3,r4,r5,r6,r7,r8,r9", &err), -E2BIG);
+	assert_int_equal(pmu_list_parse(&list, "r1,r2,r3,r4,r5,r6,r7,r8,r9,ra,rb,rc,rd", &err),
+			 -E2BIG);
 	assert_int_equal(pmu_list_parse(&list, "@/no/such/file", &err), -ENOENT);
 }
 
@@ -323,6 +348,7 @@ int main(void)
 		cmocka_unit_test(codes_of_processors),
 		cmocka_unit_test(every_group_row_is_known),
 		cmocka_unit_test(a_group_chooses_by_processor),
+		cmocka_unit_test(auto_always_has_the_tasks_numbers),
 		cmocka_unit_test(group_files_with_errors),
 		cmocka_unit_test(lists),
 		cmocka_unit_test(fields_of_sysfs),
