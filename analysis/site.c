@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,22 +35,64 @@ void sites_release(struct sites *s)
 	strtab_release(&s->names);
 }
 
-/* "pthread_cond_wait in queue_pop in worker" */
+static const struct meta_frame *frame_of(const struct meta *meta, const struct meta_stack *stack,
+					 uint32_t i)
+{
+	return i < stack->n_frames && stack->frames[i] < meta->frames.n
+		       ? &meta->frames.data[stack->frames[i]]
+		       : NULL;
+}
+
+/*
+ * What the program called, whatever the library that it is in calls itself, which is no business of
+ * the reader's: the name that the first place outside of the library calls. NULL: it sleeps in the
+ * program itself, or how it came to the library is not known; else its caller's place in the stack.
+ */
+static const char *called(const struct meta *meta, const struct meta_stack *stack, uint32_t *caller)
+{
+	const struct meta_frame *first = frame_of(meta, stack, 0), *f = first;
+	uint32_t i = 0;
+
+	while (f && !strcmp(f->object, first->object))
+		f = frame_of(meta, stack, ++i);
+	if (!f || !*f->calls)
+		return NULL;
+	*caller = i;
+	return f->calls;
+}
+
+/* Where its function has no name, the place in the file. */
+static void name_frame(const struct meta_frame *f, struct text *name)
+{
+	if (f && *f->symbol)
+		text_add(name, f->symbol);
+	else if (f && *f->object)
+		text_printf(name, "%s+0x%" PRIx64, text_base_name(f->object), f->offset);
+	else
+		text_add(name, "?");
+}
+
+/* "pthread_cond_wait in queue_pop in worker": not the same library's start of the thread. */
 static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
 {
 	const struct meta_stack *stack = &meta->stacks.data[id];
+	const struct meta_frame *first = frame_of(meta, stack, 0);
+	uint32_t i = 0, named = 0;
+	const char *function = called(meta, stack, &i);
 
-	uint32_t named = 0;
+	if (function) {
+		text_add(name, function);
+		named++;
+	}
+	for (; i < stack->n_frames && named < SITE_FRAMES; i++) {
+		const struct meta_frame *f = frame_of(meta, stack, i);
 
-	for (uint32_t i = 0; i < stack->n_frames && named < SITE_FRAMES; i++) {
-		uint32_t frame = stack->frames[i];
-		const struct meta_frame *f =
-			frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
-
-		if (f && !*f->object && i) /* an address in no file tells nothing */
+		if (i && f && !*f->object) /* an address in no file tells nothing */
+			continue;
+		if (function && f && !strcmp(f->object, first->object))
 			continue;
 		text_add(name, named++ ? " in " : "");
-		text_add(name, f && *f->symbol ? f->symbol : "?");
+		name_frame(f, name);
 	}
 }
 

@@ -36,7 +36,8 @@ struct bpfprog {
 	struct bpf_object *object;
 	struct bpf_link *links[N_SCHEDULER];
 	volatile struct wire_control *control;
-	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd, stacks_fd, counters_fd;
+	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd, stacks_fd, steps_fd,
+		counters_fd;
 	uint32_t n_cpus;
 	bool sessions;
 };
@@ -151,6 +152,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->follow_children = o->follow_children;
 	config->period = o->period;
 	config->block_stacks = o->block_stacks;
+	config->wait_copies = o->wait_copies;
 	config->stack_period = o->stack_period;
 	config->stack_budget = o->stack_budget;
 	config->slow_stack_ns = o->slow_stack_ns;
@@ -182,6 +184,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	b->counts_fd = bpf_object__find_map_fd_by_name(b->object, "counts");
 	b->sampling_fd = bpf_object__find_map_fd_by_name(b->object, "sampling");
 	b->stacks_fd = bpf_object__find_map_fd_by_name(b->object, "stacks");
+	b->steps_fd = bpf_object__find_map_fd_by_name(b->object, "steps");
 	b->counters_fd = bpf_object__find_map_fd_by_name(b->object, "counter_events");
 	b->totals_fd = bpf_object__find_map_fd_by_name(b->object, "totals");
 	return 0;
@@ -438,6 +441,23 @@ void bpfprog_forget_sampled(struct bpfprog *b)
 	while (!bpf_map_get_next_key(b->sampling_fd, NULL, &key))
 		if (bpf_map_delete_elem(b->sampling_fd, &key))
 			return;
+}
+
+/* A path that goes on stays when another ends in it: of that one less was copied. */
+void bpfprog_know_stack(struct bpfprog *b, const struct bpfprog_known_stack *k)
+{
+	uint64_t key = k->tgid;
+
+	for (uint32_t i = 0; i < k->n; i++) {
+		bool ends = i + 1 == k->n;
+		struct wire_step step = { .next = ends ? 0 : k->places[i + 1], .stack = k->stack };
+
+		key = wire_step_key(key, k->frames[i]);
+		if (bpf_map_update_elem(b->steps_fd, &key, &step, ends ? BPF_NOEXIST : BPF_ANY)) {
+			b->control->steps_full |= errno == E2BIG;
+			return;
+		}
+	}
 }
 
 uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames, uint32_t room)

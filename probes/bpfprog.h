@@ -33,6 +33,7 @@ struct bpfprog_options {
 	bool follow_children;
 	size_t ring_bytes;	/* of each CPU's ring */
 	bool block_stacks;	/* note where threads wait */
+	bool wait_copies;	/* by copies of copy_bytes and bpfprog_know_stack() */
 	uint32_t stack_period;	/* every so many calls of a function one call stack; 0: none */
 	uint32_t copy_bytes;	/* stacks are copies of so much, to be unwound; 0: walked */
 	uint32_t stack_budget;	/* bytes of stacks that a CPU may write in 0.1 s */
@@ -93,6 +94,14 @@ void bpfprog_sampled(const struct bpfprog *b,
 				   const struct wire_sampling *row),
 		     void *ctx);
 
+struct bpfprog_known_stack {
+	uint32_t tgid, stack; /* its number in the file */
+	uint32_t n;
+	const uint64_t *frames; /* the instruction, return addresses outwards */
+	const uint32_t *places; /* [frame]: of the return address above the stack pointer; [0]: 0 */
+};
+/* Threads that wait with that stack need no copy of it from now on. */
+void bpfprog_know_stack(struct bpfprog *b, const struct bpfprog_known_stack *k);
 /* Frames of a stack, innermost first, at most n; 0: unknown. */
 uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames, uint32_t n);
 

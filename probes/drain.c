@@ -109,10 +109,14 @@ static void put_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_t 
 static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	struct record r = drain_record(&w->h, cpu, REC_BLOCK_STACK);
-	uint32_t stack = drain_block_stack(&d->stacks, w->stack, w->h.tgid);
+	struct drain_cpu *c = &d->cpus[cpu];
+	bool copied = c->wait_stack && c->wait_stack_tid == w->h.tid;
+	uint32_t stack =
+		copied ? c->wait_stack : drain_block_stack(&d->stacks, w->stack, w->h.tgid);
 
 	if (stack)
 		drain_put_values(d, &r, 1, stack, 0, 0);
+	c->wait_stack = 0;
 }
 
 static void on_sample(struct drain *d, const struct wire_sample *w, uint32_t cpu)
@@ -255,6 +259,9 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 		break;
 	case WIRE_COPY:
 		drain_on_copy(d, data, cpu);
+		break;
+	case WIRE_WAIT_COPY:
+		drain_on_wait_copy(d, data, cpu);
 		break;
 	case WIRE_ARGS:
 		drain_on_args(d, data, cpu);

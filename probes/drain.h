@@ -61,6 +61,7 @@ struct drain_cpu {
 	struct wire_args result;   /* of its exit; the same */
 	uint32_t stack, stack_tid; /* stack id, 0 none: of this thread's entry that comes next */
 	uint32_t exit_stack, exit_stack_tid; /* the same of its exit */
+	uint32_t wait_stack, wait_stack_tid; /* the same of its switch */
 };
 
 struct drain {

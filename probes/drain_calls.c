@@ -51,6 +51,12 @@ void drain_on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
 	keep_stack(&d->cpus[cpu], &w->h, drain_call_copy(&d->stacks, w));
 }
 
+void drain_on_wait_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
+{
+	d->cpus[cpu].wait_stack = drain_wait_copy(&d->stacks, w);
+	d->cpus[cpu].wait_stack_tid = w->h.tid;
+}
+
 static const struct arguments *arguments_of(const struct drain *d, uint32_t function)
 {
 	return function < d->n_functions ? d->arguments[function] : NULL;

@@ -16,6 +16,7 @@ struct record drain_record(const struct wire_head *h, uint32_t cpu, uint32_t kin
 void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu);
 void drain_on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu);
 void drain_on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu);
+void drain_on_wait_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu);
 void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu);
 void drain_on_thread_end(struct drain *d, const struct wire_task *w, uint32_t cpu);
 void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu);

@@ -129,15 +129,13 @@ uint32_t drain_call_stack(struct drain_stacks *d, const struct wire_stack *w)
 }
 
 /* What two copies have in common is known when they are unwound; until then each is its own. */
-uint32_t drain_call_copy(struct drain_stacks *d, const struct wire_copy *w)
+uint32_t drain_wait_copy(struct drain_stacks *d, const struct wire_copy *w)
 {
 	uint32_t n = w->n_bytes < WIRE_COPY_MAX ? w->n_bytes : WIRE_COPY_MAX;
 	struct drain_copy *copy;
 
-	if (!d->copies || d->n_copies == DRAIN_COPIES_MAX || d->n_stacks == CALL_STACKS_MAX) {
-		d->stacks_dropped++;
+	if (!d->copies || d->n_copies == DRAIN_COPIES_MAX || d->n_stacks == CALL_STACKS_MAX)
 		return 0;
-	}
 	copy = &d->copies[d->n_copies++];
 	copy->id = WIRE_STACKS_MAX + ++d->n_stacks;
 	memcpy(&copy->w, w, sizeof(*w) - WIRE_COPY_MAX + n);
@@ -145,12 +143,22 @@ uint32_t drain_call_copy(struct drain_stacks *d, const struct wire_copy *w)
 	return copy->id;
 }
 
+uint32_t drain_call_copy(struct drain_stacks *d, const struct wire_copy *w)
+{
+	uint32_t id = drain_wait_copy(d, w);
+
+	d->stacks_dropped += !id;
+	return id;
+}
+
 uint32_t drain_block_stack(struct drain_stacks *d, int stack, pid_t pid)
 {
 	d->stacks_dropped += stack == -ENOMEM;
 	d->waits++;
-	d->stacks_collided += stack == -EEXIST; /* another with its hash is in the kernel's map */
-	if (stack < 0 || stack >= WIRE_STACKS_MAX)
+	d->stacks_collided += stack == -EEXIST;
+	if (stack >= WIRE_STACKS_MAX)
+		return (uint32_t)stack;
+	if (stack < 0)
 		return 0;
 	if (d->blocked_seen[stack])
 		return (uint32_t)stack + 1;

@@ -35,7 +35,7 @@ struct drain_stacks {
 	/* Taken and reset by the owner; with its number in the file. */
 	struct drain_copy {
 		uint32_t id;
-		struct wire_copy w;
+		struct wire_copy w; /* a waiting thread's is a WIRE_WAIT_COPY */
 	} * copies;
 	size_t n_copies;
 	/* Met for the first time; taken and reset by the owner. */
@@ -50,7 +50,7 @@ struct drain_stacks {
 	uint32_t n_walked, n_short; /* stacks by frame pointer, those that end at the caller */
 	uint64_t sites_dropped, stacks_dropped; /* calls: that found no room */
 	uint64_t waits;				/* that had a stack to find */
-	uint64_t stacks_collided; /* those of them whose stack has the place of another */
+	uint64_t stacks_collided; /* those of them that found no room for their stack */
 };
 
 void drain_stacks_init(struct drain_stacks *d, struct trace_writer *w);
@@ -62,7 +62,8 @@ uint32_t drain_site(struct drain_stacks *d, const struct wire_call *call);
 /* The stack's id in the file, 0: no room. */
 uint32_t drain_call_stack(struct drain_stacks *d, const struct wire_stack *w);
 uint32_t drain_call_copy(struct drain_stacks *d, const struct wire_copy *w);
-/* The same of a blocked thread, stack being its index in the kernel's map. */
+uint32_t drain_wait_copy(struct drain_stacks *d, const struct wire_copy *w);
+/* The same of a blocked thread, stack being its index in the kernel's map, or the file's number. */
 uint32_t drain_block_stack(struct drain_stacks *d, int stack, pid_t pid);
 
 #endif

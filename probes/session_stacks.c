@@ -68,7 +68,8 @@ static uint64_t copied(const uint64_t *registers, unsigned number)
 }
 
 uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
-			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room)
+			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint64_t *sps,
+			uint32_t room)
 {
 	const struct space *space =
 		spaces_get(&s->spaces, pid, copied(registers, unwind_register_ip));
@@ -87,19 +88,49 @@ uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
 		unwinder_forget(s->stacks.unwinder);
 	s->stacks.unwound_pid = pid;
 	s->stacks.unwound_changes = space->changes;
-	return unwind_stack(s->stacks.unwinder, &in, frames, room);
+	return unwind_stack(s->stacks.unwinder, &in, frames, sps, room);
+}
+
+/* Below where the caller's stack pointer is; not in a signal handler's caller. */
+static bool lies_at(const struct wire_copy *w, uint64_t at, uint64_t address)
+{
+	return at < w->n_bytes && w->n_bytes - at >= sizeof(address) &&
+	       !memcmp(w->stack + at, &address, sizeof(address));
+}
+
+/* A stack that threads wait with ends where the next address is not as far up in every one. */
+static void know_stack(struct session *s, const struct wire_copy *w, struct drain_stack *stack,
+		       const uint64_t *sps)
+{
+	uint32_t places[WIRE_FRAMES_MAX] = { 0 }, n = stack->n_frames ? 1 : 0;
+	struct bpfprog_known_stack known = {
+		.tgid = w->h.tgid, .stack = stack->id, .frames = stack->frames, .places = places
+	};
+
+	for (; n < stack->n_frames; n++) {
+		uint64_t at = sps[n] - sps[0] - sizeof(*sps);
+
+		if (!lies_at(w, at, stack->frames[n]))
+			break;
+		places[n] = (uint32_t)at;
+	}
+	known.n = stack->n_frames = n;
+	if (n > 1) /* else it is not known yet what is mapped there */
+		bpfprog_know_stack(s->programs, &known);
 }
 
 static void add_copy(struct session *s, struct drain_copy *copy)
 {
-	uint64_t registers[WIRE_REGISTERS_MAX];
+	uint64_t registers[WIRE_REGISTERS_MAX], sps[WIRE_FRAMES_MAX];
 	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
 
 	memcpy(registers, copy->w.registers, sizeof(registers));
 	returns_restore(&copy->w, copied(registers, unwind_register_sp), RETURNS_LINK);
 	memcpy(registers, copy->w.registers, sizeof(registers)); /* the link register's, restored */
 	stack.n_frames = session_unwind(s, stack.pid, registers, copy->w.stack, copy->w.n_bytes,
-					stack.frames, WIRE_FRAMES_MAX);
+					stack.frames, sps, WIRE_FRAMES_MAX);
+	if (copy->w.h.head >> WIRE_ID_BITS == WIRE_WAIT_COPY)
+		know_stack(s, &copy->w, &stack, sps);
 	add_stack(s, &stack);
 }
 
@@ -188,6 +219,14 @@ static void find_loops(struct session *s, const struct session_place *place,
 	frame->inner_loop = outer_line(place->dso, innermost.branch);
 }
 
+/* A place of a stack is the byte before the return address, or where the stack begins. */
+static const char *called_at(const struct session_place *place)
+{
+	const char *name = dso_called_import(place->dso, place->address + 1);
+
+	return name ? name : "";
+}
+
 /* Innermost first; each call of an inlined function is a line of the next one out. */
 static void write_frames_at(struct session *s, struct session_place *place, uint32_t *next_id)
 {
@@ -209,6 +248,7 @@ static void write_frames_at(struct session *s, struct session_place *place, uint
 			.line = where.line,
 			.offset = place->address - (function ? function->address : 0),
 			.inlined = i < n,
+			.calls = i ? "" : called_at(place),
 			.spins = !i && spinloop_at(place->dso, place->address),
 		};
 
@@ -222,7 +262,9 @@ static void write_frames_at(struct session *s, struct session_place *place, uint
 
 static void write_unknown_frame(struct session *s, struct session_place *place, uint32_t *next_id)
 {
-	struct meta_frame frame = { .id = *next_id, .symbol = "", .object = "", .file = "" };
+	struct meta_frame frame = {
+		.id = *next_id, .symbol = "", .object = "", .file = "", .calls = ""
+	};
 
 	place->frame = (*next_id)++;
 	place->n_frames = 1;
@@ -280,8 +322,8 @@ static void say_dropped(struct session *s)
 			    text_count(n, d->stacks_dropped));
 	if (d->stacks_collided > d->waits / WAITS_TOLD)
 		text_printf(&words,
-			    "waits without their stack: %s, as another has its place in the "
-			    "kernel's table; ",
+			    "waits without their stack: %s, as there are more than are kept "
+			    "apart; ",
 			    text_count(n, d->stacks_collided));
 	if (words.n > 2) {
 		words.s[words.n - 2] = '\0';

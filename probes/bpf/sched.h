@@ -6,8 +6,9 @@
 #include "common.h"
 #include "counters.h"
 #include "wait.h"
+#include "steps.h"
 
-/* Where threads wait: user stacks by frame pointer, as far as the target has them. */
+/* User stacks by frame pointer, as far as the target has them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK_TRACE);
 	__uint(max_entries, WIRE_STACKS_MAX);
@@ -90,7 +91,7 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 	r->next_tid = next.tid;
 	r->next_tgid = next.tgid;
 	r->flags = flags;
-	r->stack = -1;
+	r->stack = WIRE_NO_STACK;
 	if (!(flags & WIRE_PREV) || (r->state != 1 && r->state != 2)) {
 		emit_more(t, r, sizeof(*r));
 		return;
@@ -98,7 +99,8 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 	/* The tracepoint still runs as prev: its stack, its files. */
 	r->flags |= WIRE_WAIT;
 	if (config.block_stacks && takes_stack(t, r->h.time_ns))
-		r->stack = bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
+		r->stack = config.wait_copies ? wait_stack(t, &r->h)
+					      : bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
 	describe_wait(&w);
 	emit_more(t, &w, sizeof(w));
 }

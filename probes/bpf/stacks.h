@@ -34,9 +34,13 @@ struct {
  * Too large for the stack of a program. Programs of uprobes can be preempted by each other, so one
  * that finds it busy does without.
  */
-struct stack_room {
+struct copy_budget {
 	__u64 window_ns;
 	__u32 taken_bytes; /* of the ring, in this window */
+};
+
+struct stack_room {
+	struct copy_budget budget;
 	__u32 busy;
 	struct wire_stack w;
 	__u64 spare[2];
@@ -170,15 +174,15 @@ static __always_inline bool is_turn(__u32 id)
 	return true;
 }
 
-static __always_inline bool may_take(struct stack_room *room, __u64 now, __u32 bytes)
+static __always_inline bool may_take(struct copy_budget *b, __u64 now, __u32 bytes)
 {
-	if (now - room->window_ns > STACK_WINDOW_NS) {
-		room->window_ns = now;
-		room->taken_bytes = 0;
+	if (now - b->window_ns > STACK_WINDOW_NS) {
+		b->window_ns = now;
+		b->taken_bytes = 0;
 	}
-	if (room->taken_bytes + bytes > config.stack_budget)
+	if (b->taken_bytes + bytes > config.stack_budget)
 		return false;
-	room->taken_bytes += bytes;
+	b->taken_bytes += bytes;
 	return true;
 }
 
@@ -308,7 +312,7 @@ static __always_inline bool take_copy(struct pt_regs *ctx, const struct wire_cal
 	__u64 now = bpf_ktime_get_ns(), size;
 
 	if (!room || guard->busy ||
-	    !may_take(guard, now, sizeof(room->w) - WIRE_COPY_MAX + config.copy_bytes))
+	    !may_take(&guard->budget, now, sizeof(room->w) - WIRE_COPY_MAX + config.copy_bytes))
 		return false;
 	guard->busy = 1;
 	set_stack_head(&room->w.h, call, WIRE_COPY, of->at_exit, now);
@@ -333,7 +337,7 @@ static __always_inline bool take_stack(struct pt_regs *ctx, const struct wire_ca
 
 	if (room && config.copy_bytes)
 		return take_copy(ctx, call, of, room);
-	if (!room || room->busy || !may_take(room, now, sizeof(room->w)))
+	if (!room || room->busy || !may_take(&room->budget, now, sizeof(room->w)))
 		return false;
 	room->busy = 1;
 	set_stack_head(&room->w.h, call, WIRE_STACK, of->at_exit, now);

@@ -35,12 +35,18 @@ static __always_inline void *saved_registers(struct task_struct *task, __u32 byt
 
 #if defined(__TARGET_ARCH_x86)
 #define USER32_CS 0x23
+/* What the thread had when it entered the kernel. */
+static __always_inline bool read_user_registers(struct task_struct *task, struct pt_regs *regs)
+{
+	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved_registers(task, sizeof(*regs))) &&
+	       regs->cs & 3;
+}
+
 static __always_inline bool read_call(struct task_struct *task, struct user_call *call)
 {
 	struct pt_regs regs;
 
-	if (bpf_probe_read_kernel(&regs, sizeof(regs), saved_registers(task, sizeof(regs))) ||
-	    !(regs.cs & 3))
+	if (!read_user_registers(task, &regs))
 		return false;
 	call->number = regs.cs == USER32_CS ? UNKNOWN_CALL : (int)regs.orig_ax;
 	call->args[0] = regs.di;
@@ -64,6 +70,14 @@ static __always_inline bool read_call(struct task_struct *task, struct user_call
 	call->number = pstate & PSR_MODE32 ? UNKNOWN_CALL : BPF_CORE_READ(saved, syscallno);
 	call->args[0] = BPF_CORE_READ(saved, orig_x0);
 	return true;
+}
+
+static __always_inline bool read_user_registers(struct task_struct *task, struct pt_regs *regs)
+{
+	__u32 bytes = bpf_core_type_size(struct pt_regs___saved);
+
+	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved_registers(task, bytes)) &&
+	       !(regs->pstate & PSR_MODE32);
 }
 #endif
 

@@ -33,6 +33,7 @@ enum wire_kind {
 	WIRE_LOST,	/* struct wire_lost */
 	WIRE_ARGS,	/* struct wire_args: of the thread's entry that comes next */
 	WIRE_RETURN,	/* struct wire_args: the first value, of the exit that comes next */
+	WIRE_WAIT_COPY, /* struct wire_copy: of the thread's switch that comes next */
 };
 
 struct wire_head {
@@ -83,7 +84,9 @@ struct wire_switch {
 	unsigned int state; /* enum switch_state of trace/format.h */
 	unsigned int next_tid, next_tgid;
 	unsigned int flags; /* WIRE_PREV, WIRE_NEXT: which of the two belong to the target */
-	int stack; /* of the thread that leaves to wait: index in the stacks map; < 0: none */
+	/* of the thread that leaves to wait: index in the stacks map, from WIRE_STACKS_MAX on the
+	 * file's number; < 0: none, -EEXIST: no room for it */
+	int stack;
 } __attribute__((packed));
 
 /* WIRE_WAIT: what it leaves to wait in, as REC_WAIT of trace/format.h. */
@@ -132,6 +135,20 @@ struct wire_copy {
 	unsigned char stack[WIRE_COPY_MAX];
 } __attribute__((packed));
 
+/* How far above the stack pointer, where a thread waits, the next return address lies. */
+#define WIRE_STEPS_MAX 65536
+struct wire_step {
+	unsigned int next;  /* bytes; 0: the stack ends here */
+	unsigned int stack; /* its number in the file then */
+};
+
+/* Of the process first and the instruction, then of this and each return address. */
+static inline unsigned long long wire_step_key(unsigned long long key, unsigned long long address)
+{
+	key = (key ^ address) * 0x9e3779b97f4a7c15ull;
+	return key ^ key >> 29;
+}
+
 /* (function, return address) pairs told apart when their first call's stack is taken. */
 #define WIRE_SITES_MAX 65536
 /* Open calls that are told apart by hash, so that each exit knows when its entry was. */
@@ -147,6 +164,8 @@ struct wire_copy {
 #define WIRE_PREV 1
 #define WIRE_NEXT 2
 #define WIRE_WAIT 4 /* it is a struct wire_sleep */
+
+#define WIRE_NO_STACK (-1)
 
 struct wire_task {
 	struct wire_head h;
@@ -257,6 +276,7 @@ struct wire_config {
 	_Bool follow_children;
 	unsigned int wakeup_bytes; /* of records after which the reader is woken */
 	_Bool block_stacks;	   /* a user stack with each switch to waiting */
+	_Bool wait_copies;	   /* found as steps.h says; else by frame pointer */
 	_Bool plain_loads;	   /* bpf_rdonly_cast: kernel >= 6.2 */
 	unsigned int period;	   /* one call in so many of a thread and function is recorded */
 	_Bool switch_has_state;	   /* sched_switch passes prev_state: kernel >= 5.18 */
@@ -281,6 +301,8 @@ struct wire_control {
 	_Bool muted;		     /* but of no call: between two bursts */
 	_Bool sampling;		     /* CPU samples of the target go into their rings */
 	_Bool keep_samples;	     /* and, while recording, beside the calls */
+	_Bool written;		     /* some thread has written to a block device itself */
+	_Bool steps_full;	     /* no further stack of a wait is copied */
 	_Bool hold_children;	     /* the reader is woken at forks (session_hold.c) */
 	unsigned int launched_tgid;  /* the exec of this process sets recording */
 	unsigned int count_first_id; /* of the functions being counted: index 0 of the counts */

@@ -257,6 +257,8 @@ static void dso_free(struct dso *dso)
 	vec_release(&dso->imports);
 	vec_release(&dso->markers);
 	vec_release(&dso->variables);
+	vec_release(&dso->slot_names);
+	map_release(&dso->slots);
 	free(dso->by_name);
 	arena_release(&dso->strings);
 	free(dso->build_id);

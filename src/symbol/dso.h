@@ -95,6 +95,9 @@ size_t dso_find(struct dso *dso, const char *symbol, const uint32_t **indices);
 size_t dso_find_clones(struct dso *dso, const char *symbol, const uint32_t **indices);
 /* Names of functions imported through the PLT/GOT (undefined dynamic symbols). */
 size_t dso_imports(struct dso *dso, const char *const **names);
+/* The function of another object, as linked, that the call instruction calls which returns to that
+ * address in the file's terms; NULL: it is none, or calls by a pointer. */
+const char *dso_called_import(struct dso *dso, uint64_t returns_to);
 /* Static markers, in the file's order; a name may have several places. */
 size_t dso_markers(struct dso *dso, const struct dso_marker **markers);
 enum dso_language dso_language_at(struct dso *dso,

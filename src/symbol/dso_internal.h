@@ -10,6 +10,7 @@
 #include <gelf.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "symbol/dso.h"
@@ -70,6 +71,11 @@ struct dso {
 		VEC(struct dso_variable)
 	} variables; /* sorted by address */
 	bool variables_loaded;
+	struct map slots; /* of the global offset table: address -> index of slot_names */
+	struct {
+		VEC(const char *)
+	} slot_names;
+	bool slots_loaded;
 
 	struct dso_lines *lines;
 	struct arena strings;

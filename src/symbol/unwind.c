@@ -261,21 +261,24 @@ static bool step(unw_cursor_t *cursor, uint64_t *sp, uint64_t *ip)
 	return true;
 }
 
-size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips, size_t n)
+size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips, uint64_t *sps,
+		    size_t n)
 {
 	uint64_t ip, sp;
 	unw_cursor_t cursor;
 	size_t found = 0;
+	bool more;
 
 	if (!n || !get_register(in, PERF_IP, &ip) || !get_register(in, PERF_SP, &sp))
 		return 0;
 	u->in = in;
 	u->sp = sp;
 	u->reads = 0;
-	ips[found++] = ip;
-	if (!u->space || unw_init_remote(&cursor, u->space, u))
-		return found;
-	while (found < n && step(&cursor, &sp, &ip))
+	more = u->space && !unw_init_remote(&cursor, u->space, u);
+	do {
+		if (sps)
+			sps[found] = sp;
 		ips[found++] = ip;
+	} while (more && found < n && step(&cursor, &sp, &ip));
 	return found;
 }

@@ -38,10 +38,12 @@ void unwinder_forget(struct unwinder *u); /* the mappings have changed */
 
 /*
  * Return addresses into ips, innermost first, ips[0] the instruction itself; how many (at most
- * n). Ends where the copied stack ends or a frame cannot be read. Code without an unwind table
- * (made by a JIT) is left by its frame pointer, which may be none: the last frame is then wrong.
- * 0: no instruction or stack pointer among the registers.
+ * n). Into sps the stack pointer in each of these frames; NULL: not wanted. Ends where the copied
+ * stack ends or a frame cannot be read. Code without an unwind table (made by a JIT) is left by its
+ * frame pointer, which may be none: the last frame is then wrong. 0: no instruction or stack
+ * pointer among the registers.
  */
-size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips, size_t n);
+size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips, uint64_t *sps,
+		    size_t n);
 
 #endif

@@ -164,6 +164,7 @@ struct meta_stack {
 struct meta_frame {
 	uint32_t id;
 	const char *symbol, *object, *file; /* symbol demangled, "" unknown */
+	const char *calls; /* another object's function that is called there; "": none, unknown */
 	uint32_t line;
 	uint64_t offset; /* from the symbol's start, or in the object where symbol is "" */
 	bool inlined;

@@ -140,17 +140,10 @@ const struct field meta_site_fields[] = {
 };
 
 const struct field meta_frame_fields[] = {
-	F(frame, U32, id),
-	F(frame, STRING, symbol),
-	F(frame, STRING, object),
-	F(frame, STRING, file),
-	F(frame, U32, line),
-	F(frame, COUNT, offset),
-	F(frame, BOOL, inlined),
-	F(frame, BOOL, spins),
-	F(frame, U32, loop),
-	F(frame, U32, inner_loop),
-	{ 0 },
+	F(frame, U32, id),	 F(frame, STRING, symbol),  F(frame, STRING, object),
+	F(frame, STRING, file),	 F(frame, U32, line),	    F(frame, COUNT, offset),
+	F(frame, BOOL, inlined), F(frame, STRING, calls),   F(frame, BOOL, spins),
+	F(frame, U32, loop),	 F(frame, U32, inner_loop), { 0 },
 };
 
 const struct field meta_address_fields[] = {

@@ -114,6 +114,18 @@ else
 	skip "stripped" "no strip here"
 fi
 
+# Where threads wait outside every traced call. The C library's parts, which have no frame pointers, are
+# not what was called. A stack is copied once; met again it has the number that it was given.
+record waits -F put_items -- "$MB/condvar" -t 2 -n 3001
+stacks waits block-stack >waits.stacks
+like waits.stacks '(^| )(__)?pthread_cond_wait(@[^ ]*)? take_item ' "waits: through the C library" || diag waits.stacks
+like <("$ISPOT" report -i waits.data --json | jq -r '.blocks[] | select(.kind == "site") | .name') \
+	'^pthread_cond_wait in take_item in ' "waits: named by what was called"
+read -r waits differ < <("$ISPOT" dump -i waits.data --events |
+	awk '$4 == "block-stack" { n++; seen[$5]++ } END { print n, length(seen) }')
+[ "$waits" -gt 2000 ] && [ "$differ" -lt 60 ]
+ok $? "waits: stacks are known again" || diag "$waits waits, $differ stacks"
+
 # Every 10,000th call of a function on a CPU, besides the first of each site.
 cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
 record many -F leaf -- taskset -c "$cpu" "$L/callers" 30011

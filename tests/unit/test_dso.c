@@ -358,6 +358,41 @@ static void assembler_has_no_prototypes(void **state)
 	assert_false(dso_prototype(dso, function(dso, "copy"), &p));
 }
 
+/* By a stub, by a slot, and not: main calls puts once, a function of its own, and by a pointer. */
+static void calls_of_imports(void **state)
+{
+	static const char *const how[] = {
+		"",
+		"-static",
+#if defined(__x86_64__)
+		"-fcf-protection=none -Wl,-z,lazy",
+		"-fno-plt",
+#endif
+	};
+	struct setup *s = *state;
+
+	for (unsigned i = 0; i < sizeof(how) / sizeof(*how); i++) {
+		char name[] = "calls0", command[128];
+		const struct dso_function *f;
+		unsigned found = 0;
+		struct dso *dso;
+
+		name[5] += (char)i;
+		snprintf(command, sizeof(command), "gcc -O1 %s -o %s app.c", how[i], name);
+		fixture_run(command);
+		dso = get(s, name);
+		f = function(dso, "main");
+		for (uint64_t at = 0; at < f->size; at++) {
+			const char *import = dso_called_import(dso, f->address + at);
+
+			if (import)
+				assert_string_equal(import, "puts");
+			found += import != NULL;
+		}
+		assert_int_equal(found, strcmp(how[i], "-static") != 0);
+	}
+}
+
 /* A file that is written again under its old name is another object. */
 static void rebuilt_in_place(void **state)
 {
@@ -390,6 +425,7 @@ int main(void)
 		TEST(real_libc),
 		TEST(closures),
 		TEST(markers),
+		TEST(calls_of_imports),
 		TEST(rebuilt_in_place),
 	};
 

@@ -38,7 +38,7 @@ static const char *const lines[] = {
 	"{\"kind\":\"notice\",\"code\":\"zero-calls\",\"text\":\"no call\"}",
 	"{\"kind\":\"stack\",\"id\":1,\"frames\":[2,0,2]}",
 	"{\"kind\":\"frame\",\"id\":0,\"symbol\":\"main\",\"object\":\"/bin/a\",\"file\":\"a.c\","
-	"\"line\":3,\"offset\":17,\"inlined\":true,\"spins\":true,\"loop\":1,\"inner_loop\":2}",
+	"\"line\":3,\"offset\":17,\"inlined\":true,\"calls\":\"poll\",\"spins\":true,\"loop\":1,\"inner_loop\":2}",
 	"{\"kind\":\"counter\",\"id\":0,\"name\":\"cycles\",\"event\":\"skx::CYCLES:u\",\"role\":\"cycles\","
 	"\"unit\":\"cycles\",\"source\":\"hardware\",\"user_only\":true,\"period\":8,\"on_change\":false,\"by_default\":false,"
 	"\"empty_mean\":1.5,\"why\":\"\"}",

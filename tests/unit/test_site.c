@@ -63,8 +63,10 @@ static void begin_with_stack(struct scene *s, const char *outer)
 	begin(s);
 	(void)vec_add(&s->meta.stacks);
 	*vec_add(&s->meta.stacks) = (struct meta_stack){ .id = 1, .n_frames = 2, .frames = frames };
-	*vec_add(&s->meta.frames) = (struct meta_frame){ .symbol = "futex", .object = "libc" };
-	*vec_add(&s->meta.frames) = (struct meta_frame){ .symbol = outer, .object = "app" };
+	*vec_add(&s->meta.frames) =
+		(struct meta_frame){ .symbol = "futex", .object = "libc", .calls = "" };
+	*vec_add(&s->meta.frames) =
+		(struct meta_frame){ .symbol = outer, .object = "app", .calls = "" };
 }
 
 static void end_with_stack(struct scene *s, struct sites *sites)
@@ -167,9 +169,62 @@ static void a_wait_in_a_call_left_out_is_no_place(void **state)
 	end_with_stack(&s, &sites);
 }
 
+#define FRAMES_MAX 6
+
+/* A library's parts are not what the program called, nor is its start of the thread. */
+static void a_place_has_the_name_that_was_called(void **state)
+{
+	static const struct {
+		const char *name;
+		struct meta_frame frames[FRAMES_MAX];
+	} rows[] = {
+		{ "pthread_cond_wait in queue_pop in worker",
+		  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
+		    { .symbol = "__pthread_cond_wait", .object = "/lib/libc.so.6", .calls = "" },
+		    { .symbol = "queue_pop", .object = "/bin/app", .calls = "pthread_cond_wait" },
+		    { .symbol = "worker", .object = "/bin/app", .calls = "" },
+		    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
+		{ "sem_wait in app+0x1234 in app+0x2345",
+		  { { .symbol = "", .object = "/lib/libc.so.6", .offset = 0x10, .calls = "" },
+		    { .symbol = "", .object = "/bin/app", .offset = 0x1234, .calls = "sem_wait" },
+		    { .symbol = "", .object = "/bin/app", .offset = 0x2345, .calls = "" } } },
+		/* how it came there is not known, and what is known is said */
+		{ "futex_wait in worker in start_thread",
+		  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
+		    { .symbol = "worker", .object = "/bin/app", .calls = "" },
+		    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
+		{ "my_wait in pop in main",
+		  { { .symbol = "my_wait", .object = "/bin/app", .calls = "" },
+		    { .symbol = "pop", .object = "/bin/app", .calls = "" },
+		    { .symbol = "main", .object = "/bin/app", .calls = "" } } },
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		static uint32_t ids[FRAMES_MAX];
+		struct meta_stack stack = { .id = 1, .frames = ids };
+		struct sites sites;
+		struct scene s;
+
+		begin(&s);
+		while (stack.n_frames < FRAMES_MAX && rows[i].frames[stack.n_frames].object) {
+			*vec_add(&s.meta.frames) = rows[i].frames[stack.n_frames];
+			ids[stack.n_frames] = stack.n_frames;
+			stack.n_frames++;
+		}
+		(void)vec_add(&s.meta.stacks);
+		*vec_add(&s.meta.stacks) = stack;
+		wait_outside(&s, &sites);
+		assert_int_equal(s.blocks.n, 1);
+		assert_string_equal(s.blocks.data[0].name, rows[i].name);
+		end_with_stack(&s, &sites);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_place_has_the_name_that_was_called),
 		cmocka_unit_test(a_wait_of_little_is_judged),
 		cmocka_unit_test(a_wait_before_the_first_probe_is_not_seen),
 		cmocka_unit_test(a_wait_in_a_call_left_out_is_no_place),

@@ -180,7 +180,7 @@ static size_t unwind(struct world *w, size_t n)
 				   .maps = &w->maps,
 				   .dsos = w->dsos };
 
-	return unwind_stack(w->unwinder, &in, w->ips, n);
+	return unwind_stack(w->unwinder, &in, w->ips, NULL, n);
 }
 
 static const char *name_of(struct world *w, size_t i)
@@ -291,7 +291,7 @@ static void nothing_to_go_by(void **state)
 	struct unwind_input in = { .registers = shot.registers, .maps = &w->maps, .dsos = w->dsos };
 	size_t n;
 
-	assert_int_equal(unwind_stack(w->unwinder, &in, w->ips, FRAMES), 0);
+	assert_int_equal(unwind_stack(w->unwinder, &in, w->ips, NULL, FRAMES), 0);
 	sink = outer(3);
 	memset(w->dsos, 0, sizeof(w->dsos)); /* no file can be read */
 	n = unwind(w, FRAMES);
