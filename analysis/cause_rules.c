@@ -216,11 +216,11 @@ static double page_fault(const struct block *b, const struct meta *meta, double 
  * Code that works on what it has read does so in user space: samples say how much the kernel's
  * part can be, and without enough of them nothing is claimed.
  */
-static double disk_read(const struct block *b, const struct meta *meta, double rest_ns,
-			struct text *evidence)
+static double disk(const struct block *b, const struct meta *meta, double rest_ns, const char *role,
+		   const char *done, struct text *evidence)
 {
 	const struct block_samples *at = &b->samples;
-	struct kernel_work w = kernel_work(b, meta, "sectors-read", SECTOR_NS_MAX);
+	struct kernel_work w = kernel_work(b, meta, role, SECTOR_NS_MAX);
 	double in_kernel, running_ns, ns;
 
 	if (!(w.share > 0) || at->own < SAMPLES_MIN)
@@ -231,10 +231,22 @@ static double disk_read(const struct block *b, const struct meta *meta, double r
 	if (!(ns > 0))
 		return 0;
 	text_printf(evidence,
-		    "%.0f sectors read from disk in a slow call, %.0f in a fast one; of its time "
-		    "on a CPU %.0f %% was in the kernel",
-		    w.count->mean_slow, w.count->mean_fast, 100 * in_kernel);
+		    "%.0f sectors %s disk in a slow call, %.0f in a fast one; of its time on a "
+		    "CPU %.0f %% was in the kernel",
+		    w.count->mean_slow, done, w.count->mean_fast, 100 * in_kernel);
 	return fmin(ns, rest_ns);
+}
+
+static double disk_read(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	return disk(b, meta, rest_ns, "sectors-read", "read from", evidence);
+}
+
+static double disk_write(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	return disk(b, meta, rest_ns, "sectors-written", "written to", evidence);
 }
 
 /* How sure is found with the sleeps. */
@@ -267,6 +279,7 @@ const struct cause_rule cause_rules[] = {
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 	{ "page-fault", POOL_RUNNING, 0.8, page_fault },
 	{ "disk-io", POOL_RUNNING, 0.8, disk_read },
+	{ "disk-io", POOL_RUNNING, 0.8, disk_write },
 	WAITS("lock"),
 	WAITS("condition-wait"),
 	WAITS("barrier"),

@@ -50,6 +50,7 @@ static const struct row rows[] = {
 	TASK("involuntary-switches", INVOLUNTARY_SWITCHES, "switches"),
 	TASK("cpu-migrations", MIGRATIONS, "migrations"),
 	TASK("sectors-read", SECTORS_READ, "sectors"),
+	TASK("sectors-written", SECTORS_WRITTEN, "sectors"),
 	SOFTWARE("cpu-clock", CPU_CLOCK, "ns"),
 	SOFTWARE("task-clock", TASK_CLOCK, "ns"),
 	SOFTWARE("alignment-faults", ALIGNMENT_FAULTS, "faults"),

@@ -39,7 +39,9 @@ enum pmu_task {
 	PMU_TASK_INVOLUNTARY_SWITCHES,
 	PMU_TASK_CONTEXT_SWITCHES, /* both */
 	PMU_TASK_MIGRATIONS,
-	PMU_TASK_SECTORS_READ, /* of 512 bytes, from block devices; CONFIG_TASK_IO_ACCOUNTING */
+	PMU_TASK_SECTORS_READ,	  /* of 512 bytes, from block devices; CONFIG_TASK_IO_ACCOUNTING */
+	PMU_TASK_SECTORS_WRITTEN, /* the same that it has written itself: not what others do later
+				   */
 	PMU_TASKS,
 };
 

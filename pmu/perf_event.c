@@ -32,14 +32,22 @@ int perf_event_open(const struct pmu_event *e, int cpu, int group)
 	return fd < 0 ? -errno : fd;
 }
 
+/* What the kernel was built without: accounts of tasks, block devices. */
+static int try_task(uint64_t config)
+{
+	const char *path = config == PMU_TASK_SECTORS_READ	? "/proc/self/io"
+			   : config == PMU_TASK_SECTORS_WRITTEN ? "/sys/block"
+								: "/";
+
+	return access(path, F_OK) ? -ENODEV : 0;
+}
+
 int perf_event_try(const struct pmu_event *e)
 {
 	int fd;
 
 	if (e->source == PMU_TASK)
-		return e->config != PMU_TASK_SECTORS_READ || !access("/proc/self/io", F_OK)
-			       ? 0
-			       : -ENODEV;
+		return try_task(e->config);
 	fd = perf_event_open(e, -1, -1);
 	/* PMUs of sysfs may count CPUs only */
 	if (fd == -EINVAL && e->source == PMU_OTHER)

@@ -26,9 +26,11 @@ extern const unsigned char ispot_bpf_record_start[], ispot_bpf_record_end[];
 /* Where the kernel cannot be asked for a thread's user registers (before 5.15). */
 #define KERNEL_STACK_BYTES 16384
 
+/* The first one with sectors-written only. */
 static const char *const scheduler_programs[] = {
-	"on_irq_end", "on_softirq_end", "on_timer_end", "on_irq",  "on_softirq", "on_timer",
-	"on_switch",  "on_waking",	"on_fork",	"on_exit", "on_rename",	 "on_exec",
+	"on_bio",     "on_irq_end", "on_softirq_end", "on_timer_end", "on_irq",
+	"on_softirq", "on_timer",   "on_switch",      "on_waking",    "on_fork",
+	"on_exit",    "on_rename",  "on_exec",
 };
 #define N_SCHEDULER (sizeof(scheduler_programs) / sizeof(*scheduler_programs))
 
@@ -39,7 +41,7 @@ struct bpfprog {
 	int rings_fd, targets_fd, totals_fd, counts_fd, sampling_fd, stacks_fd, steps_fd,
 		counters_fd;
 	uint32_t n_cpus;
-	bool sessions;
+	bool sessions, counts_writes;
 };
 
 #define UPROBE_SESSION 57 /* BPF_TRACE_UPROBE_SESSION of enum bpf_attach_type, kernel >= 6.13 */
@@ -132,8 +134,11 @@ static int size_counters(struct bpfprog *b, struct wire_config *config,
 	config->n_perf_counters = c->n_perf;
 	config->count_period = c->period;
 	memcpy((void *)config->task_counters, c->task, sizeof(c->task));
-	for (uint32_t i = c->n_perf; i < c->n; i++)
+	for (uint32_t i = c->n_perf; i < c->n; i++) {
 		config->count_reads |= c->task[i] == WIRE_TASK_SECTORS_READ;
+		config->count_writes |= c->task[i] == WIRE_TASK_SECTORS_WRITTEN;
+	}
+	b->counts_writes = config->count_writes;
 	if (!ret && !c->n)
 		ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "counting"),
 					       1);
@@ -160,6 +165,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	config->wakeup_bytes = o->ring_bytes / 8;
 	config->plain_loads = o->kernel_version >= KERNEL_VERSION(6, 2, 0);
 	config->switch_has_state = o->kernel_version >= KERNEL_VERSION(5, 18, 0);
+	config->bio_is_first = o->kernel_version >= KERNEL_VERSION(5, 11, 0);
 	config->task_regs = o->kernel_version >= KERNEL_VERSION(5, 15, 0);
 	config->stack_bytes = KERNEL_STACK_BYTES;
 	syscalls_kinds(config->syscalls, WIRE_SYSCALLS_MAX);
@@ -246,7 +252,7 @@ int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int f
 
 int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err)
 {
-	for (size_t i = 0; i < N_SCHEDULER; i++) {
+	for (size_t i = b->counts_writes ? 0 : 1; i < N_SCHEDULER; i++) {
 		b->links[i] = bpf_program__attach(program_by_name(b, scheduler_programs[i]));
 		if (!b->links[i])
 			return err_set(err, -errno,

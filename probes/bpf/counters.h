@@ -26,6 +26,7 @@ struct counting {
 	__u64 seen[WIRE_COUNTERS_MAX]; /* the CPU's value then */
 	__u32 on_cpu;		       /* it has not left the CPU since */
 	__u32 depth;		       /* with config.count_period: counted calls that are open */
+	__u64 sectors_written;	       /* by the thread itself (disk.h) */
 	__u64 sp[COUNTED_DEPTH];
 	__u32 id[COUNTED_DEPTH];
 };
@@ -63,7 +64,16 @@ static __always_inline __u64 sectors_read(struct task_struct___counted *task)
 	return TASK_FIELD(task, ioac.read_bytes) >> 9;
 }
 
-static __always_inline __u64 task_counter(struct task_struct___counted *task, __u32 which)
+/* Nobody's yet, mostly: then it is not looked up. */
+static __always_inline __u64 sectors_written(__u32 tid)
+{
+	struct counting *c = control.written ? bpf_map_lookup_elem(&counting, &tid) : NULL;
+
+	return c ? c->sectors_written : 0;
+}
+
+static __always_inline __u64 task_counter(struct task_struct___counted *task, __u32 which,
+					  __u64 written)
 {
 	switch (which) {
 	case WIRE_TASK_MINOR_FAULTS:
@@ -82,6 +92,8 @@ static __always_inline __u64 task_counter(struct task_struct___counted *task, __
 		return TASK_FIELD(task, se.nr_migrations);
 	case WIRE_TASK_SECTORS_READ:
 		return sectors_read(task);
+	case WIRE_TASK_SECTORS_WRITTEN:
+		return written;
 	}
 	return 0;
 }
@@ -112,10 +124,13 @@ static __always_inline bool count_up(struct counting *c)
 	return true;
 }
 
-static __always_inline struct counting *counting_new(__u32 tid)
+static __always_inline struct counting *counting_of(__u32 tid)
 {
 	static const struct counting none;
+	struct counting *c = bpf_map_lookup_elem(&counting, &tid);
 
+	if (c)
+		return c;
 	bpf_map_update_elem(&counting, &tid, &none, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&counting, &tid);
 }
@@ -142,9 +157,7 @@ static __always_inline struct counting *counted_entry(__u32 tid, __u32 id, __u64
 
 	if (config.count_period > 1 && !occasion)
 		return NULL;
-	c = bpf_map_lookup_elem(&counting, &tid);
-	if (!c)
-		c = counting_new(tid);
+	c = counting_of(tid);
 	if (!c || config.count_period <= 1)
 		return c;
 	forget_below(c, sp);
@@ -195,7 +208,9 @@ static __always_inline __u32 count_task(struct wire_totals *t, struct wire_count
 								: (void *)bpf_get_current_task();
 	__u64 sum = ((__u64)tid << 40) + TASK_FIELD(task, min_flt) + TASK_FIELD(task, maj_flt) +
 		    TASK_FIELD(task, nvcsw) + TASK_FIELD(task, nivcsw);
+	__u64 written = config.count_writes ? sectors_written(tid) : 0;
 
+	sum += written;
 	if (config.count_reads)
 		sum += sectors_read(task);
 	if (sum == t->counters_told)
@@ -203,7 +218,7 @@ static __always_inline __u32 count_task(struct wire_totals *t, struct wire_count
 	t->counters_told = sum;
 	for (__u32 i = 0; i < WIRE_COUNTERS_MAX; i++)
 		if (i >= config.n_perf_counters && i < config.n_counters)
-			r->values[i] = task_counter(task, config.task_counters[i]);
+			r->values[i] = task_counter(task, config.task_counters[i], written);
 	return WIRE_TASK_COUNTED;
 }
 

@@ -49,7 +49,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		r.other_tid = r.other_tgid = 0;
 		emit_more(t, &r, sizeof(r));
 	}
-	if (config.n_perf_counters)
+	if (config.n_counters)
 		count_no_more(BPF_CORE_READ(task, pid));
 	if (BPF_CORE_READ(task, signal, live.counter) == 0) {
 		__sync_fetch_and_add(&t->ended_ns, *ran);

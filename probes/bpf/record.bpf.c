@@ -16,6 +16,7 @@
 #include "sched.h"
 #include "stacks.h"
 #include "life.h"
+#include "disk.h"
 #include "sample.h"
 
 char LICENSE[] SEC("license") = "GPL";

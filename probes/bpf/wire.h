@@ -77,6 +77,7 @@ enum wire_task_counter {
 	WIRE_TASK_CONTEXT_SWITCHES,
 	WIRE_TASK_MIGRATIONS,
 	WIRE_TASK_SECTORS_READ,
+	WIRE_TASK_SECTORS_WRITTEN,
 };
 
 struct wire_switch {
@@ -292,7 +293,8 @@ struct wire_config {
 	unsigned int n_perf_counters; /* the first of them; the others are the task's */
 	unsigned int count_period;    /* perf events count one recorded call in so many */
 	unsigned char task_counters[WIRE_COUNTERS_MAX]; /* enum wire_task_counter */
-	_Bool count_reads;				/* WIRE_TASK_SECTORS_READ is one of them */
+	_Bool count_reads, count_writes; /* WIRE_TASK_SECTORS_READ, _WRITTEN is one of them */
+	_Bool bio_is_first;		 /* argument of block_bio_queue: kernel >= 5.11 */
 };
 
 /* Shared with the running programs. */

@@ -78,6 +78,17 @@ if [ -r /proc/self/io ] && df . | grep -q '^/dev/'; then
 	sectors=$(counter reads read_block sectors-read mean)
 	[ "$(jq -n "$sectors > 6.9 and $sectors < 7.5")" = true ]
 	ok $? "what a call read from disk is counted" || diag "$sectors sectors a call"
+	record writes -e sectors-written,sectors-read -F write_block -- "$MB/io_direct" --writes 1 -n 1009
+	is "$status" 0 "sectors-written: status"
+	report writes
+	sectors=$(counter writes write_block sectors-written mean)
+	[ "$(jq -n "$sectors > 6.9 and $sectors < 7.5")" = true ]
+	ok $? "what a call wrote to disk is counted" || diag "$sectors sectors a call"
+	is "$(jq -r '[.blocks[] | select(.name == "write_block") | .causes[].kind | select(. != "cpu-wait" and . != "ispot")][0]' writes.json)" \
+		disk-io "writes take their time for the disk, asleep or not"
+	record buffered -e sectors-written --no-key write -F write -- dd if=/dev/zero of=buffered.file bs=4k count=500
+	report buffered
+	is "$(counter buffered write sectors-written mean)" 0 "what is left to be written later is not"
 else
 	skip "what a call read from disk is counted" "no file on a block device here, or no /proc/self/io"
 fi

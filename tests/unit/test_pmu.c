@@ -261,7 +261,7 @@ static void lists(void **state)
 	assert_int_equal(list.n, 2);
 	assert_string_equal(list.events[1].name, "cycles:k");
 	assert_int_equal(pmu_list_parse(&list, "software", &err), 0);
-	assert_int_equal(list.n, 5);
+	assert_int_equal(list.n, 6);
 	assert_int_equal(pmu_list_parse(&list, "none", &err), 0);
 	assert_int_equal(list.n, 0);
 	assert_int_equal(pmu_list_parse(&list, "{cycles", &err), -EINVAL);

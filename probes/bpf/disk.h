@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a thread itself hands to block devices to be written: direct writes, and what fsync finds
+ * unwritten. The task's own account has what it made dirty, whoever writes that later.
+ */
+#ifndef ISPOT_PROBES_BPF_DISK_H
+#define ISPOT_PROBES_BPF_DISK_H
+
+#include "common.h"
+#include "counters.h"
+
+#define OPERATION_MASK	0xff
+#define OPERATION_WRITE 1
+
+struct bvec_iter {
+	unsigned int bi_size;
+} __core;
+
+struct bio {
+	unsigned int bi_opf;
+	struct bvec_iter bi_iter;
+} __core;
+
+struct task_struct___submitting {
+	void *bio_list; /* inside of a device that hands on to others: counted already */
+} __core;
+
+/* Two loads, for the verifier takes none from a context plus a choice of offsets. */
+static __always_inline struct bio *queued_bio(struct bpf_raw_tracepoint_args *ctx)
+{
+	__u64 bio;
+
+	if (config.bio_is_first) {
+		bio = ctx->args[0];
+		asm volatile("" : "+r"(bio));
+	} else {
+		bio = ctx->args[1];
+	}
+	return (void *)bio;
+}
+
+SEC("raw_tp/block_bio_queue")
+int on_bio(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct bio *bio = queued_bio(ctx);
+	struct task_struct___submitting *task = (void *)bpf_get_current_task();
+	__u64 id = bpf_get_current_pid_tgid();
+	struct counting *c;
+
+	if (!control.recording || !is_target(id >> 32) ||
+	    (BPF_CORE_READ(bio, bi_opf) & OPERATION_MASK) != OPERATION_WRITE ||
+	    BPF_CORE_READ(task, bio_list))
+		return 0;
+	c = counting_of(id);
+	if (c)
+		c->sectors_written += BPF_CORE_READ(bio, bi_iter.bi_size) >> 9;
+	control.written = true;
+	return 0;
+}
+
+#endif
