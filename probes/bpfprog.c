@@ -231,16 +231,16 @@ int bpfprog_session(const struct bpfprog *b)
 	return b->sessions ? bpf_program__fd(program_by_name(b, "on_session")) : -1;
 }
 
-int bpfprog_new_ring(struct bpfprog *b, uint32_t cpu, size_t bytes)
+int bpfprog_new_ring(size_t bytes)
 {
-	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ispot_ring", 0, 0, bytes, NULL), ret;
+	int fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ispot_ring", 0, 0, bytes, NULL);
 
-	if (fd < 0)
-		return -errno;
-	ret = bpf_map_update_elem(b->rings_fd, &cpu, &fd, BPF_ANY) ? -errno : fd;
-	if (ret < 0)
-		close(fd);
-	return ret;
+	return fd < 0 ? -errno : fd;
+}
+
+int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd)
+{
+	return bpf_map_update_elem(b->rings_fd, &cpu, &fd, BPF_ANY) ? -errno : 0;
 }
 
 int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int fd)
@@ -390,27 +390,30 @@ void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid)
 	b->control->launched_tgid = tgid;
 }
 
-void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *sum)
+struct wire_totals *bpfprog_totals_each(const struct bpfprog *b, uint32_t *n)
 {
 	struct wire_totals *all = xcalloc(b->n_cpus, sizeof(*all));
 	uint32_t zero = 0;
 
+	*n = b->n_cpus;
+	if (bpf_map_lookup_elem(b->totals_fd, &zero, all))
+		memset(all, 0, b->n_cpus * sizeof(*all));
+	return all;
+}
+
+void bpfprog_totals(const struct bpfprog *b, struct wire_totals *sum)
+{
+	uint32_t n;
+	struct wire_totals *all = bpfprog_totals_each(b, &n);
+
 	memset(sum, 0, sizeof(*sum));
-	if (!bpf_map_lookup_elem(b->totals_fd, &zero, all))
-		for (uint32_t i = 0; i < b->n_cpus; i++) {
-			if (cpu != UINT32_MAX && cpu != i)
-				continue;
-			sum->calls += all[i].calls;
-			sum->calls_lost += all[i].calls_lost;
-			sum->others += all[i].others;
-			sum->others_lost += all[i].others_lost;
-			if (sum->refused_ns < all[i].refused_ns)
-				sum->refused_ns = all[i].refused_ns;
-			sum->scheduling_ns += all[i].scheduling_ns;
-			sum->switches += all[i].switches;
-			sum->ended_ns += all[i].ended_ns;
-			sum->samples += all[i].samples;
-		}
+	for (uint32_t i = 0; i < n; i++) {
+		sum->calls += all[i].calls;
+		sum->scheduling_ns += all[i].scheduling_ns;
+		sum->switches += all[i].switches;
+		sum->ended_ns += all[i].ended_ns;
+		sum->samples += all[i].samples;
+	}
 	free(all);
 }
 

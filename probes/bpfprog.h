@@ -47,8 +47,10 @@ struct bpfprog_options {
 /* -EPERM, -ENOTSUP (no BTF, no BPF), or what the loader said, with its sentence. */
 int bpfprog_open(struct bpfprog **b, const struct bpfprog_options *o, struct err *err);
 
-/* The ring that the programs write into on that CPU: its descriptor, the caller's, or -errno. */
-int bpfprog_new_ring(struct bpfprog *b, uint32_t cpu, size_t bytes);
+/* A ring: its descriptor, the caller's, or -errno. */
+int bpfprog_new_ring(size_t bytes);
+/* From now on the programs write into it on that CPU. 0 or -errno. */
+int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd);
 /* The event of a counter on a CPU. 0 or -errno. */
 int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int fd);
 int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err);
@@ -82,8 +84,10 @@ void bpfprog_mute(struct bpfprog *b, bool muted);
 /* Recording starts with the exec of this process. */
 void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);
 
-/* What was made so far: one CPU's, or with cpu = UINT32_MAX the sum. */
-void bpfprog_totals(const struct bpfprog *b, uint32_t cpu, struct wire_totals *totals);
+/* What was made so far: of each CPU, by its number, n of them, the caller's to free; */
+struct wire_totals *bpfprog_totals_each(const struct bpfprog *b, uint32_t *n);
+/* the sums of what adds up. */
+void bpfprog_totals(const struct bpfprog *b, struct wire_totals *sum);
 
 /* Where the arguments of markers are, before the events that name the rows are opened. */
 int bpfprog_operands(struct bpfprog *b, const struct wire_operands *rows, size_t n,

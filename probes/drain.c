@@ -106,6 +106,11 @@ static void put_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_t 
 	c->told_lost = lost;
 }
 
+static uint64_t lost_of(const struct wire_totals *t)
+{
+	return t->calls_lost + t->others_lost;
+}
+
 static void put_block_stack(struct drain *d, const struct wire_switch *w, uint32_t cpu)
 {
 	struct record r = drain_record(&w->h, cpu, REC_BLOCK_STACK);
@@ -394,37 +399,35 @@ int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings)
 	return d->error;
 }
 
-static uint64_t lost_on(const struct drain *d, uint32_t cpu, uint64_t *until_ns)
+void drain_start(struct drain *d, uint64_t now_ns)
 {
-	struct wire_totals made;
+	uint32_t n;
+	struct wire_totals *made = bpfprog_totals_each(d->programs, &n);
 
-	bpfprog_totals(d->programs, cpu, &made);
-	*until_ns = made.refused_ns;
-	return made.calls_lost + made.others_lost;
-}
-
-void drain_start(struct drain *d, const struct ringbufs *rings, uint64_t now_ns)
-{
-	for (uint32_t i = 0; i < rings->n; i++) {
-		uint32_t cpu = rings->rings[i].cpu;
-		uint64_t until_ns;
-
-		d->cpus[cpu].told_lost = lost_on(d, cpu, &until_ns);
+	for (uint32_t cpu = 0; cpu < d->n_cpus; cpu++) {
+		d->cpus[cpu].told_lost = cpu < n ? lost_of(&made[cpu]) : 0;
 		if (d->cpus[cpu].last_ns < now_ns)
 			d->cpus[cpu].last_ns = now_ns;
 	}
+	free(made);
+}
+
+void drain_add_cpu(struct drain *d, uint32_t cpu, uint64_t since_ns)
+{
+	d->cpus[cpu].last_ns = since_ns;
 }
 
 void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns)
 {
+	struct wire_totals *made;
+	uint32_t n;
+
 	if (d->keep)
 		drain_in_order(d, rings, UINT64_MAX - 1);
-	for (uint32_t i = 0; i < rings->n; i++) {
-		uint32_t cpu = rings->rings[i].cpu;
-		uint64_t until_ns, lost = lost_on(d, cpu, &until_ns);
-
-		put_lost(d, cpu, until_ns, lost);
-	}
+	made = bpfprog_totals_each(d->programs, &n);
+	for (uint32_t cpu = 0; cpu < d->n_cpus && cpu < n; cpu++)
+		put_lost(d, cpu, made[cpu].refused_ns, lost_of(&made[cpu]));
+	free(made);
 	drain_put_rest_of_calls(d, rings, now_ns);
 }
 

@@ -116,12 +116,15 @@ void drain_forget_target(struct drain *d, pid_t pid);
 void drain_count_functions(struct drain *d, uint32_t n);
 /* What was lost until now, by the calibration, is none of this recording's; later losses are not
  * from before now. */
-void drain_start(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);
+void drain_start(struct drain *d, uint64_t now_ns);
+/* The CPU was off-line until then, so nothing of it was lost before. */
+void drain_add_cpu(struct drain *d, uint32_t cpu, uint64_t since_ns);
 /* Everything that is in the rings now, and in those of the kernel's mmap events. 0, or the writer's
  * error. */
 int drain_run(struct drain *d, struct ringbufs *rings, struct rings *mappings);
 void drain_mappings(struct drain *d, struct rings *mappings);
-/* After the last run: losses that no record of the ring reported (design fact 10). */
+/* After the last run: losses that no record of a ring reported (design fact 10), of CPUs that never
+ * had one, too. */
 void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns);
 void drain_release(struct drain *d);
 

@@ -44,20 +44,44 @@ static int ringbuf_map(struct ringbuf *r)
 	return r->producer ? 0 : -errno;
 }
 
+static void ringbuf_close(struct ringbuf *r)
+{
+	if (r->producer)
+		munmap((void *)r->producer, page_bytes() + 2 * r->bytes);
+	if (r->consumer)
+		munmap(r->consumer, page_bytes());
+	if (r->fd >= 0)
+		close(r->fd);
+}
+
 /* Edge-triggered: a ring counts as readable at its next wakeup, not as long as it holds anything.
- */
-static int ringbuf_open(struct ringbuf *r, struct bpfprog *b, int epoll_fd)
+ * The programs have it last: what is in it is read. */
+static int ringbuf_open(struct ringbuf *r, const struct ringbufs *rings)
 {
 	struct epoll_event event = { .events = EPOLLIN | EPOLLET };
-	int fd = bpfprog_new_ring(b, r->cpu, r->bytes), ret;
+	int ret;
 
-	if (fd < 0)
-		return fd;
-	r->fd = fd;
+	r->fd = bpfprog_new_ring(r->bytes);
+	if (r->fd < 0)
+		return r->fd;
 	ret = ringbuf_map(r);
-	if (!ret && epoll_ctl(epoll_fd, EPOLL_CTL_ADD, fd, &event))
+	if (!ret && epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, r->fd, &event))
 		ret = -errno;
-	return ret;
+	return ret ? ret : bpfprog_set_ring(rings->programs, r->cpu, r->fd);
+}
+
+int ringbufs_add(struct ringbufs *rings, uint32_t cpu)
+{
+	struct ringbuf r = { .cpu = cpu, .fd = -1, .bytes = rings->bytes };
+	int ret = ringbuf_open(&r, rings);
+
+	if (ret) {
+		ringbuf_close(&r);
+		return ret;
+	}
+	rings->rings = xrealloc(rings->rings, (rings->n + 1) * sizeof(*rings->rings));
+	rings->rings[rings->n++] = r;
+	return 0;
 }
 
 int ringbufs_open(struct ringbufs *r, struct bpfprog *b, const struct cpus *cpus, size_t bytes,
@@ -65,14 +89,12 @@ int ringbufs_open(struct ringbufs *r, struct bpfprog *b, const struct cpus *cpus
 {
 	int ret = 0;
 
-	*r = (struct ringbufs){ .rings = xcalloc(cpus->n, sizeof(*r->rings)), .n = cpus->n };
-	for (uint32_t i = 0; i < cpus->n; i++)
-		r->rings[i] = (struct ringbuf){ .cpu = cpus->online[i], .fd = -1, .bytes = bytes };
+	*r = (struct ringbufs){ .programs = b, .bytes = bytes };
 	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (r->epoll_fd < 0)
 		ret = -errno;
 	for (uint32_t i = 0; i < cpus->n && !ret; i++)
-		ret = ringbuf_open(&r->rings[i], b, r->epoll_fd);
+		ret = ringbufs_add(r, cpus->online[i]);
 	if (!ret)
 		return 0;
 	return err_set(err, ret, "cannot make a ring of %zu KiB for each of %u CPUs: %s; %s",
@@ -83,18 +105,10 @@ int ringbufs_open(struct ringbufs *r, struct bpfprog *b, const struct cpus *cpus
 
 void ringbufs_release(struct ringbufs *r)
 {
-	if (!r->rings)
+	if (!r->programs)
 		return;
-	for (uint32_t i = 0; i < r->n; i++) {
-		struct ringbuf *ring = &r->rings[i];
-
-		if (ring->producer)
-			munmap((void *)ring->producer, page_bytes() + 2 * ring->bytes);
-		if (ring->consumer)
-			munmap(ring->consumer, page_bytes());
-		if (ring->fd >= 0)
-			close(ring->fd);
-	}
+	for (uint32_t i = 0; i < r->n; i++)
+		ringbuf_close(&r->rings[i]);
 	if (r->epoll_fd >= 0)
 		close(r->epoll_fd);
 	free(r->rings);

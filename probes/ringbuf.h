@@ -26,12 +26,16 @@ struct ringbufs {
 	struct ringbuf *rings;
 	uint32_t n;
 	int epoll_fd; /* readable when a ring has filled by an eighth; -1: not open */
+	struct bpfprog *programs;
+	size_t bytes; /* of each */
 };
 
 /* bytes per CPU: a power of two that ringbuf_bytes() gave, and that the programs were loaded with.
  * -ENOMEM, -EPERM name the locked memory. */
 int ringbufs_open(struct ringbufs *r, struct bpfprog *b, const struct cpus *cpus, size_t bytes,
 		  struct err *err);
+/* Of a CPU that came online since. 0 or -errno. */
+int ringbufs_add(struct ringbufs *r, uint32_t cpu);
 void ringbufs_release(struct ringbufs *r);
 /* Rounded up to what the kernel takes. */
 size_t ringbuf_bytes(size_t bytes);

@@ -63,8 +63,9 @@ static int start(struct session *s, struct err *err)
 			return err_set(err, ret, "cannot note process %d: %s", pids[i],
 				       strerror(-ret));
 	}
-	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_start);
-	drain_start(&s->drain, &s->rings, clock_now_ns());
+	bpfprog_totals(s->programs, &s->totals_at_start);
+	s->cpus_looked_ns = clock_now_ns();
+	drain_start(&s->drain, s->cpus_looked_ns);
 	bpfprog_forget_sampled(s->programs);
 	if (!ret)
 		ret = session_watch_mappings(s, err);
@@ -206,6 +207,7 @@ static bool turn(struct session *s)
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
+	session_look_for_cpus(s);
 	if (trace_writer_flush(s->writer, NULL)) {
 		end_by_writer(s);
 		return false;
@@ -243,13 +245,14 @@ static void stop(struct session *s)
 	session_note_stop(s);
 	bpfprog_keep_samples(s->programs, false);
 	session_burst_stop(s);
+	session_look_for_cpus(s);
 	session_unwatch_mappings(s);
 	session_say_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_stop(s);
 	drain_run(&s->drain, &s->rings, &s->mappings);
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
-	bpfprog_totals(s->programs, UINT32_MAX, &s->totals_at_stop);
+	bpfprog_totals(s->programs, &s->totals_at_stop);
 	s->stopped = true;
 	session_note_after(s, clock_now_ns(), true);
 	session_add_stacks(s);

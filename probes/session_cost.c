@@ -95,7 +95,7 @@ uint64_t session_target_cpu_ns(struct session *s)
 	struct pids pids = { 0 };
 	uint64_t sum;
 
-	bpfprog_totals(s->programs, UINT32_MAX, &ended);
+	bpfprog_totals(s->programs, &ended);
 	sum = ended.ended_ns - s->totals_at_start.ended_ns; /* the calibration's */
 	bpfprog_targets(s->programs, &pids);
 	vec_for_each (&pids, pid_t, pid)
@@ -125,7 +125,7 @@ uint64_t session_scheduling_cost_ns(const struct session *s)
 	double more_ns;
 
 	if (!s->stopped)
-		bpfprog_totals(s->programs, UINT32_MAX, &now);
+		bpfprog_totals(s->programs, &now);
 	carried = session_follow_switches(s, &now);
 	more_ns = s->switch_carried_ns * carried +
 		  s->switch_watched_ns * (now.switches - from->switches - carried);
@@ -139,7 +139,7 @@ uint64_t session_sampling_cost_ns(const struct session *s)
 	if (isnan(s->sample_ns))
 		return 0;
 	if (!s->stopped)
-		bpfprog_totals(s->programs, UINT32_MAX, &now);
+		bpfprog_totals(s->programs, &now);
 	return (uint64_t)(s->sample_ns * (double)(now.samples - s->totals_at_start.samples));
 }
 
@@ -175,10 +175,10 @@ static double watched_switch_ns(struct session *s, int (*prepare)(void *ctx, pid
 	struct wire_totals from, to;
 	double ns;
 
-	bpfprog_totals(s->programs, UINT32_MAX, &from);
+	bpfprog_totals(s->programs, &from);
 	ns = switchcost_measure(prepare, s);
 	bpfprog_record(s->programs, false);
-	bpfprog_totals(s->programs, UINT32_MAX, &to);
+	bpfprog_totals(s->programs, &to);
 	for (uint32_t i = 0; i < s->rings.n; i++)
 		ringbuf_drain(&s->rings.rings[i], forget, NULL);
 	if (to.switches > from.switches)

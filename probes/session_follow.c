@@ -38,7 +38,7 @@ void session_follow_carried(struct session *s)
 
 	if (s->follow.carried)
 		return;
-	bpfprog_totals(s->programs, UINT32_MAX, &now);
+	bpfprog_totals(s->programs, &now);
 	s->follow.carried = true;
 	s->follow.carried_from = now.switches;
 }
@@ -47,7 +47,7 @@ void session_follow_begin(struct session *s)
 {
 	struct wire_totals now;
 
-	bpfprog_totals(s->programs, UINT32_MAX, &now);
+	bpfprog_totals(s->programs, &now);
 	s->follow.look_ns = s->start_ns;
 	s->follow.cpu_ns = s->cpu_at_begin_ns;
 	s->follow.scheduling_ns = now.scheduling_ns;
@@ -60,7 +60,7 @@ static void no_more_carried(struct session *s)
 
 	if (!s->follow.carried)
 		return;
-	bpfprog_totals(s->programs, UINT32_MAX, &now);
+	bpfprog_totals(s->programs, &now);
 	s->follow.carried = false;
 	s->follow.carried_switches += now.switches - s->follow.carried_from;
 }
@@ -146,7 +146,7 @@ static double excess_ns(struct session *s, uint64_t elapsed_ns)
 	struct wire_totals now;
 	double cost_ns, paid_ns, work_ns;
 
-	bpfprog_totals(s->programs, UINT32_MAX, &now);
+	bpfprog_totals(s->programs, &now);
 	paid_ns = now.scheduling_ns - f->scheduling_ns;
 	cost_ns = paid_ns + s->switch_carried_ns * (now.switches - f->switches);
 	paid_ns += (f->carried ? s->switch_carried_ns : s->switch_watched_ns) *

@@ -173,7 +173,8 @@ struct session {
 	} cost_look;
 	double cycles_per_ns;
 	struct text pending; /* meta lines from before the beginning */
-	struct cpus cpus;
+	struct cpus cpus;    /* online at the last look */
+	uint64_t cpus_looked_ns;
 
 	/* what to probe */
 	struct dso_cache *dsos;
@@ -356,6 +357,9 @@ void session_ask_again(struct session *s);
 int session_rejoin(struct session *s, struct err *err);
 /* Once the debt is repaid, what is traced in turns has the next one. */
 int session_next_turn(struct session *s, struct err *err);
+
+/* session_cpus.c: what came online since the last look has a ring from now on */
+void session_look_for_cpus(struct session *s);
 
 /* session_sample.c: samples beside the calls */
 void session_sample_open(struct session *s);

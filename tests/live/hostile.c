@@ -424,8 +424,9 @@ static void case_waiting(void)
 }
 
 /*
- * Calls as fast as it can for 3 s, on more threads than CPUs, which change them. The stamps are
- * taken around a call: no recorded call can be longer than the longest by them.
+ * Calls as fast as it can for COUNT seconds, on COUNT-OF-ALL (6) threads, more than CPUs, which
+ * change them. The stamps are taken around a call: no recorded call can be longer than the longest
+ * by them.
  */
 static atomic_ulong flooded, longest_ns;
 static volatile bool flood_ends;
@@ -460,15 +461,17 @@ static void *flood(void *arg)
 
 static void case_flood(void)
 {
-	pthread_t threads[6];
+	uint64_t n = arguments[2] && arguments[3] ? strtoull(arguments[3], NULL, 10) : 6;
+	pthread_t *threads = calloc(n, sizeof(*threads));
 
-	for (int k = 0; k < 6; k++)
+	for (uint64_t k = 0; k < n; k++)
 		if ((errno = pthread_create(&threads[k], NULL, flood, NULL)))
 			bench_die("pthread_create");
 	sleep_ns(count * 1000000000);
 	flood_ends = true;
-	for (int k = 0; k < 6; k++)
+	for (uint64_t k = 0; k < n; k++)
 		pthread_join(threads[k], NULL);
+	free(threads);
 	printf("longest_ns %lu\n", longest_ns);
 	expect_calls("flood_call", flooded);
 }
