@@ -71,10 +71,11 @@ paper: ispot microbench
 	@.make/deps install "build paper"
 	$(SUDO) QUICK=$(QUICK) PARTS="$(PARTS)" tests/paper/run
 
-# T: a kernel of tests/vm/kernels.txt or a test of tests/vm/guest. Kernels that cannot be had are skipped.
+# T: a kernel of tests/vm/kernels.txt or a test of tests/vm/guest; without, CI=true takes what the kernels have
+# for CI. Kernels that cannot be had are skipped.
 test-vm:
 	@.make/deps install "build vm" || echo 'guests that need these packages are skipped'
-	prove -v --exec '' tests/vm/run $(if $(T),:: $(T))
+	prove -v --timer --exec '' tests/vm/run $(if $(T),:: $(T),$(if $(filter true 1,$(CI)),:: -c))
 
 arm64:
 	@.make/deps install "build vm"
@@ -88,7 +89,7 @@ test-asan test-tsan test-valgrind test-compilers coverage:
 SECONDS ?= 60
 
 fuzz:
-	CLANG=$(CLANG) tests/fuzz/run $(SECONDS)
+	CLANG=$(CLANG) tests/fuzz/run -j "$$(nproc)" $(SECONDS)
 
 # What of the reader's lines the corpus of `make fuzz` reaches.
 fuzz-coverage:
