@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A trace's text as a perf.data of uprobes, as perf record would have made it.
 
-    import.py [--pipe] [--zstd] [--shuffle] [--no-sp] [--lost CPU:NS:COUNT] < TEXT > perf.data
+    import.py [--pipe] [--zstd] [--shuffle] [--no-sp] [--lost CPU:NS:COUNT] [--map FILE] < TEXT > perf.data
 """
 import argparse
 import random
@@ -20,6 +20,7 @@ def arguments():
     for flag in ("--pipe", "--zstd", "--shuffle", "--no-sp"):
         p.add_argument(flag, action="store_true")
     p.add_argument("--lost")
+    p.add_argument("--map")
     return p.parse_args()
 
 
@@ -100,6 +101,14 @@ def lose(f, where):
     f.put(r, 2, 0, struct.pack("<QQ", 100, count))
 
 
+def map_file(f, path):
+    """Where the functions are, in the first process, from its start on."""
+    time, data = min(r for records in f.of_cpu.values() for r in records)
+    name = path.encode() + b"\0"
+    body = struct.pack("<IIQQQIIQQII", 100, 100, FUNCTION, 1 << 20, 0, 8, 1, 1, 0, 5, 2)
+    f.put({"time": time, "cpu": 0, "tid": 100, "tgid": 100}, 10, 2, body + name + bytes(-len(name) % 8))
+
+
 def rounds(f, shuffle):
     """The records of each CPU follow each other; CPUs come in turns, in any order."""
     for records in f.of_cpu.values():
@@ -173,6 +182,8 @@ def main():
     read(f)
     if options.lost:
         lose(f, options.lost)
+    if options.map:
+        map_file(f, options.map)
     turns = rounds(f, options.shuffle)
     if options.zstd:
         data = packed(record(68, 0, b"").join(turns))
