@@ -37,6 +37,9 @@ for case in cancel coroutine altstack longjmp dlsym; do
 done
 if [ -x "$MB/exceptions" ]; then
 	same exceptions timeout 20 "$MB/exceptions"
+	report exceptions
+	matches_truth exceptions calls
+	nothing_lost exceptions
 else
 	skip exceptions "no C++ compiler made it"
 fi

@@ -134,6 +134,20 @@ else
 	skip "disk full" "tmpfs cannot be mounted"
 fi
 
+# A quota that root has, too.
+truncate -s 128M quota.img && mkdir limited
+if mkfs.btrfs -q quota.img >mkfs.err 2>&1 && mount -o loop quota.img limited 2>mount.err; then
+	trap 'umount limited 2>/dev/null; cleanup' EXIT
+	btrfs quota enable limited && btrfs qgroup limit 300K limited
+	"$ISPOT" record -o limited/quota.data -F inner -- "$MB/exact" -n 1000003 >quota.out 2>quota.err
+	status=$?
+	cp limited/quota.data quota.data
+	umount limited
+	kept quota 'quota exceeded'
+else
+	skip "quota" "no btrfs here"
+fi
+
 # A limit of the shell's, in blocks of 1 KiB.
 (
 	ulimit -f 300

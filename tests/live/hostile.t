@@ -123,6 +123,23 @@ cp "$MB/exact" other && mv other replaced
 attached replaced "$waiter" 11
 exec 7>&-
 
+# A container's program, whose file nobody else sees: at its path there is nothing for us, or another program.
+cp "$MB/exact" bound
+mkdir hidden
+contained() {
+	waiting unshare -m -p -f sh -c "$2"
+	attached "$1" "$(pgrep -P "$waiter")" 11
+	exec 7>&-
+	wait "$waiter"
+}
+if unshare -m -p -f mount --bind "$H" bound 2>/dev/null; then
+	contained "a container, another program there" "mount --bind '$H' bound && exec ./bound waiting 11"
+	contained "a container, nothing there" \
+		"mount -t tmpfs none hidden && cp '$H' hidden/ && exec hidden/hostile waiting 11"
+else
+	skip "containers" "unshare and mount are not allowed here"
+fi
+
 if command -v gdb >/dev/null; then
 	cp "$H" debugged
 	waiting gdb -nx -batch -ex 'break case_steps' -ex run -ex bt -ex continue --args ./debugged waiting 11
