@@ -146,6 +146,19 @@ static void another_program_is_looked_at_anew(void **state)
 	assert_string_equal(name_of(pid), "(gone)");
 }
 
+/* Such have no program, as the kernel's threads have none: it is none of those. */
+static void one_that_has_ended_is_gone(void **state)
+{
+	pid_t pid = run(program(1));
+	siginfo_t info;
+
+	(void)state;
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_string_equal(name_of(pid), "(gone)");
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 #define NUMBER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static void a_container_is_called_as_its_runtime_does(void **state)
@@ -188,6 +201,7 @@ int main(void)
 		cmocka_unit_test(no_program_takes_a_descriptor),
 		cmocka_unit_test(one_that_was_built_again_is_another),
 		cmocka_unit_test(another_program_is_looked_at_anew),
+		cmocka_unit_test(one_that_has_ended_is_gone),
 		cmocka_unit_test(a_container_is_called_as_its_runtime_does),
 	};
 
