@@ -146,6 +146,8 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 
 	if (h->type == PERF_RECORD_SAMPLE) {
 		on_sample(r, ring, (const void *)h);
+	} else if (h->type == PERF_RECORD_THROTTLE) {
+		r->ipc->throttled++;
 	} else if (h->type == PERF_RECORD_LOST) {
 		r->cpu->since_ns = 0; /* the next one is longer than a sample */
 	}

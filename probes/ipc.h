@@ -25,6 +25,7 @@ struct ipc {
 	struct ipc_cpu *cpus; /* as rings */
 	uint64_t samples;     /* taken, so far */
 	uint64_t lost;	      /* samples, so far */
+	uint64_t throttled; /* times that the kernel stopped to count until its next tick, so far */
 	uint64_t lost_before; /* of them, before it was opened */
 };
 

@@ -35,6 +35,7 @@ struct fleet_window {
 	/* of all: */
 	uint64_t lost;			       /* context switches */
 	uint64_t lost_samples, taken, records; /* taken: samples or calls; records: of switches */
+	uint64_t throttled;		       /* times that counting stopped */
 	double probes_ns; /* that calls took longer, as ispot record measured */
 	bool cut;	  /* one had more context switches or calls than are kept */
 	/* while it lasts: */

@@ -116,5 +116,6 @@ int fleet_window_count(struct fleet_window *w, const struct cpus *cpus, struct e
 	w->records += w->occupancy->records - records;
 	w->taken = w->ipc->samples;
 	w->lost_samples = w->ipc->lost;
+	w->throttled = w->ipc->throttled;
 	return 0;
 }

@@ -151,6 +151,11 @@ static void say_done(const struct recorder *r)
 	if (r->window.lost_samples)
 		log_notice("%s were lost, because this process came too late for them",
 			   text_counted(samples, r->window.lost_samples, "sample"));
+	if (r->window.throttled)
+		log_notice("%" PRIu64 " times the kernel stopped to count for a moment, because "
+			   "samples took it too long: they are fewer, but true; give a longer "
+			   "--period",
+			   r->window.throttled);
 	if (r->window.lost)
 		log_notice("%" PRIu64 " records of context switches were lost: who ran then is not "
 			   "known",

@@ -16,10 +16,11 @@ header() { head -c 400 "$1" | awk 'match($0, /"indicator".*,"by"/) { print subst
 cp /bin/awk ./busy
 busy() { ./busy "BEGIN { while (n++ < $1); exit ${2-0} }"; }
 
-fleet record -o one.fleet --period 2000000 -- ./busy 'BEGIN { while (n++ < 4000000); exit 7 }' >one.out 2>one.err
+# Periods: an emulated CPU says at its ticks only, each 4 ms or 4 million instructions, that one is over.
+fleet record -o one.fleet --period 13000000 -- ./busy 'BEGIN { while (n++ < 16000000); exit 7 }' >one.out 2>one.err
 is $? 7 "record ends with the command, and with its status" || diag one.err
 like one.err 'samples of ipc; [0-9]+ applications were seen; to watch the CPUs took [0-9.]+ % of their time' "what it took is said"
-is "$(header one.fleet)" '"indicator":"ipc","unit":"1e-6","higher_is_better":true,"period":2000000' "the file says what was measured, and how often"
+is "$(header one.fleet)" '"indicator":"ipc","unit":"1e-6","higher_is_better":true,"period":13000000' "the file says what was measured, and how often"
 fleet reduce --db one.db one.fleet >reduce.out 2>&1
 is $? 0 "reduce" || diag reduce.out
 is "$(said '.applications[0].name | split("@")[0]' one.db)" busy "most samples are the program's that computed"
@@ -29,9 +30,8 @@ ok $? "and there are many" || diag "$(said '.applications[0]' one.db)"
 ok $? "a core does between a twentieth and eight instructions in a cycle" || diag "$(said '.applications[0]' one.db)"
 is "$(said '[.applications[] | select(.name == "(gone)" or .name == "")] | length' one.db)" 0 "every sample is of somebody"
 
-# Twice the period, half of the samples: by the same program. (Of a shorter one the kernel of an
-# emulated machine throttles the interrupts.)
-fleet record -o two.fleet --period 4000000 -- ./busy 'BEGIN { while (n++ < 4000000) }' >two.out 2>two.err
+# Twice the period, half of the samples: by the same program.
+fleet record -o two.fleet --period 26000000 -- ./busy 'BEGIN { while (n++ < 16000000) }' >two.out 2>two.err
 is $? 0 "another period" || diag two.err
 fleet reduce --db two.db two.fleet >reduce.out 2>&1
 # taken NAME: samples, of one application or not
