@@ -265,23 +265,42 @@ static void find_cells(struct fleet *f, const uint32_t *base_of, const uint32_t 
 	vec_sort(rows, by_base);
 }
 
-static void judge_all(struct fleet *f, const struct cell_rows *rows, const uint32_t *base_of)
+/* slowed: by application, how many it slows; room for all. */
+static void judge_all(struct fleet *f, const struct cell_rows *rows, uint32_t *slowed)
 {
 	for (size_t i = 0; i < rows->n; i++) {
 		struct fleet_cell *cell = &f->cells.data[i];
 		struct fleet_base *base = &f->bases.data[rows->data[i].base];
-		uint32_t by = base_of[cell->corunner];
 
 		judge(f, base, cell);
 		if (cell->class == CORUNNER_TRIO)
 			continue;
 		base->negative += cell->effect == FLEET_NEGATIVE;
 		base->positive += cell->effect == FLEET_POSITIVE;
-		if (cell->effect == FLEET_NEGATIVE && by != MAP_NONE)
-			f->bases.data[by].slowed++;
+		slowed[cell->corunner] += cell->effect == FLEET_NEGATIVE;
 	}
 	vec_for_each (&f->bases, const struct fleet_base, base)
 		fleet_trio_keep_strongest(f, base);
+}
+
+static int most_slowed_first(const void *a, const void *b)
+{
+	const struct fleet_antagonist *x = a, *y = b;
+
+	if (x->slowed != y->slowed)
+		return x->slowed > y->slowed ? -1 : 1;
+	return (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static void find_antagonists(struct fleet *f, const uint32_t *slowed, const uint32_t *ranks)
+{
+	vec_for_each (&f->bases, struct fleet_base, base)
+		base->slowed = slowed[base->app];
+	for (uint32_t app = 0; app < f->rows->apps.n; app++)
+		if (slowed[app])
+			*vec_add(&f->antagonists) =
+				(struct fleet_antagonist){ app, ranks[app], slowed[app] };
+	vec_sort(&f->antagonists, most_slowed_first);
 }
 
 static uint32_t *number_bases(const struct fleet *f)
@@ -298,6 +317,7 @@ void fleet_init(struct fleet *f, const struct fleet_rows *rows, const struct fle
 {
 	struct cell_rows found = { 0 };
 	uint32_t *base_of, *ranks = rank(&rows->apps);
+	uint32_t *slowed = xcalloc(rows->apps.n + 1, sizeof(*slowed));
 
 	*f = (struct fleet){ .options = *o, .rows = rows };
 	find_bases(f, ranks);
@@ -312,8 +332,10 @@ void fleet_init(struct fleet *f, const struct fleet_rows *rows, const struct fle
 	}
 	f->tested = correct(f, false);
 	f->trios_tested = correct(f, true);
-	judge_all(f, &found, base_of);
+	judge_all(f, &found, slowed);
+	find_antagonists(f, slowed, ranks);
 	vec_release(&found);
+	free(slowed);
 	free(base_of);
 	free(ranks);
 }
@@ -322,6 +344,7 @@ void fleet_release(struct fleet *f)
 {
 	vec_release(&f->bases);
 	vec_release(&f->cells);
+	vec_release(&f->antagonists);
 }
 
 const struct fleet_base *fleet_find(const struct fleet *f, const char *app)

@@ -59,6 +59,12 @@ struct fleet_base {
 	uint32_t slowed;	     /* bases that it slows beyond the noise */
 };
 
+/* Who slows others; it need not be a base: where a call's duration is the indicator, co-runners are
+ * seen, and not measured. */
+struct fleet_antagonist {
+	uint32_t app, rank, slowed; /* as of a base */
+};
+
 struct fleet_options {
 	uint64_t min_samples; /* of a cell */
 	double alpha;
@@ -74,6 +80,9 @@ struct fleet {
 	struct {
 		VEC(struct fleet_cell)
 	} cells; /* by base, class, change */
+	struct {
+		VEC(struct fleet_antagonist)
+	} antagonists; /* those first that slow most */
 	uint32_t tested, trios_tested;
 };
 

@@ -261,21 +261,38 @@ static void print_trios(const struct fleet_view *v, struct text *out)
 
 /* ---- applications ---- */
 
-static void print_names(const struct fleet_view *v, const char *title, bool sensitive,
-			struct text *out)
+struct names {
+	struct text *out;
+	const char *title;
+	size_t n;
+};
+
+static void print_name(struct names *names, const char *name, uint32_t pairs)
 {
-	unsigned n = 0;
+	if (names->n++ < MATRIX_APPS)
+		text_printf(names->out, "%s%s (%u)", names->n == 1 ? names->title : ", ", name,
+			    pairs);
+}
 
-	vec_for_each (&v->fleet->bases, const struct fleet_base, base) {
-		uint32_t pairs = sensitive ? base->negative : base->slowed;
+static void end_names(const struct names *names)
+{
+	if (names->n > MATRIX_APPS)
+		text_printf(names->out, " and %zu more", names->n - MATRIX_APPS);
+	text_add(names->out, names->n ? "\n" : "");
+}
 
-		if (!pairs || n++ >= MATRIX_APPS)
-			continue;
-		text_printf(out, "%s%s (%u)", n == 1 ? title : ", ", name_of(v, base->app), pairs);
-	}
-	if (n > MATRIX_APPS)
-		text_printf(out, " and %u more", n - MATRIX_APPS);
-	text_add(out, n ? "\n" : "");
+static void print_applications(const struct fleet_view *v, struct text *out)
+{
+	struct names sensitive = { out, "sensitive     ", 0 };
+	struct names antagonistic = { out, "antagonistic  ", 0 };
+
+	vec_for_each (&v->fleet->bases, const struct fleet_base, base)
+		if (base->negative)
+			print_name(&sensitive, name_of(v, base->app), base->negative);
+	end_names(&sensitive);
+	vec_for_each (&v->fleet->antagonists, const struct fleet_antagonist, a)
+		print_name(&antagonistic, name_of(v, a->app), a->slowed);
+	end_names(&antagonistic);
 }
 
 /* ---- matrix ---- */
@@ -292,39 +309,61 @@ enum corunner_class fleet_view_matrix_class(const struct fleet_view *v)
 	return closest;
 }
 
-static void print_matrix_row(const struct fleet_view *v, const struct fleet_base *base,
-			     enum corunner_class class, size_t n, struct text *out)
+void fleet_view_columns(const struct fleet_view *v, size_t most, struct fleet_columns *columns)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct fleet_cell *cell = fleet_cell_of(
-			v->fleet, base, name_of(v, v->fleet->bases.data[i].app), class);
+	vec_for_each (&v->fleet->bases, const struct fleet_base, base)
+		if (columns->n < most)
+			*vec_add(columns) = base->app;
+	columns->n_rows = columns->n;
+	vec_for_each (&v->fleet->antagonists, const struct fleet_antagonist, a)
+		if (columns->n < columns->n_rows + most &&
+		    !fleet_find(v->fleet, name_of(v, a->app)))
+			*vec_add(columns) = a->app;
+}
+
+static void print_matrix_row(const struct fleet_view *v, const struct fleet_base *base,
+			     enum corunner_class class, const struct fleet_columns *columns,
+			     struct text *out)
+{
+	vec_for_each (columns, const uint32_t, app) {
+		const struct fleet_cell *cell =
+			fleet_cell_of(v->fleet, base, name_of(v, *app), class);
 
 		text_printf(out, " %c ", cell ? marks[cell->effect] : ' ');
 	}
+}
+
+static void print_matrix_rows(const struct fleet_view *v, enum corunner_class class,
+			      const struct fleet_columns *columns, struct text *out)
+{
+	text_printf(out, "class %s, rows beside columns:", corunner_class_names[class]);
+	for (size_t i = 0; i < columns->n; i++)
+		text_printf(out, i ? " %2zu" : "\n%27zu", i + 1);
 	text_add(out, "\n");
+	for (size_t i = 0; i < columns->n; i++) {
+		char name[128];
+
+		text_printf(out, "%3zu %-20s ", i + 1,
+			    text_shortened(name, sizeof(name), name_of(v, columns->data[i]), 20));
+		if (i < columns->n_rows)
+			print_matrix_row(v, &v->fleet->bases.data[i], class, columns, out);
+		else
+			text_add(out, " not measured");
+		text_add(out, "\n");
+	}
+	text_add(out, "- slower beyond the noise, + faster, . within it, ? not certain,\n"
+		      "blank: too few samples\n");
 }
 
 static void print_matrix(const struct fleet_view *v, struct text *out)
 {
-	size_t n = v->fleet->bases.n < MATRIX_APPS ? v->fleet->bases.n : MATRIX_APPS;
 	enum corunner_class class = fleet_view_matrix_class(v);
+	struct fleet_columns columns = { 0 };
 
-	if (class == CORUNNER_CLASSES || n < 2)
-		return;
-	text_printf(out, "class %s, rows beside columns:", corunner_class_names[class]);
-	for (size_t i = 0; i < n; i++)
-		text_printf(out, i ? " %2zu" : "\n%27zu", i + 1);
-	text_add(out, "\n");
-	for (size_t i = 0; i < n; i++) {
-		char name[128];
-
-		text_printf(out, "%3zu %-20s ", i + 1,
-			    text_shortened(name, sizeof(name),
-					   name_of(v, v->fleet->bases.data[i].app), 20));
-		print_matrix_row(v, &v->fleet->bases.data[i], class, n, out);
-	}
-	text_add(out, "- slower beyond the noise, + faster, . within it, ? not certain,\n"
-		      "blank: too few samples\n");
+	fleet_view_columns(v, MATRIX_APPS, &columns);
+	if (class != CORUNNER_CLASSES && columns.n > 1)
+		print_matrix_rows(v, class, &columns, out);
+	vec_release(&columns);
 }
 
 /* ---- one base ---- */
@@ -377,7 +416,6 @@ void report_fleet_text(const struct fleet_view *v, struct text *out)
 	if (v->class != CORUNNER_TRIO)
 		print_interferers(v, out);
 	print_trios(v, out);
-	print_names(v, "sensitive     ", true, out);
-	print_names(v, "antagonistic  ", false, out);
+	print_applications(v, out);
 	print_matrix(v, out);
 }

@@ -51,6 +51,13 @@ void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found 
 /* The class asked for, or the closest that any pair with enough samples is of; CORUNNER_CLASSES:
  * there is none. */
 enum corunner_class fleet_view_matrix_class(const struct fleet_view *v);
+/* Its columns: n_rows bases, which are its rows, too, and those that slow others and are no bases;
+ * at most so many of either. */
+struct fleet_columns {
+	VEC(uint32_t) /* applications */
+	size_t n_rows;
+};
+void fleet_view_columns(const struct fleet_view *v, size_t most, struct fleet_columns *columns);
 
 /* Figures of the page (fleet_html_figures.c), as the paper numbers them. */
 void fleet_html_crowds(const struct fleet_view *v, struct text *out); /* 1 and 2 */

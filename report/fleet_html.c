@@ -123,11 +123,11 @@ static const struct mark {
 };
 
 static void matrix_row(const struct fleet_view *v, const struct fleet_base *base,
-		       enum corunner_class class, size_t n, struct text *out)
+		       enum corunner_class class, const struct fleet_columns *columns,
+		       struct text *out)
 {
-	for (size_t i = 0; i < n; i++) {
-		const struct fleet_cell *c = fleet_cell_of(
-			v->fleet, base, name_of(v, v->fleet->bases.data[i].app), class);
+	vec_for_each (columns, const uint32_t, app) {
+		const struct fleet_cell *c = fleet_cell_of(v->fleet, base, name_of(v, *app), class);
 		const struct mark *mark = &marks[c ? c->effect : FLEET_TOO_FEW];
 
 		text_add(out, "<td");
@@ -147,35 +147,35 @@ static bool any(const struct fleet_view *v, enum corunner_class class)
 }
 
 static void matrix(const struct fleet_view *v, enum corunner_class class, bool open,
-		   struct text *out)
+		   const struct fleet_columns *columns, struct text *out)
 {
-	size_t n = v->fleet->bases.n < MATRIX_MAX ? v->fleet->bases.n : MATRIX_MAX;
-
 	text_printf(out, "<details%s><summary id=\"matrix-%s\">Class %s</summary>\n",
 		    open ? " open" : "", corunner_class_names[class], corunner_class_names[class]);
 	html_table(out, "matrix", "class=\"matrix\"");
 	text_add(out, "<thead><tr><th scope=\"col\" class=\"name\">slowed</th>");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < columns->n; i++) {
 		text_add(out, "<th scope=\"col\" title=\"");
-		html_short(out, name_of(v, v->fleet->bases.data[i].app));
+		html_short(out, name_of(v, columns->data[i]));
 		text_printf(out, "\">%zu</th>", i + 1);
 	}
 	text_add(out, "</tr></thead>\n<tbody>\n");
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < columns->n; i++) {
 		text_printf(out, "<tr><th scope=\"row\" class=\"name\">%zu ", i + 1);
-		html_short(out, name_of(v, v->fleet->bases.data[i].app));
+		html_short(out, name_of(v, columns->data[i]));
 		text_add(out, "</th>");
-		matrix_row(v, &v->fleet->bases.data[i], class, n, out);
+		if (i < columns->n_rows)
+			matrix_row(v, &v->fleet->bases.data[i], class, columns, out);
+		else
+			text_printf(out, "<td colspan=\"%zu\">not measured</td>", columns->n);
 		text_add(out, "</tr>\n");
 	}
 	html_table_end(out);
 	text_add(out, "</details>\n");
 }
 
-static void matrices(const struct fleet_view *v, enum corunner_class closest, struct text *out)
+static void matrix_section(const struct fleet_view *v, enum corunner_class closest,
+			   const struct fleet_columns *columns, struct text *out)
 {
-	if (closest == CORUNNER_CLASSES || closest == CORUNNER_TRIO || v->fleet->bases.n < 2)
-		return;
 	html_section(out, "matrix", "The matrix");
 	text_add(out, "<p>Rows beside columns, the same applications in the same order, those with "
 		      "the most samples first:");
@@ -184,9 +184,19 @@ static void matrices(const struct fleet_view *v, enum corunner_class closest, st
 	text_add(out, " empty: too few samples (the paper's figure 8).</p>\n");
 	for (enum corunner_class class = closest; class < CORUNNER_TRIO; class ++)
 		if ((v->class == CORUNNER_ALL || v->class == class) && any(v, class))
-			matrix(v, class, class == closest, out);
+			matrix(v, class, class == closest, columns, out);
 	html_more(out, v->fleet->bases.n, MATRIX_MAX, "applications" LEFT_OUT);
 	html_section_end(out);
+}
+
+static void matrices(const struct fleet_view *v, enum corunner_class closest, struct text *out)
+{
+	struct fleet_columns columns = { 0 };
+
+	fleet_view_columns(v, MATRIX_MAX, &columns);
+	if (closest < CORUNNER_TRIO && columns.n > 1)
+		matrix_section(v, closest, &columns, out);
+	vec_release(&columns);
 }
 
 /* ---- applications ---- */

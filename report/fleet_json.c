@@ -75,6 +75,20 @@ static struct json *base_of(const struct fleet_view *v, const struct fleet_base 
 	return o;
 }
 
+static struct json *antagonists_of(const struct fleet_view *v)
+{
+	struct json *all = json_new_array();
+
+	vec_for_each (&v->fleet->antagonists, const struct fleet_antagonist, a) {
+		struct json *o = json_new_object();
+
+		json_set_string(o, "name", strtab_get(&v->fleet->rows->apps, a->app));
+		json_set_u64(o, "slows", a->slowed);
+		json_add_take(all, o);
+	}
+	return all;
+}
+
 static void set_effect(struct json *o, const struct fleet_cell *cell)
 {
 	bool said = cell->effect != FLEET_TOO_FEW;
@@ -163,6 +177,7 @@ void report_fleet_json(const struct fleet_view *v, struct text *out)
 		if (!v->base || base == v->base)
 			json_add_take(bases, base_of(v, base));
 	json_set_take(root, "applications", bases);
+	json_set_take(root, "antagonists", antagonists_of(v));
 	json_set_take(root, "pairs", cells_of(v, false));
 	json_set_take(root, "trios", cells_of(v, true));
 	if (v->n_without)

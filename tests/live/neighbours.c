@@ -2,7 +2,7 @@
 /*
  * Programs that share the CPUs, one by its name: `requests SECONDS N` does N requests, or as many
  * as it can, each a marker around some 300 us of work; `hungry` wants two CPUs without end;
- * `sleeper` wakes ten times a second and does next to nothing.
+ * `sleeper` wakes a thousand times a second and does next to nothing.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ static void *spin(void *arg)
 
 static void doze(void)
 {
-	const struct timespec pause = { .tv_nsec = 100000000 };
+	const struct timespec pause = { .tv_nsec = 1000000 };
 
 	for (;;) {
 		nanosleep(&pause, NULL);
