@@ -8,7 +8,8 @@
  * ReplacingMergeTree, read with FINAL). A block counts from when its line in the table blocks is
  * written, which is after its rows: a push that was killed in between has written nothing that
  * counts. The engine only adds up integers by pair, and what the shards answer is merged here, as
- * exactly as rows are anywhere. The schema is in ispot-fleet(1).
+ * exactly as rows are anywhere. A database that SQLite holds is kept as a whole in the same way, as
+ * if it were one block: its rows follow from its blocks. The schema is in ispot-fleet(1).
  */
 #ifndef ISPOT_ANALYSIS_FLEET_ENGINE_H
 #define ISPOT_ANALYSIS_FLEET_ENGINE_H
@@ -21,6 +22,8 @@ struct fleet_engine;
 struct fleet_block;
 struct fleet_header;
 struct fleet_rows;
+struct fleet_store;
+struct fleet_store_merged;
 struct fleet_store_meta;
 struct fleet_store_totals;
 struct strtab;
@@ -55,6 +58,11 @@ int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
 		     const struct fleet_block *b, const struct fleet_rows *rows, uint64_t alone,
 		     struct err *err);
 int fleet_engine_flush(struct fleet_engine *e, struct err *err);
+
+/* A whole database: all of it, or nothing where all its blocks are known. One that has all blocks
+ * of others, that were pushed so, counts instead of those. -EEXIST: else some are known. */
+int fleet_engine_add_store(struct fleet_engine *e, struct fleet_store *s,
+			   struct fleet_store_merged *counted, struct err *err);
 
 struct fleet_engine_sent {
 	uint64_t rows, bytes, inserts, retries;

@@ -12,9 +12,11 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-/* Of how rows are made from blocks: to be counted up when that changes. */
-#define ENGINE_REDUCTION "1"
+/* Of the tables, and of how rows are made from blocks: to be counted up when either changes. */
+#define ENGINE_REDUCTION "2"
 #define ENGINE_LIMBS	 4 /* of a number of 128 bits, 32 bits each, the lowest first */
+
+struct fleet_row;
 
 enum engine_table { ENGINE_ROWS, ENGINE_TRIOS, ENGINE_CROWDS, ENGINE_BLOCKS, ENGINE_TABLES };
 extern const char *const engine_tables[ENGINE_TABLES];
@@ -55,6 +57,35 @@ int engine_ask_server(struct fleet_engine *e, struct engine_shard *shard, const 
 /* Every value of a key that the shard has: one, if nothing went wrong. */
 int engine_get_meta(struct fleet_engine *e, struct engine_shard *shard, const char *key,
 		    struct strtab *values, struct err *err);
+
+/* ---- pushing: what files and databases have in common ---- */
+
+/* The rows of a database are not of single blocks: instead of one they have the database's number
+ * as their recording, and this. */
+#define ENGINE_DATABASE UINT64_MAX
+
+/* Databases that are there as a whole, and whose blocks are in no other that came later. */
+#define ENGINE_WHOLE "(SELECT number FROM databases GROUP BY number HAVING max(replaced) = 0)"
+
+/* Of a block, or of the rows of a database. */
+struct engine_key {
+	uint64_t recording, sequence;
+};
+
+struct engine_line {
+	uint64_t database; /* that has its rows; 0: they are there under its own key */
+	const char *machine, *type;
+	uint64_t start_ns, samples, alone;
+	uint64_t n[ENGINE_TABLES]; /* rows under its own key */
+};
+
+int engine_agree_meta(struct fleet_engine *e, const struct fleet_store_meta *meta, struct err *err);
+enum engine_table engine_table_of(const struct fleet_row *row);
+/* Rows, trios and crowds; like a block they go to the shard when there are many. */
+int engine_add_rows(struct fleet_engine *e, struct engine_shard *shard,
+		    const struct engine_key *key, const struct fleet_rows *rows, struct err *err);
+int engine_add_block(struct fleet_engine *e, struct engine_shard *shard,
+		     const struct engine_key *key, const struct engine_line *line, struct err *err);
 
 /* What a server answers in RowBinary, taken from its beginning. After the first that is not such
  * bytes all are 0, and bad is set. */

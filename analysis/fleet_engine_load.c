@@ -13,8 +13,18 @@
 #include "base/mem.h"
 #include "trace/fleet_block.h"
 
-/* What counts: the rows of blocks that are there as a whole, each once. */
-#define COUNTS " FINAL WHERE (recording, sequence) IN (SELECT recording, sequence FROM blocks)"
+/* What counts: the rows of blocks and of databases that are there as a whole, each once. */
+#define COUNTS                                                                                    \
+	" FINAL WHERE ((recording, sequence) IN (SELECT recording, sequence FROM blocks"          \
+	" WHERE database = 0) OR (sequence = 18446744073709551615 AND recording IN " ENGINE_WHOLE \
+	"))"
+#define BLOCK_COUNTS " FINAL WHERE (database = 0 OR database IN " ENGINE_WHOLE ")"
+
+/* What has rows under its own key. */
+#define ALL_WITH_ROWS                                                             \
+	" FROM (SELECT type, samples, rows, trios, crowds FROM blocks FINAL"      \
+	" WHERE database = 0 UNION ALL SELECT type, samples, rows, trios, crowds" \
+	" FROM databases FINAL WHERE number IN " ENGINE_WHOLE ")"
 
 int engine_get_meta(struct fleet_engine *e, struct engine_shard *shard, const char *key,
 		    struct strtab *values, struct err *err)
@@ -107,7 +117,7 @@ static int add_totals(struct fleet_engine *e, struct engine_shard *shard,
 	uint64_t blocks, from_ns, to_ns;
 	int rc = engine_ask(e, shard,
 			    "SELECT count(), sum(samples), sum(alone), min(start_ns), max(start_ns)"
-			    " FROM blocks FINAL FORMAT RowBinary",
+			    " FROM blocks" BLOCK_COUNTS " FORMAT RowBinary",
 			    NULL, err);
 
 	if (rc)
@@ -132,8 +142,9 @@ static int add_machines(struct fleet_engine *e, struct engine_shard *shard, stru
 			struct err *err)
 {
 	char name[256];
-	int rc = engine_ask(e, shard, "SELECT DISTINCT machine FROM blocks FORMAT RowBinary", NULL,
-			    err);
+	int rc = engine_ask(e, shard,
+			    "SELECT DISTINCT machine FROM blocks" BLOCK_COUNTS " FORMAT RowBinary",
+			    NULL, err);
 
 	if (rc)
 		return rc;
@@ -176,8 +187,8 @@ static int add_types(struct fleet_engine *e, struct engine_shard *shard, struct 
 {
 	char name[256];
 	int rc = engine_ask(e, shard,
-			    "SELECT type, sum(samples) FROM blocks FINAL GROUP BY type"
-			    " FORMAT RowBinary",
+			    "SELECT type, sum(samples)" ALL_WITH_ROWS
+			    " GROUP BY type FORMAT RowBinary",
 			    NULL, err);
 
 	if (rc)
@@ -398,7 +409,7 @@ static int check_counts(struct fleet_engine *e, struct engine_shard *shard, cons
 	struct engine_bytes b;
 	int rc;
 
-	text_add(&sql, "SELECT sum(rows), sum(trios), sum(crowds) FROM blocks FINAL WHERE type = ");
+	text_add(&sql, "SELECT sum(rows), sum(trios), sum(crowds)" ALL_WITH_ROWS " WHERE type = ");
 	engine_quote(&sql, type);
 	text_add(&sql, " FORMAT RowBinary");
 	rc = engine_ask(e, shard, sql.s, NULL, err);

@@ -29,16 +29,20 @@ static const char *const schema[] = {
 	" ORDER BY (key, value)",
 	"CREATE TABLE IF NOT EXISTS rows(recording UInt64, sequence UInt64, base String,"
 	" corunner String, class String," SUMS " ENGINE = ReplacingMergeTree"
-	" ORDER BY (recording, sequence, base, corunner, class)",
+	" ORDER BY (recording, sequence, base, corunner, class, type, bucket)",
 	"CREATE TABLE IF NOT EXISTS trios(recording UInt64, sequence UInt64, base String,"
 	" corunner String, second String," SUMS " ENGINE = ReplacingMergeTree"
-	" ORDER BY (recording, sequence, base, corunner, second)",
+	" ORDER BY (recording, sequence, base, corunner, second, type, bucket)",
 	"CREATE TABLE IF NOT EXISTS crowds(recording UInt64, sequence UInt64, kind String,"
 	" number UInt64, type String, bucket UInt64, ns UInt64) ENGINE = ReplacingMergeTree"
-	" ORDER BY (recording, sequence, kind, number)",
-	"CREATE TABLE IF NOT EXISTS blocks(recording UInt64, sequence UInt64, machine String,"
-	" type String, start_ns UInt64, samples UInt64, alone UInt64, rows UInt64, trios UInt64,"
-	" crowds UInt64) ENGINE = ReplacingMergeTree ORDER BY (recording, sequence)",
+	" ORDER BY (recording, sequence, kind, number, type, bucket)",
+	"CREATE TABLE IF NOT EXISTS blocks(recording UInt64, sequence UInt64, database UInt64,"
+	" machine String, type String, start_ns UInt64, samples UInt64, alone UInt64, rows UInt64,"
+	" trios UInt64, crowds UInt64) ENGINE = ReplacingMergeTree"
+	" ORDER BY (recording, sequence, database)",
+	"CREATE TABLE IF NOT EXISTS databases(number UInt64, type String, blocks UInt64,"
+	" samples UInt64, rows UInt64, trios UInt64, crowds UInt64, replaced UInt8)"
+	" ENGINE = ReplacingMergeTree ORDER BY (number, type, replaced)",
 };
 
 /* ---- what all rows have in common ---- */
@@ -119,12 +123,13 @@ int fleet_engine_make(struct fleet_engine *e, struct err *err)
 
 static int get_known(struct fleet_engine *e, uint64_t recording, struct err *err)
 {
-	char sql[120];
+	char sql[240];
 	int rc = 0;
 
 	map_release(&e->known);
 	snprintf(sql, sizeof(sql),
-		 "SELECT sequence FROM blocks WHERE recording = %" PRIu64 " FORMAT RowBinary",
+		 "SELECT sequence FROM blocks WHERE recording = %" PRIu64
+		 " AND (database = 0 OR database IN " ENGINE_WHOLE ") FORMAT RowBinary",
 		 recording);
 	vec_for_each (&e->shards, struct engine_shard, shard) {
 		rc = rc ? rc : engine_ask(e, shard, sql, NULL, err);
@@ -137,7 +142,7 @@ static int get_known(struct fleet_engine *e, uint64_t recording, struct err *err
 	return rc;
 }
 
-static int agree_meta(struct fleet_engine *e, const struct fleet_store_meta *meta, struct err *err)
+int engine_agree_meta(struct fleet_engine *e, const struct fleet_store_meta *meta, struct err *err)
 {
 	char bucket[32];
 	int rc;
@@ -168,7 +173,7 @@ static bool is_pending(const struct fleet_engine *e, uint64_t recording)
 int fleet_engine_begin(struct fleet_engine *e, const struct fleet_header *h,
 		       const struct fleet_store_meta *meta, struct err *err)
 {
-	int rc = agree_meta(e, meta, err);
+	int rc = engine_agree_meta(e, meta, err);
 
 	if (!rc && is_pending(e, h->id)) /* a part of what is known of it is on its way only */
 		rc = fleet_engine_flush(e, err);
@@ -293,24 +298,36 @@ static void put_histogram(struct text *out, const struct tally *t)
 			engine_put_u64(out, t->counts[i]);
 }
 
-struct key {
-	uint64_t recording, sequence, bucket;
-	const char *type;
-};
-
-static void put_row(struct text *out, const struct key *key, const struct fleet_rows *rows,
-		    const struct fleet_row *row)
+static void put_key(struct text *out, const struct engine_key *key)
 {
-	bool trio = row->class == CORUNNER_TRIO;
-
 	engine_put_u64(out, key->recording);
 	engine_put_u64(out, key->sequence);
+}
+
+static void put_stratum(struct text *out, const struct fleet_rows *rows, uint32_t number)
+{
+	const struct fleet_stratum *stratum = &rows->strata.data[number];
+
+	engine_put_string(out, strtab_get(&rows->types, stratum->type));
+	engine_put_u64(out, stratum->bucket);
+}
+
+enum engine_table engine_table_of(const struct fleet_row *row)
+{
+	return row->class == CORUNNER_TRIO ? ENGINE_TRIOS : ENGINE_ROWS;
+}
+
+static void put_row(struct text *out, const struct engine_key *key, const struct fleet_rows *rows,
+		    const struct fleet_row *row)
+{
+	bool trio = engine_table_of(row) == ENGINE_TRIOS;
+
+	put_key(out, key);
 	engine_put_string(out, strtab_get(&rows->apps, row->base));
 	engine_put_string(out, strtab_get(&rows->apps, row->corunner));
 	engine_put_string(out, trio ? strtab_get(&rows->apps, row->second)
 				    : corunner_class_names[row->class]);
-	engine_put_string(out, key->type);
-	engine_put_u64(out, key->bucket);
+	put_stratum(out, rows, row->stratum);
 	engine_put_u64(out, row->tally.n);
 	engine_put_u64(out, row->tally.sum);
 	put_varint(out, ENGINE_LIMBS);
@@ -320,30 +337,14 @@ static void put_row(struct text *out, const struct key *key, const struct fleet_
 	put_histogram(out, &row->tally);
 }
 
-static void put_crowd(struct text *out, const struct key *key, const struct fleet_crowd *c)
+static void put_crowd(struct text *out, const struct engine_key *key, const struct fleet_rows *rows,
+		      const struct fleet_crowd *c)
 {
-	engine_put_u64(out, key->recording);
-	engine_put_u64(out, key->sequence);
+	put_key(out, key);
 	engine_put_string(out, c->kind == FLEET_APPS ? "apps" : "cpus");
 	engine_put_u64(out, c->number);
-	engine_put_string(out, key->type);
-	engine_put_u64(out, key->bucket);
+	put_stratum(out, rows, c->stratum);
 	engine_put_u64(out, c->ns);
-}
-
-static void put_block(struct text *out, const struct key *key, const struct fleet_header *h,
-		      const struct fleet_block *b, uint64_t alone, const uint64_t *n)
-{
-	engine_put_u64(out, key->recording);
-	engine_put_u64(out, key->sequence);
-	engine_put_string(out, h->machine);
-	engine_put_string(out, key->type);
-	engine_put_u64(out, b->start_ns);
-	engine_put_u64(out, b->samples.n);
-	engine_put_u64(out, alone);
-	engine_put_u64(out, n[ENGINE_ROWS]);
-	engine_put_u64(out, n[ENGINE_TRIOS]);
-	engine_put_u64(out, n[ENGINE_CROWDS]);
 }
 
 /* The blocks last: they make the others count. */
@@ -394,29 +395,69 @@ static bool is_full(const struct engine_shard *shard)
 	return false;
 }
 
+static int flush_full(struct fleet_engine *e, struct engine_shard *shard, struct err *err)
+{
+	return is_full(shard) ? flush_shard(e, shard, err) : 0;
+}
+
+static struct text *one_more(struct engine_shard *shard, enum engine_table table)
+{
+	shard->n_pending[table]++;
+	return &shard->pending[table];
+}
+
+static void put_rows(struct engine_shard *shard, const struct engine_key *key,
+		     const struct fleet_rows *rows)
+{
+	vec_for_each (&rows->rows, const struct fleet_row, row)
+		put_row(one_more(shard, engine_table_of(row)), key, rows, row);
+	vec_for_each (&rows->crowds, const struct fleet_crowd, c)
+		put_crowd(one_more(shard, ENGINE_CROWDS), key, rows, c);
+}
+
+int engine_add_rows(struct fleet_engine *e, struct engine_shard *shard,
+		    const struct engine_key *key, const struct fleet_rows *rows, struct err *err)
+{
+	put_rows(shard, key, rows);
+	return flush_full(e, shard, err);
+}
+
+int engine_add_block(struct fleet_engine *e, struct engine_shard *shard,
+		     const struct engine_key *key, const struct engine_line *line, struct err *err)
+{
+	struct text *out = one_more(shard, ENGINE_BLOCKS);
+
+	put_key(out, key);
+	engine_put_u64(out, line->database);
+	engine_put_string(out, line->machine);
+	engine_put_string(out, line->type);
+	engine_put_u64(out, line->start_ns);
+	engine_put_u64(out, line->samples);
+	engine_put_u64(out, line->alone);
+	for (int i = 0; i < ENGINE_BLOCKS; i++)
+		engine_put_u64(out, line->n[i]);
+	return flush_full(e, shard, err);
+}
+
 int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
 		     const struct fleet_block *b, const struct fleet_rows *rows, uint64_t alone,
 		     struct err *err)
 {
 	struct engine_shard *shard = &e->shards.data[(h->id + b->sequence) % e->shards.n];
-	struct key key = { h->id, b->sequence, 0, h->type };
-	uint64_t n[ENGINE_TABLES] = { [ENGINE_CROWDS] = rows->crowds.n, [ENGINE_BLOCKS] = 1 };
+	const struct engine_key key = { h->id, b->sequence };
+	struct engine_line line = { .machine = h->machine,
+				    .type = h->type,
+				    .start_ns = b->start_ns,
+				    .samples = b->samples.n,
+				    .alone = alone,
+				    .n = { [ENGINE_CROWDS] = rows->crowds.n } };
 
-	key.bucket = rows->strata.n ? rows->strata.data[0].bucket : 0;
-	vec_for_each (&rows->rows, const struct fleet_row, row) {
-		int table = row->class == CORUNNER_TRIO ? ENGINE_TRIOS : ENGINE_ROWS;
-
-		put_row(&shard->pending[table], &key, rows, row);
-		n[table]++;
-	}
-	vec_for_each (&rows->crowds, const struct fleet_crowd, c)
-		put_crowd(&shard->pending[ENGINE_CROWDS], &key, c);
-	put_block(&shard->pending[ENGINE_BLOCKS], &key, h, b, alone, n);
-	for (int i = 0; i < ENGINE_TABLES; i++)
-		shard->n_pending[i] += n[i];
+	vec_for_each (&rows->rows, const struct fleet_row, row)
+		line.n[engine_table_of(row)]++;
+	put_rows(shard, &key, rows);
 	map_put(&e->known, b->sequence, 1);
 	note_pending(e, h->id);
-	return is_full(shard) ? flush_shard(e, shard, err) : 0;
+	return engine_add_block(e, shard, &key, &line, err);
 }
 
 struct fleet_engine_sent fleet_engine_sent(const struct fleet_engine *e)

@@ -76,7 +76,7 @@ static const char *const sql[STATEMENTS] = {
 		" ORDER BY sum(n) DESC, t.name LIMIT 1",
 	[EACH_BLOCK] =
 		"SELECT recording, sequence, m.name, m.type, start_ns, samples, alone FROM blocks b"
-		" JOIN machines m ON m.id = b.machine",
+		" JOIN machines m ON m.id = b.machine ORDER BY recording, sequence",
 	[EACH_ROW] = "SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, class,"
 		     " t.name, bucket FROM rows r JOIN apps b ON b.id = r.base"
 		     " JOIN apps c ON c.id = r.corunner JOIN types t ON t.id = r.type",
@@ -96,8 +96,8 @@ int store_failed(struct fleet_store *s, struct err *err)
 	int rc = sqlite3_errcode(s->db);
 
 	if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
-		return err_set(err, -EBUSY, "%s: another process writes it; try again after that",
-			       s->path);
+		return err_set(err, -EBUSY,
+			       "%s: another process has it in use; try again after that", s->path);
 	if (rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT)
 		return err_set(err, -EBADMSG, "%s: not a sound SQLite file; name another with --db",
 			       s->path);
@@ -211,6 +211,8 @@ int fleet_store_open(struct fleet_store **store, const char *path, bool make, st
 		sqlite3_busy_timeout(s->db, 10000);
 		rc = make_tables(s, make, err);
 	}
+	if (!rc && !make && !store_execute(s, "BEGIN")) /* all that is read is of one moment */
+		rc = store_failed(s, err);
 	if (rc)
 		fleet_store_close(s);
 	else
@@ -291,7 +293,7 @@ bool store_has_trios(struct fleet_store *s)
 	return pragma(s, "SELECT count(*) FROM sqlite_master WHERE name = 'trios'") == 1;
 }
 
-void store_trio_bases(struct fleet_store *s, struct strtab *names)
+void fleet_store_trio_bases(struct fleet_store *s, struct strtab *names)
 {
 	sqlite3_stmt *st = store_has_trios(s) ? store_statement(s, LOAD_TRIO_BASES) : NULL;
 	char name[256];
@@ -315,7 +317,7 @@ static bool has_any_block(struct fleet_store *s)
 	return has;
 }
 
-bool store_same_names(const struct strtab *a, const struct strtab *b)
+bool fleet_store_same_names(const struct strtab *a, const struct strtab *b)
 {
 	bool same = a->n == b->n;
 
@@ -327,8 +329,8 @@ bool store_same_names(const struct strtab *a, const struct strtab *b)
 int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct strtab *kept,
 		      struct err *err)
 {
-	store_trio_bases(s, kept);
-	if (!asked->n || store_same_names(asked, kept))
+	fleet_store_trio_bases(s, kept);
+	if (!asked->n || fleet_store_same_names(asked, kept))
 		return 0;
 	if (has_any_block(s))
 		return err_set(err, -EINVAL,

@@ -63,9 +63,6 @@ bool store_execute(struct fleet_store *s, const char *what);
 /* A database of before there were trios has no table of them. */
 bool store_has_trios(struct fleet_store *s);
 
-void store_trio_bases(struct fleet_store *s, struct strtab *names);
-bool store_same_names(const struct strtab *a, const struct strtab *b);
-
 /* Within a transaction that is the caller's. False: failed. */
 bool store_add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n);
 bool store_add_all(struct fleet_store *s, const struct fleet_rows *rows,

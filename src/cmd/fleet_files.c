@@ -110,9 +110,13 @@ static int read_database(struct fleet_files *f, const char *path, const struct f
 			 void *ctx, struct err *err)
 {
 	struct err why = { 0 };
+	int rc;
 
 	f->files++;
-	return sink->database(ctx, path, f, &why) ? refuse(f, &why, err) : 0;
+	rc = sink->database(ctx, path, f, &why);
+	if (rc < 0)
+		return err_set(err, rc, "%s", why.text);
+	return rc ? refuse(f, &why, err) : 0;
 }
 
 static int read_file(struct fleet_files *f, const char *path, const struct fleet_sink *sink,

@@ -17,17 +17,34 @@
 struct push {
 	const struct fleet_args *args;
 	struct fleet_engine *engine;
-	struct strtab trios;
+	struct strtab trios; /* of which applications */
+	bool chosen;	     /* they are known */
 	struct fleet_files files;
 };
+
+static int choose_trios(struct push *p, struct err *err)
+{
+	struct strtab asked = { 0 };
+	int rc;
+
+	if (p->chosen)
+		return 0;
+	vec_for_each (&p->args->trios, const char *const, name)
+		strtab_add(&asked, *name);
+	rc = fleet_engine_trios(p->engine, &asked, &p->trios, err);
+	p->chosen = !rc;
+	strtab_release(&asked);
+	return rc;
+}
 
 static int begin_file(void *ctx, const struct fleet_header *h, struct err *err)
 {
 	struct push *p = ctx;
 	struct fleet_store_meta meta;
+	int rc = choose_trios(p, err);
 
 	fleet_store_meta_of(h, p->args->bucket_ns, &meta);
-	return fleet_engine_begin(p->engine, h, &meta, err);
+	return rc ? rc : fleet_engine_begin(p->engine, h, &meta, err);
 }
 
 static bool is_known(void *ctx, uint64_t recording, uint64_t sequence)
@@ -51,7 +68,30 @@ static int add_block(void *ctx, const struct fleet_header *h, const struct fleet
 	return rc;
 }
 
-static const struct fleet_sink into_engine = { begin_file, is_known, add_block, NULL };
+/* Whose trios are kept follows from what it has, unless it was said. */
+static int add_database(void *ctx, const char *path, struct fleet_files *f, struct err *err)
+{
+	struct push *p = ctx;
+	struct fleet_store_merged counted;
+	struct fleet_store *store;
+	int rc;
+
+	if (fleet_store_open(&store, path, false, err))
+		return 1;
+	rc = p->args->trios.n ? choose_trios(p, err) : 0;
+	rc = rc ? rc : fleet_engine_add_store(p->engine, store, &counted, err);
+	fleet_store_close(store);
+	if (rc) {
+		err_prefix(err, "%s", path);
+		return rc == -EEXIST ? 1 : rc;
+	}
+	f->blocks += counted.blocks;
+	f->samples += counted.samples;
+	f->known_blocks += counted.known_blocks;
+	return 0;
+}
+
+static const struct fleet_sink into_engine = { begin_file, is_known, add_block, add_database };
 
 static void say_done(const struct push *p, uint64_t wall_ns)
 {
@@ -74,14 +114,9 @@ static void say_done(const struct push *p, uint64_t wall_ns)
 
 static int push_all(struct push *p, char **words, struct err *err)
 {
-	struct strtab asked = { 0 };
 	int rc = fleet_engine_make(p->engine, err);
 
-	vec_for_each (&p->args->trios, const char *const, name)
-		strtab_add(&asked, *name);
-	rc = rc ? rc : fleet_engine_trios(p->engine, &asked, &p->trios, err);
 	rc = rc ? rc : fleet_files_read(&p->files, words, "pushing", &into_engine, p, err);
-	strtab_release(&asked);
 	return rc ? rc : fleet_engine_flush(p->engine, err);
 }
 
@@ -94,8 +129,10 @@ int fleet_push(const struct fleet_args *a, char **words, struct err *err)
 	int rc;
 
 	if (!*words || !a->engine || !a->bucket_ns)
-		return args_refuse(err, "push reads files of samples and writes to servers; name "
-					"files, --engine, and a --bucket above 0");
+		return args_refuse(
+			err,
+			"push reads files of samples, or databases, and writes to servers; name "
+			"files, --engine, and a --bucket above 0");
 	rc = fleet_engine_open(&p.engine, &o, err);
 	rc = rc ? rc : push_all(&p, words, err);
 	if (!rc)

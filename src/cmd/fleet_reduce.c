@@ -103,9 +103,10 @@ static int add_database(void *ctx, const char *path, struct fleet_files *f, stru
 	struct fleet_store_merged merged;
 	int rc = flush(r, err); /* what it may have in common with files before it */
 
-	rc = rc ? rc : fleet_store_merge(r->store, path, &merged, err);
 	if (rc)
 		return rc;
+	if (fleet_store_merge(r->store, path, &merged, err))
+		return 1;
 	f->blocks += merged.blocks;
 	f->samples += merged.samples;
 	f->known_blocks += merged.known_blocks;

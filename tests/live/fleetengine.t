@@ -27,6 +27,7 @@ configure b $B 19001
 fleet() { "$ISPOT" fleet "$@"; }
 both() { echo "clickhouse://127.0.0.1:$A,127.0.0.1:$B/$1"; }
 through() { echo "clickhouse://127.0.0.1:$A,127.0.0.1:$LINE/$1"; }
+on_b() { echo "clickhouse://127.0.0.1:${2-$B}/$1"; }
 
 # line FAULT...: a new one
 line() {
@@ -41,14 +42,15 @@ line() {
 	done
 }
 
-# same DATABASE FILE NAME: all that can be reported
+# same DATABASE FILE NAME: all that can be reported, of the servers that $of names
+of=both
 same() {
 	local how differ=
 	for how in --json --csv "" "--class core --min-samples 5000 --csv" "--base $base --top 100"; do
 		# shellcheck disable=SC2086 # words
 		fleet report --db "$2" $how >wanted 2>&1
 		# shellcheck disable=SC2086
-		fleet report --engine "$(both "$1")" $how >got 2>&1
+		fleet report --engine "$($of "$1")" $how >got 2>&1
 		cmp wanted got >cmp.out 2>&1 || differ="$differ [$how]: $(cat cmp.out) $(head -c 300 got)"
 	done
 	ok "$([ -z "$differ" ] && echo 0 || echo 1)" "$3" || diag "$differ"
@@ -90,6 +92,52 @@ same three three.db "trios"
 fleet push --engine "$(both three)" --trios app0001 three/machine00001.fleet >push.out 2>&1
 like push.out "whose trios were not kept" "other applications' trios are refused"
 base=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "negative")][0].base')
+
+# ---- databases ----
+
+mapfile -t files < <(find some -name '*.fleet' | sort)
+fleet reduce --db first.db "${files[@]:0:5}" >/dev/null
+fleet reduce --db second.db "${files[@]:5}" >/dev/null
+fleet push --engine "$(both databases)" first.db second.db >push.out 2>&1
+is $? 0 "databases of SQLite are pushed" || diag push.out
+like push.out "1.2M samples in [0-9]+ blocks are new: .* rows" "what was pushed is said of them, too"
+same databases some.db "the same"
+fleet push --engine "$(both databases)" second.db some.db "${files[@]}" first.db >push.out 2>&1
+like push.out "^0 samples in 0 blocks are new" "once more, all in one, and their files: nothing is new"
+same databases some.db "nor counts"
+fleet push --engine "$(both three)" three.db >push.out 2>&1
+like push.out "^0 samples in 0 blocks are new" "a database whose files were pushed is nothing new"
+fleet push --engine "$(both trios)" three.db >push.out 2>&1 || diag push.out
+plain=$base
+base=$(awk -F, '$3 == "trio" { print $1; exit }' three/planted.csv)
+same trios three.db "trios of a database: which are kept is its own choice"
+base=$plain
+fleet push --engine "$(both trios)" some.db >push.out 2>&1
+is $? 1 "one without trios, to those with them"
+like push.out "some.db: it has no trios" "is refused"
+
+fleet push --engine "$(both mixed)" "${files[0]}" >push.out 2>&1
+fleet push --engine "$(both mixed)" first.db >push.out 2>&1
+is $? 1 "a database of which a file was pushed"
+like push.out "^ispot: .*first.db: [0-9]+ blocks of it were pushed before.* push the files" "is refused, and what to do"
+fleet push --engine "$(both mixed)" first.db second.db >push.out 2>&1
+is $? 1 "of several databases those that can be taken" || diag push.out
+like push.out "1 of 2 files cannot be read" "which is said"
+fleet push --engine "$(both mixed)" "${files[@]}" >push.out 2>&1
+same mixed some.db "are, and with the other's files all is there once"
+
+# A database that lives where it is pushed from, and grows.
+fleet push --engine "$(both grows)" first.db >push.out 2>&1
+cp first.db growing.db
+fleet reduce --db growing.db "${files[@]:5:2}" >/dev/null
+fleet push --engine "$(both grows)" growing.db >push.out 2>&1
+is $? 0 "one that has grown" || diag push.out
+same grows growing.db "counts in the place of what it was"
+fleet push --engine "$(both grows)" first.db >push.out 2>&1
+like push.out "^0 samples in 0 blocks are new" "what it was is nothing new"
+fleet reduce --db growing.db "${files[@]:7}" >/dev/null
+fleet push --engine "$(both grows)" growing.db >push.out 2>&1
+same grows some.db "and again"
 
 # ---- what goes wrong ----
 
@@ -143,11 +191,36 @@ line
 fleet push --engine "$(both dead)" some/*.fleet >dead.out 2>&1
 same dead some.db "pushed again, all is there"
 
+# The same of a database, of which nothing counts before all of it is there.
+of=on_b
+line lose double ok ok hang
+fleet push --engine "$(on_b half $LINE)" some.db >half.out 2>&1 &
+push=$!
+children+=("$push")
+while ! grep -q hang line.out; do sleep 0.1; done
+kill -9 $push
+wait $push 2>/dev/null
+is "$(($(on b half rows) > 0 && $(on b half blocks) > 0 && $(on b half databases) == 0))" 1 "a push of a database is killed at its end"
+fleet report --engine "$(on_b half)" >half.out 2>&1
+is $? 1 "nothing of it counts" || diag half.out
+fleet push --engine "$(on_b half)" "${files[0]}" >half.out 2>&1
+like half.out "^[0-9.]+k samples in [1-9][0-9]* blocks are new" "nor is known"
+fleet push --engine "$(on_b half)" "${files[@]}" >half.out 2>&1
+same half some.db "its files can be pushed instead"
+line cut lose lose busy double lose double
+fleet push --engine "$(on_b whole $LINE)" first.db >whole.out 2>&1 || diag whole.out
+cp first.db growing.db
+fleet reduce --db growing.db "${files[@]:5}" >/dev/null
+line lose double cut ok lose double
+fleet push --engine "$(on_b whole $LINE)" growing.db >whole.out 2>&1 || diag whole.out
+same whole some.db "over a faulty line, twice: all is there once"
+of=both
+
 line ok ok garbage
 fleet push --engine "$(through liar)" some/*.fleet >liar.out 2>&1
 fleet push --engine "$(through liar)" some/*.fleet >liar.out 2>&1
 same liar some.db "a line that says done and is not: the same push again"
-ask b "INSERT INTO liar.blocks VALUES(1, 2, 'm', '$(ask b "SELECT any(type) FROM liar.blocks" | head -n 1)', 1, 1, 0, 3, 0, 0)"
+ask b "INSERT INTO liar.blocks VALUES(1, 2, 0, 'm', '$(ask b "SELECT any(type) FROM liar.blocks" | head -n 1)', 1, 1, 0, 3, 0, 0)"
 fleet report --engine "$(both liar)" >liar.out 2>&1
 is $? 1 "a block whose rows are not there"
 like liar.out "rows of it are lost" "is said"
