@@ -28,6 +28,12 @@ score() {
 recovered() { score some/planted.csv some.db | sed 's/^/# /' && return "${PIPESTATUS[0]}"; }
 ok "planted interferers are found, and no others" recovered
 
+# The example of the manual page.
+fleet simulate -o made-up >made-up.out
+fleet reduce --db made-up.db made-up/*.fleet >made-up.out
+all_planted() { score made-up/planted.csv made-up.db | grep "^8 found, 8 of them planted, of 8$"; }
+ok "without options there is something to find, and all of it is found" all_planted
+
 invented() { fleet report --db none.db --csv | awk -F, '$4 == "negative" || $4 == "positive"'; }
 holds "in a fleet without interferers none is found" invented
 
