@@ -177,6 +177,12 @@ void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found 
 {
 	if (found->n)
 		print_worst(v, found->data[0], out);
+	else if (!v->fleet->tested)
+		text_printf(
+			out,
+			"Nothing can be said of who slows whom: no application has %" PRIu64
+			" samples\nbeside another, of three blocks or more (--min-samples).\n\n",
+			v->fleet->options.min_samples);
 	else
 		text_printf(
 			out,

@@ -37,6 +37,11 @@ ok "without options there is something to find, and all of it is found" all_plan
 invented() { fleet report --db none.db --csv | awk -F, '$4 == "negative" || $4 == "positive"'; }
 holds "in a fleet without interferers none is found" invented
 
+fleet simulate -o little --machines 2 --samples 20000 >/dev/null
+fleet reduce --db little.db little/*.fleet >/dev/null
+ok "of too few samples nothing is said" loud "Nothing can be said of who slows whom: no application has 1000000 samples" \
+	fleet report --db little.db --min-samples 1000000
+
 # Two of which neither does what both do: the paper's section VI-A.
 fleet simulate -o three --machines 24 --samples 7200000 --seed 4 --applications 18 --interferers 6 --trio-interferers 18 >/dev/null
 mapfile -t named < <(awk -F, '$3 == "trio" { print "--trios"; print $1 }' three/planted.csv)
