@@ -10,17 +10,6 @@
 /* Switches spread over many cold parts are rare; each costs another look at the function. */
 #define PARTS_MAX 8
 
-/* Guessed sizes reach to the next symbol; in stripped files whole functions lie in between. */
-static uint64_t size_of(struct dso *dso, const struct dso_function *f)
-{
-	uint64_t start, size;
-
-	if (f->size_guessed && dso_frame_range(dso, f->address, &start, &size) &&
-	    start == f->address && size < f->size)
-		return size;
-	return f->size;
-}
-
 /* Another symbol's start inside: hand-written code with two entries (read and __read_nocancel). */
 static uint32_t entry_limit(struct dso *dso, const struct dso_function *f, uint64_t size)
 {
@@ -84,7 +73,7 @@ void placement_of_function(struct dso *dso, const struct dso_function *f, uint32
 		.nop5_optimised = kernel_version >= KERNEL_VERSION(6, 18, 0),
 		.parts = parts,
 	};
-	uint64_t size = size_of(dso, f);
+	uint64_t size = f->size;
 	size_t readable = 0;
 
 	if (dso_machine(dso) == DSO_OTHER) {

@@ -27,12 +27,11 @@ struct dso_function {
 	const char *bare_name; /* without parameters; NULL until dso_function_bare_name() */
 	uint64_t address;      /* st_value: virtual address in the file's terms */
 	uint64_t file_offset;  /* of its first byte */
-	uint64_t size; /* 0: the symbol gives none; dso fills it up to the next symbol or the
-			  section's end */
-	bool size_guessed;
-	bool ifunc;	      /* address is the resolver's; not to be probed itself */
-	bool default_version; /* pthread_cond_wait@@GLIBC_2.3.2, or unversioned */
-	bool exported;	      /* in .dynsym */
+	uint64_t size;	       /* in the section */
+	bool size_guessed;     /* the symbol gives none */
+	bool ifunc;	       /* address is the resolver's; not to be probed itself */
+	bool default_version;  /* pthread_cond_wait@@GLIBC_2.3.2, or unversioned */
+	bool exported;	       /* in .dynsym */
 };
 
 struct dso_line {

@@ -18,6 +18,8 @@ enum {
 	SYM_LABEL = 16, /* no type: hand-written assembly, or a label inside a function */
 };
 
+#define GUESSED_MOST 4096
+
 struct raw {
 	const char *symbol;
 	uint64_t address, size;
@@ -199,27 +201,45 @@ static void drop_labels(struct raws *raws)
 	raws->n = n;
 }
 
-/* Sized up to the next function or the section's end; an end behind the section's is cut to it. */
-static void set_size(const struct dso *dso, const struct raws *raws, size_t i,
-		     struct dso_function *f)
+/* Up to the next function; 0: there is none. An alias may have a size. */
+static uint64_t distance_to_next(const struct raws *raws, size_t i)
+{
+	const struct raw *r = &raws->data[i];
+
+	for (size_t j = i + 1; j < raws->n; j++) {
+		if (raws->data[j].address != r->address)
+			return raws->data[j].address - r->address;
+		if (raws->data[j].size)
+			return raws->data[j].size;
+	}
+	return 0;
+}
+
+/*
+ * What its unwind entry covers, else up to the next function or the section's end; in a file that
+ * is stripped other functions lie in between, and it is hand-written code: not long.
+ */
+static uint64_t guess_size(struct dso *dso, const struct raws *raws, size_t i, uint64_t room)
+{
+	uint64_t address = raws->data[i].address, size = distance_to_next(raws, i), start, covered;
+
+	if (!size || size > room)
+		size = room;
+	if (dso_frame_range(dso, address, &start, &covered) && start == address)
+		return covered < size ? covered : size;
+	return size > GUESSED_MOST && !strcmp(dso->symbol_source, ".dynsym") ? GUESSED_MOST : size;
+}
+
+/* An end behind the section's is cut to it. */
+static void set_size(struct dso *dso, const struct raws *raws, size_t i, struct dso_function *f)
 {
 	const struct raw *r = &raws->data[i];
 	uint64_t room = dso_code_range(dso, r->address)->end - r->address;
 
-	f->size = r->size;
 	f->size_guessed = !r->size;
-	for (size_t j = i + 1; f->size_guessed && j < raws->n; j++) {
-		if (raws->data[j].address != r->address) {
-			f->size = raws->data[j].address - r->address;
-			break;
-		}
-		if (raws->data[j].size) {
-			f->size = raws->data[j].size;
-			break;
-		}
-	}
-	if (!f->size || f->size > room)
-		f->size = room;
+	f->size = f->size_guessed  ? guess_size(dso, raws, i, room)
+		  : r->size < room ? r->size
+				   : room;
 }
 
 static void add_function(struct dso *dso, const struct raws *raws, size_t i)
@@ -310,6 +330,10 @@ static void load(struct dso *dso)
 	dso->symbol_source = "none";
 	first = module ? read_merged(dso, module, &raws) : NULL;
 	read_dynamic(dso, &raws);
+	if (raws.n)
+		dso->symbol_source = first ? source_of(dso, first, module) : ".dynsym";
+	if (!strcmp(dso->symbol_source, ".dynsym") && has_debugdata(dso))
+		dso->symbol_source = ".gnu_debugdata";
 	merge(&raws);
 	drop_labels(&raws);
 	vec_reserve(&dso->functions, raws.n);
@@ -318,10 +342,7 @@ static void load(struct dso *dso)
 	vec_release(&raws);
 	vec_sort(&dso->functions, compare_functions);
 	if (!dso->functions.n)
-		return;
-	dso->symbol_source = first ? source_of(dso, first, module) : ".dynsym";
-	if (!strcmp(dso->symbol_source, ".dynsym") && has_debugdata(dso))
-		dso->symbol_source = ".gnu_debugdata";
+		dso->symbol_source = "none";
 }
 
 size_t dso_functions(struct dso *dso, const struct dso_function **functions)

@@ -160,6 +160,25 @@ static void stripped(void **state)
 	assert_string_equal(dso_symbol_source(dso), "none");
 }
 
+/* What has no size in a stripped file does not reach over all that has no name. */
+static void stripped_size_zero(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *lone;
+	struct dso *dso;
+
+	fixture_run("printf '.globl lone\\nlone: ret\\n.skip 9999, 0x90\\n' >l.s &&"
+		    "cc -shared -nostdlib -o l1 l.s && cp l1 l2 && strip l2");
+	dso = get(s, "l1");
+	lone = function(dso, "lone");
+	assert_int_equal(lone->size, 10000);
+	dso = get(s, "l2");
+	lone = function(dso, "lone");
+	assert_true(lone->size_guessed);
+	assert_ptr_equal(dso_function_at(dso, lone->address + 4000), lone);
+	assert_null(dso_function_at(dso, lone->address + 5000));
+}
+
 static void separate_debug_file(void **state)
 {
 	struct setup *s = *state;
@@ -417,6 +436,7 @@ int main(void)
 		TEST(imports),
 		TEST(lines_and_inlines),
 		TEST(stripped),
+		TEST(stripped_size_zero),
 		TEST(separate_debug_file),
 		TEST(mini_debuginfo),
 		TEST(clang_without_aranges),
