@@ -98,7 +98,10 @@ static bool lies_at(const struct wire_copy *w, uint64_t at, uint64_t address)
 	       !memcmp(w->stack + at, &address, sizeof(address));
 }
 
-/* A stack that threads wait with ends where the next address is not as far up in every one. */
+/*
+ * A stack that threads wait with ends where the next address is not as far up in every one. It is
+ * asked for again if it has not even begun because it is not known yet what is mapped there.
+ */
 static void know_stack(struct session *s, const struct wire_copy *w, struct drain_stack *stack,
 		       const uint64_t *sps)
 {
@@ -106,6 +109,7 @@ static void know_stack(struct session *s, const struct wire_copy *w, struct drai
 	struct bpfprog_known_stack known = {
 		.tgid = w->h.tgid, .stack = stack->id, .frames = stack->frames, .places = places
 	};
+	struct place place;
 
 	for (; n < stack->n_frames; n++) {
 		uint64_t at = sps[n] - sps[0] - sizeof(*sps);
@@ -115,7 +119,7 @@ static void know_stack(struct session *s, const struct wire_copy *w, struct drai
 		places[n] = (uint32_t)at;
 	}
 	known.n = stack->n_frames = n;
-	if (n > 1) /* else it is not known yet what is mapped there */
+	if (n > 1 || (n && spaces_find(&s->spaces, stack->pid, stack->frames[0], &place)))
 		bpfprog_know_stack(s->programs, &known);
 }
 
