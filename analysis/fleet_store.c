@@ -266,8 +266,9 @@ static int agree(struct fleet_store *s, const char *key, const char *value, stru
 void fleet_store_meta_of(const struct fleet_header *h, uint64_t bucket_ns,
 			 struct fleet_store_meta *meta)
 {
-	*meta = (struct fleet_store_meta){ .higher_is_better = h->higher_is_better,
-					   .bucket_ns = bucket_ns };
+	memset(meta, 0, sizeof(*meta)); /* metas are compared as bytes */
+	meta->higher_is_better = h->higher_is_better;
+	meta->bucket_ns = bucket_ns;
 	snprintf(meta->indicator, sizeof(meta->indicator), "%s", h->indicator);
 	snprintf(meta->unit, sizeof(meta->unit), "%s", h->unit);
 	snprintf(meta->by, sizeof(meta->by), "%s", h->by);
@@ -374,6 +375,7 @@ int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
 	sqlite3_stmt *st = store_statement(s, TOTALS);
 	char text[64];
 
+	memset(meta, 0, sizeof(*meta)); /* metas are compared as bytes */
 	get_meta(s, "indicator", meta->indicator, sizeof(meta->indicator));
 	get_meta(s, "unit", meta->unit, sizeof(meta->unit));
 	get_meta(s, "by", meta->by, sizeof(meta->by));

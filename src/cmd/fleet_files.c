@@ -158,11 +158,12 @@ int fleet_files_read(struct fleet_files *f, char **paths, const char *doing,
 
 int fleet_files_refused(const struct fleet_files *f, struct err *err)
 {
-	return f->refused ? err_set(err, -EBADMSG,
-				    "%" PRIu64 " of %" PRIu64
-				    " files cannot be read, as said above; the others count",
-				    f->refused, f->files)
-			  : 0;
+	return f->refused
+		       ? err_set(err, -EBADMSG,
+				 "%" PRIu64 " of %" PRIu64
+				 " files cannot be read, or added, as said above; the others count",
+				 f->refused, f->files)
+		       : 0;
 }
 
 void fleet_files_release(struct fleet_files *f)
