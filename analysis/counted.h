@@ -2,10 +2,10 @@
 /*
  * Parallel sections of a program whose turns were counted, and the lines that make them uneven
  * (lime.h). Where callgrind counted them (counted_find()):
- * A thread's dumps are cut where it comes to a barrier or ends an OpenMP body; and where it begins
- * a region, for what was before is of no section. Its n-th such dump of a section belongs to the
- * n-th instance. Time is instructions executed; with caches simulated, callgrind's estimate of
- * cycles: instructions + 10 per miss of L1 + 100 per miss of the last level.
+ * A thread's dumps are cut where it comes to a barrier, or begins and ends an OpenMP body; its n-th
+ * such dump of a section belongs to the n-th instance. Time is instructions executed; with caches
+ * simulated, callgrind's estimate of cycles: instructions + 10 per miss of L1 + 100 per miss of the
+ * last level.
  *
  * Nodes of the control-flow graph are branches: jumps, calls, returns; an edge leads from a branch
  * to the next one that is executed after it (the paper's edges of its Pin profiler).
@@ -76,8 +76,9 @@ void counted_finish(struct counted *c, struct imbalance *imbalance,
 
 void counted_release(struct counted *c);
 
-/* Functions before whose entry callgrind is to dump: barriers end sections, regions do not begin
- * before; and after whose exit: bodies of regions. "*": any text. */
-extern const char *const counted_barriers[], *const counted_regions[], *const counted_bodies[];
+/* Functions before whose entry callgrind is to dump: barriers, where sections end, and bodies of
+ * OpenMP regions, where they begin; and those after whose exit: the same bodies, by other patterns,
+ * because of one that is in both valgrind heeds only one. "*": any text. */
+extern const char *const counted_barriers[], *const counted_begins[], *const counted_bodies[];
 
 #endif

@@ -13,7 +13,7 @@ const char *const counted_barriers[] = {
 	"GOMP_loop_end@*",	 "GOMP_sections_end", "GOMP_sections_end@*",
 	"__kmpc_barrier*",	 "uv_barrier_wait*",  NULL
 };
-const char *const counted_regions[] = { "GOMP_parallel*", "__kmpc_fork_call*", NULL };
+const char *const counted_begins[] = { "*omp_fn.*", "*omp_outlined*", NULL };
 const char *const counted_bodies[] = { "*._omp_fn.*", "*.omp_outlined*", NULL };
 
 /* Run-time systems: they wait by spinning, and share out what is not the program's work. */

@@ -10,7 +10,7 @@ struct err;
 
 struct valgrind_options {
 	/* Functions (NULL-terminated, "*" any text) at whose entry a thread's counts are written,
-	 * and at whose exit. Of a pattern that is in two of these valgrind heeds only one. */
+	 * and at whose exit; of a pattern that is in both valgrind heeds only one. */
 	const char *const *before, *const *also_before, *const *after;
 	bool caches;	 /* simulate them, and count misses */
 	const char *dir; /* where its files go, as cg.* */

@@ -75,7 +75,7 @@ static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 {
 	char **argv = k->argv;
 	struct valgrind_options vo = { .before = counted_barriers,
-				       .also_before = counted_regions,
+				       .also_before = counted_begins,
 				       .after = counted_bodies,
 				       .caches = k->caches,
 				       .dir = dir };
