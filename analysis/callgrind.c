@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analysis/counts.h"
 #include "base/err.h"
@@ -127,12 +128,24 @@ static bool take(struct state *s, const char *line, const char *key, uint32_t *i
 	return true;
 }
 
+/* Of clang's programs valgrind puts the directory even before a path that begins at the root. */
+static bool take_file(struct state *s, char *line, const char *key)
+{
+	char *twice = strstr(line, "//");
+
+	if (strncmp(line, key, strlen(key)) != 0)
+		return false;
+	if (twice && !access(twice + 1, F_OK))
+		memmove(line + strlen(key), twice + 1, strlen(twice));
+	return take(s, line, key, &s->file);
+}
+
 static void read_line(struct state *s, char *line)
 {
 	if (read_costs(s, line) || read_turn(s, line))
 		s->any = true;
-	else if (take(s, line, "fl=", &s->file) || take(s, line, "fi=", &s->file) ||
-		 take(s, line, "fe=", &s->file) || take(s, line, "fn=", &s->function) ||
+	else if (take_file(s, line, "fl=") || take_file(s, line, "fi=") ||
+		 take_file(s, line, "fe=") || take(s, line, "fn=", &s->function) ||
 		 take(s, line, "ob=", &s->object) || take(s, line, "cob=", &s->to_object) ||
 		 take(s, line, "job=", &s->to_object) || take(s, line, "cfn=", &s->to_function) ||
 		 take(s, line, "jfn=", &s->to_function) || take(s, line, "cfi=", &s->to_file) ||

@@ -63,6 +63,33 @@ static uint32_t place_name(struct counted *c, uint32_t place, const char *otherw
 	return number;
 }
 
+/* The function's first instruction that has a line. */
+static uint32_t function_begin(const struct counted *c, const char *function)
+{
+	const struct counts *run = c->run;
+	uint32_t name = strtab_find(&run->names, function);
+
+	for (uint32_t i = 0; i < run->places.n; i++) {
+		const struct counts_place *p = &run->places.data[c->sorted[i]];
+
+		if (p->function == name && p->line)
+			return c->sorted[i];
+	}
+	return MAP_NONE;
+}
+
+/* What a region is called whose body ended by that trigger: "main._omp_fn.0 (lu.c:21)" */
+static uint32_t body_name(struct counted *c, uint32_t trigger, const char *function)
+{
+	uint32_t name = map_get(&c->body_names, trigger);
+
+	if (name == MAP_NONE) {
+		name = place_name(c, function_begin(c, function), function);
+		map_put(&c->body_names, trigger, name);
+	}
+	return name;
+}
+
 static int by_thread_and_part(const void *a, const void *b)
 {
 	const struct counts_dump *x = *(struct counts_dump *const *)a;
@@ -102,7 +129,7 @@ static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 
 		if (after) {
 			cut.kind = SECTION_REGION;
-			cut.name = place_name(c, MAP_NONE, after);
+			cut.name = body_name(c, dumps[i]->trigger, after);
 		} else if (before && counted_matches(counted_barriers, before)) {
 			cut.kind = SECTION_BARRIER;
 			name = place_name(
@@ -409,6 +436,7 @@ void counted_release(struct counted *c)
 	vec_release(&c->sections);
 	vec_release(&c->events);
 	map_release(&c->event_of);
+	map_release(&c->body_names);
 	imbalance_release(&c->imbalance);
 	free(c->node_of);
 	free(c->sorted);

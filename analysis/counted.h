@@ -51,6 +51,7 @@ struct counted {
 	struct map event_of;
 	uint32_t *node_of, *sorted; /* node_of[place]: the branch that control flow comes to from
 				       it; sorted: places by address */
+	struct map body_names; /* of a dump's trigger, an OpenMP body's end, the section's name */
 	struct {
 		VEC(struct counted_dump)
 	} dumps; /* those that end sections */

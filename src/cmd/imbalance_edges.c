@@ -43,7 +43,7 @@ static uint32_t place_in_run(struct conversion *c, uint32_t object, uint64_t add
 	return counts_place(c->run, c->object_of[object], address);
 }
 
-/* "run (lu.c:21)" of a barrier's call, "work._omp_fn.0" of a region's body */
+/* "run (lu.c:21)": of a barrier's call; of a region's body where it begins */
 static const char *site_name(struct conversion *c, const struct edges_part *p)
 {
 	static const char whole[] = "the threads' end", unknown[] = "";
@@ -66,10 +66,9 @@ static const char *site_name(struct conversion *c, const struct edges_part *p)
 	counts_name(&named, number, c->cache);
 	place = &named.places.data[number];
 	c->sites[p->site] =
-		p->cut->end == EDGES_BODY || !place->line
-			? xstrdup(strtab_get(&named.names, place->function))
-			: xasprintf("%s (%s:%u)", strtab_get(&named.names, place->function),
-				    strtab_get(&named.names, place->file), place->line);
+		!place->line ? xstrdup(strtab_get(&named.names, place->function))
+			     : xasprintf("%s (%s:%u)", strtab_get(&named.names, place->function),
+					 strtab_get(&named.names, place->file), place->line);
 	counts_release(&named);
 	return c->sites[p->site];
 }

@@ -80,6 +80,21 @@ static void a_dump_is_read(void **state)
 	counts_release(&c);
 }
 
+/* As of clang's programs; but a path that is there with two slashes is left. */
+static void a_path_from_the_root_stays_one(void **state)
+{
+	struct counts c = { 0 };
+
+	(void)state;
+	assert_int_equal(read_text(&c,
+				   "part: 1\nevents: Ir\nob=/bin/lu\nfl=/build//etc/passwd\nfn=f\n"
+				   "0x10 1 1\nfe=/usr//nowhere.h\n0x14 2 1\n"),
+			 0);
+	assert_string_equal(name(&c, c.places.data[0].file), "/etc/passwd");
+	assert_string_equal(name(&c, c.places.data[1].file), "/usr//nowhere.h");
+	counts_release(&c);
+}
+
 static void what_is_no_dump_is_refused(void **state)
 {
 	struct counts c = { 0 };
@@ -166,6 +181,7 @@ static void a_region_of_fewer_threads_shifts_no_other(void **state)
 	assert_true(c.imbalance.sections.data[0].lost == 1000);
 	assert_int_equal(c.imbalance.sections.data[1].threads.n, 3);
 	assert_int_equal(c.imbalance.sections.data[1].instances, 2);
+	assert_string_equal(c.imbalance.sections.data[1].name, "main._omp_fn.0 (/src/omp.c:17)");
 	assert_true(c.imbalance.sections.data[1].lost == 300);
 	counted_release(&c);
 	counts_release(&run);
@@ -175,6 +191,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_dump_is_read),
+		cmocka_unit_test(a_path_from_the_root_stays_one),
 		cmocka_unit_test(what_is_no_dump_is_refused),
 		cmocka_unit_test(the_uneven_branch_is_named),
 		cmocka_unit_test(a_region_of_fewer_threads_shifts_no_other),
