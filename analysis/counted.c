@@ -141,6 +141,7 @@ static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 			cut.kind = SECTION_JOIN;
 			cut.name = place_name(c, MAP_NONE, "the threads' end");
 		} else {
+			since = before ? none : since; /* a region begins anew */
 			continue;
 		}
 		take_dump(c, dumps[i], cut, &times);

@@ -95,7 +95,7 @@ static void add_instance(struct edged_part *parts, size_t n, uint32_t instance, 
 	free(own);
 }
 
-/* What a thread met since, and what it was let out of; the whole of one that met others is none. */
+/* What a thread was let out of; the whole of one that met others is none. */
 static void prepare(struct edged_part *parts, size_t n)
 {
 	for (size_t k = 0; k < n; k++) {
@@ -103,7 +103,10 @@ static void prepare(struct edged_part *parts, size_t n)
 		bool follows = k && p[-1].key.thread == p->key.thread;
 
 		p->key.section = MAP_NONE;
-		p->since = !follows ? "" : p[-1].kind == SECTION_BARRIER ? p[-1].name : p[-1].since;
+		/* A region begins anew, whatever was before. */
+		p->since = follows && p[-1].kind == SECTION_BARRIER && p->begin_ns == p[-1].leave_ns
+				   ? p[-1].name
+				   : "";
 		if ((p->kind == SECTION_JOIN && follows) || p->end_ns < p->begin_ns)
 			p->leave_ns = 0;
 	}

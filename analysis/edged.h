@@ -33,7 +33,7 @@ struct edged_part {
 	const void *what;	    /* the caller's own */
 
 	/* found: */
-	const char *since; /* the place of the thread's latest barrier; "": none */
+	const char *since; /* the place of the barrier that the thread left then; "": none */
 	double own;	   /* its time without what it had no CPU; asleep it had its reasons */
 };
 

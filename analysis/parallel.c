@@ -329,6 +329,15 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	}
 }
 
+/* What was before the region is no part of what ends at a barrier in it. */
+static void begin_anew(struct parallel_thread *state, const struct thread *t, const struct call *c)
+{
+	state->since_ns = c->entry_ns;
+	state->since_site = MAP_NONE;
+	state->since_off = t->off;
+	state->late_ns = 0;
+}
+
 static void on_enter(void *self, const struct thread *t, const struct call *c)
 {
 	struct parallel *p = self;
@@ -339,6 +348,8 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 		state_of(p, t->index)->join_site = callsites_of(&p->sites, c);
 	else if (p->roles[c->id] == ROLE_REGION)
 		close_region(p, bodies_of(p, t->tgid));
+	else if (p->roles[c->id] == ROLE_BODY)
+		begin_anew(state_of(p, t->index), t, c);
 }
 
 /* ---- threads ---- */
