@@ -253,7 +253,7 @@ static enum lime_answer explain(struct lime *l, const struct lime_instance *in,
 
 	for (uint32_t i = 0; i < in->n_events; i++)
 		r[i] = correlation(counts + i * n, in->times, n);
-	regression_select(&g, rows, l->clusters.n, in->times, n, REGRESSION_LEVEL);
+	regression_select(&g, rows, l->clusters.n, in->times, n, REGRESSION_LEVEL, LIME_OWN);
 	l->r2 = g.r2;
 	vec_for_each (&g.terms, const struct regression_term, term)
 		score_cluster(l, in, r, term);

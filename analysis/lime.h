@@ -31,6 +31,9 @@
 #define LIME_BALANCE   0.02 /* threads that idle for less of a section are not late */
 #define LIME_THREADS   3    /* fewer fit any line */
 #define LIME_IMPORTANT 0.1  /* the paper's: smaller scores are not worth a look */
+#define LIME_OWN                                                                      \
+	0.1 /* of a cluster's variation; with less it is redundant beside the others, \
+	       and coefficients would grow without bound against each other */
 
 enum lime_kind {
 	LIME_EDGE,	 /* control flow took it */

@@ -7,7 +7,6 @@
 #include "analysis/stats.h"
 #include "base/mem.h"
 
-#define COLLINEAR 1e-10 /* of a column's variation, what may be left after the others' part */
 #define EXPLAINED 1e-18 /* of y's variance: what is left is rounding */
 #define SAME	  1e-9	/* shares of variance that differ by less are equal */
 
@@ -15,6 +14,7 @@
 struct selection {
 	size_t n;
 	uint32_t columns;
+	double own;    /* what is left of a column that may enter, at least */
 	double *units; /* as they were: length 1 or 0 */
 	double *rests; /* less the parts of those that entered */
 	double *y;
@@ -35,7 +35,7 @@ static double share_of(const struct selection *s, uint32_t j)
 	const double *x = s->rests + j * s->n;
 	double xx = product(x, x, s->n), xy = product(x, s->y, s->n);
 
-	if (xx <= COLLINEAR)
+	if (xx <= s->own)
 		return 0;
 	return copysign(fmin(1, xy * xy / (xx * product(s->y, s->y, s->n))), xy);
 }
@@ -93,12 +93,13 @@ static void fit(struct regression *g, const struct selection *s, const double *y
 }
 
 void regression_select(struct regression *g, const double *x, uint32_t columns, const double *y,
-		       size_t n, double level)
+		       size_t n, double level, double own)
 {
 	double *unit_y = xcalloc(n + 1, sizeof(double)), share = 0, left;
 	struct selection s = {
 		.n = n,
 		.columns = columns,
+		.own = own,
 		.units = xcalloc(columns * n + 1, sizeof(double)),
 		.rests = xcalloc(columns * n + 1, sizeof(double)),
 		.y = xcalloc(n + 1, sizeof(double)),

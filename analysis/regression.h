@@ -12,7 +12,8 @@
 
 #include "base/vec.h"
 
-#define REGRESSION_LEVEL 0.05 /* of the F test; the paper does not say its own */
+#define REGRESSION_LEVEL 0.05  /* of the F test; the paper does not say its own */
+#define REGRESSION_OWN	 1e-10 /* with less of its own a column is rounding of the others */
 
 struct regression_term {
 	uint32_t column;
@@ -30,10 +31,11 @@ struct regression {
 
 /*
  * x[column * n + i]. No column enters where y is constant, and none more than n - 2, because the
- * test needs a value that is not used up. Constant columns never enter.
+ * test needs a value that is not used up. Constant columns never enter, nor do those of whose
+ * variation a smaller share than own is left when the parts of the entered ones are taken out.
  */
 void regression_select(struct regression *g, const double *x, uint32_t columns, const double *y,
-		       size_t n, double level);
+		       size_t n, double level, double own);
 void regression_release(struct regression *g);
 
 #endif

@@ -26,7 +26,7 @@ static void the_selection_is_that_of_numpy(void **state)
 		y[i] = 7 + 3 * x[2 * N + i] - 2 * x[5 * N + i] + x[9 * N + i] / 2 +
 		       50 * reference_random(&seed);
 	n = reference(BY_SCIPY, "select", in, 3 + N + M * N, out, 2 + 3 * M);
-	regression_select(&g, x, M, y, N, REGRESSION_LEVEL);
+	regression_select(&g, x, M, y, N, REGRESSION_LEVEL, REGRESSION_OWN);
 	assert_true(g.terms.n >= 3);
 	assert_int_equal((size_t)out[0], g.terms.n);
 	assert_int_equal(n, 2 + 3 * g.terms.n);
@@ -192,7 +192,7 @@ static void the_selection_is_that_of_lm(void **state)
 		const struct kind *k = p->kind;
 		struct regression g;
 
-		regression_select(&g, p->x, k->m, p->y, k->n, REGRESSION_LEVEL);
+		regression_select(&g, p->x, k->m, p->y, k->n, REGRESSION_LEVEL, REGRESSION_OWN);
 		assert_true(at + 2 + 4 * g.terms.n <= n_out);
 		assert_selected(&g, out + at);
 		at += 2 + 4 * g.terms.n;
@@ -213,7 +213,7 @@ static void of_opposite_columns_the_growing_one_enters(void **state)
 	struct regression g;
 
 	(void)state;
-	regression_select(&g, x, 3, y, 5, REGRESSION_LEVEL);
+	regression_select(&g, x, 3, y, 5, REGRESSION_LEVEL, REGRESSION_OWN);
 	assert_int_equal(g.terms.n, 1);
 	assert_int_equal(g.terms.data[0].column, 2);
 	assert_true(fabs(g.terms.data[0].beta - 1) < 1e-12);
@@ -229,18 +229,18 @@ static void what_cannot_be_told_is_not(void **state)
 
 	(void)state;
 	for (size_t n = 0; n <= 6; n++) {
-		regression_select(&g, x, 1, flat, n, REGRESSION_LEVEL);
+		regression_select(&g, x, 1, flat, n, REGRESSION_LEVEL, REGRESSION_OWN);
 		assert_int_equal(g.terms.n, 0);
 		assert_true(g.r2 == 0);
 		regression_release(&g);
-		regression_select(&g, NULL, 0, x, n, REGRESSION_LEVEL);
+		regression_select(&g, NULL, 0, x, n, REGRESSION_LEVEL, REGRESSION_OWN);
 		assert_int_equal(g.terms.n, 0);
 		regression_release(&g);
-		regression_select(&g, flat, 1, x, n, REGRESSION_LEVEL);
+		regression_select(&g, flat, 1, x, n, REGRESSION_LEVEL, REGRESSION_OWN);
 		assert_int_equal(g.terms.n, 0);
 		regression_release(&g);
 	}
-	regression_select(&g, x, 1, x, 2, REGRESSION_LEVEL);
+	regression_select(&g, x, 1, x, 2, REGRESSION_LEVEL, REGRESSION_OWN);
 	assert_int_equal(g.terms.n, 0);
 	regression_release(&g);
 }
@@ -259,7 +259,7 @@ static void no_more_terms_than_values_allow(void **state)
 			x[i] = reference_random(&seed);
 		for (size_t i = 0; i < N; i++)
 			y[i] = reference_random(&seed);
-		regression_select(&g, x, M, y, N, REGRESSION_LEVEL);
+		regression_select(&g, x, M, y, N, REGRESSION_LEVEL, REGRESSION_OWN);
 		assert_true(g.terms.n <= N - 2);
 		vec_for_each (&g.terms, struct regression_term, t)
 			assert_true(isfinite(t->beta) && t->beta != 0);
