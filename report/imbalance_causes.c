@@ -14,8 +14,9 @@
 #include "report/report.h"
 #include "report/spark.h"
 
-#define CAUSES_SHOWN 3 /* of a section on the screen */
-#define NAME_BYTES   512
+#define CAUSES_SHOWN	 3 /* of a section on the screen */
+#define NAME_BYTES	 512
+#define FUNCTION_COLUMNS 40 /* of a name beside its line */
 
 static const struct {
 	const char *what, *text, *counted;
@@ -98,6 +99,17 @@ const char *imbalance_happened(const struct counted_cause *c)
 	return rows[row_of(c->what)].counted;
 }
 
+/* Of what threads had no CPU nothing that they do is the cause: lime.h is given times without it.
+ */
+const char *imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s)
+{
+	const struct counted_section *of = &v->counted->sections.data[s->number];
+
+	if (v->exact_time && of->answer == LIME_BALANCED && section_imbalance(s) >= LIME_BALANCE)
+		return "what the threads do is balanced; some began late or waited for a CPU";
+	return lime_answer_text(of->answer);
+}
+
 static void source_line(const struct imbalance_view *v, uint32_t place, struct text *out)
 {
 	struct text source = { 0 };
@@ -120,9 +132,10 @@ static void cause_text(const struct imbalance_view *v, const struct parallel_sec
 	}
 	text_printf(out, "  %5.2f  ", c->score);
 	imbalance_place(v, c->place, out);
-	text_printf(out, " (%s): %s\n",
-		    text_printable(buf, sizeof(buf), imbalance_function(v, c->place)),
-		    imbalance_kind(c));
+	text_printf(
+		out, " (%s): %s\n",
+		text_shortened(buf, sizeof(buf), imbalance_function(v, c->place), FUNCTION_COLUMNS),
+		imbalance_kind(c));
 	source_line(v, c->place, out);
 	text_add(out, "         by thread  ");
 	spark_values(c->counts, s->threads.n, v->utf8, out);
@@ -143,7 +156,7 @@ void text_imbalance_causes(const struct imbalance_view *v, const struct parallel
 	size_t shown = 0;
 
 	if (!of->causes.n) {
-		text_printf(&line, "No line is to blame: %s.", lime_answer_text(of->answer));
+		text_printf(&line, "No line is to blame: %s.", imbalance_answer(v, s));
 		text_wrap(line.s, v->width, out);
 		text_release(&line);
 		return;
@@ -184,7 +197,7 @@ void report_set_imbalance_causes(struct json *section, const struct imbalance_vi
 		return;
 	}
 	causes = json_new_array();
-	json_set_string(section, "answer", lime_answer_text(of->answer));
+	json_set_string(section, "answer", imbalance_answer(v, s));
 	vec_for_each (&of->causes, const struct counted_cause, c) {
 		struct json *j = place_json(v, c->place), *counts = json_new_array();
 

@@ -148,7 +148,7 @@ static void causes(const struct imbalance_view *v, const struct parallel_section
 	const struct counted_section *of = &v->counted->sections.data[s->number];
 
 	if (!of->causes.n) {
-		text_printf(out, "<p>No line is to blame: %s.</p>\n", lime_answer_text(of->answer));
+		text_printf(out, "<p>No line is to blame: %s.</p>\n", imbalance_answer(v, s));
 		return;
 	}
 	part_table(out, "causes", i, "Lines that make it uneven");

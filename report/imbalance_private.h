@@ -37,6 +37,8 @@ void imbalance_place(const struct imbalance_view *v, uint32_t place, struct text
 /* Its line of the source without indentation; nothing where the file cannot be read. */
 void imbalance_source(const struct imbalance_view *v, uint32_t place, struct text *out);
 const char *imbalance_function(const struct imbalance_view *v, uint32_t place);
+/* Why no line is to blame, or that there are some; a clause. */
+const char *imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s);
 /* "branch taken unevenly"; "taken" */
 const char *imbalance_kind(const struct counted_cause *c);
 const char *imbalance_happened(const struct counted_cause *c);
