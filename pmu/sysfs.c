@@ -267,3 +267,14 @@ const char *sysfs_core(char *buf, size_t n)
 	each_name("", "", take_core, &c);
 	return buf;
 }
+
+unsigned sysfs_max_precise(void)
+{
+	char pmu[64], line[16];
+	uint64_t most;
+
+	if (read_file(line, sizeof(line), sysfs_core(pmu, sizeof(pmu)), "caps", "max_precise") ||
+	    text_parse_u64(line, &most))
+		return 0;
+	return most < 3 ? (unsigned)most : 3;
+}

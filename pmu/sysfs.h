@@ -27,6 +27,9 @@ void sysfs_names(void (*visit)(void *ctx, const char *pmu, const char *name), vo
 /* The core PMU's name ("cpu", "armv8_pmuv3_0"), "none" without one. */
 const char *sysfs_core(char *buf, size_t n);
 bool sysfs_is_core(const char *pmu);
+/* How exactly its samples tell where an event happened, at most: precise_ip, 0 where it does not
+ * say. Arm's takes any precise_ip, and does not heed it. */
+unsigned sysfs_max_precise(void);
 
 /* For tests: another root than /sys/bus/event_source/devices. */
 void sysfs_set_root(const char *path);

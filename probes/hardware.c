@@ -188,7 +188,8 @@ static int find_event(struct hardware *h)
 {
 	int rc = -ENOENT;
 
-	for (h->precise = h->event.source == PMU_HARDWARE ? 3 : 0;; h->precise--) {
+	h->precise = h->event.source == PMU_HARDWARE ? (int)sysfs_max_precise() : 0;
+	for (;; h->precise--) {
 		rc = try_here(event_of(h));
 		if (!rc || !h->precise)
 			break;

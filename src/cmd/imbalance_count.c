@@ -182,9 +182,11 @@ static void say_samples(struct counting *k)
 		text_printf(&s, "; no %s (%s)", h->event.name, h->why_no_event);
 	else if (h->of_event == HARDWARE_SOURCE)
 		text_add(&s, "; loads that missed the first cache, as IBS marks them");
-	else
+	else if (h->precise || h->event.source != PMU_HARDWARE)
 		text_printf(&s, "; %s by instruction, precise_ip %d of 3", h->event.name,
 			    h->precise);
+	else
+		text_printf(&s, "; %s, of which this PMU tells only about where", h->event.name);
 	notice(k, s.s);
 	if (h->lost + h->unplaced)
 		notice(k, xasprintf("%s lost, %llu in code of no file: counts are too small",

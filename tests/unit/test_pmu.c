@@ -295,8 +295,8 @@ static void fields_of_sysfs(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	for (unsigned i = 0; i < 3; i++) {
-		static const char *const dirs[] = { "cpu", "cpu/format", "cpu/events" };
+	for (unsigned i = 0; i < 4; i++) {
+		static const char *const dirs[] = { "cpu", "cpu/format", "cpu/events", "cpu/caps" };
 
 		snprintf(path, sizeof(path), "%s/%s", root, dirs[i]);
 		assert_int_equal(mkdir(path, 0700), 0);
@@ -308,6 +308,9 @@ static void fields_of_sysfs(void **state)
 	put(root, "cpu/format/inv", "config:23\n");
 	put(root, "cpu/events/mem-loads", "event=0xcd,umask=0x1,ldlat=3\n");
 	sysfs_set_root(root);
+	assert_int_equal(sysfs_max_precise(), 0); /* as of Arm's */
+	put(root, "cpu/caps/max_precise", "2\n");
+	assert_int_equal(sysfs_max_precise(), 2);
 	e = parsed("cpu/event=0x1c2,umask=2,inv/");
 	assert_int_equal(e.type, 4);
 	assert_int_equal(e.config, 0x1008002c2);
