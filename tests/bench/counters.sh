@@ -3,6 +3,8 @@
 # What counters, and the arguments of one call in 16, add to a traced call of a nop5 function. Events of
 # the kernel stand in for those of a PMU, which is read the same way.
 
+COUNTERS_CALLS=${COUNTERS_CALLS:-200003}
+
 # name of the file, -e's words, label
 counters_choices() {
 	cat <<-'EOR'
@@ -26,8 +28,8 @@ counters_ns() {
 	arguments) words=(-e none) ;;
 	esac
 	"$ISPOT" record -o ispot.data "${words[@]}" -F entry_nop5 -- "$MB/entry_classes" --only entry_nop5 \
-		-n "$CALLS" >ispot.out 2>ispot.err
-	echo "$(($(value cpu_ns ispot.out) / CALLS))"
+		-n "$COUNTERS_CALLS" >ispot.out 2>ispot.err
+	echo "$(($(value cpu_ns ispot.out) / COUNTERS_CALLS))"
 }
 
 # Each choice right behind a run that counts nothing.
