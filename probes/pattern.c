@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -15,6 +16,8 @@
 
 /* @FILE in @FILE in …: deeper than this it names itself. */
 #define FILES_MAX 8
+
+#define REGEX_COPIES_MAX (1u << 16) /* some 100 bytes each */
 
 static int usage(struct err *err, int code)
 {
@@ -52,10 +55,41 @@ static const char *find_separator(const char *s)
 	return NULL;
 }
 
+/*
+ * The C library copies what is repeated, once for + and as often as {} says, so that repetitions of
+ * repetitions take memory without end. Counted as if each were of all.
+ */
+static bool is_too_large(const char *regex)
+{
+	size_t n = strlen(regex), times;
+	bool in_braces = false;
+
+	for (const char *s = regex; *s && n <= REGEX_COPIES_MAX; s++) {
+		in_braces = *s == '{' || (in_braces && *s != '}');
+		if (*s == '\\' && s[1]) {
+			s++;
+		} else if (*s == '+') {
+			n *= 2;
+		} else if (in_braces && strchr("{,", *s)) {
+			times = strtoul(s + 1, NULL, 10);
+			n *= times < REGEX_COPIES_MAX ? times + 1 : REGEX_COPIES_MAX + 1;
+		}
+	}
+	return n > REGEX_COPIES_MAX;
+}
+
 static int compile_regex(struct pattern *p, struct err *err)
 {
 	char why[128];
-	int ret = regcomp(&p->regex, p->name, REG_EXTENDED | REG_NOSUB);
+	int ret;
+
+	if (is_too_large(p->name)) {
+		p->kind = PATTERN_NAME; /* nothing to free */
+		return usage(err, err_set(err, -EINVAL,
+					  "-F '%s': its repetitions multiply; use fewer + and {}",
+					  p->typed));
+	}
+	ret = regcomp(&p->regex, p->name, REG_EXTENDED | REG_NOSUB);
 
 	if (!ret)
 		return 0;
