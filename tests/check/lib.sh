@@ -54,7 +54,7 @@ files() { # files ROOT PATTERN...
 	if [ "$root" = "$top" ] && git -c safe.directory='*' -C "$root" ls-files -- "$@" 2>/dev/null; then
 		return
 	fi
-	(cd "$root" && find . -type f ! -path './build/*') | sed 's|^\./||' | while read -r f; do
+	(cd "$root" && find . -type f ! -path './build/*' ! -path './.git/*') | sed 's|^\./||' | while read -r f; do
 		# shellcheck disable=SC2254 # patterns
 		for p in "$@"; do case $f in $p) echo "$f" && break ;; esac done
 	done
