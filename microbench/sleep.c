@@ -2,6 +2,7 @@
 /* A function that backs off: one call in three sleeps for a known time, between spells of work. */
 #include "common.h"
 
+static uint64_t slept;
 static struct truth backs_off = { .block = "back_off", .cause = "sleep" };
 
 TRACED void back_off(unsigned thread, uint64_t ns)
@@ -15,10 +16,13 @@ TRACED void back_off(unsigned thread, uint64_t ns)
 
 static void run(struct worker *w)
 {
+	uint64_t before = sleeps_of_thread();
+
 	for (uint64_t i = 0; i < w->calls; i++) {
 		back_off(w->index, i % 3 ? 0 : w->options->delay_us * 1000);
 		spin_ns(100000);
 	}
+	__atomic_fetch_add(&slept, sleeps_of_thread() - before, __ATOMIC_RELAXED);
 }
 
 int main(int argc, char **argv)
@@ -33,5 +37,6 @@ int main(int argc, char **argv)
 	bench_parse(&o, argc, argv);
 	workers_run(&o, run);
 	truth_print(&backs_off);
+	printf("slept %" PRIu64 "\n", slept);
 	return 0;
 }
