@@ -94,6 +94,8 @@ static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
 		text_add(name, named++ ? " in " : "");
 		name_frame(f, name);
 	}
+	if (named == 1 && !function && stack->n_frames > 1) /* not its caller: nor the function */
+		text_add(name, " in ?");
 }
 
 static bool same_frames(const struct meta *meta, uint32_t a, uint32_t b)

@@ -17,9 +17,9 @@ is "$status" 0 "status" || diag exact.err
 is "$(jq -s '[.[] | select(.interval)] | length > 0' exact.json)" true "there are intervals"
 for f in outer middle inner; do
 	wanted=$(awk -v f="block=$f" '$2 == f { sub("calls=", "", $3); print $3 }' exact.out)
-	is "$(jq --arg f $f 'select(.trace) | .blocks[] | select(.name == $f).calls' exact.json)" \
+	is "$(jq --arg f $f 'select(.trace) | .blocks[] | select(.kind == "function" and .name == $f).calls' exact.json)" \
 		"$wanted" "$f: every call counted"
-	is "$(jq -s --arg f $f '[.[] | select(.interval).blocks[] | select(.name == $f).calls] | add' \
+	is "$(jq -s --arg f $f '[.[] | select(.interval).blocks[] | select(.kind == "function" and .name == $f).calls] | add' \
 		exact.json)" "$wanted" "$f: each call in one interval"
 done
 is "$(jq 'select(.trace).trace.lost_records' exact.json)" 0 "nothing lost"

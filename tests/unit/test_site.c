@@ -193,6 +193,9 @@ static void a_place_has_the_name_that_was_called(void **state)
 		  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
 		    { .symbol = "worker", .object = "/bin/app", .calls = "" },
 		    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
+		{ "my_wait in ?", /* and not as the function itself is called */
+		  { { .symbol = "my_wait", .object = "/bin/app", .calls = "" },
+		    { .symbol = "", .object = "", .calls = "" } } },
 		{ "my_wait in pop in main",
 		  { { .symbol = "my_wait", .object = "/bin/app", .calls = "" },
 		    { .symbol = "pop", .object = "/bin/app", .calls = "" },
