@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "probes/target.h"
 #include "symbol/dso.h"
 
 #define NAME_MAX_BYTES 200 /* a block's names are shorter than 256 */
@@ -61,21 +62,6 @@ static uint32_t named_as_file(struct applications *a, const char *path, const ch
 	return named(a, name);
 }
 
-/* Not even its parent has asked how it ended. */
-static bool has_ended(pid_t pid)
-{
-	char path[64], line[256], *end, state = 'X';
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (f && fgets(line, sizeof(line), f) && (end = strrchr(line, ')')))
-		sscanf(end, ") %c", &state);
-	if (f)
-		fclose(f);
-	return state == 'Z' || state == 'X';
-}
-
 static uint32_t by_executable(struct applications *a, pid_t pid)
 {
 	char path[64], target[PATH_MAX], *deleted;
@@ -87,7 +73,7 @@ static uint32_t by_executable(struct applications *a, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
 	length = readlink(path, target, sizeof(target) - 1);
 	if (length < 0 || stat(path, &st))
-		return named(a, has_ended(pid) ? "(gone)" : "[kernel]");
+		return named(a, target_alive(pid) ? "[kernel]" : "(gone)");
 	target[length] = '\0';
 	deleted = strstr(target, " (deleted)");
 	if (deleted)
