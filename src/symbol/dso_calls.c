@@ -39,14 +39,6 @@ static void load(struct dso *dso)
 			add_slots(dso, elf_getdata(scn, NULL), elf_getscn(dso->elf, sh.sh_link));
 }
 
-static int32_t signed_at(const uint8_t *p)
-{
-	int32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 #define NOWHERE UINT64_MAX
 
 /* jmp *slot(%rip), behind endbr64 and the bnd prefix where they are. */

@@ -17,14 +17,6 @@ struct table {
 	size_t n;
 };
 
-static int32_t signed_at(const uint8_t *p)
-{
-	int32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-
 static bool find_header(const struct dso *dso, GElf_Phdr *ph)
 {
 	size_t n = 0;

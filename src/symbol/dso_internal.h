@@ -8,6 +8,7 @@
 
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/hash.h"
@@ -90,5 +91,14 @@ bool dso_string_ends(Elf *elf, const char *s);
 /* The DIE of the function that the code at address belongs to. */
 bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die);
 void dso_lines_free(struct dso_lines *lines);
+
+/* Of a file's bytes, which need not be aligned. */
+static inline int32_t signed_at(const uint8_t *p)
+{
+	int32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
 
 #endif
