@@ -86,7 +86,7 @@ void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);
 
 /* What was made so far: of each CPU, by its number, n of them, the caller's to free; */
 struct wire_totals *bpfprog_totals_each(const struct bpfprog *b, uint32_t *n);
-/* the sums of what adds up. */
+/* of all: calls, times, switches and samples. Losses are of a CPU, and 0 here. */
 void bpfprog_totals(const struct bpfprog *b, struct wire_totals *sum);
 
 /* Where the arguments of markers are, before the events that name the rows are opened. */

@@ -30,15 +30,15 @@ struct {
 	__type(value, __u32);
 } turns SEC(".maps");
 
-/*
- * Too large for the stack of a program. Programs of uprobes can be preempted by each other, so one
- * that finds it busy does without.
- */
 struct copy_budget {
 	__u64 window_ns;
 	__u32 taken_bytes; /* of the ring, in this window */
 };
 
+/*
+ * Too large for the stack of a program. Programs of uprobes can be preempted by each other, so one
+ * that finds it busy does without.
+ */
 struct stack_room {
 	struct copy_budget budget;
 	__u32 busy;
