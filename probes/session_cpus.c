@@ -46,14 +46,16 @@ static void watch_mappings_again(struct session *s)
 
 static void add_cpu(struct session *s, uint32_t cpu, uint64_t since_ns)
 {
-	int ret = has_ring(s, cpu) ? 0 : ringbufs_add(&s->rings, cpu);
+	bool known = has_ring(s, cpu); /* it was here before */
+	int ret = known ? 0 : ringbufs_add(&s->rings, cpu);
 	char words[200];
 
 	drain_add_cpu(&s->drain, cpu, since_ns);
 	snprintf(words, sizeof(words),
-		 "CPU %u came online while recording: calls there are lost %s, and it has no "
-		 "samples and no counters",
-		 cpu, ret ? "(no ring could be made for it)" : "until it was seen");
+		 "CPU %u came online while recording: %sit has no samples and no counters", cpu,
+		 known ? ""
+		 : ret ? "calls there are lost (no ring could be made for it), and "
+		       : "calls there are lost until it was seen, and ");
 	session_write_notice(s, "cpus", words);
 }
 
