@@ -154,21 +154,28 @@ static enum sleep_end end_of(const struct record *r, bool inside)
 /*
  * Who holds up a sleeper: whoever released it. One whose time was over looks again and most often
  * waits on: for the thread that released that word last; if nobody has yet, for the one that
- * will do so first (wait_reconsider). Nobody does where it is the time that was waited for.
+ * will do so first (wait_reconsider: too_early). Nobody does where it is the time that was waited
+ * for.
  */
-static uint32_t releaser(const struct threads *th, const struct sleep *s)
+static uint32_t releaser(const struct threads *th, const struct sleep *s, bool *too_early)
 {
+	uint32_t by;
+
+	*too_early = false;
 	if (s->end != SLEEP_BY_TIMER || s->word == SLEEP_NOBODY)
 		return s->waker;
-	return futexes_keeps_time(&th->futexes, s->word) ? SLEEP_NOBODY
-							 : futexes_releaser(&th->futexes, s->word);
+	if (futexes_keeps_time(&th->futexes, s->word))
+		return SLEEP_NOBODY;
+	by = futexes_releaser(&th->futexes, s->word);
+	*too_early = by == SLEEP_NOBODY;
+	return by;
 }
 
 /* What the sleep from its begin to time_ns waited for, given who ended it. */
-static struct outside outside_of(const struct threads *th, const struct sleep *s, uint64_t time_ns)
+static struct outside outside_of(const struct threads *th, const struct sleep *s, uint32_t by,
+				 uint64_t time_ns)
 {
 	uint64_t ns = time_ns - s->since_ns;
-	uint32_t by = releaser(th, s);
 
 	if (by != SLEEP_NOBODY)
 		return waited(th, th->all.data[by], s->since_ns, time_ns);
@@ -194,16 +201,14 @@ static bool waits_for_an_end(const struct threads *th, const struct sleep *s)
 static void judge(const struct threads *th, struct sleep *s, uint64_t time_ns)
 {
 	const uint64_t all_ns = time_ns - s->since_ns;
+	uint32_t by = releaser(th, s, &s->too_early);
 
-	s->outside = outside_of(th, s, time_ns);
-	if (releaser(th, s) != SLEEP_NOBODY && is_held(th, s))
+	s->outside = outside_of(th, s, by, time_ns);
+	if (by != SLEEP_NOBODY && is_held(th, s))
 		s->outside.clock_ns = 0;
 	s->idle_ns = s->outside.work_ns + s->outside.clock_ns;
 	if (s->idle_ns > all_ns || waits_for_an_end(th, s))
 		s->idle_ns = all_ns;
-	s->too_early = s->end == SLEEP_BY_TIMER && s->word != SLEEP_NOBODY &&
-		       releaser(th, s) == SLEEP_NOBODY &&
-		       !futexes_keeps_time(&th->futexes, s->word);
 }
 
 uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,
