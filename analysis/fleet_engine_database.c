@@ -50,30 +50,11 @@ static uint32_t owner_of(struct database *d, struct engine_shard *shard, uint64_
 	return (uint32_t)d->owners.n - 1;
 }
 
-static int get_owners(struct database *d, struct err *err)
+static void note_owner(void *ctx, struct engine_shard *shard, uint64_t sequence, uint64_t number)
 {
-	struct fleet_engine *e = d->engine;
-	char sql[240];
-	int rc = 0;
+	struct database *d = ctx;
 
-	map_release(&d->owns);
-	snprintf(sql, sizeof(sql),
-		 "SELECT sequence, database FROM blocks WHERE recording = %" PRIu64
-		 " AND (database = 0 OR database IN " ENGINE_WHOLE ") FORMAT RowBinary",
-		 d->recording);
-	vec_for_each (&e->shards, struct engine_shard, shard) {
-		rc = rc ? rc : engine_ask(e, shard, sql, NULL, err);
-		if (rc)
-			break;
-		for (struct engine_bytes b = engine_bytes(&shard->answer.body); b.p < b.end;) {
-			uint64_t sequence = engine_u64(&b), number = engine_u64(&b);
-
-			if (b.bad)
-				return engine_damaged(e, shard, err);
-			map_put(&d->owns, sequence, owner_of(d, shard, number));
-		}
-	}
-	return rc;
+	map_put(&d->owns, sequence, owner_of(d, shard, number));
 }
 
 static uint64_t number_after(uint64_t number, uint64_t recording, uint64_t sequence)
@@ -92,7 +73,8 @@ static int look_up(void *ctx, const struct fleet_store_line *b, struct err *err)
 
 	if (!d->blocks || d->recording != b->recording) {
 		d->recording = b->recording;
-		rc = get_owners(d, err);
+		map_release(&d->owns);
+		rc = engine_each_known(d->engine, b->recording, note_owner, d, err);
 	}
 	d->blocks++;
 	d->number = number_after(d->number, b->recording, b->sequence);

@@ -79,6 +79,11 @@ struct engine_line {
 	uint64_t n[ENGINE_TABLES]; /* rows under its own key */
 };
 
+/* Of a recording the blocks that count, as of all shards; database: as of a line. */
+typedef void engine_known_visit(void *ctx, struct engine_shard *shard, uint64_t sequence,
+				uint64_t database);
+int engine_each_known(struct fleet_engine *e, uint64_t recording, engine_known_visit *visit,
+		      void *ctx, struct err *err);
 int engine_agree_meta(struct fleet_engine *e, const struct fleet_store_meta *meta, struct err *err);
 enum engine_table engine_table_of(const struct fleet_row *row);
 /* Rows, trios and crowds; like a block they go to the shard when there are many. */

@@ -121,25 +121,37 @@ int fleet_engine_make(struct fleet_engine *e, struct err *err)
 	return rc ? rc : agree_all(e, "reduction", ENGINE_REDUCTION, err);
 }
 
-static int get_known(struct fleet_engine *e, uint64_t recording, struct err *err)
+int engine_each_known(struct fleet_engine *e, uint64_t recording, engine_known_visit *visit,
+		      void *ctx, struct err *err)
 {
 	char sql[240];
-	int rc = 0;
+	int rc;
 
-	map_release(&e->known);
 	snprintf(sql, sizeof(sql),
-		 "SELECT sequence FROM blocks WHERE recording = %" PRIu64
+		 "SELECT sequence, database FROM blocks WHERE recording = %" PRIu64
 		 " AND (database = 0 OR database IN " ENGINE_WHOLE ") FORMAT RowBinary",
 		 recording);
 	vec_for_each (&e->shards, struct engine_shard, shard) {
-		rc = rc ? rc : engine_ask(e, shard, sql, NULL, err);
+		rc = engine_ask(e, shard, sql, NULL, err);
 		if (rc)
-			break;
-		for (struct engine_bytes b = engine_bytes(&shard->answer.body);
-		     b.p < b.end && !b.bad;)
-			map_put(&e->known, engine_u64(&b), 1);
+			return rc;
+		for (struct engine_bytes b = engine_bytes(&shard->answer.body); b.p < b.end;) {
+			uint64_t sequence = engine_u64(&b), database = engine_u64(&b);
+
+			if (b.bad)
+				return engine_damaged(e, shard, err);
+			visit(ctx, shard, sequence, database);
+		}
 	}
-	return rc;
+	return 0;
+}
+
+static void note_known(void *ctx, struct engine_shard *shard, uint64_t sequence, uint64_t database)
+{
+	struct fleet_engine *e = ctx;
+
+	(void)shard, (void)database;
+	map_put(&e->known, sequence, 1);
 }
 
 int engine_agree_meta(struct fleet_engine *e, const struct fleet_store_meta *meta, struct err *err)
@@ -177,7 +189,10 @@ int fleet_engine_begin(struct fleet_engine *e, const struct fleet_header *h,
 
 	if (!rc && is_pending(e, h->id)) /* a part of what is known of it is on its way only */
 		rc = fleet_engine_flush(e, err);
-	return rc ? rc : get_known(e, h->id, err);
+	if (rc)
+		return rc;
+	map_release(&e->known);
+	return engine_each_known(e, h->id, note_known, e, err);
 }
 
 bool fleet_engine_has(const struct fleet_engine *e, uint64_t sequence)
