@@ -122,28 +122,28 @@ kept() {
 	ok $? "$1: calls are there"
 }
 
-mkdir small
-if mount -t tmpfs -o size=512k none small 2>/dev/null; then
-	trap 'umount small 2>/dev/null; cleanup' EXIT
-	"$ISPOT" record -o small/full.data -F inner -- "$MB/exact" -n 1000003 >full.out 2>full.err
+# fills NAME REASON: the file system that is mounted at ./limited, and is taken away then
+fills() {
+	trap 'umount limited 2>/dev/null; cleanup' EXIT
+	"$ISPOT" record -o "limited/$1.data" -F inner -- "$MB/exact" -n 1000003 >"$1.out" 2>"$1.err"
 	status=$?
-	cp small/full.data full.data
-	umount small
-	kept full 'No space left'
+	cp "limited/$1.data" "$1.data"
+	umount limited
+	kept "$1" "$2"
+}
+
+mkdir limited
+if mount -t tmpfs -o size=512k none limited 2>/dev/null; then
+	fills full 'No space left'
 else
 	skip "disk full" "tmpfs cannot be mounted"
 fi
 
 # A quota that root has, too.
-truncate -s 128M quota.img && mkdir limited
+truncate -s 128M quota.img
 if mkfs.btrfs -q quota.img >mkfs.err 2>&1 && mount -o loop quota.img limited 2>mount.err; then
-	trap 'umount limited 2>/dev/null; cleanup' EXIT
 	btrfs quota enable limited && btrfs qgroup limit 300K limited
-	"$ISPOT" record -o limited/quota.data -F inner -- "$MB/exact" -n 1000003 >quota.out 2>quota.err
-	status=$?
-	cp limited/quota.data quota.data
-	umount limited
-	kept quota 'quota exceeded'
+	fills quota 'quota exceeded'
 else
 	skip "quota" "no btrfs here"
 fi

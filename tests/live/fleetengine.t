@@ -176,14 +176,19 @@ start b
 fleet push --engine "$(both stays)" some/*.fleet >stays.out 2>&1
 same stays some.db "the same again, and all is there"
 
+# killed_at_hang ARGS...: a push, as soon as the line hangs
+killed_at_hang() {
+	"$ISPOT" fleet push "$@" &
+	local push=$!
+	children+=("$push")
+	while ! grep -q hang line.out; do sleep 0.1; done
+	kill -9 $push
+	wait $push 2>/dev/null
+}
+
 # What is not committed by the line in blocks does not count, though its rows are there.
 line ok ok hang
-fleet push --engine "$(through dead)" some/machine00001.fleet some/machine00002.fleet >dead.out 2>&1 &
-push=$!
-children+=("$push")
-while ! grep -q hang line.out; do sleep 0.1; done
-kill -9 $push
-wait $push 2>/dev/null
+killed_at_hang --engine "$(through dead)" some/machine00001.fleet some/machine00002.fleet >dead.out 2>&1
 is "$(($(on b dead rows) > 0 && $(on b dead blocks) == 0))" 1 "a push is killed before the blocks are written"
 fleet report --engine "$(both dead)" --json >dead.json 2>&1
 is "$(jq .fleet.blocks dead.json)" "$(on a dead blocks)" "rows without a block do not count" || diag dead.json
@@ -194,12 +199,7 @@ same dead some.db "pushed again, all is there"
 # The same of a database, of which nothing counts before all of it is there.
 of=on_b
 line lose double ok ok hang
-fleet push --engine "$(on_b half $LINE)" some.db >half.out 2>&1 &
-push=$!
-children+=("$push")
-while ! grep -q hang line.out; do sleep 0.1; done
-kill -9 $push
-wait $push 2>/dev/null
+killed_at_hang --engine "$(on_b half $LINE)" some.db >half.out 2>&1
 is "$(($(on b half rows) > 0 && $(on b half blocks) > 0 && $(on b half databases) == 0))" 1 "a push of a database is killed at its end"
 fleet report --engine "$(on_b half)" >half.out 2>&1
 is $? 1 "nothing of it counts" || diag half.out
