@@ -22,8 +22,9 @@ for round in 1 2 3 4 5 6 7 8; do
 	"$ISPOT" fleet record -o $round.fleet -F marker:request -- ./requests 8 >record.out 2>record.err || break
 	"$ISPOT" fleet reduce --db one.db $round.fleet >reduce.out 2>&1 || break
 	"$ISPOT" fleet report --db one.db --json >report.json 2>report.err || break
-	enough && break
+	! enough || break
 done
+enough
 ok $? "programs that share the CPUs, until there are enough samples" ||
 	diag "$(cat record.err reduce.out report.err; pair hungry '| tojson'; pair sleeper '| tojson')"
 like record.err "samples of duration of request; [0-9]+ applications were seen" "what was recorded is said"
