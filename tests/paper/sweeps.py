@@ -17,8 +17,8 @@ LOCK = os.path.join(MICROBENCH, "paper_lock")
 IO_THREADS = 47
 
 
-def lock(spin):
-    return lambda delay, ms: [LOCK, "--spin", str(spin), "--hold-ns", "16000", "--delay-ns",
+def lock(spin, hold_ns):
+    return lambda delay, ms: [LOCK, "--spin", str(spin), "--hold-ns", str(hold_ns), "--delay-ns",
                               str(delay), "--ms", str(ms)]
 
 
@@ -34,11 +34,12 @@ def reading(delay, ms):
 
 SWEEPS = [
     {"name": "POSIX lock", "fair": False, "figure": 3, "paper_rho": 0.99, "block": "acquire",
-     "pattern": "acquire", "command": lock(0), "delays": range(0, 36000, 2000), "unit": "ns",
+     "pattern": "acquire", "command": lock(0, 64000), "delays": range(0, 144000, 8000), "unit": "ns",
      "time": "time to get the lock",
-     "note": "Critical section of 16 µs: the paper has 47 threads for a shorter one."},
+     "note": "Critical section of 64 µs: the paper has 47 threads for a shorter one, and waking the next "
+             "thread must be short beside it."},
     {"name": "spinlock", "fair": True, "figure": 4, "paper_rho": 0.95, "block": "acquire",
-     "pattern": "acquire", "command": lock(1), "delays": range(0, 16000, 1000), "unit": "ns",
+     "pattern": "acquire", "command": lock(1, 16000), "delays": range(0, 16000, 1000), "unit": "ns",
      "time": "time to get the lock",
      "note": "Critical section of 16 µs. The lock is in a function of its own: "
              "pthread_spin_lock jumps back to its first instruction, where the probe would be."},
