@@ -22,20 +22,9 @@ uint64_t hist_bucket_high(uint32_t bucket)
 	return hist_bucket_low(bucket) + ((1ull << shift) - 1);
 }
 
-void hist_add(struct hist *h, uint64_t value)
+uint64_t *hist_new_page(void)
 {
-	uint32_t bucket = hist_bucket(value);
-	uint64_t **page = &h->pages[bucket / HIST_PAGE];
-
-	if (__builtin_expect(!*page, 0))
-		*page = xcalloc(HIST_PAGE, sizeof(**page));
-	(*page)[bucket % HIST_PAGE]++;
-	if (value < h->min || !h->count)
-		h->min = value;
-	if (value > h->max)
-		h->max = value;
-	h->count++;
-	h->sum += value;
+	return xcalloc(HIST_PAGE, sizeof(uint64_t));
 }
 
 void hist_add_many(struct hist *h, uint64_t value, uint64_t n)
@@ -54,7 +43,7 @@ void hist_merge(struct hist *h, const struct hist *more)
 		return;
 	for (uint32_t p = 0; p < HIST_PAGES; p++) {
 		if (more->pages[p] && !h->pages[p])
-			h->pages[p] = xcalloc(HIST_PAGE, sizeof(**h->pages));
+			h->pages[p] = hist_new_page();
 		for (uint32_t i = 0; more->pages[p] && i < HIST_PAGE; i++)
 			h->pages[p][i] += more->pages[p][i];
 	}

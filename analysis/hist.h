@@ -28,7 +28,25 @@ static inline uint32_t hist_bucket(uint64_t value)
 uint64_t hist_bucket_low(uint32_t bucket);  /* smallest value that falls into it */
 uint64_t hist_bucket_high(uint32_t bucket); /* largest */
 
-void hist_add(struct hist *h, uint64_t value);
+uint64_t *hist_new_page(void);
+
+/* Every call comes here. */
+static inline void hist_add(struct hist *h, uint64_t value)
+{
+	uint32_t bucket = hist_bucket(value);
+	uint64_t **page = &h->pages[bucket / HIST_PAGE];
+
+	if (__builtin_expect(!*page, 0))
+		*page = hist_new_page();
+	(*page)[bucket % HIST_PAGE]++;
+	if (value < h->min || !h->count)
+		h->min = value;
+	if (value > h->max)
+		h->max = value;
+	h->count++;
+	h->sum += value;
+}
+
 /* The same of n values, all of which count as `value`. */
 void hist_add_many(struct hist *h, uint64_t value, uint64_t n);
 void hist_merge(struct hist *h, const struct hist *more);

@@ -169,13 +169,16 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slo
 
 static struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
 {
-	for (uint32_t i = 0; i < caller->n_edges; i++)
-		if (caller->edge_ids[i] == id)
-			return &caller->edges[i];
+	uint32_t i = id % SCI_EDGE_SLOTS;
+
+	for (; caller->edge_at[i]; i = (i + 1) % SCI_EDGE_SLOTS)
+		if (caller->edges[caller->edge_at[i] - 1].id == id)
+			return &caller->edges[caller->edge_at[i] - 1];
 	if (caller->n_edges == SCI_EDGES_MAX)
 		return NULL;
-	caller->edges[caller->n_edges].id = caller->edge_ids[caller->n_edges] = id;
-	return &caller->edges[caller->n_edges++];
+	caller->edges[caller->n_edges].id = id;
+	caller->edge_at[i] = (uint8_t)++caller->n_edges;
+	return &caller->edges[caller->n_edges - 1];
 }
 
 void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)

@@ -46,7 +46,8 @@ struct sci_edge {
 	uint32_t id;
 	uint64_t calls, ns, min_ns;
 };
-#define SCI_EDGES_MAX 16
+#define SCI_EDGES_MAX  16
+#define SCI_EDGE_SLOTS 64 /* a quarter is taken at most: looking for one ends soon */
 
 /* What every call changes stands together: with many functions cache misses are the cost. */
 struct sci_function {
@@ -69,7 +70,7 @@ struct sci_function {
 		VEC(struct sci_short)
 	} open_short;
 	uint32_t n_edges;
-	uint32_t edge_ids[SCI_EDGES_MAX]; /* of edges, to be looked through: one cache line */
+	uint8_t edge_at[SCI_EDGE_SLOTS]; /* by callee's id, and on from there: index in edges + 1 */
 	struct sci_edge edges[SCI_EDGES_MAX];
 };
 

@@ -7,14 +7,10 @@
 
 #define COLLINEAR 1e-6 /* of the determinant: nothing tells the two apart */
 
-void switching_add(struct switching *s, uint64_t own_ns, const struct offcpu *own_off)
+void switching_add_switches(struct switching *s, double y, const struct offcpu *own_off)
 {
-	const double y = (double)offcpu_running_ns(own_ns, own_off);
 	const double x[2] = { (double)own_off->sleeps, (double)own_off->wakes };
 
-	s->n++;
-	s->y += y;
-	s->yy += y * y;
 	s->x0x1 += x[0] * x[1];
 	for (unsigned i = 0; i < 2; i++) {
 		s->x[i] += x[i];

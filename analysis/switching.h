@@ -15,7 +15,7 @@
 
 #include <stdint.h>
 
-struct offcpu;
+#include "analysis/threads.h"
 
 #define SWITCHING_SURE	 5
 #define SWITCHING_NS_MAX 25000
@@ -30,8 +30,19 @@ struct switching_cost {
 	double sleep_ns, wake_ns; /* 0: it cannot be told from chance */
 };
 
+void switching_add_switches(struct switching *s, double y, const struct offcpu *own_off);
+
 /* A call whose own time was own_ns, of which own_off off the CPU. */
-void switching_add(struct switching *s, uint64_t own_ns, const struct offcpu *own_off);
+static inline void switching_add(struct switching *s, uint64_t own_ns, const struct offcpu *own_off)
+{
+	double y = (double)offcpu_running_ns(own_ns, own_off);
+
+	s->n++;
+	s->y += y;
+	s->yy += y * y;
+	if (own_off->sleeps | own_off->wakes) /* seldom */
+		switching_add_switches(s, y, own_off);
+}
 struct switching_cost switching_cost(const struct switching *s);
 
 #endif

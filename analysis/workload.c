@@ -69,28 +69,12 @@ static void keep(struct workload *w, uint64_t running_ns)
 		*vec_add(&w->kept) = running_ns;
 }
 
-void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu *off,
-		  uint32_t calls_inside)
+void workload_turn(struct workload *w, uint64_t running_ns)
 {
-	struct workload_bin *bin;
-	double x = calls_inside, y = (double)duration_ns;
-
 	if (w->calls >= w->next_edge)
 		next_bin(w);
 	if (w->calls >= w->next_kept)
-		keep(w, offcpu_running_ns(duration_ns, off));
-	w->calls++;
-	bin = vec_last(&w->bins);
-	if (!bin->calls++ || duration_ns < bin->min_ns)
-		bin->min_ns = duration_ns;
-	bin->sum_ns += duration_ns;
-	w->y += y;
-	w->yy += y * y;
-	if (calls_inside) {
-		w->x += x;
-		w->xx += x * x;
-		w->xy += x * y;
-	}
+		keep(w, running_ns);
 }
 
 static double correlation_r2(const struct workload *w)

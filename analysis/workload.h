@@ -22,9 +22,8 @@
 #include <stdint.h>
 
 #include "analysis/axis.h"
+#include "analysis/threads.h"
 #include "base/vec.h"
-
-struct offcpu;
 
 #define WORKLOAD_BINS_PER_OCTAVE 4
 #define WORKLOAD_BINS		 (48 * WORKLOAD_BINS_PER_OCTAVE)
@@ -43,17 +42,18 @@ struct workload_bin {
 	struct workload_typical typical; /* the last bin: not yet */
 };
 
-/* Zeroed: no calls. Memory grows with the logarithm of their number. */
+/* Zeroed: no calls. Memory grows with the logarithm of their number. What every call changes stands
+ * together. */
 struct workload {
-	uint64_t calls, next_edge;  /* next_edge: number of the call that opens the next bin */
-	uint64_t next_kept, stride; /* of kept */
-	/* regression of duration (y) on calls inside (x) */
-	double x, y, xx, xy, yy;
+	uint64_t calls, next_edge; /* next_edge: number of the call that opens the next bin */
+	uint64_t next_kept;
+	double y, yy; /* regression of duration (y) on calls inside (x) */
 	struct {
 		VEC(struct workload_bin)
 	} bins;
+	double x, xx, xy;
 	/* Of the last bin: one call of every stride, chosen at random; its time on a CPU. */
-	uint64_t random;
+	uint64_t stride, random;
 	struct {
 		VEC(uint64_t)
 	} kept;
@@ -75,9 +75,32 @@ struct workload_fit {
 	unsigned argument_number;
 };
 
+/* A bin is full, or this call is one of those to be kept. */
+void workload_turn(struct workload *w, uint64_t running_ns);
+
 /* off: of the duration. */
-void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu *off,
-		  uint32_t calls_inside);
+static inline void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu *off,
+				uint32_t calls_inside)
+{
+	double x = calls_inside, y = (double)duration_ns;
+	struct workload_bin *bin;
+
+	if (w->calls >= w->next_edge || w->calls >= w->next_kept)
+		workload_turn(w, offcpu_running_ns(duration_ns, off));
+	w->calls++;
+	bin = vec_last(&w->bins);
+	if (!bin->calls++ || duration_ns < bin->min_ns)
+		bin->min_ns = duration_ns;
+	bin->sum_ns += duration_ns;
+	w->y += y;
+	w->yy += y * y;
+	if (calls_inside) {
+		w->x += x;
+		w->xx += x * x;
+		w->xy += x * y;
+	}
+}
+
 /* mask: bit n, values[n] is integer argument n + 1. */
 void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
 			    uint64_t duration_ns);

@@ -18,11 +18,15 @@ static inline bool before(const struct merge_key *a, const struct merge_key *b)
 	return x < y;
 }
 
-static inline size_t earliest_child(const struct merge_key *keys, size_t first)
+static inline size_t earliest_child(const struct merge *m, size_t first)
 {
-	size_t left = first + before(&keys[first + 1], &keys[first]);
-	size_t right = first + 2 + before(&keys[first + 3], &keys[first + 2]);
+	const struct merge_key *keys = m->keys;
+	size_t left, right;
 
+	if (m->n == first + 1) /* the only one: two streams are the most common case */
+		return first;
+	left = first + before(&keys[first + 1], &keys[first]);
+	right = first + 2 + before(&keys[first + 3], &keys[first + 2]);
 	return before(&keys[right], &keys[left]) ? right : left;
 }
 
@@ -63,7 +67,7 @@ static void sink(struct merge *m, struct merge_key key)
 	size_t i = 0;
 
 	while (i * CHILDREN + 1 < m->n) {
-		size_t child = earliest_child(m->keys, i * CHILDREN + 1);
+		size_t child = earliest_child(m, i * CHILDREN + 1);
 
 		if (!before(&m->keys[child], &key))
 			break;
@@ -93,7 +97,7 @@ uint64_t merge_limit(const struct merge *m)
 
 	if (m->n < 2)
 		return UINT64_MAX;
-	second = &m->keys[earliest_child(m->keys, 1)];
+	second = &m->keys[earliest_child(m, 1)];
 	/* On a tie the lower index goes first; second is not before us, so its time 0 is a tie. */
 	return m->keys[0].index < second->index ? second->time_ns : second->time_ns - 1;
 }

@@ -4,19 +4,23 @@
 # functions. Synthetic recordings (trace_speed.c), and one that data.sh recorded, if it is there.
 
 ANALYSIS_MILLIONS=${ANALYSIS_MILLIONS:-100}
+ANALYSIS_CALLS=${ANALYSIS_CALLS:-500000} # of the program that is recorded; ten records each
 SPEED=$ROOT/build/bench/trace_speed
 
-# speed OUT ARGS...: the least of each figure over the rounds
+# speed OUT -i FILE | ARGS...: the least of each figure over the rounds, of a recording or of one that is made
 speed() {
-	local out=$1 i
+	local out=$1 file=speed.data i
 	shift
-	"$SPEED" -o speed.data "$@" >"$out.all" || return
+	if [ "$1" = -i ]; then
+		file=$2
+	fi
+	"$SPEED" -o "$file" "$@" >"$out.all" || return
 	for ((i = 1; i < ROUNDS; i++)); do
-		"$SPEED" -i speed.data >>"$out.all" || return
+		"$SPEED" -i "$file" >>"$out.all" || return
 	done
 	awk '!($1 in v) { order[++n] = $1 } !($1 in v) || $2 < v[$1] { v[$1] = $2 }
 		END { for (i = 1; i <= n; i++) print order[i], v[order[i]] }' "$out.all" >"$out"
-	rm -f speed.data
+	rm -f "$file"
 }
 
 rate() { compute "1000 / $(value "$1" "$2")" 1f; } # million records per second
@@ -34,6 +38,9 @@ bench_analysis() {
 	speed many -n "$ANALYSIS_MILLIONS"
 	row "million records/s and core: reading" "$(rate read_ns many)" ""
 	row "  and pairing, scores, percentiles" "$(rate pair_ns many)" "" ">=" 20
+	"$ISPOT" record -q -o calls.data -F outer -F middle -F inner -- "$MB/exact" -n "$ANALYSIS_CALLS" >/dev/null 2>&1
+	speed calls -i calls.data
+	row "  the same of a program's calls ($(value records calls) records of exact)" "$(rate pair_ns calls)" "" ">=" 20
 	row "  and causes, call stacks, co-activity (report)" "$(rate report_ns many)" ""
 	row "with all CPUs, elapsed: to percentiles" "$(rate pair_wall_ns many)" ""
 	row "  the whole report" "$(rate report_wall_ns many)" "" ">=" 10
