@@ -195,11 +195,12 @@ static int record_window(struct recorder *r, const struct cpus *cpus, const char
 	return rc;
 }
 
+/* Of a process that was never seen to make a call ispot record says it. */
 static bool is_gone(const struct recorder *r)
 {
 	char path[64];
 
-	if (!r->args->pid)
+	if (!r->args->pid || !r->described)
 		return r->window.ended;
 	snprintf(path, sizeof(path), "/proc/%.20s", r->args->pid);
 	return access(path, F_OK);
@@ -216,10 +217,10 @@ static int record_windows(struct recorder *r, const struct cpus *cpus, const cha
 	do {
 		now_ns = clock_now_ns();
 		next_ns = next_ns < end_ns ? next_ns : end_ns;
-		if (now_ns < next_ns)
+		if (now_ns < next_ns && !is_gone(r))
 			fleet_window_wait(&r->window, next_ns - now_ns);
 		now_ns = clock_now_ns();
-		if (r->window.interrupted || (r->described && is_gone(r)) || now_ns >= end_ns)
+		if (r->window.interrupted || is_gone(r) || now_ns >= end_ns)
 			return 0;
 		r->window.on_ns = on_ns && end_ns - now_ns < on_ns ? end_ns - now_ns : on_ns;
 		rc = record_window(r, cpus, trace, err);

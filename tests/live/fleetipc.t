@@ -30,6 +30,10 @@ ok $? "and there are many" || diag "$(said '.applications[0]' one.db)"
 ok $? "a core does between a twentieth and eight instructions in a cycle" || diag "$(said '.applications[0]' one.db)"
 is "$(said '[.applications[] | select(.name == "(gone)" or .name == "")] | length' one.db)" 0 "every sample is of somebody"
 
+timeout 120 "$ISPOT" fleet record -o none.fleet --period 1000000000000000 -- ./busy 'BEGIN { exit 7 }' >none.out 2>none.err
+is $? 1 "a program that ends before its first sample ends the recording"
+like none.err 'no CPU was busy for the length of a sample' "which is said" || diag none.err
+
 # Twice the period, half of the samples: by the same program.
 fleet record -o two.fleet --period 26000000 -- ./busy 'BEGIN { while (n++ < 16000000) }' >two.out 2>two.err
 is $? 0 "another period" || diag two.err
