@@ -40,7 +40,6 @@ int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err
 
 	if (rc == -EACCES || rc == -EPERM)
 		return err_set(err, rc, "who runs on the CPUs is told to root only; run with sudo");
-	o->lost = o->records = 0;
 	o->cpus = xcalloc(cpus->n, sizeof(*o->cpus));
 	for (uint32_t i = 0; i < cpus->n; i++)
 		o->cpus[i] = (struct occupancy_cpu){ -1, clock_now_ns() };
@@ -103,7 +102,7 @@ void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v)
 		if (ring_lost(ring) > ring->told_lost)
 			o->cpus[i] = nobody_known;
 	}
-	o->lost = rings_lost(&o->rings);
+	o->lost = o->lost_before + rings_lost(&o->rings);
 }
 
 void occupancy_end(struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v)
@@ -120,6 +119,7 @@ void occupancy_end(struct occupancy *o, uint64_t now_ns, const struct occupancy_
 
 void occupancy_release(struct occupancy *o)
 {
+	o->lost_before = o->lost;
 	rings_release(&o->rings);
 	free(o->cpus);
 	o->cpus = NULL;

@@ -23,6 +23,7 @@ struct occupancy {
 	struct rings rings;
 	struct occupancy_cpu *cpus; /* as rings */
 	uint64_t lost;		    /* records, so far; what ran around them is not told */
+	uint64_t lost_before;	    /* of them, before it was opened */
 	uint64_t records;	    /* that the kernel wrote, so far */
 };
 
@@ -37,6 +38,6 @@ int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err
 void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v);
 /* After a reading: who has a CPU has had it until now_ns, and goes on from there. */
 void occupancy_end(struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v);
-void occupancy_release(struct occupancy *o);
+void occupancy_release(struct occupancy *o); /* lost and records stay */
 
 #endif

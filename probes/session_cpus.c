@@ -5,19 +5,10 @@
  * end with it, so those that tell of mappings are opened anew.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 #include "probes/session_private.h"
-
-static bool is_among(const struct cpus *cpus, uint32_t cpu)
-{
-	for (uint32_t i = 0; i < cpus->n; i++)
-		if (cpus->online[i] == cpu)
-			return true;
-	return false;
-}
 
 static bool has_ring(const struct session *s, uint32_t cpu)
 {
@@ -67,12 +58,11 @@ void session_look_for_cpus(struct session *s)
 	if (!since_ns) /* nothing is watched yet */
 		return;
 	s->cpus_looked_ns = clock_now_ns();
-	if (cpus_read(&now) ||
-	    (now.n == before.n && !memcmp(now.online, before.online, now.n * sizeof(*now.online))))
+	if (cpus_read(&now) || cpus_same(&now, &before))
 		return;
 	s->cpus = now;
 	for (uint32_t i = 0; i < now.n; i++)
-		if (!is_among(&before, now.online[i]))
+		if (!cpus_has(&before, now.online[i]))
 			add_cpu(s, now.online[i], since_ns);
 	watch_mappings_again(s);
 }

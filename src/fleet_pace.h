@@ -18,10 +18,12 @@ struct fleet_pace {
 	uint64_t on_ns;	    /* of a window; 0: one without an end */
 	uint64_t period_ns; /* from one's start to the next one's, at least */
 	double bound;	    /* share of the CPUs' time; 0: none */
-	uint32_t cpus;
-	bool children; /* their CPU time is the watching's: none of them is a command */
+	uint32_t cpus;	    /* now */
+	bool children;	    /* their CPU time is the watching's: none of them is a command */
 	double record_ns, sample_ns; /* what one takes from who is watched */
 	uint64_t begin_ns, own_begin_ns;
+	double available_ns; /* the CPUs' time until counted_ns */
+	uint64_t counted_ns;
 	/* What was seen so far: */
 	uint64_t records, samples, watched_ns;
 	double probes_ns;
@@ -33,6 +35,8 @@ int fleet_pace_init(struct fleet_pace *p, const struct fleet_args *a, bool count
 		    struct err *err);
 /* Measures what records and samples cost, and begins. */
 void fleet_pace_begin(struct fleet_pace *p, uint32_t cpus, bool counters);
+/* So many CPUs there are from now on. */
+void fleet_pace_cpus(struct fleet_pace *p, uint32_t cpus);
 /* Whether windows follow each other without a break. */
 bool fleet_pace_is_steady(const struct fleet_pace *p);
 /* The window from then to now is over. Returns when the next may begin. */

@@ -24,6 +24,8 @@ struct fleet_window {
 	const struct fleet_args *args; /* functions, and the process or */
 	char **command;		       /* the program; NULL-terminated */
 	uint64_t on_ns;		       /* how long; 0: as the arguments say */
+	struct cpus *cpus;	       /* that are watched, or were when it was open */
+	bool came;		       /* some of them while recording; who heeds it clears it */
 	struct applications *apps;
 	sigset_t ends;	  /* signals that end the recording; are blocked */
 	bool interrupted; /* by one of them */
@@ -40,26 +42,30 @@ struct fleet_window {
 	bool cut;	  /* one had more context switches or calls than are kept */
 	/* while it lasts: */
 	struct occupancy *occupancy;
-	uint32_t function; /* id of the one that calls are of; UINT32_MAX: none yet */
+	bool open;
+	uint64_t looked_ns; /* for CPUs that have come or gone */
+	uint32_t function;  /* id of the one that calls are of; UINT32_MAX: none yet */
 	bool several;
 	/* of counters: */
 	struct ipc *ipc;
 	struct fleet_ipc *samples;
 	pid_t child; /* the command; 0: none, or it has ended */
-	bool open, ended;
+	bool ended;
 };
 
 int fleet_window_init(struct fleet_window *w, const struct fleet_args *args, char **command,
 		      struct err *err);
 /* trace: where ispot record may write; it is gone afterwards. */
-int fleet_window_watch(struct fleet_window *w, const struct cpus *cpus, const char *trace,
-		       struct err *err);
+int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *err);
 /* The same of counters: for on_ns, or until the command, which is started if need be, has ended.
  * The next one goes on where it ended, unless there was a pause. */
-int fleet_window_count(struct fleet_window *w, const struct cpus *cpus, struct err *err);
-void fleet_window_pause(struct fleet_window *w);
+int fleet_window_count(struct fleet_window *w, struct err *err);
 /* What both do: one turn of 20 ms at most until end_ns; and the last turn of a window, which
- * returns when it is over. pid: who is to get signals as well; 0: nobody. */
+ * returns when it is over. pid: who is to get signals as well; 0: nobody. Events are on the CPUs
+ * that are online when they are opened; after each turn those that came or went are looked for. */
+int fleet_window_open(struct fleet_window *w, struct err *err);
+void fleet_window_pause(struct fleet_window *w); /* idempotent */
+int fleet_window_look(struct fleet_window *w, struct err *err);
 void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid);
 uint64_t fleet_window_last(struct fleet_window *w);
 /* Between two: for ns, or until the recording is to end. */

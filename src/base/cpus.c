@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* "0-3,8" -> add(cpu) for each; -EINVAL: not such a list, -E2BIG: a number from CPUS_MAX up. */
@@ -67,4 +68,17 @@ int cpus_read(struct cpus *cpus)
 	if (!rc)
 		rc = read_list("/sys/devices/system/cpu/possible", cpus, false);
 	return rc ? rc : cpus->n ? 0 : -EIO;
+}
+
+bool cpus_has(const struct cpus *cpus, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < cpus->n; i++)
+		if (cpus->online[i] == cpu)
+			return true;
+	return false;
+}
+
+bool cpus_same(const struct cpus *a, const struct cpus *b)
+{
+	return a->n == b->n && !memcmp(a->online, b->online, a->n * sizeof(*a->online));
 }

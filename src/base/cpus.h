@@ -15,5 +15,8 @@ struct cpus {
 };
 
 int cpus_read(struct cpus *cpus); /* 0 or -errno */
+/* Of those that are online. */
+bool cpus_has(const struct cpus *cpus, uint32_t cpu);
+bool cpus_same(const struct cpus *a, const struct cpus *b);
 
 #endif

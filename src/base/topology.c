@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/topology.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -41,6 +40,17 @@ static bool last_cache(uint32_t cpu, unsigned *number)
 	return most >= 3;
 }
 
+static struct topology_cpu place_of(uint32_t cpu)
+{
+	unsigned socket = 0, core = cpu, cache;
+
+	first_number(cpu, "topology/physical_package_id", &socket);
+	first_number(cpu, "topology/thread_siblings_list", &core);
+	if (!last_cache(cpu, &cache))
+		cache = CPUS_MAX + socket;
+	return (struct topology_cpu){ (uint16_t)core, (uint16_t)cache, (uint16_t)socket };
+}
+
 int topology_read(struct topology *t)
 {
 	struct cpus cpus;
@@ -49,17 +59,25 @@ int topology_read(struct topology *t)
 	if (rc)
 		return rc;
 	t->n = cpus.n_possible;
-	for (uint32_t i = 0; i < t->n; i++) {
-		unsigned socket = 0, core = i, cache;
-
-		first_number(i, "topology/physical_package_id", &socket);
-		first_number(i, "topology/thread_siblings_list", &core);
-		if (!last_cache(i, &cache))
-			cache = CPUS_MAX + socket;
-		t->cpus[i] =
-			(struct topology_cpu){ (uint16_t)core, (uint16_t)cache, (uint16_t)socket };
-	}
+	for (uint32_t i = 0; i < t->n; i++)
+		t->cpus[i] = (struct topology_cpu){ (uint16_t)i, (uint16_t)(CPUS_MAX + i),
+						    (uint16_t)(CPUS_MAX + i) };
+	topology_update(t, &cpus);
 	return 0;
+}
+
+bool topology_update(struct topology *t, const struct cpus *online)
+{
+	bool new = false;
+
+	for (uint32_t i = 0; i < online->n && online->online[i] < t->n; i++) {
+		struct topology_cpu *known = &t->cpus[online->online[i]];
+		struct topology_cpu now = place_of(online->online[i]);
+
+		new |= memcmp(&now, known, sizeof(now)) != 0;
+		*known = now;
+	}
+	return new;
 }
 
 /* What stands behind the colon of a line of /proc/cpuinfo. */

@@ -2,11 +2,12 @@
 /*
  * What the CPUs of a machine share: the core (hardware threads of one), the last cache, the socket.
  * Numbers mean nothing but equality. Where the kernel does not say, a CPU is a core of its own, and
- * all CPUs of a socket share a cache.
+ * all CPUs of a socket share a cache. Of a CPU that is offline it says nothing: it shares nothing.
  */
 #ifndef ISPOT_BASE_TOPOLOGY_H
 #define ISPOT_BASE_TOPOLOGY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,6 +23,8 @@ struct topology {
 };
 
 int topology_read(struct topology *t); /* of this machine; 0 or -errno */
+/* What the kernel says of these now; what was known of others stays. Whether any of it is new. */
+bool topology_update(struct topology *t, const struct cpus *online);
 
 /* Machines that compare: the processor's name and the number of CPUs. */
 void topology_type(const struct topology *t, char *buf, size_t n);

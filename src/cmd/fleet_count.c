@@ -69,51 +69,33 @@ static void look_after_command(struct fleet_window *w)
 	w->ended = true;
 }
 
-static int open_all(struct fleet_window *w, const struct cpus *cpus, struct err *err)
+int fleet_window_count(struct fleet_window *w, struct err *err)
 {
-	int rc;
-
-	w->open = true;
-	w->from_ns = clock_now_ns();
-	rc = occupancy_open(w->occupancy, cpus, err);
-	if (!rc)
-		rc = ipc_open(w->ipc, cpus, w->args->period, err);
-	return rc;
-}
-
-void fleet_window_pause(struct fleet_window *w)
-{
-	if (!w->open)
-		return;
-	w->open = false;
-	w->lost += w->occupancy->lost;
-	occupancy_release(w->occupancy);
-	ipc_release(w->ipc);
-}
-
-int fleet_window_count(struct fleet_window *w, const struct cpus *cpus, struct err *err)
-{
-	uint64_t records = w->open ? w->occupancy->records : 0, end_ns;
+	uint64_t end_ns;
 	int rc = 0;
 
 	w->from_ns = w->to_ns;
-	if (!w->open)
-		rc = open_all(w, cpus, err);
+	if (!w->open) {
+		w->from_ns = clock_now_ns();
+		rc = fleet_window_open(w, err);
+	}
 	if (!rc)
 		rc = start_command(w, err);
-	if (rc)
-		return rc;
 	snprintf(w->indicator, sizeof(w->indicator), "ipc");
 	end_ns = w->from_ns + w->on_ns;
-	while (!w->interrupted && !w->ended && clock_now_ns() < end_ns) {
+	while (!rc && !w->interrupted && !w->ended && clock_now_ns() < end_ns) {
 		fleet_window_turn(w, end_ns, w->child);
 		ipc_read(w->ipc, on_sample, w);
 		look_after_command(w);
+		rc = fleet_window_look(w, err);
 	}
+	if (rc)
+		return rc;
 	ipc_read(w->ipc, on_sample, w);
 	w->to_ns = fleet_window_last(w);
 	fleet_ipc_take(w->samples, w->live);
-	w->records += w->occupancy->records - records;
+	w->lost = w->occupancy->lost;
+	w->records = w->occupancy->records;
 	w->taken = w->ipc->samples;
 	w->lost_samples = w->ipc->lost;
 	w->throttled = w->ipc->throttled;

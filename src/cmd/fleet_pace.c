@@ -77,8 +77,22 @@ void fleet_pace_begin(struct fleet_pace *p, uint32_t cpus, bool counters)
 	p->record_ns = each.record_ns;
 	p->sample_ns = each.sample_ns;
 	p->cpus = cpus;
-	p->begin_ns = clock_now_ns();
+	p->begin_ns = p->counted_ns = clock_now_ns();
 	p->own_begin_ns = own_cpu_ns(p);
+}
+
+static double available(const struct fleet_pace *p, uint64_t now_ns)
+{
+	return p->available_ns + (double)(now_ns - p->counted_ns) * p->cpus;
+}
+
+void fleet_pace_cpus(struct fleet_pace *p, uint32_t cpus)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	p->available_ns = available(p, now_ns);
+	p->counted_ns = now_ns;
+	p->cpus = cpus;
 }
 
 bool fleet_pace_is_steady(const struct fleet_pace *p)
@@ -100,26 +114,27 @@ double fleet_pace_cost(const struct fleet_pace *p, double *own_ns)
 uint64_t fleet_pace_next(struct fleet_pace *p, uint64_t from_ns, uint64_t now_ns)
 {
 	double own_ns, cost_ns = fleet_pace_cost(p, &own_ns);
-	uint64_t next_ns = from_ns + p->period_ns, end_ns;
+	uint64_t next_ns = from_ns + p->period_ns, end_ns = p->counted_ns;
+	double missing_ns;
 
 	p->latest_ns = cost_ns - p->cost_before_ns;
 	p->cost_before_ns = cost_ns;
 	if (!(p->bound > 0))
 		return next_ns;
-	end_ns = p->begin_ns + (uint64_t)((cost_ns + p->latest_ns) / (p->bound * p->cpus));
+	missing_ns = (cost_ns + p->latest_ns) / p->bound - p->available_ns;
+	end_ns += missing_ns > 0 ? (uint64_t)(missing_ns / p->cpus) : 0;
 	return end_ns > now_ns + p->on_ns ? end_ns - p->on_ns : now_ns;
 }
 
 const char *fleet_pace_say(const struct fleet_pace *p, char *buf)
 {
-	double wall_ns = (double)(clock_now_ns() - p->begin_ns), own_ns;
-	double cost_ns = fleet_pace_cost(p, &own_ns);
+	uint64_t now_ns = clock_now_ns();
+	double own_ns, cost_ns = fleet_pace_cost(p, &own_ns), all_ns = available(p, now_ns);
 
 	snprintf(buf, FLEET_PACE_TEXT,
 		 "%.2f %% of their time (%.2f %% its own, %.2f %% taken from others), %.0f %% of "
 		 "it were watched",
-		 100 * cost_ns / wall_ns / p->cpus, 100 * own_ns / wall_ns / p->cpus,
-		 100 * (cost_ns - own_ns) / wall_ns / p->cpus,
-		 100 * (double)p->watched_ns / wall_ns);
+		 100 * cost_ns / all_ns, 100 * own_ns / all_ns, 100 * (cost_ns - own_ns) / all_ns,
+		 100 * (double)p->watched_ns / (double)(now_ns - p->begin_ns));
 	return buf;
 }

@@ -174,12 +174,27 @@ static void forget(struct recorder *r)
 		applications_release(r->window.apps);
 }
 
-static int record_window(struct recorder *r, const struct cpus *cpus, const char *trace,
-			 struct err *err)
+/* What CPUs share that came: a directory's next file has it; one file's header was written before.
+ */
+static int look_at_topology(struct recorder *r, struct err *err)
 {
-	int rc = r->counters ? fleet_window_count(&r->window, cpus, err)
-			     : fleet_window_watch(&r->window, cpus, trace, err);
+	bool came = r->window.came;
 
+	r->window.came = false;
+	if (!came || !r->described || !topology_update(&r->header.topology, r->window.cpus))
+		return 0;
+	if (r->args->dir)
+		return fleet_dir_end_file(&r->dir, err);
+	log_notice("the file does not say what CPUs share that came while recording: class other");
+	return 0;
+}
+
+static int record_window(struct recorder *r, const char *trace, struct err *err)
+{
+	int rc = r->counters ? fleet_window_count(&r->window, err)
+			     : fleet_window_watch(&r->window, trace, err);
+
+	rc = rc ? rc : look_at_topology(r, err);
 	r->pace.watched_ns += rc ? 0 : r->window.to_ns - r->window.from_ns;
 	if (!rc && r->window.live->measures.n)
 		rc = open_file(r, err);
@@ -192,6 +207,7 @@ static int record_window(struct recorder *r, const struct cpus *cpus, const char
 	r->pace.records = r->window.records;
 	r->pace.samples = r->counters ? r->window.taken : 0;
 	r->pace.probes_ns = r->window.probes_ns;
+	fleet_pace_cpus(&r->pace, r->window.cpus->n);
 	return rc;
 }
 
@@ -207,8 +223,7 @@ static bool is_gone(const struct recorder *r)
 }
 
 /* One window without a pace, else one after the other until the end. */
-static int record_windows(struct recorder *r, const struct cpus *cpus, const char *trace,
-			  struct err *err)
+static int record_windows(struct recorder *r, const char *trace, struct err *err)
 {
 	uint64_t end_ns = r->args->duration_ns ? clock_now_ns() + r->args->duration_ns : UINT64_MAX;
 	uint64_t on_ns = r->pace.on_ns, next_ns = clock_now_ns(), now_ns;
@@ -223,14 +238,13 @@ static int record_windows(struct recorder *r, const struct cpus *cpus, const cha
 		if (r->window.interrupted || is_gone(r) || now_ns >= end_ns)
 			return 0;
 		r->window.on_ns = on_ns && end_ns - now_ns < on_ns ? end_ns - now_ns : on_ns;
-		rc = record_window(r, cpus, trace, err);
+		rc = record_window(r, trace, err);
 		next_ns = fleet_pace_next(&r->pace, now_ns, clock_now_ns());
 	} while (!rc && on_ns);
 	return rc;
 }
 
-static int record_to(struct recorder *r, const char *trace, const struct cpus *cpus,
-		     struct err *err)
+static int record_to(struct recorder *r, const char *trace, struct err *err)
 {
 	static const int ends[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction action;
@@ -241,8 +255,8 @@ static int record_to(struct recorder *r, const char *trace, const struct cpus *c
 		if (!sigaction(ends[i], NULL, &action) && action.sa_handler != SIG_IGN)
 			sigaddset(&r->window.ends, ends[i]);
 	sigprocmask(SIG_BLOCK, &r->window.ends, &before);
-	fleet_pace_begin(&r->pace, cpus->n, r->counters);
-	rc = record_windows(r, cpus, trace, err);
+	fleet_pace_begin(&r->pace, r->window.cpus->n, r->counters);
+	rc = record_windows(r, trace, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!rc && !r->described)
 		rc = err_set(err, -ENODATA, "%s",
@@ -260,7 +274,7 @@ static int record_to(struct recorder *r, const char *trace, const struct cpus *c
 
 /* ispot record's file is in the directory as well, where the next recorder finds what a killed one
  * left. */
-static int record_into(struct recorder *r, const struct cpus *cpus, struct err *err)
+static int record_into(struct recorder *r, struct err *err)
 {
 	const struct fleet_args *a = r->args;
 	char *trace = xasprintf("%s/window.data", a->dir);
@@ -268,7 +282,7 @@ static int record_into(struct recorder *r, const struct cpus *cpus, struct err *
 
 	if (!rc) {
 		unlink(trace);
-		rc = record_to(r, trace, cpus, err);
+		rc = record_to(r, trace, err);
 		unlink(trace);
 	}
 	fleet_dir_close(&r->dir, NULL);
@@ -277,7 +291,7 @@ static int record_into(struct recorder *r, const struct cpus *cpus, struct err *
 }
 
 /* In a directory of its own: root writes to no name that others can foresee. */
-static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
+static int record(struct recorder *r, struct err *err)
 {
 	char *dir, *trace;
 	int rc = temporary_directory(&dir, "ispot-fleet", TEMPORARY_LARGE, err);
@@ -285,16 +299,16 @@ static int record(struct recorder *r, const struct cpus *cpus, struct err *err)
 	if (rc)
 		return rc;
 	trace = xasprintf("%s/ispot.data", dir);
-	rc = record_to(r, trace, cpus, err);
+	rc = record_to(r, trace, err);
 	free(trace);
 	temporary_release(dir);
 	return rc;
 }
 
 /* No file of ispot record, or one whose place is known. */
-static int record_plain(struct recorder *r, const struct cpus *cpus, struct err *err)
+static int record_plain(struct recorder *r, struct err *err)
 {
-	return r->args->dir ? record_into(r, cpus, err) : record_to(r, NULL, cpus, err);
+	return r->args->dir ? record_into(r, err) : record_to(r, NULL, err);
 }
 
 static int check(const struct fleet_args *a, char **words, struct err *err)
@@ -320,27 +334,22 @@ static int check(const struct fleet_args *a, char **words, struct err *err)
 int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 {
 	struct recorder *r;
-	struct cpus *cpus;
 	int rc = check(a, words, err);
 
 	if (rc)
 		return rc;
 	r = xcalloc(1, sizeof(*r));
-	cpus = xcalloc(1, sizeof(*cpus));
 	r->args = a;
 	r->dir.lock = -1;
 	r->counters = !a->functions.n;
 	rc = fleet_window_init(&r->window, a, words, err);
 	if (!rc)
 		rc = fleet_pace_init(&r->pace, a, r->counters, err);
-	if (!rc && cpus_read(cpus))
-		rc = err_set(err, -EIO, "the machine's CPUs are not known; is /sys mounted?");
 	if (!rc)
-		rc = a->dir || r->counters ? record_plain(r, cpus, err) : record(r, cpus, err);
+		rc = a->dir || r->counters ? record_plain(r, err) : record(r, err);
 	rc = rc ? rc : r->window.status;
 	fleet_window_release(&r->window);
 	fleet_block_release(&r->block);
-	free(cpus);
 	free(r);
 	return rc;
 }

@@ -15,7 +15,9 @@
 #include "analysis/fleet_live.h"
 #include "analysis/result.h"
 #include "base/clock.h"
+#include "base/cpus.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "fleet_verbs.h"
 #include "probes/application.h"
@@ -25,6 +27,8 @@
 #include "trace/reader.h"
 
 #define DRAIN_NS 20000000ull
+#define LOOK_NS	 1000000000ull
+#define TRIES	 5
 
 /* ---- who has the CPUs ---- */
 
@@ -58,6 +62,71 @@ uint64_t fleet_window_last(struct fleet_window *w)
 	now_ns = clock_now_ns();
 	occupancy_end(w->occupancy, now_ns, &v);
 	return now_ns;
+}
+
+/* ---- on which CPUs ---- */
+
+static int open_once(struct fleet_window *w, struct err *err)
+{
+	int rc = cpus_read(w->cpus);
+
+	if (rc)
+		return err_set(err, rc, "the machine's CPUs are not known; is /sys mounted?");
+	w->open = true;
+	rc = occupancy_open(w->occupancy, w->cpus, err);
+	return rc || w->args->functions.n ? rc : ipc_open(w->ipc, w->cpus, w->args->period, err);
+}
+
+void fleet_window_pause(struct fleet_window *w)
+{
+	if (!w->open)
+		return;
+	w->open = false;
+	occupancy_release(w->occupancy);
+	ipc_release(w->ipc);
+}
+
+static void say_who_came(struct fleet_window *w, const struct cpus *before)
+{
+	for (uint32_t i = 0; i < w->cpus->n; i++) {
+		if (cpus_has(before, w->cpus->online[i]))
+			continue;
+		w->came = true;
+		log_notice("CPU %u came online while recording: it is watched since it was seen",
+			   w->cpus->online[i]);
+	}
+}
+
+/* One may go between being listed and being opened. */
+int fleet_window_open(struct fleet_window *w, struct err *err)
+{
+	struct cpus before = *w->cpus;
+	int rc = -ENODEV;
+
+	for (int tries = 0; rc == -ENODEV && tries < TRIES; tries++) {
+		fleet_window_pause(w);
+		rc = open_once(w, err);
+	}
+	w->looked_ns = clock_now_ns();
+	if (!rc)
+		say_who_came(w, &before);
+	return rc;
+}
+
+/* A CPU's events end with it, so all are opened anew. */
+int fleet_window_look(struct fleet_window *w, struct err *err)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct cpus now;
+
+	if (now_ns - w->looked_ns < LOOK_NS)
+		return 0;
+	w->looked_ns = now_ns;
+	if (cpus_read(&now) || cpus_same(&now, w->cpus))
+		return 0;
+	fleet_window_last(w);
+	fleet_window_pause(w);
+	return fleet_window_open(w, err);
 }
 
 /* ---- how long calls take ---- */
@@ -152,9 +221,13 @@ static int run_record(struct fleet_window *w, const char *trace, struct err *err
 		return err_set(err, -rc, "ispot record cannot be started: %s", strerror(rc));
 	while (!ended || (ended < 0 && errno == EINTR)) {
 		fleet_window_turn(w, UINT64_MAX, pid);
+		if (!rc && (rc = fleet_window_look(w, err)))
+			kill(pid, SIGINT);
 		ended = waitpid(pid, &status, WNOHANG);
 	}
 	w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (rc)
+		return rc;
 	if (w->interrupted && w->args->pid) /* it may have been told before it had begun */
 		w->status = 0;
 	if (w->status >= 125 && w->status <= 127) {
@@ -239,28 +312,30 @@ int fleet_window_init(struct fleet_window *w, const struct fleet_args *args, cha
 	w->live = xcalloc(1, sizeof(*w->live));
 	w->occupancy = xcalloc(1, sizeof(*w->occupancy));
 	w->ipc = xcalloc(1, sizeof(*w->ipc));
+	w->cpus = xcalloc(1, sizeof(*w->cpus));
 	w->samples = xcalloc(1, sizeof(*w->samples));
 	w->live->apps = &w->apps->names;
+	if (cpus_read(w->cpus))
+		return err_set(err, -EIO, "the machine's CPUs are not known; is /sys mounted?");
 	return applications_init(w->apps, args->by, err);
 }
 
-int fleet_window_watch(struct fleet_window *w, const struct cpus *cpus, const char *trace,
-		       struct err *err)
+int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *err)
 {
 	int rc;
 
 	w->from_ns = clock_now_ns();
-	rc = occupancy_open(w->occupancy, cpus, err);
+	rc = fleet_window_open(w, err);
 	if (!rc)
 		rc = run_record(w, trace, err);
 	w->to_ns = rc ? 0 : fleet_window_last(w);
 	if (!rc && !(w->interrupted && access(trace, F_OK)))
 		rc = read_calls(w, trace, err);
 	unlink(trace); /* the next window's would keep it as .old */
-	w->lost += w->occupancy->lost;
-	w->records += w->occupancy->records;
+	w->lost = w->occupancy->lost;
+	w->records = w->occupancy->records;
 	w->cut = w->cut || w->live->full_ns;
-	occupancy_release(w->occupancy);
+	fleet_window_pause(w);
 	return rc;
 }
 
@@ -273,13 +348,13 @@ void fleet_window_release(struct fleet_window *w)
 {
 	if (w->apps)
 		applications_release(w->apps);
-	if (w->open)
-		fleet_window_pause(w);
+	fleet_window_pause(w);
 	if (w->live)
 		fleet_live_release(w->live);
 	if (w->samples)
 		fleet_ipc_release(w->samples);
 	free(w->ipc);
+	free(w->cpus);
 	free(w->samples);
 	free(w->apps);
 	free(w->live);

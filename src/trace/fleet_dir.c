@@ -140,6 +140,11 @@ int fleet_dir_block(struct fleet_dir *d, const struct fleet_header *h, const str
 	return rc ? rc : fleet_writer_block(&d->file, b, err);
 }
 
+int fleet_dir_end_file(struct fleet_dir *d, struct err *err)
+{
+	return fleet_writer_close(&d->file, err);
+}
+
 int fleet_dir_close(struct fleet_dir *d, struct err *err)
 {
 	int rc = fleet_writer_close(&d->file, err);

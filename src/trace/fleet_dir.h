@@ -27,6 +27,8 @@ int fleet_dir_open(struct fleet_dir *d, const char *path, uint64_t files_max, ui
 /* Into the file of now, or the next; *begun: a file was. */
 int fleet_dir_block(struct fleet_dir *d, const struct fleet_header *h, const struct fleet_block *b,
 		    bool *begun, struct err *err);
+/* The next block begins a file: the header has changed. */
+int fleet_dir_end_file(struct fleet_dir *d, struct err *err);
 int fleet_dir_close(struct fleet_dir *d, struct err *err); /* idempotent; err may be NULL */
 
 #endif

@@ -66,6 +66,25 @@ is $? 0 "and ends when it is asked to" || diag days.err
 fleet reduce --db days.db days/*.fleet >reduce.out 2>&1
 is $? 0 "its files are sound" || diag reduce.out
 
+cp ./busy ./later
+if [ "${ISPOT_GUEST-}" ] && [ "$(cat /sys/devices/system/cpu/online)" = 0 ]; then
+	"$ISPOT" fleet record -d 20 -o comes.fleet >comes.out 2>comes.err &
+	recorder=$!
+	children+=($!)
+	eventually [ -e comes.fleet ]
+	echo 1 >/sys/devices/system/cpu/cpu1/online
+	taskset -c 1 ./later 'BEGIN { while (1); }' & children+=($!)
+	wait $recorder
+	is $? 0 "a CPU comes online meanwhile" || diag comes.err
+	like comes.err "CPU 1 came online while recording" "which is said"
+	fleet reduce --db comes.db comes.fleet >reduce.out 2>&1
+	is "$(said '.fleet.busy_cpus.most' comes.db)" 2 "who has it is known" || diag "$(said .fleet comes.db)"
+	is "$(said '[.applications[] | select(.name | startswith("later"))] | length' comes.db)" 1 "and sampled" ||
+		diag "$(said .applications comes.db)"
+else
+	skip "a CPU that comes online meanwhile" "it takes a guest in which one can"
+fi
+
 fleet record --period 1000000 -p $$ >p.out 2>p.err
 is $? 2 "-p without -F is refused"
 done_testing

@@ -86,6 +86,27 @@ static void the_oldest_goes_and_another_goes_on(void **state)
 	remove_all();
 }
 
+static void a_header_that_has_changed_begins_a_file(void **state)
+{
+	struct err err = { 0 };
+	struct fleet_dir d;
+	unsigned files = 0;
+
+	(void)state;
+	make_path();
+	assert_int_equal(fleet_dir_open(&d, path, 3, 1 << 20, &err), 0);
+	assert_int_equal(fleet_dir_end_file(&d, &err), 0);
+	add(&d, 0, &files);
+	add(&d, 1, &files);
+	assert_int_equal(files, 1);
+	assert_int_equal(fleet_dir_end_file(&d, &err), 0);
+	add(&d, 2, &files);
+	assert_int_equal(files, 2);
+	assert_true(is_there(2) && !is_there(3));
+	assert_int_equal(fleet_dir_close(&d, &err), 0);
+	remove_all();
+}
+
 static void files_of_others_stay(void **state)
 {
 	struct err err = { 0 };
@@ -123,6 +144,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_oldest_goes_and_another_goes_on),
+		cmocka_unit_test(a_header_that_has_changed_begins_a_file),
 		cmocka_unit_test(files_of_others_stay),
 		cmocka_unit_test(no_directory),
 	};
