@@ -76,6 +76,20 @@ static int open_cycles(struct ipc *ipc, uint32_t i, const struct pmu_event *e, s
 	return 0;
 }
 
+/* Pinned events that find no counter are never told, but read as a file that is at its end. */
+static int find_taken(const struct ipc *ipc, struct err *err)
+{
+	uint64_t values[8];
+
+	for (uint32_t i = 0; i < ipc->rings.n; i++)
+		if (!read(ipc->rings.rings[i].fd, values, sizeof(values)))
+			return err_set(err, -EBUSY,
+				       "the counters of CPU %u are taken; end the other profiler, "
+				       "or give -F",
+				       ipc->rings.rings[i].cpu);
+	return 0;
+}
+
 int ipc_open(struct ipc *ipc, const struct cpus *cpus, uint64_t period, struct err *err)
 {
 	struct pmu_event instructions, cycles;
@@ -106,7 +120,7 @@ int ipc_open(struct ipc *ipc, const struct cpus *cpus, uint64_t period, struct e
 				     "instructions cannot be counted on CPU %u: %s; "
 				     "does another profiler run?",
 				     ipc->rings.rings[i].cpu, strerror(errno));
-	return rc;
+	return rc ? rc : find_taken(ipc, err);
 }
 
 struct reading {
