@@ -34,10 +34,22 @@ fleet reduce --db made-up.db made-up/*.fleet >made-up.out
 all_planted() { score made-up/planted.csv made-up.db | grep "^8 found, 8 of them planted, of 8$"; }
 ok "without options there is something to find, and all of it is found" all_planted
 
+# peak COMMAND...: its memory in kB
+peak() { python3 -c 'import resource, subprocess, sys
+subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"; }
+if command -v python3 >/dev/null; then
+	little=$(peak "$ISPOT" fleet reduce --db peak.db some/machine00001.fleet)
+	much=$(peak "$ISPOT" fleet reduce --db peak.db some/*.fleet)
+	ok "twelve times the samples take no more memory ($little and $much kB)" test "$((2 * much))" -lt "$((3 * little))"
+else
+	skip "twelve times the samples take no more memory" "no python3"
+fi
+
 invented() { fleet report --db none.db --csv | awk -F, '$4 == "negative" || $4 == "positive"'; }
 holds "in a fleet without interferers none is found" invented
 
-fleet simulate -o little --machines 2 --samples 20000 >/dev/null
+fleet simulate -o little --machines 2 --samples 2e4 >/dev/null
 fleet reduce --db little.db little/*.fleet >/dev/null
 ok "of too few samples nothing is said" loud "Nothing can be said of who slows whom: no application has 1000000 samples" \
 	fleet report --db little.db --min-samples 1000000

@@ -24,6 +24,13 @@ for round in 1 2 3 4 5 6 7 8; do
 	"$ISPOT" fleet report --db one.db --json >report.json 2>report.err || break
 	! enough || break
 done
+# field JQ: of what the recording's file says once
+field() { tail -c +17 "$round.fleet" | head -c "$(($(od -An -tu4 -j8 -N4 "$round.fleet")))" | jq -r "$1"; }
+is "$(field '[.indicator, .machine, .by] | join(" ")')" "duration of request $(uname -n) executable" "the file says what, and where"
+is "$(field '.cpus | length')" "$(($(tr -d '\n' </sys/devices/system/cpu/possible | tr -c 0-9 '\n' | sort -n | tail -1) + 1))" \
+	"and of every CPU" || diag "$(field .)"
+is "$(field '.cpus[0][1:] | length')" 2 "what it shares"
+like <(field .type) ". x [0-9]+$" "and the machine's type"
 enough
 ok $? "programs that share the CPUs, until there are enough samples" ||
 	diag "$(cat record.err reduce.out report.err; pair hungry '| tojson'; pair sleeper '| tojson')"

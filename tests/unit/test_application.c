@@ -2,10 +2,16 @@
 /* What the processes of a machine are called, on one where many programs run. */
 #include "unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "elf_fixture.h"
@@ -159,6 +165,59 @@ static void one_that_has_ended_is_gone(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 }
 
+/* The same process by whom it belongs to: of another user where this one may be another. */
+static void a_user_is_its_account(void **state)
+{
+	struct passwd *account = getpwuid(getuid());
+	struct applications users = { 0 };
+	struct err err = { 0 };
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(applications_init(&users, "user", &err), 0);
+	if (account)
+		assert_string_equal(strtab_get(&users.names, application_of(&users, getpid())),
+				    account->pw_name);
+	if (!getuid()) {
+		pid = child_fork();
+		if (!pid) {
+			if (setuid(4294967))
+				_exit(1);
+			for (;;)
+				pause();
+		}
+		while (strcmp(strtab_get(&users.names, application_of(&users, pid)), "4294967")) {
+			assert_int_equal(waitpid(pid, NULL, WNOHANG), 0);
+			application_forget(&users, pid);
+		}
+		end(pid);
+	}
+	applications_release(&users);
+}
+
+/* As its own file in /proc has it. */
+static void a_cgroup_is_its_path(void **state)
+{
+	struct applications cgroups = { 0 };
+	struct err err = { 0 };
+	char command[256];
+	const char *name;
+
+	(void)state;
+	assert_int_equal(applications_init(&cgroups, "cgroup", &err), 0);
+	name = strtab_get(&cgroups.names, application_of(&cgroups, getpid()));
+	if (access("/proc/self/cgroup", F_OK)) {
+		assert_string_equal(name, "(gone)");
+	} else {
+		assert_int_equal(name[0], '/');
+		snprintf(command, sizeof(command), "grep -q ':%.200s$' /proc/%d/cgroup", name,
+			 (int)getpid());
+		assert_int_equal(system(command), 0);
+	}
+	applications_release(&cgroups);
+	assert_int_equal(applications_init(&cgroups, "colour", &err), -EINVAL);
+}
+
 #define NUMBER "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static void a_container_is_called_as_its_runtime_does(void **state)
@@ -202,6 +261,8 @@ int main(void)
 		cmocka_unit_test(one_that_was_built_again_is_another),
 		cmocka_unit_test(another_program_is_looked_at_anew),
 		cmocka_unit_test(one_that_has_ended_is_gone),
+		cmocka_unit_test(a_user_is_its_account),
+		cmocka_unit_test(a_cgroup_is_its_path),
 		cmocka_unit_test(a_container_is_called_as_its_runtime_does),
 	};
 

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "unit.h"
-#include "analysis/fleet.h"
+#include "analysis/fleet_rows.h"
 #include "analysis/fleet_crowd.h"
 #include "analysis/fleet_simulate.h"
 #include "analysis/fleet_world.h"
@@ -399,62 +398,6 @@ static void a_block_that_is_too_large_is_not_written(void **state)
 	fleet_block_release(&b);
 }
 
-/* ---- the paper's numbers ---- */
-
-static void put(struct fleet_rows *r, const char *base, const char *corunner,
-		enum corunner_class class, uint32_t value, int n)
-{
-	struct fleet_row *row =
-		fleet_rows_get(r, strtab_add(&r->apps, base), strtab_add(&r->apps, corunner), class,
-			       fleet_rows_stratum(r, 0, 0));
-	uint16_t bucket = tally_bucket(value);
-
-	for (int i = 0; i < n; i++)
-		tally_add(&row->tally, &value, &bucket, 1);
-}
-
-/*
- * Section V-A: of streetview's samples a part is beside bigtable, another beside search, and it is
- * slower there. The medians and shares are ours, as the paper does not print its own; what it says
- * follows from such: 1.3 % without bigtable, 2.2 % without search either.
- */
-static void streetview_without_bigtable_and_search(void **state)
-{
-	const struct fleet_options o = { .min_samples = 1000,
-					 .alpha = 0.05,
-					 .higher_is_better = true };
-	const struct fleet_cell *without[2];
-	const struct fleet_base *streetview;
-	struct fleet_rows rows = { 0 };
-	struct fleet f;
-	double gain;
-
-	(void)state;
-	/* values below 128 have a bucket each, so medians are exact */
-	put(&rows, "streetview", "streetview", CORUNNER_ALL, 100, 88980);
-	put(&rows, "streetview", "streetview", CORUNNER_ALL, 80, 6100);
-	put(&rows, "streetview", "streetview", CORUNNER_ALL, 85, 4920);
-	put(&rows, "streetview", "bigtable", CORUNNER_CORE, 80, 6100);
-	put(&rows, "streetview", "search", CORUNNER_CORE, 85, 4920);
-	put(&rows, "streetview", "rare", CORUNNER_CORE, 20, 999);
-	fleet_init(&f, &rows, &o);
-	streetview = fleet_find(&f, "streetview");
-	without[0] = fleet_cell_of(&f, streetview, "bigtable", CORUNNER_CORE);
-	without[1] = fleet_cell_of(&f, streetview, "search", CORUNNER_CORE);
-	gain = fleet_improvement(&f, streetview, without, 1);
-	assert_true(fabs(gain - (100 - 0.061 * 80) / (1 - 0.061) / 100 + 1) < 1e-12);
-	assert_true(fabs(100 * gain - 1.3) < 0.05);
-	assert_true(fabs(without[0]->improvement - gain) < 1e-12);
-	gain = fleet_improvement(&f, streetview, without, 2);
-	assert_true(fabs(100 * gain - 2.2) < 0.05);
-	assert_int_equal(fleet_cell_of(&f, streetview, "rare", CORUNNER_CORE)->effect,
-			 FLEET_TOO_FEW);
-	/* beyond the noise, but from no contrast: nothing certain */
-	assert_int_equal(without[0]->effect, FLEET_NOT_CERTAIN);
-	fleet_release(&f);
-	fleet_rows_release(&rows);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -467,7 +410,6 @@ int main(void)
 		cmocka_unit_test(rows_are_never_mistaken_for_others),
 		cmocka_unit_test(blocks_that_would_take_hours_are_refused),
 		cmocka_unit_test(a_block_that_is_too_large_is_not_written),
-		cmocka_unit_test(streetview_without_bigtable_and_search),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
