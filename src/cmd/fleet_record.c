@@ -162,7 +162,8 @@ static void say_done(const struct recorder *r)
 			   r->window.lost);
 	if (r->window.cut)
 		log_notice("more calls or context switches than are kept of one recording: it "
-			   "ends there; record for a shorter time with -d or --duty");
+			   "ends there; record for a shorter time with %s",
+			   r->args->dir ? "--duty, or give a larger --file-size" : "-d or --duty");
 }
 
 /* Of a recording without end: what one needs to know of applications does not grow without end. */

@@ -30,6 +30,8 @@
 #define LOOK_NS	 1000000000ull
 #define TRIES	 5
 
+#define TRACE_BYTES_LEAST (1u << 18) /* where the files of a directory are smaller */
+
 /* ---- who has the CPUs ---- */
 
 static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint64_t end_ns)
@@ -147,6 +149,9 @@ static void record_words(const struct fleet_window *w, const char *trace, struct
 {
 	uint64_t window_ns = w->on_ns ? w->on_ns : w->args->duration_ns;
 	char *duration = window_ns ? xasprintf("%" PRIu64 "ns", window_ns) : NULL;
+	uint64_t most =
+		w->args->file_bytes > TRACE_BYTES_LEAST ? w->args->file_bytes : TRACE_BYTES_LEAST;
+	char *bytes = w->args->dir ? xasprintf("%" PRIu64, most) : NULL;
 
 	*vec_add(words) = xstrdup("ispot");
 	*vec_add(words) = xstrdup("record");
@@ -156,11 +161,13 @@ static void record_words(const struct fleet_window *w, const char *trace, struct
 		add_option(words, "-F", *pattern);
 	add_option(words, "-p", w->args->pid);
 	add_option(words, "-d", duration);
+	add_option(words, "--max-size", bytes);
 	if (*w->command)
 		*vec_add(words) = xstrdup("--");
 	for (char **word = w->command; *word; word++)
 		*vec_add(words) = xstrdup(*word);
 	vec_add(words);
+	free(bytes);
 	free(duration);
 }
 
@@ -296,6 +303,7 @@ static int read_calls(struct fleet_window *w, const char *trace, struct err *err
 			     "so name it alone");
 	if (!rc && w->function != UINT32_MAX)
 		name_indicator(w, trace_reader_meta(reader));
+	w->cut |= !rc && !strcmp(trace_reader_meta(reader)->end.reason, "max-size");
 	w->probes_ns += cost_of_probes(trace_reader_meta(reader), w->taken - before);
 	trace_reader_free(reader);
 	return rc;

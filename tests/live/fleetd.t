@@ -4,7 +4,7 @@
 # and another that goes on, and a cost that is said and kept.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-needs_helper neighbours
+needs_helper neighbours hostile
 cp "$HELPERS/neighbours" requests
 ./requests 3600 & target=$! && children+=("$target")
 
@@ -60,6 +60,25 @@ wait $recorder
 is $? 0 "a signal ends it in order" || diag third.err
 like third.err "samples of duration of request; .* to watch the CPUs took" "with what it did"
 is "$(find days -name 'window*' | wc -l)" 0 "no recording of a window is left"
+
+# More calls than a window may record.
+"$HELPERS/hostile" flood 120 4 >flood.out & flood=$! && children+=("$flood")
+started $flood hostile
+"$ISPOT" fleet record -F flood_call -p $flood --dir flood --files 1 --file-size 4K --duty 6s/6001ms -d 8 >flood.log 2>flood.err &
+recorder=$!
+children+=("$recorder")
+most=0
+while kill -0 $recorder 2>/dev/null; do
+	size=$(stat -c %s flood/window.data 2>/dev/null)
+	[ "0$size" -le "$most" ] || most=$size
+	sleep 0.02
+done
+wait $recorder
+is $? 0 "more calls than fit into the directory" || diag flood.err
+[ "$most" -gt 100000 ] && [ "$most" -le 262144 ]
+ok $? "are recorded as far as they do" || diag "$most bytes" "$(cat flood.err)"
+like flood.err "more calls or context switches than are kept.*--file-size" "which is said"
+kill $flood
 
 # What a window costs here decides how many there are.
 "$ISPOT" fleet record -F marker:request -p $target --cost 4 -d 25 -o cost.fleet >cost.out 2>cost.err
