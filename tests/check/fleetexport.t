@@ -49,6 +49,101 @@ for a in want:
 '
 }
 holds "zstd and Python read what the report counts" read_by_others
+# Everything that the report says of pairs, applications and machines, computed again from the raw samples: who
+# ran for the whole of a sample (section III-C of the paper), classes, medians, shares, gains, figures 1 and 2.
+fleet simulate -o few --machines 2 --samples 60000 --seed 6 --applications 6 --interferers 2 >/dev/null
+fleet reduce --db few.db few/*.fleet >/dev/null
+fleet report --db few.db --min-samples 100 --json >few.json
+fleet export -o few.csv.zst few/*.fleet
+computed_again() {
+	zstd -dcq few.csv.zst | python3 -c '
+import bisect, collections, csv, json, statistics, sys
+report = json.load(open("few.json"))
+blocks = collections.defaultdict(lambda: collections.defaultdict(list))
+place = {}
+for row in csv.DictReader(sys.stdin):
+    cpu = int(row["cpu"])
+    place[cpu] = row["core"], row["cache"], row["socket"]
+    blocks[row["recording"], row["sequence"]][cpu].append(
+        (int(row["start_ns"]), int(row["end_ns"]), row["application"], int(row["value"] or -1)))
+def kind(a, b):
+    (core, cache, socket), (core2, cache2, socket2) = place[a], place[b]
+    return "other" if socket != socket2 else "core" if core == core2 else "cache" if cache == cache2 else "socket"
+def runs_of(samples):
+    runs = []
+    for start, end, app, _ in samples:
+        if runs and runs[-1][1] == start and runs[-1][2] == app:
+            runs[-1][1] = end
+        else:
+            runs.append([start, end, app])
+    return runs
+values, pairs, alone, crowds = collections.defaultdict(list), collections.defaultdict(list), 0, [collections.Counter(), collections.Counter()]
+for tracks in blocks.values():
+    runs = {cpu: runs_of(samples) for cpu, samples in tracks.items()}
+    starts = {cpu: [r[0] for r in of] for cpu, of in runs.items()}
+    for cpu, samples in tracks.items():
+        for start, end, app, value in samples:
+            if value < 0: # it was there, and no more is known
+                continue
+            beside = set()
+            for other, of in runs.items():
+                i = bisect.bisect_right(starts[other], start) - 1
+                if other != cpu and i >= 0 and of[i][1] >= end:
+                    beside.add((of[i][2], kind(cpu, other)))
+            alone += not beside
+            values[app].append(value)
+            for corunner in beside:
+                pairs[(app,) + corunner].append(value)
+    changes = sorted((at, by, cpu, run[2]) for cpu, of in runs.items() for run in of for at, by in ((run[0], 1), (run[1], -1)))
+    busy, apps, before = collections.Counter(), collections.Counter(), changes[0][0]
+    for at, by, cpu, app in changes:
+        for crowd, of in zip(crowds, (busy, apps)):
+            crowd[sum(n > 0 for n in of.values())] += at - before
+        before = at
+        busy[cpu] += by
+        apps[app] += by
+def differ(what, got, want, by):
+    if got is None or abs(got - want) > by * abs(want):
+        print(what, got, "and not", want)
+said = {(p["base"], p["corunner"], p["class"]): p for p in report["pairs"]}
+if {k: len(v) for k, v in pairs.items()} != {k: p["samples"] for k, p in said.items()}:
+    print("samples of pairs differ")
+if report["fleet"]["samples_alone"] != alone:
+    print("alone", alone)
+apps, told = {a["name"]: a for a in report["applications"]}, 0
+for name, of in values.items():
+    a, of = apps[name], sorted(of)
+    differ(name, a["deviation"], statistics.pstdev(of), 1e-6)
+    differ(name, a["noise"], a["deviation"] / a["median"], 1e-9)
+    for key, at in ("p1", .01), ("p10", .1), ("p25", .25), ("median", .5), ("p75", .75), ("p90", .9), ("p99", .99):
+        differ((name, key), a[key], of[int(at * len(of))], 1 / 32)
+for key, of in pairs.items():
+    p, usual = said[key], apps[key[0]]
+    differ(key, p["share"], len(of) / len(values[key[0]]), 1e-9)
+    if len(of) < 100:
+        if p["effect"] != "too-few-samples" or p["median"] is not None:
+            print(key, "says", p)
+        continue
+    told += 1
+    differ(key, p["median"], statistics.median(of), 1 / 32)
+    differ(key, 1 + p["change"], p["median"] / usual["median"], 1e-9)
+    differ(key, 1 + p["deviations"], 1 + p["change"] / usual["noise"], 1e-9)
+    differ(key, 1 + p["improvement"], (usual["median"] - p["share"] * p["median"]) / (1 - p["share"]) / usual["median"], 1e-9)
+if told < 30:
+    print("only", told, "pairs")
+for crowd, key in zip(crowds, ("busy_cpus", "applications_at_once")):
+    got, all_ns, half = report["fleet"][key], sum(crowd.values()), 0
+    crowd = {n: ns for n, ns in crowd.items() if ns}
+    differ(key, got["mean"], sum(n * ns for n, ns in crowd.items()) / all_ns, 1e-9)
+    if {s["number"] for s in got["shares"] if s["share"]} != set(crowd) or got["most"] != max(crowd):
+        print(key, got, crowd)
+    for s in got["shares"]:
+        differ((key, s["number"]), s["share"], crowd.get(s["number"], 0) / all_ns, 1e-9)
+    if not sum(ns for n, ns in crowd.items() if n < got["median"]) < all_ns / 2 <= sum(ns for n, ns in crowd.items() if n <= got["median"]):
+        print(key, "median", got["median"])
+'
+}
+holds "and say of pairs, applications and machines what the report says" computed_again
 ok "to standard output" cmp -s some.csv.zst <(fleet export -o - some/*.fleet)
 head -c 400000 some/machine00001.fleet >cut.fleet
 ok "a file that is cut off is said" loud "ends inside of a block" fleet export -o cut.csv.zst cut.fleet
