@@ -16,11 +16,12 @@ header() { head -c 400 "$1" | awk 'match($0, /"indicator".*,"by"/) { print subst
 cp /bin/awk ./busy
 busy() { ./busy "BEGIN { while (n++ < $1); exit ${2-0} }"; }
 
-# Periods: an emulated CPU says at its ticks only, each 4 ms or 4 million instructions, that one is over.
-fleet record -o one.fleet --period 13000000 -- ./busy 'BEGIN { while (n++ < 16000000); exit 7 }' >one.out 2>one.err
+# Periods: an emulated CPU says at its ticks only, each 4 ms or 4 million instructions, that one is over; and on a
+# single CPU the recorder, which looks each 20 ms, is in every sample that lasts as long.
+fleet record -o one.fleet --period 3500000 -- ./busy 'BEGIN { while (n++ < 16000000); exit 7 }' >one.out 2>one.err
 is $? 7 "record ends with the command, and with its status" || diag one.err
 like one.err 'samples of ipc; [0-9]+ applications were seen; to watch the CPUs took [0-9.]+ % of their time' "what it took is said"
-is "$(header one.fleet)" '"indicator":"ipc","unit":"1e-6","higher_is_better":true,"period":13000000' "the file says what was measured, and how often"
+is "$(header one.fleet)" '"indicator":"ipc","unit":"1e-6","higher_is_better":true,"period":3500000' "the file says what was measured, and how often"
 fleet reduce --db one.db one.fleet >reduce.out 2>&1
 is $? 0 "reduce" || diag reduce.out
 is "$(said '.applications[0].name | split("@")[0]' one.db)" busy "most samples are the program's that computed"
@@ -35,7 +36,7 @@ is $? 1 "a program that ends before its first sample ends the recording"
 like none.err 'no CPU was busy for the length of a sample' "which is said" || diag none.err
 
 # Twice the period, half of the samples: by the same program.
-fleet record -o two.fleet --period 26000000 -- ./busy 'BEGIN { while (n++ < 16000000) }' >two.out 2>two.err
+fleet record -o two.fleet --period 7000000 -- ./busy 'BEGIN { while (n++ < 16000000) }' >two.out 2>two.err
 is $? 0 "another period" || diag two.err
 fleet reduce --db two.db two.fleet >reduce.out 2>&1
 # taken NAME: samples, of one application or not
@@ -68,7 +69,7 @@ is $? 0 "its files are sound" || diag reduce.out
 
 # Each takes two counters as long as it lasts; the last one finds none.
 begin_hog() {
-	"$ISPOT" fleet record -d 600 --period 13000000 -o "hog$1.fleet" >"hog$1.out" 2>"hog$1.err" &
+	"$ISPOT" fleet record -d 600 --period 3500000 -o "hog$1.fleet" >"hog$1.out" 2>"hog$1.err" &
 	hogs+=($!)
 	children+=($!)
 }
