@@ -42,9 +42,14 @@ is "$(pair sleeper .effect)" within-noise "the one that sleeps does not" || diag
 is "$(jq '[.pairs[] | select((.corunner | startswith("sleeper@")) and .effect == "negative")] | length' report.json)" 0 \
 	"nor on the other CPUs"
 "$ISPOT" fleet report --db one.db >report.out 2>&1
-like report.out "^hungry@.* slows requests@.* \(class cpu\)" "the report begins with it" || diag report.out
-like report.out "^antagonistic  hungry@[0-9a-f]* .1.$" "and names it as antagonistic, though it was not measured" || diag report.out
-like report.out "^  2 hungry@.* not measured$" "as the matrix does" || diag report.out
+# Whoever else wants the CPUs meanwhile, as compilers do, slows it as well, and may do so more.
+if [ "$(jq '.antagonists | length' report.json)" = 1 ]; then
+	like report.out "^hungry@.* slows requests@.* \(class cpu\)" "the report begins with it" || diag report.out
+else
+	like report.out "requests@.* beside hungry@" "the report has it, and others" || diag report.out
+fi
+like report.out "^antagonistic  (.*, )?hungry@[0-9a-f]* .1.(,|$)" "and names it as antagonistic, though it was not measured" || diag report.out
+like report.out "^ +[0-9]+ hungry@.* not measured$" "as the matrix does" || diag report.out
 is "$(jq '[.applications[] | select(.name | startswith("requests@"))] | length' report.json)" 1 "one application was measured"
 is "$(jq '.applications | length' report.json)" 1 "and no other"
 
