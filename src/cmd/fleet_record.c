@@ -197,6 +197,9 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 
 	rc = rc ? rc : look_at_topology(r, err);
 	r->pace.watched_ns += rc ? 0 : r->window.to_ns - r->window.from_ns;
+	r->pace.records = r->window.records;
+	r->pace.samples = r->counters ? r->window.taken : 0;
+	r->pace.probes_ns = r->window.probes_ns;
 	if (!rc && r->window.live->measures.n)
 		rc = open_file(r, err);
 	if (!rc && r->window.live->measures.n)
@@ -205,9 +208,6 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 	forget(r);
 	if (r->counters && (rc || !fleet_pace_is_steady(&r->pace)))
 		fleet_window_pause(&r->window);
-	r->pace.records = r->window.records;
-	r->pace.samples = r->counters ? r->window.taken : 0;
-	r->pace.probes_ns = r->window.probes_ns;
 	fleet_pace_cpus(&r->pace, r->window.cpus->n);
 	return rc;
 }
