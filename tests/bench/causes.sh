@@ -3,7 +3,7 @@
 # What each microbenchmark loses its time to, and what the report says. Kinds that a busy machine
 # adds to any block (cpu-wait, ispot) are shown beside it, not taken for an error.
 
-# program  function: those that scheduling records can show
+# program  function  arguments: those that scheduling records can show
 scheduled() {
 	cat <<-'EOR'
 		mutex locked_add
@@ -11,6 +11,7 @@ scheduled() {
 		barrier join_barrier
 		pagefault touch_pages
 		io_direct read_block
+		io_direct write_block --writes 1
 		fsync append_record
 		pipe read_message
 		socket read_reply
@@ -54,10 +55,10 @@ ahead() {
 	setsid -w sh -c '{ echo -20 >/proc/self/autogroup; } 2>/dev/null; exec nice -n -20 "$@"' sh "$@"
 }
 
-# judge_causes PROGRAM FUNCTION: a line of the matrix; 0 where the first cause is right
+# judge_causes PROGRAM FUNCTION ARGS...: a line of the matrix; 0 where the first cause is right
 judge_causes() {
 	local want first beside verdict
-	ahead "$ISPOT" record -q -o "$1.data" -F "$2" -- "$MB/$1" >"$1.out" 2>/dev/null || return
+	ahead "$ISPOT" record -q -o "$1.data" -F "$2" -- "$MB/$1" "${@:3}" >"$1.out" 2>/dev/null || return
 	want=$(expected_of "$1" "$2")
 	causes_of "$1" "$2" >causes
 	first=$(awk -v want="$want" '$1 == want || ($1 != "cpu-wait" && $1 != "ispot") {
@@ -69,7 +70,7 @@ judge_causes() {
 	unknown) verdict="not known" ;;
 	*) verdict=WRONG ;;
 	esac
-	printf '  %-18s %-16s %-22s %-16s %s\n' "$1" "$want" "${first:--}" "${beside:--}" "$verdict"
+	printf '  %-21s %-16s %-22s %-16s %s\n' "$1${3:+ ${*:3}}" "$want" "${first:--}" "${beside:--}" "$verdict"
 	[ "$verdict" = right ]
 }
 
@@ -79,9 +80,10 @@ bench_causes() {
 		head_line "causes, run $round: expected, reported, what the machine added"
 		right=0 all=0
 		: >unknown
-		while read -r program function; do
+		while read -r program function args; do
 			all=$((all + 1))
-			judge_causes "$program" "$function" && right=$((right + 1))
+			# shellcheck disable=SC2086 # arguments
+			judge_causes "$program" "$function" $args && right=$((right + 1))
 			add_unknown "$program" "$function" >>unknown
 		done < <(scheduled)
 		row "right, of $all that scheduling records show" "$right" "" ">=" $(((all * 9 + 9) / 10))
