@@ -191,10 +191,11 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 	int64_t lost = 0;
 
 	vec_for_each (sums, struct wait_cell, c) {
-		const struct word *word = &th->futexes.all.data[c->word];
+		const struct word *word;
 
 		if (c->word == SLEEP_NOBODY)
 			continue;
+		word = &th->futexes.all.data[c->word];
 		if (word_is_end(word))
 			lost += for_an_end(c);
 		else if (c->early_ns)
