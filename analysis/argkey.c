@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/argkey.h"
+#include "analysis/argkey_find.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -63,168 +64,6 @@ static void split_by_default(struct argkeys *a, uint32_t id)
 			add(a, id, &f->arguments[i]);
 }
 
-/* "arg3" is bit 2, "ret" the return value; ARG_BITS: neither. */
-static uint32_t bit_of(const char *name)
-{
-	uint64_t n = 0;
-
-	if (!strcmp(name, "ret"))
-		return ARG_RETURN;
-	if (!strncmp(name, "arg", 3) && !text_parse_u64(name + 3, &n) && n >= 1 && n <= ARG_CALLER)
-		return (uint32_t)n - 1;
-	return ARG_BITS;
-}
-
-static const struct meta_argument *find_argument(const struct meta_function *f, const char *name,
-						 bool occasional)
-{
-	for (uint32_t i = 0; i < f->n_arguments; i++)
-		if (f->arguments[i].occasional == occasional &&
-		    (!strcmp(f->arguments[i].name, name) || f->arguments[i].bit == bit_of(name)))
-			return &f->arguments[i];
-	return NULL;
-}
-
-#define REGISTERS_X86	6
-#define REGISTERS_ARM64 8
-
-/* Of the integer arguments, as far as they are in registers; all of a marker's are recorded so. */
-static uint64_t recordable(const struct argkeys *a, const struct meta_function *f)
-{
-	const char *machine = a->meta->session.machine;
-
-	return !strcmp(f->block, "marker") || (machine && !strcmp(machine, "aarch64"))
-		       ? REGISTERS_ARM64
-		       : REGISTERS_X86;
-}
-
-/* "arg3" is 3, "ret" 0. */
-static bool is_called(const struct meta_parameter *p, const char *name)
-{
-	uint64_t n = 0;
-
-	if (!strncmp(name, "arg", 3) && !text_parse_u64(name + 3, &n))
-		return n && p->number == n;
-	return !strcmp(p->name, name);
-}
-
-/* Of several declarations, which most often agree. */
-static bool is_said_before(const struct meta_function *f, uint32_t parameter)
-{
-	for (uint32_t i = 0; i < parameter; i++)
-		if (!strcmp(f->prototype[i].name, f->prototype[parameter].name))
-			return true;
-	return false;
-}
-
-/* By what the recorder would say: it has looked at the prototype. */
-static void say_as_recorder(const struct meta_function *f, const char *arg, struct text *out)
-{
-	for (uint32_t i = 0; i < f->n_prototype; i++) {
-		const struct meta_parameter *p = &f->prototype[i];
-
-		if (!is_called(p, arg))
-			continue;
-		if (*p->why)
-			text_printf(out, "%s cannot be recorded: %s", arg, p->why);
-		else
-			text_printf(out, "record it with -F '%s@%s'", f->symbol, arg);
-		return;
-	}
-	text_add(out, "it has no argument of that name, but");
-	for (uint32_t i = 0, n = 0; i < f->n_prototype; i++)
-		if (*f->prototype[i].name && !is_said_before(f, i))
-			text_printf(out, "%s %s", n++ ? "," : "", f->prototype[i].name);
-}
-
-/* What is known of the function that rules the argument out, or how to come by it. */
-static void say_how(const struct argkeys *a, const struct meta_function *f, const char *arg,
-		    struct text *out)
-{
-	bool is_marker = !strcmp(f->block, "marker"), is_return = !strcmp(arg, "ret"), is_number;
-	bool is_known = is_return || find_argument(f, arg, true);
-	uint64_t n = 0;
-
-	is_number = !strncmp(arg, "arg", 3) && !text_parse_u64(arg + 3, &n);
-	if (is_marker && is_return)
-		text_add(out, "a marker returns nothing");
-	else if (!is_return && !f->parameters)
-		text_add(out, "it has none");
-	else if (is_marker && !is_number)
-		text_add(out, "a marker's are called arg1, arg2, …");
-	else if (is_number && !n)
-		text_add(out, "arguments count from 1");
-	else if (is_number && f->parameters != META_UNKNOWN && n > f->parameters)
-		text_printf(out, "it has %" PRIu64 " argument%s", f->parameters,
-			    f->parameters == 1 ? "" : "s");
-	else if (is_number && (is_marker || !f->n_prototype) && n > recordable(a, f))
-		text_printf(out, "only the first %" PRIu64 " can be recorded", recordable(a, f));
-	else if (f->n_prototype)
-		say_as_recorder(f, arg, out);
-	else
-		text_printf(out, "record it with -F '%s@%s'%s", f->symbol, arg,
-			    is_number || is_known ? "" : ", if ispot check with that finds one");
-}
-
-static int not_recorded(const struct argkeys *a, const struct meta_function *f, const char *arg,
-			struct err *err)
-{
-	struct text had = { 0 }, how = { 0 };
-
-	for (uint32_t i = 0; i < f->n_arguments; i++)
-		if (!f->arguments[i].occasional)
-			text_printf(&had, "%s%s", had.n ? ", " : "", f->arguments[i].name);
-	say_how(a, f, arg, &how);
-	if (had.n)
-		err_set(err, -ENOENT, "%s was recorded with %s, not with its %s; %s", f->name,
-			had.s, arg, how.s);
-	else
-		err_set(err, -ENOENT, "%s was recorded without its arguments; %s", f->name, how.s);
-	text_release(&how);
-	text_release(&had);
-	return -ENOENT;
-}
-
-#define NEAR_EDITS 3
-
-static const char *nearest(const struct meta *meta, const char *function)
-{
-	unsigned least = NEAR_EDITS + 1;
-	const char *near = NULL;
-
-	for (uint32_t id = 0; id < meta->functions.n; id++) {
-		const struct meta_function *f = meta_function(meta, id);
-		unsigned edits = f ? text_distance(f->name, function, NEAR_EDITS) : least;
-
-		if (edits < least) {
-			least = edits;
-			near = f->name;
-		}
-	}
-	return near;
-}
-
-static int no_function(const struct argkeys *a, const char *function, const char *arg,
-		       struct err *err)
-{
-	const char *near = nearest(a->meta, function);
-
-	vec_for_each (&a->meta->not_traced, const struct meta_not_traced, n)
-		if (n->name && !strcmp(n->name, function))
-			return err_set(err, -ENOENT,
-				       "--key %s@%s: it was not traced; record it with -F '%s@%s'",
-				       function, arg, function, arg);
-	if (near)
-		return err_set(err, -ENOENT,
-			       "--key %s@%s: the recording has no function of that name; did you "
-			       "mean %s?",
-			       function, arg, near);
-	return err_set(err, -ENOENT,
-		       "--key %s@%s: the recording has no function of that name; record it with "
-		       "-F '%s@%s', if the program has it",
-		       function, arg, function, arg);
-}
-
 static int split(struct argkeys *a, const char *function, const char *arg, bool first,
 		 struct err *err)
 {
@@ -238,7 +77,7 @@ static int split(struct argkeys *a, const char *function, const char *arg, bool 
 		if (!is_named(f, function))
 			continue;
 		found++;
-		found_arg = find_argument(f, arg, false);
+		found_arg = argkey_find(f, arg, false);
 		if (!found_arg) {
 			without = f;
 			continue;
@@ -250,8 +89,8 @@ static int split(struct argkeys *a, const char *function, const char *arg, bool 
 		a->functions[id].asked = true;
 	}
 	if (!found)
-		return no_function(a, function, arg, err);
-	return with ? 0 : not_recorded(a, without, arg, err);
+		return argkey_no_function(a->meta, function, arg, err);
+	return with ? 0 : argkey_not_recorded(a->meta, without, arg, err);
 }
 
 static int malformed(const char *key, struct err *err)
@@ -305,7 +144,7 @@ static int unsplit(struct argkeys *a, const char *function, struct err *err)
 		}
 	if (found || !strcmp(function, "*"))
 		return 0;
-	near = nearest(a->meta, function);
+	near = argkey_nearest(a->meta, function);
 	return err_set(err, -ENOENT,
 		       "--no-key %s: the recording has no function of that name; %s%s%s", function,
 		       near ? "did you mean " : "`ispot report -v` lists them", near ? near : "",
