@@ -2,6 +2,7 @@
 #include "probes/select_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -90,6 +91,17 @@ bool patterns_exclude(const struct patterns *all, struct dso *dso, const struct 
 	return false;
 }
 
+/* Of all patterns that mean one function; what two of them name is recorded once. */
+static const char *join_arguments(struct selection *s, const char *first, const char *second)
+{
+	if (!*first || !strcmp(first, second))
+		return second;
+	if (!*second)
+		return first;
+	*vec_add(&s->joined) = xasprintf("%s,%s", first, second);
+	return *vec_last(&s->joined);
+}
+
 static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 		   const struct dso_function *f)
 {
@@ -113,11 +125,10 @@ static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 		return;
 	}
 	chosen = &s->chosen.data[i];
+	chosen->arguments = join_arguments(s, chosen->arguments, p->arguments);
 	if (exact &&
 	    !chosen->by_name) /* the name that was asked for beats the one that a glob found */
-		*chosen = (struct selected){ dso, f, p->typed, p->arguments, true, NULL };
-	else if (!*chosen->arguments)
-		chosen->arguments = p->arguments;
+		*chosen = (struct selected){ dso, f, p->typed, chosen->arguments, true, NULL };
 }
 
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f)
@@ -145,6 +156,7 @@ static void choose_marker(struct selection *s, const struct patterns *patterns, 
 {
 	struct place place;
 	uint64_t key;
+	uint32_t i;
 
 	if (!m->begins.n) {
 		leave_out(s, p, dso, &m->function, "it has ends, but no begin");
@@ -154,7 +166,11 @@ static void choose_marker(struct selection *s, const struct patterns *patterns, 
 	p->matched = true;
 	place = place_of(dso, &m->function);
 	key = place_key(s, &place);
-	if (marker_excluded(patterns, m) || map_get(&s->by_place, key) != MAP_NONE) {
+	i = map_get(&s->by_place, key);
+	if (i != MAP_NONE)
+		s->chosen.data[i].arguments =
+			join_arguments(s, s->chosen.data[i].arguments, p->arguments);
+	if (i != MAP_NONE || marker_excluded(patterns, m)) {
 		marker_free(m);
 		return;
 	}
@@ -327,6 +343,9 @@ void selection_release(struct selection *s)
 	}
 	vec_for_each (&s->chosen, struct selected, c)
 		marker_free(c->marker);
+	vec_for_each (&s->joined, char *, words)
+		free(*words);
+	vec_release(&s->joined);
 	vec_release(&s->left_out);
 	vec_release(&s->chosen);
 	map_release(&s->by_place);

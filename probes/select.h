@@ -51,7 +51,7 @@ struct selected {
 	struct dso *dso;
 	const struct dso_function *function;
 	const char *pattern;   /* that brought it in, as typed */
-	const char *arguments; /* behind '@', "" none */
+	const char *arguments; /* behind '@', of all patterns that mean it; "" none */
 	bool by_name;	       /* by its very name, not by a glob or regex */
 	struct marker *marker; /* NULL: a function; else function is the marker's own */
 };
@@ -69,6 +69,9 @@ struct selection {
 	struct {
 		VEC(struct unselected)
 	} left_out;
+	struct {
+		VEC(char *)
+	} joined;	     /* arguments that several patterns name */
 	struct map by_place; /* (inode, offset) -> index in chosen */
 };
 

@@ -53,6 +53,10 @@ is "$(values pick 0x8)" "6000x 0
 record all -F 'pick@arg1,arg5' -- "$MB/arguments"
 is "$(values all 0x11)" "12000x 1 5" "two of five"
 
+record both -F 'pick@arg4' -F 'pick@arg5' -F 'pi*' -- "$MB/arguments"
+is "$(values both 0x18)" "6000x 0 5
+6000x 1 5" "arguments that several patterns name"
+
 # Without debug information an argument is the integer register that it comes in: of weigh the second
 # is its third argument, as the one before is a floating-point number.
 if command -v strip >/dev/null; then

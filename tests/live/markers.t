@@ -29,6 +29,9 @@ is "$("$ISPOT" dump --events -i given.data | awk '$4 == "entry" { at = $5 } $4 =
 	"4 5 6" "arguments: six of them"
 "$ISPOT" report --key marker:wait_reply@arg4 -i given.data >given.txt 2>given.err
 like given.err "not with its arg4; it has 2 arguments$" "an argument that it does not have"
+record two -F 'marker:wait_reply@arg1' -F 'marker:wait_reply@arg2' -- "$MB/markers" -t 1 -n 10
+is "$("$ISPOT" dump --meta -i two.data | jq -c 'select(.kind == "function") | [.args[].name]')" '["arg1","arg2"]' \
+	"arguments that several patterns name"
 record few -F 'marker:wait_reply@arg4' -- "$MB/markers" -t 1 -n 10
 is "$status" 125 "an argument that a marker does not have: status"
 like few.err "wait_reply@arg4: there is no such argument; it has 2 arguments" "and said"

@@ -247,6 +247,22 @@ static void arguments(void **state)
 	assert_string_equal(s->selection.chosen.data[0].arguments, "");
 }
 
+/* A function that several patterns mean has the arguments of all of them. */
+static void arguments_of_several(void **state)
+{
+	struct setup *s = *state;
+
+	assert_string_equal(CHOSEN(s, "parse_head@1", "parse_head@2"), "parse_head");
+	assert_string_equal(s->selection.chosen.data[0].arguments, "1,2");
+	assert_string_equal(CHOSEN(s, "parse_h*@1", "parse_head"), "parse_head");
+	assert_string_equal(s->selection.chosen.data[0].arguments, "1");
+	assert_string_equal(s->selection.chosen.data[0].pattern, "parse_head");
+	assert_string_equal(CHOSEN(s, "parse_h*@1", "parse_head@2", "parse_head@2"), "parse_head");
+	assert_string_equal(s->selection.chosen.data[0].arguments, "1,2,2");
+	assert_string_equal(CHOSEN(s, "parse_head@1", "parse_*@1"), "parse_head parse_tail");
+	assert_string_equal(s->selection.chosen.data[0].arguments, "1");
+}
+
 static void only_exclusions(void **state)
 {
 	struct setup *s = *state;
@@ -381,6 +397,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(default_versions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(clones, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(arguments, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(arguments_of_several, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_exclusions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(objects_that_come_later, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pattern_files, set_up, tear_down),
