@@ -50,6 +50,8 @@ static const struct known_arg *known_of(const struct choice *c, uint32_t number)
 	return NULL;
 }
 
+static const char left_out[] = "the compiler has left it out of this copy of the function";
+
 /*
  * The integer register of parameter i, or why it has none. Behind a structure that is passed by
  * value the count is not certain.
@@ -67,6 +69,10 @@ static const char *find_register(const struct choice *c, uint32_t i, uint32_t *n
 		return "it is a floating-point number, which is in no integer register";
 	if (p[i].passed != DSO_PASSED_INTEGER)
 		return "it is a structure, which is in no integer register";
+	if (c->prototype.changed) {
+		*number = p[i].place;
+		return p[i].place == DSO_NO_PLACE ? left_out : NULL;
+	}
 	*number = 0;
 	if (c->prototype.result.passed == DSO_PASSED_AGGREGATE)
 		return "the function returns a structure, which displaces its arguments";
@@ -143,10 +149,16 @@ static const char *add_parameter(struct choice *c, uint32_t i)
 /* Why what it returns is in no register; NULL: it is in one. */
 static const char *find_return(const struct choice *c)
 {
-	if (!c->has_prototype || c->prototype.result.passed == DSO_PASSED_INTEGER)
+	const struct dso_parameter *result = &c->prototype.result;
+
+	if (!c->has_prototype)
 		return NULL;
-	return c->prototype.result.passed == DSO_PASSED_NOT ? "it returns nothing"
-							    : "it returns no integer";
+	if (result->passed != DSO_PASSED_INTEGER)
+		return result->passed == DSO_PASSED_NOT ? "it returns nothing"
+							: "it returns no integer";
+	return c->prototype.changed && result->place == DSO_NO_PLACE
+		       ? "the compiler may have left it out of this copy of the function"
+		       : NULL;
 }
 
 static const char *add_return(struct choice *c)

@@ -135,13 +135,17 @@ struct dso_parameter {
 	enum dso_passed passed;
 	uint32_t bytes;
 	bool is_signed, is_pointer;
+	uint32_t place; /* of a changed function: integer register at the entry, as the convention
+			   counts them; DSO_NO_PLACE: none, or not known */
 };
 
+#define DSO_NO_PLACE	   UINT32_MAX
 #define DSO_PARAMETERS_MAX 16
 struct dso_prototype {
 	struct dso_parameter result, parameters[DSO_PARAMETERS_MAX];
 	uint32_t n;
 	bool variadic;
+	bool changed; /* the compiler has left out parameters: the others are where `place` says */
 	const char *text; /* "ssize_t write(int fd, const void *buf, size_t count)" */
 };
 /* From DWARF; false: there is none for it. Strings live as long as the dso. */

@@ -90,6 +90,8 @@ const struct dso_range *dso_code_range(const struct dso *dso,
 bool dso_string_ends(Elf *elf, const char *s);
 /* The DIE of the function that the code at address belongs to. */
 bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die);
+/* An address in the file's terms as DWARF has it, which may lie in a file of its own. */
+Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address);
 void dso_lines_free(struct dso_lines *lines);
 
 /* Of a file's bytes, which need not be aligned. */

@@ -251,6 +251,11 @@ bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die)
 	return unit && find_subprogram(unit, address - lines->bias, die);
 }
 
+Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address)
+{
+	return address - get_lines(dso)->bias;
+}
+
 /* The line table says where the first instruction came from, which may be inlined from elsewhere.
  */
 struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f)

@@ -190,21 +190,112 @@ static bool is_assembler(Dwarf_Die *die)
 	return dwarf_diecu(die, &cu, NULL, NULL) && dwarf_srclang(&cu) == DW_LANG_Mips_Assembler;
 }
 
+static bool origin_of(Dwarf_Die *die, Dwarf_Die *origin)
+{
+	Dwarf_Attribute attr;
+
+	return dwarf_formref_die(dwarf_attr(die, DW_AT_abstract_origin, &attr), origin) != NULL;
+}
+
+/* The parameter as the code at hand has it: its source's, or itself. */
+static bool instance_of(Dwarf_Die *function, Dwarf_Die *parameter, Dwarf_Die *out)
+{
+	Dwarf_Die child, origin;
+
+	if (dwarf_child(function, &child))
+		return false;
+	do {
+		if (child.addr == parameter->addr ||
+		    (origin_of(&child, &origin) && origin.addr == parameter->addr)) {
+			*out = child;
+			return true;
+		}
+	} while (!dwarf_siblingof(&child, &child));
+	return false;
+}
+
+/* DWARF numbers registers in an order of its own. */
+static uint32_t argument_register(struct dso *dso, const Dwarf_Op *at)
+{
+	static const uint8_t x86[] = { 5, 4, 1, 2, 8, 9 }; /* rdi rsi rdx rcx r8 r9 */
+	uint32_t number = at->atom - DW_OP_reg0;
+
+	if (dso_machine(dso) == DSO_AARCH64)
+		return number < 8 ? number : DSO_NO_PLACE;
+	for (uint32_t i = 0; i < sizeof(x86); i++)
+		if (x86[i] == number)
+			return i;
+	return DSO_NO_PLACE;
+}
+
+static uint32_t find_place(struct dso *dso, Dwarf_Die *instance, Dwarf_Addr entry)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Op *at;
+	size_t n;
+
+	if (!dwarf_attr(instance, DW_AT_location, &attr) ||
+	    dwarf_getlocation_addr(&attr, entry, &at, &n, 1) < 1 || n != 1)
+		return DSO_NO_PLACE;
+	return argument_register(dso, at);
+}
+
+static bool is_marked_changed(Dwarf_Die *function)
+{
+	Dwarf_Attribute attr;
+	Dwarf_Word convention;
+
+	return dwarf_attr(function, DW_AT_calling_convention, &attr) &&
+	       !dwarf_formudata(&attr, &convention) && convention == DW_CC_nocall;
+}
+
+/*
+ * gcc makes copies of a function without parameters that are always the same, or of which it wants
+ * a part, and leaves out results that nobody uses (.isra); clang changes a function without giving
+ * it another name.
+ */
+static void find_changes(const struct dso_function *f, Dwarf_Die *function,
+			 struct dso_prototype *out)
+{
+	bool marked = is_marked_changed(function), isra = strstr(f->symbol, ".isra.");
+
+	out->changed = marked || isra || strstr(f->symbol, ".constprop.");
+	out->result.place = marked || isra ? DSO_NO_PLACE : 0;
+}
+
+static void add_parameter(struct dso *dso, const struct dso_function *f, Dwarf_Die *function,
+			  Dwarf_Die *die, struct dso_prototype *out)
+{
+	struct dso_parameter *p;
+	Dwarf_Die instance;
+
+	if (out->n == DSO_PARAMETERS_MAX)
+		return;
+	p = &out->parameters[out->n++];
+	describe(dso, die, p);
+	p->place = DSO_NO_PLACE;
+	if (out->changed && instance_of(function, die, &instance))
+		p->place = find_place(dso, &instance, dso_dwarf_address(dso, f->address));
+}
+
 bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out)
 {
-	Dwarf_Die function, child;
+	Dwarf_Die function, source, child;
 
 	*out = (struct dso_prototype){ .text = "" };
 	if (!dso_subprogram(dso, f->address, &function) || is_assembler(&function))
 		return false;
 	describe(dso, &function, &out->result);
-	if (!dwarf_child(&function, &child))
+	find_changes(f, &function, out);
+	/* a copy has its parameters in any order */
+	if (!out->changed || !origin_of(&function, &source))
+		source = function;
+	if (!dwarf_child(&source, &child))
 		do {
 			if (dwarf_tag(&child) == DW_TAG_unspecified_parameters)
 				out->variadic = true;
-			if (dwarf_tag(&child) == DW_TAG_formal_parameter &&
-			    out->n < DSO_PARAMETERS_MAX)
-				describe(dso, &child, &out->parameters[out->n++]);
+			if (dwarf_tag(&child) == DW_TAG_formal_parameter)
+				add_parameter(dso, f, &function, &child, out);
 		} while (!dwarf_siblingof(&child, &child));
 	out->text = print_prototype(dso, dso_function_bare_name(dso, f), out);
 	return true;

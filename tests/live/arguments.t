@@ -46,6 +46,11 @@ is "$(returns weigh weigh | awk '/18446/ { print $2, $1 }')" "184467440737095516
 18446744073709551615 2400x" "return values, negative ones whole"
 is "$(returns weigh weigh | awk '{ sub("x", "", $1); n += $1 } END { print n }')" 12000 "every call has its return value"
 
+# The third argument is the second that is in an integer register.
+"$ISPOT" report --no-key '*' --key weigh@arg3 --json -i weigh.data >third.json
+is "$(jq -c '[.blocks[] | select(.key) | [.key, .calls]] | sort' third.json)" \
+	'[["size=1000",4000],["size=2000",4000],["size=4000",4000]]' "report --key counts arguments as record -F does"
+
 record pick -F 'pick@arg4' -- "$MB/arguments"
 is "$(values pick 0x8)" "6000x 0
 6000x 1" "a fourth argument"
@@ -119,6 +124,48 @@ refused weigh@colour 'there is no such argument.*weigh\(int item'
 refused weigh@arg0 'count from 1'
 refused weigh@arg1,,arg2 'empty'
 
+# Of a copy that the compiler made of a function the parameters stand in other registers, or in none.
+if command -v gcc >/dev/null; then
+	cat >copy.c <<-'EOC'
+		static __attribute__((noinline)) long scaled(long mode, long x)
+		{
+			volatile long v = x * mode;
+			return v + mode;
+		}
+		__attribute__((noinline)) long ninth(long a, long b, long c, long d, long e, long f, long g, long h, long i)
+		{
+			volatile long v = a + b + c + d + e + f + g + h + i;
+			return v;
+		}
+		int main(void)
+		{
+			long sum = 0;
+			for (long i = 0; i < 1001; i++)
+				sum += scaled(3, i % 7 + 40) + ninth(1, 2, 3, 4, 5, 6, 7, 8, i);
+			return sum == 0;
+		}
+	EOC
+	gcc -O2 -g -o copy copy.c
+	record copy -F scaled@x -- ./copy
+	report copy
+	is "$(block copy scaled.constprop.0 .calls)" 1001 "a copy without a parameter: its calls"
+	is "$(values copy 0x1)" "$(for x in 40 41 42 43 44 45 46; do echo "143x $x"; done)" \
+		"a copy without a parameter: what is left of them"
+	record bad -F scaled@mode -- ./copy
+	is "$status" 125 "what a copy was made without: no recording"
+	like bad.err 'scaled.constprop.0@mode: the compiler has left it out of this copy of the function; it is long int scaled' \
+		"what a copy was made without: said" || diag bad.err
+	record bad -F ninth@i -- ./copy
+	is "$status" 125 "an argument on the stack: no recording"
+	like bad.err 'ninth@i: it is passed on the stack; it is long int ninth\(long int a' "an argument on the stack: said"
+	strip -g -o copy-bare copy
+	record bad -F ninth@arg9 -- ./copy-bare
+	is "$status" 125 "an argument on the stack, no debug information: no recording"
+	like bad.err 'ninth@arg9: arguments from there on are on the stack' "an argument on the stack, no debug information: said"
+else
+	skip "copies that the compiler makes" "no gcc here"
+fi
+
 # What report says of an argument that was not recorded is what record says when it is told to.
 record later -F weigh -F weigh_box -F pick -- "$MB/arguments"
 is "$status" 0 "asked later: status"
@@ -135,7 +182,7 @@ agree() {
 			diag "$(cat later.err2 bad.err)"
 	done
 }
-agree weigh weight size arg2 ret colour
+agree weigh weight size arg2 arg3 arg5 ret colour
 agree weigh_box b number arg1 ret
 "$ISPOT" report -i later.data --key weigh_box@b >later.out2 2>later.err2
 like later.err2 'b cannot be recorded: it is a structure, which is in no integer register' "and why not"

@@ -377,6 +377,33 @@ static void assembler_has_no_prototypes(void **state)
 	assert_false(dso_prototype(dso, function(dso, "copy"), &p));
 }
 
+/* Of a copy that the compiler made for one value of a parameter the others move up. */
+static void changed_copies(void **state)
+{
+	struct setup *s = *state;
+	struct dso_prototype p;
+	struct dso *dso;
+
+	fixture_write("scaled.c",
+		      "static __attribute__((noinline)) long scaled(long mode, long x)\n"
+		      "{ volatile long v = x * mode; return v + mode; }\n"
+		      "__attribute__((noinline)) long whole(long mode, long x)\n"
+		      "{ volatile long v = x * mode; return v + mode; }\n"
+		      "int main(int c, char **v)\n"
+		      "{ (void)v; return scaled(3, c) + scaled(3, c + 1) + whole(c, 4); }\n");
+	fixture_run("gcc -g -O2 -o scaled scaled.c");
+	dso = get(s, "scaled");
+	assert_true(dso_prototype(dso, function(dso, "scaled.constprop.0"), &p));
+	assert_true(p.changed);
+	assert_int_equal(p.n, 2);
+	assert_string_equal(p.parameters[0].name, "mode");
+	assert_int_equal(p.parameters[0].place, DSO_NO_PLACE);
+	assert_string_equal(p.parameters[1].name, "x");
+	assert_int_equal(p.parameters[1].place, 0);
+	assert_true(dso_prototype(dso, function(dso, "whole"), &p));
+	assert_false(p.changed);
+}
+
 /* By a stub, by a slot, and not: main calls puts once, a function of its own, and by a pointer. */
 static void calls_of_imports(void **state)
 {
@@ -430,23 +457,15 @@ static void rebuilt_in_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(identity),
-		TEST(functions),
-		TEST(size_zero),
-		TEST(imports),
-		TEST(lines_and_inlines),
-		TEST(stripped),
-		TEST(stripped_size_zero),
-		TEST(separate_debug_file),
-		TEST(mini_debuginfo),
-		TEST(clang_without_aranges),
-		TEST(split_dwarf),
-		TEST(assembler_has_no_prototypes),
-		TEST(real_libc),
-		TEST(closures),
-		TEST(markers),
-		TEST(calls_of_imports),
-		TEST(rebuilt_in_place),
+		TEST(identity),		  TEST(functions),
+		TEST(size_zero),	  TEST(imports),
+		TEST(lines_and_inlines),  TEST(stripped),
+		TEST(stripped_size_zero), TEST(separate_debug_file),
+		TEST(mini_debuginfo),	  TEST(clang_without_aranges),
+		TEST(split_dwarf),	  TEST(assembler_has_no_prototypes),
+		TEST(changed_copies),	  TEST(real_libc),
+		TEST(closures),		  TEST(markers),
+		TEST(calls_of_imports),	  TEST(rebuilt_in_place),
 	};
 
 	return unit_run(tests);
