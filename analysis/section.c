@@ -4,44 +4,13 @@
 #include <string.h>
 
 #include "analysis/section.h"
+#include "analysis/section_internal.h"
 #include "analysis/section_table.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta.h"
 #include "trace/record.h"
-
-struct hold {
-	uint32_t thread, function, site, depth;
-	bool shared;
-	uint64_t since_ns, calls, cost_ns;
-	uint32_t cpu;
-	struct offcpu off;
-};
-
-struct waiter {
-	uint32_t thread, group;
-	uint64_t since_ns;
-	bool contended;
-};
-
-struct lock {
-	uint64_t address;
-	uint32_t tgid;
-	uint32_t first; /* lock at the same place, in whatever process: they are one block */
-	bool released;	/* of first: the release of one of them was seen */
-	struct {
-		VEC(struct hold)
-	} holds;
-	struct {
-		VEC(struct waiter)
-	} waiters;
-};
-
-/* What a thread has called so far: what is in a section is the difference. */
-struct section_thread {
-	uint64_t calls, cost_ns;
-};
 
 static bool has_argument(const struct meta_function *f, uint32_t bit)
 {
@@ -178,23 +147,40 @@ static struct section_holder *holder_of(struct section *section, uint32_t site)
 	return &section->holders[section->n_holders++];
 }
 
+/* Whether w waited while h held it, until then. */
+static bool tell(struct sections *s, struct waiter *w, const struct hold *h, uint64_t end_ns)
+{
+	uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
+	struct section_holder *holder;
+
+	if (w->thread == h->thread || from >= end_ns)
+		return false;
+	w->contended = true;
+	holder = holder_of(&s->all.data[w->group], h->site);
+	holder->waits++;
+	holder->wait_ns += end_ns - from;
+	return true;
+}
+
 static void tell_waiters(struct sections *s, struct lock *l, const struct hold *h, uint64_t end_ns)
 {
-	vec_for_each (&l->waiters, struct waiter, w) {
-		uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
-		struct section_holder *holder;
+	vec_for_each (&l->waiters, struct waiter, w)
+		tell(s, w, h, end_ns);
+}
 
-		if (w->thread == h->thread || from >= end_ns)
-			continue;
-		w->contended = true;
-		holder = holder_of(&s->all.data[w->group], h->site);
-		holder->waits++;
-		holder->wait_ns += end_ns - from;
-	}
+/* The thread still waits at the end of what is seen of it: for those that hold the lock then. */
+static void tell_holders(struct sections *s, struct lock *l, const struct thread *t,
+			 uint64_t end_ns)
+{
+	vec_for_each (&l->waiters, struct waiter, w)
+		if (w->thread == t->index)
+			vec_for_each (&l->holds, struct hold, h)
+				if (tell(s, w, h, end_ns))
+					h->stuck_ns = end_ns;
 }
 
 static void count_hold(struct sections *s, const struct thread *t, uint32_t lock,
-		       const struct hold *h, uint64_t end_ns)
+		       const struct hold *h, uint64_t end_ns, enum call_end end)
 {
 	const struct section_thread *now = thread_of(s, t);
 	struct call c = { .id = h->function, .entry_ns = h->since_ns, .exit_ns = end_ns };
@@ -204,7 +190,7 @@ static void count_hold(struct sections *s, const struct thread *t, uint32_t lock
 	c.exit_cpu = t->cpu;
 	c.inside = (uint32_t)(now->calls - h->calls);
 	c.inside_cost_ns = now->cost_ns - h->cost_ns;
-	c.end = end_ns < h->since_ns ? CALL_NEGATIVE : CALL_TIMED;
+	c.end = end_ns < h->since_ns ? CALL_NEGATIVE : end;
 	c.raw_ns = end_ns - h->since_ns;
 	c.duration_ns = c.raw_ns > c.inside_cost_ns ? c.raw_ns - c.inside_cost_ns : 0;
 	c.own_ns = c.duration_ns;
@@ -212,7 +198,7 @@ static void count_hold(struct sections *s, const struct thread *t, uint32_t lock
 	c.own_off = c.off;
 	group = group_of(s, &s->holds, h->function, lock, h->site);
 	keyed_add(&s->holds, t, group, false, &c);
-	if (s->hook.held)
+	if (s->hook.held && end == CALL_TIMED)
 		s->hook.held(s->hook.self, t, lock, group, &c);
 }
 
@@ -232,7 +218,7 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 		if (h->thread != t->index || h->depth-- > 1)
 			continue;
 		tell_waiters(s, l, h, time_ns);
-		count_hold(s, t, lock, h, time_ns);
+		count_hold(s, t, lock, h, time_ns, CALL_TIMED);
 		remove_hold(l, i);
 		return;
 	}
@@ -334,6 +320,8 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		return;
 	site = callsites_of(&s->sites, c);
 	if (row->action != LOCK_WAIT) {
+		if (c->end == CALL_OPEN)
+			tell_holders(s, &s->locks.data[lock], t, c->exit_ns);
 		contended = end_wait(&s->locks.data[lock], t);
 		group = group_of(s, s->waits, c->id, lock, site);
 		keyed_add(s->waits, t, group, false, c);
@@ -345,8 +333,24 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 			      contended);
 }
 
+/* While the probes of lock functions are out, locks are taken and released unseen. */
+static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
+{
+	bool of_locks = false;
+
+	for (uint32_t id = 0; id < s->meta->functions.n; id++)
+		of_locks |= s->functions[id] && s->meta->functions.data[id].set == set;
+	if (!of_locks)
+		return;
+	vec_for_each (&s->locks, struct lock, l)
+		if (!tgid || l->tgid == tgid)
+			l->holds.n = l->waiters.n = 0;
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
+	if (r->kind == REC_SET_OFF)
+		set_off(self, r->values[0], r->values[1]);
 	if (t && r->kind == REC_ARGS && t->entered && t->n_open &&
 	    !(r->values[0] & 1u << ARG_RETURN))
 		begin(self, t, &t->open[t->n_open - 1]);
@@ -368,10 +372,25 @@ static void on_unseen(void *self, const struct thread *t)
 	forget(self, t);
 }
 
+/*
+ * What is held at the end counts where somebody waits for it: it is held for that long at least.
+ * Where nobody does it may have been released unseen, as by a pthread_cond_wait without probes.
+ */
+static void on_end(void *self)
+{
+	struct sections *s = self;
+
+	for (uint32_t lock = 0; lock < s->locks.n; lock++)
+		vec_for_each (&s->locks.data[lock].holds, struct hold, h)
+			if (h->stuck_ns)
+				count_hold(s, s->calls->threads.all.data[h->thread], lock, h,
+					   h->stuck_ns, CALL_OPEN);
+}
+
 struct call_visitor sections_visitor(struct sections *s)
 {
 	return (struct call_visitor){
-		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen
+		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen, .end = on_end
 	};
 }
 
@@ -387,76 +406,4 @@ static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
 struct keyed_rule sections_rule(struct sections *s)
 {
 	return (struct keyed_rule){ .kind = BLOCK_LOCK, .ctx = s, .name = name_of };
-}
-
-static const char *keep(struct sections *s, const char *name)
-{
-	return strtab_get(&s->names, strtab_add(&s->names, name));
-}
-
-static int longer_wait(const void *a, const void *b)
-{
-	const struct section_holder *x = a, *y = b;
-
-	return (x->wait_ns < y->wait_ns) - (x->wait_ns > y->wait_ns);
-}
-
-static void name_holders(struct sections *s, struct section *section)
-{
-	qsort(section->holders, section->n_holders, sizeof(*section->holders), longer_wait);
-	for (uint32_t i = 0; i < section->n_holders; i++) {
-		struct section_holder *h = &section->holders[i];
-		struct text name = { 0 };
-
-		if (h->site != MAP_NONE)
-			callsites_name(&s->sites, h->site, &name);
-		h->name = keep(s, name.n ? name.s : "an unrecorded place");
-		text_release(&name);
-	}
-}
-
-static const struct block *hold_of(const struct sections *s, const struct keyed_group *wait)
-{
-	vec_for_each (&s->hold_blocks, const struct block, b) {
-		const struct keyed_group *g = &s->holds.groups.data[b->id];
-
-		if (g->function == wait->function && g->key == wait->key && g->rest == wait->rest)
-			return b;
-	}
-	return NULL;
-}
-
-void sections_name(struct sections *s, uint32_t group, struct text *name)
-{
-	const struct keyed_group *g = &s->holds.groups.data[group];
-	char hex[24];
-
-	if (g->rest) {
-		text_add(name, "other locks");
-		return;
-	}
-	text_printf(name, "%s taken in ",
-		    argkeys_place(&s->places, s->locks.data[g->key >> 32].address, hex));
-	if ((uint32_t)g->key)
-		callsites_name(&s->sites, (uint32_t)g->key - 1, name);
-	else
-		text_add(name, "an unrecorded place");
-}
-
-void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)
-{
-	keyed_build(&s->holds, NULL, o, &s->hold_blocks);
-	vec_for_each (blocks, struct block, b) {
-		const struct keyed_group *g = &s->waits->groups.data[b->id];
-		struct section *section = &s->all.data[b->id];
-		char hex[24];
-
-		section->hold = hold_of(s, g);
-		section->released = g->rest || s->locks.data[g->key >> 32].released;
-		name_holders(s, section);
-		b->section = section;
-		if (!g->rest)
-			b->name = keep(s, argkeys_place(&s->places,
-							s->locks.data[g->key >> 32].address, hex));
-	}
 }

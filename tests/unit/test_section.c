@@ -266,6 +266,70 @@ static void processes_do_not_contend(void **state)
 	end(&s);
 }
 
+/* Thread 1 has it until the end, and thread 2 waits for it: neither may be missing. */
+static void held_to_the_end(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
+	calls(&s, 1600, 1700, 1, UNLOCK, MUTEX);
+	calls(&s, 2000, 2100, 1, LOCK, MUTEX);
+	starts(&s, 4000, 2, LOCK, MUTEX);
+	b = finish(&s, LOCK);
+	assert_int_equal(b->calls, 3);
+	assert_int_equal(b->open_calls, 1);
+	assert_int_equal(b->section->contended, 1);
+	assert_int_equal(b->section->n_holders, 1);
+	assert_int_equal(b->section->holders[0].wait_ns, 101000 - 4000);
+	assert_int_equal(b->section->hold->calls, 2);
+	assert_int_equal(b->section->hold->open_calls, 1);
+	assert_int_equal(b->section->hold->max_ns, 500);
+	assert_int_equal(b->section->hold->open_ns, 101000 - 2100 - 500);
+	end(&s);
+}
+
+/* What nobody waits for at the end may have been released by what is not traced. */
+static void left_at_the_end(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
+	calls(&s, 1600, 1700, 1, UNLOCK, MUTEX);
+	calls(&s, 2000, 2100, 1, LOCK, MUTEX);
+	b = finish(&s, LOCK);
+	assert_int_equal(b->section->hold->calls, 1);
+	end(&s);
+}
+
+/* The release was between two bursts: the second taking is no taking again. */
+static void probes_that_were_out(void **state)
+{
+	static const uint64_t set[RECORD_VALUES_MIN] = { 1, 0 };
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
+	record(&s, REC_SET_OFF, 2000, 0, 0, set, 2);
+	record(&s, REC_SET_ON, 5000, 0, 0, set, 2);
+	calls(&s, 6000, 6100, 1, LOCK, MUTEX);
+	calls(&s, 6500, 6600, 1, UNLOCK, MUTEX);
+	calls(&s, 7000, 7100, 2, LOCK, MUTEX);
+	calls(&s, 7500, 7600, 2, UNLOCK, MUTEX);
+	b = finish(&s, LOCK);
+	assert_int_equal(b->section->contended, 0);
+	assert_int_equal(b->section->hold->calls, 2);
+	assert_int_equal(b->section->hold->max_ns, 400);
+	end(&s);
+}
+
 /* Where nobody releases, nobody knows who held it when. */
 static void without_releases(void **state)
 {
@@ -311,6 +375,9 @@ int main(void)
 		cmocka_unit_test(a_failed_try_takes_nothing),
 		cmocka_unit_test(readers_do_not_contend),
 		cmocka_unit_test(processes_do_not_contend),
+		cmocka_unit_test(held_to_the_end),
+		cmocka_unit_test(left_at_the_end),
+		cmocka_unit_test(probes_that_were_out),
 		cmocka_unit_test(without_releases),
 		cmocka_unit_test(needs_the_argument),
 	};
