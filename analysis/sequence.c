@@ -440,9 +440,23 @@ static void slept(struct sequences *s, const struct thread *t, uint64_t time_ns)
 	sleeps_add(st->sleeps, t, time_ns);
 }
 
+/* While probes are out nobody knows what stands in the rows. */
+static void set_off(struct sequences *s, uint64_t tgid)
+{
+	vec_for_each (&s->calls->threads.all, struct thread *, t) {
+		if (tgid && (*t)->tgid != tgid)
+			continue;
+		s->thread = *t;
+		for (size_t depth = 0; level_of(s, *t, depth, false); depth++)
+			cut(s, *t, depth);
+	}
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
-	if (t && r->kind == REC_TASK_EXIT)
+	if (r->kind == REC_SET_OFF)
+		set_off(self, r->values[1]);
+	else if (t && r->kind == REC_TASK_EXIT)
 		end_thread(self, t);
 	else if (t && r->kind == REC_SWITCH_IN && t->sleep.ended_ns == r->time_ns)
 		slept(self, t, r->time_ns);

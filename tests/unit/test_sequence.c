@@ -144,6 +144,41 @@ static void loss_parts(void **state)
 	end(&s);
 }
 
+static void switch_probes(struct story *s, uint32_t kind)
+{
+	static const uint64_t set[RECORD_VALUES_MIN] = { 1, 0 };
+
+	note(s, kind, 0, 0, 0);
+	vec_last(&s->records)->n_values = 2;
+	vec_last(&s->records)->values = set;
+}
+
+/* What ran while the probes were out is in no row: the call behind does not follow the one before.
+ */
+static void bursts_part(void **state)
+{
+	struct story s;
+	const struct block *b;
+
+	(void)state;
+	begin(&s, letters, 8);
+	for (int i = 0; i < 10; i++) {
+		play(&s, 1, "a");
+		if (i == 5) {
+			switch_probes(&s, REC_SET_OFF);
+			s.now += 1000000;
+			switch_probes(&s, REC_SET_ON);
+		}
+		play(&s, 1, "b");
+	}
+	read_all(&s);
+	b = find(&s, "a b");
+	assert_non_null(b);
+	assert_int_equal(b->calls, 9);
+	assert_int_equal(b->max_ns, 210);
+	end(&s);
+}
+
 static void calibrate(struct story *s, enum probe_class class, uint64_t full, uint64_t inner)
 {
 	*vec_add(&s->meta.calibrations) = (struct meta_calibration){
@@ -278,6 +313,7 @@ int main(void)
 		cmocka_unit_test(varying_loop),
 		cmocka_unit_test(loop_at_end),
 		cmocka_unit_test(loss_parts),
+		cmocka_unit_test(bursts_part),
 		cmocka_unit_test(row_faster_than_calibrated),
 		cmocka_unit_test(row_of_unlike_probes),
 		cmocka_unit_test(idle_between_calls_is_not_lost),
