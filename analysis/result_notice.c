@@ -122,6 +122,24 @@ static void sampling_notice(struct result *res)
 	free(line);
 }
 
+/* Each thread's first iteration is recorded, and stands for as many as the marker says. */
+static void loops_notice(struct result *res)
+{
+	vec_for_each (&res->blocks, const struct block, b) {
+		uint64_t period = b->function ? b->function->period : 1;
+		char *line;
+
+		if (period <= 1 || period == META_UNKNOWN || !b->calls || b->calls > b->threads)
+			continue;
+		line = xasprintf("marker %s records one iteration in %llu, and no thread came to a "
+				 "second one: how many there were is not known; give "
+				 "ISPOT_LOOP_BEGIN(%s, N) a smaller N",
+				 b->name, (unsigned long long)period, b->name);
+		result_notice(res, line);
+		free(line);
+	}
+}
+
 /* By the user's -F. */
 static bool any_chosen(const struct meta *meta)
 {
@@ -145,6 +163,7 @@ void result_find_notices(struct result *res)
 	end_notice(res);
 	made_notice(res);
 	sampling_notice(res);
+	loops_notice(res);
 	if (res->windowed && brief_notice_of_window(res->meta))
 		result_notice(res, brief_notice_of_window(res->meta));
 	calibration_notice(res);

@@ -9,7 +9,8 @@
  *	ISPOT_SCOPE(parse);			C++: begins it, and ends it where the scope ends
  *
  *	for (...) {
- *		ISPOT_LOOP_BEGIN(step, 1000);	records one iteration in 1000 of this thread
+ *		ISPOT_LOOP_BEGIN(step, 1000);	records one iteration in 1000 of this thread, its
+ *						first among them; fewer than 1 do not compile
  *		...
  *		ISPOT_LOOP_END(step);		must see the variable that the begin declares
  *	}
@@ -185,8 +186,11 @@
 			ISPOT_EMIT_(end, __VA_ARGS__);     \
 	} while (0)
 
-/* n: a constant, at least 1. It stands in the note, so that reports can scale up. */
+/* n: a constant, at least 1. It stands in the note, so that reports can scale up. The type is there
+ * for its name, with which a compiler says what is wrong with a number of 0. */
 #define ISPOT_LOOP_BEGIN(name, n)                                                                  \
+	typedef char ISPOT_LOOP_BEGIN_of_##name##_takes_1_to_2147483647                            \
+		[(n) < 1 || (n) > 2147483647 ? -1 : 1] __attribute__((unused));                    \
 	static __thread unsigned ispot_next_##name;                                                \
 	const int ispot_takes_##name = ISPOT_ENABLED(name) && ispot_nth_(&ispot_next_##name, (n)); \
 	if (__builtin_expect(ispot_takes_##name, 0))                                               \

@@ -86,5 +86,17 @@ for compiler in g++ clang++ 'clang++ --target=aarch64-linux-gnu'; do
 		skip "probes/ispot.h: $compiler" "no $compiler here"
 	fi
 done
-marked=${marked/ISPOT_END(all)/missing}
+right=$marked
+for n in 0 -3 4294967297; do
+	marked=${right/step, 100/step, $n}
+	for compiler in gcc clang; do
+		if command -v $compiler >/dev/null; then
+			catches "$compiler: a loop that records one iteration in $n" \
+				"ISPOT_LOOP_BEGIN_of_step_takes_1_to_2147483647" public 6 $compiler -x c
+		else
+			skip "$compiler: a loop that records one iteration in $n" "no $compiler here"
+		fi
+	done
+done
+marked=${right/ISPOT_END(all)/missing}
 catches "a program that does not compile" "missing" public 6 gcc -x c

@@ -230,6 +230,16 @@ if command -v gcc >/dev/null && command -v g++ >/dev/null; then
 	is "$(jq -c '[.blocks[] | select(.name == "parse") | [.key, .timed_calls]] | sort' new_c.json)" \
 		'[[null,503],["arg1=0",168],["arg1=1",168],["arg1=2",167]]' "C: a block and its argument"
 	is "$(block new_c step '| "\(.calls) \(.estimated_calls)"')" "1006 10060" "C: one iteration in ten"
+	sed 's/step, 10)/step, 1000000)/' new.c >seldom.c
+	gcc -O2 -I"$ROOT/probes" -o seldom seldom.c
+	record seldom -F 'marker:*' -- ./seldom
+	report seldom
+	is "$(block seldom step .calls)" 1 "a loop whose number is above its iterations: the first of a thread"
+	jq -r '.notices[]' seldom.json >seldom.notices
+	like seldom.notices '^marker step records one iteration in 1000000, and no thread came to a second one: ' \
+		"and that their number is not known"
+	jq -r '.notices[]' new_c.json >new_c.notices
+	unlike new_c.notices 'came to a second one' "not said of loops that went on"
 	record new_cc -F marker:parse -- ./new_cc
 	report new_cc --key marker:parse@arg1
 	is "$(jq -c '[.blocks[] | select(.name == "parse") | [.key, .timed_calls]] | sort | .[:2]' new_cc.json)" \
