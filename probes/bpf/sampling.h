@@ -75,8 +75,7 @@ static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, 
 {
 	struct wire_sampling_key key = { tid, id };
 	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
-
-	bool outermost;
+	bool outermost, full;
 
 	if (!s)
 		s = sampling_new(&key, tgid);
@@ -88,9 +87,14 @@ static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, 
 		s->until_next--;
 		return TAKEN_NOT;
 	}
-	/* Frames left by an unwinder or a longjmp lie below this one: forget them. */
+	/*
+	 * Frames left by an unwinder or a longjmp lie below this one: forget them. At the same place
+	 * there may be one that ends by a tail call of this one. Where there is no room, they are
+	 * such as were left, too, or whose ends were not seen, as between two bursts.
+	 */
+	full = s->depth >= WIRE_DEPTH_MAX;
 	for (int i = 0; i < WIRE_DEPTH_MAX && s->depth; i++)
-		if (s->sp[slot(s->depth - 1)] < sp)
+		if (s->sp[slot(s->depth - 1)] < sp + full)
 			s->depth--;
 	if (s->depth >= WIRE_DEPTH_MAX)
 		return TAKEN_NOT;

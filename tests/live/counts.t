@@ -131,6 +131,33 @@ is "$(block aliased descend "| .sci != null and .sci_low - 0.1 <= $known and $kn
 	"-c 8: a period of the program's own does not alias" ||
 	diag "$known, got: $(block aliased descend "| [.sci_low, .sci, .sci_high] | tojson")"
 
+# Calls that are left by longjmp have no exit: those behind are recorded as often as the first ones.
+if command -v gcc >/dev/null; then
+	cat >leaps.c <<-'EOC'
+		#include <setjmp.h>
+		static jmp_buf back;
+		__attribute__((noinline, noclone)) void leap(volatile long x)
+		{
+			if (x >= 0)
+				longjmp(back, 1);
+		}
+		int main(void)
+		{
+			for (volatile long i = 0; i < 1000; i++)
+				if (!setjmp(back))
+					leap(i);
+			return 0;
+		}
+	EOC
+	gcc -O1 -g -o leaps leaps.c
+	record leaps -c 2 -F leap -- ./leaps
+	report leaps
+	is "$(block leaps leap '| "\(.calls) \(.estimated_calls)"')" "500 1000" "-c 2: calls that a longjmp leaves" ||
+		diag leaps.err
+else
+	skip "-c 2: calls that a longjmp leaves" "no gcc here"
+fi
+
 record none -c 1000000000 -F inner -- "$MB/exact" -t 1 -n 11
 report none
 is "$status" 0 "-c beyond all calls: status"
