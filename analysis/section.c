@@ -108,10 +108,8 @@ static uint32_t lock_of(struct sections *s, const struct thread *t, const struct
 		key++;
 	if (i != MAP_NONE)
 		return i;
-	if (s->locks.n >= SECTION_LOCKS) {
-		s->beyond++;
+	if (s->locks.n >= SECTION_LOCKS)
 		return MAP_NONE;
-	}
 	i = (uint32_t)s->locks.n;
 	map_put(&s->lock_of, key, i);
 	place = argkeys_place_id(&s->places, address);
@@ -270,8 +268,10 @@ static void begin(struct sections *s, const struct thread *t, const struct call 
 	uint32_t lock = row ? lock_of(s, t, c, row) : MAP_NONE;
 	struct waiter w = { .thread = t->index, .since_ns = c->entry_ns };
 
-	if (lock == MAP_NONE)
+	if (lock == MAP_NONE) {
+		s->beyond += row && c->arg_mask & 1u << row->bit;
 		return;
+	}
 	if (row->action == LOCK_RELEASE || row->action == LOCK_WAIT) {
 		if (!s->sampled)
 			release(s, t, lock, c->entry_ns);

@@ -1,0 +1,121 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What a report keeps is bounded: where there is more it says how much, and of what. And where one call in
+# several was recorded, what cannot be known then.
+. "$(dirname "$0")/lib.sh"
+command -v jq >/dev/null || { skip "bounds" "no jq here" && exit; }
+
+# made NAME: a recording of its text
+made() { "$ISPOT" dump --from-text "$planted/$1.trace" -o "$planted/$1.data"; }
+# notices NAME ARGS...: of the report, after it
+notices() { "$ISPOT" report --json -i "$planted/$1.data" "${@:2}" | jq -r '.notices[]'; }
+# of NAME JQ ARGS...
+of() { "$ISPOT" report --json -i "$planted/$1.data" "${@:3}" | jq -c "$2"; }
+
+session='{"kind":"session","version":1,"command":"./app","pid":100,"start_ns":0,"clock":"monotonic","cpus":1,"period":1,"pmu":"none","producer":"synthetic","kernel":"6.18.0"}'
+# function_line ID NAME [ARG-NAME CLASS]
+function_line() {
+	local args=
+	[ $# -lt 3 ] || args=',"args":[{"bit":0,"name":"'$3'","type":"","class":"'$4'","is_signed":false,"key":true}]'
+	echo '{"kind":"function","id":'"$1"',"set":1,"name":"'"$2"'","symbol":"'"$2"'","block":"function","exit":"return","probe_offset":0,"class":"nop5"'"$args"'}'
+}
+
+# Calls in no order, of 60 functions; and calls that each made three of them, in no order.
+{
+	echo "$session"
+	awk 'function below(n) { x = (x * 1103515245 + 12345) % 2147483648; return int(x / 65536) % n }
+		function call(f) { t += 100; print t, "0 1/1 entry", f; t += 100; print t, "0 1/1 exit", f }
+		BEGIN {
+			for (i = 0; i < 30000; i++)
+				call("f" below(60))
+			for (i = 0; i < 12000; i++) {
+				print ++t, "0 1/1 entry outer"
+				for (k = 0; k < 3; k++)
+					call("f" below(60))
+				print t += 100, "0 1/1 exit outer"
+			}
+		}'
+} >"$planted/sequences.trace"
+made sequences
+ok "sequences beyond the bound are counted" loud "repetitions found no room among the sequences kept: these are not all" \
+	notices sequences --by sequence
+# shellcheck disable=SC2016 # no commands
+ok "calls of too many kinds are counted" loud 'calls made too many different calls to be told apart: they are in `{ … }`' \
+	notices sequences --by sequence
+ok "both are numbers for scripts" loud "[true,true]" \
+	of sequences '.sequences | [.repetitions_without_room > 0, .calls_not_told_apart > 0]' --by sequence
+ok "and those calls are one sequence" loud '["outer { … }",true]' \
+	of sequences '.blocks[] | select(.name == "outer { … }") | [.name, .calls > 1000]' --by sequence
+ok "no more of them are kept" loud true of sequences '[.blocks[] | select(.kind == "sequence")] | length <= 4096 + 2048 + 2048 + 61' \
+	--by sequence
+
+# More values of an argument, and more locks, than are told apart.
+{
+	echo "$session"
+	function_line 0 work n value
+	awk 'BEGIN {
+		for (i = 0; i < 5000; i++) {
+			print t += 100, "0 1/1 entry work sp=0x1000"
+			print t, "0 1/1 args 1", i
+			print t += 50, "0 1/1 exit work sp=0x1000"
+		}
+	}'
+} >"$planted/keys.trace"
+made keys
+# shellcheck disable=SC2016 # no commands
+ok "keys beyond the bound are counted" loud '904 calls have keys beyond the 4096 kept per function: they are in `other`' \
+	notices keys --key work@n
+ok "and are one block" loud '["other than the first 4096",904]' \
+	of keys '.blocks[] | select(.key == "other than the first 4096") | [.key, .calls]' --key work@n
+{
+	echo "$session"
+	function_line 0 pthread_mutex_lock mutex address
+	function_line 1 pthread_mutex_unlock mutex address
+	awk 'function lock(f) {
+			print t += 100, "0 1/1 entry", f, "sp=0x1000"
+			print t, "0 1/1 args 1", i * 64
+			print t += 50, "0 1/1 exit", f, "sp=0x1000"
+		}
+		BEGIN {
+			for (i = 1; i <= 65536 + 7; i++) {
+				lock("pthread_mutex_lock")
+				lock("pthread_mutex_unlock")
+			}
+		}'
+} >"$planted/locks.trace"
+made locks
+ok "locks beyond the bound are counted" loud "14 calls are on locks beyond the 65536 told apart" notices locks --by lock
+
+# One call in four.
+{
+	echo "${session/\"period\":1/\"period\":4}"
+	function_line 0 pthread_mutex_lock mutex address
+	function_line 1 pthread_mutex_unlock mutex address
+	for t in 1000 2000 3000; do
+		echo "$t 0 1/1 entry pthread_mutex_lock sp=0x1000"
+		echo "$t 0 1/1 args 1 4096"
+		echo "$((t + 100)) 0 1/1 exit pthread_mutex_lock sp=0x1000"
+		echo "$((t + 500)) 0 1/1 entry pthread_mutex_unlock sp=0x1000"
+		echo "$((t + 500)) 0 1/1 args 1 4096"
+		echo "$((t + 600)) 0 1/1 exit pthread_mutex_unlock sp=0x1000"
+	done
+} >"$planted/sampled.trace"
+made sampled
+ok "sampled: sequences are of what was recorded" loud "sequences are rows of the recorded ones" notices sampled --by sequence
+ok "sampled: nobody holds a lock" loud "hold times and holders are n/a" notices sampled --by lock
+ok "sampled: so there are none" loud '[3,null,null]' \
+	of sampled '.blocks[] | select(.kind == "lock") | [.calls, .lock.holds, .lock.contended]' --by lock
+
+# Tries whose result was not recorded.
+{
+	echo "$session"
+	function_line 0 pthread_mutex_trylock mutex address
+	for t in 1000 2000; do
+		echo "$t 0 1/1 entry pthread_mutex_trylock sp=0x1000"
+		echo "$t 0 1/1 args 1 4096"
+		echo "$((t + 100)) 0 1/1 exit pthread_mutex_trylock sp=0x1000"
+	done
+} >"$planted/tries.trace"
+made tries
+ok "tries without a result are said" loud "2 tries to take a lock are without their result: what they held is not known; record it with @ret" \
+	notices tries --by lock
