@@ -68,6 +68,21 @@ const struct meta_argument *argkey_find(const struct meta_function *f, const cha
 	return NULL;
 }
 
+uint32_t argkey_number(const struct meta_function *f, uint32_t bit)
+{
+	const char *name = NULL;
+
+	if (bit == ARG_RETURN)
+		return 0;
+	for (uint32_t i = 0; i < f->n_arguments && !name; i++)
+		if (f->arguments[i].bit == bit)
+			name = f->arguments[i].name;
+	for (uint32_t i = 0; name && i < f->n_prototype; i++)
+		if (f->prototype[i].number && !strcmp(f->prototype[i].name, name))
+			return f->prototype[i].number;
+	return name && number_of(name) ? (uint32_t)number_of(name) : bit + 1;
+}
+
 #define REGISTERS_X86	6
 #define REGISTERS_ARM64 8
 

@@ -8,6 +8,7 @@
 #define ISPOT_ANALYSIS_ARGKEY_FIND_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct err;
 struct meta;
@@ -17,6 +18,9 @@ struct meta_function;
 /* name: of the prototype, "argN" or "ret". NULL: it was not recorded, or not as occasional says. */
 const struct meta_argument *argkey_find(const struct meta_function *f, const char *name,
 					bool occasional);
+
+/* Of the argument in integer register bit: its number, as "argN" counts, 0 for what is returned. */
+uint32_t argkey_number(const struct meta_function *f, uint32_t bit);
 
 /* The recorded function whose name is at most a few edits away; NULL: none is. */
 const char *argkey_nearest(const struct meta *meta, const char *function);

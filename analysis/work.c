@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/argkey_find.h"
 #include "analysis/block.h"
 #include "analysis/work.h"
 #include "base/text.h"
@@ -142,12 +143,18 @@ static const char *argument_name(const struct block *b)
 	return NULL;
 }
 
+uint32_t work_argument(const struct block *b)
+{
+	return b->function ? argkey_number(b->function, b->fit.argument_number - 1)
+			   : b->fit.argument_number;
+}
+
 static void describe_argument(const struct block *b, struct text *out)
 {
 	const struct workload_fit *fit = &b->fit;
 	const char *name = argument_name(b);
 
-	text_printf(out, "its fastest calls follow argument %u", fit->argument_number);
+	text_printf(out, "its fastest calls follow argument %u", work_argument(b));
 	if (name && strncmp(name, "arg", 3) != 0)
 		text_printf(out, " (%s)", name);
 	text_printf(out,

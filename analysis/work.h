@@ -38,6 +38,8 @@ struct work work_proof(const struct block *b, const struct meta *meta);
  * about the whole: most calls waited, or other causes took more.
  */
 struct work work_part(const struct block *b);
+/* Where it is an argument: its number, as -F and --key count parameters. */
+uint32_t work_argument(const struct block *b);
 /* The proof in a sentence. */
 void work_describe(const struct block *b, const struct meta *meta, const struct work *work,
 		   struct text *out);

@@ -196,7 +196,7 @@ static struct json *work_json(const struct block *b)
 	j = json_new_object();
 	json_set_string(j, "by", work_by_name(part.by));
 	if (part.by == WORK_ARGUMENT)
-		json_set_u64(j, "argument", b->fit.argument_number);
+		json_set_u64(j, "argument", work_argument(b));
 	json_set_f64(j, "share", part.share);
 	return j;
 }

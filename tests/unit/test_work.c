@@ -118,7 +118,29 @@ static void size_explains(void **state)
 	assert_int_equal(b->verdict, VERDICT_WORKLOAD);
 	assert_string_equal(b->causes.data[0].kind, "workload");
 	assert_non_null(strstr(b->causes.data[0].evidence.data[0], "argument 2"));
+	assert_int_equal(work_argument(b), 2);
 	end(&st);
+}
+
+/* The second integer register has the third parameter: the one before is a floating-point number.
+ */
+static void arguments_are_numbered_as_declared(void **state)
+{
+	static const struct meta_argument size = { .bit = 1, .name = "size", .type = "size_t" };
+	static const struct meta_parameter prototype[] = {
+		{ .number = 1, .name = "item", .why = "" },
+		{ .number = 2, .name = "weight", .why = "it is a floating-point number" },
+		{ .number = 3, .name = "size", .why = "" },
+	};
+	struct meta_function f = {
+		.n_arguments = 1, .arguments = &size, .n_prototype = 3, .prototype = prototype
+	};
+	struct block b = { .function = &f, .fit.argument_number = 2 };
+
+	(void)state;
+	assert_int_equal(work_argument(&b), 3);
+	f.n_prototype = 0;
+	assert_int_equal(work_argument(&b), 2);
 }
 
 /* An argument that durations do not depend on explains nothing. */
@@ -351,6 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(size_explains),
+		cmocka_unit_test(arguments_are_numbered_as_declared),
 		cmocka_unit_test(other_argument_does_not),
 		cmocka_unit_test(an_argument_that_counts_up_is_time),
 		cmocka_unit_test(what_size_explains_is_stated_beside_preemption),
