@@ -107,10 +107,14 @@ static void end_locks(struct grouping *g, struct result *res)
 	result_count_notice(res, g->sections.beyond,
 			    "call is on a lock beyond the 65536 told apart",
 			    "calls are on locks beyond the 65536 told apart");
-	if (g->sections.sampled)
-		result_notice(res,
-			      "one call in several was recorded: which release is of which lock "
-			      "is not known, so hold times and holders are n/a");
+	if (g->sections.partial)
+		result_notice(res, meta_period(res->meta) > 1
+					   ? "one call in several was recorded: which release is "
+					     "of which lock is not known, so hold times and "
+					     "holders are n/a"
+					   : "short calls were not written: which of them released "
+					     "a lock is not known, so hold times and holders are "
+					     "n/a");
 	result_count_notice(
 		res, g->sections.no_result,
 		"try to take a lock is without its result: what it held is not known; "
@@ -185,6 +189,13 @@ int grouping_read(struct grouping *g, struct trace_reader *r, struct result_opti
 		rc = result_read(result, r, o, err);
 	if (!rc && g->by->end)
 		g->by->end(g, result);
+	if (!rc && result->groups.n)
+		result_count_notice(
+			result, result->calls.brief,
+			"call left no more than its sums in the file (record --keep-slower): it "
+			"is in no group, and the fastest of a group is that of the others",
+			"calls left no more than their sums in the file (record --keep-slower): "
+			"they are in no group, and the fastest of a group is that of the others");
 	if (!rc)
 		result_count_groups(result);
 	return rc;

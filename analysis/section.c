@@ -57,7 +57,7 @@ int sections_init(struct sections *s, const struct meta *meta, const struct call
 	int rc;
 
 	*s = (struct sections){ .meta = meta, .calls = calls, .waits = waits };
-	s->sampled = meta_period(meta) > 1;
+	s->partial = meta_period(meta) > 1 || meta_has_notice(meta, "keep-slower");
 	s->functions = xcalloc(meta->functions.n + 1, sizeof(struct lock_function *));
 	callsites_init(&s->sites, meta);
 	rc = argkeys_init(&s->places, meta, NULL, 0, NULL, 0, err);
@@ -273,7 +273,7 @@ static void begin(struct sections *s, const struct thread *t, const struct call 
 		return;
 	}
 	if (row->action == LOCK_RELEASE || row->action == LOCK_WAIT) {
-		if (!s->sampled)
+		if (!s->partial)
 			release(s, t, lock, c->entry_ns);
 		return;
 	}
@@ -298,7 +298,7 @@ static bool took(struct sections *s, const struct lock_function *row, const stru
 {
 	bool known = c->arg_mask & 1u << ARG_RETURN;
 
-	if (c->end != CALL_TIMED || s->sampled)
+	if (c->end != CALL_TIMED || s->partial)
 		return false;
 	if (row->action == LOCK_TRY && !known)
 		s->no_result++;

@@ -72,7 +72,8 @@ void text_locks_note(const struct view *v, struct text *out)
 		 "SCI, lost, p50 and p99 are of the calls that take the lock (the wait), hold50 "
 		 "and hold99 of the time it was held; cont is the part of the calls that found it "
 		 "held by another thread.");
-	if (never_released(v) && meta_period(v->result->meta) <= 1)
+	if (never_released(v) && meta_period(v->result->meta) <= 1 &&
+	    !meta_has_notice(v->result->meta, "keep-slower"))
 		text_add(&note, " Hold times, and who held the lock, are n/a where no release was "
 				"recorded: record the function that unlocks as well, with its "
 				"argument (-F pthread_mutex_unlock@arg1).");

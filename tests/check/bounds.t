@@ -106,6 +106,28 @@ ok "sampled: nobody holds a lock" loud "hold times and holders are n/a" notices 
 ok "sampled: so there are none" loud '[3,null,null]' \
 	of sampled '.blocks[] | select(.kind == "lock") | [.calls, .lock.holds, .lock.contended]' --by lock
 
+# Of short calls there are sums alone.
+{
+	echo "$session"
+	function_line 0 pthread_mutex_lock mutex address
+	function_line 1 pthread_mutex_unlock mutex address
+	echo '{"kind":"notice","code":"keep-slower","text":"calls shorter than 1ms are summed up"}'
+	for t in 1000000 5000000; do
+		echo "$t 0 1/1 entry pthread_mutex_lock sp=0x1000"
+		echo "$t 0 1/1 args 1 4096"
+		echo "$((t + 2000000)) 0 1/1 exit pthread_mutex_lock sp=0x1000"
+	done
+	echo "9000000 0 1/1 brief id=1 calls=2 outer=2 ns=300 min=150 0 300 150 300 0 0 2"
+} >"$planted/slower.trace"
+made slower
+for by in lock site sequence; do
+	ok "--keep-slower: --by $by is without the short calls" loud "2 calls left no more than their sums in the file" \
+		notices slower --by $by
+done
+ok "--keep-slower: nobody holds a lock" loud "hold times and holders are n/a" notices slower --by lock
+ok "--keep-slower: so there are none" loud '[2,null,null]' \
+	of slower '.blocks[] | select(.kind == "lock") | [.calls, .lock.holds, .lock.contended]' --by lock
+
 # Tries whose result was not recorded.
 {
 	echo "$session"
