@@ -33,6 +33,12 @@ static const struct words unended = {
 	"begin", "has no end (left by a way without ISPOT_END?): it is not timed", "begins",
 	"have no end (left by a way without ISPOT_END?): they are not timed"
 };
+/* Of other static probes: one that has several ways out has an end for each. */
+static const struct words unended_pair = {
+	"begin", "has no end on its thread: it is not timed; ends may be several, BEGIN..END|END",
+	"begins",
+	"have no end on their thread: they are not timed; ends may be several, BEGIN..END|END"
+};
 static const struct words unbegun = {
 	"end", "has no begin on its thread, or that was before the recording: it is left out",
 	"ends", "have no begin on their thread, or that was before the recording: they are left out"
@@ -42,15 +48,20 @@ static const struct words overlapping = {
 	"blocks", "ended inside others that began in them: the time they share counts in both"
 };
 
-static void say_fault(const struct words *w, uint64_t count, const char *name,
+static bool is_pair(const struct meta_function *f)
+{
+	return f->symbol && !strncmp(f->symbol, "usdt:", 5);
+}
+
+static void say_fault(const struct words *w, uint64_t count, const struct meta_function *f,
 		      void (*say)(void *ctx, const char *sentence), void *ctx)
 {
 	char number[TEXT_NUMBER], *line;
 
 	if (!count)
 		return;
-	line = xasprintf("%s %s of marker %s %s", text_count(number, count),
-			 count == 1 ? w->one : w->many, name,
+	line = xasprintf("%s %s of %s%s %s", text_count(number, count),
+			 count == 1 ? w->one : w->many, is_pair(f) ? "" : "marker ", f->name,
 			 count == 1 ? w->one_does : w->many_do);
 	say(ctx, line);
 	free(line);
@@ -101,12 +112,12 @@ void markers_say_faults(const struct calls *c, const struct meta *meta,
 {
 	for (uint32_t id = 0; id < c->n_functions; id++) {
 		const struct marker_faults *faults = &c->marker_faults[id];
-		const char *name = meta->functions.data[id].name;
+		const struct meta_function *f = &meta->functions.data[id];
 
-		say_endless(&meta->functions.data[id], say, ctx);
-		say_fault(&unended, faults->unended, name, say, ctx);
-		say_fault(&unbegun, faults->unbegun, name, say, ctx);
-		say_fault(&overlapping, faults->overlaps, name, say, ctx);
+		say_endless(f, say, ctx);
+		say_fault(is_pair(f) ? &unended_pair : &unended, faults->unended, f, say, ctx);
+		say_fault(&unbegun, faults->unbegun, f, say, ctx);
+		say_fault(&overlapping, faults->overlaps, f, say, ctx);
 	}
 	say_single(meta, say, ctx);
 }

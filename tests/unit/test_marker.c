@@ -114,6 +114,50 @@ static void a_begin_without_an_end_is_given_up(void **state)
 	scene_release(&s);
 }
 
+/* Other programs' probes know nothing of ISPOT_END, but their pairs may have several ends. */
+static void faults_of_static_probes(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	s.meta.functions.data[A].symbol = "usdt:db:start..commit";
+	s.meta.functions.data[A].name = "db:start..commit";
+	enter(&s, 1000, 1, A, 0xf00);
+	enter(&s, 1020, 1, A, 0xf00);
+	leave(&s, 1030, 1, A, 0xf00);
+	leave(&s, 1040, 1, A, 0xf00);
+	assert_string_equal(
+		faults(&s),
+		"1 begin of db:start..commit has no end on its thread: it is not timed; "
+		"ends may be several, BEGIN..END|END\n"
+		"1 end of db:start..commit has no begin on its thread, or that was "
+		"before the recording: it is left out\n");
+	scene_release(&s);
+}
+
+/* Three that overlap: each is timed, and each that ended inside others is counted once. */
+static void three_that_overlap(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	enter(&s, 1000, 1, A, 0xf00);
+	enter(&s, 1010, 1, B, 0xf00);
+	enter(&s, 1020, 1, LOOP, 0xf00);
+	leave(&s, 1030, 1, A, 0xf00);
+	leave(&s, 1050, 1, B, 0xf00);
+	leave(&s, 1090, 1, LOOP, 0xf00);
+	expect(&s, 0, A, CALL_TIMED, 30, 10);
+	expect(&s, 1, B, CALL_TIMED, 40, 10);
+	expect(&s, 2, LOOP, CALL_TIMED, 70, 70);
+	assert_int_equal(s.calls.marker_faults[A].overlaps, 1);
+	assert_int_equal(s.calls.marker_faults[B].overlaps, 1);
+	assert_int_equal(s.calls.marker_faults[LOOP].overlaps, 0);
+	scene_release(&s);
+}
+
 /* The same name deeper on the stack is the block itself again. */
 static void a_block_may_contain_itself(void **state)
 {
@@ -193,7 +237,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_block_outlives_frames),
 		cmocka_unit_test(overlapping_blocks_share_time),
+		cmocka_unit_test(three_that_overlap),
 		cmocka_unit_test(a_begin_without_an_end_is_given_up),
+		cmocka_unit_test(faults_of_static_probes),
 		cmocka_unit_test(a_block_may_contain_itself),
 		cmocka_unit_test(an_end_without_a_begin_is_left_out),
 		cmocka_unit_test(unwinding_leaves_blocks_open),
