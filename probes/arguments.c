@@ -202,7 +202,7 @@ static const char *add_word(struct choice *c, const char *word)
 	return i == UINT32_MAX ? "there is no such argument" : add_parameter(c, i);
 }
 
-static int add_words(struct choice *c, const char *words, struct err *err)
+static int add_words(struct choice *c, const char *words, bool some, struct err *err)
 {
 	char *copy = xstrdup(words), *rest = copy, *word;
 	int ret = 0;
@@ -212,6 +212,8 @@ static int add_words(struct choice *c, const char *words, struct err *err)
 
 		if (why)
 			ret = refuse(c, word, why, err);
+		if (some)
+			ret = 0;
 	}
 	free(copy);
 	return ret;
@@ -268,7 +270,7 @@ static void find_prototype(struct choice *c)
 		name_parameters(c);
 }
 
-int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
+int arguments_choose(struct arguments *a, const char *words, bool some, struct dso *dso,
 		     const struct dso_function *f, const struct no_key *no_key, struct err *err)
 {
 	struct choice c = { .a = a, .dso = dso, .f = f };
@@ -279,7 +281,7 @@ int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
 	if (!*words && !c.n_known)
 		return 0;
 	find_prototype(&c);
-	ret = *words ? add_words(&c, words, err) : 0;
+	ret = *words ? add_words(&c, words, some, err) : 0;
 	for (size_t i = 0; i < c.n_known && !is_off(no_key, &c); i++)
 		add_known(&c, c.known[i]); /* what cannot be is left out */
 	return ret;

@@ -45,9 +45,10 @@ bool no_key_means(const char *name, struct dso *dso, const struct dso_function *
 
 /*
  * words: behind the '@' of the pattern, "" none. Exit status 2 for an argument that the function
- * does not have, or has in no integer register; the sentence shows the prototype.
+ * does not have, or has in no integer register; the sentence shows the prototype. some: as a glob
+ * chose it, such arguments are left out; then the sentence is there, and it returns 0.
  */
-int arguments_choose(struct arguments *a, const char *words, struct dso *dso,
+int arguments_choose(struct arguments *a, const char *words, bool some, struct dso *dso,
 		     const struct dso_function *f, const struct no_key *no_key, struct err *err);
 
 /*

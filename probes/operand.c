@@ -303,7 +303,8 @@ static int choose_words(struct planned *p, const struct offered *all, struct err
 	int ret = 0;
 
 	while (!ret && (word = strsep(&rest, ",")))
-		ret = choose_word(p, word, all, err);
+		if (choose_word(p, word, all, err) && p->what.by_name)
+			ret = err->code;
 	free(copy);
 	return ret;
 }

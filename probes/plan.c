@@ -24,8 +24,8 @@ static void plan_one(struct planned *p, const struct no_key *no_key,
 		p->reason = "an IFUNC: the loader chooses the implementation; name that one";
 		return;
 	}
-	if (arguments_choose(&p->arguments, p->what.arguments, p->what.dso, p->what.function,
-			     no_key, &p->wrong_arguments)) {
+	if (arguments_choose(&p->arguments, p->what.arguments, !p->what.by_name, p->what.dso,
+			     p->what.function, no_key, &p->wrong_arguments)) {
 		p->reason = p->wrong_arguments.text;
 		return;
 	}

@@ -39,7 +39,8 @@ struct planned {
 	bool in_turns;
 	double rank;		    /* session_choose()'s */
 	struct arguments arguments; /* that are recorded */
-	struct err wrong_arguments; /* code 0: none is */
+	/* code 0: none is; of what a glob chose they are left out, and it may be possible */
+	struct err wrong_arguments;
 	const char *reason; /* why not possible; "" otherwise. Lives as long as the planned */
 	/* what the hybrid selection measured; NAN: not measured, or by too few samples */
 	double cpu_share, calls_per_s, cost_share; /* of samples; 1/s; of the target's CPU time */

@@ -51,6 +51,17 @@ static double known_share(const struct session *s, const struct planned *p)
 	return NAN;
 }
 
+/* A glob may mean functions that do not have what others of them have; one has to have it. */
+static bool are_wrong(const struct session *s, const struct planned *p)
+{
+	if (!p->wrong_arguments.code || p->what.by_name)
+		return p->wrong_arguments.code;
+	vec_for_each (&s->plan, struct planned *, other)
+		if ((*other)->what.pattern == p->what.pattern && !(*other)->wrong_arguments.code)
+			return false;
+	return true;
+}
+
 /* The executable's object comes first, whatever else is known by then. */
 static int select_in(struct session *s, size_t first, size_t n_executables, struct err *err)
 {
@@ -69,7 +80,7 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 		struct planned *p = s->plan.data[i];
 
 		p->cpu_share = known_share(s, p);
-		if (p->wrong_arguments.code) {
+		if (are_wrong(s, p)) {
 			*err = p->wrong_arguments;
 			ret = err->code;
 		}

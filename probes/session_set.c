@@ -120,6 +120,30 @@ static void say_half(struct session *s, size_t first)
 	}
 }
 
+/* Of functions that a glob chose: arguments that these do not have. */
+static void say_without(struct session *s, size_t first)
+{
+	const struct planned *one = NULL;
+	char functions[TEXT_COUNTED], *words;
+	uint64_t n = 0;
+
+	for (size_t i = first; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (!p->possible || !p->wrong_arguments.code)
+			continue;
+		one = one ? one : p;
+		n++;
+	}
+	if (!n)
+		return;
+	words = xasprintf("%s of -F %s recorded without an argument named behind @: %s%s",
+			  text_counted(functions, n, "function"), n == 1 ? "is" : "are",
+			  one->wrong_arguments.text, n == 1 ? "" : "; and others (ispot check)");
+	session_write_notice(s, "arguments", words);
+	free(words);
+}
+
 int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
 {
 	struct probeset set;
@@ -128,6 +152,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 
 	*out = NULL;
 	say_half(s, first);
+	say_without(s, first);
 	probeset_init(&set, s->dynevents, s->sets.n);
 	if (session_has_sessions(s))
 		probeset_use_sessions(&set);

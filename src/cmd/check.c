@@ -86,6 +86,8 @@ static void print_remarks(const struct planned *p)
 
 	if (*p->exit.reason)
 		print_remark(p->exit.reason);
+	if (p->wrong_arguments.code)
+		print_remark(p->wrong_arguments.text);
 	print_exits(p);
 	if (place->moved_past_load)
 		print_remark("the probe stands behind a load or store, whose miss is not timed");

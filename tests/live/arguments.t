@@ -124,6 +124,20 @@ refused weigh@colour 'there is no such argument.*weigh\(int item'
 refused weigh@arg0 'count from 1'
 refused weigh@arg1,,arg2 'empty'
 
+# What a glob chooses need not all have the argument, but one must.
+record some -F 'weigh*@size' -- "$MB/arguments"
+is "$status" 0 "an argument that some of a glob have: status"
+like some.err '^ispot: 1 function of -F is recorded without an argument named behind @: weigh_box@size: there is no such argument; ' \
+	"an argument that some of a glob have: said of the others"
+report some
+is "$(block some weigh .calls) $(block some weigh_box .calls)" "12000 2" "an argument that some of a glob have: all are traced"
+is "$(values some 0x2 | awk '{ sub("x", "", $1); n += $1 } END { print n }')" 12000 "an argument that some of a glob have: recorded"
+jq -r '.notices[]' some.json >some.notices
+like some.notices 'weigh_box@size: there is no such argument' "an argument that some of a glob have: said by the report"
+refused 'weigh*@colour' 'weigh[_a-z]*@colour: there is no such argument'
+"$ISPOT" check -F 'weigh*@size' "$MB/arguments" >check.out 2>check.err
+is "$? $(grep -c 'weigh_box@size: there is no such argument' check.out)" "0 1" "check says so, too" || diag check.out check.err
+
 # Of a copy that the compiler made of a function the parameters stand in other registers, or in none.
 if command -v gcc >/dev/null; then
 	cat >copy.c <<-'EOC'
