@@ -125,13 +125,15 @@ static void describe_known(struct meta_argument *m, const struct known_arg *k)
 static const char *add_parameter(struct choice *c, uint32_t i)
 {
 	const struct known_arg *known = known_of(c, i + 1);
-	const struct dso_parameter *p = c->has_prototype ? &c->prototype.parameters[i] : NULL;
+	const struct dso_parameter *p = NULL;
 	struct meta_argument *m;
 	uint32_t bit;
 	const char *why = find_register(c, i, &bit);
 
 	if (why || is_chosen(c->a, bit))
 		return why;
+	if (c->has_prototype)
+		p = &c->prototype.parameters[i];
 	m = add(c->a, bit, p ? p->bytes : known ? known->bytes : 8);
 	snprintf(c->a->names[bit], sizeof(c->a->names[bit]), "arg%u", i + 1);
 	m->name = c->a->names[bit];

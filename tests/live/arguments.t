@@ -119,6 +119,8 @@ refused() {
 refused weigh@weight 'weigh@weight: it is a floating-point number.*weigh\(int item, double weight'
 refused weigh_box@b 'weigh_box@b: it is a structure, which is in no integer register; it is .*weigh_box\('
 refused weigh_box@number 'weigh_box@number: it is behind a structure, so its register is not certain'
+refused weigh@arg99 'there is no such argument.*weigh\(int item'
+refused weigh@arg-1 'there is no such argument.*weigh\(int item'
 refused weigh@arg5 'there is no such argument.*weigh\(int item'
 refused weigh@colour 'there is no such argument.*weigh\(int item'
 refused weigh@arg0 'count from 1'
