@@ -53,6 +53,7 @@ static int parse_usdt(struct pattern *p, const char *rest, struct err *err)
 					  p->typed));
 	p->object = xstrndup(rest, (size_t)(colon - rest));
 	p->name = xstrndup(colon + 1, (size_t)((dots ? dots : rest + n) - colon - 1));
+	p->kind = strchr(p->name, '*') ? PATTERN_GLOB : PATTERN_NAME;
 	p->end = xstrndup(end, dots ? (size_t)(rest + n - end) : 0);
 	if (strchr(p->end, '*') && !strchr(p->name, '*'))
 		return usage(err, err_set(err, -EINVAL,

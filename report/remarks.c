@@ -223,6 +223,8 @@ static void not_called(const struct view *v, struct text *out)
 	const struct meta *meta = v->result->meta;
 	char name[4 * NAME_MAX_COLUMNS + 1];
 	bool *called = xcalloc(meta->functions.n + 1, sizeof(*called));
+	/* calls that sampling left out are counted at the end */
+	bool counted = v->result->recorded_part >= 1 || meta->end.present;
 	struct text line = { 0 };
 	unsigned n = 0;
 
@@ -236,10 +238,35 @@ static void not_called(const struct view *v, struct text *out)
 	if (n > NAMED_MAX && !v->all)
 		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
 	if (line.n && v->result->blocks.n)
-		print_labelled(v, v->result->recorded_part < 1 ? "not recorded" : "not called",
-			       line.s, out);
+		print_labelled(v, counted ? "not called" : "not recorded", line.s, out);
 	text_release(&line);
 	free(called);
+}
+
+/* Functions that were called less often than one call in so many was to be recorded. */
+static void none_recorded(const struct view *v, struct text *out)
+{
+	char name[4 * NAME_MAX_COLUMNS + 1], calls[TEXT_COUNTED];
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	if (meta_period(v->result->meta) <= 1 || !v->result->calls.entries)
+		return;
+	vec_for_each (&v->result->blocks, const struct block, b) {
+		if (b->calls || b->estimated_calls == BLOCK_NONE || !b->estimated_calls)
+			continue;
+		if (n++ < NAMED_MAX || v->all)
+			text_printf(&line, "%s%s (%s)", line.n ? ", " : "",
+				    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS),
+				    text_counted(calls, b->estimated_calls, "call"));
+	}
+	if (n > NAMED_MAX && !v->all)
+		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
+	if (n) {
+		text_add(&line, "; record with a smaller -c");
+		print_labelled(v, "not recorded", line.s, out);
+	}
+	text_release(&line);
 }
 
 /* A function that runs once and long says nothing; the iterations of its loop do. */
@@ -360,6 +387,7 @@ void text_remarks(const struct view *v, struct text *out)
 	}
 	own_probe(v, out);
 	not_called(v, out);
+	none_recorded(v, out);
 	left_out(v, out);
 	text_next(v, out);
 }

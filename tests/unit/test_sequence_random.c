@@ -103,7 +103,16 @@ static void check_loops(const struct story *s, const struct program *p, uint64_t
 
 #define THREADS 8
 
-static void random_program(uint64_t seed)
+static void note_all(struct story *s, uint32_t kind, uint32_t function)
+{
+	for (uint32_t t = 1; t <= THREADS; t++) {
+		s->now += 10;
+		note(s, kind, t, function, 0x2000);
+	}
+}
+
+/* inside: of a call that lasts as long as its thread, as of main. */
+static void random_program(uint64_t seed, bool inside)
 {
 	struct program p = { 0 };
 	struct row rows[THREADS] = { 0 };
@@ -116,7 +125,9 @@ static void random_program(uint64_t seed)
 	main_loop = make_loop(&p, 1);
 	for (unsigned t = 0; t < THREADS; t++)
 		run_loop(main_loop, &rows[t]);
-	begin(&s, NULL, p.n_functions);
+	begin(&s, NULL, p.n_functions + 1);
+	if (inside)
+		note_all(&s, REC_ENTRY, p.n_functions);
 	while (left) {
 		unsigned t = below(THREADS);
 
@@ -125,6 +136,8 @@ static void random_program(uint64_t seed)
 		call(&s, t + 1, rows[t].data[at[t]], 10 + below(5));
 		left -= ++at[t] == rows[t].n;
 	}
+	if (inside)
+		note_all(&s, REC_EXIT, p.n_functions);
 	read_all(&s);
 	check_loops(&s, &p, seed);
 	end(&s);
@@ -135,8 +148,10 @@ static void random_program(uint64_t seed)
 static void random_programs(void **state)
 {
 	(void)state;
-	for (uint64_t seed = 1; seed <= 60; seed++)
-		random_program(seed);
+	for (uint64_t seed = 1; seed <= 60; seed++) {
+		random_program(seed, false);
+		random_program(seed, true);
+	}
 }
 
 /* Calls in no order: no sequence is worth more than its bound of memory. */
