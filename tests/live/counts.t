@@ -163,8 +163,16 @@ report none
 is "$status" 0 "-c beyond all calls: status"
 jq -r '.notices[]' none.json >none.notices
 like none.notices "none of the 33 was: record with a smaller -c" "-c beyond all calls: said"
-record zero -c 0 -F inner -- "$MB/exact"
-is "$status" 125 "-c 0: status"
-like zero.err "-c takes a number from 1" "-c 0: said"
+for option in "-c 0" "-N 0" "--period 0" "-c 1073741825"; do
+	# shellcheck disable=SC2086 # words
+	record zero $option -F inner -- "$MB/exact"
+	is "$status" 125 "$option: status"
+	is "$(grep -c "^ispot: record: -c takes a number from 1 (every call) to 1073741824$" zero.err)" 1 "$option: said" ||
+		diag zero.err
+done
+for n in -1 1.5 x 1e3 99999999999999999999 ""; do
+	record word -c "$n" -F inner -- "$MB/exact"
+	is "$status $(grep -c '^ispot: ' word.err)" "125 1" "-c '$n': one line" || diag word.err
+done
 
 done_testing

@@ -76,6 +76,12 @@ if command -v gcc >/dev/null; then
 	is "$(block half opened .calls) $(block half opened .timed_calls)" "1009 0" "its begins are counted"
 	is "$(jq -r '.not_traced[] | "\(.name): \(.reason)"' half.json)" "closed: it has ends, but no begin" \
 		"the other is among what is not traced"
+	record closed -F marker:closed -- ./half
+	is "$status" 125 "a marker without a begin, by its name: status"
+	like closed.err "^ispot: .*-F 'marker:closed': it has ends, but no begin" "a marker without a begin, by its name: said"
+	record pair -F 'usdt:ispot:opened__begin..opened__end' -- ./half
+	is "$status" 125 "a pair whose end there is not: status"
+	like pair.err "there is no such pair of probes; there is opened__begin" "a pair whose end there is not: said"
 	jq -r '.notices[]' half.json >half.notices
 	like half.notices '^marker opened has no end in the program' "and both by the report"
 	unlike half.notices 'calibrated' "no end is no lack of calibration"
