@@ -8,6 +8,7 @@
 #include "analysis/result.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
 
@@ -262,6 +263,21 @@ static void set_span(struct outliers *o, const struct trace_reader *r,
 	if (ro->to_ns < o->duration_ns)
 		o->duration_ns = ro->to_ns;
 	o->duration_ns -= ro->from_ns < o->duration_ns ? ro->from_ns : o->duration_ns;
+}
+
+void outlier_name(struct outliers *o, struct outlier_block *b)
+{
+	struct text name = { 0 };
+	char *printable;
+
+	if (b->kind == BLOCK_LOCK)
+		sections_name(&o->sections, b->id, &name);
+	else
+		text_add(&name, b->function->name);
+	printable = text_printable_new(name.s ? name.s : "");
+	b->name = strtab_get(&o->names, strtab_add(&o->names, printable));
+	free(printable);
+	text_release(&name);
 }
 
 int outliers_read(struct outliers *o, struct trace_reader *r, struct result_options *ro,

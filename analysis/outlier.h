@@ -217,6 +217,9 @@ struct section_hook outlier_watch_sections(struct outliers *o);
 void outlier_watch_release(struct outliers *o);
 void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
 
+/* Gives it a name, which lives as long as o. */
+void outlier_name(struct outliers *o, struct outlier_block *b);
+
 /* While calls are at their end. outlier_cause.c: why each execution diverges; then
  * outlier_behaviour.c: what they have in common. */
 void outlier_explain(struct outliers *o, struct outlier_block *b);

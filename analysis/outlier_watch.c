@@ -382,6 +382,13 @@ static void on_brief(struct outliers *o, const struct record *r)
 	o->brief += brief.outer;
 }
 
+static void drop_holds(struct outlier_thread *ot)
+{
+	vec_for_each (&ot->holds, struct frame, h)
+		drop(h);
+	ot->holds.n = 0;
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct outliers *o = self;
@@ -400,6 +407,9 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 						r->values[1] != PAUSE_SAFEPOINT };
 	if (!o->judging && r->kind == REC_BRIEF)
 		on_brief(o, r);
+	if (r->kind == REC_SET_OFF) /* releases are not seen, as the sections know, too */
+		vec_for_each (&o->threads, struct outlier_thread *, ot)
+			drop_holds(*ot);
 	if (o->locks)
 		sections_visitor(&o->sections).record(&o->sections, t, r);
 }
@@ -412,24 +422,7 @@ static void on_unseen(void *self, const struct thread *t)
 	settle(o, ot);
 	if (o->locks)
 		sections_visitor(&o->sections).unseen(&o->sections, t);
-	vec_for_each (&ot->holds, struct frame, h)
-		drop(h);
-	ot->holds.n = 0;
-}
-
-static void name_block(struct outliers *o, struct outlier_block *b)
-{
-	struct text name = { 0 };
-	char *printable;
-
-	if (b->kind == BLOCK_LOCK)
-		sections_name(&o->sections, b->id, &name);
-	else
-		text_add(&name, b->function->name);
-	printable = text_printable_new(name.s ? name.s : "");
-	b->name = strtab_get(&o->names, strtab_add(&o->names, printable));
-	free(printable);
-	text_release(&name);
+	drop_holds(ot);
 }
 
 static double jitter_ns(const struct outliers *o, const struct outlier_block *b)
@@ -453,7 +446,7 @@ static void on_end(void *self)
 			outlier_fit(b, o->rule, jitter_ns(o, b));
 		}
 		if (!b->name)
-			name_block(o, b);
+			outlier_name(o, b);
 	}
 	o->lost_records = o->calls.lost_records;
 	o->switches = o->calls.threads.have_switch;
@@ -482,8 +475,7 @@ void outlier_watch_release(struct outliers *o)
 
 		vec_for_each (&ot->calls, struct frame, f)
 			drop(f);
-		vec_for_each (&ot->holds, struct frame, h)
-			drop(h);
+		drop_holds(ot);
 		if (ot->waits)
 			drop(&ot->ended);
 		vec_release(&ot->calls);
