@@ -128,6 +128,36 @@ ok "--keep-slower: nobody holds a lock" loud "hold times and holders are n/a" no
 ok "--keep-slower: so there are none" loud '[2,null,null]' \
 	of slower '.blocks[] | select(.kind == "lock") | [.calls, .lock.holds, .lock.contended]' --by lock
 
+# Probes that are out at times: what was held then may have been released, and taken again.
+{
+	echo "$session"
+	function_line 0 pthread_mutex_lock mutex address
+	function_line 1 pthread_mutex_unlock mutex address
+	awk 'function call(f) {
+			print t += 200, "0 1/1 entry", f, "sp=0x1000"
+			print t, "0 1/1 args 1 4096"
+			print t += 200, "0 1/1 exit", f, "sp=0x1000"
+		}
+		BEGIN {
+			for (burst = 1; burst <= 10; burst++) {
+				print t = burst * 1000000, "0 0/0 set-on 1 tgid=0"
+				if (burst > 1)
+					call("pthread_mutex_unlock")
+				for (i = 0; i < 20; i++) {
+					call("pthread_mutex_lock")
+					call("pthread_mutex_unlock")
+				}
+				call("pthread_mutex_lock")
+				print t += 100, "0 0/0 set-off 1 tgid=0"
+			}
+		}'
+} >"$planted/bursts.trace"
+made bursts
+ok "bursts: only what was seen whole was held" loud '[210,200,200]' \
+	of bursts '.blocks[] | select(.kind == "lock") | [.calls, .lock.holds, .lock.hold_max_ns]' --by lock
+executions() { "$ISPOT" outliers --json -i "$planted/$1.data" | jq -c '.blocks[] | select(.kind == "lock") | [.timed, .max_ns]'; }
+ok "bursts: and so for outliers" loud '[200,200]' executions bursts
+
 # Tries whose result was not recorded.
 {
 	echo "$session"
