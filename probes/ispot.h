@@ -10,7 +10,8 @@
  *
  *	for (...) {
  *		ISPOT_LOOP_BEGIN(step, 1000);	records one iteration in 1000 of this thread, its
- *						first among them; fewer than 1 do not compile
+ *						first among them; less than 1 does not compile
+ *		ISPOT_LOOP_BEGIN(step, 1000, i);	with up to six arguments
  *		...
  *		ISPOT_LOOP_END(step);		must see the variable that the begin declares
  *	}
@@ -188,13 +189,45 @@
 
 /* n: a constant, at least 1. It stands in the note, so that reports can scale up. The type is there
  * for its name, with which a compiler says what is wrong with a number of 0. */
-#define ISPOT_LOOP_BEGIN(name, n)                                                                  \
-	typedef char ISPOT_LOOP_BEGIN_of_##name##_takes_1_to_2147483647                            \
-		[(n) < 1 || (n) > 2147483647 ? -1 : 1] __attribute__((unused));                    \
-	static __thread unsigned ispot_next_##name;                                                \
-	const int ispot_takes_##name = ISPOT_ENABLED(name) && ispot_nth_(&ispot_next_##name, (n)); \
-	if (__builtin_expect(ispot_takes_##name, 0))                                               \
-	ISPOT_POINT_(name, loop, "-4@%[ispot_1]", [ispot_1] "i"((int)(n)))
+#define ISPOT_LOOP_BEGIN(name, ...)                                                               \
+	typedef char ISPOT_LOOP_BEGIN_of_##name##_takes_1_to_2147483647                           \
+		[(ISPOT_FIRST_(__VA_ARGS__)) < 1 || (ISPOT_FIRST_(__VA_ARGS__)) > 2147483647 ? -1 \
+											     : 1] \
+		__attribute__((unused));                                                          \
+	static __thread unsigned ispot_next_##name;                                               \
+	const int ispot_takes_##name =                                                            \
+		ISPOT_ENABLED(name) &&                                                            \
+		ispot_nth_(&ispot_next_##name, (ISPOT_FIRST_(__VA_ARGS__)));                      \
+	if (__builtin_expect(ispot_takes_##name, 0))                                              \
+	ISPOT_JOIN_(ISPOT_L_, ISPOT_COUNT_(__VA_ARGS__))(name, __VA_ARGS__)
+
+/* The number is the note's first operand, its arguments stand behind it. */
+#define ISPOT_N_(n)	   [ispot_0] "i"((int)(n))
+#define ISPOT_L_1(name, n) ISPOT_POINT_(name, loop, "-4@%[ispot_0]", ISPOT_N_(n))
+#define ISPOT_L_2(name, n, a) \
+	ISPOT_POINT_(name, loop, "-4@%[ispot_0] -8@%[ispot_1]", ISPOT_N_(n), ISPOT_V_(1, a))
+#define ISPOT_L_3(name, n, a, b)                                                           \
+	ISPOT_POINT_(name, loop, "-4@%[ispot_0] -8@%[ispot_1] -8@%[ispot_2]", ISPOT_N_(n), \
+		     ISPOT_V_(1, a), ISPOT_V_(2, b))
+#define ISPOT_L_4(name, n, a, b, c)                                                         \
+	ISPOT_POINT_(name, loop, "-4@%[ispot_0] -8@%[ispot_1] -8@%[ispot_2] -8@%[ispot_3]", \
+		     ISPOT_N_(n), ISPOT_V_(1, a), ISPOT_V_(2, b), ISPOT_V_(3, c))
+#define ISPOT_L_5(name, n, a, b, c, d)                                                        \
+	ISPOT_POINT_(name, loop,                                                              \
+		     "-4@%[ispot_0] -8@%[ispot_1] -8@%[ispot_2] -8@%[ispot_3] -8@%[ispot_4]", \
+		     ISPOT_N_(n), ISPOT_V_(1, a), ISPOT_V_(2, b), ISPOT_V_(3, c), ISPOT_V_(4, d))
+#define ISPOT_L_6(name, n, a, b, c, d, e)                                                              \
+	ISPOT_POINT_(                                                                                  \
+		name, loop,                                                                            \
+		"-4@%[ispot_0] -8@%[ispot_1] -8@%[ispot_2] -8@%[ispot_3] -8@%[ispot_4] -8@%[ispot_5]", \
+		ISPOT_N_(n), ISPOT_V_(1, a), ISPOT_V_(2, b), ISPOT_V_(3, c), ISPOT_V_(4, d),           \
+		ISPOT_V_(5, e))
+#define ISPOT_L_7(name, n, a, b, c, d, e, f)                                                                         \
+	ISPOT_POINT_(                                                                                                \
+		name, loop,                                                                                          \
+		"-4@%[ispot_0] -8@%[ispot_1] -8@%[ispot_2] -8@%[ispot_3] -8@%[ispot_4] -8@%[ispot_5] -8@%[ispot_6]", \
+		ISPOT_N_(n), ISPOT_V_(1, a), ISPOT_V_(2, b), ISPOT_V_(3, c), ISPOT_V_(4, d),                         \
+		ISPOT_V_(5, e), ISPOT_V_(6, f))
 
 #define ISPOT_LOOP_END(name)                                 \
 	do {                                                 \
@@ -240,8 +273,8 @@ static __inline__ __attribute__((unused)) int ispot_nth_(unsigned *next, unsigne
 #define ISPOT_END(...) \
 	do {           \
 	} while (0)
-#define ISPOT_LOOP_BEGIN(name, n) \
-	do {                      \
+#define ISPOT_LOOP_BEGIN(...) \
+	do {                  \
 	} while (0)
 #define ISPOT_LOOP_END(name) \
 	do {                 \

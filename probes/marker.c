@@ -173,6 +173,14 @@ static uint64_t period_of(const char *arguments)
 	return n ? n : 1;
 }
 
+/* What a loop's begin gives stands behind that number. */
+static const char *behind_period(const char *arguments)
+{
+	const char *blank = strchr(arguments, ' ');
+
+	return blank ? blank + 1 : "";
+}
+
 static void match_marker(const struct pattern *p, const struct dso_marker *note,
 			 struct marker_list *found)
 {
@@ -195,8 +203,10 @@ static void match_marker(const struct pattern *p, const struct dso_marker *note,
 		return;
 	}
 	add_begin(m, note);
-	if (loop)
+	if (loop) {
 		m->period = period_of(note->arguments);
+		vec_last(&m->begins)->arguments = behind_period(note->arguments);
+	}
 }
 
 static void match_usdt_begin(const struct pattern *p, const struct dso_marker *note,

@@ -342,7 +342,7 @@ static void name_arguments(struct arguments *a, const struct offered *all)
 int operands_choose(struct planned *p, struct operand_rows *rows, struct err *err)
 {
 	const struct marker *m = p->what.marker;
-	bool own = !strncmp(m->function.symbol, "marker:", 7) && m->period == 1;
+	bool own = !strncmp(m->function.symbol, "marker:", 7);
 	struct offered all;
 	int ret = 0;
 

@@ -24,7 +24,7 @@ sources() { # sources ROOT: what is neither BPF, Java's nor measured
 			-Isrc -I. $flags -DISPOT_VERSION='""' -fsyntax-only 2>&1) | grep -E 'error|warning' || true
 }
 
-# What a program does with the public header; 6 notes: two begins, two ends, a loop and its end. C++
+# What a program does with the public header; 8 notes: two begins, two ends, two loops and their ends. C++
 # has two more, of a scope.
 marked='#include "probes/ispot.h"
 int work(int n);
@@ -40,6 +40,10 @@ int work(int n)
 		ISPOT_LOOP_BEGIN(step, 100);
 		sum += i;
 		ISPOT_LOOP_END(step);
+		{
+			ISPOT_LOOP_BEGIN(given, 10, i, &sum, 3, 4, 5, 6);
+			ISPOT_LOOP_END(given);
+		}
 	}
 	ISPOT_END(plain);
 	ISPOT_END(all);
@@ -70,7 +74,7 @@ for compiler in gcc clang aarch64-linux-gnu-gcc 'clang --target=aarch64-linux-gn
 	if command -v "${compiler%% *}" >/dev/null; then
 		for std in c89 c99 gnu11; do
 			# shellcheck disable=SC2086 # words
-			holds "probes/ispot.h: $compiler, $std" public 6 $compiler -std=$std -x c
+			holds "probes/ispot.h: $compiler, $std" public 8 $compiler -std=$std -x c
 		done
 	else
 		skip "probes/ispot.h: $compiler" "no $compiler here"
@@ -80,7 +84,7 @@ for compiler in g++ clang++ 'clang++ --target=aarch64-linux-gnu'; do
 	if command -v "${compiler%% *}" >/dev/null; then
 		for std in c++98 c++20; do
 			# shellcheck disable=SC2086 # words
-			holds "probes/ispot.h: $compiler, $std" public 8 $compiler -std=$std -x c++
+			holds "probes/ispot.h: $compiler, $std" public 10 $compiler -std=$std -x c++
 		done
 	else
 		skip "probes/ispot.h: $compiler" "no $compiler here"
@@ -92,11 +96,11 @@ for n in 0 -3 4294967297; do
 	for compiler in gcc clang; do
 		if command -v $compiler >/dev/null; then
 			catches "$compiler: a loop that records one iteration in $n" \
-				"ISPOT_LOOP_BEGIN_of_step_takes_1_to_2147483647" public 6 $compiler -x c
+				"ISPOT_LOOP_BEGIN_of_step_takes_1_to_2147483647" public 8 $compiler -x c
 		else
 			skip "$compiler: a loop that records one iteration in $n" "no $compiler here"
 		fi
 	done
 done
 marked=${right/ISPOT_END(all)/missing}
-catches "a program that does not compile" "missing" public 6 gcc -x c
+catches "a program that does not compile" "missing" public 8 gcc -x c

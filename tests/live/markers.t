@@ -205,7 +205,7 @@ if command -v gcc >/dev/null && command -v g++ >/dev/null; then
 				x = x * 3 + 1;
 				ISPOT_END(parse);
 				for (int k = 0; k < 20; k++) {
-					ISPOT_LOOP_BEGIN(step, 10);
+					ISPOT_LOOP_BEGIN(step, 10, k);
 					x = x * 3 + 1;
 					ISPOT_LOOP_END(step);
 				}
@@ -236,7 +236,10 @@ if command -v gcc >/dev/null && command -v g++ >/dev/null; then
 	is "$(jq -c '[.blocks[] | select(.name == "parse") | [.key, .timed_calls]] | sort' new_c.json)" \
 		'[[null,503],["arg1=0",168],["arg1=1",168],["arg1=2",167]]' "C: a block and its argument"
 	is "$(block new_c step '| "\(.calls) \(.estimated_calls)"')" "1006 10060" "C: one iteration in ten"
-	sed 's/step, 10)/step, 1000000)/' new.c >seldom.c
+	report new_c --key marker:step@arg1
+	is "$(jq -c '[.blocks[] | select(.name == "step" and .key) | [.key, .timed_calls]] | sort' new_c.json)" \
+		'[["arg1=0",503],["arg1=10",503]]' "C: and its argument"
+	sed 's/step, 10,/step, 1000000,/' new.c >seldom.c
 	gcc -O2 -I"$ROOT/probes" -o seldom seldom.c
 	record seldom -F 'marker:*' -- ./seldom
 	report seldom
