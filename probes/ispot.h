@@ -10,8 +10,7 @@
  *
  *	for (...) {
  *		ISPOT_LOOP_BEGIN(step, 1000);	records one iteration in 1000 of this thread, its
- *						first among them; less than 1 does not compile
- *		ISPOT_LOOP_BEGIN(step, 1000, i);	with up to six arguments
+ *						first among them; may have six arguments, too
  *		...
  *		ISPOT_LOOP_END(step);		must see the variable that the begin declares
  *	}
