@@ -76,8 +76,8 @@ struct sections {
 	struct blocks hold_blocks;
 	uint64_t beyond;    /* calls on locks beyond SECTION_LOCKS */
 	uint64_t no_result; /* tries whose return value was not recorded */
-	/* One call in several was recorded, or the long ones alone: which release is of which taking
-	 * is not known, so no lock is known to be held. */
+	/* One call in several was recorded, or the long ones alone: which release is of which
+	 * taking is not known, so no lock is known to be held. */
 	bool partial;
 };
 

@@ -50,7 +50,8 @@ static const struct known_arg *known_of(const struct choice *c, uint32_t number)
 	return NULL;
 }
 
-static const char left_out[] = "the compiler has left it out of this copy of the function";
+static const char left_out[] =
+	"by its debug information the compiler has left it out of the function";
 
 /*
  * The integer register of parameter i, or why it has none. Behind a structure that is passed by
@@ -159,7 +160,7 @@ static const char *find_return(const struct choice *c)
 		return result->passed == DSO_PASSED_NOT ? "it returns nothing"
 							: "it returns no integer";
 	return c->prototype.changed && result->place == DSO_NO_PLACE
-		       ? "the compiler may have left it out of this copy of the function"
+		       ? "the compiler, which has left out arguments, may have left it out"
 		       : NULL;
 }
 

@@ -88,9 +88,9 @@ static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, 
 		return TAKEN_NOT;
 	}
 	/*
-	 * Frames left by an unwinder or a longjmp lie below this one: forget them. At the same place
-	 * there may be one that ends by a tail call of this one. Where there is no room, they are
-	 * such as were left, too, or whose ends were not seen, as between two bursts.
+	 * Frames left by an unwinder or a longjmp lie below this one: forget them. At the same
+	 * place there may be one that ends by a tail call of this one. Where there is no room, they
+	 * are such as were left, too, or whose ends were not seen, as between two bursts.
 	 */
 	full = s->depth >= WIRE_DEPTH_MAX;
 	for (int i = 0; i < WIRE_DEPTH_MAX && s->depth; i++)

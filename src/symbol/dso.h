@@ -135,8 +135,8 @@ struct dso_parameter {
 	enum dso_passed passed;
 	uint32_t bytes;
 	bool is_signed, is_pointer;
-	uint32_t place; /* of a changed function: integer register at the entry, as the convention
-			   counts them; DSO_NO_PLACE: none, or not known */
+	uint32_t place; /* integer register at the entry, as the convention counts them, by DWARF's
+			   locations; DSO_NO_PLACE: none, or not known */
 };
 
 #define DSO_NO_PLACE	   UINT32_MAX

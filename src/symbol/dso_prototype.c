@@ -8,7 +8,8 @@
 #include "base/text.h"
 #include "symbol/dso_internal.h"
 
-#define DEPTH_MAX 16 /* of types made of types: deeper is damage */
+#define DEPTH_MAX	16 /* of types made of types: deeper is damage */
+#define REGISTERS_LEAST 6  /* for integer arguments, of all machines */
 
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
@@ -250,17 +251,44 @@ static bool is_marked_changed(Dwarf_Die *function)
 }
 
 /*
+ * clang leaves parameters out of a function that others do not see without a word: one that has
+ * another place than the convention gives it, or none where others have one, says so.
+ */
+static bool is_changed_unsaid(const struct dso_prototype *p)
+{
+	bool some = false, none = false, others = false;
+	uint32_t number = 0;
+
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct dso_parameter *q = &p->parameters[i];
+
+		if (q->passed == DSO_PASSED_AGGREGATE)
+			return false;
+		if (q->passed != DSO_PASSED_INTEGER)
+			continue;
+		some |= q->place != DSO_NO_PLACE;
+		none |= q->place == DSO_NO_PLACE;
+		others |= q->place != DSO_NO_PLACE && q->place != number;
+		number++;
+	}
+	return p->result.passed != DSO_PASSED_AGGREGATE && number <= 6 &&
+	       (others || (some && none));
+}
+
+/*
  * gcc makes copies of a function without parameters that are always the same, or of which it wants
- * a part, and leaves out results that nobody uses (.isra); clang changes a function without giving
- * it another name.
+ * a part, and leaves out results that nobody uses (.isra).
  */
 static void find_changes(const struct dso_function *f, Dwarf_Die *function,
 			 struct dso_prototype *out)
 {
-	bool marked = is_marked_changed(function), isra = strstr(f->symbol, ".isra.");
+	bool constprop = strstr(f->symbol, ".constprop."), isra = strstr(f->symbol, ".isra.");
+	Dwarf_Attribute attr;
 
-	out->changed = marked || isra || strstr(f->symbol, ".constprop.");
-	out->result.place = marked || isra ? DSO_NO_PLACE : 0;
+	out->changed =
+		constprop || isra || is_marked_changed(function) ||
+		(!dwarf_attr_integrate(function, DW_AT_external, &attr) && is_changed_unsaid(out));
+	out->result.place = out->changed && (isra || !constprop) ? DSO_NO_PLACE : 0;
 }
 
 static void add_parameter(struct dso *dso, const struct dso_function *f, Dwarf_Die *function,
@@ -274,7 +302,7 @@ static void add_parameter(struct dso *dso, const struct dso_function *f, Dwarf_D
 	p = &out->parameters[out->n++];
 	describe(dso, die, p);
 	p->place = DSO_NO_PLACE;
-	if (out->changed && instance_of(function, die, &instance))
+	if (instance_of(function, die, &instance))
 		p->place = find_place(dso, &instance, dso_dwarf_address(dso, f->address));
 }
 
@@ -286,9 +314,8 @@ bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_pro
 	if (!dso_subprogram(dso, f->address, &function) || is_assembler(&function))
 		return false;
 	describe(dso, &function, &out->result);
-	find_changes(f, &function, out);
-	/* a copy has its parameters in any order */
-	if (!out->changed || !origin_of(&function, &source))
+	/* a copy of gcc's has its parameters in any order */
+	if (!strchr(f->symbol, '.') || !origin_of(&function, &source))
 		source = function;
 	if (!dwarf_child(&source, &child))
 		do {
@@ -297,6 +324,7 @@ bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_pro
 			if (dwarf_tag(&child) == DW_TAG_formal_parameter)
 				add_parameter(dso, f, &function, &child, out);
 		} while (!dwarf_siblingof(&child, &child));
+	find_changes(f, &function, out);
 	out->text = print_prototype(dso, dso_function_bare_name(dso, f), out);
 	return true;
 }

@@ -155,7 +155,7 @@ ok "--keep-slower: so there are none" loud '[2,null,null]' \
 made bursts
 ok "bursts: only what was seen whole was held" loud '[210,200,200]' \
 	of bursts '.blocks[] | select(.kind == "lock") | [.calls, .lock.holds, .lock.hold_max_ns]' --by lock
-executions() { "$ISPOT" outliers --json -i "$planted/$1.data" | jq -c '.blocks[] | select(.kind == "lock") | [.timed, .max_ns]'; }
+executions() { "$ISPOT" outliers --json -i "$planted/$1.data" | jq -c '.blocks[] | select(.kind == "critical section") | [.timed, .max_ns]'; }
 ok "bursts: and so for outliers" loud '[200,200]' executions bursts
 
 # Tries whose result was not recorded.

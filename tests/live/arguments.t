@@ -169,11 +169,23 @@ if command -v gcc >/dev/null; then
 		"a copy without a parameter: what is left of them"
 	record bad -F scaled@mode -- ./copy
 	is "$status" 125 "what a copy was made without: no recording"
-	like bad.err 'scaled.constprop.0@mode: the compiler has left it out of this copy of the function; it is long int scaled' \
+	like bad.err 'scaled.constprop.0@mode: by its debug information the compiler has left it out of the function; it is long int scaled' \
 		"what a copy was made without: said" || diag bad.err
 	record bad -F ninth@i -- ./copy
 	is "$status" 125 "an argument on the stack: no recording"
 	like bad.err 'ninth@i: it is passed on the stack; it is long int ninth\(long int a' "an argument on the stack: said"
+	if command -v clang >/dev/null; then # makes no copy, and does not say so
+		clang -O2 -g -o copy-clang copy.c
+		record clang -F scaled@x -- ./copy-clang
+		is "$(values clang 0x1)" "$(for x in 40 41 42 43 44 45 46; do echo "143x $x"; done)" \
+			"clang: what is left of a function's arguments"
+		record bad -F scaled@mode -- ./copy-clang
+		is "$status" 125 "clang: what a function was made without: no recording"
+		record bad -F scaled@ret -- ./copy-clang
+		like bad.err 'scaled@ret: the compiler, which has left out arguments, may have left it out' "clang: or may have been"
+	else
+		skip "functions that clang changes" "no clang here"
+	fi
 	strip -g -o copy-bare copy
 	record bad -F ninth@arg9 -- ./copy-bare
 	is "$status" 125 "an argument on the stack, no debug information: no recording"

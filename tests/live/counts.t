@@ -170,7 +170,7 @@ for option in "-c 0" "-N 0" "--period 0" "-c 1073741825"; do
 	is "$(grep -c "^ispot: record: -c takes a number from 1 (every call) to 1073741824$" zero.err)" 1 "$option: said" ||
 		diag zero.err
 done
-for n in -1 1.5 x 1e3 99999999999999999999 ""; do
+for n in -1 1.5 x 99999999999999999999 ""; do
 	record word -c "$n" -F inner -- "$MB/exact"
 	is "$status $(grep -c '^ispot: ' word.err)" "125 1" "-c '$n': one line" || diag word.err
 done

@@ -388,7 +388,7 @@ static void changed_copies(void **state)
 		      "static __attribute__((noinline)) long scaled(long mode, long x)\n"
 		      "{ volatile long v = x * mode; return v + mode; }\n"
 		      "__attribute__((noinline)) long whole(long mode, long x)\n"
-		      "{ volatile long v = x * mode; return v + mode; }\n"
+		      "{ volatile long v = x - mode; return v; }\n"
 		      "int main(int c, char **v)\n"
 		      "{ (void)v; return scaled(3, c) + scaled(3, c + 1) + whole(c, 4); }\n");
 	fixture_run("gcc -g -O2 -o scaled scaled.c");
