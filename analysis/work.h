@@ -11,6 +11,7 @@
 #define ISPOT_ANALYSIS_WORK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct block;
 struct meta;
