@@ -25,6 +25,18 @@ class Exact {
 		}
 	}
 
+	// A block in a constructor, which itself cannot be synchronized.
+	static class Made {
+		private final int k;
+
+		Made(Exact exact, int k) {
+			this.k = k;
+			synchronized (exact) {
+				exact.sum += this.k;
+			}
+		}
+	}
+
 	synchronized int add(int k) {
 		return sum += k;
 	}
@@ -96,6 +108,7 @@ class Exact {
 		blocks(k);
 		plain(inside.applyAsInt(k));
 		new Square().twice(k);
+		new Made(this, k);
 		try {
 			fail(k);
 		} catch (IllegalStateException e) {
@@ -119,7 +132,7 @@ class Exact {
 		for (Thread t : threads)
 			t.join();
 		for (String one : new String[] { "add", "both", "choose", "fail", "area", "twice", "outer",
-				"lambda" })
+				"lambda", "made" })
 			System.out.println("calls " + one + " " + n * rounds);
 		System.out.println("calls descend " + 11 * n * rounds);
 		System.out.println("calls inner " + n * (rounds / 2));

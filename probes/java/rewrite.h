@@ -50,7 +50,9 @@ enum { REWRITE_NOTHING = 0, REWRITE_DONE = 1, REWRITE_MALFORMED = -1 };
 int rewrite_class(const uint8_t *bytes, size_t n, const struct rewrite_hooks *hooks,
 		  struct class_out *out);
 
-/* The helper's class file: both methods native. */
+/* The helper's class file: both methods native, and calibrate(n), which calls them n times with
+ * REWRITE_CALIBRATE. */
+#define REWRITE_CALIBRATE (-2)
 void rewrite_helper(struct class_out *out);
 
 #endif

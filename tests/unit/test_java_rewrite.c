@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probes/java/choose.h"
+#include "probes/java/classfile.h"
 #include "probes/java/name.h"
 #include "probes/java/rewrite.h"
 
@@ -189,13 +190,68 @@ static void test_damaged(void **state)
 	assert_int_equal(of_copy(sample, sample_n), REWRITE_DONE);
 }
 
+#define POOL_AT	      8 /* its count, of a class file */
+#define INTEGER_BYTES 5
+#define POOL_MOST     65535
+#define ROOM_MOST     16 /* constants: enough for the calls of both methods */
+
+/* The class with so many constants more, behind its own. */
+static uint8_t *with_constants(uint32_t more, size_t *n)
+{
+	struct class_reader r = { .p = sample + POOL_AT, .end = sample + sample_n };
+	struct class_pool pool;
+	uint8_t *bytes, *p;
+	size_t end;
+
+	assert_true(class_pool_read(&pool, sample, &r));
+	end = (size_t)(r.p - sample);
+	*n = sample_n + more * INTEGER_BYTES;
+	bytes = malloc(*n);
+	p = mempcpy(bytes, sample, end);
+	bytes[POOL_AT] = (uint8_t)((pool.n + more) >> 8);
+	bytes[POOL_AT + 1] = (uint8_t)(pool.n + more);
+	for (uint32_t i = 0; i < more; i++)
+		p = mempcpy(p, "\x03\0\0\0\0", INTEGER_BYTES);
+	memcpy(p, sample + end, sample_n - end);
+	class_pool_release(&pool);
+	return bytes;
+}
+
+/* Where there is room for the constants of some methods these are recorded, and only these. */
+static void test_pool_nearly_full(void **state)
+{
+	struct class_reader r = { .p = sample + POOL_AT, .end = sample + sample_n };
+	uint32_t own = class_u2(&r);
+	bool some = false;
+
+	(void)state;
+	for (uint32_t room = 0; room <= ROOM_MOST; room++) {
+		size_t n;
+		uint8_t *bytes = with_constants(POOL_MOST - own - room, &n);
+		struct class_out out, again;
+		int ret = rewritten(bytes, n, REWRITE_WHOLE, &out);
+		bool no_first = strstr(was_left.s, "choose(int)its class has too many constants;");
+		bool no_second = strstr(was_left.s, "block(Object)its class has too many");
+
+		/* what is not said to be left alone is recorded */
+		assert_int_equal(ret, no_first ? REWRITE_NOTHING : REWRITE_DONE);
+		some |= no_second && !no_first;
+		if (ret == REWRITE_DONE)
+			assert_int_equal(rewritten(out.p, out.n, 0, &again), REWRITE_NOTHING);
+		class_out_release(&out);
+		free(bytes);
+	}
+	assert_true(some);
+}
+
 static void test_helper_is_a_class(void **state)
 {
 	struct class_out helper = { 0 }, out;
 
 	(void)state;
 	rewrite_helper(&helper);
-	assert_int_equal(rewritten(helper.p, helper.n, REWRITE_WHOLE, &out), REWRITE_NOTHING);
+	assert_int_equal(rewritten(helper.p, helper.n, REWRITE_WHOLE, &out), REWRITE_DONE);
+	assert_string_equal(defined.s, "java.lang.IspotProbe.calibrate(int) whole 1 line 0;");
 	assert_string_equal(was_left.s, "java.lang.IspotProbe.enter(int) no;"
 					"java.lang.IspotProbe.exit(int) no;");
 	class_out_release(&out);
@@ -265,6 +321,7 @@ int main(void)
 		cmocka_unit_test(test_each_place_has_its_call),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_pool_nearly_full),
 		cmocka_unit_test(test_helper_is_a_class),
 		cmocka_unit_test(test_choice),
 		cmocka_unit_test(test_names),
