@@ -166,6 +166,26 @@ void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *
 	keep(b, x);
 }
 
+/* Pauses are few, and the latest are last. */
+uint64_t outlier_paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
+			   uint64_t *safepoint_ns)
+{
+	uint64_t sum = 0;
+
+	*safepoint_ns = 0;
+	for (size_t i = o->pauses.n; i-- && o->pauses.data[i].end_ns > c->entry_ns;) {
+		const struct outlier_pause *p = &o->pauses.data[i];
+		uint64_t from = p->start_ns > c->entry_ns ? p->start_ns : c->entry_ns;
+		uint64_t to = p->end_ns < c->exit_ns ? p->end_ns : c->exit_ns;
+
+		if (p->tgid != t->tgid || from >= to)
+			continue;
+		sum += to - from;
+		*safepoint_ns += p->collects ? 0 : to - from;
+	}
+	return sum;
+}
+
 /* ---- both ---- */
 
 static void begin_pass(struct outliers *o, struct err *err)
@@ -241,7 +261,7 @@ static void finish(struct outliers *o)
 
 		if (!b->durations.count)
 			continue;
-		if (b->kind == BLOCK_LOCK)
+		if (outlier_is_section(b))
 			o->section_ns += b->durations.sum;
 		*b = o->blocks.data[kept];
 		o->blocks.data[kept++] = swap;

@@ -71,6 +71,7 @@ struct outlier {
 	uint64_t shape;
 	uint64_t paused_ns;    /* its process's runtime had all threads stopped: in it */
 	uint64_t safepoint_ns; /* of that not to collect garbage */
+	uint64_t monitors_ns;  /* calls in it waited for their locks, as the runtime tells */
 	bool contended;	       /* another thread held its lock when it was asked for */
 	bool rest;	       /* it had more callees than are told apart */
 	uint32_t counted;      /* bits of enum outlier_count */
@@ -158,7 +159,7 @@ struct outliers {
 		VEC(struct outlier_block)
 	} blocks;	     /* after outliers_read(): most divergent time that is not idle first */
 	struct strtab names; /* of blocks */
-	uint64_t section_ns; /* sum over all critical sections */
+	uint64_t section_ns; /* sum over all critical sections, Java's methods and blocks too */
 	uint64_t start_ns, duration_ns; /* of the recording or window */
 	uint64_t lost_records;
 	uint64_t brief; /* executions too short to be written */
@@ -192,6 +193,12 @@ void outliers_release(struct outliers *o);
 const struct outlier_usual *outlier_usual_of(const struct outlier_block *b, const struct outlier *x,
 					     uint32_t callee);
 
+/* A lock is held from its begin to its end. */
+static inline bool outlier_is_section(const struct outlier_block *b)
+{
+	return b->kind == BLOCK_LOCK || b->function->holds_lock;
+}
+
 /* What the line says of an execution. */
 static inline double outlier_expected(const struct outlier_block *b, uint64_t index)
 {
@@ -209,6 +216,10 @@ void outlier_fit_add(struct outlier_block *b, uint64_t index, uint64_t ns);
  * flat. */
 void outlier_fit_brief(struct outlier_block *b, const struct brief *brief, const struct record *r);
 void outlier_fit(struct outlier_block *b, enum outlier_rule rule, double jitter_ns);
+
+/* outlier.c. Of an execution: while all threads of its process were stopped. */
+uint64_t outlier_paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
+			   uint64_t *safepoint_ns);
 
 /* outlier_watch.c. The visitor of both passes; judge: what becomes of an execution of the second.
  */

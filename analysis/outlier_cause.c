@@ -73,6 +73,18 @@ static double slept(const struct outliers *o, const struct outlier_block *b,
 	return (double)most_ns;
 }
 
+static double monitors(const struct outliers *o, const struct outlier_block *b,
+		       const struct outlier *x, const char **kind, struct text *evidence)
+{
+	char time[TEXT_NUMBER];
+
+	(void)o, (void)b;
+	*kind = "lock";
+	text_printf(evidence, "its calls waited for monitors that other threads held for %s",
+		    text_time(time, x->monitors_ns));
+	return (double)x->monitors_ns;
+}
+
 static const struct outlier_usual *usual_of(const struct outlier_block *b, const struct outlier *x,
 					    const struct outlier_callee *c)
 {
@@ -212,7 +224,7 @@ static double running(const struct outliers *o, const struct outlier_block *b,
 static double (*const reasons[])(const struct outliers *o, const struct outlier_block *b,
 				 const struct outlier *x, const char **kind,
 				 struct text *evidence) = {
-	paused, preempted, slept, called, faulted, other_path, first, running,
+	paused, preempted, monitors, slept, called, faulted, other_path, first, running,
 };
 
 static void explain(const struct outliers *o, const struct outlier_block *b, struct outlier *x)

@@ -30,7 +30,7 @@ struct outlier_thread {
 	struct frames calls, holds;
 	uint32_t known; /* bits of counts */
 	uint64_t counts[OUTLIER_COUNTS];
-	bool waited; /* for the lock of the call that begins next */
+	uint64_t waited_ns; /* when the call began that waited for its lock latest */
 	/* An execution has ended; what it counted may come with the next record. */
 	bool waits;
 	struct frame ended;
@@ -102,27 +102,6 @@ static void end_counting(const struct outlier_thread *ot, struct frame *f)
 	f->x.counted &= ot->known;
 	for (unsigned i = 0; i < OUTLIER_COUNTS; i++)
 		f->x.counts[i] = ot->counts[i] > f->counts[i] ? ot->counts[i] - f->counts[i] : 0;
-}
-
-/* Pauses are few, and the latest are last. */
-static uint64_t paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
-			  uint64_t *safepoint_ns)
-{
-	uint64_t sum = 0;
-
-	*safepoint_ns = 0;
-
-	for (size_t i = o->pauses.n; i-- && o->pauses.data[i].end_ns > c->entry_ns;) {
-		const struct outlier_pause *p = &o->pauses.data[i];
-		uint64_t from = p->start_ns > c->entry_ns ? p->start_ns : c->entry_ns;
-		uint64_t to = p->end_ns < c->exit_ns ? p->end_ns : c->exit_ns;
-
-		if (p->tgid != t->tgid || from >= to)
-			continue;
-		sum += to - from;
-		*safepoint_ns += p->collects ? 0 : to - from;
-	}
-	return sum;
 }
 
 static void drop(struct frame *f)
@@ -218,7 +197,7 @@ static void end(struct outliers *o, struct outlier_thread *ot, const struct thre
 	f->x.entry_cpu = c->entry_cpu;
 	f->x.exit_cpu = c->exit_cpu;
 	f->x.off = c->off;
-	f->x.paused_ns = paused_ns(o, t, c, &f->x.safepoint_ns);
+	f->x.paused_ns = outlier_paused_ns(o, t, c, &f->x.safepoint_ns);
 	ot->ended = *f;
 	ot->waits = true;
 }
@@ -240,8 +219,7 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 	struct frame f = { .id = c->id, .entry_ns = c->entry_ns, .sp = c->sp };
 
 	settle(o, ot);
-	f.x.contended = ot->waited;
-	ot->waited = false;
+	f.x.contended = ot->waited_ns == c->entry_ns;
 	if (ot->calls.n >= FRAMES_MAX)
 		return;
 	f.block = c->recursive ? MAP_NONE : block_of_call(o, c->id);
@@ -370,6 +348,18 @@ static void add_sleep(struct frames *frames, const struct thread *t, uint64_t ti
 			wait_add_new(&f->x.waits, t, time_ns);
 }
 
+/* By the call that begins at that time, in those that are open; it may have left no record, and
+ * stands before or behind this one. */
+static void on_contended(struct outlier_thread *ot, const struct record *r)
+{
+	ot->waited_ns = r->time_ns;
+	vec_for_each (&ot->calls, struct frame, f)
+		if (f->entry_ns != r->time_ns)
+			f->x.monitors_ns += r->values[0];
+		else
+			f->x.contended = true;
+}
+
 static void on_brief(struct outliers *o, const struct record *r)
 {
 	struct brief brief;
@@ -400,7 +390,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		add_sleep(&thread_of(o, t)->holds, t, r->time_ns);
 	}
 	if (t && r->kind == REC_CONTENDED)
-		thread_of(o, t)->waited = true;
+		on_contended(thread_of(o, t), r);
 	if (o->judging && r->kind == REC_PAUSE && r->values[0] <= r->time_ns)
 		*vec_add(&o->pauses) =
 			(struct outlier_pause){ r->time_ns - r->values[0], r->time_ns, r->tgid,

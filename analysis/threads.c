@@ -359,6 +359,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_COUNTERS:
 	case REC_INNER:
 	case REC_INSIDE:
+	case REC_CONTENDED:
 		break;
 	default:
 		return NULL;

@@ -20,7 +20,7 @@
 
 const char *outlier_kind_name(const struct outlier_block *b)
 {
-	return b->kind == BLOCK_LOCK	 ? "critical section"
+	return outlier_is_section(b)	 ? "critical section"
 	       : b->kind == BLOCK_MARKER ? "marker"
 					 : "function";
 }
@@ -58,13 +58,13 @@ static void indented(const struct outlier_view *v, const char *s, struct text *o
 	text_release(&wrapped);
 }
 
-static size_t count_kind(const struct outliers *o, enum block_kind kind)
+static void count_kinds(const struct outliers *o, size_t *sections, size_t *markers)
 {
-	size_t n = 0;
-
-	vec_for_each (&o->blocks, const struct outlier_block, b)
-		n += b->kind == kind;
-	return n;
+	*sections = *markers = 0;
+	vec_for_each (&o->blocks, const struct outlier_block, b) {
+		*sections += outlier_is_section(b);
+		*markers += b->kind == BLOCK_MARKER;
+	}
 }
 
 static void header(const struct outlier_view *v, struct text *out)
@@ -72,11 +72,14 @@ static void header(const struct outlier_view *v, struct text *out)
 	const struct outliers *o = v->outliers;
 	const struct meta_end *end = &o->meta->end;
 	char program[128], time[TEXT_NUMBER], held[TEXT_NUMBER], counted[TEXT_COUNTED];
-	size_t sections = count_kind(o, BLOCK_LOCK), markers = count_kind(o, BLOCK_MARKER);
+	size_t sections, markers, functions;
 
+	count_kinds(o, &sections, &markers);
+	functions = o->blocks.n - sections - markers;
 	text_printable(program, sizeof(program), *v->program ? v->program : v->file);
-	text_printf(out, "%s  %s  %s", program, text_time(time, o->duration_ns),
-		    text_counted(counted, o->blocks.n - sections - markers, "function"));
+	text_printf(out, "%s  %s", program, text_time(time, o->duration_ns));
+	if (functions || !sections)
+		text_printf(out, "  %s", text_counted(counted, functions, "function"));
 	if (markers)
 		text_printf(out, "  %s", text_counted(counted, markers, "marker"));
 	if (sections)

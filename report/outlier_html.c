@@ -27,6 +27,7 @@ static const struct colour {
 	{ "c-io", "input/output", { "disk-io", "network", "pipe" } },
 	{ "c-fault", "page faults", { "page-fault" } },
 	{ "c-cpu", "no CPU", { "cpu-wait" } },
+	{ "c-pause", "all threads stopped", { "pause", "safepoint" } },
 	{ "c-first", "first execution", { "first-execution" } },
 	{ "c-own", "unknown", { "unknown" } },
 	{ "c-wait", "other waiting", { NULL } },

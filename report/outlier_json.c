@@ -96,6 +96,7 @@ static struct json *execution_json(const struct outlier_view *v, const struct ou
 		json_set_null(j, "contended");
 	json_set_f64(j, "paused_ns", v->outliers->monitors ? (double)x->paused_ns : NAN);
 	json_set_f64(j, "safepoint_ns", v->outliers->monitors ? (double)x->safepoint_ns : NAN);
+	json_set_f64(j, "monitors_ns", v->outliers->monitors ? (double)x->monitors_ns : NAN);
 	set_count(j, "page_faults", x, OUTLIER_FAULTS);
 	set_count(j, "major_faults", x, OUTLIER_MAJOR_FAULTS);
 	set_count(j, "cache_misses", x, OUTLIER_MISSES);
@@ -180,7 +181,7 @@ static struct json *trace_json(const struct outlier_view *v)
 	report_set_name(j, "file", v->file);
 	report_set_name(j, "command", v->command);
 	json_set_u64(j, "duration_ns", o->duration_ns);
-	json_set_f64(j, "section_ns", o->locks ? (double)o->section_ns : NAN);
+	json_set_f64(j, "section_ns", o->locks || o->monitors ? (double)o->section_ns : NAN);
 	json_set_f64(j, "instrumentation_ns",
 		     end->present && end->probes_cost_ns != META_UNKNOWN
 			     ? (double)end->probes_cost_ns

@@ -62,14 +62,12 @@ static const char *const examples[] = {
 };
 
 /* Of how many of the executions that diverge the calling context is not known. NULL: of none, or
- * there can be none. Java's methods have no stacks. */
+ * there can be none. */
 static char *find_contexts(const struct outliers *o, const struct outlier_block *of)
 {
 	char number[TEXT_COUNTED];
 	size_t without = 0;
 
-	if (o->monitors)
-		return NULL;
 	vec_for_each (&o->blocks, const struct outlier_block, b)
 		if (!of || of == b)
 			vec_for_each (&b->kept, const struct outlier, x)

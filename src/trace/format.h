@@ -103,8 +103,8 @@ enum record_kind {
 		36,	/* of the exit that follows on this thread: such calls inside, their time */
 	REC_PAUSE = 37, /* ns; enum pause_kind: for so long, until now, the runtime that the process
 			   has (a Java machine) had all its threads stopped */
-	REC_CONTENDED = 38, /* ns that this thread waited for the lock of the call whose entry comes
-			       next: another one held it */
+	REC_CONTENDED = 38,  /* ns that this thread waited for the lock of the call whose entry has
+				the same time: another one held it */
 	REC_EXIT_STACK = 39, /* stack id: call stack of the call that the exit just behind on this
 				thread ends, as at its entry; taken because it lasted long, so
 				these do not say how often calls came from where */

@@ -23,7 +23,7 @@ static const char *const lines[] = {
 	"{\"kind\":\"function\",\"id\":0,\"object\":0,\"set\":2,\"name\":\"f(int)\",\"symbol\":\"_Z1fi\","
 	"\"address\":4096,\"size_bytes\":32,\"probe_offset\":4,\"class\":\"single-step\","
 	"\"exit\":\"ret-sites\",\"file\":\"f.c\",\"line\":12,\"block\":\"marker\",\"blocking\":true,"
-	"\"chosen\":false,\"period\":100,\"parameters\":3,"
+	"\"chosen\":false,\"period\":100,\"parameters\":3,\"holds_lock\":true,"
 	"\"args\":[{\"bit\":2,\"name\":\"count\",\"type\":\"size_t\","
 	"\"class\":\"size\",\"is_signed\":false,\"key\":true,\"occasional\":false},{\"bit\":9,\"name\":\"ret\","
 	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false,\"occasional\":false}],"
