@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The contract between the recorder and a producer that lives inside of the program (design,
- * section 2). The recorder makes a directory that only the program's user may enter, with a file
+ * section 2). The recorder makes a directory that only the program's user may write to, with a file
  * "config" of text lines in it; each process of the program that has a producer makes a region
  * there, a file in shared memory, and renames it to PID.region when its header is complete. Nobody
  * waits for anybody: a full ring counts what it had no room for, and the program goes on.
@@ -27,25 +27,28 @@
 #include <stdint.h>
 
 #define INPROC_MAGIC	  0x706e6973u /* "sinp" */
-#define INPROC_VERSION	  1
+#define INPROC_VERSION	  2
 #define INPROC_PAGE	  4096
 #define INPROC_SLOTS	  4096
 #define INPROC_NAMES	  (64u << 20) /* bytes of address space, not of memory */
 #define INPROC_IDS_MAX	  (1u << 20)  /* ids are below */
 #define INPROC_RING_BYTES (256u << 10)
 #define INPROC_DEPTH_MAX  4096 /* calls inside of each other, of a thread */
+#define INPROC_FRAMES_MAX 64   /* of a stack */
 #define INPROC_SUFFIX	  ".region"
 
 struct inproc_header {
 	uint32_t magic, version;
 	uint32_t pid, slots;
 	uint64_t names_at, names_bytes, rings_at, ring_bytes;
-	char producer[16];	    /* "java" */
-	_Atomic uint32_t recording; /* the recorder's: 1 while records are wanted */
-	uint32_t reserved;
+	char producer[16];	       /* "java" */
+	_Atomic uint32_t recording;    /* the recorder's: 1 while records are wanted */
+	_Atomic uint32_t pair_ns;      /* what an entry and an exit cost here; 0: not known */
 	_Atomic uint64_t names_end;    /* rows are complete up to there, from names_at */
 	_Atomic uint64_t without_ring; /* records of threads for which there was no ring */
-	char vm[128];		       /* what runs there, in words */
+	_Atomic uint64_t stacks_ns;    /* what taking stacks has cost */
+	_Atomic uint64_t unnamed; /* rows of names that found no room, of the kinds from LEFT on */
+	char vm[128];		  /* what runs there, in words */
 };
 
 enum inproc_state {
@@ -72,6 +75,8 @@ enum inproc_kind {
 	INPROC_PAUSE = 4,   /* all threads are stopped from now */
 	INPROC_RESUMED = 5, /* and run again */
 	INPROC_LOST = 6,    /* value: so many records of this thread are missing before this one */
+	INPROC_STACK = 7,   /* value: id of the stack that the call ended by the exit behind has */
+	INPROC_GONE = 8,    /* value: id; that call, depth as its, and those in it have no end */
 };
 
 struct inproc_record {
@@ -83,9 +88,12 @@ struct inproc_record {
 
 enum inproc_named {
 	INPROC_FUNCTION = 1, /* id is a function */
-	INPROC_BLOCK = 2,    /* id is a part of one */
-	INPROC_LEFT = 3,     /* wanted and left alone, id says nothing; the third string: why */
-	INPROC_NOTICE = 4,   /* a word to the user: the first string */
+	INPROC_BLOCK = 2,    /* id is a part of one, in which a lock is held */
+	INPROC_SECTION = 3,  /* id is a function in which a lock is held */
+	INPROC_FRAME = 4,    /* id is a place in a function: the frame of a stack */
+	INPROC_FRAMES = 5,   /* id is a stack; the first string: its frames' ids, innermost first */
+	INPROC_LEFT = 6,     /* wanted and left alone, id says nothing; the third string: why */
+	INPROC_NOTICE = 7,   /* a word to the user: the first string */
 };
 
 struct inproc_name {

@@ -6,13 +6,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "probes/drain_keep.h"
 #include "trace/record.h"
 #include "trace/writer.h"
 
 #define SP_TOP	       0x7fff00000000ull /* of stack pointers that stand for depths */
 #define SP_FRAME       64
 #define WAITED_UNIT_NS 256
-#define CPU	       0 /* rings are of threads: which CPU they were on is not known */
+#define NO_MARKER      1 /* a caller, as markers have none: exits are at the entry's stack pointer */
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w)
 {
@@ -25,17 +26,15 @@ void inproc_drain_release(struct inproc_drain *d)
 		inproc_region_release(g);
 	vec_release(&d->regions);
 	vec_release(&d->heap);
-	vec_release(&d->left_counts);
+	vec_for_each (&d->left, struct inproc_left, l)
+		free(l->first);
+	vec_release(&d->left);
 	strtab_release(&d->functions);
 	strtab_release(&d->left_reasons);
+	keep_free(d->keep);
 }
 
 /* ---- one record ---- */
-
-static void keep(struct inproc_drain *d, int ret)
-{
-	d->error = d->error ? d->error : ret;
-}
 
 static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid, uint32_t kind,
 		uint64_t time_ns, uint64_t a, uint64_t b)
@@ -43,38 +42,55 @@ static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t 
 	const uint64_t values[RECORD_VALUES_MIN] = { a, b };
 	const struct record_shape *shape = record_shape(kind);
 	struct record r = { .kind = kind,
-			    .cpu = CPU,
+			    .cpu = INPROC_CPU,
 			    .time_ns = time_ns,
 			    .tid = tid,
 			    .tgid = (uint32_t)g->pid,
 			    .n_values = record_shape_values(shape),
 			    .values = values };
 
-	keep(d, trace_writer_record(d->writer, &r));
+	inproc_note_error(d, trace_writer_record(d->writer, &r));
 }
 
-static void put_call(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid,
+/* It goes on to the file, or, for --keep-slower, is held back until it is known to be long. */
+static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     const struct inproc_record *r)
 {
 	uint32_t id = r->value < g->ids.n ? g->ids.data[r->value] : MAP_NONE;
+	struct wire_call call = {
+		.h = { .head = id,
+		       .time_ns = r->time_ns,
+		       .tid = seen->tid,
+		       .tgid = (uint32_t)g->pid },
+		.sp = SP_TOP - (uint64_t)r->depth * SP_FRAME,
+		.caller = NO_MARKER,
+	};
 
-	if (id == MAP_NONE) {
+	g->records++;
+	if (id >= WIRE_SELFCOST_FIRST) {
 		d->lost_records++;
-		put(d, g, tid, REC_LOST, r->time_ns, 1, r->time_ns);
+		put(d, g, seen->tid, REC_LOST, r->time_ns, 1, r->time_ns);
 		return;
 	}
 	d->calls += r->kind == INPROC_ENTRY;
-	d->records++;
-	keep(d, trace_writer_call(d->writer, CPU, r->kind == INPROC_ENTRY ? REC_ENTRY : REC_EXIT,
-				  r->time_ns, tid, (uint32_t)g->pid, id,
-				  SP_TOP - (uint64_t)r->depth * SP_FRAME));
+	/* an exit from above its frame: that one, and those below, are gone */
+	if (r->kind == INPROC_GONE)
+		call.sp += SP_FRAME / 2;
+	if (r->kind == INPROC_ENTRY)
+		inproc_enter(d, &call);
+	else
+		inproc_leave(d, &call, seen->stack);
+	seen->stack = 0;
 }
 
 static void put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
 		     uint64_t n, uint64_t time_ns)
 {
 	d->lost_records += n;
+	g->records += n;
 	seen->lost += n;
+	if (d->keep)
+		keep_release_all(d->keep);
 	put(d, g, seen->tid, REC_LOST, time_ns, n, seen->last_ns);
 }
 
@@ -123,12 +139,17 @@ static void put_record(struct inproc_drain *d, struct inproc_region *g, struct i
 	switch (r->kind) {
 	case INPROC_ENTRY:
 	case INPROC_EXIT:
-		put_call(d, g, seen->tid, r);
+	case INPROC_GONE:
+		put_call(d, g, seen, r);
 		break;
 	case INPROC_WAITED:
 		d->waited++;
 		put(d, g, seen->tid, REC_CONTENDED, r->time_ns, (uint64_t)r->value * WAITED_UNIT_NS,
 		    0);
+		break;
+	case INPROC_STACK:
+		seen->stack =
+			r->value && r->value <= g->stacks.n ? g->stacks.data[r->value - 1] : 0;
 		break;
 	case INPROC_PAUSE:
 		g->paused_ns = r->time_ns;
@@ -150,14 +171,16 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 			 struct inproc_slot *s, struct inproc_seen *seen, uint64_t time_ns)
 {
 	char comm[sizeof(s->comm) + 1] = "";
-	struct record r = { .kind = REC_COMM, .cpu = CPU, .time_ns = time_ns, .bytes = comm };
+	struct record r = {
+		.kind = REC_COMM, .cpu = INPROC_CPU, .time_ns = time_ns, .bytes = comm
+	};
 
 	memcpy(comm, s->comm, sizeof(s->comm));
 	seen->tid = s->tid;
 	r.tid = s->tid;
 	r.tgid = (uint32_t)g->pid;
 	r.n_bytes = (uint32_t)strlen(comm);
-	keep(d, trace_writer_record(d->writer, &r));
+	inproc_note_error(d, trace_writer_record(d->writer, &r));
 }
 
 /* Its records are all read. */
@@ -168,6 +191,8 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 
 	if (lost > seen->lost)
 		put_lost(d, g, seen, lost - seen->lost, clock_now_ns());
+	if (seen->tid)
+		inproc_end_thread(d, seen->tid, seen->last_ns);
 	if (seen->tid)
 		put(d, g, seen->tid, REC_TASK_EXIT, seen->last_ns, 0, 0);
 	seen->tid = 0;
@@ -279,6 +304,8 @@ static void add_cursors(struct inproc_drain *d, uint32_t region)
 
 int inproc_drain_run(struct inproc_drain *d)
 {
+	uint64_t since_ns = clock_now_ns();
+
 	d->busy = false;
 	inproc_find_regions(d);
 	for (uint32_t k = 0; k < d->regions.n; k++) {
@@ -289,6 +316,9 @@ int inproc_drain_run(struct inproc_drain *d)
 		inproc_read_names(d, &d->regions.data[k]);
 	}
 	merge(d);
+	/* whatever had ended by then is read */
+	if (d->keep)
+		keep_pass(d->keep, INPROC_CPU, since_ns);
 	vec_for_each (&d->regions, struct inproc_region, g)
 		if (g->shared)
 			free_slots(d, g);
@@ -321,4 +351,28 @@ void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns)
 	vec_for_each (&d->regions, struct inproc_region, g)
 		if (g->shared)
 			finish_region(d, g, now_ns);
+	inproc_end_all(d, now_ns);
+}
+
+uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
+{
+	uint64_t sum = 0;
+
+	vec_for_each (&d->regions, const struct inproc_region, g) {
+		uint32_t pair_ns = g->shared ? g->shared->pair_ns : 0;
+
+		if (g->records && !pair_ns)
+			return UINT64_MAX;
+		sum += g->records / 2 * pair_ns + (g->shared ? g->shared->stacks_ns : 0);
+	}
+	return d->regions.n ? sum : UINT64_MAX;
+}
+
+uint64_t inproc_drain_unnamed(const struct inproc_drain *d)
+{
+	uint64_t n = 0;
+
+	vec_for_each (&d->regions, const struct inproc_region, g)
+		n += g->shared ? g->shared->unnamed : 0;
+	return n;
 }

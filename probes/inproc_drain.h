@@ -16,10 +16,11 @@
 #include "probes/inproc.h"
 
 struct err;
+struct keep;
 struct trace_writer;
-
+struct wire_call;
 #define INPROC_COLLECTIONS 64
-
+#define INPROC_CPU	   0 /* rings are of threads: which CPU they were on is not known */
 struct inproc_region {
 	pid_t pid;
 	uint64_t bytes;		      /* mapped */
@@ -39,16 +40,19 @@ struct inproc_region {
 	struct inproc_seen {
 		uint64_t lost, last_ns; /* told; of the newest record */
 		uint32_t tid;		/* whose records were read last; 0: nobody's */
+		uint32_t stack;		/* of the call that its exit ends next; 0: none */
 		bool is_named;
-	} * seen; /* [slot] */
+	} * seen;	  /* [slot] */
+	uint64_t records; /* lost ones, too */
 	struct {
 		VEC(uint32_t)
-	} ids; /* [its id]: the file's, MAP_NONE */
+	} ids, frames, stacks; /* [its id]: the file's, MAP_NONE */
 };
 
+/* Methods left alone for the same reason. */
 struct inproc_left {
 	uint64_t n;
-	const char *reason; /* of left_reasons */
+	char *first; /* its name */
 };
 
 /* A ring that has records: merged by the time of its next one. */
@@ -69,15 +73,20 @@ struct inproc_drain {
 	struct strtab functions; /* names and signatures: the file's ids */
 	struct strtab left_reasons;
 	struct {
-		VEC(uint64_t)
-	} left_counts; /* [reason] */
+		VEC(struct inproc_left)
+	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
 	uint64_t refused_regions;
-	bool busy; /* a ring was more than a quarter full: come back soon */
-	int error; /* the writer's, sticky */
+	uint32_t n_frames, n_stacks; /* the file's ids so far; stacks from 1 on */
+	struct keep *keep;	     /* NULL: every call is written */
+	uint64_t rest_ns;	     /* when what it left out is written */
+	bool busy;		     /* a ring was more than a quarter full: come back soon */
+	int error;		     /* the writer's, sticky */
 };
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w);
+/* Before the first run: only calls that last as long are written, the others summed up. */
+void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns);
 /* What is there now. 0, or the writer's error. */
 int inproc_drain_run(struct inproc_drain *d);
 /* All threads were stopped, as the machine's log says: unless it was for a collection, which its
@@ -87,6 +96,13 @@ void inproc_drain_safepoint(struct inproc_drain *d, pid_t pid, uint64_t end_ns, 
 void inproc_drain_stop(struct inproc_drain *d);
 /* After the last run: losses that no record told. */
 void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns);
+/* What recording has cost the program, by what its producers say of a call; UINT64_MAX: they do
+ * not. */
+uint64_t inproc_drain_cost_ns(const struct inproc_drain *d);
+/* Entries and exits that were not written. */
+uint64_t inproc_drain_left_out(const struct inproc_drain *d);
+/* Methods that were left alone, and words to the user, that found no room. */
+uint64_t inproc_drain_unnamed(const struct inproc_drain *d);
 void inproc_drain_release(struct inproc_drain *d);
 
 /* ---- parts ---- */
@@ -94,7 +110,15 @@ void inproc_drain_release(struct inproc_drain *d);
 /* inproc_region.c: regions that were not there before. */
 void inproc_find_regions(struct inproc_drain *d);
 void inproc_region_release(struct inproc_region *g);
-/* Names that were added: their lines. */
+/* inproc_names.c: names that were added: their lines. */
 void inproc_read_names(struct inproc_drain *d, struct inproc_region *g);
+
+/* inproc_keep.c: an entry; an exit, with the stack that was taken at it; the end of a thread, of
+ * all: what was not written of their calls is. */
+void inproc_enter(struct inproc_drain *d, const struct wire_call *call);
+void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack);
+void inproc_end_thread(struct inproc_drain *d, uint32_t tid, uint64_t time_ns);
+void inproc_end_all(struct inproc_drain *d, uint64_t time_ns);
+void inproc_note_error(struct inproc_drain *d, int ret);
 
 #endif

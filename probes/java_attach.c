@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/java_pauses.h"
 #include "probes/java_record.h"
 
 #define PATIENCE_NS 10000000000ull
@@ -131,20 +132,41 @@ static int open_socket(pid_t pid, struct err *err)
 	return fd;
 }
 
-/* "0\n" is success, from some machines with a word behind it. */
-static int answer(int fd, pid_t pid, struct err *err)
+/* A request is its version, a word and three arguments. */
+static int ask(int fd, pid_t pid, const char *const words[4], struct err *err)
 {
-	char reply[256];
+	int ret = write(fd, "1", 2) < 0 ? -errno : 0;
+
+	for (size_t i = 0; i < 4; i++)
+		if (write(fd, words[i], strlen(words[i]) + 1) < 0)
+			ret = -errno;
+	return ret ? err_set(err, ret, "the Java machine of process %d hung up; try again", pid)
+		   : 0;
+}
+
+/* "0\n" is success, from some machines with a word behind it. */
+static bool succeeded(int fd, char *reply, size_t room)
+{
 	size_t n = 0;
 	ssize_t got;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	while (n < sizeof(reply) - 1 && poll(&p, 1, PATIENCE_NS / 1000000) > 0 &&
-	       (got = read(fd, reply + n, sizeof(reply) - 1 - n)) > 0)
+	while (n < room - 1 && poll(&p, 1, PATIENCE_NS / 1000000) > 0 &&
+	       (got = read(fd, reply + n, room - 1 - n)) > 0)
 		n += (size_t)got;
 	reply[n] = '\0';
-	if (*reply == '0' && !strstr(reply, "return code: -") && !strstr(reply, "not loaded"))
-		return 0;
+	return *reply == '0' && !strstr(reply, "return code: -") && !strstr(reply, "not loaded");
+}
+
+static int load(int fd, pid_t pid, const char *directory, struct err *err)
+{
+	char *agent = xasprintf("%s/" JAVA_AGENT, directory), reply[256];
+	const char *const words[] = { "load", agent, "true", directory };
+	int ret = ask(fd, pid, words, err);
+
+	free(agent);
+	if (ret || succeeded(fd, reply, sizeof(reply)))
+		return ret;
 	reply[strcspn(reply, "\r")] = '\0';
 	for (char *c = reply; *c; c++)
 		*c = *c == '\n' ? ' ' : *c;
@@ -155,18 +177,17 @@ static int answer(int fd, pid_t pid, struct err *err)
 		       pid, *reply ? reply : "no answer");
 }
 
-static int load(int fd, pid_t pid, const char *directory, struct err *err)
+bool java_attach_log(pid_t pid, const char *directory, bool on)
 {
-	char *agent = xasprintf("%s/" JAVA_AGENT, directory);
-	const char *words[] = { "1", "load", agent, "true", directory };
-	int ret = 0;
+	char *log = java_pauses_log(inner_pid(pid), directory, on), reply[256] = "";
+	const char *const words[] = { "jcmd", log, "", "" };
+	int fd = open_socket(pid, NULL);
+	bool done = fd >= 0 && !ask(fd, pid, words, NULL) && succeeded(fd, reply, sizeof(reply));
 
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (write(fd, words[i], strlen(words[i]) + 1) < 0)
-			ret = -errno;
-	free(agent);
-	return ret ? err_set(err, ret, "the Java machine of process %d hung up; try again", pid)
-		   : answer(fd, pid, err);
+	if (fd >= 0)
+		close(fd);
+	free(log);
+	return done;
 }
 
 int java_attach(pid_t pid, const char *directory, struct err *err)

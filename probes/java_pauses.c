@@ -69,6 +69,18 @@ char *java_pauses_option(const char *program, const char *directory)
 			 directory);
 }
 
+char *java_pauses_log(pid_t pid, const char *directory, bool on)
+{
+	char *of = xasprintf("VM.log output=%s/" PREFIX "%d.log", directory, (int)pid), *all;
+
+	all = xasprintf("%s %s", of,
+			on ? "output_options=filecount=1,filesize=" LOG_BYTES
+			     " what=safepoint=info decorators=timenanos"
+			   : "what=all=off");
+	free(of);
+	return all;
+}
+
 /* ---- lines ---- */
 
 /*

@@ -2,9 +2,9 @@
 /*
  * What a Java machine says of its safepoints: stops of all threads for other reasons than to
  * collect garbage, of which the agent hears nothing (code that is deoptimized, dumps of threads,
- * classes that are redefined). A machine that is started as `java` writes a log into the
- * recording's directory (-Xlog:safepoint), which is read while it is written, so that a recording
- * that is killed lacks no more than the latest.
+ * classes that are redefined). A machine that is started as `java`, or attached to, writes a log
+ * into the recording's directory (-Xlog:safepoint), which is read while it is written, so that a
+ * recording that is killed lacks no more than the latest.
  */
 #ifndef ISPOT_PROBES_JAVA_PAUSES_H
 #define ISPOT_PROBES_JAVA_PAUSES_H
@@ -31,6 +31,10 @@ struct java_log {
 /* The option for a java that knows it (9 or later, by the `release` file beside it); NULL: it does
  * not, or that is not known. Freed by the caller. */
 char *java_pauses_option(const char *program, const char *directory);
+
+/* The command that has a machine that runs begin or end that log; pid as it has it itself. Freed by
+ * the caller. */
+char *java_pauses_log(pid_t pid, const char *directory, bool on);
 
 /* A line of the log: until when all threads were stopped, and how long. False: none such. */
 bool java_pauses_parse(const char *line, uint64_t *end_ns, uint64_t *ns);

@@ -83,6 +83,7 @@ static int put_config(const char *dir, const struct java_recording *o)
 	text_printf(&t, "ring-bytes %llu\n",
 		    (unsigned long long)(o->ring_bytes ? o->ring_bytes : INPROC_RING_BYTES) / 16 *
 			    16);
+	text_printf(&t, "stacks-ns %llu\n", (unsigned long long)o->slow_stack_ns);
 	for (size_t i = 0; i < o->n_patterns; i++)
 		text_printf(&t, "pattern %s\n", o->patterns[i]);
 	ret = put_file(dir, "config", t.s, t.n, 0644);
@@ -126,8 +127,13 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 		*path = NULL;
 		return ret;
 	}
-	ret = put_file(*path, JAVA_AGENT, ispot_java_agent_start,
-		       (size_t)(ispot_java_agent_end - ispot_java_agent_start), 0755);
+	/* A machine that may not read the agent does not run: others than its owner may pass
+	 * through. */
+	if (chmod(*path, 0711))
+		ret = -errno;
+	if (!ret)
+		ret = put_file(*path, JAVA_AGENT, ispot_java_agent_start,
+			       (size_t)(ispot_java_agent_end - ispot_java_agent_start), 0755);
 	if (!ret)
 		ret = put_config(*path, o);
 	if (!ret)

@@ -101,6 +101,17 @@ static void write_session(struct recording *r)
 	write_line(r, &line);
 }
 
+static void keep_slower(struct recording *r)
+{
+	char words[160], time[TEXT_NUMBER];
+
+	inproc_drain_keep_slower(&r->drain, r->o->keep_slower_ns);
+	snprintf(words, sizeof(words),
+		 "calls shorter than %s left no records, only sums and a histogram",
+		 text_time(time, r->o->keep_slower_ns));
+	write_notice(r, "keep-slower", words, false);
+}
+
 static void write_set(struct recording *r, bool on)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
@@ -113,18 +124,34 @@ static void write_set(struct recording *r, bool on)
 }
 
 static const char *const limits =
-	"the agent's own cost is inside of each duration and not measured, so floors are n/a; "
+	"what of the agent's own cost is inside of a duration is not measured, so floors are n/a; "
 	"context switches are not recorded, so of causes only contended monitors and pauses "
 	"of the machine are known";
 
+static void write_unnamed(struct recording *r)
+{
+	uint64_t n = inproc_drain_unnamed(&r->drain);
+	char words[512], times[TEXT_COUNTED];
+
+	if (!n)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s found no room to be told: more methods are left alone than are named; choose "
+		 "fewer with -F",
+		 text_counted(times, n, "word"));
+	write_notice(r, "java-unnamed", words, true);
+}
+
 static void write_left(struct recording *r)
 {
-	for (size_t i = 0; i < r->drain.left_counts.n; i++) {
-		char words[512], methods[TEXT_COUNTED];
+	for (size_t i = 0; i < r->drain.left.n; i++) {
+		const struct inproc_left *l = &r->drain.left.data[i];
+		char words[1024], methods[TEXT_COUNTED];
 
-		snprintf(words, sizeof(words), "%s left alone: %s",
-			 text_counted(methods, r->drain.left_counts.data[i], "method"),
-			 strtab_get(&r->drain.left_reasons, (uint32_t)i));
+		snprintf(words, sizeof(words), "%s left alone: %s (%.256s%s)",
+			 text_counted(methods, l->n, "method"),
+			 strtab_get(&r->drain.left_reasons, (uint32_t)i), l->first,
+			 l->n > 1 ? " and others" : "");
 		write_notice(r, "java-left", words, true);
 	}
 }
@@ -134,7 +161,8 @@ static void write_end(struct recording *r, struct java_result *result)
 	struct text line = { 0 };
 	struct meta_end e = {
 		.end_ns = r->end_ns,
-		.made_records = r->drain.records + r->drain.lost_records,
+		.made_records =
+			r->drain.records + inproc_drain_left_out(&r->drain) + r->drain.lost_records,
 		.lost_records = r->drain.lost_records,
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
@@ -143,13 +171,14 @@ static void write_end(struct recording *r, struct java_result *result)
 		.sampling_cost_ns = META_UNKNOWN,
 		.sample_ns = META_UNKNOWN,
 		.after_cost_ns = META_UNKNOWN,
-		.probes_cost_ns = META_UNKNOWN,
+		.probes_cost_ns = inproc_drain_cost_ns(&r->drain),
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,
 	};
 
 	write_notice(r, "java-limits", limits, false);
 	write_left(r);
+	write_unnamed(r);
 	meta_print_end(&e, &line);
 	write_line(r, &line);
 }
@@ -310,6 +339,23 @@ static int attach_all(struct recording *r, struct err *err)
 	return ret;
 }
 
+static void log_pauses(struct recording *r, bool on)
+{
+	char words[256];
+
+	for (size_t i = 0; i < r->o->n_pids; i++) {
+		pid_t pid = r->o->pids[i];
+
+		if (!target_alive(pid) || java_attach_log(pid, r->directory, on) || !on)
+			continue;
+		snprintf(words, sizeof(words),
+			 "the Java machine of process %d logs no safepoints: of stops of all its "
+			 "threads only those to collect garbage are known",
+			 pid);
+		write_notice(r, "java-safepoints", words, true);
+	}
+}
+
 static int record(struct recording *r, struct java_result *result, struct err *err)
 {
 	int ret = r->o->n_pids ? attach_all(r, err) : start_command(r, err);
@@ -317,8 +363,12 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	if (ret)
 		return ret;
 	write_session(r);
+	if (r->o->keep_slower_ns)
+		keep_slower(r);
 	write_set(r, true);
+	log_pauses(r, true);
 	run(r);
+	log_pauses(r, false);
 	if (r->o->argv)
 		end_command(r);
 	result->exit_status = r->o->argv && r->launch.ended ? launch_exit_status(&r->launch) : 0;

@@ -25,6 +25,8 @@ struct java_recording {
 	const struct identity *user;	 /* whom the command runs as; NULL: as ispot does */
 	uint64_t max_bytes, duration_ns; /* 0: no bound */
 	uint64_t ring_bytes;		 /* of a thread; 0: the default */
+	uint64_t keep_slower_ns;	 /* shorter calls are summed up; 0: all are written */
+	uint64_t slow_stack_ns; /* calls that last as long have their stacks taken; 0: none */
 };
 
 struct java_result {
@@ -48,5 +50,7 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 
 /* java_attach.c: has a running machine load the agent. */
 int java_attach(pid_t pid, const char *directory, struct err *err);
+/* Has one that was attached to write the log of java_pauses.h, or end it. False: it does not. */
+bool java_attach_log(pid_t pid, const char *directory, bool on);
 
 #endif

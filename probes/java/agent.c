@@ -9,18 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "probes/java/choose.h"
+#include "probes/java/context.h"
+#include "probes/java/helper.h"
 #include "probes/java/ids.h"
 #include "probes/java/name.h"
 #include "probes/java/rewrite.h"
 #include "probes/java/ring.h"
+#include "probes/java/virtual.h"
 
 #define WAITED_UNIT_NS 256
-#define NOBODY	       (-1) /* what the helper's methods are given to see that they are there */
-#define BIND_TRIES     500
-#define BIND_TURN_US   10000
 #define VISIBLE	       __attribute__((visibility("default")))
 
 JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jclass self, jint id);
@@ -30,31 +29,41 @@ static struct {
 	jvmtiEnv *jvmti;
 	struct choice choice;
 	uint64_t ring_bytes;
+	uint64_t stacks_ns; /* calls that last as long have their stacks taken; 0: none */
 	jobject platform_loader;
+	struct ring_thread *scratch; /* whose the calls of the calibration are */
+	_Atomic bool rewrote;	     /* a class, since this was last false */
 } agent = { .ring_bytes = INPROC_RING_BYTES };
 
 /* ---- what rewritten methods call ---- */
 
-/* The wait was for the monitor of the method that calls. */
-static void put_waited(struct ring_thread *t)
+/* If the wait was for the monitor of the method that calls: how long it was, at least 1. */
+static uint32_t take_wait(struct ring_thread *t)
 {
 	jmethodID method = NULL;
 	jlocation unused;
 	uint64_t units = t->waited_ns / WAITED_UNIT_NS;
 
-	if ((*agent.jvmti)->GetFrameLocation(agent.jvmti, NULL, 1, &method, &unused) ==
-		    JVMTI_ERROR_NONE &&
-	    method == t->waited_in)
-		ring_put(t, ring_now_ns(), INPROC_WAITED,
-			 units > UINT32_MAX ? UINT32_MAX : (uint32_t)units, 0);
 	t->waited_ns = 0;
+	if ((*agent.jvmti)->GetFrameLocation(agent.jvmti, NULL, 1, &method, &unused) !=
+		    JVMTI_ERROR_NONE ||
+	    method != t->waited_in)
+		return 0;
+	return units > UINT32_MAX ? UINT32_MAX : units ? (uint32_t)units : 1;
+}
+
+static struct ring_thread *thread_of(jint id)
+{
+	if (id < 0)
+		return id == REWRITE_CALIBRATE ? agent.scratch : NULL;
+	return ring_recording() ? ring_thread() : NULL;
 }
 
 /* The machine looks for the helper's native methods among its agents' symbols. */
 VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jclass self, jint id)
 {
-	struct ring_thread *t = id != NOBODY && ring_recording() ? ring_thread() : NULL;
-	uint32_t depth;
+	struct ring_thread *t = thread_of(id);
+	uint32_t depth, waited;
 
 	(void)jni;
 	(void)self;
@@ -64,22 +73,33 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jcla
 		t->too_deep++;
 		return;
 	}
-	if (t->waited_ns)
-		put_waited(t);
+	waited = t->waited_ns ? take_wait(t) : 0;
 	depth = t->depth++;
-	t->ids[depth] = (uint32_t)id;
-	ring_put(t, ring_now_ns(), INPROC_ENTRY, (uint32_t)id, depth);
+	t->ids[depth] = (uint32_t)id & (INPROC_IDS_MAX - 1);
+	t->since_ns[depth] = ring_now_ns();
+	if (waited)
+		ring_put(t, t->since_ns[depth], INPROC_WAITED, waited, 0);
+	ring_put(t, t->since_ns[depth], INPROC_ENTRY, t->ids[depth], depth);
+}
+
+static void put_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
+{
+	uint64_t begin = ring_now_ns();
+	uint32_t id = context_take(agent.jvmti, jni);
+
+	if (id)
+		ring_put(t, exit_ns, INPROC_STACK, id, 0);
+	ring_stack_costs(ring_now_ns() - begin);
 }
 
 /* Ends the innermost open call of one of these ids; what it called and did not end has no end. */
 VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclass self, jint ids)
 {
 	uint64_t now = ring_now_ns();
-	struct ring_thread *t = ids != NOBODY && ring_recording() ? ring_thread() : NULL;
+	struct ring_thread *t = thread_of(ids);
 	uint32_t first = (uint32_t)ids & (INPROC_IDS_MAX - 1);
 	uint32_t more = (uint32_t)ids >> REWRITE_ID_BITS;
 
-	(void)jni;
 	(void)self;
 	if (!t)
 		return;
@@ -87,9 +107,12 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclas
 		t->too_deep--;
 		return;
 	}
-	for (uint32_t i = t->depth; i--;)
+	for (uint32_t i = t->depth; i-- > t->base;)
 		if (t->ids[i] - first <= more) {
 			t->depth = i;
+			if (agent.stacks_ns && t != agent.scratch &&
+			    now - t->since_ns[i] >= agent.stacks_ns)
+				put_stack(t, jni, now);
 			ring_put(t, now, INPROC_EXIT, t->ids[i], i);
 			return;
 		}
@@ -113,6 +136,24 @@ static bool is_platform(JNIEnv *jni, jobject loader)
 	return !loader || (*jni)->IsSameObject(jni, loader, agent.platform_loader);
 }
 
+/* With dots, without what is behind. */
+static void class_name_of(char *buf, size_t n, const char *name)
+{
+	snprintf(buf, n, "%s", name);
+	buf[strcspn(buf, ";")] = '\0';
+	for (char *p = buf; *p; p++)
+		if (*p == '/')
+			*p = '.';
+}
+
+static void leave_class(const char *name, const char *why)
+{
+	char plain[NAME_MAX_BYTES];
+
+	class_name_of(plain, sizeof(plain), name);
+	ids_left_named(plain, why);
+}
+
 static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
 			     const char *name, jobject domain, jint n, const unsigned char *bytes,
 			     jint *new_n, unsigned char **new_bytes)
@@ -122,16 +163,21 @@ static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, job
 		.ctx = &platform, .wanted = wanted, .define = ids_define, .left = ids_left
 	};
 	struct class_out out = { 0 };
+	int ret;
 
 	(void)redefined;
-	(void)name;
 	(void)domain;
 	if (!ring_recording() || (platform && !agent.choice.any))
 		return;
-	if (rewrite_class(bytes, (size_t)n, &hooks, &out) == REWRITE_DONE &&
+	ret = rewrite_class(bytes, (size_t)n, &hooks, &out);
+	if (ret == REWRITE_MALFORMED)
+		leave_class(name ? name : "a class without a name",
+			    "its class file is not understood");
+	if (ret == REWRITE_DONE &&
 	    (*jvmti)->Allocate(jvmti, (jlong)out.n, new_bytes) == JVMTI_ERROR_NONE) {
 		memcpy(*new_bytes, out.p, out.n);
 		*new_n = (jint)out.n;
+		agent.rewrote = true;
 	}
 	class_out_release(&out);
 }
@@ -152,16 +198,6 @@ static bool wants_method(jvmtiEnv *jvmti, jmethodID method, const char *class_na
 	return bits && !(access & (ACCESS_NATIVE | ACCESS_ABSTRACT));
 }
 
-/* "Lcom/example/Store;" */
-static void class_name_of(char *buf, size_t n, const char *signature)
-{
-	snprintf(buf, n, "%s", signature + (*signature == 'L'));
-	buf[strcspn(buf, ";")] = '\0';
-	for (char *p = buf; *p; p++)
-		if (*p == '/')
-			*p = '.';
-}
-
 static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 {
 	char *signature = NULL, name[NAME_MAX_BYTES];
@@ -179,7 +215,7 @@ static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 	if ((platform && !agent.choice.any) ||
 	    (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
 		return false;
-	class_name_of(name, sizeof(name), signature);
+	class_name_of(name, sizeof(name), signature + (*signature == 'L'));
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 	/* of one that is not prepared yet the methods are not known: it may have some */
 	if ((*jvmti)->GetClassMethods(jvmti, class, &n, &methods) != JVMTI_ERROR_NONE)
@@ -188,6 +224,33 @@ static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 		wants = wants_method(jvmti, methods[i], name, platform);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
 	return wants;
+}
+
+/* Of a class that it has rewritten; of others nothing was wanted. */
+static void refused(jvmtiEnv *jvmti, jclass class, jvmtiError error)
+{
+	char *signature = NULL, *name = NULL, why[128];
+
+	if (!agent.rewrote)
+		return;
+	(*jvmti)->GetClassSignature(jvmti, class, &signature, NULL);
+	(*jvmti)->GetErrorName(jvmti, error, &name);
+	snprintf(why, sizeof(why), "the Java machine refuses to change its class (%s)",
+		 name ? name : "no reason");
+	if (signature)
+		leave_class(signature + (*signature == 'L'), why);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+}
+
+static void retransform_class(jvmtiEnv *jvmti, jclass class)
+{
+	jvmtiError error;
+
+	agent.rewrote = false;
+	error = (*jvmti)->RetransformClasses(jvmti, 1, &class);
+	if (error != JVMTI_ERROR_NONE)
+		refused(jvmti, class, error);
 }
 
 /* One at a time: a class that the machine refuses keeps no other from being recorded. */
@@ -200,7 +263,7 @@ static void retransform(jvmtiEnv *jvmti, JNIEnv *jni)
 		return;
 	for (jint i = 0; i < n; i++) {
 		if (wants_class(jvmti, jni, classes[i]))
-			(*jvmti)->RetransformClasses(jvmti, 1, &classes[i]);
+			retransform_class(jvmti, classes[i]);
 		(*jni)->DeleteLocalRef(jni, classes[i]);
 	}
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
@@ -259,48 +322,6 @@ static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
 
 /* ---- start ---- */
 
-/* NULL: this machine does not let it be. */
-static jclass define_helper(JNIEnv *jni)
-{
-	struct class_out out = { 0 };
-	jclass helper = NULL;
-
-	rewrite_helper(&out);
-	if (!out.failed)
-		helper = (*jni)->DefineClass(jni, REWRITE_HELPER, NULL, (const jbyte *)out.p,
-					     (jsize)out.n);
-	class_out_release(&out);
-	(*jni)->ExceptionClear(jni);
-	return helper;
-}
-
-static bool call_helper(JNIEnv *jni, jclass helper, const char *name)
-{
-	jmethodID method = (*jni)->GetStaticMethodID(jni, helper, name, "(I)V");
-
-	if (method)
-		(*jni)->CallStaticVoidMethod(jni, helper, method, NOBODY);
-	if (!(*jni)->ExceptionCheck(jni))
-		return true;
-	(*jni)->ExceptionClear(jni);
-	return false;
-}
-
-/*
- * Calls both methods, which has the machine find them: only when that has been is any class
- * rewritten. Of a library that attaches it looks at the symbols when the library is in its list,
- * which is after Agent_OnAttach().
- */
-static bool bind_helper(JNIEnv *jni, jclass helper)
-{
-	for (unsigned i = 0; i < BIND_TRIES; i++) {
-		if (call_helper(jni, helper, "enter") && call_helper(jni, helper, "exit"))
-			return true;
-		usleep(BIND_TURN_US);
-	}
-	return false;
-}
-
 static void find_platform_loader(JNIEnv *jni)
 {
 	jclass class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
@@ -333,15 +354,17 @@ static void begin(jvmtiEnv *jvmti, JNIEnv *jni, bool attached)
 		JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_GARBAGE_COLLECTION_START,
 		JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
 	};
-	jclass helper = define_helper(jni);
+	jclass helper = helper_define(jni);
 
 	describe(jvmti);
 	find_platform_loader(jni);
-	if (!helper || !bind_helper(jni, helper)) {
+	if (!helper) {
 		ids_notice("a Java machine can be attached to once, and this one was, or it does "
 			   "not let agents define classes: nothing of it is recorded");
 		return;
 	}
+	virtual_watch(jvmti);
+	ring_costs(helper_calibrate(jni, helper, &agent.scratch));
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
 		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
 	if (attached || agent.choice.any)
@@ -354,7 +377,7 @@ static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
 	begin(jvmti, jni, false);
 }
 
-/* Lines "pattern WORDS" and "ring-bytes N". */
+/* Lines "pattern WORDS", "ring-bytes N" and "stacks-ns N". */
 static void read_config(const char *directory)
 {
 	char path[512], line[4096];
@@ -368,6 +391,8 @@ static void read_config(const char *directory)
 			choice_add(&agent.choice, line + 8);
 		else if (!strncmp(line, "ring-bytes ", 11))
 			agent.ring_bytes = strtoull(line + 11, NULL, 10);
+		else if (!strncmp(line, "stacks-ns ", 10))
+			agent.stacks_ns = strtoull(line + 10, NULL, 10);
 	}
 	if (f)
 		fclose(f);
@@ -383,13 +408,16 @@ static bool prepare(jvmtiEnv *jvmti)
 		.GarbageCollectionStart = on_gc_start,
 		.GarbageCollectionFinish = on_gc_finish,
 	};
-	const jvmtiCapabilities most = {
+	jvmtiCapabilities most = {
 		.can_generate_all_class_hook_events = 1,
 		.can_retransform_classes = 1,
 		.can_generate_monitor_events = 1,
 		.can_generate_garbage_collection_events = 1,
+		.can_get_line_numbers = 1,
+		.can_get_source_file_name = 1,
 	};
 
+	virtual_ask(jvmti, &most);
 	return (*jvmti)->AddCapabilities(jvmti, &most) == JVMTI_ERROR_NONE &&
 	       (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)) ==
 		       JVMTI_ERROR_NONE;

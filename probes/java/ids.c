@@ -84,6 +84,9 @@ static bool name_ids(const struct rewrite_method *m, bool block, uint32_t n, uin
 {
 	char name[NAME_MAX_BYTES], whole[NAME_MAX_BYTES + 32], signature[NAME_MAX_BYTES],
 		source[256];
+	uint32_t kind = block				  ? INPROC_BLOCK
+			: m->access & ACCESS_SYNCHRONIZED ? INPROC_SECTION
+							  : INPROC_FUNCTION;
 
 	name_full(name, sizeof(name), m);
 	text_of(signature, sizeof(signature), m->signature);
@@ -94,8 +97,7 @@ static bool name_ids(const struct rewrite_method *m, bool block, uint32_t n, uin
 			snprintf(whole, sizeof(whole), "%s block:%u", name, lines[k]);
 		else if (block)
 			snprintf(whole, sizeof(whole), "%s block #%u", name, k + 1);
-		if (!ring_name(first + k, block ? INPROC_BLOCK : INPROC_FUNCTION, lines[k], whole,
-			       signature, source))
+		if (!ring_name(first + k, kind, lines[k], whole, signature, source))
 			return false;
 	}
 	return true;
@@ -129,20 +131,33 @@ uint32_t ids_define(void *ctx, const struct rewrite_method *m, bool block, uint3
 	return id;
 }
 
+bool ids_row(uint32_t id, uint32_t kind, uint32_t line, const char *name, const char *source)
+{
+	bool named;
+
+	pthread_mutex_lock(&table.lock);
+	named = ring_name(id, kind, line, name, "", source);
+	pthread_mutex_unlock(&table.lock);
+	return named;
+}
+
+void ids_left_named(const char *name, const char *why)
+{
+	if (!ids_row(0, INPROC_LEFT, 0, name, why))
+		ring_unnamed();
+}
+
 void ids_left(void *ctx, const struct rewrite_method *m, const char *why)
 {
 	char name[NAME_MAX_BYTES];
 
 	(void)ctx;
 	name_full(name, sizeof(name), m);
-	pthread_mutex_lock(&table.lock);
-	ring_name(0, INPROC_LEFT, 0, name, "", why);
-	pthread_mutex_unlock(&table.lock);
+	ids_left_named(name, why);
 }
 
 void ids_notice(const char *words)
 {
-	pthread_mutex_lock(&table.lock);
-	ring_name(0, INPROC_NOTICE, 0, words, "", "");
-	pthread_mutex_unlock(&table.lock);
+	if (!ids_row(0, INPROC_NOTICE, 0, words, ""))
+		ring_unnamed();
 }

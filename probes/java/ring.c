@@ -116,6 +116,22 @@ void ring_describe(const char *vm)
 		snprintf(region.header->vm, sizeof(region.header->vm), "%s", vm);
 }
 
+void ring_costs(uint32_t pair_ns)
+{
+	if (region.header)
+		region.header->pair_ns = pair_ns;
+}
+
+void ring_stack_costs(uint64_t ns)
+{
+	atomic_fetch_add_explicit(&region.header->stacks_ns, ns, memory_order_relaxed);
+}
+
+void ring_unnamed(void)
+{
+	region.header->unnamed++;
+}
+
 /* ---- threads ---- */
 
 static bool back(uint32_t i)

@@ -16,9 +16,11 @@ struct ring_thread {
 	uint64_t size, head, tail; /* records; tail: as last seen */
 	uint32_t lost;		   /* records since the latest one that was written */
 	uint32_t depth, too_deep;
+	uint32_t base;			   /* depth at which what the thread carries began */
 	uint64_t wait_since_ns, waited_ns; /* for a monitor; 0: not */
 	void *waited_in;		   /* the method whose monitor that was */
 	uint32_t ids[INPROC_DEPTH_MAX];
+	uint64_t since_ns[INPROC_DEPTH_MAX]; /* of the same calls */
 };
 
 /* Makes the region in the directory and gives it its name. NULL, or what failed. */
@@ -28,6 +30,11 @@ bool ring_recording(void);
 struct ring_thread *ring_thread(void);
 void ring_put(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
 	      uint32_t depth);
+/* What the agent does not tell in records: the cost of a call, that of stacks so far, a row of
+ * names that found no room. */
+void ring_costs(uint32_t pair_ns);
+void ring_stack_costs(uint64_t ns);
+void ring_unnamed(void);
 /* A row of names. False: there is no room. Called by one thread at a time. */
 bool ring_name(uint32_t id, uint32_t kind, uint32_t line, const char *name, const char *signature,
 	       const char *source);

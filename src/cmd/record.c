@@ -318,15 +318,11 @@ static int check_java(const struct record_options *o, bool has_command, struct e
 		{ "-e", o->events && strcmp(o->events, "none") != 0, "it counts no events" },
 		{ "-D", o->delay_ns, "it begins with the program, or when it is attached" },
 		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0,
-		  "it knows the methods that it records, and no stacks" },
-		{ "--slow-stacks", o->slow_stacks_ns, "it knows no stacks" },
+		  "it takes stacks of long calls alone, with --slow-stacks" },
 		{ "--overhead", !isnan(o->overhead_percent),
 		  "methods are chosen once, by -F or as synchronized" },
 		{ "--burst", o->burst, "its methods stay rewritten" },
 		{ "--two-pass", o->two_pass, "methods are chosen by -F or as synchronized" },
-		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX,
-		  "its rings bring entries and exits, which are all written; name fewer methods "
-		  "with -F" },
 		{ "--no-key", o->no_key.n, "it records no arguments" },
 		{ "--no-inherit", !o->inherit,
 		  "Java machines that the command starts load it, too" },
@@ -358,7 +354,9 @@ static int run_java(const struct record_options *o, const struct session_options
 					  .user = so->user,
 					  .max_bytes = so->max_bytes,
 					  .duration_ns = so->duration_ns,
-					  .ring_bytes = so->ring_bytes };
+					  .ring_bytes = so->ring_bytes,
+					  .keep_slower_ns = so->keep_slower_ns,
+					  .slow_stack_ns = so->slow_stack_ns };
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
 	struct java_result result;
 	int ret = check_java(o, so->argv != NULL, err);

@@ -18,11 +18,14 @@ untimed() { "$ISPOT" report --json -i "$1.data" | jq .trace.untimed_calls; }
 
 # ---- counts ----
 
+exact_java=$ROOT/microbench/java/Exact.java
+outer=$(awk '/synchronized \(lock\)/ { print NR; exit }' "$exact_java")
+inner=$(awk '/synchronized \(this\)/ { n = NR } END { print n }' "$exact_java")
 # shellcheck disable=SC2016 # names of nested classes
 declare -A names=([add]='^Exact.add\(' [both]='^Exact.both\(long,double,String\[\],int\[\]\[\]\)$'
 	[choose]='^Exact.choose' [fail]='^Exact.fail' [area]='^Exact\$Square.area' [twice]='^Exact\$Shape.twice.*block'
-	[outer]='^Exact.blocks\(int\) block:6' [inner]='^Exact.blocks\(int\) block:7' [lambda]='^Exact.lambda.* block'
-	[descend]='^Exact.descend')
+	[outer]="^Exact.blocks\(int\) block:$outer$" [inner]="^Exact.blocks\(int\) block:$inner$" [lambda]='^Exact.lambda.* block'
+	[descend]='^Exact.descend' [made]='^Exact\$Made.<init>\(Exact,int\) block:')
 # exact NAME: what the program says of itself
 exact() {
 	local what of n
@@ -38,7 +41,7 @@ exact one
 is "$(lost one)" 0 "one thread: nothing is lost"
 is "$(untimed one)" 0 "one thread: every call has its end, exceptions and recursion too"
 is "$(calls one '^Exact.plain')" 0 "what is not synchronized is not recorded"
-like one.err '1 method left alone: it is native' "a native method is left alone, and why"
+like one.err '1 method left alone: it is native: .*\(Exact.machineCode\(\)\)' "a native method is left alone, which and why"
 record three --java -m 4M -- java Exact 3 1009
 exact three
 is "$(lost three)" 0 "three threads: nothing is lost"
@@ -64,6 +67,73 @@ record status --java -- java Exact 1 1 7
 is "$status" 7 "the program's exit status is ispot's"
 record shell --java -- sh -c 'java Exact 1 101; java Exact 1 101'
 is "$(calls shell '^Exact.add')" 202 "two machines that a shell starts" || diag shell.err
+
+# A machine of another user cannot write its records, nor may it fail to start because of that.
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+	mkdir -m 755 /tmp/"ispot-live.$$" && cp ./*.class /tmp/"ispot-live.$$"
+	record other --java -- setpriv --reuid 65534 --clear-groups java -cp /tmp/"ispot-live.$$" Exact 1 11 9
+	rm -rf /tmp/"ispot-live.$$"
+	is "$status" 9 "a machine of another user runs" || diag other.err
+	like other.err 'this Java program is not recorded: its directory cannot be written' "and it is said that nothing of it is recorded"
+	like other.out 'calls add 11' "its output is there"
+else
+	skip "a machine of another user" "it takes root and setpriv"
+fi
+
+# ---- classes ----
+
+record loaders --java -- java Loaders
+is "$(calls loaders '^Loaders.Inner.run')" "$(awk '$1 == "calls" { print $3 }' loaders.out)" "a class of two loaders" ||
+	diag loaders.err
+like loaders.out '^refused$' "what the verifier refuses without the agent it refuses with it"
+java Loaders 60 >wrong.out 2>wrong.err &
+wrong=$!
+children+=("$wrong")
+eventually grep -qs begins wrong.out
+"$ISPOT" record --java -p $wrong -d 1 -o wrong.data 2>wrong.err
+is $? 0 "attached to a machine that refuses to change a class: status" || diag wrong.err
+like wrong.err 'left alone: the Java machine refuses to change its class \(JVMTI_ERROR_[A-Z_]*\) \(Loaders.Wrong\)' \
+	"that is said, and of which class"
+is "$([ "$(calls wrong '^Loaders.Inner.run')" -gt 0 ] && echo yes)" yes "others are recorded"
+kill $wrong
+
+# ---- calling context, and what it all costs ----
+
+record context --java --slow-stacks 10ms -- java Context
+"$ISPOT" outliers --rule robust --json -i context.data >context.json
+is "$(jq '[.blocks[] | select(.name == "Context.step(long)") | .divergent_executions[] | select(.duration_ns > 29000000)] |
+	length == 6 and all(.stack_of == "execution" and (.stack[0] | startswith("Context.step(long) (Context.java:")) and
+	(.stack[1] | test("^Context.rare\\(\\) \\(Context.java:[0-9]+\\)$")))' context.json)" true \
+	"--slow-stacks: each long call has its stack, with lines" || diag "$(jq -c '[.blocks[].divergent_executions[] | {duration_ns, stack}]' context.json)"
+is "$("$ISPOT" dump -i context.data | grep -c ' exit-stack ')" 6 "and only these" || diag context.err
+"$ISPOT" outliers --rule robust --of Context.step -i context.data >context.txt
+like context.txt 'called from Context.rare\(\) \(Context.java:[0-9]+\)' "text says where it was called from"
+is "$(jq '.trace.section_ns >= 180000000 and .trace.section_ns < .trace.duration_ns' context.json)" true \
+	"the time in critical sections is theirs" || diag "$(jq -c .trace context.json)"
+is "$(jq '.trace.instrumentation_ns > 1009 * 20 and .trace.instrumentation_ns < 1009 * 100000' context.json)" true \
+	"what recording cost is told" || diag "$(jq -c .trace context.json)"
+record contexts --java --slow-stacks 1ns -- java Context
+is "$("$ISPOT" dump -i contexts.data | grep -c ' exit-stack ')" 1010 "--slow-stacks 1ns: every call has its stack" || diag contexts.err
+
+# ---- long calls alone ----
+
+record long --java --keep-slower 10ms --slow-stacks 10ms -- java Context
+is "$(calls long '^Context.step')" 1010 "--keep-slower: every call counts"
+is "$("$ISPOT" dump -i long.data | grep -c ' exit Context.step')/$("$ISPOT" dump -i long.data | grep -c ' exit-stack ')" 6/6 \
+	"the long ones are written, with their stacks" || diag long.err
+"$ISPOT" outliers --rule robust --json -i long.data >long.json
+is "$(jq '.blocks[0] | [.executions, .divergent, .timed]' long.json | jq -c .)" '[1010,6,1010]' "of the others the times are known" ||
+	diag "$(jq -c '.blocks[0] | del(.divergent_executions)' long.json)"
+for rounds in 1 1009; do
+	record kept --java -m 4M --keep-slower 1ms -- java Exact 3 $rounds
+	exact kept
+	is "$(lost kept)/$(untimed kept)" 0/0 "$rounds rounds: nothing is lost, every call has its end" || diag kept.err
+done
+record whole --java -m 4M -- java Exact 3 1009
+[ "$(stat -c %s kept.data)" -lt $(($(stat -c %s whole.data) / 4)) ]
+ok $? "the file is much smaller" || diag "$(stat -c '%n %s' kept.data whole.data)"
+
+# ---- many threads, and what goes wrong ----
 
 record threads --java -m 32K -- java Exact 500 3
 exact threads
@@ -99,8 +169,8 @@ fi
 "$ISPOT" record --java -c 2 -- java Exact >refused.out 2>refused.err
 is $? 125 "what does not go with --java is refused"
 like refused.err '--java does not go with -c' "and says so"
-"$ISPOT" record --java --keep-slower 1ms -o refused.data -- true 2>refused.err
-like refused.err '--java does not go with --keep-slower: .*all written' "each with its reason"
+"$ISPOT" record --java --two-pass -o refused.data -- true 2>refused.err
+like refused.err '--java does not go with --two-pass: .*methods are chosen by -F' "each with its reason"
 is "$(wc -l <refused.err)" 1 "in one line"
 
 # ---- a running machine ----
@@ -116,6 +186,18 @@ is "$([ "$(calls attached '^Busy.step')" -gt 0 ] && echo yes)" yes "attached: a 
 kill -0 $busy
 is $? 0 "attached: the program goes on"
 kill $busy
+java Dumps 100000 >stopped.out 2>stopped.err &
+stopped=$!
+children+=("$stopped")
+eventually test -e "/tmp/hsperfdata_$(id -un)/$stopped"
+sleep 1
+"$ISPOT" record --java -p $stopped -d 2 -o stopped.data 2>stopped.err
+"$ISPOT" dump -i stopped.data | grep -q ' pause [0-9]* why=2'
+ok $? "attached: stops for other reasons than garbage are in the recording" || diag stopped.err
+jcmd $stopped VM.log list >logs 2>&1
+like logs '^ *#0: stdout' "attached: what it logs can be asked for" || diag logs
+unlike logs 'safepoint-[0-9]*.log' "attached: their log ends with the recording"
+kill $stopped
 "$ISPOT" record --java -p $$ -d 1 -o none.data 2>none.err
 like none.err 'is no Java machine' "attached to something else: it is refused, and not sent a signal"
 

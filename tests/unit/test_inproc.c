@@ -79,7 +79,8 @@ static void test_merged(void **state)
 	assert_int_equal(drain.calls, 3);
 	assert_int_equal(drain.records, 6);
 	assert_int_equal(drain.functions.n, 2);
-	assert_int_equal(drain.left_counts.data[0], 1);
+	assert_int_equal(drain.left.data[0].n, 1);
+	assert_string_equal(drain.left.data[0].first, "a.B.d()");
 	/* the ring of the thread that has ended is free again */
 	assert_int_equal(drain.regions.data[0].slots[1].state, INPROC_FREE);
 }
@@ -112,6 +113,41 @@ static void test_pause_and_wait(void **state)
 	assert_int_equal(drain.waited, 1);
 }
 
+/* A stack is told before the exit that it is of; a call without an end is ended from above its
+ * frame. */
+static void test_stacks_and_ends(void **state)
+{
+	struct ring_thread *t = ring_thread();
+
+	(void)state;
+	assert_true(ring_name(0, INPROC_FRAME, 33, "a.B.c()", "", "B.java"));
+	assert_true(ring_name(1, INPROC_FRAME, 20, "a.Main.run()", "", "Main.java"));
+	assert_true(ring_name(1, INPROC_FRAMES, 0, "0 1", "", ""));
+	assert_true(
+		ring_name(2, INPROC_FRAMES, 0, "0 7", "", "")); /* of a frame that is not there */
+	ring_put(t, 8700, INPROC_ENTRY, 0, 0);
+	ring_put(t, 8800, INPROC_STACK, 2, 0);
+	ring_put(t, 8800, INPROC_STACK, 1, 0);
+	ring_put(t, 8800, INPROC_EXIT, 0, 0);
+	ring_put(t, 8810, INPROC_ENTRY, 0, 0);
+	ring_put(t, 8820, INPROC_GONE, 0, 0);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.n_stacks, 1);
+}
+
+/* By what the producer says of a call, lost ones included. */
+static void test_cost(void **state)
+{
+	(void)state;
+	assert_true(inproc_drain_cost_ns(&drain) == UINT64_MAX);
+	ring_costs(100);
+	ring_stack_costs(7);
+	assert_int_equal(inproc_drain_cost_ns(&drain), (6 + 1000 + 2 + 4) / 2 * 100 + 7);
+	assert_int_equal(inproc_drain_unnamed(&drain), 0);
+	ring_unnamed();
+	assert_int_equal(inproc_drain_unnamed(&drain), 1);
+}
+
 /* What a program writes over its region harms the recording at most. */
 static void test_damaged_region(void **state)
 {
@@ -138,7 +174,8 @@ static void test_damaged_region(void **state)
 
 static void test_file(void **state)
 {
-	uint64_t kinds[REC_KIND_LAST + 1] = { 0 }, ns = 0, lost = 0, last_ns = 0;
+	uint64_t kinds[REC_KIND_LAST + 1] = { 0 }, ns = 0, lost = 0, last_ns = 0, gone_sp = 0;
+	const struct meta *meta;
 	struct trace_reader *r;
 	struct record record;
 
@@ -146,19 +183,27 @@ static void test_file(void **state)
 	inproc_drain_release(&drain);
 	assert_int_equal(trace_writer_close(writer, NULL), 0);
 	assert_int_equal(trace_reader_open(&r, path, NULL), 0);
-	assert_string_equal(trace_reader_meta(r)->functions.data[1].name, "a.B.c() block:14");
-	assert_int_equal(trace_reader_meta(r)->functions.data[1].line, 14);
+	meta = trace_reader_meta(r);
+	assert_string_equal(meta->functions.data[1].name, "a.B.c() block:14");
+	assert_int_equal(meta->functions.data[1].line, 14);
+	assert_true(meta->functions.data[1].holds_lock && !meta->functions.data[0].holds_lock);
 	while (trace_reader_next(r, &record) > 0) {
 		kinds[record.kind]++;
 		ns += record.kind == REC_PAUSE || record.kind == REC_CONTENDED ? record.values[0]
 									       : 0;
 		lost += record.kind == REC_LOST ? record.values[0] : 0;
+		gone_sp = record.kind == REC_EXIT && record.time_ns == 8820 ? record.sp : gone_sp;
 		assert_true(record_due_ns(&record) >= last_ns);
 		last_ns = record_due_ns(&record);
 	}
 	assert_int_equal(kinds[REC_PAUSE] + kinds[REC_CONTENDED], 2);
 	assert_int_equal(ns, 500 + 4 * 256);
 	assert_int_equal(lost, 1000 - RECORDS + 2);
+	assert_int_equal(kinds[REC_EXIT_STACK], 1);
+	assert_int_equal(meta->stacks.data[1].n_frames, 2);
+	assert_string_equal(meta->frames.data[meta->stacks.data[1].frames[1]].symbol,
+			    "a.Main.run()");
+	assert_true(gone_sp > 0x7fff00000000);
 	trace_reader_free(r);
 }
 
@@ -166,7 +211,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_merged),	       cmocka_unit_test(test_overflow_is_counted),
-		cmocka_unit_test(test_pause_and_wait), cmocka_unit_test(test_damaged_region),
+		cmocka_unit_test(test_pause_and_wait), cmocka_unit_test(test_stacks_and_ends),
+		cmocka_unit_test(test_cost),	       cmocka_unit_test(test_damaged_region),
 		cmocka_unit_test(test_file),
 	};
 
