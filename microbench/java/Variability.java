@@ -14,11 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Stack;
+import java.util.concurrent.SynchronousQueue;
+import java.util.stream.IntStream;
 
 // The fifteen microbenchmarks of the Iceberg paper (section 3.4.1), each a synchronized method that is
-// executed N times. Where an execution is made long on purpose, by a table that is made anew, a slow
-// path or a reply that is late, the program says so. It stamps each execution itself, around the
-// call, with the clock that the agent uses:
+// executed N times. Where an execution is long by what it does, by memory that is new, a list or map
+// that is made anew, a slow path, another thread's lock or a reply that is late, the program says so.
+// It stamps each execution itself, around the call, with the clock that the agent uses:
 //
 //	run NAME INDEX NS RARE
 class Variability {
@@ -39,10 +41,17 @@ class Variability {
 	}
 
 	static void runs(String name, int[] rare, Body body) {
+		runs(name, rare, body, k -> { });
+	}
+
+	static void runs(String name, int[] rare, Body body, Body before) {
 		long[] ns = new long[N];
 
 		for (int k = 0; k < N; k++) {
-			long start = System.nanoTime();
+			long start;
+
+			before.run(k);
+			start = System.nanoTime();
 
 			body.run(k);
 			ns[k] = System.nanoTime() - start;
@@ -57,12 +66,13 @@ class Variability {
 
 	// ---- M1 to M15 ----
 
+	static final int ADDED = 8192, PUT = 2048; // elements an execution
 	final int[] none = {};
 	final List<Integer> list = new ArrayList<>();
 	final Map<Integer, Integer> map = new HashMap<>();
 	final LinkedList<Integer> linked = new LinkedList<>();
 	final Stack<Integer> stack = new Stack<>();
-	final int[] array = new int[1 << 16];
+	int[] array;
 	final List<List<Integer>> lists = new ArrayList<>();
 	final Random random = new Random(1);
 	final Object inner = new Object();
@@ -75,14 +85,39 @@ class Variability {
 			number += k * i / 3;
 	}
 
-	// A list whose array is made anew when it is full.
+	// A list whose array is made anew, half as large again, when it is full.
 	synchronized void appendToList(int k) {
-		list.add(k);
+		for (int i = 0; i < ADDED; i++)
+			list.add(0);
 	}
 
+	// Those in which an array of more than 200,000 is copied: what it takes is told from the rest.
+	static int[] listGrows() {
+		return IntStream.range(0, N).filter(k -> {
+			for (long room = 10; room <= (long) ADDED * (k + 1); room += room >> 1)
+				if (room >= (long) ADDED * k && room < (long) ADDED * (k + 1) && room > 200_000)
+					return true;
+			return false;
+		}).toArray();
+	}
+
+	// A map whose table is made anew, twice as large, when three quarters are full.
 	synchronized void hashMap(int k) {
-		map.put(k, k);
-		map.remove(k - 40);
+		for (int i = 0; i < PUT; i++)
+			map.put(k * PUT + i, 0);
+		map.remove(k * PUT);
+	}
+
+	static int[] mapGrows() {
+		return IntStream.range(0, N).filter(k -> {
+			for (long room = 1 << 17; room <= 1 << 20; room *= 2) {
+				long full = room / 4 * 3, before = (long) (PUT - 1) * k;
+
+				if (full >= before && full < before + PUT)
+					return true;
+			}
+			return false;
+		}).toArray();
 	}
 
 	// The paper's is slow where the heap makes it so; here two executions allocate more.
@@ -120,8 +155,11 @@ class Variability {
 			stack.pop();
 	}
 
+	// The first one makes the array.
 	synchronized void locality(int k) {
-		for (int i = 0; i < array.length; i += 16)
+		if (array == null)
+			array = new int[4 << 20];
+		for (int i = 0; i < 1 << 16; i += 16)
 			array[i]++;
 	}
 
@@ -137,10 +175,35 @@ class Variability {
 			spin(slow);
 	}
 
+	final SynchronousQueue<Boolean> asked = new SynchronousQueue<>();
+
+	// The inner lock is another thread's when it is asked for, for two of them.
 	synchronized void nested(int k) {
 		synchronized (inner) {
-			if (k == 77)
-				spin(slow);
+			number++;
+		}
+	}
+
+	void askHolder(int k) {
+		if (k != 77 && k != 177)
+			return;
+		try {
+			asked.put(true);
+			asked.take();
+		} catch (InterruptedException e) {
+			throw new IllegalStateException(e);
+		}
+	}
+
+	void hold() {
+		try {
+			while (asked.take())
+				synchronized (inner) {
+					asked.put(true);
+					Thread.sleep(slow / 1_000_000);
+				}
+		} catch (InterruptedException e) {
+			throw new IllegalStateException(e);
 		}
 	}
 
@@ -188,17 +251,20 @@ class Variability {
 
 	void all() throws IOException {
 		runs("arithmetic", none, this::arithmetic);
-		runs("appendToList", none, this::appendToList);
-		runs("hashMap", none, this::hashMap);
+		runs("appendToList", listGrows(), this::appendToList);
+		runs("hashMap", mapGrows(), this::hashMap);
 		runs("allocate", new int[] { 100, 200 }, this::allocate);
 		runs("appendString", none, this::appendString);
 		runs("sortLinkedList", none, this::sortLinkedList);
 		runs("sortArray", new int[] { 90, 210 }, this::sortArray);
 		runs("stack", none, this::stack);
-		runs("locality", none, this::locality);
+		runs("locality", new int[] { 0 }, this::locality);
 		runs("listOfLists", none, this::listOfLists);
 		runs("fastSlow", new int[] { 20, 26, 250 }, this::fastSlow);
-		runs("nested", new int[] { 77 }, this::nested);
+		Thread holder = new Thread(this::hold, "holder");
+		holder.setDaemon(true);
+		holder.start();
+		runs("nested", new int[] { 77, 177 }, this::nested, this::askHolder);
 		runs("growingList", new int[] { 8, 16, 32, 64, 128, 256 }, this::growingList);
 		runs("sortStrings", none, this::sortStrings);
 		try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {

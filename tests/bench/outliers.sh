@@ -32,24 +32,44 @@ seconds_of() {
 	echo
 }
 
-# The median of the pairs: a neighbour of the machine that comes and goes is in both of a pair.
-slower() { compute "$(paste recorded alone | awk '{ print 100 * ($1 / $2 - 1) }' | median)" 1f; }
+# The median of the pairs: a neighbour of the machine that comes and goes is in both of a pair. And between
+# what half of them are: a difference that is smaller says nothing.
+slower() { # slower NAME
+	paste recorded alone | awk '{ printf "%.2f\n", 100 * ($1 / $2 - 1) }' | sort -n >pairs
+	row "$1: slower by" "$(compute "$(median <pairs)" 1f)" %
+	row "  half of the pairs" "$(awk '{ v[NR] = $1 } END { printf "%.1f to %.1f", v[int((NR + 3) / 4)], v[NR + 1 - int((NR + 3) / 4)] }' pairs)" %
+}
 
-# mode NAME OPTIONS...: as often alone as recorded, one after the other
-mode() {
-	local name=$1 pid
-	shift
+# pairs ALONE RECORDED: runs both as often, in turns, and so that neither is always the first of its pair
+pairs() {
+	local i
 	: >alone && : >recorded
-	for _ in $(seq "$ROUNDS"); do
-		load alone
-		"$ISPOT" record -q -o modes.data "$@" -p "$redis" 2>/dev/null &
-		pid=$!
-		sleep 1 # the probes are in
-		load recorded
-		kill -INT $pid
-		wait $pid
+	for i in $(seq "$ROUNDS"); do
+		if [ $((i % 2)) = 1 ]; then "$1" "${@:3}" && "$2" "${@:3}"; else "$2" "${@:3}" && "$1" "${@:3}"; fi
 	done
-	row "$name: slower by" "$(slower)" %
+}
+
+load_alone() { load alone; }
+load_recorded() {
+	local pid
+	"$ISPOT" record -q -o modes.data "$@" -p "$redis" 2>/dev/null &
+	pid=$!
+	sleep 1 # the probes are in
+	load recorded
+	kill -INT $pid
+	wait $pid
+}
+
+served() { redis-cli -p "$port" info commandstats | tr ',=' '  ' | awk '/^cmdstat_[sg]et:/ { n += $2 } END { print n + 0 }'; }
+errors() { redis-cli -p "$port" info stats | tr -d '\r' | sed -n 's/^total_error_replies://p'; }
+
+mode() { # mode NAME OPTIONS...
+	local before
+	before=$(served)
+	pairs load_alone load_recorded "${@:2}"
+	slower "$1"
+	row "  commands served" $(($(served) - before)) "" "=" $((ROUNDS * 2 * 2 * 50021))
+	row "  that failed" "$(errors)" "" "=" 0
 }
 
 # each_mode MODES COMMAND: for each line NAME|OPTIONS of the modes COMMAND NAME OPTIONS...
@@ -80,10 +100,16 @@ outliers_modes() {
 }
 
 # Of Java programs: the synchronized methods and blocks alone, whose waiting for monitors and the machine's
-# pauses are always told; these and who calls them; and what is called for each ray.
-JAVA_MODES="timers only, contention, pauses|
-calling context|-F synchronized:org.sunflow.* -F org.sunflow.core.renderer.*.*
+# pauses are always told, and which are written while the program runs; these with the Java stack of each
+# call, or of long ones; and a call tree: what is called for each ray, for each statement.
+JAVA_MODES="timers, contention, pauses, streaming|
+calling context of every call|--slow-stacks 1ns
+calling context from 1 ms on, which alone are written|--slow-stacks 1ms --keep-slower 1ms
 call tree|-F synchronized:org.sunflow.* -F org.sunflow.core.renderer.*.* -F org.sunflow.core.LightServer.*"
+DATABASE_MODES="timers, contention, pauses, streaming|
+calling context of every call|--slow-stacks 1ns
+calling context from 1 ms on, which alone are written|--slow-stacks 1ms --keep-slower 1ms
+call tree|-F synchronized:org.hsqldb.* -F org.hsqldb.Session.* -F org.hsqldb.Statement*.*"
 
 # jar_of PACKAGE FILE: the installed one, or Debian's, unpacked into the cache of tests/vm/fetch
 jar_of() {
@@ -95,32 +121,48 @@ jar_of() {
 	fi
 }
 
-# render SECONDS-FILE COMMAND...: what the picture takes, as the program says
-render() {
-	"${@:2}" java -Djava.awt.headless=true -cp "$sunflow" Render 128 2 >rendered 2>said
+# work SECONDS-FILE COMMAND...: what the Java program's work takes, as it says
+work() {
+	"${@:2}" java -Djava.awt.headless=true -cp "$classes" "${program[@]}" >done_work 2>said
 	sed -n 's/^seconds //p' said >>"$1"
-	cat rendered >>pictures
+	cat done_work >>outputs
 }
+work_alone() { work alone; }
+work_recorded() { work recorded "$ISPOT" record -q --java -m 16M -o modes.data "$@" --; }
 
 java_mode() { # java_mode NAME OPTIONS...
-	: >alone && : >recorded && : >pictures
-	for _ in $(seq "$ROUNDS"); do
-		render alone
-		render recorded "$ISPOT" record -q --java -m 16M -o modes.data "${@:2}" --
-	done
-	row "$1: slower by" "$(slower)" %
+	: >outputs
+	pairs work_alone work_recorded "${@:2}"
+	slower "$1"
 	row "  calls, records lost" "$(report_json modes.data | jq -r '"\(.trace.calls), \(.trace.lost_records)"')" ""
-	row "  pictures that differ" "$(($(sort -u pictures | wc -l) - 1))" "" "=" 0
+	row "  agent and stacks took, as it says" "$("$ISPOT" outliers --json -i modes.data | jq '.trace.instrumentation_ns / 1e6 | floor')" ms
+	row "  outputs that differ" "$(($(sort -u outputs | wc -l) - 1))" "" "=" 0
+}
+
+# The paper's first column; of the threads' time, of which there are so many.
+in_sections() { # in_sections THREADS
+	"$ISPOT" record -q --java -m 16M -o modes.data -- java -Djava.awt.headless=true -cp "$classes" "${program[@]}" >done_work 2>said
+	row "in critical sections" "$("$ISPOT" outliers --json -i modes.data |
+		jq ".trace | 1000 * .section_ns / .duration_ns / $1 | round / 10")" %
+}
+
+# java_program WHAT MODES THREADS SOURCE ARGUMENTS...: $classes are its own
+java_program() {
+	head_line "$1, recorded with --java in each mode (medians of $ROUNDS pairs)"
+	program=("${@:4}")
+	if ! command -v javac >/dev/null || ! javac -cp "$classes" -d . "$ROOT/tests/bench/$4.java" 2>javac.err; then
+		echo "  skipped: no JDK, or not its package: $(head -1 javac.err 2>/dev/null)"
+		return
+	fi
+	in_sections "$3"
+	each_mode "$2" java_mode
 }
 
 outliers_java() {
-	head_line "sunflow rendering in two threads, recorded with --java in each mode (medians of $ROUNDS pairs)"
-	sunflow=.:$(jar_of libsunflow-java sunflow.jar):$(jar_of sunflow sunflowGUI.jar)
-	if ! command -v javac >/dev/null || ! javac -cp "$sunflow" -d . "$ROOT/tests/bench/Render.java" 2>javac.err; then
-		echo "  skipped: no JDK, or no sunflow: $(head -1 javac.err 2>/dev/null)"
-		return
-	fi
-	each_mode "$JAVA_MODES" java_mode
+	classes=.:$(jar_of libsunflow-java sunflow.jar):$(jar_of sunflow sunflowGUI.jar)
+	java_program "sunflow rendering in two threads" "$JAVA_MODES" 2 Render 128 2
+	classes=.:$(jar_of libhsqldb-java hsqldb.jar)
+	java_program "HSQLDB under four clients" "$DATABASE_MODES" 4 Clients 4 8009
 }
 
 bench_outliers() {

@@ -36,4 +36,17 @@ for m in "${methods[@]}"; do
 	is "$(missed "$m")" "" "$m: each that is made long is found" || diag "$(runs "$m" | grep ' 1$')"
 	is "$(invented "$m")" "" "$m: none is made up"
 done
+# Where it is made long by memory the machine decides whether it is; by what the program itself waits for, it does not.
+for m in fastSlow growingList nested network; do
+	is "$(rare "$m" | wc -l)" "$(runs "$m" | grep -c ' 1$')" "$m: those made long are"
+done
+for m in appendToList hashMap; do
+	is "$([ "$(runs "$m" | grep -c ' 1$')" -ge 3 ] && echo yes)" yes "$m: it is made anew at least three times"
+done
+is "$(of nested '[.divergent_executions[] | select(.index == 77 or .index == 177) | .cause] | unique == ["lock"]')" true \
+	"nested: the wait for the inner monitor is what made them long" ||
+	diag "$(of nested '[.divergent_executions[] | {index, cause, evidence, monitors_ns}] | tojson')"
+is "$(of nested '[.hints[].behaviour] | index("B") != null')" true "nested: behaviour B"
+is "$(jq '[.blocks[] | select(.name | startswith("Variability.nested(int) block")) | .divergent_executions[] |
+	select(.duration_ns > 20000000)] | length' report.json)" 0 "nested: the wait is not in the inner section"
 done_testing
