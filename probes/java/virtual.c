@@ -57,10 +57,15 @@ static void watch(jvmtiEnv *jvmti, const jvmtiExtensionEventInfo *e)
 		{ "com.sun.hotspot.events.VirtualThreadUnmount", on_unmount },
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (!strcmp(e->id, rows[i].id))
-			(*jvmti)->SetExtensionEventCallback(jvmti, e->extension_event_index,
-							    rows[i].callback);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (strcmp(e->id, rows[i].id) != 0)
+			continue;
+		(*jvmti)->SetExtensionEventCallback(jvmti, e->extension_event_index,
+						    rows[i].callback);
+		/* the callback alone does not have it sent, whatever the specification says */
+		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE,
+						   (jvmtiEvent)e->extension_event_index, NULL);
+	}
 }
 
 static void release(jvmtiEnv *jvmti, jvmtiExtensionEventInfo *e)
