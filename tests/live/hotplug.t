@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # CPUs that come online and go while a recording runs: what was called on one before it had a ring is counted
-# as lost and placed on it, all else is there; ispot fleet record watches it as well. It takes CPUs from whatever else runs, so only in guests:
+# as lost and placed on it, all else is there. It takes CPUs from whatever else runs, so only in guests:
 # `make test-vm` (x86-cpus of tests/vm/kernels.txt).
 . "$(dirname "$0")/lib.sh"
 [ "${ISPOT_GUEST-}" ] || skip_all "it takes CPUs away: in guests only, make test-vm T=live-hotplug"
 needs_probes
-needs_helper hostile neighbours
+needs_helper hostile
 threads=$((2 * $(nproc)))
 last=$(($(nproc) - 1))
 is "$(cat /sys/devices/system/cpu/online)" "0-$last" "all CPUs are there"
@@ -52,66 +52,4 @@ turn "$last" 1
 away_and_back() { turn "$last" 0 && sleep 1 && turn "$last" 1; }
 while_recording returns away_and_back
 nothing_lost returns
-
-# Who runs beside requests is on the CPU that comes, and nowhere else.
-cp "$HELPERS/neighbours" requests
-cp "$HELPERS/neighbours" hungry
-taskset -c 0 ./requests 36000 >requests.out & children+=($!)
-requests=$!
-started $requests requests
-# fleet_record NAME OPTIONS...: $recorder, which says things in NAME.err
-fleet_record() {
-	"$ISPOT" fleet record -F marker:request -p $requests "${@:2}" >"$1.out" 2>"$1.err" &
-	recorder=$!
-	children+=("$recorder")
-}
-hungry() { taskset -c "$last" ./hungry & hungry=$! && children+=("$hungry"); }
-# classes NAME FILE...: of requests beside hungry
-classes() {
-	rm -f "$1.db"
-	"$ISPOT" fleet reduce --db "$1.db" "${@:2}" >"$1.reduced" 2>&1 &&
-		"$ISPOT" fleet report --db "$1.db" --json --min-samples 1 2>"$1.reported" | jq -r '[.pairs[]
-			| select((.base | startswith("requests@")) and (.corunner | startswith("hungry@"))) | .class] | unique | join(" ")'
-}
-away() {
-	kill "$hungry"
-	wait "$hungry" 2>/dev/null
-	turn "$last" 0
-}
-
-turn "$last" 0
-fleet_record one -d 20 -o one.fleet
-eventually compgen -G 'ispot-fleet.*/ispot.data' >one.trace
-ok $? "fleet: a recording begins" || diag one.err
-sleep 2
-turn "$last" 1
-hungry
-wait "$recorder"
-is $? 0 "fleet: status" || diag one.err
-like one.err "CPU $last came online while recording: it is watched" "fleet: a CPU that comes is said"
-is "$(classes one one.fleet)" other "fleet: and watched; of one file it shares nothing" || diag one.err
-away
-
-fleet_record days --dir days --duty 1s/1001ms
-eventually [ -e days/samples-00000001.fleet ]
-ok $? "fleet: a recording without end begins" || diag days.err
-turn "$last" 1
-hungry
-seen() { [ -e days/samples-00000002.fleet ] && [ -n "$(classes days days/samples-00000002.fleet)" ]; }
-eventually seen
-ok $? "fleet: a CPU that comes begins a file" || diag days.err
-[[ $(classes days days/samples-00000002.fleet) =~ ^(core|cache|socket)$ ]]
-ok $? "fleet: which says what it shares" || diag "$(classes days days/samples-00000002.fleet)"
-away
-size=$(stat -c %s days/samples-00000002.fleet)
-grows() { [ "$(stat -c %s days/samples-00000002.fleet)" -gt "$((size + $1))" ]; }
-sleep 3
-eventually grows 4096
-ok $? "fleet: it goes on when a CPU goes" || diag days.err
-turn "$last" 1
-kill -TERM "$recorder"
-wait "$recorder"
-is $? 0 "fleet: it ends when it is asked to" || diag days.err
-[ ! -e days/samples-00000003.fleet ]
-ok $? "fleet: what comes back is known" || diag days.err
 done_testing
