@@ -339,8 +339,7 @@ void drain_mappings(struct drain *d, struct rings *mappings)
 	uint64_t lost;
 
 	for (uint32_t i = 0; i < mappings->n; i++)
-		if (mappings->rings[i].map)
-			ring_drain(&mappings->rings[i], visit_mapping, d);
+		ring_drain(&mappings->rings[i], visit_mapping, d);
 	lost = rings_lost(mappings);
 	if (lost <= d->mappings_told)
 		return;

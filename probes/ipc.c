@@ -65,11 +65,14 @@ static int open_cycles(struct ipc *ipc, uint32_t i, const struct pmu_event *e, s
 		.clockid = CLOCK_MONOTONIC,
 	};
 	const struct ring *ring = &ipc->rings.rings[i];
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)ring->cpu, ring->fd,
-			      PERF_FLAG_FD_CLOEXEC);
+	int fd;
 
+	if (ring->fd < 0)
+		return 0;
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, (int)ring->cpu, ring->fd,
+			  PERF_FLAG_FD_CLOEXEC);
 	ipc->cpus[i].cycles_fd = fd;
-	if (fd < 0)
+	if (fd < 0 && errno != ENODEV)
 		return err_set(err, -errno,
 			       "cycles cannot be counted on CPU %u: %s; does another profiler run?",
 			       ring->cpu, strerror(errno));
@@ -82,7 +85,8 @@ static int find_taken(const struct ipc *ipc, struct err *err)
 	uint64_t values[8];
 
 	for (uint32_t i = 0; i < ipc->rings.n; i++)
-		if (!read(ipc->rings.rings[i].fd, values, sizeof(values)))
+		if (ipc->cpus[i].cycles_fd >= 0 &&
+		    !read(ipc->rings.rings[i].fd, values, sizeof(values)))
 			return err_set(err, -EBUSY,
 				       "the counters of CPU %u are taken; end the other profiler, "
 				       "or give -F",
@@ -115,7 +119,8 @@ int ipc_open(struct ipc *ipc, const struct cpus *cpus, uint64_t period, struct e
 	for (uint32_t i = 0; !rc && i < cpus->n; i++)
 		rc = open_cycles(ipc, i, &cycles, err);
 	for (uint32_t i = 0; !rc && i < cpus->n; i++)
-		if (ioctl(ipc->rings.rings[i].fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP))
+		if (ipc->cpus[i].cycles_fd >= 0 &&
+		    ioctl(ipc->rings.rings[i].fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP))
 			rc = err_set(err, -errno,
 				     "instructions cannot be counted on CPU %u: %s; "
 				     "does another profiler run?",

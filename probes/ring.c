@@ -40,6 +40,14 @@ static int try_open(const struct ring *r, const struct perf_event_attr *event, p
 	return (int)syscall(SYS_perf_event_open, event, pid, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
+/* Since it was listed. */
+static bool has_gone(uint32_t cpu)
+{
+	struct cpus now;
+
+	return !cpus_read(&now) && !cpus_has(&now, cpu);
+}
+
 static int ring_open(struct ring *r, size_t bytes, const struct perf_event_attr *event, pid_t pid,
 		     struct err *err)
 {
@@ -51,6 +59,8 @@ static int ring_open(struct ring *r, size_t bytes, const struct perf_event_attr 
 		r->lost_at = event->read_format == PERF_FORMAT_GROUP ? 2 : 1;
 	else
 		r->fd = try_open(r, event, pid);
+	if (r->fd < 0 && errno == ENODEV && has_gone(r->cpu))
+		return 0;
 	if (r->fd < 0)
 		return err_set(err, -errno, "cannot open a perf event on CPU %u: %s%s", r->cpu,
 			       strerror(errno),
@@ -122,9 +132,12 @@ size_t ring_drain(struct ring *r, ring_visit visit, void *ctx)
 {
 	struct perf_event_mmap_page *control = r->map;
 	const char *data = (const char *)r->map + sysconf(_SC_PAGESIZE);
-	uint64_t tail = control->data_tail, start = tail, given_back = tail;
-	uint64_t head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail, start, given_back, head;
 
+	if (!control)
+		return 0;
+	tail = start = given_back = control->data_tail;
+	head = __atomic_load_n(&control->data_head, __ATOMIC_ACQUIRE);
 	while (tail < head) {
 		const struct perf_event_header *h = record_at(r, data, tail);
 

@@ -37,6 +37,7 @@ struct rings {
 };
 
 /* The event on every CPU; its times are CLOCK_MONOTONIC. bytes per CPU: a power of two of pages.
+ * A CPU that has gone since it was listed has none: fd -1.
  * Its read_format is 0, or PERF_FORMAT_GROUP, in whose samples a count of losses may then follow
  * each value: see lost_at.
  * -ENOMEM names RLIMIT_MEMLOCK, -EMFILE RLIMIT_NOFILE. */

@@ -71,6 +71,8 @@ int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, 
 	ret = rings_open(&s->rings, cpus, stack_bytes ? RING_OF_COPIES_BYTES : RING_BYTES, &event,
 			 err);
 	for (uint32_t i = 0; i < s->rings.n && !ret; i++) {
+		if (s->rings.rings[i].fd < 0)
+			continue;
 		ret = bpfprog_attach_sampler(b, s->rings.rings[i].fd, err);
 		if (!ret)
 			ioctl(s->rings.rings[i].fd, PERF_EVENT_IOC_ENABLE, 0);
@@ -83,7 +85,8 @@ int sampler_set_rate(struct sampler *s, uint32_t hertz)
 	uint64_t value = rate_value(s->cycles, hertz);
 
 	for (uint32_t i = 0; i < s->rings.n; i++)
-		if (ioctl(s->rings.rings[i].fd, PERF_EVENT_IOC_PERIOD, &value))
+		if (s->rings.rings[i].fd >= 0 &&
+		    ioctl(s->rings.rings[i].fd, PERF_EVENT_IOC_PERIOD, &value))
 			return -errno;
 	return 0;
 }

@@ -28,7 +28,6 @@
 
 #define DRAIN_NS 20000000ull
 #define LOOK_NS	 1000000000ull
-#define TRIES	 5
 
 #define TRACE_BYTES_LEAST (1u << 18) /* where the files of a directory are smaller */
 
@@ -68,7 +67,7 @@ uint64_t fleet_window_last(struct fleet_window *w)
 
 /* ---- on which CPUs ---- */
 
-static int open_once(struct fleet_window *w, struct err *err)
+static int open_events(struct fleet_window *w, struct err *err)
 {
 	int rc = cpus_read(w->cpus);
 
@@ -99,16 +98,11 @@ static void say_who_came(struct fleet_window *w, const struct cpus *before)
 	}
 }
 
-/* One may go between being listed and being opened. */
 int fleet_window_open(struct fleet_window *w, struct err *err)
 {
 	struct cpus before = *w->cpus;
-	int rc = -ENODEV;
+	int rc = open_events(w, err);
 
-	for (int tries = 0; rc == -ENODEV && tries < TRIES; tries++) {
-		fleet_window_pause(w);
-		rc = open_once(w, err);
-	}
 	w->looked_ns = clock_now_ns();
 	if (!rc)
 		say_who_came(w, &before);

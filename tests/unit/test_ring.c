@@ -257,6 +257,21 @@ static void who_has_a_cpu_that_lost_the_last_switch(void **state)
 	release(&ring);
 }
 
+/* Its CPU went before the ring was there. */
+static void a_ring_that_is_not_open_has_nothing(void **state)
+{
+	const struct occupancy_visitor v = { NULL, nobody_runs, begins };
+	struct ring ring = { .cpu = 1, .fd = -1 };
+	struct occupancy_cpu cpu = { -1, 100 };
+	struct occupancy o = { .rings = { &ring, 1 }, .cpus = &cpu };
+
+	(void)state;
+	occupancy_read(&o, &v);
+	occupancy_end(&o, 500, &v);
+	assert_int_equal(o.lost, 0);
+	assert_int_equal(ring_lost(&ring), 0);
+}
+
 static unsigned n_taken;
 
 static void taken(void *self, const struct ipc_sample *s)
@@ -316,6 +331,7 @@ int main(void)
 		cmocka_unit_test(samples_of_the_calibration_are_none),
 		cmocka_unit_test(lost_mappings_are_looked_for_and_counted),
 		cmocka_unit_test(who_has_a_cpu_that_lost_the_last_switch),
+		cmocka_unit_test(a_ring_that_is_not_open_has_nothing),
 		cmocka_unit_test(with_a_count_of_losses_and_without),
 	};
 
