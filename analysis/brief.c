@@ -21,6 +21,7 @@ bool brief_read(struct brief *b, const struct record *r, uint32_t n_functions)
 		.cost_ns = r->n_values > COST_AT ? r->values[COST_AT] : 0,
 		.own_ns = r->values[6],
 		.own_min_ns = r->values[7],
+		.top_ns = r->values[8],
 	};
 	return true;
 }

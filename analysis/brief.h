@@ -16,6 +16,7 @@ struct brief {
 	uint64_t sum_ns, min_ns;     /* of the outer ones */
 	uint64_t inside, cost_ns;    /* traced calls inside these; of probing them, not in sum_ns */
 	uint64_t own_ns, own_min_ns; /* of all */
+	uint64_t top_ns;	     /* of those inside no traced call at all */
 };
 
 /* False: it is not one, or is damaged. */

@@ -261,7 +261,7 @@ static void finish(struct outliers *o)
 
 		if (!b->durations.count)
 			continue;
-		if (outlier_is_section(b))
+		if (b->kind == BLOCK_LOCK)
 			o->section_ns += b->durations.sum;
 		*b = o->blocks.data[kept];
 		o->blocks.data[kept++] = swap;

@@ -251,6 +251,20 @@ static void tell_outer(struct outlier_thread *ot, const struct call *c, uint32_t
 		}
 }
 
+/* A runtime's critical section; one in another is part of that. */
+static void add_section(struct outliers *o, const struct outlier_thread *ot, const struct frame *at,
+			const struct call *c)
+{
+	const struct meta_function *functions = o->meta->functions.data;
+
+	if (o->judging || c->end != CALL_TIMED || !functions[c->id].holds_lock)
+		return;
+	for (const struct frame *f = ot->calls.data; f < at; f++)
+		if (functions[f->id].holds_lock)
+			return;
+	o->section_ns += c->duration_ns;
+}
+
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct outliers *o = self;
@@ -263,6 +277,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	at = frame_of(ot, c);
 	if (!at)
 		return;
+	add_section(o, ot, at, c);
 	f = *at;
 	memmove(at, at + 1, (size_t)(ot->calls.data + ot->calls.n - (at + 1)) * sizeof(*at));
 	ot->calls.n--;
@@ -370,6 +385,8 @@ static void on_brief(struct outliers *o, const struct record *r)
 	block = block_of_call(o, brief.id); /* may move the blocks */
 	outlier_fit_brief(&o->blocks.data[block], &brief, r);
 	o->brief += brief.outer;
+	if (o->meta->functions.data[brief.id].holds_lock)
+		o->section_ns += brief.top_ns;
 }
 
 static void drop_holds(struct outlier_thread *ot)
