@@ -124,6 +124,24 @@ static void bulk_merging_joins_only_what_is_alike(void **state)
 	free(counts);
 }
 
+/* r with the first one: 0.994 and 0.983. Where nothing else merges the bulk still does, at 0.99. */
+static void the_bulk_is_what_correlates_by_099(void **state)
+{
+	static const double counts[] = { 1, 2, 3, 4, 1, 2, 3, 4.5, 1, 2, 3, 5 };
+	static const struct cluster_options bulk = { 1, CLUSTER_BULK }, none = { 1, 2 };
+	struct clusters c;
+
+	(void)state;
+	clusters_build(&c, counts, 3, 4, &bulk);
+	assert_int_equal(c.n, 2);
+	assert_int_equal(c.of[1], 0);
+	assert_int_equal(c.of[2], 1);
+	clusters_release(&c);
+	clusters_build(&c, counts, 3, 4, &none);
+	assert_int_equal(c.n, 3);
+	clusters_release(&c);
+}
+
 /* Thousands of equal counts, as code that is run together has: chains of ties must end. */
 static void equal_counts_are_one_cluster(void **state)
 {
@@ -151,6 +169,7 @@ int main(void)
 		cmocka_unit_test(nothing_to_cluster),
 		cmocka_unit_test(the_tree_is_that_of_scipy),
 		cmocka_unit_test(bulk_merging_joins_only_what_is_alike),
+		cmocka_unit_test(the_bulk_is_what_correlates_by_099),
 		cmocka_unit_test(equal_counts_are_one_cluster),
 	};
 
