@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/callsite.h"
+
+#include <string.h>
+
 #include "base/text.h"
 #include "trace/meta.h"
 
@@ -39,25 +42,50 @@ static void count_line(struct callsites *s, uint32_t frame)
 		map_put(&s->on_line, line_hash(f), n == MAP_NONE ? 1 : n + 1);
 }
 
-/* Places without a frame are told apart by their stack: what they are is not known. */
-static uint32_t site_of(struct callsites *s, uint32_t stack)
+static uint32_t site_of_frame(struct callsites *s, uint32_t frame)
 {
-	uint32_t i = map_get(&s->of_stack, stack), frame;
+	uint32_t i = frame == MAP_NONE ? MAP_NONE : map_get(&s->of_frame, frame);
 
 	if (i != MAP_NONE)
 		return i;
-	frame = frame_of(s->meta, stack);
-	i = frame == MAP_NONE ? MAP_NONE : map_get(&s->of_frame, frame);
-	if (i == MAP_NONE) {
-		i = (uint32_t)s->all.n;
-		*vec_add(&s->all) = stack;
-		if (frame != MAP_NONE) {
-			map_put(&s->of_frame, frame, i);
-			count_line(s, frame);
-		}
+	*vec_add(&s->all) = frame;
+	if (frame != MAP_NONE) {
+		map_put(&s->of_frame, frame, (uint32_t)s->all.n - 1);
+		count_line(s, frame);
 	}
-	map_put(&s->of_stack, stack, i);
+	return (uint32_t)s->all.n - 1;
+}
+
+/* Places without a frame are told apart by their stack: what they are is not known. */
+static uint32_t site_of(struct callsites *s, uint32_t stack)
+{
+	uint32_t i = map_get(&s->of_stack, stack);
+
+	if (i == MAP_NONE) {
+		i = site_of_frame(s, frame_of(s->meta, stack));
+		map_put(&s->of_stack, stack, i);
+	}
 	return i;
+}
+
+uint32_t callsites_of_wait(struct callsites *s, uint32_t stack, bool (*passes)(const char *symbol))
+{
+	const struct meta *meta = s->meta;
+	uint32_t sleeps = frame_of(meta, stack);
+	const char *library = sleeps == MAP_NONE ? NULL : meta->frames.data[sleeps].object;
+
+	if (!library)
+		return MAP_NONE;
+	for (uint32_t i = 1; i < meta->stacks.data[stack].n_frames; i++) {
+		uint32_t frame = meta->stacks.data[stack].frames[i];
+		const struct meta_frame *f =
+			frame < meta->frames.n ? &meta->frames.data[frame] : NULL;
+
+		if (f && f->symbol && *f->object && strcmp(f->object, library) != 0 &&
+		    !passes(f->symbol))
+			return site_of_frame(s, frame);
+	}
+	return MAP_NONE;
 }
 
 static enum keyed_has key_of(void *ctx, const struct thread *t, const struct call *c, uint64_t *key)
@@ -76,7 +104,7 @@ static const struct meta_frame *frame_of_group(const struct callsites *s,
 
 	if (g->has != KEYED_KEY || g->rest)
 		return NULL;
-	frame = frame_of(s->meta, s->all.data[g->key]);
+	frame = s->all.data[g->key];
 	return frame == MAP_NONE ? NULL : &s->meta->frames.data[frame];
 }
 

@@ -20,12 +20,17 @@ struct callsites {
 	struct map on_line;  /* hash of its function, file and line -> how many places are there */
 	struct {
 		VEC(uint32_t)
-	} all; /* stack ids */
+	} all; /* frames of the calling places; MAP_NONE: not known */
 };
 
 void callsites_init(struct callsites *s, const struct meta *meta);
 /* The number of a call's site, MAP_NONE: not recorded; and what it is called. */
 uint32_t callsites_of(struct callsites *s, const struct call *c);
+/*
+ * The same of a stack that a thread went to sleep with: where the program called the library that
+ * sleeps. passes: the function with that symbol only passes the wait on.
+ */
+uint32_t callsites_of_wait(struct callsites *s, uint32_t stack, bool (*passes)(const char *symbol));
 void callsites_name(const struct callsites *s, uint32_t site, struct text *name);
 struct keyed_rule callsites_rule(struct callsites *s);
 /* After keyed_build(): tells the blocks of k's groups their places in the source. */

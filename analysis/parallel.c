@@ -45,37 +45,7 @@ struct parallel_thread {
 	uint32_t since_site;
 	struct offcpu since_off, entry_off;
 	uint64_t late_ns; /* of the next stay */
-	bool met;	  /* it has been at a barrier */
-	uint32_t parent;  /* index; MAP_NONE: not seen to be made */
-	/* as a parent: */
-	uint32_t alive, join_site;
-	bool mixed; /* a child of the present ones met others at a barrier */
-	struct {
-		VEC(struct stay)
-	} children; /* that ended while others live */
 };
-
-int parallel_init(struct parallel *p, const struct meta *meta, const struct calls *calls,
-		  const char *named, struct err *err)
-{
-	bool found = false;
-
-	*p = (struct parallel){ .meta = meta, .calls = calls, .named = named != NULL };
-	p->roles = xcalloc(meta->functions.n + 1, 1);
-	callsites_init(&p->sites, meta);
-	vec_for_each (&meta->functions, struct meta_function, f) {
-		if (!f->symbol)
-			continue;
-		p->roles[f->id] = (uint8_t)parallel_role(f, named);
-		found |= p->roles[f->id] == ROLE_NAMED;
-	}
-	if (named && !found)
-		return err_set(err, -ENOENT,
-			       "no function or marker '%s' was recorded; record it: ispot record "
-			       "-F '%s'",
-			       named, named);
-	return 0;
-}
 
 void parallel_release(struct parallel *p)
 {
@@ -86,9 +56,8 @@ void parallel_release(struct parallel *p)
 		vec_release(&m->stays);
 	vec_release(&p->meetings);
 	map_release(&p->meeting_of);
-	vec_for_each (&p->threads, struct parallel_thread, t)
-		vec_release(&t->children);
 	vec_release(&p->threads);
+	forkjoin_release(&p->forkjoin);
 	vec_for_each (&p->processes, struct parallel_bodies, b)
 		vec_release(b);
 	vec_release(&p->processes);
@@ -98,9 +67,7 @@ void parallel_release(struct parallel *p)
 static struct parallel_thread *state_of(struct parallel *p, uint32_t index)
 {
 	while (p->threads.n <= index)
-		*vec_add(&p->threads) = (struct parallel_thread){ .since_site = MAP_NONE,
-								  .join_site = MAP_NONE,
-								  .parent = MAP_NONE };
+		*vec_add(&p->threads) = (struct parallel_thread){ .since_site = MAP_NONE };
 	return &p->threads.data[index];
 }
 
@@ -113,7 +80,7 @@ static struct offcpu off_between(const struct offcpu *from, const struct offcpu 
 
 /* ---- an instance is complete ---- */
 
-/* "at worker (app.c:42)"; without a site the function's name. */
+/* "at worker (app.c:42)"; without a site the function's name, or what is waited for there. */
 static char *place_name(const struct parallel *p, uint32_t site, uint32_t id)
 {
 	const struct meta_function *f = meta_function(p->meta, id);
@@ -122,7 +89,7 @@ static char *place_name(const struct parallel *p, uint32_t site, uint32_t id)
 	if (site != MAP_NONE)
 		callsites_name(&p->sites, site, &name);
 	else
-		text_add(&name, f && f->name ? f->name : "");
+		text_add(&name, f && f->name ? f->name : "the threads' end");
 	return name.s ? name.s : xstrdup("");
 }
 
@@ -234,7 +201,7 @@ static void leave_barrier(struct parallel *p, const struct thread *t, const stru
 	state->since_site = callsites_of(&p->sites, c);
 	state->since_off = t->off;
 	state->late_ns = t->off.preempted_ns - state->entry_off.preempted_ns;
-	state->met = true;
+	forkjoin_met(&p->forkjoin, t);
 }
 
 static struct stay whole_call(const struct thread *t, const struct call *c)
@@ -307,6 +274,8 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	struct parallel *p = self;
 	struct stay stay;
 
+	if (p->roles[c->id] == ROLE_JOIN)
+		forkjoin_leave(&p->forkjoin, t, c->end == CALL_OPEN);
 	if (p->roles[c->id] == ROLE_NONE || c->end != CALL_TIMED || c->recursive)
 		return;
 	switch (p->roles[c->id]) {
@@ -330,8 +299,11 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 }
 
 /* What was before the region is no part of what ends at a barrier in it. */
-static void begin_anew(struct parallel_thread *state, const struct thread *t, const struct call *c)
+static void begin_anew(struct parallel *p, const struct thread *t, const struct call *c)
 {
+	struct parallel_thread *state = state_of(p, t->index);
+
+	forkjoin_met(&p->forkjoin, t);
 	state->since_ns = c->entry_ns;
 	state->since_site = MAP_NONE;
 	state->since_off = t->off;
@@ -345,11 +317,11 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 	if (p->roles[c->id] == ROLE_BARRIER)
 		state_of(p, t->index)->entry_off = t->off;
 	else if (p->roles[c->id] == ROLE_JOIN)
-		state_of(p, t->index)->join_site = callsites_of(&p->sites, c);
+		forkjoin_enter(&p->forkjoin, t, c);
 	else if (p->roles[c->id] == ROLE_REGION)
 		close_region(p, bodies_of(p, t->tgid));
 	else if (p->roles[c->id] == ROLE_BODY)
-		begin_anew(state_of(p, t->index), t, c);
+		begin_anew(p, t, c);
 }
 
 /* ---- threads ---- */
@@ -357,65 +329,29 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 static void on_birth(struct parallel *p, const struct thread *parent, const struct record *r)
 {
 	const struct thread *child = threads_alive(&p->calls->threads, (uint32_t)r->values[0]);
-	struct parallel_thread *state;
 
 	if (!child || child->tgid != parent->tgid)
 		return;
-	state = state_of(p, child->index);
-	state->since_ns = r->time_ns;
-	state->parent = parent->index;
-	state_of(p, parent->index)->alive++;
+	state_of(p, child->index)->since_ns = r->time_ns;
 }
 
-static uint32_t function_of_join(const struct parallel *p)
+static void on_joined(void *self, const struct forkjoin_part *parts, size_t n, uint32_t site)
 {
-	for (uint32_t id = 0; id < p->meta->functions.n; id++)
-		if (p->roles[id] == ROLE_JOIN)
-			return id;
-	return UINT32_MAX;
-}
+	struct stay *stays = xcalloc(n, sizeof(*stays));
+	struct parallel *p = self;
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct stay *x = a, *y = b;
-
-	return (x->since_ns > y->since_ns) - (x->since_ns < y->since_ns);
-}
-
-/* Each time they are new threads: the first one made corresponds to the first, and so on. */
-static void end_children(struct parallel *p, struct parallel_thread *state)
-{
-	vec_sort(&state->children, by_begin);
-	for (uint32_t i = 0; i < state->children.n; i++)
-		state->children.data[i].thread = i;
-	if (!state->mixed && state->join_site != MAP_NONE)
-		add_instance(p, SECTION_JOIN, state->children.data, state->children.n, true,
-			     state->join_site, function_of_join(p));
-	state->children.n = 0;
-	state->mixed = false;
-}
-
-static void on_death(struct parallel *p, const struct thread *t, uint64_t time_ns)
-{
-	struct parallel_thread *child = state_of(p, t->index), *state;
-	struct stay stay = {
-		.thread = t->index,
-		.tid = t->tid,
-		.since_ns = t->born_ns,
-		.since_site = MAP_NONE,
-		.entry_ns = time_ns,
-		.exit_ns = time_ns,
-		.off = t->off,
-	};
-
-	if (child->parent == MAP_NONE || p->named)
-		return;
-	state = &p->threads.data[child->parent];
-	state->mixed |= child->met;
-	child->parent = MAP_NONE;
-	*vec_add(&state->children) = stay;
-	if (!--state->alive)
-		end_children(p, state);
+	for (size_t i = 0; i < n; i++)
+		stays[i] = (struct stay){
+			.thread = parts[i].number,
+			.tid = parts[i].tid,
+			.since_ns = parts[i].born_ns,
+			.since_site = MAP_NONE,
+			.entry_ns = parts[i].end_ns,
+			.exit_ns = parts[i].end_ns,
+			.off = parts[i].off,
+		};
+	add_instance(p, SECTION_JOIN, stays, n, true, site, MAP_NONE);
+	free(stays);
 }
 
 /* Before, or in between, threads may have been at barriers without a record. */
@@ -441,8 +377,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		on_set(p, r);
 	else if (t && r->kind == REC_FORK)
 		on_birth(p, t, r);
-	else if (t && r->kind == REC_TASK_EXIT)
-		on_death(p, t, r->time_ns);
+	if (t && !p->named)
+		forkjoin_record(&p->forkjoin, t, r);
 }
 
 /* What it did meanwhile is not known: nor is where its section began. */
@@ -459,6 +395,7 @@ static void on_end(void *self)
 		close_meeting(p, m);
 	vec_for_each (&p->processes, struct parallel_bodies, b)
 		close_region(p, b);
+	forkjoin_end(&p->forkjoin);
 	for (size_t i = 0; i < p->calls->threads.all.n; i++) {
 		const struct thread *t = p->calls->threads.all.data[i];
 
@@ -466,6 +403,31 @@ static void on_end(void *self)
 	}
 	p->lost_records = p->calls->lost_records;
 	imbalance_sort(&p->imbalance);
+}
+
+int parallel_init(struct parallel *p, const struct meta *meta, const struct calls *calls,
+		  const char *named, struct err *err)
+{
+	bool found = false;
+
+	*p = (struct parallel){ .meta = meta, .calls = calls, .named = named != NULL };
+	p->roles = xcalloc(meta->functions.n + 1, 1);
+	callsites_init(&p->sites, meta);
+	p->forkjoin = (struct forkjoin){
+		.threads = &calls->threads, .sites = &p->sites, .joined = on_joined, .ctx = p
+	};
+	vec_for_each (&meta->functions, struct meta_function, f) {
+		if (!f->symbol)
+			continue;
+		p->roles[f->id] = (uint8_t)parallel_role(f, named);
+		found |= p->roles[f->id] == ROLE_NAMED;
+	}
+	if (named && !found)
+		return err_set(err, -ENOENT,
+			       "no function or marker '%s' was recorded; record it: ispot record "
+			       "-F '%s'",
+			       named, named);
+	return 0;
 }
 
 struct call_visitor parallel_visitor(struct parallel *p)

@@ -5,11 +5,12 @@
  *	barrier  the threads that are in one barrier when it opens took part in a section; it began
  *	         for each when it last left a barrier, or began itself. Calls of one barrier (its
  *	         address, where recorded) belong together if they overlap when the first one returns
- *	join     the threads that one thread made, from none alive to none alive again, if they
- *	         met at no barrier
+ *	join     the threads that one thread made and then waited for (forkjoin.h), if they met
+ *	         at no barrier and ran no region's body
  *	region   calls of the functions that a compiler makes of an OpenMP region's body, within the
  *	         call that runs the region
- *	named    calls of a chosen function or marker, which overlap when the first one ends
+ *	named    blocks of a marker, or calls of a chosen function, which overlap when the first one
+ *	         ends
  *
  * A section is from its first thread's begin to the arrival of its last; a thread's time counts
  * from the former. Where a thread's begin is not known (attached, loss), it is not of the section.
@@ -22,6 +23,7 @@
 
 #include "analysis/callsite.h"
 #include "analysis/calls.h"
+#include "analysis/forkjoin.h"
 #include "analysis/imbalance.h"
 
 struct err;
@@ -40,6 +42,7 @@ struct parallel {
 	struct {
 		VEC(struct parallel_thread)
 	} threads; /* [thread index] */
+	struct forkjoin forkjoin;
 	struct {
 		VEC(struct parallel_bodies)
 	} processes; /* OpenMP bodies that ended, by process */

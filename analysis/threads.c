@@ -30,6 +30,7 @@ static void sleep_unknown(struct thread *t, uint64_t time_ns)
 		.since_ns = time_ns,
 		.uninterruptible = true,
 		.word = SLEEP_NOBODY,
+		.for_end = SLEEP_NOBODY,
 		.waker = SLEEP_NOBODY,
 		.waker_function = SLEEP_NOBODY,
 	};
@@ -71,7 +72,7 @@ static struct thread *thread_new(struct threads *th, uint32_t tid, uint32_t tgid
 	return t;
 }
 
-static struct thread *lookup(const struct threads *th, uint32_t tid)
+struct thread *threads_latest(const struct threads *th, uint32_t tid)
 {
 	uint32_t i = map_get(&th->by_tid, tid);
 
@@ -80,14 +81,14 @@ static struct thread *lookup(const struct threads *th, uint32_t tid)
 
 struct thread *threads_alive(const struct threads *th, uint32_t tid)
 {
-	struct thread *t = lookup(th, tid);
+	struct thread *t = threads_latest(th, tid);
 
 	return t && !t->dead ? t : NULL;
 }
 
 struct thread *threads_find(struct threads *th, uint32_t tid, uint32_t tgid, uint64_t time_ns)
 {
-	struct thread *t = lookup(th, tid);
+	struct thread *t = threads_latest(th, tid);
 
 	if (!t || t->dead)
 		t = thread_new(th, tid, tgid, time_ns);
@@ -99,7 +100,7 @@ static void meet_known(struct threads *th, uint64_t time_ns)
 {
 	while (th->known.n && (*vec_last(&th->known))->seen_ns <= time_ns) {
 		const struct meta_thread *m = *vec_last(&th->known);
-		struct thread *t = lookup(th, m->tid);
+		struct thread *t = threads_latest(th, m->tid);
 		uint64_t born = m->seen_ns > th->start_ns ? m->seen_ns : th->start_ns;
 
 		th->known.n--;
@@ -224,8 +225,8 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 
 static void waking(struct threads *th, const struct record *r)
 {
-	struct thread *woken = lookup(th, (uint32_t)r->values[0]);
-	struct thread *waker = r->tid ? lookup(th, r->tid) : NULL;
+	struct thread *woken = threads_latest(th, (uint32_t)r->values[0]);
+	struct thread *waker = r->tid ? threads_latest(th, r->tid) : NULL;
 	bool inside =
 		r->tid && ((waker && !waker->dead) || map_get(&th->processes, r->tgid) != MAP_NONE);
 
@@ -313,7 +314,7 @@ struct thread *threads_rest(struct threads *th)
 static void forked(struct threads *th, const struct thread *parent, const struct record *r)
 {
 	uint32_t tid = (uint32_t)r->values[0];
-	struct thread *child = lookup(th, tid);
+	struct thread *child = threads_latest(th, tid);
 
 	if (child && !child->dead && child->born_ns >= r->time_ns)
 		return; /* its own records came first */
@@ -337,16 +338,16 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_BLOCK_STACK:
 	case REC_WAIT:
 	case REC_SAMPLE:
-		t = lookup(th, r->tid);
+		t = threads_latest(th, r->tid);
 		if (t && t->dead)
 			return NULL;
 		break;
 	case REC_TASK_EXIT:
-		t = lookup(th, r->tid);
+		t = threads_latest(th, r->tid);
 		return t && !t->dead ? t : NULL;
 	case REC_CALL_COUNT:
 	case REC_BRIEF: /* written at the end, older files have those of ended threads too */
-		t = lookup(th, r->tid);
+		t = threads_latest(th, r->tid);
 		if (t)
 			return t;
 		break;

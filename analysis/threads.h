@@ -226,8 +226,9 @@ static inline struct thread *threads_of(struct threads *th, uint32_t cpu, uint32
  */
 struct thread *threads_record(struct threads *th, const struct record *r);
 
-/* The living thread of that number, or NULL. */
+/* The living thread of that number, or NULL; the same, or the last one that had it. */
 struct thread *threads_alive(const struct threads *th, uint32_t tid);
+struct thread *threads_latest(const struct threads *th, uint32_t tid);
 
 static inline bool thread_sleeps(const struct thread *t)
 {

@@ -92,6 +92,7 @@ void sleep_begin(struct thread *t, const struct record *r)
 		.off_ns = offcpu_ns(&t->off),
 		.uninterruptible = r->values[0] == SWITCH_BLOCKED,
 		.word = SLEEP_NOBODY,
+		.for_end = SLEEP_NOBODY,
 		.waker = SLEEP_NOBODY,
 		.waker_function = SLEEP_NOBODY,
 	};
@@ -100,6 +101,17 @@ void sleep_begin(struct thread *t, const struct record *r)
 /* A futex word may hold a thread's number, with a bit that says that others wait. */
 #define WORD_WAITERS 0x80000000u
 #define WORD_TID     0x3fffffffu
+
+/* Newer kernels have told of a thread's end just before they write it into the word. */
+static uint32_t awaited(const struct thread *t, uint32_t tid)
+{
+	const struct thread *other = tid == t->tid ? NULL : threads_latest(t->all, tid);
+
+	if (!other || other->tgid != t->tgid ||
+	    (other->dead && other->end_ns + LAST_ACT_NS < t->sleep.since_ns))
+		return SLEEP_NOBODY;
+	return other->index;
+}
 
 static void describe_futex(struct thread *t, const struct record *r)
 {
@@ -115,6 +127,8 @@ static void describe_futex(struct thread *t, const struct record *r)
 	};
 
 	t->sleep.word = futexes_wait(&t->all->futexes, t->tgid, r->values[2], &wait);
+	if (named && named == value)
+		t->sleep.for_end = awaited(t, named);
 }
 
 void sleep_describe(struct thread *t, const struct record *r)

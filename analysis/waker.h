@@ -73,6 +73,7 @@ struct sleep {
 	uint32_t call;		     /* system call's number + 1, 0: none */
 	uint32_t word;		     /* of threads' words; SLEEP_NOBODY: no futex */
 	uint32_t tail;		     /* of the word's releases: which one it was; 0: none */
+	uint32_t for_end; /* index of the thread whose end it waits for; SLEEP_NOBODY: none known */
 	uint64_t what;
 	bool uninterruptible, iowait;
 	enum sleep_end end;

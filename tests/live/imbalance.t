@@ -34,6 +34,22 @@ record mutex -F pthread_join -- "$MB/mutex" -n 10007
 "$ISPOT" imbalance --json -i mutex.data >mutex.json
 is "$(section mutex.json '"\(.kind) \(.instances)"')" "join 1" "threads made and joined are a section"
 
+# Nothing is named, and threads are waited for before any call of pthread_join could be recorded.
+# waited_for NAME THREADS PROGRAM...: one section, of those threads, which ends in the program
+waited_for() {
+	command -v "$3" >/dev/null || {
+		skip "$1: the threads that it makes and waits for are a section" "no $3 here"
+		return
+	}
+	record "$1" -- "${@:3}"
+	"$ISPOT" imbalance --json -i "$1.data" >"$1.json"
+	is "$(jq -c '[.sections[] | select(.kind == "join") | [.instances, (.threads | length)]]' "$1.json")" "[[1,$2]]" \
+		"$1: the threads that it makes and waits for are a section" || diag "$1.json"
+	is "$(jq -r '[.sections[] | select(.kind == "join") | .name][0] | . != "" and . != "the threads'"'"' end"' "$1.json")" true \
+		"$1: it is said where they are waited for" || diag "$1.json"
+}
+waited_for sysbench 4 sysbench cpu --threads=4 --time=2 run
+
 # An OpenMP program of that many rounds, by GCC's libgomp and by LLVM's libomp.
 # openmp COMPILER PATTERN...: every round is an instance
 openmp() {
@@ -78,10 +94,13 @@ cat >marked.c <<-'EOC'
 EOC
 if gcc -g -O1 -I"$ROOT" -pthread marked.c -o marked 2>cc.err; then
 	record marked -F marker:step -- ./marked
-	"$ISPOT" imbalance --json --section step -i marked.data >marked.json
 	# A step that ends before another begins is not of its section: a busy machine has such.
-	is "$(section marked.json '"\(.kind) \(.name) \(.threads | length) \(.instances >= 9)"')" "named step 3 true" \
-		"the time between markers is a section" || diag marked.json
+	for how in "" "--section step"; do
+		# shellcheck disable=SC2086 # two words
+		"$ISPOT" imbalance --json $how -i marked.data >marked.json
+		is "$(section marked.json '"\(.kind) \(.name) \(.threads | length) \(.instances >= 9)"')" "named step 3 true" \
+			"the time between markers is a section ${how:-by itself}" || diag marked.json
+	done
 else
 	skip "the time between markers is a section" "no C compiler here"
 fi
