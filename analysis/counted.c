@@ -6,7 +6,11 @@
 #include <string.h>
 
 #include "analysis/counted_graph.h"
+#include "analysis/parallel_role.h"
 #include "base/mem.h"
+#include "symbol/dso.h"
+
+#define INLINES_MAX 16
 
 #define MAIN_THREAD 1 /* valgrind counts from it */
 
@@ -38,7 +42,7 @@ static uint32_t site_of_barrier(const struct counted *c, const struct counts_dum
 
 	vec_for_each (&next->counts, const struct counts_row, k)
 		if (k->kind == COUNTS_CALL &&
-		    counted_matches(counted_barriers,
+		    counted_matches(parallel_barriers,
 				    strtab_get(&run->names, run->places.data[k->to].function)) &&
 		    !counted_waits(run, k->from))
 			return k->from;
@@ -130,7 +134,7 @@ static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 		if (after) {
 			cut.kind = SECTION_REGION;
 			cut.name = body_name(c, dumps[i]->trigger, after);
-		} else if (before && counted_matches(counted_barriers, before)) {
+		} else if (before && counted_matches(parallel_barriers, before)) {
 			cut.kind = SECTION_BARRIER;
 			name = place_name(
 				c, i + 1 < n ? site_of_barrier(c, dumps[i + 1]) : MAP_NONE, before);
@@ -324,7 +328,29 @@ static void sum_counts(struct counted *c, const struct parallel_section *s,
 	}
 }
 
-static void name_causes(struct counted *c, const struct parallel_section *s)
+static void name_frames(struct counted *c, struct counted_cause *cause, struct dso_cache *cache)
+{
+	struct strtab *names = &((struct counts *)(uintptr_t)c->run)->names;
+	const struct counts_place *p = &c->run->places.data[cause->place];
+	struct counted_frame f = { .file = p->file, .line = p->line };
+	struct dso_inline chain[INLINES_MAX];
+	struct dso *dso;
+	size_t n = 0;
+
+	if (!dso_get(cache, strtab_get(names, p->object), &dso, NULL))
+		n = dso_inlines_at(dso, p->address, chain, INLINES_MAX);
+	for (size_t i = 0; i < n; i++) {
+		f.function = strtab_add(names, chain[i].name);
+		*vec_add(&cause->frames) = f;
+		f.file = strtab_add(names, chain[i].call.file);
+		f.line = chain[i].call.line;
+	}
+	f.function = p->function;
+	*vec_add(&cause->frames) = f;
+}
+
+static void name_causes(struct counted *c, const struct parallel_section *s,
+			struct dso_cache *cache)
 {
 	struct counted_section *of = &c->sections.data[s->number];
 
@@ -343,6 +369,7 @@ static void name_causes(struct counted *c, const struct parallel_section *s)
 			named->kind == LIME_EDGE ? c->events.data[cause->event].edge.to : MAP_NONE;
 		named->counts = xcalloc(s->threads.n + 1, sizeof(double));
 		sum_counts(c, s, cause, named->counts);
+		name_frames(c, named, cache);
 	}
 	/* all too unimportant to name: none was found */
 	if (of->answer == LIME_FOUND && !of->causes.n)
@@ -362,10 +389,13 @@ static void name_threads(struct counted *c)
 /* The sections are known, and so is who took part. */
 static void name_all(struct counted *c)
 {
+	struct dso_cache *cache = dso_cache_new();
+
 	vec_for_each (&c->imbalance.sections, const struct parallel_section, s) {
 		section_of(c, s->number);
-		name_causes(c, s);
+		name_causes(c, s, cache);
 	}
+	dso_cache_free(cache);
 }
 
 void counted_find(struct counted *c, const struct counts *run, const struct cluster_options *o)
@@ -390,7 +420,7 @@ void counted_find(struct counted *c, const struct counts *run, const struct clus
 
 void counted_begin(struct counted *c, const struct counts *run)
 {
-	*c = (struct counted){ .run = run };
+	*c = (struct counted){ .run = run, .imbalance.keeps_each = c->imbalance.keeps_each };
 	counted_graph_init(c);
 }
 
@@ -429,8 +459,10 @@ void counted_release(struct counted *c)
 		vec_release(&d->counts);
 	vec_release(&c->dumps);
 	vec_for_each (&c->sections, struct counted_section, s) {
-		vec_for_each (&s->causes, struct counted_cause, cause)
+		vec_for_each (&s->causes, struct counted_cause, cause) {
+			vec_release(&cause->frames);
 			free(cause->counts);
+		}
 		vec_release(&s->causes);
 		lime_total_release(&s->total);
 	}

@@ -20,6 +20,11 @@
 #include "analysis/lime.h"
 #include "analysis/part_key.h"
 
+/* A function's code and where in it; numbers of the run's names. */
+struct counted_frame {
+	uint32_t function, file, line;
+};
+
 /* What a section's lines are, the largest score first. */
 struct counted_cause {
 	double score;
@@ -27,6 +32,11 @@ struct counted_cause {
 	const char *what; /* "branch" "loop" "call"; "cache-misses" "memory" and other events */
 	uint32_t place, towards; /* of run; towards: where the edge leads, MAP_NONE: none */
 	double *counts;		 /* [thread of the section]: over its instances */
+	/* Of place, innermost first: functions whose code was inlined, and where into the next one;
+	 * the last is what it was compiled into. */
+	struct {
+		VEC(struct counted_frame)
+	} frames;
 };
 
 struct counted_section {
@@ -57,7 +67,7 @@ struct counted {
 	} dumps; /* those that end sections */
 };
 
-/* run, callgrind's, must outlive it. */
+/* run, callgrind's, must outlive it. c: zeroed, but for imbalance.keeps_each. */
 void counted_find(struct counted *c, const struct counts *run, const struct cluster_options *o);
 
 /*
@@ -76,10 +86,5 @@ void counted_finish(struct counted *c, struct imbalance *imbalance,
 		    const struct cluster_options *o);
 
 void counted_release(struct counted *c);
-
-/* Functions before whose entry callgrind is to dump: barriers, where sections end, and bodies of
- * OpenMP regions, where they begin; and those after whose exit: the same bodies, by other patterns,
- * because of one that is in both valgrind heeds only one. "*": any text. */
-extern const char *const counted_barriers[], *const counted_begins[], *const counted_bodies[];
 
 #endif

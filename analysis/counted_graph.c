@@ -4,17 +4,9 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "analysis/parallel_role.h"
 #include "base/mem.h"
 #include "symbol/dso.h"
-
-/* callgrind's names have the version behind: pthread_barrier_wait@@GLIBC_2.34 */
-const char *const counted_barriers[] = {
-	"pthread_barrier_wait*", "GOMP_barrier*",     "GOMP_loop_end",
-	"GOMP_loop_end@*",	 "GOMP_sections_end", "GOMP_sections_end@*",
-	"__kmpc_barrier*",	 "uv_barrier_wait*",  NULL
-};
-const char *const counted_begins[] = { "*omp_fn.*", "*omp_outlined*", NULL };
-const char *const counted_bodies[] = { "*._omp_fn.*", "*.omp_outlined*", NULL };
 
 /* Run-time systems: they wait by spinning, and share out what is not the program's work. */
 static const char *const waiting_objects[] = { "*/libgomp.so*",	   "*/libomp.so*",
@@ -34,7 +26,7 @@ bool counted_waits(const struct counts *run, uint32_t place)
 	const struct counts_place *p = &run->places.data[place];
 
 	return counted_matches(waiting_objects, strtab_get(&run->names, p->object)) ||
-	       counted_matches(counted_barriers, strtab_get(&run->names, p->function));
+	       counted_matches(parallel_barriers, strtab_get(&run->names, p->function));
 }
 
 /* ---- nodes ---- */

@@ -98,6 +98,22 @@ static void take_largest(struct parallel_section *s, const struct section_part *
 		*vec_add(&s->largest_parts) = parts[i];
 }
 
+static void keep(struct parallel_section *s, const struct section_part *parts, size_t n,
+		 double duration, double lost)
+{
+	struct section_instance *of = vec_add(&s->each);
+
+	*of = (struct section_instance){ .begin_ns = UINT64_MAX,
+					 .duration = duration,
+					 .lost = lost,
+					 .first = s->parts.n,
+					 .n = n };
+	for (const struct section_part *p = parts; p < parts + n; p++) {
+		of->begin_ns = p->from_ns < of->begin_ns ? p->from_ns : of->begin_ns;
+		*vec_add(&s->parts) = *p;
+	}
+}
+
 uint32_t imbalance_add(struct imbalance *i, enum section_kind kind, const char *name,
 		       const char *since, const struct section_part *parts, size_t n)
 {
@@ -125,6 +141,8 @@ uint32_t imbalance_add(struct imbalance *i, enum section_kind kind, const char *
 		lost += last->time - p->time;
 	}
 	take_largest(s, parts, n, lost);
+	if (i->keeps_each)
+		keep(s, parts, n, last->time, lost);
 	add_step(s, last->time * (double)n - lost, lost);
 	s->lost += lost;
 	s->instances++;
@@ -172,6 +190,8 @@ void imbalance_release(struct imbalance *i)
 	vec_for_each (&i->sections, struct parallel_section, s) {
 		vec_release(&s->threads);
 		vec_release(&s->largest_parts);
+		vec_release(&s->each);
+		vec_release(&s->parts);
 	}
 	vec_release(&i->sections);
 	vec_release(&i->thread_names);

@@ -47,6 +47,13 @@ struct section_step {
 	double worked, idle; /* sums over its instances: of thread times */
 };
 
+/* One instance, where all of them are kept. */
+struct section_instance {
+	uint64_t begin_ns; /* of a recording */
+	double duration, lost;
+	size_t first, n; /* of the section's parts */
+};
+
 struct parallel_section {
 	uint32_t number; /* as imbalance_add() gave it */
 	enum section_kind kind;
@@ -64,6 +71,13 @@ struct parallel_section {
 	struct {
 		VEC(struct section_part)
 	} largest_parts;
+	/* Of an imbalance that keeps each: */
+	struct {
+		VEC(struct section_instance)
+	} each;
+	struct {
+		VEC(struct section_part)
+	} parts;
 };
 
 struct thread_name {
@@ -79,7 +93,8 @@ struct imbalance {
 	} sections;
 	struct {
 		VEC(struct thread_name)
-	} thread_names; /* [number of the thread] */
+	} thread_names;	 /* [number of the thread] */
+	bool keeps_each; /* instance: set before there is any; memory grows with them */
 	/* Told of each instance, if set. */
 	void (*seen)(void *ctx, uint32_t section, const struct section_part *parts, size_t n);
 	void *seen_ctx;

@@ -35,7 +35,6 @@ int hardware_record(struct hardware *h, const struct hardware_recording *r, int 
 	struct running run = { .hardware = h, .recording = r };
 	struct session_options so = {
 		.patterns = r->patterns,
-		.n_patterns = r->n_patterns,
 		.some_match = true,
 		.argv = r->argv,
 		.output = r->output,
@@ -54,6 +53,8 @@ int hardware_record(struct hardware *h, const struct hardware_recording *r, int 
 	struct session *s = NULL;
 	int rc = cpus_read(&run.cpus);
 
+	while (r->patterns[so.n_patterns])
+		so.n_patterns++;
 	if (rc)
 		return err_set(err, rc, "the machine's CPUs cannot be read: %s", strerror(-rc));
 	rc = session_open(&s, &so, err);

@@ -11,8 +11,7 @@ struct hardware_sample;
 
 struct hardware_recording {
 	char *const *argv;
-	const char *const *patterns; /* as -F */
-	size_t n_patterns;
+	const char *const *patterns; /* as -F, NULL-terminated; those that the program has */
 	const char *output, *command, *version;
 	void (*visit)(void *ctx, const struct hardware_sample *s);
 	void *ctx;

@@ -252,6 +252,41 @@ static struct json *largest_json(const struct imbalance_view *v, const struct pa
 	return j;
 }
 
+static struct json *instance_json(const struct imbalance_view *v, const struct parallel_section *s,
+				  const struct section_instance *of)
+{
+	struct json *j = json_new_object(), *times = json_new_array(), *numbers = json_new_array();
+
+	(v->file ? json_set_u64(j, "begin_ns", of->begin_ns - v->start_ns)
+		 : json_set_null(j, "begin_ns"));
+	set_time(j, v->exact_time ? "duration_ns" : "duration", of->duration);
+	set_time(j, v->exact_time ? "lost_ns" : "lost", of->lost);
+	json_set_f64(j, "imbalance",
+		     of->duration > 0 ? of->lost / (of->duration * (double)of->n) : 0);
+	for (size_t i = of->first; i < of->first + of->n; i++) {
+		json_add_u64(numbers, s->parts.data[i].thread);
+		json_add_u64(times, (uint64_t)(s->parts.data[i].time + 0.5));
+	}
+	json_set_take(j, "threads", numbers);
+	json_set_take(j, v->exact_time ? "times_ns" : "times", times);
+	return j;
+}
+
+static void set_each(const struct imbalance_view *v, const struct parallel_section *s,
+		     struct json *j)
+{
+	struct json *each;
+
+	if (!v->each) {
+		json_set_null(j, "each");
+		return;
+	}
+	each = json_new_array();
+	vec_for_each (&s->each, const struct section_instance, of)
+		json_add_take(each, instance_json(v, s, of));
+	json_set_take(j, "each", each);
+}
+
 static struct json *section_json(const struct imbalance_view *v, const struct parallel_section *s)
 {
 	struct json *j = json_new_object(), *threads = json_new_array();
@@ -270,6 +305,7 @@ static struct json *section_json(const struct imbalance_view *v, const struct pa
 		json_add_take(threads, thread_json(v, s, t));
 	json_set_take(j, "threads", threads);
 	json_set_take(j, "largest", largest_json(v, s));
+	set_each(v, s, j);
 	report_set_imbalance_causes(j, v, s);
 	return j;
 }

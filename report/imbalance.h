@@ -14,16 +14,17 @@ struct text;
 
 struct imbalance_view {
 	const struct imbalance *imbalance;
-	const struct counted *counted; /* NULL: nothing was counted. Times are ns, or without
-					  exact_time instructions, or cycles as callgrind estimates
-					  them with caches */
-	const char *provider, *how;    /* who counted, and what the first line says of it; NULL */
-	const char *program, *command; /* "" not known */
-	const char *file;	       /* of the recording; NULL: there is none */
-	uint64_t duration_ns;	       /* of the recording */
-	const char *const *notices;    /* sentences, NULL-terminated */
-	uint64_t top;		       /* sections shown, 0: the default */
-	bool exact_time;	       /* times are ns */
+	const struct counted *counted;	/* NULL: nothing was counted. Times are ns, or without
+					   exact_time instructions, or cycles as callgrind estimates
+					   them with caches */
+	const char *provider, *how;	/* who counted, and what the first line says of it; NULL */
+	const char *program, *command;	/* "" not known */
+	const char *file;		/* of the recording; NULL: there is none */
+	uint64_t start_ns, duration_ns; /* of the recording */
+	bool each;			/* with every instance, which imbalance then keeps */
+	const char *const *notices;	/* sentences, NULL-terminated */
+	uint64_t top;			/* sections shown, 0: the default */
+	bool exact_time;		/* times are ns */
 	bool colours, utf8;
 	unsigned width;
 };

@@ -89,6 +89,32 @@ const char *imbalance_function(const struct imbalance_view *v, uint32_t place)
 	return name(v, v->counted->run->places.data[place].function);
 }
 
+/* Names that are long are so by their arguments' types. */
+static void function_name(const struct imbalance_view *v, uint32_t number, struct text *out)
+{
+	char buf[NAME_BYTES];
+
+	text_add(out, text_shortened(buf, sizeof(buf), name(v, number), FUNCTION_COLUMNS));
+}
+
+void imbalance_inlined(const struct imbalance_view *v, const struct counted_cause *c,
+		       struct text *out)
+{
+	char buf[NAME_BYTES];
+
+	for (size_t i = 0; i + 1 < c->frames.n; i++) {
+		const struct counted_frame *into = &c->frames.data[i + 1];
+
+		text_add(out, i ? "" : "in ");
+		if (!i)
+			function_name(v, c->frames.data[i].function, out);
+		text_printf(out, ", inlined at %s:%u in ",
+			    text_printable(buf, sizeof(buf), base_name(name(v, into->file))),
+			    into->line);
+		function_name(v, into->function, out);
+	}
+}
+
 const char *imbalance_kind(const struct counted_cause *c)
 {
 	return rows[row_of(c->what)].text;
@@ -120,6 +146,17 @@ static void source_line(const struct imbalance_view *v, uint32_t place, struct t
 	text_release(&source);
 }
 
+static void inlined_line(const struct imbalance_view *v, const struct counted_cause *c,
+			 struct text *out)
+{
+	struct text chain = { 0 };
+
+	imbalance_inlined(v, c, &chain);
+	if (chain.s)
+		text_printf(out, "         %s\n", chain.s);
+	text_release(&chain);
+}
+
 static void cause_text(const struct imbalance_view *v, const struct parallel_section *s,
 		       const struct counted_cause *c, struct text *out)
 {
@@ -137,6 +174,7 @@ static void cause_text(const struct imbalance_view *v, const struct parallel_sec
 		text_shortened(buf, sizeof(buf), imbalance_function(v, c->place), FUNCTION_COLUMNS),
 		imbalance_kind(c));
 	source_line(v, c->place, out);
+	inlined_line(v, c, out);
 	text_add(out, "         by thread  ");
 	spark_values(c->counts, s->threads.n, v->utf8, out);
 	text_printf(out, "  %s %s to %s times", imbalance_happened(c),
@@ -184,6 +222,21 @@ static struct json *place_json(const struct imbalance_view *v, uint32_t place)
 	return j;
 }
 
+static struct json *frames_json(const struct imbalance_view *v, const struct counted_cause *c)
+{
+	struct json *frames = json_new_array();
+
+	vec_for_each (&c->frames, const struct counted_frame, f) {
+		struct json *j = json_new_object();
+
+		json_set_string(j, "function", name(v, f->function));
+		json_set_string(j, "file", f->line ? name(v, f->file) : NULL);
+		(f->line ? json_set_u64(j, "line", f->line) : json_set_null(j, "line"));
+		json_add_take(frames, j);
+	}
+	return frames;
+}
+
 void report_set_imbalance_causes(struct json *section, const struct imbalance_view *v,
 				 const struct parallel_section *s)
 {
@@ -210,6 +263,7 @@ void report_set_imbalance_causes(struct json *section, const struct imbalance_vi
 		for (size_t t = 0; t < s->threads.n; t++)
 			json_add_u64(counts, (uint64_t)c->counts[t]);
 		json_set_take(j, "counts", counts);
+		json_set_take(j, "frames", frames_json(v, c));
 		json_add_take(causes, j);
 	}
 	json_set_take(section, "causes", causes);

@@ -23,7 +23,7 @@ struct counting {
 	char **argv;
 	const char *command;	 /* in one line */
 	const char *how, *event; /* as asked for; NULL: not */
-	bool caches;
+	bool caches, keeps_each; /* keeps_each: as struct imbalance */
 	double threshold;
 	uint64_t duration_ns; /* of the run, where it was at full speed */
 	char *notices[COUNTING_NOTICES + 1];

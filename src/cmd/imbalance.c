@@ -26,7 +26,7 @@ struct imbalance_options {
 	const char *input, *section, *time, *html, *count, *event;
 	uint64_t top;
 	double threshold;
-	bool json, caches;
+	bool json, caches, instances;
 };
 
 static const struct option_row options[] = {
@@ -48,6 +48,8 @@ static const struct option_row options[] = {
 	  NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct imbalance_options, json),
 	  "write JSON to standard output", NULL },
+	{ 0, "instances", NULL, ARG_FLAG, offsetof(struct imbalance_options, instances),
+	  "with --json: each instance of a section, with its threads' times", NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct imbalance_options, html),
 	  "write one HTML file, with charts; with --json both; -: standard output", NULL },
 	{ 0 },
@@ -64,6 +66,8 @@ static const char *const examples[] = {
 	"calls of worker that run at the same time are a section",
 	"ispot imbalance --json | jq '.sections[] | {name, imbalance}'",
 	"for scripts",
+	"ispot imbalance --json --instances | jq '.sections[0].each[] | [.imbalance, .times_ns]'",
+	"each time that the section was run",
 	NULL,
 };
 
@@ -100,6 +104,7 @@ static int show(const struct imbalance_options *o, const struct parallel *p, str
 		.program = meta->session.program ? meta->session.program : "",
 		.command = meta->session.command ? meta->session.command : "",
 		.file = o->input,
+		.each = o->instances,
 		.notices = (const char *const *)notices,
 		.top = o->top,
 		.colours = screen_colours(),
@@ -111,6 +116,7 @@ static int show(const struct imbalance_options *o, const struct parallel *p, str
 
 	if (meta->session.start_ns != META_UNKNOWN && meta->session.start_ns < from)
 		from = meta->session.start_ns;
+	v.start_ns = from;
 	if (meta->end.present && meta->end.end_ns > to)
 		to = meta->end.end_ns;
 	v.duration_ns = ro->to_ns < to - from ? ro->to_ns : to - from;
@@ -133,6 +139,7 @@ static int read_sections(const struct imbalance_options *o, struct result_option
 	if (rc)
 		return rc;
 	rc = parallel_init(&p, trace_reader_meta(r), &calls, o->section, err);
+	p.imbalance.keeps_each = o->instances;
 	v = parallel_visitor(&p);
 	if (!rc)
 		rc = result_scan(&calls, r, ro, &v, err);
@@ -158,6 +165,7 @@ static int print_counted(const struct imbalance_options *o, struct counting *k,
 		.program = slash ? slash + 1 : k->argv[0],
 		.command = k->command,
 		.duration_ns = k->duration_ns,
+		.each = o->instances,
 		.notices = (const char *const *)k->notices,
 		.top = o->top,
 		.colours = screen_colours(),
@@ -174,7 +182,8 @@ static int run_counted(const struct imbalance_options *o, char **argv, struct er
 			      .how = o->count,
 			      .event = o->event,
 			      .caches = o->caches,
-			      .threshold = o->threshold };
+			      .threshold = o->threshold,
+			      .keeps_each = o->instances };
 	const struct counting_provider *provider;
 	struct text command = { 0 };
 	int rc;
@@ -221,6 +230,8 @@ static int check_options(const struct imbalance_options *o, struct err *err)
 	if (!(o->threshold > 0 && o->threshold <= 1))
 		return args_refuse(err,
 				   "--threshold is a correlation; give more than 0, at most 1");
+	if (o->instances && !o->json)
+		return args_refuse(err, "--instances is for --json");
 	if (o->json && o->html && !strcmp(o->html, "-"))
 		return args_refuse(err, "--json and --html - both write to standard output; give "
 					"--html a file");
@@ -260,9 +271,9 @@ const struct command cmd_imbalance = {
 	.name = "imbalance",
 	.summary = "find threads that wait for the slowest of them",
 	.usage = "ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]\n"
-		 "                [--html FILE]\n"
+		 "                [--instances] [--html FILE]\n"
 		 "ispot imbalance [--count HOW] [--event EVENT] [--caches] [--threshold R]\n"
-		 "                [--top N] [--json] [--html FILE] -- CMD...",
+		 "                [--top N] [--json] [--instances] [--html FILE] -- CMD...",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE | CMD_PAGER,

@@ -13,6 +13,7 @@
 #include "analysis/counted.h"
 #include "analysis/counts.h"
 #include "analysis/parallel.h"
+#include "analysis/parallel_role.h"
 #include "analysis/result.h"
 #include "analysis/sampled.h"
 #include "base/err.h"
@@ -74,9 +75,9 @@ static void notice(struct counting *k, char *sentence)
 static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 {
 	char **argv = k->argv;
-	struct valgrind_options vo = { .before = counted_barriers,
-				       .also_before = counted_begins,
-				       .after = counted_bodies,
+	struct valgrind_options vo = { .before = parallel_barriers,
+				       .also_before = parallel_begins,
+				       .after = parallel_bodies,
 				       .caches = k->caches,
 				       .dir = dir };
 	int status = 0, rc;
@@ -108,13 +109,6 @@ static int count_callgrind(struct counting *k, struct err *err)
 	temporary_release(dir);
 	return rc;
 }
-
-/* What sections end at; of these, those that the program has. */
-static const char *const section_patterns[] = {
-	"pthread_barrier_wait", "uv_barrier_wait", "pthread_join",	"GOMP_parallel",
-	"GOMP_barrier",		"GOMP_loop_end",   "GOMP_sections_end", "*._omp_fn.*",
-	"__kmpc_fork_call",	"__kmpc_barrier",  "*.omp_outlined*",
-};
 
 static struct sampled_place place_of(const struct hardware_place *p)
 {
@@ -150,6 +144,7 @@ static int find_sampled(struct counting *k, const char *file, struct err *err)
 		return rc;
 	rc = parallel_init(&p, trace_reader_meta(r), &calls, NULL, err);
 	sampled_watch(&k->state->sampled, &p.imbalance);
+	p.imbalance.keeps_each = k->keeps_each;
 	v = parallel_visitor(&p);
 	if (!rc)
 		rc = result_scan(&calls, r, &ro, &v, err);
@@ -199,8 +194,7 @@ static int run_hardware(struct counting *k, const char *file, struct err *err)
 {
 	const struct hardware_recording r = {
 		.argv = k->argv,
-		.patterns = section_patterns,
-		.n_patterns = sizeof(section_patterns) / sizeof(section_patterns[0]),
+		.patterns = parallel_patterns,
 		.output = file,
 		.command = k->command,
 		.version = ispot_version,
@@ -267,6 +261,7 @@ int counting_choose(struct counting *k, const struct counting_provider **provide
 
 	k->state = xcalloc(1, sizeof(*k->state));
 	k->state->cluster = (struct cluster_options){ k->threshold, CLUSTER_BULK };
+	k->state->counted.imbalance.keeps_each = k->keeps_each;
 	h = &k->state->hardware;
 	*provider = &providers[BY_CALLGRIND];
 	if (!is_auto && !strcmp(k->how, "edges")) {

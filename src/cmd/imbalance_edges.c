@@ -203,6 +203,7 @@ static void convert(struct counted_edges *k, const struct edges *e)
 		names = p->object >= names ? p->object + 1 : names;
 	c.object_of = xmalloc(names * sizeof(*c.object_of));
 	memset(c.object_of, 0xff, names * sizeof(*c.object_of));
+	c.imbalance.keeps_each = k->counted->imbalance.keeps_each;
 	c.sites = xcalloc(e->places.n + 1, sizeof(*c.sites));
 	c.flow = edges_flow_new(e);
 	make_parts(&c);

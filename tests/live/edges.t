@@ -58,6 +58,9 @@ like auto 'uneven.c:[0-9]+ \(root\): branch taken unevenly' "the screen names th
 # A program of C++ with an inlined loop, that ends in one way or another.
 line=$(grep -n planted "$ROOT/tests/live/edges/ends.cc" | cut -d: -f1)
 way "C++, a loop that was inlined" "[400,4,$line]" "$ENDS"
+into=$(grep -n 'out\[me \* 8\] += steps' "$ROOT/tests/live/edges/ends.cc" | cut -d: -f1)
+is "$(jq -r "$RUNS"' | .causes[0].frames | map("\(.function | split("(")[0]):\(.line)") | join(" ")' way.json)" \
+	"steps:$line run:$into" "and where it was inlined" || diag way.json
 jq -c "$RUNS"' | .causes[0].counts | sort | [.[3] > .[2], .[2] > .[1], .[1] == .[0]]' way.json >ordered
 is "$(cat ordered)" "[true,true,true]" "its counts are those of the threads" || diag way.json
 way "one that ends by _exit()" "[400,4,$line]" "$ENDS" _exit

@@ -125,7 +125,7 @@ static void the_uneven_branch_is_named(void **state)
 {
 	const struct counted_section *s;
 	struct counts run = { 0 };
-	struct counted c;
+	struct counted c = { 0 };
 
 	(void)state;
 	add_thread(&run, 1, 0);
@@ -164,7 +164,7 @@ static void add_body(struct counts *c, unsigned thread, unsigned part, unsigned 
 static void a_region_of_fewer_threads_shifts_no_other(void **state)
 {
 	struct counts run = { 0 };
-	struct counted c;
+	struct counted c = { 0 };
 
 	(void)state;
 	for (unsigned t = 1; t <= 3; t++) {

@@ -260,7 +260,7 @@ static void the_branch_that_makes_it_uneven_is_found(void **state)
 	struct cluster_options o = { CLUSTER_THRESHOLD, CLUSTER_BULK };
 	struct imbalance im = { 0 };
 	struct sampled s;
-	struct counted c;
+	struct counted c = { 0 };
 
 	(void)state;
 	seed = 8;
@@ -315,7 +315,7 @@ static void uneven_misses_are_found(void **state)
 	struct section_part parts[4];
 	struct imbalance im = { 0 };
 	struct sampled s;
-	struct counted c;
+	struct counted c = { 0 };
 
 	(void)state;
 	seed = 9;
@@ -357,7 +357,7 @@ static void without_samples_there_is_an_answer_in_words(void **state)
 	};
 	struct imbalance im = { 0 };
 	struct sampled s;
-	struct counted c;
+	struct counted c = { 0 };
 
 	(void)state;
 	sampled_init(&s, "page-faults");
