@@ -17,7 +17,7 @@
 /* @FILE in @FILE in …: deeper than this it names itself. */
 #define FILES_MAX 8
 
-#define REGEX_COPIES_MAX (1u << 16) /* some 100 bytes each */
+#define REGEX_COPIES_MAX (1u << 12) /* more of them take seconds */
 
 static int usage(struct err *err, int code)
 {

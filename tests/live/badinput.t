@@ -32,6 +32,8 @@ record bad_regex -F '/(/' -- "$exact" -n 1
 refuses bad_regex 125 "regex|expression"
 record large_regex -F "/f$(printf '%040d' 0 | tr 0 +)/" -- "$exact" -n 1
 refuses large_regex 125 "repetitions multiply"
+record slow_regex -F '/-*+++++++++++/' -- "$exact" -n 1
+refuses slow_regex 125 "repetitions multiply"
 record empty_pattern -F '' -- "$exact" -n 1
 refuses empty_pattern 125 "names no function"
 record no_argument -F 'outer@' -- "$exact" -n 1
