@@ -326,6 +326,14 @@ size_t patterns_n(const struct patterns *all)
 	return n;
 }
 
+bool patterns_choose_markers(const struct patterns *all)
+{
+	vec_for_each (all, const struct pattern, p)
+		if (!p->excludes && p->of != PATTERN_OF_FUNCTIONS)
+			return true;
+	return false;
+}
+
 bool patterns_all_matched(const struct patterns *all)
 {
 	vec_for_each (all, const struct pattern, p)

@@ -41,6 +41,8 @@ int patterns_parse(struct patterns **p, const char *const *words, size_t n, stru
 void patterns_free(struct patterns *p);
 /* How many choose functions. 0: no -F, or only exclusions, which patterns_exclude() answers. */
 size_t patterns_n(const struct patterns *p);
+/* Whether any of them chooses markers or static probes. */
+bool patterns_choose_markers(const struct patterns *p);
 /* Each of them found something: none waits for an object that is mapped later. */
 bool patterns_all_matched(const struct patterns *p);
 /* Taken out by a !pattern, under whichever of its names: also for whoever chooses without patterns.

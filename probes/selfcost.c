@@ -166,7 +166,7 @@ static void add_before_work(struct probeset *set, const char *path)
 	probeset_add_point(set, SET_RETURN, path, offset, SELFCOST_ID_FIRST + N_EMPTIES);
 }
 
-int selfcost_add(struct probeset *set)
+int selfcost_add(struct probeset *set, bool markers)
 {
 	char path[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -181,7 +181,8 @@ int selfcost_add(struct probeset *set)
 		bool sites = e->exit == EXIT_RET_SITES;
 
 		if (e->begin) {
-			add_block(set, e, path, SELFCOST_ID_FIRST + i);
+			if (markers)
+				add_block(set, e, path, SELFCOST_ID_FIRST + i);
 			continue;
 		}
 		if (!sites && probeset_add_session(set, path, own_file_offset(e->call),

@@ -28,9 +28,12 @@ struct ringbufs;
 /* Two more that are alike, for probes/aftermath.h; the set has the first. */
 extern void ispot_empty_before_work(int unused), ispot_empty_not_probed(int unused);
 
-/* Adds the empty functions to a set that is not created yet. 0, or -errno: no calibration (said in
- * -v). */
-int selfcost_add(struct probeset *set);
+/*
+ * Adds the empty functions to a set that is not created yet, with markers also the empty blocks:
+ * these are two events more, and the kernel takes 0.1 s to close one. 0, or -errno: no calibration
+ * (said in -v).
+ */
+int selfcost_add(struct probeset *set, bool markers);
 
 /*
  * Runs the child on an opened or not yet opened set, with records going into rings that nobody

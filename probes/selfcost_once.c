@@ -44,7 +44,7 @@ static int open_engine(struct engine *e, struct err *err)
 	if (ret)
 		return ret;
 	probeset_init(&e->set, e->dynevents, 0);
-	ret = selfcost_add(&e->set);
+	ret = selfcost_add(&e->set, true);
 	if (ret)
 		return err_set(err, ret, "cannot probe ispot itself: %s", strerror(-ret));
 	return probeset_create(&e->set, NULL, NULL, err);

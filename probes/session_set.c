@@ -144,6 +144,11 @@ static void say_without(struct session *s, size_t first)
 	free(words);
 }
 
+static int add_empties(const struct session *s, struct probeset *set)
+{
+	return selfcost_add(set, patterns_choose_markers(s->patterns));
+}
+
 int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
 {
 	struct probeset set;
@@ -166,7 +171,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 	}
 	/* The first set also carries what calibration needs; the hybrid's first set has nothing
 	 * else. */
-	if (!set.id && s->options.calibrate && !selfcost_add(&set)) {
+	if (!set.id && s->options.calibrate && !add_empties(s, &set)) {
 		s->calibrated = true;
 		n++;
 	}
@@ -223,7 +228,7 @@ static int rebuild_set(struct session *s, size_t k, struct err *err)
 		n++;
 	}
 	/* The calibration afterwards finds its functions in the first set again. */
-	if (!id && s->calibrated && !selfcost_add(set))
+	if (!id && s->calibrated && !add_empties(s, set))
 		n++;
 	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
 	if (!ret && n)

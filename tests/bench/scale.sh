@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # How ispot's cost grows: functions selected, idle threads, forked processes, threads created,
-# and how long attaching and detaching take.
+# how long attaching and detaching take, and the shortest recording.
 
 SCALE_CALLS=${SCALE_CALLS:-220000}
 
@@ -101,6 +101,25 @@ bench_attach() {
 	row "detach from them" "$(grep . attach.off | median)" s "<=" 1
 }
 
+# seconds COMMAND...: what it takes, by the wall
+seconds() {
+	local TIMEFORMAT=%R
+	{ time "$@" >/dev/null 2>&1; } 2>&1
+}
+
+# What a recording takes beyond the program: most is calibrating, and closing events that have programs.
+bench_shortest() {
+	: >short.ispot && : >short.main && : >short.perf
+	for _ in $(seq "$ROUNDS"); do
+		seconds "$ISPOT" record -o short.data true >>short.ispot
+		seconds "$ISPOT" record -o short.data -F hot -- "$MB/call_cost" -n 1000 >>short.main
+		command -v perf >/dev/null && seconds perf record -o short.perf.data true >>short.perf
+	done
+	row "ispot record true" "$(median <short.ispot)" s
+	row "ispot record -F hot -- call_cost -n 1000" "$(median <short.main)" s
+	row "perf record true" "$(median <short.perf)" s
+}
+
 bench_scale() {
 	head_line "How the cost grows (medians of $ROUNDS, in turn)"
 	compare_two "1 -> 500 functions selected" 1.10 one_function many_functions
@@ -108,4 +127,5 @@ bench_scale() {
 	bench_forks
 	bench_creates
 	bench_attach
+	bench_shortest
 }

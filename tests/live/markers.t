@@ -43,6 +43,11 @@ report beside
 is "$(block beside wait_reply .timed_calls)" 500 "a block across two traced functions"
 is "$(block beside take_reply .timed_calls) $(block beside send_request .timed_calls)" "500 500" \
 	"the functions that it crosses are timed too"
+# Blocks are measured where there are any: each of their two events takes the kernel 0.1 s to close.
+measured() { "$ISPOT" dump --meta -i "$1.data" | jq -rs '[.[] | select(.kind == "calibration").class | select(IN("marker", "usdt"))] | unique | join(" ")'; }
+is "$(measured beside)" "marker usdt" "what probes of blocks cost is measured where there are blocks"
+record functions -F take_reply -- "$MB/markers" -n 10
+is "$(measured functions)" "" "and nowhere else"
 
 record wrong -F 'marker:*' -- "$MB/markers" --fault 1001
 report wrong

@@ -200,6 +200,22 @@ static void the_safe_and_cheap_nop_is_taken(void **state)
 	plan_release(&plan);
 }
 
+static void chooses_markers(struct setup *s, const char *first, const char *second, bool expected)
+{
+	const char *words[] = { first, second };
+
+	reset(s);
+	assert_int_equal(patterns_parse(&s->patterns, words, 2, &s->err), 0);
+	assert_int_equal(patterns_choose_markers(s->patterns), expected);
+}
+
+static void markers_are_asked_for_by_name(void **state)
+{
+	chooses_markers(*state, "parse", "!marker:parse", false);
+	chooses_markers(*state, "parse", "marker:scan", true);
+	chooses_markers(*state, "parse", "usdt:db:q__start..q__done", true);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 /* ---- arguments ---- */
@@ -297,8 +313,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(markers_are_chosen_by_name),    TEST(usdt_probes_make_pairs),
 		TEST(what_is_not_there_is_named),    TEST(the_safe_and_cheap_nop_is_taken),
-		TEST(markers_have_their_arguments),  cmocka_unit_test(operands_of_x86),
-		cmocka_unit_test(operands_of_arm64),
+		TEST(markers_are_asked_for_by_name), TEST(markers_have_their_arguments),
+		cmocka_unit_test(operands_of_x86),   cmocka_unit_test(operands_of_arm64),
 	};
 
 	return unit_run(tests);
