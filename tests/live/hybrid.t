@@ -4,6 +4,7 @@
 # that become hot later; and says what it left out.
 . "$(dirname "$0")/lib.sh"
 needs_probes
+needs_helper phased queued
 
 has() {
 	local b
@@ -20,11 +21,50 @@ named() {
 	ok $? "$1: $2 is named" || diag "$(jq -c '[[.blocks[].name], [.not_traced[].name]]' "$1.json")"
 }
 
-record phases -- "$MB/phases" -d 4000000
+# What a program does changes when the recording has got there, not after some time: on a busy machine the
+# choice comes late.
+# drive NAME PROGRAM [RECORD-ARGS...] [-- PROGRAM-ARGS...]: NAME.data and so on, in the background
+drive() {
+	local name=$1 program=$2 args=()
+	shift 2
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		args+=("$1")
+		shift
+	done
+	"$ISPOT" record -o "$name.data" "${args[@]}" -- "$program" "${@:2}" >"$name.out" 2>"$name.err" &
+	recorder[$name]=$!
+	children+=($!)
+	eventually child $! "$(basename "$program")" && driven[$name]=$child && children+=("$child")
+}
+declare -A recorder driven
+
+# told NAME LIMIT CONDITION: within so many seconds the file's lines about itself say so (jq, of all of them)
+told() {
+	local deadline=$((SECONDS + $2))
+	until "$ISPOT" dump --meta -i "$1.data" 2>/dev/null | jq -se "$3" >/dev/null 2>&1; do
+		[ $SECONDS -lt $deadline ] && kill -0 "${recorder[$1]}" 2>/dev/null || return 1
+		sleep 0.2
+	done
+}
+next() { kill -USR1 "${driven[$1]}"; }
+# called NAME FUNCTION: often enough, and until now
+called() { [ "$("$ISPOT" dump --events -i "$1.data" 2>/dev/null | awk -v f="$2" '$4 == "entry" && $5 == f { n++ } END { print n + 0 }')" -gt 100 ]; }
+ended() {
+	wait "${recorder[$1]}"
+	status=$?
+	report "$1"
+}
+traced() { printf 'any(.kind == "function" and .name == "%s")' "$1"; }
+
+drive phases "$HELPERS/phased" -- calm other
+told phases 120 "$(traced f)" && eventually called phases f
+next phases
+told phases 120 "$(traced g)" && eventually called phases g
+next phases
+ended phases
 is "$status" 0 "phases: status" || diag phases.err
-report phases
-has phases first_phase
-has phases second_phase
+has phases f
+has phases g
 
 record contended -- "$MB/contended"
 is "$status" 0 "contended: status" || diag contended.err
@@ -85,8 +125,10 @@ ok $? "sort: its calls cost more than empty ones" || diag "$(jq -c .self_cost so
 
 # A hot leaf hides its callers where there are no frame pointers; the lock is the finding.
 if "${CC:-cc}" -O2 -g -fomit-frame-pointer -o plain "$ROOT/tests/live/plain.c" -lpthread 2>plain.err; then
-	record plain -- ./plain
-	report plain
+	drive plain ./plain -- 0
+	told plain 120 "$(traced pthread_mutex_lock)" && eventually called plain pthread_mutex_lock
+	next plain
+	ended plain
 	has plain pthread_mutex_lock
 	named plain locked_add
 	named plain own_work
@@ -96,23 +138,25 @@ else
 	skip "a hot leaf without frame pointers" "no compiler: $(head -1 plain.err)"
 fi
 
-# The lock that threads wait for, if it costs more than there is: it is traced in turns, and scores as it
-# does where it is traced all the time. What it costs differs, so the budget that is too little is found.
-scores() { jq '[.blocks[] | select(.name == "pthread_mutex_lock") | .sci] | max // 0' "$1.json"; }
-record all_the_time -F pthread_mutex_lock -- "$MB/mutex" -n 20011
-report all_the_time
+# The lock that threads wait for, if it costs more than there is: it is traced in turns, and scores as the
+# program itself has it. What it costs differs, so the budget that is too little is found.
+turn='map(select(.kind == "not_traced" and .name == "pthread_mutex_lock" and .traced_again_ns > 0)) | length > 1'
 for overhead in 1.5 2 3 4.5 7 10; do
-	record turns --overhead "$overhead" -- "$MB/mutex" -n 100011
-	report turns
-	gaps=$(jq '[.not_traced[] | select(.name == "pthread_mutex_lock" and .traced_until_ns != null)] | length' turns.json)
-	[ "$gaps" -ge 2 ] && break
+	drive turns "$HELPERS/queued" --overhead "$overhead"
+	told turns 20 "$turn"
+	turned=$?
+	next turns
+	ended turns
+	[ $turned = 0 ] && break
 done
-ok $((gaps < 2)) "turns: the lock that is too dear is traced more than once" ||
+ok "$turned" "turns: the lock that is too dear is traced more than once" ||
 	diag "$(jq -c '.not_traced, .self_cost' turns.json)"
 "$ISPOT" report -i turns.data >turns.screen 2>&1
 like turns.screen 'pthread_mutex_lock in turns, [1-9][0-9]? % of the time' "turns: and that is said" || diag turns.screen
-within "$(scores turns)" "$(scores all_the_time)+-0.15"
-ok $? "turns: its score is that of the whole" || diag "$(scores turns) of $(scores all_the_time)"
+score=$(jq '[.blocks[] | select(.name == "pthread_mutex_lock") | .sci] | max // 0' turns.json)
+truth turns | awk '$2 == "sci" { print $3 }' >turns.truth
+within "$score" "$(sed 's/+-.*/+-0.15/' turns.truth)"
+ok $? "turns: its score is that of the whole" || diag "$score of $(cat turns.truth)"
 
 # What was cheap when it was chosen and is dear later is taken out: it was traced until then.
 if "${CC:-cc}" -O1 -g -o later "$ROOT/tests/live/later.c" 2>later.err; then
@@ -127,42 +171,46 @@ else
 	skip "what is dear once traced" "no compiler: $(head -1 later.err)"
 fi
 
-# What was too dear when it was hot first is asked again, and traced once it fits. So is what was cheap
-# at first and was taken out when it became dear: it joins its set again. Both at the same time.
-if "${CC:-cc}" -O1 -g -o calmer "$ROOT/tests/live/calmer.c" 2>calmer.err; then
-	# Again where the kernel had one recorder wait until another program's had its probes out.
-	for _ in 1 2 3; do
-		"$ISPOT" record -v -o braked.data -- ./calmer 4 >braked.out 2>braked.err &
-		record calmer -v -- ./calmer
-		wait $!
-		braked=$?
-		report calmer
-		report braked
-		returned=$(jq -c '[.not_traced[] | select(.name == "f") | .traced_until_ns > 0 and .traced_again_ns > .traced_until_ns]
-			| length > 0 and all' braked.json)
-		left=$(jq -c '[.not_traced[] | select(.name == "f")]' calmer.json)
-		[ "$returned$(block calmer f '.calls > 0')$left" = 'truetrue[]' ] && break
-	done
-	is "$braked" 0 "braked: status" || diag braked.err
-	[ "$(grep -c 'choice: f takes' calmer.err)" -ge 2 ]
-	ok $? "calmer: f was counted again" ||
-		diag "$(grep choice calmer.err)"
-	has calmer f
-	is "$left" "[]" "calmer: f is not said to be left out"
-	is "$returned" "true" "braked: f was taken out, and is traced again" ||
-		diag "$(jq -c .not_traced braked.json)" "$(grep -E 'choice|set ' braked.err)"
-	"$ISPOT" dump -i braked.data >braked.dump
-	again=$(sed -n 's/.*"kind":"not_traced","name":"f".*"traced_again_ns":\([1-9][0-9]*\).*/\1/p' braked.dump | tail -1)
-	is "$(awk -v again="${again:-0}" '$4 == "entry" && $5 == "f" && again && $1 > again { n++ } END { print (n > 100) }' braked.dump)" 1 \
-		"braked: its calls are in the file from then on" || diag "again: $again" "$(grep -c entry braked.dump)"
-	# A place where it waited once, while its probes went in or out, is named f, too.
-	is "$(jq '[.blocks[] | select(.kind == "function" and .name == "f")] | length' braked.json)" 1 "braked: it is one block" ||
-		diag "$(jq -c '[.blocks[] | [.name, .kind, .key, .calls]]' braked.json)"
-	"$ISPOT" report -i braked.data >braked.screen 2>&1
-	like braked.screen ' f until .* and from .* on' "braked: the gap is told"
-else
-	skip "what is too dear at first" "no compiler: $(head -1 calmer.err)"
-fi
+# What was too dear when it was hot first is asked again, and traced once it fits.
+drive calmer "$HELPERS/phased" -v -- dear calm
+told calmer 120 'any(.kind == "not_traced" and .name == "f")'
+ok $? "calmer: f is left out at first" || diag calmer.err
+next calmer
+told calmer 120 "$(traced f)" && eventually called calmer f
+next calmer
+ended calmer
+[ "$(grep -c 'choice: f takes' calmer.err)" -ge 2 ]
+ok $? "calmer: f was counted again" || diag "$(grep choice calmer.err)"
+has calmer f
+is "$(jq -c '[.not_traced[] | select(.name == "f")]' calmer.json)" "[]" "calmer: f is not said to be left out"
+
+# So is what was cheap at first and was taken out when it became dear: it joins its set again.
+drive braked "$HELPERS/phased" -v -- calm dear calm
+told braked 120 "$(traced f)" && eventually called braked f
+next braked
+told braked 120 'any(.kind == "not_traced" and .name == "f" and .traced_until_ns > 0)'
+next braked
+told braked 120 'any(.kind == "not_traced" and .name == "f" and .traced_again_ns > 0)'
+"$ISPOT" dump --meta -i braked.data | jq -s 'map(select(.name == "f").traced_again_ns // 0) | max' >again
+# calls_since TIME
+calls_since() {
+	"$ISPOT" dump --events -i braked.data 2>/dev/null |
+		awk -v again="$1" '$4 == "entry" && $5 == "f" && again && $1 > again { n++ } END { exit !(n > 100) }'
+}
+eventually calls_since "$(cat again)"
+next braked
+ended braked
+is "$status" 0 "braked: status" || diag braked.err
+is "$(jq -c '[.not_traced[] | select(.name == "f") | .traced_until_ns > 0 and .traced_again_ns > .traced_until_ns]
+	| length > 0 and all' braked.json)" "true" "braked: f was taken out, and is traced again" ||
+	diag "$(jq -c .not_traced braked.json)" "$(grep -E 'choice|set ' braked.err)"
+calls_since "$(cat again)"
+ok $? "braked: its calls are in the file from then on" || diag "again: $(cat again)"
+# A place where it waited once, while its probes went in or out, is named f, too.
+is "$(jq '[.blocks[] | select(.kind == "function" and .name == "f")] | length' braked.json)" 1 "braked: it is one block" ||
+	diag "$(jq -c '[.blocks[] | [.name, .kind, .key, .calls]]' braked.json)"
+"$ISPOT" report -i braked.data >braked.screen 2>&1
+like braked.screen ' f until .* and from .* on' "braked: the gap is told"
 for name in phases contended too_hot sort; do
 	is "$(jq -c '[.blocks[] | select(.calls > 0) | [.object, .name]] as $traced | [.not_traced[]
 		| select(.traced_until_ns == null and ([.object, .name] | IN($traced[]))) | .name]' $name.json)" \
