@@ -14,7 +14,7 @@
  * A loss is a stretch of time in which records of one CPU may be missing. A thread is in sight
  * through it only while it runs on another CPU: there its leaving has a record. Any other may have
  * been on the CPU that lost, so its open calls end, and nothing is paired across, until a record
- * shows it again. Losses have to come when they begin (record_due_ns()), as readers hand them out.
+ * shows it again. A loss of one thread's own buffer is about that thread alone. Losses have to come when they begin (record_due_ns()), as readers hand them out.
  *
  * Duration: exit - entry - what the probes of traced calls inside cost (median full pair cost,
  * paircost.h). Half of all pairs cost less than the median, so what a call can contain bounds it:
@@ -87,6 +87,8 @@ struct ended_threads;
 
 struct call_gap {
 	uint32_t cpu;
+	bool of_thread; /* what tid does is not known, of all others it is */
+	uint32_t tid;
 	struct call_loss loss;
 };
 
@@ -152,7 +154,7 @@ struct calls {
 	uint64_t lost_records, losses, uncounted_losses;
 	struct {
 		VEC(struct call_gap)
-	} gaps;		      /* losses under way, at most one a CPU */
+	} gaps;		      /* losses under way, at most one a CPU and a thread */
 	uint64_t gap_ends_ns; /* the first of them; UINT64_MAX: there is none */
 };
 

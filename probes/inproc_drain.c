@@ -36,10 +36,11 @@ void inproc_drain_release(struct inproc_drain *d)
 
 /* ---- one record ---- */
 
+/* A loss is of the thread whose ring it was: what the others did is all there. */
 static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid, uint32_t kind,
 		uint64_t time_ns, uint64_t a, uint64_t b)
 {
-	const uint64_t values[RECORD_VALUES_MIN] = { a, b };
+	const uint64_t values[RECORD_VALUES_MIN] = { a, b, kind == REC_LOST };
 	const struct record_shape *shape = record_shape(kind);
 	struct record r = { .kind = kind,
 			    .cpu = INPROC_CPU,

@@ -70,8 +70,9 @@ enum record_kind {
 	REC_TASK_EXIT = 19,  /* nothing: the thread ended */
 	REC_COMM = 20,	     /* the rest: the thread's new name, raw bytes */
 	REC_EXEC = 21,	     /* the rest: path as the kernel was given it */
-	REC_LOST = 22, /* count (0: unknown); the time in ns since which records of this CPU may be
-			  missing */
+	REC_LOST = 22, /* count (0: unknown); the time in ns since which records may be missing; 1:
+			  only of this thread (one that has its own buffer; thread 0: of some that
+			  have no records), 0: of this CPU */
 	REC_SET_ON = 23,  /* set id, tgid (0: every process): its probes fire from now on */
 	REC_SET_OFF = 24, /* set id, tgid */
 	REC_SAMPLE = 25,  /* weight ns; ip; stack id (0: none; meta kind "stack") */

@@ -10,7 +10,7 @@ static const struct record_shape shapes[] = {
 	[REC_TASK_EXIT] = { .name = "task-exit" },
 	[REC_COMM] = { .name = "comm", .has_bytes = true },
 	[REC_EXEC] = { .name = "exec", .has_bytes = true },
-	[REC_LOST] = { .name = "lost", .values = { "", "since" } },
+	[REC_LOST] = { .name = "lost", .values = { "", "since", "thread" } },
 	[REC_SET_ON] = { .name = "set-on", .values = { "", "tgid" } },
 	[REC_SET_OFF] = { .name = "set-off", .values = { "", "tgid" } },
 	[REC_SAMPLE] = { .name = "sample", .values = { "weight", "ip", "stack" } },

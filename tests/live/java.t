@@ -143,6 +143,12 @@ record overflow --java -m 4K -- java Busy 300007
 made=$("$ISPOT" report --json -i overflow.data | jq '.trace.records + .trace.lost_records')
 is "$made" $((2 * 300007)) "a ring that overflows: what is lost is counted exactly" || diag overflow.err
 
+# A thread's ring is its own, and so is what it loses.
+record flood --java -m 4K -- java Flood 101
+is "$([ "$(lost flood)" -gt 0 ] && echo yes)" yes "a thread whose ring overflows beside one whose does not" || diag flood.err
+is "$("$ISPOT" report --json -i flood.data | jq '.blocks[] | select(.name | test("Slow.step")) | [.calls, .timed_calls, .lost_records]' | jq -c .)" \
+	'[101,101,0]' "what one thread loses leaves the calls of the other whole"
+
 "$ISPOT" record --java -o killed.data -- java Busy 1000000 1 >killed.out 2>killed.err &
 children+=("$!")
 recorder=$!

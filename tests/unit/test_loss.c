@@ -30,6 +30,19 @@ static void lost(struct scene *s, uint32_t cpu, uint64_t since, uint64_t until, 
 	other(s, REC_LOST, until, cpu, 0, count, since);
 }
 
+/* Of one thread's own buffer; tid 0: of threads that have no records. */
+static void lost_of(struct scene *s, uint32_t tid, uint64_t since, uint64_t until, uint64_t count)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { count, since, 1 };
+
+	calls_record(&s->calls, &(struct record){ .time_ns = until,
+						  .kind = REC_LOST,
+						  .tid = tid,
+						  .tgid = tid ? 1 : 0,
+						  .n_values = 3,
+						  .values = values });
+}
+
 static void gets(struct scene *s, uint64_t time, uint32_t cpu, uint32_t tid)
 {
 	other(s, REC_SWITCH_IN, time, cpu, tid, 0, 0);
@@ -173,6 +186,37 @@ static void without_switches_all_may_be_hit(void **state)
 	expect(&s, 1, 2, G, CALL_LOST, 0);
 	expect(&s, 2, 2, F, CALL_TIMED, 100);
 	assert_int_equal(s.n_log, 3);
+	scene_release(&s);
+}
+
+/* Where each thread has a buffer of its own its loss is nobody else's. */
+static void a_loss_of_one_thread(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	enter(&s, 1000, 1, F, 0x1000);
+	enter(&s, 1000, 2, F, 0x1000);
+	lost_of(&s, 1, 1200, 1500, 7);
+	enter(&s, 1300, 2, G, 0xf00);
+	lost_of(&s, 0, 0, 1340, 9);
+	leave(&s, 1350, 2, G, 0xf00);
+	leave(&s, 1500, 1, F, 0x1000);
+	enter(&s, 1510, 1, H, 0x1000);
+	leave(&s, 1520, 1, H, 0x1000);
+	leave(&s, 1600, 2, F, 0x1000);
+	expect(&s, 0, 1, F, CALL_LOST, 0);
+	expect(&s, 1, 2, G, CALL_TIMED, 50);
+	expect(&s, 2, 1, H, CALL_TIMED, 10);
+	expect(&s, 3, 2, F, CALL_TIMED, 600);
+	assert_int_equal(s.n_log, 4);
+	scene_finish(&s, 2000);
+	/* thread 1 was out of sight for 300 of 1000 ns, thread 2 never */
+	assert_int_equal(scene_block(&s, "f")->observed_ns, 1700);
+	assert_int_equal(scene_block(&s, "f")->lost_records, 7);
+	assert_int_equal(scene_block(&s, "g")->lost_records, 0);
+	assert_int_equal(s.calls.lost_records, 16);
 	scene_release(&s);
 }
 
@@ -397,6 +441,7 @@ int main(void)
 		cmocka_unit_test(a_thread_that_slept_before),
 		cmocka_unit_test(sleep_between_losses_is_timed),
 		cmocka_unit_test(without_switches_all_may_be_hit),
+		cmocka_unit_test(a_loss_of_one_thread),
 		cmocka_unit_test(a_thread_that_never_shows_again),
 		cmocka_unit_test(losses_count_once),
 		cmocka_unit_test(no_call_is_made_up),
