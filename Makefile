@@ -70,7 +70,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Isrc -I. $(PC_CFLAGS) $(CFLAG
 LIBS = -Wl,--as-needed $(PC_LIBS) -lpfm -liberty -lm -pthread
 
 SRC := $(wildcard $(foreach d,src probes analysis report pmu,$d/*.c $d/*/*.c $d/*/*/*.c))
-SRC := $(filter-out probes/bpf/% probes/java/% probes/edges/%,$(SRC))
+SRC := $(filter-out probes/bpf/% probes/java/% probes/java_preload/% probes/edges/%,$(SRC))
 OBJ := $(SRC:%.c=$(B)/obj/%.o)
 LIB_OBJ := $(filter-out $(B)/obj/src/main.o,$(OBJ))
 BPF := $(patsubst probes/bpf/%.bpf.c,%,$(wildcard probes/bpf/*.bpf.c))
@@ -89,7 +89,7 @@ comma := ,
 # $(1): the compiler
 edges_cflags = -fsanitize-coverage=$(if $(findstring clang,$(1)),bb$(comma)trace-pc$(comma)no-prune \
 	       -fno-sanitize-link-runtime,trace-pc)
-TEXT_OBJ := $(B)/edges.embed.o $(if $(JDK_HEADERS),$(B)/java/agent.embed.o) $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
+TEXT_OBJ := $(B)/edges.embed.o $(if $(JDK_HEADERS),$(B)/java/agent.embed.o $(B)/java/preload.embed.o) $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
 GROUPS := $(sort $(wildcard pmu/groups/*.txt))
 # The microbenchmarks are measured objects: always built the same, whatever the kind of build, and
 # with frame pointers, as distributions build programs now.
@@ -160,6 +160,17 @@ $(B)/libispot-java.so: $(patsubst probes/%.c,$(B)/%.o,$(JAVA_SRC))
 $(B)/java/agent.embed.o: $(B)/libispot-java.so .make/embed
 	$(call say,EMBED)
 	$(Q).make/embed java_agent $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+
+# It goes into programs of any C library, so it needs none; -z defs holds it to that.
+$(B)/libispot-preload.so: probes/java_preload/preload.c probes/java_preload/preload.h $(B)/flags
+	$(call say,LINK)
+	$(Q)$(CC) -std=gnu11 -O1 -ffreestanding -fno-stack-protector $(WARNINGS) -fPIC -fvisibility=hidden -I. \
+		-shared -s -nostdlib -Wl,-z,defs -o $@ $<
+
+$(B)/java/preload.embed.o: $(B)/libispot-preload.so .make/embed
+	@mkdir -p $(@D)
+	$(call say,EMBED)
+	$(Q).make/embed java_preload $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
 # As the agent. It stands in every block of the programs that are linked with it.
 $(EDGES_LIB): $(EDGES_SRC) $(wildcard probes/edges/*.h)

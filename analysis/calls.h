@@ -14,7 +14,8 @@
  * A loss is a stretch of time in which records of one CPU may be missing. A thread is in sight
  * through it only while it runs on another CPU: there its leaving has a record. Any other may have
  * been on the CPU that lost, so its open calls end, and nothing is paired across, until a record
- * shows it again. A loss of one thread's own buffer is about that thread alone. Losses have to come when they begin (record_due_ns()), as readers hand them out.
+ * shows it again. A loss of one thread's own buffer is about that thread alone. Losses have to come
+ * when they begin (record_due_ns()), as readers hand them out.
  *
  * Duration: exit - entry - what the probes of traced calls inside cost (median full pair cost,
  * paircost.h). Half of all pairs cost less than the median, so what a call can contain bounds it:

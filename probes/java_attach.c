@@ -20,6 +20,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/java_pauses.h"
+#include "probes/java_preload/preload.h"
 #include "probes/java_record.h"
 
 #define PATIENCE_NS 10000000000ull

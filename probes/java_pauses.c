@@ -11,31 +11,13 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/java_record.h"
 
 #define PREFIX	       "safepoint-"
 #define LINE_MAX_BYTES 1024
 #define LOG_BYTES      "1M" /* then it is another file: the machine may run for days */
 
 /* ---- the option ---- */
-
-/* As a shell finds it; false: not there. */
-static bool find_program(const char *program, char *path)
-{
-	const char *dirs = getenv("PATH"), *end;
-	bool found = false;
-
-	if (strchr(program, '/'))
-		return realpath(program, path);
-	for (; !found && dirs && *dirs; dirs = *end ? end + 1 : end) {
-		char *name;
-
-		end = strchrnul(dirs, ':');
-		name = xasprintf("%.*s/%s", (int)(end - dirs), dirs, program);
-		found = !access(name, X_OK) && realpath(name, path);
-		free(name);
-	}
-	return found;
-}
 
 /* Of JAVA_VERSION="17.0.15"; before 9 it was 1.8.0. 0: not known. */
 static int version_of(const char *java)
@@ -62,7 +44,8 @@ char *java_pauses_option(const char *program, const char *directory)
 {
 	char path[PATH_MAX];
 
-	if (strpbrk(directory, ":,\"%") || !find_program(program, path) || version_of(path) < 9)
+	if (strpbrk(directory, ":,\"%") || !java_find_program(program, path) ||
+	    version_of(path) < 9)
 		return NULL;
 	return xasprintf("-Xlog:safepoint=info:file=%s/" PREFIX
 			 "%%p.log:timenanos:filecount=1,filesize=" LOG_BYTES,

@@ -16,6 +16,7 @@
 #include "base/temporary.h"
 #include "base/text.h"
 #include "probes/inproc.h"
+#include "probes/java_preload/preload.h"
 #include "probes/java_record.h"
 
 #define ROOM_LEAST (64u << 20) /* some hundred threads */
@@ -24,15 +25,19 @@
 /* The program embeds it where it was built with a JDK's headers. */
 extern const char ispot_java_agent_start[] __attribute__((weak));
 extern const char ispot_java_agent_end[] __attribute__((weak));
+extern const char ispot_java_preload_start[] __attribute__((weak));
+extern const char ispot_java_preload_end[] __attribute__((weak));
 
-/* Memory, unless programs may not be mapped from there, or it is a container's small one. */
+/* Memory, unless programs may not be mapped from there, or it is a container's small one.
+ * LD_PRELOAD has no names with blanks or colons. */
 static const char *choose(void)
 {
 	const char *dirs[] = { "/dev/shm", getenv("TMPDIR"), "/var/tmp" };
 	struct statvfs fs;
 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		if (dirs[i] && !statvfs(dirs[i], &fs) && !(fs.f_flag & (ST_NOEXEC | ST_RDONLY)) &&
+		if (dirs[i] && !strpbrk(dirs[i], " :") && !statvfs(dirs[i], &fs) &&
+		    !(fs.f_flag & (ST_NOEXEC | ST_RDONLY)) &&
 		    (uint64_t)fs.f_bavail * fs.f_frsize >= ROOM_LEAST)
 			return dirs[i];
 	return "/tmp";
@@ -134,6 +139,9 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 	if (!ret)
 		ret = put_file(*path, JAVA_AGENT, ispot_java_agent_start,
 			       (size_t)(ispot_java_agent_end - ispot_java_agent_start), 0755);
+	if (!ret)
+		ret = put_file(*path, JAVA_PRELOAD, ispot_java_preload_start,
+			       (size_t)(ispot_java_preload_end - ispot_java_preload_start), 0755);
 	if (!ret)
 		ret = put_config(*path, o);
 	if (!ret)

@@ -30,7 +30,6 @@
 #define FLUSH_NS    100000000ull  /* what is lost when ispot is killed, at most */
 #define GRACE_NS    1000000000ull /* for the command, when it was interrupted */
 #define PATIENCE_NS 5000000000ull
-#define TOOL	    "JAVA_TOOL_OPTIONS"
 
 struct recording {
 	const struct java_recording *o;
@@ -183,60 +182,6 @@ static void write_end(struct recording *r, struct java_result *result)
 	write_line(r, &line);
 }
 
-/* ---- the command ---- */
-
-static bool is_java(const char *program)
-{
-	const char *slash = strrchr(program, '/');
-
-	return !strcmp(slash ? slash + 1 : program, "java");
-}
-
-/*
- * A java that is named gets an option of its own; machines that something else starts get theirs
- * through the environment, and each says so in a line to its error output.
- */
-static int start_command(struct recording *r, struct err *err)
-{
-	char *const *argv = r->o->argv;
-	char *option = xasprintf("-agentpath:%s/" JAVA_AGENT "=%s", r->directory, r->directory);
-	const char *before = getenv(TOOL);
-	char *tools = before && *before ? xasprintf("%s %s", before, option) : xstrdup(option);
-	char *saved = before ? xstrdup(before) : NULL;
-	size_t n = 0;
-	char **words, *pauses = NULL;
-	int ret;
-
-	while (argv[n])
-		n++;
-	words = xcalloc(n + 3, sizeof(*words));
-	memcpy(words, argv, n * sizeof(*words));
-	if (is_java(argv[0])) {
-		pauses = java_pauses_option(argv[0], r->directory);
-		memmove(words + 2 + !!pauses, words + 1, n * sizeof(*words));
-		words[1] = option;
-		if (pauses)
-			words[2] = pauses;
-	} else {
-		setenv(TOOL, tools, 1);
-	}
-	ret = launch_start(&r->launch, words, &r->inherit, err);
-	if (!ret)
-		r->start_ns = clock_now_ns();
-	if (!ret)
-		ret = launch_exec(&r->launch, words, err);
-	if (saved)
-		setenv(TOOL, saved, 1);
-	else
-		unsetenv(TOOL);
-	free(saved);
-	free(tools);
-	free(option);
-	free(pauses);
-	free(words);
-	return ret;
-}
-
 /* ---- the recording ---- */
 
 /* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
@@ -358,7 +303,9 @@ static void log_pauses(struct recording *r, bool on)
 
 static int record(struct recording *r, struct java_result *result, struct err *err)
 {
-	int ret = r->o->n_pids ? attach_all(r, err) : start_command(r, err);
+	int ret = r->o->n_pids ? attach_all(r, err)
+			       : java_launch(&r->launch, r->o, r->directory, &r->inherit,
+					     &r->start_ns, err);
 
 	if (ret)
 		return ret;
@@ -374,10 +321,12 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 	result->exit_status = r->o->argv && r->launch.ended ? launch_exit_status(&r->launch) : 0;
 	result->reason = r->reason;
 	if (!r->drain.regions.n)
-		write_notice(r, "java-none",
-			     "no Java machine loaded the agent: the command ran none, or none that "
-			     "may (Java 11 or later, of this machine's kind)",
-			     true);
+		write_notice(
+			r, "java-none",
+			"no Java machine loaded the agent: the command ran none, or none that "
+			"can (Java 11 or later, of this machine's kind, not in another root or "
+			"container)",
+			true);
 	write_end(r, result);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #ifndef ISPOT_PROBES_JAVA_RECORD_H
 #define ISPOT_PROBES_JAVA_RECORD_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -14,6 +15,8 @@
 
 struct err;
 struct identity;
+struct launch;
+struct launch_inherit;
 
 struct java_recording {
 	const char *const *patterns; /* choose.h; none: what is synchronized in the program */
@@ -42,11 +45,16 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 /* ---- parts ---- */
 
 /*
- * java_place.c: the directory of inproc.h, with the agent in it. *path: to be freed, and removed by
- * temporary_remove(). -ENOTSUP: this ispot has no agent.
+ * java_place.c: the directory of inproc.h, with the agent and what is preloaded in it. *path: to be
+ * freed, and removed by temporary_remove(). -ENOTSUP: this ispot has no agent.
  */
 int java_place_make(const struct java_recording *o, char **path, struct err *err);
-#define JAVA_AGENT "libispot-java.so"
+
+/* java_launch.c: the command begins; *start_ns: before it did. Errors: launch_start()'s. */
+int java_launch(struct launch *l, const struct java_recording *o, const char *directory,
+		const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err);
+/* As a shell finds it; false: it is not there. */
+bool java_find_program(const char *program, char path[PATH_MAX]);
 
 /* java_attach.c: has a running machine load the agent. */
 int java_attach(pid_t pid, const char *directory, struct err *err);
