@@ -46,7 +46,7 @@ struct inproc_header {
 	_Atomic uint32_t pair_ns;      /* what an entry and an exit cost here; 0: not known */
 	_Atomic uint64_t names_end;    /* rows are complete up to there, from names_at */
 	_Atomic uint64_t without_ring; /* records of threads for which there was no ring */
-	_Atomic uint64_t stacks_ns;    /* what taking stacks has cost */
+	_Atomic uint64_t more_ns;      /* what else recording has cost: stacks, the rings' memory */
 	_Atomic uint64_t unnamed; /* rows of names that found no room, of the kinds from LEFT on */
 	char vm[128];		  /* what runs there, in words */
 };

@@ -364,7 +364,7 @@ uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
 
 		if (g->records && !pair_ns)
 			return UINT64_MAX;
-		sum += g->records / 2 * pair_ns + (g->shared ? g->shared->stacks_ns : 0);
+		sum += g->records / 2 * pair_ns + (g->shared ? g->shared->more_ns : 0);
 	}
 	return d->regions.n ? sum : UINT64_MAX;
 }

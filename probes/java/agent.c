@@ -20,6 +20,7 @@
 #include "probes/java/virtual.h"
 
 #define WAITED_UNIT_NS 256
+#define STACKS_TIMED   16
 #define VISIBLE	       __attribute__((visibility("default")))
 
 JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jclass self, jint id);
@@ -82,14 +83,18 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jcla
 	ring_put(t, t->since_ns[depth], INPROC_ENTRY, t->ids[depth], depth);
 }
 
+/* The first of a thread are timed, later one for all up to the next: asking the time costs, too. */
 static void put_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
 {
-	uint64_t begin = ring_now_ns();
-	uint32_t id = context_take(agent.jvmti, jni);
+	uint32_t stands_for = t->stacks < STACKS_TIMED ? 1 : STACKS_TIMED, id;
+	bool is_timed = t->stacks++ % stands_for == 0;
+	uint64_t begin = is_timed ? ring_cpu_ns() : 0;
 
+	id = context_take(agent.jvmti, jni);
 	if (id)
 		ring_put(t, exit_ns, INPROC_STACK, id, 0);
-	ring_stack_costs(ring_now_ns() - begin);
+	if (is_timed)
+		ring_costs_since(begin, stands_for);
 }
 
 /* Ends the innermost open call of one of these ids; what it called and did not end has no end. */
