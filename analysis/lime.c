@@ -212,8 +212,19 @@ static double *cluster_rows(const struct lime *l, const struct lime_instance *in
 	return rows;
 }
 
-static void score_cluster(struct lime *l, const struct lime_instance *in, const double *r,
-			  const struct regression_term *term)
+static double spread_of(const double *counts, size_t n)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t t = 0; t < n; t++) {
+		least = fmin(least, counts[t]);
+		most = fmax(most, counts[t]);
+	}
+	return most - least;
+}
+
+static void score_cluster(struct lime *l, const struct lime_instance *in, const double *counts,
+			  const double *r, const struct regression_term *term)
 {
 	const struct lime_event *events = in->events;
 	size_t before = l->causes.n;
@@ -231,6 +242,7 @@ static void score_cluster(struct lime *l, const struct lime_instance *in, const 
 				.leader = NAN,
 				.beta = term->beta,
 				.score = term->beta,
+				.spread = spread_of(counts + i * in->n_threads, in->n_threads),
 			};
 }
 
@@ -240,6 +252,8 @@ static int by_score(const void *a, const void *b)
 
 	if (x->score != y->score)
 		return x->score < y->score ? 1 : -1;
+	if (x->spread != y->spread)
+		return x->spread < y->spread ? 1 : -1;
 	return (x->node > y->node) - (x->node < y->node);
 }
 
@@ -256,7 +270,7 @@ static enum lime_answer explain(struct lime *l, const struct lime_instance *in,
 	regression_select(&g, rows, l->clusters.n, in->times, n, REGRESSION_LEVEL, LIME_OWN);
 	l->r2 = g.r2;
 	vec_for_each (&g.terms, const struct regression_term, term)
-		score_cluster(l, in, r, term);
+		score_cluster(l, in, counts, r, term);
 	vec_sort(&l->causes, by_score);
 	regression_release(&g);
 	free(rows);
@@ -317,11 +331,12 @@ void lime_total_add(struct lime_total *t, const struct lime *l)
 		if (!sum) {
 			sum = vec_add(&t->causes);
 			*sum = *c;
-			sum->score = sum->beta = 0;
+			sum->score = sum->beta = sum->spread = 0;
 			sum->leader = isnan(c->leader) ? NAN : 0;
 		}
 		sum->score += l->imbalance * c->score;
 		sum->beta += l->imbalance * c->beta;
+		sum->spread += c->spread;
 		sum->leader += l->imbalance * c->leader;
 	}
 }

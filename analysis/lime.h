@@ -74,6 +74,7 @@ struct lime_cause {
 	double leader; /* score of a leader, equation 1; NAN: a hardware event */
 	double beta;   /* its cluster's standardised coefficient */
 	double score;  /* equation 2; or beta */
+	double spread; /* of a hardware event's own counts over the threads; 0 of a leader */
 };
 
 struct lime_causes {
@@ -85,7 +86,8 @@ struct lime {
 	double imbalance; /* average share of the section that threads idle at its end, 0..1 */
 	double r2;	  /* share of the variance of times that the clusters explain */
 	struct clusters clusters;
-	struct lime_causes causes; /* the largest score first */
+	struct lime_causes causes; /* the largest score first; all events of a hardware cluster have
+				      one, so of these what the threads differ in most */
 };
 
 /* A sentence without full stop, for any answer. */

@@ -161,6 +161,37 @@ static void uneven_misses_are_a_hardware_cause(void **state)
 	lime_release(&l);
 }
 
+/* All of a cluster have its coefficient as score: the few misses of a small function, which come
+ * with the many of a large one, are not to be first. */
+static void of_equal_scores_the_larger_event_is_first(void **state)
+{
+	static const struct lime_event events[] = {
+		{ .kind = LIME_HARDWARE, .edge = { 1, 1, 0 }, .superior = LIME_NONE },
+		{ .kind = LIME_HARDWARE, .edge = { 2, 2, 0 }, .superior = LIME_NONE },
+		{ .kind = LIME_HARDWARE, .edge = { 3, 3, 0 }, .superior = LIME_NONE },
+	};
+	static const double counts[] = { 1, 2, 3, 9, 100, 200, 300, 900, 2, 4, 6, 18 };
+	static const double times[] = { 200, 300, 400, 1000 };
+	struct lime_instance in = { 3, 4, events, counts, times };
+	struct lime_total t = { 0 };
+	struct lime l;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		lime_analyse(&l, &in, &paper);
+		assert_int_equal(l.causes.n, 3);
+		assert_int_equal(l.causes.data[0].node, 2);
+		assert_true(l.causes.data[0].score == l.causes.data[2].score);
+		lime_total_add(&t, &l);
+		lime_release(&l);
+	}
+	lime_total_finish(&t);
+	assert_int_equal(t.causes.data[0].node, 2);
+	assert_int_equal(t.causes.data[1].node, 3);
+	assert_true(t.causes.data[0].spread == 1600);
+	lime_total_release(&t);
+}
+
 /* Whatever is degenerate has a sentence, no cause and no NaN. */
 static void degenerate_instances_have_an_answer(void **state)
 {
@@ -228,6 +259,7 @@ int main(void)
 		cmocka_unit_test(back_edges_are_found),
 		cmocka_unit_test(the_branch_that_parts_the_threads_is_first),
 		cmocka_unit_test(uneven_misses_are_a_hardware_cause),
+		cmocka_unit_test(of_equal_scores_the_larger_event_is_first),
 		cmocka_unit_test(degenerate_instances_have_an_answer),
 		cmocka_unit_test(instances_weigh_by_their_imbalance),
 	};
