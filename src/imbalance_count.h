@@ -45,7 +45,7 @@ const struct counted *counting_found(const struct counting *k);
 void counting_release(struct counting *k);
 
 /* What a recording's sections do not say themselves; freed by the caller. There is room for
- * COUNTING_NOTICES, of which five at most are these. */
+ * COUNTING_NOTICES, of which six at most are these. */
 size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool interrupted,
 			 char **notices);
 

@@ -30,6 +30,29 @@
 #include "trace/meta.h"
 #include "trace/reader.h"
 
+#define AT_THE_SAME_TIME                                                           \
+	"record a function that they run at the same time, ispot record -F NAME, " \
+	"and take its calls as sections: ispot imbalance --section NAME"
+
+/* Of a recording in which no section was found, what to do. */
+static char *advice(const struct parallel *p)
+{
+	char threads[TEXT_COUNTED];
+	size_t n = p->imbalance.thread_names.n;
+
+	if (p->named)
+		return xstrdup("no two threads were in what --section names at the same time; "
+			       "name what several of them run at once");
+	if (n < 2)
+		return xstrdup("only one thread was seen, which waits for no other; ispot report "
+			       "says where its time goes");
+	return xasprintf("%s were seen, but no place at which they wait for each other. "
+			 "If there is one, record it: -F pthread_barrier_wait, OpenMP with -F "
+			 "GOMP_parallel -F '*._omp_fn.*' (clang: -F __kmpc_fork_call -F "
+			 "'*.omp_outlined*'). Or " AT_THE_SAME_TIME,
+			 text_counted(threads, n, "thread"));
+}
+
 /* What the sections' numbers do not say themselves; freed by the caller. */
 size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool interrupted,
 			 char **notices)
@@ -55,6 +78,8 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 					 "-F GOMP_parallel -F '*._omp_fn.*' (clang: -F "
 					 "__kmpc_fork_call -F '*.omp_outlined*')",
 					 text_counted(number, p->bodiless, "OpenMP region"));
+	if (!p->imbalance.sections.n && !p->bodiless)
+		notices[n++] = advice(p);
 	return n;
 }
 
@@ -69,6 +94,22 @@ struct counting_state {
 static void notice(struct counting *k, char *sentence)
 {
 	k->notices[k->n_notices++] = sentence;
+}
+
+/* Of so many threads nothing was found. */
+static void say_no_section(struct counting *k, size_t threads)
+{
+	char number[TEXT_COUNTED];
+
+	if (k->state->counted.imbalance.sections.n)
+		return;
+	if (threads < 2)
+		notice(k, xstrdup("only one thread was counted, which waits for no other; ispot "
+				  "record and ispot report say where its time goes"));
+	else
+		notice(k, xasprintf("%s were counted, of which no two meet. If they work at the "
+				    "same time, " AT_THE_SAME_TIME,
+				    text_counted(number, threads, "thread")));
 }
 
 /* Runs the command under valgrind, with its dumps in that directory. */
@@ -94,9 +135,11 @@ static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 			     argv[0], status, argv[0]);
 		err->exit_status = status == 126 || status == 127 ? status : 0;
 	}
-	if (!rc)
-		counted_find(&k->state->counted, &k->state->run, &k->state->cluster);
-	return rc;
+	if (rc)
+		return rc;
+	counted_find(&k->state->counted, &k->state->run, &k->state->cluster);
+	say_no_section(k, k->state->counted.imbalance.thread_names.n - 1); /* from 1 on */
+	return 0;
 }
 
 static int count_callgrind(struct counting *k, struct err *err)
@@ -238,6 +281,8 @@ static int count_edges(struct counting *k, struct err *err)
 	k->duration_ns = e.duration_ns;
 	for (char **n = e.notices; *n; n++)
 		notice(k, *n);
+	if (!rc)
+		say_no_section(k, k->state->counted.imbalance.thread_names.n);
 	return rc;
 }
 
