@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/counted_caller.h"
 #include "analysis/counted_graph.h"
 #include "analysis/parallel_role.h"
 #include "base/mem.h"
@@ -13,16 +14,6 @@
 #define INLINES_MAX 16
 
 #define MAIN_THREAD 1 /* valgrind counts from it */
-
-/* A dump that ends a thread's part of an instance. */
-struct counted_dump {
-	struct part_key key; /* section MAP_NONE: it is of none, or not yet known. group: of
-			     callgrind the how manieth of its thread in that section */
-	enum section_kind kind;
-	uint32_t name, since; /* of run->names */
-	double time;
-	struct counted_counts counts;
-};
 
 /* ---- which dumps end sections ---- */
 
@@ -367,6 +358,7 @@ static void name_causes(struct counted *c, const struct parallel_section *s,
 		named->place = cause->decider;
 		named->towards =
 			named->kind == LIME_EDGE ? c->events.data[cause->event].edge.to : MAP_NONE;
+		named->caller = counted_caller(c, s, named->place);
 		named->counts = xcalloc(s->threads.n + 1, sizeof(double));
 		sum_counts(c, s, cause, named->counts);
 		name_frames(c, named, cache);

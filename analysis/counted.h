@@ -31,7 +31,8 @@ struct counted_cause {
 	enum lime_kind kind;
 	const char *what; /* "branch" "loop" "call"; "cache-misses" "memory" and other events */
 	uint32_t place, towards; /* of run; towards: where the edge leads, MAP_NONE: none */
-	double *counts;		 /* [thread of the section]: over its instances */
+	uint32_t caller; /* of run; where its source is not at hand: the nearest caller whose is */
+	double *counts;	 /* [thread of the section]: over its instances */
 	/* Of place, innermost first: functions whose code was inlined, and where into the next one;
 	 * the last is what it was compiled into. */
 	struct {

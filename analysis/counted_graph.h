@@ -4,6 +4,7 @@
 #define ISPOT_ANALYSIS_COUNTED_GRAPH_H
 
 #include "analysis/counted.h"
+#include "analysis/part_key.h"
 
 struct dso;
 
@@ -15,6 +16,16 @@ struct counted_count {
 
 struct counted_counts {
 	VEC(struct counted_count)
+};
+
+/* A dump that ends a thread's part of an instance. */
+struct counted_dump {
+	struct part_key key; /* section MAP_NONE: it is of none, or not yet known. group: of
+			     callgrind the how manieth of its thread in that section */
+	enum section_kind kind;
+	uint32_t name, since; /* of run->names */
+	double time;
+	struct counted_counts counts;
 };
 
 /* Finds the nodes: branches of the run. */

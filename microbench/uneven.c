@@ -3,7 +3,8 @@
  * Rounds that end at a barrier, with a planted cause of imbalance, after those that the LIME paper
  * found in SPLASH-2: --case blocks (LU: blocks dealt out by (i + j) % threads), root (volrend: one
  * thread has more to do), tree (Barnes: recursion on uneven trees), loops (fmm: iteration counts),
- * misses (radix: cache misses, even instructions), mix (blocks and root), balanced; and faults
+ * misses (radix: cache misses, even instructions), mix (blocks and root), balanced; nested, whose
+ * two counts correlate by 0.8, so that it depends on the threshold what is told apart; and faults
  * (page faults, even instructions), which the kernel tells of on machines without a PMU, too. The
  * line to blame says "planted:". --fixed 1 repairs it.
  */
@@ -68,6 +69,14 @@ PART void loops(unsigned me, uint64_t times)
 		sink[me * 8] = churn(50, sink[me * 8]);
 }
 
+/* That many of each hundred; more hundreds do not make so many more of those. */
+PART void nested(unsigned me, uint64_t hundreds, uint64_t heavy)
+{
+	for (uint64_t i = 0; i < 100 * hundreds; i++) /* around: nested */
+		if (i * 37 % 100 < heavy)	      /* planted: nested */
+			sink[me * 8] = churn(200, sink[me * 8]);
+}
+
 PART void misses(unsigned me, uint64_t stride)
 {
 	uint64_t sum = 0;
@@ -98,6 +107,8 @@ static struct node *grow(unsigned inner)
 
 static void work(unsigned me, unsigned threads)
 {
+	static const uint8_t heavy[] = { 25, 10, 17, 11 };
+
 	if (!strcmp(which, "blocks"))
 		fixed ? blocks_dealt_out(me) : blocks(me, threads);
 	else if (!strcmp(which, "root"))
@@ -106,6 +117,8 @@ static void work(unsigned me, unsigned threads)
 		sink[me * 8] += walk(trees[me]);
 	else if (!strcmp(which, "loops"))
 		loops(me, fixed ? 500 : 100 * (1 + me * me % 11));
+	else if (!strcmp(which, "nested"))
+		nested(me, fixed ? 2 : 1 + me % 4, fixed ? 15 : heavy[me % 4]);
 	else if (!strcmp(which, "misses"))
 		misses(me, fixed ? 64 : 8 * (me % 8 + 1));
 	else if (!strcmp(which, "faults"))
@@ -139,11 +152,12 @@ static volatile char *own_pages(size_t bytes)
 
 int main(int argc, char **argv)
 {
-	const struct bench_extra extras[] = { { "case", "WHAT",
-						"blocks root tree loops misses faults mix balanced",
-						NULL, &which },
-					      { "fixed", "0|1", "without the cause", &fixed, NULL },
-					      { 0 } };
+	const struct bench_extra extras[] = {
+		{ "case", "WHAT", "blocks root tree loops nested misses faults mix balanced", NULL,
+		  &which },
+		{ "fixed", "0|1", "without the cause", &fixed, NULL },
+		{ 0 }
+	};
 	struct bench_options o = { .name = "uneven",
 				   .what = "Rounds with uneven work; -n counts the rounds.",
 				   .threads = 4,

@@ -81,6 +81,8 @@ void imbalance_source(const struct imbalance_view *v, uint32_t place, struct tex
 	while (isspace((unsigned char)*begin))
 		begin++;
 	begin[strcspn(begin, "\n")] = '\0';
+	for (char *tab = begin; (tab = strchr(tab, '\t'));)
+		*tab = ' ';
 	text_add(out, text_printable(printable, sizeof(printable), begin));
 }
 
@@ -125,6 +127,17 @@ const char *imbalance_happened(const struct counted_cause *c)
 	return rows[row_of(c->what)].counted;
 }
 
+void imbalance_caller(const struct imbalance_view *v, const struct counted_cause *c,
+		      struct text *out)
+{
+	if (c->caller == MAP_NONE)
+		return;
+	text_add(out, "called from ");
+	imbalance_place(v, c->caller, out);
+	text_add(out, " in ");
+	function_name(v, v->counted->run->places.data[c->caller].function, out);
+}
+
 /* Of what threads had no CPU nothing that they do is the cause: lime.h is given times without it.
  */
 const char *imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s)
@@ -146,14 +159,22 @@ static void source_line(const struct imbalance_view *v, uint32_t place, struct t
 	text_release(&source);
 }
 
-static void inlined_line(const struct imbalance_view *v, const struct counted_cause *c,
-			 struct text *out)
+/* How the program comes to it, and that line of the program. */
+static void way_lines(const struct imbalance_view *v, const struct counted_cause *c,
+		      struct text *out)
 {
 	struct text chain = { 0 };
 
 	imbalance_inlined(v, c, &chain);
 	if (chain.s)
 		text_printf(out, "         %s\n", chain.s);
+	text_release(&chain);
+	chain = (struct text){ 0 };
+	imbalance_caller(v, c, &chain);
+	if (chain.s) {
+		text_printf(out, "         %s\n", chain.s);
+		source_line(v, c->caller, out);
+	}
 	text_release(&chain);
 }
 
@@ -174,7 +195,7 @@ static void cause_text(const struct imbalance_view *v, const struct parallel_sec
 		text_shortened(buf, sizeof(buf), imbalance_function(v, c->place), FUNCTION_COLUMNS),
 		imbalance_kind(c));
 	source_line(v, c->place, out);
-	inlined_line(v, c, out);
+	way_lines(v, c, out);
 	text_add(out, "         by thread  ");
 	spark_values(c->counts, s->threads.n, v->utf8, out);
 	text_printf(out, "  %s %s to %s times", imbalance_happened(c),
@@ -260,6 +281,10 @@ void report_set_imbalance_causes(struct json *section, const struct imbalance_vi
 			json_set_null(j, "towards");
 		else
 			json_set_take(j, "towards", place_json(v, c->towards));
+		if (c->caller == MAP_NONE)
+			json_set_null(j, "called_from");
+		else
+			json_set_take(j, "called_from", place_json(v, c->caller));
 		for (size_t t = 0; t < s->threads.n; t++)
 			json_add_u64(counts, (uint64_t)c->counts[t]);
 		json_set_take(j, "counts", counts);

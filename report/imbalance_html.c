@@ -133,6 +133,12 @@ static void cause_row(const struct imbalance_view *v, const struct parallel_sect
 		html_short(out, line.s);
 		text_release(&line);
 	}
+	imbalance_caller(v, c, &line);
+	if (line.s) {
+		text_add(out, "; ");
+		html_short(out, line.s);
+		text_release(&line);
+	}
 	text_add(out, "</td><td class=\"name\" data-key=\"counts\" data-value=\"");
 	for (size_t i = 0; i < s->threads.n && i < HTML_THREADS_MAX; i++)
 		text_printf(out, "%s%llu", i ? " " : "", (unsigned long long)c->counts[i]);

@@ -37,9 +37,12 @@ void imbalance_place(const struct imbalance_view *v, uint32_t place, struct text
 /* Its line of the source without indentation; nothing where the file cannot be read. */
 void imbalance_source(const struct imbalance_view *v, uint32_t place, struct text *out);
 const char *imbalance_function(const struct imbalance_view *v, uint32_t place);
-/* ", in steps, inlined at lu.c:33 in run"; nothing where nothing is inlined */
+/* "in steps, inlined at lu.c:33 in run"; nothing where nothing is inlined */
 void imbalance_inlined(const struct imbalance_view *v, const struct counted_cause *c,
 		       struct text *out);
+/* "called from lu.c:40 in run"; nothing where its own source is at hand, or no caller's */
+void imbalance_caller(const struct imbalance_view *v, const struct counted_cause *c,
+		      struct text *out);
 /* Why no line is to blame, or that there are some; a clause. */
 const char *imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s);
 /* "branch taken unevenly"; "taken" */

@@ -46,6 +46,9 @@ def check_causes(where, piece, s):
                 same(where, "place and function", f"{place(cause)} ({cause['function']})", shown)
             else:
                 same(where, key, cause[key], value)
+                if key == "kind":
+                    caller = cause["called_from"]
+                    same(where, "caller", f"called from {place(caller)} in " if caller else "", (re.findall("called from .*? in ", shown) or [""])[0])
                 if key == "score":
                     reads(where, key, cause[key], shown)
 

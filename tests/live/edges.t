@@ -49,8 +49,11 @@ for what in blocks root tree loops; do
 	clears "$what"
 	ok $? "$what: with the line mended it is not to blame" || diag after.json
 done
-count balanced "$UNEVEN" --case balanced -n "$ROUNDS"
-is "$(jq '[.sections[] | .causes[]] | length' balanced.json)" 0 "balanced work: no line is to blame" || diag balanced.json
+for threads in 4 8; do
+	count balanced "$UNEVEN" --case balanced -t "$threads" -n "$ROUNDS"
+	is "$(jq '[.sections[] | .causes[]] | length' balanced.json)" 0 "balanced work, $threads threads: no line is to blame" ||
+		diag balanced.json
+done
 "$ISPOT" imbalance -- "$UNEVEN" --case root -n "$ROUNDS" >auto 2>auto.err
 like auto "counted by the program itself, because it was compiled" "auto: takes what the program offers, and says why"
 like auto 'uneven.c:[0-9]+ \(root\): branch taken unevenly' "the screen names the line"

@@ -148,6 +148,54 @@ static void the_uneven_branch_is_named(void **state)
 	counts_release(&run);
 }
 
+/* A branch of a library's, whose source is not here, in a function that another one of it calls,
+ * which the program calls from line 20, a little unevenly, and more often but evenly from 30. */
+static void add_library_thread(struct counts *c, unsigned thread, unsigned taken, const char *file)
+{
+	char text[1024];
+
+	snprintf(
+		text, sizeof(text),
+		"part: %u\nthread: %u\ndesc: Trigger: Program termination\nevents: Ir\n"
+		"ob=/bin/lu\nfl=%s\nfn=work\n0x10 20 9\ncob=/nowhere/c\ncfn=search\n"
+		"calls=%u 0x100 3\n0x10 20 9\nfn=setup\n0x30 30 9\ncob=/nowhere/c\ncfn=search\n"
+		"calls=500 0x100 3\n0x30 30 9\n"
+		"ob=/nowhere/c\nfl=/nowhere/c.c\nfn=search\n0x100 5 600\n0x104 6 600\n"
+		"cfn=compare\ncalls=600 0x200 3\n0x104 6 9\n"
+		"fn=compare\n0x200 8 600\njcnd=%u/600 0x240 9\n0x200 8 \n0x210 9 %u\n"
+		"jump=%u 0x248 11\n0x210 9 \n0x240 10 %u\njump=%u 0x248 11\n0x240 10 \n0x248 11 600\n",
+		thread, thread, file, 100 + thread % 2, taken, 600 - taken, 600 - taken,
+		1000 * taken, taken);
+	assert_int_equal(read_text(c, text), 0);
+}
+
+static void a_library_line_has_a_caller(void **state)
+{
+	char file[] = "/tmp/ispot_callgrind.XXXXXX";
+	const struct counted_cause *cause;
+	struct counts run = { 0 };
+	struct counted c = { 0 };
+
+	(void)state;
+	close(mkstemp(file));
+	add_library_thread(&run, 1, 0, file);
+	for (unsigned t = 2; t <= 5; t++)
+		add_library_thread(&run, t, t * t, file);
+	counted_find(&c, &run, &paper);
+	assert_int_equal(c.sections.data[0].answer, LIME_FOUND);
+	cause = &c.sections.data[0].causes.data[0];
+	assert_int_equal(run.places.data[cause->place].line, 8);
+	assert_int_not_equal(cause->caller, MAP_NONE);
+	assert_int_equal(run.places.data[cause->caller].line, 20);
+	unlink(file);
+	counted_release(&c);
+	/* nor is the program's source here now */
+	counted_find(&c, &run, &paper);
+	assert_int_equal(c.sections.data[0].causes.data[0].caller, MAP_NONE);
+	counted_release(&c);
+	counts_release(&run);
+}
+
 /* A dump of a thread, at the end of a region's body, in which it did so much. */
 static void add_body(struct counts *c, unsigned thread, unsigned part, unsigned body, unsigned work)
 {
@@ -194,6 +242,7 @@ int main(void)
 		cmocka_unit_test(a_path_from_the_root_stays_one),
 		cmocka_unit_test(what_is_no_dump_is_refused),
 		cmocka_unit_test(the_uneven_branch_is_named),
+		cmocka_unit_test(a_library_line_has_a_caller),
 		cmocka_unit_test(a_region_of_fewer_threads_shifts_no_other),
 	};
 
