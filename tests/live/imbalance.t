@@ -50,6 +50,36 @@ waited_for() {
 }
 waited_for sysbench 4 sysbench cpu --threads=4 --time=2 run
 
+# The last thread to end is waited for first, in a call that began before its function had a probe.
+cat >early.c <<-'EOC'
+	#include <pthread.h>
+	#include <time.h>
+	static void *run(void *arg)
+	{
+		struct timespec t = { 0, 0 };
+		while (t.tv_sec * 1000 + t.tv_nsec / 1000000 < 500 * (long)arg)
+			clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+		return 0;
+	}
+	int main(void)
+	{
+		pthread_t t[3];
+		for (long i = 0; i < 3; i++)
+			pthread_create(&t[i], 0, run, (void *)(i + 1));
+		for (int i = 2; i >= 0; i--)
+			pthread_join(t[i], 0); /* waits */
+	}
+EOC
+if gcc -g -O1 -pthread early.c -o early 2>cc.err; then
+	waited_for early 3 ./early
+	"$ISPOT" dump --events -i early.data | awk '/ task-exit/ { exit } / entry pthread_join/ { n++ } END { print n + 0 }' >calls
+	is "$(cat calls)" 0 "while its threads run no call of pthread_join begins"
+	is "$(jq -r '[.sections[] | select(.kind == "join") | [(.name | split("/") | last | split(")") | first), .worst]] | flatten | join(" ")' early.json)" \
+		"early.c:$(grep -n waits early.c | cut -d: -f1) 2" "its line is known, and that the last thread made comes last" || diag early.json
+else
+	skip "a join that began before its probe came" "no C compiler here"
+fi
+
 # An OpenMP program of that many rounds, by GCC's libgomp and by LLVM's libomp.
 # openmp COMPILER PATTERN...: every round is an instance
 openmp() {
