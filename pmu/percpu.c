@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "pmu/group.h"
@@ -24,11 +25,10 @@ static int open_error(const struct pmu_event *e, int error, uint32_t cpu, struct
 		       cpu, perf_event_why(e, error, buf, sizeof(buf)));
 }
 
-static int open_cpu(struct pmu_percpu *p, size_t index, const struct pmu_list *list, uint32_t cpu,
-		    struct err *err)
+static int open_events(int *fds, const struct pmu_list *list, uint32_t cpu, struct err *err)
 {
-	int *fds = p->fds + index * p->n_events, leader = -1;
 	uint64_t values[3];
+	int leader = -1;
 
 	for (unsigned i = 0; i < list->n; i++) {
 		const struct pmu_event *e = &list->events[i];
@@ -44,6 +44,32 @@ static int open_cpu(struct pmu_percpu *p, size_t index, const struct pmu_list *l
 	if (leader >= 0 && read(leader, values, sizeof(values)) != sizeof(values))
 		return open_error(&list->events[0], -EBUSY, cpu, err);
 	return 0;
+}
+
+static void close_cpu(struct pmu_percpu *p, size_t index)
+{
+	int *fds = p->fds + index * p->n_events;
+
+	for (size_t i = 0; i < p->n_events; i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+		fds[i] = -1;
+	}
+}
+
+static int open_cpu(struct pmu_percpu *p, size_t index, const struct pmu_list *list, uint32_t cpu,
+		    struct err *err)
+{
+	struct err why = { 0 };
+	int ret = open_events(p->fds + index * p->n_events, list, cpu, &why);
+
+	if (!ret)
+		return 0;
+	close_cpu(p, index);
+	if (cpus_has_gone(cpu))
+		return 0;
+	*err = why;
+	return ret;
 }
 
 int pmu_percpu_open(struct pmu_percpu *p, const struct pmu_list *list, const uint16_t *cpus,
@@ -64,9 +90,8 @@ int pmu_percpu_open(struct pmu_percpu *p, const struct pmu_list *list, const uin
 
 void pmu_percpu_release(struct pmu_percpu *p)
 {
-	for (size_t i = 0; p->fds && i < p->n_cpus * p->n_events; i++)
-		if (p->fds[i] >= 0)
-			close(p->fds[i]);
+	for (size_t cpu = 0; p->fds && cpu < p->n_cpus; cpu++)
+		close_cpu(p, cpu);
 	free(p->fds);
 	*p = (struct pmu_percpu){ 0 };
 }

@@ -17,7 +17,8 @@ struct pmu_percpu {
 	size_t n_cpus, n_events;
 };
 
-/* cpus: their numbers. -EBUSY: the group does not count on one of them; or -errno. */
+/* cpus: their numbers; one that has gone since they were listed has no descriptors. -EBUSY: the
+ * group does not count on one of them; or -errno. */
 int pmu_percpu_open(struct pmu_percpu *p, const struct pmu_list *list, const uint16_t *cpus,
 		    size_t n_cpus, struct err *err);
 int pmu_percpu_fd(const struct pmu_percpu *p, size_t cpu, size_t event); /* cpu: index in cpus */

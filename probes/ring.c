@@ -40,14 +40,6 @@ static int try_open(const struct ring *r, const struct perf_event_attr *event, p
 	return (int)syscall(SYS_perf_event_open, event, pid, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Since it was listed. */
-static bool has_gone(uint32_t cpu)
-{
-	struct cpus now;
-
-	return !cpus_read(&now) && !cpus_has(&now, cpu);
-}
-
 static int ring_open(struct ring *r, size_t bytes, const struct perf_event_attr *event, pid_t pid,
 		     struct err *err)
 {
@@ -59,7 +51,7 @@ static int ring_open(struct ring *r, size_t bytes, const struct perf_event_attr 
 		r->lost_at = event->read_format == PERF_FORMAT_GROUP ? 2 : 1;
 	else
 		r->fd = try_open(r, event, pid);
-	if (r->fd < 0 && errno == ENODEV && has_gone(r->cpu))
+	if (r->fd < 0 && errno == ENODEV && cpus_has_gone(r->cpu))
 		return 0;
 	if (r->fd < 0)
 		return err_set(err, -errno, "cannot open a perf event on CPU %u: %s%s", r->cpu,

@@ -82,3 +82,10 @@ bool cpus_same(const struct cpus *a, const struct cpus *b)
 {
 	return a->n == b->n && !memcmp(a->online, b->online, a->n * sizeof(*a->online));
 }
+
+bool cpus_has_gone(uint32_t cpu)
+{
+	struct cpus now;
+
+	return !cpus_read(&now) && !cpus_has(&now, cpu);
+}

@@ -18,5 +18,7 @@ int cpus_read(struct cpus *cpus); /* 0 or -errno */
 /* Of those that are online. */
 bool cpus_has(const struct cpus *cpus, uint32_t cpu);
 bool cpus_same(const struct cpus *a, const struct cpus *b);
+/* Since it was listed: it is not online any more. */
+bool cpus_has_gone(uint32_t cpu);
 
 #endif

@@ -13,9 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cpus.h"
 #include "base/err.h"
 #include "pmu/event.h"
 #include "pmu/group.h"
+#include "pmu/percpu.h"
 #include "pmu/perf_event.h"
 #include "pmu/pfm.h"
 #include "pmu/sysfs.h"
@@ -343,6 +345,27 @@ static void why_not(void **state)
 	sysfs_set_root("/sys/bus/event_source/devices");
 }
 
+/* Between being listed and being opened; what another CPU refuses is an error all the same. */
+static void a_cpu_that_has_gone_counts_nothing(void **state)
+{
+	struct pmu_list list;
+	struct pmu_percpu events;
+	struct cpus cpus;
+	uint16_t gone;
+
+	(void)state;
+	assert_int_equal(cpus_read(&cpus), 0);
+	gone = (uint16_t)(cpus.n_possible + 1);
+	assert_int_equal(pmu_list_parse(&list, "cpu-clock,page-faults,cycles", &err), 0);
+	assert_int_equal(pmu_percpu_open(&events, &list, &gone, 1, &err), 0);
+	for (unsigned i = 0; i < list.n; i++)
+		assert_int_equal(pmu_percpu_fd(&events, 0, i), -1);
+	pmu_percpu_release(&events);
+	list.events[0].type = 0xfffff;
+	assert_true(pmu_percpu_open(&events, &list, cpus.online, 1, &err) < 0);
+	assert_non_null(strstr(err.text, "cpu-clock"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -356,6 +379,7 @@ int main(void)
 		cmocka_unit_test(lists),
 		cmocka_unit_test(fields_of_sysfs),
 		cmocka_unit_test(why_not),
+		cmocka_unit_test(a_cpu_that_has_gone_counts_nothing),
 	};
 
 	/* read once, at libpfm4's first use */
