@@ -459,7 +459,8 @@ void bpfprog_know_stack(struct bpfprog *b, const struct bpfprog_known_stack *k)
 
 	for (uint32_t i = 0; i < k->n; i++) {
 		bool ends = i + 1 == k->n;
-		struct wire_step step = { .next = ends ? 0 : k->places[i + 1], .stack = k->stack };
+		struct wire_step step = { .next = ends ? WIRE_STEP_END : k->steps[i + 1],
+					  .stack = k->stack };
 
 		key = wire_step_key(key, k->frames[i]);
 		if (bpf_map_update_elem(b->steps_fd, &key, &step, ends ? BPF_NOEXIST : BPF_ANY)) {

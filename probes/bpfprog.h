@@ -102,7 +102,7 @@ struct bpfprog_known_stack {
 	uint32_t tgid, stack; /* its number in the file */
 	uint32_t n;
 	const uint64_t *frames; /* the instruction, return addresses outwards */
-	const uint32_t *places; /* [frame]: of the return address above the stack pointer; [0]: 0 */
+	const uint32_t *steps;	/* [frame]: to it, as wire_step's next; not of the first */
 };
 /* Threads that wait with that stack need no copy of it from now on. */
 void bpfprog_know_stack(struct bpfprog *b, const struct bpfprog_known_stack *k);

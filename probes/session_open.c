@@ -96,9 +96,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 	struct bpfprog_options o = {
 		.period = s->options.period,
 		.block_stacks = s->options.call_graph != CALL_GRAPH_NONE,
-		/* on arm64 libraries have frame pointers */
-		.wait_copies = s->options.call_graph == CALL_GRAPH_DWARF &&
-			       RETURNS_LINK == RETURNS_ON_STACK,
+		.wait_copies = s->options.call_graph == CALL_GRAPH_DWARF,
 		.stack_period = s->options.call_graph != CALL_GRAPH_NONE ? STACK_PERIOD : 0,
 		.copy_bytes = s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
 		.stack_budget = ring_bytes / 16,

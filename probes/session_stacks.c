@@ -68,8 +68,8 @@ static uint64_t copied(const uint64_t *registers, unsigned number)
 }
 
 uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
-			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint64_t *sps,
-			uint32_t room)
+			const uint8_t *stack, size_t stack_bytes, uint64_t *frames,
+			uint64_t *places, uint32_t room)
 {
 	const struct space *space =
 		spaces_get(&s->spaces, pid, copied(registers, unwind_register_ip));
@@ -88,14 +88,22 @@ uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
 		unwinder_forget(s->stacks.unwinder);
 	s->stacks.unwound_pid = pid;
 	s->stacks.unwound_changes = space->changes;
-	return unwind_stack(s->stacks.unwinder, &in, frames, sps, room);
+	return unwind_stack(s->stacks.unwinder, &in, frames, places, room);
 }
 
-/* Below where the caller's stack pointer is; not in a signal handler's caller. */
-static bool lies_at(const struct wire_copy *w, uint64_t at, uint64_t address)
+/* Above the copied stack pointer; not the same word in a signal handler's caller. */
+static uint32_t step_to(const struct wire_copy *w, uint64_t sp, uint64_t place, uint64_t address)
 {
-	return at < w->n_bytes && w->n_bytes - at >= sizeof(address) &&
-	       !memcmp(w->stack + at, &address, sizeof(address));
+	uint64_t at = place - sp, word;
+
+	if (place == UNWIND_IN_LINK)
+		return WIRE_STEP_LINK;
+	if (at >= w->n_bytes || w->n_bytes - at < sizeof(word))
+		return WIRE_STEP_END;
+	memcpy(&word, w->stack + at, sizeof(word));
+	if (RETURNS_LINK != RETURNS_ON_STACK)
+		word &= WIRE_SIGNED_ADDRESS;
+	return word == address ? (uint32_t)at : WIRE_STEP_END;
 }
 
 /*
@@ -103,20 +111,18 @@ static bool lies_at(const struct wire_copy *w, uint64_t at, uint64_t address)
  * asked for again if it has not even begun because it is not known yet what is mapped there.
  */
 static void know_stack(struct session *s, const struct wire_copy *w, struct drain_stack *stack,
-		       const uint64_t *sps)
+		       uint64_t sp, const uint64_t *places)
 {
-	uint32_t places[WIRE_FRAMES_MAX] = { 0 }, n = stack->n_frames ? 1 : 0;
+	uint32_t steps[WIRE_FRAMES_MAX] = { 0 }, n = stack->n_frames ? 1 : 0;
 	struct bpfprog_known_stack known = {
-		.tgid = w->h.tgid, .stack = stack->id, .frames = stack->frames, .places = places
+		.tgid = w->h.tgid, .stack = stack->id, .frames = stack->frames, .steps = steps
 	};
 	struct place place;
 
 	for (; n < stack->n_frames; n++) {
-		uint64_t at = sps[n] - sps[0] - sizeof(*sps);
-
-		if (!lies_at(w, at, stack->frames[n]))
+		steps[n] = step_to(w, sp, places[n], stack->frames[n]);
+		if (steps[n] == WIRE_STEP_END)
 			break;
-		places[n] = (uint32_t)at;
 	}
 	known.n = stack->n_frames = n;
 	if (n > 1 || (n && spaces_find(&s->spaces, stack->pid, stack->frames[0], &place)))
@@ -125,16 +131,17 @@ static void know_stack(struct session *s, const struct wire_copy *w, struct drai
 
 static void add_copy(struct session *s, struct drain_copy *copy)
 {
-	uint64_t registers[WIRE_REGISTERS_MAX], sps[WIRE_FRAMES_MAX];
+	uint64_t registers[WIRE_REGISTERS_MAX], places[WIRE_FRAMES_MAX], sp;
 	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
 
 	memcpy(registers, copy->w.registers, sizeof(registers));
-	returns_restore(&copy->w, copied(registers, unwind_register_sp), RETURNS_LINK);
+	sp = copied(registers, unwind_register_sp);
+	returns_restore(&copy->w, sp, RETURNS_LINK);
 	memcpy(registers, copy->w.registers, sizeof(registers)); /* the link register's, restored */
 	stack.n_frames = session_unwind(s, stack.pid, registers, copy->w.stack, copy->w.n_bytes,
-					stack.frames, sps, WIRE_FRAMES_MAX);
+					stack.frames, places, WIRE_FRAMES_MAX);
 	if (copy->w.h.head >> WIRE_ID_BITS == WIRE_WAIT_COPY)
-		know_stack(s, &copy->w, &stack, sps);
+		know_stack(s, &copy->w, &stack, sp, places);
 	add_stack(s, &stack);
 }
 

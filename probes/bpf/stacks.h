@@ -189,11 +189,13 @@ static __always_inline bool may_take(struct copy_budget *b, __u64 now, __u32 byt
 #if defined(__TARGET_ARCH_x86)
 #define FRAME_POINTER(ctx) ((ctx)->bp)
 #define INSTRUCTION(ctx)   ((ctx)->ip)
+#define LINK_REGISTER(ctx) 0 /* there is none */
 #define CODE_ADDRESS(a)	   (a)
 #else
 #define FRAME_POINTER(ctx) ((ctx)->regs[29])
 #define INSTRUCTION(ctx)   ((ctx)->pc)
-#define CODE_ADDRESS(a)	   ((a)&0xffffffffffffull) /* without its authentication code */
+#define LINK_REGISTER(ctx) ((ctx)->regs[30])
+#define CODE_ADDRESS(a)	   ((a)&WIRE_SIGNED_ADDRESS)
 #endif
 
 /* A call whose stack is taken, as it was when it began: what it has changed since it has put back.
@@ -220,7 +222,7 @@ static __always_inline void walk_frames(struct pt_regs *ctx, struct wire_stack *
 		if (fp < below || fp - below > FRAME_MAX || fp & 7 ||
 		    bpf_probe_read_user(frame, sizeof(frame), (void *)fp) || !frame[1])
 			break;
-		w->frames[i] = CODE_ADDRESS(original(&r, frame[1]));
+		w->frames[i] = original(&r, CODE_ADDRESS(frame[1]));
 		n++;
 		below = fp + 16;
 		fp = frame[0];

@@ -49,11 +49,14 @@ static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid)
 		step = bpf_map_lookup_elem(&steps, &key);
 		if (!step)
 			return WIRE_NO_STACK;
-		if (!step->next)
+		if (step->next == WIRE_STEP_END)
 			return step->stack;
-		if (bpf_probe_read_user(&address, sizeof(address), (void *)(regs->sp + step->next)))
+		if (step->next == WIRE_STEP_LINK)
+			address = LINK_REGISTER(regs);
+		else if (bpf_probe_read_user(&address, sizeof(address),
+					     (void *)(regs->sp + step->next)))
 			return WIRE_NO_STACK;
-		key = wire_step_key(key, original(&r, address));
+		key = wire_step_key(key, original(&r, CODE_ADDRESS(address)));
 	}
 	return WIRE_NO_STACK;
 }

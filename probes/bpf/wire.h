@@ -106,6 +106,9 @@ struct wire_sleep {
 /* In the place of an enum wait_kind: what the file of the first argument is decides. */
 #define WIRE_WAIT_BY_FILE 32
 
+/* Return addresses on aarch64 can be signed, in bits above those of addresses. */
+#define WIRE_SIGNED_ADDRESS 0xffffffffffffull
+
 /* User call stacks that differ, and frames of each. */
 #define WIRE_STACKS_MAX 16384
 #define WIRE_FRAMES_MAX 64
@@ -138,8 +141,10 @@ struct wire_copy {
 
 /* How far above the stack pointer, where a thread waits, the next return address lies. */
 #define WIRE_STEPS_MAX 65536
+#define WIRE_STEP_LINK 0xffffffffu /* it is still in the link register */
+#define WIRE_STEP_END  0xfffffffeu /* there is none: the stack ends here */
 struct wire_step {
-	unsigned int next;  /* bytes; 0: the stack ends here */
+	unsigned int next;  /* bytes, or one of these */
 	unsigned int stack; /* its number in the file then */
 };
 

@@ -78,6 +78,21 @@ static struct dso *find_object(const struct unwind_input *in, uint64_t ip, uint6
 	return address == UINT64_MAX ? NULL : dso;
 }
 
+/* aarch64 signs return addresses, in bits above those of addresses: without that, if that is code.
+ */
+static uint64_t without_signature(const struct unwind_input *in, uint64_t word)
+{
+#if defined(__aarch64__)
+	uint64_t address = word & 0xffffffffffffull;
+
+	if (address != word && mappings_find(in->maps, address))
+		return address;
+#else
+	(void)in;
+#endif
+	return word;
+}
+
 static bool read_object(const struct unwind_input *in, size_t i, uint64_t address, uint64_t *word)
 {
 	const struct mapping *m = &in->maps->data[i];
@@ -122,6 +137,7 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *word,
 		if (in->stack_bytes - from_top < sizeof(*word))
 			return -UNW_EINVAL;
 		memcpy(word, in->stack + from_top, sizeof(*word));
+		*word = without_signature(in, *word);
 		return 0;
 	}
 	for (size_t i = 0; i < in->maps->n; i++) {
@@ -145,7 +161,7 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *word
 	if (write || number < 0 || (size_t)number >= sizeof(perf_register) ||
 	    !get_register(u->in, perf_register[number], &value))
 		return -UNW_EBADREG;
-	*word = value;
+	*word = without_signature(u->in, value);
 	return 0;
 }
 
@@ -246,39 +262,119 @@ void unwinder_forget(struct unwinder *u)
 		unw_flush_cache(u->space, 0, 0);
 }
 
-/* The next frame out, if it lies above the last one: a stack only grows one way. */
-static bool step(unw_cursor_t *cursor, uint64_t *sp, uint64_t *ip)
-{
-	unw_word_t next_sp, next_ip;
+struct frame {
+	uint64_t ip, sp, fp;
+	uint64_t place;	 /* where its return address was */
+	bool has_record; /* the tables have ended: frame pointers lead on */
+};
 
-	if (unw_step(cursor) <= 0 || unw_get_reg(cursor, UNW_REG_SP, &next_sp) ||
-	    unw_get_reg(cursor, UNW_REG_IP, &next_ip))
+#if defined(__x86_64__)
+static uint64_t place_of_return(unw_cursor_t *cursor, uint64_t sp)
+{
+	(void)cursor;
+	return sp - sizeof(sp);
+}
+
+static bool step_by_record(struct unwinder *u, struct frame *f)
+{
+	(void)u, (void)f;
+	return false;
+}
+#else
+static uint64_t place_of_return(unw_cursor_t *cursor, uint64_t sp)
+{
+	unw_save_loc_t place = { .type = UNW_SLT_NONE };
+
+	(void)sp;
+	if (unw_get_save_loc(cursor, UNW_AARCH64_X30, &place))
+		return UNWIND_NOWHERE;
+	return place.type == UNW_SLT_MEMORY ? place.u.addr
+	       : place.type == UNW_SLT_REG  ? UNWIND_IN_LINK
+					    : UNWIND_NOWHERE;
+}
+
+#define PACIASP 0xd503233fu
+#define BTI_C	0xd503245fu
+
+static bool has_just_begun(struct unwinder *u, const struct frame *f)
+{
+	unw_word_t code;
+
+	if (f->sp != u->sp || access_mem(u->space, f->ip, &code, 0, u))
 		return false;
-	if (!next_ip || next_sp < *sp || (next_sp == *sp && next_ip == *ip))
+	return (uint32_t)code == PACIASP || (uint32_t)code == BTI_C;
+}
+
+/* libunwind before 1.7 cannot read the tables of code that signs its return addresses; it has frame
+ * records, which the frame pointer names. */
+static bool step_by_record(struct unwinder *u, struct frame *f)
+{
+	unw_word_t next_fp, ip;
+
+	if (!f->has_record && has_just_begun(u, f)) {
+		f->place = UNWIND_IN_LINK;
+		return !access_reg(u->space, UNW_AARCH64_X30, &f->ip, 0, u) && f->ip;
+	}
+	if (f->fp < f->sp || access_mem(u->space, f->fp, &next_fp, 0, u) ||
+	    access_mem(u->space, f->fp + sizeof(ip), &ip, 0, u) || !mappings_find(u->in->maps, ip))
 		return false;
-	*sp = next_sp;
-	*ip = next_ip;
+	*f = (struct frame){ .ip = ip,
+			     .sp = f->fp + 2 * sizeof(ip),
+			     .fp = next_fp,
+			     .place = f->fp + sizeof(ip),
+			     .has_record = true };
+	return true;
+}
+#endif
+
+#if defined(__x86_64__)
+#define FRAME_POINTER UNW_X86_64_RBP
+#else
+#define FRAME_POINTER UNW_AARCH64_X29
+#endif
+
+/* The next frame out, if it lies above the last one: a stack only grows one way. */
+static bool step_by_tables(unw_cursor_t *cursor, struct frame *f)
+{
+	unw_word_t sp, ip, fp;
+
+	if (!unw_get_reg(cursor, FRAME_POINTER, &fp))
+		f->fp = fp;
+	if (unw_step(cursor) <= 0 || unw_get_reg(cursor, UNW_REG_SP, &sp) ||
+	    unw_get_reg(cursor, UNW_REG_IP, &ip))
+		return false;
+	if (!ip || sp < f->sp || (sp == f->sp && ip == f->ip))
+		return false;
+	f->sp = sp;
+	f->ip = ip;
+	f->place = place_of_return(cursor, sp);
 	return true;
 }
 
-size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips, uint64_t *sps,
-		    size_t n)
+size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips,
+		    uint64_t *places, size_t n)
 {
-	uint64_t ip, sp;
+	struct frame f = { .place = UNWIND_NOWHERE };
+	bool by_tables;
 	unw_cursor_t cursor;
 	size_t found = 0;
-	bool more;
 
-	if (!n || !get_register(in, PERF_IP, &ip) || !get_register(in, PERF_SP, &sp))
+	if (!n || !get_register(in, PERF_IP, &f.ip) || !get_register(in, PERF_SP, &f.sp))
 		return 0;
 	u->in = in;
-	u->sp = sp;
+	u->sp = f.sp;
 	u->reads = 0;
-	more = u->space && !unw_init_remote(&cursor, u->space, u);
-	do {
-		if (sps)
-			sps[found] = sp;
-		ips[found++] = ip;
-	} while (more && found < n && step(&cursor, &sp, &ip));
-	return found;
+	by_tables = u->space && !unw_init_remote(&cursor, u->space, u);
+	if (!by_tables)
+		n = 1;
+	for (;;) {
+		if (places)
+			places[found] = f.place;
+		ips[found++] = f.ip;
+		if (found == n)
+			return found;
+		by_tables = by_tables && step_by_tables(&cursor, &f);
+		if (!by_tables && !step_by_record(u, &f))
+			return found;
+	}
 }

@@ -36,14 +36,19 @@ struct unwinder *unwinder_new(void);
 void unwinder_free(struct unwinder *u);
 void unwinder_forget(struct unwinder *u); /* the mappings have changed */
 
+/* In the place of an address: it was in the link register, or nobody knows. */
+#define UNWIND_IN_LINK 1
+#define UNWIND_NOWHERE 0
+
 /*
  * Return addresses into ips, innermost first, ips[0] the instruction itself; how many (at most
- * n). Into sps the stack pointer in each of these frames; NULL: not wanted. Ends where the copied
+ * n). Into places where on the stack each of them lay, of the first UNWIND_NOWHERE; NULL: not
+ * wanted. Those that aarch64 has signed come without their signature. Ends where the copied
  * stack ends or a frame cannot be read. Code without an unwind table (made by a JIT) is left by its
  * frame pointer, which may be none: the last frame is then wrong. 0: no instruction or stack
  * pointer among the registers.
  */
-size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips, uint64_t *sps,
-		    size_t n);
+size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips,
+		    uint64_t *places, size_t n);
 
 #endif

@@ -4,6 +4,7 @@
 # run (`make test-vm`): each kind takes ways of its own through what a kernel has and lacks.
 . "$(dirname "$0")/lib.sh"
 needs_probes
+needs_helper naps
 
 events() { "$ISPOT" dump --events -i "$1.data"; }
 
@@ -80,6 +81,24 @@ for name in condvar pipe slept; do
 	nothing_lost $name
 done
 is "$(first_cause pipe read_message pipe) $(first_cause slept back_off sleep)" "pipe sleep" "their causes"
+
+# Where threads wait: by the tables, from a function without a frame, through one that signs its return
+# address where the processor can, and through probed ones.
+stack_names() {
+	"$ISPOT" dump -i "$1.data" --meta | grep -E '^\{"kind":"(frame|stack)"' | jq -rs '(map(select(.kind == "frame"))
+		| map({(.id | tostring): .symbol}) | add) as $name | .[] | select(.kind == "stack") | [.frames[] | $name[tostring]] | join(" ")'
+}
+record naps -F ended -- "$HELPERS/naps" 101
+report naps
+for place in first_place second_place signed_place; do
+	[ "$(jq --arg p "nap in $place in turn" '[.blocks[] | select(.kind == "site" and .name == $p) | .calls] | add // 0' naps.json)" -ge 80 ]
+	ok $? "waits in $place" || diag "$(jq -r '.blocks[] | select(.kind == "site") | "\(.calls) \(.name)"' naps.json)"
+done
+record own_naps -F nap -F '*_place' -- "$HELPERS/naps" 101
+stack_names own_naps >own_naps.stacks
+for place in first_place second_place signed_place; do
+	like own_naps.stacks "^nap $place turn main " "stacks through $place, which is probed"
+done
 
 # Deeper than a kernel's bucket of stacks: longer call chains wrote over the kernel's memory.
 record deep -- "$MB/recursion" -n 303

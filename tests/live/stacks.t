@@ -4,7 +4,7 @@
 # without frame pointers, and of stripped programs.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-needs_helper callers callers_cxx once
+needs_helper callers callers_cxx naps once
 L=$HELPERS
 
 sites() { "$ISPOT" report --by site --json -i "$1.data" >"$1.sites.json"; }
@@ -125,6 +125,20 @@ read -r waits differ < <("$ISPOT" dump -i waits.data --events |
 	awk '$4 == "block-stack" { n++; seen[$5]++ } END { print n, length(seen) }')
 [ "$waits" -gt 2000 ] && [ "$differ" -lt 60 ]
 ok $? "waits: stacks are known again" || diag "$waits waits, $differ stacks"
+
+# From a function without a frame, whose return address is where the stack pointer is.
+record naps -F ended -- "$L/naps" 211
+report naps
+for place in first_place second_place signed_place; do
+	[ "$(jq --arg p "nap in $place in turn" '[.blocks[] | select(.kind == "site" and .name == $p) | .calls] | add // 0' naps.json)" -ge 190 ]
+	ok $? "waits: those in $place" || diag "$(jq -r '.blocks[] | select(.kind == "site") | "\(.calls) \(.name)"' naps.json)"
+done
+record own_naps -F nap -F '*_place' -- "$L/naps" 211
+stacks own_naps >own_naps.stacks
+like own_naps.stacks '^nap signed_place turn main ' "through a probed frame that signs its return address"
+stacks own_naps block-stack >own_naps.waits
+like own_naps.waits '^nap second_place turn main ' "waits: through probed frames" || diag own_naps.waits
+unlike own_naps.waits '\?' "waits: no unknown frame" || diag own_naps.waits
 
 # Every 10,000th call of a function on a CPU, besides the first of each site.
 cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')

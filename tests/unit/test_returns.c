@@ -71,6 +71,20 @@ static void test_link_register(void **state)
 	assert_int_equal(get_word(40), 0x333);
 }
 
+/* The function has signed the trampoline, as it would have its caller's address. */
+static void test_signed(void **state)
+{
+	(void)state;
+	start(64);
+	add_return(SP, 0x111);
+	add_return(SP + 32, 0x222);
+	copy.registers[LINK] = TRAMPOLINE | 0x2f000000000000;
+	put_word(8, TRAMPOLINE | 0x4a000000000000);
+	returns_restore(&copy, SP, LINK);
+	assert_int_equal(copy.registers[LINK], 0x111);
+	assert_int_equal(get_word(8), 0x222);
+}
+
 static void test_no_link(void **state)
 {
 	(void)state;
@@ -91,6 +105,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_on_stack),
 		cmocka_unit_test(test_link_register),
+		cmocka_unit_test(test_signed),
 		cmocka_unit_test(test_no_link),
 	};
 
