@@ -28,6 +28,8 @@ counted() {
 	cat <<-'EOR'
 		spinlock spin_acquire
 		false_sharing bump_counter
+		memory_bandwidth stream_block
+		numa walk_buffer
 	EOR
 }
 
@@ -60,6 +62,10 @@ judge_causes() {
 	local want first beside verdict
 	ahead "$ISPOT" record -q -o "$1.data" -F "$2" -- "$MB/$1" "${@:3}" >"$1.out" 2>/dev/null || return
 	want=$(expected_of "$1" "$2")
+	if [ -z "$want" ]; then
+		printf '  %-21s %s\n' "$1" "$(tail -1 "$1.out")"
+		return 1
+	fi
 	causes_of "$1" "$2" >causes
 	first=$(awk -v want="$want" '$1 == want || ($1 != "cpu-wait" && $1 != "ispot") {
 		printf "%s %.0f %%", $1, 100 * $2; exit }' causes)
