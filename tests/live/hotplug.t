@@ -52,4 +52,15 @@ turn "$last" 1
 away_and_back() { turn "$last" 0 && sleep 1 && turn "$last" 1; }
 while_recording returns away_and_back
 nothing_lost returns
+
+# A CPU that goes between being listed and having its rings, samples and counters opened ends no recording.
+flip() { while [ ! -e enough ]; do turn "$last" 0 && turn "$last" 1; done; }
+flip &
+children+=($!)
+for i in 1 2 3 4 5 6 7 8; do
+	record "flip$i" -e cpu-clock,page-faults -F inner -- "$MB/exact" -t 1 -n 11
+	is "$status" 0 "CPU $last comes and goes, recording $i: status" || diag "flip$i.err"
+done
+touch enough
+wait $!
 done_testing
