@@ -2,6 +2,7 @@
 #include "probes/aftermath.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +18,19 @@
 #include "probes/ringbuf.h"
 #include "probes/selfcost.h"
 
-#define PAIRS	 256 /* of each length */
-#define WORDS	 (1u << 16)
-#define HANGS_NS 10000000000ull
+#define PAIRS	   192 /* of each length */
+#define WORDS_MOST (1u << 22)
+#define HANGS_NS   10000000000ull
 
-/* How often the work is done behind a call; first not at all, for what an empty call costs. */
-static const unsigned lengths[AFTERMATH_POINTS + 1] = { 0, 1, 8, 32 };
+/* Of the program: up to that much it is as the little memory, from that much on as the other. */
+#define LITTLE_BYTES 4e6
+#define MUCH_BYTES   64e6
+
+static const uint32_t words_of[AFTERMATH_MEMORIES] = { 1u << 16, WORDS_MOST };
+
+/* How often the work is done in a call, and again behind it; first not at all, for what an empty
+ * call costs. */
+static const unsigned lengths[AFTERMATH_POINTS + 1] = { 0, 1, 4, 16 };
 
 struct pair {
 	int64_t more_ns; /* that the probed call and its work took */
@@ -30,22 +38,26 @@ struct pair {
 };
 
 struct pairs {
-	struct pair of[AFTERMATH_POINTS + 1][PAIRS];
-	uint32_t words[WORDS], at;
+	struct pair of[AFTERMATH_MEMORIES][AFTERMATH_POINTS + 1][PAIRS];
+};
+
+struct memory {
+	uint32_t *words, mask, at;
+	unsigned length;
 };
 
 struct state {
-	uint32_t *words, at, sum;
+	uint32_t *words, mask, at, sum;
 };
 
 /* Reads, branches on what it has read, and may write. 256 of them fill some 8 KiB of code. */
 static inline __attribute__((always_inline)) void step(struct state *s)
 {
 	s->at = s->at * 1664525u + 1013904223u;
-	if (s->words[(s->at >> 8) & (WORDS - 1)] & 64)
+	if (s->words[(s->at >> 8) & s->mask] & 64)
 		s->sum ^= s->at;
 	else
-		s->words[(s->at >> 9) & (WORDS - 1)] += s->sum;
+		s->words[(s->at >> 9) & s->mask] += s->sum;
 }
 
 static inline __attribute__((always_inline)) void four_steps(struct state *s)
@@ -64,9 +76,9 @@ static inline __attribute__((always_inline)) void steps(struct state *s)
 	four_steps(s);
 }
 
-__attribute__((noinline)) static uint32_t work(uint32_t *words, uint32_t at)
+__attribute__((noinline)) static uint32_t work(const struct memory *m, uint32_t at)
 {
-	struct state s = { words, at, at };
+	struct state s = { m->words, m->mask, at, at };
 
 	steps(&s), steps(&s), steps(&s), steps(&s);
 	steps(&s), steps(&s), steps(&s), steps(&s);
@@ -75,30 +87,52 @@ __attribute__((noinline)) static uint32_t work(uint32_t *words, uint32_t at)
 	return s.sum;
 }
 
-/* A call and what is done behind it, other than behind the last one; when that is done. */
-static uint64_t call(struct pairs *p, void (*empty)(int unused), unsigned length)
+static void work_often(void *ctx)
 {
-	empty(0);
-	for (unsigned i = 0; i < length; i++)
-		p->at = work(p->words, p->at + i);
+	struct memory *m = ctx;
+
+	for (unsigned i = 0; i < m->length; i++)
+		m->at = work(m, m->at + i);
+}
+
+/* A call and what is done in it and behind it; when that is done. */
+static uint64_t call(struct memory *m, void (*function)(void *ctx, void (*work)(void *ctx)))
+{
+	function(m, work_often);
+	work_often(m);
 	return clock_now_ns();
 }
 
-static void child(struct pairs *p)
+static void call_in(struct memory *m, struct pair of[AFTERMATH_POINTS + 1][PAIRS])
 {
-	for (uint32_t i = 0; i < WORDS; i++)
-		p->words[i] = i * 2654435761u;
-	for (int l = 0; l <= AFTERMATH_POINTS; l++)
+	for (int l = 0; l <= AFTERMATH_POINTS; l++) {
+		m->length = lengths[l];
 		for (int i = 0; i < PAIRS; i++) {
 			uint64_t begin_ns = clock_now_ns(), middle_ns, end_ns;
 
-			middle_ns = call(p, ispot_empty_before_work, lengths[l]);
-			end_ns = call(p, ispot_empty_not_probed, lengths[l]);
-			p->of[l][i] = (struct pair){
+			middle_ns = call(m, ispot_work_probed);
+			end_ns = call(m, ispot_work_not_probed);
+			of[l][i] = (struct pair){
 				(int64_t)(middle_ns - begin_ns) - (int64_t)(end_ns - middle_ns),
 				(int64_t)(end_ns - middle_ns),
 			};
 		}
+	}
+}
+
+/* The memory is like a program's own, in pages of the size that those have. */
+static void child(struct pairs *p)
+{
+	struct memory m = { .words = malloc(WORDS_MOST * sizeof(*m.words)) };
+
+	if (!m.words)
+		_exit(1);
+	for (uint32_t i = 0; i < WORDS_MOST; i++)
+		m.words[i] = i * 2654435761u;
+	for (int k = 0; k < AFTERMATH_MEMORIES; k++) {
+		m.mask = words_of[k] - 1;
+		call_in(&m, p->of[k]);
+	}
 	_exit(0);
 }
 
@@ -131,14 +165,16 @@ static double median_work(struct pair *pairs)
 /* What is measured on a busy machine may be out of order: longer work never loses less. */
 static void summarise(struct pairs *p, struct aftermath *a)
 {
-	double empty_ns = median_more(p->of[0]), least_ns = 0;
+	for (int k = 0; k < AFTERMATH_MEMORIES; k++) {
+		double empty_ns = median_more(p->of[k][0]), least_ns = 0;
 
-	for (int i = 0; i < AFTERMATH_POINTS; i++) {
-		double after_ns = median_more(p->of[i + 1]) - empty_ns;
+		for (int i = 0; i < AFTERMATH_POINTS; i++) {
+			double after_ns = median_more(p->of[k][i + 1]) - empty_ns;
 
-		least_ns = after_ns > least_ns ? after_ns : least_ns;
-		a->at[i].after_ns = least_ns;
-		a->at[i].work_ns = median_work(p->of[i + 1]);
+			least_ns = after_ns > least_ns ? after_ns : least_ns;
+			a->at[k][i].after_ns = least_ns;
+			a->at[k][i].work_ns = median_work(p->of[k][i + 1]);
+		}
 	}
 }
 
@@ -204,12 +240,12 @@ int aftermath_measure(struct probeset *set, struct bpfprog *b, struct ringbufs *
 	return ret;
 }
 
-double aftermath_ns(const struct aftermath *a, double work_ns)
+static double after_in(const struct aftermath *a, enum aftermath_memory k, double work_ns)
 {
 	double from_ns = 0, from_after_ns = 0;
 
 	for (int i = 0; i < AFTERMATH_POINTS; i++) {
-		double to_ns = a->at[i].work_ns, to_after_ns = a->at[i].after_ns;
+		double to_ns = a->at[k][i].work_ns, to_after_ns = a->at[k][i].after_ns;
 
 		if (work_ns < to_ns)
 			return from_after_ns + (to_after_ns - from_after_ns) * (work_ns - from_ns) /
@@ -218,4 +254,15 @@ double aftermath_ns(const struct aftermath *a, double work_ns)
 		from_after_ns = to_after_ns;
 	}
 	return from_after_ns;
+}
+
+double aftermath_ns(const struct aftermath *a, double work_ns, double memory_bytes)
+{
+	double much = log(fmax(memory_bytes, 1) / LITTLE_BYTES) / log(MUCH_BYTES / LITTLE_BYTES);
+	double little_ns = after_in(a, AFTERMATH_LITTLE, work_ns);
+	double more_ns = after_in(a, AFTERMATH_MUCH, work_ns) - little_ns;
+
+	/* In much memory a time is of fewer instructions, which lose less where it is short; a
+	 * program's are never all misses. */
+	return little_ns + fmin(fmax(much, 0), 1) * fmax(more_ns, 0);
 }

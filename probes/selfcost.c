@@ -44,6 +44,7 @@
 #define FIRST_NOP5     ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
 #define FIRST_EMULATED "push %rbp\npop %rbp"
 #define FIRST_STEPPED  "mov %edi, %eax"
+#define GO_ON	       "\njmp *%rsi"
 #elif defined(__aarch64__)
 #define EMPTY(name, first)                                                                    \
 	__asm__(".pushsection .text\n.balign 64\n.type " name ", %function\n" name ": " first \
@@ -51,15 +52,16 @@
 #define FIRST_NOP5     "nop" /* aarch64 has no cheaper class: measured as the emulated one is */
 #define FIRST_EMULATED "nop"
 #define FIRST_STEPPED  "mov w0, w0"
+#define GO_ON	       "\nbr x1"
 #endif
 
 EMPTY("ispot_empty_nop5_return", FIRST_NOP5);
 EMPTY("ispot_empty_nop5_sites", FIRST_NOP5);
 EMPTY("ispot_empty_emulated_return", FIRST_EMULATED);
 EMPTY("ispot_empty_emulated_sites", FIRST_EMULATED);
-EMPTY("ispot_empty_before_work", FIRST_EMULATED);
-EMPTY("ispot_empty_not_probed", FIRST_EMULATED);
-__asm__(".globl ispot_empty_before_work, ispot_empty_not_probed");
+EMPTY("ispot_work_probed", FIRST_EMULATED GO_ON);
+EMPTY("ispot_work_not_probed", FIRST_EMULATED GO_ON);
+__asm__(".globl ispot_work_probed, ispot_work_not_probed");
 EMPTY("ispot_empty_stepped_return", FIRST_STEPPED);
 EMPTY("ispot_empty_stepped_sites", FIRST_STEPPED);
 
@@ -158,9 +160,9 @@ static void add_block(struct probeset *set, const struct empty *e, const char *p
 }
 
 /* Its records are nobody's. */
-static void add_before_work(struct probeset *set, const char *path)
+static void add_work(struct probeset *set, const char *path)
 {
-	uint64_t offset = own_file_offset(ispot_empty_before_work);
+	uint64_t offset = own_file_offset(ispot_work_probed);
 
 	probeset_add_point(set, SET_ENTRY, path, offset, SELFCOST_ID_FIRST + N_EMPTIES);
 	probeset_add_point(set, SET_RETURN, path, offset, SELFCOST_ID_FIRST + N_EMPTIES);
@@ -194,7 +196,7 @@ int selfcost_add(struct probeset *set, bool markers)
 				   own_file_offset(sites ? (void *)e->ret_site : (void *)e->call),
 				   SELFCOST_ID_FIRST + i);
 	}
-	add_before_work(set, path);
+	add_work(set, path);
 	return 0;
 }
 

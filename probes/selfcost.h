@@ -25,8 +25,9 @@ struct ringbufs;
 	WIRE_SELFCOST_FIRST /* ids of its functions; above every function of a target */
 #define SELFCOST_ROWS_MAX 8
 
-/* Two more that are alike, for probes/aftermath.h; the set has the first. */
-extern void ispot_empty_before_work(int unused), ispot_empty_not_probed(int unused);
+/* Two more that are alike, for probes/aftermath.h; the set has the first. They do the work. */
+extern void ispot_work_probed(void *ctx, void (*work)(void *ctx)),
+	ispot_work_not_probed(void *ctx, void (*work)(void *ctx));
 
 /*
  * Adds the empty functions to a set that is not created yet, with markers also the empty blocks:

@@ -140,7 +140,8 @@ struct follow {
 struct after {
 	double cost_ns;
 	double calls, calls_ns;
-	uint64_t cpu_ns, look_ns;
+	uint64_t cpu_ns, look_ns, memory_ns;
+	double memory_bytes; /* of the target */
 };
 
 /* session_burst.c's: probes that come and go */

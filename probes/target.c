@@ -229,6 +229,22 @@ int target_comm(pid_t pid, pid_t tid, char *buf, size_t n)
 	return 0;
 }
 
+uint64_t target_memory_bytes(pid_t pid)
+{
+	unsigned long long pages = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	if (fscanf(f, "%*s %llu", &pages) != 1)
+		pages = 0;
+	fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 bool target_alive(pid_t pid)
 {
 	char path[64], line[512], *state;
