@@ -42,9 +42,13 @@ struct bpfprog {
 		counters_fd;
 	uint32_t n_cpus;
 	bool sessions, counts_writes;
+	struct pids living; /* the targets, as they were at so many births and ends */
+	uint64_t living_at;
 };
 
 #define UPROBE_SESSION 57 /* BPF_TRACE_UPROBE_SESSION of enum bpf_attach_type, kernel >= 6.13 */
+
+#define NOT_LISTED UINT64_MAX
 
 #define LOG_LINES 12 /* of a long message the last ones: the verifier says there why */
 
@@ -185,6 +189,7 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 	b->control = map_control(bpf_object__find_map_fd_by_name(b->object, ".data.control"));
 	if (!b->control)
 		return -errno;
+	b->living_at = NOT_LISTED;
 	b->rings_fd = bpf_object__find_map_fd_by_name(b->object, "rings");
 	b->targets_fd = bpf_object__find_map_fd_by_name(b->object, "targets");
 	b->counts_fd = bpf_object__find_map_fd_by_name(b->object, "counts");
@@ -345,6 +350,7 @@ int bpfprog_add_target(struct bpfprog *b, pid_t tgid, uint64_t ran_ns)
 {
 	uint32_t key = tgid;
 
+	b->living_at = NOT_LISTED;
 	return bpf_map_update_elem(b->targets_fd, &key, &ran_ns, BPF_ANY) ? -errno : 0;
 }
 
@@ -363,14 +369,29 @@ bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid)
 	return bpf_map_lookup_elem(b->targets_fd, &key, &value) == 0;
 }
 
-void bpfprog_targets(const struct bpfprog *b, struct pids *tgids)
+/* The kernel looks through all buckets of the map for that, which takes longer than all else that
+ * the recorder does in one turn; so only where processes were born or have ended since. */
+static void list_targets(struct bpfprog *b)
 {
+	uint64_t births =
+		b->control->births; /* before: what happens meanwhile is listed next time */
 	uint32_t key, *previous = NULL;
 
+	if (b->living_at == births)
+		return;
+	b->living.n = 0;
 	while (!bpf_map_get_next_key(b->targets_fd, previous, &key)) {
-		*vec_add(tgids) = key;
+		*vec_add(&b->living) = key;
 		previous = &key;
 	}
+	b->living_at = births;
+}
+
+void bpfprog_targets(struct bpfprog *b, struct pids *tgids)
+{
+	list_targets(b);
+	vec_for_each (&b->living, pid_t, pid)
+		*vec_add(tgids) = *pid;
 }
 
 void bpfprog_record(struct bpfprog *b, bool on)
@@ -493,5 +514,6 @@ void bpfprog_free(struct bpfprog *b)
 	if (b->control)
 		munmap((void *)b->control, sizeof(*b->control));
 	bpf_object__close(b->object);
+	vec_release(&b->living);
 	free(b);
 }

@@ -65,7 +65,7 @@ int bpfprog_session(const struct bpfprog *b);
 int bpfprog_add_target(struct bpfprog *b, pid_t tgid, uint64_t ran_ns);
 void bpfprog_set_ran(struct bpfprog *b, pid_t tgid, uint64_t ran_ns); /* of a target */
 bool bpfprog_is_target(const struct bpfprog *b, pid_t tgid);
-void bpfprog_targets(const struct bpfprog *b, struct pids *tgids); /* all that live, appended */
+void bpfprog_targets(struct bpfprog *b, struct pids *tgids); /* all that live, appended */
 
 /* The filter of CPU samples onto one of their events. */
 int bpfprog_attach_sampler(struct bpfprog *b, int event_fd, struct err *err);

@@ -17,8 +17,10 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!is_target(parent_tgid) || (child_tgid != parent_tgid && !config.follow_children))
 		return 0;
-	if (child_tgid != parent_tgid)
+	if (child_tgid != parent_tgid) {
 		bpf_map_update_elem(&targets, &child_tgid, &none, BPF_ANY);
+		__sync_fetch_and_add(&control.births, 1);
+	}
 	if (!control.recording)
 		return 0;
 	set_head(&r.h, WIRE_FORK, BPF_CORE_READ(parent, pid), parent_tgid);
@@ -54,6 +56,7 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (BPF_CORE_READ(task, signal, live.counter) == 0) {
 		__sync_fetch_and_add(&t->ended_ns, *ran);
 		bpf_map_delete_elem(&targets, &tgid);
+		__sync_fetch_and_add(&control.births, 1);
 	}
 	return 0;
 }

@@ -314,6 +314,7 @@ struct wire_control {
 	unsigned int launched_tgid;  /* the exec of this process sets recording */
 	unsigned int count_first_id; /* of the functions being counted: index 0 of the counts */
 	unsigned long long since_ns; /* when recording was set the last time */
+	unsigned long long births;   /* and ends of processes of the target so far */
 };
 
 #endif
