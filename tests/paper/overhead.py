@@ -20,12 +20,12 @@ select count(*) from t x join t y on x.b = y.b;"""
 
 # name, command
 PROGRAMS = [
-    ("sysbench cpu", ["sysbench", "cpu", "--threads=2", "--time=0", "--events=8000", "run"]),
+    ("sysbench cpu", ["sysbench", "cpu", "--threads=2", "--time=0", "--events=16000", "run"]),
     ("sysbench threads", ["sysbench", "threads", "--threads=4", "--thread-yields=100", "--time=0",
-                          "--events=30000", "run"]),
+                          "--events=90000", "run"]),
     ("xz -T2", ["xz", "-T2", "--block-size=1MiB", "-2", "-k", "-c", TEXT]),
     ("sqlite3", ["sqlite3", ":memory:", SQL]),
-    ("sort", ["sort", "--parallel=2", "-S", "64M", TEXT]),
+    ("sort", ["sort", "--parallel=2", "-S", "512M", *[TEXT] * 4]),
     ("sysbench mutex", ["sysbench", "mutex", "--threads=4", "--mutex-num=4",
                         "--mutex-locks=1500000", "--mutex-loops=400", "run"]),
     ("sysbench memory", ["sysbench", "memory", "--threads=2", "--memory-block-size=64K",
@@ -50,27 +50,37 @@ def untraced(command):
 
 
 def traced(command, options, patterns=()):
-    """The program's time without ispot's start and end, the calls recorded, ispot's own estimate."""
-    report = Recording(patterns, command, options, "run" if patterns else "chosen").report
-    return report["trace"]["duration_ns"] / 1e9, report["trace"]["calls"], report["self_cost"]["overhead"]
+    """Its report; the program's time in it is without ispot's start and end."""
+    return Recording(patterns, command, options, "run" if patterns or options else "chosen").report
 
 
 def pairs(command, rounds, options=(), patterns=()):
-    """Medians over interleaved pairs."""
-    plain, ratios, calls, estimates = [], [], [], []
+    """Medians over interleaved pairs, and the last report."""
+    plain, ratios, calls, estimates, report = [], [], [], [], None
     for _ in range(rounds):
         plain.append(untraced(command))
-        seconds, number, estimate = traced(command, options, patterns)
-        ratios.append(seconds / plain[-1])
-        calls.append(number)
-        estimates.append(estimate or 0)
+        report = traced(command, options, patterns)
+        ratios.append(report["trace"]["duration_ns"] / 1e9 / plain[-1])
+        calls.append(report["trace"]["calls"])
+        estimates.append(report["self_cost"]["overhead"] or 0)
     return {"seconds": statistics.median(plain), "overhead": statistics.median(ratios) - 1,
-            "calls": int(statistics.median(calls)), "estimate": statistics.median(estimates)}
+            "calls": int(statistics.median(calls)), "estimate": statistics.median(estimates), "report": report}
 
 
-# What makes a recording cheaper, where it costs much: of the functions that ispot had chosen.
-CHOSEN = "@" + os.path.join(WORK, "chosen.data")
-CHEAPER = (("sampled", ["-c", "20"]), ("burst", ["--burst", "100ms/1s"]))
+def switches_share(report):
+    """Of what ispot says that its probes cost: the records of context switches."""
+    cost = report["self_cost"]
+    return cost["scheduling_cost_ns"] / cost["probes_cost_ns"] if cost["probes_cost_ns"] else 0
+
+
+def cheaper(command, rounds, row):
+    """What makes a recording cheaper, where it costs much: calls sampled; the function that leads the report,
+    alone and for a part of the time."""
+    row["sampled"] = pairs(command, rounds, ["-c", "20"])["overhead"]
+    functions = [b["name"].split(" in ")[0] for b in row["report"]["blocks"] if b["kind"] == "function"]
+    if functions:
+        row["first"] = functions[0]
+        row["burst"] = pairs(command, rounds, ["--burst", "100ms/1s"], functions[:1])["overhead"]
 
 
 def measure(programs, rounds, say):
@@ -81,10 +91,10 @@ def measure(programs, rounds, say):
         if not shutil.which(command[0]):
             continue
         say("overhead: " + name)
-        row = {"name": name, "sampled": None, "burst": None, **pairs(command, rounds)}
-        # Where nothing was traced the cost is that of its switches: there is no choice to make cheaper.
-        for key, options in CHEAPER if row["overhead"] > 0.1 and row["calls"] else ():
-            say("overhead: %s, %s" % (name, " ".join(options)))
-            row[key] = pairs(command, rounds, options, [CHOSEN])["overhead"]
+        row = {"name": name, "sampled": None, "burst": None, "first": None, **pairs(command, rounds)}
+        row["switches"] = switches_share(row["report"])
+        if row["overhead"] > 0.1:
+            say("overhead: %s, cheaper" % name)
+            cheaper(command, rounds, row)
         rows.append(row)
     return rows
