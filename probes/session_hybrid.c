@@ -56,9 +56,8 @@ static void on_sample(void *ctx, const struct sample *sample)
 		return;
 	if (sample->registers && sample->stack_bytes) {
 		unwound.frames = frames;
-		unwound.n_frames =
-			session_unwind(s, sample->tgid, sample->registers, sample->stack,
-				       sample->stack_bytes, frames, NULL, SAMPLE_FRAMES_MAX);
+		unwound.n_frames = session_unwind(s, sample->tgid, sample->registers, sample->stack,
+						  sample->stack_bytes, frames, SAMPLE_FRAMES_MAX);
 		if (unwound.n_frames <= sample->n_frames)
 			unwound = *sample;
 	}

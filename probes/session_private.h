@@ -322,8 +322,7 @@ void session_write_stacks(struct session *s); /* those not yet written */
 void session_say_stacks(struct session *s);   /* at the end: what is missing */
 /* Of a copied stack; as unwind_stack(). */
 uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
-			const uint8_t *stack, size_t stack_bytes, uint64_t *frames,
-			uint64_t *places, uint32_t room);
+			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room);
 void session_stacks_release(struct session *s);
 
 /* session_addresses.c: names of addresses that were arguments */

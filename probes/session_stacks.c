@@ -67,28 +67,32 @@ static uint64_t copied(const uint64_t *registers, unsigned number)
 	return registers[__builtin_popcountll(unwind_register_mask & ((1ull << number) - 1))];
 }
 
-uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
-			const uint8_t *stack, size_t stack_bytes, uint64_t *frames,
-			uint64_t *places, uint32_t room)
+static size_t unwind(struct session *s, pid_t pid, struct unwind_input *in, uint64_t *frames,
+		     uint64_t *places, size_t room)
 {
 	const struct space *space =
-		spaces_get(&s->spaces, pid, copied(registers, unwind_register_ip));
-	struct unwind_input in = {
-		.registers = registers,
-		.register_mask = unwind_register_mask,
-		.stack = stack,
-		.stack_bytes = stack_bytes,
-		.maps = &space->maps,
-		.dsos = space->dsos.data,
-	};
+		spaces_get(&s->spaces, pid, copied(in->registers, unwind_register_ip));
 
+	in->register_mask = unwind_register_mask;
+	in->maps = &space->maps;
+	in->dsos = space->dsos.data;
 	if (!s->stacks.unwinder)
 		s->stacks.unwinder = unwinder_new();
 	if (s->stacks.unwound_pid != pid || s->stacks.unwound_changes != space->changes)
 		unwinder_forget(s->stacks.unwinder);
 	s->stacks.unwound_pid = pid;
 	s->stacks.unwound_changes = space->changes;
-	return unwind_stack(s->stacks.unwinder, &in, frames, places, room);
+	return unwind_stack(s->stacks.unwinder, in, frames, places, room);
+}
+
+uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
+			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room)
+{
+	struct unwind_input in = { .registers = registers,
+				   .stack = stack,
+				   .stack_bytes = stack_bytes };
+
+	return (uint32_t)unwind(s, pid, &in, frames, NULL, room);
 }
 
 /* Above the copied stack pointer; not the same word in a signal handler's caller. */
@@ -133,14 +137,18 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 {
 	uint64_t registers[WIRE_REGISTERS_MAX], places[WIRE_FRAMES_MAX], sp;
 	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
+	bool waits = copy->w.h.head >> WIRE_ID_BITS == WIRE_WAIT_COPY;
+	struct unwind_input in = { .registers = registers,
+				   .stack = copy->w.stack,
+				   .stack_bytes = copy->w.n_bytes,
+				   .at_entry = !waits || copy->w.trapped };
 
 	memcpy(registers, copy->w.registers, sizeof(registers));
 	sp = copied(registers, unwind_register_sp);
 	returns_restore(&copy->w, sp, RETURNS_LINK);
 	memcpy(registers, copy->w.registers, sizeof(registers)); /* the link register's, restored */
-	stack.n_frames = session_unwind(s, stack.pid, registers, copy->w.stack, copy->w.n_bytes,
-					stack.frames, places, WIRE_FRAMES_MAX);
-	if (copy->w.h.head >> WIRE_ID_BITS == WIRE_WAIT_COPY)
+	stack.n_frames = (uint32_t)unwind(s, stack.pid, &in, stack.frames, places, WIRE_FRAMES_MAX);
+	if (waits)
 		know_stack(s, &copy->w, &stack, sp, places);
 	add_stack(s, &stack);
 }

@@ -14,6 +14,12 @@
 #include "stacks.h"
 #include "wait.h"
 
+#if defined(__TARGET_ARCH_x86)
+#define TRAP 0xcc
+#else
+#define TRAP 0xd42000a0 /* BRK64_OPCODE_UPROBES */
+#endif
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, WIRE_STEPS_MAX);
@@ -61,6 +67,21 @@ static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid)
 	return WIRE_NO_STACK;
 }
 
+/* Before the kernel goes back to the probe's instruction, or behind that. */
+static __always_inline bool is_trapped(const struct pt_regs *regs)
+{
+#if defined(__TARGET_ARCH_x86)
+	unsigned char code[2];
+
+	return !bpf_probe_read_user(code, sizeof(code), (void *)(regs->ip - 1)) &&
+	       (code[0] == TRAP || code[1] == TRAP);
+#else
+	__u32 code;
+
+	return !bpf_probe_read_user(&code, sizeof(code), (void *)regs->pc) && code == TRAP;
+#endif
+}
+
 /* Its reader is woken, so that few others are copied before this one is known. */
 static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *room,
 				      const struct wire_head *h)
@@ -72,6 +93,7 @@ static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *r
 		return false;
 	set_head_at(&room->w.h, WIRE_WAIT_COPY, h->tid, h->tgid, h->time_ns);
 	copy_registers(&room->regs, room->w.registers);
+	room->w.trapped = is_trapped(&room->regs);
 	copy_returns(&room->w, room->regs.sp);
 	copy_stack(&room->w, room->regs.sp);
 	size = sizeof(room->w) - WIRE_COPY_MAX + (room->w.n_bytes & (2 * WIRE_COPY_MAX - 1));

@@ -132,7 +132,7 @@ struct wire_copy {
 	struct wire_head h;
 	unsigned int n_returns;
 	unsigned int n_bytes;
-	unsigned int unused;
+	unsigned int trapped; /* of a wait: in the trap of a probe, most often a function's first */
 	unsigned long long trampoline;
 	unsigned long long registers[WIRE_REGISTERS_MAX];
 	struct wire_return returns[WIRE_RETURNS_MAX];

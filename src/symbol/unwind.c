@@ -26,6 +26,7 @@ struct unwinder {
 	/* of the stack that is being unwound */
 	const struct unwind_input *in;
 	uint64_t sp;
+	uint64_t first_ip, first_sp; /* in the frame that the tables begin with */
 	unsigned reads;
 };
 
@@ -161,6 +162,10 @@ static int access_reg(unw_addr_space_t as, unw_regnum_t number, unw_word_t *word
 	if (write || number < 0 || (size_t)number >= sizeof(perf_register) ||
 	    !get_register(u->in, perf_register[number], &value))
 		return -UNW_EBADREG;
+	if (perf_register[number] == PERF_IP)
+		value = u->first_ip;
+	else if (perf_register[number] == PERF_SP)
+		value = u->first_sp;
 	*word = without_signature(u->in, value);
 	return 0;
 }
@@ -329,8 +334,30 @@ static bool step_by_record(struct unwinder *u, struct frame *f)
 
 #if defined(__x86_64__)
 #define FRAME_POINTER UNW_X86_64_RBP
+/* As the call has left it. */
+static bool step_from_entry(struct unwinder *u, struct frame *f)
+{
+	unw_word_t ip;
+
+	if (access_mem(u->space, f->sp, &ip, 0, u) || !mappings_find(u->in->maps, ip))
+		return false;
+	f->ip = ip;
+	f->place = f->sp;
+	f->sp += sizeof(ip);
+	return true;
+}
 #else
 #define FRAME_POINTER UNW_AARCH64_X29
+static bool step_from_entry(struct unwinder *u, struct frame *f)
+{
+	unw_word_t ip;
+
+	if (access_reg(u->space, UNW_AARCH64_X30, &ip, 0, u) || !mappings_find(u->in->maps, ip))
+		return false;
+	f->ip = ip;
+	f->place = UNWIND_IN_LINK;
+	return true;
+}
 #endif
 
 /* The next frame out, if it lies above the last one: a stack only grows one way. */
@@ -351,6 +378,14 @@ static bool step_by_tables(unw_cursor_t *cursor, struct frame *f)
 	return true;
 }
 
+/* A return address is behind its call, which may be the last of a function. */
+static bool start(struct unwinder *u, unw_cursor_t *cursor, const struct frame *f)
+{
+	u->first_ip = f->ip - (f->place != UNWIND_NOWHERE);
+	u->first_sp = f->sp;
+	return u->space && !unw_init_remote(cursor, u->space, u);
+}
+
 size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips,
 		    uint64_t *places, size_t n)
 {
@@ -364,14 +399,17 @@ size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t 
 	u->in = in;
 	u->sp = f.sp;
 	u->reads = 0;
-	by_tables = u->space && !unw_init_remote(&cursor, u->space, u);
-	if (!by_tables)
-		n = 1;
+	ips[0] = f.ip;
+	if (places)
+		places[0] = f.place;
+	if (n > 1 && in->at_entry)
+		found += step_from_entry(u, &f);
+	by_tables = start(u, &cursor, &f);
 	for (;;) {
 		if (places)
 			places[found] = f.place;
 		ips[found++] = f.ip;
-		if (found == n)
+		if (found == n || !u->space)
 			return found;
 		by_tables = by_tables && step_by_tables(&cursor, &f);
 		if (!by_tables && !step_by_record(u, &f))

@@ -27,6 +27,9 @@ struct unwind_input {
 	uint64_t register_mask;
 	const uint8_t *stack; /* bytes from the stack pointer upwards */
 	size_t stack_bytes;
+	/* The function has just been called: its return address is where the call has put it,
+	 * whatever tables say, or where there are none. */
+	bool at_entry;
 	const struct mappings *maps;
 	struct dso *const *dsos; /* of each mapping; NULL: that one's file is not there */
 };

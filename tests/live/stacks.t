@@ -46,6 +46,12 @@ like plain.stacks '^leaf main ' "a tail call is seen from where it returns to"
 like plain.stacks '^again again main ' "recursion"
 unlike plain.stacks '\?' "no unknown frame"
 
+# Of what assembly wrote there may be no table; at its entry the return address is where the call has put it.
+record all -F '*' -- "$MB/exact" -t 1 -n 11
+stacks all >all.stacks
+like all.stacks '^_fini .*exit .*_start' "from the entry of a function without a table" || diag "$(grep _fini all.stacks)"
+unlike all.stacks '\?' "no unknown frame there"
+
 record fp -g fp -F leaf -F middle -- "$L/callers" 1009
 sites fp
 is "$(site fp leaf middle "$(awk '$3 == "middle" { print $4; exit }' fp.out)")" 1009 "-g fp: calls of a site"

@@ -285,6 +285,50 @@ static void stack_cut_off(void **state)
 	assert_true(before > 1);
 }
 
+#if defined(__x86_64__)
+/* Without a table, as what is written in assembly; the trap is its first instruction. */
+void bare(void);
+asm(".text\n.type bare, @function\nbare:\n\tint3\n\tret\n.size bare, . - bare\n");
+
+static NOINLINE int calls_bare(int a)
+{
+	char room[100];
+
+	memset(room, a, sizeof(room));
+	bare();
+	sink += room[a];
+	return a + 1;
+}
+
+/* What the stack has on top is the return address, whatever is in the frame pointer. */
+static void at_the_entry(void **state)
+{
+	struct sigaction action = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	struct world *w = *state;
+	struct unwind_input in = { .registers = shot.registers,
+				   .register_mask = unwind_register_mask,
+				   .stack = shot.stack,
+				   .maps = &w->maps,
+				   .dsos = w->dsos,
+				   .at_entry = true };
+	uint64_t places[FRAMES];
+	size_t n;
+
+	sigaction(SIGTRAP, &action, NULL);
+	sink = calls_bare(3);
+	assert_true(shot.taken);
+	in.stack_bytes = shot.stack_bytes;
+	n = unwind_stack(w->unwinder, &in, w->ips, places, FRAMES);
+	assert_true(n > 3);
+	assert_string_equal(name_of(w, 0), "bare");
+	assert_string_equal(name_of(w, 1), "calls_bare");
+	assert_string_equal(name_of(w, 2), "at_the_entry");
+	assert_true(places[1] == shot.sp);
+	assert_true(w->ips[0] == shot.ip);
+	assert_int_equal(unwind_stack(w->unwinder, &in, w->ips, NULL, 1), 1);
+}
+#endif
+
 static void nothing_to_go_by(void **state)
 {
 	struct world *w = *state;
@@ -348,8 +392,15 @@ static void out_of_the_vdso(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(through_libraries), TEST(in_a_thread),	 TEST(limits),
-		TEST(stack_cut_off),	 TEST(nothing_to_go_by), TEST(out_of_the_vdso),
+#if defined(__x86_64__)
+		TEST(at_the_entry),
+#endif
+		TEST(through_libraries),
+		TEST(in_a_thread),
+		TEST(limits),
+		TEST(stack_cut_off),
+		TEST(nothing_to_go_by),
+		TEST(out_of_the_vdso),
 	};
 
 	return unit_run(tests);
