@@ -340,8 +340,10 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	duration_ns = clock_now_ns() - s->start_ns;
 	stop(s);
 	/* As perf does it, so that `-d 10 ./server` returns. */
-	ending_wait(&s->ending, &s->launch, !s->options.n_pids && !strcmp(s->reason, "duration"),
-		    wait_for_signal, s);
+	if (!ret) /* else the command was never let go */
+		ending_wait(&s->ending, &s->launch,
+			    !s->options.n_pids && !strcmp(s->reason, "duration"), wait_for_signal,
+			    s);
 	if (!s->is_hybrid && !s->plan.n)
 		session_write_notice(s, "nothing-matched",
 				     "-F matches no function of any program that ran; ispot check "
@@ -357,6 +359,7 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	session_warn_cost(s, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
+	session_say_descriptors(ret, err);
 	return ret ? ret : closed;
 }
 

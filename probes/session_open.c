@@ -210,6 +210,18 @@ static void step(struct session *s, unsigned step)
 	progress_share(&s->progress, step / STEPS);
 }
 
+void session_say_descriptors(int code, struct err *err)
+{
+	struct rlimit limit = { 0 };
+
+	if (code != -EMFILE)
+		return;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	err_set(err, code,
+		"too few file descriptors: no more than %llu may be open; raise 'ulimit -Hn'",
+		(unsigned long long)limit.rlim_cur);
+}
+
 int session_open(struct session **out, const struct session_options *o, struct err *err)
 {
 	struct session *s = new_session(o);
@@ -251,6 +263,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		session_calibrate_after(s);
 	step(s, 5);
 	if (ret) {
+		session_say_descriptors(ret, err);
 		progress_end(&s->progress);
 		session_free(s);
 		return ret;

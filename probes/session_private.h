@@ -241,6 +241,8 @@ struct session {
 	struct err write_error; /* the file took no more */
 };
 
+/* session_open.c. Whatever had no room for one more: what to do is the same, and none says it. */
+void session_say_descriptors(int code, struct err *err);
 /* session_select.c: which objects and functions */
 int session_select(struct session *s, struct err *err);
 /* Objects that processes mapped since: their chosen functions join in a new set; a notice says what

@@ -244,9 +244,16 @@ fi
 
 (ulimit -Sn 16 && "$ISPOT" record -o fds.data -F outer -- "$exact" -n 11) >fds.out 2>fds.err
 is $? 0 "few file descriptors: the limit is raised" || diag fds.err
-(ulimit -Sn 8 -Hn 8 && "$ISPOT" record -o fds2.data -F outer -- "$exact" -n 1) >fds_hard.out 2>fds_hard.err
-status=$?
-refuses fds_hard 125 "file|descriptor|ulimit|limit"
+# Wherever it is that the next one has no room: in the files, the programs, the pipes.
+for limit in 8 24 48; do
+	(ulimit -Sn $limit -Hn $limit && timeout 60 "$ISPOT" record -o fds2.data -F outer -- "$exact" -n 1) >fds_hard$limit.out 2>fds_hard$limit.err
+	status=$?
+	refuses fds_hard$limit 125 "too few file descriptors.*raise 'ulimit -Hn'"
+done
+# And where that is when the command waits to be let go.
+(ulimit -Sn 64 -Hn 64 && timeout 60 "$ISPOT" record -o fds3.data -F outer -- "$exact" -n 1) >fds_late.out 2>fds_late.err
+is $? 125 "too few file descriptors for the last of them: status, and it ends" || diag fds_late.err
+like fds_late.err "too few file descriptors.*raise 'ulimit -Hn'" "too few file descriptors for the last of them: said"
 (ulimit -l 0 && "$ISPOT" record -o locked.data -F outer -- "$exact" -n 11) >locked.out 2>locked.err
 is $? 0 "locked-memory limit: root is above it, or it is raised" || diag locked.err
 
