@@ -26,7 +26,7 @@ static void restore_in_frame(struct wire_copy *w, uint64_t from, uint64_t to, ui
 	if (to > w->n_bytes)
 		to = w->n_bytes;
 	for (uint64_t at = from; at < to; at += sizeof(address))
-		if (restore_at(w, at, WIRE_SIGNED_ADDRESS, address))
+		if (restore_at(w, at, WIRE_SIGNED_TRAMPOLINE(w->trampoline), address))
 			return;
 }
 
@@ -35,7 +35,7 @@ static uint32_t restore_link(struct wire_copy *w, uint32_t n, uint32_t link)
 {
 	uint32_t i = 0;
 
-	if (!n || (w->registers[link] & WIRE_SIGNED_ADDRESS) != w->trampoline)
+	if (!n || (w->registers[link] & WIRE_SIGNED_TRAMPOLINE(w->trampoline)) != w->trampoline)
 		return 0;
 	w->registers[link] = w->returns[0].address;
 	while (i < n && w->returns[i].stack == w->returns[0].stack) /* tail calls share it */

@@ -68,6 +68,20 @@ struct {
 #define STACK_WINDOW_NS 100000000ull
 #define FRAME_MAX	(16ull << 20) /* bytes; what claims to be larger is no frame */
 
+#if defined(__TARGET_ARCH_x86)
+#define FRAME_POINTER(ctx)  ((ctx)->bp)
+#define INSTRUCTION(ctx)    ((ctx)->ip)
+#define LINK_REGISTER(ctx)  0 /* there is none */
+#define CODE_ADDRESS(a)	    (a)
+#define TRAMPOLINE_OF(t, a) (a)
+#else
+#define FRAME_POINTER(ctx)  ((ctx)->regs[29])
+#define INSTRUCTION(ctx)    ((ctx)->pc)
+#define LINK_REGISTER(ctx)  ((ctx)->regs[30])
+#define CODE_ADDRESS(a)	    ((a)&WIRE_SIGNED_ADDRESS)
+#define TRAMPOLINE_OF(t, a) ((a)&WIRE_SIGNED_TRAMPOLINE(t))
+#endif
+
 /* What the trampolines on the stack stand for, innermost first. */
 struct returns {
 	__u64 trampoline; /* 0: there is none on this stack */
@@ -99,15 +113,16 @@ static __always_inline void find_returns(struct returns *r, __u64 sp)
 	skip_left(r, sp);
 }
 
-/* The address that a return really goes to; the trampoline itself where that is not known. */
+/* The address that a return really goes to, unsigned; the trampoline itself where that is not
+ * known. */
 static __always_inline __u64 original(struct returns *r, __u64 address)
 {
 	struct return_instance *i = r->next;
 	bool chained = true;
 	__u64 was;
 
-	if (!r->trampoline || address != r->trampoline || !i)
-		return address;
+	if (!r->trampoline || TRAMPOLINE_OF(r->trampoline, address) != r->trampoline || !i)
+		return CODE_ADDRESS(address);
 	was = BPF_CORE_READ(i, orig_ret_vaddr);
 	/* Tail calls: several instances of one place on the stack. */
 	for (int n = 0; n < TAIL_CALLS_MAX && chained && i; n++) {
@@ -186,18 +201,6 @@ static __always_inline bool may_take(struct copy_budget *b, __u64 now, __u32 byt
 	return true;
 }
 
-#if defined(__TARGET_ARCH_x86)
-#define FRAME_POINTER(ctx) ((ctx)->bp)
-#define INSTRUCTION(ctx)   ((ctx)->ip)
-#define LINK_REGISTER(ctx) 0 /* there is none */
-#define CODE_ADDRESS(a)	   (a)
-#else
-#define FRAME_POINTER(ctx) ((ctx)->regs[29])
-#define INSTRUCTION(ctx)   ((ctx)->pc)
-#define LINK_REGISTER(ctx) ((ctx)->regs[30])
-#define CODE_ADDRESS(a)	   ((a)&WIRE_SIGNED_ADDRESS)
-#endif
-
 /* A call whose stack is taken, as it was when it began: what it has changed since it has put back.
  */
 struct stack_of {
@@ -222,7 +225,7 @@ static __always_inline void walk_frames(struct pt_regs *ctx, struct wire_stack *
 		if (fp < below || fp - below > FRAME_MAX || fp & 7 ||
 		    bpf_probe_read_user(frame, sizeof(frame), (void *)fp) || !frame[1])
 			break;
-		w->frames[i] = original(&r, CODE_ADDRESS(frame[1]));
+		w->frames[i] = original(&r, frame[1]);
 		n++;
 		below = fp + 16;
 		fp = frame[0];

@@ -62,7 +62,7 @@ static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid)
 		else if (bpf_probe_read_user(&address, sizeof(address),
 					     (void *)(regs->sp + step->next)))
 			return WIRE_NO_STACK;
-		key = wire_step_key(key, original(&r, CODE_ADDRESS(address)));
+		key = wire_step_key(key, original(&r, address));
 	}
 	return WIRE_NO_STACK;
 }

@@ -106,8 +106,13 @@ struct wire_sleep {
 /* In the place of an enum wait_kind: what the file of the first argument is decides. */
 #define WIRE_WAIT_BY_FILE 32
 
-/* Return addresses on aarch64 can be signed, in bits above those of addresses. */
+/*
+ * Return addresses on aarch64 can be signed, in bits above those of addresses: 48 of them, but
+ * where a kernel has 52 its trampoline is at their end.
+ */
 #define WIRE_SIGNED_ADDRESS 0xffffffffffffull
+#define WIRE_SIGNED_TRAMPOLINE(t) \
+	((t) > WIRE_SIGNED_ADDRESS ? 0xfffffffffffffull : WIRE_SIGNED_ADDRESS)
 
 /* User call stacks that differ, and frames of each. */
 #define WIRE_STACKS_MAX 16384

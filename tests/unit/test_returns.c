@@ -85,6 +85,23 @@ static void test_signed(void **state)
 	assert_int_equal(get_word(8), 0x222);
 }
 
+/* At the end of 52 bits, as kernels have it that have so many. */
+static void test_far_trampoline(void **state)
+{
+	const uint64_t far = 0xffffffffff000ull;
+
+	(void)state;
+	start(64);
+	copy.trampoline = far;
+	add_return(SP, 0x111);
+	add_return(SP + 32, 0x222);
+	copy.registers[LINK] = far;
+	put_word(8, far | 0x40000000000000);
+	returns_restore(&copy, SP, LINK);
+	assert_int_equal(copy.registers[LINK], 0x111);
+	assert_int_equal(get_word(8), 0x222);
+}
+
 static void test_no_link(void **state)
 {
 	(void)state;
@@ -103,9 +120,8 @@ static void test_no_link(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_on_stack),
-		cmocka_unit_test(test_link_register),
-		cmocka_unit_test(test_signed),
+		cmocka_unit_test(test_on_stack), cmocka_unit_test(test_link_register),
+		cmocka_unit_test(test_signed),	 cmocka_unit_test(test_far_trampoline),
 		cmocka_unit_test(test_no_link),
 	};
 
