@@ -97,31 +97,41 @@ static int by_thread_and_part(const void *a, const void *b)
 
 /* times: of each section, name and since, how often the thread was in it. Sections that not all
  * threads take part in must not shift the others. */
-static void take_dump(struct counted *c, const struct counts_dump *d, struct counted_dump cut,
-		      struct map *times)
+static void take_dumps_of(struct counted *c, struct counts_dump **dumps, size_t n,
+			  struct counted_dump cut, struct map *times)
 {
 	uint64_t section = (uint64_t)cut.name << 32 | cut.since;
 	uint32_t before = map_get(times, section);
 
-	cut.key.thread = d->thread;
+	cut.key.thread = dumps[0]->thread;
 	cut.key.group = before == MAP_NONE ? 0 : before;
 	map_put(times, section, cut.key.group + 1);
-	cut.time = counted_graph_dump(c, d, &cut.counts);
+	for (size_t i = 0; i < n; i++)
+		cut.time += counted_graph_dump(c, dumps[i], &cut.counts);
 	*vec_add(&c->dumps) = cut;
 }
 
-/* Of one thread, in order; whether it came to a section's end before its own. */
+/*
+ * Of one thread, in order. Dumps at the creation of other threads go on in the next one; but what
+ * the main thread did before there were any is no part of a section.
+ */
 static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 {
 	uint32_t since = strtab_add(&((struct counts *)(uintptr_t)c->run)->names, "");
 	uint32_t none = since, name;
 	struct map times = { 0 };
+	size_t first = 0; /* dump of the part that is under way */
 
 	for (size_t i = 0; i < n; i++) {
 		const char *before = trigger_of(c, dumps[i], "--dump-before=");
 		const char *after = trigger_of(c, dumps[i], "--dump-after=");
 		struct counted_dump cut = { .key = { .section = MAP_NONE }, .since = none };
 
+		if (before && counted_matches(parallel_makers, before)) {
+			if (dumps[i]->thread == MAIN_THREAD && !times.n)
+				first = i + 1;
+			continue;
+		}
 		if (after) {
 			cut.kind = SECTION_REGION;
 			cut.name = body_name(c, dumps[i]->trigger, after);
@@ -137,9 +147,11 @@ static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
 			cut.name = place_name(c, MAP_NONE, "the threads' end");
 		} else {
 			since = before ? none : since; /* a region begins anew */
+			first = i + 1;
 			continue;
 		}
-		take_dump(c, dumps[i], cut, &times);
+		take_dumps_of(c, dumps + first, i + 1 - first, cut, &times);
+		first = i + 1;
 	}
 	map_release(&times);
 }

@@ -28,6 +28,11 @@
 	X("GOMP_parallel") \
 	X("__kmpc_fork_call")
 
+/* Those of the language and of libraries call the first one. */
+#define MAKERS(X)           \
+	X("pthread_create") \
+	X("thrd_create")
+
 /* What GCC and clang call the function that a region's body becomes: behind its function's name. */
 #define BODIES(X)          \
 	X("._", "omp_fn.") \
@@ -53,6 +58,7 @@ static const char *const body_marks[] = { BODIES(BODY) };
 const char *const parallel_patterns[] = { BARRIERS(PATTERN) JOINS(PATTERN) REGIONS(PATTERN)
 						  BODIES(BODY_PATTERN) NULL };
 const char *const parallel_barriers[] = { BARRIERS(VERSIONED) NULL };
+const char *const parallel_makers[] = { MAKERS(VERSIONED) NULL };
 const char *const parallel_begins[] = { BODIES(BEGIN_PATTERN) NULL };
 const char *const parallel_bodies[] = { BODIES(BODY_PATTERN) NULL };
 

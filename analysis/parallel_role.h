@@ -17,6 +17,8 @@ bool parallel_role_joins(const char *symbol);
 
 /* All that have a role, as patterns of ispot record -F; NULL-terminated, as the others. */
 extern const char *const parallel_patterns[];
+/* Functions that make threads. */
+extern const char *const parallel_makers[];
 /*
  * Functions before whose entry callgrind is to dump: barriers, where sections end, and bodies of
  * OpenMP regions, where they begin; and those after whose exit: the same bodies, by other patterns,

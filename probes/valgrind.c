@@ -45,6 +45,7 @@ static void command_line(struct words *w, char *const *argv, const struct valgri
 		add(w, xstrdup("--cache-sim=yes"));
 	add_dumps(w, "before", o->before);
 	add_dumps(w, "before", o->also_before);
+	add_dumps(w, "before", o->makers);
 	add_dumps(w, "after", o->after);
 	for (; *argv; argv++)
 		add(w, xstrdup(*argv));

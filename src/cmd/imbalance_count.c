@@ -118,6 +118,7 @@ static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 	char **argv = k->argv;
 	struct valgrind_options vo = { .before = parallel_barriers,
 				       .also_before = parallel_begins,
+				       .makers = parallel_makers,
 				       .after = parallel_bodies,
 				       .caches = k->caches,
 				       .dir = dir };

@@ -87,6 +87,41 @@ like limit "^$(ulimit -d)$" "the program has the memory that it has without ispo
 "$ISPOT" imbalance -- /nowhere/at/all >none 2>none.err
 is $? 127 "a command that is not there"
 
+# A main thread that takes part: what it does before there are others is no section.
+cat >takes_part.c <<-'EOC'
+	#include <pthread.h>
+	static pthread_barrier_t barrier;
+	static volatile unsigned long sink[4 * 8];
+	static void *run(void *arg)
+	{
+		for (int r = 0; r < 3; r++) {
+			for (unsigned long i = 0; i < 20000; i++)
+				sink[8 * (long)arg] += i;
+			pthread_barrier_wait(&barrier);
+		}
+		return 0;
+	}
+	int main(void)
+	{
+		pthread_t t[4];
+		for (unsigned long i = 0; i < 1000000; i++)
+			sink[0] += i;
+		pthread_barrier_init(&barrier, 0, 4);
+		for (long i = 1; i < 4; i++)
+			pthread_create(&t[i], 0, run, (void *)i);
+		run(0);
+		for (int i = 1; i < 4; i++)
+			pthread_join(t[i], 0);
+	}
+EOC
+if gcc -g -O1 -pthread takes_part.c -o takes_part 2>cc.err; then
+	"$ISPOT" imbalance --count callgrind --json -- ./takes_part >part.json 2>part.err || diag part.err
+	is "$(jq -c '[.sections[] | select(.imbalance > 0.02)] | length' part.json) $(jq '[.sections[].threads | length] | max' part.json)" "0 4" \
+		"what the main thread does before it makes the others is no part of a section" || diag part.json
+else
+	skip "what the main thread does before it makes the others is no part of a section" "no C compiler here"
+fi
+
 # An OpenMP program of that many rounds, by GCC's libgomp and by LLVM's libomp.
 for cc in gcc clang; do
 	has_omp "$cc" "the planted line is first" || continue

@@ -235,6 +235,45 @@ static void a_region_of_fewer_threads_shifts_no_other(void **state)
 	counts_release(&run);
 }
 
+static void add_dump(struct counts *c, unsigned thread, unsigned part, const char *before,
+		     unsigned work)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text),
+		 "part: %u\nthread: %u\ndesc: Trigger: --dump-before=%s\nevents: Ir\n"
+		 "ob=/nowhere/lu\nfl=/src/lu.c\nfn=work\n0x10 17 %u\n",
+		 part, thread, before, work);
+	assert_int_equal(read_text(c, text), 0);
+}
+
+/* Threads 1 and 2 make others: the first before there are any, and both on their way to the
+ * barrier, which all reach twice. */
+static void what_is_before_the_first_thread_is_no_part(void **state)
+{
+	static const char maker[] = "pthread_create@@GLIBC_2.34",
+			  barrier[] = "pthread_barrier_wait";
+	struct counts run = { 0 };
+	struct counted c = { 0 };
+
+	(void)state;
+	add_dump(&run, 1, 1, maker, 90000);
+	add_dump(&run, 1, 2, maker, 50);
+	add_dump(&run, 1, 3, barrier, 100);
+	add_dump(&run, 1, 4, maker, 30);
+	add_dump(&run, 1, 5, barrier, 70);
+	add_dump(&run, 2, 6, maker, 60);
+	add_dump(&run, 2, 7, barrier, 40);
+	add_dump(&run, 2, 8, barrier, 100);
+	counted_find(&c, &run, &paper);
+	assert_int_equal(c.imbalance.sections.n, 1);
+	assert_int_equal(c.imbalance.sections.data[0].instances, 2);
+	assert_true(c.imbalance.sections.data[0].lost == 0);
+	assert_true(c.imbalance.sections.data[0].duration == 200);
+	counted_release(&c);
+	counts_release(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -243,6 +282,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_dump_is_refused),
 		cmocka_unit_test(the_uneven_branch_is_named),
 		cmocka_unit_test(a_library_line_has_a_caller),
+		cmocka_unit_test(what_is_before_the_first_thread_is_no_part),
 		cmocka_unit_test(a_region_of_fewer_threads_shifts_no_other),
 	};
 
