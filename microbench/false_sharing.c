@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Threads bump counters of their own that lie in one cache line. Now and then all but one pause
+ * Threads bump counters of their own that lie in one cache line, or all the same one (true
+ * sharing). Now and then all but one pause
  * (a barrier keeps the phases apart), which gives the fast calls that the rest is compared with.
  * On two hyperthreads of one core the line does not travel, and the score is then honestly small.
  */
@@ -14,12 +15,13 @@ static struct {
 	_Alignas(64) atomic_ulong counters[8];
 } shared;
 static pthread_barrier_t phase_gate;
+static uint64_t is_same;
 static struct truth bump = { .block = "bump_counter", .cause = "cache-sharing" };
 
 TRACED void bump_counter(unsigned thread)
 {
 	uint64_t begin = now_ns();
-	atomic_ulong *counter = &shared.counters[thread % 8];
+	atomic_ulong *counter = &shared.counters[is_same ? 0 : thread % 8];
 
 	for (int i = 0; i < BUMPS; i++)
 		atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
@@ -45,11 +47,15 @@ static void run(struct worker *w)
 
 int main(int argc, char **argv)
 {
+	const struct bench_extra extras[] = {
+		{ "same", "N", "1: all bump one counter (true sharing)", &is_same, NULL }, { 0 }
+	};
 	struct bench_options o = { .name = "false_sharing",
 				   .what = "Threads bump neighbouring counters in one cache line.",
 				   .threads = 2,
 				   .iterations = 8009,
-				   .seed = 1 };
+				   .seed = 1,
+				   .extras = extras };
 
 	bench_parse(&o, argc, argv);
 	pthread_barrier_init(&phase_gate, NULL, (unsigned)o.threads);

@@ -28,8 +28,10 @@ counted() {
 	cat <<-'EOR'
 		spinlock spin_acquire
 		false_sharing bump_counter
+		false_sharing bump_counter --same 1
 		memory_bandwidth stream_block
 		numa walk_buffer
+		siblings fill_units
 	EOR
 }
 
@@ -63,7 +65,7 @@ judge_causes() {
 	ahead "$ISPOT" record -q -o "$1.data" -F "$2" -- "$MB/$1" "${@:3}" >"$1.out" 2>/dev/null || return
 	want=$(expected_of "$1" "$2")
 	if [ -z "$want" ]; then
-		printf '  %-21s %s\n' "$1" "$(tail -1 "$1.out")"
+		printf '  %-23s %s\n' "$1" "$(tail -1 "$1.out")"
 		return 1
 	fi
 	causes_of "$1" "$2" >causes
@@ -76,7 +78,7 @@ judge_causes() {
 	unknown) verdict="not known" ;;
 	*) verdict=WRONG ;;
 	esac
-	printf '  %-21s %-16s %-22s %-16s %s\n' "$1${3:+ ${*:3}}" "$want" "${first:--}" "${beside:--}" "$verdict"
+	printf '  %-23s %-16s %-22s %-16s %s\n' "$1${3:+ ${*:3}}" "$want" "${first:--}" "${beside:--}" "$verdict"
 	[ "$verdict" = right ]
 }
 
@@ -97,7 +99,8 @@ bench_causes() {
 			"$(awk '{ all += $1; part += $2 } END { printf "%.1f", 100 * part / all }' unknown)" % "<=" 10
 	done
 	head_line "causes that samples or counters tell"
-	while read -r program function; do
-		judge_causes "$program" "$function"
+	while read -r program function args; do
+		# shellcheck disable=SC2086 # arguments
+		judge_causes "$program" "$function" $args
 	done < <(counted)
 }

@@ -63,9 +63,11 @@ slowed() {
 		END { exit !(calls["together"] > 0.15 * (calls["together"] + calls["alone"]) &&
 			median["together"] > 1.3 * median["alone"]) }' "$out"
 }
-while read -r program function n; do
+while read -r command function arguments; do
+	program=$command${arguments:+_${arguments//[ -]/}}
 	for _ in 1 2 3; do
-		record "with-$program" -F "$function" -- "$MB/$program" -n "$n"
+		# shellcheck disable=SC2086 # arguments
+		record "with-$program" -F "$function" -- "$MB/$command" $arguments
 		report "with-$program"
 		named "with-$program" "$function" && break
 	done
@@ -83,8 +85,9 @@ while read -r program function n; do
 			"$program: and so is what would decide"
 	fi
 done <<-'EOR'
-	false_sharing bump_counter 8009
-	memory_bandwidth stream_block 1001
+	false_sharing bump_counter
+	false_sharing bump_counter --same 1
+	memory_bandwidth stream_block -n 1001
 EOR
 
 done_testing

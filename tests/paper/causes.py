@@ -13,7 +13,8 @@ PROGRAMS = [
     ("io_direct", "read_block"), ("fsync", "append_record"), ("condvar", "take_item"),
     ("barrier", "join_barrier"), ("pagefault", "touch_pages"), ("pipe", "read_message"),
     ("socket", "read_reply"), ("sleep", "back_off"), ("oversubscription", "crunch"),
-    ("memory_bandwidth", "stream_block"), ("numa", "walk_buffer"), ("growing_list", "scan_list"),
+    ("memory_bandwidth", "stream_block"), ("numa", "walk_buffer"), ("siblings", "fill_units"),
+    ("growing_list", "scan_list"),
     ("sized_work", "process_sized"), ("word_count", "wordcount_reduce"),
 ]
 
