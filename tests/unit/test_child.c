@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +46,30 @@ static void it_ends_when_it_is_never_to_be_told(void **state)
 	close(go_fd);
 	status = status_of(pid);
 	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 125);
+}
+
+/* Where the pipe has taken the last descriptors; an alarm ends the test that waits for ever. */
+static void it_ends_without_a_free_descriptor(void **state)
+{
+	struct rlimit before, low;
+	int last = dup(STDOUT_FILENO), go_fd, status;
+	pid_t pid;
+
+	(void)state;
+	close(last);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	low = (struct rlimit){ .rlim_cur = (rlim_t)last + 2, .rlim_max = before.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &low), 0);
+	pid = child_fork_held(&go_fd, -1);
+	if (!pid)
+		_exit(3);
+	setrlimit(RLIMIT_NOFILE, &before);
+	assert_true(pid > 0);
+	close(go_fd);
+	alarm(20);
+	status = status_of(pid);
+	alarm(0);
 	assert_int_equal(WEXITSTATUS(status), 125);
 }
 
@@ -164,6 +189,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_goes_on_when_told),
 		cmocka_unit_test(it_ends_when_it_is_never_to_be_told),
+		cmocka_unit_test(it_ends_without_a_free_descriptor),
 		cmocka_unit_test(it_ends_with_a_killed_recorder),
 		cmocka_unit_test(who_becomes_its_own_lives_on),
 		cmocka_unit_test(it_has_only_what_it_was_given),
