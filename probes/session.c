@@ -84,7 +84,8 @@ static int start(struct session *s, struct err *err)
 	session_sample_start(s);
 	on_signal(s); /* that came meanwhile: the command, not started yet, ends of it */
 	progress_end(&s->progress);
-	if (s->options.launching)
+	ret = session_need_descriptors(err);
+	if (!ret && s->options.launching)
 		ret = s->options.launching(s->options.launching_ctx, s->launch.pid, err);
 	if (ret || !s->options.argv)
 		return ret;

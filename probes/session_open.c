@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* A session from nothing to ready to record, and back. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/version.h>
 #include <math.h>
 #include <signal.h>
@@ -222,14 +223,34 @@ void session_say_descriptors(int code, struct err *err)
 		(unsigned long long)limit.rlim_cur);
 }
 
+/* What a recording opens besides what it keeps open: pipes, /proc, the programs' files. */
+#define SPARE_DESCRIPTORS 64
+
+int session_need_descriptors(struct err *err)
+{
+	int fds[SPARE_DESCRIPTORS], n = 0, ret = 0;
+
+	while (n < SPARE_DESCRIPTORS && !ret) {
+		fds[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+		ret = fds[n] < 0 ? -errno : 0;
+		n += !ret;
+	}
+	while (n)
+		close(fds[--n]);
+	if (ret != -EMFILE) /* nothing to copy: that says nothing of room */
+		return 0;
+	session_say_descriptors(ret, err);
+	return ret;
+}
+
 int session_open(struct session **out, const struct session_options *o, struct err *err)
 {
 	struct session *s = new_session(o);
 	int ret;
 
 	progress_init(&s->progress, "placing probes");
-	ret = cpus_read(&s->cpus);
-	if (ret)
+	ret = session_need_descriptors(err);
+	if (!ret && (ret = cpus_read(&s->cpus)))
 		err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
 	if (!ret)
 		ret = patterns_parse(&s->patterns, o->patterns, o->n_patterns, err);

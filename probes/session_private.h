@@ -243,6 +243,8 @@ struct session {
 
 /* session_open.c. Whatever had no room for one more: what to do is the same, and none says it. */
 void session_say_descriptors(int code, struct err *err);
+/* -EMFILE: what a running recording opens now and then would fail, silently in places. */
+int session_need_descriptors(struct err *err);
 /* session_select.c: which objects and functions */
 int session_select(struct session *s, struct err *err);
 /* Objects that processes mapped since: their chosen functions join in a new set; a notice says what
