@@ -51,7 +51,8 @@ pid_t child_fork_held(int *go_fd, int keep_fd)
 		return -1;
 	pid = child_fork();
 	if (!pid) {
-		close(go[1]); /* by itself, and first: where no descriptor is free /proc cannot be read */
+		close(go[1]); /* by itself, and first: where no descriptor is free /proc cannot be
+				 read */
 		close_inherited(go[0], keep_fd);
 		if (read(go[0], &word, 1) != 1)
 			_exit(NOT_RUN);
