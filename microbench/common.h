@@ -231,6 +231,12 @@ static inline void workers_run(const struct bench_options *o, void (*run)(struct
 	free(workers);
 }
 
+/* Until this worker's share of -n is done where that is given, else until a time. */
+static inline bool goes_on(const struct worker *w, uint64_t done, uint64_t end_ns)
+{
+	return w->options->iterations ? done < w->calls : now_ns() < end_ns;
+}
+
 /*
  * The workers begin one after the other, as threads do that a program makes as it needs them: the
  * first worker's first calls have nobody in their way, so that the fastest execution of a block is

@@ -52,7 +52,7 @@ static void run(struct worker *w)
 	uint64_t offset = 0, end;
 
 	end = begin_in_turn(w, &start, stagger_us) + run_ms * 1000000;
-	while (now_ns() < end) {
+	for (uint64_t done = 0; goes_on(w, done, end); done++) {
 		if (sleeping)
 			sleep_ns(w->options->delay_us * 1000);
 		else
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 		  &sleeping, NULL },
 		{ "stagger", "USEC", "a thread begins so much after the one before (0)",
 		  &stagger_us, NULL },
-		{ "ms", "MS", "how long all threads run (500)", &run_ms, NULL },
+		{ "ms", "MS", "how long all threads run without -n (500)", &run_ms, NULL },
 		{ 0 },
 	};
 	struct bench_options o = { .name = "paper_io",
