@@ -33,24 +33,24 @@ def reading(delay, ms):
 
 
 SWEEPS = [
-    {"name": "POSIX lock", "fair": False, "figure": 3, "paper_rho": 0.99, "block": "acquire",
+    {"name": "POSIX lock", "fair": False, "figure": 3, "paper_rho": 0.99, "paper_points": 18, "block": "acquire",
      "pattern": "acquire", "command": lock(0, 64000), "delays": range(0, 144000, 8000), "unit": "ns",
      "time": "time to get the lock",
      "note": "Critical section of 64 µs: the paper has 47 threads for a shorter one, and waking the next "
              "thread must be short beside it."},
-    {"name": "spinlock", "fair": True, "figure": 4, "paper_rho": 0.95, "block": "acquire",
+    {"name": "spinlock", "fair": True, "figure": 4, "paper_rho": 0.95, "paper_points": 16, "block": "acquire",
      "pattern": "acquire", "command": lock(1, 16000), "delays": range(0, 16000, 1000), "unit": "ns",
      "time": "time to get the lock",
      "note": "Critical section of 16 µs. The lock is in a function of its own: "
              "pthread_spin_lock jumps back to its first instruction, where the probe would be."},
-    {"name": "false sharing", "figure": 5, "paper_rho": 0.95, "block": "update_x",
+    {"name": "false sharing", "figure": 5, "paper_rho": 0.95, "paper_points": 12, "block": "update_x",
      "pattern": "marker:update_x", "command": sharing, "delays": range(800, 3200, 200),
-     "unit": "turns of an empty loop", "time": "5000 updates of x",
-     "note": "A marker stands around 5000 updates, every tenth time: an update is shorter than "
-             "a probe. They are atomic: a newer core keeps plain ones in its store buffer, where false sharing "
-             "costs nothing. The other thread begins 10 ms later: without a free execution the score is too "
-             "small."},
-    {"name": "I/O", "figure": 6, "paper_rho": 0.99, "block": "read_block",
+     "unit": "turns of an empty loop", "time": "50,000 updates of x",
+     "note": "A marker stands at every 50,000th update: an update is shorter than a probe. They are atomic: a "
+             "newer core keeps plain ones in its store buffer, where false sharing costs nothing. The other thread "
+             "begins 10 ms later: without a free execution the score is too small. Delays below 800 are left out: "
+             "x does little but wait there, and the score, which cannot exceed 1, grows ever less with the time."},
+    {"name": "I/O", "figure": 6, "paper_rho": 0.99, "paper_points": 11, "block": "read_block",
      "pattern": "read_block", "command": reading, "delays": range(0, 2200, 200), "unit": "µs",
      "time": "time of a read",
      "note": "%d threads, as in the paper, on %d CPUs: they sleep for the delay, and each begins 2 ms "
@@ -101,7 +101,7 @@ def summary(sweep, points):
     """Medians over the rounds and what follows from them. Runs without a score (nothing timed, on a
     busy machine) are left out, and so is a delay of which there are no others."""
     points = [[p for p in runs if p["sci"] is not None] for runs in points]
-    row = {key: sweep[key] for key in ("name", "figure", "paper_rho", "unit", "time", "note")}
+    row = {key: sweep[key] for key in ("name", "figure", "paper_rho", "paper_points", "unit", "time", "note")}
     row["delays"] = [delay for delay, runs in zip(sweep["delays"], points) if runs]
     points = [runs for runs in points if runs]
     for key in ("time", "sci", "sci_mean", "min"):
