@@ -29,6 +29,7 @@ The same with the mean as baseline
 Sections 4.3 and 4.4
 Section 4.5
 More causes
+Section 5.3
 Section 5.4
 Sections 5.2 and 5.5
 Section 5.5.3

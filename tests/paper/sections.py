@@ -107,6 +107,7 @@ def causes(page, rows):
 def overhead(page, rows, rounds):
     page.heading("Section 5.4: what recording costs programs nobody here wrote (table 3)")
     page.paragraph("%s, untraced and traced, functions chosen by ispot; without ispot's own start and end."
+                   " The paper has 8 %% on average and 31 %% at most, for coz it quotes 17 %% and 65 %%."
                    % medians(rounds))
     page.table(("program", "seconds untraced", "calls traced", "overhead %", "ispot's estimate %",
                 "of which switches %", "with -c 20, %", "-F FIRST --burst 100ms/1s, %"),
@@ -143,17 +144,30 @@ def applications(page, rows, absent, pairs):
                    5 * holding >= 3 * len(rows))
 
 
+def few_calls(page, got):
+    page.heading("Section 5.3: a function that is called too few times, and the loop in it that can be marked")
+    page.table(("traced", "calls", "SCI", "verdict", "loop to mark"),
+               [(r["pattern"], r["calls"], r["sci"], r["verdict"], r["loop"] or "none") for r in got["rows"]])
+    few, marked = got["rows"]
+    page.claim("5.3: with too few calls (%d) it is not judged, and the loop to mark is named: %s"
+               % (few["calls"], got["line"]),
+               few["verdict"] == "too-few-calls" and "turn++" in (got["line"] or ""))
+    page.claim("5.3: marked, its executions are: interference, SCI %.2f" % (marked["sci"] or 0),
+               marked["verdict"] == "interference" and (marked["sci"] or 0) >= 0.2)
+
+
 def network(page, rows):
     page.heading("Section 5.5.3: a request from the client's and from the server's side (table 4)")
     if rows is None:
         page.paragraph("Not measured: no network namespace can be made and shaped here (unshare, ip, tc).")
         return
-    page.table(("loopback", "SCI of the client", "SCI of the server", "mean request, µs"),
-               [(r["bandwidth"], r["client"], r["server"], r["ns"] / 1000) for r in rows])
+    page.table(("loopback", "SCI of the client, paper", "SCI of the client", "SCI of the server, paper",
+                "SCI of the server", "mean request, µs"),
+               [(r["bandwidth"], r["paper"], r["client"], "< 0.1", r["server"], r["ns"] / 1000) for r in rows])
     clients = [r["client"] for r in rows]
     page.claim("table 4: the client's score falls as bandwidth rises", clients == sorted(clients, reverse=True))
-    page.claim("table 4: the server's score stays low (at most %.2f here)" % max(r["server"] for r in rows),
-               max(r["server"] for r in rows) < min(clients) / 2)
+    page.claim("table 4: the server's score stays below 0.1 (at most %.2f here)" % max(r["server"] for r in rows),
+               max(r["server"] for r in rows) < 0.1)
 
 
 def threads(page, rows):
