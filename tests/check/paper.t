@@ -9,7 +9,7 @@ wrong() {
 	python3 - "$1" "$top/tests/paper" "$top/tests/check" <<-'EOP'
 	import sys
 	sys.path[:0] = sys.argv[2:]
-	import markup, page, stats, svg, sweeps
+	import markup, page, sections, stats, svg, sweeps
 	def expect(what, holds):
 	    if not holds:
 	        print("not so:", what)
@@ -46,6 +46,39 @@ expect("no score, no rho", not judged(line, line)["rho_mean_passes"])'
 holds "the mean as baseline counts calls above it only" wrong '
 expect("bimodal", abs(sweeps.score_against_mean([1, 1, 3, 3], {"sci": 0.4}) - 0.2) < 1e-12)
 expect("all alike", sweeps.score_against_mean([2, 2], {"sci": 0.0}) == 0)'
+
+# A block of 1 us that is slowed to 4 us in p of its executions, p from 0 to 1: the time rises in a line, and
+# beyond the mean there is most where half of them are slowed. What the page would say of the four.
+model='
+def four(judged_by):
+    runs = []
+    for slow in range(0, 101, 10):
+        durations = [1000] * (100 - slow) + [4000] * slow
+        block = {"sci": sum(d - 1000 for d in durations) / 500000}
+        scores = {"sci": block["sci"], "sci_mean": sweeps.score_against_mean(durations, block)}
+        runs.append([{"time": stats.mean(durations), "sci": scores[judged_by], "sci_mean": scores["sci_mean"],
+                      "min": 1000, "lost": 0}])
+    return [sweeps.summary({**sweep, "delays": range(len(runs))}, runs) for sweep in sweeps.SWEEPS]
+def missed(rows):
+    p = page.Page("p")
+    sections.sweeps(p, rows, 1)
+    return p.missed
+'
+holds "the page holds with the fastest as baseline, and fails with the mean" wrong "$model"'
+expect("the fastest: %s" % missed(four("sci")), not missed(four("sci")))
+for sweep in sweeps.SWEEPS:
+    expect(sweep["name"], any(m.startswith(sweep["name"] + ": rho") for m in missed(four("sci_mean"))))
+rows = four("sci")
+for row in rows:
+    row["rho_mean_passes"] = True
+expect("it says so if the mean does as well", len(missed(rows)) == 1)'
+
+holds "a fastest execution that grows with the delay is told" wrong "$model"'
+rows = four("sci")
+rows[3]["mins"][5], rows[3]["gap"] = 1200, 0.2
+expect("told: %s" % missed(rows), [m[:9] for m in missed(rows)] == ["4.3: I/O:"])
+runs = [[{"time": 1, "sci": 1, "sci_mean": 0, "min": m, "lost": 0}] for m in (100, 110, 105)]
+expect("of the lowest", abs(sweeps.summary({**sweeps.SWEEPS[0], "delays": range(3)}, runs)["gap"] - 0.1) < 1e-12)'
 
 holds "a prediction holds where score and time fell in four pairs of five" wrong '
 import applications

@@ -106,6 +106,7 @@ def summary(sweep, points):
     points = [runs for runs in points if runs]
     for key in ("time", "sci", "sci_mean", "min"):
         row[key + "s"] = [statistics.median(p[key] for p in runs) for runs in points]
+    row["gap"] = max(row["mins"]) / min(row["mins"]) - 1
     row["lost"] = sum(p["lost"] for runs in points for p in runs)
     for name, scores in (("rho", "scis"), ("rho_mean", "sci_means")):
         row[name] = pearson(row["times"], row[scores])
