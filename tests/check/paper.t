@@ -105,6 +105,14 @@ expect("seen", right("lock", "none", "lock") and not right("lock", "none", "unkn
 expect("no counters", right("cache-sharing", "none", "unknown") and not right("cache-sharing", "none", "lock"))
 expect("counters", right("cache-sharing", "core", "cache-sharing") and not right("cache-sharing", "core", "unknown"))'
 
+holds "axes have round numbers, or names" wrong '
+expect("from 0", svg.ticks(0, 120000) == [0, 25000, 50000, 75000, 100000])
+expect("not from 0: %s" % svg.ticks(800, 3000), svg.ticks(800, 3000) == [1000, 1500, 2000, 2500, 3000])
+expect("small: %s" % svg.ticks(0, 0.5), [svg.number(v) for v in svg.ticks(0, 0.5)] == ["0", "0.1", "0.2", "0.3", "0.4", "0.5"])
+expect("nothing varies", svg.ticks(3, 3) == [3])
+named = svg.plot([0, 1], [("", [1, 2], "a")], "period", "SCI", None, ["16", "<256"])
+expect("names", ">16<" in named and ">&lt;256<" in named and ">0.2<" not in named)'
+
 holds "the page is whole, escaped, without scripts, and knows what missed" wrong '
 p = page.Page("a <title>")
 p.heading("h & i"); p.paragraph("p"); p.claim("came out", True); p.claim("did <not>", False)
