@@ -91,6 +91,29 @@ expect("four", fell(slower, *[better] * 4)["holds"])
 expect("three do not", not fell(slower, unknown, *[better] * 3)["holds"])
 expect("counted", fell(slower, unknown, *[better] * 3)["fell"] == 3)'
 
+holds "an application that fails is told, one that is not here is left out, the others are measured" wrong '
+import applications, tempfile
+def way(*command):
+    return applications.Program(list(command), tempfile.gettempdir())
+applications.APPLICATIONS = [("fails", [], "c", way("false"), way("false")), ("absent", [], "c", way("no/such"), None),
+                             ("works", [], "c", way("true"), way("true"))]
+applications.compare = lambda name, patterns, change, before, after, pairs, say: (applications.seconds(before), name)
+rows, absent, failures = applications.measure(3, 1, None)
+expect("works: %s" % rows, [row[1] for row in rows] == ["works"])
+expect("absent", absent == ["absent"])
+p = page.Page("p")
+sections.applications(p, [], absent, failures, 1)
+expect("told: %s" % p.missed, len(p.missed) == 1 and "fails: false: status 1" in p.missed[0])'
+
+holds "table 3 has the applications too" wrong '
+import applications, overhead
+names = [name for name, _ in overhead.PROGRAMS]
+kinds = "sysbench", "PostgreSQL", "memcached", "redis", "LevelDB"
+expect("%s" % names, all(any(name.startswith(kind) for name in names) for kind in kinds))
+p = page.Page("p")
+sections.overhead(p, [], ["redis"], 1)
+expect("left out", "left out: redis" in p.text())'
+
 holds "without counters unknown is the right cause of what only they see, and of nothing else" wrong '
 import causes
 class Report:

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The paper's microbenchmarks: as many executions as were asked for, each of them seen and scored as the
-# program's own clock has it. make paper QUICK=1: every part of the page is measured. Whether a claim of the paper comes out on a
-# loaded machine is not judged here; those that did not are told.
+# program's own clock has it. make paper QUICK=1: every part of the page is measured. Whether a claim of
+# the paper comes out on a loaded machine is not judged here; those that did not are told.
 . "$(dirname "$0")/lib.sh"
 needs_probes
 

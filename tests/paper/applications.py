@@ -17,7 +17,7 @@ from record import AHEAD, WORK, Failed, Recording, run
 LEVELDB = """import sys, threading, plyvel
 db = plyvel.DB(sys.argv[1], create_if_missing=True)
 def work(t):
-    for i in range(1000):
+    for i in range(int(sys.argv[2])):
         db.put(b'%d.%d' % (t, i), b'x' * 100, sync=True)
 threads = [threading.Thread(target=work, args=(t,)) for t in range(4)]
 [t.start() for t in threads]
@@ -47,6 +47,17 @@ class Program:
 
     def finish(self):
         """Ends what prepare() started."""
+
+
+class LevelDB(Program):
+    """Through its Python binding, N synchronous writes by each of four threads."""
+
+    def __init__(self, parent, writes=1000):
+        super().__init__(["/usr/bin/python3", "-c", LEVELDB, "{dir}/db", str(writes)], parent)
+
+    def installed(self):
+        return super().installed() and subprocess.run(
+            ["/usr/bin/python3", "-c", "import plyvel"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 class Fileio(Program):
@@ -102,13 +113,14 @@ class Server(Program):
 class Postgres(Server):
     """A cluster of its own, as the user postgres: the server refuses root."""
 
-    def __init__(self, parent):
+    def __init__(self, parent, transactions=400):
         found = [POSTGRES % v for v in range(30, 9, -1) if os.path.isdir(POSTGRES % v)]
         self.bin = found[0] if found else None
         super().__init__(["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups",
                           "%s/postgres" % self.bin, "-D", "{dir}/data", "-p", "{port}", "-k", "{dir}",
                           "-h", "127.0.0.1"],
-                         ["%s/pgbench" % self.bin, *self.where(), "-n", "-c", "4", "-j", "2", "-t", "400"], parent)
+                         ["%s/pgbench" % self.bin, *self.where(), "-n", "-c", "4", "-j", "2", "-t",
+                          str(transactions)], parent)
 
     def installed(self):
         return self.bin
@@ -140,20 +152,16 @@ def fileio(parent):
                    "--file-fsync-freq=4", "--threads=4", "--time=0", "--events=20000", "run"], parent)
 
 
-def memcached(threads):
+def memcached(threads, requests=8000):
     return Server(["memcached", "-u", "root", "-l", "127.0.0.1", "-p", "{port}", "-t", str(threads)],
-                  ["memcslap", "--servers=127.0.0.1:{port}", "--concurrency=8", "--execute-number=8000",
+                  ["memcslap", "--servers=127.0.0.1:{port}", "--concurrency=8", "--execute-number=%d" % requests,
                    "--test=get"])
 
 
-def redis(parent):
+def redis(parent, requests=4000):
     return Server(["redis-server", "--port", "{port}", "--save", "", "--dir", "{dir}", "--appendonly", "yes",
                    "--appendfsync", "always"],
-                  ["redis-benchmark", "-p", "{port}", "-q", "-n", "4000", "-c", "4", "-t", "set"], parent)
-
-
-def leveldb(parent):
-    return Program(["/usr/bin/python3", "-c", LEVELDB, "{dir}/db"], parent)
+                  ["redis-benchmark", "-p", "{port}", "-q", "-n", str(requests), "-c", "4", "-t", "set"], parent)
 
 
 # name, functions to trace, what is changed, before, after
@@ -168,8 +176,8 @@ APPLICATIONS = [
     ("PostgreSQL", ["libc:fdatasync"], "its files on a RAM disk", Postgres(DISK), Postgres(MEMORY)),
     ("memcached", ["libc:sendmsg"], "2 threads instead of 8", memcached(8), memcached(2)),
     ("redis", ["libc:fdatasync"], "its log on a RAM disk", redis(DISK), redis(MEMORY)),
-    ("LevelDB", ["libc:fdatasync", "libc:pthread_cond_wait"], "its files on a RAM disk", leveldb(DISK),
-     leveldb(MEMORY)),
+    ("LevelDB", ["libc:fdatasync", "libc:pthread_cond_wait"], "its files on a RAM disk", LevelDB(DISK),
+     LevelDB(MEMORY)),
 ]
 
 
@@ -230,11 +238,14 @@ def judged(scores, times):
 
 
 def measure(applications, pairs, say):
-    """The first so many, those that are installed; and the names of those that are not."""
-    rows, absent = [], []
+    """The first so many, those that are installed; the names of those that are not; what failed."""
+    rows, absent, failures = [], [], []
     for name, patterns, change, before, after in APPLICATIONS[:applications]:
-        if before.installed():
-            rows.append(compare(name, patterns, change, before, after, pairs, say))
-        else:
+        if not before.installed():
             absent.append(name)
-    return rows, absent
+            continue
+        try:
+            rows.append(compare(name, patterns, change, before, after, pairs, say))
+        except Failed as failed:  # the others are measured all the same
+            failures.append("%s: %s" % (name, failed))
+    return rows, absent, failures

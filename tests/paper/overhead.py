@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """
 Section 5.4: what recording costs real programs. Each runs a fixed amount of work, untraced and
-traced in turn; ispot chooses the functions, as a user who names none would have it.
+traced in turn; ispot chooses the functions, as a user who names none would have it. The time of a
+server's work is its client's; files are in memory, where no disk's moods are in the times.
 """
 import os
 import random
-import shutil
 import statistics
-import time
 
-from record import WORK, Recording, run
+from applications import MEMORY, LevelDB, Postgres, Program, in_directory, memcached, redis, seconds
+from record import WORK, Recording
 
 TEXT = os.path.join(WORK, "words")
 SQL = """create table t(a integer primary key, b text); begin;
@@ -19,7 +19,7 @@ select count(*), sum(length(b)) from t where b like '%3A%'; create index i on t(
 select count(*) from t x join t y on x.b = y.b;"""
 
 # name, command
-PROGRAMS = [
+COMMANDS = [
     ("sysbench cpu", ["sysbench", "cpu", "--threads=2", "--time=0", "--events=16000", "run"]),
     ("sysbench threads", ["sysbench", "threads", "--threads=4", "--thread-yields=100", "--time=0",
                           "--events=90000", "run"]),
@@ -33,6 +33,11 @@ PROGRAMS = [
     ("python3", ["/usr/bin/python3", "-c",
                  "print(sum(len(str(i * i)) for i in range(20000000)))"]),
 ]
+# name, what of applications.py runs it
+PROGRAMS = [(name, Program(command, MEMORY)) for name, command in COMMANDS] + [
+    ("PostgreSQL", Postgres(MEMORY, 600)), ("memcached", memcached(2, 20000)), ("redis", redis(MEMORY, 60000)),
+    ("LevelDB", LevelDB(MEMORY, 40000)),
+]
 
 
 def make_text():
@@ -43,23 +48,19 @@ def make_text():
             file.write("%x %d\n" % (words.getrandbits(24), words.getrandbits(10)))
 
 
-def untraced(command):
-    begin = time.monotonic()
-    run(command)
-    return time.monotonic() - begin
-
-
-def traced(command, options, patterns=()):
+def traced(way, options, patterns=()):
     """Its report; the program's time in it is without ispot's start and end."""
-    return Recording(patterns, command, options, "run" if patterns or options else "chosen").report
+    name = "run" if patterns or options else "chosen"
+    return in_directory(way, lambda command, target, directory: Recording(
+        patterns, command, [*target, *options], name, cwd=directory).report)
 
 
-def pairs(command, rounds, options=(), patterns=()):
+def pairs(way, rounds, options=(), patterns=()):
     """Medians over interleaved pairs, and the last report."""
     plain, ratios, calls, estimates, report = [], [], [], [], None
     for _ in range(rounds):
-        plain.append(untraced(command))
-        report = traced(command, options, patterns)
+        plain.append(seconds(way))
+        report = traced(way, options, patterns)
         ratios.append(report["trace"]["duration_ns"] / 1e9 / plain[-1])
         calls.append(report["trace"]["calls"])
         estimates.append(report["self_cost"]["overhead"] or 0)
@@ -73,28 +74,29 @@ def switches_share(report):
     return cost["scheduling_cost_ns"] / cost["probes_cost_ns"] if cost["probes_cost_ns"] else 0
 
 
-def cheaper(command, rounds, row):
+def cheaper(way, rounds, row):
     """What makes a recording cheaper, where it costs much: calls sampled; the function that leads the report,
     alone and for a part of the time."""
-    row["sampled"] = pairs(command, rounds, ["-c", "20"])["overhead"]
+    row["sampled"] = pairs(way, rounds, ["-c", "20"])["overhead"]
     functions = [b["name"].split(" in ")[0] for b in row["report"]["blocks"] if b["kind"] == "function"]
     if functions:
         row["first"] = functions[0]
-        row["burst"] = pairs(command, rounds, ["--burst", "100ms/1s"], functions[:1])["overhead"]
+        row["burst"] = pairs(way, rounds, ["--burst", "100ms/1s"], functions[:1])["overhead"]
 
 
 def measure(programs, rounds, say):
-    """The first so many programs, those that are here."""
+    """The first so many programs, those that are here; and the names of those that are not."""
     make_text()
-    rows = []
-    for name, command in PROGRAMS[:programs]:
-        if not shutil.which(command[0]):
+    rows, absent = [], []
+    for name, way in PROGRAMS[:programs]:
+        if not way.installed():
+            absent.append(name)
             continue
         say("overhead: " + name)
-        row = {"name": name, "sampled": None, "burst": None, "first": None, **pairs(command, rounds)}
+        row = {"name": name, "sampled": None, "burst": None, "first": None, **pairs(way, rounds)}
         row["switches"] = switches_share(row["report"])
         if row["overhead"] > 0.1:
             say("overhead: %s, cheaper" % name)
-            cheaper(command, rounds, row)
+            cheaper(way, rounds, row)
         rows.append(row)
-    return rows
+    return rows, absent

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """
-The rest of section 5 in small: a function that is called too few times (5.3), a request seen from client and server on a network of three bandwidths
-(5.5.3, table 4), the score against the number of threads (5.5.4), the reducer of word_count (5.6.1), the
-same program under coz (5.7).
+The rest of section 5 in small: a function that is called too few times (5.3), a request seen from client and
+server on a network of three bandwidths (5.5.3, table 4), the score against the number of threads (5.5.4), the
+reducer of word_count (5.6.1), the same program under coz (5.7).
 """
 import collections
 import os
@@ -53,8 +53,8 @@ def network(say):
         recording = Recording(["request", "serve"], [os.path.join(MICROBENCH, "paper_requests")], whole=True,
                               within=["unshare", "-n", "sh", "-c", SHAPED, bandwidth or ""])
         client, server = recording.block("request"), recording.block("serve")
-        rows.append({"bandwidth": bandwidth or "not shaped", "paper": paper, "client": client["sci"], "server": server["sci"],
-                     "ns": recording.printed(r"mean_ns ([\d.]+)")})
+        rows.append({"bandwidth": bandwidth or "not shaped", "paper": paper, "client": client["sci"],
+                     "server": server["sci"], "ns": recording.printed(r"mean_ns ([\d.]+)")})
     return rows
 
 
