@@ -215,6 +215,11 @@ void forkjoin_met(struct forkjoin *f, const struct thread *t)
 	state_of(f, t->index)->met = true;
 }
 
+void forkjoin_region(struct forkjoin *f, const struct thread *t)
+{
+	state_of(f, t->index)->mixed = true;
+}
+
 void forkjoin_end(struct forkjoin *f)
 {
 	vec_for_each (&f->all, struct forkjoin_thread, maker) {

@@ -52,6 +52,8 @@ void forkjoin_enter(struct forkjoin *f, const struct thread *t, const struct cal
 void forkjoin_leave(struct forkjoin *f, const struct thread *t, bool open);
 /* It met others at a barrier, or in a region: these are sections, so its brood is none. */
 void forkjoin_met(struct forkjoin *f, const struct thread *t);
+/* It runs a region: what it made are the runtime's threads, which are kept for more of them. */
+void forkjoin_region(struct forkjoin *f, const struct thread *t);
 /* The recording has ended. Broods that are waited for still have not. */
 void forkjoin_end(struct forkjoin *f);
 

@@ -310,6 +310,12 @@ static void begin_anew(struct parallel *p, const struct thread *t, const struct 
 	state->late_ns = 0;
 }
 
+static void begin_region(struct parallel *p, const struct thread *t)
+{
+	close_region(p, bodies_of(p, t->tgid));
+	forkjoin_region(&p->forkjoin, t);
+}
+
 static void on_enter(void *self, const struct thread *t, const struct call *c)
 {
 	struct parallel *p = self;
@@ -319,7 +325,7 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 	else if (p->roles[c->id] == ROLE_JOIN)
 		forkjoin_enter(&p->forkjoin, t, c);
 	else if (p->roles[c->id] == ROLE_REGION)
-		close_region(p, bodies_of(p, t->tgid));
+		begin_region(p, t);
 	else if (p->roles[c->id] == ROLE_BODY)
 		begin_anew(p, t, c);
 }

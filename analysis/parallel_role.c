@@ -57,6 +57,7 @@ static const char *const body_marks[] = { BODIES(BODY) };
 
 const char *const parallel_patterns[] = { BARRIERS(PATTERN) JOINS(PATTERN) REGIONS(PATTERN)
 						  BODIES(BODY_PATTERN) NULL };
+const char *const parallel_regions[] = { REGIONS(PATTERN) BODIES(BODY_PATTERN) NULL };
 const char *const parallel_barriers[] = { BARRIERS(VERSIONED) NULL };
 const char *const parallel_makers[] = { MAKERS(VERSIONED) NULL };
 const char *const parallel_begins[] = { BODIES(BEGIN_PATTERN) NULL };

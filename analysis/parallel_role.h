@@ -17,6 +17,8 @@ bool parallel_role_joins(const char *symbol);
 
 /* All that have a role, as patterns of ispot record -F; NULL-terminated, as the others. */
 extern const char *const parallel_patterns[];
+/* Of these what runs OpenMP regions, and their bodies. */
+extern const char *const parallel_regions[];
 /* Functions that make threads. */
 extern const char *const parallel_makers[];
 /*

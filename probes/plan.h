@@ -37,6 +37,7 @@ struct planned {
 	/* What one looks for, and more than fits all the time: traced in turns, while the budget
 	 * lasts. */
 	bool in_turns;
+	bool region;		    /* threads share work out in it, as of OpenMP */
 	double rank;		    /* session_choose()'s */
 	struct arguments arguments; /* that are recorded */
 	/* code 0: none is; of what a glob chose they are left out, and it may be possible */

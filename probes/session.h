@@ -29,6 +29,9 @@ enum call_graph {
 struct session_options {
 	const char *const *patterns; /* -F words */
 	size_t n_patterns;
+	/* Without patterns: globs of functions between which threads share work out. They are
+	 * looked for where a file imports one of them; NULL-terminated, NULL: none. */
+	const char *const *regions;
 	bool some_match;   /* those that match nothing are passed over, if others do */
 	char *const *argv; /* the command, NULL-terminated; NULL: none */
 	const pid_t

@@ -38,16 +38,16 @@ bool session_contends(const struct session *s)
 }
 
 /*
- * Locks that threads wait for first, then other waiting, then callers before the leaves below them:
- * where chains of calls are not known a leaf has the larger share, and what it costs tells it, for
- * it would leave no room for several others. Locks that nobody waits for are called as other
- * functions are.
+ * Locks that threads wait for first, then other waiting and the regions at whose end they wait,
+ * then callers before the leaves below them: where chains of calls are not known a leaf has the
+ * larger share, and what it costs tells it, for it would leave no room for several others. Locks
+ * that nobody waits for are called as other functions are.
  */
 static double rank(const struct planned *p, bool contends, double room)
 {
 	const char *name = p->what.function->symbol;
 	bool lock = contends && blocking_on_threads(name);
-	bool waits = lock || (!blocking_on_threads(name) && blocking_kind(name));
+	bool waits = lock || p->region || (!blocking_on_threads(name) && blocking_kind(name));
 
 	return lock + waits + (isnan(p->cpu_share) ? 0 : p->cpu_share) -
 	       (!waits && p->cost_share > DEAR_SHARE * room);

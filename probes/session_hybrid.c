@@ -128,29 +128,65 @@ static void add_imports(const struct session *s, const struct session_object *o,
 	}
 }
 
+static int add_named(struct session *s, const struct names *names, struct err *err)
+{
+	struct patterns *patterns = NULL;
+	struct dso **dsos = xcalloc(s->objects.n + 1, sizeof(*dsos));
+	int ret = 0;
+
+	for (size_t i = 0; i < s->objects.n; i++)
+		dsos[i] = s->objects.data[i].dso;
+	if (names->n)
+		ret = patterns_parse(&patterns, names->data, names->n, err);
+	if (!ret && names->n)
+		ret = selection_add(&s->selection, patterns, dsos, s->objects.n, 0, err);
+	/* The selection keeps pointing at the words of its patterns. */
+	if (patterns)
+		*vec_add(&s->hybrid.patterns) = patterns;
+	free(dsos);
+	return ret;
+}
+
 /* Blocking functions that are imported: where threads wait for each other, they wait in one of
  * these. */
 static int add_blocking(struct session *s, struct err *err)
 {
 	struct names names = { 0 };
-	struct patterns *patterns = NULL;
-	struct dso **dsos = xcalloc(s->objects.n + 1, sizeof(*dsos));
-	int ret = 0;
+	int ret;
 
-	for (size_t i = 0; i < s->objects.n; i++) {
-		dsos[i] = s->objects.data[i].dso;
-		add_imports(s, &s->objects.data[i], &names);
-	}
-	if (names.n)
-		ret = patterns_parse(&patterns, names.data, names.n, err);
-	if (!ret && names.n)
-		ret = selection_add(&s->selection, patterns, dsos, s->objects.n, 0, err);
-	/* The selection keeps pointing at the words of its patterns. */
-	if (patterns)
-		*vec_add(&s->hybrid.patterns) = patterns;
+	vec_for_each (&s->objects, struct session_object, o)
+		add_imports(s, o, &names);
+	ret = add_named(s, &names, err);
 	s->hybrid.locks_added = session_contends(s);
 	vec_release(&names);
-	free(dsos);
+	return ret;
+}
+
+static bool imports_region(const struct session *s)
+{
+	vec_for_each (&s->objects, struct session_object, o) {
+		const char *const *imports;
+		size_t n = dso_imports(o->dso, &imports);
+
+		for (size_t i = 0; i < n; i++)
+			if (session_is_region(s, imports[i]))
+				return true;
+	}
+	return false;
+}
+
+/* Bodies of regions may be of hardly any time themselves, yet only they tell who comes last. */
+static int add_regions(struct session *s, struct err *err)
+{
+	struct names names = { 0 };
+	int ret;
+
+	if (!imports_region(s))
+		return 0;
+	for (const char *const *glob = s->options.regions; *glob; glob++)
+		add_name(&names, *glob);
+	ret = add_named(s, &names, err);
+	vec_release(&names);
 	return ret;
 }
 
@@ -188,19 +224,28 @@ static int add_candidates(struct session *s, double least, struct err *err)
 {
 	size_t objects = s->objects.n, chosen = s->selection.chosen.n;
 	bool locks = session_contends(s) && !s->hybrid.locks_added;
-	int ret = (s->hybrid.rounds || s->plan.n) && !locks ? 0 : add_blocking(s, err);
+	bool first = !s->hybrid.rounds && !s->plan.n;
+	int ret = first || locks ? add_blocking(s, err) : 0;
 
 	if (ret)
 		return ret;
 	add_hot(s, least);
+	/* Last: a library may have more of them than can be counted. */
+	ret = first ? add_regions(s, err) : 0;
+	if (ret)
+		return ret;
 	if (s->writer)
 		session_write_objects(s, objects);
 	if (s->selection.chosen.n > chosen + CANDIDATES_MAX)
 		s->selection.chosen.n = chosen + CANDIDATES_MAX;
 	s->hybrid.first_candidate = s->plan.n;
 	plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
-	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
-		s->plan.data[i]->asked = true;
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+
+		p->asked = true;
+		p->region = session_is_region(s, p->what.function->symbol);
+	}
 	for (size_t i = 0; i < s->plan.n; i++)
 		s->plan.data[i]->cpu_share =
 			profile_share(&s->hybrid.profile, s->plan.data[i]->what.function);

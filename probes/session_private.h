@@ -252,6 +252,8 @@ int session_select(struct session *s, struct err *err);
 void session_join_mapped(struct session *s);
 void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
 const char *session_path(const struct session *s, const struct dso *dso);
+/* A function of that name is one of options.regions. */
+bool session_is_region(const struct session *s, const char *symbol);
 uint32_t session_object_id(const struct session *s, const struct dso *dso); /* UINT32_MAX: none */
 
 /* session_set.c: sets of probes */

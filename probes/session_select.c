@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,14 @@ static double known_share(const struct session *s, const struct planned *p)
 	return NAN;
 }
 
+bool session_is_region(const struct session *s, const char *symbol)
+{
+	for (const char *const *glob = s->options.regions; glob && *glob; glob++)
+		if (!fnmatch(*glob, symbol, 0))
+			return true;
+	return false;
+}
+
 /* A glob may mean functions that do not have what others of them have; one has to have it. */
 static bool are_wrong(const struct session *s, const struct planned *p)
 {
@@ -80,6 +89,7 @@ static int select_in(struct session *s, size_t first, size_t n_executables, stru
 		struct planned *p = s->plan.data[i];
 
 		p->cpu_share = known_share(s, p);
+		p->region = session_is_region(s, p->what.function->symbol);
 		if (are_wrong(s, p)) {
 			*err = p->wrong_arguments;
 			ret = err->code;

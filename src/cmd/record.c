@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/parallel_role.h"
 #include "args.h"
 #include "base/err.h"
 #include "base/identity.h"
@@ -211,6 +212,7 @@ static int fill_session(struct session_options *so, const struct record_options 
 
 	so->patterns = o->patterns.data;
 	so->n_patterns = o->patterns.n;
+	so->regions = parallel_regions;
 	so->no_key = o->no_key.data;
 	so->n_no_key = o->no_key.n;
 	/* values on change would be missing with the calls that are not written */

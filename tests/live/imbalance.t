@@ -96,6 +96,15 @@ openmp() {
 openmp gcc GOMP_parallel '*._omp_fn.*'
 openmp clang __kmpc_fork_call '*omp_outlined*'
 
+# Nothing is named: regions are found by themselves, though their bodies take next to no time.
+for cc in gcc clang; do
+	[ -x "omp-$cc" ] || continue
+	record ordinary -- "./omp-$cc" 40 1500
+	"$ISPOT" imbalance --json -i ordinary.data >ordinary.json
+	is "$(section ordinary.json '"\(.kind) \(.instances > 50) \(.threads | length)"')" "region true 4" \
+		"$cc -fopenmp: regions are sections of an ordinary recording" || diag ordinary.json
+done
+
 # Between markers: what three threads do at the same time.
 cat >marked.c <<-'EOC'
 	#include <pthread.h>

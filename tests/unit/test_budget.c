@@ -130,6 +130,19 @@ static void a_contended_lock_comes_before_reading(void **state)
 	assert_false(input.possible);
 }
 
+/* What a region's threads run in it takes hardly any time itself. */
+static void a_region_comes_before_what_is_hot(void **state)
+{
+	struct planned hot = planned(&other, 0.4, 0.04), body = planned(&other, NAN, 0.04);
+	struct planned *all[] = { &hot, &body };
+
+	(void)state;
+	body.region = true;
+	session_choose(all, 2, false, 0.05, "too dear");
+	assert_true(body.possible);
+	assert_false(hot.possible);
+}
+
 static void what_is_out_stays_out(void **state)
 {
 	struct planned gone = planned(&other, 1, 0);
@@ -178,6 +191,7 @@ int main(void)
 		cmocka_unit_test(a_lock_that_is_too_dear_has_turns),
 		cmocka_unit_test(what_is_free_fits_always),
 		cmocka_unit_test(a_contended_lock_comes_before_reading),
+		cmocka_unit_test(a_region_comes_before_what_is_hot),
 		cmocka_unit_test(what_is_out_stays_out),
 		cmocka_unit_test(no_room_takes_what_is_never_called),
 		cmocka_unit_test(what_is_called_no_more_is_spent_no_more),
