@@ -5,11 +5,15 @@
 
 #include "analysis/calls.h"
 #include "analysis/callsite.h"
+#include "analysis/imbalance.h"
 #include "analysis/parallel_role.h"
 #include "base/hash.h"
 #include "trace/record.h"
 
 #define BETWEEN_NS 1000000 /* from one join to the next, where neither sleeps, at most */
+/* Who makes threads takes part in their work if its own is so many times the mean thread's. */
+#define MAKER_LEAST 0.25
+#define MAKER_MOST  4
 
 struct forkjoin_thread {
 	uint32_t maker; /* index; MAP_NONE: not seen */
@@ -25,6 +29,10 @@ struct forkjoin_thread {
 	bool mixed;	   /* one of the brood met others */
 	uint32_t site;	   /* where it was joined */
 	uint64_t until_ns; /* it waited for ends; 0: for none */
+	/* when the brood's first and last one began, 0: not seen, and it came to wait for one, 0:
+	 * it did not; what it was off the CPU then */
+	uint64_t begin_ns, made_ns, arrived_ns;
+	struct offcpu begin_off, made_off, arrived_off;
 	struct {
 		VEC(struct forkjoin_part)
 	} ended; /* in that order */
@@ -64,6 +72,51 @@ static int by_birth(const void *a, const void *b)
 	return x->born_ns < y->born_ns ? -1 : 1;
 }
 
+/* It came to wait for an end: what it did since it made the last one is its own share. */
+static void arrive(struct forkjoin_thread *maker, const struct thread *t, uint64_t time_ns)
+{
+	if (maker->arrived_ns || !maker->made_ns)
+		return;
+	maker->arrived_ns = time_ns;
+	maker->arrived_off = t->off;
+}
+
+static uint64_t running_ns(uint64_t from, uint64_t to, const struct offcpu *off)
+{
+	return to > from ? offcpu_running_ns(to - from, off) : 0;
+}
+
+/* As in recursive programs: it keeps a share to itself, and waits then. Who has much more to do, or
+ * little, does something else. */
+static bool takes_part(const struct forkjoin_thread *maker, size_t n)
+{
+	struct offcpu off = offcpu_between(&maker->made_off, &maker->arrived_off);
+	double mean = 0, own;
+
+	if (!maker->arrived_ns)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct forkjoin_part *p = &maker->ended.data[i];
+
+		mean += (double)running_ns(p->born_ns, p->end_ns, &p->off) / (double)n;
+	}
+	own = (double)running_ns(maker->made_ns, maker->arrived_ns, &off);
+	return own >= MAKER_LEAST * mean && own <= MAKER_MOST * mean;
+}
+
+static void add_maker(struct forkjoin *f, struct forkjoin_thread *maker)
+{
+	const struct thread *t = f->threads->all.data[maker - f->all.data];
+
+	*vec_add(&maker->ended) = (struct forkjoin_part){
+		.number = SECTION_MAKER,
+		.tid = t->tid,
+		.born_ns = maker->begin_ns,
+		.end_ns = maker->arrived_ns,
+		.off = offcpu_between(&maker->begin_off, &maker->arrived_off),
+	};
+}
+
 /* Each time they are new threads: the first one made corresponds to the first, and so on. */
 static void close_brood(struct forkjoin *f, struct forkjoin_thread *maker)
 {
@@ -76,12 +129,15 @@ static void close_brood(struct forkjoin *f, struct forkjoin_thread *maker)
 	vec_sort(&maker->ended, by_birth);
 	for (uint32_t i = 0; i < n; i++)
 		maker->ended.data[i].number = i;
+	if (n && takes_part(maker, n))
+		add_maker(f, maker);
 	if (n && !maker->mixed)
-		f->joined(f->ctx, maker->ended.data, n, maker->site);
+		f->joined(f->ctx, maker->ended.data, maker->ended.n, maker->site);
 	maker->ended.n = 0;
 	maker->alive = maker->n_awaited = 0;
 	maker->mixed = maker->open = false;
 	maker->until_ns = 0;
+	maker->begin_ns = maker->made_ns = maker->arrived_ns = 0;
 	maker->site = MAP_NONE;
 	maker->brood++;
 }
@@ -104,6 +160,13 @@ static void on_birth(struct forkjoin *f, const struct thread *t, const struct re
 	if (maker->until_ns || !maker->alive)
 		close_brood(f, maker);
 	maker->alive++;
+	if (!maker->begin_ns) {
+		maker->begin_ns = r->time_ns;
+		maker->begin_off = t->off;
+	}
+	maker->made_ns = r->time_ns;
+	maker->made_off = t->off;
+	maker->arrived_ns = 0;
 	f->all.data[child->index].maker = t->index;
 	f->all.data[child->index].of = maker->brood;
 }
@@ -142,6 +205,8 @@ static void on_sleep(struct forkjoin *f, const struct thread *t)
 	maker = maker_of(f, child);
 	if (!maker)
 		return;
+	if (child->maker == t->index)
+		arrive(maker, t, t->sleep.since_ns);
 	other = f->threads->all.data[t->sleep.for_end];
 	if (stack)
 		child->awaited_at = callsites_of_wait(f->sites, stack, parallel_role_joins);
@@ -198,6 +263,7 @@ void forkjoin_enter(struct forkjoin *f, const struct thread *t, const struct cal
 		return;
 	maker->open = false;
 	maker->site = callsites_of(f->sites, c);
+	arrive(maker, t, c->entry_ns);
 	if (maker->ended.n) /* they have waited for it */
 		wait_until(maker, c->entry_ns);
 }

@@ -9,7 +9,8 @@
  *
  * so calls need not be seen: most programs make their threads at once, and wait for them long
  * before the function has a probe. Those of a brood that end behind the last one that was waited
- * for are detached, and no part of it.
+ * for are detached, and no part of it. Who made them is, if what it works until it first waits is
+ * as much as what one of them does, roughly.
  */
 #ifndef ISPOT_ANALYSIS_FORKJOIN_H
 #define ISPOT_ANALYSIS_FORKJOIN_H
@@ -26,7 +27,7 @@ struct callsites;
 struct record;
 
 struct forkjoin_part {
-	uint32_t number; /* the how manieth that was made, from 0 */
+	uint32_t number; /* the how manieth that was made, from 0; SECTION_MAKER */
 	uint32_t tid;
 	uint64_t born_ns, end_ns;
 	struct offcpu off; /* in between */

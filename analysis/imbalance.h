@@ -24,9 +24,13 @@ enum section_kind {
 
 const char *section_kind_name(enum section_kind kind); /* "barrier" "join" "region" "named" */
 
+/* Of a SECTION_JOIN the thread that made the others, where it had a share. */
+#define SECTION_MAKER UINT32_MAX
+
 /* A thread's part of one instance. Times from the section's begin; ns or what stands for them. */
 struct section_part {
-	uint32_t thread; /* of imbalance_name(); SECTION_JOIN: the how manieth that was made */
+	uint32_t thread; /* of imbalance_name(); SECTION_JOIN: the how manieth that was made, or
+			    SECTION_MAKER */
 	double time;	 /* until it was done and waited */
 	double cpu_wait; /* of it, runnable without a CPU; NAN: not known */
 	double asleep;	 /* of it, for other reasons than the section's end; NAN: not known */

@@ -30,14 +30,16 @@ static const struct thread_name *name_of(const struct imbalance_view *v, uint32_
 						     : &none;
 }
 
-/* "worker/1234", or "no. 3 made" where each instance has threads of its own. */
+/* "worker/1234"; "no. 3 made" where each instance has threads of its own, and "that made them". */
 const char *imbalance_thread(const struct imbalance_view *v, const struct parallel_section *s,
 			     uint32_t thread, char buf[IMBALANCE_THREAD])
 {
 	const struct thread_name *name = name_of(v, thread);
 	char comm[40];
 
-	if (s->kind == SECTION_JOIN)
+	if (s->kind == SECTION_JOIN && thread == SECTION_MAKER)
+		snprintf(buf, IMBALANCE_THREAD, "that made them");
+	else if (s->kind == SECTION_JOIN)
 		snprintf(buf, IMBALANCE_THREAD, "no. %u made",
 			 v->counted && !v->exact_time ? thread - 1 : thread + 1);
 	else
@@ -210,6 +212,12 @@ void report_imbalance_text(const struct imbalance_view *v, struct text *out)
 
 /* ---- JSON ---- */
 
+/* SECTION_MAKER: -1 */
+static int32_t number_of(uint32_t thread)
+{
+	return (int32_t)thread;
+}
+
 static void set_time(struct json *j, const char *key, double ns)
 {
 	if (isnan(ns))
@@ -224,7 +232,7 @@ static struct json *thread_json(const struct imbalance_view *v, const struct par
 	struct json *j = json_new_object();
 	bool own = s->kind != SECTION_JOIN && v->exact_time;
 
-	json_set_u64(j, "number", t->thread);
+	json_set_i64(j, "number", number_of(t->thread));
 	(own ? json_set_u64(j, "tid", name_of(v, t->thread)->tid) : json_set_null(j, "tid"));
 	json_set_string(j, "comm", own ? name_of(v, t->thread)->comm : NULL);
 	json_set_u64(j, "instances", t->instances);
@@ -244,7 +252,7 @@ static struct json *largest_json(const struct imbalance_view *v, const struct pa
 	json_set_u64(j, "instance", s->largest);
 	set_time(j, v->exact_time ? "lost_ns" : "lost", s->largest_lost);
 	vec_for_each (&s->largest_parts, const struct section_part, p) {
-		json_add_u64(numbers, p->thread);
+		json_add_f64(numbers, number_of(p->thread));
 		json_add_u64(times, (uint64_t)(p->time + 0.5));
 	}
 	json_set_take(j, "threads", numbers);
@@ -264,7 +272,7 @@ static struct json *instance_json(const struct imbalance_view *v, const struct p
 	json_set_f64(j, "imbalance",
 		     of->duration > 0 ? of->lost / (of->duration * (double)of->n) : 0);
 	for (size_t i = of->first; i < of->first + of->n; i++) {
-		json_add_u64(numbers, s->parts.data[i].thread);
+		json_add_f64(numbers, number_of(s->parts.data[i].thread));
 		json_add_u64(times, (uint64_t)(s->parts.data[i].time + 0.5));
 	}
 	json_set_take(j, "threads", numbers);
@@ -299,7 +307,7 @@ static struct json *section_json(const struct imbalance_view *v, const struct pa
 	set_time(j, v->exact_time ? "duration_ns" : "duration", s->duration);
 	set_time(j, v->exact_time ? "lost_ns" : "lost", s->lost);
 	json_set_f64(j, "imbalance", section_imbalance(s));
-	json_set_u64(j, "worst", worst->thread);
+	json_set_i64(j, "worst", number_of(worst->thread));
 	json_set_f64(j, "worst_share", imbalance_share_last(s, worst));
 	vec_for_each (&s->threads, const struct section_thread, t)
 		json_add_take(threads, thread_json(v, s, t));

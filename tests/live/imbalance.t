@@ -76,6 +76,12 @@ if gcc -g -O1 -pthread early.c -o early 2>cc.err; then
 	is "$(cat calls)" 0 "while its threads run no call of pthread_join begins"
 	is "$(jq -r '[.sections[] | select(.kind == "join") | [(.name | split("/") | last | split(")") | first), .worst]] | flatten | join(" ")' early.json)" \
 		"early.c:$(grep -n waits early.c | cut -d: -f1) 2" "its line is known, and that the last thread made comes last" || diag early.json
+
+	# Who makes the only thread has a share of its own, as in programs that divide work in halves.
+	sed 's/for (long i = 0; i < 3/for (long i = 1; i < 2/; s/for (int i = 2; i >= 0/run((void *)1l);\n\tfor (int i = 1; i > 0/' early.c >share.c
+	gcc -g -O1 -pthread share.c -o share && waited_for share 2 ./share
+	is "$(jq -c '[.sections[] | select(.kind == "join") | [.threads[].number, .worst]]' share.json)" "[[0,-1,0]]" \
+		"who made the thread is part of the section" || diag share.json
 else
 	skip "a join that began before its probe came" "no C compiler here"
 fi
