@@ -12,6 +12,7 @@
 #include "symbol/dso.h"
 
 #define INLINES_MAX 16
+#define ALIKE	    0.005 /* scores that differ by no more read the same */
 
 #define MAIN_THREAD 1 /* valgrind counts from it */
 
@@ -352,6 +353,21 @@ static void name_frames(struct counted *c, struct counted_cause *cause, struct d
 	*vec_add(&cause->frames) = f;
 }
 
+/* Of scores that read the same, lines whose source is here come before those of libraries. */
+static void own_lines_first(struct counted_section *of)
+{
+	for (size_t i = 1; i < of->causes.n; i++)
+		for (size_t j = i; j > 0; j--) {
+			struct counted_cause *x = &of->causes.data[j], *before = x - 1, own = *x;
+
+			if (x->caller != MAP_NONE || before->caller == MAP_NONE ||
+			    before->score - x->score > ALIKE)
+				break;
+			*x = *before;
+			*before = own;
+		}
+}
+
 static void name_causes(struct counted *c, const struct parallel_section *s,
 			struct dso_cache *cache)
 {
@@ -375,6 +391,7 @@ static void name_causes(struct counted *c, const struct parallel_section *s,
 		sum_counts(c, s, cause, named->counts);
 		name_frames(c, named, cache);
 	}
+	own_lines_first(of);
 	/* all too unimportant to name: none was found */
 	if (of->answer == LIME_FOUND && !of->causes.n)
 		of->answer = LIME_UNRELATED;

@@ -25,7 +25,8 @@ struct counted_frame {
 	uint32_t function, file, line;
 };
 
-/* What a section's lines are, the largest score first. */
+/* What a section's lines are, the largest score first; of scores that read the same those whose
+ * source is at hand. */
 struct counted_cause {
 	double score;
 	enum lime_kind kind;

@@ -169,6 +169,49 @@ static void add_library_thread(struct counts *c, unsigned thread, unsigned taken
 	assert_int_equal(read_text(c, text), 0);
 }
 
+/* Also a branch of the program's, which is taken as often: on line 40. */
+static void add_own_branch(struct counts *c, unsigned thread, unsigned taken, const char *file)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text),
+		 "part: %u\nthread: %u\ndesc: Trigger: Program termination\nevents: Ir\n"
+		 "ob=/nowhere/c\nfl=/nowhere/c.c\nfn=compare\n0x200 8 600\njcnd=%u/600 0x240 9\n"
+		 "0x200 8 \n0x210 9 %u\njump=%u 0x248 11\n0x210 9 \n0x240 10 %u\n"
+		 "jump=%u 0x248 11\n0x240 10 \n0x248 11 600\n"
+		 "ob=/bin/lu\nfl=%s\nfn=work\n0x10 20 9\ncob=/nowhere/c\ncfn=compare\n"
+		 "calls=600 0x200 3\n0x10 20 9\n"
+		 "0x40 40 600\njcnd=%u/600 0x60 42\n0x40 40 \n0x48 41 %u\njump=%u 0x70 43\n"
+		 "0x48 41 \n0x60 42 %u\njump=%u 0x70 43\n0x60 42 \n0x70 43 600\n",
+		 thread, thread, taken, 600 - taken, 600 - taken, 1000 * taken, taken, file, taken,
+		 600 - taken, 600 - taken, 1000 * taken, taken);
+	assert_int_equal(read_text(c, text), 0);
+}
+
+static void of_equal_lines_the_programs_is_first(void **state)
+{
+	char file[] = "/tmp/ispot_callgrind.XXXXXX";
+	struct counts run = { 0 };
+	struct counted c = { 0 };
+
+	(void)state;
+	close(mkstemp(file));
+	add_own_branch(&run, 1, 0, file);
+	for (unsigned t = 2; t <= 5; t++)
+		add_own_branch(&run, t, t * t, file);
+	counted_find(&c, &run, &paper);
+	assert_int_equal(c.sections.data[0].causes.n, 2);
+	assert_int_equal(run.places.data[c.sections.data[0].causes.data[0].place].line, 40);
+	assert_int_equal(run.places.data[c.sections.data[0].causes.data[1].place].line, 8);
+	counted_release(&c);
+	unlink(file);
+	/* without its source it is as any other */
+	counted_find(&c, &run, &paper);
+	assert_int_equal(run.places.data[c.sections.data[0].causes.data[0].place].line, 8);
+	counted_release(&c);
+	counts_release(&run);
+}
+
 static void a_library_line_has_a_caller(void **state)
 {
 	char file[] = "/tmp/ispot_callgrind.XXXXXX";
@@ -282,6 +325,7 @@ int main(void)
 		cmocka_unit_test(what_is_no_dump_is_refused),
 		cmocka_unit_test(the_uneven_branch_is_named),
 		cmocka_unit_test(a_library_line_has_a_caller),
+		cmocka_unit_test(of_equal_lines_the_programs_is_first),
 		cmocka_unit_test(what_is_before_the_first_thread_is_no_part),
 		cmocka_unit_test(a_region_of_fewer_threads_shifts_no_other),
 	};
