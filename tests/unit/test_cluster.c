@@ -79,30 +79,39 @@ static void assert_same_partition(const uint32_t *of, const double *labels, uint
 			assert_int_equal(of[i] == of[j], labels[i] == labels[j]);
 }
 
-static void the_tree_is_that_of_scipy(void **state)
+static void assert_as_scipy(uint32_t n, size_t threads, uint32_t groups)
 {
-	enum { N = 300, THREADS = 13 };
-	double *counts = random_counts(N, THREADS, 40, 7), in[2 + N * THREADS], out[2 * N];
+	double *counts = random_counts(n, threads, groups, 7 + threads);
+	size_t n_in = 2 + n * threads;
+	double *in = malloc(n_in * sizeof(*in)), *out = malloc(2 * n * sizeof(*out));
 	struct clusters c;
 
-	(void)state;
-	in[0] = N;
-	in[1] = THREADS;
-	for (size_t i = 0; i < N * THREADS; i++)
-		in[2 + i] = counts[i];
-	assert_int_equal(reference(BY_SCIPY, "linkage", in, 2 + N * THREADS, out, 2 * N),
-			 2 * N - 1);
-	clusters_build(&c, counts, N, THREADS, &whole);
+	in[0] = n;
+	in[1] = (double)threads;
+	memcpy(in + 2, counts, n * threads * sizeof(*in));
+	assert_int_equal(reference(BY_SCIPY, "linkage", in, n_in, out, 2 * n), 2 * n - 1);
+	clusters_build(&c, counts, n, threads, &whole);
 	assert_int_equal(c.n, 1);
-	assert_int_equal(c.merges.n, N - 1);
-	for (size_t i = 0; i < N - 1; i++)
+	assert_int_equal(c.merges.n, n - 1);
+	for (size_t i = 0; i < n - 1; i++)
 		assert_true(fabs(c.merges.data[i].r - out[i]) < 1e-9);
 	clusters_release(&c);
-	clusters_build(&c, counts, N, THREADS, &exact);
-	assert_true(c.n > 20 && c.n < N);
-	assert_same_partition(c.of, out + N - 1, N);
+	clusters_build(&c, counts, n, threads, &exact);
+	assert_true(c.n > 2 && c.n < n);
+	assert_same_partition(c.of, out + n - 1, n);
 	clusters_release(&c);
 	free(counts);
+	free(in);
+	free(out);
+}
+
+static void the_tree_is_that_of_scipy(void **state)
+{
+	(void)state;
+	assert_as_scipy(300, 13, 40);
+	assert_as_scipy(50, 3, 10);
+	assert_as_scipy(150, 4, 30);
+	assert_as_scipy(100, 64, 20);
 }
 
 /* Bulk merging may only join what is alike: every member is near its cluster's first event. */
