@@ -81,8 +81,15 @@ ok "sections of uneven threads" uneven all 150 -i "$work/imbalance.data"
 ok "sections that the user names" uneven named 40 -i "$work/imbalance.data" --section step
 ok "sections of a window" uneven window 30 -i "$work/imbalance.data" --time 3.9ms-
 if command -v valgrind >/dev/null; then
-	# valgrind runs the same each time: two runs can be compared
-	ok "lines to blame" uneven lines 150 -- build/microbench/uneven --case mix -t 5
+	# Text and JSON are of two runs, which valgrind makes the same, but for the order of threads: who
+	# is first to call into a library does more there.
+	lines() {
+		for _ in 1 2 3; do
+			uneven lines 150 -- build/microbench/uneven --case mix -t 5 && return
+		done
+		return 1
+	}
+	ok "lines to blame" lines
 else
 	skip "lines to blame" "no valgrind here"
 fi

@@ -92,7 +92,7 @@ def check_text():
     for row, s in zip(rows, whole["sections"]):
         for key, shown in zip(("lost", "imbalance", "instances", "threads", "worst_share"), row):
             reads("text " + s["name"], key, section_number(s, key), shown)
-    found = re.findall(r"^  ( [ \d.]{4})  (\S+) \((.*?)\): ", screen, re.M)
+    found = re.findall(r"^  ([ \d.]{5,})  (\S+) \((.*?)\): ", screen, re.M)
     expected = [c for s in whole["sections"][:10] for c in (s["causes"] or [])[:3]]
     if len(found) != len(expected):
         wrong.append(f"{len(found)} causes in text, {len(expected)} in JSON")
