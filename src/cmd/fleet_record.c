@@ -118,6 +118,11 @@ static int write_blocks(struct recorder *r, uint64_t from_ns, uint64_t to_ns, st
 	return rc;
 }
 
+static const char *output_of(const struct fleet_args *a)
+{
+	return a->output ? a->output : "ispot.fleet";
+}
+
 /* What was measured is known with the first calls, so the file is made then. */
 static int open_file(struct recorder *r, struct err *err)
 {
@@ -128,8 +133,7 @@ static int open_file(struct recorder *r, struct err *err)
 	r->described = true;
 	if (r->args->dir)
 		return 0;
-	return fleet_writer_open(&r->file, r->args->output ? r->args->output : "ispot.fleet",
-				 &r->header, err);
+	return fleet_writer_open(&r->file, output_of(r->args), &r->header, err);
 }
 
 /* ---- all ---- */
@@ -349,6 +353,8 @@ int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 	if (!rc)
 		rc = a->dir || r->counters ? record_plain(r, err) : record(r, err);
 	rc = rc ? rc : r->window.status;
+	if (!rc && !a->dir)
+		rc = fleet_writer_try(output_of(a), err);
 	fleet_window_release(&r->window);
 	fleet_block_release(&r->block);
 	free(r);

@@ -2,8 +2,10 @@
 #include "trace/fleet_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/json.h"
@@ -89,6 +91,26 @@ static bool put(struct fleet_writer *w, const void *data, size_t n)
 	return fwrite(data, 1, n, w->file) == n;
 }
 
+static int cannot_open(const char *path, struct err *err)
+{
+	return err_set(err, -errno, "%s: %s; name a file in a directory that can be written", path,
+		       strerror(errno));
+}
+
+/* Not blocking: nobody needs to read a pipe yet. */
+int fleet_writer_try(const char *path, struct err *err)
+{
+	bool is_new = access(path, F_OK);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return errno == ENXIO ? 0 : cannot_open(path, err);
+	close(fd);
+	if (is_new)
+		unlink(path);
+	return 0;
+}
+
 int fleet_writer_open(struct fleet_writer *w, const char *path, const struct fleet_header *h,
 		      struct err *err)
 {
@@ -99,8 +121,7 @@ int fleet_writer_open(struct fleet_writer *w, const char *path, const struct fle
 
 	*w = (struct fleet_writer){ .path = xstrdup(path), .file = fopen(path, "we") };
 	if (!w->file) {
-		rc = err_set(err, -errno, "%s: %s; name a file in a directory that can be written",
-			     path, strerror(errno));
+		rc = cannot_open(path, err);
 		fleet_writer_close(w, NULL);
 		return rc;
 	}

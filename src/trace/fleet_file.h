@@ -49,6 +49,8 @@ struct fleet_writer {
 	uint64_t bytes;
 };
 
+/* Whether a file that is to be written later can be; leaves what there is as it is. */
+int fleet_writer_try(const char *path, struct err *err);
 int fleet_writer_open(struct fleet_writer *w, const char *path, const struct fleet_header *h,
 		      struct err *err);
 int fleet_writer_block(struct fleet_writer *w, const struct fleet_block *b, struct err *err);

@@ -102,6 +102,18 @@ kill "${children[-1]}"
 while kill -0 "${children[-1]}" 2>/dev/null; do sleep 0.05; done
 [ ${#cgroups[@]} -eq 0 ] || rmdir "${cgroups[@]}"
 
+mkdir there
+for out in nowhere/x.fleet there; do
+	"$ISPOT" fleet record -F marker:request -o $out -- ./requests 2 >nowhere.out 2>nowhere.err
+	is $? 1 "a file that cannot be written" || diag nowhere.err
+	like nowhere.err "^ispot: fleet: $out: .*name a file in a directory that can be written" "is said" || diag nowhere.err
+	[ ! -s nowhere.out ]
+	ok $? "before anything is recorded" || diag nowhere.out
+done
+printf 'kept' >kept.fleet
+"$ISPOT" fleet record -F marker:nothing -o kept.fleet -- ./requests 0.1 >kept.out 2>kept.err
+is "$(cat kept.fleet)" kept "of a recording that fails a file that is there stays" || diag kept.err
+
 "$ISPOT" fleet record -F marker:request -F clock_gettime -o no.fleet -- ./requests 0.3 >several.out 2>several.err
 is $? 1 "several functions are refused"
 like several.err "the duration of one" "and said"
