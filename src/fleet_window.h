@@ -69,6 +69,8 @@ int fleet_window_look(struct fleet_window *w, struct err *err);
 void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid);
 uint64_t fleet_window_last(struct fleet_window *w);
 /* Between two: for ns, or until the recording is to end. */
+/* A process of a window's, with the signals as they were before ours were blocked; 0 or errno. */
+int fleet_window_spawn(pid_t *pid, const char *program, char *const *words);
 void fleet_window_wait(struct fleet_window *w, uint64_t ns);
 void fleet_window_release(struct fleet_window *w);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Windows of counters: see fleet_window.h. */
 #include <errno.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -31,24 +29,13 @@ static void on_sample(void *self, const struct ipc_sample *s)
 	};
 }
 
-/* With the signals as they were before ours were blocked. */
 static int start_command(struct fleet_window *w, struct err *err)
 {
-	extern char **environ;
-	posix_spawnattr_t attr;
-	sigset_t none;
 	int rc;
 
 	if (!*w->command || w->child || w->ended)
 		return 0;
-	rc = posix_spawnattr_init(&attr);
-	if (rc)
-		return err_set(err, -rc, "%s: %s", *w->command, strerror(rc));
-	sigemptyset(&none);
-	posix_spawnattr_setsigmask(&attr, &none);
-	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	rc = posix_spawnp(&w->child, *w->command, NULL, &attr, w->command, environ);
-	posix_spawnattr_destroy(&attr);
+	rc = fleet_window_spawn(&w->child, *w->command, w->command);
 	if (!rc)
 		return 0;
 	w->child = 0;

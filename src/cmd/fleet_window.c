@@ -165,8 +165,7 @@ static void record_words(const struct fleet_window *w, const char *trace, struct
 	free(duration);
 }
 
-/* With the signals as they were before ours were blocked. */
-static int spawn(const struct words *words, pid_t *pid)
+int fleet_window_spawn(pid_t *pid, const char *program, char *const *words)
 {
 	extern char **environ;
 	posix_spawnattr_t attr;
@@ -178,7 +177,7 @@ static int spawn(const struct words *words, pid_t *pid)
 	sigemptyset(&none);
 	posix_spawnattr_setsigmask(&attr, &none);
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
-	rc = posix_spawn(pid, "/proc/self/exe", NULL, &attr, words->data, environ);
+	rc = posix_spawnp(pid, program, NULL, &attr, words, environ);
 	posix_spawnattr_destroy(&attr);
 	return rc;
 }
@@ -214,7 +213,7 @@ static int run_record(struct fleet_window *w, const char *trace, struct err *err
 	int rc, status = 0;
 
 	record_words(w, trace, &words);
-	rc = spawn(&words, &pid);
+	rc = fleet_window_spawn(&pid, "/proc/self/exe", words.data);
 	vec_for_each (&words, char *, word)
 		free(*word);
 	vec_release(&words);
