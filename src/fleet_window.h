@@ -19,6 +19,7 @@ struct fleet_ipc;
 struct fleet_live;
 struct ipc;
 struct occupancy;
+struct text;
 
 struct fleet_window {
 	const struct fleet_args *args; /* functions, and the process or */
@@ -68,9 +69,11 @@ void fleet_window_pause(struct fleet_window *w); /* idempotent */
 int fleet_window_look(struct fleet_window *w, struct err *err);
 void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid);
 uint64_t fleet_window_last(struct fleet_window *w);
-/* Between two: for ns, or until the recording is to end. */
+/* Appends those of -p that are there, "12,34". */
+void fleet_window_alive(const struct fleet_args *a, struct text *pids);
 /* A process of a window's, with the signals as they were before ours were blocked; 0 or errno. */
 int fleet_window_spawn(pid_t *pid, const char *program, char *const *words);
+/* Between two: for ns, or until the recording is to end. */
 void fleet_window_wait(struct fleet_window *w, uint64_t ns);
 void fleet_window_release(struct fleet_window *w);
 

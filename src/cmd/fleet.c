@@ -19,7 +19,7 @@ static const struct option_row options[] = {
 	       "record, export: the file (ispot.fleet); simulate: the directory"),
 	OPTION('F', "function", "PATTERN", ARG_LIST, functions,
 	       "record: the function or marker whose duration is the indicator"),
-	OPTION('p', "pid", "PID", ARG_STRING, pid, "record: a running process"),
+	OPTION('p', "pid", "PID,...", ARG_STRING, pid, "record: running processes"),
 	OPTION('d', "duration", "TIME", ARG_TIME, duration_ns, "record: for so long"),
 	OPTION(0, "duty", "ON/PERIOD", ARG_STRING, duty,
 	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
@@ -205,7 +205,7 @@ const struct command cmd_fleet = {
 	.summary = "find applications that slow others, over many machines",
 	.usage =
 		"ispot fleet record [-o OUT | --dir DIR] [--files N] [--file-size SIZE] [-F PATTERN | --period N] [--by WHAT] [-d TIME] "
-		"[--duty ON/PERIOD | --cost PERCENT] [-p PID | -- CMD...]\n"
+		"[--duty ON/PERIOD | --cost PERCENT] [-p PID,... | -- CMD...]\n"
 		"ispot fleet reduce [--db FILE] [--bucket TIME] [--trios APP]... FILE...\n"
 		"ispot fleet push --engine URL [--credentials FILE] [--ca-file FILE] "
 		"[--retry TIME] [--bucket TIME] [--trios APP]... FILE...\n"

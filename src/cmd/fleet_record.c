@@ -216,15 +216,18 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 	return rc;
 }
 
-/* Of a process that was never seen to make a call ispot record says it. */
+/* Of processes that were never seen to make a call ispot record says it. */
 static bool is_gone(const struct recorder *r)
 {
-	char path[64];
+	struct text pids = { 0 };
+	bool none;
 
 	if (!r->args->pid || !r->described)
 		return r->window.ended;
-	snprintf(path, sizeof(path), "/proc/%.20s", r->args->pid);
-	return access(path, F_OK);
+	fleet_window_alive(r->args, &pids);
+	none = !pids.n;
+	text_release(&pids);
+	return none;
 }
 
 /* One window without a pace, else one after the other until the end. */
@@ -350,11 +353,11 @@ int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 	rc = fleet_window_init(&r->window, a, words, err);
 	if (!rc)
 		rc = fleet_pace_init(&r->pace, a, r->counters, err);
+	if (!rc && !a->dir)
+		rc = fleet_writer_try(output_of(a), err);
 	if (!rc)
 		rc = a->dir || r->counters ? record_plain(r, err) : record(r, err);
 	rc = rc ? rc : r->window.status;
-	if (!rc && !a->dir)
-		rc = fleet_writer_try(output_of(a), err);
 	fleet_window_release(&r->window);
 	fleet_block_release(&r->block);
 	free(r);

@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "fleet_verbs.h"
 #include "probes/application.h"
 #include "probes/ipc.h"
@@ -139,6 +140,42 @@ static void add_option(struct words *w, const char *option, const char *value)
 	*vec_add(w) = xstrdup(value);
 }
 
+void fleet_window_alive(const struct fleet_args *a, struct text *pids)
+{
+	char *copy = xstrdup(a->pid), *rest = copy, *pid, path[64];
+
+	while ((pid = strsep(&rest, ","))) {
+		snprintf(path, sizeof(path), "/proc/%.20s", pid);
+		if (!access(path, F_OK))
+			text_printf(pids, "%s%s", pids->n ? "," : "", pid);
+	}
+	free(copy);
+}
+
+/* Less when one of them has ended. */
+static size_t alive_length(const struct fleet_window *w)
+{
+	struct text pids = { 0 };
+	size_t length;
+
+	if (w->args->pid)
+		fleet_window_alive(w->args, &pids);
+	length = pids.n;
+	text_release(&pids);
+	return length;
+}
+
+/* At first all of them, so that it is said which there never was. */
+static void add_pids(const struct fleet_window *w, struct words *words)
+{
+	struct text pids = { 0 };
+
+	if (w->args->pid && *w->indicator)
+		fleet_window_alive(w->args, &pids);
+	add_option(words, "-p", pids.n ? pids.s : w->args->pid);
+	text_release(&pids);
+}
+
 static void record_words(const struct fleet_window *w, const char *trace, struct words *words)
 {
 	uint64_t window_ns = w->on_ns ? w->on_ns : w->args->duration_ns;
@@ -153,7 +190,7 @@ static void record_words(const struct fleet_window *w, const char *trace, struct
 	add_option(words, "-o", trace);
 	vec_for_each (&w->args->functions, const char *const, pattern)
 		add_option(words, "-F", *pattern);
-	add_option(words, "-p", w->args->pid);
+	add_pids(w, words);
 	add_option(words, "-d", duration);
 	add_option(words, "--max-size", bytes);
 	if (*w->command)
@@ -206,8 +243,27 @@ void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid)
 	drain(w);
 }
 
+/* What ispot record's status means. 1: not the first window's, and one of the processes had ended
+ * before it was attached to: nothing was recorded, and nothing is wrong. */
+static int judge(struct fleet_window *w, size_t alive, struct err *err)
+{
+	if (w->interrupted && w->args->pid) /* it may have been told before it had begun */
+		w->status = 0;
+	if (w->status < 125 || w->status > 127)
+		return 0;
+	if (*w->indicator && alive_length(w) < alive) {
+		w->status = 0;
+		return 1;
+	}
+	if (err)
+		err->exit_status = w->status;
+	return err_set(err, -ECHILD, "nothing was recorded; ispot record has said why");
+}
+
+/* 1: as judge(). */
 static int run_record(struct fleet_window *w, const char *trace, struct err *err)
 {
+	size_t alive = alive_length(w);
 	struct words words = { 0 };
 	pid_t pid, ended = 0;
 	int rc, status = 0;
@@ -226,16 +282,7 @@ static int run_record(struct fleet_window *w, const char *trace, struct err *err
 		ended = waitpid(pid, &status, WNOHANG);
 	}
 	w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	if (rc)
-		return rc;
-	if (w->interrupted && w->args->pid) /* it may have been told before it had begun */
-		w->status = 0;
-	if (w->status >= 125 && w->status <= 127) {
-		if (err)
-			err->exit_status = w->status;
-		return err_set(err, -ECHILD, "nothing was recorded; ispot record has said why");
-	}
-	return 0;
+	return rc ? rc : judge(w, alive, err);
 }
 
 static void on_call(void *self, const struct thread *t, const struct call *c)
@@ -329,7 +376,7 @@ int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *er
 	rc = fleet_window_open(w, err);
 	if (!rc)
 		rc = run_record(w, trace, err);
-	w->to_ns = rc ? 0 : fleet_window_last(w);
+	w->to_ns = rc < 0 ? 0 : fleet_window_last(w);
 	if (!rc && !(w->interrupted && access(trace, F_OK)))
 		rc = read_calls(w, trace, err);
 	unlink(trace); /* the next window's would keep it as .old */
@@ -337,7 +384,7 @@ int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *er
 	w->records = w->occupancy->records;
 	w->cut = w->cut || w->live->full_ns;
 	fleet_window_pause(w);
-	return rc;
+	return rc < 0 ? rc : 0;
 }
 
 void fleet_window_wait(struct fleet_window *w, uint64_t ns)

@@ -102,6 +102,20 @@ kill "${children[-1]}"
 while kill -0 "${children[-1]}" 2>/dev/null; do sleep 0.05; done
 [ ${#cgroups[@]} -eq 0 ] || rmdir "${cgroups[@]}"
 
+# Of several processes each is recorded until the last has ended.
+./requests 10 & children+=($!)
+first=$!
+./requests 300 & children+=($!)
+second=$!
+started $first requests
+started $second requests
+"$ISPOT" fleet record -F marker:request --duty 1s/1001ms -d 20 -p $first,$second -o both.fleet >both.out 2>both.err
+is $? 0 "several processes, of which one ends" || diag both.err
+"$ISPOT" fleet reduce --db both.db both.fleet >both.out 2>&1
+is "$("$ISPOT" fleet report --db both.db --json | jq '.fleet | (.to_ns - .from_ns) / 1e9 | . > 8')" true \
+	"do not end the recording with it" || diag both.out both.err
+kill $second
+
 mkdir there
 for out in nowhere/x.fleet there; do
 	"$ISPOT" fleet record -F marker:request -o $out -- ./requests 2 >nowhere.out 2>nowhere.err
