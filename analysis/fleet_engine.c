@@ -25,12 +25,19 @@ static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW
 static const char host_bytes[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
 
-/* What follows in s is not said: it may be a password. */
-static int refuse_address(struct err *err)
+/* What it is is not said: it may have a password. */
+static int refuse_address(struct err *err, const char *what)
 {
-	return err_set(err, -EINVAL,
-		       "--engine takes clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or the same "
-		       "with clickhouse+https://");
+	err_set(err, -EINVAL, "%s", what);
+	if (err)
+		err->exit_status = 2;
+	return -EINVAL;
+}
+
+static int refuse_form(struct err *err)
+{
+	return refuse_address(err, "--engine takes clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, "
+				   "or the same with clickhouse+https://");
 }
 
 static void add_shard(struct fleet_engine *e, const char *host, size_t n)
@@ -51,24 +58,24 @@ static int parse_address(struct fleet_engine *e, const char *url, struct err *er
 
 	e->tls = !strncmp(s, tls, strlen(tls));
 	if (!e->tls && strncmp(s, plain, strlen(plain)))
-		return refuse_address(err);
+		return refuse_form(err);
 	s += strlen(e->tls ? tls : plain);
 	if (strchr(s, '@'))
-		return err_set(err, -EINVAL,
-			       "an address shows in the list of processes; put user and password "
-			       "into the environment or into a file, see --credentials");
+		return refuse_address(err, "an address shows in the list of processes; put user "
+					   "and password into the environment or into a file, see "
+					   "--credentials");
 	end = strchr(s, '/');
 	if (!end || !end[1] || !strchr(letters, end[1]) || end[1 + strspn(end + 1, host_bytes)] ||
 	    strpbrk(end + 1, ".-:[]"))
-		return refuse_address(err);
+		return refuse_form(err);
 	e->database = xstrdup(end + 1);
 	for (size_t n; s < end; s += n + (s[n] == ',')) {
 		n = strcspn(s, ",/");
 		if (!n || strspn(s, host_bytes) < n)
-			return refuse_address(err);
+			return refuse_form(err);
 		add_shard(e, s, n);
 	}
-	return e->shards.n ? 0 : refuse_address(err);
+	return e->shards.n ? 0 : refuse_form(err);
 }
 
 /* ---- credentials ---- */
