@@ -57,8 +57,7 @@ static int open_failed(const char *path, struct err *err)
 {
 	int code = -errno;
 
-	return err_set(err, code, "cannot write %s: %s; name another file with -o", path,
-		       strerror(-code));
+	return err_set(err, code, "cannot write %s: %s; name another file", path, strerror(-code));
 }
 
 /* O_EXCL: whoever may write to the directory cannot slip a link in after the checks. */
