@@ -10,6 +10,8 @@
 
 struct err;
 
+#define FLEET_DB "fleet.db" /* where --db names no other */
+
 struct fleet_args {
 	const char *output, *db;
 	struct arg_list functions; /* record */

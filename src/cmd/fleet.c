@@ -163,8 +163,7 @@ static int parse(const struct verb *verb, struct fleet_args *a, int argc, char *
 
 static int run_fleet(int argc, char **argv, struct err *err)
 {
-	struct fleet_args a = { .db = "fleet.db",
-				.by = "executable",
+	struct fleet_args a = { .by = "executable",
 				.machines = 20,
 				.samples = 2000000,
 				.seed = 1,

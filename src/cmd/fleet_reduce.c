@@ -154,7 +154,7 @@ int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 	if (!*words || !a->bucket_ns)
 		return args_refuse(err, "reduce reads files of samples into a database; name them, "
 					"and a --bucket above 0");
-	rc = fleet_store_open(&r.store, a->db, true, err);
+	rc = fleet_store_open(&r.store, a->db ? a->db : FLEET_DB, true, err);
 	if (!rc)
 		rc = choose_trios(&r, err);
 	if (!rc)

@@ -117,7 +117,7 @@ struct source {
 static int load_file(const struct fleet_args *a, struct source *s, struct err *err)
 {
 	struct fleet_store *store;
-	int rc = fleet_store_open(&store, a->db, false, err);
+	int rc = fleet_store_open(&store, a->db ? a->db : FLEET_DB, false, err);
 
 	rc = rc ? rc : fleet_store_meta(store, &s->meta, &s->totals, err);
 	rc = rc ? rc : fleet_store_load(store, a->type, &s->rows, &s->other_types, err);
@@ -184,3 +184,5 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 	v.width = screen_width();
 	return analyse(a, &v, err);
 }
+	if (a->engine && a->db)
+		return args_refuse(err, "--db is a file and --engine names servers; give one");

@@ -290,6 +290,7 @@ ok "what a base gains without a co-runner" loud "without $co it would be" \
 	fleet report --db some.db --base "$base" --exclude "$co"
 without() { fleet report --db some.db --base "$base" "$@" | grep "it would be"; }
 ok "who is left out twice is left out once" test "$(without --exclude "$co" --exclude "$co")" = "$(without --exclude "$co")"
+ok "a file and servers at once are refused" loud "give one" fleet report --db some.db --engine clickhouse://127.0.0.1:1/x
 ok "a page that cannot be written: no option is named that report has not" test "$(fleet report --db some.db --html nowhere/x.html 2>&1)" = \
 	"ispot: fleet: cannot write nowhere/x.html: No such file or directory; name another file"
 ok "the text names both" loud " $base beside $co" fleet report --db some.db
