@@ -9,6 +9,7 @@
 #include "analysis/fleet_simulate.h"
 #include "analysis/fleet_world.h"
 #include "base/err.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -103,6 +104,10 @@ int fleet_simulate(const struct fleet_args *a, char **words, struct err *err)
 	world_init(&w, &(struct world_options){ a->seed, (uint32_t)a->applications,
 						(uint32_t)a->interferers,
 						(uint32_t)a->trio_interferers });
+	if (w.pairs.n < a->interferers || w.trios.n < a->trio_interferers)
+		log_notice("only %zu pairs and %zu trios are planted: one for each of the most "
+			   "common applications is the most",
+			   w.pairs.n, w.trios.n);
 	rc = write_planted(&w, a->output, err);
 	if (!rc)
 		rc = write_all(a, &w, err);

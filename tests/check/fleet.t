@@ -283,6 +283,9 @@ ok "simulate has no duty cycle" option simulate --duty 1s/2s -o x
 ok "record has no database" option record --db x.db -F x -p 1
 ok "nor before the verb" loud "no option --json" fleet --json reduce some/machine00001.fleet
 ok "what cannot be planted is refused" loud "give fewer" fleet simulate -o x --interferers 4294967297
+ok "and said where there is room for some" loud "only 14 pairs and 0 trios are planted" \
+	fleet simulate -o crowded --machines 1 --samples 1000 --applications 14 --interferers 15
+ok "they are in the file" test "$(wc -l <crowded/planted.csv)" = 15
 
 base=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "negative")][0].base')
 co=$(fleet report --db some.db --json | jq -r '[.pairs[] | select(.effect == "negative")][0].corunner')
