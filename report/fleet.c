@@ -382,6 +382,21 @@ static double with_performance(const struct fleet_view *v, const struct fleet_ba
 	return v->meta->higher_is_better ? base->median * times : base->median / times;
 }
 
+static void print_without(const struct fleet_view *v, const struct fleet_base *base,
+			  struct text *out)
+{
+	double gain = fleet_improvement(v->fleet, base, v->without, v->n_without);
+
+	if (!v->n_without)
+		return;
+	text_printf(out, "without %s%s ", name_of(v, v->without[0]->corunner),
+		    v->n_without > 1 ? " and the others" : "");
+	if (isnan(gain))
+		text_add(out, "there are none of its samples to say what it would gain\n");
+	else
+		text_printf(out, "it would be %.1f %% faster\n", 100 * gain);
+}
+
 static void print_base(const struct fleet_view *v, struct text *out)
 {
 	const struct fleet_base *base = v->base;
@@ -394,11 +409,7 @@ static void print_base(const struct fleet_view *v, struct text *out)
 		    text_counted(samples, base->tally->n, "sample"), 100 * base->noise,
 		    fleet_view_value(v, with_performance(v, base, 1 - base->noise), low),
 		    fleet_view_value(v, with_performance(v, base, 1 + base->noise), high));
-	if (v->n_without)
-		text_printf(out, "without %s%s it would be %.1f %% faster\n",
-			    name_of(v, v->without[0]->corunner),
-			    v->n_without > 1 ? " and the others" : "",
-			    100 * fleet_improvement(v->fleet, base, v->without, v->n_without));
+	print_without(v, base, out);
 	text_add(out, "\n");
 	print_pairs_head(v, out);
 	for (uint32_t i = 0, shown = 0; i < base->n && shown < v->top; i++, cell++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,26 +45,52 @@ static bool is_twice(const struct fleet_args *a, size_t i)
 	return false;
 }
 
+/* Two may be near one sample, which would go with each of them; how often is not in the rows. */
+static bool may_overlap(enum corunner_class class)
+{
+	return class != CORUNNER_CORE && class != CORUNNER_CPU;
+}
+
+/* A pair of which too little is known to say anything is no ground to part it either. */
+static int check_excluded(const struct fleet_view *v, const char *name, enum corunner_class class,
+			  const struct fleet_cell *cell, struct err *err)
+{
+	const char *base = strtab_get(&v->fleet->rows->apps, v->base->app);
+
+	if (!cell || class == CORUNNER_TRIO)
+		return err_set(err, -ENODATA,
+			       "%s never ran beside %s in class %s; try another --class", base,
+			       name, corunner_class_names[class]);
+	if (cell->effect == FLEET_TOO_FEW)
+		return err_set(err, -ENODATA,
+			       "%s has %" PRIu64 " samples beside %s in class %s, too few to say "
+			       "what it would gain; see --min-samples",
+			       base, cell->tally->n, name, corunner_class_names[class]);
+	if (v->n_without && may_overlap(class))
+		return args_refuse(err, "--exclude of several is for --class core and cpu: in "
+					"others two may be near at once; give one");
+	return 0;
+}
+
 /* On the same core where no class is asked for, as in the paper. */
 static int find_excluded(const struct fleet_args *a, struct fleet_view *v,
 			 const struct fleet_cell **cells, struct err *err)
 {
 	enum corunner_class class = v->class == CORUNNER_ALL ? CORUNNER_CORE : v->class;
+	int rc = 0;
 
-	for (size_t i = 0; i < a->exclude.n; i++) {
+	for (size_t i = 0; !rc && i < a->exclude.n; i++) {
 		const struct fleet_cell *cell =
 			fleet_cell_of(v->fleet, v->base, a->exclude.data[i], class);
 
 		if (is_twice(a, i))
 			continue;
-		if (!cell)
-			return err_set(err, -ENODATA,
-				       "%s never ran beside %s in class %s; try another --class",
-				       a->base, a->exclude.data[i], corunner_class_names[class]);
-		cells[v->n_without++] = cell;
+		rc = check_excluded(v, a->exclude.data[i], class, cell, err);
+		if (!rc)
+			cells[v->n_without++] = cell;
 	}
 	v->without = cells;
-	return 0;
+	return rc;
 }
 
 static int print(const struct fleet_args *a, struct fleet_view *v, struct err *err)
@@ -171,6 +198,8 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 	if (*words || a->json + a->csv + !!a->html > 1)
 		return args_refuse(err, "report takes options only, and one of --json, --csv "
 					"and --html");
+	if (a->engine && a->db)
+		return args_refuse(err, "--db is a file and --engine names servers; give one");
 	if (!(a->alpha > 0 && a->alpha < 1))
 		return args_refuse(err, "--alpha is a share; give more than 0, less than 1");
 	if (a->exclude.n && !a->base)
@@ -184,5 +213,3 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 	v.width = screen_width();
 	return analyse(a, &v, err);
 }
-	if (a->engine && a->db)
-		return args_refuse(err, "--db is a file and --engine names servers; give one");

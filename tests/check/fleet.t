@@ -293,6 +293,25 @@ ok "what a base gains without a co-runner" loud "without $co it would be" \
 	fleet report --db some.db --base "$base" --exclude "$co"
 without() { fleet report --db some.db --base "$base" "$@" | grep "it would be"; }
 ok "who is left out twice is left out once" test "$(without --exclude "$co" --exclude "$co")" = "$(without --exclude "$co")"
+ok "several take a class in which none of their samples are the same" loud "class core and cpu: in others two may be near at once" \
+	fleet report --db some.db --base "$base" --class cache --exclude app0001 --exclude app0002
+of_one() { fleet report --db some.db --base "$base" --class cache --exclude "$1" --exclude "$1" | grep -q "it would be"; }
+ok "one, any class" of_one app0001
+ok "of too few samples beside a co-runner no gain is said" loud "too few to say what it would gain" \
+	fleet report --db some.db --base "$base" --exclude "$co" --min-samples 1000000
+IFS=, read -r three one _ < <(grep ,trio, three/planted.csv)
+ok "nor of a trio" loud "$three never ran beside $one in class trio" fleet report --db three.db --base "$three" --class trio --exclude "$one"
+always_beside() { # its samples beside the co-runner are all that there are
+	cp some.db always.db && sqlite3 always.db "UPDATE rows SET (n, sum, histogram) = (SELECT a.n, a.sum, a.histogram
+		FROM rows a WHERE a.class = 'all' AND a.base = rows.base AND a.type = rows.type AND a.bucket = rows.bucket)
+		WHERE class = 'core' AND corunner = (SELECT id FROM apps WHERE name = '$co')"
+	fleet report --db always.db --base "$base" --exclude "$co"
+}
+if command -v sqlite3 >/dev/null; then
+	ok "nor of one that is always there" loud "without $co there are none of its samples to say what it would gain" always_beside
+else
+	skip "one that is always there" "no sqlite3"
+fi
 ok "a file and servers at once are refused" loud "give one" fleet report --db some.db --engine clickhouse://127.0.0.1:1/x
 ok "a page that cannot be written: no option is named that report has not" test "$(fleet report --db some.db --html nowhere/x.html 2>&1)" = \
 	"ispot: fleet: cannot write nowhere/x.html: No such file or directory; name another file"
