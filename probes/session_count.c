@@ -89,7 +89,8 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 		struct planned *p = candidates[i];
 
 		p->in_turns = false;
-		if (!p->possible)
+		/* What was never counted: whether it fits shows once it is traced. */
+		if (!p->possible || isnan(p->cost_share))
 			continue;
 		if (fits(p, contends, sum, room)) {
 			sum += p->cost_share;

@@ -84,6 +84,11 @@ unlike contended.screen 'in fast / slow calls' "contended: no table of counters 
 record short -- "$MB/exact" -n 11
 is "$status" 0 "a program too short to sample: status"
 like short.err '--two-pass' "a program too short to sample: names --two-pass"
+record short_twice --two-pass -- "$MB/mutex" -n 1
+is "$status" 0 "--two-pass of one that is too short to count calls: status" || diag short_twice.err
+report short_twice
+[ "$(block short_twice pthread_mutex_lock .calls)" -ge 2 ] 2>/dev/null
+ok $? "--two-pass of one that is too short to count calls: its locks" || diag "$(jq -c '.blocks[].name' short_twice.json)" short_twice.err
 record two_pass --two-pass -- "$MB/mutex"
 is "$status" 0 "--two-pass: status" || diag two_pass.err
 report two_pass

@@ -172,6 +172,24 @@ static void a_scout_hands_on_what_the_run_spends_its_time_in(void **state)
 	assert_true(work.possible && add.possible && import.possible);
 }
 
+/* A run that was over before any call was counted: what blocks is traced in the next, as what is hot. */
+static void a_scout_hands_on_what_was_never_counted(void **state)
+{
+	struct planned work, import, dear;
+
+	(void)state;
+	samples(100, worker, locked_add);
+	samples(100, locked_add, NULL);
+	plan(&work, worker, NULL, NAN);
+	plan(&import, never, "pthread_mutex_lock", NAN);
+	plan(&dear, locked_add, NULL, 0.07);
+	session_hybrid_pick(&session, 0.08);
+	assert_true(work.possible && import.possible && dear.possible);
+	session_hybrid_pick(&session, 0);
+	assert_true(work.possible && import.possible);
+	assert_false(dear.possible);
+}
+
 static unsigned windows_until_asked(const struct planned *p)
 {
 	unsigned windows = 0;
@@ -351,6 +369,7 @@ int main(void)
 		TEST(what_becomes_hot_late_is_hot),
 		TEST(twice_on_a_chain_is_one_sample),
 		TEST(a_scout_hands_on_what_the_run_spends_its_time_in),
+		TEST(a_scout_hands_on_what_was_never_counted),
 		TEST(what_was_too_dear_is_asked_later),
 		TEST(what_the_brake_took_out_is_asked_later),
 		TEST(a_release_goes_with_its_lock),
