@@ -12,6 +12,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -52,6 +53,54 @@ void session_follow_begin(struct session *s)
 	s->follow.cpu_ns = s->cpu_at_begin_ns;
 	s->follow.scheduling_ns = now.scheduling_ns;
 	s->follow.switches = now.switches;
+}
+
+static bool is_attached(const struct session *s, pid_t pid)
+{
+	for (size_t i = 0; i < s->options.n_pids; i++)
+		if (s->options.pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* A shell may be attached to that has started ispot, or sudo for it. */
+static size_t left_out_children(const struct session *s, pid_t parent)
+{
+	struct pids children = { 0 };
+	size_t n = 0;
+
+	target_children(parent, &children);
+	vec_for_each (&children, pid_t, pid)
+		n += !is_attached(s, *pid) && *pid != getpid() && *pid != getppid() &&
+		     target_has_program(*pid);
+	vec_release(&children);
+	return n;
+}
+
+void session_follow_tell_born_before(struct session *s)
+{
+	struct text all = { 0 }, parents = { 0 }, words = { 0 };
+	size_t n = 0;
+
+	for (size_t i = 0; s->options.inherit && i < s->options.n_pids; i++) {
+		size_t more = left_out_children(s, s->options.pids[i]);
+
+		text_printf(&all, "%s%d", i ? "," : "", s->options.pids[i]);
+		if (more)
+			text_printf(&parents, "%s%d", n ? "," : "", s->options.pids[i]);
+		n += more;
+	}
+	if (n) {
+		text_printf(&words,
+			    "%zu child process%s had begun before ispot did, and %s not recorded; "
+			    "to record %s, too: -p %s,$(pgrep -d, -P %s)",
+			    n, n > 1 ? "es" : "", n > 1 ? "are" : "is", n > 1 ? "them" : "it",
+			    all.s, parents.s);
+		session_write_notice(s, "earlier-children", words.s);
+	}
+	text_release(&all);
+	text_release(&parents);
+	text_release(&words);
 }
 
 static void no_more_carried(struct session *s)

@@ -204,6 +204,7 @@ void session_begin(struct session *s)
 	write_pending(s);
 	for (size_t i = 0; i < s->options.n_pids; i++)
 		session_write_threads(s, s->options.pids[i]);
+	session_follow_tell_born_before(s);
 	for (size_t k = 0; k < s->sets.n; k++)
 		session_write_set(s, &s->sets.data[k], true);
 	session_burst_begin(s);

@@ -221,6 +221,27 @@ uint32_t target_quiet_threads(pid_t pid, pid_t tids[TARGET_QUIET])
 	return n;
 }
 
+void target_children(pid_t pid, struct pids *children)
+{
+	struct pids tids = { 0 };
+
+	if (target_threads(pid, &tids))
+		tids.n = 0;
+	vec_for_each (&tids, pid_t, tid) {
+		char path[64];
+		pid_t child;
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, *tid);
+		f = fopen(path, "re");
+		while (f && fscanf(f, "%d", &child) == 1)
+			*vec_add(children) = child;
+		if (f)
+			fclose(f);
+	}
+	vec_release(&tids);
+}
+
 int target_comm(pid_t pid, pid_t tid, char *buf, size_t n)
 {
 	if (!read_about(pid, tid, "comm", buf, n))

@@ -60,6 +60,8 @@ int target_threads(pid_t pid, struct pids *tids);
  */
 #define TARGET_QUIET 2
 uint32_t target_quiet_threads(pid_t pid, pid_t tids[TARGET_QUIET]);
+/* Processes that its threads have started, and that live. */
+void target_children(pid_t pid, struct pids *children);
 int target_comm(pid_t pid, pid_t tid, char *buf, size_t n); /* 0 or -errno; no newline */
 uint64_t target_memory_bytes(pid_t pid);		    /* resident; 0: gone */
 bool target_alive(pid_t pid);				    /* and not a zombie */

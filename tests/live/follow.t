@@ -30,7 +30,8 @@ matches_truth loose calls
 is "$(jq "[.notices[] | select(test(\"$said\"))] | length" loose.json)" 0 "any overhead: nothing is missing"
 
 # Without -F no event is inherited at all.
-record chosen -v -- "$MB/hand_over" -n 0
+# For as long as a busy machine takes to choose.
+record chosen -v -- "$MB/hand_over" -n 0 -d 5000000
 like chosen.err "$held" "chosen by ispot: processes are held"
 
 # Who forks often has children that inherit, however often threads switch.
@@ -50,5 +51,26 @@ ok $? "the first thread ends: no more calls than there were" || diag "$got of $w
 "$ISPOT" export --format csv -i widow.data -o - 2>/dev/null |
 	awk -F, -v end="$(trace widow .duration_ns)" 'NR > 1 && $6 > last { last = $6 } END { print last, end; exit !(last > end / 2) }' >widow.last
 ok $? "the first thread ends: the others' calls are there to the end" || diag widow.last
+
+# Children that an attached process has already are recorded if they are named; if not, that is said.
+bash -c 'sleep 300 & sleep 300 & wait; true' &
+parent=$!
+children+=("$parent")
+both() { [ "$(pgrep -c -P "$parent" -x sleep)" = 2 ]; }
+eventually both
+born=$(pgrep -d, -P "$parent")
+for pid in ${born//,/ }; do children+=("$pid"); done
+record before -F libc:wait4 -p "$parent" -d 0.2
+is "$status" 0 "children from before: status" || diag before.err
+report before
+is "$(jq -r '.notices[] | select(test("had begun before"))' before.json)" \
+	"2 child processes had begun before ispot did, and are not recorded; to record them, too: -p $parent,\$(pgrep -d, -P $parent)" \
+	"children from before: how many, and how to record them"
+record named -F libc:wait4 -p "$parent,$born" -d 0.2
+unlike named.err 'had begun before' "children from before: not said of those that are named"
+record alone -F libc:wait4 --no-inherit -p "$parent" -d 0.2
+unlike alone.err 'had begun before' "children from before: not said where none are to be followed"
+# shellcheck disable=SC2086 # one word each
+kill $parent ${born//,/ }
 
 done_testing
