@@ -55,6 +55,25 @@ void text_input_option(const struct view *v, struct text *out)
 	text_shell_word(out, text_printable(file, sizeof(file), v->file));
 }
 
+/* The processes that were attached to: their threads come one after the other's. */
+static void attached_pids(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	uint64_t first = meta->session.pid, latest = first;
+	struct text others = { 0 };
+
+	vec_for_each (&meta->threads, const struct meta_thread, t) {
+		if (t->tgid != latest && t->tgid != first)
+			text_printf(&others, ",%u", t->tgid);
+		latest = t->tgid;
+	}
+	text_printf(out, "%llu%s", (unsigned long long)first,
+		    !others.n			? ""
+		    : others.n > v->width / 2 ? ",..."
+					      : others.s);
+	text_release(&others);
+}
+
 /* By -F; else ispot chose, or had not got to it. */
 static bool chosen_by_user(const struct view *v)
 {
@@ -73,7 +92,8 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	size_t width;
 
 	if (s->attached) {
-		text_printf(&again, "ispot record -p %llu", (unsigned long long)s->pid);
+		text_add(&again, "ispot record -p ");
+		attached_pids(v, &again);
 		text_printf(&check, "ispot check -p %llu", (unsigned long long)s->pid);
 	} else {
 		if (!s->command || !*s->command)
@@ -130,7 +150,8 @@ static void next_is_record(const struct view *v, const struct block *worst, stru
 	text_add(&line, "ispot record -F ");
 	text_shell_word(&line, text_printable(name, sizeof(name), worst->name));
 	if (s->attached) {
-		text_printf(&line, " -p %llu -d 10", (unsigned long long)s->pid);
+		text_add(&line, " -d 10 -p ");
+		attached_pids(v, &line);
 	} else {
 		command_line(s->command, v->width, &command);
 		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
@@ -231,7 +252,8 @@ static void next_is_burst(const struct view *v, struct text *out)
 			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
 		}
 	if (meta->session.attached) {
-		text_printf(&line, " -d 10 -p %llu", (unsigned long long)meta->session.pid);
+		text_add(&line, " -d 10 -p ");
+		attached_pids(v, &line);
 	} else {
 		command_line(meta->session.command, v->width, &command);
 		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
