@@ -476,7 +476,7 @@ static int run_check(int argc, char **argv, struct err *err)
 
 const struct command cmd_check = {
 	.name = "check",
-	.summary = "show what would be traced, at which cost, and what stands in the way",
+	.summary = "show what would be traced, its cost, and what stands in the way",
 	.usage = "ispot check [-F PATTERN]... [--stats] [--perf-script] [--json] (CMD | -p PID)",
 	.examples = examples,
 	.options = options,

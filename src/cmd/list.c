@@ -141,7 +141,7 @@ static int run_list(int argc, char **argv, struct err *err)
 
 const struct command cmd_list = {
 	.name = "list",
-	.summary = "show which probes and counters can be used here, and why others cannot",
+	.summary = "show the probes and counters usable here, and why others are not",
 	.usage = "ispot list [--json]",
 	.examples = examples,
 	.options = options,

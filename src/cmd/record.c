@@ -446,7 +446,7 @@ static int run_record(int argc, char **argv, struct err *err)
 
 const struct command cmd_record = {
 	.name = "record",
-	.summary = "run a command, or attach to processes, and record calls into ispot.data",
+	.summary = "record the calls of a command or of running processes",
 	.usage =
 		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-p PID,...] [-d TIME]\n"
 		"             [-D TIME] [-g HOW] [-m SIZE] [--max-size SIZE] [--overhead PCT]\n"

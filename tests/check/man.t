@@ -75,7 +75,10 @@ sections() { # sections ROOT
 	done
 }
 
+wide() { "$ISPOT" --help | awk 'length > 80'; }
+
 ok "there are commands" test -n "$(commands)"
+holds "ispot --help has no line beyond 80 columns" wide
 holds "mandoc accepts the pages" lint "$top"
 for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; done
 holds "ispot(1) refers to every command" listed "$top"
