@@ -11,11 +11,10 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/java_preload/preload.h"
 #include "probes/java_record.h"
 
-#define PREFIX	       "safepoint-"
 #define LINE_MAX_BYTES 1024
-#define LOG_BYTES      "1M" /* then it is another file: the machine may run for days */
 
 /* ---- the option ---- */
 
@@ -44,20 +43,17 @@ char *java_pauses_option(const char *program, const char *directory)
 {
 	char path[PATH_MAX];
 
-	if (strpbrk(directory, ":,\"%") || !java_find_program(program, path) ||
-	    version_of(path) < 9)
+	if (!java_find_program(program, path) || version_of(path) < 9)
 		return NULL;
-	return xasprintf("-Xlog:safepoint=info:file=%s/" PREFIX
-			 "%%p.log:timenanos:filecount=1,filesize=" LOG_BYTES,
-			 directory);
+	return xasprintf("%s%s%s", JAVA_PAUSES_LOG, directory, JAVA_PAUSES_FILE);
 }
 
 char *java_pauses_log(pid_t pid, const char *directory, bool on)
 {
-	char *of = xasprintf("VM.log output=%s/" PREFIX "%d.log", directory, (int)pid), *all;
+	char *of = xasprintf("VM.log output=%s/" JAVA_PAUSES "%d.log", directory, (int)pid), *all;
 
 	all = xasprintf("%s %s", of,
-			on ? "output_options=filecount=1,filesize=" LOG_BYTES
+			on ? "output_options=filecount=1,filesize=" JAVA_PAUSES_BYTES
 			     " what=safepoint=info decorators=timenanos"
 			   : "what=all=off");
 	free(of);
@@ -112,7 +108,7 @@ static void find_logs(struct java_pauses *p)
 
 	while (dir && (entry = readdir(dir))) {
 		end = 0;
-		if (sscanf(entry->d_name, PREFIX "%d.log%n", &pid, &end) == 1 && end &&
+		if (sscanf(entry->d_name, JAVA_PAUSES "%d.log%n", &pid, &end) == 1 && end &&
 		    !entry->d_name[end] && !is_known(p, pid))
 			*vec_add(&p->logs) = (struct java_log){ .pid = pid };
 	}
@@ -147,7 +143,7 @@ static void read_lines(const struct java_log *log,
  * followed or waited for. */
 static void follow(const struct java_pauses *p, struct java_log *log)
 {
-	char *name = xasprintf("%s/" PREFIX "%d.log", p->directory, (int)log->pid);
+	char *name = xasprintf("%s/" JAVA_PAUSES "%d.log", p->directory, (int)log->pid);
 	struct stat now, open_one;
 	bool same;
 

@@ -29,14 +29,14 @@ extern const char ispot_java_preload_start[] __attribute__((weak));
 extern const char ispot_java_preload_end[] __attribute__((weak));
 
 /* Memory, unless programs may not be mapped from there, or it is a container's small one.
- * LD_PRELOAD has no names with blanks or colons. */
+ * LD_PRELOAD has no names with blanks or colons, options of Java machines none with the others. */
 static const char *choose(void)
 {
 	const char *dirs[] = { "/dev/shm", getenv("TMPDIR"), "/var/tmp" };
 	struct statvfs fs;
 
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
-		if (dirs[i] && !strpbrk(dirs[i], " :") && !statvfs(dirs[i], &fs) &&
+		if (dirs[i] && !strpbrk(dirs[i], " :,\"'%") && !statvfs(dirs[i], &fs) &&
 		    !(fs.f_flag & (ST_NOEXEC | ST_RDONLY)) &&
 		    (uint64_t)fs.f_bavail * fs.f_frsize >= ROOM_LEAST)
 			return dirs[i];

@@ -20,14 +20,18 @@
 #define OPTIONS	   "JAVA_TOOL_OPTIONS"
 #define OPTION	   "-agentpath:"
 #define ROOM	   8192
+#define MODULES	   "JVM_AddModuleExports" /* what machines have since Java 9 */
 #define LOAD_LAZY  1 /* glibc's RTLD_LAZY, as the machine itself loads agents */
 #define TO_ERRORS  2
+#define MAY_WRITE  2
 #define PATH_BYTES 512
 
 extern IF_THERE char **environ;
 extern IF_THERE const char *gnu_get_libc_version(void);
 extern IF_THERE void *dlopen(const char *path, int how);
+extern IF_THERE void *dlsym(void *library, const char *name);
 extern IF_THERE char *dlerror(void);
+extern IF_THERE int access(const char *path, int mode);
 extern IF_THERE ssize_t write(int fd, const void *data, size_t n);
 
 VISIBLE char *getenv(const char *name);
@@ -90,7 +94,13 @@ static bool can_load(const char *agent)
 	return false;
 }
 
-/* The program's own options, and the agent. */
+/* A machine that does not know the option, or cannot open its log, does not start. */
+static bool can_log(const char *directory)
+{
+	return dlsym && dlsym(NULL, MODULES) && access && !access(directory, MAY_WRITE);
+}
+
+/* The program's own options, the agent, and the log of safepoints. */
 static char *with_agent(char *own, const char *directory)
 {
 	static char options[ROOM];
@@ -101,7 +111,9 @@ static char *with_agent(char *own, const char *directory)
 	if (!add(&path, directory) || !add(&path, "/" JAVA_AGENT) || !can_load(agent))
 		return own;
 	if (add(&w, own ? own : "") && add(&w, own && *own ? " " : "") && add(&w, OPTION) &&
-	    add(&w, agent) && add(&w, "=") && add(&w, directory))
+	    add(&w, agent) && add(&w, "=") && add(&w, directory) &&
+	    (!can_log(directory) ||
+	     (add(&w, " " JAVA_PAUSES_LOG) && add(&w, directory) && add(&w, JAVA_PAUSES_FILE))))
 		return options;
 	complain("its " OPTIONS " are too long");
 	return own;

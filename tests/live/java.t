@@ -226,6 +226,9 @@ is "$("$ISPOT" outliers --rule robust --json -i dumps.data |
 	jq '.blocks[] | select(.name | test("step")) | .divergent_executions[] | select(.index == 500) |
 		.safepoint_ns > 0 and (.cause == "safepoint") == (.safepoint_ns * 2 >= .residual_ns)')" true \
 	"the execution that they were in says so, and blames them where they are half of it"
+record shelled --java -- sh -c 'java Dumps'
+is "$(($("$ISPOT" dump -i shelled.data | grep -c ' pause [0-9]* why=2') >= 15))" 1 "of a machine that a shell starts as well" ||
+	diag shelled.err
 "$ISPOT" record --java -o stops.data -- java Dumps 100000 >stops.out 2>stops.err &
 recorder=$!
 children+=("$recorder")
