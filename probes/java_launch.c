@@ -14,6 +14,7 @@
 #include "probes/java_pauses.h"
 #include "probes/java_preload/preload.h"
 #include "probes/java_record.h"
+#include "probes/select.h"
 #include "probes/target.h"
 #include "symbol/dso.h"
 
@@ -25,19 +26,12 @@ struct addition {
 
 bool java_find_program(const char *program, char path[PATH_MAX])
 {
-	const char *dirs = getenv("PATH"), *end;
-	bool found = false;
+	int unused;
+	char *file = strchr(program, '/') ? xstrdup(program)
+					  : program_in_path(program, environ, &unused);
+	bool found = file && realpath(file, path);
 
-	if (strchr(program, '/'))
-		return realpath(program, path);
-	for (; !found && dirs && *dirs; dirs = *end ? end + 1 : end) {
-		char *name;
-
-		end = strchrnul(dirs, ':');
-		name = xasprintf("%.*s/%s", (int)(end - dirs), dirs, program);
-		found = !access(name, X_OK) && realpath(name, path);
-		free(name);
-	}
+	free(file);
 	return found;
 }
 

@@ -145,7 +145,7 @@ static void apply_wrapper(struct command_program *p, const struct wrapper *w, ch
 	}
 }
 
-static char *find_in_path(const char *name, char **environment, int *code)
+char *program_in_path(const char *name, char **environment, int *code)
 {
 	const char *path = environment_get(environment, "PATH"), *dir;
 	size_t n;
@@ -185,7 +185,7 @@ static int find_program(const char *name, struct command_program *p, struct err 
 	if (!*name)
 		return exec_error(err, -ENOENT, "''", "an empty command name; name a program");
 	if (!strchr(name, '/')) {
-		p->path = find_in_path(name, p->environment, &code);
+		p->path = program_in_path(name, p->environment, &code);
 		if (p->path)
 			return 0;
 		if (code == -EACCES)

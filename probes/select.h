@@ -114,6 +114,9 @@ struct command_program {
 	unsigned scripts;   /* met on the way */
 	char **environment; /* NULL-terminated */
 };
+/* The file in PATH that a name means, to be freed; NULL: *code is -ENOENT, or -EACCES where there
+ * is one that may not be run. */
+char *program_in_path(const char *name, char **environment, int *code);
 int command_program_find(struct command_program *p, char *const *argv, struct err *err);
 void command_program_release(struct command_program *p);
 

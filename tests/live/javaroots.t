@@ -23,6 +23,10 @@ printf '#!/bin/sh\nexec %s "$@"\n' "$java" >java && chmod +x java
 record script --java -- ./java Exact 1 11 9
 runs script "a java that is a script"
 is "$(calls script)" 11 "and is recorded" || diag script.err
+mkdir -p first/java
+PATH=$PWD/first:$PATH record named --java -- java Exact 1 11 9
+runs named "a java that has a directory of its name before it in PATH"
+unlike named.err 'Picked up' "it is given an option"
 record options --java -- env JAVA_TOOL_OPTIONS=-Dx=y java Exact 1 11 9
 runs options "a machine that has options in its environment"
 is "$(calls options)" 11 "and is recorded" || diag options.err
