@@ -82,14 +82,15 @@ static double own_part_ns(const struct outlier *x)
 
 #define CHAIN_LEAST 3	 /* executions at growing distances */
 #define CHAIN_OFF   0.12 /* a distance may be off by */
+#define CHANCE_MOST 0.3	 /* chains that there are by chance */
 #define GROWTH_MIN  1.2
 #define GROWTH_MAX  4.2
 
 /* Executions by index, each so many times as far as the one before. own: that diverge by their own
- * doing; ns: of that. */
+ * doing; ns: of that. ways, off: chance() has them. */
 struct chain {
 	uint64_t n, own, last, before;
-	double growth, ns, most_ns;
+	double growth, ns, most_ns, ways, off;
 };
 
 static void lengthen(struct chain *c, const struct outlier_block *b, const struct outlier *x)
@@ -118,26 +119,62 @@ static const struct outlier *next_at(const struct outlier_block *b, const struct
 	return next;
 }
 
+static double growth_of(const struct outlier *x, const struct outlier *y)
+{
+	return (double)(y->index + 1) / (double)(x->index + 1);
+}
+
+/* One more, near to where it is expected. */
+static void find_next(struct chain *c, const struct outlier_block *b, const struct outlier *x,
+		      double expected)
+{
+	double off = fabs((double)(x->index + 1) - expected);
+
+	off = (off > 0.5 ? off : 0.5) / expected;
+	c->off = off > c->off ? off : c->off;
+	c->ways *= 2 * expected / (double)b->begun;
+	lengthen(c, b, x);
+}
+
 static struct chain follow(const struct outlier_block *b, const struct outlier *x,
 			   const struct outlier *y)
 {
-	struct chain c = { .growth = (double)(y->index + 1) / (double)(x->index + 1) };
+	struct chain c = { .growth = growth_of(x, y), .ways = 1 };
 
 	if (c.growth < GROWTH_MIN || c.growth > GROWTH_MAX)
 		return c;
 	lengthen(&c, b, x);
-	do
-		lengthen(&c, b, y);
-	while ((y = next_at(b, y, (double)(y->index + 1) * c.growth)));
-	return c;
+	lengthen(&c, b, y);
+	for (;;) {
+		double expected = (double)(y->index + 1) * c.growth;
+
+		x = y;
+		y = next_at(b, x, expected);
+		if (!y)
+			return c;
+		find_next(&c, b, y, expected);
+		c.growth = growth_of(x, y); /* of more, so nearer to what it is */
+	}
+}
+
+/* Those that diverge by their own doing; the first is made long by much else. */
+struct own {
+	double n, ns;
+};
+
+/* How many chains as good as this one as many executions have that are anywhere: two begin it, and
+ * each further one is as near to where it is expected. */
+static double chance(const struct chain *c, const struct own *own)
+{
+	return own->n * (own->n - 1) / 2 * c->ways * pow(own->n * c->off, (double)c->n - 2);
 }
 
 /* Among many executions there always are some at such distances, and any few have one that took
  * much longer than the others: half of the time must be theirs, without the longest as well. */
-static bool tells(const struct chain *c, double all_ns)
+static bool tells(const struct chain *c, const struct own *own)
 {
-	return c->own >= CHAIN_LEAST && c->ns >= all_ns / 2 &&
-	       c->ns - c->most_ns >= (all_ns - c->most_ns) / 2;
+	return c->own >= CHAIN_LEAST && chance(c, own) < CHANCE_MOST && c->ns >= own->ns / 2 &&
+	       c->ns - c->most_ns >= (own->ns - c->most_ns) / 2;
 }
 
 /* A structure that grows by a factor is made anew each time that it has so many times as many
@@ -147,18 +184,22 @@ static double growing(const struct outliers *o, const struct outlier_block *b,
 {
 	const struct outlier *end = b->kept.data + b->kept.n;
 	struct chain best = { 0 };
-	double all_ns = 0, own_ns = 0;
+	struct own own = { 0 };
+	double all_ns = 0;
 
 	(void)o;
 	vec_for_each (&b->kept, const struct outlier, x) {
 		all_ns += x->residual_ns;
-		own_ns += x->index && !is_held_up(x) ? own_part_ns(x) : 0;
+		if (!x->index || is_held_up(x))
+			continue;
+		own.n++;
+		own.ns += own_part_ns(x);
 	}
 	vec_for_each (&b->kept, const struct outlier, x)
 		for (const struct outlier *y = x + 1; x->index && y < end; y++) {
 			struct chain c = follow(b, x, y);
 
-			if (c.ns > best.ns && tells(&c, own_ns))
+			if (c.ns > best.ns && tells(&c, &own))
 				best = c;
 		}
 	if (!best.n)
