@@ -17,6 +17,7 @@
 #define INDENT		   8
 #define WIDE_SHARE	   0.1 /* as many divergent ones: its durations vary, none stands out */
 #define STACK_FRAMES	   8
+#define FELT_PART	   100 /* of an execution's time: what is less is not worth a word */
 
 const char *outlier_kind_name(const struct outlier_block *b)
 {
@@ -223,6 +224,20 @@ static void rows(const struct outlier_view *v, struct text *out)
 
 /* ---- one block ---- */
 
+/* "1.2ms + 0.3ns for each execution before" */
+static void line_words(const struct outlier_line *l, struct text *out)
+{
+	char at[TEXT_NUMBER], by[TEXT_NUMBER];
+	double slope = fabs(l->slope);
+
+	text_time(by, (uint64_t)(slope + 0.5));
+	if (slope < 10)
+		snprintf(by, sizeof(by), "%.2gns", slope);
+	text_printf(out, "%s%s %c %s for each execution before", l->intercept < 0 ? "-" : "",
+		    text_time(at, (uint64_t)(fabs(l->intercept) + 0.5)), l->slope < 0 ? '-' : '+',
+		    by);
+}
+
 static void usual_line(const struct outlier_view *v, const struct outlier_block *b,
 		       struct text *out)
 {
@@ -240,11 +255,11 @@ static void usual_line(const struct outlier_view *v, const struct outlier_block 
 		    text_time(mean, (uint64_t)b->mean_y),
 		    text_time(p99, hist_quantile(&b->durations, 0.99)),
 		    text_time(max, b->durations.max), text_time(sd, (uint64_t)b->stddev_ns));
-	text_printf(&line,
-		    "Line: %.4g ns %c %.3g ns for each execution before; %llu diverge, more "
-		    "than %s above it.",
-		    l->intercept, l->slope < 0 ? '-' : '+', fabs(l->slope),
-		    (unsigned long long)b->divergent, text_time(bound, (uint64_t)l->bound_ns));
+	text_add(&line, "Line: ");
+	line_words(l, &line);
+	text_printf(&line, "; %llu diverge%s, more than %s above it.",
+		    (unsigned long long)b->divergent, b->divergent == 1 ? "s" : "",
+		    text_time(bound, (uint64_t)l->bound_ns));
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
 }
@@ -320,6 +335,55 @@ static void stack(const struct outlier_view *v, const struct outlier *x, struct 
 	text_release(&line);
 }
 
+/* A clause of a list, unless the evidence says as much. */
+static void add_clause(const struct outlier *x, const char *subject, const char *what,
+		       struct text *list)
+{
+	if (!strstr(x->evidence, what))
+		text_printf(list, "%s%s%s", list->n ? ", " : "meanwhile ", subject, what);
+}
+
+static bool is_felt(const struct outlier *x, uint64_t ns)
+{
+	return ns && ns >= x->duration_ns / FELT_PART;
+}
+
+void outlier_meanwhile(const struct outlier *x, struct text *out)
+{
+	static const struct {
+		const char *one, *more;
+	} counted[OUTLIER_COUNTS] = {
+		[OUTLIER_FAULTS] = { "page fault", "page faults" },
+		[OUTLIER_MAJOR_FAULTS] = { "major page fault", "major page faults" },
+		[OUTLIER_MISSES] = { "cache miss", "cache misses" },
+	};
+	const struct {
+		uint64_t ns;
+		const char *words;
+	} times[] = {
+		{ x->off.blocked_ns + x->off.idle_ns, "asleep " },
+		{ x->off.preempted_ns, "ready without a CPU " },
+		{ x->monitors_ns, "its calls waiting for monitors " },
+		{ x->paused_ns, "all threads stopped " },
+	};
+	char number[TEXT_NUMBER], what[64];
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		snprintf(what, sizeof(what), "for %s", text_time(number, times[i].ns));
+		if (is_felt(x, times[i].ns))
+			add_clause(x, times[i].words, what, out);
+	}
+	for (unsigned i = 0; i < OUTLIER_COUNTS; i++) {
+		snprintf(what, sizeof(what), "%s %s", text_count(number, x->counts[i]),
+			 x->counts[i] == 1 ? counted[i].one : counted[i].more);
+		if (x->counted & 1u << i && x->counts[i])
+			add_clause(x, "", what, out);
+	}
+	if (x->contended)
+		text_printf(out, "%sanother thread held the lock when it was asked for",
+			    out->n ? "; " : "");
+}
+
 static int by_residual(const void *a, const void *b)
 {
 	const struct outlier *x = *(const struct outlier *const *)a,
@@ -332,6 +396,7 @@ static void execution(const struct outlier_view *v, const struct outlier_block *
 		      const struct outlier *x, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	struct text also = { 0 };
 	char cell[64];
 
 	snprintf(cell, sizeof(cell), "%llu", (unsigned long long)x->index);
@@ -346,8 +411,10 @@ static void execution(const struct outlier_view *v, const struct outlier_block *
 	t.used += 2;
 	table_last(&t, x->cause);
 	indented(v, x->evidence, out);
-	if (x->contended)
-		indented(v, "another thread held the lock when it was asked for", out);
+	outlier_meanwhile(x, &also);
+	if (also.n)
+		indented(v, also.s, out);
+	text_release(&also);
 	callees(v, b, x, OUTLIER_TOP, INDENT + 2, out);
 	stack(v, x, out);
 }
@@ -372,8 +439,9 @@ static void detail(const struct outlier_view *v, struct text *out)
 	for (size_t i = 0; i < n && i < top; i++)
 		execution(v, b, worst[i], out);
 	if (b->divergent > top)
-		text_printf(out, "%llu more diverge by less (--top)\n",
-			    (unsigned long long)(b->divergent - top));
+		text_printf(out, "%llu more diverge%s by less (--top)\n",
+			    (unsigned long long)(b->divergent - top),
+			    b->divergent == top + 1 ? "s" : "");
 	free(worst);
 }
 
@@ -388,6 +456,11 @@ void report_outliers_text(const struct outlier_view *v, struct text *out)
 	} else if (o->blocks.n && o->blocks.data[0].divergent) {
 		headline(v, &o->blocks.data[0], out);
 		rows(v, out);
+	} else if (!o->blocks.n) {
+		text_wrap(
+			"There is no execution to look at: no call that was recorded has both its "
+			"ends.",
+			v->width, out);
 	} else {
 		text_wrap("No execution diverges: each took about as long as its block's line "
 			  "says.",

@@ -38,6 +38,10 @@ const char *outlier_kind_name(const struct outlier_block *b);
  * the calling place was recorded; nothing where that was not. */
 void outlier_called_from(const struct outlier_view *v, const struct outlier *x, struct text *out);
 
+/* "meanwhile asleep for 2ms, 3 page faults": what is known of it besides its cause, which may be
+ * among that; nothing where nothing is. */
+void outlier_meanwhile(const struct outlier *x, struct text *out);
+
 /* A part of the page: what an execution called, and from where it was called; nothing where neither
  * was recorded. open: unfolded. */
 void outlier_html_calls(const struct outlier_view *v, const struct outlier_block *b,

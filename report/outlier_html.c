@@ -215,6 +215,8 @@ static void hint_list(const struct outlier_block *b, struct text *out)
 static void execution_row(const struct outlier_view *v, const struct outlier_block *b,
 			  const struct outlier *x, size_t i, struct text *out)
 {
+	struct text also = { 0 };
+
 	text_printf(out, "<tr><td>%llu</td><td>%.6f</td>", (unsigned long long)x->index,
 		    (double)(x->entry_ns - v->start_ns) / 1e9);
 	time_cell(out, x->duration_ns);
@@ -224,6 +226,13 @@ static void execution_row(const struct outlier_view *v, const struct outlier_blo
 		    "class=\"name\">",
 		    x->tid, colour_of(x)->class, x->cause);
 	html_text(out, x->evidence);
+	outlier_meanwhile(x, &also);
+	if (also.n) {
+		text_add(out, "<br><span class=\"quiet\">");
+		html_text(out, also.s);
+		text_add(out, "</span>");
+	}
+	text_release(&also);
 	if (i < CALLS_MAX)
 		outlier_html_calls(v, b, x, !i, out);
 	text_add(out, "</td></tr>\n");
