@@ -93,7 +93,8 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, boo
 	if (damage)
 		notices[n++] = xstrdup(damage);
 	if (o->lost_records)
-		notices[n++] = xasprintf("%s lost: executions among these are missing",
+		notices[n++] = xasprintf("%s lost: executions among these are missing; record "
+					 "with a larger -m",
 					 text_counted(number, o->lost_records, "record"));
 	if (period > 1)
 		notices[n++] = xasprintf("one call in %llu was recorded: executions are counted, "
