@@ -75,7 +75,7 @@ static bool is_held_up(const struct outlier *x)
 /* What of its time above the line was neither waiting nor preemption. */
 static double own_part_ns(const struct outlier *x)
 {
-	double off = (double)offcpu_ns(&x->off);
+	double off = (double)(offcpu_ns(&x->off) + x->paused_ns + x->monitors_ns);
 
 	return x->residual_ns > off ? x->residual_ns - off : 0;
 }

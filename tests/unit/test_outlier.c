@@ -138,16 +138,21 @@ static uint64_t table_ns(uint64_t i)
 	return i == 45 || i == 88 || i == 185 ? 5000 : 1000 + i % 7;
 }
 
-static bool grows(uint64_t n, uint64_t (*ns)(uint64_t), size_t divergent)
+/* stopped: all threads were, in those that diverge. */
+static bool grows(uint64_t n, uint64_t (*ns)(uint64_t), size_t divergent, bool stopped)
 {
 	struct outliers o = { .rule = OUTLIER_ROBUST };
 	struct outlier_block b = { .kind = BLOCK_LOCK };
+	static char none[] = "";
 	bool found = false;
 
 	judge_all(&o, &b, n, ns, 0);
 	assert_int_equal(b.kept.n, divergent);
-	vec_for_each (&b.kept, struct outlier, x)
-		x->cause = "unknown";
+	vec_for_each (&b.kept, struct outlier, x) {
+		x->cause = stopped ? "pause" : "unknown";
+		x->paused_ns = stopped ? x->duration_ns : 0;
+		x->evidence = none;
+	}
 	outlier_find_behaviours(&o, &b);
 	vec_for_each (&b.hints, struct outlier_hint, hint) {
 		found |= hint->behaviour == 'C';
@@ -161,7 +166,8 @@ static bool grows(uint64_t n, uint64_t (*ns)(uint64_t), size_t divergent)
 static void test_growth_among_others(void **state)
 {
 	(void)state;
-	assert_true(grows(300, table_ns, 8));
+	assert_true(grows(300, table_ns, 8, false));
+	assert_false(grows(300, table_ns, 8, true));
 }
 
 /* Nine anywhere, as a busy machine makes them; the three that took most are nearly as far from each
@@ -182,7 +188,7 @@ static uint64_t anywhere_ns(uint64_t i)
 static void test_no_growth_by_chance(void **state)
 {
 	(void)state;
-	assert_false(grows(24000, anywhere_ns, 9));
+	assert_false(grows(24000, anywhere_ns, 9, false));
 }
 
 int main(void)
