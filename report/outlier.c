@@ -68,6 +68,21 @@ static void count_kinds(const struct outliers *o, size_t *sections, size_t *mark
 	}
 }
 
+/* Of a program that was attached to it is not known what its own part is. */
+static void instrumentation(const struct meta_end *end, struct text *out)
+{
+	char words[TEXT_NUMBER];
+	double slowed;
+
+	if (end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns) {
+		text_printf(out, "  recording took %s", text_time(words, end->probes_cost_ns));
+		return;
+	}
+	slowed = meta_overhead((double)end->target_cpu_ns, (double)end->probes_cost_ns);
+	text_printf(out, "  slowed by %s",
+		    text_overhead(words, slowed, slowed >= META_OVERHEAD_MOST));
+}
+
 static void header(const struct outlier_view *v, struct text *out)
 {
 	const struct outliers *o = v->outliers;
@@ -87,14 +102,8 @@ static void header(const struct outlier_view *v, struct text *out)
 		text_printf(out, "  %s, held for %s",
 			    text_counted(counted, sections, "critical section"),
 			    text_time(held, o->section_ns));
-	if (end->present && end->probes_cost_ns != META_UNKNOWN &&
-	    end->target_cpu_ns != META_UNKNOWN && end->target_cpu_ns) {
-		double slowed =
-			meta_overhead((double)end->target_cpu_ns, (double)end->probes_cost_ns);
-
-		text_printf(out, "  slowed by %s",
-			    text_overhead(time, slowed, slowed >= META_OVERHEAD_MOST));
-	}
+	if (end->present && end->probes_cost_ns != META_UNKNOWN)
+		instrumentation(end, out);
 	text_add(out, "\n\n");
 }
 
@@ -224,18 +233,20 @@ static void rows(const struct outlier_view *v, struct text *out)
 
 /* ---- one block ---- */
 
-/* "1.2ms + 0.3ns for each execution before" */
+/* "1.2ms + 0.3ns for each execution before"; "1.2ms" where it is flat. */
 static void line_words(const struct outlier_line *l, struct text *out)
 {
 	char at[TEXT_NUMBER], by[TEXT_NUMBER];
 	double slope = fabs(l->slope);
 
+	text_printf(out, "%s%s", l->intercept < 0 ? "-" : "",
+		    text_time(at, (uint64_t)(fabs(l->intercept) + 0.5)));
+	if (!slope)
+		return;
 	text_time(by, (uint64_t)(slope + 0.5));
 	if (slope < 10)
 		snprintf(by, sizeof(by), "%.2gns", slope);
-	text_printf(out, "%s%s %c %s for each execution before", l->intercept < 0 ? "-" : "",
-		    text_time(at, (uint64_t)(fabs(l->intercept) + 0.5)), l->slope < 0 ? '-' : '+',
-		    by);
+	text_printf(out, " %c %s for each execution before", l->slope < 0 ? '-' : '+', by);
 }
 
 static void usual_line(const struct outlier_view *v, const struct outlier_block *b,
@@ -243,13 +254,13 @@ static void usual_line(const struct outlier_view *v, const struct outlier_block 
 {
 	const struct outlier_line *l = &b->line;
 	char min[TEXT_NUMBER], p50[TEXT_NUMBER], p99[TEXT_NUMBER], max[TEXT_NUMBER],
-		mean[TEXT_NUMBER], sd[TEXT_NUMBER], bound[TEXT_NUMBER];
+		mean[TEXT_NUMBER], sd[TEXT_NUMBER], bound[TEXT_NUMBER], threads[TEXT_COUNTED];
 	struct text line = { 0 };
 
-	text_printf(&line,
-		    "%llu executions in %u thread%s: min %s, median %s, mean %s, p99 %s, max %s, "
-		    "standard deviation %s. ",
-		    (unsigned long long)b->durations.count, b->threads, b->threads == 1 ? "" : "s",
+	text_printf(&line, "%llu executions", (unsigned long long)b->durations.count);
+	if (b->threads) /* what --keep-slower left out does not tell */
+		text_printf(&line, " in %s", text_counted(threads, b->threads, "thread"));
+	text_printf(&line, ": min %s, median %s, mean %s, p99 %s, max %s, standard deviation %s. ",
 		    text_time(min, b->durations.min),
 		    text_time(p50, hist_quantile(&b->durations, 0.5)),
 		    text_time(mean, (uint64_t)b->mean_y),
