@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -43,7 +44,8 @@ char *java_pauses_option(const char *program, const char *directory)
 {
 	char path[PATH_MAX];
 
-	if (!java_find_program(program, path) || version_of(path) < 9)
+	if (strpbrk(directory, ":,\"%") || !java_find_program(program, path) ||
+	    version_of(path) < 9)
 		return NULL;
 	return xasprintf("%s%s%s", JAVA_PAUSES_LOG, directory, JAVA_PAUSES_FILE);
 }
@@ -116,45 +118,56 @@ static void find_logs(struct java_pauses *p)
 		closedir(dir);
 }
 
-/* Whole lines; of one that is being written the rest comes later. */
-static void read_lines(const struct java_log *log,
+/* Whole lines from where the log was read to; of one that is being written the rest comes later. */
+static void read_lines(struct java_log *log, const char *name,
 		       void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
 		       void *self)
 {
+	FILE *f = fopen(name, "re");
 	char line[LINE_MAX_BYTES];
 	uint64_t end_ns, ns;
-	long at = ftell(log->file);
 
-	clearerr(log->file);
-	while (fgets(line, sizeof(line), log->file)) {
+	if (!f)
+		return;
+	fseek(f, log->at, SEEK_SET);
+	while (fgets(line, sizeof(line), f)) {
 		size_t n = strlen(line);
 
-		if (line[n - 1] != '\n' && n < sizeof(line) - 1) {
-			fseek(log->file, at, SEEK_SET);
-			return;
-		}
-		at = ftell(log->file);
+		if (line[n - 1] != '\n' && n < sizeof(line) - 1)
+			break;
+		log->at = ftell(f);
 		if (java_pauses_parse(line, &end_ns, &ns))
 			visit(self, log->pid, end_ns, ns);
 	}
+	fclose(f);
 }
 
-/* A full one has another name by now. The program owns the directory: no link, no pipe of its is
- * followed or waited for. */
-static void follow(const struct java_pauses *p, struct java_log *log)
+/* The program owns the directory: no link, no pipe of its is followed or waited for. */
+static bool is_file(const char *name, struct stat *st)
+{
+	return !lstat(name, st) && S_ISREG(st->st_mode);
+}
+
+/* A full one has another name by now. None is kept open: a build may start thousands of machines.
+ */
+static void follow(const struct java_pauses *p, struct java_log *log,
+		   void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns), void *self)
 {
 	char *name = xasprintf("%s/" JAVA_PAUSES "%d.log", p->directory, (int)log->pid);
-	struct stat now, open_one;
-	bool same;
+	char *full = xasprintf("%s.0", name);
+	struct stat now, before;
 
-	if (!lstat(name, &now) && S_ISREG(now.st_mode)) {
-		same = log->file && !fstat(fileno(log->file), &open_one) &&
-		       open_one.st_ino == now.st_ino;
-		if (!same && log->file)
-			fclose(log->file);
-		if (!same)
-			log->file = fopen(name, "re");
+	if (is_file(name, &now)) {
+		if (now.st_ino != log->inode) {
+			if (log->inode && is_file(full, &before) && before.st_ino == log->inode)
+				read_lines(log, full, visit, self);
+			log->inode = now.st_ino;
+			log->at = 0;
+		}
+		if (now.st_size > log->at)
+			read_lines(log, name, visit, self);
 	}
+	free(full);
 	free(name);
 }
 
@@ -163,19 +176,11 @@ void java_pauses_read(struct java_pauses *p,
 		      void *self)
 {
 	find_logs(p);
-	vec_for_each (&p->logs, struct java_log, log) {
-		if (log->file)
-			read_lines(log, visit, self);
-		follow(p, log);
-		if (log->file)
-			read_lines(log, visit, self);
-	}
+	vec_for_each (&p->logs, struct java_log, log)
+		follow(p, log, visit, self);
 }
 
 void java_pauses_release(struct java_pauses *p)
 {
-	vec_for_each (&p->logs, struct java_log, log)
-		if (log->file)
-			fclose(log->file);
 	vec_release(&p->logs);
 }

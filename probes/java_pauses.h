@@ -11,7 +11,6 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
 #include "base/vec.h"
@@ -25,7 +24,8 @@ struct java_pauses {
 
 struct java_log {
 	pid_t pid;
-	FILE *file;
+	ino_t inode; /* of the file that was read latest; 0: none was */
+	long at;     /* read to there */
 };
 
 /* The option for a java that knows it (9 or later, by the `release` file beside it); NULL: it does

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/temporary.h"
 #include "probes/java_pauses.h"
 
 static void lines(void **state)
@@ -95,6 +97,34 @@ static void a_log_is_read_while_it_is_written(void **state)
 	free(full);
 }
 
+/* A build starts more machines than a process may have files open. */
+static void many_logs(void **state)
+{
+	char dir[] = "/tmp/ispot-unit.XXXXXX", *name;
+	struct rlimit few, before;
+	struct java_pauses p;
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (int i = 1; i <= 100; i++) {
+		name = xasprintf("%s/safepoint-%d.log", dir, i);
+		say(name, "[100ns] Safepoint \"A\", Total: 10 ns\n");
+		free(name);
+	}
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 50;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	java_pauses_init(&p, dir);
+	java_pauses_read(&p, see, &s);
+	java_pauses_read(&p, see, &s);
+	java_pauses_release(&p);
+	setrlimit(RLIMIT_NOFILE, &before);
+	temporary_remove(dir);
+	assert_int_equal(s.n, 100);
+}
+
 /* A machine of which nothing is known gets no option that it may not know. */
 static void who_does_not_know_the_option_gets_none(void **state)
 {
@@ -133,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lines),
 		cmocka_unit_test(a_log_is_read_while_it_is_written),
+		cmocka_unit_test(many_logs),
 		cmocka_unit_test(who_does_not_know_the_option_gets_none),
 	};
 
