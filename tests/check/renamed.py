@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The text of a trace on stdin, with other names of its program, threads and functions on stdout.
+
+TURN says where in NAMES the functions begin, so that each of them is called by several in turn.
+"""
+import json
+import re
+import sys
+
+# Each says what its time would go to, if names said anything.
+NAMES = [
+    "pthread_mutex_lock", "nanosleep", "read", "pthread_cond_wait", "fsync", "idle_pop", "pthread_barrier_wait", "poll",
+    "sched_yield", "recv", "page_fault", "memcpy", "pthread_spin_lock", "malloc", "pthread_join", "worker_main",
+]
+EVENT = re.compile(r'(\S+ \S+ \S+ \S+ )("(?:[^"\\]|\\.)*"|\S+)(.*)', re.S)
+
+
+def renamed(old, turn):
+    """{a name: its new one}, of functions and frames alike: what they have in common stays so."""
+    at = {name: i + turn for i, name in enumerate(old)}
+    return {name: NAMES[i % len(NAMES)] + (f"_{i // len(NAMES)}" if i >= len(NAMES) else "") for name, i in at.items()}
+
+
+def main():
+    lines = sys.stdin.readlines()
+    meta = [json.loads(line) for line in lines if line.startswith("{")]
+    old = [m["name"] for m in meta if m["kind"] == "function"]
+    old += [m["symbol"] for m in meta if m["kind"] in ("function", "frame") and m["symbol"]]
+    new = renamed(dict.fromkeys(old), int(sys.argv[1]))
+    ids = {m["name"]: f"@{m['id']}" for m in meta if m["kind"] == "function"}
+    for line in lines:
+        event = EVENT.match(line)
+        if line.startswith("{"):
+            m = json.loads(line)
+            if m["kind"] in ("function", "frame"):
+                m.update({k: new[m[k]] for k in ("name", "symbol") if m.get(k)})
+            elif m["kind"] == "session":
+                m.update(command="/usr/bin/sleep 9", program="sleep")
+            elif m["kind"] == "process":
+                m["comm"] = "kswapd0"
+            print(json.dumps(m))
+        elif event and event[1].endswith(" comm "):
+            print(event[1] + "jbd2\n", end="")
+        elif event and event[2].strip('"') in ids:
+            print(event[1] + ids[event[2].strip('"')] + event[3], end="")
+        else:
+            print(line, end="")
+
+
+main()
