@@ -59,7 +59,7 @@ ahead() {
 	setsid -w sh -c '{ echo -20 >/proc/self/autogroup; } 2>/dev/null; exec nice -n -20 "$@"' sh "$@"
 }
 
-# judge_causes PROGRAM FUNCTION ARGS...: a line of the matrix; 0 where the first cause is right
+# judge_causes PROGRAM FUNCTION ARGS...: a line of the matrix, and of the file wrong; 0 where the first cause is right
 judge_causes() {
 	local want first beside verdict
 	ahead "$ISPOT" record -q -o "$1.data" -F "$2" -- "$MB/$1" "${@:3}" >"$1.out" 2>/dev/null || return
@@ -76,14 +76,14 @@ judge_causes() {
 	case ${first%% *} in
 	"$want") verdict=right ;;
 	unknown) verdict="not known" ;;
-	*) verdict=WRONG ;;
+	*) verdict=WRONG && echo "$1" >>wrong ;;
 	esac
 	printf '  %-23s %-16s %-22s %-16s %s\n' "$1${3:+ ${*:3}}" "$want" "${first:--}" "${beside:--}" "$verdict"
 	[ "$verdict" = right ]
 }
 
 bench_causes() {
-	local program function right all round
+	local program function args right all round
 	for round in 1 2 3; do
 		head_line "causes, run $round: expected, reported, what the machine added"
 		right=0 all=0
@@ -97,10 +97,12 @@ bench_causes() {
 		row "right, of $all that scheduling records show" "$right" "" ">=" $(((all * 9 + 9) / 10))
 		row "unknown, of their excess" \
 			"$(awk '{ all += $1; part += $2 } END { printf "%.1f", 100 * part / all }' unknown)" % "<=" 10
+		head_line "causes that samples or counters tell, run $round"
+		: >wrong
+		while read -r program function args; do
+			# shellcheck disable=SC2086 # arguments
+			judge_causes "$program" "$function" $args
+		done < <(counted)
+		row "named wrongly" "$(wc -l <wrong)" "" "=" 0
 	done
-	head_line "causes that samples or counters tell"
-	while read -r program function args; do
-		# shellcheck disable=SC2086 # arguments
-		judge_causes "$program" "$function" $args
-	done < <(counted)
 }

@@ -77,12 +77,28 @@ sections() { # sections ROOT
 
 wide() { "$ISPOT" --help | awk 'length > 80'; }
 
+# What make bench prints of causes and the page's table have the same programs, each with the cause it has.
+benched() {
+	# shellcheck source=tests/bench/causes.sh
+	(. tests/bench/causes.sh && scheduled && counted) | while read -r program function arguments; do
+		printf '%s: %s\n' "$program${arguments:+ $arguments}" \
+			"$(tr '\n' ' ' <"microbench/$program.c" | grep -oE "block = \"$function\", +[^;}]*\.cause = \"[a-z-]+" | sed 's/.*"//')"
+	done
+}
+
+tabled() { # tabled ROOT
+	sed -n '/^\.It Em program Ta Em cause/,/^\.El/s/^\.It \([^E].*\) Ta \(.*\) Ta .*/\1: \2/p' "$1/man/ispot-sci.7" | sed 's/\\-/-/g'
+}
+
 ok "there are commands" test -n "$(commands)"
 holds "ispot --help has no line beyond 80 columns" wide
 holds "mandoc accepts the pages" lint "$top"
 for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; done
 holds "ispot(1) refers to every command" listed "$top"
 holds "sections that pages refer to are there" sections "$top"
+benched >"$planted/benched"
+ok "make bench has a matrix of causes" grep -qx 'false_sharing --same 1: cache-sharing' "$planted/benched"
+holds "and ispot-sci(7) has the same" diff "$planted/benched" <(tabled "$top")
 
 plant man/bad.1 <<'EOM'
 .Dd November 21, 2026
@@ -119,3 +135,6 @@ catches "a command that is not in SEE ALSO" "name ispot-probe" listed "$planted"
 catches "another synopsis" "usage is" agree "$planted/help2" "$planted/man/bad.1"
 catches "an option without a man entry" "-b is only in -h" agree "$planted/help2" "$planted/man/bad.1"
 catches "an option that is not in -h" "-z is not in -h" agree "$planted/help2" "$planted/man/bad.1"
+plant man/ispot-sci.7 <<<"$(sed '/^\.It fsync Ta/d; s/^\.It pipe Ta pipe/.It pipe Ta lock/' man/ispot-sci.7)"
+catches "a program that the matrix lacks" "< fsync: disk-io" diff "$planted/benched" <(tabled "$planted")
+catches "another cause in the matrix" "> pipe: lock" diff "$planted/benched" <(tabled "$planted")
