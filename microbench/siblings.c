@@ -6,7 +6,7 @@
  */
 #include "common.h"
 
-enum { ALONE_ONE_IN = 4, STEPS = 20000, PHASES = 40, CPUS_MAX = 4096 };
+enum { ALONE_ONE_IN = 4, STEPS = 20000, PHASES = 40 };
 
 static pthread_barrier_t phase_gate;
 static struct truth computed = { .block = "fill_units", .cause = "frequency-smt" };
@@ -27,8 +27,8 @@ TRACED void fill_units(unsigned thread)
 	truth_call(&computed, thread, begin);
 }
 
-/* "0,4" or "0-1"; false: the CPU is not there, or alone on its core. */
-static bool siblings_of(int cpu)
+/* "0,4" or "0-1"; false: the CPU is not there, or alone on its core, or not for this program. */
+static bool siblings_of(int cpu, const cpu_set_t *allowed)
 {
 	char path[96], between;
 	bool are_two;
@@ -41,7 +41,7 @@ static bool siblings_of(int cpu)
 		return false;
 	are_two = fscanf(file, "%d%c%d", &cpus[0], &between, &cpus[1]) == 3;
 	fclose(file);
-	return are_two;
+	return are_two && CPU_ISSET(cpus[0], allowed) && CPU_ISSET(cpus[1], allowed);
 }
 
 static void run(struct worker *w)
@@ -74,10 +74,13 @@ int main(int argc, char **argv)
 				   .iterations = 8009,
 				   .seed = 1 };
 	bool found = false;
+	cpu_set_t allowed;
 
 	bench_parse(&o, argc, argv);
-	for (int cpu = 0; cpu < CPUS_MAX && !found; cpu++)
-		found = siblings_of(cpu);
+	if (sched_getaffinity(0, sizeof(allowed), &allowed))
+		bench_die("sched_getaffinity");
+	for (int cpu = 0; cpu < CPU_SETSIZE && !found; cpu++)
+		found = siblings_of(cpu, &allowed);
 	if (!found) {
 		printf("no core with two hyperthreads here: nothing to measure\n");
 		return 0;
