@@ -126,14 +126,12 @@ double cause_shared_lines(const struct block *b, const struct meta *meta, double
 }
 
 /* Waiting cycles grow with the misses, or each miss waits longer: the evidence says which. */
-double cause_memory_stalls(const struct block *b, const struct meta *meta, double rest_ns,
-			   struct text *evidence)
+static double memory_stalls(const struct block *b, const struct slowdown *s,
+			    const struct meta *meta, double rest_ns, struct text *evidence)
 {
-	struct slowdown s;
 	struct pair stalls, misses;
 
-	if (!slowdown_of(b, meta, &s) || !get(&s, meta, "stall-cycles", &stalls) ||
-	    !get(&s, meta, "llc-misses", &misses))
+	if (!get(s, meta, "stall-cycles", &stalls) || !get(s, meta, "llc-misses", &misses))
 		return 0;
 	if (!(misses.fast >= 1) || !(misses.slow >= 1) || !(stalls.slow > stalls.fast))
 		return 0;
@@ -142,7 +140,34 @@ double cause_memory_stalls(const struct block *b, const struct meta *meta, doubl
 		"a load from memory waits %.0f cycles in slow calls, %.0f in fast ones; %.3g and "
 		"%.3g such loads",
 		stalls.slow / misses.slow, stalls.fast / misses.fast, misses.slow, misses.fast);
-	return of_pool(b, &s, at_most(stalls.slow - stalls.fast, stretched(&s)), rest_ns);
+	return of_pool(b, s, at_most(stalls.slow - stalls.fast, stretched(s)), rest_ns);
+}
+
+double cause_memory_stalls(const struct block *b, const struct meta *meta, double rest_ns,
+			   struct text *evidence)
+{
+	struct slowdown s;
+	struct pair remote;
+
+	if (!slowdown_of(b, meta, &s) || !get(&s, meta, "remote-loads", &remote))
+		return 0;
+	return memory_stalls(b, &s, meta, rest_ns, evidence);
+}
+
+double cause_memory_stalls_of_any(const struct block *b, const struct meta *meta, double rest_ns,
+				  struct text *evidence)
+{
+	struct slowdown s;
+	struct pair remote;
+	double ns;
+
+	if (!slowdown_of(b, meta, &s) || get(&s, meta, "remote-loads", &remote))
+		return 0;
+	ns = memory_stalls(b, &s, meta, rest_ns, evidence);
+	if (ns > 0)
+		text_add(evidence,
+			 "; whether from another node's was not counted (record -e numa)");
+	return ns;
 }
 
 /* Reference cycles run at one rate and stop with the core's: their ratio is the clock. */
@@ -196,13 +221,16 @@ double cause_sibling(const struct block *b, const struct meta *meta, double rest
 }
 
 /* What no rule can decide without a counter of this role. */
-static const struct {
-	const char *role, *what, *group, *kind;
+static const struct deciding {
+	const char *role, *or_role, *what, *group, *kind;
 } deciding[] = {
-	{ "hitm", "lines that another core had modified", "sharing", "cache-sharing" },
-	{ "stall-cycles", "cycles that wait for memory", "memory", "memory-bandwidth" },
-	{ "remote-loads", "loads from another node's memory", "numa", "numa" },
-	{ "ref-cycles", "cycles against time", "frequency", "frequency-smt" },
+	{ "hitm", NULL, "lines that another core had modified", "sharing", "cache-sharing" },
+	{ "stall-cycles", NULL, "cycles that wait for memory", "memory", "memory-bandwidth" },
+	{ "remote-loads", NULL, "loads from another node's memory", "numa", "numa" },
+	{ "ref-cycles", NULL, "cycles against time", "frequency", "frequency-smt" },
+	{ "distributed-cycles", "sibling-cycles",
+	  "cycles that the core's other thread had, if this processor tells", "frequency",
+	  "frequency-smt" },
 };
 
 static bool is_counted(const struct meta *meta, const char *role)
@@ -213,17 +241,43 @@ static bool is_counted(const struct meta *meta, const char *role)
 	return false;
 }
 
+static bool decides(const struct meta *meta, const struct deciding *d)
+{
+	return is_counted(meta, d->role) || (d->or_role && is_counted(meta, d->or_role));
+}
+
+/* The n-th of them that was not counted, of each group one; NULL: there are no more. */
+static const struct deciding *undecided(const struct meta *meta, size_t n)
+{
+	const char *pmu = meta->session.pmu, *group = "";
+
+	for (size_t i = 0; pmu && i < sizeof(deciding) / sizeof(deciding[0]); i++) {
+		const struct deciding *d = &deciding[i];
+
+		if (!strcmp(d->group, group) || (strcmp(pmu, "none") != 0 && decides(meta, d)))
+			continue;
+		if (!n--)
+			return d;
+		group = d->group;
+	}
+	return NULL;
+}
+
+const char *cause_undecided_group(const struct meta *meta, size_t n)
+{
+	const struct deciding *d = undecided(meta, n);
+
+	return d ? d->group : NULL;
+}
+
 void cause_undecided(const struct meta *meta, struct text *out)
 {
-	const char *pmu = meta->session.pmu;
-	bool none = pmu && !strcmp(pmu, "none");
-	unsigned n = 0;
+	const struct deciding *d;
+	size_t n = 0;
 
-	for (size_t i = 0; pmu && i < sizeof(deciding) / sizeof(deciding[0]); i++)
-		if (none || !is_counted(meta, deciding[i].role))
-			text_printf(out, "%s%s (record -e %s): %s",
-				    n++ ? "; " : "not counted, and would tell: ", deciding[i].what,
-				    deciding[i].group, deciding[i].kind);
-	if (n && none)
+	for (; (d = undecided(meta, n)); n++)
+		text_printf(out, "%s%s (record -e %s): %s",
+			    n ? "; " : "not counted, and would tell: ", d->what, d->group, d->kind);
+	if (n && !strcmp(meta->session.pmu, "none"))
 		text_add(out, "; this machine has no such counters");
 }

@@ -19,6 +19,8 @@
 #ifndef ISPOT_ANALYSIS_CAUSE_COUNTERS_H
 #define ISPOT_ANALYSIS_CAUSE_COUNTERS_H
 
+#include <stddef.h>
+
 struct block;
 struct meta;
 struct text;
@@ -31,6 +33,9 @@ double cause_shared_lines(const struct block *b, const struct meta *meta, double
 			  struct text *evidence);
 double cause_memory_stalls(const struct block *b, const struct meta *meta, double rest_ns,
 			   struct text *evidence);
+/* The same where nobody counted whether it is another node's memory that is waited for. */
+double cause_memory_stalls_of_any(const struct block *b, const struct meta *meta, double rest_ns,
+				  struct text *evidence);
 double cause_clock(const struct block *b, const struct meta *meta, double rest_ns,
 		   struct text *evidence);
 double cause_sibling(const struct block *b, const struct meta *meta, double rest_ns,
@@ -38,5 +43,7 @@ double cause_sibling(const struct block *b, const struct meta *meta, double rest
 /* The counters that would tell why a call ran longer, with the kinds that they stand for: those
  * that nobody counted. Adds nothing where all were. */
 void cause_undecided(const struct meta *meta, struct text *out);
+/* The group to record with that has the n-th of these, from 0; NULL: there are no more. */
+const char *cause_undecided_group(const struct meta *meta, size_t n);
 
 #endif

@@ -273,6 +273,7 @@ const struct cause_rule cause_rules[] = {
 	{ "numa", POOL_RUNNING, 0.8, cause_remote_loads },
 	{ "cache-sharing", POOL_RUNNING, 0.8, cause_shared_lines },
 	{ "memory-bandwidth", POOL_RUNNING, 0.7, cause_memory_stalls },
+	{ "memory-bandwidth", POOL_RUNNING, 0.5, cause_memory_stalls_of_any },
 	{ "frequency-smt", POOL_RUNNING, 0.8, cause_clock },
 	{ "frequency-smt", POOL_RUNNING, 0.7, cause_sibling },
 	{ "callee", POOL_CALLEE, 1, callee },

@@ -115,16 +115,24 @@ static void next_after_nothing(const struct view *v, struct text *out)
 }
 
 /* Half of what it loses is time on a CPU that no record explains: counters could. */
-static bool wants_counters(const struct view *v, const struct block *worst)
+static bool wants_counters(const struct block *worst)
 {
-	struct text counters = { 0 };
-	bool some;
+	return worst->off_known && worst->unexplained[POOL_RUNNING] > block_pools_ns(worst) / 2;
+}
 
-	cause_undecided(v->result->meta, &counters);
-	some = counters.n && worst->off_known &&
-	       worst->unexplained[POOL_RUNNING] > block_pools_ns(worst) / 2;
-	text_release(&counters);
-	return some;
+#define GROUPS_MAX 2 /* to try: those that tell most come first */
+
+static void groups_to_try(const struct view *v, struct text *out)
+{
+	const char *group;
+	size_t n = 0;
+
+	for (; n < GROUPS_MAX && (group = cause_undecided_group(v->result->meta, n)); n++)
+		text_printf(out, "%s-e %s",
+			    n ? ", or " : "try   where there are hardware counters: record ",
+			    group);
+	if (n)
+		text_add(out, "\n");
 }
 
 /* What people do about the worst block's cause. */
@@ -133,9 +141,8 @@ static void what_to_try(const struct view *v, const struct block *worst, struct 
 	const struct cause *cause = report_main_cause(worst);
 	const char *advice;
 
-	if (!cause && wants_counters(v, worst))
-		text_add(out, "try   where there are hardware counters: record -e sharing, or "
-			      "-e memory\n");
+	if (!cause && wants_counters(worst))
+		groups_to_try(v, out);
 	for (size_t i = 0; cause && (advice = cause_advice(worst, cause->kind, i)); i++)
 		text_printf(out, "%-5s %s\n", i ? "" : "try", advice);
 }
