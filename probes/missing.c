@@ -314,6 +314,14 @@ static int not_found_error(const struct pattern *p, const struct objects *object
 	return ret;
 }
 
+int selection_refuse_go(const struct dso *dso, struct err *err)
+{
+	return err_set(err, -ENOENT,
+		       "%s is a Go program: its stacks move, which probes do not survive; "
+		       "trace it with its own tools (go tool trace)",
+		       object_base_name(dso));
+}
+
 static int missing_error(const struct pattern *p, const struct objects *objects, struct err *err)
 {
 	bool any = false;
@@ -333,10 +341,7 @@ static int missing_error(const struct pattern *p, const struct objects *objects,
 				p->name, object_base_name(*dso));
 	}
 	if (dso_is_go(objects->data[0]))
-		return err_set(err, -ENOENT,
-			       "%s is a Go program: its stacks move, which probes do not survive; "
-			       "trace it with its own tools (go tool trace)",
-			       object_base_name(objects->data[0]));
+		return selection_refuse_go(objects->data[0], err);
 	return not_found_error(p, objects, err);
 }
 

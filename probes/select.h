@@ -93,6 +93,8 @@ void selection_add_function(struct selection *s, struct dso *dso, const struct d
  */
 int selection_missing(const struct selection *s, struct patterns *p, struct dso *const *dsos,
 		      size_t n, struct err *err);
+/* -ENOENT: the program is Go's, no function of it can be traced. */
+int selection_refuse_go(const struct dso *program, struct err *err);
 void selection_release(struct selection *s);
 
 /*

@@ -270,6 +270,20 @@ static int refuse_impossible(const struct session *s, struct err *err)
 		       s->plan.n > 1 ? " and the others" : "", p->reason);
 }
 
+/* Without patterns everything is looked for, of which a Go program has nothing. */
+static int refuse_go_programs(const struct session *s, struct err *err)
+{
+	const struct dso *first = NULL;
+
+	vec_for_each (&s->objects, const struct session_object, o) {
+		if (o->executable && !dso_is_go(o->dso))
+			return 0;
+		if (o->executable && !first)
+			first = o->dso;
+	}
+	return first ? selection_refuse_go(first, err) : 0;
+}
+
 int session_select(struct session *s, struct err *err)
 {
 	size_t n_executables = 1, n;
@@ -292,6 +306,8 @@ int session_select(struct session *s, struct err *err)
 		if (ret)
 			break;
 	}
+	if (!ret && s->is_hybrid)
+		ret = refuse_go_programs(s, err);
 	if (ret || s->is_hybrid || s->starts_others || (s->options.some_match && s->plan.n))
 		return ret;
 	n = s->objects.n;

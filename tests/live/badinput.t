@@ -181,6 +181,8 @@ if command -v gcc >/dev/null; then
 	refuses setjmp 125 "setjmp in .* cannot be traced: it returns more than once"
 	record go -F main -- ./hello
 	refuses go 125 "Go"
+	record go_all -- ./hello
+	refuses go_all 125 "hello is a Go program: .*; trace it with its own tools"
 	cat >late.c <<-'EOC'
 		static int one(void) { return 1; }
 		static int (*resolve(void))(void) { return one; }
@@ -201,6 +203,28 @@ if command -v gcc >/dev/null; then
 	refuses no_symbols 125 "no symbols at all.*debuginfod"
 else
 	skip "Go binary, IFUNC, no symbols at all" "no gcc here"
+fi
+
+if command -v go >/dev/null; then
+	cat >real.go <<-'EOG'
+		package main
+
+		import "fmt"
+
+		//go:noinline
+		func work(n int) int { return n + 1 }
+		func main() { fmt.Println(work(1)) }
+	EOG
+	if GO111MODULE=off GOCACHE=$DIR/gocache go build -o real real.go 2>go.err; then
+		record go_real -F main.work -- ./real
+		refuses go_real 125 "main.work in .*real cannot be traced: Go moves its stacks"
+		record go_real_all -- ./real
+		refuses go_real_all 125 "real is a Go program"
+	else
+		skip "a real Go program" "$(head -1 go.err)"
+	fi
+else
+	skip "a real Go program" "no go here"
 fi
 
 # ---- what stands in the way ----
