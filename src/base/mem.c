@@ -10,17 +10,29 @@
 
 #include "base/temporary.h"
 
-/* Exit status as of any failed command; no allocation on the way out. */
+static const char *line = "ispot: out of memory; free some, or read a shorter recording\n";
+static int exit_status = 1;
+
+void mem_exhausted_says(const char *new_line, int new_status)
+{
+	line = new_line;
+	exit_status = new_status;
+}
+
+/* No allocation on the way out. */
+void mem_exhausted(void)
+{
+	temporary_remove_all();
+	if (write(STDERR_FILENO, line, strlen(line)) < 0)
+		_exit(exit_status);
+	_exit(exit_status);
+}
+
 static void *must(void *p)
 {
-	static const char text[] = "ispot: out of memory; free some, or read a shorter recording\n";
-
-	if (p)
-		return p;
-	temporary_remove_all();
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(1);
-	_exit(1);
+	if (!p)
+		mem_exhausted();
+	return p;
 }
 
 void *xmalloc(size_t size)

@@ -408,6 +408,7 @@ static int run_record(int argc, char **argv, struct err *err)
 	pid_t *pids = NULL;
 	int first, status = 0, ret;
 
+	mem_exhausted_says("ispot: out of memory; free some, or raise ulimit -v\n", 125);
 	ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc, argv, &first, err);
 	log_set_level(o.quiet ? LOG_QUIET : o.verbose ? LOG_DETAIL : LOG_NOTICE);
 	if (!ret)

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/identity.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
 #include "probes/session.h"
@@ -329,6 +330,7 @@ static int run_stat(int argc, char **argv, struct err *err)
 	pid_t *pids = NULL;
 	int first, ret;
 
+	mem_exhausted_says("ispot: out of memory; free some, or raise ulimit -v\n", 125);
 	ret = args_parse(options, &o, ARGS_STOP_AT_WORD, argc, argv, &first, err);
 	log_set_level(o.quiet ? LOG_QUIET : o.verbose > 1 ? LOG_DETAIL : LOG_NOTICE);
 	if (!ret)

@@ -10,6 +10,7 @@
 #include <dwarf.h>
 
 #include "base/hash.h"
+#include "base/mem.h"
 #include "symbol/demangle.h"
 
 struct unit_range {
@@ -70,8 +71,10 @@ static struct dso_lines *get_lines(struct dso *dso)
 	lines = dso->lines = xcalloc(1, sizeof(*lines));
 	module = dso_module(dso);
 	lines->dwarf = module ? dwfl_module_getdwarf(module, &lines->bias) : NULL;
-	if (lines->dwarf)
+	if (lines->dwarf) {
+		dwarf_new_oom_handler(lines->dwarf, mem_exhausted);
 		load_units(dso, lines);
+	}
 	return lines;
 }
 

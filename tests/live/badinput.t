@@ -288,6 +288,29 @@ ok $? "too few file descriptors: both were seen" || diag "refused $fds_refused, 
 (ulimit -Sn 16 -Hn 16 && "$ISPOT" record -o fds3.data -F outer -- "$exact" -n 1) >fds_hard.out 2>fds_hard.err
 status=$?
 refuses fds_hard 125 "too few file descriptors.*raise 'ulimit -Hn'"
+# Wherever memory ends, in ispot or in a library of its: what failed is not taken for the command.
+memory_refused=0 memory_recorded=0 memory_else=
+for limit in 40 60 80 100 125 150 200 250 400; do
+	(ulimit -v $((limit * 1024)) && "$ISPOT" --version) >version.out 2>&1 || continue # nothing of it runs
+	(ulimit -v $((limit * 1024)) && timeout -k 10 60 "$ISPOT" record -o memory.data -F outer -- "$exact" -n 7) >memory.out 2>memory.err
+	status=$?
+	if [ $status = 125 ] && grep -Eq '^ispot: .*([Cc]annot allocate|memory)' memory.err; then
+		memory_refused=$((memory_refused + 1))
+	elif [ $status = 0 ] && report memory && [ "$(block memory outer .calls)" = 7 ]; then
+		memory_recorded=$((memory_recorded + 1))
+	elif [[ $status = 13[49] ]] && report memory && [ "$(block memory outer .calls)" = 7 ]; then
+		: # libdw asserts that there is memory
+	else
+		memory_else+=" $limit:$status"
+	fi
+done
+is "$memory_else" "" "too little memory: refused and said, or nothing is missing"
+if (ulimit -v 409600 && "$ISPOT" --version) >version.out 2>&1; then
+	[ $memory_refused -gt 0 ] && [ $memory_recorded -gt 0 ]
+	ok $? "too little memory: both were seen" || diag "refused $memory_refused, recorded $memory_recorded"
+else
+	skip "too little memory: both were seen" "not even ispot --version runs in 400 MB"
+fi
 (ulimit -l 0 && "$ISPOT" record -o locked.data -F outer -- "$exact" -n 11) >locked.out 2>locked.err
 is $? 0 "locked-memory limit: root is above it, or it is raised" || diag locked.err
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -173,10 +174,46 @@ static void cpus_agree_with_the_scheduler(void **state)
 		assert_true(cpus.online[i] < cpus.n_possible);
 }
 
+/* What allocates in vain ends the process: with which status, and what it says. */
+static int status_of_exhaustion(const char *line, int exit_status, char *said, size_t room)
+{
+	int fds[2], status;
+	ssize_t n;
+	pid_t pid;
+
+	assert_int_equal(pipe(fds), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(fds[1], STDERR_FILENO);
+		if (line)
+			mem_exhausted_says(line, exit_status);
+		mem_exhausted();
+	}
+	assert_true(pid > 0);
+	close(fds[1]);
+	n = read(fds[0], said, room - 1);
+	said[n > 0 ? n : 0] = '\0';
+	close(fds[0]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void exhausted_memory_is_said(void **state)
+{
+	char said[200];
+
+	(void)state;
+	assert_int_equal(status_of_exhaustion(NULL, 0, said, sizeof(said)), 1);
+	assert_non_null(strstr(said, "shorter recording"));
+	assert_int_equal(status_of_exhaustion("ispot: no memory\n", 125, said, sizeof(said)), 125);
+	assert_string_equal(said, "ispot: no memory\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(errors_keep_their_sentence),
+		cmocka_unit_test(exhausted_memory_is_said),
 		cmocka_unit_test(arenas_give_aligned_zeroed_memory),
 		cmocka_unit_test(vectors_grow_and_sort),
 		cmocka_unit_test(maps_find_what_was_put),
