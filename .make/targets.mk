@@ -2,7 +2,7 @@
 # Everything but compiling. A target whose parts are not there says so and fails.
 .PHONY: deps deps-bench demo demo-run test test-run test-parts check bench paper fuzz test-vm arm64 bless \
 	install deb clean help helpers test-asan test-tsan test-valgrind test-compilers coverage \
-	fuzz-coverage
+	fuzz-coverage fuzz-fixed
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
 T ?=
@@ -15,7 +15,7 @@ help:
 	@echo 'make deps       install the packages that building and testing need'
 	@echo 'make bench      what a traced call costs here, beside perf and bpftrace (make deps-bench installs them)'
 	@echo 'make paper      the experiments of the ISPOT paper beside ours, as a page; QUICK=1 in minutes'
-	@echo 'make fuzz       fuzz the parsers of files; SECONDS=N per target (60)'
+	@echo 'make fuzz       fuzz the parsers of files; SECONDS=N per target (60); fuzz-fixed: each time the same'
 	@echo 'make test-asan  unit, golden and some live tests with sanitizers; also test-tsan, test-valgrind,'
 	@echo '                test-compilers (gcc and clang, warnings as errors)'
 	@echo 'make coverage   which lines unit and golden tests reach (gcov); fuzz-coverage: of the reader, fuzzing'
@@ -90,6 +90,10 @@ SECONDS ?= 60
 
 fuzz:
 	CLANG=$(CLANG) tests/fuzz/run -j "$$(nproc)" $(SECONDS)
+
+# Of CI: what it finds is of the change, not of chance. LIMIT: seconds in all
+fuzz-fixed:
+	CLANG=$(CLANG) tests/fuzz/run -f -j "$$(nproc)" $(LIMIT)
 
 # What of the reader's lines the corpus of `make fuzz` reaches.
 fuzz-coverage:
