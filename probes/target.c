@@ -21,6 +21,8 @@ void launch_inherit_save(struct launch_inherit *inherit)
 	sigprocmask(SIG_SETMASK, NULL, &inherit->signal_mask);
 	sigaction(SIGPIPE, NULL, &inherit->on_pipe);
 	sigaction(SIGXFSZ, NULL, &inherit->on_large_file);
+	sigaction(SIGCHLD, NULL, &inherit->on_child);
+	signal(SIGCHLD, SIG_DFL); /* where it is ignored waitpid() never says that one has ended */
 	getrlimit(RLIMIT_NOFILE, &inherit->files);
 }
 
@@ -28,6 +30,7 @@ void launch_inherit_restore(const struct launch_inherit *inherit)
 {
 	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
 	sigaction(SIGXFSZ, &inherit->on_large_file, NULL);
+	sigaction(SIGCHLD, &inherit->on_child, NULL);
 	setrlimit(RLIMIT_NOFILE, &inherit->files);
 	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
 }
@@ -39,10 +42,7 @@ static void child(int status_fd, char *const *argv, const struct launch_inherit 
 	child_becomes_own();
 	if (inherit->output_is_ours)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	sigaction(SIGPIPE, &inherit->on_pipe, NULL);
-	sigaction(SIGXFSZ, &inherit->on_large_file, NULL);
-	setrlimit(RLIMIT_NOFILE, &inherit->files);
-	sigprocmask(SIG_SETMASK, &inherit->signal_mask, NULL);
+	launch_inherit_restore(inherit);
 	error = inherit->user ? -identity_become(inherit->user) : 0;
 	if (!error) {
 		execvp(argv[0], argv);

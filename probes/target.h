@@ -27,7 +27,7 @@ struct launch {
 /* What ispot changes of itself and a command must not inherit. */
 struct launch_inherit {
 	sigset_t signal_mask;
-	struct sigaction on_pipe, on_large_file;
+	struct sigaction on_pipe, on_large_file, on_child;
 	struct rlimit files;
 	bool output_is_ours;	     /* ispot writes to stdout: the command's goes to stderr */
 	const struct identity *user; /* whom the command runs as; NULL: as ispot does */
@@ -37,7 +37,8 @@ struct pids {
 	VEC(pid_t)
 };
 
-void launch_inherit_save(struct launch_inherit *inherit); /* before ispot changes anything */
+/* Before ispot changes anything. From then on children can be waited for. */
+void launch_inherit_save(struct launch_inherit *inherit);
 /* What was saved is ispot's own again: a second recording finds it as the first did. */
 void launch_inherit_restore(const struct launch_inherit *inherit);
 /* Forks a child that waits. argv is execvp's. */
