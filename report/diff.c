@@ -347,8 +347,8 @@ static struct json *block_json(const struct diff_block *b)
 {
 	struct json *j = json_new_object();
 
-	json_set_string(j, "name", b->name);
-	json_set_string(j, "object", b->object);
+	report_set_name(j, "name", b->name);
+	report_set_name(j, "object", b->object);
 	json_set_string(j, "verdict", diff_verdict_name(b->verdict));
 	report_set_known(j, "min_ns", b->min_ns);
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {

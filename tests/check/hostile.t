@@ -73,3 +73,13 @@ reads() { ISPOT_MEMORY=64M "$ISPOT" report --csv -i "$planted/svc.data" >/dev/nu
 ok "an ordinary recording is read in 64 MiB" reads
 no_size() { ISPOT_MEMORY=much "$ISPOT" report -i "$planted/svc.data"; }
 ok "ISPOT_MEMORY that is no size is refused" loud "ISPOT_MEMORY=much is no size" no_size
+
+# JSON has escapes of its own, but none for DEL.
+sed 's/\("kind":"function".*"name":"\)/\1q\\u007f\\u001b/' tests/golden/svc.trace >"$planted/escapes.trace"
+"$ISPOT" dump --from-text "$planted/escapes.trace" -o "$planted/escapes.data"
+tame() {
+	"$ISPOT" "$@" >"$planted/escapes.out" && grep -q 'q??' "$planted/escapes.out" &&
+		! tr -d '\n\t' <"$planted/escapes.out" | LC_ALL=C grep -q '[[:cntrl:]]'
+}
+ok "names without control characters: report --json" tame report --json -i "$planted/escapes.data"
+ok "names without control characters: diff --json" tame diff --json "$planted/escapes.data" "$planted/escapes.data"
