@@ -435,7 +435,7 @@ void session_say_mappings(struct session *s);	  /* a notice where some are not k
 bool session_inherits(const struct session *s); /* from their parents */
 void session_follow_begin(struct session *s);
 void session_follow_tell_born_before(struct session *s); /* children that are not recorded */
-void session_follow_carried(struct session *s); /* threads have carriers from now on */
+void session_follow_carried(struct session *s);		 /* threads have carriers from now on */
 /* Of the target, that threads made that had carriers. */
 uint64_t session_follow_switches(const struct session *s, const struct wire_totals *now);
 void session_follow_forks(struct session *s); /* the last drain brought */

@@ -68,7 +68,7 @@ static void attached_pids(const struct view *v, struct text *out)
 		latest = t->tgid;
 	}
 	text_printf(out, "%llu%s", (unsigned long long)first,
-		    !others.n			? ""
+		    !others.n		      ? ""
 		    : others.n > v->width / 2 ? ",..."
 					      : others.s);
 	text_release(&others);

@@ -16,7 +16,7 @@ char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* What they end with; also for libraries that ask. */
-_Noreturn void mem_exhausted(void);
+void mem_exhausted(void) __attribute__((noreturn));
 /* Its line and status: 1, as of any command, and of one that reads, unless it is told otherwise. */
 void mem_exhausted_says(const char *line, int exit_status);
 

@@ -49,6 +49,6 @@ ok "of what is called otherwise" test -z "$("$ISPOT" report --csv -i "$planted/n
 
 reads_names='{"blocks":[{"kind":"function","calls":9,"excess_ns":9,"lost_threads":1,"verdict":"interference","causes":[{"kind":"KIND","share":1,"confidence":1}]}]}'
 two_kinds() {
-	diff <(sed s/KIND/lock/ <<<"$reads_names" | said function) <(sed s/KIND/cpu-wait/ <<<"$reads_names" | said function)
+	diff <(said function <<<"${reads_names/KIND/lock}") <(said function <<<"${reads_names/KIND/cpu-wait}")
 }
 catches "a cause that follows from a name" cpu-wait two_kinds

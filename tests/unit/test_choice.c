@@ -172,7 +172,8 @@ static void a_scout_hands_on_what_the_run_spends_its_time_in(void **state)
 	assert_true(work.possible && add.possible && import.possible);
 }
 
-/* A run that was over before any call was counted: what blocks is traced in the next, as what is hot. */
+/* A run that was over before any call was counted: what blocks is traced in the next, as what is
+ * hot. */
 static void a_scout_hands_on_what_was_never_counted(void **state)
 {
 	struct planned work, import, dear;
