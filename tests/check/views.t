@@ -68,7 +68,7 @@ ok "slow calls: recursion, stacks" slow 110 callsites lookup
 ok "slow calls: of one key" slow 100 keys "pthread_mutex_lock locks+0x28"
 ok "slow calls: few, counted ones" slow 100 counters f
 ok "slow calls: a window" slow 80 svc cache_get --time 20ms-90ms
-ok "slow calls: short ones left out" slow 20 keep id=0
+ok "slow calls: short ones left out" slow 20 keep short
 drawn() { compared views_charts "$@"; }
 ok "what is drawn (svc)" drawn 60 svc
 for trace in counter_causes keys sequence story ends; do

@@ -227,15 +227,15 @@ like liar.out "rows of it are lost" "is said"
 
 # ---- who may, and how ----
 
-refuses() { # refuses NAME TEXT ARGUMENT...; $status
+refuses() { # refuses NAME TEXT ARGUMENT...; $wanted: the status, 1
 	fleet "${@:3}" >refuse.out 2>&1
-	is $? "${status-1}" "$1"
+	is $? "${wanted-1}" "$1"
 	like refuse.out "^ispot: .*$2" "and said" && is "$(wc -l <refuse.out)" 1 "in one line"
 }
-status=2 refuses "a password in the address" "shows in the list of processes" report --engine clickhouse://u:very-secret@127.0.0.1:$A/some
+wanted=2 refuses "a password in the address" "shows in the list of processes" report --engine clickhouse://u:very-secret@127.0.0.1:$A/some
 unlike refuse.out very-secret "which is not repeated"
-status=2 refuses "no address" "takes clickhouse://" report --engine "http://127.0.0.1/x"
-status=2 refuses "a database with a quote" "takes clickhouse://" report --engine "clickhouse://127.0.0.1:$A/x'y"
+wanted=2 refuses "no address" "takes clickhouse://" report --engine "http://127.0.0.1/x"
+wanted=2 refuses "a database with a quote" "takes clickhouse://" report --engine "clickhouse://127.0.0.1:$A/x'y"
 refuses "a password for all to read" "the password would go to" report --engine clickhouse://192.0.2.1:8123/some
 refuses "one server of two" "name every one, each once" report --engine clickhouse://127.0.0.1:$A/some
 refuses "the same server twice" "name every one, each once" report --engine clickhouse://127.0.0.1:$A,localhost:$A/some
