@@ -42,6 +42,14 @@ static double jitter_of(const struct meta_calibration *c)
 	return (c->inner_mean_ns < bounded ? c->inner_mean_ns : bounded) - min;
 }
 
+/* A damaged recording may say anything. */
+static uint64_t whole_ns(double ns)
+{
+	if (!(ns > 0))
+		return 0;
+	return ns < (double)INT64_MAX ? (uint64_t)(ns + 0.5) : INT64_MAX;
+}
+
 /* For a program that runs so many threads, at least 1. */
 static void paircost_of(const struct meta *meta, const struct meta_function *f, uint32_t threads,
 			struct paircost *cost)
@@ -70,8 +78,8 @@ static void paircost_of(const struct meta *meta, const struct meta_function *f, 
 		if (c->inner_p99_ns > cost->inner_p99_ns)
 			cost->inner_p99_ns = c->inner_p99_ns;
 	}
-	cost->full_ns = full > 0 ? (uint64_t)(full / n + 0.5) : 0;
-	cost->inner_ns = (uint64_t)(inner / n + 0.5);
+	cost->full_ns = whole_ns(full / n);
+	cost->inner_ns = whole_ns(inner / n);
 	if (cost->full_ns < cost->inner_ns)
 		cost->full_ns = cost->inner_ns;
 	cost->outer_ns = cost->full_ns - cost->inner_ns;
