@@ -256,6 +256,7 @@ static void stop(struct session *s)
 	bpfprog_totals(s->programs, &s->totals_at_stop);
 	s->stopped = true;
 	session_note_after(s, clock_now_ns(), true);
+	trace_writer_flush(s->writer, NULL); /* memory may end where programs are read below */
 	session_add_stacks(s);
 	session_add_addresses(s);
 	session_write_stacks(s);
