@@ -83,6 +83,8 @@ static bool excludes_at(const struct pattern *p, struct dso *dso, const struct d
 
 bool patterns_exclude(const struct patterns *all, struct dso *dso, const struct dso_function *f)
 {
+	if (!all)
+		return false;
 	vec_for_each (all, const struct pattern, p) {
 		if (p->excludes && p->of == PATTERN_OF_FUNCTIONS &&
 		    pattern_matches_object(p, dso) && excludes_at(p, dso, f))
@@ -136,7 +138,7 @@ void selection_add_function(struct selection *s, struct dso *dso, const struct d
 	struct place place = place_of(dso, f);
 	uint64_t key = place_key(s, &place);
 
-	if (map_get(&s->by_place, key) != MAP_NONE)
+	if (map_get(&s->by_place, key) != MAP_NONE || patterns_exclude(s->excluding, dso, f))
 		return;
 	map_put(&s->by_place, key, (uint32_t)s->chosen.n);
 	*vec_add(&s->chosen) = (struct selected){ dso, f, "", "", true, NULL };
@@ -144,6 +146,8 @@ void selection_add_function(struct selection *s, struct dso *dso, const struct d
 
 static bool marker_excluded(const struct patterns *all, const struct marker *m)
 {
+	if (!all)
+		return false;
 	vec_for_each (all, const struct pattern, p)
 		if (p->excludes && marker_matches(p, m))
 			return true;
@@ -170,7 +174,7 @@ static void choose_marker(struct selection *s, const struct patterns *patterns, 
 	if (i != MAP_NONE)
 		s->chosen.data[i].arguments =
 			join_arguments(s, s->chosen.data[i].arguments, p->arguments);
-	if (i != MAP_NONE || marker_excluded(patterns, m)) {
+	if (i != MAP_NONE || marker_excluded(patterns, m) || marker_excluded(s->excluding, m)) {
 		marker_free(m);
 		return;
 	}
@@ -217,7 +221,7 @@ static bool match_object(struct selection *s, const struct patterns *patterns, s
 		}
 		p->matched =
 			true; /* also if another pattern excludes it: that is what was asked for */
-		if (!patterns_exclude(patterns, dso, f))
+		if (!patterns_exclude(patterns, dso, f) && !patterns_exclude(s->excluding, dso, f))
 			choose(s, p, dso, f);
 	}
 	vec_release(&hits);

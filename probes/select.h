@@ -75,6 +75,9 @@ struct selection {
 		VEC(char *)
 	} joined;	     /* arguments that several patterns name */
 	struct map by_place; /* (inode, offset) -> index in chosen */
+	/* What these take out nobody chooses; NULL: nothing. The selection's only while it is used.
+	 */
+	const struct patterns *excluding;
 };
 
 /*
@@ -83,7 +86,7 @@ struct selection {
  */
 int selection_add(struct selection *s, struct patterns *p, struct dso *const *dsos, size_t n,
 		  size_t n_executables, struct err *err);
-/* One that was found otherwise, unless what lies there is chosen already. */
+/* One that was found otherwise, unless what lies there is chosen already or excluded. */
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
 /*
  * The error for a pattern that has matched nothing so far: -ENOENT, naming the nearest names

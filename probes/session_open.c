@@ -254,8 +254,10 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
 	if (!ret)
 		ret = patterns_parse(&s->patterns, o->patterns, o->n_patterns, err);
-	if (!ret)
+	if (!ret) {
 		s->is_hybrid = !patterns_n(s->patterns);
+		s->selection.excluding = s->patterns;
+	}
 	if (!ret)
 		ret = check_pids(o, err);
 	if (!ret)

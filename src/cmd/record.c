@@ -176,13 +176,21 @@ static int run_twice(const struct session_options *so, struct session_result *re
 	return ret;
 }
 
+static bool only_exclude(const struct arg_list *patterns)
+{
+	vec_for_each (patterns, const char *, p)
+		if (**p != '!')
+			return false;
+	return true;
+}
+
 /* What options say alone; that of a command or processes is known as well. */
 static int check_options(const struct record_options *o, bool has_command, bool has_pids,
 			 struct err *err)
 {
 	if (!has_command && !has_pids)
 		return err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
-	if (o->two_pass && (o->patterns.n || has_pids))
+	if (o->two_pass && (!only_exclude(&o->patterns) || has_pids))
 		return err_set(
 			err, -EINVAL,
 			"--two-pass chooses the functions of a command; leave out -F and -p");

@@ -278,6 +278,27 @@ static void only_exclusions(void **state)
 	assert_false(patterns_exclude(s->patterns, s->dsos[0], &f[at[0]]));
 }
 
+static void what_is_excluded_nobody_chooses(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *f;
+	struct patterns *excluding;
+	const char *word = "!parse_head";
+	const uint32_t *at;
+
+	assert_int_equal(patterns_parse(&excluding, &word, 1, NULL), 0);
+	assert_string_equal(CHOSEN(s, "parse_tail"), "parse_tail");
+	s->selection.excluding = excluding;
+	dso_functions(s->dsos[0], &f);
+	assert_int_equal(dso_find(s->dsos[0], "parse_head", &at), 1);
+	selection_add_function(&s->selection, s->dsos[0], &f[at[0]]);
+	assert_int_equal(s->selection.chosen.n, 1);
+	s->selection.excluding = NULL;
+	selection_add_function(&s->selection, s->dsos[0], &f[at[0]]);
+	assert_int_equal(s->selection.chosen.n, 2);
+	patterns_free(excluding);
+}
+
 static void objects_that_come_later(void **state)
 {
 	struct setup *s = *state;
@@ -399,6 +420,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(arguments, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(arguments_of_several, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_exclusions, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_excluded_nobody_chooses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(objects_that_come_later, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pattern_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bad_patterns, set_up, tear_down),
