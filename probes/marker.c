@@ -273,6 +273,17 @@ void markers_match(const struct pattern *p, struct dso *dso, struct marker_list 
 	drop_endless(found);
 }
 
+bool markers_are_in(struct dso *dso)
+{
+	const struct dso_marker *notes;
+	size_t n = dso_markers(dso, &notes);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(notes[i].provider, MARKER_PROVIDER))
+			return true;
+	return false;
+}
+
 bool marker_matches(const struct pattern *p, const struct marker *m)
 {
 	const char *name = m->function.name, *colon = strchr(name, ':');

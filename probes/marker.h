@@ -50,6 +50,7 @@ void markers_match(const struct pattern *p, struct dso *dso, struct marker_list 
 bool marker_matches(const struct pattern *p, const struct marker *m);
 void marker_free(struct marker *m);
 bool marker_is_endless(const struct marker *m); /* against what ispot.h says */
+bool markers_are_in(struct dso *dso);		/* of probes/ispot.h */
 
 /* "marker:…" and "usdt:…" behind the !; 0, or the sentence with exit status 2. */
 int marker_pattern_parse(struct pattern *p, const char *rest, struct err *err);
@@ -60,6 +61,9 @@ int marker_missing(const struct pattern *p, struct dso *const *dsos, size_t n, s
 uint32_t marker_offset(unsigned kernel_version);
 /* Placement and exit of the planned block; kernel_version as KERNEL_VERSION(). */
 void marker_plan(struct planned *p, unsigned kernel_version);
+/* That count its begins alone. */
+void marker_add_counts(struct probeset *set, const struct planned *p, const char *path,
+		       uint32_t function_id);
 void marker_add_points(struct probeset *set, const struct planned *p, const char *path,
 		       uint32_t function_id);
 

@@ -114,6 +114,13 @@ static void add_all(struct probeset *set, int class, const struct planned *p,
 				     id | (uint32_t)at->operands << WIRE_ID_BITS);
 }
 
+void marker_add_counts(struct probeset *set, const struct planned *p, const char *path, uint32_t id)
+{
+	vec_for_each (&p->what.marker->begins, const struct marker_point, at)
+		probeset_add_counted(set, SET_COUNT, path, at->file_offset + p->place.entry_offset,
+				     at->semaphore_offset, id);
+}
+
 void marker_add_points(struct probeset *set, const struct planned *p, const char *path, uint32_t id)
 {
 	add_all(set, SET_BEGIN, p, &p->what.marker->begins, path, id);

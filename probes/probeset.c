@@ -104,7 +104,11 @@ void probeset_add(struct probeset *set, const struct planned *p, const char *pat
 void probeset_add_count(struct probeset *set, const struct planned *p, const char *path,
 			uint32_t id)
 {
-	probeset_add_point(set, SET_COUNT, path, offset_in_file(p, p->place.entry_offset), id);
+	if (p->what.marker)
+		marker_add_counts(set, p, path, id);
+	else
+		probeset_add_point(set, SET_COUNT, path, offset_in_file(p, p->place.entry_offset),
+				   id);
 }
 
 int probeset_create(struct probeset *set,

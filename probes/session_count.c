@@ -38,25 +38,29 @@ bool session_contends(const struct session *s)
 }
 
 /*
- * Locks that threads wait for first, then other waiting and the regions at whose end they wait,
- * then callers before the leaves below them: where chains of calls are not known a leaf has the
- * larger share, and what it costs tells it, for it would leave no room for several others. Locks
- * that nobody waits for are called as other functions are.
+ * What the program's author marked and locks that threads wait for first, then other waiting and
+ * the regions at whose end they wait, then callers before the leaves below them: where chains of
+ * calls are not known a leaf has the larger share, and what it costs tells it, for it would leave
+ * no room for several others. Locks that nobody waits for are called as other functions are.
  */
 static double rank(const struct planned *p, bool contends, double room)
 {
 	const char *name = p->what.function->symbol;
+	bool marker = p->what.marker;
 	bool lock = contends && blocking_on_threads(name);
-	bool waits = lock || p->region || (!blocking_on_threads(name) && blocking_kind(name));
+	bool waits =
+		marker || lock || p->region || (!blocking_on_threads(name) && blocking_kind(name));
 
-	return lock + waits + (isnan(p->cpu_share) ? 0 : p->cpu_share) -
+	return marker + lock + waits + (isnan(p->cpu_share) ? 0 : p->cpu_share) -
 	       (!waits && p->cost_share > DEAR_SHARE * room);
 }
 
-/* The lock that threads wait for, and what has most of the time, are what one looks for. */
+/* The lock that threads wait for, what has most of the time, and what was marked, are what one
+ * looks for. */
 static bool is_sought(const struct planned *p, bool contends)
 {
-	return (contends && blocking_on_threads(p->what.function->symbol)) || p->cpu_share >= MOST;
+	return p->what.marker || (contends && blocking_on_threads(p->what.function->symbol)) ||
+	       p->cpu_share >= MOST;
 }
 
 static bool fits(const struct planned *p, bool contends, double sum, double room)

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/bpfprog.h"
+#include "probes/marker.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 
@@ -190,6 +191,30 @@ static int add_regions(struct session *s, struct err *err)
 	return ret;
 }
 
+bool session_has_markers(const struct session *s, size_t first_object)
+{
+	for (size_t i = first_object; i < s->objects.n; i++)
+		if (markers_are_in(s->objects.data[i].dso))
+			return true;
+	return false;
+}
+
+/* Who put markers into the program wants to know of these, however little time is in them. */
+static int add_markers(struct session *s, struct err *err)
+{
+	size_t first = s->hybrid.marked_objects;
+	struct names names = { 0 };
+	int ret = 0;
+
+	s->hybrid.marked_objects = s->objects.n;
+	if (!session_has_markers(s, first))
+		return 0;
+	add_name(&names, "marker:*");
+	ret = add_named(s, &names, err);
+	vec_release(&names);
+	return ret;
+}
+
 /* What loads programs and libraries, and nothing else: musl's is its libc. */
 static bool is_loader(const struct session *s, struct dso *dso)
 {
@@ -227,6 +252,8 @@ static int add_candidates(struct session *s, double least, struct err *err)
 	bool first = !s->hybrid.rounds && !s->plan.n;
 	int ret = first || locks ? add_blocking(s, err) : 0;
 
+	if (!ret)
+		ret = add_markers(s, err);
 	if (ret)
 		return ret;
 	add_hot(s, least);
@@ -416,7 +443,10 @@ static void add_choice(struct session_choice *choice, const struct selected *c, 
 {
 	struct text pattern = { 0 };
 
-	text_printf(&pattern, "%s:%s", dso_path(c->dso), c->function->symbol);
+	if (c->marker) /* its symbol is a pattern */
+		text_add(&pattern, c->function->symbol);
+	else
+		text_printf(&pattern, "%s:%s", dso_path(c->dso), c->function->symbol);
 	*vec_add(&choice->patterns) = pattern.s;
 	*vec_add(&choice->shares) = share;
 }

@@ -97,6 +97,7 @@ struct hybrid {
 	size_t first_candidate;		       /* of the round, in the plan */
 	unsigned tries;			       /* at counting, of the round */
 	bool locks_added;		       /* the lock functions of every library */
+	size_t marked_objects;		       /* so many were looked through for markers */
 	uint64_t count_cpu_ns;		       /* the target's CPU time when counting began */
 	double counting_cost_ns;	       /* of all rounds, estimated */
 	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
@@ -341,6 +342,8 @@ void session_say_no_keys(struct session *s);
 
 /* session_hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);
+/* Of the objects from this index on. */
+bool session_has_markers(const struct session *s, size_t first_object);
 void session_hybrid_start(struct session *s);
 /* How often samples come at first, now that it is known what one takes. */
 void session_hybrid_rate(struct session *s);

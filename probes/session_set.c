@@ -146,7 +146,8 @@ static void say_without(struct session *s, size_t first)
 
 static int add_empties(const struct session *s, struct probeset *set)
 {
-	return selfcost_add(set, patterns_choose_markers(s->patterns));
+	return selfcost_add(set, s->is_hybrid ? session_has_markers(s, 0)
+					      : patterns_choose_markers(s->patterns));
 }
 
 int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)

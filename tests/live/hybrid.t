@@ -4,7 +4,7 @@
 # that become hot later; and says what it left out.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-needs_helper phased queued
+needs_helper phased queued marked
 
 has() {
 	local b
@@ -164,6 +164,27 @@ within "$score" "$(sed 's/+-.*/+-0.15/' turns.truth)"
 ok $? "turns: its score is that of the whole" ||
 	diag "$score of $(cat turns.truth)" "$(jq -c '.blocks[] | select(.name == "pthread_mutex_lock")' turns.json)" \
 		"$(jq -c '.not_traced, .self_cost' turns.json)"
+
+# Who put markers into the program wants to know of them; not at any price.
+drive marked "$HELPERS/marked"
+told marked 120 "$(traced request)" && eventually called marked request
+next marked
+ended marked
+has marked request
+is "$(block marked request .kind)" marker "marked: as what it is"
+is "$(jq -c '[.not_traced[] | select(.name == "tiny") | .calls_per_s > 100000]' marked.json)" "[true]" \
+	"marked: the one that is passed too often is said, with its rate" || diag "$(jq -c .not_traced marked.json)"
+is "$("$ISPOT" dump --meta -i marked.data | jq -rs '[.[] | select(.kind == "calibration").class | select(. == "marker")] | length > 0')" \
+	true "marked: what its probes cost is measured"
+is "$("$ISPOT" imbalance --json -i marked.data | jq -c '[.sections[] | select(.name == "request") | .kind]')" '["named"]' \
+	"marked: what lies between is a section of ispot imbalance"
+
+record marked_twice --two-pass -F '!pthread_barrier_*' -- "$HELPERS/marked" 200
+is "$status" 0 "marked --two-pass: status" || diag marked_twice.err
+report marked_twice
+is "$(block marked_twice request .calls)" 400 "marked --two-pass: all of them"
+is "$(jq -c '[.blocks[], .not_traced[] | .name | select(test("^pthread_barrier_wait$"))]' marked_twice.json)" "[]" \
+	"what -F takes out alone is neither traced nor missed"
 
 # What was cheap when it was chosen and is dear later is taken out: it was traced until then.
 if "${CC:-cc}" -O1 -g -o later "$ROOT/tests/live/later.c" 2>later.err; then

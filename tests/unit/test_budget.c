@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "probes/marker.h"
 #include "probes/session_private.h"
 #include "symbol/dso.h"
 
@@ -44,6 +45,19 @@ static void locks_that_nobody_waits_for_come_last(void **state)
 	session_choose(all, 2, false, 0.1, "too dear");
 	assert_true(caller.possible);
 	assert_false(mutex.possible);
+}
+
+static void what_was_marked_comes_before_what_waits(void **state)
+{
+	struct marker mark = { .period = 1 };
+	struct planned marked = planned(&other, NAN, 0.05), waiting = planned(&reading, NAN, 0.06);
+	struct planned *all[] = { &waiting, &marked };
+
+	(void)state;
+	marked.what.marker = &mark;
+	session_choose(all, 2, false, 0.1, "too dear");
+	assert_true(marked.possible);
+	assert_false(waiting.possible);
 }
 
 static void the_cheaper_of_equals_comes_first(void **state)
@@ -185,6 +199,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(waiting_and_callers_come_first),
 		cmocka_unit_test(locks_that_nobody_waits_for_come_last),
+		cmocka_unit_test(what_was_marked_comes_before_what_waits),
 		cmocka_unit_test(the_cheaper_of_equals_comes_first),
 		cmocka_unit_test(a_dear_leaf_leaves_the_room_to_others),
 		cmocka_unit_test(a_dear_lock_comes_first),
