@@ -80,6 +80,17 @@ expect("told: %s" % missed(rows), [m[:9] for m in missed(rows)] == ["4.3: I/O:"]
 runs = [[{"time": 1, "sci": 1, "sci_mean": 0, "min": m, "lost": 0}] for m in (100, 110, 105)]
 expect("of the lowest", abs(sweeps.summary({**sweeps.SWEEPS[0], "delays": range(3)}, runs)["gap"] - 0.1) < 1e-12)'
 
+holds "runs on a slower CPU are left out, and said" wrong "$model"'
+def run(time, sci, fastest):
+    return {"time": time, "sci": sci, "sci_mean": 0, "min": fastest, "lost": 0}
+runs = [[run(10 * d, d / 9, 100)] * 2 + [run(10 * d + 5, d / 9, 104), run(10 * d + 90, 0, 106)] for d in range(1, 9)]
+row = sweeps.summary({**sweeps.SWEEPS[0], "delays": range(len(runs))}, runs)
+expect("left out", (row["runs"], row["slower"], row["times"][0]) == (32, 8, 10))
+expect("three stay, however they differ", len(sweeps.at_full_speed([run(1, 1, m) for m in (100, 200, 150, 300)])) == 3)
+p = page.Page("p")
+sections.sweeps(p, [row], 4)
+expect("said", "8 of 32 runs are left out" in p.text())'
+
 holds "a prediction holds where score and time fell in four pairs of five" wrong '
 import applications
 def fell(*pairs):  # score before, after, time before, after

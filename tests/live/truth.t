@@ -90,4 +90,20 @@ done <<-'EOR'
 	memory_bandwidth stream_block -n 1001
 EOR
 
+# Where the machine has nodes and hyperthreads.
+while read -r program function; do
+	record "$program" -F "$function" -- "$MB/$program"
+	is "$status" 0 "$program: status" || diag "$program.err"
+	if grep -q 'nothing to measure' "$program.out"; then
+		skip "$program: its score" "$(grep 'nothing to measure' "$program.out")"
+		continue
+	fi
+	report "$program"
+	matches_truth "$program" calls sci
+	nothing_lost "$program"
+done <<-'EOR'
+	numa walk_buffer
+	siblings fill_units
+EOR
+
 done_testing
