@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Markers: blocks finer, or coarser, than a function, for `ispot record -F 'marker:NAME'`.
+ * Markers: blocks finer, or coarser, than a function, for `ispot record`, which traces what it has
+ * room for, and all of `-F 'marker:NAME'`.
  * One header for C and C++, no library; copy it into your program.
  *
  *	ISPOT_BEGIN(parse);			begins the block "parse" on this thread

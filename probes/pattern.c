@@ -326,6 +326,14 @@ size_t patterns_n(const struct patterns *all)
 	return n;
 }
 
+bool patterns_only_exclude(const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (*words[i] != '!')
+			return false;
+	return true;
+}
+
 bool patterns_choose_markers(const struct patterns *all)
 {
 	vec_for_each (all, const struct pattern, p)

@@ -307,6 +307,16 @@ static int compare_selected(const void *a, const void *b, void *context)
 	return 0;
 }
 
+static void find_again(struct selection *s)
+{
+	map_release(&s->by_place);
+	for (size_t i = 0; i < s->chosen.n; i++) {
+		struct place place = place_of(s->chosen.data[i].dso, s->chosen.data[i].function);
+
+		map_put(&s->by_place, place_key(s, &place), (uint32_t)i);
+	}
+}
+
 /* What was there before stays where it is: others hold indices into it. */
 static void sort_from(struct selection *s, size_t first, struct order *order)
 {
@@ -314,12 +324,17 @@ static void sort_from(struct selection *s, size_t first, struct order *order)
 		return;
 	qsort_r(s->chosen.data + first, s->chosen.n - first, sizeof(*s->chosen.data),
 		compare_selected, order);
-	map_release(&s->by_place);
-	for (size_t i = 0; i < s->chosen.n; i++) {
-		struct place place = place_of(s->chosen.data[i].dso, s->chosen.data[i].function);
+	find_again(s);
+}
 
-		map_put(&s->by_place, place_key(s, &place), (uint32_t)i);
-	}
+void selection_keep(struct selection *s, size_t n)
+{
+	if (s->chosen.n <= n)
+		return;
+	for (size_t i = n; i < s->chosen.n; i++)
+		marker_free(s->chosen.data[i].marker);
+	s->chosen.n = n;
+	find_again(s);
 }
 
 int selection_add(struct selection *s, struct patterns *patterns, struct dso *const *dsos, size_t n,

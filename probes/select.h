@@ -41,6 +41,8 @@ int patterns_parse(struct patterns **p, const char *const *words, size_t n, stru
 void patterns_free(struct patterns *p);
 /* How many choose functions. 0: no -F, or only exclusions, which patterns_exclude() answers. */
 size_t patterns_n(const struct patterns *p);
+/* The same of words as -F has them; none of those that @FILE holds is looked at. */
+bool patterns_only_exclude(const char *const *words, size_t n);
 /* Whether any of them chooses markers or static probes. */
 bool patterns_choose_markers(const struct patterns *p);
 /* Each of them found something: none waits for an object that is mapped later. */
@@ -75,7 +77,7 @@ struct selection {
 		VEC(char *)
 	} joined;	     /* arguments that several patterns name */
 	struct map by_place; /* (inode, offset) -> index in chosen */
-	/* What these take out nobody chooses; NULL: nothing. The selection's only while it is used.
+	/* What these take out nobody chooses; NULL: nothing. The caller's, as long as it is used.
 	 */
 	const struct patterns *excluding;
 };
@@ -88,6 +90,8 @@ int selection_add(struct selection *s, struct patterns *p, struct dso *const *ds
 		  size_t n_executables, struct err *err);
 /* One that was found otherwise, unless what lies there is chosen already or excluded. */
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
+/* Only the first n: the others can be chosen again. */
+void selection_keep(struct selection *s, size_t n);
 /*
  * The error for a pattern that has matched nothing so far: -ENOENT, naming the nearest names
  * ("no function 'pthread_mutx_lock' in app or its 3 libraries; did you mean pthread_mutex_lock

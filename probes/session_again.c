@@ -35,7 +35,7 @@ static bool is_hot_now(const struct session *s, const struct planned *p)
 {
 	const struct profile *all = &s->hybrid.profile;
 
-	if (p->region || blocking_kind(p->what.function->symbol))
+	if (p->what.marker || p->region || blocking_kind(p->what.function->symbol))
 		return true;
 	vec_for_each (&all->functions, const struct profile_function, f)
 		if (f->function == p->what.function)

@@ -263,14 +263,20 @@ static int add_candidates(struct session *s, double least, struct err *err)
 		return ret;
 	if (s->writer)
 		session_write_objects(s, objects);
-	if (s->selection.chosen.n > chosen + CANDIDATES_MAX)
-		s->selection.chosen.n = chosen + CANDIDATES_MAX;
+	if (s->selection.chosen.n > chosen + CANDIDATES_MAX) {
+		selection_keep(&s->selection, chosen + CANDIDATES_MAX);
+		s->hybrid.marked_objects = 0; /* the next round looks for the others */
+	}
 	s->hybrid.first_candidate = s->plan.n;
 	plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
 	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
 		struct planned *p = s->plan.data[i];
 
 		p->asked = true;
+		if (p->possible && p->what.marker && marker_is_endless(p->what.marker)) {
+			p->possible = false;
+			p->reason = "it has no end";
+		}
 		p->region = session_is_region(s, p->what.function->symbol);
 	}
 	for (size_t i = 0; i < s->plan.n; i++)
@@ -463,7 +469,7 @@ void session_hybrid_pick(struct session *s, double room)
 	for (size_t i = 0; i < s->plan.n; i++) {
 		struct planned *p = all[i] = s->plan.data[i];
 
-		if (!p->possible || p->what.pattern ||
+		if (!p->possible || *p->what.pattern ||
 		    profile_is_hot_overall(&s->hybrid.profile, p->what.function, HYBRID_HOT_SHARE))
 			continue;
 		p->possible = false;
@@ -495,7 +501,8 @@ void session_hybrid_choice(struct session *s, struct session_choice *choice)
 
 		if (p->possible)
 			add_choice(choice, &p->what, p->cpu_share);
-		else if (profile_is_hot_overall(&s->hybrid.profile, p->what.function,
+		else if (p->what.marker ||
+			 profile_is_hot_overall(&s->hybrid.profile, p->what.function,
 						HYBRID_HOT_SHARE))
 			add_left_out(choice, p);
 	}

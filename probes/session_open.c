@@ -256,7 +256,7 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = patterns_parse(&s->patterns, o->patterns, o->n_patterns, err);
 	if (!ret) {
 		s->is_hybrid = !patterns_n(s->patterns);
-		s->selection.excluding = s->patterns;
+		s->selection.excluding = s->is_hybrid ? s->patterns : NULL;
 	}
 	if (!ret)
 		ret = check_pids(o, err);

@@ -308,7 +308,9 @@ int session_select(struct session *s, struct err *err)
 	}
 	if (!ret && s->is_hybrid)
 		ret = refuse_go_programs(s, err);
-	if (ret || s->is_hybrid || s->starts_others || (s->options.some_match && s->plan.n))
+	/* What a first pass chose is there, or comes. */
+	if (ret || s->is_hybrid || s->starts_others || s->options.cpu_shares ||
+	    (s->options.some_match && s->plan.n))
 		return ret;
 	n = s->objects.n;
 	dsos = xcalloc(n ? n : 1, sizeof(*dsos));

@@ -96,7 +96,8 @@ static void say_half(struct session *s, size_t first)
 	for (size_t i = first; i < s->plan.n; i++) {
 		const struct planned *p = s->plan.data[i];
 
-		if (p->possible && p->what.marker && marker_is_endless(p->what.marker))
+		if (p->possible && p->set == PLANNED_NO_SET && p->what.marker &&
+		    marker_is_endless(p->what.marker))
 			log_notice("marker %s has no end in %s: its begins are counted, not timed; "
 				   "put ISPOT_END(%s) where it ends",
 				   p->what.function->name, dso_path(p->what.dso),
@@ -188,7 +189,7 @@ int session_build_set(struct session *s, size_t first, struct probeset **out, st
 			describe_function(s, p, i, set.id);
 			p->set = set.id;
 			s->n_probed++;
-		} else if (!p->told && (!s->is_hybrid || p->cost_share > 0 ||
+		} else if (!p->told && (!s->is_hybrid || p->what.marker || p->cost_share > 0 ||
 					p->cpu_share >= HYBRID_HOT_SHARE)) {
 			session_describe_left_out(s, p, 0);
 			p->told = true;

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "command.h"
 #include "probes/java_record.h"
+#include "probes/select.h"
 #include "probes/session.h"
 #include "probes/shared.h"
 #include "trace/meta.h"
@@ -176,24 +177,17 @@ static int run_twice(const struct session_options *so, struct session_result *re
 	return ret;
 }
 
-static bool only_exclude(const struct arg_list *patterns)
-{
-	vec_for_each (patterns, const char *, p)
-		if (**p != '!')
-			return false;
-	return true;
-}
-
 /* What options say alone; that of a command or processes is known as well. */
 static int check_options(const struct record_options *o, bool has_command, bool has_pids,
 			 struct err *err)
 {
 	if (!has_command && !has_pids)
 		return err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
-	if (o->two_pass && (!only_exclude(&o->patterns) || has_pids))
+	if (o->two_pass && (!patterns_only_exclude(o->patterns.data, o->patterns.n) || has_pids))
 		return err_set(
 			err, -EINVAL,
-			"--two-pass chooses the functions of a command; leave out -F and -p");
+			"--two-pass chooses the functions of a command; leave out -p, and -F but for "
+			"!patterns");
 	if (!o->period || o->period > PERIOD_MOST)
 		return err_set(err, -EINVAL, "-c takes a number from 1 (every call) to %u",
 			       PERIOD_MOST);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/select.h"
 #include "probes/session.h"
 
 #define BURST_LEAST_NS 10000000ull
@@ -49,7 +50,7 @@ int session_args_burst(const char *word, struct session_options *so, struct err 
 			err, -EINVAL,
 			"--burst: the period must be longer than the time that the probes "
 			"are in, by 10 ms at least; leave --burst out to have them in always");
-	if (!so->n_patterns)
+	if (patterns_only_exclude(so->patterns, so->n_patterns))
 		return err_set(err, -EINVAL, "--burst needs functions to trace; name them with -F");
 	return 0;
 }

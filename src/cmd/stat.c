@@ -17,6 +17,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "command.h"
+#include "probes/select.h"
 #include "probes/session.h"
 #include "report/interval.h"
 #include "report/report.h"
@@ -233,7 +234,7 @@ static int check(const struct stat_options *o, struct watch *w, bool has_target,
 {
 	if (!has_target)
 		return err_set(err, -EINVAL, "nothing to watch; give a command or -p PID");
-	if (!o->patterns.n)
+	if (patterns_only_exclude(o->patterns.data, o->patterns.n))
 		return err_set(err, -EINVAL,
 			       "stat needs functions; name them with -F (`ispot record` "
 			       "without -F finds those that are hot)");

@@ -183,8 +183,15 @@ record marked_twice --two-pass -F '!pthread_barrier_*' -- "$HELPERS/marked" 200
 is "$status" 0 "marked --two-pass: status" || diag marked_twice.err
 report marked_twice
 is "$(block marked_twice request .calls)" 400 "marked --two-pass: all of them"
-is "$(jq -c '[.blocks[], .not_traced[] | .name | select(test("^pthread_barrier_wait$"))]' marked_twice.json)" "[]" \
-	"what -F takes out alone is neither traced nor missed"
+chosen_or_not() { jq -c --arg f "$2" '[.blocks[], .not_traced[] | .name | select(. == $f)] | length > 0' "$1.json"; }
+is "$(chosen_or_not marked_twice tiny)" true "marked --two-pass: the one that is passed too often is said"
+is "$(chosen_or_not marked_twice pthread_barrier_wait)" false "what -F takes out is neither traced nor listed"
+record marked_all --two-pass -- "$HELPERS/marked" 200
+report marked_all
+is "$(chosen_or_not marked_all pthread_barrier_wait)" true "which it is otherwise"
+record marked_not --two-pass -F tiny -- "$HELPERS/marked" 200
+is "$status" 125 "--two-pass with functions: status"
+like marked_not.err 'leave out -p, and -F but for !patterns' "--two-pass with functions: said"
 
 # What was cheap when it was chosen and is dear later is taken out: it was traced until then.
 if "${CC:-cc}" -O1 -g -o later "$ROOT/tests/live/later.c" 2>later.err; then

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Two threads serve requests until SIGUSR1, or as many as it is told, marked; a marker inside of
- * them is passed far too often to be traced, and another lies between two barriers. None of it is
- * hot, nor a function of its own.
+ * Two threads serve requests, marked, until SIGUSR1 or as many as they are told. Behind each,
+ * another marker is passed far too often to be traced; barriers keep the threads in step. None of
+ * it is a function of its own.
  */
 #include <pthread.h>
 #include <signal.h>

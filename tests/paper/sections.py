@@ -13,7 +13,8 @@ def medians(pairs):
 
 def sweeps(page, rows, rounds):
     page.heading("Sections 4.1 and 4.2: completion time and SCI against delay (table 1, figures 3 to 6)")
-    page.paragraph("A point is the median of %d runs, taken in random order. The time is the program's own, by "
+    page.paragraph("A point is the median of %d runs, or twice as many where the machine moves it as much as "
+                   "the delay does, taken in random order. The time is the program's own, by "
                    "its own clock; the score is ispot's. rho is Pearson's, between the two." % rounds)
     page.table(("benchmark", "points, paper", "points", "rho, paper", "rho, here", "middle half",
                 "at least 0.95 and 0.8"),
@@ -29,8 +30,9 @@ def sweeps(page, rows, rounds):
         page.paragraph("%s: %s" % (r["name"], r["note"]))
         if r["slower"]:
             page.paragraph("%s: %d of %d runs are left out, in which even the fastest execution took over 5 %% longer "
-                           "than in others of the same delay: the CPU was slower all the time, which lengthens the "
-                           "time and not the score." % (r["name"], r["slower"], r["runs"]))
+                           "than in others of the same delay: the CPU was slower all the time, or no execution was "
+                           "free, and the score shows neither. With them rho is %s."
+                           % (r["name"], r["slower"], r["runs"], rho(r["rho_of_all"])))
         if r["lost"]:
             page.paragraph("%s: %d records were lost; ispot leaves their stretch out." % (r["name"], r["lost"]))
         page.claim("%s: rho is at least 0.95, and above 0.8 in the middle half" % r["name"], r["rho_passes"])
@@ -222,8 +224,9 @@ def percent(share):
     return None if share is None else round(100 * share)
 
 
-def end(page, seconds):
+def end(page, took):
     page.heading("Summary")
-    page.paragraph("%d of the claims came out, %d did not%s Measured in %.0f s." % (
+    page.paragraph("%d of the claims came out, %d did not%s Measured in %.0f s: %s." % (
         sum(part[0] == "claim" for part in page.parts) - len(page.missed), len(page.missed),
-        ": " + "; ".join(page.missed) + "." if page.missed else ".", seconds))
+        ": " + "; ".join(page.missed) + "." if page.missed else ".",
+        sum(seconds for _, seconds in took), ", ".join("%s %.0f" % part for part in took)))

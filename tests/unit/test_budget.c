@@ -50,7 +50,7 @@ static void locks_that_nobody_waits_for_come_last(void **state)
 static void what_was_marked_comes_before_what_waits(void **state)
 {
 	struct marker mark = { .period = 1 };
-	struct planned marked = planned(&other, NAN, 0.05), waiting = planned(&reading, NAN, 0.06);
+	struct planned marked = planned(&other, NAN, 0.06), waiting = planned(&reading, NAN, 0.05);
 	struct planned *all[] = { &waiting, &marked };
 
 	(void)state;

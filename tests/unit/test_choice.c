@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "probes/marker.h"
 #include "probes/sample.h"
 #include "probes/session_private.h"
 #include "probes/spaces.h"
@@ -139,7 +140,7 @@ static void twice_on_a_chain_is_one_sample(void **state)
 
 static struct planned *plan(struct planned *p, function *f, const char *pattern, double cost_share)
 {
-	*p = (struct planned){ .what = { .function = known(f), .pattern = pattern },
+	*p = (struct planned){ .what = { .function = known(f), .pattern = pattern ? pattern : "" },
 			       .possible = true,
 			       .reason = "",
 			       .set = PLANNED_NO_SET,
@@ -229,6 +230,24 @@ static void what_was_too_dear_is_asked_later(void **state)
 	dear.cost_share = 4;
 	session_remember_costs(asked, 3);
 	assert_int_equal(windows_until_asked(&dear), 5);
+}
+
+/* No samples are its own. */
+static void a_marker_that_was_too_dear_is_asked_later(void **state)
+{
+	struct marker mark = { .period = 1 };
+	struct planned *asked[1], marked;
+
+	(void)state;
+	session.stopped = true;
+	session.options.overhead = 0.1;
+	session.drain.waits[WAIT_FUTEX] = 10000;
+	asked[0] = plan(&marked, never, NULL, 0.4);
+	marked.what.marker = &mark;
+	session_choose(asked, 1, false, 0.05, session_over_budget);
+	session_remember_costs(asked, 1);
+	assert_false(marked.possible);
+	assert_int_equal(windows_until_asked(&marked), 4);
 }
 
 /* What was traced, and not cheap for ever. It joins the set that it was in. */
@@ -371,6 +390,7 @@ int main(void)
 		TEST(twice_on_a_chain_is_one_sample),
 		TEST(a_scout_hands_on_what_the_run_spends_its_time_in),
 		TEST(a_scout_hands_on_what_was_never_counted),
+		TEST(a_marker_that_was_too_dear_is_asked_later),
 		TEST(what_was_too_dear_is_asked_later),
 		TEST(what_the_brake_took_out_is_asked_later),
 		TEST(a_release_goes_with_its_lock),

@@ -116,12 +116,19 @@ static const char *missing(struct setup *s, const char *word)
 static void markers_are_chosen_by_name(void **state)
 {
 	struct setup *s = *state;
+	const char *word = "!marker:parse";
+	struct patterns *excluding;
 
 	assert_string_equal(chosen(s, "marker:parse", NULL), "parse 1/2");
 	assert_string_equal(chosen(s, "marker:parse", "marker:p*"), "parse 1/2");
 	assert_string_equal(chosen(s, "marker:*", NULL),
 			    "loop 1/1, only_begins 1/0, parse 1/2, scan 1/1");
 	assert_string_equal(chosen(s, "marker:/^(parse|scan)$/", "!marker:scan"), "parse 1/2");
+	assert_int_equal(patterns_parse(&excluding, &word, 1, NULL), 0);
+	s->selection.excluding = excluding;
+	assert_string_equal(chosen(s, "marker:*", NULL), "loop 1/1, only_begins 1/0, scan 1/1");
+	s->selection.excluding = NULL;
+	patterns_free(excluding);
 	chosen(s, "marker:loop", NULL);
 	assert_int_equal(s->selection.chosen.data[0].marker->period, 250);
 	assert_string_equal(s->selection.chosen.data[0].function->symbol, "marker:loop");

@@ -289,6 +289,8 @@ static void what_is_excluded_nobody_chooses(void **state)
 	assert_int_equal(patterns_parse(&excluding, &word, 1, NULL), 0);
 	assert_string_equal(CHOSEN(s, "parse_tail"), "parse_tail");
 	s->selection.excluding = excluding;
+	assert_int_equal(selection_add(&s->selection, s->patterns, s->dsos, 3, 1, NULL), 0);
+	assert_int_equal(s->selection.chosen.n, 1);
 	dso_functions(s->dsos[0], &f);
 	assert_int_equal(dso_find(s->dsos[0], "parse_head", &at), 1);
 	selection_add_function(&s->selection, s->dsos[0], &f[at[0]]);
@@ -297,6 +299,24 @@ static void what_is_excluded_nobody_chooses(void **state)
 	selection_add_function(&s->selection, s->dsos[0], &f[at[0]]);
 	assert_int_equal(s->selection.chosen.n, 2);
 	patterns_free(excluding);
+}
+
+static void what_is_not_kept_can_be_chosen_again(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *f;
+	const uint32_t *at;
+
+	assert_string_equal(CHOSEN(s, "parse_*"), "parse_head parse_tail");
+	selection_keep(&s->selection, 2);
+	assert_int_equal(s->selection.chosen.n, 2);
+	selection_keep(&s->selection, 1);
+	assert_int_equal(s->selection.chosen.n, 1);
+	assert_int_equal(dso_find(s->dsos[0], "parse_tail", &at), 1);
+	dso_functions(s->dsos[0], &f);
+	for (int i = 0; i < 2; i++)
+		selection_add_function(&s->selection, s->dsos[0], &f[at[0]]);
+	assert_int_equal(s->selection.chosen.n, 2);
 }
 
 static void objects_that_come_later(void **state)
@@ -421,6 +441,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(arguments_of_several, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(only_exclusions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(what_is_excluded_nobody_chooses, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(what_is_not_kept_can_be_chosen_again, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(objects_that_come_later, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pattern_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bad_patterns, set_up, tear_down),
