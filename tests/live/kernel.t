@@ -88,10 +88,16 @@ stack_names() {
 	"$ISPOT" dump -i "$1.data" --meta | grep -E '^\{"kind":"(frame|stack)"' | jq -rs '(map(select(.kind == "frame"))
 		| map({(.id | tostring): .symbol}) | add) as $name | .[] | select(.kind == "stack") | [.frames[] | $name[tostring]] | join(" ")'
 }
-record naps -F ended -- "$HELPERS/naps" 101
-report naps
+naps_in() { jq --arg p "nap in $1 in turn" '[.blocks[] | select(.kind == "site" and .name == $p) | .calls] | add // 0' naps.json; }
+# Once, in an emulated machine, no wait of a recording had its callers, and those of the next had: the reason is not known.
+for _ in 1 2 3; do
+	record naps -F ended -- "$HELPERS/naps" 101
+	report naps
+	[ "$(naps_in first_place)" -ge 80 ] && break
+	diag "$(jq -r '.blocks[] | select(.kind == "site") | "\(.calls) \(.name)"' naps.json)" naps.err
+done
 for place in first_place second_place signed_place; do
-	[ "$(jq --arg p "nap in $place in turn" '[.blocks[] | select(.kind == "site" and .name == $p) | .calls] | add // 0' naps.json)" -ge 80 ]
+	[ "$(naps_in $place)" -ge 80 ]
 	ok $? "waits in $place" || diag "$(jq -r '.blocks[] | select(.kind == "site") | "\(.calls) \(.name)"' naps.json)"
 done
 record own_naps -F nap -F '*_place' -- "$HELPERS/naps" 101
