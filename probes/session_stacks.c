@@ -67,22 +67,46 @@ static uint64_t copied(const uint64_t *registers, unsigned number)
 	return registers[__builtin_popcountll(unwind_register_mask & ((1ull << number) - 1))];
 }
 
-static size_t unwind(struct session *s, pid_t pid, struct unwind_input *in, uint64_t *frames,
-		     uint64_t *places, size_t room)
+static size_t unwind_with(struct session *s, const struct space *space, struct unwind_input *in,
+			  uint64_t *frames, uint64_t *places, size_t room)
 {
-	const struct space *space =
-		spaces_get(&s->spaces, pid, copied(in->registers, unwind_register_ip));
-
 	in->register_mask = unwind_register_mask;
 	in->maps = &space->maps;
 	in->dsos = space->dsos.data;
 	if (!s->stacks.unwinder)
 		s->stacks.unwinder = unwinder_new();
-	if (s->stacks.unwound_pid != pid || s->stacks.unwound_changes != space->changes)
+	if (s->stacks.unwound_pid != space->pid || s->stacks.unwound_changes != space->changes)
 		unwinder_forget(s->stacks.unwinder);
-	s->stacks.unwound_pid = pid;
+	s->stacks.unwound_pid = space->pid;
 	s->stacks.unwound_changes = space->changes;
 	return unwind_stack(s->stacks.unwinder, in, frames, places, room);
+}
+
+static size_t unwind(struct session *s, pid_t pid, struct unwind_input *in, uint64_t *frames,
+		     uint64_t *places, size_t room)
+{
+	uint64_t ip = copied(in->registers, unwind_register_ip);
+
+	return unwind_with(s, spaces_get(&s->spaces, pid, ip), in, frames, places, room);
+}
+
+/* False: the stack ends where something may be mapped that is not known yet. */
+static bool unwind_wait(struct session *s, const struct wire_copy *w, struct unwind_input *in,
+			struct drain_stack *stack, uint64_t *places)
+{
+	uint64_t end = copied(in->registers, unwind_register_ip), read_ns;
+	const struct space *space = spaces_get(&s->spaces, stack->pid, end);
+
+	do {
+		stack->n_frames = (uint32_t)unwind_with(s, space, in, stack->frames, places,
+							WIRE_FRAMES_MAX);
+		end = stack->frames[stack->n_frames - 1];
+		if (space_settled(space, end, w->h.time_ns))
+			return true;
+		read_ns = space->read_ns;
+		space = spaces_get(&s->spaces, stack->pid, end);
+	} while (space->read_ns != read_ns);
+	return false;
 }
 
 uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
@@ -110,18 +134,14 @@ static uint32_t step_to(const struct wire_copy *w, uint64_t sp, uint64_t place, 
 	return word == address ? (uint32_t)at : WIRE_STEP_END;
 }
 
-/*
- * A stack that threads wait with ends where the next address is not as far up in every one. It is
- * asked for again if it has not even begun because it is not known yet what is mapped there.
- */
+/* A stack that threads wait with ends where the next address is not as far up in every one. */
 static void know_stack(struct session *s, const struct wire_copy *w, struct drain_stack *stack,
 		       uint64_t sp, const uint64_t *places)
 {
-	uint32_t steps[WIRE_FRAMES_MAX] = { 0 }, n = stack->n_frames ? 1 : 0;
+	uint32_t steps[WIRE_FRAMES_MAX] = { 0 }, n = 1;
 	struct bpfprog_known_stack known = {
 		.tgid = w->h.tgid, .stack = stack->id, .frames = stack->frames, .steps = steps
 	};
-	struct place place;
 
 	for (; n < stack->n_frames; n++) {
 		steps[n] = step_to(w, sp, places[n], stack->frames[n]);
@@ -129,8 +149,7 @@ static void know_stack(struct session *s, const struct wire_copy *w, struct drai
 			break;
 	}
 	known.n = stack->n_frames = n;
-	if (n > 1 || (n && spaces_find(&s->spaces, stack->pid, stack->frames[0], &place)))
-		bpfprog_know_stack(s->programs, &known);
+	bpfprog_know_stack(s->programs, &known);
 }
 
 static void add_copy(struct session *s, struct drain_copy *copy)
@@ -147,8 +166,10 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 	sp = copied(registers, unwind_register_sp);
 	returns_restore(&copy->w, sp, RETURNS_LINK);
 	memcpy(registers, copy->w.registers, sizeof(registers)); /* the link register's, restored */
-	stack.n_frames = (uint32_t)unwind(s, stack.pid, &in, stack.frames, places, WIRE_FRAMES_MAX);
-	if (waits)
+	if (!waits)
+		stack.n_frames = (uint32_t)unwind(s, stack.pid, &in, stack.frames, places,
+						  WIRE_FRAMES_MAX);
+	else if (unwind_wait(s, &copy->w, &in, &stack, places))
 		know_stack(s, &copy->w, &stack, sp, places);
 	add_stack(s, &stack);
 }

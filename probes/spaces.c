@@ -138,11 +138,16 @@ static struct space *space_of(struct spaces *p, pid_t pid)
 	return space;
 }
 
+static bool is_vdso(const struct space *space, uint64_t ip)
+{
+	return ip >= space->maps.vdso_start && ip < space->maps.vdso_end;
+}
+
 static const struct mapping *mapping_of(struct spaces *p, struct space *space, uint64_t ip)
 {
 	const struct mapping *m = mappings_find(&space->maps, ip);
 
-	if (ip >= space->maps.vdso_start && ip < space->maps.vdso_end)
+	if (is_vdso(space, ip))
 		return NULL;
 	if (!m && clock_now_ns() - space->read_ns > REREAD_INTERVAL_NS) {
 		space_read(p, space);
@@ -157,6 +162,11 @@ const struct space *spaces_get(struct spaces *s, pid_t pid, uint64_t ip)
 
 	(void)mapping_of(s, space, ip);
 	return space;
+}
+
+bool space_settled(const struct space *space, uint64_t ip, uint64_t time_ns)
+{
+	return is_vdso(space, ip) || mappings_find(&space->maps, ip) || space->read_ns > time_ns;
 }
 
 void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
@@ -183,7 +193,7 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child)
 	to = new_space(p, child); /* which may move the parent's */
 	from = find_space(p, parent);
 	to->changes = ++p->changes;
-	to->read_ns = clock_now_ns();
+	to->read_ns = from->read_ns;
 	to->maps.vdso_start = from->maps.vdso_start;
 	to->maps.vdso_end = from->maps.vdso_end;
 	for (size_t i = 0; i < from->maps.n; i++) {

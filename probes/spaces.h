@@ -26,7 +26,7 @@ struct space {
 	struct {
 		VEC(char *)
 	} paths;
-	uint64_t read_ns;
+	uint64_t read_ns; /* when /proc was asked, by the monotonic clock */
 	unsigned changes; /* another number after each change, and in each space */
 	bool ended;	  /* the process is gone; its number may become another's */
 };
@@ -66,6 +66,9 @@ void spaces_end(struct spaces *s, pid_t pid);
 void spaces_drop(struct spaces *s);
 /* With what is mapped at ip, if that can be known. */
 const struct space *spaces_get(struct spaces *s, pid_t pid, uint64_t ip);
+/* Whether no more will be known of what was at ip at a time, in ns of the monotonic clock: something
+ * is known there, or the process was looked at since. */
+bool space_settled(const struct space *space, uint64_t ip, uint64_t time_ns);
 void spaces_init(struct spaces *s, struct dso_cache *dsos);
 bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip,
 		 struct place *place); /* false: no file is mapped there */

@@ -116,12 +116,39 @@ static void a_number_used_again_is_another_process(void **state)
 	end(&s);
 }
 
+/* Where nothing is mapped as far as is known, a look at the process after the time tells. */
+static void what_is_mapped_later_is_not_settled(void **state)
+{
+	uint64_t here = (uintptr_t)what_is_mapped_later_is_not_settled;
+	const struct space *own, *child;
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	own = spaces_get(&s.spaces, getpid(), here);
+	assert_true(space_settled(own, here, UINT64_MAX));
+	assert_true(space_settled(own, own->maps.vdso_start, UINT64_MAX));
+	assert_true(space_settled(own, BASE, own->read_ns - 1));
+	assert_false(space_settled(own, BASE, own->read_ns));
+
+	/* A child's are known from its parent: nobody looked at it. */
+	usleep(1000);
+	spaces_fork(&s.spaces, getpid(), CHILD);
+	own = spaces_get(&s.spaces, getpid(), here);
+	child = spaces_get(&s.spaces, CHILD, here);
+	assert_false(space_settled(child, BASE, own->read_ns));
+	map_this(&s, CHILD);
+	assert_true(space_settled(child, BASE, UINT64_MAX));
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_child_has_its_parents_places),
 		cmocka_unit_test(what_ended_is_dropped_later),
 		cmocka_unit_test(a_number_used_again_is_another_process),
+		cmocka_unit_test(what_is_mapped_later_is_not_settled),
 	};
 
 	return unit_run(tests);
