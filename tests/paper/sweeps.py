@@ -19,6 +19,7 @@ LOCK = os.path.join(MICROBENCH, "paper_lock")
 IO_THREADS = 47
 FULL_SPEED = 1.05
 LEAST_RUNS = 3
+SPLITS = 1000
 
 
 def lock(spin, hold_ns):
@@ -108,6 +109,32 @@ def at_full_speed(runs):
     return [p for i, p in enumerate(by_fastest) if i < LEAST_RUNS or p["min"] <= FULL_SPEED * by_fastest[0]["min"]]
 
 
+def apart(runs, others):
+    """By how much the fastest execution of some runs takes longer than that of others, whichever is the faster."""
+    fastest = sorted(min(p["min"] for p in side) for side in (runs, others))
+    return fastest[1] / fastest[0] - 1
+
+
+def contention_gap(points):
+    """Between the half of the delays with more contention and that with less; None: there is but one delay."""
+    half = len(points) // 2
+    return apart(sum(points[:half], []), sum(points[-half:], [])) if half else None
+
+
+def chance_gap(points):
+    """What halves of equal contention are apart by, 99 times in 100: of each delay half of the runs in each."""
+    split, gaps = random.Random(1), []
+    for _ in range(SPLITS):
+        sides = [], []
+        for number, runs in enumerate(points):
+            runs = split.sample(runs, len(runs))
+            half = (len(runs) + number % 2) // 2
+            sides[0].extend(runs[:half])
+            sides[1].extend(runs[half:])
+        gaps.append(apart(*sides) if all(sides) else 0)
+    return sorted(gaps)[SPLITS * 99 // 100]
+
+
 def summary(sweep, points):
     """Medians over the rounds and what follows from them; the fastest execution is that of all rounds.
     Runs without a score (nothing timed, on a busy machine) are left out, and so is a delay of which
@@ -121,11 +148,11 @@ def summary(sweep, points):
     row["runs"] = sum(len(runs) for runs in points)
     row["rho_of_all"] = pearson(*([statistics.median(p[key] for p in runs) for runs in points]
                                   for key in ("time", "sci")))
+    row["gap"], row["chance"] = contention_gap(points), chance_gap(points)
     points = [at_full_speed(runs) for runs in points]
     row["slower"] = row["runs"] - sum(len(runs) for runs in points)
     for key in ("time", "sci", "sci_mean"):
         row[key + "s"] = [statistics.median(p[key] for p in runs) for runs in points]
-    row["gap"] = max(row["mins"]) / min(row["mins"]) - 1
     for name, scores in (("rho", "scis"), ("rho_mean", "sci_means")):
         row[name] = pearson(row["times"], row[scores])
         few = len(middle(row["times"])) < 3
