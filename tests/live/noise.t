@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A hot function that does nothing reads as noise: on 1, 2 and 4 threads, with and without a
-# process that hogs a CPU, in 20 runs of 20. One during which the machine itself became slower, which a loop of the
+# process that hogs a CPU, in 20 runs of 20, and with other classes of probes. One during which the machine itself became slower, which a loop of the
 # program's tells that has no probe, is made again, and that is told.
 . "$(dirname "$0")/lib.sh"
 needs_probes
@@ -25,5 +25,20 @@ for run in $(seq 20); do
 		diag "sci $(block "$name" empty_call .sci), floor $(block "$name" empty_call .floor)"
 	is "$(block "$name" empty_call .calls)" 100003 "run $run: calls"
 	rm -f "$name".*
+done
+
+# The other classes of probes, which are cheaper: their floors are smaller, too.
+for function in entry_nop5 entry_push; do
+	for threads in 1 2 4; do
+		name=$function.$threads
+		for _ in 1 2 3; do
+			record "$name" -F $function -- "$MB/entry_classes" --only $function -n 100003 -t $threads
+			report "$name"
+			[ "$(block "$name" $function .verdict)" = noise ] && break
+			echo "# $name again: sci $(block "$name" $function .sci), floor $(block "$name" $function .floor)"
+		done
+		is "$(block "$name" $function .verdict)" noise "$function on $threads threads"
+		rm -f "$name".*
+	done
 done
 done_testing

@@ -82,6 +82,27 @@ static void preempted_probes_are_noise(void **state)
 	scene_release(&s);
 }
 
+/* Of a hot function that always takes the same time: where calls are not in a loop of empty ones, a
+ * probe's cost varies by more than it does there. */
+static void probes_that_vary_more_than_calibrated_are_noise(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin_calibrated(&s, 700, 600, 10.0);
+	for (unsigned i = 0; i < 1000; i++) {
+		for (unsigned k = 0; k < 50; k++)
+			t = 100 + scene_call_of(&s, t, EMPTY, k ? 760 + jitter(&s) : 600);
+		t = 100 + scene_call_of(&s, t, BUSY, i % 100 ? 30000 + jitter(&s) : 20000);
+	}
+	scene_finish(&s, t);
+	assert_true(scene_block(&s, "empty")->sci > SCI_LOW);
+	assert_int_equal(scene_block(&s, "empty")->verdict, VERDICT_NOISE);
+	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_INTERFERENCE);
+	scene_release(&s);
+}
+
 /* One call faster than the calibration ever saw: all others look slow against it. */
 static void a_probe_cheaper_than_calibrated_is_noise(void **state)
 {
@@ -109,7 +130,7 @@ static void a_part_of_a_probe_is_noise(void **state)
 	(void)state;
 	begin_calibrated(&s, 700, 600, 1.0);
 	for (unsigned i = 0; i < 1000; i++) {
-		t = scene_call_of(&s, t, EMPTY, i % 2 ? 600 : 900);
+		t = scene_call_of(&s, t, EMPTY, i % 2 ? 600 : 1300);
 		enter(&s, t += 50, 1, BUSY, 0x1000);
 		t += i % 2 ? 1000 : 2500;
 		leave(&s, t, 1, BUSY, 0x1000);
@@ -387,6 +408,7 @@ int main(void)
 		cmocka_unit_test(jitter_is_noise_and_five_percent_is_not),
 		cmocka_unit_test(jitter_of_callees_is_noise_in_the_caller),
 		cmocka_unit_test(preempted_probes_are_noise),
+		cmocka_unit_test(probes_that_vary_more_than_calibrated_are_noise),
 		cmocka_unit_test(a_probe_cheaper_than_calibrated_is_noise),
 		cmocka_unit_test(a_part_of_a_probe_is_noise),
 		cmocka_unit_test(a_fastest_of_nothing_is_not_judged),
