@@ -152,15 +152,24 @@ static void scale_sampled(struct result *res)
 	res->coverage = fmin(1, res->coverage / res->recorded_part);
 }
 
+static void set_overhead(struct result *res, double cpu_ns, double cost_ns, double span_ns)
+{
+	res->overhead = meta_overhead(cpu_ns, cost_ns);
+	res->overhead_is_least = res->overhead >= META_OVERHEAD_MOST;
+	res->overhead_cpus = span_ns > 0 ? cost_ns / span_ns : NAN;
+	res->hardly_runs = meta_hardly_runs(cpu_ns, span_ns);
+}
+
 /* It knows what was spent before the functions were chosen, and on switches, too. */
-static bool estimate_of_recorder(const struct result *res, double *overhead)
+static bool estimate_of_recorder(struct result *res)
 {
 	const struct meta_end *end = &res->meta->end;
 
 	if (!end->present || end->probes_cost_ns == META_UNKNOWN ||
 	    end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns)
 		return false;
-	*overhead = meta_overhead((double)end->target_cpu_ns, (double)end->probes_cost_ns);
+	set_overhead(res, (double)end->target_cpu_ns, (double)end->probes_cost_ns,
+		     (double)res->duration_ns);
 	return true;
 }
 
@@ -170,7 +179,7 @@ static void self_cost(struct result *res)
 	double cost = 0, asleep, cpu;
 
 	res->pair_min_ns = res->pair_p50_ns = res->pair_p99_ns = BLOCK_NONE;
-	res->overhead = NAN;
+	res->overhead = res->overhead_cpus = NAN;
 	vec_for_each (&res->blocks, const struct block, b) {
 		uint64_t calls = b->estimated_calls == BLOCK_NONE ? b->calls : b->estimated_calls;
 
@@ -189,15 +198,12 @@ static void self_cost(struct result *res)
 		res->pair_p99_ns = b->cost->inner_p99_ns;
 	}
 	/* Switches are recorded where no call is. */
-	if (!res->windowed && estimate_of_recorder(res, &res->overhead)) {
-		res->overhead_is_least = res->overhead >= META_OVERHEAD_MOST;
+	if (!res->windowed && estimate_of_recorder(res))
 		return;
-	}
 	if (!most || !res->calls.threads.have_switch)
 		return;
 	cpu = (double)res->threads_ns - result_off_ns(res, &asleep);
-	res->overhead = meta_overhead(cpu, cost);
-	res->overhead_is_least = res->overhead >= META_OVERHEAD_MOST;
+	set_overhead(res, cpu, cost, (double)res->duration_ns);
 	res->overhead *= (double)res->probed_ns / (double)res->duration_ns;
 }
 

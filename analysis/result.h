@@ -92,6 +92,8 @@ struct result {
 	uint64_t pair_min_ns, pair_p50_ns, pair_p99_ns; /* BLOCK_NONE: not calibrated */
 	double overhead;	/* as meta_overhead(): the recorder's estimate; NAN: unknown */
 	bool overhead_is_least; /* it was more than that */
+	double overhead_cpus;	/* CPUs that the probes took while recording; NAN: unknown */
+	bool hardly_runs;	/* as meta_hardly_runs(): overhead says little */
 };
 
 /* Of a moment of the recording, also outside of the window: how long after its start. */

@@ -120,7 +120,7 @@ static struct spent spent_since(struct session *s, uint64_t elapsed_ns)
 		.scheduling = (double)(scheduling_ns - h->brake_scheduling_ns),
 	};
 
-	spent.used = fmax(spent.used, BUDGET_LEAST_CPU * (double)elapsed_ns);
+	spent.used = fmax(spent.used, META_BUSY_LEAST * (double)elapsed_ns);
 	spent.calls = cost_since(s, (double)elapsed_ns, spent.used);
 	spent.work =
 		fmax(spent.used - spent.calls - spent.choosing - spent.scheduling, spent.used / 10);

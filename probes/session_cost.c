@@ -265,36 +265,53 @@ static const char *switches_advice(const struct session *s)
 		       : "most of it is the record of its context switches, which are very many";
 }
 
-/* Of a stretch of time; 0: within the budget, or not to be told. */
-static double excess_overhead(const struct session *s, uint64_t cpu_ns, double cost_ns,
-			      uint64_t span_ns)
-{
-	double share = meta_overhead((double)cpu_ns, cost_ns);
+/* Of the target and its probes, in a stretch of time. */
+struct stretch {
+	double cpu_ns, cost_ns, span_ns;
+};
 
-	/* A target that hardly runs is hardly slowed, whatever the share. */
-	if (cpu_ns < CPU_TIME_LEAST_NS || cost_ns < COST_LEAST * (double)span_ns)
+/* 0: within the budget, or not to be told. */
+static double excess_overhead(const struct session *s, const struct stretch *x)
+{
+	double own_ns = fmax(x->cpu_ns - x->cost_ns, META_BUSY_LEAST * x->span_ns);
+	double share = meta_overhead(own_ns + x->cost_ns, x->cost_ns);
+
+	if (x->cpu_ns < CPU_TIME_LEAST_NS || x->cost_ns < COST_LEAST * x->span_ns)
 		return 0;
 	return share > WARN_TOLERANCE * s->options.overhead ? share : 0;
 }
 
-static void say_overhead(struct session *s, double share, bool at_end)
+static void what_probes_do(const struct stretch *x, bool at_end, struct text *out)
+{
+	double share = meta_overhead(x->cpu_ns, x->cost_ns);
+	bool most = share >= META_OVERHEAD_MOST;
+	char number[TEXT_NUMBER];
+
+	if (meta_hardly_runs(x->cpu_ns, x->span_ns))
+		text_printf(out, "the probes %s about %s", at_end ? "took" : "take",
+			    text_of_cpu(number, x->cost_ns / x->span_ns));
+	else
+		text_printf(out, "the probes %s the target by %s%s", at_end ? "slowed" : "slow",
+			    most ? "" : "about ", text_overhead(number, share, most));
+}
+
+static void say_overhead(struct session *s, const struct stretch *x, double share, bool at_end)
 {
 	double cost_ns = (double)session_probes_cost_ns(s);
-	char words[256], slowed[TEXT_NUMBER];
+	struct text words = { 0 };
 
-	text_overhead(slowed, share, share >= META_OVERHEAD_MOST);
-	snprintf(words, sizeof(words), "the probes %s the target by %s%s%s; %s",
-		 at_end ? "slowed" : "slow", share >= META_OVERHEAD_MOST ? "" : "about ", slowed,
-		 !at_end && s->cost_look.told ? " now" : "",
-		 (double)session_scheduling_cost_ns(s) > cost_ns / 2
-			 ? switches_advice(s)
-			 : "trace fewer functions, or functions that are called less often");
+	what_probes_do(x, at_end, &words);
+	text_printf(&words, "%s; %s", !at_end && s->cost_look.told ? " now" : "",
+		    (double)session_scheduling_cost_ns(s) > cost_ns / 2
+			    ? switches_advice(s)
+			    : "trace fewer functions, or functions that are called less often");
 	if (share > WARN_AGAIN * s->cost_look.told)
-		log_notice("%s", words);
+		log_notice("%s", words.s);
 	s->cost_look.told = fmax(s->cost_look.told, share);
 	/* Early, so that one can stop; at the end, so that the file has the final figure. */
 	if (at_end)
-		session_note(s, "over-budget", words);
+		session_note(s, "over-budget", words.s);
+	text_release(&words);
 }
 
 static bool is_time_to_look(const struct session *s, uint64_t now_ns)
@@ -307,6 +324,7 @@ static bool is_time_to_look(const struct session *s, uint64_t now_ns)
 void session_warn_cost(struct session *s, bool at_end)
 {
 	uint64_t now_ns = clock_now_ns(), cpu_ns, since_ns;
+	struct stretch x;
 	double cost_ns, share;
 
 	if (!s->begun || (!at_end && !is_time_to_look(s, now_ns)))
@@ -316,12 +334,15 @@ void session_warn_cost(struct session *s, bool at_end)
 		cpu_ns = s->cost_look.cpu_ns; /* of ended processes the last that was known */
 	cost_ns = (double)session_probes_cost_ns(s);
 	since_ns = s->cost_look.at_ns ? s->cost_look.at_ns : s->start_ns;
-	share = at_end ? excess_overhead(s, cpu_ns, cost_ns, now_ns - s->start_ns)
-		       : excess_overhead(s, cpu_ns - s->cost_look.cpu_ns,
-					 cost_ns - s->cost_look.cost_ns, now_ns - since_ns);
+	if (at_end)
+		x = (struct stretch){ (double)cpu_ns, cost_ns, (double)(now_ns - s->start_ns) };
+	else
+		x = (struct stretch){ (double)(cpu_ns - s->cost_look.cpu_ns),
+				      cost_ns - s->cost_look.cost_ns, (double)(now_ns - since_ns) };
+	share = excess_overhead(s, &x);
 	s->cost_look.at_ns = now_ns;
 	s->cost_look.cpu_ns = cpu_ns;
 	s->cost_look.cost_ns = cost_ns;
 	if (share && (at_end || share > WARN_AGAIN * s->cost_look.told))
-		say_overhead(s, share, at_end);
+		say_overhead(s, &x, share, at_end);
 }

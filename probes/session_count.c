@@ -253,8 +253,8 @@ static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, doub
 	double work_ns = used_ns > cost_ns * 10 / 9 ? used_ns - cost_ns : used_ns / 10.0;
 	double own_share = used_ns ? work_ns / used_ns : 1;
 
-	if (work_ns < BUDGET_LEAST_CPU * elapsed_ns)
-		work_ns = BUDGET_LEAST_CPU * elapsed_ns;
+	if (work_ns < META_BUSY_LEAST * elapsed_ns)
+		work_ns = META_BUSY_LEAST * elapsed_ns;
 	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
 		struct planned *p = s->plan.data[i];
 		uint64_t count;

@@ -202,8 +202,8 @@ static double excess_ns(struct session *s, uint64_t elapsed_ns)
 		   (now.switches - f->switches);
 	if (cpu_ns < f->cpu_ns)
 		used_ns = 0;
-	if (used_ns < BUDGET_LEAST_CPU * elapsed_ns)
-		used_ns = BUDGET_LEAST_CPU * elapsed_ns;
+	if (used_ns < META_BUSY_LEAST * elapsed_ns)
+		used_ns = META_BUSY_LEAST * elapsed_ns;
 	work_ns = used_ns - paid_ns;
 	if (work_ns < used_ns / 10)
 		work_ns = used_ns / 10;

@@ -264,7 +264,11 @@ static void notes(const struct view *v, struct text *out)
 		html_exact(out, "coverage", res->coverage, 100, "%.0f %%");
 		text_add(out, " of the threads' time.</li>\n");
 	}
-	if (!isnan(res->overhead)) {
+	if (!isnan(res->overhead) && res->hardly_runs) {
+		text_add(out, "<li>The probes took ");
+		html_exact(out, "overhead_cpus", res->overhead_cpus, 100, "%.1f %%");
+		text_add(out, " of a CPU (estimated).</li>\n");
+	} else if (!isnan(res->overhead)) {
 		text_printf(out, "<li>The probes slowed the program by %s",
 			    res->overhead_is_least ? "over " : "");
 		html_exact(out, "overhead", res->overhead, 100, "%.1f %%");

@@ -77,6 +77,7 @@ static struct json *cost_json(const struct result *res)
 		json_set_null(j, "overhead_is_least");
 	else
 		json_set_bool(j, "overhead_is_least", res->overhead_is_least);
+	json_set_f64(j, "overhead_cpus", res->overhead_cpus);
 	report_set_known(j, "sample_ns", e->sample_ns);
 	report_set_known(j, "sampling_cost_ns", e->sampling_cost_ns);
 	report_set_known(j, "scheduling_cost_ns", e->scheduling_cost_ns);

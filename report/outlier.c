@@ -69,16 +69,22 @@ static void count_kinds(const struct outliers *o, size_t *sections, size_t *mark
 }
 
 /* Of a program that was attached to it is not known what its own part is. */
-static void instrumentation(const struct meta_end *end, struct text *out)
+static void instrumentation(const struct outliers *o, struct text *out)
 {
+	const struct meta_end *end = &o->meta->end;
 	char words[TEXT_NUMBER];
-	double slowed;
+	double cpu_ns = (double)end->target_cpu_ns, cost_ns = (double)end->probes_cost_ns, slowed;
 
 	if (end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns) {
 		text_printf(out, "  recording took %s", text_time(words, end->probes_cost_ns));
 		return;
 	}
-	slowed = meta_overhead((double)end->target_cpu_ns, (double)end->probes_cost_ns);
+	if (meta_hardly_runs(cpu_ns, (double)o->duration_ns)) {
+		text_printf(out, "  probes took %s",
+			    text_of_cpu(words, cost_ns / (double)o->duration_ns));
+		return;
+	}
+	slowed = meta_overhead(cpu_ns, cost_ns);
 	text_printf(out, "  slowed by %s",
 		    text_overhead(words, slowed, slowed >= META_OVERHEAD_MOST));
 }
@@ -103,7 +109,7 @@ static void header(const struct outlier_view *v, struct text *out)
 			    text_counted(counted, sections, "critical section"),
 			    text_time(held, o->section_ns));
 	if (end->present && end->probes_cost_ns != META_UNKNOWN)
-		instrumentation(end, out);
+		instrumentation(o, out);
 	text_add(out, "\n\n");
 }
 

@@ -113,6 +113,9 @@ static void cost_line(const struct view *v, struct text *out)
 	text_printf(out, "traced blocks cover %.0f %% of it; ", 100 * res->coverage);
 	if (isnan(res->overhead))
 		text_printf(out, "what probes slowed %s by is not known\n", name);
+	else if (res->hardly_runs)
+		text_printf(out, "probes took %s (estimated)\n",
+			    text_of_cpu(slowed, res->overhead_cpus));
 	else
 		text_printf(out, "probes slowed %s by %s (estimated)\n", name,
 			    text_overhead(slowed, res->overhead, res->overhead_is_least));

@@ -78,6 +78,12 @@ char *text_overhead(char *buf, double share, bool is_least)
 	return buf;
 }
 
+char *text_of_cpu(char *buf, double cpus)
+{
+	snprintf(buf, TEXT_NUMBER, "%.1f %% of a CPU", 100 * (cpus < 1000 ? cpus : 1000));
+	return buf;
+}
+
 char *text_counted(char *buf, uint64_t count, const char *noun)
 {
 	char number[TEXT_NUMBER];

@@ -32,6 +32,8 @@ char *text_counted(char *buf, uint64_t count, const char *noun);
 
 /* "12.3 %", "over 900 %" into buf of TEXT_NUMBER bytes: what a program was slowed by. */
 char *text_overhead(char *buf, double share, bool is_least);
+/* "0.4 % of a CPU" into buf of TEXT_NUMBER bytes; cpus: up to 1,000. */
+char *text_of_cpu(char *buf, double cpus);
 
 /* A copy of s with control characters, escapes and invalid UTF-8 replaced by '?'; at most
  * n - 1 bytes. */

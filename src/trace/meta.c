@@ -496,3 +496,8 @@ double meta_overhead(double cpu_ns, double cost_ns)
 	/* an estimate: what it leaves of the program's own time is not to be divided by */
 	return cost_ns >= META_OVERHEAD_MOST * own_ns ? META_OVERHEAD_MOST : cost_ns / own_ns;
 }
+
+bool meta_hardly_runs(double cpu_ns, double span_ns)
+{
+	return cpu_ns < META_BUSY_LEAST * span_ns;
+}

@@ -218,6 +218,14 @@ static void overhead_is_bounded(void **state)
 	assert_true(meta_overhead(1e9, 3e9) == META_OVERHEAD_MOST);
 }
 
+static void a_program_hardly_runs_under_a_twentieth_of_a_cpu(void **state)
+{
+	(void)state;
+	assert_true(meta_hardly_runs(4e7, 1e9));
+	assert_false(meta_hardly_runs(6e7, 1e9));
+	assert_false(meta_hardly_runs(2e9, 1e9));
+}
+
 static void without_a_period_every_call_is_recorded(void **state)
 {
 	struct meta m = { .session.period = META_UNKNOWN };
@@ -238,6 +246,7 @@ int main(void)
 		cmocka_unit_test(gaps_are_filled),
 		cmocka_unit_test(malformed_lines_are_counted),
 		cmocka_unit_test(overhead_is_bounded),
+		cmocka_unit_test(a_program_hardly_runs_under_a_twentieth_of_a_cpu),
 		cmocka_unit_test(without_a_period_every_call_is_recorded),
 	};
 
