@@ -152,7 +152,7 @@ def fileio(parent):
                    "--file-fsync-freq=4", "--threads=4", "--time=0", "--events=20000", "run"], parent)
 
 
-def memcached(threads, requests=8000):
+def memcached(threads, requests=5000):
     return Server(["memcached", "-u", "root", "-l", "127.0.0.1", "-p", "{port}", "-t", str(threads)],
                   ["memcslap", "--servers=127.0.0.1:{port}", "--concurrency=8", "--execute-number=%d" % requests,
                    "--test=get"])
@@ -168,7 +168,7 @@ def redis(parent, requests=4000):
 APPLICATIONS = [
     ("sysbench threads", ["libc:pthread_mutex_lock"], "8 locks instead of 1",
      *(sysbench("threads", "--threads=4", "--thread-yields=100", "--thread-locks=%d" % n, "--time=0",
-                "--events=30000") for n in (1, 8))),
+                "--events=8000") for n in (1, 8))),
     ("sysbench fileio", ["libc:fsync"], "files on a RAM disk", fileio(DISK), fileio(MEMORY)),
     ("sysbench mutex", ["libc:pthread_mutex_lock"], "64 locks instead of 1",
      *(sysbench("mutex", "--threads=4", "--mutex-num=%d" % n, "--mutex-locks=400000", "--mutex-loops=2000")

@@ -22,20 +22,20 @@ select count(*) from t x join t y on x.b = y.b;"""
 COMMANDS = [
     ("sysbench cpu", ["sysbench", "cpu", "--threads=2", "--time=0", "--events=16000", "run"]),
     ("sysbench threads", ["sysbench", "threads", "--threads=4", "--thread-yields=100", "--time=0",
-                          "--events=90000", "run"]),
+                          "--events=30000", "run"]),
     ("xz -T2", ["xz", "-T2", "--block-size=1MiB", "-2", "-k", "-c", TEXT]),
     ("sqlite3", ["sqlite3", ":memory:", SQL]),
-    ("sort", ["sort", "--parallel=2", "-S", "512M", *[TEXT] * 4]),
+    ("sort", ["sort", "--parallel=2", "-S", "512M", *[TEXT] * 2]),
     ("sysbench mutex", ["sysbench", "mutex", "--threads=4", "--mutex-num=4",
                         "--mutex-locks=1500000", "--mutex-loops=400", "run"]),
     ("sysbench memory", ["sysbench", "memory", "--threads=2", "--memory-block-size=64K",
-                         "--memory-total-size=60G", "--time=0", "run"]),
+                         "--memory-total-size=40G", "--time=0", "run"]),
     ("python3", ["/usr/bin/python3", "-c",
                  "print(sum(len(str(i * i)) for i in range(20000000)))"]),
 ]
 # name, what of applications.py runs it
 PROGRAMS = [(name, Program(command, MEMORY)) for name, command in COMMANDS] + [
-    ("PostgreSQL", Postgres(MEMORY, 600)), ("memcached", memcached(2, 20000)), ("redis", redis(MEMORY, 60000)),
+    ("PostgreSQL", Postgres(MEMORY, 600)), ("memcached", memcached(2, 12000)), ("redis", redis(MEMORY, 60000)),
     ("LevelDB", LevelDB(MEMORY, 40000)),
 ]
 
