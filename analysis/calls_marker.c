@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analysis/setclock.h"
 #include "trace/record.h"
 
 /* The call that began inside of x and goes on beyond it: its time so far is not x's own. */
@@ -145,6 +146,16 @@ void calls_marker_begins(struct calls *c, struct thread *t, const struct record 
 	}
 }
 
+/* A thread that was there before the probes has begun its first block before them, if it ends one. */
+static bool began_before_probes(struct calls *c, struct thread *t, uint32_t id)
+{
+	struct threads *th = &c->threads;
+	size_t met = th->slots.n;
+
+	(void)threads_slot(th, t, id);
+	return th->slots.n > met && t->born_ns <= setclock_first_on_ns(th, th->set_of[id]);
+}
+
 void calls_marker_ends(struct calls *c, struct thread *t, const struct record *r)
 {
 	bool overlaps = false;
@@ -157,5 +168,8 @@ void calls_marker_ends(struct calls *c, struct thread *t, const struct record *r
 		}
 		overlaps |= call_is_marker(c, t->open[i].id);
 	}
-	c->marker_faults[r->id].unbegun++;
+	if (began_before_probes(c, t, r->id))
+		c->orphan_exits++;
+	else
+		c->marker_faults[r->id].unbegun++;
 }

@@ -192,6 +192,28 @@ static void an_end_without_a_begin_is_left_out(void **state)
 	scene_release(&s);
 }
 
+/* Probes that came later meet each thread inside a block once; no more than that is their doing. */
+static void a_block_that_began_before_the_probes_is_no_fault(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
+	other(&s, REC_SET_ON, 2000, 0, 0, 1, 0);
+	leave(&s, 2010, 1, A, 0xf00);
+	assert_string_equal(faults(&s), "");
+	assert_int_equal(s.calls.orphan_exits, 1);
+	leave(&s, 2020, 1, A, 0xf00);
+	leave(&s, 2030, 2, A, 0xf00); /* a thread that came later */
+	assert_non_null(strstr(faults(&s), "2 ends of marker a have no begin"));
+	enter(&s, 2040, 1, B, 0xf00);
+	leave(&s, 2050, 1, B, 0xf00);
+	leave(&s, 2060, 1, B, 0xf00);
+	assert_non_null(strstr(faults(&s), "1 end of marker b has no begin"));
+	scene_release(&s);
+}
+
 /* An exception unwinds f; the block that was begun in it goes on. */
 static void unwinding_leaves_blocks_open(void **state)
 {
@@ -242,6 +264,7 @@ int main(void)
 		cmocka_unit_test(faults_of_static_probes),
 		cmocka_unit_test(a_block_may_contain_itself),
 		cmocka_unit_test(an_end_without_a_begin_is_left_out),
+		cmocka_unit_test(a_block_that_began_before_the_probes_is_no_fault),
 		cmocka_unit_test(unwinding_leaves_blocks_open),
 		cmocka_unit_test(a_loop_stands_for_its_iterations),
 	};
