@@ -24,6 +24,7 @@
 #include "probes/application.h"
 #include "probes/ipc.h"
 #include "probes/occupancy.h"
+#include "probes/target.h"
 #include "trace/meta.h"
 #include "trace/reader.h"
 
@@ -142,13 +143,11 @@ static void add_option(struct words *w, const char *option, const char *value)
 
 void fleet_window_alive(const struct fleet_args *a, struct text *pids)
 {
-	char *copy = xstrdup(a->pid), *rest = copy, *pid, path[64];
+	char *copy = xstrdup(a->pid), *rest = copy, *pid;
 
-	while ((pid = strsep(&rest, ","))) {
-		snprintf(path, sizeof(path), "/proc/%.20s", pid);
-		if (!access(path, F_OK))
+	while ((pid = strsep(&rest, ",")))
+		if (target_alive(atoi(pid)))
 			text_printf(pids, "%s%s", pids->n ? "," : "", pid);
-	}
 	free(copy);
 }
 
