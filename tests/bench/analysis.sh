@@ -52,6 +52,8 @@ bench_analysis() {
 	speed threads -n 10 -t 1000
 	grows "2 -> 1000 threads" 1.5 few threads
 	speed single -n 10 -f 1
-	speed functions -n 10 -f 1000
-	grows "1 -> 1000 functions" 3 single functions
+	speed functions -n 10 -f 1000 -g 8
+	grows "1 -> 1000 functions, each calling 8" 3 single functions
+	speed all -n 10 -f 1000
+	row "1000 functions, each calling any: report, ns a record" "$(value report_ns all)" ns
 }

@@ -3,7 +3,7 @@
  * Speed, size and memory of a trace's way from records to a report, for `make bench` and whoever
  * changes it (build/bench/trace_speed):
  *
- *	trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] [-f FUNCTIONS] [-l LEVEL] [-o FILE [-w]]
+ *	trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] [-f FUNCTIONS] [-g CALLEES] [-l LEVEL] [-o FILE [-w]]
  *	trace_speed -i FILE [-r FIGURE]      an existing recording
  *
  * With -w it only writes FILE. With -r it measures that figure only: whoever wants to know where
@@ -13,7 +13,7 @@
  *		build/bench/trace_speed -i FILE -r report_ns
  *
  * Synthetic calls of -f functions (40), nested, at random, times with the jitter that probes have:
- * harder to predict than a program's calls. Prints, one "name value" a line:
+ * harder to predict than a program's calls. Each calls any other, or -g others. Prints, one "name value" a line:
  *
  *	encode_ns write_ns bytes        a record of: encoding; that, compressing and writing
  *	read_ns pair_ns report_ns       on one CPU, its time: reading; pairing, scores and
@@ -49,13 +49,18 @@ struct pre {
 static struct pre *pre;
 static char temporary[] = "/var/tmp/trace_speed.XXXXXX";
 static const char *path = temporary;
-static uint32_t cpus = 2, threads = 4, functions = 40;
+static uint32_t cpus = 2, threads = 4, functions = 40, callees;
 static int level;
 
 static void fail(const char *what)
 {
 	fprintf(stderr, "trace_speed: %s\n", what);
 	exit(1);
+}
+
+static uint32_t callee(uint32_t caller, uint32_t random)
+{
+	return (callees ? caller * callees + random % callees : random) % functions;
 }
 
 /* Entries and exits of a random walk over call depths, as rows to be replayed at any time. */
@@ -72,8 +77,11 @@ static void prepare(void)
 		x ^= x >> 7;
 		x ^= x << 17;
 		enter = depth == 0 || (depth < 8 && x % 2);
-		if (enter)
-			stack[depth++] = (uint32_t)(x >> 8) % functions;
+		if (enter) {
+			stack[depth] = depth ? callee(stack[depth - 1], (uint32_t)(x >> 8))
+					     : (uint32_t)(x >> 8) % functions;
+			depth++;
+		}
 		pre[i].kind = enter ? REC_ENTRY : REC_EXIT;
 		pre[i].frame = depth;
 		pre[i].id = stack[enter ? depth - 1 : --depth];
@@ -304,7 +312,7 @@ int main(int argc, char **argv)
 	uint64_t n = 10000000;
 	bool given = false, only_write = false;
 
-	for (int c; (c = getopt(argc, argv, "n:c:t:f:l:o:i:r:w")) != -1;)
+	for (int c; (c = getopt(argc, argv, "n:c:t:f:g:l:o:i:r:w")) != -1;)
 		switch (c) {
 		case 'w':
 			only_write = true;
@@ -320,6 +328,9 @@ int main(int argc, char **argv)
 			break;
 		case 'f':
 			functions = (uint32_t)atoi(optarg);
+			break;
+		case 'g':
+			callees = (uint32_t)atoi(optarg);
 			break;
 		case 'l':
 			level = atoi(optarg);
