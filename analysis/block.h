@@ -8,8 +8,9 @@
  *	sci        sum of excess_t / sum of T_t, over the threads that ran the block
  *	self_*     the same over own times of every call against the smallest own time
  *	floor      what the probes' own jitter would score: calls, traced callees included, times
- *	           (mean - min of an empty call; for calls at least PROBE_VARIES of min), plus the share of preempted time that fell on
- *	           probe code because it is most of what the block ran
+ *	           (mean - min of an empty call; the block's own: at least a fifth of min), plus the
+ *	           share of preempted time that fell on probe code because it is most of what the
+ *	           block ran
  *	           Under sampling an estimate; one of more time than there was is none: NAN
  *	sci_low    sci - floor - what sampling may be off by (bootstrap.h; 0 unless calls were
  *	           sampled), at least 0

@@ -146,14 +146,18 @@ void calls_marker_begins(struct calls *c, struct thread *t, const struct record 
 	}
 }
 
-/* A thread that was there before the probes has begun its first block before them, if it ends one. */
+/*
+ * A thread that was there before the probes, or the window, has begun its first block before them
+ * if it ends one. That it did is remembered by the slot of the two.
+ */
 static bool began_before_probes(struct calls *c, struct thread *t, uint32_t id)
 {
 	struct threads *th = &c->threads;
+	uint64_t on_ns = setclock_first_on_ns(th, th->set_of[id]);
 	size_t met = th->slots.n;
 
 	(void)threads_slot(th, t, id);
-	return th->slots.n > met && t->born_ns <= setclock_first_on_ns(th, th->set_of[id]);
+	return th->slots.n > met && (t->born_ns <= on_ns || t->born_ns <= th->start_ns);
 }
 
 void calls_marker_ends(struct calls *c, struct thread *t, const struct record *r)

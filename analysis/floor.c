@@ -8,8 +8,8 @@
 
 /*
  * In a program's calls a probe's cost varies more than in a loop of empty ones, which caches and
- * branch predictors know by heart: of functions that always take the same time the mean call showed
- * 0.1 to 0.4 of an empty one's fastest beyond their fastest. Under twice the floor a score is noise.
+ * branch predictors know by heart: the mean call of functions that always take the same time showed
+ * 0.1 to 0.4 of an empty one's fastest beyond their own. Under twice the floor a score is noise.
  */
 #define PROBE_VARIES 0.2
 
@@ -59,11 +59,12 @@ double floor_interrupted_ns(const struct offcpu *off)
 
 double floor_ns(const struct block *b)
 {
-	double more_ns = PROBE_VARIES * (double)b->cost->inner_min_ns - b->cost->jitter_ns;
+	double least_ns = PROBE_VARIES * (double)b->cost->inner_min_ns, more_ns;
 
 	if (!b->cost->known)
 		return NAN;
+	more_ns = fmax(0, least_ns - b->cost->jitter_ns - below_calibrated_ns(b));
 	return floor_jitter_ns(b) +
-	       block_weight_outer(b) * (double)b->sums->durations.count * fmax(0, more_ns) +
+	       block_weight_outer(b) * (double)b->sums->durations.count * more_ns +
 	       block_weight_outer(b) * floor_interrupted_ns(&b->sums->off) * floor_probe_share(b);
 }

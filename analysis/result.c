@@ -157,11 +157,11 @@ static void set_overhead(struct result *res, double cpu_ns, double cost_ns, doub
 	res->overhead = meta_overhead(cpu_ns, cost_ns);
 	res->overhead_is_least = res->overhead >= META_OVERHEAD_MOST;
 	res->overhead_cpus = span_ns > 0 ? cost_ns / span_ns : NAN;
-	res->hardly_runs = meta_hardly_runs(cpu_ns, span_ns);
+	res->hardly_runs = meta_hardly_runs(cpu_ns, cost_ns, span_ns);
 }
 
 /* It knows what was spent before the functions were chosen, and on switches, too. */
-static bool estimate_of_recorder(struct result *res)
+static bool take_recorders_estimate(struct result *res)
 {
 	const struct meta_end *end = &res->meta->end;
 
@@ -198,13 +198,14 @@ static void self_cost(struct result *res)
 		res->pair_p99_ns = b->cost->inner_p99_ns;
 	}
 	/* Switches are recorded where no call is. */
-	if (!res->windowed && estimate_of_recorder(res))
+	if (!res->windowed && take_recorders_estimate(res))
 		return;
 	if (!most || !res->calls.threads.have_switch)
 		return;
 	cpu = (double)res->threads_ns - result_off_ns(res, &asleep);
-	set_overhead(res, cpu, cost, (double)res->duration_ns);
+	set_overhead(res, cpu, cost, (double)res->probed_ns);
 	res->overhead *= (double)res->probed_ns / (double)res->duration_ns;
+	res->overhead_cpus *= (double)res->probed_ns / (double)res->duration_ns;
 }
 
 /* What cannot be read holds records of the scheduler as well; of entries and exits it is known how

@@ -16,9 +16,9 @@ static bool mostly_untimed(const struct block *b)
 }
 
 /*
- * The floor is of an empty function in a loop. Elsewhere caches are cold and the probe's cost
- * varies by as much as a part of itself: what is less than it in a call, and hardly anything in
- * all, is not told from that.
+ * The floor is of functions that are called all the time. Elsewhere caches are cold and the probe's
+ * cost varies by as much as itself: what is less than it in a call, and hardly anything in all, is
+ * not told from that.
  */
 static bool less_than_a_probe(const struct block *b)
 {

@@ -2,8 +2,8 @@
 /*
  * Section 5.6.1 of the ISPOT paper: the reducer of word_count looks a word up in a sorted array of
  * its own and, where it is new, moves all that comes after it, one by one, and sums each up again.
- * Found words take no time, new ones long: the work differs, no other thread is in the way. The array
- * stays in the core's own caches, so that memory is not in the way either.
+ * Found words take no time, new ones long: the work differs, no other thread is in the way. The
+ * array has less than a MB, so that memory is hardly in the way either.
  */
 #include "common.h"
 

@@ -336,7 +336,8 @@ static void on_record(void *ctx, const struct ring *ring, const struct perf_even
 	else if (r->type == PERF_RECORD_MMAP2)
 		learn_mapping(reading->h, (const void *)r);
 	else if (r->type == PERF_RECORD_FORK && task->pid != task->parent_pid)
-		spaces_fork(reading->h->spaces, (pid_t)task->parent_pid, (pid_t)task->pid);
+		spaces_fork(reading->h->spaces, (pid_t)task->parent_pid, (pid_t)task->pid,
+			    UINT64_MAX);
 }
 
 static bool find(struct hardware *h, uint32_t pid, uint64_t address, struct hardware_place *at)

@@ -287,7 +287,7 @@ static void what_probes_do(const struct stretch *x, bool at_end, struct text *ou
 	bool most = share >= META_OVERHEAD_MOST;
 	char number[TEXT_NUMBER];
 
-	if (meta_hardly_runs(x->cpu_ns, x->span_ns))
+	if (meta_hardly_runs(x->cpu_ns, x->cost_ns, x->span_ns))
 		text_printf(out, "the probes %s about %s", at_end ? "took" : "take",
 			    text_of_cpu(number, x->cost_ns / x->span_ns));
 	else

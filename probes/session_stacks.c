@@ -98,10 +98,14 @@ static bool unwind_wait(struct session *s, const struct wire_copy *w, struct unw
 	const struct space *space = spaces_get(&s->spaces, stack->pid, end);
 
 	do {
-		stack->n_frames = (uint32_t)unwind_with(s, space, in, stack->frames, places,
-							WIRE_FRAMES_MAX);
-		end = stack->frames[stack->n_frames - 1];
-		if (space_settled(space, end, w->h.time_ns))
+		stack->n_frames =
+			(uint32_t)unwind_with(s, space, in, stack->frames, places, WIRE_FRAMES_MAX);
+		if (!stack->n_frames)
+			return false;
+		end = unwinder_refused(s->stacks.unwinder);
+		if (!end)
+			end = stack->frames[stack->n_frames - 1];
+		if (stack->n_frames == WIRE_FRAMES_MAX || space_settled(space, end, w->h.time_ns))
 			return true;
 		read_ns = space->read_ns;
 		space = spaces_get(&s->spaces, stack->pid, end);
@@ -167,8 +171,8 @@ static void add_copy(struct session *s, struct drain_copy *copy)
 	returns_restore(&copy->w, sp, RETURNS_LINK);
 	memcpy(registers, copy->w.registers, sizeof(registers)); /* the link register's, restored */
 	if (!waits)
-		stack.n_frames = (uint32_t)unwind(s, stack.pid, &in, stack.frames, places,
-						  WIRE_FRAMES_MAX);
+		stack.n_frames =
+			(uint32_t)unwind(s, stack.pid, &in, stack.frames, places, WIRE_FRAMES_MAX);
 	else if (unwind_wait(s, &copy->w, &in, &stack, places))
 		know_stack(s, &copy->w, &stack, sp, places);
 	add_stack(s, &stack);
@@ -185,7 +189,7 @@ static void learn_mappings(struct session *s)
 	}
 	d->n_ended = 0;
 	for (size_t i = 0; i < d->n_forks; i++)
-		spaces_fork(&s->spaces, d->forks[i].parent, d->forks[i].child);
+		spaces_fork(&s->spaces, d->forks[i].parent, d->forks[i].child, d->forks[i].time_ns);
 	d->n_forks = 0;
 	for (size_t i = 0; i < d->n_mappings; i++) {
 		struct drain_mapping *from = &d->mappings[i];

@@ -12,6 +12,8 @@
 /* An address outside every known mapping may lie in a new one; /proc is not asked more often than
  * this. */
 #define REREAD_INTERVAL_NS 200000000ull
+/* Behind the latest mapping of a file none follows whose record is still on its way. */
+#define SETTLED_NS 1000000000ull
 
 static void space_forget(struct space *space)
 {
@@ -46,6 +48,8 @@ static void space_read(struct spaces *p, struct space *space)
 		mappings_release(&now);
 		return;
 	}
+	if (now.n != space->maps.n)
+		space->changed_ns = space->read_ns;
 	space_forget(space);
 	space->maps = now;
 	vec_for_each (&space->maps, struct mapping, m) {
@@ -125,6 +129,7 @@ static void insert(struct spaces *p, struct space *space, const struct mapping *
 	space->dsos.data[i] = dso;
 	space->paths.data[i] = xstrdup(path);
 	space->changes = ++p->changes;
+	space->changed_ns = clock_now_ns();
 }
 
 static struct space *space_of(struct spaces *p, pid_t pid)
@@ -166,7 +171,8 @@ const struct space *spaces_get(struct spaces *s, pid_t pid, uint64_t ip)
 
 bool space_settled(const struct space *space, uint64_t ip, uint64_t time_ns)
 {
-	return is_vdso(space, ip) || mappings_find(&space->maps, ip) || space->read_ns > time_ns;
+	return is_vdso(space, ip) || mappings_find(&space->maps, ip) || space->read_ns > time_ns ||
+	       time_ns > space->changed_ns + SETTLED_NS;
 }
 
 void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
@@ -180,7 +186,7 @@ void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
 	insert(p, space, m);
 }
 
-void spaces_fork(struct spaces *p, pid_t parent, pid_t child)
+void spaces_fork(struct spaces *p, pid_t parent, pid_t child, uint64_t time_ns)
 {
 	struct space *from, *to = find_space(p, child);
 
@@ -193,7 +199,8 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child)
 	to = new_space(p, child); /* which may move the parent's */
 	from = find_space(p, parent);
 	to->changes = ++p->changes;
-	to->read_ns = from->read_ns;
+	to->read_ns = from->read_ns < time_ns ? from->read_ns : time_ns;
+	to->changed_ns = clock_now_ns();
 	to->maps.vdso_start = from->maps.vdso_start;
 	to->maps.vdso_end = from->maps.vdso_end;
 	for (size_t i = 0; i < from->maps.n; i++) {

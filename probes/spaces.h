@@ -26,7 +26,9 @@ struct space {
 	struct {
 		VEC(char *)
 	} paths;
-	uint64_t read_ns; /* when /proc was asked, by the monotonic clock */
+	/* By the monotonic clock: when /proc was asked, or its parent's was, before it was born;
+	 * when a file was mapped last. */
+	uint64_t read_ns, changed_ns;
 	unsigned changes; /* another number after each change, and in each space */
 	bool ended;	  /* the process is gone; its number may become another's */
 };
@@ -55,7 +57,7 @@ struct place {
 /* What the kernel told: a file that a process has mapped executable, a process made by another.
  * So places are known of processes that have ended since. */
 void spaces_map(struct spaces *s, pid_t pid, const struct mapping *m);
-void spaces_fork(struct spaces *s, pid_t parent, pid_t child);
+void spaces_fork(struct spaces *s, pid_t parent, pid_t child, uint64_t time_ns);
 /* Some of that may have been missed: every process that lives is looked at. */
 void spaces_reread(struct spaces *s);
 /*
@@ -66,8 +68,9 @@ void spaces_end(struct spaces *s, pid_t pid);
 void spaces_drop(struct spaces *s);
 /* With what is mapped at ip, if that can be known. */
 const struct space *spaces_get(struct spaces *s, pid_t pid, uint64_t ip);
-/* Whether no more will be known of what was at ip at a time, in ns of the monotonic clock: something
- * is known there, or the process was looked at since. */
+/* Whether no more will be known of what was at ip at a time, in ns of the monotonic clock:
+ * something is known there, the process was looked at since, or had not mapped any file for a
+ * second. */
 bool space_settled(const struct space *space, uint64_t ip, uint64_t time_ns);
 void spaces_init(struct spaces *s, struct dso_cache *dsos);
 bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip,

@@ -73,15 +73,15 @@ static void instrumentation(const struct outliers *o, struct text *out)
 {
 	const struct meta_end *end = &o->meta->end;
 	char words[TEXT_NUMBER];
-	double cpu_ns = (double)end->target_cpu_ns, cost_ns = (double)end->probes_cost_ns, slowed;
+	double cpu_ns = (double)end->target_cpu_ns, cost_ns = (double)end->probes_cost_ns;
+	double span_ns = (double)(end->end_ns - o->start_ns), slowed;
 
 	if (end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns) {
 		text_printf(out, "  recording took %s", text_time(words, end->probes_cost_ns));
 		return;
 	}
-	if (meta_hardly_runs(cpu_ns, (double)o->duration_ns)) {
-		text_printf(out, "  probes took %s",
-			    text_of_cpu(words, cost_ns / (double)o->duration_ns));
+	if (meta_hardly_runs(cpu_ns, cost_ns, span_ns)) {
+		text_printf(out, "  probes took %s", text_of_cpu(words, cost_ns / span_ns));
 		return;
 	}
 	slowed = meta_overhead(cpu_ns, cost_ns);

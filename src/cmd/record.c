@@ -122,7 +122,7 @@ static void say_result(const struct session_result *r, const struct session_opti
 					  : "ispot report what else is hot");
 	if (!r->target_cpu_ns || !(r->trapped_calls || r->scheduling_cost_ns))
 		slowed[0] = '\0';
-	else if (meta_hardly_runs(cpu_ns, span_ns))
+	else if (meta_hardly_runs(cpu_ns, cost_ns, span_ns))
 		snprintf(slowed, sizeof(slowed), ", probes took %s (estimated)",
 			 text_of_cpu(share, cost_ns / span_ns));
 	else

@@ -27,6 +27,7 @@ struct unwinder {
 	const struct unwind_input *in;
 	uint64_t sp;
 	uint64_t first_ip, first_sp; /* in the frame that the tables begin with */
+	uint64_t refused;	     /* a return address, if it was one, outside of the mappings */
 	unsigned reads;
 };
 
@@ -77,6 +78,15 @@ static struct dso *find_object(const struct unwind_input *in, uint64_t ip, uint6
 	address = dso_offset_to_address(dso, ip - m->start + m->file_offset);
 	*bias = ip - address;
 	return address == UINT64_MAX ? NULL : dso;
+}
+
+static bool is_code(struct unwinder *u, uint64_t ip)
+{
+	bool known = mappings_find(u->in->maps, ip);
+
+	if (!known)
+		u->refused = ip;
+	return known;
 }
 
 /* aarch64 signs return addresses, in bits above those of addresses: without that, if that is code.
@@ -267,6 +277,11 @@ void unwinder_forget(struct unwinder *u)
 		unw_flush_cache(u->space, 0, 0);
 }
 
+uint64_t unwinder_refused(const struct unwinder *u)
+{
+	return u->refused;
+}
+
 struct frame {
 	uint64_t ip, sp, fp;
 	uint64_t place;	 /* where its return address was */
@@ -321,7 +336,7 @@ static bool step_by_record(struct unwinder *u, struct frame *f)
 		return !access_reg(u->space, UNW_AARCH64_X30, &f->ip, 0, u) && f->ip;
 	}
 	if (f->fp < f->sp || access_mem(u->space, f->fp, &next_fp, 0, u) ||
-	    access_mem(u->space, f->fp + sizeof(ip), &ip, 0, u) || !mappings_find(u->in->maps, ip))
+	    access_mem(u->space, f->fp + sizeof(ip), &ip, 0, u) || !is_code(u, ip))
 		return false;
 	*f = (struct frame){ .ip = ip,
 			     .sp = f->fp + 2 * sizeof(ip),
@@ -339,7 +354,7 @@ static bool step_from_entry(struct unwinder *u, struct frame *f)
 {
 	unw_word_t ip;
 
-	if (access_mem(u->space, f->sp, &ip, 0, u) || !mappings_find(u->in->maps, ip))
+	if (access_mem(u->space, f->sp, &ip, 0, u) || !is_code(u, ip))
 		return false;
 	f->ip = ip;
 	f->place = f->sp;
@@ -352,7 +367,7 @@ static bool step_from_entry(struct unwinder *u, struct frame *f)
 {
 	unw_word_t ip;
 
-	if (access_reg(u->space, UNW_AARCH64_X30, &ip, 0, u) || !mappings_find(u->in->maps, ip))
+	if (access_reg(u->space, UNW_AARCH64_X30, &ip, 0, u) || !is_code(u, ip))
 		return false;
 	f->ip = ip;
 	f->place = UNWIND_IN_LINK;
@@ -399,6 +414,7 @@ size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t 
 	u->in = in;
 	u->sp = f.sp;
 	u->reads = 0;
+	u->refused = 0;
 	ips[0] = f.ip;
 	if (places)
 		places[0] = f.place;

@@ -497,7 +497,7 @@ double meta_overhead(double cpu_ns, double cost_ns)
 	return cost_ns >= META_OVERHEAD_MOST * own_ns ? META_OVERHEAD_MOST : cost_ns / own_ns;
 }
 
-bool meta_hardly_runs(double cpu_ns, double span_ns)
+bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns)
 {
-	return cpu_ns < META_BUSY_LEAST * span_ns;
+	return cpu_ns - cost_ns < META_BUSY_LEAST * span_ns && cpu_ns < span_ns / 2;
 }

@@ -326,9 +326,9 @@ void meta_print_end(const struct meta_end *e, struct text *out);
  */
 #define META_OVERHEAD_MOST 9.0
 double meta_overhead(double cpu_ns, double cost_ns);
-/* Whether a program that used cpu_ns in span_ns is hardly slowed, whatever the probes' share of that:
- * it runs for less than META_BUSY_LEAST of a CPU. */
+/* Whether a program that used cpu_ns in span_ns is hardly slowed, whatever the probes' share of it:
+ * it runs for less than META_BUSY_LEAST of a CPU, and with its probes for less than half of one. */
 #define META_BUSY_LEAST 0.05
-bool meta_hardly_runs(double cpu_ns, double span_ns);
+bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns);
 
 #endif

@@ -3,7 +3,8 @@
  * Speed, size and memory of a trace's way from records to a report, for `make bench` and whoever
  * changes it (build/bench/trace_speed):
  *
- *	trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] [-f FUNCTIONS] [-g CALLEES] [-l LEVEL] [-o FILE [-w]]
+ *	trace_speed [-n MILLIONS] [-c CPUS] [-t THREADS] [-f FUNCTIONS] [-g CALLEES] [-l LEVEL]
+ *	            [-o FILE [-w]]
  *	trace_speed -i FILE [-r FIGURE]      an existing recording
  *
  * With -w it only writes FILE. With -r it measures that figure only: whoever wants to know where
@@ -13,7 +14,8 @@
  *		build/bench/trace_speed -i FILE -r report_ns
  *
  * Synthetic calls of -f functions (40), nested, at random, times with the jitter that probes have:
- * harder to predict than a program's calls. Each calls any other, or -g others. Prints, one "name value" a line:
+ * harder to predict than a program's calls. Each calls any of them, or -g of them. Prints, one
+ * "name value" a line:
  *
  *	encode_ns write_ns bytes        a record of: encoding; that, compressing and writing
  *	read_ns pair_ns report_ns       on one CPU, its time: reading; pairing, scores and
@@ -58,9 +60,12 @@ static void fail(const char *what)
 	exit(1);
 }
 
-static uint32_t callee(uint32_t caller, uint32_t random)
+/* caller: NULL: the thread itself */
+static uint32_t called(const uint32_t *caller, uint32_t random)
 {
-	return (callees ? caller * callees + random % callees : random) % functions;
+	if (!callees || !caller)
+		return random % functions;
+	return (*caller * callees + random % callees) % functions;
 }
 
 /* Entries and exits of a random walk over call depths, as rows to be replayed at any time. */
@@ -78,8 +83,7 @@ static void prepare(void)
 		x ^= x << 17;
 		enter = depth == 0 || (depth < 8 && x % 2);
 		if (enter) {
-			stack[depth] = depth ? callee(stack[depth - 1], (uint32_t)(x >> 8))
-					     : (uint32_t)(x >> 8) % functions;
+			stack[depth] = called(depth ? &stack[depth - 1] : NULL, (uint32_t)(x >> 8));
 			depth++;
 		}
 		pre[i].kind = enter ? REC_ENTRY : REC_EXIT;

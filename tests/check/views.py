@@ -103,7 +103,10 @@ def check_html(whole):
         if "lost" in facts:
             same("HTML", key, exact, facts[key][0])
             reads("HTML", key, exact, facts[key][1])
-    for key, exact in (("coverage", whole["trace"]["coverage"]), ("overhead", whole["self_cost"]["overhead"])):
+    cost = whole["self_cost"]
+    if cost["overhead"] is not None and not {"overhead", "overhead_cpus"} & set(facts):
+        wrong.append("HTML does not say what the probes cost")
+    for key, exact in (("coverage", whole["trace"]["coverage"]), *((k, cost[k]) for k in ("overhead", "overhead_cpus") if k in facts)):
         if exact is not None:
             same("HTML", key, exact, facts[key][0])
             reads("HTML", key, exact, facts[key][1])
@@ -161,6 +164,9 @@ def check_text(whole):
     m = re.search(r"probes slowed \S+ by (?:over )?([\d.]+ %)", "\n".join(lines))
     if m:
         reads("text", "overhead", whole["self_cost"]["overhead"], m[1])
+    m = re.search(r"probes took ([\d.]+ %) of a CPU", "\n".join(lines))
+    if m:
+        reads("text", "overhead_cpus", whole["self_cost"]["overhead_cpus"], m[1])
     head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["SCI", "lost"]), None)
     if head is None:
         if whole["blocks"]:
@@ -186,6 +192,9 @@ def check_few():
     """The first screen: fewer rows and columns of the same numbers."""
     whole = json.loads(report("--json"))["blocks"]
     lines = report().splitlines()
+    m = re.search(r"probes took ([\d.]+ %) of a CPU", "\n".join(lines))
+    if m:
+        reads("text", "overhead_cpus", whole["self_cost"]["overhead_cpus"], m[1])
     head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["SCI", "lost"]), None)
     if head is None or BY in ("thread", "lock"):
         return

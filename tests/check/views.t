@@ -46,7 +46,7 @@ same() { compared views "$@"; }
 slow() { compared views_slow "$1" "$2" --slow "${@:3}"; }
 
 ok "whole rows and causes (svc)" same 300 svc
-for trace in burst callsites counters counter_causes diff export keys loss sequence sites spin waits interval; do
+for trace in attached_two burst callsites counters counter_causes diff export keys loss sequence sites spin waits interval; do
 	ok "$trace" same 30 $trace
 done
 ok "keyed rows" same 300 keys --key write@fd,count

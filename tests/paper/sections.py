@@ -43,18 +43,26 @@ def sweeps(page, rows, rounds):
 def fastest(page, rows):
     page.heading("Section 4.3: the fastest execution at each delay")
     page.paragraph("The paper shows the POSIX lock at two delays (figure 7, below) and says the same of the others. "
-                   "Here the half of the delays with more contention stands against that with less. By chance: what "
-                   "two halves of the runs with equal contention are apart by, 99 times in 100. Where that is more "
-                   "than 10 %, as of a disk that a hypervisor emulates, no more than it can be shown.")
+                   "Here it is the fastest of all runs at a delay, and the middle one of the half of the delays with "
+                   "more contention stands against that of the other half. By chance: what two halves of the runs "
+                   "with equal contention are apart by, 99 times in 100.")
     page.table(("benchmark", "lowest ns", "highest ns", "more against less contention, %", "by chance, %"),
                [(r["name"], round(min(r["mins"])), round(max(r["mins"])), percent(r["gap"]), percent(r["chance"]))
                 for r in rows])
     for r in rows:
-        if r["gap"] is None:
-            continue
-        words = "within 10 %" if r["chance"] <= 0.1 else "within what chance makes of it (%.1f %%)" % (100 * r["chance"])
-        page.claim("4.3: %s: the fastest execution takes the same time %s with more contention as with less "
-                   "(here %.1f %%)" % (r["name"], words, 100 * r["gap"]), r["gap"] <= max(0.1, r["chance"]))
+        if r["gap"] is not None:
+            fastest_claim(page, r)
+
+
+def fastest_claim(page, r):
+    """What chance makes of it hides what the contention does."""
+    if r["gap"] > 0.1 and r["gap"] <= r["chance"]:
+        page.paragraph("4.3: %s: not shown, and not refuted: runs of equal contention have fastest executions as far "
+                       "apart (%.1f %%) as those of more and of less (%.1f %%)."
+                       % (r["name"], 100 * r["chance"], 100 * r["gap"]))
+        return
+    page.claim("4.3: %s: the fastest execution takes the same time within 10 %% with more contention as with less "
+               "(here %.1f %%)" % (r["name"], 100 * r["gap"]), r["gap"] <= 0.1)
 
 
 def against_mean(page, rows):

@@ -109,16 +109,18 @@ def at_full_speed(runs):
     return [p for i, p in enumerate(by_fastest) if i < LEAST_RUNS or p["min"] <= FULL_SPEED * by_fastest[0]["min"]]
 
 
-def apart(runs, others):
-    """By how much the fastest execution of some runs takes longer than that of others, whichever is the faster."""
-    fastest = sorted(min(p["min"] for p in side) for side in (runs, others))
+def apart(points, others):
+    """By how much the fastest execution of some delays takes longer than that of others, in the middle one of
+    each, whichever is the faster."""
+    fastest = sorted(statistics.median(min(p["min"] for p in runs) for runs in side if runs)
+                     for side in (points, others))
     return fastest[1] / fastest[0] - 1
 
 
 def contention_gap(points):
     """Between the half of the delays with more contention and that with less; None: there is but one delay."""
     half = len(points) // 2
-    return apart(sum(points[:half], []), sum(points[-half:], [])) if half else None
+    return apart(points[:half], points[-half:]) if half else None
 
 
 def chance_gap(points):
@@ -129,9 +131,9 @@ def chance_gap(points):
         for number, runs in enumerate(points):
             runs = split.sample(runs, len(runs))
             half = (len(runs) + number % 2) // 2
-            sides[0].extend(runs[:half])
-            sides[1].extend(runs[half:])
-        gaps.append(apart(*sides) if all(sides) else 0)
+            sides[0].append(runs[:half])
+            sides[1].append(runs[half:])
+        gaps.append(apart(*sides) if all(any(side) for side in sides) else 0)
     return sorted(gaps)[SPLITS * 99 // 100]
 
 

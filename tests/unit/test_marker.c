@@ -182,8 +182,8 @@ static void an_end_without_a_begin_is_left_out(void **state)
 
 	(void)state;
 	begin(&s);
-	leave(&s, 1000, 1, A, 0xf00);
 	enter(&s, 1010, 2, A, 0xf00);
+	leave(&s, 1015, 1, A, 0xf00);
 	leave(&s, 1020, 1, A, 0xf00); /* another thread's */
 	leave(&s, 1030, 2, A, 0xf00);
 	assert_int_equal(s.n_log, 1);

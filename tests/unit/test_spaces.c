@@ -60,7 +60,7 @@ static void a_child_has_its_parents_places(void **state)
 	(void)state;
 	begin(&s);
 	assert_true(knows(&s, getpid(), here));
-	spaces_fork(&s.spaces, getpid(), CHILD);
+	spaces_fork(&s.spaces, getpid(), CHILD, UINT64_MAX);
 	assert_true(knows(&s, CHILD, here));
 	assert_false(knows(&s, CHILD, BASE));
 	map_this(&s, CHILD);
@@ -79,7 +79,7 @@ static void what_ended_is_dropped_later(void **state)
 	begin(&s);
 	assert_true(knows(&s, getpid(), here));
 	for (pid_t pid = CHILD - 100; pid < CHILD; pid++)
-		spaces_fork(&s.spaces, getpid(), pid);
+		spaces_fork(&s.spaces, getpid(), pid, UINT64_MAX);
 	for (pid_t pid = CHILD - 100; pid < CHILD; pid++)
 		spaces_end(&s.spaces, pid);
 	spaces_drop(&s.spaces);
@@ -100,12 +100,12 @@ static void a_number_used_again_is_another_process(void **state)
 	(void)state;
 	begin(&s);
 	assert_true(knows(&s, getpid(), here));
-	spaces_fork(&s.spaces, getpid(), CHILD);
+	spaces_fork(&s.spaces, getpid(), CHILD, UINT64_MAX);
 	map_this(&s, CHILD);
 	before = spaces_get(&s.spaces, CHILD, here)->changes;
 	spaces_end(&s.spaces, CHILD);
 	spaces_drop(&s.spaces);
-	spaces_fork(&s.spaces, getpid(), CHILD);
+	spaces_fork(&s.spaces, getpid(), CHILD, UINT64_MAX);
 	assert_false(knows(&s, CHILD, BASE));
 	assert_true(knows(&s, CHILD, here));
 	assert_int_not_equal(spaces_get(&s.spaces, CHILD, here)->changes, before);
@@ -130,15 +130,19 @@ static void what_is_mapped_later_is_not_settled(void **state)
 	assert_true(space_settled(own, own->maps.vdso_start, UINT64_MAX));
 	assert_true(space_settled(own, BASE, own->read_ns - 1));
 	assert_false(space_settled(own, BASE, own->read_ns));
+	assert_true(space_settled(own, BASE, own->changed_ns + 2000000000)); /* it maps no more */
 
 	/* A child's are known from its parent: nobody looked at it. */
 	usleep(1000);
-	spaces_fork(&s.spaces, getpid(), CHILD);
+	spaces_fork(&s.spaces, getpid(), CHILD, UINT64_MAX);
 	own = spaces_get(&s.spaces, getpid(), here);
 	child = spaces_get(&s.spaces, CHILD, here);
 	assert_false(space_settled(child, BASE, own->read_ns));
 	map_this(&s, CHILD);
 	assert_true(space_settled(child, BASE, UINT64_MAX));
+	/* The parent was looked at after it: nobody knows what it has mapped itself. */
+	spaces_fork(&s.spaces, getpid(), CHILD - 1, 5);
+	assert_int_equal(spaces_get(&s.spaces, CHILD - 1, here)->read_ns, 5);
 	end(&s);
 }
 
