@@ -13,8 +13,8 @@ double floor_probe_share(const struct block *b);
 /* Time without a CPU since something was interrupted, which may have been a probe; what a thread
  * waits for a CPU when it is woken is no probe's. */
 double floor_interrupted_ns(const struct offcpu *off);
-/* Jitter, at least what probes vary by in a program, and the preempted time that fell on probe code.
- * ns; NAN without calibration. */
+/* Jitter, at least what probes vary by in a program, and the preempted time that fell on probe
+ * code. ns; NAN without calibration. */
 double floor_ns(const struct block *b);
 
 #endif

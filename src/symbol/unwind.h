@@ -38,7 +38,8 @@ struct unwind_input {
 struct unwinder *unwinder_new(void);
 void unwinder_free(struct unwinder *u);
 void unwinder_forget(struct unwinder *u); /* the mappings have changed */
-/* Of the latest stack: what may have been the next return address, but lay in no mapping; 0: none. */
+/* Of the latest stack: what may have been the next return address, but lay in no mapping; 0: none.
+ */
 uint64_t unwinder_refused(const struct unwinder *u);
 
 /* In the place of an address: it was in the link register, or nobody knows. */

@@ -192,9 +192,6 @@ def check_few():
     """The first screen: fewer rows and columns of the same numbers."""
     whole = json.loads(report("--json"))["blocks"]
     lines = report().splitlines()
-    m = re.search(r"probes took ([\d.]+ %) of a CPU", "\n".join(lines))
-    if m:
-        reads("text", "overhead_cpus", whole["self_cost"]["overhead_cpus"], m[1])
     head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["SCI", "lost"]), None)
     if head is None or BY in ("thread", "lock"):
         return

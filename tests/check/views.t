@@ -46,7 +46,8 @@ same() { compared views "$@"; }
 slow() { compared views_slow "$1" "$2" --slow "${@:3}"; }
 
 ok "whole rows and causes (svc)" same 300 svc
-for trace in attached_two burst callsites counters counter_causes diff export keys loss sequence sites spin waits interval; do
+ok "attached_two, which calls nothing" same 15 attached_two
+for trace in burst callsites counters counter_causes diff export keys loss sequence sites spin waits interval; do
 	ok "$trace" same 30 $trace
 done
 ok "keyed rows" same 300 keys --key write@fd,count
