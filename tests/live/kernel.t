@@ -89,8 +89,13 @@ stack_names() {
 		| map({(.id | tostring): .symbol}) | add) as $name | .[] | select(.kind == "stack") | [.frames[] | $name[tostring]] | join(" ")'
 }
 naps_in() { jq --arg p "nap in $1 in turn" '[.blocks[] | select(.kind == "site" and .name == $p) | .calls] | add // 0' naps.json; }
-record naps -F ended -- "$HELPERS/naps" 101
-report naps
+# Again where none had its callers, which was seen once, in an emulated machine, and is told.
+for _ in 1 2; do
+	record naps -F ended -- "$HELPERS/naps" 101
+	report naps
+	[ "$(naps_in first_place)" -ge 80 ] && break
+	diag "$(jq -r '.blocks[] | select(.kind == "site") | "\(.calls) \(.name)"' naps.json)" naps.err
+done
 for place in first_place second_place signed_place; do
 	[ "$(naps_in $place)" -ge 80 ]
 	ok $? "waits in $place" || diag "$(jq -r '.blocks[] | select(.kind == "site") | "\(.calls) \(.name)"' naps.json)"
