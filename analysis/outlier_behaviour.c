@@ -90,7 +90,7 @@ static double own_part_ns(const struct outlier *x)
  * doing; ns: of that. ways, off: chance() has them. */
 struct chain {
 	uint64_t n, own, last, before;
-	double growth, ns, most_ns, ways, off;
+	double growth, ns, most_ns, least_ns, ways, off;
 };
 
 static void lengthen(struct chain *c, const struct outlier_block *b, const struct outlier *x)
@@ -103,6 +103,7 @@ static void lengthen(struct chain *c, const struct outlier_block *b, const struc
 	c->own += ns > b->line.bound_ns;
 	c->ns += ns;
 	c->most_ns = ns > c->most_ns ? ns : c->most_ns;
+	c->least_ns = c->n == 1 || ns < c->least_ns ? ns : c->least_ns;
 }
 
 /* Of those behind x at about that distance the one that took most by itself: on a busy machine some
@@ -157,24 +158,23 @@ static struct chain follow(const struct outlier_block *b, const struct outlier *
 	}
 }
 
-/* Those that diverge by their own doing; the first is made long by much else. */
-struct own {
-	double n, ns;
-};
-
-/* How many chains as good as this one as many executions have that are anywhere: two begin it, and
- * each further one is as near to where it is expected. */
-static double chance(const struct chain *c, const struct own *own)
+/* How many chains as good as this one as many executions have that are anywhere and took as long as
+ * its shortest: two begin it, and each further one is as near to where it is expected. */
+static double chance(const struct chain *c, const struct outlier_block *b)
 {
-	return own->n * (own->n - 1) / 2 * c->ways * pow(own->n * c->off, (double)c->n - 2);
+	double n = 0;
+
+	vec_for_each (&b->kept, const struct outlier, x)
+		n += x->index && !is_held_up(x) && own_part_ns(x) >= c->least_ns;
+	return n * (n - 1) / 2 * c->ways * pow(n * c->off, (double)c->n - 2);
 }
 
 /* Among many executions there always are some at such distances, and any few have one that took
  * much longer than the others: half of the time must be theirs, without the longest as well. */
-static bool tells(const struct chain *c, const struct own *own)
+static bool tells(const struct chain *c, const struct outlier_block *b, double own_ns)
 {
-	return c->own >= CHAIN_LEAST && chance(c, own) < CHANCE_MOST && c->ns >= own->ns / 2 &&
-	       c->ns - c->most_ns >= (own->ns - c->most_ns) / 2;
+	return c->own >= CHAIN_LEAST && c->ns >= own_ns / 2 &&
+	       c->ns - c->most_ns >= (own_ns - c->most_ns) / 2 && chance(c, b) < CHANCE_MOST;
 }
 
 /* A structure that grows by a factor is made anew each time that it has so many times as many
@@ -184,22 +184,20 @@ static double growing(const struct outliers *o, const struct outlier_block *b,
 {
 	const struct outlier *end = b->kept.data + b->kept.n;
 	struct chain best = { 0 };
-	struct own own = { 0 };
-	double all_ns = 0;
+	double all_ns = 0, own_ns = 0; /* own: by their own doing; the first has much else */
 
 	(void)o;
 	vec_for_each (&b->kept, const struct outlier, x) {
 		all_ns += x->residual_ns;
 		if (!x->index || is_held_up(x))
 			continue;
-		own.n++;
-		own.ns += own_part_ns(x);
+		own_ns += own_part_ns(x);
 	}
 	vec_for_each (&b->kept, const struct outlier, x)
 		for (const struct outlier *y = x + 1; x->index && y < end; y++) {
 			struct chain c = follow(b, x, y);
 
-			if (c.ns > best.ns && tells(&c, &own))
+			if (c.ns > best.ns && tells(&c, b, own_ns))
 				best = c;
 		}
 	if (!best.n)
