@@ -72,21 +72,15 @@ static void count_kinds(const struct outliers *o, size_t *sections, size_t *mark
 static void instrumentation(const struct outliers *o, struct text *out)
 {
 	const struct meta_end *end = &o->meta->end;
-	char words[TEXT_NUMBER];
-	double cpu_ns = (double)end->target_cpu_ns, cost_ns = (double)end->probes_cost_ns;
-	double span_ns = (double)(end->end_ns - o->start_ns), slowed;
+	char words[META_COST_WORDS];
 
-	if (end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns) {
+	if (end->target_cpu_ns == META_UNKNOWN || !end->target_cpu_ns)
 		text_printf(out, "  recording took %s", text_time(words, end->probes_cost_ns));
-		return;
-	}
-	if (meta_hardly_runs(cpu_ns, cost_ns, span_ns)) {
-		text_printf(out, "  probes took %s", text_of_cpu(words, cost_ns / span_ns));
-		return;
-	}
-	slowed = meta_overhead(cpu_ns, cost_ns);
-	text_printf(out, "  slowed by %s",
-		    text_overhead(words, slowed, slowed >= META_OVERHEAD_MOST));
+	else
+		text_printf(out, "  %s",
+			    meta_cost_words(words, (double)end->target_cpu_ns,
+					    (double)end->probes_cost_ns,
+					    (double)(end->end_ns - o->start_ns)));
 }
 
 static void header(const struct outlier_view *v, struct text *out)

@@ -103,9 +103,7 @@ static const char *const examples[] = {
 static void say_result(const struct session_result *r, const struct session_options *so)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
-	char slowed[64], share[TEXT_NUMBER];
-	double cpu_ns = (double)r->target_cpu_ns, cost_ns = (double)r->probes_cost_ns;
-	double span_ns = (double)r->duration_ns, overhead = meta_overhead(cpu_ns, cost_ns);
+	char slowed[64] = "", words[META_COST_WORDS];
 
 	text_counted(functions, r->functions, "function");
 	/* Where nothing was probed the session has said why. */
@@ -120,14 +118,10 @@ static void say_result(const struct session_result *r, const struct session_opti
 			   functions, so->n_patterns ? "-F" : "a -F",
 			   so->n_patterns ? "a recording without -F what runs"
 					  : "ispot report what else is hot");
-	if (!r->target_cpu_ns || !(r->trapped_calls || r->scheduling_cost_ns))
-		slowed[0] = '\0';
-	else if (meta_hardly_runs(cpu_ns, cost_ns, span_ns))
-		snprintf(slowed, sizeof(slowed), ", probes took %s (estimated)",
-			 text_of_cpu(share, cost_ns / span_ns));
-	else
-		snprintf(slowed, sizeof(slowed), ", slowed by %s (estimated)",
-			 text_overhead(share, overhead, overhead >= META_OVERHEAD_MOST));
+	if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
+		snprintf(slowed, sizeof(slowed), ", %s (estimated)",
+			 meta_cost_words(words, (double)r->target_cpu_ns, (double)r->probes_cost_ns,
+					 (double)r->duration_ns));
 	log_notice("%s of %s, %s lost%s, %s in %s (%s)", text_counted(calls, r->calls, "call"),
 		   functions, text_counted(lost, r->lost_records, "record"), slowed,
 		   text_bytes(bytes, r->file_bytes), so->output, r->reason);

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "trace/format.h"
 #include "trace/meta_fields.h"
 
@@ -500,4 +502,18 @@ double meta_overhead(double cpu_ns, double cost_ns)
 bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns)
 {
 	return cpu_ns - cost_ns < META_BUSY_LEAST * span_ns && cpu_ns < span_ns / 2;
+}
+
+char *meta_cost_words(char *buf, double cpu_ns, double cost_ns, double span_ns)
+{
+	double share = meta_overhead(cpu_ns, cost_ns);
+	char number[TEXT_NUMBER];
+
+	if (meta_hardly_runs(cpu_ns, cost_ns, span_ns))
+		snprintf(buf, META_COST_WORDS, "probes took %s",
+			 text_of_cpu(number, cost_ns / span_ns));
+	else
+		snprintf(buf, META_COST_WORDS, "slowed by %s",
+			 text_overhead(number, share, share >= META_OVERHEAD_MOST));
+	return buf;
 }

@@ -330,5 +330,9 @@ double meta_overhead(double cpu_ns, double cost_ns);
  * it runs for less than META_BUSY_LEAST of a CPU, and with its probes for less than half of one. */
 #define META_BUSY_LEAST 0.05
 bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns);
+/* "slowed by 4.0 %", or "probes took 0.3 % of a CPU" of a program that hardly runs, into buf of
+ * META_COST_WORDS bytes. */
+#define META_COST_WORDS 48
+char *meta_cost_words(char *buf, double cpu_ns, double cost_ns, double span_ns);
 
 #endif

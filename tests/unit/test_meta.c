@@ -228,6 +228,16 @@ static void a_program_hardly_runs_under_a_twentieth_of_a_cpu(void **state)
 	assert_false(meta_hardly_runs(2e9, 1e9, 1e9));
 }
 
+static void what_it_cost_is_told_by_what_it_used(void **state)
+{
+	char words[META_COST_WORDS];
+
+	(void)state;
+	assert_string_equal(meta_cost_words(words, 1e9, 5e8, 1e9), "slowed by 100.0 %");
+	assert_string_equal(meta_cost_words(words, 1e9, 9.9e8, 1e9), "slowed by over 900 %");
+	assert_string_equal(meta_cost_words(words, 1e7, 4e6, 1e9), "probes took 0.4 % of a CPU");
+}
+
 static void without_a_period_every_call_is_recorded(void **state)
 {
 	struct meta m = { .session.period = META_UNKNOWN };
@@ -249,6 +259,7 @@ int main(void)
 		cmocka_unit_test(malformed_lines_are_counted),
 		cmocka_unit_test(overhead_is_bounded),
 		cmocka_unit_test(a_program_hardly_runs_under_a_twentieth_of_a_cpu),
+		cmocka_unit_test(what_it_cost_is_told_by_what_it_used),
 		cmocka_unit_test(without_a_period_every_call_is_recorded),
 	};
 
