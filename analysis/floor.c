@@ -8,8 +8,9 @@
 
 /*
  * In a program's calls a probe's cost varies more than in a loop of empty ones, which caches and
- * branch predictors know by heart: the mean call of functions that always take the same time showed
- * 0.1 to 0.4 of an empty one's fastest beyond their own. Under twice the floor a score is noise.
+ * branch predictors know by heart: of functions that always take the same time the mean call is
+ * beyond the fastest by up to twice this part of an empty call (tests/live/noise.t prints it), and
+ * under twice the floor a score is noise.
  */
 #define PROBE_VARIES 0.2
 
