@@ -9,8 +9,8 @@
 /*
  * In a program's calls a probe's cost varies more than in a loop of empty ones, which caches and
  * branch predictors know by heart: of functions that always take the same time the mean call is
- * beyond the fastest by up to twice this part of an empty call (tests/live/noise.t prints it), and
- * under twice the floor a score is noise.
+ * beyond the fastest by this part of an empty call and more (tests/live/noise.t prints it); under
+ * twice the floor a score is noise.
  */
 #define PROBE_VARIES 0.2
 
