@@ -38,28 +38,31 @@ bool session_contends(const struct session *s)
 }
 
 /*
- * What the program's author marked and locks that threads wait for first, then other waiting and
- * the regions at whose end they wait, then callers before the leaves below them: where chains of
- * calls are not known a leaf has the larger share, and what it costs tells it, for it would leave
- * no room for several others. Locks that nobody waits for are called as other functions are.
+ * What the program's author marked and locks that threads wait for first, then the regions at whose
+ * end they wait, other waiting, and callers before the leaves below them: where chains of calls are
+ * not known a leaf has the larger share, and what it costs tells it, for it would leave no room for
+ * several others. Locks that nobody waits for are called as other functions are. A region before
+ * its bodies, which each thread calls: they are of no use without it.
  */
 static double rank(const struct planned *p, bool contends, double room)
 {
 	const char *name = p->what.function->symbol;
 	bool marker = p->what.marker;
 	bool lock = contends && blocking_on_threads(name);
-	bool waits =
-		marker || lock || p->region || (!blocking_on_threads(name) && blocking_kind(name));
+	bool waits = marker || lock || (!blocking_on_threads(name) && blocking_kind(name));
 
+	if (p->region && !marker && !lock)
+		return 2 - fmin(p->cost_share, 1);
 	return marker + lock + waits + (isnan(p->cpu_share) ? 0 : p->cpu_share) -
 	       (!waits && p->cost_share > DEAR_SHARE * room);
 }
 
-/* The lock that threads wait for, what has most of the time, and what was marked, are what one
- * looks for. */
+/* The lock that threads wait for, what has most of the time, what was marked, and regions, are what
+ * one looks for. */
 static bool is_sought(const struct planned *p, bool contends)
 {
-	return p->what.marker || (contends && blocking_on_threads(p->what.function->symbol)) ||
+	return p->what.marker || p->region ||
+	       (contends && blocking_on_threads(p->what.function->symbol)) ||
 	       p->cpu_share >= MOST;
 }
 

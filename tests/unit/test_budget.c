@@ -157,6 +157,19 @@ static void a_region_comes_before_what_is_hot(void **state)
 	assert_false(hot.possible);
 }
 
+/* A body, which every thread calls, tells nothing without the region that it belongs to. */
+static void a_region_comes_before_its_bodies(void **state)
+{
+	struct planned region = planned(&other, 0.3, 0.02), body = planned(&other, 0.9, 0.09);
+	struct planned *all[] = { &body, &region };
+
+	(void)state;
+	region.region = body.region = true;
+	session_choose(all, 2, false, 0.1, "too dear");
+	assert_true(region.possible && !region.in_turns);
+	assert_true(!body.possible && body.in_turns);
+}
+
 static void what_is_out_stays_out(void **state)
 {
 	struct planned gone = planned(&other, 1, 0);
@@ -207,6 +220,7 @@ int main(void)
 		cmocka_unit_test(what_is_free_fits_always),
 		cmocka_unit_test(a_contended_lock_comes_before_reading),
 		cmocka_unit_test(a_region_comes_before_what_is_hot),
+		cmocka_unit_test(a_region_comes_before_its_bodies),
 		cmocka_unit_test(what_is_out_stays_out),
 		cmocka_unit_test(no_room_takes_what_is_never_called),
 		cmocka_unit_test(what_is_called_no_more_is_spent_no_more),
