@@ -45,31 +45,30 @@ hybrid_input() {
 	} >/dev/null 2>&1
 }
 
-# Wall and CPU seconds of a command alone.
-times_of() {
-	local TIMEFORMAT='%R %U %S'
-	beside
-	{ time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1, $2 + $3 }'
-	wait
-}
-
 # What has to run beside the command.
 beside() {
 	[ -z "${beside-}" ] || bash "$beside" >/dev/null 2>&1 &
+}
+
+# As times_of.
+times_alone() {
+	beside
+	times_of "$@"
+	wait
 }
 
 # Of a round: CPU seconds alone and traced, slower by CPU and wall time and what ispot says in %,
 # functions, calls.
 hybrid_pair() {
 	local wall cpu wall2 cpu2
-	read -r wall cpu < <(times_of "$@")
+	read -r wall cpu < <(times_alone "$@")
 	beside
 	"$ISPOT" record -q -o hybrid.data -- "$@" >/dev/null 2>hybrid.err || {
 		head -1 hybrid.err >&2
 		return 1
 	}
 	wait
-	read -r wall2 cpu2 < <(times_of "$@")
+	read -r wall2 cpu2 < <(times_alone "$@")
 	report_json hybrid.data | jq -r --argjson wall "$wall" --argjson cpu "$cpu" \
 		--argjson wall2 "$wall2" --argjson cpu2 "$cpu2" \
 		'(($cpu + $cpu2) / 2) as $cpu | (($wall + $wall2) / 2) as $wall
@@ -99,7 +98,7 @@ hybrid_row() {
 		return
 	}
 	: >hybrid.rounds
-	times_of "$@" >/dev/null
+	times_alone "$@" >/dev/null
 	for _ in $(seq "$HYBRID_ROUNDS"); do
 		hybrid_pair "$@" >>hybrid.rounds || return
 	done
