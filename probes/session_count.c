@@ -62,8 +62,7 @@ static double rank(const struct planned *p, bool contends, double room)
 static bool is_sought(const struct planned *p, bool contends)
 {
 	return p->what.marker || p->region ||
-	       (contends && blocking_on_threads(p->what.function->symbol)) ||
-	       p->cpu_share >= MOST;
+	       (contends && blocking_on_threads(p->what.function->symbol)) || p->cpu_share >= MOST;
 }
 
 static bool fits(const struct planned *p, bool contends, double sum, double room)

@@ -21,14 +21,27 @@ struct ahead {
 	struct batch batches[AHEAD_BATCHES];
 };
 
-/* Until a batch is free; false: the reader is being closed. The taken one is still in use. */
+/*
+ * Waking a thread takes as long as some batches do, so who has to wait does so until half of the
+ * ring is there for it, and is woken then only.
+ */
+#define HALF (AHEAD_BATCHES / 2)
+
+/* The taken one is still in use. */
+static unsigned used(const struct ahead *a)
+{
+	return a->filled + 1 - a->taken;
+}
+
+/* Until a batch is free; false: the reader is being closed. */
 static bool wait_for_room(struct ahead *a)
 {
 	bool go_on;
 
 	pthread_mutex_lock(&a->lock);
-	while (!a->stop && a->filled + 1 - a->taken >= AHEAD_BATCHES)
-		pthread_cond_wait(&a->changed, &a->lock);
+	if (used(a) >= AHEAD_BATCHES)
+		while (!a->stop && used(a) > HALF)
+			pthread_cond_wait(&a->changed, &a->lock);
 	go_on = !a->stop;
 	pthread_mutex_unlock(&a->lock);
 	return go_on;
@@ -47,7 +60,8 @@ static void *fill_ahead(void *ahead)
 		pthread_mutex_lock(&a->lock);
 		a->filled++;
 		a->ended = !more;
-		pthread_cond_signal(&a->changed);
+		if (a->ended || a->filled - a->taken == HALF)
+			pthread_cond_signal(&a->changed);
 		pthread_mutex_unlock(&a->lock);
 	}
 	return NULL;
@@ -90,12 +104,14 @@ struct batch *ahead_next(struct ahead *a)
 	struct batch *b;
 
 	pthread_mutex_lock(&a->lock);
-	while (a->taken == a->filled && !a->ended)
-		pthread_cond_wait(&a->changed, &a->lock);
+	if (a->taken == a->filled)
+		while (a->filled - a->taken < HALF && !a->ended)
+			pthread_cond_wait(&a->changed, &a->lock);
 	if (a->taken != a->filled)
 		a->taken++;
 	b = &a->batches[(a->taken - 1) % AHEAD_BATCHES];
-	pthread_cond_signal(&a->changed);
+	if (used(a) == HALF)
+		pthread_cond_signal(&a->changed);
 	pthread_mutex_unlock(&a->lock);
 	return b;
 }
