@@ -6,7 +6,8 @@
  * misses (radix: cache misses, even instructions), mix (blocks and root), balanced; nested, whose
  * two counts correlate by 0.8, so that it depends on the threshold what is told apart; and faults
  * (page faults, even instructions), which the kernel tells of on machines without a PMU, too. The
- * line to blame says "planted:". --fixed 1 repairs it.
+ * line to blame says "planted:". --fixed 1 repairs it. --length N makes work N times as long, where
+ * to wait at a barrier takes long itself.
  */
 #include <sys/mman.h>
 
@@ -20,7 +21,7 @@ struct node {
 
 static pthread_barrier_t barrier;
 static const char *which = "blocks";
-static uint64_t fixed;
+static uint64_t fixed, length = 1;
 static struct node *trees[WORKERS_MAX];
 static volatile char table[TABLE];
 static volatile char *pages[WORKERS_MAX]; /* of the next round */
@@ -28,9 +29,14 @@ static uint64_t sink[WORKERS_MAX * 8];
 
 #define PART static __attribute__((noinline))
 
+static inline uint64_t spend(uint64_t n, uint64_t x)
+{
+	return churn(n * length, x);
+}
+
 PART void block(unsigned me)
 {
-	sink[me * 8] = churn(2000, sink[me * 8]);
+	sink[me * 8] = spend(2000, sink[me * 8]);
 }
 
 PART void blocks(unsigned me, unsigned threads)
@@ -53,20 +59,20 @@ PART void root(unsigned me)
 {
 	blocks_dealt_out(me);
 	if (me == 0 && !fixed) /* planted: root mix */
-		sink[me * 8] = churn(12000, sink[me * 8]);
+		sink[me * 8] = spend(12000, sink[me * 8]);
 }
 
 PART uint64_t walk(const struct node *n)
 {
 	if (!n->left) /* planted: tree */
 		return 1;
-	return churn(20, (uint64_t)(uintptr_t)n) % 7 + walk(n->left) + walk(n->right);
+	return spend(20, (uint64_t)(uintptr_t)n) % 7 + walk(n->left) + walk(n->right);
 }
 
 PART void loops(unsigned me, uint64_t times)
 {
 	for (uint64_t i = 0; i < times; i++) /* planted: loops */
-		sink[me * 8] = churn(50, sink[me * 8]);
+		sink[me * 8] = spend(50, sink[me * 8]);
 }
 
 /* That many of each hundred; more hundreds do not make so many more of those. */
@@ -74,7 +80,7 @@ PART void nested(unsigned me, uint64_t hundreds, uint64_t heavy)
 {
 	for (uint64_t i = 0; i < 100 * hundreds; i++) /* around: nested */
 		if (i * 37 % 100 < heavy)	      /* planted: nested */
-			sink[me * 8] = churn(200, sink[me * 8]);
+			sink[me * 8] = spend(200, sink[me * 8]);
 }
 
 PART void misses(unsigned me, uint64_t stride)
@@ -156,6 +162,7 @@ int main(int argc, char **argv)
 		{ "case", "WHAT", "blocks root tree loops nested misses faults mix balanced", NULL,
 		  &which },
 		{ "fixed", "0|1", "without the cause", &fixed, NULL },
+		{ "length", "N", "of what each thread does in a round", &length, NULL },
 		{ 0 }
 	};
 	struct bench_options o = { .name = "uneven",
