@@ -6,8 +6,8 @@
  * misses (radix: cache misses, even instructions), mix (blocks and root), balanced; nested, whose
  * two counts correlate by 0.8, so that it depends on the threshold what is told apart; and faults
  * (page faults, even instructions), which the kernel tells of on machines without a PMU, too. The
- * line to blame says "planted:". --fixed 1 repairs it. --length N makes work N times as long, where
- * to wait at a barrier takes long itself.
+ * line to blame says "planted:". --fixed 1 repairs it. --length N makes all but misses and faults N
+ * times as long, where to wait at a barrier takes long itself.
  */
 #include <sys/mman.h>
 

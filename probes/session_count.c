@@ -49,11 +49,11 @@ static double rank(const struct planned *p, bool contends, double room)
 	const char *name = p->what.function->symbol;
 	bool marker = p->what.marker;
 	bool lock = contends && blocking_on_threads(name);
-	bool waits = marker || lock || (!blocking_on_threads(name) && blocking_kind(name));
+	bool waits =
+		marker || lock || p->region || (!blocking_on_threads(name) && blocking_kind(name));
+	double share = isnan(p->cpu_share) ? 0 : p->cpu_share;
 
-	if (p->region && !marker && !lock)
-		return 2 - fmin(p->cost_share, 1);
-	return marker + lock + waits + (isnan(p->cpu_share) ? 0 : p->cpu_share) -
+	return marker + lock + waits + (p->region ? 1 - fmin(p->cost_share, 1) : share) -
 	       (!waits && p->cost_share > DEAR_SHARE * room);
 }
 

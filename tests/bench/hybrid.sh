@@ -50,7 +50,7 @@ beside() {
 	[ -z "${beside-}" ] || bash "$beside" >/dev/null 2>&1 &
 }
 
-# As times_of.
+# As times_of, with what has to run beside it.
 times_alone() {
 	beside
 	times_of "$@"

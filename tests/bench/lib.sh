@@ -105,13 +105,13 @@ ispot_ns() {
 
 report_json() { "$ISPOT" report --json -i "$1" 2>/dev/null; }
 
-# Seconds on the clock that records carry.
 # Wall and CPU seconds of a command alone.
 times_of() {
 	local TIMEFORMAT='%R %U %S'
 	{ time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1, $2 + $3 }'
 }
 
+# Seconds on the clock that records carry.
 monotonic() { awk '{ print $1 }' /proc/uptime; }
 
 # ---- probes for perf: our own group, made and removed whole ----
