@@ -9,10 +9,10 @@ ENDS=$ROOT/build/edges/ends
 ROUNDS=${ROUNDS:-4001}
 
 # Where other programs make one of the CPUs slower all of the time, the threads on it are late for no line of
-# theirs: then it is counted again, at most four times.
+# theirs: then it is counted again, at most twice.
 finds() {
 	grep -n "planted:.*$1" "$ROOT/microbench/uneven.c" | sed 's/^\([0-9]*\):.*/uneven.c:\1/' >planted
-	for _ in 1 2 3 4 5; do
+	for _ in 1 2 3; do
 		count "$1" "$UNEVEN" --case "$1" -t "$2" -n "$ROUNDS" --length 4
 		first "$1.json" >line
 		grep -qxFf planted line && return
