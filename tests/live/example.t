@@ -29,10 +29,10 @@ of() { jq ".blocks[] | select(.name == \"$1\") | $2" diff.json; }
 lost_by() { # lost_by CAUSE FILE: of the time of its threads, what the mutex takes by it
 	ispot report --json -i "$2" 2>/dev/null | jq --arg kind "$1" '[.blocks[]
 		| select(.name == "pthread_mutex_lock" and .key == null)
-		| .sci * ([.causes[] | select(.kind == $kind).share] | add // 0)] | add'
+		| (.sci // 0) * ([.causes[] | select(.kind == $kind).share] | add // 0)] | add'
 }
 taken=$(for f in before after; do "$ISPOT" report --json -i $f.data 2>/dev/null; done |
-	jq -s '[.[].blocks[] | .sci * ([.causes[] | select(.kind == "cpu-wait").share] | add // 0)] | max')
+	jq -s '[.[].blocks[] | (.sci // 0) * ([.causes[] | select(.kind == "cpu-wait").share] | add // 0)] | max')
 if awk "BEGIN { exit !($taken < 0.1) }"; then
 	is "$(of pthread_mutex_lock '.after.sci < .before.sci')" true "the mutex scores less" || diag 5.out
 	before=$(lost_by lock before.data) after=$(lost_by lock after.data)
