@@ -47,7 +47,7 @@ const struct slot *sci_slot(const struct sci *s, uint32_t slot)
 	return s->keyed ? &s->keyed->slots.data[slot] : &s->calls->threads.slots.data[slot];
 }
 
-static struct sci_function *new_function(struct sci *s, uint32_t id)
+static __attribute__((noinline, cold)) struct sci_function *new_function(struct sci *s, uint32_t id)
 {
 	struct sci_function *f = xcalloc(1, sizeof(*f));
 
@@ -58,17 +58,23 @@ static struct sci_function *new_function(struct sci *s, uint32_t id)
 	return s->functions.data[id] = f;
 }
 
-static struct sci_function *function_of(struct sci *s, uint32_t id)
+static inline struct sci_function *function_of(struct sci *s, uint32_t id)
 {
 	struct sci_function *f = sci_function(s, id);
 
 	return __builtin_expect(f != NULL, 1) ? f : new_function(s, id);
 }
 
-static struct sci_cell *cell_of(struct sci *s, uint32_t slot)
+static __attribute__((noinline, cold)) void grow_cells(struct sci *s, uint32_t slot)
 {
-	while (__builtin_expect(s->cells.n <= slot, 0))
+	while (s->cells.n <= slot)
 		(void)vec_add(&s->cells);
+}
+
+static inline struct sci_cell *cell_of(struct sci *s, uint32_t slot)
+{
+	if (__builtin_expect(s->cells.n <= slot, 0))
+		grow_cells(s, slot);
 	return &s->cells.data[slot];
 }
 

@@ -49,29 +49,29 @@ struct sci_edge {
 #define SCI_EDGES_MAX  16
 #define SCI_EDGE_SLOTS 64 /* a quarter is taken at most: looking for one ends soon */
 
-/* What every call changes stands together: with many functions cache misses are the cost. */
+/* What every call changes stands together, first: with many functions cache misses are the cost. */
 struct sci_function {
 	uint64_t ends[CALL_ENDS], calls; /* every call, by how it ended */
 	uint64_t own_timed;
 	uint64_t raw_ns;		 /* outer timed calls, not corrected */
 	uint64_t min_ns, own_min_ns;	 /* d_min; UINT64_MAX: no call could set it */
-	struct hist durations;		 /* of outer timed calls, corrected */
 	uint64_t inside, inside_cost_ns; /* traced calls inside those, and what probing them cost */
-	struct offcpu off, off_fastest;	 /* outer timed calls: sums, and of the fastest */
+	struct workload *workload;
+	struct shapes *shapes; /* NULL while no call had a callee */
+	uint32_t n_edges;
+	uint8_t edge_at[SCI_EDGE_SLOTS]; /* by callee's id, and on from there: index in edges + 1 */
+	struct switching switching;	 /* what its sleeps took on a CPU */
+	struct hist durations;		 /* of outer timed calls, corrected */
+	struct sci_edge edges[SCI_EDGES_MAX];
+	struct offcpu off, off_fastest; /* outer timed calls: sums, and of the fastest */
 	struct offcpu own_off, own_off_fastest;
 	struct offcpu open_off, own_open_off; /* of calls that had not ended */
 	struct wait_sums waits;		      /* sleeps in its own time */
-	struct switching switching;	      /* and what they took on a CPU */
 	uint64_t migrated;		      /* outer timed calls that ended on another CPU */
 	uint64_t lost_records, last_loss;
-	struct workload *workload;
-	struct shapes *shapes; /* NULL while no call had a callee */
 	struct {
 		VEC(struct sci_short)
 	} open_short;
-	uint32_t n_edges;
-	uint8_t edge_at[SCI_EDGE_SLOTS]; /* by callee's id, and on from there: index in edges + 1 */
-	struct sci_edge edges[SCI_EDGES_MAX];
 };
 
 struct sci {

@@ -43,7 +43,11 @@ static inline const uint8_t *get(const uint8_t *p, uint64_t *value)
 		*value = *p;
 		return p + 1;
 	}
-	/* Eight bytes at once: lengths of time deltas cannot be predicted. */
+	if (__builtin_expect(p[1] < 0x80, 1)) {
+		*value = (*p & 0x7fu) | (uint64_t)p[1] << 7;
+		return p + 2;
+	}
+	/* Eight bytes at once: the lengths of long time deltas cannot be predicted. */
 	memcpy(&w, p, 8);
 	stop = ~w & 0x8080808080808080u;
 	if (__builtin_expect(!stop, 0))
