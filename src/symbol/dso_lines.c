@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Lines, inlined calls and languages, from DWARF. Compile units are found by a table of their own
- * ranges: clang writes no .debug_aranges, which is all that libdw before 0.191 looks at.
+ * ranges: clang writes no .debug_aranges, which is all that libdw before 0.191 looks at. A unit's
+ * functions are found by a table, too, made when the first of them is asked for: looking through
+ * the unit for each of its functions takes the square of their number.
  */
 #include "symbol/dso_internal.h"
 
@@ -19,12 +21,25 @@ struct unit_range {
 	Dwarf_Die body; /* of the functions: another one with -gsplit-dwarf */
 };
 
+struct function_range {
+	uint64_t start, end;
+	Dwarf_Die die;
+};
+
+struct unit_functions {
+	VEC(struct function_range) /* sorted */
+};
+
 struct dso_lines {
 	Dwarf *dwarf; /* NULL: there is none */
 	Dwarf_Addr bias;
 	struct {
 		VEC(struct unit_range)
 	} units;
+	struct map functions_of; /* unit_range's body.addr -> index of functions */
+	struct {
+		VEC(struct unit_functions)
+	} functions;
 	struct strtab names;
 };
 
@@ -83,6 +98,10 @@ void dso_lines_free(struct dso_lines *lines)
 	if (!lines)
 		return;
 	vec_release(&lines->units);
+	vec_for_each (&lines->functions, struct unit_functions, f)
+		vec_release(f);
+	vec_release(&lines->functions);
+	map_release(&lines->functions_of);
 	strtab_release(&lines->names);
 	free(lines);
 }
@@ -225,25 +244,59 @@ size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chai
 	return found;
 }
 
-/* The DIE of the function that the code at address was written or inlined into. */
-static bool find_subprogram(struct unit_range *unit, uint64_t address, Dwarf_Die *out)
+static int compare_functions(const void *a, const void *b)
 {
-	Dwarf_Die *scopes = NULL, *chain = NULL;
-	int n = dwarf_getscopes(&unit->body, address, &scopes), first = 0, tag = 0;
-	bool found = false;
+	const struct function_range *x = a, *y = b;
 
-	while (first < n && (tag = dwarf_tag(&scopes[first])) != DW_TAG_subprogram &&
-	       tag != DW_TAG_inlined_subroutine)
-		first++;
-	n = first < n ? dwarf_getscopes_die(&scopes[first], &chain) : 0;
-	for (int i = 0; i < n && !found; i++) {
-		found = dwarf_tag(&chain[i]) == DW_TAG_subprogram;
-		if (found)
-			*out = chain[i];
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static int add_function(Dwarf_Die *die, void *unit_functions)
+{
+	struct unit_functions *functions = unit_functions;
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
+		if (start < end)
+			*vec_add(functions) = (struct function_range){ start, end, *die };
+	return DWARF_CB_OK;
+}
+
+static const struct unit_functions *functions_of(struct dso_lines *lines, struct unit_range *unit)
+{
+	uint64_t key = (uintptr_t)unit->body.addr;
+	uint32_t i = map_get(&lines->functions_of, key);
+	struct unit_functions *functions;
+
+	if (i != MAP_NONE)
+		return &lines->functions.data[i];
+	map_put(&lines->functions_of, key, (uint32_t)lines->functions.n);
+	functions = vec_add(&lines->functions);
+	dwarf_getfuncs(&unit->body, add_function, functions, 0);
+	vec_sort(functions, compare_functions);
+	return functions;
+}
+
+/* The DIE of the function that the code at address was written or inlined into. */
+static bool find_subprogram(struct dso_lines *lines, struct unit_range *unit, uint64_t address,
+			    Dwarf_Die *out)
+{
+	const struct unit_functions *functions = functions_of(lines, unit);
+	size_t low = 0, high = functions->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (functions->data[mid].start <= address)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	free(scopes);
-	free(chain);
-	return found;
+	if (!low || address >= functions->data[low - 1].end)
+		return false;
+	*out = functions->data[low - 1].die;
+	return true;
 }
 
 bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die)
@@ -251,7 +304,7 @@ bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die)
 	struct dso_lines *lines = get_lines(dso);
 	struct unit_range *unit = find_unit(lines, address - lines->bias);
 
-	return unit && find_subprogram(unit, address - lines->bias, die);
+	return unit && find_subprogram(lines, unit, address - lines->bias, die);
 }
 
 Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address)
@@ -270,7 +323,7 @@ struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f)
 	Dwarf_Word number = 0;
 	Dwarf_Die die;
 
-	if (!unit || !find_subprogram(unit, f->address - lines->bias, &die))
+	if (!unit || !find_subprogram(lines, unit, f->address - lines->bias, &die))
 		return dso_line_at(dso, f->address);
 	if (dwarf_attr_integrate(&die, DW_AT_decl_line, &attr) && !dwarf_formudata(&attr, &number))
 		line.line = (uint32_t)number;
