@@ -3,9 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "probes/bpf/wire.h"
 #include "probes/bpfprog.h"
 #include "probes/marker.h"
@@ -32,24 +35,39 @@ void probeset_use_sessions(struct probeset *set)
 	set->session = usession_new();
 }
 
+#define PAGE_BITS 12 /* of the smallest pages there are */
+
+static bool has_read(const struct probeset *set, const char *path, uint64_t last_byte)
+{
+	return set->read.path && set->read.page == last_byte >> PAGE_BITS &&
+	       !strcmp(set->read.path, path);
+}
+
 /* The kernel reads the page when it sets the breakpoint; where that read fails the probe is
  * silently absent. */
-static void read_page(const char *path, uint64_t file_offset)
+static void read_page(struct probeset *set, const char *path, uint64_t file_offset)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char instruction[16]; /* may reach into the next page */
+	uint64_t last_byte = file_offset + sizeof(instruction) - 1;
+	int fd;
 
+	if (has_read(set, path, file_offset) && has_read(set, path, last_byte))
+		return;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
 	if (pread(fd, instruction, sizeof(instruction), file_offset) < 0)
 		errno = 0;
 	close(fd);
+	free(set->read.path);
+	set->read.path = xstrdup(path);
+	set->read.page = last_byte >> PAGE_BITS;
 }
 
 void probeset_add_counted(struct probeset *set, int class, const char *path, uint64_t file_offset,
 			  uint64_t counter_offset, uint32_t id)
 {
-	read_page(path, file_offset);
+	read_page(set, path, file_offset);
 	dynevent_add_counted(set->events[class], path, file_offset, counter_offset, id);
 }
 
@@ -64,7 +82,7 @@ bool probeset_add_session(struct probeset *set, const char *path, uint64_t file_
 {
 	if (!set->session)
 		return false;
-	read_page(path, file_offset);
+	read_page(set, path, file_offset);
 	usession_add(set->session, path, file_offset, (uint64_t)return_id << 32 | entry_id);
 	return true;
 }
@@ -237,6 +255,8 @@ void probeset_release(struct probeset *set)
 		set->events[c] = NULL;
 	}
 	usession_free(set->session);
+	free(set->read.path);
+	set->read.path = NULL;
 	set->session = NULL;
 	set->attached = false;
 }

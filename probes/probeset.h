@@ -29,6 +29,10 @@ struct probeset {
 	struct dynevent *events[SET_CLASSES]; /* NULL: no such points */
 	struct usession *session;	      /* NULL: functions have two points each */
 	bool attached;			      /* the programs are on */
+	struct {
+		char *path; /* of a file; NULL: none */
+		uint64_t page;
+	} read; /* latest page that a point's instruction was read of */
 };
 
 void probeset_init(struct probeset *set, struct dynevent_session *session, uint32_t id);
