@@ -15,6 +15,9 @@
 #include "base/mem.h"
 #include "symbol/demangle.h"
 
+/* Classes within namespaces, blocks within blocks: deeper than this is damage. */
+#define SCOPES_MAX 64
+
 struct unit_range {
 	uint64_t start, end;
 	Dwarf_Die unit; /* of the line table */
@@ -27,7 +30,7 @@ struct function_range {
 };
 
 struct unit_functions {
-	VEC(struct function_range) /* sorted */
+	VEC(struct function_range) /* sorted; of those that begin together the longest is last */
 };
 
 struct dso_lines {
@@ -36,7 +39,7 @@ struct dso_lines {
 	struct {
 		VEC(struct unit_range)
 	} units;
-	struct map functions_of; /* unit_range's body.addr -> index of functions */
+	struct map by_body; /* unit_range's body.addr -> index of functions */
 	struct {
 		VEC(struct unit_functions)
 	} functions;
@@ -101,7 +104,7 @@ void dso_lines_free(struct dso_lines *lines)
 	vec_for_each (&lines->functions, struct unit_functions, f)
 		vec_release(f);
 	vec_release(&lines->functions);
-	map_release(&lines->functions_of);
+	map_release(&lines->by_body);
 	strtab_release(&lines->names);
 	free(lines);
 }
@@ -248,32 +251,59 @@ static int compare_functions(const void *a, const void *b)
 {
 	const struct function_range *x = a, *y = b;
 
-	return x->start < y->start ? -1 : x->start > y->start;
+	if (x->start != y->start)
+		return x->start < y->start ? -1 : 1;
+	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static int add_function(Dwarf_Die *die, void *unit_functions)
+static void add_function(struct unit_functions *functions, Dwarf_Die *die)
 {
-	struct unit_functions *functions = unit_functions;
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
 		if (start < end)
 			*vec_add(functions) = (struct function_range){ start, end, *die };
-	return DWARF_CB_OK;
+}
+
+/* Also those within namespaces and within functions. dwarf_getfuncs() goes as deep, on the stack,
+ * as a damaged file says. */
+static void add_functions(struct unit_functions *functions, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die die;
+
+	if (depth == SCOPES_MAX || dwarf_child(parent, &die))
+		return;
+	do {
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			add_function(functions, &die);
+			add_functions(functions, &die, depth + 1);
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_inlined_subroutine:
+		case DW_TAG_module:
+		case DW_TAG_namespace:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+			add_functions(functions, &die, depth + 1);
+			break;
+		}
+	} while (dwarf_siblingof(&die, &die) == 0);
 }
 
 static const struct unit_functions *functions_of(struct dso_lines *lines, struct unit_range *unit)
 {
 	uint64_t key = (uintptr_t)unit->body.addr;
-	uint32_t i = map_get(&lines->functions_of, key);
+	uint32_t i = map_get(&lines->by_body, key);
 	struct unit_functions *functions;
 
 	if (i != MAP_NONE)
 		return &lines->functions.data[i];
-	map_put(&lines->functions_of, key, (uint32_t)lines->functions.n);
+	map_put(&lines->by_body, key, (uint32_t)lines->functions.n);
 	functions = vec_add(&lines->functions);
-	dwarf_getfuncs(&unit->body, add_function, functions, 0);
+	add_functions(functions, &unit->body, 0);
 	vec_sort(functions, compare_functions);
 	return functions;
 }
@@ -420,9 +450,6 @@ static void look_at(struct inline_search *search, Dwarf_Die *die)
 	else if (!dwarf_formudata(dwarf_attr(die, DW_AT_inline, &attr), &how))
 		search->inlined |= how == DW_INL_inlined || how == DW_INL_declared_inlined;
 }
-
-/* Classes within namespaces within classes: deeper than this is damage. */
-#define SCOPES_MAX 32
 
 static void search_children(struct inline_search *search, Dwarf_Die *parent, unsigned depth)
 {

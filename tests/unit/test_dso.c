@@ -250,6 +250,39 @@ static void split_dwarf(void **state)
 	assert_int_equal(deepest, 2);
 }
 
+/* Each unit has functions of its own; what has none (assembly) is not its neighbour's; those in a
+ * namespace are found by clang's DIEs, which stand within it, too. */
+static void functions_of_units(void **state)
+{
+	struct setup *s = *state;
+	struct dso *dso;
+
+	fixture_write("second.c", "int second(int a);\n\nint second(int a)\n{ return a * 5; }\n");
+	fixture_run("gcc -g -O1 -o units app.c second.c");
+	dso = get(s, "units");
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(dso_function_line(dso, function(dso, "outer")).line, 8);
+		assert_int_equal(dso_function_line(dso, function(dso, "second")).line, 3);
+		assert_int_equal(dso_function_line(dso, function(dso, "hidden")).line, 7);
+	}
+	for (const char *const *name = (const char *const[]){ "unsized", "after", NULL }; *name;
+	     name++) {
+		struct dso_line line = dso_function_line(dso, function(dso, *name));
+
+		assert_true(line.line == 0 || line.line == 12);
+	}
+	if (system("command -v clang++ >/dev/null 2>&1")) {
+		print_message("# SKIP no clang++ here\n");
+		return;
+	}
+	fixture_write("space.cc", "namespace n {\nint within(int a);\n"
+				  "int within(int a)\n{\n\treturn a * 7;\n}\n}\n"
+				  "int main() { return n::within(1); }\n");
+	fixture_run("clang++ -g -O0 -o space space.cc");
+	dso = get(s, "space");
+	assert_int_equal(dso_function_line(dso, function(dso, "_ZN1n6withinEi")).line, 3);
+}
+
 static void real_libc(void **state)
 {
 	struct setup *s = *state;
@@ -462,7 +495,8 @@ int main(void)
 		TEST(lines_and_inlines),  TEST(stripped),
 		TEST(stripped_size_zero), TEST(separate_debug_file),
 		TEST(mini_debuginfo),	  TEST(clang_without_aranges),
-		TEST(split_dwarf),	  TEST(assembler_has_no_prototypes),
+		TEST(functions_of_units), TEST(split_dwarf),
+		TEST(assembler_has_no_prototypes),
 		TEST(changed_copies),	  TEST(real_libc),
 		TEST(closures),		  TEST(markers),
 		TEST(calls_of_imports),	  TEST(rebuilt_in_place),

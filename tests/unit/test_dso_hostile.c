@@ -168,6 +168,23 @@ static void flipped_bytes(void **state)
 	flip(*state, "marked", 100);
 }
 
+/* A unit whose function lies within 300,000 namespaces: no stack is that deep. */
+static void deep_scopes(void **state)
+{
+	fixture_write("deep.s", ".text\n.globl outer\n.type outer,@function\nouter: ret\n"
+				".size outer,.-outer\n.Lend:\n"
+				".section .debug_abbrev,\"\",@progbits\n"
+				".uleb128 1,0x11\n.byte 1\n.uleb128 0x11,1,0x12,1,0,0\n"
+				".uleb128 2,0x39\n.byte 1\n.uleb128 0,0\n.byte 0\n"
+				".section .debug_info,\"\",@progbits\n"
+				".4byte .Lunit_end-.Lunit\n.Lunit: .2byte 4\n"
+				".4byte .debug_abbrev\n.byte 8\n"
+				".uleb128 1\n.8byte outer\n.8byte .Lend\n"
+				".fill 300000,1,2\n.fill 300001,1,0\n.Lunit_end:\n");
+	fixture_run("gcc -shared -nostdlib -o deep deep.s");
+	ask_everything(*state, "deep");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +192,7 @@ int main(void)
 		TEST(truncated),
 		TEST(lying_headers),
 		TEST(flipped_bytes),
+		TEST(deep_scopes),
 	};
 
 	return unit_run(tests);
