@@ -174,6 +174,8 @@ static void pause(struct threads *th, struct set_clock *c, uint64_t to_ns)
 
 static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time_ns)
 {
+	if (!on && !c->on) /* as it was: its pause goes on */
+		return;
 	if (!c->named && on)
 		was_off(th, c, time_ns);
 	c->named = true;
