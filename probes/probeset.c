@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/probeset.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +36,9 @@ void probeset_use_sessions(struct probeset *set)
 
 #define PAGE_BITS 12 /* of the smallest pages there are */
 
-static bool has_read(const struct probeset *set, const char *path, uint64_t last_byte)
+static bool has_read(const struct probeset *set, const char *path, uint64_t offset)
 {
-	return set->read.path && set->read.page == last_byte >> PAGE_BITS &&
+	return set->read.path && set->read.page == offset >> PAGE_BITS &&
 	       !strcmp(set->read.path, path);
 }
 
@@ -49,6 +48,7 @@ static void read_page(struct probeset *set, const char *path, uint64_t file_offs
 {
 	char instruction[16]; /* may reach into the next page */
 	uint64_t last_byte = file_offset + sizeof(instruction) - 1;
+	ssize_t n;
 	int fd;
 
 	if (has_read(set, path, file_offset) && has_read(set, path, last_byte))
@@ -56,9 +56,10 @@ static void read_page(struct probeset *set, const char *path, uint64_t file_offs
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	if (pread(fd, instruction, sizeof(instruction), file_offset) < 0)
-		errno = 0;
+	n = pread(fd, instruction, sizeof(instruction), file_offset);
 	close(fd);
+	if (n <= 0)
+		return;
 	free(set->read.path);
 	set->read.path = xstrdup(path);
 	set->read.page = last_byte >> PAGE_BITS;
