@@ -65,7 +65,13 @@ die() {
 }
 
 median() { sort -n | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)]; else print "nan" }'; }
-compute() { awk "BEGIN { printf \"%.${2:-2f}\", $1 }" 2>/dev/null || echo nan; }
+# An expression of numbers; nan if one of them is, which awk would take for a variable: 0.
+compute() {
+	case $1 in
+	*nan*) echo nan ;;
+	*) awk "BEGIN { printf \"%.${2:-2f}\", $1 }" 2>/dev/null || echo nan ;;
+	esac
+}
 
 # ---- the table ----
 
