@@ -106,7 +106,7 @@ static void many_tests_are_corrected_for(void **state)
 	int counts[FLEET_POSITIVE + 1] = { 0 }, saved = 0;
 	struct fleet_rows rows = { 0 };
 	struct fleet f;
-	char name[16];
+	char name[24];
 
 	(void)state;
 	put(&rows, "base", "base", CORUNNER_ALL, 100, 500000);
