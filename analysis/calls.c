@@ -339,7 +339,8 @@ static void leave(struct calls *c, struct thread *t, const struct record *r)
 	i = match(c, t, r);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
-	calls_take_exit(t, i);
+	if (t->returns || t->exit_stack) /* seldom */
+		calls_take_exit(t, i);
 	if (i == MAP_NONE) {
 		c->orphan_exits++;
 		return;
