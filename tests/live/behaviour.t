@@ -21,6 +21,9 @@ same "exit 0" "$MB/exact" -n 11
 same "exit 3" "$MB/exact" -n 11 --exit 3
 same "exit 255" "$MB/exact" -n 11 --exit 255
 
+# Nor has it files of ispot's libraries, which open debug information for an exec to inherit.
+same descriptors sh -c "ls /proc/self/fd"
+
 for signal in 15 9 11; do
 	record "signal$signal" -F outer -- "$MB/exact" -n 11 --signal $signal
 	is "$status" $((128 + signal)) "killed by signal $signal"

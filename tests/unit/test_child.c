@@ -184,6 +184,25 @@ static void it_has_only_what_it_was_given(void **state)
 	close(plain);
 }
 
+/* Libraries open files that an exec inherits. */
+static void it_has_nothing_that_a_library_opened(void **state)
+{
+	int before = dup(STDIN_FILENO), since, go_fd;
+	pid_t pid;
+
+	(void)state;
+	child_note_given();
+	since = dup(STDIN_FILENO);
+	pid = child_fork_held(&go_fd, -1);
+	if (!pid)
+		_exit(fcntl(since, F_GETFD) < 0 && fcntl(before, F_GETFD) >= 0 ? 3 : 1);
+	assert_true(child_go(go_fd));
+	assert_int_equal(status_of(pid), 3 << 8);
+	close(go_fd);
+	close(before);
+	close(since);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -193,6 +212,7 @@ int main(void)
 		cmocka_unit_test(it_ends_with_a_killed_recorder),
 		cmocka_unit_test(who_becomes_its_own_lives_on),
 		cmocka_unit_test(it_has_only_what_it_was_given),
+		cmocka_unit_test(it_has_nothing_that_a_library_opened),
 	};
 
 	return unit_run(tests);
