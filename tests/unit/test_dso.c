@@ -490,16 +490,25 @@ static void rebuilt_in_place(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(identity),		  TEST(functions),
-		TEST(size_zero),	  TEST(imports),
-		TEST(lines_and_inlines),  TEST(stripped),
-		TEST(stripped_size_zero), TEST(separate_debug_file),
-		TEST(mini_debuginfo),	  TEST(clang_without_aranges),
-		TEST(functions_of_units), TEST(split_dwarf),
+		TEST(identity),
+		TEST(functions),
+		TEST(size_zero),
+		TEST(imports),
+		TEST(lines_and_inlines),
+		TEST(stripped),
+		TEST(stripped_size_zero),
+		TEST(separate_debug_file),
+		TEST(mini_debuginfo),
+		TEST(clang_without_aranges),
+		TEST(functions_of_units),
+		TEST(split_dwarf),
 		TEST(assembler_has_no_prototypes),
-		TEST(changed_copies),	  TEST(real_libc),
-		TEST(closures),		  TEST(markers),
-		TEST(calls_of_imports),	  TEST(rebuilt_in_place),
+		TEST(changed_copies),
+		TEST(real_libc),
+		TEST(closures),
+		TEST(markers),
+		TEST(calls_of_imports),
+		TEST(rebuilt_in_place),
 	};
 
 	return unit_run(tests);

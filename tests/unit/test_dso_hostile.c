@@ -188,11 +188,8 @@ static void deep_scopes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(not_programs),
-		TEST(truncated),
-		TEST(lying_headers),
-		TEST(flipped_bytes),
-		TEST(deep_scopes),
+		TEST(not_programs),  TEST(truncated),	TEST(lying_headers),
+		TEST(flipped_bytes), TEST(deep_scopes),
 	};
 
 	return unit_run(tests);
