@@ -300,7 +300,7 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 	}
 }
 
-static void on_mapping(struct drain *d, const struct mmap2_record *m)
+static void on_mapping(struct drain *d, const struct mmap2_record *m, uint64_t time_ns)
 {
 	if (!m->inode || (!was_target(d, m->pid) && !bpfprog_is_target(d->programs, m->pid)))
 		return;
@@ -315,6 +315,7 @@ static void on_mapping(struct drain *d, const struct mmap2_record *m)
 	}
 	d->mappings[d->n_mappings++] = (struct drain_mapping){
 		.pid = m->pid,
+		.time_ns = time_ns,
 		.address = m->address,
 		.length = m->length,
 		.file_offset = m->page_offset,
@@ -328,10 +329,13 @@ static void on_mapping(struct drain *d, const struct mmap2_record *m)
 static void visit_mapping(void *ctx, const struct ring *ring, const struct perf_event_header *h)
 {
 	struct drain *d = ctx;
+	uint64_t time_ns;
 
 	(void)ring;
-	if (h->type == PERF_RECORD_MMAP2)
-		on_mapping(d, (const struct mmap2_record *)h);
+	if (h->type != PERF_RECORD_MMAP2)
+		return;
+	memcpy(&time_ns, (const char *)h + h->size - sizeof(time_ns), sizeof(time_ns));
+	on_mapping(d, (const struct mmap2_record *)h, time_ns);
 }
 
 void drain_mappings(struct drain *d, struct rings *mappings)

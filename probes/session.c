@@ -204,7 +204,7 @@ static bool turn(struct session *s)
 	}
 	show_drained(s, began_ns);
 	join(s);
-	session_warn_cost(s, false);
+	session_warn_cost(s, clock_now_ns(), false);
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
@@ -350,15 +350,11 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 		session_write_notice(s, "nothing-matched",
 				     "-F matches no function of any program that ran; ispot check "
 				     "lists what a program has");
-	if (!s->is_hybrid && s->starts_others && s->n_probed)
-		session_write_notice(
-			s, "joined-late",
-			"programs that the shell started are traced from a moment after "
-			"their start; record the program itself to see its beginning");
+	session_say_late(s);
 	session_say_no_keys(s);
 	session_hold_end(s);
 	session_follow_end(s);
-	session_warn_cost(s, true);
+	session_warn_cost(s, s->start_ns + duration_ns, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
 	session_say_descriptors(ret, err);

@@ -321,9 +321,9 @@ static bool is_time_to_look(const struct session *s, uint64_t now_ns)
 	return now_ns - s->cost_look.at_ns >= WARN_EVERY_NS;
 }
 
-void session_warn_cost(struct session *s, bool at_end)
+void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 {
-	uint64_t now_ns = clock_now_ns(), cpu_ns, since_ns;
+	uint64_t cpu_ns, since_ns;
 	struct stretch x;
 	double cost_ns, share;
 

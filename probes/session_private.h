@@ -221,7 +221,13 @@ struct session {
 	/* the target's */
 	pid_t waiter;	    /* the programs' events are opened on it */
 	bool starts_others; /* a shell: -F may mean what it starts */
-	char *program;	    /* base name of what runs, wrappers left aside */
+	struct {
+		unsigned objects;
+		const char *path;    /* of the first of them */
+		uint64_t most_ns;    /* from its mapping until its probes were in; 0: not known */
+		bool has_executable; /* one of them is a program */
+	} late;	       /* objects with functions that were mapped while it was recorded */
+	char *program; /* base name of what runs, wrappers left aside */
 	struct launch launch;
 	struct launch_inherit inherit;
 	struct map
@@ -250,6 +256,7 @@ int session_select(struct session *s, struct err *err);
 /* Objects that processes mapped since: their chosen functions join in a new set; a notice says what
  * cannot. */
 void session_join_mapped(struct session *s);
+void session_say_late(struct session *s); /* a notice where the beginning of some is missing */
 void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
 const char *session_path(const struct session *s, const struct dso *dso);
 /* A function of that name is one of options.regions. */
@@ -306,7 +313,8 @@ uint64_t session_trapped_calls(const struct session *s);
  * seconds after it where it is twice what was said before (the load came later), and at the end, of
  * the whole, into the file too.
  */
-void session_warn_cost(struct session *s, bool at_end);
+void session_warn_cost(struct session *s, uint64_t now_ns,
+		       bool at_end); /* now: at the end its end */
 
 /* session_after.c: what calls cost beyond empty ones */
 void session_calibrate_after(struct session *s);

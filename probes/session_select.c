@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -321,7 +322,51 @@ int session_select(struct session *s, struct err *err)
 	return ret ? ret : refuse_impossible(s, err);
 }
 
-static int join_process(struct session *s, pid_t pid, struct err *err)
+/* What of the plan came with the last set: its objects had been there since mapped_ns. */
+static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	const struct dso *last = NULL;
+
+	for (size_t i = planned; i < s->plan.n; i++) {
+		struct dso *dso = s->plan.data[i]->what.dso;
+
+		if (dso == last || !s->plan.data[i]->possible)
+			continue;
+		if (!s->late.objects++)
+			s->late.path = dso_path(dso);
+		s->late.has_executable |= s->objects.data[session_object_id(s, dso)].executable;
+		last = dso;
+	}
+	if (mapped_ns && now_ns > mapped_ns + s->late.most_ns)
+		s->late.most_ns = now_ns - mapped_ns;
+}
+
+void session_say_late(struct session *s)
+{
+	char others[64] = "", moment[TEXT_NUMBER + 8] = "some time";
+	char time[TEXT_NUMBER], objects[TEXT_COUNTED], name[128], words[512];
+	const char *remedy = "";
+
+	if (s->is_hybrid || !s->late.objects)
+		return;
+	if (s->late.objects > 1)
+		snprintf(others, sizeof(others), " and %s more",
+			 text_counted(objects, s->late.objects - 1, "file"));
+	if (s->late.most_ns)
+		snprintf(moment, sizeof(moment), "%s", text_time(time, s->late.most_ns));
+	if (s->late.has_executable)
+		remedy = "; record the program itself to see its beginning";
+	snprintf(
+		words, sizeof(words),
+		"functions of %s%s, mapped while it was recorded, are traced from at most %s after that: "
+		"earlier calls are in no count%s",
+		text_printable(name, sizeof(name), text_base_name(s->late.path)), others, moment,
+		remedy);
+	session_write_notice(s, "joined-late", words);
+}
+
+static int join_process(struct session *s, pid_t pid, uint64_t mapped_ns, struct err *err)
 {
 	size_t objects = s->objects.n, planned = s->plan.n, n_executables = 0;
 	struct probeset *set = NULL;
@@ -339,28 +384,37 @@ static int join_process(struct session *s, pid_t pid, struct err *err)
 	ret = session_build_set(s, planned, &set, err);
 	if (!ret && set)
 		ret = session_open_on_targets(s, set, err);
-	if (!ret && set)
+	if (!ret && set) {
 		session_write_set(s, set, true);
+		note_late(s, planned, mapped_ns);
+	}
 	return ret;
 }
 
 void session_join_mapped(struct session *s)
 {
 	struct pids pids = { 0 };
+	struct {
+		VEC(uint64_t)
+	} mapped_ns = { 0 };
 
 	if (s->drain.mappings_overflowed) /* which processes is not known: all of them */
 		bpfprog_targets(s->programs, &pids);
 	else
-		for (size_t i = 0; i < s->drain.n_mappings; i++)
+		for (size_t i = 0; i < s->drain.n_mappings; i++) {
 			*vec_add(&pids) = s->drain.mappings[i].pid;
+			*vec_add(&mapped_ns) = s->drain.mappings[i].time_ns;
+		}
 	s->drain.n_mappings = 0;
 	s->drain.mappings_overflowed = false;
-	vec_for_each (&pids, pid_t, pid) {
+	for (size_t i = 0; i < pids.n; i++) {
+		uint64_t since_ns = i < mapped_ns.n ? mapped_ns.data[i] : 0;
 		struct err err = { 0 };
 
-		if (join_process(s, *pid, &err))
+		if (join_process(s, pids.data[i], since_ns, &err))
 			session_write_notice(s, "join", err.text);
 	}
+	vec_release(&mapped_ns);
 	vec_release(&pids);
 }
 

@@ -143,6 +143,8 @@ int session_watch_mappings(struct session *s, struct err *err)
 		.config = PERF_COUNT_SW_DUMMY,
 		.mmap = 1,
 		.mmap2 = 1,
+		.sample_id_all = 1,
+		.sample_type = PERF_SAMPLE_TIME,
 	};
 
 	return rings_open(&s->mappings, &s->cpus, MAPPINGS_BYTES, &mappings, err);

@@ -73,4 +73,26 @@ unlike alone.err 'had begun before' "children from before: not said where none a
 # shellcheck disable=SC2086 # one word each
 kill $parent ${born//,/ }
 
+# A program that one starts is traced once it was seen: what may be missing is said, and how much; of
+# those that follow it nothing is. What is known before has no such notice.
+late='mapped while it was recorded, are traced from at most .* after that'
+cat >starts.py <<-'EOP'
+	import subprocess, sys, time
+	subprocess.run([sys.argv[1], "-n", "11"], stdout=subprocess.DEVNULL)
+	time.sleep(1)
+	for i in range(20):
+	    subprocess.run([sys.argv[1], "-n", "11"], stdout=subprocess.DEVNULL)
+EOP
+record started -F exact:outer -- python3 starts.py "$MB/exact"
+is "$status" 0 "started by another program: status" || diag started.err
+report started
+calls=$(block started outer .calls)
+[ "${calls:-0}" -ge 220 ] && [ "$calls" -le 231 ]
+ok $? "started by another program: all calls but of the first" || diag "$calls"
+like <(jq -r '.notices[]' started.json) "$late" "started by another program: said"
+record itself -F exact:outer -- sh -c "'$MB/exact' -n 11; true"
+report itself
+is "$(block itself outer .calls)" 11 "started by a shell's words: all calls"
+unlike <(jq -r '.notices[]' itself.json) "$late" "started by a shell's words: nothing to say"
+
 done_testing
