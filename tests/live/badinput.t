@@ -315,6 +315,30 @@ else
 fi
 (ulimit -l 0 && "$ISPOT" record -o locked.data -F outer -- "$exact" -n 11) >locked.out 2>locked.err
 is $? 0 "locked-memory limit: root is above it, or it is raised" || diag locked.err
+# Without the right to be above it, what one user may lock is soon taken by recordings that go on.
+if command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt -1 ]; then
+	within_limit() {
+		ulimit -l 0
+		exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock "$ISPOT" record "$@"
+	}
+	begun_or_ended() { [ -s "$1" ] || ! kill -0 "$2" 2>/dev/null; }
+	lockers=() locked_status=0
+	for i in 1 2 3 4 5 6; do
+		(within_limit -o "locked$i.data" -F outer -- "$exact" -n 11) >locked.out 2>locked.err
+		locked_status=$?
+		[ $locked_status = 0 ] || break
+		(within_limit -o "locker$i.data" -F libc.so.6:nanosleep -- sleep 60) >/dev/null 2>"locker$i.err" &
+		lockers+=($!)
+		children+=($!)
+		eventually begun_or_ended "locker$i.data" $!
+	done
+	is $locked_status 125 "locked-memory limit: refused where it is reached" || diag locked.err
+	like locked.err '^ispot: .*cannot map a ring .*; .*ulimit -l' "locked-memory limit: said, with what to do"
+	[ ${#lockers[@]} = 0 ] || kill "${lockers[@]}" 2>/dev/null
+	wait "${lockers[@]}"
+else
+	skip "the locked-memory limit is reached" "no setpriv, or this kernel lets everybody lock"
+fi
 
 record no_pid -F outer -p 4194303
 refuses no_pid 125 "4194303"
