@@ -70,7 +70,10 @@ report script
 is "$(trace script .program)" script.sh "a script: its name"
 [ "$(block script first_phase .calls)" -gt 0 ]
 ok $? "a script: functions of a program that it starts" || diag script.err
-like script.err 'record the program itself' "a script: a hint"
+unlike script.err 'traced from' "a script: what its words name is traced from its start"
+sed 's|/phases|/$1|' script.sh >script2.sh && chmod +x script2.sh
+record script2 -F phases:first_phase -- ./script2.sh phases
+like script2.err 'phases, mapped while .*; record the program itself' "a script: what they do not is not, which is said"
 record script_nothing -F some_function -- ./script.sh
 is "$status" 7 "a script without such a function: its status"
 like script_nothing.err 'matches no function' "a script without such a function: said"

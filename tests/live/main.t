@@ -72,6 +72,15 @@ ok "no pager in a pipe" exits 0 '{*' shell "ISPOT_PAGER='echo PAGED' \"\$0\" rep
 ok "an error before any output starts no pager" exits 1 'ispot: report: *' on_terminal \
 	"ISPOT_PAGER='echo PAGED' \"\$0\" report -i /nonexistent"
 
+escapes() { # escapes COMMAND: whether what it writes to a terminal has colours
+	on_terminal "$1" | grep -q "$(printf '\033')\\[" && echo colours || echo none
+}
+"$ISPOT" dump --from-text "$top/tests/golden/story.trace" -o "$work/story.data"
+report="PAGER=cat TERM=xterm \"\$0\" report -i $work/story.data"
+ok "colours on a terminal" exits 0 'colours' escapes "$report"
+ok "none with NO_COLOR" exits 0 'none' escapes "NO_COLOR=1; export NO_COLOR; $report"
+ok "none in a pipe" exits 0 'none' escapes "$report | cat"
+
 complete_at() { # complete_at WORD...: what bash offers for the last of the words
 	bash -c '. <("$0" --completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
 		_ispot; echo "${COMPREPLY[*]}"' "$ISPOT" "$@"
