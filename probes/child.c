@@ -9,42 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/vec.h"
+#include "base/given.h"
 
 #define NOT_RUN 125
-
-static struct {
-	bool is_noted;
-	VEC(int)
-} given;
-
-void child_note_given(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir))) {
-		int fd = atoi(entry->d_name);
-
-		if (fd > STDERR_FILENO && fd != dirfd(dir))
-			*vec_add(&given) = fd;
-	}
-	given.is_noted = dir != NULL;
-	if (dir)
-		closedir(dir);
-}
-
-static bool is_given(int fd)
-{
-	int flags = fcntl(fd, F_GETFD);
-
-	if (!given.is_noted)
-		return flags >= 0 && !(flags & FD_CLOEXEC);
-	vec_for_each (&given, const int, one)
-		if (*one == fd)
-			return true;
-	return false;
-}
 
 pid_t child_fork(void)
 {
@@ -68,7 +35,7 @@ static void close_inherited(int go_fd, int keep_fd)
 		int fd = atoi(entry->d_name);
 
 		if (fd > STDERR_FILENO && fd != go_fd && fd != keep_fd && fd != dirfd(dir) &&
-		    !is_given(fd))
+		    !given_has(fd))
 			close(fd);
 	}
 	if (dir)

@@ -10,15 +10,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Before anything is opened: the descriptors that ispot was started with, which held children keep.
- */
-void child_note_given(void);
-
 /* As fork(). */
 pid_t child_fork(void);
 /*
  * The same; in the child it returns at child_go(). Closing *go_fd (-1 without a child) ends it.
- * Of the descriptors that were opened since child_note_given() it has keep_fd only (-1: none), also
+ * Of the descriptors that were opened since given_note() it has keep_fd only (-1: none), also
  * where a library let an exec inherit them; without that call, of those that an exec closes.
  * Whoever is the last to close an event waits until the kernel has taken its probes out of all
  * programs: that is to be the recorder, for whoever waits until the recorder has ended must find no

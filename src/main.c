@@ -8,13 +8,13 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/given.h"
 #include "base/progress.h"
 #include "base/text.h"
 #include "command.h"
 #include "help.h"
 #include "memory.h"
 #include "pager.h"
-#include "probes/child.h"
 
 /* A closed stdin, stdout or stderr must not become the number of a file that is opened later. */
 static void open_standard_fds(void)
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 	struct text t = { 0 };
 
 	open_standard_fds();
-	child_note_given();
+	given_note();
 	progress_begin();
 	if (argc < 2) {
 		help_overview(&t);

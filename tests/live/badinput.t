@@ -71,6 +71,7 @@ is "$(trace script .program)" script.sh "a script: its name"
 [ "$(block script first_phase .calls)" -gt 0 ]
 ok $? "a script: functions of a program that it starts" || diag script.err
 unlike script.err 'traced from' "a script: what its words name is traced from its start"
+# shellcheck disable=SC2016 # the script's own
 sed 's|/phases|/$1|' script.sh >script2.sh && chmod +x script2.sh
 record script2 -F phases:first_phase -- ./script2.sh phases
 like script2.err 'phases, mapped while .*; record the program itself' "a script: what they do not is not, which is said"

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/given.h"
 #include "probes/child.h"
 
 static int status_of(pid_t pid)
@@ -191,7 +192,7 @@ static void it_has_nothing_that_a_library_opened(void **state)
 	pid_t pid;
 
 	(void)state;
-	child_note_given();
+	given_note();
 	since = dup(STDIN_FILENO);
 	pid = child_fork_held(&go_fd, -1);
 	if (!pid)
