@@ -339,8 +339,7 @@ static void leave(struct calls *c, struct thread *t, const struct record *r)
 	i = match(c, t, r);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
-	if (t->returns || t->exit_stack) /* seldom */
-		calls_take_exit(t, i);
+	calls_take_exit(t, i);
 	if (i == MAP_NONE) {
 		c->orphan_exits++;
 		return;

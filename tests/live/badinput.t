@@ -339,8 +339,10 @@ if command -v setpriv >/dev/null && [ "$(cat /proc/sys/kernel/perf_event_paranoi
 	done
 	is $locked_status 125 "locked-memory limit: refused where it is reached" || diag locked.err
 	like locked.err '^ispot: .*cannot map a ring .*; .*ulimit -l' "locked-memory limit: said, with what to do"
-	[ ${#lockers[@]} = 0 ] || kill "${lockers[@]}" 2>/dev/null
-	wait "${lockers[@]}"
+	if [ ${#lockers[@]} -gt 0 ]; then # wait for none would be for all
+		kill "${lockers[@]}" 2>/dev/null
+		wait "${lockers[@]}"
+	fi
 else
 	skip "the locked-memory limit is reached" "no setpriv, or this kernel lets everybody lock"
 fi
