@@ -33,7 +33,7 @@ struct trace_writer;
 /* A file that a process of the target has just mapped executable. */
 struct drain_mapping {
 	pid_t pid;
-	uint64_t time_ns;
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint64_t address, length, file_offset;
 	uint32_t device_major, device_minor;
 	uint64_t inode;

@@ -286,11 +286,18 @@ static int no_symbols_error(const struct pattern *p, const struct objects *objec
 					  : "debuginfod (DEBUGINFOD_URLS is not set)");
 }
 
-/* One that names its file is waited for. */
-static void add_late(struct text *t, const struct pattern *p, const char *words)
+/* Behind the nearest names, if there are any. A name with its file is waited for. */
+static void add_what_else(struct text *t, const struct pattern *p)
 {
+	bool asked = t->s[t->n - 1] == '?';
+
+	if (!asked)
+		text_add(t, "; `ispot check -F '*'` lists what there is");
 	if (!p->object && p->kind == PATTERN_NAME)
-		text_printf(t, "%s -F FILE:%s", words, p->name);
+		text_printf(t, "%s -F FILE:%s",
+			    asked ? " Or, where it is loaded later,"
+				  : "; where it is loaded later it is",
+			    p->name);
 }
 
 static int not_found_error(const struct pattern *p, const struct objects *objects, struct err *err)
@@ -314,12 +321,8 @@ static int not_found_error(const struct pattern *p, const struct objects *object
 			has_functions(objects->data[0])
 				? "only the functions that it exports are known"
 				: "none of its functions has a name");
-	else if (t.s[t.n - 1] == '?') {
-		add_late(&t, p, " Or, where it is loaded later,");
-	} else {
-		text_add(&t, "; `ispot check -F '*'` lists what there is");
-		add_late(&t, p, "; where it is loaded later it is");
-	}
+	else
+		add_what_else(&t, p);
 	ret = err_set(err, -ENOENT, "%s", t.s);
 	text_release(&t);
 	return ret;

@@ -311,10 +311,9 @@ uint64_t session_trapped_calls(const struct session *s);
 /*
  * A notice where the probes cost more than the budget: in the first second, in any stretch of some
  * seconds after it where it is twice what was said before (the load came later), and at the end, of
- * the whole, into the file too.
+ * the whole, into the file too: now_ns is the recording's end then.
  */
-void session_warn_cost(struct session *s, uint64_t now_ns,
-		       bool at_end); /* now: at the end its end */
+void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end);
 
 /* session_after.c: what calls cost beyond empty ones */
 void session_calibrate_after(struct session *s);

@@ -344,8 +344,8 @@ static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
 
 void session_say_late(struct session *s)
 {
-	char others[64] = "", moment[TEXT_NUMBER + 8] = "some time";
-	char time[TEXT_NUMBER], objects[TEXT_COUNTED], name[128], words[512];
+	char others[64] = "", moment[TEXT_NUMBER], objects[TEXT_COUNTED], name[128];
+	char words[512];
 	const char *remedy = "";
 
 	if (s->is_hybrid || !s->late.objects)
@@ -353,16 +353,15 @@ void session_say_late(struct session *s)
 	if (s->late.objects > 1)
 		snprintf(others, sizeof(others), " and %s more",
 			 text_counted(objects, s->late.objects - 1, "file"));
-	if (s->late.most_ns)
-		snprintf(moment, sizeof(moment), "%s", text_time(time, s->late.most_ns));
 	if (s->late.has_executable)
 		remedy = "; record the program itself to see its beginning";
 	snprintf(
 		words, sizeof(words),
-		"functions of %s%s, mapped while it was recorded, are traced from at most %s after that: "
+		"functions of %s%s, mapped while it was recorded, are traced from %s%s after that: "
 		"earlier calls are in no count%s",
-		text_printable(name, sizeof(name), text_base_name(s->late.path)), others, moment,
-		remedy);
+		text_printable(name, sizeof(name), text_base_name(s->late.path)), others,
+		s->late.most_ns ? "at most " : "some time",
+		s->late.most_ns ? text_time(moment, s->late.most_ns) : "", remedy);
 	session_write_notice(s, "joined-late", words);
 }
 
@@ -396,7 +395,7 @@ void session_join_mapped(struct session *s)
 	struct pids pids = { 0 };
 	struct {
 		VEC(uint64_t)
-	} mapped_ns = { 0 };
+	} mapped_ns = { 0 }; /* of pids; none: not known */
 
 	if (s->drain.mappings_overflowed) /* which processes is not known: all of them */
 		bpfprog_targets(s->programs, &pids);

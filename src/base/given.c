@@ -31,10 +31,11 @@ void given_note(void)
 
 bool given_has(int fd)
 {
-	int flags = fcntl(fd, F_GETFD);
+	if (!given.is_noted) {
+		int flags = fcntl(fd, F_GETFD);
 
-	if (!given.is_noted)
 		return flags >= 0 && !(flags & FD_CLOEXEC);
+	}
 	vec_for_each (&given, const int, one)
 		if (*one == fd)
 			return true;

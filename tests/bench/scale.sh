@@ -10,9 +10,9 @@ SCALE_CALLS=${SCALE_CALLS:-220000}
 # A round in which one of them failed makes it nan.
 against() {
 	paste -d' ' "$1" "$2" "$3" | awk '
-		NF != 3 || /nan/ { failed = 1 }
-		{ ratio[NR] = failed ? "nan" : ($3 - $1) / ($2 - $1) }
-		END { for (i = failed ? NR : 1; i <= NR; i++) print ratio[i] }' | median
+		NF != 3 || /nan/ { failed = 1; next }
+		{ ratio[++n] = ($3 - $1) / ($2 - $1) }
+		END { if (failed) print "nan"; else for (i = 1; i <= n; i++) print ratio[i] }' | median
 }
 
 untraced_ns() { "$MB/call_cost" -n "$SCALE_CALLS" >alone.out && ns_per_call alone.out || echo nan; }
