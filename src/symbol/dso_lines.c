@@ -247,6 +247,47 @@ size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chai
 	return found;
 }
 
+/* Over the functions of a unit, also those in namespaces and classes. */
+struct walk {
+	bool (*visit)(void *ctx, Dwarf_Die *function); /* false: no more are wanted */
+	void *ctx;
+	bool within_functions; /* also those that are written in one */
+};
+
+/* dwarf_getfuncs() goes as deep, on the stack, as a damaged file says. False: it was ended. */
+static bool walk_functions(const struct walk *w, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die die;
+
+	if (depth == SCOPES_MAX || dwarf_child(parent, &die))
+		return true;
+	do {
+		bool inside = w->within_functions;
+
+		switch (dwarf_tag(&die)) {
+		case DW_TAG_subprogram:
+			if (!w->visit(w->ctx, &die))
+				return false;
+			break;
+		case DW_TAG_lexical_block:
+		case DW_TAG_inlined_subroutine:
+			break;
+		case DW_TAG_module:
+		case DW_TAG_namespace:
+		case DW_TAG_class_type:
+		case DW_TAG_structure_type:
+		case DW_TAG_union_type:
+			inside = true;
+			break;
+		default:
+			inside = false;
+		}
+		if (inside && !walk_functions(w, &die, depth + 1))
+			return false;
+	} while (dwarf_siblingof(&die, &die) == 0);
+	return true;
+}
+
 static int compare_functions(const void *a, const void *b)
 {
 	const struct function_range *x = a, *y = b;
@@ -256,41 +297,16 @@ static int compare_functions(const void *a, const void *b)
 	return x->end < y->end ? -1 : x->end > y->end;
 }
 
-static void add_function(struct unit_functions *functions, Dwarf_Die *die)
+static bool add_function(void *unit_functions, Dwarf_Die *die)
 {
+	struct unit_functions *functions = unit_functions;
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 
 	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0)
 		if (start < end)
 			*vec_add(functions) = (struct function_range){ start, end, *die };
-}
-
-/* Also those within namespaces and within functions. dwarf_getfuncs() goes as deep, on the stack,
- * as a damaged file says. */
-static void add_functions(struct unit_functions *functions, Dwarf_Die *parent, unsigned depth)
-{
-	Dwarf_Die die;
-
-	if (depth == SCOPES_MAX || dwarf_child(parent, &die))
-		return;
-	do {
-		switch (dwarf_tag(&die)) {
-		case DW_TAG_subprogram:
-			add_function(functions, &die);
-			add_functions(functions, &die, depth + 1);
-			break;
-		case DW_TAG_lexical_block:
-		case DW_TAG_inlined_subroutine:
-		case DW_TAG_module:
-		case DW_TAG_namespace:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-		case DW_TAG_union_type:
-			add_functions(functions, &die, depth + 1);
-			break;
-		}
-	} while (dwarf_siblingof(&die, &die) == 0);
+	return true;
 }
 
 static const struct unit_functions *functions_of(struct dso_lines *lines, struct unit_range *unit)
@@ -298,12 +314,14 @@ static const struct unit_functions *functions_of(struct dso_lines *lines, struct
 	uint64_t key = (uintptr_t)unit->body.addr;
 	uint32_t i = map_get(&lines->by_body, key);
 	struct unit_functions *functions;
+	struct walk all;
 
 	if (i != MAP_NONE)
 		return &lines->functions.data[i];
 	map_put(&lines->by_body, key, (uint32_t)lines->functions.n);
 	functions = vec_add(&lines->functions);
-	add_functions(functions, &unit->body, 0);
+	all = (struct walk){ .visit = add_function, .ctx = functions, .within_functions = true };
+	walk_functions(&all, &unit->body, 0);
 	vec_sort(functions, compare_functions);
 	return functions;
 }
@@ -438,38 +456,19 @@ static bool means(struct inline_search *search, Dwarf_Die *die)
 	return same;
 }
 
-static void look_at(struct inline_search *search, Dwarf_Die *die)
+static bool look_at(void *inline_search, Dwarf_Die *die)
 {
+	struct inline_search *search = inline_search;
 	Dwarf_Word how = 0;
 	Dwarf_Attribute attr;
 
 	if (!means(search, die))
-		return;
+		return true;
 	if (dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges))
 		search->concrete = true;
 	else if (!dwarf_formudata(dwarf_attr(die, DW_AT_inline, &attr), &how))
 		search->inlined |= how == DW_INL_inlined || how == DW_INL_declared_inlined;
-}
-
-static void search_children(struct inline_search *search, Dwarf_Die *parent, unsigned depth)
-{
-	Dwarf_Die die;
-
-	if (depth == SCOPES_MAX || dwarf_child(parent, &die))
-		return;
-	do {
-		switch (dwarf_tag(&die)) {
-		case DW_TAG_subprogram:
-			look_at(search, &die);
-			break;
-		case DW_TAG_namespace:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-		case DW_TAG_union_type:
-			search_children(search, &die, depth + 1);
-			break;
-		}
-	} while (!search->concrete && dwarf_siblingof(&die, &die) == 0);
+	return !search->concrete;
 }
 
 /* "ns::list<a::b>::find" -> "find" */
@@ -492,6 +491,7 @@ bool dso_only_inlined(struct dso *dso, const char *name)
 {
 	struct dso_lines *lines = get_lines(dso);
 	struct inline_search search = { .name = name };
+	const struct walk all = { .visit = look_at, .ctx = &search };
 	char *bare = demangle_bare(name);
 	Dwarf_Die unit, sub;
 	Dwarf_CU *cu = NULL;
@@ -500,7 +500,7 @@ bool dso_only_inlined(struct dso *dso, const char *name)
 	search.last = last_component(bare, &search.last_bytes);
 	while (lines->dwarf && !search.concrete &&
 	       dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, &sub) == 0)
-		search_children(&search, type == DW_UT_skeleton && sub.addr ? &sub : &unit, 0);
+		walk_functions(&all, type == DW_UT_skeleton && sub.addr ? &sub : &unit, 0);
 	free(bare);
 	return search.inlined && !search.concrete;
 }
