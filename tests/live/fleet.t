@@ -38,7 +38,8 @@ like record.err "samples of duration of request; [0-9]+ applications were seen" 
 is "$(jq -r '.fleet | [.indicator, .unit, .higher_is_better] | tojson' report.json)" \
 	'["duration of request","ns",false]' "the indicator is labelled"
 is "$(pair hungry .effect)" negative "the busy one slows it" || diag "$(pair hungry '| tojson')"
-is "$(pair sleeper .effect)" within-noise "the one that sleeps does not" || diag "$(pair sleeper '| tojson')"
+# Not certain where others slow it at those times as well: then nothing is said of the one that sleeps.
+like <(pair sleeper .effect) "^(within-noise|not-certain)$" "the one that sleeps does not" || diag "$(pair sleeper '| tojson')"
 is "$(jq '[.pairs[] | select((.corunner | startswith("sleeper@")) and .effect == "negative")] | length' report.json)" 0 \
 	"nor on the other CPUs"
 "$ISPOT" fleet report --db one.db >report.out 2>&1
