@@ -91,7 +91,7 @@ void counters_csv(const struct meta *meta, const struct block *b, struct text *o
 
 /* ---- text ---- */
 
-static const char *number(char buf[TEXT_NUMBER], double value)
+const char *counters_number(char buf[TEXT_NUMBER], double value)
 {
 	if (isnan(value))
 		return "n/a";
@@ -160,8 +160,9 @@ static void print_page(const struct view *v, const struct page *page, struct tex
 			const struct counter_mean *mean = mean_of(b, page->counters[i]);
 			char fast[TEXT_NUMBER], slow[TEXT_NUMBER], cell[2 * TEXT_NUMBER + 4];
 
-			snprintf(cell, sizeof(cell), "%s / %s", number(fast, mean->mean_fast),
-				 number(slow, mean->mean_slow));
+			snprintf(cell, sizeof(cell), "%s / %s",
+				 counters_number(fast, mean->mean_fast),
+				 counters_number(slow, mean->mean_slow));
 			table_right(&t, cell, CELL_WIDTH);
 		}
 		table_last(&t, text_printable(name, sizeof(name), b->name));
@@ -224,9 +225,9 @@ void text_block_counters(const struct view *v, const struct block *b, struct tex
 		}
 		any = true;
 		table_right(&t, mean->calls ? text_count(buf, mean->calls) : "n/a", 7);
-		table_right(&t, number(buf, mean->mean), 7);
-		table_right(&t, number(buf, mean->mean_fast), 7);
-		table_right(&t, number(buf, mean->mean_slow), 7);
+		table_right(&t, counters_number(buf, mean->mean), 7);
+		table_right(&t, counters_number(buf, mean->mean_fast), 7);
+		table_right(&t, counters_number(buf, mean->mean_slow), 7);
 		snprintf(name, sizeof(name), " %.90s", m->name);
 		table_last(&t, name);
 	}

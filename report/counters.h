@@ -3,6 +3,8 @@
 #ifndef ISPOT_REPORT_COUNTERS_H
 #define ISPOT_REPORT_COUNTERS_H
 
+#include "base/text.h"
+
 struct block;
 struct json;
 struct meta;
@@ -15,6 +17,9 @@ struct json *counters_json(const struct meta *meta, const struct block *b);
 
 /* Its mean over the calls of a block; NAN where none was counted. */
 double counters_mean(const struct block *b, const struct meta_counter *m);
+
+/* "12.3", "n/a" of NAN; returns buf. */
+const char *counters_number(char buf[TEXT_NUMBER], double value);
 
 /* CSV: NAME, NAME_fast and NAME_slow of every counter wanted, behind a comma each. */
 void counters_csv_head(const struct meta *meta, struct text *out);

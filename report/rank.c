@@ -18,8 +18,8 @@ bool report_listed(const struct view *v, const struct block *b)
 {
 	bool lock = v->result->keyed.rule.kind == BLOCK_LOCK;
 
-	return v->by_thread || v->all || v->sort || report_worth(b) || b->asked ||
-	       (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
+	return v->by_thread || v->all || v->sort || v->sort_counter || report_worth(b) ||
+	       b->asked || (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
 }
 
 /* -v has functions that are split beside their keys: of both one stands on the first screen. */

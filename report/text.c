@@ -13,6 +13,8 @@
 
 #define ROWS_DEFAULT	15
 #define WHY_WIDTH	20
+#define COUNTER_LEAST	6 /* columns */
+#define COUNTER_MOST	16
 #define OWN_LINE_INDENT 8 /* text_whole() */
 
 /* What the screen shows of a block, in front of why and its name. */
@@ -137,6 +139,28 @@ static const struct column *extra(const struct view *v)
 	return v->sort && !on_screen(v, v->sort) ? v->sort : NULL;
 }
 
+/* Of a counter that is sorted by; its name may be long. */
+static unsigned counter_width(const struct meta_counter *m)
+{
+	unsigned n = table_columns(m->name);
+
+	return n < COUNTER_LEAST ? COUNTER_LEAST : n > COUNTER_MOST ? COUNTER_MOST : n;
+}
+
+static void head_counter(struct table *t, const struct meta_counter *m)
+{
+	char head[4 * COUNTER_MOST + 1];
+
+	table_right(t, text_shortened(head, sizeof(head), m->name, COUNTER_MOST), counter_width(m));
+}
+
+static void print_counter(struct table *t, const struct meta_counter *m, const struct block *b)
+{
+	char mean[TEXT_NUMBER];
+
+	table_right(t, counters_number(mean, counters_mean(b, m)), counter_width(m));
+}
+
 /* What sampling may be off by belongs beside the score. */
 static bool has_interval(const struct view *v)
 {
@@ -157,6 +181,8 @@ static void print_head(const struct view *v, struct table *t)
 		head_cell(t, column_find(keys[i]));
 	if (extra(v))
 		head_cell(t, extra(v));
+	if (v->sort_counter)
+		head_counter(t, v->sort_counter);
 	if (has_interval(v)) {
 		head_cell(t, column_find("sci_low"));
 		head_cell(t, column_find("sci_high"));
@@ -295,6 +321,8 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 		print_cell(t, column_find(keys[i]), b);
 	if (extra(v))
 		print_cell(t, extra(v), b);
+	if (v->sort_counter)
+		print_counter(t, v->sort_counter, b);
 	if (has_interval(v)) {
 		print_cell(t, column_find("sci_low"), b);
 		print_cell(t, column_find("sci_high"), b);
