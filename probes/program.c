@@ -212,7 +212,8 @@ static int find_command(struct command_program *p, char *const *argv, struct err
 
 #define SCRIPTS_MAX 4 /* scripts of scripts that the kernel follows as well */
 
-/* The words of a script's first line: interpreter and at most one argument. 0: it is no script. */
+/* The words of a script's first line: interpreter and at most one argument. What is text without
+ * such a line is one for sh, as it is to execvp() and to shells. 0: it is no script. */
 static int read_interpreter(const char *path, char *line, size_t room, char *words[2])
 {
 	FILE *f = fopen(path, "re");
@@ -223,6 +224,10 @@ static int read_interpreter(const char *path, char *line, size_t room, char *wor
 	if (f)
 		fclose(f);
 	line[n] = '\0';
+	if (n && strncmp(line, "#!", 2) && strlen(line) == n) {
+		words[0] = strcpy(line, "/bin/sh");
+		return 1;
+	}
 	line[strcspn(line, "\n")] = '\0';
 	if (strncmp(line, "#!", 2))
 		return 0;
@@ -273,6 +278,15 @@ static int find_interpreter(struct command_program *p, char *const *argv, bool *
 	return ret;
 }
 
+/* What was found in words that are not argv's; is_shell and script are that command's. */
+static void become(struct command_program *p, struct command_program *inner)
+{
+	command_program_release(p);
+	*p = *inner;
+	p->word = -1;
+	*inner = (struct command_program){ 0 };
+}
+
 /* `sh -c` of one plain command means that command; anything more means the shell. */
 static bool find_in_string(struct command_program *p, const char *string)
 {
@@ -288,12 +302,35 @@ static bool find_in_string(struct command_program *p, const char *string)
 	if (words.data[at] && !strcmp(words.data[at], "exec"))
 		at++;
 	found = words.data[at] && !find_command(&inner, words.data + at, NULL);
-	if (found) {
-		command_program_release(p);
-		*p = inner;
-		p->word = -1; /* is_shell, script: the inner command's */
-		inner = (struct command_program){ 0 };
-	}
+	if (found)
+		become(p, &inner);
+out:
+	command_program_release(&inner);
+	words_release(&words);
+	return found;
+}
+
+/* `env -S 'A=1 app -x' y` is `env A=1 app -x y`. */
+static bool find_in_split(struct command_program *p, const struct wrapper *w, char *const *argv)
+{
+	struct command_program inner = { .environment = environment_copy(p->environment),
+					 .scripts = p->scripts };
+	struct words words = { 0 };
+	int rest;
+	const char *string = wrapper_split(w, argv, &rest);
+	bool found = false;
+
+	if (!string)
+		goto out;
+	*vec_add(&words) = xstrdup(argv[0]);
+	if (!split_simple(string, &words))
+		goto out;
+	for (words.n--; argv[rest]; rest++)
+		*vec_add(&words) = xstrdup(argv[rest]);
+	*vec_add(&words) = NULL;
+	found = !find_command(&inner, words.data, NULL);
+	if (found)
+		become(p, &inner);
 out:
 	command_program_release(&inner);
 	words_release(&words);
@@ -323,6 +360,8 @@ static int find_command(struct command_program *p, char *const *argv, struct err
 				      p->is_shell;
 			return 0;
 		}
+		if (find_in_split(p, w, argv + p->word))
+			return 0;
 		skip = wrapper_skip(w, argv + p->word);
 		if (!skip)
 			return 0;

@@ -10,7 +10,7 @@
 #include "base/text.h"
 
 static const struct wrapper wrappers[] = {
-	{ "env", "uC", " --unset --chdir ", 0, TAKES_ASSIGNMENTS, "S" },
+	{ "env", "uC", " --unset --chdir ", 0, TAKES_ASSIGNMENTS | SPLITS, "S" },
 	{ "nice", "n", " --adjustment ", 0, NUMBER_OPTION, "" },
 	{ "ionice", "cn", " --class --classdata ", 0, 0, "pPu" },
 	{ "nohup", "", "", 0, 0, "" },
@@ -154,4 +154,25 @@ const char *wrapper_string(const struct wrapper *w, char *const *argv)
 		at += words;
 	}
 	return command ? argv[at] : NULL;
+}
+
+const char *wrapper_split(const struct wrapper *w, char *const *argv, int *rest)
+{
+	static const char *const spellings[] = { "--split-string=", "-S", "-vS" };
+	const char *option = (w->flags & SPLITS) ? argv[1] : NULL;
+
+	*rest = 2;
+	if (!option)
+		return NULL;
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
+		size_t n = strlen(spellings[i]);
+
+		if (strncmp(option, spellings[i], n))
+			continue;
+		if (option[n] || spellings[i][n - 1] == '=')
+			return option + n;
+		*rest = 3;
+		return argv[2];
+	}
+	return NULL;
 }

@@ -14,6 +14,7 @@ enum {
 	ARCH_OPERAND = 4,      /* setarch x86_64 -R app: an operand only if it is an architecture */
 	SHELL = 8,	       /* -c 'command' */
 	DROPS_LOADER = 16,     /* takes LD_* out of the environment */
+	SPLITS = 32,	       /* -S 'words of a command' */
 };
 
 struct wrapper {
@@ -30,6 +31,8 @@ const struct wrapper *wrapper_find(const char *word); /* NULL: it is none */
 int wrapper_skip(const struct wrapper *w, char *const *argv);
 /* The command string of `sh -c`, also in `bash -ec`; NULL: it runs a script or reads commands. */
 const char *wrapper_string(const struct wrapper *w, char *const *argv);
+/* The string of `env -S`, and in *rest the word behind it; NULL: it has none. */
+const char *wrapper_split(const struct wrapper *w, char *const *argv, int *rest);
 bool word_is_assignment(const char *word); /* A=1 */
 
 #endif

@@ -53,8 +53,12 @@ record no_budget --overhead 0 -- "$exact" -n 1
 refuses no_budget 125 "--overhead"
 record no_room --max-size 1K -F outer -- "$exact" -n 1
 refuses no_room 125 "--max-size"
+record no_ring -m 3G -F outer -- "$exact" -n 1
+refuses no_ring 125 "-m: a ring holds at most 2G"
 run top_none "$ISPOT" report --top 0
 refuses top_none 2 "--top 0"
+run bench_none "$ISPOT" bench -t 0
+refuses bench_none 2 "-t 0"
 run bench_word "$ISPOT" bench fast
 refuses bench_word 2 "fast"
 run unknown_option "$ISPOT" report --htlm x
@@ -95,10 +99,10 @@ kill -TERM "$late"
 wait "$late"
 like late.err 'no such argument' "a wrong argument in a program that a script starts: said"
 unlike late.err 'matches no function' "and not that nothing matches"
-printf 'exit 0\n' >no-interpreter
-chmod +x no-interpreter
-record no_interpreter -F some_function -- ./no-interpreter
-refuses no_interpreter 125 "not an ELF file"
+printf 'no\0program\n' >no-program
+chmod +x no-program
+record no_program -F some_function -- ./no-program
+refuses no_program 125 "not an ELF file"
 
 if command -v strip >/dev/null; then
 	strip -o stripped "$exact"
@@ -440,6 +444,12 @@ like linked_screen.out "^other-name \\(pid $linked\\)" "attached, started by a l
 record wrapped -F outer -- env A=1 nice -n 1 sh -c "exec $exact -n 11"
 run wrapped_screen "$ISPOT" report wrapped.data
 like wrapped_screen.out "^exact " "through wrappers: the name of the program meant"
+printf '%s -n 13\nexit 3\n' "$exact" >no-first-line
+chmod +x no-first-line
+record no_first_line -F outer -- ./no-first-line
+is "$status" 3 "a script without a first line is one for sh: status" || diag no_first_line.err
+report no_first_line
+is "$(block no_first_line outer .calls)" 13 "and what it runs is traced"
 
 # ---- files that are none ----
 record good -F outer -- "$exact" -n 50021

@@ -43,6 +43,17 @@ static void means(const char *line, const char *program, int word)
 	free(found);
 }
 
+static const char *variable(const struct command_program *p, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (char **v = p->environment; *v; v++) {
+		if (!strncmp(*v, name, n) && (*v)[n] == '=')
+			return *v + n + 1;
+	}
+	return "(unset)";
+}
+
 static void scripts(void **state)
 {
 	char *argv[] = { "./program-script", "x", NULL };
@@ -76,6 +87,20 @@ static void scripts(void **state)
 	fclose(f);
 	assert_int_equal(command_program_find(&p, argv, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "program-script"));
+	f = fopen("program-script", "we");
+	fputs("#!/usr/bin/env -S A=1 ls -l\n", f);
+	fclose(f);
+	assert_int_equal(command_program_find(&p, argv, &err), 0);
+	assert_string_equal(strrchr(p.path, '/'), "/ls");
+	assert_string_equal(variable(&p, "A"), "1");
+	command_program_release(&p);
+	f = fopen("program-script", "we");
+	fputs("echo without a first line\n", f);
+	fclose(f);
+	assert_int_equal(command_program_find(&p, argv, &err), 0);
+	assert_true(p.is_shell);
+	assert_string_equal(p.script, "./program-script");
+	command_program_release(&p);
 	unlink("program-script");
 }
 
@@ -88,7 +113,12 @@ static void wrappers(void **state)
 	means("env", "env", 0);
 	means("env -i A=1 B= ls -l", "ls", 4);
 	means("env -u HOME --chdir /tmp ls", "ls", 5);
-	means("env -S {ls -l}", "env", 0);
+	means("env -S {ls -l}", "ls", -1);
+	means("env {-Sls -l} x", "ls", -1);
+	means("env {--split-string=-i A=1 nice ls} x", "ls", -1);
+	means("nice env -S {sh -c} ls", "ls", -1);
+	means("env -S {$SHELL x}", "env", 0);
+	means("env -S", "env", 0);
 	means("nice ls", "ls", 1);
 	means("nice -n 5 ls", "ls", 3);
 	means("nice -n5 ls", "ls", 2);
@@ -157,17 +187,6 @@ static void errors(void **state)
 	fails(line, -EACCES, 126, "not executable");
 }
 
-static const char *variable(const struct command_program *p, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (char **v = p->environment; *v; v++) {
-		if (!strncmp(*v, name, n) && (*v)[n] == '=')
-			return *v + n + 1;
-	}
-	return "(unset)";
-}
-
 static void sees(char *const *argv, const char *name, const char *value)
 {
 	struct command_program p;
@@ -215,12 +234,36 @@ static void path_order(void **state)
 	free(old);
 }
 
+/* Which may not be installed: any file of that name is a wrapper. */
+static void sudo(void **state)
+{
+	char *old = strdup(getenv("PATH")), path[600];
+
+	(void)state;
+	fixture_run("mkdir -p root && cp /bin/true root/sudo && cp /bin/true root/doas");
+	snprintf(path, sizeof(path), "%s/root:%s", fixture_open(), old);
+	setenv("PATH", path, 1);
+	setenv("LD_LIBRARY_PATH", "/nowhere", 1);
+	means("sudo -n -u root A=1 nice ls", "ls", 6);
+	means("sudo --user root -- ls", "ls", 4);
+	means("sudo -s ls", "sudo", 0);
+	means("sudo -k", "sudo", 0);
+	means("doas -u root ls", "ls", 3);
+	sees(WORDS("sudo", "-u", "root", "A=1", "ls"), "A", "1");
+	sees(WORDS("sudo", "ls"), "LD_LIBRARY_PATH", "(unset)");
+	sees(WORDS("nice", "ls"), "LD_LIBRARY_PATH", "/nowhere");
+	unsetenv("LD_LIBRARY_PATH");
+	setenv("PATH", old, 1);
+	free(old);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wrappers),   cmocka_unit_test(scripts),
 		cmocka_unit_test(shells),     cmocka_unit_test(errors),
 		cmocka_unit_test(path_order), cmocka_unit_test(environments),
+		cmocka_unit_test(sudo),
 	};
 
 	return unit_run(tests);
