@@ -24,11 +24,10 @@ static int map(struct ring *r, size_t data_bytes, struct err *err)
 	r->map = mmap(NULL, page + data_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
 	if (r->map == MAP_FAILED) {
 		r->map = NULL;
-		return err_set(
-			err, -errno,
-			"cannot map a ring of %zu KiB on CPU %u: %s; ask for less with -m, or "
-			"raise kernel.perf_event_mlock_kb or ulimit -l",
-			data_bytes >> 10, r->cpu, strerror(errno));
+		return err_set(err, -errno,
+			       "cannot map a ring of %zu KiB on CPU %u: %s; raise "
+			       "kernel.perf_event_mlock_kb or ulimit -l",
+			       data_bytes >> 10, r->cpu, strerror(errno));
 	}
 	r->data_bytes = data_bytes;
 	r->bounce = xmalloc(RING_RECORD_MAX);

@@ -21,7 +21,7 @@ struct bench_options {
 };
 
 static const struct option_row options[] = {
-	{ 't', "threads", "N", ARG_U64, offsetof(struct bench_options, threads),
+	{ 't', "threads", "N", ARG_ABOVE_0, offsetof(struct bench_options, threads),
 	  "measure with N threads at once (1 and the number of CPUs)", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct bench_options, json), "print JSON", NULL },
 	{ 0 },

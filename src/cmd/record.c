@@ -22,7 +22,8 @@
 #include "session_args.h"
 #include "target_args.h"
 
-#define MAX_BYTES_LEAST (64u << 10) /* room for names, stacks and some calls */
+#define RING_BYTES_MOST (2ull << 30) /* the kernel makes none larger */
+#define MAX_BYTES_LEAST (64u << 10)  /* room for names, stacks and some calls */
 #define PERIOD_MOST	(1u << 30)
 
 struct record_options {
@@ -201,6 +202,8 @@ static int check_options(const struct record_options *o, bool has_command, bool 
 			       "--keep-slower counts every call; give it without -c and -e");
 	if (o->overhead_percent <= 0)
 		return err_set(err, -EINVAL, "--overhead takes a percentage above 0, such as 5");
+	if (o->ring_bytes > RING_BYTES_MOST)
+		return err_set(err, -EINVAL, "-m: a ring holds at most 2G");
 	if (o->max_bytes && o->max_bytes < MAX_BYTES_LEAST)
 		return err_set(err, -EINVAL,
 			       "--max-size: a file needs 64K at least; 0 is for no bound");

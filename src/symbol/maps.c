@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
@@ -64,8 +65,10 @@ static int open_error(struct err *err, pid_t pid)
 		return err_set(err, -ESRCH, "no process %d; it has ended or the number is wrong",
 			       (int)pid);
 	if (code == -EACCES || code == -EPERM)
-		return err_set(err, code, "cannot read the mappings of process %d; run with sudo",
-			       (int)pid);
+		return err_set(err, code, "cannot read the mappings of process %d; %s", (int)pid,
+			       geteuid() ? "run with sudo"
+					 : "not even root may here (a container, a security "
+					   "module): run ispot where root may");
 	return err_set(err, code, "cannot read /proc/%d/maps: %s; is /proc mounted?", (int)pid,
 		       strerror(-code));
 }
