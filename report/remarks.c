@@ -308,7 +308,9 @@ static bool mostly_probe(const struct view *v, size_t row)
 	for (size_t i = 0; i < row; i++)
 		if (v->rows[i]->function == b->function && report_listed(v, v->rows[i]))
 			return false;
-	return b->cost->inner_min_ns >= PROBE_DEAR_NS && b->p50_ns < 2 * b->cost->inner_min_ns;
+	/* One that is far faster than an empty call leaves by a probe that costs less: a jump's. */
+	return b->cost->inner_min_ns >= PROBE_DEAR_NS && 2 * b->min_ns >= b->cost->inner_min_ns &&
+	       b->p50_ns < 2 * b->cost->inner_min_ns;
 }
 
 /* A call's duration holds its own probe, its caller's not: so a callee may seem the longer one. */
