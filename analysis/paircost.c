@@ -14,7 +14,9 @@ static double distance(uint32_t row, uint32_t wanted)
 
 static bool fits(const struct meta_calibration *c, const struct meta_function *f)
 {
-	return c->class == f->class && c->exit == f->exit && c->calls;
+	enum exit_mech exit = f->only_jumps ? EXIT_RETURN : f->exit;
+
+	return c->class == f->class && c->exit == exit && c->calls;
 }
 
 static const struct meta_calibration *nearest(const struct meta *meta,

@@ -27,6 +27,7 @@ static void add_site(struct exits *e, const struct insn *insn)
 	struct placement *out = e->out;
 
 	out->leaf &= insn->flow == FLOW_RET;
+	out->only_jumps &= insn->flow != FLOW_RET && insn->class == CLASS_EMULATED;
 	if (insn->class == CLASS_N)
 		incomplete(e, insn, "no probe can sit on the exit");
 	else if (out->n_ret_sites == PLACEMENT_RET_SITES_MAX)
@@ -253,7 +254,7 @@ void exits_find(const struct code *code, const struct placement_input *in, struc
 	const struct insn end = { .address = code->incomplete ? code->undecodable
 							      : in->address + CODE_BYTES_MAX };
 
-	out->ret_sites_complete = out->leaf = true;
+	out->ret_sites_complete = out->leaf = out->only_jumps = true;
 	walk_code(&walk, code);
 	find_in_code(&e);
 	if (code->incomplete)
@@ -261,5 +262,6 @@ void exits_find(const struct code *code, const struct placement_input *in, struc
 	else if (code->too_large)
 		incomplete(&e, &end, "is too large to be read, stopped");
 	out->leaf &= out->ret_sites_complete;
+	out->only_jumps &= out->n_ret_sites > 0;
 	walk_release(&walk);
 }

@@ -54,6 +54,7 @@ struct placement {
 	 * the function lies elsewhere and is not among the parts given. */
 	uint32_t n_ret_sites;
 	int64_t ret_sites[PLACEMENT_RET_SITES_MAX];
+	bool only_jumps; /* they are jumps that the kernel emulates, not rets */
 	bool ret_sites_complete;
 	char ret_sites_reason[96]; /* why not complete */
 	bool reads_caller;	   /* looks at its return address, beside returning to it */

@@ -76,6 +76,11 @@ bool planned_is_traced(const struct planned *p)
 	return p->possible && p->set != PLANNED_NO_SET && !p->out_ns;
 }
 
+enum exit_mech planned_priced_exit(const struct planned *p)
+{
+	return p->exit.mech == EXIT_RET_SITES && p->place.only_jumps ? EXIT_RETURN : p->exit.mech;
+}
+
 void planned_describe(const struct planned *p, struct meta_function *f)
 {
 	const struct dso_function *what = p->what.function;
@@ -89,6 +94,7 @@ void planned_describe(const struct planned *p, struct meta_function *f)
 	f->probe_offset = p->place.entry_offset;
 	f->class = p->place.class;
 	f->exit = p->exit.mech;
+	f->only_jumps = p->exit.mech == EXIT_RET_SITES && p->place.only_jumps;
 	f->file = line.file;
 	f->line = line.line;
 	f->block = p->what.marker ? "marker" : "function";

@@ -101,6 +101,7 @@ struct meta_function {
 	uint64_t probe_offset; /* of the entry probe, from the function's first byte */
 	enum probe_class class;
 	enum exit_mech exit;
+	bool only_jumps;   /* ret-sites that are jumps, which cost what a return probe does */
 	const char *file;  /* "" unknown */
 	uint32_t line;	   /* 0 unknown */
 	const char *block; /* "function" or "marker" */

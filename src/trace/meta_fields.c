@@ -56,6 +56,7 @@ const struct field meta_function_fields[] = {
 	F(function, COUNT, period),
 	F(function, U64, parameters),
 	F(function, BOOL, holds_lock),
+	F(function, BOOL, only_jumps),
 	{ 0 },
 };
 

@@ -36,7 +36,7 @@
 struct row {
 	const char *what, *code;
 	size_t size;
-	bool incomplete;
+	bool incomplete, jumps; /* only direct ones leave it */
 	uint32_t n;
 	int64_t sites[MAX];
 };
@@ -50,16 +50,16 @@ static const struct row rows[] = {
 	{ "rep ret", CODE("\xf3\xc3"), SITES(1, 0) },
 	{ "bnd ret", CODE("\xf2\xc3"), SITES(1, 0) },
 	{ "ret that pops arguments", CODE("\xc2\x08\x00"), SITES(1, 0) },
-	{ "tail jump", CODE(NOP JMP_AWAY), SITES(1, 1) },
-	{ "tail jump behind a popped frame", CODE(PUSH POP JMP_AWAY), SITES(1, 2) },
-	{ "behind sub and add", CODE(SUB NOP ADD JMP_AWAY), SITES(1, 9) },
-	{ "behind leave", CODE(FRAME SUB LEAVE JMP_AWAY), SITES(1, 9) },
+	{ "tail jump", CODE(NOP JMP_AWAY), SITES(1, 1), .jumps = true },
+	{ "tail jump behind a popped frame", CODE(PUSH POP JMP_AWAY), SITES(1, 2), .jumps = true },
+	{ "behind sub and add", CODE(SUB NOP ADD JMP_AWAY), SITES(1, 9), .jumps = true },
+	{ "behind leave", CODE(FRAME SUB LEAVE JMP_AWAY), SITES(1, 9), .jumps = true },
 	{ "behind lea from the frame", CODE(FRAME SUB "\x48\x8d\x65\x00\x5d" JMP_AWAY),
-	  SITES(1, 13) },
+	  SITES(1, 13), .jumps = true },
 	{ "behind a realigned frame",
 	  CODE("\x4c\x8d\x54\x24\x08\x48\x83\xe4\xe0"
 	       "\x49\x8d\x62\xf8" JMP_AWAY),
-	  SITES(1, 13) },
+	  SITES(1, 13), .jumps = true },
 	{ "jump with a frame goes on elsewhere", CODE(PUSH JMP_AWAY POP RET), SITES(1, 7),
 	  .incomplete = true },
 	{ "after an unknown stack", CODE("\x48\x83\xe4\xe0" JMP_AWAY), .incomplete = true },
@@ -93,7 +93,8 @@ static const struct row rows[] = {
 	{ "what follows a call that never returns",
 	  CODE("\x74\x07" PUSH "\xe8\x00\x10\x00\x00"
 	       "\x90" JMP_AWAY),
-	  SITES(1, 9) },
+	  SITES(1, 9), .jumps = true },
+	{ "a ret beside a tail jump", CODE("\x74\x01" RET JMP_AWAY), SITES(2, 2, 3) },
 	{ "bytes that are no instruction", CODE(NOP RET "\x06\x06"), SITES(1, 1),
 	  .incomplete = true },
 };
@@ -103,6 +104,8 @@ static void check_row(const struct row *row, const struct placement *p)
 	if (!p->possible || p->n_ret_sites != row->n || p->ret_sites_complete == row->incomplete)
 		fail_msg("%s: %u exits, %s", row->what, p->n_ret_sites,
 			 p->ret_sites_complete ? "complete" : p->ret_sites_reason);
+	if (p->only_jumps != row->jumps)
+		fail_msg("%s: %s by jumps", row->what, p->only_jumps ? "only" : "not only");
 	for (uint32_t i = 0; i < row->n; i++)
 		if (p->ret_sites[i] != row->sites[i])
 			fail_msg("%s: exit %u at +%d", row->what, i, (int)p->ret_sites[i]);
