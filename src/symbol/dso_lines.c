@@ -201,61 +201,16 @@ static struct dso_line call_line(Dwarf_Die *die)
 	return line;
 }
 
-static size_t add_inlines(struct dso_lines *lines, Dwarf_Die *innermost, struct dso_inline *chain,
-			  size_t room)
-{
-	Dwarf_Die *scopes = NULL;
-	int n = dwarf_getscopes_die(innermost, &scopes);
-	size_t found = 0;
-
-	for (int i = 0; i < n && found < room; i++) {
-		int tag = dwarf_tag(&scopes[i]);
-
-		if (tag == DW_TAG_subprogram)
-			break;
-		if (tag != DW_TAG_inlined_subroutine)
-			continue;
-		chain[found].name = die_name(lines, &scopes[i]);
-		chain[found++].call = call_line(&scopes[i]);
-	}
-	free(scopes);
-	return found;
-}
-
-/*
- * dwarf_getscopes() turns from the innermost inlined copy to where that function was written, so
- * only its first result is used; dwarf_getscopes_die() then walks the real nesting.
- */
-size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t room)
-{
-	struct dso_lines *lines = get_lines(dso);
-	struct unit_range *unit = find_unit(lines, address - lines->bias);
-	Dwarf_Die *scopes = NULL;
-	size_t found = 0;
-	int n;
-
-	n = unit ? dwarf_getscopes(&unit->body, address - lines->bias, &scopes) : 0;
-	for (int i = 0; i < n; i++) {
-		int tag = dwarf_tag(&scopes[i]);
-
-		if (tag == DW_TAG_inlined_subroutine)
-			found = add_inlines(lines, &scopes[i], chain, room);
-		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_subprogram)
-			break;
-	}
-	free(scopes);
-	return found;
-}
-
 /* Over the functions of a unit, also those in namespaces and classes. */
 struct walk {
 	bool (*visit)(void *ctx, Dwarf_Die *function); /* false: no more are wanted */
 	void *ctx;
 	bool within_functions; /* also those that are written in one */
+	const void *last;      /* DIE: the next lies behind it, whatever a damaged file says */
 };
 
 /* dwarf_getfuncs() goes as deep, on the stack, as a damaged file says. False: it was ended. */
-static bool walk_functions(const struct walk *w, Dwarf_Die *parent, unsigned depth)
+static bool walk_functions(struct walk *w, Dwarf_Die *parent, unsigned depth)
 {
 	Dwarf_Die die;
 
@@ -264,6 +219,9 @@ static bool walk_functions(const struct walk *w, Dwarf_Die *parent, unsigned dep
 	do {
 		bool inside = w->within_functions;
 
+		if (w->last && (const char *)die.addr <= (const char *)w->last)
+			return true;
+		w->last = die.addr;
 		switch (dwarf_tag(&die)) {
 		case DW_TAG_subprogram:
 			if (!w->visit(w->ctx, &die))
@@ -345,6 +303,41 @@ static bool find_subprogram(struct dso_lines *lines, struct unit_range *unit, ui
 		return false;
 	*out = functions->data[low - 1].die;
 	return true;
+}
+
+/* The block or inlined copy in parent that the address is in. */
+static bool scope_of(Dwarf_Die *parent, uint64_t address, Dwarf_Die *scope)
+{
+	if (dwarf_child(parent, scope))
+		return false;
+	do {
+		int tag = dwarf_tag(scope);
+
+		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+		    dwarf_haspc(scope, address) > 0)
+			return true;
+	} while (dwarf_siblingof(scope, scope) == 0);
+	return false;
+}
+
+size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t room)
+{
+	struct dso_lines *lines = get_lines(dso);
+	uint64_t at = address - lines->bias;
+	struct unit_range *unit = find_unit(lines, at);
+	Dwarf_Die scopes[SCOPES_MAX + 1];
+	size_t n = 0, found = 0;
+
+	if (!unit || !find_subprogram(lines, unit, at, &scopes[0]))
+		return 0;
+	while (n < SCOPES_MAX && scope_of(&scopes[n], at, &scopes[n + 1]))
+		n++;
+	for (; n && found < room; n--)
+		if (dwarf_tag(&scopes[n]) == DW_TAG_inlined_subroutine) {
+			chain[found].name = die_name(lines, &scopes[n]);
+			chain[found++].call = call_line(&scopes[n]);
+		}
+	return found;
 }
 
 bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die)
@@ -491,7 +484,7 @@ bool dso_only_inlined(struct dso *dso, const char *name)
 {
 	struct dso_lines *lines = get_lines(dso);
 	struct inline_search search = { .name = name };
-	const struct walk all = { .visit = look_at, .ctx = &search };
+	struct walk all;
 	char *bare = demangle_bare(name);
 	Dwarf_Die unit, sub;
 	Dwarf_CU *cu = NULL;
@@ -499,8 +492,10 @@ bool dso_only_inlined(struct dso *dso, const char *name)
 
 	search.last = last_component(bare, &search.last_bytes);
 	while (lines->dwarf && !search.concrete &&
-	       dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, &sub) == 0)
+	       dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, &sub) == 0) {
+		all = (struct walk){ .visit = look_at, .ctx = &search };
 		walk_functions(&all, type == DW_UT_skeleton && sub.addr ? &sub : &unit, 0);
+	}
 	free(bare);
 	return search.inlined && !search.concrete;
 }

@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <sys/stat.h>
 
+#include "base/mem.h"
 #include "dice.h"
 
 static void refuse(struct setup *s, const char *name, int code, const char *part)
@@ -168,28 +169,58 @@ static void flipped_bytes(void **state)
 	flip(*state, "marked", 100);
 }
 
-/* A unit whose function lies within 300,000 namespaces: no stack is that deep. */
-static void deep_scopes(void **state)
+#define FUNCTION                                                                                \
+	".text\n.globl outer\n.type outer,@function\nouter: ret\n.size outer,.-outer\n.Lend:\n" \
+	".section .debug_abbrev,\"\",@progbits\n"                                               \
+	".uleb128 1,0x11\n.byte 1\n.uleb128 0x11,1,0x12,1,0,0\n"
+#define UNIT                                                                                      \
+	".section .debug_info,\"\",@progbits\n.Lcu: .4byte .Lunit_end-.Lunit\n.Lunit: .2byte 4\n" \
+	".4byte .debug_abbrev\n.byte 8\n.uleb128 1\n.8byte outer\n.8byte .Lend\n"
+
+static void ask_of_scopes(struct setup *s, const char *abbreviations, const char *dies)
 {
-	fixture_write("deep.s", ".text\n.globl outer\n.type outer,@function\nouter: ret\n"
-				".size outer,.-outer\n.Lend:\n"
-				".section .debug_abbrev,\"\",@progbits\n"
-				".uleb128 1,0x11\n.byte 1\n.uleb128 0x11,1,0x12,1,0,0\n"
-				".uleb128 2,0x39\n.byte 1\n.uleb128 0,0\n.byte 0\n"
-				".section .debug_info,\"\",@progbits\n"
-				".4byte .Lunit_end-.Lunit\n.Lunit: .2byte 4\n"
-				".4byte .debug_abbrev\n.byte 8\n"
-				".uleb128 1\n.8byte outer\n.8byte .Lend\n"
-				".fill 300000,1,2\n.fill 300001,1,0\n.Lunit_end:\n");
+	char *code = xasprintf(FUNCTION "%s.byte 0\n" UNIT "%s.Lunit_end:\n", abbreviations, dies);
+
+	fixture_write("deep.s", code);
 	fixture_run("gcc -shared -nostdlib -o deep deep.s");
-	ask_everything(*state, "deep");
+	ask_everything(s, "deep");
+	free(code);
+}
+
+/* 300,000 scopes: no stack is that deep. */
+static void deep_namespaces(void **state)
+{
+	ask_of_scopes(*state, ".uleb128 2,0x39\n.byte 1\n.uleb128 0,0\n",
+		      ".fill 300000,1,2\n.fill 300001,1,0\n");
+}
+
+/* All of which the address is in. */
+static void deep_blocks(void **state)
+{
+	ask_of_scopes(*state,
+		      ".uleb128 2,0x2e\n.byte 1\n.uleb128 0x11,1,0x12,1,0,0\n"
+		      ".uleb128 3,0x0b\n.byte 1\n.uleb128 0x11,1,0x12,1,0,0\n",
+		      ".uleb128 2\n.8byte outer\n.8byte .Lend\n"
+		      ".rept 300000\n.uleb128 3\n.8byte outer\n.8byte .Lend\n.endr\n"
+		      ".fill 300002,1,0\n");
+}
+
+/* Each says that the one behind it is the one inside it: twice as many ways at each. */
+static void siblings_inside(void **state)
+{
+	ask_of_scopes(*state, ".uleb128 2,0x39\n.byte 1\n.uleb128 1,0x13\n.uleb128 0,0\n",
+		      ".altmacro\n.macro scope at next\n"
+		      ".Ld\\at: .uleb128 2\n.4byte .Ld\\next-.Lcu\n.endm\n"
+		      ".set i,0\n.rept 50\nscope %i,%i+1\n.set i,i+1\n.endr\n"
+		      ".Ld50: .fill 51,1,0\n");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(not_programs),  TEST(truncated),	TEST(lying_headers),
-		TEST(flipped_bytes), TEST(deep_scopes),
+		TEST(not_programs),    TEST(truncated),	      TEST(lying_headers),
+		TEST(flipped_bytes),   TEST(deep_namespaces), TEST(deep_blocks),
+		TEST(siblings_inside),
 	};
 
 	return unit_run(tests);
