@@ -181,7 +181,7 @@ static void turn(struct threads *th, struct set_clock *c, bool on, uint64_t time
 	c->named = true;
 	if (c->on)
 		c->total_ns = reading(c, time_ns);
-	else if (on && c->was_on && time_ns > c->since_ns)
+	else if (c->was_on && time_ns > c->since_ns)
 		pause(th, c, time_ns);
 	if (on && !c->was_on)
 		c->first_on_ns = time_ns;

@@ -286,18 +286,37 @@ static int no_symbols_error(const struct pattern *p, const struct objects *objec
 					  : "debuginfod (DEBUGINFOD_URLS is not set)");
 }
 
-/* Behind the nearest names, if there are any. A name with its file is waited for. */
-static void add_what_else(struct text *t, const struct pattern *p)
+/* Behind the nearest names, if there are any. */
+static void add_what_else(struct text *t, const struct pattern *p, struct dso *dso)
 {
 	bool asked = t->s[t->n - 1] == '?';
 
-	if (!asked)
+	if (p->kind == PATTERN_NAME && strchr(p->name, ',') && !strpbrk(p->name, "(<"))
+		text_add(t, "; commas do not part patterns: give -F once for each");
+	else if (is_stripped(dso))
+		text_printf(
+			t,
+			"%s %s is stripped: %s; install its debug symbols or build it without stripping",
+			asked ? "" : ";", object_base_name(dso),
+			has_functions(dso) ? "only the functions that it exports are known"
+					   : "none of its functions has a name");
+	else if (!asked)
 		text_add(t, "; `ispot check -F '*'` lists what there is");
-	if (!p->object && p->kind == PATTERN_NAME)
-		text_printf(t, "%s -F FILE:%s",
-			    asked ? " Or, where it is loaded later,"
-				  : "; where it is loaded later it is",
-			    p->name);
+}
+
+/* A name with its file is waited for. */
+static void add_later(struct text *t, const struct pattern *p)
+{
+	bool asked = t->s[t->n - 1] == '?';
+	char *word;
+
+	if (p->object || p->kind != PATTERN_NAME)
+		return;
+	word = xasprintf("FILE:%s", p->name);
+	text_add(t, asked ? " Of what is loaded or started later: -F "
+			  : "; of what is loaded or started later: -F ");
+	text_shell_word(t, word);
+	free(word);
 }
 
 static int not_found_error(const struct pattern *p, const struct objects *objects, struct err *err)
@@ -311,18 +330,8 @@ static int not_found_error(const struct pattern *p, const struct objects *object
 		text_printf(&t, "no function matches '%s'", p->typed);
 	add_where(&t, objects->data, objects->n);
 	add_nearest(&t, p, objects->data, objects->n);
-	if (p->kind == PATTERN_NAME && strchr(p->name, ',') && !strpbrk(p->name, "(<"))
-		text_add(&t, "; commas do not part patterns: give -F once for each");
-	else if (is_stripped(objects->data[0]))
-		text_printf(
-			&t,
-			"%s %s is stripped: %s; install its debug symbols or build it without stripping",
-			t.s[t.n - 1] == '?' ? "" : ";", object_base_name(objects->data[0]),
-			has_functions(objects->data[0])
-				? "only the functions that it exports are known"
-				: "none of its functions has a name");
-	else
-		add_what_else(&t, p);
+	add_what_else(&t, p, objects->data[0]);
+	add_later(&t, p);
 	ret = err_set(err, -ENOENT, "%s", t.s);
 	text_release(&t);
 	return ret;

@@ -224,7 +224,8 @@ struct session {
 	struct {
 		unsigned objects;
 		const char *path;    /* of the first of them */
-		uint64_t most_ns;    /* from its mapping until its probes were in; 0: not known */
+		uint64_t most_ns;    /* from its mapping until its probes were in */
+		bool unknown;	     /* of one of them that is not known */
 		bool has_executable; /* one of them is a program */
 	} late;	       /* objects with functions that were mapped while it was recorded */
 	char *program; /* base name of what runs, wrappers left aside */

@@ -328,6 +328,8 @@ static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
 	uint64_t now_ns = clock_now_ns();
 	const struct dso *last = NULL;
 
+	if (!s->begun)
+		return;
 	for (size_t i = planned; i < s->plan.n; i++) {
 		struct dso *dso = s->plan.data[i]->what.dso;
 
@@ -338,7 +340,9 @@ static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
 		s->late.has_executable |= s->objects.data[session_object_id(s, dso)].executable;
 		last = dso;
 	}
-	if (mapped_ns && now_ns > mapped_ns + s->late.most_ns)
+	if (!mapped_ns || s->burst.off) /* then with the next burst */
+		s->late.unknown = true;
+	else if (now_ns > mapped_ns + s->late.most_ns)
 		s->late.most_ns = now_ns - mapped_ns;
 }
 
@@ -360,8 +364,8 @@ void session_say_late(struct session *s)
 		"functions of %s%s, mapped while it was recorded, are traced from %s%s after that: "
 		"earlier calls are in no count%s",
 		text_printable(name, sizeof(name), text_base_name(s->late.path)), others,
-		s->late.most_ns ? "at most " : "some time",
-		s->late.most_ns ? text_time(moment, s->late.most_ns) : "", remedy);
+		s->late.unknown ? "some time" : "at most ",
+		s->late.unknown ? "" : text_time(moment, s->late.most_ns), remedy);
 	session_write_notice(s, "joined-late", words);
 }
 
@@ -390,30 +394,45 @@ static int join_process(struct session *s, pid_t pid, uint64_t mapped_ns, struct
 	return ret;
 }
 
+struct joining {
+	pid_t pid;
+	uint64_t mapped_ns; /* the first time; 0: not known */
+};
+
+struct joinings {
+	VEC(struct joining)
+};
+
+static void add_joining(struct joinings *joinings, pid_t pid, uint64_t mapped_ns)
+{
+	vec_for_each (joinings, struct joining, j)
+		if (j->pid == pid) {
+			j->mapped_ns = mapped_ns < j->mapped_ns ? mapped_ns : j->mapped_ns;
+			return;
+		}
+	*vec_add(joinings) = (struct joining){ pid, mapped_ns };
+}
+
 void session_join_mapped(struct session *s)
 {
+	struct joinings joinings = { 0 };
 	struct pids pids = { 0 };
-	struct {
-		VEC(uint64_t)
-	} mapped_ns = { 0 }; /* of pids; none: not known */
 
 	if (s->drain.mappings_overflowed) /* which processes is not known: all of them */
 		bpfprog_targets(s->programs, &pids);
-	else
-		for (size_t i = 0; i < s->drain.n_mappings; i++) {
-			*vec_add(&pids) = s->drain.mappings[i].pid;
-			*vec_add(&mapped_ns) = s->drain.mappings[i].time_ns;
-		}
+	vec_for_each (&pids, pid_t, pid)
+		add_joining(&joinings, *pid, 0);
+	for (size_t i = 0; i < s->drain.n_mappings; i++)
+		add_joining(&joinings, s->drain.mappings[i].pid, s->drain.mappings[i].time_ns);
 	s->drain.n_mappings = 0;
 	s->drain.mappings_overflowed = false;
-	for (size_t i = 0; i < pids.n; i++) {
-		uint64_t since_ns = i < mapped_ns.n ? mapped_ns.data[i] : 0;
+	vec_for_each (&joinings, struct joining, j) {
 		struct err err = { 0 };
 
-		if (join_process(s, pids.data[i], since_ns, &err))
+		if (join_process(s, j->pid, j->mapped_ns, &err))
 			session_write_notice(s, "join", err.text);
 	}
-	vec_release(&mapped_ns);
+	vec_release(&joinings);
 	vec_release(&pids);
 }
 

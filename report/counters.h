@@ -18,7 +18,7 @@ struct json *counters_json(const struct meta *meta, const struct block *b);
 /* Its mean over the calls of a block; NAN where none was counted. */
 double counters_mean(const struct block *b, const struct meta_counter *m);
 
-/* "12.3", "n/a" of NAN; returns buf. */
+/* "12.3" in buf; "n/a", a constant, of NAN. */
 const char *counters_number(char buf[TEXT_NUMBER], double value);
 
 /* CSV: NAME, NAME_fast and NAME_slow of every counter wanted, behind a comma each. */

@@ -64,11 +64,15 @@ die() {
 	exit 1
 }
 
-median() { sort -n | awk '{ v[NR] = $1 } END { if (NR) print v[int((NR + 1) / 2)]; else print "nan" }'; }
-# An expression of numbers; nan if one of them is, which awk would take for a variable: 0.
+# nan if one of them is.
+median() {
+	sort -n | awk '{ v[NR] = $1; if ($1 ~ /nan|inf/) failed = 1 }
+		END { print NR && !failed ? v[int((NR + 1) / 2)] : "nan" }'
+}
+# An expression of numbers; nan if one of them is none, which awk would take for a variable: 0.
 compute() {
 	case $1 in
-	*nan*) echo nan ;;
+	*nan* | *inf*) echo nan ;;
 	*) awk "BEGIN { printf \"%.${2:-2f}\", $1 }" 2>/dev/null || echo nan ;;
 	esac
 }

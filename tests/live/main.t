@@ -72,6 +72,7 @@ ok "no pager in a pipe" exits 0 '{*' shell "ISPOT_PAGER='echo PAGED' \"\$0\" rep
 ok "an error before any output starts no pager" exits 1 'ispot: report: *' on_terminal \
 	"ISPOT_PAGER='echo PAGED' \"\$0\" report -i /nonexistent"
 
+unset NO_COLOR
 escapes() { # escapes COMMAND: whether what it writes to a terminal has colours
 	on_terminal "$1" | grep -q "$(printf '\033')\\[" && echo colours || echo none
 }

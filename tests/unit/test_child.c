@@ -213,7 +213,7 @@ int main(void)
 		cmocka_unit_test(it_ends_with_a_killed_recorder),
 		cmocka_unit_test(who_becomes_its_own_lives_on),
 		cmocka_unit_test(it_has_only_what_it_was_given),
-		cmocka_unit_test(it_has_nothing_that_a_library_opened),
+		cmocka_unit_test(it_has_nothing_that_a_library_opened), /* last: it notes */
 	};
 
 	return unit_run(tests);

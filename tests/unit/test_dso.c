@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dso_fixture.h"
+#include "symbol/dso_internal.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -250,8 +251,7 @@ static void split_dwarf(void **state)
 	assert_int_equal(deepest, 2);
 }
 
-/* Each unit has functions of its own; what has none (assembly) is not its neighbour's; those in a
- * namespace are found by clang's DIEs, which stand within it, too. */
+/* Each unit has functions of its own; what has none (assembly) is not its neighbour's. */
 static void functions_of_units(void **state)
 {
 	struct setup *s = *state;
@@ -271,16 +271,49 @@ static void functions_of_units(void **state)
 
 		assert_true(line.line == 0 || line.line == 12);
 	}
-	if (system("command -v clang++ >/dev/null 2>&1")) {
-		print_message("# SKIP no clang++ here\n");
-		return;
-	}
+}
+
+/* Those in a namespace are found by clang's DIEs, which stand within it, too. */
+static void functions_of_namespaces(void **state)
+{
+	struct setup *s = *state;
+	struct dso *dso;
+
+	if (system("command -v clang++ >/dev/null 2>&1"))
+		skip(); /* no clang++ here */
 	fixture_write("space.cc", "namespace n {\nint within(int a);\n"
 				  "int within(int a)\n{\n\treturn a * 7;\n}\n}\n"
 				  "int main() { return n::within(1); }\n");
 	fixture_run("clang++ -g -O0 -o space space.cc");
 	dso = get(s, "space");
 	assert_int_equal(dso_function_line(dso, function(dso, "_ZN1n6withinEi")).line, 3);
+}
+
+/* Of two that begin together the longer one has what is beyond the other. */
+static void functions_that_begin_together(void **state)
+{
+	struct setup *s = *state;
+	struct dso *dso;
+	Dwarf_Die die;
+	uint64_t at;
+
+	fixture_write("together.s",
+		      ".text\n.globl outer\n.type outer,@function\nouter: ret\n.Lmid: ret\n"
+		      ".size outer,.-outer\n.Lend:\n"
+		      ".section .debug_abbrev,\"\",@progbits\n"
+		      ".uleb128 1,0x11\n.byte 1\n.uleb128 0x11,1,0x12,1,0,0\n"
+		      ".uleb128 2,0x2e\n.byte 0\n.uleb128 3,8,0x11,1,0x12,1,0,0\n.byte 0\n"
+		      ".section .debug_info,\"\",@progbits\n"
+		      ".4byte .Lunit_end-.Lunit\n.Lunit: .2byte 4\n.4byte .debug_abbrev\n.byte 8\n"
+		      ".uleb128 1\n.8byte outer\n.8byte .Lend\n"
+		      ".uleb128 2\n.asciz \"long\"\n.8byte outer\n.8byte .Lend\n"
+		      ".uleb128 2\n.asciz \"short\"\n.8byte outer\n.8byte .Lmid\n"
+		      ".byte 0\n.Lunit_end:\n");
+	fixture_run("gcc -shared -nostdlib -o together together.s");
+	dso = get(s, "together");
+	at = function(dso, "outer")->address;
+	assert_true(dso_subprogram(dso, at + 1, &die));
+	assert_string_equal(dwarf_diename(&die), "long");
 }
 
 static void real_libc(void **state)
@@ -501,6 +534,8 @@ int main(void)
 		TEST(mini_debuginfo),
 		TEST(clang_without_aranges),
 		TEST(functions_of_units),
+		TEST(functions_of_namespaces),
+		TEST(functions_that_begin_together),
 		TEST(split_dwarf),
 		TEST(assembler_has_no_prototypes),
 		TEST(changed_copies),
