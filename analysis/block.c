@@ -153,6 +153,18 @@ static void name_block(struct block *b, const struct sci *sci)
 		b->object = &meta->objects.data[f->object];
 }
 
+uint64_t block_fast_max_ns(const struct block *b)
+{
+	return b->p50_ns == BLOCK_NONE ? 0 : hist_bucket_high(hist_bucket(b->p50_ns));
+}
+
+uint64_t block_slow_min_ns(const struct block *b)
+{
+	uint64_t fast_max_ns = block_fast_max_ns(b);
+
+	return b->p90_ns > fast_max_ns ? b->p90_ns : fast_max_ns + 1;
+}
+
 static void copy_sums(struct block *b)
 {
 	const struct sci_function *f = b->sums;

@@ -187,6 +187,10 @@ void block_take_idle(struct block *b, uint64_t duration_ns);
 const struct meta_frame *block_loop(const struct block *b);
 /* Part of its threads' time in such a loop. */
 double block_loop_share(const struct block *b);
+/* Fast calls: up to the median, with all of its bucket, which of calls that always take the same
+ * time has most. Slow ones: from the 90th percentile, and not fast. */
+uint64_t block_fast_max_ns(const struct block *b);
+uint64_t block_slow_min_ns(const struct block *b);
 /* Needs everything of the block but verdict and causes. */
 enum verdict block_verdict(const struct block *b);
 

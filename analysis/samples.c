@@ -178,6 +178,7 @@ static void add_loop(struct block_samples *b, const struct sample_row *row,
 static void add_up(const struct samples *s, struct block *b)
 {
 	const struct meta *meta = s->calls->threads.meta;
+	uint64_t fast_max_ns = block_fast_max_ns(b), slow_min_ns = block_slow_min_ns(b);
 	struct votes votes = { 0 }, loops = { 0 };
 
 	vec_for_each (&s->functions[b->id].rows, const struct sample_row, row) {
@@ -189,9 +190,9 @@ static void add_up(const struct samples *s, struct block *b)
 		b->samples.own_ns += row->weight_ns;
 		b->samples.kernel_ns += row->kernel ? row->weight_ns : 0;
 		add_loop(&b->samples, row, loop_of(meta, b, row), &loops);
-		if (row->duration_ns >= b->p90_ns)
+		if (row->duration_ns >= slow_min_ns)
 			add_slow(&b->samples, row, at, &votes);
-		else if (row->duration_ns <= b->p50_ns)
+		else if (row->duration_ns <= fast_max_ns)
 			b->samples.fast++;
 	}
 	b->samples.spins_at = votes.frame;

@@ -136,10 +136,10 @@ void samples_compare(const struct samples *s, const struct block *b, uint64_t sl
 
 	for (uint32_t i = 0; i < f->rows.n; i++) {
 		const struct sample_row *row = &f->rows.data[i];
-		bool slow = row->duration_ns >= b->p90_ns && row->duration_ns > b->p50_ns;
+		bool slow = row->duration_ns >= block_slow_min_ns(b);
 
 		weight += (double)row->weight_ns / (double)f->rows.n;
-		if (!slow && row->duration_ns > b->p50_ns)
+		if (!slow && row->duration_ns > block_fast_max_ns(b))
 			continue;
 		*(slow ? &d->slow : &d->fast) += 1;
 		count_line(&lines, samples_innermost(lines.meta, row), row->kernel, slow, i);

@@ -215,8 +215,8 @@ int slow_read(struct slow *s, const struct result *result, struct trace_reader *
 			       "no call of %s has a duration; `ispot report -v` says "
 			       "how its calls ended",
 			       name);
-	s->fast_max_ns = s->block->p50_ns;
-	s->slow_min_ns = s->block->p90_ns > s->fast_max_ns ? s->block->p90_ns : s->fast_max_ns + 1;
+	s->fast_max_ns = block_fast_max_ns(s->block);
+	s->slow_min_ns = block_slow_min_ns(s->block);
 	while (s->by_caller.n <= result->meta->functions.n)
 		(void)vec_add(&s->by_caller);
 	s->open_too_long = xcalloc(result->meta->functions.n + 1, sizeof(*s->open_too_long));

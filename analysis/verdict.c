@@ -32,11 +32,14 @@ static bool less_than_a_probe(const struct block *b)
 double block_loop_share(const struct block *b)
 {
 	const struct block_samples *s = &b->samples;
-	double own_ns = (double)(b->self_excess_ns + b->timed_calls * b->self_min_ns);
+	double own_ns;
 
-	return s->loop_at && b->observed_ns && b->self_excess_ns != BLOCK_NONE
-		       ? own_ns / (double)b->observed_ns * (double)s->loop_ns / (double)s->own_ns
-		       : 0;
+	/* Of no call its own time is known where one that it calls was left unseen. */
+	if (!s->loop_at || !b->observed_ns || b->self_excess_ns == BLOCK_NONE ||
+	    b->self_min_ns == BLOCK_NONE)
+		return 0;
+	own_ns = (double)b->self_excess_ns + (double)b->timed_calls * (double)b->self_min_ns;
+	return own_ns / (double)b->observed_ns * (double)s->loop_ns / (double)s->own_ns;
 }
 
 const struct meta_frame *block_loop(const struct block *b)

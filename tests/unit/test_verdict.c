@@ -402,6 +402,22 @@ static void shares_of_causes_add_up(void **state)
 	scene_release(&s);
 }
 
+/* Of calls whose own time is known its part in the loop; of others nothing. */
+static void a_loop_has_a_share_of_known_time(void **state)
+{
+	static const struct meta_frame loop = { .loop = 18 };
+	struct block b = { .timed_calls = 3,
+			   .observed_ns = 10000,
+			   .self_excess_ns = 1000,
+			   .self_min_ns = 1000,
+			   .samples = { .loop_at = &loop, .loop_ns = 50, .own_ns = 100 } };
+
+	(void)state;
+	assert_float_equal(block_loop_share(&b), 0.2, 1e-9);
+	b.self_min_ns = BLOCK_NONE;
+	assert_float_equal(block_loop_share(&b), 0, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -421,6 +437,7 @@ int main(void)
 		cmocka_unit_test(contention_is_not_workload),
 		cmocka_unit_test(few_calls_are_not_judged),
 		cmocka_unit_test(shares_of_causes_add_up),
+		cmocka_unit_test(a_loop_has_a_share_of_known_time),
 	};
 
 	return unit_run(tests);
