@@ -116,6 +116,12 @@ static void end_locks(struct grouping *g, struct result *res)
 					     "a lock is not known, so hold times and holders are "
 					     "n/a");
 	result_count_notice(
+		res, g->sections.unclear,
+		"time a lock was taken while another thread seemed to have it: its release was not "
+		"recorded, as that of pthread_cond_wait; record -F 'pthread_cond_*@arg1,arg2' too",
+		"times a lock was taken while another thread seemed to have it: its release was not "
+		"recorded, as that of pthread_cond_wait; record -F 'pthread_cond_*@arg1,arg2' too");
+	result_count_notice(
 		res, g->sections.no_result,
 		"try to take a lock is without its result: what it held is not known; "
 		"record it with @ret",

@@ -47,7 +47,7 @@ static int find_functions(struct sections *s, struct err *err)
 			without->name, without->symbol, lock_function_of(without)->bit + 1);
 	return err_set(err, -ENODATA,
 		       "the recording has no function that takes a lock; record them with "
-		       "-F 'pthread_mutex_*@arg1'");
+		       "-F 'pthread_mutex_*@arg1' -F 'pthread_cond_*@arg1,arg2'");
 }
 
 int sections_init(struct sections *s, const struct meta *meta, const struct calls *calls,
@@ -222,6 +222,22 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 	}
 }
 
+/* Who takes a lock shows that those who had it do not any more: their release was not seen. */
+static bool drop_stale(struct lock *l, const struct thread *t, bool shared)
+{
+	bool any = false;
+
+	for (size_t i = l->holds.n; i--;) {
+		struct hold *h = &l->holds.data[i];
+
+		if (h->thread == t->index || (shared && h->shared))
+			continue;
+		any = true;
+		remove_hold(l, i);
+	}
+	return any;
+}
+
 /* True: the thread did not have it before. */
 static bool take(struct sections *s, const struct thread *t, uint32_t lock, const struct call *c,
 		 bool shared, uint32_t site)
@@ -229,17 +245,11 @@ static bool take(struct sections *s, const struct thread *t, uint32_t lock, cons
 	struct lock *l = &s->locks.data[lock];
 	const struct section_thread *now = thread_of(s, t);
 
-	for (size_t i = l->holds.n; i--;) {
-		struct hold *h = &l->holds.data[i];
-
+	vec_for_each (&l->holds, struct hold, h)
 		if (h->thread == t->index) {
 			h->depth++;
 			return false;
 		}
-		/* its release was not seen */
-		if (!shared || !h->shared)
-			remove_hold(l, i);
-	}
 	*vec_add(&l->holds) = (struct hold){ .thread = t->index,
 					     .function = c->id,
 					     .site = site,
@@ -312,13 +322,15 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	const struct lock_function *row = s->functions[c->id];
 	uint32_t lock = row && row->action != LOCK_RELEASE ? lock_of(s, t, c, row) : MAP_NONE;
 	uint32_t site, group;
-	bool contended = false;
+	bool contended = false, has, unclear;
 
 	now->calls++;
 	now->cost_ns += call_cost_inside_ns(s->calls, c) + call_cost_beside_ns(s->calls, c);
 	if (lock == MAP_NONE)
 		return;
 	site = callsites_of(&s->sites, c);
+	has = took(s, row, c);
+	unclear = has && drop_stale(&s->locks.data[lock], t, row->shared);
 	if (row->action != LOCK_WAIT) {
 		if (c->end == CALL_OPEN)
 			tell_holders(s, &s->locks.data[lock], t, c->exit_ns);
@@ -326,11 +338,12 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		group = group_of(s, s->waits, c->id, lock, site);
 		keyed_add(s->waits, t, group, false, c);
 		s->all.data[group].acquired++;
-		s->all.data[group].contended += contended;
+		s->all.data[group].contended += contended && !unclear;
+		s->all.data[group].unclear += unclear;
 	}
-	if (took(s, row, c) && take(s, t, lock, c, row->shared, site) && s->hook.taken)
+	if (has && take(s, t, lock, c, row->shared, site) && s->hook.taken)
 		s->hook.taken(s->hook.self, t, lock, group_of(s, &s->holds, c->id, lock, site), c,
-			      contended);
+			      contended && !unclear);
 }
 
 /* While the probes of lock functions are out, locks are taken and released unseen. */

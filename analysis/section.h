@@ -33,12 +33,18 @@ struct section_holder {
 
 struct section {
 	uint64_t acquired, contended; /* contended: another thread held it when the call began */
+	/* Of acquired, those that took it while another thread held it by all that was recorded: its
+	 * release was not seen, so whether these waited for it is not known. */
+	uint64_t unclear;
 	const struct block *hold;     /* the times it was held; NULL: no release was seen */
 	bool released; /* some release of the lock was seen; else nobody knows who held it when */
 	uint32_t n_holders;
 	struct section_holder
 		holders[SECTION_HOLDERS]; /* who held it meanwhile, most waits first */
 };
+
+/* Who held it when is known, of all but a hundredth. */
+bool section_is_clear(const struct section *section);
 
 /*
  * Told of every time that a lock is held; NULL: nobody is. group: of holds, the lock and the place
@@ -76,6 +82,7 @@ struct sections {
 	struct blocks hold_blocks;
 	uint64_t beyond;    /* calls on locks beyond SECTION_LOCKS */
 	uint64_t no_result; /* tries whose return value was not recorded */
+	uint64_t unclear;   /* of the sections that are not clear, after sections_finish() */
 	/* One call in several was recorded, or the long ones alone: which release is of which
 	 * taking is not known, so no lock is known to be held. */
 	bool partial;

@@ -60,6 +60,11 @@ void sections_name(struct sections *s, uint32_t group, struct text *name)
 		text_add(name, "an unrecorded place");
 }
 
+bool section_is_clear(const struct section *section)
+{
+	return section->released && section->unclear <= section->acquired / 100;
+}
+
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)
 {
 	keyed_build(&s->holds, NULL, o, &s->hold_blocks);
@@ -70,6 +75,7 @@ void sections_finish(struct sections *s, const struct block_options *o, struct b
 
 		section->hold = hold_of(s, g);
 		section->released = g->rest || s->locks.data[g->key >> 32].released;
+		s->unclear += section_is_clear(section) ? 0 : section->unclear;
 		name_holders(s, section);
 		b->section = section;
 		if (!g->rest)

@@ -186,10 +186,12 @@ static const struct block *hold(const struct block *b)
 
 GET(contended)
 {
+	const struct section *s = b->section;
+
 	(void)scratch;
-	if (!b->section || !b->section->acquired || !b->section->released)
+	if (!s || !s->acquired || !section_is_clear(s))
 		return none();
-	return ratio(VALUE_RATIO, (double)b->section->contended / (double)b->section->acquired);
+	return ratio(VALUE_RATIO, (double)s->contended / (double)s->acquired);
 }
 
 #define GET_HOLD(name, how, type)                                   \

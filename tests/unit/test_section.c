@@ -330,6 +330,34 @@ static void probes_that_were_out(void **state)
 	end(&s);
 }
 
+/* Who waits for a condition without a probe releases the mutex unseen: the next one to take it
+ * shows that, and then it is not known whether that one had to wait. */
+static void unseen_releases_are_unclear(void **state)
+{
+	const struct block *b;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	calls(&s, 1000, 1100, 1, LOCK, MUTEX); /* and pthread_cond_wait() from 1200 on */
+	calls(&s, 2000, 2100, 2, LOCK, MUTEX);
+	calls(&s, 2200, 2300, 2, UNLOCK, MUTEX);
+	calls(&s, 3000, 3100, 1, UNLOCK, MUTEX);
+	calls(&s, 4000, 4100, 1, LOCK, MUTEX);
+	starts(&s, 4200, 2, LOCK, MUTEX);
+	calls(&s, 4500, 4600, 1, UNLOCK, MUTEX);
+	ends(&s, 4700, 2, LOCK);
+	calls(&s, 4800, 4900, 2, UNLOCK, MUTEX);
+	b = finish(&s, LOCK);
+	assert_int_equal(b->section->acquired, 4);
+	assert_int_equal(b->section->contended, 1);
+	assert_int_equal(b->section->unclear, 1);
+	assert_true(b->section->released);
+	assert_false(section_is_clear(b->section));
+	assert_int_equal(s.sections.unclear, 1);
+	end(&s);
+}
+
 /* Where nobody releases, nobody knows who held it when. */
 static void without_releases(void **state)
 {
@@ -378,6 +406,7 @@ int main(void)
 		cmocka_unit_test(held_to_the_end),
 		cmocka_unit_test(left_at_the_end),
 		cmocka_unit_test(probes_that_were_out),
+		cmocka_unit_test(unseen_releases_are_unclear),
 		cmocka_unit_test(without_releases),
 		cmocka_unit_test(needs_the_argument),
 	};
