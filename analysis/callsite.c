@@ -19,11 +19,20 @@ void callsites_release(struct callsites *s)
 	vec_release(&s->all);
 }
 
-/* The innermost frame of a stack that is not known to be a gap. */
+/* Of the place that a stack ends with the innermost function that is no system header's, where all
+ * that are inlined there are none: its first. */
 static uint32_t frame_of(const struct meta *meta, uint32_t stack)
 {
 	const struct meta_stack *m = stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
 
+	for (uint32_t i = 0; m && i < m->n_frames && m->frames[i] < meta->frames.n; i++) {
+		const struct meta_frame *f = &meta->frames.data[m->frames[i]];
+
+		if (f->symbol && !meta_frame_in_header(f))
+			return m->frames[i];
+		if (!f->inlined)
+			break;
+	}
 	return m && m->n_frames && m->frames[0] < meta->frames.n ? m->frames[0] : MAP_NONE;
 }
 

@@ -118,9 +118,9 @@ static void end_locks(struct grouping *g, struct result *res)
 	result_count_notice(
 		res, g->sections.unclear,
 		"time a lock was taken while another thread seemed to have it: its release was not "
-		"recorded, as that of pthread_cond_wait; record -F 'pthread_cond_*@arg1,arg2' too",
+		"recorded, as that of pthread_cond_wait; record -F 'pthread_cond_*wait@arg2' too",
 		"times a lock was taken while another thread seemed to have it: its release was not "
-		"recorded, as that of pthread_cond_wait; record -F 'pthread_cond_*@arg1,arg2' too");
+		"recorded, as that of pthread_cond_wait; record -F 'pthread_cond_*wait@arg2' too");
 	result_count_notice(
 		res, g->sections.no_result,
 		"try to take a lock is without its result: what it held is not known; "

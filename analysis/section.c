@@ -47,7 +47,7 @@ static int find_functions(struct sections *s, struct err *err)
 			without->name, without->symbol, lock_function_of(without)->bit + 1);
 	return err_set(err, -ENODATA,
 		       "the recording has no function that takes a lock; record them with "
-		       "-F 'pthread_mutex_*@arg1' -F 'pthread_cond_*@arg1,arg2'");
+		       "-F 'pthread_mutex_*@arg1' -F 'pthread_cond_*wait@arg2'");
 }
 
 int sections_init(struct sections *s, const struct meta *meta, const struct calls *calls,

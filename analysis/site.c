@@ -91,6 +91,8 @@ static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
 			continue;
 		if (function && f && !strcmp(f->object, first->object))
 			continue;
+		if (f && f->symbol && i + 1 < stack->n_frames && meta_frame_in_header(f))
+			continue;
 		text_add(name, named++ ? " in " : "");
 		name_frame(f, name);
 	}

@@ -13,6 +13,7 @@
 #include "probes/returns.h"
 #include "probes/session_private.h"
 #include "probes/spinloop.h"
+#include "symbol/demangle.h"
 #include "symbol/dso.h"
 #include "symbol/unwind.h"
 #include "trace/meta.h"
@@ -263,12 +264,13 @@ static void find_loops(struct session *s, const struct session_place *place,
 	frame->inner_loop = outer_line(place->dso, innermost.branch);
 }
 
-/* A place of a stack is the byte before the return address, or where the stack begins. */
-static const char *called_at(const struct session_place *place)
+/* A place of a stack is the byte before the return address, or where the stack begins. To be freed.
+ */
+static char *called_at(const struct session_place *place)
 {
 	const char *name = dso_called_import(place->dso, place->address + 1);
 
-	return name ? name : "";
+	return demangle(name ? name : "");
 }
 
 /* Innermost first; each call of an inlined function is a line of the next one out. */
@@ -278,6 +280,7 @@ static void write_frames_at(struct session *s, struct session_place *place, uint
 	size_t n = dso_inlines_at(place->dso, place->address, chain, INLINES_MAX);
 	const struct dso_function *function = dso_function_at(place->dso, place->address);
 	struct dso_line where = dso_line_at(place->dso, place->address);
+	char *called = called_at(place);
 
 	place->frame = *next_id;
 	place->n_frames = n + 1;
@@ -292,7 +295,7 @@ static void write_frames_at(struct session *s, struct session_place *place, uint
 			.line = where.line,
 			.offset = place->address - (function ? function->address : 0),
 			.inlined = i < n,
-			.calls = i ? "" : called_at(place),
+			.calls = i ? "" : called,
 			.spins = !i && spinloop_at(place->dso, place->address),
 		};
 
@@ -302,6 +305,7 @@ static void write_frames_at(struct session *s, struct session_place *place, uint
 		if (i < n)
 			where = chain[i].call;
 	}
+	free(called);
 }
 
 static void write_unknown_frame(struct session *s, struct session_place *place, uint32_t *next_id)

@@ -94,14 +94,14 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	if (s->attached) {
 		text_add(&again, "ispot record -p ");
 		attached_pids(v, &again);
-		text_printf(&check, "ispot check -p %llu", (unsigned long long)s->pid);
+		text_printf(&check, "ispot check -F '*' -p %llu", (unsigned long long)s->pid);
 	} else {
 		if (!s->command || !*s->command)
 			return;
 		command_line(s->command, v->width, &command);
 		text_printf(&again, "ispot record %s-- %s", chosen_by_user(v) ? "" : "--two-pass ",
 			    command.s);
-		text_printf(&check, "ispot check -- %s", command.s);
+		text_printf(&check, "ispot check -F '*' -- %s", command.s);
 	}
 	width = again.n > check.n ? again.n : check.n;
 	next_line(out, v->width, width, "next", again.s,

@@ -320,6 +320,10 @@ void meta_print_site(const struct meta_site *s, struct text *out);
 void meta_print_address(const struct meta_address *a, struct text *out);
 void meta_print_end(const struct meta_end *e, struct text *out);
 
+/* Its source is a header of the system, as the wrappers around locks are in C++: a reader knows the
+ * function that uses it. */
+bool meta_frame_in_header(const struct meta_frame *f);
+
 /*
  * What a program was slowed by: what the probes cost, over the CPU time it would have used without
  * them. Where less than a tenth of what it did use is left for that, it is the most that can be

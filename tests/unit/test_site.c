@@ -64,9 +64,9 @@ static void begin_with_stack(struct scene *s, const char *outer)
 	(void)vec_add(&s->meta.stacks);
 	*vec_add(&s->meta.stacks) = (struct meta_stack){ .id = 1, .n_frames = 2, .frames = frames };
 	*vec_add(&s->meta.frames) =
-		(struct meta_frame){ .symbol = "futex", .object = "libc", .calls = "" };
+		(struct meta_frame){ .file = "", .symbol = "futex", .object = "libc", .calls = "" };
 	*vec_add(&s->meta.frames) =
-		(struct meta_frame){ .symbol = outer, .object = "app", .calls = "" };
+		(struct meta_frame){ .file = "", .symbol = outer, .object = "app", .calls = "" };
 }
 
 static void end_with_stack(struct scene *s, struct sites *sites)
@@ -200,6 +200,20 @@ static void a_place_has_the_name_that_was_called(void **state)
 		  { { .symbol = "my_wait", .object = "/bin/app", .calls = "" },
 		    { .symbol = "pop", .object = "/bin/app", .calls = "" },
 		    { .symbol = "main", .object = "/bin/app", .calls = "" } } },
+		/* a system header's wrapper is not the reader's */
+		{ "pthread_mutex_lock in add in worker",
+		  { { .symbol = "pthread_mutex_lock", .object = "/lib/libc.so.6", .calls = "" },
+		    { .symbol = "__gthread_mutex_lock",
+		      .object = "/bin/app",
+		      .file = "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h",
+		      .inlined = true,
+		      .calls = "pthread_mutex_lock" },
+		    { .symbol = "std::mutex::lock()",
+		      .object = "/bin/app",
+		      .file = "/usr/include/c++/12/bits/std_mutex.h",
+		      .calls = "" },
+		    { .symbol = "add", .object = "/bin/app", .calls = "" },
+		    { .symbol = "worker", .object = "/bin/app", .calls = "" } } },
 	};
 
 	(void)state;
@@ -211,7 +225,10 @@ static void a_place_has_the_name_that_was_called(void **state)
 
 		begin(&s);
 		while (stack.n_frames < FRAMES_MAX && rows[i].frames[stack.n_frames].object) {
-			*vec_add(&s.meta.frames) = rows[i].frames[stack.n_frames];
+			struct meta_frame *f = vec_add(&s.meta.frames);
+
+			*f = rows[i].frames[stack.n_frames];
+			f->file = f->file ? f->file : "";
 			ids[stack.n_frames] = stack.n_frames;
 			stack.n_frames++;
 		}
