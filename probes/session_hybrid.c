@@ -420,14 +420,32 @@ static void tell_lost(struct session *s)
 	session_note(s, "lost-samples", words);
 }
 
+/* When functions were chosen there were few samples, or none yet. */
+static void tell_shares(struct session *s)
+{
+	vec_for_each (&s->plan, struct planned *, each) {
+		struct planned *p = *each;
+		double share = profile_share(&s->hybrid.profile, p->what.function);
+		bool out = !p->possible && *p->reason && p->set == PLANNED_NO_SET;
+
+		if (isnan(share) || share == p->cpu_share)
+			continue;
+		p->cpu_share = share;
+		if (out && (p->told || share >= HYBRID_HOT_SHARE))
+			session_describe_left_out(s, p, 0);
+	}
+}
+
 void session_hybrid_stop(struct session *s)
 {
 	bpfprog_sample(s->programs, false);
 	sampler_read(&s->hybrid.sampler, on_sample, s);
 	tell_lost(s);
 	probeset_release(&s->hybrid.counting);
-	if (!s->options.scout)
+	if (!s->options.scout) {
+		tell_shares(s);
 		tell_unnamed(s);
+	}
 	if (!s->hybrid.rounds && !s->options.scout)
 		session_write_notice(
 			s, "too-short",

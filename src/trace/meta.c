@@ -306,7 +306,13 @@ static int read_site(struct meta *meta, const struct json *line)
 		return ret;                                                            \
 	}
 
-/* What was taken out, and is said again once it is traced again. */
+static bool same_left_out(const struct meta_not_traced *a, const struct meta_not_traced *b)
+{
+	return a->traced_until_ns == b->traced_until_ns && a->name && b->name &&
+	       !strcmp(a->name, b->name) && a->object && b->object && !strcmp(a->object, b->object);
+}
+
+/* What is said again is known better, or traced again. */
 static int read_not_traced(struct meta *meta, const struct json *line)
 {
 	struct meta_not_traced row = { 0 };
@@ -314,10 +320,10 @@ static int read_not_traced(struct meta *meta, const struct json *line)
 	if (read_fields(meta_not_traced_fields, line, &meta->arena, &row))
 		return -EINVAL;
 	vec_for_each (&meta->not_traced, struct meta_not_traced, n)
-		if (row.traced_again_ns && n->traced_until_ns == row.traced_until_ns && n->name &&
-		    row.name && !strcmp(n->name, row.name) && n->object && row.object &&
-		    !strcmp(n->object, row.object)) {
-			n->traced_again_ns = row.traced_again_ns;
+		if (same_left_out(n, &row)) {
+			row.traced_again_ns =
+				row.traced_again_ns ? row.traced_again_ns : n->traced_again_ns;
+			*n = row;
 			return 0;
 		}
 	*vec_add(&meta->not_traced) = row;

@@ -132,6 +132,11 @@ static void what_joins_was_not_left_out(void **state)
 	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/a\","
 		      "\"traced_until_ns\":12}");
 	assert_int_equal(m.not_traced.n, 3); /* taken out once more */
+	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/a\","
+		      "\"traced_until_ns\":5,\"cpu_share\":0.5}");
+	assert_int_equal(m.not_traced.n, 3); /* its share is known now */
+	assert_float_equal(m.not_traced.data[1].cpu_share, 0.5, 0);
+	assert_int_equal(m.not_traced.data[1].traced_again_ns, 9);
 	meta_release(&m);
 }
 
