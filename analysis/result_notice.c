@@ -194,8 +194,9 @@ void result_find_notices(struct result *res)
 	result_count_notice(res, res->calls.unknown_ids,
 			    "record is of a function that the trace does not name",
 			    "records are of functions that the trace does not name");
-	/* Where nothing was probed the recorder's notices say why. */
-	if (!res->calls.entries && !res->estimated_calls &&
+	/* Where nothing was probed the recorder's notices say why; what was lost may have been
+	 * calls. */
+	if (!res->calls.entries && !res->estimated_calls && !res->lost_records &&
 	    (res->meta->functions.n || !res->meta->notices.n))
 		result_notice(
 			res,

@@ -18,6 +18,7 @@
 
 #define CHUNK_BYTES_DEFAULT (256u << 10)
 #define CHUNK_BYTES_LIMIT   (16u << 20)
+#define CHUNKS_LEAST	    16 /* of a file that is bounded, before they are compressed */
 #define N_COMPRESSORS	    2
 #define RECORD_ROOM	    (3 * VARINT_MAX + RECORD_VALUES_MAX * VARINT_MAX + WRITER_BYTES_MAX + 64)
 
@@ -406,15 +407,23 @@ static int new_compressors(struct trace_writer *w, int level, uint32_t chunk_byt
 	return 0;
 }
 
+/* What does not fit any more is lost by whole chunks: of a small file each is a small part. */
+static uint32_t chunk_bytes_of(const struct trace_writer_options *o)
+{
+	uint64_t bytes = o->chunk_bytes ? o->chunk_bytes : CHUNK_BYTES_DEFAULT;
+
+	if (o->max_bytes && bytes > o->max_bytes / CHUNKS_LEAST)
+		bytes = o->max_bytes / CHUNKS_LEAST;
+	return bytes < CHUNK_BYTES_LIMIT ? (uint32_t)bytes : CHUNK_BYTES_LIMIT;
+}
+
 int trace_writer_open(struct trace_writer **result, const struct trace_writer_options *o,
 		      struct err *err)
 {
 	struct trace_writer *w = xcalloc(1, sizeof(*w));
-	uint32_t chunk_bytes = o->chunk_bytes ? o->chunk_bytes : CHUNK_BYTES_DEFAULT;
+	uint32_t chunk_bytes = chunk_bytes_of(o);
 	int ret;
 
-	if (chunk_bytes > CHUNK_BYTES_LIMIT)
-		chunk_bytes = CHUNK_BYTES_LIMIT;
 	w->n_cpus = o->n_cpus ? o->n_cpus : 1;
 	w->file.out.fd = -1;
 	pthread_mutex_init(&w->file_lock, NULL);

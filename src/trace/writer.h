@@ -29,7 +29,8 @@ struct trace_writer_options {
 	uint32_t n_cpus;      /* encoders: highest CPU number + 1 */
 	uint64_t max_bytes;   /* stop with -EFBIG when the file would exceed it; 0: no bound */
 	int zstd_level;	      /* 0: the default, chosen by measurement */
-	uint32_t chunk_bytes; /* body size at which a chunk is written; 0: default */
+	uint32_t chunk_bytes; /* body size at which a chunk is written, less in a small file; 0:
+				 default */
 	struct live *live;    /* there is no file: everything goes there. NULL: to path */
 };
 

@@ -429,6 +429,9 @@ started $named spawner
 record attach_too_large --max-size 64K -F spawned_call -F 'libc:pthread_*' -d 30 -p $named
 is "$status" 0 "--max-size reached while attached: status" || diag attach_too_large.err
 like attach_too_large.err '--max-size' "--max-size reached while attached: said"
+report attach_too_large
+[ "$(jq .trace.calls attach_too_large.json)" -gt 1000 ] && [ "$(stat -c %s attach_too_large.data)" -gt 40000 ]
+ok $? "and the file is nearly as large as it may be, and has calls" || diag attach_too_large.err
 "$ISPOT" record -o names.data -F spawned_call -p $named -- sleep 0.3 2>names.err
 kill $named
 run names_screen "$ISPOT" report names.data

@@ -111,6 +111,8 @@ for _ in 1 2 3; do
 done
 is "$(jq -r '[.not_traced[] | select(.name == "empty_call")] | length' too_hot.json)" 1 \
 	"a function too hot is named as left out" || diag "$(jq -c .not_traced too_hot.json)"
+is "$(jq '[.not_traced[] | select(.name == "empty_call")][0].cpu_share > 0.02' too_hot.json)" true \
+	"with its share of all samples" || diag "$(jq -c .not_traced too_hot.json)"
 
 # Samples and the counting of calls are a part of what it was slowed by, and not for nothing.
 jq -e '.self_cost | .sample_ns > 0 and .sampling_cost_ns >= .sample_ns and .counting_cost_ns > 0
