@@ -118,16 +118,22 @@ static const char *reason_to_stop(struct session *s)
 	return NULL;
 }
 
+/* When the recording is to begin, or to end; 0: whenever. */
+static uint64_t next_moment_ns(const struct session *s)
+{
+	if (!s->begun)
+		return s->open_ns + s->options.delay_ns;
+	return s->options.duration_ns ? s->start_ns + s->options.duration_ns : 0;
+}
+
 static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
 {
 	int timeout_ms = session_keeps_budget(s) || s->is_hybrid ? session_hybrid_interval_ms(s)
 								 : DRAIN_INTERVAL_MS;
-	uint64_t elapsed = clock_now_ns() - s->open_ns,
-		 end = s->options.duration_ns + s->options.delay_ns;
+	uint64_t now_ns = clock_now_ns(), moment_ns = next_moment_ns(s);
 
-	if (s->options.duration_ns && elapsed < end &&
-	    end - elapsed < DRAIN_INTERVAL_MS * 1000000ull)
-		timeout_ms = (end - elapsed) / 1000000 + 1;
+	if (moment_ns > now_ns && (moment_ns - now_ns) / 1000000 < (uint64_t)timeout_ms)
+		timeout_ms = (int)((moment_ns - now_ns) / 1000000) + 1;
 	timeout_ms = session_burst_timeout_ms(s, timeout_ms);
 	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
 		log_detail("poll: %s", strerror(errno));
