@@ -156,7 +156,7 @@ void result_find_notices(struct result *res)
 
 	vec_for_each (&res->meta->notices, const struct meta_notice, n)
 		result_notice(res, n->text ? n->text : "");
-	if (!res->meta->end.present && !res->windowed)
+	if (!res->meta->end.present && !res->windowed && !res->damage)
 		result_notice(res,
 			      "the recording has no end: its recorder was killed, the last second "
 			      "may be missing");

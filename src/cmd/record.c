@@ -178,12 +178,26 @@ static int run_twice(const struct session_options *so, struct session_result *re
 	return ret;
 }
 
+/* perf's -g and -e may stand alone before a command, which these took for their value. */
+static int nothing_to_record(const struct record_options *o, struct err *err)
+{
+	bool by_graph = o->call_graph && !access(o->call_graph, X_OK);
+	const char *taken = by_graph ? o->call_graph : o->events;
+
+	if (!taken || access(taken, X_OK))
+		return err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
+	return err_set(err, -EINVAL,
+		       "nothing to record: -%c took %s for its value; give it %s, or leave it out",
+		       by_graph ? 'g' : 'e', taken,
+		       by_graph ? "fp, dwarf or none" : "the events (ispot list)");
+}
+
 /* What options say alone; that of a command or processes is known as well. */
 static int check_options(const struct record_options *o, bool has_command, bool has_pids,
 			 struct err *err)
 {
 	if (!has_command && !has_pids)
-		return err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
+		return nothing_to_record(o, err);
 	if (o->two_pass && (!patterns_only_exclude(o->patterns.data, o->patterns.n) || has_pids))
 		return err_set(
 			err, -EINVAL,

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -69,6 +70,7 @@ static int open_new(struct output *out, const char *path, struct err *err)
 	if (out->fd < 0)
 		return open_failed(path, err);
 	out->is_regular = true;
+	flock(out->fd, LOCK_EX | LOCK_NB); /* shows readers that it is being written */
 	if (identity_of_sudo(&user) && fchown(out->fd, user.uid, user.gid) && errno != EPERM)
 		return err_set(err, -errno, "cannot give %s to user %u: %s", path,
 			       (unsigned)user.uid, strerror(errno));

@@ -21,6 +21,7 @@
 
 struct trace_reader {
 	struct source source;
+	bool is_written;
 	struct decompressor *d;
 	/* Reading events may be another thread's work: its own view of the file. */
 	struct source event_source;
@@ -280,7 +281,10 @@ static void say_end(const struct trace_reader *r, struct text *t)
 	uint64_t start = r->meta.session.start_ns ? r->meta.session.start_ns : r->first_ns;
 	char length[TEXT_NUMBER];
 
-	if (r->last_ns > start)
+	if (r->is_written)
+		say(t, "still being recorded: these are the first %s of it",
+		    text_time(length, r->last_ns > start ? r->last_ns - start : 0));
+	else if (r->last_ns > start)
 		say(t, "cut off after %s (recorder killed?)",
 		    text_time(length, r->last_ns - start));
 	else
@@ -320,8 +324,10 @@ const char *trace_reader_damage(struct trace_reader *r)
 
 static int open_source(struct trace_reader *r, const char *path, struct err *err)
 {
-	int ret = index_build(&r->index, &r->source, r->d, path, err);
+	int ret;
 
+	r->is_written = source_is_written(&r->source);
+	ret = index_build(&r->index, &r->source, r->d, path, err);
 	if (ret)
 		return ret;
 	meta_init(&r->meta);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -100,6 +101,16 @@ int source_open(struct source *s, const char *path, struct err *err)
 	if (ret)
 		source_release(s);
 	return ret;
+}
+
+bool source_is_written(const struct source *s)
+{
+	if (s->fd < 0 || s->is_shared) /* a lock of one's own would be changed by asking */
+		return false;
+	if (flock(s->fd, LOCK_SH | LOCK_NB))
+		return errno == EWOULDBLOCK;
+	flock(s->fd, LOCK_UN);
+	return false;
 }
 
 int source_open_fd(struct source *s, int fd, struct err *err)

@@ -42,6 +42,9 @@ void source_share(struct source *shared, const struct source *s);
  */
 const uint8_t *source_at(struct source *s, uint64_t offset, size_t want, size_t *got);
 
+/* It is open to a writer (output_open()), so that what is missing at its end may yet come. */
+bool source_is_written(const struct source *s);
+
 void source_release(struct source *s);
 
 #endif

@@ -53,6 +53,10 @@ record no_budget --overhead 0 -- "$exact" -n 1
 refuses no_budget 125 "--overhead"
 record no_room --max-size 1K -F outer -- "$exact" -n 1
 refuses no_room 125 "--max-size"
+run graph_took "$ISPOT" record -F outer -g "$exact"
+refuses graph_took 125 "nothing to record: -g took .*exact"
+run nothing "$ISPOT" record -F outer
+refuses nothing 125 "nothing to record; give"
 record no_ring -m 3G -F outer -- "$exact" -n 1
 refuses no_ring 125 "-m: a ring holds at most 2G"
 run top_none "$ISPOT" report --top 0
@@ -433,6 +437,17 @@ report attach_too_large
 [ "$(jq .trace.calls attach_too_large.json)" -gt 1000 ] && [ "$(stat -c %s attach_too_large.data)" -gt 40000 ]
 ok $? "and the file is nearly as large as it may be, and has calls" || diag attach_too_large.err
 "$ISPOT" record -o names.data -F spawned_call -p $named -- sleep 0.3 2>names.err
+"$ISPOT" record -q -o going.data -F spawned_call -p $named 2>going.err & children+=($!)
+going=$!
+for _ in $(seq 100); do
+	run going "$ISPOT" report -i going.data
+	[ $status -eq 0 ] && break
+	sleep 0.1
+done
+like going.out "^note: still being recorded: these are the first .* of it$" "a report of a recording that goes on"
+unlike going.out "killed" "which nobody killed"
+kill -INT $going
+wait $going
 kill $named
 run names_screen "$ISPOT" report names.data
 like names_screen.out "^spawner \\(pid $named\\)" "attached, with a command: the attached program's name"
