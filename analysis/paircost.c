@@ -14,9 +14,8 @@ static double distance(uint32_t row, uint32_t wanted)
 
 static bool fits(const struct meta_calibration *c, const struct meta_function *f)
 {
-	enum exit_mech exit = f->only_jumps ? EXIT_RETURN : f->exit;
-
-	return c->class == f->class && c->exit == exit && c->calls;
+	return c->class == f->class && c->exit == f->exit && c->only_jumps == f->only_jumps &&
+	       c->calls;
 }
 
 static const struct meta_calibration *nearest(const struct meta *meta,

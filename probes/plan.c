@@ -76,9 +76,9 @@ bool planned_is_traced(const struct planned *p)
 	return p->possible && p->set != PLANNED_NO_SET && !p->out_ns;
 }
 
-enum exit_mech planned_priced_exit(const struct planned *p)
+bool planned_only_jumps(const struct planned *p)
 {
-	return p->exit.mech == EXIT_RET_SITES && p->place.only_jumps ? EXIT_RETURN : p->exit.mech;
+	return p->exit.mech == EXIT_RET_SITES && p->place.only_jumps;
 }
 
 void planned_describe(const struct planned *p, struct meta_function *f)
@@ -94,7 +94,7 @@ void planned_describe(const struct planned *p, struct meta_function *f)
 	f->probe_offset = p->place.entry_offset;
 	f->class = p->place.class;
 	f->exit = p->exit.mech;
-	f->only_jumps = p->exit.mech == EXIT_RET_SITES && p->place.only_jumps;
+	f->only_jumps = planned_only_jumps(p);
 	f->file = line.file;
 	f->line = line.line;
 	f->block = p->what.marker ? "marker" : "function";

@@ -41,6 +41,7 @@
 #define EMPTY(name, first)                                                                    \
 	__asm__(".pushsection .text\n.balign 64\n.type " name ", @function\n" name ": " first \
 		"\n" name "_ret: ret\n.size " name ", . - " name "\n.popsection\n")
+#define JUMP	       "jmp"
 #define FIRST_NOP5     ".byte 0x0f, 0x1f, 0x44, 0x00, 0x00"
 #define FIRST_EMULATED "push %rbp\npop %rbp"
 #define FIRST_STEPPED  "mov %edi, %eax"
@@ -49,11 +50,15 @@
 #define EMPTY(name, first)                                                                    \
 	__asm__(".pushsection .text\n.balign 64\n.type " name ", %function\n" name ": " first \
 		"\n" name "_ret: ret\n.size " name ", . - " name "\n.popsection\n")
+#define JUMP	       "b"
 #define FIRST_NOP5     "nop" /* aarch64 has no cheaper class: measured as the emulated one is */
 #define FIRST_EMULATED "nop"
 #define FIRST_STEPPED  "mov w0, w0"
 #define GO_ON	       "\nbr x1"
 #endif
+
+/* The same, left by a jump to a ret. */
+#define EMPTY_JUMP(name, first) EMPTY(name, first "\n" name "_jump: " JUMP " " name "_ret")
 
 EMPTY("ispot_empty_nop5_return", FIRST_NOP5);
 EMPTY("ispot_empty_nop5_sites", FIRST_NOP5);
@@ -64,6 +69,9 @@ EMPTY("ispot_work_not_probed", FIRST_EMULATED GO_ON);
 __asm__(".globl ispot_work_probed, ispot_work_not_probed");
 EMPTY("ispot_empty_stepped_return", FIRST_STEPPED);
 EMPTY("ispot_empty_stepped_sites", FIRST_STEPPED);
+EMPTY_JUMP("ispot_empty_nop5_jumps", FIRST_NOP5);
+EMPTY_JUMP("ispot_empty_emulated_jumps", FIRST_EMULATED);
+EMPTY_JUMP("ispot_empty_stepped_jumps", FIRST_STEPPED);
 
 /* As probes/ispot.h has them, and as other static probes are. */
 #if defined(__x86_64__)
@@ -89,6 +97,10 @@ DECLARE(ispot_empty_emulated_return);
 DECLARE(ispot_empty_emulated_sites);
 DECLARE(ispot_empty_stepped_return);
 DECLARE(ispot_empty_stepped_sites);
+#define DECLARE_JUMP(name) extern void name(int unused), name##_jump(void)
+DECLARE_JUMP(ispot_empty_nop5_jumps);
+DECLARE_JUMP(ispot_empty_emulated_jumps);
+DECLARE_JUMP(ispot_empty_stepped_jumps);
 DECLARE(ispot_empty_marker);
 DECLARE(ispot_empty_usdt);
 extern void ispot_empty_marker_begin(void), ispot_empty_usdt_begin(void);
@@ -99,21 +111,30 @@ static const struct empty {
 	enum probe_class class;
 	enum exit_mech exit;
 	void (*begin)(void); /* of a block; NULL: the function's first instruction is probed */
+	bool only_jumps;
 } empties[] = {
-	{ ispot_empty_nop5_return, ispot_empty_nop5_return_ret, CLASS_NOP5, EXIT_RETURN, NULL },
-	{ ispot_empty_nop5_sites, ispot_empty_nop5_sites_ret, CLASS_NOP5, EXIT_RET_SITES, NULL },
+	{ ispot_empty_nop5_return, ispot_empty_nop5_return_ret, CLASS_NOP5, EXIT_RETURN, NULL,
+	  false },
+	{ ispot_empty_nop5_sites, ispot_empty_nop5_sites_ret, CLASS_NOP5, EXIT_RET_SITES, NULL,
+	  false },
 	{ ispot_empty_emulated_return, ispot_empty_emulated_return_ret, CLASS_EMULATED, EXIT_RETURN,
-	  NULL },
+	  NULL, false },
 	{ ispot_empty_emulated_sites, ispot_empty_emulated_sites_ret, CLASS_EMULATED,
-	  EXIT_RET_SITES, NULL },
+	  EXIT_RET_SITES, NULL, false },
 	{ ispot_empty_stepped_return, ispot_empty_stepped_return_ret, CLASS_SINGLE_STEP,
-	  EXIT_RETURN, NULL },
+	  EXIT_RETURN, NULL, false },
 	{ ispot_empty_stepped_sites, ispot_empty_stepped_sites_ret, CLASS_SINGLE_STEP,
-	  EXIT_RET_SITES, NULL },
+	  EXIT_RET_SITES, NULL, false },
+	{ ispot_empty_nop5_jumps, ispot_empty_nop5_jumps_jump, CLASS_NOP5, EXIT_RET_SITES, NULL,
+	  true },
+	{ ispot_empty_emulated_jumps, ispot_empty_emulated_jumps_jump, CLASS_EMULATED,
+	  EXIT_RET_SITES, NULL, true },
+	{ ispot_empty_stepped_jumps, ispot_empty_stepped_jumps_jump, CLASS_SINGLE_STEP,
+	  EXIT_RET_SITES, NULL, true },
 	{ ispot_empty_marker, ispot_empty_marker_ret, CLASS_MARKER, EXIT_RET_SITES,
-	  ispot_empty_marker_begin },
+	  ispot_empty_marker_begin, false },
 	{ ispot_empty_usdt, ispot_empty_usdt_ret, CLASS_USDT, EXIT_RET_SITES,
-	  ispot_empty_usdt_begin },
+	  ispot_empty_usdt_begin, false },
 };
 #define N_EMPTIES (sizeof(empties) / sizeof(*empties))
 
@@ -354,6 +375,7 @@ static size_t summarise(struct measurement *m, uint32_t threads, const char *whe
 		rows[n++] = (struct meta_calibration){
 			.class = empties[i].class,
 			.exit = empties[i].exit,
+			.only_jumps = empties[i].only_jumps,
 			.threads = threads,
 			.when = when,
 			.inner_min_ns = inner->data[0],

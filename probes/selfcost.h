@@ -23,7 +23,7 @@ struct ringbufs;
 
 #define SELFCOST_ID_FIRST \
 	WIRE_SELFCOST_FIRST /* ids of its functions; above every function of a target */
-#define SELFCOST_ROWS_MAX 8
+#define SELFCOST_ROWS_MAX 11
 
 /* Two more that are alike, for probes/aftermath.h; the set has the first. They do the work. */
 extern void ispot_work_probed(void *ctx, void (*work)(void *ctx)),

@@ -47,7 +47,7 @@ static void print_text(const struct meta_calibration *rows, size_t n, bool first
 		       "full p50");
 	for (size_t i = 0; i < n; i++)
 		printf("%-12s %-10s %7u %9lu %9lu %9lu %9.0f\n", probe_class_name(rows[i].class),
-		       exit_mech_name(rows[i].exit), rows[i].threads,
+		       rows[i].only_jumps ? "jumps" : exit_mech_name(rows[i].exit), rows[i].threads,
 		       (unsigned long)rows[i].inner_min_ns, (unsigned long)rows[i].inner_p50_ns,
 		       (unsigned long)rows[i].inner_p99_ns, rows[i].full_p50_ns);
 	fflush(stdout);
@@ -80,6 +80,7 @@ static void print_json(const struct costs *costs)
 
 		json_set_string(row, "class", probe_class_name(c->class));
 		json_set_string(row, "exit", exit_mech_name(c->exit));
+		json_set_bool(row, "only_jumps", c->only_jumps);
 		json_set_u64(row, "threads", c->threads);
 		json_set_u64(row, "inner_min_ns", c->inner_min_ns);
 		json_set_u64(row, "inner_p50_ns", c->inner_p50_ns);

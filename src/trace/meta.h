@@ -101,7 +101,7 @@ struct meta_function {
 	uint64_t probe_offset; /* of the entry probe, from the function's first byte */
 	enum probe_class class;
 	enum exit_mech exit;
-	bool only_jumps;   /* ret-sites that are jumps, which cost what a return probe does */
+	bool only_jumps;   /* ret-sites that are jumps, which cost less than those on a ret */
 	const char *file;  /* "" unknown */
 	uint32_t line;	   /* 0 unknown */
 	const char *block; /* "function" or "marker" */
@@ -130,6 +130,7 @@ struct meta_not_traced {
 struct meta_calibration {
 	enum probe_class class;
 	enum exit_mech exit;
+	bool only_jumps;
 	uint32_t threads; /* that ran at the same time */
 	const char *when; /* "before" or "after" */
 	/* inner: from stamp to stamp, what an empty call's duration shows */

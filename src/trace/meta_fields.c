@@ -81,6 +81,7 @@ const struct field meta_not_traced_fields[] = {
 const struct field meta_calibration_fields[] = {
 	F(calibration, CLASS, class),
 	F(calibration, EXIT, exit),
+	F(calibration, BOOL, only_jumps),
 	F(calibration, U32, threads),
 	F(calibration, STRING, when),
 	F(calibration, U64, inner_min_ns),

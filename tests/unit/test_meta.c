@@ -32,7 +32,7 @@ static const char *const lines[] = {
 	"{\"number\":0,\"name\":\"ret\",\"why\":\"it returns nothing\"}]}",
 	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\",\"traced_until_ns\":77,"
 	"\"cpu_share\":0.14,\"calls_per_s\":6000000,\"cost_share\":0.65,\"traced_again_ns\":99}",
-	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"threads\":2,"
+	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"only_jumps\":true,\"threads\":2,"
 	"\"when\":\"after\",\"inner_min_ns\":500,\"inner_p50_ns\":550,\"inner_p99_ns\":1100,"
 	"\"inner_mean_ns\":612.5,\"full_p50_ns\":900.5,\"calls\":20000}",
 	"{\"kind\":\"thread\",\"tid\":8,\"tgid\":7,\"comm\":\"w\",\"seen_ns\":99}",
