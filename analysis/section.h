@@ -33,10 +33,10 @@ struct section_holder {
 
 struct section {
 	uint64_t acquired, contended; /* contended: another thread held it when the call began */
-	/* Of acquired, those that took it while another thread held it by all that was recorded: its
-	 * release was not seen, so whether these waited for it is not known. */
+	/* Of acquired, those that took it while another thread held it by all that was recorded:
+	 * its release was not seen, so whether these waited for it is not known. */
 	uint64_t unclear;
-	const struct block *hold;     /* the times it was held; NULL: no release was seen */
+	const struct block *hold; /* the times it was held; NULL: no release was seen */
 	bool released; /* some release of the lock was seen; else nobody knows who held it when */
 	uint32_t n_holders;
 	struct section_holder

@@ -107,8 +107,8 @@ void selection_release(struct selection *s);
 /*
  * The program a command line means, through wrappers (env, taskset, sudo, nice, timeout,
  * stdbuf, setarch, numactl, chrt, ionice, nohup, time, sh -c 'simple command' …: a table).
- * *program: its path as found in PATH, to be freed; *word: its index in argv, or -1 inside sh -c and env -S.
- * -ENOENT (exit status 127), -EACCES (126).
+ * *program: its path as found in PATH, to be freed; *word: its index in argv, or -1 inside sh -c
+ * and env -S. -ENOENT (exit status 127), -EACCES (126).
  */
 int program_of_command(char *const *argv, char **program, int *word, struct err *err);
 

@@ -79,18 +79,12 @@ const struct field meta_not_traced_fields[] = {
 };
 
 const struct field meta_calibration_fields[] = {
-	F(calibration, CLASS, class),
-	F(calibration, EXIT, exit),
-	F(calibration, BOOL, only_jumps),
-	F(calibration, U32, threads),
-	F(calibration, STRING, when),
-	F(calibration, U64, inner_min_ns),
-	F(calibration, U64, inner_p50_ns),
-	F(calibration, U64, inner_p99_ns),
-	F(calibration, F64, inner_mean_ns),
-	F(calibration, F64, full_p50_ns),
-	F(calibration, COUNT, calls),
-	{ 0 },
+	F(calibration, CLASS, class),	    F(calibration, EXIT, exit),
+	F(calibration, BOOL, only_jumps),   F(calibration, U32, threads),
+	F(calibration, STRING, when),	    F(calibration, U64, inner_min_ns),
+	F(calibration, U64, inner_p50_ns),  F(calibration, U64, inner_p99_ns),
+	F(calibration, F64, inner_mean_ns), F(calibration, F64, full_p50_ns),
+	F(calibration, COUNT, calls),	    { 0 },
 };
 
 const struct field meta_thread_fields[] = {

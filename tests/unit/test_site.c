@@ -171,63 +171,64 @@ static void a_wait_in_a_call_left_out_is_no_place(void **state)
 
 #define FRAMES_MAX 6
 
+static const struct {
+	const char *name;
+	struct meta_frame frames[FRAMES_MAX];
+} called_rows[] = {
+	{ "pthread_cond_wait in queue_pop in worker",
+	  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
+	    { .symbol = "__pthread_cond_wait", .object = "/lib/libc.so.6", .calls = "" },
+	    { .symbol = "queue_pop", .object = "/bin/app", .calls = "pthread_cond_wait" },
+	    { .symbol = "worker", .object = "/bin/app", .calls = "" },
+	    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
+	{ "sem_wait in app+0x1234 in app+0x2345",
+	  { { .symbol = "", .object = "/lib/libc.so.6", .offset = 0x10, .calls = "" },
+	    { .symbol = "", .object = "/bin/app", .offset = 0x1234, .calls = "sem_wait" },
+	    { .symbol = "", .object = "/bin/app", .offset = 0x2345, .calls = "" } } },
+	/* how it came there is not known, and what is known is said */
+	{ "futex_wait in worker in start_thread",
+	  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
+	    { .symbol = "worker", .object = "/bin/app", .calls = "" },
+	    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
+	{ "my_wait in ?", /* and not as the function itself is called */
+	  { { .symbol = "my_wait", .object = "/bin/app", .calls = "" },
+	    { .symbol = "", .object = "", .calls = "" } } },
+	{ "my_wait in pop in main",
+	  { { .symbol = "my_wait", .object = "/bin/app", .calls = "" },
+	    { .symbol = "pop", .object = "/bin/app", .calls = "" },
+	    { .symbol = "main", .object = "/bin/app", .calls = "" } } },
+	/* a system header's wrapper is not the reader's */
+	{ "pthread_mutex_lock in add in worker",
+	  { { .symbol = "pthread_mutex_lock", .object = "/lib/libc.so.6", .calls = "" },
+	    { .symbol = "__gthread_mutex_lock",
+	      .object = "/bin/app",
+	      .file = "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h",
+	      .inlined = true,
+	      .calls = "pthread_mutex_lock" },
+	    { .symbol = "std::mutex::lock()",
+	      .object = "/bin/app",
+	      .file = "/usr/include/c++/12/bits/std_mutex.h",
+	      .calls = "" },
+	    { .symbol = "add", .object = "/bin/app", .calls = "" },
+	    { .symbol = "worker", .object = "/bin/app", .calls = "" } } },
+};
+
 /* A library's parts are not what the program called, nor is its start of the thread. */
 static void a_place_has_the_name_that_was_called(void **state)
 {
-	static const struct {
-		const char *name;
-		struct meta_frame frames[FRAMES_MAX];
-	} rows[] = {
-		{ "pthread_cond_wait in queue_pop in worker",
-		  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
-		    { .symbol = "__pthread_cond_wait", .object = "/lib/libc.so.6", .calls = "" },
-		    { .symbol = "queue_pop", .object = "/bin/app", .calls = "pthread_cond_wait" },
-		    { .symbol = "worker", .object = "/bin/app", .calls = "" },
-		    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
-		{ "sem_wait in app+0x1234 in app+0x2345",
-		  { { .symbol = "", .object = "/lib/libc.so.6", .offset = 0x10, .calls = "" },
-		    { .symbol = "", .object = "/bin/app", .offset = 0x1234, .calls = "sem_wait" },
-		    { .symbol = "", .object = "/bin/app", .offset = 0x2345, .calls = "" } } },
-		/* how it came there is not known, and what is known is said */
-		{ "futex_wait in worker in start_thread",
-		  { { .symbol = "futex_wait", .object = "/lib/libc.so.6", .calls = "" },
-		    { .symbol = "worker", .object = "/bin/app", .calls = "" },
-		    { .symbol = "start_thread", .object = "/lib/libc.so.6", .calls = "" } } },
-		{ "my_wait in ?", /* and not as the function itself is called */
-		  { { .symbol = "my_wait", .object = "/bin/app", .calls = "" },
-		    { .symbol = "", .object = "", .calls = "" } } },
-		{ "my_wait in pop in main",
-		  { { .symbol = "my_wait", .object = "/bin/app", .calls = "" },
-		    { .symbol = "pop", .object = "/bin/app", .calls = "" },
-		    { .symbol = "main", .object = "/bin/app", .calls = "" } } },
-		/* a system header's wrapper is not the reader's */
-		{ "pthread_mutex_lock in add in worker",
-		  { { .symbol = "pthread_mutex_lock", .object = "/lib/libc.so.6", .calls = "" },
-		    { .symbol = "__gthread_mutex_lock",
-		      .object = "/bin/app",
-		      .file = "/usr/include/x86_64-linux-gnu/c++/12/bits/gthr-default.h",
-		      .inlined = true,
-		      .calls = "pthread_mutex_lock" },
-		    { .symbol = "std::mutex::lock()",
-		      .object = "/bin/app",
-		      .file = "/usr/include/c++/12/bits/std_mutex.h",
-		      .calls = "" },
-		    { .symbol = "add", .object = "/bin/app", .calls = "" },
-		    { .symbol = "worker", .object = "/bin/app", .calls = "" } } },
-	};
-
 	(void)state;
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+	for (unsigned i = 0; i < sizeof(called_rows) / sizeof(*called_rows); i++) {
 		static uint32_t ids[FRAMES_MAX];
 		struct meta_stack stack = { .id = 1, .frames = ids };
 		struct sites sites;
 		struct scene s;
 
 		begin(&s);
-		while (stack.n_frames < FRAMES_MAX && rows[i].frames[stack.n_frames].object) {
+		while (stack.n_frames < FRAMES_MAX &&
+		       called_rows[i].frames[stack.n_frames].object) {
 			struct meta_frame *f = vec_add(&s.meta.frames);
 
-			*f = rows[i].frames[stack.n_frames];
+			*f = called_rows[i].frames[stack.n_frames];
 			f->file = f->file ? f->file : "";
 			ids[stack.n_frames] = stack.n_frames;
 			stack.n_frames++;
@@ -236,7 +237,7 @@ static void a_place_has_the_name_that_was_called(void **state)
 		*vec_add(&s.meta.stacks) = stack;
 		wait_outside(&s, &sites);
 		assert_int_equal(s.blocks.n, 1);
-		assert_string_equal(s.blocks.data[0].name, rows[i].name);
+		assert_string_equal(s.blocks.data[0].name, called_rows[i].name);
 		end_with_stack(&s, &sites);
 	}
 }
