@@ -103,6 +103,7 @@ static void measure(struct calls *c, const struct thread *t, struct call *call)
 {
 	call->raw_ns = call->exit_ns - call->entry_ns;
 	call->off = offcpu_between(&call->off, &t->off);
+	call->never_off = !offcpu_any(&call->off);
 	if (!call->children) {
 		call->duration_ns = call->own_ns = call->raw_ns;
 		call->own_off = call->off;
@@ -133,7 +134,8 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 	parent->children_raw_ns += call->raw_ns;
 	if (call->duration_ns > cost->inner_ns)
 		parent->children_ns += call->duration_ns - cost->inner_ns;
-	offcpu_add(&parent->children_off, &call->off);
+	if (!call->never_off)
+		offcpu_add(&parent->children_off, &call->off);
 }
 
 /*
@@ -172,7 +174,7 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 			uint64_t covered = covered_ns(c, call, seen_ns);
 
 			t->covered_ns += covered;
-			if (covered == call->raw_ns)
+			if (covered == call->raw_ns && !call->never_off)
 				offcpu_add(&t->covered_off, &call->off);
 		}
 	}
@@ -280,7 +282,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->unseen_outer = t->inner;
 	call->recursive = c->open_of.data[slot]++ > 0 || t->inner;
 	t->inner = false;
-	call->own_unknown = false;
+	call->own_unknown = call->never_off = false;
 	call->stack = call->exit_stack = 0;
 	call->arg_mask = stack ? 1u << ARG_CALLER : 0;
 	call->args[ARG_CALLER] = stack;

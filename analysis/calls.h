@@ -53,6 +53,7 @@ struct call {
 	bool recursive;		   /* inside another call of the same function on this thread */
 	bool unseen_outer;	   /* that call was left out by sampling */
 	bool own_unknown;	   /* a call inside it has no known duration */
+	bool never_off;		   /* all of off is 0; false: look */
 	uint32_t inside, children; /* traced calls inside: all, direct */
 	/* What probing them cost. While it is open without what that took between the direct ones:
 	 * between_ns by the median, of raw_ns - children_raw_ns. */

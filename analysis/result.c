@@ -96,14 +96,15 @@ static bool pass(struct result *res, struct calls *calls, struct trace_reader *r
 	progress_init(&progress, "reading the recording");
 	interrupt_begin();
 	while (!after && !cut && (n = trace_reader_batch(r, &records))) {
-		for (size_t i = 0; i < n && !after && !cut; i++) {
+		for (size_t i = 0; i < n; i++) {
 			last_ns = record_due_ns(&records[i]);
 			if (before && (before = skip_to_window(res, calls, &records[i])))
 				continue;
-			after = last_ns > res->end_ns;
-			if (!after)
-				calls_record(calls, &records[i]);
-			cut = interrupt_noted();
+			if ((after = last_ns > res->end_ns))
+				break;
+			calls_record(calls, &records[i]);
+			if ((cut = interrupt_noted()))
+				break;
 		}
 		if (++batches % PROGRESS_BATCHES == 0)
 			progress_share(&progress, trace_reader_position(r));

@@ -123,7 +123,8 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 		f->inside += c->inside;
 		f->inside_cost_ns += c->inside_cost_ns;
 	}
-	offcpu_add(&f->off, &c->off);
+	if (!c->never_off)
+		offcpu_add(&f->off, &c->off);
 	workload_add(f->workload, c->duration_ns, &c->off, c->inside);
 	if (c->arg_mask & 0xff)
 		workload_add_arguments(f->workload, c->arg_mask, c->args, c->duration_ns);
@@ -138,7 +139,8 @@ static void add_own(struct sci_function *f, struct sci_cell *cell, const struct 
 		f->own_off_fastest = c->own_off;
 	}
 	f->own_timed++;
-	offcpu_add(&f->own_off, &c->own_off);
+	if (!c->never_off)
+		offcpu_add(&f->own_off, &c->own_off);
 	switching_add(&f->switching, c->own_ns, &c->own_off);
 	cell->own_timed++;
 	cell->own_ns += c->own_ns;

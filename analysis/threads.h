@@ -52,10 +52,15 @@ static inline uint64_t offcpu_running_ns(uint64_t ns, const struct offcpu *off)
 	return ns > offcpu_ns(off) ? ns - offcpu_ns(off) : 0;
 }
 
+static inline bool offcpu_any(const struct offcpu *x)
+{
+	return x->preempted_ns | x->blocked_ns | x->idle_ns | x->sleeps | x->wakes;
+}
+
 /* Most calls never leave the CPU: their sums' cache lines are not touched. */
 static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
 {
-	if (!(x->preempted_ns | x->blocked_ns | x->idle_ns | x->sleeps | x->wakes))
+	if (!offcpu_any(x))
 		return;
 	sum->preempted_ns += x->preempted_ns;
 	sum->blocked_ns += x->blocked_ns;

@@ -6,10 +6,19 @@
 #ifndef ISPOT_BASE_INTERRUPT_H
 #define ISPOT_BASE_INTERRUPT_H
 
+#include <signal.h>
 #include <stdbool.h>
 
+extern volatile sig_atomic_t interrupt_flag;
+
 void interrupt_begin(void); /* forgets an earlier one; nothing where SIGINT is ignored */
-bool interrupt_noted(void);
+
+/* Asked at every record. */
+static inline bool interrupt_noted(void)
+{
+	return interrupt_flag;
+}
+
 void interrupt_end(void);
 
 #endif
