@@ -278,34 +278,37 @@ static int find_interpreter(struct command_program *p, char *const *argv, bool *
 	return ret;
 }
 
-/* What was found in words that are not argv's; is_shell and script are that command's. */
-static void become(struct command_program *p, struct command_program *inner)
+/* The command of words that are not argv's takes p's place, if it is found; inner has its
+ * environment. is_shell and script are that command's. */
+static bool take_command(struct command_program *p, struct command_program *inner,
+			 char *const *words)
 {
-	command_program_release(p);
-	*p = *inner;
-	p->word = -1;
-	*inner = (struct command_program){ 0 };
+	bool found = words[0] && !find_command(inner, words, NULL);
+
+	command_program_release(found ? p : inner);
+	if (found) {
+		*p = *inner;
+		p->word = -1;
+	}
+	return found;
 }
 
 /* `sh -c` of one plain command means that command; anything more means the shell. */
 static bool find_in_string(struct command_program *p, const char *string)
 {
-	struct command_program inner = { .environment = environment_copy(p->environment) };
+	struct command_program inner = { 0 };
 	struct words words = { 0 };
 	bool found = false;
 	size_t at = 0;
 
-	if (!string || !split_simple(string, &words))
-		goto out;
-	while (words.data[at] && word_is_assignment(words.data[at]))
-		environment_set(&inner, words.data[at++]);
-	if (words.data[at] && !strcmp(words.data[at], "exec"))
-		at++;
-	found = words.data[at] && !find_command(&inner, words.data + at, NULL);
-	if (found)
-		become(p, &inner);
-out:
-	command_program_release(&inner);
+	if (string && split_simple(string, &words)) {
+		inner.environment = environment_copy(p->environment);
+		while (words.data[at] && word_is_assignment(words.data[at]))
+			environment_set(&inner, words.data[at++]);
+		if (words.data[at] && !strcmp(words.data[at], "exec"))
+			at++;
+		found = take_command(p, &inner, words.data + at);
+	}
 	words_release(&words);
 	return found;
 }
@@ -313,26 +316,22 @@ out:
 /* `env -S 'A=1 app -x' y` is `env A=1 app -x y`. */
 static bool find_in_split(struct command_program *p, const struct wrapper *w, char *const *argv)
 {
-	struct command_program inner = { .environment = environment_copy(p->environment),
-					 .scripts = p->scripts };
+	struct command_program inner = { .scripts = p->scripts };
 	struct words words = { 0 };
 	int rest;
 	const char *string = wrapper_split(w, argv, &rest);
 	bool found = false;
 
 	if (!string)
-		goto out;
+		return false;
 	*vec_add(&words) = xstrdup(argv[0]);
-	if (!split_simple(string, &words))
-		goto out;
-	for (words.n--; argv[rest]; rest++)
-		*vec_add(&words) = xstrdup(argv[rest]);
-	*vec_add(&words) = NULL;
-	found = !find_command(&inner, words.data, NULL);
-	if (found)
-		become(p, &inner);
-out:
-	command_program_release(&inner);
+	if (split_simple(string, &words)) {
+		for (words.n--; argv[rest]; rest++)
+			*vec_add(&words) = xstrdup(argv[rest]);
+		*vec_add(&words) = NULL;
+		inner.environment = environment_copy(p->environment);
+		found = take_command(p, &inner, words.data);
+	}
 	words_release(&words);
 	return found;
 }

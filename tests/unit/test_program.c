@@ -54,50 +54,42 @@ static const char *variable(const struct command_program *p, const char *name)
 	return "(unset)";
 }
 
-static void scripts(void **state)
+/* What is found for a script of this text. */
+static int find_script(struct command_program *p, const char *text, struct err *err)
 {
 	char *argv[] = { "./program-script", "x", NULL };
-	struct command_program p;
-	struct err err = { 0 };
 	FILE *f = fopen("program-script", "we");
 
-	(void)state;
-	chmod("program-script", 0755);
-	fputs("#! /bin/sh -e \necho\n", f);
+	fputs(text, f);
 	fclose(f);
-	assert_int_equal(command_program_find(&p, argv, &err), 0);
+	chmod("program-script", 0755);
+	return command_program_find(p, argv, err);
+}
+
+static void scripts(void **state)
+{
+	struct command_program p;
+	struct err err = { 0 };
+
+	(void)state;
+	assert_int_equal(find_script(&p, "#! /bin/sh -e \necho\n", &err), 0);
 	assert_string_equal(p.script, "./program-script");
 	assert_string_equal(p.path, "/bin/sh");
 	assert_true(p.is_shell);
 	assert_int_equal(p.word, 0);
 	command_program_release(&p);
-	f = fopen("program-script", "we");
-	fputs("#!/usr/bin/env ls\n", f);
-	fclose(f);
-	assert_int_equal(command_program_find(&p, argv, &err), 0);
+	assert_int_equal(find_script(&p, "#!/usr/bin/env ls\n", &err), 0);
 	assert_string_equal(strrchr(p.path, '/'), "/ls");
 	assert_false(p.is_shell);
 	command_program_release(&p);
-	f = fopen("program-script", "we");
-	fputs("#!./program-script\n", f);
-	fclose(f);
-	assert_int_equal(command_program_find(&p, argv, &err), -ELOOP);
-	f = fopen("program-script", "we");
-	fputs("#!/no/such\n", f);
-	fclose(f);
-	assert_int_equal(command_program_find(&p, argv, &err), -ENOENT);
+	assert_int_equal(find_script(&p, "#!./program-script\n", &err), -ELOOP);
+	assert_int_equal(find_script(&p, "#!/no/such\n", &err), -ENOENT);
 	assert_non_null(strstr(err.text, "program-script"));
-	f = fopen("program-script", "we");
-	fputs("#!/usr/bin/env -S A=1 ls -l\n", f);
-	fclose(f);
-	assert_int_equal(command_program_find(&p, argv, &err), 0);
+	assert_int_equal(find_script(&p, "#!/usr/bin/env -S A=1 ls -l\n", &err), 0);
 	assert_string_equal(strrchr(p.path, '/'), "/ls");
 	assert_string_equal(variable(&p, "A"), "1");
 	command_program_release(&p);
-	f = fopen("program-script", "we");
-	fputs("echo without a first line\n", f);
-	fclose(f);
-	assert_int_equal(command_program_find(&p, argv, &err), 0);
+	assert_int_equal(find_script(&p, "echo without a first line\n", &err), 0);
 	assert_true(p.is_shell);
 	assert_string_equal(p.script, "./program-script");
 	command_program_release(&p);
