@@ -49,6 +49,7 @@ struct meta_not_traced session_left_out(const struct planned *p)
 		.name = dso_function_name(p->what.dso, p->what.function),
 		.object = dso_path(p->what.dso),
 		.reason = p->reason,
+		.address = p->what.function->address,
 		.cpu_share = p->cpu_share,
 		.calls_per_s = p->calls_per_s,
 		.cost_share = p->cost_share,

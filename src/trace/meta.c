@@ -308,8 +308,9 @@ static int read_site(struct meta *meta, const struct json *line)
 
 static bool same_left_out(const struct meta_not_traced *a, const struct meta_not_traced *b)
 {
-	return a->traced_until_ns == b->traced_until_ns && a->name && b->name &&
-	       !strcmp(a->name, b->name) && a->object && b->object && !strcmp(a->object, b->object);
+	return a->traced_until_ns == b->traced_until_ns && a->address == b->address && a->name &&
+	       b->name && !strcmp(a->name, b->name) && a->object && b->object &&
+	       !strcmp(a->object, b->object);
 }
 
 /* What is said again is known better, or traced again. */

@@ -119,6 +119,7 @@ struct meta_function {
 /* kind "not_traced": wanted, or hot, and left out */
 struct meta_not_traced {
 	const char *name, *object, *reason; /* reason: a clause for the report */
+	uint64_t address;		    /* as of a function; 0: not known */
 	uint64_t traced_until_ns;	    /* its probes were in before that; 0: never */
 	uint64_t traced_again_ns;	    /* and are again since then; 0: they are not */
 	double cpu_share;		    /* of samples, NAN unknown */

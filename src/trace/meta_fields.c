@@ -67,15 +67,11 @@ const struct field meta_parameter_fields[] = {
 };
 
 const struct field meta_not_traced_fields[] = {
-	F(not_traced, STRING, name),
-	F(not_traced, STRING, object),
-	F(not_traced, STRING, reason),
-	F(not_traced, COUNT, traced_until_ns),
-	F(not_traced, F64, cpu_share),
-	F(not_traced, F64, calls_per_s),
-	F(not_traced, F64, cost_share),
-	F(not_traced, COUNT, traced_again_ns),
-	{ 0 },
+	F(not_traced, STRING, name),	       F(not_traced, STRING, object),
+	F(not_traced, STRING, reason),	       F(not_traced, COUNT, address),
+	F(not_traced, COUNT, traced_until_ns), F(not_traced, F64, cpu_share),
+	F(not_traced, F64, calls_per_s),       F(not_traced, F64, cost_share),
+	F(not_traced, COUNT, traced_again_ns), { 0 },
 };
 
 const struct field meta_calibration_fields[] = {

@@ -30,7 +30,8 @@ static const char *const lines[] = {
 	"\"type\":\"\",\"class\":\"value\",\"is_signed\":true,\"key\":false,\"occasional\":false}],"
 	"\"prototype\":[{\"number\":3,\"name\":\"count\",\"why\":\"\"},"
 	"{\"number\":0,\"name\":\"ret\",\"why\":\"it returns nothing\"}]}",
-	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\",\"traced_until_ns\":77,"
+	"{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"libc.so.6\",\"reason\":\"it is hot\","
+	"\"address\":4096,\"traced_until_ns\":77,"
 	"\"cpu_share\":0.14,\"calls_per_s\":6000000,\"cost_share\":0.65,\"traced_again_ns\":99}",
 	"{\"kind\":\"calibration\",\"class\":\"emulated\",\"exit\":\"none\",\"only_jumps\":true,\"threads\":2,"
 	"\"when\":\"after\",\"inner_min_ns\":500,\"inner_p50_ns\":550,\"inner_p99_ns\":1100,"
@@ -137,6 +138,9 @@ static void what_joins_was_not_left_out(void **state)
 	assert_int_equal(m.not_traced.n, 3); /* its share is known now */
 	assert_float_equal(m.not_traced.data[1].cpu_share, 0.5, 0);
 	assert_int_equal(m.not_traced.data[1].traced_again_ns, 9);
+	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/a\","
+		      "\"traced_until_ns\":5,\"address\":64}");
+	assert_int_equal(m.not_traced.n, 4); /* another of that name */
 	meta_release(&m);
 }
 
