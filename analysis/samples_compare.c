@@ -132,14 +132,15 @@ void samples_compare(const struct samples *s, const struct block *b, uint64_t sl
 	const struct samples_function *f = &s->functions[b->id];
 	struct tally lines = { .meta = s->calls->threads.meta }, callees = lines;
 	struct scale scale = { .difference_ns = difference_ns };
+	uint64_t fast_max_ns = block_fast_max_ns(b), slow_min_ns = block_slow_min_ns(b);
 	double weight = 0, kept = f->rows.n ? (double)f->seen / (double)f->rows.n : 1;
 
 	for (uint32_t i = 0; i < f->rows.n; i++) {
 		const struct sample_row *row = &f->rows.data[i];
-		bool slow = row->duration_ns >= block_slow_min_ns(b);
+		bool slow = row->duration_ns >= slow_min_ns;
 
 		weight += (double)row->weight_ns / (double)f->rows.n;
-		if (!slow && row->duration_ns > block_fast_max_ns(b))
+		if (!slow && row->duration_ns > fast_max_ns)
 			continue;
 		*(slow ? &d->slow : &d->fast) += 1;
 		count_line(&lines, samples_innermost(lines.meta, row), row->kernel, slow, i);

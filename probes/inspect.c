@@ -191,9 +191,7 @@ void inspection_release(struct inspection *in)
 double inspection_cost_ns(const struct inspection *in, const struct planned *p)
 {
 	for (size_t i = 0; i < in->n_costs; i++)
-		if (p->possible && in->costs[i].class == p->place.class &&
-		    in->costs[i].exit == p->exit.mech &&
-		    in->costs[i].only_jumps == planned_only_jumps(p))
+		if (p->possible && planned_is_priced_by(p, &in->costs[i]))
 			return in->costs[i].full_p50_ns;
 	return NAN;
 }

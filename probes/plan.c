@@ -76,9 +76,16 @@ bool planned_is_traced(const struct planned *p)
 	return p->possible && p->set != PLANNED_NO_SET && !p->out_ns;
 }
 
-bool planned_only_jumps(const struct planned *p)
+/* Probes on jumps cost less than those on a ret, which is single-stepped. */
+static bool only_jumps(const struct planned *p)
 {
 	return p->exit.mech == EXIT_RET_SITES && p->place.only_jumps;
+}
+
+bool planned_is_priced_by(const struct planned *p, const struct meta_calibration *c)
+{
+	return c->class == p->place.class && c->exit == p->exit.mech &&
+	       c->only_jumps == only_jumps(p);
 }
 
 void planned_describe(const struct planned *p, struct meta_function *f)
@@ -94,7 +101,7 @@ void planned_describe(const struct planned *p, struct meta_function *f)
 	f->probe_offset = p->place.entry_offset;
 	f->class = p->place.class;
 	f->exit = p->exit.mech;
-	f->only_jumps = planned_only_jumps(p);
+	f->only_jumps = only_jumps(p);
 	f->file = line.file;
 	f->line = line.line;
 	f->block = p->what.marker ? "marker" : "function";

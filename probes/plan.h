@@ -61,8 +61,8 @@ void plan_add(struct plan *plan, const struct selection *s, size_t first,
 void plan_release(struct plan *plan);
 
 bool planned_is_traced(const struct planned *p);
-/* Its exits are jumps, whose probes cost less than a single-stepped ret's. */
-bool planned_only_jumps(const struct planned *p);
+/* The calibration is of probes as its own are. */
+bool planned_is_priced_by(const struct planned *p, const struct meta_calibration *c);
 
 /* The function's meta line data; set, id and object numbers are the caller's to fill. */
 void planned_describe(const struct planned *p, struct meta_function *f);

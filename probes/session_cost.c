@@ -29,8 +29,7 @@ static bool measured(const struct session *s, const struct planned *p, double *i
 
 	*inner_ns = *full_ns = 0;
 	vec_for_each (&s->calibrations, const struct meta_calibration, c)
-		if (c->class == p->place.class && c->exit == p->exit.mech &&
-		    c->only_jumps == planned_only_jumps(p)) {
+		if (planned_is_priced_by(p, c)) {
 			*inner_ns += (double)c->inner_p50_ns;
 			*full_ns += c->full_p50_ns;
 			n++;

@@ -45,8 +45,8 @@ static inline uint64_t merge_limit_by(const struct merge *m, const struct merge_
 	return m->keys[0].index < second->index ? second->time_ns : second->time_ns - 1;
 }
 
-/* Of more than two, which are the most common case. */
-uint64_t merge_limit_of_many(const struct merge *m);
+/* Of any number of streams but two, which are the most common case. */
+uint64_t merge_limit_of_many(const struct merge *m); /* more than two */
 void merge_sink(struct merge *m, uint64_t time_ns);
 
 /* The latest time up to which the first stream goes before all others. Meaningless if n is 0. */
