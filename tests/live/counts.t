@@ -53,8 +53,7 @@ is "$(block shell child_work .calls)" \
 record recursion -F descend -- "$MB/recursion"
 report recursion
 matches_truth recursion calls
-record shallow -F descend -- "$MB/recursion" --depth 40
-report shallow
+record_truth shallow -F descend -- "$MB/recursion" --depth 40
 matches_truth shallow
 is "$(block shallow descend .timed_calls)" "$(block shallow descend .calls)" \
 	"recursion within the kernel's depth: every call is timed"

@@ -225,10 +225,11 @@ within() {
 }
 
 # score_within NAME BLOCK VALUE+-TOLERANCE. Where the CPU was taken away between the stamps of program
-# and probe only one of them knows, so what of the score is that may be missing, or more.
+# and probe only one of them knows, and the program's hold the probes, whose price varies: so what of the
+# score is either may be missing, or more.
 score_within() {
 	within "$(block "$1" "$2" .sci)" "$3" \
-		"$(block "$1" "$2" '| (.sci // 0) * ([.causes[] | select(.kind == "cpu-wait") | .share] | add // 0)')"
+		"$(block "$1" "$2" '| (.sci // 0) * ([.causes[] | select(.kind | IN("cpu-wait", "ispot")) | .share] | add // 0)')"
 }
 
 # first_cause NAME BLOCK KIND: the largest cause, besides what a busy machine and the probes add to
@@ -322,6 +323,20 @@ causes_agree() {
 	while read -r b key value; do
 		[ "$key" != cause ] || [ "$(seen_as "$1" "$b" "$value")" = "$value" ] || return 1
 	done < <(truth "$1")
+}
+
+# record_truth NAME RECORD-ARGS...: records and reports. Program and probes are measured in one run, so a loaded
+# machine moves them together; where it takes a CPU away between the stamps of one and the other they part,
+# so a score or cause that disagrees is measured again, at most twice.
+record_truth() {
+	local name=$1
+	shift
+	for _ in 1 2 3; do
+		record "$name" "$@"
+		report "$name" || return
+		scores_agree "$name" && causes_agree "$name" && break
+	done
+	return 0
 }
 
 # nothing_lost NAME: whatever was made was read

@@ -4,10 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
-record marked -F 'marker:*' -F '!marker:cost' -- "$MB/markers"
-is "$status" 0 "marked: status (the red zone is whole)"
-report marked
+record_truth marked -F 'marker:*' -F '!marker:cost' -- "$MB/markers"
 ok $? "marked: report" || diag marked.report-err
+is "$status" 0 "marked: status (the red zone is whole)"
 matches_truth marked calls sci
 nothing_lost marked
 is "$(block marked wait_reply .kind)" marker "kind"

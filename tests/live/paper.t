@@ -8,12 +8,8 @@ needs_probes
 
 # program  pattern  block  calls  arguments
 while read -r program pattern function calls arguments; do
-	for _ in 1 2 3; do
-		# shellcheck disable=SC2086 # arguments
-		record "$program" -F "$pattern" -- "$MB/$program" -n "$calls" $arguments
-		report "$program"
-		scores_agree "$program" && break
-	done
+	# shellcheck disable=SC2086 # arguments
+	record_truth "$program" -F "$pattern" -- "$MB/$program" -n "$calls" $arguments
 	is "$(block "$program" "$function" .calls)" "$calls" "$program $arguments: as many executions as were asked for"
 	matches_truth "$program" calls sci
 done <<-'EOR'

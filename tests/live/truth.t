@@ -1,9 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Scores, verdicts and causes are what the microbenchmarks know about themselves. Both sides are
-# measured in one run, so a loaded machine moves them together; where it takes a CPU away between
-# the program's stamp and the probe's they part, so a score or cause that disagrees is measured again,
-# at most twice.
+# Scores, verdicts and causes are what the microbenchmarks know about themselves.
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
@@ -13,12 +10,8 @@ while read -r program functions; do
 	for f in ${functions//,/ }; do
 		patterns+=(-F "$f")
 	done
-	for _ in 1 2 3; do
-		record "$program" "${patterns[@]}" -- "$MB/$program"
-		report "$program"
-		reported=$?
-		scores_agree "$program" && causes_agree "$program" && break
-	done
+	record_truth "$program" "${patterns[@]}" -- "$MB/$program"
+	reported=$?
 	is "$status" 0 "$program: status" || diag "$program.err"
 	if [ "$reported" = 0 ]; then
 		matches_truth "$program"
@@ -92,13 +85,12 @@ EOR
 
 # Where the machine has nodes and hyperthreads.
 while read -r program function; do
-	record "$program" -F "$function" -- "$MB/$program"
+	record_truth "$program" -F "$function" -- "$MB/$program"
 	is "$status" 0 "$program: status" || diag "$program.err"
 	if grep -q 'nothing to measure' "$program.out"; then
 		skip "$program: its score" "$(grep 'nothing to measure' "$program.out")"
 		continue
 	fi
-	report "$program"
 	matches_truth "$program" calls sci
 	nothing_lost "$program"
 done <<-'EOR'
