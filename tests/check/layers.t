@@ -16,35 +16,49 @@ declare -A may=(
 	[top]="base top"
 )
 
-# The module of a path: src/base/x.c is base, src/args.h top, probes/bpf/x.h probes.
+# module PATH: $module is that of src/base/x.c base, of src/args.h top, of probes/bpf/x.h probes.
 module() {
 	case $1 in
-	src/*/*) local m=${1#src/} && echo "${m%%/*}" ;;
-	src/*) echo top ;;
-	*) echo "${1%%/*}" ;;
+	src/*/*) module=${1#src/} module=${module%%/*} ;;
+	src/*) module=top ;;
+	*) module=${1%%/*} ;;
 	esac
 }
 
-# Where `#include "NAME"` of a file leads to, as the compiler looks it up.
-resolve() { # resolve ROOT FILE NAME
-	local d
-	for d in "$(dirname "$2")" src .; do
-		[ -e "$1/$d/$3" ] && realpath -m --relative-to="$1" "$1/$d/$3" && return
-	done
-	echo "$3" # generated, or gone: judged by its name
+# Where `#include "NAME"` of each FILE leads to, as the compiler looks it up: lines FILE NAME become
+# lines FILE TARGET. What is generated, or gone, is judged by its name.
+resolve() {
+	local f name d
+	while read -r f name; do
+		for d in "${f%/*}/" src/ "" none; do
+			[ "$d" != none ] || { echo "$f $name" && break; }
+			[ -e "$d$name" ] && echo "$f $d$name" && break
+		done
+	done | awk '{
+		n = split($2, part, "/")
+		path = ""
+		for (i = 1; i <= n; i++) {
+			if (part[i] == "..")
+				sub("(^|/)[^/]*$", "", path)
+			else if (part[i] != "." && part[i] != "")
+				path = path (path == "" ? "" : "/") part[i]
+		}
+		print $1, path
+	}'
 }
 
 arrows() { # arrows ROOT
-	local f name from to target
-	(cd "$1" && files "$1" 'src/*.[ch]' 'probes/*.[ch]' 'pmu/*.[ch]' 'analysis/*.[ch]' \
-		'report/*.[ch]' | xargs -r grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"') |
-		sed 's/:[^"]*"\([^"]*\)".*/ \1/' | while read -r f name; do
-		from=$(module "$f")
-		target=$(resolve "$1" "$f" "$name")
-		to=$(module "$target")
+	local f target from
+	cd "$1" || return
+	files "$1" 'src/*.[ch]' 'probes/*.[ch]' 'pmu/*.[ch]' 'analysis/*.[ch]' 'report/*.[ch]' |
+		xargs -r grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
+		sed 's/:[^"]*"\([^"]*\)".*/ \1/' | resolve | while read -r f target; do
+		module "$f"
+		from=$module
+		module "$target"
 		case " ${may[$from]-} " in
-		*" $to "*) ;;
-		*) echo "$f ($from) includes $target ($to)" ;;
+		*" $module "*) ;;
+		*) echo "$f ($from) includes $target ($module)" ;;
 		esac
 	done
 }

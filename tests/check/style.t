@@ -6,10 +6,9 @@
 # Other versions of clang-format break lines elsewhere.
 FORMAT_VERSION=14
 
-# shellcheck disable=SC2016 # the inner shell expands
 format() { # format ROOT
-	(cd "$1" && files "$1" '*.c' '*.h' '*.cc' | xargs -r -n 1 sh -c \
-		'clang-format --dry-run -Werror "$0" >/dev/null 2>&1 || echo "$0: not formatted; run clang-format -i $0"')
+	(cd "$1" && files "$1" '*.c' '*.h' '*.cc' | xargs -r clang-format --dry-run -Werror 2>&1 |
+		sed -n 's/^\([^:]*\):[0-9]*:.*clang-format-violations.*/\1: not formatted; run clang-format -i \1/p' | sort -u)
 }
 
 licence() { # licence ROOT
