@@ -327,6 +327,7 @@ void session_free(struct session *s)
 	vec_release(&s->holdings);
 	map_release(&s->watched);
 	vec_release(&s->calibrations);
+	text_release(&s->pending);
 	session_stacks_release(s);
 	session_addresses_release(s);
 	spaces_release(&s->spaces);
