@@ -74,7 +74,9 @@ ok "an error before any output starts no pager" exits 1 'ispot: report: *' on_te
 
 unset NO_COLOR
 escapes() { # escapes COMMAND: whether what it writes to a terminal has colours
-	on_terminal "$1" | grep -q "$(printf '\033')\\[" && echo colours || echo none
+	local seen
+	seen=$(on_terminal "$1") # to its end: pty.spawn waits for ever when its reader leaves
+	grep -q "$(printf '\033')\\[" <<<"$seen" && echo colours || echo none
 }
 "$ISPOT" dump --from-text "$top/tests/golden/story.trace" -o "$work/story.data"
 report="PAGER=cat TERM=xterm \"\$0\" report -i $work/story.data"
