@@ -149,6 +149,22 @@ static bool any_chosen(const struct meta *meta)
 	return false;
 }
 
+/* Where nothing was probed the recorder's notices say why; what was lost may have been calls. */
+static void no_call_notice(struct result *res)
+{
+	if (res->estimated_calls || res->lost_records ||
+	    (!res->meta->functions.n && res->meta->notices.n))
+		return;
+	if (res->windowed)
+		result_notice(res, "no traced function was called in this part of the recording, "
+				   "or none was traced yet");
+	else if (any_chosen(res->meta))
+		result_notice(res,
+			      "no traced function was called; `ispot check` shows what -F matches");
+	else
+		result_notice(res, "none of the functions that ispot chose was called");
+}
+
 void result_find_notices(struct result *res)
 {
 	const struct sci *s = &res->sci;
@@ -194,13 +210,6 @@ void result_find_notices(struct result *res)
 	result_count_notice(res, res->calls.unknown_ids,
 			    "record is of a function that the trace does not name",
 			    "records are of functions that the trace does not name");
-	/* Where nothing was probed the recorder's notices say why; what was lost may have been
-	 * calls. */
-	if (!res->calls.entries && !res->estimated_calls && !res->lost_records &&
-	    (res->meta->functions.n || !res->meta->notices.n))
-		result_notice(
-			res,
-			any_chosen(res->meta)
-				? "no traced function was called; `ispot check` shows what -F matches"
-				: "none of the functions that ispot chose was called");
+	if (!res->calls.entries)
+		no_call_notice(res);
 }
