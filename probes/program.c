@@ -211,6 +211,7 @@ static int find_program(const char *name, struct command_program *p, struct err 
 static int find_command(struct command_program *p, char *const *argv, struct err *err);
 
 #define SCRIPTS_MAX 4 /* scripts of scripts that the kernel follows as well */
+#define STRINGS_MAX 8 /* `sh -c` of `sh -c`: some script may name itself */
 
 /* The words of a script's first line: interpreter and at most one argument. What is text without
  * such a line is one for sh, as it is to execvp() and to shells. 0: it is no script. */
@@ -293,16 +294,22 @@ static bool take_command(struct command_program *p, struct command_program *inne
 	return found;
 }
 
+static struct command_program inner_of(const struct command_program *p)
+{
+	return (struct command_program){ .environment = environment_copy(p->environment),
+					 .strings = p->strings + 1 };
+}
+
 /* `sh -c` of one plain command means that command; anything more means the shell. */
 static bool find_in_string(struct command_program *p, const char *string)
 {
-	struct command_program inner = { 0 };
 	struct words words = { 0 };
 	bool found = false;
 	size_t at = 0;
 
-	if (string && split_simple(string, &words)) {
-		inner.environment = environment_copy(p->environment);
+	if (string && p->strings < STRINGS_MAX && split_simple(string, &words)) {
+		struct command_program inner = inner_of(p);
+
 		while (words.data[at] && word_is_assignment(words.data[at]))
 			environment_set(&inner, words.data[at++]);
 		if (words.data[at] && !strcmp(words.data[at], "exec"))
@@ -313,23 +320,26 @@ static bool find_in_string(struct command_program *p, const char *string)
 	return found;
 }
 
-/* `env -S 'A=1 app -x' y` is `env A=1 app -x y`. */
+/* `env -i -S 'A=1 app -x' y` is `env -i A=1 app -x y`. */
 static bool find_in_split(struct command_program *p, const struct wrapper *w, char *const *argv)
 {
-	struct command_program inner = { .scripts = p->scripts };
 	struct words words = { 0 };
-	int rest;
-	const char *string = wrapper_split(w, argv, &rest);
+	struct wrapper_split split;
 	bool found = false;
 
-	if (!string)
+	if (p->strings == STRINGS_MAX || !wrapper_split(w, argv, &split))
 		return false;
-	*vec_add(&words) = xstrdup(argv[0]);
-	if (split_simple(string, &words)) {
-		for (words.n--; argv[rest]; rest++)
-			*vec_add(&words) = xstrdup(argv[rest]);
+	for (int i = 0; i < split.at; i++)
+		*vec_add(&words) = xstrdup(argv[i]);
+	if (split.letters)
+		*vec_add(&words) = xstrndup(argv[split.at], split.letters);
+	if (split_simple(split.string, &words)) {
+		struct command_program inner = inner_of(p);
+
+		inner.scripts = p->scripts; /* the kernel's: it is one exec */
+		for (words.n--; argv[split.rest]; split.rest++)
+			*vec_add(&words) = xstrdup(argv[split.rest]);
 		*vec_add(&words) = NULL;
-		inner.environment = environment_copy(p->environment);
 		found = take_command(p, &inner, words.data);
 	}
 	words_release(&words);

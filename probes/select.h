@@ -121,6 +121,7 @@ struct command_program {
 	char *script;	    /* that path interprets, NULL: none */
 	bool is_shell;	    /* path only starts other programs */
 	unsigned scripts;   /* met on the way */
+	unsigned strings;   /* looked into on the way: of `sh -c` and `env -S` */
 	char **environment; /* NULL-terminated */
 };
 /* The file in PATH that a name means, to be freed; NULL: *code is -ENOENT, or -EACCES where there

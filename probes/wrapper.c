@@ -156,23 +156,45 @@ const char *wrapper_string(const struct wrapper *w, char *const *argv)
 	return command ? argv[at] : NULL;
 }
 
-const char *wrapper_split(const struct wrapper *w, char *const *argv, int *rest)
+/* What follows in the word after the option that splits, "": its string is the next word. NULL: it
+ * is another option. */
+static const char *split_option(const struct wrapper *w, const char *option, size_t *letters)
 {
-	static const char *const spellings[] = { "--split-string=", "-S", "-vS" };
-	const char *option = (w->flags & SPLITS) ? argv[1] : NULL;
+	static const char name[] = "--split-string";
+	const size_t n = sizeof(name) - 1;
 
-	*rest = 2;
-	if (!option)
-		return NULL;
-	for (size_t i = 0; i < sizeof(spellings) / sizeof(*spellings); i++) {
-		size_t n = strlen(spellings[i]);
-
-		if (strncmp(option, spellings[i], n))
-			continue;
-		if (option[n] || spellings[i][n - 1] == '=')
-			return option + n;
-		*rest = 3;
-		return argv[2];
+	*letters = 0;
+	if (option[1] == '-') {
+		if (strncmp(option, name, n) || (option[n] && option[n] != '='))
+			return NULL;
+		return option + n + (option[n] == '=');
 	}
+	for (size_t i = 1; option[i] && !strchr(w->letters, option[i]); i++)
+		if (option[i] == 'S') {
+			*letters = i > 1 ? i : 0;
+			return option + i + 1;
+		}
 	return NULL;
+}
+
+bool wrapper_split(const struct wrapper *w, char *const *argv, struct wrapper_split *split)
+{
+	int at = 1, words;
+
+	if (!(w->flags & SPLITS))
+		return false;
+	for (; argv[at] && argv[at][0] == '-' && argv[at][1]; at += words) {
+		const char *string = split_option(w, argv[at], &split->letters);
+
+		if (string) {
+			split->at = at;
+			split->string = *string ? string : argv[at + 1];
+			split->rest = at + (*string ? 1 : 2);
+			return split->string != NULL;
+		}
+		words = option_words(w, argv + at);
+		if (!words || !strcmp(argv[at], "--"))
+			return false;
+	}
+	return false;
 }

@@ -7,6 +7,7 @@
 #define ISPOT_PROBES_WRAPPER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum {
 	TAKES_ASSIGNMENTS = 1, /* A=1 before the command */
@@ -31,8 +32,14 @@ const struct wrapper *wrapper_find(const char *word); /* NULL: it is none */
 int wrapper_skip(const struct wrapper *w, char *const *argv);
 /* The command string of `sh -c`, also in `bash -ec`; NULL: it runs a script or reads commands. */
 const char *wrapper_string(const struct wrapper *w, char *const *argv);
-/* The string of `env -S`, and in *rest the word behind it; NULL: it has none. */
-const char *wrapper_split(const struct wrapper *w, char *const *argv, int *rest);
+/* `env -i -S 'words' more`, also as `-iSwords`. */
+struct wrapper_split {
+	int at;		/* the option's word in argv */
+	size_t letters; /* of it that stand before the option, `-i`; 0: none */
+	const char *string;
+	int rest; /* the word in argv behind it */
+};
+bool wrapper_split(const struct wrapper *w, char *const *argv, struct wrapper_split *split);
 bool word_is_assignment(const char *word); /* A=1 */
 
 #endif
