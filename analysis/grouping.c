@@ -98,6 +98,20 @@ static int begin_sequences(struct grouping *g, struct trace_reader *r, struct re
 	return rc;
 }
 
+#define UNSEEN_RELEASE \
+	"a lock was taken while another thread seemed to have it: its release was not recorded"
+#define AS_OF_WAITS ", as that of pthread_cond_wait; record " SECTION_WAIT_PATTERNS " too"
+
+static void unseen_releases_notice(const struct sections *s, struct result *res)
+{
+	if (sections_see_waits(s))
+		result_count_notice(res, s->unclear, "time " UNSEEN_RELEASE,
+				    "times " UNSEEN_RELEASE);
+	else
+		result_count_notice(res, s->unclear, "time " UNSEEN_RELEASE AS_OF_WAITS,
+				    "times " UNSEEN_RELEASE AS_OF_WAITS);
+}
+
 static void end_locks(struct grouping *g, struct result *res)
 {
 	struct block_options o = { .duration_ns = res->duration_ns,
@@ -115,12 +129,7 @@ static void end_locks(struct grouping *g, struct result *res)
 					   : "short calls were not written: which of them released "
 					     "a lock is not known, so hold times and holders are "
 					     "n/a");
-	result_count_notice(
-		res, g->sections.unclear,
-		"time a lock was taken while another thread seemed to have it: its release was not "
-		"recorded, as that of pthread_cond_wait; record -F 'pthread_cond_*wait@arg2' too",
-		"times a lock was taken while another thread seemed to have it: its release was not "
-		"recorded, as that of pthread_cond_wait; record -F 'pthread_cond_*wait@arg2' too");
+	unseen_releases_notice(&g->sections, res);
 	result_count_notice(
 		res, g->sections.no_result,
 		"try to take a lock is without its result: what it held is not known; "

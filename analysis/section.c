@@ -45,9 +45,9 @@ static int find_functions(struct sections *s, struct err *err)
 			err, -ENODATA,
 			"%s was recorded without its arguments; record it with -F '%s@arg%u'",
 			without->name, without->symbol, lock_function_of(without)->bit + 1);
-	return err_set(err, -ENODATA,
-		       "the recording has no function that takes a lock; record them with "
-		       "-F 'pthread_mutex_*@arg1' -F 'pthread_cond_*wait@arg2'");
+	return err_set(
+		err, -ENODATA,
+		"the recording has no function that takes a lock; record them with " SECTION_PATTERNS);
 }
 
 int sections_init(struct sections *s, const struct meta *meta, const struct calls *calls,
@@ -315,6 +315,14 @@ static bool took(struct sections *s, const struct lock_function *row, const stru
 	return known ? !(uint32_t)c->args[ARG_RETURN] : row->action != LOCK_TRY;
 }
 
+static void note_taken(struct sections *s, uint32_t lock, bool unclear)
+{
+	struct lock *first = &s->locks.data[s->locks.data[lock].first];
+
+	first->taken++;
+	first->unclear += unclear;
+}
+
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	struct sections *s = self;
@@ -339,7 +347,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		keyed_add(s->waits, t, group, false, c);
 		s->all.data[group].acquired++;
 		s->all.data[group].contended += contended && !unclear;
-		s->all.data[group].unclear += unclear;
+		note_taken(s, lock, unclear);
 	}
 	if (has && take(s, t, lock, c, row->shared, site) && s->hook.taken)
 		s->hook.taken(s->hook.self, t, lock, group_of(s, &s->holds, c->id, lock, site), c,

@@ -22,6 +22,10 @@
 
 struct err;
 
+/* What to record for all of it: also the waits that release a mutex meanwhile. */
+#define SECTION_WAIT_PATTERNS "-F 'pthread_cond_*wait@arg2'"
+#define SECTION_PATTERNS      "-F 'pthread_mutex_*@arg1' " SECTION_WAIT_PATTERNS
+
 #define SECTION_LOCKS	65536 /* told apart; calls on further ones are counted only */
 #define SECTION_HOLDERS 8     /* places whose waits are kept for a block, the rest is in the last */
 
@@ -33,18 +37,14 @@ struct section_holder {
 
 struct section {
 	uint64_t acquired, contended; /* contended: another thread held it when the call began */
-	/* Of acquired, those that took it while another thread held it by all that was recorded:
-	 * its release was not seen, so whether these waited for it is not known. */
-	uint64_t unclear;
-	const struct block *hold; /* the times it was held; NULL: no release was seen */
-	bool released; /* some release of the lock was seen; else nobody knows who held it when */
+	const struct block *hold;     /* the times it was held; NULL: no release was seen */
+	/* Who held the lock when is known, of all takings but a hundredth: its releases were seen.
+	 * After sections_finish(). */
+	bool is_clear;
 	uint32_t n_holders;
 	struct section_holder
 		holders[SECTION_HOLDERS]; /* who held it meanwhile, most waits first */
 };
-
-/* Who held it when is known, of all but a hundredth. */
-bool section_is_clear(const struct section *section);
 
 /*
  * Told of every time that a lock is held; NULL: nobody is. group: of holds, the lock and the place
@@ -82,7 +82,9 @@ struct sections {
 	struct blocks hold_blocks;
 	uint64_t beyond;    /* calls on locks beyond SECTION_LOCKS */
 	uint64_t no_result; /* tries whose return value was not recorded */
-	uint64_t unclear;   /* of the sections that are not clear, after sections_finish() */
+	/* Of locks some of whose releases were seen, but not all: how often one was taken while
+	 * another thread held it by all that was recorded. After sections_finish(). */
+	uint64_t unclear;
 	/* One call in several was recorded, or the long ones alone: which release is of which
 	 * taking is not known, so no lock is known to be held. */
 	bool partial;
@@ -97,6 +99,8 @@ struct keyed_rule sections_rule(struct sections *s);
 void sections_name(struct sections *s, uint32_t group, struct text *name);
 /* After keyed_build(): names the blocks of the waits, and gives them their sections. */
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks);
+/* Functions were recorded that release a lock while they wait. */
+bool sections_see_waits(const struct sections *s);
 void sections_release(struct sections *s);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "analysis/section.h"
 #include "analysis/section_internal.h"
+#include "analysis/section_table.h"
 #include "base/text.h"
 
 static const char *keep(struct sections *s, const char *name)
@@ -60,22 +61,32 @@ void sections_name(struct sections *s, uint32_t group, struct text *name)
 		text_add(name, "an unrecorded place");
 }
 
-bool section_is_clear(const struct section *section)
+static bool is_clear(const struct lock *first)
 {
-	return section->released && section->unclear <= section->acquired / 100;
+	return first->released && first->unclear <= first->taken / 100;
+}
+
+bool sections_see_waits(const struct sections *s)
+{
+	for (size_t id = 0; id < s->meta->functions.n; id++)
+		if (s->functions[id] && s->functions[id]->action == LOCK_WAIT)
+			return true;
+	return false;
 }
 
 void sections_finish(struct sections *s, const struct block_options *o, struct blocks *blocks)
 {
 	keyed_build(&s->holds, NULL, o, &s->hold_blocks);
+	vec_for_each (&s->locks, const struct lock, l)
+		s->unclear += l->released && !is_clear(l) ? l->unclear : 0;
 	vec_for_each (blocks, struct block, b) {
 		const struct keyed_group *g = &s->waits->groups.data[b->id];
 		struct section *section = &s->all.data[b->id];
 		char hex[24];
 
 		section->hold = hold_of(s, g);
-		section->released = g->rest || s->locks.data[g->key >> 32].released;
-		s->unclear += section_is_clear(section) ? 0 : section->unclear;
+		section->is_clear =
+			g->rest || is_clear(&s->locks.data[s->locks.data[g->key >> 32].first]);
 		name_holders(s, section);
 		b->section = section;
 		if (!g->rest)

@@ -29,6 +29,9 @@ struct lock {
 	uint32_t tgid;
 	uint32_t first; /* lock at the same place, in whatever process: they are one block */
 	bool released;	/* of first: the release of one of them was seen */
+	/* of first: how often they were taken; of these, while another thread held it by all that
+	 * was recorded: its release was not seen */
+	uint64_t taken, unclear;
 	struct {
 		VEC(struct hold)
 	} holds;

@@ -189,7 +189,7 @@ GET(contended)
 	const struct section *s = b->section;
 
 	(void)scratch;
-	if (!s || !s->acquired || !section_is_clear(s))
+	if (!s || !s->acquired || !s->is_clear)
 		return none();
 	return ratio(VALUE_RATIO, (double)s->contended / (double)s->acquired);
 }

@@ -109,9 +109,8 @@ static size_t find_notices(const struct outliers *o, struct trace_reader *r, boo
 	if (windowed && brief_notice_of_window(o->meta))
 		notices[n++] = xstrdup(brief_notice_of_window(o->meta));
 	if (!o->locks && !o->monitors)
-		notices[n++] = xstrdup(
-			"critical sections are not known: record the functions that "
-			"take and release locks, -F 'pthread_mutex_*@arg1' -F 'pthread_cond_*wait@arg2'");
+		notices[n++] = xstrdup("critical sections are not known: record the functions that "
+				       "take and release locks, " SECTION_PATTERNS);
 	return n;
 }
 

@@ -144,7 +144,7 @@ static void sampled_calls_hold_nothing(void **state)
 	b = finish(&s, LOCK);
 	assert_int_equal(b->calls, 2);
 	assert_null(b->section->hold);
-	assert_false(b->section->released);
+	assert_false(b->section->is_clear);
 	assert_int_equal(b->section->n_holders, 0);
 	end(&s);
 }
@@ -259,7 +259,7 @@ static void processes_do_not_contend(void **state)
 	assert_int_equal(s.blocks.n, 1);
 	assert_int_equal(b->calls, 2);
 	assert_int_equal(b->section->contended, 0);
-	assert_true(b->section->released);
+	assert_true(b->section->is_clear);
 	assert_int_equal(b->section->hold->calls, 2);
 	assert_int_equal(b->section->hold->max_ns, 5000);
 	assert_int_equal(b->section->hold->min_ns, 3000);
@@ -348,13 +348,18 @@ static void unseen_releases_are_unclear(void **state)
 	calls(&s, 4500, 4600, 1, UNLOCK, MUTEX);
 	ends(&s, 4700, 2, LOCK);
 	calls(&s, 4800, 4900, 2, UNLOCK, MUTEX);
+	starts(&s, 5000, 2, TRY, MUTEX);
+	returns(&s, 5100, 2, TRY, 0);
+	calls(&s, 5200, 5300, 2, UNLOCK, MUTEX);
 	b = finish(&s, LOCK);
 	assert_int_equal(b->section->acquired, 4);
 	assert_int_equal(b->section->contended, 1);
-	assert_int_equal(b->section->unclear, 1);
-	assert_true(b->section->released);
-	assert_false(section_is_clear(b->section));
+	assert_false(b->section->is_clear);
 	assert_int_equal(s.sections.unclear, 1);
+	/* It is the lock of which that is not known, whoever takes it. */
+	vec_for_each (&s.blocks, const struct block, of_lock)
+		assert_false(of_lock->section->is_clear);
+	assert_int_equal(s.blocks.n, 2);
 	end(&s);
 }
 
@@ -372,7 +377,8 @@ static void without_releases(void **state)
 	}
 	b = finish(&s, LOCK);
 	assert_int_equal(b->calls, 10);
-	assert_false(b->section->released);
+	assert_false(b->section->is_clear);
+	assert_int_equal(s.sections.unclear, 0); /* it is not one release that was missed */
 	assert_null(b->section->hold);
 	end(&s);
 }
