@@ -28,9 +28,9 @@ static void find_outs(struct threads *th, uint32_t id)
 	const struct meta_function *f = &th->meta->functions.data[id];
 
 	vec_for_each (&th->meta->not_traced, const struct meta_not_traced, n)
-		if (n->traced_until_ns && n->name && n->object && f->symbol &&
-		    !strcmp(n->name, f->name) &&
-		    !strcmp(n->object, meta_object(th->meta, f->object)->path))
+		if (n->traced_until_ns && f->symbol &&
+		    meta_not_traced_is(n, f->name, meta_object(th->meta, f->object)->path,
+				       f->address))
 			*vec_add(&th->outs) = (struct set_out){
 				.id = id,
 				.from_ns = n->traced_until_ns,

@@ -22,17 +22,13 @@ static int hotter(const void *a, const void *b)
 	return x_share != y_share ? (x_share < y_share ? 1 : -1) : (x > y) - (x < y);
 }
 
-static bool is_same(const struct meta_not_traced *x, const struct meta_not_traced *y)
-{
-	return x->name && y->name && !strcmp(x->name, y->name) && x->object && y->object &&
-	       !strcmp(x->object, y->object);
-}
-
 /* Its row, if it was traced in part before. */
 static struct left_out_function *row_of(struct left_out *all, const struct meta_not_traced *f)
 {
 	vec_for_each (all, struct left_out_function, known)
-		if (f->traced_until_ns && known->gaps && is_same(known->last, f))
+		if (f->traced_until_ns && known->gaps &&
+		    meta_not_traced_is(f, known->last->name, known->last->object,
+				       known->last->address))
 			return known;
 	return memset(vec_add(all), 0, sizeof(struct left_out_function));
 }

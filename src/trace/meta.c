@@ -197,6 +197,13 @@ static int read_prototype(const struct json *list, struct arena *arena, struct m
 	return 0;
 }
 
+bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,
+			uint64_t address)
+{
+	return (!n->address || !address || n->address == address) && n->name && name && n->object &&
+	       object && !strcmp(n->name, name) && !strcmp(n->object, object);
+}
+
 /* What was left out at first and fits in later is traced. */
 static void take_back_left_out(struct meta *meta, const struct meta_function *f)
 {
@@ -204,8 +211,7 @@ static void take_back_left_out(struct meta *meta, const struct meta_function *f)
 	size_t kept = 0;
 
 	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
-		if (n->traced_until_ns || !n->name || !n->object || strcmp(n->name, f->name) ||
-		    strcmp(n->object, object))
+		if (n->traced_until_ns || !meta_not_traced_is(n, f->name, object, f->address))
 			meta->not_traced.data[kept++] = *n;
 	meta->not_traced.n = kept;
 }
@@ -306,13 +312,6 @@ static int read_site(struct meta *meta, const struct json *line)
 		return ret;                                                            \
 	}
 
-static bool same_left_out(const struct meta_not_traced *a, const struct meta_not_traced *b)
-{
-	return a->traced_until_ns == b->traced_until_ns && a->address == b->address && a->name &&
-	       b->name && !strcmp(a->name, b->name) && a->object && b->object &&
-	       !strcmp(a->object, b->object);
-}
-
 /* What is said again is known better, or traced again. */
 static int read_not_traced(struct meta *meta, const struct json *line)
 {
@@ -321,7 +320,8 @@ static int read_not_traced(struct meta *meta, const struct json *line)
 	if (read_fields(meta_not_traced_fields, line, &meta->arena, &row))
 		return -EINVAL;
 	vec_for_each (&meta->not_traced, struct meta_not_traced, n)
-		if (same_left_out(n, &row)) {
+		if (n->traced_until_ns == row.traced_until_ns && n->address == row.address &&
+		    meta_not_traced_is(n, row.name, row.object, row.address)) {
 			row.traced_again_ns =
 				row.traced_again_ns ? row.traced_again_ns : n->traced_again_ns;
 			*n = row;

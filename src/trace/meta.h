@@ -322,6 +322,11 @@ void meta_print_site(const struct meta_site *s, struct text *out);
 void meta_print_address(const struct meta_address *a, struct text *out);
 void meta_print_end(const struct meta_end *e, struct text *out);
 
+/* The two are of one function: of two of one name in a file the address, where both know it, tells.
+ */
+bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,
+			uint64_t address);
+
 /* Its source is a header of the system, as the wrappers around locks are in C++: a reader knows the
  * function that uses it. */
 bool meta_frame_in_header(const struct meta_frame *f);

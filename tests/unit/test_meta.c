@@ -141,6 +141,17 @@ static void what_joins_was_not_left_out(void **state)
 	read_line(&m, "{\"kind\":\"not_traced\",\"name\":\"g\",\"object\":\"/bin/a\","
 		      "\"traced_until_ns\":5,\"address\":64}");
 	assert_int_equal(m.not_traced.n, 4); /* another of that name */
+	read_line(&m,
+		  "{\"kind\":\"not_traced\",\"name\":\"h\",\"object\":\"/bin/a\",\"address\":64}");
+	read_line(&m, "{\"kind\":\"object\",\"id\":7,\"path\":\"/bin/a\"}");
+	read_line(
+		&m,
+		"{\"kind\":\"function\",\"id\":7,\"object\":7,\"name\":\"h\",\"symbol\":\"h\",\"address\":80}");
+	assert_int_equal(m.not_traced.n, 5);
+	read_line(
+		&m,
+		"{\"kind\":\"function\",\"id\":8,\"object\":7,\"name\":\"h\",\"symbol\":\"h\",\"address\":64}");
+	assert_int_equal(m.not_traced.n, 4); /* that one is traced after all */
 	meta_release(&m);
 }
 
