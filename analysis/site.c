@@ -79,6 +79,7 @@ static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
 	const struct meta_frame *first = frame_of(meta, stack, 0);
 	uint32_t i = 0, named = 0;
 	const char *function = called(meta, stack, &i);
+	bool wrapped = false;
 
 	if (function) {
 		text_add(name, function);
@@ -91,12 +92,15 @@ static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
 			continue;
 		if (function && f && !strcmp(f->object, first->object))
 			continue;
-		if (f && f->symbol && i + 1 < stack->n_frames && meta_frame_in_header(f))
+		if (f && f->symbol && i + 1 < stack->n_frames && meta_frame_in_header(f)) {
+			wrapped = true;
 			continue;
+		}
 		text_add(name, named++ ? " in " : "");
 		name_frame(f, name);
 	}
-	if (named == 1 && !function && stack->n_frames > 1) /* not its caller: nor the function */
+	if (named == 1 && !function && !wrapped &&
+	    stack->n_frames > 1) /* not its caller: nor the function */
 		text_add(name, " in ?");
 }
 

@@ -64,27 +64,29 @@ static uint64_t count_bars(const struct hist *h, const struct html_scale *s, uin
 	return most;
 }
 
-/* Logarithmic bars from fastest to slowest, each in the colour of where its middle lies. */
+/* Logarithmic bars from fastest to slowest, each in the colour of its fastest calls. */
 void html_histogram(const struct block *b, struct text *out)
 {
 	struct html_scale s = html_scale_of(b->min_ns, b->max_ns);
 	double width = (plot.right - plot.left) / BARS;
 	uint64_t count[BARS], most = count_bars(&b->sums->durations, &s, count);
+	double fast_max_ns = (double)block_fast_max_ns(b);
+	double slow_min_ns = (double)block_slow_min_ns(b);
 	char number[TEXT_NUMBER];
 
 	html_figure(out, &plot, "Histogram of durations: fast calls, those between, slow calls",
 		    "");
 	html_axis(out, &plot);
 	for (unsigned i = 0; i < BARS; i++) {
-		double middle = exp(s.low + (s.high - s.low) * (i + 0.5) / BARS);
+		double low_ns = exp(s.low + (s.high - s.low) * i / BARS);
 		double tall =
 			log1p((double)count[i]) / log1p((double)most) * (plot.bottom - plot.top);
 
 		if (count[i])
 			html_rect(out,
-				  middle <= (double)b->p50_ns	? "f"
-				  : middle >= (double)b->p90_ns ? "s"
-								: "m",
+				  low_ns <= fast_max_ns	  ? "f"
+				  : low_ns >= slow_min_ns ? "s"
+							  : "m",
 				  plot.left + i * width, plot.bottom - tall, width - 1, tall, NULL);
 	}
 	html_label(out, plot.left, plot.height - 8, "start", text_time(number, b->min_ns));
