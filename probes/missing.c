@@ -305,14 +305,11 @@ static void add_what_else(struct text *t, const struct pattern *p, struct dso *d
 }
 
 /* A name with its file is waited for. */
-static void add_later(struct text *t, const struct pattern *p)
+static void add_later(struct text *t, const char *function)
 {
 	bool asked = t->s[t->n - 1] == '?';
-	char *word;
+	char *word = xasprintf("FILE:%s", function);
 
-	if (p->object || p->kind != PATTERN_NAME)
-		return;
-	word = xasprintf("FILE:%s", p->name);
 	text_add(t, asked ? " Of what is loaded or started later: -F "
 			  : "; of what is loaded or started later: -F ");
 	text_shell_word(t, word);
@@ -331,7 +328,8 @@ static int not_found_error(const struct pattern *p, const struct objects *object
 	add_where(&t, objects->data, objects->n);
 	add_nearest(&t, p, objects->data, objects->n);
 	add_what_else(&t, p, objects->data[0]);
-	add_later(&t, p);
+	if (p->kind == PATTERN_NAME && !p->object && !strchr(p->name, ','))
+		add_later(&t, p->name);
 	ret = err_set(err, -ENOENT, "%s", t.s);
 	text_release(&t);
 	return ret;
