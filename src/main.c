@@ -16,15 +16,13 @@
 #include "memory.h"
 #include "pager.h"
 
-/* A closed stdin, stdout or stderr must not become the number of a file that is opened later. */
+/* A closed stdin, stdout or stderr must not become the number of a file that is opened later. What
+ * stands there then fails as a closed one does, to ispot and to its command. */
 static void open_standard_fds(void)
 {
-	int fd = open("/dev/null", O_RDWR);
-
-	while (fd >= 0 && fd <= STDERR_FILENO)
-		fd = dup(fd);
-	if (fd > STDERR_FILENO)
-		close(fd);
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 static void print_error(struct err *err)

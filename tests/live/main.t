@@ -49,7 +49,8 @@ ok "full output is a failure" exits 1 'ispot: cannot write the output: No space 
 ok "a full disk, where a page is written: nothing was recorded, and there is no -o" exits 1 \
 	'ispot: report: /dev/full: No space left on device; what was written before is kept, free some space or name another file' \
 	shell 'echo "1000 0 1/1 comm x" | "$0" dump --from-text - -o "$1/p" && "$0" report -i "$1/p" --html /dev/full' "$work"
-ok "a closed stdout is no place for an opened file" exits 0 '' shell '"$0" --help >&-'
+ok "a closed stdout is no place for an opened file, and none to write to" \
+	exits 1 'ispot: cannot write the output: Bad file descriptor; *' shell '"$0" --help >&-'
 # The reader is gone before ispot writes.
 left='exec 3> >(:); wait $!; "$0" --help >&3; echo $?'
 ok "a reader who leaves ends ispot quietly" exits 0 141 shell "$left"
