@@ -152,7 +152,7 @@ static bool any_chosen(const struct meta *meta)
 /* Where nothing was probed the recorder's notices say why; what was lost may have been calls. */
 static void no_call_notice(struct result *res)
 {
-	if (res->estimated_calls || res->lost_records ||
+	if (res->estimated_calls || res->lost_records || meta_has_notice(res->meta, "delay") ||
 	    (!res->meta->functions.n && res->meta->notices.n))
 		return;
 	if (res->windowed)

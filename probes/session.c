@@ -146,6 +146,16 @@ static void begin_after_delay(struct session *s)
 		session_begin(s);
 }
 
+/* A recording of no time is one all the same. */
+static void begin_at_end(struct session *s)
+{
+	s->began_at_end = true;
+	session_begin(s);
+	session_write_notice(s, "delay",
+			     "it ended before the time of -D was over, so nothing was recorded; "
+			     "give -D less");
+}
+
 /* The file takes no more: the recording ends here, the target does not. */
 static void end_by_writer(struct session *s)
 {
@@ -311,6 +321,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.exit_status =
 			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
 		.interrupted = s->ending.signals > 0,
+		.began_at_end = s->began_at_end,
 		.reason = s->reason,
 	};
 }
@@ -345,6 +356,8 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 
 	if (!ret)
 		loop(s);
+	if (!ret && !s->begun)
+		begin_at_end(s);
 	duration_ns = clock_now_ns() - s->start_ns;
 	stop(s);
 	/* As perf does it, so that `-d 10 ./server` returns. */

@@ -89,6 +89,7 @@ struct session_result {
 	int exit_status;	   /* of the command; 0 on attach */
 	bool interrupted;	   /* by a signal to ispot */
 	bool cut_short;		   /* by a full disk or the largest size */
+	bool began_at_end;	   /* the delay was longer than all of it */
 	const char *reason;	   /* why it ended: static string */
 };
 

@@ -446,7 +446,7 @@ void session_hybrid_stop(struct session *s)
 		tell_shares(s);
 		tell_unnamed(s);
 	}
-	if (!s->hybrid.rounds && !s->options.scout)
+	if (!s->hybrid.rounds && !s->options.scout && !s->began_at_end)
 		session_write_notice(
 			s, "too-short",
 			"the recording ended before ispot had chosen functions to trace; let it "

@@ -159,6 +159,7 @@ struct session {
 	uint64_t open_ns;	  /* ready to record */
 	uint64_t start_ns;	  /* recording began */
 	bool begun, delayed, stopped;
+	bool began_at_end; /* it ended before the delay was over */
 	uint64_t cpu_at_begin_ns, cpu_at_stop_ns; /* the target's CPU time then */
 	/* Of a context switch, beyond the programs' own timed time: session_calibrate_switches() */
 	double switch_alone_ns, switch_watched_ns, switch_carried_ns;

@@ -113,7 +113,7 @@ static void say_result(const struct session_result *r, const struct session_opti
 			   "smaller -c",
 			   text_counted(calls, r->trapped_calls, "call"),
 			   (unsigned long long)so->period);
-	else if (!r->calls && !r->cut_short && r->functions)
+	else if (!r->calls && !r->cut_short && !r->began_at_end && r->functions)
 		log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
 			   "ispot check shows what %s matches, %s",
 			   functions, so->n_patterns ? "-F" : "a -F",
@@ -178,13 +178,26 @@ static int run_twice(const struct session_options *so, struct session_result *re
 	return ret;
 }
 
+static bool is_program(const char *word)
+{
+	int code;
+	char *path = strchr(word, '/') ? NULL : program_in_path(word, environ, &code);
+	bool found = path || (strchr(word, '/') && !access(word, X_OK));
+
+	free(path);
+	return found;
+}
+
 /* perf's -g and -e may stand alone before a command, which these took for their value. */
 static int nothing_to_record(const struct record_options *o, struct err *err)
 {
-	bool by_graph = o->call_graph && !access(o->call_graph, X_OK);
-	const char *taken = by_graph ? o->call_graph : o->events;
+	struct session_options so = { 0 };
+	bool by_graph = o->call_graph && session_args_call_graph(o->call_graph, &so, NULL);
+	const char *taken = by_graph				 ? o->call_graph
+			    : o->events && is_program(o->events) ? o->events
+								 : NULL;
 
-	if (!taken || access(taken, X_OK))
+	if (!taken)
 		return err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
 	return err_set(err, -EINVAL,
 		       "nothing to record: -%c took %s for its value; give it %s, or leave it out",

@@ -102,4 +102,12 @@ like deaf.err "process $pid has not ended" "and said to run on"
 readable deaf
 kill -KILL "$pid"
 
+# It ends before the recording was to begin.
+record delayed -D 300 -F outer -- "$MB/exact" -n 11
+is $status 0 "-D longer than the command: status" || diag delayed.err
+report delayed
+is "$(jq -c '[.trace.calls, (.notices | length), .trace.duration_ns < 1000000000]' delayed.json)" '[0,1,true]' \
+	"-D longer than the command: a recording of no time, with one notice" || diag delayed.json
+like delayed.err 'before the time of -D was over' "-D longer than the command: said"
+
 done_testing
