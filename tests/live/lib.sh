@@ -225,11 +225,11 @@ within() {
 }
 
 # score_within NAME BLOCK VALUE+-TOLERANCE. Where the CPU was taken away between the stamps of program
-# and probe only one of them knows, and the program's hold the probes, whose price varies: so what of the
-# score is either may be missing, or more.
+# and probe only one of them knows, so what of the score is that may be missing, or more; and the
+# program's hold the probes, whose price varies, so the floor may be.
 score_within() {
-	within "$(block "$1" "$2" .sci)" "$3" \
-		"$(block "$1" "$2" '| (.sci // 0) * ([.causes[] | select(.kind | IN("cpu-wait", "ispot")) | .share] | add // 0)')"
+	within "$(block "$1" "$2" .sci)" "$3" "$(block "$1" "$2" '| (.floor // 0) +
+		(.sci // 0) * ([.causes[] | select(.kind == "cpu-wait") | .share] | add // 0)')"
 }
 
 # first_cause NAME BLOCK KIND: the largest cause, besides what a busy machine and the probes add to
