@@ -11,6 +11,7 @@
 #define OP_WAIT_REQUEUE 11
 #define OP_LOCK_PI2	13
 #define ROUND_NS	1000000 /* a waker's releases further apart are not one */
+#define STATE_AGAIN	10	/* waits of threads that waited before, at least */
 #define TIMED_ACTS	2	/* of waits whose time was over, at least, */
 #define TIMED_SHARE	0.1	/* and such a part of them */
 
@@ -95,7 +96,11 @@ uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
 	if (!pair->waits++) {
 		word->waiters++;
 		word->own_releases += pair->releases;
+	} else {
+		word->again++;
+		word->moved += wait->value != pair->last_value;
 	}
+	pair->last_value = wait->value;
 	return i;
 }
 
@@ -133,10 +138,18 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : 0;
 }
 
+/* Each thread waits for the end of a state of its own, as readers and writers do. */
+static bool is_state_of_each(const struct word *word)
+{
+	return !word->zero_value && word->again >= STATE_AGAIN &&
+	       share(word->moved, word->again) <= 0.1;
+}
+
 /* A state that is waited to end, not a count that is waited to move. */
 static bool is_state(const struct word *word)
 {
-	return word->first_value && share(word->same_value, word->waits) >= 0.9;
+	return (word->first_value && share(word->same_value, word->waits) >= 0.9) ||
+	       is_state_of_each(word);
 }
 
 static bool is_barrier(const struct word *word)
@@ -145,7 +158,7 @@ static bool is_barrier(const struct word *word)
 	bool own = share(word->own_releases, word->releases) > 0.5;
 	uint64_t rounds = word->rounds + (word->round_size > 0);
 
-	return word->changes >= 2 && rounds >= 3 &&
+	return word->changes >= 2 && rounds >= 3 && share(word->moved, word->again) >= 0.8 &&
 	       share(word->full_rounds + (word->round_size > 0), rounds) >= 0.9 &&
 	       (plain || (own && word->waiters > 1));
 }
@@ -296,6 +309,8 @@ void word_facts(const struct word *word, struct text *out)
 	else if (word_is_end(word))
 		text_add(out, word->ends ? "it holds the number of a thread whose end is waited for"
 					 : "released by threads as the last that they do");
+	else if (is_state(word) && share(word->same_value, word->waits) < 0.9)
+		text_add(out, "each thread waits with a value of its own");
 	else if (is_state(word))
 		text_printf(out, "the same value %u in %.0f %%", word->first_value,
 			    100 * share(word->same_value, word->waits));

@@ -6,9 +6,11 @@
  *
  *	lock       priority-inheriting operations; the word holds the number of its owner; it is
  *	           waited for with the same value each time, not 0 ("taken, somebody waits"), and
- *	           released by threads that wait there too; less surely, where the value is 0
+ *	           released by threads that wait there too, by all or by each thread (glibc's
+ *	           reader-writer lock has a value for either); less surely, where the value is 0
  *	           but several threads release each other in turn (a lock made of a condition)
- *	barrier    the value changes from round to round, and all who wait are released at once
+ *	barrier    the value changes from round to round, for each thread that comes again, and
+ *	           all who wait are released at once
  *	           (glibc, libgomp), or by a thread that waits there in other rounds
  *	condition  the value is 0 or changes, and who releases does not wait there; a thread's end
  */
@@ -38,6 +40,7 @@ struct word {
 	uint32_t tgid;
 	uint64_t waits, inherits, requeues, plain, owned, ends;
 	uint64_t same_value, zero_value, changes;
+	uint64_t again, moved; /* waits of threads that waited before; with another value then */
 	uint32_t first_value, last_value;
 	uint64_t releases, own_releases; /* by threads; by those that wait there too */
 	uint32_t waiters;		 /* different threads */
@@ -57,6 +60,7 @@ struct word {
 /* (word, thread) */
 struct word_pair {
 	uint64_t waits, releases;
+	uint32_t last_value;
 };
 
 struct futexes {

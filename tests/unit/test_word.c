@@ -158,6 +158,23 @@ static void a_barrier_of_two(void **state)
 	is_word(&f, WORD_BARRIER, 0.7);
 }
 
+/* glibc's reader-writer lock: readers wait with 3, the writer with 2, and all go on at once. */
+static void a_reader_writer_lock(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++) {
+		for (unsigned reader = 0; reader < 3; reader++)
+			wait_on(&f, reader, PLAIN, 3);
+		for (unsigned reader = 0; reader < 3; reader++)
+			wake(&f, 3);
+		wait_on(&f, 3, PLAIN, 2);
+		wake(&f, round % 3);
+	}
+	is_word(&f, WORD_LOCK, 0.9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +187,7 @@ int main(void)
 		cmocka_unit_test(a_thread_s_end),
 		cmocka_unit_test(barriers),
 		cmocka_unit_test(a_barrier_of_two),
+		cmocka_unit_test(a_reader_writer_lock),
 	};
 
 	return unit_run(tests);
