@@ -62,6 +62,7 @@ struct coactive {
 #define COACTIVES_MAX 8
 struct coactives {
 	bool measured; /* enough calls of the block to compare */
+	double others; /* of the program's threads that ran meanwhile, on average; NAN: not known */
 	VEC(struct coactive)
 };
 

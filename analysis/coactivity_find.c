@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 
 #include "analysis/block.h"
@@ -72,6 +73,20 @@ static uint8_t *takers(const struct coactivity *co)
 	return takes_cpu;
 }
 
+/* How many other threads ran during the calls of the sample, by their time. */
+static double others_running(const struct lift_sample *s)
+{
+	double met_ns = 0, seen_ns = 0;
+
+	vec_for_each (&s->rows, const struct lift_row, r) {
+		seen_ns += (double)r->seen_ns;
+		for (uint32_t i = r->first; i < r->first + r->n; i++)
+			if (s->cells.data[i].candidate == COACTIVITY_RUNNING)
+				met_ns += (double)s->cells.data[i].rate * (double)r->seen_ns;
+	}
+	return seen_ns > 0 ? met_ns / seen_ns : NAN;
+}
+
 void coactivity_find(struct coactivity *co, struct blocks *blocks)
 {
 	struct lift_question q = { .n = (uint32_t)co->candidates.n,
@@ -89,6 +104,7 @@ void coactivity_find(struct coactivity *co, struct blocks *blocks)
 		struct lifts lifts = { 0 };
 
 		b->coactive.measured = lift_enough(s);
+		b->coactive.others = others_running(s);
 		lift_find(s, &q, &lifts);
 		for (size_t i = 0; i < lifts.n && i < COACTIVES_MAX; i++)
 			add(co, b, &lifts.data[i], only);

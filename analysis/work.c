@@ -13,12 +13,15 @@
 #define SPINS_MAX    0.25 /* of the samples in slow calls */
 #define OTHERS_MAX   0.5  /* of the slow calls' time with others at work */
 #define GROWTH_SHARE 0.5
+#define ALONE_MAX    0.05  /* other threads that ran during its calls */
+#define ALONE_TIMES  10	   /* the fastest call: what other programs do to caches is less */
+#define TIMES	     30	   /* the same beside threads that make no difference */
 #define PART_MIN     0.005 /* less would print as 0 % */
 
 const char *work_by_name(enum work_by by)
 {
-	static const char *const names[] = { NULL, "call-index", "argument", "instructions",
-					     "calls-inside" };
+	static const char *const names[] = { NULL,	     "call-index",   "argument",
+					     "instructions", "calls-inside", "undisturbed" };
 
 	return names[by];
 }
@@ -95,6 +98,28 @@ static struct work by_growth(const struct block *b, const struct workload_growth
 			      .median = growth == &b->fit.median };
 }
 
+static bool is_alone(const struct block *b)
+{
+	return b->coactive.others < ALONE_MAX;
+}
+
+/* Time on a CPU beyond the fastest call, of a call on average, in fastest calls. */
+static double times_fastest(const struct block *b)
+{
+	double all_ns = b->pools[POOL_RUNNING] + b->pools[POOL_CALLEE];
+
+	return b->timed_calls && b->min_ns && b->min_ns != BLOCK_NONE
+		       ? all_ns / (double)b->timed_calls / (double)b->min_ns
+		       : 0;
+}
+
+/* In the kernel faults and others' work may take any time. */
+static bool differs_undisturbed(const struct block *b)
+{
+	return undisturbed(b) && b->samples.kernel_ns <= b->samples.own_ns / 2 &&
+	       times_fastest(b) >= (is_alone(b) ? ALONE_TIMES : TIMES);
+}
+
 struct work work_proof(const struct block *b, const struct meta *meta)
 {
 	const struct workload_growth *growth = growth_of(b);
@@ -110,6 +135,8 @@ struct work work_proof(const struct block *b, const struct meta *meta)
 		return (struct work){ WORK_CALLS_INSIDE, fit->children_r2, false };
 	if (instructions_r2(b, meta) >= R2_MIN && seen_working(b) && !others_at_work(b))
 		return (struct work){ WORK_INSTRUCTIONS, instructions_r2(b, meta), false };
+	if (differs_undisturbed(b))
+		return (struct work){ WORK_UNDISTURBED, 1, false };
 	return (struct work){ 0 };
 }
 
@@ -201,6 +228,13 @@ void work_describe(const struct block *b, const struct meta *meta, const struct 
 			    "in slow calls",
 			    instructions_r2(b, meta),
 			    instructions(b, meta)->mean_slow / instructions(b, meta)->mean_fast);
+		break;
+	case WORK_UNDISTURBED:
+		text_printf(out, "%.0f times the fastest call's time on a CPU, while ",
+			    times_fastest(b));
+		text_add(out, is_alone(b) ? "no other thread of the program ran"
+					  : "no other thread was at work more than in fast calls, "
+					    "and none was seen to spin");
 		break;
 	case WORK_UNPROVEN:
 		break;

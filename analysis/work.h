@@ -5,7 +5,9 @@
  * calls inside it. Nothing else is called workload. What waits proves nothing: neither a
  * block that is mostly off the CPU, nor one that spins; and where others are at work during slow
  * calls, a growth with time may be their growing contention. Growth of the median call only is
- * believed where co-activity and samples were enough to see such others and such spinning.
+ * believed where co-activity and samples were enough to see such others and such spinning. So is
+ * time on a CPU that is many times what the fastest call takes: half of the calls may have nothing
+ * to do. Where no other thread of the program ran at all, a lesser multiple is enough.
  */
 #ifndef ISPOT_ANALYSIS_WORK_H
 #define ISPOT_ANALYSIS_WORK_H
@@ -22,7 +24,8 @@ enum work_by {
 	WORK_CALL_INDEX,
 	WORK_ARGUMENT,
 	WORK_INSTRUCTIONS,
-	WORK_CALLS_INSIDE
+	WORK_CALLS_INSIDE,
+	WORK_UNDISTURBED
 };
 
 struct work {

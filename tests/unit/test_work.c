@@ -369,6 +369,49 @@ static void a_step_is_no_growth(void **state)
 	}
 }
 
+/* Every other call finds nothing to do, as of a compressor that is asked until it has no more. */
+static void some_calls_have_nothing_to_do(void **state)
+{
+	const struct coactive other = { .part = COACTIVE_INSIDE, .name = "g", .share = 0.9 };
+
+	(void)state;
+	for (unsigned sampled = 0; sampled < 2; sampled++) {
+		struct block *b;
+		struct stage st;
+		uint64_t t = 2000;
+
+		begin(&st);
+		for (unsigned i = 0; i < 8000; i++) {
+			uint64_t d = 1000 + (i % 2 ? 20000 + below(&st, 40000) : below(&st, 50));
+
+			if (sampled)
+				t = call_sampled(&st, t, d, 0) + 100;
+			else
+				t = scene_call_of(&st.scene, t, 0, d) + 100;
+		}
+		b = (struct block *)finish(&st, t);
+		assert_float_equal(b->coactive.others, 0, 0);
+		/* without samples nobody knows that it does not spin */
+		assert_int_equal(b->work.by, sampled ? WORK_UNDISTURBED : WORK_UNPROVEN);
+		assert_int_equal(b->verdict, sampled ? VERDICT_WORKLOAD : VERDICT_INTERFERENCE);
+		if (sampled) {
+			assert_non_null(strstr(b->causes.data[0].evidence.data[0],
+					       "no other thread of the program ran"));
+			/* beside others, who make no difference, it has to be more */
+			b->coactive.others = 1;
+			assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+			b->min_ns /= 2;
+			assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNDISTURBED);
+			b->samples.kernel_ns = b->samples.own_ns;
+			assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+			b->samples.kernel_ns = 0;
+			*vec_add(&b->coactive) = other; /* but for these */
+			assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+		}
+		end(&st);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -382,6 +425,7 @@ int main(void)
 		cmocka_unit_test(growing_list_is_workload),
 		cmocka_unit_test(half_of_the_calls_grow),
 		cmocka_unit_test(a_step_is_no_growth),
+		cmocka_unit_test(some_calls_have_nothing_to_do),
 	};
 
 	return unit_run(tests);
