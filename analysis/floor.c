@@ -53,6 +53,12 @@ double floor_probe_share(const struct block *b)
 	return probes < ran ? probes / ran : 1;
 }
 
+/* Recorded ones were taken out of the durations, these are in some of them. */
+static double left_out_probes_ns(const struct block *b)
+{
+	return (left_out(b) - 1) * (double)b->sums->inside_cost_ns;
+}
+
 double floor_interrupted_ns(const struct offcpu *off)
 {
 	return (double)(off->preempted_ns - off->woken_ns);
@@ -67,5 +73,6 @@ double floor_ns(const struct block *b)
 	more_ns = fmax(0, least_ns - b->cost->jitter_ns - below_calibrated_ns(b));
 	return floor_jitter_ns(b) +
 	       block_weight_outer(b) * (double)b->sums->durations.count * more_ns +
+	       block_weight_outer(b) * left_out_probes_ns(b) +
 	       block_weight_outer(b) * floor_interrupted_ns(&b->sums->off) * floor_probe_share(b);
 }

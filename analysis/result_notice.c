@@ -122,6 +122,21 @@ static void sampling_notice(struct result *res)
 	free(line);
 }
 
+/* In which calls the probes of those left out were is not known. */
+static void left_out_probes_notice(struct result *res)
+{
+	if (meta_period(res->meta) <= 1)
+		return;
+	vec_for_each (&res->blocks, const struct block, b)
+		if (b->sums && b->sums->inside) {
+			result_notice(res,
+				      "durations of functions that call traced ones hold the "
+				      "probes of the calls left out, and their floors do: trace "
+				      "either alone (-F)");
+			return;
+		}
+}
+
 /* Each thread's first iteration is recorded, and stands for as many as the marker says. */
 static void loops_notice(struct result *res)
 {
@@ -179,6 +194,7 @@ void result_find_notices(struct result *res)
 	end_notice(res);
 	made_notice(res);
 	sampling_notice(res);
+	left_out_probes_notice(res);
 	loops_notice(res);
 	if (res->windowed && brief_notice_of_window(res->meta))
 		result_notice(res, brief_notice_of_window(res->meta));

@@ -106,6 +106,28 @@ ok "sampled: nobody holds a lock" loud "hold times and holders are n/a" notices 
 ok "sampled: so there are none" loud '[3,null,null]' \
 	of sampled '.blocks[] | select(.kind == "lock") | [.calls, .lock.holds, .lock.contended]' --by lock
 
+# The probes of calls left out are in the durations of their callers: of those three in four, 10 us each.
+{
+	echo "${session/'"period":1'/'"period":4'}"
+	echo '{"kind":"calibration","class":"nop5","exit":"return","threads":1,"when":"before","inner_min_ns":500,"inner_p50_ns":500,"inner_p99_ns":510,"inner_mean_ns":501.0,"full_p50_ns":10000,"calls":10000}'
+	function_line 0 outer
+	function_line 1 inner
+	awk 'BEGIN {
+		for (i = 0; i < 400; i++) {
+			print t += 20000, "0 1/1 entry outer sp=0x2000"
+			if (i % 4 == 0) {
+				print t + 9000, "0 1/1 entry inner sp=0x1000"
+				print t + 9600, "0 1/1 exit inner sp=0x1000"
+			}
+			print t += 11000, "0 1/1 exit outer sp=0x2000"
+		}
+	}'
+} >"$planted/nested.trace"
+made nested
+ok "sampled: what left out probes took is no interference" loud '["outer","noise"]' \
+	of nested '.blocks[] | select(.name == "outer") | [.name, .verdict]'
+ok "sampled: that they are in the durations is said" loud "hold the probes of the calls left out" notices nested
+
 # Of short calls there are sums alone.
 {
 	echo "$session"
