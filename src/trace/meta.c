@@ -508,7 +508,8 @@ double meta_overhead(double cpu_ns, double cost_ns)
 
 bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns)
 {
-	return cpu_ns - cost_ns < META_BUSY_LEAST * span_ns && cpu_ns < span_ns / 2;
+	return cpu_ns - cost_ns < META_BUSY_LEAST * span_ns &&
+	       cost_ns < META_PROBES_LEAST * span_ns;
 }
 
 char *meta_cost_words(char *buf, double cpu_ns, double cost_ns, double span_ns)

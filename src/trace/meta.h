@@ -339,8 +339,10 @@ bool meta_frame_in_header(const struct meta_frame *f);
 #define META_OVERHEAD_MOST 9.0
 double meta_overhead(double cpu_ns, double cost_ns);
 /* Whether a program that used cpu_ns in span_ns is hardly slowed, whatever the probes' share of it:
- * it runs for less than META_BUSY_LEAST of a CPU, and with its probes for less than half of one. */
-#define META_BUSY_LEAST 0.05
+ * it runs for less than META_BUSY_LEAST of a CPU, and they for less than META_PROBES_LEAST of one.
+ * (They may be what keeps it from running: at least so it is not.) */
+#define META_BUSY_LEAST	  0.05
+#define META_PROBES_LEAST 0.1
 bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns);
 /* "slowed by 4.0 %", or "probes took 0.3 % of a CPU" of a program that hardly runs, into buf of
  * META_COST_WORDS bytes. */
