@@ -297,6 +297,7 @@ static bool take_command(struct command_program *p, struct command_program *inne
 static struct command_program inner_of(const struct command_program *p)
 {
 	return (struct command_program){ .environment = environment_copy(p->environment),
+					 .forks = p->forks,
 					 .strings = p->strings + 1 };
 }
 
@@ -364,6 +365,7 @@ static int find_command(struct command_program *p, char *const *argv, struct err
 			p->word = word;
 			return ret;
 		}
+		p->forks |= (w->flags & FORKS) != 0;
 		if (w->flags & SHELL) {
 			p->is_shell = !find_in_string(p, wrapper_string(w, argv + p->word)) ||
 				      p->is_shell;

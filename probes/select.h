@@ -120,6 +120,7 @@ struct command_program {
 	int word;
 	char *script;	    /* that path interprets, NULL: none */
 	bool is_shell;	    /* path only starts other programs */
+	bool forks;	    /* it may run as a child of a wrapper */
 	unsigned scripts;   /* met on the way */
 	unsigned strings;   /* looked into on the way: of `sh -c` and `env -S` */
 	char **environment; /* NULL-terminated */

@@ -192,6 +192,7 @@ static int objects_of_command(struct session *s, size_t *n_executables, struct e
 		return ret;
 	name_program(s, program.script ? program.script : program.path);
 	s->starts_others = program.is_shell;
+	s->traits.forks |= program.forks;
 	if (program.is_shell)
 		log_detail("%s is a shell's: what it starts is looked at when it starts",
 			   s->program);

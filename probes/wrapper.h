@@ -16,6 +16,7 @@ enum {
 	SHELL = 8,	       /* -c 'command' */
 	DROPS_LOADER = 16,     /* takes LD_* out of the environment */
 	SPLITS = 32,	       /* -S 'words of a command' */
+	FORKS = 64,	       /* the command is, or may be, a child of its */
 };
 
 struct wrapper {

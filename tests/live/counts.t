@@ -94,6 +94,11 @@ if [ $sessions = true ]; then
 else
 	is "$(block hidden counted .estimated_calls)" 140 "a program that forks unseen has all its calls"
 fi
+record wrapped -c 7 -F inner -- timeout 300 "$MB/exact" -t 1 -n 70007
+report wrapped
+within "$(block wrapped inner .estimated_calls)" "$((3 * 70007))+-2100"
+ok $? "through a wrapper that forks: the program's calls" || diag "got: $(block wrapped inner .estimated_calls)"
+is "$(jq '[.notices[] | select(test("child processes"))] | length' wrapped.json)" 0 "and no word that they are not recorded"
 record alone -c 7 --no-inherit -F counted -- "$HELPERS/hidden_fork"
 report alone
 is "$(block alone counted .estimated_calls)" 70 "--no-inherit: the parent's calls"
