@@ -40,6 +40,11 @@ static int no_block(const struct result *res, const char *name, struct err *err)
 	const struct block *near = nearest(res, name);
 	char printable[256];
 
+	if (*name == '[' || strstr(name, " in "))
+		return err_set(err, -ENOENT,
+			       "'%s' is where threads wait outside every traced block: it has no "
+			       "calls; trace one of its functions, record -F",
+			       name);
 	if (near)
 		return err_set(err, -ENOENT, "no calls of '%s' in this recording; did you mean %s?",
 			       name, text_printable(printable, sizeof(printable), near->name));

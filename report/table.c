@@ -59,6 +59,14 @@ static void add_cut(struct table *t, const char *s, unsigned room)
 	free(buf);
 }
 
+/* Of "f(int) const in g(int)", as waiting places are called, " in g(int)"; of "[f(int)]" the bracket. */
+static const char *behind_parameters(const char *s)
+{
+	const char *next = strstr(s, " in "), *end = s + strlen(s);
+
+	return next ? next : end[-1] == ']' ? end - 1 : end;
+}
+
 void table_short_name(const char *s, struct text *name)
 {
 	unsigned depth = 0;
@@ -67,6 +75,8 @@ void table_short_name(const char *s, struct text *name)
 		bool arrow = *s == '>' && name->n && name->s[name->n - 1] == '-';
 
 		if (*s == '(' && !depth && name->n && strncmp(s, "(anonymous", 10))
+			s = behind_parameters(s);
+		if (!*s)
 			break;
 		if (*s == '>' && depth && !arrow)
 			depth--;
