@@ -83,6 +83,39 @@ static bool chosen_by_user(const struct view *v)
 	return false;
 }
 
+/* Little was seen, as what runs is called too often: in bursts it can be. False: it
+ * is not that. */
+static bool next_is_burst(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	struct text line = { 0 }, command = { 0 };
+	char name[1024];
+	unsigned n = 0;
+	bool told;
+
+	text_add(&line, "ispot record --burst 50ms/500ms");
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
+		if (f->name && *f->name && !isnan(f->cost_share) && n < BURST_NAMES &&
+		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE)) {
+			n++;
+			text_add(&line, " -F ");
+			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
+		}
+	if (meta->session.attached) {
+		text_add(&line, " -d 10 -p ");
+		attached_pids(v, &line);
+	} else {
+		command_line(meta->session.command, v->width, &command);
+		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
+	}
+	told = n && !(v->result->coverage >= 0.5);
+	if (told)
+		next_line(out, v->width, line.n, "next", line.s, "what was left out as too dear");
+	text_release(&line);
+	text_release(&command);
+	return told;
+}
+
 /* Nothing was called: what would show something. */
 static void next_after_nothing(const struct view *v, struct text *out)
 {
@@ -91,6 +124,8 @@ static void next_after_nothing(const struct view *v, struct text *out)
 	struct text command = { 0 };
 	size_t width;
 
+	if (!chosen_by_user(v) && next_is_burst(v, out))
+		return;
 	if (s->attached) {
 		text_add(&again, "ispot record -p ");
 		attached_pids(v, &again);
@@ -242,35 +277,6 @@ static void next_view(const struct view *v, const char *command, const char *wha
 	text_release(&line);
 }
 
-/* Little was seen, as what runs is called too often: in bursts it can be. */
-static void next_is_burst(const struct view *v, struct text *out)
-{
-	const struct meta *meta = v->result->meta;
-	struct text line = { 0 }, command = { 0 };
-	char name[1024];
-	unsigned n = 0;
-
-	text_add(&line, "ispot record --burst 50ms/500ms");
-	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
-		if (f->name && *f->name && !isnan(f->cost_share) && n < BURST_NAMES &&
-		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE)) {
-			n++;
-			text_add(&line, " -F ");
-			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
-		}
-	if (meta->session.attached) {
-		text_add(&line, " -d 10 -p ");
-		attached_pids(v, &line);
-	} else {
-		command_line(meta->session.command, v->width, &command);
-		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
-	}
-	if (n && v->result->coverage < 0.5)
-		next_line(out, v->width, line.n, "next", line.s, "what was left out as too dear");
-	text_release(&line);
-	text_release(&command);
-}
-
 static void what_next(const struct view *v, struct text *out)
 {
 	const struct block *worst = report_worst(v);
@@ -282,7 +288,7 @@ static void what_next(const struct view *v, struct text *out)
 	if (worst && !worst->function)
 		worst = function_beside(v, worst);
 	if (!worst) {
-		next_is_burst(v, out);
+		(void)next_is_burst(v, out);
 		return;
 	}
 	if (!worst->function) {

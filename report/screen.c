@@ -182,6 +182,24 @@ static bool any_worth(const struct view *v)
 	return false;
 }
 
+/* Of locks that were taken in no traced call: how much their waiting places lose. */
+static void locks_outside(const struct result *res, struct text *out)
+{
+	double lost = 0;
+
+	vec_for_each (&res->sites, const struct block, b) {
+		const struct cause *cause = report_main_cause(b);
+
+		if (report_worth(b) && cause && !strcmp(cause->kind, "lock"))
+			lost += b->lost_threads;
+	}
+	if (res->keyed.rule.kind != BLOCK_LOCK || lost < SCI_SMALL)
+		return;
+	threads_text(out, " Outside every traced block ", lost,
+		     " threads queue for locks: `ispot report` says where; record the functions "
+		     "that take them, with their argument, to see which (-F).");
+}
+
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -205,6 +223,7 @@ void text_conclusion(const struct view *v, struct text *out)
 							       : "block",
 			    any_worth(v) ? " itself, without what it calls," : "");
 	}
+	locks_outside(res, &line);
 	outside(res, &line);
 	text_wrap(line.s, v->width, out);
 	text_add(out, "\n");
