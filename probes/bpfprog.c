@@ -432,6 +432,7 @@ void bpfprog_totals(const struct bpfprog *b, struct wire_totals *sum)
 		sum->calls += all[i].calls;
 		sum->scheduling_ns += all[i].scheduling_ns;
 		sum->switches += all[i].switches;
+		sum->births += all[i].births;
 		sum->ended_ns += all[i].ended_ns;
 		sum->samples += all[i].samples;
 	}

@@ -11,7 +11,6 @@
 #include "probes/bpfprog.h"
 #include "probes/drain_keep.h"
 #include "probes/session_private.h"
-#include "probes/switchcost.h"
 
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_EVERY_NS	  5000000000ull
@@ -117,30 +116,39 @@ uint64_t session_recorded_cpu_ns(struct session *s)
 	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
 }
 
-uint64_t session_scheduling_cost_ns(const struct session *s)
+static double births_cost_ns(const struct session *s, const struct wire_totals *now)
 {
-	const struct wire_totals *from = &s->totals_at_start;
+	const struct switchcost *cost = s->follow.carried ? &s->cost_carried : &s->cost_watched;
+
+	return cost->birth_ns * (double)(now->births - s->totals_at_start.births);
+}
+
+static struct wire_totals totals_now(const struct session *s)
+{
 	struct wire_totals now = s->totals_at_stop;
-	uint64_t carried;
-	double more_ns;
 
 	if (!s->stopped)
 		bpfprog_totals(s->programs, &now);
-	carried = session_follow_switches(s, &now);
-	more_ns = s->switch_carried_ns * carried +
-		  s->switch_watched_ns * (now.switches - from->switches - carried);
+	return now;
+}
+
+uint64_t session_scheduling_cost_ns(const struct session *s)
+{
+	const struct wire_totals *from = &s->totals_at_start, now = totals_now(s);
+	uint64_t carried = session_follow_switches(s, &now);
+	double more_ns =
+		s->cost_carried.switch_ns * (double)carried +
+		s->cost_watched.switch_ns * (double)(now.switches - from->switches - carried) +
+		births_cost_ns(s, &now);
+
 	return now.scheduling_ns - from->scheduling_ns + (uint64_t)more_ns;
 }
 
 uint64_t session_sampling_cost_ns(const struct session *s)
 {
-	struct wire_totals now = s->totals_at_stop;
+	uint64_t samples = totals_now(s).samples - s->totals_at_start.samples;
 
-	if (isnan(s->sample_ns))
-		return 0;
-	if (!s->stopped)
-		bpfprog_totals(s->programs, &now);
-	return (uint64_t)(s->sample_ns * (double)(now.samples - s->totals_at_start.samples));
+	return isnan(s->sample_ns) ? 0 : (uint64_t)(s->sample_ns * (double)samples);
 }
 
 static void forget(void *ctx, uint32_t cpu, const void *record)
@@ -170,22 +178,31 @@ static int carry_child(void *ctx, pid_t child)
 	return watch_child(ctx, child);
 }
 
-static double watched_switch_ns(struct session *s, int (*prepare)(void *ctx, pid_t child))
+static double more_ns(double ns, double alone_ns)
+{
+	return ns > alone_ns ? ns - alone_ns : 0; /* NAN: not measured, none */
+}
+
+static struct switchcost cost_beyond_alone(struct session *s,
+					   int (*prepare)(void *ctx, pid_t child))
 {
 	struct wire_totals from, to;
-	double ns;
+	struct switchcost cost;
+	double timed_ns = 0;
 
 	bpfprog_totals(s->programs, &from);
-	ns = switchcost_measure(prepare, s);
+	cost = switchcost_measure(prepare, s);
 	bpfprog_record(s->programs, false);
 	bpfprog_totals(s->programs, &to);
 	for (uint32_t i = 0; i < s->rings.n; i++)
 		ringbuf_drain(&s->rings.rings[i], forget, NULL);
 	if (to.switches > from.switches)
-		ns -= (double)(to.scheduling_ns - from.scheduling_ns) /
-		      (double)(to.switches - from.switches);
-	ns -= s->switch_alone_ns;
-	return ns > 0 ? ns : 0; /* NAN: not measured, none */
+		timed_ns = (double)(to.scheduling_ns - from.scheduling_ns) /
+			   (double)(to.switches - from.switches);
+	cost.switch_ns = more_ns(cost.switch_ns - timed_ns, s->cost_alone.switch_ns);
+	cost.birth_ns =
+		more_ns(cost.birth_ns - 2 * (timed_ns + cost.switch_ns), s->cost_alone.birth_ns);
+	return cost;
 }
 
 void session_calibrate_switches(struct session *s, enum switches how)
@@ -194,19 +211,24 @@ void session_calibrate_switches(struct session *s, enum switches how)
 		return;
 	switch (how) {
 	case SWITCHES_ALONE:
-		s->switch_alone_ns = switchcost_measure(NULL, NULL);
+		s->cost_alone = switchcost_measure(NULL, NULL);
 		break;
 	case SWITCHES_WATCHED:
-		s->switch_watched_ns = watched_switch_ns(s, watch_child);
+		s->cost_watched = cost_beyond_alone(s, watch_child);
 		break;
 	case SWITCHES_CARRIED:
 		if (!s->options.inherit || (s->stopped && !s->follow.carried))
 			return;
-		s->switch_carried_ns = watched_switch_ns(s, carry_child);
+		s->cost_carried = cost_beyond_alone(s, carry_child);
 		log_detail(
 			"a context switch takes %.0f ns, watched %.0f ns more beside its record, "
 			"of threads with events to be inherited %.0f ns more",
-			s->switch_alone_ns, s->switch_watched_ns, s->switch_carried_ns);
+			s->cost_alone.switch_ns, s->cost_watched.switch_ns,
+			s->cost_carried.switch_ns);
+		log_detail("a thread's birth and end take %.0f ns, watched %.0f ns more, "
+			   "with events to be inherited %.0f ns more",
+			   s->cost_alone.birth_ns, s->cost_watched.birth_ns,
+			   s->cost_carried.birth_ns);
 		break;
 	}
 }
@@ -257,8 +279,13 @@ uint64_t session_probes_cost_ns(const struct session *s)
 	       session_scheduling_cost_ns(s) + session_sampling_cost_ns(s);
 }
 
-static const char *switches_advice(const struct session *s)
+static const char *scheduling_advice(const struct session *s)
 {
+	const struct wire_totals now = totals_now(s);
+
+	if (births_cost_ns(s, &now) > (double)session_scheduling_cost_ns(s) / 2)
+		return "most of it is the births and ends of its threads, which are very many; "
+		       "--no-inherit, without child processes, takes far less";
 	return s->follow.carried
 		       ? "most of it is the record of its context switches, which are very many; "
 			 "--no-inherit, without child processes, takes far less"
@@ -303,7 +330,7 @@ static void say_overhead(struct session *s, const struct stretch *x, double shar
 	what_probes_do(x, at_end, &words);
 	text_printf(&words, "%s; %s", !at_end && s->cost_look.told ? " now" : "",
 		    (double)session_scheduling_cost_ns(s) > cost_ns / 2
-			    ? switches_advice(s)
+			    ? scheduling_advice(s)
 			    : "trace fewer functions, or functions that are called less often");
 	if (share > WARN_AGAIN * s->cost_look.told)
 		log_notice("%s", words.s);

@@ -197,8 +197,8 @@ static double excess_ns(struct session *s, uint64_t elapsed_ns)
 
 	bpfprog_totals(s->programs, &now);
 	paid_ns = now.scheduling_ns - f->scheduling_ns;
-	cost_ns = paid_ns + s->switch_carried_ns * (now.switches - f->switches);
-	paid_ns += (f->carried ? s->switch_carried_ns : s->switch_watched_ns) *
+	cost_ns = paid_ns + s->cost_carried.switch_ns * (now.switches - f->switches);
+	paid_ns += (f->carried ? s->cost_carried.switch_ns : s->cost_watched.switch_ns) *
 		   (now.switches - f->switches);
 	if (cpu_ns < f->cpu_ns)
 		used_ns = 0;

@@ -26,6 +26,7 @@
 #include "probes/select.h"
 #include "probes/spaces.h"
 #include "probes/session.h"
+#include "probes/switchcost.h"
 #include "probes/target.h"
 #include "trace/meta.h"
 
@@ -159,10 +160,11 @@ struct session {
 	uint64_t open_ns;	  /* ready to record */
 	uint64_t start_ns;	  /* recording began */
 	bool begun, delayed, stopped;
-	bool began_at_end; /* it ended before the delay was over */
+	bool began_at_end;			  /* it ended before the delay was over */
 	uint64_t cpu_at_begin_ns, cpu_at_stop_ns; /* the target's CPU time then */
-	/* Of a context switch, beyond the programs' own timed time: session_calibrate_switches() */
-	double switch_alone_ns, switch_watched_ns, switch_carried_ns;
+	/* Of a context switch and of a thread's birth, beyond the programs' own timed time:
+	 * session_calibrate_switches() */
+	struct switchcost cost_alone, cost_watched, cost_carried;
 	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
 	struct aftermath aftermath;
 	struct after after;

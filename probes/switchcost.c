@@ -17,7 +17,8 @@
 #include "probes/child.h"
 
 #define YIELDS	200 /* of each of the two threads */
-#define BATCHES 5   /* the cheapest counts: others disturb, nothing helps */
+#define BIRTHS	20
+#define BATCHES 5 /* the cheapest counts: others disturb, nothing helps */
 
 /*
  * Where others have the CPU each yield would be one of their turns, and what they leave in the
@@ -60,6 +61,29 @@ static void *partner(void *unused)
 	return unused;
 }
 
+static void *nothing(void *unused)
+{
+	return unused;
+}
+
+static double cheapest_birth(void)
+{
+	double best = NAN;
+
+	shared.until_ns = clock_now_ns() + ELAPSED_NS;
+	for (int i = 0; i < BATCHES && clock_now_ns() < shared.until_ns; i++) {
+		uint64_t begin = cpu_ns();
+		pthread_t thread;
+
+		for (int k = 0; k < BIRTHS; k++)
+			if (pthread_create(&thread, NULL, nothing, NULL) ||
+			    pthread_join(thread, NULL))
+				return NAN;
+		best = fmin(best, (double)(cpu_ns() - begin) / BIRTHS);
+	}
+	return best;
+}
+
 static double cheapest_batch(void)
 {
 	double best = NAN;
@@ -82,9 +106,9 @@ static double cheapest_batch(void)
 
 static void child(int result_fd)
 {
+	struct switchcost cost;
 	pthread_t thread;
 	cpu_set_t one;
-	double ns;
 
 	setpriority(PRIO_PROCESS, 0, FIRST); /* refused: as it is */
 	CPU_ZERO(&one);
@@ -94,30 +118,31 @@ static void child(int result_fd)
 	pthread_barrier_init(&shared.barrier, NULL, 2);
 	if (pthread_create(&thread, NULL, partner, NULL))
 		_exit(1);
-	ns = cheapest_batch();
+	cost.switch_ns = cheapest_batch();
 	pthread_join(thread, NULL);
-	_exit(write(result_fd, &ns, sizeof(ns)) != sizeof(ns));
+	cost.birth_ns = cheapest_birth();
+	_exit(write(result_fd, &cost, sizeof(cost)) != sizeof(cost));
 }
 
-double switchcost_measure(int (*prepare)(void *ctx, pid_t child), void *ctx)
+struct switchcost switchcost_measure(int (*prepare)(void *ctx, pid_t child), void *ctx)
 {
+	struct switchcost unknown = { NAN, NAN }, cost = unknown;
 	int go_fd, result[2];
-	double ns = NAN;
 	pid_t pid;
 
 	if (pipe2(result, O_CLOEXEC))
-		return NAN;
+		return unknown;
 	pid = child_fork_held(&go_fd, result[1]);
 	if (!pid)
 		child(result[1]);
 	close(result[1]);
 	if (pid > 0 && (!prepare || !prepare(ctx, pid)) && child_go(go_fd) &&
-	    read(result[0], &ns, sizeof(ns)) != sizeof(ns))
-		ns = NAN;
+	    read(result[0], &cost, sizeof(cost)) != sizeof(cost))
+		cost = unknown;
 	close(result[0]);
 	if (pid > 0) {
 		close(go_fd);
 		waitpid(pid, NULL, 0);
 	}
-	return ns;
+	return cost;
 }

@@ -29,6 +29,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	t = my_totals();
 	if (!t)
 		return 0;
+	t->births++;
 	if (control.hold_children && child_tgid != parent_tgid)
 		t->since_wakeup = config.wakeup_bytes; /* the reader holds the child at once */
 	emit_more(t, &r, sizeof(r));

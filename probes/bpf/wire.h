@@ -252,6 +252,7 @@ struct wire_totals {
 	unsigned long long refused_ns;	      /* the latest time of a record that found no room */
 	unsigned long long since_wakeup;      /* bytes written since the reader was woken */
 	unsigned long long switches, wakings; /* of the target: runs of these two programs */
+	unsigned long long births;	      /* of its threads and processes, while recording */
 	unsigned long long scheduling_ns;     /* that they took: one run in WIRE_TIMED is timed */
 	unsigned long long stacks_since_ns;   /* block stacks taken in this stretch of time: */
 	unsigned long long stacks;
