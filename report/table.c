@@ -59,7 +59,8 @@ static void add_cut(struct table *t, const char *s, unsigned room)
 	free(buf);
 }
 
-/* Of "f(int) const in g(int)", as waiting places are called, " in g(int)"; of "[f(int)]" the bracket. */
+/* Of "f(int) const in g(int)", as waiting places are called, " in g(int)"; of "[f(int)]" the
+ * bracket. */
 static const char *behind_parameters(const char *s)
 {
 	const char *next = strstr(s, " in "), *end = s + strlen(s);

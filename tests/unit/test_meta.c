@@ -245,7 +245,7 @@ static void a_program_hardly_runs_under_a_twentieth_of_a_cpu(void **state)
 	assert_true(meta_hardly_runs(4e7, 0, 1e9));
 	assert_true(meta_hardly_runs(8e7, 4e7, 1e9));
 	assert_false(meta_hardly_runs(6e7, 0, 1e9));
-	assert_false(meta_hardly_runs(9.9e8, 9.6e8, 1e9)); /* it would run, but for its probes */
+	assert_false(meta_hardly_runs(9.9e8, 9.6e8, 1e9));  /* it would run, but for its probes */
 	assert_false(meta_hardly_runs(2.2e8, 1.76e8, 1e9)); /* and so it may beside others */
 	assert_false(meta_hardly_runs(2e9, 1e9, 1e9));
 }
