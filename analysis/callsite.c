@@ -19,8 +19,8 @@ void callsites_release(struct callsites *s)
 	vec_release(&s->all);
 }
 
-/* Of the place that a stack ends with the innermost function that is no system header's, where all
- * that are inlined there are none: its first. */
+/* The innermost frame whose source is no system header, among those inlined at the place where the
+ * stack ends; else the first. */
 static uint32_t frame_of(const struct meta *meta, uint32_t stack)
 {
 	const struct meta_stack *m = stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;

@@ -14,8 +14,7 @@ static double distance(uint32_t row, uint32_t wanted)
 
 static bool fits(const struct meta_calibration *c, const struct meta_function *f)
 {
-	return c->class == f->class && c->exit == f->exit && c->only_jumps == f->only_jumps &&
-	       c->calls;
+	return c->calls && meta_calibration_fits(c, f->class, f->exit, f->only_jumps);
 }
 
 static const struct meta_calibration *nearest(const struct meta *meta,

@@ -84,8 +84,7 @@ static bool only_jumps(const struct planned *p)
 
 bool planned_is_priced_by(const struct planned *p, const struct meta_calibration *c)
 {
-	return c->class == p->place.class && c->exit == p->exit.mech &&
-	       c->only_jumps == only_jumps(p);
+	return meta_calibration_fits(c, p->place.class, p->exit.mech, only_jumps(p));
 }
 
 void planned_describe(const struct planned *p, struct meta_function *f)

@@ -107,7 +107,7 @@ extern void ispot_empty_marker_begin(void), ispot_empty_usdt_begin(void);
 
 static const struct empty {
 	void (*call)(int unused);
-	void (*ret_site)(void);
+	void (*exit_site)(void);
 	enum probe_class class;
 	enum exit_mech exit;
 	void (*begin)(void); /* of a block; NULL: the function's first instruction is probed */
@@ -177,7 +177,7 @@ static void add_block(struct probeset *set, const struct empty *e, const char *p
 	uint32_t second = e->class == CLASS_MARKER ? marker_offset(session_kernel_version()) : 0;
 
 	probeset_add_point(set, SET_BEGIN, path, own_file_offset(e->begin) + second, id);
-	probeset_add_point(set, SET_END, path, own_file_offset(e->ret_site) + second, id);
+	probeset_add_point(set, SET_END, path, own_file_offset(e->exit_site) + second, id);
 }
 
 /* Its records are nobody's. */
@@ -214,7 +214,7 @@ int selfcost_add(struct probeset *set, bool markers)
 		probeset_add_point(set, SET_ENTRY, path, own_file_offset(e->call),
 				   SELFCOST_ID_FIRST + i);
 		probeset_add_point(set, sites ? SET_RET_SITES : SET_RETURN, path,
-				   own_file_offset(sites ? (void *)e->ret_site : (void *)e->call),
+				   own_file_offset(sites ? (void *)e->exit_site : (void *)e->call),
 				   SELFCOST_ID_FIRST + i);
 	}
 	add_work(set, path);

@@ -264,8 +264,8 @@ static void find_loops(struct session *s, const struct session_place *place,
 	frame->inner_loop = outer_line(place->dso, innermost.branch);
 }
 
-/* A place of a stack is the byte before the return address, or where the stack begins. To be freed.
- */
+/* A place of a stack is the byte before the return address, or where the stack begins. The caller
+ * frees it. */
 static char *called_at(const struct session_place *place)
 {
 	const char *name = dso_called_import(place->dso, place->address + 1);

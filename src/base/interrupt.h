@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 
-extern volatile sig_atomic_t interrupt_flag;
+extern volatile sig_atomic_t interrupt_flag; /* only interrupt.c writes it */
 
 void interrupt_begin(void); /* forgets an earlier one; nothing where SIGINT is ignored */
 

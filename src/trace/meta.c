@@ -197,6 +197,12 @@ static int read_prototype(const struct json *list, struct arena *arena, struct m
 	return 0;
 }
 
+bool meta_calibration_fits(const struct meta_calibration *c, enum probe_class class,
+			   enum exit_mech exit, bool only_jumps)
+{
+	return c->class == class && c->exit == exit && c->only_jumps == only_jumps;
+}
+
 bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,
 			uint64_t address)
 {

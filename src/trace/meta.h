@@ -322,6 +322,9 @@ void meta_print_site(const struct meta_site *s, struct text *out);
 void meta_print_address(const struct meta_address *a, struct text *out);
 void meta_print_end(const struct meta_end *e, struct text *out);
 
+/* It prices a call of such a function's probes. */
+bool meta_calibration_fits(const struct meta_calibration *c, enum probe_class class,
+			   enum exit_mech exit, bool only_jumps);
 /* The two are of one function: of two of one name in a file the address, where both know it, tells.
  */
 bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,

@@ -16,8 +16,8 @@ declare -A may=(
 	[top]="base top"
 )
 
-# module PATH: $module is that of src/base/x.c base, of src/args.h top, of probes/bpf/x.h probes.
-module() {
+# find_module PATH: $module is that of src/base/x.c base, of src/args.h top, of probes/bpf/x.h probes.
+find_module() {
 	case $1 in
 	src/*/*) module=${1#src/} module=${module%%/*} ;;
 	src/*) module=top ;;
@@ -49,13 +49,12 @@ resolve() {
 
 arrows() { # arrows ROOT
 	local f target from
-	cd "$1" || return
-	files "$1" 'src/*.[ch]' 'probes/*.[ch]' 'pmu/*.[ch]' 'analysis/*.[ch]' 'report/*.[ch]' |
+	(cd "$1" && files "$1" 'src/*.[ch]' 'probes/*.[ch]' 'pmu/*.[ch]' 'analysis/*.[ch]' 'report/*.[ch]' |
 		xargs -r grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
-		sed 's/:[^"]*"\([^"]*\)".*/ \1/' | resolve | while read -r f target; do
-		module "$f"
+		sed 's/:[^"]*"\([^"]*\)".*/ \1/' | resolve) | while read -r f target; do
+		find_module "$f"
 		from=$module
-		module "$target"
+		find_module "$target"
 		case " ${may[$from]-} " in
 		*" $module "*) ;;
 		*) echo "$f ($from) includes $target ($module)" ;;
