@@ -12,11 +12,13 @@
 #include "base/text.h"
 #include "report/column.h"
 #include "report/report.h"
+#include "report/table.h"
 #include "trace/meta.h"
 
 #define NAMED_MAX	 4 /* blocks named in a line, the rest is counted */
 #define LABEL		 "%-17s "
 #define NAME_MAX_COLUMNS 48
+#define PLACE_LEAST	 0.05 /* threads: less is not worth naming a place */
 
 static void print_labelled(const struct view *v, const char *label, const char *s, struct text *out)
 {
@@ -173,6 +175,28 @@ static unsigned count_few(const struct view *v, bool waits, bool often)
 	return n;
 }
 
+/* Few sleeps may be long: the place of most, if that is something. */
+static void longest_place(const struct view *v, struct text *line)
+{
+	const struct block *most = NULL;
+	struct text name = { 0 };
+	char buf[4 * NAME_MAX_COLUMNS + 1];
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		const struct block *b = v->rows[i];
+
+		if (is_left_out(v, i) && b->verdict == VERDICT_TOO_FEW_CALLS && block_is_wait(b) &&
+		    (!most || b->lost_threads > most->lost_threads))
+			most = b;
+	}
+	if (!most || !(most->lost_threads >= PLACE_LEAST))
+		return;
+	table_short_name(most->name, &name);
+	text_printf(line, ", of them %s loses %.2f",
+		    text_shortened(buf, sizeof(buf), name.s, NAME_MAX_COLUMNS), most->lost_threads);
+	text_release(&name);
+}
+
 static void few_calls(const struct view *v, struct text *line)
 {
 	unsigned few = count_few(v, false, false);
@@ -187,6 +211,8 @@ static void few_calls(const struct view *v, struct text *line)
 	if (places)
 		text_printf(line, "%s%u waiting place%s with < %d sleeps", line->n ? ", " : "",
 			    places, places == 1 ? "" : "s", CALLS_MIN);
+	if (places)
+		longest_place(v, line);
 }
 
 static void cannot_say(const struct view *v, struct text *out)
