@@ -192,8 +192,8 @@ static void longest_place(const struct view *v, struct text *line)
 	if (!most || !(most->lost_threads >= PLACE_LEAST))
 		return;
 	table_short_name(most->name, &name);
-	text_printf(line, ", of them %s loses %.2f",
-		    text_shortened(buf, sizeof(buf), name.s, NAME_MAX_COLUMNS), most->lost_threads);
+	text_printf(line, ", most lost: %.2f in %s", most->lost_threads,
+		    text_shortened(buf, sizeof(buf), name.s, NAME_MAX_COLUMNS));
 	text_release(&name);
 }
 
