@@ -341,6 +341,15 @@ static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
 	copy_sums(b);
 }
 
+static const struct block *whole_of(const struct block *b, const struct block_options *o)
+{
+	if (o->whole)
+		vec_for_each (o->whole, const struct block, whole)
+			if (whole->function == b->function)
+				return whole;
+	return b;
+}
+
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o)
 {
 	const size_t first = blocks->n;
@@ -378,7 +387,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 	for (size_t i = first; i < blocks->n; i++) {
 		struct block *b = &blocks->data[i];
 
-		b->work = work_proof(b, sci->meta);
+		b->work = work_proof(b, whole_of(b, o), sci->meta);
 		b->verdict = block_verdict(b);
 		causes_find(b, sci->meta);
 	}

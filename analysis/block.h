@@ -146,6 +146,9 @@ struct block_options {
 	const struct counters *counters; /* NULL: nothing was counted */
 	struct coactivity *coactivity;	 /* NULL: not looked at */
 	const struct samples *samples;	 /* the same */
+	/* Of groups of calls: the blocks of their functions, which know more; NULL: of functions.
+	 */
+	const struct blocks *whole;
 };
 
 /* A block for every function that was called, in order of id; to be released. */

@@ -278,6 +278,7 @@ static void build_groups(struct result *res, const struct block_options *o)
 	without.baseline = NULL;
 	without.coactivity = NULL;
 	without.samples = NULL;
+	without.whole = &res->blocks;
 	if (res->keyed.rule.name)
 		keyed_build(&res->keyed, &res->sci, &without, &res->groups);
 }

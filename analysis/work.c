@@ -98,11 +98,6 @@ static struct work by_growth(const struct block *b, const struct workload_growth
 			      .median = growth == &b->fit.median };
 }
 
-static bool is_alone(const struct block *b)
-{
-	return b->coactive.others < ALONE_MAX;
-}
-
 /* Time on a CPU beyond the fastest call, of a call on average, in fastest calls. */
 static double times_fastest(const struct block *b)
 {
@@ -114,13 +109,18 @@ static double times_fastest(const struct block *b)
 }
 
 /* In the kernel faults and others' work may take any time. */
-static bool differs_undisturbed(const struct block *b)
+static struct work differs_undisturbed(const struct block *b, const struct block *whole)
 {
-	return undisturbed(b) && b->samples.kernel_ns <= b->samples.own_ns / 2 &&
-	       times_fastest(b) >= (is_alone(b) ? ALONE_TIMES : TIMES);
+	bool alone = whole->coactive.others < ALONE_MAX;
+
+	if (waits(whole) || !undisturbed(whole) ||
+	    whole->samples.kernel_ns > whole->samples.own_ns / 2 ||
+	    times_fastest(b) < (alone ? ALONE_TIMES : TIMES))
+		return (struct work){ 0 };
+	return (struct work){ WORK_UNDISTURBED, .share = 1, .alone = alone };
 }
 
-struct work work_proof(const struct block *b, const struct meta *meta)
+struct work work_proof(const struct block *b, const struct block *whole, const struct meta *meta)
 {
 	const struct workload_growth *growth = growth_of(b);
 	const struct workload_fit *fit = &b->fit;
@@ -128,16 +128,14 @@ struct work work_proof(const struct block *b, const struct meta *meta)
 	if (waits(b))
 		return (struct work){ 0 };
 	if (follows_argument(b) && axis_proves_work(&fit->argument))
-		return (struct work){ WORK_ARGUMENT, fit->argument.share, false };
+		return (struct work){ WORK_ARGUMENT, .share = fit->argument.share };
 	if (growth && growth->share >= GROWTH_SHARE)
 		return by_growth(b, growth);
 	if (fit->children_r2 >= R2_MIN)
-		return (struct work){ WORK_CALLS_INSIDE, fit->children_r2, false };
+		return (struct work){ WORK_CALLS_INSIDE, .share = fit->children_r2 };
 	if (instructions_r2(b, meta) >= R2_MIN && seen_working(b) && !others_at_work(b))
-		return (struct work){ WORK_INSTRUCTIONS, instructions_r2(b, meta), false };
-	if (differs_undisturbed(b))
-		return (struct work){ WORK_UNDISTURBED, 1, false };
-	return (struct work){ 0 };
+		return (struct work){ WORK_INSTRUCTIONS, .share = instructions_r2(b, meta) };
+	return differs_undisturbed(b, whole);
 }
 
 static struct work part_of(const struct block *b)
@@ -145,7 +143,7 @@ static struct work part_of(const struct block *b)
 	const struct workload_growth *growth = growth_of(b);
 
 	if (follows_argument(b))
-		return (struct work){ WORK_ARGUMENT, b->fit.argument.share, false };
+		return (struct work){ WORK_ARGUMENT, .share = b->fit.argument.share };
 	return growth ? by_growth(b, growth) : (struct work){ 0 };
 }
 
@@ -232,7 +230,7 @@ void work_describe(const struct block *b, const struct meta *meta, const struct 
 	case WORK_UNDISTURBED:
 		text_printf(out, "%.0f times the fastest call's time on a CPU, while ",
 			    times_fastest(b));
-		text_add(out, is_alone(b) ? "no other thread of the program ran"
+		text_add(out, work->alone ? "no other thread of the program ran"
 					  : "no other thread was at work more than in fast calls, "
 					    "and none was seen to spin");
 		break;

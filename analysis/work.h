@@ -32,11 +32,15 @@ struct work {
 	enum work_by by;
 	double share; /* of the excess that it accounts for */
 	bool median;  /* it is the median call that grows, not the fastest: less sure */
+	bool alone;   /* undisturbed: no other thread of the program ran */
 };
 
 const char *work_by_name(enum work_by by); /* "call-index" …; NULL: unproven */
-/* Needs the block's pools, fit, counters, samples and co-activity. */
-struct work work_proof(const struct block *b, const struct meta *meta);
+/*
+ * Needs the block's pools, fit, counters, samples and co-activity. whole: the block of the function
+ * whose group of calls it is, for what only that has, samples and co-activity; else the block.
+ */
+struct work work_proof(const struct block *b, const struct block *whole, const struct meta *meta);
 /*
  * What part of the excess the argument or the call's number accounts for where that proves nothing
  * about the whole: most calls waited, or other causes took more.

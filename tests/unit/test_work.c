@@ -235,10 +235,10 @@ static void an_argument_that_counts_up_is_time(void **state)
 	assert_true(b->fit.argument.in_time);
 	assert_int_equal(b->work.by, WORK_ARGUMENT);
 	*vec_add(&b->coactive) = other;
-	assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+	assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNPROVEN);
 	assert_int_equal(work_part(b).by, WORK_UNPROVEN);
 	b->fit.argument.in_time = false; /* sizes in no order */
-	assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_ARGUMENT);
+	assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_ARGUMENT);
 	end(&st);
 }
 
@@ -333,7 +333,7 @@ static void half_of_the_calls_grow(void **state)
 	assert_non_null(strstr(b->causes.data[0].evidence.data[0], "median calls grow"));
 	/* with somebody else at work it may be his doing */
 	*vec_add(&b->coactive) = other;
-	assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+	assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNPROVEN);
 	assert_int_equal(work_part(b).by, WORK_UNPROVEN);
 	end(&st);
 	/* and without samples nobody knows that it does not spin */
@@ -376,7 +376,7 @@ static void some_calls_have_nothing_to_do(void **state)
 
 	(void)state;
 	for (unsigned sampled = 0; sampled < 2; sampled++) {
-		struct block *b;
+		struct block *b, group;
 		struct stage st;
 		uint64_t t = 2000;
 
@@ -397,16 +397,24 @@ static void some_calls_have_nothing_to_do(void **state)
 		if (sampled) {
 			assert_non_null(strstr(b->causes.data[0].evidence.data[0],
 					       "no other thread of the program ran"));
+			/* a group of its calls has no samples of its own */
+			group = *b;
+			group.samples = (struct block_samples){ 0 };
+			group.coactive.measured = false;
+			assert_int_equal(work_proof(&group, &group, &st.scene.meta).by,
+					 WORK_UNPROVEN);
+			assert_int_equal(work_proof(&group, b, &st.scene.meta).by,
+					 WORK_UNDISTURBED);
 			/* beside others, who make no difference, it has to be more */
 			b->coactive.others = 1;
-			assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+			assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNPROVEN);
 			b->min_ns /= 2;
-			assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNDISTURBED);
+			assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNDISTURBED);
 			b->samples.kernel_ns = b->samples.own_ns;
-			assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+			assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNPROVEN);
 			b->samples.kernel_ns = 0;
 			*vec_add(&b->coactive) = other; /* but for these */
-			assert_int_equal(work_proof(b, &st.scene.meta).by, WORK_UNPROVEN);
+			assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNPROVEN);
 		}
 		end(&st);
 	}
