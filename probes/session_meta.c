@@ -193,7 +193,7 @@ void session_begin(struct session *s)
 
 	/* A launched command's records begin with its exec, all others now; only then are the
 	 * probes said to be on. */
-	if (!launched)
+	if (!launched && !s->began_at_end)
 		bpfprog_record(s->programs, true);
 	s->start_ns = clock_now_ns();
 	s->begun = true;
