@@ -146,8 +146,7 @@ struct block_options {
 	const struct counters *counters; /* NULL: nothing was counted */
 	struct coactivity *coactivity;	 /* NULL: not looked at */
 	const struct samples *samples;	 /* the same */
-	/* Of groups of calls: the blocks of their functions, which know more; NULL: of functions.
-	 */
+	/* Of groups of calls: their functions' blocks, which know more; NULL: of functions. */
 	const struct blocks *whole;
 };
 

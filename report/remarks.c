@@ -161,17 +161,22 @@ static unsigned count_never_fast(const struct view *v)
 	return n;
 }
 
-/* Blocks that say too little, by what is too little of them. */
+/* It says too little, and stands in no row. */
+static bool is_few(const struct view *v, size_t row, bool waits)
+{
+	const struct block *b = v->rows[row];
+
+	return is_left_out(v, row) && b->verdict == VERDICT_TOO_FEW_CALLS &&
+	       block_is_wait(b) == waits;
+}
+
+/* By what is too little of them. */
 static unsigned count_few(const struct view *v, bool waits, bool often)
 {
 	unsigned n = 0;
 
-	for (size_t i = 0; i < v->n_rows; i++) {
-		const struct block *b = v->rows[i];
-
-		n += is_left_out(v, i) && b->verdict == VERDICT_TOO_FEW_CALLS &&
-		     block_is_wait(b) == waits && (b->calls >= CALLS_MIN) == often;
-	}
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += is_few(v, i, waits) && (v->rows[i]->calls >= CALLS_MIN) == often;
 	return n;
 }
 
@@ -182,13 +187,9 @@ static void longest_place(const struct view *v, struct text *line)
 	struct text name = { 0 };
 	char buf[4 * NAME_MAX_COLUMNS + 1];
 
-	for (size_t i = 0; i < v->n_rows; i++) {
-		const struct block *b = v->rows[i];
-
-		if (is_left_out(v, i) && b->verdict == VERDICT_TOO_FEW_CALLS && block_is_wait(b) &&
-		    (!most || b->lost_threads > most->lost_threads))
-			most = b;
-	}
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (is_few(v, i, true) && (!most || v->rows[i]->lost_threads > most->lost_threads))
+			most = v->rows[i];
 	if (!most || !(most->lost_threads >= PLACE_LEAST))
 		return;
 	table_short_name(most->name, &name);

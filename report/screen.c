@@ -187,13 +187,15 @@ static void locks_outside(const struct result *res, struct text *out)
 {
 	double lost = 0;
 
+	if (res->keyed.rule.kind != BLOCK_LOCK)
+		return;
 	vec_for_each (&res->sites, const struct block, b) {
 		const struct cause *cause = report_main_cause(b);
 
 		if (report_worth(b) && cause && !strcmp(cause->kind, "lock"))
 			lost += b->lost_threads;
 	}
-	if (res->keyed.rule.kind != BLOCK_LOCK || lost < SCI_SMALL)
+	if (lost < SCI_SMALL)
 		return;
 	threads_text(out, " Outside every traced block ", lost,
 		     " threads queue for locks: `ispot report` says where; record the functions "

@@ -180,12 +180,14 @@ static int run_twice(const struct session_options *so, struct session_result *re
 
 static bool is_program(const char *word)
 {
+	char *path;
 	int code;
-	char *path = strchr(word, '/') ? NULL : program_in_path(word, environ, &code);
-	bool found = path || (strchr(word, '/') && !access(word, X_OK));
 
+	if (strchr(word, '/'))
+		return !access(word, X_OK);
+	path = program_in_path(word, environ, &code);
 	free(path);
-	return found;
+	return path != NULL;
 }
 
 /* perf's -g and -e may stand alone before a command, which these took for their value. */

@@ -45,9 +45,9 @@ static inline uint64_t merge_limit_by(const struct merge *m, const struct merge_
 	return m->keys[0].index < second->index ? second->time_ns : second->time_ns - 1;
 }
 
-/* Of any number of streams but two, which are the most common case. */
+/* What is not inline: two streams are the most common case. */
 uint64_t merge_limit_of_many(const struct merge *m); /* more than two */
-void merge_sink(struct merge *m, uint64_t time_ns);
+void merge_sink(struct merge *m, uint64_t time_ns);  /* any number but two */
 
 /* The latest time up to which the first stream goes before all others. Meaningless if n is 0. */
 static inline uint64_t merge_limit(const struct merge *m)

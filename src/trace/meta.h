@@ -325,8 +325,8 @@ void meta_print_end(const struct meta_end *e, struct text *out);
 /* It prices a call of such a function's probes. */
 bool meta_calibration_fits(const struct meta_calibration *c, enum probe_class class,
 			   enum exit_mech exit, bool only_jumps);
-/* The two are of one function: of two of one name in a file the address, where both know it, tells.
- */
+/* The two are of one function: the address, where both know it, tells two of one name in a file
+ * apart. */
 bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,
 			uint64_t address);
 
