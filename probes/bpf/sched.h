@@ -71,7 +71,8 @@ static __always_inline void timed_until_now(struct wire_totals *t, __u64 from_ns
 /* A stack is half of what a wait costs: of a CPU that switches very often, one in some will do. */
 static __always_inline bool takes_stack(struct wire_totals *t, __u64 now_ns)
 {
-	if (now_ns - t->stacks_since_ns > WIRE_BLOCK_STACKS_NS) {
+	if (now_ns - t->stacks_since_ns > WIRE_BLOCK_STACKS_NS ||
+	    t->stacks_since_ns < control.since_ns) {
 		t->stacks_since_ns = now_ns;
 		t->stacks = 0;
 	}

@@ -38,7 +38,7 @@ told queue "signal in Db::put\(\).*; condition-wait is [0-9]+ %.*, most often en
 matches_truth queue calls
 nothing_lost queue
 is "$(first_cause queue "Db::put()" condition-wait)" condition-wait "those behind in the queue wait for a signal"
-is "$(jq '[.blocks[] | select(.verdict == "idle" and .idle_threads > 2)] | length > 0' queue.json)" true \
+is "$(jq '[.blocks[] | select(.verdict == "idle" and .idle_threads > 3)] | length > 0' queue.json)" true \
 	"the pool is idle" || diag "$(jq -c '.blocks[] | [.name, .verdict, .idle_threads]' queue.json)"
 
 # Whoever waits in a library's function is told by who called it.
