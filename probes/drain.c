@@ -237,6 +237,7 @@ static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
 {
 	if (d->keep && w->lost > d->cpus[cpu].told_lost)
 		keep_release_all(d->keep);
+	d->cpus[cpu].ahead.n = 0; /* of what comes next now: that may be among the lost */
 	put_lost(d, cpu, w->h.time_ns, w->lost);
 }
 
@@ -436,6 +437,8 @@ void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns)
 
 void drain_release(struct drain *d)
 {
+	for (uint32_t cpu = 0; cpu < d->n_cpus; cpu++)
+		vec_release(&d->cpus[cpu].ahead);
 	free(d->cpus);
 	free(d->targets);
 	d->targets = NULL;
@@ -452,4 +455,5 @@ void drain_release(struct drain *d)
 	d->arguments = NULL;
 	d->calls_of = NULL;
 	d->cpus = NULL;
+	d->n_cpus = 0;
 }

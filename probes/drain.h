@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/vec.h"
 #include "probes/bpf/wire.h"
 #include "probes/drain_addresses.h"
 #include "probes/drain_stacks.h"
@@ -55,14 +56,23 @@ struct drain_bereft {
 #define DRAIN_EXECS_MAX 256
 #define DRAIN_ENDED_MAX 1024
 
+/* What has come of the entry or exit that is this thread's next record of a call. */
+struct drain_ahead {
+	uint32_t tid;
+	uint32_t stack;	       /* id, 0: none */
+	struct wire_args args; /* of an exit: the return value; h.tid 0: none */
+};
+
+/* Threads that are preempted in a probe at once, of a CPU: of further ones it is not kept. */
+#define DRAIN_AHEAD_MAX 256
+
 struct drain_cpu {
-	uint64_t last_ns;	   /* of this CPU's newest record, read or lost */
-	uint64_t told_lost;	   /* records lost there, by its records of losses */
-	struct wire_args args;	   /* of this thread's entry that comes next; tid 0: none */
-	struct wire_args result;   /* of its exit; the same */
-	uint32_t stack, stack_tid; /* stack id, 0 none: of this thread's entry that comes next */
-	uint32_t exit_stack, exit_stack_tid; /* the same of its exit */
-	uint32_t wait_stack, wait_stack_tid; /* the same of its switch */
+	uint64_t last_ns;   /* of this CPU's newest record, read or lost */
+	uint64_t told_lost; /* records lost there, by its records of losses */
+	struct {
+		VEC(struct drain_ahead)
+	} ahead;
+	uint32_t wait_stack, wait_stack_tid; /* stack id, 0 none: of this thread's next switch */
 };
 
 struct drain {

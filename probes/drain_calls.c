@@ -9,46 +9,52 @@
 #include "trace/record.h"
 #include "trace/writer.h"
 
-/* A stack comes before its entry, so that taking it is not part of the call; in the file it stands
- * behind it. */
-static void put_call_stack(struct drain *d, const struct wire_call *call, uint32_t cpu)
+/* Programs of probes can be preempted: between what comes ahead of a call's record and that may lie
+ * those of other threads. */
+static struct drain_ahead *find_ahead(struct drain_cpu *c, uint32_t tid)
 {
-	struct drain_cpu *c = &d->cpus[cpu];
-	struct record r = drain_record(&call->h, cpu, REC_STACK);
-
-	if (c->stack_tid != call->h.tid)
-		return;
-	drain_put_values(d, &r, 1, c->stack, 0, 0);
-	c->stack = 0;
+	vec_for_each (&c->ahead, struct drain_ahead, ahead)
+		if (ahead->tid == tid)
+			return ahead;
+	return NULL;
 }
 
-/* Of an exit it comes before that in the file, too. */
-static void put_exit_stack(struct drain *d, const struct wire_call *call, uint32_t cpu)
+static struct drain_ahead *ahead_of(struct drain_cpu *c, uint32_t tid)
 {
-	struct drain_cpu *c = &d->cpus[cpu];
-	struct record r = drain_record(&call->h, cpu, REC_EXIT_STACK);
+	struct drain_ahead *ahead = find_ahead(c, tid);
 
-	if (c->exit_stack && c->exit_stack_tid == call->h.tid)
-		drain_put_values(d, &r, 1, c->exit_stack, 0, 0);
-	c->exit_stack = 0;
+	if (ahead)
+		return ahead;
+	if (c->ahead.n == DRAIN_AHEAD_MAX)
+		c->ahead.n = 0;
+	ahead = vec_add(&c->ahead);
+	ahead->tid = tid;
+	return ahead;
 }
 
-static void keep_stack(struct drain_cpu *c, const struct wire_head *h, uint32_t stack)
+/* The call's record has come, and takes it along, whether it has a use for it or not. */
+static const struct drain_ahead *take_ahead(struct drain_cpu *c, uint32_t tid,
+					    struct drain_ahead *taken)
 {
-	bool at_exit = h->head >> WIRE_ID_BITS & WIRE_AT_EXIT;
+	static const struct drain_ahead nothing;
+	struct drain_ahead *ahead = c->ahead.n ? find_ahead(c, tid) : NULL;
 
-	*(at_exit ? &c->exit_stack : &c->stack) = stack;
-	*(at_exit ? &c->exit_stack_tid : &c->stack_tid) = h->tid;
+	if (!ahead)
+		return &nothing;
+	*taken = *ahead;
+	*ahead = *vec_last(&c->ahead);
+	c->ahead.n--;
+	return taken;
 }
 
 void drain_on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu)
 {
-	keep_stack(&d->cpus[cpu], &w->h, drain_call_stack(&d->stacks, w));
+	ahead_of(&d->cpus[cpu], w->h.tid)->stack = drain_call_stack(&d->stacks, w);
 }
 
 void drain_on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
 {
-	keep_stack(&d->cpus[cpu], &w->h, drain_call_copy(&d->stacks, w));
+	ahead_of(&d->cpus[cpu], w->h.tid)->stack = drain_call_copy(&d->stacks, w);
 }
 
 void drain_on_wait_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
@@ -73,14 +79,14 @@ static void put_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
 }
 
 /* They come before their entry, for the same reason as its stack. */
-static void put_arguments(struct drain *d, const struct wire_call *call, uint32_t cpu)
+static void put_arguments(struct drain *d, const struct wire_call *call, const struct wire_args *w,
+			  uint32_t cpu)
 {
 	const struct arguments *a = arguments_of(d, call->h.head & WIRE_ID_MASK);
-	struct wire_args *w = &d->cpus[cpu].args;
 	struct record r = drain_record(&call->h, cpu, REC_ARGS);
 	uint64_t values[WIRE_ARGS_MAX + 1] = { 0 };
 
-	if (!a || w->h.tid != call->h.tid)
+	if (!a)
 		return;
 	r.n_values = 1;
 	for (uint32_t i = 0; i < WIRE_ARGS_MAX; i++) {
@@ -96,17 +102,18 @@ static void put_arguments(struct drain *d, const struct wire_call *call, uint32_
 	r.values = values;
 	if (values[0])
 		drain_put(d, &r);
-	w->h.tid = 0;
 }
 
 void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)
 {
 	const struct arguments *a = arguments_of(d, w->h.head & WIRE_ID_MASK);
+	struct wire_args *args;
 
 	if (!a)
 		return;
-	d->cpus[cpu].args.h = w->h;
-	memcpy(d->cpus[cpu].args.values, w->values,
+	args = &ahead_of(&d->cpus[cpu], w->h.tid)->args;
+	args->h = w->h;
+	memcpy(args->values, w->values,
 	       (a->registers >> WIRE_ARGS_FEW ? WIRE_ARGS_MAX : WIRE_ARGS_FEW) *
 		       sizeof(*w->values));
 }
@@ -127,7 +134,18 @@ static void count_entry(struct drain *d, const struct wire_call *call, bool entr
 		d->calls_of[function]++;
 }
 
-static void put_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
+static void put_stack(struct drain *d, const struct wire_call *call, uint32_t cpu, uint32_t kind,
+		      uint32_t stack)
+{
+	struct record r = drain_record(&call->h, cpu, kind);
+
+	if (stack)
+		drain_put_values(d, &r, 1, stack, 0, 0);
+}
+
+/* In the file an entry's arguments and stack stand behind it, an exit's before it. */
+static void put_call(struct drain *d, const struct wire_call *call, const struct drain_ahead *ahead,
+		     uint32_t cpu)
 {
 	bool entry = (call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK) == WIRE_ENTRY;
 	uint32_t function = call->h.head & WIRE_ID_MASK;
@@ -136,7 +154,7 @@ static void put_call(struct drain *d, const struct wire_call *call, uint32_t cpu
 	if (call->h.head >> WIRE_ID_BITS & WIRE_INNER)
 		put_inner(d, call, cpu);
 	if (!entry)
-		put_exit_stack(d, call, cpu);
+		put_stack(d, call, cpu, REC_EXIT_STACK, ahead->stack);
 	ret = trace_writer_call(d->writer, cpu, entry ? REC_ENTRY : REC_EXIT, call->h.time_ns,
 				call->h.tid, call->h.tgid,
 				entry ? drain_site(&d->stacks, call) : function, call->sp);
@@ -145,25 +163,18 @@ static void put_call(struct drain *d, const struct wire_call *call, uint32_t cpu
 		d->error = ret;
 	if (!entry)
 		return;
-	if (d->cpus[cpu].stack)
-		put_call_stack(d, call, cpu);
-	if (d->cpus[cpu].args.h.tid)
-		put_arguments(d, call, cpu);
+	put_stack(d, call, cpu, REC_STACK, ahead->stack);
+	if (ahead->args.h.tid)
+		put_arguments(d, call, &ahead->args, cpu);
 }
 
 /* ---- --keep-slower ---- */
 
 static void put_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
 {
-	struct drain *d = ctx;
-	struct drain_cpu *c = &d->cpus[cpu];
-	struct drain_cpu now = *c;
+	const struct drain_ahead ahead = { .stack = e->stack, .args = e->args };
 
-	c->args = e->args;
-	c->stack = e->stack;
-	c->stack_tid = e->call.h.tid;
-	put_call(d, &e->call, cpu);
-	*c = now;
+	put_call(ctx, &e->call, &ahead, cpu);
 }
 
 void drain_keep_slower(struct drain *d, uint64_t slower_ns)
@@ -171,64 +182,56 @@ void drain_keep_slower(struct drain *d, uint64_t slower_ns)
 	d->keep = keep_new(slower_ns, d->n_cpus, put_held, d);
 }
 
-/* The entry takes with it what came before it. */
-static void hold(struct drain *d, const struct wire_call *call, uint32_t cpu)
+/* The entry takes with it what came ahead of it. */
+static void hold(struct drain *d, const struct wire_call *call, const struct drain_ahead *ahead,
+		 uint32_t cpu)
 {
-	struct drain_cpu *c = &d->cpus[cpu];
 	uint32_t function = call->h.head & WIRE_ID_MASK;
-	struct keep_entry e = { .call = *call };
+	struct keep_entry e = { .call = *call, .stack = ahead->stack, .args = ahead->args };
 
 	if (function < d->n_functions)
 		e.cost = d->costs[function];
-
-	if (c->stack && c->stack_tid == call->h.tid) {
-		e.stack = c->stack;
-		c->stack = 0;
-	}
-	if (c->args.h.tid == call->h.tid) {
-		e.args = c->args;
-		c->args.h.tid = 0;
-	}
 	keep_enter(d->keep, cpu, &e);
 }
 
-static void leave(struct drain *d, const struct wire_call *call, uint32_t cpu)
+static void leave(struct drain *d, const struct wire_call *call, const struct drain_ahead *ahead,
+		  uint32_t cpu)
 {
 	struct keep_inside inside = keep_leave(d->keep, cpu, call);
 	struct record r = drain_record(&call->h, cpu, REC_INSIDE);
 	const uint64_t values[] = { inside.calls, inside.ns, inside.cost_ns, inside.beside_ns };
-	struct wire_args *result = &d->cpus[cpu].result;
 
+	if (!inside.write)
+		return;
 	r.values = values;
 	r.n_values = sizeof(values) / sizeof(*values);
-	if (inside.write && inside.calls)
+	if (inside.calls)
 		drain_put(d, &r);
-	if (inside.write && result->h.tid == call->h.tid)
-		put_return(d, result, cpu);
-	result->h.tid = 0;
-	if (inside.write)
-		put_call(d, call, cpu);
-	d->cpus[cpu].exit_stack = 0;
+	if (ahead->args.h.tid)
+		put_return(d, &ahead->args, cpu);
+	put_call(d, call, ahead, cpu);
 }
 
 void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 {
 	bool entry = (call->h.head >> WIRE_ID_BITS & WIRE_KIND_MASK) == WIRE_ENTRY;
+	struct drain_ahead taken;
+	const struct drain_ahead *ahead = take_ahead(&d->cpus[cpu], call->h.tid, &taken);
 
 	d->calls++;
 	count_entry(d, call, entry);
 	if (!d->keep || (call->h.head & WIRE_ID_MASK) >= WIRE_SELFCOST_FIRST)
-		put_call(d, call, cpu);
+		put_call(d, call, ahead, cpu);
 	else if (entry)
-		hold(d, call, cpu);
+		hold(d, call, ahead, cpu);
 	else
-		leave(d, call, cpu);
+		leave(d, call, ahead, cpu);
 }
 
 void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
 {
 	if (d->keep)
-		memcpy(&d->cpus[cpu].result, w, WIRE_ARGS_BYTES(1));
+		memcpy(&ahead_of(&d->cpus[cpu], w->h.tid)->args, w, WIRE_ARGS_BYTES(1));
 	else
 		put_return(d, w, cpu);
 }

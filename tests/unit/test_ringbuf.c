@@ -1,72 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Reading a BPF ring buffer, whose memory is made up here as the kernel lays it out. */
+/* Reading a BPF ring buffer. */
 #include "unit.h"
 
 #include <linux/bpf.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/mem.h"
-#include "probes/ringbuf.h"
+#include "made_ring.h"
 
-#define BYTES 65536
-
-static struct ringbuf ring;
-static char *data;
-static unsigned long *head;
+static struct made_ring made;
 static uint32_t seen[8];
 static unsigned n_seen;
 
 static void begin(unsigned long at)
 {
-	size_t page = sysconf(_SC_PAGESIZE);
-	char *producer = xcalloc(1, page + 2 * BYTES);
-
-	ring = (struct ringbuf){ .cpu = 3, .fd = -1, .bytes = BYTES, .producer = producer };
-	ring.consumer = xcalloc(1, page);
-	data = producer + page;
-	head = (unsigned long *)producer;
-	*head = *(unsigned long *)ring.consumer = at;
+	made_ring_begin(&made, 3, at);
 	n_seen = 0;
 }
 
 static void end(void)
 {
-	free((void *)ring.producer);
-	free(ring.consumer);
+	made_ring_end(&made);
 }
 
-/* Both mappings of the data, so that a record may wrap. */
-static void store(unsigned long at, const void *from, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		size_t to = (at + i) & (BYTES - 1);
-
-		data[to] = data[to + BYTES] = ((const char *)from)[i];
-	}
-}
-
+/* It begins and ends with the value. */
 static void write_record(uint32_t flags, uint32_t value, uint32_t size)
 {
-	uint32_t header[2] = { size | flags, 0 };
+	char record[256] = { 0 };
 
-	store(*head, header, sizeof(header));
-	store(*head + sizeof(header), &value, sizeof(value));
-	store(*head + sizeof(header) + size - sizeof(value), &value, sizeof(value));
-	*head += (sizeof(header) + size + 7) & ~7ul;
+	memcpy(record, &value, sizeof(value));
+	memcpy(record + size - sizeof(value), &value, sizeof(value));
+	made_ring_put(&made, flags, record, size);
 }
 
 static void see(void *ctx, uint32_t cpu, const void *record)
 {
-	assert_ptr_equal(ctx, &ring);
+	assert_ptr_equal(ctx, &made);
 	assert_int_equal(cpu, 3);
 	memcpy(&seen[n_seen++], record, sizeof(*seen));
 }
 
 static size_t drain(void)
 {
-	return ringbuf_drain(&ring, see, &ring);
+	return ringbuf_drain(&made.ring, see, &made);
 }
 
 static void records_of_odd_sizes_follow_each_other(void **state)
@@ -79,7 +54,7 @@ static void records_of_odd_sizes_follow_each_other(void **state)
 	assert_int_equal(drain(), 40 + 16 + 144);
 	assert_int_equal(n_seen, 3);
 	assert_int_equal(seen[2], 3);
-	assert_int_equal(*(unsigned long *)ring.consumer, *head);
+	assert_int_equal(*(unsigned long *)made.ring.consumer, *made.head);
 	assert_int_equal(drain(), 0);
 	end();
 }
@@ -87,7 +62,7 @@ static void records_of_odd_sizes_follow_each_other(void **state)
 static void records_wrap_around_the_end(void **state)
 {
 	(void)state;
-	begin(3ul * BYTES - 16);
+	begin(3ul * MADE_RING_BYTES - 16);
 	write_record(0, 7, 28);
 	write_record(0, 8, 28);
 	assert_int_equal(drain(), 80);
@@ -109,7 +84,7 @@ static void an_unfinished_record_is_waited_for(void **state)
 	write_record(0, 3, 28);
 	assert_int_equal(drain(), 40);
 	assert_int_equal(n_seen, 1);
-	store(40, &done, sizeof(done));
+	made_ring_store(&made, 40, &done, sizeof(done));
 	assert_int_equal(drain(), 80);
 	assert_int_equal(n_seen, 3);
 	assert_int_equal(seen[1], 2);
