@@ -99,24 +99,36 @@ static uint64_t cost_between_ns(struct calls *c, const struct call *call)
 	return room;
 }
 
-static void measure(struct calls *c, const struct thread *t, struct call *call)
+static inline void measure(struct calls *c, const struct thread *t, struct call *call)
 {
 	call->raw_ns = call->exit_ns - call->entry_ns;
-	call->off = offcpu_between(&call->off, &t->off);
-	call->never_off = !offcpu_any(&call->off);
+	call->never_off = call->off_changes == t->off_changes;
+	if (call->never_off) {
+		call->off = call->own_off = (struct offcpu){ 0 };
+	} else {
+		call->off = offcpu_between(&call->off, &t->off);
+		call->own_off = call->children_off_any
+					? offcpu_between(&call->children_off, &call->off)
+					: call->off;
+	}
 	if (!call->children) {
 		call->duration_ns = call->own_ns = call->raw_ns;
-		call->own_off = call->off;
 		return;
 	}
 	call->inside_cost_ns += cost_between_ns(c, call);
 	call->duration_ns = less_or_0(call->raw_ns, call->inside_cost_ns);
 	call->own_ns = less_or_0(call->duration_ns, call->children_ns);
-	call->own_off = offcpu_between(&call->children_off, &call->off);
+}
+
+/* A path so far, and a call more, with the path inside that: order and nesting count. */
+static inline uint64_t path_with(uint64_t path, uint32_t id, uint64_t inside)
+{
+	path = (path + id + 1) * 0xd6e8feb86659fd93ull ^ inside * 0x9e3779b97f4a7c15ull;
+	return path ^ path >> 29;
 }
 
 /* What the call was to the one that it is in. */
-static void add_to_parent(struct calls *c, struct call *parent, const struct call *call)
+static inline void add_to_parent(struct calls *c, struct call *parent, const struct call *call)
 {
 	const struct paircost *cost = &c->costs[call->id];
 
@@ -124,8 +136,7 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 	parent->inside += call->inside + 1;
 	parent->inside_cost_ns += call->inside_cost_ns + call_cost_inside_ns(c, call);
 	parent->between_ns += call_cost_beside_ns(c, call);
-	parent->shape = hash_u64((parent->shape ^ call->id ^ hash_u64(call->shape)) +
-				 0x9e3779b97f4a7c15ull);
+	parent->shape = path_with(parent->shape, call->id, call->shape);
 	if (!call_has_times(call)) {
 		parent->between_ns += call->between_ns;
 		parent->own_unknown = true;
@@ -135,7 +146,7 @@ static void add_to_parent(struct calls *c, struct call *parent, const struct cal
 	if (call->duration_ns > cost->inner_ns)
 		parent->children_ns += call->duration_ns - cost->inner_ns;
 	if (!call->never_off)
-		offcpu_add(&parent->children_off, &call->off);
+		call_add_child_off(parent, &call->off);
 }
 
 /*
@@ -152,8 +163,10 @@ static uint64_t covered_ns(const struct calls *c, const struct call *call, uint6
 	return seen_ns > call->entry_ns ? seen_ns - call->entry_ns : 0;
 }
 
-void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
-		  uint64_t time_ns, uint32_t cpu)
+/* Inlined where most calls end: going there and back is a tenth of what they take. */
+static inline __attribute__((always_inline)) void finish(struct calls *c, struct thread *t,
+							 uint32_t i, enum call_end end,
+							 uint64_t time_ns, uint32_t cpu)
 {
 	struct call *call = &t->open[i];
 	uint64_t seen_ns = call->exit_ns;
@@ -182,6 +195,12 @@ void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end e
 		add_to_parent(c, &t->open[i - 1], call);
 	tell(c->ends, c->n_ends, t, call);
 	wait_sums_free(&call->waits);
+}
+
+void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
+		  uint64_t time_ns, uint32_t cpu)
+{
+	finish(c, t, i, end, time_ns, cpu);
 }
 
 static void drop_innermost(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
@@ -250,7 +269,7 @@ static void settle_running(struct calls *c, struct thread *t, uint64_t time_ns)
 
 /* stack: of the calling place, 0 unknown. */
 static void enter(struct calls *c, struct thread *t, const struct record *r, uint32_t id,
-		  uint32_t stack)
+		  enum call_traced traced, uint32_t stack)
 {
 	uint32_t slot = threads_slot(&c->threads, t, id);
 	struct call *call;
@@ -264,7 +283,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	t->after_exit = t->returns = false;
 	t->exit_stack = 0;
 	t->entered = true;
-	if (c->traced[id] == TRACED_MARKER) {
+	if (traced == TRACED_MARKER) {
 		calls_marker_begins(c, t, r);
 		t->open_markers++;
 	}
@@ -282,7 +301,7 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->unseen_outer = t->inner;
 	call->recursive = c->open_of.data[slot]++ > 0 || t->inner;
 	t->inner = false;
-	call->own_unknown = call->never_off = false;
+	call->own_unknown = call->never_off = call->children_off_any = false;
 	call->stack = call->exit_stack = 0;
 	call->arg_mask = stack ? 1u << ARG_CALLER : 0;
 	call->args[ARG_CALLER] = stack;
@@ -290,11 +309,11 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	call->exit_ns = r->time_ns;
 	call->inside_cost_ns = call->between_ns = call->shape = 0;
 	call->children_ns = call->children_raw_ns = 0;
-	call->children_off = (struct offcpu){ 0 };
 	call->off = t->off;
+	call->off_changes = t->off_changes;
 	call->waits = NULL;
 	tell(c->enters, c->n_enters, t, call);
-	if (c->traced[id] == TRACED_ENTRIES)
+	if (traced == TRACED_ENTRIES)
 		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
 	else if (t->n_open > CALLS_DEPTH_MAX)
 		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
@@ -311,26 +330,15 @@ static uint32_t match(struct calls *c, struct thread *t, const struct record *r)
 	return MAP_NONE;
 }
 
-void calls_take_exit(struct thread *t, uint32_t i)
-{
-	if (t->returns && i != MAP_NONE) {
-		t->open[i].args[ARG_RETURN] = t->return_value;
-		t->open[i].arg_mask |= 1u << ARG_RETURN;
-	}
-	if (i != MAP_NONE)
-		t->open[i].exit_stack = t->exit_stack;
-	t->returns = false;
-	t->exit_stack = 0;
-}
-
-static void leave(struct calls *c, struct thread *t, const struct record *r)
+static void leave(struct calls *c, struct thread *t, const struct record *r,
+		  enum call_traced traced)
 {
 	uint32_t i;
 
 	t->cpu = r->cpu;
 	settle_running(c, t, r->time_ns);
 	t->entered = false;
-	if (call_is_marker(c, r->id)) {
+	if (traced == TRACED_MARKER) {
 		calls_marker_ends(c, t, r);
 		return;
 	}
@@ -348,7 +356,9 @@ static void leave(struct calls *c, struct thread *t, const struct record *r)
 	}
 	while (t->n_open > i + 1)
 		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
-	drop_innermost(c, t, CALL_TIMED, r->time_ns);
+	/* as drop_innermost(), which most calls do not need to go through */
+	t->n_open--;
+	finish(c, t, t->n_open, CALL_TIMED, r->time_ns, t->cpu);
 }
 
 bool call_is_inner(const struct thread *t, const struct call *c,
@@ -422,9 +432,10 @@ static uint32_t function_of_site(const struct calls *c, uint32_t id, uint32_t *s
 	return site->function;
 }
 
-void calls_record(struct calls *c, const struct record *r)
+static inline void take(struct calls *c, const struct record *r)
 {
 	uint32_t id = r->id, stack = 0;
+	enum call_traced traced;
 	struct thread *t;
 
 	if (__builtin_expect(r->time_ns >= c->gap_ends_ns, 0))
@@ -435,7 +446,8 @@ void calls_record(struct calls *c, const struct record *r)
 	}
 	if (id >= SITE_ID_FIRST && r->kind == REC_ENTRY)
 		id = function_of_site(c, id, &stack);
-	if (id >= c->n_functions || c->traced[id] == TRACED_UNKNOWN) {
+	traced = id < c->n_functions ? c->traced[id] : TRACED_UNKNOWN;
+	if (traced == TRACED_UNKNOWN) {
 		c->unknown_ids++;
 		return;
 	}
@@ -445,13 +457,24 @@ void calls_record(struct calls *c, const struct record *r)
 	if (r->kind == REC_ENTRY) {
 		c->entries++;
 		c->table_entries[c->table]++;
-		enter(c, t, r, id, stack);
+		enter(c, t, r, id, traced, stack);
 	} else {
 		c->exits++;
-		leave(c, t, r);
+		leave(c, t, r, traced);
 	}
 	if (__builtin_expect(c->gaps.n, 0))
 		calls_look(c, t, r->time_ns);
+}
+
+void calls_records(struct calls *c, const struct record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		take(c, &records[i]);
+}
+
+void calls_record(struct calls *c, const struct record *r)
+{
+	calls_records(c, r, 1);
 }
 
 void calls_skip(struct calls *c, const struct record *r)

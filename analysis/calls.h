@@ -54,6 +54,8 @@ struct call {
 	bool unseen_outer;	   /* that call was left out by sampling */
 	bool own_unknown;	   /* a call inside it has no known duration */
 	bool never_off;		   /* all of off is 0; false: look */
+	bool children_off_any;	   /* children_off is valid; false: 0 */
+	uint32_t off_changes;	   /* thread's at entry */
 	uint32_t inside, children; /* traced calls inside: all, direct */
 	/* What probing them cost. While it is open without what that took between the direct ones:
 	 * between_ns by the median, of raw_ns - children_raw_ns. */
@@ -162,6 +164,7 @@ struct calls {
 
 void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns);
 void calls_add_visitor(struct calls *c, const struct call_visitor *v);
+void calls_records(struct calls *c, const struct record *records, size_t n);
 void calls_record(struct calls *c, const struct record *r);
 /* Before a window: takes notice of which threads there are and what they do. */
 void calls_skip(struct calls *c, const struct record *r);

@@ -16,7 +16,7 @@ static void deduct_open(const struct thread *t, struct call *x, const struct cal
 		x->children_ns += time_ns - inner->entry_ns;
 		x->children_raw_ns += time_ns - inner->entry_ns;
 	}
-	offcpu_add(&x->children_off, &off);
+	call_add_child_off(x, &off);
 }
 
 /*
@@ -35,7 +35,7 @@ static void add_head_to_parent(struct calls *c, struct call *parent, const struc
 	parent->between_ns += c->costs[x->id].full_ns;
 	parent->children_raw_ns += ns;
 	parent->children_ns += ns > x->inside_cost_ns ? ns - x->inside_cost_ns : 0;
-	offcpu_add(&parent->children_off, &off);
+	call_add_child_off(parent, &off);
 }
 
 static void remove_open(struct thread *t, uint32_t i)

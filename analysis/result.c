@@ -19,6 +19,7 @@
 #include "trace/record.h"
 
 #define PROGRESS_BATCHES 512
+#define AT_ONCE 8 /* records; between them Ctrl-C is looked for */
 
 static uint64_t recording_start(const struct trace_reader *r)
 {
@@ -83,6 +84,16 @@ static void end_at(struct result *res, uint64_t end_ns)
 	res->windowed = true;
 }
 
+/* How many of the n records come before the first that is due later. */
+static size_t due_until(const struct record *records, size_t n, uint64_t end_ns)
+{
+	size_t i = 0;
+
+	while (i < n && record_due_ns(&records[i]) <= end_ns)
+		i++;
+	return i;
+}
+
 /* After Ctrl-C the recording is as if it ended there. False: it was read to its end. */
 static bool pass(struct result *res, struct calls *calls, struct trace_reader *r)
 {
@@ -96,16 +107,21 @@ static bool pass(struct result *res, struct calls *calls, struct trace_reader *r
 	progress_init(&progress, "reading the recording");
 	interrupt_begin();
 	while (!after && !cut && (n = trace_reader_batch(r, &records))) {
-		for (size_t i = 0; i < n; i++) {
-			last_ns = record_due_ns(&records[i]);
-			if (before && (before = skip_to_window(res, calls, &records[i])))
-				continue;
-			if ((after = last_ns > res->end_ns))
-				break;
-			calls_record(calls, &records[i]);
-			if ((cut = interrupt_noted()))
-				break;
+		size_t at = 0, end = due_until(records, n, res->end_ns);
+
+		after = end < n;
+		while (before && at < end &&
+		       (before = skip_to_window(res, calls, &records[at])))
+			at++;
+		while (at < end && !cut) {
+			size_t some = end - at < AT_ONCE ? end - at : AT_ONCE;
+
+			calls_records(calls, records + at, some);
+			at += some;
+			cut = interrupt_noted();
 		}
+		if (at)
+			last_ns = record_due_ns(&records[at - 1]);
 		if (++batches % PROGRESS_BATCHES == 0)
 			progress_share(&progress, trace_reader_position(r));
 	}

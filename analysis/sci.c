@@ -189,7 +189,7 @@ static struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
 	return &caller->edges[caller->n_edges - 1];
 }
 
-void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
+static inline void add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
 {
 	struct sci_edge *edge = edge_of(function_of(s, parent_id), c->id);
 
@@ -200,7 +200,13 @@ void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
 	edge->ns += c->duration_ns;
 }
 
-void sci_add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const struct call *c)
+void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
+{
+	add_edge(s, parent_id, c);
+}
+
+static inline __attribute__((always_inline)) void
+add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const struct call *c)
 {
 	struct sci_function *f = function_of(s, id);
 	struct sci_cell *cell = cell_of(s, slot);
@@ -224,12 +230,17 @@ void sci_add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const st
 	}
 }
 
+void sci_add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const struct call *c)
+{
+	add(s, id, slot, recursive, c);
+}
+
 static void on_call(void *self, const struct thread *t, const struct call *c)
 {
 	(void)t;
-	sci_add(self, c->id, c->slot, c->recursive, c);
+	add(self, c->id, c->slot, c->recursive, c);
 	if (c->parent && c->end == CALL_TIMED)
-		sci_add_edge(self, c->parent->id, c);
+		add_edge(self, c->parent->id, c);
 }
 
 /* What is known of calls that were too short to be written: all but why one took longer than

@@ -3,7 +3,7 @@
 
 struct shape *shapes_row(struct shapes *s, uint64_t hash)
 {
-	const uint32_t mask = 2 * SHAPES_MAX - 1; /* half of it stays free: looking ends */
+	const uint32_t mask = 2 * SHAPES_MAX - 1;
 	const uint8_t tag = (uint8_t)(hash >> 56);
 	uint32_t i = (uint32_t)hash & mask;
 
@@ -16,15 +16,6 @@ struct shape *shapes_row(struct shapes *s, uint64_t hash)
 	s->at[i].tag = tag;
 	s->rows[s->n - 1].hash = hash;
 	return &s->rows[s->n - 1];
-}
-
-void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration_ns)
-{
-	struct shape *shape = shapes_row(s, hash);
-
-	if (!shape->calls++ || duration_ns < shape->min_ns)
-		shape->min_ns = duration_ns;
-	shape->sum_ns += duration_ns;
 }
 
 static double excess(const struct shape *s)

@@ -19,6 +19,7 @@ struct shape {
 /* Zeroed: empty. */
 struct shapes {
 	uint32_t n;
+	/* half of it stays free: looking ends */
 	struct {
 		uint8_t row;  /* index of rows + 1; 0: free */
 		uint8_t tag;  /* of the hash: most other rows need not be looked at */
@@ -29,7 +30,16 @@ struct shapes {
 
 /* The path's row, made if need be. */
 struct shape *shapes_row(struct shapes *s, uint64_t hash);
-void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration_ns);
+
+static inline void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration_ns)
+{
+	struct shape *shape = shapes_row(s, hash);
+
+	if (!shape->calls++ || duration_ns < shape->min_ns)
+		shape->min_ns = duration_ns;
+	shape->sum_ns += duration_ns;
+}
+
 /* Sum over the paths of (duration - the path's fastest). */
 double shapes_excess_ns(const struct shapes *s);
 

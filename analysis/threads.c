@@ -177,6 +177,7 @@ void thread_settle(struct thread *t, uint64_t time_ns)
 	 * none. */
 	if (time_ns <= t->since_ns || t->state == THREAD_UNKNOWN)
 		return;
+	t->off_changes += t->state != THREAD_RUNNING;
 	if (t->state == THREAD_PREEMPTED) {
 		t->off.preempted_ns += time_ns - t->since_ns;
 		t->off.recorder_ns += t->recorder_took ? time_ns - t->since_ns : 0;
@@ -217,6 +218,7 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 	if (thread_sleeps(t)) {
 		sleep_begin(t, r);
 		t->off.sleeps++;
+		t->off_changes++;
 	}
 	crowd_move(&t->all->crowd, &t->crowd, thread_sleeps(t) ? CROWD_AWAY : CROWD_WAITING,
 		   r->time_ns);
@@ -234,8 +236,10 @@ static void waking(struct threads *th, const struct record *r)
 	if (!woken || woken->dead || (!thread_sleeps(woken) && woken->state != THREAD_UNKNOWN))
 		return;
 	sleep_wake(woken, waker && !waker->dead ? waker : NULL, inside, r);
-	if (waker && sleep_woken_by(woken, waker, r->time_ns))
+	if (waker && sleep_woken_by(woken, waker, r->time_ns)) {
 		waker->off.wakes++;
+		waker->off_changes++;
+	}
 	crowd_move(&th->crowd, &woken->crowd, CROWD_WAITING, r->time_ns);
 }
 
@@ -433,6 +437,7 @@ void threads_restart(struct threads *th, uint64_t time_ns)
 
 		thread_settle(t, time_ns);
 		t->off = t->covered_off = (struct offcpu){ 0 };
+		t->off_changes++;
 		t->lost_ns = t->covered_ns = 0;
 		if (t->born_ns < time_ns)
 			t->born_ns = time_ns;

@@ -125,6 +125,7 @@ struct thread {
 	struct crowd_member crowd;
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
 	struct offcpu off;
+	uint32_t off_changes; /* how often off was changed: most calls see none */
 	uint64_t lost_ns, lost_until_ns;
 	uint64_t unseen_ns; /* records of it may be missing from then to its next one; 0: none */
 	uint64_t *watch_ns; /* [set]: observed, valid after the thread's end */

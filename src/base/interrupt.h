@@ -13,7 +13,7 @@ extern volatile sig_atomic_t interrupt_flag; /* only interrupt.c writes it */
 
 void interrupt_begin(void); /* forgets an earlier one; nothing where SIGINT is ignored */
 
-/* Asked at every record. */
+/* Asked every few records. */
 static inline bool interrupt_noted(void)
 {
 	return interrupt_flag;
