@@ -19,7 +19,7 @@
 #include "trace/record.h"
 
 #define PROGRESS_BATCHES 512
-#define AT_ONCE 8 /* records; between them Ctrl-C is looked for */
+#define AT_ONCE		 8 /* records; between them Ctrl-C is looked for */
 
 static uint64_t recording_start(const struct trace_reader *r)
 {
@@ -110,8 +110,7 @@ static bool pass(struct result *res, struct calls *calls, struct trace_reader *r
 		size_t at = 0, end = due_until(records, n, res->end_ns);
 
 		after = end < n;
-		while (before && at < end &&
-		       (before = skip_to_window(res, calls, &records[at])))
+		while (before && at < end && (before = skip_to_window(res, calls, &records[at])))
 			at++;
 		while (at < end && !cut) {
 			size_t some = end - at < AT_ONCE ? end - at : AT_ONCE;

@@ -205,8 +205,8 @@ void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
 	add_edge(s, parent_id, c);
 }
 
-static inline __attribute__((always_inline)) void
-add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const struct call *c)
+static inline __attribute__((always_inline)) void add(struct sci *s, uint32_t id, uint32_t slot,
+						      bool recursive, const struct call *c)
 {
 	struct sci_function *f = function_of(s, id);
 	struct sci_cell *cell = cell_of(s, slot);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* From a ring to the file: what came ahead of a call's record is that call's, whoever came between. */
+/* From a ring to the file: what came ahead of a call's record is that call's, whoever came between.
+ */
 #include "unit.h"
 
 #include <stdio.h>
@@ -52,10 +53,9 @@ static void end(struct story *s)
 
 static struct wire_head head(uint32_t kind, uint64_t time_ns, uint32_t tid)
 {
-	return (struct wire_head){ .head = kind << WIRE_ID_BITS | FUNCTION,
-				   .time_ns = time_ns,
-				   .tid = tid,
-				   .tgid = 1 };
+	return (struct wire_head){
+		.head = kind << WIRE_ID_BITS | FUNCTION, .time_ns = time_ns, .tid = tid, .tgid = 1
+	};
 }
 
 /* The first argument of its next entry. */
