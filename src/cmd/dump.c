@@ -124,16 +124,33 @@ static bool is_wanted(const struct dump_options *o, const struct record *r, uint
 	return o->tid == UINT64_MAX || r->tid == o->tid || r->kind == REC_LOST;
 }
 
-static int dump_records(const struct dump_options *o, struct trace_reader *reader, struct text *out,
-			struct err *err)
+/* An empty answer is not to be taken for a program that did nothing. */
+static void say_none(const struct dump_options *o, const char *path, uint64_t lasts_ns)
+{
+	char time[TEXT_NUMBER];
+
+	if (o->tid != UINT64_MAX)
+		log_notice("%s: no record of thread %llu%s%s; ispot report --by thread lists its "
+			   "threads",
+			   path, (unsigned long long)o->tid, o->time ? " in " : "",
+			   o->time ? o->time : "");
+	else
+		log_notice("%s: no record in %s; the recording lasts %s", path, o->time,
+			   text_time(time, lasts_ns));
+}
+
+static int dump_records(const struct dump_options *o, const char *path, struct trace_reader *reader,
+			struct text *out, struct err *err)
 {
 	const struct meta *meta = trace_reader_meta(reader);
 	struct fixture_names *names = fixture_names_new(meta);
 	uint64_t start_ns =
 		meta->session.start_ns ? meta->session.start_ns : trace_reader_first_ns(reader);
 	const bool to_screen = isatty(STDOUT_FILENO) || pager_active();
+	const uint64_t last_ns = trace_reader_last_ns(reader);
 	const struct record *records;
 	struct progress progress;
+	uint64_t printed = 0;
 	size_t n;
 	int ret = 0;
 
@@ -141,13 +158,17 @@ static int dump_records(const struct dump_options *o, struct trace_reader *reade
 	text_add(out, FIXTURE_RECORDED_ORDER ": time-ns cpu tid/tgid kind …\n");
 	while (!ret && (n = trace_reader_batch(reader, &records))) {
 		for (size_t i = 0; i < n; i++)
-			if (is_wanted(o, &records[i], start_ns))
+			if (is_wanted(o, &records[i], start_ns)) {
 				fixture_print_record(names, &records[i], out);
+				printed += records[i].kind != REC_LOST;
+			}
 		ret = put_out(out, OUTPUT_BYTES, err);
 		if (!to_screen)
 			progress_share(&progress, trace_reader_position(reader));
 	}
 	progress_end(&progress);
+	if (!ret && !printed && (o->time || o->tid != UINT64_MAX))
+		say_none(o, path, last_ns > start_ns ? last_ns - start_ns : 0);
 	fixture_names_free(names);
 	return ret;
 }
@@ -165,7 +186,7 @@ static int dump_trace(const struct dump_options *o, struct err *err)
 		trace_reader_each_meta_line(reader, add_meta_line, &out);
 	ret = put_out(&out, 0, err);
 	if (!ret && (!o->meta || o->events))
-		ret = dump_records(o, reader, &out, err);
+		ret = dump_records(o, path, reader, &out, err);
 	if (!ret)
 		ret = put_out(&out, 0, err);
 	if (!ret && trace_reader_damage(reader))
