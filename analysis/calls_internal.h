@@ -20,6 +20,20 @@ static inline void call_add_child_off(struct call *call, const struct offcpu *of
 	offcpu_add(&call->children_off, off);
 }
 
+/* What came just before the exit of open call i (MAP_NONE: of none) is its: return value, stack. */
+static inline void calls_take_exit(struct thread *t, uint32_t i)
+{
+	if (i != MAP_NONE) {
+		t->open[i].exit_stack = t->exit_stack;
+		if (t->returns) {
+			t->open[i].args[ARG_RETURN] = t->return_value;
+			t->open[i].arg_mask |= 1u << ARG_RETURN;
+		}
+	}
+	t->returns = false;
+	t->exit_stack = 0;
+}
+
 /* Ends the i-th open call, which is the innermost or taken out by the caller. */
 void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
 		  uint64_t time_ns, uint32_t cpu);
@@ -47,20 +61,6 @@ void calls_restart_losses(struct calls *c);
  */
 /* As drop_gone() and match() of calls.c, around the open markers of the thread. */
 void calls_drop_gone_around(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns);
-/* What came just before the exit of open call i (MAP_NONE: of none) is its: return value, stack. */
-static inline void calls_take_exit(struct thread *t, uint32_t i)
-{
-	if (i != MAP_NONE) {
-		t->open[i].exit_stack = t->exit_stack;
-		if (t->returns) {
-			t->open[i].args[ARG_RETURN] = t->return_value;
-			t->open[i].arg_mask |= 1u << ARG_RETURN;
-		}
-	}
-	t->returns = false;
-	t->exit_stack = 0;
-}
-
 void calls_leave_around(struct calls *c, struct thread *t, const struct record *r);
 /* Before a begin is pushed: an earlier one that has no end is given up. */
 void calls_marker_begins(struct calls *c, struct thread *t, const struct record *r);

@@ -6,7 +6,6 @@
 #include "analysis/keyed.h"
 #include "analysis/sci.h"
 #include "analysis/shape.h"
-#include "analysis/workload.h"
 #include "trace/meta.h"
 #include "trace/record.h"
 
@@ -21,7 +20,7 @@ static void function_free(struct sci_function *f)
 	if (!f)
 		return;
 	hist_release(&f->durations);
-	workload_free(f->workload);
+	workload_release(&f->workload);
 	free(f->shapes);
 	vec_release(&f->open_short);
 	vec_release(&f->waits);
@@ -52,7 +51,6 @@ static __attribute__((noinline, cold)) struct sci_function *new_function(struct 
 	struct sci_function *f = xcalloc(1, sizeof(*f));
 
 	f->min_ns = f->own_min_ns = UINT64_MAX;
-	f->workload = xcalloc(1, sizeof(struct workload));
 	while (s->functions.n <= id)
 		*vec_add(&s->functions) = NULL;
 	return s->functions.data[id] = f;
@@ -125,9 +123,9 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 	}
 	if (!c->never_off)
 		offcpu_add(&f->off, &c->off);
-	workload_add(f->workload, c->duration_ns, &c->off, c->inside);
+	workload_add(&f->workload, c->duration_ns, &c->off, c->inside);
 	if (c->arg_mask & 0xff)
-		workload_add_arguments(f->workload, c->arg_mask, c->args, c->duration_ns);
+		workload_add_arguments(&f->workload, c->arg_mask, c->args, c->duration_ns);
 	cell->timed++;
 	cell->timed_ns += c->duration_ns;
 }
@@ -189,7 +187,7 @@ static struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
 	return &caller->edges[caller->n_edges - 1];
 }
 
-static inline void add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
+void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
 {
 	struct sci_edge *edge = edge_of(function_of(s, parent_id), c->id);
 
@@ -198,11 +196,6 @@ static inline void add_edge(struct sci *s, uint32_t parent_id, const struct call
 	if (!edge->calls++ || c->duration_ns < edge->min_ns)
 		edge->min_ns = c->duration_ns;
 	edge->ns += c->duration_ns;
-}
-
-void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
-{
-	add_edge(s, parent_id, c);
 }
 
 static inline __attribute__((always_inline)) void add(struct sci *s, uint32_t id, uint32_t slot,
@@ -240,7 +233,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	(void)t;
 	add(self, c->id, c->slot, c->recursive, c);
 	if (c->parent && c->end == CALL_TIMED)
-		add_edge(self, c->parent->id, c);
+		sci_add_edge(self, c->parent->id, c);
 }
 
 /* What is known of calls that were too short to be written: all but why one took longer than

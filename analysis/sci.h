@@ -14,10 +14,10 @@
 #include "analysis/hist.h"
 #include "analysis/switching.h"
 #include "analysis/wait.h"
+#include "analysis/workload.h"
 
 struct keyed;
 struct shapes;
-struct workload;
 
 /* Sums over one thread's calls of a function; "outer": not inside another call of the function. */
 struct sci_cell {
@@ -56,12 +56,12 @@ struct sci_function {
 	uint64_t raw_ns;		 /* outer timed calls, not corrected */
 	uint64_t min_ns, own_min_ns;	 /* d_min; UINT64_MAX: no call could set it */
 	uint64_t inside, inside_cost_ns; /* traced calls inside those, and what probing them cost */
-	struct workload *workload;
-	struct shapes *shapes; /* NULL while no call had a callee */
+	struct shapes *shapes;		 /* NULL while no call had a callee */
 	uint32_t n_edges;
 	uint8_t edge_at[SCI_EDGE_SLOTS]; /* by callee's id, and on from there: index in edges + 1 */
-	struct switching switching;	 /* what its sleeps took on a CPU */
-	struct hist durations;		 /* of outer timed calls, corrected */
+	struct workload workload;
+	struct switching switching; /* what its sleeps took on a CPU */
+	struct hist durations;	    /* of outer timed calls, corrected */
 	struct sci_edge edges[SCI_EDGES_MAX];
 	struct offcpu off, off_fastest; /* outer timed calls: sums, and of the fastest */
 	struct offcpu own_off, own_off_fastest;

@@ -178,15 +178,12 @@ void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *v
 	}
 }
 
-void workload_free(struct workload *w)
+void workload_release(struct workload *w)
 {
-	if (!w)
-		return;
 	for (unsigned i = 0; i < WORKLOAD_ARGUMENTS; i++)
 		free(w->arguments[i]);
 	vec_release(&w->bins);
 	vec_release(&w->kept);
-	free(w);
 }
 
 static void fit_arguments(const struct workload *w, struct workload_fit *fit)

@@ -104,7 +104,7 @@ static inline void workload_add(struct workload *w, uint64_t duration_ns, const 
 /* mask: bit n, values[n] is integer argument n + 1. */
 void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
 			    uint64_t duration_ns);
-void workload_free(struct workload *w); /* NULL: nothing */
+void workload_release(struct workload *w);
 void workload_fit(const struct workload *w, struct workload_fit *fit);
 /* Of what has no calls. */
 struct workload_fit workload_no_fit(void);

@@ -38,6 +38,9 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 	d->programs = programs;
 	d->n_cpus = n_cpus;
 	d->cpus = xcalloc(n_cpus, sizeof(*d->cpus));
+	d->aheads = xcalloc((size_t)n_cpus * DRAIN_AHEAD_MAX, sizeof(*d->aheads));
+	for (uint32_t cpu = 0; cpu < n_cpus; cpu++)
+		d->cpus[cpu].ahead = &d->aheads[(size_t)cpu * DRAIN_AHEAD_MAX];
 	d->targets = xcalloc(PIDS_MAX / 8, 1);
 	d->mappings = xcalloc(DRAIN_MAPPINGS_MAX, sizeof(*d->mappings));
 	drain_stacks_init(&d->stacks, w);
@@ -237,7 +240,7 @@ static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
 {
 	if (d->keep && w->lost > d->cpus[cpu].told_lost)
 		keep_release_all(d->keep);
-	d->cpus[cpu].ahead.n = 0; /* of what comes next now: that may be among the lost */
+	d->cpus[cpu].n_ahead = 0; /* what it was ahead of may be among the lost */
 	put_lost(d, cpu, w->h.time_ns, w->lost);
 }
 
@@ -437,9 +440,8 @@ void drain_finish(struct drain *d, struct ringbufs *rings, uint64_t now_ns)
 
 void drain_release(struct drain *d)
 {
-	for (uint32_t cpu = 0; cpu < d->n_cpus; cpu++)
-		vec_release(&d->cpus[cpu].ahead);
 	free(d->cpus);
+	free(d->aheads);
 	free(d->targets);
 	d->targets = NULL;
 	free(d->mappings);
@@ -455,5 +457,5 @@ void drain_release(struct drain *d)
 	d->arguments = NULL;
 	d->calls_of = NULL;
 	d->cpus = NULL;
-	d->n_cpus = 0;
+	d->aheads = NULL;
 }

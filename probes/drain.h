@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/vec.h"
 #include "probes/bpf/wire.h"
 #include "probes/drain_addresses.h"
 #include "probes/drain_stacks.h"
@@ -63,15 +62,15 @@ struct drain_ahead {
 	struct wire_args args; /* of an exit: the return value; h.tid 0: none */
 };
 
-/* Threads that are preempted in a probe at once, of a CPU: of further ones it is not kept. */
-#define DRAIN_AHEAD_MAX 256
+/* Threads that are preempted in a probe at once, of a CPU: a further one takes the place of
+ * another. */
+#define DRAIN_AHEAD_MAX 64
 
 struct drain_cpu {
-	uint64_t last_ns;   /* of this CPU's newest record, read or lost */
-	uint64_t told_lost; /* records lost there, by its records of losses */
-	struct {
-		VEC(struct drain_ahead)
-	} ahead;
+	uint64_t last_ns;	   /* of this CPU's newest record, read or lost */
+	uint64_t told_lost;	   /* records lost there, by its records of losses */
+	struct drain_ahead *ahead; /* [n_ahead], of DRAIN_AHEAD_MAX */
+	uint32_t n_ahead;
 	uint32_t wait_stack, wait_stack_tid; /* stack id, 0 none: of this thread's next switch */
 };
 
@@ -86,6 +85,8 @@ struct drain {
 	uint64_t *calls_of;		      /* [function id]: entries read */
 	const struct arguments **arguments;   /* [function id]: recorded ones; NULL: none */
 	uint32_t n_functions;
+	struct drain_ahead *aheads;	/* of all CPUs */
+	uint64_t aheads_dropped;	/* another thread took their place */
 	uint64_t calls;			/* entries and exits read */
 	uint64_t waits[WAIT_KINDS];	/* threads that left a CPU to wait, by enum wait_kind */
 	uint64_t sample_ns;		/* that a sample stands for */

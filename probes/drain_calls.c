@@ -13,22 +13,25 @@
  * those of other threads. */
 static struct drain_ahead *find_ahead(struct drain_cpu *c, uint32_t tid)
 {
-	vec_for_each (&c->ahead, struct drain_ahead, ahead)
-		if (ahead->tid == tid)
-			return ahead;
+	for (uint32_t i = 0; i < c->n_ahead; i++)
+		if (c->ahead[i].tid == tid)
+			return &c->ahead[i];
 	return NULL;
 }
 
-static struct drain_ahead *ahead_of(struct drain_cpu *c, uint32_t tid)
+static struct drain_ahead *ahead_of(struct drain *d, uint32_t cpu, uint32_t tid)
 {
+	struct drain_cpu *c = &d->cpus[cpu];
 	struct drain_ahead *ahead = find_ahead(c, tid);
 
 	if (ahead)
 		return ahead;
-	if (c->ahead.n == DRAIN_AHEAD_MAX)
-		c->ahead.n = 0;
-	ahead = vec_add(&c->ahead);
-	ahead->tid = tid;
+	if (c->n_ahead == DRAIN_AHEAD_MAX) {
+		c->n_ahead--;
+		d->aheads_dropped++;
+	}
+	ahead = &c->ahead[c->n_ahead++];
+	*ahead = (struct drain_ahead){ .tid = tid };
 	return ahead;
 }
 
@@ -37,24 +40,23 @@ static const struct drain_ahead *take_ahead(struct drain_cpu *c, uint32_t tid,
 					    struct drain_ahead *taken)
 {
 	static const struct drain_ahead nothing;
-	struct drain_ahead *ahead = c->ahead.n ? find_ahead(c, tid) : NULL;
+	struct drain_ahead *ahead = c->n_ahead ? find_ahead(c, tid) : NULL;
 
 	if (!ahead)
 		return &nothing;
 	*taken = *ahead;
-	*ahead = *vec_last(&c->ahead);
-	c->ahead.n--;
+	*ahead = c->ahead[--c->n_ahead];
 	return taken;
 }
 
 void drain_on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu)
 {
-	ahead_of(&d->cpus[cpu], w->h.tid)->stack = drain_call_stack(&d->stacks, w);
+	ahead_of(d, cpu, w->h.tid)->stack = drain_call_stack(&d->stacks, w);
 }
 
 void drain_on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
 {
-	ahead_of(&d->cpus[cpu], w->h.tid)->stack = drain_call_copy(&d->stacks, w);
+	ahead_of(d, cpu, w->h.tid)->stack = drain_call_copy(&d->stacks, w);
 }
 
 void drain_on_wait_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu)
@@ -111,7 +113,7 @@ void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu)
 
 	if (!a)
 		return;
-	args = &ahead_of(&d->cpus[cpu], w->h.tid)->args;
+	args = &ahead_of(d, cpu, w->h.tid)->args;
 	args->h = w->h;
 	memcpy(args->values, w->values,
 	       (a->registers >> WIRE_ARGS_FEW ? WIRE_ARGS_MAX : WIRE_ARGS_FEW) *
@@ -137,10 +139,12 @@ static void count_entry(struct drain *d, const struct wire_call *call, bool entr
 static void put_stack(struct drain *d, const struct wire_call *call, uint32_t cpu, uint32_t kind,
 		      uint32_t stack)
 {
-	struct record r = drain_record(&call->h, cpu, kind);
+	struct record r;
 
-	if (stack)
-		drain_put_values(d, &r, 1, stack, 0, 0);
+	if (!stack)
+		return;
+	r = drain_record(&call->h, cpu, kind);
+	drain_put_values(d, &r, 1, stack, 0, 0);
 }
 
 /* In the file an entry's arguments and stack stand behind it, an exit's before it. */
@@ -231,7 +235,7 @@ void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu)
 void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu)
 {
 	if (d->keep)
-		memcpy(&ahead_of(&d->cpus[cpu], w->h.tid)->args, w, WIRE_ARGS_BYTES(1));
+		memcpy(&ahead_of(d, cpu, w->h.tid)->args, w, WIRE_ARGS_BYTES(1));
 	else
 		put_return(d, w, cpu);
 }

@@ -373,6 +373,11 @@ static void say_dropped(struct session *s)
 			    "waits without their stack: %s, as there are more than are kept "
 			    "apart; ",
 			    text_count(n, d->stacks_collided));
+	if (s->drain.aheads_dropped)
+		text_printf(&words,
+			    "calls without their stack or arguments: %s, as more threads than are "
+			    "kept apart were preempted in probes; ",
+			    text_count(n, s->drain.aheads_dropped));
 	if (words.n > 2) {
 		words.s[words.n - 2] = '\0';
 		session_write_notice(s, "stacks", words.s);

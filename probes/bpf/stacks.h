@@ -303,7 +303,6 @@ static __always_inline void copy_stack(struct wire_copy *w, __u64 sp)
 static __always_inline void set_stack_head(struct wire_head *h, const struct wire_call *call,
 					   __u32 kind, bool at_exit, __u64 now)
 {
-	kind |= at_exit ? WIRE_AT_EXIT : 0;
 	h->head = kind << WIRE_ID_BITS | (call->h.head & WIRE_ID_MASK);
 	h->time_ns = at_exit ? call->h.time_ns : now;
 	h->tid = call->h.tid;

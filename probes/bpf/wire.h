@@ -27,7 +27,7 @@ enum wire_kind {
 	WIRE_TASK_EXIT, /* struct wire_task */
 	WIRE_COMM,	/* struct wire_name */
 	WIRE_EXEC,	/* struct wire_name */
-	WIRE_STACK,	/* struct wire_stack: of the thread's entry that comes next */
+	WIRE_STACK,	/* struct wire_stack: of the thread's entry or exit that comes next */
 	WIRE_SAMPLE,	/* struct wire_sample */
 	WIRE_COPY,	/* struct wire_copy: the same */
 	WIRE_LOST,	/* struct wire_lost */
@@ -60,7 +60,6 @@ struct wire_call {
 #define WIRE_TASK_COUNTED 0x80
 #define WIRE_KIND_MASK	  0x1f
 #define WIRE_INNER	  0x20 /* of an entry: what REC_INNER of trace/format.h says */
-#define WIRE_AT_EXIT	  0x20 /* of a stack: it is of the thread's exit that comes next */
 
 struct wire_counted {
 	struct wire_call call;

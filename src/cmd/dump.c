@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/result.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/progress.h"
@@ -129,14 +130,16 @@ static void say_none(const struct dump_options *o, const char *path, uint64_t la
 {
 	char time[TEXT_NUMBER];
 
-	if (o->tid != UINT64_MAX)
-		log_notice("%s: no record of thread %llu%s%s; ispot report --by thread lists its "
-			   "threads",
-			   path, (unsigned long long)o->tid, o->time ? " in " : "",
-			   o->time ? o->time : "");
-	else
+	if (o->tid == UINT64_MAX)
 		log_notice("%s: no record in %s; the recording lasts %s", path, o->time,
 			   text_time(time, lasts_ns));
+	else if (o->time)
+		log_notice("%s: no record of thread %llu in %s", path, (unsigned long long)o->tid,
+			   o->time);
+	else
+		log_notice("%s: no record of thread %llu; `ispot report --by thread` lists those "
+			   "that have any",
+			   path, (unsigned long long)o->tid);
 }
 
 static int dump_records(const struct dump_options *o, const char *path, struct trace_reader *reader,
@@ -144,23 +147,21 @@ static int dump_records(const struct dump_options *o, const char *path, struct t
 {
 	const struct meta *meta = trace_reader_meta(reader);
 	struct fixture_names *names = fixture_names_new(meta);
-	uint64_t start_ns =
-		meta->session.start_ns ? meta->session.start_ns : trace_reader_first_ns(reader);
 	const bool to_screen = isatty(STDOUT_FILENO) || pager_active();
-	const uint64_t last_ns = trace_reader_last_ns(reader);
 	const struct record *records;
 	struct progress progress;
-	uint64_t printed = 0;
+	uint64_t printed = 0, start_ns, end_ns;
 	size_t n;
 	int ret = 0;
 
+	result_span(reader, &start_ns, &end_ns);
 	progress_init(&progress, "printing the recording");
 	text_add(out, FIXTURE_RECORDED_ORDER ": time-ns cpu tid/tgid kind …\n");
 	while (!ret && (n = trace_reader_batch(reader, &records))) {
 		for (size_t i = 0; i < n; i++)
 			if (is_wanted(o, &records[i], start_ns)) {
 				fixture_print_record(names, &records[i], out);
-				printed += records[i].kind != REC_LOST;
+				printed += o->tid == UINT64_MAX || records[i].tid == o->tid;
 			}
 		ret = put_out(out, OUTPUT_BYTES, err);
 		if (!to_screen)
@@ -168,7 +169,7 @@ static int dump_records(const struct dump_options *o, const char *path, struct t
 	}
 	progress_end(&progress);
 	if (!ret && !printed && (o->time || o->tid != UINT64_MAX))
-		say_none(o, path, last_ns > start_ns ? last_ns - start_ns : 0);
+		say_none(o, path, end_ns > start_ns ? end_ns - start_ns : 0);
 	fixture_names_free(names);
 	return ret;
 }

@@ -178,11 +178,15 @@ ok "perf.data: attributes of at most 128 bytes" \
 	[ "$(od -An -tu8 -j16 -N8 "$work/svc.perf" | tr -d ' ')" -le $((128 + 16)) ]
 ok "perf.data: its magic is perf's" [ "$(head -c 8 "$work/svc.perf")" = PERFILE2 ]
 
-# A dump that has no record says so, and what there is instead; one that has is silent.
-"$ISPOT" dump --from-text tests/golden/bare.trace -o "$work/bare.data"
+# A dump that has no record says so, and what there is instead; one that has is silent. The recording goes on
+# for a while behind its last record.
+{
+	cat tests/golden/bare.trace
+	echo '{"kind":"end","end_ns":9000000000,"made_records":0,"lost_records":0}'
+} >"$work/bare.trace"
+"$ISPOT" dump --from-text "$work/bare.trace" -o "$work/bare.data"
 dump_says() { "$ISPOT" dump --events -i "$work/bare.data" "$@" 2>&1 >/dev/null; }
-ok "dump: no record of a thread" loud "no record of thread 4711; ispot report --by thread lists its threads" \
-	dump_says --tid 4711
-ok "dump: nor in a time" loud "no record of thread 7 in 5s-6s;" dump_says --tid 7 --time 5s-6s
-ok "dump: no record in a time" loud "no record in 5s-6s; the recording lasts" dump_says --time 5s-6s
+ok "dump: no record of a thread" loud "no record of thread 4711; \`ispot report --by thread\` lists" dump_says --tid 4711
+ok "dump: nor in a time" loud "no record of thread 7 in 5s-6s" dump_says --tid 7 --time 5s-6s
+ok "dump: no record in a time" loud "no record in 5s-6s; the recording lasts 9s" dump_says --time 5s-6s
 ok "dump: records, and nothing beside" silent dump_says --tid 7

@@ -57,6 +57,7 @@ with_args() { events args | awk -v mask="mask=$1" '$4 == "args" && $5 == mask' |
 # the arguments and the entry.
 record args -F 'weigh@item,size,ret' -- "$MB/arguments" -t 24 -n 6000
 report args
+nothing_lost args
 is "$(with_args 0x200)" "$(block args weigh .calls)" "every call has its return value"
 is "$(with_args 0x3)" "$(block args weigh .calls)" "every call has its arguments" || diag args.err
 

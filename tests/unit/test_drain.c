@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "made_ring.h"
 #include "probes/arguments.h"
-#include "probes/drain.h"
+#include "probes/drain_private.h"
 #include "probes/ring.h"
 #include "trace/reader.h"
 #include "trace/record.h"
@@ -73,6 +73,15 @@ static void put_result(struct story *s, uint64_t time_ns, uint32_t tid, uint64_t
 	made_ring_put(&s->made, 0, &w, WIRE_ARGS_BYTES(1));
 }
 
+static void put_stack(struct story *s, uint32_t tid)
+{
+	struct wire_stack w = { .h = head(WIRE_STACK, 0, tid),
+				.n_frames = 2,
+				.frames = { 0x400000 + tid, 0x500000 } };
+
+	made_ring_put(&s->made, 0, &w, sizeof(w));
+}
+
 static void put_call(struct story *s, uint32_t kind, uint64_t time_ns, uint32_t tid)
 {
 	struct wire_call w = { .h = head(kind, time_ns, tid), .sp = 0x1000 };
@@ -87,7 +96,8 @@ static void put_lost(struct story *s, uint64_t time_ns, uint64_t lost)
 	made_ring_put(&s->made, 0, &w, sizeof(w));
 }
 
-/* "1:10 2:20 ": threads and what their calls had as arguments or results, as the file has them. */
+/* "1:10 2:stack ": threads, and what their calls had as arguments, results and stacks, in the
+ * file's order. */
 static const char *told(struct story *s)
 {
 	static char words[4096];
@@ -98,15 +108,26 @@ static const char *told(struct story *s)
 	size_t n, at = 0;
 
 	assert_int_equal(drain_run(&s->drain, &s->rings, &none), 0);
+	if (s->drain.keep)
+		drain_put_rest_of_calls(&s->drain, &s->rings, 1000000);
 	assert_int_equal(trace_writer_close(s->writer, &err), 0);
 	assert_int_equal(trace_reader_open(&reader, s->path, &err), 0);
 	words[0] = '\0';
 	while ((n = trace_reader_batch(reader, &records)))
-		for (size_t i = 0; i < n; i++)
-			if (records[i].kind == REC_ARGS)
-				at += (size_t)snprintf(words + at, sizeof(words) - at, "%u:%u ",
-						       records[i].tid,
-						       (unsigned)records[i].values[1]);
+		for (size_t i = 0; i < n; i++) {
+			const struct record *r = &records[i];
+			char value[16];
+
+			snprintf(value, sizeof(value), "%u",
+				 r->kind == REC_ARGS ? (unsigned)r->values[1] : 0);
+			if (r->kind == REC_ARGS || r->kind == REC_STACK ||
+			    r->kind == REC_EXIT_STACK)
+				at += (size_t)snprintf(words + at, sizeof(words) - at, "%u:%s ",
+						       r->tid,
+						       r->kind == REC_STACK	   ? "stack"
+						       : r->kind == REC_EXIT_STACK ? "exit-stack"
+										   : value);
+		}
 	trace_reader_free(reader);
 	return words;
 }
@@ -163,18 +184,63 @@ static void a_loss_ends_what_is_ahead(void **state)
 	end(&s);
 }
 
-/* Threads that never come back to their calls are forgotten, the next one is not. */
+static void stacks_stay_with_their_thread(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	put_stack(&s, 1);
+	put_argument(&s, 2, 20);
+	put_call(&s, WIRE_ENTRY, 1000, 2);
+	put_call(&s, WIRE_ENTRY, 1001, 1);
+	put_stack(&s, 2);
+	put_call(&s, WIRE_EXIT, 1002, 1);
+	put_call(&s, WIRE_EXIT, 1003, 2);
+	put_call(&s, WIRE_ENTRY, 1004, 1);
+	assert_string_equal(told(&s), "2:20 1:stack 2:exit-stack ");
+	end(&s);
+}
+
+/* A call that is long enough takes along what came ahead of its entry, one that is not takes it
+ * away. */
+static void stacks_of_held_calls_stay_with_their_thread(void **state)
+{
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	drain_keep_slower(&s.drain, 100);
+	put_stack(&s, 1);
+	put_stack(&s, 2);
+	put_call(&s, WIRE_ENTRY, 1000, 1);
+	put_call(&s, WIRE_ENTRY, 1001, 2);
+	put_stack(&s, 2);
+	put_call(&s, WIRE_EXIT, 1011, 2);
+	put_stack(&s, 1);
+	put_call(&s, WIRE_EXIT, 3000, 1);
+	put_call(&s, WIRE_ENTRY, 3001, 2);
+	put_call(&s, WIRE_EXIT, 6000, 2);
+	assert_string_equal(told(&s), "1:stack 1:exit-stack ");
+	end(&s);
+}
+
+/* Of threads that never come back to their calls only so many are remembered; what that takes from
+ * others is counted. */
 static void not_more_is_kept_than_is_said(void **state)
 {
+	char last[32];
 	struct story s;
 
 	(void)state;
 	begin(&s);
 	for (uint32_t tid = 1; tid <= DRAIN_AHEAD_MAX + 1; tid++)
 		put_argument(&s, tid, tid);
-	put_call(&s, WIRE_ENTRY, 1000, DRAIN_AHEAD_MAX + 1);
-	assert_string_equal(told(&s), "257:257 ");
-	assert_true(s.drain.cpus == NULL || s.drain.cpus[0].ahead.room <= 2 * DRAIN_AHEAD_MAX);
+	put_call(&s, WIRE_ENTRY, 1000, DRAIN_AHEAD_MAX);
+	put_call(&s, WIRE_ENTRY, 1001, DRAIN_AHEAD_MAX + 1);
+	snprintf(last, sizeof(last), "%u:%u ", DRAIN_AHEAD_MAX + 1, DRAIN_AHEAD_MAX + 1);
+	assert_string_equal(told(&s), last);
+	assert_int_equal(s.drain.aheads_dropped, 1);
 	end(&s);
 }
 
@@ -183,6 +249,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arguments_stay_with_their_thread),
 		cmocka_unit_test(results_of_held_calls_stay_with_their_thread),
+		cmocka_unit_test(stacks_stay_with_their_thread),
+		cmocka_unit_test(stacks_of_held_calls_stay_with_their_thread),
 		cmocka_unit_test(a_loss_ends_what_is_ahead),
 		cmocka_unit_test(not_more_is_kept_than_is_said),
 	};

@@ -291,6 +291,66 @@ static void paths_have_their_own_minimum(void **state)
 	scene_release(&s);
 }
 
+/* The same callees in another order, or one inside the other, are another path. */
+static void order_and_nesting_make_paths(void **state)
+{
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 400; i++, t += 3000) {
+		uint32_t first = i % 2 ? INNER : BUSY, second = i % 2 ? BUSY : INNER;
+		bool nested = i / 2 % 2;
+
+		enter(&s, t, 1, OUTER, 0x1000);
+		enter(&s, t + 10, 1, first, 0xf00);
+		if (!nested)
+			leave(&s, t + 20, 1, first, 0xf00);
+		enter(&s, t + 30, 1, second, nested ? 0xe00 : 0xf00);
+		leave(&s, t + 40, 1, second, nested ? 0xe00 : 0xf00);
+		if (nested)
+			leave(&s, t + 50, 1, first, 0xf00);
+		leave(&s, t + 60, 1, OUTER, 0x1000);
+	}
+	scene_finish(&s, t);
+	assert_int_equal(scene_block(&s, "outer")->shapes, 4);
+	scene_release(&s);
+}
+
+/* A sleep is the innermost call's own; a call at the same depth that has no callee comes next. */
+static void sleeps_are_of_the_call_they_are_in(void **state)
+{
+	const struct sci_function *outer, *inner;
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	scene_start(&s, 1000);
+	for (unsigned i = 0; i < 100; i++, t += 3000) {
+		enter(&s, t, 1, OUTER, 0x1000);
+		if (i % 2)
+			enter(&s, t + 10, 1, INNER, 0xf00);
+		if (i % 4 < 3) {
+			other(&s, REC_SWITCH_OUT, t + 20, 1, 1, SWITCH_SLEEPING, 0);
+			other(&s, REC_SWITCH_IN, t + (i % 2 ? 320 : 220), 1, 1, 0, 0);
+		}
+		if (i % 2)
+			leave(&s, t + 330, 1, INNER, 0xf00);
+		leave(&s, t + 340, 1, OUTER, 0x1000);
+	}
+	scene_finish(&s, t);
+	outer = scene_block(&s, "outer")->sums;
+	inner = scene_block(&s, "inner")->sums;
+	assert_int_equal(offcpu_ns(&inner->own_off), 25 * 300);
+	assert_int_equal(offcpu_ns(&outer->off), 25 * 300 + 50 * 200);
+	assert_int_equal(offcpu_ns(&outer->own_off), 50 * 200);
+	assert_int_equal(outer->own_off.sleeps, 50);
+	scene_release(&s);
+}
+
 /* Time that a loss took from the thread is not taken again as without the function's probes. */
 static void lost_while_the_probes_were_out(void **state)
 {
@@ -347,6 +407,8 @@ int main(void)
 		cmocka_unit_test(sampled_recursion),
 		cmocka_unit_test(no_estimate_beyond_the_time_there_was),
 		cmocka_unit_test(paths_have_their_own_minimum),
+		cmocka_unit_test(order_and_nesting_make_paths),
+		cmocka_unit_test(sleeps_are_of_the_call_they_are_in),
 		cmocka_unit_test(lost_while_the_probes_were_out),
 		cmocka_unit_test(a_set_that_came_late),
 	};
