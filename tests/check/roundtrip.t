@@ -185,7 +185,7 @@ ok "perf.data: its magic is perf's" [ "$(head -c 8 "$work/svc.perf")" = PERFILE2
 	echo '{"kind":"end","end_ns":9000000000,"made_records":0,"lost_records":0}'
 } >"$work/bare.trace"
 "$ISPOT" dump --from-text "$work/bare.trace" -o "$work/bare.data"
-dump_says() { "$ISPOT" dump --events -i "$work/bare.data" "$@" 2>&1 >/dev/null; }
+dump_says() { { "$ISPOT" dump --events -i "$work/bare.data" "$@" >/dev/null; } 2>&1; }
 ok "dump: no record of a thread" loud "no record of thread 4711; \`ispot report --by thread\` lists" dump_says --tid 4711
 ok "dump: nor in a time" loud "no record of thread 7 in 5s-6s" dump_says --tid 7 --time 5s-6s
 ok "dump: no record in a time" loud "no record in 5s-6s; the recording lasts 9s" dump_says --time 5s-6s
