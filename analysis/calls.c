@@ -111,10 +111,7 @@ static inline void measure(struct calls *c, const struct thread *t, struct call 
 					? offcpu_between(&call->children_off, &call->off)
 					: call->off;
 	}
-	if (!call->children) {
-		call->duration_ns = call->own_ns = call->raw_ns;
-		return;
-	}
+	/* of a call without callees the same: a branch would be guessed wrong every other time */
 	call->inside_cost_ns += cost_between_ns(c, call);
 	call->duration_ns = less_or_0(call->raw_ns, call->inside_cost_ns);
 	call->own_ns = less_or_0(call->duration_ns, call->children_ns);
@@ -233,7 +230,7 @@ static void drop_gone(struct calls *c, struct thread *t, uint64_t sp, uint64_t t
 	while (t->n_open) {
 		uint64_t top = t->open[t->n_open - 1].sp;
 
-		if (top >= sp && !(t->after_exit && top <= t->exit_sp))
+		if (!((top < sp) | (t->after_exit & (top <= t->exit_sp))))
 			break;
 		drop_innermost(c, t, CALL_UNWOUND, time_ns);
 	}

@@ -19,7 +19,7 @@
 #include "trace/record.h"
 
 #define PROGRESS_BATCHES 512
-#define AT_ONCE		 8 /* records; between them Ctrl-C is looked for */
+#define AT_ONCE		 32 /* records; between them Ctrl-C is looked for */
 
 static uint64_t recording_start(const struct trace_reader *r)
 {

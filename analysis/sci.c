@@ -117,10 +117,8 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 	add_path(f, c);
 	hist_add(&f->durations, c->duration_ns);
 	f->raw_ns += c->raw_ns;
-	if (c->inside) {
-		f->inside += c->inside;
-		f->inside_cost_ns += c->inside_cost_ns;
-	}
+	f->inside += c->inside;
+	f->inside_cost_ns += c->inside_cost_ns;
 	if (!c->never_off)
 		offcpu_add(&f->off, &c->off);
 	workload_add(&f->workload, c->duration_ns, &c->off, c->inside);

@@ -94,11 +94,9 @@ static inline void workload_add(struct workload *w, uint64_t duration_ns, const 
 	bin->sum_ns += duration_ns;
 	w->y += y;
 	w->yy += y * y;
-	if (calls_inside) {
-		w->x += x;
-		w->xx += x * x;
-		w->xy += x * y;
-	}
+	w->x += x;
+	w->xx += x * x;
+	w->xy += x * y;
 }
 
 /* mask: bit n, values[n] is integer argument n + 1. */

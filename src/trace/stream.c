@@ -60,6 +60,17 @@ static inline const uint8_t *get(const uint8_t *p, uint64_t *value)
 	return p;
 }
 
+/* The same without a guess at whether it is one byte or two, where nobody can know. */
+static inline const uint8_t *get_head(const uint8_t *p, uint64_t *value)
+{
+	uint64_t two = p[0] >> 7;
+
+	if (__builtin_expect(p[0] & p[1] & 0x80, 0))
+		return get(p, value);
+	*value = (p[0] & 0x7fu) | (p[1] & -two) << 7;
+	return p + 1 + two;
+}
+
 /* ---- chunks ---- */
 
 /* The next chunk may begin with a loss that goes back to here: it is looked into at once. */
@@ -296,7 +307,7 @@ next_head(const uint8_t *p, const uint8_t *end, uint64_t *head, uint32_t *tid, u
 {
 	uint64_t v;
 
-	p = get(p, head);
+	p = get_head(p, head);
 	while (__builtin_expect((*head & 3) == REC_THREAD, 0)) {
 		*tid = (uint32_t)(*head >> 2);
 		p = get(p, &v);
