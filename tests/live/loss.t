@@ -7,7 +7,7 @@ needs_probes
 needs_helper hostile
 H=$HELPERS/hostile
 threads=$(($(nproc) > 3 ? 2 * $(nproc) : 6))
-seconds=$((5 + $(nproc) / 4)) # an emulator of many CPUs is slow
+seconds=$((5 + $(nproc) / 2)) # an emulator of many CPUs is slow
 
 # From a dump: losses, those without a time or with one that is not a stretch, records of their CPU
 # that are stamped inside, the longest stretch in ms, the sum, how many CPUs lost any.
