@@ -50,6 +50,7 @@ struct task_struct {
 	unsigned int flags;
 	unsigned in_iowait : 1;
 	void *stack;
+	unsigned long long start_time;
 	struct mm_struct *mm;
 	struct files_struct *files;
 	struct signal_struct *signal;

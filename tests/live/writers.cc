@@ -2,7 +2,8 @@
 // A queue of writers as LevelDB's: a mutex and a queue of writers, each with a condition variable
 // of its own. The one at the front writes for all who queue by then, outside the mutex, then tells
 // them that it is done, and the next one that it is its turn. Beside them a pool of workers that
-// get nothing to do. Prints what is true: how often writers wrote, and how often one waited.
+// get nothing to do. Takes how many writers there are, how often each writes, how many workers, and
+// anything for writes that reach the disk. Prints what is true: how often writers wrote, and how often one waited.
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
@@ -133,9 +134,10 @@ static void prepare()
 int main(int argc, char **argv)
 {
 	unsigned threads = argc > 1 ? std::atoi(argv[1]) : 6,
-		 n = argc > 2 ? std::atoi(argv[2]) : 601;
-	Db db(argc > 3);
-	Pool pool(4);
+		 n = argc > 2 ? std::atoi(argv[2]) : 601,
+		 parked = argc > 3 ? std::atoi(argv[3]) : 4;
+	Db db(argc > 4);
+	Pool pool(parked);
 	std::vector<std::thread> writers;
 
 	for (unsigned i = 0; i < threads; i++)
