@@ -3,7 +3,8 @@
 // of its own. The one at the front writes for all who queue by then, outside the mutex, then tells
 // them that it is done, and the next one that it is its turn. Beside them a pool of workers that
 // get nothing to do. Takes how many writers there are, how often each writes, how many workers, and
-// anything for writes that reach the disk. Prints what is true: how often writers wrote, and how often one waited.
+// anything for writes that reach the disk. Prints what is true: how often writers wrote, and how
+// often one waited.
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
