@@ -28,6 +28,7 @@ void sites_release(struct sites *s)
 	map_release(&s->stack_of);
 	map_release(&s->traced);
 	map_release(&s->by_frames);
+	map_release(&s->last_at);
 	vec_release(&s->visits);
 	map_release(&s->visits_of);
 	map_release(&s->cell_of);
@@ -266,6 +267,31 @@ static void name_sleep(struct sites *s, const struct thread *t, uint64_t stack)
 		sleep->stack = stack_of(s, (uint32_t)stack);
 }
 
+/* thread: its index + 1, 0: any */
+static uint64_t futex_key(const struct thread *t, uint32_t thread)
+{
+	return (uint64_t)t->sleep.word << 32 | thread;
+}
+
+/* Where the same futex was waited for before; where calls are left out, it may have been in one. */
+static uint32_t likely_stack(const struct sites *s, const struct thread *t)
+{
+	uint32_t stack;
+
+	if (t->sleep.word == SLEEP_NOBODY || meta_period(s->calls->threads.meta) > 1)
+		return MAP_NONE;
+	stack = map_get(&s->last_at, futex_key(t, t->index + 1));
+	return stack == MAP_NONE ? map_get(&s->last_at, futex_key(t, 0)) : stack;
+}
+
+static void remember_stack(struct sites *s, const struct thread *t, uint32_t stack)
+{
+	if (t->sleep.word == SLEEP_NOBODY)
+		return;
+	map_put(&s->last_at, futex_key(t, t->index + 1), stack);
+	map_put(&s->last_at, futex_key(t, 0), stack);
+}
+
 static void wake(struct sites *s, const struct thread *t, bool ended)
 {
 	struct site_sleep *sleep = sleep_of(s, t);
@@ -275,7 +301,13 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	uint64_t blocked, idle;
 
 	sleep->asleep = false;
-	if (!sleep->on || sleep->stack == MAP_NONE)
+	if (!sleep->on)
+		return;
+	if (sleep->stack == MAP_NONE)
+		sleep->stack = likely_stack(s, t);
+	else
+		remember_stack(s, t, sleep->stack);
+	if (sleep->stack == MAP_NONE)
 		return;
 	sleep->on = false;
 	index = site_of(s, s->stacks.data[sleep->stack].name, t);

@@ -92,6 +92,72 @@ static void a_wait_of_little_is_judged(void **state)
 	end_with_stack(&s, &sites);
 }
 
+/* Thread tid sleeps for ns at a futex, with or without a stack. Returns when it is awake. */
+static uint64_t sleep_at(struct scene *s, uint64_t t, uint32_t tid, uint64_t futex, bool has_stack,
+			 uint64_t ns)
+{
+	const uint64_t wait[RECORD_VALUES_MIN] = { WAIT_FUTEX, 0, futex, 0 },
+		       stack[] = { 1, 0, 0, 0 };
+	struct record r = { .time_ns = t, .cpu = tid, .tid = tid, .tgid = 1 };
+
+	other(s, REC_SWITCH_OUT, t, tid, tid, SWITCH_SLEEPING, 0);
+	r.kind = REC_WAIT;
+	r.values = wait;
+	r.n_values = 4;
+	calls_record(&s->calls, &r);
+	r.kind = REC_BLOCK_STACK;
+	r.values = stack;
+	r.n_values = 1;
+	if (has_stack)
+		calls_record(&s->calls, &r);
+	other(s, REC_WAKING, t + ns, 9, 9, tid, 0);
+	other(s, REC_SWITCH_IN, t + ns, tid, tid, 0, 0);
+	return t + ns + 100;
+}
+
+/* Not every wait has a stack: one without is where the futex was waited for before, by whoever. */
+static void a_wait_without_a_stack_is_where_others_were(void **state)
+{
+	struct sites sites;
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin_with_stack(&s, "f");
+	begin_sites(&s, &sites);
+	t = sleep_at(&s, t, 1, 0x100, true, 500);
+	t = sleep_at(&s, t, 1, 0x100, false, 700);
+	t = sleep_at(&s, t, 2, 0x100, false, 900);
+	t = sleep_at(&s, t, 1, 0x200, false, 1100); /* nobody was seen at this one */
+	scene_finish(&s, t);
+	end_sites(&s, &sites, t);
+	assert_int_equal(s.blocks.n, 1);
+	assert_int_equal(s.blocks.data[0].timed_calls, 3);
+	assert_int_equal(s.blocks.data[0].total_ns, 500 + 700 + 900);
+	assert_int_equal(s.blocks.data[0].threads, 2);
+	end_with_stack(&s, &sites);
+}
+
+/* Where calls are left out it may have been in one of them. */
+static void nor_where_calls_are_left_out(void **state)
+{
+	struct sites sites;
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin_with_stack(&s, "elsewhere");
+	s.meta.session.period = 7;
+	begin_sites(&s, &sites);
+	t = sleep_at(&s, t, 1, 0x100, true, 500);
+	t = sleep_at(&s, t, 1, 0x100, false, 700);
+	scene_finish(&s, t);
+	end_sites(&s, &sites, t);
+	assert_int_equal(s.blocks.n, 1);
+	assert_int_equal(s.blocks.data[0].timed_calls, 1);
+	end_with_stack(&s, &sites);
+}
+
 /* Between two bursts nobody knows what is outside: a wait is seen until the probes go. */
 static void a_wait_between_bursts_is_not_seen(void **state)
 {
@@ -250,6 +316,8 @@ int main(void)
 		cmocka_unit_test(a_wait_before_the_first_probe_is_not_seen),
 		cmocka_unit_test(a_wait_in_a_call_left_out_is_no_place),
 		cmocka_unit_test(a_wait_between_bursts_is_not_seen),
+		cmocka_unit_test(a_wait_without_a_stack_is_where_others_were),
+		cmocka_unit_test(nor_where_calls_are_left_out),
 	};
 
 	return unit_run(tests);
