@@ -164,6 +164,7 @@ struct calls {
 
 void calls_init(struct calls *c, const struct meta *meta, uint64_t start_ns);
 void calls_add_visitor(struct calls *c, const struct call_visitor *v);
+/* n records, as many at once as there are: most of the time of a reading is in here. */
 void calls_records(struct calls *c, const struct record *records, size_t n);
 void calls_record(struct calls *c, const struct record *r);
 /* Before a window: takes notice of which threads there are and what they do. */

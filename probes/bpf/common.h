@@ -105,6 +105,12 @@ static __always_inline void set_head(struct wire_head *h, __u32 kind, __u32 tid,
 	set_head_at(h, kind, tid, tgid, bpf_ktime_get_ns());
 }
 
+/* A budget's stretch of time is over; what calibrating took of it is not the target's. */
+static __always_inline bool is_over(__u64 window_ns, __u64 now_ns, __u64 length_ns)
+{
+	return now_ns - window_ns > length_ns || window_ns < control.since_ns;
+}
+
 /* A loss is told before the next record that finds room, and ends where its last record was: what
  * tells it is stamped already, and was not lost. */
 static __always_inline void tell_lost(void *ring, struct wire_totals *t)

@@ -30,7 +30,6 @@ struct {
 	__type(value, __u32);
 } turns SEC(".maps");
 
-/* What calibrating took is not the target's: a window ends when recording begins. */
 struct copy_budget {
 	__u64 window_ns;
 	__u32 taken_bytes; /* of the ring, in this window */
@@ -192,7 +191,7 @@ static __always_inline bool is_turn(__u32 id)
 
 static __always_inline bool may_take(struct copy_budget *b, __u64 now, __u32 bytes)
 {
-	if (now - b->window_ns > STACK_WINDOW_NS || b->window_ns < control.since_ns) {
+	if (is_over(b->window_ns, now, STACK_WINDOW_NS)) {
 		b->window_ns = now;
 		b->taken_bytes = 0;
 	}
