@@ -10,7 +10,7 @@
 struct ahead;
 struct batch;
 
-#define AHEAD_BATCHES 16
+#define AHEAD_BATCHES 32
 
 /* fill() is called in the thread until it leaves a batch empty. NULL: no second CPU, no thread. */
 struct ahead *ahead_new(void (*fill)(void *ctx, struct batch *batch), void *ctx);

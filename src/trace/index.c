@@ -274,10 +274,10 @@ static int by_stream_and_offset(const void *a, const void *b)
 {
 	const struct chunk_ref *x = a, *y = b;
 
-	if (x->header.cpu != y->header.cpu)
-		return x->header.cpu < y->header.cpu ? -1 : 1;
 	if (x->header.kind != y->header.kind)
 		return x->header.kind < y->header.kind ? -1 : 1;
+	if (x->header.cpu != y->header.cpu)
+		return x->header.cpu < y->header.cpu ? -1 : 1;
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 

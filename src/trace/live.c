@@ -130,15 +130,16 @@ void live_read(struct live *l, uint64_t until_ns, void (*record)(void *ctx, cons
 	merge_clear(m);
 	for (uint32_t cpu = 0; cpu < l->n_cpus; cpu++)
 		if (l->queues[cpu].n)
-			merge_add(m, l->queues[cpu].data[0].r.time_ns, cpu);
-	while (m->n && m->keys[0].time_ns <= until_ns) {
-		struct queue *q = &l->queues[m->keys[0].index];
+			merge_set(m, cpu, l->queues[cpu].data[0].r.time_ns, cpu);
+	while (!merge_is_empty(m) && merge_first(m).time_ns <= until_ns) {
+		size_t cpu = merge_first(m).who;
+		struct queue *q = &l->queues[cpu];
 
 		hand_out(&q->data[q->first++], record, ctx);
 		if (q->first < q->n)
-			merge_replace(m, q->data[q->first].r.time_ns);
+			merge_set(m, cpu, q->data[q->first].r.time_ns, cpu);
 		else
-			merge_pop(m);
+			merge_end(m, cpu);
 	}
 	for (uint32_t cpu = 0; cpu < l->n_cpus; cpu++)
 		forget_read(&l->queues[cpu]);

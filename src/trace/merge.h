@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Many streams in one time order: a heap of the streams' next times, four children a node (three
- * levels hold 64 CPUs). Ties go to the lower index. The runner-up is known without a search, so a
- * stream is read up to its time before the heap is touched again.
+ * Many streams in one time order: a tournament of their next times, the earlier one of each two
+ * wins; a tie goes to the lower `who`. A stream's new time plays its way up to the top, which takes
+ * the same steps whoever wins: with more than two CPUs nobody can predict that.
  */
 #ifndef ISPOT_TRACE_MERGE_H
 #define ISPOT_TRACE_MERGE_H
@@ -13,63 +13,63 @@
 
 struct merge_key {
 	uint64_t time_ns;
-	uint64_t index; /* of the stream */
+	uint64_t who; /* what the caller knows the stream by; UINT64_MAX: none */
 };
 
 struct merge {
-	struct merge_key
-		*keys; /* keys[0]: the earliest; behind the last three that are never first */
-	size_t n, room;
+	/* [1]: who is first; the two below [i] are [2 * i] and [2 * i + 1], the streams the lowest,
+	 * from [leaves] on. */
+	struct merge_key *nodes;
+	size_t leaves;
 };
 
+/* room: so many streams. */
 void merge_init(struct merge *m, size_t room);
 void merge_release(struct merge *m);
+/* No stream is left. */
 void merge_clear(struct merge *m);
 
-void merge_add(struct merge *m, uint64_t time_ns, uint32_t index);
-/* The first stream has ended. */
-void merge_pop(struct merge *m);
+static inline struct merge_key merge_first(const struct merge *m)
+{
+	return m->nodes[1];
+}
 
-/* One comparison of 128 bits instead of two with a branch that nobody can predict. */
+static inline bool merge_is_empty(const struct merge *m)
+{
+	return m->nodes[1].who == UINT64_MAX;
+}
+
+/* One comparison of 128 bits instead of two with a branch. */
 static inline bool merge_before(const struct merge_key *a, const struct merge_key *b)
 {
-	unsigned __int128 x = (unsigned __int128)a->time_ns << 64 | a->index;
-	unsigned __int128 y = (unsigned __int128)b->time_ns << 64 | b->index;
+	unsigned __int128 x = (unsigned __int128)a->time_ns << 64 | a->who;
+	unsigned __int128 y = (unsigned __int128)b->time_ns << 64 | b->who;
 
 	return x < y;
 }
 
-/* On a tie the lower index goes first; second is not before us, so its time 0 is a tie. */
-static inline uint64_t merge_limit_by(const struct merge *m, const struct merge_key *second)
+/* The next time of stream i, from 0. Returns who is first. */
+static inline struct merge_key merge_set(struct merge *m, size_t i, uint64_t time_ns, uint64_t who)
 {
-	return m->keys[0].index < second->index ? second->time_ns : second->time_ns - 1;
-}
+	struct merge_key key = { time_ns, who };
 
-/* What is not inline: two streams are the most common case. */
-uint64_t merge_limit_of_many(const struct merge *m); /* more than two */
-void merge_sink(struct merge *m, uint64_t time_ns);  /* any number but two */
+	i += m->leaves;
+	m->nodes[i] = key;
+	for (; i > 1; i /= 2) {
+		const struct merge_key *other = &m->nodes[i ^ 1];
+		uint64_t wins = -(uint64_t)merge_before(other, &key);
 
-/* The latest time up to which the first stream goes before all others. Meaningless if n is 0. */
-static inline uint64_t merge_limit(const struct merge *m)
-{
-	if (m->n == 2)
-		return merge_limit_by(m, &m->keys[1]);
-	return m->n < 2 ? UINT64_MAX : merge_limit_of_many(m);
-}
-
-/* The first stream's next time has become time_ns. */
-static inline void merge_replace(struct merge *m, uint64_t time_ns)
-{
-	const struct merge_key key = { time_ns, m->keys[0].index };
-
-	if (m->n != 2) {
-		merge_sink(m, time_ns);
-	} else if (merge_before(&m->keys[1], &key)) {
-		m->keys[0] = m->keys[1];
-		m->keys[1] = key;
-	} else {
-		m->keys[0] = key;
+		key.time_ns ^= (key.time_ns ^ other->time_ns) & wins;
+		key.who ^= (key.who ^ other->who) & wins;
+		m->nodes[i / 2] = key;
 	}
+	return key;
+}
+
+/* Stream i has ended. */
+static inline void merge_end(struct merge *m, size_t i)
+{
+	merge_set(m, i, UINT64_MAX, UINT64_MAX);
 }
 
 #endif

@@ -30,9 +30,9 @@ struct trace_reader {
 	bool asked;	     /* since the last rewind */
 	struct index index;
 	struct meta meta;
-	struct merge merge;
-	struct stream *streams; /* by CPU */
-	uint32_t n_streams;
+	struct stream *streams; /* of CHUNK_EVENTS, by CPU; behind them those of CHUNK_LATE */
+	uint32_t n_streams, n_events;
+	struct merge events, late; /* late records are few: most are merged without them */
 	uint64_t first_ns, last_ns, n_records;
 	uint64_t bytes_all; /* of event frames */
 	uint32_t bad_metas;
@@ -151,15 +151,43 @@ static void make_streams(struct trace_reader *r)
 	}
 	r->streams = xcalloc(r->n_streams + 1, sizeof(*r->streams));
 	for (size_t i = 0, k = 0; i < n; k++) {
-		struct stream *s = &r->streams[k];
+		const struct chunk_ref *first = &refs[i];
 
-		s->cpu = refs[i].header.cpu;
-		s->first = &refs[i];
-		while (i < n && same_stream(&refs[i], s->first))
+		while (i < n && same_stream(&refs[i], first))
 			i++;
-		s->last = refs + i;
+		stream_init(&r->streams[k], first, refs + i);
+		r->n_events += first->header.kind == CHUNK_EVENTS;
 	}
-	merge_init(&r->merge, r->n_streams);
+	merge_init(&r->events, r->n_events);
+	merge_init(&r->late, r->n_streams - r->n_events);
+}
+
+/*
+ * A stream is known by the address of its next call: when it is due again is told without a look at
+ * the stream, and everything waits for that.
+ */
+static const struct stream_call *call_of(struct merge_key key)
+{
+	return (const struct stream_call *)(uintptr_t)key.who;
+}
+
+static size_t stream_of(const struct stream *streams, const struct stream_call *call)
+{
+	return ((uintptr_t)call - (uintptr_t)streams) / sizeof(*streams);
+}
+
+static struct merge_key set_next(struct merge *m, size_t i, const struct stream_call *call)
+{
+	return merge_set(m, i, call->time_ns, (uintptr_t)call);
+}
+
+static void begin(struct merge *m, struct stream *streams, uint32_t n)
+{
+	merge_clear(m);
+	for (uint32_t i = 0; i < n; i++) {
+		stream_rewind(&streams[i]);
+		set_next(m, i, streams[i].next_call);
+	}
 }
 
 void trace_reader_rewind(struct trace_reader *r)
@@ -167,11 +195,8 @@ void trace_reader_rewind(struct trace_reader *r)
 	ahead_free(r->ahead);
 	r->ahead = NULL;
 	r->asked = false;
-	merge_clear(&r->merge);
-	for (uint32_t i = 0; i < r->n_streams; i++) {
-		stream_rewind(&r->streams[i]);
-		merge_add(&r->merge, r->streams[i].time_ns, i);
-	}
+	begin(&r->events, r->streams, r->n_events);
+	begin(&r->late, r->streams + r->n_events, r->n_streams - r->n_events);
 	memset(&r->read, 0, sizeof(r->read));
 	r->batch = &r->own;
 	r->own.n = r->at = 0;
@@ -184,23 +209,66 @@ void trace_reader_rewind(struct trace_reader *r)
 static enum stream_state step(struct trace_reader *r, struct stream *s, struct batch *b)
 {
 	if (s->is_open)
-		return stream_read(s, merge_limit(&r->merge), b, &r->read.damage);
+		return stream_read(s, b, &r->read.damage);
 	r->read.frame_bytes += s->next->bytes;
 	return stream_open_chunk(s, &r->event_source, r->event_d, &r->read.damage);
+}
+
+/* From the stream that is first, as long as it has a call at hand that is due before limit_ns. What
+ * does not change is in locals. */
+static void take_calls(struct merge *merge, struct stream *const streams, uint64_t limit_ns,
+		       struct batch *b)
+{
+	struct merge m = *merge;
+	struct merge_key first = merge_first(&m);
+	struct record *record = b->records + b->n, *end = b->records + BATCH_RECORDS;
+
+	while (record < end && first.time_ns < limit_ns) {
+		const struct stream_call *call = call_of(first);
+		size_t i = stream_of(streams, call);
+
+		if (call >= streams[i].calls_end)
+			break;
+		first = set_next(&m, i, call + 1);
+		stream_take_call(&streams[i], call, record++);
+	}
+	b->n = (uint32_t)(record - b->records);
+}
+
+/* Of the stream that is first: calls due before limit_ns, or one step of another kind. */
+static void take(struct trace_reader *r, struct merge *m, struct stream *streams, uint64_t limit_ns,
+		 struct batch *b)
+{
+	size_t i = stream_of(streams, call_of(merge_first(m)));
+	struct stream *s = &streams[i];
+
+	if (stream_has_call(s) && stream_due_ns(s) < limit_ns) {
+		take_calls(m, streams, limit_ns, b);
+		return;
+	}
+	if (stream_has_call(s))
+		stream_take_call(s, s->next_call, &b->records[b->n++]);
+	else if (step(r, s, b) == STREAM_END)
+		return merge_end(m, i);
+	set_next(m, i, s->next_call);
 }
 
 static void fill_batch(void *reader, struct batch *b)
 {
 	struct trace_reader *r = reader;
+	struct merge *events = &r->events, *late = &r->late;
 
 	b->n = b->n_values = b->n_bytes = 0;
-	while (r->merge.n && !batch_is_full(b)) {
-		struct stream *s = &r->streams[r->merge.keys[0].index];
+	while (!batch_is_full(b)) {
+		uint64_t events_ns = merge_first(events).time_ns;
+		uint64_t late_ns = merge_first(late).time_ns;
 
-		if (step(r, s, b) == STREAM_END)
-			merge_pop(&r->merge);
+		if (!merge_is_empty(events) && (merge_is_empty(late) || events_ns <= late_ns))
+			take(r, events, r->streams, late_ns, b);
+		else if (!merge_is_empty(late))
+			take(r, late, r->streams + r->n_events, events_ns, b);
 		else
-			merge_replace(&r->merge, s->time_ns);
+			break;
 	}
 	b->frame_bytes = r->read.frame_bytes;
 	b->damage = r->read.damage;
@@ -398,7 +466,8 @@ void trace_reader_free(struct trace_reader *r)
 	for (uint32_t i = 0; i < r->n_streams; i++)
 		stream_release(&r->streams[i]);
 	free(r->streams);
-	merge_release(&r->merge);
+	merge_release(&r->events);
+	merge_release(&r->late);
 	meta_release(&r->meta);
 	index_release(&r->index);
 	source_release(&r->event_source);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Reads ispot.data. The meta is read whole at open; records come as one stream over all CPUs in
- * time order (ties: lower CPU first), a REC_LOST as of when it begins. Memory: one decompressed
- * chunk per CPU, whatever the file's size. A hostile file cannot make it read outside its buffers,
- * loop, or allocate more than CHUNK_BODY_MAX per CPU. Of large files a thread of its own reads
- * ahead (trace/ahead.h).
+ * time order (ties: lower CPU first, what was written late last), a REC_LOST as of when it begins.
+ * Memory: one decompressed chunk per CPU, whatever the file's size. A hostile file cannot make it
+ * read outside its buffers, loop, or allocate more than CHUNK_BODY_MAX per CPU. Of large files a
+ * thread of its own reads ahead (trace/ahead.h).
  *
  * Damage is data: a chunk that fails its checks becomes a REC_LOST on its CPU with the count
  * from its header, and trace_reader_damage() says so in words.

@@ -35,23 +35,18 @@ static __attribute__((noinline, cold)) const uint8_t *get_long(const uint8_t *p,
 	return p + VARINT_MAX;
 }
 
-static inline const uint8_t *get(const uint8_t *p, uint64_t *value)
+/* Three bytes or more, eight at once: the lengths of long time deltas cannot be predicted. */
+static inline const uint8_t *get_wide(const uint8_t *p, uint64_t *value)
 {
-	uint64_t w, stop;
+	uint64_t w, stop, rare;
 
-	if (__builtin_expect(*p < 0x80, 1)) {
-		*value = *p;
-		return p + 1;
-	}
-	if (__builtin_expect(p[1] < 0x80, 1)) {
-		*value = (*p & 0x7fu) | (uint64_t)p[1] << 7;
-		return p + 2;
-	}
-	/* Eight bytes at once: the lengths of long time deltas cannot be predicted. */
 	memcpy(&w, p, 8);
 	stop = ~w & 0x8080808080808080u;
-	if (__builtin_expect(!stop, 0))
-		return get_long(p, value);
+	if (__builtin_expect(!stop, 0)) {
+		p = get_long(p, &rare); /* the others stay in registers */
+		*value = rare;
+		return p;
+	}
 	p += (__builtin_ctzll(stop) >> 3) + 1;
 	w &= (stop ^ (stop - 1)) & 0x7f7f7f7f7f7f7f7fu;
 	w = (w & 0x007f007f007f007fu) | (w & 0x7f007f007f007f00u) >> 1;
@@ -60,44 +55,70 @@ static inline const uint8_t *get(const uint8_t *p, uint64_t *value)
 	return p;
 }
 
+static inline const uint8_t *get(const uint8_t *p, uint64_t *value)
+{
+	if (__builtin_expect(*p < 0x80, 1)) {
+		*value = *p;
+		return p + 1;
+	}
+	if (__builtin_expect(p[1] < 0x80, 1)) {
+		*value = (*p & 0x7fu) | (uint64_t)p[1] << 7;
+		return p + 2;
+	}
+	return get_wide(p, value);
+}
+
 /* The same without a guess at whether it is one byte or two, where nobody can know. */
 static inline const uint8_t *get_head(const uint8_t *p, uint64_t *value)
 {
 	uint64_t two = p[0] >> 7;
 
 	if (__builtin_expect(p[0] & p[1] & 0x80, 0))
-		return get(p, value);
+		return get_wide(p, value);
 	*value = (p[0] & 0x7fu) | (p[1] & -two) << 7;
 	return p + 1 + two;
 }
 
 /* ---- chunks ---- */
 
+/* No call is there to be taken; what comes next is due then. */
+static void set_due(struct stream *s, uint64_t time_ns)
+{
+	s->next_call = s->calls_end = s->calls;
+	s->calls[0].time_ns = time_ns;
+}
+
 /* The next chunk may begin with a loss that goes back to here: it is looked into at once. */
 static enum stream_state to_next_chunk(struct stream *s)
 {
+	uint64_t *time_ns = &s->cursor.time_ns;
+
 	s->is_open = false;
-	s->lead_ns = 0;
+	s->cursor.lead_ns = 0;
 	if (s->next == s->last)
 		return STREAM_END;
-	if (s->next->header.time_first_ns < s->time_ns)
-		s->time_ns = s->next->header.time_first_ns;
+	if (s->next->header.time_first_ns < *time_ns)
+		*time_ns = s->next->header.time_first_ns;
+	set_due(s, *time_ns);
 	return STREAM_CHUNK;
 }
 
 /* count records of the open chunk will not come; the next thing to read is the REC_LOST. */
 static void lose(struct stream *s, uint64_t count, uint64_t since_ns, struct stream_damage *damage)
 {
+	struct stream_cursor *c = &s->cursor;
+
 	damage->chunks++;
 	damage->records += count;
 	s->loss.pending = true;
 	s->loss.count = count;
 	s->loss.since_ns = since_ns;
-	s->tid = s->tgid = 0;
-	s->time_ns = since_ns;
-	s->lead_ns = 0;
+	c->tid = c->tgid = 0;
+	c->time_ns = since_ns;
+	c->lead_ns = 0;
 	if (s->next[-1].header.time_last_ns > since_ns)
-		s->lead_ns = s->next[-1].header.time_last_ns - since_ns;
+		c->lead_ns = s->next[-1].header.time_last_ns - since_ns;
+	set_due(s, since_ns);
 }
 
 static enum stream_state read_loss(struct stream *s, struct batch *batch)
@@ -109,9 +130,9 @@ static enum stream_state read_loss(struct stream *s, struct batch *batch)
 	values[2] = values[3] = 0;
 	batch->n_values += RECORD_VALUES_MIN;
 	batch->records[batch->n++] = (struct record){
-		.time_ns = s->time_ns + s->lead_ns,
+		.time_ns = s->cursor.time_ns + s->cursor.lead_ns,
 		.kind = REC_LOST,
-		.cpu = s->cpu,
+		.cpu = s->like.cpu,
 		.n_values = 2,
 		.values = values,
 	};
@@ -136,8 +157,8 @@ static bool decompress(struct stream *s, const struct chunk_ref *ref, struct sou
 	if (got < ref->bytes || codec_decompress(d, frame, ref->bytes, &ref->header, s->body, want))
 		return false;
 	memset(s->body + want, 0, SLACK);
-	s->p = s->body + sizeof(ref->header);
-	s->end = s->body + want;
+	s->cursor.p = s->body + sizeof(ref->header);
+	s->cursor.end = s->body + want;
 	return true;
 }
 
@@ -161,69 +182,46 @@ static __attribute__((noinline, cold)) uint64_t lead_of(const uint8_t *p, const 
 	return since_ns < time_ns ? time_ns - since_ns : 0;
 }
 
-/* To the head and time of the next record. False: nothing, or nothing whole, is there. */
-static bool begin_chunk(struct stream *s, uint64_t before_ns)
+/* To the head and time of the first record. False: nothing, or nothing whole, is there. */
+static bool begin_chunk(struct stream_cursor *c, uint64_t before_ns)
 {
-	const uint8_t *p = s->p;
+	const uint8_t *p = c->p;
 	uint64_t tgid, delta;
 
-	if (p >= s->end)
+	if (p >= c->end)
 		return false;
-	p = get(p, &s->head);
-	while ((s->head & 3) == REC_THREAD) {
+	p = get(p, &c->head);
+	while ((c->head & 3) == REC_THREAD) {
 		p = get(p, &tgid);
-		if (p >= s->end)
+		if (p >= c->end)
 			return false;
-		s->tid = (uint32_t)(s->head >> 2);
-		s->tgid = (uint32_t)tgid;
-		p = get(p, &s->head);
+		c->tid = (uint32_t)(c->head >> 2);
+		c->tgid = (uint32_t)tgid;
+		p = get(p, &c->head);
 	}
 	p = get(p, &delta);
-	s->time_ns += (uint64_t)unzigzag(delta);
-	s->p = p;
-	if (p > s->end)
+	c->time_ns += (uint64_t)unzigzag(delta);
+	c->p = p;
+	if (p > c->end)
 		return false;
-	if (s->head == HEAD_LOST)
-		s->lead_ns = lead_of(p, s->end, before_ns, s->time_ns);
-	s->time_ns -= s->lead_ns;
+	if (c->head == HEAD_LOST)
+		c->lead_ns = lead_of(p, c->end, before_ns, c->time_ns);
+	c->time_ns -= c->lead_ns;
 	return true;
 }
 
-enum stream_state stream_open_chunk(struct stream *s, struct source *source, struct decompressor *d,
-				    struct stream_damage *damage)
+void stream_init(struct stream *s, const struct chunk_ref *first, const struct chunk_ref *last)
 {
-	const struct chunk_ref *ref = s->next++;
-	uint32_t n = ref->header.n_records;
-	uint64_t before_ns = s->time_ns;
-
-	s->is_open = true;
-	s->time_ns = ref->header.time_first_ns;
-	s->sp_words = 0;
-	s->tid = s->tgid = 0;
-	s->left = n;
-	if (!decompress(s, ref, source, d) || (n && !begin_chunk(s, before_ns)))
-		lose(s, n, ref->header.time_first_ns, damage);
-	else if (n == 0)
-		return to_next_chunk(s);
-	return STREAM_MORE;
-}
-
-/* The decoder has come to the end of the open chunk, or to something that is no record. */
-static enum stream_state finish_chunk(struct stream *s, int64_t left, uint64_t time_ns,
-				      bool is_malformed, struct stream_damage *damage)
-{
-	s->time_ns = time_ns;
-	if (left <= 0 && !is_malformed)
-		return to_next_chunk(s);
-	lose(s, left > 0 ? (uint64_t)left : 0, time_ns, damage);
-	return STREAM_MORE;
+	*s = (struct stream){ .first = first, .last = last };
+	s->like = (struct record){ .cpu = first->header.cpu, .values = no_values };
+	stream_rewind(s);
 }
 
 void stream_rewind(struct stream *s)
 {
 	s->next = s->first;
 	s->loss.pending = false;
-	s->time_ns = 0;
+	s->cursor.time_ns = 0;
 	to_next_chunk(s);
 }
 
@@ -300,89 +298,133 @@ static __attribute__((noinline)) const uint8_t *read_extended(const uint8_t *p, 
 	return p + n;
 }
 
-/* Over changes of thread to the next record's head; inlined, for the caller's variables to stay in
- * registers. */
-static inline __attribute__((always_inline)) const uint8_t *
-next_head(const uint8_t *p, const uint8_t *end, uint64_t *head, uint32_t *tid, uint32_t *tgid)
+/* Over changes of thread to the next record's head. */
+static inline __attribute__((always_inline)) const uint8_t *next_head(struct stream_cursor *c,
+								      const uint8_t *p)
 {
-	uint64_t v;
+	uint64_t head, tgid;
 
-	p = get_head(p, head);
-	while (__builtin_expect((*head & 3) == REC_THREAD, 0)) {
-		*tid = (uint32_t)(*head >> 2);
-		p = get(p, &v);
-		*tgid = (uint32_t)v;
-		if (p >= end)
+	p = get_head(p, &head);
+	while (__builtin_expect((head & 3) == REC_THREAD, 0)) {
+		c->tid = (uint32_t)(head >> 2);
+		p = get(p, &tgid);
+		c->tgid = (uint32_t)tgid;
+		if (p >= c->end)
 			break;
-		p = get(p, head);
+		p = get(p, &head);
 	}
+	c->head = head;
 	return p;
 }
 
-/*
- * The hot loop: everything of the stream that changes is in locals. Known before each turn: the
- * record's head and time; its other fields follow at p.
- */
-enum stream_state stream_read(struct stream *s, uint64_t limit_ns, struct batch *batch,
-			      struct stream_damage *damage)
+/* p: behind a record, NULL: malformed. Inlined, for a caller's cursor to stay in registers. */
+static inline __attribute__((always_inline)) void advance(struct stream_cursor *c, const uint8_t *p)
 {
-	const uint8_t *p = s->p, *end = s->end;
-	uint64_t head = s->head, time_ns = s->time_ns, sp_words = s->sp_words, v, before_ns;
-	uint32_t tid = s->tid, tgid = s->tgid, cpu = s->cpu, n = batch->n, room = BATCH_RECORDS;
-	int64_t left = s->left;
+	uint64_t v, before_ns = c->time_ns;
 
+	c->at = STREAM_MALFORMED;
+	if (__builtin_expect(!p || p >= c->end, 0)) {
+		if (p == c->end) {
+			c->at = STREAM_USED_UP;
+			c->left--;
+		}
+		return;
+	}
+	c->left--;
+	p = next_head(c, p);
+	p = get(p, &v);
+	if (__builtin_expect(p > c->end, 0))
+		return;
+	c->at = STREAM_RECORD;
+	c->p = p;
+	c->time_ns += (uint64_t)unzigzag(v);
+	if (__builtin_expect(c->head == HEAD_LOST, 0)) {
+		c->lead_ns = lead_of(p, c->end, before_ns, c->time_ns);
+		c->time_ns -= c->lead_ns;
+	}
+}
+
+/* The hot loop: everything of the stream that changes is in locals. */
+static void decode_calls(struct stream *s)
+{
+	struct stream_cursor c = s->cursor;
+	struct stream_call *call = s->calls;
+	uint32_t tid = c.tid, tgid = c.tgid;
+
+	s->like.tid = tid;
+	s->like.tgid = tgid;
+	while (call < s->calls + STREAM_CALLS && c.at == STREAM_RECORD &&
+	       (c.head & 3) <= REC_EXIT && c.tid == tid && c.tgid == tgid) {
+		const uint8_t *p;
+		uint64_t v;
+
+		p = get(c.p, &v);
+		c.sp_words += (uint64_t)unzigzag(v);
+		*call = (struct stream_call){ c.time_ns, c.sp_words << 3, c.head };
+		call += p <= c.end; /* or its stack pointer is cut off */
+		advance(&c, p);
+	}
+	call->time_ns = c.time_ns;
+	s->next_call = s->calls;
+	s->calls_end = call;
+	s->cursor = c;
+}
+
+static void read_other(struct stream *s, struct batch *batch)
+{
+	struct stream_cursor *c = &s->cursor;
+	struct record *r = &batch->records[batch->n];
+	const uint8_t *p;
+
+	c->time_ns += c->lead_ns;
+	c->lead_ns = 0;
+	*r = (struct record){ .time_ns = c->time_ns,
+			      .kind = 3,
+			      .cpu = s->like.cpu,
+			      .tid = c->tid,
+			      .tgid = c->tgid,
+			      .values = no_values };
+	p = read_extended(c->p, c->end, c->head >> 2, r, batch);
+	batch->n += r->kind != 3;
+	advance(c, p);
+}
+
+static enum stream_state finish_chunk(struct stream *s, struct stream_damage *damage)
+{
+	const struct stream_cursor *c = &s->cursor;
+
+	if (c->left <= 0 && c->at == STREAM_USED_UP)
+		return to_next_chunk(s);
+	lose(s, c->left > 0 ? (uint64_t)c->left : 0, c->time_ns, damage);
+	return STREAM_MORE;
+}
+
+enum stream_state stream_read(struct stream *s, struct batch *batch, struct stream_damage *damage)
+{
 	if (s->loss.pending)
 		return read_loss(s, batch);
-	while (time_ns <= limit_ns && n < room) {
-		struct record *r = &batch->records[n];
+	if (s->cursor.at != STREAM_RECORD)
+		return finish_chunk(s, damage);
+	if ((s->cursor.head & 3) > REC_EXIT)
+		read_other(s, batch);
+	decode_calls(s);
+	return STREAM_MORE;
+}
 
-		*r = (struct record){ .time_ns = time_ns,
-				      .kind = head & 3,
-				      .cpu = cpu,
-				      .tid = tid,
-				      .tgid = tgid,
-				      .id = (uint32_t)(head >> 2),
-				      .values = no_values };
-		if (__builtin_expect(r->kind <= REC_EXIT, 1)) {
-			p = get(p, &v);
-			sp_words += (uint64_t)unzigzag(v);
-			r->sp = sp_words << 3;
-			n++;
-		} else {
-			r->id = 0;
-			p = read_extended(p, end, head >> 2, r, batch);
-			n += r->kind != 3;
-			r->time_ns = time_ns += s->lead_ns;
-			s->lead_ns = 0;
-			if (batch->n_values > BATCH_VALUES || batch->n_bytes > BATCH_BYTES)
-				room = n;
-		}
-		if (__builtin_expect(!p || p >= end, 0)) {
-			/* malformed with p: a call whose stack pointer is cut off */
-			batch->n = n - (p && p != end);
-			return finish_chunk(s, left - (p == end), time_ns, p != end, damage);
-		}
-		left--;
-		p = next_head(p, end, &head, &tid, &tgid);
-		p = get(p, &v);
-		if (__builtin_expect(p > end, 0)) {
-			batch->n = n;
-			return finish_chunk(s, left, time_ns, true, damage);
-		}
-		before_ns = time_ns;
-		time_ns += (uint64_t)unzigzag(v);
-		if (__builtin_expect(head == HEAD_LOST, 0)) {
-			s->lead_ns = lead_of(p, end, before_ns, time_ns);
-			time_ns -= s->lead_ns;
-		}
-	}
-	s->p = p;
-	s->head = head;
-	s->time_ns = time_ns;
-	s->sp_words = sp_words;
-	s->tid = tid;
-	s->tgid = tgid;
-	s->left = (uint32_t)(left > 0 ? left : 0);
-	batch->n = n;
+enum stream_state stream_open_chunk(struct stream *s, struct source *source, struct decompressor *d,
+				    struct stream_damage *damage)
+{
+	const struct chunk_ref *ref = s->next++;
+	uint32_t n = ref->header.n_records;
+	uint64_t before_ns = s->cursor.time_ns;
+
+	s->is_open = true;
+	s->cursor = (struct stream_cursor){ .time_ns = ref->header.time_first_ns, .left = n };
+	if (!decompress(s, ref, source, d) || (n && !begin_chunk(&s->cursor, before_ns)))
+		lose(s, n, ref->header.time_first_ns, damage);
+	else if (n == 0)
+		return to_next_chunk(s);
+	else
+		decode_calls(s);
 	return STREAM_MORE;
 }

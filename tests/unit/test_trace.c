@@ -104,7 +104,8 @@ static struct model *random_records(void)
 		r->time_ns = time_ns;
 		r->cpu = (uint32_t)(random_u64() % N_CPUS);
 		r->tid = random_u64() % 4 ? 77 : (uint32_t)random_magnitude();
-		r->tgid = r->tid == 77 ? 70 : (uint32_t)random_magnitude();
+		r->tgid =
+			r->tid == 77 ? 70 + (random_u64() % 16 == 0) : (uint32_t)random_magnitude();
 		if (random_u64() % 8) {
 			r->kind = random_u64() & 1;
 			r->id = random_u64() % 4 ? 3 : (uint32_t)random_magnitude();
@@ -194,14 +195,18 @@ static void records_survive_any_chunking(void **state)
 	}
 }
 
-/* Two CPUs at the same nanosecond: the lower number first. What comes late is put in its place. */
+/* At the same nanosecond the lower CPU first, what was written late last; else it is put in its
+ * place. */
 static void order_of_ties_and_late_ones(void **state)
 {
 	static const struct {
 		uint32_t cpu;
 		uint64_t time_ns;
-	} put[] = { { 1, 50 }, { 1, 50 }, { 0, 50 }, { 0, 60 }, { 0, 40 }, { 1, 55 }, { 2, 0 } },
-	  want[] = { { 2, 0 }, { 0, 40 }, { 0, 50 }, { 1, 50 }, { 1, 50 }, { 1, 55 }, { 0, 60 } };
+		uint32_t id;
+	} put[] = { { 1, 50, 0 }, { 1, 50, 0 }, { 0, 50, 0 }, { 0, 60, 0 },
+		    { 0, 40, 0 }, { 1, 55, 0 }, { 2, 0, 0 },  { 0, 50, 9 } },
+	  want[] = { { 2, 0, 0 },  { 0, 40, 0 }, { 0, 50, 0 }, { 1, 50, 0 },
+		     { 1, 50, 0 }, { 0, 50, 9 }, { 1, 55, 0 }, { 0, 60, 0 } };
 	struct trace_writer_options o = { .path = path, .n_cpus = 3 };
 	struct trace_writer *w;
 	struct trace_reader *reader;
@@ -209,14 +214,15 @@ static void order_of_ties_and_late_ones(void **state)
 
 	(void)state;
 	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
-	for (int i = 0; i < 7; i++)
-		trace_writer_call(w, put[i].cpu, REC_ENTRY, put[i].time_ns, 1, 1, 0, 0);
+	for (int i = 0; i < 8; i++)
+		trace_writer_call(w, put[i].cpu, REC_ENTRY, put[i].time_ns, 1, 1, put[i].id, 0);
 	assert_int_equal(trace_writer_close(w, NULL), 0);
 	assert_int_equal(trace_reader_open(&reader, path, NULL), 0);
-	for (int i = 0; i < 7; i++) {
+	for (int i = 0; i < 8; i++) {
 		assert_int_equal(trace_reader_next(reader, &r), 1);
 		assert_int_equal(r.cpu, want[i].cpu);
 		assert_int_equal(r.time_ns, want[i].time_ns);
+		assert_int_equal(r.id, want[i].id);
 	}
 	assert_int_equal(trace_reader_next(reader, &r), 0);
 	trace_reader_free(reader);
