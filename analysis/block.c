@@ -262,7 +262,7 @@ static void add_shapes(struct block *b, double excess_ns, double observed)
 	if (!s)
 		return;
 	b->shapes = s->n;
-	b->shapes_overflow = s->rest.calls;
+	b->shapes_overflow = s->rows[0].calls;
 	/* the same share of timed and of estimated excess */
 	if (timed > 0)
 		b->sci_by_shape = excess_ns * (shapes_excess_ns(s) / timed) / observed;

@@ -78,8 +78,8 @@ void calls_release(struct calls *c)
 static inline void tell(const struct call_hook *hooks, unsigned n, const struct thread *t,
 			const struct call *call)
 {
-	for (unsigned i = 0; i < n; i++)
-		hooks[i].call(hooks[i].self, t, call);
+	for (const struct call_hook *hook = hooks; hook < hooks + n; hook++)
+		hook->call(hook->self, t, call);
 }
 
 static uint64_t less_or_0(uint64_t a, uint64_t b)
@@ -99,18 +99,21 @@ static uint64_t cost_between_ns(struct calls *c, const struct call *call)
 	return room;
 }
 
-static inline void measure(struct calls *c, const struct thread *t, struct call *call)
+static void measure_off(const struct thread *t, struct call *call)
+{
+	call->off = offcpu_between(&call->off_at_entry, &t->off);
+	call->own_off = call->children_off_any ? offcpu_between(&call->children_off, &call->off)
+					       : call->off;
+	call->off_any = true;
+}
+
+static inline __attribute__((always_inline)) void measure(struct calls *c, const struct thread *t,
+							  struct call *call)
 {
 	call->raw_ns = call->exit_ns - call->entry_ns;
 	call->never_off = call->off_changes == t->off_changes;
-	if (call->never_off) {
-		call->off = call->own_off = (struct offcpu){ 0 };
-	} else {
-		call->off = offcpu_between(&call->off, &t->off);
-		call->own_off = call->children_off_any
-					? offcpu_between(&call->children_off, &call->off)
-					: call->off;
-	}
+	if (!call->never_off)
+		measure_off(t, call);
 	/* of a call without callees the same: a branch would be guessed wrong every other time */
 	call->inside_cost_ns += cost_between_ns(c, call);
 	call->duration_ns = less_or_0(call->raw_ns, call->inside_cost_ns);
@@ -161,26 +164,24 @@ static uint64_t covered_ns(const struct calls *c, const struct call *call, uint6
 }
 
 /* Inlined where most calls end: going there and back is a tenth of what they take. */
-static inline __attribute__((always_inline)) void finish(struct calls *c, struct thread *t,
-							 uint32_t i, enum call_end end,
-							 uint64_t time_ns, uint32_t cpu)
+static inline __attribute__((always_inline)) void
+finish(struct calls *c, struct thread *t, struct call *call, enum call_end end, uint64_t time_ns)
 {
-	struct call *call = &t->open[i];
+	struct call *parent = call == t->open ? NULL : call - 1;
 	uint64_t seen_ns = call->exit_ns;
 
 	if (t->open_markers && call_is_marker(c, call->id))
 		t->open_markers--;
-
 	call->end = end;
-	call->exit_ns = time_ns;
-	call->exit_cpu = cpu;
 	if (call_has_times(call) && time_ns < call->entry_ns)
 		call->end = CALL_NEGATIVE;
+	call->exit_ns = time_ns;
+	call->exit_cpu = t->cpu;
 	c->open_of.data[call->slot]--;
-	call->parent = i ? &t->open[i - 1] : NULL;
+	call->parent = parent;
 	if (call_has_times(call)) {
 		measure(c, t, call);
-		if (!i) {
+		if (!parent) {
 			uint64_t covered = covered_ns(c, call, seen_ns);
 
 			t->covered_ns += covered;
@@ -188,23 +189,24 @@ static inline __attribute__((always_inline)) void finish(struct calls *c, struct
 				offcpu_add(&t->covered_off, &call->off);
 		}
 	}
-	if (i)
-		add_to_parent(c, &t->open[i - 1], call);
+	if (parent)
+		add_to_parent(c, parent, call);
 	tell(c->ends, c->n_ends, t, call);
-	wait_sums_free(&call->waits);
+	if (call->waits)
+		wait_sums_free(&call->waits);
 }
 
 void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
-		  uint64_t time_ns, uint32_t cpu)
+		  uint64_t time_ns)
 {
-	finish(c, t, i, end, time_ns, cpu);
+	finish(c, t, &t->open[i], end, time_ns);
 }
 
 static void drop_innermost(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns)
 {
 	t->n_open--;
 	t->entered = false;
-	calls_finish(c, t, t->n_open, end, time_ns, t->cpu);
+	calls_finish(c, t, t->n_open, end, time_ns);
 }
 
 /* A marker that has been left without an end before was so again: it is not open. */
@@ -225,7 +227,7 @@ void calls_drop_all(struct calls *c, struct thread *t, enum call_end end, uint64
 }
 
 /* Calls whose frames an entry at this stack pointer shows to be gone. */
-static void drop_gone(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns)
+static inline void drop_gone(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns)
 {
 	while (t->n_open) {
 		uint64_t top = t->open[t->n_open - 1].sp;
@@ -239,12 +241,19 @@ static void drop_gone(struct calls *c, struct thread *t, uint64_t sp, uint64_t t
 			drop_innermost(c, t, CALL_UNWOUND, time_ns);
 }
 
-static struct call *push(struct thread *t)
+static __attribute__((noinline, cold)) void grow_open(struct thread *t)
 {
-	if (t->n_open == t->room_open) {
-		t->room_open = t->room_open ? 2 * t->room_open : 8;
-		t->open = xrealloc(t->open, t->room_open * sizeof(*t->open));
-	}
+	uint32_t had = t->room_open;
+
+	t->room_open = had ? 2 * had : 8;
+	t->open = xrealloc(t->open, t->room_open * sizeof(*t->open));
+	memset(t->open + had, 0, (t->room_open - had) * sizeof(*t->open));
+}
+
+static inline struct call *push(struct thread *t)
+{
+	if (t->n_open == t->room_open)
+		grow_open(t);
 	return &t->open[t->n_open++];
 }
 
@@ -254,7 +263,7 @@ static void grow_open_of(struct calls *c, uint32_t slot)
 		*vec_add(&c->open_of) = 0;
 }
 
-static void settle_running(struct calls *c, struct thread *t, uint64_t time_ns)
+static inline void settle_running(struct calls *c, struct thread *t, uint64_t time_ns)
 {
 	if (t->state != THREAD_RUNNING) {
 		/* Its switch-in has no record: since when it runs is not known. */
@@ -264,15 +273,57 @@ static void settle_running(struct calls *c, struct thread *t, uint64_t time_ns)
 	}
 }
 
-/* stack: of the calling place, 0 unknown. */
-static void enter(struct calls *c, struct thread *t, const struct record *r, uint32_t id,
-		  enum call_traced traced, uint32_t stack)
+/* While gaps are open. */
+static inline void look(struct calls *c, struct thread *t, uint64_t time_ns)
 {
-	uint32_t slot = threads_slot(&c->threads, t, id);
-	struct call *call;
+	if (__builtin_expect(c->gaps.n, 0))
+		calls_look(c, t, time_ns);
+}
 
+/* The thread of an entry or exit, which runs. */
+static inline struct thread *runs(struct calls *c, const struct record *r)
+{
+	struct thread *t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
+
+	if (c->threads.n_alive != c->table_threads)
+		choose_costs(c);
 	t->cpu = r->cpu;
 	settle_running(c, t, r->time_ns);
+	return t;
+}
+
+static inline enum call_traced traced(const struct calls *c, uint32_t id)
+{
+	return id < c->n_functions ? c->traced[id] : TRACED_UNKNOWN;
+}
+
+/* Sites are described before the entries that name them: no line means damage. */
+static inline uint32_t function_of_site(const struct calls *c, uint32_t id, uint32_t *stack)
+{
+	const struct meta_site *site = meta_site(c->threads.meta, id);
+
+	if (!site)
+		return UINT32_MAX;
+	*stack = site->stack;
+	return site->function;
+}
+
+static inline __attribute__((always_inline)) void enter(struct calls *c, const struct record *r)
+{
+	uint32_t stack = 0; /* of the calling place, 0: unknown */
+	uint32_t id = r->id < SITE_ID_FIRST ? r->id : function_of_site(c, r->id, &stack), slot;
+	enum call_traced how = traced(c, id);
+	struct thread *t;
+	struct call *call;
+
+	if (how == TRACED_UNKNOWN) {
+		c->unknown_ids++;
+		return;
+	}
+	t = runs(c, r);
+	c->entries++;
+	c->table_entries[c->table]++;
+	slot = threads_slot(&c->threads, t, id);
 	if (t->open_markers)
 		calls_drop_gone_around(c, t, r->sp, r->time_ns);
 	else
@@ -280,82 +331,108 @@ static void enter(struct calls *c, struct thread *t, const struct record *r, uin
 	t->after_exit = t->returns = false;
 	t->exit_stack = 0;
 	t->entered = true;
-	if (traced == TRACED_MARKER) {
+	if (how == TRACED_MARKER) {
 		calls_marker_begins(c, t, r);
 		t->open_markers++;
 	}
 	if (slot >= c->open_of.n)
 		grow_open_of(c, slot);
-	if (t->n_open)
-		t->open[t->n_open - 1].children++;
 	call = push(t);
+	if (call != t->open)
+		call[-1].children++;
 	/* What a call has from its end on is left alone: this is the hottest store of all. */
 	call->sp = r->sp;
 	call->entry_ns = r->time_ns;
 	call->id = id;
 	call->slot = slot;
 	call->entry_cpu = r->cpu;
+	call->off_changes = t->off_changes;
+	call->recursive = (c->open_of.data[slot]++ > 0) | t->inner;
 	call->unseen_outer = t->inner;
-	call->recursive = c->open_of.data[slot]++ > 0 || t->inner;
 	t->inner = false;
 	call->own_unknown = call->never_off = call->children_off_any = false;
-	call->stack = call->exit_stack = 0;
-	call->arg_mask = stack ? 1u << ARG_CALLER : 0;
-	call->args[ARG_CALLER] = stack;
+	call->arg_mask = 0;
+	if (stack) {
+		call->arg_mask = 1u << ARG_CALLER;
+		call->args[ARG_CALLER] = stack;
+	}
 	call->inside = call->children = 0;
-	call->exit_ns = r->time_ns;
-	call->inside_cost_ns = call->between_ns = call->shape = 0;
-	call->children_ns = call->children_raw_ns = 0;
-	call->off = t->off;
-	call->off_changes = t->off_changes;
+	call->stack = call->exit_stack = 0;
 	call->waits = NULL;
+	call->inside_cost_ns = call->between_ns = 0;
+	call->children_ns = call->children_raw_ns = call->shape = 0;
+	call->exit_ns = r->time_ns;
+	call->off_at_entry = t->off;
+	if (call->off_any) {
+		call->off = call->own_off = (struct offcpu){ 0 };
+		call->off_any = false;
+	}
 	tell(c->enters, c->n_enters, t, call);
-	if (traced == TRACED_ENTRIES)
+	if (how == TRACED_ENTRIES)
 		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
 	else if (t->n_open > CALLS_DEPTH_MAX)
 		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
+	look(c, t, r->time_ns);
 }
 
-/* The open call that an exit belongs to, or MAP_NONE. Those below its frame are gone. */
-static uint32_t match(struct calls *c, struct thread *t, const struct record *r)
-{
-	while (t->n_open && t->open[t->n_open - 1].sp < r->sp)
-		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
-	for (uint32_t i = t->n_open; i-- && t->open[i].sp == r->sp;)
-		if (t->open[i].id == r->id)
-			return i;
-	return MAP_NONE;
-}
-
-static void leave(struct calls *c, struct thread *t, const struct record *r,
-		  enum call_traced traced)
+/* The open call that an exit belongs to, then the innermost one, or NULL. Those below its frame are
+ * gone. */
+static __attribute__((noinline)) struct call *match(struct calls *c, struct thread *t,
+						    const struct record *r)
 {
 	uint32_t i;
 
-	t->cpu = r->cpu;
-	settle_running(c, t, r->time_ns);
-	t->entered = false;
-	if (traced == TRACED_MARKER) {
-		calls_marker_ends(c, t, r);
-		return;
-	}
-	if (t->open_markers) {
-		calls_leave_around(c, t, r);
-		return;
-	}
-	i = match(c, t, r);
+	while (t->n_open && t->open[t->n_open - 1].sp < r->sp)
+		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
+	for (i = t->n_open; i && t->open[i - 1].sp == r->sp; i--)
+		if (t->open[i - 1].id == r->id)
+			break;
+	if (!i || t->open[i - 1].sp != r->sp)
+		return NULL;
+	while (t->n_open > i)
+		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
+	return &t->open[i - 1];
+}
+
+/* Where no marker is open. */
+static inline __attribute__((always_inline)) void end_innermost(struct calls *c, struct thread *t,
+								const struct record *r)
+{
+	struct call *call = t->n_open ? &t->open[t->n_open - 1] : NULL;
+
+	if (!call || call->sp != r->sp || call->id != r->id) /* seldom */
+		call = match(c, t, r);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
-	calls_take_exit(t, i);
-	if (i == MAP_NONE) {
+	calls_take_exit(t, call);
+	if (!call) {
 		c->orphan_exits++;
 		return;
 	}
-	while (t->n_open > i + 1)
-		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
 	/* as drop_innermost(), which most calls do not need to go through */
 	t->n_open--;
-	finish(c, t, t->n_open, CALL_TIMED, r->time_ns, t->cpu);
+	finish(c, t, call, CALL_TIMED, r->time_ns);
+}
+
+static inline __attribute__((always_inline)) void leave(struct calls *c, const struct record *r)
+{
+	enum call_traced how = traced(c, r->id);
+	struct thread *t;
+
+	if (how == TRACED_UNKNOWN) {
+		c->unknown_ids++;
+		return;
+	}
+	t = runs(c, r);
+	c->exits++;
+	t->entered = false;
+	if (how == TRACED_MARKER)
+		calls_marker_ends(c, t, r);
+	else if (t->open_markers)
+		calls_leave_around(c, t, r);
+	else
+		end_innermost(c, t, r);
+	look(c, t, r->time_ns);
 }
 
 bool call_is_inner(const struct thread *t, const struct call *c,
@@ -418,55 +495,22 @@ void calls_sum_up_ended(struct calls *c)
 	c->threads.sums_up = true;
 }
 
-/* Sites are described before the entries that name them: no line means damage. */
-static uint32_t function_of_site(const struct calls *c, uint32_t id, uint32_t *stack)
+static inline __attribute__((always_inline)) void take(struct calls *c, const struct record *r)
 {
-	const struct meta_site *site = meta_site(c->threads.meta, id);
-
-	if (!site)
-		return UINT32_MAX;
-	*stack = site->stack;
-	return site->function;
-}
-
-static inline void take(struct calls *c, const struct record *r)
-{
-	uint32_t id = r->id, stack = 0;
-	enum call_traced traced;
-	struct thread *t;
-
 	if (__builtin_expect(r->time_ns >= c->gap_ends_ns, 0))
 		calls_end_gaps(c, record_due_ns(r), true);
-	if (r->kind != REC_ENTRY && r->kind != REC_EXIT) {
+	if (r->kind == REC_ENTRY)
+		enter(c, r);
+	else if (r->kind == REC_EXIT)
+		leave(c, r);
+	else
 		other(c, r);
-		return;
-	}
-	if (id >= SITE_ID_FIRST && r->kind == REC_ENTRY)
-		id = function_of_site(c, id, &stack);
-	traced = id < c->n_functions ? c->traced[id] : TRACED_UNKNOWN;
-	if (traced == TRACED_UNKNOWN) {
-		c->unknown_ids++;
-		return;
-	}
-	t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
-	if (c->threads.n_alive != c->table_threads)
-		choose_costs(c);
-	if (r->kind == REC_ENTRY) {
-		c->entries++;
-		c->table_entries[c->table]++;
-		enter(c, t, r, id, traced, stack);
-	} else {
-		c->exits++;
-		leave(c, t, r, traced);
-	}
-	if (__builtin_expect(c->gaps.n, 0))
-		calls_look(c, t, r->time_ns);
 }
 
 void calls_records(struct calls *c, const struct record *records, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		take(c, &records[i]);
+	for (const struct record *r = records; r < records + n; r++)
+		take(c, r);
 }
 
 void calls_record(struct calls *c, const struct record *r)
@@ -476,20 +520,14 @@ void calls_record(struct calls *c, const struct record *r)
 
 void calls_skip(struct calls *c, const struct record *r)
 {
-	struct thread *t;
-
 	if (record_due_ns(r) >= c->gap_ends_ns)
 		calls_end_gaps(c, record_due_ns(r), false);
 	if (r->kind == REC_LOST)
 		calls_lose(c, r);
-	if (r->kind != REC_ENTRY && r->kind != REC_EXIT) {
+	if (r->kind == REC_ENTRY || r->kind == REC_EXIT)
+		look_after(c, runs(c, r), r);
+	else
 		look_after(c, threads_record(&c->threads, r), r);
-		return;
-	}
-	t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
-	t->cpu = r->cpu;
-	settle_running(c, t, r->time_ns);
-	look_after(c, t, r);
 }
 
 void calls_restart(struct calls *c, uint64_t time_ns)

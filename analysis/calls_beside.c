@@ -14,7 +14,7 @@ static void close_set(struct calls *c, struct thread *t, uint32_t set, uint64_t 
 			continue;
 		if (i + 1 < t->n_open && t->open[i + 1].slot)
 			t->open[i].own_unknown = true;
-		calls_finish(c, t, i, CALL_OPEN, time_ns, t->cpu);
+		calls_finish(c, t, i, CALL_OPEN, time_ns);
 		if (i && c->threads.set_of[t->open[i - 1].id] != set)
 			t->open[i - 1].own_unknown = true;
 		t->open[i].slot = 0;

@@ -20,14 +20,14 @@ static inline void call_add_child_off(struct call *call, const struct offcpu *of
 	offcpu_add(&call->children_off, off);
 }
 
-/* What came just before the exit of open call i (MAP_NONE: of none) is its: return value, stack. */
-static inline void calls_take_exit(struct thread *t, uint32_t i)
+/* What came just before the exit of an open call (NULL: of none) is its: return value, stack. */
+static inline void calls_take_exit(struct thread *t, struct call *call)
 {
-	if (i != MAP_NONE) {
-		t->open[i].exit_stack = t->exit_stack;
+	if (call) {
+		call->exit_stack = t->exit_stack;
 		if (t->returns) {
-			t->open[i].args[ARG_RETURN] = t->return_value;
-			t->open[i].arg_mask |= 1u << ARG_RETURN;
+			call->args[ARG_RETURN] = t->return_value;
+			call->arg_mask |= 1u << ARG_RETURN;
 		}
 	}
 	t->returns = false;
@@ -36,7 +36,7 @@ static inline void calls_take_exit(struct thread *t, uint32_t i)
 
 /* Ends the i-th open call, which is the innermost or taken out by the caller. */
 void calls_finish(struct calls *c, struct thread *t, uint32_t i, enum call_end end,
-		  uint64_t time_ns, uint32_t cpu);
+		  uint64_t time_ns);
 
 /* Ends all open calls of the thread. */
 void calls_drop_all(struct calls *c, struct thread *t, enum call_end end, uint64_t time_ns);

@@ -10,7 +10,7 @@
 static void deduct_open(const struct thread *t, struct call *x, const struct call *inner,
 			uint64_t time_ns)
 {
-	struct offcpu off = offcpu_between(&inner->off, &t->off);
+	struct offcpu off = offcpu_between(&inner->off_at_entry, &t->off);
 
 	if (time_ns > inner->entry_ns) {
 		x->children_ns += time_ns - inner->entry_ns;
@@ -25,9 +25,9 @@ static void deduct_open(const struct thread *t, struct call *x, const struct cal
  * to the end of the other, once.
  */
 static void add_head_to_parent(struct calls *c, struct call *parent, const struct call *x,
-			       const struct call *inner, const struct offcpu *off_at_entry)
+			       const struct call *inner)
 {
-	struct offcpu off = offcpu_between(off_at_entry, &inner->off);
+	struct offcpu off = offcpu_between(&x->off_at_entry, &inner->off_at_entry);
 	uint64_t ns = inner->entry_ns > x->entry_ns ? inner->entry_ns - x->entry_ns : 0;
 
 	parent->inside += x->inside + 1;
@@ -49,33 +49,31 @@ static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_en
 		     uint64_t time_ns)
 {
 	struct call *parent = i ? &t->open[i - 1] : NULL;
-	struct offcpu off_at_entry;
 
 	if (i + 1 == t->n_open) {
 		t->n_open--;
-		calls_finish(c, t, i, end, time_ns, t->cpu);
+		calls_finish(c, t, i, end, time_ns);
 		return;
 	}
 	thread_settle(t, time_ns);
-	off_at_entry = t->open[i].off;
 	if (end == CALL_TIMED)
 		deduct_open(t, &t->open[i], &t->open[i + 1], time_ns);
 	if (!parent) {
 		/* What the inner one covers is counted when it ends. */
 		if (end == CALL_TIMED) {
-			struct offcpu twice = offcpu_between(&t->open[i + 1].off, &t->off);
+			struct offcpu twice = offcpu_between(&t->open[i + 1].off_at_entry, &t->off);
 
 			t->covered_ns -= time_ns - t->open[i + 1].entry_ns;
 			t->covered_off = offcpu_between(&twice, &t->covered_off);
 		}
-		calls_finish(c, t, i, end, time_ns, t->cpu);
+		calls_finish(c, t, i, end, time_ns);
 	} else {
 		struct call before = *parent;
 
-		calls_finish(c, t, i, end, time_ns, t->cpu);
+		calls_finish(c, t, i, end, time_ns);
 		*parent = before;
 		if (end == CALL_TIMED)
-			add_head_to_parent(c, parent, &t->open[i], &t->open[i + 1], &off_at_entry);
+			add_head_to_parent(c, parent, &t->open[i], &t->open[i + 1]);
 		else
 			parent->own_unknown = true;
 	}
@@ -117,7 +115,7 @@ void calls_leave_around(struct calls *c, struct thread *t, const struct record *
 {
 	uint32_t i = match_around(c, t, r);
 
-	calls_take_exit(t, i);
+	calls_take_exit(t, i == MAP_NONE ? NULL : &t->open[i]);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
 	if (i == MAP_NONE) {

@@ -99,7 +99,7 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 	const struct sci_edge *worst = NULL;
 	double sum = 0;
 
-	for (uint32_t i = 0; i < b->sums->n_edges; i++) {
+	for (uint32_t i = 1; i <= b->sums->n_edges; i++) {
 		const struct sci_edge *e = &b->sums->edges[i];
 
 		sum += edge_excess(e);

@@ -180,10 +180,10 @@ static double faulted(const struct outliers *o, const struct outlier_block *b,
 
 static bool known_shape(const struct outlier_block *b, uint64_t shape)
 {
-	for (uint32_t i = 0; i < b->typical.shapes.n; i++)
+	for (uint32_t i = 1; i <= b->typical.shapes.n; i++)
 		if (b->typical.shapes.rows[i].hash == shape)
 			return true;
-	return b->typical.shapes.rest.calls || !b->typical.n;
+	return b->typical.shapes.rows[0].calls || !b->typical.n;
 }
 
 static double other_path(const struct outliers *o, const struct outlier_block *b,

@@ -84,11 +84,13 @@ static void end_at(struct result *res, uint64_t end_ns)
 	res->windowed = true;
 }
 
-/* How many of the n records come before the first that is due later. */
+/* How many of the n records come before the first that is due later; in order but for damage. */
 static size_t due_until(const struct record *records, size_t n, uint64_t end_ns)
 {
 	size_t i = 0;
 
+	if (n && record_due_ns(&records[n - 1]) <= end_ns)
+		return n;
 	while (i < n && record_due_ns(&records[i]) <= end_ns)
 		i++;
 	return i;

@@ -103,8 +103,8 @@ static void add_path(struct sci_function *f, const struct call *c)
 }
 
 /* A timed call that is not inside another one of its function. */
-static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell,
-		      const struct call *c)
+static inline __attribute__((always_inline)) void
+add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell, const struct call *c)
 {
 	bool migrated = c->entry_cpu != c->exit_cpu;
 
@@ -128,16 +128,20 @@ static void add_outer(struct sci *s, struct sci_function *f, struct sci_cell *ce
 	cell->timed_ns += c->duration_ns;
 }
 
-static void add_own(struct sci_function *f, struct sci_cell *cell, const struct call *c)
+static inline __attribute__((always_inline)) void
+add_own(struct sci_function *f, struct sci_cell *cell, const struct call *c)
 {
 	if (c->own_ns < f->own_min_ns) {
 		f->own_min_ns = c->own_ns;
 		f->own_off_fastest = c->own_off;
 	}
 	f->own_timed++;
-	if (!c->never_off)
+	if (c->never_off) {
+		switching_add_ran(&f->switching, c->own_ns);
+	} else {
 		offcpu_add(&f->own_off, &c->own_off);
-	switching_add(&f->switching, c->own_ns, &c->own_off);
+		switching_add(&f->switching, c->own_ns, &c->own_off);
+	}
 	cell->own_timed++;
 	cell->own_ns += c->own_ns;
 }
@@ -171,29 +175,47 @@ static void add_open(struct sci_function *f, struct sci_cell *cell, uint32_t slo
 	}
 }
 
-static struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
+/* Made if need be: where it is not the first to be looked at. */
+static __attribute__((noinline)) struct sci_edge *edge_further(struct sci_function *caller,
+							       uint32_t id)
 {
 	uint32_t i = id % SCI_EDGE_SLOTS;
 
 	for (; caller->edge_at[i]; i = (i + 1) % SCI_EDGE_SLOTS)
-		if (caller->edges[caller->edge_at[i] - 1].id == id)
-			return &caller->edges[caller->edge_at[i] - 1];
+		if (caller->edges[caller->edge_at[i]].id == id)
+			return &caller->edges[caller->edge_at[i]];
 	if (caller->n_edges == SCI_EDGES_MAX)
-		return NULL;
-	caller->edges[caller->n_edges].id = id;
+		return &caller->edges[0];
 	caller->edge_at[i] = (uint8_t)++caller->n_edges;
-	return &caller->edges[caller->n_edges - 1];
+	caller->edges[caller->n_edges].id = id;
+	return &caller->edges[caller->n_edges];
+}
+
+/* Whether a callee has one cannot be foreseen, so that is no branch. */
+static inline struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
+{
+	uint32_t i = caller->edge_at[id % SCI_EDGE_SLOTS];
+	bool is_new = !i & (caller->n_edges < SCI_EDGES_MAX);
+	bool is_other = (i != 0) & (caller->edges[i].id != id);
+
+	if (__builtin_expect(is_new | is_other, 0))
+		return edge_further(caller, id);
+	return &caller->edges[i];
+}
+
+static inline __attribute__((always_inline)) void add_edge(struct sci *s, uint32_t parent_id,
+							   const struct call *c)
+{
+	struct sci_edge *edge = edge_of(function_of(s, parent_id), c->id);
+
+	if (!edge->calls++ || c->duration_ns < edge->min_ns)
+		edge->min_ns = c->duration_ns;
+	edge->ns += c->duration_ns;
 }
 
 void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c)
 {
-	struct sci_edge *edge = edge_of(function_of(s, parent_id), c->id);
-
-	if (!edge)
-		return;
-	if (!edge->calls++ || c->duration_ns < edge->min_ns)
-		edge->min_ns = c->duration_ns;
-	edge->ns += c->duration_ns;
+	add_edge(s, parent_id, c);
 }
 
 static inline __attribute__((always_inline)) void add(struct sci *s, uint32_t id, uint32_t slot,
@@ -231,7 +253,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	(void)t;
 	add(self, c->id, c->slot, c->recursive, c);
 	if (c->parent && c->end == CALL_TIMED)
-		sci_add_edge(self, c->parent->id, c);
+		add_edge(self, c->parent->id, c);
 }
 
 /* What is known of calls that were too short to be written: all but why one took longer than

@@ -21,10 +21,11 @@ struct shapes;
 
 /* Sums over one thread's calls of a function; "outer": not inside another call of the function. */
 struct sci_cell {
-	uint64_t calls, outer_calls, ended_open;
+	uint64_t calls, outer_calls;
 	uint64_t timed, timed_ns;   /* outer, and their durations */
 	uint64_t own_timed, own_ns; /* all calls, and their own times */
-	uint64_t open, open_ns;	    /* open at the end, outer: count, time so far */
+	uint64_t ended_open;
+	uint64_t open, open_ns; /* open at the end, outer: count, time so far */
 	uint64_t own_open, own_open_ns;
 	uint64_t unrecorded, unrecorded_outer; /* calls that sampling left out */
 	uint64_t ended, ended_observed_ns; /* threads that were summed up here (ended.h), theirs */
@@ -57,13 +58,13 @@ struct sci_function {
 	uint64_t min_ns, own_min_ns;	 /* d_min; UINT64_MAX: no call could set it */
 	uint64_t inside, inside_cost_ns; /* traced calls inside those, and what probing them cost */
 	struct shapes *shapes;		 /* NULL while no call had a callee */
-	uint32_t n_edges;
-	uint8_t edge_at[SCI_EDGE_SLOTS]; /* by callee's id, and on from there: index in edges + 1 */
+	struct switching switching;	 /* what its sleeps took on a CPU */
 	struct workload workload;
-	struct switching switching; /* what its sleeps took on a CPU */
-	struct hist durations;	    /* of outer timed calls, corrected */
-	struct sci_edge edges[SCI_EDGES_MAX];
-	struct offcpu off, off_fastest; /* outer timed calls: sums, and of the fastest */
+	struct hist durations; /* of outer timed calls, corrected */
+	uint32_t n_edges;
+	uint8_t edge_at[SCI_EDGE_SLOTS]; /* by callee's id, and on from there: its edge; 0: none */
+	struct sci_edge edges[SCI_EDGES_MAX + 1]; /* 1 to n_edges; [0]: of further callees */
+	struct offcpu off, off_fastest;		  /* outer timed calls: sums, and of the fastest */
 	struct offcpu own_off, own_off_fastest;
 	struct offcpu open_off, own_open_off; /* of calls that had not ended */
 	struct wait_sums waits;		      /* sleeps in its own time */

@@ -277,17 +277,13 @@ static void count_call(const struct calls *calls, struct row_sums *row, struct m
 static void set_marks(struct sequences *s, const struct thread *t, struct track *row,
 		      const struct call *c, struct mark *begin, struct mark *end)
 {
-	const struct offcpu *off = &c->off; /* of a call without times: the thread's at its entry */
-
-	*begin = (struct mark){ .time_ns = c->entry_ns, .off = *off, .row = row->sums };
+	*begin = (struct mark){ .time_ns = c->entry_ns, .off = c->off_at_entry, .row = row->sums };
 	*end = (struct mark){ .time_ns = c->exit_ns, .off = t->off, .cpu = c->exit_cpu };
 	count_call(s->calls, &row->sums, begin, end, c);
 	begin->cpu = c->entry_cpu;
 	begin->function = c->id;
 	begin->stack = c->stack;
 	begin->caller = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
-	if (call_has_times(c))
-		begin->off = offcpu_between(off, &t->off);
 }
 
 /* Where calls take turns, one that begins an iteration ends the one before, but for a run of it. */

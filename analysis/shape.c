@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/shape.h"
 
-struct shape *shapes_row(struct shapes *s, uint64_t hash)
+struct shape *shapes_row_further(struct shapes *s, uint64_t hash)
 {
-	const uint32_t mask = 2 * SHAPES_MAX - 1;
-	const uint8_t tag = (uint8_t)(hash >> 56);
-	uint32_t i = (uint32_t)hash & mask;
+	uint32_t i = hash % SHAPE_SLOTS;
 
-	for (; s->at[i].row; i = (i + 1) & mask)
-		if (s->at[i].tag == tag && s->rows[s->at[i].row - 1].hash == hash)
-			return &s->rows[s->at[i].row - 1];
+	for (; s->at[i]; i = (i + 1) % SHAPE_SLOTS)
+		if (s->rows[s->at[i]].hash == hash)
+			return &s->rows[s->at[i]];
 	if (s->n == SHAPES_MAX)
-		return &s->rest;
-	s->at[i].row = (uint8_t)++s->n;
-	s->at[i].tag = tag;
-	s->rows[s->n - 1].hash = hash;
-	return &s->rows[s->n - 1];
+		return &s->rows[0];
+	s->at[i] = (uint8_t)++s->n;
+	s->rows[s->n].hash = hash;
+	return &s->rows[s->n];
 }
 
 static double excess(const struct shape *s)
@@ -25,9 +22,9 @@ static double excess(const struct shape *s)
 
 double shapes_excess_ns(const struct shapes *s)
 {
-	double sum = excess(&s->rest);
+	double sum = 0;
 
-	for (uint32_t i = 0; i < s->n; i++)
+	for (uint32_t i = 0; i <= s->n; i++)
 		sum += excess(&s->rows[i]);
 	return sum;
 }

@@ -8,9 +8,11 @@
 #ifndef ISPOT_ANALYSIS_SHAPE_H
 #define ISPOT_ANALYSIS_SHAPE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define SHAPES_MAX 64
+#define SHAPES_MAX  64
+#define SHAPE_SLOTS 512 /* an eighth is taken at most */
 
 struct shape {
 	uint64_t hash, calls, sum_ns, min_ns;
@@ -19,17 +21,23 @@ struct shape {
 /* Zeroed: empty. */
 struct shapes {
 	uint32_t n;
-	/* half of it stays free: looking ends */
-	struct {
-		uint8_t row;  /* index of rows + 1; 0: free */
-		uint8_t tag;  /* of the hash: most other rows need not be looked at */
-	} at[2 * SHAPES_MAX]; /* by hash */
-	struct shape rows[SHAPES_MAX];
-	struct shape rest; /* of all that did not fit */
+	uint8_t at[SHAPE_SLOTS];	   /* by hash, and on from there: index of rows; 0: free */
+	struct shape rows[SHAPES_MAX + 1]; /* [0]: of all that did not fit */
 };
 
-/* The path's row, made if need be. */
-struct shape *shapes_row(struct shapes *s, uint64_t hash);
+/* The path's row, made if need be: where it is not the first to be looked at. */
+struct shape *shapes_row_further(struct shapes *s, uint64_t hash);
+
+/* Whether a path has a row cannot be foreseen, so that is no branch. */
+static inline struct shape *shapes_row(struct shapes *s, uint64_t hash)
+{
+	uint32_t i = s->at[hash % SHAPE_SLOTS];
+	bool is_new = !i & (s->n < SHAPES_MAX), is_other = (i != 0) & (s->rows[i].hash != hash);
+
+	if (__builtin_expect(is_new | is_other, 0))
+		return shapes_row_further(s, hash);
+	return &s->rows[i];
+}
 
 static inline void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration_ns)
 {

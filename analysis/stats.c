@@ -22,6 +22,11 @@ void stats_line(const double *x, const double *y, size_t n, double *slope, doubl
 }
 
 /* n > k, so that GSL has nothing to refuse: its answer to that is to end the program. */
+double stats_select(double *values, size_t n, size_t k)
+{
+	return gsl_stats_select(values, 1, n, k);
+}
+
 int stats_lines(const double *x, size_t k, const double *y, size_t n, double *b)
 {
 	gsl_vector_const_view values = gsl_vector_const_view_array(y, n ? n : 1);

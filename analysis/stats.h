@@ -9,6 +9,9 @@
  * data. */
 void stats_line(const double *x, const double *y, size_t n, double *slope, double *r2);
 
+/* The k-th smallest of n values, k from 0; they are put into another order. */
+double stats_select(double *values, size_t n, size_t k);
+
 /*
  * Least squares y = b[0] + sum of b[1 + j] * x[j * n + i] over the k columns of x. -EINVAL: as many
  * unknowns as values, or more; -ERANGE: no solution in numbers.

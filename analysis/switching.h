@@ -32,16 +32,24 @@ struct switching_cost {
 
 void switching_add_switches(struct switching *s, double y, const struct offcpu *own_off);
 
-/* A call whose own time was own_ns, of which own_off off the CPU. */
-static inline void switching_add(struct switching *s, uint64_t own_ns, const struct offcpu *own_off)
+/* A call that never left the CPU. */
+static inline void switching_add_ran(struct switching *s, uint64_t own_ns)
 {
-	double y = (double)offcpu_running_ns(own_ns, own_off);
+	double y = (double)(int64_t)own_ns; /* signed: one instruction */
 
 	s->n++;
 	s->y += y;
 	s->yy += y * y;
+}
+
+/* A call whose own time was own_ns, of which own_off off the CPU. */
+static inline void switching_add(struct switching *s, uint64_t own_ns, const struct offcpu *own_off)
+{
+	uint64_t running_ns = offcpu_running_ns(own_ns, own_off);
+
+	switching_add_ran(s, running_ns);
 	if (own_off->sleeps | own_off->wakes) /* seldom */
-		switching_add_switches(s, y, own_off);
+		switching_add_switches(s, (double)running_ns, own_off);
 }
 struct switching_cost switching_cost(const struct switching *s);
 

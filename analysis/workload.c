@@ -2,7 +2,6 @@
 #include <math.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/stats.h"
 #include "analysis/threads.h"
@@ -15,27 +14,19 @@
 #define R2_MIN	      0.9 /* a step up in the middle of a run has 0.8 */
 #define RATIO_MIN     2
 
-static int by_size(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Of what was kept of the last bin. */
 static struct workload_typical typical_kept(const struct workload *w)
 {
 	struct workload_typical t = { 0 };
-	uint64_t sorted[WORKLOAD_KEPT];
+	double kept[WORKLOAD_KEPT], slow_ns;
 	size_t n = w->kept.n;
-	double slow_ns;
 
 	if (!n)
 		return t;
-	memcpy(sorted, w->kept.data, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), by_size);
-	t.median_ns = sorted[n / 2];
-	slow_ns = (double)sorted[n - 1 - n / 10];
+	for (size_t i = 0; i < n; i++)
+		kept[i] = (double)w->kept.data[i];
+	t.median_ns = (uint64_t)stats_select(kept, n, n / 2);
+	slow_ns = stats_select(kept, n, n - 1 - n / 10);
 	for (size_t i = 0; i < n; i++)
 		t.mean_ns += fmin((double)w->kept.data[i], slow_ns) / (double)n;
 	return t;
@@ -48,14 +39,25 @@ static uint64_t edge(size_t bin)
 
 static void next_bin(struct workload *w)
 {
-	if (w->bins.n)
-		vec_last(&w->bins)->typical = typical_kept(w);
-	if (w->bins.n < WORKLOAD_BINS)
-		(void)vec_add(&w->bins);
-	w->next_edge = edge(w->bins.n);
+	if (w->last.calls && w->bins.n + 1 < WORKLOAD_BINS) {
+		w->last.typical = typical_kept(w);
+		*vec_add(&w->bins) = w->last;
+		w->last = (struct workload_bin){ 0 };
+	}
+	w->next_edge = edge(w->bins.n + 1);
 	w->kept.n = 0;
 	w->next_kept = w->calls;
 	w->stride = (w->next_edge - w->calls) / WORKLOAD_KEPT + 1;
+}
+
+static size_t n_bins(const struct workload *w)
+{
+	return w->bins.n + (w->last.calls > 0);
+}
+
+static const struct workload_bin *bin_at(const struct workload *w, size_t i)
+{
+	return i < w->bins.n ? &w->bins.data[i] : &w->last;
 }
 
 /* Somewhere in the next stride: what recurs every few calls must not fall on all of them. */
@@ -75,6 +77,7 @@ void workload_turn(struct workload *w, uint64_t running_ns)
 		next_bin(w);
 	if (w->calls >= w->next_kept)
 		keep(w, running_ns);
+	w->next_turn = w->next_edge < w->next_kept ? w->next_edge : w->next_kept;
 }
 
 static double correlation_r2(const struct workload *w)
@@ -92,7 +95,7 @@ static double correlation_r2(const struct workload *w)
 
 static struct workload_typical typical(const struct workload *w, size_t i)
 {
-	return i + 1 == w->bins.n ? typical_kept(w) : w->bins.data[i].typical;
+	return i < w->bins.n ? w->bins.data[i].typical : typical_kept(w);
 }
 
 /* Bins as points: (number of the middle call, the call that stands for it). Returns how many. */
@@ -101,8 +104,8 @@ static size_t points(const struct workload *w, bool median, double *x, double *y
 	uint64_t before = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < w->bins.n; i++) {
-		const struct workload_bin *bin = &w->bins.data[i];
+	for (size_t i = 0; i < n_bins(w); i++) {
+		const struct workload_bin *bin = bin_at(w, i);
 		uint64_t ns = median ? typical(w, i).median_ns : bin->min_ns;
 
 		if (bin->calls >= BIN_CALLS_MIN && ns) {
@@ -118,10 +121,10 @@ static size_t points(const struct workload *w, bool median, double *x, double *y
  */
 static double grown_ns(const struct workload *w, size_t i)
 {
-	const struct workload_bin *bin = &w->bins.data[i], *next = bin + 1;
+	const struct workload_bin *bin = bin_at(w, i), *next = bin_at(w, i + 1);
 	double from = (double)bin->min_ns, to = from;
 
-	if (i + 1 < w->bins.n && next->min_ns > bin->min_ns)
+	if (i + 1 < n_bins(w) && next->min_ns > bin->min_ns)
 		to = (double)next->min_ns;
 	return (double)bin->calls * (from + to) / 2;
 }
@@ -130,11 +133,11 @@ static double growth_share(const struct workload *w, bool median)
 {
 	double excess = 0, explained = 0, least = INFINITY;
 
-	for (size_t i = 0; i < w->bins.n; i++)
-		if (w->bins.data[i].calls)
-			least = fmin(least, (double)w->bins.data[i].min_ns);
-	for (size_t i = 0; i < w->bins.n; i++) {
-		const struct workload_bin *bin = &w->bins.data[i];
+	for (size_t i = 0; i < n_bins(w); i++)
+		if (bin_at(w, i)->calls)
+			least = fmin(least, (double)bin_at(w, i)->min_ns);
+	for (size_t i = 0; i < n_bins(w); i++) {
+		const struct workload_bin *bin = bin_at(w, i);
 		double fastest = (double)bin->calls * least;
 		double ns = median ? (double)bin->calls * typical(w, i).mean_ns : grown_ns(w, i);
 

@@ -43,20 +43,22 @@ struct workload_bin {
 };
 
 /* Zeroed: no calls. Memory grows with the logarithm of their number. What every call changes stands
- * together. */
+ * together, first. */
 struct workload {
-	uint64_t calls, next_edge; /* next_edge: number of the call that opens the next bin */
-	uint64_t next_kept;
-	double y, yy; /* regression of duration (y) on calls inside (x) */
-	struct {
-		VEC(struct workload_bin)
-	} bins;
+	uint64_t calls;
+	uint64_t next_turn; /* the lower of next_edge and next_kept */
+	double y, yy;	    /* regression of duration (y) on calls inside (x) */
 	double x, xx, xy;
+	struct workload_bin last;
+	uint64_t next_edge; /* number of the call that opens the next bin */
 	/* Of the last bin: one call of every stride, chosen at random; its time on a CPU. */
-	uint64_t stride, random;
+	uint64_t next_kept, stride, random;
 	struct {
 		VEC(uint64_t)
 	} kept;
+	struct {
+		VEC(struct workload_bin)
+	} bins;					    /* before the last */
 	struct axis *arguments[WORKLOAD_ARGUMENTS]; /* NULL: none recorded */
 };
 
@@ -82,13 +84,12 @@ void workload_turn(struct workload *w, uint64_t running_ns);
 static inline void workload_add(struct workload *w, uint64_t duration_ns, const struct offcpu *off,
 				uint32_t calls_inside)
 {
-	double x = calls_inside, y = (double)duration_ns;
-	struct workload_bin *bin;
+	double x = calls_inside, y = (double)(int64_t)duration_ns; /* signed: one instruction */
+	struct workload_bin *bin = &w->last;
 
-	if (w->calls >= w->next_edge || w->calls >= w->next_kept)
+	if (w->calls >= w->next_turn)
 		workload_turn(w, offcpu_running_ns(duration_ns, off));
 	w->calls++;
-	bin = vec_last(&w->bins);
 	if (!bin->calls++ || duration_ns < bin->min_ns)
 		bin->min_ns = duration_ns;
 	bin->sum_ns += duration_ns;

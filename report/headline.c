@@ -65,7 +65,7 @@ static const struct block *main_caller(const struct result *res, const struct bl
 	uint64_t most = b->total_ns == BLOCK_NONE ? 0 : b->total_ns / 2;
 
 	vec_for_each (&res->blocks, const struct block, caller)
-		for (uint32_t i = 0; i < caller->sums->n_edges; i++) {
+		for (uint32_t i = 1; i <= caller->sums->n_edges; i++) {
 			const struct sci_edge *e = &caller->sums->edges[i];
 
 			if (e->id == b->function->id && caller->function != b->function &&

@@ -127,6 +127,8 @@ static void print_call(const struct fixture_names *names, const struct record *r
 {
 	const struct meta_site *site = r->kind == REC_ENTRY ? meta_site(names->meta, r->id) : NULL;
 
+	if (site && !meta_function(names->meta, site->function))
+		site = NULL;
 	text_add(out, r->kind == REC_ENTRY ? " entry" : " exit");
 	print_function(names, site ? site->function : r->id, out);
 	text_printf(out, " sp=0x%" PRIx64, r->sp);

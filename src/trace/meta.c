@@ -470,14 +470,6 @@ uint64_t meta_period(const struct meta *meta)
 	return period == META_UNKNOWN ? 1 : period;
 }
 
-const struct meta_site *meta_site(const struct meta *meta, uint32_t id)
-{
-	const struct meta_site *s =
-		id - SITE_ID_FIRST < meta->sites.n ? &meta->sites.data[id - SITE_ID_FIRST] : NULL;
-
-	return s && s->stack && meta_function(meta, s->function) ? s : NULL;
-}
-
 const struct meta_function *meta_function(const struct meta *meta, uint32_t id)
 {
 	if (id >= meta->functions.n || !meta->functions.data[id].symbol)

@@ -15,6 +15,7 @@
 
 #include "base/vec.h"
 #include "base/mem.h"
+#include "trace/format.h"
 
 struct err;
 struct text;
@@ -300,8 +301,14 @@ const struct meta_object *meta_object(const struct meta *meta, uint32_t id);
 /* NULL: no line described it. */
 const struct meta_function *meta_function(const struct meta *meta, uint32_t id);
 
-/* NULL: no line described it, or it names no function. */
-const struct meta_site *meta_site(const struct meta *meta, uint32_t id);
+/* NULL: no line described it. Its function may be unknown. */
+static inline const struct meta_site *meta_site(const struct meta *meta, uint32_t id)
+{
+	uint32_t i = id - SITE_ID_FIRST;
+
+	return i < meta->sites.n && meta->sites.data[i].stack ? &meta->sites.data[i] : NULL;
+}
+
 bool meta_has_notice(const struct meta *meta, const char *code);
 /* One call in so many was recorded; 1: all, also where the file does not say. */
 uint64_t meta_period(const struct meta *meta);
