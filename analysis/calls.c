@@ -4,6 +4,7 @@
 
 #include "analysis/calls_internal.h"
 #include "analysis/ended.h"
+#include "base/likely.h"
 #include "trace/meta.h"
 #include "trace/record.h"
 
@@ -93,7 +94,7 @@ static uint64_t cost_between_ns(struct calls *c, const struct call *call)
 	uint64_t own = less_or_0(call->raw_ns, call->children_raw_ns);
 	uint64_t room = less_or_0(own, c->costs[call->id].inner_min_ns);
 
-	if (call->between_ns <= room)
+	if (likely(call->between_ns <= room))
 		return call->between_ns;
 	c->bounded++;
 	return room;
@@ -112,7 +113,7 @@ static inline __attribute__((always_inline)) void measure(struct calls *c, const
 {
 	call->raw_ns = call->exit_ns - call->entry_ns;
 	call->never_off = call->off_changes == t->off_changes;
-	if (!call->never_off)
+	if (unlikely(!call->never_off))
 		measure_off(t, call);
 	/* of a call without callees the same: a branch would be guessed wrong every other time */
 	call->inside_cost_ns += cost_between_ns(c, call);
@@ -137,7 +138,7 @@ static inline void add_to_parent(struct calls *c, struct call *parent, const str
 	parent->inside_cost_ns += call->inside_cost_ns + call_cost_inside_ns(c, call);
 	parent->between_ns += call_cost_beside_ns(c, call);
 	parent->shape = path_with(parent->shape, call->id, call->shape);
-	if (!call_has_times(call)) {
+	if (unlikely(!call_has_times(call))) {
 		parent->between_ns += call->between_ns;
 		parent->own_unknown = true;
 		return;
@@ -145,7 +146,7 @@ static inline void add_to_parent(struct calls *c, struct call *parent, const str
 	parent->children_raw_ns += call->raw_ns;
 	if (call->duration_ns > cost->inner_ns)
 		parent->children_ns += call->duration_ns - cost->inner_ns;
-	if (!call->never_off)
+	if (unlikely(!call->never_off))
 		call_add_child_off(parent, &call->off);
 }
 
@@ -170,16 +171,16 @@ finish(struct calls *c, struct thread *t, struct call *call, enum call_end end, 
 	struct call *parent = call == t->open ? NULL : call - 1;
 	uint64_t seen_ns = call->exit_ns;
 
-	if (t->open_markers && call_is_marker(c, call->id))
+	if (unlikely(t->open_markers && call_is_marker(c, call->id)))
 		t->open_markers--;
 	call->end = end;
-	if (call_has_times(call) && time_ns < call->entry_ns)
+	if (unlikely(call_has_times(call) && time_ns < call->entry_ns))
 		call->end = CALL_NEGATIVE;
 	call->exit_ns = time_ns;
 	call->exit_cpu = t->cpu;
 	c->open_of.data[call->slot]--;
 	call->parent = parent;
-	if (call_has_times(call)) {
+	if (likely(call_has_times(call))) {
 		measure(c, t, call);
 		if (!parent) {
 			uint64_t covered = covered_ns(c, call, seen_ns);
@@ -192,7 +193,7 @@ finish(struct calls *c, struct thread *t, struct call *call, enum call_end end, 
 	if (parent)
 		add_to_parent(c, parent, call);
 	tell(c->ends, c->n_ends, t, call);
-	if (call->waits)
+	if (unlikely(call->waits))
 		wait_sums_free(&call->waits);
 }
 
@@ -232,11 +233,11 @@ static inline void drop_gone(struct calls *c, struct thread *t, uint64_t sp, uin
 	while (t->n_open) {
 		uint64_t top = t->open[t->n_open - 1].sp;
 
-		if (!((top < sp) | (t->after_exit & (top <= t->exit_sp))))
+		if (likely(!((top < sp) | (t->after_exit & (top <= t->exit_sp)))))
 			break;
 		drop_innermost(c, t, CALL_UNWOUND, time_ns);
 	}
-	if (t->n_open >= SAME_SP_MAX && t->open[t->n_open - SAME_SP_MAX].sp == sp)
+	if (unlikely(t->n_open >= SAME_SP_MAX) && t->open[t->n_open - SAME_SP_MAX].sp == sp)
 		for (unsigned i = 0; i < SAME_SP_MAX; i++)
 			drop_innermost(c, t, CALL_UNWOUND, time_ns);
 }
@@ -252,7 +253,7 @@ static __attribute__((noinline, cold)) void grow_open(struct thread *t)
 
 static inline struct call *push(struct thread *t)
 {
-	if (t->n_open == t->room_open)
+	if (unlikely(t->n_open == t->room_open))
 		grow_open(t);
 	return &t->open[t->n_open++];
 }
@@ -265,7 +266,7 @@ static void grow_open_of(struct calls *c, uint32_t slot)
 
 static inline void settle_running(struct calls *c, struct thread *t, uint64_t time_ns)
 {
-	if (t->state != THREAD_RUNNING) {
+	if (unlikely(t->state != THREAD_RUNNING)) {
 		/* Its switch-in has no record: since when it runs is not known. */
 		thread_seen(&c->threads, t, time_ns);
 		t->since_ns = time_ns;
@@ -276,7 +277,7 @@ static inline void settle_running(struct calls *c, struct thread *t, uint64_t ti
 /* While gaps are open. */
 static inline void look(struct calls *c, struct thread *t, uint64_t time_ns)
 {
-	if (__builtin_expect(c->gaps.n, 0))
+	if (unlikely(c->gaps.n))
 		calls_look(c, t, time_ns);
 }
 
@@ -285,7 +286,7 @@ static inline struct thread *runs(struct calls *c, const struct record *r)
 {
 	struct thread *t = threads_of(&c->threads, r->cpu, r->tid, r->tgid, r->time_ns);
 
-	if (c->threads.n_alive != c->table_threads)
+	if (unlikely(c->threads.n_alive != c->table_threads))
 		choose_costs(c);
 	t->cpu = r->cpu;
 	settle_running(c, t, r->time_ns);
@@ -316,7 +317,7 @@ static inline __attribute__((always_inline)) void enter(struct calls *c, const s
 	struct thread *t;
 	struct call *call;
 
-	if (how == TRACED_UNKNOWN) {
+	if (unlikely(how == TRACED_UNKNOWN)) {
 		c->unknown_ids++;
 		return;
 	}
@@ -324,18 +325,18 @@ static inline __attribute__((always_inline)) void enter(struct calls *c, const s
 	c->entries++;
 	c->table_entries[c->table]++;
 	slot = threads_slot(&c->threads, t, id);
-	if (t->open_markers)
+	if (unlikely(t->open_markers))
 		calls_drop_gone_around(c, t, r->sp, r->time_ns);
 	else
 		drop_gone(c, t, r->sp, r->time_ns);
 	t->after_exit = t->returns = false;
 	t->exit_stack = 0;
 	t->entered = true;
-	if (how == TRACED_MARKER) {
+	if (unlikely(how == TRACED_MARKER)) {
 		calls_marker_begins(c, t, r);
 		t->open_markers++;
 	}
-	if (slot >= c->open_of.n)
+	if (unlikely(slot >= c->open_of.n))
 		grow_open_of(c, slot);
 	call = push(t);
 	if (call != t->open)
@@ -363,14 +364,14 @@ static inline __attribute__((always_inline)) void enter(struct calls *c, const s
 	call->children_ns = call->children_raw_ns = call->shape = 0;
 	call->exit_ns = r->time_ns;
 	call->off_at_entry = t->off;
-	if (call->off_any) {
+	if (unlikely(call->off_any)) {
 		call->off = call->own_off = (struct offcpu){ 0 };
 		call->off_any = false;
 	}
 	tell(c->enters, c->n_enters, t, call);
-	if (how == TRACED_ENTRIES)
+	if (unlikely(how == TRACED_ENTRIES))
 		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
-	else if (t->n_open > CALLS_DEPTH_MAX)
+	else if (unlikely(t->n_open > CALLS_DEPTH_MAX))
 		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
 	look(c, t, r->time_ns);
 }
@@ -400,12 +401,12 @@ static inline __attribute__((always_inline)) void end_innermost(struct calls *c,
 {
 	struct call *call = t->n_open ? &t->open[t->n_open - 1] : NULL;
 
-	if (!call || call->sp != r->sp || call->id != r->id) /* seldom */
+	if (unlikely(!call || call->sp != r->sp || call->id != r->id))
 		call = match(c, t, r);
 	t->after_exit = true;
 	t->exit_sp = r->sp;
 	calls_take_exit(t, call);
-	if (!call) {
+	if (unlikely(!call)) {
 		c->orphan_exits++;
 		return;
 	}
@@ -419,16 +420,16 @@ static inline __attribute__((always_inline)) void leave(struct calls *c, const s
 	enum call_traced how = traced(c, r->id);
 	struct thread *t;
 
-	if (how == TRACED_UNKNOWN) {
+	if (unlikely(how == TRACED_UNKNOWN)) {
 		c->unknown_ids++;
 		return;
 	}
 	t = runs(c, r);
 	c->exits++;
 	t->entered = false;
-	if (how == TRACED_MARKER)
+	if (unlikely(how == TRACED_MARKER))
 		calls_marker_ends(c, t, r);
-	else if (t->open_markers)
+	else if (unlikely(t->open_markers))
 		calls_leave_around(c, t, r);
 	else
 		end_innermost(c, t, r);
@@ -497,7 +498,7 @@ void calls_sum_up_ended(struct calls *c)
 
 static inline __attribute__((always_inline)) void take(struct calls *c, const struct record *r)
 {
-	if (__builtin_expect(r->time_ns >= c->gap_ends_ns, 0))
+	if (unlikely(r->time_ns >= c->gap_ends_ns))
 		calls_end_gaps(c, record_due_ns(r), true);
 	if (r->kind == REC_ENTRY)
 		enter(c, r);

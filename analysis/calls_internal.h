@@ -5,6 +5,7 @@
 #define ISPOT_ANALYSIS_CALLS_INTERNAL_H
 
 #include "analysis/calls.h"
+#include "base/likely.h"
 
 static inline bool call_is_marker(const struct calls *c, uint32_t id)
 {
@@ -23,9 +24,9 @@ static inline void call_add_child_off(struct call *call, const struct offcpu *of
 /* What came just before the exit of an open call (NULL: of none) is its: return value, stack. */
 static inline void calls_take_exit(struct thread *t, struct call *call)
 {
-	if (call) {
+	if (likely(call)) {
 		call->exit_stack = t->exit_stack;
-		if (t->returns) {
+		if (unlikely(t->returns)) {
 			call->args[ARG_RETURN] = t->return_value;
 			call->arg_mask |= 1u << ARG_RETURN;
 		}

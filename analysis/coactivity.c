@@ -4,6 +4,7 @@
 
 #include "analysis/coactivity_internal.h"
 #include "analysis/ended.h"
+#include "base/likely.h"
 #include "base/mem.h"
 #include "trace/record.h"
 
@@ -65,14 +66,14 @@ static uint32_t new_candidate(struct coactivity *co, enum coactive_part part, ui
 
 static inline uint32_t inside(struct coactivity *co, uint32_t id)
 {
-	if (__builtin_expect(!co->inside_of[id], 0))
+	if (unlikely(!co->inside_of[id]))
 		co->inside_of[id] = new_candidate(co, COACTIVE_INSIDE, id);
 	return co->inside_of[id];
 }
 
 static inline uint32_t after(struct coactivity *co, uint32_t id)
 {
-	if (__builtin_expect(!co->after_of[id], 0))
+	if (unlikely(!co->after_of[id]))
 		co->after_of[id] = new_candidate(co, COACTIVE_AFTER, id);
 	return co->after_of[id];
 }
@@ -96,7 +97,7 @@ static void meet_threads(struct coactivity *co, uint32_t index)
 
 static inline struct coactivity_thread *thread_of(struct coactivity *co, const struct thread *t)
 {
-	if (__builtin_expect(co->threads.n <= t->index, 0))
+	if (unlikely(co->threads.n <= t->index))
 		meet_threads(co, t->index);
 	return &co->threads.data[t->index];
 }

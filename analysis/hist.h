@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "base/likely.h"
+
 #define HIST_PAGE_BITS 5
 #define HIST_PAGE      (1u << HIST_PAGE_BITS)
 #define HIST_PAGES     60 /* covers 0 … UINT64_MAX */
@@ -36,12 +38,12 @@ static inline void hist_add(struct hist *h, uint64_t value)
 	uint32_t bucket = hist_bucket(value);
 	uint64_t **page = &h->pages[bucket / HIST_PAGE];
 
-	if (__builtin_expect(!*page, 0))
+	if (unlikely(!*page))
 		*page = hist_new_page();
 	(*page)[bucket % HIST_PAGE]++;
-	if (value < h->min || !h->count)
+	if (unlikely(value < h->min || !h->count))
 		h->min = value;
-	if (value > h->max)
+	if (unlikely(value > h->max))
 		h->max = value;
 	h->count++;
 	h->sum += value;

@@ -6,6 +6,7 @@
 #include "analysis/keyed.h"
 #include "analysis/sci.h"
 #include "analysis/shape.h"
+#include "base/likely.h"
 #include "trace/meta.h"
 #include "trace/record.h"
 
@@ -60,7 +61,7 @@ static inline struct sci_function *function_of(struct sci *s, uint32_t id)
 {
 	struct sci_function *f = sci_function(s, id);
 
-	return __builtin_expect(f != NULL, 1) ? f : new_function(s, id);
+	return likely(f) ? f : new_function(s, id);
 }
 
 static __attribute__((noinline, cold)) void grow_cells(struct sci *s, uint32_t slot)
@@ -71,7 +72,7 @@ static __attribute__((noinline, cold)) void grow_cells(struct sci *s, uint32_t s
 
 static inline struct sci_cell *cell_of(struct sci *s, uint32_t slot)
 {
-	if (__builtin_expect(s->cells.n <= slot, 0))
+	if (unlikely(s->cells.n <= slot))
 		grow_cells(s, slot);
 	return &s->cells.data[slot];
 }
@@ -108,9 +109,9 @@ add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell, const st
 {
 	bool migrated = c->entry_cpu != c->exit_cpu;
 
-	if (migrated)
+	if (unlikely(migrated))
 		f->migrated++;
-	if ((!migrated || s->migrants_count) && c->duration_ns < f->min_ns) {
+	if (unlikely(c->duration_ns < f->min_ns) && (!migrated || s->migrants_count)) {
 		f->min_ns = c->duration_ns;
 		f->off_fastest = c->off;
 	}
@@ -119,7 +120,7 @@ add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell, const st
 	f->raw_ns += c->raw_ns;
 	f->inside += c->inside;
 	f->inside_cost_ns += c->inside_cost_ns;
-	if (!c->never_off)
+	if (unlikely(!c->never_off))
 		offcpu_add(&f->off, &c->off);
 	workload_add(&f->workload, c->duration_ns, &c->off, c->inside);
 	if (c->arg_mask & 0xff)
@@ -131,12 +132,12 @@ add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell, const st
 static inline __attribute__((always_inline)) void
 add_own(struct sci_function *f, struct sci_cell *cell, const struct call *c)
 {
-	if (c->own_ns < f->own_min_ns) {
+	if (unlikely(c->own_ns < f->own_min_ns)) {
 		f->own_min_ns = c->own_ns;
 		f->own_off_fastest = c->own_off;
 	}
 	f->own_timed++;
-	if (c->never_off) {
+	if (likely(c->never_off)) {
 		switching_add_ran(&f->switching, c->own_ns);
 	} else {
 		offcpu_add(&f->own_off, &c->own_off);
@@ -198,7 +199,7 @@ static inline struct sci_edge *edge_of(struct sci_function *caller, uint32_t id)
 	bool is_new = !i & (caller->n_edges < SCI_EDGES_MAX);
 	bool is_other = (i != 0) & (caller->edges[i].id != id);
 
-	if (__builtin_expect(is_new | is_other, 0))
+	if (unlikely(is_new | is_other))
 		return edge_further(caller, id);
 	return &caller->edges[i];
 }
@@ -208,7 +209,7 @@ static inline __attribute__((always_inline)) void add_edge(struct sci *s, uint32
 {
 	struct sci_edge *edge = edge_of(function_of(s, parent_id), c->id);
 
-	if (!edge->calls++ || c->duration_ns < edge->min_ns)
+	if (unlikely(!edge->calls++ || c->duration_ns < edge->min_ns))
 		edge->min_ns = c->duration_ns;
 	edge->ns += c->duration_ns;
 }
@@ -229,12 +230,12 @@ static inline __attribute__((always_inline)) void add(struct sci *s, uint32_t id
 	s->ends[c->end]++;
 	cell->calls++;
 	cell->outer_calls += !recursive;
-	if (c->waits)
+	if (unlikely(c->waits))
 		wait_merge(&f->waits, c->waits);
-	if (c->end == CALL_TIMED) {
-		if (!recursive)
+	if (likely(c->end == CALL_TIMED)) {
+		if (likely(!recursive))
 			add_outer(s, f, cell, c);
-		if (!c->own_unknown)
+		if (likely(!c->own_unknown))
 			add_own(f, cell, c);
 	} else if (c->end == CALL_OPEN) {
 		cell->ended_open++;

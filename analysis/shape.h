@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
+
 #define SHAPES_MAX  64
 #define SHAPE_SLOTS 512 /* an eighth is taken at most */
 
@@ -34,7 +36,7 @@ static inline struct shape *shapes_row(struct shapes *s, uint64_t hash)
 	uint32_t i = s->at[hash % SHAPE_SLOTS];
 	bool is_new = !i & (s->n < SHAPES_MAX), is_other = (i != 0) & (s->rows[i].hash != hash);
 
-	if (__builtin_expect(is_new | is_other, 0))
+	if (unlikely(is_new | is_other))
 		return shapes_row_further(s, hash);
 	return &s->rows[i];
 }
@@ -43,7 +45,7 @@ static inline void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration
 {
 	struct shape *shape = shapes_row(s, hash);
 
-	if (!shape->calls++ || duration_ns < shape->min_ns)
+	if (unlikely(!shape->calls++ || duration_ns < shape->min_ns))
 		shape->min_ns = duration_ns;
 	shape->sum_ns += duration_ns;
 }

@@ -22,6 +22,7 @@
 #include "analysis/waker.h"
 #include "analysis/word.h"
 #include "base/hash.h"
+#include "base/likely.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
@@ -221,7 +222,7 @@ static inline struct thread *threads_of(struct threads *th, uint32_t cpu, uint32
 {
 	struct thread **recent = &th->recent[cpu % THREAD_CPU_CACHE];
 
-	if (!*recent || (*recent)->tid != tid || (*recent)->dead)
+	if (unlikely(!*recent || (*recent)->tid != tid || (*recent)->dead))
 		*recent = threads_find(th, tid, tgid, time_ns);
 	return *recent;
 }
@@ -268,10 +269,10 @@ void threads_end(struct threads *th, uint64_t time_ns);
 uint32_t threads_slot_slow(struct threads *th, struct thread *t, uint32_t id);
 static inline uint32_t threads_slot(struct threads *th, struct thread *t, uint32_t id)
 {
-	uint32_t *page = t->slots ? t->slots[id / THREAD_SLOTS] : NULL;
-	uint32_t slot = page ? page[id % THREAD_SLOTS] : 0;
+	uint32_t *page = likely(t->slots) ? t->slots[id / THREAD_SLOTS] : NULL;
+	uint32_t slot = likely(page) ? page[id % THREAD_SLOTS] : 0;
 
-	return slot ? slot : threads_slot_slow(th, t, id);
+	return likely(slot) ? slot : threads_slot_slow(th, t, id);
 }
 
 /* After threads_end(): T_t for a function's set, and over all sets (the longest). */

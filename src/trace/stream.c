@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/likely.h"
 #include "base/mem.h"
 #include "trace/codec.h"
 #include "trace/index.h"
@@ -42,7 +43,7 @@ static inline const uint8_t *get_wide(const uint8_t *p, uint64_t *value)
 
 	memcpy(&w, p, 8);
 	stop = ~w & 0x8080808080808080u;
-	if (__builtin_expect(!stop, 0)) {
+	if (unlikely(!stop)) {
 		p = get_long(p, &rare); /* the others stay in registers */
 		*value = rare;
 		return p;
@@ -57,11 +58,11 @@ static inline const uint8_t *get_wide(const uint8_t *p, uint64_t *value)
 
 static inline const uint8_t *get(const uint8_t *p, uint64_t *value)
 {
-	if (__builtin_expect(*p < 0x80, 1)) {
+	if (likely(*p < 0x80)) {
 		*value = *p;
 		return p + 1;
 	}
-	if (__builtin_expect(p[1] < 0x80, 1)) {
+	if (likely(p[1] < 0x80)) {
 		*value = (*p & 0x7fu) | (uint64_t)p[1] << 7;
 		return p + 2;
 	}
@@ -73,7 +74,7 @@ static inline const uint8_t *get_head(const uint8_t *p, uint64_t *value)
 {
 	uint64_t two = p[0] >> 7;
 
-	if (__builtin_expect(p[0] & p[1] & 0x80, 0))
+	if (unlikely(p[0] & p[1] & 0x80))
 		return get_wide(p, value);
 	*value = (p[0] & 0x7fu) | (p[1] & -two) << 7;
 	return p + 1 + two;
@@ -305,7 +306,7 @@ static inline __attribute__((always_inline)) const uint8_t *next_head(struct str
 	uint64_t head, tgid;
 
 	p = get_head(p, &head);
-	while (__builtin_expect((head & 3) == REC_THREAD, 0)) {
+	while (unlikely((head & 3) == REC_THREAD)) {
 		c->tid = (uint32_t)(head >> 2);
 		p = get(p, &tgid);
 		c->tgid = (uint32_t)tgid;
@@ -323,7 +324,7 @@ static inline __attribute__((always_inline)) void advance(struct stream_cursor *
 	uint64_t v, before_ns = c->time_ns;
 
 	c->at = STREAM_MALFORMED;
-	if (__builtin_expect(!p || p >= c->end, 0)) {
+	if (unlikely(!p || p >= c->end)) {
 		if (p == c->end) {
 			c->at = STREAM_USED_UP;
 			c->left--;
@@ -333,12 +334,12 @@ static inline __attribute__((always_inline)) void advance(struct stream_cursor *
 	c->left--;
 	p = next_head(c, p);
 	p = get(p, &v);
-	if (__builtin_expect(p > c->end, 0))
+	if (unlikely(p > c->end))
 		return;
 	c->at = STREAM_RECORD;
 	c->p = p;
 	c->time_ns += (uint64_t)unzigzag(v);
-	if (__builtin_expect(c->head == HEAD_LOST, 0)) {
+	if (unlikely(c->head == HEAD_LOST)) {
 		c->lead_ns = lead_of(p, c->end, before_ns, c->time_ns);
 		c->time_ns -= c->lead_ns;
 	}

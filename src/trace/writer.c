@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "base/likely.h"
 #include "base/mem.h"
 #include "trace/codec.h"
 #include "trace/frame_file.h"
@@ -73,7 +74,7 @@ static inline struct encoder *encoder_of(struct trace_writer *w, uint32_t cpu, u
 {
 	struct encoder *e = &w->encoders[cpu];
 
-	return __builtin_expect(time_ns < e->time_last_ns, 0) ? e + w->n_cpus : e;
+	return unlikely(time_ns < e->time_last_ns) ? e + w->n_cpus : e;
 }
 
 static void encoder_restart(struct encoder *e)
@@ -158,9 +159,9 @@ static inline void put_thread(struct encoder *e, uint64_t thread)
 /* Before a record: its thread and, in an empty chunk, the chunk's start. */
 static inline void begin_record(struct encoder *e, uint64_t time_ns, uint64_t thread)
 {
-	if (__builtin_expect(e->n_records == 0, 0))
+	if (unlikely(e->n_records == 0))
 		e->time_first_ns = e->time_ns = time_ns;
-	if (__builtin_expect(thread != e->thread, 0))
+	if (unlikely(thread != e->thread))
 		put_thread(e, thread);
 	e->n_records++;
 	if (time_ns > e->time_last_ns)
@@ -192,7 +193,7 @@ int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint6
 	struct encoder *e;
 	uint8_t *p;
 
-	if (__builtin_expect(stopped || cpu >= w->n_cpus, 0))
+	if (unlikely(stopped || cpu >= w->n_cpus))
 		return w->live ? live_call(w, &(struct record){ .time_ns = time_ns,
 								.kind = kind,
 								.cpu = cpu,
@@ -211,7 +212,7 @@ int trace_writer_call(struct trace_writer *w, uint32_t cpu, uint32_t kind, uint6
 	e->time_ns = time_ns;
 	e->sp = sp;
 	e->n_calls++;
-	return __builtin_expect(p >= e->full, 0) ? write_chunk(w, e) : 0;
+	return unlikely(p >= e->full) ? write_chunk(w, e) : 0;
 }
 
 static uint8_t *put_values(uint8_t *p, const struct record *r)
