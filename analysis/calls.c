@@ -251,13 +251,6 @@ static __attribute__((noinline, cold)) void grow_open(struct thread *t)
 	memset(t->open + had, 0, (t->room_open - had) * sizeof(*t->open));
 }
 
-static inline struct call *push(struct thread *t)
-{
-	if (unlikely(t->n_open == t->room_open))
-		grow_open(t);
-	return &t->open[t->n_open++];
-}
-
 static void grow_open_of(struct calls *c, uint32_t slot)
 {
 	while (c->open_of.n <= slot)
@@ -309,39 +302,23 @@ static inline uint32_t function_of_site(const struct calls *c, uint32_t id, uint
 	return site->function;
 }
 
-static inline __attribute__((always_inline)) void enter(struct calls *c, const struct record *r)
+/*
+ * On top of those that are open. What a call has from its end on is left alone: this is the hottest
+ * store of all. stack: of the calling place, 0 unknown.
+ */
+static inline __attribute__((always_inline)) struct call *
+push(struct calls *c, struct thread *t, const struct record *r, uint32_t id, uint32_t stack)
 {
-	uint32_t stack = 0; /* of the calling place, 0: unknown */
-	uint32_t id = r->id < SITE_ID_FIRST ? r->id : function_of_site(c, r->id, &stack), slot;
-	enum call_traced how = traced(c, id);
-	struct thread *t;
+	uint32_t slot = threads_slot(&c->threads, t, id);
 	struct call *call;
 
-	if (unlikely(how == TRACED_UNKNOWN)) {
-		c->unknown_ids++;
-		return;
-	}
-	t = runs(c, r);
-	c->entries++;
-	c->table_entries[c->table]++;
-	slot = threads_slot(&c->threads, t, id);
-	if (unlikely(t->open_markers))
-		calls_drop_gone_around(c, t, r->sp, r->time_ns);
-	else
-		drop_gone(c, t, r->sp, r->time_ns);
-	t->after_exit = t->returns = false;
-	t->exit_stack = 0;
-	t->entered = true;
-	if (unlikely(how == TRACED_MARKER)) {
-		calls_marker_begins(c, t, r);
-		t->open_markers++;
-	}
 	if (unlikely(slot >= c->open_of.n))
 		grow_open_of(c, slot);
-	call = push(t);
+	if (unlikely(t->n_open == t->room_open))
+		grow_open(t);
+	call = &t->open[t->n_open++];
 	if (call != t->open)
 		call[-1].children++;
-	/* What a call has from its end on is left alone: this is the hottest store of all. */
 	call->sp = r->sp;
 	call->entry_ns = r->time_ns;
 	call->id = id;
@@ -350,7 +327,6 @@ static inline __attribute__((always_inline)) void enter(struct calls *c, const s
 	call->off_changes = t->off_changes;
 	call->recursive = (c->open_of.data[slot]++ > 0) | t->inner;
 	call->unseen_outer = t->inner;
-	t->inner = false;
 	call->own_unknown = call->never_off = call->children_off_any = false;
 	call->arg_mask = 0;
 	if (stack) {
@@ -368,6 +344,36 @@ static inline __attribute__((always_inline)) void enter(struct calls *c, const s
 		call->off = call->own_off = (struct offcpu){ 0 };
 		call->off_any = false;
 	}
+	return call;
+}
+
+static inline __attribute__((always_inline)) void enter(struct calls *c, const struct record *r)
+{
+	uint32_t stack = 0;
+	uint32_t id = r->id < SITE_ID_FIRST ? r->id : function_of_site(c, r->id, &stack);
+	enum call_traced how = traced(c, id);
+	struct thread *t;
+	struct call *call;
+
+	if (unlikely(how == TRACED_UNKNOWN)) {
+		c->unknown_ids++;
+		return;
+	}
+	t = runs(c, r);
+	c->entries++;
+	c->table_entries[c->table]++;
+	if (unlikely(t->open_markers))
+		calls_drop_gone_around(c, t, r->sp, r->time_ns);
+	else
+		drop_gone(c, t, r->sp, r->time_ns);
+	if (unlikely(how == TRACED_MARKER)) {
+		calls_marker_begins(c, t, r);
+		t->open_markers++;
+	}
+	call = push(c, t, r, id, stack);
+	t->after_exit = t->returns = t->inner = false;
+	t->exit_stack = 0;
+	t->entered = true;
 	tell(c->enters, c->n_enters, t, call);
 	if (unlikely(how == TRACED_ENTRIES))
 		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
