@@ -50,7 +50,8 @@ ok $? "the first thread ends: no more calls than there were" || diag "$got of $w
 # It ends after a fifteenth of the time: without another that holds the process there are no calls after that.
 "$ISPOT" export --format csv -i widow.data -o - 2>/dev/null |
 	awk -F, -v end="$(trace widow .duration_ns)" 'NR > 1 && $6 > last { last = $6 } END { print last, end; exit !(last > end / 2) }' >widow.last
-ok $? "the first thread ends: the others' calls are there to the end" || diag widow.last
+ok $? "the first thread ends: the others' calls are there to the end" ||
+	diag "$(cat widow.last), $got of $wanted calls"
 
 # Children that an attached process has already are recorded if they are named; if not, that is said.
 bash -c 'sleep 300 & sleep 300 & wait; true' &
