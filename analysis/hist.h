@@ -41,9 +41,9 @@ static inline void hist_add(struct hist *h, uint64_t value)
 	if (unlikely(!*page))
 		*page = hist_new_page();
 	(*page)[bucket % HIST_PAGE]++;
-	if (unlikely(value < h->min || !h->count))
+	if (value < h->min || !h->count)
 		h->min = value;
-	if (unlikely(value > h->max))
+	if (value > h->max)
 		h->max = value;
 	h->count++;
 	h->sum += value;

@@ -109,9 +109,9 @@ add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell, const st
 {
 	bool migrated = c->entry_cpu != c->exit_cpu;
 
-	if (unlikely(migrated))
+	if (migrated)
 		f->migrated++;
-	if (unlikely(c->duration_ns < f->min_ns) && (!migrated || s->migrants_count)) {
+	if (c->duration_ns < f->min_ns && (!migrated || s->migrants_count)) {
 		f->min_ns = c->duration_ns;
 		f->off_fastest = c->off;
 	}
@@ -120,7 +120,7 @@ add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell, const st
 	f->raw_ns += c->raw_ns;
 	f->inside += c->inside;
 	f->inside_cost_ns += c->inside_cost_ns;
-	if (unlikely(!c->never_off))
+	if (!c->never_off)
 		offcpu_add(&f->off, &c->off);
 	workload_add(&f->workload, c->duration_ns, &c->off, c->inside);
 	if (c->arg_mask & 0xff)
@@ -132,12 +132,12 @@ add_outer(struct sci *s, struct sci_function *f, struct sci_cell *cell, const st
 static inline __attribute__((always_inline)) void
 add_own(struct sci_function *f, struct sci_cell *cell, const struct call *c)
 {
-	if (unlikely(c->own_ns < f->own_min_ns)) {
+	if (c->own_ns < f->own_min_ns) {
 		f->own_min_ns = c->own_ns;
 		f->own_off_fastest = c->own_off;
 	}
 	f->own_timed++;
-	if (likely(c->never_off)) {
+	if (c->never_off) {
 		switching_add_ran(&f->switching, c->own_ns);
 	} else {
 		offcpu_add(&f->own_off, &c->own_off);
@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) void add_edge(struct sci *s, uint32
 {
 	struct sci_edge *edge = edge_of(function_of(s, parent_id), c->id);
 
-	if (unlikely(!edge->calls++ || c->duration_ns < edge->min_ns))
+	if (!edge->calls++ || c->duration_ns < edge->min_ns)
 		edge->min_ns = c->duration_ns;
 	edge->ns += c->duration_ns;
 }
@@ -230,12 +230,12 @@ static inline __attribute__((always_inline)) void add(struct sci *s, uint32_t id
 	s->ends[c->end]++;
 	cell->calls++;
 	cell->outer_calls += !recursive;
-	if (unlikely(c->waits))
+	if (c->waits)
 		wait_merge(&f->waits, c->waits);
-	if (likely(c->end == CALL_TIMED)) {
-		if (likely(!recursive))
+	if (c->end == CALL_TIMED) {
+		if (!recursive)
 			add_outer(s, f, cell, c);
-		if (likely(!c->own_unknown))
+		if (!c->own_unknown)
 			add_own(f, cell, c);
 	} else if (c->end == CALL_OPEN) {
 		cell->ended_open++;

@@ -45,7 +45,7 @@ static inline void shapes_add(struct shapes *s, uint64_t hash, uint64_t duration
 {
 	struct shape *shape = shapes_row(s, hash);
 
-	if (unlikely(!shape->calls++ || duration_ns < shape->min_ns))
+	if (!shape->calls++ || duration_ns < shape->min_ns)
 		shape->min_ns = duration_ns;
 	shape->sum_ns += duration_ns;
 }

@@ -23,7 +23,6 @@
 
 #include "analysis/axis.h"
 #include "analysis/threads.h"
-#include "base/likely.h"
 #include "base/vec.h"
 
 #define WORKLOAD_BINS_PER_OCTAVE 4
@@ -88,10 +87,10 @@ static inline void workload_add(struct workload *w, uint64_t duration_ns, const 
 	double x = calls_inside, y = (double)(int64_t)duration_ns; /* signed: one instruction */
 	struct workload_bin *bin = &w->last;
 
-	if (unlikely(w->calls >= w->next_turn))
+	if (w->calls >= w->next_turn)
 		workload_turn(w, offcpu_running_ns(duration_ns, off));
 	w->calls++;
-	if (unlikely(!bin->calls++ || duration_ns < bin->min_ns))
+	if (!bin->calls++ || duration_ns < bin->min_ns)
 		bin->min_ns = duration_ns;
 	bin->sum_ns += duration_ns;
 	w->y += y;
