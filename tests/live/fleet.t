@@ -17,8 +17,8 @@ pair() { jq -r --arg n "$1@" "[.pairs[] | select(.class == \"cpu\" and (.base | 
 	and (.corunner | startswith(\$n)))] | if length == 1 then .[0]$2 else length end" report.json; }
 enough() { [ "$(pair hungry .samples)" -ge 1000 ] && [ "$(pair sleeper .samples)" -ge 1000 ]; }
 
-# Until there is enough to say something of both: twice is usual, and more where the machine is busy.
-for round in 1 2 3 4 5 6 7 8; do
+# Until there is enough to say something of both: twice is usual, ten times where compilers are busy beside it.
+for round in {1..20}; do
 	"$ISPOT" fleet record -o $round.fleet -F marker:request -- ./requests 8 >record.out 2>record.err || break
 	"$ISPOT" fleet reduce --db one.db $round.fleet >reduce.out 2>&1 || break
 	"$ISPOT" fleet report --db one.db --json >report.json 2>report.err || break
