@@ -3,6 +3,8 @@
 #include "unit.h"
 #include "score_scene.h"
 
+#include "analysis/shape.h"
+
 static void close_to(double got, double exact)
 {
 	assert_true(fabs(got - exact) <= 1e-9 * fabs(exact) + 1e-15);
@@ -395,6 +397,59 @@ static void a_set_that_came_late(void **state)
 	scene_release(&s);
 }
 
+/* Callees whose ids fall on each other, and more of them than are told apart. */
+static void callees_are_told_apart(void **state)
+{
+	struct sci sci = { 0 };
+	struct sci_function *caller;
+	uint64_t further = 0;
+
+	(void)state;
+	for (uint32_t round = 1; round <= 3; round++)
+		for (uint32_t i = 0; i < SCI_EDGES_MAX + 4; i++) {
+			struct call c = { .id = 5 + i / 2 * SCI_EDGE_SLOTS + i % 2,
+					  .duration_ns = 1000 * round + i };
+
+			sci_add_edge(&sci, 3, &c);
+			further += i < SCI_EDGES_MAX ? 0 : c.duration_ns;
+		}
+	caller = sci_function(&sci, 3);
+	assert_int_equal(caller->n_edges, SCI_EDGES_MAX);
+	for (uint32_t i = 0; i < SCI_EDGES_MAX; i++) {
+		const struct sci_edge *e = &caller->edges[1 + i];
+
+		assert_int_equal(e->id, 5 + i / 2 * SCI_EDGE_SLOTS + i % 2);
+		assert_int_equal(e->calls, 3);
+		assert_int_equal(e->min_ns, 1000 + i);
+		assert_int_equal(e->ns, 6000 + 3 * i);
+	}
+	assert_int_equal(caller->edges[0].calls, 3 * 4);
+	assert_int_equal(caller->edges[0].ns, further);
+	sci_release(&sci);
+}
+
+/* The same of paths; the fastest of the further ones is one for all. */
+static void paths_beyond_those_told_apart(void **state)
+{
+	static struct shapes s;
+	const uint32_t n = SHAPES_MAX + 3;
+
+	(void)state;
+	for (uint64_t round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < n; i++)
+			shapes_add(&s, 7 + i / 2 * SHAPE_SLOTS + i % 2, 100 * (i + 1) + 10 * round);
+	assert_int_equal(s.n, SHAPES_MAX);
+	for (uint64_t i = 0; i < SHAPES_MAX; i++) {
+		assert_int_equal(s.rows[1 + i].hash, 7 + i / 2 * SHAPE_SLOTS + i % 2);
+		assert_int_equal(s.rows[1 + i].calls, 2);
+		assert_int_equal(s.rows[1 + i].min_ns, 100 * (i + 1));
+	}
+	assert_int_equal(s.rows[0].calls, 2 * 3);
+	assert_int_equal(s.rows[0].min_ns, 100 * (SHAPES_MAX + 1));
+	/* 10 of each second call; of the three in one row 100 and 200 more, twice, too */
+	close_to(shapes_excess_ns(&s), SHAPES_MAX * 10 + 3 * 10 + 2 * 300);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +466,8 @@ int main(void)
 		cmocka_unit_test(sleeps_are_of_the_call_they_are_in),
 		cmocka_unit_test(lost_while_the_probes_were_out),
 		cmocka_unit_test(a_set_that_came_late),
+		cmocka_unit_test(callees_are_told_apart),
+		cmocka_unit_test(paths_beyond_those_told_apart),
 	};
 
 	return unit_run(tests);
