@@ -19,8 +19,8 @@ enough() { [ "$(pair hungry .samples)" -ge 1000 ] && [ "$(pair sleeper .samples)
 
 # Until there is enough to say something of both: twice is usual, ten times where compilers are busy beside it.
 for round in {1..20}; do
-	"$ISPOT" fleet record -o $round.fleet -F marker:request -- ./requests 8 >record.out 2>record.err || break
-	"$ISPOT" fleet reduce --db one.db $round.fleet >reduce.out 2>&1 || break
+	"$ISPOT" fleet record -o "$round.fleet" -F marker:request -- ./requests 8 >record.out 2>record.err || break
+	"$ISPOT" fleet reduce --db one.db "$round.fleet" >reduce.out 2>&1 || break
 	"$ISPOT" fleet report --db one.db --json >report.json 2>report.err || break
 	! enough || break
 done
