@@ -70,7 +70,7 @@ ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Isrc -I. $(PC_CFLAGS) $(CFLAG
 LIBS = -Wl,--as-needed $(PC_LIBS) -lpfm -liberty -lm -pthread
 
 SRC := $(wildcard $(foreach d,src probes analysis report pmu,$d/*.c $d/*/*.c $d/*/*/*.c))
-SRC := $(filter-out probes/bpf/% probes/java/% probes/java_preload/% probes/edges/%,$(SRC))
+SRC := $(filter-out probes/bpf/% probes/java/agent/% probes/java/preload/% probes/edges/runtime/%,$(SRC))
 OBJ := $(SRC:%.c=$(B)/obj/%.o)
 LIB_OBJ := $(filter-out $(B)/obj/src/main.o,$(OBJ))
 BPF := $(patsubst probes/bpf/%.bpf.c,%,$(wildcard probes/bpf/*.bpf.c))
@@ -80,16 +80,16 @@ JDK_HEADERS := $(firstword $(patsubst %/jvmti.h,%,$(wildcard $(addsuffix /includ
 	       /usr/lib/jvm/default-java /usr/lib/jvm/*))))
 # Without curl's headers ispot asks no servers; the library is opened when it does.
 CURL_HEADER := $(firstword $(wildcard $(foreach d,/$(MACHINE) ,/usr/include$d/curl/curl.h)))
-JAVA_SRC := $(wildcard probes/java/*.c)
+JAVA_SRC := $(wildcard probes/java/agent/*.c)
 JAVA_TESTED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/agent.c %/context.c %/helper.c %/virtual.c,$(JAVA_SRC)))
 # The runtime of programs that count their edges: a library of its own, which ispot carries, too.
-EDGES_SRC := $(wildcard probes/edges/*.c)
+EDGES_SRC := $(wildcard probes/edges/runtime/*.c)
 EDGES_LIB := $(B)/libispot-edges.so
 comma := ,
 # $(1): the compiler
 edges_cflags = -fsanitize-coverage=$(if $(findstring clang,$(1)),bb$(comma)trace-pc$(comma)no-prune \
 	       -fno-sanitize-link-runtime,trace-pc)
-TEXT_OBJ := $(B)/edges.embed.o $(if $(JDK_HEADERS),$(B)/java/agent.embed.o $(B)/java/preload.embed.o) $(patsubst report/%.css,$(B)/report/%.embed.o,$(wildcard report/*.css)) $(B)/groups.embed.o
+TEXT_OBJ := $(B)/edges.embed.o $(if $(JDK_HEADERS),$(B)/java/agent.embed.o $(B)/java/preload.embed.o) $(patsubst report/html/%.css,$(B)/report/%.embed.o,$(wildcard report/html/*.css)) $(B)/groups.embed.o
 GROUPS := $(sort $(wildcard pmu/groups/*.txt))
 # The microbenchmarks are measured objects: always built the same, whatever the kind of build, and
 # with frame pointers, as distributions build programs now.
@@ -132,7 +132,7 @@ $(B)/obj/%.o: %.c $(B)/flags
 	$(call say,CC  )
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(B)/obj/src/command.o: ALL_CFLAGS += -DISPOT_VERSION='"$(VERSION)"'
+$(B)/obj/src/cli/command.o: ALL_CFLAGS += -DISPOT_VERSION='"$(VERSION)"'
 
 # -O2 -g: types for CO-RE; then the DWARF goes and the BTF stays.
 $(B)/bpf/%.bpf.o: probes/bpf/%.bpf.c $(B)/flags
@@ -147,13 +147,13 @@ $(B)/bpf/%.embed.o: $(B)/bpf/%.bpf.o .make/embed
 	$(Q).make/embed bpf_$* $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
 # It is loaded by programs that know nothing of sanitizers: always built the same.
-$(B)/java/%.o: probes/java/%.c $(B)/flags
+$(B)/java/%.o: probes/java/agent/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARNINGS) -fPIC -fvisibility=hidden -Isrc -I. \
 		-isystem $(JDK_HEADERS) -isystem $(JDK_HEADERS)/linux -pthread -MMD -MP -c -o $@ $<
 
-$(B)/libispot-java.so: $(patsubst probes/%.c,$(B)/%.o,$(JAVA_SRC))
+$(B)/libispot-java.so: $(patsubst probes/java/agent/%.c,$(B)/java/%.o,$(JAVA_SRC))
 	$(call say,LINK)
 	$(Q)$(CC) -shared -s -Wl,-z,defs -o $@ $^ -pthread
 
@@ -162,7 +162,7 @@ $(B)/java/agent.embed.o: $(B)/libispot-java.so .make/embed
 	$(Q).make/embed java_agent $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
 # It goes into programs of any C library, so it needs none; -z defs holds it to that.
-$(B)/libispot-preload.so: probes/java_preload/preload.c probes/java_preload/preload.h $(B)/flags
+$(B)/libispot-preload.so: probes/java/preload/preload.c probes/java/preload/preload.h $(B)/flags
 	$(call say,LINK)
 	$(Q)$(CC) -std=gnu11 -O1 -ffreestanding -fno-stack-protector $(WARNINGS) -fPIC -fvisibility=hidden -I. \
 		-shared -s -nostdlib -Wl,-z,defs -o $@ $<
@@ -173,7 +173,7 @@ $(B)/java/preload.embed.o: $(B)/libispot-preload.so .make/embed
 	$(Q).make/embed java_preload $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
 # As the agent. It stands in every block of the programs that are linked with it.
-$(EDGES_LIB): $(EDGES_SRC) $(wildcard probes/edges/*.h)
+$(EDGES_LIB): $(EDGES_SRC) $(wildcard probes/edges/runtime/*.h)
 	@mkdir -p $(@D)
 	$(call say,LINK)
 	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARNINGS) -fPIC -fvisibility=hidden -I. -shared -s -Wl,-z,defs \
@@ -189,7 +189,7 @@ $(B)/groups.embed.o: $(GROUPS) $(B)/flags .make/embed
 	$(Q)cat $(GROUPS) >$(B)/groups.txt
 	$(Q).make/embed groups $(B)/groups.txt | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
 
-$(B)/report/%.embed.o: report/%.css .make/embed
+$(B)/report/%.embed.o: report/html/%.css .make/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)
 	$(Q).make/embed $*_css $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -

@@ -11,10 +11,10 @@
 #include "base/given.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "command.h"
-#include "help.h"
-#include "memory.h"
-#include "pager.h"
+#include "cli/command.h"
+#include "cli/help.h"
+#include "cli/memory.h"
+#include "cli/pager.h"
 
 /* A closed stdin, stdout or stderr must not become the number of a file that is opened later. What
  * stands there then fails as a closed one does, to ispot and to its command. */

@@ -180,7 +180,7 @@ int on_ret_site(struct pt_regs *ctx)
 }
 
 /*
- * Both probes of a function as one uprobe session (probes/usession.h): 1 at the entry says that the
+ * Both probes of a function as one uprobe session (usession.h): 1 at the entry says that the
  * return is not wanted. The cookie has the entry's tag, and above it the return's. Only the entry
  * is at the probe's own address. (bpf_session_is_return() says it as well, but not with the same
  * arguments in all kernels, and libbpf then refuses the whole object.)

@@ -15,7 +15,7 @@
 #define WIRE_ID_BITS 23
 #define WIRE_ID_MASK ((1u << WIRE_ID_BITS) - 1)
 
-/* Ids from here on are ispot's own empty functions (probes/selfcost.h): never sampled. */
+/* Ids from here on are ispot's own empty functions (probes/cost/selfcost.h): never sampled. */
 #define WIRE_SELFCOST_FIRST 0x7fff00u
 
 enum wire_kind {
@@ -315,7 +315,7 @@ struct wire_control {
 	_Bool keep_samples;	     /* and, while recording, beside the calls */
 	_Bool written;		     /* some thread has written to a block device itself */
 	_Bool steps_full;	     /* no further stack of a wait is copied */
-	_Bool hold_children;	     /* the reader is woken at forks (session_hold.c) */
+	_Bool hold_children;	     /* the reader is woken at forks (probes/session/hold.c) */
 	unsigned int launched_tgid;  /* the exec of this process sets recording */
 	unsigned int count_first_id; /* of the functions being counted: index 0 of the counts */
 	unsigned long long since_ns; /* when recording was set the last time */

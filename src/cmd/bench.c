@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
 #include "base/cpus.h"
 #include "base/err.h"
 #include "base/interrupt.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "command.h"
-#include "probes/selfcost.h"
-#include "probes/selfcost_once.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "probes/cost/selfcost.h"
+#include "probes/cost/selfcost_once.h"
 
 struct bench_options {
 	bool json;

@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "command.h"
-#include "probes/inspect.h"
-#include "probes/perf_script.h"
-#include "probes/placement_function.h"
-#include "symbol/dso.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "probes/inspect/inspect.h"
+#include "probes/inspect/perf_script.h"
+#include "probes/place/function.h"
+#include "symbol/dso/dso.h"
 
 struct check_options {
 	struct arg_list patterns;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "analysis/diff.h"
-#include "args.h"
+#include "analysis/diff/diff.h"
+#include "cli/args.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "command.h"
-#include "screen.h"
-#include "report/diff.h"
+#include "cli/command.h"
+#include "cli/screen.h"
+#include "report/block/diff.h"
 
 #define EXIT_ABOVE 3
 

@@ -6,17 +6,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/result.h"
+#include "analysis/result/result.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/text.h"
-#include "command.h"
-#include "pager.h"
-#include "symbol/import.h"
-#include "trace/fixture.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
+#include "cli/command.h"
+#include "cli/pager.h"
+#include "import/import.h"
+#include "trace/fixture/fixture.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
 
 #define OUTPUT_BYTES (64u << 10) /* written out at once */

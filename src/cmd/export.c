@@ -4,12 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "args.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "command.h"
-#include "report/export.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "report/export/export.h"
 
 struct command_options {
 	const char *input, *output, *format, *time;

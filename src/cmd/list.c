@@ -5,15 +5,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "args.h"
 #include "base/cpus.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "command.h"
+#include "cli/args.h"
+#include "cli/command.h"
 #include "pmu/listing.h"
-#include "probes/session.h"
-#include "probes/support.h"
+#include "probes/inspect/support.h"
+#include "probes/session/session.h"
 
 struct list_options {
 	bool json;

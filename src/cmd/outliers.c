@@ -6,20 +6,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/brief.h"
-#include "analysis/outlier.h"
-#include "analysis/result.h"
-#include "args.h"
+#include "analysis/calls/brief.h"
+#include "analysis/outlier/outlier.h"
+#include "analysis/result/result.h"
+#include "cli/args.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "command.h"
-#include "screen.h"
-#include "report/outlier.h"
-#include "symbol/import.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
-#include "write_out.h"
+#include "cli/command.h"
+#include "cli/screen.h"
+#include "report/outlier/outlier.h"
+#include "import/import.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
+#include "cmd/common/write_out.h"
 
 #define NOTICES_MAX 8
 

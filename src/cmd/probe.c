@@ -6,15 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "args.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "command.h"
-#include "probes/inspect.h"
-#include "probes/shared.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "probes/inspect/inspect.h"
+#include "probes/shared/shared.h"
 
 struct probe_options {
 	struct arg_list patterns;

@@ -6,21 +6,21 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/parallel_role.h"
-#include "args.h"
+#include "analysis/imbalance/section/parallel_role.h"
+#include "cli/args.h"
 #include "base/err.h"
 #include "base/identity.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "command.h"
-#include "probes/java_record.h"
-#include "probes/select.h"
-#include "probes/session.h"
-#include "probes/shared.h"
-#include "trace/meta.h"
-#include "session_args.h"
-#include "target_args.h"
+#include "cli/command.h"
+#include "probes/java/record.h"
+#include "probes/select/select.h"
+#include "probes/session/session.h"
+#include "probes/shared/shared.h"
+#include "trace/meta/meta.h"
+#include "cmd/common/session_args.h"
+#include "cli/target_args.h"
 
 #define RING_BYTES_MOST (2ull << 30) /* the kernel makes none larger */
 #define MAX_BYTES_LEAST (64u << 10)  /* room for names, stacks and some calls */

@@ -5,22 +5,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/grouping.h"
-#include "analysis/result.h"
-#include "analysis/slow.h"
-#include "analysis/timeline.h"
-#include "args.h"
+#include "analysis/result/grouping.h"
+#include "analysis/result/result.h"
+#include "analysis/result/slow.h"
+#include "analysis/result/timeline.h"
+#include "cli/args.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "command.h"
-#include "symbol/import.h"
-#include "screen.h"
-#include "report/html.h"
-#include "report/report.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
-#include "write_out.h"
+#include "cli/command.h"
+#include "import/import.h"
+#include "cli/screen.h"
+#include "report/html/html.h"
+#include "report/block/view.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
+#include "cmd/common/write_out.h"
 
 struct report_options {
 	const char *input, *by, *sort, *slow, *time, *baseline, *html;

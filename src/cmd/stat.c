@@ -7,24 +7,24 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "analysis/interval.h"
-#include "analysis/result.h"
-#include "args.h"
+#include "analysis/result/interval.h"
+#include "analysis/result/result.h"
 #include "base/cpus.h"
 #include "base/err.h"
 #include "base/identity.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "command.h"
-#include "probes/select.h"
-#include "probes/session.h"
-#include "report/interval.h"
-#include "report/report.h"
-#include "target_args.h"
-#include "trace/live.h"
-#include "trace/meta.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cli/target_args.h"
+#include "probes/select/select.h"
+#include "probes/session/session.h"
+#include "report/block/view.h"
+#include "report/screen/interval.h"
+#include "trace/meta/meta.h"
 #include "trace/record.h"
+#include "trace/write/live.h"
 
 #define INTERVAL_LEAST_NS 100000000ull /* the rings are read ten times a second */
 

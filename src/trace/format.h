@@ -7,7 +7,7 @@
  * closed is the documented zstd seekable-format table (a skippable frame). A file without it
  * (killed recorder) is read by walking the frames; a frame cut off at the end is left out and said.
  *
- *	CHUNK_META    lines of JSON, one object each with a "kind" (trace/meta.h); any number of
+ *	CHUNK_META    lines of JSON, one object each with a "kind" (meta.h); any number of
  *	              them, anywhere; what is known at the start comes first, the rest later
  *	CHUNK_EVENTS  the records of one CPU, in time order; successive event chunks of a CPU
  *	              do not overlap in time

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "analysis/cluster.h"
+#include "analysis/stat/cluster.h"
 #include "base/mem.h"
 
 #define COURSES 50

@@ -34,13 +34,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analysis/result.h"
+#include "analysis/result/result.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define N_PRE (1u << 18)
 

@@ -19,7 +19,7 @@ headers() { # headers ROOT
 warnings=$(sed -n 's/^WARNINGS := //p' Makefile)
 sources() { # sources ROOT: what is neither BPF, Java's nor measured
 	# shellcheck disable=SC2086 # words
-	files "$1" '*.c' | grep -vE '^(probes/(bpf|java|java_preload)|microbench|tests/(live|bench|fuzz))/' |
+	files "$1" '*.c' | grep -vE '^(probes/(bpf|java/agent|java/preload)|microbench|tests/(live|bench|fuzz))/' |
 		(cd "$1" && xargs -P"$(nproc)" -n8 clang -std=gnu11 -D_GNU_SOURCE $warnings -Werror \
 			-Isrc -I. $flags -DISPOT_VERSION='""' -fsyntax-only 2>&1) | grep -E 'error|warning' || true
 }

@@ -8,8 +8,8 @@ import html, json, math, re
 from cells import finish, near, reads, same, wrong
 from views import report
 
-LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 56, 8, 8, 24, 190  # of report/html_chart.c
-TALL, SLICES, POINTS = 44, 64, 160  # of report/html_sections.c, analysis/slices.h, report/html.h
+LEFT, RIGHT, TOP, BOTTOM, HEIGHT = 56, 8, 8, 24, 190  # of report/html/chart.c
+TALL, SLICES, POINTS = 44, 64, 160  # of report/html/sections.c, analysis/result/slices.h, report/html/html.h
 
 
 def plain(piece):

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * Stands in for src/trace/codec.c in fuzzing builds: a frame is zstd's magic and the chunk as it
+ * Stands in for codec.c in fuzzing builds: a frame is zstd's magic and the chunk as it
  * is, and no CRC is compared, so that the fuzzer's changes reach the decoders of chunks.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/codec.h"
+#include "trace/frame/codec.h"
 
 #define MAGIC	  0xfd2fb528u
 #define SKIPPABLE 0x184d2a50u

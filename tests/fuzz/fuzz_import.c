@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "symbol/import.h"
-#include "trace/perfdata.h"
-#include "trace/reader.h"
+#include "import/import.h"
+#include "import/perfdata.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
 
 static uint64_t sum; /* of what was read, so that it is */

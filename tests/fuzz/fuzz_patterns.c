@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "probes/select.h"
+#include "probes/select/select.h"
 
 /* {N,M} makes glibc's regcomp() take any memory. NUL makes it a recording, which fuzz_reader is
  * for. A line's '@' names a file, which is not for a fuzzer to read. */

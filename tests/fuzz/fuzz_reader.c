@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/text.h"
-#include "trace/fixture.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
+#include "trace/fixture/fixture.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
 
 #define PRINTED_MAX 2000 /* lines: printing is slower than reading and tests nothing new after */

@@ -10,19 +10,19 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/diff.h"
-#include "analysis/grouping.h"
-#include "analysis/result.h"
-#include "analysis/slow.h"
-#include "analysis/timeline.h"
+#include "analysis/diff/diff.h"
+#include "analysis/result/grouping.h"
+#include "analysis/result/result.h"
+#include "analysis/result/slow.h"
+#include "analysis/result/timeline.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "report/diff.h"
-#include "report/export.h"
-#include "report/html.h"
-#include "report/report.h"
-#include "trace/reader.h"
+#include "report/block/diff.h"
+#include "report/block/view.h"
+#include "report/export/export.h"
+#include "report/html/html.h"
+#include "trace/read/reader.h"
 
 static char in_path[64], out_path[] = "/tmp/ispot-fuzz.XXXXXX";
 

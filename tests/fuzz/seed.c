@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "trace/fixture.h"
+#include "trace/fixture/fixture.h"
 
 int main(int argc, char **argv)
 {

@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "base/err.h"
-#include "symbol/dso.h"
+#include "symbol/dso/dso.h"
 
 /* libdw 0.188 itself loses a block where a line table is damaged. */
 const char *__lsan_default_suppressions(void);

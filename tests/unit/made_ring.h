@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "probes/ringbuf.h"
+#include "probes/ring/ringbuf.h"
 
 #define MADE_RING_BYTES 65536
 

@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "dice.h"
-#include "analysis/block.h"
-#include "analysis/calls.h"
-#include "analysis/sci.h"
+#include "analysis/calls/calls.h"
+#include "analysis/score/block.h"
+#include "analysis/score/sci.h"
 #include "base/mem.h"
-#include "trace/meta.h"
+#include "trace/meta/meta.h"
 #include "trace/record.h"
 
 #define SCENE_LOG_MAX 4096

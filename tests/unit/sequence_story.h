@@ -7,8 +7,8 @@
 
 #include "scene.h"
 
-#include "analysis/keyed.h"
-#include "analysis/sequence.h"
+#include "analysis/score/keyed.h"
+#include "analysis/sequence/sequence.h"
 #include "base/text.h"
 
 #define FUNCTIONS 64

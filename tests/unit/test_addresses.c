@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probes/drain_addresses.h"
-#include "probes/spaces.h"
-#include "symbol/dso.h"
+#include "probes/drain/addresses.h"
+#include "probes/process/spaces.h"
+#include "symbol/dso/dso.h"
 
 struct pair {
 	char a[24], b[40];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit.h"
 
-#include "probes/aftermath.h"
+#include "probes/cost/aftermath.h"
 
 static const struct aftermath some = {
 	.at = { { { 1000, 300 }, { 10000, 400 }, { 40000, 1000 } },

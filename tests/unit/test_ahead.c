@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "trace/reader.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define N_RECORDS 600000
 

@@ -15,8 +15,8 @@
 
 #include "base/err.h"
 #include "elf_fixture.h"
-#include "probes/application.h"
-#include "probes/child.h"
+#include "probes/process/application.h"
+#include "probes/process/child.h"
 
 #define PROGRAMS 8
 

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "args.h"
 #include "base/err.h"
+#include "cli/args.h"
 
 struct options {
 	const char *output;

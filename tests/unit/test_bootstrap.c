@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "analysis/bootstrap.h"
-#include "analysis/hist.h"
+#include "analysis/stat/bootstrap.h"
+#include "analysis/stat/hist.h"
 
 static void nothing_is_in_doubt_where_all_was_seen(void **state)
 {

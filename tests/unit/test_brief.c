@@ -2,7 +2,7 @@
 /* Calls that were too short to be written count as the recorder measured them. */
 #include "unit.h"
 
-#include "analysis/brief.h"
+#include "analysis/calls/brief.h"
 #include "scene.h"
 
 #define VALUES (BRIEF_FIXED + BRIEF_OCTAVES + 1)

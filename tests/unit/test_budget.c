@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "probes/marker.h"
-#include "probes/session_private.h"
-#include "symbol/dso.h"
+#include "probes/select/marker.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
 
 static const struct dso_function blocking = { .symbol = "pthread_mutex_lock" };
 static const struct dso_function reading = { .symbol = "read" };

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/callgrind.h"
-#include "analysis/counts.h"
-#include "analysis/counted.h"
+#include "analysis/imbalance/count/callgrind.h"
+#include "analysis/imbalance/count/counts.h"
+#include "analysis/imbalance/count/counted.h"
 #include "base/err.h"
 
 static const struct cluster_options paper = { CLUSTER_THRESHOLD, CLUSTER_BULK };

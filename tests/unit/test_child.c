@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/given.h"
-#include "probes/child.h"
+#include "probes/process/child.h"
 
 static int status_of(pid_t pid)
 {

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probes/marker.h"
-#include "probes/sample.h"
-#include "probes/session_private.h"
-#include "probes/spaces.h"
-#include "symbol/dso.h"
+#include "probes/process/spaces.h"
+#include "probes/sample/sample.h"
+#include "probes/select/marker.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
 
 static NOINLINE int start_up(int a)
 {

@@ -4,7 +4,7 @@
 
 #include "unit.h"
 
-#include "analysis/clocks.h"
+#include "analysis/evidence/clocks.h"
 
 enum { CLOCKS = 200, MARKS = 12, STEPS = 200000 };
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/cluster.h"
-#include "analysis/correlation.h"
+#include "analysis/stat/cluster.h"
+#include "analysis/stat/correlation.h"
 
 static const struct cluster_options paper = { CLUSTER_THRESHOLD, CLUSTER_BULK };
 static const struct cluster_options exact = { CLUSTER_THRESHOLD, 2 };

@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "scene.h"
 
-#include "analysis/coactivity.h"
+#include "analysis/evidence/coactivity.h"
 
 enum { VICTIM, CULPRIT, BYSTANDER, OUTER, TAKE };
 

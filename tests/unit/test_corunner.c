@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "unit.h"
-#include "analysis/corunner.h"
+#include "analysis/fleet/corunner.h"
 #include "base/text.h"
 #include "base/topology.h"
-#include "trace/fleet_block.h"
+#include "trace/fleet/block.h"
 
 static struct topology topology = {
 	.n = 8,

@@ -3,7 +3,7 @@
 
 #include "scene.h"
 
-#include "analysis/counters.h"
+#include "analysis/evidence/counters.h"
 
 #define F 0
 #define G 1

@@ -14,11 +14,11 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "trace/fixture.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
+#include "trace/fixture/fixture.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 static char dir[] = "/tmp/ispot-test.XXXXXX";
 static char path[64], old_path[80];

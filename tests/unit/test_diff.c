@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/diff.h"
+#include "analysis/diff/diff.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "trace/fixture.h"
+#include "trace/fixture/fixture.h"
 
 #define PAIRS	 20
 #define CALLS	 1500

@@ -8,12 +8,12 @@
 
 #include "base/err.h"
 #include "made_ring.h"
-#include "probes/arguments.h"
-#include "probes/drain_private.h"
-#include "probes/ring.h"
-#include "trace/reader.h"
+#include "probes/drain/internal.h"
+#include "probes/ring/ring.h"
+#include "probes/select/arguments.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define FUNCTION 0
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "dso_fixture.h"
-#include "symbol/dso_internal.h"
+#include "symbol/dso/internal.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

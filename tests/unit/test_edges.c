@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/edged.h"
+#include "analysis/imbalance/count/edged.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/temporary.h"
-#include "probes/edges.h"
+#include "probes/edges/edges.h"
 #include "unit.h"
 
 /* ---- logs ---- */

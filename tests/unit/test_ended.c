@@ -7,10 +7,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/block.h"
-#include "analysis/calls.h"
-#include "analysis/interval.h"
-#include "analysis/result.h"
+#include "analysis/calls/calls.h"
+#include "analysis/result/interval.h"
+#include "analysis/result/result.h"
+#include "analysis/score/block.h"
 #include "base/err.h"
 #include "scene.h"
 #include "trace/format.h"

@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "probes/child.h"
-#include "probes/ending.h"
-#include "probes/target.h"
+#include "probes/process/child.h"
+#include "probes/process/ending.h"
+#include "probes/process/target.h"
 
 /* Ends of any signal that it gets, also where nohup(1) or a shell's & has had them ignored. */
 static struct launch start(void)

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <linux/version.h>
 
-#include "probes/exitmech_facts.h"
-#include "probes/placement.h"
+#include "probes/place/exitmech_facts.h"
+#include "probes/place/placement.h"
 
 #define PLAIN	     .return_possible = true, .ret_sites_complete = true, .n_ret_sites = 1
 #define RETURN	     .mech = EXIT_RETURN, .reason = ""

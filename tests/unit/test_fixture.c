@@ -9,9 +9,9 @@
 
 #include "base/err.h"
 #include "base/text.h"
-#include "trace/fixture.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
+#include "trace/fixture/fixture.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
 
 static char path[] = "/tmp/ispot-test.XXXXXX";

@@ -4,13 +4,13 @@
 #include <string.h>
 
 #include "unit.h"
-#include "analysis/fleet_rows.h"
-#include "analysis/fleet_crowd.h"
-#include "analysis/fleet_simulate.h"
-#include "analysis/fleet_world.h"
+#include "analysis/fleet/rows.h"
+#include "analysis/fleet/crowd.h"
+#include "analysis/fleet/simulate/simulate.h"
+#include "analysis/fleet/simulate/world.h"
 #include "base/err.h"
 #include "base/text.h"
-#include "trace/fleet_file.h"
+#include "trace/fleet/file.h"
 
 #define BLOCKS 12
 #define BUCKET 5000000000ull

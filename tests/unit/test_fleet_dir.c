@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "trace/fleet_dir.h"
+#include "trace/fleet/dir.h"
 
 static const struct fleet_header header = { .id = 7, .machine = "m", .indicator = "i" };
 static char *path;

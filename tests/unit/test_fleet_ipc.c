@@ -2,8 +2,8 @@
 /* Which samples of a CPU's counters are one application's. */
 #include "unit.h"
 
-#include "analysis/fleet_ipc.h"
-#include "analysis/fleet_live.h"
+#include "analysis/fleet/ipc.h"
+#include "analysis/fleet/live.h"
 
 static void stays(struct fleet_live *l, uint32_t cpu, uint32_t app, uint64_t start_ns,
 		  uint64_t end_ns)

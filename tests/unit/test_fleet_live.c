@@ -2,10 +2,10 @@
 /* Blocks of what a machine was seen to do. */
 #include "unit.h"
 
-#include "analysis/fleet_live.h"
+#include "analysis/fleet/live.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "trace/fleet_block.h"
+#include "trace/fleet/block.h"
 
 #define SECOND 1000000000ull
 

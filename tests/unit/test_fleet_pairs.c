@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/fleet.h"
+#include "analysis/fleet/fleet.h"
 
 /* ---- the paper's numbers ---- */
 

@@ -8,15 +8,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/counted.h"
-#include "analysis/imbalance.h"
-#include "analysis/lime.h"
-#include "analysis/sampled.h"
+#include "analysis/imbalance/count/counted.h"
+#include "analysis/imbalance/count/sampled.h"
+#include "analysis/imbalance/imbalance.h"
+#include "analysis/imbalance/lime.h"
 #include "base/mem.h"
 #include "dice.h"
-#include "probes/hardware.h"
-#include "probes/spaces.h"
-#include "symbol/dso.h"
+#include "probes/process/spaces.h"
+#include "probes/sample/hardware.h"
+#include "symbol/dso/dso.h"
 #include "unit.h"
 
 /* ---- records ---- */

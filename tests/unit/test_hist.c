@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "unit.h"
-#include "analysis/hist.h"
+#include "analysis/stat/hist.h"
 
 static void buckets_tile_the_numbers(void **state)
 {

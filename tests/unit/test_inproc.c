@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "probes/inproc_drain.h"
-#include "probes/java/ring.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
+#include "probes/inproc/drain.h"
+#include "probes/java/agent/ring.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 #define RECORDS 64 /* of a ring */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit.h"
 
-#include "probes/interrupted.h"
+#include "probes/cost/interrupted.h"
 
 #define CALLS 1900
 

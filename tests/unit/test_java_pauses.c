@@ -10,7 +10,7 @@
 
 #include "base/mem.h"
 #include "base/temporary.h"
-#include "probes/java_pauses.h"
+#include "probes/java/pauses.h"
 
 static void lines(void **state)
 {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/java/choose.h"
-#include "probes/java/classfile.h"
-#include "probes/java/name.h"
-#include "probes/java/rewrite.h"
+#include "probes/java/agent/choose.h"
+#include "probes/java/agent/classfile.h"
+#include "probes/java/agent/name.h"
+#include "probes/java/agent/rewrite.h"
 
 /*
  * javac -g of:

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "probes/drain_keep.h"
+#include "probes/drain/keep.h"
 
 #define SLOW 1000
 

@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "scene.h"
 
-#include "analysis/keyed.h"
+#include "analysis/score/keyed.h"
 #include "base/text.h"
 
 enum { LOCK, OUTER };

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/lift.h"
+#include "analysis/evidence/lift.h"
 
 #define CALLS 1000
 

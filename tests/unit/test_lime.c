@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analysis/lime.h"
+#include "analysis/imbalance/lime.h"
 
 static const struct cluster_options paper = { CLUSTER_THRESHOLD, CLUSTER_BULK };
 

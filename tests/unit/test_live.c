@@ -8,18 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/block.h"
-#include "analysis/interval.h"
-#include "analysis/result.h"
+#include "analysis/result/interval.h"
+#include "analysis/result/result.h"
+#include "analysis/score/block.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "trace/fixture.h"
-#include "trace/live.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
+#include "trace/fixture/fixture.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
-#include "trace/writer.h"
+#include "trace/write/live.h"
+#include "trace/write/writer.h"
 
 struct seen {
 	size_t n;

@@ -2,8 +2,8 @@
 /* Natural loops in machine code: nesting, exits, cold code behind the end, what is none. */
 #include "unit.h"
 
-#include "probes/loops.h"
-#include "probes/placement.h"
+#include "probes/code/loops.h"
+#include "probes/place/placement.h"
 
 #define START 0x1000
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/marker.h"
+#include "analysis/score/marker.h"
 
 enum { F, G, A, B, LOOP };
 

@@ -4,11 +4,11 @@
 #include <linux/version.h>
 
 #include "base/err.h"
-#include "probes/marker.h"
-#include "probes/operand.h"
-#include "probes/plan.h"
-#include "probes/select.h"
-#include "symbol/dso.h"
+#include "probes/place/operand.h"
+#include "probes/place/plan.h"
+#include "probes/select/marker.h"
+#include "probes/select/select.h"
+#include "symbol/dso/dso.h"
 
 static const char source[] =
 	"#include \"probes/ispot.h\"\n"

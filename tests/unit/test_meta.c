@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "trace/meta.h"
+#include "trace/meta/meta.h"
 
 static int read_line(struct meta *meta, const char *line)
 {

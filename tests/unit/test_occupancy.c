@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "probes/occupancy.h"
+#include "probes/sample/occupancy.h"
 
 #define BYTES 4096
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/outlier.h"
+#include "analysis/outlier/outlier.h"
 
 #define MANY 1000000
 

@@ -7,8 +7,8 @@
 
 #include "base/err.h"
 #include "base/interrupt.h"
-#include "trace/perfdata.h"
-#include "trace/source.h"
+#include "import/perfdata.h"
+#include "trace/frame/source.h"
 
 #define ROUNDS 9
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "probes/placement.h"
+#include "probes/place/placement.h"
 
 #define ADDRESS 0x401000
 

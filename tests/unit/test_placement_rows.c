@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "probes/decode.h"
+#include "probes/code/decode.h"
 #include "tests/vm/guest/placement_rows.h"
 
 static void every_row_is_probeable(void **state)

@@ -16,9 +16,9 @@
 #include <linux/version.h>
 
 #include "base/err.h"
-#include "probes/decode.h"
-#include "probes/placement_function.h"
-#include "symbol/dso.h"
+#include "probes/code/decode.h"
+#include "probes/place/function.h"
+#include "symbol/dso/dso.h"
 
 #define KERNEL KERNEL_VERSION(6, 18, 0)
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
-#include "probes/select.h"
+#include "probes/select/select.h"
 
 #define MAX_WORDS 16
 

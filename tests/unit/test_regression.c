@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <math.h>
 
-#include "analysis/correlation.h"
-#include "analysis/regression.h"
-#include "analysis/stats.h"
+#include "analysis/stat/correlation.h"
+#include "analysis/stat/regression.h"
+#include "analysis/stat/stats.h"
 
 static void the_selection_is_that_of_numpy(void **state)
 {

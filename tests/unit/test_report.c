@@ -10,15 +10,15 @@
 #include "unit.h"
 #include "dice.h"
 
-#include "analysis/result.h"
-#include "analysis/slow.h"
+#include "analysis/result/result.h"
+#include "analysis/result/slow.h"
 #include "base/err.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "report/column.h"
-#include "report/report.h"
-#include "trace/fixture.h"
-#include "trace/reader.h"
+#include "report/block/column.h"
+#include "report/block/view.h"
+#include "trace/fixture/fixture.h"
+#include "trace/read/reader.h"
 
 struct loaded {
 	char path[32];

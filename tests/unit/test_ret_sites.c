@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/mem.h"
-#include "probes/placement.h"
+#include "probes/place/placement.h"
 
 #define ADDRESS 0x401000
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/returns.h"
+#include "probes/place/returns.h"
 
 #include <string.h>
 

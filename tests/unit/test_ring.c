@@ -14,11 +14,11 @@
 #include "base/cpus.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "probes/drain.h"
-#include "probes/ipc.h"
-#include "probes/occupancy.h"
-#include "probes/ring.h"
-#include "probes/sample.h"
+#include "probes/drain/drain.h"
+#include "probes/ring/ring.h"
+#include "probes/sample/ipc.h"
+#include "probes/sample/occupancy.h"
+#include "probes/sample/sample.h"
 
 #define BYTES  4096
 #define FAULTS 1000

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "probes/samplecost.h"
+#include "probes/cost/samplecost.h"
 
 #define WALKS	4000
 #define WALK_NS 1000

@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "scene.h"
 
-#include "analysis/samples.h"
+#include "analysis/evidence/samples.h"
 
 #define CALLS 2000
 

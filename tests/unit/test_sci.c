@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "score_scene.h"
 
-#include "analysis/shape.h"
+#include "analysis/calls/shape.h"
 
 static void close_to(double got, double exact)
 {

@@ -6,7 +6,7 @@
 
 #include "scene.h"
 
-#include "analysis/section.h"
+#include "analysis/lock/section.h"
 #include "base/err.h"
 
 enum { LOCK, UNLOCK, TRY, WAIT, READ_LOCK, RW_UNLOCK };

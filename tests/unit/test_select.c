@@ -5,8 +5,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
-#include "probes/select.h"
-#include "symbol/dso.h"
+#include "probes/select/select.h"
+#include "symbol/dso/dso.h"
 
 static const char app_source[] =
 	"#include <vector>\n"

@@ -3,7 +3,7 @@
 #include "unit.h"
 #include "calls_scene.h"
 
-#include "analysis/site.h"
+#include "analysis/site/site.h"
 
 static void fall_asleep(struct scene *s, uint64_t time)
 {

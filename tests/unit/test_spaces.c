@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probes/spaces.h"
-#include "symbol/dso.h"
+#include "probes/process/spaces.h"
+#include "symbol/dso/dso.h"
 
 #define CHILD 4194303 /* the largest number that a process can have: nobody's here */
 #define BASE  0x100000000000ull

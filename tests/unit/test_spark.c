@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "analysis/hist.h"
+#include "analysis/stat/hist.h"
 #include "base/text.h"
-#include "report/spark.h"
+#include "report/table/spark.h"
 
 static void check(const struct hist *h, bool utf8, const char *wanted)
 {

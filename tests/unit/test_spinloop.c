@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "probes/spinloop.h"
+#include "probes/code/spinloop.h"
 
 #define START 0x1000
 

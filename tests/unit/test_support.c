@@ -5,7 +5,7 @@
 #include <linux/version.h>
 #include <string.h>
 
-#include "probes/support.h"
+#include "probes/inspect/support.h"
 
 /* The state of a fact about a kernel; -1: the fact is not mentioned. */
 static int state_of(unsigned version, bool x86, const char *name)

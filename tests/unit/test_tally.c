@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "analysis/tally.h"
+#include "analysis/stat/tally.h"
 #include "base/text.h"
 
 #define N 5003

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/corunner.h"
+#include "analysis/fleet/corunner.h"
 #include "base/mem.h"
 #include "base/topology.h"
 

@@ -13,10 +13,10 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "trace/meta.h"
-#include "trace/reader.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
 #include "trace/record.h"
-#include "trace/writer.h"
+#include "trace/write/writer.h"
 
 static char dir[] = "/tmp/ispot-test.XXXXXX";
 static char path[64];

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "unit.h"
-#include "analysis/fleet.h"
-#include "analysis/fleet_trio.h"
-#include "analysis/trio.h"
+#include "analysis/fleet/fleet.h"
+#include "analysis/fleet/trio.h"
+#include "analysis/fleet/trio_rows.h"
 #include "base/text.h"
 
 struct seen {

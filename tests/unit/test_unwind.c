@@ -10,9 +10,9 @@
 #include <time.h>
 #include <ucontext.h>
 
-#include "symbol/dso.h"
+#include "symbol/dso/dso.h"
+#include "symbol/dso/unwind.h"
 #include "symbol/maps.h"
-#include "symbol/unwind.h"
 
 #define FRAMES 64
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "analysis/word.h"
+#include "analysis/threads/word.h"
 #include "base/text.h"
 
 enum { PLAIN = 0x80, BITSET = 0x89, LOCK_PI = 0x86, REQUEUE = 0x8b };

@@ -6,9 +6,9 @@
 #include "unit.h"
 #include "scene.h"
 
-#include "analysis/coactivity.h"
-#include "analysis/samples.h"
-#include "analysis/work.h"
+#include "analysis/evidence/coactivity.h"
+#include "analysis/evidence/samples.h"
+#include "analysis/score/work.h"
 
 struct stage {
 	struct scene scene;

@@ -6,9 +6,9 @@
 #include "unit.h"
 #include "scene.h"
 
-#include "analysis/cause_kind.h"
-#include "analysis/wait.h"
-#include "analysis/waker.h"
+#include "analysis/cause/kind.h"
+#include "analysis/threads/wait.h"
+#include "analysis/threads/waker.h"
 
 enum { SERVE, READ, LOCK };
 /* No futex here holds such a number by chance. */

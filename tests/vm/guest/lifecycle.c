@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "probes/dynevent.h"
-#include "probes/dynevent_internal.h"
+#include "probes/kernel/dynevent.h"
+#include "probes/kernel/dynevent_internal.h"
 #include "tests/vm/guest/tap.h"
 
 /* Blanks and '#' split and end the kernel's command lines. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "probes/dynevent.h"
+#include "probes/kernel/dynevent.h"
 #include "tests/vm/guest/placement_rows.h"
 #include "tests/vm/guest/tap.h"
 

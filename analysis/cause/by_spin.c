@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/cause/by_spin.h"
+#include "analysis/score/block.h"
+#include "analysis/stat/stats.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+
+#define SPINS_LEAST 0.25 /* of the slow calls' own samples, by the interval's lower end */
+
+/* The part of the slow calls' own samples that spin; 0: too few to say. */
+static double spinning(const struct block *b)
+{
+	const struct block_samples *s = &b->samples;
+	double share, low, high;
+
+	if (s->slow < SAMPLES_MIN)
+		return 0;
+	share = (double)s->slow_spins / s->slow;
+	stats_wilson(share, s->slow, 1.96, &low, &high);
+	return low >= SPINS_LEAST ? share : 0;
+}
+
+/* Another thread at work, on a CPU: who takes this one's CPU holds nothing. */
+static const struct coactive *holder(const struct block *b)
+{
+	vec_for_each (&b->coactive, const struct coactive, c)
+		if (c->part != COACTIVE_CPU)
+			return c;
+	return NULL;
+}
+
+static void say_spins(const struct block *b, struct text *evidence)
+{
+	const struct block_samples *s = &b->samples;
+	const struct meta_frame *at = s->spins_at;
+
+	text_printf(evidence, "%u of %u samples in slow calls wait in a loop around a pause",
+		    s->slow_spins, s->slow);
+	if (at && at->file && *at->file && at->line)
+		text_printf(evidence, " (%s:%u)", at->file, at->line);
+}
+
+double cause_spin(const struct block *b, const struct meta *meta, double rest_ns,
+		  struct text *evidence)
+{
+	double share = holder(b) ? 0 : spinning(b);
+
+	(void)meta;
+	if (share > 0)
+		say_spins(b, evidence);
+	return rest_ns * share;
+}
+
+double cause_spin_held(const struct block *b, const struct meta *meta, double rest_ns,
+		       struct text *evidence)
+{
+	const struct coactive *c = holder(b);
+
+	(void)meta;
+	if (!c || !(spinning(b) > 0))
+		return 0;
+	say_spins(b, evidence);
+	text_printf(
+		evidence,
+		"; meanwhile another thread is %s%s for %.0f %% of the time, in fast calls %.0f %%",
+		c->part == COACTIVE_AFTER ? "in what follows " : "in ", c->name, 100 * c->slow_rate,
+		100 * c->fast_rate);
+	return rest_ns * spinning(b);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What of a block's blocked and idle time is waiting of one kind, from its sleeps (threads/wait.h),
+ * and of its time on a CPU the sleeping and waking (switching.h).
+ */
+#ifndef ISPOT_ANALYSIS_CAUSE_BY_WAIT_H
+#define ISPOT_ANALYSIS_CAUSE_BY_WAIT_H
+
+#include "analysis/cause/cause.h"
+
+/* ns of the pool, and how sure; one sentence of evidence into text. 0: none of that kind. */
+double cause_wait(const struct block *b, const struct meta *meta, const char *kind,
+		  enum cause_pool pool, double *confidence, struct text *evidence);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cause/by_counters.h"
+#include "analysis/cause/by_wait.h"
+#include "analysis/cause/cause.h"
+#include "analysis/score/block.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+
+#define SHARE_MIN 0.005 /* smaller shares would print as 0 % */
+
+static struct cause *cause_of(struct causes *causes, const char *kind, double confidence)
+{
+	struct cause *c;
+
+	vec_for_each (causes, struct cause, old)
+		if (old->kind == kind)
+			return old;
+	c = vec_add(causes);
+	c->kind = kind;
+	c->confidence = confidence;
+	return c;
+}
+
+static void put(struct causes *causes, const char *kind, double confidence, double share,
+		const char *evidence)
+{
+	struct cause *c = cause_of(causes, kind, confidence);
+	char *clean;
+
+	/* the same kind from several pools: as sure as their mean */
+	if (share > 0)
+		c->confidence =
+			(c->confidence * c->share + confidence * share) / (c->share + share);
+	c->share += share;
+	if (!evidence || !*evidence)
+		return;
+	clean = text_printable_new(evidence); /* of names that may be anything */
+	vec_for_each (&c->evidence, char *, e)
+		if (!strcmp(*e, clean)) {
+			free(clean);
+			return;
+		}
+	*vec_add(&c->evidence) = clean;
+}
+
+static const char unknown[] = "unknown";
+
+#define DECIDE_MIN 0.1 /* of the excess: less is not worth another recording */
+
+/* The interferer, where no counter says what it does to the block. */
+static void say_coactive(const struct coactive *c, struct text *line)
+{
+	text_printf(line,
+		    "%s%s at work in other threads: %.2f of them in slow calls, %.2f in fast ones",
+		    c->part == COACTIVE_AFTER ? "code after " : "", c->name, c->slow_rate,
+		    c->fast_rate);
+}
+
+/* Time on a CPU that no rule took: who was at work meanwhile, and what would decide. */
+static void leave_running(struct block *b, const struct meta *meta, double share)
+{
+	const struct coactive *interferer = coactive_interferer(&b->coactive);
+	struct text line = { 0 };
+
+	if (share < SHARE_MIN)
+		return;
+	if (share < DECIDE_MIN) {
+		if (meta->session.pmu && !strcmp(meta->session.pmu, "none"))
+			put(&b->causes, unknown, 0, 0,
+			    "no hardware counters here, which could say why it ran slower");
+		return;
+	}
+	if (interferer)
+		say_coactive(interferer, &line);
+	put(&b->causes, unknown, 0, 0, line.s);
+	text_release(&line);
+	cause_undecided(meta, &line);
+	put(&b->causes, unknown, 0, 0, line.s);
+	text_release(&line);
+}
+
+static void leave_rest(struct block *b, const struct meta *meta, double rest[CAUSE_POOLS],
+		       double excess)
+{
+	static const char *const where[CAUSE_POOLS] = {
+		[POOL_CALLEE] = "in traced callees",
+		[POOL_PREEMPTED] = "runnable without a CPU",
+		[POOL_BLOCKED] = "blocked",
+		[POOL_IDLE] = "waiting for what comes from outside the program",
+		[POOL_RUNNING] = "running slower",
+	};
+	char line[96];
+
+	double all = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		all += rest[p];
+	if (all / excess < SHARE_MIN)
+		return;
+	for (unsigned p = 0; p < CAUSE_POOLS; p++) {
+		if (rest[p] / excess < SHARE_MIN) {
+			put(&b->causes, unknown, 0, rest[p] / excess, NULL);
+			continue;
+		}
+		snprintf(line, sizeof(line), "%s %.0f %%",
+			 p == POOL_RUNNING && !b->off_known
+				 ? "no switch records say whether running or waiting"
+				 : where[p],
+			 100 * rest[p] / excess);
+		put(&b->causes, unknown, 0, rest[p] / excess, line);
+	}
+	if (b->off_known)
+		leave_running(b, meta, rest[POOL_RUNNING] / excess);
+}
+
+static int larger_share(const void *a, const void *b)
+{
+	double x = ((const struct cause *)a)->share, y = ((const struct cause *)b)->share;
+
+	return (x < y) - (x > y);
+}
+
+void causes_find(struct block *b, const struct meta *meta)
+{
+	double rest[CAUSE_POOLS], excess = 0;
+
+	for (unsigned p = 0; p < CAUSE_POOLS; p++)
+		excess += rest[p] = b->pools[p];
+	if (!(excess > 0))
+		return;
+	for (size_t i = 0; i < cause_rules_n; i++) {
+		const struct cause_rule *rule = &cause_rules[i];
+		struct text evidence = { 0 };
+		double confidence = rule->confidence, ns;
+
+		if (!(rest[rule->pool] > 0))
+			continue;
+		ns = rule->take
+			     ? rule->take(b, meta, rest[rule->pool], &evidence)
+			     : cause_wait(b, meta, rule->kind, rule->pool, &confidence, &evidence);
+		if (ns > rest[rule->pool])
+			ns = rest[rule->pool];
+		/* what is too small to print is not lost: the shares add up */
+		if (ns / excess >= SHARE_MIN) {
+			rest[rule->pool] -= ns;
+			put(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
+		}
+		text_release(&evidence);
+	}
+	memcpy(b->unexplained, rest, sizeof(rest));
+	leave_rest(b, meta, rest, excess);
+	vec_sort(&b->causes, larger_share);
+}
+
+void causes_release(struct causes *causes)
+{
+	vec_for_each (causes, struct cause, c) {
+		vec_for_each (&c->evidence, char *, e)
+			free(*e);
+		vec_release(&c->evidence);
+	}
+	vec_release(causes);
+}

@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "analysis/calls/paircost.h"
+#include "analysis/cause/by_counters.h"
+#include "analysis/cause/by_spin.h"
+#include "analysis/cause/cause.h"
+#include "analysis/evidence/counters.h"
+#include "analysis/evidence/samples.h"
+#include "analysis/score/block.h"
+#include "analysis/score/floor.h"
+#include "analysis/score/pools.h"
+#include "analysis/score/sci.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+
+/* Jitter of the probes while the block ran. */
+static double own_jitter(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	double ns = b->cost->known ? floor_jitter_ns(b) : 0;
+
+	(void)meta;
+	text_printf(evidence, "an empty traced call varies by %.0fns on average",
+		    b->cost->jitter_ns);
+	return ns < rest_ns ? ns : rest_ns;
+}
+
+/* Preempted time that fell on probe code. */
+static double own_preempted(const struct block *b, const struct meta *meta, double rest_ns,
+			    struct text *evidence)
+{
+	const struct offcpu *off = &b->sums->own_off;
+	double share = b->cost->known ? floor_probe_share(b) : 0;
+
+	(void)meta;
+	text_printf(evidence, "probes are %.0f %% of what the block ran", 100 * share);
+	if (!off->preempted_ns)
+		return 0;
+	return rest_ns * share * floor_interrupted_ns(off) / (double)off->preempted_ns;
+}
+
+/*
+ * Preempted so that the recorder could run, until the thread ran again: on a busy machine others
+ * ran in between, so it is no more than the recorder's CPU time.
+ */
+static double recorder(const struct block *b, const struct meta *meta, double rest_ns,
+		       struct text *evidence)
+{
+	const struct offcpu *off = &b->sums->own_off;
+	uint64_t used_ns = meta->end.present ? meta->end.recorder_cpu_ns : META_UNKNOWN;
+	uint64_t ns = off->recorder_ns < used_ns ? off->recorder_ns : used_ns;
+	char time[TEXT_NUMBER];
+
+	text_printf(evidence, "ispot's recorder had the CPU for %s", text_time(time, ns));
+	return off->preempted_ns ? rest_ns * (double)ns / (double)off->preempted_ns : 0;
+}
+
+/* What of it no other program has a part in, and the rest. */
+static void say_crowded(const struct offcpu *off, struct text *evidence)
+{
+	double own = (double)off->crowded_ns / (double)off->preempted_ns;
+
+	if (own > 0.005)
+		text_printf(evidence,
+			    ", %.0f %% of it because the program had more threads to run than "
+			    "there are CPUs",
+			    100 * own);
+	if (own < 0.995)
+		text_printf(evidence,
+			    ", %.0f %% because other programs had the CPUs or it may not use "
+			    "all of them",
+			    100 * (1 - own));
+}
+
+static double cpu_wait(const struct block *b, const struct meta *meta, double rest_ns,
+		       struct text *evidence)
+{
+	const struct offcpu *off = &b->sums->own_off;
+	char time[TEXT_NUMBER];
+
+	text_printf(evidence, "runnable without a CPU for %s in its calls",
+		    text_time(time, off->preempted_ns));
+	if (meta->session.cpus && off->preempted_ns)
+		say_crowded(off, evidence);
+	return rest_ns;
+}
+
+static double edge_excess(const struct sci_edge *e)
+{
+	double least = (double)e->min_ns * (double)e->calls;
+
+	return (double)e->ns > least ? (double)e->ns - least : 0;
+}
+
+static double callee(const struct block *b, const struct meta *meta, double rest_ns,
+		     struct text *evidence)
+{
+	const struct sci_edge *worst = NULL;
+	double sum = 0;
+
+	for (uint32_t i = 1; i <= b->sums->n_edges; i++) {
+		const struct sci_edge *e = &b->sums->edges[i];
+
+		sum += edge_excess(e);
+		if (!worst || edge_excess(e) > edge_excess(worst))
+			worst = e;
+	}
+	if (worst && sum > 0)
+		text_printf(evidence, "%s is %.0f %% of it", meta->functions.data[worst->id].name,
+			    100 * edge_excess(worst) / sum);
+	return rest_ns;
+}
+
+/* The regressions of the verdict: the share that they account for, the rest has another cause. */
+static double take_work(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	double on_cpu = b->pools[POOL_RUNNING] + b->pools[POOL_CALLEE], ns;
+
+	if (b->verdict != VERDICT_WORKLOAD || !(on_cpu > 0))
+		return 0;
+	work_describe(b, meta, &b->work, evidence);
+	ns = b->work.share * block_pools_ns(b);
+	return rest_ns * (ns < on_cpu ? ns / on_cpu : 1);
+}
+
+static double more_work(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	return b->work.median ? 0 : take_work(b, meta, rest_ns, evidence);
+}
+
+static double more_work_mostly(const struct block *b, const struct meta *meta, double rest_ns,
+			       struct text *evidence)
+{
+	return b->work.median ? take_work(b, meta, rest_ns, evidence) : 0;
+}
+
+/* Other causes hide that verdict, but not what the calls follow. */
+static double take_part(const struct block *b, const struct meta *meta, bool median, double rest_ns,
+			struct text *evidence)
+{
+	struct work part = work_part(b);
+	double ns = part.share * block_pools_ns(b);
+
+	if (b->verdict == VERDICT_WORKLOAD || part.by == WORK_UNPROVEN || part.median != median)
+		return 0;
+	work_describe(b, meta, &part, evidence);
+	return ns < rest_ns ? ns : rest_ns;
+}
+
+static double more_to_do(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	return take_part(b, meta, false, rest_ns, evidence);
+}
+
+static double more_to_do_mostly(const struct block *b, const struct meta *meta, double rest_ns,
+				struct text *evidence)
+{
+	return take_part(b, meta, true, rest_ns, evidence);
+}
+
+#define EACH_SURE    5	   /* standard errors: blocks and counters are many */
+#define FAULT_NS_MAX 10000 /* of one: what takes longer than that does something else besides */
+
+/* What of the excess on a CPU comes with a count of what the kernel does in the thread's own time.
+ */
+struct kernel_work {
+	const struct counter_mean *count;
+	double each_ns, share;
+};
+
+/*
+ * What each comes with, by the calls that were counted, times how many more there are than in the
+ * shortest calls. share 0: nothing.
+ */
+static struct kernel_work kernel_work(const struct block *b, const struct meta *meta,
+				      const char *role, double ns_max)
+{
+	const struct counter_summary *s = b->counters.own ? b->counters.own : b->counters.all;
+	struct kernel_work w = { .count = counter_role(s, meta, role) };
+	size_t i = w.count ? (size_t)(w.count - s->value) : 0;
+	double share;
+
+	if (!w.count || !(s->slope_ns[i] > EACH_SURE * s->slope_error_ns[i]) ||
+	    !(w.count->mean_slow > w.count->mean_fast))
+		return w;
+	w.each_ns = s->slope_ns[i];
+	share = (w.each_ns < ns_max ? w.each_ns : ns_max) * (w.count->mean - s->least[i]) /
+		(s->running_ns.mean - s->running_least_ns);
+	w.share = share > 0 ? share : 0;
+	return w;
+}
+
+static double page_fault(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	struct kernel_work w = kernel_work(b, meta, "minor-faults", FAULT_NS_MAX);
+	char time[TEXT_NUMBER];
+
+	if (!(w.share > 0))
+		return 0;
+	text_printf(evidence,
+		    "%.1f page faults in a slow call, %.1f in a fast one; each comes with %s of "
+		    "time on a CPU",
+		    w.count->mean_slow, w.count->mean_fast, text_time(time, (uint64_t)w.each_ns));
+	return fmin(w.share * b->pools[POOL_RUNNING], rest_ns);
+}
+
+#define SECTOR_NS_MAX 20000 /* a page in 160 us: what takes longer sleeps */
+
+/*
+ * A disk that answers before the thread is asleep, or whose driver works in the thread's own time.
+ * Code that works on what it has read does so in user space: samples say how much the kernel's
+ * part can be, and without enough of them nothing is claimed.
+ */
+static double disk(const struct block *b, const struct meta *meta, double rest_ns, const char *role,
+		   const char *done, struct text *evidence)
+{
+	const struct block_samples *at = &b->samples;
+	struct kernel_work w = kernel_work(b, meta, role, SECTOR_NS_MAX);
+	double in_kernel, running_ns, ns;
+
+	if (!(w.share > 0) || at->own < SAMPLES_MIN)
+		return 0;
+	in_kernel = (double)at->kernel_ns / (double)at->own_ns;
+	running_ns = block_weight_calls(b) * b->sums->switching.y;
+	ns = fmin(w.share * b->pools[POOL_RUNNING], in_kernel * running_ns);
+	if (!(ns > 0))
+		return 0;
+	text_printf(evidence,
+		    "%.0f sectors %s disk in a slow call, %.0f in a fast one; of its time on a "
+		    "CPU %.0f %% was in the kernel",
+		    w.count->mean_slow, done, w.count->mean_fast, 100 * in_kernel);
+	return fmin(ns, rest_ns);
+}
+
+static double disk_read(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	return disk(b, meta, rest_ns, "sectors-read", "read from", evidence);
+}
+
+static double disk_write(const struct block *b, const struct meta *meta, double rest_ns,
+			 struct text *evidence)
+{
+	return disk(b, meta, rest_ns, "sectors-written", "written to", evidence);
+}
+
+/* How sure is found with the sleeps. */
+#define WAITS(kind)                                                    \
+	{ kind, POOL_BLOCKED, 0, NULL }, { kind, POOL_IDLE, 0, NULL }, \
+	{                                                              \
+		kind, POOL_RUNNING, 0, NULL                            \
+	}
+
+/* In the order in which they take from a pool what is still unexplained. */
+/* clang-format off */
+const struct cause_rule cause_rules[] = {
+	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
+	{ "ispot", POOL_PREEMPTED, 1, recorder },
+	{ "ispot", POOL_PREEMPTED, 0.5, own_preempted },
+	{ "lock", POOL_RUNNING, 0.9, cause_spin_held },
+	{ "lock", POOL_RUNNING, 0.6, cause_spin },
+	{ "workload", POOL_RUNNING, 1, more_work },
+	{ "workload", POOL_RUNNING, 0.8, more_work_mostly },
+	{ "workload", POOL_RUNNING, 1, more_to_do },
+	{ "workload", POOL_RUNNING, 0.8, more_to_do_mostly },
+	{ "workload", POOL_CALLEE, 1, more_work },
+	{ "workload", POOL_CALLEE, 0.8, more_work_mostly },
+	{ "numa", POOL_RUNNING, 0.8, cause_remote_loads },
+	{ "cache-sharing", POOL_RUNNING, 0.8, cause_shared_lines },
+	{ "memory-bandwidth", POOL_RUNNING, 0.7, cause_memory_stalls },
+	{ "memory-bandwidth", POOL_RUNNING, 0.5, cause_memory_stalls_of_any },
+	{ "frequency-smt", POOL_RUNNING, 0.8, cause_clock },
+	{ "frequency-smt", POOL_RUNNING, 0.7, cause_sibling },
+	{ "callee", POOL_CALLEE, 1, callee },
+	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
+	{ "page-fault", POOL_RUNNING, 0.8, page_fault },
+	{ "disk-io", POOL_RUNNING, 0.8, disk_read },
+	{ "disk-io", POOL_RUNNING, 0.8, disk_write },
+	WAITS("lock"),
+	WAITS("condition-wait"),
+	WAITS("barrier"),
+	WAITS("disk-io"),
+	WAITS("network"),
+	WAITS("pipe"),
+	WAITS("sleep"),
+	WAITS("page-fault"),
+	WAITS("kernel"),
+};
+/* clang-format on */
+const size_t cause_rules_n = sizeof(cause_rules) / sizeof(cause_rules[0]);

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/diff/diff.h"
+#include "analysis/diff/change.h"
+#include "import/import.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
+
+const char *diff_verdict_name(enum diff_verdict verdict)
+{
+	static const char *const names[] = { "slower",	      "faster",	     "same",
+					     "too-few-calls", "cannot-tell", "only-before",
+					     "only-after" };
+
+	return names[verdict];
+}
+
+/* ---- reading ---- */
+
+static uint64_t period_of(const struct diff_run *run)
+{
+	return meta_period(run->result.meta);
+}
+
+static int read_run(struct diff_run *run, struct err *err)
+{
+	struct result_options o = { .to_ns = UINT64_MAX,
+				    .visitors = { slices_visitor(&run->slices) } };
+	int rc = import_open(&run->reader, run->path, err);
+
+	return rc ? rc : result_read(&run->result, run->reader, &o, err);
+}
+
+/* Ctrl-C while run was read: the others of its side are left out. */
+static int cut_short(const struct diff *diff, const struct diff_run *run, size_t left_out,
+		     struct err *err)
+{
+	char n[TEXT_COUNTED];
+
+	if (!diff->runs[DIFF_AFTER].n)
+		return err_set(err, -EINTR, "interrupted before both sides were read");
+	log_notice("interrupted: of %s this is what was read until then%s%s", run->path,
+		   left_out ? ", without " : "",
+		   left_out ? text_counted(n, left_out, "further recording") : "");
+	return 0;
+}
+
+static int read_side(struct diff *diff, enum diff_side side, const char *const *paths, size_t n,
+		     struct err *err)
+{
+	int rc = 0;
+
+	/* The visitor holds a pointer to its run: all the room first. */
+	vec_reserve(&diff->runs[side], n);
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct diff_run *run = vec_add(&diff->runs[side]);
+
+		run->path = paths[i];
+		rc = read_run(run, err);
+		if (!rc && run->result.interrupted)
+			return cut_short(diff, run, n - i - 1, err);
+	}
+	return rc;
+}
+
+static int check_sampling(const struct diff *diff, struct err *err)
+{
+	const struct diff_run *first = &diff->runs[0].data[0];
+
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		vec_for_each (&diff->runs[side], const struct diff_run, run)
+			if (period_of(run) != period_of(first))
+				return err_set(err, -EINVAL,
+					       "%s records one call in %llu, %s one in %llu; "
+					       "record both with the same -c",
+					       first->path, (unsigned long long)period_of(first),
+					       run->path, (unsigned long long)period_of(run));
+	return 0;
+}
+
+/* ---- matching ---- */
+
+static char *key_of(const struct block *b)
+{
+	const char *file = b->function->file;
+
+	return xasprintf("%s:%s@%s", b->object ? text_base_name(b->object->path) : "",
+			 b->function->symbol, file ? text_base_name(file) : "");
+}
+
+struct matches {
+	struct strtab keys;
+	VEC(struct diff_match)
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct diff_match *x = a, *y = b;
+
+	if (x->key != y->key)
+		return x->key < y->key ? -1 : 1;
+	return x->side != y->side ? (x->side < y->side ? -1 : 1)
+				  : (x->run > y->run) - (x->run < y->run);
+}
+
+static void match_all(const struct diff *diff, struct matches *m)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		vec_for_each (&diff->runs[side], const struct diff_run, run)
+			vec_for_each (&run->result.blocks, const struct block, b) {
+				char *key = key_of(b);
+
+				*vec_add(m) = (struct diff_match){ strtab_add(&m->keys, key), side,
+								   run, b };
+				free(key);
+			}
+	vec_sort(m, by_key);
+}
+
+/* ---- one block on one side ---- */
+
+/* What the change of the fastest call adds to an excess that is linear in it. */
+static double rescored(const struct block *b, uint64_t excess_ns, uint64_t own_min, uint64_t min)
+{
+	double calls = b->estimated_calls == BLOCK_NONE ? (double)b->timed_calls
+							: (double)b->estimated_calls;
+
+	if (excess_ns == BLOCK_NONE || own_min == BLOCK_NONE || min == BLOCK_NONE)
+		return NAN;
+	return (double)excess_ns + (calls + (double)b->open_calls) * (double)(own_min - min);
+}
+
+static void add_half(struct diff_half *h, const struct diff_match *m, uint64_t min,
+		     uint64_t own_min)
+{
+	const struct block *b = m->block;
+	double excess = rescored(b, b->excess_ns, b->min_ns, min);
+	double own = rescored(b, b->self_excess_ns, b->self_min_ns, own_min);
+
+	h->idle = (!h->runs || h->idle) && b->verdict == VERDICT_IDLE;
+	h->runs++;
+	h->calls += b->calls;
+	h->timed_calls += b->timed_calls;
+	if (b->min_ns < h->min_ns)
+		h->min_ns = b->min_ns;
+	if (b->total_ns != BLOCK_NONE)
+		h->total_ns += b->total_ns;
+	h->sci += b->observed_ns ? excess / (double)b->observed_ns : NAN;
+	h->lost_threads += own / (double)m->run->result.probed_ns;
+}
+
+static void end_half(struct diff_half *h, size_t runs)
+{
+	h->mean_ns = h->timed_calls ? (double)h->total_ns / (double)h->timed_calls : NAN;
+	h->sci /= (double)runs;
+	h->lost_threads /= (double)runs;
+	h->calls /= runs;
+	h->total_ns /= runs;
+}
+
+/* ---- the verdict ---- */
+
+static bool is_change(const struct diff_change *c, double least)
+{
+	return c->low > 0 ? c->ratio > least : c->high < 0 && c->ratio < -least;
+}
+
+/* What the probes' own cost may make of it: it is in every duration, and machines have moods. */
+static double probe_part(const struct diff_match *before, const struct diff_match *after,
+			 double mean_ns)
+{
+	const struct paircost *a = before->block->cost, *b = after->block->cost;
+	double apart;
+
+	if (!a->known || !b->known || !(mean_ns > 0))
+		return 0;
+	apart = fabs((double)a->inner_ns - (double)b->inner_ns);
+	return 2 * apart / mean_ns;
+}
+
+static enum diff_verdict judge(struct diff_block *d, double probes)
+{
+	double least = probes > DIFF_LEAST ? probes : DIFF_LEAST;
+	const struct diff_change *c = NULL;
+
+	if (d->half[0].timed_calls < CALLS_MIN || d->half[1].timed_calls < CALLS_MIN)
+		return d->half[0].timed_calls && d->half[1].timed_calls ? DIFF_TOO_FEW_CALLS
+									: DIFF_CANNOT_TELL;
+	if (isnan(d->mean.low))
+		return DIFF_CANNOT_TELL;
+	if (is_change(&d->mean, least))
+		c = &d->mean;
+	else if (is_change(&d->typical, least))
+		c = &d->typical;
+	else if (is_change(&d->whole, least))
+		c = &d->whole;
+	d->by_typical = c == &d->typical;
+	d->by_whole = c == &d->whole;
+	return !c ? DIFF_SAME : c->ratio > 0 ? DIFF_SLOWER : DIFF_FASTER;
+}
+
+/* ---- all of it ---- */
+
+static void common_min(const struct diff_match *m, size_t n, uint64_t *min, uint64_t *own)
+{
+	*min = *own = BLOCK_NONE;
+	for (size_t i = 0; i < n; i++) {
+		if (m[i].block->min_ns < *min)
+			*min = m[i].block->min_ns;
+		if (m[i].block->self_min_ns < *own)
+			*own = m[i].block->self_min_ns;
+	}
+}
+
+static void warn(struct diff_block *d, const struct block *a, const struct block *b)
+{
+	uint64_t x = d->half[0].calls, y = d->half[1].calls;
+
+	d->other_probe =
+		a->function->class != b->function->class || a->function->exit != b->function->exit;
+	d->other_calls = x > 2 * y || y > 2 * x;
+}
+
+static void set_means(struct diff_block *d, const struct diff_match *m, size_t n_before,
+		      size_t n_after)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		const struct diff_match *of = side ? m + n_before : m;
+		size_t n = side ? n_after : n_before;
+
+		d->half[side].seen_ns = diff_mean(of, n, SLICE_SEEN_NS);
+		d->half[side].cpu_wait_ns = diff_mean(of, n, SLICE_NS) - d->half[side].seen_ns;
+	}
+}
+
+static void compare(struct diff *diff, const struct diff_match *m, size_t n, double level)
+{
+	struct diff_block *d = vec_add(&diff->blocks);
+	const struct diff_change *decisive;
+	size_t n_before = 0;
+	struct diff_pair p;
+	uint64_t own;
+
+	d->name = m->block->name;
+	d->object = m->block->object ? m->block->object->path : NULL;
+	common_min(m, n, &d->min_ns, &own);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		d->half[side].min_ns = BLOCK_NONE;
+	for (size_t i = 0; i < n; i++) {
+		n_before += m[i].side == DIFF_BEFORE;
+		add_half(&d->half[m[i].side], &m[i], d->min_ns, own);
+	}
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		end_half(&d->half[side], diff->runs[side].n);
+	d->mean = d->typical = d->whole = (struct diff_change){ NAN, NAN, NAN };
+	d->noise = NAN;
+	set_means(d, m, n_before, n - n_before);
+	d->verdict = n_before ? DIFF_ONLY_BEFORE : DIFF_ONLY_AFTER;
+	if (!n_before || n_before == n)
+		return;
+	p = (struct diff_pair){ m, n_before, n - n_before, level };
+	d->mean = diff_mean_change(&p);
+	d->typical = diff_typical_change(&p);
+	d->whole = diff_whole_change(&p);
+	warn(d, m[0].block, m[n_before].block);
+	d->verdict = judge(d, probe_part(&m[0], &m[n_before], d->half[0].mean_ns));
+	decisive = diff_decisive(d);
+	d->noise = decisive->ratio > 0 ? decisive->ratio - decisive->low
+				       : decisive->high - decisive->ratio;
+}
+
+static double weight(const struct diff_block *b)
+{
+	double change = b->half[1].lost_threads - b->half[0].lost_threads;
+
+	return isnan(change) ? -1 : fabs(change);
+}
+
+/* Changes first, then by how much lost time moved. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct diff_block *x = a, *y = b;
+	bool cx = x->verdict <= DIFF_FASTER, cy = y->verdict <= DIFF_FASTER;
+
+	if (cx != cy)
+		return cx ? -1 : 1;
+	return weight(x) != weight(y) ? (weight(x) > weight(y) ? -1 : 1) : strcmp(x->name, y->name);
+}
+
+static void compare_all(struct diff *diff, const struct matches *m)
+{
+	/* three tests a block, and any of them may be the false one */
+	double level = DIFF_LEVEL / (3 * (m->keys.n ? (double)m->keys.n : 1));
+
+	for (size_t i = 0, n; i < m->n; i += n) {
+		for (n = 1; i + n < m->n && m->data[i + n].key == m->data[i].key; n++)
+			;
+		compare(diff, &m->data[i], n, level);
+	}
+	vec_sort(&diff->blocks, by_weight);
+}
+
+static void add_totals(struct diff *diff)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		vec_for_each (&diff->runs[side], const struct diff_run, run) {
+			double duration = (double)run->result.duration_ns;
+
+			diff->duration_ns[side] += duration / (double)diff->runs[side].n;
+			diff->lost_threads[side] += (double)run->result.lost_ns /
+						    (double)run->result.probed_ns /
+						    (double)diff->runs[side].n;
+		}
+	}
+}
+
+int diff_read(struct diff *diff, const char *const *before, size_t n_before,
+	      const char *const *after, size_t n_after, struct err *err)
+{
+	struct matches m = { 0 };
+	int rc;
+
+	*diff = (struct diff){ 0 };
+	rc = read_side(diff, DIFF_BEFORE, before, n_before, err);
+	if (!rc)
+		rc = read_side(diff, DIFF_AFTER, after, n_after, err);
+	if (!rc)
+		rc = check_sampling(diff, err);
+	if (rc)
+		return rc;
+	match_all(diff, &m);
+	compare_all(diff, &m);
+	add_totals(diff);
+	vec_release(&m);
+	strtab_release(&m.keys);
+	return 0;
+}
+
+void diff_release(struct diff *diff)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		vec_for_each (&diff->runs[side], struct diff_run, run) {
+			if (run->result.meta)
+				result_release(&run->result);
+			slices_release(&run->slices);
+			trace_reader_free(run->reader);
+		}
+		vec_release(&diff->runs[side]);
+	}
+	vec_release(&diff->blocks);
+}
+
+const struct diff_change *diff_decisive(const struct diff_block *b)
+{
+	return b->by_typical ? &b->typical : b->by_whole ? &b->whole : &b->mean;
+}
+
+double diff_growth(const struct diff_block *b)
+{
+	if (b->verdict == DIFF_ONLY_AFTER && !b->half[DIFF_AFTER].idle)
+		return b->half[DIFF_AFTER].sci;
+	if (b->verdict != DIFF_SLOWER || b->half[DIFF_AFTER].idle)
+		return NAN;
+	return b->half[DIFF_AFTER].sci - b->half[DIFF_BEFORE].sci;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/calls/ended.h"
+#include "analysis/evidence/coactivity_internal.h"
+#include "base/likely.h"
+#include "base/mem.h"
+#include "trace/record.h"
+
+const char *coactive_part_name(enum coactive_part part)
+{
+	static const char *const names[] = { "inside", "after", "cpu" };
+
+	return names[part];
+}
+
+void coactivity_init(struct coactivity *co, const struct calls *calls)
+{
+	*co = (struct coactivity){ .calls = calls, .random = 88172645463325252ull };
+	vec_add(&co->candidates)->id = 0;
+	vec_add(&co->candidates)->id = 0;
+	co->inside_of = xcalloc(calls->n_functions + 1, sizeof(*co->inside_of));
+	co->after_of = xcalloc(calls->n_functions + 1, sizeof(*co->after_of));
+	co->blocks = xcalloc(calls->n_functions + 1, sizeof(*co->blocks));
+	co->clocks = clocks_new(COACTIVITY_CANDIDATES);
+	gains_init(&co->gains, COACTIVITY_CANDIDATES);
+}
+
+static void thread_release(struct coactivity_thread *t)
+{
+	vec_release(&t->open);
+	vec_release(&t->active);
+	clocks_free(t->own);
+}
+
+void coactivity_release(struct coactivity *co)
+{
+	vec_for_each (&co->threads, struct coactivity_thread, t)
+		thread_release(t);
+	for (uint32_t id = 0; co->blocks && id < co->calls->n_functions; id++) {
+		vec_release(&co->blocks[id].sample.rows);
+		vec_release(&co->blocks[id].sample.cells);
+	}
+	vec_for_each (&co->spare, struct clocks *, own)
+		clocks_free(*own);
+	vec_release(&co->spare);
+	vec_release(&co->threads);
+	vec_release(&co->candidates);
+	clocks_free(co->clocks);
+	gains_release(&co->gains);
+	map_release(&co->candidate_of);
+	free(co->inside_of);
+	free(co->after_of);
+	free(co->blocks);
+	*co = (struct coactivity){ 0 };
+}
+
+static uint32_t new_candidate(struct coactivity *co, enum coactive_part part, uint32_t id)
+{
+	if (co->candidates.n == COACTIVITY_CANDIDATES)
+		return 0;
+	*vec_add(&co->candidates) = (struct coactivity_candidate){ part, id };
+	return (uint32_t)co->candidates.n - 1;
+}
+
+static inline uint32_t inside(struct coactivity *co, uint32_t id)
+{
+	if (unlikely(!co->inside_of[id]))
+		co->inside_of[id] = new_candidate(co, COACTIVE_INSIDE, id);
+	return co->inside_of[id];
+}
+
+static inline uint32_t after(struct coactivity *co, uint32_t id)
+{
+	if (unlikely(!co->after_of[id]))
+		co->after_of[id] = new_candidate(co, COACTIVE_AFTER, id);
+	return co->after_of[id];
+}
+
+static uint32_t process(struct coactivity *co, uint32_t tgid)
+{
+	uint32_t i = map_get(&co->candidate_of, tgid);
+
+	if (i != MAP_NONE)
+		return i;
+	i = new_candidate(co, COACTIVE_CPU, tgid);
+	map_put(&co->candidate_of, tgid, i);
+	return i;
+}
+
+static void meet_threads(struct coactivity *co, uint32_t index)
+{
+	while (co->threads.n <= index)
+		(void)vec_add(&co->threads);
+}
+
+static inline struct coactivity_thread *thread_of(struct coactivity *co, const struct thread *t)
+{
+	if (unlikely(co->threads.n <= t->index))
+		meet_threads(co, t->index);
+	return &co->threads.data[t->index];
+}
+
+/* A candidate begins (1) or ends (-1) to run on the thread. */
+static inline void shift(struct coactivity *co, struct coactivity_thread *t, uint32_t candidate,
+			 int by, uint64_t time_ns)
+{
+	if (!candidate)
+		return;
+	clocks_move(co->clocks, candidate, by, time_ns);
+	if (t->own)
+		clocks_move(t->own, candidate, by, time_ns);
+}
+
+static void shift_all(struct coactivity *co, struct coactivity_thread *t, int by, uint64_t time_ns)
+{
+	shift(co, t, COACTIVITY_RUNNING, by, time_ns);
+	if (t->gap)
+		shift(co, t, t->gap, by, time_ns);
+	vec_for_each (&t->active, uint32_t, c)
+		shift(co, t, *c, by, time_ns);
+}
+
+/* From here on it waits for a CPU: what runs now runs because it does not. */
+static void exclude(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns,
+		    uint32_t taker)
+{
+	if (t->excluding)
+		clocks_forget(co->clocks, t->stop_mark);
+	t->excluding = true;
+	t->taker = taker;
+	t->stopped_ns = time_ns;
+	t->stop_mark = clocks_mark(co->clocks, time_ns);
+}
+
+/* What others gained meanwhile counts as its own, so that it is not theirs. */
+static void include(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
+{
+	struct gains *g = &co->gains;
+
+	t->excluding = false;
+	gains_add(g, co->clocks, t->stop_mark, time_ns);
+	for (uint32_t i = 0; i < g->n; i++)
+		clocks_add(t->own, g->list[i], g->of[g->list[i]].ns);
+	gains_clear(g);
+	clocks_forget(co->clocks, t->stop_mark);
+	if (t->taker)
+		clocks_add(t->own, t->taker, t->stopped_ns - time_ns);
+}
+
+static void start(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
+{
+	if (t->running)
+		return;
+	t->running = true;
+	if (t->excluding)
+		include(co, t, time_ns);
+	shift_all(co, t, 1, time_ns);
+}
+
+static void stop(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
+{
+	if (!t->running)
+		return;
+	t->running = false;
+	shift_all(co, t, -1, time_ns);
+}
+
+uint32_t coactivity_mark_own(struct coactivity *co, struct coactivity_thread *t, uint64_t time_ns)
+{
+	uint32_t mark;
+
+	if (t->own)
+		return clocks_mark(t->own, time_ns);
+	t->own = co->spare.n ? co->spare.data[--co->spare.n] : clocks_new(COACTIVITY_CANDIDATES);
+	mark = clocks_mark(t->own, time_ns);
+	clocks_move(t->own, COACTIVITY_RUNNING, 1, time_ns);
+	vec_for_each (&t->active, uint32_t, c)
+		if (*c)
+			clocks_move(t->own, *c, 1, time_ns);
+	return mark;
+}
+
+void coactivity_drop_own(struct coactivity *co, struct coactivity_thread *t)
+{
+	if (t->excluding)
+		clocks_forget(co->clocks, t->stop_mark);
+	t->excluding = false;
+	clocks_clear(t->own);
+	*vec_add(&co->spare) = t->own;
+	t->own = NULL;
+}
+
+static void on_enter(void *self, const struct thread *thread, const struct call *c)
+{
+	struct coactivity *co = self;
+	struct coactivity_thread *t = thread_of(co, thread);
+	struct coactivity_block *b = &co->blocks[c->id];
+
+	if (!t->running)
+		start(co, t, c->entry_ns);
+	if (t->gap)
+		shift(co, t, t->gap, -1, c->entry_ns);
+	t->gap = 0;
+	if (c->recursive)
+		return;
+	*vec_add(&t->active) = inside(co, c->id);
+	shift(co, t, *vec_last(&t->active), 1, c->entry_ns);
+	if (b->until_next) {
+		b->until_next--;
+		return;
+	}
+	coactivity_begin(co, t, c);
+}
+
+static void remove_active(struct coactivity_thread *t, uint32_t candidate)
+{
+	for (size_t i = t->active.n; i--;) {
+		if (t->active.data[i] != candidate)
+			continue;
+		memmove(&t->active.data[i], &t->active.data[i + 1],
+			(t->active.n - i - 1) * sizeof(candidate));
+		t->active.n--;
+		return;
+	}
+}
+
+static void on_call(void *self, const struct thread *thread, const struct call *c)
+{
+	struct coactivity *co = self;
+	struct coactivity_thread *t = thread_of(co, thread);
+
+	if (t->gap && t->running)
+		shift(co, t, t->gap, -1, c->exit_ns);
+	t->gap = 0;
+	if (!c->recursive) {
+		uint32_t candidate = inside(co, c->id);
+
+		if (t->running)
+			shift(co, t, candidate, -1, c->exit_ns);
+		if (t->open.n)
+			coactivity_end(co, t, c);
+		remove_active(t, candidate);
+	}
+	if (c->end != CALL_TIMED)
+		return;
+	t->gap = after(co, c->id);
+	if (t->running)
+		shift(co, t, t->gap, 1, c->exit_ns);
+}
+
+static void left_cpu(struct coactivity *co, struct coactivity_thread *t, const struct record *r)
+{
+	uint32_t taker;
+
+	stop(co, t, r->time_ns);
+	if (!t->open.n || r->values[0] != SWITCH_PREEMPTED)
+		return;
+	/* the idle task has tid 0; a thread of the same process is found by its functions */
+	taker = r->values[1] && r->values[2] != r->tgid ? process(co, (uint32_t)r->values[2]) : 0;
+	exclude(co, t, r->time_ns, taker);
+}
+
+static void woken(struct coactivity *co, const struct record *r)
+{
+	const struct thread *thread = threads_alive(&co->calls->threads, (uint32_t)r->values[0]);
+	struct coactivity_thread *t;
+
+	if (!thread)
+		return;
+	t = thread_of(co, thread);
+	if (!t->running && !t->excluding && t->open.n)
+		exclude(co, t, r->time_ns, 0);
+}
+
+static void on_record(void *self, const struct thread *thread, const struct record *r)
+{
+	struct coactivity *co = self;
+
+	co->cpus_seen[r->cpu / 64 % 4] |= 1ull << r->cpu % 64;
+	if (r->kind == REC_WAKING) {
+		woken(co, r);
+		return;
+	}
+	if (!thread)
+		return;
+	if (r->kind == REC_SWITCH_OUT)
+		left_cpu(co, thread_of(co, thread), r);
+	else if (r->kind == REC_SWITCH_IN)
+		start(co, thread_of(co, thread), r->time_ns);
+	else if (r->kind == REC_TASK_EXIT)
+		stop(co, thread_of(co, thread), r->time_ns);
+}
+
+static void on_sum_up(void *self, const struct ended_threads *e)
+{
+	struct coactivity *co = self;
+
+	for (size_t k = 0; k < e->n; k++) {
+		struct coactivity_thread *t = thread_of(co, e->threads[k]);
+
+		stop(co, t, e->time_ns);
+		if (t->own)
+			coactivity_drop_own(co, t);
+		thread_release(t);
+		*t = (struct coactivity_thread){ 0 };
+	}
+}
+
+struct call_visitor coactivity_visitor(struct coactivity *co)
+{
+	return (struct call_visitor){ .self = co,
+				      .enter = on_enter,
+				      .call = on_call,
+				      .record = on_record,
+				      .sum_up = on_sum_up };
+}
+
+const struct lift_sample *coactivity_sample(const struct coactivity *co, uint32_t id)
+{
+	return &co->blocks[id].sample;
+}

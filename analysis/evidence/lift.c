@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/evidence/lift.h"
+#include "analysis/stat/stats.h"
+#include "base/mem.h"
+
+#define ALPHA	     0.05
+#define ASLEEP_MIN   0.1 /* of the slow calls' time: less frees no CPU worth speaking of */
+#define GROUPS	     2
+#define ROWS_MIN     (LIFT_SLOW_MIN * 10)
+#define LIFT_LOW_MIN 1.1
+
+enum { FAST, SLOW };
+
+/* One candidate's sums. */
+struct sums {
+	double active[GROUPS][LIFT_BATCHES]; /* weighted */
+	double rate[LIFT_BATCHES];	     /* all rows, not weighted */
+	double rate2, most;
+	uint32_t rows;
+};
+
+struct group {
+	double weight[LIFT_BATCHES], all, squares;
+	double asleep, n;
+};
+
+struct split {
+	bool whole;
+	uint64_t fast_max, slow_min;
+	double weight_max;
+	struct group groups[GROUPS];
+	uint32_t rows[LIFT_BATCHES];
+};
+
+static int by_number(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static uint64_t length(const struct lift_row *r, bool whole)
+{
+	return whole ? r->duration_ns : r->seen_ns;
+}
+
+/* Of durations in order. Where most calls are slow, those nearer to the fastest than to the slow.
+ */
+static uint64_t fast_max(const uint64_t *d, size_t n, uint64_t slow_min)
+{
+	size_t i = n / 2;
+
+	while (i > LIFT_FAST_MIN && d[i] - d[0] > slow_min - d[i])
+		i--;
+	return d[i];
+}
+
+static bool find_split(const struct lift_sample *s, struct split *split, bool whole)
+{
+	size_t n = s->rows.n;
+	uint64_t *d = xmalloc(n * sizeof(*d));
+
+	for (size_t i = 0; i < n; i++)
+		d[i] = length(&s->rows.data[i], whole);
+	qsort(d, n, sizeof(*d), by_number);
+	*split = (struct split){ .whole = whole, .slow_min = d[n - n / 10] };
+	split->fast_max = fast_max(d, n, split->slow_min);
+	free(d);
+	split->weight_max = LIFT_WEIGHT_MAX * (double)split->slow_min;
+	return split->slow_min > split->fast_max;
+}
+
+static int group_of(const struct split *split, const struct lift_row *r)
+{
+	uint64_t ns = length(r, split->whole);
+
+	return ns <= split->fast_max ? FAST : ns >= split->slow_min ? SLOW : -1;
+}
+
+static double weight_of(const struct split *split, const struct lift_row *r)
+{
+	return fmin((double)length(r, split->whole), split->weight_max);
+}
+
+static void add_row(struct split *split, const struct lift_row *r, unsigned batch)
+{
+	int g = group_of(split, r);
+	double w = weight_of(split, r);
+	struct group *group;
+
+	split->rows[batch]++;
+	if (g < 0)
+		return;
+	group = &split->groups[g];
+	group->weight[batch] += w;
+	group->all += w;
+	group->squares += w * w;
+	group->n++;
+	group->asleep += w * (double)r->asleep_ns / (double)r->seen_ns;
+}
+
+static void add_cell(struct sums *sums, const struct split *split, const struct lift_row *r,
+		     double rate, unsigned batch)
+{
+	int g = group_of(split, r);
+
+	sums->rate[batch] += rate;
+	sums->rows++;
+	sums->rate2 += rate * rate;
+	sums->most = fmax(sums->most, rate);
+	if (g >= 0)
+		sums->active[g][batch] += rate * weight_of(split, r);
+}
+
+static double total(const double *x)
+{
+	double sum = 0;
+
+	for (unsigned b = 0; b < LIFT_BATCHES; b++)
+		sum += x[b];
+	return sum;
+}
+
+/*
+ * How many calls are worth one independent call: the variance of the stretches' means over what it
+ * would be if each call drew for itself.
+ */
+static double design_effect(const struct sums *s, const struct split *split, double n)
+{
+	double mean = total(s->rate) / n, within = s->rate2 / n - mean * mean, between = 0;
+
+	for (unsigned b = 0; b < LIFT_BATCHES; b++) {
+		double e = s->rate[b] - mean * split->rows[b];
+
+		between += e * e;
+	}
+	between /= n * (1 - 1.0 / LIFT_BATCHES);
+	return within > 0 && between > within ? between / within : 1;
+}
+
+/*
+ * The same of one group's calls, which may be spread over more stretches than all are, or over
+ * fewer: by how much calls of a stretch agree, and how many of the group's are in one.
+ */
+static double group_effect(const struct group *g, double deff, double n)
+{
+	double agree = (deff - 1) / (n / LIFT_BATCHES - 1), together = 0;
+
+	for (unsigned b = 0; b < LIFT_BATCHES; b++)
+		together += g->weight[b] * g->weight[b] / g->squares;
+	return 1 + agree * (together - 1);
+}
+
+/* rate in 0..1 of a group, and the number of independent calls that it rests on */
+static double effective(const struct sums *s, const struct group *g, int which, double most,
+			double rate, double deff)
+{
+	double n = g->all * g->all / g->squares / deff, variance = 0, own;
+
+	for (unsigned b = 0; b < LIFT_BATCHES; b++) {
+		double e = s->active[which][b] / most - rate * g->weight[b];
+
+		variance += e * e;
+	}
+	variance *= LIFT_BATCHES / (LIFT_BATCHES - 1.0) / (g->all * g->all);
+	own = variance > 0 ? rate * (1 - rate) / variance : n;
+	return own < n ? own : n;
+}
+
+struct bounds {
+	double low, high;
+};
+
+/* What sleeping slow calls leave to others, as a factor of the others' rates. */
+static double freed(const struct split *split, const struct sums *running, uint32_t cpus)
+{
+	const struct group *slow = &split->groups[SLOW], *fast = &split->groups[FAST];
+	double rise, most = cpus > 1 ? cpus / (cpus - 1.0) : INFINITY;
+
+	if (slow->asleep < ASLEEP_MIN * slow->all)
+		return 1;
+	if (!running || !(total(running->active[FAST]) > 0))
+		return most;
+	rise = total(running->active[SLOW]) / slow->all /
+	       (total(running->active[FAST]) / fast->all);
+	return fmax(1, fmin(rise, most));
+}
+
+/*
+ * The lower bound of a ratio x / y from the bounds of both, which do not err together (Donner and
+ * Zou, "Closed-form confidence intervals for functions of the normal mean and standard deviation",
+ * 2012): x.low / y.high would be as if they did.
+ */
+static double ratio_low(double x, double x_low, double y, double y_high)
+{
+	double a = x_low * (2 * x - x_low), b = y_high * (2 * y - y_high);
+	double root = x * y * x * y - a * b;
+
+	if (!(b > 0) || !(root >= 0))
+		return x_low / y_high;
+	return fmax(x_low / y_high, (x * y - sqrt(root)) / b);
+}
+
+static struct lift compare(const struct sums *s, const struct split *split, double n, double z,
+			   double raise)
+{
+	const struct group *g = split->groups;
+	double most = fmax(1, ceil(s->most - 0.01)), deff = design_effect(s, split, n),
+	       rate[GROUPS], eff[GROUPS], at_least_one;
+	struct bounds b[GROUPS];
+	struct lift l;
+
+	for (int i = 0; i < GROUPS; i++) {
+		rate[i] = fmin(1, total(s->active[i]) / most / g[i].all);
+		eff[i] = effective(s, &g[i], i, most, rate[i], group_effect(&g[i], deff, n));
+		eff[i] = fmax(eff[i], 1);
+		stats_wilson(rate[i], eff[i], z, &b[i].low, &b[i].high);
+	}
+	/* half a call more: an event that was never seen has no rate of 0 */
+	at_least_one = fmax(rate[FAST], 0.5 / (eff[FAST] + 1));
+	l = (struct lift){
+		.lift = rate[SLOW] / at_least_one / raise,
+		.low = ratio_low(rate[SLOW], b[SLOW].low, rate[FAST], b[FAST].high) / raise,
+		.high = b[FAST].low > 0 ? b[SLOW].high / b[FAST].low / raise : INFINITY,
+		.share = fmin(1, most * (rate[SLOW] - rate[FAST] * raise)),
+		.slow_rate = rate[SLOW] * most,
+		.fast_rate = rate[FAST] * most,
+	};
+	return l;
+}
+
+bool lift_enough(const struct lift_sample *s)
+{
+	return s->rows.n >= ROWS_MIN;
+}
+
+/* [candidate]: calls that met it */
+static uint32_t *count_met(const struct lift_sample *s, uint32_t n)
+{
+	uint32_t *met = xcalloc(n + 1, sizeof(*met));
+
+	vec_for_each (&s->cells, const struct lift_cell, c)
+		met[c->candidate]++;
+	return met;
+}
+
+uint32_t lift_pairs(const struct lift_sample *s, uint32_t n)
+{
+	uint32_t *met, pairs = 0;
+
+	if (!lift_enough(s))
+		return 0;
+	met = count_met(s, n);
+	for (uint32_t i = 0; i < n; i++)
+		pairs += met[i] >= LIFT_SUPPORT_MIN;
+	free(met);
+	return pairs;
+}
+
+static int larger_share(const void *a, const void *b)
+{
+	const struct lift *x = a, *y = b;
+
+	if (x->share != y->share)
+		return x->share < y->share ? 1 : -1;
+	if (x->low != y->low)
+		return x->low < y->low ? 1 : -1;
+	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
+}
+
+/* The candidates that a question of whole calls, or of what they were seen of, is about. */
+struct asked {
+	uint32_t *place; /* [candidate]: of its sums, from 1; 0: not asked */
+	struct {
+		VEC(struct sums)
+	} sums;
+	uint32_t named; /* of them, without the one that stands for all */
+};
+
+static void ask(const struct lift_sample *s, const struct lift_question *q, bool whole,
+		struct asked *a)
+{
+	*a = (struct asked){ .place = count_met(s, q->n) };
+	for (uint32_t i = 0; i < q->n; i++) {
+		bool named = i != q->running && q->takes_cpu[i] == whole &&
+			     a->place[i] >= LIFT_SUPPORT_MIN;
+
+		if (!named && (i != q->running || whole || !a->place[i])) {
+			a->place[i] = 0;
+			continue;
+		}
+		(void)vec_add(&a->sums);
+		a->place[i] = (uint32_t)a->sums.n;
+		a->named += named;
+	}
+}
+
+static const struct sums *sums_of(const struct asked *a, uint32_t candidate)
+{
+	return a->place[candidate] ? &a->sums.data[a->place[candidate] - 1] : NULL;
+}
+
+static void release(struct asked *a)
+{
+	free(a->place);
+	vec_release(&a->sums);
+}
+
+static void add_up(const struct lift_sample *s, struct asked *a, struct split *split)
+{
+	for (size_t i = 0; i < s->rows.n; i++) {
+		const struct lift_row *r = &s->rows.data[i];
+		unsigned batch = (unsigned)(i * LIFT_BATCHES / s->rows.n);
+
+		add_row(split, r, batch);
+		for (uint32_t k = r->first; k < r->first + r->n; k++) {
+			const struct lift_cell *c = &s->cells.data[k];
+			uint32_t place = a->place[c->candidate];
+
+			if (place)
+				add_cell(&a->sums.data[place - 1], split, r, (double)c->rate,
+					 batch);
+		}
+	}
+}
+
+static void compare_all(const struct lift_sample *s, const struct lift_question *q, bool whole,
+			const struct asked *a, const struct split *split, struct lifts *out)
+{
+	double z = stats_t_quantile(1 - ALPHA / 2 / (double)q->pairs, LIFT_BATCHES - 1), raise = 1;
+
+	if (!whole)
+		raise = freed(split, q->running < q->n ? sums_of(a, q->running) : NULL, q->cpus);
+	for (uint32_t i = 0; i < q->n; i++) {
+		const struct sums *sums = i == q->running ? NULL : sums_of(a, i);
+		struct lift l;
+
+		if (!sums)
+			continue;
+		l = compare(sums, split, (double)s->rows.n, z, raise);
+		l.candidate = i;
+		if (l.low >= LIFT_LOW_MIN && l.share >= LIFT_SHARE_MIN)
+			*vec_add(out) = l;
+	}
+}
+
+static void find(const struct lift_sample *s, const struct lift_question *q, bool whole,
+		 struct lifts *out)
+{
+	struct split split;
+	struct asked a;
+
+	ask(s, q, whole, &a);
+	if (a.named && find_split(s, &split, whole)) {
+		add_up(s, &a, &split);
+		compare_all(s, q, whole, &a, &split, out);
+	}
+	release(&a);
+}
+
+void lift_find(const struct lift_sample *s, const struct lift_question *q, struct lifts *out)
+{
+	if (!q->pairs || !lift_enough(s))
+		return;
+	find(s, q, false, out);
+	find(s, q, true, out);
+	vec_sort(out, larger_share);
+}

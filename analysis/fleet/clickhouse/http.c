@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/fleet/clickhouse/http.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+
+void fleet_http_escape(struct text *out, const char *s)
+{
+	for (; *s; s++)
+		if (isalnum((unsigned char)*s))
+			text_addn(out, s, 1);
+		else
+			text_printf(out, "%%%02X", (unsigned)(unsigned char)*s);
+}
+
+#if __has_include(<curl/curl.h>)
+#include <curl/curl.h>
+
+struct fleet_http {
+	void *library;
+	CURL *curl;
+	struct curl_slist *headers;
+	char why[CURL_ERROR_SIZE];
+	__typeof__(&curl_easy_cleanup) cleanup;
+	__typeof__(&curl_easy_setopt) set;
+	__typeof__(&curl_easy_perform) perform;
+	__typeof__(&curl_easy_getinfo) get;
+	__typeof__(&curl_easy_strerror) error;
+	__typeof__(&curl_slist_append) append;
+	__typeof__(&curl_slist_free_all) free_list;
+};
+
+/* The macros of curl's headers check types by the functions' names, not by ours. */
+#undef curl_easy_setopt
+#undef curl_easy_getinfo
+
+#define CONNECT_MS 5000L
+
+static size_t take(char *data, size_t one, size_t n, void *body)
+{
+	text_addn(body, data, one * n);
+	return one * n;
+}
+
+static void set_up(struct fleet_http *h, const struct fleet_http_options *o)
+{
+	/* Nothing to wait for before the body is sent, and a body that is no form's. */
+	h->headers =
+		h->append(h->append(NULL, "Expect:"), "Content-Type: application/octet-stream");
+	h->set(h->curl, CURLOPT_HTTPHEADER, h->headers);
+	h->set(h->curl, CURLOPT_ERRORBUFFER, h->why);
+	h->set(h->curl, CURLOPT_NOSIGNAL, 1L);
+	h->set(h->curl, CURLOPT_POST, 1L);
+	h->set(h->curl, CURLOPT_WRITEFUNCTION, take);
+	h->set(h->curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	h->set(h->curl, CURLOPT_SSL_VERIFYPEER, 1L);
+	h->set(h->curl, CURLOPT_SSL_VERIFYHOST, 2L);
+	if (!o->tls) /* nobody between is to see what is not encrypted */
+		h->set(h->curl, CURLOPT_PROXY, "");
+	if (o->ca_file)
+		h->set(h->curl, CURLOPT_CAINFO, o->ca_file);
+	if (o->user) {
+		h->set(h->curl, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+		h->set(h->curl, CURLOPT_USERNAME, o->user);
+		h->set(h->curl, CURLOPT_PASSWORD, o->password ? o->password : "");
+	}
+}
+
+static bool find(struct fleet_http *h)
+{
+	h->cleanup = dlsym(h->library, "curl_easy_cleanup");
+	h->set = dlsym(h->library, "curl_easy_setopt");
+	h->perform = dlsym(h->library, "curl_easy_perform");
+	h->get = dlsym(h->library, "curl_easy_getinfo");
+	h->error = dlsym(h->library, "curl_easy_strerror");
+	h->append = dlsym(h->library, "curl_slist_append");
+	h->free_list = dlsym(h->library, "curl_slist_free_all");
+	return h->cleanup && h->set && h->perform && h->get && h->error && h->append &&
+	       h->free_list;
+}
+
+int fleet_http_open(struct fleet_http **http, const struct fleet_http_options *o, struct err *err)
+{
+	struct fleet_http *h = xcalloc(1, sizeof(*h));
+	__typeof__(&curl_easy_init) init;
+
+	*http = NULL;
+	h->library = dlopen("libcurl.so.4", RTLD_NOW);
+	init = h->library && find(h) ? dlsym(h->library, "curl_easy_init") : NULL;
+	h->curl = init ? init() : NULL;
+	if (!h->curl) {
+		fleet_http_close(h);
+		return err_set(err, -ENOSYS,
+			       "a server is asked through libcurl, which is not here; "
+			       "apt-get install libcurl4");
+	}
+	set_up(h, o);
+	*http = h;
+	return 0;
+}
+
+/* The library stays: it may have left something to be called at the end. */
+void fleet_http_close(struct fleet_http *h)
+{
+	if (!h)
+		return;
+	if (h->curl)
+		h->cleanup(h->curl);
+	if (h->headers)
+		h->free_list(h->headers);
+	free(h);
+}
+
+/* What another try does not change. */
+static bool is_final(CURLcode rc)
+{
+	return rc == CURLE_PEER_FAILED_VERIFICATION || rc == CURLE_SSL_CACERT_BADFILE ||
+	       rc == CURLE_URL_MALFORMAT || rc == CURLE_UNSUPPORTED_PROTOCOL ||
+	       rc == CURLE_SSL_ISSUER_ERROR;
+}
+
+void fleet_http_post(struct fleet_http *h, const char *url, const void *body, size_t n,
+		     uint64_t timeout_ns, struct fleet_http_answer *a)
+{
+	CURLcode rc;
+
+	a->body.n = 0;
+	a->status = 0;
+	h->why[0] = '\0';
+	h->set(h->curl, CURLOPT_URL, url);
+	h->set(h->curl, CURLOPT_POSTFIELDS, n ? body : "");
+	h->set(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)n);
+	h->set(h->curl, CURLOPT_TIMEOUT_MS, (long)(timeout_ns / 1000000));
+	h->set(h->curl, CURLOPT_WRITEDATA, &a->body);
+	rc = h->perform(h->curl);
+	a->final = is_final(rc);
+	if (rc == CURLE_OK) {
+		h->get(h->curl, CURLINFO_RESPONSE_CODE, &a->status);
+		return;
+	}
+	a->body.n = 0;
+	text_add(&a->body, *h->why ? h->why : h->error(rc));
+}
+
+#else
+
+int fleet_http_open(struct fleet_http **http, const struct fleet_http_options *o, struct err *err)
+{
+	(void)o;
+	*http = NULL;
+	return err_set(err, -ENOSYS,
+		       "this ispot was built without libcurl, through which servers are asked; "
+		       "make deps, and make again");
+}
+
+void fleet_http_close(struct fleet_http *h)
+{
+	(void)h;
+}
+
+void fleet_http_post(struct fleet_http *h, const char *url, const void *body, size_t n,
+		     uint64_t timeout_ns, struct fleet_http_answer *a)
+{
+	(void)h, (void)url, (void)body, (void)n, (void)timeout_ns;
+	a->status = 0;
+	a->final = true;
+}
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The part of engine.h that writes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fleet/clickhouse/internal.h"
+#include "analysis/fleet/rows.h"
+#include "analysis/fleet/sqlite/store.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "trace/fleet/block.h"
+#include "trace/fleet/file.h"
+#include "trace/varint.h"
+
+/* A batch is below what a server cuts an insert into (1048576 rows), so it is there or not. */
+#define BATCH_ROWS  250000
+#define BATCH_BYTES (16u << 20)
+
+/* The same columns behind the names of both co-runners, or of one and the class. */
+#define SUMS                                                                        \
+	" type String, bucket UInt64, n UInt64, sum UInt64, squares Array(UInt32)," \
+	" blocks UInt64, contrast Array(UInt32), buckets Array(UInt16), counts Array(UInt64))"
+
+static const char *const schema[] = {
+	"CREATE TABLE IF NOT EXISTS meta(key String, value String) ENGINE = ReplacingMergeTree"
+	" ORDER BY (key, value)",
+	"CREATE TABLE IF NOT EXISTS rows(recording UInt64, sequence UInt64, base String,"
+	" corunner String, class String," SUMS " ENGINE = ReplacingMergeTree"
+	" ORDER BY (recording, sequence, base, corunner, class, type, bucket)",
+	"CREATE TABLE IF NOT EXISTS trios(recording UInt64, sequence UInt64, base String,"
+	" corunner String, second String," SUMS " ENGINE = ReplacingMergeTree"
+	" ORDER BY (recording, sequence, base, corunner, second, type, bucket)",
+	"CREATE TABLE IF NOT EXISTS crowds(recording UInt64, sequence UInt64, kind String,"
+	" number UInt64, type String, bucket UInt64, ns UInt64) ENGINE = ReplacingMergeTree"
+	" ORDER BY (recording, sequence, kind, number, type, bucket)",
+	"CREATE TABLE IF NOT EXISTS blocks(recording UInt64, sequence UInt64, database UInt64,"
+	" machine String, type String, start_ns UInt64, samples UInt64, alone UInt64, rows UInt64,"
+	" trios UInt64, crowds UInt64) ENGINE = ReplacingMergeTree"
+	" ORDER BY (recording, sequence, database)",
+	"CREATE TABLE IF NOT EXISTS databases(number UInt64, type String, blocks UInt64,"
+	" samples UInt64, rows UInt64, trios UInt64, crowds UInt64, replaced UInt8)"
+	" ENGINE = ReplacingMergeTree ORDER BY (number, type, replaced)",
+};
+
+/* ---- what all rows have in common ---- */
+
+static int put_meta(struct fleet_engine *e, struct engine_shard *shard, const char *key,
+		    const char *value, struct err *err)
+{
+	struct text row = { 0 };
+	int rc;
+
+	engine_put_string(&row, key);
+	engine_put_string(&row, value);
+	rc = engine_ask(e, shard, "INSERT INTO meta FORMAT RowBinary", &row, err);
+	text_release(&row);
+	return rc;
+}
+
+/*
+ * Stores it where there is none, and then looks what is there: of two that write at once both see
+ * both. A value is never taken away, so either all agree or all but the first are refused.
+ */
+static int agree(struct fleet_engine *e, struct engine_shard *shard, const char *key,
+		 const char *value, struct err *err)
+{
+	struct strtab values = { 0 };
+	int rc = engine_get_meta(e, shard, key, &values, err);
+
+	if (!rc && !values.n) {
+		rc = put_meta(e, shard, key, value, err);
+		rc = rc ? rc : engine_get_meta(e, shard, key, &values, err);
+	}
+	for (uint32_t i = 0; !rc && i < values.n; i++)
+		if (strcmp(values.strings[i], value))
+			rc = err_set(err, -EINVAL,
+				     "%s/%s has %s %s, and not %s; push into another database",
+				     shard->host, e->database, key, values.strings[i], value);
+	strtab_release(&values);
+	return rc;
+}
+
+static int agree_all(struct fleet_engine *e, const char *key, const char *value, struct err *err)
+{
+	int rc = 0;
+
+	vec_for_each (&e->shards, struct engine_shard, shard)
+		rc = rc ? rc : agree(e, shard, key, value, err);
+	return rc;
+}
+
+/* Each server keeps which of how many it is: named in another order, or twice under two names, they
+ * would be given blocks that are on another. */
+static int agree_shards(struct fleet_engine *e, struct err *err)
+{
+	char which[64];
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < e->shards.n; i++) {
+		snprintf(which, sizeof(which), "%zu of %zu", i + 1, e->shards.n);
+		rc = agree(e, &e->shards.data[i], "shard", which, err);
+	}
+	return rc;
+}
+
+int fleet_engine_make(struct fleet_engine *e, struct err *err)
+{
+	char sql[160];
+	int rc = 0;
+
+	snprintf(sql, sizeof(sql), "CREATE DATABASE IF NOT EXISTS %.100s", e->database);
+	vec_for_each (&e->shards, struct engine_shard, shard) {
+		rc = rc ? rc : engine_ask_server(e, shard, sql, err);
+		for (size_t i = 0; i < sizeof(schema) / sizeof(*schema); i++)
+			rc = rc ? rc : engine_ask(e, shard, schema[i], NULL, err);
+	}
+	rc = rc ? rc : agree_shards(e, err);
+	return rc ? rc : agree_all(e, "reduction", ENGINE_REDUCTION, err);
+}
+
+int engine_each_known(struct fleet_engine *e, uint64_t recording, engine_known_visit *visit,
+		      void *ctx, struct err *err)
+{
+	char sql[240];
+	int rc;
+
+	snprintf(sql, sizeof(sql),
+		 "SELECT sequence, database FROM blocks WHERE recording = %" PRIu64
+		 " AND (database = 0 OR database IN " ENGINE_WHOLE ") FORMAT RowBinary",
+		 recording);
+	vec_for_each (&e->shards, struct engine_shard, shard) {
+		rc = engine_ask(e, shard, sql, NULL, err);
+		if (rc)
+			return rc;
+		for (struct engine_bytes b = engine_bytes(&shard->answer.body); b.p < b.end;) {
+			uint64_t sequence = engine_u64(&b), database = engine_u64(&b);
+
+			if (b.bad)
+				return engine_damaged(e, shard, err);
+			visit(ctx, shard, sequence, database);
+		}
+	}
+	return 0;
+}
+
+static void note_known(void *ctx, struct engine_shard *shard, uint64_t sequence, uint64_t database)
+{
+	struct fleet_engine *e = ctx;
+
+	(void)shard, (void)database;
+	map_put(&e->known, sequence, 1);
+}
+
+int engine_agree_meta(struct fleet_engine *e, const struct fleet_store_meta *meta, struct err *err)
+{
+	char bucket[32];
+	int rc;
+
+	if (e->agreed && !memcmp(e->agreed, meta, sizeof(*meta)))
+		return 0;
+	snprintf(bucket, sizeof(bucket), "%" PRIu64, meta->bucket_ns);
+	rc = agree_all(e, "indicator", meta->indicator, err);
+	rc = rc ? rc : agree_all(e, "unit", meta->unit, err);
+	rc = rc ? rc : agree_all(e, "better", meta->higher_is_better ? "higher" : "lower", err);
+	rc = rc ? rc : agree_all(e, "by", meta->by, err);
+	rc = rc ? rc : agree_all(e, "bucket_ns", bucket, err);
+	if (!rc && !e->agreed)
+		e->agreed = xmalloc(sizeof(*meta));
+	if (!rc)
+		*e->agreed = *meta;
+	return rc;
+}
+
+static bool is_pending(const struct fleet_engine *e, uint64_t recording)
+{
+	vec_for_each (&e->pending, const uint64_t, pending)
+		if (*pending == recording)
+			return true;
+	return false;
+}
+
+int fleet_engine_begin(struct fleet_engine *e, const struct fleet_header *h,
+		       const struct fleet_store_meta *meta, struct err *err)
+{
+	int rc = engine_agree_meta(e, meta, err);
+
+	if (!rc && is_pending(e, h->id)) /* a part of what is known of it is on its way only */
+		rc = fleet_engine_flush(e, err);
+	if (rc)
+		return rc;
+	map_release(&e->known);
+	return engine_each_known(e, h->id, note_known, e, err);
+}
+
+bool fleet_engine_has(const struct fleet_engine *e, uint64_t sequence)
+{
+	return map_get(&e->known, sequence) != MAP_NONE;
+}
+
+/* ---- whose trios are kept ---- */
+
+/* Each is a value of the key, and an empty one says that it is decided, were there none besides. */
+static int put_trios(struct fleet_engine *e, struct engine_shard *shard, const struct strtab *asked,
+		     struct err *err)
+{
+	struct text rows = { 0 };
+	int rc;
+
+	engine_put_string(&rows, "trios");
+	engine_put_string(&rows, "");
+	for (uint32_t i = 0; i < asked->n; i++) {
+		engine_put_string(&rows, "trios");
+		engine_put_string(&rows, asked->strings[i]);
+	}
+	rc = engine_ask(e, shard, "INSERT INTO meta FORMAT RowBinary", &rows, err);
+	text_release(&rows);
+	return rc;
+}
+
+static int get_trios(struct fleet_engine *e, struct engine_shard *shard, const struct strtab *asked,
+		     struct strtab *values, struct err *err)
+{
+	int rc = engine_get_meta(e, shard, "trios", values, err);
+
+	if (rc || values->n)
+		return rc;
+	rc = put_trios(e, shard, asked, err);
+	return rc ? rc : engine_get_meta(e, shard, "trios", values, err);
+}
+
+/* values: the empty one besides. */
+static bool same_names(const struct strtab *names, const struct strtab *values)
+{
+	bool same = names->n + 1 == values->n;
+
+	for (uint32_t i = 0; same && i < names->n; i++)
+		same = strtab_find(values, names->strings[i]) != MAP_NONE;
+	return same;
+}
+
+int fleet_engine_trios(struct fleet_engine *e, const struct strtab *asked, struct strtab *kept,
+		       struct err *err)
+{
+	int rc = 0;
+
+	for (size_t n = 0; !rc && n < e->shards.n; n++) {
+		struct engine_shard *shard = &e->shards.data[n];
+		struct strtab values = { 0 };
+
+		rc = get_trios(e, shard, n ? kept : asked, &values, err);
+		for (uint32_t i = 0; !n && i < values.n; i++)
+			if (*values.strings[i])
+				strtab_add(kept, values.strings[i]);
+		if (!rc &&
+		    (!same_names(kept, &values) || (asked->n && !same_names(asked, &values))))
+			rc = err_set(
+				err, -EINVAL,
+				"%s/%s has samples whose trios were not kept, or those of other "
+				"applications; push into another database",
+				shard->host, e->database);
+		strtab_release(&values);
+	}
+	return rc;
+}
+
+/* ---- rows ---- */
+
+static void put_varint(struct text *out, uint64_t value)
+{
+	uint8_t bytes[VARINT_MAX];
+
+	text_addn(out, (char *)bytes, (size_t)(varint_put(bytes, value) - bytes));
+}
+
+static void put_limbs(struct text *out, tally_u128 value)
+{
+	for (int i = 0; i < ENGINE_LIMBS; i++) {
+		uint32_t limb = (uint32_t)(value >> (32 * i));
+
+		text_addn(out, (char *)&limb, sizeof(limb));
+	}
+}
+
+static void put_contrast(struct text *out, const struct fleet_contrast *c)
+{
+	put_varint(out, 5 * ENGINE_LIMBS);
+	put_limbs(out, (tally_u128)c->w);
+	put_limbs(out, (tally_u128)c->wd);
+	put_limbs(out, (tally_u128)c->w2);
+	put_limbs(out, (tally_u128)c->wd_w);
+	put_limbs(out, (tally_u128)c->wd2);
+}
+
+static void put_histogram(struct text *out, const struct tally *t)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < t->room; i++)
+		n += t->counts[i] != 0;
+	put_varint(out, n);
+	for (uint32_t i = 0; i < t->room; i++) {
+		uint16_t bucket = (uint16_t)(t->first + i);
+
+		if (t->counts[i])
+			text_addn(out, (char *)&bucket, sizeof(bucket));
+	}
+	put_varint(out, n);
+	for (uint32_t i = 0; i < t->room; i++)
+		if (t->counts[i])
+			engine_put_u64(out, t->counts[i]);
+}
+
+static void put_key(struct text *out, const struct engine_key *key)
+{
+	engine_put_u64(out, key->recording);
+	engine_put_u64(out, key->sequence);
+}
+
+static void put_stratum(struct text *out, const struct fleet_rows *rows, uint32_t number)
+{
+	const struct fleet_stratum *stratum = &rows->strata.data[number];
+
+	engine_put_string(out, strtab_get(&rows->types, stratum->type));
+	engine_put_u64(out, stratum->bucket);
+}
+
+enum engine_table engine_table_of(const struct fleet_row *row)
+{
+	return row->class == CORUNNER_TRIO ? ENGINE_TRIOS : ENGINE_ROWS;
+}
+
+static void put_row(struct text *out, const struct engine_key *key, const struct fleet_rows *rows,
+		    const struct fleet_row *row)
+{
+	bool trio = engine_table_of(row) == ENGINE_TRIOS;
+
+	put_key(out, key);
+	engine_put_string(out, strtab_get(&rows->apps, row->base));
+	engine_put_string(out, strtab_get(&rows->apps, row->corunner));
+	engine_put_string(out, trio ? strtab_get(&rows->apps, row->second)
+				    : corunner_class_names[row->class]);
+	put_stratum(out, rows, row->stratum);
+	engine_put_u64(out, row->tally.n);
+	engine_put_u64(out, row->tally.sum);
+	put_varint(out, ENGINE_LIMBS);
+	put_limbs(out, row->tally.squares);
+	engine_put_u64(out, row->contrast.blocks);
+	put_contrast(out, &row->contrast);
+	put_histogram(out, &row->tally);
+}
+
+static void put_crowd(struct text *out, const struct engine_key *key, const struct fleet_rows *rows,
+		      const struct fleet_crowd *c)
+{
+	put_key(out, key);
+	engine_put_string(out, c->kind == FLEET_APPS ? "apps" : "cpus");
+	engine_put_u64(out, c->number);
+	put_stratum(out, rows, c->stratum);
+	engine_put_u64(out, c->ns);
+}
+
+/* The blocks last: they make the others count. */
+static int flush_shard(struct fleet_engine *e, struct engine_shard *shard, struct err *err)
+{
+	char sql[64];
+	int rc;
+
+	for (int i = 0; i < ENGINE_TABLES; i++) {
+		struct text *rows = &shard->pending[i];
+
+		if (!rows->n)
+			continue;
+		snprintf(sql, sizeof(sql), "INSERT INTO %s FORMAT RowBinary", engine_tables[i]);
+		rc = engine_ask(e, shard, sql, rows, err);
+		if (rc)
+			return rc;
+		e->sent.inserts++;
+		e->sent.rows += shard->n_pending[i];
+		e->sent.bytes += rows->n;
+		rows->n = 0;
+		shard->n_pending[i] = 0;
+	}
+	return 0;
+}
+
+int fleet_engine_flush(struct fleet_engine *e, struct err *err)
+{
+	int rc = 0;
+
+	vec_for_each (&e->shards, struct engine_shard, shard)
+		rc = rc ? rc : flush_shard(e, shard, err);
+	e->pending.n = 0;
+	return rc;
+}
+
+static void note_pending(struct fleet_engine *e, uint64_t recording)
+{
+	if (!e->pending.n || *vec_last(&e->pending) != recording)
+		*vec_add(&e->pending) = recording;
+}
+
+static bool is_full(const struct engine_shard *shard)
+{
+	for (int i = 0; i < ENGINE_TABLES; i++)
+		if (shard->n_pending[i] > BATCH_ROWS || shard->pending[i].n > BATCH_BYTES)
+			return true;
+	return false;
+}
+
+static int flush_full(struct fleet_engine *e, struct engine_shard *shard, struct err *err)
+{
+	return is_full(shard) ? flush_shard(e, shard, err) : 0;
+}
+
+static struct text *one_more(struct engine_shard *shard, enum engine_table table)
+{
+	shard->n_pending[table]++;
+	return &shard->pending[table];
+}
+
+static void put_rows(struct engine_shard *shard, const struct engine_key *key,
+		     const struct fleet_rows *rows)
+{
+	vec_for_each (&rows->rows, const struct fleet_row, row)
+		put_row(one_more(shard, engine_table_of(row)), key, rows, row);
+	vec_for_each (&rows->crowds, const struct fleet_crowd, c)
+		put_crowd(one_more(shard, ENGINE_CROWDS), key, rows, c);
+}
+
+int engine_add_rows(struct fleet_engine *e, struct engine_shard *shard,
+		    const struct engine_key *key, const struct fleet_rows *rows, struct err *err)
+{
+	put_rows(shard, key, rows);
+	return flush_full(e, shard, err);
+}
+
+int engine_add_block(struct fleet_engine *e, struct engine_shard *shard,
+		     const struct engine_key *key, const struct engine_line *line, struct err *err)
+{
+	struct text *out = one_more(shard, ENGINE_BLOCKS);
+
+	put_key(out, key);
+	engine_put_u64(out, line->database);
+	engine_put_string(out, line->machine);
+	engine_put_string(out, line->type);
+	engine_put_u64(out, line->start_ns);
+	engine_put_u64(out, line->samples);
+	engine_put_u64(out, line->alone);
+	for (int i = 0; i < ENGINE_BLOCKS; i++)
+		engine_put_u64(out, line->n[i]);
+	return flush_full(e, shard, err);
+}
+
+int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
+		     const struct fleet_block *b, const struct fleet_rows *rows, uint64_t alone,
+		     struct err *err)
+{
+	struct engine_shard *shard = &e->shards.data[(h->id + b->sequence) % e->shards.n];
+	const struct engine_key key = { h->id, b->sequence };
+	struct engine_line line = { .machine = h->machine,
+				    .type = h->type,
+				    .start_ns = b->start_ns,
+				    .samples = b->samples.n,
+				    .alone = alone,
+				    .n = { [ENGINE_CROWDS] = rows->crowds.n } };
+
+	vec_for_each (&rows->rows, const struct fleet_row, row)
+		line.n[engine_table_of(row)]++;
+	put_rows(shard, &key, rows);
+	map_put(&e->known, b->sequence, 1);
+	note_pending(e, h->id);
+	return engine_add_block(e, shard, &key, &line, err);
+}
+
+struct fleet_engine_sent fleet_engine_sent(const struct fleet_engine *e)
+{
+	return e->sent;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/fleet/ipc.h"
+
+#include "analysis/fleet/live.h"
+#include "analysis/fleet/simulate/simulate.h"
+
+uint32_t fleet_ipc_value(uint64_t instructions, uint64_t cycles)
+{
+	double value = (double)instructions / (double)cycles * FLEET_IPC_SCALE;
+
+	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct fleet_ipc_sample *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static int by_cpu_too(const void *a, const void *b)
+{
+	const struct fleet_span *x = a, *y = b;
+
+	if (x->cpu != y->cpu)
+		return x->cpu < y->cpu ? -1 : 1;
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+/* Where a sample's stay begins, or past it; *end_ns: until when the application stayed. */
+static size_t find_stay(const struct fleet_live *l, size_t at, const struct fleet_ipc_sample *s,
+			uint64_t *end_ns)
+{
+	const struct fleet_span *stays = l->presences.data;
+	size_t n = l->presences.n, next;
+
+	while (at < n && (stays[at].cpu < s->cpu ||
+			  (stays[at].cpu == s->cpu && stays[at].end_ns <= s->start_ns)))
+		at++;
+	*end_ns = 0;
+	if (at == n || stays[at].cpu != s->cpu || stays[at].start_ns > s->start_ns ||
+	    stays[at].app != s->app)
+		return at;
+	*end_ns = stays[at].end_ns;
+	for (next = at + 1; next < n && *end_ns < s->end_ns && stays[next].cpu == s->cpu &&
+			    stays[next].app == s->app && stays[next].start_ns == *end_ns;
+	     next++)
+		*end_ns = stays[next].end_ns;
+	return at;
+}
+
+void fleet_ipc_take(struct fleet_ipc *f, struct fleet_live *l)
+{
+	uint64_t end_ns;
+	size_t at = 0;
+
+	vec_sort(&f->samples, by_cpu);
+	vec_sort(&l->presences, by_cpu_too);
+	vec_for_each (&f->samples, const struct fleet_ipc_sample, s) {
+		at = find_stay(l, at, s, &end_ns);
+		if (end_ns < s->end_ns) {
+			f->mixed++;
+			continue;
+		}
+		fleet_live_took(l, &(struct fleet_span){
+					   .cpu = s->cpu,
+					   .app = s->app,
+					   .value = fleet_ipc_value(s->instructions, s->cycles),
+					   .start_ns = s->start_ns,
+					   .end_ns = s->end_ns,
+				   });
+	}
+	f->samples.n = 0;
+}
+
+void fleet_ipc_release(struct fleet_ipc *f)
+{
+	vec_release(&f->samples);
+}

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/fleet/rows.h"
+
+#include <string.h>
+
+#include "analysis/fleet/crowd.h"
+#include "analysis/fleet/trio_rows.h"
+#include "base/mem.h"
+#include "base/topology.h"
+#include "trace/fleet/block.h"
+
+/* What one row has of one block. */
+struct block_cell {
+	uint32_t row, base_cell;
+	uint64_t n, sum; /* of the numbers of their buckets */
+};
+
+struct fleet_rows_block {
+	struct {
+		VEC(struct block_cell)
+	} cells;
+	struct map by_row;
+	struct {
+		VEC(uint32_t)
+	} values, apps; /* of each sample; number in the rows of the block's application */
+	struct {
+		VEC(uint16_t)
+	} buckets;
+	struct {
+		VEC(bool)
+	} has_trios; /* by the block's application */
+	struct trios trios;
+	const struct fleet_run *trio_base; /* of which the trios' ranges are; NULL: none */
+	uint32_t stratum;
+};
+
+static bool is_row(const struct fleet_row *row, const struct fleet_row *key)
+{
+	return row->base == key->base && row->corunner == key->corunner &&
+	       row->second == key->second && row->class == key->class &&
+	       row->stratum == key->stratum;
+}
+
+/* Keys are hashes: of two with the same the second has the next one that is free. */
+static uint32_t find_row(const struct fleet_rows *r, const struct fleet_row *wanted, uint64_t *key)
+{
+	const uint32_t numbers[] = { wanted->base, wanted->corunner, wanted->second, wanted->class,
+				     wanted->stratum };
+	uint32_t i;
+
+	for (*key = hash_bytes(numbers, sizeof(numbers));
+	     (i = map_get(&r->by_key, *key)) != MAP_NONE; ++*key)
+		if (is_row(&r->rows.data[i], wanted))
+			break;
+	return i;
+}
+
+static struct fleet_row *get_row(struct fleet_rows *r, const struct fleet_row *wanted)
+{
+	uint64_t key;
+	uint32_t i = find_row(r, wanted, &key);
+
+	if (i != MAP_NONE)
+		return &r->rows.data[i];
+	map_put(&r->by_key, key, (uint32_t)r->rows.n);
+	*vec_add(&r->rows) = *wanted;
+	return vec_last(&r->rows);
+}
+
+struct fleet_row *fleet_rows_get(struct fleet_rows *r, uint32_t base, uint32_t corunner,
+				 enum corunner_class class, uint32_t stratum)
+{
+	const struct fleet_row wanted = { .base = base,
+					  .corunner = corunner,
+					  .second = corunner,
+					  .class = class,
+					  .stratum = stratum };
+
+	return get_row(r, &wanted);
+}
+
+/* By name, because numbers are given as names come. */
+struct fleet_row *fleet_rows_trio(struct fleet_rows *r, uint32_t base, uint32_t corunner,
+				  uint32_t second, uint32_t stratum)
+{
+	bool turned = strcmp(strtab_get(&r->apps, corunner), strtab_get(&r->apps, second)) > 0;
+	const struct fleet_row wanted = { .base = base,
+					  .corunner = turned ? second : corunner,
+					  .second = turned ? corunner : second,
+					  .class = CORUNNER_TRIO,
+					  .stratum = stratum };
+
+	return get_row(r, &wanted);
+}
+
+const struct fleet_row *fleet_rows_find_trio(const struct fleet_rows *r, uint32_t base,
+					     uint32_t app, uint32_t stratum)
+{
+	const struct fleet_row wanted = { .base = base,
+					  .corunner = app,
+					  .second = app,
+					  .class = CORUNNER_TRIO,
+					  .stratum = stratum };
+	uint64_t key;
+	uint32_t i = find_row(r, &wanted, &key);
+
+	return i == MAP_NONE ? NULL : &r->rows.data[i];
+}
+
+uint32_t fleet_rows_stratum(struct fleet_rows *r, uint32_t type, uint64_t bucket)
+{
+	const uint64_t numbers[] = { type, bucket };
+	uint64_t key = hash_bytes(numbers, sizeof(numbers));
+	uint32_t i;
+
+	for (; (i = map_get(&r->by_stratum, key)) != MAP_NONE; key++)
+		if (r->strata.data[i].type == type && r->strata.data[i].bucket == bucket)
+			return i;
+	map_put(&r->by_stratum, key, (uint32_t)r->strata.n);
+	*vec_add(&r->strata) = (struct fleet_stratum){ type, bucket };
+	return (uint32_t)r->strata.n - 1;
+}
+
+void fleet_rows_crowd(struct fleet_rows *r, uint32_t stratum, uint32_t kind, uint32_t number,
+		      uint64_t ns)
+{
+	uint64_t key = (uint64_t)stratum << 32 | (uint64_t)kind << 24 | (number & 0xffffff);
+	uint32_t i = map_get(&r->by_crowd, key);
+
+	if (i == MAP_NONE) {
+		i = (uint32_t)r->crowds.n;
+		map_put(&r->by_crowd, key, i);
+		*vec_add(&r->crowds) = (struct fleet_crowd){ stratum, kind, number, 0 };
+	}
+	r->crowds.data[i].ns += ns;
+}
+
+/* ---- a block ---- */
+
+static uint32_t cell_of_row(struct fleet_rows *r, const struct fleet_row *of)
+{
+	struct fleet_rows_block *block = r->block;
+	uint32_t row = (uint32_t)(of - r->rows.data), i = map_get(&block->by_row, row);
+
+	if (i != MAP_NONE)
+		return i;
+	i = (uint32_t)block->cells.n;
+	map_put(&block->by_row, row, i);
+	*vec_add(&block->cells) = (struct block_cell){ .row = row, .base_cell = i };
+	return i;
+}
+
+static uint32_t cell_of(struct fleet_rows *r, uint32_t base, uint32_t corunner,
+			enum corunner_class class)
+{
+	return cell_of_row(r, fleet_rows_get(r, base, corunner, class, r->block->stratum));
+}
+
+static void add_samples(struct fleet_rows *r, struct block_cell *cell, uint32_t first, uint32_t n)
+{
+	const uint16_t *buckets = r->block->buckets.data + first;
+
+	tally_add(&r->rows.data[cell->row].tally, r->block->values.data + first, buckets, n);
+	cell->n += n;
+	for (uint32_t i = 0; i < n; i++)
+		cell->sum += buckets[i];
+}
+
+static void add_trio(void *ctx, const struct fleet_run *base, uint32_t app, uint32_t second,
+		     uint32_t first, uint32_t n)
+{
+	struct fleet_rows *r = ctx;
+	const uint32_t *apps = r->block->apps.data;
+	uint32_t own = apps[base->app];
+	uint32_t base_cell = cell_of(r, own, own, CORUNNER_ALL);
+	uint32_t i =
+		cell_of_row(r, fleet_rows_trio(r, own, apps[app], apps[second], r->block->stratum));
+
+	r->block->cells.data[i].base_cell = base_cell;
+	add_samples(r, &r->block->cells.data[i], first, n);
+}
+
+/* Of the run before this one; NULL: there are no more. */
+static void end_trios(struct fleet_rows *r, const struct fleet_run *next)
+{
+	struct fleet_rows_block *block = r->block;
+
+	if (block->trio_base && block->trio_base != next)
+		trios_find(&block->trios, block->trio_base, add_trio, r);
+	block->trio_base = next && block->has_trios.data[next->app] ? next : NULL;
+}
+
+static void add_corunner(void *ctx, const struct fleet_run *base, enum corunner_class class,
+			 uint32_t app, uint32_t first, uint32_t n)
+{
+	struct fleet_rows *r = ctx;
+	uint32_t own = r->block->apps.data[base->app];
+	uint32_t base_cell = cell_of(r, own, own, CORUNNER_ALL);
+	uint32_t i = cell_of(r, own, r->block->apps.data[app], class);
+
+	r->block->cells.data[i].base_cell = base_cell;
+	add_samples(r, &r->block->cells.data[i], first, n);
+	end_trios(r, base);
+	if (r->block->trio_base)
+		trios_take(&r->block->trios,
+			   &(struct corunner_range){ class, app, first, first + n });
+}
+
+static void add_bases(struct fleet_rows *r, const struct fleet_block *b)
+{
+	vec_for_each (&b->runs, const struct fleet_run, run) {
+		uint32_t own = r->block->apps.data[run->app], cell;
+
+		if (!run->n)
+			continue;
+		cell = cell_of(r, own, own, CORUNNER_ALL);
+		add_samples(r, &r->block->cells.data[cell], run->first, run->n);
+	}
+}
+
+/* Weighs as the variance of a difference of two means does, were all samples independent. */
+static void add_contrast(struct fleet_contrast *c, const struct block_cell *cell, uint64_t rest_n,
+			 uint64_t rest_sum)
+{
+	fleet_i128 n = cell->n, difference;
+	fleet_i128 w = n * rest_n / (n + rest_n);
+
+	if (!w)
+		return;
+	difference = ((fleet_i128)cell->sum * rest_n - (fleet_i128)rest_sum * n) *
+		     FLEET_CONTRAST_UNIT / (n * rest_n);
+	c->blocks++;
+	c->w += w;
+	c->wd += w * difference;
+	c->w2 += w * w;
+	c->wd_w += w * w * difference;
+	c->wd2 += w * w * difference * difference;
+}
+
+static void add_contrasts(struct fleet_rows *r)
+{
+	vec_for_each (&r->block->cells, const struct block_cell, cell) {
+		const struct block_cell *all = &r->block->cells.data[cell->base_cell];
+
+		if (cell != all && all->n > cell->n)
+			add_contrast(&r->rows.data[cell->row].contrast, cell, all->n - cell->n,
+				     all->sum - cell->sum);
+	}
+}
+
+static void take_values(struct fleet_rows_block *block, const struct fleet_block *b)
+{
+	vec_reserve(&block->values, b->samples.n);
+	vec_reserve(&block->buckets, b->samples.n);
+	for (size_t i = 0; i < b->samples.n; i++) {
+		block->values.data[i] = b->samples.data[i].value;
+		block->buckets.data[i] = tally_bucket(b->samples.data[i].value);
+	}
+}
+
+/* Numbers of this block's applications in the rows, and which of them have trios. */
+static void take_apps(struct fleet_rows *r, const struct fleet_block *b, const struct strtab *trios)
+{
+	struct fleet_rows_block *block = r->block;
+
+	block->apps.n = block->has_trios.n = 0;
+	for (uint32_t i = 0; i < b->apps.n; i++) {
+		*vec_add(&block->apps) = strtab_add(&r->apps, b->apps.strings[i]);
+		*vec_add(&block->has_trios) =
+			trios && strtab_find(trios, b->apps.strings[i]) != MAP_NONE;
+	}
+}
+
+static void begin_block(struct fleet_rows *r, const struct fleet_block *b, const char *type,
+			const struct fleet_rows_options *o)
+{
+	struct fleet_rows_block *block = r->block;
+
+	if (!block)
+		block = r->block = xcalloc(1, sizeof(*block));
+	block->cells.n = 0;
+	map_release(&block->by_row);
+	block->stratum =
+		fleet_rows_stratum(r, strtab_add(&r->types, type), b->start_ns / o->bucket_ns);
+	take_apps(r, b, o->trios);
+	take_values(block, b);
+}
+
+static void add_time(void *ctx, uint32_t kind, uint32_t number, uint64_t ns)
+{
+	struct fleet_rows *r = ctx;
+
+	fleet_rows_crowd(r, r->block->stratum, kind, number, ns);
+}
+
+uint64_t fleet_rows_add(struct fleet_rows *r, const struct fleet_block *b, const struct topology *t,
+			const char *type, const struct fleet_rows_options *o)
+{
+	uint64_t alone = r->corunners.alone;
+
+	begin_block(r, b, type, o);
+	add_bases(r, b);
+	corunners_find(&r->corunners, b, t, add_corunner, r);
+	end_trios(r, NULL);
+	add_contrasts(r);
+	fleet_crowd_find(b, add_time, r);
+	return r->corunners.alone - alone;
+}
+
+/* ---- all ---- */
+
+void fleet_contrast_merge(struct fleet_contrast *c, const struct fleet_contrast *more)
+{
+	c->blocks += more->blocks;
+	c->w += more->w;
+	c->wd += more->wd;
+	c->w2 += more->w2;
+	c->wd_w += more->wd_w;
+	c->wd2 += more->wd2;
+}
+
+static void release_block(struct fleet_rows_block *block)
+{
+	if (!block)
+		return;
+	vec_release(&block->cells);
+	vec_release(&block->values);
+	vec_release(&block->apps);
+	vec_release(&block->has_trios);
+	trios_release(&block->trios);
+	vec_release(&block->buckets);
+	map_release(&block->by_row);
+	free(block);
+}
+
+void fleet_rows_release(struct fleet_rows *r)
+{
+	vec_for_each (&r->rows, struct fleet_row, row)
+		tally_release(&row->tally);
+	vec_release(&r->rows);
+	vec_release(&r->strata);
+	vec_release(&r->crowds);
+	strtab_release(&r->apps);
+	strtab_release(&r->types);
+	map_release(&r->by_key);
+	map_release(&r->by_stratum);
+	map_release(&r->by_crowd);
+	corunners_release(&r->corunners);
+	release_block(r->block);
+	*r = (struct fleet_rows){ 0 };
+}

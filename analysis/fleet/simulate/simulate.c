@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/fleet/simulate/simulate.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analysis/fleet/simulate/world.h"
+#include "base/mem.h"
+#include "trace/fleet/file.h"
+
+#define CLOCK_GHZ      2.8
+#define PERIOD	       2500000.0 /* instructions */
+#define BLOCK_NS       1000000000ull
+#define START_NS       1700000000000000000ull
+#define SMT_LOSS       0.05 /* beside any application on the core */
+#define APPS_MIN       4
+#define APPS_MAX       20
+#define NO_APP	       UINT32_MAX
+#define SLICE_MIN_NS   20000000ull
+#define SLICE_RANGE_NS 300000000u
+
+/* What a CPU is to do for a while. */
+struct slice {
+	uint32_t app; /* of the machine's mix; NO_APP: idle */
+	uint64_t start_ns, end_ns;
+};
+
+struct schedule {
+	VEC(struct slice)
+};
+
+/* When both of a trio's co-runners are on one socket. */
+struct together {
+	const struct world_trio *trio;
+	uint16_t socket;
+	struct schedule times; /* app is not used */
+	size_t at;	       /* the first that may not be over */
+};
+
+/* One of the two comes or goes. */
+struct coming {
+	uint64_t time_ns;
+	int32_t by;
+	bool other;
+};
+
+struct machine {
+	const struct world *world;
+	struct fleet_header header;
+	struct dice dice;
+	double speed, occupancy; /* occupancy: share of its CPUs' time */
+	uint32_t n_apps, apps[APPS_MAX];
+	double instance[APPS_MAX];  /* of each its speed here */
+	struct schedule *schedules; /* by CPU, of the block being made */
+	struct {
+		VEC(struct together)
+	} trios; /* of which all three are in the mix, twice: by socket */
+	uint64_t blocks;
+};
+
+static void describe(struct machine *m, uint64_t seed, uint32_t n, uint32_t cpus)
+{
+	struct fleet_header *h = &m->header;
+
+	h->id = seed * 0x9e3779b97f4a7c15ull ^ hash_u64(n + 1);
+	snprintf(h->machine, sizeof(h->machine), "machine%05u", n + 1);
+	snprintf(h->type, sizeof(h->type), "simulated-%u", cpus);
+	snprintf(h->indicator, sizeof(h->indicator), "ipc");
+	snprintf(h->unit, sizeof(h->unit), "1e-6");
+	snprintf(h->by, sizeof(h->by), "executable");
+	h->higher_is_better = true;
+	h->period = (uint64_t)PERIOD;
+	h->topology.n = cpus;
+	for (uint32_t i = 0; i < cpus; i++) {
+		uint16_t socket = i >= cpus / 2;
+
+		h->topology.cpus[i] = (struct topology_cpu){ (uint16_t)(i / 2), socket, socket };
+	}
+}
+
+static bool in_mix(const struct machine *m, uint32_t app)
+{
+	for (uint32_t i = 0; i < m->n_apps; i++)
+		if (m->apps[i] == app)
+			return true;
+	return false;
+}
+
+static void find_trios(struct machine *m)
+{
+	vec_for_each (&m->world->trios, const struct world_trio, trio)
+		for (uint16_t socket = 0; socket < 2; socket++)
+			if (in_mix(m, trio->base) && in_mix(m, trio->one) && in_mix(m, trio->other))
+				*vec_add(&m->trios) =
+					(struct together){ .trio = trio, .socket = socket };
+}
+
+struct machine *machine_new(const struct world *w, uint64_t seed, uint32_t n, uint32_t cpus)
+{
+	struct machine *m = xcalloc(1, sizeof(*m));
+	uint32_t wanted;
+
+	m->world = w;
+	m->dice.state = seed ^ hash_u64(0x100000000ull + n);
+	m->schedules = xcalloc(cpus, sizeof(*m->schedules));
+	m->speed = 1 + WORLD_MACHINE_NOISE * dice_normal(&m->dice);
+	m->occupancy = 0.3 + 0.6 * dice_unit(&m->dice);
+	wanted = APPS_MIN + dice_below(&m->dice, APPS_MAX - APPS_MIN + 1);
+	for (uint32_t tries = 0; m->n_apps < wanted && tries < 100; tries++) {
+		uint32_t app = world_pick(w, &m->dice);
+
+		if (in_mix(m, app))
+			continue;
+		m->instance[m->n_apps] = 1 + WORLD_INSTANCE_NOISE * dice_normal(&m->dice);
+		m->apps[m->n_apps++] = app;
+	}
+	describe(m, seed, n, cpus);
+	find_trios(m);
+	return m;
+}
+
+const struct fleet_header *machine_header(const struct machine *m)
+{
+	return &m->header;
+}
+
+void machine_free(struct machine *m)
+{
+	for (uint32_t i = 0; i < m->header.topology.n; i++)
+		vec_release(&m->schedules[i]);
+	vec_for_each (&m->trios, struct together, t)
+		vec_release(&t->times);
+	vec_release(&m->trios);
+	free(m->schedules);
+	free(m);
+}
+
+/* ---- a block ---- */
+
+static void plan(struct machine *m, struct schedule *s, uint64_t from_ns, uint64_t to_ns)
+{
+	s->n = 0;
+	while (from_ns < to_ns) {
+		bool busy = dice_unit(&m->dice) < m->occupancy;
+		uint64_t end_ns = from_ns + SLICE_MIN_NS + dice_below(&m->dice, SLICE_RANGE_NS);
+
+		end_ns = end_ns < to_ns ? end_ns : to_ns;
+		*vec_add(s) = (struct slice){ busy ? dice_below(&m->dice, m->n_apps) : NO_APP,
+					      from_ns, end_ns };
+		from_ns = end_ns;
+	}
+}
+
+static int by_coming(const void *a, const void *b)
+{
+	const struct coming *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->by > y->by) - (x->by < y->by);
+}
+
+/* From the slices of the socket's CPUs. */
+static void find_together(struct machine *m, struct together *t)
+{
+	struct {
+		VEC(struct coming)
+	} comings = { 0 };
+	int32_t there[2] = { 0, 0 };
+	uint64_t since_ns = 0;
+
+	t->times.n = t->at = 0;
+	for (uint32_t i = 0; i < m->header.topology.n; i++) {
+		if (m->header.topology.cpus[i].socket != t->socket)
+			continue;
+		vec_for_each (&m->schedules[i], const struct slice, s) {
+			uint32_t app = s->app == NO_APP ? NO_APP : m->apps[s->app];
+
+			if (app != t->trio->one && app != t->trio->other)
+				continue;
+			*vec_add(&comings) =
+				(struct coming){ s->start_ns, 1, app == t->trio->other };
+			*vec_add(&comings) =
+				(struct coming){ s->end_ns, -1, app == t->trio->other };
+		}
+	}
+	vec_sort(&comings, by_coming);
+	vec_for_each (&comings, const struct coming, c) {
+		bool before = there[0] && there[1];
+
+		there[c->other] += c->by;
+		if (!before && there[0] && there[1])
+			since_ns = c->time_ns;
+		else if (before && !(there[0] && there[1]))
+			*vec_add(&t->times) = (struct slice){ 0, since_ns, c->time_ns };
+	}
+	vec_release(&comings);
+}
+
+/* What is left of its IPC beside two that are on its socket now. */
+static double beside_two(struct machine *m, uint32_t app, uint32_t cpu, uint64_t at_ns)
+{
+	double left = 1;
+
+	vec_for_each (&m->trios, struct together, t) {
+		if (t->trio->base != m->apps[app] ||
+		    t->socket != m->header.topology.cpus[cpu].socket)
+			continue;
+		while (t->at < t->times.n && t->times.data[t->at].end_ns <= at_ns)
+			t->at++;
+		if (t->at < t->times.n && t->times.data[t->at].start_ns <= at_ns)
+			left *= 1 - t->trio->loss;
+	}
+	return left;
+}
+
+/* The share of its IPC that the application loses beside what the sibling does. */
+static double loss_beside(const struct machine *m, uint32_t app, const struct slice *sibling)
+{
+	double loss;
+
+	if (sibling->app == NO_APP)
+		return 0;
+	loss = world_loss(m->world, m->apps[app], m->apps[sibling->app]);
+	return loss > 0 ? loss : SMT_LOSS;
+}
+
+/* One slice, cut into samples; *sibling: where the other thread of the core is. */
+static void run_slice(struct machine *m, struct fleet_block *b, uint32_t cpu,
+		      const struct slice *slice, const struct slice **sibling, double hour)
+{
+	const struct world_app *app = &m->world->apps.data[m->apps[slice->app]];
+	double ipc = app->ipc * m->speed * m->instance[slice->app] * hour;
+	uint64_t at_ns = slice->start_ns, length_ns;
+	double beside = 1 - loss_beside(m, slice->app, *sibling), value;
+
+	fleet_block_run(b, fleet_block_app(b, app->name), at_ns);
+	for (; at_ns < slice->end_ns; at_ns += length_ns) {
+		while ((*sibling)->end_ns <= at_ns) {
+			++*sibling;
+			beside = 1 - loss_beside(m, slice->app, *sibling);
+		}
+		value = ipc * beside * beside_two(m, slice->app, cpu, at_ns) *
+			(1 + app->noise * dice_normal(&m->dice));
+		length_ns = (uint64_t)(PERIOD / (value * CLOCK_GHZ));
+		if (at_ns + length_ns > slice->end_ns)
+			break;
+		fleet_block_sample(b, length_ns, (uint32_t)(value * FLEET_IPC_SCALE));
+	}
+}
+
+void machine_block(struct machine *m, struct fleet_block *b)
+{
+	uint64_t start_ns = START_NS + m->blocks * BLOCK_NS;
+	double hour = 1 + WORLD_HOUR_NOISE * dice_normal(&m->dice);
+	uint32_t cpus = m->header.topology.n;
+
+	fleet_block_begin(b, m->blocks++, start_ns);
+	for (uint32_t i = 0; i < cpus; i++)
+		plan(m, &m->schedules[i], start_ns, start_ns + BLOCK_NS);
+	vec_for_each (&m->trios, struct together, t)
+		find_together(m, t);
+	for (uint32_t i = 0; i < cpus; i++) {
+		const struct slice *sibling = m->schedules[i ^ 1].data;
+
+		fleet_block_track(b, i);
+		vec_for_each (&m->trios, struct together, t)
+			t->at = 0;
+		vec_for_each (&m->schedules[i], const struct slice, slice)
+			if (slice->app != NO_APP)
+				run_slice(m, b, i, slice, &sibling, hour);
+	}
+}

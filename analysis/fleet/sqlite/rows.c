@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The part of store.h that puts rows into columns and takes them out. */
+#include "analysis/fleet/sqlite/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/fleet/rows.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/fleet/block.h"
+
+static const char *const crowd_kinds[FLEET_CROWD_KINDS] = { "cpus", "apps" };
+
+/* A block has no more CPUs, nor applications: there is a place for each number. */
+#define CROWD_MOST FLEET_BLOCK_APPS
+_Static_assert(CPUS_MAX <= FLEET_BLOCK_APPS, "CPUs are fewer");
+
+static void add_wide(struct text *out, tally_u128 value)
+{
+	for (int shift = 120; shift >= 0; shift -= 8) {
+		char byte = (char)(uint8_t)(value >> shift);
+
+		text_addn(out, &byte, 1);
+	}
+}
+
+static tally_u128 wide_at(const uint8_t *p)
+{
+	tally_u128 value = 0;
+
+	for (int i = 0; i < 16; i++)
+		value = value << 8 | p[i];
+	return value;
+}
+
+static void pack_contrast(const struct fleet_contrast *c, struct text *out)
+{
+	add_wide(out, (tally_u128)c->w);
+	add_wide(out, (tally_u128)c->wd);
+	add_wide(out, (tally_u128)c->w2);
+	add_wide(out, (tally_u128)c->wd_w);
+	add_wide(out, (tally_u128)c->wd2);
+}
+
+static void read_contrast(struct fleet_contrast *c, const uint8_t *p)
+{
+	c->w = (fleet_i128)wide_at(p);
+	c->wd = (fleet_i128)wide_at(p + 16);
+	c->w2 = (fleet_i128)wide_at(p + 32);
+	c->wd_w = (fleet_i128)wide_at(p + 48);
+	c->wd2 = (fleet_i128)wide_at(p + 64);
+}
+
+bool store_read_row(sqlite3_stmt *st, struct tally *tally, struct fleet_contrast *contrast)
+{
+	struct fleet_contrast more = { .blocks = (uint64_t)sqlite3_column_int64(st, 3) };
+	uint64_t n = tally->n + (uint64_t)sqlite3_column_int64(st, 0);
+
+	if (sqlite3_column_bytes(st, 2) != 16 || sqlite3_column_bytes(st, 4) != 80 ||
+	    tally_unpack(tally, sqlite3_column_blob(st, 5), (size_t)sqlite3_column_bytes(st, 5)) ||
+	    tally->n != n)
+		return false;
+	tally->sum += (uint64_t)sqlite3_column_int64(st, 1);
+	tally->squares += wide_at(sqlite3_column_blob(st, 2));
+	read_contrast(&more, sqlite3_column_blob(st, 4));
+	fleet_contrast_merge(contrast, &more);
+	return true;
+}
+
+static void bind_key(sqlite3_stmt *st, const struct fleet_row *row, const uint32_t *apps,
+		     uint32_t type, uint64_t bucket)
+{
+	store_bind_number(st, 1, apps[row->base]);
+	store_bind_number(st, 2, apps[row->corunner]);
+	if (row->class == CORUNNER_TRIO)
+		store_bind_number(st, 3, apps[row->second]);
+	else
+		sqlite3_bind_text(st, 3, corunner_class_names[row->class], -1, SQLITE_STATIC);
+	store_bind_number(st, 4, type);
+	store_bind_number(st, 5, bucket);
+}
+
+static void bind_blob(sqlite3_stmt *st, int i, const struct text *bytes)
+{
+	sqlite3_bind_blob(st, i, bytes->n ? bytes->s : "", (int)bytes->n, SQLITE_TRANSIENT);
+}
+
+static bool write_row(sqlite3_stmt *st, const struct tally *tally,
+		      const struct fleet_contrast *contrast)
+{
+	struct text squares = { 0 }, sums = { 0 }, histogram = { 0 };
+	bool written;
+
+	add_wide(&squares, tally->squares);
+	pack_contrast(contrast, &sums);
+	tally_pack(tally, &histogram);
+	store_bind_number(st, 6, tally->n);
+	store_bind_number(st, 7, tally->sum);
+	bind_blob(st, 8, &squares);
+	store_bind_number(st, 9, contrast->blocks);
+	bind_blob(st, 10, &sums);
+	bind_blob(st, 11, &histogram);
+	written = store_done(st);
+	text_release(&squares);
+	text_release(&sums);
+	text_release(&histogram);
+	return written;
+}
+
+/* What is stored and what comes, together. */
+static bool add_row(struct fleet_store *s, const struct fleet_row *row, const uint32_t *apps,
+		    uint32_t type, uint64_t bucket)
+{
+	struct fleet_contrast contrast = row->contrast;
+	bool trio = row->class == CORUNNER_TRIO;
+	sqlite3_stmt *st = store_statement(s, trio ? GET_TRIO : GET_ROW);
+	struct tally sum = { 0 };
+	bool sound = true;
+
+	tally_merge(&sum, &row->tally);
+	bind_key(st, row, apps, type, bucket);
+	if (st && sqlite3_step(st) == SQLITE_ROW)
+		sound = store_read_row(st, &sum, &contrast);
+	if (st)
+		sqlite3_reset(st);
+	st = store_statement(s, trio ? PUT_TRIO : PUT_ROW);
+	if (sound && st) {
+		bind_key(st, row, apps, type, bucket);
+		sound = write_row(st, &sum, &contrast);
+	}
+	tally_release(&sum);
+	return sound && st;
+}
+
+/* Of all names, freed by the caller. False: one could not be added, and nothing may be added after
+ * it: the failure may have ended the transaction. */
+static bool number_all(struct fleet_store *s, const struct strtab *names, enum statement add,
+		       enum statement get, uint32_t **numbers)
+{
+	*numbers = xcalloc(names->n + 1, sizeof(**numbers));
+	for (uint32_t i = 0; i < names->n; i++) {
+		(*numbers)[i] = store_number(s, add, get, names->strings[i], NULL);
+		if (!(*numbers)[i])
+			return false;
+	}
+	return true;
+}
+
+bool store_add_blocks(struct fleet_store *s, const struct fleet_store_block *b, size_t n)
+{
+	bool added = true;
+
+	for (; added && n; n--, b++) {
+		sqlite3_stmt *st = store_statement(s, ADD_BLOCK);
+
+		store_bind_number(st, 1, b->recording);
+		store_bind_number(st, 2, b->sequence);
+		store_bind_number(st, 3, b->machine);
+		store_bind_number(st, 4, b->start_ns);
+		store_bind_number(st, 5, b->samples);
+		store_bind_number(st, 6, b->alone);
+		added = store_done(st);
+	}
+	return added;
+}
+
+static bool add_crowds(struct fleet_store *s, const struct fleet_rows *rows, const uint32_t *types)
+{
+	bool added = true;
+
+	vec_for_each (&rows->crowds, const struct fleet_crowd, c) {
+		const struct fleet_stratum *stratum = &rows->strata.data[c->stratum];
+		sqlite3_stmt *st = store_statement(s, ADD_CROWD);
+
+		store_bind_number(st, 1, types[stratum->type]);
+		store_bind_number(st, 2, stratum->bucket);
+		store_bind_text(st, 3, crowd_kinds[c->kind]);
+		store_bind_number(st, 4, c->number);
+		store_bind_number(st, 5, c->ns);
+		added = added && store_done(st);
+	}
+	return added;
+}
+
+bool store_add_all(struct fleet_store *s, const struct fleet_rows *rows,
+		   const struct fleet_store_block *blocks, size_t n)
+{
+	uint32_t *apps = NULL, *types = NULL;
+	bool added = number_all(s, &rows->apps, ADD_APP, GET_APP, &apps) &&
+		     number_all(s, &rows->types, ADD_TYPE, GET_TYPE, &types) &&
+		     store_add_blocks(s, blocks, n) && add_crowds(s, rows, types);
+
+	vec_for_each (&rows->rows, const struct fleet_row, row) {
+		const struct fleet_stratum *stratum = &rows->strata.data[row->stratum];
+
+		if (!added)
+			break;
+		added = add_row(s, row, apps, types[stratum->type], stratum->bucket);
+	}
+	free(apps);
+	free(types);
+	return added;
+}
+
+int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
+		    const struct fleet_store_block *blocks, size_t n, struct err *err)
+{
+	int rc;
+
+	if (store_execute(s, "BEGIN IMMEDIATE") && store_add_all(s, rows, blocks, n) &&
+	    store_execute(s, "COMMIT"))
+		return 0;
+	rc = store_failed(s, err);
+	store_execute(s, "ROLLBACK");
+	return rc;
+}
+
+/* ---- reading ---- */
+
+/* What is in a database may be anything. */
+static const char *column_name(sqlite3_stmt *st, int column)
+{
+	const char *name = (const char *)sqlite3_column_text(st, column);
+
+	return name ? name : "";
+}
+
+/* Its number in the rows. */
+static uint32_t column_app(sqlite3_stmt *st, int column, struct fleet_rows *rows)
+{
+	char printable[256];
+
+	return strtab_add(&rows->apps,
+			  text_printable(printable, sizeof(printable), column_name(st, column)));
+}
+
+int store_damaged(const struct fleet_store *s, struct err *err)
+{
+	return err_set(err, -EBADMSG, "%s: a row is damaged; reduce again", s->path);
+}
+
+static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *rows, struct err *err)
+{
+	sqlite3_stmt *st = store_statement(s, LOAD_ROWS);
+	uint32_t stratum = fleet_rows_stratum(rows, 0, 0);
+	int step;
+
+	store_bind_number(st, 1, type);
+	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
+		uint32_t base = column_app(st, 6, rows);
+		uint32_t co = column_app(st, 7, rows);
+		enum corunner_class class = corunner_class_find(column_name(st, 8));
+		struct fleet_row *row = class >= CORUNNER_TRIO
+						? NULL
+						: fleet_rows_get(rows, base, co, class, stratum);
+
+		if (!row || !store_read_row(st, &row->tally, &row->contrast))
+			return store_damaged(s, err);
+	}
+	return step == SQLITE_DONE ? 0 : store_failed(s, err);
+}
+
+static int load_trios(struct fleet_store *s, uint32_t type, struct fleet_rows *rows,
+		      struct err *err)
+{
+	sqlite3_stmt *st = store_statement(s, LOAD_TRIOS);
+	int step;
+
+	store_bind_number(st, 1, type);
+	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
+		uint32_t base = column_app(st, 6, rows), co = column_app(st, 7, rows);
+		struct fleet_row *row = fleet_rows_trio(rows, base, co, column_app(st, 8, rows), 0);
+
+		if (!store_read_row(st, &row->tally, &row->contrast))
+			return store_damaged(s, err);
+	}
+	return step == SQLITE_DONE ? 0 : store_failed(s, err);
+}
+
+bool store_read_crowd(sqlite3_stmt *st, struct fleet_rows *rows, uint32_t stratum)
+{
+	uint64_t number = (uint64_t)sqlite3_column_int64(st, 1);
+
+	if (number > CROWD_MOST)
+		return false;
+	fleet_rows_crowd(rows, stratum, !strcmp(column_name(st, 0), crowd_kinds[FLEET_APPS]),
+			 (uint32_t)number, (uint64_t)sqlite3_column_int64(st, 2));
+	return true;
+}
+
+static int load_crowds(struct fleet_store *s, uint32_t type, struct fleet_rows *rows,
+		       struct err *err)
+{
+	sqlite3_stmt *st = store_statement(s, LOAD_CROWDS);
+	int step;
+
+	store_bind_number(st, 1, type);
+	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW)
+		if (!store_read_crowd(st, rows, 0))
+			return store_damaged(s, err);
+	return step == SQLITE_DONE ? 0 : store_failed(s, err);
+}
+
+int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows *rows,
+		     unsigned *others, struct err *err)
+{
+	sqlite3_stmt *st = store_statement(s, MOST_TYPE);
+	char name[128] = "";
+	uint32_t id;
+	int rc;
+
+	*others = 0;
+	if (st && sqlite3_step(st) == SQLITE_ROW) {
+		snprintf(name, sizeof(name), "%s", (const char *)sqlite3_column_text(st, 0));
+		*others = (unsigned)sqlite3_column_int64(st, 1) - 1;
+	}
+	if (st)
+		sqlite3_reset(st);
+	if (type)
+		snprintf(name, sizeof(name), "%s", type);
+	st = store_statement(s, GET_TYPE);
+	store_bind_text(st, 1, name);
+	if (!st || sqlite3_step(st) != SQLITE_ROW)
+		return err_set(err, -ENODATA,
+			       type ? "%s has no machine type %s; SELECT name FROM types lists them"
+				    : "%s has no samples%s; add some with ispot fleet reduce",
+			       s->path, name);
+	id = (uint32_t)sqlite3_column_int64(st, 0);
+	strtab_add(&rows->types, name);
+	rc = load_rows(s, id, rows, err);
+	if (!rc && store_has_trios(s))
+		rc = load_trios(s, id, rows, err);
+	return rc ? rc : load_crowds(s, id, rows, err);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/fleet/sqlite/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/fleet/file.h"
+
+/* "ifle", so that no other program's file is taken for one. */
+#define APPLICATION_ID 0x69666c65
+
+static const char *const schema =
+	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
+	"CREATE TABLE apps(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+	"CREATE TABLE types(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
+	"CREATE TABLE machines(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL);"
+	"CREATE TABLE blocks(recording INTEGER, sequence INTEGER, machine INTEGER, start_ns INTEGER,"
+	" samples INTEGER, alone INTEGER, PRIMARY KEY(recording, sequence)) WITHOUT ROWID;"
+	"CREATE TABLE rows(base INTEGER, corunner INTEGER, class TEXT, type INTEGER, bucket INTEGER,"
+	" n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER, contrast BLOB, histogram BLOB,"
+	" PRIMARY KEY(base, corunner, class, type, bucket)) WITHOUT ROWID;"
+	"CREATE TABLE crowds(type INTEGER, bucket INTEGER, kind TEXT, number INTEGER, ns INTEGER,"
+	" PRIMARY KEY(type, bucket, kind, number)) WITHOUT ROWID;";
+
+/* Came later than the others: databases of before do not have them. */
+static const char *const trio_schema =
+	"CREATE TABLE IF NOT EXISTS trio_bases(name TEXT PRIMARY KEY) WITHOUT ROWID;"
+	"CREATE TABLE IF NOT EXISTS trios(base INTEGER, corunner INTEGER, second INTEGER,"
+	" type INTEGER, bucket INTEGER, n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER,"
+	" contrast BLOB, histogram BLOB, PRIMARY KEY(base, corunner, second, type, bucket))"
+	" WITHOUT ROWID;";
+
+static const char *const sql[STATEMENTS] = {
+	[ADD_META] = "INSERT OR IGNORE INTO meta VALUES(?, ?)",
+	[GET_META] = "SELECT value FROM meta WHERE key = ?",
+	[ADD_APP] = "INSERT OR IGNORE INTO apps(name) VALUES(?)",
+	[GET_APP] = "SELECT id FROM apps WHERE name = ?",
+	[ADD_TYPE] = "INSERT OR IGNORE INTO types(name) VALUES(?)",
+	[GET_TYPE] = "SELECT id FROM types WHERE name = ?",
+	[ADD_MACHINE] = "INSERT OR IGNORE INTO machines(name, type) VALUES(?, ?)",
+	[GET_MACHINE] = "SELECT id FROM machines WHERE name = ?",
+	[HAS_BLOCK] = "SELECT 1 FROM blocks WHERE recording = ? AND sequence = ?",
+	[ADD_BLOCK] = "INSERT INTO blocks VALUES(?, ?, ?, ?, ?, ?)",
+	[GET_ROW] = "SELECT n, sum, squares, blocks, contrast, histogram FROM rows WHERE base = ?"
+		    " AND corunner = ? AND class = ? AND type = ? AND bucket = ?",
+	[PUT_ROW] =
+		"INSERT OR REPLACE INTO rows(base, corunner, class, type, bucket, n, sum, squares,"
+		" blocks, contrast, histogram) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[ADD_CROWD] = "INSERT INTO crowds VALUES(?, ?, ?, ?, ?)"
+		      " ON CONFLICT DO UPDATE SET ns = ns + excluded.ns",
+	[LOAD_ROWS] = "SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, class"
+		      " FROM rows r JOIN apps b ON b.id = r.base JOIN apps c ON c.id = r.corunner"
+		      " WHERE type = ?",
+	[LOAD_CROWDS] = "SELECT kind, number, sum(ns) FROM crowds WHERE type = ?"
+			" GROUP BY kind, number",
+	[GET_TRIO] = "SELECT n, sum, squares, blocks, contrast, histogram FROM trios WHERE base = ?"
+		     " AND corunner = ? AND second = ? AND type = ? AND bucket = ?",
+	[PUT_TRIO] =
+		"INSERT OR REPLACE INTO trios(base, corunner, second, type, bucket, n, sum, squares,"
+		" blocks, contrast, histogram) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+	[LOAD_TRIOS] =
+		"SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, s.name"
+		" FROM trios r JOIN apps b ON b.id = r.base JOIN apps c ON c.id = r.corunner"
+		" JOIN apps s ON s.id = r.second WHERE type = ?",
+	[ADD_TRIO_BASE] = "INSERT OR IGNORE INTO trio_bases VALUES(?)",
+	[LOAD_TRIO_BASES] = "SELECT name FROM trio_bases ORDER BY name",
+	[ANY_BLOCK] = "SELECT 1 FROM blocks LIMIT 1",
+	[MOST_TYPE] =
+		"SELECT t.name, (SELECT count(DISTINCT type) FROM rows) FROM rows r JOIN types t"
+		" ON t.id = r.type WHERE class = 'all' GROUP BY type"
+		" ORDER BY sum(n) DESC, t.name LIMIT 1",
+	[EACH_BLOCK] =
+		"SELECT recording, sequence, m.name, m.type, start_ns, samples, alone FROM blocks b"
+		" JOIN machines m ON m.id = b.machine ORDER BY recording, sequence",
+	[EACH_ROW] = "SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, class,"
+		     " t.name, bucket FROM rows r JOIN apps b ON b.id = r.base"
+		     " JOIN apps c ON c.id = r.corunner JOIN types t ON t.id = r.type",
+	[EACH_TRIO] = "SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name,"
+		      " s.name, t.name, bucket FROM trios r JOIN apps b ON b.id = r.base"
+		      " JOIN apps c ON c.id = r.corunner JOIN apps s ON s.id = r.second"
+		      " JOIN types t ON t.id = r.type",
+	[EACH_CROWD] = "SELECT kind, number, ns, t.name, bucket FROM crowds r"
+		       " JOIN types t ON t.id = r.type",
+	[TOTALS] =
+		"SELECT count(DISTINCT machine), count(*), sum(samples), sum(alone), min(start_ns),"
+		" max(start_ns) FROM blocks",
+};
+
+int store_failed(struct fleet_store *s, struct err *err)
+{
+	int rc = sqlite3_errcode(s->db);
+
+	if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
+		return err_set(err, -EBUSY,
+			       "%s: another process has it in use; try again after that", s->path);
+	if (rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT)
+		return err_set(err, -EBADMSG, "%s: not a sound SQLite file; name another with --db",
+			       s->path);
+	return err_set(err, -EIO, "%s: %s; is there room, and may it be written?", s->path,
+		       sqlite3_errmsg(s->db));
+}
+
+/* ---- statements ---- */
+
+sqlite3_stmt *store_statement(struct fleet_store *s, enum statement which)
+{
+	sqlite3_stmt **st = &s->statements[which];
+
+	if (!*st)
+		sqlite3_prepare_v3(s->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, st, NULL);
+	else
+		sqlite3_reset(*st);
+	return *st;
+}
+
+void store_bind_text(sqlite3_stmt *st, int i, const char *text)
+{
+	sqlite3_bind_text(st, i, text, -1, SQLITE_TRANSIENT);
+}
+
+void store_bind_number(sqlite3_stmt *st, int i, uint64_t number)
+{
+	sqlite3_bind_int64(st, i, (sqlite3_int64)number);
+}
+
+bool store_done(sqlite3_stmt *st)
+{
+	int rc = st ? sqlite3_step(st) : SQLITE_ERROR;
+
+	if (st)
+		sqlite3_reset(st);
+	return rc == SQLITE_DONE || rc == SQLITE_ROW;
+}
+
+bool store_execute(struct fleet_store *s, const char *what)
+{
+	return sqlite3_exec(s->db, what, NULL, NULL, NULL) == SQLITE_OK;
+}
+
+uint32_t store_number(struct fleet_store *s, enum statement add, enum statement get,
+		      const char *name, const char *more)
+{
+	uint32_t id = 0;
+	sqlite3_stmt *st = store_statement(s, get);
+
+	store_bind_text(st, 1, name);
+	if (st && sqlite3_step(st) == SQLITE_ROW)
+		id = (uint32_t)sqlite3_column_int64(st, 0);
+	if (st)
+		sqlite3_reset(st);
+	if (id)
+		return id;
+	st = store_statement(s, add);
+	store_bind_text(st, 1, name);
+	if (more)
+		store_bind_text(st, 2, more);
+	return store_done(st) ? (uint32_t)sqlite3_last_insert_rowid(s->db) : 0;
+}
+
+/* ---- opening ---- */
+
+static int64_t pragma(struct fleet_store *s, const char *what)
+{
+	sqlite3_stmt *st = NULL;
+	int64_t value = -1;
+
+	if (sqlite3_prepare_v2(s->db, what, -1, &st, NULL) == SQLITE_OK &&
+	    sqlite3_step(st) == SQLITE_ROW)
+		value = sqlite3_column_int64(st, 0);
+	sqlite3_finalize(st);
+	return value;
+}
+
+static int make_tables(struct fleet_store *s, bool make, struct err *err)
+{
+	char mark[64];
+
+	if (pragma(s, "PRAGMA application_id") == APPLICATION_ID)
+		return !make || store_execute(s, trio_schema) ? 0 : store_failed(s, err);
+	if (sqlite3_errcode(s->db) == SQLITE_NOTADB || !make ||
+	    pragma(s, "SELECT count(*) FROM sqlite_master"))
+		return err_set(err, -EBADMSG,
+			       "%s: not a fleet's database; ispot fleet reduce makes them",
+			       s->path);
+	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", APPLICATION_ID);
+	return store_execute(s, "BEGIN IMMEDIATE") && store_execute(s, schema) &&
+			       store_execute(s, trio_schema) && store_execute(s, mark) &&
+			       store_execute(s, "COMMIT")
+		       ? 0
+		       : store_failed(s, err);
+}
+
+int fleet_store_open(struct fleet_store **store, const char *path, bool make, struct err *err)
+{
+	struct fleet_store *s = xcalloc(1, sizeof(*s));
+	int flags = make ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY, rc;
+
+	*store = NULL;
+	s->path = xstrdup(path);
+	if (!make && access(path, R_OK))
+		rc = err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", path,
+			     strerror(errno));
+	else if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
+		rc = store_failed(s, err);
+	else {
+		sqlite3_busy_timeout(s->db, 10000);
+		rc = make_tables(s, make, err);
+	}
+	if (!rc && !make && !store_execute(s, "BEGIN")) /* all that is read is of one moment */
+		rc = store_failed(s, err);
+	if (rc)
+		fleet_store_close(s);
+	else
+		*store = s;
+	return rc;
+}
+
+void fleet_store_close(struct fleet_store *s)
+{
+	if (!s)
+		return;
+	for (int i = 0; i < STATEMENTS; i++)
+		sqlite3_finalize(s->statements[i]);
+	sqlite3_close(s->db);
+	free(s->path);
+	free(s);
+}
+
+/* ---- what is stored once ---- */
+
+static void get_meta(struct fleet_store *s, const char *key, char *value, size_t n)
+{
+	sqlite3_stmt *st = store_statement(s, GET_META);
+
+	*value = '\0';
+	store_bind_text(st, 1, key);
+	if (st && sqlite3_step(st) == SQLITE_ROW && sqlite3_column_text(st, 0))
+		text_printable(value, n, (const char *)sqlite3_column_text(st, 0));
+	if (st)
+		sqlite3_reset(st);
+}
+
+/* Stores it, or compares with what is stored. */
+static int agree(struct fleet_store *s, const char *key, const char *value, struct err *err)
+{
+	sqlite3_stmt *st = store_statement(s, ADD_META);
+	char stored[128];
+
+	store_bind_text(st, 1, key);
+	store_bind_text(st, 2, value);
+	if (!store_done(st))
+		return store_failed(s, err);
+	get_meta(s, key, stored, sizeof(stored));
+	if (strcmp(stored, value))
+		return err_set(err, -EINVAL,
+			       "%s has %s %s, and not %s; reduce into another database with --db",
+			       s->path, key, stored, value);
+	return 0;
+}
+
+void fleet_store_meta_of(const struct fleet_header *h, uint64_t bucket_ns,
+			 struct fleet_store_meta *meta)
+{
+	memset(meta, 0, sizeof(*meta)); /* metas are compared as bytes */
+	meta->higher_is_better = h->higher_is_better;
+	meta->bucket_ns = bucket_ns;
+	snprintf(meta->indicator, sizeof(meta->indicator), "%s", h->indicator);
+	snprintf(meta->unit, sizeof(meta->unit), "%s", h->unit);
+	snprintf(meta->by, sizeof(meta->by), "%s", h->by);
+}
+
+int fleet_store_begin(struct fleet_store *s, const struct fleet_store_meta *meta, struct err *err)
+{
+	char bucket[32];
+	int rc;
+
+	snprintf(bucket, sizeof(bucket), "%llu", (unsigned long long)meta->bucket_ns);
+	rc = agree(s, "indicator", meta->indicator, err);
+	rc = rc ? rc : agree(s, "unit", meta->unit, err);
+	rc = rc ? rc : agree(s, "better", meta->higher_is_better ? "higher" : "lower", err);
+	rc = rc ? rc : agree(s, "by", meta->by, err);
+	return rc ? rc : agree(s, "bucket_ns", bucket, err);
+}
+
+/* ---- whose trios are kept ---- */
+
+bool store_has_trios(struct fleet_store *s)
+{
+	return pragma(s, "SELECT count(*) FROM sqlite_master WHERE name = 'trios'") == 1;
+}
+
+void fleet_store_trio_bases(struct fleet_store *s, struct strtab *names)
+{
+	sqlite3_stmt *st = store_has_trios(s) ? store_statement(s, LOAD_TRIO_BASES) : NULL;
+	char name[256];
+
+	while (st && sqlite3_step(st) == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(st, 0);
+
+		strtab_add(names, text_printable(name, sizeof(name), text ? text : ""));
+	}
+	if (st)
+		sqlite3_reset(st);
+}
+
+static bool has_any_block(struct fleet_store *s)
+{
+	sqlite3_stmt *st = store_statement(s, ANY_BLOCK);
+	bool has = st && sqlite3_step(st) == SQLITE_ROW;
+
+	if (st)
+		sqlite3_reset(st);
+	return has;
+}
+
+bool fleet_store_same_names(const struct strtab *a, const struct strtab *b)
+{
+	bool same = a->n == b->n;
+
+	for (uint32_t i = 0; same && i < a->n; i++)
+		same = strtab_find(b, a->strings[i]) != MAP_NONE;
+	return same;
+}
+
+int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct strtab *kept,
+		      struct err *err)
+{
+	fleet_store_trio_bases(s, kept);
+	if (!asked->n || fleet_store_same_names(asked, kept))
+		return 0;
+	if (has_any_block(s))
+		return err_set(err, -EINVAL,
+			       "%s has samples whose trios were not kept, or those of other "
+			       "applications; reduce into another database with --db",
+			       s->path);
+	for (uint32_t i = 0; i < asked->n; i++) {
+		sqlite3_stmt *st = store_statement(s, ADD_TRIO_BASE);
+
+		store_bind_text(st, 1, asked->strings[i]);
+		if (!store_done(st))
+			return store_failed(s, err);
+		strtab_add(kept, asked->strings[i]);
+	}
+	return 0;
+}
+
+int fleet_store_machine(struct fleet_store *s, const struct fleet_header *h, uint32_t *machine,
+			struct err *err)
+{
+	*machine = store_number(s, ADD_MACHINE, GET_MACHINE, h->machine, h->type);
+	return *machine ? 0 : store_failed(s, err);
+}
+
+bool fleet_store_has(struct fleet_store *s, uint64_t recording, uint64_t sequence)
+{
+	sqlite3_stmt *st = store_statement(s, HAS_BLOCK);
+	bool has;
+
+	store_bind_number(st, 1, recording);
+	store_bind_number(st, 2, sequence);
+	has = st && sqlite3_step(st) == SQLITE_ROW;
+	if (st)
+		sqlite3_reset(st);
+	return has;
+}
+
+int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
+		     struct fleet_store_totals *totals, struct err *err)
+{
+	sqlite3_stmt *st = store_statement(s, TOTALS);
+	char text[64];
+
+	memset(meta, 0, sizeof(*meta)); /* metas are compared as bytes */
+	get_meta(s, "indicator", meta->indicator, sizeof(meta->indicator));
+	get_meta(s, "unit", meta->unit, sizeof(meta->unit));
+	get_meta(s, "by", meta->by, sizeof(meta->by));
+	get_meta(s, "better", text, sizeof(text));
+	meta->higher_is_better = !strcmp(text, "higher");
+	get_meta(s, "bucket_ns", text, sizeof(text));
+	meta->bucket_ns = strtoull(text, NULL, 10);
+	if (!st || sqlite3_step(st) != SQLITE_ROW)
+		return store_failed(s, err);
+	totals->machines = (uint64_t)sqlite3_column_int64(st, 0);
+	totals->blocks = (uint64_t)sqlite3_column_int64(st, 1);
+	totals->samples = (uint64_t)sqlite3_column_int64(st, 2);
+	totals->alone = (uint64_t)sqlite3_column_int64(st, 3);
+	totals->from_ns = (uint64_t)sqlite3_column_int64(st, 4);
+	totals->to_ns = (uint64_t)sqlite3_column_int64(st, 5);
+	return 0;
+}

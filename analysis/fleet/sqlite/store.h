@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * A fleet's rows in a SQLite file: the one folder that includes sqlite3.h. A block
+ * is counted once: its key (recording, sequence) is stored in the same transaction as what it adds.
+ * The schema is in ispot-fleet(1).
+ */
+#ifndef ISPOT_ANALYSIS_FLEET_SQLITE_STORE_H
+#define ISPOT_ANALYSIS_FLEET_SQLITE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct err;
+struct fleet_header;
+struct fleet_rows;
+struct fleet_store;
+struct strtab;
+
+/* What all rows of a store have in common. */
+struct fleet_store_meta {
+	char indicator[64], unit[16], by[32];
+	bool higher_is_better;
+	uint64_t bucket_ns;
+};
+
+struct fleet_store_block {
+	uint64_t recording, sequence;
+	uint32_t machine; /* as fleet_store_machine() numbered it */
+	uint64_t start_ns, samples, alone;
+};
+
+/* Totals over all blocks. */
+struct fleet_store_totals {
+	uint64_t machines, blocks, samples, alone, from_ns, to_ns;
+};
+
+void fleet_store_meta_of(const struct fleet_header *h, uint64_t bucket_ns,
+			 struct fleet_store_meta *meta);
+
+/* make: where there is none. -ENOENT, -EBADMSG (not such a file), -EBUSY. */
+int fleet_store_open(struct fleet_store **s, const char *path, bool make, struct err *err);
+void fleet_store_close(struct fleet_store *s); /* NULL is fine */
+
+/* The first to come decides; -EINVAL: the store has another indicator or bucket. */
+int fleet_store_begin(struct fleet_store *s, const struct fleet_store_meta *meta, struct err *err);
+/* kept: the applications whose trios go into this store. The first to ask decides, while it has no
+ * blocks; who does not ask takes what there is. -EINVAL: it has others. */
+int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct strtab *kept,
+		      struct err *err);
+int fleet_store_machine(struct fleet_store *s, const struct fleet_header *h, uint32_t *machine,
+			struct err *err);
+bool fleet_store_has(struct fleet_store *s, uint64_t recording, uint64_t sequence);
+/* All or nothing. */
+int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
+		    const struct fleet_store_block *blocks, size_t n, struct err *err);
+
+/* The names of the applications whose trios are in it. */
+void fleet_store_trio_bases(struct fleet_store *s, struct strtab *names);
+bool fleet_store_same_names(const struct strtab *a, const struct strtab *b);
+
+/* ---- all that a database has, in an order that follows from its blocks ---- */
+
+struct fleet_store_line {
+	uint64_t recording, sequence;
+	const char *machine, *type; /* for the time of the visit */
+	uint64_t start_ns, samples, alone;
+};
+
+/* -errno ends it. */
+typedef int fleet_store_block_visit(void *ctx, const struct fleet_store_line *block,
+				    struct err *err);
+typedef int fleet_store_rows_visit(void *ctx, const struct fleet_rows *rows, struct err *err);
+
+int fleet_store_each_block(struct fleet_store *s, fleet_store_block_visit *visit, void *ctx,
+			   struct err *err);
+/* Rows, trios and crowds, of all types and buckets, each once: as many at a time as memory takes.
+ */
+int fleet_store_each_rows(struct fleet_store *s, fleet_store_rows_visit *visit, void *ctx,
+			  struct err *err);
+
+/* ---- adding one to another ---- */
+
+/* What fleet_store_merge() has added, and what was there already. */
+struct fleet_store_merged {
+	uint64_t blocks, samples, alone, known_blocks;
+};
+
+/* Adds another database: all of it, nothing where all its blocks are known. -EEXIST: some are.
+ * -EINVAL: it has another indicator, bucket, or trios of others; and as fleet_store_open(). */
+int fleet_store_merge(struct fleet_store *into, const char *path,
+		      struct fleet_store_merged *counted, struct err *err);
+
+/* ---- for a report ---- */
+
+/* Rows of all time buckets together, of one machine type: the given, or NULL: the one with the most
+ * samples. *others: how many types there are besides. */
+int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows *rows,
+		     unsigned *others, struct err *err);
+int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
+		     struct fleet_store_totals *totals, struct err *err);
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/group/argkey.h"
+#include "analysis/group/argkey_find.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "symbol/demangle.h"
+#include "trace/meta/meta.h"
+
+#define PLACE	 (1ull << 63) /* a key that is a number in names */
+#define NEGATIVE 65	      /* the size class of a negative value */
+
+static bool matches(const char *pattern, const char *name)
+{
+	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
+}
+
+/* As it is on the screen: without its parameters. */
+static bool is_named_bare(const struct meta_function *f, const char *pattern)
+{
+	char *bare = symbol_is_mangled(f->symbol) ? demangle_bare(f->symbol) : NULL;
+	bool is = bare && matches(pattern, bare);
+
+	free(bare);
+	return is;
+}
+
+static bool is_named(const struct meta_function *f, const char *pattern)
+{
+	return f->symbol && (matches(pattern, f->symbol) || matches(pattern, f->name) ||
+			     is_named_bare(f, pattern));
+}
+
+static void forget(struct argkeys *a, uint32_t id)
+{
+	a->n_split -= a->functions[id].n > 0;
+	a->functions[id] = (struct argkey_function){ 0 };
+}
+
+static void add(struct argkeys *a, uint32_t id, const struct meta_argument *arg)
+{
+	struct argkey_function *f = &a->functions[id];
+
+	if (f->mask & 1u << arg->bit)
+		return;
+	a->n_split += !f->n;
+	f->by[f->n++] = arg;
+	f->mask |= 1u << arg->bit;
+}
+
+static void split_by_default(struct argkeys *a, uint32_t id)
+{
+	const struct meta_function *f = &a->meta->functions.data[id];
+
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		if (f->arguments[i].key)
+			add(a, id, &f->arguments[i]);
+}
+
+static int split(struct argkeys *a, const char *function, const char *arg, bool first,
+		 struct err *err)
+{
+	const struct meta_function *without = NULL;
+	unsigned found = 0, with = 0;
+
+	for (uint32_t id = 0; id < a->meta->functions.n; id++) {
+		const struct meta_function *f = &a->meta->functions.data[id];
+		const struct meta_argument *found_arg;
+
+		if (!is_named(f, function))
+			continue;
+		found++;
+		found_arg = argkey_find(f, arg, false);
+		if (!found_arg) {
+			without = f;
+			continue;
+		}
+		if (first)
+			forget(a, id);
+		with++;
+		add(a, id, found_arg);
+		a->functions[id].asked = true;
+	}
+	if (!found)
+		return argkey_no_function(a->meta, function, arg, err);
+	return with ? 0 : argkey_not_recorded(a->meta, without, arg, err);
+}
+
+static int malformed(const char *key, struct err *err)
+{
+	err_set(err, -EINVAL,
+		"--key '%s': wants FUNC@ARG, such as pthread_mutex_lock@arg1 or read@fd,count",
+		key);
+	err->exit_status = 2;
+	return -EINVAL;
+}
+
+/*
+ * One --key, taken apart in place. After a comma comes a further argument, or, where there is an
+ * '@' before the next comma, another function; commas of C++ parameters stand before the first '@'.
+ */
+static int parse(struct argkeys *a, const char *key, char *s, struct err *err)
+{
+	char *function = s, *arg = strchr(s, '@');
+	bool first = true;
+
+	while (arg && arg > function) {
+		char *next;
+		int rc;
+
+		*arg++ = '\0';
+		next = strchr(arg, ',');
+		if (next)
+			*next++ = '\0';
+		if (!*arg)
+			return malformed(key, err);
+		rc = split(a, function, arg, first, err);
+		if (rc || !next)
+			return rc;
+		first = next[strcspn(next, "@,")] == '@';
+		if (first)
+			function = next;
+		arg = first ? strchr(next, '@') : next - 1;
+	}
+	return malformed(key, err);
+}
+
+static int unsplit(struct argkeys *a, const char *function, struct err *err)
+{
+	unsigned found = 0;
+	const char *near;
+
+	for (uint32_t id = 0; id < a->meta->functions.n; id++)
+		if (is_named(&a->meta->functions.data[id], function)) {
+			found++;
+			forget(a, id);
+		}
+	if (found || !strcmp(function, "*"))
+		return 0;
+	near = argkey_nearest(a->meta, function);
+	return err_set(err, -ENOENT,
+		       "--no-key %s: the recording has no function of that name; %s%s%s", function,
+		       near ? "did you mean " : "`ispot report -v` lists them", near ? near : "",
+		       near ? "?" : "");
+}
+
+/* Where no variable is known, the place in the object's file: the same in every run. */
+static const char *place_base(const struct meta_address *m)
+{
+	return *m->symbol ? m->symbol : text_base_name(m->object);
+}
+
+static void read_places(struct argkeys *a)
+{
+	vec_for_each (&a->meta->addresses, const struct meta_address, m) {
+		struct text name = { 0 };
+
+		text_add(&name, place_base(m));
+		if (m->offset)
+			text_printf(&name, "+0x%" PRIx64, m->offset);
+		if (name.n && *place_base(m))
+			map_put(&a->place_of, m->address, strtab_add(&a->names, name.s));
+		text_release(&name);
+	}
+}
+
+int argkeys_init(struct argkeys *a, const struct meta *meta, const char *const *keys, size_t n_keys,
+		 const char *const *no_keys, size_t n_no_keys, struct err *err)
+{
+	int rc = 0;
+
+	*a = (struct argkeys){ .meta = meta };
+	a->functions = xcalloc(meta->functions.n + 1, sizeof(*a->functions));
+	read_places(a);
+	for (uint32_t id = 0; id < meta->functions.n; id++)
+		split_by_default(a, id);
+	for (size_t i = 0; i < n_no_keys && !rc; i++)
+		rc = unsplit(a, no_keys[i], err);
+	for (size_t i = 0; i < n_keys && !rc; i++) {
+		char *copy = xstrdup(keys[i]);
+
+		rc = parse(a, keys[i], copy, err);
+		free(copy);
+	}
+	return rc;
+}
+
+void argkeys_release(struct argkeys *a)
+{
+	free(a->functions);
+	strtab_release(&a->names);
+	map_release(&a->place_of);
+	map_release(&a->tuple_of);
+	vec_release(&a->tuples);
+	*a = (struct argkeys){ 0 };
+}
+
+/* 0: 0, k: from 2^(k-1) to below 2^k. */
+static uint64_t size_class(const struct meta_argument *arg, uint64_t value)
+{
+	if (arg->is_signed && (int64_t)value < 0)
+		return NEGATIVE;
+	return value ? 64 - (uint64_t)__builtin_clzll(value) : 0;
+}
+
+uint64_t argkeys_place_id(const struct argkeys *a, uint64_t address)
+{
+	uint32_t place = map_get(&a->place_of, address);
+
+	return place == MAP_NONE ? address : PLACE | place;
+}
+
+static uint64_t reduced(const struct argkeys *a, const struct meta_argument *arg, uint64_t value)
+{
+	switch (arg->class) {
+	case ARGUMENT_SIZE:
+		return size_class(arg, value);
+	case ARGUMENT_ADDRESS:
+		return argkeys_place_id(a, value);
+	default:
+		return value;
+	}
+}
+
+static uint64_t tuple(struct argkeys *a, const struct argkey_values *v)
+{
+	uint64_t hash = hash_bytes(v, sizeof(*v));
+	uint32_t i;
+
+	while ((i = map_get(&a->tuple_of, hash)) != MAP_NONE &&
+	       memcmp(&a->tuples.data[i], v, sizeof(*v)))
+		hash++;
+	if (i != MAP_NONE)
+		return i;
+	if (a->tuples.n >= ARGKEY_TUPLES)
+		return ARGKEY_TUPLES;
+	i = (uint32_t)a->tuples.n;
+	*vec_add(&a->tuples) = *v;
+	map_put(&a->tuple_of, hash, i);
+	return i;
+}
+
+static enum keyed_has key_of(void *ctx, const struct thread *t, const struct call *c, uint64_t *key)
+{
+	struct argkeys *a = ctx;
+	const struct argkey_function *f = &a->functions[c->id];
+	struct argkey_values v = { { 0 } };
+
+	(void)t;
+	if (!f->n)
+		return KEYED_SKIP;
+	if ((c->arg_mask & f->mask) != f->mask)
+		return KEYED_WITHOUT;
+	for (uint32_t i = 0; i < f->n; i++)
+		v.values[i] = reduced(a, f->by[i], c->args[f->by[i]->bit]);
+	*key = f->n == 1 ? v.values[0] : tuple(a, &v);
+	return KEYED_KEY;
+}
+
+static void name_size(uint64_t class, struct text *name)
+{
+	char low[TEXT_NUMBER], high[TEXT_NUMBER];
+
+	if (class == NEGATIVE)
+		text_add(name, "negative");
+	else if (class < 2)
+		text_printf(name, "%" PRIu64, class);
+	else if (class == 64)
+		text_add(name, "huge");
+	else
+		text_printf(name, "%s..%s", text_bytes(low, 1ull << (class - 1)),
+			    text_bytes(high, 1ull << class));
+}
+
+static void name_place(const struct argkeys *a, uint64_t value, struct text *name)
+{
+	if (value & PLACE)
+		text_add(name, strtab_get(&a->names, (uint32_t)value));
+	else
+		text_printf(name, "0x%" PRIx64, value);
+}
+
+static void name_value(const struct argkeys *a, const struct meta_argument *arg, uint64_t value,
+		       struct text *name)
+{
+	if (arg->class != ARGUMENT_ADDRESS)
+		text_printf(name, "%s=", arg->name);
+	if (arg->class == ARGUMENT_ADDRESS)
+		name_place(a, value, name);
+	else if (arg->class == ARGUMENT_SIZE)
+		name_size(value, name);
+	else if (arg->is_signed || arg->class == ARGUMENT_FD)
+		text_printf(name, "%" PRId64, (int64_t)value);
+	else
+		text_printf(name, value < 65536 ? "%" PRIu64 : "0x%" PRIx64, value);
+}
+
+static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
+{
+	const struct argkeys *a = ctx;
+	const struct argkey_function *f = &a->functions[g->function];
+
+	if (g->has != KEYED_KEY) {
+		text_add(name, "(not recorded)");
+		return;
+	}
+	if (f->n > 1 && g->key >= a->tuples.n) {
+		text_add(name, "(others)");
+		return;
+	}
+	for (uint32_t i = 0; i < f->n; i++) {
+		text_add(name, i ? " " : "");
+		name_value(a, f->by[i], f->n > 1 ? a->tuples.data[g->key].values[i] : g->key, name);
+	}
+}
+
+struct keyed_rule argkeys_rule(struct argkeys *a)
+{
+	return (struct keyed_rule){
+		.kind = BLOCK_FUNCTION, .ctx = a, .key = key_of, .name = name_of
+	};
+}
+
+const char *argkeys_place(const struct argkeys *a, uint64_t address, char hex[24])
+{
+	uint32_t place = map_get(&a->place_of, address);
+
+	if (place != MAP_NONE)
+		return strtab_get(&a->names, place);
+	snprintf(hex, 24, "0x%" PRIx64, address);
+	return hex;
+}

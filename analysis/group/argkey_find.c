@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/group/argkey_find.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "trace/format.h"
+#include "trace/meta/meta.h"
+
+/* "arg3" is 3; 0: it is no such name. */
+static uint64_t number_of(const char *name)
+{
+	uint64_t n = 0;
+
+	return !strncmp(name, "arg", 3) && !text_parse_u64(name + 3, &n) ? n : 0;
+}
+
+/* A declaration may name a parameter "ret" or "arg1": these words are the result and the first. */
+static bool is_called(const struct meta_parameter *p, const char *name)
+{
+	uint64_t n = number_of(name);
+
+	if (n || !strcmp(name, "ret"))
+		return p->number == n;
+	return !strcmp(p->name, name);
+}
+
+/* One parameter may have several names: libc's own declaration says "nbytes" of read's count. */
+static bool is_parameter(const struct meta_function *f, const struct meta_argument *a,
+			 uint32_t number)
+{
+	if (!number || a->bit == ARG_RETURN)
+		return !number && a->bit == ARG_RETURN;
+	for (uint32_t i = 0; i < f->n_prototype; i++)
+		if (f->prototype[i].number == number && !strcmp(f->prototype[i].name, a->name))
+			return true;
+	return number_of(a->name) == number;
+}
+
+/*
+ * Which register parameter N is in is known by the prototype alone: floating-point ones before it
+ * take none of those that are recorded. Without a prototype it is the N-th.
+ */
+static bool is_meant(const struct meta_function *f, const struct meta_argument *a, const char *name)
+{
+	uint64_t n = number_of(name);
+
+	if (!f->n_prototype && (n || !strcmp(name, "ret")))
+		return a->bit == (n ? n - 1 : ARG_RETURN);
+	if (!f->n_prototype)
+		return !strcmp(a->name, name);
+	for (uint32_t i = 0; i < f->n_prototype; i++)
+		if (is_called(&f->prototype[i], name) && is_parameter(f, a, f->prototype[i].number))
+			return true;
+	return false;
+}
+
+const struct meta_argument *argkey_find(const struct meta_function *f, const char *name,
+					bool occasional)
+{
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		if (f->arguments[i].occasional == occasional && is_meant(f, &f->arguments[i], name))
+			return &f->arguments[i];
+	return NULL;
+}
+
+uint32_t argkey_number(const struct meta_function *f, uint32_t bit)
+{
+	const char *name = NULL;
+
+	if (bit == ARG_RETURN)
+		return 0;
+	for (uint32_t i = 0; i < f->n_arguments && !name; i++)
+		if (f->arguments[i].bit == bit)
+			name = f->arguments[i].name;
+	for (uint32_t i = 0; name && i < f->n_prototype; i++)
+		if (f->prototype[i].number && !strcmp(f->prototype[i].name, name))
+			return f->prototype[i].number;
+	return name && number_of(name) ? (uint32_t)number_of(name) : bit + 1;
+}
+
+#define REGISTERS_X86	6
+#define REGISTERS_ARM64 8
+
+/* Of the integer arguments, as far as they are in registers; all of a marker's are recorded so. */
+static uint64_t recordable(const struct meta *meta, const struct meta_function *f)
+{
+	const char *machine = meta->session.machine;
+
+	return !strcmp(f->block, "marker") || (machine && !strcmp(machine, "aarch64"))
+		       ? REGISTERS_ARM64
+		       : REGISTERS_X86;
+}
+
+/* Of several declarations, which most often agree. */
+static bool is_said_before(const struct meta_function *f, uint32_t parameter)
+{
+	for (uint32_t i = 0; i < parameter; i++)
+		if (!strcmp(f->prototype[i].name, f->prototype[parameter].name))
+			return true;
+	return false;
+}
+
+/* By what the recorder would say: it has looked at the prototype. */
+static void say_as_recorder(const struct meta_function *f, const char *arg, struct text *out)
+{
+	for (uint32_t i = 0; i < f->n_prototype; i++) {
+		const struct meta_parameter *p = &f->prototype[i];
+
+		if (!is_called(p, arg))
+			continue;
+		if (*p->why)
+			text_printf(out, "%s cannot be recorded: %s", arg, p->why);
+		else
+			text_printf(out, "record it with -F '%s@%s'", f->symbol, arg);
+		return;
+	}
+	text_add(out, "it has no argument of that name, but");
+	for (uint32_t i = 0, n = 0; i < f->n_prototype; i++)
+		if (*f->prototype[i].name && !is_said_before(f, i))
+			text_printf(out, "%s %s", n++ ? "," : "", f->prototype[i].name);
+}
+
+/* What is known of the function that rules the argument out, or how to come by it. */
+static void say_how(const struct meta *meta, const struct meta_function *f, const char *arg,
+		    struct text *out)
+{
+	bool is_marker = !strcmp(f->block, "marker"), is_return = !strcmp(arg, "ret"), is_number;
+	bool is_known = is_return || argkey_find(f, arg, true);
+	uint64_t n = 0;
+
+	is_number = !strncmp(arg, "arg", 3) && !text_parse_u64(arg + 3, &n);
+	if (is_marker && is_return)
+		text_add(out, "a marker returns nothing");
+	else if (!is_return && !f->parameters)
+		text_add(out, "it has none");
+	else if (is_marker && !is_number)
+		text_add(out, "a marker's are called arg1, arg2, …");
+	else if (is_number && !n)
+		text_add(out, "arguments count from 1");
+	else if (is_number && f->parameters != META_UNKNOWN && n > f->parameters)
+		text_printf(out, "it has %" PRIu64 " argument%s", f->parameters,
+			    f->parameters == 1 ? "" : "s");
+	else if (is_number && (is_marker || !f->n_prototype) && n > recordable(meta, f))
+		text_printf(out, "only the first %" PRIu64 " can be recorded", recordable(meta, f));
+	else if (f->n_prototype)
+		say_as_recorder(f, arg, out);
+	else
+		text_printf(out, "record it with -F '%s@%s'%s", f->symbol, arg,
+			    is_number || is_known ? "" : ", if ispot check with that finds one");
+}
+
+int argkey_not_recorded(const struct meta *meta, const struct meta_function *f, const char *arg,
+			struct err *err)
+{
+	struct text had = { 0 }, how = { 0 };
+
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		if (!f->arguments[i].occasional)
+			text_printf(&had, "%s%s", had.n ? ", " : "", f->arguments[i].name);
+	say_how(meta, f, arg, &how);
+	if (had.n)
+		err_set(err, -ENOENT, "%s was recorded with %s, not with its %s; %s", f->name,
+			had.s, arg, how.s);
+	else
+		err_set(err, -ENOENT, "%s was recorded without its arguments; %s", f->name, how.s);
+	text_release(&how);
+	text_release(&had);
+	return -ENOENT;
+}
+
+#define NEAR_EDITS 3
+
+const char *argkey_nearest(const struct meta *meta, const char *function)
+{
+	unsigned least = NEAR_EDITS + 1;
+	const char *near = NULL;
+
+	for (uint32_t id = 0; id < meta->functions.n; id++) {
+		const struct meta_function *f = meta_function(meta, id);
+		unsigned edits = f ? text_distance(f->name, function, NEAR_EDITS) : least;
+
+		if (edits < least) {
+			least = edits;
+			near = f->name;
+		}
+	}
+	return near;
+}
+
+int argkey_no_function(const struct meta *meta, const char *function, const char *arg,
+		       struct err *err)
+{
+	const char *near = argkey_nearest(meta, function);
+
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, n)
+		if (n->name && !strcmp(n->name, function))
+			return err_set(err, -ENOENT,
+				       "--key %s@%s: it was not traced; record it with -F '%s@%s'",
+				       function, arg, function, arg);
+	if (near)
+		return err_set(err, -ENOENT,
+			       "--key %s@%s: the recording has no function of that name; did you "
+			       "mean %s?",
+			       function, arg, near);
+	return err_set(err, -ENOENT,
+		       "--key %s@%s: the recording has no function of that name; record it with "
+		       "-F '%s@%s', if the program has it",
+		       function, arg, function, arg);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reads what `valgrind --tool=callgrind` wrote with --dump-instr=yes --collect-jumps=yes
+ * --compress-pos=no --compress-strings=no: per dump what one thread ran since its previous one, by
+ * instruction. The format: valgrind's manual, "Callgrind Format Specification".
+ */
+#ifndef ISPOT_ANALYSIS_IMBALANCE_COUNT_CALLGRIND_H
+#define ISPOT_ANALYSIS_IMBALANCE_COUNT_CALLGRIND_H
+
+struct err;
+
+struct counts;
+
+/* Appends the file's dump. -EINVAL: it is none. */
+int callgrind_read(struct counts *c, const char *path, struct err *err);
+/* Those of a directory. */
+int callgrind_read_all(struct counts *c, const char *dir, struct err *err);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/imbalance/section/forkjoin.h"
+
+#include <stdlib.h>
+
+#include "analysis/calls/calls.h"
+#include "analysis/group/callsite.h"
+#include "analysis/imbalance/imbalance.h"
+#include "analysis/imbalance/section/parallel_role.h"
+#include "base/hash.h"
+#include "trace/record.h"
+
+#define BETWEEN_NS 1000000 /* from one join to the next, where neither sleeps, at most */
+/* Who makes threads takes part in their work if its own is so many times the mean thread's. */
+#define MAKER_LEAST 0.25
+#define MAKER_MOST  4
+
+struct forkjoin_thread {
+	uint32_t maker; /* index; MAP_NONE: not seen */
+	uint32_t of;	/* which of its maker's broods it is of */
+	uint32_t stack; /* it went to sleep with; 0: not known */
+	bool met, awaited;
+	uint32_t awaited_at; /* site */
+	/* as a maker: */
+	uint32_t brood; /* counts them */
+	uint32_t alive, n_awaited;
+	uint32_t joins;	   /* calls under way */
+	bool open;	   /* the last one was, when its probe went */
+	bool mixed;	   /* one of the brood met others */
+	uint32_t site;	   /* where it was joined */
+	uint64_t until_ns; /* it waited for ends; 0: for none */
+	/* when the brood's first and last one began, 0: not seen, and it came to wait for one, 0:
+	 * it did not; what it was off the CPU then */
+	uint64_t begin_ns, made_ns, arrived_ns;
+	struct offcpu begin_off, made_off, arrived_off;
+	struct {
+		VEC(struct forkjoin_part)
+	} ended; /* in that order */
+};
+
+void forkjoin_release(struct forkjoin *f)
+{
+	vec_for_each (&f->all, struct forkjoin_thread, t)
+		vec_release(&t->ended);
+	vec_release(&f->all);
+}
+
+static struct forkjoin_thread *state_of(struct forkjoin *f, uint32_t index)
+{
+	while (f->all.n <= index)
+		*vec_add(&f->all) = (struct forkjoin_thread){ .maker = MAP_NONE,
+							      .awaited_at = MAP_NONE,
+							      .site = MAP_NONE };
+	return &f->all.data[index];
+}
+
+/* NULL: none that is under way has it. */
+static struct forkjoin_thread *maker_of(struct forkjoin *f, const struct forkjoin_thread *child)
+{
+	struct forkjoin_thread *maker =
+		child->maker == MAP_NONE ? NULL : &f->all.data[child->maker];
+
+	return maker && maker->brood == child->of ? maker : NULL;
+}
+
+static int by_birth(const void *a, const void *b)
+{
+	const struct forkjoin_part *x = a, *y = b;
+
+	if (x->born_ns == y->born_ns)
+		return (x->number > y->number) - (x->number < y->number);
+	return x->born_ns < y->born_ns ? -1 : 1;
+}
+
+/* It came to wait for an end: what it did since it made the last one is its own share. */
+static void arrive(struct forkjoin_thread *maker, const struct thread *t, uint64_t time_ns)
+{
+	if (maker->arrived_ns || !maker->made_ns)
+		return;
+	maker->arrived_ns = time_ns;
+	maker->arrived_off = t->off;
+}
+
+static uint64_t running_ns(uint64_t from, uint64_t to, const struct offcpu *off)
+{
+	return to > from ? offcpu_running_ns(to - from, off) : 0;
+}
+
+/* As in recursive programs: it keeps a share to itself, and waits then. Who has much more to do, or
+ * little, does something else. */
+static bool takes_part(const struct forkjoin_thread *maker, size_t n)
+{
+	struct offcpu off = offcpu_between(&maker->made_off, &maker->arrived_off);
+	double mean = 0, own;
+
+	if (!maker->arrived_ns)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		const struct forkjoin_part *p = &maker->ended.data[i];
+
+		mean += (double)running_ns(p->born_ns, p->end_ns, &p->off) / (double)n;
+	}
+	own = (double)running_ns(maker->made_ns, maker->arrived_ns, &off);
+	return own >= MAKER_LEAST * mean && own <= MAKER_MOST * mean;
+}
+
+static void add_maker(struct forkjoin *f, struct forkjoin_thread *maker)
+{
+	const struct thread *t = f->threads->all.data[maker - f->all.data];
+
+	*vec_add(&maker->ended) = (struct forkjoin_part){
+		.number = SECTION_MAKER,
+		.tid = t->tid,
+		.born_ns = maker->begin_ns,
+		.end_ns = maker->arrived_ns,
+		.off = offcpu_between(&maker->begin_off, &maker->arrived_off),
+	};
+}
+
+/* Each time they are new threads: the first one made corresponds to the first, and so on. */
+static void close_brood(struct forkjoin *f, struct forkjoin_thread *maker)
+{
+	size_t n = 0;
+
+	while (maker->until_ns && n < maker->ended.n &&
+	       maker->ended.data[n].end_ns <= maker->until_ns + BETWEEN_NS)
+		n++;
+	maker->ended.n = n;
+	vec_sort(&maker->ended, by_birth);
+	for (uint32_t i = 0; i < n; i++)
+		maker->ended.data[i].number = i;
+	if (n && takes_part(maker, n))
+		add_maker(f, maker);
+	if (n && !maker->mixed)
+		f->joined(f->ctx, maker->ended.data, maker->ended.n, maker->site);
+	maker->ended.n = 0;
+	maker->alive = maker->n_awaited = 0;
+	maker->mixed = maker->open = false;
+	maker->until_ns = 0;
+	maker->begin_ns = maker->made_ns = maker->arrived_ns = 0;
+	maker->site = MAP_NONE;
+	maker->brood++;
+}
+
+static void wait_until(struct forkjoin_thread *maker, uint64_t time_ns)
+{
+	if (maker->until_ns < time_ns)
+		maker->until_ns = time_ns;
+}
+
+static void on_birth(struct forkjoin *f, const struct thread *t, const struct record *r)
+{
+	const struct thread *child = threads_alive(f->threads, (uint32_t)r->values[0]);
+	struct forkjoin_thread *maker;
+
+	if (!child || child->tgid != t->tgid)
+		return;
+	(void)state_of(f, child->index);
+	maker = state_of(f, t->index);
+	if (maker->until_ns || !maker->alive)
+		close_brood(f, maker);
+	maker->alive++;
+	if (!maker->begin_ns) {
+		maker->begin_ns = r->time_ns;
+		maker->begin_off = t->off;
+	}
+	maker->made_ns = r->time_ns;
+	maker->made_off = t->off;
+	maker->arrived_ns = 0;
+	f->all.data[child->index].maker = t->index;
+	f->all.data[child->index].of = maker->brood;
+}
+
+static void on_death(struct forkjoin *f, const struct thread *t)
+{
+	struct forkjoin_thread *child = state_of(f, t->index), *maker = maker_of(f, child);
+
+	if (!maker)
+		return;
+	maker->alive--;
+	maker->n_awaited -= child->awaited;
+	maker->mixed |= child->met;
+	*vec_add(&maker->ended) = (struct forkjoin_part){ .number = t->index,
+							  .tid = t->tid,
+							  .born_ns = t->born_ns,
+							  .end_ns = t->end_ns,
+							  .off = t->off };
+	if (!maker->joins && !child->awaited)
+		return;
+	wait_until(maker, t->end_ns);
+	if (!maker->joins && child->awaited_at != MAP_NONE)
+		maker->site = child->awaited_at;
+}
+
+/* It goes to sleep: perhaps until another one's end. */
+static void on_sleep(struct forkjoin *f, const struct thread *t)
+{
+	uint32_t stack = state_of(f, t->index)->stack;
+	struct forkjoin_thread *child, *maker;
+	const struct thread *other;
+
+	if (t->sleep.for_end == SLEEP_NOBODY)
+		return;
+	child = state_of(f, t->sleep.for_end);
+	maker = maker_of(f, child);
+	if (!maker)
+		return;
+	if (child->maker == t->index)
+		arrive(maker, t, t->sleep.since_ns);
+	other = f->threads->all.data[t->sleep.for_end];
+	if (stack)
+		child->awaited_at = callsites_of_wait(f->sites, stack, parallel_role_joins);
+	if (other->dead) {
+		wait_until(maker, other->end_ns);
+		return;
+	}
+	maker->n_awaited += !child->awaited;
+	child->awaited = true;
+}
+
+/* Those that ended before it was on a CPU again it need not have slept for. */
+static void on_awake(struct forkjoin *f, const struct thread *t, uint64_t time_ns)
+{
+	struct forkjoin_thread *maker = state_of(f, t->index);
+
+	if (t->sleep.ended_ns == time_ns && t->sleep.since_ns <= maker->until_ns)
+		wait_until(maker, time_ns);
+}
+
+void forkjoin_record(struct forkjoin *f, const struct thread *t, const struct record *r)
+{
+	switch (r->kind) {
+	case REC_FORK:
+		on_birth(f, t, r);
+		break;
+	case REC_TASK_EXIT:
+		on_death(f, t);
+		break;
+	case REC_SWITCH_OUT:
+		state_of(f, t->index)->stack = 0;
+		break;
+	case REC_BLOCK_STACK:
+		state_of(f, t->index)->stack = (uint32_t)r->values[0];
+		on_sleep(f, t);
+		break;
+	case REC_WAIT:
+		on_sleep(f, t);
+		break;
+	case REC_SWITCH_IN:
+		on_awake(f, t, r->time_ns);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Of functions that join by calling each other the outermost is the program's. */
+void forkjoin_enter(struct forkjoin *f, const struct thread *t, const struct call *c)
+{
+	struct forkjoin_thread *maker = state_of(f, t->index);
+
+	if (maker->joins++)
+		return;
+	maker->open = false;
+	maker->site = callsites_of(f->sites, c);
+	arrive(maker, t, c->entry_ns);
+	if (maker->ended.n) /* they have waited for it */
+		wait_until(maker, c->entry_ns);
+}
+
+void forkjoin_leave(struct forkjoin *f, const struct thread *t, bool open)
+{
+	struct forkjoin_thread *maker = state_of(f, t->index);
+
+	maker->joins -= maker->joins > 0;
+	maker->open = open;
+}
+
+void forkjoin_met(struct forkjoin *f, const struct thread *t)
+{
+	state_of(f, t->index)->met = true;
+}
+
+void forkjoin_region(struct forkjoin *f, const struct thread *t)
+{
+	state_of(f, t->index)->mixed = true;
+}
+
+void forkjoin_end(struct forkjoin *f)
+{
+	vec_for_each (&f->all, struct forkjoin_thread, maker) {
+		if (maker->alive && (maker->open || maker->n_awaited))
+			maker->until_ns = 0;
+		close_brood(f, maker);
+	}
+}

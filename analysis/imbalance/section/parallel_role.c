@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/imbalance/section/parallel_role.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "trace/meta/meta.h"
+
+#define BARRIERS(X)               \
+	X("pthread_barrier_wait") \
+	X("uv_barrier_wait")      \
+	X("GOMP_barrier")         \
+	X("GOMP_barrier_cancel")  \
+	X("GOMP_loop_end")        \
+	X("GOMP_sections_end")    \
+	X("__kmpc_barrier")
+
+#define JOINS(X)                  \
+	X("pthread_join")         \
+	X("pthread_timedjoin_np") \
+	X("pthread_clockjoin_np") \
+	X("thrd_join")            \
+	X("_ZNSt6thread4joinEv")  \
+	X("uv_thread_join")       \
+	X("g_thread_join")
+
+#define REGIONS(X)         \
+	X("GOMP_parallel") \
+	X("__kmpc_fork_call")
+
+/* Those of the language and of libraries call the first one. */
+#define MAKERS(X)           \
+	X("pthread_create") \
+	X("thrd_create")
+
+/* What GCC and clang call the function that a region's body becomes: behind its function's name. */
+#define BODIES(X)          \
+	X("._", "omp_fn.") \
+	X(".", "omp_outlined")
+
+#define BARRIER(symbol)		       { symbol, ROLE_BARRIER },
+#define JOIN(symbol)		       { symbol, ROLE_JOIN },
+#define REGION(symbol)		       { symbol, ROLE_REGION },
+#define PATTERN(symbol)		       symbol,
+#define BODY(separator, mark)	       separator mark,
+#define BODY_PATTERN(separator, mark)  "*" separator mark "*",
+#define BEGIN_PATTERN(separator, mark) "*" mark "*",
+/* callgrind's names have the version behind: pthread_barrier_wait@@GLIBC_2.34 */
+#define VERSIONED(symbol) symbol, symbol "@*",
+
+static const struct {
+	const char *symbol;
+	enum role role;
+} rows[] = { BARRIERS(BARRIER) JOINS(JOIN) REGIONS(REGION) };
+
+static const char *const body_marks[] = { BODIES(BODY) };
+
+const char *const parallel_patterns[] = { BARRIERS(PATTERN) JOINS(PATTERN) REGIONS(PATTERN)
+						  BODIES(BODY_PATTERN) NULL };
+const char *const parallel_regions[] = { REGIONS(PATTERN) BODIES(BODY_PATTERN) NULL };
+const char *const parallel_barriers[] = { BARRIERS(VERSIONED) NULL };
+const char *const parallel_makers[] = { MAKERS(VERSIONED) NULL };
+const char *const parallel_begins[] = { BODIES(BEGIN_PATTERN) NULL };
+const char *const parallel_bodies[] = { BODIES(BODY_PATTERN) NULL };
+
+static enum role role_of(const char *symbol)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!strcmp(rows[i].symbol, symbol))
+			return rows[i].role;
+	return ROLE_NONE;
+}
+
+/* The name of C++'s function is demangled where it is a stack's. */
+bool parallel_role_joins(const char *symbol)
+{
+	return role_of(symbol) == ROLE_JOIN || !strcmp(symbol, "std::thread::join()");
+}
+
+enum role parallel_role(const struct meta_function *f, const char *named)
+{
+	if (named && (!strcmp(named, f->name) || !strcmp(named, f->symbol)))
+		return ROLE_NAMED;
+	if (named)
+		return ROLE_NONE;
+	if (!strcmp(f->block, "marker"))
+		return ROLE_NAMED;
+	for (size_t i = 0; i < sizeof(body_marks) / sizeof(body_marks[0]); i++)
+		if (strstr(f->symbol, body_marks[i]))
+			return ROLE_BODY;
+	return role_of(f->symbol);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What functions are to parallel sections, by their names: these are said here alone. */
+#ifndef ISPOT_ANALYSIS_IMBALANCE_SECTION_PARALLEL_ROLE_H
+#define ISPOT_ANALYSIS_IMBALANCE_SECTION_PARALLEL_ROLE_H
+
+#include <stdbool.h>
+
+struct meta_function;
+
+enum role { ROLE_NONE, ROLE_BARRIER, ROLE_JOIN, ROLE_REGION, ROLE_BODY, ROLE_NAMED };
+
+/* named: the function or marker whose calls are the sections, which then is the only one with a
+ * role; NULL: those of markers are, among others. */
+enum role parallel_role(const struct meta_function *f, const char *named);
+/* A function with that symbol joins threads. */
+bool parallel_role_joins(const char *symbol);
+
+/* All that have a role, as patterns of ispot record -F; NULL-terminated, as the others. */
+extern const char *const parallel_patterns[];
+/* Of these what runs OpenMP regions, and their bodies. */
+extern const char *const parallel_regions[];
+/* Functions that make threads. */
+extern const char *const parallel_makers[];
+/*
+ * Functions before whose entry callgrind is to dump: barriers, where sections end, and bodies of
+ * OpenMP regions, where they begin; and those after whose exit: the same bodies, by other patterns,
+ * because of one that is in both valgrind heeds only one. "*": any text.
+ */
+extern const char *const parallel_barriers[], *const parallel_begins[], *const parallel_bodies[];
+
+#endif

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/lock/internal.h"
+#include "analysis/lock/section.h"
+#include "analysis/lock/table.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+#include "trace/record.h"
+
+static bool has_argument(const struct meta_function *f, uint32_t bit)
+{
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		if (f->arguments[i].bit == bit)
+			return true;
+	return false;
+}
+
+static int find_functions(struct sections *s, struct err *err)
+{
+	const struct meta_function *without = NULL;
+	unsigned found = 0;
+
+	for (uint32_t id = 0; id < s->meta->functions.n; id++) {
+		const struct meta_function *f = &s->meta->functions.data[id];
+		const struct lock_function *row = lock_function_of(f);
+
+		if (!row)
+			continue;
+		if (!has_argument(f, row->bit)) {
+			without = without ? without : f;
+			continue;
+		}
+		s->functions[id] = row;
+		found++;
+	}
+	if (found)
+		return 0;
+	if (without)
+		return err_set(
+			err, -ENODATA,
+			"%s was recorded without its arguments; record it with -F '%s@arg%u'",
+			without->name, without->symbol, lock_function_of(without)->bit + 1);
+	return err_set(
+		err, -ENODATA,
+		"the recording has no function that takes a lock; record them with " SECTION_PATTERNS);
+}
+
+int sections_init(struct sections *s, const struct meta *meta, const struct calls *calls,
+		  struct keyed *waits, struct err *err)
+{
+	struct keyed_rule rule;
+	int rc;
+
+	*s = (struct sections){ .meta = meta, .calls = calls, .waits = waits };
+	s->partial = meta_period(meta) > 1 || meta_has_notice(meta, "keep-slower");
+	s->functions = xcalloc(meta->functions.n + 1, sizeof(struct lock_function *));
+	callsites_init(&s->sites, meta);
+	rc = argkeys_init(&s->places, meta, NULL, 0, NULL, 0, err);
+	rule = sections_rule(s);
+	keyed_init(&s->holds, &rule, (struct calls *)(uintptr_t)calls, meta);
+	return rc ? rc : find_functions(s, err);
+}
+
+void sections_release(struct sections *s)
+{
+	vec_for_each (&s->locks, struct lock, l) {
+		vec_release(&l->holds);
+		vec_release(&l->waiters);
+	}
+	vec_release(&s->locks);
+	map_release(&s->lock_of);
+	map_release(&s->first_of);
+	vec_release(&s->all);
+	vec_release(&s->threads);
+	strtab_release(&s->names);
+	blocks_release(&s->hold_blocks);
+	if (s->holds.rule.name)
+		keyed_release(&s->holds);
+	argkeys_release(&s->places);
+	callsites_release(&s->sites);
+	free(s->functions);
+	*s = (struct sections){ 0 };
+}
+
+static struct section_thread *thread_of(struct sections *s, const struct thread *t)
+{
+	while (s->threads.n <= t->index)
+		(void)vec_add(&s->threads);
+	return &s->threads.data[t->index];
+}
+
+/* Index of the lock that a call is about, MAP_NONE: it is not known. */
+static uint32_t lock_of(struct sections *s, const struct thread *t, const struct call *c,
+			const struct lock_function *row)
+{
+	uint64_t address = c->args[row->bit], key = hash_u64(address ^ hash_u64(t->tgid)), place;
+	uint32_t i, first;
+
+	if (!(c->arg_mask & 1u << row->bit))
+		return MAP_NONE;
+	while ((i = map_get(&s->lock_of, key)) != MAP_NONE &&
+	       (s->locks.data[i].address != address || s->locks.data[i].tgid != t->tgid))
+		key++;
+	if (i != MAP_NONE)
+		return i;
+	if (s->locks.n >= SECTION_LOCKS)
+		return MAP_NONE;
+	i = (uint32_t)s->locks.n;
+	map_put(&s->lock_of, key, i);
+	place = argkeys_place_id(&s->places, address);
+	first = map_get(&s->first_of, place);
+	if (first == MAP_NONE)
+		map_put(&s->first_of, place, first = i);
+	*vec_add(&s->locks) = (struct lock){ .address = address, .tgid = t->tgid, .first = first };
+	return i;
+}
+
+static uint32_t group_of(struct sections *s, struct keyed *k, uint32_t function, uint32_t lock,
+			 uint32_t site)
+{
+	uint64_t place = s->locks.data[lock].first;
+	uint32_t group = keyed_group(k, function, KEYED_KEY, place << 32 | (uint32_t)(site + 1));
+
+	while (k == s->waits && s->all.n <= group)
+		(void)vec_add(&s->all);
+	return group;
+}
+
+/* A place beyond the kept ones is told as the last of them with an unknown site. */
+static struct section_holder *holder_of(struct section *section, uint32_t site)
+{
+	for (uint32_t i = 0; i < section->n_holders; i++)
+		if (section->holders[i].site == site)
+			return &section->holders[i];
+	if (section->n_holders == SECTION_HOLDERS) {
+		section->holders[SECTION_HOLDERS - 1].site = MAP_NONE;
+		return &section->holders[SECTION_HOLDERS - 1];
+	}
+	section->holders[section->n_holders].site = site;
+	return &section->holders[section->n_holders++];
+}
+
+/* Whether w waited while h held it, until then. */
+static bool tell(struct sections *s, struct waiter *w, const struct hold *h, uint64_t end_ns)
+{
+	uint64_t from = w->since_ns > h->since_ns ? w->since_ns : h->since_ns;
+	struct section_holder *holder;
+
+	if (w->thread == h->thread || from >= end_ns)
+		return false;
+	w->contended = true;
+	holder = holder_of(&s->all.data[w->group], h->site);
+	holder->waits++;
+	holder->wait_ns += end_ns - from;
+	return true;
+}
+
+static void tell_waiters(struct sections *s, struct lock *l, const struct hold *h, uint64_t end_ns)
+{
+	vec_for_each (&l->waiters, struct waiter, w)
+		tell(s, w, h, end_ns);
+}
+
+/* The thread still waits at the end of what is seen of it: for those that hold the lock then. */
+static void tell_holders(struct sections *s, struct lock *l, const struct thread *t,
+			 uint64_t end_ns)
+{
+	vec_for_each (&l->waiters, struct waiter, w)
+		if (w->thread == t->index)
+			vec_for_each (&l->holds, struct hold, h)
+				if (tell(s, w, h, end_ns))
+					h->stuck_ns = end_ns;
+}
+
+static void count_hold(struct sections *s, const struct thread *t, uint32_t lock,
+		       const struct hold *h, uint64_t end_ns, enum call_end end)
+{
+	const struct section_thread *now = thread_of(s, t);
+	struct call c = { .id = h->function, .entry_ns = h->since_ns, .exit_ns = end_ns };
+	uint32_t group;
+
+	c.entry_cpu = h->cpu;
+	c.exit_cpu = t->cpu;
+	c.inside = (uint32_t)(now->calls - h->calls);
+	c.inside_cost_ns = now->cost_ns - h->cost_ns;
+	c.end = end_ns < h->since_ns ? CALL_NEGATIVE : end;
+	c.raw_ns = end_ns - h->since_ns;
+	c.duration_ns = c.raw_ns > c.inside_cost_ns ? c.raw_ns - c.inside_cost_ns : 0;
+	c.own_ns = c.duration_ns;
+	c.off = offcpu_between(&h->off, &t->off);
+	c.own_off = c.off;
+	group = group_of(s, &s->holds, h->function, lock, h->site);
+	keyed_add(&s->holds, t, group, false, &c);
+	if (s->hook.held && end == CALL_TIMED)
+		s->hook.held(s->hook.self, t, lock, group, &c);
+}
+
+static void remove_hold(struct lock *l, size_t i)
+{
+	l->holds.data[i] = l->holds.data[--l->holds.n];
+}
+
+static void release(struct sections *s, const struct thread *t, uint32_t lock, uint64_t time_ns)
+{
+	struct lock *l = &s->locks.data[lock];
+
+	s->locks.data[l->first].released = true;
+	for (size_t i = 0; i < l->holds.n; i++) {
+		struct hold *h = &l->holds.data[i];
+
+		if (h->thread != t->index || h->depth-- > 1)
+			continue;
+		tell_waiters(s, l, h, time_ns);
+		count_hold(s, t, lock, h, time_ns, CALL_TIMED);
+		remove_hold(l, i);
+		return;
+	}
+}
+
+/* Who takes a lock shows that those who had it do not any more: their release was not seen. */
+static bool drop_stale(struct lock *l, const struct thread *t, bool shared)
+{
+	bool any = false;
+
+	for (size_t i = l->holds.n; i--;) {
+		struct hold *h = &l->holds.data[i];
+
+		if (h->thread == t->index || (shared && h->shared))
+			continue;
+		any = true;
+		remove_hold(l, i);
+	}
+	return any;
+}
+
+/* True: the thread did not have it before. */
+static bool take(struct sections *s, const struct thread *t, uint32_t lock, const struct call *c,
+		 bool shared, uint32_t site)
+{
+	struct lock *l = &s->locks.data[lock];
+	const struct section_thread *now = thread_of(s, t);
+
+	vec_for_each (&l->holds, struct hold, h)
+		if (h->thread == t->index) {
+			h->depth++;
+			return false;
+		}
+	*vec_add(&l->holds) = (struct hold){ .thread = t->index,
+					     .function = c->id,
+					     .site = site,
+					     .depth = 1,
+					     .shared = shared,
+					     .since_ns = c->exit_ns,
+					     .calls = now->calls,
+					     .cost_ns = now->cost_ns,
+					     .cpu = c->exit_cpu,
+					     .off = t->off };
+	return true;
+}
+
+static bool is_held_by_other(const struct lock *l, const struct thread *t, bool shared)
+{
+	vec_for_each (&l->holds, const struct hold, h)
+		if (h->thread != t->index && !(shared && h->shared))
+			return true;
+	return false;
+}
+
+/* A call that takes or releases has begun, and its arguments are known. */
+static void begin(struct sections *s, const struct thread *t, const struct call *c)
+{
+	const struct lock_function *row = s->functions[c->id];
+	uint32_t lock = row ? lock_of(s, t, c, row) : MAP_NONE;
+	struct waiter w = { .thread = t->index, .since_ns = c->entry_ns };
+
+	if (lock == MAP_NONE) {
+		s->beyond += row && c->arg_mask & 1u << row->bit;
+		return;
+	}
+	if (row->action == LOCK_RELEASE || row->action == LOCK_WAIT) {
+		if (!s->partial)
+			release(s, t, lock, c->entry_ns);
+		return;
+	}
+	w.group = group_of(s, s->waits, c->id, lock, callsites_of(&s->sites, c));
+	w.contended = is_held_by_other(&s->locks.data[lock], t, row->shared);
+	*vec_add(&s->locks.data[lock].waiters) = w;
+}
+
+static bool end_wait(struct lock *l, const struct thread *t)
+{
+	for (size_t i = 0; i < l->waiters.n; i++)
+		if (l->waiters.data[i].thread == t->index) {
+			bool contended = l->waiters.data[i].contended;
+
+			l->waiters.data[i] = l->waiters.data[--l->waiters.n];
+			return contended;
+		}
+	return false;
+}
+
+static bool took(struct sections *s, const struct lock_function *row, const struct call *c)
+{
+	bool known = c->arg_mask & 1u << ARG_RETURN;
+
+	if (c->end != CALL_TIMED || s->partial)
+		return false;
+	if (row->action == LOCK_TRY && !known)
+		s->no_result++;
+	return known ? !(uint32_t)c->args[ARG_RETURN] : row->action != LOCK_TRY;
+}
+
+static void note_taken(struct sections *s, uint32_t lock, bool unclear)
+{
+	struct lock *first = &s->locks.data[s->locks.data[lock].first];
+
+	first->taken++;
+	first->unclear += unclear;
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct sections *s = self;
+	struct section_thread *now = thread_of(s, t);
+	const struct lock_function *row = s->functions[c->id];
+	uint32_t lock = row && row->action != LOCK_RELEASE ? lock_of(s, t, c, row) : MAP_NONE;
+	uint32_t site, group;
+	bool contended = false, has, unclear;
+
+	now->calls++;
+	now->cost_ns += call_cost_inside_ns(s->calls, c) + call_cost_beside_ns(s->calls, c);
+	if (lock == MAP_NONE)
+		return;
+	site = callsites_of(&s->sites, c);
+	has = took(s, row, c);
+	unclear = has && drop_stale(&s->locks.data[lock], t, row->shared);
+	if (row->action != LOCK_WAIT) {
+		if (c->end == CALL_OPEN)
+			tell_holders(s, &s->locks.data[lock], t, c->exit_ns);
+		contended = end_wait(&s->locks.data[lock], t);
+		group = group_of(s, s->waits, c->id, lock, site);
+		keyed_add(s->waits, t, group, false, c);
+		s->all.data[group].acquired++;
+		s->all.data[group].contended += contended && !unclear;
+		note_taken(s, lock, unclear);
+	}
+	if (has && take(s, t, lock, c, row->shared, site) && s->hook.taken)
+		s->hook.taken(s->hook.self, t, lock, group_of(s, &s->holds, c->id, lock, site), c,
+			      contended && !unclear);
+}
+
+/* While the probes of lock functions are out, locks are taken and released unseen. */
+static void set_off(struct sections *s, uint64_t set, uint64_t tgid)
+{
+	bool of_locks = false;
+
+	for (uint32_t id = 0; id < s->meta->functions.n; id++)
+		of_locks |= s->functions[id] && s->meta->functions.data[id].set == set;
+	if (!of_locks)
+		return;
+	vec_for_each (&s->locks, struct lock, l)
+		if (!tgid || l->tgid == tgid)
+			l->holds.n = l->waiters.n = 0;
+}
+
+static void on_record(void *self, const struct thread *t, const struct record *r)
+{
+	if (r->kind == REC_SET_OFF)
+		set_off(self, r->values[0], r->values[1]);
+	if (t && r->kind == REC_ARGS && t->entered && t->n_open &&
+	    !(r->values[0] & 1u << ARG_RETURN))
+		begin(self, t, &t->open[t->n_open - 1]);
+}
+
+/* Who holds what is not known any more. */
+static void forget(struct sections *s, const struct thread *t)
+{
+	vec_for_each (&s->locks, struct lock, l) {
+		for (size_t i = l->holds.n; i--;)
+			if (l->holds.data[i].thread == t->index)
+				remove_hold(l, i);
+		end_wait(l, t);
+	}
+}
+
+static void on_unseen(void *self, const struct thread *t)
+{
+	forget(self, t);
+}
+
+/*
+ * What is held at the end counts where somebody waits for it: it is held for that long at least.
+ * Where nobody does it may have been released unseen, as by a pthread_cond_wait without probes.
+ */
+static void on_end(void *self)
+{
+	struct sections *s = self;
+
+	for (uint32_t lock = 0; lock < s->locks.n; lock++)
+		vec_for_each (&s->locks.data[lock].holds, struct hold, h)
+			if (h->stuck_ns)
+				count_hold(s, s->calls->threads.all.data[h->thread], lock, h,
+					   h->stuck_ns, CALL_OPEN);
+}
+
+struct call_visitor sections_visitor(struct sections *s)
+{
+	return (struct call_visitor){
+		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen, .end = on_end
+	};
+}
+
+static void name_of(void *ctx, const struct keyed_group *g, struct text *name)
+{
+	struct sections *s = ctx;
+	uint32_t site = (uint32_t)g->key - 1;
+
+	if (site != MAP_NONE)
+		callsites_name(&s->sites, site, name);
+}
+
+struct keyed_rule sections_rule(struct sections *s)
+{
+	return (struct keyed_rule){ .kind = BLOCK_LOCK, .ctx = s, .name = name_of };
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/lock/table.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "trace/meta/meta.h"
+
+static const struct lock_function rows[] = {
+	{ "pthread_mutex_lock", LOCK_TAKE, 0, false },
+	{ "pthread_mutex_trylock", LOCK_TRY, 0, false },
+	{ "pthread_mutex_timedlock", LOCK_TRY, 0, false },
+	{ "pthread_mutex_clocklock", LOCK_TRY, 0, false },
+	{ "pthread_mutex_unlock", LOCK_RELEASE, 0, false },
+	{ "pthread_rwlock_rdlock", LOCK_TAKE, 0, true },
+	{ "pthread_rwlock_tryrdlock", LOCK_TRY, 0, true },
+	{ "pthread_rwlock_timedrdlock", LOCK_TRY, 0, true },
+	{ "pthread_rwlock_clockrdlock", LOCK_TRY, 0, true },
+	{ "pthread_rwlock_wrlock", LOCK_TAKE, 0, false },
+	{ "pthread_rwlock_trywrlock", LOCK_TRY, 0, false },
+	{ "pthread_rwlock_timedwrlock", LOCK_TRY, 0, false },
+	{ "pthread_rwlock_clockwrlock", LOCK_TRY, 0, false },
+	{ "pthread_rwlock_unlock", LOCK_RELEASE, 0, false },
+	{ "pthread_spin_lock", LOCK_TAKE, 0, false },
+	{ "pthread_spin_trylock", LOCK_TRY, 0, false },
+	{ "pthread_spin_unlock", LOCK_RELEASE, 0, false },
+	{ "pthread_cond_wait", LOCK_WAIT, 1, false },
+	{ "pthread_cond_timedwait", LOCK_WAIT, 1, false },
+	{ "pthread_cond_clockwait", LOCK_WAIT, 1, false },
+	{ "mtx_lock", LOCK_TAKE, 0, false },
+	{ "mtx_trylock", LOCK_TRY, 0, false },
+	{ "mtx_timedlock", LOCK_TRY, 0, false },
+	{ "mtx_unlock", LOCK_RELEASE, 0, false },
+	{ "cnd_wait", LOCK_WAIT, 1, false },
+	{ "cnd_timedwait", LOCK_WAIT, 1, false },
+};
+
+/* libc has its functions under several names. */
+const struct lock_function *lock_function_of(const struct meta_function *f)
+{
+	const char *name = f->symbol;
+	size_t n;
+
+	if (!name)
+		return NULL;
+	name += strspn(name, "_");
+	n = strcspn(name, "@");
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (strlen(rows[i].name) == n && !strncmp(rows[i].name, name, n))
+			return &rows[i];
+	return NULL;
+}

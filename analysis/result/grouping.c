@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/result/grouping.h"
+#include "analysis/result/notice.h"
+#include "analysis/result/result.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
+
+static int begin_locks(struct grouping *g, struct trace_reader *r, struct result *result,
+		       struct result_options *o, struct err *err)
+{
+	int rc = sections_init(&g->sections, trace_reader_meta(r), &result->calls, &result->keyed,
+			       err);
+
+	o->visitors[RESULT_VISITORS - 1] = sections_visitor(&g->sections);
+	g->rule = sections_rule(&g->sections);
+	return rc;
+}
+
+static void release_locks(struct grouping *g)
+{
+	sections_release(&g->sections);
+}
+
+static int begin_keys(struct grouping *g, struct trace_reader *r, struct result *result,
+		      struct result_options *o, struct err *err)
+{
+	int rc = argkeys_init(&g->argkeys, trace_reader_meta(r), g->keys, g->n_keys, g->no_keys,
+			      g->n_no_keys, err);
+
+	(void)result, (void)o;
+	if (!rc && g->argkeys.n_split)
+		g->rule = argkeys_rule(&g->argkeys);
+	return rc;
+}
+
+static void end_keys(struct grouping *g, struct result *res)
+{
+	if (g->argkeys.n_split)
+		argkeys_finish(&g->argkeys, &res->keyed, &res->blocks, &res->groups);
+}
+
+static void release_keys(struct grouping *g)
+{
+	argkeys_release(&g->argkeys);
+}
+
+static int begin_sites(struct grouping *g, struct trace_reader *r, struct result *result,
+		       struct result_options *o, struct err *err)
+{
+	(void)result, (void)o, (void)err;
+	callsites_init(&g->callsites, trace_reader_meta(r));
+	g->rule = callsites_rule(&g->callsites);
+	return 0;
+}
+
+static void end_sites(struct grouping *g, struct result *res)
+{
+	callsites_place(&g->callsites, &res->keyed, &res->groups);
+}
+
+static void release_sites(struct grouping *g)
+{
+	callsites_release(&g->callsites);
+}
+
+static int learn(struct grouping *g, enum sequence_stage stage, struct trace_reader *r,
+		 struct result_options *o, struct err *err)
+{
+	struct call_visitor v;
+	struct calls calls = { 0 };
+	int rc;
+
+	sequences_begin(&g->sequences, stage, &calls, NULL);
+	v = sequences_visitor(&g->sequences);
+	rc = result_scan(&calls, r, o, &v, err);
+	trace_reader_rewind(r);
+	return rc;
+}
+
+static int begin_sequences(struct grouping *g, struct trace_reader *r, struct result *result,
+			   struct result_options *o, struct err *err)
+{
+	int rc;
+
+	sequences_init(&g->sequences, trace_reader_meta(r));
+	rc = learn(g, SEQUENCE_LOOPS, r, o, err);
+	if (!rc)
+		rc = learn(g, SEQUENCE_PAIRS, r, o, err);
+	sequences_begin(&g->sequences, SEQUENCE_MEASURE, &result->calls, &result->keyed);
+	o->visitors[RESULT_VISITORS - 1] = sequences_visitor(&g->sequences);
+	g->rule = sequences_rule(&g->sequences);
+	return rc;
+}
+
+#define UNSEEN_RELEASE \
+	"a lock was taken while another thread seemed to have it: its release was not recorded"
+#define AS_OF_WAITS ", as that of pthread_cond_wait; record " SECTION_WAIT_PATTERNS " too"
+
+static void unseen_releases_notice(const struct sections *s, struct result *res)
+{
+	if (sections_see_waits(s))
+		result_count_notice(res, s->unclear, "time " UNSEEN_RELEASE,
+				    "times " UNSEEN_RELEASE);
+	else
+		result_count_notice(res, s->unclear, "time " UNSEEN_RELEASE AS_OF_WAITS,
+				    "times " UNSEEN_RELEASE AS_OF_WAITS);
+}
+
+static void end_locks(struct grouping *g, struct result *res)
+{
+	struct block_options o = { .duration_ns = res->duration_ns,
+				   .period = meta_period(res->meta) };
+
+	sections_finish(&g->sections, &o, &res->groups);
+	result_count_notice(res, g->sections.beyond,
+			    "call is on a lock beyond the 65536 told apart",
+			    "calls are on locks beyond the 65536 told apart");
+	if (g->sections.partial)
+		result_notice(res, meta_period(res->meta) > 1
+					   ? "one call in several was recorded: which release is "
+					     "of which lock is not known, so hold times and "
+					     "holders are n/a"
+					   : "short calls were not written: which of them released "
+					     "a lock is not known, so hold times and holders are "
+					     "n/a");
+	unseen_releases_notice(&g->sections, res);
+	result_count_notice(
+		res, g->sections.no_result,
+		"try to take a lock is without its result: what it held is not known; "
+		"record it with @ret",
+		"tries to take a lock are without their result: what they held is not known; "
+		"record it with @ret");
+}
+
+static void end_sequences(struct grouping *g, struct result *res)
+{
+	const struct sequences *s = &g->sequences;
+
+	sequences_finish(&g->sequences, &res->groups);
+	res->sequences = s;
+	result_count_notice(
+		res, s->patterns.refused,
+		"repetition found no room among the sequences kept: these are not all",
+		"repetitions found no room among the sequences kept: these are not all");
+	result_count_notice(
+		res, s->not_kept,
+		"call made too many different calls to be told apart: it is in `{ … }` of its "
+		"function",
+		"calls made too many different calls to be told apart: they are in `{ … }` of "
+		"their function");
+	if (meta_period(res->meta) > 1)
+		result_notice(res, "one call in several was recorded: sequences are rows of the "
+				   "recorded ones");
+}
+
+static void release_sequences(struct grouping *g)
+{
+	sequences_release(&g->sequences);
+}
+
+static const struct grouping_by bys[] = {
+	{ "function", false, begin_keys, end_keys, release_keys },
+	{ "lock", true, begin_locks, end_locks, release_locks },
+	{ "sequence", true, begin_sequences, end_sequences, release_sequences },
+	{ "site", true, begin_sites, end_sites, release_sites },
+	/* what its threads lose includes what keys do, as on the first screen */
+	{ "thread", false, begin_keys, end_keys, release_keys },
+};
+#define BYS_N (sizeof(bys) / sizeof(bys[0]))
+
+int grouping_find(const char *name, const struct grouping_by **by, struct err *err)
+{
+	struct text all = { 0 };
+
+	for (size_t i = 0; i < BYS_N; i++) {
+		*by = &bys[i];
+		if (!strcmp(bys[i].name, name ? name : "function"))
+			return 0;
+	}
+	for (size_t i = 0; i < BYS_N; i++)
+		text_printf(&all, "%s%s", !i ? "" : i + 1 < BYS_N ? ", " : " or ", bys[i].name);
+	err_set(err, -EINVAL, "--by %s is not available; use %s", name, all.s);
+	err->exit_status = 2;
+	text_release(&all);
+	return -EINVAL;
+}
+
+int grouping_read(struct grouping *g, struct trace_reader *r, struct result_options *o,
+		  struct result *result, struct err *err)
+{
+	int rc = 0;
+
+	if (g->by->begin) {
+		rc = g->by->begin(g, r, result, o, err);
+		o->rule = g->rule.name ? &g->rule : NULL;
+	}
+	if (!rc)
+		rc = result_read(result, r, o, err);
+	if (!rc && g->by->end)
+		g->by->end(g, result);
+	if (!rc && result->groups.n)
+		result_count_notice(
+			result, result->calls.brief,
+			"call left no more than its sums in the file (record --keep-slower): it "
+			"is in no group, and the fastest of a group is that of the others",
+			"calls left no more than their sums in the file (record --keep-slower): "
+			"they are in no group, and the fastest of a group is that of the others");
+	if (!rc)
+		result_count_groups(result);
+	return rc;
+}
+
+void grouping_release(struct grouping *g)
+{
+	if (g->by && g->by->release)
+		g->by->release(g);
+}

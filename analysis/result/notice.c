@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/result/notice.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/calls/brief.h"
+#include "analysis/result/result.h"
+#include "analysis/score/marker.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+
+void result_notice(struct result *res, const char *text)
+{
+	*vec_add(&res->notices) = xstrdup(text);
+}
+
+static void notice_to(void *res, const char *text)
+{
+	result_notice(res, text);
+}
+
+void result_count_notice(struct result *res, uint64_t count, const char *one, const char *many)
+{
+	char number[TEXT_NUMBER];
+	char *line;
+
+	if (!count)
+		return;
+	line = xasprintf("%s %s", text_count(number, count), count == 1 ? one : many);
+	result_notice(res, line);
+	free(line);
+}
+
+/* Of entries and exits; what is lost counts those of the scheduler as well. */
+static void made_notice(struct result *res)
+{
+	const struct meta_end *e = &res->meta->end;
+	uint64_t read = res->records + res->calls.unknown_ids + 2 * res->calls.brief;
+	char *line;
+
+	if (res->windowed || !e->present || e->made_records == META_UNKNOWN ||
+	    (read <= e->made_records && e->made_records <= read + res->lost_records))
+		return;
+	line = xasprintf("probes made %llu records, %llu were read and %llu are known lost",
+			 (unsigned long long)e->made_records, (unsigned long long)res->records,
+			 (unsigned long long)res->lost_records);
+	result_notice(res, line);
+	free(line);
+}
+
+/* The end of a recording that its target did not choose. */
+static void end_notice(struct result *res)
+{
+	static const struct {
+		const char *reason, *words;
+	} ends[] = {
+		{ "max-size", "the recording stopped when its file reached --max-size, not at the "
+			      "program's end; record with a larger one, fewer functions, or -c N" },
+		{ "disk full",
+		  "the recording stopped because the disk, a quota or ulimit -f let its "
+		  "file grow no further; what came after is missing" },
+		{ "write error", "the recording stopped because its file could not be written; "
+				 "what came after is missing" },
+	};
+	const struct meta_end *e = &res->meta->end;
+
+	for (size_t i = 0; e->present && e->reason && i < sizeof(ends) / sizeof(*ends); i++)
+		if (!strcmp(e->reason, ends[i].reason))
+			result_notice(res, ends[i].words);
+}
+
+static void calibration_notice(struct result *res)
+{
+	uint32_t without = 0, timed = 0;
+
+	/* What is only counted has no duration, so no floor. */
+	vec_for_each (&res->blocks, const struct block, b) {
+		bool counted = b->function && b->function->exit == EXIT_NONE;
+
+		timed += !counted;
+		without += !counted && !b->cost->known;
+	}
+	if (!without)
+		return;
+	if (without == timed)
+		result_notice(res,
+			      "the trace has no calibration: floors are n/a, small scores may be "
+			      "the probes' own");
+	else
+		result_count_notice(
+			res, without,
+			"block has probes of a class that was not calibrated: its floor is n/a",
+			"blocks have probes of a class that was not calibrated: their floors "
+			"are n/a");
+}
+
+static void sampling_notice(struct result *res)
+{
+	uint64_t period = meta_period(res->meta);
+	char seen[TEXT_NUMBER], all[TEXT_NUMBER], *line;
+
+	if (period <= 1)
+		return;
+	text_count(seen, res->calls.entries);
+	text_count(all, res->estimated_calls);
+	if (res->calls.entries)
+		line = xasprintf(
+			"one call in %llu was recorded, %s of %s: scores are scaled up, and "
+			"may be off by the width of their interval (-v: low, high; "
+			"--json: sci_low, sci_high)",
+			(unsigned long long)period, seen, all);
+	else if (res->estimated_calls)
+		line = xasprintf(
+			"one call in %llu was to be recorded, and none of the %s was: record "
+			"with a smaller -c",
+			(unsigned long long)period, all);
+	else
+		return;
+	result_notice(res, line);
+	free(line);
+}
+
+/* In which calls the probes of those left out were is not known. */
+static void left_out_probes_notice(struct result *res)
+{
+	if (meta_period(res->meta) <= 1)
+		return;
+	vec_for_each (&res->blocks, const struct block, b)
+		if (b->sums && b->sums->inside) {
+			result_notice(res,
+				      "durations of functions that call traced ones hold the "
+				      "probes of the calls left out, and their floors do: trace "
+				      "either alone (-F)");
+			return;
+		}
+}
+
+/* Each thread's first iteration is recorded, and stands for as many as the marker says. */
+static void loops_notice(struct result *res)
+{
+	vec_for_each (&res->blocks, const struct block, b) {
+		uint64_t period = b->function ? b->function->period : 1;
+		char *line;
+
+		if (period <= 1 || period == META_UNKNOWN || !b->calls || b->calls > b->threads)
+			continue;
+		line = xasprintf("marker %s records one iteration in %llu, and no thread came to a "
+				 "second one: how many there were is not known; give "
+				 "ISPOT_LOOP_BEGIN(%s, N) a smaller N",
+				 b->name, (unsigned long long)period, b->name);
+		result_notice(res, line);
+		free(line);
+	}
+}
+
+/* By the user's -F. */
+static bool any_chosen(const struct meta *meta)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->chosen)
+			return true;
+	return false;
+}
+
+/* Where nothing was probed the recorder's notices say why; what was lost may have been calls. */
+static void no_call_notice(struct result *res)
+{
+	if (res->estimated_calls || res->lost_records || meta_has_notice(res->meta, "delay") ||
+	    (!res->meta->functions.n && res->meta->notices.n))
+		return;
+	if (res->windowed)
+		result_notice(res, "no traced function was called in this part of the recording, "
+				   "or none was traced yet");
+	else if (any_chosen(res->meta))
+		result_notice(res,
+			      "no traced function was called; `ispot check` shows what -F matches");
+	else
+		result_notice(res, "none of the functions that ispot chose was called");
+}
+
+void result_find_notices(struct result *res)
+{
+	const struct sci *s = &res->sci;
+	uint64_t overflow = 0;
+
+	vec_for_each (&res->meta->notices, const struct meta_notice, n)
+		result_notice(res, n->text ? n->text : "");
+	if (!res->meta->end.present && !res->windowed && !res->damage)
+		result_notice(res,
+			      "the recording has no end: its recorder was killed, the last second "
+			      "may be missing");
+	end_notice(res);
+	made_notice(res);
+	sampling_notice(res);
+	left_out_probes_notice(res);
+	loops_notice(res);
+	if (res->windowed && brief_notice_of_window(res->meta))
+		result_notice(res, brief_notice_of_window(res->meta));
+	calibration_notice(res);
+	vec_for_each (&res->blocks, const struct block, b)
+		overflow += b->shapes_overflow;
+	result_count_notice(
+		res, s->ends[CALL_NEGATIVE],
+		"call ends before it begins by its CPUs' clocks; it is not timed",
+		"calls end before they begin by their CPUs' clocks; they are not timed");
+	result_count_notice(
+		res, s->ends[CALL_UNWOUND] - markers_unended(&res->calls),
+		"call has no exit (unwound, or beyond 64 nested returns); it is not timed",
+		"calls have no exit (unwound, or beyond 64 nested returns); they are not timed");
+	markers_say_faults(&res->calls, res->meta, notice_to, res);
+	result_count_notice(res, s->ends[CALL_LOST],
+			    "call was open when records were lost; it is not timed",
+			    "calls were open when records were lost; they are not timed");
+	result_count_notice(
+		res, res->calls.uncounted_losses,
+		"stretch lost records nobody counted: lost records are more than shown",
+		"stretches lost records nobody counted: lost records are more than shown");
+	result_count_notice(
+		res, res->keyed.in_rest,
+		"call has a key beyond the 4096 kept per function: it is in `other`",
+		"calls have keys beyond the 4096 kept per function: they are in `other`");
+	result_count_notice(res, overflow, "call took a path beyond the 64 kept per function",
+			    "calls took paths beyond the 64 kept per function");
+	result_count_notice(res, res->calls.unknown_ids,
+			    "record is of a function that the trace does not name",
+			    "records are of functions that the trace does not name");
+	if (!res->calls.entries)
+		no_call_notice(res);
+}

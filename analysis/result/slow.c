@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/result/result.h"
+#include "analysis/result/slow.h"
+#include "analysis/score/keyed.h"
+#include "analysis/score/marker.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
+
+static bool named(const struct block *b, const char *name)
+{
+	return !strcmp(b->name, name) || !strcmp(b->function->symbol, name);
+}
+
+static const struct block *nearest(const struct result *res, const char *name)
+{
+	const struct block *best = NULL;
+	unsigned least = 4;
+
+	vec_for_each (&res->blocks, const struct block, b) {
+		unsigned d = text_distance(b->name, name, 3);
+
+		if (d < least) {
+			least = d;
+			best = b;
+		}
+	}
+	return best;
+}
+
+static int no_block(const struct result *res, const char *name, struct err *err)
+{
+	const struct block *near = nearest(res, name);
+	char printable[256];
+
+	if (*name == '[' || strstr(name, " in "))
+		return err_set(err, -ENOENT,
+			       "'%s' is where threads wait outside every traced block: it has no "
+			       "calls; trace one of its functions, record -F",
+			       name);
+	if (near)
+		return err_set(err, -ENOENT, "no calls of '%s' in this recording; did you mean %s?",
+			       name, text_printable(printable, sizeof(printable), near->name));
+	return err_set(err, -ENOENT,
+		       "no calls of '%s' in this recording; `ispot report -v` lists "
+		       "every block",
+		       name);
+}
+
+/* Blocks that a name fits. */
+struct fit {
+	unsigned exact, parts;
+	struct text some;	   /* the first of those that it is a part of */
+	const struct block *block; /* of the exact ones that which loses most; else any */
+};
+
+#define FITS_NAMED 3
+
+static void name_part(struct fit *fit, const char *title)
+{
+	if (fit->parts < FITS_NAMED)
+		text_printf(&fit->some, "%s'%s'", fit->parts ? ", " : "", title);
+}
+
+static void note(struct fit *fit, const struct block *b, const char *title, bool exact, bool part)
+{
+	if (part && !exact)
+		name_part(fit, title);
+	if (exact && (!fit->exact++ || b->lost_threads > fit->block->lost_threads))
+		fit->block = b;
+	if (!exact && part && !fit->parts++ && !fit->exact)
+		fit->block = b;
+}
+
+static void fit_names(const struct result *res, const char *name, struct fit *fit)
+{
+	vec_for_each (&res->blocks, const struct block, b)
+		note(fit, b, b->name, named(b, name), strstr(b->name, name) != NULL);
+}
+
+/* "write fd=3", as the screen has it. */
+static void fit_keys(const struct blocks *blocks, const char *name, struct fit *fit)
+{
+	struct text title = { 0 };
+
+	vec_for_each (blocks, const struct block, b) {
+		if (!b->key)
+			continue;
+		text_printf(&title, "%s %s", b->name, b->key);
+		note(fit, b, title.s, !strcmp(title.s, name), strstr(title.s, name) != NULL);
+		text_release(&title);
+	}
+}
+
+static int find_block(const struct result *res, const char *name, const struct block **block,
+		      struct err *err)
+{
+	struct fit fit = { 0 };
+	char printable[512];
+	int ret = 0;
+
+	fit_names(res, name, &fit);
+	if (!fit.exact && !fit.parts) {
+		fit_keys(&res->blocks, name, &fit);
+		fit_keys(&res->groups, name, &fit);
+	}
+	*block = fit.block;
+	if (fit.parts > FITS_NAMED)
+		text_printf(&fit.some, " and %u more", fit.parts - FITS_NAMED);
+	if (!fit.exact && fit.parts > 1)
+		ret = err_set(err, -EINVAL,
+			      "'%s' is part of %u blocks' names; give one in full: %s", name,
+			      fit.parts, text_printable(printable, sizeof(printable), fit.some.s));
+	text_release(&fit.some);
+	return ret || fit.block ? ret : no_block(res, name, err);
+}
+
+static void add(struct slow_group *g, const struct call *c)
+{
+	if (!g->calls++ || c->duration_ns < g->min_ns)
+		g->min_ns = c->duration_ns;
+	if (c->duration_ns > g->max_ns)
+		g->max_ns = c->duration_ns;
+	g->ns += c->duration_ns;
+	g->callees_ns += c->children_ns;
+	g->callees += c->inside;
+	g->migrated += c->entry_cpu != c->exit_cpu;
+	offcpu_add(&g->own_off, &c->own_off);
+}
+
+static void keep_if_slowest(struct slow *s, const struct thread *t, const struct call *c,
+			    const struct call *caller)
+{
+	uint32_t i = s->n_top < SLOW_TOP ? s->n_top++ : SLOW_TOP - 1;
+
+	if (i == SLOW_TOP - 1 && s->top[i].duration_ns && s->top[i].duration_ns >= c->duration_ns)
+		return;
+	for (; i && s->top[i - 1].duration_ns < c->duration_ns; i--)
+		s->top[i] = s->top[i - 1];
+	s->top[i] = (struct slow_call){
+		.entry_ns = c->entry_ns,
+		.duration_ns = c->duration_ns,
+		.tid = t->tid,
+		.caller = caller ? caller->id : UINT32_MAX,
+		.off = c->off,
+	};
+}
+
+/* *recursive: inside another call of the block. */
+static bool is_of_block(const struct slow *s, const struct call *c, bool *recursive)
+{
+	const struct call_group *group = s->grouped ? &s->grouped->latest : NULL;
+
+	*recursive = group ? group->inner : c->recursive;
+	return (group ? group->number : c->id) == s->block->id;
+}
+
+/* The innermost open call that it is inside of; a marker left without an end is open for too long.
+ */
+static const struct call *caller_of(const struct slow *s, const struct thread *t,
+				    const struct call *c)
+{
+	for (const struct call *outer = c; outer-- > t->open;)
+		if (!s->open_too_long[outer->id])
+			return outer;
+	return NULL;
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct slow *s = self;
+	bool recursive;
+	const struct call *caller;
+
+	if (!is_of_block(s, c, &recursive))
+		return;
+	callstacks_add(&s->callstacks, s->block->id, recursive, c);
+	if (recursive || c->end != CALL_TIMED)
+		return;
+	if (c->duration_ns <= s->fast_max_ns)
+		add(&s->fast, c);
+	else if (c->duration_ns >= s->slow_min_ns)
+		add(&s->slow, c);
+	else
+		add(&s->rest, c);
+	while (s->by_thread.n <= t->index)
+		(void)vec_add(&s->by_thread);
+	add(&s->by_thread.data[t->index], c);
+	caller = caller_of(s, t, c);
+	add(&s->by_caller.data[caller ? caller->id + 1 : 0], c);
+	keep_if_slowest(s, t, c, caller);
+}
+
+/* A call's mean time on a CPU, or in callees. */
+static double running(const struct slow_group *g)
+{
+	double ns = (double)g->ns - (double)offcpu_ns(&g->own_off);
+
+	return g->calls ? ns / (double)g->calls : 0;
+}
+
+int slow_read(struct slow *s, const struct result *result, struct trace_reader *r,
+	      const struct result_options *o, const char *name, struct err *err)
+{
+	struct result_options again = *o;
+	struct result second;
+	int rc = find_block(result, name, &s->block, err);
+
+	if (rc)
+		return rc;
+	if (!s->block->sums->durations.count)
+		return err_set(err, -ENODATA,
+			       "no call of %s has a duration; `ispot report -v` says "
+			       "how its calls ended",
+			       name);
+	s->fast_max_ns = block_fast_max_ns(s->block);
+	s->slow_min_ns = block_slow_min_ns(s->block);
+	while (s->by_caller.n <= result->meta->functions.n)
+		(void)vec_add(&s->by_caller);
+	s->open_too_long = xcalloc(result->meta->functions.n + 1, sizeof(*s->open_too_long));
+	vec_for_each (&result->blocks, const struct block, b)
+		s->open_too_long[b->id] = !marker_encloses(&result->calls, b->id, b->calls);
+	again.from_ns = result->window_from_ns;
+	if (result->interrupted)
+		again.to_ns = result->window_to_ns;
+	again.visitors[0] = (struct call_visitor){ .self = s, .call = on_call };
+	callstacks_init(&s->callstacks, result->meta);
+	s->callstacks.slow_min_ns = s->slow_min_ns;
+	s->callstacks.of_groups = s->block->grouped;
+	/* groups are numbered as their calls come: both times alike */
+	again.rule = s->block->grouped ? o->rule : NULL;
+	s->grouped = s->block->grouped ? &second.keyed : NULL;
+	trace_reader_rewind(r);
+	rc = result_read(&second, r, &again, err);
+	s->grouped = NULL;
+	if (rc)
+		return rc;
+	if (second.interrupted && !result->interrupted)
+		log_notice("interrupted: slow calls are those that were read until then");
+	s->unwritten =
+		s->block->sums->durations.count - s->fast.calls - s->rest.calls - s->slow.calls;
+	/* samples are known by function */
+	if (!s->block->grouped)
+		samples_compare(&result->samples, s->block, s->slow.calls, s->fast.calls,
+				running(&s->slow) - running(&s->fast), &s->differences);
+	result_release(&second);
+	return 0;
+}
+
+void slow_release(struct slow *s)
+{
+	vec_release(&s->by_thread);
+	vec_release(&s->by_caller);
+	free(s->open_too_long);
+	callstacks_release(&s->callstacks);
+	differences_release(&s->differences);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* How the threads' time divides, see result.h. */
+#include "analysis/result/time.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/result/result.h"
+#include "trace/meta/meta.h"
+
+double result_off_ns(const struct result *res, double *asleep)
+{
+	double off = 0;
+
+	*asleep = 0;
+	vec_for_each (&res->calls.threads.all, struct thread *, it) {
+		const struct thread *t = *it;
+		double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
+		double seen = (double)thread_watched_ns(&res->calls.threads, t);
+		/* probes that were on for a part of its life saw that part of its sleep */
+		double part = alive > 0 ? seen / alive : 0;
+		double sleep = (double)(t->off.blocked_ns + t->off.idle_ns) * part;
+
+		*asleep += sleep;
+		off += sleep + (double)t->off.preempted_ns * part;
+	}
+	return off;
+}
+
+static double pool_in_lost(const struct blocks *blocks, enum cause_pool pool)
+{
+	double sum = 0;
+
+	vec_for_each (blocks, const struct block, b)
+		if (b->in_lost)
+			sum += b->pools[pool];
+	return sum;
+}
+
+/* What of a kind of time the lost time already holds. */
+static double in_lost(const struct result *res, enum cause_pool pool)
+{
+	double sum = pool_in_lost(&res->blocks, pool) + pool_in_lost(&res->sites, pool);
+	double groups = pool_in_lost(&res->groups, pool);
+
+	return res->sequences ? fmax(sum, groups) : sum + groups;
+}
+
+void result_add_threads(struct result *res)
+{
+	const struct threads *th = &res->calls.threads;
+	double covered = 0;
+
+	for (size_t i = 0; i < th->all.n; i++) {
+		const struct thread *t = th->all.data[i];
+		struct result_thread *row = vec_add(&res->threads);
+
+		row->thread = t;
+		row->observed_ns = thread_watched_ns(th, t);
+		res->threads_ns += row->observed_ns;
+		covered += (double)t->covered_ns;
+	}
+	res->coverage = res->threads_ns ? covered / (double)res->threads_ns : NAN;
+	if (res->coverage > 1)
+		res->coverage = 1;
+}
+
+static void split_time(struct result *res, const double *lost)
+{
+	double total = (double)res->threads_ns, sum = 0, asleep, idle, runnable;
+
+	for (size_t i = 0; i < res->threads.n; i++)
+		sum += lost[i];
+	if (sum > total)
+		sum = total;
+	res->lost_ns = (uint64_t)(sum + 0.5);
+	res->working_ns = res->idle_ns = res->runnable_ns = BLOCK_NONE;
+	if (!res->calls.threads.have_switch)
+		return;
+	runnable = result_off_ns(res, &asleep) - in_lost(res, POOL_PREEMPTED);
+	runnable -= asleep;
+	idle = asleep - in_lost(res, POOL_BLOCKED);
+	if (idle < 0)
+		idle = 0;
+	if (idle > total - sum)
+		idle = total - sum;
+	res->idle_ns = (uint64_t)idle;
+	res->working_ns = res->threads_ns - res->lost_ns - res->idle_ns;
+	if (runnable > (double)res->working_ns)
+		runnable = (double)res->working_ns;
+	res->runnable_ns = runnable > 0 ? (uint64_t)runnable : 0;
+}
+
+static uint64_t at_most(double ns, uint64_t most)
+{
+	return ns > (double)most ? most : ns > 0 ? (uint64_t)ns : 0;
+}
+
+/* What of the working time no traced call covers. */
+static void split_outside(struct result *res)
+{
+	double asleep, covered_asleep = 0, covered_runnable = 0, runnable, outside;
+	double part = res->recorded_part;
+
+	res->outside_cpu_ns = res->outside_runnable_ns = BLOCK_NONE;
+	if (res->working_ns == BLOCK_NONE || isnan(res->coverage))
+		return;
+	vec_for_each (&res->calls.threads.all, struct thread *, t) {
+		const struct offcpu *off = &(*t)->covered_off;
+
+		covered_runnable += (double)off->preempted_ns / part;
+		covered_asleep += (double)(off->blocked_ns + off->idle_ns) / part;
+	}
+	runnable = fmax(0, result_off_ns(res, &asleep) - asleep - covered_runnable);
+	outside = (1 - res->coverage) * (double)res->threads_ns;
+	outside -= runnable + fmax(0, asleep - covered_asleep);
+	res->outside_runnable_ns = at_most(runnable, res->runnable_ns);
+	res->outside_cpu_ns = at_most(outside, res->working_ns - res->runnable_ns);
+}
+
+static void add_excess(struct result *res, double *lost, const struct blocks *blocks,
+		       struct sci *sci, bool overlap)
+{
+	double *more = blocks_thread_excess(blocks, sci, &res->options);
+
+	for (size_t i = 0; i < res->threads.n; i++)
+		lost[i] = overlap ? fmax(lost[i], more[i]) : lost[i] + more[i];
+	free(more);
+}
+
+void result_split_time(struct result *res)
+{
+	double *lost = xcalloc(res->threads.n + 1, sizeof(*lost));
+
+	for (size_t i = 0; i < res->threads.n; i++)
+		lost[i] = res->waits_lost_ns[i];
+	add_excess(res, lost, &res->blocks, &res->sci, false);
+	/* sequences are parts of one another, and hold what is between their calls */
+	if (res->groups.n)
+		add_excess(res, lost, &res->groups, &res->keyed.sci, res->sequences);
+	for (size_t i = 0; i < res->threads.n; i++) {
+		struct result_thread *row = &res->threads.data[i];
+
+		row->sci = row->observed_ns ? lost[i] / (double)row->observed_ns : NAN;
+	}
+	split_time(res, lost);
+	split_outside(res);
+	free(lost);
+}
+
+static bool is_lost(const struct block *b)
+{
+	return b->verdict == VERDICT_INTERFERENCE && b->lost_threads > 0;
+}
+
+/* Of overlapping ones no two add up. */
+static void choose_worst(struct blocks *blocks)
+{
+	struct block *worst = NULL;
+
+	vec_for_each (blocks, struct block, b)
+		if (is_lost(b) && (!worst || b->lost_threads > worst->lost_threads))
+			worst = b;
+	if (worst)
+		worst->in_lost = true;
+}
+
+/* Of a function and the groups of its calls, those that lose more: they are the same time. */
+static void choose_groups(struct result *res)
+{
+	const struct meta_function *functions = res->meta->functions.data;
+	double *lost = xcalloc(res->meta->functions.n + 1, sizeof(*lost));
+
+	vec_for_each (&res->groups, const struct block, g)
+		if (is_lost(g))
+			lost[g->function - functions] += g->lost_threads;
+	vec_for_each (&res->blocks, struct block, b) {
+		if (is_lost(b) && b->lost_threads >= lost[b->id])
+			lost[b->id] = 0;
+		b->in_lost &= !(lost[b->id] > 0);
+	}
+	vec_for_each (&res->groups, struct block, g)
+		g->in_lost = is_lost(g) && lost[g->function - functions] > 0;
+	free(lost);
+}
+
+void result_count_groups(struct result *res)
+{
+	if (!res->groups.n)
+		return;
+	if (res->sequences)
+		choose_worst(&res->groups);
+	else
+		choose_groups(res);
+	result_split_time(res);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Does a block's duration follow a number that belongs to the call, such as an argument? Calls are
+ * binned by it; the fastest call of a bin stands for its work, because interference seldom reaches
+ * every one of a bin's calls. Values below 8 have a bin each, then four an octave.
+ */
+#ifndef ISPOT_ANALYSIS_SCORE_AXIS_H
+#define ISPOT_ANALYSIS_SCORE_AXIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define AXIS_BINS (8 + 61 * 4)
+
+struct axis {
+	struct axis_bin {
+		uint64_t calls, sum_ns, min_ns;
+		double sum_x, sum_number;
+	} bins[AXIS_BINS];
+};
+
+struct axis_fit {
+	double r2;    /* of a line or a power, the better; NAN: too little to tell */
+	double ratio; /* slowest bin's fastest call over the fastest */
+	double share; /* of the excess that the bins' fastest calls account for */
+	bool in_time; /* later calls have larger numbers: what grows with time follows them too */
+};
+
+/* number: of the call, rising. */
+void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns, uint64_t number);
+void axis_fit(const struct axis *a, struct axis_fit *fit);
+
+/* The fit is good, the range wide. */
+bool axis_follows(const struct axis_fit *fit);
+/* And the share is the larger part. */
+bool axis_proves_work(const struct axis_fit *fit);
+
+#endif

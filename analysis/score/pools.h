@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Of block.c: into which pools (cause.h) a block's excess goes, by where its threads were. */
+#ifndef ISPOT_ANALYSIS_SCORE_POOLS_H
+#define ISPOT_ANALYSIS_SCORE_POOLS_H
+
+#include <stdbool.h>
+
+struct block;
+struct sci_function;
+struct threads;
+
+/* What the end of the recording tells of the sleeps; the fastest call's in proportion. */
+void block_reconsider(struct sci_function *f, const struct threads *th);
+/* Own time off the CPU beyond that of the fastest call, the rest ran. */
+void block_fill_pools(struct block *b);
+/*
+ * A program so contended that no call was spared shows no difference between its calls, and so no
+ * score. What the fastest one waited for a disk or for work is not held against it: that may be
+ * what the call is for.
+ */
+bool block_never_fast(const struct block *b);
+
+#endif

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "analysis/calls/paircost.h"
+#include "analysis/score/block.h"
+#include "analysis/score/sci.h"
+
+static bool waits_for_work(const struct block *b)
+{
+	return b->pools[POOL_IDLE] > block_pools_ns(b) / 2;
+}
+
+static bool mostly_untimed(const struct block *b)
+{
+	return b->untimed_calls > b->calls / 2;
+}
+
+/*
+ * The floor is of functions that are called all the time. Elsewhere caches are cold and the probe's
+ * cost varies by as much as itself: what is less than it in a call, and hardly anything in all, is
+ * not told from that.
+ */
+static bool less_than_a_probe(const struct block *b)
+{
+	const struct hist *h = b->sums ? &b->sums->durations : NULL;
+
+	return h && h->count && b->cost->known && b->sci < SCI_SMALL &&
+	       (double)h->sum / (double)h->count - (double)b->min_ns <
+		       (double)b->cost->inner_min_ns;
+}
+
+double block_loop_share(const struct block *b)
+{
+	const struct block_samples *s = &b->samples;
+	double own_ns;
+
+	/* Of no call its own time is known where one that it calls was left unseen. */
+	if (!s->loop_at || !b->observed_ns || b->self_excess_ns == BLOCK_NONE ||
+	    b->self_min_ns == BLOCK_NONE)
+		return 0;
+	own_ns = (double)b->self_excess_ns + (double)b->timed_calls * (double)b->self_min_ns;
+	return own_ns / (double)b->observed_ns * (double)s->loop_ns / (double)s->own_ns;
+}
+
+const struct meta_frame *block_loop(const struct block *b)
+{
+	return b->verdict == VERDICT_TOO_FEW_CALLS && block_loop_share(b) > LOOP_SHARE
+		       ? b->samples.loop_at
+		       : NULL;
+}
+
+enum verdict block_verdict(const struct block *b)
+{
+	if (b->timed_calls < CALLS_MIN)
+		return mostly_untimed(b) && b->calls >= CALLS_MIN ? VERDICT_CANNOT_TELL
+								  : VERDICT_TOO_FEW_CALLS;
+	if (isnan(b->sci) || mostly_untimed(b))
+		return VERDICT_CANNOT_TELL;
+	if (b->never_fast && b->sci < SCI_LOW)
+		return VERDICT_CANNOT_TELL;
+	if (b->sci <= 0 || b->sci < FLOOR_FACTOR * b->floor || less_than_a_probe(b))
+		return VERDICT_NOISE;
+	if (isnan(b->floor) && b->sci < SCI_LOW)
+		return VERDICT_CANNOT_TELL;
+	if (!b->min_ns && b->sums)
+		return VERDICT_CANNOT_TELL; /* no call takes no time: it was corrected too far */
+	if (waits_for_work(b))
+		return VERDICT_IDLE;
+	if (b->work.by != WORK_UNPROVEN)
+		return VERDICT_WORKLOAD;
+	if (b->estimated_calls != BLOCK_NONE && b->sci_low < SCI_SMALL)
+		return VERDICT_CANNOT_TELL;
+	return VERDICT_INTERFERENCE;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/sequence/body.h"
+#include "analysis/sequence/fold.h"
+#include "analysis/sequence/sequence.h"
+#include "analysis/sequence/track.h"
+#include "analysis/threads/sleeps.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+#include "trace/record.h"
+
+/* The row of calls at one depth of a thread: those inside the open call above it. */
+struct level {
+	struct fold *fold;	 /* while loops are learnt */
+	struct track *track;	 /* else */
+	bool cut;		 /* a part of the row is not known */
+	struct track *iteration; /* calls of one, where they take turns; NULL: there was none */
+	uint32_t choice;	 /* of them; PATTERN_NONE: none is under way */
+	uint32_t first;		 /* function of its first call */
+	bool several;		 /* it has others, too */
+	struct mark begin, end;	 /* of it */
+	bool same_inside;	 /* the call above holds another of its function */
+};
+
+struct sequence_thread {
+	struct {
+		VEC(struct level)
+	} levels;
+	struct sleeps *sleeps; /* NULL: none yet */
+};
+
+void sequences_init(struct sequences *s, const struct meta *meta)
+{
+	size_t n = meta->functions.n + 1;
+
+	*s = (struct sequences){ .meta = meta, .share_of_50 = NAN };
+	patterns_init(&s->patterns, (uint32_t)meta->functions.n);
+	s->leaf_of = xmalloc(n * sizeof(*s->leaf_of));
+	s->rest_of = xmalloc(n * sizeof(*s->rest_of));
+	memset(s->leaf_of, 0xff, n * sizeof(*s->leaf_of));
+	memset(s->rest_of, 0xff, n * sizeof(*s->rest_of));
+}
+
+static void level_release(struct level *l)
+{
+	free(l->fold);
+	if (l->track)
+		track_release(l->track);
+	if (l->iteration)
+		track_release(l->iteration);
+	free(l->track);
+	free(l->iteration);
+	*l = (struct level){ 0 };
+}
+
+static void thread_free(struct sequence_thread *t)
+{
+	if (!t)
+		return;
+	vec_for_each (&t->levels, struct level, l)
+		level_release(l);
+	vec_release(&t->levels);
+	free(t->sleeps);
+	free(t);
+}
+
+static void release_threads(struct sequences *s)
+{
+	vec_for_each (&s->threads, struct sequence_thread *, t)
+		thread_free(*t);
+	vec_release(&s->threads);
+}
+
+void sequences_release(struct sequences *s)
+{
+	release_threads(s);
+	vec_for_each (&s->bodies, struct body, b)
+		free(b->elements);
+	vec_release(&s->bodies);
+	map_release(&s->body_of);
+	free(s->leaf_of);
+	free(s->rest_of);
+	free(s->group_of);
+	pairs_release(&s->pairs);
+	turns_release(&s->turns);
+	patterns_release(&s->patterns);
+	*s = (struct sequences){ 0 };
+}
+
+void sequences_begin(struct sequences *s, enum sequence_stage stage, const struct calls *calls,
+		     struct keyed *keyed)
+{
+	release_threads(s);
+	s->stage = stage;
+	s->calls = calls;
+	s->keyed = keyed;
+	if (stage == SEQUENCE_PAIRS) {
+		patterns_normalise(&s->patterns);
+		pairs_init(&s->pairs, &s->patterns);
+		turns_init(&s->turns, s->patterns.n_functions);
+	} else if (stage == SEQUENCE_MEASURE) {
+		size_t n;
+
+		pairs_release(&s->pairs);
+		turns_decide(&s->turns, &s->patterns);
+		n = s->patterns.lengths.n + (size_t)s->turns.n_choices * TURNS_FORMS + 1;
+		s->group_of = xmalloc(n * sizeof(*s->group_of));
+		memset(s->group_of, 0xff, n * sizeof(*s->group_of));
+	}
+}
+
+static struct level *level_of(struct sequences *s, const struct thread *t, size_t depth, bool make)
+{
+	struct sequence_thread **st;
+
+	while (make && s->threads.n <= t->index)
+		(void)vec_add(&s->threads);
+	if (depth > SEQUENCE_DEPTH || s->threads.n <= t->index)
+		return NULL;
+	st = &s->threads.data[t->index];
+	if (!*st && make)
+		*st = xcalloc(1, sizeof(**st));
+	if (!*st)
+		return NULL;
+	while (make && (*st)->levels.n <= depth)
+		*vec_add(&(*st)->levels) = (struct level){ .choice = PATTERN_NONE };
+	return depth < (*st)->levels.n ? &(*st)->levels.data[depth] : NULL;
+}
+
+/*
+ * What probing cost in a row, but for the first call's own probe in its duration, which stays as it
+ * does in that of a call; beside the calls it took no more time than there was.
+ */
+static uint64_t cost_of_row(const struct mark *begin, const struct mark *end)
+{
+	uint64_t cost_ns = end->row.cost_ns - begin->row.cost_ns - begin->own_cost_ns;
+	uint64_t between_ns = end->row.between_ns - begin->row.between_ns;
+	uint64_t calls_ns = end->row.raw_ns - begin->row.raw_ns;
+	uint64_t raw_ns = end->time_ns - begin->time_ns;
+	uint64_t room_ns = raw_ns > calls_ns ? raw_ns - calls_ns : 0;
+
+	return cost_ns + (between_ns < room_ns ? between_ns : room_ns);
+}
+
+/* What the thread slept in: in and between the calls of the row. */
+static struct wait_sums *sleeps_of_row(const struct sequences *s, const struct call *c,
+				       struct wait_sums *waits)
+{
+	const struct sequence_thread *st = s->threads.data[s->thread->index];
+
+	if (!st->sleeps)
+		return NULL;
+	sleeps_between(st->sleeps, c->entry_ns, c->exit_ns, waits);
+	return waits;
+}
+
+/* A sequence as a call, from its first event to its last. */
+static void seen(void *self, uint32_t symbol, const struct mark *begin, const struct mark *end)
+{
+	struct sequences *s = self;
+	uint32_t *group = &s->group_of[symbol];
+	struct call c = { .id = begin->function, .entry_cpu = begin->cpu, .exit_cpu = end->cpu };
+	struct wait_sums waits = { 0 };
+
+	if (*group == MAP_NONE)
+		*group = keyed_group(s->keyed, begin->function, KEYED_KEY,
+				     (uint64_t)symbol << 1 | 1);
+	c.entry_ns = begin->time_ns;
+	c.exit_ns = end->time_ns;
+	c.inside = (uint32_t)(end->row.calls - begin->row.calls) - 1;
+	c.inside_cost_ns = cost_of_row(begin, end);
+	c.raw_ns = c.exit_ns - c.entry_ns;
+	c.duration_ns = c.own_ns = c.raw_ns > c.inside_cost_ns ? c.raw_ns - c.inside_cost_ns : 0;
+	c.off = offcpu_between(&begin->off, &end->off);
+	c.own_off = c.off;
+	c.shape = hash_u64(c.inside + 1);
+	c.stack = begin->stack;
+	c.arg_mask = begin->caller ? 1u << ARG_CALLER : 0;
+	c.args[ARG_CALLER] = begin->caller;
+	c.end = end->row.untimed != begin->row.untimed ? CALL_UNTIMED
+		: end->time_ns < begin->time_ns	       ? CALL_NEGATIVE
+						       : CALL_TIMED;
+	if (c.off.blocked_ns || c.off.idle_ns)
+		c.waits = sleeps_of_row(s, &c, &waits);
+	keyed_add(s->keyed, s->thread, *group, false, &c);
+	vec_release(&waits);
+}
+
+static void settled(void *self, struct track *t, uint32_t symbol)
+{
+	struct sequences *s = self;
+
+	pairs_push(&s->pairs, &t->learnt.pair_node, symbol);
+	if (symbol != t->learnt.settled)
+		t->learnt.elements =
+			hash_u64(t->learnt.elements * 0x9e3779b97f4a7c15ull + symbol + 1);
+	t->learnt.settled = symbol;
+}
+
+static struct track_user user_of(struct sequences *s)
+{
+	return (struct track_user){
+		.self = s,
+		.seen = s->stage == SEQUENCE_MEASURE ? seen : NULL,
+		.settled = s->stage == SEQUENCE_PAIRS ? settled : NULL,
+	};
+}
+
+static void end_iteration(struct sequences *s, struct level *l)
+{
+	struct track_user u = user_of(s);
+	const struct mark begin = l->begin, end = l->end;
+
+	track_end(l->iteration, &s->patterns, &u);
+	turns_take(&s->turns, &s->patterns, &u, l->choice, l->iteration);
+	track_clear(l->iteration);
+	track_add(l->track, &s->patterns, &u, l->choice, &begin, &end);
+	l->choice = PATTERN_NONE;
+}
+
+static void level_end(struct sequences *s, struct level *l)
+{
+	struct track_user u = user_of(s);
+
+	if (l->choice != PATTERN_NONE)
+		end_iteration(s, l);
+	if (l->track)
+		track_end(l->track, &s->patterns, &u);
+}
+
+static void level_clear(struct level *l)
+{
+	if (l->fold)
+		fold_clear(l->fold);
+	if (l->track)
+		track_clear(l->track);
+	if (l->iteration)
+		track_clear(l->iteration);
+	l->choice = PATTERN_NONE;
+	l->cut = l->same_inside = false;
+}
+
+/* What comes next in the row does not follow what was before. */
+static void cut(struct sequences *s, const struct thread *t, size_t depth)
+{
+	struct level *l = level_of(s, t, depth, true);
+
+	if (!l)
+		return;
+	level_end(s, l);
+	level_clear(l);
+	l->cut = true;
+}
+
+/* Half of the cost beside a call is before its entry, half behind its exit. */
+static void count_call(const struct calls *calls, struct row_sums *row, struct mark *begin,
+		       struct mark *end, const struct call *c)
+{
+	uint64_t beside_ns = call_cost_beside_ns(calls, c);
+
+	begin->own_cost_ns = call_cost_inside_ns(calls, c);
+	begin->row.between_ns += beside_ns / 2;
+	row->calls += 1 + c->inside;
+	row->raw_ns += call_has_times(c) ? c->raw_ns : 0;
+	row->cost_ns += begin->own_cost_ns + c->inside_cost_ns;
+	row->between_ns += beside_ns + (call_has_times(c) ? 0 : c->between_ns);
+	/* a function without an exit probe is an event at its entry */
+	row->untimed += c->end != CALL_TIMED && c->end != CALL_UNTIMED;
+	end->row = *row;
+	end->row.between_ns -= beside_ns - beside_ns / 2;
+}
+
+static void set_marks(struct sequences *s, const struct thread *t, struct track *row,
+		      const struct call *c, struct mark *begin, struct mark *end)
+{
+	*begin = (struct mark){ .time_ns = c->entry_ns, .off = c->off_at_entry, .row = row->sums };
+	*end = (struct mark){ .time_ns = c->exit_ns, .off = t->off, .cpu = c->exit_cpu };
+	count_call(s->calls, &row->sums, begin, end, c);
+	begin->cpu = c->entry_cpu;
+	begin->function = c->id;
+	begin->stack = c->stack;
+	begin->caller = c->arg_mask & 1u << ARG_CALLER ? (uint32_t)c->args[ARG_CALLER] : 0;
+}
+
+/* Where calls take turns, one that begins an iteration ends the one before, but for a run of it. */
+static bool take_turn(struct sequences *s, struct level *l, uint32_t caller, uint32_t function,
+		      const struct mark *begin, const struct mark *end)
+{
+	struct track_user u = user_of(s);
+	struct turn turn = turns_of(&s->turns, caller, function);
+	bool run = !turn.alone && l->first == function && !l->several;
+
+	if (l->choice != PATTERN_NONE && (turn.choice != l->choice || (turn.first && !run)))
+		end_iteration(s, l);
+	if (turn.choice == PATTERN_NONE)
+		return false;
+	if (l->choice == PATTERN_NONE) {
+		l->choice = turn.choice;
+		l->first = function;
+		l->several = false;
+		l->begin = *begin;
+	}
+	if (!l->iteration)
+		l->iteration = xcalloc(1, sizeof(*l->iteration));
+	l->several |= function != l->first;
+	l->end = *end;
+	track_push(l->iteration, &s->patterns, &u, function, begin, end);
+	return true;
+}
+
+static void learn(struct sequences *s, struct track *row, uint32_t caller, uint32_t function)
+{
+	uint32_t last = row->learnt.callee;
+
+	turns_next(&s->turns, caller, &row->learnt.callee, function);
+	row->learnt.calls += last != row->learnt.callee;
+}
+
+static void push(struct sequences *s, const struct thread *t, size_t depth, const struct call *c)
+{
+	struct level *l = level_of(s, t, depth, true);
+	uint32_t caller = depth ? t->open[depth - 1].id : UINT32_MAX;
+	struct track_user u = user_of(s);
+	struct mark begin, end;
+
+	if (!l)
+		return;
+	if (s->stage == SEQUENCE_LOOPS) {
+		if (!l->fold)
+			l->fold = xcalloc(1, sizeof(*l->fold));
+		fold_push(l->fold, &s->patterns, c->id, true);
+		return;
+	}
+	if (!l->track)
+		l->track = xcalloc(1, sizeof(*l->track));
+	set_marks(s, t, l->track, c, &begin, &end);
+	if (depth && s->stage == SEQUENCE_PAIRS)
+		learn(s, l->track, caller, c->id);
+	if (depth && s->stage == SEQUENCE_MEASURE && take_turn(s, l, caller, c->id, &begin, &end))
+		return;
+	track_push(l->track, &s->patterns, &u, c->id, &begin, &end);
+}
+
+/* An inner call of its own function may be of the same sequence only if it holds one, too. */
+static bool is_inner(struct sequences *s, const struct thread *t, const struct call *c,
+		     const struct level *inside)
+{
+	bool same = inside && inside->same_inside;
+	const struct call *outer = c;
+
+	if (!c->recursive)
+		return false;
+	while (outer-- > t->open)
+		if (outer->id == c->id) {
+			struct level *l = level_of(s, t, (size_t)(outer - t->open) + 1, true);
+
+			if (l)
+				l->same_inside = true;
+			break;
+		}
+	return same;
+}
+
+static void measure(struct sequences *s, const struct thread *t, const struct call *c,
+		    struct level *inside)
+{
+	bool inner = is_inner(s, t, c, inside);
+	struct body *b = sequence_body(s, c, inside && !inside->cut ? inside->track : NULL);
+
+	b->calls++;
+	keyed_add(s->keyed, t, b->group, inner, c);
+}
+
+/* A call that ended around others still open (markers that overlap): its rows are parted there. */
+static void take_out(struct sequences *s, const struct thread *t, size_t depth,
+		     const struct call *c)
+{
+	if (s->stage == SEQUENCE_MEASURE)
+		keyed_add(s->keyed, t, sequence_rest_body(s, c->id)->group, c->recursive, c);
+	for (size_t i = depth; i <= t->n_open; i++)
+		cut(s, t, i);
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	struct sequences *s = self;
+	size_t depth = (size_t)(c - t->open);
+	struct level *inside = level_of(s, t, depth + 1, false);
+
+	s->thread = t;
+	if (depth < t->n_open) {
+		take_out(s, t, depth, c);
+		return;
+	}
+	if (inside)
+		level_end(s, inside);
+	if (s->stage == SEQUENCE_MEASURE)
+		measure(s, t, c, inside);
+	else if (inside && inside->track && inside->track->learnt.calls && !inside->cut)
+		turns_row(&s->turns, c->id, inside->track->learnt.elements,
+			  inside->track->learnt.calls);
+	inside = level_of(s, t, depth + 1, false);
+	if (inside)
+		level_clear(inside);
+	if (c->end == CALL_OPEN || c->end == CALL_LOST)
+		cut(s, t, depth);
+	else
+		push(s, t, depth, c);
+}
+
+static void end_thread(struct sequences *s, const struct thread *t)
+{
+	struct sequence_thread **st = t->index < s->threads.n ? &s->threads.data[t->index] : NULL;
+
+	if (!st || !*st)
+		return;
+	s->thread = t;
+	vec_for_each (&(*st)->levels, struct level, l)
+		level_end(s, l);
+	thread_free(*st);
+	*st = NULL;
+}
+
+static void slept(struct sequences *s, const struct thread *t, uint64_t time_ns)
+{
+	struct sequence_thread *st = t->index < s->threads.n ? s->threads.data[t->index] : NULL;
+
+	if (!st || s->stage != SEQUENCE_MEASURE)
+		return;
+	if (!st->sleeps)
+		st->sleeps = xcalloc(1, sizeof(*st->sleeps));
+	sleeps_add(st->sleeps, t, time_ns);
+}
+
+/* While probes are out nobody knows what stands in the rows. */
+static void set_off(struct sequences *s, uint64_t tgid)
+{
+	vec_for_each (&s->calls->threads.all, struct thread *, t) {
+		if (tgid && (*t)->tgid != tgid)
+			continue;
+		s->thread = *t;
+		for (size_t depth = 0; level_of(s, *t, depth, false); depth++)
+			cut(s, *t, depth);
+	}
+}
+
+static void on_record(void *self, const struct thread *t, const struct record *r)
+{
+	if (r->kind == REC_SET_OFF)
+		set_off(self, r->values[1]);
+	else if (t && r->kind == REC_TASK_EXIT)
+		end_thread(self, t);
+	else if (t && r->kind == REC_SWITCH_IN && t->sleep.ended_ns == r->time_ns)
+		slept(self, t, r->time_ns);
+}
+
+static void on_unseen(void *self, const struct thread *t)
+{
+	struct sequences *s = self;
+
+	s->thread = t;
+	cut(s, t, 0);
+}
+
+static void on_end(void *self)
+{
+	struct sequences *s = self;
+
+	vec_for_each (&s->calls->threads.all, struct thread *, t)
+		end_thread(s, *t);
+}
+
+struct call_visitor sequences_visitor(struct sequences *s)
+{
+	return (struct call_visitor){
+		.self = s, .call = on_call, .record = on_record, .unseen = on_unseen, .end = on_end
+	};
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Would it wait on a machine of its own? Of the traced threads that are runnable without a CPU at a
+ * moment, as many would wait anyway as there are more runnable threads than CPUs; the others wait
+ * because other programs have the CPUs (or the scheduler or an affinity keeps them off). The clock
+ * runs at the share of the first; a waiting thread takes what passed on it.
+ */
+#ifndef ISPOT_ANALYSIS_THREADS_CROWD_H
+#define ISPOT_ANALYSIS_THREADS_CROWD_H
+
+#include <stdint.h>
+
+struct crowd {
+	uint32_t cpus; /* 0: not known, and nothing is counted */
+	uint32_t running, waiting;
+	uint64_t since_ns;
+	double clock_ns; /* at since_ns */
+};
+
+enum crowd_place { CROWD_AWAY, CROWD_RUNNING, CROWD_WAITING };
+
+/* A thread's part in it, zero at first. */
+struct crowd_member {
+	enum crowd_place place;
+	double mark_ns; /* clock when it was read last */
+};
+
+/* The member is there from time_ns on. */
+void crowd_move(struct crowd *c, struct crowd_member *m, enum crowd_place place, uint64_t time_ns);
+/* What passed since the member began to wait, or was asked last. */
+double crowd_take_ns(const struct crowd *c, struct crowd_member *m, uint64_t time_ns);
+
+#endif

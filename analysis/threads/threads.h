@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The threads of a trace: when each lived, how long it was observed, and where its time off the
+ * CPU went.
+ *
+ * Observed (T_t of the SCI) is the time a thread was alive and a set's probes were on, less the
+ * stretches in which records of it may be missing. A set that no REC_SET_ON names was on from
+ * the start. A tid that comes back after its thread ended is a new thread.
+ *
+ * Off-CPU time comes from the switch records: preempted is runnable without a CPU (with waking
+ * records also the wait between wakeup and CPU), the rest is sleep: with waking records idle as far
+ * as waiting along the chain of wakers (waker.h) ends outside the program, else blocked. Without
+ * waking records nothing is idle.
+ */
+#ifndef ISPOT_ANALYSIS_THREADS_THREADS_H
+#define ISPOT_ANALYSIS_THREADS_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/threads/crowd.h"
+#include "analysis/threads/waker.h"
+#include "analysis/threads/word.h"
+#include "base/hash.h"
+#include "base/likely.h"
+#include "base/mem.h"
+#include "base/vec.h"
+
+struct call;
+struct meta;
+struct record;
+
+#define THREAD_COMM 32
+
+struct offcpu {
+	uint64_t preempted_ns, blocked_ns, idle_ns;
+	uint64_t recorder_ns; /* part of preempted: the CPU went to ispot's recorder */
+	uint64_t crowded_ns;  /* part of preempted: the program has more to run than CPUs */
+	uint64_t woken_ns;    /* part of preempted: behind a wakeup; nothing was interrupted */
+	uint64_t sleeps;      /* times it left the CPU to sleep */
+	uint64_t wakes;	      /* sleepers of the program that it released */
+};
+
+/* All the time off the CPU. */
+static inline uint64_t offcpu_ns(const struct offcpu *x)
+{
+	return x->preempted_ns + x->blocked_ns + x->idle_ns;
+}
+
+/* Of a time, as far as it was on a CPU. */
+static inline uint64_t offcpu_running_ns(uint64_t ns, const struct offcpu *off)
+{
+	return ns > offcpu_ns(off) ? ns - offcpu_ns(off) : 0;
+}
+
+static inline bool offcpu_any(const struct offcpu *x)
+{
+	return x->preempted_ns | x->blocked_ns | x->idle_ns | x->sleeps | x->wakes;
+}
+
+/* Most calls never leave the CPU: their sums' cache lines are not touched. */
+static inline void offcpu_add(struct offcpu *sum, const struct offcpu *x)
+{
+	if (!offcpu_any(x))
+		return;
+	sum->preempted_ns += x->preempted_ns;
+	sum->blocked_ns += x->blocked_ns;
+	sum->idle_ns += x->idle_ns;
+	sum->recorder_ns += x->recorder_ns;
+	sum->crowded_ns += x->crowded_ns;
+	sum->woken_ns += x->woken_ns;
+	sum->sleeps += x->sleeps;
+	sum->wakes += x->wakes;
+}
+
+static inline struct offcpu offcpu_between(const struct offcpu *from, const struct offcpu *to)
+{
+	return (struct offcpu){
+		.preempted_ns = to->preempted_ns - from->preempted_ns,
+		.blocked_ns = to->blocked_ns - from->blocked_ns,
+		.idle_ns = to->idle_ns - from->idle_ns,
+		.recorder_ns = to->recorder_ns - from->recorder_ns,
+		.crowded_ns = to->crowded_ns - from->crowded_ns,
+		.woken_ns = to->woken_ns - from->woken_ns,
+		.sleeps = to->sleeps - from->sleeps,
+		.wakes = to->wakes - from->wakes,
+	};
+}
+
+/* ns that were called idle and are blocked, or less than 0: the reverse. As many as there are;
+ * returns the others. */
+static inline int64_t offcpu_shift(struct offcpu *off, int64_t ns)
+{
+	int64_t idle = (int64_t)off->idle_ns, blocked = (int64_t)off->blocked_ns;
+	int64_t moved = ns > idle ? idle : ns < -blocked ? -blocked : ns;
+
+	off->idle_ns = (uint64_t)(idle - moved);
+	off->blocked_ns = (uint64_t)(blocked + moved);
+	return ns - moved;
+}
+
+enum thread_state {
+	THREAD_UNKNOWN, /* known to exist, no record of it yet */
+	THREAD_RUNNING,
+	THREAD_PREEMPTED,
+	THREAD_SLEEPING,
+	THREAD_BLOCKED,
+};
+
+struct thread {
+	uint32_t index; /* counted from 0 in order of appearance */
+	uint32_t tid, tgid;
+	uint32_t cpu; /* of its latest record */
+	enum thread_state state;
+	bool dead;
+	bool vacant; /* none: its sums are the rest's, the next one to be born takes its place */
+	uint64_t born_ns, end_ns; /* end_ns: valid once dead, or after threads_end() */
+	uint64_t since_ns;	  /* of state; off is settled up to here */
+	struct threads *all;	  /* those it is one of */
+	uint32_t parent;	  /* index of the thread that made it; UINT32_MAX: not seen */
+	struct sleep sleep;	  /* the present or latest one */
+	struct release releases[RELEASES_KEPT];
+	struct awoken awoken[RELEASES_KEPT];
+	uint32_t n_releases, n_awoken; /* ever */
+	struct history history;	       /* what it waited for so far */
+	struct crowd_member crowd;
+	bool recorder_took; /* preempted, and the CPU went to the recorder */
+	struct offcpu off;
+	uint32_t off_changes; /* how often off was changed: most calls see none */
+	uint64_t lost_ns, lost_until_ns;
+	uint64_t unseen_ns; /* records of it may be missing from then to its next one; 0: none */
+	uint64_t *watch_ns; /* [set]: observed, valid after the thread's end */
+	uint32_t **slots;   /* [id / THREAD_SLOTS]: pages of slot numbers */
+	/* of analysis/calls/calls.c: the calls open on this thread, outermost first */
+	struct call *open;
+	uint32_t n_open, room_open;
+	uint32_t open_markers; /* of n_open */
+	bool after_exit;
+	bool inner;   /* the entry that follows is inside a call that was not recorded */
+	bool returns; /* the exit that follows gives return_value */
+	uint64_t return_value;
+	uint32_t exit_stack; /* of the call that the exit that follows ends; 0: none */
+	bool entered; /* the latest record is an entry, whose call is the innermost open one */
+	uint64_t exit_sp;
+	uint64_t covered_ns; /* inside any traced call */
+	struct offcpu covered_off;
+	char comm[THREAD_COMM];
+};
+
+#define THREAD_SLOTS	 64
+#define THREAD_CPU_CACHE 256
+
+/* A (thread, function) pair that met; its number indexes the flat arrays of visitors. */
+struct slot {
+	uint32_t thread, id;
+};
+
+struct set_out {
+	uint32_t id;
+	uint64_t from_ns, to_ns; /* UINT64_MAX: to the end */
+};
+
+/* Between two times that the set was on. */
+struct set_pause {
+	uint32_t clock; /* index */
+	uint64_t from_ns, to_ns;
+};
+
+struct threads {
+	const struct meta *meta;
+	struct arena arena;
+	struct {
+		VEC(struct thread *)
+	} all;
+	struct map by_tid;
+	struct crowd crowd;
+	struct futexes futexes;			 /* futexes that threads waited on */
+	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */
+	struct {
+		VEC(struct slot)
+	} slots; /* number 0 is not used */
+	uint32_t n_alive;
+	uint64_t start_ns;
+	/* Where those that have ended are summed up (analysis/calls/ended.h). */
+	bool sums_up;
+	uint64_t part_ns; /* since when a part is looked at by itself; 0: none is */
+	struct {
+		VEC(struct thread *)
+	} ended, vacant;     /* oldest first; places to be taken */
+	size_t ended_full;   /* at so many they are looked through again */
+	struct thread *rest; /* stands for those that were summed up; NULL: none was */
+	uint64_t n_rest;     /* how many those are */
+	bool have_switch, have_waking;
+	uint32_t n_sets;
+	uint32_t *set_of; /* [function id]: index of its set */
+	struct {
+		VEC(struct set_out)
+	} outs;		      /* functions that were without probes while their sets had theirs */
+	struct map set_index; /* set id -> index */
+	struct {
+		VEC(struct set_clock)
+	} clocks;
+	struct {
+		VEC(struct set_pause)
+	} pauses;	      /* where functions were taken out */
+	struct map clock_of;  /* set index, tgid -> clock */
+	struct map processes; /* tgids seen */
+	struct {
+		VEC(const struct meta_thread *)
+	} known; /* not yet due, latest first */
+};
+
+/* start_ns: when the recording, or the part that is looked at, began. meta must outlive it. */
+void threads_init(struct threads *th, const struct meta *meta, uint64_t start_ns);
+void threads_release(struct threads *th);
+
+/* The living thread of that number; made if need be, born at time_ns. */
+struct thread *threads_find(struct threads *th, uint32_t tid, uint32_t tgid, uint64_t time_ns);
+
+static inline struct thread *threads_of(struct threads *th, uint32_t cpu, uint32_t tid,
+					uint32_t tgid, uint64_t time_ns)
+{
+	struct thread **recent = &th->recent[cpu % THREAD_CPU_CACHE];
+
+	if (unlikely(!*recent || (*recent)->tid != tid || (*recent)->dead))
+		*recent = threads_find(th, tid, tgid, time_ns);
+	return *recent;
+}
+
+/*
+ * Any record but entries, exits and losses. Returns the thread it is about (not made for
+ * records that do not show it alive), or NULL.
+ */
+struct thread *threads_record(struct threads *th, const struct record *r);
+
+/* The living thread of that number, or NULL; the same, or the last one that had it. */
+struct thread *threads_alive(const struct threads *th, uint32_t tid);
+struct thread *threads_latest(const struct threads *th, uint32_t tid);
+
+static inline bool thread_sleeps(const struct thread *t)
+{
+	return t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED;
+}
+
+/* Settles the thread's off-CPU time up to time_ns, its state stays; or it runs from then on. */
+void thread_settle(struct thread *t, uint64_t time_ns);
+void thread_runs(struct thread *t, uint64_t time_ns);
+
+/*
+ * From since_ns on records of t may be missing, until one shows where it is at time_ns: what it did
+ * in between is not known, and it was not observed.
+ */
+void thread_unseen(struct thread *t, uint64_t since_ns);
+void thread_seen(struct threads *th, struct thread *t, uint64_t time_ns);
+
+/* The thread that stands for those that were summed up, made if need be. */
+struct thread *threads_rest(struct threads *th);
+/* It has ended and was summed up; its index is free for another. */
+void threads_vacate(struct threads *th, struct thread *t);
+/* How many there were. */
+uint64_t threads_count(const struct threads *th);
+
+/* Forget times before time_ns: a window of the recording opens here. */
+void threads_restart(struct threads *th, uint64_t time_ns);
+/* The recording ends: everybody's off-CPU and observed time is settled. Once. */
+void threads_end(struct threads *th, uint64_t time_ns);
+
+/* The number of the pair, from 1; made if need be. */
+uint32_t threads_slot_slow(struct threads *th, struct thread *t, uint32_t id);
+static inline uint32_t threads_slot(struct threads *th, struct thread *t, uint32_t id)
+{
+	uint32_t *page = likely(t->slots) ? t->slots[id / THREAD_SLOTS] : NULL;
+	uint32_t slot = likely(page) ? page[id % THREAD_SLOTS] : 0;
+
+	return likely(slot) ? slot : threads_slot_slow(th, t, id);
+}
+
+/* After threads_end(): T_t for a function's set, and over all sets (the longest). */
+uint64_t thread_observed_ns(const struct threads *th, const struct thread *t, uint32_t id);
+uint64_t thread_watched_ns(const struct threads *th, const struct thread *t);
+
+#endif

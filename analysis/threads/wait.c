@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/threads/wait.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/threads/threads.h"
+#include "base/mem.h"
+#include "trace/format.h"
+
+static bool same_cell(const struct wait_cell *a, const struct wait_cell *b)
+{
+	return a->kind == b->kind && a->word == b->word && a->call == b->call && a->end == b->end &&
+	       a->uninterruptible == b->uninterruptible && a->iowait == b->iowait;
+}
+
+static struct wait_cell *cell_of(struct wait_sums *sums, const struct wait_cell *like)
+{
+	struct wait_cell key = {
+		.kind = like->kind,
+		.word = sums->n < WAIT_CELLS_MAX ? like->word : SLEEP_NOBODY,
+		.call = like->call,
+		.end = like->end,
+		.uninterruptible = like->uninterruptible,
+		.iowait = like->iowait,
+	};
+
+	vec_for_each (sums, struct wait_cell, old)
+		if (same_cell(old, like))
+			return old;
+	vec_for_each (sums, struct wait_cell, old)
+		if (same_cell(old, &key))
+			return old;
+	*vec_add(sums) = key;
+	return vec_last(sums);
+}
+
+static bool same_waker(const struct wait_waker *w, uint32_t thread, uint32_t function)
+{
+	return w->sleeps && w->thread == thread && w->function == function;
+}
+
+/* The one with the least time makes room for a new one and leaves it its time (space saving). */
+static void add_waker(struct wait_waker *wakers, uint32_t thread, uint32_t function, uint64_t n,
+		      uint64_t ns)
+{
+	struct wait_waker *w = &wakers[0];
+
+	for (unsigned i = 0; i < WAIT_WAKERS_MAX; i++) {
+		if (same_waker(&wakers[i], thread, function)) {
+			w = &wakers[i];
+			break;
+		}
+		if (wakers[i].ns < w->ns)
+			w = &wakers[i];
+	}
+	w->thread = thread;
+	w->function = function;
+	w->sleeps += n;
+	w->ns += ns;
+}
+
+static void add_early(struct wait_cell *c, uint64_t ns, uint64_t from_ns, uint64_t to_ns)
+{
+	if (!ns)
+		return;
+	if (!c->early_ns || from_ns < c->early_from_ns)
+		c->early_from_ns = from_ns;
+	if (!c->early_ns || to_ns > c->early_to_ns)
+		c->early_to_ns = to_ns;
+	c->early_ns += ns;
+}
+
+/* Tails are counted: of an earlier one it is known by now that the word was waited on again. */
+static void add_tail(struct wait_cell *c, uint32_t tail, uint64_t ns)
+{
+	if (tail < c->tail || c->word == SLEEP_NOBODY)
+		return;
+	c->tail_ns = tail == c->tail ? c->tail_ns + ns : ns;
+	c->tail = tail;
+}
+
+static struct wait_cell *cell_of_sleep(struct wait_sums *sums, const struct sleep *s)
+{
+	const struct wait_cell like = {
+		.kind = s->kind,
+		.word = s->word,
+		.call = s->call,
+		.end = s->end,
+		.uninterruptible = s->uninterruptible,
+		.iowait = s->iowait,
+	};
+
+	return cell_of(sums, &like);
+}
+
+void wait_add(struct wait_sums *sums, const struct thread *t, uint64_t time_ns)
+{
+	const struct sleep *s = &t->sleep;
+	uint64_t end = s->woken_ns ? s->woken_ns : time_ns, idle_ns;
+	struct wait_cell *c;
+
+	if (end <= s->since_ns)
+		return;
+	c = cell_of_sleep(sums, s);
+	c->sleeps++;
+	c->ns += end - s->since_ns;
+	idle_ns = sleep_idle_ns(t, s->since_ns, end);
+	c->idle_ns += idle_ns;
+	if (s->too_early)
+		add_early(c, idle_ns, s->since_ns, end);
+	add_tail(c, s->tail, end - s->since_ns - idle_ns);
+	if (s->end == SLEEP_BY_THREAD)
+		add_waker(c->wakers, s->waker, s->waker_function, 1, end - s->since_ns);
+}
+
+static struct wait_sums *sums_on_heap(struct wait_sums **sums)
+{
+	if (!*sums)
+		*sums = xcalloc(1, sizeof(**sums));
+	return *sums;
+}
+
+void wait_add_wake(struct wait_sums **sums, const struct thread *woken)
+{
+	cell_of_sleep(sums_on_heap(sums), &woken->sleep)->wakes++;
+}
+
+void wait_add_new(struct wait_sums **sums, const struct thread *t, uint64_t time_ns)
+{
+	wait_add(sums_on_heap(sums), t, time_ns);
+}
+
+static void merge_wakers(struct wait_waker *wakers, const struct wait_cell *c)
+{
+	for (unsigned i = 0; i < WAIT_WAKERS_MAX; i++)
+		if (c->wakers[i].sleeps)
+			add_waker(wakers, c->wakers[i].thread, c->wakers[i].function,
+				  c->wakers[i].sleeps, c->wakers[i].ns);
+}
+
+void wait_merge(struct wait_sums *sums, const struct wait_sums *more)
+{
+	vec_for_each (more, const struct wait_cell, from) {
+		struct wait_cell *c = cell_of(sums, from);
+
+		c->sleeps += from->sleeps;
+		c->ns += from->ns;
+		c->idle_ns += from->idle_ns;
+		c->wakes += from->wakes;
+		add_early(c, from->early_ns, from->early_from_ns, from->early_to_ns);
+		add_tail(c, from->tail, from->tail_ns);
+		merge_wakers(c->wakers, from);
+	}
+}
+
+static int64_t lost_early(const struct threads *th, struct wait_cell *c)
+{
+	uint32_t thread = futexes_first_releaser(&th->futexes, c->word);
+	uint64_t span = c->early_to_ns - c->early_from_ns, idle, lost;
+
+	if (thread == SLEEP_NOBODY)
+		return 0;
+	idle = sleep_idle_behind(th, thread, c->word, c->early_from_ns, c->early_to_ns);
+	lost = (uint64_t)((double)c->early_ns * (double)(span - idle) / (double)span);
+	c->early_ns = 0;
+	c->idle_ns -= lost;
+	return (int64_t)lost;
+}
+
+static int64_t for_an_end(struct wait_cell *c)
+{
+	int64_t idle = (int64_t)(c->ns - c->idle_ns);
+
+	c->early_ns = c->tail_ns = 0;
+	c->idle_ns = c->ns;
+	return -idle;
+}
+
+static int64_t told_to_stop(struct wait_cell *c)
+{
+	int64_t idle = (int64_t)c->tail_ns;
+
+	c->idle_ns += c->tail_ns;
+	c->tail_ns = 0;
+	return -idle;
+}
+
+int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
+{
+	int64_t lost = 0;
+
+	vec_for_each (sums, struct wait_cell, c) {
+		const struct word *word;
+
+		if (c->word == SLEEP_NOBODY)
+			continue;
+		word = &th->futexes.all.data[c->word];
+		if (word_is_end(word))
+			lost += for_an_end(c);
+		else if (c->early_ns)
+			lost += lost_early(th, c);
+		else if (c->tail_ns && word_is_stop(word, c->tail))
+			lost += told_to_stop(c);
+	}
+	return lost;
+}
+
+void wait_sums_free(struct wait_sums **sums)
+{
+	if (!*sums)
+		return;
+	vec_release(*sums);
+	free(*sums);
+	*sums = NULL;
+}
+
+#define ANY UINT32_MAX
+enum tri { NO, YES, EITHER };
+
+/* The first row that fits. */
+static const struct wait_row {
+	uint32_t kind, end;
+	enum tri uninterruptible, iowait;
+	struct wait_cause cause;
+} rows[] = {
+	{ WAIT_DISK,
+	  SLEEP_BY_THREAD,
+	  YES,
+	  NO,
+	  { "kernel", 0.7, "held up in the kernel by another thread at the same file" } },
+	{ WAIT_DISK, ANY, EITHER, YES, { "disk-io", 1, "waited for I/O" } },
+	{ WAIT_DISK, ANY, EITHER, EITHER, { "disk-io", 0.9, "waited for the file system" } },
+	{ WAIT_SOCKET, ANY, EITHER, EITHER, { "network", 1, "waited at a socket" } },
+	{ WAIT_PIPE, ANY, EITHER, EITHER, { "pipe", 1, "waited at a pipe" } },
+	{ WAIT_SLEEP, ANY, EITHER, EITHER, { "sleep", 1, "slept for a time" } },
+	{ WAIT_PAGE_FAULT,
+	  SLEEP_BY_THREAD,
+	  EITHER,
+	  NO,
+	  { "kernel", 0.7, "held up in a page fault by another thread" } },
+	{ WAIT_PAGE_FAULT,
+	  ANY,
+	  EITHER,
+	  YES,
+	  { "page-fault", 1, "waited for the disk in page faults" } },
+	{ WAIT_PAGE_FAULT, ANY, YES, EITHER, { "page-fault", 0.8, "waited in page faults" } },
+	{ WAIT_CHILD, ANY, EITHER, EITHER, { "condition-wait", 1, "waited for a process to end" } },
+	{ WAIT_FUTEX,
+	  SLEEP_BY_TIMER,
+	  EITHER,
+	  EITHER,
+	  { "sleep", 0.9, "waited at a futex until the time given was over" } },
+	{ WAIT_FUTEX,
+	  ANY,
+	  EITHER,
+	  EITHER,
+	  { "condition-wait", 0.5, "waited at one of many futexes" } },
+	{ WAIT_POLL,
+	  SLEEP_BY_TIMER,
+	  EITHER,
+	  EITHER,
+	  { "sleep", 0.9, "polled until the time given was over" } },
+	{ WAIT_POLL,
+	  SLEEP_BY_THREAD,
+	  EITHER,
+	  EITHER,
+	  { "condition-wait", 0.8, "polled files that another thread wrote to" } },
+	{ WAIT_POLL,
+	  ANY,
+	  EITHER,
+	  EITHER,
+	  { "network", 0.7, "polled files for what came from outside" } },
+	{ WAIT_OTHER,
+	  SLEEP_BY_THREAD,
+	  YES,
+	  EITHER,
+	  { "kernel", 0.7, "held up in the kernel by another thread" } },
+	{ WAIT_OTHER,
+	  SLEEP_BY_THREAD,
+	  NO,
+	  EITHER,
+	  { "condition-wait", 0.7, "waited in the kernel for another thread" } },
+	{ WAIT_OTHER,
+	  SLEEP_BY_TIMER,
+	  NO,
+	  EITHER,
+	  { "sleep", 0.8, "waited for a time in the kernel" } },
+	{ WAIT_OTHER, ANY, YES, EITHER, { "kernel", 0.5, "blocked in the kernel" } },
+};
+
+static bool fits(enum tri wanted, bool is)
+{
+	return wanted == EITHER || (wanted == YES) == is;
+}
+
+static struct wait_cause of_word(const struct word *word)
+{
+	static const struct {
+		const char *kind, *fact;
+	} classes[WORD_CLASSES] = {
+		[WORD_CONDITION] = { "condition-wait", "waited for another thread's signal" },
+		[WORD_LOCK] = { "lock", "queued for a lock" },
+		[WORD_BARRIER] = { "barrier", "waited for the last to arrive" },
+	};
+	struct word_judgement j = word_judge(word);
+
+	if (word_is_end(word))
+		return (struct wait_cause){ "condition-wait", 1, "waited for a thread to end" };
+	return (struct wait_cause){ classes[j.class].kind, j.confidence, classes[j.class].fact };
+}
+
+struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *c)
+{
+	const struct word *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY
+					  ? &th->futexes.all.data[c->word]
+					  : NULL;
+
+	/* One that no thread ever releases, but at the end to stop the sleeper, is a clock. */
+	if (word && (c->end != SLEEP_BY_TIMER || word->releases > 1))
+		return of_word(word);
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const struct wait_row *r = &rows[i];
+
+		if (r->kind == c->kind && (r->end == ANY || r->end == c->end) &&
+		    fits(r->uninterruptible, c->uninterruptible) && fits(r->iowait, c->iowait))
+			return r->cause;
+	}
+	return (struct wait_cause){ "unknown", 0, "asleep" };
+}
+
+static double part_of(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+/* For how sure its kind is: by time, and where only others slept, by how often. */
+static double weight_of(const struct wait_cell *c)
+{
+	return (double)c->ns + (double)c->wakes;
+}
+
+static void add_cell(struct wait_part *part, struct wait_waker *wakers, const struct wait_cell *c,
+		     double confidence)
+{
+	part->sleeps += c->sleeps;
+	part->ns += c->ns;
+	part->confidence += confidence * weight_of(c);
+	if (c->sleeps && (!part->largest || c->ns > part->largest->ns))
+		part->largest = c;
+	merge_wakers(wakers, c);
+}
+
+struct wait_part wait_part(const struct threads *th, const struct wait_sums *sums, const char *kind)
+{
+	struct wait_part part = { 0 };
+	struct wait_waker wakers[WAIT_WAKERS_MAX] = { 0 };
+	uint64_t lost = 0, idle = 0, all_lost = 0, all_idle = 0;
+	uint64_t wakes = 0, all_wakes = 0, all_sleeps = 0;
+
+	vec_for_each (sums, const struct wait_cell, c) {
+		struct wait_cause cause = wait_cause_of(th, c);
+
+		all_lost += c->ns - c->idle_ns;
+		all_idle += c->idle_ns;
+		all_sleeps += c->sleeps;
+		all_wakes += c->wakes;
+		if (strcmp(cause.kind, kind) != 0)
+			continue;
+		lost += c->ns - c->idle_ns;
+		idle += c->idle_ns;
+		wakes += c->wakes;
+		add_cell(&part, wakers, c, cause.confidence);
+	}
+	part.lost_share = part_of(lost, all_lost);
+	part.idle_share = part_of(idle, all_idle);
+	part.sleeps_share = part_of(part.sleeps, all_sleeps);
+	part.wakes_share = part_of(wakes, all_wakes);
+	part.confidence = part.ns + wakes ? part.confidence / (double)(part.ns + wakes) : 0;
+	for (unsigned i = 0; i < WAIT_WAKERS_MAX; i++)
+		if (wakers[i].ns > part.waker.ns)
+			part.waker = wakers[i];
+	return part;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Waiting followed along the chain of wakers. A thread that slept was released by another thread
+ * or from outside. While the releaser itself ran or wanted to run, the sleeper's time is lost;
+ * while the releaser slept, it is whatever that sleep was, along the chain. A sleep that ended
+ * from outside the program (a device, the network, another process) is waiting for work; one
+ * that a clock ended is the program's own pause: idle too, unless others wait for the pausing
+ * thread at a lock or barrier. Where a futex's time was over the clock may be in earnest (a
+ * timer's thread: futexes_keeps_time) or a reason to look again (Python's lock). Waiting for a
+ * thread's or process's end is idle whatever that one does: it is there so that this one need
+ * not. So is waiting at a condition to be told to end (both what only the end shows:
+ * wait_reconsider).
+ *
+ * Each thread keeps its history: how much it had waited for the outside so far, at the times at
+ * which its sleeps began and ended. When it releases another thread, the difference over that
+ * one's sleep is what the chain says. A history that grows long loses every second step; between
+ * steps it is interpolated.
+ */
+#ifndef ISPOT_ANALYSIS_THREADS_WAKER_H
+#define ISPOT_ANALYSIS_THREADS_WAKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+struct record;
+struct thread;
+struct threads;
+
+/* Time that waited for what is not the program's doing. */
+struct outside {
+	uint64_t work_ns;  /* for the world: devices, the network, other processes */
+	uint64_t clock_ns; /* for a time to pass */
+};
+
+struct history {
+	VEC(struct history_step {
+		uint64_t time_ns;
+		struct outside sum; /* up to then */
+	})
+};
+
+enum sleep_end {
+	SLEEP_OPEN, /* nobody has released it, or nobody saw who did */
+	SLEEP_BY_THREAD,
+	SLEEP_BY_OUTSIDE, /* an interrupt or another program */
+	SLEEP_BY_TIMER,
+	SLEEP_ENDS
+};
+
+#define SLEEP_NOBODY UINT32_MAX
+
+/* What a thread released of late: if it ends now, that was the last it did. */
+#define RELEASES_KEPT 4
+struct release {
+	uint32_t word;
+	uint64_t time_ns, off_ns; /* then; off: its time off the CPU so far. time 0: none */
+};
+
+/* What a thread was released from of late: if it ends now, it was told to. */
+struct awoken {
+	uint32_t word, tail;	   /* of the word's releases; tail 0: none */
+	uint64_t since_ns, off_ns; /* as in struct sleep */
+};
+
+/* A thread's latest sleep. */
+struct sleep {
+	uint64_t since_ns, woken_ns; /* 0: not yet */
+	uint64_t off_ns;	     /* off the CPU before since_ns */
+	uint64_t ended_ns;	     /* on a CPU again; 0: not yet */
+	uint32_t kind;		     /* enum wait_kind */
+	uint32_t call;		     /* system call's number + 1, 0: none */
+	uint32_t word;		     /* of threads' words; SLEEP_NOBODY: no futex */
+	uint32_t tail;		     /* of the word's releases: which one it was; 0: none */
+	uint32_t for_end; /* index of the thread whose end it waits for; SLEEP_NOBODY: none known */
+	uint64_t what;
+	bool uninterruptible, iowait;
+	enum sleep_end end;
+	uint32_t waker;		 /* index of the thread; SLEEP_NOBODY: none of the program */
+	uint32_t waker_function; /* the innermost traced one it was in; SLEEP_NOBODY: none */
+	bool too_early;		 /* its time was over before anybody had released its futex */
+	bool acted;		 /* and then it made others go on */
+	struct outside outside;	 /* of since to woken */
+	uint64_t idle_ns;	 /* what of it is idle: not lost */
+};
+
+/* A thread left the CPU to sleep. */
+void sleep_begin(struct thread *t, const struct record *r);
+/* What it sleeps in. */
+void sleep_describe(struct thread *t, const struct record *wait);
+/* It was woken by r, a REC_WAKING; waker NULL: a thread not known; inside: of the program. */
+void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struct record *r);
+/* That record was its wakeup, and the waker's doing. */
+bool sleep_woken_by(const struct thread *t, const struct thread *waker, uint64_t time_ns);
+/* It got a CPU again, or the recording ends: the sleep joins its history. */
+void sleep_settle(struct thread *t, uint64_t time_ns);
+/* Of that time, if the thread with that index held up a sleeper at the futex: what is idle. */
+uint64_t sleep_idle_behind(const struct threads *th, uint32_t thread, uint32_t word,
+			   uint64_t from_ns, uint64_t to_ns);
+/* It ended by itself. */
+void sleep_last_acts(const struct thread *t, uint64_t time_ns);
+/* Of the part of the sleep from from_ns to to_ns, at most the wakeup: what is idle. */
+uint64_t sleep_idle_ns(const struct thread *t, uint64_t from_ns, uint64_t to_ns);
+
+#endif

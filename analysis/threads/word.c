@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/threads/word.h"
+
+#include <inttypes.h>
+
+#include "base/text.h"
+
+#define OP_MASK		127 /* without FUTEX_PRIVATE_FLAG and FUTEX_CLOCK_REALTIME */
+#define OP_WAIT		0
+#define OP_LOCK_PI	6
+#define OP_WAIT_REQUEUE 11
+#define OP_LOCK_PI2	13
+#define ROUND_NS	1000000 /* a waker's releases further apart are not one */
+#define STATE_AGAIN	10	/* waits of threads that waited before, at least */
+#define TIMED_ACTS	2	/* of waits whose time was over, at least, */
+#define TIMED_SHARE	0.1	/* and such a part of them */
+
+void futexes_release(struct futexes *w)
+{
+	vec_release(&w->all);
+	vec_release(&w->pairs);
+	map_release(&w->by_address);
+	map_release(&w->pair_of);
+}
+
+static uint64_t key_of(uint32_t tgid, uint64_t address)
+{
+	return hash_u64(address) ^ tgid;
+}
+
+static uint32_t word_of(struct futexes *w, uint32_t tgid, uint64_t address)
+{
+	uint64_t key = key_of(tgid, address);
+	uint32_t i = map_get(&w->by_address, key);
+
+	if (i != MAP_NONE && w->all.data[i].address == address && w->all.data[i].tgid == tgid)
+		return i;
+	i = (uint32_t)w->all.n;
+	map_put(&w->by_address, key, i);
+	*vec_add(&w->all) = (struct word){ .address = address, .tgid = tgid };
+	return i;
+}
+
+static struct word_pair *pair_of(struct futexes *w, uint32_t word, uint32_t thread)
+{
+	uint64_t key = (uint64_t)word << 32 | thread;
+	uint32_t i = map_get(&w->pair_of, key);
+
+	if (i == MAP_NONE) {
+		i = (uint32_t)w->pairs.n;
+		map_put(&w->pair_of, key, i);
+		(void)vec_add(&w->pairs);
+	}
+	return &w->pairs.data[i];
+}
+
+static void end_round(struct word *word)
+{
+	if (!word->round_size)
+		return;
+	word->rounds++;
+	word->full_rounds += !word->waiting;
+	word->shared_rounds += word->round_size > 1;
+	word->round_size = 0;
+}
+
+static void note_value(struct word *word, const struct word_wait *wait)
+{
+	uint32_t operation = wait->operation & OP_MASK;
+
+	if (!word->waits)
+		word->first_value = word->last_value = wait->value;
+	word->waits++;
+	word->same_value += wait->value == word->first_value;
+	word->zero_value += !wait->value;
+	word->changes += wait->value != word->last_value;
+	word->last_value = wait->value;
+	word->plain += operation == OP_WAIT;
+	word->inherits += operation == OP_LOCK_PI || operation == OP_LOCK_PI2;
+	word->requeues += operation == OP_WAIT_REQUEUE;
+	word->owned += wait->names_owner;
+	word->ends += wait->names_thread;
+}
+
+uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
+		      const struct word_wait *wait)
+{
+	uint32_t i = word_of(w, tgid, address);
+	struct word *word = &w->all.data[i];
+	struct word_pair *pair = pair_of(w, i, wait->thread);
+
+	end_round(word);
+	note_value(word, wait);
+	word->waiting++;
+	word->tail_releases = 0;
+	if (!pair->waits++) {
+		word->waiters++;
+		word->own_releases += pair->releases;
+	} else {
+		word->again++;
+		word->moved += wait->value != pair->last_value;
+	}
+	pair->last_value = wait->value;
+	return i;
+}
+
+void futexes_wake(struct futexes *w, uint32_t i, uint32_t waker, uint64_t time_ns)
+{
+	struct word *word = &w->all.data[i];
+	struct word_pair *pair;
+
+	if (word->waiting)
+		word->waiting--;
+	if (waker == UINT32_MAX)
+		return;
+	pair = pair_of(w, i, waker);
+	pair->releases++;
+	if (!word->releases++)
+		word->first_waker = waker;
+	word->own_releases += pair->waits > 0;
+	if (!word->tail_releases++) {
+		word->tail++;
+		word->tail_ends = 0;
+	}
+	if (word->round_size &&
+	    (word->round_waker != waker || time_ns - word->round_ns > ROUND_NS)) {
+		word->waiting++; /* as it was before this release */
+		end_round(word);
+		word->waiting--;
+	}
+	word->round_size++;
+	word->round_waker = waker;
+	word->round_ns = time_ns;
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? (double)part / (double)whole : 0;
+}
+
+/* Each thread waits for the end of a state of its own, as readers and writers do. */
+static bool is_state_of_each(const struct word *word)
+{
+	return !word->zero_value && word->again >= STATE_AGAIN &&
+	       share(word->moved, word->again) <= 0.1;
+}
+
+/* A state that is waited to end, not a count that is waited to move. */
+static bool is_state(const struct word *word)
+{
+	return (word->first_value && share(word->same_value, word->waits) >= 0.9) ||
+	       is_state_of_each(word);
+}
+
+static bool is_barrier(const struct word *word)
+{
+	bool plain = share(word->plain, word->waits) > 0.5;
+	bool own = share(word->own_releases, word->releases) > 0.5;
+	uint64_t rounds = word->rounds + (word->round_size > 0);
+
+	return word->changes >= 2 && rounds >= 3 && share(word->moved, word->again) >= 0.8 &&
+	       share(word->full_rounds + (word->round_size > 0), rounds) >= 0.9 &&
+	       (plain || (own && word->waiters > 1));
+}
+
+static struct word_judgement judge_state(const struct word *word)
+{
+	bool own = share(word->own_releases, word->releases) > 0.5;
+	bool plain = share(word->plain, word->waits) > 0.5;
+
+	if (own)
+		return (struct word_judgement){ WORD_LOCK, 0.95 };
+	if (plain || word->first_value == 2) /* what futex locks of several libraries wait with */
+		return (struct word_judgement){ WORD_LOCK, 0.8 };
+	if (word->waiters > 1)
+		return (struct word_judgement){ WORD_LOCK, 0.6 };
+	return (struct word_judgement){ WORD_CONDITION, 0.6 };
+}
+
+/* Those who wait here release each other, one at a time. */
+static bool takes_turns(const struct word *word)
+{
+	return word->waiters > 1 && share(word->own_releases, word->releases) > 0.8 &&
+	       word->releases >= 10 && share(word->shared_rounds, word->rounds) < 0.1;
+}
+
+/* NULL: nobody waited there. */
+static const struct word *twin_of(const struct futexes *w, const struct word *word)
+{
+	uint32_t i = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
+
+	return i == MAP_NONE ? NULL : &w->all.data[i];
+}
+
+/* Released at least so many times: the word, else its twin; NULL: neither. */
+static const struct word *released(const struct futexes *w, uint32_t i, uint64_t times)
+{
+	const struct word *word = &w->all.data[i];
+
+	if (!word->releases)
+		word = twin_of(w, word);
+	return word && word->releases >= times ? word : NULL;
+}
+
+uint32_t futexes_releaser(const struct futexes *w, uint32_t i)
+{
+	const struct word *word = released(w, i, 1);
+
+	return word ? word->round_waker : UINT32_MAX;
+}
+
+uint32_t futexes_first_releaser(const struct futexes *w, uint32_t i)
+{
+	const struct word *word = released(w, i, 2);
+
+	return word ? word->first_waker : UINT32_MAX;
+}
+
+void futexes_last_act(struct futexes *w, uint32_t i)
+{
+	w->all.data[i].last_acts++;
+}
+
+void futexes_ended_after(struct futexes *w, uint32_t i, uint32_t tail)
+{
+	struct word *word = &w->all.data[i];
+
+	word->tail_ends += word->tail == tail;
+}
+
+void futexes_timeout(struct futexes *w, uint32_t i)
+{
+	w->all.data[i].timeouts++;
+}
+
+void futexes_timed_act(struct futexes *w, uint32_t i)
+{
+	w->all.data[i].timed_acts++;
+}
+
+bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b)
+{
+	return a == b || &w->all.data[b] == twin_of(w, &w->all.data[a]);
+}
+
+bool futexes_keeps_time(const struct futexes *w, uint32_t i)
+{
+	const struct word *word = &w->all.data[i], *twin = twin_of(w, word);
+	uint64_t acts = word->timed_acts + (twin ? twin->timed_acts : 0);
+	uint64_t timeouts = word->timeouts + (twin ? twin->timeouts : 0);
+
+	return acts >= TIMED_ACTS && share(acts, timeouts) >= TIMED_SHARE &&
+	       word_judge(word).class == WORD_CONDITION;
+}
+
+bool word_is_stop(const struct word *word, uint32_t tail)
+{
+	return word->tail == tail && share(word->tail_ends, word->tail_releases) > 0.5 &&
+	       word_judge(word).class == WORD_CONDITION;
+}
+
+bool word_is_end(const struct word *word)
+{
+	return share(word->ends, word->waits) > 0.5 ||
+	       (!is_state(word) && share(word->last_acts, word->releases) > 0.5);
+}
+
+struct word_judgement word_judge(const struct word *word)
+{
+	bool own = share(word->own_releases, word->releases) > 0.5;
+
+	if (word->requeues)
+		return (struct word_judgement){ WORD_CONDITION, 1 };
+	if (word->inherits || share(word->owned, word->waits) > 0.5)
+		return (struct word_judgement){ WORD_LOCK, 1 };
+	if (word_is_end(word))
+		return (struct word_judgement){ WORD_CONDITION, 1 };
+	if (is_state(word))
+		return judge_state(word);
+	if (is_barrier(word))
+		return (struct word_judgement){ WORD_BARRIER, word->shared_rounds ? 0.9 : 0.75 };
+	if (takes_turns(word))
+		return (struct word_judgement){ WORD_LOCK, 0.6 };
+	return (struct word_judgement){ WORD_CONDITION, own ? 0.7 : 0.9 };
+}
+
+static void releases_text(const struct word *word, struct text *out)
+{
+	if (word->releases)
+		text_printf(out,
+			    "; %.0f %% of %" PRIu64 " release%s by threads that wait there too",
+			    100 * share(word->own_releases, word->releases), word->releases,
+			    word->releases == 1 ? "" : "s");
+}
+
+void word_facts(const struct word *word, struct text *out)
+{
+	uint64_t rounds = word->rounds + (word->round_size > 0);
+
+	text_printf(out, "futex 0x%" PRIx64 ", %" PRIu64 " wait%s of %u thread%s: ", word->address,
+		    word->waits, word->waits == 1 ? "" : "s", word->waiters,
+		    word->waiters == 1 ? "" : "s");
+	if (word->requeues)
+		text_add(out, "waited on to be moved to a mutex");
+	else if (word->inherits)
+		text_add(out, "locked with priority inheritance");
+	else if (share(word->owned, word->waits) > 0.5)
+		text_add(out, "it holds its owner's thread number");
+	else if (word_is_end(word))
+		text_add(out, word->ends ? "it holds the number of a thread whose end is waited for"
+					 : "released by threads as the last that they do");
+	else if (is_state(word) && share(word->same_value, word->waits) < 0.9)
+		text_add(out, "each thread waits with a value of its own");
+	else if (is_state(word))
+		text_printf(out, "the same value %u in %.0f %%", word->first_value,
+			    100 * share(word->same_value, word->waits));
+	else if (is_barrier(word))
+		text_printf(out,
+			    "its value moves on, and %.0f %% of %" PRIu64
+			    " rounds release all who wait",
+			    100 * share(word->full_rounds + (word->round_size > 0), rounds),
+			    rounds);
+	else if (word->zero_value == word->waits)
+		text_add(out, "always waited on with 0");
+	else
+		text_add(out, "its value moves on");
+	releases_text(word, out);
+}

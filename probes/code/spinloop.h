@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Is an instruction part of a loop that waits by spinning: a short loop around `pause` (x86),
+ * `yield`, `wfe` or `isb` (aarch64)? Compilers put them nowhere else, and processors' manuals ask
+ * for them there. Found out when the recording ends, so that reports need no binary.
+ */
+#ifndef ISPOT_PROBES_CODE_SPINLOOP_H
+#define ISPOT_PROBES_CODE_SPINLOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct dso;
+
+#define SPINLOOP_BYTES_MAX 128 /* of a loop, from its first byte to its branch back */
+
+bool spinloop_at(struct dso *dso, uint64_t address);
+
+/* The same for the n bytes of a function whose first one has the address start. */
+bool spinloop_in(const uint8_t *code, size_t n, uint64_t start, uint64_t address, bool aarch64);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What drain.c (rings, and all that is not a call) and calls.c share, and nobody else. */
+#ifndef ISPOT_PROBES_DRAIN_INTERNAL_H
+#define ISPOT_PROBES_DRAIN_INTERNAL_H
+
+#include "probes/drain/drain.h"
+
+struct record;
+
+void drain_put(struct drain *d, const struct record *r);
+void drain_put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a, uint64_t b,
+		      uint64_t c);
+struct record drain_record(const struct wire_head *h, uint32_t cpu, uint32_t kind);
+
+/* calls.c: an entry or exit, and what comes before it. */
+void drain_on_call(struct drain *d, const struct wire_call *call, uint32_t cpu);
+void drain_on_stack(struct drain *d, const struct wire_stack *w, uint32_t cpu);
+void drain_on_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu);
+void drain_on_wait_copy(struct drain *d, const struct wire_copy *w, uint32_t cpu);
+void drain_on_args(struct drain *d, const struct wire_args *w, uint32_t cpu);
+void drain_on_thread_end(struct drain *d, const struct wire_task *w, uint32_t cpu);
+void drain_on_return(struct drain *d, const struct wire_args *w, uint32_t cpu);
+/* At the end, of calls that were held back: entries of those under way, sums of the others. */
+void drain_put_rest_of_calls(struct drain *d, const struct ringbufs *rings, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Between the two halves of the runtime: counting (runtime.c) and where sections end (waits.c). */
+#ifndef ISPOT_PROBES_EDGES_RUNTIME_RUNTIME_H
+#define ISPOT_PROBES_EDGES_RUNTIME_RUNTIME_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "probes/edges/runtime/log.h"
+
+#define EDGES_PUBLIC __attribute__((visibility("default")))
+
+struct edges_thread;
+
+/* Of the calling thread, since it began. */
+struct edges_moment {
+	uint64_t time_ns; /* of the clock */
+	uint64_t cpu_ns, cpu_wait_ns, sleeps;
+};
+
+/*
+ * All of one moment: what the thread waits for a CPU between two of the readings would be of the
+ * one and not of the other. at_end: time first, so that the other readings are none of it.
+ */
+struct edges_moment edges_moment_now(bool at_end);
+
+/* A file's code in memory, bias above the file's terms. */
+struct edges_mapped {
+	uintptr_t bias, start, end;
+	char path[PATH_MAX]; /* "" not known */
+};
+
+/* False: no file is there. */
+bool edges_mapped_at(uintptr_t pc, struct edges_mapped *found);
+/* The calling thread; NULL: it is not counted. */
+struct edges_thread *edges_self(void);
+/* Its part of a section ends. Returns where the cut is in its log, 0: nowhere. */
+uint64_t edges_cut(struct edges_thread *t, enum edges_end end, uintptr_t site, uint64_t object);
+/* It goes on; cut: as edges_cut() returned it. */
+void edges_go_on(struct edges_thread *t, uint64_t cut);
+/* What it did since it went on last is of no section. */
+void edges_drop(struct edges_thread *t);
+
+#endif

@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/inproc/drain.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "probes/drain/keep.h"
+#include "trace/record.h"
+#include "trace/write/writer.h"
+
+#define SP_TOP	       0x7fff00000000ull /* of stack pointers that stand for depths */
+#define SP_FRAME       64
+#define WAITED_UNIT_NS 256
+#define NO_MARKER      1 /* a caller, as markers have none: exits are at the entry's stack pointer */
+
+void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w)
+{
+	*d = (struct inproc_drain){ .directory = directory, .writer = w };
+}
+
+void inproc_drain_release(struct inproc_drain *d)
+{
+	vec_for_each (&d->regions, struct inproc_region, g)
+		inproc_region_release(g);
+	vec_release(&d->regions);
+	vec_release(&d->heap);
+	vec_for_each (&d->left, struct inproc_left, l)
+		free(l->first);
+	vec_release(&d->left);
+	strtab_release(&d->functions);
+	strtab_release(&d->left_reasons);
+	keep_free(d->keep);
+}
+
+/* ---- one record ---- */
+
+/* A loss is of the thread whose ring it was: what the others did is all there. */
+static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t tid, uint32_t kind,
+		uint64_t time_ns, uint64_t a, uint64_t b)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { a, b, kind == REC_LOST };
+	const struct record_shape *shape = record_shape(kind);
+	struct record r = { .kind = kind,
+			    .cpu = INPROC_CPU,
+			    .time_ns = time_ns,
+			    .tid = tid,
+			    .tgid = (uint32_t)g->pid,
+			    .n_values = record_shape_values(shape),
+			    .values = values };
+
+	inproc_note_error(d, trace_writer_record(d->writer, &r));
+}
+
+/* It goes on to the file, or, for --keep-slower, is held back until it is known to be long. */
+static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		     const struct inproc_record *r)
+{
+	uint32_t id = r->value < g->ids.n ? g->ids.data[r->value] : MAP_NONE;
+	struct wire_call call = {
+		.h = { .head = id,
+		       .time_ns = r->time_ns,
+		       .tid = seen->tid,
+		       .tgid = (uint32_t)g->pid },
+		.sp = SP_TOP - (uint64_t)r->depth * SP_FRAME,
+		.caller = NO_MARKER,
+	};
+
+	g->records++;
+	if (id >= WIRE_SELFCOST_FIRST) {
+		d->lost_records++;
+		put(d, g, seen->tid, REC_LOST, r->time_ns, 1, r->time_ns);
+		return;
+	}
+	d->calls += r->kind == INPROC_ENTRY;
+	/* an exit from above its frame: that one, and those below, are gone */
+	if (r->kind == INPROC_GONE)
+		call.sp += SP_FRAME / 2;
+	if (r->kind == INPROC_ENTRY)
+		inproc_enter(d, &call);
+	else
+		inproc_leave(d, &call, seen->stack);
+	seen->stack = 0;
+}
+
+static void put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		     uint64_t n, uint64_t time_ns)
+{
+	d->lost_records += n;
+	g->records += n;
+	seen->lost += n;
+	if (d->keep)
+		keep_release_all(d->keep);
+	put(d, g, seen->tid, REC_LOST, time_ns, n, seen->last_ns);
+}
+
+static void put_resumed(struct inproc_drain *d, struct inproc_region *g, uint32_t tid,
+			uint64_t time_ns)
+{
+	uint64_t ns = g->paused_ns && time_ns > g->paused_ns ? time_ns - g->paused_ns : 0;
+
+	g->paused_ns = 0;
+	if (!ns)
+		return;
+	d->pauses++;
+	d->pause_ns += ns;
+	g->collections[g->n_collections++ % INPROC_COLLECTIONS] =
+		(struct inproc_pause){ time_ns - ns, time_ns };
+	put(d, g, tid, REC_PAUSE, time_ns, ns, PAUSE_COLLECTION);
+}
+
+/* One that goes on, too. */
+static bool is_collection(const struct inproc_region *g, uint64_t start_ns, uint64_t end_ns)
+{
+	if (g->paused_ns && g->paused_ns < end_ns)
+		return true;
+	for (uint32_t i = 0; i < INPROC_COLLECTIONS && i < g->n_collections; i++)
+		if (g->collections[i].start_ns < end_ns && g->collections[i].end_ns > start_ns)
+			return true;
+	return false;
+}
+
+void inproc_drain_safepoint(struct inproc_drain *d, pid_t pid, uint64_t end_ns, uint64_t ns)
+{
+	vec_for_each (&d->regions, struct inproc_region, g) {
+		if (g->pid != pid || !ns || is_collection(g, end_ns - ns, end_ns))
+			continue;
+		d->pauses++;
+		d->pause_ns += ns;
+		put(d, g, (uint32_t)pid, REC_PAUSE, end_ns, ns, PAUSE_SAFEPOINT);
+	}
+}
+
+static void put_record(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		       const struct inproc_record *r)
+{
+	if (!seen->last_ns)
+		seen->last_ns = r->time_ns;
+	switch (r->kind) {
+	case INPROC_ENTRY:
+	case INPROC_EXIT:
+	case INPROC_GONE:
+		put_call(d, g, seen, r);
+		break;
+	case INPROC_WAITED:
+		d->waited++;
+		put(d, g, seen->tid, REC_CONTENDED, r->time_ns, (uint64_t)r->value * WAITED_UNIT_NS,
+		    0);
+		break;
+	case INPROC_STACK:
+		seen->stack =
+			r->value && r->value <= g->stacks.n ? g->stacks.data[r->value - 1] : 0;
+		break;
+	case INPROC_PAUSE:
+		g->paused_ns = r->time_ns;
+		break;
+	case INPROC_RESUMED:
+		put_resumed(d, g, seen->tid, r->time_ns);
+		break;
+	case INPROC_LOST:
+		put_lost(d, g, seen, r->value, r->time_ns);
+		break;
+	}
+	seen->last_ns = r->time_ns;
+}
+
+/* ---- threads ---- */
+
+/* Whose records come now. */
+static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
+			 struct inproc_slot *s, struct inproc_seen *seen, uint64_t time_ns)
+{
+	char comm[sizeof(s->comm) + 1] = "";
+	struct record r = {
+		.kind = REC_COMM, .cpu = INPROC_CPU, .time_ns = time_ns, .bytes = comm
+	};
+
+	memcpy(comm, s->comm, sizeof(s->comm));
+	seen->tid = s->tid;
+	r.tid = s->tid;
+	r.tgid = (uint32_t)g->pid;
+	r.n_bytes = (uint32_t)strlen(comm);
+	inproc_note_error(d, trace_writer_record(d->writer, &r));
+}
+
+/* Its records are all read. */
+static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t i)
+{
+	struct inproc_seen *seen = &g->seen[i];
+	uint64_t lost = atomic_load_explicit(&g->slots[i].lost, memory_order_relaxed);
+
+	if (lost > seen->lost)
+		put_lost(d, g, seen, lost - seen->lost, clock_now_ns());
+	if (seen->tid)
+		inproc_end_thread(d, seen->tid, seen->last_ns);
+	if (seen->tid)
+		put(d, g, seen->tid, REC_TASK_EXIT, seen->last_ns, 0, 0);
+	seen->tid = 0;
+	atomic_store_explicit(&g->slots[i].state, INPROC_FREE, memory_order_release);
+}
+
+/* ---- merging ---- */
+
+static const struct inproc_record *record_at(const struct inproc_region *g, uint32_t slot,
+					     uint64_t i)
+{
+	uint64_t n = g->header.ring_bytes / sizeof(struct inproc_record);
+
+	return (const struct inproc_record *)(g->rings + slot * g->header.ring_bytes) + i % n;
+}
+
+static void sift_down(struct inproc_drain *d, size_t i)
+{
+	struct inproc_cursor *h = d->heap.data;
+
+	for (size_t child; (child = 2 * i + 1) < d->heap.n; i = child) {
+		struct inproc_cursor c = h[i];
+
+		child += child + 1 < d->heap.n && h[child + 1].time_ns < h[child].time_ns;
+		if (h[child].time_ns >= c.time_ns)
+			return;
+		h[i] = h[child];
+		h[child] = c;
+	}
+}
+
+/* What its ring has now. */
+static void add_cursor(struct inproc_drain *d, uint32_t region, uint32_t slot)
+{
+	struct inproc_region *g = &d->regions.data[region];
+	struct inproc_slot *s = &g->slots[slot];
+	uint64_t n = g->header.ring_bytes / sizeof(struct inproc_record);
+	uint64_t head = atomic_load_explicit(&s->head, memory_order_acquire);
+	uint64_t tail = atomic_load_explicit(&s->tail, memory_order_relaxed);
+
+	if (head - tail > n || head == tail)
+		return;
+	d->busy |= head - tail > n / 4;
+	*vec_add(&d->heap) = (struct inproc_cursor){ .region = region,
+						     .slot = slot,
+						     .at = tail,
+						     .end = head,
+						     .time_ns = record_at(g, slot, tail)->time_ns };
+}
+
+static void step(struct inproc_drain *d, struct inproc_cursor *c)
+{
+	struct inproc_region *g = &d->regions.data[c->region];
+	struct inproc_record r = *record_at(g, c->slot, c->at);
+	struct inproc_seen *seen = &g->seen[c->slot];
+
+	if (!seen->tid)
+		begin_thread(d, g, &g->slots[c->slot], seen, r.time_ns);
+	put_record(d, g, seen, &r);
+	if (++c->at < c->end)
+		c->time_ns = record_at(g, c->slot, c->at)->time_ns;
+	else
+		atomic_store_explicit(&g->slots[c->slot].tail, c->end, memory_order_release);
+}
+
+static void merge(struct inproc_drain *d)
+{
+	for (size_t i = d->heap.n / 2; i--;)
+		sift_down(d, i);
+	while (d->heap.n) {
+		struct inproc_cursor *top = d->heap.data;
+
+		step(d, top);
+		if (top->at == top->end)
+			*top = d->heap.data[--d->heap.n];
+		sift_down(d, 0);
+	}
+}
+
+/* Rings are taken from the first one on: neither this one nor those behind it ever were. */
+static bool is_unused(const struct inproc_slot *s)
+{
+	return atomic_load_explicit(&s->state, memory_order_acquire) == INPROC_FREE && !s->tid;
+}
+
+/* Threads that had ended before their rings were read, and those rings are empty. */
+static void free_slots(struct inproc_drain *d, struct inproc_region *g)
+{
+	for (uint32_t i = 0; i < INPROC_SLOTS && !is_unused(&g->slots[i]); i++) {
+		struct inproc_slot *s = &g->slots[i];
+
+		if (atomic_load_explicit(&s->state, memory_order_acquire) == INPROC_ENDED &&
+		    s->head == s->tail)
+			end_thread(d, g, i);
+	}
+}
+
+static void add_cursors(struct inproc_drain *d, uint32_t region)
+{
+	const struct inproc_slot *slots = d->regions.data[region].slots;
+
+	for (uint32_t i = 0; i < INPROC_SLOTS && !is_unused(&slots[i]); i++) {
+		uint32_t state = slots[i].state;
+
+		if (state == INPROC_LIVE || state == INPROC_ENDED)
+			add_cursor(d, region, i);
+	}
+}
+
+int inproc_drain_run(struct inproc_drain *d)
+{
+	uint64_t since_ns = clock_now_ns();
+
+	d->busy = false;
+	inproc_find_regions(d);
+	for (uint32_t k = 0; k < d->regions.n; k++) {
+		if (!d->regions.data[k].shared)
+			continue;
+		add_cursors(d, k);
+		/* after the heads: what their records name is there */
+		inproc_read_names(d, &d->regions.data[k]);
+	}
+	merge(d);
+	/* whatever had ended by then is read */
+	if (d->keep)
+		keep_pass(d->keep, INPROC_CPU, since_ns);
+	vec_for_each (&d->regions, struct inproc_region, g)
+		if (g->shared)
+			free_slots(d, g);
+	return d->error;
+}
+
+void inproc_drain_stop(struct inproc_drain *d)
+{
+	vec_for_each (&d->regions, struct inproc_region, g)
+		if (g->shared)
+			atomic_store(&g->shared->recording, 0);
+}
+
+static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < INPROC_SLOTS; i++) {
+		uint64_t lost = g->slots[i].lost;
+
+		if (lost > g->seen[i].lost)
+			put_lost(d, g, &g->seen[i], lost - g->seen[i].lost, now_ns);
+	}
+	if (!g->shared->without_ring)
+		return;
+	d->lost_records += g->shared->without_ring;
+	put(d, g, 0, REC_LOST, now_ns, g->shared->without_ring, 0);
+}
+
+void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns)
+{
+	vec_for_each (&d->regions, struct inproc_region, g)
+		if (g->shared)
+			finish_region(d, g, now_ns);
+	inproc_end_all(d, now_ns);
+}
+
+uint64_t inproc_drain_cost_ns(const struct inproc_drain *d)
+{
+	uint64_t sum = 0;
+
+	vec_for_each (&d->regions, const struct inproc_region, g) {
+		uint32_t pair_ns = g->shared ? g->shared->pair_ns : 0;
+
+		if (g->records && !pair_ns)
+			return UINT64_MAX;
+		sum += g->records / 2 * pair_ns + (g->shared ? g->shared->more_ns : 0);
+	}
+	return d->regions.n ? sum : UINT64_MAX;
+}
+
+uint64_t inproc_drain_unnamed(const struct inproc_drain *d)
+{
+	uint64_t n = 0;
+
+	vec_for_each (&d->regions, const struct inproc_region, g)
+		n += g->shared ? g->shared->unnamed : 0;
+	return n;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * From the regions of in-process producers (inproc.h) to the file: finds new regions in the
+ * directory, merges the records of all rings by time, places every loss, names what ids stand for.
+ * What a region says is checked before it is used: it belongs to the program.
+ */
+#ifndef ISPOT_PROBES_INPROC_DRAIN_H
+#define ISPOT_PROBES_INPROC_DRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "probes/inproc/inproc.h"
+
+struct err;
+struct keep;
+struct trace_writer;
+struct wire_call;
+#define INPROC_COLLECTIONS 64
+#define INPROC_CPU	   0 /* rings are of threads: which CPU they were on is not known */
+struct inproc_region {
+	pid_t pid;
+	uint64_t bytes;		      /* mapped */
+	struct inproc_header header;  /* as it was when it was checked */
+	struct inproc_header *shared; /* mapped */
+	struct inproc_slot *slots;
+	const char *names;
+	const char *rings;
+	uint64_t names_read;
+	uint64_t paused_ns; /* since when all its threads are stopped; 0: they run */
+	struct inproc_pause {
+		uint64_t start_ns, end_ns;
+	} collections[INPROC_COLLECTIONS]; /* the latest */
+	uint32_t n_collections;		   /* so far */
+	uint64_t told_without_ring;
+	uint32_t object;
+	struct inproc_seen {
+		uint64_t lost, last_ns; /* told; of the newest record */
+		uint32_t tid;		/* whose records were read last; 0: nobody's */
+		uint32_t stack;		/* of the call that its exit ends next; 0: none */
+		bool is_named;
+	} * seen;	  /* [slot] */
+	uint64_t records; /* lost ones, too */
+	struct {
+		VEC(uint32_t)
+	} ids, frames, stacks; /* [its id]: the file's, MAP_NONE */
+};
+
+/* Methods left alone for the same reason. */
+struct inproc_left {
+	uint64_t n;
+	char *first; /* its name */
+};
+
+/* A ring that has records: merged by the time of its next one. */
+struct inproc_cursor {
+	uint32_t region, slot;
+	uint64_t at, end, time_ns;
+};
+
+struct inproc_drain {
+	const char *directory;
+	struct trace_writer *writer;
+	struct {
+		VEC(struct inproc_region)
+	} regions;
+	struct {
+		VEC(struct inproc_cursor)
+	} heap;
+	struct strtab functions; /* names and signatures: the file's ids */
+	struct strtab left_reasons;
+	struct {
+		VEC(struct inproc_left)
+	} left; /* [reason] */
+	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
+	uint64_t refused_regions;
+	uint32_t n_frames, n_stacks; /* the file's ids so far; stacks from 1 on */
+	struct keep *keep;	     /* NULL: every call is written */
+	uint64_t rest_ns;	     /* when what it left out is written */
+	bool busy;		     /* a ring was more than a quarter full: come back soon */
+	int error;		     /* the writer's, sticky */
+};
+
+void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w);
+/* Before the first run: only calls that last as long are written, the others summed up. */
+void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns);
+/* What is there now. 0, or the writer's error. */
+int inproc_drain_run(struct inproc_drain *d);
+/* All threads were stopped, as the machine's log says: unless it was for a collection, which its
+ * agent has told. */
+void inproc_drain_safepoint(struct inproc_drain *d, pid_t pid, uint64_t end_ns, uint64_t ns);
+/* Records are wanted no more. */
+void inproc_drain_stop(struct inproc_drain *d);
+/* After the last run: losses that no record told. */
+void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns);
+/* What recording has cost the program, by what its producers say of a call; UINT64_MAX: they do
+ * not. */
+uint64_t inproc_drain_cost_ns(const struct inproc_drain *d);
+/* Entries and exits that were not written. */
+uint64_t inproc_drain_left_out(const struct inproc_drain *d);
+/* Methods that were left alone, and words to the user, that found no room. */
+uint64_t inproc_drain_unnamed(const struct inproc_drain *d);
+void inproc_drain_release(struct inproc_drain *d);
+
+/* ---- parts ---- */
+
+/* region.c: regions that were not there before. */
+void inproc_find_regions(struct inproc_drain *d);
+void inproc_region_release(struct inproc_region *g);
+/* names.c: names that were added: their lines. */
+void inproc_read_names(struct inproc_drain *d, struct inproc_region *g);
+
+/* keep.c: an entry; an exit, with the stack that was taken at it; the end of a thread, of
+ * all: what was not written of their calls is. */
+void inproc_enter(struct inproc_drain *d, const struct wire_call *call);
+void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack);
+void inproc_end_thread(struct inproc_drain *d, uint32_t tid, uint64_t time_ns);
+void inproc_end_all(struct inproc_drain *d, uint64_t time_ns);
+void inproc_note_error(struct inproc_drain *d, int ret);
+
+#endif

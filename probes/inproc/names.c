@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "probes/inproc/drain.h"
+#include "trace/meta/meta.h"
+#include "trace/write/writer.h"
+
+#define LEFT_NAMED   20 /* methods that are named of those left alone for the same reason */
+#define NAME_STRINGS 3
+
+static void write_line(struct inproc_drain *d, struct text *line)
+{
+	trace_writer_meta(d->writer, line->s);
+	text_release(line);
+}
+
+static void write_function(struct inproc_drain *d, const struct inproc_region *g, uint32_t id,
+			   const struct inproc_name *n, const char *const strings[NAME_STRINGS])
+{
+	struct text line = { 0 };
+	struct meta_function f = { .id = id,
+				   .object = g->object,
+				   .name = strings[0],
+				   .symbol = strings[0],
+				   .class = CLASS_UNKNOWN,
+				   .exit = EXIT_RET_SITES,
+				   .file = strings[2],
+				   .line = n->line,
+				   .block = "function",
+				   .holds_lock = n->kind != INPROC_FUNCTION,
+				   .chosen = true };
+
+	meta_print_function(&f, &line);
+	write_line(d, &line);
+}
+
+static void add_function(struct inproc_drain *d, struct inproc_region *g,
+			 const struct inproc_name *n, const char *const strings[NAME_STRINGS])
+{
+	char *key = xasprintf("%s %s %u", strings[0], strings[1], g->object);
+	uint32_t known = d->functions.n, id = strtab_add(&d->functions, key);
+
+	free(key);
+	if (id == known)
+		write_function(d, g, id, n, strings);
+	if (n->id >= INPROC_IDS_MAX)
+		return;
+	while (g->ids.n <= n->id)
+		*vec_add(&g->ids) = MAP_NONE;
+	g->ids.data[n->id] = id;
+}
+
+static void add_frame(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
+		      const char *const strings[NAME_STRINGS])
+{
+	struct text line = { 0 };
+	const struct meta_frame f = { .id = d->n_frames,
+				      .symbol = strings[0],
+				      .object = g->header.vm,
+				      .file = strings[2],
+				      .calls = "",
+				      .line = n->line };
+
+	/* they are numbered as they come */
+	if (n->id != g->frames.n || n->id >= INPROC_IDS_MAX)
+		return;
+	*vec_add(&g->frames) = d->n_frames++;
+	meta_print_frame(&f, &line);
+	write_line(d, &line);
+}
+
+static void add_stack(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
+		      const char *ids)
+{
+	uint32_t frames[INPROC_FRAMES_MAX];
+	struct meta_stack s = { .id = d->n_stacks + 1, .frames = frames };
+	struct text line = { 0 };
+	char *end;
+
+	for (; s.n_frames < INPROC_FRAMES_MAX && *ids; ids = end) {
+		unsigned long id = strtoul(ids, &end, 10);
+
+		if (end == ids || id >= g->frames.n)
+			return;
+		frames[s.n_frames++] = g->frames.data[id];
+	}
+	if (n->id != g->stacks.n + 1 || n->id >= INPROC_IDS_MAX)
+		return;
+	*vec_add(&g->stacks) = ++d->n_stacks;
+	meta_print_stack(&s, &line);
+	write_line(d, &line);
+}
+
+static void leave(struct inproc_drain *d, const struct inproc_region *g,
+		  const char *const strings[NAME_STRINGS])
+{
+	uint32_t reason = strtab_add(&d->left_reasons, strings[2]);
+	struct text line = { 0 };
+	struct meta_not_traced n = { .name = strings[0],
+				     .object = g->header.vm,
+				     .reason = strings[2],
+				     .cpu_share = NAN,
+				     .calls_per_s = NAN,
+				     .cost_share = NAN };
+
+	if (d->left.n <= reason)
+		vec_add(&d->left)->first = xstrdup(strings[0]);
+	if (d->left.data[reason].n++ >= LEFT_NAMED)
+		return;
+	meta_print_not_traced(&n, &line);
+	write_line(d, &line);
+}
+
+static void note(struct inproc_drain *d, const char *words)
+{
+	struct meta_notice n = { .code = "java", .text = words };
+	struct text line = { 0 };
+
+	log_notice("%s", words);
+	meta_print_notice(&n, &line);
+	write_line(d, &line);
+}
+
+/* Its strings, each with its end. */
+static bool strings_of(const char *row, const char *end, const char *strings[NAME_STRINGS])
+{
+	const char *p = row + sizeof(struct inproc_name);
+
+	for (unsigned i = 0; i < NAME_STRINGS; i++) {
+		size_t room = (size_t)(end - p), n = strnlen(p, room);
+
+		if (n == room)
+			return false;
+		strings[i] = p;
+		p += n + 1;
+	}
+	return true;
+}
+
+static void add_row(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
+		    const char *const strings[NAME_STRINGS])
+{
+	switch (n->kind) {
+	case INPROC_FUNCTION:
+	case INPROC_BLOCK:
+	case INPROC_SECTION:
+		add_function(d, g, n, strings);
+		break;
+	case INPROC_FRAME:
+		add_frame(d, g, n, strings);
+		break;
+	case INPROC_FRAMES:
+		add_stack(d, g, n, strings[0]);
+		break;
+	case INPROC_LEFT:
+		leave(d, g, strings);
+		break;
+	case INPROC_NOTICE:
+		note(d, strings[0]);
+		break;
+	}
+}
+
+void inproc_read_names(struct inproc_drain *d, struct inproc_region *g)
+{
+	uint64_t end = atomic_load_explicit(&g->shared->names_end, memory_order_acquire);
+	const char *strings[NAME_STRINGS];
+	struct inproc_name n;
+
+	if (end > g->header.names_bytes)
+		end = g->header.names_bytes;
+	while (g->names_read + sizeof(n) <= end) {
+		const char *row = g->names + g->names_read;
+
+		memcpy(&n, row, sizeof(n));
+		if (n.bytes < sizeof(n) || n.bytes > end - g->names_read ||
+		    !strings_of(row, row + n.bytes, strings))
+			break;
+		add_row(d, g, &n, strings);
+		g->names_read += n.bytes;
+	}
+}

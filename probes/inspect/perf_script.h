@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `ispot check --perf-script` prints: a shell script that records with perf alone. */
+#ifndef ISPOT_PROBES_INSPECT_PERF_SCRIPT_H
+#define ISPOT_PROBES_INSPECT_PERF_SCRIPT_H
+
+struct inspection;
+struct text;
+
+/* words: the command; NULL: attach to pid. Appended to out. */
+void perf_script_print(const struct inspection *in, char *const *words, long pid, struct text *out);
+
+#endif

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * The agent that a Java machine loads (JVMTI): rewrites classes as they are loaded, and those that
+ * are, and writes what they call into the process's region (ring.h). Whatever fails, the program
+ * runs on as it would without: no function here makes the machine end.
+ */
+#include <jvmti.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/java/agent/choose.h"
+#include "probes/java/agent/context.h"
+#include "probes/java/agent/helper.h"
+#include "probes/java/agent/ids.h"
+#include "probes/java/agent/name.h"
+#include "probes/java/agent/rewrite.h"
+#include "probes/java/agent/ring.h"
+#include "probes/java/agent/virtual.h"
+
+#define WAITED_UNIT_NS 256
+#define STACKS_TIMED   16
+#define VISIBLE	       __attribute__((visibility("default")))
+
+JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jclass self, jint id);
+JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclass self, jint ids);
+
+static struct {
+	jvmtiEnv *jvmti;
+	struct choice choice;
+	uint64_t ring_bytes;
+	uint64_t stacks_ns; /* calls that last as long have their stacks taken; 0: none */
+	jobject platform_loader;
+	struct ring_thread *scratch; /* whose the calls of the calibration are */
+	_Atomic bool rewrote;	     /* a class, since this was last false */
+} agent = { .ring_bytes = INPROC_RING_BYTES };
+
+/* ---- what rewritten methods call ---- */
+
+/* If the wait was for the monitor of the method that calls: how long it was, at least 1. */
+static uint32_t take_wait(struct ring_thread *t)
+{
+	jmethodID method = NULL;
+	jlocation unused;
+	uint64_t units = t->waited_ns / WAITED_UNIT_NS;
+
+	t->waited_ns = 0;
+	if ((*agent.jvmti)->GetFrameLocation(agent.jvmti, NULL, 1, &method, &unused) !=
+		    JVMTI_ERROR_NONE ||
+	    method != t->waited_in)
+		return 0;
+	return units > UINT32_MAX ? UINT32_MAX : units ? (uint32_t)units : 1;
+}
+
+static struct ring_thread *thread_of(jint id)
+{
+	if (id < 0)
+		return id == REWRITE_CALIBRATE ? agent.scratch : NULL;
+	return ring_recording() ? ring_thread() : NULL;
+}
+
+/* The machine looks for the helper's native methods among its agents' symbols. */
+VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jclass self, jint id)
+{
+	struct ring_thread *t = thread_of(id);
+	uint32_t depth, waited;
+
+	(void)jni;
+	(void)self;
+	if (!t)
+		return;
+	if (t->depth == INPROC_DEPTH_MAX) {
+		t->too_deep++;
+		return;
+	}
+	waited = t->waited_ns ? take_wait(t) : 0;
+	depth = t->depth++;
+	t->ids[depth] = (uint32_t)id & (INPROC_IDS_MAX - 1);
+	t->since_ns[depth] = ring_now_ns();
+	if (waited)
+		ring_put(t, t->since_ns[depth], INPROC_WAITED, waited, 0);
+	ring_put(t, t->since_ns[depth], INPROC_ENTRY, t->ids[depth], depth);
+}
+
+/* The first of a thread are timed, later one for all up to the next: asking the time costs, too. */
+static void put_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
+{
+	uint32_t stands_for = t->stacks < STACKS_TIMED ? 1 : STACKS_TIMED, id;
+	bool is_timed = t->stacks++ % stands_for == 0;
+	uint64_t begin = is_timed ? ring_cpu_ns() : 0;
+
+	id = context_take(agent.jvmti, jni);
+	if (id)
+		ring_put(t, exit_ns, INPROC_STACK, id, 0);
+	if (is_timed)
+		ring_costs_since(begin, stands_for);
+}
+
+/* Ends the innermost open call of one of these ids; what it called and did not end has no end. */
+VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclass self, jint ids)
+{
+	uint64_t now = ring_now_ns();
+	struct ring_thread *t = thread_of(ids);
+	uint32_t first = (uint32_t)ids & (INPROC_IDS_MAX - 1);
+	uint32_t more = (uint32_t)ids >> REWRITE_ID_BITS;
+
+	(void)self;
+	if (!t)
+		return;
+	if (t->too_deep) {
+		t->too_deep--;
+		return;
+	}
+	for (uint32_t i = t->depth; i-- > t->base;)
+		if (t->ids[i] - first <= more) {
+			t->depth = i;
+			if (agent.stacks_ns && t != agent.scratch &&
+			    now - t->since_ns[i] >= agent.stacks_ns)
+				put_stack(t, jni, now);
+			ring_put(t, now, INPROC_EXIT, t->ids[i], i);
+			return;
+		}
+}
+
+static unsigned wanted(void *ctx, const struct rewrite_method *m)
+{
+	const bool *is_platform = ctx;
+	char name[NAME_MAX_BYTES];
+
+	if (class_text_is(m->class_name, REWRITE_HELPER))
+		return 0;
+	name_plain(name, sizeof(name), m);
+	return choice_wanted(&agent.choice, name, m->access & ACCESS_SYNCHRONIZED, *is_platform);
+}
+
+/* ---- classes ---- */
+
+static bool is_platform(JNIEnv *jni, jobject loader)
+{
+	return !loader || (*jni)->IsSameObject(jni, loader, agent.platform_loader);
+}
+
+/* With dots, without what is behind. */
+static void class_name_of(char *buf, size_t n, const char *name)
+{
+	snprintf(buf, n, "%s", name);
+	buf[strcspn(buf, ";")] = '\0';
+	for (char *p = buf; *p; p++)
+		if (*p == '/')
+			*p = '.';
+}
+
+static void leave_class(const char *name, const char *why)
+{
+	char plain[NAME_MAX_BYTES];
+
+	class_name_of(plain, sizeof(plain), name);
+	ids_left_named(plain, why);
+}
+
+static void JNICALL on_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass redefined, jobject loader,
+			     const char *name, jobject domain, jint n, const unsigned char *bytes,
+			     jint *new_n, unsigned char **new_bytes)
+{
+	bool platform = is_platform(jni, loader);
+	const struct rewrite_hooks hooks = {
+		.ctx = &platform, .wanted = wanted, .define = ids_define, .left = ids_left
+	};
+	struct class_out out = { 0 };
+	int ret;
+
+	(void)redefined;
+	(void)domain;
+	if (!ring_recording() || (platform && !agent.choice.any))
+		return;
+	ret = rewrite_class(bytes, (size_t)n, &hooks, &out);
+	if (ret == REWRITE_MALFORMED)
+		leave_class(name ? name : "a class without a name",
+			    "its class file is not understood");
+	if (ret == REWRITE_DONE &&
+	    (*jvmti)->Allocate(jvmti, (jlong)out.n, new_bytes) == JVMTI_ERROR_NONE) {
+		memcpy(*new_bytes, out.p, out.n);
+		*new_n = (jint)out.n;
+		agent.rewrote = true;
+	}
+	class_out_release(&out);
+}
+
+static bool wants_method(jvmtiEnv *jvmti, jmethodID method, const char *class_name, bool platform)
+{
+	char *name = NULL, full[NAME_MAX_BYTES];
+	jint access = 0;
+	unsigned bits;
+
+	if ((*jvmti)->GetMethodName(jvmti, method, &name, NULL, NULL) != JVMTI_ERROR_NONE)
+		return false;
+	(*jvmti)->GetMethodModifiers(jvmti, method, &access);
+	if ((size_t)snprintf(full, sizeof(full), "%s.%s", class_name, name) >= sizeof(full))
+		full[sizeof(full) - 1] = '\0'; /* cut, as in on_class() */
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+	bits = choice_wanted(&agent.choice, full, access & ACCESS_SYNCHRONIZED, platform);
+	return bits && !(access & (ACCESS_NATIVE | ACCESS_ABSTRACT));
+}
+
+static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
+{
+	char *signature = NULL, name[NAME_MAX_BYTES];
+	jobject loader = NULL;
+	jmethodID *methods = NULL;
+	jboolean modifiable = JNI_FALSE;
+	bool platform, wants = false;
+	jint n = 0;
+
+	(*jvmti)->IsModifiableClass(jvmti, class, &modifiable);
+	if (!modifiable || (*jvmti)->GetClassLoader(jvmti, class, &loader) != JVMTI_ERROR_NONE)
+		return false;
+	platform = is_platform(jni, loader);
+	(*jni)->DeleteLocalRef(jni, loader);
+	if ((platform && !agent.choice.any) ||
+	    (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
+		return false;
+	class_name_of(name, sizeof(name), signature + (*signature == 'L'));
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	/* of one that is not prepared yet the methods are not known: it may have some */
+	if ((*jvmti)->GetClassMethods(jvmti, class, &n, &methods) != JVMTI_ERROR_NONE)
+		return true;
+	for (jint i = 0; i < n && !wants; i++)
+		wants = wants_method(jvmti, methods[i], name, platform);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)methods);
+	return wants;
+}
+
+/* Of a class that it has rewritten; of others nothing was wanted. */
+static void refused(jvmtiEnv *jvmti, jclass class, jvmtiError error)
+{
+	char *signature = NULL, *name = NULL, why[128];
+
+	if (!agent.rewrote)
+		return;
+	(*jvmti)->GetClassSignature(jvmti, class, &signature, NULL);
+	(*jvmti)->GetErrorName(jvmti, error, &name);
+	snprintf(why, sizeof(why), "the Java machine refuses to change its class (%s)",
+		 name ? name : "no reason");
+	if (signature)
+		leave_class(signature + (*signature == 'L'), why);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+}
+
+static void retransform_class(jvmtiEnv *jvmti, jclass class)
+{
+	jvmtiError error;
+
+	agent.rewrote = false;
+	error = (*jvmti)->RetransformClasses(jvmti, 1, &class);
+	if (error != JVMTI_ERROR_NONE)
+		refused(jvmti, class, error);
+}
+
+/* One at a time: a class that the machine refuses keeps no other from being recorded. */
+static void retransform(jvmtiEnv *jvmti, JNIEnv *jni)
+{
+	jclass *classes = NULL;
+	jint n = 0;
+
+	if ((*jvmti)->GetLoadedClasses(jvmti, &n, &classes) != JVMTI_ERROR_NONE)
+		return;
+	for (jint i = 0; i < n; i++) {
+		if (wants_class(jvmti, jni, classes[i]))
+			retransform_class(jvmti, classes[i]);
+		(*jni)->DeleteLocalRef(jni, classes[i]);
+	}
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)classes);
+}
+
+/* ---- what the machine does ---- */
+
+static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
+
+	(void)jvmti;
+	(void)jni;
+	(void)thread;
+	(void)object;
+	if (t)
+		t->wait_since_ns = ring_now_ns();
+}
+
+static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
+{
+	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
+	jmethodID method = NULL;
+	jlocation unused;
+
+	(void)jni;
+	(void)thread;
+	(void)object;
+	if (!t || !t->wait_since_ns)
+		return;
+	(*jvmti)->GetFrameLocation(jvmti, NULL, 0, &method, &unused);
+	t->waited_in = method;
+	t->waited_ns = ring_now_ns() - t->wait_since_ns;
+	t->wait_since_ns = 0;
+}
+
+static void pause_record(uint32_t kind)
+{
+	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
+
+	if (t)
+		ring_put(t, ring_now_ns(), kind, 0, 0);
+}
+
+static void JNICALL on_gc_start(jvmtiEnv *jvmti)
+{
+	(void)jvmti;
+	pause_record(INPROC_PAUSE);
+}
+
+static void JNICALL on_gc_finish(jvmtiEnv *jvmti)
+{
+	(void)jvmti;
+	pause_record(INPROC_RESUMED);
+}
+
+/* ---- start ---- */
+
+static void find_platform_loader(JNIEnv *jni)
+{
+	jclass class = (*jni)->FindClass(jni, "java/lang/ClassLoader");
+	jmethodID get = class ? (*jni)->GetStaticMethodID(jni, class, "getPlatformClassLoader",
+							  "()Ljava/lang/ClassLoader;")
+			      : NULL;
+	jobject loader = get ? (*jni)->CallStaticObjectMethod(jni, class, get) : NULL;
+
+	(*jni)->ExceptionClear(jni);
+	agent.platform_loader = loader ? (*jni)->NewGlobalRef(jni, loader) : NULL;
+}
+
+static void describe(jvmtiEnv *jvmti)
+{
+	char *name = NULL, *version = NULL, words[128];
+
+	if ((*jvmti)->GetSystemProperty(jvmti, "java.vm.name", &name) == JVMTI_ERROR_NONE &&
+	    (*jvmti)->GetSystemProperty(jvmti, "java.vm.version", &version) == JVMTI_ERROR_NONE) {
+		snprintf(words, sizeof(words), "%s %s", name, version);
+		ring_describe(words);
+	}
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)version);
+}
+
+static void begin(jvmtiEnv *jvmti, JNIEnv *jni, bool attached)
+{
+	static const jvmtiEvent events[] = {
+		JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,      JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+		JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_GARBAGE_COLLECTION_START,
+		JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
+	};
+	jclass helper = helper_define(jni);
+
+	describe(jvmti);
+	find_platform_loader(jni);
+	if (!helper) {
+		ids_notice("a Java machine can be attached to once, and this one was, or it does "
+			   "not let agents define classes: nothing of it is recorded");
+		return;
+	}
+	virtual_watch(jvmti);
+	ring_costs(helper_calibrate(jni, helper, &agent.scratch));
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		(*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, events[i], NULL);
+	if (attached || agent.choice.any)
+		retransform(jvmti, jni);
+}
+
+static void JNICALL on_init(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread)
+{
+	(void)thread;
+	begin(jvmti, jni, false);
+}
+
+/* Lines "pattern WORDS", "ring-bytes N" and "stacks-ns N". */
+static void read_config(const char *directory)
+{
+	char path[512], line[4096];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/config", directory);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		if (!strncmp(line, "pattern ", 8))
+			choice_add(&agent.choice, line + 8);
+		else if (!strncmp(line, "ring-bytes ", 11))
+			agent.ring_bytes = strtoull(line + 11, NULL, 10);
+		else if (!strncmp(line, "stacks-ns ", 10))
+			agent.stacks_ns = strtoull(line + 10, NULL, 10);
+	}
+	if (f)
+		fclose(f);
+}
+
+static bool prepare(jvmtiEnv *jvmti)
+{
+	static const jvmtiEventCallbacks callbacks = {
+		.VMInit = on_init,
+		.ClassFileLoadHook = on_class,
+		.MonitorContendedEnter = on_contended,
+		.MonitorContendedEntered = on_entered,
+		.GarbageCollectionStart = on_gc_start,
+		.GarbageCollectionFinish = on_gc_finish,
+	};
+	jvmtiCapabilities most = {
+		.can_generate_all_class_hook_events = 1,
+		.can_retransform_classes = 1,
+		.can_generate_monitor_events = 1,
+		.can_generate_garbage_collection_events = 1,
+		.can_get_line_numbers = 1,
+		.can_get_source_file_name = 1,
+	};
+
+	virtual_ask(jvmti, &most);
+	return (*jvmti)->AddCapabilities(jvmti, &most) == JVMTI_ERROR_NONE &&
+	       (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)) ==
+		       JVMTI_ERROR_NONE;
+}
+
+/* The options are the directory of inproc.h. NULL, or what failed. */
+static const char *open_agent(JavaVM *vm, const char *options)
+{
+	const char *why;
+
+	if (agent.jvmti)
+		return "it is recorded already";
+	if ((*vm)->GetEnv(vm, (void **)&agent.jvmti, JVMTI_VERSION_11) != JNI_OK)
+		return "this Java machine is older than Java 11";
+	read_config(options ? options : "");
+	why = ring_open(options ? options : "", agent.ring_bytes);
+	if (!why && !prepare(agent.jvmti))
+		why = "this Java machine does not let agents change classes";
+	return why;
+}
+
+/* To the program's error output: the recorder may not be there. */
+static void complain(const char *why)
+{
+	fprintf(stderr, "ispot: this Java program is not recorded: %s\n", why);
+}
+
+VISIBLE JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	const char *why = open_agent(vm, options);
+
+	(void)reserved;
+	if (why)
+		complain(why);
+	else
+		(*agent.jvmti)
+			->SetEventNotificationMode(agent.jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT,
+						   NULL);
+	return JNI_OK;
+}
+
+static void *begin_attached(void *p)
+{
+	JavaVM *vm = p;
+	JNIEnv *jni = NULL;
+
+	if ((*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&jni, NULL) != JNI_OK) {
+		ids_notice("this Java machine takes no further thread; nothing of it is recorded");
+		return NULL;
+	}
+	begin(agent.jvmti, jni, true);
+	(*vm)->DetachCurrentThread(vm);
+	return NULL;
+}
+
+VISIBLE JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	const char *why = open_agent(vm, options);
+	pthread_t thread;
+
+	(void)reserved;
+	if (!why && pthread_create(&thread, NULL, begin_attached, vm))
+		why = "it has no thread to begin with";
+	if (why)
+		complain(why);
+	else
+		pthread_detach(thread);
+	return why ? JNI_ERR : JNI_OK;
+}

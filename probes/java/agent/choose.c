@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/java/agent/choose.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/java/agent/rewrite.h"
+
+#define SYNCHRONIZED "synchronized:"
+
+bool choice_add(struct choice *c, const char *pattern)
+{
+	char **more = realloc(c->patterns, (c->n + 1) * sizeof(*more));
+
+	if (!more)
+		return false;
+	c->patterns = more;
+	more[c->n] = strdup(pattern);
+	c->any |= *pattern != '!';
+	return more[c->n++];
+}
+
+/* The part behind the n-th dot from the end. */
+static const char *last_parts(const char *name, unsigned n)
+{
+	const char *p = name + strlen(name);
+
+	while (p > name && (p[-1] != '.' || --n))
+		p--;
+	return p;
+}
+
+static bool matches(const char *pattern, const char *name)
+{
+	return !fnmatch(pattern, name, 0) || !fnmatch(pattern, last_parts(name, 2), 0) ||
+	       !fnmatch(pattern, last_parts(name, 1), 0);
+}
+
+unsigned choice_wanted(const struct choice *c, const char *name, bool is_synchronized,
+		       bool is_platform)
+{
+	unsigned synchronized = (is_synchronized ? REWRITE_WHOLE : 0) | REWRITE_BLOCKS, bits = 0;
+
+	if (!c->any && !is_platform)
+		bits = synchronized;
+	for (size_t i = 0; i < c->n; i++) {
+		const char *p = c->patterns[i];
+		bool out = *p == '!', only;
+
+		p += out;
+		only = !strncmp(p, SYNCHRONIZED, strlen(SYNCHRONIZED));
+		p += only ? strlen(SYNCHRONIZED) : 0;
+		if (!matches(p, name))
+			continue;
+		if (out)
+			return 0;
+		bits |= only ? synchronized : REWRITE_WHOLE | REWRITE_BLOCKS;
+	}
+	return bits;
+}

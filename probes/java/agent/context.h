@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where calls were called from: Java stacks, each of which is told to the recorder once. */
+#ifndef ISPOT_PROBES_JAVA_AGENT_CONTEXT_H
+#define ISPOT_PROBES_JAVA_AGENT_CONTEXT_H
+
+#include <stdint.h>
+
+struct JNINativeInterface_;
+struct jvmtiInterface_1_;
+
+/* Of the thread that runs, without the helper's frame. Its id; 0: none could be had. */
+uint32_t context_take(const struct jvmtiInterface_1_ **jvmti,
+		      const struct JNINativeInterface_ **jni);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* StackMapTable (JVM specification, 4.7.4): what the verifier believes at each branch target. */
+#include "probes/java/agent/code.h"
+
+enum {
+	SAME_LAST = 63,
+	ONE_LAST = 127,
+	ONE_EXTENDED = 247,
+	CHOP_FIRST = 248,
+	SAME_EXTENDED = 251,
+	APPEND_LAST = 254,
+	FULL = 255,
+	TYPE_OBJECT = 7,
+	TYPE_UNINITIALIZED = 8,
+};
+
+struct writing {
+	struct class_reader in;
+	struct class_out *out;
+	const struct code *code;
+	const struct code_layout *layout;
+	int64_t was, is; /* instruction of the frame before, -1: none */
+};
+
+/* An uninitialized object is named by the instruction that made it. */
+static bool put_types(struct writing *w, uint32_t n)
+{
+	for (; n && !w->in.bad; n--) {
+		uint32_t tag = class_u1(&w->in), value;
+
+		class_put_u1(w->out, tag);
+		if (tag > TYPE_UNINITIALIZED)
+			return false;
+		if (tag != TYPE_OBJECT && tag != TYPE_UNINITIALIZED)
+			continue;
+		value = class_u2(&w->in);
+		if (tag == TYPE_UNINITIALIZED)
+			value = value < w->code->n ? w->layout->at[value] : CODE_NONE;
+		if (value == CODE_NONE)
+			return false;
+		class_put_u2(w->out, value);
+	}
+	return !w->in.bad;
+}
+
+static uint32_t delta_to(struct writing *w, uint32_t to)
+{
+	uint32_t delta = (uint32_t)(to - w->is - 1);
+
+	w->is = to;
+	return delta;
+}
+
+/* A frame without stack, or with one type on it, has two forms: for near and for far. */
+static bool put_short(struct writing *w, uint32_t delta, bool one)
+{
+	if (delta <= SAME_LAST)
+		class_put_u1(w->out, delta + (one ? SAME_LAST + 1 : 0));
+	else
+		class_put_u1(w->out, one ? ONE_EXTENDED : SAME_EXTENDED);
+	if (delta > SAME_LAST)
+		class_put_u2(w->out, delta);
+	return put_types(w, one);
+}
+
+static bool put_full(struct writing *w)
+{
+	uint32_t n = class_u2(&w->in);
+
+	class_put_u2(w->out, n);
+	if (!put_types(w, n))
+		return false;
+	n = class_u2(&w->in);
+	class_put_u2(w->out, n);
+	return put_types(w, n);
+}
+
+static bool put_frame(struct writing *w)
+{
+	uint32_t type = class_u1(&w->in), delta, to;
+
+	if (type > ONE_LAST && type < ONE_EXTENDED)
+		return false;
+	delta = type <= ONE_LAST ? type % (SAME_LAST + 1) : class_u2(&w->in);
+	w->was += delta + 1;
+	to = w->was < w->code->n ? w->layout->at[w->was] : CODE_NONE;
+	if (to == CODE_NONE)
+		return false;
+	delta = delta_to(w, to);
+	if (type <= ONE_EXTENDED || type == SAME_EXTENDED)
+		return put_short(w, delta, type > SAME_LAST && type != SAME_EXTENDED);
+	class_put_u1(w->out, type);
+	class_put_u2(w->out, delta);
+	if (type == FULL)
+		return put_full(w);
+	return put_types(w, type > SAME_EXTENDED ? type - SAME_EXTENDED : 0);
+}
+
+/* Nothing is known of the locals there, and what was thrown is on the stack. */
+static void put_handler(struct writing *w, uint32_t throwable)
+{
+	class_put_u1(w->out, FULL);
+	class_put_u2(w->out, delta_to(w, w->layout->handler));
+	class_put_u2(w->out, 0);
+	class_put_u2(w->out, 1);
+	class_put_u1(w->out, TYPE_OBJECT);
+	class_put_u2(w->out, throwable);
+}
+
+bool stackmap_write(const uint8_t *info, size_t n, const struct code *c,
+		    const struct code_layout *l, const struct code_names *names,
+		    struct class_out *out)
+{
+	struct writing w = { .in = { .p = info, .end = info + n },
+			     .out = out,
+			     .code = c,
+			     .layout = l,
+			     .was = -1,
+			     .is = -1 };
+	uint32_t frames = info ? class_u2(&w.in) : 0;
+
+	class_put_u2(out, frames + l->whole);
+	for (; frames; frames--)
+		if (!put_frame(&w) || w.in.bad)
+			return false;
+	if (l->whole)
+		put_handler(&w, names->throwable);
+	return true;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Starts the command of a recording so that its Java machines load the agent. A machine that is
+ * told of an agent which it cannot load does not start, so only a java of this machine's own kind,
+ * named as the command, is told of it by an option; any other is by probes/java/preload.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "probes/java/pauses.h"
+#include "probes/java/preload/preload.h"
+#include "probes/java/record.h"
+#include "probes/process/target.h"
+#include "probes/select/select.h"
+#include "symbol/dso/dso.h"
+
+/* What is added to variables of the command's environment. */
+struct addition {
+	const char *name, *between;
+	char *value, *before; /* before: to be put back; NULL: it was not there */
+};
+
+bool java_find_program(const char *program, char path[PATH_MAX])
+{
+	int unused;
+	char *file = strchr(program, '/') ? xstrdup(program)
+					  : program_in_path(program, environ, &unused);
+	bool found = file && realpath(file, path);
+
+	free(file);
+	return found;
+}
+
+static bool is_named_java(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return !strcmp(slash ? slash + 1 : program, "java");
+}
+
+static bool is_same_kind(const struct dso *a, const struct dso *b)
+{
+	return dso_machine(a) == dso_machine(b) && dso_interp(a) && dso_interp(b) &&
+	       !strcmp(dso_interp(a), dso_interp(b));
+}
+
+/* For this processor and with the loader that ispot has, and so the agent. */
+static bool loads_what_ispot_loads(const char *program)
+{
+	struct dso_cache *cache = dso_cache_new();
+	struct dso *its, *own;
+	char path[PATH_MAX];
+	bool loads = java_find_program(program, path) && !dso_get(cache, path, &its, NULL) &&
+		     !dso_get(cache, "/proc/self/exe", &own, NULL) && is_same_kind(its, own);
+
+	dso_cache_free(cache);
+	return loads;
+}
+
+static void add_to_environment(struct addition *a)
+{
+	const char *before = getenv(a->name);
+	char *all = before && *before ? xasprintf("%s%s%s", before, a->between, a->value)
+				      : xstrdup(a->value);
+
+	a->before = before ? xstrdup(before) : NULL;
+	setenv(a->name, all, 1);
+	free(all);
+}
+
+static void take_from_environment(struct addition *a)
+{
+	if (a->before)
+		setenv(a->name, a->before, 1);
+	else
+		unsetenv(a->name);
+	free(a->before);
+	free(a->value);
+}
+
+/* argv with the options behind its first word; freed by the caller, not what it points to. */
+static char **with_options(char *const *argv, char *const *options, size_t n_options)
+{
+	size_t n = 0;
+	char **words;
+
+	while (argv[n])
+		n++;
+	words = xcalloc(n + n_options + 1, sizeof(*words));
+	words[0] = argv[0];
+	memcpy(words + 1, options, n_options * sizeof(*words));
+	memcpy(words + 1 + n_options, argv + 1, (n - 1) * sizeof(*words));
+	return words;
+}
+
+static int start(struct launch *l, char *const *words, const struct launch_inherit *inherit,
+		 uint64_t *start_ns, struct err *err)
+{
+	int ret = launch_start(l, words, inherit, err);
+
+	if (ret)
+		return ret;
+	*start_ns = clock_now_ns();
+	return launch_exec(l, words, err);
+}
+
+static int start_java(struct launch *l, const struct java_recording *o, const char *directory,
+		      const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err)
+{
+	char *options[] = { xasprintf("-agentpath:%s/" JAVA_AGENT "=%s", directory, directory),
+			    java_pauses_option(o->argv[0], directory) };
+	char **words = with_options(o->argv, options, options[1] ? 2 : 1);
+	int ret = start(l, words, inherit, start_ns, err);
+
+	free(words);
+	free(options[0]);
+	free(options[1]);
+	return ret;
+}
+
+/* AddressSanitizer ends programs that have it where anything is loaded before it. */
+static int start_any(struct launch *l, const struct java_recording *o, const char *directory,
+		     const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err)
+{
+	struct addition additions[] = {
+		{ .name = "LD_PRELOAD",
+		  .between = ":",
+		  .value = xasprintf("%s/" JAVA_PRELOAD, directory) },
+		{ .name = JAVA_PLACE, .between = "", .value = xstrdup(directory) },
+		{ .name = "ASAN_OPTIONS",
+		  .between = ":",
+		  .value = xstrdup("verify_asan_link_order=0") },
+	};
+	const size_t n = sizeof(additions) / sizeof(additions[0]);
+	int ret;
+
+	unsetenv(JAVA_PLACE); /* of a recorder that records this one */
+	for (size_t i = 0; i < n; i++)
+		add_to_environment(&additions[i]);
+	ret = start(l, o->argv, inherit, start_ns, err);
+	for (size_t i = 0; i < n; i++)
+		take_from_environment(&additions[i]);
+	return ret;
+}
+
+int java_launch(struct launch *l, const struct java_recording *o, const char *directory,
+		const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err)
+{
+	bool by_option = is_named_java(o->argv[0]) && loads_what_ispot_loads(o->argv[0]);
+
+	return (by_option ? start_java : start_any)(l, o, directory, inherit, start_ns, err);
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/java/pauses.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "probes/java/preload/preload.h"
+#include "probes/java/record.h"
+
+#define LINE_MAX_BYTES 1024
+
+/* ---- the option ---- */
+
+/* Of JAVA_VERSION="17.0.15"; before 9 it was 1.8.0. 0: not known. */
+static int version_of(const char *java)
+{
+	char line[256], *home = xstrdup(java), *slash = strrchr(home, '/'), *release;
+	int version = 0, found;
+	FILE *f;
+
+	*slash = '\0';
+	slash = strrchr(home, '/');
+	release = xasprintf("%.*s/release", slash ? (int)(slash - home) : 0, home);
+	f = fopen(release, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "JAVA_VERSION=\"%d", &found) == 1)
+			version = found;
+	if (f)
+		fclose(f);
+	free(release);
+	free(home);
+	return version;
+}
+
+char *java_pauses_option(const char *program, const char *directory)
+{
+	char path[PATH_MAX];
+
+	if (strpbrk(directory, ":,\"%") || !java_find_program(program, path) ||
+	    version_of(path) < 9)
+		return NULL;
+	return xasprintf("%s%s%s", JAVA_PAUSES_LOG, directory, JAVA_PAUSES_FILE);
+}
+
+char *java_pauses_log(pid_t pid, const char *directory, bool on)
+{
+	char *of = xasprintf("VM.log output=%s/" JAVA_PAUSES "%d.log", directory, (int)pid), *all;
+
+	all = xasprintf("%s %s", of,
+			on ? "output_options=filecount=1,filesize=" JAVA_PAUSES_BYTES
+			     " what=safepoint=info decorators=timenanos"
+			   : "what=all=off");
+	free(of);
+	return all;
+}
+
+/* ---- lines ---- */
+
+/*
+ * [3381076198241ns] Safepoint "ThreadDump", …, Total: 36964 ns			JDK 13 and later
+ * [3381076198241ns] Total time for which application threads were stopped: 0.0000369 seconds, …
+ */
+bool java_pauses_parse(const char *line, uint64_t *end_ns, uint64_t *ns)
+{
+	static const char stopped[] = "threads were stopped: ";
+	const char *total;
+	double seconds;
+
+	if (sscanf(line, "[%" SCNu64 "ns]", end_ns) != 1)
+		return false;
+	total = strstr(line, "Safepoint \"") ? strstr(line, " Total: ") : NULL;
+	if (total)
+		return sscanf(total, " Total: %" SCNu64 " ns", ns) == 1 && *ns <= *end_ns;
+	total = strstr(line, stopped);
+	if (!total || sscanf(total + sizeof(stopped) - 1, "%lf", &seconds) != 1 ||
+	    !(seconds >= 0 && seconds < 1e6))
+		return false;
+	*ns = (uint64_t)(seconds * 1e9);
+	return *ns <= *end_ns;
+}
+
+/* ---- files ---- */
+
+void java_pauses_init(struct java_pauses *p, const char *directory)
+{
+	*p = (struct java_pauses){ .directory = directory };
+}
+
+static bool is_known(const struct java_pauses *p, pid_t pid)
+{
+	vec_for_each (&p->logs, const struct java_log, log)
+		if (log->pid == pid)
+			return true;
+	return false;
+}
+
+static void find_logs(struct java_pauses *p)
+{
+	DIR *dir = opendir(p->directory);
+	struct dirent *entry;
+	int pid, end;
+
+	while (dir && (entry = readdir(dir))) {
+		end = 0;
+		if (sscanf(entry->d_name, JAVA_PAUSES "%d.log%n", &pid, &end) == 1 && end &&
+		    !entry->d_name[end] && !is_known(p, pid))
+			*vec_add(&p->logs) = (struct java_log){ .pid = pid };
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* Whole lines from where the log was read to; of one that is being written the rest comes later. */
+static void read_lines(struct java_log *log, const char *name,
+		       void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
+		       void *self)
+{
+	FILE *f = fopen(name, "re");
+	char line[LINE_MAX_BYTES];
+	uint64_t end_ns, ns;
+
+	if (!f)
+		return;
+	fseek(f, log->at, SEEK_SET);
+	while (fgets(line, sizeof(line), f)) {
+		size_t n = strlen(line);
+
+		if (line[n - 1] != '\n' && n < sizeof(line) - 1)
+			break;
+		log->at = ftell(f);
+		if (java_pauses_parse(line, &end_ns, &ns))
+			visit(self, log->pid, end_ns, ns);
+	}
+	fclose(f);
+}
+
+/* The program owns the directory: no link, no pipe of its is followed or waited for. */
+static bool is_file(const char *name, struct stat *st)
+{
+	return !lstat(name, st) && S_ISREG(st->st_mode);
+}
+
+/* A full one has another name by now. None is kept open: a build may start thousands of machines.
+ */
+static void follow(const struct java_pauses *p, struct java_log *log,
+		   void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns), void *self)
+{
+	char *name = xasprintf("%s/" JAVA_PAUSES "%d.log", p->directory, (int)log->pid);
+	char *full = xasprintf("%s.0", name);
+	struct stat now, before;
+
+	if (is_file(name, &now)) {
+		if (now.st_ino != log->inode) {
+			if (log->inode && is_file(full, &before) && before.st_ino == log->inode)
+				read_lines(log, full, visit, self);
+			log->inode = now.st_ino;
+			log->at = 0;
+		}
+		if (now.st_size > log->at)
+			read_lines(log, name, visit, self);
+	}
+	free(full);
+	free(name);
+}
+
+void java_pauses_read(struct java_pauses *p,
+		      void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
+		      void *self)
+{
+	find_logs(p);
+	vec_for_each (&p->logs, struct java_log, log)
+		follow(p, log, visit, self);
+}
+
+void java_pauses_release(struct java_pauses *p)
+{
+	vec_release(&p->logs);
+}

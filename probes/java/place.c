@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/identity.h"
+#include "base/mem.h"
+#include "base/temporary.h"
+#include "base/text.h"
+#include "probes/inproc/inproc.h"
+#include "probes/java/preload/preload.h"
+#include "probes/java/record.h"
+
+#define ROOM_LEAST (64u << 20) /* some hundred threads */
+#define PREFIX	   "ispot-java."
+
+/* The program embeds it where it was built with a JDK's headers. */
+extern const char ispot_java_agent_start[] __attribute__((weak));
+extern const char ispot_java_agent_end[] __attribute__((weak));
+extern const char ispot_java_preload_start[] __attribute__((weak));
+extern const char ispot_java_preload_end[] __attribute__((weak));
+
+/* Memory, unless programs may not be mapped from there, or it is a container's small one.
+ * LD_PRELOAD has no names with blanks or colons, options of Java machines none with the others. */
+static const char *choose(void)
+{
+	const char *dirs[] = { "/dev/shm", getenv("TMPDIR"), "/var/tmp" };
+	struct statvfs fs;
+
+	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]); i++)
+		if (dirs[i] && !strpbrk(dirs[i], " :,\"'%") && !statvfs(dirs[i], &fs) &&
+		    !(fs.f_flag & (ST_NOEXEC | ST_RDONLY)) &&
+		    (uint64_t)fs.f_bavail * fs.f_frsize >= ROOM_LEAST)
+			return dirs[i];
+	return "/tmp";
+}
+
+/* What recorders that were killed have left; of this user, or as root of anybody. */
+static void sweep(const char *in)
+{
+	DIR *dir = opendir(in);
+	struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		int pid = strncmp(e->d_name, PREFIX, strlen(PREFIX))
+				  ? 0
+				  : atoi(e->d_name + strlen(PREFIX));
+		char *path = pid > 0 && kill(pid, 0) && errno == ESRCH
+				     ? xasprintf("%s/%s", in, e->d_name)
+				     : NULL;
+
+		if (path)
+			temporary_remove(path);
+		free(path);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static int put_file(const char *dir, const char *name, const void *data, size_t n, mode_t mode)
+{
+	char *path = xasprintf("%s/%s", dir, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+	ssize_t put = fd < 0 ? -1 : write(fd, data, n);
+	int ret = put == (ssize_t)n ? 0 : put < 0 ? -errno : -ENOSPC;
+
+	if (fd >= 0 && fchmod(fd, mode))
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	free(path);
+	return ret;
+}
+
+static int put_config(const char *dir, const struct java_recording *o)
+{
+	struct text t = { 0 };
+	int ret;
+
+	text_printf(&t, "ring-bytes %llu\n",
+		    (unsigned long long)(o->ring_bytes ? o->ring_bytes : INPROC_RING_BYTES) / 16 *
+			    16);
+	text_printf(&t, "stacks-ns %llu\n", (unsigned long long)o->slow_stack_ns);
+	for (size_t i = 0; i < o->n_patterns; i++)
+		text_printf(&t, "pattern %s\n", o->patterns[i]);
+	ret = put_file(dir, "config", t.s, t.n, 0644);
+	text_release(&t);
+	return ret;
+}
+
+/* Who is to make regions there: the command's user, or the process's. */
+static int give(const char *dir, const struct java_recording *o)
+{
+	char path[64];
+	struct stat st;
+
+	if (o->user)
+		return chown(dir, o->user->uid, o->user->gid) ? -errno : 0;
+	if (!o->n_pids)
+		return 0;
+	snprintf(path, sizeof(path), "/proc/%d", o->pids[0]);
+	if (stat(path, &st))
+		return -errno;
+	return st.st_uid != geteuid() && chown(dir, st.st_uid, st.st_gid) ? -errno : 0;
+}
+
+int java_place_make(const struct java_recording *o, char **path, struct err *err)
+{
+	const char *dir;
+	int ret = 0;
+
+	*path = NULL;
+	if (!ispot_java_agent_start)
+		return err_set(err, -ENOTSUP,
+			       "this ispot was built without its Java agent; install a JDK "
+			       "(openjdk-17-jdk-headless) and build it again");
+	dir = choose();
+	sweep(dir);
+	*path = xasprintf("%s/" PREFIX "%d.XXXXXX", dir, getpid());
+	if (!mkdtemp(*path)) {
+		ret = -errno;
+		err_set(err, ret, "cannot make %s: %s; set TMPDIR", *path, strerror(errno));
+		free(*path);
+		*path = NULL;
+		return ret;
+	}
+	/* A machine that may not read the agent does not run: others than its owner may pass
+	 * through. */
+	if (chmod(*path, 0711))
+		ret = -errno;
+	if (!ret)
+		ret = put_file(*path, JAVA_AGENT, ispot_java_agent_start,
+			       (size_t)(ispot_java_agent_end - ispot_java_agent_start), 0755);
+	if (!ret)
+		ret = put_file(*path, JAVA_PRELOAD, ispot_java_preload_start,
+			       (size_t)(ispot_java_preload_end - ispot_java_preload_start), 0755);
+	if (!ret)
+		ret = put_config(*path, o);
+	if (!ret)
+		ret = give(*path, o);
+	return ret ? err_set(err, ret, "cannot put the Java agent into %s: %s; set TMPDIR", *path,
+			     strerror(-ret))
+		   : 0;
+}

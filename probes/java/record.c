@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/java/record.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/temporary.h"
+#include "base/text.h"
+#include "probes/inproc/drain.h"
+#include "probes/java/pauses.h"
+#include "probes/process/target.h"
+#include "trace/meta/meta.h"
+#include "trace/record.h"
+#include "trace/write/writer.h"
+
+#define TURN_NS	    5000000
+#define BUSY_NS	    200000	  /* where rings fill faster than that */
+#define FLUSH_NS    100000000ull  /* what is lost when ispot is killed, at most */
+#define GRACE_NS    1000000000ull /* for the command, when it was interrupted */
+#define PATIENCE_NS 5000000000ull
+
+struct recording {
+	const struct java_recording *o;
+	char *directory;
+	struct trace_writer *writer;
+	struct inproc_drain drain;
+	struct java_pauses pauses;
+	struct launch launch;
+	struct launch_inherit inherit;
+	sigset_t ends; /* the signals that end a recording */
+	uint64_t start_ns, end_ns, flushed_ns, interrupted_ns;
+	unsigned interrupts;
+	bool terminated; /* the command was told to end */
+	const char *reason;
+};
+
+/* ---- lines ---- */
+
+static void write_line(struct recording *r, struct text *line)
+{
+	trace_writer_meta(r->writer, line->s);
+	text_release(line);
+}
+
+static void write_notice(struct recording *r, const char *code, const char *words, bool say)
+{
+	struct meta_notice n = { .code = code, .text = words };
+	struct text line = { 0 };
+
+	if (say)
+		log_notice("%s", words);
+	meta_print_notice(&n, &line);
+	write_line(r, &line);
+}
+
+static void write_session(struct recording *r)
+{
+	struct timespec unix_time;
+	struct text line = { 0 };
+	struct cpus cpus = { 0 };
+	struct utsname u;
+	struct meta_session m = {
+		.version = TRACE_VERSION,
+		.ispot_version = r->o->version,
+		.command = r->o->command,
+		.program = "java",
+		.pid = r->o->n_pids ? (uint64_t)r->o->pids[0] : (uint64_t)r->launch.pid,
+		.start_ns = r->start_ns,
+		.clock = "monotonic",
+		.cycles_per_ns = NAN,
+		.pmu = "none",
+		.producer = "java",
+		.period = 1,
+		.attached = r->o->n_pids > 0,
+		.recorder_pid = (uint64_t)getpid(),
+		.options = r->o->options,
+	};
+
+	clock_gettime(CLOCK_REALTIME, &unix_time);
+	m.start_unix_ns = (uint64_t)unix_time.tv_sec * 1000000000u + (uint64_t)unix_time.tv_nsec;
+	uname(&u);
+	m.hostname = u.nodename;
+	m.kernel = u.release;
+	m.machine = u.machine;
+	if (!cpus_read(&cpus))
+		m.cpus = cpus.n;
+	meta_print_session(&m, &line);
+	write_line(r, &line);
+}
+
+static void keep_slower(struct recording *r)
+{
+	char words[160], time[TEXT_NUMBER];
+
+	inproc_drain_keep_slower(&r->drain, r->o->keep_slower_ns);
+	snprintf(words, sizeof(words),
+		 "calls shorter than %s left no records, only sums and a histogram",
+		 text_time(time, r->o->keep_slower_ns));
+	write_notice(r, "keep-slower", words, false);
+}
+
+static void write_set(struct recording *r, bool on)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
+	struct record record = { .kind = on ? REC_SET_ON : REC_SET_OFF,
+				 .time_ns = on ? r->start_ns : r->end_ns,
+				 .n_values = 2,
+				 .values = values };
+
+	trace_writer_record(r->writer, &record);
+}
+
+static const char *const limits =
+	"what of the agent's own cost is inside of a duration is not measured, so floors are n/a; "
+	"context switches are not recorded, so of causes only contended monitors and pauses "
+	"of the machine are known";
+
+static void write_unnamed(struct recording *r)
+{
+	uint64_t n = inproc_drain_unnamed(&r->drain);
+	char words[512], times[TEXT_COUNTED];
+
+	if (!n)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s found no room to be told: more methods are left alone than are named; choose "
+		 "fewer with -F",
+		 text_counted(times, n, "word"));
+	write_notice(r, "java-unnamed", words, true);
+}
+
+static void write_left(struct recording *r)
+{
+	for (size_t i = 0; i < r->drain.left.n; i++) {
+		const struct inproc_left *l = &r->drain.left.data[i];
+		char words[1024], methods[TEXT_COUNTED];
+
+		snprintf(words, sizeof(words), "%s left alone: %s (%.256s%s)",
+			 text_counted(methods, l->n, "method"),
+			 strtab_get(&r->drain.left_reasons, (uint32_t)i), l->first,
+			 l->n > 1 ? " and others" : "");
+		write_notice(r, "java-left", words, true);
+	}
+}
+
+static void write_end(struct recording *r, struct java_result *result)
+{
+	struct text line = { 0 };
+	struct meta_end e = {
+		.end_ns = r->end_ns,
+		.made_records =
+			r->drain.records + inproc_drain_left_out(&r->drain) + r->drain.lost_records,
+		.lost_records = r->drain.lost_records,
+		.recorder_cpu_ns = clock_cpu_ns(),
+		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
+		.counting_cost_ns = META_UNKNOWN,
+		.scheduling_cost_ns = META_UNKNOWN,
+		.sampling_cost_ns = META_UNKNOWN,
+		.sample_ns = META_UNKNOWN,
+		.after_cost_ns = META_UNKNOWN,
+		.probes_cost_ns = inproc_drain_cost_ns(&r->drain),
+		.exit_status = r->o->n_pids ? -1 : result->exit_status,
+		.reason = r->reason,
+	};
+
+	write_notice(r, "java-limits", limits, false);
+	write_left(r);
+	write_unnamed(r);
+	meta_print_end(&e, &line);
+	write_line(r, &line);
+}
+
+/* ---- the recording ---- */
+
+/* From the terminal the command has got the signal too; one sent to ispot alone is passed on. */
+static void wait_turn(struct recording *r)
+{
+	const struct timespec turn = { .tv_nsec = r->drain.busy ? BUSY_NS : TURN_NS };
+	siginfo_t info;
+	int number = sigtimedwait(&r->ends, &info, &turn);
+
+	if (number < 0)
+		return;
+	if (!r->interrupts++)
+		r->interrupted_ns = clock_now_ns();
+	if (r->o->argv && !r->launch.ended && info.si_code != SI_KERNEL)
+		kill(r->launch.pid, number);
+}
+
+static bool all_gone(const struct recording *r)
+{
+	for (size_t i = 0; i < r->o->n_pids; i++)
+		if (target_alive(r->o->pids[i]))
+			return false;
+	return true;
+}
+
+/* Why to stop now; NULL: go on. */
+static const char *reason_to_stop(struct recording *r)
+{
+	uint64_t now = clock_now_ns();
+	bool attached = r->o->n_pids > 0;
+
+	if (attached ? all_gone(r) : launch_poll(&r->launch))
+		return attached ? "target ended" : "command ended";
+	if (r->interrupts && (attached || r->interrupts > 1 || now - r->interrupted_ns >= GRACE_NS))
+		return "interrupted";
+	if (r->o->duration_ns && now - r->start_ns >= r->o->duration_ns)
+		return "duration";
+	return r->drain.error == -EFBIG ? "max-size" : r->drain.error ? "disk full" : NULL;
+}
+
+static void on_pause(void *self, pid_t pid, uint64_t end_ns, uint64_t ns)
+{
+	inproc_drain_safepoint(&((struct recording *)self)->drain, pid, end_ns, ns);
+}
+
+static void drain(struct recording *r)
+{
+	uint64_t now = clock_now_ns();
+
+	inproc_drain_run(&r->drain);
+	if (now - r->flushed_ns < FLUSH_NS)
+		return;
+	r->flushed_ns = now;
+	java_pauses_read(&r->pauses, on_pause, r);
+	trace_writer_flush(r->writer, NULL);
+}
+
+static void run(struct recording *r)
+{
+	while (!(r->reason = reason_to_stop(r))) {
+		wait_turn(r);
+		drain(r);
+	}
+	inproc_drain_stop(&r->drain);
+	inproc_drain_run(&r->drain);
+	java_pauses_read(&r->pauses, on_pause, r);
+	r->end_ns = clock_now_ns();
+	inproc_drain_finish(&r->drain, r->end_ns);
+}
+
+/* After its time the command is told to end, after an interrupt only where it does not by itself.
+ */
+static void end_command(struct recording *r)
+{
+	uint64_t since = r->interrupts ? r->interrupted_ns : clock_now_ns();
+
+	if (!r->launch.ended && strcmp(r->reason, "interrupted") != 0)
+		kill(r->launch.pid, SIGTERM);
+	while (!launch_poll(&r->launch) && r->interrupts < 2) {
+		wait_turn(r);
+		if (!r->interrupts || clock_now_ns() - since < PATIENCE_NS)
+			continue;
+		if (r->terminated)
+			break;
+		r->terminated = true;
+		since = clock_now_ns();
+		kill(r->launch.pid, SIGTERM);
+	}
+	if (!r->launch.ended)
+		log_notice("process %d has not ended and is left running", r->launch.pid);
+}
+
+static int attach_all(struct recording *r, struct err *err)
+{
+	int ret = 0;
+
+	r->start_ns = clock_now_ns();
+	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
+		ret = java_attach(r->o->pids[i], r->directory, err);
+	return ret;
+}
+
+static void log_pauses(struct recording *r, bool on)
+{
+	char words[256];
+
+	for (size_t i = 0; i < r->o->n_pids; i++) {
+		pid_t pid = r->o->pids[i];
+
+		if (!target_alive(pid) || java_attach_log(pid, r->directory, on) || !on)
+			continue;
+		snprintf(words, sizeof(words),
+			 "the Java machine of process %d logs no safepoints: of stops of all its "
+			 "threads only those to collect garbage are known",
+			 pid);
+		write_notice(r, "java-safepoints", words, true);
+	}
+}
+
+static int record(struct recording *r, struct java_result *result, struct err *err)
+{
+	int ret = r->o->n_pids ? attach_all(r, err)
+			       : java_launch(&r->launch, r->o, r->directory, &r->inherit,
+					     &r->start_ns, err);
+
+	if (ret)
+		return ret;
+	write_session(r);
+	if (r->o->keep_slower_ns)
+		keep_slower(r);
+	write_set(r, true);
+	log_pauses(r, true);
+	run(r);
+	log_pauses(r, false);
+	if (r->o->argv)
+		end_command(r);
+	result->exit_status = r->o->argv && r->launch.ended ? launch_exit_status(&r->launch) : 0;
+	result->reason = r->reason;
+	if (!r->drain.regions.n)
+		write_notice(
+			r, "java-none",
+			"no Java machine loaded the agent: the command ran none, or none that "
+			"can (Java 11 or later, of this machine's kind, not in another root or "
+			"container)",
+			true);
+	write_end(r, result);
+	return 0;
+}
+
+static void fill_result(struct recording *r, struct java_result *result)
+{
+	result->calls = r->drain.calls;
+	result->lost = r->drain.lost_records;
+	result->machines = r->drain.regions.n;
+	result->functions = r->drain.functions.n;
+	result->pauses = r->drain.pauses;
+	trace_writer_flush(r->writer, NULL);
+	result->file_bytes = trace_writer_bytes(r->writer);
+}
+
+static void prepare_signals(struct recording *r)
+{
+	launch_inherit_save(&r->inherit);
+	r->inherit.output_is_ours = !strcmp(r->o->output, "-");
+	r->inherit.user = r->o->user;
+	sigemptyset(&r->ends);
+	sigaddset(&r->ends, SIGINT);
+	sigaddset(&r->ends, SIGTERM);
+	sigaddset(&r->ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &r->ends, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+}
+
+int java_record(const struct java_recording *o, struct java_result *result, struct err *err)
+{
+	struct recording r = { .o = o, .launch = { .go_fd = -1, .status_fd = -1 } };
+	const struct trace_writer_options wo = { .path = o->output,
+						 .n_cpus = 1,
+						 .max_bytes = o->max_bytes };
+	int ret = java_place_make(o, &r.directory, err), close_ret;
+
+	*result = (struct java_result){ 0 };
+	if (!ret)
+		ret = trace_writer_open(&r.writer, &wo, err);
+	inproc_drain_init(&r.drain, r.directory, r.writer);
+	java_pauses_init(&r.pauses, r.directory);
+	if (!ret) {
+		prepare_signals(&r);
+		ret = record(&r, result, err);
+		fill_result(&r, result);
+	}
+	close_ret = trace_writer_close(r.writer, ret ? NULL : err);
+	inproc_drain_release(&r.drain);
+	java_pauses_release(&r.pauses);
+	launch_release(&r.launch);
+	if (r.directory)
+		temporary_remove(r.directory);
+	free(r.directory);
+	return ret ? ret : close_ret;
+}

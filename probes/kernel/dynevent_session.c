@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/kernel/dynevent.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "probes/kernel/dynevent_internal.h"
+
+#define LOCK_DIR     "/run/ispot"
+#define LOCK_SUFFIX  ".lock"
+#define GROUP_PREFIX "ispot_"
+
+void dynevent_gate_shut(int lock_fd)
+{
+	if (ftruncate(lock_fd, 0))
+		log_notice("cannot empty a lock file in %s: %s", LOCK_DIR, strerror(errno));
+}
+
+int dynevent_gate_open(int lock_fd)
+{
+	return ftruncate(lock_fd, 4096) ? -errno : 0;
+}
+
+int dynevent_perf_id(const char *tracefs, const char *group, const char *event)
+{
+	char path[512];
+	FILE *f;
+	int id, n;
+
+	snprintf(path, sizeof(path), "%s/events/%s/%s/id", tracefs, group, event);
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	n = fscanf(f, "%d", &id);
+	fclose(f);
+	return n == 1 ? id : -EIO;
+}
+
+/*
+ * A parent and a child that inherited all of its events swap their events, not their contents, when
+ * the CPU goes from one to the other; the event that then dies with the child is the one by which
+ * the kernel knows that the parent is probed, and it takes the parent's breakpoints out. Events
+ * that are inherited and read in samples are never swapped (kernel >= 6.13; others refuse them).
+ */
+static const uint64_t never_swapped = PERF_SAMPLE_READ | PERF_SAMPLE_TID;
+
+static int perf_open(int perf_id, pid_t pid, int inherit, int disabled, uint64_t sample_type)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_TRACEPOINT,
+		.size = sizeof(attr),
+		.config = perf_id,
+		.sample_period = 1,
+		.disabled = disabled,
+		.inherit = inherit,
+		.sample_type = sample_type,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, pid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* True if there was something to raise. Only on need: a command started later inherits the limit.
+ */
+static bool raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return false;
+	limit.rlim_cur = limit.rlim_max;
+	return !setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int perf_open_patiently(int perf_id, pid_t pid, int inherit, int disabled,
+			       uint64_t sample_type)
+{
+	int fd = -EINTR;
+
+	/* EINTR: a signal (perf_event_open is not restarted), or an ftrace user, who stays. */
+	for (int tries = 0; fd == -EINTR && tries < 5; tries++)
+		fd = perf_open(perf_id, pid, inherit, disabled, sample_type);
+	if (fd == -EMFILE && raise_descriptor_limit())
+		fd = perf_open(perf_id, pid, inherit, disabled, sample_type);
+	return fd;
+}
+
+int dynevent_perf_open(int perf_id, pid_t pid, int inherit, int disabled)
+{
+	int fd = -EINVAL;
+
+	if (inherit)
+		fd = perf_open_patiently(perf_id, pid, inherit, disabled, never_swapped);
+	return fd == -EINVAL ? perf_open_patiently(perf_id, pid, inherit, disabled, 0) : fd;
+}
+
+/* The trial open of a shut event, see dynevent_internal.h. Anything unforeseen counts as in use. */
+static bool event_is_free(int perf_id)
+{
+	int fd = dynevent_perf_open(perf_id, 0, 0, 1);
+
+	if (fd >= 0)
+		close(fd);
+	return fd == -EINVAL;
+}
+
+static bool event_becomes_free(int perf_id, int tries)
+{
+	const struct timespec pause = { .tv_nsec = 10000000 };
+
+	while (!event_is_free(perf_id)) {
+		if (--tries <= 0)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+int dynevent_erase(const struct dynevent_session *s, const char *group, const char *event,
+		   int tries)
+{
+	char line[128];
+	int n, perf_id = dynevent_perf_id(s->tracefs, group, event);
+
+	if (perf_id == -ENOENT)
+		return 0; /* somebody else removed it */
+	if (perf_id < 0)
+		return perf_id;
+	if (!event_becomes_free(perf_id, tries))
+		return -EBUSY;
+	n = snprintf(line, sizeof(line), "-:%s/%s\n", group, event);
+	return write(s->control_fd, line, n) == n || errno == ENOENT ? 0 : -errno;
+}
+
+/* Deletes every event of a dead session; the caller holds its lock. Returns how many are left. */
+static size_t sweep_group(const struct dynevent_session *s, const char *group, int tries)
+{
+	struct dirent **entries;
+	char path[600];
+	size_t n_left = 0;
+	int n;
+
+	snprintf(path, sizeof(path), "%s/events/%s", s->tracefs, group);
+	n = scandir(path, &entries, NULL, NULL);
+	for (int i = 0; i < n; i++) {
+		if (entries[i]->d_name[0] != '.' && entries[i]->d_type != DT_REG)
+			n_left += dynevent_erase(s, group, entries[i]->d_name, tries) != 0;
+		free(entries[i]);
+	}
+	if (n >= 0)
+		free(entries);
+	return n_left;
+}
+
+/* The path may have been swept, and taken anew, between our open and our flock. */
+static bool is_still_at(int fd, const char *path)
+{
+	struct stat here, there;
+
+	return !fstat(fd, &here) && !stat(path, &there) && here.st_dev == there.st_dev &&
+	       here.st_ino == there.st_ino;
+}
+
+static void sweep_session(const struct dynevent_session *s, const char *name, int tries)
+{
+	char path[512], group[300];
+	size_t n_left;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s%s", LOCK_DIR, name, LOCK_SUFFIX);
+	fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return;
+	if (!flock(fd, LOCK_EX | LOCK_NB) && is_still_at(fd, path)) {
+		dynevent_gate_shut(fd);
+		snprintf(group, sizeof(group), "%s%s", GROUP_PREFIX, name);
+		n_left = sweep_group(s, group, tries);
+		if (!n_left)
+			unlink(path);
+		log_detail("swept the dead session %s, %zu of its events are in use", name, n_left);
+	}
+	close(fd);
+}
+
+static bool is_session_name(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == strlen(name) && *name;
+}
+
+static void sweep_dead_sessions(const struct dynevent_session *s, int tries)
+{
+	struct dirent *entry;
+	DIR *dir = opendir(LOCK_DIR);
+
+	while (dir && (entry = readdir(dir))) {
+		char *suffix = strstr(entry->d_name, LOCK_SUFFIX);
+
+		if (!suffix || strcmp(suffix, LOCK_SUFFIX))
+			continue;
+		*suffix = '\0';
+		if (is_session_name(entry->d_name))
+			sweep_session(s, entry->d_name, tries);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* A new lock file with a random name, locked. -EAGAIN: a sweep was faster, try another name. */
+static int take_lock(struct dynevent_session *s)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	snprintf(s->name, sizeof(s->name), "%016llx", (unsigned long long)random);
+	snprintf(s->group, sizeof(s->group), "%s%s", GROUP_PREFIX, s->name);
+	snprintf(s->gate, sizeof(s->gate), "%s/%s%s", LOCK_DIR, s->name, LOCK_SUFFIX);
+	s->lock_fd = open(s->gate, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (s->lock_fd < 0)
+		return -errno;
+	if (!flock(s->lock_fd, LOCK_EX | LOCK_NB) && is_still_at(s->lock_fd, s->gate))
+		return 0;
+	close(s->lock_fd);
+	s->lock_fd = -1;
+	return -EAGAIN;
+}
+
+static int lock_session(struct dynevent_session *s, struct err *err)
+{
+	int e = -EAGAIN;
+
+	if (mkdir(LOCK_DIR, 0755) && errno != EEXIST)
+		return err_set(err, -errno,
+			       "cannot make %s for the lock file: %s; run with sudo, /run writable",
+			       LOCK_DIR, strerror(errno));
+	for (int tries = 0; e == -EAGAIN && tries < 10; tries++)
+		e = take_lock(s);
+	if (e)
+		return err_set(err, e,
+			       "cannot make a lock file in %s: %s; run with sudo, %s writable",
+			       LOCK_DIR, strerror(-e), LOCK_DIR);
+	return 0;
+}
+
+static bool find_mounted(const char *type, const char *below, char *path, size_t room)
+{
+	FILE *f = setmntent("/proc/self/mounts", "re");
+	struct mntent *m;
+	bool found = false;
+
+	while (f && !found && (m = getmntent(f)))
+		if (!strcmp(m->mnt_type, type))
+			found = (size_t)snprintf(path, room, "%s%s", m->mnt_dir, below) < room &&
+				!access(path, F_OK);
+	if (f)
+		endmntent(f);
+	return found;
+}
+
+bool dynevent_tracefs(char *path, size_t n)
+{
+	return find_mounted("tracefs", "", path, n) || find_mounted("debugfs", "/tracing", path, n);
+}
+
+static int find_tracefs(struct dynevent_session *s, struct err *err)
+{
+	static const char usual[] = "/sys/kernel/tracing";
+
+	if (find_mounted("tracefs", "", s->tracefs, sizeof(s->tracefs)))
+		return 0;
+	if (geteuid())
+		return err_set(err, -EACCES,
+			       "tracefs is not mounted and probes need root; run with sudo");
+	if (!mount("tracefs", usual, "tracefs", 0, NULL) || errno == EBUSY) {
+		snprintf(s->tracefs, sizeof(s->tracefs), "%s", usual);
+		return 0;
+	}
+	if (find_mounted("debugfs", "/tracing", s->tracefs, sizeof(s->tracefs)))
+		return 0;
+	if (errno == ENODEV || errno == ENOENT)
+		return err_set(err, -ENOENT,
+			       "this kernel has no tracefs; use one with CONFIG_UPROBE_EVENTS");
+	return err_set(err, -errno,
+		       "cannot mount tracefs at %s: %s; run with sudo outside of a container",
+		       usual, strerror(errno));
+}
+
+/* Never O_TRUNC: that deletes all uprobe events of the machine. */
+static int open_control(struct dynevent_session *s, struct err *err)
+{
+	char path[300];
+
+	snprintf(path, sizeof(path), "%s/uprobe_events", s->tracefs);
+	s->control_fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	if (s->control_fd >= 0)
+		return 0;
+	switch (errno) {
+	case EACCES:
+		return err_set(err, -EACCES, "probes need root; run with sudo");
+	case EPERM:
+		return err_set(
+			err, -EPERM,
+			"the kernel's lockdown forbids %s; boot without lockdown=confidentiality",
+			path);
+	case ENOENT:
+		return err_set(
+			err, -ENOENT,
+			"this kernel has no uprobe events (%s); use one with CONFIG_UPROBE_EVENTS",
+			path);
+	default:
+		return err_set(err, -errno,
+			       "cannot write %s: %s; run with sudo, tracefs mounted writable", path,
+			       strerror(errno));
+	}
+}
+
+int dynevent_session_open(struct dynevent_session **session, struct err *err)
+{
+	struct dynevent_session *s = xcalloc(1, sizeof(*s));
+	int e;
+
+	s->lock_fd = s->control_fd = -1;
+	e = find_tracefs(s, err);
+	if (!e)
+		e = open_control(s, err);
+	if (!e)
+		e = lock_session(s, err);
+	if (e) {
+		dynevent_session_close(s);
+		return e;
+	}
+	sweep_dead_sessions(s, 1);
+	*session = s;
+	return 0;
+}
+
+void dynevent_session_close(struct dynevent_session *s)
+{
+	if (!s)
+		return;
+	while (s->events.n)
+		dynevent_delete(*vec_last(&s->events));
+	vec_release(&s->events);
+	if (s->lock_fd >= 0) {
+		/* A session killed shortly before our start may have been still closing its events
+		 * then. */
+		sweep_dead_sessions(s, DYNEVENT_PATIENCE);
+		if (!s->left_behind)
+			unlink(s->gate);
+		close(s->lock_fd);
+	}
+	if (s->control_fd >= 0)
+		close(s->control_fd);
+	free(s);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How a function's exit is seen without harming the target: `return` (the kernel's return probe,
+ * cheap, but an unwinder, a cancelled thread, a coroutine switch or an alternate stack passing
+ * through the frame kills the target: design fact 8), `ret-sites` (probes on its ret and tail
+ * jumps, dear, safe), or `none` (entry only: calls counted, not timed). Chosen from a table of
+ * rows (test, mechanism, reason).
+ */
+#ifndef ISPOT_PROBES_PLACE_EXITMECH_H
+#define ISPOT_PROBES_PLACE_EXITMECH_H
+
+#include <stdbool.h>
+
+#include "trace/meta/meta.h"
+
+struct dso;
+struct dso_function;
+struct placement;
+
+/*
+ * What is known of a target program, from its objects' imports and symbols. Imports of libraries
+ * that keep the matter inside (libgomp's pthread_exit) do not count: rows in exitmech.c.
+ */
+struct target_traits {
+	bool unwinds; /* C++ exceptions, Rust panics: an object other than the runtime libraries
+			 raises or cleans up */
+	bool cancels; /* pthread_cancel */
+	bool thread_exits; /* pthread_exit: unwinds its callers */
+	bool coroutines;   /* swapcontext, makecontext, boost fcontext, … */
+	bool altstack;	   /* sigaltstack */
+	bool forks;	   /* fork, posix_spawn, system … */
+	bool go, jvm;
+	bool seccomp; /* seccomp or prctl imports: kernels 6.11–6.13.2 kill sandboxed processes at
+			 return probes */
+};
+
+struct exit_choice {
+	enum exit_mech mech;
+	bool refused;	    /* not even an entry probe: denied by name (setjmp, vfork …) or Go */
+	const char *reason; /* static string, a clause for check and the report; "" for the plain
+			       case */
+};
+
+void target_traits_add(struct target_traits *traits, struct dso *dso, bool executable);
+/* kernel_version as KERNEL_VERSION(). place is of the same function. */
+void exit_choose(const struct target_traits *traits, struct dso *dso, const struct dso_function *f,
+		 const struct placement *place, unsigned kernel_version,
+		 struct exit_choice *choice);
+
+/*
+ * Functions that wait: the kind of waiting as a cause kind; "unknown" where it depends on what the
+ * descriptor is (read, write, poll). NULL: not known to wait.
+ */
+const char *blocking_kind(const char *symbol);
+bool blocking_by_descriptor(const char *symbol);
+/* Threads make each other wait there: a lock, a condition, a barrier. */
+bool blocking_on_threads(const char *symbol);
+/* What gives back the lock that such a function takes; NULL: none is known. */
+const char *blocking_release(const char *symbol);
+/* A part of one of them that no program calls, or where a thread begins: not to be chosen. */
+bool blocking_part(const char *symbol);
+/* All their names, for the hybrid selection; NULL-terminated. */
+const char *const *blocking_names(void);
+
+#endif

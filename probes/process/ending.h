@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How a recording ends that a signal asks to end: its command gets the signal too, and has a second
+ * for it; then the recording ends without it. A command that lives on is waited for, told SIGTERM
+ * once, and in the end left alone; a second signal does not wait.
+ */
+#ifndef ISPOT_PROBES_PROCESS_ENDING_H
+#define ISPOT_PROBES_PROCESS_ENDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct launch;
+
+struct ending {
+	unsigned signals;
+	uint64_t since_ns; /* when the first of them came, or the command was told */
+	bool told;	   /* SIGTERM */
+};
+
+/* A signal that came, with its si_code. The launch may be of no command. */
+void ending_signal(struct ending *e, const struct launch *l, int number, int code);
+bool ending_is_due(const struct ending *e, bool has_command);
+/*
+ * Until the command has ended or had its time. tell: it is told SIGTERM at once. wait: for a moment
+ * or the next signal, which it hands to ending_signal().
+ */
+void ending_wait(struct ending *e, struct launch *l, bool tell, void (*wait)(void *ctx), void *ctx);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is recorded of well-known functions by default: arguments that their duration depends on,
+ * and what tells which lock they take and whether they got it.
+ */
+#ifndef ISPOT_PROBES_SELECT_KNOWN_ARGS_H
+#define ISPOT_PROBES_SELECT_KNOWN_ARGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/meta/meta.h"
+
+struct known_arg {
+	const char *function; /* symbol */
+	uint32_t number;      /* counted from 1; 0: what it returns */
+	const char *name, *type;
+	enum argument_class class;
+	uint8_t bytes;
+	bool is_signed;
+	bool aside;  /* needed to follow locks, but calls are not told apart by it */
+	bool family; /* and of what its IFUNC symbol may stand for: "__NAME_…" */
+};
+
+#define KNOWN_ARGS_MAX 4
+/* The rows of a function, how many. */
+size_t known_args(const char *symbol, const struct known_arg *found[KNOWN_ARGS_MAX]);
+
+#endif

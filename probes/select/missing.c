@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Why a pattern found nothing, in one sentence, and what to write instead. */
+#include "probes/select/select_internal.h"
+
+#include <ctype.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "probes/select/marker.h"
+#include "symbol/demangle.h"
+#include "symbol/dso/dso.h"
+#include "symbol/maps.h"
+
+#define NEAREST 3
+/* A name that contains what was typed and is longer than this beyond it means something else. */
+#define CONTAINING_MORE 12
+
+struct near {
+	struct dso *dso;
+	const char *name;
+	unsigned distance;
+};
+
+struct nearest {
+	struct near found[NEAREST];
+	size_t n;
+	unsigned limit; /* a name farther away than this is another name */
+};
+
+static void offer(struct nearest *nearest, struct dso *dso, const char *name, unsigned distance)
+{
+	size_t at = nearest->n;
+
+	for (size_t i = 0; i < nearest->n; i++) {
+		if (!strcmp(nearest->found[i].name, name))
+			return;
+	}
+	while (at > 0 && nearest->found[at - 1].distance > distance)
+		at--;
+	if (at == NEAREST)
+		return;
+	if (nearest->n < NEAREST)
+		nearest->n++;
+	memmove(&nearest->found[at + 1], &nearest->found[at],
+		(nearest->n - at - 1) * sizeof(nearest->found[0]));
+	nearest->found[at] = (struct near){ dso, name, distance };
+	if (nearest->n == NEAREST)
+		nearest->limit = nearest->found[NEAREST - 1].distance;
+}
+
+static const char *last_component(const char *bare)
+{
+	const char *last = bare;
+	int depth = 0;
+
+	for (const char *s = bare; *s; s++) {
+		depth += *s == '<' || *s == '(';
+		depth -= (*s == '>' || *s == ')') && depth > 0;
+		if (!depth && s[0] == ':' && s[1] == ':')
+			last = s + 2;
+	}
+	return last;
+}
+
+static unsigned distance(const char *a, const char *b, unsigned limit)
+{
+	size_t na = strlen(a), nb = strlen(b);
+
+	if ((na > nb ? na - nb : nb - na) > limit)
+		return limit + 1;
+	return strcasecmp(a, b) ? text_distance(a, b, limit) : 0;
+}
+
+/* "find" is near to "ns::map<int>::find": what is typed is often the last part. */
+static unsigned distance_to(const char *typed, const char *bare, unsigned limit)
+{
+	unsigned whole = distance(typed, bare, limit), part;
+	const char *last = last_component(bare);
+	char *plain;
+
+	if (last == bare && !strchr(bare, '<'))
+		return whole;
+	plain = name_without_templates(strstr(typed, "::") ? bare : last);
+	part = distance(typed, plain, limit) + !strstr(typed, "::");
+	free(plain);
+	return whole < part ? whole : part;
+}
+
+static void find_near(struct nearest *nearest, const struct pattern *p, struct dso *dso)
+{
+	const struct dso_function *all;
+	size_t n = dso_functions(dso, &all);
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = dso_function_bare_name(dso, &all[i]);
+		unsigned far = distance_to(p->name, name, nearest->limit);
+
+		if (far <= nearest->limit)
+			offer(nearest, dso, name, far);
+	}
+}
+
+/* Where no name is near: short names that contain what was typed. */
+static void find_containing(struct nearest *nearest, const struct pattern *p, struct dso *dso)
+{
+	const struct dso_function *all;
+	size_t n = strlen(p->name) > 2 ? dso_functions(dso, &all) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *name = dso_function_bare_name(dso, &all[i]);
+
+		if (strlen(name) <= strlen(p->name) + CONTAINING_MORE && strcasestr(name, p->name))
+			offer(nearest, dso, name, (unsigned)strlen(name));
+	}
+}
+
+static void add_nearest(struct text *t, const struct pattern *p, struct dso *const *dsos, size_t n)
+{
+	struct nearest nearest = { .limit = (unsigned)strlen(p->name) / 5 + 1 };
+
+	if (p->kind != PATTERN_NAME)
+		return;
+	for (size_t i = 0; i < n; i++)
+		find_near(&nearest, p, dsos[i]);
+	for (size_t i = 0; !nearest.n && i < n; i++)
+		find_containing(&nearest, p, dsos[i]);
+	for (size_t i = 0; i < nearest.n; i++) {
+		const char *before = !i ? "; did you mean " : i + 1 < nearest.n ? ", " : " or ";
+
+		text_printf(t, "%s%s (%s)", before, nearest.found[i].name,
+			    object_base_name(nearest.found[i].dso));
+	}
+	if (nearest.n)
+		text_add(t, "?");
+}
+
+static void add_where(struct text *t, struct dso *const *dsos, size_t n)
+{
+	if (n)
+		text_printf(t, " in %s", object_base_name(dsos[0]));
+	if (n == 2)
+		text_printf(t, " or %s", object_base_name(dsos[1]));
+	else if (n > 2)
+		text_printf(t, " or its %zu libraries", n - 1);
+}
+
+static bool has_functions(struct dso *dso)
+{
+	const struct dso_function *all;
+
+	return dso_functions(dso, &all) > 0;
+}
+
+static bool is_stripped(struct dso *dso)
+{
+	const char *source = dso_symbol_source(dso);
+
+	return !strcmp(source, "none") || !strcmp(source, ".dynsym");
+}
+
+struct objects { /* that a pattern looks into */
+	VEC(struct dso *)
+};
+
+static void objects_of(const struct pattern *p, struct dso *const *dsos, size_t n,
+		       struct objects *objects)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (pattern_matches_object(p, dsos[i]))
+			*vec_add(objects) = dsos[i];
+	}
+}
+
+/* Not an error: an object that is not mapped yet may be later. */
+static void notice_no_object(const struct pattern *p, struct dso *const *dsos, size_t n)
+{
+	unsigned best = (unsigned)strlen(p->object) / 4 + 1, far;
+	const char *near = NULL;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *base = object_base_name(dsos[i]);
+		char stem[NAME_MAX + 1];
+
+		snprintf(stem, sizeof(stem), "%.*s", (int)strcspn(base, "."), base);
+		far = distance(p->object, base, best);
+		if (far > best)
+			far = distance(p->object, stem, best);
+		if (far <= best) {
+			best = far;
+			near = base;
+		}
+	}
+	log_notice(
+		"-F '%s': no object %s is mapped yet; its functions join when it is loaded%s%s%s",
+		p->typed, p->object, near ? " (or did you mean " : "", near ? near : "",
+		near ? "?)" : "");
+}
+
+/* The function this machine's loader chose, if ispot itself runs with the same file. */
+static const struct dso_function *chosen_here(struct dso *dso, const char *symbol)
+{
+	struct mappings maps = { 0 };
+	const struct dso_function *f = NULL;
+	const struct mapping *m;
+	void *address = dlsym(RTLD_DEFAULT, symbol);
+
+	if (address && !mappings_read(&maps, getpid(), NULL)) {
+		uint64_t at = (uint64_t)(uintptr_t)address;
+
+		m = mappings_find(&maps, at);
+		if (m && m->inode == dso_inode(dso) && m->device == dso_device(dso))
+			f = dso_function_at(
+				dso, dso_offset_to_address(dso, at - m->start + m->file_offset));
+	}
+	mappings_release(&maps);
+	return f && !f->ifunc ? f : NULL;
+}
+
+static void add_candidates(struct text *t, struct dso *dso, const char *symbol)
+{
+	const struct dso_function *all, *here = chosen_here(dso, symbol);
+	size_t n = dso_functions(dso, &all), skip = strspn(symbol, "_"), found = 0;
+
+	if (here) {
+		text_printf(t, ", here %s; trace -F %s:%s", here->symbol, object_base_name(dso),
+			    here->symbol);
+		return;
+	}
+	for (size_t i = 0; i < n && found < NEAREST; i++) {
+		const char *name = all[i].symbol + strspn(all[i].symbol, "_");
+		size_t length = strlen(symbol + skip);
+
+		if (all[i].ifunc || strncmp(name, symbol + skip, length) != 0 ||
+		    name[length] != '_')
+			continue;
+		text_printf(t, "%s%s", found++ ? ", " : "; it is one of ", all[i].symbol);
+	}
+	text_add(t, found ? ", …" : "; install the library's debug symbols to see their names");
+}
+
+static int ifunc_error(const struct pattern *p, const struct objects *objects, struct err *err)
+{
+	struct text t = { 0 };
+	int ret;
+
+	vec_for_each (objects, struct dso *, dso) {
+		const struct dso_function *all;
+		const uint32_t *same;
+		size_t n = dso_find(*dso, p->name, &same);
+
+		dso_functions(*dso, &all);
+		if (!n || !all[same[0]].ifunc)
+			continue;
+		text_printf(
+			&t,
+			"%s (%s) is an IFUNC symbol: the function behind it is chosen when the library is loaded",
+			p->name, object_base_name(*dso));
+		add_candidates(&t, *dso, p->name);
+		break;
+	}
+	ret = err_set(err, -ENOENT, "%s", t.n ? t.s : p->impossible);
+	text_release(&t);
+	return ret;
+}
+
+static int no_symbols_error(const struct pattern *p, const struct objects *objects, struct err *err)
+{
+	struct dso *dso = objects->data[0];
+
+	return err_set(
+		err, -ENOENT,
+		"-F '%s': %s has no symbols at all (looked for .symtab, a debug file under /usr/lib/debug, "
+		"%s, .gnu_debugdata, .dynsym); install its debug symbols or build it without stripping",
+		p->typed, dso_path(dso),
+		getenv("DEBUGINFOD_URLS") ? "debuginfod"
+					  : "debuginfod (DEBUGINFOD_URLS is not set)");
+}
+
+/* Behind the nearest names, if there are any. */
+static void add_what_else(struct text *t, const struct pattern *p, struct dso *dso)
+{
+	bool asked = t->s[t->n - 1] == '?';
+
+	if (p->kind == PATTERN_NAME && strchr(p->name, ',') && !strpbrk(p->name, "(<"))
+		text_add(t, "; commas do not part patterns: give -F once for each");
+	else if (is_stripped(dso))
+		text_printf(
+			t,
+			"%s %s is stripped: %s; install its debug symbols or build it without stripping",
+			asked ? "" : ";", object_base_name(dso),
+			has_functions(dso) ? "only the functions that it exports are known"
+					   : "none of its functions has a name");
+	else if (!asked)
+		text_add(t, "; `ispot check -F '*'` lists what there is");
+}
+
+/* A name with its file is waited for. */
+static void add_later(struct text *t, const char *function)
+{
+	bool asked = t->s[t->n - 1] == '?';
+	char *word = xasprintf("FILE:%s", function);
+
+	text_add(t, asked ? " Of what is loaded or started later: -F "
+			  : "; of what is loaded or started later: -F ");
+	text_shell_word(t, word);
+	free(word);
+}
+
+static int not_found_error(const struct pattern *p, const struct objects *objects, struct err *err)
+{
+	struct text t = { 0 };
+	int ret;
+
+	if (p->kind == PATTERN_NAME)
+		text_printf(&t, "no function '%s'", p->name);
+	else
+		text_printf(&t, "no function matches '%s'", p->typed);
+	add_where(&t, objects->data, objects->n);
+	add_nearest(&t, p, objects->data, objects->n);
+	add_what_else(&t, p, objects->data[0]);
+	if (p->kind == PATTERN_NAME && !p->object && !strchr(p->name, ','))
+		add_later(&t, p->name);
+	ret = err_set(err, -ENOENT, "%s", t.s);
+	text_release(&t);
+	return ret;
+}
+
+int selection_refuse_go(const struct dso *dso, struct err *err)
+{
+	return err_set(err, -ENOENT,
+		       "%s is a Go program: its stacks move, which probes do not survive; "
+		       "trace it with its own tools (go tool trace)",
+		       object_base_name(dso));
+}
+
+static int missing_error(const struct pattern *p, const struct objects *objects, struct err *err)
+{
+	bool any = false;
+
+	if (p->impossible)
+		return ifunc_error(p, objects, err);
+	vec_for_each (objects, struct dso *, dso)
+		any |= has_functions(*dso);
+	if (!any)
+		return no_symbols_error(p, objects, err);
+	vec_for_each (objects, struct dso *, dso) {
+		if (p->kind == PATTERN_NAME && dso_only_inlined(*dso, p->name))
+			return err_set(
+				err, -ENOENT,
+				"%s exists in %s only inlined into its callers: it has no boundary to "
+				"probe; build it with __attribute__((noinline)) or trace a caller",
+				p->name, object_base_name(*dso));
+	}
+	if (dso_is_go(objects->data[0]))
+		return selection_refuse_go(objects->data[0], err);
+	return not_found_error(p, objects, err);
+}
+
+int selection_missing(const struct selection *s, struct patterns *patterns, struct dso *const *dsos,
+		      size_t n, struct err *err)
+{
+	int ret = 0;
+
+	(void)s; /* what matched is remembered in the patterns */
+	vec_for_each (patterns, struct pattern, p) {
+		struct objects objects = { 0 };
+
+		if (ret || p->excludes || p->matched)
+			continue;
+		if (p->of != PATTERN_OF_FUNCTIONS) {
+			ret = marker_missing(p, dsos, n, err);
+			continue;
+		}
+		objects_of(p, dsos, n, &objects);
+		if (!objects.n && p->object)
+			notice_no_object(p, dsos, n);
+		else if (!objects.n)
+			ret = err_set(err, -ENOENT, "-F '%s': no program to look into", p->typed);
+		else
+			ret = missing_error(p, &objects, err);
+		vec_release(&objects);
+	}
+	return ret;
+}

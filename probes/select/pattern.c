@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The grammar of -F. */
+#include "probes/select/select_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "probes/select/marker.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
+
+/* @FILE in @FILE in …: deeper than this it names itself. */
+#define FILES_MAX 8
+
+#define REGEX_COPIES_MAX (1u << 12) /* more of them take seconds */
+
+static int usage(struct err *err, int code)
+{
+	if (err)
+		err->exit_status = 2;
+	return code;
+}
+
+/* Where "/regex/" at s ends: its closing slash; NULL: it is a path. No function's name has a slash.
+ */
+static const char *regex_end(const char *s)
+{
+	const char *slash = s[0] == '/' ? strchr(s + 1, '/') : NULL;
+
+	return slash && slash > s + 1 && (slash[1] == '\0' || slash[1] == '@') ? slash : NULL;
+}
+
+/* The ':' behind an object: one alone, outside of "[[:alpha:]]" and "[abi:cxx11]". */
+static const char *find_separator(const char *s)
+{
+	int brackets = 0;
+
+	if (regex_end(s))
+		return NULL;
+	for (; *s; s++) {
+		size_t colons = brackets ? 0 : strspn(s, ":");
+
+		brackets += *s == '[';
+		brackets -= *s == ']' && brackets > 0;
+		if (colons == 1 || colons == 3) /* 3: "libx.so:::name" */
+			return s;
+		if (colons)
+			s += colons - 1;
+	}
+	return NULL;
+}
+
+/*
+ * The C library copies what is repeated, once for + and as often as {} says, so that repetitions of
+ * repetitions take memory without end. Counted as if each were of all.
+ */
+static bool is_too_large(const char *regex)
+{
+	size_t n = strlen(regex), times;
+	bool in_braces = false;
+
+	for (const char *s = regex; *s && n <= REGEX_COPIES_MAX; s++) {
+		in_braces = *s == '{' || (in_braces && *s != '}');
+		if (*s == '\\' && s[1]) {
+			s++;
+		} else if (*s == '+') {
+			n *= 2;
+		} else if (in_braces && strchr("{,", *s)) {
+			times = strtoul(s + 1, NULL, 10);
+			n *= times < REGEX_COPIES_MAX ? times + 1 : REGEX_COPIES_MAX + 1;
+		}
+	}
+	return n > REGEX_COPIES_MAX;
+}
+
+static int compile_regex(struct pattern *p, struct err *err)
+{
+	char why[128];
+	int ret;
+
+	if (is_too_large(p->name)) {
+		p->kind = PATTERN_NAME; /* nothing to free */
+		return usage(err, err_set(err, -EINVAL,
+					  "-F '%s': its repetitions multiply; use fewer + and {}",
+					  p->typed));
+	}
+	ret = regcomp(&p->regex, p->name, REG_EXTENDED | REG_NOSUB);
+
+	if (!ret)
+		return 0;
+	regerror(ret, &p->regex, why, sizeof(why));
+	p->kind = PATTERN_NAME; /* nothing to free */
+	return usage(err,
+		     err_set(err, -EINVAL, "-F '%s': %s; it is a POSIX extended regular expression",
+			     p->typed, why));
+}
+
+/* "name[@args]" behind the object. */
+static int parse_name(struct pattern *p, const char *s, struct err *err)
+{
+	const char *end = regex_end(s), *at;
+
+	if (s[0] == '/' && !end)
+		return usage(
+			err,
+			err_set(err, -EINVAL,
+				"-F '%s': the regular expression has no closing '/'; write /REGEX/",
+				p->typed));
+	at = end ? strchr(end, '@') : strrchr(s, '@');
+	if (!strncmp(s, "::", 2))
+		s += 2; /* the global namespace, which demangled names do not show */
+	p->arguments = xstrdup(at ? at + 1 : "");
+	p->name = end ? xstrndup(s + 1, (size_t)(end - s - 1))
+		      : xstrndup(s, at ? (size_t)(at - s) : strlen(s));
+	if (!*p->name)
+		return usage(err,
+			     err_set(err, -EINVAL, "-F '%s' names no function; write [OBJECT:]NAME",
+				     p->typed));
+	if (at && !at[1])
+		return usage(err,
+			     err_set(err, -EINVAL,
+				     "-F '%s': no argument stands behind '@'; name some, as in "
+				     "%s@arg1, or leave '@' out",
+				     p->typed, p->name));
+	if (end) {
+		p->kind = PATTERN_REGEX;
+		return compile_regex(p, err);
+	}
+	p->kind = strpbrk(p->name, "*?[") ? PATTERN_GLOB : PATTERN_NAME;
+	return 0;
+}
+
+static int refuse(const char *word, struct err *err)
+{
+	size_t n = strlen(word);
+
+	if (n && strspn(word, "0123456789") == n)
+		return usage(
+			err,
+			err_set(err, -EINVAL,
+				"-F %s is a sampling frequency in perf, here -F names functions; "
+				"leave it out to let ispot choose, or write -F 'parse_*'",
+				word));
+	return 0;
+}
+
+static int parse_pattern(struct patterns *all, const char *word, struct err *err)
+{
+	const char *rest = word, *separator;
+	struct pattern *p;
+	int ret = refuse(word, err);
+
+	if (ret)
+		return ret;
+	p = vec_add(all);
+	p->typed = xstrdup(word);
+	p->excludes = *rest == '!';
+	rest += p->excludes;
+	if (!strncmp(rest, "marker:", 7) || !strncmp(rest, "usdt:", 5)) {
+		ret = marker_pattern_parse(p, rest, err);
+		if (ret || p->of == PATTERN_OF_USDT)
+			return ret;
+		rest += 7;
+	}
+	separator = p->of == PATTERN_OF_FUNCTIONS ? find_separator(rest) : NULL;
+	if (separator) {
+		p->object = xstrndup(rest, (size_t)(separator - rest));
+		if (strchr(p->object, ','))
+			return usage(err, err_set(err, -EINVAL,
+						  "-F '%s': commas do not part patterns; give -F "
+						  "once for each",
+						  p->typed));
+		if (!*p->object)
+			return usage(err, err_set(err, -EINVAL,
+						  "-F '%s' names no object before ':'; write "
+						  "OBJECT:NAME, or NAME alone",
+						  p->typed));
+		rest = separator + 1;
+	}
+	ret = parse_name(p, rest, err);
+	if (!ret && p->of == PATTERN_OF_FUNCTIONS)
+		pattern_prepare(p);
+	return ret;
+}
+
+static int parse_word(struct patterns *all, const char *word, unsigned depth, struct err *err);
+
+static int parse_text(struct patterns *all, const char *path, FILE *file, unsigned depth,
+		      struct err *err)
+{
+	char *line = NULL;
+	size_t room = 0;
+	int ret = 0;
+
+	for (unsigned number = 1; !ret && getline(&line, &room, file) > 0; number++) {
+		char *start = line + strspn(line, " \t\r\n");
+		size_t n = strcspn(start, "\r\n");
+
+		while (n && (start[n - 1] == ' ' || start[n - 1] == '\t'))
+			n--;
+		start[n] = '\0';
+		if (!n || *start == '#')
+			continue;
+		ret = parse_word(all, start, depth + 1, err);
+		if (ret)
+			err_prefix(err, "%s:%u", path, number);
+	}
+	free(line);
+	return ret;
+}
+
+/* The functions of an earlier recording: by symbol, in the object of that name. */
+static int parse_trace(struct patterns *all, const char *path, struct err *err)
+{
+	struct trace_reader *reader = NULL;
+	const struct meta *meta;
+	int ret = trace_reader_open(&reader, path, err);
+
+	if (ret)
+		return ret;
+	meta = trace_reader_meta(reader);
+	vec_for_each (&meta->functions, const struct meta_function, f) {
+		const char *object;
+		struct pattern *p;
+
+		if (!f->symbol || !*f->symbol || f->object >= meta->objects.n)
+			continue;
+		if (f->block && !strcmp(f->block, "marker")) { /* its symbol is a pattern */
+			ret = parse_pattern(all, f->symbol, err);
+			continue;
+		}
+		object = meta->objects.data[f->object].path;
+		p = vec_add(all);
+		p->object = xstrdup(text_base_name(object));
+		p->name = xstrdup(f->symbol);
+		p->arguments = xstrdup("");
+		p->typed = xasprintf("%s:%s", p->object, p->name);
+		pattern_prepare(p);
+	}
+	trace_reader_free(reader);
+	return ret;
+}
+
+static int parse_file(struct patterns *all, const char *path, unsigned depth, struct err *err)
+{
+	FILE *file = fopen(path, "re");
+	size_t n, before = all->n;
+	char head[512];
+	int ret;
+
+	if (!file)
+		return usage(err, err_set(err, -errno, "-F '@%s': %s; name a file of patterns",
+					  path, strerror(errno)));
+	n = fread(head, 1, sizeof(head), file);
+	if (ferror(file)) { /* a directory opens too */
+		ret = err_set(err, -EIO, "-F '@%s': it cannot be read; name a file of patterns",
+			      path);
+	} else if (memchr(head, '\0', n)) { /* no text */
+		ret = parse_trace(all, path, err);
+		if (ret)
+			ret = err_prefix(err, "-F '@%s'", path);
+	} else {
+		rewind(file);
+		ret = parse_text(all, path, file, depth, err);
+	}
+	fclose(file);
+	if (!ret && all->n == before)
+		ret = err_set(err, -EINVAL, "-F '@%s': there is no pattern in it; write one a line",
+			      path);
+	return ret ? usage(err, ret) : 0;
+}
+
+static int parse_word(struct patterns *all, const char *word, unsigned depth, struct err *err)
+{
+	if (word[0] != '@')
+		return parse_pattern(all, word, err);
+	if (depth == FILES_MAX)
+		return usage(err, err_set(err, -ELOOP, "-F '%s': the file names itself", word));
+	return parse_file(all, word + 1, depth, err);
+}
+
+int patterns_parse(struct patterns **out, const char *const *words, size_t n, struct err *err)
+{
+	struct patterns *all = xcalloc(1, sizeof(*all));
+	int ret = 0;
+
+	for (size_t i = 0; !ret && i < n; i++)
+		ret = parse_word(all, words[i], 0, err);
+	if (ret)
+		patterns_free(all);
+	else
+		*out = all;
+	return ret;
+}
+
+void patterns_free(struct patterns *all)
+{
+	if (!all)
+		return;
+	vec_for_each (all, struct pattern, p) {
+		if (p->kind == PATTERN_REGEX)
+			regfree(&p->regex);
+		free(p->typed);
+		free(p->object);
+		free(p->name);
+		free(p->arguments);
+		free(p->token);
+		free(p->end);
+		free(p->impossible);
+	}
+	vec_release(all);
+	free(all);
+}
+
+size_t patterns_n(const struct patterns *all)
+{
+	size_t n = 0;
+
+	vec_for_each (all, const struct pattern, p)
+		n += !p->excludes;
+	return n;
+}
+
+bool patterns_only_exclude(const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (*words[i] != '!')
+			return false;
+	return true;
+}
+
+bool patterns_choose_markers(const struct patterns *all)
+{
+	vec_for_each (all, const struct pattern, p)
+		if (!p->excludes && p->of != PATTERN_OF_FUNCTIONS)
+			return true;
+	return false;
+}
+
+bool patterns_all_matched(const struct patterns *all)
+{
+	vec_for_each (all, const struct pattern, p)
+		if (!p->excludes && !p->matched)
+			return false;
+	return true;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/select/select_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "probes/select/marker.h"
+#include "symbol/dso/dso.h"
+
+struct place {
+	uint64_t device, inode, offset;
+};
+
+static struct place place_of(const struct dso *dso, const struct dso_function *f)
+{
+	/* Several blocks may begin at one static probe. No function's symbol has a colon. */
+	uint64_t block = strchr(f->symbol, ':') ? hash_bytes(f->symbol, strlen(f->symbol)) : 0;
+
+	return (struct place){ dso_device(dso), dso_inode(dso), f->file_offset ^ block };
+}
+
+/* Slot of the map that holds this place, or would. */
+static uint64_t place_key(const struct selection *s, const struct place *place)
+{
+	uint64_t key = hash_bytes(place, sizeof(*place));
+
+	for (;; key++) {
+		uint32_t i = map_get(&s->by_place, key);
+		struct place other;
+
+		if (i == MAP_NONE)
+			return key;
+		other = place_of(s->chosen.data[i].dso, s->chosen.data[i].function);
+		if (!memcmp(&other, place, sizeof(other)))
+			return key;
+	}
+}
+
+static void leave_out(struct selection *s, struct pattern *p, struct dso *dso,
+		      const struct dso_function *f, const char *reason)
+{
+	const char *name = dso_function_name(dso, f);
+
+	if (!p->impossible)
+		p->impossible = xstrdup(reason);
+	vec_for_each (&s->left_out, struct unselected, u) {
+		if (!strcmp(u->name, name) && !strcmp(u->object, dso_path(dso)))
+			return;
+	}
+	*vec_add(&s->left_out) =
+		(struct unselected){ xstrdup(name), xstrdup(dso_path(dso)), xstrdup(reason),
+				     p->of != PATTERN_OF_FUNCTIONS };
+}
+
+/* The most public of the names at this address: aliases stand together, the best first. */
+static const struct dso_function *public_name(struct dso *dso, const struct dso_function *f)
+{
+	const struct dso_function *all, *first = f;
+
+	dso_functions(dso, &all);
+	while (first > all && first[-1].address == f->address)
+		first--;
+	while (first < f && first->ifunc)
+		first++;
+	return first;
+}
+
+static bool excludes_at(const struct pattern *p, struct dso *dso, const struct dso_function *f)
+{
+	const struct dso_function *all, *alias = f;
+	size_t n = dso_functions(dso, &all);
+
+	while (alias > all && alias[-1].address == f->address)
+		alias--;
+	for (; alias < all + n && alias->address == f->address; alias++) {
+		if (pattern_matches_function(p, dso, alias))
+			return true;
+	}
+	return false;
+}
+
+bool patterns_exclude(const struct patterns *all, struct dso *dso, const struct dso_function *f)
+{
+	if (!all)
+		return false;
+	vec_for_each (all, const struct pattern, p) {
+		if (p->excludes && p->of == PATTERN_OF_FUNCTIONS &&
+		    pattern_matches_object(p, dso) && excludes_at(p, dso, f))
+			return true;
+	}
+	return false;
+}
+
+/* Of all patterns that mean one function; what two of them name is recorded once. */
+static const char *join_arguments(struct selection *s, const char *first, const char *second)
+{
+	if (!*first || !strcmp(first, second))
+		return second;
+	if (!*second)
+		return first;
+	*vec_add(&s->joined) = xasprintf("%s,%s", first, second);
+	return *vec_last(&s->joined);
+}
+
+static void choose(struct selection *s, struct pattern *p, struct dso *dso,
+		   const struct dso_function *f)
+{
+	bool exact = p->kind == PATTERN_NAME;
+	struct place place;
+	struct selected *chosen;
+	uint64_t key;
+	uint32_t i;
+
+	if (!exact)
+		f = public_name(dso, f);
+	dso_function_name(dso, f);
+	place = place_of(dso, f);
+	key = place_key(s, &place);
+	i = map_get(&s->by_place, key);
+	if (i == MAP_NONE) {
+		i = (uint32_t)s->chosen.n;
+		chosen = vec_add(&s->chosen);
+		*chosen = (struct selected){ dso, f, p->typed, p->arguments, exact, NULL };
+		map_put(&s->by_place, key, i);
+		return;
+	}
+	chosen = &s->chosen.data[i];
+	chosen->arguments = join_arguments(s, chosen->arguments, p->arguments);
+	if (exact &&
+	    !chosen->by_name) /* the name that was asked for beats the one that a glob found */
+		*chosen = (struct selected){ dso, f, p->typed, chosen->arguments, true, NULL };
+}
+
+void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f)
+{
+	struct place place = place_of(dso, f);
+	uint64_t key = place_key(s, &place);
+
+	if (map_get(&s->by_place, key) != MAP_NONE || patterns_exclude(s->excluding, dso, f))
+		return;
+	map_put(&s->by_place, key, (uint32_t)s->chosen.n);
+	*vec_add(&s->chosen) = (struct selected){ dso, f, "", "", true, NULL };
+}
+
+static bool marker_excluded(const struct patterns *all, const struct marker *m)
+{
+	if (!all)
+		return false;
+	vec_for_each (all, const struct pattern, p)
+		if (p->excludes && marker_matches(p, m))
+			return true;
+	return false;
+}
+
+/* Takes the block, or frees it. */
+static void choose_marker(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			  struct dso *dso, struct marker *m)
+{
+	struct place place;
+	uint64_t key;
+	uint32_t i;
+
+	if (!m->begins.n) {
+		leave_out(s, p, dso, &m->function, "it has ends, but no begin");
+		marker_free(m);
+		return;
+	}
+	p->matched = true;
+	place = place_of(dso, &m->function);
+	key = place_key(s, &place);
+	i = map_get(&s->by_place, key);
+	if (i != MAP_NONE)
+		s->chosen.data[i].arguments =
+			join_arguments(s, s->chosen.data[i].arguments, p->arguments);
+	if (i != MAP_NONE || marker_excluded(patterns, m) || marker_excluded(s->excluding, m)) {
+		marker_free(m);
+		return;
+	}
+	map_put(&s->by_place, key, (uint32_t)s->chosen.n);
+	*vec_add(&s->chosen) = (struct selected){ .dso = dso,
+						  .function = &m->function,
+						  .pattern = p->typed,
+						  .arguments = p->arguments,
+						  .by_name = p->kind == PATTERN_NAME,
+						  .marker = m };
+}
+
+static void match_markers(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			  struct dso *const *dsos, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct marker_list found = { 0 };
+
+		markers_match(p, dsos[i], &found);
+		vec_for_each (&found, struct marker *, m)
+			choose_marker(s, patterns, p, dsos[i], *m);
+		vec_release(&found);
+	}
+}
+
+/* Says whether the object has such a function, traceable or not. */
+static bool match_object(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			 struct dso *dso)
+{
+	const struct dso_function *all;
+	struct hits hits = { 0 };
+	bool found;
+
+	dso_functions(dso, &all);
+	pattern_match(p, dso, &hits);
+	found = hits.n > 0;
+	vec_for_each (&hits, uint32_t, hit) {
+		const struct dso_function *f = &all[*hit];
+
+		if (f->ifunc) {
+			leave_out(s, p, dso, f,
+				  "an IFUNC symbol: the loader chooses the function behind it");
+			continue;
+		}
+		p->matched =
+			true; /* also if another pattern excludes it: that is what was asked for */
+		if (!patterns_exclude(patterns, dso, f) && !patterns_exclude(s->excluding, dso, f))
+			choose(s, p, dso, f);
+	}
+	vec_release(&hits);
+	return found;
+}
+
+static bool exports(struct dso *dso, const char *symbol)
+{
+	const struct dso_function *all;
+	const uint32_t *same;
+	size_t n = dso_find(dso, symbol, &same);
+
+	dso_functions(dso, &all);
+	for (size_t i = 0; i < n; i++) {
+		if (all[same[i]].exported && all[same[i]].default_version)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A plain name means what the dynamic linker binds it to: the first library that exports it.
+ * Where none does (a static function, a C++ name without its mangling) every library is asked.
+ */
+static void match_libraries(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			    struct dso *const *dsos, size_t n)
+{
+	if (p->kind == PATTERN_NAME && (p->matched || p->impossible))
+		return;
+	for (size_t i = 0; p->kind == PATTERN_NAME && i < n; i++) {
+		if (exports(dsos[i], p->name)) {
+			match_object(s, patterns, p, dsos[i]);
+			return;
+		}
+	}
+	for (size_t i = 0; i < n; i++)
+		match_object(s, patterns, p, dsos[i]);
+}
+
+static void match_pattern(struct selection *s, const struct patterns *patterns, struct pattern *p,
+			  struct dso *const *dsos, size_t n, size_t n_executables)
+{
+	if (p->of != PATTERN_OF_FUNCTIONS) {
+		match_markers(s, patterns, p, dsos, n);
+		return;
+	}
+	if (p->object) {
+		for (size_t i = 0; i < n; i++) {
+			if (pattern_matches_object(p, dsos[i]))
+				match_object(s, patterns, p, dsos[i]);
+		}
+		return;
+	}
+	for (size_t i = 0; i < n_executables; i++)
+		p->in_executable |= match_object(s, patterns, p, dsos[i]);
+	if (!p->in_executable)
+		match_libraries(s, patterns, p, dsos + n_executables, n - n_executables);
+}
+
+struct order {
+	struct dso *const *dsos;
+	size_t n;
+};
+
+static size_t rank(const struct order *order, const struct dso *dso)
+{
+	size_t i = 0;
+
+	while (i < order->n && order->dsos[i] != dso)
+		i++;
+	return i;
+}
+
+static int compare_selected(const void *a, const void *b, void *context)
+{
+	const struct selected *x = a, *y = b;
+	size_t rx = rank(context, x->dso), ry = rank(context, y->dso);
+
+	if (rx != ry)
+		return rx < ry ? -1 : 1;
+	if (x->function->address != y->function->address)
+		return x->function->address < y->function->address ? -1 : 1;
+	return 0;
+}
+
+static void find_again(struct selection *s)
+{
+	map_release(&s->by_place);
+	for (size_t i = 0; i < s->chosen.n; i++) {
+		struct place place = place_of(s->chosen.data[i].dso, s->chosen.data[i].function);
+
+		map_put(&s->by_place, place_key(s, &place), (uint32_t)i);
+	}
+}
+
+/* What was there before stays where it is: others hold indices into it. */
+static void sort_from(struct selection *s, size_t first, struct order *order)
+{
+	if (s->chosen.n - first < 2)
+		return;
+	qsort_r(s->chosen.data + first, s->chosen.n - first, sizeof(*s->chosen.data),
+		compare_selected, order);
+	find_again(s);
+}
+
+void selection_keep(struct selection *s, size_t n)
+{
+	if (s->chosen.n <= n)
+		return;
+	for (size_t i = n; i < s->chosen.n; i++)
+		marker_free(s->chosen.data[i].marker);
+	s->chosen.n = n;
+	find_again(s);
+}
+
+int selection_add(struct selection *s, struct patterns *patterns, struct dso *const *dsos, size_t n,
+		  size_t n_executables, struct err *err)
+{
+	size_t first = s->chosen.n;
+
+	(void)err; /* nothing here can fail today */
+	if (n_executables > n)
+		n_executables = n;
+	vec_for_each (patterns, struct pattern, p) {
+		if (!p->excludes)
+			match_pattern(s, patterns, p, dsos, n, n_executables);
+	}
+	sort_from(s, first, &(struct order){ dsos, n });
+	return 0;
+}
+
+void selection_release(struct selection *s)
+{
+	vec_for_each (&s->left_out, struct unselected, u) {
+		free(u->name);
+		free(u->object);
+		free(u->reason);
+	}
+	vec_for_each (&s->chosen, struct selected, c)
+		marker_free(c->marker);
+	vec_for_each (&s->joined, char *, words)
+		free(*words);
+	vec_release(&s->joined);
+	vec_release(&s->left_out);
+	vec_release(&s->chosen);
+	map_release(&s->by_place);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which functions -F means. The grammar of a pattern:
+ *
+ *	[object:]name[@args]   name, a glob (*, ?, [..]) or /regex/ (POSIX extended)
+ *	!pattern               takes out what it matches, whatever the order
+ *	marker:name            a marker of probes/ispot.h
+ *	usdt:provider:begin..end     a pair of a program's own static probes (select/marker.h)
+ *	@FILE                  one pattern a line, or an ispot.data whose selection is used again
+ *
+ * `::` is never a separator, so `std::foo` is a name and `libx.so:std::foo` has an object. object
+ * is a path, a base name, or the base name up to ".so" ("libc", "libc.so.6"), globs allowed. The
+ * name is tried on the mangled name, the full demangled name, the demangled name without its
+ * parameter list, and that without template arguments. A name without an object is looked for in
+ * the executable first and in the libraries only if it is not there: in the first that exports it,
+ * as the dynamic linker would bind it, else in all; with a glob or regex in the executable only,
+ * unless nothing matches there. "foo" also means the copies that a compiler made of it
+ * (foo.constprop.0). Of several versions of a libc function the default one is taken.
+ */
+#ifndef ISPOT_PROBES_SELECT_SELECT_H
+#define ISPOT_PROBES_SELECT_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+struct err;
+struct dso;
+struct dso_cache;
+struct dso_function;
+struct marker;
+
+struct patterns; /* parsed */
+
+/* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE
+ * missing. */
+int patterns_parse(struct patterns **p, const char *const *words, size_t n, struct err *err);
+void patterns_free(struct patterns *p);
+/* How many choose functions. 0: no -F, or only exclusions, which patterns_exclude() answers. */
+size_t patterns_n(const struct patterns *p);
+/* The same of words as -F has them; none of those that @FILE holds is looked at. */
+bool patterns_only_exclude(const char *const *words, size_t n);
+/* Whether any of them chooses markers or static probes. */
+bool patterns_choose_markers(const struct patterns *p);
+/* Each of them found something: none waits for an object that is mapped later. */
+bool patterns_all_matched(const struct patterns *p);
+/* Taken out by a !pattern, under whichever of its names: also for whoever chooses without patterns.
+ */
+bool patterns_exclude(const struct patterns *p, struct dso *dso, const struct dso_function *f);
+
+struct selected {
+	struct dso *dso;
+	const struct dso_function *function;
+	const char *pattern;   /* that brought it in, as typed */
+	const char *arguments; /* behind '@', of all patterns that mean it; "" none */
+	bool by_name;	       /* by its very name, not by a glob or regex */
+	struct marker *marker; /* NULL: a function; else function is the marker's own */
+};
+
+/* Wanted by a pattern but impossible, or a near miss worth saying. */
+struct unselected {
+	char *name, *object, *reason;
+	bool marker; /* no function */
+};
+
+struct selection {
+	struct {
+		VEC(struct selected)
+	} chosen; /* one per (inode, offset), in order of dso, address */
+	struct {
+		VEC(struct unselected)
+	} left_out;
+	struct {
+		VEC(char *)
+	} joined;	     /* arguments that several patterns name */
+	struct map by_place; /* (inode, offset) -> index in chosen */
+	/* What these take out nobody chooses; NULL: nothing. The caller's, as long as it is used.
+	 */
+	const struct patterns *excluding;
+};
+
+/*
+ * Matches against some objects (dsos[0] the executable, or none: n_executables 0). May be called
+ * again for objects mapped later: it appends. A pattern without a match is not an error here.
+ */
+int selection_add(struct selection *s, struct patterns *p, struct dso *const *dsos, size_t n,
+		  size_t n_executables, struct err *err);
+/* One that was found otherwise, unless what lies there is chosen already or excluded. */
+void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
+/* Only the first n: the others can be chosen again. */
+void selection_keep(struct selection *s, size_t n);
+/*
+ * The error for a pattern that has matched nothing so far: -ENOENT, naming the nearest names
+ * ("no function 'pthread_mutx_lock' in app or its 3 libraries; did you mean pthread_mutex_lock
+ * (libc.so.6)?"), or why it cannot be (IFUNC, exists only inlined, no symbols at all, Go).
+ * 0 when every pattern matched.
+ */
+int selection_missing(const struct selection *s, struct patterns *p, struct dso *const *dsos,
+		      size_t n, struct err *err);
+/* -ENOENT: the program is Go's, no function of it can be traced. */
+int selection_refuse_go(const struct dso *program, struct err *err);
+void selection_release(struct selection *s);
+
+/*
+ * The program a command line means, through wrappers (env, taskset, sudo, nice, timeout,
+ * stdbuf, setarch, numactl, chrt, ionice, nohup, time, sh -c 'simple command' …: a table).
+ * *program: its path as found in PATH, to be freed; *word: its index in argv, or -1 inside sh -c
+ * and env -S. -ENOENT (exit status 127), -EACCES (126).
+ */
+int program_of_command(char *const *argv, char **program, int *word, struct err *err);
+
+/* The same with the environment that the program will see: `env LD_PRELOAD=… app` has libraries
+ * of its own (for dso_closure_in). A script means its interpreter. Release it only if it was found.
+ */
+struct command_program {
+	char *path;
+	int word;
+	char *script;	    /* that path interprets, NULL: none */
+	bool is_shell;	    /* path only starts other programs */
+	bool forks;	    /* it may run as a child of a wrapper */
+	unsigned scripts;   /* met on the way */
+	unsigned strings;   /* looked into on the way: of `sh -c` and `env -S` */
+	char **environment; /* NULL-terminated */
+};
+/* The file in PATH that a name means, to be freed; NULL: *code is -ENOENT, or -EACCES where there
+ * is one that may not be run. */
+char *program_in_path(const char *name, char **environment, int *code);
+int command_program_find(struct command_program *p, char *const *argv, struct err *err);
+void command_program_release(struct command_program *p);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What a thread that sleeps in a system call waits for, by the call's number on this machine. */
+#ifndef ISPOT_PROBES_SELECT_SYSCALLS_H
+#define ISPOT_PROBES_SELECT_SYSCALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* kinds[number]: enum wait_kind, WIRE_WAIT_BY_FILE, or 0 for calls that have no row. */
+void syscalls_kinds(uint8_t *kinds, size_t n);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Addresses that were arguments: those in the data of a mapped file are places there, found while
+ * their process lives and named when the recording ends. The others (heap, stacks) stay numbers.
+ */
+#include <stdlib.h>
+
+#include "base/text.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
+#include "trace/meta/meta.h"
+
+void session_add_addresses(struct session *s)
+{
+	const struct drain_address *new;
+	struct place place;
+
+	while ((new = drain_addresses_take(&s->drain.addresses)))
+		if (spaces_find_data(&s->spaces, new->pid, new->value, &place))
+			*vec_add(&s->addresses) = (struct session_address){
+				.value = new->value,
+				.dso = place.dso,
+				.address = place.address,
+			};
+}
+
+static void write_address(struct session *s, const struct session_address *a)
+{
+	struct meta_address m = { .address = a->value, .offset = a->address };
+	struct text line = { 0 };
+	const char *symbol = dso_variable_at(a->dso, a->address, &m.offset);
+
+	m.symbol = symbol ? symbol : "";
+	m.object = dso_path(a->dso);
+	meta_print_address(&m, &line);
+	session_write_line(s, &line);
+}
+
+void session_write_addresses(struct session *s)
+{
+	char *words;
+
+	vec_for_each (&s->addresses, const struct session_address, a)
+		write_address(s, a);
+	if (!s->drain.addresses.full)
+		return;
+	words = xasprintf("more than %d addresses were arguments: those that came first have their "
+			  "names, the others are shown as numbers",
+			  DRAIN_ADDRESSES_MAX);
+	session_write_notice(s, "addresses", words);
+	free(words);
+}
+
+void session_addresses_release(struct session *s)
+{
+	vec_release(&s->addresses);
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Functions that were left out for what they would cost, or taken out for what they did. A program
+ * goes on to do something else, and what was counted in a dear moment, or beside dearer ones, may
+ * fit later: so their calls are counted again. What was known of their price fades with time; when
+ * it has faded into the room that is left one asks. The dearer, the later: asking takes out of the
+ * budget as well.
+ *
+ * What one looks for, the contended lock first, does not wait for that where it costs a few times
+ * the room: it is traced in turns. The brake takes it out when the debt is too large, and it comes
+ * back when that is repaid.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
+
+#define FADES	     2.0 /* by so much with each window */
+#define JUST_REFUSED 4.0 /* times its price: one does not ask at once */
+#define DEAREST	     2.0 /* the program's time twice: asking costs no more, however dear it is */
+
+const char session_over_budget[] = "over the overhead budget";
+const char session_over_budget_traced[] = "over the overhead budget once traced";
+
+void session_remember_costs(struct planned **asked, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		asked[i]->faded_cost = fmin(JUST_REFUSED * asked[i]->cost_share, DEAREST);
+}
+
+static bool is_hot_now(const struct session *s, const struct planned *p)
+{
+	const struct profile *all = &s->hybrid.profile;
+
+	if (p->what.marker || p->region || blocking_kind(p->what.function->symbol))
+		return true;
+	vec_for_each (&all->functions, const struct profile_function, f)
+		if (f->function == p->what.function)
+			return profile_is_hot(all, f, HYBRID_HOT_SHARE);
+	return false;
+}
+
+static bool was_too_dear(const struct planned *p)
+{
+	return p->reason == session_over_budget || p->reason == session_over_budget_traced;
+}
+
+void session_ask_again(struct session *s)
+{
+	double room = session_choice_room(s) - s->hybrid.spent;
+
+	for (size_t i = s->plan.n; i > 0 && s->plan.n - i < WIRE_COUNTS_MAX; i--) {
+		struct planned *p = s->plan.data[i - 1];
+
+		if (p->possible || !was_too_dear(p) || (p->in_turns && p->out_ns))
+			continue;
+		p->faded_cost /= FADES;
+		if (p->faded_cost > room || !is_hot_now(s, p))
+			continue;
+		p->asked = p->possible = true;
+		p->counted = false;
+		p->reason = "";
+		s->hybrid.first_candidate = i - 1;
+	}
+}
+
+int session_rejoin(struct session *s, struct err *err)
+{
+	bool *touched = xcalloc(s->sets.n + 1, sizeof(*touched));
+	uint64_t *until_ns = xcalloc(s->plan.n + 1, sizeof(*until_ns)), again_ns;
+	int ret;
+
+	for (size_t i = 0; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (!p->possible || !p->out_ns)
+			continue;
+		until_ns[i] = p->out_ns;
+		p->out_ns = 0;
+		touched[p->set] = true;
+	}
+	session_quiet_sets(s, touched);
+	ret = session_rebuild_sets(s, touched, err);
+	again_ns = clock_now_ns(); /* the kernel may take its time */
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (until_ns[i])
+			session_describe_again(s, s->plan.data[i], until_ns[i], again_ns);
+	free(until_ns);
+	free(touched);
+	return ret;
+}
+
+int session_next_turn(struct session *s, struct err *err)
+{
+	bool any = false;
+
+	if (!session_keeps_budget(s) || s->hybrid.debt_ns > 0 || s->hybrid.state == HYBRID_COUNTING)
+		return 0;
+	vec_for_each (&s->plan, struct planned *, it) {
+		struct planned *p = *it;
+
+		if (!p->in_turns || !p->out_ns)
+			continue;
+		any = p->possible = true;
+		p->reason = "";
+		s->hybrid.spent += p->cost_share;
+	}
+	return any ? session_rejoin(s, err) : 0;
+}

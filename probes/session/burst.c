@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * --burst ON/PERIOD: the probes are in for ON of each PERIOD. In between they are removed from the
+ * target, not just silent: a disabled perf event leaves its breakpoint, and a BPF program runs
+ * whether its event is enabled or not. What puts breakpoints into an address space is a carrier
+ * (design fact 3), so closing the carriers takes them out; the event with the program stays open on
+ * the waiter. Programs are muted first and unmuted last, so that an edge
+ * is one moment in all processes.
+ */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+
+void session_burst_begin(struct session *s)
+{
+	s->burst.since_ns = clock_now_ns();
+	s->burst.until_ns = s->burst.since_ns + s->options.burst_on_ns;
+}
+
+/* So that a program with a period of its own does not meet each burst in the same place: the time
+ * off is between half and one and a half of what is asked for, which it is on average. */
+static uint64_t time_off_ns(struct session *s)
+{
+	uint64_t off = s->options.burst_period_ns - s->options.burst_on_ns;
+
+	s->burst.random =
+		(s->burst.random ^ s->start_ns) * 6364136223846793005u + 1442695040888963407u;
+	return off / 2 + (s->burst.random >> 33) % (off + 1);
+}
+
+static void turn_off(struct session *s)
+{
+	uint64_t now;
+
+	bpfprog_mute(s->programs, true);
+	now = clock_now_ns();
+	/* Records from before the edge stand before it in the file. */
+	drain_run(&s->drain, &s->rings, &s->mappings);
+	vec_for_each (&s->sets, struct probeset, set) {
+		session_write_set_at(s, set, false, now);
+		probeset_quiet(set);
+	}
+	s->burst.off = true;
+	s->burst.on_ns += now - s->burst.since_ns;
+	s->burst.until_ns = clock_now_ns() + time_off_ns(s);
+}
+
+static int turn_on(struct session *s, struct err *err)
+{
+	int ret = 0;
+
+	vec_for_each (&s->sets, struct probeset, set)
+		if (!ret)
+			ret = session_open_on_targets(s, set, err);
+	drain_run(&s->drain, &s->rings, &s->mappings);
+	s->burst.off = false;
+	s->burst.n++;
+	vec_for_each (&s->sets, struct probeset, set)
+		session_write_set(s, set, true);
+	bpfprog_mute(s->programs, false);
+	session_burst_begin(s);
+	return ret;
+}
+
+int session_burst_step(struct session *s, struct err *err)
+{
+	if (!s->options.burst_on_ns || !s->begun || clock_now_ns() < s->burst.until_ns)
+		return 0;
+	if (s->burst.off)
+		return turn_on(s, err);
+	turn_off(s);
+	return 0;
+}
+
+int session_burst_timeout_ms(const struct session *s, int timeout_ms)
+{
+	uint64_t now = clock_now_ns();
+	uint64_t left_ms = s->burst.until_ns > now ? (s->burst.until_ns - now) / 1000000 + 1 : 0;
+
+	if (!s->options.burst_on_ns || !s->begun || left_ms > (uint64_t)timeout_ms)
+		return timeout_ms;
+	return (int)left_ms;
+}
+
+void session_burst_stop(struct session *s)
+{
+	char words[192], on[TEXT_NUMBER], all[TEXT_NUMBER], bursts[TEXT_COUNTED];
+	uint64_t now = clock_now_ns();
+
+	if (!s->options.burst_on_ns)
+		return;
+	if (!s->burst.off && s->begun)
+		s->burst.on_ns += now - s->burst.since_ns;
+	bpfprog_mute(s->programs, false);
+	snprintf(
+		words, sizeof(words),
+		"in the whole recording the probes were in for %s of %s, in %s: calls are of that time, and so are "
+		"the scores",
+		text_time(on, s->burst.on_ns), text_time(all, now - s->start_ns),
+		text_counted(bursts, s->burst.n + 1, "burst"));
+	session_note(s, "burst", words);
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the probes cost the target while it is recorded, and a word when that is too much. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/drain/keep.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+
+#define WARN_AFTER_NS	  1000000000ull
+#define WARN_EVERY_NS	  5000000000ull
+#define WARN_AGAIN	  2.0  /* times what was said before */
+#define WARN_TOLERANCE	  1.2  /* the estimate is no better */
+#define COST_LEAST	  0.01 /* of a CPU */
+#define DEAREST_CALL_NS	  6000 /* of a class that was never measured: as dear as the dearest */
+#define CPU_TIME_LEAST_NS 10000000ull /* under it the kernel's own figure is too coarse */
+
+/* Means over what was measured of its class and exit; false: nothing was. */
+static bool measured(const struct session *s, const struct planned *p, double *inner_ns,
+		     double *full_ns)
+{
+	unsigned n = 0;
+
+	*inner_ns = *full_ns = 0;
+	vec_for_each (&s->calibrations, const struct meta_calibration, c)
+		if (planned_is_priced_by(p, c)) {
+			*inner_ns += (double)c->inner_p50_ns;
+			*full_ns += c->full_p50_ns;
+			n++;
+		}
+	*inner_ns /= n ? n : 1;
+	*full_ns /= n ? n : 1;
+	return n;
+}
+
+double session_call_cost_ns(const struct session *s, const struct planned *p)
+{
+	double inner_ns, full_ns;
+
+	return measured(s, p, &inner_ns, &full_ns) ? full_ns : DEAREST_CALL_NS;
+}
+
+void session_tell_costs(struct session *s, size_t first)
+{
+	double inner_ns, full_ns;
+
+	for (size_t i = first; s->drain.keep && i < s->plan.n && i < s->drain.n_functions; i++)
+		if (measured(s, s->plan.data[i], &inner_ns, &full_ns) && full_ns > inner_ns)
+			s->drain.costs[i] = (struct keep_cost){ (uint32_t)inner_ns,
+								(uint32_t)(full_ns - inner_ns) };
+}
+
+/* The trap of its entry alone: half of a call whose exit is a return probe, whatever its own is. */
+double session_count_cost_ns(const struct session *s, const struct planned *p)
+{
+	struct planned with_return = *p;
+
+	if (p->exit.mech == EXIT_RET_SITES && !p->what.marker)
+		with_return.exit.mech = EXIT_RETURN;
+	return COST_OF_COUNTING * session_call_cost_ns(s, &with_return);
+}
+
+/* User and system time of a process with all its threads, 0 if it is gone. */
+static uint64_t process_cpu_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+void session_note_cpu(struct session *s)
+{
+	struct pids pids = { 0 };
+
+	bpfprog_targets(s->programs, &pids);
+	vec_for_each (&pids, pid_t, pid)
+		bpfprog_set_ran(s->programs, *pid, process_cpu_ns(*pid));
+	vec_release(&pids);
+}
+
+/* The kernel's clock of each process that lives; those that have ended were timed at the switches.
+ * In this order, who ends meanwhile is missing this once, and not there twice. */
+uint64_t session_target_cpu_ns(struct session *s)
+{
+	struct wire_totals ended;
+	struct pids pids = { 0 };
+	uint64_t sum;
+
+	bpfprog_totals(s->programs, &ended);
+	sum = ended.ended_ns - s->totals_at_start.ended_ns; /* the calibration's */
+	bpfprog_targets(s->programs, &pids);
+	vec_for_each (&pids, pid_t, pid)
+		sum += process_cpu_ns(*pid);
+	vec_release(&pids);
+	return sum;
+}
+
+void session_note_stop(struct session *s)
+{
+	s->cpu_at_stop_ns =
+		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
+}
+
+uint64_t session_recorded_cpu_ns(struct session *s)
+{
+	uint64_t now_ns = s->stopped ? s->cpu_at_stop_ns : session_target_cpu_ns(s);
+
+	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
+}
+
+static double births_cost_ns(const struct session *s, const struct wire_totals *now)
+{
+	const struct switchcost *cost = s->follow.carried ? &s->cost_carried : &s->cost_watched;
+
+	return cost->birth_ns * (double)(now->births - s->totals_at_start.births);
+}
+
+static struct wire_totals totals_now(const struct session *s)
+{
+	struct wire_totals now = s->totals_at_stop;
+
+	if (!s->stopped)
+		bpfprog_totals(s->programs, &now);
+	return now;
+}
+
+uint64_t session_scheduling_cost_ns(const struct session *s)
+{
+	const struct wire_totals *from = &s->totals_at_start, now = totals_now(s);
+	uint64_t carried = session_follow_switches(s, &now);
+	double more_ns =
+		s->cost_carried.switch_ns * (double)carried +
+		s->cost_watched.switch_ns * (double)(now.switches - from->switches - carried) +
+		births_cost_ns(s, &now);
+
+	return now.scheduling_ns - from->scheduling_ns + (uint64_t)more_ns;
+}
+
+uint64_t session_sampling_cost_ns(const struct session *s)
+{
+	uint64_t samples = totals_now(s).samples - s->totals_at_start.samples;
+
+	return isnan(s->sample_ns) ? 0 : (uint64_t)(s->sample_ns * (double)samples);
+}
+
+static void forget(void *ctx, uint32_t cpu, const void *record)
+{
+	(void)ctx, (void)cpu, (void)record;
+}
+
+/* The child becomes as a thread of the target is: recorded, … */
+static int watch_child(void *ctx, pid_t child)
+{
+	struct session *s = ctx;
+
+	bpfprog_record(s->programs, true);
+	return bpfprog_add_target(s->programs, child, 0);
+}
+
+/* … and with carriers: of the sets that the target has, which at first may be none. */
+static int carry_child(void *ctx, pid_t child)
+{
+	struct session *s = ctx;
+	bool none = s->sets.n && !session_is_on_targets(s, s->sets.n - 1);
+
+	for (size_t k = 0; k < s->sets.n; k++)
+		if (s->sets.data[k].attached && (none || session_is_on_targets(s, k)) &&
+		    probeset_follow(&s->sets.data[k], child, true, NULL))
+			return -1;
+	return watch_child(ctx, child);
+}
+
+static double more_ns(double ns, double alone_ns)
+{
+	return ns > alone_ns ? ns - alone_ns : 0; /* NAN: not measured, none */
+}
+
+static struct switchcost cost_beyond_alone(struct session *s,
+					   int (*prepare)(void *ctx, pid_t child))
+{
+	struct wire_totals from, to;
+	struct switchcost cost;
+	double timed_ns = 0;
+
+	bpfprog_totals(s->programs, &from);
+	cost = switchcost_measure(prepare, s);
+	bpfprog_record(s->programs, false);
+	bpfprog_totals(s->programs, &to);
+	for (uint32_t i = 0; i < s->rings.n; i++)
+		ringbuf_drain(&s->rings.rings[i], forget, NULL);
+	if (to.switches > from.switches)
+		timed_ns = (double)(to.scheduling_ns - from.scheduling_ns) /
+			   (double)(to.switches - from.switches);
+	cost.switch_ns = more_ns(cost.switch_ns - timed_ns, s->cost_alone.switch_ns);
+	cost.birth_ns =
+		more_ns(cost.birth_ns - 2 * (timed_ns + cost.switch_ns), s->cost_alone.birth_ns);
+	return cost;
+}
+
+void session_calibrate_switches(struct session *s, enum switches how)
+{
+	if (!s->options.calibrate)
+		return;
+	switch (how) {
+	case SWITCHES_ALONE:
+		s->cost_alone = switchcost_measure(NULL, NULL);
+		break;
+	case SWITCHES_WATCHED:
+		s->cost_watched = cost_beyond_alone(s, watch_child);
+		break;
+	case SWITCHES_CARRIED:
+		if (!s->options.inherit || (s->stopped && !s->follow.carried))
+			return;
+		s->cost_carried = cost_beyond_alone(s, carry_child);
+		log_detail(
+			"a context switch takes %.0f ns, watched %.0f ns more beside its record, "
+			"of threads with events to be inherited %.0f ns more",
+			s->cost_alone.switch_ns, s->cost_watched.switch_ns,
+			s->cost_carried.switch_ns);
+		log_detail("a thread's birth and end take %.0f ns, watched %.0f ns more, "
+			   "with events to be inherited %.0f ns more",
+			   s->cost_alone.birth_ns, s->cost_watched.birth_ns,
+			   s->cost_carried.birth_ns);
+		break;
+	}
+}
+
+struct trapped {
+	const struct session *session;
+	uint64_t calls;
+	double cost_ns;
+};
+
+static void add_trapped(void *ctx, uint32_t tid, uint32_t id, const struct wire_sampling *row)
+{
+	struct trapped *all = ctx;
+	const struct session *s = all->session;
+
+	(void)tid;
+	if (id >= s->plan.n)
+		return;
+	all->calls += row->calls;
+	all->cost_ns += (double)row->calls * session_call_cost_ns(s, s->plan.data[id]);
+}
+
+/* Calls that sampling leaves out write nothing, but they trap: the kernel has counted them. */
+static struct trapped trapped_calls(const struct session *s)
+{
+	struct trapped all = { .session = s };
+
+	if (s->options.period > 1) {
+		bpfprog_sampled(s->programs, add_trapped, &all);
+		return all;
+	}
+	for (uint32_t id = 0; id < s->drain.n_functions && id < s->plan.n; id++)
+		all.cost_ns +=
+			(double)s->drain.calls_of[id] * session_call_cost_ns(s, s->plan.data[id]);
+	all.calls = s->drain.entries;
+	return all;
+}
+
+uint64_t session_trapped_calls(const struct session *s)
+{
+	return trapped_calls(s).calls;
+}
+
+uint64_t session_probes_cost_ns(const struct session *s)
+{
+	return (uint64_t)(trapped_calls(s).cost_ns + s->after.cost_ns +
+			  s->hybrid.counting_cost_ns) +
+	       session_scheduling_cost_ns(s) + session_sampling_cost_ns(s);
+}
+
+static const char *scheduling_advice(const struct session *s)
+{
+	const struct wire_totals now = totals_now(s);
+
+	if (births_cost_ns(s, &now) > (double)session_scheduling_cost_ns(s) / 2)
+		return "most of it is the births and ends of its threads, which are very many; "
+		       "--no-inherit, without child processes, takes far less";
+	return s->follow.carried
+		       ? "most of it is the record of its context switches, which are very many; "
+			 "--no-inherit, without child processes, takes far less"
+		       : "most of it is the record of its context switches, which are very many";
+}
+
+/* Of the target and its probes, in a stretch of time. */
+struct stretch {
+	double cpu_ns, cost_ns, span_ns;
+};
+
+/* 0: within the budget, or not to be told. */
+static double excess_overhead(const struct session *s, const struct stretch *x)
+{
+	double own_ns = fmax(x->cpu_ns - x->cost_ns, META_BUSY_LEAST * x->span_ns);
+	double share = meta_overhead(own_ns + x->cost_ns, x->cost_ns);
+
+	if (x->cpu_ns < CPU_TIME_LEAST_NS || x->cost_ns < COST_LEAST * x->span_ns)
+		return 0;
+	return share > WARN_TOLERANCE * s->options.overhead ? share : 0;
+}
+
+static void what_probes_do(const struct stretch *x, bool at_end, struct text *out)
+{
+	double share = meta_overhead(x->cpu_ns, x->cost_ns);
+	bool most = share >= META_OVERHEAD_MOST;
+	char number[TEXT_NUMBER];
+
+	if (meta_hardly_runs(x->cpu_ns, x->cost_ns, x->span_ns))
+		text_printf(out, "the probes %s about %s", at_end ? "took" : "take",
+			    text_of_cpu(number, x->cost_ns / x->span_ns));
+	else
+		text_printf(out, "the probes %s the target by %s%s", at_end ? "slowed" : "slow",
+			    most ? "" : "about ", text_overhead(number, share, most));
+}
+
+static void say_overhead(struct session *s, const struct stretch *x, double share, bool at_end)
+{
+	double cost_ns = (double)session_probes_cost_ns(s);
+	struct text words = { 0 };
+
+	what_probes_do(x, at_end, &words);
+	text_printf(&words, "%s; %s", !at_end && s->cost_look.told ? " now" : "",
+		    (double)session_scheduling_cost_ns(s) > cost_ns / 2
+			    ? scheduling_advice(s)
+			    : "trace fewer functions, or functions that are called less often");
+	if (share > WARN_AGAIN * s->cost_look.told)
+		log_notice("%s", words.s);
+	s->cost_look.told = fmax(s->cost_look.told, share);
+	/* Early, so that one can stop; at the end, so that the file has the final figure. */
+	if (at_end)
+		session_note(s, "over-budget", words.s);
+	text_release(&words);
+}
+
+static bool is_time_to_look(const struct session *s, uint64_t now_ns)
+{
+	if (!s->cost_look.at_ns)
+		return now_ns - s->start_ns >= WARN_AFTER_NS;
+	return now_ns - s->cost_look.at_ns >= WARN_EVERY_NS;
+}
+
+void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
+{
+	uint64_t cpu_ns, since_ns;
+	struct stretch x;
+	double cost_ns, share;
+
+	if (!s->begun || (!at_end && !is_time_to_look(s, now_ns)))
+		return;
+	cpu_ns = session_recorded_cpu_ns(s);
+	if (cpu_ns < s->cost_look.cpu_ns)
+		cpu_ns = s->cost_look.cpu_ns; /* of ended processes the last that was known */
+	cost_ns = (double)session_probes_cost_ns(s);
+	since_ns = s->cost_look.at_ns ? s->cost_look.at_ns : s->start_ns;
+	if (at_end)
+		x = (struct stretch){ (double)cpu_ns, cost_ns, (double)(now_ns - s->start_ns) };
+	else
+		x = (struct stretch){ (double)(cpu_ns - s->cost_look.cpu_ns),
+				      cost_ns - s->cost_look.cost_ns, (double)(now_ns - since_ns) };
+	share = excess_overhead(s, &x);
+	s->cost_look.at_ns = now_ns;
+	s->cost_look.cpu_ns = cpu_ns;
+	s->cost_look.cost_ns = cost_ns;
+	if (share && (at_end || share > WARN_AGAIN * s->cost_look.told))
+		say_overhead(s, &x, share, at_end);
+}

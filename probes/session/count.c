@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How often candidates are called, before any is traced: a probe that only counts sits on each for
+ * 100 ms. Counting is not free either: a function called ten million times a second stops the
+ * program. So one looks every few milliseconds, and when the counts have cost their share of the
+ * budget all probes come out at once. What the program did itself meanwhile is then little, and
+ * known badly: the price of those functions that made it dear is rough, that of the others is
+ * counted again without them.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
+
+#define COUNTING_NS	  100000000ull
+#define SCOUT_COUNTING_NS 30000000ull
+#define SHARE_OF_BUDGET	  0.5 /* that counting may take of it */
+#define ALLOWED_LEAST_NS  2000000.0
+#define TRIES_MAX	  5
+#define DISTORTING_SHARE  0.2 /* of the CPU time, that counting took */
+#define ROOM_TO_CHOOSE	  0.8 /* of the budget: what was counted for a moment may be more */
+
+#define DEAR_SHARE	  0.25 /* of the room: then others come first */
+#define FUTEX_WAITS_LEAST 10
+#define MOST		  0.5  /* of the samples */
+#define FREE_SHARE	  1e-5 /* of the time: that always fits */
+#define SOUGHT_TOLERANCE  1.2  /* of the room: prices are no better */
+#define SOUGHT_IN_TURNS	  3.0  /* of the room: traced for a third of the time */
+
+bool session_contends(const struct session *s)
+{
+	return s->drain.waits[WAIT_FUTEX] >= FUTEX_WAITS_LEAST;
+}
+
+/*
+ * What the program's author marked and locks that threads wait for first, then the regions at whose
+ * end they wait, other waiting, and callers before the leaves below them: where chains of calls are
+ * not known a leaf has the larger share, and what it costs tells it, for it would leave no room for
+ * several others. Locks that nobody waits for are called as other functions are. A region before
+ * its bodies, which each thread calls: they are of no use without it.
+ */
+static double rank(const struct planned *p, bool contends, double room)
+{
+	const char *name = p->what.function->symbol;
+	bool marker = p->what.marker;
+	bool lock = contends && blocking_on_threads(name);
+	bool waits =
+		marker || lock || p->region || (!blocking_on_threads(name) && blocking_kind(name));
+	double share = isnan(p->cpu_share) ? 0 : p->cpu_share;
+
+	return marker + lock + waits + (p->region ? 1 - fmin(p->cost_share, 1) : share) -
+	       (!waits && p->cost_share > DEAR_SHARE * room);
+}
+
+/* The lock that threads wait for, what has most of the time, what was marked, and regions, are what
+ * one looks for. */
+static bool is_sought(const struct planned *p, bool contends)
+{
+	return p->what.marker || p->region ||
+	       (contends && blocking_on_threads(p->what.function->symbol)) || p->cpu_share >= MOST;
+}
+
+static bool fits(const struct planned *p, bool contends, double sum, double room)
+{
+	/* Nothing but little is chosen yet. */
+	if (is_sought(p, contends) && sum <= (SOUGHT_TOLERANCE - 1) * room)
+		room *= SOUGHT_TOLERANCE;
+	return p->cost_share <= FREE_SHARE || sum + p->cost_share <= room;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct planned *x = *(struct planned *const *)a, *y = *(struct planned *const *)b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
+	return x->cost_share > y->cost_share ? 1 : x->cost_share < y->cost_share ? -1 : 0;
+}
+
+double session_choose(struct planned **candidates, size_t n, bool contends, double room,
+		      const char *reason)
+{
+	double sum = 0, with_turns = 0;
+
+	for (size_t i = 0; i < n; i++)
+		candidates[i]->rank = rank(candidates[i], contends, room);
+
+	qsort(candidates, n, sizeof(*candidates), by_rank);
+	for (size_t i = 0; i < n; i++) {
+		struct planned *p = candidates[i];
+
+		p->in_turns = false;
+		/* What was never counted: whether it fits shows once it is traced. */
+		if (!p->possible || isnan(p->cost_share))
+			continue;
+		if (fits(p, contends, sum, room)) {
+			sum += p->cost_share;
+		} else {
+			p->possible = false;
+			p->reason = reason;
+			p->in_turns = is_sought(p, contends) &&
+				      with_turns + p->cost_share <= SOUGHT_IN_TURNS * room;
+		}
+		if (p->possible || p->in_turns)
+			with_turns += p->cost_share;
+	}
+	return sum;
+}
+
+double session_give_turns(struct planned **candidates, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct planned *p = candidates[i];
+
+		if (!p->in_turns)
+			continue;
+		p->possible = true;
+		p->reason = "";
+		sum += p->cost_share;
+	}
+	return sum;
+}
+
+static bool takes(const struct planned *lock, const struct planned *release)
+{
+	const char *name = blocking_release(lock->what.function->symbol);
+
+	return name && lock->what.dso == release->what.dso &&
+	       !strcmp(name, release->what.function->symbol);
+}
+
+/* What releases locks that are planned, none of which is to be traced, or only in turns. */
+static bool is_lone_release(const struct session *s, const struct planned *p, bool *in_turns)
+{
+	bool found = false;
+
+	*in_turns = false;
+	vec_for_each (&s->plan, struct planned *, lock)
+		if (takes(*lock, p)) {
+			found = true;
+			*in_turns |= (*lock)->in_turns;
+			if ((*lock)->possible)
+				return false;
+		}
+	return found;
+}
+
+double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
+			     const char *reason)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct planned *p = candidates[i];
+
+		if (!p->possible || !is_lone_release(s, p, &p->in_turns))
+			continue;
+		p->possible = false;
+		p->reason = reason;
+		sum += p->cost_share;
+	}
+	return sum;
+}
+
+static bool is_armed(const struct planned *p)
+{
+	return p->asked && p->possible && !p->counted;
+}
+
+/* Putting probes in takes a while, and some are in before the others. */
+static void count_from_now(struct session *s)
+{
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
+		s->plan.data[i]->count_before = bpfprog_count(s->programs, i);
+	s->hybrid.count_cpu_ns = session_target_cpu_ns(s);
+	s->hybrid.state_since_ns = clock_now_ns();
+}
+
+static int arm(struct session *s, struct err *err)
+{
+	struct probeset *set = &s->hybrid.counting;
+	int ret;
+
+	probeset_init(set, s->dynevents, s->sets.n);
+	bpfprog_count_from(s->programs, s->hybrid.first_candidate);
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
+		if (is_armed(s->plan.data[i]))
+			probeset_add_count(set, s->plan.data[i],
+					   session_path(s, s->plan.data[i]->what.dso), i);
+	ret = probeset_create(set, session_point_refused, s, err);
+	if (!ret)
+		ret = session_open_on_targets(s, set, err);
+	count_from_now(s);
+	return ret;
+}
+
+int session_count_begin(struct session *s, struct err *err)
+{
+	s->hybrid.tries = 0;
+	return arm(s, err);
+}
+
+/* What counting may have cost since the recording began, with what the target has used by now. */
+static double allowed_ns(const struct session *s, uint64_t cpu_ns)
+{
+	double used = cpu_ns > s->cpu_at_begin_ns ? cpu_ns - s->cpu_at_begin_ns : 0;
+	double room = SHARE_OF_BUDGET * s->options.overhead * used - s->hybrid.counting_cost_ns -
+		      (double)session_sampling_cost_ns(s);
+
+	if (s->options.scout) /* this run is not the one that is looked at */
+		return INFINITY;
+	return room > ALLOWED_LEAST_NS ? room : ALLOWED_LEAST_NS;
+}
+
+static double count_cost_ns(const struct session *s, size_t i)
+{
+	return bpfprog_count(s->programs, i) * session_count_cost_ns(s, s->plan.data[i]);
+}
+
+static double counted_cost_ns(const struct session *s, size_t *n)
+{
+	double cost = 0;
+
+	*n = 0;
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
+		if (is_armed(s->plan.data[i])) {
+			cost += count_cost_ns(s, i);
+			++*n;
+		}
+	return cost;
+}
+
+/* What counting has taken, of so much CPU time. */
+static double counting_cost_ns(const struct session *s, double cost_ns, double used_ns)
+{
+	double calls = 0;
+
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++)
+		if (is_armed(s->plan.data[i]))
+			calls += (double)bpfprog_count(s->programs, i);
+	return cost_ns +
+	       COST_OF_COUNTING * session_after_ns(s, fmax(used_ns - cost_ns, used_ns / 10), calls);
+}
+
+/* Rates in the time that was the program's own. */
+static void price(struct session *s, uint64_t elapsed_ns, uint64_t used_ns, double cost_ns)
+{
+	double work_ns = used_ns > cost_ns * 10 / 9 ? used_ns - cost_ns : used_ns / 10.0;
+	double own_share = used_ns ? work_ns / used_ns : 1;
+
+	if (work_ns < META_BUSY_LEAST * elapsed_ns)
+		work_ns = META_BUSY_LEAST * elapsed_ns;
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+		uint64_t count;
+
+		if (!is_armed(p))
+			continue;
+		count = bpfprog_count(s->programs, i) - p->count_before;
+		p->calls_per_s = count * 1e9 / (elapsed_ns * own_share);
+		p->cost_share = work_ns > 0 ? (count * session_call_cost_ns(s, p) +
+					       session_after_ns(s, work_ns, count)) /
+						      work_ns
+					    : 0;
+	}
+}
+
+/* Those that cost more than the average of n have a price now. How many have none yet. */
+static size_t set_dear_aside(struct session *s, double cost_ns, size_t n)
+{
+	size_t left = 0;
+
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (!is_armed(p))
+			continue;
+		p->counted = count_cost_ns(s, i) * n >= cost_ns;
+		left += !p->counted;
+	}
+	return left;
+}
+
+double session_choice_room(struct session *s)
+{
+	double cpu_ns = session_recorded_cpu_ns(s), switches_ns = session_scheduling_cost_ns(s);
+	double work_ns = cpu_ns - s->hybrid.counting_cost_ns - switches_ns;
+	double switches = switches_ns / fmax(work_ns, fmax(cpu_ns / 10, 1)), room;
+
+	room = (session_contends(s) ? 1 : ROOM_TO_CHOOSE) *
+	       (s->options.overhead - fmin(switches, SCHEDULING_MOST * s->options.overhead) -
+		session_sampling_share(s));
+	return room - session_repayment(s, room);
+}
+
+/* A scout takes its choice when it has seen all. */
+static void decide(struct session *s)
+{
+	struct planned **all = xcalloc(s->plan.n + 1, sizeof(struct planned *));
+	size_t n = 0;
+
+	for (size_t i = s->hybrid.first_candidate; i < s->plan.n; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (!p->asked)
+			continue;
+		p->asked = false;
+		all[n++] = p;
+	}
+	if (!s->options.scout) {
+		double room = session_choice_room(s);
+
+		log_detail("choice: %.1f %% of the time may be spent, %.1f %% is, %.1f %% of it is "
+			   "kept for a debt of %.1f ms",
+			   100 * room, 100 * s->hybrid.spent, 100 * session_repayment(s, room),
+			   s->hybrid.debt_ns / 1e6);
+		for (size_t i = 0; i < n; i++)
+			log_detail("choice: %s takes %.1f %%", all[i]->what.function->symbol,
+				   100 * all[i]->cost_share);
+		s->hybrid.spent +=
+			session_choose(all, n, session_contends(s), fmax(room - s->hybrid.spent, 0),
+				       session_over_budget);
+		s->hybrid.spent += session_give_turns(all, n);
+		s->hybrid.spent -= session_drop_releases(s, all, n, session_over_budget);
+		session_remember_costs(all, n);
+	}
+	free(all);
+}
+
+int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err)
+{
+	uint64_t elapsed_ns = now - s->hybrid.state_since_ns, cpu_ns = session_target_cpu_ns(s);
+	bool over = elapsed_ns >= (s->options.scout ? SCOUT_COUNTING_NS : COUNTING_NS), distorted;
+	size_t n;
+	double cost_ns = counted_cost_ns(s, &n);
+	uint64_t used_ns;
+
+	*counted = false;
+	if (!over && cost_ns <= allowed_ns(s, cpu_ns))
+		return 0;
+	session_retire_set(s, &s->hybrid.counting);
+	/* The kernel may take a while for that, and calls were counted meanwhile. */
+	cost_ns = counted_cost_ns(s, &n);
+	elapsed_ns = clock_now_ns() - s->hybrid.state_since_ns;
+	cpu_ns = session_target_cpu_ns(s);
+	used_ns = cpu_ns > s->hybrid.count_cpu_ns ? cpu_ns - s->hybrid.count_cpu_ns : 0;
+	s->hybrid.counting_cost_ns += counting_cost_ns(s, cost_ns, (double)used_ns);
+	price(s, elapsed_ns, used_ns, cost_ns);
+	distorted = cost_ns > DISTORTING_SHARE * used_ns;
+	if ((!over || distorted) && ++s->hybrid.tries < TRIES_MAX && set_dear_aside(s, cost_ns, n))
+		return arm(s, err);
+	decide(s);
+	*counted = true;
+	return 0;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the calls of a recording count: the events, opened on every CPU, and their meta lines. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "pmu/pfm.h"
+#include "pmu/sysfs.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+
+_Static_assert(PMU_LIST_MAX <= WIRE_COUNTERS_MAX, "a call's record has room for every list");
+
+/* The programs read perf events first: the task's own numbers go behind them. */
+static void perf_first(struct pmu_list *list)
+{
+	struct pmu_list sorted = *list;
+
+	sorted.n = 0;
+	for (unsigned task = 0; task < 2; task++)
+		for (unsigned i = 0; i < list->n; i++)
+			if ((list->events[i].source == PMU_TASK) == task)
+				sorted.events[sorted.n++] = list->events[i];
+	*list = sorted;
+}
+
+/* Their group counts nowhere: another profiler holds the counters. */
+static void give_up_all(struct session_counters *c, const struct err *why)
+{
+	struct pmu_list software;
+
+	if (pmu_list_parse(&software, "software", NULL))
+		software.n = 0;
+	for (unsigned i = 0; i < c->list.n && c->list.n_missing < PMU_LIST_MAX; i++) {
+		struct pmu_missing *m = &c->list.missing[c->list.n_missing++];
+
+		m->event = c->list.events[i];
+		snprintf(m->why, sizeof(m->why), "%.*s", (int)strcspn(why->text, ";"), why->text);
+	}
+	memcpy(c->list.events, software.events, sizeof(software.events));
+	c->list.n = software.n;
+	c->list.fell_back = true;
+}
+
+int session_counters_open(struct session *s, struct err *err)
+{
+	const char *words = s->options.events ? s->options.events : "auto";
+	struct session_counters *c = &s->counters;
+	struct err busy = { 0 };
+	int ret;
+
+	if (s->options.scout)
+		words = "none";
+	ret = pmu_list_parse(&c->list, words, err);
+	if (!ret)
+		ret = pmu_list_fit(&c->list, err);
+	if (ret)
+		return ret;
+	/* What one call in so many adds stays under 15 % of a traced call (make bench, counters);
+	 * the task's own numbers are a load each. */
+	c->period = s->options.events ? 1 : WIRE_OCCASION;
+	perf_first(&c->list);
+	ret = pmu_percpu_open(&c->events, &c->list, s->cpus.online, s->cpus.n, &busy);
+	if (ret && (c->list.is_auto || ret == -EACCES || ret == -EPERM)) {
+		give_up_all(c, &busy);
+		return 0;
+	}
+	if (ret)
+		*err = busy;
+	return ret;
+}
+
+struct bpfprog_counters session_counters_plan(const struct session *s)
+{
+	const struct session_counters *c = &s->counters;
+	struct bpfprog_counters plan = { .n = c->list.n, .period = c->period };
+
+	for (unsigned i = 0; i < c->list.n; i++) {
+		const struct pmu_event *e = &c->list.events[i];
+
+		if (e->source == PMU_TASK)
+			plan.task[i] = (uint8_t)e->config;
+		else
+			plan.n_perf = i + 1;
+	}
+	return plan;
+}
+
+int session_counters_connect(struct session *s, struct err *err)
+{
+	const struct session_counters *c = &s->counters;
+
+	for (size_t cpu = 0; cpu < c->events.n_cpus; cpu++)
+		for (size_t i = 0; i < c->events.n_events; i++) {
+			int fd = pmu_percpu_fd(&c->events, cpu, i), ret;
+
+			if (fd < 0)
+				continue;
+			ret = bpfprog_set_counter(s->programs, s->cpus.online[cpu], (uint32_t)i,
+						  fd);
+			if (ret)
+				return err_set(err, ret, "cannot connect a counter: %s",
+					       strerror(-ret));
+		}
+	return 0;
+}
+
+static void write_counter(struct session *s, uint32_t id, const struct pmu_event *e,
+			  const char *why)
+{
+	struct text line = { 0 };
+	struct meta_counter m = {
+		.id = id,
+		.name = e->name,
+		.event = e->event,
+		.role = e->role,
+		.unit = e->unit,
+		.source = pmu_source_name(e->source),
+		.user_only = e->user && !e->kernel,
+		.period = *why			  ? 0
+			  : e->source == PMU_TASK ? 1
+						  : s->counters.period,
+		.by_default = !s->options.events,
+		.on_change = !*why && e->source == PMU_TASK,
+		.empty_mean = NAN,
+		.why = why,
+	};
+
+	meta_print_counter(&m, &line);
+	session_write_line(s, &line);
+}
+
+static void names(struct text *out, const char *before, const char *name)
+{
+	text_printf(out, "%s%s", out->n ? before : "", name);
+}
+
+/* One sentence, however many are missing. */
+static void say_missing(const struct session *s)
+{
+	const struct pmu_list *list = &s->counters.list;
+	struct text missing = { 0 }, counted = { 0 };
+
+	for (unsigned i = 0; i < list->n_missing; i++)
+		names(&missing, ", ", list->missing[i].event.name);
+	for (unsigned i = 0; i < list->n; i++)
+		names(&counted, ", ", list->events[i].name);
+	if (list->n_missing && list->fell_back && !s->options.events)
+		log_notice("%s; counted in every call: %s", list->missing[0].why,
+			   counted.s ? counted.s : "nothing");
+	else if (list->n_missing && list->fell_back)
+		log_notice("%s: not counted (%s); counted instead: %s", missing.s,
+			   list->missing[0].why, counted.s ? counted.s : "nothing");
+	else if (list->n_missing && !list->is_auto)
+		log_notice("%s: not counted (%s)", missing.s, list->missing[0].why);
+	if (session_counters_plan(s).n_perf)
+		log_detail("counted, perf events at one call in %u: %s", s->counters.period,
+			   counted.s);
+	else if (list->n)
+		log_detail("counted: %s", counted.s);
+	text_release(&missing);
+	text_release(&counted);
+}
+
+void session_counters_write(struct session *s)
+{
+	const struct pmu_list *list = &s->counters.list;
+
+	for (unsigned i = 0; i < list->n; i++)
+		write_counter(s, i, &list->events[i], "");
+	for (unsigned i = 0; i < list->n_missing; i++)
+		write_counter(s, list->n + i, &list->missing[i].event, list->missing[i].why);
+	say_missing(s);
+}
+
+const char *session_counters_pmu(char *buf, size_t n)
+{
+	const char *core = sysfs_core(buf, n);
+
+	/* libpfm4 goes by the processor's model, which a virtual machine shows without its PMU. */
+	return strcmp(core, "none") != 0 && pfm_core() ? pfm_core() : core;
+}

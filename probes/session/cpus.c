@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * CPUs come online and go while a recording runs. One that comes has no ring until it is seen: what
+ * its programs refuse meanwhile is counted as lost, and placed. The kernel's own events of a CPU
+ * end with it, so those that tell of mappings are opened anew.
+ */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "probes/session/internal.h"
+
+static bool has_ring(const struct session *s, uint32_t cpu)
+{
+	for (uint32_t i = 0; i < s->rings.n; i++)
+		if (s->rings.rings[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+/* The old ones are read last: nobody's mapping is missed. */
+static void watch_mappings_again(struct session *s)
+{
+	struct rings old = s->mappings;
+	struct err err = { 0 };
+
+	if (session_watch_mappings(s, &err)) {
+		rings_release(&s->mappings);
+		s->mappings = old;
+		session_write_notice(s, "cpus", err.text);
+		return;
+	}
+	drain_mappings(&s->drain, &old);
+	s->drain.mappings_told = 0;
+	rings_release(&old);
+}
+
+static void add_cpu(struct session *s, uint32_t cpu, uint64_t since_ns)
+{
+	bool known = has_ring(s, cpu); /* it was here before */
+	int ret = known ? 0 : ringbufs_add(&s->rings, cpu);
+	char words[200];
+
+	drain_add_cpu(&s->drain, cpu, since_ns);
+	snprintf(words, sizeof(words),
+		 "CPU %u came online while recording: %sit has no samples and no counters", cpu,
+		 known ? ""
+		 : ret ? "calls there are lost (no ring could be made for it), and "
+		       : "calls there are lost until it was seen, and ");
+	session_write_notice(s, "cpus", words);
+}
+
+void session_look_for_cpus(struct session *s)
+{
+	uint64_t since_ns = s->cpus_looked_ns;
+	struct cpus before = s->cpus, now;
+
+	if (!since_ns) /* nothing is watched yet */
+		return;
+	s->cpus_looked_ns = clock_now_ns();
+	if (cpus_read(&now) || cpus_same(&now, &before))
+		return;
+	s->cpus = now;
+	for (uint32_t i = 0; i < now.n; i++)
+		if (!cpus_has(&before, now.online[i]))
+			add_cpu(s, now.online[i], since_ns);
+	watch_mappings_again(s);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A recording of a command (session.h) with samples of the hardware beside it. */
+#ifndef ISPOT_PROBES_SESSION_HARDWARE_RECORD_H
+#define ISPOT_PROBES_SESSION_HARDWARE_RECORD_H
+
+#include <stddef.h>
+
+struct err;
+struct hardware;
+struct hardware_sample;
+
+struct hardware_recording {
+	char *const *argv;
+	const char *const *patterns; /* as -F, NULL-terminated; those that the program has */
+	const char *output, *command, *version;
+	void (*visit)(void *ctx, const struct hardware_sample *s);
+	void *ctx;
+};
+
+/* h: as hardware_look() left it. *status: the command's exit status. */
+int hardware_record(struct hardware *h, const struct hardware_recording *r, int *status,
+		    struct err *err);
+
+#endif

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The inside of a session, shared by the files of its folder and nobody else. */
+#ifndef ISPOT_PROBES_SESSION_INTERNAL_H
+#define ISPOT_PROBES_SESSION_INTERNAL_H
+
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/progress.h"
+#include "base/text.h"
+#include "pmu/group.h"
+#include "pmu/percpu.h"
+#include "probes/cost/aftermath.h"
+#include "probes/bpf/wire.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/drain/drain.h"
+#include "probes/process/ending.h"
+#include "probes/place/exitmech.h"
+#include "probes/place/plan.h"
+#include "probes/place/probeset.h"
+#include "probes/sample/profile.h"
+#include "probes/ring/ring.h"
+#include "probes/ring/ringbuf.h"
+#include "probes/sample/sample.h"
+#include "probes/select/select.h"
+#include "probes/process/spaces.h"
+#include "probes/session/session.h"
+#include "probes/cost/switchcost.h"
+#include "probes/process/target.h"
+#include "trace/meta/meta.h"
+
+#define DRAIN_INTERVAL_MS 100
+#define STACK_COPY_BYTES  8192
+#define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack */
+#define COST_OF_COUNTING  0.5	/* of a traced call's: one trap instead of two, nothing written */
+#define SAMPLE_HERTZ	  97 /* of every recording; no divisor of what programs do periodically */
+
+struct session_object {
+	struct dso *dso;
+	char *path; /* opens it from here, whatever mount namespace it was mapped in */
+	bool executable;
+};
+
+/* stacks.c's: places that stacks name, and the stacks as rows of them */
+struct session_place {
+	struct dso *dso; /* NULL: an address in no file: JIT code, the vdso, a mapping not known */
+	uint64_t address;
+	/* ids in the file: the place and what it was inlined into; n_frames 0: not yet written */
+	uint32_t frame, n_frames;
+};
+struct session_stack {
+	uint32_t id, first, n; /* of row */
+};
+struct session_stacks {
+	struct {
+		VEC(struct session_place)
+	} places;
+	struct map by_place;
+	struct {
+		VEC(struct session_stack)
+	} all;
+	struct {
+		VEC(uint32_t)
+	} row;
+	size_t n_written; /* of all */
+	uint32_t next_frame;
+	struct map loops_of; /* hash of dso and function -> index of loops */
+	struct {
+		VEC(struct loops *)
+	} loops;
+	struct unwinder *unwinder; /* what it remembers is of this process, so many mappings ago */
+	pid_t unwound_pid;
+	unsigned unwound_changes;
+};
+
+/* addresses.c's: arguments that are places in the data of a file */
+struct session_address {
+	uint64_t value;
+	struct dso *dso;
+	uint64_t address; /* in the file's terms */
+};
+
+/* hybrid.c's: the selection without -F */
+#define HYBRID_HOT_SHARE 0.01 /* of the samples: a candidate */
+#define SCHEDULING_MOST	 0.5  /* of the budget, that recording context switches takes away */
+
+struct hybrid {
+	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
+	uint64_t state_since_ns, window_since_ns, looked_ns;
+	unsigned rounds;      /* selections made */
+	uint32_t first_hertz; /* of samples, before anything is chosen */
+	bool seldom;	      /* they come at the low rate */
+	struct sampler sampler;
+	struct profile profile;
+	struct probeset counting;
+	size_t first_candidate;		       /* of the round, in the plan */
+	unsigned tries;			       /* at counting, of the round */
+	bool locks_added;		       /* the lock functions of every library */
+	size_t marked_objects;		       /* so many were looked through for markers */
+	uint64_t count_cpu_ns;		       /* the target's CPU time when counting began */
+	double counting_cost_ns;	       /* of all rounds, estimated */
+	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
+	uint64_t brake_scheduling_ns;
+	double brake_choosing_ns; /* samples and counting until then */
+	double debt_ns;		  /* cost beyond the budget, not made up for yet */
+	double debt_met_ns;	  /* of it, when functions were taken out the last time */
+	double spent;		  /* of the budget */
+	struct {
+		VEC(struct patterns *)
+	} patterns;
+};
+
+/* counters.c's */
+struct session_counters {
+	struct pmu_list list; /* perf events first; the index is the counter's id in the file */
+	struct pmu_percpu events;
+	uint32_t period; /* one recorded call in so many is counted */
+};
+
+/* hold.c's: the threads by which a process is held */
+struct holding {
+	pid_t tids[TARGET_QUIET];
+	uint32_t n;
+};
+
+/* follow.c's: how children come by their probes */
+struct follow {
+	bool late;		   /* processes are held one by one, not by what children inherit */
+	bool carried;		   /* threads have carriers */
+	uint64_t carried_from;	   /* switches of the target when they came */
+	uint64_t carried_switches; /* in the times that are over */
+	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last look */
+	double debt_ns;
+	uint64_t last_fork_ns, forks_since_ns, forks; /* of processes, since then */
+	uint64_t n_late, late_most_ns;		      /* children, and the longest time */
+	uint64_t n_children;			      /* born in all */
+};
+
+/* after.c's: what calls cost beyond empty ones, and all that was known at the last look */
+struct after {
+	double cost_ns;
+	double calls, calls_ns;
+	uint64_t cpu_ns, look_ns, memory_ns;
+	double memory_bytes; /* of the target */
+};
+
+/* burst.c's: probes that come and go */
+struct burst {
+	bool off;
+	uint64_t since_ns, until_ns; /* of the phase */
+	uint64_t on_ns, random;
+	unsigned n; /* times that the probes came back */
+};
+
+struct session {
+	struct session_options options;
+	struct progress progress; /* of the start, then of the recording */
+	unsigned kernel_version;  /* KERNEL_VERSION() */
+	uint64_t open_ns;	  /* ready to record */
+	uint64_t start_ns;	  /* recording began */
+	bool begun, delayed, stopped;
+	bool began_at_end;			  /* it ended before the delay was over */
+	uint64_t cpu_at_begin_ns, cpu_at_stop_ns; /* the target's CPU time then */
+	/* Of a context switch and of a thread's birth, beyond the programs' own timed time:
+	 * session_calibrate_switches() */
+	struct switchcost cost_alone, cost_watched, cost_carried;
+	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
+	struct aftermath aftermath;
+	struct after after;
+	struct follow follow;
+	/* session_warn_cost(): what stood there when it was looked at last, and what was said */
+	struct {
+		uint64_t at_ns, cpu_ns;
+		double cost_ns;
+		double told; /* the overhead; 0: nothing yet */
+	} cost_look;
+	double cycles_per_ns;
+	struct text pending; /* meta lines from before the beginning */
+	struct cpus cpus;    /* online at the last look */
+	uint64_t cpus_looked_ns;
+
+	/* what to probe */
+	struct dso_cache *dsos;
+	struct spaces spaces;
+	struct patterns *patterns;
+	struct selection selection;
+	struct target_traits traits;
+	size_t n_left_out_said; /* of the selection's */
+	struct plan plan;	/* [i] belongs to selection.chosen[i] */
+	struct {
+		VEC(struct session_object)
+	} objects; /* index: object id in the file */
+	struct {
+		VEC(struct probeset)
+	} sets;
+	struct {
+		VEC(struct probeset)
+	} retired;	      /* taken off the targets, still open */
+	bool retired_closing; /* the first of them is */
+	uint64_t retired_ns;  /* the last one */
+	uint32_t n_probed;
+
+	/* the kernel's side */
+	struct dynevent_session *dynevents;
+	struct bpfprog *programs;
+	struct ringbufs rings;
+	struct rings mappings; /* executable ones that any process makes */
+	struct drain drain;
+	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
+	bool calibrated; /* the first set carries the empty functions */
+	struct {
+		VEC(struct meta_calibration)
+	} calibrations;
+	bool is_hybrid; /* no -F */
+	struct hybrid hybrid;
+	struct session_stacks stacks;
+	struct {
+		VEC(struct session_address)
+	} addresses;
+	struct session_counters counters;
+	struct burst burst;
+
+	/* the target's */
+	pid_t waiter;	    /* the programs' events are opened on it */
+	bool starts_others; /* a shell: -F may mean what it starts */
+	struct {
+		unsigned objects;
+		const char *path;    /* of the first of them */
+		uint64_t most_ns;    /* from its mapping until its probes were in */
+		bool unknown;	     /* of one of them that is not known */
+		bool has_executable; /* one of them is a program */
+	} late;	       /* objects with functions that were mapped while it was recorded */
+	char *program; /* base name of what runs, wrappers left aside */
+	struct launch launch;
+	struct launch_inherit inherit;
+	struct map
+		held; /* processes that keep their probes whatever the kernel swaps: -> holdings */
+	struct {
+		VEC(struct holding)
+	} holdings;
+	struct map watched; /* the threads that hold them */
+	uint32_t n_holds;
+	uint64_t n_twins; /* forked by a process that was not among them yet */
+	int signal_fd;
+	struct ending ending;
+
+	struct trace_writer *writer;
+	uint64_t last_flush_ns;
+	const char *reason;
+	struct err write_error; /* the file took no more */
+};
+
+/* open.c. Whatever had no room for one more: what to do is the same, and none says it. */
+void session_say_descriptors(int code, struct err *err);
+/* -EMFILE: what a running recording opens now and then would fail, silently in places. */
+int session_need_descriptors(struct err *err);
+/* select.c: which objects and functions */
+int session_select(struct session *s, struct err *err);
+/* Objects that processes mapped since: their chosen functions join in a new set; a notice says what
+ * cannot. */
+void session_join_mapped(struct session *s);
+void session_say_late(struct session *s); /* a notice where the beginning of some is missing */
+void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
+const char *session_path(const struct session *s, const struct dso *dso);
+/* A function of that name is one of options.regions. */
+bool session_is_region(const struct session *s, const char *symbol);
+uint32_t session_object_id(const struct session *s, const struct dso *dso); /* UINT32_MAX: none */
+
+/* set.c: sets of probes */
+/* The set of the planned functions from index first on, registered, described in the file. *set:
+ * NULL if empty. */
+int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
+/* The probes of the sets that are touched (one flag each) come out. */
+void session_quiet_sets(struct session *s, const bool *touched);
+/* The sets that were touched (one flag each) again, without the functions that are no longer
+ * possible. All are quiet by then. */
+int session_rebuild_sets(struct session *s, const bool *touched, struct err *err);
+/* traced_until_ns: when its probes were taken out; 0: it had none. */
+void session_describe_left_out(struct session *s, const struct planned *p,
+			       uint64_t traced_until_ns);
+/* The brake took its probes out, and then they were in again. */
+void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
+			    uint64_t traced_again_ns);
+struct meta_not_traced session_left_out(const struct planned *p); /* borrows the names */
+void session_write_left_out(struct session *s);			  /* that the first pass left out */
+/* For probeset_create: notes that the kernel took no probe there. ctx: the session */
+void session_point_refused(void *ctx, uint32_t function_id, int errnum);
+
+/* cost.c: what the probes cost */
+double session_call_cost_ns(const struct session *s,
+			    const struct planned *p); /* full cost, measured here */
+/*
+ * What a switch costs: measured before the scheduler is watched, and while it is what it costs
+ * beyond that and the programs' own, timed time, of threads without and with carriers; the latter
+ * again at the end, when all sets that joined have theirs. The records are thrown away.
+ */
+enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
+void session_calibrate_switches(struct session *s, enum switches how);
+/* For --keep-slower, of the planned functions from index first on. */
+void session_tell_costs(struct session *s, size_t first);
+double session_count_cost_ns(const struct session *s, const struct planned *p); /* only counted */
+uint64_t session_target_cpu_ns(struct session *s); /* as often as one asks; ended ones too */
+/* Of each process of the target, for when it has ended; as the recording begins. */
+void session_note_cpu(struct session *s);
+/* As recording stops: what the target does while its probes are taken out is not recorded. */
+void session_note_stop(struct session *s);
+uint64_t session_recorded_cpu_ns(struct session *s);	      /* since the recording began */
+uint64_t session_scheduling_cost_ns(const struct session *s); /* of recording switches, so far */
+uint64_t session_sampling_cost_ns(const struct session *s);   /* of samples */
+/* All of it so far: traced calls, counting them before, switches, samples. */
+uint64_t session_probes_cost_ns(const struct session *s);
+/* With those that sampling left out. */
+uint64_t session_trapped_calls(const struct session *s);
+/*
+ * A notice where the probes cost more than the budget: in the first second, in any stretch of some
+ * seconds after it where it is twice what was said before (the load came later), and at the end, of
+ * the whole, into the file too: now_ns is the recording's end then.
+ */
+void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end);
+
+/* after.c: what calls cost beyond empty ones */
+void session_calibrate_after(struct session *s);
+/* Of so many calls in so much of the program's own time. */
+double session_after_ns(const struct session *s, double work_ns, double calls);
+void session_note_after(struct session *s, uint64_t now, bool at_end); /* each turn of the loop */
+
+/* counters.c: what calls count, in this order: */
+int session_counters_open(struct session *s, struct err *err); /* -e, on every CPU */
+struct bpfprog_counters session_counters_plan(const struct session *s);
+int session_counters_connect(struct session *s, struct err *err); /* with the loaded programs */
+void session_counters_write(struct session *s);
+/* The core PMU as libpfm4 calls it, else as sysfs does; "none" where perf has none. */
+const char *session_counters_pmu(char *buf, size_t n);
+
+/* stacks.c: call stacks */
+void session_add_stacks(struct session *s);   /* after each drain: those met for the first time */
+void session_write_stacks(struct session *s); /* those not yet written */
+void session_say_stacks(struct session *s);   /* at the end: what is missing */
+/* Of a copied stack; as unwind_stack(). */
+uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
+			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room);
+void session_stacks_release(struct session *s);
+
+/* addresses.c: names of addresses that were arguments */
+void session_add_addresses(struct session *s); /* after session_add_stacks() */
+void session_write_addresses(struct session *s);
+void session_addresses_release(struct session *s);
+
+/* At the end: names of --no-key that meant nothing. */
+void session_say_no_keys(struct session *s);
+
+/* hybrid.c: the selection without -F */
+int session_hybrid_open(struct session *s, struct err *err);
+/* Of the objects from this index on. */
+bool session_has_markers(const struct session *s, size_t first_object);
+void session_hybrid_start(struct session *s);
+/* How often samples come at first, now that it is known what one takes. */
+void session_hybrid_rate(struct session *s);
+int session_hybrid_interval_ms(const struct session *s);     /* how long a turn may sleep */
+int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
+void session_hybrid_stop(struct session *s);
+/* Which planned functions a scout hands on, within room. */
+void session_hybrid_pick(struct session *s, double room);
+void session_hybrid_choice(struct session *s, struct session_choice *choice);
+void session_hybrid_release(struct session *s);
+
+/* again.c: functions that were left out for their cost, the reason of which this is; the
+ * other one once they were traced */
+extern const char session_over_budget[], session_over_budget_traced[];
+void session_remember_costs(struct planned **asked, size_t n); /* after they were counted */
+/* At the end of a window: those that may fit now are asked, from first_candidate on. */
+void session_ask_again(struct session *s);
+/* Those that were asked and fit, or have their turn, join the sets that the brake took them out of.
+ */
+int session_rejoin(struct session *s, struct err *err);
+/* Once the debt is repaid, what is traced in turns has the next one. */
+int session_next_turn(struct session *s, struct err *err);
+
+/* cpus.c: what came online since the last look has a ring from now on */
+void session_look_for_cpus(struct session *s);
+
+/* sample.c: samples beside the calls */
+void session_sample_open(struct session *s);
+void session_sample_rate(struct session *s, uint32_t hertz); /* from now on */
+void session_sample_start(struct session *s);
+/* Of a thread's time, that samples take which go on to the end. */
+double session_sampling_share(const struct session *s);
+/* What a sample takes, of a process of ispot's own. The records are thrown away. */
+void session_calibrate_samples(struct session *s);
+void session_sample_release(struct session *s);
+/* Threads slept for each other, and more often than to be joined. */
+bool session_contends(const struct session *s);
+/* count.c: the candidates' rates, from first_candidate on in the plan */
+int session_count_begin(struct session *s, struct err *err);
+/* *counted: all rates are known, those that do not fit are no longer possible. */
+int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
+/* Of the target's CPU time, for what is to be traced: the budget without what is kept for the
+ * record of switches and for what was counted wrong. */
+double session_choice_room(struct session *s);
+/* Takes by rank what fits into room; the others are no longer possible, for this reason, in_turns
+ * where they would be for a part of the time. contends: locks come first. The sum taken. Orders the
+ * array. */
+double session_choose(struct planned **candidates, size_t n, bool contends, double room,
+		      const char *reason);
+/* Those begin with a turn. The sum taken. */
+double session_give_turns(struct planned **candidates, size_t n);
+/* Of those the ones that release locks, where no function that takes such a lock is to be traced:
+ * not possible either. The sum given back. */
+double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
+			     const char *reason);
+
+/* brake.c */
+/* Of that much of the target's CPU time, what is kept to make up for what cost too much before. */
+double session_repayment(const struct session *s, double room);
+/* The share of the target's time that traced calls take, a mean of lately: not what they took when
+ * they were chosen, which a program that has gone on to something else does not spend any more. */
+double session_spent(double spent, double share_now, double elapsed_ns);
+bool session_keeps_budget(const struct session *s); /* takes out what costs more */
+int session_brake(struct session *s, uint64_t now, struct err *err);
+/* burst.c: --burst */
+void session_burst_begin(struct session *s);			       /* the first burst */
+int session_burst_step(struct session *s, struct err *err);	       /* each turn of the loop */
+int session_burst_timeout_ms(const struct session *s, int timeout_ms); /* that a turn may sleep */
+void session_burst_stop(struct session *s);
+
+/* Functions are uprobe sessions where they can be (usession.h). */
+bool session_has_sessions(const struct session *s);
+
+/* target.c: probes onto processes */
+int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
+int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
+/* Off the targets now. */
+void session_retire_set(struct session *s, struct probeset *set);
+/*
+ * An event with a program takes the kernel 0.1 s to close, under a lock that putting probes in and
+ * taking them out needs as well: one at a time, when no others are about to.
+ */
+void session_close_retired(struct session *s, uint64_t now);
+void session_close_sets(struct session *s);
+/* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
+bool session_is_on_targets(const struct session *s, size_t k);
+int session_watch_mappings(struct session *s, struct err *err);
+void session_unwatch_mappings(struct session *s); /* those there are are read before */
+void session_say_mappings(struct session *s);	  /* a notice where some are not known */
+
+/* follow.c: how children come by their probes */
+bool session_inherits(const struct session *s); /* from their parents */
+void session_follow_begin(struct session *s);
+void session_follow_tell_born_before(struct session *s); /* children that are not recorded */
+void session_follow_carried(struct session *s);		 /* threads have carriers from now on */
+/* Of the target, that threads made that had carriers. */
+uint64_t session_follow_switches(const struct session *s, const struct wire_totals *now);
+void session_follow_forks(struct session *s); /* the last drain brought */
+/* A child is held, which was born then. */
+void session_follow_fork(struct session *s, uint64_t born_ns);
+int session_follow_look(struct session *s, uint64_t now, struct err *err);
+void session_follow_end(struct session *s); /* says what is missing */
+
+/* hold.c: processes held one by one */
+bool session_events_are_swapped(const struct session *s);
+int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err);
+/* Those that the last drain brought; before session_add_stacks() takes its forks. */
+int session_hold_new(struct session *s, struct err *err);
+void session_hold_end(struct session *s); /* says what may be missing */
+
+/* meta.c: what the file says about itself */
+/* A meta line, released. Lines from before the recording begins wait for the session's own. */
+void session_write_line(struct session *s, struct text *line);
+/* Records flow from here on: the start of the file, and of every thread's observed time. */
+void session_begin(struct session *s);
+double session_cycles_per_ns(void); /* takes some milliseconds; NAN: no counter */
+void session_write_objects(struct session *s, size_t first);
+void session_write_threads(struct session *s, pid_t pid);
+void session_note(struct session *s, const char *code, const char *words); /* in the file only */
+void session_write_notice(struct session *s, const char *code, const char *text);
+void session_write_set(struct session *s, const struct probeset *set, bool on);
+void session_write_set_at(struct session *s, const struct probeset *set, bool on, uint64_t time_ns);
+/* With -c: calls that were not recorded, per thread and function. */
+void session_write_call_counts(struct session *s);
+/* Measures the probes' cost and writes it down; a failure is said and leaves the costs unknown. */
+void session_calibrate(struct session *s, const char *when, uint32_t threads);
+void session_write_end(struct session *s, const struct session_result *result);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/cost/selfcost.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
+#include "trace/meta/meta.h"
+#include "trace/record.h"
+#include "trace/write/writer.h"
+
+void session_write_line(struct session *s, struct text *line)
+{
+	if (s->begun) {
+		trace_writer_meta(s->writer, line->s);
+	} else {
+		text_add(&s->pending, line->s);
+		text_add(&s->pending, "\n");
+	}
+	text_release(line);
+}
+
+static void write_pending(struct session *s)
+{
+	char *rest = s->pending.s, *line;
+
+	while (rest && (line = strsep(&rest, "\n")))
+		if (*line)
+			trace_writer_meta(s->writer, line);
+	text_release(&s->pending);
+}
+
+static uint64_t unix_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+/* The cycle counter's speed against the clock, over a few milliseconds. */
+double session_cycles_per_ns(void)
+{
+	uint64_t t0 = clock_now_ns(), c0 = clock_cycles(), t1, c1;
+
+	if (!c0)
+		return NAN;
+	clock_sleep_ns(5000000);
+	t1 = clock_now_ns();
+	c1 = clock_cycles();
+	return (double)(c1 - c0) / (t1 - t0);
+}
+
+void session_write_objects(struct session *s, size_t first)
+{
+	for (size_t i = first; i < s->objects.n; i++) {
+		const struct dso *dso = s->objects.data[i].dso;
+		struct meta_object o = { .id = i,
+					 .path = dso_path(dso),
+					 .build_id = dso_build_id(dso) };
+		struct text line = { 0 };
+
+		meta_print_object(&o, &line);
+		session_write_line(s, &line);
+	}
+}
+
+void session_write_threads(struct session *s, pid_t pid)
+{
+	struct pids tids = { 0 };
+	char comm[32];
+
+	if (!target_threads(pid, &tids))
+		vec_for_each (&tids, pid_t, tid) {
+			struct meta_thread t = { .tid = *tid, .tgid = pid, .comm = comm };
+			struct text line = { 0 };
+
+			if (target_comm(pid, *tid, comm, sizeof(comm)))
+				continue;
+			t.seen_ns = clock_now_ns();
+			meta_print_thread(&t, &line);
+			session_write_line(s, &line);
+		}
+	vec_release(&tids);
+}
+
+void session_note(struct session *s, const char *code, const char *words)
+{
+	struct meta_notice n = { .code = code, .text = words };
+	struct text line = { 0 };
+
+	meta_print_notice(&n, &line);
+	session_write_line(s, &line);
+}
+
+void session_write_notice(struct session *s, const char *code, const char *words)
+{
+	log_notice("%s", words);
+	session_note(s, code, words);
+}
+
+void session_write_set(struct session *s, const struct probeset *set, bool on)
+{
+	/* What joins between two bursts begins with the next. */
+	if (!on || !s->burst.off)
+		session_write_set_at(s, set, on, clock_now_ns());
+}
+
+void session_write_set_at(struct session *s, const struct probeset *set, bool on, uint64_t time_ns)
+{
+	const uint64_t values[RECORD_VALUES_MIN] = { set->id, 0 };
+	struct record r = {
+		.kind = on ? REC_SET_ON : REC_SET_OFF,
+		.cpu = s->cpus.online[0],
+		.time_ns = time_ns,
+		.n_values = 2,
+		.values = values,
+	};
+
+	trace_writer_record(s->writer, &r);
+}
+
+static void write_call_count(void *ctx, uint32_t tid, uint32_t id, const struct wire_sampling *row)
+{
+	struct session *s = ctx;
+	const uint64_t values[RECORD_VALUES_MIN] = { id, row->calls - row->recorded,
+						     row->outer - row->outer_recorded };
+	struct record r = {
+		.kind = REC_CALL_COUNT,
+		.cpu = s->cpus.online[0],
+		.time_ns = clock_now_ns(),
+		.tid = tid,
+		.tgid = row->tgid,
+		.n_values = 3,
+		.values = values,
+	};
+
+	if (id < SELFCOST_ID_FIRST)
+		trace_writer_record(s->writer, &r);
+}
+
+void session_write_call_counts(struct session *s)
+{
+	if (s->options.period > 1)
+		bpfprog_sampled(s->programs, write_call_count, s);
+}
+
+static void write_session(struct session *s)
+{
+	struct text line = { 0 };
+	struct utsname u;
+	char pmu[64];
+	struct meta_session m = {
+		.version = TRACE_VERSION,
+		.ispot_version = s->options.version,
+		.command = s->options.command,
+		.program = s->program ? s->program : "",
+		.pid = s->options.n_pids ? (uint64_t)s->options.pids[0] : (uint64_t)s->launch.pid,
+		.start_ns = s->start_ns,
+		.start_unix_ns = unix_ns(),
+		.clock = "monotonic",
+		.cycles_per_ns = s->cycles_per_ns,
+		.cpus = s->cpus.n,
+		.pmu = session_counters_pmu(pmu, sizeof(pmu)),
+		.producer = "bpf",
+		.period = s->options.period,
+		.attached = s->options.n_pids > 0,
+		.uprobe_sessions = session_has_sessions(s),
+		.recorder_pid = getpid(),
+		.options = s->options.options,
+	};
+
+	uname(&u);
+	m.hostname = u.nodename;
+	m.kernel = u.release;
+	m.machine = u.machine;
+	meta_print_session(&m, &line);
+	session_write_line(s, &line);
+}
+
+void session_begin(struct session *s)
+{
+	bool launched = !s->options.n_pids && !s->delayed;
+
+	/* A launched command's records begin with its exec, all others now; only then are the
+	 * probes said to be on. */
+	if (!launched && !s->began_at_end)
+		bpfprog_record(s->programs, true);
+	s->start_ns = clock_now_ns();
+	s->begun = true;
+	session_note_cpu(s);
+	s->cpu_at_begin_ns = session_target_cpu_ns(s);
+	session_follow_begin(s);
+	write_session(s);
+	write_pending(s);
+	for (size_t i = 0; i < s->options.n_pids; i++)
+		session_write_threads(s, s->options.pids[i]);
+	session_follow_tell_born_before(s);
+	for (size_t k = 0; k < s->sets.n; k++)
+		session_write_set(s, &s->sets.data[k], true);
+	session_burst_begin(s);
+	if (launched)
+		bpfprog_record_from_exec(s->programs, s->launch.pid);
+}
+
+static void write_takers(struct session *s)
+{
+	for (size_t i = 0; i < s->drain.takers.n; i++) {
+		const struct drain_taker *t = &s->drain.takers.all[i];
+		struct meta_process p = { .pid = (uint32_t)t->pid, .comm = t->comm };
+		struct text line = { 0 };
+
+		if (!*t->comm)
+			continue;
+		meta_print_process(&p, &line);
+		session_write_line(s, &line);
+	}
+}
+
+void session_write_end(struct session *s, const struct session_result *result)
+{
+	struct text line = { 0 };
+	struct meta_end e = {
+		.end_ns = s->start_ns + result->duration_ns,
+		.made_records = result->records + result->left_out_records + result->lost_records,
+		.lost_records = result->lost_records,
+		.recorder_cpu_ns = result->recorder_cpu_ns,
+		.target_cpu_ns = result->target_cpu_ns,
+		.counting_cost_ns = result->counting_cost_ns,
+		.scheduling_cost_ns = result->scheduling_cost_ns,
+		.sampling_cost_ns =
+			isnan(result->sample_ns) ? META_UNKNOWN : result->sampling_cost_ns,
+		.sample_ns = isnan(result->sample_ns) ? META_UNKNOWN : (uint64_t)result->sample_ns,
+		.after_cost_ns = result->after_cost_ns,
+		.probes_cost_ns = result->probes_cost_ns,
+		.exit_status = s->options.n_pids ? -1 : result->exit_status,
+		.reason = result->reason,
+	};
+
+	write_takers(s);
+	meta_print_end(&e, &line);
+	session_write_line(s, &line);
+}
+
+void session_calibrate(struct session *s, const char *when, uint32_t threads)
+{
+	struct meta_calibration rows[SELFCOST_ROWS_MAX];
+	struct err err = { 0 };
+	size_t n;
+
+	if (!s->calibrated || !s->sets.n)
+		return;
+	if (selfcost_measure(&s->sets.data[0], s->programs, &s->rings, threads, when, rows, &n,
+			     &err))
+		log_notice("the probes' cost is unknown, so floors are n/a: %s", err.text);
+	for (size_t i = 0; i < n; i++) {
+		struct text line = { 0 };
+
+		*vec_add(&s->calibrations) = rows[i];
+		meta_print_calibration(&rows[i], &line);
+		session_write_line(s, &line);
+	}
+}

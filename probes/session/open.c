@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A session from nothing to ready to record, and back. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/version.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "probes/drain/keep.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/place/returns.h"
+#include "probes/process/child.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
+#include "trace/write/writer.h"
+
+unsigned session_kernel_version(void)
+{
+	unsigned major = 0, minor = 0, patch = 0;
+	struct utsname u;
+
+	uname(&u);
+	sscanf(u.release, "%u.%u.%u", &major, &minor, &patch);
+	return KERNEL_VERSION(major, minor, patch > 255 ? 255 : patch);
+}
+
+/* 8 MiB hold 0.1 s of a CPU that does nothing but hit probes; many CPUs share 256 MiB. */
+static size_t default_ring_bytes(uint32_t cpus)
+{
+	size_t bytes = 8u << 20;
+
+	while (bytes > 512u << 10 && bytes * cpus > 256u << 20)
+		bytes /= 2;
+	return bytes;
+}
+
+/* Carriers need a descriptor per thread and event: take what the system allows. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit, more;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	more.rlim_cur = more.rlim_max = limit.rlim_max < 1u << 20 ? 1u << 20 : limit.rlim_max;
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &more) && setrlimit(RLIMIT_NOFILE, &limit))
+		log_detail("the descriptor limit stays: %s", strerror(errno));
+}
+
+/* Signals end the recording in order; SIGPIPE becomes the writer's EPIPE, SIGXFSZ its EFBIG. */
+static int take_signals(struct session *s, struct err *err)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
+	s->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signal_fd < 0 ? err_set(err, -errno, "cannot take signals: %s", strerror(errno))
+				: 0;
+}
+
+/* A session is of one process; what else may run of the program must not be. */
+static bool wants_sessions(const struct session *s)
+{
+#ifdef __x86_64__
+	return s->kernel_version >= KERNEL_VERSION(6, 13, 0) && s->options.period > 1 &&
+	       s->options.n_pids <= 1 && (!s->options.inherit || !s->traits.forks);
+#else
+	(void)s;
+	return false;
+#endif
+}
+
+bool session_has_sessions(const struct session *s)
+{
+	return bpfprog_session(s->programs) >= 0;
+}
+
+static int open_kernel_side(struct session *s, struct err *err)
+{
+	size_t ring_bytes = ringbuf_bytes(s->options.ring_bytes ? s->options.ring_bytes
+								: default_ring_bytes(s->cpus.n));
+	struct bpfprog_options o = {
+		.period = s->options.period,
+		.block_stacks = s->options.call_graph != CALL_GRAPH_NONE,
+		.wait_copies = s->options.call_graph == CALL_GRAPH_DWARF,
+		.stack_period = s->options.call_graph != CALL_GRAPH_NONE ? STACK_PERIOD : 0,
+		.copy_bytes = s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
+		.stack_budget = ring_bytes / 16,
+		.slow_stack_ns = s->options.slow_stack_ns,
+		.follow_children = s->options.inherit,
+		.kernel_version = s->kernel_version,
+		.ring_bytes = ring_bytes,
+		.sessions = wants_sessions(s),
+	};
+	int ret;
+
+	ret = session_counters_open(s, err);
+	o.counters = session_counters_plan(s);
+	if (!ret)
+		ret = dynevent_session_open(&s->dynevents, err);
+	if (!ret)
+		ret = bpfprog_open(&s->programs, &o, err);
+	if (!ret)
+		ret = ringbufs_open(&s->rings, s->programs, &s->cpus, ring_bytes, err);
+	if (!ret)
+		ret = session_counters_connect(s, err);
+	return ret;
+}
+
+static int check_pids(const struct session_options *o, struct err *err)
+{
+	for (size_t i = 0; i < o->n_pids; i++) {
+		if (!target_alive(o->pids[i]))
+			return err_set(err, -ESRCH, "there is no process %d; see ps or pgrep",
+				       o->pids[i]);
+		if (!target_has_program(o->pids[i]))
+			return err_set(err, -ENOEXEC,
+				       "process %d is a thread of the kernel; give a program's",
+				       o->pids[i]);
+	}
+	return 0;
+}
+
+static int open_writer(struct session *s, struct err *err)
+{
+	struct trace_writer_options o = {
+		.path = s->options.output,
+		.n_cpus = s->cpus.n_possible,
+		.max_bytes = s->options.max_bytes,
+		.live = s->options.live,
+	};
+
+	return trace_writer_open(&s->writer, &o, err);
+}
+
+static struct session *new_session(const struct session_options *o)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+
+	s->options = *o;
+	s->plan.no_key = (struct no_key){ o->no_key, o->n_no_key };
+	s->signal_fd = -1;
+	launch_inherit_save(&s->inherit);
+	s->inherit.user = o->user;
+	s->waiter = waiter_start();
+	s->inherit.output_is_ours = !o->live && !strcmp(o->output, "-");
+	raise_descriptor_limit();
+	s->launch.go_fd = s->launch.status_fd = -1;
+	s->kernel_version = session_kernel_version();
+	s->dsos = dso_cache_new();
+	spaces_init(&s->spaces, s->dsos);
+	s->reason = "command ended";
+	s->sample_ns = NAN;
+	return s;
+}
+
+static void keep_slower(struct session *s)
+{
+	char words[160], time[TEXT_NUMBER];
+
+	drain_keep_slower(&s->drain, s->options.keep_slower_ns);
+	snprintf(
+		words, sizeof(words),
+		"calls shorter than %s left no records, only sums and a histogram: what they waited "
+		"for is not known",
+		text_time(time, s->options.keep_slower_ns));
+	session_note(s, "keep-slower", words);
+}
+
+/* The file, and the first lines and probes in it. */
+static int begin_file(struct session *s, struct err *err)
+{
+	struct probeset *set;
+	int ret = open_writer(s, err);
+
+	if (ret)
+		return ret;
+	drain_init(&s->drain, s->writer, s->programs, s->cpus.n_possible);
+	if (s->options.keep_slower_ns)
+		keep_slower(s);
+	s->drain.n_counters = s->counters.list.n;
+	s->drain.n_perf_counters = session_counters_plan(s).n_perf;
+	if (s->options.call_graph == CALL_GRAPH_DWARF)
+		drain_stacks_take_copies(&s->drain.stacks);
+	s->cycles_per_ns = session_cycles_per_ns();
+	session_write_objects(s, 0);
+	session_counters_write(s);
+	session_write_left_out(s);
+	return session_build_set(s, 0, &set, err);
+}
+
+#define STEPS 6.0
+
+static void step(struct session *s, unsigned step)
+{
+	progress_share(&s->progress, step / STEPS);
+}
+
+void session_say_descriptors(int code, struct err *err)
+{
+	struct rlimit limit = { 0 };
+
+	if (code != -EMFILE)
+		return;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	err_set(err, code,
+		"too few file descriptors: no more than %llu may be open; raise 'ulimit -Hn'",
+		(unsigned long long)limit.rlim_cur);
+}
+
+/* What a recording opens besides what it keeps open: pipes, /proc, the programs' files. */
+#define SPARE_DESCRIPTORS 64
+
+int session_need_descriptors(struct err *err)
+{
+	int fds[SPARE_DESCRIPTORS], n = 0, ret = 0;
+
+	while (n < SPARE_DESCRIPTORS && !ret) {
+		fds[n] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+		ret = fds[n] < 0 ? -errno : 0;
+		n += !ret;
+	}
+	while (n)
+		close(fds[--n]);
+	if (ret != -EMFILE) /* nothing to copy: that says nothing of room */
+		return 0;
+	session_say_descriptors(ret, err);
+	return ret;
+}
+
+int session_open(struct session **out, const struct session_options *o, struct err *err)
+{
+	struct session *s = new_session(o);
+	int ret;
+
+	progress_init(&s->progress, "placing probes");
+	ret = session_need_descriptors(err);
+	if (!ret && (ret = cpus_read(&s->cpus)))
+		err_set(err, ret, "cannot read the list of CPUs: %s", strerror(-ret));
+	if (!ret)
+		ret = patterns_parse(&s->patterns, o->patterns, o->n_patterns, err);
+	if (!ret) {
+		s->is_hybrid = !patterns_n(s->patterns);
+		s->selection.excluding = s->is_hybrid ? s->patterns : NULL;
+	}
+	if (!ret)
+		ret = check_pids(o, err);
+	if (!ret)
+		ret = session_select(s, err);
+	step(s, 1);
+	if (!ret)
+		ret = open_kernel_side(s, err);
+	step(s, 2);
+	if (!ret && s->is_hybrid)
+		ret = session_hybrid_open(s, err);
+	if (!ret)
+		session_sample_open(s);
+	if (!ret)
+		ret = take_signals(s, err);
+	if (!ret && o->argv)
+		ret = launch_start(&s->launch, o->argv, &s->inherit, err);
+	if (!ret)
+		ret = begin_file(s, err);
+	step(s, 3);
+	if (!ret)
+		session_calibrate(s, "before", 1);
+	step(s, 4);
+	if (!ret && s->cpus.n > 1)
+		session_calibrate(s, "before", s->cpus.n);
+	if (!ret)
+		session_calibrate_after(s);
+	step(s, 5);
+	if (ret) {
+		session_say_descriptors(ret, err);
+		progress_end(&s->progress);
+		session_free(s);
+		return ret;
+	}
+	session_tell_costs(s, 0);
+	*out = s;
+	return 0;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	session_unwatch_mappings(s);
+	if (s->is_hybrid)
+		session_hybrid_release(s);
+	session_sample_release(s);
+	session_close_sets(s);
+	vec_release(&s->sets);
+	trace_writer_close(s->writer, NULL);
+	drain_release(&s->drain);
+	bpfprog_free(s->programs);
+	pmu_percpu_release(&s->counters.events);
+	ringbufs_release(&s->rings);
+	dynevent_session_close(s->dynevents);
+	waiter_end(s->waiter);
+	launch_release(&s->launch);
+	if (s->signal_fd >= 0)
+		close(s->signal_fd);
+	launch_inherit_restore(&s->inherit);
+	plan_release(&s->plan);
+	selection_release(&s->selection);
+	patterns_free(s->patterns);
+	vec_for_each (&s->objects, struct session_object, o)
+		free(o->path);
+	vec_release(&s->objects);
+	map_release(&s->held);
+	vec_release(&s->holdings);
+	map_release(&s->watched);
+	vec_release(&s->calibrations);
+	text_release(&s->pending);
+	session_stacks_release(s);
+	session_addresses_release(s);
+	spaces_release(&s->spaces);
+	dso_cache_free(s->dsos);
+	free(s->program);
+	free(s);
+}

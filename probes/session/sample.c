@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Samples of where the traced program is, at a low rate, in every recording: what differs inside
+ * slow calls, and whether they spin. With -F here; without, the hybrid has a sampler already.
+ */
+#include <math.h>
+
+#include "base/log.h"
+#include "probes/cost/samplecost.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+
+void session_sample_rate(struct session *s, uint32_t hertz)
+{
+	s->drain.sample_ns = 1000000000ull / hertz;
+}
+
+double session_sampling_share(const struct session *s)
+{
+	return isnan(s->sample_ns) ? 0 : s->sample_ns * SAMPLE_HERTZ / 1e9;
+}
+
+/* A recording without samples is still one. */
+void session_sample_open(struct session *s)
+{
+	struct err err = { 0 };
+
+	if (s->is_hybrid)
+		return;
+	if (sampler_open(&s->hybrid.sampler, s->programs, &s->cpus, SAMPLE_HERTZ, 0, &err)) {
+		log_detail("no samples: %s", err.text);
+		sampler_release(&s->hybrid.sampler);
+	}
+}
+
+/* The calibration's process is none of the program: only now. */
+void session_sample_start(struct session *s)
+{
+	if (!s->is_hybrid)
+		session_sample_rate(s, SAMPLE_HERTZ);
+	if (!s->options.scout)
+		bpfprog_keep_samples(s->programs, true);
+}
+
+static int sample_child(void *ctx, pid_t child)
+{
+	struct session *s = ctx;
+
+	if (bpfprog_add_target(s->programs, child, 0))
+		return -1;
+	bpfprog_sample(s->programs, s->is_hybrid);
+	bpfprog_keep_samples(s->programs, true);
+	bpfprog_record(s->programs, true);
+	return sampler_set_rate(&s->hybrid.sampler, SAMPLECOST_HERTZ);
+}
+
+void session_calibrate_samples(struct session *s)
+{
+	if (!s->options.calibrate || s->options.scout || !s->hybrid.sampler.rings.n)
+		return;
+	s->sample_ns = samplecost_measure(&s->rings, sample_child, s);
+	bpfprog_record(s->programs, false);
+	bpfprog_keep_samples(s->programs, false);
+	bpfprog_sample(s->programs, false);
+	sampler_forget(&s->hybrid.sampler);
+	session_hybrid_rate(s);
+	log_detail("a sample takes %.0f ns; the first come %u times a second", s->sample_ns,
+		   s->hybrid.first_hertz);
+}
+
+void session_sample_release(struct session *s)
+{
+	if (!s->is_hybrid)
+		sampler_release(&s->hybrid.sampler);
+}

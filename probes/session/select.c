@@ -1,0 +1,455 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
+#include "symbol/maps.h"
+
+uint32_t session_object_id(const struct session *s, const struct dso *dso)
+{
+	for (size_t i = 0; i < s->objects.n; i++)
+		if (s->objects.data[i].dso == dso)
+			return i;
+	return UINT32_MAX;
+}
+
+void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable)
+{
+	struct session_object *o;
+
+	if (session_object_id(s, dso) != UINT32_MAX)
+		return;
+	o = vec_add(&s->objects);
+	o->dso = dso;
+	o->executable = executable;
+	o->path = xstrdup(path);
+	target_traits_add(&s->traits, dso, executable);
+}
+
+const char *session_path(const struct session *s, const struct dso *dso)
+{
+	return s->objects.data[session_object_id(s, dso)].path;
+}
+
+/* What the first pass saw of a function. */
+static double known_share(const struct session *s, const struct planned *p)
+{
+	for (size_t i = 0; s->options.cpu_shares && i < s->options.n_patterns; i++)
+		if (p->what.pattern && !strcmp(p->what.pattern, s->options.patterns[i]))
+			return s->options.cpu_shares[i];
+	return NAN;
+}
+
+bool session_is_region(const struct session *s, const char *symbol)
+{
+	for (const char *const *glob = s->options.regions; glob && *glob; glob++)
+		if (!fnmatch(*glob, symbol, 0))
+			return true;
+	return false;
+}
+
+/* A glob may mean functions that do not have what others of them have; one has to have it. */
+static bool are_wrong(const struct session *s, const struct planned *p)
+{
+	if (!p->wrong_arguments.code || p->what.by_name)
+		return p->wrong_arguments.code;
+	vec_for_each (&s->plan, struct planned *, other)
+		if ((*other)->what.pattern == p->what.pattern && !(*other)->wrong_arguments.code)
+			return false;
+	return true;
+}
+
+/* The executable's object comes first, whatever else is known by then. */
+static int select_in(struct session *s, size_t first, size_t n_executables, struct err *err)
+{
+	size_t n = s->objects.n - first, chosen = s->selection.chosen.n;
+	struct dso **dsos = xcalloc(n ? n : 1, sizeof(*dsos));
+	int ret;
+
+	for (size_t i = 0; i < n; i++)
+		dsos[i] = s->objects.data[first + i].dso;
+	ret = n && !s->is_hybrid
+		      ? selection_add(&s->selection, s->patterns, dsos, n, n_executables, err)
+		      : 0;
+	if (!ret)
+		plan_add(&s->plan, &s->selection, chosen, &s->traits, s->kernel_version);
+	for (size_t i = chosen; i < s->plan.n && !ret; i++) {
+		struct planned *p = s->plan.data[i];
+
+		p->cpu_share = known_share(s, p);
+		p->region = session_is_region(s, p->what.function->symbol);
+		if (are_wrong(s, p)) {
+			*err = p->wrong_arguments;
+			ret = err->code;
+		}
+	}
+	free(dsos);
+	return ret;
+}
+
+static void name_program(struct session *s, const char *path)
+{
+	free(s->program);
+	s->program = xstrdup(text_base_name(path));
+}
+
+/* A process is called what it was started as: its file may be reached by another name (redis-server
+ * is a link), or be an interpreter's. Titles that a process gives itself begin with its name. */
+static bool name_as_started(struct session *s, pid_t pid)
+{
+	char path[64], words[4096];
+	ssize_t n = -1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, words, sizeof(words) - 1);
+		close(fd);
+	}
+	if (n <= 0)
+		return false;
+	words[n] = '\0';
+	words[strcspn(words, " :")] = '\0';
+	name_program(s, words + (*words == '-')); /* a login shell's */
+	return *s->program != '\0';
+}
+
+/* The first attached process's; a deleted file's name has " (deleted)" behind it. */
+static void name_process(struct session *s, pid_t pid)
+{
+	char link[64], path[4096], *deleted;
+	ssize_t n;
+
+	if (name_as_started(s, pid))
+		return;
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	if (n <= 0)
+		return;
+	path[n] = '\0';
+	deleted = strstr(path, " (deleted)");
+	if (deleted)
+		*deleted = '\0';
+	name_program(s, path);
+}
+
+/*
+ * Programs that a shell's words name by their path: probes on their files are there before they
+ * start. Others are looked at when they start.
+ */
+static void add_started(struct session *s, const char *words)
+{
+	static const char ends[] = " \t\n'\"`;|&()<>";
+	char path[4096];
+
+	for (size_t n; *words; words += n + (words[n] != '\0')) {
+		struct dso *dso;
+
+		n = strcspn(words, ends);
+		if (!n || n >= sizeof(path) || !memchr(words, '/', n))
+			continue;
+		memcpy(path, words, n);
+		path[n] = '\0';
+		if (!access(path, X_OK) && !dso_get(s->dsos, path, &dso, NULL))
+			session_add_object(s, dso, path, true);
+	}
+}
+
+static void add_started_by_script(struct session *s, const char *path)
+{
+	char words[65536];
+	FILE *f = fopen(path, "re");
+	size_t n = f ? fread(words, 1, sizeof(words) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	words[n] = '\0';
+	add_started(s, words);
+}
+
+static int objects_of_command(struct session *s, size_t *n_executables, struct err *err)
+{
+	struct dso_closure closure = { 0 };
+	struct command_program program;
+	struct dso *dso;
+	int ret = command_program_find(&program, s->options.argv, err);
+
+	if (ret)
+		return ret;
+	name_program(s, program.script ? program.script : program.path);
+	s->starts_others = program.is_shell;
+	s->traits.forks |= program.forks;
+	if (program.is_shell)
+		log_detail("%s is a shell's: what it starts is looked at when it starts",
+			   s->program);
+	ret = dso_closure_in(s->dsos, program.path, program.environment, &closure, err);
+	for (size_t i = 0; i < closure.n && !ret; i++) {
+		ret = dso_get(s->dsos, closure.paths[i], &dso, err);
+		if (!ret)
+			session_add_object(s, dso, closure.paths[i], i == 0);
+		if (!ret && i == 0 && program.is_shell) {
+			for (char *const *word = s->options.argv + 1; !program.script && *word;
+			     word++)
+				add_started(s, *word);
+			if (program.script)
+				add_started_by_script(s, program.script);
+			*n_executables = s->objects.n;
+		}
+	}
+	dso_closure_release(&closure);
+	command_program_release(&program);
+	return ret;
+}
+
+static bool is_executable_of(pid_t pid, const struct mapping *m)
+{
+	struct stat st;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	return !stat(path, &st) && st.st_ino == m->inode;
+}
+
+/* Adds the file of a mapping; *executable: it is the process's program. Quiet where it cannot be
+ * opened. */
+static void add_mapping(struct session *s, pid_t pid, const struct mapping *m)
+{
+	struct err why = { 0 };
+	char path[4096];
+	struct dso *dso;
+
+	if (mapping_path(m, pid, path, sizeof(path), &why) || dso_get(s->dsos, path, &dso, &why)) {
+		log_detail("%s is left out: %s", m->path, why.text);
+		return;
+	}
+	session_add_object(s, dso, path, is_executable_of(pid, m));
+}
+
+/* The program first: patterns without an object look there before they look in libraries. */
+static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, struct err *err)
+{
+	struct mappings maps = { 0 };
+	size_t before = s->objects.n;
+	int ret = mappings_read(&maps, pid, err);
+
+	vec_for_each (&maps, struct mapping, m)
+		if (is_executable_of(pid, m))
+			add_mapping(s, pid, m);
+	*n_executables = s->objects.n - before;
+	vec_for_each (&maps, struct mapping, m)
+		add_mapping(s, pid, m);
+	mappings_release(&maps);
+	return ret;
+}
+
+/* Of what -F matches nothing can be traced, and nothing else will join. */
+static int refuse_impossible(const struct session *s, struct err *err)
+{
+	const struct planned *p = s->plan.n ? s->plan.data[0] : NULL;
+
+	if (!p || !patterns_all_matched(s->patterns))
+		return 0;
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.data[i]->possible)
+			return 0;
+	return err_set(err, -ENOTSUP,
+		       "%s in %s%s cannot be traced: %s; name other functions with -F",
+		       dso_function_name(p->what.dso, p->what.function), dso_path(p->what.dso),
+		       s->plan.n > 1 ? " and the others" : "", p->reason);
+}
+
+/* Without patterns everything is looked for, of which a Go program has nothing. */
+static int refuse_go_programs(const struct session *s, struct err *err)
+{
+	const struct dso *first = NULL;
+
+	vec_for_each (&s->objects, const struct session_object, o) {
+		if (o->executable && !dso_is_go(o->dso))
+			return 0;
+		if (o->executable && !first)
+			first = o->dso;
+	}
+	return first ? selection_refuse_go(first, err) : 0;
+}
+
+int session_select(struct session *s, struct err *err)
+{
+	size_t n_executables = 1, n;
+	struct dso **dsos;
+	int ret = 0;
+
+	if (s->options.n_pids)
+		name_process(s, s->options.pids[0]);
+	if (!s->options.n_pids) {
+		ret = objects_of_command(s, &n_executables, err);
+		if (!ret)
+			ret = select_in(s, 0, n_executables, err);
+	}
+	for (size_t i = 0; i < s->options.n_pids; i++) {
+		size_t first = s->objects.n;
+
+		ret = add_mappings(s, s->options.pids[i], &n_executables, err);
+		if (!ret)
+			ret = select_in(s, first, n_executables, err);
+		if (ret)
+			break;
+	}
+	if (!ret && s->is_hybrid)
+		ret = refuse_go_programs(s, err);
+	/* What a first pass chose is there, or comes. */
+	if (ret || s->is_hybrid || s->starts_others || s->options.cpu_shares ||
+	    (s->options.some_match && s->plan.n))
+		return ret;
+	n = s->objects.n;
+	dsos = xcalloc(n ? n : 1, sizeof(*dsos));
+	for (size_t i = 0; i < n; i++)
+		dsos[i] = s->objects.data[i].dso;
+	ret = selection_missing(&s->selection, s->patterns, dsos, n, err);
+	free(dsos);
+	return ret ? ret : refuse_impossible(s, err);
+}
+
+/* What of the plan came with the last set: its objects had been there since mapped_ns. */
+static void note_late(struct session *s, size_t planned, uint64_t mapped_ns)
+{
+	uint64_t now_ns = clock_now_ns();
+	const struct dso *last = NULL;
+
+	if (!s->begun)
+		return;
+	for (size_t i = planned; i < s->plan.n; i++) {
+		struct dso *dso = s->plan.data[i]->what.dso;
+
+		if (dso == last || !s->plan.data[i]->possible)
+			continue;
+		if (!s->late.objects++)
+			s->late.path = dso_path(dso);
+		s->late.has_executable |= s->objects.data[session_object_id(s, dso)].executable;
+		last = dso;
+	}
+	if (!mapped_ns || s->burst.off) /* then with the next burst */
+		s->late.unknown = true;
+	else if (now_ns > mapped_ns + s->late.most_ns)
+		s->late.most_ns = now_ns - mapped_ns;
+}
+
+void session_say_late(struct session *s)
+{
+	char others[64] = "", moment[TEXT_NUMBER], objects[TEXT_COUNTED], name[128];
+	char words[512];
+	const char *remedy = "";
+
+	if (s->is_hybrid || !s->late.objects)
+		return;
+	if (s->late.objects > 1)
+		snprintf(others, sizeof(others), " and %s more",
+			 text_counted(objects, s->late.objects - 1, "file"));
+	if (s->late.has_executable)
+		remedy = "; record the program itself to see its beginning";
+	snprintf(
+		words, sizeof(words),
+		"functions of %s%s, mapped while it was recorded, are traced from %s%s after that: "
+		"earlier calls are in no count%s",
+		text_printable(name, sizeof(name), text_base_name(s->late.path)), others,
+		s->late.unknown ? "some time" : "at most ",
+		s->late.unknown ? "" : text_time(moment, s->late.most_ns), remedy);
+	session_write_notice(s, "joined-late", words);
+}
+
+static int join_process(struct session *s, pid_t pid, uint64_t mapped_ns, struct err *err)
+{
+	size_t objects = s->objects.n, planned = s->plan.n, n_executables = 0;
+	struct probeset *set = NULL;
+	struct err gone = { 0 };
+	int ret;
+
+	if (add_mappings(s, pid, &n_executables, &gone) || s->objects.n == objects)
+		return 0;
+	session_write_objects(s, objects);
+	ret = select_in(s, objects, n_executables, err);
+	for (size_t i = planned; i < s->plan.n && ret; i++)
+		s->plan.data[i]->possible = false;
+	if (ret || s->plan.n == planned)
+		return ret;
+	ret = session_build_set(s, planned, &set, err);
+	if (!ret && set)
+		ret = session_open_on_targets(s, set, err);
+	if (!ret && set) {
+		session_write_set(s, set, true);
+		note_late(s, planned, mapped_ns);
+	}
+	return ret;
+}
+
+struct joining {
+	pid_t pid;
+	uint64_t mapped_ns; /* the first time; 0: not known */
+};
+
+struct joinings {
+	VEC(struct joining)
+};
+
+static void add_joining(struct joinings *joinings, pid_t pid, uint64_t mapped_ns)
+{
+	vec_for_each (joinings, struct joining, j)
+		if (j->pid == pid) {
+			j->mapped_ns = mapped_ns < j->mapped_ns ? mapped_ns : j->mapped_ns;
+			return;
+		}
+	*vec_add(joinings) = (struct joining){ pid, mapped_ns };
+}
+
+void session_join_mapped(struct session *s)
+{
+	struct joinings joinings = { 0 };
+	struct pids pids = { 0 };
+
+	if (s->drain.mappings_overflowed) /* which processes is not known: all of them */
+		bpfprog_targets(s->programs, &pids);
+	vec_for_each (&pids, pid_t, pid)
+		add_joining(&joinings, *pid, 0);
+	for (size_t i = 0; i < s->drain.n_mappings; i++)
+		add_joining(&joinings, s->drain.mappings[i].pid, s->drain.mappings[i].time_ns);
+	s->drain.n_mappings = 0;
+	s->drain.mappings_overflowed = false;
+	vec_for_each (&joinings, struct joining, j) {
+		struct err err = { 0 };
+
+		if (join_process(s, j->pid, j->mapped_ns, &err))
+			session_write_notice(s, "join", err.text);
+	}
+	vec_release(&joinings);
+	vec_release(&pids);
+}
+
+void session_say_no_keys(struct session *s)
+{
+	for (size_t k = 0; k < s->plan.no_key.n; k++) {
+		const char *name = s->plan.no_key.names[k];
+		bool known = !strcmp(name, "*");
+		char words[256], shown[128];
+
+		for (size_t i = 0; i < s->plan.n && !known; i++)
+			known = no_key_means(name, s->plan.data[i]->what.dso,
+					     s->plan.data[i]->what.function);
+		snprintf(words, sizeof(words), "--no-key %s: no function of that name was traced",
+			 text_printable(shown, sizeof(shown), name));
+		if (!known)
+			session_write_notice(s, "no-key", words);
+	}
+}

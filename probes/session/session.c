@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/session/session.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "probes/bpf/wire.h"
+#include "probes/drain/keep.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+#include "trace/write/writer.h"
+
+#define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
+#define LIVE_LAG_NS	  20000000ull  /* a probe's program may be interrupted before it writes */
+
+static void on_signal(struct session *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signal_fd, &info, sizeof(info)) == sizeof(info))
+		ending_signal(&s->ending, &s->launch, (int)info.ssi_signo, info.ssi_code);
+}
+
+static void show_progress(struct session *s)
+{
+	if (!s->options.show_progress)
+		return;
+	if (s->options.duration_ns && s->begun)
+		progress_share(&s->progress, (double)(clock_now_ns() - s->start_ns) /
+						     (double)s->options.duration_ns);
+	else
+		progress_rate(&s->progress, s->drain.entries, "calls");
+}
+
+/* Probes onto the processes; the launched command's records begin with its exec. */
+static int start(struct session *s, struct err *err)
+{
+	const pid_t *pids = s->options.n_pids ? s->options.pids : &s->launch.pid;
+	size_t n = s->options.n_pids ? s->options.n_pids : 1;
+	int ret = 0;
+
+	session_calibrate_switches(s, SWITCHES_ALONE);
+	ret = bpfprog_attach_scheduler(s->programs, err);
+	if (!ret) {
+		session_calibrate_switches(s, SWITCHES_WATCHED);
+		session_calibrate_switches(s, SWITCHES_CARRIED);
+		session_calibrate_samples(s);
+	}
+	bpfprog_hold_children(s->programs, session_events_are_swapped(s));
+	for (size_t i = 0; i < n && !ret; i++) {
+		ret = bpfprog_add_target(s->programs, pids[i], 0);
+		drain_add_target(&s->drain, pids[i]);
+		if (ret)
+			return err_set(err, ret, "cannot note process %d: %s", pids[i],
+				       strerror(-ret));
+	}
+	bpfprog_totals(s->programs, &s->totals_at_start);
+	s->cpus_looked_ns = clock_now_ns();
+	drain_start(&s->drain, s->cpus_looked_ns);
+	bpfprog_forget_sampled(s->programs);
+	if (!ret)
+		ret = session_watch_mappings(s, err);
+	for (size_t k = 0; k < s->sets.n; k++)
+		for (size_t i = 0; i < n && !ret && session_is_on_targets(s, k); i++)
+			ret = session_open_on_process(s, &s->sets.data[k], pids[i], err);
+	if (ret)
+		return ret;
+	s->open_ns = clock_now_ns();
+	s->hybrid.brake_since_ns = s->open_ns;
+	s->delayed = s->options.delay_ns > 0;
+	if (!s->delayed)
+		session_begin(s);
+	if (s->is_hybrid)
+		session_hybrid_start(s);
+	session_sample_start(s);
+	on_signal(s); /* that came meanwhile: the command, not started yet, ends of it */
+	progress_end(&s->progress);
+	ret = session_need_descriptors(err);
+	if (!ret && s->options.launching)
+		ret = s->options.launching(s->options.launching_ctx, s->launch.pid, err);
+	if (ret || !s->options.argv)
+		return ret;
+	return launch_exec(&s->launch, s->options.argv, err);
+}
+
+static bool any_target_alive(const struct session *s)
+{
+	struct pids pids = { 0 };
+	bool any;
+
+	bpfprog_targets(s->programs, &pids);
+	any = pids.n > 0;
+	vec_release(&pids);
+	return any;
+}
+
+/* Why to stop now; NULL: go on. */
+static const char *reason_to_stop(struct session *s)
+{
+	if (s->options.argv && launch_poll(&s->launch))
+		return "command ended";
+	if (ending_is_due(&s->ending, s->options.argv))
+		return "interrupted";
+	if (s->begun && s->options.duration_ns &&
+	    clock_now_ns() - s->start_ns >= s->options.duration_ns)
+		return "duration";
+	if (s->options.n_pids && !any_target_alive(s))
+		return "processes ended";
+	return NULL;
+}
+
+/* When the recording is to begin, or to end; 0: whenever. */
+static uint64_t next_moment_ns(const struct session *s)
+{
+	if (!s->begun)
+		return s->open_ns + s->options.delay_ns;
+	return s->options.duration_ns ? s->start_ns + s->options.duration_ns : 0;
+}
+
+static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n)
+{
+	int timeout_ms = session_keeps_budget(s) || s->is_hybrid ? session_hybrid_interval_ms(s)
+								 : DRAIN_INTERVAL_MS;
+	uint64_t now_ns = clock_now_ns(), moment_ns = next_moment_ns(s);
+
+	if (moment_ns > now_ns && (moment_ns - now_ns) / 1000000 < (uint64_t)timeout_ms)
+		timeout_ms = (int)((moment_ns - now_ns) / 1000000) + 1;
+	timeout_ms = session_burst_timeout_ms(s, timeout_ms);
+	if (poll(fds, n, timeout_ms) < 0 && errno != EINTR)
+		log_detail("poll: %s", strerror(errno));
+	ringbufs_heard(&s->rings);
+}
+
+static void begin_after_delay(struct session *s)
+{
+	if (!s->begun && clock_now_ns() - s->open_ns >= s->options.delay_ns)
+		session_begin(s);
+}
+
+/* A recording of no time is one all the same. */
+static void begin_at_end(struct session *s)
+{
+	s->began_at_end = true;
+	session_begin(s);
+	session_write_notice(s, "delay",
+			     "it ended before the time of -D was over, so nothing was recorded; "
+			     "give -D less");
+}
+
+/* The file takes no more: the recording ends here, the target does not. */
+static void end_by_writer(struct session *s)
+{
+	int ret = trace_writer_flush(s->writer, &s->write_error);
+
+	s->reason = ret == -EFBIG		       ? "max-size"
+		    : ret == -ENOSPC || ret == -EDQUOT ? "disk full"
+						       : "write error";
+}
+
+/* What goes wrong while functions join costs their records, not the recording. */
+static void join(struct session *s)
+{
+	struct err err = { 0 };
+	int ret;
+
+	if (s->drain.n_mappings || s->drain.mappings_overflowed)
+		session_join_mapped(s);
+	session_note_after(s, clock_now_ns(), false);
+	ret = session_burst_step(s, &err);
+	if (!ret)
+		ret = session_follow_look(s, clock_now_ns(), &err);
+	if (!ret)
+		ret = session_brake(s, clock_now_ns(), &err);
+	if (!ret)
+		ret = session_next_turn(s, &err);
+	if (!ret && s->is_hybrid)
+		ret = session_hybrid_step(s, &err);
+	session_close_retired(s, clock_now_ns());
+	if (ret)
+		session_write_notice(s, "join", err.text);
+}
+
+/* Who looks on must be able to name what the records name. */
+static void show_drained(struct session *s, uint64_t drained_from_ns)
+{
+	if (!s->options.drained || !s->begun || drained_from_ns - s->start_ns < LIVE_LAG_NS)
+		return;
+	if (s->options.live)
+		session_write_stacks(s);
+	s->options.drained(s->options.drained_ctx, drained_from_ns - LIVE_LAG_NS);
+}
+
+/* One turn of the loop; false: the recording is over. */
+static bool turn(struct session *s)
+{
+	const char *reason = reason_to_stop(s);
+	uint64_t began_ns = clock_now_ns();
+	struct err err = { 0 };
+
+	if (drain_run(&s->drain, &s->rings, &s->mappings)) {
+		end_by_writer(s);
+		return false;
+	}
+	if (session_hold_new(s, &err))
+		session_write_notice(s, "join", err.text);
+	session_add_stacks(s);
+	session_add_addresses(s);
+	if (reason) {
+		s->reason = reason;
+		return false;
+	}
+	show_drained(s, began_ns);
+	join(s);
+	session_warn_cost(s, clock_now_ns(), false);
+	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
+		return true;
+	s->last_flush_ns = clock_now_ns();
+	session_look_for_cpus(s);
+	if (trace_writer_flush(s->writer, NULL)) {
+		end_by_writer(s);
+		return false;
+	}
+	return true;
+}
+
+static void loop(struct session *s)
+{
+	struct pollfd fds[] = {
+		{ .fd = s->rings.epoll_fd, .events = POLLIN },
+		{ .fd = s->signal_fd, .events = POLLIN },
+		{ .fd = s->launch.pid ? (int)syscall(SYS_pidfd_open, s->launch.pid, 0) : -1,
+		  .events = POLLIN },
+	};
+	const uint32_t n = sizeof(fds) / sizeof(fds[0]);
+
+	progress_init(&s->progress, "recording");
+	do {
+		wait_for_something(s, fds, n);
+		on_signal(s);
+		begin_after_delay(s);
+		show_progress(s);
+	} while (turn(s));
+	progress_end(&s->progress);
+	if (fds[n - 1].fd >= 0)
+		close(fds[n - 1].fd);
+}
+
+/* What the kernel has written is read and its losses placed before the calibration uses the rings
+ * again. */
+static void stop(struct session *s)
+{
+	bpfprog_record(s->programs, false);
+	session_note_stop(s);
+	bpfprog_keep_samples(s->programs, false);
+	session_burst_stop(s);
+	session_look_for_cpus(s);
+	session_unwatch_mappings(s);
+	session_say_mappings(s);
+	if (s->is_hybrid)
+		session_hybrid_stop(s);
+	drain_run(&s->drain, &s->rings, &s->mappings);
+	drain_finish(&s->drain, &s->rings, clock_now_ns());
+	bpfprog_totals(s->programs, &s->totals_at_stop);
+	s->stopped = true;
+	session_note_after(s, clock_now_ns(), true);
+	trace_writer_flush(s->writer, NULL); /* memory may end where programs are read below */
+	session_add_stacks(s);
+	session_add_addresses(s);
+	session_write_stacks(s);
+	session_say_stacks(s);
+	session_write_addresses(s);
+	session_write_call_counts(s);
+	session_calibrate(s, "after", s->cpus.n);
+	session_calibrate_switches(s, SWITCHES_CARRIED); /* of all sets that joined */
+	session_close_sets(s);
+}
+
+static void wait_for_signal(void *session)
+{
+	struct session *s = session;
+	struct pollfd fd = { .fd = s->signal_fd, .events = POLLIN };
+
+	poll(&fd, 1, 50);
+	on_signal(s);
+}
+
+static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
+{
+	uint64_t written, left_out;
+
+	/* What a full disk or the largest size kept out of the file is lost as well. */
+	trace_writer_flush(s->writer, NULL);
+	written = trace_writer_records(s->writer);
+	left_out = 2 * keep_calls(s->drain.keep);
+	*r = (struct session_result){
+		.calls = s->drain.entries,
+		.trapped_calls = session_trapped_calls(s),
+		.records = written,
+		.left_out_records = left_out,
+		.lost_records =
+			s->totals_at_stop.calls - s->totals_at_start.calls - written - left_out,
+		.duration_ns = duration_ns,
+		.recorder_cpu_ns = clock_cpu_ns(),
+		.target_cpu_ns = session_recorded_cpu_ns(s),
+		.counting_cost_ns = s->hybrid.counting_cost_ns,
+		.scheduling_cost_ns = session_scheduling_cost_ns(s),
+		.sampling_cost_ns = session_sampling_cost_ns(s),
+		.sample_ns = s->sample_ns,
+		.after_cost_ns = (uint64_t)s->after.cost_ns,
+		.probes_cost_ns = session_probes_cost_ns(s),
+		.functions = s->n_probed,
+		.exit_status =
+			s->launch.ended && !s->options.n_pids ? launch_exit_status(&s->launch) : 0,
+		.interrupted = s->ending.signals > 0,
+		.began_at_end = s->began_at_end,
+		.reason = s->reason,
+	};
+}
+
+/* A full disk is no failure of the command: it is said, and what was written stays. */
+static int close_file(struct session *s, struct session_result *result, struct err *err)
+{
+	int ret;
+
+	session_write_end(s, result);
+	trace_writer_flush(s->writer, NULL);
+	result->file_bytes = trace_writer_bytes(s->writer);
+	ret = trace_writer_close(s->writer, &s->write_error);
+	s->writer = NULL;
+	if (!ret && !s->write_error.code)
+		return 0;
+	result->cut_short = true;
+	/* The largest size is an end that was asked for. */
+	if (s->write_error.code == -EFBIG || (s->launch.pid && !s->options.n_pids)) {
+		log_notice("%s", s->write_error.text);
+		return 0;
+	}
+	if (err)
+		*err = s->write_error;
+	return s->write_error.code;
+}
+
+int session_run(struct session *s, struct session_result *result, struct err *err)
+{
+	uint64_t duration_ns;
+	int ret = start(s, err), closed;
+
+	if (!ret)
+		loop(s);
+	if (!ret && !s->begun)
+		begin_at_end(s);
+	duration_ns = clock_now_ns() - s->start_ns;
+	stop(s);
+	/* As perf does it, so that `-d 10 ./server` returns. */
+	if (!ret) /* else the command was never let go */
+		ending_wait(&s->ending, &s->launch,
+			    !s->options.n_pids && !strcmp(s->reason, "duration"), wait_for_signal,
+			    s);
+	if (!s->is_hybrid && !s->plan.n)
+		session_write_notice(s, "nothing-matched",
+				     "-F matches no function of any program that ran; ispot check "
+				     "lists what a program has");
+	session_say_late(s);
+	session_say_no_keys(s);
+	session_hold_end(s);
+	session_follow_end(s);
+	session_warn_cost(s, s->start_ns + duration_ns, true);
+	fill_result(s, duration_ns, result);
+	closed = close_file(s, result, ret ? NULL : err);
+	session_say_descriptors(ret, err);
+	return ret ? ret : closed;
+}
+
+void session_choice(struct session *s, struct session_choice *choice)
+{
+	if (s->is_hybrid)
+		session_hybrid_choice(s, choice);
+}
+
+void session_choice_release(struct session_choice *choice)
+{
+	vec_for_each (&choice->patterns, const char *, pattern)
+		free((char *)*pattern);
+	vec_for_each (&choice->left_out, struct meta_not_traced, n) {
+		free((char *)n->name);
+		free((char *)n->object);
+		free((char *)n->reason);
+	}
+	vec_release(&choice->patterns);
+	vec_release(&choice->shares);
+	vec_release(&choice->left_out);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Sets of probes: made of what is planned, described in the file, made again without some. */
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "probes/cost/selfcost.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/select/marker.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
+#include "trace/meta/meta.h"
+
+void session_point_refused(void *ctx, uint32_t id, int errnum)
+{
+	struct session *s = ctx;
+	struct planned *p;
+
+	id &= WIRE_ID_MASK;
+	if (id >= SELFCOST_ID_FIRST) {
+		log_detail("a calibration probe is refused: %s", strerror(errnum));
+		return;
+	}
+	p = s->plan.data[id];
+	p->possible = false;
+	p->reason = "the kernel refuses a probe there";
+	log_detail("%s: the kernel refuses a probe there: %s",
+		   dso_function_name(p->what.dso, p->what.function), strerror(errnum));
+}
+
+static void describe_function(struct session *s, const struct planned *p, uint32_t id, uint32_t set)
+{
+	struct meta_function f = { .id = id,
+				   .set = set,
+				   .object = session_object_id(s, p->what.dso) };
+	struct text line = { 0 };
+
+	planned_describe(p, &f);
+	f.chosen = !s->is_hybrid;
+	meta_print_function(&f, &line);
+	session_write_line(s, &line);
+}
+
+struct meta_not_traced session_left_out(const struct planned *p)
+{
+	return (struct meta_not_traced){
+		.name = dso_function_name(p->what.dso, p->what.function),
+		.object = dso_path(p->what.dso),
+		.reason = p->reason,
+		.address = p->what.function->address,
+		.cpu_share = p->cpu_share,
+		.calls_per_s = p->calls_per_s,
+		.cost_share = p->cost_share,
+	};
+}
+
+void session_write_left_out(struct session *s)
+{
+	for (size_t i = 0; i < s->options.n_left_out; i++) {
+		struct text line = { 0 };
+
+		meta_print_not_traced(&s->options.left_out[i], &line);
+		session_write_line(s, &line);
+	}
+}
+
+void session_describe_left_out(struct session *s, const struct planned *p, uint64_t traced_until_ns)
+{
+	struct meta_not_traced n = session_left_out(p);
+	struct text line = { 0 };
+
+	n.traced_until_ns = traced_until_ns;
+	if (!s->is_hybrid && !s->options.keep_budget)
+		log_notice("%s in %s is not traced: %s", n.name, n.object, n.reason);
+	meta_print_not_traced(&n, &line);
+	session_write_line(s, &line);
+}
+
+void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
+			    uint64_t traced_again_ns)
+{
+	struct meta_not_traced n = session_left_out(p);
+	struct text line = { 0 };
+
+	n.reason = session_over_budget_traced;
+	n.traced_until_ns = traced_until_ns;
+	n.traced_again_ns = traced_again_ns;
+	meta_print_not_traced(&n, &line);
+	session_write_line(s, &line);
+}
+
+/* Of markers: a name that was chosen, and cannot be timed or not even be begun. */
+static void say_half(struct session *s, size_t first)
+{
+	for (size_t i = first; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (p->possible && p->set == PLANNED_NO_SET && p->what.marker &&
+		    marker_is_endless(p->what.marker))
+			log_notice("marker %s has no end in %s: its begins are counted, not timed; "
+				   "put ISPOT_END(%s) where it ends",
+				   p->what.function->name, dso_path(p->what.dso),
+				   p->what.function->name);
+	}
+	for (; s->n_left_out_said < s->selection.left_out.n; s->n_left_out_said++) {
+		const struct unselected *u = &s->selection.left_out.data[s->n_left_out_said];
+		struct meta_not_traced n = { .name = u->name,
+					     .object = u->object,
+					     .reason = u->reason,
+					     .cpu_share = NAN,
+					     .calls_per_s = NAN,
+					     .cost_share = NAN };
+		struct text line = { 0 };
+
+		if (!u->marker)
+			continue;
+		log_notice("marker %s in %s is not traced: %s", u->name, u->object, u->reason);
+		meta_print_not_traced(&n, &line);
+		session_write_line(s, &line);
+	}
+}
+
+/* Of functions that a glob chose: arguments that these do not have. */
+static void say_without(struct session *s, size_t first)
+{
+	const struct planned *one = NULL;
+	char functions[TEXT_COUNTED], *words;
+	uint64_t n = 0;
+
+	for (size_t i = first; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (!p->possible || !p->wrong_arguments.code)
+			continue;
+		one = one ? one : p;
+		n++;
+	}
+	if (!n)
+		return;
+	words = xasprintf("%s of -F %s recorded without an argument named behind @: %s%s",
+			  text_counted(functions, n, "function"), n == 1 ? "is" : "are",
+			  one->wrong_arguments.text, n == 1 ? "" : "; and others (ispot check)");
+	session_write_notice(s, "arguments", words);
+	free(words);
+}
+
+static int add_empties(const struct session *s, struct probeset *set)
+{
+	return selfcost_add(set, s->is_hybrid ? session_has_markers(s, 0)
+					      : patterns_choose_markers(s->patterns));
+}
+
+int session_build_set(struct session *s, size_t first, struct probeset **out, struct err *err)
+{
+	struct probeset set;
+	size_t n = 0;
+	int ret;
+
+	*out = NULL;
+	say_half(s, first);
+	say_without(s, first);
+	probeset_init(&set, s->dynevents, s->sets.n);
+	if (session_has_sessions(s))
+		probeset_use_sessions(&set);
+	for (size_t i = first; i < s->plan.n; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (!p->possible || p->set != PLANNED_NO_SET)
+			continue;
+		probeset_add(&set, p, session_path(s, p->what.dso), i);
+		n++;
+	}
+	/* The first set also carries what calibration needs; the hybrid's first set has nothing
+	 * else. */
+	if (!set.id && s->options.calibrate && !add_empties(s, &set)) {
+		s->calibrated = true;
+		n++;
+	}
+	ret = n ? probeset_create(&set, session_point_refused, s, err) : 0;
+	if (!ret)
+		ret = bpfprog_operands(s->programs, s->plan.operands.data, s->plan.operands.n, err);
+	for (size_t i = first; i < s->plan.n && !ret; i++) {
+		struct planned *p = s->plan.data[i];
+
+		if (p->set != PLANNED_NO_SET)
+			continue;
+		if (p->possible) {
+			describe_function(s, p, i, set.id);
+			p->set = set.id;
+			s->n_probed++;
+		} else if (!p->told && (!s->is_hybrid || p->what.marker || p->cost_share > 0 ||
+					p->cpu_share >= HYBRID_HOT_SHARE)) {
+			session_describe_left_out(s, p, 0);
+			p->told = true;
+		}
+	}
+	if (!n || ret) {
+		probeset_release(&set);
+		return ret;
+	}
+	drain_count_functions(&s->drain, s->plan.n);
+	session_tell_costs(s, first);
+	for (size_t i = first; i < s->plan.n; i++)
+		if (s->plan.data[i]->arguments.n)
+			s->drain.arguments[i] = &s->plan.data[i]->arguments;
+	*vec_add(&s->sets) = set;
+	*out = vec_last(&s->sets);
+	return 0;
+}
+
+static int rebuild_set(struct session *s, size_t k, struct err *err)
+{
+	struct probeset *set = &s->sets.data[k];
+	uint32_t id = set->id;
+	size_t n = 0;
+	int ret;
+
+	session_write_set(s, set, false);
+	session_retire_set(s, set);
+	probeset_init(set, s->dynevents, id);
+	if (session_has_sessions(s))
+		probeset_use_sessions(set);
+	for (size_t i = 0; i < s->drain.n_functions; i++) {
+		const struct planned *p = s->plan.data[i];
+
+		if (!planned_is_traced(p) || p->set != id)
+			continue;
+		probeset_add(set, p, session_path(s, p->what.dso), i);
+		n++;
+	}
+	/* The calibration afterwards finds its functions in the first set again. */
+	if (!id && s->calibrated && !add_empties(s, set))
+		n++;
+	ret = n ? probeset_create(set, session_point_refused, s, err) : 0;
+	if (!ret && n)
+		ret = session_open_on_targets(s, set, err);
+	if (!n || ret)
+		probeset_release(set);
+	else
+		session_write_set(s, set, true);
+	return ret;
+}
+
+void session_quiet_sets(struct session *s, const bool *touched)
+{
+	for (size_t k = 0; k < s->sets.n; k++)
+		if (touched[k])
+			probeset_quiet(&s->sets.data[k]);
+}
+
+int session_rebuild_sets(struct session *s, const bool *touched, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t k = 0; k < s->sets.n && !ret; k++)
+		if (touched[k])
+			ret = rebuild_set(s, k, err);
+	return ret;
+}

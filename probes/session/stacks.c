@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The stacks of a recording: addresses are looked up while their process lives; names, lines and
+ * what was inlined where, once per place when it is written: into a file, when the recording ends.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "base/text.h"
+#include "probes/code/loops.h"
+#include "probes/code/spinloop.h"
+#include "probes/kernel/bpfprog.h"
+#include "probes/place/returns.h"
+#include "probes/session/internal.h"
+#include "symbol/demangle.h"
+#include "symbol/dso/dso.h"
+#include "symbol/dso/unwind.h"
+#include "trace/meta/meta.h"
+
+#define WAITS_TOLD  100 /* a smaller part of them without stack is not worth a line */
+#define INLINES_MAX 16	/* functions inlined into each other at one place */
+
+static uint32_t place_id(struct session *s, const struct place *place)
+{
+	uint64_t key = place ? hash_u64((uintptr_t)place->dso) ^ place->address : 0;
+	uint32_t id = map_get(&s->stacks.by_place, key);
+
+	if (id == MAP_NONE) {
+		id = s->stacks.places.n;
+		map_put(&s->stacks.by_place, key, id);
+		*vec_add(&s->stacks.places) = (struct session_place){
+			.dso = place ? place->dso : NULL,
+			.address = place ? place->address : 0,
+		};
+	}
+	return id;
+}
+
+/* A return address belongs to the call before it. */
+static void add_stack(struct session *s, const struct drain_stack *new)
+{
+	uint64_t of_kernel[WIRE_FRAMES_MAX];
+	const uint64_t *ips = new->n_frames ? new->frames : of_kernel;
+	uint32_t n = new->n_frames;
+	struct session_stack *stack = vec_add(&s->stacks.all);
+	struct place place;
+
+	if (!n)
+		n = bpfprog_stack(s->programs, new->id - 1, of_kernel, WIRE_FRAMES_MAX);
+	stack->id = new->id;
+	stack->first = s->stacks.row.n;
+	for (uint32_t i = 0; i < n; i++) {
+		bool known = spaces_find(&s->spaces, new->pid, ips[i] - (i > 0 || !new->from_call),
+					 &place);
+		uint32_t id = place_id(s, known ? &place : NULL);
+
+		/* Unknown ones in a row are one gap. */
+		stack->n = s->stacks.row.n - stack->first;
+		if (known || !stack->n || *vec_last(&s->stacks.row) != id)
+			*vec_add(&s->stacks.row) = id;
+	}
+	stack->n = s->stacks.row.n - stack->first;
+}
+
+static uint64_t copied(const uint64_t *registers, unsigned number)
+{
+	return registers[__builtin_popcountll(unwind_register_mask & ((1ull << number) - 1))];
+}
+
+static size_t unwind_with(struct session *s, const struct space *space, struct unwind_input *in,
+			  uint64_t *frames, uint64_t *places, size_t room)
+{
+	in->register_mask = unwind_register_mask;
+	in->maps = &space->maps;
+	in->dsos = space->dsos.data;
+	if (!s->stacks.unwinder)
+		s->stacks.unwinder = unwinder_new();
+	if (s->stacks.unwound_pid != space->pid || s->stacks.unwound_changes != space->changes)
+		unwinder_forget(s->stacks.unwinder);
+	s->stacks.unwound_pid = space->pid;
+	s->stacks.unwound_changes = space->changes;
+	return unwind_stack(s->stacks.unwinder, in, frames, places, room);
+}
+
+static size_t unwind(struct session *s, pid_t pid, struct unwind_input *in, uint64_t *frames,
+		     uint64_t *places, size_t room)
+{
+	uint64_t ip = copied(in->registers, unwind_register_ip);
+
+	return unwind_with(s, spaces_get(&s->spaces, pid, ip), in, frames, places, room);
+}
+
+/* False: the stack ends where something may be mapped that is not known yet. */
+static bool unwind_wait(struct session *s, const struct wire_copy *w, struct unwind_input *in,
+			struct drain_stack *stack, uint64_t *places)
+{
+	uint64_t end = copied(in->registers, unwind_register_ip), read_ns;
+	const struct space *space = spaces_get(&s->spaces, stack->pid, end);
+
+	do {
+		stack->n_frames =
+			(uint32_t)unwind_with(s, space, in, stack->frames, places, WIRE_FRAMES_MAX);
+		if (!stack->n_frames)
+			return false;
+		end = unwinder_refused(s->stacks.unwinder);
+		if (!end)
+			end = stack->frames[stack->n_frames - 1];
+		if (stack->n_frames == WIRE_FRAMES_MAX || space_settled(space, end, w->h.time_ns))
+			return true;
+		read_ns = space->read_ns;
+		space = spaces_get(&s->spaces, stack->pid, end);
+	} while (space->read_ns != read_ns);
+	return false;
+}
+
+uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
+			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room)
+{
+	struct unwind_input in = { .registers = registers,
+				   .stack = stack,
+				   .stack_bytes = stack_bytes };
+
+	return (uint32_t)unwind(s, pid, &in, frames, NULL, room);
+}
+
+/* Above the copied stack pointer; not the same word in a signal handler's caller. */
+static uint32_t step_to(const struct wire_copy *w, uint64_t sp, uint64_t place, uint64_t address)
+{
+	uint64_t at = place - sp, word;
+
+	if (place == UNWIND_IN_LINK)
+		return WIRE_STEP_LINK;
+	if (at >= w->n_bytes || w->n_bytes - at < sizeof(word))
+		return WIRE_STEP_END;
+	memcpy(&word, w->stack + at, sizeof(word));
+	if (RETURNS_LINK != RETURNS_ON_STACK)
+		word &= WIRE_SIGNED_ADDRESS;
+	return word == address ? (uint32_t)at : WIRE_STEP_END;
+}
+
+/* A stack that threads wait with ends where the next address is not as far up in every one. */
+static void know_stack(struct session *s, const struct wire_copy *w, struct drain_stack *stack,
+		       uint64_t sp, const uint64_t *places)
+{
+	uint32_t steps[WIRE_FRAMES_MAX] = { 0 }, n = 1;
+	struct bpfprog_known_stack known = {
+		.tgid = w->h.tgid, .stack = stack->id, .frames = stack->frames, .steps = steps
+	};
+
+	for (; n < stack->n_frames; n++) {
+		steps[n] = step_to(w, sp, places[n], stack->frames[n]);
+		if (steps[n] == WIRE_STEP_END)
+			break;
+	}
+	known.n = stack->n_frames = n;
+	bpfprog_know_stack(s->programs, &known);
+}
+
+static void add_copy(struct session *s, struct drain_copy *copy)
+{
+	uint64_t registers[WIRE_REGISTERS_MAX], places[WIRE_FRAMES_MAX], sp;
+	struct drain_stack stack = { .id = copy->id, .pid = copy->w.h.tgid, .from_call = true };
+	bool waits = copy->w.h.head >> WIRE_ID_BITS == WIRE_WAIT_COPY;
+	struct unwind_input in = { .registers = registers,
+				   .stack = copy->w.stack,
+				   .stack_bytes = copy->w.n_bytes,
+				   .at_entry = !waits || copy->w.trapped };
+
+	memcpy(registers, copy->w.registers, sizeof(registers));
+	sp = copied(registers, unwind_register_sp);
+	returns_restore(&copy->w, sp, RETURNS_LINK);
+	memcpy(registers, copy->w.registers, sizeof(registers)); /* the link register's, restored */
+	if (!waits)
+		stack.n_frames =
+			(uint32_t)unwind(s, stack.pid, &in, stack.frames, places, WIRE_FRAMES_MAX);
+	else if (unwind_wait(s, &copy->w, &in, &stack, places))
+		know_stack(s, &copy->w, &stack, sp, places);
+	add_stack(s, &stack);
+}
+
+/* Before session_join_mapped() resets them. */
+static void learn_mappings(struct session *s)
+{
+	struct drain *d = &s->drain;
+
+	for (size_t i = 0; i < d->n_ended; i++) {
+		spaces_end(&s->spaces, d->ended[i]);
+		drain_forget_target(d, d->ended[i]);
+	}
+	d->n_ended = 0;
+	for (size_t i = 0; i < d->n_forks; i++)
+		spaces_fork(&s->spaces, d->forks[i].parent, d->forks[i].child, d->forks[i].time_ns);
+	d->n_forks = 0;
+	for (size_t i = 0; i < d->n_mappings; i++) {
+		struct drain_mapping *from = &d->mappings[i];
+		struct mapping m = {
+			.start = from->address,
+			.end = from->address + from->length,
+			.file_offset = from->file_offset,
+			.device = makedev(from->device_major, from->device_minor),
+			.inode = from->inode,
+			.path = from->path,
+		};
+
+		spaces_map(&s->spaces, from->pid, &m);
+	}
+	if (d->mappings_overflowed)
+		spaces_reread(&s->spaces);
+}
+
+void session_add_stacks(struct session *s)
+{
+	learn_mappings(s);
+	for (size_t i = 0; i < s->drain.stacks.n_new; i++)
+		add_stack(s, &s->drain.stacks.new[i]);
+	s->drain.stacks.n_new = 0;
+	for (size_t i = 0; i < s->drain.stacks.n_copies; i++)
+		add_copy(s, &s->drain.stacks.copies[i]);
+	s->drain.stacks.n_copies = 0;
+	spaces_drop(&s->spaces);
+}
+
+static void write_frame(struct session *s, const struct meta_frame *frame)
+{
+	struct text line = { 0 };
+
+	meta_print_frame(frame, &line);
+	session_write_line(s, &line);
+}
+
+static const struct loops *loops_at(struct session *s, const struct session_place *place,
+				    const struct dso_function *f)
+{
+	uint64_t key = hash_u64((uintptr_t)place->dso) ^ f->address;
+	uint32_t i = map_get(&s->stacks.loops_of, key);
+
+	if (i == MAP_NONE) {
+		i = (uint32_t)s->stacks.loops.n;
+		map_put(&s->stacks.loops_of, key, i);
+		*vec_add(&s->stacks.loops) = loops_read_at(place->dso, place->address);
+	}
+	return s->stacks.loops.data[i];
+}
+
+/* In the source of the function that the instruction is compiled into. */
+static uint32_t outer_line(struct dso *dso, uint64_t address)
+{
+	struct dso_inline chain[INLINES_MAX];
+	size_t n = dso_inlines_at(dso, address, chain, INLINES_MAX);
+
+	return n ? chain[n - 1].call.line : dso_line_at(dso, address).line;
+}
+
+static void find_loops(struct session *s, const struct session_place *place,
+		       const struct dso_function *f, struct meta_frame *frame)
+{
+	const struct loops *loops = f ? loops_at(s, place, f) : NULL;
+	struct loop outermost, innermost;
+
+	if (!loops || !frame->line || !loops_around(loops, place->address, &outermost, &innermost))
+		return;
+	frame->loop = outer_line(place->dso, outermost.branch);
+	frame->inner_loop = outer_line(place->dso, innermost.branch);
+}
+
+/* A place of a stack is the byte before the return address, or where the stack begins. The caller
+ * frees it. */
+static char *called_at(const struct session_place *place)
+{
+	const char *name = dso_called_import(place->dso, place->address + 1);
+
+	return demangle(name ? name : "");
+}
+
+/* Innermost first; each call of an inlined function is a line of the next one out. */
+static void write_frames_at(struct session *s, struct session_place *place, uint32_t *next_id)
+{
+	struct dso_inline chain[INLINES_MAX];
+	size_t n = dso_inlines_at(place->dso, place->address, chain, INLINES_MAX);
+	const struct dso_function *function = dso_function_at(place->dso, place->address);
+	struct dso_line where = dso_line_at(place->dso, place->address);
+	char *called = called_at(place);
+
+	place->frame = *next_id;
+	place->n_frames = n + 1;
+	for (size_t i = 0; i <= n; i++) {
+		struct meta_frame frame = {
+			.id = (*next_id)++,
+			.symbol = i < n	     ? chain[i].name
+				  : function ? dso_function_name(place->dso, function)
+					     : "",
+			.object = dso_path(place->dso),
+			.file = where.file,
+			.line = where.line,
+			.offset = place->address - (function ? function->address : 0),
+			.inlined = i < n,
+			.calls = i ? "" : called,
+			.spins = !i && spinloop_at(place->dso, place->address),
+		};
+
+		if (i == n)
+			find_loops(s, place, function, &frame);
+		write_frame(s, &frame);
+		if (i < n)
+			where = chain[i].call;
+	}
+	free(called);
+}
+
+static void write_unknown_frame(struct session *s, struct session_place *place, uint32_t *next_id)
+{
+	struct meta_frame frame = {
+		.id = *next_id, .symbol = "", .object = "", .file = "", .calls = ""
+	};
+
+	place->frame = (*next_id)++;
+	place->n_frames = 1;
+	write_frame(s, &frame);
+}
+
+static void write_place(struct session *s, struct session_place *place)
+{
+	if (place->n_frames)
+		return;
+	if (place->dso)
+		write_frames_at(s, place, &s->stacks.next_frame);
+	else
+		write_unknown_frame(s, place, &s->stacks.next_frame);
+}
+
+static void write_stack(struct session *s, const struct session_stack *stack)
+{
+	struct {
+		VEC(uint32_t)
+	} frames = { 0 };
+	struct meta_stack line_of = { .id = stack->id };
+	struct text line = { 0 };
+
+	for (uint32_t i = 0; i < stack->n; i++) {
+		uint32_t place = s->stacks.row.data[stack->first + i];
+		struct session_place *p = &s->stacks.places.data[place];
+
+		write_place(s, p);
+		for (uint32_t f = 0; f < p->n_frames; f++)
+			*vec_add(&frames) = p->frame + f;
+	}
+	line_of.frames = frames.data;
+	line_of.n_frames = frames.n;
+	meta_print_stack(&line_of, &line);
+	session_write_line(s, &line);
+	vec_release(&frames);
+}
+
+/* Said where stacks are missing because there was no room for them. */
+static void say_dropped(struct session *s)
+{
+	const struct drain_stacks *d = &s->drain.stacks;
+	struct text words = { 0 };
+	char n[TEXT_NUMBER];
+
+	if (d->sites_dropped)
+		text_printf(&words,
+			    "calls without their call site: %s, as there are more than are "
+			    "kept apart; ",
+			    text_count(n, d->sites_dropped));
+	if (d->stacks_dropped)
+		text_printf(&words,
+			    "calls without their stack: %s, as there are more than are kept; ",
+			    text_count(n, d->stacks_dropped));
+	if (d->stacks_collided > d->waits / WAITS_TOLD)
+		text_printf(&words,
+			    "waits without their stack: %s, as there are more than are kept "
+			    "apart; ",
+			    text_count(n, d->stacks_collided));
+	if (s->drain.aheads_dropped)
+		text_printf(&words,
+			    "calls without their stack or arguments: %s, as more threads than are "
+			    "kept apart were preempted in probes; ",
+			    text_count(n, s->drain.aheads_dropped));
+	if (words.n > 2) {
+		words.s[words.n - 2] = '\0';
+		session_write_notice(s, "stacks", words.s);
+	}
+	text_release(&words);
+}
+
+/* Frame pointers missing: the stack has the instruction, its caller, and nothing more. */
+static void say_short(struct session *s)
+{
+	const struct drain_stacks *d = &s->drain.stacks;
+
+	if (s->options.call_graph == CALL_GRAPH_FP && d->n_short > d->n_walked / 2)
+		session_write_notice(s, "stacks",
+				     "most call stacks end at the caller, because the code has no "
+				     "frame pointers; -g dwarf sees on");
+}
+
+void session_write_stacks(struct session *s)
+{
+	while (s->stacks.n_written < s->stacks.all.n)
+		write_stack(s, &s->stacks.all.data[s->stacks.n_written++]);
+}
+
+void session_say_stacks(struct session *s)
+{
+	say_dropped(s);
+	say_short(s);
+}
+
+void session_stacks_release(struct session *s)
+{
+	vec_for_each (&s->stacks.loops, struct loops *, l)
+		loops_free(*l);
+	vec_release(&s->stacks.loops);
+	map_release(&s->stacks.loops_of);
+	vec_release(&s->stacks.places);
+	map_release(&s->stacks.by_place);
+	vec_release(&s->stacks.all);
+	vec_release(&s->stacks.row);
+	if (s->stacks.unwinder)
+		unwinder_free(s->stacks.unwinder);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who else was at work while a block was slow: JSON, one sentence, and a table. */
+#include <math.h>
+#include <stdio.h>
+
+#include "analysis/evidence/coactivity.h"
+#include "analysis/result/result.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/block/column.h"
+#include "report/block/view.h"
+#include "report/table/table.h"
+
+static const struct thread *thread_of(const struct result *res, const struct coactive *c)
+{
+	return c->thread == UINT32_MAX ? NULL : res->calls.threads.all.data[c->thread];
+}
+
+static void set_text(struct json *j, const char *key, const char *s)
+{
+	char printable[VALUE_SCRATCH];
+
+	json_set_string(j, key, s && *s ? text_printable(printable, sizeof(printable), s) : NULL);
+}
+
+static struct json *one(const struct result *res, const struct coactive *c)
+{
+	const struct thread *t = thread_of(res, c);
+	struct json *j = json_new_object();
+
+	set_text(j, "function", c->part == COACTIVE_CPU ? NULL : c->name);
+	json_set_string(j, "part", coactive_part_name(c->part));
+	if (c->part == COACTIVE_CPU)
+		json_set_u64(j, "pid", c->id);
+	else if (t)
+		json_set_u64(j, "pid", t->tgid);
+	else
+		json_set_null(j, "pid");
+	if (t)
+		json_set_u64(j, "tid", t->tid);
+	else
+		json_set_null(j, "tid");
+	set_text(j, "comm", t ? t->comm : c->part == COACTIVE_CPU ? c->name : NULL);
+	json_set_f64(j, "lift", c->lift);
+	json_set_f64(j, "low", c->low);
+	json_set_f64(j, "high", isinf(c->high) ? NAN : c->high);
+	json_set_f64(j, "share", c->share);
+	json_set_f64(j, "slow_rate", c->slow_rate);
+	json_set_f64(j, "fast_rate", c->fast_rate);
+	return j;
+}
+
+void report_set_coactive(struct json *block, const struct result *res, const struct block *b)
+{
+	struct json *j;
+
+	if (!b->coactive.measured) {
+		json_set_null(block, "coactive");
+		return;
+	}
+	j = json_new_array();
+	vec_for_each (&b->coactive, const struct coactive, c)
+		json_add_take(j, one(res, c));
+	json_set_take(block, "coactive", j);
+}
+
+/* "evict of thread 4711", "code after lock returned", "process 77" */
+static void who(const struct result *res, const struct coactive *c, struct text *out)
+{
+	const struct thread *t = thread_of(res, c);
+	char name[VALUE_SCRATCH];
+
+	if (c->part == COACTIVE_CPU) {
+		text_printf(out, "process %u", c->id);
+		if (c->name)
+			text_printf(out, " %s", text_printable(name, sizeof(name), c->name));
+		text_add(out, ", on its CPU");
+		return;
+	}
+	text_printf(out, c->part == COACTIVE_AFTER ? "code after %s" : "%s",
+		    text_printable(name, sizeof(name), c->name));
+	if (t)
+		text_printf(out, " in %u %s", t->tid, text_printable(name, sizeof(name), t->comm));
+}
+
+static void times_cell(struct table *t, double x)
+{
+	char cell[24];
+
+	snprintf(cell, sizeof(cell), x < 10 ? "%.1f" : x < 1000 ? "%.0f" : ">999", x);
+	table_right(t, cell, 7);
+}
+
+static void percent_cell(struct table *t, double x)
+{
+	char cell[24];
+
+	snprintf(cell, sizeof(cell), "%.0f %%", 100 * x);
+	table_right(t, cell, 7);
+}
+
+void text_coactive(const struct view *v, const struct block *b, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+
+	if (!b->coactive.measured || !b->coactive.n)
+		return;
+	text_add(out, "\n");
+	table_style(&t, TABLE_BOLD);
+	table_last(&t, "   slow    fast   times      to others at work in slow, in fast calls");
+	vec_for_each (&b->coactive, const struct coactive, c) {
+		struct text name = { 0 };
+
+		who(v->result, c, &name);
+		percent_cell(&t, c->slow_rate);
+		percent_cell(&t, c->fast_rate);
+		times_cell(&t, c->low);
+		times_cell(&t, c->high);
+		table_last(&t, name.s);
+		text_release(&name);
+	}
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/diff/diff.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/block/diff.h"
+#include "report/block/view.h"
+#include "report/table/table.h"
+#include "trace/meta/meta.h"
+
+#define ROWS_DEFAULT 15
+#define NAME_BYTES   256
+
+static const char *const side_names[DIFF_SIDES] = { "before", "after" };
+
+/* ---- text ---- */
+
+static void print_side(const struct diff *diff, enum diff_side side, struct text *out)
+{
+	const struct meta_session *s = &diff->runs[side].data[0].result.meta->session;
+	size_t n = diff->runs[side].n;
+	char command[48], time[TEXT_NUMBER];
+
+	text_printable(command, sizeof(command), s->command && *s->command ? s->command : "attach");
+	text_printf(out, "%-7s %zu recording%s of %s, %s, %.2f threads lost\n", side_names[side], n,
+		    n == 1 ? "" : "s", text_time(time, (uint64_t)diff->duration_ns[side]), command,
+		    diff->lost_threads[side]);
+}
+
+static void time_or_na(struct text *out, double ns)
+{
+	char time[TEXT_NUMBER];
+
+	text_add(out, isnan(ns) ? "n/a" : text_time(time, (uint64_t)(ns + 0.5)));
+}
+
+static const char *named(const struct diff_block *b, char buf[NAME_BYTES])
+{
+	return text_printable(buf, NAME_BYTES, b->name);
+}
+
+static double mean_of(const struct diff_block *b, enum diff_side side)
+{
+	const struct diff_half *h = &b->half[side];
+
+	return b->by_whole ? h->seen_ns + h->cpu_wait_ns : h->seen_ns;
+}
+
+static void say_change(const struct diff_block *b, struct text *out)
+{
+	const struct diff_change *c = diff_decisive(b);
+	char name[NAME_BYTES];
+
+	text_printf(out, "%s is %s: its %s call takes ", named(b, name),
+		    diff_verdict_name(b->verdict), b->by_typical ? "typical" : "mean");
+	if (!b->by_typical) {
+		time_or_na(out, mean_of(b, DIFF_AFTER));
+		text_add(out, " instead of ");
+		time_or_na(out, mean_of(b, DIFF_BEFORE));
+		text_add(out, ", ");
+	}
+	text_printf(out, "%.0f %% %s (%.0f to %.0f %%)", 100 * fabs(c->ratio),
+		    c->ratio > 0 ? "more" : "less", 100 * (c->ratio > 0 ? c->low : -c->high),
+		    100 * (c->ratio > 0 ? c->high : -c->low));
+	if (b->by_whole)
+		text_add(out, ", as it waits for a CPU");
+	if (!isnan(b->half[0].sci) && !isnan(b->half[1].sci))
+		text_printf(out, "; its SCI goes from %.2f to %.2f", b->half[DIFF_BEFORE].sci,
+			    b->half[DIFF_AFTER].sci);
+	text_add(out, ".");
+}
+
+static size_t count(const struct diff *diff, enum diff_verdict verdict)
+{
+	size_t n = 0;
+
+	vec_for_each (&diff->blocks, const struct diff_block, b)
+		n += b->verdict == verdict;
+	return n;
+}
+
+static void conclude(const struct diff_view *v, struct text *out)
+{
+	const struct diff *diff = v->diff;
+	size_t changed = count(diff, DIFF_SLOWER) + count(diff, DIFF_FASTER);
+	struct text line = { 0 };
+
+	if (changed)
+		say_change(&diff->blocks.data[0], &line);
+	if (!changed)
+		text_add(&line, "No block changes beyond the noise.");
+	else if (changed == 1)
+		text_add(&line, " No other block changes beyond the noise.");
+	else
+		text_printf(&line, " %zu more blocks change.", changed - 1);
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+}
+
+static void cell_time(struct table *t, double ns, unsigned width)
+{
+	struct text cell = { 0 };
+
+	time_or_na(&cell, ns);
+	table_right(t, cell.s, width);
+	text_release(&cell);
+}
+
+static void cell(struct table *t, const char *format, double value, unsigned width)
+{
+	char buf[32];
+
+	snprintf(buf, sizeof(buf), format, value);
+	table_right(t, isnan(value) ? "n/a" : buf, width);
+}
+
+static double known_ns(uint64_t ns)
+{
+	return ns == BLOCK_NONE ? NAN : (double)ns;
+}
+
+static void print_head(struct table *t)
+{
+	static const struct {
+		const char *head;
+		unsigned width;
+	} heads[] = { { "SCI", 5 }, { "after", 5 }, { "mean", 6 },   { "after", 6 },
+		      { "min", 6 }, { "after", 6 }, { "change", 7 }, { "noise", 5 } };
+
+	table_style(t, TABLE_BOLD);
+	for (unsigned i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
+		table_right(t, heads[i].head, heads[i].width);
+	table_left(t, " verdict", 14);
+	table_last(t, "function");
+}
+
+static void print_row(struct table *t, const struct diff_block *b)
+{
+	const struct diff_half *x = &b->half[DIFF_BEFORE], *y = &b->half[DIFF_AFTER];
+	const struct diff_change *c = diff_decisive(b);
+	char name[NAME_BYTES], verdict[32];
+
+	table_style(t, b->verdict == DIFF_SLOWER   ? TABLE_RED
+		       : b->verdict == DIFF_FASTER ? TABLE_BOLD
+						   : TABLE_DIM);
+	cell(t, "%.2f", x->runs ? x->sci : NAN, 5);
+	cell(t, "%.2f", y->runs ? y->sci : NAN, 5);
+	cell_time(t, mean_of(b, DIFF_BEFORE), 6);
+	cell_time(t, mean_of(b, DIFF_AFTER), 6);
+	cell_time(t, known_ns(x->min_ns), 6);
+	cell_time(t, known_ns(y->min_ns), 6);
+	cell(t, "%+.0f %%", 100 * c->ratio, 7);
+	cell(t, "%.0f %%", 100 * b->noise, 5);
+	snprintf(verdict, sizeof(verdict), " %s", diff_verdict_name(b->verdict));
+	table_left(t, verdict, 14);
+	table_last(t, named(b, name));
+}
+
+static void print_table(const struct diff_view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	uint64_t room = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT, n = 0;
+
+	vec_for_each (&v->diff->blocks, const struct diff_block, b) {
+		bool changed = b->verdict == DIFF_SLOWER || b->verdict == DIFF_FASTER;
+		bool new = b->verdict == DIFF_ONLY_AFTER && b->half[DIFF_AFTER].sci >= SCI_SMALL;
+
+		if ((!changed && !new && !v->all) || n == room)
+			continue;
+		if (!n++)
+			print_head(&t);
+		print_row(&t, b);
+	}
+	if (n)
+		text_add(out, "\n");
+}
+
+/* Blocks are matched by object and name: those of different programs rarely are the same. */
+static void warn_programs(const struct diff *diff, unsigned width, struct text *out)
+{
+	const char *before = diff->runs[0].data[0].result.meta->session.program;
+	const char *after = diff->runs[1].data[0].result.meta->session.program;
+	char names[DIFF_SIDES][NAME_BYTES];
+	struct text line = { 0 };
+
+	if (!before || !after || !*before || !*after || !strcmp(before, after))
+		return;
+	text_printf(&line,
+		    "warning: before is of %s, after of %s: only functions of the same object and "
+		    "name are compared",
+		    text_printable(names[0], sizeof(names[0]), before),
+		    text_printable(names[1], sizeof(names[1]), after));
+	text_wrap(line.s, width, out);
+	text_release(&line);
+}
+
+static void warn_names(const struct diff *diff, size_t offset, const char *what, unsigned width,
+		       struct text *out)
+{
+	struct text line = { 0 };
+	char name[NAME_BYTES];
+	unsigned n = 0;
+
+	vec_for_each (&diff->blocks, const struct diff_block, b)
+		if (*(const bool *)((const char *)b + offset) && ++n <= 3) {
+			text_add(&line, n == 1 ? "warning: " : ", ");
+			text_add(&line, named(b, name));
+		}
+	if (n > 3)
+		text_printf(&line, " and %u more", n - 3);
+	if (n) {
+		text_printf(&line, ": %s", what);
+		text_wrap(line.s, width, out);
+	}
+	text_release(&line);
+}
+
+static void print_warnings(const struct diff_view *v, struct text *out)
+{
+	warn_programs(v->diff, v->width, out);
+	warn_names(v->diff, offsetof(struct diff_block, other_probe),
+		   "probed in another way before than after; their short calls do not compare",
+		   v->width, out);
+	warn_names(v->diff, offsetof(struct diff_block, other_calls),
+		   "more than twice as many calls on one side; is it the same work?", v->width,
+		   out);
+}
+
+static void print_counts(const struct diff *diff, struct text *out)
+{
+	static const struct {
+		enum diff_verdict verdict;
+		const char *words;
+	} rows[] = { { DIFF_SAME, "unchanged" },
+		     { DIFF_TOO_FEW_CALLS, "with < 100 timed calls" },
+		     { DIFF_CANNOT_TELL, "that cannot be compared" },
+		     { DIFF_ONLY_BEFORE, "only before" },
+		     { DIFF_ONLY_AFTER, "only after" } };
+	const char *between = "others  ";
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t n = count(diff, rows[i].verdict);
+
+		if (!n)
+			continue;
+		text_printf(out, "%s%zu %s", between, n, rows[i].words);
+		between = ", ";
+	}
+	if (*between == ',')
+		text_add(out, " (-v)\n");
+}
+
+/* How much of the calls' time was a wait for a CPU, which no column has. */
+static double cpu_wait_part(const struct diff *diff, enum diff_side side)
+{
+	double waited = 0, all = 0;
+
+	vec_for_each (&diff->blocks, const struct diff_block, b) {
+		const struct diff_half *h = &b->half[side];
+
+		if (!h->runs || isnan(h->seen_ns) || isnan(h->cpu_wait_ns))
+			continue;
+		waited += h->cpu_wait_ns * (double)h->timed_calls;
+		all += (h->seen_ns + h->cpu_wait_ns) * (double)h->timed_calls;
+	}
+	return all > 0 ? waited / all : 0;
+}
+
+static void print_notes(const struct diff_view *v, struct text *out)
+{
+	double before = cpu_wait_part(v->diff, DIFF_BEFORE);
+	double after = cpu_wait_part(v->diff, DIFF_AFTER);
+	struct text line = { 0 };
+
+	if (before >= 0.01 || after >= 0.01)
+		text_printf(&line,
+			    "note: means are without the time that calls wait for a CPU, which "
+			    "other load makes: %.0f %% of it before, %.0f %% after",
+			    100 * before, 100 * after);
+	if (line.n)
+		text_wrap(line.s, v->width, out);
+	text_release(&line);
+	if (v->diff->runs[0].n < DIFF_RUNS_ENOUGH || v->diff->runs[1].n < DIFF_RUNS_ENOUGH)
+		text_wrap("note: with fewer than three recordings a side, what differs from run to "
+			  "run as a whole is not seen; give more: ispot diff a1 a2 a3 -- b1 b2 b3",
+			  v->width, out);
+}
+
+void report_diff_text(const struct diff_view *v, struct text *out)
+{
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		print_side(v->diff, side, out);
+	text_add(out, "\n");
+	conclude(v, out);
+	text_add(out, "\n");
+	print_table(v, out);
+	print_warnings(v, out);
+	if (!v->all)
+		print_counts(v->diff, out);
+	print_notes(v, out);
+}
+
+/* ---- JSON ---- */
+
+static struct json *side_json(const struct diff *diff, enum diff_side side)
+{
+	struct json *j = json_new_object(), *files = json_new_array();
+
+	vec_for_each (&diff->runs[side], const struct diff_run, run)
+		json_add_string(files, run->path);
+	json_set_take(j, "files", files);
+	json_set_u64(j, "duration_ns", (uint64_t)diff->duration_ns[side]);
+	json_set_f64(j, "lost_threads", diff->lost_threads[side]);
+	return j;
+}
+
+static struct json *half_json(const struct diff_half *h)
+{
+	struct json *j = json_new_object();
+
+	json_set_u64(j, "calls", h->calls);
+	json_set_u64(j, "timed_calls", h->timed_calls);
+	report_set_known(j, "min_ns", h->min_ns);
+	report_set_known(j, "total_ns", h->timed_calls ? h->total_ns : BLOCK_NONE);
+	json_set_f64(j, "mean_ns", h->mean_ns);
+	json_set_f64(j, "compared_ns", h->seen_ns);
+	json_set_f64(j, "cpu_wait_ns", h->cpu_wait_ns);
+	json_set_f64(j, "sci", h->sci);
+	json_set_f64(j, "lost_threads", h->lost_threads);
+	return j;
+}
+
+static struct json *change_json(const struct diff_change *c)
+{
+	struct json *j = json_new_object();
+
+	json_set_f64(j, "ratio", c->ratio);
+	json_set_f64(j, "low", c->low);
+	json_set_f64(j, "high", c->high);
+	return j;
+}
+
+static struct json *block_json(const struct diff_block *b)
+{
+	struct json *j = json_new_object();
+
+	report_set_name(j, "name", b->name);
+	report_set_name(j, "object", b->object);
+	json_set_string(j, "verdict", diff_verdict_name(b->verdict));
+	report_set_known(j, "min_ns", b->min_ns);
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		if (b->half[side].runs)
+			json_set_take(j, side_names[side], half_json(&b->half[side]));
+		else
+			json_set_null(j, side_names[side]);
+	}
+	json_set_take(j, "mean_change", change_json(&b->mean));
+	json_set_take(j, "typical_change", change_json(&b->typical));
+	json_set_take(j, "whole_change", change_json(&b->whole));
+	json_set_f64(j, "noise", b->noise);
+	json_set_bool(j, "by_typical", b->by_typical);
+	json_set_bool(j, "by_whole", b->by_whole);
+	json_set_bool(j, "other_probe", b->other_probe);
+	json_set_bool(j, "other_calls", b->other_calls);
+	return j;
+}
+
+void report_diff_json(const struct diff_view *v, struct text *out)
+{
+	struct json *j = json_new_object(), *blocks = json_new_array();
+	uint64_t n = 0;
+
+	json_set_u64(j, "version", DIFF_JSON_VERSION);
+	for (unsigned side = 0; side < DIFF_SIDES; side++)
+		json_set_take(j, side_names[side], side_json(v->diff, side));
+	json_set_u64(j, "slower", count(v->diff, DIFF_SLOWER));
+	json_set_u64(j, "faster", count(v->diff, DIFF_FASTER));
+	vec_for_each (&v->diff->blocks, const struct diff_block, b)
+		if (!v->top || n++ < v->top)
+			json_add_take(blocks, block_json(b));
+	json_set_take(j, "blocks", blocks);
+	json_print(j, out, true);
+	text_add(out, "\n");
+	json_free(j);
+}

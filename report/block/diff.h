@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `ispot diff` prints of a struct diff. */
+#ifndef ISPOT_REPORT_BLOCK_DIFF_H
+#define ISPOT_REPORT_BLOCK_DIFF_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct diff;
+struct text;
+
+#define DIFF_JSON_VERSION 1
+
+struct diff_view {
+	const struct diff *diff;
+	bool all;     /* -v: every block, changed or not */
+	uint64_t top; /* rows shown, 0: the default */
+	bool colours;
+	unsigned width;
+};
+
+void report_diff_text(const struct diff_view *v, struct text *out);
+void report_diff_json(const struct diff_view *v, struct text *out);
+
+#endif

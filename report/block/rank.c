@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "analysis/result/result.h"
+#include "report/block/column.h"
+#include "report/block/counters.h"
+#include "report/block/view.h"
+#include "trace/meta/meta.h"
+
+bool report_worth(const struct block *b)
+{
+	return b->verdict == VERDICT_INTERFERENCE && b->sci >= SCI_SMALL;
+}
+
+bool report_listed(const struct view *v, const struct block *b)
+{
+	bool lock = v->result->keyed.rule.kind == BLOCK_LOCK;
+
+	return v->by_thread || v->all || v->sort || v->sort_counter || report_worth(b) ||
+	       b->asked || (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
+}
+
+/* -v has functions that are split beside their keys: of both one stands on the first screen. */
+static bool stands(const struct block *b)
+{
+	return b->split == b->alike;
+}
+
+/* One whose time goes in what it calls has nothing to give back itself. */
+static const struct block *worse(const struct block *worst, const struct block *b, bool any)
+{
+	if (b->self_sci < SCI_SMALL)
+		return worst;
+	if (!report_worth(b) || !(b->lost_threads > 0) || !(any || stands(b)))
+		return worst;
+	return !worst || b->lost_threads > worst->lost_threads ? b : worst;
+}
+
+static const struct block *worst_of(const struct blocks *blocks, const struct block *worst,
+				    bool any)
+{
+	vec_for_each (blocks, const struct block, b)
+		worst = worse(worst, b, any);
+	return worst;
+}
+
+const struct block *report_worst(const struct view *v)
+{
+	const struct result *res = v->result;
+	const struct block *worst = NULL;
+
+	if (v->by_thread) { /* the rows are threads: what they lose most in */
+		worst = worst_of(&res->blocks, worst, false);
+		worst = worst_of(&res->groups, worst, false);
+		worst = worst_of(&res->sites, worst, false);
+	}
+	for (size_t i = 0; i < v->n_rows && !v->by_thread; i++)
+		worst = worse(worst, v->rows[i], false);
+	/* functions that lose as a whole what none of their keys is known to */
+	if (!worst && (v->by_thread || v->blocks == &res->blocks))
+		worst = worst_of(&res->blocks, worst, true);
+	return worst;
+}
+
+/* Larger first, not counted last. */
+static int by_counter(const struct meta_counter *m, const struct block *a, const struct block *b)
+{
+	double x = counters_mean(a, m), y = counters_mean(b, m);
+
+	if (isnan(x) || isnan(y))
+		return isnan(x) - isnan(y);
+	return (x < y) - (x > y);
+}
+
+int view_sort_by(struct view *v, const char *name, struct err *err)
+{
+	if (!name)
+		return 0;
+	v->sort = column_find(name);
+	vec_for_each (&v->result->meta->counters, const struct meta_counter, m)
+		if (!v->sort && !strcasecmp(m->name, name))
+			v->sort_counter = m;
+	return v->sort || v->sort_counter ? 0 : column_unknown(name, v->result->meta, err);
+}
+
+static int compare(const void *pa, const void *pb, void *ctx)
+{
+	const struct block *a = *(const struct block *const *)pa;
+	const struct block *b = *(const struct block *const *)pb;
+	const struct view *v = ctx;
+	const struct column *column = v->sort ? v->sort : column_find("lost_threads");
+
+	if (v->sort_counter && by_counter(v->sort_counter, a, b))
+		return by_counter(v->sort_counter, a, b);
+	return column_compare(column, a, b);
+}
+
+void view_rank(struct view *v)
+{
+	const struct blocks *sites = &v->result->sites, *groups = &v->result->groups;
+
+	v->rows = xcalloc(v->blocks->n + groups->n + sites->n + 1, sizeof(*v->rows));
+	vec_for_each (v->blocks, const struct block, b)
+		if (!b->split || b->alike || v->totals)
+			v->rows[v->n_rows++] = b;
+	for (size_t i = 0; v->blocks == &v->result->blocks && i < groups->n; i++)
+		if (!groups->data[i].alike || v->totals)
+			v->rows[v->n_rows++] = &groups->data[i];
+	for (size_t i = 0; i < sites->n && !v->by_thread && !v->result->sequences &&
+			   v->result->keyed.rule.kind != BLOCK_LOCK;
+	     i++)
+		v->rows[v->n_rows++] = &sites->data[i];
+	qsort_r(v->rows, v->n_rows, sizeof(*v->rows), compare, v);
+}
+
+static void clear_unmeasured(struct block *b)
+{
+	b->estimated_calls = b->total_ns = b->excess_ns = b->open_ns = BLOCK_NONE;
+	b->min_ns = b->p50_ns = b->p90_ns = b->p99_ns = b->max_ns = BLOCK_NONE;
+	b->sci_low = b->sci_high = b->sci_by_shape = b->floor = NAN;
+}
+
+static void count_calls(const struct result *res, struct blocks *blocks)
+{
+	const struct threads *th = &res->calls.threads;
+
+	for (uint32_t slot = 1; slot < res->sci.cells.n; slot++) {
+		const struct sci_cell *cell = &res->sci.cells.data[slot];
+		struct block *b = &blocks->data[th->slots.data[slot].thread];
+
+		b->calls += cell->calls;
+		b->timed_calls += cell->own_timed;
+		b->open_calls += cell->ended_open;
+	}
+	vec_for_each (blocks, struct block, b)
+		b->untimed_calls = b->calls - b->timed_calls - b->open_calls;
+}
+
+void view_thread_blocks(const struct result *res, struct blocks *blocks)
+{
+	vec_for_each (&res->threads, const struct result_thread, row) {
+		struct block *b = vec_add(blocks);
+
+		clear_unmeasured(b);
+		b->kind = BLOCK_THREAD;
+		b->id = row->thread->index;
+		b->thread = row->thread;
+		b->name = row->thread->comm[0] ? row->thread->comm : "?";
+		b->threads = 1;
+		b->observed_ns = row->observed_ns;
+		b->sci = b->self_sci = b->sci_worst_thread = row->sci;
+		b->lost_threads =
+			isnan(row->sci) || !res->duration_ns
+				? NAN
+				: row->sci * (double)row->observed_ns / (double)res->probed_ns;
+		b->self_excess_ns = isnan(row->sci)
+					    ? BLOCK_NONE
+					    : (uint64_t)(row->sci * (double)row->observed_ns);
+	}
+	count_calls(res, blocks);
+}

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * folded: a line per call path, "main;f;g 1234", with its own time in ns. folded-diff: two
+ * numbers, own time had every call been as fast as its function's fastest, and as it was, so that
+ * a differential flame graph shows interference.
+ */
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "report/export/export.h"
+#include "report/export/formats.h"
+#include "report/export/paths.h"
+#include "trace/meta/meta.h"
+
+uint64_t path_least_ns(const struct paths *paths, const struct path *p)
+{
+	return p->own_calls ? p->own_calls * paths->own_min_ns.data[p->id] : 0;
+}
+
+void paths_begin(struct export *e)
+{
+	e->state = xcalloc(1, sizeof(struct paths));
+}
+
+static uint32_t step(struct paths *paths, uint32_t parent, uint32_t id)
+{
+	uint64_t key = (uint64_t)parent << 32 | id;
+	uint32_t i = map_get(&paths->by_step, key);
+
+	if (i != MAP_NONE)
+		return i;
+	i = (uint32_t)paths->all.n;
+	*vec_add(&paths->all) = (struct path){ .parent = parent, .id = id };
+	map_put(&paths->by_step, key, i);
+	return i;
+}
+
+/* Around c are the thread's open calls up to its parent. */
+static uint32_t path_of(struct paths *paths, const struct thread *t, const struct call *c)
+{
+	uint32_t at = PATH_ROOT;
+
+	for (const struct call *outer = t->open; c->parent && outer <= c->parent; outer++)
+		at = step(paths, at, outer->id);
+	return step(paths, at, c->id);
+}
+
+void paths_call(struct export *e, const struct thread *t, const struct call *c)
+{
+	struct paths *paths = e->state;
+	uint32_t i = path_of(paths, t, c); /* may move them */
+	struct path *p = &paths->all.data[i];
+
+	p->calls++;
+	if (c->own_unknown)
+		return;
+	p->own_calls++;
+	p->own_ns += c->own_ns;
+	while (paths->own_min_ns.n <= c->id)
+		*vec_add(&paths->own_min_ns) = UINT64_MAX;
+	if (c->own_ns < paths->own_min_ns.data[c->id])
+		paths->own_min_ns.data[c->id] = c->own_ns;
+}
+
+/* Semicolons part the names, a blank parts the path from its number: neither may be in a name. */
+static void print_name(struct text *out, const char *name)
+{
+	char clean[512];
+
+	text_printable(clean, sizeof(clean), name);
+	for (char *c = clean; *c; c++)
+		if (*c == ';')
+			*c = ':';
+	text_add(out, clean);
+}
+
+static void print_path(struct export *e, const struct paths *paths, const struct path *p)
+{
+	if (p->parent != PATH_ROOT) {
+		print_path(e, paths, &paths->all.data[p->parent]);
+		text_add(&e->out, ";");
+	}
+	print_name(&e->out, export_function_name(e, p->id));
+}
+
+void paths_release(struct export *e)
+{
+	struct paths *paths = e->state;
+
+	map_release(&paths->by_step);
+	vec_release(&paths->all);
+	vec_release(&paths->own_min_ns);
+	free(paths);
+}
+
+/* Of each path its own time, behind that of as many fastest calls where these are asked for. */
+static void print_paths(struct export *e, bool least)
+{
+	const struct paths *paths = e->state;
+
+	vec_for_each (&paths->all, const struct path, p) {
+		if (!p->own_calls)
+			continue;
+		print_path(e, paths, p);
+		if (least)
+			text_printf(&e->out, " %llu", (unsigned long long)path_least_ns(paths, p));
+		text_printf(&e->out, " %llu\n", (unsigned long long)p->own_ns);
+	}
+	paths_release(e);
+}
+
+void folded_end(struct export *e)
+{
+	print_paths(e, false);
+}
+
+void folded_diff_end(struct export *e)
+{
+	print_paths(e, true);
+}

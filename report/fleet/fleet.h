@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `ispot fleet report` prints: who slows whom over many machines. */
+#ifndef ISPOT_REPORT_FLEET_FLEET_H
+#define ISPOT_REPORT_FLEET_FLEET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analysis/fleet/corunner.h"
+#include "base/vec.h"
+
+struct fleet;
+struct fleet_base;
+struct fleet_cell;
+struct fleet_store_meta;
+struct fleet_store_totals;
+struct text;
+
+#define FLEET_JSON_VERSION 1
+
+struct fleet_view {
+	const struct fleet *fleet;
+	const struct fleet_store_meta *meta;
+	const struct fleet_store_totals *totals;
+	const char *type;			 /* of the machines */
+	unsigned other_types;			 /* are not shown */
+	enum corunner_class class;		 /* CORUNNER_ALL: every one */
+	const struct fleet_base *base;		 /* NULL: all */
+	const struct fleet_cell *const *without; /* of the base */
+	unsigned n_without;
+	uint64_t top;
+	bool colours;
+	unsigned width;
+};
+
+void report_fleet_text(const struct fleet_view *v, struct text *out);
+void report_fleet_json(const struct fleet_view *v, struct text *out);
+void report_fleet_csv(const struct fleet_view *v, struct text *out); /* every pair, a line each */
+
+void report_fleet_html(const struct fleet_view *v, struct text *out);
+
+struct fleet_found {
+	VEC(const struct fleet_cell *)
+};
+
+/* Who slows: pairs, or trios, by what parting them would give the whole fleet. */
+void fleet_view_negative(const struct fleet_view *v, bool trios, struct fleet_found *found);
+/* A paragraph about the first of them, or that there is none. */
+void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found *found,
+			   struct text *out);
+/* The class asked for, or the closest that any pair with enough samples is of; CORUNNER_CLASSES:
+ * there is none. */
+enum corunner_class fleet_view_matrix_class(const struct fleet_view *v);
+/* Its columns: n_rows bases, which are its rows, too, and those that slow others and are no bases;
+ * at most so many of either. */
+struct fleet_columns {
+	VEC(uint32_t) /* applications */
+	size_t n_rows;
+};
+void fleet_view_columns(const struct fleet_view *v, size_t most, struct fleet_columns *columns);
+
+/* Figures of the page (figures.c), as the paper numbers them. */
+void fleet_html_crowds(const struct fleet_view *v, struct text *out); /* 1 and 2 */
+void fleet_html_curves(const struct fleet_view *v, const struct fleet_base *base,
+		       enum corunner_class class, struct text *out); /* 5 */
+void fleet_html_bars(const struct fleet_view *v, const struct fleet_base *base,
+		     enum corunner_class class, struct text *out); /* 7 */
+
+/* Whether a pair is of the view's base and class. */
+bool fleet_view_shows(const struct fleet_view *v, const struct fleet_cell *cell);
+/* A value of the indicator, as people read it. */
+char *fleet_view_value(const struct fleet_view *v, double value, char *buf);
+
+#endif

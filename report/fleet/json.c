@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "analysis/fleet/crowd.h"
+#include "analysis/fleet/fleet.h"
+#include "analysis/fleet/sqlite/store.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/fleet/fleet.h"
+
+static struct json *crowd_of(const struct fleet_view *v, uint32_t kind)
+{
+	struct fleet_crowd_summary sum = fleet_crowd_sum(v->fleet->rows, kind);
+	struct json *o = json_new_object(), *shares = json_new_array();
+
+	json_set_f64(o, "mean", sum.ns ? sum.mean : NAN);
+	json_set_u64(o, "median", sum.median);
+	json_set_u64(o, "most", sum.most);
+	vec_for_each (&v->fleet->rows->crowds, const struct fleet_crowd, c) {
+		struct json *share;
+
+		if (c->kind != kind)
+			continue;
+		share = json_new_object();
+		json_set_u64(share, "number", c->number);
+		json_set_f64(share, "share", (double)c->ns / (double)sum.ns);
+		json_add_take(shares, share);
+	}
+	json_set_take(o, "shares", shares);
+	return o;
+}
+
+static struct json *fleet_of(const struct fleet_view *v)
+{
+	struct json *o = json_new_object();
+
+	json_set_string(o, "indicator", v->meta->indicator);
+	json_set_string(o, "unit", v->meta->unit);
+	json_set_bool(o, "higher_is_better", v->meta->higher_is_better);
+	json_set_string(o, "by", v->meta->by);
+	json_set_string(o, "type", v->type);
+	json_set_u64(o, "other_types", v->other_types);
+	json_set_u64(o, "machines", v->totals->machines);
+	json_set_u64(o, "blocks", v->totals->blocks);
+	json_set_u64(o, "samples", v->totals->samples);
+	json_set_u64(o, "samples_alone", v->totals->alone);
+	json_set_u64(o, "from_ns", v->totals->from_ns);
+	json_set_u64(o, "to_ns", v->totals->to_ns);
+	json_set_u64(o, "pairs_tested", v->fleet->tested);
+	json_set_u64(o, "trios_tested", v->fleet->trios_tested);
+	json_set_u64(o, "min_samples", v->fleet->options.min_samples);
+	json_set_f64(o, "alpha", v->fleet->options.alpha);
+	json_set_take(o, "busy_cpus", crowd_of(v, FLEET_BUSY_CPUS));
+	json_set_take(o, "applications_at_once", crowd_of(v, FLEET_APPS));
+	return o;
+}
+
+static struct json *base_of(const struct fleet_view *v, const struct fleet_base *base)
+{
+	static const char *const keys[] = { "p1", "p10", "p25", "p75", "p90", "p99" };
+	static const double at[] = { 0.01, 0.1, 0.25, 0.75, 0.9, 0.99 };
+	struct json *o = json_new_object();
+
+	json_set_string(o, "name", strtab_get(&v->fleet->rows->apps, base->app));
+	json_set_u64(o, "samples", base->tally->n);
+	json_set_f64(o, "median", base->median);
+	json_set_f64(o, "mean", base->mean);
+	json_set_f64(o, "deviation", base->deviation);
+	json_set_f64(o, "noise", base->noise);
+	for (unsigned i = 0; i < sizeof(at) / sizeof(*at); i++)
+		json_set_f64(o, keys[i], tally_quantile(base->tally, at[i]));
+	json_set_u64(o, "slowed_by", base->negative);
+	json_set_u64(o, "speeded_by", base->positive);
+	json_set_u64(o, "slows", base->slowed);
+	return o;
+}
+
+static struct json *antagonists_of(const struct fleet_view *v)
+{
+	struct json *all = json_new_array();
+
+	vec_for_each (&v->fleet->antagonists, const struct fleet_antagonist, a) {
+		struct json *o = json_new_object();
+
+		json_set_string(o, "name", strtab_get(&v->fleet->rows->apps, a->app));
+		json_set_u64(o, "slows", a->slowed);
+		json_add_take(all, o);
+	}
+	return all;
+}
+
+static void set_effect(struct json *o, const struct fleet_cell *cell)
+{
+	bool said = cell->effect != FLEET_TOO_FEW;
+
+	json_set_string(o, "effect", fleet_effect_names[cell->effect]);
+	json_set_u64(o, "samples", cell->tally->n);
+	json_set_u64(o, "blocks", cell->blocks);
+	json_set_f64(o, "share", cell->share);
+	json_set_f64(o, "median", said ? cell->median : NAN);
+	json_set_f64(o, "change", said ? cell->change : NAN);
+	json_set_f64(o, "deviations", said ? cell->deviations : NAN);
+	json_set_f64(o, "contrast", said ? cell->contrast : NAN);
+	json_set_f64(o, "p", cell->p);
+	json_set_f64(o, "q", cell->q);
+	json_set_f64(o, "improvement", said ? cell->improvement : NAN);
+}
+
+static struct json *pair_of(const struct fleet_view *v, const struct fleet_cell *cell)
+{
+	struct json *o = json_new_object();
+
+	json_set_string(o, "base", strtab_get(&v->fleet->rows->apps, cell->base));
+	json_set_string(o, "corunner", strtab_get(&v->fleet->rows->apps, cell->corunner));
+	json_set_string(o, "class", corunner_class_names[cell->class]);
+	set_effect(o, cell);
+	return o;
+}
+
+static struct json *one_of(const struct fleet_view *v, uint32_t app, const struct fleet_one *one)
+{
+	struct json *o = json_new_object();
+
+	json_set_string(o, "corunner", strtab_get(&v->fleet->rows->apps, app));
+	json_set_u64(o, "samples", one->samples);
+	json_set_f64(o, "median", one->median);
+	json_set_f64(o, "change", one->change);
+	json_set_f64(o, "deviations", one->deviations);
+	return o;
+}
+
+static struct json *trio_of(const struct fleet_view *v, const struct fleet_cell *cell)
+{
+	struct json *o = json_new_object(), *names = json_new_array(), *ones = json_new_array();
+
+	json_set_string(o, "base", strtab_get(&v->fleet->rows->apps, cell->base));
+	json_add_string(names, strtab_get(&v->fleet->rows->apps, cell->corunner));
+	json_add_string(names, strtab_get(&v->fleet->rows->apps, cell->second));
+	json_set_take(o, "corunners", names);
+	set_effect(o, cell);
+	json_add_take(ones, one_of(v, cell->corunner, &cell->of_one[0]));
+	json_add_take(ones, one_of(v, cell->second, &cell->of_one[1]));
+	json_set_take(o, "of_one", ones);
+	return o;
+}
+
+/* Pairs, or trios. */
+static struct json *cells_of(const struct fleet_view *v, bool trios)
+{
+	struct json *cells = json_new_array();
+
+	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell)
+		if (fleet_view_shows(v, cell) && (cell->class == CORUNNER_TRIO) == trios)
+			json_add_take(cells, trios ? trio_of(v, cell) : pair_of(v, cell));
+	return cells;
+}
+
+static struct json *excluded_of(const struct fleet_view *v)
+{
+	struct json *o = json_new_object(), *names = json_new_array();
+
+	for (unsigned i = 0; i < v->n_without; i++)
+		json_add_string(names, strtab_get(&v->fleet->rows->apps, v->without[i]->corunner));
+	json_set_take(o, "corunners", names);
+	json_set_f64(o, "improvement",
+		     fleet_improvement(v->fleet, v->base, v->without, v->n_without));
+	return o;
+}
+
+void report_fleet_json(const struct fleet_view *v, struct text *out)
+{
+	struct json *root = json_new_object(), *bases = json_new_array();
+
+	json_set_u64(root, "version", FLEET_JSON_VERSION);
+	json_set_take(root, "fleet", fleet_of(v));
+	vec_for_each (&v->fleet->bases, const struct fleet_base, base)
+		if (!v->base || base == v->base)
+			json_add_take(bases, base_of(v, base));
+	json_set_take(root, "applications", bases);
+	json_set_take(root, "antagonists", antagonists_of(v));
+	json_set_take(root, "pairs", cells_of(v, false));
+	json_set_take(root, "trios", cells_of(v, true));
+	if (v->n_without)
+		json_set_take(root, "excluded", excluded_of(v));
+	else
+		json_set_null(root, "excluded");
+	json_print(root, out, true);
+	text_add(out, "\n");
+	json_free(root);
+}

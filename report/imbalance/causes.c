@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/imbalance/causes.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/imbalance/count/counted.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "report/block/view.h"
+#include "report/imbalance/imbalance.h"
+#include "report/imbalance/internal.h"
+#include "report/table/spark.h"
+
+#define CAUSES_SHOWN	 3 /* of a section on the screen */
+#define NAME_BYTES	 512
+#define FUNCTION_COLUMNS 40 /* of a name beside its line */
+
+static const struct {
+	const char *what, *text, *counted;
+} rows[] = {
+	{ "branch", "branch taken unevenly", "taken" },
+	{ "loop", "loop goes round unevenly", "repeated" },
+	{ "call", "function called unevenly", "called" },
+	{ "cache-misses", "misses the first cache unevenly", "missed" },
+	{ "memory", "misses the last cache unevenly", "missed" },
+	{ "page-faults", "faults pages unevenly", "faulted" },
+	{ "event", "what was sampled happens unevenly", "happened" },
+};
+
+static unsigned row_of(const char *what)
+{
+	unsigned i = 0;
+
+	while (strcmp(rows[i].what, what) != 0)
+		i++;
+	return i;
+}
+
+static const char *name(const struct imbalance_view *v, uint32_t number)
+{
+	return strtab_get(&v->counted->run->names, number);
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void imbalance_place(const struct imbalance_view *v, uint32_t place, struct text *out)
+{
+	const struct counts_place *p = &v->counted->run->places.data[place];
+	char buf[NAME_BYTES];
+
+	if (p->line)
+		text_printf(out, "%s:%u",
+			    text_printable(buf, sizeof(buf), base_name(name(v, p->file))), p->line);
+	else
+		text_printf(out, "%s+0x%llx",
+			    text_printable(buf, sizeof(buf), base_name(name(v, p->object))),
+			    (unsigned long long)p->address);
+}
+
+void imbalance_source(const struct imbalance_view *v, uint32_t place, struct text *out)
+{
+	const struct counts_place *p = &v->counted->run->places.data[place];
+	FILE *f = p->line ? fopen(name(v, p->file), "re") : NULL;
+	char line[256] = "", printable[256], *begin = line;
+	uint32_t n = 0;
+
+	while (f && n < p->line && fgets(line, sizeof(line), f))
+		n += strchr(line, '\n') != NULL;
+	if (f)
+		fclose(f);
+	if (!f || n != p->line)
+		return;
+	while (isspace((unsigned char)*begin))
+		begin++;
+	begin[strcspn(begin, "\n")] = '\0';
+	for (char *tab = begin; (tab = strchr(tab, '\t'));)
+		*tab = ' ';
+	text_add(out, text_printable(printable, sizeof(printable), begin));
+}
+
+const char *imbalance_function(const struct imbalance_view *v, uint32_t place)
+{
+	return name(v, v->counted->run->places.data[place].function);
+}
+
+/* Names that are long are so by their arguments' types. */
+static void function_name(const struct imbalance_view *v, uint32_t number, struct text *out)
+{
+	char buf[NAME_BYTES];
+
+	text_add(out, text_shortened(buf, sizeof(buf), name(v, number), FUNCTION_COLUMNS));
+}
+
+void imbalance_inlined(const struct imbalance_view *v, const struct counted_cause *c,
+		       struct text *out)
+{
+	char buf[NAME_BYTES];
+
+	for (size_t i = 0; i + 1 < c->frames.n; i++) {
+		const struct counted_frame *into = &c->frames.data[i + 1];
+
+		text_add(out, i ? "" : "in ");
+		if (!i)
+			function_name(v, c->frames.data[i].function, out);
+		text_printf(out, ", inlined at %s:%u in ",
+			    text_printable(buf, sizeof(buf), base_name(name(v, into->file))),
+			    into->line);
+		function_name(v, into->function, out);
+	}
+}
+
+const char *imbalance_kind(const struct counted_cause *c)
+{
+	return rows[row_of(c->what)].text;
+}
+
+const char *imbalance_happened(const struct counted_cause *c)
+{
+	return rows[row_of(c->what)].counted;
+}
+
+void imbalance_caller(const struct imbalance_view *v, const struct counted_cause *c,
+		      struct text *out)
+{
+	if (c->caller == MAP_NONE)
+		return;
+	text_add(out, "called from ");
+	imbalance_place(v, c->caller, out);
+	text_add(out, " in ");
+	function_name(v, v->counted->run->places.data[c->caller].function, out);
+}
+
+/* Of what threads had no CPU nothing that they do is the cause: lime.h is given times without it.
+ */
+const char *imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s)
+{
+	const struct counted_section *of = &v->counted->sections.data[s->number];
+
+	if (v->exact_time && of->answer == LIME_BALANCED && section_imbalance(s) >= LIME_BALANCE)
+		return "what the threads do is balanced; some began late or waited for a CPU";
+	return lime_answer_text(of->answer);
+}
+
+static void source_line(const struct imbalance_view *v, uint32_t place, struct text *out)
+{
+	struct text source = { 0 };
+
+	imbalance_source(v, place, &source);
+	if (source.s)
+		text_printf(out, "%5u | %s\n", v->counted->run->places.data[place].line, source.s);
+	text_release(&source);
+}
+
+/* How the program comes to it, and that line of the program. */
+static void way_lines(const struct imbalance_view *v, const struct counted_cause *c,
+		      struct text *out)
+{
+	struct text chain = { 0 };
+
+	imbalance_inlined(v, c, &chain);
+	if (chain.s)
+		text_printf(out, "         %s\n", chain.s);
+	text_release(&chain);
+	chain = (struct text){ 0 };
+	imbalance_caller(v, c, &chain);
+	if (chain.s) {
+		text_printf(out, "         %s\n", chain.s);
+		source_line(v, c->caller, out);
+	}
+	text_release(&chain);
+}
+
+static void cause_text(const struct imbalance_view *v, const struct parallel_section *s,
+		       const struct counted_cause *c, struct text *out)
+{
+	char buf[NAME_BYTES], low[TEXT_NUMBER], high[TEXT_NUMBER];
+	double least = c->counts[0], most = c->counts[0];
+
+	for (size_t t = 0; t < s->threads.n; t++) {
+		least = c->counts[t] < least ? c->counts[t] : least;
+		most = c->counts[t] > most ? c->counts[t] : most;
+	}
+	text_printf(out, "  %5.2f  ", c->score);
+	imbalance_place(v, c->place, out);
+	text_printf(
+		out, " (%s): %s\n",
+		text_shortened(buf, sizeof(buf), imbalance_function(v, c->place), FUNCTION_COLUMNS),
+		imbalance_kind(c));
+	source_line(v, c->place, out);
+	way_lines(v, c, out);
+	text_add(out, "         by thread  ");
+	spark_values(c->counts, s->threads.n, v->utf8, out);
+	text_printf(out, "  %s %s to %s times", imbalance_happened(c),
+		    text_count(low, (uint64_t)least), text_count(high, (uint64_t)most));
+	if (c->towards != MAP_NONE) {
+		text_add(out, ", towards ");
+		imbalance_place(v, c->towards, out);
+	}
+	text_add(out, "\n");
+}
+
+void text_imbalance_causes(const struct imbalance_view *v, const struct parallel_section *s,
+			   struct text *out)
+{
+	const struct counted_section *of = &v->counted->sections.data[s->number];
+	struct text line = { 0 };
+	size_t shown = 0;
+
+	if (!of->causes.n) {
+		text_printf(&line, "No line is to blame: %s.", imbalance_answer(v, s));
+		text_wrap(line.s, v->width, out);
+		text_release(&line);
+		return;
+	}
+	vec_for_each (&of->causes, const struct counted_cause, c)
+		if (shown < CAUSES_SHOWN && ++shown)
+			cause_text(v, s, c, out);
+	if (of->causes.n > shown)
+		text_printf(out, "  %zu more with smaller scores (--json)\n", of->causes.n - shown);
+}
+
+static struct json *place_json(const struct imbalance_view *v, uint32_t place)
+{
+	const struct counts_place *p = &v->counted->run->places.data[place];
+	struct json *j = json_new_object();
+
+	json_set_string(j, "function", name(v, p->function));
+	json_set_string(j, "object", name(v, p->object));
+	json_set_string(j, "file", p->line ? name(v, p->file) : NULL);
+	if (p->line)
+		json_set_u64(j, "line", p->line);
+	else
+		json_set_null(j, "line");
+	json_set_u64(j, "address", p->address);
+	return j;
+}
+
+static struct json *frames_json(const struct imbalance_view *v, const struct counted_cause *c)
+{
+	struct json *frames = json_new_array();
+
+	vec_for_each (&c->frames, const struct counted_frame, f) {
+		struct json *j = json_new_object();
+
+		json_set_string(j, "function", name(v, f->function));
+		json_set_string(j, "file", f->line ? name(v, f->file) : NULL);
+		(f->line ? json_set_u64(j, "line", f->line) : json_set_null(j, "line"));
+		json_add_take(frames, j);
+	}
+	return frames;
+}
+
+void report_set_imbalance_causes(struct json *section, const struct imbalance_view *v,
+				 const struct parallel_section *s)
+{
+	const struct counted_section *of =
+		v->counted ? &v->counted->sections.data[s->number] : NULL;
+	struct json *causes;
+
+	if (!of) {
+		json_set_null(section, "answer");
+		json_set_null(section, "causes");
+		return;
+	}
+	causes = json_new_array();
+	json_set_string(section, "answer", imbalance_answer(v, s));
+	vec_for_each (&of->causes, const struct counted_cause, c) {
+		struct json *j = place_json(v, c->place), *counts = json_new_array();
+
+		json_set_f64(j, "score", c->score);
+		json_set_string(j, "kind", c->what);
+		if (c->towards == MAP_NONE)
+			json_set_null(j, "towards");
+		else
+			json_set_take(j, "towards", place_json(v, c->towards));
+		if (c->caller == MAP_NONE)
+			json_set_null(j, "called_from");
+		else
+			json_set_take(j, "called_from", place_json(v, c->caller));
+		for (size_t t = 0; t < s->threads.n; t++)
+			json_add_u64(counts, (uint64_t)c->counts[t]);
+		json_set_take(j, "counts", counts);
+		json_set_take(j, "frames", frames_json(v, c));
+		json_add_take(causes, j);
+	}
+	json_set_take(section, "causes", causes);
+}

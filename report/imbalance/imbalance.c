@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/imbalance/imbalance.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/imbalance/count/counted.h"
+#include "analysis/imbalance/imbalance.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/block/view.h"
+#include "report/imbalance/causes.h"
+#include "report/imbalance/internal.h"
+#include "report/table/spark.h"
+#include "report/table/table.h"
+
+#define SECTIONS_DEFAULT 10
+#define THREADS_DRAWN	 64
+#define NAME_BYTES	 512
+#define OFTEN		 0.9  /* of the instances: as good as always */
+#define CPU_WAIT	 0.25 /* of the last thread's time: worth saying */
+
+static const struct thread_name *name_of(const struct imbalance_view *v, uint32_t thread)
+{
+	static const struct thread_name none;
+
+	return thread < v->imbalance->thread_names.n ? &v->imbalance->thread_names.data[thread]
+						     : &none;
+}
+
+/* "worker/1234"; "no. 3 made" where each instance has threads of its own, and "that made them". */
+const char *imbalance_thread(const struct imbalance_view *v, const struct parallel_section *s,
+			     uint32_t thread, char buf[IMBALANCE_THREAD])
+{
+	const struct thread_name *name = name_of(v, thread);
+	char comm[40];
+
+	if (s->kind == SECTION_JOIN && thread == SECTION_MAKER)
+		snprintf(buf, IMBALANCE_THREAD, "that made them");
+	else if (s->kind == SECTION_JOIN)
+		snprintf(buf, IMBALANCE_THREAD, "no. %u made",
+			 v->counted && !v->exact_time ? thread - 1 : thread + 1);
+	else
+		snprintf(buf, IMBALANCE_THREAD, "%s%s%u",
+			 text_printable(comm, sizeof(comm), name->comm), *name->comm ? "/" : "",
+			 name->tid);
+	return buf;
+}
+
+double imbalance_share_last(const struct parallel_section *s, const struct section_thread *t)
+{
+	return (double)t->last / (double)s->instances;
+}
+
+/* ---- text ---- */
+
+static void paragraph(const struct imbalance_view *v, struct text *line, struct text *out)
+{
+	text_wrap(line->s ? line->s : "", v->width, out);
+	text_release(line);
+	*line = (struct text){ 0 };
+}
+
+/* "run (src/app.c:42)" without the directories. */
+static void place_name(const char *place, struct text *out)
+{
+	const char *open = strstr(place, " ("), *slash = open ? strrchr(open, '/') : NULL;
+	char name[NAME_BYTES];
+	struct text s = { 0 };
+
+	if (slash) {
+		text_addn(&s, place, (size_t)(open + 2 - place));
+		place = slash + 1;
+	}
+	text_add(&s, place);
+	text_add(out, text_printable(name, sizeof(name), s.s));
+	text_release(&s);
+}
+
+void imbalance_section_name(const struct parallel_section *s, struct text *out)
+{
+	text_printf(out, "%s ", section_kind_name(s->kind));
+	place_name(s->name, out);
+	if (*s->since) {
+		text_add(out, " since ");
+		place_name(s->since, out);
+	}
+}
+
+const char *imbalance_unit(const struct imbalance_view *v)
+{
+	return v->exact_time ? "ns" : v->counted->run->caches ? "cycles" : "instructions";
+}
+
+void imbalance_title(const struct imbalance_view *v, struct text *out)
+{
+	char program[128], time[TEXT_NUMBER];
+	size_t n = v->imbalance->sections.n;
+
+	text_printable(program, sizeof(program), *v->program ? v->program : v->file);
+	if (!v->exact_time)
+		text_printf(out, "%s  %s: time is %s%s  %zu parallel section%s", program, v->how,
+			    v->counted->run->caches ? "estimated " : "", imbalance_unit(v), n,
+			    n == 1 ? "" : "s");
+	else
+		text_printf(out, "%s  %s%s%s  %zu parallel section%s", program,
+			    text_time(time, v->duration_ns), v->how ? "  " : "",
+			    v->how ? v->how : "", n, n == 1 ? "" : "s");
+}
+
+/* Who is last, and whether that is the thread's lot or its CPU's. */
+void imbalance_headline(const struct imbalance_view *v, struct text *out)
+{
+	const struct parallel_section *s = v->imbalance->sections.data;
+	const struct section_thread *worst = section_worst(s);
+	double share = imbalance_share_last(s, worst);
+	char title[IMBALANCE_THREAD], number[TEXT_COUNTED];
+
+	text_printf(out, "In the section that loses most, threads idle %.0f %% of the time at ",
+		    100 * section_imbalance(s));
+	imbalance_section_name(s, out);
+	text_add(out, ". ");
+	imbalance_thread(v, s, worst->thread, title);
+	if (share == 1)
+		text_printf(out, "Thread %s %scomes last", title,
+			    s->instances > 1 ? "always " : "");
+	else if (share >= OFTEN)
+		text_printf(out, "Nearly always, in %.0f %% of %s, thread %s comes last",
+			    100 * share, text_counted(number, s->instances, "instance"), title);
+	else
+		text_printf(
+			out,
+			"Not always the same thread comes last: %s most often, in %.0f %% of %s",
+			title, 100 * share, text_counted(number, s->instances, "instance"));
+	if (worst->cpu_wait > CPU_WAIT * worst->time)
+		text_printf(out,
+			    "; it waits for a CPU %.0f %% of its time, so the work may be even "
+			    "and the CPUs too few",
+			    100 * worst->cpu_wait / worst->time);
+	text_add(out, ".");
+}
+
+static void row(const struct imbalance_view *v, struct table *t, const struct parallel_section *s)
+{
+	const struct section_thread *worst = section_worst(s);
+	double times[THREADS_DRAWN];
+	size_t n = s->threads.n < THREADS_DRAWN ? s->threads.n : THREADS_DRAWN;
+	struct text cell = { 0 };
+	char buf[64], title[IMBALANCE_THREAD], number[TEXT_NUMBER];
+
+	table_right(t, (v->exact_time ? text_time : text_count)(number, (uint64_t)s->lost), 7);
+	snprintf(buf, sizeof(buf), "%.0f %%", 100 * section_imbalance(s));
+	table_right(t, buf, 6);
+	table_right(t, text_count(number, s->instances), 6);
+	table_right(t, text_count(number, s->threads.n), 8);
+	snprintf(buf, sizeof(buf), "%.0f %%", 100 * imbalance_share_last(s, worst));
+	table_right(t, buf, 6);
+	text_add(t->out, "  ");
+	t->used += 2;
+	table_left(t, imbalance_thread(v, s, worst->thread, title), 20);
+	imbalance_section_name(s, &cell);
+	text_whole(t, cell.s);
+	text_release(&cell);
+	for (size_t i = 0; i < n; i++)
+		times[i] = s->threads.data[i].time / (double)s->threads.data[i].instances;
+	text_add(t->out, "        time until they wait, by thread  ");
+	spark_values(times, n, v->utf8, t->out);
+	text_add(t->out, s->threads.n > n ? " …\n" : "\n");
+	if (v->counted) {
+		text_imbalance_causes(v, s, t->out);
+		text_add(t->out, "\n");
+	}
+}
+
+static void rows(const struct imbalance_view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	size_t top = v->top ? v->top : SECTIONS_DEFAULT, n = v->imbalance->sections.n;
+
+	text_add(out, "   lost  idle times threads  last  which               section ends at\n");
+	for (size_t i = 0; i < n && i < top; i++)
+		row(v, &t, &v->imbalance->sections.data[i]);
+	if (n > top)
+		text_printf(out, "%zu more sections lose less (--top)\n", n - top);
+	text_add(out, v->counted ? "score: how far the line explains who is late\n" : "");
+	text_add(out, "lost: thread time idle at the section's end; idle: that of all its "
+		      "thread time\n");
+}
+
+void report_imbalance_text(const struct imbalance_view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	imbalance_title(v, out);
+	text_add(out, "\n\n");
+	if (v->imbalance->sections.n) {
+		imbalance_headline(v, &line);
+		paragraph(v, &line, out);
+		text_add(out, "\n");
+		rows(v, out);
+	} else {
+		text_add(&line, IMBALANCE_NO_SECTION);
+		paragraph(v, &line, out);
+	}
+	for (const char *const *n = v->notices; *n; n++) {
+		text_printf(&line, "note: %s", *n);
+		paragraph(v, &line, out);
+	}
+}
+
+/* ---- JSON ---- */
+
+/* SECTION_MAKER: -1 */
+static int32_t number_of(uint32_t thread)
+{
+	return (int32_t)thread;
+}
+
+static void set_time(struct json *j, const char *key, double ns)
+{
+	if (isnan(ns))
+		json_set_null(j, key);
+	else
+		json_set_u64(j, key, (uint64_t)(ns + 0.5));
+}
+
+static struct json *thread_json(const struct imbalance_view *v, const struct parallel_section *s,
+				const struct section_thread *t)
+{
+	struct json *j = json_new_object();
+	bool own = s->kind != SECTION_JOIN && v->exact_time;
+
+	json_set_i64(j, "number", number_of(t->thread));
+	(own ? json_set_u64(j, "tid", name_of(v, t->thread)->tid) : json_set_null(j, "tid"));
+	json_set_string(j, "comm", own ? name_of(v, t->thread)->comm : NULL);
+	json_set_u64(j, "instances", t->instances);
+	json_set_u64(j, "last", t->last);
+	set_time(j, v->exact_time ? "time_ns" : "time", t->time);
+	set_time(j, v->exact_time ? "idle_ns" : "idle", t->idle);
+	set_time(j, "cpu_wait_ns", t->cpu_wait);
+	set_time(j, "asleep_ns", t->asleep);
+	return j;
+}
+
+/* The instance that lost most. */
+static struct json *largest_json(const struct imbalance_view *v, const struct parallel_section *s)
+{
+	struct json *j = json_new_object(), *times = json_new_array(), *numbers = json_new_array();
+
+	json_set_u64(j, "instance", s->largest);
+	set_time(j, v->exact_time ? "lost_ns" : "lost", s->largest_lost);
+	vec_for_each (&s->largest_parts, const struct section_part, p) {
+		json_add_f64(numbers, number_of(p->thread));
+		json_add_u64(times, (uint64_t)(p->time + 0.5));
+	}
+	json_set_take(j, "threads", numbers);
+	json_set_take(j, v->exact_time ? "times_ns" : "times", times);
+	return j;
+}
+
+static struct json *instance_json(const struct imbalance_view *v, const struct parallel_section *s,
+				  const struct section_instance *of)
+{
+	struct json *j = json_new_object(), *times = json_new_array(), *numbers = json_new_array();
+
+	(v->file ? json_set_u64(j, "begin_ns", of->begin_ns - v->start_ns)
+		 : json_set_null(j, "begin_ns"));
+	set_time(j, v->exact_time ? "duration_ns" : "duration", of->duration);
+	set_time(j, v->exact_time ? "lost_ns" : "lost", of->lost);
+	json_set_f64(j, "imbalance",
+		     of->duration > 0 ? of->lost / (of->duration * (double)of->n) : 0);
+	for (size_t i = of->first; i < of->first + of->n; i++) {
+		json_add_f64(numbers, number_of(s->parts.data[i].thread));
+		json_add_u64(times, (uint64_t)(s->parts.data[i].time + 0.5));
+	}
+	json_set_take(j, "threads", numbers);
+	json_set_take(j, v->exact_time ? "times_ns" : "times", times);
+	return j;
+}
+
+static void set_each(const struct imbalance_view *v, const struct parallel_section *s,
+		     struct json *j)
+{
+	struct json *each;
+
+	if (!v->each) {
+		json_set_null(j, "each");
+		return;
+	}
+	each = json_new_array();
+	vec_for_each (&s->each, const struct section_instance, of)
+		json_add_take(each, instance_json(v, s, of));
+	json_set_take(j, "each", each);
+}
+
+static struct json *section_json(const struct imbalance_view *v, const struct parallel_section *s)
+{
+	struct json *j = json_new_object(), *threads = json_new_array();
+	const struct section_thread *worst = section_worst(s);
+
+	json_set_string(j, "kind", section_kind_name(s->kind));
+	json_set_string(j, "name", s->name);
+	json_set_string(j, "since", *s->since ? s->since : NULL);
+	json_set_u64(j, "instances", s->instances);
+	set_time(j, v->exact_time ? "duration_ns" : "duration", s->duration);
+	set_time(j, v->exact_time ? "lost_ns" : "lost", s->lost);
+	json_set_f64(j, "imbalance", section_imbalance(s));
+	json_set_i64(j, "worst", number_of(worst->thread));
+	json_set_f64(j, "worst_share", imbalance_share_last(s, worst));
+	vec_for_each (&s->threads, const struct section_thread, t)
+		json_add_take(threads, thread_json(v, s, t));
+	json_set_take(j, "threads", threads);
+	json_set_take(j, "largest", largest_json(v, s));
+	set_each(v, s, j);
+	report_set_imbalance_causes(j, v, s);
+	return j;
+}
+
+void report_imbalance_json(const struct imbalance_view *v, struct text *out)
+{
+	struct json *j = json_new_object(), *trace = json_new_object();
+	struct json *sections = json_new_array(), *notices = json_new_array();
+
+	json_set_u64(j, "version", IMBALANCE_JSON_VERSION);
+	json_set_string(trace, "file", v->file);
+	json_set_string(trace, "command", v->command);
+	(v->exact_time ? json_set_u64(trace, "duration_ns", v->duration_ns)
+		       : json_set_null(trace, "duration_ns"));
+	json_set_take(j, "trace", trace);
+	json_set_string(j, "unit", imbalance_unit(v));
+	json_set_string(j, "provider", v->provider);
+	for (const char *const *n = v->notices; *n; n++)
+		json_add_string(notices, *n);
+	json_set_take(j, "notices", notices);
+	vec_for_each (&v->imbalance->sections, const struct parallel_section, s)
+		json_add_take(sections, section_json(v, s));
+	json_set_take(j, "sections", sections);
+	json_print(j, out, true);
+	text_add(out, "\n");
+	json_free(j);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `ispot stat` prints while it runs: a few lines, or one line of JSON, an interval. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/result/interval.h"
+#include "analysis/result/result.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/block/column.h"
+#include "report/block/view.h"
+#include "report/screen/interval.h"
+#include "report/table/table.h"
+
+#define ROWS_DEFAULT 5
+#define TIME_WIDTH   8
+#define WHY_WIDTH    20
+
+static const char *const screen[] = { "sci", "lost_threads", "calls", "p50_ns", "p99_ns" };
+#define N_SCREEN (sizeof(screen) / sizeof(*screen))
+
+/* Loses most, then called most. */
+static int more_lost(const void *a, const void *b)
+{
+	const struct block *x = *(const struct block *const *)a,
+			   *y = *(const struct block *const *)b;
+	double lost_x = isnan(x->lost_threads) ? -1 : x->lost_threads;
+	double lost_y = isnan(y->lost_threads) ? -1 : y->lost_threads;
+
+	if (lost_x != lost_y)
+		return lost_x < lost_y ? 1 : -1;
+	return (x->calls < y->calls) - (x->calls > y->calls);
+}
+
+static const struct block **in_order(const struct blocks *blocks)
+{
+	const struct block **rows = xcalloc(blocks->n + 1, sizeof(*rows));
+	size_t n = 0;
+
+	vec_for_each (blocks, const struct block, b)
+		rows[n++] = b;
+	qsort(rows, n, sizeof(*rows), more_lost);
+	return rows;
+}
+
+static void print_head(struct table *t)
+{
+	table_right(t, "time", TIME_WIDTH);
+	for (unsigned i = 0; i < N_SCREEN; i++)
+		table_right(t, column_find(screen[i])->head, column_find(screen[i])->width);
+	table_left(t, " why", WHY_WIDTH);
+	table_last(t, "function");
+}
+
+/* What does not count as interference says so in place of a cause. */
+static void print_why(struct table *t, const struct block *b)
+{
+	struct text why = { 0 };
+
+	text_add(&why, " ");
+	if (b->verdict == VERDICT_INTERFERENCE)
+		text_cause(b, &why);
+	else
+		text_printf(&why, "(%s)", verdict_name(b->verdict));
+	table_left(t, why.s, WHY_WIDTH);
+	text_release(&why);
+}
+
+static void print_row(struct table *t, const char *time, const struct block *b)
+{
+	char scratch[VALUE_SCRATCH];
+
+	table_right(t, time, TIME_WIDTH);
+	for (unsigned i = 0; i < N_SCREEN; i++) {
+		const struct column *c = column_find(screen[i]);
+		struct value value = c->get(b, scratch);
+		struct text cell = { 0 };
+
+		value_print(&value, &cell);
+		table_right(t, cell.s, c->width);
+		text_release(&cell);
+	}
+	print_why(t, b);
+	table_last(t, text_printable(scratch, sizeof(scratch), b->name));
+}
+
+static uint64_t since_start(const struct interval *iv, uint64_t time_ns)
+{
+	return time_ns - iv->whole->start_ns;
+}
+
+void report_interval(const struct interval *iv, const struct blocks *blocks,
+		     const struct interval_view *v, struct text *out)
+{
+	const struct block **rows = in_order(blocks);
+	struct table t = { .out = out, .width = v->width };
+	uint64_t room = v->top ? v->top : ROWS_DEFAULT;
+	struct text time = { 0 };
+
+	text_printf(&time, "%.1fs", (double)since_start(iv, iv->until_ns) / 1e9);
+	if (v->head)
+		print_head(&t);
+	if (!blocks->n) {
+		table_right(&t, time.s, TIME_WIDTH);
+		table_last(&t, "no call ended");
+	}
+	for (size_t i = 0; i < blocks->n && i < room; i++)
+		print_row(&t, i ? "" : time.s, rows[i]);
+	text_release(&time);
+	free(rows);
+}
+
+/* Without what belongs to the whole recording: stacks, counters, co-activity. */
+static struct json *block_json(const struct block *b)
+{
+	struct json *j = json_new_object();
+	char scratch[VALUE_SCRATCH];
+
+	for (unsigned c = 0; c < columns_n; c++) {
+		struct value value = columns[c].get(b, scratch);
+
+		if (!columns[c].group)
+			value_set_json(j, columns[c].key, &value);
+	}
+	json_set_take(j, "causes", report_causes_json(b));
+	return j;
+}
+
+void report_interval_json(const struct interval *iv, const struct blocks *blocks,
+			  const struct interval_view *v, struct text *out)
+{
+	const struct block **rows = in_order(blocks);
+	struct json *j = json_new_object(), *span = json_new_object(), *list = json_new_array();
+
+	json_set_u64(span, "from_ns", since_start(iv, iv->since_ns));
+	json_set_u64(span, "to_ns", since_start(iv, iv->until_ns));
+	json_set_u64(span, "lost_records", iv->whole->calls.lost_records);
+	json_set_u64(j, "version", REPORT_JSON_VERSION);
+	json_set_take(j, "interval", span);
+	for (size_t i = 0; i < blocks->n && (!v->top || i < v->top); i++)
+		json_add_take(list, block_json(rows[i]));
+	json_set_take(j, "blocks", list);
+	json_print(j, out, false);
+	text_add(out, "\n");
+	json_free(j);
+	free(rows);
+}

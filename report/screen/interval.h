@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What `ispot stat` prints of each interval. */
+#ifndef ISPOT_REPORT_SCREEN_INTERVAL_H
+#define ISPOT_REPORT_SCREEN_INTERVAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct blocks;
+struct interval;
+struct text;
+
+struct interval_view {
+	uint64_t top;	/* blocks of an interval, 0: the view's default */
+	unsigned width; /* of the screen */
+	bool head;	/* above this interval */
+};
+
+void report_interval(const struct interval *iv, const struct blocks *blocks,
+		     const struct interval_view *v, struct text *out);
+/* One line: the interval and the members that `report --json` has for a block. */
+void report_interval_json(const struct interval *iv, const struct blocks *blocks,
+			  const struct interval_view *v, struct text *out);
+
+#endif

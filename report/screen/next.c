@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The last lines of the screen: what to try, and the commands that show more. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/cause/by_counters.h"
+#include "analysis/cause/cause.h"
+#include "analysis/cause/kind.h"
+#include "analysis/result/result.h"
+#include "base/text.h"
+#include "report/block/view.h"
+#include "trace/meta/meta.h"
+
+#define BURST_NAMES 3
+#define BURST_SHARE 0.05 /* of the CPU time: less is not why little was seen */
+
+/*
+ * The command is in a shell's words; a line break in it stands inside of quotes: out of them, as
+ * $'\n', and in again. Of one that would fill lines the program alone is left.
+ */
+static void command_line(const char *command, size_t screen_width, struct text *out)
+{
+	for (const char *c = command; *c; c++)
+		if (*c == '\n')
+			text_add(out, "'$'\\n''");
+		else
+			text_addn(out, (unsigned char)*c < ' ' || *c == 127 ? "?" : c, 1);
+	if (out->n <= 2 * screen_width)
+		return;
+	text_release(out);
+	for (const char *c = command; *c && *c != ' '; c++)
+		text_addn(out, (unsigned char)*c < ' ' || *c == 127 ? "?" : c, 1);
+	text_add(out, " ...");
+}
+
+static void next_line(struct text *out, size_t screen_width, size_t width, const char *label,
+		      const char *command, const char *what)
+{
+	/* A command is never cut or broken: what it answers is left out where the line is too
+	 * short. */
+	if (6 + width + 2 + strlen(what) > screen_width)
+		text_printf(out, "%-5s %s\n", label, command);
+	else
+		text_printf(out, "%-5s %-*s  %s\n", label, (int)width, command, what);
+}
+
+void text_input_option(const struct view *v, struct text *out)
+{
+	char file[1024];
+
+	if (!v->file || !strcmp(v->file, "ispot.data"))
+		return;
+	text_add(out, " -i ");
+	text_shell_word(out, text_printable(file, sizeof(file), v->file));
+}
+
+/* The processes that were attached to: their threads come one after the other's. */
+static void attached_pids(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	uint64_t first = meta->session.pid, latest = first;
+	struct text others = { 0 };
+
+	vec_for_each (&meta->threads, const struct meta_thread, t) {
+		if (t->tgid != latest && t->tgid != first)
+			text_printf(&others, ",%u", t->tgid);
+		latest = t->tgid;
+	}
+	text_printf(out, "%llu%s", (unsigned long long)first,
+		    !others.n		      ? ""
+		    : others.n > v->width / 2 ? ",..."
+					      : others.s);
+	text_release(&others);
+}
+
+/* By -F; else ispot chose, or had not got to it. */
+static bool chosen_by_user(const struct view *v)
+{
+	vec_for_each (&v->result->meta->functions, const struct meta_function, f)
+		if (f->chosen)
+			return true;
+	return false;
+}
+
+/* Little was seen, as what runs is called too often: in bursts it can be. False: it
+ * is not that. */
+static bool next_is_burst(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	struct text line = { 0 }, command = { 0 };
+	char name[1024];
+	unsigned n = 0;
+	bool told;
+
+	text_add(&line, "ispot record --burst 50ms/500ms");
+	vec_for_each (&meta->not_traced, const struct meta_not_traced, f)
+		if (f->name && *f->name && !isnan(f->cost_share) && n < BURST_NAMES &&
+		    (isnan(f->cpu_share) || f->cpu_share >= BURST_SHARE)) {
+			n++;
+			text_add(&line, " -F ");
+			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
+		}
+	if (meta->session.attached) {
+		text_add(&line, " -d 10 -p ");
+		attached_pids(v, &line);
+	} else {
+		command_line(meta->session.command, v->width, &command);
+		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
+	}
+	told = n && !(v->result->coverage >= 0.5);
+	if (told)
+		next_line(out, v->width, line.n, "next", line.s, "what was left out as too dear");
+	text_release(&line);
+	text_release(&command);
+	return told;
+}
+
+/* Nothing was called: what would show something. */
+static void next_after_nothing(const struct view *v, struct text *out)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	struct text again = { 0 }, check = { 0 };
+	struct text command = { 0 };
+	size_t width;
+
+	if (!chosen_by_user(v) && next_is_burst(v, out))
+		return;
+	if (s->attached) {
+		text_add(&again, "ispot record -p ");
+		attached_pids(v, &again);
+		text_printf(&check, "ispot check -F '*' -p %llu", (unsigned long long)s->pid);
+	} else {
+		if (!s->command || !*s->command)
+			return;
+		command_line(s->command, v->width, &command);
+		text_printf(&again, "ispot record %s-- %s", chosen_by_user(v) ? "" : "--two-pass ",
+			    command.s);
+		text_printf(&check, "ispot check -F '*' -- %s", command.s);
+	}
+	width = again.n > check.n ? again.n : check.n;
+	next_line(out, v->width, width, "next", again.s,
+		  chosen_by_user(v) ? "without -F: what is hot"
+		  : s->attached	    ? "again, while it is busy"
+				    : "chooses in one run, traces in another");
+	next_line(out, v->width, width, "", check.s, "what -F can name");
+	text_release(&again);
+	text_release(&check);
+	text_release(&command);
+}
+
+/* Half of what it loses is time on a CPU that no record explains: counters could. */
+static bool wants_counters(const struct block *worst)
+{
+	return worst->off_known && worst->unexplained[POOL_RUNNING] > block_pools_ns(worst) / 2;
+}
+
+#define GROUPS_MAX 2 /* to try: those that tell most come first */
+
+static void groups_to_try(const struct view *v, struct text *out)
+{
+	const char *group;
+	size_t n = 0;
+
+	for (; n < GROUPS_MAX && (group = cause_undecided_group(v->result->meta, n)); n++)
+		text_printf(out, "%s-e %s",
+			    n ? ", or " : "try   where there are hardware counters: record ",
+			    group);
+	if (n)
+		text_add(out, "\n");
+}
+
+/* What people do about the worst block's cause. */
+static void what_to_try(const struct view *v, const struct block *worst, struct text *out)
+{
+	const struct cause *cause = report_main_cause(worst);
+	const char *advice;
+
+	if (!cause && wants_counters(worst))
+		groups_to_try(v, out);
+	for (size_t i = 0; cause && (advice = cause_advice(worst, cause->kind, i)); i++)
+		text_printf(out, "%-5s %s\n", i ? "" : "try", advice);
+}
+
+/* What was recorded is in no file: to see more, make one. */
+static void next_is_record(const struct view *v, const struct block *worst, struct text *out)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	struct text line = { 0 }, command = { 0 };
+	char name[1024];
+
+	text_add(&line, "ispot record -F ");
+	text_shell_word(&line, text_printable(name, sizeof(name), worst->name));
+	if (s->attached) {
+		text_add(&line, " -d 10 -p ");
+		attached_pids(v, &line);
+	} else {
+		command_line(s->command, v->width, &command);
+		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
+	}
+	next_line(out, v->width, line.n, "next", line.s, "then ispot report: who, where, when");
+	text_release(&line);
+	text_release(&command);
+}
+
+/* Where one function cannot stand for the row, as of calls beside each other: the worst of all. */
+static const struct block *worst_function(const struct view *v, const struct block *row)
+{
+	const struct block *worst = row;
+
+	if (row->kind != BLOCK_SEQUENCE)
+		return row;
+	vec_for_each (&v->result->blocks, const struct block, b)
+		if (b->kind == BLOCK_FUNCTION && b->function && report_worth(b) &&
+		    (worst == row || b->lost_threads > worst->lost_threads))
+			worst = b;
+	return worst;
+}
+
+#define BESIDE 0.1 /* of what the place loses where threads wait: less is another story */
+
+/* A function that loses about as much as the place outside of all; the place itself: there is none.
+ */
+static const struct block *function_beside(const struct view *v, const struct block *place)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (report_worth(v->rows[i]) && v->rows[i]->function &&
+		    v->rows[i]->lost_threads >= BESIDE * place->lost_threads)
+			return v->rows[i];
+	return place;
+}
+
+/* Whether its calls are split by the place in memory that they are given, and by nothing else. */
+static bool split_by_place(const struct meta_function *f)
+{
+	const struct meta_argument *key = NULL;
+
+	for (uint32_t i = 0; i < f->n_arguments; i++) {
+		if (!f->arguments[i].key)
+			continue;
+		if (key)
+			return false;
+		key = &f->arguments[i];
+	}
+	return key && key->class == ARGUMENT_ADDRESS;
+}
+
+/* What --slow calls the row. */
+static void slow_name(const struct block *b, struct text *out)
+{
+	const char *function =
+		b->kind == BLOCK_SEQUENCE || b->kind == BLOCK_LOCK ? b->function->name : b->name;
+	const char *key =
+		block_is_call(b) && b->grouped ? b->key
+		: b->kind == BLOCK_LOCK && split_by_place(b->function) && strcmp(b->name, function)
+			? b->name
+			: NULL;
+	struct text whole = { 0 };
+	char name[2048];
+
+	text_add(&whole, function);
+	if (key)
+		text_printf(&whole, " %s", key);
+	/* what is not printable becomes '?': safe to show, if not to paste */
+	text_shell_word(out, text_printable(name, sizeof(name), whole.s));
+	text_release(&whole);
+}
+
+/* Another view of the same recording. */
+static void next_view(const struct view *v, const char *command, const char *what, struct text *out)
+{
+	struct text line = { 0 };
+
+	text_add(&line, command);
+	text_input_option(v, &line);
+	next_line(out, v->width, line.n, "next", line.s, what);
+	text_release(&line);
+}
+
+static void what_next(const struct view *v, struct text *out)
+{
+	const struct block *worst = report_worst(v);
+	struct text slow = { 0 }, thread = { 0 };
+	size_t width;
+
+	if (worst)
+		what_to_try(v, worst, out);
+	if (worst && !worst->function)
+		worst = function_beside(v, worst);
+	if (!worst) {
+		(void)next_is_burst(v, out);
+		return;
+	}
+	if (!worst->function) {
+		if (v->file)
+			next_view(v, "ispot report --by thread", "which threads lose it", out);
+		return;
+	}
+	worst = worst_function(v, worst);
+	if (!v->file) {
+		next_is_record(v, worst, out);
+		return;
+	}
+	text_add(&slow, "ispot report --slow ");
+	slow_name(worst, &slow);
+	text_input_option(v, &slow);
+	text_add(&thread, "ispot report --by thread");
+	text_input_option(v, &thread);
+	width = slow.n > thread.n ? slow.n : thread.n;
+	next_line(out, v->width, width, "next", slow.s, "who is slow, where, when");
+	next_line(out, v->width, width, "", thread.s, "which threads lose it");
+	text_release(&slow);
+	text_release(&thread);
+}
+
+void text_next(const struct view *v, struct text *out)
+{
+	if (v->by_thread && v->n_rows)
+		next_view(v, "ispot report", "which functions lose it, and why", out);
+	else if (v->by_thread)
+		return;
+	else if (v->result->calls.entries)
+		what_next(v, out);
+	else
+		next_after_nothing(v, out);
+}

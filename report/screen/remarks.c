@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The lines under the table: what is not interference, what nobody can say, what to do next. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/calls/paircost.h"
+#include "analysis/cause/kind.h"
+#include "analysis/result/result.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/block/column.h"
+#include "report/block/view.h"
+#include "report/table/table.h"
+#include "trace/meta/meta.h"
+
+#define NAMED_MAX	 4 /* blocks named in a line, the rest is counted */
+#define LABEL		 "%-17s "
+#define NAME_MAX_COLUMNS 48
+#define PLACE_LEAST	 0.05 /* threads: less is not worth naming a place */
+
+static void print_labelled(const struct view *v, const char *label, const char *s, struct text *out)
+{
+	struct text wrapped = { 0 };
+	const char *line;
+
+	text_wrap(s, v->width - 18, &wrapped);
+	for (line = wrapped.s; line && *line;) {
+		size_t n = strcspn(line, "\n");
+
+		text_printf(out, LABEL, label);
+		text_addn(out, line, n + 1);
+		line += n + 1;
+		label = "";
+	}
+	text_release(&wrapped);
+}
+
+static const char *what_it_does(const struct block *b)
+{
+	const struct cause_kind *kind =
+		b->causes.n ? cause_kind_find(b->causes.data[0].kind) : NULL;
+
+	if (b->verdict == VERDICT_WORKLOAD)
+		return "workload";
+	return kind && kind->idle ? kind->idle : "waits";
+}
+
+static double amount_of(const struct block *b)
+{
+	return b->verdict == VERDICT_IDLE ? b->idle_threads : b->lost_threads;
+}
+
+static void name_one(const struct block *b, struct text *out)
+{
+	char name[4 * NAME_MAX_COLUMNS + 1];
+
+	text_add(out, text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
+	if (b->key && b->function)
+		text_printf(out, "%s %s", b->kind == BLOCK_SITE ? " from" : "",
+			    text_shortened(name, sizeof(name), b->key, NAME_MAX_COLUMNS));
+	text_printf(out, " %s", what_it_does(b));
+	if (!isnan(amount_of(b)))
+		text_printf(out, amount_of(b) >= 0.095 ? " %.1f" : " %.2f", amount_of(b));
+}
+
+static bool is_left_out(const struct view *v, size_t row)
+{
+	return !report_listed(v, v->rows[row]);
+}
+
+static int more_threads(const void *a, const void *b)
+{
+	double x = amount_of(*(const struct block *const *)a);
+	double y = amount_of(*(const struct block *const *)b);
+
+	return (x < y) - (x > y);
+}
+
+static void not_interference(const struct view *v, struct text *out)
+{
+	struct {
+		VEC(const struct block *)
+	} blocks = { 0 };
+	struct text line = { 0 };
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (is_left_out(v, i) && (v->rows[i]->verdict == VERDICT_IDLE ||
+					  v->rows[i]->verdict == VERDICT_WORKLOAD))
+			*vec_add(&blocks) = v->rows[i];
+	vec_sort(&blocks, more_threads);
+	for (size_t i = 0; i < blocks.n && i < NAMED_MAX; i++) {
+		text_add(&line, i ? "; " : "");
+		name_one(blocks.data[i], &line);
+	}
+	if (blocks.n > NAMED_MAX)
+		text_printf(&line, "; %zu more (-v)", blocks.n - NAMED_MAX);
+	if (blocks.n)
+		print_labelled(v, "not interference", line.s, out);
+	text_release(&line);
+	vec_release(&blocks);
+}
+
+/* Functions that are split by their arguments, as a whole: keys' losses do not add up to theirs. */
+static void as_a_whole(const struct view *v, struct text *out)
+{
+	const struct blocks *groups = &v->result->groups;
+	struct text line = { 0 };
+
+	vec_for_each (&v->result->blocks, const struct block, b) {
+		unsigned keys = 0;
+		struct value lost = { .type = VALUE_THREADS, .ratio = b->lost_threads };
+
+		if (!b->split || v->totals || !report_worth(b) || isnan(b->lost_threads))
+			continue;
+		vec_for_each (groups, const struct block, g)
+			keys += g->function == b->function;
+		text_printf(&line, "%s%s ", line.n ? "; " : "", b->name);
+		value_print(&lost, &line);
+		text_printf(&line,
+			    b->alike ? ", in %u keys of which none stands out" : " in %u keys",
+			    keys);
+	}
+	if (line.n) {
+		text_add(&line, " (-v)");
+		print_labelled(v, "lost as a whole", line.s, out);
+	}
+	text_release(&line);
+}
+
+static unsigned count_verdict(const struct view *v, enum verdict verdict)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += is_left_out(v, i) && v->rows[i]->verdict == verdict;
+	return n;
+}
+
+static void too_small(const struct view *v, struct text *out)
+{
+	unsigned n = 0;
+	char line[64];
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += is_left_out(v, i) && v->rows[i]->verdict == VERDICT_INTERFERENCE;
+	snprintf(line, sizeof(line), "%u block%s with an SCI under %.2f (-v)", n, n == 1 ? "" : "s",
+		 SCI_SMALL);
+	if (n)
+		print_labelled(v, "small", line, out);
+}
+
+static unsigned count_never_fast(const struct view *v)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += is_left_out(v, i) && v->rows[i]->verdict == VERDICT_CANNOT_TELL &&
+		     v->rows[i]->never_fast;
+	return n;
+}
+
+/* It says too little, and stands in no row. */
+static bool is_few(const struct view *v, size_t row, bool waits)
+{
+	const struct block *b = v->rows[row];
+
+	return is_left_out(v, row) && b->verdict == VERDICT_TOO_FEW_CALLS &&
+	       block_is_wait(b) == waits;
+}
+
+/* By what is too little of them. */
+static unsigned count_few(const struct view *v, bool waits, bool often)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += is_few(v, i, waits) && (v->rows[i]->calls >= CALLS_MIN) == often;
+	return n;
+}
+
+/* Few sleeps may be long: the place of most, if that is something. */
+static void longest_place(const struct view *v, struct text *line)
+{
+	const struct block *most = NULL;
+	struct text name = { 0 };
+	char buf[4 * NAME_MAX_COLUMNS + 1];
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (is_few(v, i, true) && (!most || v->rows[i]->lost_threads > most->lost_threads))
+			most = v->rows[i];
+	if (!most || !(most->lost_threads >= PLACE_LEAST))
+		return;
+	table_short_name(most->name, &name);
+	text_printf(line, ", most lost: %.2f in %s", most->lost_threads,
+		    text_shortened(buf, sizeof(buf), name.s, NAME_MAX_COLUMNS));
+	text_release(&name);
+}
+
+static void few_calls(const struct view *v, struct text *line)
+{
+	unsigned few = count_few(v, false, false);
+	unsigned places = count_few(v, true, false) + count_few(v, true, true);
+	unsigned endless = count_few(v, false, true);
+
+	if (few)
+		text_printf(line, "%s%u with < %d calls", line->n ? ", " : "", few, CALLS_MIN);
+	if (endless)
+		text_printf(line, "%s%u with < %d calls whose end was seen", line->n ? ", " : "",
+			    endless, CALLS_MIN);
+	if (places)
+		text_printf(line, "%s%u waiting place%s with < %d sleeps", line->n ? ", " : "",
+			    places, places == 1 ? "" : "s", CALLS_MIN);
+	if (places)
+		longest_place(v, line);
+}
+
+static void cannot_say(const struct view *v, struct text *out)
+{
+	unsigned noise = count_verdict(v, VERDICT_NOISE);
+	unsigned slow = count_never_fast(v);
+	unsigned blind = count_verdict(v, VERDICT_CANNOT_TELL) - slow;
+	struct text line = { 0 }, rest = { 0 };
+
+	if (slow)
+		text_printf(&line,
+			    "%u never seen fast, as even the fastest call waited: give --baseline "
+			    "a quiet recording",
+			    slow);
+	if (noise)
+		text_printf(&rest, "%u block%s under twice %s floor", noise, noise > 1 ? "s" : "",
+			    noise > 1 ? "their" : "its");
+	few_calls(v, &rest);
+	if (blind)
+		text_printf(&rest, "%s%u not measured well enough", rest.n ? ", " : "", blind);
+	if (rest.n)
+		text_printf(&line, "%s%s", line.n ? "; " : "", rest.s);
+	if (line.n) {
+		text_add(&line, " (-v)");
+		print_labelled(v, "cannot say", line.s, out);
+	}
+	text_release(&line);
+	text_release(&rest);
+}
+
+/* Functions that -F named and nobody entered. Where that is all of them, a notice says so. */
+static void not_called(const struct view *v, struct text *out)
+{
+	const struct meta *meta = v->result->meta;
+	char name[4 * NAME_MAX_COLUMNS + 1];
+	bool *called = xcalloc(meta->functions.n + 1, sizeof(*called));
+	/* calls that sampling left out are counted at the end */
+	bool counted = v->result->recorded_part >= 1 || meta->end.present;
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	vec_for_each (&v->result->blocks, const struct block, b)
+		if (b->function)
+			called[b->function - meta->functions.data] = true;
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->chosen && !called[f - meta->functions.data] && (n++ < NAMED_MAX || v->all))
+			text_printf(&line, "%s%s", line.n ? ", " : "",
+				    text_shortened(name, sizeof(name), f->name, NAME_MAX_COLUMNS));
+	if (n > NAMED_MAX && !v->all)
+		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
+	if (line.n && v->result->blocks.n)
+		print_labelled(v, counted ? "not called" : "not recorded", line.s, out);
+	text_release(&line);
+	free(called);
+}
+
+/* Functions that were called less often than one call in so many was to be recorded. */
+static void none_recorded(const struct view *v, struct text *out)
+{
+	char name[4 * NAME_MAX_COLUMNS + 1], calls[TEXT_COUNTED];
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	if (meta_period(v->result->meta) <= 1 || !v->result->calls.entries)
+		return;
+	vec_for_each (&v->result->blocks, const struct block, b) {
+		if (b->calls || b->estimated_calls == BLOCK_NONE || !b->estimated_calls)
+			continue;
+		if (n++ < NAMED_MAX || v->all)
+			text_printf(&line, "%s%s (%s)", line.n ? ", " : "",
+				    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS),
+				    text_counted(calls, b->estimated_calls, "call"));
+	}
+	if (n > NAMED_MAX && !v->all)
+		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
+	if (n) {
+		text_add(&line, "; record with a smaller -c");
+		print_labelled(v, "not recorded", line.s, out);
+	}
+	text_release(&line);
+}
+
+/* A function that runs once and long says nothing; the iterations of its loop do. */
+static void loops_to_mark(const struct view *v, struct text *out)
+{
+	char name[4 * NAME_MAX_COLUMNS + 1];
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		const struct block *b = v->rows[i];
+		const struct meta_frame *loop = block_loop(b);
+
+		if (!loop || n++ >= NAMED_MAX)
+			continue;
+		text_printf(&line, "%sline %u of %s", n > 1 ? "; " : "", loop->loop,
+			    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
+		if (loop->inner_loop && loop->inner_loop != loop->loop)
+			text_printf(&line, " (inside it line %u)", loop->inner_loop);
+		text_printf(&line, ", %.0f %% of its threads' time", 100 * block_loop_share(b));
+	}
+	if (n > NAMED_MAX)
+		text_printf(&line, "; %u more", n - NAMED_MAX);
+	if (n) {
+		text_add(&line, ": too few calls; mark iterations, ISPOT_LOOP_BEGIN in ispot.h");
+		print_labelled(v, "loops to mark", line.s, out);
+	}
+	text_release(&line);
+}
+
+#define PROBE_DEAR_NS 5000 /* single-stepped; less is small beside what is worth a probe */
+
+static bool mostly_probe(const struct view *v, size_t row)
+{
+	const struct block *b = v->rows[row];
+
+	if (!report_listed(v, b) || !b->cost || b->p50_ns == BLOCK_NONE)
+		return false;
+	for (size_t i = 0; i < row; i++)
+		if (v->rows[i]->function == b->function && report_listed(v, v->rows[i]))
+			return false;
+	/* One that is far faster than an empty call leaves by a probe that costs less: a jump's. */
+	return b->cost->inner_min_ns >= PROBE_DEAR_NS && 2 * b->min_ns >= b->cost->inner_min_ns &&
+	       b->p50_ns < 2 * b->cost->inner_min_ns;
+}
+
+/* A call's duration holds its own probe, its caller's not: so a callee may seem the longer one. */
+static void own_probe(const struct view *v, struct text *out)
+{
+	char name[4 * NAME_MAX_COLUMNS + 1], time[TEXT_NUMBER];
+	uint64_t least_ns = UINT64_MAX;
+	struct text line = { 0 };
+	unsigned n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		const struct block *b = v->rows[i];
+
+		if (!mostly_probe(v, i))
+			continue;
+		if (n++ < NAMED_MAX)
+			text_printf(&line, "%s%s", n > 1 ? ", " : "",
+				    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
+		if (b->cost->inner_min_ns < least_ns)
+			least_ns = b->cost->inner_min_ns;
+	}
+	if (n > NAMED_MAX)
+		text_printf(&line, ", %u more", n - NAMED_MAX);
+	if (n) {
+		text_printf(&line, ": %s or more of each call's time is its own probe",
+			    text_time(time, least_ns));
+		print_labelled(v, "dear probes", line.s, out);
+	}
+	text_release(&line);
+}
+
+/* Those of one label, from the first on: how many there are. */
+static size_t left_out_alike(const struct view *v, const struct left_out *all, size_t first,
+			     struct text *out)
+{
+	const struct left_out_function *f = &all->data[first];
+	size_t n = 0, room;
+
+	while (first + n < all->n && !f[n].gaps == !f[0].gaps)
+		n++;
+	room = v->all || n < NAMED_MAX ? n : NAMED_MAX;
+	for (size_t i = 0; i < room; i++) {
+		struct text line = { 0 };
+
+		report_left_out_line(v->result, &f[i], &line);
+		if (i + 1 == room && n > room)
+			text_printf(&line, "; %zu more (-v)", n - room);
+		print_labelled(v, i ? "" : report_left_out_label(f), line.s, out);
+		text_release(&line);
+	}
+	return n;
+}
+
+static void left_out(const struct view *v, struct text *out)
+{
+	struct left_out all = { 0 };
+
+	report_left_out(v->result, &all);
+	for (size_t i = 0; i < all.n;)
+		i += left_out_alike(v, &all, i, out);
+	vec_release(&all);
+}
+
+void text_remarks(const struct view *v, struct text *out)
+{
+	if (v->by_thread) {
+		text_next(v, out);
+		return;
+	}
+	if (!v->all) {
+		as_a_whole(v, out);
+		not_interference(v, out);
+		cannot_say(v, out);
+		loops_to_mark(v, out);
+		too_small(v, out);
+	}
+	own_probe(v, out);
+	not_called(v, out);
+	none_recorded(v, out);
+	left_out(v, out);
+	text_next(v, out);
+}

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "analysis/result/result.h"
+#include "base/text.h"
+#include "report/block/column.h"
+#include "report/block/counters.h"
+#include "report/block/view.h"
+#include "report/table/spark.h"
+#include "report/table/table.h"
+#include "trace/meta/meta.h"
+
+#define ROWS_DEFAULT	15
+#define WHY_WIDTH	20
+#define COUNTER_LEAST	6 /* columns */
+#define COUNTER_MOST	16
+#define OWN_LINE_INDENT 8 /* text_whole() */
+
+/* What the screen shows of a block, in front of why and its name. */
+static const char *const screen[] = { "sci", "lost_threads", "calls", "p50_ns", "p99_ns", NULL };
+static const char *const full_screen[] = { "sci",    "lost_threads", "calls", "min_ns",
+					   "p50_ns", "p99_ns",	     NULL };
+static const char *const thread_screen[] = { "sci", "lost_threads", "calls", "observed_ns",
+					     "tid", "pid",	    NULL };
+static const char *const lock_screen[] = { "sci",	  "lost_threads", "calls",
+					   "contended",	  "p50_ns",	  "p99_ns",
+					   "hold_p50_ns", "hold_p99_ns",  NULL };
+
+static bool by_lock(const struct view *v)
+{
+	return v->result->keyed.rule.kind == BLOCK_LOCK;
+}
+
+static const char *const *screen_of(const struct view *v)
+{
+	return v->by_thread ? thread_screen
+	       : by_lock(v) ? lock_screen
+	       : v->all	    ? full_screen
+			    : screen;
+}
+
+/* A number stays with its percent sign. */
+static size_t word_bytes(const char *s)
+{
+	size_t n = strcspn(s, " ");
+
+	return strncmp(s + n, " %", 2) != 0 ? n : n + 1 + strcspn(s + n + 1, " ");
+}
+
+void text_wrap(const char *s, unsigned width, struct text *out)
+{
+	size_t line = 0;
+
+	while (*s) {
+		size_t n = word_bytes(s);
+
+		if (line && line + 1 + n > width) {
+			text_add(out, "\n");
+			line = 0;
+		} else if (line) {
+			text_add(out, " ");
+			line++;
+		}
+		text_addn(out, s, n);
+		line += n;
+		s += n;
+		s += strspn(s, " ");
+	}
+	text_add(out, "\n");
+}
+
+/* The pool that holds most of what no rule explains; share of the excess. */
+static const char *unexplained(const struct block *b, double *share)
+{
+	static const struct {
+		enum cause_pool pool;
+		const char *name;
+	} rows[] = { { POOL_BLOCKED, "blocked" },
+		     { POOL_IDLE, "idle" },
+		     { POOL_RUNNING, "running" } };
+	double sum = block_pools_ns(b);
+	unsigned best = 0;
+
+	for (unsigned i = 1; i < 3; i++)
+		if (b->unexplained[rows[i].pool] > b->unexplained[rows[best].pool])
+			best = i;
+	*share = sum > 0 ? b->unexplained[rows[best].pool] / sum : 0;
+	return rows[best].name;
+}
+
+bool report_tells(const struct block *b, const struct cause *known)
+{
+	double share;
+
+	unexplained(b, &share);
+	return known == b->causes.data || known->share > share;
+}
+
+void text_cause(const struct block *b, struct text *out)
+{
+	const struct cause *known = NULL;
+	const char *where;
+	double share;
+
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!known && strcmp(c->kind, "unknown"))
+			known = c;
+	where = unexplained(b, &share);
+	if (known && report_tells(b, known))
+		text_printf(out, "%s %.0f %%%s", known->kind, 100 * known->share,
+			    known->confidence < CERTAIN ? "?" : "");
+	else if (!b->causes.n)
+		text_add(out, "-");
+	else if (!b->off_known)
+		text_add(out, "unknown");
+	else
+		text_printf(out, "%s %.0f %%?", where, 100 * share);
+}
+
+static bool on_screen(const struct view *v, const struct column *c)
+{
+	const char *const *keys = screen_of(v);
+
+	for (unsigned i = 0; keys[i]; i++)
+		if (!strcmp(keys[i], c->key))
+			return true;
+	return !strcmp(c->key, "name") || !strcmp(c->key, "cause");
+}
+
+/* There its distribution stands beside the numbers. */
+static bool has_spark(const struct view *v)
+{
+	return !v->by_thread && !by_lock(v) && !v->all;
+}
+
+static const struct column *extra(const struct view *v)
+{
+	return v->sort && !on_screen(v, v->sort) ? v->sort : NULL;
+}
+
+/* Of a counter that is sorted by; its name may be long. */
+static unsigned counter_width(const struct meta_counter *m)
+{
+	unsigned n = table_columns(m->name);
+
+	return n < COUNTER_LEAST ? COUNTER_LEAST : n > COUNTER_MOST ? COUNTER_MOST : n;
+}
+
+static void head_counter(struct table *t, const struct meta_counter *m)
+{
+	char head[4 * COUNTER_MOST + 1];
+
+	table_right(t, text_shortened(head, sizeof(head), m->name, COUNTER_MOST), counter_width(m));
+}
+
+static void print_counter(struct table *t, const struct meta_counter *m, const struct block *b)
+{
+	char mean[TEXT_NUMBER];
+
+	table_right(t, counters_number(mean, counters_mean(b, m)), counter_width(m));
+}
+
+/* What sampling may be off by belongs beside the score. */
+static bool has_interval(const struct view *v)
+{
+	return v->all && !v->by_thread && meta_period(v->result->meta) > 1;
+}
+
+static void head_cell(struct table *t, const struct column *c)
+{
+	table_right(t, c->head, c->width);
+}
+
+static void print_head(const struct view *v, struct table *t)
+{
+	const char *const *keys = screen_of(v);
+
+	table_style(t, TABLE_BOLD);
+	for (unsigned i = 0; keys[i]; i++)
+		head_cell(t, column_find(keys[i]));
+	if (extra(v))
+		head_cell(t, extra(v));
+	if (v->sort_counter)
+		head_counter(t, v->sort_counter);
+	if (has_interval(v)) {
+		head_cell(t, column_find("sci_low"));
+		head_cell(t, column_find("sci_high"));
+	}
+	if (has_spark(v))
+		table_left(t, "spread", SPARK_COLUMNS);
+	if (v->by_thread) {
+		table_last(t, " thread");
+		return;
+	}
+	if (v->all) {
+		head_cell(t, column_find("floor"));
+		table_left(t, " verdict", 14);
+	} else if (!by_lock(v)) {
+		table_left(t, " why", WHY_WIDTH + 1);
+	}
+	table_last(t, by_lock(v) ? "lock" : v->result->sequences ? "sequence" : "function");
+}
+
+static void print_cell(struct table *t, const struct column *c, const struct block *b)
+{
+	char scratch[VALUE_SCRATCH];
+	struct value value = c->get(b, scratch);
+	struct text cell = { 0 };
+
+	value_print(&value, &cell);
+	table_right(t, cell.s, c->width);
+	text_release(&cell);
+}
+
+static void print_spark(const struct view *v, struct table *t, const struct block *b)
+{
+	const struct hist *h = b->sums		  ? &b->sums->durations
+			       : block_is_wait(b) ? &v->result->site_sums.all.data[b->id].sleeps
+						  : NULL;
+	struct text cell = { 0 };
+
+	spark(h, v->utf8, &cell);
+	table_left(t, cell.s, SPARK_COLUMNS);
+	text_release(&cell);
+}
+
+static void print_why(const struct view *v, struct table *t, const struct block *b)
+{
+	struct text why = { 0 };
+
+	text_add(&why, " ");
+	if (v->all) {
+		print_cell(t, column_find("floor"), b);
+		text_add(&why, verdict_name(b->verdict));
+		table_left(t, why.s, 14);
+	} else {
+		if (b->verdict == VERDICT_INTERFERENCE)
+			text_cause(b, &why);
+		else
+			text_add(&why, verdict_name(b->verdict));
+		table_left(t, why.s, WHY_WIDTH + 1);
+	}
+	text_release(&why);
+}
+
+/* Locks are all listed, and without -v have no column for what the score means. */
+static void add_verdict(const struct view *v, const struct block *b, struct text *out)
+{
+	if (by_lock(v) && !v->all && b->verdict != VERDICT_INTERFERENCE)
+		text_printf(out, ", %s", verdict_name(b->verdict));
+}
+
+static void print_title(const struct view *v, struct table *t, const struct block *b)
+{
+	struct text title = { 0 };
+
+	text_title(b, table_room(t), &title);
+	add_verdict(v, b, &title);
+	text_whole(t, title.s);
+	text_release(&title);
+}
+
+/* Cut only where a line of its own is too short for it: its two ends tell one from another. */
+static void print_whole_name(struct table *t, const char *name)
+{
+	char cut[VALUE_SCRATCH];
+	struct text whole = { 0 };
+
+	if (table_columns(name) > table_room(t))
+		table_short_name(name, &whole);
+	else
+		text_add(&whole, name);
+	if (table_columns(whole.s) <= table_room(t))
+		table_last(t, whole.s);
+	else
+		text_whole(t,
+			   text_shortened(cut, sizeof(cut), whole.s, t->width - OWN_LINE_INDENT));
+	text_release(&whole);
+}
+
+/* A place where threads wait is in brackets: its name is that of the function it waits in. */
+static void print_name(const struct view *v, struct table *t, const struct block *b)
+{
+	bool is_site = block_is_wait(b);
+	char name[VALUE_SCRATCH] = " ";
+	struct text lock = { 0 };
+
+	if (b->kind == BLOCK_SEQUENCE) {
+		text_sequence(t, b);
+		return;
+	}
+	if (b->key) {
+		print_title(v, t, b);
+		return;
+	}
+	if (by_lock(v)) {
+		text_add(&lock, text_printable(name, sizeof(name), b->name));
+		add_verdict(v, b, &lock);
+		text_whole(t, lock.s);
+		text_release(&lock);
+		return;
+	}
+	if (is_site)
+		name[0] = '[';
+	text_printable(name + (v->by_thread || is_site), sizeof(name) - 2, b->name);
+	if (is_site)
+		strcat(name, "]");
+	print_whole_name(t, name);
+}
+
+static void print_row(const struct view *v, struct table *t, const struct block *b)
+{
+	const char *const *keys = screen_of(v);
+
+	if (!v->by_thread && b->verdict != VERDICT_INTERFERENCE)
+		table_style(t, TABLE_DIM);
+	else if (b->sci >= SCI_HIGH)
+		table_style(t, TABLE_RED);
+	for (unsigned i = 0; keys[i]; i++)
+		print_cell(t, column_find(keys[i]), b);
+	if (extra(v))
+		print_cell(t, extra(v), b);
+	if (v->sort_counter)
+		print_counter(t, v->sort_counter, b);
+	if (has_interval(v)) {
+		print_cell(t, column_find("sci_low"), b);
+		print_cell(t, column_find("sci_high"), b);
+	}
+	if (has_spark(v))
+		print_spark(v, t, b);
+	if (!v->by_thread && (v->all || !by_lock(v)))
+		print_why(v, t, b);
+	print_name(v, t, b);
+	if (b->section)
+		text_holders(t, b);
+	if (v->all && b->kind == BLOCK_SEQUENCE)
+		text_called_from(v, b, 10, t->out);
+}
+
+/* Returns how many rows it has. */
+static uint64_t print_table(const struct view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	uint64_t room = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT;
+	uint64_t n = 0, hidden = 0;
+	bool any_site = false, any_callee = false;
+
+	for (size_t i = 0; i < v->n_rows; i++) {
+		if (!report_listed(v, v->rows[i]))
+			continue;
+		if (n == room) {
+			hidden++;
+			continue;
+		}
+		if (!n++)
+			print_head(v, &t);
+		print_row(v, &t, v->rows[i]);
+		any_site |= block_is_wait(v->rows[i]);
+		any_callee |= v->rows[i]->sci - v->rows[i]->self_sci > SCI_SMALL;
+	}
+	if (any_site)
+		text_add(out, "[...] is where threads wait outside every traced block\n");
+	if (any_callee && !v->by_thread)
+		text_add(out,
+			 "SCI: of its threads' time, with its callees; lost: in threads, without "
+			 "them\n");
+	if (hidden)
+		text_printf(out, "%*s%llu more (--top, -v)\n", 3, "", (unsigned long long)hidden);
+	if (n)
+		text_add(out, "\n");
+	return n;
+}
+
+void report_text(const struct view *v, struct text *out)
+{
+	uint64_t rows;
+
+	text_header(v, out);
+	text_add(out, "\n");
+	text_conclusion(v, out);
+	rows = print_table(v, out);
+	text_counters(v, out);
+	if (rows) {
+		text_sequences_note(v, out);
+		text_locks_note(v, out);
+		text_sites_note(v, out);
+	}
+	text_remarks(v, out);
+}

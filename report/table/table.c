@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/table/table.h"
+
+#define CUT_MIN 12 /* a name is not cut shorter, the line is longer instead */
+
+unsigned table_columns(const char *s)
+{
+	unsigned n = 0;
+
+	for (; *s; s++)
+		n += (*s & 0xc0) != 0x80;
+	return n;
+}
+
+static void pad(struct table *t, unsigned n)
+{
+	while (n--)
+		text_add(t->out, " ");
+}
+
+static void put(struct table *t, const char *s, unsigned width, bool right)
+{
+	unsigned n = table_columns(s);
+	unsigned rest = n < width ? width - n : 0;
+
+	if (t->used)
+		pad(t, 1);
+	if (right)
+		pad(t, rest);
+	text_add(t->out, s);
+	if (!right)
+		pad(t, rest);
+	t->used += n + rest + (t->used ? 1 : 0);
+}
+
+void table_right(struct table *t, const char *s, unsigned width)
+{
+	put(t, s, width, true);
+}
+
+void table_left(struct table *t, const char *s, unsigned width)
+{
+	put(t, s, width, false);
+}
+
+/* Cut in the middle: names of one program tend to begin alike. */
+static void add_cut(struct table *t, const char *s, unsigned room)
+{
+	size_t n = 4 * (size_t)room + 1;
+	char *buf = xmalloc(n);
+
+	text_add(t->out, text_shortened(buf, n, s, room));
+	free(buf);
+}
+
+/* Of "f(int) const in g(int)", as waiting places are called, " in g(int)"; of "[f(int)]" the
+ * bracket. */
+static const char *behind_parameters(const char *s)
+{
+	const char *next = strstr(s, " in "), *end = s + strlen(s);
+
+	return next ? next : end[-1] == ']' ? end - 1 : end;
+}
+
+void table_short_name(const char *s, struct text *name)
+{
+	unsigned depth = 0;
+
+	for (; *s; s++) {
+		bool arrow = *s == '>' && name->n && name->s[name->n - 1] == '-';
+
+		if (*s == '(' && !depth && name->n && strncmp(s, "(anonymous", 10))
+			s = behind_parameters(s);
+		if (!*s)
+			break;
+		if (*s == '>' && depth && !arrow)
+			depth--;
+		if (!depth)
+			text_addn(name, s, 1);
+		if (*s == '<' && name->n && !strstr(name->s, "operator<"))
+			depth++;
+	}
+}
+
+/* If that is what it takes to fit. */
+static void add_short(struct table *t, const char *s, unsigned room)
+{
+	struct text name = { 0 };
+
+	table_short_name(s, &name);
+	if (table_columns(name.s) <= room)
+		text_add(t->out, name.s);
+	else
+		add_cut(t, name.s, room);
+	text_release(&name);
+}
+
+unsigned table_room(const struct table *t)
+{
+	unsigned room = t->width > t->used + 1 ? t->width - t->used - 1 : 0;
+
+	return room < CUT_MIN ? CUT_MIN : room;
+}
+
+void table_last(struct table *t, const char *s)
+{
+	unsigned room = table_room(t);
+
+	if (t->used && *s)
+		pad(t, 1);
+	if (table_columns(s) <= room)
+		text_add(t->out, s);
+	else
+		add_short(t, s, room);
+	table_style(t, TABLE_PLAIN);
+	text_add(t->out, "\n");
+	t->used = 0;
+}
+
+void table_style(struct table *t, enum table_style style)
+{
+	static const char *const codes[] = { "\033[0m", "\033[1m", "\033[31m", "\033[2m" };
+
+	if (t->colours)
+		text_add(t->out, codes[style]);
+}

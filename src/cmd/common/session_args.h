@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Words that options of `ispot record` take, as what they ask of a session. */
+#ifndef ISPOT_CMD_COMMON_SESSION_ARGS_H
+#define ISPOT_CMD_COMMON_SESSION_ARGS_H
+
+struct err;
+struct session_options;
+
+/* -g: NULL is the default. With so->slow_stack_ns set stacks are needed. */
+int session_args_call_graph(const char *how, struct session_options *so, struct err *err);
+/* --burst: "100ms/1s"; after the patterns are set. */
+int session_args_burst(const char *word, struct session_options *so, struct err *err);
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Which applications slow which, over many machines. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "cli/args.h"
+#include "cli/command.h"
+#include "cmd/fleet/verbs.h"
+
+#define OPTION(letter, name, value, kind, member, help)                                    \
+	{                                                                                  \
+		letter, name, value, kind, offsetof(struct fleet_args, member), help, NULL \
+	}
+
+static const struct option_row options[] = {
+	OPTION('o', "output", "OUT", ARG_STRING, output,
+	       "record, export: the file (ispot.fleet); simulate: the directory"),
+	OPTION('F', "function", "PATTERN", ARG_LIST, functions,
+	       "record: the function or marker whose duration is the indicator"),
+	OPTION('p', "pid", "PID,...", ARG_STRING, pid, "record: running processes"),
+	OPTION('d', "duration", "TIME", ARG_TIME, duration_ns, "record: for so long"),
+	OPTION(0, "duty", "ON/PERIOD", ARG_STRING, duty,
+	       "record: only for ON in each PERIOD (1s/10s), to cost less"),
+	OPTION(0, "cost", "PERCENT", ARG_F64, cost,
+	       "record: rest as long as it takes to cost no more of the CPUs' time"),
+	OPTION(0, "period", "N", ARG_ABOVE_0, period,
+	       "record: without -F, a sample each N instructions (2500000)"),
+	OPTION(0, "dir", "DIR", ARG_STRING, dir,
+	       "record: without end, into files of DIR of which the oldest go"),
+	OPTION(0, "files", "N", ARG_ABOVE_0, files, "record: so many files in DIR (16)"),
+	OPTION(0, "file-size", "SIZE", ARG_SIZE, file_bytes, "record: each so large (16M)"),
+	OPTION(0, "by", "WHAT", ARG_STRING, by,
+	       "record: an application is an executable, cgroup, container or user (executable)"),
+	OPTION(0, "db", "FILE", ARG_STRING, db, "reduce, report: the database (fleet.db)"),
+	OPTION(0, "engine", "URL", ARG_STRING, engine,
+	       "push, report: clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or clickhouse+https://"),
+	OPTION(0, "credentials", "FILE", ARG_STRING, credentials,
+	       "push, report: lines user=NAME and password=WORD"),
+	OPTION(0, "ca-file", "FILE", ARG_STRING, ca_file,
+	       "push, report: trust servers whose certificates this one signs"),
+	OPTION(0, "retry", "TIME", ARG_TIME, retry_ns,
+	       "push, report: ask a server that does not answer for so long (1m)"),
+	OPTION(0, "machines", "N", ARG_ABOVE_0, machines, "simulate: so many machines (20)"),
+	OPTION(0, "samples", "N", ARG_ABOVE_0, samples,
+	       "simulate: about so many samples (2000000)"),
+	OPTION(0, "seed", "N", ARG_U64, seed, "simulate: everything follows from it (1)"),
+	OPTION(0, "applications", "N", ARG_ABOVE_0, applications,
+	       "simulate: so many applications (16)"),
+	OPTION(0, "cpus", "N", ARG_ABOVE_0, cpus, "simulate: hardware threads of a machine (24)"),
+	OPTION(0, "interferers", "N", ARG_U64, interferers,
+	       "simulate: pairs of which one slows the other on a shared core (8)"),
+	OPTION(0, "trio-interferers", "N", ARG_U64, trio_interferers,
+	       "simulate: trios of which two together slow the third (0)"),
+	OPTION(0, "bucket", "TIME", ARG_TIME, bucket_ns,
+	       "reduce, push: keep rows of times so far apart separate (1h)"),
+	OPTION(0, "trios", "APP", ARG_LIST, trios,
+	       "reduce, push: keep what two at once do to APP, too; may be given often"),
+	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
+	OPTION(0, "base", "APP", ARG_STRING, base, "report: everybody who ran beside APP"),
+	OPTION(0, "class", "CLASS", ARG_STRING, class,
+	       "report: only cpu, core, cache, socket, other, or trio"),
+	OPTION(0, "exclude", "APP", ARG_LIST, exclude,
+	       "report: with --base, what it would gain without APP; may be given often"),
+	OPTION(0, "min-samples", "N", ARG_ABOVE_0, min_samples,
+	       "report: say nothing from fewer samples (1000)"),
+	OPTION(0, "alpha", "P", ARG_F64, alpha,
+	       "report: share of the found that may be wrong (0.05)"),
+	OPTION(0, "top", "N", ARG_ABOVE_0, top, "report: show N rows (20)"),
+	OPTION(0, "json", NULL, ARG_FLAG, json, "report: write JSON to standard output"),
+	OPTION(0, "csv", NULL, ARG_FLAG, csv, "report: write every pair as CSV"),
+	OPTION(0, "html", "FILE", ARG_STRING, html,
+	       "report: write one HTML file, with the matrix and figures; -: standard output"),
+	{ 0 },
+};
+
+static const char *const examples[] = {
+	"sudo ispot fleet record -F marker:request -p 1234 -d 60",
+	"samples of this machine into ispot.fleet",
+	"sudo ispot fleet record --dir /var/lib/ispot --cost 0.5",
+	"instructions per cycle of all applications, as long as the machine runs",
+	"ispot fleet reduce samples/*.fleet",
+	"samples of many machines become rows of fleet.db",
+	"ispot fleet report",
+	"which applications slow which, and what it would give to part them",
+	"ispot fleet report --base streetview --exclude bigtable",
+	"what streetview would gain without bigtable on its core",
+	"ispot fleet push --engine clickhouse://ch1:8123,ch2:8123/fleet samples/*.fleet",
+	"the same rows on two ClickHouse servers; report takes the same --engine",
+	"ispot fleet export -o samples.csv.zst samples/*.fleet",
+	"every sample, for other programs",
+	"ispot fleet simulate -o made-up --machines 100",
+	"samples of a made-up fleet, for tests and capacity planning",
+	NULL,
+};
+
+/* takes: options by their long names. */
+struct verb {
+	const char *name;
+	fleet_verb *run;
+	unsigned flags;
+	const char *takes[20];
+};
+
+static const struct verb verbs[] = {
+	{ "record",
+	  fleet_record,
+	  ARGS_STOP_AT_WORD,
+	  { "output", "function", "pid", "duration", "duty", "by", "cost", "period", "dir", "files",
+	    "file-size" } },
+	{ "reduce", fleet_reduce, 0, { "db", "bucket", "trios" } },
+	{ "export", fleet_export, 0, { "output" } },
+	{ "push",
+	  fleet_push,
+	  0,
+	  { "engine", "credentials", "ca-file", "retry", "bucket", "trios" } },
+	{ "report",
+	  fleet_report,
+	  0,
+	  { "db", "engine", "credentials", "ca-file", "retry", "type", "base", "class", "exclude",
+	    "min-samples", "alpha", "top", "json", "csv", "html" } },
+	{ "simulate",
+	  fleet_simulate,
+	  0,
+	  { "output", "machines", "samples", "seed", "applications", "cpus", "interferers",
+	    "trio-interferers" } },
+};
+
+static const struct verb *verb_of(const char *name)
+{
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+static bool takes(const struct verb *verb, const char *option)
+{
+	for (const char *const *name = verb->takes; *name; name++)
+		if (!strcmp(*name, option))
+			return true;
+	return false;
+}
+
+/* Before the verb and behind it; of other verbs' options there are none. */
+static int parse(const struct verb *verb, struct fleet_args *a, int argc, char **argv, int first,
+		 int *words, struct err *err)
+{
+	struct option_row own[sizeof(options) / sizeof(*options)] = { 0 };
+	int n = 0, before, rc;
+
+	for (const struct option_row *row = options; !option_row_ends(row); row++)
+		if (takes(verb, row->name))
+			own[n++] = *row;
+	rc = args_parse(own, a, ARGS_STOP_AT_WORD, first, argv, &before, err);
+	if (!rc)
+		rc = args_parse(own, a, verb->flags, argc - first, argv + first, words, err);
+	if (rc && rc != ARGS_ANSWERED)
+		err_prefix(err, "%s", verb->name);
+	return rc;
+}
+
+static int run_fleet(int argc, char **argv, struct err *err)
+{
+	struct fleet_args a = { .by = "executable",
+				.machines = 20,
+				.samples = 2000000,
+				.seed = 1,
+				.applications = 16,
+				.cpus = 24,
+				.interferers = 8,
+				.bucket_ns = 3600000000000,
+				.min_samples = 1000,
+				.period = 2500000,
+				.files = 16,
+				.file_bytes = 16 << 20,
+				.retry_ns = 60000000000,
+				.alpha = 0.05,
+				.top = 20 };
+	struct fleet_args any = { 0 };
+	int first, rc = args_parse(options, &any, ARGS_STOP_AT_WORD, argc, argv, &first, err);
+	const struct verb *verb = rc || first == argc ? NULL : verb_of(argv[first]);
+	int words = 0;
+
+	if (!rc && !verb)
+		rc = args_refuse(err,
+				 "fleet takes record, reduce, push, report, export or simulate");
+	if (!rc)
+		rc = parse(verb, &a, argc, argv, first, &words, err);
+	if (!rc)
+		rc = verb->run(&a, argv + first + words, err);
+	vec_release(&any.exclude);
+	vec_release(&any.functions);
+	vec_release(&any.trios);
+	vec_release(&a.exclude);
+	vec_release(&a.functions);
+	vec_release(&a.trios);
+	return rc;
+}
+
+const struct command cmd_fleet = {
+	.name = "fleet",
+	.summary = "find applications that slow others, over many machines",
+	.usage =
+		"ispot fleet record [-o OUT | --dir DIR] [--files N] [--file-size SIZE] [-F PATTERN | --period N] [--by WHAT] [-d TIME] "
+		"[--duty ON/PERIOD | --cost PERCENT] [-p PID,... | -- CMD...]\n"
+		"ispot fleet reduce [--db FILE] [--bucket TIME] [--trios APP]... FILE...\n"
+		"ispot fleet push --engine URL [--credentials FILE] [--ca-file FILE] "
+		"[--retry TIME] [--bucket TIME] [--trios APP]... FILE...\n"
+		"ispot fleet report [--db FILE | --engine URL] [--credentials FILE] "
+		"[--ca-file FILE] [--retry TIME] [--type NAME] [--base APP] [--exclude APP]... "
+		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv | --html FILE]\n"
+		"ispot fleet export -o OUT FILE...\n"
+		"ispot fleet simulate -o OUT [--machines N] [--samples N] [--seed N] "
+		"[--applications N] [--cpus N] [--interferers N] [--trio-interferers N]",
+	.examples = examples,
+	.options = options,
+	.run = run_fleet,
+};

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The verbs of `ispot fleet`: src/cmd/fleet/fleet.c parses, src/cmd/fleet/VERB.c does. */
+#ifndef ISPOT_CMD_FLEET_VERBS_H
+#define ISPOT_CMD_FLEET_VERBS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/args.h"
+
+struct err;
+
+#define FLEET_DB "fleet.db" /* where --db names no other */
+
+struct fleet_args {
+	const char *output, *db;
+	struct arg_list functions; /* record */
+	const char *pid, *by, *duty, *dir;
+	uint64_t duration_ns, period, files, file_bytes;
+	double cost; /* percent; 0: no bound */
+	uint64_t machines, samples, seed, applications, cpus, interferers; /* simulate */
+	uint64_t trio_interferers;
+	uint64_t bucket_ns; /* reduce */
+	struct arg_list trios;
+	const char *type, *base, *class; /* report */
+	struct arg_list exclude;
+	uint64_t min_samples, top;
+	double alpha;
+	bool json, csv;
+	const char *html;
+	const char *engine, *credentials, *ca_file; /* push, report */
+	uint64_t retry_ns;
+};
+
+/* words: what stands behind the verb, NULL-terminated. As struct command's run. */
+typedef int fleet_verb(const struct fleet_args *args, char **words, struct err *err);
+
+fleet_verb fleet_export, fleet_push, fleet_record, fleet_reduce, fleet_report, fleet_simulate;
+
+#endif

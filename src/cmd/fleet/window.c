@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/fleet/window.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analysis/fleet/ipc.h"
+#include "analysis/fleet/live.h"
+#include "analysis/result/result.h"
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cmd/fleet/verbs.h"
+#include "probes/process/application.h"
+#include "probes/process/target.h"
+#include "probes/sample/ipc.h"
+#include "probes/sample/occupancy.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
+
+#define DRAIN_NS 20000000ull
+#define LOOK_NS	 1000000000ull
+
+#define TRACE_BYTES_LEAST (1u << 18) /* where the files of a directory are smaller */
+
+/* ---- who has the CPUs ---- */
+
+static void on_ran(void *self, uint32_t cpu, pid_t pid, uint64_t start_ns, uint64_t end_ns)
+{
+	struct fleet_window *w = self;
+
+	fleet_live_ran(w->live, &(struct fleet_span){ cpu, application_of(w->apps, pid), 0, 0,
+						      start_ns, end_ns });
+}
+
+static void on_begin(void *self, pid_t pid)
+{
+	application_forget(((struct fleet_window *)self)->apps, pid);
+}
+
+static void drain(struct fleet_window *w)
+{
+	const struct occupancy_visitor v = { w, on_ran, on_begin };
+
+	occupancy_read(w->occupancy, &v);
+}
+
+/* A program that computes all the while is switched in once, and never out. */
+uint64_t fleet_window_last(struct fleet_window *w)
+{
+	const struct occupancy_visitor v = { w, on_ran, on_begin };
+	uint64_t now_ns;
+
+	drain(w);
+	now_ns = clock_now_ns();
+	occupancy_end(w->occupancy, now_ns, &v);
+	return now_ns;
+}
+
+/* ---- on which CPUs ---- */
+
+static int open_events(struct fleet_window *w, struct err *err)
+{
+	int rc = cpus_read(w->cpus);
+
+	if (rc)
+		return err_set(err, rc, "the machine's CPUs are not known; is /sys mounted?");
+	w->open = true;
+	rc = occupancy_open(w->occupancy, w->cpus, err);
+	return rc || w->args->functions.n ? rc : ipc_open(w->ipc, w->cpus, w->args->period, err);
+}
+
+void fleet_window_pause(struct fleet_window *w)
+{
+	if (!w->open)
+		return;
+	w->open = false;
+	occupancy_release(w->occupancy);
+	ipc_release(w->ipc);
+}
+
+static void say_who_came(struct fleet_window *w, const struct cpus *before)
+{
+	for (uint32_t i = 0; i < w->cpus->n; i++) {
+		if (cpus_has(before, w->cpus->online[i]))
+			continue;
+		w->came = true;
+		log_notice("CPU %u came online while recording: it is watched since it was seen",
+			   w->cpus->online[i]);
+	}
+}
+
+int fleet_window_open(struct fleet_window *w, struct err *err)
+{
+	struct cpus before = *w->cpus;
+	int rc = open_events(w, err);
+
+	w->looked_ns = clock_now_ns();
+	if (!rc)
+		say_who_came(w, &before);
+	return rc;
+}
+
+/* A CPU's events end with it, so all are opened anew. */
+int fleet_window_look(struct fleet_window *w, struct err *err)
+{
+	uint64_t now_ns = clock_now_ns();
+	struct cpus now;
+
+	if (now_ns - w->looked_ns < LOOK_NS)
+		return 0;
+	w->looked_ns = now_ns;
+	if (cpus_read(&now) || cpus_same(&now, w->cpus))
+		return 0;
+	fleet_window_last(w);
+	fleet_window_pause(w);
+	return fleet_window_open(w, err);
+}
+
+/* ---- how long calls take ---- */
+
+struct words {
+	VEC(char *)
+};
+
+static void add_option(struct words *w, const char *option, const char *value)
+{
+	if (!value)
+		return;
+	*vec_add(w) = xstrdup(option);
+	*vec_add(w) = xstrdup(value);
+}
+
+void fleet_window_alive(const struct fleet_args *a, struct text *pids)
+{
+	char *copy = xstrdup(a->pid), *rest = copy, *pid;
+
+	while ((pid = strsep(&rest, ",")))
+		if (target_alive(atoi(pid)))
+			text_printf(pids, "%s%s", pids->n ? "," : "", pid);
+	free(copy);
+}
+
+/* Less when one of them has ended. */
+static size_t alive_length(const struct fleet_window *w)
+{
+	struct text pids = { 0 };
+	size_t length;
+
+	if (w->args->pid)
+		fleet_window_alive(w->args, &pids);
+	length = pids.n;
+	text_release(&pids);
+	return length;
+}
+
+/* At first all of them, so that it is said which there never was. */
+static void add_pids(const struct fleet_window *w, struct words *words)
+{
+	struct text pids = { 0 };
+
+	if (w->args->pid && *w->indicator)
+		fleet_window_alive(w->args, &pids);
+	add_option(words, "-p", pids.n ? pids.s : w->args->pid);
+	text_release(&pids);
+}
+
+static void record_words(const struct fleet_window *w, const char *trace, struct words *words)
+{
+	uint64_t window_ns = w->on_ns ? w->on_ns : w->args->duration_ns;
+	char *duration = window_ns ? xasprintf("%" PRIu64 "ns", window_ns) : NULL;
+	uint64_t most =
+		w->args->file_bytes > TRACE_BYTES_LEAST ? w->args->file_bytes : TRACE_BYTES_LEAST;
+	char *bytes = w->args->dir ? xasprintf("%" PRIu64, most) : NULL;
+
+	*vec_add(words) = xstrdup("ispot");
+	*vec_add(words) = xstrdup("record");
+	*vec_add(words) = xstrdup("-q");
+	add_option(words, "-o", trace);
+	vec_for_each (&w->args->functions, const char *const, pattern)
+		add_option(words, "-F", *pattern);
+	add_pids(w, words);
+	add_option(words, "-d", duration);
+	add_option(words, "--max-size", bytes);
+	if (*w->command)
+		*vec_add(words) = xstrdup("--");
+	for (char **word = w->command; *word; word++)
+		*vec_add(words) = xstrdup(*word);
+	vec_add(words);
+	free(bytes);
+	free(duration);
+}
+
+int fleet_window_spawn(pid_t *pid, const char *program, char *const *words)
+{
+	extern char **environ;
+	posix_spawnattr_t attr;
+	sigset_t none;
+	int rc = posix_spawnattr_init(&attr);
+
+	if (rc)
+		return rc;
+	sigemptyset(&none);
+	posix_spawnattr_setsigmask(&attr, &none);
+	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK);
+	rc = posix_spawnp(pid, program, NULL, &attr, words, environ);
+	posix_spawnattr_destroy(&attr);
+	return rc;
+}
+
+/* Signals are for ispot record (pid, 0: there is none): what it has recorded by then counts. From
+ * the terminal it has got them as well. */
+static void wait_turn(struct fleet_window *w, uint64_t ns, pid_t pid)
+{
+	const struct timespec turn = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+	siginfo_t info;
+	int number = sigtimedwait(&w->ends, &info, &turn);
+
+	if (number < 0)
+		return;
+	w->interrupted = true;
+	if (pid && info.si_code != SI_KERNEL)
+		kill(pid, number);
+}
+
+void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	if (now_ns < end_ns)
+		wait_turn(w, end_ns - now_ns < DRAIN_NS ? end_ns - now_ns : DRAIN_NS, pid);
+	drain(w);
+}
+
+/* What ispot record's status means. 1: not the first window's, and one of the processes had ended
+ * before it was attached to: nothing was recorded, and nothing is wrong. */
+static int judge(struct fleet_window *w, size_t alive, struct err *err)
+{
+	if (w->interrupted && w->args->pid) /* it may have been told before it had begun */
+		w->status = 0;
+	if (w->status < 125 || w->status > 127)
+		return 0;
+	if (*w->indicator && alive_length(w) < alive) {
+		w->status = 0;
+		return 1;
+	}
+	if (err)
+		err->exit_status = w->status;
+	return err_set(err, -ECHILD, "nothing was recorded; ispot record has said why");
+}
+
+/* 1: as judge(). */
+static int run_record(struct fleet_window *w, const char *trace, struct err *err)
+{
+	size_t alive = alive_length(w);
+	struct words words = { 0 };
+	pid_t pid, ended = 0;
+	int rc, status = 0;
+
+	record_words(w, trace, &words);
+	rc = fleet_window_spawn(&pid, "/proc/self/exe", words.data);
+	vec_for_each (&words, char *, word)
+		free(*word);
+	vec_release(&words);
+	if (rc)
+		return err_set(err, -rc, "ispot record cannot be started: %s", strerror(rc));
+	while (!ended || (ended < 0 && errno == EINTR)) {
+		fleet_window_turn(w, UINT64_MAX, pid);
+		if (!rc && (rc = fleet_window_look(w, err)))
+			kill(pid, SIGINT);
+		ended = waitpid(pid, &status, WNOHANG);
+	}
+	w->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return rc ? rc : judge(w, alive, err);
+}
+
+static void on_call(void *self, const struct thread *t, const struct call *c)
+{
+	uint64_t took_ns = c->exit_ns - c->entry_ns;
+	struct fleet_window *w = self;
+
+	if (c->end != CALL_TIMED || c->recursive)
+		return;
+	w->several = w->several || (w->function != UINT32_MAX && w->function != c->id);
+	w->function = c->id;
+	w->taken++;
+	fleet_live_took(w->live,
+			&(struct fleet_span){
+				.cpu = c->entry_cpu,
+				.app = application_of(w->apps, (pid_t)t->tgid),
+				.tid = t->tid,
+				.value = took_ns < UINT32_MAX ? (uint32_t)took_ns : UINT32_MAX,
+				.start_ns = c->entry_ns,
+				.end_ns = c->exit_ns,
+			});
+}
+
+/* What its calls took longer for their probes. */
+static double cost_of_probes(const struct meta *meta, uint64_t calls)
+{
+	double each_ns = 0;
+
+	vec_for_each (&meta->calibrations, const struct meta_calibration, c)
+		if (c->full_p50_ns > each_ns)
+			each_ns = c->full_p50_ns;
+	return each_ns * (double)calls;
+}
+
+static void name_indicator(struct fleet_window *w, const struct meta *meta)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->id == w->function)
+			snprintf(w->indicator, sizeof(w->indicator), "duration of %s", f->name);
+}
+
+static int read_calls(struct fleet_window *w, const char *trace, struct err *err)
+{
+	struct result_options o = { .to_ns = UINT64_MAX };
+	struct call_visitor v = { .self = w, .call = on_call };
+	struct trace_reader *reader = NULL;
+	struct calls calls;
+	uint64_t before = w->taken;
+	int rc = trace_reader_open(&reader, trace, err);
+
+	if (rc)
+		return rc;
+	w->function = UINT32_MAX;
+	rc = result_scan(&calls, reader, &o, &v, err);
+	if (!rc && w->several)
+		rc = err_set(err, -EINVAL,
+			     "-F matches several functions; the indicator is the duration of one, "
+			     "so name it alone");
+	if (!rc && w->function != UINT32_MAX)
+		name_indicator(w, trace_reader_meta(reader));
+	w->cut |= !rc && !strcmp(trace_reader_meta(reader)->end.reason, "max-size");
+	w->probes_ns += cost_of_probes(trace_reader_meta(reader), w->taken - before);
+	trace_reader_free(reader);
+	return rc;
+}
+
+/* ---- all ---- */
+
+int fleet_window_init(struct fleet_window *w, const struct fleet_args *args, char **command,
+		      struct err *err)
+{
+	w->args = args;
+	w->command = command;
+	w->apps = xcalloc(1, sizeof(*w->apps));
+	w->live = xcalloc(1, sizeof(*w->live));
+	w->occupancy = xcalloc(1, sizeof(*w->occupancy));
+	w->ipc = xcalloc(1, sizeof(*w->ipc));
+	w->cpus = xcalloc(1, sizeof(*w->cpus));
+	w->samples = xcalloc(1, sizeof(*w->samples));
+	w->live->apps = &w->apps->names;
+	if (cpus_read(w->cpus))
+		return err_set(err, -EIO, "the machine's CPUs are not known; is /sys mounted?");
+	return applications_init(w->apps, args->by, err);
+}
+
+int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *err)
+{
+	int rc;
+
+	w->from_ns = clock_now_ns();
+	rc = fleet_window_open(w, err);
+	if (!rc)
+		rc = run_record(w, trace, err);
+	w->to_ns = rc < 0 ? 0 : fleet_window_last(w);
+	if (!rc && !(w->interrupted && access(trace, F_OK)))
+		rc = read_calls(w, trace, err);
+	unlink(trace); /* the next window's would keep it as .old */
+	w->lost = w->occupancy->lost;
+	w->records = w->occupancy->records;
+	w->cut = w->cut || w->live->full_ns;
+	fleet_window_pause(w);
+	return rc < 0 ? rc : 0;
+}
+
+void fleet_window_wait(struct fleet_window *w, uint64_t ns)
+{
+	wait_turn(w, ns, 0);
+}
+
+void fleet_window_release(struct fleet_window *w)
+{
+	if (w->apps)
+		applications_release(w->apps);
+	fleet_window_pause(w);
+	if (w->live)
+		fleet_live_release(w->live);
+	if (w->samples)
+		fleet_ipc_release(w->samples);
+	free(w->ipc);
+	free(w->cpus);
+	free(w->samples);
+	free(w->apps);
+	free(w->live);
+	free(w->occupancy);
+	*w = (struct fleet_window){ 0 };
+}

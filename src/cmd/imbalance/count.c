@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who counts: see count.h. */
+#include "cmd/imbalance/count.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analysis/imbalance/count/callgrind.h"
+#include "analysis/imbalance/count/counted.h"
+#include "analysis/imbalance/count/counts.h"
+#include "analysis/imbalance/count/sampled.h"
+#include "analysis/imbalance/section/parallel.h"
+#include "analysis/imbalance/section/parallel_role.h"
+#include "analysis/result/result.h"
+#include "analysis/stat/cluster.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/temporary.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/memory.h"
+#include "cmd/imbalance/edges.h"
+#include "probes/edges/edges.h"
+#include "probes/process/valgrind.h"
+#include "probes/sample/hardware.h"
+#include "probes/session/hardware_record.h"
+#include "trace/meta/meta.h"
+#include "trace/read/reader.h"
+
+#define AT_THE_SAME_TIME                                                           \
+	"record a function that they run at the same time, ispot record -F NAME, " \
+	"and take its calls as sections: ispot imbalance --section NAME"
+
+/* Of a recording in which no section was found, what to do. */
+static char *advice(const struct parallel *p)
+{
+	char threads[TEXT_COUNTED];
+	size_t n = p->imbalance.thread_names.n;
+
+	if (p->named)
+		return xstrdup("no two threads were in what --section names at the same time; "
+			       "name what several of them run at once");
+	if (n < 2)
+		return xstrdup("only one thread was seen, which waits for no other; ispot report "
+			       "says where its time goes");
+	return xasprintf("%s were seen, but no place at which they wait for each other. "
+			 "If there is one, record it: -F pthread_barrier_wait, OpenMP with -F "
+			 "GOMP_parallel -F '*._omp_fn.*' (clang: -F __kmpc_fork_call -F "
+			 "'*.omp_outlined*'). Or " AT_THE_SAME_TIME,
+			 text_counted(threads, n, "thread"));
+}
+
+/* What the sections' numbers do not say themselves; freed by the caller. */
+size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool interrupted,
+			 char **notices)
+{
+	const char *damage = trace_reader_damage(r);
+	char number[TEXT_COUNTED];
+	size_t n = 0;
+
+	if (interrupted)
+		notices[n++] = xstrdup(result_interrupted);
+	if (damage)
+		notices[n++] = xstrdup(damage);
+	if (p->lost_records)
+		notices[n++] = xasprintf("%s lost: a section that a thread's loss falls into is "
+					 "without that thread",
+					 text_counted(number, p->lost_records, "record"));
+	if (p->sampled)
+		notices[n++] = xasprintf("%s of barriers left no record, because calls were "
+					 "sampled: sections are too few and too long",
+					 text_counted(number, p->sampled, "call"));
+	if (p->bodiless)
+		notices[n++] = xasprintf("of %s no thread's part was recorded; record them with "
+					 "-F GOMP_parallel -F '*._omp_fn.*' (clang: -F "
+					 "__kmpc_fork_call -F '*.omp_outlined*')",
+					 text_counted(number, p->bodiless, "OpenMP region"));
+	if (!p->imbalance.sections.n && !p->bodiless)
+		notices[n++] = advice(p);
+	return n;
+}
+
+struct counting_state {
+	struct cluster_options cluster;
+	struct counted counted;
+	struct counts run;	  /* callgrind's or the program's own */
+	struct hardware hardware; /* what it has, where that was looked for */
+	struct sampled sampled;
+};
+
+static void notice(struct counting *k, char *sentence)
+{
+	k->notices[k->n_notices++] = sentence;
+}
+
+/* Of so many threads nothing was found. */
+static void say_no_section(struct counting *k, size_t threads)
+{
+	char number[TEXT_COUNTED];
+
+	if (k->state->counted.imbalance.sections.n)
+		return;
+	if (threads < 2)
+		notice(k, xstrdup("only one thread was counted, which waits for no other; ispot "
+				  "record and ispot report say where its time goes"));
+	else
+		notice(k, xasprintf("%s were counted, of which no two meet. If they work at the "
+				    "same time, " AT_THE_SAME_TIME,
+				    text_counted(number, threads, "thread")));
+}
+
+/* Runs the command under valgrind, with its dumps in that directory. */
+static int run_callgrind(struct counting *k, const char *dir, struct err *err)
+{
+	char **argv = k->argv;
+	struct valgrind_options vo = { .before = parallel_barriers,
+				       .also_before = parallel_begins,
+				       .makers = parallel_makers,
+				       .after = parallel_bodies,
+				       .caches = k->caches,
+				       .dir = dir };
+	int status = 0, rc;
+
+	memory_unbound(); /* the command's is its own affair */
+	rc = valgrind_run(argv, &vo, &status, err);
+	memory_bound(NULL);
+	if (!rc)
+		rc = callgrind_read_all(&k->state->run, dir, err);
+	if (!rc && !k->state->run.places.n) {
+		rc = err_set(err, -ENODATA,
+			     "%s ran nothing that valgrind could count (status %d); does `valgrind "
+			     "%s` work?",
+			     argv[0], status, argv[0]);
+		err->exit_status = status == 126 || status == 127 ? status : 0;
+	}
+	if (rc)
+		return rc;
+	counted_find(&k->state->counted, &k->state->run, &k->state->cluster);
+	say_no_section(k, k->state->counted.imbalance.thread_names.n - 1); /* from 1 on */
+	return 0;
+}
+
+static int count_callgrind(struct counting *k, struct err *err)
+{
+	char *dir;
+	int rc = temporary_directory(&dir, "ispot-imbalance", TEMPORARY_SMALL, err);
+
+	if (!rc)
+		rc = run_callgrind(k, dir, err);
+	temporary_release(dir);
+	return rc;
+}
+
+static struct sampled_place place_of(const struct hardware_place *p)
+{
+	return (struct sampled_place){ p->dso, p->path, p->address };
+}
+
+static void on_sample(void *ctx, const struct hardware_sample *x)
+{
+	struct sampled_turn turns[HARDWARE_TURNS];
+	struct sampled_place ip = place_of(&x->ip);
+	struct counting *k = ctx;
+
+	for (size_t i = 0; i < x->n_turns; i++)
+		turns[i] = (struct sampled_turn){ place_of(&x->turns[i].from),
+						  place_of(&x->turns[i].to) };
+	if (x->n_turns)
+		sampled_turns(&k->state->sampled, x->time_ns, x->tid, x->period, turns, x->n_turns);
+	else
+		sampled_event(&k->state->sampled, x->time_ns, x->tid, x->period, &ip);
+}
+
+/* The sections of the recording that was made meanwhile, and what was sampled in them. */
+static int find_sampled(struct counting *k, const char *file, struct err *err)
+{
+	struct result_options ro = { .to_ns = UINT64_MAX };
+	struct trace_reader *r = NULL;
+	struct parallel p = { 0 };
+	struct call_visitor v;
+	struct calls calls;
+	int rc = trace_reader_open(&r, file, err);
+
+	if (rc)
+		return rc;
+	rc = parallel_init(&p, trace_reader_meta(r), &calls, NULL, err);
+	sampled_watch(&k->state->sampled, &p.imbalance);
+	p.imbalance.keeps_each = k->keeps_each;
+	v = parallel_visitor(&p);
+	if (!rc)
+		rc = result_scan(&calls, r, &ro, &v, err);
+	if (!rc) {
+		k->duration_ns = trace_reader_last_ns(r) - trace_reader_first_ns(r);
+		k->n_notices += imbalance_notices(&p, r, ro.interrupted, k->notices + k->n_notices);
+		sampled_find(&k->state->sampled, &k->state->counted, &p.imbalance,
+			     &k->state->cluster);
+	}
+	parallel_release(&p);
+	trace_reader_free(r);
+	return rc;
+}
+
+static void say_samples(struct counting *k)
+{
+	const struct hardware *h = &k->state->hardware;
+	char samples[TEXT_COUNTED], within[TEXT_NUMBER];
+	struct text s = { 0 };
+
+	text_printf(&s, "counts are estimates from %s, %s in sections:",
+		    text_counted(samples, k->state->sampled.samples.n, "sample"),
+		    text_count(within, k->state->sampled.within));
+	if (h->has_branches)
+		text_add(&s, " branch records");
+	else
+		text_printf(&s, " no branch records (%s), so of control flow nothing is known",
+			    h->why_no_branches);
+	if (!h->has_event)
+		text_printf(&s, "; no %s (%s)", h->event.name, h->why_no_event);
+	else if (h->of_event == HARDWARE_SOURCE)
+		text_add(&s, "; loads that missed the first cache, as IBS marks them");
+	else if (h->precise || h->event.source != PMU_HARDWARE)
+		text_printf(&s, "; %s by instruction, precise_ip %d of 3", h->event.name,
+			    h->precise);
+	else
+		text_printf(&s, "; %s, of which this PMU tells only about where", h->event.name);
+	notice(k, s.s);
+	if (h->lost + h->unplaced)
+		notice(k, xasprintf("%s lost, %llu in code of no file: counts are too small",
+				    text_counted(samples, h->lost, "sample"),
+				    (unsigned long long)h->unplaced));
+}
+
+/* Samples the command while it is recorded into that file. */
+static int run_hardware(struct counting *k, const char *file, struct err *err)
+{
+	const struct hardware_recording r = {
+		.argv = k->argv,
+		.patterns = parallel_patterns,
+		.output = file,
+		.command = k->command,
+		.version = ispot_version,
+		.visit = on_sample,
+		.ctx = k,
+	};
+	int status = 0, rc;
+
+	sampled_init(&k->state->sampled, sampled_kind(k->state->hardware.event.name));
+	memory_unbound();
+	rc = hardware_record(&k->state->hardware, &r, &status, err);
+	memory_bound(NULL);
+	if (!rc)
+		rc = find_sampled(k, file, err);
+	if (!rc)
+		say_samples(k);
+	return rc;
+}
+
+static int count_hardware(struct counting *k, struct err *err)
+{
+	char *dir, *file;
+	int rc = temporary_directory(&dir, "ispot-imbalance", TEMPORARY_SMALL, err);
+
+	if (rc)
+		return rc;
+	file = xasprintf("%s/ispot.data", dir);
+	rc = run_hardware(k, file, err);
+	free(file);
+	temporary_release(dir);
+	return rc;
+}
+
+static int count_edges(struct counting *k, struct err *err)
+{
+	struct counted_edges e = { .run = &k->state->run,
+				   .counted = &k->state->counted,
+				   .cluster = &k->state->cluster };
+	int rc = imbalance_count_edges(&e, k->argv, err);
+
+	k->duration_ns = e.duration_ns;
+	for (char **n = e.notices; *n; n++)
+		notice(k, *n);
+	if (!rc)
+		say_no_section(k, k->state->counted.imbalance.thread_names.n);
+	return rc;
+}
+
+static const struct counting_provider providers[] = {
+	{ "callgrind", "counted by callgrind", false, count_callgrind },
+	{ "hardware", "sampled by the hardware", true, count_hardware },
+	{ "edges", "counted by the program", true, count_edges },
+};
+enum { BY_CALLGRIND, BY_HARDWARE, BY_EDGES };
+
+/*
+ * A program that was compiled to count does it exactly and at nearly its own speed; branch records
+ * are as good as counting and cost nothing; else all of it is run by valgrind.
+ */
+int counting_choose(struct counting *k, const struct counting_provider **provider, struct err *err)
+{
+	bool is_auto = !k->how || !strcmp(k->how, "auto"), certain = false;
+	const struct hardware *h;
+	struct err unheard = { 0 };
+	int rc;
+
+	k->state = xcalloc(1, sizeof(*k->state));
+	k->state->cluster = (struct cluster_options){ k->threshold, CLUSTER_BULK };
+	k->state->counted.imbalance.keeps_each = k->keeps_each;
+	h = &k->state->hardware;
+	*provider = &providers[BY_CALLGRIND];
+	if (!is_auto && !strcmp(k->how, "edges")) {
+		*provider = &providers[BY_EDGES];
+		return edges_check(k->argv, &certain, err);
+	}
+	if (is_auto && !k->caches && !edges_check(k->argv, &certain, &unheard) && certain) {
+		notice(k, xstrdup("counted by the program itself, because it was compiled to count "
+				  "its edges"));
+		*provider = &providers[BY_EDGES];
+		return 0;
+	}
+	if ((is_auto && k->caches) || (!is_auto && strcmp(k->how, "hardware") != 0))
+		return 0;
+	rc = hardware_look(&k->state->hardware, k->event, err);
+	if (rc)
+		return rc;
+	if (is_auto && (!h->has_branches || geteuid())) {
+		notice(k, xasprintf("counted by valgrind, because the hardware cannot be asked: %s",
+				    h->has_branches ? "its probes take root; run with sudo"
+						    : h->why_no_branches));
+		return 0;
+	}
+	if (!h->has_branches && !h->has_event)
+		return err_set(err, -ENODEV,
+			       "the hardware cannot count here: no branch records: %s; no %s: %s; "
+			       "leave out --count, and valgrind counts",
+			       h->why_no_branches, h->event.name, h->why_no_event);
+	*provider = &providers[BY_HARDWARE];
+	return 0;
+}
+
+const struct counted *counting_found(const struct counting *k)
+{
+	return &k->state->counted;
+}
+
+void counting_release(struct counting *k)
+{
+	counted_release(&k->state->counted);
+	hardware_release(&k->state->hardware);
+	sampled_release(&k->state->sampled);
+	counts_release(&k->state->run);
+	free(k->state);
+	while (k->n_notices)
+		free(k->notices[--k->n_notices]);
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "import/internal.h"
+#include "trace/format.h"
+
+#define CPUS_MAX     4096u
+#define SWITCH_CPU   15 /* PERF_RECORD_SWITCH_CPU_WIDE */
+#define LOST_SAMPLES 13
+
+static bool is_exec(const struct perf_event_header *h, const struct perfdata_sample *s)
+{
+	return h->type == PERF_RECORD_COMM && h->misc & PERF_RECORD_MISC_COMM_EXEC && s->time_ns;
+}
+
+int import_look(void *ctx, const struct perf_event_header *h)
+{
+	struct import *im = ctx;
+	struct perfdata_sample s;
+	uint32_t pid;
+
+	if (h->type >= PERFDATA_ATTR || !perfdata_sample(&im->perf, h, &s))
+		return 0;
+	if (h->type == PERF_RECORD_COMM && h->size >= sizeof(*h) + 8) {
+		memcpy(&pid, h + 1, sizeof(pid));
+		im->wide |= pid == 1 || pid == 2;
+	}
+	im->switches |= h->type == PERF_RECORD_SWITCH || h->type == SWITCH_CPU;
+	if (s.cpu < CPUS_MAX && s.cpu >= im->n_cpus)
+		im->n_cpus = s.cpu + 1;
+	im->sps |= s.has_sp;
+	if (s.time_ns && (!im->first_ns || s.time_ns < im->first_ns))
+		im->first_ns = s.time_ns;
+	if (is_exec(h, &s) && (!im->exec_ns || s.time_ns < im->exec_ns))
+		im->exec_ns = s.time_ns;
+	if (h->type == PERF_RECORD_SAMPLE && s.time_ns > im->last_ns)
+		im->last_ns = s.time_ns;
+	return 0;
+}
+
+/* ---- in: records of the file ---- */
+
+static uint64_t u64_at(const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static uint32_t u32_at(const uint8_t *p)
+{
+	uint32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+static struct happening *add(struct import *im, uint32_t kind, const struct perfdata_sample *s)
+{
+	struct happening *h = order_add(&im->order);
+
+	h->kind = kind;
+	h->time_ns = s->time_ns;
+	h->cpu = s->cpu < im->n_cpus ? s->cpu : im->n_cpus - 1;
+	h->pid = s->pid;
+	h->tid = s->tid;
+	return h;
+}
+
+/* Fields of the scheduler's tracepoints: behind 8 common bytes a name of 16, and what is read. */
+#define RAW_PREV_STATE 32
+#define RAW_NEXT_PID   56
+#define RAW_WOKEN_PID  24
+
+static void sched_switch(struct import *im, const struct perfdata_sample *s)
+{
+	struct happening *h;
+	uint64_t state;
+	uint32_t next;
+
+	if (s->raw_bytes < RAW_NEXT_PID + 4)
+		return;
+	state = u64_at(s->raw + RAW_PREV_STATE);
+	next = u32_at(s->raw + RAW_NEXT_PID);
+	h = add(im, HAPPENED_OUT, s);
+	h->a = !(state & 0xff) ? SWITCH_PREEMPTED
+	       : state & 1     ? SWITCH_SLEEPING
+	       : state & 2     ? SWITCH_BLOCKED
+			       : SWITCH_OTHER;
+	h->b = next;
+	if (next) {
+		uint32_t i = map_get(&im->by_tid, next);
+
+		h = add(im, HAPPENED_IN, s);
+		h->tid = next;
+		h->pid = i == MAP_NONE ? next : im->threads.data[i].pid;
+	}
+}
+
+/* Behind 8 common bytes an entry has its address, a return its function's and its own. */
+static void call(struct import *im, const struct perfdata_sample *s, uint32_t event)
+{
+	const struct event_role *r = &im->names.roles.data[event];
+	bool is_entry = s->raw_bytes >= 16 && u64_at(s->raw + 8) == s->ip;
+	bool is_return = s->raw_bytes >= 24 && u64_at(s->raw + 16) == s->ip;
+	struct happening *h;
+
+	if (s->event->attr.type != PERF_TYPE_TRACEPOINT || (!is_entry && !is_return))
+		return;
+	h = add(im, is_entry && !r->is_exit ? HAPPENED_ENTRY : HAPPENED_EXIT, s);
+	h->a = is_entry ? s->ip : u64_at(s->raw + 8);
+	h->event = event;
+	h->sp = s->sp;
+	if (!is_entry)
+		h->sp -= im->perf.machine && strcmp(im->perf.machine, "aarch64") == 0 ? 0 : 8;
+}
+
+static void sample(struct import *im, const struct perfdata_sample *s)
+{
+	uint32_t event = (uint32_t)(s->event - im->perf.events.data);
+	const struct event_role *r;
+
+	names_roles(&im->names, &im->perf);
+	r = &im->names.roles.data[event];
+	if (r->is_switch) {
+		if (im->wide && !im->switches)
+			sched_switch(im, s);
+	} else if (r->is_waking) {
+		if (s->raw_bytes >= RAW_WOKEN_PID + 4)
+			add(im, HAPPENED_WAKING, s)->a = u32_at(s->raw + RAW_WOKEN_PID);
+	} else {
+		call(im, s, event);
+	}
+}
+
+/* pid, ppid, tid, ptid, time */
+static void task(struct import *im, const struct perf_event_header *h,
+		 const struct perfdata_sample *s)
+{
+	const uint8_t *body = (const uint8_t *)(h + 1);
+	struct happening *at;
+
+	if (h->size < sizeof(*h) + 24)
+		return;
+	if (h->type == PERF_RECORD_EXIT) {
+		at = add(im, HAPPENED_END, s);
+		at->pid = u32_at(body);
+		at->tid = u32_at(body + 8);
+		return;
+	}
+	at = add(im, HAPPENED_FORK, s);
+	at->a = u32_at(body + 8);
+	at->b = u32_at(body);
+	at->pid = u32_at(body + 4);
+	at->tid = u32_at(body + 12);
+}
+
+/* pid, tid, name */
+static void comm(struct import *im, const struct perf_event_header *h,
+		 const struct perfdata_sample *s)
+{
+	const char *body = (const char *)(h + 1);
+	struct happening *at = add(im, HAPPENED_COMM, s);
+
+	at->pid = u32_at((const uint8_t *)body);
+	at->tid = u32_at((const uint8_t *)body + 4);
+	at->a = is_exec(h, s);
+	at->text = xstrndup(body + 8, strnlen(body + 8, h->size - sizeof(*h) - 8));
+}
+
+/* pid, tid, start, length, offset in the file; MMAP2: and what it is; path */
+static void mapping(struct import *im, const struct perf_event_header *h,
+		    const struct perfdata_sample *s)
+{
+	const uint8_t *body = (const uint8_t *)(h + 1);
+	size_t path = h->type == PERF_RECORD_MMAP2 ? 64 : 32, n = h->size - sizeof(*h);
+	struct happening *at;
+
+	if (n <= path || h->misc & PERF_RECORD_MISC_MMAP_DATA)
+		return;
+	at = add(im, HAPPENED_MAP, s);
+	at->pid = u32_at(body);
+	at->tid = u32_at(body + 4);
+	at->a = u64_at(body + 8);
+	at->b = at->a + u64_at(body + 16);
+	at->sp = u64_at(body + 24);
+	at->text =
+		xstrndup((const char *)body + path, strnlen((const char *)body + path, n - path));
+}
+
+static void context_switch(struct import *im, const struct perf_event_header *h,
+			   const struct perfdata_sample *s)
+{
+	bool out = h->misc & PERF_RECORD_MISC_SWITCH_OUT;
+	struct happening *at = add(im, out ? HAPPENED_OUT : HAPPENED_IN, s);
+
+	at->a = h->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? SWITCH_PREEMPTED : SWITCH_SLEEPING;
+	if (out && h->type == SWITCH_CPU && h->size >= sizeof(*h) + 8)
+		at->b = u32_at((const uint8_t *)(h + 1) + 4);
+}
+
+int import_take(void *ctx, const struct perf_event_header *h)
+{
+	struct import *im = ctx;
+	struct perfdata_sample s;
+	size_t n = h->size - sizeof(*h);
+
+	if (h->type == PERFDATA_ROUND)
+		order_round(&im->order, false, import_happened, im);
+	if (h->type >= PERFDATA_ATTR || !perfdata_sample(&im->perf, h, &s))
+		return im->failed;
+	if (h->type == PERF_RECORD_SAMPLE)
+		sample(im, &s);
+	else if (h->type == PERF_RECORD_FORK || h->type == PERF_RECORD_EXIT)
+		task(im, h, &s);
+	else if (h->type == PERF_RECORD_COMM && n > 8)
+		comm(im, h, &s);
+	else if (h->type == PERF_RECORD_MMAP || h->type == PERF_RECORD_MMAP2)
+		mapping(im, h, &s);
+	else if (h->type == PERF_RECORD_SWITCH || h->type == SWITCH_CPU)
+		context_switch(im, h, &s);
+	else if (h->type == PERF_RECORD_LOST && n >= 16)
+		add(im, HAPPENED_LOST, &s)->a = u64_at((const uint8_t *)(h + 1) + 8);
+	else if (h->type == LOST_SAMPLES && n >= 8)
+		im->counted_lost += u64_at((const uint8_t *)(h + 1));
+	return im->failed;
+}

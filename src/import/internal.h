@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What the files of import.h share: events in order of time, and addresses as functions. */
+#ifndef ISPOT_IMPORT_INTERNAL_H
+#define ISPOT_IMPORT_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+#include "import/import.h"
+#include "import/perfdata.h"
+#include "trace/frame/source.h"
+
+struct dso_cache;
+struct trace_writer;
+
+/* ---- order.c: from the order of the file to the order of time ---- */
+
+enum happening_kind {
+	HAPPENED_ENTRY, /* a: address */
+	HAPPENED_EXIT,	/* a: address of the function */
+	HAPPENED_OUT,	/* a: enum switch_state; b: next tid */
+	HAPPENED_IN,
+	HAPPENED_FORK, /* a: child tid; b: child pid */
+	HAPPENED_END,
+	HAPPENED_COMM,	 /* a: it is an exec's; text: name */
+	HAPPENED_MAP,	 /* a, b, sp: start, end, offset in the file; text: path */
+	HAPPENED_LOST,	 /* a: how many */
+	HAPPENED_WAKING, /* a: woken tid */
+};
+
+struct happening {
+	uint64_t time_ns, order; /* order: in the file */
+	uint64_t a, b, sp;
+	uint32_t kind, cpu, pid, tid;
+	uint32_t event; /* index in the perfdata's */
+	bool has_sp;
+	char *text; /* owned */
+};
+
+struct order {
+	struct {
+		VEC(struct happening)
+	} waiting;
+	uint64_t n_added, latest_ns, complete_ns;
+};
+
+struct happening *order_add(struct order *o);
+/* Of a round of perf's: hands out what nothing earlier can follow; at the end everything. */
+void order_round(struct order *o, bool end, void (*happened)(void *ctx, const struct happening *h),
+		 void *ctx);
+void order_release(struct order *o);
+
+/* ---- names.c ---- */
+
+/* What an event's name says of it. */
+struct event_role {
+	uint32_t base; /* of names: "f" of "probe_x:f__return"; of events without a pair: "" */
+	bool paired;   /* there is an event for the other end */
+	bool is_exit;  /* named as the end of calls */
+	bool is_switch, is_waking;
+};
+
+struct import_function {
+	uint32_t base;
+	uint32_t object; /* of objects; MAP_NONE: unknown */
+	char *symbol, *name, *file;
+	uint64_t address, size_bytes, probe_address;
+	uint32_t line;
+	bool exits; /* its calls have ends */
+};
+
+struct names {
+	struct dso_cache *dsos;
+	struct strtab strings, objects; /* objects: paths */
+	struct {
+		VEC(struct event_role)
+	} roles; /* [event] */
+	struct {
+		VEC(struct process)
+	} processes;
+	struct map by_pid;
+	struct {
+		VEC(struct import_function)
+	} functions;
+	struct map by_key;   /* of object, address and base -> function */
+	struct map by_place; /* of process, address and base -> function, until mappings change */
+};
+
+void names_init(struct names *n);
+void names_roles(struct names *n, const struct perfdata *p);
+void names_map(struct names *n, const struct happening *h);
+void names_fork(struct names *n, uint32_t parent, uint32_t child);
+void names_exec(struct names *n, uint32_t pid);
+/* The function that the event's sample with this address is of. */
+uint32_t names_function(struct names *n, uint32_t pid, uint64_t address, uint32_t event);
+/* Meta lines of all objects and functions. */
+void names_write(const struct names *n, struct trace_writer *w);
+void names_release(struct names *n);
+
+/* ---- import.c ---- */
+
+struct open_call {
+	uint32_t function;
+	uint64_t sp;
+};
+
+struct import_thread {
+	uint32_t tid, pid;
+	char *comm;
+	bool seen;	/* it made calls: in the file */
+	bool is_off;	/* its last switch was out */
+	bool was_there; /* when the recording began */
+	struct {
+		VEC(struct open_call)
+	} open;
+};
+
+struct import {
+	struct perfdata perf;
+	struct source source;
+	struct names names;
+	struct order order;
+	struct trace_writer *writer;
+	const char *file; /* as the user named it */
+	int failed;
+	uint32_t n_cpus;
+	bool wide;	  /* all of the machine was recorded: what is no target's is left out */
+	bool switches;	  /* there are records of context switches beside the tracepoint's */
+	bool sps;	  /* samples have stack pointers */
+	uint64_t exec_ns; /* of the first, 0: none; perf waits for it */
+	uint64_t first_ns, last_ns, n_switches;
+	uint64_t
+		counted_lost; /* by the kernel, nobody knows where; those with a place among them */
+	struct import_result result;
+	struct {
+		VEC(struct import_thread)
+	} threads;
+	struct map by_tid;
+	uint64_t *last_of_cpu; /* time of the last record of each */
+	uint32_t first_pid;
+};
+
+/* Of a recording of the whole machine, only what made calls is a target. */
+static inline bool import_is_target(const struct import *im, const struct import_thread *t)
+{
+	return !im->wide || t->seen;
+}
+
+/* ---- in.c: records of the file ---- */
+
+int import_look(void *import, const struct perf_event_header *h); /* first: what there is */
+int import_take(void *import, const struct perf_event_header *h);
+
+/* ---- out.c: records of the trace ---- */
+
+void import_happened(void *import, const struct happening *h);
+
+#endif

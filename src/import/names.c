@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "import/internal.h"
+#include "import/perfdata.h"
+#include "symbol/dso/dso.h"
+#include "trace/meta/meta.h"
+#include "trace/write/writer.h"
+
+struct mapping {
+	uint64_t start, end, offset;
+	uint32_t object;
+};
+
+struct process {
+	uint32_t pid;
+	struct {
+		VEC(struct mapping)
+	} mappings;
+};
+
+void names_init(struct names *n)
+{
+	*n = (struct names){ .dsos = dso_cache_new() };
+	strtab_add(&n->strings, "");
+}
+
+/* ---- events ---- */
+
+static const char *const exit_suffixes[] = { "__return", "_return", "__exit",
+					     "_exit",	 "__ret",   "_ret" };
+
+/* Bytes of the name without what says that it is the end of a call; 0: it does not. */
+static size_t exit_base(const char *name)
+{
+	size_t n = strlen(name);
+
+	while (n && isdigit((unsigned char)name[n - 1]))
+		n--;
+	if (n && name[n] && name[n - 1] == '_') /* perf's: several of one name */
+		n--;
+	for (size_t i = 0; i < sizeof(exit_suffixes) / sizeof(*exit_suffixes); i++) {
+		size_t k = strlen(exit_suffixes[i]);
+
+		if (n > k && !memcmp(name + n - k, exit_suffixes[i], k))
+			return n - k;
+	}
+	return 0;
+}
+
+static const char *own_name(const struct perfdata_event *e)
+{
+	const char *colon = e->name ? strrchr(e->name, ':') : NULL;
+
+	/* modifiers: "probe_x:f:u" */
+	if (colon && e->name != colon && memchr(e->name, ':', (size_t)(colon - e->name)))
+		colon = strchr(e->name, ':');
+	return colon ? colon + 1 : e->name ? e->name : "";
+}
+
+static size_t own_length(const struct perfdata_event *e)
+{
+	return strcspn(own_name(e), ":");
+}
+
+/* Whether another event is the other end of this one's calls. */
+static bool has_pair(const struct perfdata *p, const struct perfdata_event *e, size_t base)
+{
+	const char *name = own_name(e);
+	size_t n = base ? base : own_length(e);
+
+	vec_for_each (&p->events, const struct perfdata_event, other) {
+		char *of = xstrndup(own_name(other), own_length(other));
+		size_t of_base = exit_base(of);
+		size_t length = base ? strlen(of) : of_base;
+		bool same = other != e && !base == !!of_base && length == n && !memcmp(of, name, n);
+
+		free(of);
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+void names_roles(struct names *n, const struct perfdata *p)
+{
+	while (n->roles.n < p->events.n) {
+		const struct perfdata_event *e = &p->events.data[n->roles.n];
+		struct event_role *r = vec_add(&n->roles);
+		char *name = xstrndup(own_name(e), own_length(e));
+		size_t base = exit_base(name);
+
+		r->is_switch = e->name && !strcmp(e->name, "sched:sched_switch");
+		r->is_waking = e->name && !strcmp(e->name, "sched:sched_waking");
+		r->paired = has_pair(p, e, base);
+		r->is_exit = base && r->paired;
+		if (r->is_exit)
+			name[base] = '\0';
+		r->base = strtab_add(&n->strings, name);
+		free(name);
+	}
+}
+
+/* ---- mappings ---- */
+
+static struct process *process_of(struct names *n, uint32_t pid)
+{
+	uint32_t i = map_get(&n->by_pid, pid);
+
+	if (i == MAP_NONE) {
+		i = (uint32_t)n->processes.n;
+		vec_add(&n->processes)->pid = pid;
+		map_put(&n->by_pid, pid, i);
+	}
+	return &n->processes.data[i];
+}
+
+static void forget_places(struct names *n)
+{
+	if (n->by_place.n)
+		map_release(&n->by_place);
+}
+
+void names_map(struct names *n, const struct happening *h)
+{
+	struct process *p;
+
+	if (h->text[0] != '/' || h->b <= h->a)
+		return;
+	p = process_of(n, h->pid);
+	*vec_add(&p->mappings) = (struct mapping){ .start = h->a,
+						   .end = h->b,
+						   .offset = h->sp,
+						   .object = strtab_add(&n->objects, h->text) };
+	forget_places(n);
+}
+
+void names_fork(struct names *n, uint32_t parent, uint32_t child)
+{
+	struct process *to, *from;
+
+	process_of(n, child); /* may be new, and move the others */
+	from = process_of(n, parent);
+	to = process_of(n, child);
+	if (to == from || to->mappings.n)
+		return;
+	for (size_t i = 0; i < from->mappings.n; i++)
+		*vec_add(&to->mappings) = from->mappings.data[i];
+}
+
+void names_exec(struct names *n, uint32_t pid)
+{
+	process_of(n, pid)->mappings.n = 0;
+	forget_places(n);
+}
+
+/* The latest of those that hold it: what was there before has been unmapped. */
+static const struct mapping *mapping_at(struct names *n, uint32_t pid, uint64_t address)
+{
+	const struct process *p = process_of(n, pid);
+
+	for (size_t i = p->mappings.n; i-- > 0;)
+		if (address >= p->mappings.data[i].start && address < p->mappings.data[i].end)
+			return &p->mappings.data[i];
+	return NULL;
+}
+
+/* ---- functions ---- */
+
+static void describe(struct import_function *f, struct dso *dso, const struct dso_function *of)
+{
+	struct dso_line line = dso_line_at(dso, of->address);
+
+	f->symbol = xstrdup(of->symbol);
+	f->name = xstrdup(dso_function_name(dso, of));
+	f->address = of->address;
+	f->size_bytes = of->size;
+	f->file = xstrdup(line.file);
+	f->line = line.line;
+}
+
+static uint32_t add_function(struct names *n, uint32_t object, uint64_t offset, uint32_t base,
+			     const char *event)
+{
+	struct dso *dso = NULL;
+	const struct dso_function *of = NULL;
+	uint64_t address = offset, key;
+	struct import_function *f;
+	uint32_t i;
+
+	if (object != MAP_NONE && !dso_get(n->dsos, strtab_get(&n->objects, object), &dso, NULL)) {
+		address = dso_offset_to_address(dso, offset);
+		of = address == UINT64_MAX ? NULL : dso_function_at(dso, address);
+	}
+	/* a file without symbols: the two ends of a call may lie apart, the name tells */
+	key = hash_u64(of     ? of->address
+		       : base ? 0
+			      : address) ^
+	      hash_u64((uint64_t)object << 32 | base);
+	i = map_get(&n->by_key, key);
+	if (i != MAP_NONE)
+		return i;
+	i = (uint32_t)n->functions.n;
+	f = vec_add(&n->functions);
+	*f = (struct import_function){ .base = base, .object = object, .probe_address = address };
+	if (of)
+		describe(f, dso, of);
+	else {
+		f->symbol = xstrdup(event);
+		f->name = xstrdup(event);
+		f->file = xstrdup("");
+		f->address = address;
+	}
+	map_put(&n->by_key, key, i);
+	return i;
+}
+
+uint32_t names_function(struct names *n, uint32_t pid, uint64_t address, uint32_t event)
+{
+	const struct event_role *r = &n->roles.data[event];
+	const char *name = strtab_get(&n->strings, r->base);
+	uint32_t base = r->paired ? r->base : 0, i;
+	uint64_t key = hash_u64(address) ^ hash_u64((uint64_t)pid << 32 | base);
+	const struct mapping *m;
+
+	i = map_get(&n->by_place, key);
+	if (i != MAP_NONE)
+		return i;
+	m = mapping_at(n, pid, address);
+	i = add_function(n, m ? m->object : MAP_NONE, m ? address - m->start + m->offset : address,
+			 base, name);
+	map_put(&n->by_place, key, i);
+	return i;
+}
+
+/* ---- lines ---- */
+
+static void write_line(struct trace_writer *w, struct text *line)
+{
+	trace_writer_meta(w, line->s);
+	line->n = 0;
+}
+
+void names_write(const struct names *n, struct trace_writer *w)
+{
+	struct text line = { 0 };
+
+	for (uint32_t i = 0; i < n->objects.n; i++) {
+		const char *path = strtab_get(&n->objects, i);
+		struct dso *dso = NULL;
+		struct meta_object o = { .id = i, .path = path, .build_id = "" };
+
+		if (!dso_get(n->dsos, path, &dso, NULL))
+			o.build_id = dso_build_id(dso);
+		meta_print_object(&o, &line);
+		write_line(w, &line);
+	}
+	vec_for_each (&n->functions, const struct import_function, f) {
+		struct meta_function m = {
+			.id = (uint32_t)(f - n->functions.data),
+			.object = f->object == MAP_NONE ? n->objects.n : f->object,
+			.name = f->name,
+			.symbol = f->symbol,
+			.address = f->address,
+			.size_bytes = f->size_bytes,
+			.probe_offset = f->probe_address - f->address,
+			.class = CLASS_UNKNOWN,
+			.exit = f->exits ? EXIT_RETURN : EXIT_NONE,
+			.file = f->file,
+			.line = f->line,
+			.block = "function",
+			.chosen = true,
+			.parameters = META_UNKNOWN,
+		};
+
+		meta_print_function(&m, &line);
+		write_line(w, &line);
+	}
+	text_release(&line);
+}
+
+void names_release(struct names *n)
+{
+	vec_for_each (&n->processes, struct process, p)
+		vec_release(&p->mappings);
+	vec_release(&n->processes);
+	vec_for_each (&n->functions, struct import_function, f) {
+		free(f->symbol);
+		free(f->name);
+		free(f->file);
+	}
+	vec_release(&n->functions);
+	vec_release(&n->roles);
+	map_release(&n->by_pid);
+	map_release(&n->by_key);
+	map_release(&n->by_place);
+	strtab_release(&n->strings);
+	strtab_release(&n->objects);
+	dso_cache_free(n->dsos);
+}

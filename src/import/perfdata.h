@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Reads a perf.data as perf record writes it (tools/perf/Documentation/perf.data-file-format.txt):
+ * seekable or from a pipe, compressed or not. Records come in the order of the file: those of a
+ * CPU follow each other, those of different CPUs do not; PERFDATA_ROUND marks where what came
+ * before the previous mark is complete. Nothing in the file is believed: a record that does not
+ * fit ends the reading.
+ */
+#ifndef ISPOT_IMPORT_PERFDATA_H
+#define ISPOT_IMPORT_PERFDATA_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+struct err;
+struct source;
+
+/* Records that perf itself makes. */
+#define PERFDATA_ATTR	      64
+#define PERFDATA_TRACING_DATA 66
+#define PERFDATA_ROUND	      68
+#define PERFDATA_AUXTRACE     71
+#define PERFDATA_UPDATE	      78
+#define PERFDATA_FEATURE      80
+#define PERFDATA_COMPRESSED   81
+#define PERFDATA_COMPRESSED2  83
+
+/* What was recorded: one attribute and its name, "probe_app:f". */
+struct perfdata_event {
+	struct perf_event_attr attr;
+	char *name; /* NULL: the file does not say */
+};
+
+/* A sample, or what the kernel appends to other records. What is not recorded is 0. */
+struct perfdata_sample {
+	const struct perfdata_event *event; /* NULL: not known which */
+	uint64_t time_ns, ip, sp;
+	uint32_t pid, tid, cpu;
+	bool has_sp;
+	const uint8_t *raw; /* of a tracepoint: its fields */
+	uint32_t raw_bytes;
+};
+
+struct perfdata {
+	struct {
+		VEC(struct perfdata_event)
+	} events;
+	struct map by_id;			     /* of perf's ids -> index in events */
+	char *command, *hostname, *kernel, *machine; /* NULL: the file does not say */
+	uint32_t cpus;
+	bool is_pipe, is_described; /* all of a pipe was read once */
+	bool cut_off;		    /* ends within a record, or with what is no record */
+	uint64_t stopped_at; /* by Ctrl-C: the file counts as if it ended there; 0: it was not */
+};
+
+bool perfdata_is(const void *start, size_t n); /* the first 16 bytes of a file */
+
+/*
+ * Header and descriptions, as far as they stand before the records. Errors: -EINVAL with a
+ * sentence. Release in any case.
+ */
+int perfdata_open(struct perfdata *p, struct source *source, const char *path, struct err *err);
+/*
+ * Every record; h is aligned to 8. A pipe's descriptions come with the first of them. Ctrl-C that
+ * was noted (base/interrupt.h) ends it in order, and this time and the next ones there.
+ */
+int perfdata_each(struct perfdata *p, struct source *source,
+		  int (*record)(void *ctx, const struct perf_event_header *h), void *ctx,
+		  struct err *err);
+/* The sample in a PERF_RECORD_SAMPLE, or at the end of any other record of the kernel; false: it
+ * is malformed. */
+bool perfdata_sample(const struct perfdata *p, const struct perf_event_header *h,
+		     struct perfdata_sample *s);
+void perfdata_release(struct perfdata *p);
+
+#endif

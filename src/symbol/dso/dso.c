@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbol/dso/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <elfutils/libdwelf.h>
+
+#include "base/err.h"
+
+struct dso_cache {
+	VEC(struct dso *)
+};
+
+/* What a file is that is no ELF program, by its first bytes. */
+static const struct magic {
+	const char *bytes;
+	size_t n;
+	const char *what;
+} magics[] = {
+	{ "MZ", 2, "a Windows program; ispot needs an ELF program" },
+	{ "\xca\xfe\xba\xbe", 4, "a Java class or macOS program; name the java that runs it" },
+	{ "PK\x03\x04", 4, "a zip or jar file; name the program that runs it" },
+	{ "!<arch>\n", 8, "a static library; name the program that was linked with it" },
+	{ "!<thin>\n", 8, "a static library; name the program that was linked with it" },
+	{ "PERFILE2", 8, "a perf.data file; name the program that was recorded" },
+};
+
+static int script_error(struct err *err, const char *path, const char *head, size_t n)
+{
+	size_t end = 2, start;
+
+	while (end < n && (head[end] == ' ' || head[end] == '\t'))
+		end++;
+	start = end;
+	while (end < n && head[end] > ' ')
+		end++;
+	return err_set(err, -ENOEXEC, "%s is a script for %.*s; name the program it starts", path,
+		       (int)(end - start), head + start);
+}
+
+static int not_elf_error(struct err *err, const char *path, const char *head, size_t n)
+{
+	if (n == 0)
+		return err_set(err, -ENOEXEC, "%s is empty; name an ELF program", path);
+	if (n > 2 && head[0] == '#' && head[1] == '!')
+		return script_error(err, path, head, n);
+	for (size_t i = 0; i < sizeof(magics) / sizeof(magics[0]); i++) {
+		if (n >= magics[i].n && !memcmp(head, magics[i].bytes, magics[i].n))
+			return err_set(err, -ENOEXEC, "%s is %s", path, magics[i].what);
+	}
+	return err_set(err, -ENOEXEC, "%s is not an ELF file; name a compiled program", path);
+}
+
+static int open_error(struct err *err, const char *path, int code)
+{
+	if (code == -ENOENT || code == -ENOTDIR)
+		return err_set(err, -ENOENT, "%s does not exist; check the path", path);
+	if (code == -EACCES || code == -EPERM)
+		return err_set(err, -EACCES, "%s may not be read; run with sudo", path);
+	return err_set(err, code, "cannot open %s: %s", path, strerror(-code));
+}
+
+/* O_NONBLOCK: a FIFO must not make the tool wait. */
+static int open_file(struct dso *dso, const char *path, struct err *err)
+{
+	dso->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (dso->fd < 0 || fstat(dso->fd, &dso->st))
+		return open_error(err, path, -errno);
+	if (S_ISDIR(dso->st.st_mode))
+		return err_set(err, -ENOEXEC, "%s is a directory; name a program in it", path);
+	if (!S_ISREG(dso->st.st_mode))
+		return err_set(err, -ENOEXEC, "%s is not a regular file; name a program", path);
+	return 0;
+}
+
+static int check_kind(const struct dso *dso, struct err *err)
+{
+	const char *ident = (const char *)dso->ehdr.e_ident;
+
+	if (ident[EI_CLASS] != ELFCLASS64)
+		return err_set(err, -ENOEXEC, "%s is a 32-bit ELF; ispot traces 64-bit programs",
+			       dso->path);
+	if (ident[EI_DATA] != ELFDATA2LSB)
+		return err_set(err, -ENOEXEC,
+			       "%s is a big-endian ELF; ispot traces little-endian programs",
+			       dso->path);
+	if (dso->ehdr.e_type == ET_REL)
+		return err_set(err, -ENOEXEC, "%s is an unlinked object file; link it first",
+			       dso->path);
+	if (dso->ehdr.e_type == ET_CORE)
+		return err_set(err, -ENOEXEC, "%s is a core dump; name the program that left it",
+			       dso->path);
+	return 0;
+}
+
+static int read_header(struct dso *dso, struct err *err)
+{
+	char head[128];
+	ssize_t n = pread(dso->fd, head, sizeof(head), 0);
+
+	if (n < 0)
+		return open_error(err, dso->path, -errno);
+	if (n < SELFMAG || memcmp(head, ELFMAG, SELFMAG) != 0)
+		return not_elf_error(err, dso->path, head, (size_t)n);
+	dso->elf = elf_begin(dso->fd, ELF_C_READ_MMAP, NULL);
+	if (!dso->elf || elf_kind(dso->elf) != ELF_K_ELF || !gelf_getehdr(dso->elf, &dso->ehdr))
+		return err_set(err, -ENOEXEC, "%s is cut off or damaged; build or install it again",
+			       dso->path);
+	dso->image = (const uint8_t *)elf_rawfile(dso->elf, &dso->image_bytes);
+	return check_kind(dso, err);
+}
+
+static void add_segment(struct dso *dso, const GElf_Phdr *ph)
+{
+	struct dso_segment s = { .address = ph->p_vaddr,
+				 .file_offset = ph->p_offset,
+				 .file_size = ph->p_filesz,
+				 .memory_size = ph->p_memsz,
+				 .executable = ph->p_flags & PF_X };
+
+	/* Cut to the file, so that nobody has to ask again. */
+	if (s.file_offset > dso->image_bytes)
+		return;
+	if (s.file_size > dso->image_bytes - s.file_offset)
+		s.file_size = dso->image_bytes - s.file_offset;
+	if (s.file_size && s.address + s.file_size > s.address)
+		*vec_add(&dso->segments) = s;
+}
+
+static void read_interp(struct dso *dso, const GElf_Phdr *ph)
+{
+	const char *s;
+
+	if (dso->interp || ph->p_offset >= dso->image_bytes ||
+	    ph->p_filesz > dso->image_bytes - ph->p_offset)
+		return;
+	s = (const char *)dso->image + ph->p_offset;
+	dso->interp = xstrndup(s, strnlen(s, ph->p_filesz));
+}
+
+static void read_dynamic(struct dso *dso, const GElf_Phdr *ph)
+{
+	for (uint64_t at = 0;
+	     ph->p_offset <= dso->image_bytes && at + sizeof(Elf64_Dyn) <= ph->p_filesz &&
+	     at + sizeof(Elf64_Dyn) <= dso->image_bytes - ph->p_offset;
+	     at += sizeof(Elf64_Dyn)) {
+		Elf64_Dyn dyn;
+
+		memcpy(&dyn, dso->image + ph->p_offset + at, sizeof(dyn));
+		if (dyn.d_tag == DT_NULL)
+			break;
+		if (dyn.d_tag == DT_NEEDED)
+			dso->has_needed = true;
+	}
+}
+
+static void read_segments(struct dso *dso)
+{
+	size_t n = 0;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(dso->elf, &n))
+		return;
+	for (size_t i = 0; i < n && gelf_getphdr(dso->elf, (int)i, &ph); i++) {
+		if (ph.p_type == PT_LOAD)
+			add_segment(dso, &ph);
+		else if (ph.p_type == PT_INTERP)
+			read_interp(dso, &ph);
+		else if (ph.p_type == PT_DYNAMIC)
+			read_dynamic(dso, &ph);
+	}
+}
+
+static void add_code(struct dso *dso, uint64_t address, uint64_t size)
+{
+	if (size && address + size > address && dso_address_to_offset(dso, address) != UINT64_MAX)
+		*vec_add(&dso->code) = (struct dso_range){ address, address + size };
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct dso_range *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+static void read_sections(struct dso *dso)
+{
+	size_t names = 0;
+	GElf_Shdr sh;
+
+	elf_getshdrstrndx(dso->elf, &names);
+	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(dso->elf, scn)) && gelf_getshdr(scn, &sh);) {
+		const char *name = elf_strptr(dso->elf, names, sh.sh_name);
+
+		if (name && (!strcmp(name, ".go.buildinfo") || !strcmp(name, ".gopclntab")))
+			dso->go = true;
+		if ((sh.sh_flags & SHF_EXECINSTR) && (sh.sh_flags & SHF_ALLOC) &&
+		    sh.sh_type == SHT_PROGBITS)
+			add_code(dso, sh.sh_addr, sh.sh_size);
+	}
+	if (!dso->code.n) {
+		vec_for_each (&dso->segments, struct dso_segment, s)
+			if (s->executable)
+				add_code(dso, s->address, s->file_size);
+	}
+	vec_sort(&dso->code, compare_ranges);
+}
+
+#define BUILD_ID_MAX 64
+
+/* hex: 2 * BUILD_ID_MAX + 1 */
+static void read_build_id(Elf *elf, char *hex)
+{
+	const void *bytes = NULL;
+	ssize_t n = dwelf_elf_gnu_build_id(elf, &bytes);
+
+	*hex = '\0';
+	for (ssize_t i = 0; i < n && n <= BUILD_ID_MAX; i++)
+		sprintf(hex + 2 * i, "%02x", ((const uint8_t *)bytes)[i]);
+}
+
+void dso_file_build_id(const char *path, char *hex, size_t n)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char all[2 * BUILD_ID_MAX + 1] = "";
+	Elf *elf = NULL;
+
+	elf_version(EV_CURRENT);
+	if (fd >= 0)
+		elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (elf)
+		read_build_id(elf, all);
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+	snprintf(hex, n, "%s", all);
+}
+
+static void dso_free(struct dso *dso)
+{
+	if (!dso)
+		return;
+	dso_lines_free(dso->lines);
+	if (dso->dwfl)
+		dwfl_end(dso->dwfl);
+	elf_end(dso->elf);
+	if (dso->fd >= 0)
+		close(dso->fd);
+	vec_release(&dso->segments);
+	vec_release(&dso->code);
+	vec_release(&dso->functions);
+	vec_release(&dso->imports);
+	vec_release(&dso->markers);
+	vec_release(&dso->variables);
+	vec_release(&dso->slot_names);
+	map_release(&dso->slots);
+	free(dso->by_name);
+	arena_release(&dso->strings);
+	free(dso->build_id);
+	free(dso->interp);
+	free(dso->path);
+	free(dso);
+}
+
+static int dso_open(const char *path, struct dso **out, struct err *err)
+{
+	struct dso *dso = xcalloc(1, sizeof(*dso));
+	char build_id[2 * BUILD_ID_MAX + 1];
+	int ret;
+
+	dso->fd = -1;
+	dso->path = xstrdup(path);
+	ret = open_file(dso, path, err);
+	if (!ret)
+		ret = read_header(dso, err);
+	if (ret) {
+		dso_free(dso);
+		return ret;
+	}
+	read_segments(dso);
+	read_sections(dso);
+	read_build_id(dso->elf, build_id);
+	dso->build_id = xstrdup(build_id);
+	*out = dso;
+	return 0;
+}
+
+/* A program that was built again keeps its inode where the linker writes in place: time and size
+ * tell. */
+static bool same_file(const struct dso *dso, const struct stat *st)
+{
+	return dso->st.st_dev == st->st_dev && dso->st.st_ino == st->st_ino &&
+	       dso->st.st_size == st->st_size && dso->st.st_mtim.tv_sec == st->st_mtim.tv_sec &&
+	       dso->st.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
+}
+
+int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err)
+{
+	struct stat st;
+	int ret;
+
+	if (!stat(path, &st)) {
+		vec_for_each (cache, struct dso *, known) {
+			if (same_file(*known, &st)) {
+				*dso = *known;
+				return 0;
+			}
+		}
+	}
+	ret = dso_open(path, dso, err);
+	if (!ret)
+		*vec_add(cache) = *dso;
+	return ret;
+}
+
+struct dso_cache *dso_cache_new(void)
+{
+	elf_version(EV_CURRENT);
+	return xcalloc(1, sizeof(struct dso_cache));
+}
+
+void dso_cache_free(struct dso_cache *cache)
+{
+	if (!cache)
+		return;
+	vec_for_each (cache, struct dso *, dso)
+		dso_free(*dso);
+	vec_release(cache);
+	free(cache);
+}
+
+static const Dwfl_Callbacks callbacks = {
+	.find_elf = dwfl_build_id_find_elf,
+	.find_debuginfo =
+		dwfl_standard_find_debuginfo, /* asks debuginfod where DEBUGINFOD_URLS is set */
+	/* no .debuginfo_path: beside the file, .debug/ beside it, /usr/lib/debug */
+};
+
+/* At base 0 with p_vaddr added, libdwfl's addresses are the file's own. */
+Dwfl_Module *dso_module(struct dso *dso)
+{
+	int fd;
+
+	if (dso->module_tried)
+		return dso->module;
+	dso->module_tried = true;
+	fd = fcntl(dso->fd, F_DUPFD_CLOEXEC, 0);
+	dso->dwfl = dwfl_begin(&callbacks);
+	if (fd < 0 || !dso->dwfl)
+		goto out;
+	dwfl_report_begin(dso->dwfl);
+	dso->module = dwfl_report_elf(dso->dwfl, dso->path, dso->path, fd, 0, true);
+	dwfl_report_end(dso->dwfl, NULL, NULL);
+	if (dso->module)
+		fd = -1; /* libdwfl owns it now */
+out:
+	if (fd >= 0)
+		close(fd);
+	return dso->module;
+}
+
+const struct dso_range *dso_code_range(const struct dso *dso, uint64_t address)
+{
+	vec_for_each (&dso->code, struct dso_range, r) {
+		if (address >= r->start && address < r->end)
+			return r;
+	}
+	return NULL;
+}
+
+const uint8_t *dso_code(struct dso *dso, uint64_t address, size_t *n)
+{
+	const struct dso_range *range = dso_code_range(dso, address);
+
+	*n = 0;
+	vec_for_each (&dso->segments, struct dso_segment, s) {
+		if (!range || address < s->address || address - s->address >= s->file_size)
+			continue;
+		*n = s->file_size - (address - s->address);
+		if (*n > range->end - address)
+			*n = range->end - address;
+		return dso->image + s->file_offset + (address - s->address);
+	}
+	return NULL;
+}
+
+const uint8_t *dso_bytes(const struct dso *dso, uint64_t address, uint64_t n)
+{
+	vec_for_each (&dso->segments, struct dso_segment, s) {
+		uint64_t at = address - s->address;
+
+		if (address >= s->address && at < s->file_size && n <= s->file_size - at)
+			return dso->image + s->file_offset + at;
+	}
+	return NULL;
+}
+
+uint64_t dso_offset_to_address(const struct dso *dso, uint64_t file_offset)
+{
+	vec_for_each (&dso->segments, struct dso_segment, s) {
+		if (file_offset >= s->file_offset && file_offset - s->file_offset < s->file_size)
+			return s->address + (file_offset - s->file_offset);
+	}
+	return UINT64_MAX;
+}
+
+uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address)
+{
+	vec_for_each (&dso->segments, struct dso_segment, s) {
+		if (address >= s->address && address - s->address < s->file_size)
+			return s->file_offset + (address - s->address);
+	}
+	return UINT64_MAX;
+}
+
+const char *dso_path(const struct dso *dso)
+{
+	return dso->path;
+}
+
+const char *dso_build_id(const struct dso *dso)
+{
+	return dso->build_id;
+}
+
+dev_t dso_device(const struct dso *dso)
+{
+	return dso->st.st_dev;
+}
+
+ino_t dso_inode(const struct dso *dso)
+{
+	return dso->st.st_ino;
+}
+
+enum dso_machine dso_machine(const struct dso *dso)
+{
+	if (dso->ehdr.e_machine == EM_X86_64)
+		return DSO_X86_64;
+	return dso->ehdr.e_machine == EM_AARCH64 ? DSO_AARCH64 : DSO_OTHER;
+}
+
+bool dso_is_static(const struct dso *dso)
+{
+	return !dso->interp && !dso->has_needed;
+}
+
+bool dso_is_go(const struct dso *dso)
+{
+	return dso->go;
+}
+
+bool dso_is_setuid(const struct dso *dso)
+{
+	return dso->st.st_mode & (S_ISUID | S_ISGID);
+}
+
+const char *dso_interp(const struct dso *dso)
+{
+	return dso->interp;
+}

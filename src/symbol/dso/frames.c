@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/*
+ * Bounds of code from the unwind table (.eh_frame_hdr), which stripped files keep: a function's
+ * parts that the compiler moved away (.cold) have entries of their own, but no symbol.
+ *
+ * The table is sorted by start address; every entry names its FDE, whose length field is read
+ * in the one encoding that linkers write (pc-relative, 4 bytes) and believed only if the FDE's
+ * own start agrees with the table's.
+ */
+#include <string.h>
+
+#include "symbol/dso/internal.h"
+
+struct table {
+	const uint8_t *entries; /* of 8 bytes: start, FDE; both relative to address */
+	uint64_t address;	/* of .eh_frame_hdr */
+	size_t n;
+};
+
+static bool find_header(const struct dso *dso, GElf_Phdr *ph)
+{
+	size_t n = 0;
+
+	if (elf_getphdrnum(dso->elf, &n))
+		return false;
+	for (size_t i = 0; i < n && gelf_getphdr(dso->elf, (int)i, ph); i++)
+		if (ph->p_type == PT_GNU_EH_FRAME)
+			return true;
+	return false;
+}
+
+static bool open_table(const struct dso *dso, struct table *t)
+{
+	/* version 1; frame pointer pcrel sdata4, count udata4, table datarel sdata4 */
+	static const uint8_t usual[4] = { 1, 0x1b, 0x03, 0x3b };
+	const uint8_t *head;
+	GElf_Phdr ph;
+
+	if (!find_header(dso, &ph) || ph.p_filesz < 12)
+		return false;
+	head = dso_bytes(dso, ph.p_vaddr, ph.p_filesz);
+	if (!head || memcmp(head, usual, sizeof(usual)) != 0)
+		return false;
+	t->address = ph.p_vaddr;
+	t->entries = head + 12;
+	t->n = (uint32_t)signed_at(head + 8);
+	if (t->n > (ph.p_filesz - 12) / 8)
+		t->n = (ph.p_filesz - 12) / 8;
+	return t->n > 0;
+}
+
+static uint64_t entry_start(const struct table *t, size_t i)
+{
+	return t->address + (uint64_t)(int64_t)signed_at(t->entries + 8 * i);
+}
+
+/* The last entry that starts at or before address. */
+static size_t find_entry(const struct table *t, uint64_t address)
+{
+	size_t low = 0, high = t->n;
+
+	while (low + 1 < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (entry_start(t, middle) <= address)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static uint64_t entry_size(const struct dso *dso, const struct table *t, size_t i)
+{
+	uint64_t at = t->address + (uint64_t)(int64_t)signed_at(t->entries + 8 * i + 4);
+	const uint8_t *fde = dso_bytes(dso, at, 16); /* length, CIE, start, size */
+
+	if (!fde || at + 8 + (uint64_t)(int64_t)signed_at(fde + 8) != entry_start(t, i))
+		return 0;
+	return (uint32_t)signed_at(fde + 12);
+}
+
+bool dso_frame_range(struct dso *dso, uint64_t address, uint64_t *start, uint64_t *size)
+{
+	struct table t;
+	size_t i;
+
+	if (!open_table(dso, &t))
+		return false;
+	i = find_entry(&t, address);
+	*start = entry_start(&t, i);
+	*size = entry_size(dso, &t, i);
+	return *start <= address && address - *start < *size;
+}
+
+bool dso_unwind_table(struct dso *dso, uint64_t *header, uint64_t *entries, uint64_t *n)
+{
+	struct table t;
+
+	if (!open_table(dso, &t))
+		return false;
+	*header = t.address;
+	*entries = t.address + 12;
+	*n = t.n;
+	return true;
+}

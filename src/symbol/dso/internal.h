@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What the files of dso.h share: dso.c opens and identifies, symbols.c makes the table of
+ * functions, lines.c reads DWARF, closure.c finds libraries. Only they include elfutils.
+ */
+#ifndef ISPOT_SYMBOL_DSO_INTERNAL_H
+#define ISPOT_SYMBOL_DSO_INTERNAL_H
+
+#include <elfutils/libdwfl.h>
+#include <gelf.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "symbol/dso/dso.h"
+
+struct dso_range {
+	uint64_t start, end; /* virtual addresses in the file's terms */
+};
+
+struct dso_segment {
+	uint64_t address, file_offset, file_size, memory_size;
+	bool executable;
+};
+
+struct dso_variable {
+	const char *symbol;
+	const char *name; /* demangled; NULL: not asked for yet */
+	uint64_t address, size;
+};
+
+struct dso_lines; /* lines.c */
+
+struct dso {
+	char *path;
+	struct stat st;
+	int fd;
+	Elf *elf;
+	const uint8_t *image; /* the whole file, mapped by libelf */
+	size_t image_bytes;
+	GElf_Ehdr ehdr;
+	char *build_id, *interp;
+	bool has_needed, go;
+	struct {
+		VEC(struct dso_segment)
+	} segments;
+	struct {
+		VEC(struct dso_range)
+	} code; /* executable sections, sorted; segments where a file has no sections */
+
+	Dwfl *dwfl; /* opened by dso_module(), kept: it caches symbol tables and DWARF */
+	Dwfl_Module *module;
+	bool module_tried;
+
+	bool symbols_loaded;
+	const char *symbol_source;
+	struct {
+		VEC(struct dso_function)
+	} functions;
+	uint32_t *by_name; /* indices into functions, sorted by symbol; NULL: not built yet */
+	struct {
+		VEC(const char *)
+	} imports;
+	bool markers_loaded;
+	struct {
+		VEC(struct dso_marker)
+	} markers;
+	bool imports_loaded;
+	struct {
+		VEC(struct dso_variable)
+	} variables; /* sorted by address */
+	bool variables_loaded;
+	struct map slots; /* of the global offset table: address -> index of slot_names */
+	struct {
+		VEC(const char *)
+	} slot_names;
+	bool slots_loaded;
+
+	struct dso_lines *lines;
+	struct arena strings;
+};
+
+/* libdwfl's view of the file; NULL where libdwfl refuses it. */
+Dwfl_Module *dso_module(struct dso *dso);
+const struct dso_range *dso_code_range(const struct dso *dso,
+				       uint64_t address); /* NULL: not code */
+/* Whether s ends within the mapped file it points into: libelf does not check this for libdwfl. */
+bool dso_string_ends(Elf *elf, const char *s);
+/* The DIE of the function that the code at address belongs to. */
+bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die);
+/* An address in the file's terms as DWARF has it, which may lie in a file of its own. */
+Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address);
+void dso_lines_free(struct dso_lines *lines);
+
+/* Of a file's bytes, which need not be aligned. */
+static inline int32_t signed_at(const uint8_t *p)
+{
+	int32_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+
+#endif

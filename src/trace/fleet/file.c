@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "trace/fleet/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "trace/frame/crc.h"
+
+_Static_assert(sizeof(struct fleet_block_head) == 40, "as the layout says");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "heads are read and written as they are");
+
+/* ---- header ---- */
+
+static void print_header(const struct fleet_header *h, struct text *out)
+{
+	struct json *root = json_new_object(), *cpus = json_new_array();
+
+	json_set_u64(root, "version", FLEET_VERSION);
+	json_set_u64(root, "id", h->id);
+	json_set_string(root, "machine", h->machine);
+	json_set_string(root, "type", h->type);
+	json_set_string(root, "indicator", h->indicator);
+	json_set_string(root, "unit", h->unit);
+	json_set_bool(root, "higher_is_better", h->higher_is_better);
+	json_set_u64(root, "period", h->period);
+	json_set_string(root, "by", h->by);
+	for (uint32_t i = 0; i < h->topology.n; i++) {
+		struct json *cpu = json_new_array();
+
+		json_add_u64(cpu, h->topology.cpus[i].core);
+		json_add_u64(cpu, h->topology.cpus[i].cache);
+		json_add_u64(cpu, h->topology.cpus[i].socket);
+		json_add_take(cpus, cpu);
+	}
+	json_set_take(root, "cpus", cpus);
+	json_print(root, out, false);
+	json_free(root);
+}
+
+static void copy(char *to, size_t room, const struct json *root, const char *key)
+{
+	text_printable(to, room, json_string(root, key, ""));
+}
+
+static int parse_header(struct fleet_header *h, const char *s, size_t n)
+{
+	struct json *root = json_parse(s, n);
+	const struct json *cpus = json_get(root, "cpus");
+	bool known = root && json_u64(root, "version", 0) == FLEET_VERSION;
+
+	h->id = json_u64(root, "id", 0);
+	copy(h->machine, sizeof(h->machine), root, "machine");
+	copy(h->type, sizeof(h->type), root, "type");
+	h->type_known = *h->type;
+	if (!h->type_known)
+		snprintf(h->type, sizeof(h->type), "unknown");
+	copy(h->indicator, sizeof(h->indicator), root, "indicator");
+	copy(h->unit, sizeof(h->unit), root, "unit");
+	copy(h->by, sizeof(h->by), root, "by");
+	h->higher_is_better = json_bool(root, "higher_is_better", false);
+	h->period = json_u64(root, "period", 0);
+	h->topology.n = json_n(cpus) < CPUS_MAX ? (uint32_t)json_n(cpus) : CPUS_MAX;
+	for (uint32_t i = 0; i < h->topology.n; i++) {
+		const struct json *cpu = json_at(cpus, i);
+
+		h->topology.cpus[i] = (struct topology_cpu){ (uint16_t)json_u64_at(cpu, 0, i),
+							     (uint16_t)json_u64_at(cpu, 1, 0),
+							     (uint16_t)json_u64_at(cpu, 2, 0) };
+	}
+	json_free(root);
+	return known && *h->indicator && *h->machine ? 0 : -EBADMSG;
+}
+
+/* ---- writing ---- */
+
+static int cannot_write(const struct fleet_writer *w, struct err *err)
+{
+	return err_set(err, errno ? -errno : -EIO, "%s: %s; is there room?", w->path,
+		       strerror(errno ? errno : EIO));
+}
+
+static bool put(struct fleet_writer *w, const void *data, size_t n)
+{
+	w->bytes += n;
+	return fwrite(data, 1, n, w->file) == n;
+}
+
+static int cannot_open(const char *path, struct err *err)
+{
+	return err_set(err, -errno, "%s: %s; name a file in a directory that can be written", path,
+		       strerror(errno));
+}
+
+/* Not blocking: nobody needs to read a pipe yet. */
+int fleet_writer_try(const char *path, struct err *err)
+{
+	bool is_new = access(path, F_OK);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return errno == ENXIO ? 0 : cannot_open(path, err);
+	close(fd);
+	if (is_new)
+		unlink(path);
+	return 0;
+}
+
+int fleet_writer_open(struct fleet_writer *w, const char *path, const struct fleet_header *h,
+		      struct err *err)
+{
+	struct text header = { 0 };
+	uint32_t head[2];
+	bool done;
+	int rc;
+
+	*w = (struct fleet_writer){ .path = xstrdup(path), .file = fopen(path, "we") };
+	if (!w->file) {
+		rc = cannot_open(path, err);
+		fleet_writer_close(w, NULL);
+		return rc;
+	}
+	print_header(h, &header);
+	head[0] = (uint32_t)header.n;
+	head[1] = crc32_of(header.s, header.n);
+	done = put(w, FLEET_MAGIC, 8) && put(w, head, sizeof(head)) && put(w, header.s, header.n);
+	text_release(&header);
+	return done ? 0 : cannot_write(w, err);
+}
+
+int fleet_writer_block(struct fleet_writer *w, const struct fleet_block *b, struct err *err)
+{
+	struct fleet_block_head head = { FLEET_BLOCK_MAGIC,
+					 0,
+					 b->sequence,
+					 b->start_ns,
+					 (uint32_t)b->samples.n,
+					 (uint32_t)b->runs.n,
+					 0,
+					 0 };
+
+	w->body.n = 0;
+	fleet_block_pack(b, &w->body);
+	if (w->body.n > FLEET_BLOCK_BYTES) /* no reader would take it */
+		return err_set(err, -EFBIG,
+			       "%s: a block of %zu bytes; make blocks of a shorter time", w->path,
+			       w->body.n);
+	head.body_bytes = (uint32_t)w->body.n;
+	head.body_crc = crc32_of(w->body.s, w->body.n);
+	head.head_crc = crc32_of(&head, sizeof(head) - sizeof(head.head_crc));
+	if (!put(w, &head, sizeof(head)) || !put(w, w->body.s, w->body.n) || fflush(w->file))
+		return cannot_write(w, err);
+	return 0;
+}
+
+int fleet_writer_close(struct fleet_writer *w, struct err *err)
+{
+	int rc = 0;
+
+	if (w->file && fclose(w->file))
+		rc = cannot_write(w, err);
+	w->file = NULL;
+	free(w->path);
+	w->path = NULL;
+	text_release(&w->body);
+	return rc;
+}
+
+/* ---- reading ---- */
+
+static int read_header(struct fleet_reader *r, struct err *err)
+{
+	char magic[8], *text;
+	uint32_t head[2];
+	int rc = -EBADMSG;
+
+	if (fread(magic, 1, 8, r->file) != 8 || memcmp(magic, FLEET_MAGIC, 8) ||
+	    fread(head, 1, sizeof(head), r->file) != sizeof(head) || head[0] > FLEET_HEADER_MAX)
+		return err_set(err, -EBADMSG,
+			       "%s: not a file of fleet samples; ispot fleet record writes them",
+			       r->path);
+	text = xmalloc(head[0] + 1);
+	if (fread(text, 1, head[0], r->file) == head[0] && crc32_of(text, head[0]) == head[1])
+		rc = parse_header(&r->header, text, head[0]);
+	free(text);
+	return rc ? err_set(err, rc,
+			    "%s: its header is damaged or of a later version; record it again",
+			    r->path)
+		  : 0;
+}
+
+int fleet_reader_open(struct fleet_reader *r, const char *path, struct err *err)
+{
+	int rc;
+
+	*r = (struct fleet_reader){ .path = xstrdup(path), .file = fopen(path, "re") };
+	if (!r->file) {
+		rc = err_set(err, -errno, "%s: %s; name files that ispot fleet record wrote", path,
+			     strerror(errno));
+		fleet_reader_close(r);
+		return rc;
+	}
+	setvbuf(r->file, NULL, _IOFBF, 1 << 18);
+	rc = read_header(r, err);
+	if (rc)
+		fleet_reader_close(r);
+	return rc;
+}
+
+int fleet_reader_next(struct fleet_reader *r, struct fleet_block_head *head, struct err *err)
+{
+	size_t n = fread(head, 1, sizeof(*head), r->file);
+
+	if (ferror(r->file))
+		return err_set(err, -EIO, "%s: it cannot be read; is its disk sound?", r->path);
+	if (!n)
+		return 0;
+	if (n == sizeof(*head) && head->magic == FLEET_BLOCK_MAGIC &&
+	    head->head_crc == crc32_of(head, sizeof(*head) - sizeof(head->head_crc)) &&
+	    head->body_bytes <= FLEET_BLOCK_BYTES)
+		return 1;
+	if (n == sizeof(*head))
+		r->damaged_blocks++; /* where the next one begins is not known */
+	else
+		r->truncated = true;
+	return 0;
+}
+
+bool fleet_reader_block(struct fleet_reader *r, const struct fleet_block_head *head,
+			struct fleet_block *b)
+{
+	if (!r->body)
+		r->body = xmalloc(FLEET_BLOCK_BYTES);
+	if (fread(r->body, 1, head->body_bytes, r->file) != head->body_bytes) {
+		r->truncated = true;
+		return false;
+	}
+	fleet_block_begin(b, head->sequence, head->start_ns);
+	if (crc32_of(r->body, head->body_bytes) == head->body_crc &&
+	    !fleet_block_unpack(b, r->body, head->body_bytes))
+		return true;
+	r->damaged_blocks++;
+	return false;
+}
+
+void fleet_reader_skip(struct fleet_reader *r, const struct fleet_block_head *head)
+{
+	char bytes[4096];
+
+	for (size_t left = head->body_bytes; left;) {
+		size_t n = left < sizeof(bytes) ? left : sizeof(bytes);
+
+		if (fread(bytes, 1, n, r->file) != n) {
+			r->truncated = true;
+			return;
+		}
+		left -= n;
+	}
+}
+
+void fleet_reader_close(struct fleet_reader *r)
+{
+	if (r->file)
+		fclose(r->file);
+	r->file = NULL;
+	free(r->path);
+	free(r->body);
+	r->path = NULL;
+	r->body = NULL;
+}

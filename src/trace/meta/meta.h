@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What a trace says about itself: the objects and functions its ids stand for, clock,
+ * calibration, threads known at the start, notices, the end. In the file it is one JSON object
+ * a line, {"kind": "function", …}, its members named as the fields here; the recorder appends a
+ * line when it knows it, the reader has all of them before the first record is handed out.
+ * What was not measured is absent in the file and META_UNKNOWN (NAN for doubles) here.
+ */
+#ifndef ISPOT_TRACE_META_META_H
+#define ISPOT_TRACE_META_META_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "base/mem.h"
+#include "trace/format.h"
+
+struct err;
+struct text;
+
+#define META_UNKNOWN UINT64_MAX
+
+enum probe_class {
+	CLASS_NOP5,
+	CLASS_EMULATED,
+	CLASS_SINGLE_STEP,
+	CLASS_MARKER,
+	CLASS_USDT,
+	CLASS_UNKNOWN, /* others have placed the probe */
+	CLASS_N
+};
+enum exit_mech { EXIT_RETURN, EXIT_RET_SITES, EXIT_NONE };
+
+const char *
+probe_class_name(enum probe_class c);	      /* "nop5" "emulated" "single-step" "marker" "usdt" */
+const char *exit_mech_name(enum exit_mech m); /* "return" "ret-sites" "none" */
+
+/* kind "session": exactly one, the first line */
+struct meta_session {
+	uint32_t version; /* TRACE_VERSION of the writer */
+	const char *ispot_version;
+	const char *command; /* as typed, blanks and quotes escaped for a shell; "" on attach */
+	const char
+		*program;  /* base name of the program meant, or of the attached one; "" unknown */
+	uint64_t pid;	   /* the command's or first attached process; META_UNKNOWN: none */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t start_unix_ns;			 /* CLOCK_REALTIME at start_ns */
+	const char *clock;			 /* "monotonic" */
+	double cycles_per_ns;			 /* TSC/CNTVCT against the clock; NAN: no counter */
+	uint32_t cpus;				 /* online */
+	const char *hostname, *kernel, *machine; /* uname -n -r -m */
+	const char *pmu;			 /* libpfm4's name, or "none" */
+	const char *producer; /* "bpf", "perf" (engines A and B), "java", "import", "synthetic" */
+	uint64_t period;      /* one call in so many is recorded; 1: all */
+	bool attached;
+	bool uprobe_sessions;  /* functions with a return probe were recorded through sessions */
+	uint64_t recorder_pid; /* ispot's own, to know its time on the CPU; META_UNKNOWN: none */
+	const char *options;   /* record's options as typed */
+};
+
+/* kind "object": a mapped file */
+struct meta_object {
+	uint32_t id;		     /* counted from 0, in order of appearance */
+	const char *path, *build_id; /* build_id lower-case hex, "" if it has none */
+};
+
+/* How values of an argument are told apart: by themselves, as places in memory, by size class. */
+enum argument_class { ARGUMENT_VALUE, ARGUMENT_ADDRESS, ARGUMENT_SIZE, ARGUMENT_FD, ARGUMENT_N };
+
+/* What REC_ARGS holds of a function's calls: an element of its line's "args". */
+struct meta_argument {
+	uint32_t bit;	  /* enum arg_bit */
+	const char *name; /* "mutex"; "arg1" and "ret" where no prototype is known */
+	const char *type; /* "pthread_mutex_t *"; "" unknown */
+	enum argument_class class;
+	bool is_signed;	 /* values are int64_t */
+	bool occasional; /* of some calls only: tells whether work follows it, not calls apart */
+	bool key; /* durations are known to depend on it: calls are told apart by it by default */
+};
+
+const char *argument_class_name(enum argument_class c); /* "value" "address" "size" "fd" */
+
+/*
+ * A parameter of a function, as --key and -F may call it; number from 1, 0: what it returns. With
+ * several names it has several rows. Where there are any rows, there is nothing else to name.
+ */
+struct meta_parameter {
+	uint32_t number;
+	const char *name; /* "" none */
+	const char *why;  /* it cannot be recorded, a clause; "" it can */
+};
+
+/* kind "function": a probed block; id is what REC_ENTRY and REC_EXIT carry */
+struct meta_function {
+	uint32_t id, object, set;
+	const char *name;   /* demangled */
+	const char *symbol; /* as the linker knows it */
+	uint64_t address;   /* of the function in the ELF file (st_value) */
+	uint64_t size_bytes;
+	uint64_t probe_offset; /* of the entry probe, from the function's first byte */
+	enum probe_class class;
+	enum exit_mech exit;
+	bool only_jumps;   /* ret-sites that are jumps, which cost less than those on a ret */
+	const char *file;  /* "" unknown */
+	uint32_t line;	   /* 0 unknown */
+	const char *block; /* "function" or "marker" */
+	bool blocking; /* known to wait (mutex, read, …): from the table of blocking functions */
+	bool chosen;   /* by the user's -F, not by ispot */
+	bool holds_lock; /* from its entry to its exit: a critical section, as of Java */
+	uint64_t period; /* of a marker's loop: one begin in so many is recorded; 0 and 1: each */
+	uint64_t parameters;  /* that it has, as far as known */
+	uint32_t n_arguments; /* of them recorded */
+	const struct meta_argument *arguments;
+	uint32_t n_prototype; /* 0: none is known */
+	const struct meta_parameter *prototype;
+};
+
+/* kind "not_traced": wanted, or hot, and left out */
+struct meta_not_traced {
+	const char *name, *object, *reason; /* reason: a clause for the report */
+	uint64_t address;		    /* as of a function; 0: not known */
+	uint64_t traced_until_ns;	    /* its probes were in before that; 0: never */
+	uint64_t traced_again_ns;	    /* and are again since then; 0: they are not */
+	double cpu_share;		    /* of samples, NAN unknown */
+	double calls_per_s;		    /* NAN unknown */
+	double cost_share; /* of the target's CPU time that tracing it would take; NAN unknown */
+};
+
+/* kind "calibration": cost of an empty traced call, per class and exit mechanism */
+struct meta_calibration {
+	enum probe_class class;
+	enum exit_mech exit;
+	bool only_jumps;
+	uint32_t threads; /* that ran at the same time */
+	const char *when; /* "before" or "after" */
+	/* inner: from stamp to stamp, what an empty call's duration shows */
+	uint64_t inner_min_ns, inner_p50_ns, inner_p99_ns;
+	double inner_mean_ns;
+	/* full: what a traced call adds to its caller's time */
+	double full_p50_ns;
+	uint64_t calls; /* that this rests on */
+};
+
+/* kind "thread": known when recording began, or found later in /proc */
+struct meta_thread {
+	uint32_t tid, tgid;
+	const char *comm;
+	uint64_t seen_ns; /* CLOCK_MONOTONIC */
+};
+
+/* kind "process": no part of the program, had a CPU that one of its threads wanted */
+struct meta_process {
+	uint32_t pid;
+	const char *comm;
+};
+
+/* kind "notice": something the user should know, shown by record and again by report */
+struct meta_notice {
+	const char *code, *text;
+};
+
+/* kind "stack": frames[0] innermost. kind "frame": what a frame number stands for */
+struct meta_stack {
+	uint32_t id, n_frames;
+	const uint32_t *frames; /* indices into frames, by frame id */
+};
+struct meta_frame {
+	uint32_t id;
+	const char *symbol, *object, *file; /* symbol demangled, "" unknown */
+	const char *calls; /* another object's function that is called there; "": none, unknown */
+	uint32_t line;
+	uint64_t offset; /* from the symbol's start, or in the object where symbol is "" */
+	bool inlined;
+	bool spins; /* the place is in a loop around a pause instruction */
+	/* Line, in file, of the outermost loop of the function around the place, and of the
+	 * innermost; 0: none, or not known. Of frames that are not inlined. */
+	uint32_t loop, inner_loop;
+};
+
+/*
+ * kind "counter": a bit of REC_COUNTERS masks, or, with why set, a counter that was wanted and
+ * could not be had. Its values are those of the thread alone, and of user space alone with
+ * user_only.
+ */
+struct meta_counter {
+	uint32_t id;	   /* the bit; ids with why come behind those without */
+	const char *name;  /* as it was asked for: "cycles" */
+	const char *event; /* as the PMU's tables or sysfs call it */
+	const char *role; /* what it stands for to cause rules, whatever the machine; "": nothing */
+	const char *unit; /* "cycles", "ns" … */
+	const char *source; /* "hardware" "software" "task" "msr" … */
+	bool user_only;
+	uint64_t period;   /* one call in so many is counted; 1: all; 0: none */
+	bool on_change;	   /* where its value is missing it is the thread's latest */
+	bool by_default;   /* nobody asked for it */
+	double empty_mean; /* what an empty traced call counts; NAN unknown */
+	const char *why;   /* "": it is counted */
+};
+
+#define META_COUNTERS_MAX 32 /* bits of a mask */
+
+/* kind "site": what an entry with an id from SITE_ID_FIRST on is */
+struct meta_site {
+	uint32_t id, function;
+	uint32_t stack; /* of the calling place alone; 0: the line is missing */
+};
+
+/* kind "address": an argument's value (class address) that is a place in an object's data */
+struct meta_address {
+	uint64_t address;
+	const char *symbol, *object; /* object: its path */
+	uint64_t offset; /* from the symbol's start, or in the object where symbol is "" */
+};
+
+/* kind "end": the last line of a recording that ended in order */
+struct meta_end {
+	bool present;
+	uint64_t end_ns;
+	uint64_t made_records, lost_records; /* entry + exit, counted in the kernel */
+	uint64_t recorder_cpu_ns;
+	uint64_t target_cpu_ns;	   /* user and system time of the target while it was recorded */
+	uint64_t counting_cost_ns; /* of it, what counting calls took, before functions were chosen
+				    */
+	uint64_t scheduling_cost_ns; /* of it, what recording context switches took, measured */
+	uint64_t sampling_cost_ns;   /* of it, what samples took, each about sample_ns */
+	uint64_t sample_ns;
+	uint64_t after_cost_ns;	 /* of it, what traced calls took beyond empty ones */
+	uint64_t probes_cost_ns; /* of it, all that ispot took: traced calls and all of these */
+	int64_t exit_status;	 /* of the command; -1: attached or unknown */
+	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
+};
+
+struct meta {
+	struct arena arena; /* owns every string and stack below */
+	struct meta_session session;
+	struct meta_end end;
+	struct {
+		VEC(struct meta_object)
+	} objects;
+	struct {
+		VEC(struct meta_function)
+	} functions; /* [id]: dense; absent ids have symbol NULL */
+	struct {
+		VEC(struct meta_not_traced)
+	} not_traced;
+	struct {
+		VEC(struct meta_calibration)
+	} calibrations;
+	struct {
+		VEC(struct meta_thread)
+	} threads;
+	struct {
+		VEC(struct meta_process)
+	} processes;
+	struct {
+		VEC(struct meta_notice)
+	} notices;
+	struct {
+		VEC(struct meta_counter)
+	} counters; /* [id] */
+	struct {
+		VEC(struct meta_stack)
+	} stacks; /* [id], id 0 unused */
+	struct {
+		VEC(struct meta_site)
+	} sites; /* [id - SITE_ID_FIRST] */
+	struct {
+		VEC(struct meta_address)
+	} addresses;
+	struct {
+		VEC(struct meta_frame)
+	} frames;		/* [id] */
+	uint32_t skipped_lines; /* of a kind this ispot does not know, or malformed */
+};
+
+/*
+ * Ids from META_IDS_MAX on are refused, and ids more than META_IDS_GAP above the number of lines of
+ * their kind so far: a file cannot make the reader allocate much more than it has itself.
+ */
+#define META_IDS_MAX (1u << 24)
+#define META_IDS_GAP (1u << 16)
+
+/* Every text "", every number unknown: what a trace without a session line says about itself. */
+void meta_init(struct meta *meta);
+
+/*
+ * One line of a meta chunk into meta (copied). A later line of the same kind and id (session and
+ * end: of the same kind) replaces the earlier. 0, or -EINVAL for a malformed line or a kind that
+ * this ispot does not know (counted, not fatal).
+ */
+int meta_read_line(struct meta *meta, const char *line, size_t n);
+
+/* After the last line: strings of ids that no line described become "" (function symbols: NULL). */
+void meta_finish(struct meta *meta);
+void meta_release(struct meta *meta);
+
+/* By id; an unknown one is an object with empty strings. */
+const struct meta_object *meta_object(const struct meta *meta, uint32_t id);
+/* NULL: no line described it. */
+const struct meta_function *meta_function(const struct meta *meta, uint32_t id);
+
+/* NULL: no line described it. Its function may be unknown. */
+static inline const struct meta_site *meta_site(const struct meta *meta, uint32_t id)
+{
+	uint32_t i = id - SITE_ID_FIRST;
+
+	return i < meta->sites.n && meta->sites.data[i].stack ? &meta->sites.data[i] : NULL;
+}
+
+bool meta_has_notice(const struct meta *meta, const char *code);
+/* One call in so many was recorded; 1: all, also where the file does not say. */
+uint64_t meta_period(const struct meta *meta);
+
+/* The line for one item, without newline, appended to out. */
+void meta_print_session(const struct meta_session *s, struct text *out);
+void meta_print_object(const struct meta_object *o, struct text *out);
+void meta_print_function(const struct meta_function *f, struct text *out);
+void meta_print_not_traced(const struct meta_not_traced *n, struct text *out);
+void meta_print_calibration(const struct meta_calibration *c, struct text *out);
+void meta_print_thread(const struct meta_thread *t, struct text *out);
+void meta_print_process(const struct meta_process *p, struct text *out);
+void meta_print_notice(const struct meta_notice *n, struct text *out);
+void meta_print_counter(const struct meta_counter *c, struct text *out);
+void meta_print_stack(const struct meta_stack *s, struct text *out);
+void meta_print_frame(const struct meta_frame *f, struct text *out);
+void meta_print_site(const struct meta_site *s, struct text *out);
+void meta_print_address(const struct meta_address *a, struct text *out);
+void meta_print_end(const struct meta_end *e, struct text *out);
+
+/* It prices a call of such a function's probes. */
+bool meta_calibration_fits(const struct meta_calibration *c, enum probe_class class,
+			   enum exit_mech exit, bool only_jumps);
+/* The two are of one function: the address, where both know it, tells two of one name in a file
+ * apart. */
+bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,
+			uint64_t address);
+
+/* Its source is a header of the system, as the wrappers around locks are in C++: a reader knows the
+ * function that uses it. */
+bool meta_frame_in_header(const struct meta_frame *f);
+
+/*
+ * What a program was slowed by: what the probes cost, over the CPU time it would have used without
+ * them. Where less than a tenth of what it did use is left for that, it is the most that can be
+ * told: more than META_OVERHEAD_MOST. NAN: it used none.
+ */
+#define META_OVERHEAD_MOST 9.0
+double meta_overhead(double cpu_ns, double cost_ns);
+/* Whether a program that used cpu_ns in span_ns is hardly slowed, whatever the probes' share of it:
+ * it runs for less than META_BUSY_LEAST of a CPU, and they for less than META_PROBES_LEAST of one.
+ * (They may be what keeps it from running: at least so it is not.) */
+#define META_BUSY_LEAST	  0.05
+#define META_PROBES_LEAST 0.1
+bool meta_hardly_runs(double cpu_ns, double cost_ns, double span_ns);
+/* "slowed by 4.0 %", or "probes took 0.3 % of a CPU" of a program that hardly runs, into buf of
+ * META_COST_WORDS bytes. */
+#define META_COST_WORDS 48
+char *meta_cost_words(char *buf, double cpu_ns, double cost_ns, double span_ns);
+
+#endif

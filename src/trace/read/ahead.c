@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "trace/read/ahead.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "base/mem.h"
+#include "trace/read/stream.h"
+
+struct ahead {
+	void (*fill)(void *ctx, struct batch *batch);
+	void *ctx;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	unsigned filled, taken; /* batches so far */
+	bool ended, stop;
+	struct batch batches[AHEAD_BATCHES];
+};
+
+/*
+ * Waking a thread takes as long as some batches do, so who has to wait does so until half of the
+ * ring is there for it, and is woken then only.
+ */
+#define HALF (AHEAD_BATCHES / 2)
+
+/* The taken one is still in use. */
+static unsigned used(const struct ahead *a)
+{
+	return a->filled + 1 - a->taken;
+}
+
+/* Until a batch is free; false: the reader is being closed. */
+static bool wait_for_room(struct ahead *a)
+{
+	bool go_on;
+
+	pthread_mutex_lock(&a->lock);
+	if (used(a) >= AHEAD_BATCHES)
+		while (!a->stop && used(a) > HALF)
+			pthread_cond_wait(&a->changed, &a->lock);
+	go_on = !a->stop;
+	pthread_mutex_unlock(&a->lock);
+	return go_on;
+}
+
+static void *fill_ahead(void *ahead)
+{
+	struct ahead *a = ahead;
+	bool more = true;
+
+	while (more && wait_for_room(a)) {
+		struct batch *b = &a->batches[a->filled % AHEAD_BATCHES];
+
+		a->fill(a->ctx, b);
+		more = b->n > 0;
+		pthread_mutex_lock(&a->lock);
+		a->filled++;
+		a->ended = !more;
+		if (a->ended || a->filled - a->taken == HALF)
+			pthread_cond_signal(&a->changed);
+		pthread_mutex_unlock(&a->lock);
+	}
+	return NULL;
+}
+
+/* Signals are for the thread that waits for them. */
+static int start(struct ahead *a)
+{
+	sigset_t all, before;
+	int ret;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&a->thread, NULL, fill_ahead, a);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return ret;
+}
+
+struct ahead *ahead_new(void (*fill)(void *ctx, struct batch *batch), void *ctx)
+{
+	struct ahead *a;
+	cpu_set_t cpus;
+
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus) && CPU_COUNT(&cpus) < 2)
+		return NULL;
+	a = xcalloc(1, sizeof(*a));
+	a->fill = fill;
+	a->ctx = ctx;
+	pthread_mutex_init(&a->lock, NULL);
+	pthread_cond_init(&a->changed, NULL);
+	if (start(a)) {
+		free(a);
+		return NULL;
+	}
+	return a;
+}
+
+struct batch *ahead_next(struct ahead *a)
+{
+	struct batch *b;
+
+	pthread_mutex_lock(&a->lock);
+	if (a->taken == a->filled)
+		while (a->filled - a->taken < HALF && !a->ended)
+			pthread_cond_wait(&a->changed, &a->lock);
+	if (a->taken != a->filled)
+		a->taken++;
+	b = &a->batches[(a->taken - 1) % AHEAD_BATCHES];
+	if (used(a) == HALF)
+		pthread_cond_signal(&a->changed);
+	pthread_mutex_unlock(&a->lock);
+	return b;
+}
+
+void ahead_free(struct ahead *a)
+{
+	if (!a)
+		return;
+	pthread_mutex_lock(&a->lock);
+	a->stop = true;
+	pthread_cond_signal(&a->changed);
+	pthread_mutex_unlock(&a->lock);
+	pthread_join(a->thread, NULL);
+	pthread_mutex_destroy(&a->lock);
+	pthread_cond_destroy(&a->changed);
+	free(a);
+}

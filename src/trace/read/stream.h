@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The records of one CPU, decoded chunk by chunk. When the next one is due is always known before
+ * it is handed out: that is what merging needs. Calls, which most records are, are decoded some
+ * ahead: where CPUs take turns, one at a time is read of each.
+ */
+#ifndef ISPOT_TRACE_READ_STREAM_H
+#define ISPOT_TRACE_READ_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/record.h"
+
+struct chunk_ref;
+struct decompressor;
+struct source;
+
+#define STREAM_CALLS 32
+
+/* An entry or exit, as far as it is not as the one before it. */
+struct stream_call {
+	uint64_t time_ns, sp;
+	uint64_t head; /* id << 2 | kind */
+};
+
+/* Where decoding is: p is behind a record's time delta, head is its first varint. */
+struct stream_cursor {
+	const uint8_t *p, *end;
+	uint64_t head, sp_words;
+	uint64_t time_ns; /* when it is due; behind the chunk: when the last one was */
+	uint64_t lead_ns; /* it is a loss, due when it begins: its own time is so much later */
+	uint32_t tid, tgid;
+	int64_t left; /* records of the chunk, by its header */
+	enum { STREAM_RECORD, STREAM_USED_UP, STREAM_MALFORMED } at;
+};
+
+struct stream {
+	struct stream_cursor cursor; /* behind the calls decoded ahead */
+	bool is_open;
+	struct {
+		uint64_t count, since_ns; /* of a REC_LOST that comes next */
+		bool pending;
+	} loss;
+	const struct chunk_ref *first, *next, *last; /* chunks; next: the open one's successor */
+	uint8_t *body;				     /* decompressed chunk and slack */
+	size_t room;
+	/*
+	 * Decoded, up to calls_end; of that one only the time is set: what comes then is due. All
+	 * are of one thread, like that record.
+	 */
+	const struct stream_call *next_call, *calls_end;
+	struct record like;
+	struct stream_call calls[STREAM_CALLS + 1];
+	uint64_t unused; /* a power of two in all: the stream of a call is found by a shift */
+};
+
+_Static_assert((sizeof(struct stream) & (sizeof(struct stream) - 1)) == 0, "a power of two");
+
+struct stream_damage {
+	uint64_t chunks, records; /* that could not be decoded */
+};
+
+/* Where decoded records go, with their values and bytes: it stays whole when chunks go. */
+#define BATCH_RECORDS 256
+#define BATCH_VALUES  (BATCH_RECORDS * RECORD_VALUES_MIN)
+#define BATCH_BYTES   8192
+
+struct batch {
+	uint32_t n, n_values, n_bytes;
+	uint64_t frame_bytes;	     /* of the file that reading came to, with it */
+	struct stream_damage damage; /* found so far */
+	struct record records[BATCH_RECORDS];
+	uint64_t values[BATCH_VALUES + RECORD_VALUES_MAX];
+	char bytes[BATCH_BYTES + RECORD_BYTES_MAX];
+};
+
+static inline bool batch_is_full(const struct batch *b)
+{
+	return b->n == BATCH_RECORDS || b->n_values > BATCH_VALUES || b->n_bytes > BATCH_BYTES;
+}
+
+enum stream_state {
+	STREAM_MORE,
+	STREAM_CHUNK, /* the chunk is used up, another follows */
+	STREAM_END,
+};
+
+/* Of these chunks, at least one, of one CPU; they must outlive it. */
+void stream_init(struct stream *s, const struct chunk_ref *first, const struct chunk_ref *last);
+void stream_rewind(struct stream *s);
+void stream_release(struct stream *s);
+
+/* When its next record, or chunk, is due. */
+static inline uint64_t stream_due_ns(const struct stream *s)
+{
+	return s->next_call->time_ns;
+}
+
+static inline bool stream_has_call(const struct stream *s)
+{
+	return s->next_call < s->calls_end;
+}
+
+/* call: its next one, of which there is one. */
+static inline void stream_take_call(struct stream *s, const struct stream_call *call,
+				    struct record *r)
+{
+	s->next_call = call + 1;
+	*r = s->like;
+	r->time_ns = call->time_ns;
+	r->sp = call->sp;
+	r->kind = call->head & 3;
+	r->id = (uint32_t)(call->head >> 2);
+}
+
+/* Decompresses the next chunk. A damaged one becomes a REC_LOST. */
+enum stream_state stream_open_chunk(struct stream *s, struct source *source, struct decompressor *d,
+				    struct stream_damage *damage);
+
+/*
+ * Where a chunk is open and no call is there to be taken: adds the next record to the batch, which
+ * is not full, or decodes calls.
+ */
+enum stream_state stream_read(struct stream *s, struct batch *batch, struct stream_damage *damage);
+
+#endif
