@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "analysis/evidence/untold.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+#include "trace/record.h"
+
+void untold_init(struct untold *u, const struct calls *calls, const struct meta *meta)
+{
+	*u = (struct untold){ .calls = calls, .meta = meta };
+}
+
+void untold_release(struct untold *u)
+{
+	strtab_release(&u->names);
+	map_release(&u->row_of);
+	vec_release(&u->rows);
+}
+
+/* The function that ran: the innermost frame with a symbol that is no inlined one, so that the
+ * vDSO's time is its caller's. Without symbols the innermost frame. NULL: not known. */
+static const struct meta_frame *function_at(const struct meta *meta, uint64_t stack)
+{
+	const struct meta_stack *s =
+		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
+	const struct meta_frame *first = NULL;
+
+	for (uint32_t i = 0; s && i < s->n_frames; i++) {
+		const struct meta_frame *f =
+			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
+
+		if (!f || f->inlined)
+			continue;
+		if (*f->symbol)
+			return f;
+		if (!first && *f->object)
+			first = f;
+	}
+	return first;
+}
+
+static struct untold_row *row_of(struct untold *u, const struct meta_frame *f, uint32_t call)
+{
+	struct text name = { 0 };
+	uint64_t key;
+	uint32_t at;
+
+	text_printf(&name, "%s\n%s", f->symbol, f->object);
+	key = (uint64_t)strtab_add(&u->names, name.s) << 32 | call;
+	text_release(&name);
+	at = map_get(&u->row_of, key);
+	if (at == MAP_NONE) {
+		at = (uint32_t)u->rows.n;
+		map_put(&u->row_of, key, at);
+		*vec_add(&u->rows) =
+			(struct untold_row){ .frame = (uint32_t)(f - u->meta->frames.data),
+					     .call = call };
+	}
+	return &u->rows.data[at];
+}
+
+/* The loop that more than half of the samples are in stays, by the majority vote of Boyer and
+ * Moore. */
+static void vote(const struct meta *meta, struct untold_row *row, const struct meta_frame *f)
+{
+	if (meta->frames.data[row->frame].loop == f->loop)
+		row->votes++;
+	else if (row->votes)
+		row->votes--;
+	else
+		row->frame = (uint32_t)(f - meta->frames.data);
+}
+
+/* What ran before the first probes could be in no call. */
+static void probes_are_on(struct untold *u)
+{
+	bool first = !u->sets_on++ && !u->paused;
+
+	u->paused = false;
+	if (!first)
+		return;
+	map_release(&u->row_of);
+	vec_release(&u->rows);
+	u->samples = 0;
+	u->ns = 0;
+}
+
+static void probes_are_off(struct untold *u)
+{
+	if (u->sets_on && !--u->sets_on)
+		u->paused = true;
+}
+
+static bool has_functions(const struct meta *meta, uint64_t set)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->set == set)
+			return true;
+	return false;
+}
+
+static void switch_set(struct untold *u, const struct record *r)
+{
+	if (!has_functions(u->meta, r->values[0]))
+		return;
+	if (r->kind == REC_SET_ON)
+		probes_are_on(u);
+	else
+		probes_are_off(u);
+}
+
+static void on_record(void *self, const struct thread *t, const struct record *r)
+{
+	struct untold *u = self;
+	const struct meta_frame *f;
+	struct untold_row *row;
+
+	if (r->kind == REC_SET_ON || r->kind == REC_SET_OFF)
+		switch_set(u, r);
+	if (r->kind != REC_SAMPLE || !t || u->paused)
+		return;
+	u->samples++;
+	u->ns += (double)r->values[0];
+	f = function_at(u->meta, r->values[2]);
+	if (!f)
+		return;
+	row = row_of(u, f, t->n_open ? t->open[t->n_open - 1].id : UNTOLD_OUTSIDE);
+	row->ns += (double)r->values[0];
+	vote(u->meta, row, f);
+}
+
+struct call_visitor untold_visitor(struct untold *u)
+{
+	return (struct call_visitor){ .self = u, .record = on_record };
+}
+
+static struct untold_function *function_of(struct untold_functions *out, const struct meta_frame *f)
+{
+	struct untold_function *new;
+
+	vec_for_each (out, struct untold_function, known)
+		if (!strcmp(known->frame->symbol, f->symbol) &&
+		    !strcmp(known->frame->object, f->object))
+			return known;
+	new = vec_add(out);
+	*new = (struct untold_function){ .frame = f };
+	return new;
+}
+
+static int larger_share(const void *a, const void *b)
+{
+	double x = ((const struct untold_function *)a)->share;
+	double y = ((const struct untold_function *)b)->share;
+
+	return (x < y) - (x > y);
+}
+
+void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_t id),
+		 const void *ctx, struct untold_functions *out)
+{
+	double told_ns = 0;
+
+	*out = (struct untold_functions){ .share = NAN };
+	if (u->samples < UNTOLD_SAMPLES_MIN || !(u->ns > 0))
+		return;
+	vec_for_each (&u->rows, const struct untold_row, row) {
+		if (row->call != UNTOLD_OUTSIDE && judged(ctx, row->call)) {
+			told_ns += row->ns;
+			continue;
+		}
+		function_of(out, &u->meta->frames.data[row->frame])->share += row->ns / u->ns;
+	}
+	out->share = 1 - told_ns / u->ns;
+	vec_sort(out, larger_share);
+}

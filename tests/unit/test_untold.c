@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* CPU time of which no score tells: by function, outside calls and in calls that are not judged. */
+#include "unit.h"
+#include "scene.h"
+
+#include "analysis/evidence/untold.h"
+
+enum { WORK = 1, CLOCK, NOWHERE, INLINED };
+enum { JUDGED, TOO_FEW }; /* function ids */
+
+static struct meta_frame frames[] = {
+	{ .id = 0, .symbol = "work", .object = "a", .file = "a.c", .line = 10, .loop = 7 },
+	{ .id = 1, .symbol = "", .object = "[vdso]" },
+	{ .id = 2, .symbol = "clock_gettime", .object = "libc", .line = 42 },
+	{ .id = 3, .symbol = "", .object = "stripped" },
+	{ .id = 4, .symbol = "small", .object = "a", .inlined = true },
+	{ .id = 5, .symbol = "work", .object = "a", .file = "a.c", .line = 30, .loop = 29 },
+};
+static const uint32_t work[] = { 0 }, clock_stack[] = { 1, 2 }, nowhere[] = { 3 },
+		      inlined[] = { 4, 5 };
+static struct meta_stack stacks[] = {
+	{ .id = 0 },
+	{ .id = WORK, .n_frames = 1, .frames = work },
+	{ .id = CLOCK, .n_frames = 2, .frames = clock_stack },
+	{ .id = NOWHERE, .n_frames = 1, .frames = nowhere },
+	{ .id = INLINED, .n_frames = 2, .frames = inlined },
+};
+
+struct stage {
+	struct scene scene;
+	struct untold untold;
+	uint64_t time_ns;
+};
+
+static void begin(struct stage *st)
+{
+	struct call_visitor v;
+
+	*st = (struct stage){ .time_ns = 2000 };
+	scene_function(&st->scene, "judged", 1);
+	scene_function(&st->scene, "too_few", 1);
+	st->scene.meta.frames.data = frames;
+	st->scene.meta.frames.n = 6;
+	st->scene.meta.stacks.data = stacks;
+	st->scene.meta.stacks.n = 5;
+	scene_start(&st->scene, 1000);
+	untold_init(&st->untold, &st->scene.calls, &st->scene.meta);
+	v = untold_visitor(&st->untold);
+	calls_add_visitor(&st->scene.calls, &v);
+}
+
+static void samples(struct stage *st, unsigned n, uint64_t stack)
+{
+	for (unsigned i = 0; i < n; i++) {
+		uint64_t values[RECORD_VALUES_MIN] = { 1000, 0x400000, stack };
+		struct record r = { .time_ns = st->time_ns += 10,
+				    .kind = REC_SAMPLE,
+				    .tid = 1,
+				    .tgid = 1,
+				    .n_values = 3,
+				    .values = values };
+
+		calls_record(&st->scene.calls, &r);
+	}
+}
+
+static bool judged(const void *ctx, uint32_t id)
+{
+	(void)ctx;
+	return id == JUDGED;
+}
+
+static void end(struct stage *st, struct untold_functions *found)
+{
+	vec_release(found);
+	untold_release(&st->untold);
+	st->scene.meta.frames.data = NULL;
+	st->scene.meta.frames.n = 0;
+	st->scene.meta.stacks.data = NULL;
+	st->scene.meta.stacks.n = 0;
+	scene_release(&st->scene);
+}
+
+static void test_outside_and_too_few_calls_are_untold(void **state)
+{
+	struct untold_functions found;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	samples(&st, 30, WORK); /* outside every call */
+	enter(&st.scene, st.time_ns += 10, 1, TOO_FEW, 0x1000);
+	samples(&st, 20, WORK);
+	leave(&st.scene, st.time_ns += 10, 1, TOO_FEW, 0x1008);
+	enter(&st.scene, st.time_ns += 10, 1, JUDGED, 0x1000);
+	samples(&st, 50, WORK);
+	leave(&st.scene, st.time_ns += 10, 1, JUDGED, 0x1008);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 1);
+	assert_string_equal(found.data[0].frame->symbol, "work");
+	assert_float_equal(found.data[0].share, 0.5, 1e-9);
+	assert_float_equal(found.share, 0.5, 1e-9);
+	end(&st, &found);
+}
+
+static void test_the_function_is_the_first_frame_with_a_name(void **state)
+{
+	struct untold_functions found;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	samples(&st, 50, CLOCK);
+	samples(&st, 30, INLINED);
+	samples(&st, 15, NOWHERE);
+	samples(&st, 5, 0);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 3);
+	assert_string_equal(found.data[0].frame->symbol, "clock_gettime");
+	assert_string_equal(found.data[1].frame->symbol, "work");
+	assert_string_equal(found.data[2].frame->object, "stripped");
+	assert_float_equal(found.data[2].share, 0.15, 1e-9);
+	assert_float_equal(found.share, 1, 1e-9); /* with the time of no known function */
+	end(&st, &found);
+}
+
+static void test_the_loop_is_that_of_most_samples(void **state)
+{
+	struct untold_functions found;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	samples(&st, 20, WORK);
+	samples(&st, 60, INLINED);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 1);
+	assert_int_equal(found.data[0].frame->loop, 29);
+	end(&st, &found);
+}
+
+static void test_few_samples_tell_nothing(void **state)
+{
+	struct untold_functions found;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	samples(&st, UNTOLD_SAMPLES_MIN - 1, WORK);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 0);
+	assert_true(isnan(found.share));
+	end(&st, &found);
+}
+
+static void switched(struct stage *st, uint32_t kind, uint64_t set)
+{
+	other(&st->scene, kind, st->time_ns += 10, 0, 0, set, 0);
+}
+
+static void test_only_time_with_probes_counts(void **state)
+{
+	struct untold_functions found;
+	struct stage st;
+
+	(void)state;
+	begin(&st);
+	switched(&st, REC_SET_ON, 7); /* of no function */
+	samples(&st, 60, NOWHERE);    /* before the first probes */
+	switched(&st, REC_SET_ON, 1);
+	samples(&st, 60, WORK);
+	switched(&st, REC_SET_OFF, 1);
+	samples(&st, 60, CLOCK); /* between bursts */
+	switched(&st, REC_SET_ON, 1);
+	samples(&st, 60, WORK);
+	untold_find(&st.untold, judged, NULL, &found);
+	assert_int_equal(found.n, 1);
+	assert_string_equal(found.data[0].frame->symbol, "work");
+	assert_float_equal(found.data[0].share, 1, 1e-9);
+	end(&st, &found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_outside_and_too_few_calls_are_untold),
+		cmocka_unit_test(test_the_function_is_the_first_frame_with_a_name),
+		cmocka_unit_test(test_the_loop_is_that_of_most_samples),
+		cmocka_unit_test(test_only_time_with_probes_counts),
+		cmocka_unit_test(test_few_samples_tell_nothing),
+	};
+
+	return unit_run(tests);
+}
