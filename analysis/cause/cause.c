@@ -118,6 +118,14 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 		leave_running(b, meta, rest[POOL_RUNNING] / excess);
 }
 
+/* What of the own excess is no interference: the calls do more, or the probes take the time. */
+static double harmless_ns(const struct cause_rule *rule, double ns)
+{
+	bool harmless = !strcmp(rule->kind, "workload") || !strcmp(rule->kind, "ispot");
+
+	return harmless && rule->pool != POOL_CALLEE ? ns : 0;
+}
+
 static int larger_share(const void *a, const void *b)
 {
 	double x = ((const struct cause *)a)->share, y = ((const struct cause *)b)->share;
@@ -148,6 +156,7 @@ void causes_find(struct block *b, const struct meta *meta)
 		/* what is too small to print is not lost: the shares add up */
 		if (ns / excess >= SHARE_MIN) {
 			rest[rule->pool] -= ns;
+			b->harmless_ns += harmless_ns(rule, ns);
 			put(&b->causes, rule->kind, confidence, ns / excess, evidence.s);
 		}
 		text_release(&evidence);

@@ -23,7 +23,7 @@ static bool are_threads_own(const struct argkey_function *f, const struct block 
 			    const struct key_losses *keys)
 {
 	return f->n == 1 && f->by[0]->class == ARGUMENT_ADDRESS && !keys->shared &&
-	       whole->verdict == VERDICT_INTERFERENCE;
+	       block_counts(whole);
 }
 
 /*
@@ -32,11 +32,10 @@ static bool are_threads_own(const struct argkey_function *f, const struct block 
  */
 static bool none_stands_out(const struct block *whole, const struct key_losses *keys, uint32_t n)
 {
-	if (whole->verdict == VERDICT_INTERFERENCE && !keys->judged &&
-	    keys->sum >= whole->lost_threads / 2)
+	if (block_counts(whole) && !keys->judged && keys->sum >= block_suspect_threads(whole) / 2)
 		return true;
-	return n > KEYS_FEW && keys->most < whole->lost_threads / 2 &&
-	       (whole->verdict == VERDICT_INTERFERENCE || !keys->judged);
+	return n > KEYS_FEW && keys->most < block_suspect_threads(whole) / 2 &&
+	       (block_counts(whole) || !keys->judged);
 }
 
 static void mark_alike(const struct argkeys *a, const struct keyed *k, struct block *const *of,
@@ -47,12 +46,14 @@ static void mark_alike(const struct argkeys *a, const struct keyed *k, struct bl
 	vec_for_each (groups, const struct block, g) {
 		struct key_losses *f = &keys[k->groups.data[g->id].function];
 
-		if (g->lost_threads > f->most)
-			f->most = g->lost_threads;
-		if (g->lost_threads > 0)
-			f->sum += g->lost_threads;
-		f->judged |= g->verdict == VERDICT_INTERFERENCE;
-		f->shared |= g->threads > 1 && g->verdict == VERDICT_INTERFERENCE;
+		double suspect = block_suspect_threads(g);
+
+		if (suspect > f->most)
+			f->most = suspect;
+		if (suspect > 0)
+			f->sum += suspect;
+		f->judged |= block_counts(g);
+		f->shared |= g->threads > 1 && block_counts(g);
 	}
 	for (uint32_t id = 0; id < a->meta->functions.n; id++)
 		if (of[id] && of[id]->split && !a->functions[id].asked)

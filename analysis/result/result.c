@@ -253,7 +253,7 @@ static void count_losses(struct result *res)
 
 static void add_visitors(struct result *res, const struct result_options *o)
 {
-	struct call_visitor sci, sites, keyed, counting, coactivity, samples, callstacks;
+	struct call_visitor sci, sites, keyed, counting, coactivity, samples, untold, callstacks;
 
 	sci_init(&res->sci, &res->calls, res->meta);
 	sci = sci_visitor(&res->sci);
@@ -282,6 +282,9 @@ static void add_visitors(struct result *res, const struct result_options *o)
 	samples_init(&res->samples, &res->calls);
 	samples = samples_visitor(&res->samples);
 	calls_add_visitor(&res->calls, &samples);
+	untold_init(&res->untold, &res->calls, res->meta);
+	untold = untold_visitor(&res->untold);
+	calls_add_visitor(&res->calls, &untold);
 	for (unsigned i = 0; i < RESULT_VISITORS; i++)
 		if (o->visitors[i].self)
 			calls_add_visitor(&res->calls, &o->visitors[i]);
@@ -309,7 +312,7 @@ static void conclude(struct result *res, const struct block_options *o)
 	coactivity_release(&res->coactivity); /* the blocks have it; what follows needs the room */
 	res->options.coactivity = NULL;
 	vec_for_each (&res->blocks, struct block, b)
-		b->in_lost = b->verdict == VERDICT_INTERFERENCE;
+		b->in_lost = block_counts(b);
 	sites_build(&res->site_sums, o, &res->sites, res->waits_lost_ns);
 	result_add_threads(res);
 	scale_sampled(res);
@@ -408,6 +411,22 @@ int result_scan(struct calls *calls, struct trace_reader *r, struct result_optio
 	return 0;
 }
 
+/* Whether its calls were enough for a verdict. */
+static bool judged(const void *ctx, uint32_t id)
+{
+	const struct result *res = ctx;
+
+	vec_for_each (&res->blocks, const struct block, b)
+		if (b->id == id)
+			return b->verdict != VERDICT_TOO_FEW_CALLS;
+	return false;
+}
+
+void result_untold(const struct result *res, struct untold_functions *out)
+{
+	untold_find(&res->untold, judged, res, out);
+}
+
 void result_release(struct result *res)
 {
 	vec_for_each (&res->notices, char *, n)
@@ -428,6 +447,7 @@ void result_release(struct result *res)
 		samples_release(&res->samples);
 	if (res->meta)
 		sci_release(&res->sci);
+	untold_release(&res->untold);
 	counters_release(&res->counters);
 	calls_release(&res->calls);
 	baseline_release(&res->baseline);

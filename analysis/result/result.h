@@ -3,10 +3,12 @@
  * One pass over a trace and all that reports print of it.
  *
  * Threads' time is the sum of what each thread was observed (T_t). It is the exact sum of
- *	lost     own excess that is not idle (waker.h), of the blocks whose verdict is interference:
- *	         functions, markers, and where threads wait outside of them. Groups of a function's
- *	         calls stand in for it where they lose more than it, as a whole, is known to; so no
- *	         row that is shown loses more than all
+ *	lost     own excess that evidence attributes to interference, of the blocks whose verdict
+ *	         is interference or that nothing explains: functions, markers, and places where
+ *	         threads wait outside of them. Groups of a function's calls replace it if they lose
+ *	         more than it, as a whole, is known to; so no row that is shown loses more than all
+ *	unexplained  own excess of the same blocks on a CPU that nothing explains: more work, or
+ *	         interference that only hardware counters could show
  *	idle     time asleep or blocked that is not in lost: waiting for work, for others, for a
  *	         timer
  *	working  the rest: on a CPU, or runnable
@@ -21,6 +23,7 @@
 
 #include "analysis/calls/calls.h"
 #include "analysis/evidence/counters.h"
+#include "analysis/evidence/untold.h"
 #include "analysis/result/baseline.h"
 #include "analysis/score/block.h"
 #include "analysis/score/callstack.h"
@@ -60,6 +63,7 @@ struct result {
 	struct counters counters;
 	struct coactivity coactivity;
 	struct samples samples;
+	struct untold untold;
 	struct blocks blocks; /* functions and markers */
 	struct blocks sites;  /* sleeps outside them, by stack */
 	struct callstacks callstacks;
@@ -80,9 +84,13 @@ struct result {
 	uint64_t records, lost_records, untimed_calls;
 	uint64_t threads_ns;		       /* threads' time */
 	uint64_t working_ns, lost_ns, idle_ns; /* BLOCK_NONE: not measured */
+	uint64_t unexplained_ns;	       /* the same */
 	uint64_t runnable_ns;		       /* part of working: without a CPU. The same */
 	/* parts of working outside every traced call: on a CPU, and without one. The same */
 	uint64_t outside_cpu_ns, outside_runnable_ns;
+	/* CPUs that the program kept busy while its calls were probed, on average; NAN: not known
+	 */
+	double busy_cpus;
 	double recorded_part;	      /* of the calls, by sampling; 1: all */
 	double *waits_lost_ns;	      /* [thread index]: of lost, outside traced calls */
 	struct block_options options; /* with which blocks were built */
@@ -116,6 +124,12 @@ static inline void result_record(struct result *result, const struct record *r)
 	calls_record(&result->calls, r);
 }
 void result_end(struct result *result, uint64_t end_ns);
+
+/*
+ * CPU time of which no score tells: outside every traced call, or in calls too few to compare. Most
+ * time first; the caller releases the vector.
+ */
+void result_untold(const struct result *res, struct untold_functions *out);
 
 /* Once the groups of keyed are finished (keys, locks, …): what they lose is lost. */
 void result_count_groups(struct result *result);

@@ -46,6 +46,25 @@ static double in_lost(const struct result *res, enum cause_pool pool)
 	return res->sequences ? fmax(sum, groups) : sum + groups;
 }
 
+static double unexplained_of(const struct result *res, const struct blocks *blocks)
+{
+	double threads = 0;
+
+	vec_for_each (blocks, const struct block, b)
+		if (b->in_lost && b->unexplained_threads > 0)
+			threads += b->unexplained_threads;
+	return threads * (double)res->probed_ns;
+}
+
+/* Time on a CPU, beyond the fastest calls', that nothing explains. */
+static double unexplained_ns(const struct result *res)
+{
+	double functions = unexplained_of(res, &res->blocks);
+	double groups = unexplained_of(res, &res->groups);
+
+	return res->sequences ? fmax(functions, groups) : functions + groups;
+}
+
 void result_add_threads(struct result *res)
 {
 	const struct threads *th = &res->calls.threads;
@@ -67,25 +86,30 @@ void result_add_threads(struct result *res)
 
 static void split_time(struct result *res, const double *lost)
 {
-	double total = (double)res->threads_ns, sum = 0, asleep, idle, runnable;
+	double total = (double)res->threads_ns, sum = 0, asleep, idle, runnable, unexplained;
 
 	for (size_t i = 0; i < res->threads.n; i++)
 		sum += lost[i];
 	if (sum > total)
 		sum = total;
 	res->lost_ns = (uint64_t)(sum + 0.5);
-	res->working_ns = res->idle_ns = res->runnable_ns = BLOCK_NONE;
+	res->working_ns = res->idle_ns = res->runnable_ns = res->unexplained_ns = BLOCK_NONE;
+	res->busy_cpus = NAN;
 	if (!res->calls.threads.have_switch)
 		return;
-	runnable = result_off_ns(res, &asleep) - in_lost(res, POOL_PREEMPTED);
-	runnable -= asleep;
+	runnable = result_off_ns(res, &asleep);
+	if (res->probed_ns)
+		res->busy_cpus = fmax(0, total - runnable) / (double)res->probed_ns;
+	runnable -= in_lost(res, POOL_PREEMPTED) + asleep;
 	idle = asleep - in_lost(res, POOL_BLOCKED);
 	if (idle < 0)
 		idle = 0;
 	if (idle > total - sum)
 		idle = total - sum;
 	res->idle_ns = (uint64_t)idle;
-	res->working_ns = res->threads_ns - res->lost_ns - res->idle_ns;
+	unexplained = fmin(unexplained_ns(res), total - sum - idle);
+	res->unexplained_ns = unexplained > 0 ? (uint64_t)unexplained : 0;
+	res->working_ns = res->threads_ns - res->lost_ns - res->idle_ns - res->unexplained_ns;
 	if (runnable > (double)res->working_ns)
 		runnable = (double)res->working_ns;
 	res->runnable_ns = runnable > 0 ? (uint64_t)runnable : 0;
@@ -150,7 +174,7 @@ void result_split_time(struct result *res)
 
 static bool is_lost(const struct block *b)
 {
-	return b->verdict == VERDICT_INTERFERENCE && b->lost_threads > 0;
+	return block_counts(b) && block_suspect_threads(b) > 0;
 }
 
 /* Of overlapping ones no two add up. */
@@ -159,7 +183,8 @@ static void choose_worst(struct blocks *blocks)
 	struct block *worst = NULL;
 
 	vec_for_each (blocks, struct block, b)
-		if (is_lost(b) && (!worst || b->lost_threads > worst->lost_threads))
+		if (is_lost(b) &&
+		    (!worst || block_suspect_threads(b) > block_suspect_threads(worst)))
 			worst = b;
 	if (worst)
 		worst->in_lost = true;
@@ -173,9 +198,9 @@ static void choose_groups(struct result *res)
 
 	vec_for_each (&res->groups, const struct block, g)
 		if (is_lost(g))
-			lost[g->function - functions] += g->lost_threads;
+			lost[g->function - functions] += block_suspect_threads(g);
 	vec_for_each (&res->blocks, struct block, b) {
-		if (is_lost(b) && b->lost_threads >= lost[b->id])
+		if (is_lost(b) && block_suspect_threads(b) >= lost[b->id])
 			lost[b->id] = 0;
 		b->in_lost &= !(lost[b->id] > 0);
 	}

@@ -390,6 +390,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		b->work = work_proof(b, whole_of(b, o), sci->meta);
 		b->verdict = block_verdict(b);
 		causes_find(b, sci->meta);
+		block_take_unexplained(b, whole_of(b, o), o->duration_ns);
 	}
 	free(min);
 	free(block_of);

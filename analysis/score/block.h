@@ -16,7 +16,10 @@
  *	           sampled), at least 0
  *	sci_high   sci + the same + untimed calls at the mean excess of the timed
  *
- *	lost_threads  own excess that is not idle (waker.h) / duration; idle_threads: that which is
+ *	lost_threads  the part of the own excess that evidence attributes to interference / duration
+ *	idle_threads  the part that waited for the outside (waker.h), unexplained_threads the part
+ *	           on a CPU that nothing explains: more work, or interference that counters would
+ *	           show
  *
  * NAN and META_UNKNOWN (BLOCK_NONE) stand for what was not measured.
  */
@@ -100,14 +103,15 @@ struct block {
 	double estimated_outer;	  /* with those that sampling left out; 0: every one was recorded */
 	uint64_t period;	  /* one call in so many was recorded, of every function */
 	uint32_t threads;
-	uint64_t observed_ns; /* sum of T_t */
-	double idle_threads;  /* own excess that waited for the outside, as lost_threads */
-	double lost_share;    /* of the own excess: what is not that */
+	uint64_t observed_ns;	    /* sum of T_t */
+	double idle_threads;	    /* own excess that waited for the outside, as lost_threads */
+	double unexplained_threads; /* own excess on a CPU that nothing explains, as lost_threads */
+	double lost_share;	    /* of the own excess: the part that is lost_threads */
 	double lost_threads, sci, sci_low, sci_high, sci_worst_thread, self_sci, sci_by_shape,
 		floor;
 	uint64_t lost_records;
 	enum verdict verdict;
-	bool in_lost; /* its own excess is part of the recording's lost time (result.h) */
+	bool in_lost; /* its own excess is part of the recording's lost and unexplained time */
 	uint64_t total_ns, excess_ns, self_excess_ns, open_ns;
 	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, also from a baseline */
 	uint64_t self_min_ns;
@@ -119,7 +123,8 @@ struct block {
 	struct work work;	   /* the proof that follows from it */
 	double pools[CAUSE_POOLS]; /* excess by where the time went, ns; their sum is excess */
 	double unexplained[CAUSE_POOLS]; /* what of the pools no rule took */
-	bool off_known; /* there are switch records; else own time is all in POOL_RUNNING */
+	double harmless_ns; /* own excess that a rule attributes to more work or to ispot itself */
+	bool off_known;	    /* there are switch records; else own time is all in POOL_RUNNING */
 	struct block_counters counters;
 	double off_cpu_ns;	   /* excess off the CPU, traced callees included */
 	struct coactives coactive; /* who else was at work while it was slow */
@@ -195,6 +200,26 @@ uint64_t block_fast_max_ns(const struct block *b);
 uint64_t block_slow_min_ns(const struct block *b);
 /* Needs everything of the block but verdict and causes. */
 enum verdict block_verdict(const struct block *b);
+/*
+ * Once its causes are known: a block of interference keeps as lost what evidence attributes to
+ * interference. Where most of the excess is not explained nobody can tell. whole: as of
+ * work_proof().
+ */
+void block_take_unexplained(struct block *b, const struct block *whole, uint64_t duration_ns);
+/* Its own excess is part of the recording's lost and unexplained time. */
+static inline bool block_counts(const struct block *b)
+{
+	return b->verdict == VERDICT_INTERFERENCE || b->unexplained_threads > 0;
+}
+
+/* Own excess that is, or may be, interference. */
+static inline double block_suspect_threads(const struct block *b)
+{
+	return b->lost_threads + b->unexplained_threads;
+}
+
+/* Most of its excess is time on a CPU that nothing explains. */
+bool block_is_unexplained(const struct block *b);
 
 /*
  * Own excess by thread, ns, [thread index], of the blocks that are in_lost; caller frees.

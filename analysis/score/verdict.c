@@ -72,3 +72,34 @@ enum verdict block_verdict(const struct block *b)
 		return VERDICT_CANNOT_TELL;
 	return VERDICT_INTERFERENCE;
 }
+
+/* Code that other threads run only during its slow calls disturbs it, whatever it does to it. */
+static double unexplained_ns(const struct block *b, const struct block *whole)
+{
+	if (!b->off_known || coactive_interferer(&whole->coactive))
+		return 0;
+	return b->unexplained[POOL_RUNNING];
+}
+
+bool block_is_unexplained(const struct block *b)
+{
+	return b->verdict == VERDICT_CANNOT_TELL && b->unexplained_threads > 0;
+}
+
+void block_take_unexplained(struct block *b, const struct block *whole, uint64_t duration_ns)
+{
+	double own = (double)b->self_excess_ns, unexplained = unexplained_ns(b, whole), lost;
+
+	b->unexplained_threads = isnan(b->lost_threads) ? NAN : 0;
+	if (b->verdict != VERDICT_INTERFERENCE || b->self_excess_ns == BLOCK_NONE || !(own > 0) ||
+	    !duration_ns || !(unexplained + b->harmless_ns > 0))
+		return;
+	if (unexplained > block_pools_ns(b) / 2)
+		b->verdict = VERDICT_CANNOT_TELL;
+	if (unexplained > own)
+		unexplained = own;
+	lost = b->lost_share * own - unexplained - b->harmless_ns;
+	b->lost_share = lost > 0 ? lost / own : 0;
+	b->lost_threads = b->lost_share * own / (double)duration_ns;
+	b->unexplained_threads = unexplained / (double)duration_ns;
+}

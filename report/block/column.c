@@ -50,6 +50,7 @@ GET_FIELD(estimated_calls, number, VALUE_COUNT)
 GET_FIELD(threads, number, VALUE_COUNT)
 GET_FIELD(lost_threads, ratio, VALUE_THREADS)
 GET_FIELD(idle_threads, ratio, VALUE_THREADS)
+GET_FIELD(unexplained_threads, ratio, VALUE_THREADS)
 GET_FIELD(sci, ratio, VALUE_RATIO)
 GET_FIELD(sci_low, ratio, VALUE_RATIO)
 GET_FIELD(sci_high, ratio, VALUE_RATIO)
@@ -235,7 +236,7 @@ const struct column columns[] = {
 	{ "estimated_calls", "est.", NULL, "calls, those sampling left out included", 6,
 	  get_estimated_calls },
 	{ "threads", "threads", NULL, "threads that ran it", 7, get_threads },
-	{ "lost_threads", "lost", NULL, "own excess, in threads' worth of time", 5,
+	{ "lost_threads", "lost", NULL, "own excess from interference, in threads", 5,
 	  get_lost_threads },
 	{ "idle_threads", "idle", NULL, "own excess that waited for work, not in lost", 5,
 	  get_idle_threads },
@@ -282,6 +283,8 @@ const struct column columns[] = {
 	{ "hold_max_ns", "hold-max", "lock", "longest time it was held", 8, get_hold_max_ns },
 	{ "loop", "loop", NULL, "where it was called too few times: the line of its loop to mark",
 	  20, get_loop },
+	{ "unexplained_threads", "unexpl", NULL, "own excess that nothing explains, not in lost", 6,
+	  get_unexplained_threads },
 };
 const unsigned columns_n = sizeof(columns) / sizeof(columns[0]);
 

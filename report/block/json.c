@@ -51,6 +51,7 @@ static struct json *trace_json(const struct view *v)
 			 res->meta->end.present ? res->meta->end.target_cpu_ns : BLOCK_NONE);
 	report_set_known(j, "working_ns", res->working_ns);
 	report_set_known(j, "lost_ns", res->lost_ns);
+	report_set_known(j, "unexplained_ns", res->unexplained_ns);
 	report_set_known(j, "idle_ns", res->idle_ns);
 	report_set_known(j, "runnable_ns", res->runnable_ns);
 	json_set_u64(j, "probed_ns", res->probed_ns);

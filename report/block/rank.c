@@ -9,9 +9,17 @@
 #include "report/block/view.h"
 #include "trace/meta/meta.h"
 
+#define UNEXPLAINED_LEAST 0.05 /* threads: less is not worth a line of the first screen */
+
 bool report_worth(const struct block *b)
 {
 	return b->verdict == VERDICT_INTERFERENCE && b->sci >= SCI_SMALL;
+}
+
+bool report_unexplained(const struct block *b)
+{
+	return block_is_unexplained(b) && b->self_sci >= SCI_SMALL &&
+	       b->unexplained_threads >= UNEXPLAINED_LEAST;
 }
 
 bool report_listed(const struct view *v, const struct block *b)
@@ -19,7 +27,7 @@ bool report_listed(const struct view *v, const struct block *b)
 	bool lock = v->result->keyed.rule.kind == BLOCK_LOCK;
 
 	return v->by_thread || v->all || v->sort || v->sort_counter || report_worth(b) ||
-	       b->asked || (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
+	       report_unexplained(b) || b->asked || (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
 }
 
 /* -v has functions that are split beside their keys: of both one stands on the first screen. */
@@ -64,6 +72,17 @@ const struct block *report_worst(const struct view *v)
 	return worst;
 }
 
+const struct block *report_most_unexplained(const struct view *v)
+{
+	const struct block *most = NULL;
+
+	for (size_t i = 0; i < v->n_rows && !v->by_thread; i++)
+		if (report_unexplained(v->rows[i]) &&
+		    (!most || v->rows[i]->unexplained_threads > most->unexplained_threads))
+			most = v->rows[i];
+	return most;
+}
+
 /* Larger first, not counted last. */
 static int by_counter(const struct meta_counter *m, const struct block *a, const struct block *b)
 {
@@ -94,6 +113,8 @@ static int compare(const void *pa, const void *pb, void *ctx)
 
 	if (v->sort_counter && by_counter(v->sort_counter, a, b))
 		return by_counter(v->sort_counter, a, b);
+	if (!v->sort && !(a->lost_threads != b->lost_threads))
+		column = column_find("unexplained_threads");
 	return column_compare(column, a, b);
 }
 

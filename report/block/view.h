@@ -21,6 +21,7 @@ struct result;
 struct slow;
 struct table;
 struct text;
+struct untold_functions;
 
 #define REPORT_JSON_VERSION 1
 
@@ -45,9 +46,13 @@ struct view {
 struct callstacks *report_callstacks(const struct result *res, const struct block *b);
 /* Interference that is worth a line of the first screen. */
 bool report_worth(const struct block *b);
+/* Running time that nothing explains, and that is worth a line of the first screen. */
+bool report_unexplained(const struct block *b);
 /* The row with the most lost time: the paragraph, what to try and what is next tell of it. NULL: no
  * row is worth it. */
 const struct block *report_worst(const struct view *v);
+/* The row with most unexplained time that is worth a line; NULL: none is. */
+const struct block *report_most_unexplained(const struct view *v);
 /* Whether the table lists it: what it leaves out the lines below it count. */
 bool report_listed(const struct view *v, const struct block *b);
 /* -s: a column's or a counter's name, NULL none. -EINVAL, exit status 2: neither. */
@@ -129,6 +134,10 @@ void text_sequences_note(const struct view *v, struct text *out);
 void text_sites_note(const struct view *v, struct text *out);
 /* One sentence on a block that loses much, with its full stop. */
 void text_headline(const struct result *res, const struct block *b, struct text *out);
+/* A paragraph on running time that nothing explains. */
+void text_unexplained(const struct view *v, const struct block *b, struct text *out);
+/* Which functions have the CPU time of which no score tells. alone: nothing was said before. */
+void text_untold(const struct untold_functions *untold, bool alone, struct text *out);
 /* The cause that tells most of a block's story; NULL: none does. */
 const struct cause *report_main_cause(const struct block *b);
 /* What part of a block's loss, without its callees', its headline tells of: 0..1. */

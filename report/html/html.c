@@ -92,18 +92,22 @@ static void time_bar(const struct result *res, struct text *out)
 		return;
 	if (res->runnable_ns != BLOCK_NONE)
 		running_ns -= res->runnable_ns;
-	text_printf(out,
-		    "<div class=\"bar\" role=\"img\" aria-label=\"Threads' time: %.0f %% lost, "
-		    "%.0f %% working, %.0f %% without a CPU, %.0f %% waiting\">",
-		    100 * (double)res->lost_ns / all, 100 * (double)running_ns / all,
-		    100 * (double)(res->working_ns - running_ns) / all,
-		    100 * (double)res->idle_ns / all);
+	text_printf(
+		out,
+		"<div class=\"bar\" role=\"img\" aria-label=\"Threads' time: %.0f %% lost, "
+		"%.0f %% unexplained, %.0f %% working, %.0f %% without a CPU, %.0f %% waiting\">",
+		100 * (double)res->lost_ns / all, 100 * (double)res->unexplained_ns / all,
+		100 * (double)running_ns / all, 100 * (double)(res->working_ns - running_ns) / all,
+		100 * (double)res->idle_ns / all);
 	bar_part(out, "lost", (double)res->lost_ns / all);
+	bar_part(out, "unexplained", (double)res->unexplained_ns / all);
 	bar_part(out, "work", (double)running_ns / all);
 	bar_part(out, "queue", (double)(res->working_ns - running_ns) / all);
 	bar_part(out, "wait", (double)res->idle_ns / all);
 	text_add(out, "</div>\n<p>Threads' time:");
 	key(out, "lost", "lost", (double)res->lost_ns, res);
+	if (res->unexplained_ns)
+		key(out, "unexplained", "unexplained", (double)res->unexplained_ns, res);
 	key(out, "work", "working", (double)running_ns, res);
 	key(out, "queue", "without a CPU", (double)(res->working_ns - running_ns), res);
 	key(out, "wait", "waiting", (double)res->idle_ns, res);

@@ -12,8 +12,9 @@
 #include "report/block/view.h"
 #include "trace/meta/meta.h"
 
-#define BURST_NAMES 3
-#define BURST_SHARE 0.05 /* of the CPU time: less is not why little was seen */
+#define BURST_NAMES  3
+#define UNTOLD_WORTH 0.3  /* of the CPU time in one function without a score: worth a command */
+#define BURST_SHARE  0.05 /* of the CPU time: less is not why little was seen */
 
 /*
  * The command is in a shell's words; a line break in it stands inside of quotes: out of them, as
@@ -74,6 +75,22 @@ static void attached_pids(const struct view *v, struct text *out)
 	text_release(&others);
 }
 
+/* " -- CMD", or " -d 10 -p PID" */
+static void same_program(const struct view *v, struct text *out)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	struct text command = { 0 };
+
+	if (s->attached) {
+		text_add(out, " -d 10 -p ");
+		attached_pids(v, out);
+		return;
+	}
+	command_line(s->command, v->width, &command);
+	text_printf(out, " -- %s", command.s ? command.s : "CMD");
+	text_release(&command);
+}
+
 /* By -F; else ispot chose, or had not got to it. */
 static bool chosen_by_user(const struct view *v)
 {
@@ -88,7 +105,7 @@ static bool chosen_by_user(const struct view *v)
 static bool next_is_burst(const struct view *v, struct text *out)
 {
 	const struct meta *meta = v->result->meta;
-	struct text line = { 0 }, command = { 0 };
+	struct text line = { 0 };
 	char name[1024];
 	unsigned n = 0;
 	bool told;
@@ -101,18 +118,11 @@ static bool next_is_burst(const struct view *v, struct text *out)
 			text_add(&line, " -F ");
 			text_shell_word(&line, text_printable(name, sizeof(name), f->name));
 		}
-	if (meta->session.attached) {
-		text_add(&line, " -d 10 -p ");
-		attached_pids(v, &line);
-	} else {
-		command_line(meta->session.command, v->width, &command);
-		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
-	}
+	same_program(v, &line);
 	told = n && !(v->result->coverage >= 0.5);
 	if (told)
 		next_line(out, v->width, line.n, "next", line.s, "what was left out as too dear");
 	text_release(&line);
-	text_release(&command);
 	return told;
 }
 
@@ -155,6 +165,38 @@ static bool wants_counters(const struct block *worst)
 	return worst->off_known && worst->unexplained[POOL_RUNNING] > block_pools_ns(worst) / 2;
 }
 
+static bool is_traced(const struct meta *meta, const char *symbol)
+{
+	vec_for_each (&meta->functions, const struct meta_function, f)
+		if (f->name && !strcmp(f->name, symbol))
+			return true;
+	return false;
+}
+
+/* The function with most of the CPU time of which no score tells: what would make it tell. */
+static void next_for_untold(const struct view *v, struct text *out)
+{
+	struct untold_functions untold = { 0 };
+	struct text line = { 0 };
+	const struct meta_frame *f;
+	char name[1024];
+
+	result_untold(v->result, &untold);
+	f = untold.n && untold.data[0].share >= UNTOLD_WORTH ? untold.data[0].frame : NULL;
+	if (f && *f->symbol && is_traced(v->result->meta, f->symbol)) {
+		text_add(out,
+			 "try   mark the iterations of its loop (ISPOT_LOOP_BEGIN, ispot.h): they "
+			 "are calls, too\n");
+	} else if (f && *f->symbol) {
+		text_add(&line, "ispot record -F ");
+		text_shell_word(&line, text_printable(name, sizeof(name), f->symbol));
+		same_program(v, &line);
+		next_line(out, v->width, line.n, "next", line.s, "traces that function");
+	}
+	text_release(&line);
+	vec_release(&untold);
+}
+
 #define GROUPS_MAX 2 /* to try: those that tell most come first */
 
 static void groups_to_try(const struct view *v, struct text *out)
@@ -185,22 +227,14 @@ static void what_to_try(const struct view *v, const struct block *worst, struct 
 /* What was recorded is in no file: to see more, make one. */
 static void next_is_record(const struct view *v, const struct block *worst, struct text *out)
 {
-	const struct meta_session *s = &v->result->meta->session;
-	struct text line = { 0 }, command = { 0 };
+	struct text line = { 0 };
 	char name[1024];
 
 	text_add(&line, "ispot record -F ");
 	text_shell_word(&line, text_printable(name, sizeof(name), worst->name));
-	if (s->attached) {
-		text_add(&line, " -d 10 -p ");
-		attached_pids(v, &line);
-	} else {
-		command_line(s->command, v->width, &command);
-		text_printf(&line, " -- %s", command.s ? command.s : "CMD");
-	}
+	same_program(v, &line);
 	next_line(out, v->width, line.n, "next", line.s, "then ispot report: who, where, when");
 	text_release(&line);
-	text_release(&command);
 }
 
 /* Where one function cannot stand for the row, as of calls beside each other: the worst of all. */
@@ -279,7 +313,8 @@ static void next_view(const struct view *v, const char *command, const char *wha
 
 static void what_next(const struct view *v, struct text *out)
 {
-	const struct block *worst = report_worst(v);
+	const struct block *lost = report_worst(v);
+	const struct block *worst = lost ? lost : report_most_unexplained(v);
 	struct text slow = { 0 }, thread = { 0 };
 	size_t width;
 
@@ -288,7 +323,8 @@ static void what_next(const struct view *v, struct text *out)
 	if (worst && !worst->function)
 		worst = function_beside(v, worst);
 	if (!worst) {
-		(void)next_is_burst(v, out);
+		if (!next_is_burst(v, out))
+			next_for_untold(v, out);
 		return;
 	}
 	if (!worst->function) {

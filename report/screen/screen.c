@@ -99,6 +99,8 @@ static void time_line(const struct result *res, struct text *out)
 		threads_text(out, " = ", (double)res->working_ns / duration, " working");
 	}
 	threads_text(out, " + ", (double)res->lost_ns / duration, " lost");
+	if ((double)res->unexplained_ns / duration >= 0.05)
+		threads_text(out, " + ", (double)res->unexplained_ns / duration, " unexplained");
 	threads_text(out, " + ", (double)res->idle_ns / duration, " waiting\n");
 }
 
@@ -202,32 +204,82 @@ static void locks_outside(const struct result *res, struct text *out)
 		     "that take them, with their argument, to see which (-F).");
 }
 
+static void nothing_lost(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
+
+	text_printf(out,
+		    "No %s%s loses 1 %% of its threads' time to interference, as far as the probes "
+		    "can tell.",
+		    res->keyed.rule.kind == BLOCK_LOCK ? "lock"
+		    : res->sequences		       ? "sequence"
+						       : "block",
+		    any_worth(v) ? " itself, without what it calls," : "");
+}
+
+#define CPUS_FULL 0.9 /* of the CPUs' time is the program's: to wait less gains nothing */
+
+static bool cpus_are_full(const struct result *res)
+{
+	return res->meta->session.cpus &&
+	       res->busy_cpus >= CPUS_FULL * (double)res->meta->session.cpus;
+}
+
+/* Threads that wait less run on a CPU instead, if one is free; threads that run for nothing free
+ * the CPU that they are on. */
+static double most_gained(const struct result *res, const struct block *worst)
+{
+	double told = report_told_share(worst) * worst->lost_threads;
+	double running = (worst->pools[POOL_RUNNING] - worst->unexplained[POOL_RUNNING]) /
+			 (double)res->probed_ns;
+	double gained = (double)res->meta->session.cpus - res->busy_cpus + running;
+
+	if (isnan(gained) || !res->meta->session.cpus)
+		return told;
+	return fmin(told, fmax(0, gained));
+}
+
+static void lost_at_worst(const struct result *res, const struct block *worst, struct text *out)
+{
+	if (cpus_are_full(res))
+		text_printf(out,
+			    "The program keeps its %u CPU%s %.0f %% busy, so threads that wait "
+			    "less would not make it faster: only less work or more CPUs would. ",
+			    (unsigned)res->meta->session.cpus,
+			    res->meta->session.cpus == 1 ? "" : "s",
+			    fmin(100, 100 * res->busy_cpus / (double)res->meta->session.cpus));
+	text_headline(res, worst, out);
+	threads_text(out, " Removing that gives back at most ", most_gained(res, worst), "");
+	threads_text(out, " of the ", (double)res->lost_ns / (double)res->probed_ns,
+		     " lost threads.");
+}
+
 void text_conclusion(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 	const struct block *worst = report_worst(v);
+	const struct block *unexplained = report_most_unexplained(v);
+	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
+	bool no_score;
 
 	if (!worst && !res->calls.entries)
 		return;
-	if (worst) {
-		text_headline(res, worst, &line);
-		threads_text(&line, " Removing that gives back at most ",
-			     report_told_share(worst) * worst->lost_threads, "");
-		threads_text(&line, " of the ", (double)res->lost_ns / (double)res->probed_ns,
-			     " lost threads.");
-	} else {
-		text_printf(&line,
-			    "No %s%s loses 1 %% of its threads' time to interference, as far as "
-			    "the probes can tell.",
-			    res->keyed.rule.kind == BLOCK_LOCK ? "lock"
-			    : res->sequences		       ? "sequence"
-							       : "block",
-			    any_worth(v) ? " itself, without what it calls," : "");
-	}
+	result_untold(res, &untold);
+	no_score = untold.n && untold.share > MOST;
+	if (worst)
+		lost_at_worst(res, worst, &line);
+	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
+		text_unexplained(v, unexplained, &line);
+	if (!line.n && !no_score)
+		nothing_lost(v, &line);
 	locks_outside(res, &line);
-	outside(res, &line);
+	if (no_score)
+		text_untold(&untold, !line.n, &line);
+	else
+		outside(res, &line);
 	text_wrap(line.s, v->width, out);
 	text_add(out, "\n");
 	text_release(&line);
+	vec_release(&untold);
 }

@@ -89,6 +89,12 @@ static const char *unexplained(const struct block *b, double *share)
 	return rows[best].name;
 }
 
+/* Of the excess, percent. */
+static double unexplained_share(const struct block *b)
+{
+	return 100 * b->unexplained[POOL_RUNNING] / block_pools_ns(b);
+}
+
 bool report_tells(const struct block *b, const struct cause *known)
 {
 	double share;
@@ -237,6 +243,8 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 	} else {
 		if (b->verdict == VERDICT_INTERFERENCE)
 			text_cause(b, &why);
+		else if (block_is_unexplained(b))
+			text_printf(&why, "unexplained %.0f %%", unexplained_share(b));
 		else
 			text_add(&why, verdict_name(b->verdict));
 		table_left(t, why.s, WHY_WIDTH + 1);

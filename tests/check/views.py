@@ -79,8 +79,11 @@ def parts(trace):
     if trace["working_ns"] is None:
         return {"lost": (trace["lost_ns"] or 0) / probed}
     queue = trace["runnable_ns"] or 0
-    return {"lost": trace["lost_ns"] / probed, "work": (trace["working_ns"] - queue) / probed,
-            "queue": queue / probed, "wait": trace["idle_ns"] / probed}
+    all_parts = {"lost": trace["lost_ns"] / probed, "work": (trace["working_ns"] - queue) / probed,
+                 "queue": queue / probed, "wait": trace["idle_ns"] / probed}
+    if trace["unexplained_ns"]:
+        all_parts["unexplained"] = trace["unexplained_ns"] / probed
+    return all_parts
 
 
 def check_html(whole):
@@ -124,6 +127,10 @@ def check_why(where, block, why):
             reads(where, "why " + why, cause["share"], m[2])
             same(where, "doubt", cause["confidence"] < 0.7, bool(m[3]))
             return
+    if m[1] == "unexplained":
+        if block["verdict"] != "cannot-tell" or not block["unexplained_threads"]:
+            wrong.append(f"{where}: {why}, but the verdict is {block['verdict']}")
+        return
     if m[1] not in ("blocked", "idle", "running"):
         wrong.append(f"{where}: no cause is {why}")
 
@@ -150,7 +157,7 @@ def check_text(whole):
     lines = report("-v", "--top", "1000000").splitlines()
     check_head("text", whole, lines[0])
     time = next((l for l in lines if l.startswith("threads' time")), "")
-    words = {"lost": "lost", "work": "working", "queue": "without a CPU", "wait": "waiting"}
+    words = {"lost": "lost", "work": "working", "queue": "without a CPU", "wait": "waiting", "unexplained": "unexplained"}
     shares = parts(whole["trace"])
     if "without a CPU" not in time and "queue" in shares:
         shares["work"] += shares.pop("queue")  # little: among the work
@@ -247,7 +254,11 @@ def check_story(whole):
         if BY != "thread" and not any(gives_back(b, m[1], head) for b in rows):
             wrong.append(f"paragraph: no row loses {m[1]} threads by that cause")
     check_outside(trace, " ".join(head.split()))
-    if BY == "function" and bool(m) != bool(table) and "-s" not in OPTIONS:
+    varies = re.search(r"run for ([\d.]+) % of the threads' time longer", " ".join(head.split()))
+    if varies and not any(fits(100 * b["unexplained_threads"] * trace["probed_ns"] / trace["threads_ns"], varies[1])
+                          for b in whole["blocks"] if b["unexplained_threads"]):
+        wrong.append(f"paragraph: no row has {varies[1]} % of the threads' time unexplained")
+    if BY == "function" and bool(m or varies) != bool(table) and "-s" not in OPTIONS:
         wrong.append(f"a table without a paragraph on it, or the reverse: {head}")
     if BY not in ("function", "thread") and bool(m) != bool(worth):
         wrong.append(f"the paragraph is not of these rows: {head}")

@@ -159,7 +159,7 @@ static void other_argument_does_not(void **state)
 	}
 	b = finish(&st, t);
 	assert_int_equal(b->work.by, WORK_UNPROVEN);
-	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_int_equal(b->verdict, VERDICT_CANNOT_TELL);
 	end(&st);
 }
 
@@ -342,7 +342,7 @@ static void half_of_the_calls_grow(void **state)
 	b = (struct block *)scene_block(&st.scene, "f");
 	assert_true(b->fit.median.r2 > 0.95);
 	assert_int_equal(b->work.by, WORK_UNPROVEN);
-	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_int_equal(b->verdict, VERDICT_CANNOT_TELL);
 	end(&st);
 }
 
@@ -364,7 +364,7 @@ static void a_step_is_no_growth(void **state)
 		}
 		b = finish(&st, t);
 		assert_int_equal(b->work.by, WORK_UNPROVEN);
-		assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+		assert_int_equal(b->verdict, VERDICT_CANNOT_TELL);
 		end(&st);
 	}
 }
@@ -393,7 +393,7 @@ static void some_calls_have_nothing_to_do(void **state)
 		assert_float_equal(b->coactive.others, 0, 0);
 		/* without samples nobody knows that it does not spin */
 		assert_int_equal(b->work.by, sampled ? WORK_UNDISTURBED : WORK_UNPROVEN);
-		assert_int_equal(b->verdict, sampled ? VERDICT_WORKLOAD : VERDICT_INTERFERENCE);
+		assert_int_equal(b->verdict, sampled ? VERDICT_WORKLOAD : VERDICT_CANNOT_TELL);
 		if (sampled) {
 			assert_non_null(strstr(b->causes.data[0].evidence.data[0],
 					       "no other thread of the program ran"));

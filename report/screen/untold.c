@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+/* Sentences on time of which nobody can tell whether it is interference. */
+#include <stdio.h>
+
+#include "analysis/evidence/untold.h"
+#include "analysis/result/result.h"
+#include "base/text.h"
+#include "report/block/view.h"
+#include "trace/meta/meta.h"
+
+#define NAME_COLUMNS 48
+#define NAMES_MAX    3
+#define NAME_LEAST   0.05 /* of the CPU time: less is not worth a name */
+
+void text_unexplained(const struct view *v, const struct block *b, struct text *out)
+{
+	char name[4 * NAME_COLUMNS + 1], key[4 * NAME_COLUMNS + 1];
+	const struct result *res = v->result;
+
+	text_printf(out, "%s%s%s%s varies on the CPU for a reason that is not known: ",
+		    out->n ? " " : "", text_shortened(name, sizeof(name), b->name, NAME_COLUMNS),
+		    b->key ? " " : "",
+		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "");
+	text_printf(out,
+		    "its calls run for %.1f %% of the threads' time longer than its fastest call. "
+		    "They do more work, or threads interfere in a way that only hardware counters "
+		    "show.",
+		    100 * b->unexplained_threads * (double)res->probed_ns /
+			    (double)res->threads_ns);
+}
+
+/* "work (app.c:12) 61 %", by the loop's line where there is one */
+static void name_function(const struct untold_function *f, struct text *out)
+{
+	char name[4 * NAME_COLUMNS + 1], file[128];
+	const struct meta_frame *frame = f->frame;
+	uint32_t line = frame->loop ? frame->loop : frame->line;
+
+	if (!*frame->symbol)
+		text_printf(out, "%s (no symbols)",
+			    text_shortened(name, sizeof(name), text_base_name(frame->object),
+					   NAME_COLUMNS));
+	else
+		text_add(out, text_shortened(name, sizeof(name), frame->symbol, NAME_COLUMNS));
+	if (*frame->symbol && frame->file && *frame->file && line)
+		text_printf(out, " (%s:%u)",
+			    text_printable(file, sizeof(file), text_base_name(frame->file)), line);
+	text_printf(out, " %.0f %%", 100 * f->share);
+}
+
+void text_untold(const struct untold_functions *untold, bool alone, struct text *out)
+{
+	text_printf(out,
+		    alone ? "Cannot tell whether threads interfere: %.0f %% of the CPU time is "
+			    "outside the calls that were compared"
+			  : " %.0f %% of the CPU time is outside the calls that were compared",
+		    100 * untold->share);
+	for (size_t i = 0; i < untold->n && i < NAMES_MAX; i++) {
+		if (untold->data[i].share < NAME_LEAST)
+			break;
+		text_add(out, i ? ", " : ", mostly in ");
+		name_function(&untold->data[i], out);
+	}
+	text_add(out, ".");
+}
