@@ -1,39 +1,64 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A program's libraries, from its own dynamic loader: `PT_INTERP --list PROGRAM` (glibc and musl).
- * Asking beats imitating: RPATH against RUNPATH, $ORIGIN, glibc-hwcaps, ld.so.cache, audit and
- * the built-in directories differ between loaders and distributions, and one wrong guess puts
- * probes into a file that the program never maps. --list maps the files and runs no constructor.
- * It executes the file that the program names as its loader; so does running the program, but
- * `check` does not run it: the loader must belong to root or to the user.
+ * A program's libraries, found by reading what its dynamic loader (glibc's or musl's) would read:
+ * DT_NEEDED, RPATH and RUNPATH, LD_LIBRARY_PATH and LD_PRELOAD, the cache, the loader's own
+ * directories. The loader itself could be asked (PT_INTERP --list), but the file chooses what that
+ * runs: the interpreter is any program, and audit modules (DT_AUDIT) are initialized even then.
+ * Looking at a file must run nothing of it. Should the loader map another file than was found here,
+ * the recorder sees the mapping and probes that file, too.
+ *
+ * Left out: the subdirectories that glibc before 2.37 tries for old names of CPUs (tls/, haswell/),
+ * and audit modules, which live in a namespace of their own.
  */
 #include "symbol/dso/internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
+#include <libgen.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/text.h"
+#include "symbol/dso/loader.h"
 
-#define LIST_TIMEOUT_MS 10000
-#define LIST_BYTES_MAX	(1 << 20)
+/* A file may ask for more than anybody waits for. */
+#define LIBRARIES_MAX 4096
+#define TRIES_MAX     (1u << 18)
 
-static void add_path(struct dso_closure *out, const char *path, size_t n)
-{
-	for (size_t i = 0; i < out->n; i++) {
-		if (strlen(out->paths[i]) == n && !strncmp(out->paths[i], path, n))
-			return;
-	}
-	out->paths = xrealloc(out->paths, (out->n + 1) * sizeof(*out->paths));
-	out->paths[out->n++] = xstrndup(path, n);
-}
+struct library {
+	struct dso *dso;
+	char *path, *origin;
+	struct dso_dynamic dynamic;
+	size_t loaded_by; /* the first one's: 0 */
+};
+
+struct alias { /* what a library has been asked for as */
+	const char *name;
+	size_t library;
+};
+
+struct walk {
+	struct dso_cache *cache;
+	struct dso *program, *interp;
+	struct dso_dynamic interp_dynamic;
+	struct loader loader;
+	const char *library_path, *preload; /* of the environment; NULL: not set */
+	struct {
+		VEC(struct library)
+	} libraries; /* in the order in which they are loaded, but filters before what they filter
+		      */
+	struct {
+		VEC(struct alias)
+	} aliases;
+	unsigned tries;
+};
+
+struct found {
+	struct dso *dso;
+	char *path;
+};
 
 void dso_closure_release(struct dso_closure *c)
 {
@@ -43,170 +68,348 @@ void dso_closure_release(struct dso_closure *c)
 	*c = (struct dso_closure){ 0 };
 }
 
-static int check_loader(const struct dso *dso, struct err *err)
+static const char *variable(char *const *environment, const char *name)
 {
-	const char *sudo_uid = getenv("SUDO_UID");
-	struct stat st;
+	size_t n = strlen(name);
 
-	if (stat(dso->interp, &st))
-		return err_set(err, -ENOENT,
-			       "%s needs the loader %s, which is not there; install its C library",
-			       dso->path, dso->interp);
-	if ((st.st_mode & S_IWOTH) || (st.st_uid != 0 && st.st_uid != getuid() &&
-				       !(sudo_uid && st.st_uid == strtoul(sudo_uid, NULL, 10))))
-		return err_set(err, -EPERM,
-			       "%s names %s as its loader, which another user can change; "
-			       "check where this program comes from",
-			       dso->path, dso->interp);
-	return 0;
-}
-
-/* Reads all of it, but neither for ever nor without end. */
-static int read_all(int fd, struct text *out)
-{
-	char buf[4096];
-
-	for (;;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int ready = poll(&p, 1, LIST_TIMEOUT_MS);
-		ssize_t n;
-
-		if (ready < 0 && errno == EINTR)
-			continue;
-		if (ready <= 0)
-			return -ETIMEDOUT;
-		n = read(fd, buf, sizeof(buf));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return 0;
-		text_addn(out, buf, (size_t)n);
-		if (out->n > LIST_BYTES_MAX)
-			return -EFBIG;
-	}
-}
-
-static int spawn_list(const char *interp, char *program, char *const *environment, int output,
-		      pid_t *pid)
-{
-	char *argv[] = { (char *)interp, "--list", program, NULL };
-	posix_spawn_file_actions_t actions;
-	int ret;
-
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, output, 1);
-	posix_spawn_file_actions_adddup2(&actions, output, 2);
-	ret = -posix_spawn(pid, interp, &actions, NULL, argv, environment);
-	posix_spawn_file_actions_destroy(&actions);
-	return ret;
-}
-
-static int run_loader(const struct dso *dso, const char *program, char *const *environment,
-		      struct text *out, struct err *err)
-{
-	/* The file itself, not a link to it: its $ORIGIN is there. Without a slash the loader takes
-	 * it for a library's name. */
-	char *real = realpath(program, NULL);
-	char *word = real ? real : xasprintf("%s%s", strchr(program, '/') ? "" : "./", program);
-	int pipe_fds[2], ret;
-	pid_t pid = -1;
-
-	if (pipe2(pipe_fds, O_CLOEXEC)) {
-		free(word);
-		return err_set(err, -errno, "cannot make a pipe: %s", strerror(errno));
-	}
-	ret = spawn_list(dso->interp, word, environment, pipe_fds[1], &pid);
-	close(pipe_fds[1]);
-	if (!ret)
-		ret = read_all(pipe_fds[0], out);
-	close(pipe_fds[0]);
-	if (pid > 0) {
-		if (ret)
-			kill(pid, SIGKILL);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
-	free(word);
-	if (ret)
-		return err_set(err, ret, "cannot ask %s for the libraries of %s: %s", dso->interp,
-			       dso->path, strerror(-ret));
-	return 0;
-}
-
-static int missing(const struct dso *dso, const char *name, size_t n, struct err *err)
-{
-	return err_set(
-		err, -ENOENT,
-		"%s needs %.*s, which the loader does not find; install it or set LD_LIBRARY_PATH",
-		dso->path, (int)n, name);
-}
-
-/* How glibc (for a name with a slash) and musl say that they gave up; the library's name follows.
- */
-static const char *find_fatal(const char *line, size_t n)
-{
-	static const char *const phrases[] = { "error while loading shared libraries: ",
-					       "Error loading shared library " };
-
-	for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
-		const char *at = memmem(line, n, phrases[i], strlen(phrases[i]));
-
-		if (at)
-			return at + strlen(phrases[i]);
-	}
+	for (; *environment; environment++)
+		if (!strncmp(*environment, name, n) && (*environment)[n] == '=')
+			return *environment + n + 1;
 	return NULL;
 }
 
-/* "	libm.so.6 => /lib/libm.so.6 (0x…)", "	/lib/ld.so (0x…)", "	linux-vdso.so.1 (0x…)",
- * "	libx.so => not found". */
-static int parse_line(const struct dso *dso, const char *line, size_t n, struct dso_closure *out,
-		      struct err *err)
-{
-	const char *fatal = find_fatal(line, n);
-	const char *arrow = memmem(line, n, " => ", 4), *path, *end = memrchr(line, '(', n);
+/* ---- where a library may be ---- */
 
-	if (fatal)
-		return missing(dso, fatal, strcspn(fatal, ":\n"), err);
-	if (!n || line[0] != '\t')
+/* Takes path, which it frees if no library of the program's kind is there. */
+static bool try_path(struct walk *w, char *path, struct found *found)
+{
+	struct err why = { 0 };
+
+	if (w->tries++ < TRIES_MAX && !access(path, F_OK) &&
+	    !dso_get(w->cache, path, &found->dso, &why) &&
+	    dso_machine(found->dso) == dso_machine(w->program)) {
+		found->path = path;
+		return true;
+	}
+	free(path);
+	return false;
+}
+
+static bool try_hwcaps(struct walk *w, const char *dir, const char *name, struct found *found)
+{
+	char *all = xasprintf("%s/glibc-hwcaps", dir);
+	bool is_there = w->tries++ < TRIES_MAX && !access(all, F_OK), is_found = false;
+
+	for (const char *const *level = hwcaps_names(); is_there && !is_found && *level; level++)
+		is_found = try_path(w, xasprintf("%s/%s/%s", all, *level, name), found);
+	free(all);
+	return is_found;
+}
+
+static bool try_directory(struct walk *w, const char *dir, const char *name, struct found *found)
+{
+	const char *slash = *dir && dir[strlen(dir) - 1] == '/' ? "" : "/";
+
+	if (!w->loader.is_musl && try_hwcaps(w, dir, name, found))
+		return true;
+	return try_path(w, xasprintf("%s%s%s", dir, slash, name), found);
+}
+
+/* An empty element is the directory that one is in. */
+static bool try_list(struct walk *w, const char *list, const char *ends,
+		     const struct library *owner, const char *name, struct found *found)
+{
+	for (const char *s = list; s; s = *s ? s + 1 : NULL) {
+		size_t n = strcspn(s, ends);
+		char *dir = loader_expand(&w->loader, s, n, owner->origin);
+		bool is_found = false;
+
+		s += n;
+		if (dir) {
+			while (strlen(dir) > 1 && dir[strlen(dir) - 1] == '/')
+				dir[strlen(dir) - 1] = '\0';
+			is_found = try_directory(w, *dir ? dir : ".", name, found);
+		}
+		free(dir);
+		if (is_found)
+			return true;
+	}
+	return false;
+}
+
+/* Of the library, and of those that have it loaded. glibc: none of this if it has a RUNPATH; a
+ * RUNPATH stands only for the libraries that its own file asks for. */
+static bool try_rpaths(struct walk *w, size_t from, const char *name, struct found *found)
+{
+	for (size_t i = from;; i = w->libraries.data[i].loaded_by) {
+		const struct library *l = &w->libraries.data[i];
+		const struct dso_dynamic *d = &l->dynamic;
+		const char *list = d->runpath && !w->loader.is_musl ? NULL : d->rpath;
+
+		if (w->loader.is_musl && d->runpath)
+			list = d->runpath;
+		if (list && *list && try_list(w, list, ":", l, name, found))
+			return true;
+		if (!i)
+			return false;
+	}
+}
+
+static bool is_in_directory(const struct walk *w, const char *path)
+{
+	size_t n = (size_t)(text_base_name(path) - path) - 1;
+
+	for (size_t i = 0; i < w->loader.directories.n; i++) {
+		const char *dir = w->loader.directories.data[i];
+
+		if (strlen(dir) == n && !strncmp(dir, path, n))
+			return true;
+	}
+	return false;
+}
+
+static bool try_defaults(struct walk *w, bool only_cache, const char *name, struct found *found)
+{
+	const char *cached = ldcache_find(&w->loader.cache, name, dso_machine(w->program));
+
+	if (cached && strchr(cached, '/') && !(only_cache && is_in_directory(w, cached)) &&
+	    try_path(w, xstrdup(cached), found))
+		return true;
+	for (size_t i = 0; !only_cache && i < w->loader.directories.n; i++)
+		if (try_directory(w, w->loader.directories.data[i], name, found))
+			return true;
+	return false;
+}
+
+static bool search_glibc(struct walk *w, size_t from, const char *name, struct found *found)
+{
+	const struct library *l = &w->libraries.data[from];
+	const struct dso_dynamic *d = &l->dynamic;
+
+	if (!d->runpath && try_rpaths(w, from, name, found))
+		return true;
+	if (w->library_path &&
+	    try_list(w, w->library_path, ":;", &w->libraries.data[0], name, found))
+		return true;
+	if (d->runpath && *d->runpath && try_list(w, d->runpath, ":", l, name, found))
+		return true;
+	return try_defaults(w, d->no_default_directories, name, found);
+}
+
+static bool search_musl(struct walk *w, size_t from, const char *name, struct found *found)
+{
+	if (w->library_path &&
+	    try_list(w, w->library_path, ":\n", &w->libraries.data[0], name, found))
+		return true;
+	return try_rpaths(w, from, name, found) || try_defaults(w, false, name, found);
+}
+
+static bool search(struct walk *w, size_t from, const char *name, struct found *found)
+{
+	if (strchr(name, '/')) {
+		char *path = loader_expand(&w->loader, name, strlen(name),
+					   w->libraries.data[from].origin);
+
+		return path && try_path(w, path, found);
+	}
+	return w->loader.is_musl ? search_musl(w, from, name, found)
+				 : search_glibc(w, from, name, found);
+}
+
+/* ---- what is loaded ---- */
+
+static char *origin_of(const char *path)
+{
+	char *real = realpath(path, NULL), *copy, *origin;
+
+	/* A library's is where it was found, a program's where the file is, not a link to it. */
+	copy = xstrdup(*path == '/' || !real ? path : real);
+	origin = xstrdup(dirname(copy));
+	free(copy);
+	free(real);
+	return origin;
+}
+
+static size_t add_library(struct walk *w, struct dso *dso, char *path, char *origin,
+			  size_t loaded_by)
+{
+	struct library *l = vec_add(&w->libraries);
+
+	*l = (struct library){ .dso = dso, .path = path, .origin = origin, .loaded_by = loaded_by };
+	dso_dynamic_read(dso, &l->dynamic);
+	return w->libraries.n - 1;
+}
+
+static bool is_called(const struct walk *w, const char *name)
+{
+	vec_for_each (&w->aliases, const struct alias, a)
+		if (!strcmp(a->name, name))
+			return true;
+	/* glibc knows a library by its own name, whatever path it came by. */
+	for (size_t i = 0; !w->loader.is_musl && i < w->libraries.n; i++) {
+		const char *soname = w->libraries.data[i].dynamic.soname;
+
+		if (soname && !strcmp(soname, name))
+			return true;
+	}
+	return false;
+}
+
+static bool means_interp(const struct walk *w, const char *name)
+{
+	const char *soname = w->interp_dynamic.soname;
+
+	return !strcmp(name, dso_interp(w->program)) || loader_is_library(&w->loader, name) ||
+	       (soname && !strcmp(soname, name));
+}
+
+static bool is_loaded(const struct walk *w, const struct dso *dso)
+{
+	for (size_t i = 0; i < w->libraries.n; i++)
+		if (w->libraries.data[i].dso == dso)
+			return true;
+	return false;
+}
+
+static int refuse(const struct walk *w, const char *name, struct err *err)
+{
+	if (w->libraries.n >= LIBRARIES_MAX || w->tries >= TRIES_MAX)
+		return err_set(err, -E2BIG,
+			       "%s asks for more libraries than ispot looks for; check where this "
+			       "program comes from",
+			       dso_path(w->program));
+	return err_set(err, -ENOENT,
+		       "%s needs %s, which the loader does not find; install it or set "
+		       "LD_LIBRARY_PATH",
+		       dso_path(w->program), name);
+}
+
+static int load(struct walk *w, size_t from, const char *name, bool optional, struct err *err)
+{
+	struct found found = { 0 };
+
+	if (is_called(w, name))
 		return 0;
-	path = arrow ? arrow + 4 : line + 1;
-	if (arrow && !strncmp(path, "not found", 9))
-		return missing(dso, line + 1, (size_t)(arrow - line - 1), err);
-	if (!end || end <= path + 1 || end[-1] != ' ' || !memchr(path, '/', (size_t)(end - path)))
-		return 0;
-	add_path(out, path, (size_t)(end - path) - 1);
+	if (w->libraries.n >= LIBRARIES_MAX)
+		return refuse(w, name, err);
+	if (means_interp(w, name)) {
+		found.dso = w->interp;
+		found.path = xstrdup(dso_interp(w->program));
+	} else if (!search(w, from, name, &found)) {
+		return optional ? 0 : refuse(w, name, err);
+	}
+	*vec_add(&w->aliases) = (struct alias){ name, w->libraries.n };
+	if (is_loaded(w, found.dso))
+		free(found.path);
+	else
+		add_library(w, found.dso, found.path, origin_of(found.path), from);
 	return 0;
+}
+
+/* Names in the environment and in the loader's file live until the walk ends. */
+static void load_preloads(struct walk *w, char *list)
+{
+	for (char *rest = list, *name; (name = strsep(&rest, ": \t\n"));)
+		if (*name)
+			load(w, 0, name, true, NULL);
+}
+
+static int load_all(struct walk *w, struct err *err)
+{
+	int ret = 0;
+
+	for (size_t i = 0; i < w->libraries.n && !ret; i++) {
+		for (size_t k = 0; k < w->libraries.data[i].dynamic.needed.n && !ret; k++) {
+			struct dso_needed needed = w->libraries.data[i].dynamic.needed.data[k];
+
+			ret = load(w, i, needed.name, needed.optional, err);
+		}
+	}
+	if (!ret && !is_loaded(w, w->interp))
+		add_library(w, w->interp, xstrdup(dso_interp(w->program)), xstrdup("/"), 0);
+	return ret;
+}
+
+/* ---- the whole ---- */
+
+static int open_interp(struct walk *w, struct err *err)
+{
+	const char *path = dso_interp(w->program);
+	struct err why = { 0 };
+
+	if (!dso_get(w->cache, path, &w->interp, &why)) {
+		loader_open(&w->loader, w->interp, path);
+		dso_dynamic_read(w->interp, &w->interp_dynamic);
+		return 0;
+	}
+	if (why.code == -ENOENT)
+		return err_set(err, -ENOENT,
+			       "%s needs the loader %s, which is not there; install its C library",
+			       dso_path(w->program), path);
+	return err_set(err, why.code, "%s names %s as its loader: %s", dso_path(w->program), path,
+		       why.text);
+}
+
+static void release(struct walk *w)
+{
+	vec_for_each (&w->libraries, struct library, l) {
+		dso_dynamic_release(&l->dynamic);
+		free(l->path);
+		free(l->origin);
+	}
+	vec_release(&w->libraries);
+	vec_release(&w->aliases);
+	dso_dynamic_release(&w->interp_dynamic);
+	loader_release(&w->loader);
+}
+
+static int walk_all(struct walk *w, const char *program, char *const *environment, struct err *err)
+{
+	char *real = realpath(program, NULL), *preload = NULL;
+	int ret = open_interp(w, err);
+
+	add_library(w, w->program, xstrdup(program), origin_of(real ? real : program), 0);
+	free(real);
+	if (ret)
+		return ret;
+	/* A program with more rights than its user's ignores what the user says. */
+	if (!dso_is_setuid(w->program)) {
+		w->library_path = variable(environment, "LD_LIBRARY_PATH");
+		w->preload = variable(environment, "LD_PRELOAD");
+	}
+	if (w->library_path && !*w->library_path)
+		w->library_path = NULL;
+	preload = w->preload ? xstrdup(w->preload) : NULL;
+	load_preloads(w, preload);
+	load_preloads(w, w->loader.preload);
+	ret = load_all(w, err);
+	vec_release(&w->aliases);
+	free(preload);
+	return ret;
 }
 
 int dso_closure_in(struct dso_cache *cache, const char *program, char *const *environment,
 		   struct dso_closure *out, struct err *err)
 {
-	struct text list = { 0 };
-	struct dso *dso;
+	struct walk w = { .cache = cache };
 	int ret;
 
 	*out = (struct dso_closure){ 0 };
-	ret = dso_get(cache, program, &dso, err);
+	ret = dso_get(cache, program, &w.program, err);
 	if (ret)
 		return ret;
-	add_path(out, program, strlen(program));
-	if (!dso->interp)
-		return 0;
-	ret = check_loader(dso, err);
-	if (!ret)
-		ret = run_loader(dso, program, environment, &list, err);
-	for (char *line = list.s; !ret && line && *line;) {
-		size_t n = strcspn(line, "\n");
-
-		ret = parse_line(dso, line, n, out, err);
-		line += n + (line[n] == '\n');
-	}
-	if (!ret)
-		add_path(out, dso->interp, strlen(dso->interp));
+	if (dso_interp(w.program))
+		ret = walk_all(&w, program, environment, err);
 	else
-		dso_closure_release(out);
-	text_release(&list);
+		add_library(&w, w.program, xstrdup(program), xstrdup("/"), 0);
+	if (!ret) {
+		out->paths = xcalloc(w.libraries.n, sizeof(*out->paths));
+		for (; out->n < w.libraries.n; out->n++) {
+			out->paths[out->n] = w.libraries.data[out->n].path;
+			w.libraries.data[out->n].path = NULL;
+		}
+	}
+	release(&w);
 	return ret;
 }
 

@@ -144,24 +144,19 @@ static void read_interp(struct dso *dso, const GElf_Phdr *ph)
 
 static void read_dynamic(struct dso *dso, const GElf_Phdr *ph)
 {
-	for (uint64_t at = 0;
-	     ph->p_offset <= dso->image_bytes && at + sizeof(Elf64_Dyn) <= ph->p_filesz &&
-	     at + sizeof(Elf64_Dyn) <= dso->image_bytes - ph->p_offset;
-	     at += sizeof(Elf64_Dyn)) {
-		Elf64_Dyn dyn;
+	struct dso_dynamic d;
 
-		memcpy(&dyn, dso->image + ph->p_offset + at, sizeof(dyn));
-		if (dyn.d_tag == DT_NULL)
-			break;
-		if (dyn.d_tag == DT_NEEDED)
-			dso->has_needed = true;
-	}
+	dso->dynamic_address = ph->p_vaddr;
+	dso->dynamic_bytes = ph->p_filesz;
+	dso_dynamic_read(dso, &d);
+	dso->has_needed = d.needed.n > 0;
+	dso_dynamic_release(&d);
 }
 
 static void read_segments(struct dso *dso)
 {
+	GElf_Phdr ph, dynamic = { 0 };
 	size_t n = 0;
-	GElf_Phdr ph;
 
 	if (elf_getphdrnum(dso->elf, &n))
 		return;
@@ -171,8 +166,9 @@ static void read_segments(struct dso *dso)
 		else if (ph.p_type == PT_INTERP)
 			read_interp(dso, &ph);
 		else if (ph.p_type == PT_DYNAMIC)
-			read_dynamic(dso, &ph);
+			dynamic = ph;
 	}
+	read_dynamic(dso, &dynamic);
 }
 
 static void add_code(struct dso *dso, uint64_t address, uint64_t size)

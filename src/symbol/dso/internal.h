@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * What the files of dso.h share: dso.c opens and identifies, symbols.c makes the table of
- * functions, lines.c reads DWARF, closure.c finds libraries. Only they include elfutils.
+ * functions, lines.c reads DWARF, closure.c finds libraries with what dynamic.c, loader.c and
+ * ldcache.c read. Only they include elfutils.
  */
 #ifndef ISPOT_SYMBOL_DSO_INTERNAL_H
 #define ISPOT_SYMBOL_DSO_INTERNAL_H
@@ -42,6 +43,7 @@ struct dso {
 	size_t image_bytes;
 	GElf_Ehdr ehdr;
 	char *build_id, *interp;
+	uint64_t dynamic_address, dynamic_bytes; /* PT_DYNAMIC, cut to the file */
 	bool has_needed, go;
 	struct {
 		VEC(struct dso_segment)
@@ -81,6 +83,22 @@ struct dso {
 	struct dso_lines *lines;
 	struct arena strings;
 };
+
+struct dso_needed {
+	const char *name;
+	bool optional;
+};
+
+struct dso_dynamic { /* strings are valid as long as the dso */
+	struct {
+		VEC(struct dso_needed)
+	} needed;
+	const char *soname, *rpath, *runpath; /* NULL: none */
+	bool no_default_directories;
+};
+
+void dso_dynamic_read(const struct dso *dso, struct dso_dynamic *out);
+void dso_dynamic_release(struct dso_dynamic *d);
 
 /* libdwfl's view of the file; NULL where libdwfl refuses it. */
 Dwfl_Module *dso_module(struct dso *dso);
