@@ -159,7 +159,9 @@ static uint64_t crowded_ns(struct thread *t, uint64_t most_ns, uint64_t time_ns)
 static void settle_sleep(struct thread *t, uint64_t time_ns)
 {
 	const struct sleep *s = &t->sleep;
-	uint64_t woken = s->woken_ns && s->woken_ns < time_ns ? s->woken_ns : time_ns, idle;
+	/* An idle CPU that takes its time to wake up makes the wait longer: nobody else had it. */
+	bool ready = s->woken_ns && s->woken_ns < time_ns && !t->found_idle;
+	uint64_t woken = ready ? s->woken_ns : time_ns, idle;
 
 	if (woken < t->since_ns)
 		woken = t->since_ns;
@@ -196,13 +198,17 @@ void thread_runs(struct thread *t, uint64_t time_ns)
 }
 
 /* A thread whose first sign of life is to get a CPU was off it, most likely asleep, until now. */
-static void switch_in(struct thread *t, uint64_t time_ns)
+static void switch_in(struct thread *t, const struct record *r)
 {
+	const uint64_t time_ns = r->time_ns;
+
+	t->found_idle = r->n_values && r->values[0] == SWITCH_AFTER_IDLE;
 	if (t->state == THREAD_UNKNOWN)
 		t->state = THREAD_BLOCKED;
 	if (thread_sleeps(t))
 		sleep_settle(t, time_ns);
 	thread_runs(t, time_ns);
+	t->found_idle = false;
 }
 
 static void switch_out(const struct threads *th, struct thread *t, const struct record *r)
@@ -395,7 +401,7 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 	case REC_SWITCH_IN:
 		th->have_switch = true;
 		if (t)
-			switch_in(t, r->time_ns);
+			switch_in(t, r);
 		break;
 	case REC_FORK:
 		forked(th, t, r);

@@ -125,6 +125,7 @@ struct thread {
 	struct history history;	       /* what it waited for so far */
 	struct crowd_member crowd;
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
+	bool found_idle;    /* it gets a CPU now that was idle */
 	struct offcpu off;
 	uint32_t off_changes; /* how often off was changed: most calls see none */
 	uint64_t lost_ns, lost_until_ns;

@@ -162,7 +162,7 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 		struct record r = drain_record(&w->h, cpu, REC_SWITCH_IN);
 		r.tid = w->next_tid;
 		r.tgid = w->next_tgid;
-		drain_put_values(d, &r, 0, 0, 0, 0);
+		drain_put_values(d, &r, 1, SWITCH_AFTER_IDLE + w->h.tgid, 0, 0);
 	}
 }
 

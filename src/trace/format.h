@@ -65,7 +65,7 @@ enum record_kind {
 	REC_THREAD = 2, /* encoding only, readers never hand it out */
 	/* extended; the payload's varints in order: */
 	REC_SWITCH_OUT = 16, /* state: enum switch_state; next tid (0: idle); next tgid */
-	REC_SWITCH_IN = 17,  /* nothing */
+	REC_SWITCH_IN = 17,  /* who had the CPU before: enum switch_before */
 	REC_FORK = 18,	     /* by the parent: child tid, child tgid (equal tgids: a new thread) */
 	REC_TASK_EXIT = 19,  /* nothing: the thread ended */
 	REC_COMM = 20,	     /* the rest: the thread's new name, raw bytes */
@@ -129,6 +129,11 @@ enum arg_bit {
 			   several ids (one a process) */
 	ARG_RETURN = 9, /* of the exit that follows: the return value */
 	ARG_BITS = 10,
+};
+
+enum switch_before {
+	SWITCH_AFTER_UNKNOWN = 0,
+	SWITCH_AFTER_IDLE = 1, /* nobody: an idle CPU had to be woken; n + 1: process n */
 };
 
 enum switch_state {

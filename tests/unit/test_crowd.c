@@ -194,10 +194,37 @@ static void unknown_machine(void **state)
 	end(&s);
 }
 
+/* Woken on an idle CPU: the time that this takes is part of the wait, as nobody had that CPU. On a
+ * CPU that another process had, and where nobody knows, it is waiting for a CPU. */
+static void an_idle_cpu_is_not_waited_for(void **state)
+{
+	const uint64_t before[] = { SWITCH_AFTER_IDLE, SWITCH_AFTER_IDLE + 4711,
+				    SWITCH_AFTER_UNKNOWN };
+
+	(void)state;
+	for (unsigned k = 0; k < 3; k++) {
+		const struct offcpu *off;
+		struct scene s;
+
+		begin(&s, 2);
+		in(&s, 1, 1);
+		in(&s, 1, 2);
+		out(&s, 10, 2, SWITCH_SLEEPING);
+		other(&s, REC_WAKING, 30000, TID(1), TID(1), TID(2), 0);
+		other(&s, REC_SWITCH_IN, 45000, TID(2), TID(2), before[k], 0);
+		off = &threads_alive(&s.calls.threads, TID(2))->off;
+		assert_int_equal(off->blocked_ns, before[k] == SWITCH_AFTER_IDLE ? 35000 : 20000);
+		waited(&s, 2, before[k] == SWITCH_AFTER_IDLE ? 0 : 15, 0);
+		assert_int_equal(off->idle_ns, 0);
+		end(&s);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(others_have_the_cpu),
+		cmocka_unit_test(an_idle_cpu_is_not_waited_for),
 		cmocka_unit_test(more_threads_than_cpus),
 		cmocka_unit_test(both),
 		cmocka_unit_test(woken_without_a_cpu),
