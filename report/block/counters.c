@@ -12,6 +12,7 @@
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define CELL_WIDTH   15

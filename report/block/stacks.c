@@ -11,6 +11,7 @@
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define STACKS_MAX 10 /* of a block in JSON */

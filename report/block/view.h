@@ -112,8 +112,6 @@ void text_conclusion(const struct view *v,
 		     struct text *out);			   /* one paragraph that the data carries */
 void text_remarks(const struct view *v, struct text *out); /* other verdicts, not traced, next */
 void text_next(const struct view *v, struct text *out);	   /* what to try, and commands */
-/* One paragraph, broken at width. */
-void text_wrap(const char *s, unsigned width, struct text *out);
 /* The call stacks of --slow. */
 void text_stacks(const struct view *v, struct callstacks *s, const struct block *b,
 		 struct text *out);

@@ -13,6 +13,7 @@
 #include "report/imbalance/imbalance.h"
 #include "report/imbalance/internal.h"
 #include "report/table/spark.h"
+#include "report/table/wrap.h"
 
 #define CAUSES_SHOWN	 3 /* of a section on the screen */
 #define NAME_BYTES	 512

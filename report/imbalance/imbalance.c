@@ -15,6 +15,7 @@
 #include "report/imbalance/internal.h"
 #include "report/table/spark.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 
 #define SECTIONS_DEFAULT 10
 #define THREADS_DRAWN	 64

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define BLOCKS_DEFAULT	   10

@@ -13,6 +13,7 @@
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define NAMED_MAX	 4 /* blocks named in a line, the rest is counted */

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define NAME_BYTES (4 * 24 + 1) /* of the program */

@@ -11,6 +11,7 @@
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 
 #define INDENT 8
 #define LINES  4

@@ -8,6 +8,7 @@
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 /* " from worker (app.c:42)", " @arg1=locks+0x28" */

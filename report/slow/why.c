@@ -11,6 +11,7 @@
 #include "report/block/view.h"
 #include "report/slow/internal.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define INDENT 10

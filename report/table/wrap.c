@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/table/wrap.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+/* A number stays with its percent sign. */
+static size_t word_bytes(const char *s)
+{
+	size_t n = strcspn(s, " ");
+
+	return strncmp(s + n, " %", 2) != 0 ? n : n + 1 + strcspn(s + n + 1, " ");
+}
+
+void text_wrap(const char *s, unsigned width, struct text *out)
+{
+	size_t line = 0;
+
+	while (*s) {
+		size_t n = word_bytes(s);
+
+		if (line && line + 1 + n > width) {
+			text_add(out, "\n");
+			line = 0;
+		} else if (line) {
+			text_add(out, " ");
+			line++;
+		}
+		text_addn(out, s, n);
+		line += n;
+		s += n;
+		s += strspn(s, " ");
+	}
+	text_add(out, "\n");
+}
