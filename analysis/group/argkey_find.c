@@ -9,20 +9,13 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "trace/format.h"
+#include "trace/meta/argument.h"
 #include "trace/meta/meta.h"
-
-/* "arg3" is 3; 0: it is no such name. */
-static uint64_t number_of(const char *name)
-{
-	uint64_t n = 0;
-
-	return !strncmp(name, "arg", 3) && !text_parse_u64(name + 3, &n) ? n : 0;
-}
 
 /* A declaration may name a parameter "ret" or "arg1": these words are the result and the first. */
 static bool is_called(const struct meta_parameter *p, const char *name)
 {
-	uint64_t n = number_of(name);
+	uint64_t n = meta_argument_number(name);
 
 	if (n || !strcmp(name, "ret"))
 		return p->number == n;
@@ -38,7 +31,7 @@ static bool is_parameter(const struct meta_function *f, const struct meta_argume
 	for (uint32_t i = 0; i < f->n_prototype; i++)
 		if (f->prototype[i].number == number && !strcmp(f->prototype[i].name, a->name))
 			return true;
-	return number_of(a->name) == number;
+	return meta_argument_number(a->name) == number;
 }
 
 /*
@@ -47,7 +40,7 @@ static bool is_parameter(const struct meta_function *f, const struct meta_argume
  */
 static bool is_meant(const struct meta_function *f, const struct meta_argument *a, const char *name)
 {
-	uint64_t n = number_of(name);
+	uint64_t n = meta_argument_number(name);
 
 	if (!f->n_prototype && (n || !strcmp(name, "ret")))
 		return a->bit == (n ? n - 1 : ARG_RETURN);
@@ -66,21 +59,6 @@ const struct meta_argument *argkey_find(const struct meta_function *f, const cha
 		if (f->arguments[i].occasional == occasional && is_meant(f, &f->arguments[i], name))
 			return &f->arguments[i];
 	return NULL;
-}
-
-uint32_t argkey_number(const struct meta_function *f, uint32_t bit)
-{
-	const char *name = NULL;
-
-	if (bit == ARG_RETURN)
-		return 0;
-	for (uint32_t i = 0; i < f->n_arguments && !name; i++)
-		if (f->arguments[i].bit == bit)
-			name = f->arguments[i].name;
-	for (uint32_t i = 0; name && i < f->n_prototype; i++)
-		if (f->prototype[i].number && !strcmp(f->prototype[i].name, name))
-			return f->prototype[i].number;
-	return name && number_of(name) ? (uint32_t)number_of(name) : bit + 1;
 }
 
 #define REGISTERS_X86	6

@@ -19,9 +19,6 @@ struct meta_function;
 const struct meta_argument *argkey_find(const struct meta_function *f, const char *name,
 					bool occasional);
 
-/* Of the argument in integer register bit: its number, as "argN" counts, 0 for what is returned. */
-uint32_t argkey_number(const struct meta_function *f, uint32_t bit);
-
 /* The recorded function whose name is at most a few edits away; NULL: none is. */
 const char *argkey_nearest(const struct meta *meta, const char *function);
 

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/group/argkey_find.h"
 #include "analysis/score/block.h"
 #include "analysis/score/work.h"
 #include "base/text.h"
+#include "trace/meta/argument.h"
 #include "trace/meta/meta.h"
 
 #define R2_MIN	     0.95
@@ -170,7 +170,7 @@ static const char *argument_name(const struct block *b)
 
 uint32_t work_argument(const struct block *b)
 {
-	return b->function ? argkey_number(b->function, b->fit.argument_number - 1)
+	return b->function ? meta_argument_of_bit(b->function, b->fit.argument_number - 1)
 			   : b->fit.argument_number;
 }
 
