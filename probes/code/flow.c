@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "probes/code/decode.h"
-#include "probes/place/placement.h"
+#include "probes/code/input.h"
 
 /* ---- reading ---- */
 
@@ -26,7 +26,7 @@ static int compare_branches(const void *a, const void *b)
  * instruction would corrupt the target.
  */
 static void read_part(struct code *code, struct insns *insns, decode_fn decode, void *decoder,
-		      const struct placement_part *part, unsigned step)
+		      const struct code_part *part, unsigned step)
 {
 	size_t size = part->size_bytes;
 	bool certain = true;
@@ -54,10 +54,10 @@ static void read_part(struct code *code, struct insns *insns, decode_fn decode, 
 	}
 }
 
-static void read_parts(struct code *code, const struct placement_input *in, decode_fn decode,
+static void read_parts(struct code *code, const struct code_input *in, decode_fn decode,
 		       void *decoder, unsigned step)
 {
-	struct placement_part own = { in->code, in->size_bytes, in->address };
+	struct code_part own = { in->code, in->size_bytes, in->address };
 	struct insns insns = { 0 };
 
 	read_part(code, &insns, decode, decoder, &own, step);
@@ -73,9 +73,9 @@ static void read_parts(struct code *code, const struct placement_input *in, deco
 	vec_sort(&code->branches, compare_branches);
 }
 
-void code_read(struct code *code, const struct placement_input *in)
+void code_read(struct code *code, const struct code_input *in)
 {
-	if (in->machine == PLACE_AARCH64) {
+	if (in->machine == CODE_AARCH64) {
 		read_parts(code, in, decode_arm64, NULL, 4);
 	} else {
 		void *decoder = decoder_x86_new(in->nop5_optimised);

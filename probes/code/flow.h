@@ -13,8 +13,7 @@
 #include "base/vec.h"
 
 struct insn;
-struct placement;
-struct placement_input;
+struct code_input;
 
 struct branch {
 	uint64_t target;
@@ -38,7 +37,7 @@ struct code {
 /* Symbols of megabytes are hand-made tables, not functions; reading on would only take time. */
 #define CODE_BYTES_MAX (1u << 20)
 
-void code_read(struct code *code, const struct placement_input *in);
+void code_read(struct code *code, const struct code_input *in);
 void code_release(struct code *code);
 bool code_is_target(const struct code *code, uint64_t address);
 size_t code_first_branch_to(const struct code *code,
@@ -73,8 +72,5 @@ struct walk {
 
 void walk_code(struct walk *w, const struct code *code);
 void walk_release(struct walk *w);
-
-/* exits.c. Fills ret_sites, ret_sites_complete and ret_sites_reason. */
-void exits_find(const struct code *code, const struct placement_input *in, struct placement *out);
 
 #endif

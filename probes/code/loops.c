@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "probes/code/decode.h"
 #include "probes/code/flow.h"
-#include "probes/place/placement.h"
+#include "probes/code/input.h"
 #include "symbol/dso/dso.h"
 
 #define LOOPS_MAX	   64 /* of a function, the first by address of their branch back */
@@ -146,7 +146,7 @@ static void add_back(struct loops *l, const struct back *back)
 	vec_release(&body.work);
 }
 
-struct loops *loops_read(const struct placement_input *in)
+struct loops *loops_read(const struct code_input *in)
 {
 	struct loops *l = xcalloc(1, sizeof(*l));
 	struct search s = { .code = &l->code };
@@ -168,8 +168,8 @@ struct loops *loops_read(const struct placement_input *in)
 struct loops *loops_read_at(struct dso *dso, uint64_t address)
 {
 	const struct dso_function *f = dso_function_at(dso, address);
-	struct placement_input in = {
-		.machine = dso_machine(dso) == DSO_AARCH64 ? PLACE_AARCH64 : PLACE_X86_64,
+	struct code_input in = {
+		.machine = dso_machine(dso) == DSO_AARCH64 ? CODE_AARCH64 : CODE_X86_64,
 		.address = f ? f->address : 0,
 	};
 

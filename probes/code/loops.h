@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct dso;
-struct placement_input;
+struct code_input;
 
 struct loop {
 	uint64_t head;	 /* its first instruction */
@@ -21,7 +21,7 @@ struct loop {
 
 struct loops;
 
-struct loops *loops_read(const struct placement_input *in);
+struct loops *loops_read(const struct code_input *in);
 /* The same of the function of dso that contains address; NULL: none, or too large. */
 struct loops *loops_read_at(struct dso *dso, uint64_t address);
 /* Around the instruction at address. False: in none. */

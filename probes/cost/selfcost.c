@@ -23,11 +23,11 @@
 #include "probes/bpf/wire.h"
 #include "probes/cost/interrupted.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/kernel/version.h"
 #include "probes/place/probeset.h"
 #include "probes/process/child.h"
 #include "probes/ring/ringbuf.h"
 #include "probes/select/marker.h"
-#include "probes/session/session.h"
 
 #define CALLS	     2000 /* per function and thread, … */
 #define CALLS_ENOUGH 500  /* … as many where they are so dear that they have taken … */
@@ -174,7 +174,7 @@ static uint64_t own_file_offset(void *code)
 
 static void add_block(struct probeset *set, const struct empty *e, const char *path, uint32_t id)
 {
-	uint32_t second = e->class == CLASS_MARKER ? marker_offset(session_kernel_version()) : 0;
+	uint32_t second = e->class == CLASS_MARKER ? marker_offset(kernel_version_running()) : 0;
 
 	probeset_add_point(set, SET_BEGIN, path, own_file_offset(e->begin) + second, id);
 	probeset_add_point(set, SET_END, path, own_file_offset(e->exit_site) + second, id);

@@ -8,9 +8,9 @@
 #include "probes/cost/selfcost.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/kernel/dynevent.h"
+#include "probes/kernel/version.h"
 #include "probes/place/probeset.h"
 #include "probes/ring/ringbuf.h"
-#include "probes/session/session.h"
 
 #define RING_BYTES (4u << 20)
 
@@ -33,7 +33,7 @@ static int open_rings(struct engine *e, struct err *err)
 
 static int open_engine(struct engine *e, struct err *err)
 {
-	struct bpfprog_options options = { .kernel_version = session_kernel_version(),
+	struct bpfprog_options options = { .kernel_version = kernel_version_running(),
 					   .ring_bytes = RING_BYTES };
 	int ret = dynevent_session_open(&e->dynevents, err);
 

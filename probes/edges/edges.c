@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "probes/process/program.h"
 #include "probes/process/spawned.h"
 #include "probes/select/select.h"
 #include "symbol/dso/dso.h"

@@ -13,6 +13,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "probes/cost/selfcost_once.h"
+#include "probes/kernel/version.h"
+#include "probes/process/program.h"
 #include "probes/session/session.h"
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"
@@ -159,7 +161,7 @@ int inspect(struct inspection *in, const struct inspect_options *o, struct err *
 {
 	int ret;
 
-	*in = (struct inspection){ .kernel_version = session_kernel_version(),
+	*in = (struct inspection){ .kernel_version = kernel_version_running(),
 				   .dsos = dso_cache_new() };
 	ret = patterns_parse(&in->patterns, o->patterns, o->n_patterns, err);
 	if (!ret)

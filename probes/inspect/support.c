@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/kernel/dynevent.h"
+#include "probes/kernel/version.h"
 #include "probes/session/session.h"
 
 __attribute__((format(printf, 4, 5))) static void
@@ -82,7 +83,7 @@ static void check_tracefs(struct support_list *list)
 
 static void check_bpf(struct support_list *list)
 {
-	struct bpfprog_options options = { .kernel_version = session_kernel_version() };
+	struct bpfprog_options options = { .kernel_version = kernel_version_running() };
 	struct bpfprog *b = NULL;
 	struct err err = { 0 };
 

@@ -14,6 +14,7 @@
 #include "probes/java/pauses.h"
 #include "probes/java/preload/preload.h"
 #include "probes/java/record.h"
+#include "probes/process/program.h"
 #include "probes/process/target.h"
 #include "probes/select/select.h"
 #include "symbol/dso/dso.h"

@@ -6,6 +6,7 @@
 
 #include "probes/place/exitmech_facts.h"
 #include "probes/place/placement.h"
+#include "probes/select/blocking.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 

@@ -47,19 +47,4 @@ void exit_choose(const struct target_traits *traits, struct dso *dso, const stru
 		 const struct placement *place, unsigned kernel_version,
 		 struct exit_choice *choice);
 
-/*
- * Functions that wait: the kind of waiting as a cause kind; "unknown" where it depends on what the
- * descriptor is (read, write, poll). NULL: not known to wait.
- */
-const char *blocking_kind(const char *symbol);
-bool blocking_by_descriptor(const char *symbol);
-/* Threads make each other wait there: a lock, a condition, a barrier. */
-bool blocking_on_threads(const char *symbol);
-/* What gives back the lock that such a function takes; NULL: none is known. */
-const char *blocking_release(const char *symbol);
-/* A part of one of them that no program calls, or where a thread begins: not to be chosen. */
-bool blocking_part(const char *symbol);
-/* All their names, for the hybrid selection; NULL-terminated. */
-const char *const *blocking_names(void);
-
 #endif

@@ -5,10 +5,11 @@
 
 #include "probes/code/decode.h"
 #include "probes/code/flow.h"
+#include "probes/place/exits.h"
 #include "probes/place/placement.h"
 
 struct exits {
-	const struct placement_input *in;
+	const struct code_input *in;
 	const struct walk *walk;
 	struct placement *out;
 };
@@ -38,7 +39,7 @@ static void add_site(struct exits *e, const struct insn *insn)
 
 static bool is_inside(const struct exits *e, uint64_t address)
 {
-	const struct placement_input *in = e->in;
+	const struct code_input *in = e->in;
 
 	if (address - in->address < in->size_bytes)
 		return true;
@@ -247,7 +248,7 @@ static void find_in_code(struct exits *e)
 	}
 }
 
-void exits_find(const struct code *code, const struct placement_input *in, struct placement *out)
+void exits_find(const struct code *code, const struct code_input *in, struct placement *out)
 {
 	struct walk walk = { 0 };
 	struct exits e = { in, &walk, out };

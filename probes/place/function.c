@@ -38,7 +38,7 @@ static bool is_part(struct dso *dso, uint64_t start)
 }
 
 static bool find_part(struct dso *dso, const struct dso_function *f, uint64_t address,
-		      struct placement_part *part)
+		      struct code_part *part)
 {
 	uint64_t start, size;
 	size_t readable;
@@ -65,9 +65,9 @@ static void refuse(struct placement *out, const char *why)
 void placement_of_function(struct dso *dso, const struct dso_function *f, uint32_t argument_mask,
 			   unsigned kernel_version, struct placement *out)
 {
-	struct placement_part parts[PARTS_MAX];
-	struct placement_input in = {
-		.machine = dso_machine(dso) == DSO_AARCH64 ? PLACE_AARCH64 : PLACE_X86_64,
+	struct code_part parts[PARTS_MAX];
+	struct code_input in = {
+		.machine = dso_machine(dso) == DSO_AARCH64 ? CODE_AARCH64 : CODE_X86_64,
 		.address = f->address,
 		.argument_mask = argument_mask,
 		.nop5_optimised = kernel_version >= KERNEL_VERSION(6, 18, 0),

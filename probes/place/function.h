@@ -14,7 +14,7 @@ struct dso;
 struct dso_function;
 
 /*
- * argument_mask as in placement_input; kernel_version as KERNEL_VERSION(). Where it is not
+ * argument_mask as in code_input; kernel_version as KERNEL_VERSION(). Where it is not
  * possible (no code in the file, another machine's) out->reason says why.
  */
 void placement_of_function(struct dso *dso, const struct dso_function *f, uint32_t argument_mask,

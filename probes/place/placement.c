@@ -7,23 +7,24 @@
 #include "base/mem.h"
 #include "probes/code/decode.h"
 #include "probes/code/flow.h"
+#include "probes/place/exits.h"
 
 /* ---- the run at the entry ---- */
 
 #define SYSV_REGISTERS	       6
-#define ALL_ARGUMENTS(machine) ((machine) == PLACE_AARCH64 ? 0xffu : (1u << SYSV_REGISTERS) - 1)
+#define ALL_ARGUMENTS(machine) ((machine) == CODE_AARCH64 ? 0xffu : (1u << SYSV_REGISTERS) - 1)
 
 /* General register that carries integer argument i, by hardware number. */
-static uint32_t argument_register(const struct placement_input *in, uint32_t i)
+static uint32_t argument_register(const struct code_input *in, uint32_t i)
 {
 	static const uint8_t sysv[SYSV_REGISTERS] = {
 		7, 6, 2, 1, 8, 9
 	}; /* rdi rsi rdx rcx r8 r9 */
 
-	return in->machine == PLACE_AARCH64 ? i : sysv[i];
+	return in->machine == CODE_AARCH64 ? i : sysv[i];
 }
 
-static uint32_t argument_registers(const struct placement_input *in)
+static uint32_t argument_registers(const struct code_input *in)
 {
 	uint32_t registers = 0, captured = in->argument_mask & ALL_ARGUMENTS(in->machine);
 
@@ -33,7 +34,7 @@ static uint32_t argument_registers(const struct placement_input *in)
 	return registers;
 }
 
-static uint32_t intact_arguments(const struct placement_input *in, uint32_t written)
+static uint32_t intact_arguments(const struct code_input *in, uint32_t written)
 {
 	uint32_t intact = ALL_ARGUMENTS(in->machine);
 
@@ -43,11 +44,11 @@ static uint32_t intact_arguments(const struct placement_input *in, uint32_t writ
 	return intact;
 }
 
-static bool may_pass(const struct placement_input *in, const struct insn *insn)
+static bool may_pass(const struct code_input *in, const struct insn *insn)
 {
 	uint32_t kept = argument_registers(in);
 
-	if (in->machine == PLACE_AARCH64)
+	if (in->machine == CODE_AARCH64)
 		kept |= 1u << 30; /* the return address */
 	return insn->flow == FLOW_NEXT && !insn->is_call && insn->sp == SP_KEEP &&
 	       !insn->stack_store && !insn->ordered && !(insn->writes & kept);
@@ -70,7 +71,7 @@ static bool better(const struct insn *insn, bool past_load, const struct choice 
 }
 
 /* The probe on the first run of the function. */
-static struct choice choose(const struct placement_input *in, const struct code *code)
+static struct choice choose(const struct code_input *in, const struct code *code)
 {
 	struct choice best = { 0 };
 	bool past_load = false;
@@ -104,7 +105,7 @@ static void refuse(struct placement *out, const char *what)
  * x86-64: both probes share the best place. aarch64: the return probe is bound to +0, and its
  * trap is paid anyway, so the entry probe joins it there; alone, it goes to the best place.
  */
-static void place(const struct placement_input *in, const struct code *code, struct placement *out)
+static void place(const struct code_input *in, const struct code *code, struct placement *out)
 {
 	const struct insn *first = code->insns;
 	struct choice best = choose(in, code);
@@ -120,8 +121,8 @@ static void place(const struct placement_input *in, const struct code *code, str
 	out->alone_class = best.insn->class;
 	out->alone_offset = (uint32_t)(best.insn->address - in->address);
 	out->alone_intact = intact_arguments(in, best.written);
-	out->return_possible = in->machine == PLACE_X86_64 || first->class != CLASS_N;
-	if (in->machine == PLACE_AARCH64 && out->return_possible) {
+	out->return_possible = in->machine == CODE_X86_64 || first->class != CLASS_N;
+	if (in->machine == CODE_AARCH64 && out->return_possible) {
 		out->class = out->return_class = first->class;
 		out->intact = ALL_ARGUMENTS(in->machine);
 		return;
@@ -143,7 +144,7 @@ void placement_without_return(struct placement *p)
 	p->intact = p->alone_intact;
 }
 
-void placement_find(const struct placement_input *in, struct placement *out)
+void placement_find(const struct code_input *in, struct placement *out)
 {
 	struct code code = { 0 };
 

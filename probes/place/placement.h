@@ -26,9 +26,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "probes/code/input.h"
 #include "trace/meta/meta.h"
-
-enum placement_machine { PLACE_X86_64, PLACE_AARCH64 };
 
 #define PLACEMENT_RET_SITES_MAX 64
 
@@ -63,28 +62,7 @@ struct placement {
 				  none */
 };
 
-struct placement_part {
-	const uint8_t *code;
-	size_t size_bytes;
-	uint64_t address; /* of code[0], for branch targets */
-};
-
-struct placement_input {
-	enum placement_machine machine;
-	const uint8_t *code;
-	size_t size_bytes;
-	uint64_t address;	/* of code[0], for branch targets */
-	uint32_t argument_mask; /* bit i: integer argument i is captured at entry; its register must
-				   be unwritten */
-	bool nop5_optimised; /* the kernel optimises nop5, and emulates longer nops (>= 6.18 x86-64)
-			      */
-	uint32_t entry_limit; /* offset of another entry point inside: probes stay before it; 0 none
-			       */
-	const struct placement_part *parts; /* further code of the same function: NAME.cold */
-	size_t n_parts;
-};
-
-void placement_find(const struct placement_input *in, struct placement *out);
+void placement_find(const struct code_input *in, struct placement *out);
 /* The exit is not seen by a return probe: the entry probe takes its own best place. */
 void placement_without_return(struct placement *p);
 

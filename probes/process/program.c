@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which program a command line means: `env A=1 taskset -c 0 ./app` means app. */
-#include "probes/select/select.h"
+
+#include "probes/process/program.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/vec.h"
 #include "probes/process/wrapper.h"
 
 struct words {

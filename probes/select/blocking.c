@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probes/place/exitmech.h"
+#include "probes/select/blocking.h"
 
 #define LOCK	  "lock"
 #define CONDITION "condition-wait"

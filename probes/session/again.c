@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "probes/select/blocking.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 

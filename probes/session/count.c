@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/select/blocking.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 

@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/select/blocking.h"
 #include "probes/select/marker.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"

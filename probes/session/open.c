@@ -10,28 +10,18 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/log.h"
 #include "probes/drain/keep.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/kernel/version.h"
 #include "probes/place/returns.h"
 #include "probes/process/child.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 #include "trace/write/writer.h"
-
-unsigned session_kernel_version(void)
-{
-	unsigned major = 0, minor = 0, patch = 0;
-	struct utsname u;
-
-	uname(&u);
-	sscanf(u.release, "%u.%u.%u", &major, &minor, &patch);
-	return KERNEL_VERSION(major, minor, patch > 255 ? 255 : patch);
-}
 
 /* 8 MiB hold 0.1 s of a CPU that does nothing but hit probes; many CPUs share 256 MiB. */
 static size_t default_ring_bytes(uint32_t cpus)
@@ -161,7 +151,7 @@ static struct session *new_session(const struct session_options *o)
 	s->inherit.output_is_ours = !o->live && !strcmp(o->output, "-");
 	raise_descriptor_limit();
 	s->launch.go_fd = s->launch.status_fd = -1;
-	s->kernel_version = session_kernel_version();
+	s->kernel_version = kernel_version_running();
 	s->dsos = dso_cache_new();
 	spaces_init(&s->spaces, s->dsos);
 	s->reason = "command ended";

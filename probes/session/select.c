@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/process/program.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"

@@ -93,8 +93,6 @@ struct session_result {
 	const char *reason;	   /* why it ended: static string */
 };
 
-unsigned session_kernel_version(void); /* of the running kernel, as KERNEL_VERSION() */
-
 /* All the work up to the moment before the target runs or is touched. */
 int session_open(struct session **s, const struct session_options *o, struct err *err);
 /* Runs to the end. On an error too the file is closed with what there is, and *result filled. */

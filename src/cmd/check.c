@@ -14,6 +14,7 @@
 #include "probes/inspect/inspect.h"
 #include "probes/inspect/perf_script.h"
 #include "probes/place/function.h"
+#include "probes/select/blocking.h"
 #include "symbol/dso/dso.h"
 
 struct check_options {

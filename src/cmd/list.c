@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "pmu/listing.h"
 #include "probes/inspect/support.h"
+#include "probes/kernel/version.h"
 #include "probes/session/session.h"
 
 struct list_options {
@@ -45,7 +46,7 @@ static void find_out(struct findings *f)
 	if (cpus_read(&f->cpus))
 		f->cpus.n = 0;
 	support_mechanisms(&f->mechanisms);
-	support_kernel(&f->kernel, session_kernel_version(), !strcmp(f->host.machine, "x86_64"));
+	support_kernel(&f->kernel, kernel_version_running(), !strcmp(f->host.machine, "x86_64"));
 	counter_list_find(&f->counters);
 }
 

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "probes/java/record.h"
+#include "probes/process/program.h"
 #include "probes/select/select.h"
 #include "probes/session/session.h"
 #include "probes/shared/shared.h"

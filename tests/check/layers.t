@@ -63,14 +63,7 @@ climbs() {
 	cat <<-'EOR'
 	analysis/evidence/samples.c analysis/score/block.h
 	analysis/score/block.h analysis/cause/cause.h
-	analysis/score/work.c analysis/group/argkey_find.h
 	analysis/threads/waker.c analysis/calls/calls.h
-	probes/code/flow.c probes/place/placement.h
-	probes/code/loops.c probes/place/placement.h
-	probes/cost/selfcost.c probes/session/session.h
-	probes/cost/selfcost_once.c probes/session/session.h
-	probes/process/program.c probes/select/select.h
-	probes/select/blocking.c probes/place/exitmech.h
 	EOR
 }
 

@@ -12,6 +12,7 @@
 
 #include "probes/place/exitmech_facts.h"
 #include "probes/place/placement.h"
+#include "probes/select/blocking.h"
 
 #define PLAIN	     .return_possible = true, .ret_sites_complete = true, .n_ret_sites = 1
 #define RETURN	     .mech = EXIT_RETURN, .reason = ""

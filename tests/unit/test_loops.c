@@ -12,9 +12,9 @@ struct around {
 	struct loop outer, inner;
 };
 
-static struct around at(const void *code, size_t n, uint64_t offset, enum placement_machine machine)
+static struct around at(const void *code, size_t n, uint64_t offset, enum code_machine machine)
 {
-	struct placement_input in = {
+	struct code_input in = {
 		.machine = machine, .code = code, .size_bytes = n, .address = START
 	};
 	struct loops *l = loops_read(&in);
@@ -41,21 +41,21 @@ static void inner_and_outer(void **state)
 
 	(void)state;
 	for (uint64_t i = 3; i < 7; i++) {
-		a = at(nested, sizeof(nested) - 1, i, PLACE_X86_64);
+		a = at(nested, sizeof(nested) - 1, i, CODE_X86_64);
 		assert_true(a.any);
 		assert_int_equal(a.inner.head, START + 3);
 		assert_int_equal(a.inner.branch, START + 5);
 		assert_int_equal(a.outer.head, START + 1);
 		assert_int_equal(a.outer.branch, START + 11);
 	}
-	a = at(nested, sizeof(nested) - 1, 8, PLACE_X86_64);
+	a = at(nested, sizeof(nested) - 1, 8, CODE_X86_64);
 	assert_true(a.any);
 	assert_int_equal(a.inner.head, START + 1);
 	assert_int_equal(a.outer.head, START + 1);
-	assert_false(at(nested, sizeof(nested) - 1, 0, PLACE_X86_64).any);
-	assert_false(at(nested, sizeof(nested) - 1, 13, PLACE_X86_64).any);
-	assert_false(at(nested, sizeof(nested) - 1, 100, PLACE_X86_64).any);
-	assert_false(at(nested, sizeof(nested) - 1, (uint64_t)-1, PLACE_X86_64).any);
+	assert_false(at(nested, sizeof(nested) - 1, 0, CODE_X86_64).any);
+	assert_false(at(nested, sizeof(nested) - 1, 13, CODE_X86_64).any);
+	assert_false(at(nested, sizeof(nested) - 1, 100, CODE_X86_64).any);
+	assert_false(at(nested, sizeof(nested) - 1, (uint64_t)-1, CODE_X86_64).any);
 }
 
 /* What is unlikely stands behind the end and jumps back to where it came from: no loop. */
@@ -70,7 +70,7 @@ static void cold_code_is_no_loop(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < sizeof(code) - 1; i++)
-		assert_false(at(code, sizeof(code) - 1, i, PLACE_X86_64).any);
+		assert_false(at(code, sizeof(code) - 1, i, CODE_X86_64).any);
 }
 
 /* Two ways to go on are one loop, up to the last of them. */
@@ -81,7 +81,7 @@ static void continue_is_the_same_loop(void **state)
 				   "\xff\xc9" /* 4 dec %ecx */
 				   "\x75\xf8" /* 6 jne 0 */
 				   "\xc3";    /* 8 */
-	struct around a = at(code, sizeof(code) - 1, 4, PLACE_X86_64);
+	struct around a = at(code, sizeof(code) - 1, 4, CODE_X86_64);
 
 	(void)state;
 	assert_true(a.any);
@@ -89,7 +89,7 @@ static void continue_is_the_same_loop(void **state)
 	assert_int_equal(a.inner.branch, START + 6);
 	assert_int_equal(a.outer.insns, 4);
 	assert_int_equal(a.inner.insns, 4);
-	assert_false(at(code, sizeof(code) - 1, 8, PLACE_X86_64).any);
+	assert_false(at(code, sizeof(code) - 1, 8, CODE_X86_64).any);
 }
 
 static void arm64(void **state)
@@ -102,10 +102,10 @@ static void arm64(void **state)
 	};
 
 	(void)state;
-	assert_true(at(code, sizeof(code), 4, PLACE_AARCH64).any);
-	assert_int_equal(at(code, sizeof(code), 8, PLACE_AARCH64).inner.branch, START + 8);
-	assert_false(at(code, sizeof(code), 0, PLACE_AARCH64).any);
-	assert_false(at(code, sizeof(code), 12, PLACE_AARCH64).any);
+	assert_true(at(code, sizeof(code), 4, CODE_AARCH64).any);
+	assert_int_equal(at(code, sizeof(code), 8, CODE_AARCH64).inner.branch, START + 8);
+	assert_false(at(code, sizeof(code), 0, CODE_AARCH64).any);
+	assert_false(at(code, sizeof(code), 12, CODE_AARCH64).any);
 }
 
 int main(void)

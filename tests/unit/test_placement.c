@@ -30,12 +30,12 @@ struct row {
 
 static struct placement find(const struct row *row)
 {
-	struct placement_input in = { .machine = PLACE_X86_64,
-				      .code = (const uint8_t *)row->code,
-				      .size_bytes = row->size,
-				      .address = ADDRESS,
-				      .argument_mask = row->argument_mask,
-				      .nop5_optimised = !row->old_kernel };
+	struct code_input in = { .machine = CODE_X86_64,
+				 .code = (const uint8_t *)row->code,
+				 .size_bytes = row->size,
+				 .address = ADDRESS,
+				 .argument_mask = row->argument_mask,
+				 .nop5_optimised = !row->old_kernel };
 	struct placement out;
 
 	placement_find(&in, &out);
@@ -160,11 +160,11 @@ static void rules_hold(void **state)
 /* The kernel writes the five bytes of an optimised nop at once, never across a page. */
 static void nop5_across_a_page_is_emulated(void **state)
 {
-	struct placement_input in = { .machine = PLACE_X86_64,
-				      .code = (const uint8_t *)NOP5 RET,
-				      .size_bytes = 6,
-				      .address = 0x401ffc,
-				      .nop5_optimised = true };
+	struct code_input in = { .machine = CODE_X86_64,
+				 .code = (const uint8_t *)NOP5 RET,
+				 .size_bytes = 6,
+				 .address = 0x401ffc,
+				 .nop5_optimised = true };
 	struct placement out;
 
 	(void)state;
@@ -177,11 +177,11 @@ static void nop5_across_a_page_is_emulated(void **state)
 
 static void probes_stay_before_another_entry_point(void **state)
 {
-	struct placement_input in = { .machine = PLACE_X86_64,
-				      .code = (const uint8_t *)ENDBR PUSH RET,
-				      .size_bytes = 6,
-				      .address = ADDRESS,
-				      .entry_limit = 4 };
+	struct code_input in = { .machine = CODE_X86_64,
+				 .code = (const uint8_t *)ENDBR PUSH RET,
+				 .size_bytes = 6,
+				 .address = ADDRESS,
+				 .entry_limit = 4 };
 	struct placement out;
 
 	(void)state;

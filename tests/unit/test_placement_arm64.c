@@ -246,10 +246,10 @@ static const struct row rows[] = {
 static struct placement find(const struct row *row)
 {
 	uint8_t code[32];
-	struct placement_input in = { .machine = PLACE_AARCH64,
-				      .code = code,
-				      .address = ADDRESS,
-				      .argument_mask = row->argument_mask };
+	struct code_input in = { .machine = CODE_AARCH64,
+				 .code = code,
+				 .address = ADDRESS,
+				 .argument_mask = row->argument_mask };
 	struct placement out;
 	size_t n = 8;
 

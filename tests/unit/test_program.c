@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "probes/process/program.h"
 #include "probes/select/select.h"
 
 #define MAX_WORDS 16

@@ -116,11 +116,11 @@ static void rules_hold(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct placement_input in = { .machine = PLACE_X86_64,
-					      .code = (const uint8_t *)rows[i].code,
-					      .size_bytes = rows[i].size,
-					      .address = ADDRESS,
-					      .nop5_optimised = true };
+		struct code_input in = { .machine = CODE_X86_64,
+					 .code = (const uint8_t *)rows[i].code,
+					 .size_bytes = rows[i].size,
+					 .address = ADDRESS,
+					 .nop5_optimised = true };
 		struct placement out;
 
 		placement_find(&in, &out);
@@ -148,10 +148,10 @@ static void looking_at_the_caller(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct placement_input in = { .machine = PLACE_X86_64,
-					      .code = (const uint8_t *)cases[i].code,
-					      .size_bytes = cases[i].size,
-					      .address = ADDRESS };
+		struct code_input in = { .machine = CODE_X86_64,
+					 .code = (const uint8_t *)cases[i].code,
+					 .size_bytes = cases[i].size,
+					 .address = ADDRESS };
 		struct placement out;
 
 		placement_find(&in, &out);
@@ -165,11 +165,11 @@ static void a_part_elsewhere_is_followed_when_given(void **state)
 {
 	static const char main_code[] = PUSH "\x0f\x84\xf9\xef\xff\xff" POP RET;
 	static const char cold_code[] = POP RET;
-	struct placement_part cold = { (const uint8_t *)cold_code, 2, ADDRESS - 0x1000 };
-	struct placement_input in = { .machine = PLACE_X86_64,
-				      .code = (const uint8_t *)main_code,
-				      .size_bytes = sizeof(main_code) - 1,
-				      .address = ADDRESS };
+	struct code_part cold = { (const uint8_t *)cold_code, 2, ADDRESS - 0x1000 };
+	struct code_input in = { .machine = CODE_X86_64,
+				 .code = (const uint8_t *)main_code,
+				 .size_bytes = sizeof(main_code) - 1,
+				 .address = ADDRESS };
 	struct placement out;
 
 	(void)state;
@@ -189,7 +189,7 @@ static void a_part_elsewhere_is_followed_when_given(void **state)
 static void more_exits_than_fit_are_incomplete(void **state)
 {
 	uint8_t code[PLACEMENT_RET_SITES_MAX + 1];
-	struct placement_input in = { .machine = PLACE_X86_64, .code = code, .address = ADDRESS };
+	struct code_input in = { .machine = CODE_X86_64, .code = code, .address = ADDRESS };
 	struct placement out;
 
 	(void)state;
@@ -211,8 +211,8 @@ static void noise_is_survived(void **state)
 
 	(void)state;
 	for (int round = 0; round < 2000; round++) {
-		struct placement_input in = { .machine = round % 2 ? PLACE_X86_64 : PLACE_AARCH64,
-					      .code = code };
+		struct code_input in = { .machine = round % 2 ? CODE_X86_64 : CODE_AARCH64,
+					 .code = code };
 		struct placement out;
 
 		for (size_t i = 0; i < sizeof(code); i++) {
@@ -235,8 +235,8 @@ static void huge_symbols_are_cut(void **state)
 {
 	size_t n = (1u << 20) + 16;
 	uint8_t *code = xmalloc(n);
-	struct placement_input in = {
-		.machine = PLACE_X86_64, .code = code, .size_bytes = n, .address = ADDRESS
+	struct code_input in = {
+		.machine = CODE_X86_64, .code = code, .size_bytes = n, .address = ADDRESS
 	};
 	struct placement out;
 
