@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analysis/calls/calls.h"
+#include "analysis/threads/call.h"
 #include "analysis/threads/threads.h"
 #include "trace/record.h"
 
