@@ -6,6 +6,7 @@
 #include "analysis/cause/by_counters.h"
 #include "analysis/cause/by_wait.h"
 #include "analysis/cause/cause.h"
+#include "analysis/cause/coactivity_find.h"
 #include "analysis/score/block.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -164,14 +165,4 @@ void causes_find(struct block *b, const struct meta *meta)
 	memcpy(b->unexplained, rest, sizeof(rest));
 	leave_rest(b, meta, rest, excess);
 	vec_sort(&b->causes, larger_share);
-}
-
-void causes_release(struct causes *causes)
-{
-	vec_for_each (causes, struct cause, c) {
-		vec_for_each (&c->evidence, char *, e)
-			free(*e);
-		vec_release(&c->evidence);
-	}
-	vec_release(causes);
 }

@@ -10,26 +10,11 @@
 
 #include <stddef.h>
 
-#include "base/vec.h"
+#include "analysis/score/judgement.h"
 
 struct block;
 struct meta;
 struct text;
-
-enum cause_pool { POOL_CALLEE, POOL_PREEMPTED, POOL_BLOCKED, POOL_IDLE, POOL_RUNNING, CAUSE_POOLS };
-
-struct cause {
-	const char *kind;  /* static: one of the contract's kinds */
-	double share;	   /* of the block's excess */
-	double confidence; /* 1: records prove it; 0.5: estimated; 0: unknown */
-	struct {
-		VEC(char *)
-	} evidence;
-};
-
-struct causes {
-	VEC(struct cause)
-};
 
 struct cause_rule {
 	const char *kind;
@@ -47,6 +32,5 @@ extern const size_t cause_rules_n;
 
 /* Fills block->causes from its pools, largest share first. Nothing where there is no excess. */
 void causes_find(struct block *b, const struct meta *meta);
-void causes_release(struct causes *causes);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/cause/coactivity_find.h"
+
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/evidence/coactivity_internal.h"
+#include "analysis/evidence/coactivity.h"
 #include "analysis/score/block.h"
 #include "base/mem.h"
 #include "trace/meta/meta.h"

@@ -5,6 +5,7 @@
 #include "analysis/cause/by_counters.h"
 #include "analysis/cause/by_spin.h"
 #include "analysis/cause/cause.h"
+#include "analysis/cause/work.h"
 #include "analysis/evidence/counters.h"
 #include "analysis/evidence/samples.h"
 #include "analysis/score/block.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/cause/samples_compare.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/evidence/samples.h"
-#include "analysis/evidence/samples_internal.h"
 #include "analysis/score/block.h"
 #include "analysis/stat/stats.h"
 #include "base/hash.h"

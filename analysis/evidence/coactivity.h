@@ -66,8 +66,18 @@ struct coactives {
 	VEC(struct coactive)
 };
 
-/* The function that was most at work meanwhile; NULL: none was. */
-const struct coactive *coactive_interferer(const struct coactives *all);
+#define COACTIVITY_RUNNING 1 /* the candidate: any thread on a CPU. 0 is none */
+
+struct coactivity_candidate {
+	enum coactive_part part;
+	uint32_t id;
+};
+
+struct coactivity_block {
+	uint32_t gap, until_next; /* one call in gap is measured */
+	bool used;
+	struct lift_sample sample;
+};
 
 struct coactivity {
 	const struct calls *calls;
@@ -93,8 +103,6 @@ struct coactivity {
 
 void coactivity_init(struct coactivity *co, const struct calls *calls);
 struct call_visitor coactivity_visitor(struct coactivity *co);
-/* After calls_end(): fills the blocks' coactive lists. */
-void coactivity_find(struct coactivity *co, struct blocks *blocks);
 /* What is kept of a function's calls, for tests. */
 const struct lift_sample *coactivity_sample(const struct coactivity *co, uint32_t id);
 void coactivity_release(struct coactivity *co);

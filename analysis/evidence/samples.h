@@ -17,8 +17,7 @@
 #include "analysis/calls/calls.h"
 #include "base/vec.h"
 
-struct block;
-struct blocks;
+struct meta;
 struct meta_frame;
 
 #define SAMPLES_OF_BLOCK 4096
@@ -36,6 +35,21 @@ struct block_samples {
 	uint64_t kernel_ns;		   /* of own_ns */
 };
 
+struct sample_row {
+	uint64_t duration_ns; /* of the call */
+	uint64_t weight_ns;
+	uint32_t stack; /* 0: not known */
+	bool own;	/* the block was the innermost traced function */
+	bool kernel;
+};
+
+struct samples_function {
+	uint64_t seen;
+	struct {
+		VEC(struct sample_row)
+	} rows;
+};
+
 struct samples {
 	const struct calls *calls;
 	struct {
@@ -45,32 +59,10 @@ struct samples {
 	uint64_t random;
 };
 
-/* One place: a line, or a function called from the block. */
-struct place {
-	const struct meta_frame *frame; /* of a line; a function: any of its frames; NULL: kernel */
-	uint32_t slow, fast;		/* samples */
-	double slow_ns, fast_ns;	/* per call */
-	double slow_low_ns, slow_high_ns, fast_high_ns;
-	double share; /* of all time that slow calls take longer than fast ones */
-};
-
-struct places {
-	VEC(struct place)
-};
-
-struct differences {
-	uint32_t slow, fast;	      /* samples in slow and in fast calls */
-	struct places lines, callees; /* more time in slow calls, beyond chance; most first */
-};
-
 void samples_init(struct samples *s, const struct calls *calls);
 struct call_visitor samples_visitor(struct samples *s);
-/* Fills the blocks' samples. */
-void samples_find(const struct samples *s, struct blocks *blocks);
-/* slow_calls and fast_calls: how many the block has; difference_ns: of their mean CPU times. */
-void samples_compare(const struct samples *s, const struct block *b, uint64_t slow_calls,
-		     uint64_t fast_calls, double difference_ns, struct differences *d);
-void differences_release(struct differences *d);
+/* Returns the innermost frame of a sample, or NULL if its stack is not known. */
+const struct meta_frame *samples_innermost(const struct meta *meta, const struct sample_row *row);
 void samples_release(struct samples *s);
 
 #endif

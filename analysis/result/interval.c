@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/result/interval.h"
+#include "analysis/cause/judge.h"
 #include "analysis/result/result.h"
 #include "analysis/score/block.h"
 #include "trace/meta/meta.h"
@@ -72,6 +73,8 @@ void interval_blocks(struct interval *iv, uint64_t now_ns, struct blocks *blocks
 
 	iv->until_ns = now_ns;
 	blocks_build(blocks, &iv->sums, &o);
+	blocks_judge(blocks,
+		     &(struct evidence){ .meta = iv->whole->meta, .duration_ns = o.duration_ns });
 }
 
 void interval_next(struct interval *iv)

@@ -7,6 +7,7 @@
 #include "analysis/calls/paircost.h"
 #include "analysis/result/notice.h"
 #include "analysis/result/result.h"
+#include "analysis/cause/judge.h"
 #include "analysis/result/time.h"
 #include "analysis/score/marker.h"
 #include "analysis/threads/setclock.h"
@@ -296,21 +297,27 @@ static void build_groups(struct result *res, const struct block_options *o)
 	struct block_options without = *o;
 
 	without.baseline = NULL;
-	without.coactivity = NULL;
-	without.samples = NULL;
-	without.whole = &res->blocks;
-	if (res->keyed.rule.name)
-		keyed_build(&res->keyed, &res->sci, &without, &res->groups);
+	if (!res->keyed.rule.name)
+		return;
+	keyed_build(&res->keyed, &res->sci, &without, &res->groups);
+	blocks_judge(&res->groups, &(struct evidence){ .meta = res->meta,
+						       .duration_ns = o->duration_ns,
+						       .whole = &res->blocks });
 }
 
 static void conclude(struct result *res, const struct block_options *o)
 {
+	const struct evidence e = { .meta = res->meta,
+				    .duration_ns = o->duration_ns,
+				    .coactivity = &res->coactivity,
+				    .samples = &res->samples };
+
 	res->options = *o;
 	res->waits_lost_ns = xcalloc(res->calls.threads.all.n + 1, sizeof(*res->waits_lost_ns));
 	markers_scale_loops(&res->sci);
 	blocks_build(&res->blocks, &res->sci, o);
+	blocks_judge(&res->blocks, &e);
 	coactivity_release(&res->coactivity); /* the blocks have it; what follows needs the room */
-	res->options.coactivity = NULL;
 	vec_for_each (&res->blocks, struct block, b)
 		b->in_lost = block_counts(b);
 	sites_build(&res->site_sums, o, &res->sites, res->waits_lost_ns);
@@ -340,8 +347,6 @@ static int begin(struct result *res, uint64_t start_ns, const struct result_opti
 static void end(struct result *res)
 {
 	struct block_options bo = {
-		.coactivity = &res->coactivity,
-		.samples = &res->samples,
 		.counters = &res->counters,
 		.period = meta_period(res->meta),
 	};

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/calls/calls.h"
-#include "analysis/evidence/samples.h"
+#include "analysis/cause/samples_compare.h"
 #include "analysis/score/block.h"
 #include "analysis/score/callstack.h"
 

@@ -20,14 +20,6 @@ const char *block_kind_name(enum block_kind kind)
 	return names[kind];
 }
 
-const char *verdict_name(enum verdict verdict)
-{
-	static const char *const names[] = { "interference", "workload",      "noise",
-					     "idle",	     "too-few-calls", "cannot-tell" };
-
-	return names[verdict];
-}
-
 /* One thread's part of a block: its excess and the calls that it stands for. */
 struct part {
 	double excess_ns, own_excess_ns, open_ns;
@@ -341,15 +333,6 @@ static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
 	copy_sums(b);
 }
 
-static const struct block *whole_of(const struct block *b, const struct block_options *o)
-{
-	if (o->whole)
-		vec_for_each (o->whole, const struct block, whole)
-			if (whole->function == b->function)
-				return whole;
-	return b;
-}
-
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o)
 {
 	const size_t first = blocks->n;
@@ -379,18 +362,6 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		b->never_fast = block_never_fast(b);
 		block_take_idle(b, o->duration_ns);
 		workload_fit(&b->sums->workload, &b->fit);
-	}
-	if (o->coactivity)
-		coactivity_find(o->coactivity, blocks);
-	if (o->samples)
-		samples_find(o->samples, blocks);
-	for (size_t i = first; i < blocks->n; i++) {
-		struct block *b = &blocks->data[i];
-
-		b->work = work_proof(b, whole_of(b, o), sci->meta);
-		b->verdict = block_verdict(b);
-		causes_find(b, sci->meta);
-		block_take_unexplained(b, whole_of(b, o), o->duration_ns);
 	}
 	free(min);
 	free(block_of);

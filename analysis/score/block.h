@@ -29,12 +29,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analysis/cause/cause.h"
 #include "analysis/evidence/counters.h"
 #include "analysis/evidence/coactivity.h"
 #include "analysis/evidence/samples.h"
+#include "analysis/score/judgement.h"
 #include "analysis/threads/threads.h"
-#include "analysis/score/work.h"
 #include "analysis/score/workload.h"
 #include "base/vec.h"
 
@@ -58,17 +57,7 @@ enum block_kind {
 	BLOCK_THREAD
 };
 
-enum verdict {
-	VERDICT_INTERFERENCE,
-	VERDICT_WORKLOAD,
-	VERDICT_NOISE,
-	VERDICT_IDLE,
-	VERDICT_TOO_FEW_CALLS,
-	VERDICT_CANNOT_TELL,
-};
-
 const char *block_kind_name(enum block_kind kind);
-const char *verdict_name(enum verdict verdict);
 
 #define SCI_HIGH     0.2 /* the paper's threshold for a real problem */
 #define SCI_LOW	     0.05
@@ -149,13 +138,10 @@ struct block_options {
 	uint64_t (*observed_ns)(void *ctx, const struct thread *t);
 	void *observed_ctx;
 	const struct counters *counters; /* NULL: nothing was counted */
-	struct coactivity *coactivity;	 /* NULL: not looked at */
-	const struct samples *samples;	 /* the same */
-	/* Of groups of calls: their functions' blocks, which know more; NULL: of functions. */
-	const struct blocks *whole;
 };
 
-/* A block for every function that was called, in order of id; to be released. */
+/* A scored block for every function that was called, in order of id; to be released. What is said
+ * of them is the judge's (analysis/cause/judge.h). */
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o);
 void blocks_release(struct blocks *blocks);
 void block_release(struct block *b); /* of one that is taken out of them */
@@ -189,23 +175,10 @@ double block_weight_outer(const struct block *b);
 double block_weight_calls(const struct block *b);
 /* From its pools and own excess: what is idle is not lost. */
 void block_take_idle(struct block *b, uint64_t duration_ns);
-/* The block's own frame in the loop (its loop is the line) that takes much of its threads' time,
- * where it was called too few times to be judged; NULL: none is known. */
-const struct meta_frame *block_loop(const struct block *b);
-/* Part of its threads' time in such a loop. */
-double block_loop_share(const struct block *b);
 /* Fast calls: up to the median, with all of its bucket, which of calls that always take the same
  * time has most. Slow ones: from the 90th percentile, and not fast. */
 uint64_t block_fast_max_ns(const struct block *b);
 uint64_t block_slow_min_ns(const struct block *b);
-/* Needs everything of the block but verdict and causes. */
-enum verdict block_verdict(const struct block *b);
-/*
- * Once its causes are known: a block of interference keeps as lost what evidence attributes to
- * interference. Where most of the excess is not explained nobody can tell. whole: as of
- * work_proof().
- */
-void block_take_unexplained(struct block *b, const struct block *whole, uint64_t duration_ns);
 /* Its own excess is part of the recording's lost and unexplained time. */
 static inline bool block_counts(const struct block *b)
 {
@@ -217,9 +190,6 @@ static inline double block_suspect_threads(const struct block *b)
 {
 	return b->lost_threads + b->unexplained_threads;
 }
-
-/* Most of its excess is time on a CPU that nothing explains. */
-bool block_is_unexplained(const struct block *b);
 
 /*
  * Own excess by thread, ns, [thread index], of the blocks that are in_lost; caller frees.

@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/cause/cause.h"
+#include "analysis/cause/verdict.h"
 #include "analysis/site/site.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"

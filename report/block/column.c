@@ -10,6 +10,7 @@
 #include "analysis/lock/section.h"
 #include "base/err.h"
 #include "report/block/column.h"
+#include "analysis/cause/verdict.h"
 #include "analysis/threads/threads.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"

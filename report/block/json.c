@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/work.h"
 #include "analysis/lock/section.h"
 #include "analysis/result/result.h"
 #include "analysis/sequence/sequence.h"

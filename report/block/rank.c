@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
 #include "report/block/column.h"
 #include "report/block/counters.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause/coactivity_find.h"
 #include "analysis/cause/kind.h"
 #include "analysis/evidence/coactivity.h"
 #include "analysis/result/result.h"

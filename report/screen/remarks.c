@@ -7,6 +7,7 @@
 
 #include "analysis/calls/paircost.h"
 #include "analysis/cause/kind.h"
+#include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
 #include "base/mem.h"
 #include "base/text.h"

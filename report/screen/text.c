@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
 #include "base/text.h"
 #include "report/block/column.h"

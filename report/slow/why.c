@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause/samples_compare.h"
 #include "analysis/result/result.h"
 #include "analysis/result/slow.h"
 #include "base/json.h"

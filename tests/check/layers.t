@@ -61,9 +61,6 @@ floors() { # floor, folders
 # Includes that climb until what they are made for is cut: a line goes with its cut, none comes.
 climbs() {
 	cat <<-'EOR'
-	analysis/evidence/samples.c analysis/score/block.h
-	analysis/score/block.h analysis/cause/cause.h
-	analysis/threads/waker.c analysis/calls/calls.h
 	EOR
 }
 

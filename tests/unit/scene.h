@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/judge.h"
 #include "dice.h"
 #include "analysis/calls/calls.h"
 #include "analysis/score/block.h"
@@ -140,6 +141,8 @@ static inline void scene_finish(struct scene *s, uint64_t end_ns)
 
 	calls_end(&s->calls, end_ns);
 	blocks_build(&s->blocks, &s->sci, &o);
+	blocks_judge(&s->blocks,
+		     &(struct evidence){ .meta = &s->meta, .duration_ns = o.duration_ns });
 }
 
 static inline const struct block *scene_block(const struct scene *s, const char *name)

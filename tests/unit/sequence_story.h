@@ -7,6 +7,7 @@
 
 #include "scene.h"
 
+#include "analysis/cause/judge.h"
 #include "analysis/score/keyed.h"
 #include "analysis/sequence/sequence.h"
 #include "base/text.h"
@@ -95,6 +96,8 @@ static inline void read_all(struct story *s)
 	v = sequences_visitor(&s->sequences);
 	feed(s, &v);
 	keyed_build(&s->keyed, NULL, &o, &s->blocks);
+	blocks_judge(&s->blocks,
+		     &(struct evidence){ .meta = &s->meta, .duration_ns = o.duration_ns });
 	sequences_finish(&s->sequences, &s->blocks);
 }
 

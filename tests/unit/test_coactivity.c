@@ -5,6 +5,7 @@
 #include "unit.h"
 #include "scene.h"
 
+#include "analysis/cause/judge.h"
 #include "analysis/evidence/coactivity.h"
 
 enum { VICTIM, CULPRIT, BYSTANDER, OUTER, TAKE };
@@ -39,12 +40,13 @@ static void begin(struct stage *st, uint64_t seed)
 
 static const struct coactives *finish(struct stage *st, uint64_t end_ns, const char *name)
 {
-	struct block_options o = { .duration_ns = end_ns - 1000,
-				   .period = 1,
-				   .coactivity = &st->co };
+	struct block_options o = { .duration_ns = end_ns - 1000, .period = 1 };
 
 	calls_end(&st->scene.calls, end_ns);
 	blocks_build(&st->scene.blocks, &st->scene.sci, &o);
+	blocks_judge(&st->scene.blocks, &(struct evidence){ .meta = &st->scene.meta,
+							    .duration_ns = o.duration_ns,
+							    .coactivity = &st->co });
 	return &scene_block(&st->scene, name)->coactive;
 }
 

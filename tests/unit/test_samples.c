@@ -3,6 +3,9 @@
 #include "unit.h"
 #include "scene.h"
 
+#include "analysis/cause/judge.h"
+#include "analysis/cause/samples_compare.h"
+#include "analysis/cause/verdict.h"
 #include "analysis/evidence/samples.h"
 
 #define CALLS 2000
@@ -69,7 +72,7 @@ static void begin(struct stage *st)
  */
 static const struct block *play(struct stage *st, uint64_t in_slow, bool held)
 {
-	struct block_options o = { .period = 1, .samples = &st->samples, .coactivity = &st->co };
+	struct block_options o = { .period = 1 };
 	uint64_t t = 2000;
 
 	for (unsigned i = 0; i < CALLS; i++) {
@@ -94,6 +97,10 @@ static const struct block *play(struct stage *st, uint64_t in_slow, bool held)
 	calls_end(&st->scene.calls, t);
 	st->scene.calls.threads.have_switch = true;
 	blocks_build(&st->scene.blocks, &st->scene.sci, &o);
+	blocks_judge(&st->scene.blocks, &(struct evidence){ .meta = &st->scene.meta,
+							    .duration_ns = o.duration_ns,
+							    .coactivity = &st->co,
+							    .samples = &st->samples });
 	return scene_block(&st->scene, "take");
 }
 
@@ -204,7 +211,6 @@ static void the_loop_of_a_long_call_is_found(void **state)
 
 	(void)state;
 	begin(&st);
-	o.samples = &st.samples;
 	enter(&st.scene, 2000, 1, 0, 0x1000);
 	sample(&st, 10000000, 1, PLAIN);
 	sample(&st, 20000000, 1, CALLEE);
@@ -212,6 +218,9 @@ static void the_loop_of_a_long_call_is_found(void **state)
 	leave(&st.scene, 90000000, 1, 0, 0x1000);
 	calls_end(&st.scene.calls, 100000000);
 	blocks_build(&st.scene.blocks, &st.scene.sci, &o);
+	blocks_judge(&st.scene.blocks, &(struct evidence){ .meta = &st.scene.meta,
+							   .duration_ns = o.duration_ns,
+							   .samples = &st.samples });
 	b = scene_block(&st.scene, "take");
 	assert_int_equal(b->verdict, VERDICT_TOO_FEW_CALLS);
 	assert_ptr_equal(block_loop(b), &frames[0]);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is interference, and what is noise, work, idle, or not to be told. */
+#include "analysis/cause/judge.h"
+#include "analysis/cause/verdict.h"
 #include "unit.h"
 #include "score_scene.h"
 
@@ -220,6 +222,7 @@ static void never_fast_is_not_judged(void **state)
 	assert_true(scene_block(&s, "busy")->never_fast);
 	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_CANNOT_TELL);
 	blocks_build(&with, &s.sci, &quiet);
+	blocks_judge(&with, &(struct evidence){ .meta = &s.meta, .duration_ns = 1 });
 	vec_for_each (&with, const struct block, b)
 		if (!strcmp(b->name, "busy")) {
 			assert_false(b->never_fast);

@@ -6,9 +6,10 @@
 #include "unit.h"
 #include "scene.h"
 
+#include "analysis/cause/judge.h"
+#include "analysis/cause/work.h"
 #include "analysis/evidence/coactivity.h"
 #include "analysis/evidence/samples.h"
-#include "analysis/score/work.h"
 
 struct stage {
 	struct scene scene;
@@ -43,13 +44,14 @@ static void begin(struct stage *st)
 
 static const struct block *finish(struct stage *st, uint64_t end_ns)
 {
-	struct block_options o = { .duration_ns = end_ns - 1000,
-				   .period = 1,
-				   .coactivity = &st->co,
-				   .samples = &st->samples };
+	struct block_options o = { .duration_ns = end_ns - 1000, .period = 1 };
 
 	calls_end(&st->scene.calls, end_ns);
 	blocks_build(&st->scene.blocks, &st->scene.sci, &o);
+	blocks_judge(&st->scene.blocks, &(struct evidence){ .meta = &st->scene.meta,
+							    .duration_ns = o.duration_ns,
+							    .coactivity = &st->co,
+							    .samples = &st->samples });
 	return scene_block(&st->scene, "f");
 }
 

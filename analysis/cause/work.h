@@ -9,33 +9,17 @@
  * time on a CPU that is many times what the fastest call takes: half of the calls may have nothing
  * to do. Where no other thread of the program ran at all, a lesser multiple is enough.
  */
-#ifndef ISPOT_ANALYSIS_SCORE_WORK_H
-#define ISPOT_ANALYSIS_SCORE_WORK_H
+#ifndef ISPOT_ANALYSIS_CAUSE_WORK_H
+#define ISPOT_ANALYSIS_CAUSE_WORK_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "analysis/score/judgement.h"
 
 struct block;
 struct meta;
 struct text;
 
-enum work_by {
-	WORK_UNPROVEN,
-	WORK_CALL_INDEX,
-	WORK_ARGUMENT,
-	WORK_INSTRUCTIONS,
-	WORK_CALLS_INSIDE,
-	WORK_UNDISTURBED
-};
-
-struct work {
-	enum work_by by;
-	double share; /* of the excess that it accounts for */
-	bool median;  /* it is the median call that grows, not the fastest: less sure */
-	bool alone;   /* undisturbed: no other thread of the program ran */
-};
-
-const char *work_by_name(enum work_by by); /* "call-index" …; NULL: unproven */
 /*
  * Needs the block's pools, fit, counters, samples and co-activity. whole: the block of the function
  * whose group of calls it is, for what only that has, samples and co-activity; else the block.

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/work.h"
 #include "analysis/score/block.h"
-#include "analysis/score/work.h"
 #include "base/text.h"
 #include "trace/meta/argument.h"
 #include "trace/meta/meta.h"
@@ -17,14 +17,6 @@
 #define ALONE_TIMES  10	   /* the fastest call: what other programs do to caches is less */
 #define TIMES	     30	   /* the same beside threads that make no difference */
 #define PART_MIN     0.005 /* less would print as 0 % */
-
-const char *work_by_name(enum work_by by)
-{
-	static const char *const names[] = { NULL,	     "call-index",   "argument",
-					     "instructions", "calls-inside", "undisturbed" };
-
-	return names[by];
-}
 
 static bool spins(const struct block *b)
 {

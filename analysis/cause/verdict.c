@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/cause/verdict.h"
+
 #include <math.h>
 
 #include "analysis/calls/paircost.h"
+#include "analysis/cause/coactivity_find.h"
 #include "analysis/score/block.h"
 #include "analysis/score/sci.h"
 

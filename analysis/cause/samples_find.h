@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Where the slow calls of a block spend their time: the samples inside of them, summed up. */
+#ifndef ISPOT_ANALYSIS_CAUSE_SAMPLES_FIND_H
+#define ISPOT_ANALYSIS_CAUSE_SAMPLES_FIND_H
+
+struct blocks;
+struct samples;
+
+/* Fills the blocks' samples. */
+void samples_find(const struct samples *s, struct blocks *blocks);
+
+#endif

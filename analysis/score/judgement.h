@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What is said of a block once it is scored: its verdict, the proof that its work varies, and its
+ * causes. The judge (analysis/cause/judge.h) fills these; they stand here because a block holds
+ * them.
+ */
+#ifndef ISPOT_ANALYSIS_SCORE_JUDGEMENT_H
+#define ISPOT_ANALYSIS_SCORE_JUDGEMENT_H
+
+#include <stdbool.h>
+
+#include "base/vec.h"
+
+enum verdict {
+	VERDICT_INTERFERENCE,
+	VERDICT_WORKLOAD,
+	VERDICT_NOISE,
+	VERDICT_IDLE,
+	VERDICT_TOO_FEW_CALLS,
+	VERDICT_CANNOT_TELL,
+};
+
+const char *verdict_name(enum verdict verdict);
+
+enum work_by {
+	WORK_UNPROVEN,
+	WORK_CALL_INDEX,
+	WORK_ARGUMENT,
+	WORK_INSTRUCTIONS,
+	WORK_CALLS_INSIDE,
+	WORK_UNDISTURBED
+};
+
+struct work {
+	enum work_by by;
+	double share; /* of the excess that it accounts for */
+	bool median;  /* it is the median call that grows, not the fastest: less sure */
+	bool alone;   /* undisturbed: no other thread of the program ran */
+};
+
+const char *work_by_name(enum work_by by); /* "call-index" …; NULL: unproven */
+enum cause_pool { POOL_CALLEE, POOL_PREEMPTED, POOL_BLOCKED, POOL_IDLE, POOL_RUNNING, CAUSE_POOLS };
+
+struct cause {
+	const char *kind;  /* static: one of the contract's kinds */
+	double share;	   /* of the block's excess */
+	double confidence; /* 1: records prove it; 0.5: estimated; 0: unknown */
+	struct {
+		VEC(char *)
+	} evidence;
+};
+
+struct causes {
+	VEC(struct cause)
+};
+
+void causes_release(struct causes *causes);
+
+#endif
