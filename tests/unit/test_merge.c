@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "trace/frame/crc.h"
+#include "base/crc.h"
 #include "trace/merge.h"
 #include "trace/varint.h"
 

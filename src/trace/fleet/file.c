@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "trace/frame/crc.h"
+#include "base/crc.h"
 
 _Static_assert(sizeof(struct fleet_block_head) == 40, "as the layout says");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "heads are read and written as they are");

@@ -9,7 +9,7 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "trace/frame/crc.h"
+#include "base/crc.h"
 
 _Static_assert(sizeof(struct chunk_header) == 48, "the format says 48 bytes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are stored as they are");

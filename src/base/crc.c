@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "trace/frame/crc.h"
+#include "base/crc.h"
 
 #include <zlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* CRC-32 as zlib, gzip and Ethernet have it (reflected, polynomial 0xedb88320). */
-#ifndef ISPOT_TRACE_FRAME_CRC_H
-#define ISPOT_TRACE_FRAME_CRC_H
+#ifndef ISPOT_BASE_CRC_H
+#define ISPOT_BASE_CRC_H
 
 #include <stddef.h>
 #include <stdint.h>
