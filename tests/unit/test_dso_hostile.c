@@ -215,12 +215,131 @@ static void siblings_inside(void **state)
 		      ".Ld50: .fill 51,1,0\n");
 }
 
+static bool has(struct setup *s, const char *name, const char *symbol)
+{
+	const uint32_t *at;
+
+	return dso_find(get(s, name), symbol, &at) > 0;
+}
+
+/* A stripped program without a build ID, whose link has that name and app.debug's checksum. */
+static void link_to(const char *program, const char *name)
+{
+	char *line;
+
+	line = xasprintf(
+		"objcopy --only-keep-debug --remove-section .note.gnu.build-id app app.debug &&"
+		"python3 -c 'import sys, zlib\n"
+		"name = sys.argv[1].encode() + b\"\\0\"\n"
+		"crc = zlib.crc32(open(\"app.debug\", \"rb\").read())\n"
+		"open(\"link\", \"wb\").write(name + bytes(-len(name) %% 4) + crc.to_bytes(4, \"little\"))'"
+		" %s && objcopy --strip-all --remove-section .note.gnu.build-id"
+		" --add-section .gnu_debuglink=link app %s",
+		name, program);
+	fixture_run(line);
+	free(line);
+}
+
+/* A debug link is a name beside the file: what lies elsewhere is not opened, and a FIFO is no file.
+ */
+static void debug_links(void **state)
+{
+	struct setup *s = *state;
+
+	alarm(60); /* a FIFO that is waited at ends the test */
+	link_to("link-plain", "app.debug");
+	assert_true(has(s, "link-plain", "hidden"));
+	fixture_run("mkdir -p out in && cp app.debug out");
+	link_to("in/link-out", "../out/app.debug");
+	assert_false(has(s, "in/link-out", "hidden"));
+	fixture_run("mkfifo fifo.debug && ln -s fifo.debug linked.debug &&"
+		    "ln -s /dev/zero zero.debug && cp app wrong.debug");
+	link_to("link-fifo", "fifo.debug");
+	assert_false(has(s, "link-fifo", "hidden"));
+	link_to("link-link", "linked.debug");
+	assert_false(has(s, "link-link", "hidden"));
+	link_to("link-device", "zero.debug");
+	assert_false(has(s, "link-device", "hidden"));
+	link_to("link-wrong", "wrong.debug");
+	assert_false(has(s, "link-wrong", "hidden"));
+	alarm(0);
+}
+
+/* The same of what several debug files share, and of split units, which libdw opens by itself. */
+static void other_links(void **state)
+{
+	struct setup *s = *state;
+
+	alarm(60);
+	fixture_run("mkdir -p alt && mkfifo alt/fifo;"
+		    "printf 'fifo\\000aaaaaaaaaaaaaaaaaaaa' >alt-link &&"
+		    "objcopy --add-section .gnu_debugaltlink=alt-link app alt/app &&"
+		    "gcc -g -gsplit-dwarf -O1 -o fifo-split app.c && ls *.dwo >dwos &&"
+		    "for f in $(cat dwos); do rm $f && mkfifo $f || exit; done");
+	ask_everything(s, "alt/app");
+	ask_everything(s, "fifo-split");
+	fixture_run("rm -f *.dwo");
+	alarm(0);
+}
+
+static bool is_mapped(const char *name)
+{
+	char line[4096];
+	bool found = false;
+	FILE *f = fopen("/proc/self/maps", "r");
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		found |= strstr(line, name) != NULL;
+	fclose(f);
+	return found;
+}
+
+/* What others may write is not what is mapped; so it may be cut. */
+static void cut_while_open(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	struct dso *dso;
+	size_t code_n, sum = 0;
+
+	fixture_run("cp app mine && chmod 666 mine");
+	dso = get(s, "mine");
+	assert_true(is_mapped("/memfd:ispot-elf"));
+	assert_false(is_mapped("/mine"));
+	fixture_run("truncate -s 0 mine");
+	for (size_t i = 0, n = dso_functions(dso, &all); i < n; i++) {
+		const uint8_t *code = dso_code(dso, all[i].address, &code_n);
+
+		for (size_t j = 0; code && j < code_n; j++)
+			sum += code[j];
+		sum += dso_line_at(dso, all[i].address).line;
+		sum += dso_function_line(dso, &all[i]).line;
+	}
+	assert_false(is_mapped("/mine"));
+	assert_true(sum > 0);
+}
+
+/* A hole is no reason to fill the memory. */
+static void huge(void **state)
+{
+	struct setup *s = *state;
+	char id[130];
+
+	fixture_run("cp app huge && chmod 666 huge && truncate -s 4T huge");
+	refuse(s, "huge", -EFBIG, "others may write it");
+	dso_file_build_id(fixture_path("huge"), id, sizeof(id));
+	assert_string_equal(id, dso_build_id(get(s, "app")));
+	fixture_run("rm -f huge");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(not_programs),    TEST(truncated),	      TEST(lying_headers),
-		TEST(flipped_bytes),   TEST(deep_namespaces), TEST(deep_blocks),
-		TEST(siblings_inside),
+		TEST(not_programs),  TEST(truncated),	    TEST(debug_links),
+		TEST(other_links),   TEST(cut_while_open),  TEST(huge),
+		TEST(lying_headers), TEST(flipped_bytes),   TEST(deep_namespaces),
+		TEST(deep_blocks),   TEST(siblings_inside),
 	};
 
 	return unit_run(tests);

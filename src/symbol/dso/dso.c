@@ -10,6 +10,8 @@
 #include <elfutils/libdwelf.h>
 
 #include "base/err.h"
+#include "base/text.h"
+#include "symbol/dso/file.h"
 
 struct dso_cache {
 	VEC(struct dso *)
@@ -64,16 +66,27 @@ static int open_error(struct err *err, const char *path, int code)
 	return err_set(err, code, "cannot open %s: %s", path, strerror(-code));
 }
 
-/* O_NONBLOCK: a FIFO must not make the tool wait. */
 static int open_file(struct dso *dso, const char *path, struct err *err)
 {
-	dso->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (dso->fd < 0 || fstat(dso->fd, &dso->st))
-		return open_error(err, path, -errno);
-	if (S_ISDIR(dso->st.st_mode))
+	struct dso_file file;
+	char size[TEXT_NUMBER];
+	int ret = dso_file_open(&file, path);
+
+	if (ret == -EISDIR)
 		return err_set(err, -ENOEXEC, "%s is a directory; name a program in it", path);
-	if (!S_ISREG(dso->st.st_mode))
+	if (ret == -EINVAL)
 		return err_set(err, -ENOEXEC, "%s is not a regular file; name a program", path);
+	if (ret == -EFBIG)
+		return err_set(err, ret,
+			       "%s has %s, and others may write it: ispot would have to copy it, "
+			       "but all copies together may take a quarter of the memory; strip "
+			       "it, or install it where only root can write",
+			       path, text_bytes(size, (uint64_t)file.st.st_size));
+	if (ret)
+		return open_error(err, path, ret);
+	dso->st = file.st;
+	dso->copied_bytes = file.copied_bytes;
+	dso->fd = dso_file_take(&file);
 	return 0;
 }
 
@@ -208,6 +221,7 @@ static void read_sections(struct dso *dso)
 }
 
 #define BUILD_ID_MAX 64
+#define NOTES_MAX    (1u << 20)
 
 /* hex: 2 * BUILD_ID_MAX + 1 */
 static void read_build_id(Elf *elf, char *hex)
@@ -220,20 +234,53 @@ static void read_build_id(Elf *elf, char *hex)
 		sprintf(hex + 2 * i, "%02x", ((const uint8_t *)bytes)[i]);
 }
 
+/* Of a file that is not copied, so none of it is mapped: only small parts are read, whatever sizes
+ * it claims. */
+static void read_note(Elf *elf, const GElf_Phdr *ph, char *hex)
+{
+	Elf_Data *data = NULL;
+	GElf_Nhdr note;
+	size_t name, bytes;
+
+	if (ph->p_filesz <= NOTES_MAX)
+		data = elf_getdata_rawchunk(elf, (int64_t)ph->p_offset, ph->p_filesz,
+					    ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name, &bytes)) > 0;) {
+		const uint8_t *id = (const uint8_t *)data->d_buf + bytes;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
+		    memcmp((const char *)data->d_buf + name, "GNU", sizeof("GNU")) != 0 ||
+		    note.n_descsz > BUILD_ID_MAX)
+			continue;
+		for (size_t i = 0; i < note.n_descsz; i++)
+			sprintf(hex + 2 * i, "%02x", id[i]);
+		return;
+	}
+}
+
+static void read_notes(int fd, char *hex)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	size_t n = 0;
+	GElf_Phdr ph;
+
+	if (elf && !elf_getphdrnum(elf, &n) && n < PN_XNUM)
+		for (size_t i = 0; i < n && !*hex && gelf_getphdr(elf, (int)i, &ph); i++)
+			if (ph.p_type == PT_NOTE)
+				read_note(elf, &ph, hex);
+	elf_end(elf);
+}
+
 void dso_file_build_id(const char *path, char *hex, size_t n)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char all[2 * BUILD_ID_MAX + 1] = "";
-	Elf *elf = NULL;
+	int fd = dso_file_open_regular(path, NULL);
 
 	elf_version(EV_CURRENT);
-	if (fd >= 0)
-		elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (elf)
-		read_build_id(elf, all);
-	elf_end(elf);
-	if (fd >= 0)
+	if (fd >= 0) {
+		read_notes(fd, all);
 		close(fd);
+	}
 	snprintf(hex, n, "%s", all);
 }
 
@@ -247,6 +294,7 @@ static void dso_free(struct dso *dso)
 	elf_end(dso->elf);
 	if (dso->fd >= 0)
 		close(dso->fd);
+	dso_file_forget(dso->copied_bytes);
 	vec_release(&dso->segments);
 	vec_release(&dso->code);
 	vec_release(&dso->functions);
@@ -330,30 +378,27 @@ void dso_cache_free(struct dso_cache *cache)
 	free(cache);
 }
 
-static const Dwfl_Callbacks callbacks = {
-	.find_elf = dwfl_build_id_find_elf,
-	.find_debuginfo =
-		dwfl_standard_find_debuginfo, /* asks debuginfod where DEBUGINFOD_URLS is set */
-	/* no .debuginfo_path: beside the file, .debug/ beside it, /usr/lib/debug */
-};
-
 /* At base 0 with p_vaddr added, libdwfl's addresses are the file's own. */
 Dwfl_Module *dso_module(struct dso *dso)
 {
+	void **user = NULL;
 	int fd;
 
 	if (dso->module_tried)
 		return dso->module;
 	dso->module_tried = true;
 	fd = fcntl(dso->fd, F_DUPFD_CLOEXEC, 0);
-	dso->dwfl = dwfl_begin(&callbacks);
+	dso->dwfl = dwfl_begin(&dso_callbacks);
 	if (fd < 0 || !dso->dwfl)
 		goto out;
 	dwfl_report_begin(dso->dwfl);
 	dso->module = dwfl_report_elf(dso->dwfl, dso->path, dso->path, fd, 0, true);
 	dwfl_report_end(dso->dwfl, NULL, NULL);
-	if (dso->module)
+	if (dso->module) {
+		dwfl_module_info(dso->module, &user, NULL, NULL, NULL, NULL, NULL, NULL);
+		*user = dso;
 		fd = -1; /* libdwfl owns it now */
+	}
 out:
 	if (fd >= 0)
 		close(fd);

@@ -37,7 +37,8 @@ struct dso_lines; /* lines.c */
 struct dso {
 	char *path;
 	struct stat st;
-	int fd;
+	int fd;		       /* of the file, or of its copy (file.h) */
+	uint64_t copied_bytes; /* of it and its debug files */
 	Elf *elf;
 	const uint8_t *image; /* the whole file, mapped by libelf */
 	size_t image_bytes;
@@ -55,6 +56,7 @@ struct dso {
 	Dwfl *dwfl; /* opened by dso_module(), kept: it caches symbol tables and DWARF */
 	Dwfl_Module *module;
 	bool module_tried;
+	bool shared_found; /* the file that its debug file shares with others */
 
 	bool symbols_loaded;
 	const char *symbol_source;
@@ -102,6 +104,12 @@ void dso_dynamic_release(struct dso_dynamic *d);
 
 /* libdwfl's view of the file; NULL where libdwfl refuses it. */
 Dwfl_Module *dso_module(struct dso *dso);
+extern const Dwfl_Callbacks dso_callbacks; /* debugfile.c */
+/* libdw opens what several debug files share by the name that one of them says, whatever is there:
+ * not if the search here has not found it. */
+void dso_no_other_files(struct dso *dso, Dwarf *dwarf);
+/* The unit with the functions of a skeleton, from the .dwo file that it names. False: none. */
+bool dso_split_unit(struct dso *dso, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split);
 const struct dso_range *dso_code_range(const struct dso *dso,
 				       uint64_t address); /* NULL: not code */
 /* Whether s ends within the mapped file it points into: libelf does not check this for libdwfl. */

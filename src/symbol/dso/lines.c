@@ -71,10 +71,13 @@ static void load_units(struct dso *dso, struct dso_lines *lines)
 	Dwarf_CU *cu = NULL;
 	uint8_t type;
 
-	while (dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, &sub) == 0) {
+	while (dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, NULL) == 0) {
+		bool is_split;
+
 		if (type == DW_UT_type || type == DW_UT_split_type || type == DW_UT_partial)
 			continue;
-		add_unit(dso, lines, &unit, type == DW_UT_skeleton && sub.addr ? &sub : &unit);
+		is_split = type == DW_UT_skeleton && dso_split_unit(dso, cu, &unit, &sub);
+		add_unit(dso, lines, &unit, is_split ? &sub : &unit);
 	}
 	vec_sort(&lines->units, compare_units);
 }
@@ -89,6 +92,7 @@ static struct dso_lines *get_lines(struct dso *dso)
 	lines = dso->lines = xcalloc(1, sizeof(*lines));
 	module = dso_module(dso);
 	lines->dwarf = module ? dwfl_module_getdwarf(module, &lines->bias) : NULL;
+	dso_no_other_files(dso, lines->dwarf);
 	if (lines->dwarf) {
 		dwarf_new_oom_handler(lines->dwarf, mem_exhausted);
 		load_units(dso, lines);
@@ -492,9 +496,11 @@ bool dso_only_inlined(struct dso *dso, const char *name)
 
 	search.last = last_component(bare, &search.last_bytes);
 	while (lines->dwarf && !search.concrete &&
-	       dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, &sub) == 0) {
+	       dwarf_get_units(lines->dwarf, cu, &cu, NULL, &type, &unit, NULL) == 0) {
+		bool is_split = type == DW_UT_skeleton && dso_split_unit(dso, cu, &unit, &sub);
+
 		all = (struct walk){ .visit = look_at, .ctx = &search };
-		walk_functions(&all, type == DW_UT_skeleton && sub.addr ? &sub : &unit, 0);
+		walk_functions(&all, is_split ? &sub : &unit, 0);
 	}
 	free(bare);
 	return search.inlined && !search.concrete;

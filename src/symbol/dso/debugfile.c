@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The file with a stripped file's symbols and DWARF: by build ID under /usr/lib/debug, by the name
+ * in .gnu_debuglink beside the file, in .debug beside it and under /usr/lib/debug, or from
+ * debuginfod. Like libdwfl's own search, but the name may not lead elsewhere, only regular files
+ * are opened, and what others may write is copied before it is mapped (file.h). A candidate is
+ * believed if its build ID, or without one its checksum, is the right one.
+ */
+#include "symbol/dso/internal.h"
+
+#include <libgen.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <dwarf.h>
+#include <elfutils/libdwelf.h>
+
+#include "base/text.h"
+#include "symbol/dso/file.h"
+#include "base/crc.h"
+
+#define DEBUG_ROOT "/usr/lib/debug"
+
+struct search {
+	struct dso *dso;
+	const unsigned char *id; /* of the file; NULL: it has none */
+	size_t id_bytes;
+	uint32_t crc;
+	bool shared; /* it is of several files, and neither's ID is its own */
+	char *path;  /* of what was found */
+};
+
+static bool has_id(Elf *elf, const struct search *s)
+{
+	const void *bytes = NULL;
+	ssize_t n = dwelf_elf_gnu_build_id(elf, &bytes);
+
+	return n > 0 && (size_t)n == s->id_bytes && !memcmp(bytes, s->id, s->id_bytes);
+}
+
+static bool has_crc(Elf *elf, uint32_t crc)
+{
+	size_t n = 0;
+	const char *bytes = elf_rawfile(elf, &n);
+
+	return bytes && crc32_of(bytes, n) == crc;
+}
+
+static bool is_right(int fd, const struct search *s)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	bool right = elf && elf_kind(elf) == ELF_K_ELF &&
+		     (s->shared || (s->id ? has_id(elf, s) : has_crc(elf, s->crc)));
+
+	elf_end(elf);
+	return right;
+}
+
+/* Takes path. Returns the descriptor, or -1. */
+static int try_path(struct search *s, char *path)
+{
+	struct dso_file file;
+
+	if (!dso_file_open(&file, path)) {
+		if ((file.st.st_ino != s->dso->st.st_ino || file.st.st_dev != s->dso->st.st_dev) &&
+		    is_right(file.fd, s)) {
+			s->path = path;
+			s->dso->copied_bytes += file.copied_bytes;
+			return dso_file_take(&file);
+		}
+		dso_file_close(&file);
+	}
+	free(path);
+	return -1;
+}
+
+static int try_build_id(struct search *s)
+{
+	struct text path = { 0 };
+
+	if (!s->id || s->id_bytes < 2)
+		return -1;
+	text_printf(&path, DEBUG_ROOT "/.build-id/%02x/", s->id[0]);
+	for (size_t i = 1; i < s->id_bytes; i++)
+		text_printf(&path, "%02x", s->id[i]);
+	text_add(&path, ".debug");
+	return try_path(s, path.s);
+}
+
+static int try_beside(struct search *s, const char *path, const char *name)
+{
+	static const char *const places[] = { "%s/%s", "%s/.debug/%s", DEBUG_ROOT "%s/%s" };
+	char *copy = xstrdup(path), *dir = dirname(copy);
+	int fd = -1;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && fd < 0; i++)
+		fd = try_path(s, xasprintf(places[i], dir, name));
+	free(copy);
+	return fd;
+}
+
+static int try_link(struct search *s, const char *path, const char *name)
+{
+	char *real = realpath(path, NULL);
+	int fd = try_beside(s, path, name);
+
+	if (fd < 0 && real && strcmp(real, path) != 0)
+		fd = try_beside(s, real, name);
+	free(real);
+	return fd;
+}
+
+static bool is_plain_name(const char *name)
+{
+	return name && *name && !strchr(name, '/') && strcmp(name, ".") != 0 &&
+	       strcmp(name, "..") != 0;
+}
+
+/* The name of what several debug files share, as dwz makes it: it may lead to the directory for
+ * such files, or stay beside the file. */
+static int try_shared(struct search *s, const char *path, const char *name)
+{
+	char *copy = xstrdup(path), *dir = realpath(dirname(copy), NULL);
+	char *whole = *name == '/' ? xstrdup(name) : xasprintf("%s/%s", dir ? dir : ".", name);
+	char *real = realpath(whole, NULL);
+	size_t n = dir ? strlen(dir) : 0;
+	int fd = -1;
+
+	if (real && (!strncmp(real, DEBUG_ROOT "/", strlen(DEBUG_ROOT) + 1) ||
+		     (n && !strncmp(real, dir, n) && real[n] == '/'))) {
+		fd = try_path(s, real);
+		real = NULL;
+	}
+	free(real);
+	free(whole);
+	free(dir);
+	free(copy);
+	return fd;
+}
+
+/* libdwfl's own search asks debuginfod at its end; nothing is in this directory. */
+static char *nowhere = "/nonexistent";
+
+static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwarf_Addr base,
+		    const char *path, const char *link, GElf_Word crc, char **found)
+{
+	struct search s = { .dso = *dso_there, .crc = crc };
+	GElf_Addr where;
+	int id_bytes, fd = -1;
+
+	/* A link without a checksum is that to what several files share. */
+	if (link && !crc) {
+		s.shared = true;
+		fd = try_shared(&s, path, link);
+		s.dso->shared_found |= fd >= 0;
+		*found = s.path;
+		return fd;
+	}
+	id_bytes = dwfl_module_build_id(module, &s.id, &where);
+	s.id_bytes = id_bytes > 0 ? (size_t)id_bytes : 0;
+	if (!s.id_bytes)
+		s.id = NULL;
+	fd = try_build_id(&s);
+	if (fd < 0 && is_plain_name(link))
+		fd = try_link(&s, path, link);
+	*found = s.path;
+	if (fd < 0 && getenv("DEBUGINFOD_URLS"))
+		fd = dwfl_standard_find_debuginfo(module, dso_there, name, base, path, NULL, 0,
+						  found);
+	return fd;
+}
+
+const Dwfl_Callbacks dso_callbacks = {
+	.find_elf = dwfl_build_id_find_elf, /* never asked: the file is there */
+	.find_debuginfo = callback,
+	.debuginfo_path = &nowhere,
+};
+
+void dso_no_other_files(struct dso *dso, Dwarf *dwarf)
+{
+	const char *name;
+	const void *id;
+
+	if (dwarf && !dso->shared_found && dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id) > 0)
+		dwarf_setalt(dwarf, dwarf);
+}
+
+static bool leads_to_file(const char *dir, const char *name)
+{
+	char *path = *name == '/' || !dir ? xstrdup(name) : xasprintf("%s/%s", dir, name);
+	struct stat st;
+	bool is_file = stat(path, &st) || S_ISREG(st.st_mode);
+
+	free(path);
+	return is_file;
+}
+
+static const char *string_of(Dwarf_Die *unit, unsigned attribute)
+{
+	Dwarf_Attribute a;
+
+	return dwarf_attr(unit, attribute, &a) ? dwarf_formstring(&a) : NULL;
+}
+
+/* libdw opens whatever is there, and waits at a FIFO. */
+bool dso_split_unit(struct dso *dso, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split)
+{
+	const char *name = string_of(unit, DW_AT_dwo_name), *real_dir;
+	char *real = realpath(dso->path, NULL);
+	bool safe;
+
+	if (!name)
+		name = string_of(unit, DW_AT_GNU_dwo_name);
+	real_dir = real ? dirname(real) : NULL;
+	safe = name && leads_to_file(real_dir, name) &&
+	       leads_to_file(string_of(unit, DW_AT_comp_dir), name);
+	free(real);
+	*split = (Dwarf_Die){ 0 };
+	return safe && !dwarf_cu_info(cu, NULL, NULL, NULL, split, NULL, NULL, NULL) && split->addr;
+}
