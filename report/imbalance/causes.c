@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "report/imbalance/causes.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "report/block/view.h"
 #include "report/imbalance/imbalance.h"
 #include "report/imbalance/internal.h"
+#include "report/imbalance/source.h"
 #include "report/table/spark.h"
 #include "report/table/wrap.h"
 
@@ -69,22 +69,8 @@ void imbalance_place(const struct imbalance_view *v, uint32_t place, struct text
 void imbalance_source(const struct imbalance_view *v, uint32_t place, struct text *out)
 {
 	const struct counts_place *p = &v->counted->run->places.data[place];
-	FILE *f = p->line ? fopen(name(v, p->file), "re") : NULL;
-	char line[256] = "", printable[256], *begin = line;
-	uint32_t n = 0;
 
-	while (f && n < p->line && fgets(line, sizeof(line), f))
-		n += strchr(line, '\n') != NULL;
-	if (f)
-		fclose(f);
-	if (!f || n != p->line)
-		return;
-	while (isspace((unsigned char)*begin))
-		begin++;
-	begin[strcspn(begin, "\n")] = '\0';
-	for (char *tab = begin; (tab = strchr(tab, '\t'));)
-		*tab = ' ';
-	text_add(out, text_printable(printable, sizeof(printable), begin));
+	source_read_line(name(v, p->file), p->line, out);
 }
 
 const char *imbalance_function(const struct imbalance_view *v, uint32_t place)

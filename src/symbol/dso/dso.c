@@ -10,6 +10,7 @@
 #include <elfutils/libdwelf.h>
 
 #include "base/err.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "symbol/dso/file.h"
 
@@ -274,7 +275,7 @@ static void read_notes(int fd, char *hex)
 void dso_file_build_id(const char *path, char *hex, size_t n)
 {
 	char all[2 * BUILD_ID_MAX + 1] = "";
-	int fd = dso_file_open_regular(path, NULL);
+	int fd = regular_open(path, NULL);
 
 	elf_version(EV_CURRENT);
 	if (fd >= 0) {

@@ -4,11 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <unistd.h>
+
+#include "base/regular.h"
 
 static uint64_t copies_bytes; /* of all files */
 
@@ -83,42 +84,12 @@ static int make_mappable(struct dso_file *file, const char *path)
 	return 0;
 }
 
-/* A look before the open: already to open a device may do something. */
-static int open_again(int looked_at)
-{
-	char path[64];
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", looked_at);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
-}
-
-int dso_file_open_regular(const char *path, struct stat *st)
-{
-	int looked_at = open(path, O_PATH | O_CLOEXEC), ret;
-	struct stat own;
-
-	if (looked_at < 0)
-		return -errno;
-	if (!st)
-		st = &own;
-	if (fstat(looked_at, st))
-		ret = -errno;
-	else if (S_ISDIR(st->st_mode))
-		ret = -EISDIR;
-	else
-		ret = S_ISREG(st->st_mode) ? open_again(looked_at) : -EINVAL;
-	close(looked_at);
-	return ret;
-}
-
 int dso_file_open(struct dso_file *file, const char *path)
 {
 	int ret;
 
 	*file = (struct dso_file){ 0 };
-	file->fd = dso_file_open_regular(path, &file->st);
+	file->fd = regular_open(path, &file->st);
 	if (file->fd < 0)
 		return file->fd;
 	ret = make_mappable(file, path);

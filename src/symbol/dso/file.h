@@ -22,8 +22,6 @@ struct dso_file {
  * larger than what is left of DSO_COPIES_SHARE; or -errno of open(). file->fd is -1 then.
  */
 int dso_file_open(struct dso_file *file, const char *path);
-/* The same file, but not to be mapped: it is not copied. st may be NULL. */
-int dso_file_open_regular(const char *path, struct stat *st);
 void dso_file_close(struct dso_file *file);
 /* The descriptor becomes the caller's; what was copied counts until dso_file_forget(). */
 int dso_file_take(struct dso_file *file);
