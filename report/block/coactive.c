@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who else was at work while a block was slow: JSON, one sentence, and a table. */
+#include "report/block/coactive.h"
+
 #include <math.h>
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/block/column.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,10 +11,13 @@
 #include "analysis/calls/paircost.h"
 #include "analysis/lock/section.h"
 #include "base/err.h"
-#include "report/block/column.h"
 #include "analysis/cause/verdict.h"
+#include "analysis/result/result.h"
 #include "analysis/threads/threads.h"
+#include "base/json.h"
 #include "base/text.h"
+#include "report/block/counters.h"
+#include "report/block/view.h"
 #include "trace/meta/meta.h"
 
 static struct value none(void)
@@ -336,4 +341,128 @@ int column_compare(const struct column *column, const struct block *a, const str
 	if (!order)
 		order = (a->kind > b->kind) - (a->kind < b->kind);
 	return order ? order : (a->id > b->id) - (a->id < b->id);
+}
+
+/* ---- the values of cells ---- */
+
+static void print_threads(double threads, struct text *out)
+{
+	text_printf(out, threads >= 0.095 ? "%.1f" : "%.2f", threads);
+}
+
+void value_print(const struct value *v, struct text *out)
+{
+	char number[TEXT_NUMBER];
+
+	switch (v->type) {
+	case VALUE_NONE:
+		text_add(out, "n/a");
+		break;
+	case VALUE_TEXT:
+		text_add(out, v->text);
+		break;
+	case VALUE_COUNT:
+		text_add(out, text_count(number, v->count));
+		break;
+	case VALUE_ID:
+		text_printf(out, "%llu", (unsigned long long)v->count);
+		break;
+	case VALUE_TIME:
+		text_add(out, text_time(number, v->count));
+		break;
+	case VALUE_RATIO:
+		/* a third digit where two would show nothing */
+		text_printf(out, v->ratio >= 0.0005 && v->ratio < 0.01 ? "%.3f" : "%.2f", v->ratio);
+		break;
+	case VALUE_THREADS:
+		print_threads(v->ratio, out);
+		break;
+	}
+}
+
+static void print_quoted(const char *s, struct text *out)
+{
+	text_add(out, "\"");
+	for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
+		text_addn(out, s, (size_t)(quote - s));
+		text_add(out, "\"\"");
+	}
+	text_add(out, s);
+	text_add(out, "\"");
+}
+
+void value_print_csv(const struct value *v, struct text *out)
+{
+	switch (v->type) {
+	case VALUE_NONE:
+		break;
+	case VALUE_TEXT:
+		if (strpbrk(v->text, ",\"\r\n"))
+			print_quoted(v->text, out);
+		else
+			text_add(out, v->text);
+		break;
+	case VALUE_COUNT:
+	case VALUE_ID:
+	case VALUE_TIME:
+		text_printf(out, "%llu", (unsigned long long)v->count);
+		break;
+	case VALUE_RATIO:
+	case VALUE_THREADS:
+		text_printf(out, "%.9g", v->ratio);
+		break;
+	}
+}
+
+void value_set_json(struct json *obj, const char *key, const struct value *v)
+{
+	switch (v->type) {
+	case VALUE_NONE:
+		json_set_null(obj, key);
+		break;
+	case VALUE_TEXT:
+		json_set_string(obj, key, v->text);
+		break;
+	case VALUE_COUNT:
+	case VALUE_ID:
+	case VALUE_TIME:
+		json_set_u64(obj, key, v->count);
+		break;
+	case VALUE_RATIO:
+	case VALUE_THREADS:
+		json_set_f64(obj, key, v->ratio);
+		break;
+	}
+}
+
+/* ---- all of them, as CSV ---- */
+
+/* "probe_class" where the key alone would be cryptic. */
+static void print_head(const struct column *c, struct text *out)
+{
+	if (c->group && !strcmp(c->group, "probe"))
+		text_add(out, "probe_");
+	text_add(out, c->key);
+}
+
+void report_csv(const struct view *v, struct text *out)
+{
+	char scratch[VALUE_SCRATCH];
+
+	for (unsigned c = 0; c < columns_n; c++) {
+		text_add(out, c ? "," : "");
+		print_head(&columns[c], out);
+	}
+	counters_csv_head(v->result->meta, out);
+	text_add(out, "\n");
+	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++) {
+		for (unsigned c = 0; c < columns_n; c++) {
+			struct value value = columns[c].get(v->rows[i], scratch);
+
+			text_add(out, c ? "," : "");
+			value_print_csv(&value, out);
+		}
+		counters_csv(v->result->meta, v->rows[i], out);
+		text_add(out, "\n");
+	}
 }

@@ -14,6 +14,7 @@ struct err;
 struct json;
 struct meta;
 struct text;
+struct view;
 
 enum value_type {
 	VALUE_NONE,
@@ -58,5 +59,7 @@ int column_compare(const struct column *column, const struct block *a, const str
 void value_print(const struct value *v, struct text *out);     /* as people read it; "n/a" */
 void value_print_csv(const struct value *v, struct text *out); /* exact; empty where not measured */
 void value_set_json(struct json *obj, const char *key, const struct value *v);
+
+void report_csv(const struct view *v, struct text *out);
 
 #endif

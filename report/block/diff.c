@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/block/diff.h"
+#include "report/block/json.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/block/json.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -8,8 +10,10 @@
 #include "analysis/sequence/sequence.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "report/block/coactive.h"
 #include "report/block/column.h"
 #include "report/block/counters.h"
+#include "report/block/stacks.h"
 #include "report/block/view.h"
 #include "trace/meta/meta.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Functions that were wanted, or are hot, and were not traced, or not to the end. */
+#include "report/block/left_out.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/block/rank.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <strings.h>

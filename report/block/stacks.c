@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Call stacks: of a block in JSON, and of the block that --slow looks at. */
+#include "report/block/stacks.h"
+
 #include <stdio.h>
 #include <string.h>
 

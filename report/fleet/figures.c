@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Figures 1, 2, 5 and 7 of the paper of corunner.h, as SVG. */
+#include "report/fleet/figures.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "report/fleet/fleet.h"
 #include "report/html/figure.h"
 #include "report/html/html.h"
+#include "report/html/page.h"
 
 #define BARS_MAX   128 /* numbers of CPUs, or applications; above they are together */
 #define COMMON_MAX 8   /* co-runners, as in the paper */

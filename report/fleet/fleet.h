@@ -34,10 +34,6 @@ struct fleet_view {
 };
 
 void report_fleet_text(const struct fleet_view *v, struct text *out);
-void report_fleet_json(const struct fleet_view *v, struct text *out);
-void report_fleet_csv(const struct fleet_view *v, struct text *out); /* every pair, a line each */
-
-void report_fleet_html(const struct fleet_view *v, struct text *out);
 
 struct fleet_found {
 	VEC(const struct fleet_cell *)
@@ -58,13 +54,6 @@ struct fleet_columns {
 	size_t n_rows;
 };
 void fleet_view_columns(const struct fleet_view *v, size_t most, struct fleet_columns *columns);
-
-/* Figures of the page (figures.c), as the paper numbers them. */
-void fleet_html_crowds(const struct fleet_view *v, struct text *out); /* 1 and 2 */
-void fleet_html_curves(const struct fleet_view *v, const struct fleet_base *base,
-		       enum corunner_class class, struct text *out); /* 5 */
-void fleet_html_bars(const struct fleet_view *v, const struct fleet_base *base,
-		     enum corunner_class class, struct text *out); /* 7 */
 
 /* Whether a pair is of the view's base and class. */
 bool fleet_view_shows(const struct fleet_view *v, const struct fleet_cell *cell);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `ispot fleet report` as one HTML file: who slows whom, the matrix, and the paper's figures. */
+#include "report/fleet/html.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -7,8 +8,10 @@
 #include "analysis/fleet/fleet.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/text.h"
+#include "report/fleet/figures.h"
 #include "report/fleet/fleet.h"
 #include "report/html/html.h"
+#include "report/html/page.h"
 
 #define PAIRS_MAX  100 /* rows of the table */
 #define APPS_MAX   100

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Figures of one block: its durations in order (the ISPOT paper's figure 7), and how they spread.
- */
+#include "report/html/chart.h"
+
 #include <math.h>
 
 #include "analysis/score/block.h"

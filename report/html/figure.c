@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "report/html/html.h"
+#include "report/html/page.h"
 
 /* ---- where values are ---- */
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The call stacks of a block as a flame graph that hangs from it: the block on top, its callers
- * below, main at the end. A frame's width is the excess of the calls through it (their time less
- * that of as many fastest calls), its colour how much of their time that is: slow minus fast.
- */
+#include "report/html/flame.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +9,11 @@
 #include "analysis/score/callstack.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "report/block/stacks.h"
 #include "report/block/view.h"
 #include "report/html/figure.h"
 #include "report/html/html.h"
+#include "report/html/page.h"
 #include "trace/meta/meta.h"
 
 #define WIDTH	  1000

@@ -9,6 +9,14 @@
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/html/html.h"
+#include "report/block/left_out.h"
+#include "report/block/rank.h"
+#include "report/html/page.h"
+#include "report/html/sections.h"
+#include "report/screen/remarks.h"
+#include "report/screen/row.h"
+#include "report/screen/screen.h"
+#include "report/screen/text.h"
 #include "trace/meta/meta.h"
 
 static const char *const table_columns_of[] = { "sci",	  "lost_threads", "calls", "min_ns",

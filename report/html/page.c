@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What every page is made of: its head and end, sections, tables, text and numbers. */
+#include "report/html/page.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

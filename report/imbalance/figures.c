@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/html/figure.h"
 #include "report/html/html.h"
+#include "report/html/page.h"
 #include "report/imbalance/imbalance.h"
 #include "report/imbalance/internal.h"
 

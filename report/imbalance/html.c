@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* `ispot imbalance` as one HTML file: sections by what they lose, of each its threads' times (the
- * LIME paper's figure 2) and the lines to blame (figures 6 to 8). */
+#include "report/imbalance/html.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -8,6 +8,7 @@
 #include "analysis/imbalance/imbalance.h"
 #include "base/text.h"
 #include "report/html/html.h"
+#include "report/html/page.h"
 #include "report/imbalance/figures.h"
 #include "report/imbalance/imbalance.h"
 #include "report/imbalance/internal.h"

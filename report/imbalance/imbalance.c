@@ -13,6 +13,7 @@
 #include "report/block/view.h"
 #include "report/imbalance/causes.h"
 #include "report/imbalance/internal.h"
+#include "report/screen/row.h"
 #include "report/table/spark.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"

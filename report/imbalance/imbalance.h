@@ -31,6 +31,5 @@ struct imbalance_view {
 
 void report_imbalance_text(const struct imbalance_view *v, struct text *out);
 void report_imbalance_json(const struct imbalance_view *v, struct text *out);
-void report_imbalance_html(const struct imbalance_view *v, struct text *out); /* of all sections */
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The machine's views of `ispot outliers`. */
+#include "report/outlier/json.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -7,6 +8,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/block/column.h"
+#include "report/block/json.h"
 #include "report/block/view.h"
 #include "report/outlier/outlier.h"
 #include "trace/meta/meta.h"

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/block/view.h"
+#include "report/screen/row.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"

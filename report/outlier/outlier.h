@@ -28,9 +28,6 @@ struct outlier_view {
 };
 
 void report_outliers_text(const struct outlier_view *v, struct text *out);
-void report_outliers_json(const struct outlier_view *v, struct text *out);
-void report_outliers_csv(const struct outlier_view *v, struct text *out); /* a row an execution */
-void report_outliers_html(const struct outlier_view *v, struct text *out);
 
 /* "function" "marker" "critical section" */
 const char *outlier_kind_name(const struct outlier_block *b);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* The sentence on the block that loses most: what the records show, in words that claim no more. */
+#include "report/screen/headline.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,9 @@
 #include "analysis/score/marker.h"
 #include "analysis/threads/wait.h"
 #include "base/text.h"
+#include "report/block/stacks.h"
 #include "report/block/view.h"
+#include "report/screen/text.h"
 #include "trace/meta/meta.h"
 
 #define STORY_SHARE 0.3 /* less of the excess than this does not tell the story */

@@ -12,6 +12,8 @@
 #include "report/block/column.h"
 #include "report/block/view.h"
 #include "report/screen/interval.h"
+#include "report/block/json.h"
+#include "report/screen/text.h"
 #include "report/table/table.h"
 
 #define ROWS_DEFAULT 5

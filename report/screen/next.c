@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The last lines of the screen: what to try, and the commands that show more. */
+#include "report/screen/next.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include "analysis/cause/kind.h"
 #include "analysis/result/result.h"
 #include "base/text.h"
+#include "report/block/rank.h"
 #include "report/block/view.h"
+#include "report/screen/headline.h"
 #include "trace/meta/meta.h"
 
 #define BURST_NAMES  3

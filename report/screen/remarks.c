@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The lines under the table: what is not interference, what nobody can say, what to do next. */
+#include "report/screen/remarks.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,10 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/block/column.h"
+#include "report/block/left_out.h"
+#include "report/block/rank.h"
 #include "report/block/view.h"
+#include "report/screen/next.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The parts of the first screen around its table. */
+#include "report/screen/screen.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "analysis/result/result.h"
 #include "base/text.h"
+#include "report/block/rank.h"
 #include "report/block/view.h"
+#include "report/screen/headline.h"
+#include "report/screen/untold.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/screen/text.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +9,12 @@
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/block/counters.h"
+#include "report/block/rank.h"
+#include "report/block/stacks.h"
 #include "report/block/view.h"
+#include "report/screen/remarks.h"
+#include "report/screen/row.h"
+#include "report/screen/screen.h"
 #include "report/table/spark.h"
 #include "report/table/table.h"
 #include "trace/meta/meta.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* Sentences on time of which nobody can tell whether it is interference. */
+#include "report/screen/untold.h"
+
 #include <stdio.h>
 
 #include "analysis/evidence/untold.h"

@@ -15,6 +15,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/screen.h"
+#include "report/outlier/html.h"
+#include "report/outlier/json.h"
 #include "report/outlier/outlier.h"
 #include "import/import.h"
 #include "trace/meta/meta.h"

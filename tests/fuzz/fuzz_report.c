@@ -18,10 +18,15 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "report/block/column.h"
 #include "report/block/diff.h"
+#include "report/block/json.h"
+#include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/export/export.h"
 #include "report/html/html.h"
+#include "report/screen/text.h"
+#include "report/slow/slow.h"
 #include "trace/read/reader.h"
 
 static char in_path[64], out_path[] = "/tmp/ispot-fuzz.XXXXXX";

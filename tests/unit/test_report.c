@@ -16,7 +16,10 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/block/column.h"
+#include "report/block/json.h"
+#include "report/block/rank.h"
 #include "report/block/view.h"
+#include "report/screen/text.h"
 #include "trace/fixture/fixture.h"
 #include "trace/read/reader.h"
 

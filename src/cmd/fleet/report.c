@@ -16,6 +16,8 @@
 #include "cmd/common/write_out.h"
 #include "cmd/fleet/verbs.h"
 #include "report/fleet/fleet.h"
+#include "report/fleet/html.h"
+#include "report/fleet/json.h"
 
 #define EXCLUDED_MAX 64
 #define RENAMED_MAX  10 /* notices */

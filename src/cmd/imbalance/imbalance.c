@@ -17,6 +17,7 @@
 #include "cli/command.h"
 #include "cmd/imbalance/count.h"
 #include "cli/screen.h"
+#include "report/imbalance/html.h"
 #include "report/imbalance/imbalance.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who else was at work while a block was slow: JSON, one sentence, and a table. */
+#ifndef ISPOT_REPORT_BLOCK_COACTIVE_H
+#define ISPOT_REPORT_BLOCK_COACTIVE_H
+
+struct block;
+struct json;
+struct result;
+struct text;
+struct view;
+
+/* Member "coactive": null where it could not be measured. */
+void report_set_coactive(struct json *block, const struct result *res, const struct block *b);
+/* A table of who else was at work while it was slow; nothing where nobody is named. */
+void text_coactive(const struct view *v, const struct block *b, struct text *out);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The machine's views of `ispot outliers`. */
+#ifndef ISPOT_REPORT_OUTLIER_JSON_H
+#define ISPOT_REPORT_OUTLIER_JSON_H
+
+struct outlier_view;
+struct text;
+void report_outliers_json(const struct outlier_view *v, struct text *out);
+void report_outliers_csv(const struct outlier_view *v, struct text *out); /* a row an execution */
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The sentence on the block that loses most: what the records show, in words that claim no more. */
+#ifndef ISPOT_REPORT_SCREEN_HEADLINE_H
+#define ISPOT_REPORT_SCREEN_HEADLINE_H
+
+struct block;
+struct cause;
+struct result;
+struct text;
+
+/* One sentence on a block that loses much, with its full stop. */
+void text_headline(const struct result *res, const struct block *b, struct text *out);
+/* The cause that tells most of a block's story; NULL: none does. */
+const struct cause *report_main_cause(const struct block *b);
+/* What part of a block's loss, without its callees', its headline tells of: 0..1. */
+double report_told_share(const struct block *b);
+
+#endif

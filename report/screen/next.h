@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The last lines of the screen: what to try, and the commands that show more. */
+#ifndef ISPOT_REPORT_SCREEN_NEXT_H
+#define ISPOT_REPORT_SCREEN_NEXT_H
+
+struct text;
+struct view;
+
+/* " -i FILE" as a shell takes it, where it is not what a command reads anyway. */
+void text_input_option(const struct view *v, struct text *out);
+void text_next(const struct view *v, struct text *out); /* what to try, and commands */
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What rows of some kinds have of their own: who held a lock, names of sequences that are too long
+ * for a column, the key that tells one group of calls from another.
+ */
+#ifndef ISPOT_REPORT_SCREEN_ROW_H
+#define ISPOT_REPORT_SCREEN_ROW_H
+
+struct block;
+struct table;
+struct text;
+struct view;
+
+/* Name and key of a block that has one; the key in short if that makes them fit. */
+void text_title(const struct block *b, unsigned room, struct text *out);
+/* Ends the line with a name, which is never cut: where it does not fit it has lines of its own. */
+void text_whole(struct table *t, const char *name);
+/* The end of a sequence's line; on lines of its own where it has no room there. */
+void text_sequence(struct table *t, const struct block *b);
+/* What must be known to read a table of sequences. */
+void text_sequences_note(const struct view *v, struct text *out);
+/* What offsets of call sites mean; nothing where the table has none. */
+void text_sites_note(const struct view *v, struct text *out);
+/* The line under a lock's: who held it while others waited. */
+void text_holders(struct table *t, const struct block *b);
+void text_locks_note(const struct view *v, struct text *out);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The parts of the first screen around its table. */
+#ifndef ISPOT_REPORT_SCREEN_SCREEN_H
+#define ISPOT_REPORT_SCREEN_SCREEN_H
+
+struct text;
+struct view;
+
+/* Building blocks of the text views. */
+void text_header(const struct view *v,
+		 struct text *out); /* what was recorded, its time, its cost */
+void text_conclusion(const struct view *v,
+		     struct text *out); /* one paragraph that the data carries */
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `ispot report` on a terminal: the screen of its first command, or of -v. */
+#ifndef ISPOT_REPORT_SCREEN_TEXT_H
+#define ISPOT_REPORT_SCREEN_TEXT_H
+
+#include <stdbool.h>
+
+struct block;
+struct cause;
+struct text;
+struct view;
+void report_text(const struct view *v, struct text *out);
+/* Whether a cause, not unknown, explains more than what is left unexplained of any kind of time:
+ * else the table, and so the paragraph, says where the time went. */
+bool report_tells(const struct block *b, const struct cause *known);
+/* The main cause as the table shows it: "lock 94 %". */
+void text_cause(const struct block *b, struct text *out);
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* `ispot report --slow BLOCK`: what tells the slow calls of a block from its fast ones. */
+#ifndef ISPOT_REPORT_SLOW_SLOW_H
+#define ISPOT_REPORT_SLOW_SLOW_H
+
+struct slow;
+struct text;
+struct view;
+void report_slow_json(const struct view *v, const struct slow *slow, struct text *out);
+void report_slow(const struct view *v, const struct slow *slow, struct text *out);
+
+#endif
