@@ -34,13 +34,13 @@ static double us(uint64_t ns)
 	return (double)ns / 1e3;
 }
 
-void chrome_begin(struct export *e)
+static void begin(struct export *e)
 {
 	e->state = xcalloc(1, sizeof(struct chrome));
 	text_add(&e->out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
-void chrome_call(struct export *e, const struct thread *t, const struct call *c)
+static void on_call(struct export *e, const struct thread *t, const struct call *c)
 {
 	next(e);
 	text_printf(
@@ -53,7 +53,7 @@ void chrome_call(struct export *e, const struct thread *t, const struct call *c)
 	text_add(&e->out, "}");
 }
 
-void chrome_record(struct export *e, const struct thread *t, const struct record *r)
+static void on_record(struct export *e, const struct thread *t, const struct record *r)
 {
 	struct chrome *s = e->state;
 
@@ -100,7 +100,7 @@ static void name_processes(struct export *e)
 	map_release(&named);
 }
 
-void chrome_end(struct export *e)
+static void end(struct export *e)
 {
 	name_processes(e);
 	vec_for_each (&e->calls.threads.all, struct thread *, it)
@@ -108,3 +108,13 @@ void chrome_end(struct export *e)
 	text_add(&e->out, "\n]}\n");
 	free(e->state);
 }
+
+const struct export_format export_chrome = {
+	.name = "chrome",
+	.what = "Chrome trace events: Perfetto UI, chrome://tracing",
+	.limit = 1000000,
+	.begin = begin,
+	.call = on_call,
+	.record = on_record,
+	.end = end,
+};

@@ -17,7 +17,7 @@ struct csv {
 	struct text block;	       /* waits to be compressed */
 };
 
-void csv_begin(struct export *e)
+static void begin(struct export *e)
 {
 	const char *path = e->options->output;
 	size_t n = strlen(path);
@@ -56,7 +56,7 @@ static void field(struct text *out, const char *s)
 	text_add(out, quote ? "\"," : ",");
 }
 
-void csv_call(struct export *e, const struct thread *t, const struct call *c)
+static void on_call(struct export *e, const struct thread *t, const struct call *c)
 {
 	struct csv *s = e->state;
 	const struct meta_function *f = meta_function(e->meta, c->id);
@@ -74,7 +74,7 @@ void csv_call(struct export *e, const struct thread *t, const struct call *c)
 		put_block(e, s);
 }
 
-void csv_end(struct export *e)
+static void end(struct export *e)
 {
 	struct csv *s = e->state;
 
@@ -83,3 +83,11 @@ void csv_end(struct export *e)
 	text_release(&s->block);
 	free(s);
 }
+
+const struct export_format export_csv = {
+	.name = "csv",
+	.what = "a line per call; compressed where OUT ends with .zst",
+	.begin = begin,
+	.call = on_call,
+	.end = end,
+};

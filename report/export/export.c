@@ -8,7 +8,6 @@
 #include "base/progress.h"
 #include "report/export/export.h"
 #include "import/import.h"
-#include "report/export/formats.h"
 #include "trace/meta/meta.h"
 #include "trace/write/output.h"
 #include "trace/read/reader.h"
@@ -16,41 +15,6 @@
 
 #define OUT_BYTES	 (256u << 10) /* written at once */
 #define PROGRESS_RECORDS (1u << 18)
-
-/* clang-format off */
-const struct export_format export_formats[] = {
-	{ .name = "chrome", .what = "Chrome trace events: Perfetto UI, chrome://tracing", .limit = 1000000,
-	  .begin = chrome_begin, .call = chrome_call, .record = chrome_record, .end = chrome_end },
-	{ .name = "csv", .what = "a line per call; compressed where OUT ends with .zst",
-	  .begin = csv_begin, .call = csv_call, .end = csv_end },
-	{ .name = "folded", .what = "call paths with their own time: flamegraph.pl, inferno",
-	  .begin = paths_begin, .call = paths_call, .end = folded_end },
-	{ .name = "folded-diff", .what = "call paths: own time had every call been the fastest, and as it was",
-	  .begin = paths_begin, .call = paths_call, .end = folded_diff_end },
-	{ .name = "perf", .what = "perf.data with a sample per call: perf report, perf script, hotspot", .is_binary = true,
-	  .begin = perf_begin, .call = perf_call, .record = perf_record, .end = perf_end },
-	{ .name = "pprof", .what = "pprof profile: calls, own time, own excess", .is_binary = true,
-	  .begin = paths_begin, .call = paths_call, .end = pprof_end },
-	{ .name = "speedscope", .what = "speedscope's evented profiles, one per thread", .limit = 1000000,
-	  .begin = speedscope_begin, .call = speedscope_call, .end = speedscope_end },
-};
-/* clang-format on */
-const unsigned export_formats_n = sizeof(export_formats) / sizeof(export_formats[0]);
-
-const struct export_format *export_find(const char *name, struct err *err)
-{
-	struct text all = { 0 };
-
-	for (unsigned i = 0; i < export_formats_n; i++)
-		if (!strcmp(export_formats[i].name, name))
-			return &export_formats[i];
-	for (unsigned i = 0; i < export_formats_n; i++)
-		text_printf(&all, "%s%s", i ? ", " : "", export_formats[i].name);
-	err_set(err, -EINVAL, "there is no format '%s'; there are %s", name, all.s);
-	err->exit_status = 2;
-	text_release(&all);
-	return NULL;
-}
 
 static void flush(struct export *e)
 {

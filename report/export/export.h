@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A recording in the formats of other tools. A format is a row of export_formats and a file
- * report/export/NAME.c; the driver pairs the calls in one pass and hands them over as they end.
- * Calls whose end is not known (unwound, lost) have no length: they are left out and counted.
+ * A recording in the formats of other tools. A format is a row of formats.h and a file; the driver
+ * pairs the calls in one pass and hands them over as they end. Calls whose end is not known
+ * (unwound, lost) have no length: they are left out and counted.
  */
 #ifndef ISPOT_REPORT_EXPORT_EXPORT_H
 #define ISPOT_REPORT_EXPORT_EXPORT_H
@@ -51,11 +51,6 @@ struct export_format {
 	void (*record)(struct export *e, const struct thread *t, const struct record *r);
 	void (*end)(struct export *e); /* after the last call; frees state */
 };
-
-extern const struct export_format export_formats[];
-extern const unsigned export_formats_n;
-
-const struct export_format *export_find(const char *name, struct err *err); /* NULL: none, said */
 
 /* Reads the input, writes the output. Fills what *e says of it; the rest is released. */
 int export_run(struct export *e, const struct export_format *format, const struct export_options *o,

@@ -1,42 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The functions of the formats, for the table in export.c. */
+/*
+ * The formats of `ispot export`. Each is a row that its own file defines; a new one is a file and a
+ * line in formats.c.
+ */
 #ifndef ISPOT_REPORT_EXPORT_FORMATS_H
 #define ISPOT_REPORT_EXPORT_FORMATS_H
 
-struct call;
-struct export;
-struct record;
-struct thread;
+#include "report/export/export.h"
 
-/* chrome.c */
-void chrome_begin(struct export *e);
-void chrome_call(struct export *e, const struct thread *t, const struct call *c);
-void chrome_record(struct export *e, const struct thread *t, const struct record *r);
-void chrome_end(struct export *e);
+struct err;
 
-/* csv.c */
-void csv_begin(struct export *e);
-void csv_call(struct export *e, const struct thread *t, const struct call *c);
-void csv_end(struct export *e);
+extern const struct export_format export_chrome, export_csv, export_folded, export_folded_diff,
+	export_perf, export_pprof, export_speedscope;
 
-/* paths.c: sums by call path */
-void paths_begin(struct export *e);
-void paths_call(struct export *e, const struct thread *t, const struct call *c);
-void folded_end(struct export *e);
-void folded_diff_end(struct export *e);
+extern const struct export_format *const export_formats[];
+extern const unsigned export_formats_n;
 
-/* pprof.c */
-void pprof_end(struct export *e);
-
-/* perf.c */
-void perf_begin(struct export *e);
-void perf_call(struct export *e, const struct thread *t, const struct call *c);
-void perf_record(struct export *e, const struct thread *t, const struct record *r);
-void perf_end(struct export *e);
-
-/* speedscope.c */
-void speedscope_begin(struct export *e);
-void speedscope_call(struct export *e, const struct thread *t, const struct call *c);
-void speedscope_end(struct export *e);
+/* Returns the format of that name. NULL: there is none, and err says which there are. */
+const struct export_format *export_find(const char *name, struct err *err);
 
 #endif

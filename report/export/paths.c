@@ -109,12 +109,28 @@ static void print_paths(struct export *e, bool least)
 	paths_release(e);
 }
 
-void folded_end(struct export *e)
+static void folded_end(struct export *e)
 {
 	print_paths(e, false);
 }
 
-void folded_diff_end(struct export *e)
+static void folded_diff_end(struct export *e)
 {
 	print_paths(e, true);
 }
+
+const struct export_format export_folded = {
+	.name = "folded",
+	.what = "call paths with their own time: flamegraph.pl, inferno",
+	.begin = paths_begin,
+	.call = paths_call,
+	.end = folded_end,
+};
+
+const struct export_format export_folded_diff = {
+	.name = "folded-diff",
+	.what = "call paths: own time had every call been the fastest, and as it was",
+	.begin = paths_begin,
+	.call = paths_call,
+	.end = folded_diff_end,
+};

@@ -8,7 +8,9 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
+struct call;
 struct export;
+struct thread;
 
 #define PATH_ROOT UINT32_MAX
 
@@ -28,6 +30,9 @@ struct paths {
 	} own_min_ns; /* [function id], UINT64_MAX: none timed */
 };
 
+/* What formats of call paths do when they begin, and with each call. */
+void paths_begin(struct export *e);
+void paths_call(struct export *e, const struct thread *t, const struct call *c);
 /* What the path's calls would have taken had each been the fastest of its function. */
 uint64_t path_least_ns(const struct paths *paths, const struct path *p);
 void paths_release(struct export *e); /* its state */

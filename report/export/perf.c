@@ -115,7 +115,7 @@ static void find_ips(struct export *e, struct perf_state *s)
 	dso_cache_free(cache);
 }
 
-void perf_begin(struct export *e)
+static void begin(struct export *e)
 {
 	struct perf_state *s = xcalloc(1, sizeof(*s));
 	struct file_start start;
@@ -193,7 +193,7 @@ static void introduce(struct export *e, const struct thread *t)
 	}
 }
 
-void perf_record(struct export *e, const struct thread *t, const struct record *r)
+static void on_record(struct export *e, const struct thread *t, const struct record *r)
 {
 	struct perf_state *s = e->state;
 
@@ -202,7 +202,7 @@ void perf_record(struct export *e, const struct thread *t, const struct record *
 	put_comm(e, t->tgid, t->tid, t->comm, r->time_ns);
 }
 
-void perf_call(struct export *e, const struct thread *t, const struct call *c)
+static void on_call(struct export *e, const struct thread *t, const struct call *c)
 {
 	const struct perf_state *s = e->state;
 	uint64_t chain[CHAIN_MAX + 1] = { (uint64_t)PERF_CONTEXT_USER }, n = 1;
@@ -232,7 +232,7 @@ void perf_call(struct export *e, const struct thread *t, const struct call *c)
 	put(e, chain, n * sizeof(chain[0]));
 }
 
-void perf_end(struct export *e)
+static void end(struct export *e)
 {
 	struct perf_state *s = e->state;
 	struct file_start start;
@@ -246,3 +246,13 @@ void perf_end(struct export *e)
 	free(s->ips);
 	free(s);
 }
+
+const struct export_format export_perf = {
+	.name = "perf",
+	.what = "perf.data with a sample per call: perf report, perf script, hotspot",
+	.is_binary = true,
+	.begin = begin,
+	.call = on_call,
+	.record = on_record,
+	.end = end,
+};

@@ -128,7 +128,7 @@ static void print_function(struct export *e, uint32_t id, struct strtab *strings
 	text_release(&whole);
 }
 
-void pprof_end(struct export *e)
+static void end(struct export *e)
 {
 	const struct paths *paths = e->state;
 	struct strtab strings = { 0 };
@@ -152,3 +152,12 @@ void pprof_end(struct export *e)
 	strtab_release(&strings);
 	paths_release(e);
 }
+
+const struct export_format export_pprof = {
+	.name = "pprof",
+	.what = "pprof profile: calls, own time, own excess",
+	.is_binary = true,
+	.begin = paths_begin,
+	.call = paths_call,
+	.end = end,
+};

@@ -28,12 +28,12 @@ struct speedscope {
 	} threads; /* [thread index] */
 };
 
-void speedscope_begin(struct export *e)
+static void begin(struct export *e)
 {
 	e->state = xcalloc(1, sizeof(struct speedscope));
 }
 
-void speedscope_call(struct export *e, const struct thread *t, const struct call *c)
+static void on_call(struct export *e, const struct thread *t, const struct call *c)
 {
 	struct speedscope *s = e->state;
 
@@ -123,7 +123,7 @@ static void print_frames(struct export *e)
 	text_add(&e->out, "]},\n");
 }
 
-void speedscope_end(struct export *e)
+static void end(struct export *e)
 {
 	struct speedscope *s = e->state;
 	bool first = true;
@@ -145,3 +145,12 @@ void speedscope_end(struct export *e)
 	vec_release(&s->threads);
 	free(s);
 }
+
+const struct export_format export_speedscope = {
+	.name = "speedscope",
+	.what = "speedscope's evented profiles, one per thread",
+	.limit = 1000000,
+	.begin = begin,
+	.call = on_call,
+	.end = end,
+};

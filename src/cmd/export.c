@@ -10,6 +10,7 @@
 #include "cli/args.h"
 #include "cli/command.h"
 #include "report/export/export.h"
+#include "report/export/formats.h"
 
 struct command_options {
 	const char *input, *output, *format, *time;

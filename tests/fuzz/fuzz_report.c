@@ -24,6 +24,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/export/export.h"
+#include "report/export/formats.h"
 #include "report/html/html.h"
 #include "report/screen/text.h"
 #include "report/slow/slow.h"
@@ -166,7 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		open_paths(&fd);
 	if (ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
 		return 0;
-	export_as(&export_formats[(choice >> 8) % export_formats_n]);
+	export_as(export_formats[(choice >> 8) % export_formats_n]);
 	if (choice >> 16 & 1)
 		compare();
 	unlink(out_path);
