@@ -17,6 +17,7 @@
 
 struct calls;
 struct thread;
+struct threads;
 struct wait_sums;
 
 #define ENDED_KEPT  512
@@ -39,5 +40,10 @@ void ended_sum_up(struct calls *c, uint64_t time_ns);
 
 /* For visitors: who released the sleepers. */
 void ended_rename_wakers(const struct ended_threads *e, struct wait_sums *sums);
+
+/* It has ended and was summed up; its index is free for another. */
+void threads_vacate(struct threads *th, struct thread *t);
+/* How many there were. */
+uint64_t threads_count(const struct threads *th);
 
 #endif

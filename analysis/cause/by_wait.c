@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/score/block.h"
+#include "analysis/score/pools.h"
 #include "analysis/score/sci.h"
 #include "analysis/threads/threads.h"
 #include "analysis/threads/wait.h"

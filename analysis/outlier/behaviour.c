@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a block's divergent executions have in common: the paper's behaviours, each a row with the
- * evidence. No row reads names. */
+#include "analysis/outlier/behaviour.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Why an execution diverges: the first row whose time explains half of what is above the line, else
- * what it did that typical ones did not. No row reads names.
- */
+#include "analysis/outlier/cause.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

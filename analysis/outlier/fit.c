@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/outlier/fit.h"
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/outlier/watch.h"
 #include "analysis/result/result.h"
 #include "base/err.h"
 #include "base/mem.h"

@@ -209,32 +209,15 @@ static inline double outlier_expected(const struct outlier_block *b, uint64_t in
 
 /* ---- parts, for this folder's files ---- */
 
-/* fit.c. An execution is added; after the last one, the line. jitter_ns: what probing alone
- * may add. */
-void outlier_fit_add(struct outlier_block *b, uint64_t index, uint64_t ns);
-/* Executions too short to be written. Where among the others they were is not known, so the line is
- * flat. */
-void outlier_fit_brief(struct outlier_block *b, const struct brief *brief, const struct record *r);
-void outlier_fit(struct outlier_block *b, enum outlier_rule rule, double jitter_ns);
-
-/* outlier.c. Of an execution: while all threads of its process were stopped. */
+/* Of an execution: while all threads of its process were stopped. */
 uint64_t outlier_paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
 			   uint64_t *safepoint_ns);
 
-/* watch.c. The visitor of both passes; judge: what becomes of an execution of the second.
- */
-struct call_visitor outlier_watch(struct outliers *o);
-struct section_hook outlier_watch_sections(struct outliers *o);
-void outlier_watch_release(struct outliers *o);
+/* What becomes of an execution of the second pass. */
 void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
 
 /* Gives it a name, which lives as long as o. */
 void outlier_name(struct outliers *o, struct outlier_block *b);
-
-/* While calls are at their end. cause.c: why each execution diverges; then
- * behaviour.c: what they have in common. */
-void outlier_explain(struct outliers *o, struct outlier_block *b);
-void outlier_find_behaviours(struct outliers *o, struct outlier_block *b);
 
 #define OUTLIER_TIMES_MORE 2 /* than typical, of what is counted: worth a word */
 

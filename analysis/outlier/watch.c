@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/outlier/watch.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/calls/brief.h"
+#include "analysis/outlier/behaviour.h"
+#include "analysis/outlier/cause.h"
+#include "analysis/outlier/fit.h"
 #include "analysis/outlier/outlier.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -5,6 +5,7 @@
 #include "analysis/result/grouping.h"
 #include "analysis/result/notice.h"
 #include "analysis/result/result.h"
+#include "analysis/result/time.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"

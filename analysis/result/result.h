@@ -131,9 +131,6 @@ void result_end(struct result *result, uint64_t end_ns);
  */
 void result_untold(const struct result *res, struct untold_functions *out);
 
-/* Once the groups of keyed are finished (keys, locks, …): what they lose is lost. */
-void result_count_groups(struct result *result);
-
 /* Reads from the reader's present position to the end; r must outlive *result. */
 int result_read(struct result *result, struct trace_reader *r, const struct result_options *o,
 		struct err *err);

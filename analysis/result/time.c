@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* How the threads' time divides, see result.h. */
+
 #include "analysis/result/time.h"
 
 #include <math.h>

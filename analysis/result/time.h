@@ -12,4 +12,7 @@ void result_add_threads(struct result *res);
 /* From the blocks that are in_lost; may be called again when others are. */
 void result_split_time(struct result *res);
 
+/* Once the groups of keyed are finished (keys, locks, …): what they lose is lost. */
+void result_count_groups(struct result *result);
+
 #endif

@@ -168,13 +168,6 @@ static inline double block_pools_ns(const struct block *b)
 	return sum;
 }
 
-/* Recorded calls stand for so many of them under sampling, in the excess and in all that is part of
- * it or, as jitter, is taken for a part: of those inside no other of the block. */
-double block_weight_outer(const struct block *b);
-/* The same of every call, for what is part of own times. */
-double block_weight_calls(const struct block *b);
-/* From its pools and own excess: what is idle is not lost. */
-void block_take_idle(struct block *b, uint64_t duration_ns);
 /* Fast calls: up to the median, with all of its bucket, which of calls that always take the same
  * time has most. Slow ones: from the 90th percentile, and not fast. */
 uint64_t block_fast_max_ns(const struct block *b);

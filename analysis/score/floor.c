@@ -4,6 +4,7 @@
 #include "analysis/calls/paircost.h"
 #include "analysis/score/block.h"
 #include "analysis/score/floor.h"
+#include "analysis/score/pools.h"
 #include "analysis/score/sci.h"
 
 /*

@@ -4,6 +4,7 @@
 #define ISPOT_ANALYSIS_SCORE_POOLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct block;
 struct sci_function;
@@ -19,5 +20,13 @@ void block_fill_pools(struct block *b);
  * what the call is for.
  */
 bool block_never_fast(const struct block *b);
+
+/* Recorded calls stand for so many of them under sampling, in the excess and in all that is part of
+ * it or, as jitter, is taken for a part: of those inside no other of the block. */
+double block_weight_outer(const struct block *b);
+/* The same of every call, for what is part of own times. */
+double block_weight_calls(const struct block *b);
+/* From its pools and own excess: what is idle is not lost. */
+void block_take_idle(struct block *b, uint64_t duration_ns);
 
 #endif

@@ -256,10 +256,6 @@ void thread_seen(struct threads *th, struct thread *t, uint64_t time_ns);
 
 /* The thread that stands for those that were summed up, made if need be. */
 struct thread *threads_rest(struct threads *th);
-/* It has ended and was summed up; its index is free for another. */
-void threads_vacate(struct threads *th, struct thread *t);
-/* How many there were. */
-uint64_t threads_count(const struct threads *th);
 
 /* Forget times before time_ns: a window of the recording opens here. */
 void threads_restart(struct threads *th, uint64_t time_ns);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/calls/ended.h"
 #include "analysis/cause/work.h"
 #include "analysis/lock/section.h"
 #include "analysis/result/result.h"

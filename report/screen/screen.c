@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/calls/ended.h"
 #include "analysis/result/result.h"
 #include "base/text.h"
 #include "report/block/rank.h"

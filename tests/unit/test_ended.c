@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/calls/calls.h"
+#include "analysis/calls/ended.h"
 #include "analysis/result/interval.h"
 #include "analysis/result/result.h"
 #include "analysis/score/block.h"

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "analysis/outlier/behaviour.h"
+#include "analysis/outlier/fit.h"
 #include "analysis/outlier/outlier.h"
 
 #define MANY 1000000

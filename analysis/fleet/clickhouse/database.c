@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * The part of engine.h that writes a whole database of SQLite. Its rows are sums over its
- * blocks, and which sums follows from those alone: so its number does, too. All of it is on one
- * server, and counts from when its number is there, which is written last.
- */
+#include "analysis/fleet/clickhouse/database.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "analysis/fleet/clickhouse/internal.h"
+#include "analysis/fleet/clickhouse/push.h"
 #include "analysis/fleet/rows.h"
+#include "analysis/fleet/sqlite/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/err.h"
 

@@ -43,37 +43,6 @@ void fleet_engine_close(struct fleet_engine *e); /* NULL is fine */
 
 /* ---- pushing ---- */
 
-/* The database and its tables, where they are not there. */
-int fleet_engine_make(struct fleet_engine *e, struct err *err);
-/* Of each file. The first to come decides; -EINVAL: there is another indicator or bucket. */
-int fleet_engine_begin(struct fleet_engine *e, const struct fleet_header *h,
-		       const struct fleet_store_meta *meta, struct err *err);
-/* As fleet_store_trios(), but whether blocks are there or not. */
-int fleet_engine_trios(struct fleet_engine *e, const struct strtab *asked, struct strtab *kept,
-		       struct err *err);
-/* Of the recording that was begun last. */
-bool fleet_engine_has(const struct fleet_engine *e, uint64_t sequence);
-/* rows: of this block alone. They are sent when there are many, and by flush. */
-int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
-		     const struct fleet_block *b, const struct fleet_rows *rows, uint64_t alone,
-		     struct err *err);
-int fleet_engine_flush(struct fleet_engine *e, struct err *err);
-
-/* A whole database: all of it, or nothing where all its blocks are known. One that has all blocks
- * of others, that were pushed so, counts instead of those. -EEXIST: else some are known. */
-int fleet_engine_add_store(struct fleet_engine *e, struct fleet_store *s,
-			   struct fleet_store_merged *counted, struct err *err);
-
-struct fleet_engine_sent {
-	uint64_t rows, bytes, inserts, retries;
-};
-struct fleet_engine_sent fleet_engine_sent(const struct fleet_engine *e);
-
 /* ---- reading, as fleet_store_meta() and fleet_store_load() ---- */
-
-int fleet_engine_meta(struct fleet_engine *e, struct fleet_store_meta *meta,
-		      struct fleet_store_totals *totals, struct err *err);
-int fleet_engine_load(struct fleet_engine *e, const char *type, struct fleet_rows *rows,
-		      unsigned *others, struct err *err);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "analysis/fleet/clickhouse/engine.h"
 #include "analysis/fleet/clickhouse/http.h"
+#include "analysis/fleet/clickhouse/push.h"
 #include "base/hash.h"
 #include "base/vec.h"
 

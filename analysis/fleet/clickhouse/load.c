@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The part of engine.h that reads. */
+#include "analysis/fleet/clickhouse/load.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The part of engine.h that writes. */
+#include "analysis/fleet/clickhouse/push.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

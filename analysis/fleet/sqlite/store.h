@@ -51,33 +51,10 @@ int fleet_store_trios(struct fleet_store *s, const struct strtab *asked, struct 
 int fleet_store_machine(struct fleet_store *s, const struct fleet_header *h, uint32_t *machine,
 			struct err *err);
 bool fleet_store_has(struct fleet_store *s, uint64_t recording, uint64_t sequence);
-/* All or nothing. */
-int fleet_store_add(struct fleet_store *s, const struct fleet_rows *rows,
-		    const struct fleet_store_block *blocks, size_t n, struct err *err);
 
 /* The names of the applications whose trios are in it. */
 void fleet_store_trio_bases(struct fleet_store *s, struct strtab *names);
 bool fleet_store_same_names(const struct strtab *a, const struct strtab *b);
-
-/* ---- all that a database has, in an order that follows from its blocks ---- */
-
-struct fleet_store_line {
-	uint64_t recording, sequence;
-	const char *machine, *type; /* for the time of the visit */
-	uint64_t start_ns, samples, alone;
-};
-
-/* -errno ends it. */
-typedef int fleet_store_block_visit(void *ctx, const struct fleet_store_line *block,
-				    struct err *err);
-typedef int fleet_store_rows_visit(void *ctx, const struct fleet_rows *rows, struct err *err);
-
-int fleet_store_each_block(struct fleet_store *s, fleet_store_block_visit *visit, void *ctx,
-			   struct err *err);
-/* Rows, trios and crowds, of all types and buckets, each once: as many at a time as memory takes.
- */
-int fleet_store_each_rows(struct fleet_store *s, fleet_store_rows_visit *visit, void *ctx,
-			  struct err *err);
 
 /* ---- adding one to another ---- */
 
@@ -93,10 +70,6 @@ int fleet_store_merge(struct fleet_store *into, const char *path,
 
 /* ---- for a report ---- */
 
-/* Rows of all time buckets together, of one machine type: the given, or NULL: the one with the most
- * samples. *others: how many types there are besides. */
-int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows *rows,
-		     unsigned *others, struct err *err);
 int fleet_store_meta(struct fleet_store *s, struct fleet_store_meta *meta,
 		     struct fleet_store_totals *totals, struct err *err);
 

@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "analysis/fleet/clickhouse/database.h"
 #include "analysis/fleet/clickhouse/engine.h"
+#include "analysis/fleet/clickhouse/push.h"
 #include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/clock.h"

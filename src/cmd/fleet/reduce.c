@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "analysis/fleet/rows.h"
+#include "analysis/fleet/sqlite/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/clock.h"
 #include "base/err.h"

@@ -5,8 +5,10 @@
 #include <unistd.h>
 
 #include "analysis/fleet/clickhouse/engine.h"
+#include "analysis/fleet/clickhouse/load.h"
 #include "analysis/fleet/fleet.h"
 #include "analysis/fleet/rows.h"
+#include "analysis/fleet/sqlite/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/err.h"
 #include "base/log.h"

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The part of engine.h that writes. */
+#ifndef ISPOT_ANALYSIS_FLEET_CLICKHOUSE_PUSH_H
+#define ISPOT_ANALYSIS_FLEET_CLICKHOUSE_PUSH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct fleet_block;
+struct fleet_engine;
+struct fleet_header;
+struct fleet_rows;
+struct fleet_store_meta;
+struct strtab;
+
+struct fleet_engine_sent {
+	uint64_t rows, bytes, inserts, retries;
+};
+
+/* The database and its tables, where they are not there. */
+int fleet_engine_make(struct fleet_engine *e, struct err *err);
+/* Of each file. The first to come decides; -EINVAL: there is another indicator or bucket. */
+int fleet_engine_begin(struct fleet_engine *e, const struct fleet_header *h,
+		       const struct fleet_store_meta *meta, struct err *err);
+/* As fleet_store_trios(), but whether blocks are there or not. */
+int fleet_engine_trios(struct fleet_engine *e, const struct strtab *asked, struct strtab *kept,
+		       struct err *err);
+/* Of the recording that was begun last. */
+bool fleet_engine_has(const struct fleet_engine *e, uint64_t sequence);
+/* rows: of this block alone. They are sent when there are many, and by flush. */
+int fleet_engine_add(struct fleet_engine *e, const struct fleet_header *h,
+		     const struct fleet_block *b, const struct fleet_rows *rows, uint64_t alone,
+		     struct err *err);
+int fleet_engine_flush(struct fleet_engine *e, struct err *err);
+
+struct fleet_engine_sent fleet_engine_sent(const struct fleet_engine *e);
+
+#endif
