@@ -9,7 +9,7 @@
 #include "report/export/export.h"
 #include "import/import.h"
 #include "trace/meta/meta.h"
-#include "trace/write/output.h"
+#include "base/output.h"
 #include "trace/read/reader.h"
 #include "trace/record.h"
 

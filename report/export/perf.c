@@ -18,7 +18,7 @@
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"
-#include "trace/write/output.h"
+#include "base/output.h"
 
 #define OBJECT_FIRST 0x100000000000ull
 #define OBJECT_ROOM  0x100000000ull

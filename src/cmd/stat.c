@@ -14,6 +14,7 @@
 #include "base/identity.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/command.h"
@@ -84,6 +85,7 @@ struct watch {
 	const struct stat_options *o;
 	struct live *live;
 	FILE *to;
+	struct output file;   /* with -o: what "to" writes */
 	uint64_t interval_ns; /* 0: none */
 	unsigned width;
 	size_t n_shown; /* intervals */
@@ -260,11 +262,10 @@ static int open_output(struct watch *w, struct err *err)
 	w->width = 80;
 	w->to = w->o->json ? stdout : stderr;
 	if (w->o->output) {
-		w->to = fopen(w->o->output, "we");
-		return w->to ? 0
-			     : err_set(err, -errno,
-				       "cannot write %s: %s; name another file with -o",
-				       w->o->output, strerror(errno));
+		int ret = output_open(&w->file, w->o->output, err);
+
+		w->to = ret ? NULL : fdopen(dup(w->file.fd), "w");
+		return ret || w->to ? ret : err_set(err, -errno, "%s", strerror(errno));
 	}
 	if (isatty(fileno(w->to)) && !ioctl(fileno(w->to), TIOCGWINSZ, &size) && size.ws_col > 80)
 		w->width = size.ws_col;
@@ -273,11 +274,13 @@ static int open_output(struct watch *w, struct err *err)
 
 static int close_output(struct watch *w, struct err *err)
 {
-	bool own = w->to && w->to != stdout && w->to != stderr;
+	bool failed;
 
-	if (own && (ferror(w->to) | fclose(w->to)))
-		return err_set(err, -EIO, "cannot write %s: is there room?", w->o->output);
-	return 0;
+	if (!w->file.path)
+		return 0;
+	failed = w->to && (ferror(w->to) | fclose(w->to));
+	output_close(&w->file, NULL);
+	return failed ? err_set(err, -EIO, "cannot write %s: is there room?", w->o->output) : 0;
 }
 
 static int run_session(struct watch *w, struct session_options *so, struct session_result *result,

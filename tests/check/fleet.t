@@ -314,7 +314,7 @@ else
 fi
 ok "a file and servers at once are refused" loud "give one" fleet report --db some.db --engine clickhouse://127.0.0.1:1/x
 ok "a page that cannot be written: no option is named that report has not" test "$(fleet report --db some.db --html nowhere/x.html 2>&1)" = \
-	"ispot: fleet: cannot write nowhere/x.html: No such file or directory; name another file"
+	"ispot: fleet: cannot write nowhere/x.html: No such file or directory; name a file in a directory that can be written"
 ok "the text names both" loud " $base beside $co" fleet report --db some.db
 ok "JSON has the share of samples without co-runner" test "$(fleet report --db some.db --json |
 	jq '.fleet | .samples_alone / .samples < 0.2 and .machines == 12')" = true

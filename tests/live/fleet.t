@@ -121,7 +121,7 @@ mkdir there
 for out in nowhere/x.fleet there; do
 	"$ISPOT" fleet record -F marker:request -o $out -- ./requests 2 >nowhere.out 2>nowhere.err
 	is $? 1 "a file that cannot be written" || diag nowhere.err
-	like nowhere.err "^ispot: fleet: $out: .*name a file in a directory that can be written" "is said" || diag nowhere.err
+	like nowhere.err "^ispot: fleet: cannot write $out: .*name a file in a directory that can be written" "is said" || diag nowhere.err
 	[ ! -s nowhere.out ]
 	ok $? "before anything is recorded" || diag nowhere.out
 done

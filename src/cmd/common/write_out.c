@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "cli/screen.h"
-#include "trace/write/output.h"
+#include "base/output.h"
 
 int write_out(const struct text *out, const char *path, struct err *err)
 {

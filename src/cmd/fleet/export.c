@@ -11,7 +11,7 @@
 #include "trace/fleet/block.h"
 #include "trace/fleet/file.h"
 #include "trace/frame/codec.h"
-#include "trace/write/output.h"
+#include "base/output.h"
 
 #define PIECE	 (1u << 20) /* a frame has hardly more */
 #define LINE_MAX (1u << 16)

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/temporary.h"
 #include "base/text.h"
 #include "analysis/fleet/ipc.h"
@@ -354,7 +355,7 @@ int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 	if (!rc)
 		rc = fleet_pace_init(&r->pace, a, r->counters, err);
 	if (!rc && !a->dir)
-		rc = fleet_writer_try(output_of(a), err);
+		rc = output_try(output_of(a), err);
 	if (!rc)
 		rc = a->dir || r->counters ? record_plain(r, err) : record(r, err);
 	rc = rc ? rc : r->window.status;

@@ -1,42 +1,44 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 #include "analysis/fleet/simulate/simulate.h"
 #include "analysis/fleet/simulate/world.h"
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "cmd/common/write_out.h"
 #include "cmd/fleet/verbs.h"
 #include "trace/fleet/file.h"
 
 #define CPUS_SIMULATED 256
 
+static void print_planted(const struct world *w, struct text *out)
+{
+	text_add(out, "base,corunner,class,loss,second\n");
+	vec_for_each (&w->pairs, const struct world_pair, p)
+		text_printf(out, "%s,%s,core,%.4f,\n", w->apps.data[p->base].name,
+			    w->apps.data[p->corunner].name, p->loss);
+	vec_for_each (&w->trios, const struct world_trio, t)
+		text_printf(out, "%s,%s,trio,%.4f,%s\n", w->apps.data[t->base].name,
+			    w->apps.data[t->one].name, t->loss, w->apps.data[t->other].name);
+}
+
 /* Which pairs are to be found. */
 static int write_planted(const struct world *w, const char *dir, struct err *err)
 {
 	char *path = xasprintf("%s/planted.csv", dir);
-	FILE *f = fopen(path, "we");
-	int rc = 0;
+	struct text table = { 0 };
+	int rc;
 
-	if (f)
-		fprintf(f, "base,corunner,class,loss,second\n");
-	vec_for_each (&w->pairs, const struct world_pair, p)
-		if (f)
-			fprintf(f, "%s,%s,core,%.4f,\n", w->apps.data[p->base].name,
-				w->apps.data[p->corunner].name, p->loss);
-	vec_for_each (&w->trios, const struct world_trio, t)
-		if (f)
-			fprintf(f, "%s,%s,trio,%.4f,%s\n", w->apps.data[t->base].name,
-				w->apps.data[t->one].name, t->loss, w->apps.data[t->other].name);
-	if (!f || fclose(f))
-		rc = err_set(err, -errno, "%s: %s; is there room?", path, strerror(errno));
+	print_planted(w, &table);
+	rc = write_out(&table, path, err);
+	text_release(&table);
 	free(path);
 	return rc;
 }
@@ -98,9 +100,10 @@ int fleet_simulate(const struct fleet_args *a, char **words, struct err *err)
 	if (a->interferers > UINT32_MAX || a->trio_interferers > UINT32_MAX)
 		return args_refuse(err,
 				   "--interferers are pairs of applications, or trios; give fewer");
-	if (mkdir(a->output, 0777) && errno != EEXIST)
-		return err_set(err, -errno, "%s: %s; name a directory that can be made", a->output,
-			       strerror(errno));
+	rc = output_directory(a->output, "-o", err);
+	if (rc < 0)
+		return rc;
+	close(rc);
 	world_init(&w, &(struct world_options){ a->seed, (uint32_t)a->applications,
 						(uint32_t)a->interferers,
 						(uint32_t)a->trio_interferers });

@@ -20,17 +20,21 @@ struct numbers {
 	VEC(uint64_t)
 };
 
+#define NAME_BYTES 48
+
+static const char *name_of(char name[NAME_BYTES], uint64_t number)
+{
+	snprintf(name, NAME_BYTES, "samples-%08" PRIu64 ".fleet", number);
+	return name;
+}
+
 /* samples-00000042.fleet; false: another file. */
 static bool number_of(const char *name, uint64_t *number)
 {
-	int end = 0;
+	char same[NAME_BYTES];
 
-	return sscanf(name, "samples-%8" SCNu64 ".fleet%n", number, &end) == 1 && end && !name[end];
-}
-
-static char *name_of(const struct fleet_dir *d, uint64_t number)
-{
-	return xasprintf("%s/samples-%08" PRIu64 ".fleet", d->path, number);
+	return sscanf(name, "samples-%" SCNu64, number) == 1 && *number < UINT64_MAX &&
+	       !strcmp(name, name_of(same, *number));
 }
 
 static int by_number(const void *a, const void *b)
@@ -50,12 +54,18 @@ static int cannot(const char *path, struct err *err)
 
 static int list(const struct fleet_dir *d, struct numbers *found, struct err *err)
 {
-	DIR *dir = opendir(d->path);
+	int fd = openat(d->dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	uint64_t number;
 
-	if (!dir)
-		return cannot(d->path, err);
+	if (!dir) {
+		int rc = cannot(d->path, err);
+
+		if (fd >= 0)
+			close(fd);
+		return rc;
+	}
 	while ((entry = readdir(dir)))
 		if (number_of(entry->d_name, &number))
 			*vec_add(found) = number;
@@ -71,12 +81,11 @@ static int make_room(struct fleet_dir *d, struct err *err)
 	int rc = list(d, &found, err);
 
 	for (size_t i = 0; !rc && i + d->files_max <= found.n; i++) {
-		char *name = name_of(d, found.data[i]);
+		char name[NAME_BYTES];
 
-		if (unlink(name) && errno != ENOENT)
+		if (unlinkat(d->dir, name_of(name, found.data[i]), 0) && errno != ENOENT)
 			rc = cannot(name, err);
 		d->removed += !rc;
-		free(name);
 	}
 	vec_release(&found);
 	return rc;
@@ -84,19 +93,16 @@ static int make_room(struct fleet_dir *d, struct err *err)
 
 static int lock(struct fleet_dir *d, struct err *err)
 {
-	char *name = xasprintf("%s/lock", d->path);
-	int rc = 0;
-
-	d->lock = open(name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	d->lock = openat(d->dir, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (d->lock < 0)
-		rc = cannot(name, err);
-	else if (flock(d->lock, LOCK_EX | LOCK_NB))
-		rc = err_set(err, -EBUSY,
-			     "%s: another ispot fleet record writes there; end it, or name another "
-			     "directory with --dir",
-			     d->path);
-	free(name);
-	return rc;
+		return cannot(d->path, err);
+	if (flock(d->lock, LOCK_EX | LOCK_NB))
+		return err_set(
+			err, -EBUSY,
+			"%s: another ispot fleet record writes there; end it, or name another "
+			"directory with --dir",
+			d->path);
+	return 0;
 }
 
 int fleet_dir_open(struct fleet_dir *d, const char *path, uint64_t files_max, uint64_t file_bytes,
@@ -105,11 +111,13 @@ int fleet_dir_open(struct fleet_dir *d, const char *path, uint64_t files_max, ui
 	struct numbers found = { 0 };
 	int rc = 0;
 
-	*d = (struct fleet_dir){
-		.path = xstrdup(path), .lock = -1, .files_max = files_max, .file_bytes = file_bytes
-	};
-	if (mkdir(path, 0755) && errno != EEXIST)
-		rc = cannot(path, err);
+	*d = (struct fleet_dir){ .path = xstrdup(path),
+				 .dir = output_directory(path, "--dir", err),
+				 .lock = -1,
+				 .files_max = files_max,
+				 .file_bytes = file_bytes };
+	if (d->dir < 0)
+		rc = d->dir;
 	if (!rc)
 		rc = lock(d, err);
 	if (!rc)
@@ -119,23 +127,28 @@ int fleet_dir_open(struct fleet_dir *d, const char *path, uint64_t files_max, ui
 	return rc;
 }
 
+static int begin_file(struct fleet_dir *d, const struct fleet_header *h, struct err *err)
+{
+	char name[NAME_BYTES];
+	int rc = make_room(d, err);
+
+	if (!rc)
+		rc = fleet_writer_open_at(&d->file, d->dir, name_of(name, d->next), h, err);
+	d->next += !rc;
+	return rc;
+}
+
 int fleet_dir_block(struct fleet_dir *d, const struct fleet_header *h, const struct fleet_block *b,
 		    bool *begun, struct err *err)
 {
-	char *name;
 	int rc = 0;
 
 	*begun = false;
-	if (d->file.file && d->file.bytes >= d->file_bytes)
+	if (fleet_writer_is_open(&d->file) && d->file.bytes >= d->file_bytes)
 		rc = fleet_writer_close(&d->file, err);
-	if (!rc && !d->file.file) {
-		rc = make_room(d, err);
-		name = name_of(d, d->next);
-		if (!rc)
-			rc = fleet_writer_open(&d->file, name, h, err);
+	if (!rc && !fleet_writer_is_open(&d->file)) {
+		rc = begin_file(d, h, err);
 		*begun = !rc;
-		d->next += !rc;
-		free(name);
 	}
 	return rc ? rc : fleet_writer_block(&d->file, b, err);
 }
@@ -151,7 +164,9 @@ int fleet_dir_close(struct fleet_dir *d, struct err *err)
 
 	if (d->path && d->lock >= 0)
 		close(d->lock);
+	if (d->path && d->dir >= 0)
+		close(d->dir);
 	free(d->path);
-	*d = (struct fleet_dir){ .lock = -1 };
+	*d = (struct fleet_dir){ .dir = -1, .lock = -1 };
 	return rc;
 }

@@ -14,14 +14,14 @@
 
 struct fleet_dir {
 	char *path;
-	int lock;
+	int dir, lock;			/* descriptors; -1: not open */
 	uint64_t files_max, file_bytes; /* in all as many bytes as both say, and a block more */
 	uint64_t next;			/* number of the next file */
 	uint64_t removed;		/* files, so far */
 	struct fleet_writer file;
 };
 
-/* Makes it where there is none. -EBUSY: another recorder writes there. */
+/* As output_directory(), which makes it if there is none. -EBUSY: another recorder writes there. */
 int fleet_dir_open(struct fleet_dir *d, const char *path, uint64_t files_max, uint64_t file_bytes,
 		   struct err *err);
 /* Into the file of now, or the next; *begun: a file was. */

@@ -79,58 +79,50 @@ static int parse_header(struct fleet_header *h, const char *s, size_t n)
 
 /* ---- writing ---- */
 
-static int cannot_write(const struct fleet_writer *w, struct err *err)
-{
-	return err_set(err, errno ? -errno : -EIO, "%s: %s; is there room?", w->path,
-		       strerror(errno ? errno : EIO));
-}
-
-static bool put(struct fleet_writer *w, const void *data, size_t n)
+static int put(struct fleet_writer *w, const void *data, size_t n)
 {
 	w->bytes += n;
-	return fwrite(data, 1, n, w->file) == n;
+	return output_write(&w->out, data, n);
 }
 
-static int cannot_open(const char *path, struct err *err)
+static int write_header(struct fleet_writer *w, const struct fleet_header *h, struct err *err)
 {
-	return err_set(err, -errno, "%s: %s; name a file in a directory that can be written", path,
-		       strerror(errno));
-}
+	struct text header = { 0 };
+	uint32_t head[2];
 
-/* Not blocking: nobody needs to read a pipe yet. */
-int fleet_writer_try(const char *path, struct err *err)
-{
-	bool is_new = access(path, F_OK);
-	int fd = open(path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
-
-	if (fd < 0)
-		return errno == ENXIO ? 0 : cannot_open(path, err);
-	close(fd);
-	if (is_new)
-		unlink(path);
-	return 0;
+	print_header(h, &header);
+	head[0] = (uint32_t)header.n;
+	head[1] = crc32_of(header.s, header.n);
+	put(w, FLEET_MAGIC, 8);
+	put(w, head, sizeof(head));
+	put(w, header.s, header.n);
+	text_release(&header);
+	return output_explain(&w->out, err);
 }
 
 int fleet_writer_open(struct fleet_writer *w, const char *path, const struct fleet_header *h,
 		      struct err *err)
 {
-	struct text header = { 0 };
-	uint32_t head[2];
-	bool done;
 	int rc;
 
-	*w = (struct fleet_writer){ .path = xstrdup(path), .file = fopen(path, "we") };
-	if (!w->file) {
-		rc = cannot_open(path, err);
-		fleet_writer_close(w, NULL);
-		return rc;
-	}
-	print_header(h, &header);
-	head[0] = (uint32_t)header.n;
-	head[1] = crc32_of(header.s, header.n);
-	done = put(w, FLEET_MAGIC, 8) && put(w, head, sizeof(head)) && put(w, header.s, header.n);
-	text_release(&header);
-	return done ? 0 : cannot_write(w, err);
+	*w = (struct fleet_writer){ 0 };
+	rc = output_open(&w->out, path, err);
+	return rc ? rc : write_header(w, h, err);
+}
+
+int fleet_writer_open_at(struct fleet_writer *w, int dir, const char *name,
+			 const struct fleet_header *h, struct err *err)
+{
+	int rc;
+
+	*w = (struct fleet_writer){ 0 };
+	rc = output_open_at(&w->out, dir, name, err);
+	return rc ? rc : write_header(w, h, err);
+}
+
+bool fleet_writer_is_open(const struct fleet_writer *w)
+{
+	return w->out.path;
 }
 
 int fleet_writer_block(struct fleet_writer *w, const struct fleet_block *b, struct err *err)
@@ -148,26 +140,22 @@ int fleet_writer_block(struct fleet_writer *w, const struct fleet_block *b, stru
 	fleet_block_pack(b, &w->body);
 	if (w->body.n > FLEET_BLOCK_BYTES) /* no reader would take it */
 		return err_set(err, -EFBIG,
-			       "%s: a block of %zu bytes; make blocks of a shorter time", w->path,
-			       w->body.n);
+			       "%s: a block of %zu bytes; make blocks of a shorter time",
+			       w->out.path, w->body.n);
 	head.body_bytes = (uint32_t)w->body.n;
 	head.body_crc = crc32_of(w->body.s, w->body.n);
 	head.head_crc = crc32_of(&head, sizeof(head) - sizeof(head.head_crc));
-	if (!put(w, &head, sizeof(head)) || !put(w, w->body.s, w->body.n) || fflush(w->file))
-		return cannot_write(w, err);
-	return 0;
+	put(w, &head, sizeof(head));
+	put(w, w->body.s, w->body.n);
+	return output_explain(&w->out, err);
 }
 
 int fleet_writer_close(struct fleet_writer *w, struct err *err)
 {
-	int rc = 0;
+	int rc = fleet_writer_is_open(w) ? output_close(&w->out, err) : 0;
 
-	if (w->file && fclose(w->file))
-		rc = cannot_write(w, err);
-	w->file = NULL;
-	free(w->path);
-	w->path = NULL;
 	text_release(&w->body);
+	*w = (struct fleet_writer){ 0 };
 	return rc;
 }
 

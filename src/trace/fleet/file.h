@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/output.h"
 #include "base/text.h"
 #include "base/topology.h"
 #include "trace/fleet/block.h"
@@ -43,16 +44,18 @@ struct fleet_header {
 };
 
 struct fleet_writer {
-	FILE *file;
-	char *path;
+	struct output out;
 	struct text body;
 	uint64_t bytes;
 };
 
-/* Whether a file that is to be written later can be; leaves what there is as it is. */
-int fleet_writer_try(const char *path, struct err *err);
+/* As output_open(): an existing file is kept as FILE.old. */
 int fleet_writer_open(struct fleet_writer *w, const char *path, const struct fleet_header *h,
 		      struct err *err);
+/* A new file in a directory of output_directory(). */
+int fleet_writer_open_at(struct fleet_writer *w, int dir, const char *name,
+			 const struct fleet_header *h, struct err *err);
+bool fleet_writer_is_open(const struct fleet_writer *w);
 int fleet_writer_block(struct fleet_writer *w, const struct fleet_block *b, struct err *err);
 int fleet_writer_close(struct fleet_writer *w, struct err *err); /* idempotent; err may be NULL */
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "trace/write/output.h"
+#include "base/output.h"
 
 struct compressor;
 struct err;

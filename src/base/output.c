@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "trace/write/output.h"
+#include "base/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,23 +58,30 @@ static int open_failed(const char *path, struct err *err)
 {
 	int code = -errno;
 
-	return err_set(err, code, "cannot write %s: %s; name another file", path, strerror(-code));
+	return err_set(err, code,
+		       "cannot write %s: %s; name a file in a directory that can be written", path,
+		       strerror(-code));
 }
 
 /* O_EXCL: whoever may write to the directory cannot slip a link in after the checks. */
-static int open_new(struct output *out, const char *path, struct err *err)
+static int open_new_at(struct output *out, int dir, const char *name, struct err *err)
 {
 	struct identity user;
 
-	out->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	out->fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (out->fd < 0)
-		return open_failed(path, err);
+		return open_failed(name, err);
 	out->is_regular = true;
 	flock(out->fd, LOCK_EX | LOCK_NB); /* shows readers that it is being written */
 	if (identity_of_sudo(&user) && fchown(out->fd, user.uid, user.gid) && errno != EPERM)
-		return err_set(err, -errno, "cannot give %s to user %u: %s", path,
+		return err_set(err, -errno, "cannot give %s to user %u: %s", name,
 			       (unsigned)user.uid, strerror(errno));
 	return 0;
+}
+
+static int open_new(struct output *out, const char *path, struct err *err)
+{
+	return open_new_at(out, AT_FDCWD, path, err);
 }
 
 static int open_existing(struct output *out, const char *path, const struct stat *st,
@@ -101,6 +108,14 @@ static int open_existing(struct output *out, const char *path, const struct stat
 	return out->fd < 0 ? open_failed(path, err) : 0;
 }
 
+static int foreign_link(const char *path, struct err *err)
+{
+	return err_set(
+		err, -EPERM,
+		"%s is a link that belongs to another user; remove it or name another file with -o",
+		path);
+}
+
 static int open_path(struct output *out, const char *path, struct err *err)
 {
 	struct stat st;
@@ -111,15 +126,34 @@ static int open_path(struct output *out, const char *path, struct err *err)
 	if (!S_ISLNK(st.st_mode))
 		return open_existing(out, path, &st, err);
 	if (geteuid() == 0 && !is_trusted_owner(st.st_uid))
-		return err_set(
-			err, -EPERM,
-			"%s is a link that belongs to another user; remove it or name another file with -o",
-			path);
+		return foreign_link(path, err);
 	if (!realpath(path, target))
 		return open_failed(path, err);
 	if (lstat(target, &st))
 		return open_failed(path, err);
 	return open_existing(out, target, &st, err);
+}
+
+/* For files that come and go in it for a long time: nobody else may put names into it. */
+static int open_directory(struct output *out, const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return err_set(err, -errno, "cannot make %s: %s; name another directory with %s",
+			       path, strerror(errno), out->option);
+	out->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (out->fd < 0)
+		return err_set(err, -errno, "%s: %s; name a directory, not a link to one, with %s",
+			       path, strerror(errno), out->option);
+	if (!fstat(out->fd, &st) && is_trusted_owner(st.st_uid) && !(st.st_mode & 022))
+		return 0;
+	close(out->fd);
+	out->fd = -1;
+	return err_set(err, -EPERM,
+		       "others may write to %s; take that from them (chmod go-w, chown) or name "
+		       "another directory with %s",
+		       path, out->option);
 }
 
 static bool is_link_of(const char *path, uid_t uid)
@@ -134,18 +168,20 @@ static bool is_link_of(const char *path, uid_t uid)
  * where root may not (a home over NFS). Where he may not, as in root's own directories of a `sudo
  * -i`, root does it, by the same rules about links, and through none of that user's own.
  */
-static int open_path_as_user(struct output *out, const char *path, struct err *err)
+static int as_user(struct output *out, const char *path,
+		   int (*open_it)(struct output *out, const char *path, struct err *err),
+		   struct err *err)
 {
 	struct identity user;
 	struct err why = { 0 };
 	int ret;
 
 	if (!identity_of_sudo(&user) || identity_files_as(&user))
-		return open_path(out, path, err);
-	ret = open_path(out, path, &why);
+		return open_it(out, path, err);
+	ret = open_it(out, path, &why);
 	identity_files_back();
 	if (ret == -EACCES && !is_link_of(path, user.uid))
-		return open_path(out, path, err);
+		return open_it(out, path, err);
 	if (ret && err)
 		*err = why;
 	return ret;
@@ -162,11 +198,60 @@ int output_open(struct output *out, const char *path, struct err *err)
 		out->fd = open(path, O_WRONLY | O_CLOEXEC);
 		ret = out->fd < 0 ? open_failed(path, err) : 0;
 	} else {
-		ret = open_path_as_user(out, path, err);
+		ret = as_user(out, path, open_path, err);
 	}
 	if (ret)
 		output_close(out, NULL);
 	return ret;
+}
+
+int output_open_at(struct output *out, int dir, const char *name, struct err *err)
+{
+	int ret;
+
+	*out = (struct output){ .fd = -1, .path = xstrdup(name) };
+	ret = open_new_at(out, dir, name, err);
+	if (ret)
+		output_close(out, NULL);
+	return ret;
+}
+
+/* Makes nothing that stays, and leaves what there is as it is. Not blocking: nobody needs to read a
+ * pipe yet. */
+static int try_path(struct output *out, const char *path, struct err *err)
+{
+	struct stat st;
+	int ret;
+
+	if (lstat(path, &st) && errno == ENOENT) {
+		ret = open_new(out, path, err);
+		if (!ret)
+			unlink(path);
+		return ret;
+	}
+	if (S_ISLNK(st.st_mode) && geteuid() == 0 && !is_trusted_owner(st.st_uid))
+		return foreign_link(path, err);
+	out->fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+	return out->fd < 0 && errno != ENXIO ? open_failed(path, err) : 0;
+}
+
+int output_try(const char *path, struct err *err)
+{
+	struct output out = { .fd = -1, .path = xstrdup(path) };
+	bool is_file =
+		strcmp(path, "-") && strcmp(path, "/dev/stdout") && !names_a_descriptor(path);
+	int ret = is_file ? as_user(&out, path, try_path, err) : 0;
+
+	output_close(&out, NULL);
+	return ret;
+}
+
+int output_directory(const char *path, const char *option, struct err *err)
+{
+	struct output out = { .fd = -1, .option = option };
+	int ret = as_user(&out, path, open_directory, err);
+
+	return ret ? ret : out.fd;
 }
 
 /* One write(2), resumed: bytes written, or a negative errno. */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The file that a trace goes to: a regular file (an existing one is kept as FILE.old), a pipe or
- * a device. Written front to back, never sought. The first failure stays: what was written before
- * it is cut back to whole frames and nothing more is written. A SIGPIPE is the caller's to ignore.
+ * The file that is written for the user: a regular file (an existing one is kept as FILE.old), a
+ * pipe or a device. Written front to back, never sought. The first failure stays: what was written
+ * before it is cut back to whole frames and nothing more is written. A SIGPIPE is the caller's to
+ * ignore.
  */
-#ifndef ISPOT_TRACE_WRITE_OUTPUT_H
-#define ISPOT_TRACE_WRITE_OUTPUT_H
+#ifndef ISPOT_BASE_OUTPUT_H
+#define ISPOT_BASE_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,7 +19,8 @@ struct output {
 	bool is_regular, is_borrowed; /* borrowed: standard output, not to be closed */
 	int failed;		      /* 0 or the first failure, negative errno */
 	uint64_t bytes;
-	char *path; /* as the user named it, for messages */
+	char *path;	    /* as the user named it, for messages */
+	const char *option; /* with which, of a directory */
 };
 
 /*
@@ -27,6 +29,19 @@ struct output {
  * called it, where he may, and is his in any case.
  */
 int output_open(struct output *out, const char *path, struct err *err);
+
+/* Whether output_open() will succeed, as far as that can be known before; changes nothing. */
+int output_try(const char *path, struct err *err);
+
+/*
+ * A directory for files that are made and removed while ispot goes on, made (0700) if there is
+ * none. Returns its descriptor, which the caller closes; option: the user's. -EPERM: others than
+ * the user, root and the user behind sudo own it or may write to it.
+ */
+int output_directory(const char *path, const char *option, struct err *err);
+
+/* A new file in such a directory; -EEXIST: there is something of that name. */
+int output_open_at(struct output *out, int dir, const char *name, struct err *err);
 
 /* All of it or a failure. */
 int output_write(struct output *out, const void *data, size_t n);
