@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,17 @@ static int read_credentials(struct fleet_engine *e, const char *path, struct err
 	return rc;
 }
 
+/* Neither the commands that ispot starts nor /proc/PID/environ have it from here on. */
+static void forget_environment(const char *name)
+{
+	char *value = getenv(name);
+
+	if (!value)
+		return;
+	explicit_bzero(value, strlen(value));
+	unsetenv(name);
+}
+
 static int get_credentials(struct fleet_engine *e, struct err *err)
 {
 	const char *user = getenv("ISPOT_FLEET_USER"), *password = getenv("ISPOT_FLEET_PASSWORD");
@@ -118,13 +130,21 @@ static int get_credentials(struct fleet_engine *e, struct err *err)
 		return read_credentials(e, e->options.credentials, err);
 	e->user = user ? xstrdup(user) : NULL;
 	e->password = password ? xstrdup(password) : NULL;
+	forget_environment("ISPOT_FLEET_PASSWORD");
 	return 0;
 }
 
+/* HOST:PORT */
 static bool is_this_machine(const char *host)
 {
-	return !strncmp(host, "127.", 4) || !strncmp(host, "localhost:", 10) ||
-	       !strncmp(host, "[::1]:", 6);
+	struct in_addr address;
+	char *name = xstrndup(host, strcspn(host, ":"));
+	bool loopback =
+		inet_pton(AF_INET, name, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
+
+	loopback |= !strcmp(name, "localhost") || !strncmp(host, "[::1]:", 6);
+	free(name);
+	return loopback;
 }
 
 static int refuse_to_tell(const struct fleet_engine *e, struct err *err)

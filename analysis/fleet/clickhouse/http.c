@@ -41,8 +41,13 @@ struct fleet_http {
 
 #define CONNECT_MS 5000L
 
-static size_t take(char *data, size_t one, size_t n, void *body)
+/* Whatever the server sends: beyond that it is no answer. */
+static size_t take(char *data, size_t one, size_t n, void *into)
 {
+	struct text *body = into;
+
+	if (one * n > FLEET_HTTP_ANSWER_MAX - body->n)
+		return 0;
 	text_addn(body, data, one * n);
 	return one * n;
 }
@@ -121,7 +126,7 @@ static bool is_final(CURLcode rc)
 {
 	return rc == CURLE_PEER_FAILED_VERIFICATION || rc == CURLE_SSL_CACERT_BADFILE ||
 	       rc == CURLE_URL_MALFORMAT || rc == CURLE_UNSUPPORTED_PROTOCOL ||
-	       rc == CURLE_SSL_ISSUER_ERROR;
+	       rc == CURLE_SSL_ISSUER_ERROR || rc == CURLE_WRITE_ERROR;
 }
 
 void fleet_http_post(struct fleet_http *h, const char *url, const void *body, size_t n,
@@ -144,7 +149,11 @@ void fleet_http_post(struct fleet_http *h, const char *url, const void *body, si
 		return;
 	}
 	a->body.n = 0;
-	text_add(&a->body, *h->why ? h->why : h->error(rc));
+	if (rc == CURLE_WRITE_ERROR)
+		text_printf(&a->body, "its answer is longer than %u MiB",
+			    FLEET_HTTP_ANSWER_MAX >> 20);
+	else
+		text_add(&a->body, *h->why ? h->why : h->error(rc));
 }
 
 #else

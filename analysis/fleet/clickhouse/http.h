@@ -23,6 +23,8 @@ struct fleet_http_options {
 	bool tls;
 };
 
+#define FLEET_HTTP_ANSWER_MAX (256u << 20) /* bytes: a longer answer is refused */
+
 /* An answer, whatever it says. */
 struct fleet_http_answer {
 	long status; /* of HTTP; 0: there was none, text says why */

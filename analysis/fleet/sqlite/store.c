@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "trace/fleet/file.h"
 
@@ -198,6 +199,54 @@ static int make_tables(struct fleet_store *s, bool make, struct err *err)
 		       : store_failed(s, err);
 }
 
+/* The file may be anybody's: it holds rows, and runs nothing. */
+static bool distrust(struct fleet_store *s)
+{
+	static const int switches[][2] = { { SQLITE_DBCONFIG_DEFENSIVE, 1 },
+					   { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
+					   { SQLITE_DBCONFIG_ENABLE_VIEW, 0 },
+					   { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 } };
+	static const int limits[][2] = { { SQLITE_LIMIT_LENGTH, 16 << 20 },
+					 { SQLITE_LIMIT_ATTACHED, 0 },
+					 { SQLITE_LIMIT_EXPR_DEPTH, 50 },
+					 { SQLITE_LIMIT_COMPOUND_SELECT, 10 } };
+	bool done = true;
+
+	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
+		done &= sqlite3_db_config(s->db, switches[i][0], switches[i][1], NULL) == SQLITE_OK;
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
+		sqlite3_limit(s->db, limits[i][0], limits[i][1]);
+	return done;
+}
+
+/* The names that are used are plain tables: no views, no virtual tables, nothing computed. */
+static int check_tables(struct fleet_store *s, struct err *err)
+{
+	static const char other[] =
+		"SELECT count(*) FROM sqlite_master WHERE type <> 'index' AND (type <> 'table' OR "
+		"sql LIKE 'CREATE VIRTUAL%' OR sql LIKE '%GENERATED%' OR sql LIKE '% AS (%')";
+
+	if (pragma(s, other) == 0)
+		return 0;
+	return err_set(
+		err, -EBADMSG,
+		"%s: it has views, triggers or tables that are no fleet's; make it with ispot "
+		"fleet reduce",
+		s->path);
+}
+
+/* Made as every file of ispot's is; SQLite takes an empty one for a new database. */
+static int make_file(const char *path, struct err *err)
+{
+	struct output file;
+	int rc;
+
+	if (!access(path, F_OK))
+		return output_try(path, err);
+	rc = output_open(&file, path, err);
+	return rc ? rc : output_close(&file, err);
+}
+
 int fleet_store_open(struct fleet_store **store, const char *path, bool make, struct err *err)
 {
 	struct fleet_store *s = xcalloc(1, sizeof(*s));
@@ -208,12 +257,16 @@ int fleet_store_open(struct fleet_store **store, const char *path, bool make, st
 	if (!make && access(path, R_OK))
 		rc = err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", path,
 			     strerror(errno));
-	else if (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK)
+	else
+		rc = make ? make_file(path, err) : 0;
+	if (!rc && (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK || !distrust(s)))
 		rc = store_failed(s, err);
-	else {
+	if (!rc) {
 		sqlite3_busy_timeout(s->db, 10000);
 		rc = make_tables(s, make, err);
 	}
+	if (!rc)
+		rc = check_tables(s, err);
 	if (!rc && !make && !store_execute(s, "BEGIN")) /* all that is read is of one moment */
 		rc = store_failed(s, err);
 	if (rc)
