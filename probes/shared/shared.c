@@ -30,6 +30,22 @@
 
 /* ---- the registry ---- */
 
+/* As event_name() makes them: a path is made of it. */
+static bool is_event_name(const char *s)
+{
+	return *s &&
+	       !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
+}
+
+/* A symbol is whatever the program's file says; one that is no word would be a line of its own. */
+static bool is_word(const char *s)
+{
+	for (const unsigned char *c = (const void *)s; *c; c++)
+		if (*c <= ' ' || *c == 127)
+			return false;
+	return *s;
+}
+
 /* kind, number, event, symbol, offset, path: one line each */
 static int read_from(FILE *f, struct shared_probes *all)
 {
@@ -43,7 +59,7 @@ static int read_from(FILE *f, struct shared_probes *all)
 		int n = sscanf(line, "%c %" SCNu32 " %ms %ms %" SCNx64 " %m[^\n]", &kind, &id,
 			       &event, &symbol, &offset, &path);
 
-		if (n == 6) {
+		if (n == 6 && is_event_name(event) && is_word(path)) {
 			*vec_add(all) = (struct shared_probe){ .kind = kind,
 							       .perf_id = id,
 							       .event = event,
@@ -280,7 +296,7 @@ static int add_function(struct registry *r, const struct planned *p)
 
 	if (!realpath(dso_path(p->what.dso), path))
 		return -errno;
-	if (strpbrk(path, " \t\n#:"))
+	if (strpbrk(path, " \t\n#:") || !is_word(path) || !is_word(f->symbol))
 		return -EINVAL;
 	if (has_point(r, SHARED_ENTRY, path, entry))
 		return 0;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/table/csv.h"
 #include "report/block/column.h"
 
 #include <errno.h>
@@ -380,27 +381,13 @@ void value_print(const struct value *v, struct text *out)
 	}
 }
 
-static void print_quoted(const char *s, struct text *out)
-{
-	text_add(out, "\"");
-	for (const char *quote; (quote = strchr(s, '"')); s = quote + 1) {
-		text_addn(out, s, (size_t)(quote - s));
-		text_add(out, "\"\"");
-	}
-	text_add(out, s);
-	text_add(out, "\"");
-}
-
 void value_print_csv(const struct value *v, struct text *out)
 {
 	switch (v->type) {
 	case VALUE_NONE:
 		break;
 	case VALUE_TEXT:
-		if (strpbrk(v->text, ",\"\r\n"))
-			print_quoted(v->text, out);
-		else
-			text_add(out, v->text);
+		csv_print_text(v->text, out);
 		break;
 	case VALUE_COUNT:
 	case VALUE_ID:

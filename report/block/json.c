@@ -60,6 +60,7 @@ static struct json *trace_json(const struct view *v)
 	report_set_known(j, "unexplained_ns", res->unexplained_ns);
 	report_set_known(j, "idle_ns", res->idle_ns);
 	report_set_known(j, "runnable_ns", res->runnable_ns);
+	json_set_f64(j, "busy_cpus", res->working_ns == BLOCK_NONE ? NAN : res->busy_cpus);
 	json_set_u64(j, "probed_ns", res->probed_ns);
 	json_set_u64(j, "threads_ns", res->threads_ns);
 	report_set_name(j, "kernel", s->kernel);

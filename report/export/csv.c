@@ -8,6 +8,7 @@
 #include "report/export/export.h"
 #include "report/export/formats.h"
 #include "trace/frame/codec.h"
+#include "report/table/csv.h"
 #include "trace/meta/meta.h"
 
 #define BLOCK_BYTES (1u << 20)
@@ -42,18 +43,8 @@ static void put_block(struct export *e, struct csv *s)
 
 static void field(struct text *out, const char *s)
 {
-	char clean[512];
-	bool quote;
-
-	text_printable(clean, sizeof(clean), s ? s : "");
-	quote = strpbrk(clean, ",\"");
-	text_add(out, quote ? "\"" : "");
-	for (const char *c = clean; *c; c++) {
-		if (*c == '"')
-			text_add(out, "\"");
-		text_addn(out, c, 1);
-	}
-	text_add(out, quote ? "\"," : ",");
+	csv_print_text(s ? s : "", out);
+	text_add(out, ",");
 }
 
 static void on_call(struct export *e, const struct thread *t, const struct call *c)

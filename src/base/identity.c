@@ -54,6 +54,8 @@ bool identity_of_sudo(struct identity *id)
 	return true;
 }
 
+#define NOBODYS_GROUP 65534
+
 int identity_find(struct identity *id, const char *word, struct err *err)
 {
 	const struct passwd *account = getpwnam(word);
@@ -63,9 +65,9 @@ int identity_find(struct identity *id, const char *word, struct err *err)
 	if (!account && !text_parse_u64(word, &uid) && uid < (uid_t)-1) {
 		account = getpwuid((uid_t)uid);
 		if (!account) {
-			/* as sudo -u '#1234' */
+			/* as sudo -u '#1234'; the group of that number may be somebody's */
 			id->uid = (uid_t)uid;
-			id->gid = id->groups[0] = (gid_t)uid;
+			id->gid = id->groups[0] = NOBODYS_GROUP;
 			id->n_groups = 1;
 			return 0;
 		}

@@ -14,8 +14,9 @@ browse() { # browse FILE [OPTION...]: the page after its scripts ran
 # told WORD FILE SCRIPT...: what the scripts, run behind the page, say between WORD and END
 told() {
 	python3 - "${@:2}" >"$work/scripted.html" <<-'EOP'
-	import sys
+	import sys, re
 	page, *scripts = (open(f, encoding="utf-8").read() for f in sys.argv[1:])
+	page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", page)  # the page runs none itself
 	behind = "".join("<script>" + s + "</script>" for s in scripts)
 	print(page.replace("</body>", behind + "</body>"))
 	EOP
