@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -27,6 +28,8 @@ static const char *fixture_open(void)
 
 	if (!opened) {
 		assert_non_null(mkdtemp(fixture_dir));
+		/* Also for the process that reads what is not only root's to write. */
+		assert_int_equal(chmod(fixture_dir, 0755), 0);
 		/* LD_PRELOAD and friends of the test's own environment are not the children's. */
 		unsetenv("DEBUGINFOD_URLS");
 		atexit(fixture_close);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "symbol/demangle.h"
+#include "symbol/dso/parser.h"
 
 /* Mappings begin at whole pages; the largest page there is. */
 #define PAGE_BYTES 65536
@@ -41,9 +42,15 @@ static int compare_variables(const void *a, const void *b)
 
 static void load(struct dso *dso)
 {
-	Dwfl_Module *module = dso_module(dso);
-	int n = module ? dwfl_module_getsymtab(module) : 0;
+	Dwfl_Module *module;
+	int n;
 
+	if (dso_is_foreign(dso)) {
+		parser_variables(dso);
+		return;
+	}
+	module = dso_module(dso);
+	n = module ? dwfl_module_getsymtab(module) : 0;
 	dso->variables_loaded = true;
 	for (int i = 1; i < n; i++) {
 		GElf_Addr address = 0;

@@ -166,7 +166,7 @@ static int callback(Dwfl_Module *module, void **dso_there, const char *name, Dwa
 	if (fd < 0 && is_plain_name(link))
 		fd = try_link(&s, path, link);
 	*found = s.path;
-	if (fd < 0 && getenv("DEBUGINFOD_URLS"))
+	if (fd < 0 && !s.dso->parser && getenv("DEBUGINFOD_URLS"))
 		fd = dwfl_standard_find_debuginfo(module, dso_there, name, base, path, NULL, 0,
 						  found);
 	return fd;

@@ -13,6 +13,7 @@
 #include "base/regular.h"
 #include "base/text.h"
 #include "symbol/dso/file.h"
+#include "symbol/dso/parser.h"
 
 struct dso_cache {
 	VEC(struct dso *)
@@ -289,6 +290,7 @@ static void dso_free(struct dso *dso)
 {
 	if (!dso)
 		return;
+	parser_free(dso->parser);
 	dso_lines_free(dso->lines);
 	if (dso->dwfl)
 		dwfl_end(dso->dwfl);

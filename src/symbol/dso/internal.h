@@ -83,6 +83,7 @@ struct dso {
 	bool slots_loaded;
 
 	struct dso_lines *lines;
+	struct parser *parser; /* parser.c; NULL: not started */
 	struct arena strings;
 };
 

@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "symbol/demangle.h"
+#include "symbol/dso/parser.h"
 
 /* Classes within namespaces, blocks within blocks: deeper than this is damage. */
 #define SCOPES_MAX 64
@@ -115,6 +116,8 @@ void dso_lines_free(struct dso_lines *lines)
 
 bool dso_has_dwarf(struct dso *dso)
 {
+	if (dso_is_foreign(dso))
+		return parser_has_dwarf(dso);
 	return get_lines(dso)->dwarf != NULL;
 }
 
@@ -136,7 +139,7 @@ static struct unit_range *find_unit(struct dso_lines *lines, uint64_t address)
 	return &lines->units.data[low - 1];
 }
 
-struct dso_line dso_line_at(struct dso *dso, uint64_t address)
+static struct dso_line line_at(struct dso *dso, uint64_t address)
 {
 	struct dso_lines *lines = get_lines(dso);
 	struct unit_range *unit = find_unit(lines, address - lines->bias);
@@ -147,6 +150,11 @@ struct dso_line dso_line_at(struct dso *dso, uint64_t address)
 	if (!file || dwarf_lineno(line, &number) || number < 0)
 		return (struct dso_line){ "", 0 };
 	return (struct dso_line){ file, (uint32_t)number };
+}
+
+struct dso_line dso_line_at(struct dso *dso, uint64_t address)
+{
+	return dso_is_foreign(dso) ? parser_line(dso, address) : line_at(dso, address);
 }
 
 static const char *linkage_name(Dwarf_Die *die)
@@ -324,7 +332,7 @@ static bool scope_of(Dwarf_Die *parent, uint64_t address, Dwarf_Die *scope)
 	return false;
 }
 
-size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t room)
+static size_t inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t room)
 {
 	struct dso_lines *lines = get_lines(dso);
 	uint64_t at = address - lines->bias;
@@ -344,6 +352,12 @@ size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chai
 	return found;
 }
 
+size_t dso_inlines_at(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t room)
+{
+	return dso_is_foreign(dso) ? parser_inlines(dso, address, chain, room)
+				   : inlines_at(dso, address, chain, room);
+}
+
 bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die)
 {
 	struct dso_lines *lines = get_lines(dso);
@@ -359,7 +373,7 @@ Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address)
 
 /* The line table says where the first instruction came from, which may be inlined from elsewhere.
  */
-struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f)
+static struct dso_line function_line(struct dso *dso, const struct dso_function *f)
 {
 	struct dso_lines *lines = get_lines(dso);
 	struct unit_range *unit = find_unit(lines, f->address - lines->bias);
@@ -375,6 +389,11 @@ struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f)
 	if (dwarf_attr_integrate(&die, DW_AT_decl_file, &attr))
 		line.file = file_of(&attr);
 	return line.line && *line.file ? line : dso_line_at(dso, f->address);
+}
+
+struct dso_line dso_function_line(struct dso *dso, const struct dso_function *f)
+{
+	return dso_is_foreign(dso) ? parser_function_line(dso, f) : function_line(dso, f);
 }
 
 static enum dso_language language_of(int dwarf_language)
@@ -410,7 +429,7 @@ static enum dso_language language_of(int dwarf_language)
 	return LANG_UNKNOWN;
 }
 
-enum dso_language dso_language_at(struct dso *dso, uint64_t address)
+static enum dso_language language_at(struct dso *dso, uint64_t address)
 {
 	struct dso_lines *lines = get_lines(dso);
 	struct unit_range *unit = find_unit(lines, address - lines->bias);
@@ -425,6 +444,11 @@ enum dso_language dso_language_at(struct dso *dso, uint64_t address)
 	if (f && symbol_is_cxx(f->symbol))
 		return LANG_CXX;
 	return dso->go ? LANG_GO : LANG_UNKNOWN;
+}
+
+enum dso_language dso_language_at(struct dso *dso, uint64_t address)
+{
+	return dso_is_foreign(dso) ? parser_language(dso, address) : language_at(dso, address);
 }
 
 struct inline_search {
@@ -484,7 +508,7 @@ static const char *last_component(const char *name, size_t *n)
 	return last;
 }
 
-bool dso_only_inlined(struct dso *dso, const char *name)
+static bool only_inlined(struct dso *dso, const char *name)
 {
 	struct dso_lines *lines = get_lines(dso);
 	struct inline_search search = { .name = name };
@@ -504,4 +528,9 @@ bool dso_only_inlined(struct dso *dso, const char *name)
 	}
 	free(bare);
 	return search.inlined && !search.concrete;
+}
+
+bool dso_only_inlined(struct dso *dso, const char *name)
+{
+	return dso_is_foreign(dso) ? parser_only_inlined(dso, name) : only_inlined(dso, name);
 }

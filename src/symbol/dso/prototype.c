@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "symbol/dso/internal.h"
+#include "symbol/dso/parser.h"
 
 #define DEPTH_MAX	16 /* of types made of types: deeper is damage */
 #define REGISTERS_LEAST 6  /* for integer arguments, of all machines */
@@ -310,6 +311,8 @@ bool dso_prototype(struct dso *dso, const struct dso_function *f, struct dso_pro
 {
 	Dwarf_Die function, source, child;
 
+	if (dso_is_foreign(dso))
+		return parser_prototype(dso, f, out);
 	*out = (struct dso_prototype){ .text = "" };
 	if (!dso_subprogram(dso, f->address, &function) || is_assembler(&function))
 		return false;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "symbol/demangle.h"
+#include "symbol/dso/parser.h"
 
 enum {
 	SYM_IFUNC = 1,
@@ -322,10 +323,15 @@ static bool has_debugdata(struct dso *dso)
 
 static void load(struct dso *dso)
 {
-	Dwfl_Module *module = dso_module(dso);
 	struct raws raws = { 0 };
+	Dwfl_Module *module;
 	Elf *first;
 
+	if (dso_is_foreign(dso)) {
+		parser_functions(dso);
+		return;
+	}
+	module = dso_module(dso);
 	dso->symbols_loaded = true;
 	dso->symbol_source = "none";
 	first = module ? read_merged(dso, module, &raws) : NULL;

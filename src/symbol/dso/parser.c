@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "symbol/dso/parser.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "symbol/dso/internal.h"
+#include "symbol/dso/sandbox.h"
+
+#define ANSWER_BYTES_MAX (1u << 30)
+#define ANSWER_WAIT_MS	 120000
+#define INLINES_MAX	 64
+#define NOBODY		 65534
+
+enum question {
+	ASK_FUNCTIONS,
+	ASK_VARIABLES,
+	ASK_HAS_DWARF,
+	ASK_LINE,
+	ASK_FUNCTION_LINE,
+	ASK_INLINES,
+	ASK_LANGUAGE,
+	ASK_ONLY_INLINED,
+	ASK_PROTOTYPE,
+};
+
+struct request {
+	uint32_t question, name_bytes; /* a name follows, without a NUL */
+	uint64_t address, n;
+};
+
+struct parser {
+	pid_t pid; /* 0: it has ended */
+	int fd;
+	struct strtab strings; /* of answers to single questions */
+	bool is_child;
+};
+
+/* ---- both sides: an answer is numbers and strings, one behind the other ---- */
+
+static void put_u64(struct text *t, uint64_t v)
+{
+	text_addn(t, (const char *)&v, sizeof(v));
+}
+
+static void put_string(struct text *t, const char *s)
+{
+	text_addn(t, s ? s : "", s ? strlen(s) + 1 : 1);
+}
+
+static void put_line(struct text *t, const struct dso_line *line)
+{
+	put_u64(t, line->line);
+	put_string(t, line->file);
+}
+
+struct answer {
+	const char *at, *end;
+	bool is_bad;
+};
+
+static uint64_t take_u64(struct answer *a)
+{
+	uint64_t v = 0;
+
+	if ((size_t)(a->end - a->at) < sizeof(v)) {
+		a->is_bad = true;
+		return 0;
+	}
+	memcpy(&v, a->at, sizeof(v));
+	a->at += sizeof(v);
+	return v;
+}
+
+static const char *take_string(struct answer *a)
+{
+	const char *s = a->at, *end = memchr(s, '\0', (size_t)(a->end - s));
+
+	if (!end) {
+		a->is_bad = true;
+		return "";
+	}
+	a->at = end + 1;
+	return s;
+}
+
+static int send_all(int fd, const void *data, size_t n)
+{
+	for (const char *at = data; n;) {
+		ssize_t sent = write(fd, at, n);
+
+		if (sent < 0 && errno != EINTR)
+			return -errno;
+		at += sent > 0 ? sent : 0;
+		n -= sent > 0 ? (size_t)sent : 0;
+	}
+	return 0;
+}
+
+/* Does not wait longer than wait_ms for a part of it; -1: for ever. */
+static int receive_all(int fd, void *data, size_t n, int wait_ms)
+{
+	for (char *at = data; n;) {
+		struct pollfd p = { .fd = fd, .events = POLLIN };
+		int ready = wait_ms < 0 ? 1 : poll(&p, 1, wait_ms);
+		ssize_t got;
+
+		if (!ready)
+			return -ETIMEDOUT;
+		got = ready < 0 ? -1 : read(fd, at, n);
+		if (!got)
+			return -EPIPE;
+		if (got < 0 && errno != EINTR)
+			return -errno;
+		at += got > 0 ? got : 0;
+		n -= got > 0 ? (size_t)got : 0;
+	}
+	return 0;
+}
+
+/* ---- the child ---- */
+
+static void answer_functions(struct dso *dso, struct text *out)
+{
+	const struct dso_function *all;
+	size_t n = dso_functions(dso, &all);
+
+	put_string(out, dso_symbol_source(dso));
+	put_u64(out, n);
+	for (size_t i = 0; i < n; i++) {
+		put_u64(out, all[i].address);
+		put_u64(out, all[i].size);
+		put_u64(out, (uint64_t)all[i].size_guessed | (uint64_t)all[i].ifunc << 1 |
+				     (uint64_t)all[i].default_version << 2 |
+				     (uint64_t)all[i].exported << 3);
+		put_string(out, all[i].symbol);
+	}
+}
+
+static void answer_variables(struct dso *dso, struct text *out)
+{
+	uint64_t offset;
+
+	dso_variable_at(dso, 0, &offset);
+	put_u64(out, dso->variables.n);
+	vec_for_each (&dso->variables, const struct dso_variable, v) {
+		put_u64(out, v->address);
+		put_u64(out, v->size);
+		put_string(out, v->symbol);
+	}
+}
+
+static void answer_inlines(struct dso *dso, const struct request *r, struct text *out)
+{
+	struct dso_inline chain[INLINES_MAX];
+	size_t n = dso_inlines_at(dso, r->address, chain, r->n < INLINES_MAX ? r->n : INLINES_MAX);
+
+	put_u64(out, n);
+	for (size_t i = 0; i < n; i++) {
+		put_string(out, chain[i].name);
+		put_line(out, &chain[i].call);
+	}
+}
+
+static void put_parameter(struct text *out, const struct dso_parameter *p)
+{
+	put_string(out, p->name);
+	put_string(out, p->type);
+	put_u64(out, p->passed);
+	put_u64(out, p->bytes);
+	put_u64(out, (uint64_t)p->is_signed | (uint64_t)p->is_pointer << 1);
+	put_u64(out, p->place);
+}
+
+static void answer_prototype(struct dso *dso, const struct dso_function *f, struct text *out)
+{
+	struct dso_prototype p;
+	bool known = f && dso_prototype(dso, f, &p);
+
+	put_u64(out, known);
+	if (!known)
+		return;
+	put_u64(out, p.n);
+	put_u64(out, (uint64_t)p.variadic | (uint64_t)p.changed << 1);
+	put_string(out, p.text);
+	put_parameter(out, &p.result);
+	for (uint32_t i = 0; i < p.n; i++)
+		put_parameter(out, &p.parameters[i]);
+}
+
+static void answer(struct dso *dso, const struct request *r, const char *name, struct text *out)
+{
+	const struct dso_function *all;
+	size_t n = dso_functions(dso, &all);
+	const struct dso_function *f = r->n < n ? &all[r->n] : NULL;
+	struct dso_line line = { "", 0 };
+
+	switch ((enum question)r->question) {
+	case ASK_FUNCTIONS:
+		answer_functions(dso, out);
+		break;
+	case ASK_VARIABLES:
+		answer_variables(dso, out);
+		break;
+	case ASK_HAS_DWARF:
+		put_u64(out, dso_has_dwarf(dso));
+		break;
+	case ASK_LINE:
+	case ASK_FUNCTION_LINE:
+		if (r->question == ASK_LINE)
+			line = dso_line_at(dso, r->address);
+		else if (f)
+			line = dso_function_line(dso, f);
+		put_line(out, &line);
+		break;
+	case ASK_INLINES:
+		answer_inlines(dso, r, out);
+		break;
+	case ASK_LANGUAGE:
+		put_u64(out, dso_language_at(dso, r->address));
+		break;
+	case ASK_ONLY_INLINED:
+		put_u64(out, dso_only_inlined(dso, name));
+		break;
+	case ASK_PROTOTYPE:
+		answer_prototype(dso, f, out);
+		break;
+	}
+}
+
+static void serve(struct dso *dso, int fd)
+{
+	for (;;) {
+		struct text out = { 0 };
+		struct request r;
+		uint64_t bytes;
+		char *name;
+
+		if (receive_all(fd, &r, sizeof(r), -1))
+			_exit(0);
+		name = xcalloc(1, (size_t)r.name_bytes + 1);
+		if (receive_all(fd, name, r.name_bytes, -1))
+			_exit(0);
+		answer(dso, &r, name, &out);
+		bytes = out.n;
+		if (send_all(fd, &bytes, sizeof(bytes)) || send_all(fd, out.s, out.n))
+			_exit(0);
+		text_release(&out);
+		free(name);
+	}
+}
+
+/* Whose rights it has: the owner's, who gains nothing by them, and who may read what the file
+ * refers to. */
+static void become_child(struct dso *dso, int fd)
+{
+	uid_t uid = dso->st.st_uid ? dso->st.st_uid : NOBODY;
+	gid_t gid = dso->st.st_uid && dso->st.st_gid ? dso->st.st_gid : NOBODY;
+
+	dso->parser->is_child = true;
+	if (sandbox_enter(uid, gid, fd, dso->fd))
+		_exit(126);
+	serve(dso, fd);
+}
+
+/* ---- the parent ---- */
+
+bool dso_is_foreign(const struct dso *dso)
+{
+	return !(dso->parser && dso->parser->is_child) && dso->copied_bytes && !geteuid();
+}
+
+static void end(struct parser *p)
+{
+	if (p->pid > 0) {
+		kill(p->pid, SIGKILL);
+		while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (p->fd >= 0)
+		close(p->fd);
+	p->pid = 0;
+	p->fd = -1;
+}
+
+static void start(struct dso *dso)
+{
+	struct parser *p = dso->parser = xcalloc(1, sizeof(*p));
+	int ends[2];
+
+	p->fd = -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return;
+	p->pid = fork();
+	if (!p->pid)
+		become_child(dso, ends[1]);
+	close(ends[1]);
+	p->fd = ends[0];
+	if (p->pid < 0)
+		end(p);
+}
+
+static void give_up(struct dso *dso, int code)
+{
+	char name[256];
+
+	log_notice("what %s says of its symbols and lines is left out: it could not be read to "
+		   "its end by a process without rights (%s)",
+		   text_printable(name, sizeof(name), dso->path), strerror(-code));
+	end(dso->parser);
+}
+
+/* The answer's bytes, which live as long as the dso; false: there is none. */
+static bool ask(struct dso *dso, struct request r, const char *name, char **room, struct answer *a)
+{
+	uint64_t bytes = 0;
+	int ret;
+
+	if (!dso->parser)
+		start(dso);
+	if (dso->parser->pid <= 0)
+		return false;
+	r.name_bytes = name ? (uint32_t)strlen(name) : 0;
+	ret = send_all(dso->parser->fd, &r, sizeof(r));
+	if (!ret)
+		ret = send_all(dso->parser->fd, name, r.name_bytes);
+	if (!ret)
+		ret = receive_all(dso->parser->fd, &bytes, sizeof(bytes), ANSWER_WAIT_MS);
+	if (!ret && bytes > ANSWER_BYTES_MAX)
+		ret = -EFBIG;
+	*room = ret ? NULL : xmalloc(bytes + 1);
+	if (!ret)
+		ret = receive_all(dso->parser->fd, *room, bytes, ANSWER_WAIT_MS);
+	if (ret) {
+		free(*room);
+		give_up(dso, ret);
+		return false;
+	}
+	*a = (struct answer){ *room, *room + bytes, false };
+	return true;
+}
+
+static const char *keep(struct dso *dso, const char *s)
+{
+	struct strtab *strings = &dso->parser->strings;
+
+	return strtab_get(strings, strtab_add(strings, s));
+}
+
+void parser_functions(struct dso *dso)
+{
+	struct answer a;
+	char *room;
+	bool answered = ask(dso, (struct request){ .question = ASK_FUNCTIONS }, NULL, &room, &a);
+
+	dso->symbols_loaded = true; /* not before the child is there, which loads them */
+	dso->symbol_source = "none";
+	if (!answered)
+		return;
+	dso->symbol_source = keep(dso, take_string(&a));
+	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
+		struct dso_function f = { .address = take_u64(&a), .size = take_u64(&a) };
+		uint64_t flags = take_u64(&a), file_offset;
+		const char *symbol = take_string(&a);
+
+		file_offset = dso_address_to_offset(dso, f.address);
+		if (a.is_bad || file_offset == UINT64_MAX)
+			continue;
+		f.file_offset = file_offset;
+		f.symbol = arena_strdup(&dso->strings, symbol);
+		f.size_guessed = flags & 1;
+		f.ifunc = flags & 2;
+		f.default_version = flags & 4;
+		f.exported = flags & 8;
+		*vec_add(&dso->functions) = f;
+	}
+	free(room);
+}
+
+void parser_variables(struct dso *dso)
+{
+	struct answer a;
+	char *room;
+	bool answered = ask(dso, (struct request){ .question = ASK_VARIABLES }, NULL, &room, &a);
+
+	dso->variables_loaded = true;
+	if (!answered)
+		return;
+	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
+		struct dso_variable v = { .address = take_u64(&a), .size = take_u64(&a) };
+
+		v.symbol = arena_strdup(&dso->strings, take_string(&a));
+		if (!a.is_bad)
+			*vec_add(&dso->variables) = v;
+	}
+	free(room);
+}
+
+static uint64_t ask_number(struct dso *dso, struct request r, const char *name)
+{
+	uint64_t number = 0;
+	struct answer a;
+	char *room;
+
+	if (ask(dso, r, name, &room, &a)) {
+		number = take_u64(&a);
+		free(room);
+	}
+	return number;
+}
+
+bool parser_has_dwarf(struct dso *dso)
+{
+	return ask_number(dso, (struct request){ .question = ASK_HAS_DWARF }, NULL);
+}
+
+enum dso_language parser_language(struct dso *dso, uint64_t address)
+{
+	struct request r = { .question = ASK_LANGUAGE, .address = address };
+	uint64_t language = ask_number(dso, r, NULL);
+
+	return language <= LANG_FORTRAN ? (enum dso_language)language : LANG_UNKNOWN;
+}
+
+bool parser_only_inlined(struct dso *dso, const char *name)
+{
+	return ask_number(dso, (struct request){ .question = ASK_ONLY_INLINED }, name);
+}
+
+static struct dso_line take_line(struct dso *dso, struct answer *a)
+{
+	uint32_t line = (uint32_t)take_u64(a);
+
+	return (struct dso_line){ keep(dso, take_string(a)), line };
+}
+
+static struct dso_line ask_line(struct dso *dso, struct request r)
+{
+	struct dso_line line = { "", 0 };
+	struct answer a;
+	char *room;
+
+	if (ask(dso, r, NULL, &room, &a)) {
+		line = take_line(dso, &a);
+		free(room);
+	}
+	return line;
+}
+
+struct dso_line parser_line(struct dso *dso, uint64_t address)
+{
+	return ask_line(dso, (struct request){ .question = ASK_LINE, .address = address });
+}
+
+static uint64_t number_of(struct dso *dso, const struct dso_function *f)
+{
+	return (uint64_t)(f - dso->functions.data);
+}
+
+struct dso_line parser_function_line(struct dso *dso, const struct dso_function *f)
+{
+	return ask_line(dso,
+			(struct request){ .question = ASK_FUNCTION_LINE, .n = number_of(dso, f) });
+}
+
+size_t parser_inlines(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t room_n)
+{
+	struct request r = { .question = ASK_INLINES, .address = address, .n = room_n };
+	struct answer a;
+	size_t n = 0;
+	char *room;
+
+	if (!ask(dso, r, NULL, &room, &a))
+		return 0;
+	for (uint64_t left = take_u64(&a); left && n < room_n && !a.is_bad; left--, n++) {
+		chain[n].name = keep(dso, take_string(&a));
+		chain[n].call = take_line(dso, &a);
+	}
+	free(room);
+	return a.is_bad ? 0 : n;
+}
+
+static void take_parameter(struct dso *dso, struct answer *a, struct dso_parameter *p)
+{
+	uint64_t passed, flags;
+
+	p->name = keep(dso, take_string(a));
+	p->type = keep(dso, take_string(a));
+	passed = take_u64(a);
+	p->passed = passed <= DSO_PASSED_AGGREGATE ? (enum dso_passed)passed : DSO_PASSED_NOT;
+	p->bytes = (uint32_t)take_u64(a);
+	flags = take_u64(a);
+	p->is_signed = flags & 1;
+	p->is_pointer = flags & 2;
+	p->place = (uint32_t)take_u64(a);
+}
+
+bool parser_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out)
+{
+	struct request r = { .question = ASK_PROTOTYPE, .n = number_of(dso, f) };
+	struct answer a;
+	uint64_t n, flags;
+	bool known;
+	char *room;
+
+	*out = (struct dso_prototype){ .text = "" };
+	if (!ask(dso, r, NULL, &room, &a))
+		return false;
+	known = take_u64(&a);
+	if (known) {
+		n = take_u64(&a);
+		flags = take_u64(&a);
+		out->variadic = flags & 1;
+		out->changed = flags & 2;
+		out->text = keep(dso, take_string(&a));
+		take_parameter(dso, &a, &out->result);
+		for (; out->n < n && out->n < DSO_PARAMETERS_MAX; out->n++)
+			take_parameter(dso, &a, &out->parameters[out->n]);
+	}
+	free(room);
+	return known && !a.is_bad;
+}
+
+void parser_free(struct parser *p)
+{
+	if (!p)
+		return;
+	end(p);
+	strtab_release(&p->strings);
+	free(p);
+}

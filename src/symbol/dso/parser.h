@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Symbol tables and DWARF of a file that others may write, read for root: by a child in a sandbox
+ * (sandbox.h), as the file's owner, which answers over a socket. The functions of dso.h ask here
+ * if dso_is_foreign(); the child runs the same functions on its own copy of the dso. A child that
+ * dies, takes too long or says nonsense is ended, and the file counts as one without symbols.
+ */
+#ifndef ISPOT_SYMBOL_DSO_PARSER_H
+#define ISPOT_SYMBOL_DSO_PARSER_H
+
+#include "symbol/dso/dso.h"
+
+struct parser;
+
+/* Root reads it, others may write it. False in the child itself. */
+bool dso_is_foreign(const struct dso *dso);
+
+void parser_functions(struct dso *dso); /* fills functions, symbol_source */
+void parser_variables(struct dso *dso);
+bool parser_has_dwarf(struct dso *dso);
+struct dso_line parser_line(struct dso *dso, uint64_t address);
+struct dso_line parser_function_line(struct dso *dso, const struct dso_function *f);
+size_t parser_inlines(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t n);
+enum dso_language parser_language(struct dso *dso, uint64_t address);
+bool parser_only_inlined(struct dso *dso, const char *name);
+bool parser_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out);
+
+void parser_free(struct parser *p); /* ends the child */
+
+#endif

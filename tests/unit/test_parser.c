@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Files that others may write are read for root by a process without rights: it says the same as
+ * reading here would, and whatever became of it could do nothing.
+ */
+#include "dso_fixture.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "base/mem.h"
+#include "symbol/dso/sandbox.h"
+
+#define OTHER 65534
+
+static void needs_root(void)
+{
+	if (geteuid()) {
+		print_message("# needs root: nobody else gives rights up\n");
+		skip();
+	}
+}
+
+/* The same program, of root and of another user. */
+static void make_both(void)
+{
+	fixture_run("chmod 755 app && cp app theirs && chown 65534:65534 theirs");
+}
+
+static unsigned children(pid_t *last)
+{
+	char path[64];
+	unsigned n = 0;
+	int pid;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	f = fopen(path, "r");
+	assert_non_null(f);
+	for (; fscanf(f, "%d", &pid) == 1; n++)
+		*last = pid;
+	fclose(f);
+	return n;
+}
+
+static void assert_status(pid_t pid, const char *line)
+{
+	char path[64], text[8192];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+	fclose(f);
+	if (!strstr(text, line))
+		fail_msg("no '%s' in %s", line, text);
+}
+
+static void assert_same_line(struct dso_line a, struct dso_line b)
+{
+	assert_string_equal(a.file, b.file);
+	assert_int_equal(a.line, b.line);
+}
+
+static void assert_same_function(struct dso *here, const struct dso_function *a, struct dso *there,
+				 const struct dso_function *b)
+{
+	struct dso_inline chain_a[4], chain_b[4];
+	struct dso_prototype p, q;
+	size_t n;
+
+	assert_string_equal(a->symbol, b->symbol);
+	assert_string_equal(dso_function_name(here, a), dso_function_name(there, b));
+	assert_true(a->address == b->address && a->file_offset == b->file_offset);
+	assert_true(a->size == b->size && a->size_guessed == b->size_guessed);
+	assert_true(a->ifunc == b->ifunc && a->default_version == b->default_version);
+	assert_int_equal(a->exported, b->exported);
+	assert_same_line(dso_function_line(here, a), dso_function_line(there, b));
+	assert_int_equal(dso_language_at(here, a->address), dso_language_at(there, b->address));
+	assert_int_equal(dso_prototype(here, a, &p), dso_prototype(there, b, &q));
+	assert_string_equal(p.text, q.text);
+	assert_int_equal(p.n, q.n);
+	for (uint64_t at = a->address; at < a->address + a->size; at++) {
+		assert_same_line(dso_line_at(here, at), dso_line_at(there, at));
+		n = dso_inlines_at(here, at, chain_a, 4);
+		assert_int_equal(n, dso_inlines_at(there, at, chain_b, 4));
+		for (size_t i = 0; i < n; i++) {
+			assert_string_equal(chain_a[i].name, chain_b[i].name);
+			assert_same_line(chain_a[i].call, chain_b[i].call);
+		}
+	}
+}
+
+static void says_the_same(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *a, *b;
+	uint64_t offset_a, offset_b;
+	struct dso *here, *there;
+	pid_t child = 0;
+	size_t n;
+
+	needs_root();
+	make_both();
+	here = get(s, "app");
+	there = get(s, "theirs");
+	n = dso_functions(here, &a);
+	assert_true(n > 5);
+	assert_int_equal(children(&child), 0);
+	assert_int_equal(dso_functions(there, &b), n);
+	assert_int_equal(children(&child), 1);
+	assert_status(child, "Uid:\t65534\t65534\t65534\t65534\n");
+	assert_status(child, "Groups:\t \n");
+	assert_status(child, "CapEff:\t0000000000000000\n");
+	assert_status(child, "NoNewPrivs:\t1\n");
+	assert_status(child, "Seccomp:\t2\n");
+	for (size_t i = 0; i < n; i++)
+		assert_same_function(here, &a[i], there, &b[i]);
+	assert_string_equal(dso_symbol_source(here), dso_symbol_source(there));
+	assert_int_equal(dso_has_dwarf(here), dso_has_dwarf(there));
+	assert_int_equal(dso_only_inlined(here, "inner"), dso_only_inlined(there, "inner"));
+	assert_int_equal(dso_only_inlined(here, "outer"), dso_only_inlined(there, "outer"));
+	for (uint64_t at = 0; at < 1 << 15; at += 8) {
+		const char *v = dso_variable_at(here, at, &offset_a);
+		const char *w = dso_variable_at(there, at, &offset_b);
+
+		assert_true(!v == !w && (!v || (!strcmp(v, w) && offset_a == offset_b)));
+	}
+	assert_int_equal(children(&child), 1);
+	dso_cache_free(s->cache);
+	s->cache = dso_cache_new();
+	assert_int_equal(children(&child), 0);
+}
+
+/* A child that is gone takes its file's symbols with it, and nothing else. */
+static void a_child_that_dies(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	struct dso *dso;
+	pid_t child = 0;
+
+	needs_root();
+	make_both();
+	dso = get(s, "theirs");
+	assert_true(dso_has_dwarf(dso));
+	assert_int_equal(children(&child), 1);
+	kill(child, SIGKILL);
+	assert_int_equal(dso_functions(dso, &all), 0);
+	assert_string_equal(dso_symbol_source(dso), "none");
+	assert_int_equal(children(&child), 0);
+	assert_false(dso_has_dwarf(dso));
+	assert_true(dso_functions(get(s, "app"), &all) > 0);
+}
+
+/* ---- what such a process cannot do ---- */
+
+static int refused(long result)
+{
+	return result == -1 && errno == EPERM ? 0 : 1;
+}
+
+/* 0: nothing of it is allowed. */
+static int try_everything(int fd, const char *mark)
+{
+	int bad = 0;
+	char c;
+
+	bad |= refused(open(mark, O_WRONLY | O_CREAT, 0666)) << 0;
+	bad |= refused(open("/tmp", O_RDWR)) << 0;
+	bad |= refused(socket(AF_UNIX, SOCK_STREAM, 0)) << 1;
+	bad |= refused(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0)) << 2;
+	bad |= refused(execl("/bin/true", "true", NULL)) << 3;
+	bad |= refused(kill(getpid(), 0)) << 4;
+	bad |= refused(ptrace(PTRACE_TRACEME, 0, NULL, NULL)) << 5;
+	bad |= refused((long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+				  -1, 0))
+	       << 6;
+	bad |= refused(syscall(SYS_unlinkat, AT_FDCWD, mark, 0)) << 7;
+	bad |= (pread(fd, &c, 1, 0) != 1) << 8;
+	bad |= (open("/proc/self/status", O_RDONLY) < 0) << 9; /* reading is allowed */
+	return bad;
+}
+
+static void a_sandbox(void **state)
+{
+	int result[2], fd, bad = -1, status;
+	char *shared;
+	pid_t pid;
+
+	(void)state;
+	needs_root();
+	assert_int_equal(pipe(result), 0);
+	fixture_write("anything", "x");
+	fd = open(fixture_path("anything"), O_RDONLY);
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_true(shared != MAP_FAILED);
+	pid = fork();
+	if (!pid) {
+		bad = sandbox_enter(OTHER, OTHER, fd, result[1])
+			      ? 1 << 10
+			      : try_everything(fd, fixture_path("mark"));
+		if (write(result[1], &bad, sizeof(bad)) != sizeof(bad))
+			_exit(1);
+		*shared = 1; /* which is not there any more: it dies of this */
+		_exit(0);
+	}
+	close(result[1]);
+	assert_int_equal(read(result[0], &bad, sizeof(bad)), sizeof(bad));
+	assert_int_equal(bad, 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status));
+	assert_int_equal(*shared, 0);
+	close(result[0]);
+	close(fd);
+	munmap(shared, 4096);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(says_the_same),
+		TEST(a_child_that_dies),
+		TEST(a_sandbox),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
