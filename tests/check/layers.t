@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Who may include whom: the arrows between layers, the floors of a layer's folders. And one third-party
+# Who may include whom: the arrows between layers, the floors of a layer's folders (folders.tsv). And one third-party
 # library = one module that includes it: one file, the files x.c, x_part.c, x_internal.h of one, or those of
 # a folder that has an internal.h.
 . "$(dirname "$0")/lib.sh"
@@ -19,50 +19,8 @@ declare -A may=(
 	[top]="base cli top"
 )
 
-# A folder includes folders of its layer only from lower floors.
-floors() { # floor, folders
-	cat <<-'EOR'
-	1 src/base
-	2 src/cli src/symbol src/trace
-	3 src src/symbol/dso src/trace/frame src/trace/meta
-	4 src/trace/fleet src/trace/read src/trace/write
-	5 src/import src/trace/fixture
-	10 src/cmd/common
-	16 src/cmd src/cmd/fleet src/cmd/imbalance
-	1 probes probes/edges/runtime probes/java/preload
-	3 probes/bpf
-	4 probes/code probes/process
-	5 probes/select
-	6 probes/edges probes/kernel
-	7 probes/place probes/ring
-	8 probes/cost probes/drain probes/sample
-	9 probes/inproc probes/session
-	10 probes/inspect probes/java probes/java/agent
-	11 probes/shared
-	1 pmu
-	3 analysis/stat
-	4 analysis/imbalance analysis/threads
-	5 analysis/calls analysis/fleet/simulate
-	6 analysis/evidence analysis/fleet
-	7 analysis/fleet/sqlite analysis/score
-	8 analysis/cause analysis/fleet/clickhouse analysis/group analysis/sequence
-	9 analysis/imbalance/section analysis/lock analysis/site
-	10 analysis/imbalance/count analysis/result
-	11 analysis/diff analysis/outlier
-	4 report/table
-	6 report/export
-	12 report/block
-	13 report/screen
-	14 report/html report/slow
-	15 report/fleet report/imbalance report/outlier
-	EOR
-}
-
-# Includes that climb until what they are made for is cut: a line goes with its cut, none comes.
-climbs() {
-	cat <<-'EOR'
-	EOR
-}
+# Each folder's floor, and which folders it may include: folders.tsv explains itself.
+floors() { grep -v '^#' "$top/tests/check/folders.tsv"; }
 
 # find_module PATH: $module is that of src/base/x.c base, of src/main.c top, of probes/bpf/x.h probes.
 find_module() {
@@ -101,21 +59,21 @@ includes() { # includes ROOT: lines FILE TARGET
 		sed 's/:[^"]*"\([^"]*\)".*/ \1/' | resolve)
 }
 
-climbing() { # climbing ROOT: includes to the same floor or higher, in lines FILE TARGET WHY
-	includes "$1" | awk '
+uphill() { # uphill ROOT: includes to the same floor or higher, or of a folder that is not listed
+	includes "$1" | awk -F '[\t ]' '
 		function folder(path) { sub("/[^/]*$", "", path); return path }
 		function layer(path) { sub("/.*", "", path); return path }
-		floors { for (i = 2; i <= NF; i++) floor[$i] = $1; next }
+		floors { floor[$1] = $2; for (i = 3; i <= NF; i++) may[$1, $i]; next }
 		{ from = folder($1); to = folder($2) }
-		!(from in floor) { print $1, $2, "(" from " has no floor)"; next }
-		layer(from) == layer(to) && from != to && !(to in floor && floor[to] < floor[from]) {
+		from == to { next }
+		!(from in floor) { print $1, $2, "(" from " has no floor in tests/check/folders.tsv)"; next }
+		layer(from) == layer(to) && !(to in floor && floor[to] < floor[from]) {
 			print $1, $2, "(floor " floor[from] " to " (to in floor ? floor[to] : "none") ")"
+			next
+		}
+		to != "src/base" && !((from, to) in may) && !((from, "*") in may) {
+			print $1, $2, "(tests/check/folders.tsv does not let " from " include " to ")"
 		}' floors=1 <(floors) floors= -
-}
-
-uphill() { climbing "$1" | grep -vFf <(climbs | sed '/./s/$/ /') || true; } # uphill ROOT
-unneeded() { # unneeded ROOT: lines of climbs
-	climbs | grep . | grep -vxFf <(climbing "$1" | sed 's/ (.*//') | sed 's/$/ does not climb: it needs no line/'
 }
 
 internals() { # internals ROOT: another folder's internal.h
@@ -175,8 +133,7 @@ includers() { # includers ROOT
 }
 
 holds "the arrows between the layers" arrows "$top"
-holds "a folder includes lower floors" uphill "$top"
-holds "of those that climb, none needs no line" unneeded "$top"
+holds "a folder includes lower floors, and what it may" uphill "$top"
 holds "internal.h is its folder's" internals "$top"
 holds "one library, one module that includes it" includers "$top"
 
@@ -190,9 +147,12 @@ catches "an include that climbs" "src/trace/b.c (trace) includes analysis/a.h (a
 catches "an include of cmd" "report/cmd.c (report) includes" arrows "$planted"
 plant analysis/stat/f.c <<<'#include "analysis/result/r.h"'
 plant analysis/attic/f.c <<<'#include "base/a.h"'
+plant analysis/stat/g.c <<<'#include "import/import.h"'
+plant src/import/import.h </dev/null
 plant analysis/result/i.c <<<'#include "analysis/stat/internal.h"'
 catches "a higher floor" "analysis/stat/f.c analysis/result/r.h (floor" uphill "$planted"
-catches "a folder without a floor" "(analysis/attic has no floor)" uphill "$planted"
+catches "a folder without a floor" "(analysis/attic has no floor in" uphill "$planted"
+catches "a folder that it may not include" "let analysis/stat include src/import)" uphill "$planted"
 catches "another folder's internal.h" "analysis/result/i.c includes analysis/stat/internal.h" internals "$planted"
 plant src/trace/z1.c <<<'#include <zstd.h>'
 plant src/trace/y.c <<<'# include <zstd.h>'

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Modules as the compiler sees them: a module is X.c with X.h. A module uses another if one of its files includes
+the other's header, or its object takes a symbol that the other's object defines.
+
+	modules.py folders ROOT OBJECTS              circles of folders
+	modules.py circles ROOT OBJECTS TABLE MOST   circles of more than MOST modules, and which is the largest
+	modules.py contracts ROOT OBJECTS TABLE      functions declared elsewhere than in their module's header
+
+TABLE has what is left from before these rules, in lines KIND FOLDER N: how many there may be.
+"""
+import collections, os, re, subprocess, sys
+
+LAYERS = ("src", "probes", "pmu", "analysis", "report")
+
+
+def sources(root):
+    found = subprocess.run(["git", "-c", "safe.directory=*", "-C", root, "ls-files", "-co", "--exclude-standard"],
+                           capture_output=True, text=True)
+    names = found.stdout.split("\n") if found.returncode == 0 and os.path.exists(os.path.join(root, ".git")) else [
+        os.path.relpath(os.path.join(d, f), root) for d, _, files in os.walk(root) for f in files]
+    return sorted(n for n in names if n.endswith((".c", ".h")) and n.startswith(LAYERS)
+                  and os.path.exists(os.path.join(root, n)))
+
+
+def module(path):
+    return path.rsplit(".", 1)[0]
+
+
+def folder(path):
+    return path.rsplit("/", 1)[0]
+
+
+def read(root, path):
+    with open(os.path.join(root, path), errors="replace") as f:
+        return f.read()
+
+
+def symbols(root, objects):
+    """[(source, name, kind)] of every object whose source is there, kind as nm prints it."""
+    of = {}
+    for s in sources(root):
+        o = os.path.join(objects, s[:-2] + ".o")
+        if s.endswith(".c") and os.path.exists(o):
+            of[o] = s
+    if not of:
+        sys.exit(f"no objects in {objects}: run make first")
+    out = subprocess.run(["nm", "-A", "-P", *of], check=True, capture_output=True, text=True).stdout
+    for line in out.splitlines():
+        o, rest = line.split(": ", 1)
+        name, kind = rest.split()[:2]
+        yield of[o], name, kind
+
+
+def includes(root):
+    """(source, header) for each include of a file of the tree."""
+    known = set(sources(root))
+    for s in known:
+        for name in re.findall(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', read(root, s), re.M):
+            for d in (os.path.dirname(s) + "/", "src/", ""):
+                target = os.path.normpath(d + name)
+                if target in known:
+                    yield s, target
+                    break
+
+
+def graph(root, objects):
+    """{module: {other: names that it takes}}"""
+    uses = collections.defaultdict(lambda: collections.defaultdict(set))
+    found = list(symbols(root, objects))
+    owner = {name: s for s, name, kind in found if kind in "TDBRVWC"}
+    for s, name, kind in found:
+        if kind == "U" and name in owner and owner[name] != s:
+            uses[module(s)][module(owner[name])].add(name)
+    for s, header in includes(root):
+        if module(s) != module(header):
+            uses[module(s)][module(header)].add(header.rsplit("/", 1)[1])
+    return uses
+
+
+def circles(uses):
+    """Strongly connected components of more than one node, the largest first (Tarjan)."""
+    index, low, stack, found = {}, {}, [], []
+    sys.setrecursionlimit(100000)
+
+    def visit(v):
+        index[v] = low[v] = len(index)
+        stack.append(v)
+        for w in uses.get(v, ()):
+            if w not in index:
+                visit(w)
+            if w in stack:
+                low[v] = min(low[v], low[w])
+        if low[v] == index[v]:
+            component = stack[stack.index(v):]
+            del stack[stack.index(v):]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for v in list(uses):
+        if v not in index:
+            visit(v)
+    return sorted(found, key=len, reverse=True)
+
+
+def ties(uses, component):
+    for a in component:
+        for b in component:
+            if b in uses[a]:
+                yield f"  {a} takes of {b}: {', '.join(sorted(uses[a][b])[:4])}"
+
+
+def allowed(table, kind):
+    """{folder: n} of that kind in the table"""
+    with open(table) as f:
+        rows = [line.split() for line in f if line.strip() and not line.startswith("#")]
+    return {where: int(n) for what, where, n in rows if what == kind}
+
+
+def print_circles(root, objects, table, most):
+    uses, left = graph(root, objects), allowed(table, "circle")
+    found = circles(uses)
+    if found:
+        print(f"# the largest circle has {len(found[0])} modules: {' '.join(found[0])}", file=sys.stderr)
+    for component in found:
+        of = {folder(m) for m in component}
+        if len(component) > max(int(most), left.get(of.pop(), 0) if len(of) == 1 else 0):
+            print(f"{len(component)} modules use each other in a circle: {' '.join(component)}")
+            print("\n".join(ties(uses, component)))
+
+
+def print_folders(root, objects):
+    by_folder = collections.defaultdict(lambda: collections.defaultdict(set))
+    for a, others in graph(root, objects).items():
+        for b, names in others.items():
+            if folder(a) != folder(b):
+                by_folder[folder(a)][folder(b)] |= names
+    for component in circles(by_folder):
+        print(f"folders use each other in a circle: {' '.join(component)}")
+        print("\n".join(ties(by_folder, component)))
+
+
+def foreign(root, objects):
+    """(source, function, headers) of functions that neither their module's header nor internal.h declares."""
+    declared = collections.defaultdict(set)
+    for h in sources(root):
+        if h.endswith(".h"):
+            for name in re.findall(r"\b(\w+)\s*[(,;]", re.sub(r"/\*.*?\*/", "", read(root, h), flags=re.S)):
+                declared[name].add(h)
+    for s, name, kind in symbols(root, objects):
+        own = {module(s) + ".h", folder(s) + "/internal.h"}
+        if kind == "T" and name != "main" and not own & declared[name]:
+            yield s, name, declared[name]
+
+
+def print_contracts(root, objects, table):
+    most, by_folder = allowed(table, "declared"), collections.defaultdict(list)
+    for s, name, headers in foreign(root, objects):
+        by_folder[folder(s)].append(f"  {name}() of {s} is declared in {' '.join(sorted(headers)) or 'no header'}")
+    n = sum(len(lines) for lines in by_folder.values())
+    print(f"# {n} functions are declared elsewhere than in their module's header", file=sys.stderr)
+    for where, lines in sorted(by_folder.items()):
+        if len(lines) > most.get(where, 0):
+            print(f"{where}: {len(lines)} functions are declared elsewhere than in their module's header, "
+                  f"{most.get(where, 0)} may be")
+            print("\n".join(sorted(lines)))
+
+
+{"circles": print_circles, "folders": print_folders, "contracts": print_contracts}[sys.argv[1]](*sys.argv[2:])
