@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Lists of pmu/group.h: from words to events, and from events to what this machine counts. */
+#include "pmu/list.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "pmu/group.h"
+#include "pmu/list.h"
 #include "pmu/perf_event.h"
 #include "pmu/pfm.h"
 #include "pmu/sysfs.h"

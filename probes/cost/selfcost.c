@@ -24,6 +24,7 @@
 #include "probes/cost/interrupted.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/kernel/version.h"
+#include "probes/place/marker_place.h"
 #include "probes/place/probeset.h"
 #include "probes/process/child.h"
 #include "probes/ring/ringbuf.h"

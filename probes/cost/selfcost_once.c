@@ -8,6 +8,7 @@
 #include "probes/cost/selfcost.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/kernel/dynevent.h"
+#include "probes/kernel/dynevent_session.h"
 #include "probes/kernel/version.h"
 #include "probes/place/probeset.h"
 #include "probes/ring/ringbuf.h"

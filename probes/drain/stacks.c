@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "trace/format.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
 #define SITES_TABLE  (2 * SITES_MAX)

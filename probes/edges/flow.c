@@ -1,10 +1,393 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/edges/flow.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "probes/code/decode.h"
 #include "probes/edges/edges.h"
-#include "probes/edges/flow_internal.h"
+#include "symbol/dso/dso.h"
+
+#define NO_ADDRESS UINT64_MAX
+
+struct turn {
+	uint64_t from, to;
+};
+
+/* From the end of one block to the next one. */
+struct way {
+	uint32_t to;	   /* block */
+	uint32_t first, n; /* of turns */
+};
+
+/* A call that a block makes each time. */
+struct site {
+	uint64_t address, target;
+	uint32_t to; /* the first block of what it calls; EDGES_NOWHERE: not known */
+};
+
+struct block {
+	struct {
+		VEC(struct way)
+	} ways;
+	struct {
+		VEC(struct site)
+	} sites;
+	uint64_t function; /* its begin; NO_ADDRESS: not known */
+	uint64_t indirect; /* a jump to where only running tells; NO_ADDRESS: none */
+	bool is_entry;
+};
+
+/* What calls and comes back into a block. */
+struct caller {
+	uint32_t to, block;
+};
+
+struct edges_flow {
+	const struct edges *edges;
+	struct dso_cache *cache;
+	struct dso **dsos; /* [number of the name]; NULL: not opened, or not to be */
+	bool *tried;
+	void *decoder;
+	struct block *blocks; /* [number of the place]; of sites' places nothing is known */
+	bool *is_block;
+	struct map hooks; /* hash of object and address of what blocks call */
+	struct {
+		VEC(struct turn)
+	} turns;
+	struct {
+		VEC(struct edges_branch)
+	} branches;
+	struct {
+		VEC(struct caller)
+	} callers;		      /* by to */
+	uint64_t *came, *left, *back; /* of one call of edges_flow_turns(), [block] */
+};
+
+/* ---- the code: blocks and the ways between them ---- */
+
+#define WAY_STEPS   32	 /* branches between two blocks; more are no way */
+#define WALK_INSNS  2000 /* from one block, over all its ways */
+#define ENTRY_INSNS 200	 /* from a function's begin to its first block */
+
+/* ---- code ---- */
+
+static struct dso *dso_of(struct edges_flow *f, uint32_t object)
+{
+	if (!f->tried[object]) {
+		f->tried[object] = true;
+		if (dso_get(f->cache, strtab_get(&f->edges->names, object), &f->dsos[object], NULL))
+			f->dsos[object] = NULL;
+	}
+	return f->dsos[object];
+}
+
+static bool decode(struct edges_flow *f, uint32_t object, uint64_t address, struct insn *insn)
+{
+	struct dso *dso = dso_of(f, object);
+	const uint8_t *code;
+	size_t n;
+
+	if (!dso || dso_machine(dso) == DSO_OTHER)
+		return false;
+	code = dso_code(dso, address, &n);
+	if (!code)
+		return false;
+	if (dso_machine(dso) == DSO_AARCH64)
+		return decode_arm64(NULL, code, n, address, insn);
+	if (!f->decoder)
+		f->decoder = decoder_x86_new(false);
+	return decode_x86(f->decoder, code, n, address, insn);
+}
+
+static uint64_t key_of(uint32_t object, uint64_t address)
+{
+	return hash_u64(address ^ (uint64_t)object << 48);
+}
+
+/* The block behind a call of the runtime that ends there. */
+static uint32_t block_at(const struct edges_flow *f, uint32_t object, uint64_t address)
+{
+	const struct edges *e = f->edges;
+
+	for (uint64_t key = key_of(object, address);; key++) {
+		uint32_t at = map_get(&e->place_of, key);
+
+		if (at == MAP_NONE)
+			return EDGES_NOWHERE;
+		if (e->places.data[at].object == object && e->places.data[at].address == address)
+			return f->is_block[at] ? at : EDGES_NOWHERE;
+	}
+}
+
+/* Where a direct call leads to, which begins at address; NO_ADDRESS: it is none. */
+static uint64_t call_target(struct edges_flow *f, uint32_t object, const struct insn *insn)
+{
+	struct dso *dso = dso_of(f, object);
+	const uint8_t *code = dso ? dso_bytes(dso, insn->address, insn->length) : NULL;
+	int32_t offset;
+
+	if (!code)
+		return NO_ADDRESS;
+	if (dso_machine(dso) == DSO_AARCH64) {
+		memcpy(&offset, code, sizeof(offset));
+		if (((uint32_t)offset & 0xfc000000u) != 0x94000000u)
+			return NO_ADDRESS;
+		return insn->address +
+		       (uint64_t)((int64_t)((uint64_t)(uint32_t)offset << 38) >> 36);
+	}
+	if (insn->length < 5 || code[insn->length - 5] != 0xe8)
+		return NO_ADDRESS;
+	memcpy(&offset, code + insn->length - 4, sizeof(offset));
+	return insn->address + insn->length + (uint64_t)(int64_t)offset;
+}
+
+static bool is_hook(const struct edges_flow *f, uint32_t object, uint64_t target)
+{
+	return target != NO_ADDRESS && map_get(&f->hooks, key_of(object, target)) == object;
+}
+
+/* The runtime's begin as this block calls it, most often an entry of the linkage table. */
+static void find_hook(struct edges_flow *f, const struct edges_place *p)
+{
+	bool arm = dso_of(f, p->object) && dso_machine(dso_of(f, p->object)) == DSO_AARCH64;
+	struct insn insn = { .address = p->address - (arm ? 4 : 5), .length = arm ? 4 : 5 };
+	uint64_t target = call_target(f, p->object, &insn);
+
+	if (target != NO_ADDRESS)
+		map_put(&f->hooks, key_of(p->object, target), p->object);
+}
+
+/* The block that a function which begins there comes to before it branches. */
+static uint32_t entry_at(struct edges_flow *f, uint32_t object, uint64_t address)
+{
+	struct insn insn;
+
+	for (unsigned i = 0; i < ENTRY_INSNS && decode(f, object, address, &insn); i++) {
+		address += insn.length;
+		if (insn.is_call) {
+			uint32_t block = block_at(f, object, address);
+
+			if (block != EDGES_NOWHERE ||
+			    is_hook(f, object, call_target(f, object, &insn)))
+				return block;
+		}
+		if (insn.flow == FLOW_JUMP)
+			address = insn.target;
+		else if (insn.flow != FLOW_NEXT)
+			break;
+	}
+	return EDGES_NOWHERE;
+}
+
+static uint64_t function_at(struct edges_flow *f, const struct edges_place *p)
+{
+	struct dso *dso = dso_of(f, p->object);
+	const struct dso_function *function = dso ? dso_function_at(dso, p->address - 1) : NULL;
+	uint64_t start, size;
+
+	if (function)
+		return function->address;
+	return dso && dso_frame_range(dso, p->address - 1, &start, &size) ? start : NO_ADDRESS;
+}
+
+/* ---- from one block to the next ones ---- */
+
+struct walk {
+	struct edges_flow *flow;
+	struct block *block;
+	uint32_t object;
+	unsigned budget;
+	struct turn turns[WAY_STEPS];
+};
+
+static void add_branch(struct walk *w, uint64_t address)
+{
+	*vec_add(&w->flow->branches) = (struct edges_branch){ w->object, address };
+}
+
+/* NULL: it does not lead there. */
+static const struct way *way_to(const struct block *b, uint32_t to)
+{
+	vec_for_each (&b->ways, const struct way, way)
+		if (way->to == to)
+			return way;
+	return NULL;
+}
+
+static void add_way(struct walk *w, uint32_t to, unsigned n)
+{
+	if (way_to(w->block, to))
+		return;
+	*vec_add(&w->block->ways) = (struct way){ to, (uint32_t)w->flow->turns.n, n };
+	for (unsigned i = 0; i < n; i++)
+		*vec_add(&w->flow->turns) = w->turns[i];
+}
+
+/* True: the walk ends here, at a block. n: turns so far. */
+static bool take_call(struct walk *w, const struct insn *insn, unsigned n)
+{
+	uint32_t block = block_at(w->flow, w->object, insn->address + insn->length);
+	uint64_t target = call_target(w->flow, w->object, insn);
+
+	if (block != EDGES_NOWHERE)
+		add_way(w, block, n);
+	if (block != EDGES_NOWHERE || is_hook(w->flow, w->object, target))
+		return true;
+	if (!n)
+		*vec_add(&w->block->sites) = (struct site){
+			insn->address, target,
+			target == NO_ADDRESS ? EDGES_NOWHERE : entry_at(w->flow, w->object, target)
+		};
+	return false;
+}
+
+static void follow(struct walk *w, uint64_t address, unsigned n)
+{
+	struct insn insn;
+
+	while (w->budget && n < WAY_STEPS && decode(w->flow, w->object, address, &insn)) {
+		w->budget--;
+		if (insn.is_call && take_call(w, &insn, n))
+			return;
+		address += insn.length;
+		if (insn.flow == FLOW_NEXT)
+			continue;
+		add_branch(w, insn.address);
+		if (insn.flow == FLOW_JUMP_REG || insn.flow == FLOW_JUMP_MEM)
+			w->block->indirect = insn.address;
+		if (insn.flow == FLOW_BRANCH) {
+			w->turns[n] = (struct turn){ insn.address, insn.target };
+			follow(w, insn.target, n + 1);
+		} else if (insn.flow != FLOW_JUMP) {
+			return;
+		}
+		address = insn.flow == FLOW_JUMP ? insn.target : address;
+		w->turns[n++] = (struct turn){ insn.address, address };
+	}
+}
+
+static void read_block(struct edges_flow *f, uint32_t number)
+{
+	const struct edges_place *p = &f->edges->places.data[number];
+	struct block *b = &f->blocks[number];
+	struct walk w = { .flow = f, .block = b, .object = p->object, .budget = WALK_INSNS };
+
+	b->indirect = NO_ADDRESS;
+	b->function = function_at(f, p);
+	if (b->function != NO_ADDRESS && entry_at(f, p->object, b->function) == number)
+		b->is_entry = true;
+	follow(&w, p->address, 0);
+	vec_for_each (&b->sites, const struct site, s) {
+		add_branch(&w, s->address);
+		if (s->to != EDGES_NOWHERE)
+			f->blocks[s->to].is_entry = true;
+	}
+	vec_for_each (&b->ways, const struct way, way)
+		if (b->sites.n)
+			*vec_add(&f->callers) = (struct caller){ way->to, number };
+}
+
+/* ---- all blocks ---- */
+
+static int by_address(const void *a, const void *b)
+{
+	const struct edges_branch *x = a, *y = b;
+
+	if (x->object != y->object)
+		return x->object < y->object ? -1 : 1;
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static int by_to(const void *a, const void *b)
+{
+	const struct caller *x = a, *y = b;
+
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	return (x->block > y->block) - (x->block < y->block);
+}
+
+static void sort_branches(struct edges_flow *f)
+{
+	size_t n = 0;
+
+	vec_sort(&f->branches, by_address);
+	vec_for_each (&f->branches, const struct edges_branch, b)
+		if (!n || by_address(&f->branches.data[n - 1], b))
+			f->branches.data[n++] = *b;
+	f->branches.n = n;
+}
+
+struct edges_flow *edges_flow_new(const struct edges *e)
+{
+	struct edges_flow *f = xcalloc(1, sizeof(*f));
+	size_t n = e->places.n + 1, names = 1;
+
+	vec_for_each (&e->places, const struct edges_place, p)
+		names = p->object >= names ? p->object + 1 : names;
+	f->edges = e;
+	f->cache = dso_cache_new();
+	f->dsos = xcalloc(names, sizeof(*f->dsos));
+	f->tried = xcalloc(names, sizeof(*f->tried));
+	f->blocks = xcalloc(n, sizeof(*f->blocks));
+	f->is_block = xcalloc(n, sizeof(*f->is_block));
+	f->came = xcalloc(n, sizeof(*f->came));
+	f->left = xcalloc(n, sizeof(*f->left));
+	f->back = xcalloc(n, sizeof(*f->back));
+	vec_for_each (&e->logs, const struct edges_log, log)
+		vec_for_each (&log->steps, const struct edges_step, s) {
+			if (s->from != EDGES_NOWHERE)
+				f->is_block[s->from] = true;
+			if (s->to != EDGES_NOWHERE)
+				f->is_block[s->to] = true;
+		}
+	for (uint32_t i = 0; i < e->places.n; i++)
+		if (f->is_block[i])
+			find_hook(f, &e->places.data[i]);
+	for (uint32_t i = 0; i < e->places.n; i++)
+		if (f->is_block[i])
+			read_block(f, i);
+	sort_branches(f);
+	vec_sort(&f->callers, by_to);
+	return f;
+}
+
+void edges_flow_free(struct edges_flow *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->edges->places.n; i++) {
+		vec_release(&f->blocks[i].ways);
+		vec_release(&f->blocks[i].sites);
+	}
+	vec_release(&f->turns);
+	vec_release(&f->branches);
+	vec_release(&f->callers);
+	map_release(&f->hooks);
+	if (f->decoder)
+		decoder_x86_free(f->decoder);
+	dso_cache_free(f->cache);
+	free(f->dsos);
+	free(f->tried);
+	free(f->blocks);
+	free(f->is_block);
+	free(f->came);
+	free(f->left);
+	free(f->back);
+	free(f);
+}
+
+size_t edges_flow_branches(const struct edges_flow *f, const struct edges_branch **branches)
+{
+	*branches = f->branches.data;
+	return f->branches.n;
+}
+
+/* ---- counts become passages ---- */
 
 static void add_turn(struct edges_flow *f, uint32_t block, struct turn turn, uint64_t count,
 		     struct edges_turns *turns)

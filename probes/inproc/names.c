@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "probes/inproc/drain.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
 #define LEFT_NAMED   20 /* methods that are named of those left alone for the same reason */

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "probes/inproc/drain.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
 #define RING_BYTES_MAX (1ull << 30)

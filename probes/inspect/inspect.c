@@ -15,6 +15,8 @@
 #include "probes/cost/selfcost_once.h"
 #include "probes/kernel/version.h"
 #include "probes/process/program.h"
+#include "probes/select/missing.h"
+#include "probes/select/pattern.h"
 #include "probes/session/session.h"
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"

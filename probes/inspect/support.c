@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/kernel/dynevent.h"
+#include "probes/kernel/dynevent_session.h"
 #include "probes/kernel/version.h"
 #include "probes/session/session.h"
 

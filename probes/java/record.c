@@ -22,6 +22,7 @@
 #include "probes/java/pauses.h"
 #include "probes/process/target.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 

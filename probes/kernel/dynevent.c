@@ -15,7 +15,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/vec.h"
-#include "probes/kernel/dynevent_internal.h"
+#include "probes/kernel/dynevent_session.h"
 
 enum state { BUILDING, WRITTEN, SEALED };
 

@@ -9,7 +9,7 @@
  * its first open, and deleted only when its count of descriptors is back at zero. Events are named
  * ispot_<session>/<class><number>; a lock file held with flock marks the session alive, so that
  * the next start can sweep what a killed session left, and nothing else. Nobody else can be first
- * to open an event of ours (the gate, dynevent_internal.h); an event that somebody opened beside
+ * to open an event of ours (the gate, dynevent_session.h); an event that somebody opened beside
  * us and still holds is left in place, said, and swept by a later session.
  *
  * Event classes: points of one event must have one type (p or r) and the same arguments.
@@ -34,15 +34,6 @@ enum point_class {
 	POINT_BEGIN = 'b',
 	POINT_END = 'd',
 };
-
-/* Finds tracefs (mounts it at /sys/kernel/tracing if it is nowhere), takes the session's lock,
- * sweeps dead sessions. -EACCES: not root; -ENOENT: no tracefs in this kernel; -EROFS … */
-int dynevent_session_open(struct dynevent_session **s, struct err *err);
-void dynevent_session_close(
-	struct dynevent_session *s); /* deletes what is left, idempotent on NULL */
-
-/* Where tracefs is mounted now; false: nowhere. Mounts nothing. */
-bool dynevent_tracefs(char *path, size_t n);
 
 /* Never the same again: points would be appended to an event that is still closing. */
 uint32_t dynevent_next_number(struct dynevent_session *s);

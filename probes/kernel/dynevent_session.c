@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/kernel/dynevent_session.h"
+
 #include "probes/kernel/dynevent.h"
 
 #include <dirent.h>
@@ -21,7 +23,6 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "probes/kernel/dynevent_internal.h"
 
 #define LOCK_DIR     "/run/ispot"
 #define LOCK_SUFFIX  ".lock"
@@ -111,7 +112,7 @@ int dynevent_perf_open(int perf_id, pid_t pid, int inherit, int disabled)
 	return fd == -EINVAL ? perf_open_patiently(perf_id, pid, inherit, disabled, 0) : fd;
 }
 
-/* The trial open of a shut event, see dynevent_internal.h. Anything unforeseen counts as in use. */
+/* The trial open of a shut event, see dynevent_session.h. Anything unforeseen counts as in use. */
 static bool event_is_free(int perf_id)
 {
 	int fd = dynevent_perf_open(perf_id, 0, 0, 1);

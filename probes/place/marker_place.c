@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Which instruction of a static probe gets the kernel's probe, and at what cost. */
+#include "probes/place/marker_place.h"
+
 #include <linux/version.h>
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "probes/place/function.h"
+#include "probes/place/marker_place.h"
 #include "probes/select/blocking.h"
 #include "probes/select/marker.h"
 #include "symbol/dso/dso.h"

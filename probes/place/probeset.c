@@ -11,6 +11,7 @@
 #include "probes/bpf/wire.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/kernel/usession.h"
+#include "probes/place/marker_place.h"
 #include "probes/place/plan.h"
 #include "probes/select/marker.h"
 #include "symbol/dso/dso.h"

@@ -9,7 +9,8 @@
 
 #include "base/err.h"
 #include "base/mem.h"
-#include "probes/select/select_internal.h"
+#include "probes/select/pattern.h"
+#include "probes/select/select.h"
 
 /* What the notes of a marker are called, behind its name. */
 static const char begin_suffix[] = "__begin", loop_suffix[] = "__loop", end_suffix[] = "__end";

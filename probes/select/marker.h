@@ -54,17 +54,5 @@ bool markers_are_in(struct dso *dso);		/* of probes/ispot.h */
 
 /* "marker:…" and "usdt:…" behind the !; 0, or the sentence with exit status 2. */
 int marker_pattern_parse(struct pattern *p, const char *rest, struct err *err);
-/* The error for a pattern that matched no block. */
-int marker_missing(const struct pattern *p, struct dso *const *dsos, size_t n, struct err *err);
-
-/* From the place that a marker's note names to the nop that is cheap to probe. */
-uint32_t marker_offset(unsigned kernel_version);
-/* Placement and exit of the planned block; kernel_version as KERNEL_VERSION(). */
-void marker_plan(struct planned *p, unsigned kernel_version);
-/* That count its begins alone. */
-void marker_add_counts(struct probeset *set, const struct planned *p, const char *path,
-		       uint32_t function_id);
-void marker_add_points(struct probeset *set, const struct planned *p, const char *path,
-		       uint32_t function_id);
 
 #endif

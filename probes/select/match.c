@@ -4,7 +4,8 @@
  * 1 us each, so symbols are looked up by binary search and mangled names are first searched for
  * the pattern's longest identifier, which mangling leaves readable.
  */
-#include "probes/select/select_internal.h"
+
+#include "probes/select/match.h"
 
 #include <ctype.h>
 #include <fnmatch.h>
@@ -16,6 +17,8 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/select/pattern.h"
+#include "probes/select/select.h"
 #include "symbol/demangle.h"
 #include "symbol/dso/dso.h"
 

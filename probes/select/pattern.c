@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The grammar of -F. */
-#include "probes/select/select_internal.h"
+#include "probes/select/pattern.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,6 +11,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/select/marker.h"
+#include "probes/select/match.h"
+#include "probes/select/select.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
 

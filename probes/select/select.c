@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probes/select/select_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,6 +6,9 @@
 
 #include "base/mem.h"
 #include "probes/select/marker.h"
+#include "probes/select/match.h"
+#include "probes/select/pattern.h"
+#include "probes/select/select.h"
 #include "symbol/dso/dso.h"
 
 struct place {

@@ -35,18 +35,6 @@ struct marker;
 
 struct patterns; /* parsed */
 
-/* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE
- * missing. */
-int patterns_parse(struct patterns **p, const char *const *words, size_t n, struct err *err);
-void patterns_free(struct patterns *p);
-/* How many choose functions. 0: no -F, or only exclusions, which patterns_exclude() answers. */
-size_t patterns_n(const struct patterns *p);
-/* The same of words as -F has them; none of those that @FILE holds is looked at. */
-bool patterns_only_exclude(const char *const *words, size_t n);
-/* Whether any of them chooses markers or static probes. */
-bool patterns_choose_markers(const struct patterns *p);
-/* Each of them found something: none waits for an object that is mapped later. */
-bool patterns_all_matched(const struct patterns *p);
 /* Taken out by a !pattern, under whichever of its names: also for whoever chooses without patterns.
  */
 bool patterns_exclude(const struct patterns *p, struct dso *dso, const struct dso_function *f);
@@ -92,16 +80,6 @@ int selection_add(struct selection *s, struct patterns *p, struct dso *const *ds
 void selection_add_function(struct selection *s, struct dso *dso, const struct dso_function *f);
 /* Only the first n: the others can be chosen again. */
 void selection_keep(struct selection *s, size_t n);
-/*
- * The error for a pattern that has matched nothing so far: -ENOENT, naming the nearest names
- * ("no function 'pthread_mutx_lock' in app or its 3 libraries; did you mean pthread_mutex_lock
- * (libc.so.6)?"), or why it cannot be (IFUNC, exists only inlined, no symbols at all, Go).
- * 0 when every pattern matched.
- */
-int selection_missing(const struct selection *s, struct patterns *p, struct dso *const *dsos,
-		      size_t n, struct err *err);
-/* -ENOENT: the program is Go's, no function of it can be traced. */
-int selection_refuse_go(const struct dso *program, struct err *err);
 void selection_release(struct selection *s);
 
 #endif

@@ -9,6 +9,7 @@
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 
 void session_add_addresses(struct session *s)
 {

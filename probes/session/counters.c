@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "pmu/list.h"
 #include "pmu/pfm.h"
 #include "pmu/sysfs.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/session/internal.h"
+#include "trace/meta/print.h"
 
 _Static_assert(PMU_LIST_MAX <= WIRE_COUNTERS_MAX, "a call's record has room for every list");
 

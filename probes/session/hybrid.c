@@ -19,6 +19,7 @@
 #include "probes/kernel/bpfprog.h"
 #include "probes/select/blocking.h"
 #include "probes/select/marker.h"
+#include "probes/select/pattern.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 

@@ -15,6 +15,7 @@
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 

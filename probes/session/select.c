@@ -15,6 +15,8 @@
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/process/program.h"
+#include "probes/select/missing.h"
+#include "probes/select/pattern.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"

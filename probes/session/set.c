@@ -9,9 +9,11 @@
 #include "probes/cost/selfcost.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/select/marker.h"
+#include "probes/select/pattern.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 
 void session_point_refused(void *ctx, uint32_t id, int errnum)
 {

@@ -17,6 +17,7 @@
 #include "symbol/dso/dso.h"
 #include "symbol/dso/unwind.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 
 #define WAITS_TOLD  100 /* a smaller part of them without stack is not worth a line */
 #define INLINES_MAX 16	/* functions inlined into each other at one place */

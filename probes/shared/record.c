@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/shared/record.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>

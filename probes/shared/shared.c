@@ -17,8 +17,10 @@
 #include "base/mem.h"
 #include "probes/inspect/inspect.h"
 #include "probes/kernel/dynevent.h"
-#include "probes/kernel/dynevent_internal.h"
-#include "probes/select/select_internal.h"
+#include "probes/kernel/dynevent_session.h"
+#include "probes/select/match.h"
+#include "probes/select/pattern.h"
+#include "probes/select/select.h"
 #include "symbol/dso/dso.h"
 
 #define DIRECTORY "/run/ispot"

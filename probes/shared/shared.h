@@ -70,7 +70,4 @@ struct shared_result {
 	const char *reason;
 };
 
-/* The command, recorded through them as whoever calls. */
-int shared_record(const struct shared_recording *o, struct shared_result *result, struct err *err);
-
 #endif

@@ -212,6 +212,68 @@ static void hint_list(const struct outlier_block *b, struct text *out)
 	text_add(out, "</ul>\n");
 }
 
+static void usual(const struct outlier_block *b, const struct outlier_usual *u, struct text *out)
+{
+	if (!u) {
+		text_add(out, "; <strong>typically not called</strong>");
+		return;
+	}
+	text_printf(out, "; typically %.2g times, ", (double)u->calls / (double)b->typical.n);
+	html_time(out, u->ns / b->typical.n);
+}
+
+static void callees(const struct outlier_view *v, const struct outlier_block *b,
+		    const struct outlier *x, uint32_t parent, struct text *out)
+{
+	char times[TEXT_COUNTED];
+	bool any = false;
+
+	for (uint32_t i = 0; i < x->n_callees; i++) {
+		const struct outlier_callee *c = &x->callees[i];
+
+		if (c->parent != parent)
+			continue;
+		text_add(out, any ? "<li>" : "<ul>\n<li>");
+		any = true;
+		html_short(out, v->outliers->meta->functions.data[c->id].name);
+		text_printf(out, " <span class=\"quiet\">%s, ",
+			    text_counted(times, c->calls, "time"));
+		html_time(out, c->ns);
+		usual(b, outlier_usual_of(b, x, i), out);
+		text_add(out, "</span>");
+		callees(v, b, x, i, out);
+		text_add(out, "</li>\n");
+	}
+	if (any && x->rest && parent == OUTLIER_TOP)
+		text_add(out, "<li class=\"quiet\">and others</li>\n");
+	if (any)
+		text_add(out, "</ul>\n");
+}
+
+/*
+ * What an execution called, as a list of lists that is folded until it is asked for, and from where
+ * it was called; nothing where neither was recorded. open: unfolded.
+ */
+static void execution_calls(const struct outlier_view *v, const struct outlier_block *b,
+			    const struct outlier *x, bool open, struct text *out)
+{
+	struct text from = { 0 };
+
+	outlier_called_from(v, x, &from);
+	if (x->n_callees || from.n) {
+		text_printf(out, "<details%s><summary>Calls of execution %llu</summary>\n",
+			    open ? " open" : "", (unsigned long long)x->index);
+		callees(v, b, x, OUTLIER_TOP, out);
+		if (from.n) {
+			text_add(out, "<p class=\"quiet\">");
+			html_text(out, from.s);
+			text_add(out, "</p>\n");
+		}
+		text_add(out, "</details>");
+	}
+	text_release(&from);
+}
+
 /* i: its number in the list. */
 static void execution_row(const struct outlier_view *v, const struct outlier_block *b,
 			  const struct outlier *x, size_t i, struct text *out)
@@ -235,7 +297,7 @@ static void execution_row(const struct outlier_view *v, const struct outlier_blo
 	}
 	text_release(&also);
 	if (i < CALLS_MAX)
-		outlier_html_calls(v, b, x, !i, out);
+		execution_calls(v, b, x, !i, out);
 	text_add(out, "</td></tr>\n");
 }
 
@@ -343,62 +405,4 @@ void report_outliers_html(const struct outlier_view *v, struct text *out)
 	notes(v, out);
 	html_page_end(out);
 	text_release(&drawn);
-}
-
-static void usual(const struct outlier_block *b, const struct outlier_usual *u, struct text *out)
-{
-	if (!u) {
-		text_add(out, "; <strong>typically not called</strong>");
-		return;
-	}
-	text_printf(out, "; typically %.2g times, ", (double)u->calls / (double)b->typical.n);
-	html_time(out, u->ns / b->typical.n);
-}
-
-static void callees(const struct outlier_view *v, const struct outlier_block *b,
-		    const struct outlier *x, uint32_t parent, struct text *out)
-{
-	char times[TEXT_COUNTED];
-	bool any = false;
-
-	for (uint32_t i = 0; i < x->n_callees; i++) {
-		const struct outlier_callee *c = &x->callees[i];
-
-		if (c->parent != parent)
-			continue;
-		text_add(out, any ? "<li>" : "<ul>\n<li>");
-		any = true;
-		html_short(out, v->outliers->meta->functions.data[c->id].name);
-		text_printf(out, " <span class=\"quiet\">%s, ",
-			    text_counted(times, c->calls, "time"));
-		html_time(out, c->ns);
-		usual(b, outlier_usual_of(b, x, i), out);
-		text_add(out, "</span>");
-		callees(v, b, x, i, out);
-		text_add(out, "</li>\n");
-	}
-	if (any && x->rest && parent == OUTLIER_TOP)
-		text_add(out, "<li class=\"quiet\">and others</li>\n");
-	if (any)
-		text_add(out, "</ul>\n");
-}
-
-void outlier_html_calls(const struct outlier_view *v, const struct outlier_block *b,
-			const struct outlier *x, bool open, struct text *out)
-{
-	struct text from = { 0 };
-
-	outlier_called_from(v, x, &from);
-	if (x->n_callees || from.n) {
-		text_printf(out, "<details%s><summary>Calls of execution %llu</summary>\n",
-			    open ? " open" : "", (unsigned long long)x->index);
-		callees(v, b, x, OUTLIER_TOP, out);
-		if (from.n) {
-			text_add(out, "<p class=\"quiet\">");
-			html_text(out, from.s);
-			text_add(out, "</p>\n");
-		}
-		text_add(out, "</details>");
-	}
-	text_release(&from);
 }

@@ -39,9 +39,4 @@ void outlier_called_from(const struct outlier_view *v, const struct outlier *x, 
  * among that; nothing where nothing is. */
 void outlier_meanwhile(const struct outlier *x, struct text *out);
 
-/* A part of the page: what an execution called, and from where it was called; nothing where neither
- * was recorded. open: unfolded. */
-void outlier_html_calls(const struct outlier_view *v, const struct outlier_block *b,
-			const struct outlier *x, bool open, struct text *out);
-
 #endif

@@ -15,6 +15,7 @@
 #include "probes/inspect/perf_script.h"
 #include "probes/place/function.h"
 #include "probes/select/blocking.h"
+#include "probes/select/pattern.h"
 #include "symbol/dso/dso.h"
 
 struct check_options {

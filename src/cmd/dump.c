@@ -15,6 +15,7 @@
 #include "cli/pager.h"
 #include "import/import.h"
 #include "trace/fixture/fixture.h"
+#include "trace/fixture/print.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
 #include "trace/record.h"

@@ -19,6 +19,7 @@
 #include "cli/args.h"
 #include "cli/command.h"
 #include "cli/target_args.h"
+#include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "probes/session/session.h"
 #include "report/block/json.h"

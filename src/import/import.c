@@ -15,6 +15,7 @@
 #include "import/internal.h"
 #include "trace/format.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 #include "trace/read/reader.h"
 #include "trace/write/writer.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "import/internal.h"
+#include "import/perfdata_sample.h"
 #include "trace/format.h"
 
 #define CPUS_MAX     4096u

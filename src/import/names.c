@@ -9,6 +9,7 @@
 #include "import/perfdata.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
 struct mapping {

@@ -36,16 +36,6 @@ struct perfdata_event {
 	char *name; /* NULL: the file does not say */
 };
 
-/* A sample, or what the kernel appends to other records. What is not recorded is 0. */
-struct perfdata_sample {
-	const struct perfdata_event *event; /* NULL: not known which */
-	uint64_t time_ns, ip, sp;
-	uint32_t pid, tid, cpu;
-	bool has_sp;
-	const uint8_t *raw; /* of a tracepoint: its fields */
-	uint32_t raw_bytes;
-};
-
 struct perfdata {
 	struct {
 		VEC(struct perfdata_event)
@@ -72,10 +62,6 @@ int perfdata_open(struct perfdata *p, struct source *source, const char *path, s
 int perfdata_each(struct perfdata *p, struct source *source,
 		  int (*record)(void *ctx, const struct perf_event_header *h), void *ctx,
 		  struct err *err);
-/* The sample in a PERF_RECORD_SAMPLE, or at the end of any other record of the kernel; false: it
- * is malformed. */
-bool perfdata_sample(const struct perfdata *p, const struct perf_event_header *h,
-		     struct perfdata_sample *s);
 void perfdata_release(struct perfdata *p);
 
 #endif

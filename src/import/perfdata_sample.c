@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "import/perfdata_sample.h"
+
 #include <string.h>
 
 #include "import/perfdata.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "probes/select/pattern.h"
 #include "probes/select/select.h"
 
 /* {N,M} makes glibc's regcomp() take any memory. NUL makes it a recording, which fuzz_reader is

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "trace/fixture/fixture.h"
+#include "trace/fixture/print.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
 #include "trace/record.h"

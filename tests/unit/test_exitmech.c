@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <linux/version.h>
 
-#include "probes/place/exitmech_facts.h"
+#include "probes/place/exitmech.h"
 #include "probes/place/placement.h"
 #include "probes/select/blocking.h"
 

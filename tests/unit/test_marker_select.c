@@ -7,6 +7,8 @@
 #include "probes/place/operand.h"
 #include "probes/place/plan.h"
 #include "probes/select/marker.h"
+#include "probes/select/missing.h"
+#include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "symbol/dso/dso.h"
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "trace/meta/meta.h"
+#include "trace/meta/print.h"
 
 static int read_line(struct meta *meta, const char *line)
 {

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "pmu/event.h"
 #include "pmu/group.h"
+#include "pmu/list.h"
 #include "pmu/percpu.h"
 #include "pmu/perf_event.h"
 #include "pmu/pfm.h"

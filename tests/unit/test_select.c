@@ -5,6 +5,8 @@
 
 #include "base/err.h"
 #include "base/log.h"
+#include "probes/select/missing.h"
+#include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "symbol/dso/dso.h"
 

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "probes/session/session.h"
 

@@ -6,7 +6,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cmd/fleet/files.h"
-#include "cmd/fleet/verbs.h"
+#include "cmd/fleet/internal.h"
 #include "report/block/column.h"
 #include "trace/fleet/block.h"
 #include "trace/fleet/file.h"

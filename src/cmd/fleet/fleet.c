@@ -7,7 +7,7 @@
 #include "base/err.h"
 #include "cli/args.h"
 #include "cli/command.h"
-#include "cmd/fleet/verbs.h"
+#include "cmd/fleet/internal.h"
 
 #define OPTION(letter, name, value, kind, member, help)                                    \
 	{                                                                                  \

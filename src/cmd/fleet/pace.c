@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cmd/fleet/verbs.h"
+#include "cmd/fleet/internal.h"
 #include "probes/cost/watchcost.h"
 
 #define COUNTED_WINDOW_NS  1000000000ull

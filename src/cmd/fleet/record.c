@@ -22,7 +22,7 @@
 #include "base/text.h"
 #include "analysis/fleet/ipc.h"
 #include "cmd/fleet/pace.h"
-#include "cmd/fleet/verbs.h"
+#include "cmd/fleet/internal.h"
 #include "cmd/fleet/window.h"
 #include "probes/process/application.h"
 #include "probes/sample/ipc.h"

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "cmd/fleet/files.h"
-#include "cmd/fleet/verbs.h"
+#include "cmd/fleet/internal.h"
 #include "trace/fleet/file.h"
 
 /* Are kept before they go to the database: a few 100 MB. */

@@ -16,7 +16,7 @@
 #include "cli/pager.h"
 #include "cli/screen.h"
 #include "cmd/common/write_out.h"
-#include "cmd/fleet/verbs.h"
+#include "cmd/fleet/internal.h"
 #include "report/fleet/fleet.h"
 #include "report/fleet/html.h"
 #include "report/fleet/json.h"

@@ -13,7 +13,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cmd/common/write_out.h"
-#include "cmd/fleet/verbs.h"
+#include "cmd/fleet/internal.h"
 #include "trace/fleet/file.h"
 
 #define CPUS_SIMULATED 256

@@ -20,7 +20,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cmd/fleet/verbs.h"
+#include "cmd/fleet/internal.h"
 #include "probes/process/application.h"
 #include "probes/process/target.h"
 #include "probes/sample/ipc.h"

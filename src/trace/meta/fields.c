@@ -168,18 +168,3 @@ const char *const meta_class_names[CLASS_N] = { "nop5",	  "emulated", "single-st
 const char *const meta_exit_names[EXIT_NONE + 1] = { "return", "ret-sites", "none" };
 
 const char *const meta_argument_names[ARGUMENT_N] = { "value", "address", "size", "fd" };
-
-const char *probe_class_name(enum probe_class c)
-{
-	return c < CLASS_N ? meta_class_names[c] : "unknown";
-}
-
-const char *exit_mech_name(enum exit_mech m)
-{
-	return m <= EXIT_NONE ? meta_exit_names[m] : "unknown";
-}
-
-const char *argument_class_name(enum argument_class c)
-{
-	return c < ARGUMENT_N ? meta_argument_names[c] : "unknown";
-}

@@ -534,3 +534,18 @@ bool meta_frame_in_header(const struct meta_frame *f)
 			return true;
 	return strstr(f->file, "/include/c++/") != NULL;
 }
+
+const char *probe_class_name(enum probe_class c)
+{
+	return c < CLASS_N ? meta_class_names[c] : "unknown";
+}
+
+const char *exit_mech_name(enum exit_mech m)
+{
+	return m <= EXIT_NONE ? meta_exit_names[m] : "unknown";
+}
+
+const char *argument_class_name(enum argument_class c)
+{
+	return c < ARGUMENT_N ? meta_argument_names[c] : "unknown";
+}

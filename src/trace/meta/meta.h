@@ -313,22 +313,6 @@ bool meta_has_notice(const struct meta *meta, const char *code);
 /* One call in so many was recorded; 1: all, also where the file does not say. */
 uint64_t meta_period(const struct meta *meta);
 
-/* The line for one item, without newline, appended to out. */
-void meta_print_session(const struct meta_session *s, struct text *out);
-void meta_print_object(const struct meta_object *o, struct text *out);
-void meta_print_function(const struct meta_function *f, struct text *out);
-void meta_print_not_traced(const struct meta_not_traced *n, struct text *out);
-void meta_print_calibration(const struct meta_calibration *c, struct text *out);
-void meta_print_thread(const struct meta_thread *t, struct text *out);
-void meta_print_process(const struct meta_process *p, struct text *out);
-void meta_print_notice(const struct meta_notice *n, struct text *out);
-void meta_print_counter(const struct meta_counter *c, struct text *out);
-void meta_print_stack(const struct meta_stack *s, struct text *out);
-void meta_print_frame(const struct meta_frame *f, struct text *out);
-void meta_print_site(const struct meta_site *s, struct text *out);
-void meta_print_address(const struct meta_address *a, struct text *out);
-void meta_print_end(const struct meta_end *e, struct text *out);
-
 /* It prices a call of such a function's probes. */
 bool meta_calibration_fits(const struct meta_calibration *c, enum probe_class class,
 			   enum exit_mech exit, bool only_jumps);

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+
+#include "trace/meta/print.h"
+
 #include "trace/meta/meta.h"
 
 #include <math.h>

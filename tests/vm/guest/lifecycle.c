@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "probes/kernel/dynevent.h"
-#include "probes/kernel/dynevent_internal.h"
+#include "probes/kernel/dynevent_session.h"
 #include "tests/vm/guest/tap.h"
 
 /* Blanks and '#' split and end the kernel's command lines. */

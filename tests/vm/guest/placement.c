@@ -13,6 +13,7 @@
 
 #include "base/err.h"
 #include "probes/kernel/dynevent.h"
+#include "probes/kernel/dynevent_session.h"
 #include "tests/vm/guest/placement_rows.h"
 #include "tests/vm/guest/tap.h"
 

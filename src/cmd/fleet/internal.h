@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The verbs of `ispot fleet`: src/cmd/fleet/fleet.c parses, src/cmd/fleet/VERB.c does. */
-#ifndef ISPOT_CMD_FLEET_VERBS_H
-#define ISPOT_CMD_FLEET_VERBS_H
+#ifndef ISPOT_CMD_FLEET_INTERNAL_H
+#define ISPOT_CMD_FLEET_INTERNAL_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What dynevent.c (events) and dynevent_session.c (tracefs, lock, gate, sweep) share.
+ * One ispot among others that have events in the same tracefs: its lock, its gate, and the sweep of
+ * what a killed one left.
  *
  * The gate. The kernel refuses to register a probe beyond the end of its file (-EINVAL), and it
  * registers an event's points in the order they were written, only for the first opener. The first
@@ -15,12 +16,14 @@
 #define ISPOT_PROBES_KERNEL_DYNEVENT_INTERNAL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 #include "base/vec.h"
 
 struct dynevent;
+struct err;
 
 struct dynevent_session {
 	char name[24];	/* random, hexadecimal */
@@ -56,5 +59,14 @@ int dynevent_perf_open(int perf_id, pid_t pid, int inherit, int disabled);
  */
 int dynevent_erase(const struct dynevent_session *s, const char *group, const char *event,
 		   int tries);
+
+/* Finds tracefs (mounts it at /sys/kernel/tracing if it is nowhere), takes the session's lock,
+ * sweeps dead sessions. -EACCES: not root; -ENOENT: no tracefs in this kernel; -EROFS … */
+int dynevent_session_open(struct dynevent_session **s, struct err *err);
+void dynevent_session_close(
+	struct dynevent_session *s); /* deletes what is left, idempotent on NULL */
+
+/* Where tracefs is mounted now; false: nowhere. Mounts nothing. */
+bool dynevent_tracefs(char *path, size_t n);
 
 #endif
