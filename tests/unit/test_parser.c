@@ -98,6 +98,32 @@ static void assert_same_function(struct dso *here, const struct dso_function *a,
 	}
 }
 
+static void assert_same_file(struct dso *a, struct dso *b)
+{
+	const char *const *names_a, *const *names_b;
+	uint64_t start_a, start_b, size_a, size_b;
+	size_t n = dso_imports(a, &names_a), code_a, code_b;
+
+	assert_int_equal(dso_imports(b, &names_b), n);
+	assert_true(n > 0);
+	for (size_t i = 0; i < n; i++)
+		assert_string_equal(names_a[i], names_b[i]);
+	assert_string_equal(dso_build_id(a), dso_build_id(b));
+	assert_string_equal(dso_interp(a), dso_interp(b));
+	assert_int_equal(dso_machine(a), dso_machine(b));
+	assert_int_equal(dso_is_static(a), dso_is_static(b));
+	for (uint64_t at = 0; at < 1 << 15; at++) {
+		const uint8_t *p = dso_code(a, at, &code_a), *q = dso_code(b, at, &code_b);
+
+		assert_true(!p == !q && code_a == code_b && (!p || *p == *q));
+		assert_true(dso_address_to_offset(a, at) == dso_address_to_offset(b, at));
+		assert_int_equal(dso_frame_range(a, at, &start_a, &size_a),
+				 dso_frame_range(b, at, &start_b, &size_b));
+		if (dso_called_import(a, at))
+			assert_string_equal(dso_called_import(a, at), dso_called_import(b, at));
+	}
+}
+
 static void says_the_same(void **state)
 {
 	struct setup *s = *state;
@@ -110,12 +136,13 @@ static void says_the_same(void **state)
 	needs_root();
 	make_both();
 	here = get(s, "app");
-	there = get(s, "theirs");
 	n = dso_functions(here, &a);
 	assert_true(n > 5);
 	assert_int_equal(children(&child), 0);
-	assert_int_equal(dso_functions(there, &b), n);
+	there = get(s, "theirs");
 	assert_int_equal(children(&child), 1);
+	assert_same_file(here, there);
+	assert_int_equal(dso_functions(there, &b), n);
 	assert_status(child, "Uid:\t65534\t65534\t65534\t65534\n");
 	assert_status(child, "Groups:\t \n");
 	assert_status(child, "CapEff:\t0000000000000000\n");

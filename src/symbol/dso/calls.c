@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "symbol/dso/internal.h"
+#include "symbol/dso/parser.h"
 
 static void add_slots(struct dso *dso, Elf_Data *relocations, Elf_Scn *symbols)
 {
@@ -29,10 +30,14 @@ static void add_slots(struct dso *dso, Elf_Data *relocations, Elf_Scn *symbols)
 	}
 }
 
-static void load(struct dso *dso)
+void dso_load_slots(struct dso *dso)
 {
 	GElf_Shdr sh;
 
+	if (dso_is_foreign(dso)) {
+		parser_slots(dso);
+		return;
+	}
 	dso->slots_loaded = true;
 	for (Elf_Scn *scn = NULL; (scn = elf_nextscn(dso->elf, scn)) && gelf_getshdr(scn, &sh);)
 		if (sh.sh_type == SHT_RELA && sh.sh_flags & SHF_ALLOC && elf_getdata(scn, NULL))
@@ -105,7 +110,7 @@ const char *dso_called_import(struct dso *dso, uint64_t returns_to)
 	if (slot == NOWHERE)
 		return NULL;
 	if (!dso->slots_loaded)
-		load(dso);
+		dso_load_slots(dso);
 	name = map_get(&dso->slots, slot);
 	return name == MAP_NONE ? NULL : dso->slot_names.data[name];
 }

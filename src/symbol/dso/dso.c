@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
@@ -112,7 +113,7 @@ static int check_kind(const struct dso *dso, struct err *err)
 	return 0;
 }
 
-static int read_header(struct dso *dso, struct err *err)
+static int check_magic(const struct dso *dso, struct err *err)
 {
 	char head[128];
 	ssize_t n = pread(dso->fd, head, sizeof(head), 0);
@@ -121,6 +122,11 @@ static int read_header(struct dso *dso, struct err *err)
 		return open_error(err, dso->path, -errno);
 	if (n < SELFMAG || memcmp(head, ELFMAG, SELFMAG) != 0)
 		return not_elf_error(err, dso->path, head, (size_t)n);
+	return 0;
+}
+
+static int read_header(struct dso *dso, struct err *err)
+{
 	dso->elf = elf_begin(dso->fd, ELF_C_READ_MMAP, NULL);
 	if (!dso->elf || elf_kind(dso->elf) != ELF_K_ELF || !gelf_getehdr(dso->elf, &dso->ehdr))
 		return err_set(err, -ENOEXEC, "%s is cut off or damaged; build or install it again",
@@ -182,6 +188,10 @@ static void read_segments(struct dso *dso)
 			read_interp(dso, &ph);
 		else if (ph.p_type == PT_DYNAMIC)
 			dynamic = ph;
+		if (ph.p_type == PT_GNU_EH_FRAME && !dso->frames_bytes) {
+			dso->frames_address = ph.p_vaddr;
+			dso->frames_bytes = ph.p_filesz;
+		}
 	}
 	read_dynamic(dso, &dynamic);
 }
@@ -294,6 +304,8 @@ static void dso_free(struct dso *dso)
 	dso_lines_free(dso->lines);
 	if (dso->dwfl)
 		dwfl_end(dso->dwfl);
+	if (!dso->elf && dso->image)
+		munmap((void *)dso->image, dso->image_bytes);
 	elf_end(dso->elf);
 	if (dso->fd >= 0)
 		close(dso->fd);
@@ -314,27 +326,37 @@ static void dso_free(struct dso *dso)
 	free(dso);
 }
 
+int dso_read_elf(struct dso *dso, struct err *err)
+{
+	char build_id[2 * BUILD_ID_MAX + 1];
+	int ret = read_header(dso, err);
+
+	if (ret)
+		return ret;
+	read_segments(dso);
+	read_sections(dso);
+	read_build_id(dso->elf, build_id);
+	dso->build_id = xstrdup(build_id);
+	return 0;
+}
+
 static int dso_open(const char *path, struct dso **out, struct err *err)
 {
 	struct dso *dso = xcalloc(1, sizeof(*dso));
-	char build_id[2 * BUILD_ID_MAX + 1];
 	int ret;
 
 	dso->fd = -1;
 	dso->path = xstrdup(path);
 	ret = open_file(dso, path, err);
 	if (!ret)
-		ret = read_header(dso, err);
-	if (ret) {
+		ret = check_magic(dso, err);
+	if (!ret)
+		ret = dso_is_foreign(dso) ? parser_elf(dso, err) : dso_read_elf(dso, err);
+	if (ret)
 		dso_free(dso);
-		return ret;
-	}
-	read_segments(dso);
-	read_sections(dso);
-	read_build_id(dso->elf, build_id);
-	dso->build_id = xstrdup(build_id);
-	*out = dso;
-	return 0;
+	else
+		*out = dso;
+	return ret;
 }
 
 /* A program that was built again keeps its inode where the linker writes in place: time and size

@@ -17,35 +17,22 @@ struct table {
 	size_t n;
 };
 
-static bool find_header(const struct dso *dso, GElf_Phdr *ph)
-{
-	size_t n = 0;
-
-	if (elf_getphdrnum(dso->elf, &n))
-		return false;
-	for (size_t i = 0; i < n && gelf_getphdr(dso->elf, (int)i, ph); i++)
-		if (ph->p_type == PT_GNU_EH_FRAME)
-			return true;
-	return false;
-}
-
 static bool open_table(const struct dso *dso, struct table *t)
 {
 	/* version 1; frame pointer pcrel sdata4, count udata4, table datarel sdata4 */
 	static const uint8_t usual[4] = { 1, 0x1b, 0x03, 0x3b };
 	const uint8_t *head;
-	GElf_Phdr ph;
 
-	if (!find_header(dso, &ph) || ph.p_filesz < 12)
+	if (dso->frames_bytes < 12)
 		return false;
-	head = dso_bytes(dso, ph.p_vaddr, ph.p_filesz);
+	head = dso_bytes(dso, dso->frames_address, dso->frames_bytes);
 	if (!head || memcmp(head, usual, sizeof(usual)) != 0)
 		return false;
-	t->address = ph.p_vaddr;
+	t->address = dso->frames_address;
 	t->entries = head + 12;
 	t->n = (uint32_t)signed_at(head + 8);
-	if (t->n > (ph.p_filesz - 12) / 8)
-		t->n = (ph.p_filesz - 12) / 8;
+	if (t->n > (dso->frames_bytes - 12) / 8)
+		t->n = (dso->frames_bytes - 12) / 8;
 	return t->n > 0;
 }
 

@@ -39,12 +39,13 @@ struct dso {
 	struct stat st;
 	int fd;		       /* of the file, or of its copy (file.h) */
 	uint64_t copied_bytes; /* of it and its debug files */
-	Elf *elf;
-	const uint8_t *image; /* the whole file, mapped by libelf */
+	Elf *elf;	       /* NULL: parser.c has it */
+	const uint8_t *image;  /* the whole file, mapped by libelf or by parser.c */
 	size_t image_bytes;
 	GElf_Ehdr ehdr;
 	char *build_id, *interp;
 	uint64_t dynamic_address, dynamic_bytes; /* PT_DYNAMIC, cut to the file */
+	uint64_t frames_address, frames_bytes;	 /* PT_GNU_EH_FRAME; 0: none */
 	bool has_needed, go;
 	struct {
 		VEC(struct dso_segment)
@@ -105,6 +106,9 @@ void dso_dynamic_release(struct dso_dynamic *d);
 
 /* libdwfl's view of the file; NULL where libdwfl refuses it. */
 Dwfl_Module *dso_module(struct dso *dso);
+/* Everything that dso_get() promises, from the open file. */
+int dso_read_elf(struct dso *dso, struct err *err);
+void dso_load_slots(struct dso *dso);	   /* fills slots and slot_names */
 extern const Dwfl_Callbacks dso_callbacks; /* debugfile.c */
 /* libdw opens what several debug files share by the name that one of them says, whatever is there:
  * not if the search here has not found it. */

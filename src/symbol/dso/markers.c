@@ -4,6 +4,7 @@
  * <sys/sdt.h> writes them: three words (place, base, semaphore), then three strings.
  */
 #include "symbol/dso/internal.h"
+#include "symbol/dso/parser.h"
 
 #include <string.h>
 
@@ -77,7 +78,9 @@ size_t dso_markers(struct dso *dso, const struct dso_marker **markers)
 	GElf_Shdr base = { 0 }, notes;
 	Elf_Scn *scn;
 
-	if (!dso->markers_loaded) {
+	if (!dso->markers_loaded && dso_is_foreign(dso)) {
+		parser_markers(dso);
+	} else if (!dso->markers_loaded) {
 		dso->markers_loaded = true;
 		if (!find_section(dso, ".stapsdt.base", &base))
 			base.sh_addr = 0;

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "symbol/dso/internal.h"
@@ -20,6 +22,10 @@
 #define NOBODY		 65534
 
 enum question {
+	ASK_ELF,
+	ASK_IMPORTS,
+	ASK_MARKERS,
+	ASK_SLOTS,
 	ASK_FUNCTIONS,
 	ASK_VARIABLES,
 	ASK_HAS_DWARF,
@@ -94,7 +100,7 @@ static const char *take_string(struct answer *a)
 static int send_all(int fd, const void *data, size_t n)
 {
 	for (const char *at = data; n;) {
-		ssize_t sent = write(fd, at, n);
+		ssize_t sent = send(fd, at, n, MSG_NOSIGNAL);
 
 		if (sent < 0 && errno != EINTR)
 			return -errno;
@@ -126,6 +132,72 @@ static int receive_all(int fd, void *data, size_t n, int wait_ms)
 }
 
 /* ---- the child ---- */
+
+static void answer_elf(struct dso *dso, struct text *out)
+{
+	struct err err = { 0 };
+	int ret = dso->elf ? 0 : dso_read_elf(dso, &err);
+
+	put_u64(out, (uint64_t)-ret);
+	put_string(out, err.text);
+	if (ret)
+		return;
+	put_u64(out, dso->ehdr.e_machine);
+	put_u64(out,
+		(uint64_t)dso->go | (uint64_t)dso->has_needed << 1 | (uint64_t) !!dso->interp << 2);
+	put_string(out, dso->interp);
+	put_string(out, dso->build_id);
+	put_u64(out, dso->dynamic_address);
+	put_u64(out, dso->dynamic_bytes);
+	put_u64(out, dso->frames_address);
+	put_u64(out, dso->frames_bytes);
+	put_u64(out, dso->segments.n);
+	vec_for_each (&dso->segments, const struct dso_segment, s)
+		text_addn(out, (const char *)s, sizeof(*s));
+	put_u64(out, dso->code.n);
+	vec_for_each (&dso->code, const struct dso_range, r)
+		text_addn(out, (const char *)r, sizeof(*r));
+}
+
+static void answer_imports(struct dso *dso, struct text *out)
+{
+	const char *const *names;
+	size_t n = dso_imports(dso, &names);
+
+	put_u64(out, n);
+	for (size_t i = 0; i < n; i++)
+		put_string(out, names[i]);
+}
+
+static void answer_markers(struct dso *dso, struct text *out)
+{
+	const struct dso_marker *all;
+	size_t n = dso_markers(dso, &all);
+
+	put_u64(out, n);
+	for (size_t i = 0; i < n; i++) {
+		put_string(out, all[i].provider);
+		put_string(out, all[i].name);
+		put_string(out, all[i].arguments);
+		put_u64(out, all[i].address);
+		put_u64(out, all[i].semaphore_offset);
+	}
+}
+
+static void answer_slots(struct dso *dso, struct text *out)
+{
+	if (!dso->slots_loaded)
+		dso_load_slots(dso);
+	put_u64(out, dso->slots.n);
+	for (uint32_t i = 0; dso->slots.n && i <= dso->slots.mask; i++) {
+		const struct map_slot *slot = &dso->slots.slots[i];
+
+		if (slot->value == MAP_NONE)
+			continue;
+		put_u64(out, slot->key);
+		put_string(out, dso->slot_names.data[slot->value]);
+	}
+}
 
 static void answer_functions(struct dso *dso, struct text *out)
 {
@@ -195,14 +267,43 @@ static void answer_prototype(struct dso *dso, const struct dso_function *f, stru
 		put_parameter(out, &p.parameters[i]);
 }
 
-static void answer(struct dso *dso, const struct request *r, const char *name, struct text *out)
+static const struct dso_function *function_of(struct dso *dso, const struct request *r)
 {
 	const struct dso_function *all;
-	size_t n = dso_functions(dso, &all);
-	const struct dso_function *f = r->n < n ? &all[r->n] : NULL;
-	struct dso_line line = { "", 0 };
 
+	return r->n < dso_functions(dso, &all) ? &all[r->n] : NULL;
+}
+
+static void answer_line(struct dso *dso, const struct request *r, struct text *out)
+{
+	struct dso_line line = { "", 0 };
+	const struct dso_function *f;
+
+	if (r->question == ASK_LINE) {
+		line = dso_line_at(dso, r->address);
+	} else {
+		f = function_of(dso, r);
+		if (f)
+			line = dso_function_line(dso, f);
+	}
+	put_line(out, &line);
+}
+
+static void answer(struct dso *dso, const struct request *r, const char *name, struct text *out)
+{
 	switch ((enum question)r->question) {
+	case ASK_ELF:
+		answer_elf(dso, out);
+		break;
+	case ASK_IMPORTS:
+		answer_imports(dso, out);
+		break;
+	case ASK_MARKERS:
+		answer_markers(dso, out);
+		break;
+	case ASK_SLOTS:
+		answer_slots(dso, out);
+		break;
 	case ASK_FUNCTIONS:
 		answer_functions(dso, out);
 		break;
@@ -214,11 +315,7 @@ static void answer(struct dso *dso, const struct request *r, const char *name, s
 		break;
 	case ASK_LINE:
 	case ASK_FUNCTION_LINE:
-		if (r->question == ASK_LINE)
-			line = dso_line_at(dso, r->address);
-		else if (f)
-			line = dso_function_line(dso, f);
-		put_line(out, &line);
+		answer_line(dso, r, out);
 		break;
 	case ASK_INLINES:
 		answer_inlines(dso, r, out);
@@ -230,7 +327,7 @@ static void answer(struct dso *dso, const struct request *r, const char *name, s
 		put_u64(out, dso_only_inlined(dso, name));
 		break;
 	case ASK_PROTOTYPE:
-		answer_prototype(dso, f, out);
+		answer_prototype(dso, function_of(dso, r), out);
 		break;
 	}
 }
@@ -311,8 +408,8 @@ static void give_up(struct dso *dso, int code)
 {
 	char name[256];
 
-	log_notice("what %s says of its symbols and lines is left out: it could not be read to "
-		   "its end by a process without rights (%s)",
+	log_notice("%s could not be read to its end by a process without rights (%s): what it says "
+		   "of its symbols and lines is left out",
 		   text_printable(name, sizeof(name), dso->path), strerror(-code));
 	end(dso->parser);
 }
@@ -352,6 +449,160 @@ static const char *keep(struct dso *dso, const char *s)
 	struct strtab *strings = &dso->parser->strings;
 
 	return strtab_get(strings, strtab_add(strings, s));
+}
+
+static const void *take_bytes(struct answer *a, size_t n)
+{
+	const void *bytes = a->at;
+
+	a->is_bad |= (size_t)(a->end - a->at) < n;
+	if (!a->is_bad)
+		a->at += n;
+	return a->is_bad ? NULL : bytes;
+}
+
+static void take_segments(struct dso *dso, struct answer *a)
+{
+	for (uint64_t n = take_u64(a); n && !a->is_bad; n--) {
+		const void *bytes = take_bytes(a, sizeof(struct dso_segment));
+		struct dso_segment s;
+
+		if (!bytes)
+			return;
+		memcpy(&s, bytes, sizeof(s));
+		if (s.file_offset <= dso->image_bytes &&
+		    s.file_size <= dso->image_bytes - s.file_offset && s.file_size &&
+		    s.address + s.file_size > s.address)
+			*vec_add(&dso->segments) = s;
+	}
+}
+
+static void take_code(struct dso *dso, struct answer *a)
+{
+	for (uint64_t n = take_u64(a); n && !a->is_bad; n--) {
+		const void *bytes = take_bytes(a, sizeof(struct dso_range));
+		struct dso_range r;
+
+		if (!bytes)
+			return;
+		memcpy(&r, bytes, sizeof(r));
+		if (r.end > r.start && dso_address_to_offset(dso, r.start) != UINT64_MAX)
+			*vec_add(&dso->code) = r;
+	}
+}
+
+static void take_elf(struct dso *dso, struct answer *a)
+{
+	const char *interp;
+	uint64_t flags;
+
+	dso->ehdr.e_machine = (Elf64_Half)take_u64(a);
+	flags = take_u64(a);
+	dso->go = flags & 1;
+	dso->has_needed = flags & 2;
+	interp = take_string(a);
+	dso->interp = flags & 4 ? xstrdup(interp) : NULL;
+	dso->build_id = xstrdup(take_string(a));
+	dso->dynamic_address = take_u64(a);
+	dso->dynamic_bytes = take_u64(a);
+	dso->frames_address = take_u64(a);
+	dso->frames_bytes = take_u64(a);
+	take_segments(dso, a);
+	take_code(dso, a);
+}
+
+static int take_file(struct dso *dso, struct answer *a, struct err *err)
+{
+	int ret = -(int)(take_u64(a) & 0xfff);
+	const char *why = take_string(a);
+	void *image;
+
+	if (ret)
+		return err_set(err, ret, "%s", why);
+	image = mmap(NULL, dso->copied_bytes, PROT_READ, MAP_PRIVATE, dso->fd, 0);
+	if (image == MAP_FAILED)
+		return err_set(err, -errno, "cannot map %s: %s", dso->path, strerror(errno));
+	dso->image = image;
+	dso->image_bytes = dso->copied_bytes;
+	take_elf(dso, a);
+	return a->is_bad ? err_set(err, -ENOEXEC,
+				   "%s is cut off or damaged; build or install it again", dso->path)
+			 : 0;
+}
+
+int parser_elf(struct dso *dso, struct err *err)
+{
+	struct answer a;
+	char *room;
+	int ret;
+
+	if (!ask(dso, (struct request){ .question = ASK_ELF }, NULL, &room, &a))
+		return err_set(err, -EIO,
+			       "%s could not be read by a process without rights; check where this "
+			       "file comes from",
+			       dso->path);
+	ret = take_file(dso, &a, err);
+	free(room);
+	return ret;
+}
+
+void parser_imports(struct dso *dso)
+{
+	struct answer a;
+	char *room;
+	bool answered = ask(dso, (struct request){ .question = ASK_IMPORTS }, NULL, &room, &a);
+
+	dso->imports_loaded = true;
+	if (!answered)
+		return;
+	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
+		const char *name = take_string(&a);
+
+		if (*name)
+			*vec_add(&dso->imports) = arena_strdup(&dso->strings, name);
+	}
+	free(room);
+}
+
+void parser_markers(struct dso *dso)
+{
+	struct answer a;
+	char *room;
+	bool answered = ask(dso, (struct request){ .question = ASK_MARKERS }, NULL, &room, &a);
+
+	dso->markers_loaded = true;
+	if (!answered)
+		return;
+	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
+		struct dso_marker m = { .provider = arena_strdup(&dso->strings, take_string(&a)) };
+
+		m.name = arena_strdup(&dso->strings, take_string(&a));
+		m.arguments = arena_strdup(&dso->strings, take_string(&a));
+		m.address = take_u64(&a);
+		m.semaphore_offset = take_u64(&a);
+		m.file_offset = dso_address_to_offset(dso, m.address);
+		if (!a.is_bad && dso_code_range(dso, m.address) && m.file_offset != UINT64_MAX)
+			*vec_add(&dso->markers) = m;
+	}
+	free(room);
+}
+
+void parser_slots(struct dso *dso)
+{
+	struct answer a;
+	char *room;
+	bool answered = ask(dso, (struct request){ .question = ASK_SLOTS }, NULL, &room, &a);
+
+	dso->slots_loaded = true;
+	if (!answered)
+		return;
+	for (uint64_t n = take_u64(&a); n && !a.is_bad; n--) {
+		uint64_t address = take_u64(&a);
+
+		map_put(&dso->slots, address, (uint32_t)dso->slot_names.n);
+		*vec_add(&dso->slot_names) = arena_strdup(&dso->strings, take_string(&a));
+	}
+	free(room);
 }
 
 void parser_functions(struct dso *dso)

@@ -1,20 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Symbol tables and DWARF of a file that others may write, read for root: by a child in a sandbox
- * (sandbox.h), as the file's owner, which answers over a socket. The functions of dso.h ask here
- * if dso_is_foreign(); the child runs the same functions on its own copy of the dso. A child that
- * dies, takes too long or says nonsense is ended, and the file counts as one without symbols.
+ * ELF and DWARF of a file that others may write, read for root: by a child in a sandbox
+ * (sandbox.h), as the file's owner, which answers over a socket. The bytes that are loaded as code
+ * and data are mapped here as well: nothing is read from them but instructions and unwind tables.
+ * The functions of dso.h ask here if dso_is_foreign(); the child runs the same functions on its own
+ * copy of the dso. A child that dies, takes too long or says nonsense is ended, and the file counts
+ * as one without symbols.
  */
 #ifndef ISPOT_SYMBOL_DSO_PARSER_H
 #define ISPOT_SYMBOL_DSO_PARSER_H
 
 #include "symbol/dso/dso.h"
 
+struct err;
 struct parser;
 
 /* Root reads it, others may write it. False in the child itself. */
 bool dso_is_foreign(const struct dso *dso);
 
+/* What dso_read_elf() reads, and the file mapped as dso->image. */
+int parser_elf(struct dso *dso, struct err *err);
+void parser_imports(struct dso *dso); /* these fill what they are named after */
+void parser_markers(struct dso *dso);
+void parser_slots(struct dso *dso);
 void parser_functions(struct dso *dso); /* fills functions, symbol_source */
 void parser_variables(struct dso *dso);
 bool parser_has_dwarf(struct dso *dso);

@@ -36,6 +36,7 @@ static const uint32_t allowed[] = {
 	__NR_futex,	__NR_fcntl,	     __NR_dup,		__NR_memfd_create,  __NR_ftruncate,
 	__NR_sendfile,	__NR_getrandom,	     __NR_sysinfo,	__NR_clock_gettime, __NR_getpid,
 	__NR_gettid,	__NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_exit,	    __NR_exit_group,
+	__NR_sendto,
 #ifdef __NR_stat
 	__NR_stat,	__NR_lstat,	     __NR_access,	__NR_readlink,
 #endif

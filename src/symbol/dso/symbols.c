@@ -496,6 +496,10 @@ static void load_imports(struct dso *dso)
 {
 	struct dynamic_symbols d;
 
+	if (dso_is_foreign(dso)) {
+		parser_imports(dso);
+		return;
+	}
 	dso->imports_loaded = true;
 	if (!find_dynamic(dso, &d))
 		return;
