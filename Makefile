@@ -66,7 +66,12 @@ endif
 include $(CONFIG)
 endif
 
-ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Isrc -I. $(PC_CFLAGS) $(CFLAGS) -pthread
+# Not in what is built without optimisation or with sanitizers, which have ways of their own.
+HARDENED := $(if $(DEBUG)$(ASAN)$(TSAN)$(COVERAGE)$(filter -O0,$(CFLAGS)),,$(HARDEN))
+# Libraries that go into other programs are built the same in every kind of build.
+LIBRARY_LDFLAGS := -shared -s -Wl,-z,defs,-z,relro,-z,now,-z,noexecstack
+
+ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE $(WARNINGS) -Isrc -I. $(PC_CFLAGS) $(HARDENED) $(CFLAGS) -pthread
 LIBS = -Wl,--as-needed $(PC_LIBS) -lpfm -liberty -lm -pthread
 
 SRC := $(wildcard $(foreach d,src probes analysis report pmu,$d/*.c $d/*/*.c $d/*/*/*.c))
@@ -144,55 +149,55 @@ $(B)/bpf/%.bpf.o: probes/bpf/%.bpf.c $(B)/flags
 
 $(B)/bpf/%.embed.o: $(B)/bpf/%.bpf.o .make/embed
 	$(call say,EMBED)
-	$(Q).make/embed bpf_$* $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+	$(Q).make/embed bpf_$* $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler-with-cpp -c -o $@ -
 
 # It is loaded by programs that know nothing of sanitizers: always built the same.
 $(B)/java/%.o: probes/java/agent/%.c $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,CC  )
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARNINGS) -fPIC -fvisibility=hidden -Isrc -I. \
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -Isrc -I. \
 		-isystem $(JDK_HEADERS) -isystem $(JDK_HEADERS)/linux -pthread -MMD -MP -c -o $@ $<
 
 $(B)/libispot-java.so: $(patsubst probes/java/agent/%.c,$(B)/java/%.o,$(JAVA_SRC))
 	$(call say,LINK)
-	$(Q)$(CC) -shared -s -Wl,-z,defs -o $@ $^ -pthread
+	$(Q)$(CC) $(LIBRARY_LDFLAGS) -o $@ $^ -pthread
 
 $(B)/java/agent.embed.o: $(B)/libispot-java.so .make/embed
 	$(call say,EMBED)
-	$(Q).make/embed java_agent $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+	$(Q).make/embed java_agent $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler-with-cpp -c -o $@ -
 
 # It goes into programs of any C library, so it needs none; -z defs holds it to that.
 $(B)/libispot-preload.so: probes/java/preload/preload.c probes/java/preload/preload.h $(B)/flags
 	$(call say,LINK)
-	$(Q)$(CC) -std=gnu11 -O1 -ffreestanding -fno-stack-protector $(WARNINGS) -fPIC -fvisibility=hidden -I. \
-		-shared -s -nostdlib -Wl,-z,defs -o $@ $<
+	$(Q)$(CC) -std=gnu11 -O1 -ffreestanding $(filter %-protection %-protection=standard,$(HARDEN)) -fno-stack-protector \
+		$(WARNINGS) -fPIC -fvisibility=hidden -I. $(LIBRARY_LDFLAGS) -nostdlib -o $@ $<
 
 $(B)/java/preload.embed.o: $(B)/libispot-preload.so .make/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)
-	$(Q).make/embed java_preload $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+	$(Q).make/embed java_preload $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler-with-cpp -c -o $@ -
 
 # As the agent. It stands in every block of the programs that are linked with it.
-$(EDGES_LIB): $(EDGES_SRC) $(wildcard probes/edges/runtime/*.h)
+$(EDGES_LIB): $(EDGES_SRC) $(wildcard probes/edges/runtime/*.h) $(B)/flags
 	@mkdir -p $(@D)
 	$(call say,LINK)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(WARNINGS) -fPIC -fvisibility=hidden -I. -shared -s -Wl,-z,defs \
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -O2 $(HARDEN) $(WARNINGS) -fPIC -fvisibility=hidden -I. $(LIBRARY_LDFLAGS) \
 		-Wl,-soname,$(@F) -o $@ $(EDGES_SRC) -pthread -ldl
 
 $(B)/edges.embed.o: $(EDGES_LIB) .make/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)
-	$(Q).make/embed edges_runtime $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+	$(Q).make/embed edges_runtime $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler-with-cpp -c -o $@ -
 
 $(B)/groups.embed.o: $(GROUPS) $(B)/flags .make/embed
 	$(call say,EMBED)
 	$(Q)cat $(GROUPS) >$(B)/groups.txt
-	$(Q).make/embed groups $(B)/groups.txt | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+	$(Q).make/embed groups $(B)/groups.txt | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler-with-cpp -c -o $@ -
 
 $(B)/report/%.embed.o: report/html/%.css .make/embed
 	@mkdir -p $(@D)
 	$(call say,EMBED)
-	$(Q).make/embed $*_css $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler -c -o $@ -
+	$(Q).make/embed $*_css $< | $(CC) $(if $(filter --coverage,$(CFLAGS)),,$(CFLAGS)) -x assembler-with-cpp -c -o $@ -
 
 build/microbench/%: microbench/%.c $(wildcard probes/ispot.h)
 	@mkdir -p $(@D)

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "report/table/csv.h"
 #include "report/block/column.h"
 
 #include <errno.h>
@@ -19,6 +18,7 @@
 #include "base/text.h"
 #include "report/block/counters.h"
 #include "report/block/view.h"
+#include "report/table/csv.h"
 #include "trace/meta/meta.h"
 
 static struct value none(void)

@@ -53,6 +53,35 @@ else
 	skip "what make makes is ignored by git" "not a git repository"
 fi
 
+# What the linker and the compiler did against exploits. hardened FILE: prints what is missing.
+hardened() {
+	readelf -lW "$1" >"$planted/segments"
+	readelf -dW "$1" >"$planted/dynamic"
+	readelf -sW --dyn-syms "$1" >"$planted/symbols"
+	grep -q 'GNU_STACK.* RW ' "$planted/segments" || echo "an executable stack"
+	grep -q GNU_RELRO "$planted/segments" || echo "no RELRO"
+	grep -Eq 'BIND_NOW|FLAGS.* NOW' "$planted/dynamic" || echo "not bound at the start"
+	! grep -q TEXTREL "$planted/dynamic" || echo "text that is relocated"
+	readelf -hW "$1" | grep -q 'Type: *DYN' || echo "a fixed address"
+	case $1 in *preload*) return ;; esac
+	grep -q __stack_chk_fail "$planted/symbols" || echo "no stack protector"
+	case $1 in */ispot) grep -Eq '__(memcpy|snprintf|vsnprintf|fprintf|read)_chk' "$planted/symbols" || echo "no FORTIFY_SOURCE" ;; esac
+}
+is_hardened() { [ -z "$(hardened "$1")" ] || { hardened "$1" | sed 's/^/# /'; return 1; }; }
+if [ "${B:-build}" = build ] && ! readelf -sW ispot | grep -q __asan_init; then
+	for f in build/ispot build/libispot-edges.so build/libispot-java.so build/libispot-preload.so; do
+		[ ! -e $f ] || ok "$(basename $f) is hardened" is_hardened $f
+	done
+	ok "landing pads for indirect jumps" sh -c '[ "$(uname -m)" != x86_64 ] ||
+		[ "$(objdump -d build/ispot --section=.text | grep -c endbr64)" -gt 1000 ]'
+	echo 'int main(void) { return 0; }' | gcc -x c -no-pie -fno-stack-protector -Wl,-z,lazy,-z,norelro,-z,execstack \
+		-o "$planted/soft" - 2>/dev/null
+	finds_all() { [ "$(hardened "$planted/soft" | wc -l)" = 5 ] || { hardened "$planted/soft"; return 1; }; }
+	ok "finds a program that is not" finds_all
+else
+	skip "ispot is hardened" "of this kind of build it is not said"
+fi
+
 installs() {
 	make -s install DESTDIR="$planted/root" PREFIX=/usr >/dev/null 2>&1
 	"$planted/root/usr/bin/ispot" --version
