@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/cause/kind.h"
 #include "analysis/imbalance/count/counted.h"
 #include "base/json.h"
 #include "base/text.h"
@@ -18,27 +19,6 @@
 #define CAUSES_SHOWN	 3 /* of a section on the screen */
 #define NAME_BYTES	 512
 #define FUNCTION_COLUMNS 40 /* of a name beside its line */
-
-static const struct {
-	const char *what, *text, *counted;
-} rows[] = {
-	{ "branch", "branch taken unevenly", "taken" },
-	{ "loop", "loop goes round unevenly", "repeated" },
-	{ "call", "function called unevenly", "called" },
-	{ "cache-misses", "misses the first cache unevenly", "missed" },
-	{ "memory", "misses the last cache unevenly", "missed" },
-	{ "page-faults", "faults pages unevenly", "faulted" },
-	{ "event", "what was sampled happens unevenly", "happened" },
-};
-
-static unsigned row_of(const char *what)
-{
-	unsigned i = 0;
-
-	while (strcmp(rows[i].what, what) != 0)
-		i++;
-	return i;
-}
 
 static const char *name(const struct imbalance_view *v, uint32_t number)
 {
@@ -106,12 +86,12 @@ void imbalance_inlined(const struct imbalance_view *v, const struct counted_caus
 
 const char *imbalance_kind(const struct counted_cause *c)
 {
-	return rows[row_of(c->what)].text;
+	return cause_kind_find(c->what)->uneven;
 }
 
 const char *imbalance_happened(const struct counted_cause *c)
 {
-	return rows[row_of(c->what)].counted;
+	return cause_kind_find(c->what)->counted;
 }
 
 void imbalance_caller(const struct imbalance_view *v, const struct counted_cause *c,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/cause/kind.h"
 #include "analysis/outlier/outlier.h"
 #include "base/text.h"
 #include "report/html/figure.h"
@@ -18,31 +19,30 @@
 #define CALLS_MAX  10  /* of these, with their calls */
 #define TICKS	   4
 
-/* The first row that has the cause, or the last. Colours are in report.css. */
+/* The row of the cause's group, or the last. Colours are in report.css. */
 static const struct colour {
+	enum cause_group group;
 	const char *class, *words;
-	const char *causes[4];
 } colours[] = {
-	{ "c-path", "slow path or callee", { "slow-path", "callee" } },
-	{ "c-lock", "lock", { "lock" } },
-	{ "c-io", "input/output", { "disk-io", "network", "pipe" } },
-	{ "c-fault", "page faults", { "page-fault" } },
-	{ "c-cpu", "no CPU", { "cpu-wait" } },
-	{ "c-pause", "all threads stopped", { "pause", "safepoint" } },
-	{ "c-first", "first execution", { "first-execution" } },
-	{ "c-own", "unknown", { "unknown" } },
-	{ "c-wait", "other waiting", { NULL } },
+	{ CAUSE_PATH, "c-path", "slow path or callee" },
+	{ CAUSE_LOCK, "c-lock", "lock" },
+	{ CAUSE_IO, "c-io", "input/output" },
+	{ CAUSE_FAULT, "c-fault", "page faults" },
+	{ CAUSE_CPU, "c-cpu", "no CPU" },
+	{ CAUSE_PAUSE, "c-pause", "all threads stopped" },
+	{ CAUSE_FIRST, "c-first", "first execution" },
+	{ CAUSE_UNKNOWN, "c-own", "unknown" },
+	{ CAUSE_WAIT, "c-wait", "other waiting" },
 };
 #define COLOURS (sizeof(colours) / sizeof(colours[0]))
 
 static const struct colour *colour_of(const struct outlier *x)
 {
+	const struct cause_kind *kind = cause_kind_find(x->cause);
 	const struct colour *c = colours;
 
-	for (; c < colours + COLOURS - 1; c++)
-		for (unsigned i = 0; i < 4 && c->causes[i]; i++)
-			if (!strcmp(c->causes[i], x->cause))
-				return c;
+	while (c < colours + COLOURS - 1 && !(kind && kind->group == c->group))
+		c++;
 	return c;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What waiting becomes of a block: its causes, idle or lost. */
+#include "analysis/cause/cause.h"
 #include "unit.h"
 #include "wait_scene.h"
 
@@ -293,12 +294,28 @@ static void switching_is_bounded(void **state)
 	scene_release(&s);
 }
 
+/* Whatever a rule names is a row, with a story to tell of it, a name once. */
+static void every_rule_names_a_row(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < cause_rules_n; i++) {
+		const struct cause_kind *row = cause_kind_find(cause_rules[i].kind);
+
+		assert_non_null(row);
+		assert_non_null(row->story);
+	}
+	for (size_t i = 0; i < cause_kinds_n; i++)
+		assert_ptr_equal(cause_kind_find(cause_kinds[i].kind), &cause_kinds[i]);
+	assert_null(cause_kind_find("no such"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(blocks_have_what_was_found_late),
 		cmocka_unit_test(every_kind_has_its_cause),
 		cmocka_unit_test(names_are_not_read),
+		cmocka_unit_test(every_rule_names_a_row),
 		cmocka_unit_test(advice_depends_on_who_has_the_cpus),
 		cmocka_unit_test(idle_is_not_lost),
 		cmocka_unit_test(open_calls_have_their_sleep),
