@@ -37,8 +37,8 @@ static __always_inline void read_registers(struct pt_regs *ctx, struct wire_args
 #endif
 
 /* Before the call's record, and before an entry's stamp: the call's own time stays clear of it. */
-static __always_inline void put_arguments(struct wire_totals *t, struct pt_regs *ctx,
-					  const struct wire_call *call, __u32 registers)
+static __always_inline void wire_put_arguments(struct wire_totals *t, struct pt_regs *ctx,
+					       const struct wire_call *call, __u32 registers)
 {
 	struct wire_args r;
 
@@ -55,8 +55,8 @@ static __always_inline void put_arguments(struct wire_totals *t, struct pt_regs 
 	}
 }
 
-static __always_inline void put_return(struct wire_totals *t, struct pt_regs *ctx,
-				       const struct wire_call *call)
+static __always_inline void wire_put_return(struct wire_totals *t, struct pt_regs *ctx,
+					    const struct wire_call *call)
 {
 	struct wire_args r;
 

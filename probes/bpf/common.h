@@ -106,14 +106,14 @@ static __always_inline void set_head(struct wire_head *h, __u32 kind, __u32 tid,
 }
 
 /* A budget's stretch of time is over; what calibrating took of it is not the target's. */
-static __always_inline bool is_over(__u64 window_ns, __u64 now_ns, __u64 length_ns)
+static __always_inline bool thread_is_over(__u64 window_ns, __u64 now_ns, __u64 length_ns)
 {
 	return now_ns - window_ns > length_ns || window_ns < control.since_ns;
 }
 
 /* A loss is told before the next record that finds room, and ends where its last record was: what
  * tells it is stamped already, and was not lost. */
-static __always_inline void tell_lost(void *ring, struct wire_totals *t)
+static __always_inline void wire_tell_lost(void *ring, struct wire_totals *t)
 {
 	struct wire_lost r = { .lost = t->calls_lost + t->others_lost };
 
@@ -123,7 +123,7 @@ static __always_inline void tell_lost(void *ring, struct wire_totals *t)
 }
 
 /* Into this CPU's ring; its reader is woken as it fills, not for each record. 0: it is there. */
-static __always_inline long put(struct wire_totals *t, void *record, __u64 size)
+static __always_inline long wire_put(struct wire_totals *t, void *record, __u64 size)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	void *ring = bpf_map_lookup_elem(&rings, &cpu);
@@ -132,7 +132,7 @@ static __always_inline long put(struct wire_totals *t, void *record, __u64 size)
 	if (!ring)
 		return -1;
 	if (t->lost_told != t->calls_lost + t->others_lost)
-		tell_lost(ring, t);
+		wire_tell_lost(ring, t);
 	t->since_wakeup += size;
 	if (t->since_wakeup > config.wakeup_bytes) {
 		t->since_wakeup = 0;
@@ -157,7 +157,7 @@ static __always_inline void note_refused(struct wire_totals *t, __u64 time_ns)
 static __always_inline void emit_more(struct wire_totals *t, void *record, __u64 size)
 {
 	COUNT(t->others);
-	if (put(t, record, size)) {
+	if (wire_put(t, record, size)) {
 		note_refused(t, ((struct wire_head *)record)->time_ns);
 		COUNT(t->others_lost);
 	}

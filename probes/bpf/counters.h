@@ -223,8 +223,9 @@ static __always_inline __u32 count_task(struct wire_totals *t, struct wire_count
 }
 
 /* The values of this entry or exit: which of them are there, as bits of its record's kind. */
-static __always_inline __u32 count_call(struct wire_totals *t, struct wire_counted *r, __u32 kind,
-					__u32 tid, __u32 id, __u64 sp, bool occasion)
+static __always_inline __u32 counters_count_call(struct wire_totals *t, struct wire_counted *r,
+						 __u32 kind, __u32 tid, __u32 id, __u64 sp,
+						 bool occasion)
 {
 	__u32 counted = 0;
 

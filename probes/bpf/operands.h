@@ -95,8 +95,8 @@ static __always_inline bool read_operand(struct pt_regs *ctx, const struct wire_
 	return true;
 }
 
-static __always_inline void put_operands(struct wire_totals *t, struct pt_regs *ctx,
-					 const struct wire_call *call, __u32 row)
+static __always_inline void wire_put_operands(struct wire_totals *t, struct pt_regs *ctx,
+					      const struct wire_call *call, __u32 row)
 {
 	struct wire_operands *all = bpf_map_lookup_elem(&operands, &row);
 	struct wire_args r = { .h = { .tid = call->h.tid, .tgid = call->h.tgid } };

@@ -53,8 +53,8 @@ static __always_inline __u32 point_tag(void)
 /* What a probe is of, beside functions whose two probes are two events. */
 enum point_of { OF_FUNCTION, OF_RET_SITE, OF_MARKER, OF_SESSION };
 
-static __always_inline enum taken sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp,
-					  enum point_of of)
+static __always_inline enum sample_taken sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp,
+						 enum point_of of)
 {
 	if (of != OF_MARKER && kind == WIRE_ENTRY)
 		return sample_entry(pid_tgid, pid_tgid >> 32, id, sp, of == OF_SESSION);
@@ -91,7 +91,7 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	__u64 pid_tgid;
 	__u32 tag, id, values, counted = 0;
 	bool occasion = false;
-	enum taken taken = TAKEN;
+	enum sample_taken taken = TAKEN;
 
 	keep_thread_stack(ctx, of == OF_SESSION ? &no_sessions : &no_programs);
 	if (!control.recording || control.muted)
@@ -113,20 +113,20 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	r.call.h.tid = pid_tgid;
 	r.call.h.tgid = pid_tgid >> 32;
 	r.call.sp = sp;
-	r.call.caller = kind == WIRE_EXIT || marker ? 0 : caller_of(ctx);
+	r.call.caller = kind == WIRE_EXIT || marker ? 0 : stack_caller_of(ctx);
 	if (kind == WIRE_ENTRY && !marker)
 		note_stack(ctx, &r.call);
 	values = tag >> WIRE_ID_BITS;
 	if (kind == WIRE_ENTRY && wants_occasion(marker ? 0 : values))
 		occasion = is_occasion(id);
 	if (values && marker)
-		put_operands(t, ctx, &r.call, values);
+		wire_put_operands(t, ctx, &r.call, values);
 	else if (values && kind == WIRE_EXIT)
-		put_return(t, ctx, &r.call);
+		wire_put_return(t, ctx, &r.call);
 	else if (values && (occasion || !(values & WIRE_ARGS_OCCASIONAL)))
-		put_arguments(t, ctx, &r.call, values & ~WIRE_ARGS_OCCASIONAL);
+		wire_put_arguments(t, ctx, &r.call, values & ~WIRE_ARGS_OCCASIONAL);
 	if (config.n_counters)
-		counted = count_call(t, &r, kind, pid_tgid, id, marker ? 0 : sp, occasion);
+		counted = counters_count_call(t, &r, kind, pid_tgid, id, marker ? 0 : sp, occasion);
 	r.call.h.head |= counted << WIRE_ID_BITS;
 	if (taken == TAKEN_INNER)
 		r.call.h.head |= WIRE_INNER << WIRE_ID_BITS;
@@ -134,7 +134,7 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 		r.call.h.time_ns = bpf_ktime_get_ns();
 	if (config.slow_stack_ns && !marker)
 		note_lasting(ctx, &r.call, kind, of != OF_RET_SITE);
-	if (put(t, &r, call_bytes(kind, counted))) {
+	if (wire_put(t, &r, call_bytes(kind, counted))) {
 		note_refused(t, r.call.h.time_ns);
 		COUNT(t->calls_lost);
 		t->counters_told = 0;

@@ -19,7 +19,7 @@ struct {
  * period N shares a factor with would show the same one of its calls again and again, or never its
  * outermost ones.
  */
-static __always_inline void draw(struct wire_sampling *s)
+static __always_inline void sampling_draw(struct wire_sampling *s)
 {
 	__u32 place = bpf_get_prandom_u32() % config.period;
 
@@ -31,7 +31,7 @@ static __always_inline struct wire_sampling *sampling_new(struct wire_sampling_k
 {
 	struct wire_sampling first = { .tgid = tgid };
 
-	draw(&first);
+	sampling_draw(&first);
 	bpf_map_update_elem(&sampling, key, &first, BPF_NOEXIST);
 	return bpf_map_lookup_elem(&sampling, key);
 }
@@ -43,7 +43,7 @@ static __always_inline __u32 slot(__u32 depth)
 	return depth & (WIRE_DEPTH_MAX - 1);
 }
 
-enum taken { TAKEN_NOT, TAKEN, TAKEN_INNER };
+enum sample_taken { TAKEN_NOT, TAKEN, TAKEN_INNER };
 
 static __always_inline __u64 word_at(__u64 address)
 {
@@ -70,8 +70,8 @@ static __always_inline bool enters_outermost(struct wire_sampling *s, __u64 sp, 
 }
 
 /* Whether this entry is one of those recorded; its stack pointer is remembered for its exit. */
-static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 sp,
-					       bool session)
+static __always_inline enum sample_taken sample_entry(__u32 tid, __u32 tgid, __u32 id, __u64 sp,
+						      bool session)
 {
 	struct wire_sampling_key key = { tid, id };
 	struct wire_sampling *s = bpf_map_lookup_elem(&sampling, &key);
@@ -98,7 +98,7 @@ static __always_inline enum taken sample_entry(__u32 tid, __u32 tgid, __u32 id, 
 			s->depth--;
 	if (s->depth >= WIRE_DEPTH_MAX)
 		return TAKEN_NOT;
-	draw(s);
+	sampling_draw(s);
 	s->sp[slot(s->depth)] = sp;
 	s->depth++;
 	s->recorded++;
@@ -134,7 +134,7 @@ static __always_inline bool sample_begin(__u32 tid, __u32 tgid, __u32 id, __u64 
 		s->until_next--;
 		return false;
 	}
-	draw(s);
+	sampling_draw(s);
 	s->sp[0] = sp;
 	s->depth = 1;
 	s->recorded++;

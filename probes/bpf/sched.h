@@ -73,7 +73,7 @@ static __always_inline void timed_until_now(struct wire_totals *t, __u64 from_ns
 static __always_inline bool takes_stack(struct wire_totals *t, const struct task_struct *task,
 					__u64 now_ns)
 {
-	if (is_over(t->stacks_since_ns, now_ns, WIRE_BLOCK_STACKS_NS)) {
+	if (thread_is_over(t->stacks_since_ns, now_ns, WIRE_BLOCK_STACKS_NS)) {
 		t->stacks_since_ns = now_ns;
 		t->stacks = 0;
 	}

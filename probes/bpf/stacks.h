@@ -146,7 +146,7 @@ static __always_inline __u64 return_address(struct pt_regs *ctx)
 }
 
 /* The trampoline is at the start of its page, which few returns are. */
-static __always_inline __u64 caller_of(struct pt_regs *ctx)
+static __always_inline __u64 stack_caller_of(struct pt_regs *ctx)
 {
 	__u64 address = return_address(ctx);
 	struct returns r;
@@ -191,7 +191,7 @@ static __always_inline bool is_turn(__u32 id)
 
 static __always_inline bool may_take(struct copy_budget *b, __u64 now, __u32 bytes)
 {
-	if (is_over(b->window_ns, now, STACK_WINDOW_NS)) {
+	if (thread_is_over(b->window_ns, now, STACK_WINDOW_NS)) {
 		b->window_ns = now;
 		b->taken_bytes = 0;
 	}
@@ -428,7 +428,7 @@ static __always_inline void note_slow(struct pt_regs *ctx, const struct wire_cal
 	if (call->h.time_ns - open->time_ns < config.slow_stack_ns)
 		return;
 	of.ip = open->ip;
-	of.caller = returned ? INSTRUCTION(ctx) : caller_of(ctx);
+	of.caller = returned ? INSTRUCTION(ctx) : stack_caller_of(ctx);
 	take_stack(ctx, call, &of);
 }
 

@@ -39,7 +39,7 @@ static int try_open(const struct ring *r, const struct perf_event_attr *event, p
 	return (int)syscall(SYS_perf_event_open, event, pid, (int)r->cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static int ring_open(struct ring *r, size_t bytes, const struct perf_event_attr *event, pid_t pid,
+static int open_ring(struct ring *r, size_t bytes, const struct perf_event_attr *event, pid_t pid,
 		     struct err *err)
 {
 	struct perf_event_attr attr = *event;
@@ -79,7 +79,7 @@ int rings_open_on(struct rings *rings, const struct cpus *cpus, size_t bytes,
 	for (uint32_t i = 0; i < cpus->n; i++)
 		rings->rings[i] = (struct ring){ .cpu = cpus->online[i], .fd = -1 };
 	for (uint32_t i = 0; i < cpus->n && !ret; i++)
-		ret = ring_open(&rings->rings[i], bytes, &attr, pid, err);
+		ret = open_ring(&rings->rings[i], bytes, &attr, pid, err);
 	return ret;
 }
 
