@@ -371,7 +371,13 @@ static void become_child(struct dso *dso, int fd)
 
 bool dso_is_foreign(const struct dso *dso)
 {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+	(void)dso; /* a sanitizer asks for more than the sandbox allows, and is to see the parsing
+		    */
+	return false;
+#else
 	return !(dso->parser && dso->parser->is_child) && dso->copied_bytes && !geteuid();
+#endif
 }
 
 static void end(struct parser *p)
