@@ -264,9 +264,25 @@ static void take_records(struct edges *e, const uint64_t *map, size_t bytes)
 	vec_release(&modules);
 }
 
+/* A copy: the program may still write to the file, or make it shorter. */
+static void *copy_of(int fd, size_t bytes)
+{
+	void *copy = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	for (size_t at = 0; copy != MAP_FAILED && at < bytes;) {
+		ssize_t n = pread(fd, (char *)copy + at, bytes - at, (off_t)at);
+
+		if (n <= 0)
+			break; /* what is missing is no record: zeros */
+		at += (size_t)n;
+	}
+	return copy;
+}
+
 static int read_log(struct edges *e, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	const struct edges_header *h;
 	void *map = MAP_FAILED;
 	struct edges_log *log;
@@ -274,8 +290,8 @@ static int read_log(struct edges *e, const char *path)
 
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &st) && (size_t)st.st_size >= sizeof(*h))
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (size_t)st.st_size >= sizeof(*h))
+		map = copy_of(fd, (size_t)st.st_size);
 	close(fd);
 	if (map == MAP_FAILED)
 		return -EINVAL;
