@@ -303,6 +303,19 @@ static void add_cursors(struct inproc_drain *d, uint32_t region)
 	}
 }
 
+/* What was read of it so far is sound; from here on zeros would be taken for records. */
+static void give_up_torn(struct inproc_drain *d)
+{
+	vec_for_each (&d->regions, struct inproc_region, g) {
+		if (!g->shared || !g->memory->torn)
+			continue;
+		d->torn_regions++;
+		d->lost_records++;
+		put(d, g, 0, REC_LOST, clock_now_ns(), 0, 0);
+		g->shared = NULL;
+	}
+}
+
 int inproc_drain_run(struct inproc_drain *d)
 {
 	uint64_t since_ns = clock_now_ns();
@@ -323,6 +336,7 @@ int inproc_drain_run(struct inproc_drain *d)
 	vec_for_each (&d->regions, struct inproc_region, g)
 		if (g->shared)
 			free_slots(d, g);
+	give_up_torn(d);
 	return d->error;
 }
 
@@ -335,16 +349,19 @@ void inproc_drain_stop(struct inproc_drain *d)
 
 static void finish_region(struct inproc_drain *d, struct inproc_region *g, uint64_t now_ns)
 {
+	uint64_t without_ring;
+
 	for (uint32_t i = 0; i < INPROC_SLOTS; i++) {
 		uint64_t lost = g->slots[i].lost;
 
 		if (lost > g->seen[i].lost)
 			put_lost(d, g, &g->seen[i], lost - g->seen[i].lost, now_ns);
 	}
-	if (!g->shared->without_ring)
+	without_ring = g->shared->without_ring;
+	if (!without_ring)
 		return;
-	d->lost_records += g->shared->without_ring;
-	put(d, g, 0, REC_LOST, now_ns, g->shared->without_ring, 0);
+	d->lost_records += without_ring;
+	put(d, g, 0, REC_LOST, now_ns, without_ring, 0);
 }
 
 void inproc_drain_finish(struct inproc_drain *d, uint64_t now_ns)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/guarded.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "probes/inproc/inproc.h"
@@ -23,7 +24,8 @@ struct wire_call;
 #define INPROC_CPU	   0 /* rings are of threads: which CPU they were on is not known */
 struct inproc_region {
 	pid_t pid;
-	uint64_t bytes;		      /* mapped */
+	uid_t owner;		      /* in whose directory it is */
+	struct guarded *memory;	      /* mapped; NULL: refused */
 	struct inproc_header header;  /* as it was when it was checked */
 	struct inproc_header *shared; /* mapped */
 	struct inproc_slot *slots;
@@ -62,7 +64,7 @@ struct inproc_cursor {
 };
 
 struct inproc_drain {
-	const char *directory;
+	const char *directory; /* of inproc.h: the users' directories are in it */
 	struct trace_writer *writer;
 	struct {
 		VEC(struct inproc_region)
@@ -76,12 +78,12 @@ struct inproc_drain {
 		VEC(struct inproc_left)
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
-	uint64_t refused_regions;
-	uint32_t n_frames, n_stacks; /* the file's ids so far; stacks from 1 on */
-	struct keep *keep;	     /* NULL: every call is written */
-	uint64_t rest_ns;	     /* when what it left out is written */
-	bool busy;		     /* a ring was more than a quarter full: come back soon */
-	int error;		     /* the writer's, sticky */
+	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */
+	uint32_t n_frames, n_stacks;		/* the file's ids so far; stacks from 1 on */
+	struct keep *keep;			/* NULL: every call is written */
+	uint64_t rest_ns;			/* when what it left out is written */
+	bool busy; /* a ring was more than a quarter full: come back soon */
+	int error; /* the writer's, sticky */
 };
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w);

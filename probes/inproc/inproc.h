@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * The contract between the recorder and a producer that lives inside of the program (design,
- * section 2). The recorder makes a directory that only the program's user may write to, with a file
- * "config" of text lines in it; each process of the program that has a producer makes a region
- * there, a file in shared memory, and renames it to PID.region when its header is complete. Nobody
- * waits for anybody: a full ring counts what it had no room for, and the program goes on.
+ * section 2). The recorder makes a directory, and in it one for each user, named by the user's
+ * number, that only that user may write to, with a file "config" of text lines in it; each process
+ *of the program that has a producer makes a region there, a file in shared memory, and renames it
+ *to PID.region when its header is complete. Nobody waits for anybody: a full ring counts what it
+ *had no room for, and the program goes on.
  *
  *	header     struct inproc_header, INPROC_PAGE bytes
  *	slots      INPROC_SLOTS × struct inproc_slot: the rings' state
@@ -26,16 +27,17 @@
 
 #include <stdint.h>
 
-#define INPROC_MAGIC	  0x706e6973u /* "sinp" */
-#define INPROC_VERSION	  2
-#define INPROC_PAGE	  4096
-#define INPROC_SLOTS	  4096
-#define INPROC_NAMES	  (64u << 20) /* bytes of address space, not of memory */
-#define INPROC_IDS_MAX	  (1u << 20)  /* ids are below */
-#define INPROC_RING_BYTES (256u << 10)
-#define INPROC_DEPTH_MAX  4096 /* calls inside of each other, of a thread */
-#define INPROC_FRAMES_MAX 64   /* of a stack */
-#define INPROC_SUFFIX	  ".region"
+#define INPROC_MAGIC	   0x706e6973u /* "sinp" */
+#define INPROC_VERSION	   2
+#define INPROC_PAGE	   4096
+#define INPROC_SLOTS	   4096
+#define INPROC_REGIONS_MAX 4096	       /* of a recording; further ones are not looked at */
+#define INPROC_NAMES	   (64u << 20) /* bytes of address space, not of memory */
+#define INPROC_IDS_MAX	   (1u << 20)  /* ids are below */
+#define INPROC_RING_BYTES  (256u << 10)
+#define INPROC_DEPTH_MAX   4096 /* calls inside of each other, of a thread */
+#define INPROC_FRAMES_MAX  64	/* of a stack */
+#define INPROC_SUFFIX	   ".region"
 
 struct inproc_header {
 	uint32_t magic, version;

@@ -168,22 +168,29 @@ static void add_row(struct inproc_drain *d, struct inproc_region *g, const struc
 	}
 }
 
+#define ROW_MAX (256u << 10) /* bytes; a producer's longest is a stack of 64 frames */
+
 void inproc_read_names(struct inproc_drain *d, struct inproc_region *g)
 {
 	uint64_t end = atomic_load_explicit(&g->shared->names_end, memory_order_acquire);
 	const char *strings[NAME_STRINGS];
+	char *copy = xmalloc(ROW_MAX);
 	struct inproc_name n;
 
+	/* The program may write there at any time: a row is copied, then looked at. */
 	if (end > g->header.names_bytes)
 		end = g->header.names_bytes;
 	while (g->names_read + sizeof(n) <= end) {
 		const char *row = g->names + g->names_read;
 
 		memcpy(&n, row, sizeof(n));
-		if (n.bytes < sizeof(n) || n.bytes > end - g->names_read ||
-		    !strings_of(row, row + n.bytes, strings))
+		if (n.bytes < sizeof(n) || n.bytes > ROW_MAX || n.bytes > end - g->names_read)
+			break;
+		memcpy(copy, row, n.bytes);
+		if (!strings_of(copy, copy + n.bytes, strings))
 			break;
 		add_row(d, g, &n, strings);
 		g->names_read += n.bytes;
 	}
+	free(copy);
 }

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/guarded.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -39,19 +39,20 @@ static bool is_sound(const struct inproc_header *h, uint64_t bytes)
 	       bytes == rings_at + h->slots * h->ring_bytes;
 }
 
-static bool map_region(struct inproc_region *g, int fd)
+/* A file of the directory's owner, not one that he has linked there. */
+static bool map_region(struct inproc_region *g, int fd, uid_t owner)
 {
 	struct stat st;
 	char *p;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != owner || st.st_nlink > 1 ||
 	    pread(fd, &g->header, sizeof(g->header), 0) != sizeof(g->header) ||
 	    !is_sound(&g->header, (uint64_t)st.st_size))
 		return false;
-	g->bytes = (uint64_t)st.st_size;
-	p = mmap(NULL, g->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	if (p == MAP_FAILED)
+	g->memory = xcalloc(1, sizeof(*g->memory));
+	if (guarded_map(g->memory, fd, (size_t)st.st_size))
 		return false;
+	p = g->memory->start;
 	g->header.vm[sizeof(g->header.vm) - 1] = '\0';
 	g->shared = (struct inproc_header *)p;
 	g->slots = (struct inproc_slot *)(p + INPROC_PAGE);
@@ -78,53 +79,74 @@ static void write_object(struct inproc_drain *d, struct inproc_region *g)
 	write_line(d, &line);
 }
 
-static bool is_known(const struct inproc_drain *d, pid_t pid)
+static bool is_known(const struct inproc_drain *d, uid_t owner, pid_t pid)
 {
 	vec_for_each (&d->regions, const struct inproc_region, g)
-		if (g->pid == pid)
+		if (g->pid == pid && g->owner == owner)
 			return true;
 	return false;
 }
 
-static void add_region(struct inproc_drain *d, const char *name, pid_t pid)
+static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char *name, pid_t pid)
 {
-	char *path = xasprintf("%s/%s", d->directory, name);
-	int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct inproc_region *g = vec_add(&d->regions);
 
 	g->pid = pid;
-	if (fd < 0 || !map_region(g, fd)) {
+	g->owner = owner;
+	if (fd < 0 || !map_region(g, fd, owner)) {
 		d->refused_regions++;
-		log_detail("%s is no region of a producer that this ispot knows", path);
+		log_detail("%s is no region of a producer that this ispot knows", name);
 	} else {
 		write_object(d, g);
 	}
 	if (fd >= 0)
 		close(fd);
-	free(path);
 }
 
-void inproc_find_regions(struct inproc_drain *d)
+static void find_in(struct inproc_drain *d, DIR *dir, uid_t owner)
 {
-	DIR *dir = opendir(d->directory);
 	struct dirent *e;
 
-	while (dir && (e = readdir(dir))) {
+	while (d->regions.n < INPROC_REGIONS_MAX && (e = readdir(dir))) {
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
 
 		if (pid > 0 && pid <= INT32_MAX && !strcmp(end, INPROC_SUFFIX) &&
-		    !is_known(d, (pid_t)pid))
-			add_region(d, e->d_name, (pid_t)pid);
+		    !is_known(d, owner, (pid_t)pid))
+			add_region(d, dirfd(dir), owner, e->d_name, (pid_t)pid);
 	}
-	if (dir)
-		closedir(dir);
+}
+
+void inproc_find_regions(struct inproc_drain *d)
+{
+	DIR *all = opendir(d->directory);
+	struct dirent *e;
+
+	while (all && (e = readdir(all))) {
+		uint64_t owner;
+		int fd = text_parse_u64(e->d_name, &owner)
+				 ? -1
+				 : openat(dirfd(all), e->d_name,
+					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+		if (dir)
+			find_in(d, dir, (uid_t)owner);
+		if (dir)
+			closedir(dir);
+		else if (fd >= 0)
+			close(fd);
+	}
+	if (all)
+		closedir(all);
 }
 
 void inproc_region_release(struct inproc_region *g)
 {
-	if (g->shared)
-		munmap(g->shared, g->bytes);
+	if (g->memory)
+		guarded_unmap(g->memory);
+	free(g->memory);
 	vec_release(&g->ids);
 	vec_release(&g->frames);
 	vec_release(&g->stacks);

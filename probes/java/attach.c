@@ -2,29 +2,42 @@
 /*
  * The attach protocol of HotSpot machines, as jcmd speaks it: a file asks for it, SIGQUIT makes the
  * machine look for the file and open a socket, and over that it is told what to load.
+ *
+ * The machine may be anybody's, and hostile. So a child does that with the machine's identity and
+ * root, where its links and files lead to nothing that its user could not reach himself; the socket
+ * has to be that user's and the machine itself behind it; the signal goes to the process that was
+ * looked at, whoever has its number by then. The agent is a file that only the recorder can write.
  */
+#include "probes/java/attach.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/identity.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/java/pauses.h"
 #include "probes/java/preload/preload.h"
-#include "probes/java/record.h"
+#include "probes/java/place.h"
 
 #define PATIENCE_NS 10000000000ull
 #define TURN_NS	    20000000ull
+#define REPLY_BYTES 256
 
 /* A line of /proc/PID/status; NULL: not there. To be freed. */
 static char *status_line(pid_t pid, const char *name)
@@ -77,146 +90,339 @@ static pid_t inner_pid(pid_t pid)
 	return inner > 0 ? inner : pid;
 }
 
-static int try_connect(const char *path)
+/* ---- what runs as the machine's user, in its root ---- */
+
+/* The machine that is talked to, as the kernel has it when it is first looked at. */
+struct machine {
+	pid_t pid, inner;
+	int pidfd;
+	uid_t uid;
+	gid_t gid, groups[IDENTITY_GROUPS_MAX];
+	int n_groups;
+	bool in_its_root; /* this process is: paths are the machine's own */
+};
+
+/* The second number of a line "real effective saved fs". */
+static bool effective(pid_t pid, const char *name, unsigned *id)
+{
+	char *line = status_line(pid, name);
+	bool found = line && sscanf(line, "%*u %u", id) == 1;
+
+	free(line);
+	return found;
+}
+
+static bool read_machine(struct machine *m, pid_t pid)
+{
+	char *line = status_line(pid, "Groups:"), *at = line;
+	bool found = line && effective(pid, "Uid:", &m->uid) && effective(pid, "Gid:", &m->gid);
+
+	for (int used; found && at && m->n_groups < IDENTITY_GROUPS_MAX; at += used)
+		if (sscanf(at, "%u%n", &m->groups[m->n_groups], &used) != 1)
+			break;
+		else
+			m->n_groups++;
+	free(line);
+	return found;
+}
+
+/*
+ * From here on this process can reach what the machine's user can, and nothing else: its links lead
+ * somewhere in its own root, its files are its own.
+ */
+static int become(struct machine *m)
+{
+	char root[64];
+
+	if (geteuid() != 0)
+		return 0;
+	snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
+	if (chroot(root) || chdir("/") || setgroups((size_t)m->n_groups, m->groups) ||
+	    setresgid(m->gid, m->gid, m->gid) || setresuid(m->uid, m->uid, m->uid))
+		return -errno;
+	m->in_its_root = true;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+}
+
+/* A socket of the machine's user, behind which the machine itself listens. */
+static int try_connect(const struct machine *m, const char *path)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	struct ucred peer;
+	socklen_t n = sizeof(peer);
+	struct stat st;
 	int fd;
 
-	if (strlen(path) >= sizeof(a.sun_path))
+	if (strlen(path) >= sizeof(a.sun_path) || lstat(path, &st) || !S_ISSOCK(st.st_mode) ||
+	    st.st_uid != m->uid || st.st_mode & (S_IWGRP | S_IWOTH))
 		return -1;
 	strcpy(a.sun_path, path);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd >= 0 && !connect(fd, (struct sockaddr *)&a, sizeof(a)))
+	if (fd < 0)
+		return -1;
+	if (!connect(fd, (struct sockaddr *)&a, sizeof(a)) &&
+	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) && peer.pid == m->pid &&
+	    peer.uid == m->uid)
 		return fd;
-	if (fd >= 0)
-		close(fd);
+	close(fd);
 	return -1;
 }
 
 /* Makes the file that asks, and sends the signal; gone again when this returns. */
-static int wake(pid_t pid, const char *ask, const char *socket_path, struct err *err)
+static int wake(const struct machine *m, const char *ask, const char *socket_path)
 {
 	uint64_t since = clock_now_ns();
-	int fd = open(ask, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600), made = -1;
-	char path[64];
-	struct stat st;
+	int fd = open(ask, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), made = -1;
 
 	if (fd < 0)
-		return err_set(err, -errno, "cannot make %s: %s; run as the user of process %d",
-			       ask, strerror(errno), pid);
-	snprintf(path, sizeof(path), "/proc/%d", pid);
-	if (!stat(path, &st) && st.st_uid != geteuid() && fchown(fd, st.st_uid, st.st_gid))
-		since = 0;
+		return -errno;
 	close(fd);
-	if (since && !kill(pid, SIGQUIT))
-		while ((made = try_connect(socket_path)) < 0 &&
+	if (!syscall(SYS_pidfd_send_signal, m->pidfd, SIGQUIT, NULL, 0))
+		while ((made = try_connect(m, socket_path)) < 0 &&
 		       clock_now_ns() - since < PATIENCE_NS)
 			clock_sleep_ns(TURN_NS);
 	unlink(ask);
-	return made >= 0 ? made
-			 : err_set(err, -ETIMEDOUT,
-				   "the Java machine of process %d does not answer; was it started "
-				   "with -XX:+DisableAttachMechanism?",
-				   pid);
+	return made < 0 ? -ETIMEDOUT : made;
 }
 
-static int open_socket(pid_t pid, struct err *err)
+/* Without root the machine's root is reached through /proc. */
+static int open_socket(const struct machine *m)
 {
-	char *path = xasprintf("/proc/%d/root/tmp/.java_pid%d", pid, inner_pid(pid));
-	char *ask = xasprintf("/proc/%d/root/tmp/.attach_pid%d", pid, inner_pid(pid));
-	int fd = try_connect(path);
+	char *root = m->in_its_root ? xstrdup("") : xasprintf("/proc/%d/root", m->pid);
+	char *path = xasprintf("%s/tmp/.java_pid%d", root, m->inner);
+	char *ask = xasprintf("%s/tmp/.attach_pid%d", root, m->inner);
+	int fd = try_connect(m, path);
 
 	if (fd < 0)
-		fd = wake(pid, ask, path, err);
+		fd = wake(m, ask, path);
 	free(path);
 	free(ask);
+	free(root);
 	return fd;
 }
 
 /* A request is its version, a word and three arguments. */
-static int ask(int fd, pid_t pid, const char *const words[4], struct err *err)
+static int ask(int fd, const char *const words[4])
 {
 	int ret = write(fd, "1", 2) < 0 ? -errno : 0;
 
 	for (size_t i = 0; i < 4; i++)
 		if (write(fd, words[i], strlen(words[i]) + 1) < 0)
 			ret = -errno;
-	return ret ? err_set(err, ret, "the Java machine of process %d hung up; try again", pid)
-		   : 0;
+	return ret;
 }
 
-/* "0\n" is success, from some machines with a word behind it. */
-static bool succeeded(int fd, char *reply, size_t room)
+/* What the child found: the machine's whole answer, or why there is none. */
+struct reply {
+	int code; /* 0 or -errno */
+	enum { STEP_BECOME, STEP_SEE, STEP_OPEN, STEP_ASK, STEP_ANSWER } step;
+	char text[REPLY_BYTES];
+};
+
+static void read_answer(int fd, struct reply *r)
 {
 	size_t n = 0;
 	ssize_t got;
-	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	while (n < room - 1 && poll(&p, 1, PATIENCE_NS / 1000000) > 0 &&
-	       (got = read(fd, reply + n, room - 1 - n)) > 0)
+	/* the parent has the deadline: it ends this process */
+	while (n < sizeof(r->text) - 1 &&
+	       (got = read(fd, r->text + n, sizeof(r->text) - 1 - n)) > 0)
 		n += (size_t)got;
-	reply[n] = '\0';
-	return *reply == '0' && !strstr(reply, "return code: -") && !strstr(reply, "not loaded");
+	r->text[n] = '\0';
 }
 
-static int load(int fd, pid_t pid, const char *directory, struct err *err)
+static void converse(struct machine *m, const char *sees, const char *const words[4],
+		     struct reply *r)
 {
-	char *agent = xasprintf("%s/" JAVA_AGENT, directory), reply[256];
-	const char *const words[] = { "load", agent, "true", directory };
-	int ret = ask(fd, pid, words, err);
+	int fd = -1;
+	char *path;
 
-	free(agent);
-	if (ret || succeeded(fd, reply, sizeof(reply)))
-		return ret;
-	reply[strcspn(reply, "\r")] = '\0';
-	for (char *c = reply; *c; c++)
+	r->step = STEP_BECOME;
+	r->code = become(m);
+	if (r->code)
+		return;
+	r->step = STEP_SEE;
+	path = m->in_its_root ? xstrdup(sees) : xasprintf("/proc/%d/root%s", m->pid, sees);
+	r->code = access(path, R_OK) ? -errno : 0;
+	free(path);
+	if (r->code)
+		return;
+	r->step = STEP_OPEN;
+	fd = open_socket(m);
+	r->code = fd < 0 ? fd : 0;
+	if (r->code)
+		return;
+	r->step = STEP_ASK;
+	r->code = ask(fd, words);
+	if (r->code)
+		return;
+	r->step = STEP_ANSWER;
+	read_answer(fd, r);
+}
+
+static void child(struct machine *m, const char *sees, const char *const words[4], int out)
+{
+	struct reply r = { 0 };
+
+	signal(SIGPIPE, SIG_IGN);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	converse(m, sees, words, &r);
+	_exit(write(out, &r, sizeof(r)) == sizeof(r) ? 0 : 1);
+}
+
+static bool told_to_end(const sigset_t *ends)
+{
+	sigset_t pending;
+
+	sigpending(&pending);
+	for (int number = 1; ends && number < SIGRTMIN; number++)
+		if (sigismember(ends, number) == 1 && sigismember(&pending, number) == 1)
+			return true;
+	return false;
+}
+
+/* One deadline for all that the machine does, and a signal ends it at once. */
+static int await(int in, const sigset_t *ends, struct reply *r)
+{
+	uint64_t since = clock_now_ns();
+	struct pollfd p = { .fd = in, .events = POLLIN };
+
+	while (clock_now_ns() - since < 2 * PATIENCE_NS) {
+		if (told_to_end(ends))
+			return -EINTR;
+		if (poll(&p, 1, TURN_NS / 1000000) > 0)
+			return read(in, r, sizeof(*r)) == sizeof(*r) ? 0 : -EIO;
+	}
+	return -ETIMEDOUT;
+}
+
+static int talk(struct machine *m, const char *sees, const char *const words[4],
+		const sigset_t *ends, struct reply *r)
+{
+	int ends_of[2], ret;
+	pid_t pid;
+
+	if (pipe2(ends_of, O_CLOEXEC))
+		return -errno;
+	pid = fork();
+	if (!pid)
+		child(m, sees, words, ends_of[1]);
+	close(ends_of[1]);
+	ret = pid < 0 ? -errno : await(ends_of[0], ends, r);
+	close(ends_of[0]);
+	if (pid > 0) {
+		kill(pid, SIGKILL);
+		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	return ret;
+}
+
+/* ---- requests ---- */
+
+static int open_machine(struct machine *m, pid_t pid)
+{
+	*m = (struct machine){ .pid = pid, .inner = inner_pid(pid), .pidfd = -1 };
+	m->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (m->pidfd < 0)
+		return -errno;
+	return read_machine(m, pid) ? 0 : -ESRCH;
+}
+
+/* "0\n" is success, from some machines with a word behind it. */
+static bool succeeded(const struct reply *r)
+{
+	return !r->code && r->step == STEP_ANSWER && *r->text == '0' &&
+	       !strstr(r->text, "return code: -") && !strstr(r->text, "not loaded");
+}
+
+static int cannot_talk(pid_t pid, int ret, struct err *err)
+{
+	if (ret == -EINTR)
+		return err_set(err, ret, "ended while process %d was attached to", pid);
+	return err_set(err, ret == -EIO ? -ETIMEDOUT : ret,
+		       "the Java machine of process %d does not answer; was it started with "
+		       "-XX:+DisableAttachMechanism?",
+		       pid);
+}
+
+static int explain(pid_t pid, const char *place, struct reply *r, struct err *err)
+{
+	if (r->step == STEP_SEE)
+		return err_set(err, -ENOTSUP,
+			       "process %d is in a container that does not see %s; record its "
+			       "command instead",
+			       pid, place);
+	if (r->step == STEP_OPEN && r->code == -ETIMEDOUT)
+		return cannot_talk(pid, r->code, err);
+	if (r->code)
+		return err_set(
+			err, r->code,
+			"cannot attach to the Java machine of process %d: %s; run as its user "
+			"or as root, and look whether its /tmp can be written",
+			pid, strerror(-r->code));
+	r->text[strcspn(r->text, "\r")] = '\0';
+	for (char *c = r->text; *c; c++)
 		*c = *c == '\n' ? ' ' : *c;
-	text_printable(reply, sizeof(reply), reply);
+	text_printable(r->text, sizeof(r->text), r->text);
 	return err_set(err, -EIO,
 		       "the Java machine of process %d did not load the agent (%s); see what it "
 		       "wrote to its error output",
-		       pid, *reply ? reply : "no answer");
+		       pid, *r->text ? r->text : "no answer");
 }
 
-bool java_attach_log(pid_t pid, const char *directory, bool on)
+static int load(struct machine *m, const char *place, const sigset_t *ends, struct err *err)
 {
-	char *log = java_pauses_log(inner_pid(pid), directory, on), reply[256] = "";
-	const char *const words[] = { "jcmd", log, "", "" };
-	int fd = open_socket(pid, NULL);
-	bool done = fd >= 0 && !ask(fd, pid, words, NULL) && succeeded(fd, reply, sizeof(reply));
+	char *directory = java_place_of(place, m->uid);
+	char *agent = xasprintf("%s/" JAVA_AGENT, place);
+	const char *const words[] = { "load", agent, "true", directory };
+	struct reply r = { 0 };
+	int ret = talk(m, agent, words, ends, &r);
 
-	if (fd >= 0)
-		close(fd);
+	if (ret)
+		ret = cannot_talk(m->pid, ret, err);
+	else if (!succeeded(&r))
+		ret = explain(m->pid, place, &r, err);
+	free(agent);
+	free(directory);
+	return ret;
+}
+
+bool java_attach_log(pid_t pid, const char *place, const sigset_t *ends, bool on)
+{
+	struct reply r = { 0 };
+	struct machine m;
+	bool done = !open_machine(&m, pid);
+	char *directory = java_place_of(place, m.uid);
+	char *log = java_pauses_log(m.inner, directory, on);
+	const char *const words[] = { "jcmd", log, "", "" };
+
+	done = done && !talk(&m, "/", words, ends, &r) && succeeded(&r);
+	if (m.pidfd >= 0)
+		close(m.pidfd);
+	free(directory);
 	free(log);
 	return done;
 }
 
-int java_attach(pid_t pid, const char *directory, struct err *err)
+int java_attach(pid_t pid, const char *place, const sigset_t *ends, struct err *err)
 {
-	char *seen = xasprintf("/proc/%d/root%s/config", pid, directory);
-	bool elsewhere = access(seen, R_OK);
-	int fd, ret;
+	struct machine m;
+	int ret = open_machine(&m, pid);
 
-	free(seen);
-	if (!maps_jvm(pid))
-		return err_set(err, -EINVAL,
-			       "process %d is no Java machine, or not yours; name one that is, or "
-			       "leave out --java",
-			       pid);
-	if (!catches_quit(pid))
-		return err_set(err, -EINVAL,
-			       "the Java machine of process %d runs with -Xrs or is only starting, "
-			       "so it cannot be attached to; record its command instead",
-			       pid);
-	if (elsewhere)
-		return err_set(err, -ENOTSUP,
-			       "process %d is in a container that does not see %s; record its "
-			       "command instead",
-			       pid, directory);
-	fd = open_socket(pid, err);
-	if (fd < 0)
-		return fd;
-	ret = load(fd, pid, directory, err);
-	close(fd);
+	if (ret || !maps_jvm(pid))
+		ret = err_set(err, -EINVAL,
+			      "process %d is no Java machine, or not yours; name one that is, or "
+			      "leave out --java",
+			      pid);
+	else if (!catches_quit(pid))
+		ret = err_set(err, -EINVAL,
+			      "the Java machine of process %d runs with -Xrs or is only starting, "
+			      "so it cannot be attached to; record its command instead",
+			      pid);
+	else
+		ret = load(&m, place, ends, err);
+	if (m.pidfd >= 0)
+		close(m.pidfd);
 	return ret;
 }

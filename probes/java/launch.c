@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/identity.h"
 #include "base/mem.h"
 #include "probes/java/pauses.h"
+#include "probes/java/place.h"
 #include "probes/java/preload/preload.h"
 #include "probes/java/record.h"
 #include "probes/process/program.h"
@@ -112,7 +114,7 @@ static int start(struct launch *l, char *const *words, const struct launch_inher
 static int start_java(struct launch *l, const struct java_recording *o, const char *directory,
 		      const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err)
 {
-	char *options[] = { xasprintf("-agentpath:%s/" JAVA_AGENT "=%s", directory, directory),
+	char *options[] = { xasprintf("-agentpath:%s/../" JAVA_AGENT "=%s", directory, directory),
 			    java_pauses_option(o->argv[0], directory) };
 	char **words = with_options(o->argv, options, options[1] ? 2 : 1);
 	int ret = start(l, words, inherit, start_ns, err);
@@ -130,7 +132,7 @@ static int start_any(struct launch *l, const struct java_recording *o, const cha
 	struct addition additions[] = {
 		{ .name = "LD_PRELOAD",
 		  .between = ":",
-		  .value = xasprintf("%s/" JAVA_PRELOAD, directory) },
+		  .value = xasprintf("%s/../" JAVA_PRELOAD, directory) },
 		{ .name = JAVA_PLACE, .between = "", .value = xstrdup(directory) },
 		{ .name = "ASAN_OPTIONS",
 		  .between = ":",
@@ -148,10 +150,13 @@ static int start_any(struct launch *l, const struct java_recording *o, const cha
 	return ret;
 }
 
-int java_launch(struct launch *l, const struct java_recording *o, const char *directory,
+int java_launch(struct launch *l, const struct java_recording *o, const char *place,
 		const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err)
 {
 	bool by_option = is_named_java(o->argv[0]) && loads_what_ispot_loads(o->argv[0]);
+	char *directory = java_place_of(place, o->user ? o->user->uid : geteuid());
+	int ret = (by_option ? start_java : start_any)(l, o, directory, inherit, start_ns, err);
 
-	return (by_option ? start_java : start_any)(l, o, directory, inherit, start_ns, err);
+	free(directory);
+	return ret;
 }

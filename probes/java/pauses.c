@@ -2,6 +2,7 @@
 #include "probes/java/pauses.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "probes/inproc/inproc.h"
 #include "probes/java/preload/preload.h"
 #include "probes/java/record.h"
 
@@ -102,38 +104,59 @@ static bool is_known(const struct java_pauses *p, pid_t pid)
 	return false;
 }
 
-static void find_logs(struct java_pauses *p)
+static void find_in(struct java_pauses *p, DIR *dir, uid_t user)
 {
-	DIR *dir = opendir(p->directory);
 	struct dirent *entry;
 	int pid, end;
 
-	while (dir && (entry = readdir(dir))) {
+	while (p->logs.n < INPROC_REGIONS_MAX && (entry = readdir(dir))) {
 		end = 0;
 		if (sscanf(entry->d_name, JAVA_PAUSES "%d.log%n", &pid, &end) == 1 && end &&
 		    !entry->d_name[end] && !is_known(p, pid))
-			*vec_add(&p->logs) = (struct java_log){ .pid = pid };
+			*vec_add(&p->logs) = (struct java_log){ .pid = pid, .user = user };
 	}
-	if (dir)
-		closedir(dir);
+}
+
+static void find_logs(struct java_pauses *p)
+{
+	DIR *all = opendir(p->directory), *dir;
+	struct dirent *entry;
+	uint64_t user;
+
+	while (all && (entry = readdir(all))) {
+		char *path = text_parse_u64(entry->d_name, &user)
+				     ? NULL
+				     : xasprintf("%s/%s", p->directory, entry->d_name);
+
+		dir = path ? opendir(path) : NULL;
+		if (dir) {
+			find_in(p, dir, (uid_t)user);
+			closedir(dir);
+		}
+		free(path);
+	}
+	if (all)
+		closedir(all);
 }
 
 /* Whole lines from where the log was read to; of one that is being written the rest comes later. */
-static void read_lines(struct java_log *log, const char *name,
+static void read_lines(struct java_log *log, int fd,
 		       void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
 		       void *self)
 {
-	FILE *f = fopen(name, "re");
+	FILE *f = fdopen(fd, "r");
 	char line[LINE_MAX_BYTES];
 	uint64_t end_ns, ns;
 
-	if (!f)
+	if (!f) {
+		close(fd);
 		return;
+	}
 	fseek(f, log->at, SEEK_SET);
 	while (fgets(line, sizeof(line), f)) {
 		size_t n = strlen(line);
 
-		if (line[n - 1] != '\n' && n < sizeof(line) - 1)
+		if (n && line[n - 1] != '\n' && n < sizeof(line) - 1)
 			break;
 		log->at = ftell(f);
 		if (java_pauses_parse(line, &end_ns, &ns))
@@ -142,10 +165,17 @@ static void read_lines(struct java_log *log, const char *name,
 	fclose(f);
 }
 
-/* The program owns the directory: no link, no pipe of its is followed or waited for. */
-static bool is_file(const char *name, struct stat *st)
+/* The program owns the directory: no link, no pipe of its is followed or waited for. -1: no file.
+ */
+static int open_file(const char *name, struct stat *st)
 {
-	return !lstat(name, st) && S_ISREG(st->st_mode);
+	int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0 && !fstat(fd, st) && S_ISREG(st->st_mode))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
 }
 
 /* A full one has another name by now. None is kept open: a build may start thousands of machines.
@@ -153,20 +183,25 @@ static bool is_file(const char *name, struct stat *st)
 static void follow(const struct java_pauses *p, struct java_log *log,
 		   void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns), void *self)
 {
-	char *name = xasprintf("%s/" JAVA_PAUSES "%d.log", p->directory, (int)log->pid);
+	char *name = xasprintf("%s/%u/" JAVA_PAUSES "%d.log", p->directory, (unsigned)log->user,
+			       (int)log->pid);
 	char *full = xasprintf("%s.0", name);
 	struct stat now, before;
+	int fd = open_file(name, &now), old;
 
-	if (is_file(name, &now)) {
-		if (now.st_ino != log->inode) {
-			if (log->inode && is_file(full, &before) && before.st_ino == log->inode)
-				read_lines(log, full, visit, self);
-			log->inode = now.st_ino;
-			log->at = 0;
-		}
-		if (now.st_size > log->at)
-			read_lines(log, name, visit, self);
+	if (fd >= 0 && now.st_ino != log->inode) {
+		old = log->inode ? open_file(full, &before) : -1;
+		if (old >= 0 && before.st_ino == log->inode)
+			read_lines(log, old, visit, self);
+		else if (old >= 0)
+			close(old);
+		log->inode = now.st_ino;
+		log->at = 0;
 	}
+	if (fd >= 0 && now.st_size > log->at)
+		read_lines(log, fd, visit, self);
+	else if (fd >= 0)
+		close(fd);
 	free(full);
 	free(name);
 }

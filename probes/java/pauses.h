@@ -16,7 +16,7 @@
 #include "base/vec.h"
 
 struct java_pauses {
-	const char *directory; /* borrowed */
+	const char *directory; /* of inproc.h; borrowed */
 	struct {
 		VEC(struct java_log)
 	} logs;
@@ -24,6 +24,7 @@ struct java_pauses {
 
 struct java_log {
 	pid_t pid;
+	uid_t user;  /* in whose directory it is */
 	ino_t inode; /* of the file that was read latest; 0: none was */
 	long at;     /* read to there */
 };

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/java/place.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -58,7 +60,7 @@ static void sweep(const char *in)
 				     : NULL;
 
 		if (path)
-			temporary_remove(path);
+			java_place_remove(path);
 		free(path);
 	}
 	if (dir)
@@ -96,20 +98,63 @@ static int put_config(const char *dir, const struct java_recording *o)
 	return ret;
 }
 
-/* Who is to make regions there: the command's user, or the process's. */
-static int give(const char *dir, const struct java_recording *o)
+/* A user's own: his processes make their regions there, and nobody else can touch them. */
+static int make_for(const char *place, uid_t uid, gid_t gid, const struct java_recording *o)
 {
-	char path[64];
-	struct stat st;
+	char *dir = java_place_of(place, uid);
+	int ret = mkdir(dir, 0700) ? -errno : 0;
+
+	/* what he starts as somebody else has to come through to the agent */
+	if (!ret && chmod(dir, 0711))
+		ret = -errno;
+	if (!ret)
+		ret = put_config(dir, o);
+	if (!ret && uid != geteuid() && chown(dir, uid, gid))
+		ret = -errno;
+	free(dir);
+	return ret == -EEXIST ? 0 : ret;
+}
+
+/* For the command's user, or those of the processes. */
+static int make_for_users(const char *place, const struct java_recording *o)
+{
+	int ret = 0;
 
 	if (o->user)
-		return chown(dir, o->user->uid, o->user->gid) ? -errno : 0;
+		return make_for(place, o->user->uid, o->user->gid, o);
 	if (!o->n_pids)
-		return 0;
-	snprintf(path, sizeof(path), "/proc/%d", o->pids[0]);
-	if (stat(path, &st))
-		return -errno;
-	return st.st_uid != geteuid() && chown(dir, st.st_uid, st.st_gid) ? -errno : 0;
+		return make_for(place, geteuid(), getegid(), o);
+	for (size_t i = 0; !ret && i < o->n_pids; i++) {
+		char path[64];
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/proc/%d", o->pids[i]);
+		ret = stat(path, &st) ? -errno : make_for(place, st.st_uid, st.st_gid, o);
+	}
+	return ret;
+}
+
+char *java_place_of(const char *place, uid_t uid)
+{
+	return xasprintf("%s/%u", place, (unsigned)uid);
+}
+
+void java_place_remove(const char *place)
+{
+	DIR *dir = opendir(place);
+	struct dirent *e;
+	uint64_t uid;
+
+	while (dir && (e = readdir(dir)))
+		if (!text_parse_u64(e->d_name, &uid)) {
+			char *of = java_place_of(place, (uid_t)uid);
+
+			temporary_remove(of);
+			free(of);
+		}
+	if (dir)
+		closedir(dir);
+	temporary_remove(place);
 }
 
 int java_place_make(const struct java_recording *o, char **path, struct err *err)
@@ -132,8 +177,8 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 		*path = NULL;
 		return ret;
 	}
-	/* A machine that may not read the agent does not run: others than its owner may pass
-	 * through. */
+	/* The agent is the recorder's: the programs that load it may pass through, and change
+	 * nothing. */
 	if (chmod(*path, 0711))
 		ret = -errno;
 	if (!ret)
@@ -143,9 +188,7 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 		ret = put_file(*path, JAVA_PRELOAD, ispot_java_preload_start,
 			       (size_t)(ispot_java_preload_end - ispot_java_preload_start), 0755);
 	if (!ret)
-		ret = put_config(*path, o);
-	if (!ret)
-		ret = give(*path, o);
+		ret = make_for_users(*path, o);
 	return ret ? err_set(err, ret, "cannot put the Java agent into %s: %s; set TMPDIR", *path,
 			     strerror(-ret))
 		   : 0;

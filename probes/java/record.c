@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/java/attach.h"
+#include "probes/java/place.h"
 #include "probes/java/record.h"
 
 #include <errno.h>
@@ -281,8 +283,22 @@ static int attach_all(struct recording *r, struct err *err)
 
 	r->start_ns = clock_now_ns();
 	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
-		ret = java_attach(r->o->pids[i], r->directory, err);
+		ret = java_attach(r->o->pids[i], r->directory, &r->ends, err);
 	return ret;
+}
+
+static void tell_torn(struct recording *r)
+{
+	char words[160];
+
+	if (!r->drain.torn_regions)
+		return;
+	snprintf(
+		words, sizeof(words),
+		"%llu process%s took away the memory that it shares with ispot: what it did from then "
+		"on is not recorded",
+		(unsigned long long)r->drain.torn_regions, r->drain.torn_regions == 1 ? "" : "es");
+	write_notice(r, "java-torn", words, true);
 }
 
 static void log_pauses(struct recording *r, bool on)
@@ -292,7 +308,7 @@ static void log_pauses(struct recording *r, bool on)
 	for (size_t i = 0; i < r->o->n_pids; i++) {
 		pid_t pid = r->o->pids[i];
 
-		if (!target_alive(pid) || java_attach_log(pid, r->directory, on) || !on)
+		if (!target_alive(pid) || java_attach_log(pid, r->directory, &r->ends, on) || !on)
 			continue;
 		snprintf(words, sizeof(words),
 			 "the Java machine of process %d logs no safepoints: of stops of all its "
@@ -328,6 +344,7 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 			"can (Java 11 or later, of this machine's kind, not in another root or "
 			"container)",
 			true);
+	tell_torn(r);
 	write_end(r, result);
 	return 0;
 }
@@ -380,7 +397,7 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 	java_pauses_release(&r.pauses);
 	launch_release(&r.launch);
 	if (r.directory)
-		temporary_remove(r.directory);
+		java_place_remove(r.directory);
 	free(r.directory);
 	return ret ? ret : close_ret;
 }

@@ -44,21 +44,10 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 
 /* ---- parts ---- */
 
-/*
- * place.c: the directory of inproc.h, with the agent and what is preloaded in it. *path: to be
- * freed, and removed by temporary_remove(). -ENOTSUP: this ispot has no agent.
- */
-int java_place_make(const struct java_recording *o, char **path, struct err *err);
-
 /* launch.c: the command begins; *start_ns: before it did. Errors: launch_start()'s. */
-int java_launch(struct launch *l, const struct java_recording *o, const char *directory,
+int java_launch(struct launch *l, const struct java_recording *o, const char *place,
 		const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err);
 /* As a shell finds it; false: it is not there. */
 bool java_find_program(const char *program, char path[PATH_MAX]);
-
-/* attach.c: has a running machine load the agent. */
-int java_attach(pid_t pid, const char *directory, struct err *err);
-/* Has one that was attached to write the log of pauses.h, or end it. False: it does not. */
-bool java_attach_log(pid_t pid, const char *directory, bool on);
 
 #endif

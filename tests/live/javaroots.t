@@ -39,7 +39,7 @@ like inner.out '^options none$' "nothing in the environment tells of an agent"
 # ---- that cannot ----
 
 # shellcheck disable=SC2016
-record broken --java -- sh -c 'echo no library >"$ISPOT_JAVA/libispot-java.so"; exec java Exact 1 11 9'
+record broken --java -- sh -c 'echo no library >"$ISPOT_JAVA/../libispot-java.so"; exec java Exact 1 11 9'
 runs broken "an agent that cannot be loaded"
 like broken.err '^ispot: this Java program is not recorded: .*libispot-java.so' "and that is said, with the reason"
 like broken.err 'no Java machine loaded the agent' "by the recorder as well"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -60,6 +61,15 @@ static void say(const char *name, const char *text)
 	fclose(f);
 }
 
+static void nul(const char *name)
+{
+	FILE *f = fopen(name, "a");
+
+	fputc(0, f);
+	fputc('\n', f);
+	fclose(f);
+}
+
 /* As it is written: in parts, and into another file when one is full. */
 static void a_log_is_read_while_it_is_written(void **state)
 {
@@ -69,7 +79,10 @@ static void a_log_is_read_while_it_is_written(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
-	name = xasprintf("%s/safepoint-42.log", dir);
+	name = xasprintf("%s/7", dir);
+	assert_int_equal(mkdir(name, 0700), 0);
+	free(name);
+	name = xasprintf("%s/7/safepoint-42.log", dir);
 	full = xasprintf("%s.0", name);
 	java_pauses_init(&p, dir);
 	java_pauses_read(&p, see, &s);
@@ -82,6 +95,10 @@ static void a_log_is_read_while_it_is_written(void **state)
 	say(name, "tal: 20 ns\n");
 	java_pauses_read(&p, see, &s);
 	assert_int_equal(s.n, 2);
+	/* the program may write anything, NUL bytes too */
+	nul(name);
+	java_pauses_read(&p, see, &s);
+	assert_int_equal(s.n, 2);
 	say(name, "[300ns] Safepoint \"C\", Total: 30 ns\n");
 	rename(name, full);
 	say(name, "[400ns] Safepoint \"D\", Total: 40 ns\n");
@@ -92,6 +109,8 @@ static void a_log_is_read_while_it_is_written(void **state)
 	java_pauses_release(&p);
 	unlink(name);
 	unlink(full);
+	*strrchr(name, '/') = '\0';
+	rmdir(name);
 	rmdir(dir);
 	free(name);
 	free(full);
@@ -100,15 +119,17 @@ static void a_log_is_read_while_it_is_written(void **state)
 /* A build starts more machines than a process may have files open. */
 static void many_logs(void **state)
 {
-	char dir[] = "/tmp/ispot-unit.XXXXXX", *name;
+	char dir[] = "/tmp/ispot-unit.XXXXXX", *own, *name;
 	struct rlimit few, before;
 	struct java_pauses p;
 	struct seen s = { 0 };
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
+	own = xasprintf("%s/7", dir);
+	assert_int_equal(mkdir(own, 0700), 0);
 	for (int i = 1; i <= 100; i++) {
-		name = xasprintf("%s/safepoint-%d.log", dir, i);
+		name = xasprintf("%s/safepoint-%d.log", own, i);
 		say(name, "[100ns] Safepoint \"A\", Total: 10 ns\n");
 		free(name);
 	}
@@ -121,7 +142,9 @@ static void many_logs(void **state)
 	java_pauses_read(&p, see, &s);
 	java_pauses_release(&p);
 	setrlimit(RLIMIT_NOFILE, &before);
+	temporary_remove(own);
 	temporary_remove(dir);
+	free(own);
 	assert_int_equal(s.n, 100);
 }
 

@@ -108,7 +108,7 @@ static char *with_agent(char *own, const char *directory)
 	struct words path = { agent, agent + sizeof(agent) - 1 },
 		     w = { options, options + sizeof(options) - 1 };
 
-	if (!add(&path, directory) || !add(&path, "/" JAVA_AGENT) || !can_load(agent))
+	if (!add(&path, directory) || !add(&path, "/../" JAVA_AGENT) || !can_load(agent))
 		return own;
 	if (add(&w, own ? own : "") && add(&w, own && *own ? " " : "") && add(&w, OPTION) &&
 	    add(&w, agent) && add(&w, "=") && add(&w, directory) &&

@@ -3,8 +3,8 @@
 #ifndef ISPOT_PROBES_JAVA_PRELOAD_PRELOAD_H
 #define ISPOT_PROBES_JAVA_PRELOAD_PRELOAD_H
 
-#define JAVA_PLACE   "ISPOT_JAVA"	   /* the variable that names the directory of inproc.h */
-#define JAVA_AGENT   "libispot-java.so"	   /* in it */
+#define JAVA_PLACE   "ISPOT_JAVA" /* the variable that names the user's directory of inproc.h */
+#define JAVA_AGENT   "libispot-java.so"	   /* beside that directory: the recorder's own */
 #define JAVA_PRELOAD "libispot-preload.so" /* likewise */
 
 /* The option by which a machine of Java 9 or later writes its log of safepoints into the directory,
