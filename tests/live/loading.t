@@ -32,10 +32,10 @@ cat >app.c <<'EOF'
 __attribute__((noinline, noclone)) int work(int n) { __asm__ volatile("" : "+r"(n)); return n; }
 int main(void) { return work(0); }
 EOF
-"$CC" -DAUDIT -shared -fPIC -o evil.so audit.c && "$CC" -static -o evil-loader audit.c &&
+{ "$CC" -DAUDIT -shared -fPIC -o evil.so audit.c && "$CC" -static -o evil-loader audit.c &&
 	"$CC" -g -O1 -Wl,--audit="$DIR/evil.so" -o audited app.c &&
 	"$CC" -g -O1 -Wl,--dynamic-linker="$DIR/evil-loader" -o swapped app.c &&
-	"$CC" -g -O1 -Wl,--dynamic-linker=/usr/bin/env -o through-env app.c ||
+	"$CC" -g -O1 -Wl,--dynamic-linker=/usr/bin/env -o through-env app.c; } ||
 	skip_all "${CC} makes no such programs"
 chown "$user" evil.so evil-loader audited swapped through-env
 

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
 	return call ? call(back) : 1;
 }
 EOF
-"$CC" -g -O1 -shared -fPIC -o lib.so lib.c && "$CC" -g -O1 -o app app.c -ldl ||
+{ "$CC" -g -O1 -shared -fPIC -o lib.so lib.c && "$CC" -g -O1 -o app app.c -ldl; } ||
 	skip_all "${CC} makes no such programs"
 cp lib.so lib.whole
 chown "$user" lib.so app
