@@ -9,12 +9,12 @@
 work=$planted/import
 mkdir "$work"
 
-# What a perf.data can say: calls, switches, threads. Their probes' costs it cannot.
+# What a perf.data can say: calls, switches of threads that were there, threads. Their probes' costs it cannot.
 importable() { # importable TRACE [without switches: any word]
 	"$ISPOT" dump --from-text "tests/golden/$1.trace" -o "$work/whole.data"
 	"$ISPOT" dump -i "$work/whole.data" | sed 's/std::map<[^"]*/map_find/' |
-		grep -E '^#|"kind":"function"|^[0-9]+ [0-9]+ [0-9/]+ (entry|exit|fork|task-exit|switch-in|switch-out) ' \
-			>"$work/$1.all"
+		grep -E '^#|"kind":"function"|^[0-9]+ [0-9]+ [0-9/]+ (entry|exit|fork|task-exit|switch-in|switch-out)( |$)' |
+		awk '$4 == "switch-out" { out[$3] = 1 } $4 == "switch-in" && !out[$3]-- { next } 1' >"$work/$1.all"
 	grep -Ev "${2:+ switch-(in|out)|}^# nothing" "$work/$1.all"
 }
 
