@@ -4,6 +4,7 @@
 
 #include "analysis/cause/work.h"
 #include "analysis/score/block.h"
+#include "analysis/score/sci.h"
 #include "base/text.h"
 #include "trace/meta/argument.h"
 #include "trace/meta/meta.h"
@@ -58,11 +59,15 @@ static double instructions_r2(const struct block *b, const struct meta *meta)
 	return b->counters.all->r2[m - b->counters.all->value];
 }
 
-/* Nobody was in the way: no other thread was at work more in slow calls, and none was seen to spin.
+/*
+ * Nobody was in the way: no other thread was at work more in slow calls, and none was seen to spin.
+ * Of calls that were only summed up nobody knows who was at work meanwhile, and they are the fast
+ * ones.
  */
 static bool undisturbed(const struct block *b)
 {
-	return b->coactive.measured && !others_at_work(b) && seen_working(b);
+	return !(b->sums && b->sums->brief) && b->coactive.measured && !others_at_work(b) &&
+	       seen_working(b);
 }
 
 /* With the call's number, by the calls that account for more; NULL: it does not grow. */

@@ -265,6 +265,7 @@ static void add_brief(struct sci *s, const struct brief *b, uint32_t slot, const
 	struct sci_cell *cell = cell_of(s, slot);
 
 	f->calls += b->calls;
+	f->brief += b->calls;
 	f->ends[CALL_TIMED] += b->calls;
 	s->ends[CALL_TIMED] += b->calls;
 	cell->calls += b->calls;

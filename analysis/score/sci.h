@@ -53,6 +53,7 @@ struct sci_edge {
 /* What every call changes stands together, first: with many functions cache misses are the cost. */
 struct sci_function {
 	uint64_t ends[CALL_ENDS], calls; /* every call, by how it ended */
+	uint64_t brief; /* of calls: those that were only summed up (--keep-slower) */
 	uint64_t own_timed;
 	uint64_t raw_ns;		 /* outer timed calls, not corrected */
 	uint64_t min_ns, own_min_ns;	 /* d_min; UINT64_MAX: no call could set it */

@@ -415,6 +415,10 @@ static void some_calls_have_nothing_to_do(void **state)
 			b->samples.kernel_ns = b->samples.own_ns;
 			assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNPROVEN);
 			b->samples.kernel_ns = 0;
+			/* fast calls that were only summed up: who ran beside them is not known */
+			((struct sci_function *)b->sums)->brief = 100;
+			assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNPROVEN);
+			((struct sci_function *)b->sums)->brief = 0;
 			*vec_add(&b->coactive) = other; /* but for these */
 			assert_int_equal(work_proof(b, b, &st.scene.meta).by, WORK_UNPROVEN);
 		}
