@@ -85,16 +85,14 @@ static void first_line(const struct view *v, struct text *out)
 			    (double)res->window_from_ns / 1e9, (double)res->window_to_ns / 1e9);
 }
 
-static void time_line(const struct result *res, struct text *out)
+static void time_parts(const struct result *res, struct text *out)
 {
 	double duration = (double)res->probed_ns;
 
-	if (!res->duration_ns || !res->threads_ns)
-		return;
 	threads_text(out, "threads' time ", (double)res->threads_ns / duration, "");
 	if (res->working_ns == BLOCK_NONE) {
 		threads_text(out, ", ", (double)res->lost_ns / duration,
-			     " of it lost (no switch records: who slept is not known)\n");
+			     " of it lost (no switch records: who slept is not known)");
 		return;
 	}
 	if ((double)res->runnable_ns / duration >= 0.05) {
@@ -107,7 +105,18 @@ static void time_line(const struct result *res, struct text *out)
 	threads_text(out, " + ", (double)res->lost_ns / duration, " lost");
 	if ((double)res->unexplained_ns / duration >= 0.05)
 		threads_text(out, " + ", (double)res->unexplained_ns / duration, " unexplained");
-	threads_text(out, " + ", (double)res->idle_ns / duration, " waiting\n");
+	threads_text(out, " + ", (double)res->idle_ns / duration, " waiting");
+}
+
+static void time_line(const struct view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	if (!v->result->duration_ns || !v->result->threads_ns)
+		return;
+	time_parts(v->result, &line);
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
 }
 
 static void cost_line(const struct view *v, struct text *out)
@@ -143,7 +152,7 @@ static void note(const struct view *v, const char *s, struct text *out)
 void text_header(const struct view *v, struct text *out)
 {
 	first_line(v, out);
-	time_line(v->result, out);
+	time_line(v, out);
 	cost_line(v, out);
 	if (v->result->damage)
 		note(v, v->result->damage, out);
