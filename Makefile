@@ -54,7 +54,7 @@ endif
 
 # PC_CFLAGS and PC_LIBS; made by .make/deps, which answers a missing package with one line.
 CONFIG := $(B)/config.mk
-BARE_GOALS := deps deps-bench demo test test-vm arm64 help clean
+BARE_GOALS := deps deps-bench demo test test-long test-vm arm64 help clean
 ifneq ($(filter-out $(BARE_GOALS),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell mkdir -p $(B); test $(CONFIG) -nt .make/deps && echo there),there)
 MISSING := $(shell PKG_CONFIG="$(PKG_CONFIG)" CC="$(CC)" .make/deps config 2>&1 >$(CONFIG).new && \
@@ -100,7 +100,9 @@ GROUPS := $(sort $(wildcard pmu/groups/*.txt))
 # with frame pointers, as distributions build programs now.
 MICROBENCH := $(patsubst microbench/%.c,build/microbench/%,$(wildcard microbench/*.c)) \
 	      $(patsubst microbench/%.cc,build/microbench/%,$(wildcard microbench/*.cc))
-UNIT := $(patsubst tests/unit/%.c,$(B)/unit/%,$(wildcard tests/unit/test_*.c))
+# All unit tests are one program: each is a name of it, by which it knows which tests are asked for.
+UNIT_OBJ := $(patsubst tests/unit/%.c,$(B)/unit/%.o,$(wildcard tests/unit/test_*.c))
+UNIT := $(UNIT_OBJ:%.o=%)
 HELPERS := $(patsubst tests/live/%.c,build/live/%,$(wildcard tests/live/*.c)) \
 	   $(patsubst tests/live/%.cc,build/live/%,$(wildcard tests/live/*.cc)) \
 	   $(patsubst tests/live/edges/%.cc,build/edges/%,$(wildcard tests/live/edges/*.cc))
@@ -234,10 +236,21 @@ build/live/%: tests/live/%.cc
 	$(call say,CXX )
 	$(Q)$(CXX) -O1 -g -Wall -Wextra -I. -pthread -MMD -MP -MF $@.d -o $@ $< -lm -ldl
 
-$(B)/unit/%: tests/unit/%.c $(B)/libispot.a $(B)/flags
+$(B)/unit/%.o: tests/unit/%.c $(B)/flags
 	@mkdir -p $(@D)
+	$(call say,CC  )
+	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -include unit.h -Dmain=$*_main -MMD -MP -c -o $@ $<
+
+# The table of names and functions that tests/unit/all.c reads.
+$(B)/unit/names.h: $(UNIT_OBJ)
+	@printf 'TEST(%s)\n' $(notdir $(UNIT)) >$@
+
+$(B)/unit/all: tests/unit/all.c $(UNIT_OBJ) $(B)/unit/names.h $(B)/libispot.a $(B)/flags
 	$(call say,LINK)
-	$(Q)$(CC) $(ALL_CFLAGS) -Itests/unit -MMD -MP -MF $@.d -o $@ $< $(B)/libispot.a -lcmocka $(LIBS)
+	$(Q)$(CC) $(ALL_CFLAGS) -I$(B)/unit -o $@ $< $(UNIT_OBJ) $(B)/libispot.a -lcmocka $(LIBS)
+
+$(UNIT): $(B)/unit/all
+	@ln -sf all $@
 
 build/bench/%: tests/bench/%.c $(B)/libispot.a $(B)/flags
 	@mkdir -p $(@D)
@@ -246,6 +259,6 @@ build/bench/%: tests/bench/%.c $(B)/libispot.a $(B)/flags
 
 -include $(wildcard build/bench/*.d build/edges/*.d)
 -include $(wildcard $(B)/java/*.d) $(JAVA_TESTED:.o=.d)
--include $(OBJ:.o=.d) $(BPF:%=$(B)/bpf/%.bpf.d) $(MICROBENCH:%=%.d) $(UNIT:%=%.d) $(HELPERS:%=%.d)
+-include $(OBJ:.o=.d) $(BPF:%=$(B)/bpf/%.bpf.d) $(MICROBENCH:%=%.d) $(UNIT_OBJ:.o=.d) $(HELPERS:%=%.d)
 
 include .make/targets.mk

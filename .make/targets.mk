@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything but compiling. A target whose parts are not there says so and fails.
-.PHONY: deps deps-bench demo demo-run test test-run test-parts check bench paper fuzz test-vm arm64 bless \
+.PHONY: deps deps-bench demo demo-run test test-long test-run test-parts check bench paper field fuzz test-vm arm64 bless \
 	install deb clean help helpers test-asan test-tsan test-valgrind test-compilers coverage \
 	fuzz-coverage fuzz-fixed
 
@@ -10,7 +10,8 @@ T ?=
 help:
 	@echo 'make            build ./ispot and the microbenchmarks (DEBUG=1 ASAN=1 TSAN=1 COVERAGE=1 CC=clang V=1)'
 	@echo 'make demo       install what is missing, build, record a contended program, print its report'
-	@echo 'make test       install what is missing, build, run all tests; T=NAME runs one'
+	@echo 'make test       install what is missing, build, run the quick tests, in minutes; T=NAME runs one'
+	@echo 'make test-long  all tests, in half an hour'
 	@echo 'make check      format, headers, layers, man pages, scripts'
 	@echo 'make deps       install the packages that building and testing need'
 	@echo 'make bench      what a traced call costs here, beside perf and bpftrace (make deps-bench installs them)'
@@ -21,6 +22,7 @@ help:
 	@echo 'make coverage   which lines unit and golden tests reach (gcov); fuzz-coverage: of the reader, fuzzing'
 	@echo 'make test-vm    what could harm a kernel, and recording, in guest kernels; T=NAME one test or kernel'
 	@echo 'make arm64      cross-build ispot for arm64 (build/aarch64-linux-gnu/ispot) with its Debian packages'
+	@echo 'make field      ispot on programs that others wrote; T=NAME one of them, SPLASH3=DIR PHOENIX=DIR their checkouts'
 	@echo 'make bless      rewrite the golden reports; T=NAME one of them'
 	@echo 'make install    into PREFIX ($(PREFIX)) under DESTDIR'
 	@echo 'make deb        a Debian package of that, in build/'
@@ -44,14 +46,14 @@ demo-run: ispot build/microbench/contended
 	$(SUDO) ./ispot record -o build/demo/ispot.data build/microbench/contended
 	ISPOT_PAGER=cat ./ispot report -i build/demo/ispot.data
 
-test:
+test test-long:
 	@.make/deps install
-	@$(MAKE) --no-print-directory test-run
+	@$(MAKE) --no-print-directory test-run ALL=$(if $(filter test-long,$@),-a)
 
 test-parts: ispot microbench unit $(HELPERS)
 
 test-run: test-parts
-	@B=$(B) tests/run $(T)
+	@B=$(B) tests/run $(ALL) $(T)
 
 check: test-parts
 	@B=$(B) tests/run check
@@ -70,6 +72,11 @@ bench: ispot microbench build/bench/trace_speed build/bench/cluster_speed
 paper: ispot microbench
 	@.make/deps install "build paper"
 	$(SUDO) QUICK=$(QUICK) PARTS="$(PARTS)" tests/paper/run
+
+# T: rows of tests/field/programs; SPLASH3, PHOENIX: checkouts of those suites. Packages are installed row by row.
+field: ispot
+	@.make/deps install "build bench"
+	$(SUDO) T="$(T)" SPLASH3="$(SPLASH3)" PHOENIX="$(PHOENIX)" tests/field/run
 
 # T: a kernel of tests/vm/kernels.txt or a test of tests/vm/guest; without, CI=true takes what the kernels have
 # for CI. Kernels that cannot be had are skipped.

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What the probes cost the target while it is recorded, and a word when that is too much. */
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +9,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "probes/cost/known.h"
 #include "probes/drain/keep.h"
 #include "probes/kernel/bpfprog.h"
+#include "probes/select/pattern.h"
 #include "probes/session/internal.h"
+#include "trace/meta/print.h"
 
 #define WARN_AFTER_NS	  1000000000ull
 #define WARN_EVERY_NS	  5000000000ull
@@ -372,4 +376,76 @@ void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 	s->cost_look.cost_ns = cost_ns;
 	if (share && (at_end || share > WARN_AGAIN * s->cost_look.told))
 		say_overhead(s, &x, share, at_end);
+}
+
+/* ---- costs from the file that ISPOT_CALIBRATION names, instead of measured in each recording ----
+ */
+
+static bool needs_markers(const struct session *s)
+{
+	return s->is_hybrid ? session_has_markers(s, 0) : patterns_choose_markers(s->patterns);
+}
+
+static void use_known(struct session *s, const struct known_costs *k, const char *path)
+{
+	struct text words = { 0 };
+
+	for (size_t i = 0; i < k->n; i++) {
+		struct text line = { 0 };
+
+		*vec_add(&s->calibrations) = k->rows[i];
+		meta_print_calibration(&k->rows[i], &line);
+		session_write_line(s, &line);
+	}
+	s->aftermath = k->aftermath;
+	s->cost_alone = k->alone;
+	s->cost_watched = k->watched;
+	s->cost_carried = k->carried;
+	s->sample_ns = k->sample_ns;
+	s->options.calibrate = false;
+	text_printf(&words, "what probing costs is from %s, not measured in this recording", path);
+	session_note(s, "calibration", words.s);
+	text_release(&words);
+}
+
+void session_read_costs(struct session *s)
+{
+	const char *path = s->options.calibrate ? known_costs_path() : NULL;
+	struct known_costs k;
+	int ret;
+
+	if (!path)
+		return;
+	ret = known_costs_read(path, &k);
+	if (!ret && (!needs_markers(s) || k.has_markers))
+		use_known(s, &k, path);
+	else if (ret && ret != -ENOENT && ret != -EACCES) /* not this user's: measured as ever */
+		log_notice("ISPOT_CALIBRATION: %s: %s; costs are measured instead", path,
+			   ret == -EPERM    ? "others own it or may write to it"
+			   : ret == -EINVAL ? "no file that ispot wrote there"
+					    : strerror(-ret));
+}
+
+/* Only from a recording that has measured everything that another may need. */
+void session_write_costs(struct session *s)
+{
+	const char *path = s->options.calibrate ? known_costs_path() : NULL;
+	struct known_costs k = {
+		.aftermath = s->aftermath,
+		.alone = s->cost_alone,
+		.watched = s->cost_watched,
+		.carried = s->cost_carried,
+		.sample_ns = s->sample_ns,
+		.has_markers = needs_markers(s),
+		.n = s->calibrations.n,
+	};
+	int ret;
+
+	if (!path || s->options.scout || !s->options.inherit || !k.n ||
+	    k.n > sizeof(k.rows) / sizeof(*k.rows))
+		return;
+	memcpy(k.rows, s->calibrations.data, k.n * sizeof(*k.rows));
+	ret = known_costs_write(path, &k);
+	if (ret)
+		log_notice("ISPOT_CALIBRATION: cannot write %s: %s", path, strerror(-ret));
 }

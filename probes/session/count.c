@@ -318,12 +318,12 @@ static void decide(struct session *s)
 	if (!s->options.scout) {
 		double room = session_choice_room(s);
 
-		log_detail("choice: %.1f %% of the time may be spent, %.1f %% is, %.1f %% of it is "
+		log_detail("choice: %.1f%% of the time may be spent, %.1f%% is, %.1f%% of it is "
 			   "kept for a debt of %.1f ms",
 			   100 * room, 100 * s->hybrid.spent, 100 * session_repayment(s, room),
 			   s->hybrid.debt_ns / 1e6);
 		for (size_t i = 0; i < n; i++)
-			log_detail("choice: %s takes %.1f %%", all[i]->what.function->symbol,
+			log_detail("choice: %s takes %.1f%%", all[i]->what.function->symbol,
 				   100 * all[i]->cost_share);
 		s->hybrid.spent +=
 			session_choose(all, n, session_contends(s), fmax(room - s->hybrid.spent, 0),

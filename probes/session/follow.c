@@ -142,7 +142,7 @@ static int hold(struct session *s, struct err *err)
 	vec_for_each (&s->sets, struct probeset, set)
 		probeset_unfollow(set);
 	no_more_carried(s);
-	log_detail("context switches take more than %.0f %% of the budget: processes are held one "
+	log_detail("context switches take more than %.0f%% of the budget: processes are held one "
 		   "by one instead of by events that their children inherit",
 		   100 * SWITCHES_MOST);
 	return ret;

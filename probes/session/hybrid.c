@@ -399,7 +399,7 @@ static void tell_unnamed(struct session *s)
 	    s->hybrid.profile.total_samples < UNNAMED_SAMPLES)
 		return;
 	snprintf(words, sizeof(words),
-		 "%.0f %% of the CPU time is in functions of %.600s that have no names, so they "
+		 "%.0f%% of the CPU time is in functions of %.600s that have no names, so they "
 		 "cannot be traced; install its debug symbols (-dbgsym packages, debuginfod) or "
 		 "build it without stripping",
 		 100 * o->time_ns / s->hybrid.profile.total_ns, dso_path(o->dso));

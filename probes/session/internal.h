@@ -208,7 +208,8 @@ struct session {
 	struct rings mappings; /* executable ones that any process makes */
 	struct drain drain;
 	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
-	bool calibrated; /* the first set carries the empty functions */
+	bool calibrated;      /* the first set carries the empty functions */
+	size_t sets_measured; /* that there were when the cost of carrying threads was measured */
 	struct {
 		VEC(struct meta_calibration)
 	} calibrations;
@@ -388,6 +389,10 @@ void session_sample_start(struct session *s);
 double session_sampling_share(const struct session *s);
 /* What a sample takes, of a process of ispot's own. The records are thrown away. */
 void session_calibrate_samples(struct session *s);
+
+/* cost.c: what probing costs, from the file that the user names, and to it */
+void session_read_costs(struct session *s);
+void session_write_costs(struct session *s);
 void session_sample_release(struct session *s);
 /* Threads slept for each other, and more often than to be joined. */
 bool session_contends(const struct session *s);

@@ -254,6 +254,8 @@ int session_open(struct session **out, const struct session_options *o, struct e
 		ret = check_pids(o, err);
 	if (!ret)
 		ret = session_select(s, err);
+	if (!ret)
+		session_read_costs(s);
 	step(s, 1);
 	if (!ret)
 		ret = open_kernel_side(s, err);

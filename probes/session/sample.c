@@ -56,8 +56,12 @@ static int sample_child(void *ctx, pid_t child)
 
 void session_calibrate_samples(struct session *s)
 {
-	if (!s->options.calibrate || s->options.scout || !s->hybrid.sampler.rings.n)
+	if (s->options.scout || !s->hybrid.sampler.rings.n)
 		return;
+	if (!s->options.calibrate) {
+		session_hybrid_rate(s);
+		return;
+	}
 	s->sample_ns = samplecost_measure(&s->rings, sample_child, s);
 	bpfprog_record(s->programs, false);
 	bpfprog_keep_samples(s->programs, false);

@@ -19,6 +19,8 @@
 #include "probes/session/internal.h"
 #include "trace/write/writer.h"
 
+#define CALIBRATION_HOLDS_NS 10000000000ull
+
 #define FLUSH_INTERVAL_NS 500000000ull /* the file is never older than a second (ispot.data(5)) */
 #define LIVE_LAG_NS	  20000000ull  /* a probe's program may be interrupted before it writes */
 
@@ -53,7 +55,9 @@ static int start(struct session *s, struct err *err)
 	if (!ret) {
 		session_calibrate_switches(s, SWITCHES_WATCHED);
 		session_calibrate_switches(s, SWITCHES_CARRIED);
+		s->sets_measured = s->sets.n;
 		session_calibrate_samples(s);
+		session_write_costs(s);
 	}
 	bpfprog_hold_children(s->programs, session_events_are_swapped(s));
 	for (size_t i = 0; i < n && !ret; i++) {
@@ -254,6 +258,19 @@ static void loop(struct session *s)
 		close(fds[n - 1].fd);
 }
 
+/*
+ * What calls cost may have changed in the course of a recording: the clock of the CPUs, who else
+ * runs there. In a short one what was measured at its beginning holds, and whoever waits for its
+ * end is not kept. What threads cost to carry depends on how many sets have joined.
+ */
+static void calibrate_again(struct session *s)
+{
+	if (clock_now_ns() - s->open_ns > CALIBRATION_HOLDS_NS)
+		session_calibrate(s, "after", s->cpus.n);
+	if (s->sets.n > s->sets_measured)
+		session_calibrate_switches(s, SWITCHES_CARRIED);
+}
+
 /* What the kernel has written is read and its losses placed before the calibration uses the rings
  * again. */
 static void stop(struct session *s)
@@ -279,8 +296,7 @@ static void stop(struct session *s)
 	session_say_stacks(s);
 	session_write_addresses(s);
 	session_write_call_counts(s);
-	session_calibrate(s, "after", s->cpus.n);
-	session_calibrate_switches(s, SWITCHES_CARRIED); /* of all sets that joined */
+	calibrate_again(s);
 	session_close_sets(s);
 }
 

@@ -13,7 +13,6 @@
 #include "probes/kernel/bpfprog.h"
 #include "probes/place/returns.h"
 #include "probes/session/internal.h"
-#include "symbol/demangle.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/unwind.h"
 #include "trace/meta/meta.h"
@@ -271,7 +270,7 @@ static char *called_at(const struct session_place *place)
 {
 	const char *name = dso_called_import(place->dso, place->address + 1);
 
-	return demangle(name ? name : "");
+	return dso_demangle(place->dso, name ? name : "");
 }
 
 /* Innermost first; each call of an inlined function is a line of the next one out. */

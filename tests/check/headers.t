@@ -7,7 +7,7 @@
 flags=$(pkg-config --cflags libtraceevent libtracefs libunwind-generic capstone 2>/dev/null)
 
 headers() { # headers ROOT
-	files "$1" '*.h' | grep -v '^probes/bpf/' | grep -v '^microbench/' | while read -r h; do
+	files "$1" '*.h' | grep -v '^probes/bpf/' | grep -v '^microbench/' | sampled "$1" | while read -r h; do
 		# shellcheck disable=SC2086 # words
 		printf '#include "%s"\n' "$h" |
 			(cd "$1" && gcc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -Werror -Isrc -I. \
@@ -19,8 +19,8 @@ headers() { # headers ROOT
 warnings=$(sed -n 's/^WARNINGS := //p' Makefile)
 sources() { # sources ROOT: what is neither BPF, Java's nor measured
 	# shellcheck disable=SC2086 # words
-	files "$1" '*.c' | grep -vE '^(probes/(bpf|java/agent|java/preload)|microbench|tests/(live|bench|fuzz))/' |
-		(cd "$1" && xargs -P"$(nproc)" -n8 clang -std=gnu11 -D_GNU_SOURCE $warnings -Werror \
+	files "$1" '*.c' | grep -vE '^(probes/(bpf|java/agent|java/preload)|microbench|tests/(live|bench|fuzz))/|^tests/unit/all.c' |
+		sampled "$1" | (cd "$1" && xargs -P"$(nproc)" -n8 clang -std=gnu11 -D_GNU_SOURCE $warnings -Werror \
 			-Isrc -I. $flags -DISPOT_VERSION='""' -fsyntax-only 2>&1) | grep -E 'error|warning' || true
 }
 

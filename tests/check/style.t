@@ -31,7 +31,7 @@ scripts() {
 
 # SC2319: `[ … ]; ok $?` is meant as it stands.
 shells() { # shells ROOT
-	(cd "$1" && scripts "$1" | xargs -r shellcheck -x -f gcc -P SCRIPTDIR -e SC1091,SC2319)
+	(cd "$1" && scripts "$1" | sampled "$1" | xargs -r -P"$(nproc)" -n8 shellcheck -x -f gcc -P SCRIPTDIR -e SC1091,SC2319)
 }
 
 case $(clang-format --version 2>/dev/null) in

@@ -67,6 +67,12 @@ on_terminal() { # on_terminal COMMAND: its stdout and stderr are a terminal
 
 ok "a pager on a terminal" exits 0 '*PAGED*"version"*' on_terminal \
 	"ISPOT_PAGER='echo PAGED; cat' \"\$0\" report --json -i $work/t.data; exit 0"
+pager_environment() { on_terminal "ISPOT_PAGER='cat >/dev/null; echo \"LESSSECURE=[\$LESSSECURE]\"' \"\$0\" report --json -i $work/t.data; exit 0"; }
+if [ "$(id -u)" = 0 ]; then
+	ok "root's pager is told to be secure" exits 0 '*LESSSECURE=?1?*' pager_environment
+else
+	skip "root's pager is told to be secure" "needs root"
+fi
 ok "PAGER=cat is none" exits 0 '*"version"*' on_terminal \
 	"PAGER=cat \"\$0\" report --json -i $work/t.data"
 ok "no pager in a pipe" exits 0 '{*' shell "ISPOT_PAGER='echo PAGED' \"\$0\" report --json -i $work/t.data | cat"

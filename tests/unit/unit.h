@@ -10,7 +10,11 @@
 
 #include <cmocka.h>
 
-/* int main(void) { return unit_run(tests); } */
+/*
+ * Each test's main() is one function of the one unit test program (all.c): the compiler is told to
+ * call it test_NAME_main(). int main(void) { return unit_run(tests); }
+ */
+int main(void);
 #define unit_run(tests) \
 	(cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests(tests, NULL, NULL))
 
