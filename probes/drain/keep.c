@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-#define YOUNG_MAX 65536 /* of a CPU; further entries are written at once */
+#define YOUNG_MAX   65536 /* of a CPU; further entries are written at once */
+#define THREADS_MAX 16384 /* at once; the calls of further ones are all written */
+#define RESTS_MAX   (1u << 20)
 
 struct frame {
 	struct keep_entry e;
@@ -100,16 +102,20 @@ void keep_free(struct keep *k)
 	free(k);
 }
 
-/* A new one where more live at once than ever before: a target's threads come and go. */
+/* A new one where more live at once than ever before: a target's threads come and go. The numbers
+ * that in-process producers give may be anything, so there is a most: MAP_NONE. */
 static uint32_t new_thread(struct keep *k)
 {
 	if (k->free_threads.n)
 		return k->free_threads.data[--k->free_threads.n];
+	if (k->threads.n == THREADS_MAX)
+		return MAP_NONE;
 	*vec_add(&k->threads) = xcalloc(1, sizeof(struct thread));
 	vec_reserve(&k->free_threads, k->threads.n);
 	return (uint32_t)k->threads.n - 1;
 }
 
+/* MAP_NONE: there are too many. */
 static uint32_t thread_of(struct keep *k, uint32_t tid)
 {
 	uint32_t i = map_get(&k->thread_of, tid);
@@ -117,6 +123,8 @@ static uint32_t thread_of(struct keep *k, uint32_t tid)
 	if (i != MAP_NONE)
 		return i;
 	i = new_thread(k);
+	if (i == MAP_NONE)
+		return MAP_NONE;
 	k->threads.data[i]->n = 0;
 	k->threads.data[i]->first_rest = MAP_NONE;
 	map_put(&k->thread_of, tid, i);
@@ -126,6 +134,12 @@ static uint32_t thread_of(struct keep *k, uint32_t tid)
 static uint64_t rest_key(uint32_t tid, uint32_t id)
 {
 	return (uint64_t)tid << 32 | id;
+}
+
+static bool has_room_for(const struct keep *k, uint32_t tid, uint32_t id)
+{
+	return k->free_rest != MAP_NONE || k->rests.n < RESTS_MAX ||
+	       map_get(&k->rest_of, rest_key(tid, id)) != MAP_NONE;
 }
 
 static uint32_t new_rest(struct keep *k)
@@ -255,10 +269,11 @@ static bool is_outer(const struct thread *t, uint32_t id)
 void keep_enter(struct keep *k, uint32_t cpu, const struct keep_entry *e)
 {
 	uint32_t id = e->call.h.head & WIRE_ID_MASK, thread = thread_of(k, e->call.h.tid);
-	struct thread *t = k->threads.data[thread];
+	struct thread *t = thread == MAP_NONE ? NULL : k->threads.data[thread];
 
-	drop_gone(k, t, e->call.sp, id);
-	if (t->n == KEEP_DEPTH) {
+	if (t)
+		drop_gone(k, t, e->call.sp, id);
+	if (!t || t->n == KEEP_DEPTH || !has_room_for(k, e->call.h.tid, id)) {
 		keep_pass(k, cpu, e->call.h.time_ns);
 		k->written(k->ctx, cpu, e);
 		return;
@@ -362,8 +377,8 @@ static void tell_parent(struct frame *parent, const struct frame *f, const struc
 struct keep_inside keep_leave(struct keep *k, uint32_t cpu, const struct wire_call *exit)
 {
 	uint32_t thread = thread_of(k, exit->h.tid);
-	struct thread *t = k->threads.data[thread];
-	uint32_t i = match(t, exit);
+	struct thread *t = thread == MAP_NONE ? NULL : k->threads.data[thread];
+	uint32_t i = t ? match(t, exit) : KEEP_DEPTH;
 	struct times times;
 	struct frame f;
 

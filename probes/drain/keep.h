@@ -5,7 +5,8 @@
  * call that was over by then neither is written. What is not followed to its end (a loss, an
  * unwound frame, a call that goes on on another CPU) is written: it is never dropped, at worst kept
  * for nothing. Memory grows with the threads that live at once and the functions that each ran, not
- * with calls; it is allocated where one of these is the first of so many.
+ * with calls; it is allocated where one of these is the first of so many. The calls of threads and
+ * functions beyond a number that no program needs are all written.
  */
 #ifndef ISPOT_PROBES_DRAIN_KEEP_H
 #define ISPOT_PROBES_DRAIN_KEEP_H

@@ -10,14 +10,21 @@
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define SP_TOP	       0x7fff00000000ull /* of stack pointers that stand for depths */
-#define SP_FRAME       64
-#define WAITED_UNIT_NS 256
-#define NO_MARKER      1 /* a caller, as markers have none: exits are at the entry's stack pointer */
+#define SP_TOP		0x7fff00000000ull /* of stack pointers that stand for depths */
+#define SP_FRAME	64
+#define RUN_RECORDS_MAX (4u << 20) /* about a second's work: nobody else is served meanwhile */
+#define NAMES_BYTES_MAX (512ull << 20)
+#define WAITED_UNIT_NS	256
+#define NO_MARKER	1 /* a caller, as markers have none: exits are at the entry's stack pointer */
 
-void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w)
+void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t ring_bytes,
+		       struct trace_writer *w)
 {
-	*d = (struct inproc_drain){ .directory = directory, .writer = w };
+	*d = (struct inproc_drain){ .directory = directory,
+				    .ring_bytes = ring_bytes,
+				    .writer = w,
+				    .run_records = RUN_RECORDS_MAX,
+				    .names_bytes_max = NAMES_BYTES_MAX };
 }
 
 void inproc_drain_release(struct inproc_drain *d)
@@ -259,11 +266,22 @@ static void step(struct inproc_drain *d, struct inproc_cursor *c)
 		atomic_store_explicit(&g->slots[c->slot].tail, c->end, memory_order_release);
 }
 
+/* A program decides how many rings it fills. All that is left is later than what was read. */
+static void put_off(struct inproc_drain *d)
+{
+	d->behind = d->heap.n > 0;
+	d->busy |= d->behind;
+	vec_for_each (&d->heap, const struct inproc_cursor, c)
+		atomic_store_explicit(&d->regions.data[c->region].slots[c->slot].tail, c->at,
+				      memory_order_release);
+	d->heap.n = 0;
+}
+
 static void merge(struct inproc_drain *d)
 {
 	for (size_t i = d->heap.n / 2; i--;)
 		sift_down(d, i);
-	while (d->heap.n) {
+	for (uint64_t left = d->run_records; d->heap.n && left; left--) {
 		struct inproc_cursor *top = d->heap.data;
 
 		step(d, top);
@@ -271,6 +289,7 @@ static void merge(struct inproc_drain *d)
 			*top = d->heap.data[--d->heap.n];
 		sift_down(d, 0);
 	}
+	put_off(d);
 }
 
 /* Rings are taken from the first one on: neither this one nor those behind it ever were. */

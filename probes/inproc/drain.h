@@ -65,6 +65,7 @@ struct inproc_cursor {
 
 struct inproc_drain {
 	const char *directory; /* of inproc.h: the users' directories are in it */
+	uint64_t ring_bytes;   /* of each ring, as its producers were asked for */
 	struct trace_writer *writer;
 	struct {
 		VEC(struct inproc_region)
@@ -82,14 +83,19 @@ struct inproc_drain {
 	uint32_t n_frames, n_stacks;		/* the file's ids so far; stacks from 1 on */
 	struct keep *keep;			/* NULL: every call is written */
 	uint64_t rest_ns;			/* when what it left out is written */
-	bool busy; /* a ring was more than a quarter full: come back soon */
-	int error; /* the writer's, sticky */
+	uint64_t run_records;			/* of one run, at most */
+	uint64_t names_bytes, names_bytes_max;	/* of all regions, with the tables of their ids */
+	bool busy;   /* a ring was more than a quarter full: come back soon */
+	bool behind; /* the last run left records of its own in the rings: there were too many */
+	int error;   /* the writer's, sticky */
 };
 
-void inproc_drain_init(struct inproc_drain *d, const char *directory, struct trace_writer *w);
+void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t ring_bytes,
+		       struct trace_writer *w);
 /* Before the first run: only calls that last as long are written, the others summed up. */
 void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns);
-/* What is there now. 0, or the writer's error. */
+/* What is there now, or the oldest records of it if there are too many: the next run goes on with
+ * them. 0, or the writer's error. */
 int inproc_drain_run(struct inproc_drain *d);
 /* All threads were stopped, as the machine's log says: unless it was for a collection, which its
  * agent has told. */

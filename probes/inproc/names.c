@@ -52,7 +52,7 @@ static void add_function(struct inproc_drain *d, struct inproc_region *g,
 		write_function(d, g, id, n, strings);
 	if (n->id >= INPROC_IDS_MAX)
 		return;
-	while (g->ids.n <= n->id)
+	for (; g->ids.n <= n->id; d->names_bytes += sizeof(uint32_t))
 		*vec_add(&g->ids) = MAP_NONE;
 	g->ids.data[n->id] = id;
 }
@@ -144,6 +144,18 @@ static bool strings_of(const char *row, const char *end, const char *strings[NAM
 	return true;
 }
 
+/* Machines say how many names there are; the calls of a function without one count as lost. */
+static bool has_room(struct inproc_drain *d, uint32_t bytes)
+{
+	bool had_room = d->names_bytes <= d->names_bytes_max;
+
+	d->names_bytes += had_room ? bytes : 0;
+	if (had_room && d->names_bytes > d->names_bytes_max)
+		note(d, "the programs have named more functions than there is room for: the calls "
+			"of the others are lost");
+	return d->names_bytes <= d->names_bytes_max;
+}
+
 static void add_row(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
 		    const char *const strings[NAME_STRINGS])
 {
@@ -189,7 +201,8 @@ void inproc_read_names(struct inproc_drain *d, struct inproc_region *g)
 		memcpy(copy, row, n.bytes);
 		if (!strings_of(copy, copy + n.bytes, strings))
 			break;
-		add_row(d, g, &n, strings);
+		if (has_room(d, n.bytes))
+			add_row(d, g, &n, strings);
 		g->names_read += n.bytes;
 	}
 	free(copy);

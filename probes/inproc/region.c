@@ -19,35 +19,33 @@
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
-#define RING_BYTES_MAX (1ull << 30)
-
 static void write_line(struct inproc_drain *d, struct text *line)
 {
 	trace_writer_meta(d->writer, line->s);
 	text_release(line);
 }
 
-static bool is_sound(const struct inproc_header *h, uint64_t bytes)
+/* Rings are of the size that was asked for: a producer cannot make one turn of reading them long.
+ */
+static bool is_sound(const struct inproc_header *h, uint64_t ring_bytes, uint64_t bytes)
 {
 	uint64_t rings_at = INPROC_PAGE + INPROC_SLOTS * sizeof(struct inproc_slot) + INPROC_NAMES;
 
 	return h->magic == INPROC_MAGIC && h->version == INPROC_VERSION &&
 	       h->slots == INPROC_SLOTS && h->rings_at == rings_at &&
 	       h->names_bytes == INPROC_NAMES && h->names_at == rings_at - INPROC_NAMES &&
-	       h->ring_bytes >= sizeof(struct inproc_record) && h->ring_bytes <= RING_BYTES_MAX &&
-	       h->ring_bytes % sizeof(struct inproc_record) == 0 &&
-	       bytes == rings_at + h->slots * h->ring_bytes;
+	       h->ring_bytes == ring_bytes && bytes == rings_at + h->slots * h->ring_bytes;
 }
 
 /* A file of the directory's owner, not one that he has linked there. */
-static bool map_region(struct inproc_region *g, int fd, uid_t owner)
+static bool map_region(struct inproc_region *g, int fd, uid_t owner, uint64_t ring_bytes)
 {
 	struct stat st;
 	char *p;
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != owner || st.st_nlink > 1 ||
 	    pread(fd, &g->header, sizeof(g->header), 0) != sizeof(g->header) ||
-	    !is_sound(&g->header, (uint64_t)st.st_size))
+	    !is_sound(&g->header, ring_bytes, (uint64_t)st.st_size))
 		return false;
 	g->memory = xcalloc(1, sizeof(*g->memory));
 	if (guarded_map(g->memory, fd, (size_t)st.st_size))
@@ -94,7 +92,7 @@ static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char 
 
 	g->pid = pid;
 	g->owner = owner;
-	if (fd < 0 || !map_region(g, fd, owner)) {
+	if (fd < 0 || !map_region(g, fd, owner, d->ring_bytes)) {
 		d->refused_regions++;
 		log_detail("%s is no region of a producer that this ispot knows", name);
 	} else {

@@ -12,8 +12,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <grp.h>
+#include <linux/capability.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,9 +36,13 @@
 #include "probes/java/preload/preload.h"
 #include "probes/java/place.h"
 
-#define PATIENCE_NS 10000000000ull
-#define TURN_NS	    20000000ull
-#define REPLY_BYTES 256
+#define PATIENCE_NS  10000000000ull
+#define TURN_NS	     20000000ull
+#define LAST_WORD_NS 1000000000ull /* for the child to end by itself */
+#define REPLY_BYTES  256
+/* Descriptors of the child that talks to a machine: nothing above stderr but these two. */
+#define ANSWERS_FD 3
+#define MACHINE_FD 4
 
 /* A line of /proc/PID/status; NULL: not there. To be freed. */
 static char *status_line(pid_t pid, const char *name)
@@ -126,22 +131,38 @@ static bool read_machine(struct machine *m, pid_t pid)
 	return found;
 }
 
+/* Root's own files and sockets need none; a container's root may have had less than ispot has. */
+static int drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return syscall(SYS_capset, &header, none) ? -errno : 0;
+}
+
 /*
  * From here on this process can reach what the machine's user can, and nothing else: its links lead
- * somewhere in its own root, its files are its own.
+ * somewhere in its own root, its files are its own. Nor can that user look into it, whose memory is
+ * the recorder's. A change of the user takes back what the process asked for about its parent's
+ * end.
  */
-static int become(struct machine *m)
+static int become(struct machine *m, pid_t parent)
 {
 	char root[64];
 
-	if (geteuid() != 0)
-		return 0;
-	snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
-	if (chroot(root) || chdir("/") || setgroups((size_t)m->n_groups, m->groups) ||
-	    setresgid(m->gid, m->gid, m->gid) || setresuid(m->uid, m->uid, m->uid))
+	if (geteuid() == 0) {
+		snprintf(root, sizeof(root), "/proc/%d/root", m->pid);
+		if (chroot(root) || chdir("/") || setgroups((size_t)m->n_groups, m->groups) ||
+		    setresgid(m->gid, m->gid, m->gid) || setresuid(m->uid, m->uid, m->uid))
+			return -errno;
+		m->in_its_root = true;
+		if (drop_capabilities())
+			return -EPERM;
+	}
+	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_PDEATHSIG, SIGTERM) ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
-	m->in_its_root = true;
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ? -errno : 0;
+	return getppid() == parent ? 0 : -ESRCH;
 }
 
 /* A socket of the machine's user, behind which the machine itself listens. */
@@ -168,17 +189,40 @@ static int try_connect(const struct machine *m, const char *path)
 	return -1;
 }
 
+static volatile sig_atomic_t told; /* the child, to end: what it has made goes first */
+
+static void on_told(int number)
+{
+	(void)number;
+	told = 1;
+}
+
+/* The file that asks. One that its user has left behind, as a tool that was killed does, is as
+ * good. */
+static int make_request(const struct machine *m, const char *ask)
+{
+	int fd = open(ask, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	struct stat st;
+
+	if (fd >= 0)
+		close(fd);
+	else if (errno != EEXIST)
+		return -errno;
+	else if (lstat(ask, &st) || !S_ISREG(st.st_mode) || st.st_uid != m->uid)
+		return -EEXIST;
+	return 0;
+}
+
 /* Makes the file that asks, and sends the signal; gone again when this returns. */
 static int wake(const struct machine *m, const char *ask, const char *socket_path)
 {
 	uint64_t since = clock_now_ns();
-	int fd = open(ask, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600), made = -1;
+	int made = -1, ret = make_request(m, ask);
 
-	if (fd < 0)
-		return -errno;
-	close(fd);
+	if (ret)
+		return ret;
 	if (!syscall(SYS_pidfd_send_signal, m->pidfd, SIGQUIT, NULL, 0))
-		while ((made = try_connect(m, socket_path)) < 0 &&
+		while (!told && (made = try_connect(m, socket_path)) < 0 &&
 		       clock_now_ns() - since < PATIENCE_NS)
 			clock_sleep_ns(TURN_NS);
 	unlink(ask);
@@ -225,20 +269,20 @@ static void read_answer(int fd, struct reply *r)
 	ssize_t got;
 
 	/* the parent has the deadline: it ends this process */
-	while (n < sizeof(r->text) - 1 &&
+	while (!told && n < sizeof(r->text) - 1 &&
 	       (got = read(fd, r->text + n, sizeof(r->text) - 1 - n)) > 0)
 		n += (size_t)got;
 	r->text[n] = '\0';
 }
 
-static void converse(struct machine *m, const char *sees, const char *const words[4],
+static void converse(struct machine *m, pid_t parent, const char *sees, const char *const words[4],
 		     struct reply *r)
 {
 	int fd = -1;
 	char *path;
 
 	r->step = STEP_BECOME;
-	r->code = become(m);
+	r->code = become(m, parent);
 	if (r->code)
 		return;
 	r->step = STEP_SEE;
@@ -260,14 +304,45 @@ static void converse(struct machine *m, const char *sees, const char *const word
 	read_answer(fd, r);
 }
 
-static void child(struct machine *m, const char *sees, const char *const words[4], int out)
+/* The recording's descriptors are nobody's business in another root; stdin to stderr are
+ * /dev/null's. */
+static bool keep_two(struct machine *m, int out)
 {
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int kept = fcntl(out, F_DUPFD_CLOEXEC, MACHINE_FD + 1);
+	int machine = fcntl(m->pidfd, F_DUPFD_CLOEXEC, MACHINE_FD + 1);
+
+	if (null < 0 || kept < 0 || machine < 0)
+		return false;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		dup2(null, fd);
+	m->pidfd = MACHINE_FD;
+	return dup2(kept, ANSWERS_FD) >= 0 && dup2(machine, MACHINE_FD) >= 0 &&
+	       !syscall(SYS_close_range, MACHINE_FD + 1, ~0u, 0);
+}
+
+/*
+ * SIGTERM, of the recorder or by its end, lets the child remove what it has made; where the machine
+ * holds it up all the same, the alarm ends it.
+ */
+static void child(struct machine *m, pid_t parent, const char *sees, const char *const words[4],
+		  int out)
+{
+	const struct sigaction ends = { .sa_handler = on_told };
 	struct reply r = { 0 };
+	sigset_t none;
 
 	signal(SIGPIPE, SIG_IGN);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	converse(m, sees, words, &r);
-	_exit(write(out, &r, sizeof(r)) == sizeof(r) ? 0 : 1);
+	sigaction(SIGTERM, &ends, NULL);
+	sigemptyset(&none);
+	signal(SIGINT, SIG_IGN); /* the terminal's: the recorder's to obey */
+	signal(SIGHUP, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	alarm(2 * PATIENCE_NS / 1000000000);
+	if (!keep_two(m, out))
+		_exit(1);
+	converse(m, parent, sees, words, &r);
+	_exit(write(ANSWERS_FD, &r, sizeof(r)) == sizeof(r) ? 0 : 1);
 }
 
 static bool told_to_end(const sigset_t *ends)
@@ -296,25 +371,41 @@ static int await(int in, const sigset_t *ends, struct reply *r)
 	return -ETIMEDOUT;
 }
 
+/* Told to end, the child removes its file; it is the machine's user's, who may hold it up. */
+static void end_child(pid_t pid)
+{
+	uint64_t since = clock_now_ns();
+	pid_t ended = 0;
+
+	kill(pid, SIGTERM);
+	while (!ended && clock_now_ns() - since < LAST_WORD_NS) {
+		ended = waitpid(pid, NULL, WNOHANG);
+		if (!ended)
+			clock_sleep_ns(TURN_NS / 4);
+	}
+	if (ended)
+		return;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
 static int talk(struct machine *m, const char *sees, const char *const words[4],
 		const sigset_t *ends, struct reply *r)
 {
+	pid_t pid, parent = getpid();
 	int ends_of[2], ret;
-	pid_t pid;
 
 	if (pipe2(ends_of, O_CLOEXEC))
 		return -errno;
 	pid = fork();
 	if (!pid)
-		child(m, sees, words, ends_of[1]);
+		child(m, parent, sees, words, ends_of[1]);
 	close(ends_of[1]);
 	ret = pid < 0 ? -errno : await(ends_of[0], ends, r);
 	close(ends_of[0]);
-	if (pid > 0) {
-		kill(pid, SIGKILL);
-		while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-			;
-	}
+	if (pid > 0)
+		end_child(pid);
 	return ret;
 }
 

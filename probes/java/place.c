@@ -82,14 +82,19 @@ static int put_file(const char *dir, const char *name, const void *data, size_t 
 	return ret;
 }
 
+uint64_t java_place_ring_bytes(const struct java_recording *o)
+{
+	uint64_t bytes = o->ring_bytes ? o->ring_bytes : INPROC_RING_BYTES;
+
+	return bytes - bytes % sizeof(struct inproc_record);
+}
+
 static int put_config(const char *dir, const struct java_recording *o)
 {
 	struct text t = { 0 };
 	int ret;
 
-	text_printf(&t, "ring-bytes %llu\n",
-		    (unsigned long long)(o->ring_bytes ? o->ring_bytes : INPROC_RING_BYTES) / 16 *
-			    16);
+	text_printf(&t, "ring-bytes %llu\n", (unsigned long long)java_place_ring_bytes(o));
 	text_printf(&t, "stacks-ns %llu\n", (unsigned long long)o->slow_stack_ns);
 	for (size_t i = 0; i < o->n_patterns; i++)
 		text_printf(&t, "pattern %s\n", o->patterns[i]);

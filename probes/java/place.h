@@ -4,6 +4,7 @@
 #ifndef ISPOT_PROBES_JAVA_PLACE_H
 #define ISPOT_PROBES_JAVA_PLACE_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct err;
@@ -18,5 +19,7 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 /* The user's directory in it; to be freed. */
 char *java_place_of(const char *place, uid_t uid);
 void java_place_remove(const char *place);
+/* Bytes of a thread's ring, as the agents are told: whole records. */
+uint64_t java_place_ring_bytes(const struct java_recording *o);
 
 #endif

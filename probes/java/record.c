@@ -33,6 +33,7 @@
 #define FLUSH_NS    100000000ull  /* what is lost when ispot is killed, at most */
 #define GRACE_NS    1000000000ull /* for the command, when it was interrupted */
 #define PATIENCE_NS 5000000000ull
+#define REST_RUNS   64 /* at the end, at most: 268 million records */
 
 struct recording {
 	const struct java_recording *o;
@@ -242,6 +243,15 @@ static void drain(struct recording *r)
 	trace_writer_flush(r->writer, NULL);
 }
 
+/* All that was in the rings when the machines were told to stop, as none has so many. One that goes
+ * on all the same does not hold up the end. */
+static void drain_rest(struct recording *r)
+{
+	inproc_drain_run(&r->drain);
+	for (int i = 0; i < REST_RUNS && r->drain.behind && r->interrupts < 2; i++)
+		inproc_drain_run(&r->drain);
+}
+
 static void run(struct recording *r)
 {
 	while (!(r->reason = reason_to_stop(r))) {
@@ -249,7 +259,7 @@ static void run(struct recording *r)
 		drain(r);
 	}
 	inproc_drain_stop(&r->drain);
-	inproc_drain_run(&r->drain);
+	drain_rest(r);
 	java_pauses_read(&r->pauses, on_pause, r);
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
@@ -277,6 +287,7 @@ static void end_command(struct recording *r)
 		log_notice("process %d has not ended and is left running", r->launch.pid);
 }
 
+/* All or none: where one cannot be attached to, the agents in those before it stop. */
 static int attach_all(struct recording *r, struct err *err)
 {
 	int ret = 0;
@@ -284,6 +295,10 @@ static int attach_all(struct recording *r, struct err *err)
 	r->start_ns = clock_now_ns();
 	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
 		ret = java_attach(r->o->pids[i], r->directory, &r->ends, err);
+	if (ret) {
+		inproc_find_regions(&r->drain);
+		inproc_drain_stop(&r->drain);
+	}
 	return ret;
 }
 
@@ -385,7 +400,7 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 	*result = (struct java_result){ 0 };
 	if (!ret)
 		ret = trace_writer_open(&r.writer, &wo, err);
-	inproc_drain_init(&r.drain, r.directory, r.writer);
+	inproc_drain_init(&r.drain, r.directory, java_place_ring_bytes(o), r.writer);
 	java_pauses_init(&r.pauses, r.directory);
 	if (!ret) {
 		prepare_signals(&r);

@@ -493,8 +493,7 @@ static bool is_cxx_or_rust(struct dso *dso, const struct dso_function *f)
 {
 	enum dso_language language = dso_language_at(dso, f->address);
 
-	return language == LANG_CXX || language == LANG_RUST || symbol_is_cxx(f->symbol) ||
-	       symbol_is_rust(f->symbol);
+	return language == LANG_CXX || language == LANG_RUST || symbol_is_mangled(f->symbol);
 }
 
 void exit_choose(const struct target_traits *traits, struct dso *dso, const struct dso_function *f,

@@ -116,8 +116,12 @@ static void place(const struct code_input *in, const struct code *code, struct p
 			 first->refusal);
 		return;
 	}
-	out->possible = true;
 	out->reenters = code_is_target(code, in->address);
+	if (out->reenters) {
+		refuse(out, "begins with its own loop: a probe there fires in every round");
+		return;
+	}
+	out->possible = true;
 	out->alone_class = best.insn->class;
 	out->alone_offset = (uint32_t)(best.insn->address - in->address);
 	out->alone_intact = intact_arguments(in, best.written);

@@ -45,8 +45,8 @@ struct placement {
 	uint32_t alone_offset; /* of the entry probe where no return probe is set */
 	enum probe_class alone_class;
 	bool moved_past_load; /* passed a plain load or store: check says so */
-	bool reenters; /* a branch in the function jumps back into [0, entry_offset]: would fire
-			  again */
+	bool reenters; /* why not: a branch in the function jumps back to its first instruction,
+			  so a probe would fire in every round of that loop */
 	/* For exits at ret sites: every ret, and every tail jump out of the function; offsets from
 	 * the function's first byte, negative in a part that lies before it. complete is false
 	 * where an indirect or conditional jump could leave (switch tables excepted), or a part of

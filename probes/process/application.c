@@ -34,8 +34,14 @@ int applications_init(struct applications *a, const char *by, struct err *err)
 static uint32_t named(struct applications *a, const char *name)
 {
 	char printable[NAME_MAX_BYTES];
+	uint32_t number;
 
-	return strtab_add(&a->names, text_printable(printable, sizeof(printable), name));
+	text_printable(printable, sizeof(printable), name);
+	number = strtab_find(&a->names, printable);
+	if (number == MAP_NONE)
+		number = strtab_add(&a->names,
+				    a->names.n < APPLICATIONS_MAX ? printable : "(others)");
+	return number;
 }
 
 /* A program that was built again may keep its inode; time and size tell. */
@@ -82,7 +88,8 @@ static uint32_t by_executable(struct applications *a, pid_t pid)
 	number = map_get(&a->by_file, file);
 	if (number == MAP_NONE) {
 		number = named_as_file(a, path, target);
-		map_put(&a->by_file, file, number);
+		if (a->by_file.n < APPLICATIONS_MAX) /* else it is looked at each time */
+			map_put(&a->by_file, file, number);
 	}
 	return number;
 }

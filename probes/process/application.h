@@ -13,6 +13,10 @@
 
 struct err;
 
+#define APPLICATIONS_MAX                                                                       \
+	16000 /* names of a recording; what else runs is one of "(others)". A block takes them \
+		 all. */
+
 enum application_by { BY_EXECUTABLE, BY_CGROUP, BY_CONTAINER, BY_USER };
 
 extern const char *const application_by_names[]; /* ends with NULL */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "symbol/dso/dso.h"
 
@@ -15,8 +16,33 @@
 /* Behind the latest mapping of a file none follows whose record is still on its way. */
 #define SETTLED_NS 1000000000ull
 
-static void space_forget(struct space *space)
+/* A program decides how many mappings and processes there are, and how long their paths. */
+#define BYTES_MAX (256ull << 20)
+
+static uint64_t bytes_of(const struct mapping *m)
 {
+	return sizeof(*m) + sizeof(struct dso *) + sizeof(char *) + 2 * (strlen(m->path) + 1);
+}
+
+/* False: there is no room for the mapping. */
+static bool take_room(struct spaces *p, const struct mapping *m)
+{
+	if (p->bytes + bytes_of(m) <= p->bytes_max) {
+		p->bytes += bytes_of(m);
+		return true;
+	}
+	if (!p->told)
+		log_notice("the programs have mapped more files than there is room for (%llu MiB): "
+			   "what runs in the last ones is not named",
+			   (unsigned long long)(p->bytes_max >> 20));
+	p->told = true;
+	return false;
+}
+
+static void space_forget(struct spaces *p, struct space *space)
+{
+	vec_for_each (&space->maps, const struct mapping, m)
+		p->bytes -= bytes_of(m);
 	mappings_release(&space->maps);
 	vec_for_each (&space->paths, char *, path)
 		free(*path);
@@ -38,6 +64,17 @@ static struct dso *find_dso(struct spaces *p, const struct mapping *m, pid_t pid
 	return dso_get(p->dsos, path, &dso, NULL) ? NULL : dso;
 }
 
+static void cut_to_room(struct spaces *p, struct mappings *maps)
+{
+	size_t kept = 0;
+
+	while (kept < maps->n && take_room(p, &maps->data[kept]))
+		kept++;
+	for (size_t i = kept; i < maps->n; i++)
+		free(maps->data[i].path);
+	maps->n = kept;
+}
+
 static void space_read(struct spaces *p, struct space *space)
 {
 	struct mappings now = { 0 };
@@ -50,7 +87,8 @@ static void space_read(struct spaces *p, struct space *space)
 	}
 	if (now.n != space->maps.n)
 		space->changed_ns = space->read_ns;
-	space_forget(space);
+	space_forget(p, space);
+	cut_to_room(p, &now);
 	space->maps = now;
 	vec_for_each (&space->maps, struct mapping, m) {
 		char path[4096] = "";
@@ -81,7 +119,7 @@ static void remove_space(struct spaces *p, struct space *space)
 {
 	struct space *last = vec_last(&p->all);
 
-	space_forget(space);
+	space_forget(p, space);
 	map_remove(&p->of_pid, (uint64_t)space->pid);
 	if (space != last) {
 		*space = *last;
@@ -90,7 +128,7 @@ static void remove_space(struct spaces *p, struct space *space)
 	p->all.n--;
 }
 
-static void remove_overlaps(struct space *space, uint64_t start, uint64_t end)
+static void remove_overlaps(struct spaces *p, struct space *space, uint64_t start, uint64_t end)
 {
 	size_t kept = 0;
 
@@ -98,6 +136,7 @@ static void remove_overlaps(struct space *space, uint64_t start, uint64_t end)
 		struct mapping *m = &space->maps.data[i];
 
 		if (m->start < end && m->end > start) {
+			p->bytes -= bytes_of(m);
 			free(m->path);
 			free(space->paths.data[i]);
 			continue;
@@ -182,8 +221,9 @@ void spaces_map(struct spaces *p, pid_t pid, const struct mapping *m)
 
 	if (known && known->start == m->start && known->end == m->end && known->inode == m->inode)
 		return;
-	remove_overlaps(space, m->start, m->end);
-	insert(p, space, m);
+	remove_overlaps(p, space, m->start, m->end);
+	if (space->maps.n < MAPPINGS_MAX && take_room(p, m))
+		insert(p, space, m);
 }
 
 void spaces_fork(struct spaces *p, pid_t parent, pid_t child, uint64_t time_ns)
@@ -203,7 +243,7 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child, uint64_t time_ns)
 	to->changed_ns = clock_now_ns();
 	to->maps.vdso_start = from->maps.vdso_start;
 	to->maps.vdso_end = from->maps.vdso_end;
-	for (size_t i = 0; i < from->maps.n; i++) {
+	for (size_t i = 0; i < from->maps.n && take_room(p, &from->maps.data[i]); i++) {
 		struct mapping *m = vec_add(&to->maps);
 
 		*m = from->maps.data[i];
@@ -248,6 +288,7 @@ void spaces_init(struct spaces *s, struct dso_cache *dsos)
 {
 	memset(s, 0, sizeof(*s));
 	s->dsos = dsos;
+	s->bytes_max = BYTES_MAX;
 }
 
 bool spaces_find(struct spaces *s, pid_t pid, uint64_t ip, struct place *place)
@@ -294,7 +335,7 @@ bool spaces_find_data(struct spaces *s, pid_t pid, uint64_t address, struct plac
 void spaces_release(struct spaces *s)
 {
 	vec_for_each (&s->all, struct space, space)
-		space_forget(space);
+		space_forget(s, space);
 	vec_release(&s->all);
 	vec_release(&s->ended);
 	vec_release(&s->dropping);

@@ -46,6 +46,9 @@ struct spaces {
 		VEC(pid_t)
 	} dropping; /* told before that */
 	unsigned changes;
+	uint64_t bytes, bytes_max; /* of all mappings with their paths; what finds no room is left
+				      out */
+	bool told;		   /* that something is */
 };
 
 struct place {

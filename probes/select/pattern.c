@@ -216,16 +216,27 @@ static int parse_text(struct patterns *all, const char *path, FILE *file, unsign
 	return ret;
 }
 
+/* The pattern that the agent takes for a method of an earlier recording: agents match names without
+ * parameters, so methods that share a name are all chosen. A synchronized block is no method; its
+ * method is rewritten for the blocks alone. */
+static char *java_word(const char *name)
+{
+	return xasprintf("%s%.*s", strstr(name, " block:") ? "synchronized:" : "",
+			 (int)strcspn(name, "("), name);
+}
+
 /* The functions of an earlier recording: by symbol, in the object of that name. */
 static int parse_trace(struct patterns *all, const char *path, struct err *err)
 {
 	struct trace_reader *reader = NULL;
 	const struct meta *meta;
+	bool is_java;
 	int ret = trace_reader_open(&reader, path, err);
 
 	if (ret)
 		return ret;
 	meta = trace_reader_meta(reader);
+	is_java = !strcmp(meta->session.producer, "java");
 	vec_for_each (&meta->functions, const struct meta_function, f) {
 		const char *object;
 		struct pattern *p;
@@ -241,7 +252,7 @@ static int parse_trace(struct patterns *all, const char *path, struct err *err)
 		p->object = xstrdup(text_base_name(object));
 		p->name = xstrdup(f->symbol);
 		p->arguments = xstrdup("");
-		p->typed = xasprintf("%s:%s", p->object, p->name);
+		p->typed = is_java ? java_word(p->name) : xasprintf("%s:%s", p->object, p->name);
 		pattern_prepare(p);
 	}
 	trace_reader_free(reader);
@@ -298,6 +309,34 @@ int patterns_parse(struct patterns **out, const char *const *words, size_t n, st
 	else
 		*out = all;
 	return ret;
+}
+
+int pattern_words_expand(struct pattern_words *all, const char *const *words, size_t n,
+			 struct err *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct patterns *of_file = NULL;
+		int ret;
+
+		if (words[i][0] != '@') {
+			*vec_add(all) = xstrdup(words[i]);
+			continue;
+		}
+		ret = patterns_parse(&of_file, &words[i], 1, err);
+		if (ret)
+			return ret;
+		vec_for_each (of_file, const struct pattern, p)
+			*vec_add(all) = xstrdup(p->typed);
+		patterns_free(of_file);
+	}
+	return 0;
+}
+
+void pattern_words_release(struct pattern_words *all)
+{
+	vec_for_each (all, char *, word)
+		free(*word);
+	vec_release(all);
 }
 
 void patterns_free(struct patterns *all)

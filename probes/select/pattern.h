@@ -34,10 +34,20 @@ struct patterns {
 	VEC(struct pattern)
 };
 
+/* The words of -F as they are typed, heap; what an @FILE stands for is in its place. */
+struct pattern_words {
+	VEC(char *)
+};
+
 /* Errors, exit status 2: empty name, bad regex, a number (perf's frequency: says so), @FILE
  * missing. */
 int patterns_parse(struct patterns **p, const char *const *words, size_t n, struct err *err);
 void patterns_free(struct patterns *p);
+/* Replaces each @FILE by its patterns, for a recorder with a grammar of its own, as that of Java
+ * methods. Other words stay as they are. Errors: those of patterns_parse() for @FILE. */
+int pattern_words_expand(struct pattern_words *all, const char *const *words, size_t n,
+			 struct err *err);
+void pattern_words_release(struct pattern_words *all);
 /* How many choose functions. 0: no -F, or only exclusions, which patterns_exclude() answers. */
 size_t patterns_n(const struct patterns *p);
 /* The same of words as -F has them; none of those that @FILE holds is looked at. */

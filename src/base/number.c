@@ -74,13 +74,13 @@ char *text_bytes(char *buf, uint64_t bytes)
 
 char *text_overhead(char *buf, double share, bool is_least)
 {
-	snprintf(buf, TEXT_NUMBER, is_least ? "over %.0f %%" : "%.1f %%", 100 * share);
+	snprintf(buf, TEXT_NUMBER, is_least ? "over %.0f%%" : "%.1f%%", 100 * share);
 	return buf;
 }
 
 char *text_of_cpu(char *buf, double cpus)
 {
-	snprintf(buf, TEXT_NUMBER, "%.1f %% of a CPU", 100 * (cpus < 1000 ? cpus : 1000));
+	snprintf(buf, TEXT_NUMBER, "%.1f%% of a CPU", 100 * (cpus < 1000 ? cpus : 1000));
 	return buf;
 }
 

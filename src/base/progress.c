@@ -56,7 +56,7 @@ void progress_share(struct progress *p, double share)
 	if (!due(p))
 		return;
 	share = share >= 0 ? share <= 1 ? share : 1 : 0; /* NAN too becomes 0 */
-	snprintf(state, sizeof(state), "%.0f %%", share * 100);
+	snprintf(state, sizeof(state), "%.0f%%", share * 100);
 	draw(p->what, state);
 }
 

@@ -236,3 +236,13 @@ bool text_locale_is_utf8(void)
 		value = getenv(variables[i]);
 	return value && (strcasestr(value, "utf-8") || strcasestr(value, "utf8"));
 }
+
+char *text_share(char *buf, double share)
+{
+	if (share > 0 && share < 0.0005)
+		snprintf(buf, TEXT_NUMBER, "<0.1%%");
+	else
+		snprintf(buf, TEXT_NUMBER, share >= 0.0995 || share == 0 ? "%.0f%%" : "%.1f%%",
+			 100 * share);
+	return buf;
+}

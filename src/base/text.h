@@ -32,6 +32,8 @@ char *text_counted(char *buf, uint64_t count, const char *noun);
 
 /* "12.3 %", "over 900 %" into buf of TEXT_NUMBER bytes: what a program was slowed by. */
 char *text_overhead(char *buf, double share, bool is_least);
+/* "15%", "3.2%", "<0.1%", "0%" into buf of TEXT_NUMBER bytes: a part of a whole, 0 to 1. */
+char *text_share(char *buf, double share);
 /* "0.4 % of a CPU" into buf of TEXT_NUMBER bytes; cpus: up to 1,000. */
 char *text_of_cpu(char *buf, double cpus);
 

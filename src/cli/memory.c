@@ -8,22 +8,15 @@
 #include <sys/resource.h>
 
 #include "base/err.h"
+#include "base/sanitizer.h"
 #include "base/text.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define HAS_SHADOW_MEMORY 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HAS_SHADOW_MEMORY 1
-#endif
 
 static struct rlimit before;
 static bool bound;
 
 static void bound_to(uint64_t most)
 {
-#ifndef HAS_SHADOW_MEMORY
+#if !BUILT_WITH_SANITIZER
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_DATA, &before) || before.rlim_cur <= most)

@@ -93,8 +93,6 @@ static void print_remarks(const struct planned *p)
 	print_exits(p);
 	if (place->moved_past_load)
 		print_remark("the probe stands behind a load or store, whose miss is not timed");
-	if (place->reenters)
-		print_remark("jumps back to its start: each time counts as a call");
 	if (p->exit.mech == EXIT_RETURN && place->return_class != place->class)
 		printf("%12sits return probe is %s\n", "", probe_class_name(place->return_class));
 	if (blocking_kind(p->what.function->symbol))

@@ -381,27 +381,32 @@ static int check_java(const struct record_options *o, bool has_command, struct e
 static int run_java(const struct record_options *o, const struct session_options *so,
 		    int *exit_status, struct err *err)
 {
-	const struct java_recording r = { .patterns = so->patterns,
-					  .n_patterns = so->n_patterns,
-					  .argv = so->argv,
-					  .pids = so->pids,
-					  .n_pids = so->n_pids,
-					  .output = so->output,
-					  .command = so->command,
-					  .options = so->options,
-					  .version = so->version,
-					  .user = so->user,
-					  .max_bytes = so->max_bytes,
-					  .duration_ns = so->duration_ns,
-					  .ring_bytes = so->ring_bytes,
-					  .keep_slower_ns = so->keep_slower_ns,
-					  .slow_stack_ns = so->slow_stack_ns };
+	struct java_recording r = { .argv = so->argv,
+				    .pids = so->pids,
+				    .n_pids = so->n_pids,
+				    .output = so->output,
+				    .command = so->command,
+				    .options = so->options,
+				    .version = so->version,
+				    .user = so->user,
+				    .max_bytes = so->max_bytes,
+				    .duration_ns = so->duration_ns,
+				    .ring_bytes = so->ring_bytes,
+				    .keep_slower_ns = so->keep_slower_ns,
+				    .slow_stack_ns = so->slow_stack_ns };
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
+	struct pattern_words words = { 0 };
 	struct java_result result;
 	int ret = check_java(o, so->argv != NULL, err);
 
-	if (!ret)
+	if (!ret) /* the agent inside of the machine reads no files of patterns */
+		ret = pattern_words_expand(&words, so->patterns, so->n_patterns, err);
+	if (!ret) {
+		r.patterns = (const char *const *)words.data;
+		r.n_patterns = words.n;
 		ret = java_record(&r, &result, err);
+	}
+	pattern_words_release(&words);
 	if (ret)
 		return ret;
 	if (!result.calls && result.machines)

@@ -49,7 +49,7 @@ static void add_line(struct mappings *m, const char *line)
 		m->vdso_start = map.start;
 		m->vdso_end = map.end;
 	}
-	if (!inode || line[path_at] != '/')
+	if (!inode || line[path_at] != '/' || m->n >= MAPPINGS_MAX)
 		return;
 	map.device = makedev(major, minor);
 	map.inode = (ino_t)inode;

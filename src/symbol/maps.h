@@ -17,6 +17,8 @@ struct mapping {
 	char *path; /* as in maps: in the process's mount namespace */
 };
 
+#define MAPPINGS_MAX 16384 /* of a process: further ones are not looked at */
+
 struct mappings {
 	VEC(struct mapping)
 	uint64_t vdso_start, vdso_end; /* the kernel's own code (symbol/vdso.h); 0: not seen */

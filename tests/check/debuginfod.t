@@ -37,3 +37,12 @@ check() { # check URLS
 ok "without a server a stripped program has no functions" loud "is stripped" check ""
 ok "with one it has" loud outer check "http://127.0.0.1:$(cat "$work/port")"
 ok "which were asked for" grep -q "GET /buildid/$id/debuginfo" "$work/log"
+if [ "$(id -u)" = 0 ] && ! grep -q __asan_init "$ISPOT"; then
+	: >"$work/log"
+	rm -rf "$work/cache"
+	chown 65534:65534 "$work/stripped"
+	ok "to root, another user's has none" loud "is stripped" check "http://127.0.0.1:$(cat "$work/port")"
+	ok "the file of another user is not asked about" silent cat "$work/log"
+else
+	skip "the file of another user is not asked about" "needs root, and a build without sanitizers"
+fi

@@ -413,8 +413,8 @@ record zero -F never_called -- "$exact" -n 1
 is "$status" 0 "zero calls: status 0"
 like zero.err "never|no call|0 calls" "zero calls: a notice"
 "$ISPOT" report -i zero.data >zero.screen
-like zero.screen '^next +ispot record -- ' "zero calls: what to do next"
-unlike zero.screen 'No block loses' "zero calls: nothing is concluded"
+like zero.screen '^Next: +ispot record -- ' "zero calls: what to do next"
+unlike zero.screen 'No function loses' "zero calls: nothing is concluded"
 record once -F main -- "$exact" -n 1
 like once.err ' 1 call of 1 function,' "one call of one function"
 

@@ -31,8 +31,8 @@ eventually reaches 4
 ok $? "and one after the other" || diag first.err
 is "$(($(count) <= 3))" 1 "three at most are kept"
 is "$(($(find days -name '*.fleet' -printf '%s\n' | sort -n | tail -1) < 4000000))" 1 "none is larger than it should be and a block"
-like first.err "days: file [0-9]+; [0-9.kM]+ samples so far; to watch the CPUs took [0-9.]+ % of their time" "what it costs is said with each file"
-like <(grep -m1 ": file 1;" first.err) ", ([1-9][0-9.]*|0[.]0?[1-9][0-9]*) % taken from others" "and the first window's is in it" || diag first.err
+like first.err "days: file [0-9]+; [0-9.kM]+ samples so far; to watch the CPUs took [0-9.]+% of their time" "what it costs is said with each file"
+like <(grep -m1 ": file 1;" first.err) ", ([1-9][0-9.]*|0[.]0?[1-9][0-9]*)% taken from others" "and the first window's is in it" || diag first.err
 rss() { awk '/VmRSS/ { print $2 }' "/proc/$recorder/status"; }
 before=$(rss)
 n=$(newest)
@@ -84,16 +84,16 @@ kill $flood
 # What a window costs here decides how many there are.
 "$ISPOT" fleet record -F marker:request -p $target --cost 4 -d 25 -o cost.fleet >cost.out 2>cost.err
 is $? 0 "a bound on the cost" || diag cost.err
-like cost.err "took [0-9.]+ % of their time \([0-9.]+ % its own, [0-9.]+ % taken from others\), [0-9]+ % of it were watched" "what was measured is said"
-share=$(sed -n 's/.* took \([0-9.]*\) % of their time.*/\1/p' cost.err) watched=$(sed -n 's/.* \([0-9]*\) % of it were.*/\1/p' cost.err)
+like cost.err "took [0-9.]+% of their time \([0-9.]+% its own, [0-9.]+% taken from others\), [0-9]+% of it were watched" "what was measured is said"
+share=$(sed -n 's/.* took \([0-9.]*\)% of their time.*/\1/p' cost.err) watched=$(sed -n 's/.* \([0-9]*\)% of it were.*/\1/p' cost.err)
 "$ISPOT" fleet record -F marker:request -p $target --duty 1s/1001ms -d 6 -o all.fleet >all.out 2>all.err
-all=$(sed -n 's/.* took \([0-9.]*\) % of their time.*/\1/p' all.err)
+all=$(sed -n 's/.* took \([0-9.]*\)% of their time.*/\1/p' all.err)
 if awk -v s="$all" 'BEGIN { exit !(s > 6) }'; then
 	awk -v s="$share" 'BEGIN { exit !(s <= 5) }'
-	ok $? "the bound is kept" || diag "$share % of 4 % allowed, $all % without"
+	ok $? "the bound is kept" || diag "$share% of 4% allowed, $all% without"
 	is "$((watched < 90))" 1 "by rests" || diag "$watched %"
 elif awk -v s="$all" 'BEGIN { exit !(s < 3) }'; then
-	is "$((watched > 50))" 1 "it rests little where it costs little" || diag "$watched %, $all % without"
+	is "$((watched > 50))" 1 "it rests little where it costs little" || diag "$watched %, $all% without"
 else
 	skip "how much it rests" "without a bound it costs $all %, about what is allowed"
 fi

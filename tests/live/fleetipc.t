@@ -20,7 +20,7 @@ busy() { ./busy "BEGIN { while (n++ < $1); exit ${2-0} }"; }
 # single CPU the recorder, which looks each 20 ms, is in every sample that lasts as long.
 fleet record -o one.fleet --period 3500000 -- ./busy 'BEGIN { while (n++ < 16000000); exit 7 }' >one.out 2>one.err
 is $? 7 "record ends with the command, and with its status" || diag one.err
-like one.err 'samples of ipc; [0-9]+ applications were seen; to watch the CPUs took [0-9.]+ % of their time' "what it took is said"
+like one.err 'samples of ipc; [0-9]+ applications were seen; to watch the CPUs took [0-9.]+% of their time' "what it took is said"
 is "$(header one.fleet)" '"indicator":"ipc","unit":"1e-6","higher_is_better":true,"period":3500000' "the file says what was measured, and how often"
 fleet reduce --db one.db one.fleet >reduce.out 2>&1
 is $? 0 "reduce" || diag reduce.out
@@ -54,7 +54,7 @@ ok $? "for so long" || diag "$(said .fleet timed.db)"
 
 fleet record --cost 5 -d 12 -o cost.fleet --period 500000 >cost.out 2>cost.err
 is $? 0 "a cost bound" || diag cost.err
-like cost.err 'took [0-9.]+ % of their time \([0-9.]+ % its own, [0-9.]+ % taken from others\), [0-9]+ % of it were watched' "is said with its parts"
+like cost.err 'took [0-9.]+% of their time \([0-9.]+% its own, [0-9.]+% taken from others\), [0-9]+% of it were watched' "is said with its parts"
 
 "$ISPOT" fleet record --dir days --files 2 --file-size 64K --period 100000 >days.out 2>days.err &
 recorder=$!

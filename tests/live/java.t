@@ -52,6 +52,15 @@ record chosen --java -F 'Exact.plain' -F 'java.lang.Integer.parseInt' -F '!*.cho
 is "$(calls chosen '^Exact.plain')" $((11 + 4)) "-F: a method that is not synchronized"
 is "$([ "$(calls chosen '^java.lang.Integer.parseInt')" -ge 4 ] && echo yes)" yes "-F: one of Java's own, loaded before"
 is "$(calls chosen '^Exact.add')" 0 "-F: nothing else"
+printf '%s\n' '# mine' Exact.plain '!Exact.fail' >methods
+record listed --java -F @methods -- java Exact 1 11
+is "$(calls listed '^Exact.plain')/$(calls listed '^Exact.add')" $((11 + 4))/0 "-F @FILE: the patterns of a file" || diag listed.err
+record first --java -F 'synchronized:Exact*' -- java Exact 1 11
+record again --java -F @first.data -- java Exact 1 11
+is "$(calls again .)" "$(calls first .)" "-F @FILE: the methods and blocks of an earlier recording" || diag again.err
+exact again
+record missing --java -F @none -- java Exact 1 11
+is "$status" 125 "-F @FILE: a missing file ends it before the program starts" || diag missing.err
 record constructors --java -F 'Exact*.*' -- java Exact 1 1
 like constructors.err 'left alone: it is a constructor' "constructors are left alone, and why"
 record only --java -F 'synchronized:Exact.*' -- java Exact 1 11

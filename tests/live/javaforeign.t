@@ -169,4 +169,94 @@ is "$(find /dev/shm -maxdepth 1 -name "ispot-java.$recorder.*")" "" "and nothing
 rm -f "/tmp/.java_pid$pid"
 kill "$pid"
 
+# ---- nothing is left in the machine's root ----
+
+# A machine that does not open its socket: the recorder is ended while it waits.
+cat >deaf.c <<'EOC'
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void on_quit(int n) { (void)n; }
+int main(void)
+{
+	int jvm = open("libjvm.so", O_RDONLY);
+
+	signal(SIGQUIT, on_quit);
+	if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
+		return 1;
+	puts("ready");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+EOC
+gcc -o own/deaf deaf.c 2>>gcc.err
+# deaf UID
+deaf() {
+	(cd own && exec setpriv --reuid "$1" --regid "$1" --clear-groups ./deaf) >deaf.out 2>deaf.err &
+	pid=$!
+	children+=("$pid")
+	eventually grep -q ready deaf.out
+}
+for signal in TERM KILL; do
+	deaf $nobody
+	"$ISPOT" record --java -p "$pid" -d 1 -o deaf.data 2>deaf.err &
+	recorder=$!
+	asked() { [ -e "/tmp/.attach_pid$pid" ]; }
+	eventually asked
+	is $? 0 "$signal: the machine is being asked"
+	child=$(pgrep -P $recorder | head -1)
+	if [ $signal = TERM ]; then
+		is "$(awk '/^Uid|^CapEff/ { printf "%s ", $2 }' /proc/"$child"/status)" "$nobody 0000000000000000 " \
+			"by a child of its user, without capabilities"
+		is "$(find /proc/"$child"/fd -type l | wc -l)" 5 "which holds no other descriptors" || diag "$(ls -l /proc/"$child"/fd)"
+		is "$(as $nobody cat /proc/"$child"/environ 2>&1 | grep -c 'Permission denied')" 1 "and into which that user cannot look"
+	fi
+	kill -$signal $recorder
+	wait $recorder 2>/dev/null
+	not_asked() { ! asked; }
+	eventually not_asked
+	is $? 0 "$signal: the file that asked is gone" || rm -f "/tmp/.attach_pid$pid"
+	kill "$pid"
+done
+deaf 0
+"$ISPOT" record --java -p "$pid" -d 1 -o root.data 2>root.err &
+recorder=$!
+eventually asked
+child=$(pgrep -P $recorder | head -1)
+is "$(awk '/^CapEff/ { print $2 }' /proc/"$child"/status)" 0000000000000000 "a machine of root's: without capabilities, too"
+kill -TERM $recorder
+wait $recorder 2>/dev/null
+kill "$pid"
+
+# A file that another tool has left there.
+machine $nobody
+first=$pid
+as $nobody touch "/tmp/.attach_pid$first"
+"$ISPOT" record --java -p $first -d 0.5 -o left.data 2>left.err
+is $? 0 "a file that its user has left there does not stand in the way" || diag left.err
+is "$([ -e "/tmp/.attach_pid$first" ] && echo there)" "" "and is gone" || rm -f "/tmp/.attach_pid$first"
+kill $first
+
+# ---- all machines or none ----
+
+machine $nobody
+first=$pid
+deaf $nobody
+second=$pid
+"$ISPOT" record --java -p $first,$second -d 1 -o half.data 2>half.err &
+recorder=$!
+region=
+loaded() { region=$(find /dev/shm/ispot-java.$recorder.*/$nobody -name "$first.region" 2>/dev/null) && [ -n "$region" ]; }
+eventually loaded
+exec 7<"$region"
+wait $recorder
+is $? 125 "the second machine cannot be attached to" || diag half.err
+# The word that says whether records are wanted stands behind the header's 64 bytes.
+is "$(od -An -tu4 -j64 -N4 /dev/fd/7 | tr -d ' ')" 0 "the first does not go on recording"
+exec 7<&-
+kill $first $second
+
 done_testing

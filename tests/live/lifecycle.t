@@ -3,6 +3,7 @@
 # However a recording ends, its file can be read, its probes are gone, and others' are untouched.
 . "$(dirname "$0")/lib.sh"
 needs_probes
+unset ISPOT_CALIBRATION # what is measured, and the probes for that, are looked for
 
 tracefs=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
 if [ -z "$tracefs" ]; then

@@ -3,6 +3,7 @@
 # Markers and USDT probes: exact, timed, harmless to the red zone, and mistakes are said.
 . "$(dirname "$0")/lib.sh"
 needs_probes
+unset ISPOT_CALIBRATION # what is measured, and the probes for that, are looked for
 
 record_truth marked -F 'marker:*' -F '!marker:cost' -- "$MB/markers"
 ok $? "marked: report" || diag marked.report-err

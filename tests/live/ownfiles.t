@@ -95,7 +95,7 @@ d.commit()
 EOP
 timeout 60 "$ISPOT" fleet report --db own.db >/dev/null 2>view.err
 is "$?" 1 "a database with a view that has no end is refused"
-like view.err "views, triggers or tables that are no fleet's" "and why is said"
+like view.err "its tables are not those of a fleet" "and why is said"
 
 # ---- a group that is somebody's ----
 

@@ -39,6 +39,12 @@ else
 	skip "classes of entry_classes" "the expected offsets are x86-64's"
 fi
 
+# ---- a function that is its own loop ----
+needs_helper looped
+check looped -F looped "$HELPERS/looped"
+is "$(of looped looped .possible)" false "a function whose first instruction heads its own loop is left alone"
+like looped.json 'begins with its own loop: a probe there fires in every round' "and the reason"
+
 # ---- how exits are seen ----
 is "$(of classes entry_push .probe.exit)" return "a plain C program: return probes"
 check harm -F 'case_*' -F 'libc.so.6:dlsym' -F 'libc.so.6:swapcontext' -F 'libc.so.6:__sigsetjmp' "$MB/harm"
@@ -103,6 +109,18 @@ if [ "$(id -u)" != 0 ]; then
 	skip "record does the same" "creating probes needs root"
 	skip "costs are measured" "creating probes needs root"
 else
+	record loops -F main -F looped -- "$HELPERS/looped" 101
+	report loops
+	is "$(jq -r '[.not_traced[] | select(.name == "looped") | .reason] | join(" ")' loops.json)" \
+		"begins with its own loop: a probe there fires in every round" "record leaves it alone, and says why"
+	# On a busy machine the choice may fall before the loop has begun.
+	for calls in 2000 6000 18000; do
+		record chosen_loops -- "$HELPERS/looped" $calls
+		report chosen_loops
+		grep -q 'begins with its own loop' chosen_loops.json && break
+	done
+	is "$(block chosen_loops looped .calls)" null "without -F, too"
+	like chosen_loops.json 'begins with its own loop' "and says why" || diag chosen_loops.err
 	record recorded -F 'entry_*' -- "$MB/entry_classes" -n 1009
 	report recorded
 	for name in entry_nop5 entry_push entry_endbr entry_jcc entry_step; do

@@ -10,13 +10,6 @@
 #include "base/err.h"
 #include "symbol/dso/dso.h"
 
-/* libdw 0.188 itself loses a block where a line table is damaged. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:libdw";
-}
-
 static const char source[] =
 	"#include <stdio.h>\n"							     /* 1 */
 	"#define KEEP __attribute__((noinline, used))\n"			     /* 2 */

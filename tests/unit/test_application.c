@@ -253,6 +253,25 @@ static void a_container_is_called_as_its_runtime_does(void **state)
 		assert_false(application_container(none[i], name, sizeof(name)));
 }
 
+/* A user can have any number of programs: their names are bounded. */
+static void names_are_bounded(void **state)
+{
+	struct applications full = { .by = BY_EXECUTABLE };
+	char name[32];
+	pid_t pid;
+
+	(void)state;
+	for (unsigned i = 0; i < APPLICATIONS_MAX; i++) {
+		snprintf(name, sizeof(name), "program%u", i);
+		strtab_add(&full.names, name);
+	}
+	pid = run(program(0));
+	assert_string_equal(strtab_get(&full.names, application_of(&full, pid)), "(others)");
+	assert_int_equal(full.names.n, APPLICATIONS_MAX + 1);
+	end(pid);
+	applications_release(&full);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +283,7 @@ int main(void)
 		cmocka_unit_test(a_user_is_its_account),
 		cmocka_unit_test(a_cgroup_is_its_path),
 		cmocka_unit_test(a_container_is_called_as_its_runtime_does),
+		cmocka_unit_test(names_are_bounded),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

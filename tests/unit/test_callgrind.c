@@ -121,6 +121,19 @@ static void add_thread(struct counts *c, unsigned thread, unsigned taken)
 	assert_int_equal(read_text(c, text), 0);
 }
 
+/* The rows of threads are as many as the highest number: one in a damaged file is no thread's. */
+static void a_thread_beyond_all_is_refused(void **state)
+{
+	struct counts c = { 0 };
+
+	(void)state;
+	assert_int_equal(read_text(&c, "events: Ir\nfn=work\n0x1 18 7\nthread: -931\n"), -EINVAL);
+	assert_int_equal(c.dumps.data[0].thread, 0);
+	counts_release(&c);
+	assert_int_equal(read_text(&c, "events: Ir\nfn=work\n0x1 18 7\nthread: 3\n"), 0);
+	counts_release(&c);
+}
+
 static void the_uneven_branch_is_named(void **state)
 {
 	const struct counted_section *s;
@@ -323,6 +336,7 @@ int main(void)
 		cmocka_unit_test(a_dump_is_read),
 		cmocka_unit_test(a_path_from_the_root_stays_one),
 		cmocka_unit_test(what_is_no_dump_is_refused),
+		cmocka_unit_test(a_thread_beyond_all_is_refused),
 		cmocka_unit_test(the_uneven_branch_is_named),
 		cmocka_unit_test(a_library_line_has_a_caller),
 		cmocka_unit_test(of_equal_lines_the_programs_is_first),

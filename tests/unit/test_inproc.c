@@ -31,7 +31,7 @@ static int begin(void **state)
 	assert_non_null(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/trace", dir);
 	assert_int_equal(trace_writer_open(&writer, &o, NULL), 0);
-	inproc_drain_init(&drain, dir, writer);
+	inproc_drain_init(&drain, dir, RECORDS * sizeof(struct inproc_record), writer);
 	snprintf(own, sizeof(own), "%s/%u", dir, geteuid());
 	assert_int_equal(mkdir(own, 0700), 0);
 	assert_null(ring_open(own, RECORDS * sizeof(struct inproc_record)));
@@ -58,10 +58,9 @@ static void call(uint32_t id, uint64_t at_ns)
 	ring_put(t, at_ns + 1, INPROC_EXIT, id, 0);
 }
 
-static void *other_thread(void *unused)
+static void *other_thread(void *at_ns)
 {
-	(void)unused;
-	call(1, 1500);
+	call(1, (uintptr_t)at_ns);
 	return NULL;
 }
 
@@ -75,7 +74,7 @@ static void test_merged(void **state)
 	assert_true(ring_name(1, INPROC_BLOCK, 14, "a.B.c() block:14", "()V", "B.java"));
 	assert_true(ring_name(0, INPROC_LEFT, 0, "a.B.d()", "", "it is native"));
 	call(0, 1000);
-	assert_int_equal(pthread_create(&other, NULL, other_thread, NULL), 0);
+	assert_int_equal(pthread_create(&other, NULL, other_thread, (void *)1500), 0);
 	pthread_join(other, NULL);
 	call(0, 2000);
 	assert_int_equal(inproc_drain_run(&drain), 0);
@@ -100,6 +99,43 @@ static void test_overflow_is_counted(void **state)
 	assert_int_equal(inproc_drain_run(&drain), 0);
 	assert_int_equal(drain.records, 6 + RECORDS + 2);
 	assert_int_equal(drain.lost_records, 1000 - RECORDS);
+}
+
+/* A run ends, whatever is in the rings: the next one goes on with the rest. */
+static void test_a_run_has_an_end(void **state)
+{
+	pthread_t other;
+
+	(void)state;
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	drain.run_records = 3;
+	call(0, 6000);
+	assert_int_equal(pthread_create(&other, NULL, other_thread, (void *)6001), 0);
+	pthread_join(other, NULL);
+	call(0, 6010);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.records, 6 + RECORDS + 2 + 3);
+	assert_true(drain.behind && drain.busy);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.records, 6 + RECORDS + 2 + 6);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_false(drain.behind);
+	drain.run_records = UINT64_MAX;
+}
+
+/* Names take so much memory and no more. */
+static void test_names_have_an_end(void **state)
+{
+	uint64_t most = drain.names_bytes_max;
+
+	(void)state;
+	drain.names_bytes_max = drain.names_bytes + 1000;
+	for (uint32_t i = 2; i < 100; i++)
+		assert_true(ring_name(i, INPROC_FUNCTION, i, "a.B.f()", i % 2 ? "()I" : "()V", ""));
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_in_range(drain.regions.data[0].ids.n, 4, 60);
+	assert_in_range(drain.names_bytes, drain.names_bytes_max, drain.names_bytes_max + 1000);
+	drain.names_bytes_max = most;
 }
 
 static void test_pause_and_wait(void **state)
@@ -147,13 +183,27 @@ static void test_cost(void **state)
 	assert_true(inproc_drain_cost_ns(&drain) == UINT64_MAX);
 	ring_costs(100);
 	/* the rings' memory */
-	more_ns = inproc_drain_cost_ns(&drain) - (6 + 1000 + 2 + 4) / 2 * 100;
+	more_ns = inproc_drain_cost_ns(&drain) - (6 + 1000 + 2 + 6 + 4) / 2 * 100;
 	assert_in_range(more_ns, 1, 1000000000);
 	ring_costs_more(7);
-	assert_int_equal(inproc_drain_cost_ns(&drain), (6 + 1000 + 2 + 4) / 2 * 100 + more_ns + 7);
+	assert_int_equal(inproc_drain_cost_ns(&drain),
+			 (6 + 1000 + 2 + 6 + 4) / 2 * 100 + more_ns + 7);
 	assert_int_equal(inproc_drain_unnamed(&drain), 0);
 	ring_unnamed();
 	assert_int_equal(inproc_drain_unnamed(&drain), 1);
+}
+
+/* A region whose rings are not of the size that the recorder asked for is none. */
+static void test_other_ring_size(void **state)
+{
+	struct inproc_drain other;
+
+	(void)state;
+	inproc_drain_init(&other, dir, 2 * RECORDS * sizeof(struct inproc_record), writer);
+	inproc_find_regions(&other);
+	assert_int_equal(other.refused_regions, 1);
+	assert_null(other.regions.data[0].shared);
+	inproc_drain_release(&other);
 }
 
 /* What a program writes over its region harms the recording at most. */
@@ -218,9 +268,15 @@ static void test_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_merged),	       cmocka_unit_test(test_overflow_is_counted),
-		cmocka_unit_test(test_pause_and_wait), cmocka_unit_test(test_stacks_and_ends),
-		cmocka_unit_test(test_cost),	       cmocka_unit_test(test_damaged_region),
+		cmocka_unit_test(test_merged),
+		cmocka_unit_test(test_overflow_is_counted),
+		cmocka_unit_test(test_a_run_has_an_end),
+		cmocka_unit_test(test_names_have_an_end),
+		cmocka_unit_test(test_pause_and_wait),
+		cmocka_unit_test(test_stacks_and_ends),
+		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_other_ring_size),
+		cmocka_unit_test(test_damaged_region),
 		cmocka_unit_test(test_file),
 	};
 

@@ -286,6 +286,46 @@ static void threads_that_end_leave_nothing(void **state)
 	assert_int_equal(s.n_written, 0);
 }
 
+/* Numbers of threads and functions come from the program too: memory has an end, and the calls of
+ * those that found no room are written. */
+static void no_number_of_threads_takes_all_memory(void **state)
+{
+	size_t bytes = 0;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	for (uint32_t tid = 1; tid <= 60000; tid++) {
+		enter(&s, tid * 10ull, tid, 1, 0x8000);
+		leave(&s, tid * 10ull + 1, tid, 1, 0x8000);
+		if (tid == 20000)
+			bytes = keep_bytes(s.keep);
+	}
+	assert_int_equal(keep_bytes(s.keep), bytes);
+	end(&s);
+	assert_true(s.n_written > 0);
+	assert_int_equal(s.calls + s.n_written, 60000);
+}
+
+static void no_number_of_functions_takes_all_memory(void **state)
+{
+	size_t bytes = 0;
+	struct story s;
+
+	(void)state;
+	begin(&s);
+	for (uint32_t i = 0; i < 1500000; i++) {
+		enter(&s, i * 10ull, 1 + i % 1000, i / 1000, 0x8000);
+		leave(&s, i * 10ull + 1, 1 + i % 1000, i / 1000, 0x8000);
+		if (i == 1200000)
+			bytes = keep_bytes(s.keep);
+	}
+	assert_int_equal(keep_bytes(s.keep), bytes);
+	end(&s);
+	assert_true(s.n_written > 0);
+	assert_int_equal(s.calls + s.n_written, 1500000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +339,8 @@ int main(void)
 		cmocka_unit_test(every_call_is_written_or_counted),
 		cmocka_unit_test(a_number_may_come_back),
 		cmocka_unit_test(threads_that_end_leave_nothing),
+		cmocka_unit_test(no_number_of_threads_takes_all_memory),
+		cmocka_unit_test(no_number_of_functions_takes_all_memory),
 	};
 
 	return unit_run(tests);

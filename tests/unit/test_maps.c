@@ -2,7 +2,9 @@
 #include "elf_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -120,6 +122,26 @@ static void odd_names(void **state)
 	with_program("new\nline", "", 0, "");
 }
 
+/* Any number of mappings are read as far as they are looked at. */
+static void the_number_of_mappings_has_an_end(void **state)
+{
+	enum { PAGE = 4096, N = MAPPINGS_MAX + 1000 };
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct mappings maps = { 0 };
+	char **pages = calloc(N, sizeof(*pages));
+
+	(void)state;
+	for (int i = 0; i < N; i++) /* each of the same page, so that they stay apart */
+		pages[i] = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	assert_int_equal(mappings_read(&maps, getpid(), NULL), 0);
+	assert_int_equal(maps.n, MAPPINGS_MAX);
+	for (int i = 0; i < N; i++)
+		munmap(pages[i], PAGE);
+	mappings_release(&maps);
+	free(pages);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -127,6 +149,7 @@ int main(void)
 		cmocka_unit_test(no_process),
 		cmocka_unit_test(changed_on_disk),
 		cmocka_unit_test(odd_names),
+		cmocka_unit_test(the_number_of_mappings_has_an_end),
 	};
 
 	return unit_run(tests);

@@ -15,13 +15,14 @@
 #include <sys/wait.h>
 
 #include "base/mem.h"
+#include "base/sanitizer.h"
 #include "symbol/dso/sandbox.h"
 
 #define OTHER 65534
 
 static void needs_root(void)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if BUILT_WITH_SANITIZER
 	print_message("# a sanitizer's builds parse in the process itself\n");
 	skip();
 #endif
@@ -191,6 +192,44 @@ static void a_child_that_dies(void **state)
 	assert_true(dso_functions(get(s, "app"), &all) > 0);
 }
 
+/* Names are demangled where the file is read: what its child did not say before it ended stays as
+ * it is linked. */
+static void names_are_demangled_there(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	const char *variable = NULL;
+	uint64_t offset;
+	struct dso *dso;
+	pid_t child = 0;
+	char *name;
+	size_t n;
+
+	needs_root();
+	fixture_run("printf '.data\n.globl _ZN2ns5tableE\n.type _ZN2ns5tableE,%%object\n"
+		    "_ZN2ns5tableE: .quad 1\n.size _ZN2ns5tableE,8\n.text\n' >named.s; "
+		    "for i in $(seq 3000); do printf '.globl _ZN2ns5f%04dEi\n"
+		    ".type _ZN2ns5f%04dEi,%%function\n_ZN2ns5f%04dEi: ret\n"
+		    ".size _ZN2ns5f%04dEi,1\n' $i $i $i $i; done >>named.s; "
+		    "gcc -shared -nostdlib -o named.so named.s && chown 65534:65534 named.so");
+	dso = get(s, "named.so");
+	n = dso_functions(dso, &all);
+	assert_int_equal(n, 3000);
+	assert_string_equal(dso_function_name(dso, &all[0]), "ns::f0001(int)");
+	assert_string_equal(dso_function_bare_name(dso, &all[1000]), "ns::f1001");
+	name = dso_demangle(dso, "_ZN2ns5otherEi");
+	assert_string_equal(name, "ns::other(int)");
+	free(name);
+	for (uint64_t at = 0; !variable && at < 1 << 20; at += 8)
+		variable = dso_variable_at(dso, at, &offset);
+	assert_string_equal(variable, "ns::table");
+	assert_int_equal(children(&child), 1);
+	kill(child, SIGKILL);
+	assert_string_equal(dso_function_name(dso, &all[2999]), "_ZN2ns5f3000Ei");
+	assert_string_equal(dso_function_bare_name(dso, &all[2998]), "_ZN2ns5f2999Ei");
+	assert_string_equal(dso_function_name(dso, &all[2]), "ns::f0003(int)");
+}
+
 /* ---- what such a process cannot do ---- */
 
 static int refused(long result)
@@ -254,12 +293,52 @@ static void a_sandbox(void **state)
 	munmap(shared, 4096);
 }
 
+/* However many files of others a program has, few children are there at once, and each file can be
+ * asked. */
+static void many_files(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	struct dso *dso[80];
+	char command[128], name[16];
+	pid_t last;
+
+	needs_root();
+	make_both();
+	for (unsigned i = 0; i < 80; i++) {
+		snprintf(name, sizeof(name), "many%u", i);
+		snprintf(command, sizeof(command), "cp -p theirs %s", name);
+		fixture_run(command);
+		assert_int_equal(dso_get(s->cache, fixture_path(name), &dso[i], &s->err), 0);
+		assert_true(dso_functions(dso[i], &all) > 0);
+		assert_in_range(children(&last), 1, 64);
+	}
+	assert_true(dso_line_at(dso[0], all[0].address).line ==
+		    dso_line_at(dso[79], all[0].address).line);
+	assert_in_range(children(&last), 1, 64);
+}
+
+/* A file that is no program is looked at once. */
+static void refused_once(void **state)
+{
+	struct setup *s = *state;
+	struct err first = { 0 }, again = { 0 };
+	struct dso *dso;
+	pid_t last;
+
+	needs_root();
+	fixture_run("head -c 40 app >cut && chown 65534:65534 cut");
+	assert_int_equal(dso_get(s->cache, fixture_path("cut"), &dso, &first), -ENOEXEC);
+	assert_int_equal(dso_get(s->cache, fixture_path("cut"), &dso, &again), -ENOEXEC);
+	assert_string_equal(first.text, again.text);
+	assert_int_equal(children(&last), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(says_the_same),
-		TEST(a_child_that_dies),
-		TEST(a_sandbox),
+		TEST(says_the_same), TEST(a_child_that_dies), TEST(names_are_demangled_there),
+		TEST(a_sandbox),     TEST(many_files),	      TEST(refused_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

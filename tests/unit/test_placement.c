@@ -125,7 +125,9 @@ static const struct row rows[] = {
 	  .class = CLASS_SINGLE_STEP },
 	{ "behind the probe it does not matter", CODE("\x31\xc0\x90\x90\xeb\xfd"),
 	  .class = CLASS_EMULATED, .offset = 2 },
-	{ "a jump to the start reenters", CODE("\x90\x85\xff\x75\xfb" RET), .reenters = true,
+	{ "a function that is its own loop", CODE("\x90\x85\xff\x75\xfb" RET), .reenters = true,
+	  .impossible = true },
+	{ "a loop behind the first instruction is none", CODE("\x90\x85\xff\x75\xfc" RET),
 	  .class = CLASS_EMULATED },
 	{ "ud2 cannot be probed", CODE("\x0f\x0b"), .impossible = true },
 	{ "a lone ret can", CODE(RET), .class = CLASS_SINGLE_STEP },
@@ -146,6 +148,7 @@ static void rules_hold(void **state)
 			fail_msg("%s: possible %d (%s)", rows[i].what, p.possible, p.reason);
 		if (!p.possible) {
 			assert_string_not_equal(p.reason, "");
+			assert_int_equal(p.reenters, rows[i].reenters);
 			continue;
 		}
 		if (p.class != rows[i].class || p.entry_offset != rows[i].offset ||

@@ -65,7 +65,7 @@ static const struct row rows[] = {
 	{ "after an unknown stack", CODE("\x48\x83\xe4\xe0" JMP_AWAY), .incomplete = true },
 	{ "conditional tail jump", CODE(NOP JE_AWAY RET), SITES(1, 7), .incomplete = true },
 	{ "conditional jump inside", CODE("\x74\x00" RET), SITES(1, 2) },
-	{ "jump to the start", CODE(NOP "\xeb\xfd") },
+	{ "jump back inside", CODE(NOP NOP "\xeb\xfd") },
 	{ "switch with relative entries", CODE(TABLE_PIC RET), SITES(1, 9) },
 	{ "switch with entries, bounded", CODE(CMP_JA TABLE_8 RET), SITES(1, 12) },
 	{ "table of functions", CODE(NOP TABLE_8 RET), SITES(1, 8), .incomplete = true },

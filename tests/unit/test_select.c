@@ -355,6 +355,31 @@ static void pattern_files(void **state)
 	assert_int_equal(s->err.exit_status, 2);
 }
 
+/* For Java: a file's patterns are in the place of its name, the others untouched. */
+static void expanded_words(void **state)
+{
+	struct setup *s = *state;
+	struct pattern_words all = { 0 };
+	char word[300];
+	const char *words[] = { "!*.choose", word, "/open" };
+
+	fixture_write("methods", "# mine\n  Exact.add*  \nsynchronized:Exact.*\n!Exact.fail\n");
+	snprintf(word, sizeof(word), "@%s", fixture_path("methods"));
+	assert_int_equal(pattern_words_expand(&all, words, 3, &s->err), 0);
+	assert_int_equal(all.n, 5);
+	assert_string_equal(all.data[0], "!*.choose");
+	assert_string_equal(all.data[1], "Exact.add*");
+	assert_string_equal(all.data[2], "synchronized:Exact.*");
+	assert_string_equal(all.data[3], "!Exact.fail");
+	assert_string_equal(all.data[4], "/open");
+	pattern_words_release(&all);
+
+	snprintf(word, sizeof(word), "@%s", fixture_path("missing"));
+	assert_true(pattern_words_expand(&all, words, 3, &s->err) < 0);
+	assert_int_equal(s->err.exit_status, 2);
+	pattern_words_release(&all);
+}
+
 static void refuse(struct setup *s, const char *word, const char *part)
 {
 	reset(s);
@@ -447,6 +472,7 @@ int main(void)
 						tear_down),
 		cmocka_unit_test_setup_teardown(objects_that_come_later, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(pattern_files, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(expanded_words, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bad_patterns, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(missing_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_symbols_at_all, set_up, tear_down),

@@ -146,6 +146,35 @@ static void what_is_mapped_later_is_not_settled(void **state)
 	end(&s);
 }
 
+/* A program may map a file as often as it likes and have any number of processes. */
+static void mappings_have_room_and_no_more(void **state)
+{
+	struct mapping m = { .path = "/nowhere/library.so", .inode = 1 };
+	struct scene s;
+	uint64_t most;
+
+	(void)state;
+	begin(&s);
+	map_this(&s, CHILD);
+	most = s.spaces.bytes_max = 100 * s.spaces.bytes;
+	for (uint64_t i = 1; i <= 1000; i++) {
+		m.start = BASE + 0x1000 * i;
+		m.end = m.start + 0x1000;
+		spaces_map(&s.spaces, CHILD, &m);
+	}
+	for (pid_t child = CHILD - 1; child > CHILD - 100; child--)
+		spaces_fork(&s.spaces, CHILD, child, 1);
+	assert_in_range(s.spaces.bytes, most / 2, most);
+	assert_true(knows(&s, CHILD, BASE));
+	spaces_end(&s.spaces, CHILD);
+	for (int i = 0; i < 2; i++)
+		spaces_drop(&s.spaces);
+	map_this(&s, CHILD - 200); /* there is room again */
+	assert_true(knows(&s, CHILD - 200, BASE));
+	end(&s);
+	assert_int_equal(s.spaces.bytes, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -153,6 +182,7 @@ int main(void)
 		cmocka_unit_test(what_ended_is_dropped_later),
 		cmocka_unit_test(a_number_used_again_is_another_process),
 		cmocka_unit_test(what_is_mapped_later_is_not_settled),
+		cmocka_unit_test(mappings_have_room_and_no_more),
 	};
 
 	return unit_run(tests);

@@ -246,8 +246,8 @@ static void counts_nouns(void **state)
 	char s[TEXT_COUNTED];
 
 	(void)state;
-	assert_string_equal(text_of_cpu(s, 0.0042), "0.4 % of a CPU");
-	assert_string_equal(text_of_cpu(s, 1e9), "100000.0 % of a CPU");
+	assert_string_equal(text_of_cpu(s, 0.0042), "0.4% of a CPU");
+	assert_string_equal(text_of_cpu(s, 1e9), "100000.0% of a CPU");
 	assert_string_equal(text_counted(s, 1, "call"), "1 call");
 	assert_string_equal(text_counted(s, 0, "call"), "0 calls");
 	assert_string_equal(text_counted(s, 310000, "function"), "310k functions");

@@ -222,7 +222,7 @@ static void through_libraries(void **state)
 	assert_true(n < FRAMES);
 	assert_chain(w, n,
 		     (const char *const[]){ "innermost", "inner", "compare", "outer",
-					    "through_libraries", "main", NULL });
+					    "through_libraries", "test_unwind_main", NULL });
 	/* the same again, now out of libunwind's cache */
 	assert_int_equal(unwind(w, FRAMES), n);
 	unwinder_forget(w->unwinder);
@@ -383,8 +383,9 @@ static void out_of_the_vdso(void **state)
 	setitimer(ITIMER_PROF, &none, NULL);
 	if (!shot.taken)
 		skip(); /* no clock is read there */
-	assert_chain(w, unwind(w, FRAMES),
-		     (const char *const[]){ "ask_clock", "out_of_the_vdso", "main", NULL });
+	assert_chain(
+		w, unwind(w, FRAMES),
+		(const char *const[]){ "ask_clock", "out_of_the_vdso", "test_unwind_main", NULL });
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)

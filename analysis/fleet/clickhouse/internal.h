@@ -102,7 +102,10 @@ struct engine_bytes {
 
 static inline struct engine_bytes engine_bytes(const struct text *t)
 {
-	return (struct engine_bytes){ (const uint8_t *)t->s, (const uint8_t *)t->s + t->n, false };
+	const uint8_t *bytes =
+		(const uint8_t *)(t->n ? t->s : ""); /* an empty text may have none */
+
+	return (struct engine_bytes){ bytes, bytes + t->n, false };
 }
 
 uint64_t engine_u64(struct engine_bytes *b);

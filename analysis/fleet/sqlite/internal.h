@@ -47,6 +47,8 @@ struct fleet_store {
 	sqlite3 *db;
 	char *path;
 	sqlite3_stmt *statements[STATEMENTS];
+	uint64_t turns,
+		most_turns; /* of WORK_TURN instructions of SQLite's, of the statement that runs */
 };
 
 /* The sentence for what SQLite said last. */

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/fleet/sqlite/rows.h"
@@ -18,26 +19,36 @@
 /* "ifle", so that no other program's file is taken for one. */
 #define APPLICATION_ID 0x69666c65
 
-static const char *const schema =
-	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;"
-	"CREATE TABLE apps(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
-	"CREATE TABLE types(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);"
-	"CREATE TABLE machines(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL);"
-	"CREATE TABLE blocks(recording INTEGER, sequence INTEGER, machine INTEGER, start_ns INTEGER,"
-	" samples INTEGER, alone INTEGER, PRIMARY KEY(recording, sequence)) WITHOUT ROWID;"
-	"CREATE TABLE rows(base INTEGER, corunner INTEGER, class TEXT, type INTEGER, bucket INTEGER,"
-	" n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER, contrast BLOB, histogram BLOB,"
-	" PRIMARY KEY(base, corunner, class, type, bucket)) WITHOUT ROWID;"
-	"CREATE TABLE crowds(type INTEGER, bucket INTEGER, kind TEXT, number INTEGER, ns INTEGER,"
-	" PRIMARY KEY(type, bucket, kind, number)) WITHOUT ROWID;";
+/* What a statement may cost: so many instructions of SQLite's, and so many for each byte of the
+ * file. Adding up a row takes some 50, and a row has over 100 bytes. */
+#define WORK_TURN     100000
+#define WORK_LEAST    100000000ull
+#define WORK_PER_BYTE 20
+#define HEAP_MOST     (1ll << 30)
 
-/* Came later than the others: databases of before do not have them. */
-static const char *const trio_schema =
-	"CREATE TABLE IF NOT EXISTS trio_bases(name TEXT PRIMARY KEY) WITHOUT ROWID;"
-	"CREATE TABLE IF NOT EXISTS trios(base INTEGER, corunner INTEGER, second INTEGER,"
+/* As sqlite_master has them, too: a table of another definition is none of a fleet's. */
+static const char *const tables[] = {
+	"TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+	"TABLE apps(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+	"TABLE types(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
+	"TABLE machines(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, type TEXT NOT NULL)",
+	"TABLE blocks(recording INTEGER, sequence INTEGER, machine INTEGER, start_ns INTEGER,"
+	" samples INTEGER, alone INTEGER, PRIMARY KEY(recording, sequence)) WITHOUT ROWID",
+	"TABLE rows(base INTEGER, corunner INTEGER, class TEXT, type INTEGER, bucket INTEGER,"
+	" n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER, contrast BLOB, histogram BLOB,"
+	" PRIMARY KEY(base, corunner, class, type, bucket)) WITHOUT ROWID",
+	"TABLE crowds(type INTEGER, bucket INTEGER, kind TEXT, number INTEGER, ns INTEGER,"
+	" PRIMARY KEY(type, bucket, kind, number)) WITHOUT ROWID",
+	/* Came later than the others: databases of before do not have them. */
+	"TABLE trio_bases(name TEXT PRIMARY KEY) WITHOUT ROWID",
+	"TABLE trios(base INTEGER, corunner INTEGER, second INTEGER,"
 	" type INTEGER, bucket INTEGER, n INTEGER, sum INTEGER, squares BLOB, blocks INTEGER,"
 	" contrast BLOB, histogram BLOB, PRIMARY KEY(base, corunner, second, type, bucket))"
-	" WITHOUT ROWID;";
+	" WITHOUT ROWID",
+};
+
+#define TABLES	    (sizeof(tables) / sizeof(tables[0]))
+#define TRIO_TABLES (TABLES - 2) /* the first of them */
 
 static const char *const sql[STATEMENTS] = {
 	[ADD_META] = "INSERT OR IGNORE INTO meta VALUES(?, ?)",
@@ -102,6 +113,12 @@ int store_failed(struct fleet_store *s, struct err *err)
 	if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
 		return err_set(err, -EBUSY,
 			       "%s: another process has it in use; try again after that", s->path);
+	if (rc == SQLITE_INTERRUPT)
+		return err_set(
+			err, -EBADMSG,
+			"%s: reading it takes longer than what a fleet's database of its size "
+			"can hold; name another with --db",
+			s->path);
 	if (rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT)
 		return err_set(err, -EBADMSG, "%s: not a sound SQLite file; name another with --db",
 			       s->path);
@@ -115,6 +132,7 @@ sqlite3_stmt *store_statement(struct fleet_store *s, enum statement which)
 {
 	sqlite3_stmt **st = &s->statements[which];
 
+	s->turns = 0;
 	if (!*st)
 		sqlite3_prepare_v3(s->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, st, NULL);
 	else
@@ -180,21 +198,47 @@ static int64_t pragma(struct fleet_store *s, const char *what)
 	return value;
 }
 
+static bool has_table(struct fleet_store *s, const char *definition)
+{
+	static const char count[] = "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND"
+				    " sql = 'CREATE ' || ?";
+	sqlite3_stmt *st = NULL;
+	bool has;
+
+	sqlite3_prepare_v2(s->db, count, -1, &st, NULL);
+	store_bind_text(st, 1, definition);
+	has = st && sqlite3_step(st) == SQLITE_ROW && sqlite3_column_int64(st, 0) == 1;
+	sqlite3_finalize(st);
+	return has;
+}
+
+static bool create_tables(struct fleet_store *s, size_t from)
+{
+	bool done = true;
+
+	for (size_t i = from; i < TABLES && done; i++) {
+		char *create = xasprintf("CREATE %s", tables[i]);
+
+		done = (from && has_table(s, tables[i])) || store_execute(s, create);
+		free(create);
+	}
+	return done;
+}
+
 static int make_tables(struct fleet_store *s, bool make, struct err *err)
 {
 	char mark[64];
 
 	if (pragma(s, "PRAGMA application_id") == APPLICATION_ID)
-		return !make || store_execute(s, trio_schema) ? 0 : store_failed(s, err);
+		return !make || create_tables(s, TRIO_TABLES) ? 0 : store_failed(s, err);
 	if (sqlite3_errcode(s->db) == SQLITE_NOTADB || !make ||
 	    pragma(s, "SELECT count(*) FROM sqlite_master"))
 		return err_set(err, -EBADMSG,
 			       "%s: not a fleet's database; ispot fleet reduce makes them",
 			       s->path);
 	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d", APPLICATION_ID);
-	return store_execute(s, "BEGIN IMMEDIATE") && store_execute(s, schema) &&
-			       store_execute(s, trio_schema) && store_execute(s, mark) &&
-			       store_execute(s, "COMMIT")
+	return store_execute(s, "BEGIN IMMEDIATE") && create_tables(s, 0) &&
+			       store_execute(s, mark) && store_execute(s, "COMMIT")
 		       ? 0
 		       : store_failed(s, err);
 }
@@ -210,8 +254,9 @@ static bool distrust(struct fleet_store *s)
 					 { SQLITE_LIMIT_ATTACHED, 0 },
 					 { SQLITE_LIMIT_EXPR_DEPTH, 50 },
 					 { SQLITE_LIMIT_COMPOUND_SELECT, 10 } };
-	bool done = true;
+	bool done = store_execute(s, "PRAGMA cell_size_check = ON; PRAGMA mmap_size = 0");
 
+	sqlite3_hard_heap_limit64(HEAP_MOST);
 	for (size_t i = 0; i < sizeof(switches) / sizeof(switches[0]); i++)
 		done &= sqlite3_db_config(s->db, switches[i][0], switches[i][1], NULL) == SQLITE_OK;
 	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++)
@@ -219,20 +264,44 @@ static bool distrust(struct fleet_store *s)
 	return done;
 }
 
-/* The names that are used are plain tables: no views, no virtual tables, nothing computed. */
+/* Called each WORK_TURN instructions: tables that refer to one another in circles, or to one page a
+ * thousand times, end. */
+static int count_turn(void *store)
+{
+	struct fleet_store *s = store;
+
+	return ++s->turns > s->most_turns;
+}
+
+static void bound_work(struct fleet_store *s)
+{
+	struct stat st;
+	uint64_t bytes = stat(s->path, &st) ? 0 : (uint64_t)st.st_size;
+
+	s->most_turns = (WORK_LEAST + WORK_PER_BYTE * bytes) / WORK_TURN;
+	sqlite3_progress_handler(s->db, WORK_TURN, count_turn, s);
+}
+
+/*
+ * The tables are those that ispot makes, to the letter, and there is nothing else: no views, no
+ * triggers, no indices but those that the definitions imply, whose rows SQLite numbers itself.
+ */
 static int check_tables(struct fleet_store *s, struct err *err)
 {
-	static const char other[] =
-		"SELECT count(*) FROM sqlite_master WHERE type <> 'index' AND (type <> 'table' OR "
-		"sql LIKE 'CREATE VIRTUAL%' OR sql LIKE '%GENERATED%' OR sql LIKE '% AS (%')";
+	int64_t known = 0;
 
-	if (pragma(s, other) == 0)
+	for (size_t i = 0; i < TABLES; i++)
+		if (has_table(s, tables[i]))
+			known++;
+		else if (i < TRIO_TABLES)
+			known = INT64_MIN;
+	if (known > 0 &&
+	    pragma(s, "SELECT count(*) FROM sqlite_master WHERE sql IS NOT NULL") == known)
 		return 0;
-	return err_set(
-		err, -EBADMSG,
-		"%s: it has views, triggers or tables that are no fleet's; make it with ispot "
-		"fleet reduce",
-		s->path);
+	return err_set(err, -EBADMSG,
+		       "%s: its tables are not those of a fleet; make it with ispot "
+		       "fleet reduce",
+		       s->path);
 }
 
 /* Made as every file of ispot's is; SQLite takes an empty one for a new database. */
@@ -263,6 +332,7 @@ int fleet_store_open(struct fleet_store **store, const char *path, bool make, st
 		rc = store_failed(s, err);
 	if (!rc) {
 		sqlite3_busy_timeout(s->db, 10000);
+		bound_work(s);
 		rc = make_tables(s, make, err);
 	}
 	if (!rc)

@@ -12,7 +12,8 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#define COSTS_MAX 16
+#define COSTS_MAX   16
+#define THREADS_MAX 65536 /* valgrind has 500 unless it is told otherwise */
 
 /* Where in the file the reader is. */
 struct state {
@@ -185,6 +186,12 @@ int callgrind_read(struct counts *c, const char *path, struct err *err)
 	}
 	free(line);
 	fclose(f);
+	/* There is a row for each number up to the highest: a damaged file must not say how many.
+	 */
+	if (s.dump.thread > THREADS_MAX) {
+		s.dump.thread = 0;
+		s.any = false;
+	}
 	*vec_add(&c->dumps) = s.dump;
 	return s.any ? 0 : -EINVAL;
 }

@@ -132,7 +132,7 @@ const char *fleet_pace_say(const struct fleet_pace *p, char *buf)
 	double own_ns, cost_ns = fleet_pace_cost(p, &own_ns), all_ns = available(p, now_ns);
 
 	snprintf(buf, FLEET_PACE_TEXT,
-		 "%.2f %% of their time (%.2f %% its own, %.2f %% taken from others), %.0f %% of "
+		 "%.2f%% of their time (%.2f%% its own, %.2f%% taken from others), %.0f%% of "
 		 "it were watched",
 		 100 * cost_ns / all_ns, 100 * own_ns / all_ns, 100 * (cost_ns - own_ns) / all_ns,
 		 100 * (double)p->watched_ns / (double)(now_ns - p->begin_ns));

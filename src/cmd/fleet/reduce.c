@@ -130,7 +130,7 @@ static void say_done(const struct reduction *r, uint64_t wall_ns, uint64_t cpu_n
 		printf("%s had been reduced before and count once\n",
 		       text_counted(blocks, r->files.known_blocks, "block"));
 	if (r->files.samples)
-		printf("%.1f %% of the samples had no co-runner\n",
+		printf("%.1f%% of the samples had no co-runner\n",
 		       100.0 * (double)r->alone / (double)r->files.samples);
 }
 

@@ -77,7 +77,7 @@ static const char *name_of(struct dso *dso, struct dso_variable *v)
 		return v->name;
 	symbol = xstrdup(v->symbol);
 	symbol[strcspn(symbol, "@")] = '\0';
-	name = demangle(symbol);
+	name = dso_demangle(dso, symbol);
 	v->name = arena_strdup(&dso->strings, name);
 	free(name);
 	free(symbol);

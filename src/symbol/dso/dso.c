@@ -13,11 +13,25 @@
 #include "base/err.h"
 #include "base/regular.h"
 #include "base/text.h"
+#include "symbol/demangle.h"
 #include "symbol/dso/file.h"
 #include "symbol/dso/parser.h"
 
+#define FILES_MAX \
+	16384 /* kept, or known to be none: a program cannot make ispot read without end */
+
+/* A file that was read once and is none: not read again for each of its mappings. */
+struct refusal {
+	struct stat st;
+	int code;
+	struct err err;
+};
+
 struct dso_cache {
 	VEC(struct dso *)
+	struct {
+		VEC(struct refusal)
+	} refused;
 };
 
 /* What a file is that is no ELF program, by its first bytes. */
@@ -361,29 +375,50 @@ static int dso_open(const char *path, struct dso **out, struct err *err)
 
 /* A program that was built again keeps its inode where the linker writes in place: time and size
  * tell. */
-static bool same_file(const struct dso *dso, const struct stat *st)
+static bool same_file(const struct stat *a, const struct stat *b)
 {
-	return dso->st.st_dev == st->st_dev && dso->st.st_ino == st->st_ino &&
-	       dso->st.st_size == st->st_size && dso->st.st_mtim.tv_sec == st->st_mtim.tv_sec &&
-	       dso->st.st_mtim.tv_nsec == st->st_mtim.tv_nsec;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec && a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/* Of a file that is none; what may be otherwise in a moment (memory, descriptors) is not. */
+static void refuse(struct dso_cache *cache, const struct stat *st, int code, const struct err *err)
+{
+	struct refusal *r;
+
+	if ((code != -ENOEXEC && code != -EBADMSG) || !err)
+		return;
+	r = vec_add(&cache->refused);
+	*r = (struct refusal){ .st = *st, .code = code, .err = *err };
 }
 
 int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err)
 {
 	struct stat st;
+	bool known_file = !stat(path, &st);
 	int ret;
 
-	if (!stat(path, &st)) {
+	if (known_file) {
 		vec_for_each (cache, struct dso *, known) {
-			if (same_file(*known, &st)) {
+			if (same_file(&(*known)->st, &st)) {
 				*dso = *known;
 				return 0;
 			}
 		}
+		vec_for_each (&cache->refused, const struct refusal, r) {
+			if (same_file(&r->st, &st))
+				return err_set(err, r->code, "%s", r->err.text);
+		}
 	}
+	if (cache->n + cache->refused.n >= FILES_MAX)
+		return err_set(err, -EMFILE,
+			       "%s: %d other files were read before it, which is the most", path,
+			       FILES_MAX);
 	ret = dso_open(path, dso, err);
 	if (!ret)
 		*vec_add(cache) = *dso;
+	else if (known_file)
+		refuse(cache, &st, ret, err);
 	return ret;
 }
 
@@ -399,6 +434,7 @@ void dso_cache_free(struct dso_cache *cache)
 		return;
 	vec_for_each (cache, struct dso *, dso)
 		dso_free(*dso);
+	vec_release(&cache->refused);
 	vec_release(cache);
 	free(cache);
 }
@@ -524,6 +560,13 @@ bool dso_is_go(const struct dso *dso)
 bool dso_is_setuid(const struct dso *dso)
 {
 	return dso->st.st_mode & (S_ISUID | S_ISGID);
+}
+
+char *dso_demangle(struct dso *dso, const char *symbol)
+{
+	bool of_others = symbol_is_mangled(symbol) && dso_is_foreign(dso);
+
+	return of_others ? parser_demangle(dso, symbol) : demangle(symbol);
 }
 
 const char *dso_interp(const struct dso *dso)

@@ -86,6 +86,8 @@ size_t dso_functions(struct dso *dso, const struct dso_function **functions);
 const char *dso_function_name(struct dso *dso, const struct dso_function *f); /* fills f->name */
 const char *dso_function_bare_name(struct dso *dso,
 				   const struct dso_function *f); /* fills f->bare_name */
+/* A name that the file has, as demangle() of demangle.h; to be freed. */
+char *dso_demangle(struct dso *dso, const char *symbol);
 const struct dso_function *
 dso_function_at(struct dso *dso, uint64_t address); /* that contains it, with its name; NULL */
 /* Functions of exactly this symbol, default version first: indices into dso_functions(). */

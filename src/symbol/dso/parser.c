@@ -10,15 +10,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/sanitizer.h"
 #include "base/text.h"
 #include "symbol/dso/internal.h"
 #include "symbol/dso/sandbox.h"
 
 #define ANSWER_BYTES_MAX (1u << 30)
-#define ANSWER_WAIT_MS	 120000
+#define ANSWER_WAIT_NS	 120000000000ull /* a question's whole answer */
+#define CHILDREN_MAX	 64 /* at once: for a further file the one that was asked longest ago ends */
 #define INLINES_MAX	 64
+#define NAMES_AT_ONCE	 1024
+#define NAMES_BYTES_MAX	 (256u << 20) /* of a file; further symbols stay as they are linked */
 #define NOBODY		 65534
 
 enum question {
@@ -35,6 +40,8 @@ enum question {
 	ASK_LANGUAGE,
 	ASK_ONLY_INLINED,
 	ASK_PROTOTYPE,
+	ASK_NAMES, /* of NAMES_AT_ONCE functions from the n-th on */
+	ASK_DEMANGLED,
 };
 
 struct request {
@@ -43,11 +50,20 @@ struct request {
 };
 
 struct parser {
-	pid_t pid; /* 0: it has ended */
+	pid_t pid;	/* 0: it is not there */
+	bool failed;	/* it is not asked any more */
+	uint64_t asked; /* when last: a count of questions */
 	int fd;
 	struct strtab strings; /* of answers to single questions */
+	uint64_t names_bytes;  /* of demangled names */
 	bool is_child;
 };
+
+/* Those that have a child. */
+static struct {
+	VEC(struct parser *)
+} alive;
+static uint64_t questions; /* so far, of all */
 
 /* ---- both sides: an answer is numbers and strings, one behind the other ---- */
 
@@ -110,12 +126,19 @@ static int send_all(int fd, const void *data, size_t n)
 	return 0;
 }
 
-/* Does not wait longer than wait_ms for a part of it; -1: for ever. */
-static int receive_all(int fd, void *data, size_t n, int wait_ms)
+static int milliseconds_until(uint64_t deadline_ns)
+{
+	uint64_t now = clock_now_ns();
+
+	return deadline_ns <= now ? 0 : (int)((deadline_ns - now + 999999) / 1000000);
+}
+
+/* All of it until the deadline; 0: whenever it comes. */
+static int receive_all(int fd, void *data, size_t n, uint64_t deadline_ns)
 {
 	for (char *at = data; n;) {
 		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int ready = wait_ms < 0 ? 1 : poll(&p, 1, wait_ms);
+		int ready = deadline_ns ? poll(&p, 1, milliseconds_until(deadline_ns)) : 1;
 		ssize_t got;
 
 		if (!ready)
@@ -229,6 +252,25 @@ static void answer_variables(struct dso *dso, struct text *out)
 	}
 }
 
+static void answer_names(struct dso *dso, uint64_t first, struct text *out)
+{
+	const struct dso_function *all;
+	size_t n = dso_functions(dso, &all);
+
+	for (uint64_t i = first; i < n && i < first + NAMES_AT_ONCE; i++) {
+		put_string(out, dso_function_name(dso, &all[i]));
+		put_string(out, dso_function_bare_name(dso, &all[i]));
+	}
+}
+
+static void answer_demangled(struct dso *dso, const char *symbol, struct text *out)
+{
+	char *name = dso_demangle(dso, symbol);
+
+	put_string(out, name);
+	free(name);
+}
+
 static void answer_inlines(struct dso *dso, const struct request *r, struct text *out)
 {
 	struct dso_inline chain[INLINES_MAX];
@@ -329,6 +371,12 @@ static void answer(struct dso *dso, const struct request *r, const char *name, s
 	case ASK_PROTOTYPE:
 		answer_prototype(dso, function_of(dso, r), out);
 		break;
+	case ASK_NAMES:
+		answer_names(dso, r->n, out);
+		break;
+	case ASK_DEMANGLED:
+		answer_demangled(dso, name, out);
+		break;
 	}
 }
 
@@ -340,10 +388,10 @@ static void serve(struct dso *dso, int fd)
 		uint64_t bytes;
 		char *name;
 
-		if (receive_all(fd, &r, sizeof(r), -1))
+		if (receive_all(fd, &r, sizeof(r), 0))
 			_exit(0);
 		name = xcalloc(1, (size_t)r.name_bytes + 1);
-		if (receive_all(fd, name, r.name_bytes, -1))
+		if (receive_all(fd, name, r.name_bytes, 0))
 			_exit(0);
 		answer(dso, &r, name, &out);
 		bytes = out.n;
@@ -371,7 +419,7 @@ static void become_child(struct dso *dso, int fd)
 
 bool dso_is_foreign(const struct dso *dso)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if BUILT_WITH_SANITIZER
 	(void)dso; /* a sanitizer asks for more than the sandbox allows, and is to see the parsing
 		    */
 	return false;
@@ -382,6 +430,11 @@ bool dso_is_foreign(const struct dso *dso)
 
 static void end(struct parser *p)
 {
+	for (size_t i = 0; i < alive.n; i++)
+		if (alive.data[i] == p)
+			alive.data[i--] = alive.data[--alive.n];
+	if (!alive.n)
+		vec_release(&alive);
 	if (p->pid > 0) {
 		kill(p->pid, SIGKILL);
 		while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
@@ -393,12 +446,28 @@ static void end(struct parser *p)
 	p->fd = -1;
 }
 
+/* A program may have any number of files; what was read of one stays, and it can be asked again. */
+static void make_room(void)
+{
+	struct parser *oldest = NULL;
+
+	if (alive.n < CHILDREN_MAX)
+		return;
+	vec_for_each (&alive, struct parser *, p)
+		if (!oldest || (*p)->asked < oldest->asked)
+			oldest = *p;
+	end(oldest);
+}
+
 static void start(struct dso *dso)
 {
-	struct parser *p = dso->parser = xcalloc(1, sizeof(*p));
+	struct parser *p = dso->parser;
 	int ends[2];
 
+	if (!p)
+		p = dso->parser = xcalloc(1, sizeof(*p));
 	p->fd = -1;
+	make_room();
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return;
 	p->pid = fork();
@@ -408,6 +477,8 @@ static void start(struct dso *dso)
 	p->fd = ends[0];
 	if (p->pid < 0)
 		end(p);
+	else
+		*vec_add(&alive) = p;
 }
 
 static void give_up(struct dso *dso, int code)
@@ -418,29 +489,31 @@ static void give_up(struct dso *dso, int code)
 		   "of its symbols and lines is left out",
 		   text_printable(name, sizeof(name), dso->path), strerror(-code));
 	end(dso->parser);
+	dso->parser->failed = true;
 }
 
 /* The answer's bytes, which live as long as the dso; false: there is none. */
 static bool ask(struct dso *dso, struct request r, const char *name, char **room, struct answer *a)
 {
-	uint64_t bytes = 0;
+	uint64_t bytes = 0, deadline_ns = clock_now_ns() + ANSWER_WAIT_NS;
 	int ret;
 
-	if (!dso->parser)
+	if (!dso->parser || (dso->parser->pid <= 0 && !dso->parser->failed))
 		start(dso);
 	if (dso->parser->pid <= 0)
 		return false;
+	dso->parser->asked = ++questions;
 	r.name_bytes = name ? (uint32_t)strlen(name) : 0;
 	ret = send_all(dso->parser->fd, &r, sizeof(r));
 	if (!ret)
 		ret = send_all(dso->parser->fd, name, r.name_bytes);
 	if (!ret)
-		ret = receive_all(dso->parser->fd, &bytes, sizeof(bytes), ANSWER_WAIT_MS);
+		ret = receive_all(dso->parser->fd, &bytes, sizeof(bytes), deadline_ns);
 	if (!ret && bytes > ANSWER_BYTES_MAX)
 		ret = -EFBIG;
 	*room = ret ? NULL : xmalloc(bytes + 1);
 	if (!ret)
-		ret = receive_all(dso->parser->fd, *room, bytes, ANSWER_WAIT_MS);
+		ret = receive_all(dso->parser->fd, *room, bytes, deadline_ns);
 	if (ret) {
 		free(*room);
 		give_up(dso, ret);
@@ -725,6 +798,53 @@ struct dso_line parser_function_line(struct dso *dso, const struct dso_function 
 {
 	return ask_line(dso,
 			(struct request){ .question = ASK_FUNCTION_LINE, .n = number_of(dso, f) });
+}
+
+static bool has_room_for_names(const struct dso *dso)
+{
+	return !dso->parser || dso->parser->names_bytes <= NAMES_BYTES_MAX;
+}
+
+/* Without an answer they are the symbol. */
+static void take_names(struct dso *dso, struct answer *a, struct dso_function *f)
+{
+	const char *name = take_string(a), *bare = take_string(a);
+
+	if (a->is_bad || f->name)
+		return;
+	dso->parser->names_bytes += strlen(name) + strlen(bare);
+	f->name = arena_strdup(&dso->strings, name);
+	f->bare_name = arena_strdup(&dso->strings, bare);
+}
+
+void parser_names(struct dso *dso, struct dso_function *f)
+{
+	uint64_t first = number_of(dso, f) / NAMES_AT_ONCE * NAMES_AT_ONCE;
+	struct answer a;
+	char *room;
+
+	if (has_room_for_names(dso) &&
+	    ask(dso, (struct request){ .question = ASK_NAMES, .n = first }, NULL, &room, &a)) {
+		for (uint64_t i = first; i < dso->functions.n && a.at < a.end && !a.is_bad; i++)
+			take_names(dso, &a, &dso->functions.data[i]);
+		free(room);
+	}
+	if (!f->name)
+		f->name = f->bare_name = f->symbol;
+}
+
+char *parser_demangle(struct dso *dso, const char *symbol)
+{
+	struct answer a;
+	char *room, *name;
+
+	if (!has_room_for_names(dso) ||
+	    !ask(dso, (struct request){ .question = ASK_DEMANGLED }, symbol, &room, &a))
+		return xstrdup(symbol);
+	name = xstrdup(take_string(&a));
+	dso->parser->names_bytes += strlen(name);
+	free(room);
+	return name;
 }
 
 size_t parser_inlines(struct dso *dso, uint64_t address, struct dso_inline *chain, size_t room_n)

@@ -3,9 +3,9 @@
  * ELF and DWARF of a file that others may write, read for root: by a child in a sandbox
  * (sandbox.h), as the file's owner, which answers over a socket. The bytes that are loaded as code
  * and data are mapped here as well: nothing is read from them but instructions and unwind tables.
- * The functions of dso.h ask here if dso_is_foreign(); the child runs the same functions on its own
- * copy of the dso. A child that dies, takes too long or says nonsense is ended, and the file counts
- * as one without symbols.
+ * Names are demangled by the child. The functions of dso.h ask here if dso_is_foreign(); the child
+ * runs the same functions on its own copy of the dso. A child that dies, takes too long or says
+ * nonsense is ended, and the file counts as one without symbols.
  */
 #ifndef ISPOT_SYMBOL_DSO_PARSER_H
 #define ISPOT_SYMBOL_DSO_PARSER_H
@@ -25,6 +25,9 @@ void parser_markers(struct dso *dso);
 void parser_slots(struct dso *dso);
 void parser_functions(struct dso *dso); /* fills functions, symbol_source */
 void parser_variables(struct dso *dso);
+/* Fills name and bare_name of the function, and of those around it. */
+void parser_names(struct dso *dso, struct dso_function *f);
+char *parser_demangle(struct dso *dso, const char *symbol); /* to be freed */
 bool parser_has_dwarf(struct dso *dso);
 struct dso_line parser_line(struct dso *dso, uint64_t address);
 struct dso_line parser_function_line(struct dso *dso, const struct dso_function *f);

@@ -158,24 +158,26 @@ static void describe(struct dso *dso, Dwarf_Die *die, struct dso_parameter *p)
 	classify(&type, p);
 }
 
+/* A pointer's name needs no blank behind it. A type may have no name at all. */
+static const char *blank_after(const char *type)
+{
+	size_t n = strlen(type);
+
+	return n && type[n - 1] != '*' ? " " : "";
+}
+
 static const char *print_prototype(struct dso *dso, const char *name, const struct dso_prototype *p)
 {
 	struct text words = { 0 };
 	const char *kept;
 
-	text_printf(&words, "%s", p->result.type);
-	if (words.s[words.n - 1] != '*')
-		text_add(&words, " ");
-	text_printf(&words, "%s(", name);
-	for (uint32_t i = 0; i < p->n; i++)
-		text_printf(
-			&words, "%s%s%s%s", i ? ", " : "", p->parameters[i].type,
-			!*p->parameters[i].name ||
-					p->parameters[i].type[strlen(p->parameters[i].type) - 1] ==
-						'*'
-				? ""
-				: " ",
-			p->parameters[i].name);
+	text_printf(&words, "%s%s%s(", p->result.type, blank_after(p->result.type), name);
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct dso_parameter *q = &p->parameters[i];
+
+		text_printf(&words, "%s%s%s%s", i ? ", " : "", q->type,
+			    *q->name ? blank_after(q->type) : "", q->name);
+	}
 	text_add(&words, p->n || p->variadic ? "" : "void");
 	text_add(&words, p->variadic ? p->n ? ", ...)" : "...)" : ")");
 	kept = arena_strdup(&dso->strings, words.s);

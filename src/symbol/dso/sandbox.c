@@ -8,6 +8,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,6 +19,8 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "base/sanitizer.h"
 
 #define CPU_SECONDS_MAX 600
 #define FILES_MAX	64
@@ -92,7 +95,7 @@ static void limit(int what, rlim_t most)
 /* A sanitizer reserves more address space than there is memory. */
 static void limit_memory(void)
 {
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !BUILT_WITH_SANITIZER
 	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), has = 0;
 	FILE *f = fopen("/proc/self/statm", "re");
 
@@ -104,24 +107,35 @@ static void limit_memory(void)
 #endif
 }
 
-/* Rings and regions: what is written there another process reads. */
-static void drop_shared_memory(void)
+/* Up to 512 shared mappings are taken out; false: that was all of them. */
+static bool drop_some(void)
 {
 	struct {
 		uint64_t start, end;
 	} maps[512];
+	const size_t most = sizeof(maps) / sizeof(maps[0]);
 	FILE *f = fopen("/proc/self/maps", "re");
 	char line[4352], mode[8];
 	size_t n = 0;
+	bool more;
 
-	while (f && n < sizeof(maps) / sizeof(maps[0]) && fgets(line, sizeof(line), f))
+	while (f && n < most && fgets(line, sizeof(line), f))
 		if (sscanf(line, "%lx-%lx %7s", &maps[n].start, &maps[n].end, mode) == 3 &&
 		    mode[3] == 's')
 			n++;
 	if (f)
 		fclose(f);
+	more = n == most;
 	while (n-- > 0)
 		munmap((void *)maps[n].start, maps[n].end - maps[n].start);
+	return more;
+}
+
+/* Rings and regions: what is written there another process reads. */
+static void drop_shared_memory(void)
+{
+	while (drop_some())
+		;
 }
 
 static void close_others(int a, int b)

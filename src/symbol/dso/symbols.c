@@ -382,14 +382,18 @@ static const char *keep(struct dso *dso, char *name)
 
 const char *dso_function_name(struct dso *dso, const struct dso_function *f)
 {
-	if (!f->name)
+	if (!f->name && dso_is_foreign(dso))
+		parser_names(dso, own(dso, f));
+	else if (!f->name)
 		own(dso, f)->name = keep(dso, demangle(f->symbol));
 	return f->name;
 }
 
 const char *dso_function_bare_name(struct dso *dso, const struct dso_function *f)
 {
-	if (!f->bare_name)
+	if (!f->bare_name && dso_is_foreign(dso))
+		parser_names(dso, own(dso, f));
+	else if (!f->bare_name)
 		own(dso, f)->bare_name = keep(dso, demangle_bare(f->symbol));
 	return f->bare_name;
 }

@@ -1,0 +1,130 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A fleet's database from anybody: it is read in a time that its size bounds, or refused, with the reason.
+. "$(dirname "$0")/lib.sh"
+if ! command -v python3 >/dev/null; then
+	skip "foreign databases" "no python3"
+	exit
+fi
+cd "$planted" || exit 1
+"$ISPOT" fleet simulate -o fleet --machines 2 --samples 20000 >/dev/null 2>&1
+"$ISPOT" fleet reduce --db sound.db fleet/*.fleet >/dev/null 2>&1
+
+# spoil NAME: a copy of the sound database, spoiled by the SQL on stdin
+spoil() {
+	cp sound.db "$1.db"
+	python3 -c '
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.executescript(sys.stdin.read())
+db.commit()' "$1.db"
+}
+
+# refuses NAME WORDS: soon, and says so
+refuses() {
+	local out rc
+	out=$(timeout 60 "$ISPOT" fleet report --db "$1.db" 2>&1)
+	rc=$?
+	[ $rc -eq 1 ] && [[ $out == *"$2"* ]] && return
+	printf '# exit %s: %s\n' $rc "$out" >&2
+	return 1
+}
+reads() { timeout 60 "$ISPOT" fleet report --db "$1.db" >/dev/null; }
+
+ok "a sound database is read" reads sound
+not_theirs="its tables are not those of a fleet"
+spoil view <<<"ALTER TABLE rows RENAME TO r; CREATE VIEW rows AS SELECT * FROM r"
+ok "a view of a table's name" refuses view "$not_theirs"
+spoil trigger <<<"CREATE TRIGGER t AFTER INSERT ON apps BEGIN DELETE FROM rows; END"
+ok "a trigger" refuses trigger "$not_theirs"
+spoil index <<<"CREATE INDEX i ON apps(name)"
+ok "an index" refuses index "$not_theirs"
+spoil more <<<"CREATE TABLE more(x)"
+ok "another table" refuses more "$not_theirs"
+spoil computed <<<"DROP TABLE meta; CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT AS (key)) WITHOUT ROWID"
+ok "a computed column" refuses computed "$not_theirs"
+# Each row would be joined with each of them.
+spoil twice <<<"ALTER TABLE apps RENAME TO a; CREATE TABLE apps(id INTEGER, name TEXT NOT NULL);
+	WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+	INSERT INTO apps SELECT a.id, a.name || i FROM n, a WHERE a.id < 9; DROP TABLE a"
+ok "names whose numbers are not one each" refuses twice "$not_theirs"
+ok "nor is it written into" loud "$not_theirs" "$ISPOT" fleet reduce --db twice.db fleet/machine00001.fleet
+
+# A tree whose inner page has its one child a hundred times, for each of several levels: SQLite would walk it for ever.
+python3 - <<'EOP'
+import sqlite3, struct
+raw = open("sound.db", "rb").read()
+page = struct.unpack(">H", raw[16:18])[0]
+page = 65536 if page == 1 else page
+db = sqlite3.connect("sound.db")
+root = db.execute("SELECT rootpage FROM sqlite_master WHERE name = 'crowds'").fetchone()[0]
+db.close()
+data = bytearray(raw)
+pages = len(data) // page
+leaf = bytes(data[(root - 1) * page : root * page])
+if leaf[0] != 10:  # the leaf page of an index: where it has grown already, its first child
+	leaf = bytes(data[(struct.unpack(">I", leaf[8:12])[0] - 1) * page :][:page])
+n_cells = struct.unpack(">H", leaf[3:5])[0]
+first = struct.unpack(">H", leaf[8:10])[0]
+size = leaf[first] + 1  # one byte of payload length: rows of crowds are short
+cell = leaf[first : first + size]
+def inner(child, fan):
+	body = bytearray(page)
+	at = page
+	cells = []
+	for _ in range(fan):
+		at -= 4 + len(cell)
+		body[at : at + 4 + len(cell)] = struct.pack(">I", child) + cell
+		cells.append(at)
+	body[0:12] = struct.pack(">BHHHBI", 2, 0, fan, at, 0, child)
+	for i, c in enumerate(cells):
+		body[12 + 2 * i : 14 + 2 * i] = struct.pack(">H", c)
+	return body
+fan = (page - 12) // (6 + len(cell))
+data += leaf
+child = pages + 1
+for _ in range(6):
+	data += inner(child, fan)
+	child += 1
+data[(root - 1) * page : root * page] = inner(child, fan)
+data[28:32] = struct.pack(">I", len(data) // page)
+open("tree.db", "wb").write(data)
+EOP
+ok "a tree that has one page a thousand times" refuses tree "name another with --db"
+
+# ---- a server whose answer has no end ----
+
+cat >server.py <<'EOP'
+import socket, sys
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen(8)
+print(s.getsockname()[1], flush=True)
+while True:
+    c, _ = s.accept()
+    try:
+        c.recv(65536)
+        c.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/octet-stream\r\nConnection: close\r\n\r\n")
+        while True:
+            c.sendall(b"\x01" * 1048576)
+    except OSError:
+        pass
+    c.close()
+EOP
+python3 server.py >port &
+server=$!
+for _ in {1..100}; do [ -s port ] || sleep 0.1; done
+endless() {
+	local out rc
+	out=$(timeout 100 "$ISPOT" fleet report --engine "clickhouse://127.0.0.1:$(cat port)/fleet" --retry 1s 2>&1)
+	rc=$?
+	[ $rc -eq 1 ] && [ "$(wc -l <<<"$out")" = 1 ] && return
+	printf '# exit %s: %s\n' $rc "$out" >&2
+	return 1
+}
+if ldconfig -p | grep -q libcurl.so; then
+	ok "an answer without end is refused" endless
+else
+	skip "an answer without end is refused" "no libcurl"
+fi
+kill $server
