@@ -185,7 +185,7 @@ double cause_clock(const struct block *b, const struct meta *meta, double rest_n
 	slow = s.cycles.slow / ref.slow;
 	if (!(slow < fast))
 		return 0;
-	text_printf(evidence, "the core's clock ran at %.0f %% of its speed in fast calls",
+	text_printf(evidence, "the core's clock ran at %.0f%% of its speed in fast calls",
 		    100 * slow / fast);
 	/* what its cycles took longer, in cycles of the fast calls' length */
 	return of_pool(b, &s, s.cycles.slow * (fast / slow - 1), rest_ns);
@@ -215,7 +215,7 @@ double cause_sibling(const struct block *b, const struct meta *meta, double rest
 		return 0;
 	text_printf(
 		evidence,
-		"the core's other thread had %.0f %% of its cycles in slow calls, %.0f %% in fast ones",
+		"the core's other thread had %.0f%% of its cycles in slow calls, %.0f%% in fast ones",
 		100 * had.slow / s.cycles.slow, 100 * had.fast / s.cycles.fast);
 	return of_pool(b, &s, at_most(had.slow - had.fast, stretched(&s)), rest_ns);
 }

@@ -62,7 +62,7 @@ double cause_spin_held(const struct block *b, const struct meta *meta, double re
 	say_spins(b, evidence);
 	text_printf(
 		evidence,
-		"; meanwhile another thread is %s%s for %.0f %% of the time, in fast calls %.0f %%",
+		"; meanwhile another thread is %s%s for %.0f%% of the time, in fast calls %.0f%%",
 		c->part == COACTIVE_AFTER ? "in what follows " : "in ", c->name, 100 * c->slow_rate,
 		100 * c->fast_rate);
 	return rest_ns * spinning(b);

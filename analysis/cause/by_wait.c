@@ -24,7 +24,7 @@ static void released_by(const struct block *b, const struct meta *meta,
 	    (double)w->ns < RELEASER_SHARE * (double)part->ns)
 		return;
 	t = b->all_threads->all.data[w->thread];
-	text_printf(out, "; %.0f %% of it ended by thread %u%s%s",
+	text_printf(out, "; %.0f%% of it ended by thread %u%s%s",
 		    100 * (double)w->ns / (double)part->ns, t->tid, *t->comm ? " " : "", t->comm);
 	if (w->function < meta->functions.n && meta->functions.data[w->function].name)
 		text_printf(out, " in %s", meta->functions.data[w->function].name);

@@ -108,7 +108,7 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 			put(&b->causes, unknown, 0, rest[p] / excess, NULL);
 			continue;
 		}
-		snprintf(line, sizeof(line), "%s %.0f %%",
+		snprintf(line, sizeof(line), "%s %.0f%%",
 			 p == POOL_RUNNING && !b->off_known
 				 ? "no switch records say whether running or waiting"
 				 : where[p],

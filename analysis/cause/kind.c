@@ -32,110 +32,129 @@ bool cause_cpus_taken(const struct block *b)
 const struct cause_kind cause_kinds[] = {
 	{
 		.kind = "lock",
+		.name = "lock contention",
 		.group = CAUSE_LOCK,
-		.story = "Threads queue for a lock",
+		.story = "Lock contention",
 		.idle = "waits for a lock",
-		.advice = { { .text = "hold the lock for less, or split it: one for each shard or thread" } },
+		.advice = { { .text = "shorten the critical section, or shard the lock" } },
 	},
 	{
 		.kind = "condition-wait",
-		.story = "Threads wait for another thread's signal",
+		.name = "condition variable",
+		.story = "Waiting on a condition variable",
 		.idle = "waits for work",
-		.advice = { { .text = "signal earlier, hand out work in advance or in larger pieces" } },
+		.advice = { { .text = "signal earlier, or hand out work in larger pieces" } },
 	},
 	{
 		.kind = "barrier",
-		.story = "Threads wait for the last one at a barrier",
+		.name = "barrier wait",
+		.story = "Waiting at a barrier",
 		.idle = "waits at a barrier",
-		.advice = { { .text = "share the work out evenly: smaller pieces, taken when a thread is ready" } },
+		.advice = { { .text = "balance the work: smaller pieces, taken when a thread is ready" } },
 	},
 	{
 		.kind = "disk-io",
+		.name = "disk I/O",
 		.group = CAUSE_IO,
-		.story = "Threads wait for the disk",
+		.story = "Disk I/O",
 		.idle = "waits for the disk",
-		.advice = { { .text = "flush less often or several at a time; read ahead; use another thread" } },
+		.advice = { { .text = "batch the flushes, read ahead, or move the I/O to another thread" } },
 	},
 	{
 		.kind = "network",
+		.name = "network I/O",
 		.group = CAUSE_IO,
-		.story = "Threads wait at sockets",
+		.story = "Network I/O",
 		.idle = "waits for the network",
-		.advice = { { .text = "ask for several things at a time, or let another thread wait" } },
+		.advice = { { .text = "batch or pipeline the requests, or let another thread wait" } },
 	},
 	{
 		.kind = "pipe",
+		.name = "pipe I/O",
 		.group = CAUSE_IO,
-		.story = "Threads wait at pipes",
+		.story = "Pipe I/O",
 		.idle = "waits at a pipe",
 		.advice = { { .text = "look at the other end: it writes or reads too slowly or too little" } },
 	},
 	{
 		.kind = "sleep",
-		.story = "Threads sleep for a time they chose",
+		.name = "timed sleep",
+		.story = "A timed sleep",
 		.idle = "sleeps",
-		.advice = { { .text = "wait for the event itself, not for a time to pass" } },
+		.advice = { { .text = "wait for the event itself instead of a fixed time" } },
 	},
 	{
 		.kind = "cpu-wait",
+		.name = "run queue",
 		.group = CAUSE_CPU,
-		.story = "Threads wait for a CPU",
+		.story = "Waiting for a CPU",
 		.idle = "waits for a CPU",
-		.advice = { { .text = "let as many threads run at a time as there are CPUs",
+		.advice = { { .text = "run no more threads at a time than there are CPUs",
 			      .unless = cause_cpus_taken },
-			    { .text = "see what else runs on these CPUs (top), and that it may use all (taskset)",
+			    { .text = "check what else runs on these CPUs (top), and the CPU affinity (taskset)",
 			      .unless = cause_cpus_crowded } },
 	},
 	{
 		.kind = "page-fault",
+		.name = "page faults",
 		.group = CAUSE_FAULT,
-		.story = "Threads wait while memory is mapped",
+		.story = "Page faults",
+		.plural = true,
 		.idle = "waits for memory",
-		.advice = { { .text = "touch memory beforehand, use larger pages, keep what is freed (mallopt(3))" } },
+		.advice = { { .text = "touch memory beforehand, use huge pages, keep freed memory (mallopt(3))" } },
 	},
 	{
 		.kind = "kernel",
-		.story = "Threads hold each other up in the kernel",
+		.name = "kernel contention",
+		.story = "Kernel contention",
 		.idle = "waits in the kernel",
-		.advice = { { .text = "spread the work over more files, or map and unmap memory less often" } },
+		.advice = { { .text = "spread the work over more files, or map and unmap less often" } },
 	},
 	{
 		.kind = "cache-sharing",
-		.story = "Threads take cache lines from each other",
-		.advice = { { .text = "put what different threads write on lines of their own" } },
+		.name = "cache-line sharing",
+		.story = "Cache-line sharing",
+		.advice = { { .text = "pad the data so that each thread writes its own cache lines" } },
 	},
 	{
 		.kind = "memory-bandwidth",
-		.story = "Threads fill the memory's bandwidth",
-		.advice = { { .text = "touch less memory, in blocks that stay in the cache" } },
+		.name = "memory bandwidth",
+		.story = "Memory bandwidth",
+		.advice = { { .text = "touch less memory, in blocks that fit the cache" } },
 	},
 	{
 		.kind = "numa",
-		.story = "Threads reach for another node's memory",
+		.name = "remote memory",
+		.story = "Remote memory",
 		.advice = { { .text = "let the thread that uses memory touch it first; bind both to a node" } },
 	},
 	{
 		.kind = "frequency-smt",
-		.story = "Threads run on a slower or shared core",
-		.advice = { { .text = "use one thread for each core, or leave a core idle" } },
+		.name = "slow/shared core",
+		.story = "A slow or shared core",
+		.advice = { { .text = "use one thread per core, or leave a core idle" } },
 	},
 	{
 		.kind = "callee",
+		.name = "in callees",
 		.group = CAUSE_PATH,
-		.story = "Time goes into functions it calls",
+		.story = "Time in callees",
 	},
 	{
 		.kind = "workload",
-		.story = "Calls differ in their work",
+		.name = "more work",
+		.story = "More work",
 		.idle = "workload",
 	},
 	{
 		.kind = "ispot",
-		.story = "The probes themselves take the time",
+		.name = "ispot overhead",
+		.story = "ispot overhead",
 		.advice = { { .text = "trace fewer functions (-F), or one call in N (-c)" } },
 	},
 	{
 		.kind = "unknown",
+		.name = "unknown",
 		.group = CAUSE_UNKNOWN,
 		.idle = "waits for work",
 	},
@@ -165,6 +184,13 @@ const struct cause_kind *cause_kind_find(const char *kind)
 		if (!strcmp(cause_kinds[i].kind, kind))
 			return &cause_kinds[i];
 	return NULL;
+}
+
+const char *cause_name(const char *kind)
+{
+	const struct cause_kind *row = cause_kind_find(kind);
+
+	return row && row->name ? row->name : kind;
 }
 
 const char *cause_advice(const struct block *b, const char *kind, size_t n)

@@ -31,7 +31,9 @@ enum cause_group {
 struct cause_kind {
 	const char *kind;
 	enum cause_group group;
-	const char *story; /* begins the report's sentence; " in cache_get: …" follows */
+	const char *name;  /* on screens; the kind itself where it is NULL */
+	const char *story; /* begins the report's sentence; " in cache_get costs …" follows */
+	bool plural;	   /* "cost" follows */
 	const char *idle;  /* said of a block whose time it is, none of it lost; NULL: no such */
 	const char
 		*uneven; /* what it is where threads differ in it; NULL: they are not told by it */
@@ -45,6 +47,9 @@ struct cause_kind {
 
 extern const struct cause_kind cause_kinds[];
 extern const size_t cause_kinds_n;
+
+/* What screens call a kind: a term of the field, or the kind itself. */
+const char *cause_name(const char *kind);
 
 /* NULL: not a kind of the contract. */
 const struct cause_kind *cause_kind_find(const char *kind);

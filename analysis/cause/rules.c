@@ -35,7 +35,7 @@ static double own_preempted(const struct block *b, const struct meta *meta, doub
 	double share = b->cost->known ? floor_probe_share(b) : 0;
 
 	(void)meta;
-	text_printf(evidence, "probes are %.0f %% of what the block ran", 100 * share);
+	text_printf(evidence, "probes are %.0f%% of what the block ran", 100 * share);
 	if (!off->preempted_ns)
 		return 0;
 	return rest_ns * share * floor_interrupted_ns(off) / (double)off->preempted_ns;
@@ -64,12 +64,12 @@ static void say_crowded(const struct offcpu *off, struct text *evidence)
 
 	if (own > 0.005)
 		text_printf(evidence,
-			    ", %.0f %% of it because the program had more threads to run than "
+			    ", %.0f%% of it because the program had more threads to run than "
 			    "there are CPUs",
 			    100 * own);
 	if (own < 0.995)
 		text_printf(evidence,
-			    ", %.0f %% because other programs had the CPUs or it may not use "
+			    ", %.0f%% because other programs had the CPUs or it may not use "
 			    "all of them",
 			    100 * (1 - own));
 }
@@ -108,7 +108,7 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 			worst = e;
 	}
 	if (worst && sum > 0)
-		text_printf(evidence, "%s is %.0f %% of it", meta->functions.data[worst->id].name,
+		text_printf(evidence, "%s is %.0f%% of it", meta->functions.data[worst->id].name,
 			    100 * edge_excess(worst) / sum);
 	return rest_ns;
 }
@@ -233,7 +233,7 @@ static double disk(const struct block *b, const struct meta *meta, double rest_n
 		return 0;
 	text_printf(evidence,
 		    "%.0f sectors %s disk in a slow call, %.0f in a fast one; of its time on a "
-		    "CPU %.0f %% was in the kernel",
+		    "CPU %.0f%% was in the kernel",
 		    w.count->mean_slow, done, w.count->mean_fast, 100 * in_kernel);
 	return fmin(ns, rest_ns);
 }

@@ -180,7 +180,7 @@ static void describe_argument(const struct block *b, struct text *out)
 	if (name && strncmp(name, "arg", 3) != 0)
 		text_printf(out, " (%s)", name);
 	text_printf(out,
-		    ", which makes them up to %.1f times as long and accounts for %.0f %% of the "
+		    ", which makes them up to %.1f times as long and accounts for %.0f%% of the "
 		    "excess (r2 %.2f)",
 		    fit->argument.ratio, 100 * fit->argument.share, fit->argument.r2);
 }
@@ -194,7 +194,7 @@ static void describe_growth(const struct block *b, struct text *out)
 		return;
 	text_printf(out,
 		    "its %s calls grow with the number of the call, %.1f times "
-		    "from the first to the last, which accounts for %.0f %% of the excess "
+		    "from the first to the last, which accounts for %.0f%% of the excess "
 		    "(r2 %.2f)",
 		    median ? "median" : "fastest", growth->ratio, 100 * growth->share, growth->r2);
 	if (median)

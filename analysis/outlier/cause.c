@@ -139,7 +139,7 @@ static double called(const struct outliers *o, const struct outlier_block *b,
 		*kind = "slow-path";
 		text_printf(evidence, "%s of %s took %s; ", calls, name, time);
 		if (u->executions)
-			text_printf(evidence, "%.2g %% of the typical executions call it",
+			text_printf(evidence, "%.2g%% of the typical executions call it",
 				    100 * usual_share(b, u));
 		else
 			text_add(evidence, "typical executions do not call it");

@@ -31,11 +31,14 @@ struct frames {
 	VEC(struct frame)
 };
 
+/* A call may begin at time 0, thus 0 cannot mean that no call has waited yet. */
+#define NO_WAIT UINT64_MAX
+
 struct outlier_thread {
 	struct frames calls, holds;
 	uint32_t known; /* bits of counts */
 	uint64_t counts[OUTLIER_COUNTS];
-	uint64_t waited_ns; /* when the call began that waited for its lock latest */
+	uint64_t waited_ns; /* when the call began that waited for its lock latest; NO_WAIT: none */
 	/* An execution has ended; what it counted may come with the next record. */
 	bool waits;
 	struct frame ended;
@@ -43,8 +46,12 @@ struct outlier_thread {
 
 static struct outlier_thread *thread_of(struct outliers *o, const struct thread *t)
 {
-	while (o->threads.n <= t->index)
-		*vec_add(&o->threads) = xcalloc(1, sizeof(struct outlier_thread));
+	while (o->threads.n <= t->index) {
+		struct outlier_thread *added = xcalloc(1, sizeof(*added));
+
+		added->waited_ns = NO_WAIT;
+		*vec_add(&o->threads) = added;
+	}
 	return o->threads.data[t->index];
 }
 

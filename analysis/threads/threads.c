@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/threads/setclock.h"
+#include "analysis/threads/standard.h"
 #include "analysis/threads/threads.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"
@@ -141,6 +142,7 @@ void threads_release(struct threads *th)
 	vec_release(&th->ended);
 	vec_release(&th->vacant);
 	map_release(&th->by_tid);
+	map_release(&th->standard_stacks);
 	map_release(&th->set_index);
 	map_release(&th->clock_of);
 	map_release(&th->processes);
@@ -422,6 +424,10 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 	case REC_WAIT:
 		if (t && thread_sleeps(t))
 			sleep_describe(t, r);
+		break;
+	case REC_BLOCK_STACK:
+		if (t && thread_sleeps(t))
+			standard_see_stack(t, r->values[0]);
 		break;
 	case REC_SET_ON:
 	case REC_SET_OFF:

@@ -176,6 +176,7 @@ struct threads {
 	struct map by_tid;
 	struct crowd crowd;
 	struct futexes futexes;			 /* futexes that threads waited on */
+	struct map standard_stacks;		 /* stack -> enum standard_wait */
 	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */
 	struct {
 		VEC(struct slot)

@@ -76,6 +76,8 @@ struct sleep {
 	uint32_t for_end; /* index of the thread whose end it waits for; SLEEP_NOBODY: none known */
 	uint64_t what;
 	bool uninterruptible, iowait;
+	uint32_t standard; /* enum standard_wait: what its futex was told; 0: nothing */
+	uint64_t stack;	   /* its number + 1; 0: none yet */
 	enum sleep_end end;
 	uint32_t waker;		 /* index of the thread; SLEEP_NOBODY: none of the program */
 	uint32_t waker_function; /* the innermost traced one it was in; SLEEP_NOBODY: none */

@@ -54,6 +54,24 @@ static struct word_pair *pair_of(struct futexes *w, uint32_t word, uint32_t thre
 	return &w->pairs.data[i];
 }
 
+/* NULL: nobody waited there. */
+static const struct word *twin_of(const struct futexes *w, const struct word *word)
+{
+	uint32_t i = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
+
+	return i == MAP_NONE ? NULL : &w->all.data[i];
+}
+
+/* A thread that waits at one word of a condition is in turn at both. */
+static void note_turn(struct futexes *w, uint32_t i, uint32_t thread)
+{
+	const struct word *twin = twin_of(w, &w->all.data[i]);
+
+	pair_of(w, i, thread)->released = false;
+	if (twin)
+		pair_of(w, (uint32_t)(twin - w->all.data), thread)->released = false;
+}
+
 static void end_round(struct word *word)
 {
 	if (!word->round_size)
@@ -101,6 +119,7 @@ uint32_t futexes_wait(struct futexes *w, uint32_t tgid, uint64_t address,
 		word->moved += wait->value != pair->last_value;
 	}
 	pair->last_value = wait->value;
+	note_turn(w, i, wait->thread);
 	return i;
 }
 
@@ -115,6 +134,8 @@ void futexes_wake(struct futexes *w, uint32_t i, uint32_t waker, uint64_t time_n
 		return;
 	pair = pair_of(w, i, waker);
 	pair->releases++;
+	word->in_turn += !pair->released;
+	pair->released = true;
 	if (!word->releases++)
 		word->first_waker = waker;
 	word->own_releases += pair->waits > 0;
@@ -184,14 +205,6 @@ static bool takes_turns(const struct word *word)
 	       word->releases >= 10 && share(word->shared_rounds, word->rounds) < 0.1;
 }
 
-/* NULL: nobody waited there. */
-static const struct word *twin_of(const struct futexes *w, const struct word *word)
-{
-	uint32_t i = map_get(&w->by_address, key_of(word->tgid, word->address ^ 4));
-
-	return i == MAP_NONE ? NULL : &w->all.data[i];
-}
-
 /* Released at least so many times: the word, else its twin; NULL: neither. */
 static const struct word *released(const struct futexes *w, uint32_t i, uint64_t times)
 {
@@ -259,14 +272,73 @@ bool word_is_stop(const struct word *word, uint32_t tail)
 	       word_judge(word).class == WORD_CONDITION;
 }
 
+/* What most of the waits say that came from a standard function; STANDARD_NONE: none did. */
+static enum standard_wait standard_of(const struct word *word)
+{
+	enum standard_wait most = STANDARD_NONE;
+
+	for (unsigned i = STANDARD_NONE + 1; i < STANDARD_WAITS; i++)
+		if (word->standard[i] > (most ? word->standard[most] : 0))
+			most = (enum standard_wait)i;
+	return most;
+}
+
 bool word_is_end(const struct word *word)
 {
-	return share(word->ends, word->waits) > 0.5 ||
+	enum standard_wait wait = standard_of(word);
+
+	if (wait == STANDARD_LOCK || wait == STANDARD_BARRIER)
+		return false;
+	return wait == STANDARD_END || share(word->ends, word->waits) > 0.5 ||
 	       (!is_state(word) && share(word->last_acts, word->releases) > 0.5);
+}
+
+/* All who wait are released at once, by one who waits there in other rounds. */
+static bool gathers(const struct word *word)
+{
+	uint64_t rounds = word->rounds + (word->round_size > 0);
+
+	return rounds >= 3 && word->waiters > 1 &&
+	       share(word->own_releases, word->releases) > 0.8 &&
+	       share(word->shared_rounds, word->rounds) >= 0.5 &&
+	       share(word->full_rounds + (word->round_size > 0), rounds) >= 0.9;
+}
+
+/* Who releases it has waited since he did so before: it is handed from one to the next. */
+static bool is_handed_on(const struct word *word)
+{
+	return takes_turns(word) && share(word->in_turn, word->releases) >= 0.8;
+}
+
+static struct word_judgement judge_condition(const struct word *word)
+{
+	/* The mutex that a condition's waiters take again. */
+	if (is_state(word) && judge_state(word).class == WORD_LOCK)
+		return judge_state(word);
+	if (gathers(word))
+		return (struct word_judgement){ WORD_BARRIER, 0.8 };
+	if (is_handed_on(word))
+		return (struct word_judgement){ WORD_LOCK, 0.6 };
+	return (struct word_judgement){ WORD_CONDITION, takes_turns(word) ? 0.7 : 1 };
+}
+
+static struct word_judgement judge_standard(const struct word *word, enum standard_wait wait)
+{
+	switch (wait) {
+	case STANDARD_LOCK:
+		return (struct word_judgement){ WORD_LOCK, 1 };
+	case STANDARD_BARRIER:
+		return (struct word_judgement){ WORD_BARRIER, 1 };
+	case STANDARD_CONDITION:
+		return judge_condition(word);
+	default:
+		return (struct word_judgement){ WORD_CONDITION, 1 };
+	}
 }
 
 struct word_judgement word_judge(const struct word *word)
 {
+	enum standard_wait wait = standard_of(word);
 	bool own = share(word->own_releases, word->releases) > 0.5;
 
 	if (word->requeues)
@@ -275,6 +347,8 @@ struct word_judgement word_judge(const struct word *word)
 		return (struct word_judgement){ WORD_LOCK, 1 };
 	if (word_is_end(word))
 		return (struct word_judgement){ WORD_CONDITION, 1 };
+	if (wait)
+		return judge_standard(word, wait);
 	if (is_state(word))
 		return judge_state(word);
 	if (is_barrier(word))
@@ -287,14 +361,27 @@ struct word_judgement word_judge(const struct word *word)
 static void releases_text(const struct word *word, struct text *out)
 {
 	if (word->releases)
-		text_printf(out,
-			    "; %.0f %% of %" PRIu64 " release%s by threads that wait there too",
+		text_printf(out, "; %.0f%% of %" PRIu64 " release%s by threads that wait there too",
 			    100 * share(word->own_releases, word->releases), word->releases,
 			    word->releases == 1 ? "" : "s");
 }
 
+static const char *standard_fact(const struct word *word)
+{
+	static const char *const facts[STANDARD_WAITS] = {
+		[STANDARD_NONE] = "",
+		[STANDARD_LOCK] = "a lock",
+		[STANDARD_CONDITION] = "a condition",
+		[STANDARD_BARRIER] = "a barrier",
+		[STANDARD_END] = "a thread's end",
+	};
+
+	return facts[standard_of(word)];
+}
+
 void word_facts(const struct word *word, struct text *out)
 {
+	const char *standard = standard_fact(word);
 	uint64_t rounds = word->rounds + (word->round_size > 0);
 
 	text_printf(out, "futex 0x%" PRIx64 ", %" PRIu64 " wait%s of %u thread%s: ", word->address,
@@ -302,6 +389,8 @@ void word_facts(const struct word *word, struct text *out)
 		    word->waiters == 1 ? "" : "s");
 	if (word->requeues)
 		text_add(out, "waited on to be moved to a mutex");
+	else if (*standard)
+		text_printf(out, "waited on in a standard function, for %s", standard);
 	else if (word->inherits)
 		text_add(out, "locked with priority inheritance");
 	else if (share(word->owned, word->waits) > 0.5)
@@ -312,14 +401,13 @@ void word_facts(const struct word *word, struct text *out)
 	else if (is_state(word) && share(word->same_value, word->waits) < 0.9)
 		text_add(out, "each thread waits with a value of its own");
 	else if (is_state(word))
-		text_printf(out, "the same value %u in %.0f %%", word->first_value,
+		text_printf(out, "the same value %u in %.0f%%", word->first_value,
 			    100 * share(word->same_value, word->waits));
 	else if (is_barrier(word))
-		text_printf(out,
-			    "its value moves on, and %.0f %% of %" PRIu64
-			    " rounds release all who wait",
-			    100 * share(word->full_rounds + (word->round_size > 0), rounds),
-			    rounds);
+		text_printf(
+			out,
+			"its value moves on, and %.0f%% of %" PRIu64 " rounds release all who wait",
+			100 * share(word->full_rounds + (word->round_size > 0), rounds), rounds);
 	else if (word->zero_value == word->waits)
 		text_add(out, "always waited on with 0");
 	else

@@ -13,6 +13,11 @@
  *	           all who wait are released at once
  *	           (glibc, libgomp), or by a thread that waits there in other rounds
  *	condition  the value is 0 or changes, and who releases does not wait there; a thread's end
+ *
+ * What a standard function says (standard.h) goes before these. A condition may still be what a
+ * barrier is made of, whose last to arrive releases all others, or a lock, whose holder hands it
+ * on and queues again before it releases the next time; of two threads that arrive in any order it
+ * stays a condition.
  */
 #ifndef ISPOT_ANALYSIS_THREADS_WORD_H
 #define ISPOT_ANALYSIS_THREADS_WORD_H
@@ -20,6 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/threads/standard.h"
 #include "base/hash.h"
 #include "base/vec.h"
 
@@ -40,6 +46,8 @@ struct word {
 	uint32_t tgid;
 	uint64_t waits, inherits, requeues, plain, owned, ends;
 	uint64_t same_value, zero_value, changes;
+	uint64_t in_turn; /* releases by threads that waited since their last one */
+	uint64_t standard[STANDARD_WAITS]; /* waits by what a standard function says */
 	uint64_t again, moved; /* waits of threads that waited before; with another value then */
 	uint32_t first_value, last_value;
 	uint64_t releases, own_releases; /* by threads; by those that wait there too */
@@ -61,6 +69,7 @@ struct word {
 struct word_pair {
 	uint64_t waits, releases;
 	uint32_t last_value;
+	bool released; /* since it waited, on the twin or here */
 };
 
 struct futexes {

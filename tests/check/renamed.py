@@ -2,6 +2,7 @@
 """The text of a trace on stdin, with other names of its program, threads and functions on stdout.
 
 TURN says where in NAMES the functions begin, so that each of them is called by several in turn.
+A standard library's functions keep their names: what these wait for is known, and nobody else can be called so there.
 """
 import json
 import re
@@ -12,7 +13,17 @@ NAMES = [
     "pthread_mutex_lock", "nanosleep", "read", "pthread_cond_wait", "fsync", "idle_pop", "pthread_barrier_wait", "poll",
     "sched_yield", "recv", "page_fault", "memcpy", "pthread_spin_lock", "malloc", "pthread_join", "worker_main",
 ]
+STANDARD = re.compile(r"lib(c|stdc\+\+|gomp|omp|tbb)[.-]")
 EVENT = re.compile(r'(\S+ \S+ \S+ \S+ )("(?:[^"\\]|\\.)*"|\S+)(.*)', re.S)
+
+
+def standard_names(meta):
+    """The names of functions and frames that are in a standard library."""
+    path = {m["id"]: m["path"] for m in meta if m["kind"] == "object"}
+    within = [(m, path.get(m.get("object"), "")) for m in meta if m["kind"] == "function"]
+    within += [(m, m["object"]) for m in meta if m["kind"] == "frame"]
+    standard = [m for m, file in within if STANDARD.match(file.rpartition("/")[2])]
+    return {m.get(key) for m in standard for key in ("name", "symbol")}
 
 
 def renamed(old, turn):
@@ -26,7 +37,9 @@ def main():
     meta = [json.loads(line) for line in lines if line.startswith("{")]
     old = [m["name"] for m in meta if m["kind"] == "function"]
     old += [m["symbol"] for m in meta if m["kind"] in ("function", "frame") and m["symbol"]]
-    new = renamed(dict.fromkeys(old), int(sys.argv[1]))
+    standard = standard_names(meta)
+    new = renamed([name for name in dict.fromkeys(old) if name not in standard], int(sys.argv[1]))
+    new.update({name: name for name in standard})
     ids = {m["name"]: f"@{m['id']}" for m in meta if m["kind"] == "function"}
     for line in lines:
         event = EVENT.match(line)

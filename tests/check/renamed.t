@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# No verdict and no cause follows from a name: every golden trace has the same ones when its program, its
-# threads, functions and frames are called otherwise, by names that say what time could go to.
+# No verdict and no cause follows from a name that the program gives: every golden trace has the same ones when it,
+# its threads, functions and frames are called otherwise, by names that say what time could go to.
 . "$(dirname "$0")/lib.sh"
 
 # What a report says, but for what things are called; in an order that does not depend on that.

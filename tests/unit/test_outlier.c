@@ -2,11 +2,18 @@
 /* Lines, bounds, and what is kept of ever so many executions. */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "analysis/outlier/behaviour.h"
 #include "analysis/outlier/fit.h"
 #include "analysis/outlier/outlier.h"
+#include "analysis/result/result.h"
+#include "base/err.h"
+#include "base/text.h"
+#include "trace/fixture/fixture.h"
+#include "trace/read/reader.h"
 
 #define MANY 1000000
 
@@ -209,6 +216,53 @@ static void test_no_growth_by_chance(void **state)
 	assert_false(grows(24000, anywhere_ns, 9, false));
 }
 
+/* A hundred calls of a Java method that take 100 ns, but for the first, which takes longer. Returns
+ * the calls that are outliers because they waited for their monitor. */
+static size_t n_contended(const char *before_first)
+{
+	char path[] = "/tmp/ispot-test-XXXXXX";
+	struct result_options ro = { .to_ns = UINT64_MAX };
+	struct outliers o = { 0 };
+	struct trace_reader *reader = NULL;
+	struct text t = { 0 };
+	struct err err = { 0 };
+	size_t divergent = 0, contended = 0;
+	int fd = mkstemp(path);
+
+	assert_true(fd >= 0);
+	close(fd);
+	unlink(path); /* the writer would keep an existing file as .old */
+	text_printf(&t, "{\"kind\":\"session\",\"version\":1,\"producer\":\"java\"}\n%s",
+		    before_first);
+	for (unsigned i = 0; i < 100; i++) {
+		unsigned start = i ? 100000 + i * 1000 : 0;
+
+		text_printf(&t, "%u 0 1/1 entry get sp=0x7000\n", start);
+		text_printf(&t, "%u 0 1/1 exit get sp=0x7000\n", start + (i ? 100 + i % 3 : 90000));
+	}
+	assert_int_equal(fixture_write_text(t.s, path, &err), 0);
+	assert_int_equal(trace_reader_open(&reader, path, &err), 0);
+	assert_int_equal(outliers_read(&o, reader, &ro, OUTLIER_ROBUST, &err), 0);
+	vec_for_each (&o.blocks, const struct outlier_block, b)
+		vec_for_each (&b->kept, const struct outlier, x) {
+			divergent++;
+			contended += x->contended;
+		}
+	assert_int_equal(divergent, 1);
+	outliers_release(&o);
+	trace_reader_free(reader);
+	text_release(&t);
+	unlink(path);
+	return contended;
+}
+
+static void test_first_call_at_zero(void **state)
+{
+	(void)state;
+	assert_int_equal(n_contended(""), 0);
+	assert_int_equal(n_contended("0 0 1/1 contended 80000\n"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +274,7 @@ int main(void)
 		cmocka_unit_test(test_growth_among_others),
 		cmocka_unit_test(test_growth_among_many),
 		cmocka_unit_test(test_no_growth_by_chance),
+		cmocka_unit_test(test_first_call_at_zero),
 	};
 
 	return unit_run(tests);

@@ -144,9 +144,9 @@ static void advice_depends_on_who_has_the_cpus(void **state)
 	static const struct {
 		uint64_t crowded_ns;
 		const char *first, *second;
-	} cases[] = { { 1000, "as many threads", NULL },
+	} cases[] = { { 1000, "no more threads", NULL },
 		      { 0, "what else runs", NULL },
-		      { 500, "as many threads", "what else runs" } };
+		      { 500, "no more threads", "what else runs" } };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

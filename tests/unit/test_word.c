@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a futex word is, by how it is waited on: never by a name. */
+/* What a futex word is, by how it is waited on, and by standard functions that say it: never by
+ * another name. */
 #include "unit.h"
 
 #include <string.h>
 
+#include "analysis/threads/standard.h"
 #include "analysis/threads/word.h"
 #include "base/text.h"
+#include "trace/meta/meta.h"
 
 enum { PLAIN = 0x80, BITSET = 0x89, LOCK_PI = 0x86, REQUEUE = 0x8b };
 
@@ -175,6 +178,142 @@ static void a_reader_writer_lock(void **state)
 	is_word(&f, WORD_LOCK, 0.9);
 }
 
+/* As if each wait so far had come from a standard function. */
+static void told(struct futexes *f, enum standard_wait wait)
+{
+	f->all.data[0].standard[wait] = f->all.data[0].waits;
+}
+
+/* Two threads meet, as often one first as the other: a barrier made of a mutex and a condition. */
+static void two_meet(struct futexes *f)
+{
+	for (unsigned i = 0; i < 40; i++) {
+		wait_on(f, i / 2 % 2, PLAIN, 0);
+		wake(f, 1 - i / 2 % 2);
+	}
+}
+
+static void what_standard_functions_say_goes_first(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	two_meet(&f);
+	is_word(&f, WORD_LOCK, 0.5); /* nobody knows better */
+	f = (struct futexes){ 0 };
+	two_meet(&f);
+	told(&f, STANDARD_BARRIER);
+	is_word(&f, WORD_BARRIER, 1);
+	f = (struct futexes){ 0 };
+	two_meet(&f);
+	told(&f, STANDARD_CONDITION);
+	is_word(&f, WORD_CONDITION, 0.5);
+}
+
+/* Whoever lets go of it waits for it next: a lock that is made of a condition, as Python's. */
+static void a_condition_that_is_handed_to_and_fro(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		wait_on(&f, i % 2, PLAIN, 0);
+		wake(&f, 1 - i % 2);
+	}
+	told(&f, STANDARD_CONDITION);
+	is_word(&f, WORD_LOCK, 0.6);
+}
+
+/* Of three threads one has it, and the others ask for it again when a time is over. */
+static void a_condition_that_three_take_in_turn(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	wait_on(&f, 1, PLAIN, 0);
+	wait_on(&f, 2, PLAIN, 0);
+	for (unsigned i = 0; i < 40; i++) {
+		for (unsigned again = 1; again < 3; again++) {
+			futexes_wake(&f, 0, UINT32_MAX, now_ns += 5000000);
+			wait_on(&f, (i + again) % 3, PLAIN, 0);
+		}
+		wake(&f, i % 3);
+		wait_on(&f, i % 3, PLAIN, 0);
+	}
+	told(&f, STANDARD_CONDITION);
+	is_word(&f, WORD_LOCK, 0.6);
+}
+
+/* The last of four to arrive releases the others through a condition. */
+static void a_condition_that_gathers(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned round = 0; round < 20; round++) {
+		for (unsigned i = 1; i < 4; i++)
+			wait_on(&f, (round + i) % 4, PLAIN, 0);
+		for (unsigned i = 1; i < 4; i++)
+			futexes_wake(&f, 0, round % 4, now_ns += 1000);
+		now_ns += 10000000;
+	}
+	told(&f, STANDARD_CONDITION);
+	is_word(&f, WORD_BARRIER, 0.8);
+}
+
+/* Condition's waiters queue for its mutex too, with the stack of the condition's function. */
+static void a_mutex_of_a_condition(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned i = 0; i < 30; i++) {
+		wait_on(&f, i % 3, PLAIN, 2);
+		wake(&f, (i + 1) % 3);
+	}
+	told(&f, STANDARD_CONDITION);
+	is_word(&f, WORD_LOCK, 0.9);
+}
+
+static void functions_count_in_their_own_library(void **state)
+{
+	static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
+
+	(void)state;
+	assert_int_equal(standard_wait_of(libc, "pthread_barrier_wait"), STANDARD_BARRIER);
+	assert_int_equal(standard_wait_of(libc, "__GI___pthread_mutex_lock"), STANDARD_LOCK);
+	assert_int_equal(standard_wait_of(libc, "pthread_cond_wait@@GLIBC_2.3.2"),
+			 STANDARD_CONDITION);
+	assert_int_equal(standard_wait_of(libc, "pthread_mutex_lock_all"), STANDARD_NONE);
+	assert_int_equal(standard_wait_of("/lib/libpthread-2.31.so", "pthread_join"), STANDARD_END);
+	assert_int_equal(standard_wait_of("/usr/lib/libgomp.so.1.0.0", "GOMP_barrier"),
+			 STANDARD_BARRIER);
+	assert_int_equal(standard_wait_of("/usr/bin/app", "pthread_barrier_wait"), STANDARD_NONE);
+	assert_int_equal(standard_wait_of("/usr/lib/libgomp.so.1", "pthread_join"), STANDARD_NONE);
+}
+
+/* Of a stripped library, what its caller calls there is known. */
+static void a_stack_s_innermost_one_counts(void **state)
+{
+	struct meta meta = { 0 };
+	const uint32_t frames[] = { 0, 1, 2 };
+	const struct meta_stack stack = { .n_frames = 3, .frames = frames };
+
+	(void)state;
+	*vec_add(&meta.frames) =
+		(struct meta_frame){ .symbol = "", .object = "/lib/libc.so.6", .calls = "" };
+	*vec_add(&meta.frames) = (struct meta_frame){ .symbol = "pop",
+						      .object = "/usr/lib/libqueue.so",
+						      .calls = "pthread_cond_wait" };
+	*vec_add(&meta.frames) = (struct meta_frame){ .symbol = "pthread_join",
+						      .object = "/lib/libc.so.6",
+						      .calls = "" };
+	assert_int_equal(standard_wait_in(&meta, &stack), STANDARD_CONDITION);
+	meta.frames.data[0].object = "/usr/lib/libown.so";
+	assert_int_equal(standard_wait_in(&meta, &stack), STANDARD_END);
+	vec_release(&meta.frames);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +327,13 @@ int main(void)
 		cmocka_unit_test(barriers),
 		cmocka_unit_test(a_barrier_of_two),
 		cmocka_unit_test(a_reader_writer_lock),
+		cmocka_unit_test(what_standard_functions_say_goes_first),
+		cmocka_unit_test(a_condition_that_is_handed_to_and_fro),
+		cmocka_unit_test(a_condition_that_three_take_in_turn),
+		cmocka_unit_test(a_condition_that_gathers),
+		cmocka_unit_test(a_mutex_of_a_condition),
+		cmocka_unit_test(functions_count_in_their_own_library),
+		cmocka_unit_test(a_stack_s_innermost_one_counts),
 	};
 
 	return unit_run(tests);

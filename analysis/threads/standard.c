@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "analysis/threads/standard.h"
+
+#include <string.h>
+
+#include "analysis/threads/call.h"
+#include "analysis/threads/threads.h"
+#include "base/text.h"
+#include "trace/meta/meta.h"
+
+/* How the names of files begin. glibc before 2.34 has a library of its own for threads. */
+static const char *const libraries[][6] = {
+	{ "libc.so.", "libc-2.", "libpthread", "ld-musl-", "libc.musl-", NULL },
+	{ "libstdc++.so.", "libc++.so.", NULL },
+	{ "libgomp.so.", "libgomp-", NULL },
+	{ "libomp.so", "libomp5.so", "libiomp5.so", NULL },
+	{ "libtbb.so.", "libtbb-", NULL },
+};
+enum library { LIBC, LIBSTDCXX, LIBGOMP, LIBOMP, LIBTBB };
+
+/* A name that ends in * stands for all that begin like it. */
+static const struct {
+	enum library library;
+	enum standard_wait wait;
+	const char *symbol;
+} functions[] = {
+	{ LIBC, STANDARD_LOCK, "pthread_mutex_lock" },
+	{ LIBC, STANDARD_LOCK, "pthread_mutex_timedlock" },
+	{ LIBC, STANDARD_LOCK, "pthread_mutex_clocklock" },
+	{ LIBC, STANDARD_LOCK, "pthread_rwlock_*" },
+	{ LIBC, STANDARD_LOCK, "lll_lock_wait*" },
+	{ LIBC, STANDARD_LOCK, "mtx_lock" },
+	{ LIBC, STANDARD_LOCK, "mtx_timedlock" },
+	{ LIBC, STANDARD_CONDITION, "pthread_cond_*" },
+	{ LIBC, STANDARD_CONDITION, "cnd_*" },
+	{ LIBC, STANDARD_BARRIER, "pthread_barrier_wait" },
+	{ LIBC, STANDARD_END, "pthread_join" },
+	{ LIBC, STANDARD_END, "pthread_timedjoin_np" },
+	{ LIBC, STANDARD_END, "pthread_clockjoin_*" },
+	{ LIBC, STANDARD_END, "thrd_join" },
+	{ LIBSTDCXX, STANDARD_CONDITION, "_ZNSt18condition_variable4wait*" },
+	{ LIBSTDCXX, STANDARD_CONDITION, "std::condition_variable::wait*" },
+	{ LIBSTDCXX, STANDARD_END, "_ZNSt6thread4joinEv" },
+	{ LIBSTDCXX, STANDARD_END, "std::thread::join*" },
+	{ LIBGOMP, STANDARD_LOCK, "GOMP_critical_*" },
+	{ LIBGOMP, STANDARD_LOCK, "GOMP_atomic_start" },
+	{ LIBGOMP, STANDARD_LOCK, "gomp_mutex_lock*" },
+	{ LIBGOMP, STANDARD_LOCK, "omp_set_lock*" },
+	{ LIBGOMP, STANDARD_LOCK, "omp_set_nest_lock*" },
+	{ LIBGOMP, STANDARD_BARRIER, "GOMP_barrier*" },
+	{ LIBGOMP, STANDARD_BARRIER, "GOMP_parallel*" }, /* ends in one */
+	{ LIBGOMP, STANDARD_BARRIER, "GOMP_loop_end" },
+	{ LIBGOMP, STANDARD_BARRIER, "GOMP_sections_end" },
+	{ LIBGOMP, STANDARD_BARRIER, "gomp_barrier_*" },
+	{ LIBGOMP, STANDARD_BARRIER, "gomp_team_barrier_*" },
+	{ LIBGOMP, STANDARD_BARRIER, "gomp_team_end" },
+	{ LIBOMP, STANDARD_LOCK, "__kmpc_critical*" },
+	{ LIBOMP, STANDARD_LOCK, "__kmpc_set_lock" },
+	{ LIBOMP, STANDARD_LOCK, "omp_set_lock" },
+	{ LIBOMP, STANDARD_BARRIER, "__kmpc_barrier*" },
+	{ LIBOMP, STANDARD_BARRIER, "__kmpc_fork_call*" },
+	{ LIBTBB, STANDARD_END, "_ZN3tbb6detail2r116execute_and_wait*" },
+	{ LIBTBB, STANDARD_END, "tbb::detail::r1::execute_and_wait*" },
+};
+
+static bool is_of(enum library library, const char *file)
+{
+	for (const char *const *begin = libraries[library]; *begin; begin++)
+		if (!strncmp(file, *begin, strlen(*begin)))
+			return true;
+	return false;
+}
+
+/* glibc's own names for its functions: __pthread_cond_wait, ___pthread_cond_wait, __GI_… */
+static const char *plain(const char *symbol)
+{
+	const char *s = symbol;
+
+	while (*s == '_')
+		s++;
+	return !strncmp(s, "GI_", 3) ? plain(s + 3) : s;
+}
+
+/* What follows the name, as its version does, counts no more. */
+static bool is_named(const char *symbol, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (name[n - 1] == '*')
+		return !strncmp(symbol, name, n - 1);
+	return !strncmp(symbol, name, n) && (!symbol[n] || symbol[n] == '@');
+}
+
+enum standard_wait standard_wait_of(const char *object, const char *symbol)
+{
+	const char *file = text_base_name(object);
+
+	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+		enum library library = functions[i].library;
+		const char *name = library == LIBC ? plain(symbol) : symbol;
+
+		if (is_named(name, functions[i].symbol) && is_of(library, file))
+			return functions[i].wait;
+	}
+	return STANDARD_NONE;
+}
+
+/* Frames whose function has no name are known by what their caller calls there. */
+enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack)
+{
+	const struct meta_frame *callee = NULL;
+
+	for (uint32_t i = 0; i < stack->n_frames && stack->frames[i] < meta->frames.n; i++) {
+		const struct meta_frame *f = &meta->frames.data[stack->frames[i]];
+		enum standard_wait wait = STANDARD_NONE;
+
+		if (callee && *f->calls)
+			wait = standard_wait_of(callee->object, f->calls);
+		if (!wait && *f->symbol)
+			wait = standard_wait_of(f->object, f->symbol);
+		if (wait)
+			return wait;
+		callee = f;
+	}
+	return STANDARD_NONE;
+}
+
+static enum standard_wait of_stack(struct threads *th, uint64_t stack)
+{
+	uint32_t wait = map_get(&th->standard_stacks, stack);
+
+	if (wait == MAP_NONE) {
+		wait = standard_wait_in(th->meta, &th->meta->stacks.data[stack]);
+		map_put(&th->standard_stacks, stack, wait);
+	}
+	return (enum standard_wait)wait;
+}
+
+static enum standard_wait of_call(const struct thread *t)
+{
+	const struct meta *meta = t->all->meta;
+	const struct meta_function *f;
+
+	if (!t->n_open || t->open[t->n_open - 1].id >= meta->functions.n)
+		return STANDARD_NONE;
+	f = &meta->functions.data[t->open[t->n_open - 1].id];
+	if (!f->symbol || f->object >= meta->objects.n)
+		return STANDARD_NONE;
+	return standard_wait_of(meta->objects.data[f->object].path, f->symbol);
+}
+
+static void tell_word(struct thread *t, enum standard_wait wait)
+{
+	if (!wait || t->sleep.standard || t->sleep.word == SLEEP_NOBODY)
+		return;
+	t->sleep.standard = wait;
+	t->all->futexes.all.data[t->sleep.word].standard[wait]++;
+}
+
+void standard_see_stack(struct thread *t, uint64_t stack)
+{
+	if (stack >= t->all->meta->stacks.n)
+		return;
+	t->sleep.stack = stack + 1;
+	tell_word(t, of_stack(t->all, stack));
+}
+
+void standard_see_word(struct thread *t)
+{
+	enum standard_wait wait = of_call(t);
+
+	tell_word(t, wait ? wait : t->sleep.stack ? of_stack(t->all, t->sleep.stack - 1) : wait);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What standard libraries' functions wait for. pthread_barrier_wait of libc waits at a barrier,
+ * whatever its futex looks like: where a sleep's stack, or the innermost traced call, is in one of
+ * these functions, the futex is known and need not be judged by behaviour. A function counts in its
+ * own library only: a program's function of the same name says nothing.
+ */
+#ifndef ISPOT_ANALYSIS_THREADS_STANDARD_H
+#define ISPOT_ANALYSIS_THREADS_STANDARD_H
+
+#include <stdint.h>
+
+struct meta;
+struct meta_stack;
+struct thread;
+
+enum standard_wait {
+	STANDARD_NONE,
+	STANDARD_LOCK,
+	STANDARD_CONDITION, /* or the mutex that belongs to it */
+	STANDARD_BARRIER,
+	STANDARD_END, /* of a thread */
+	STANDARD_WAITS,
+};
+
+/* What a function waits for, of a library with that path; by the linker's name or a demangled one.
+ */
+enum standard_wait standard_wait_of(const char *object, const char *symbol);
+/* By the innermost frame that is in the table. */
+enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);
+
+/* The thread's present sleep has that stack, by its number. */
+void standard_see_stack(struct thread *t, uint64_t stack);
+/* Its futex is known by now. */
+void standard_see_word(struct thread *t);
+
+#endif
