@@ -96,7 +96,7 @@ static void percent_cell(struct table *t, double x)
 {
 	char cell[24];
 
-	snprintf(cell, sizeof(cell), "%.0f %%", 100 * x);
+	snprintf(cell, sizeof(cell), "%.0f%%", 100 * x);
 	table_right(t, cell, 7);
 }
 

@@ -64,7 +64,7 @@ static void say_change(const struct diff_block *b, struct text *out)
 		time_or_na(out, mean_of(b, DIFF_BEFORE));
 		text_add(out, ", ");
 	}
-	text_printf(out, "%.0f %% %s (%.0f to %.0f %%)", 100 * fabs(c->ratio),
+	text_printf(out, "%.0f%% %s (%.0f to %.0f%%)", 100 * fabs(c->ratio),
 		    c->ratio > 0 ? "more" : "less", 100 * (c->ratio > 0 ? c->low : -c->high),
 		    100 * (c->ratio > 0 ? c->high : -c->low));
 	if (b->by_whole)
@@ -154,8 +154,8 @@ static void print_row(struct table *t, const struct diff_block *b)
 	cell_time(t, mean_of(b, DIFF_AFTER), 6);
 	cell_time(t, known_ns(x->min_ns), 6);
 	cell_time(t, known_ns(y->min_ns), 6);
-	cell(t, "%+.0f %%", 100 * c->ratio, 7);
-	cell(t, "%.0f %%", 100 * b->noise, 5);
+	cell(t, "%+.0f%%", 100 * c->ratio, 7);
+	cell(t, "%.0f%%", 100 * b->noise, 5);
 	snprintf(verdict, sizeof(verdict), " %s", diff_verdict_name(b->verdict));
 	table_left(t, verdict, 14);
 	table_last(t, named(b, name));
@@ -280,7 +280,7 @@ static void print_notes(const struct diff_view *v, struct text *out)
 	if (before >= 0.01 || after >= 0.01)
 		text_printf(&line,
 			    "note: means are without the time that calls wait for a CPU, which "
-			    "other load makes: %.0f %% of it before, %.0f %% after",
+			    "other load makes: %.0f%% of it before, %.0f%% after",
 			    100 * before, 100 * after);
 	if (line.n)
 		text_wrap(line.s, v->width, out);

@@ -61,8 +61,8 @@ void report_left_out(const struct result *res, struct left_out *all)
 const char *report_left_out_label(const struct left_out_function *f)
 {
 	if (f->gaps)
-		return "traced in part";
-	return isnan(f->last->cpu_share) ? "not traced" : "hot, not traced";
+		return "Partly traced";
+	return isnan(f->last->cpu_share) ? "Not traced" : "Skipped";
 }
 
 /* When it was traced. */
@@ -75,7 +75,7 @@ static void add_times(const struct result *res, const struct left_out_function *
 	if (row->gaps > 1 && res->end_ns > res->start_ns) {
 		double out_share = (double)row->out_ns / (double)(res->end_ns - res->start_ns);
 
-		text_printf(out, " in turns, %.0f %% of the time", 100 * (1 - out_share));
+		text_printf(out, " in turns, %.0f%% of the time", 100 * (1 - out_share));
 		return;
 	}
 	if (f->traced_until_ns)
@@ -98,9 +98,9 @@ void report_left_out_line(const struct result *res, const struct left_out_functi
 	if (f->traced_until_ns && !isnan(f->cpu_share))
 		text_add(out, ",");
 	if (!isnan(f->cpu_share))
-		text_printf(out, " %.0f %% of CPU", 100 * f->cpu_share);
+		text_printf(out, " %.0f%% of CPU", 100 * f->cpu_share);
 	if (!isnan(f->calls_per_s) && !isnan(f->cost_share))
-		text_printf(out, ": %s calls/s %s %.0f %%",
+		text_printf(out, ": %s calls/s %s %.0f%%",
 			    text_count(number, (uint64_t)f->calls_per_s),
 			    f->traced_until_ns ? "cost" : "would cost", 100 * f->cost_share);
 	else if (f->reason && *f->reason)

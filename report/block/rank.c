@@ -12,7 +12,8 @@
 #include "report/block/view.h"
 #include "trace/meta/meta.h"
 
-#define UNEXPLAINED_LEAST 0.05 /* threads: less is not worth a line of the first screen */
+#define LISTED_LEAST	  0.005 /* of thread time, of functions */
+#define UNEXPLAINED_LEAST 0.05	/* threads: less is not worth a line of the first screen */
 
 bool report_worth(const struct block *b)
 {
@@ -25,12 +26,22 @@ bool report_unexplained(const struct block *b)
 	       b->unexplained_threads >= UNEXPLAINED_LEAST;
 }
 
+/* A caller whose callees lose the time is no row of the first screen, nor is what nobody would
+ * miss. */
+static bool loses_enough(const struct view *v, const struct block *b)
+{
+	return v->blocks != &v->result->blocks || isnan(b->lost_threads) ||
+	       b->lost_threads * (double)v->result->probed_ns >=
+		       LISTED_LEAST * (double)v->result->threads_ns;
+}
+
 bool report_listed(const struct view *v, const struct block *b)
 {
 	bool lock = v->result->keyed.rule.kind == BLOCK_LOCK;
 
-	return v->by_thread || v->all || v->sort || v->sort_counter || report_worth(b) ||
-	       report_unexplained(b) || b->asked || (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
+	return v->by_thread || v->all || v->sort || v->sort_counter ||
+	       (report_worth(b) && loses_enough(v, b)) || report_unexplained(b) || b->asked ||
+	       (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
 }
 
 /* -v has functions that are split beside their keys: of both one stands on the first screen. */
@@ -83,6 +94,21 @@ const struct block *report_most_unexplained(const struct view *v)
 		if (report_unexplained(v->rows[i]) &&
 		    (!most || v->rows[i]->unexplained_threads > most->unexplained_threads))
 			most = v->rows[i];
+	return most;
+}
+
+const struct block *report_most_unjudged(const struct view *v)
+{
+	double least = SCI_SMALL * (double)v->result->threads_ns / (double)v->result->probed_ns;
+	const struct block *most = NULL;
+
+	for (size_t i = 0; i < v->n_rows && !v->by_thread; i++) {
+		const struct block *b = v->rows[i];
+
+		if (b->verdict == VERDICT_TOO_FEW_CALLS && b->lost_threads >= least &&
+		    (!most || b->lost_threads > most->lost_threads))
+			most = b;
+	}
 	return most;
 }
 

@@ -20,6 +20,9 @@ bool report_unexplained(const struct block *b);
 const struct block *report_worst(const struct view *v);
 /* The row with most unexplained time that is worth a line; NULL: none is. */
 const struct block *report_most_unexplained(const struct view *v);
+/* Which of those with too few calls to be judged loses most; NULL: none loses what a judged one
+ * would be told for. */
+const struct block *report_most_unjudged(const struct view *v);
 /* Whether the table lists it: what it leaves out the lines below it count. */
 bool report_listed(const struct view *v, const struct block *b);
 /* -s: a column's or a counter's name, NULL none. -EINVAL, exit status 2: neither. */

@@ -157,7 +157,7 @@ void text_called_from(const struct view *v, const struct block *b, unsigned inde
 			frame_text(meta, m->frames[i], true, &line);
 		}
 		if (line.n)
-			text_printf(&line, "%s: %.0f %% of its time",
+			text_printf(&line, "%s: %.0f%% of its time",
 				    m->n_frames > first + OUTER_FRAMES ? ", …" : "",
 				    100 * c->ns / all);
 	}
@@ -179,7 +179,7 @@ static void numbers(struct table *t, const struct callstack *c, double all_slow)
 		table_right(t, text_time(number, (uint64_t)(c->ns / c->timed + 0.5)), 7);
 	else
 		table_right(t, "n/a", 7);
-	snprintf(cell, sizeof(cell), "%.0f %%", all_slow > 0 ? 100 * c->slow / all_slow : 0);
+	snprintf(cell, sizeof(cell), "%.0f%%", all_slow > 0 ? 100 * c->slow / all_slow : 0);
 	table_right(t, cell, 7);
 }
 

@@ -56,14 +56,14 @@ static void crowd(const struct fleet_view *v, uint32_t kind, const char *what, c
 	for (unsigned i = 0; i <= n; i++) {
 		double tall = shares[i] / most * (plot.bottom - plot.top);
 
-		snprintf(s, sizeof(s), "%u: %.1f %%", i, 100 * shares[i]);
+		snprintf(s, sizeof(s), "%u: %.1f%%", i, 100 * shares[i]);
 		html_rect(out, i == sum.median ? "f" : "m", plot.left + i * width,
 			  plot.bottom - tall, fmax(width - 1, 0.5), tall, s);
 		if (i % step == 0)
 			html_label(out, plot.left + (i + 0.5) * width, plot.height - 14, "middle",
 				   text_count(s, i));
 	}
-	snprintf(s, sizeof(s), "%.0f %%", 100 * most);
+	snprintf(s, sizeof(s), "%.0f%%", 100 * most);
 	html_label(out, plot.left - 4, plot.top + 8, "end", s);
 	html_caption(out, caption);
 	text_printf(out, " Half of the time %u or more (green), %.1f on average, at most %u.",
@@ -200,7 +200,7 @@ static void bar(const struct fleet_view *v, const struct fleet_cell *cell, doubl
 	html_label(out, NAMES - 5, y + 12, "end",
 		   text_shortened(name, sizeof(name),
 				  strtab_get(&v->fleet->rows->apps, cell->corunner), NAME_CHARS));
-	snprintf(change, sizeof(change), "%+.1f %%", 100 * cell->change);
+	snprintf(change, sizeof(change), "%+.1f%%", 100 * cell->change);
 	html_rect(out,
 		  cell->effect == FLEET_NEGATIVE   ? "s"
 		  : cell->effect == FLEET_POSITIVE ? "f"

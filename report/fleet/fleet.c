@@ -65,7 +65,7 @@ static void print_head(const struct fleet_view *v, struct text *out)
 			    v->type, v->other_types, v->other_types == 1 ? "" : "s");
 	print_crowd(v, out);
 	if (t->samples)
-		text_printf(out, "%.1f %% of the samples had no co-runner\n",
+		text_printf(out, "%.1f%% of the samples had no co-runner\n",
 			    100.0 * (double)t->alone / (double)t->samples);
 	text_add(out, "\n");
 }
@@ -114,7 +114,7 @@ static void print_pair(const struct fleet_view *v, const struct fleet_cell *cell
 	struct table table = { .out = out, .width = v->width, .colours = v->colours };
 	char s[64], median[TEXT_NUMBER];
 
-	snprintf(s, sizeof(s), "%+.1f %%", 100 * cell->change);
+	snprintf(s, sizeof(s), "%+.1f%%", 100 * cell->change);
 	table_right(&table, s, 8);
 	snprintf(s, sizeof(s), "%.1f", cell->deviations);
 	table_right(&table, s, 7);
@@ -123,7 +123,7 @@ static void print_pair(const struct fleet_view *v, const struct fleet_cell *cell
 	if (isnan(cell->improvement))
 		snprintf(s, sizeof(s), "n/a");
 	else
-		snprintf(s, sizeof(s), "%+.2f %%", 100 * cell->improvement);
+		snprintf(s, sizeof(s), "%+.2f%%", 100 * cell->improvement);
 	table_right(&table, s, 9);
 	snprintf(s, sizeof(s), " %c ", v->base ? marks[cell->effect] : ' ');
 	table_left(&table, s, 3);
@@ -152,14 +152,14 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 	char with[TEXT_NUMBER], usual[TEXT_NUMBER];
 
 	text_printf(out,
-		    "%s slows %s by %.0f %% (class %s): its median %s is %s there, %s\n"
+		    "%s slows %s by %.0f%% (class %s): its median %s is %s there, %s\n"
 		    "over all. ",
 		    name_of(v, cell->corunner), name_of(v, cell->base), -100 * cell->change,
 		    corunner_class_names[cell->class], v->meta->indicator,
 		    fleet_view_value(v, cell->median, with),
 		    fleet_view_value(v, base->median, usual));
 	if (!isnan(cell->improvement))
-		text_printf(out, "Kept apart, %s would be %.1f %% faster.", name_of(v, cell->base),
+		text_printf(out, "Kept apart, %s would be %.1f%% faster.", name_of(v, cell->base),
 			    100 * cell->improvement);
 	text_add(out, "\n\n");
 }
@@ -219,7 +219,7 @@ static void right_percent(struct table *t, double share, int width)
 {
 	char s[32];
 
-	snprintf(s, sizeof(s), isnan(share) ? "n/a" : "%+.1f %%", 100 * share);
+	snprintf(s, sizeof(s), isnan(share) ? "n/a" : "%+.1f%%", 100 * share);
 	table_right(t, s, width);
 }
 
@@ -394,7 +394,7 @@ static void print_without(const struct fleet_view *v, const struct fleet_base *b
 	if (isnan(gain))
 		text_add(out, "there are none of its samples to say what it would gain\n");
 	else
-		text_printf(out, "it would be %.1f %% faster\n", 100 * gain);
+		text_printf(out, "it would be %.1f%% faster\n", 100 * gain);
 }
 
 static void print_base(const struct fleet_view *v, struct text *out)
@@ -403,7 +403,7 @@ static void print_base(const struct fleet_view *v, struct text *out)
 	char median[TEXT_NUMBER], low[TEXT_NUMBER], high[TEXT_NUMBER], samples[TEXT_COUNTED];
 	const struct fleet_cell *cell = v->fleet->cells.data + base->first;
 
-	text_printf(out, "%s: median %s %s in %s; noise %.1f %%, from %s to %s\n",
+	text_printf(out, "%s: median %s %s in %s; noise %.1f%%, from %s to %s\n",
 		    name_of(v, base->app), v->meta->indicator,
 		    fleet_view_value(v, base->median, median),
 		    text_counted(samples, base->tally->n, "sample"), 100 * base->noise,

@@ -50,11 +50,11 @@ static void pair_row(const struct fleet_view *v, const struct fleet_cell *c, str
 	char median[TEXT_NUMBER], n[TEXT_NUMBER];
 
 	text_add(out, "<tr>");
-	html_cell(out, "change", c->change, 100, "%+.1f %%");
+	html_cell(out, "change", c->change, 100, "%+.1f%%");
 	html_cell(out, "deviations", c->deviations, 1, "%.1f");
 	text_printf(out, "<td>%s</td><td>%s</td>", fleet_view_value(v, c->median, median),
 		    text_count(n, c->tally->n));
-	html_cell(out, "improvement", c->improvement, 100, "%+.2f %%");
+	html_cell(out, "improvement", c->improvement, 100, "%+.2f%%");
 	text_printf(out, "<td>%s</td><th scope=\"row\" class=\"name\">",
 		    corunner_class_names[c->class]);
 	html_short(out, name_of(v, c->base));
@@ -135,7 +135,7 @@ static void matrix_row(const struct fleet_view *v, const struct fleet_base *base
 
 		text_add(out, "<td");
 		if (mark->class)
-			text_printf(out, " class=\"%s\" title=\"%+.1f %%\"", mark->class,
+			text_printf(out, " class=\"%s\" title=\"%+.1f%%\"", mark->class,
 				    100 * c->change);
 		text_printf(out, ">%s</td>", mark->sign);
 	}
@@ -211,7 +211,7 @@ static void application_row(const struct fleet_view *v, const struct fleet_base 
 
 	text_printf(out, "<tr><td>%s</td><td>%s</td>", text_count(n, b->tally->n),
 		    fleet_view_value(v, b->median, median));
-	html_cell(out, "noise", b->noise, 100, "%.1f %%");
+	html_cell(out, "noise", b->noise, 100, "%.1f%%");
 	text_printf(out, "<td>%u</td><td>%u</td><td>%u</td><th scope=\"row\" class=\"name\">",
 		    b->negative, b->positive, b->slowed);
 	html_short(out, name_of(v, b->app));
@@ -266,7 +266,7 @@ static void notes(const struct fleet_view *v, struct text *out)
 		    v->fleet->tested, v->fleet->trios_tested, v->fleet->options.min_samples,
 		    v->fleet->options.alpha);
 	if (v->totals->samples)
-		text_printf(out, "<li>%.1f %% of the samples had no co-runner.</li>\n",
+		text_printf(out, "<li>%.1f%% of the samples had no co-runner.</li>\n",
 			    100.0 * (double)v->totals->alone / (double)v->totals->samples);
 	text_add(out, "<li>Curves are drawn from histograms of 64 buckets an octave.</li>\n"
 		      "</ul>\n");

@@ -13,7 +13,7 @@
 #include "report/block/rank.h"
 #include "report/html/page.h"
 #include "report/html/sections.h"
-#include "report/screen/remarks.h"
+#include "report/screen/next.h"
 #include "report/screen/row.h"
 #include "report/screen/screen.h"
 #include "report/screen/text.h"
@@ -60,19 +60,17 @@ void html_value(struct text *out, const struct column *c, const struct block *b)
 
 static void head(const struct view *v, struct text *out)
 {
-	struct text first = { 0 };
-	const char *facts;
-	char *name;
+	struct text name = { 0 }, recorded = { 0 }, title = { 0 };
 
-	text_header(v, &first);
-	first.s[strcspn(first.s, "\n")] = '\0';
-	facts = strstr(first.s, "  ");
-	name = xstrndup(first.s, facts ? (size_t)(facts - first.s) : first.n);
-	html_page(out, "ispot", first.s, name);
-	html_facts(out, first.s);
+	text_program(v, &name);
+	text_recorded(v, &recorded);
+	text_printf(&title, "%s  %s", name.s, recorded.s);
+	html_page(out, "ispot", title.s, name.s);
+	html_text(out, recorded.s);
 	html_main(out);
-	free(name);
-	text_release(&first);
+	text_release(&title);
+	text_release(&recorded);
+	text_release(&name);
 }
 
 static void bar_part(struct text *out, const char *class, double part)
@@ -100,13 +98,13 @@ static void time_bar(const struct result *res, struct text *out)
 		return;
 	if (res->runnable_ns != BLOCK_NONE)
 		running_ns -= res->runnable_ns;
-	text_printf(
-		out,
-		"<div class=\"bar\" role=\"img\" aria-label=\"Threads' time: %.0f %% lost, "
-		"%.0f %% unexplained, %.0f %% working, %.0f %% without a CPU, %.0f %% waiting\">",
-		100 * (double)res->lost_ns / all, 100 * (double)res->unexplained_ns / all,
-		100 * (double)running_ns / all, 100 * (double)(res->working_ns - running_ns) / all,
-		100 * (double)res->idle_ns / all);
+	text_printf(out,
+		    "<div class=\"bar\" role=\"img\" aria-label=\"Threads' time: %.0f%% lost, "
+		    "%.0f%% unexplained, %.0f%% working, %.0f%% without a CPU, %.0f%% waiting\">",
+		    100 * (double)res->lost_ns / all, 100 * (double)res->unexplained_ns / all,
+		    100 * (double)running_ns / all,
+		    100 * (double)(res->working_ns - running_ns) / all,
+		    100 * (double)res->idle_ns / all);
 	bar_part(out, "lost", (double)res->lost_ns / all);
 	bar_part(out, "unexplained", (double)res->unexplained_ns / all);
 	bar_part(out, "work", (double)running_ns / all);
@@ -155,7 +153,7 @@ static void first_notices(const struct result *res, struct text *out)
 static void answer(const struct view *v, struct text *out)
 {
 	const struct block *b = report_worst(v);
-	struct text conclusion = { 0 }, remarks = { 0 };
+	struct text conclusion = { 0 }, commands = { 0 };
 	struct text line = { 0 };
 	const char *next;
 
@@ -168,12 +166,11 @@ static void answer(const struct view *v, struct text *out)
 		first_cause(b, out);
 	else
 		first_notices(v->result, out);
-	text_remarks(v, &remarks);
-	next = remarks.s ? strstr(remarks.s, "next  ") : NULL;
-	if (next) {
+	text_next(v, &commands);
+	if (commands.n) {
 		text_add(out, "<p>Next:</p>\n<pre id=\"next\">");
-		for (; *next; next += strcspn(next, "\n"), next += *next == '\n') {
-			size_t label = strspn(next, "next ");
+		for (next = commands.s; *next; next += strcspn(next, "\n"), next += *next == '\n') {
+			size_t label = strspn(next, "Next: ");
 
 			text_addn(&line, next + label, strcspn(next + label, "\n"));
 			text_add(&line, "\n");
@@ -182,7 +179,7 @@ static void answer(const struct view *v, struct text *out)
 		text_add(out, "</pre>\n");
 		text_release(&line);
 	}
-	text_release(&remarks);
+	text_release(&commands);
 	html_section_end(out);
 }
 
@@ -273,21 +270,21 @@ static void notes(const struct view *v, struct text *out)
 		html_item(out, res->notices.data[i]);
 	if (!isnan(res->coverage)) {
 		text_add(out, "<li>Traced blocks cover ");
-		html_exact(out, "coverage", res->coverage, 100, "%.0f %%");
+		html_exact(out, "coverage", res->coverage, 100, "%.0f%%");
 		text_add(out, " of the threads' time.</li>\n");
 	}
 	if (!isnan(res->overhead) && res->hardly_runs) {
 		text_add(out, "<li>The probes took ");
-		html_exact(out, "overhead_cpus", res->overhead_cpus, 100, "%.1f %%");
+		html_exact(out, "overhead_cpus", res->overhead_cpus, 100, "%.1f%%");
 		text_add(out, " of a CPU (estimated).</li>\n");
 	} else if (!isnan(res->overhead)) {
 		text_printf(out, "<li>The probes slowed the program by %s",
 			    res->overhead_is_least ? "over " : "");
-		html_exact(out, "overhead", res->overhead, 100, "%.1f %%");
+		html_exact(out, "overhead", res->overhead, 100, "%.1f%%");
 		text_add(out, " (estimated).</li>\n");
 	}
 	left_out(res, out);
-	text_add(out, "<li>Curves and histograms are drawn from histograms whose buckets are 3 % "
+	text_add(out, "<li>Curves and histograms are drawn from histograms whose buckets are 3% "
 		      "wide, with at most 160 points; counts, sums, fastest and slowest calls are "
 		      "exact.</li>\n</ul>\n</section>\n");
 }

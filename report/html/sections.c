@@ -298,7 +298,7 @@ static void causes(const struct block *b, struct text *out)
 	vec_for_each (&b->causes, const struct cause, c) {
 		text_printf(out,
 			    "<tr data-cause=\"%s\" data-share=\"%.9g\" data-confidence=\"%.9g\">"
-			    "<td>%.0f %%</td><td>%.2f</td><th scope=\"row\" "
+			    "<td>%.0f%%</td><td>%.2f</td><th scope=\"row\" "
 			    "class=\"name\">%s</th><td class=\"name\">",
 			    c->kind, c->share, c->confidence, 100 * c->share, c->confidence,
 			    c->kind);

@@ -32,7 +32,7 @@ static void begin(struct text *out, const char *label)
 		double y = html_plot_y(&plot, i / 2.0);
 
 		html_line(out, "axis", plot.left, y, plot.right, y);
-		snprintf(share, sizeof(share), "%d %%", 50 * i);
+		snprintf(share, sizeof(share), "%d%%", 50 * i);
 		html_label(out, plot.left - 5, y + 4, "end", share);
 	}
 }

@@ -43,7 +43,7 @@ static void count_cell(const char *key, uint64_t count, struct text *out)
 
 static void share_cell(const char *key, double share, struct text *out)
 {
-	html_cell(out, key, share, 100, "%.0f %%");
+	html_cell(out, key, share, 100, "%.0f%%");
 }
 
 /* ---- all sections ---- */

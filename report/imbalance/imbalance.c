@@ -120,7 +120,7 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 	double share = imbalance_share_last(s, worst);
 	char title[IMBALANCE_THREAD], number[TEXT_COUNTED];
 
-	text_printf(out, "In the section that loses most, threads idle %.0f %% of the time at ",
+	text_printf(out, "In the section that loses most, threads idle %.0f%% of the time at ",
 		    100 * section_imbalance(s));
 	imbalance_section_name(s, out);
 	text_add(out, ". ");
@@ -129,16 +129,15 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 		text_printf(out, "Thread %s %scomes last", title,
 			    s->instances > 1 ? "always " : "");
 	else if (share >= OFTEN)
-		text_printf(out, "Nearly always, in %.0f %% of %s, thread %s comes last",
+		text_printf(out, "Nearly always, in %.0f%% of %s, thread %s comes last",
 			    100 * share, text_counted(number, s->instances, "instance"), title);
 	else
-		text_printf(
-			out,
-			"Not always the same thread comes last: %s most often, in %.0f %% of %s",
-			title, 100 * share, text_counted(number, s->instances, "instance"));
+		text_printf(out,
+			    "Not always the same thread comes last: %s most often, in %.0f%% of %s",
+			    title, 100 * share, text_counted(number, s->instances, "instance"));
 	if (worst->cpu_wait > CPU_WAIT * worst->time)
 		text_printf(out,
-			    "; it waits for a CPU %.0f %% of its time, so the work may be even "
+			    "; it waits for a CPU %.0f%% of its time, so the work may be even "
 			    "and the CPUs too few",
 			    100 * worst->cpu_wait / worst->time);
 	text_add(out, ".");
@@ -153,11 +152,11 @@ static void row(const struct imbalance_view *v, struct table *t, const struct pa
 	char buf[64], title[IMBALANCE_THREAD], number[TEXT_NUMBER];
 
 	table_right(t, (v->exact_time ? text_time : text_count)(number, (uint64_t)s->lost), 7);
-	snprintf(buf, sizeof(buf), "%.0f %%", 100 * section_imbalance(s));
+	snprintf(buf, sizeof(buf), "%.0f%%", 100 * section_imbalance(s));
 	table_right(t, buf, 6);
 	table_right(t, text_count(number, s->instances), 6);
 	table_right(t, text_count(number, s->threads.n), 8);
-	snprintf(buf, sizeof(buf), "%.0f %%", 100 * imbalance_share_last(s, worst));
+	snprintf(buf, sizeof(buf), "%.0f%%", 100 * imbalance_share_last(s, worst));
 	table_right(t, buf, 6);
 	text_add(t->out, "  ");
 	t->used += 2;

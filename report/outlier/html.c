@@ -167,7 +167,7 @@ static void block_row(const struct outlier_block *b, size_t i, bool drawn, struc
 	text_printf(out, "<td>%llu</td>", (unsigned long long)b->durations.count);
 	time_cell(out, (uint64_t)b->mean_y);
 	time_cell(out, (uint64_t)b->stddev_ns);
-	text_printf(out, "<td>%llu</td><td>%.2g %%</td><td class=\"name\">",
+	text_printf(out, "<td>%llu</td><td>%.2g%%</td><td class=\"name\">",
 		    (unsigned long long)b->divergent,
 		    100 * (double)b->divergent / (double)b->durations.count);
 	vec_for_each (&b->hints, const struct outlier_hint, h)
@@ -204,7 +204,7 @@ static void hint_list(const struct outlier_block *b, struct text *out)
 			text_printf(out, "%c ", h->behaviour);
 		text_printf(out, "<strong>%s</strong>", h->name);
 		if (!isnan(h->share))
-			text_printf(out, " %.0f %%", 100 * h->share);
+			text_printf(out, " %.0f%%", 100 * h->share);
 		text_add(out, ": ");
 		html_text(out, h->evidence);
 		text_add(out, "</li>\n");

@@ -168,7 +168,7 @@ static void hints(const struct outlier_view *v, const struct outlier_block *b, s
 	vec_for_each (&b->hints, const struct outlier_hint, h) {
 		text_printf(&line, "%c %s", h->behaviour ? h->behaviour : '-', h->name);
 		if (!isnan(h->share))
-			text_printf(&line, " %.0f %%", 100 * h->share);
+			text_printf(&line, " %.0f%%", 100 * h->share);
 		text_printf(&line, ": %s", h->evidence);
 		indented(v, line.s, out);
 		text_release(&line);
@@ -190,7 +190,7 @@ static void row(const struct outlier_view *v, struct table *t, const struct outl
 	count_cell(t, b->durations.count, 6);
 	time_cell(t, b->mean_y);
 	time_cell(t, b->stddev_ns);
-	snprintf(share, sizeof(share), "%.2g %%", 100 * divergent_share(b));
+	snprintf(share, sizeof(share), "%.2g%%", 100 * divergent_share(b));
 	table_right(t, share, 8);
 	text_add(t->out, "  ");
 	t->used += 2;

@@ -14,8 +14,11 @@
 #include "analysis/threads/wait.h"
 #include "base/text.h"
 #include "report/block/stacks.h"
+#include "report/block/rank.h"
 #include "report/block/view.h"
+#include "report/screen/next.h"
 #include "report/screen/text.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define STORY_SHARE 0.3 /* less of the excess than this does not tell the story */
@@ -117,18 +120,19 @@ double report_told_share(const struct block *b)
 	return b->off_known && own > 0 ? b->pools[largest_own_pool(b)] / own : 1;
 }
 
-/* Where no cause is known: only where the time went. */
+/* Where no cause is known: only where the time went; NULL: its calls run longer than the fastest.
+ */
 static const char *bare_story(const struct block *b)
 {
 	switch (b->off_known ? largest_own_pool(b) : CAUSE_POOLS) {
 	case POOL_PREEMPTED:
-		return "Threads wait for a CPU";
+		return "Waiting for a CPU";
 	case POOL_BLOCKED:
-		return "Threads block";
+		return "Blocking";
 	case POOL_IDLE:
-		return "Threads wait for what comes from outside";
+		return "Waiting for input";
 	default:
-		return "Calls take longer than they can";
+		return NULL;
 	}
 }
 
@@ -212,48 +216,57 @@ static void called_from(const struct result *res, const struct block *b, struct 
 	place(caller, out);
 }
 
-static void story(const struct result *res, const struct block *b, struct text *out)
+static const char *unit(const struct block *b)
+{
+	return !b->function ? "wait" : b->kind == BLOCK_SEQUENCE ? "execution" : "call";
+}
+
+void text_headline(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
 	const struct cause_kind *kind = cause ? cause_kind_find(cause->kind) : NULL;
+	const char *story = kind && kind->story ? kind->story : bare_story(b);
 
-	text_add(out, kind && kind->story ? kind->story : bare_story(b));
-	text_add(out, b->function ? " in " : " outside every traced block, in ");
+	if (story)
+		text_printf(out, "%s %s ", story,
+			    b->function ? "in" : "outside every traced function, in");
+	else
+		text_printf(out, "Slow %ss of ", unit(b));
 	place(b, out);
 	called_from(res, b, out);
+	text_add(out, !story || (kind && kind->plural) ? " cost" : " costs");
 }
 
 /* The quantile from which on calls are slow: where that is the tail, its median says nothing. */
 static void typical(const struct block *b, struct text *out)
 {
-	const char *unit = !b->function ? "wait" : b->kind == BLOCK_SEQUENCE ? "execution" : "call";
 	double mean = b->timed_calls ? (double)b->total_ns / (double)b->timed_calls : 0;
 	double much = (double)b->min_ns + (mean - (double)b->min_ns) / 2;
 	char min[TEXT_NUMBER], slow[TEXT_NUMBER];
 
 	text_time(min, b->min_ns);
 	if ((double)b->p50_ns >= much)
-		text_printf(out, "its median %s takes %s", unit, text_time(slow, b->p50_ns));
+		text_printf(out, "the median %s takes %s", unit(b), text_time(slow, b->p50_ns));
 	else if ((double)b->p90_ns >= much)
-		text_printf(out, "one %s in ten takes %s or more", unit,
+		text_printf(out, "1 %s in 10 takes %s or more", unit(b),
 			    text_time(slow, b->p90_ns));
 	else if ((double)b->p99_ns >= much)
-		text_printf(out, "one %s in a hundred takes %s or more", unit,
+		text_printf(out, "1 %s in 100 takes %s or more", unit(b),
 			    text_time(slow, b->p99_ns));
 	else
-		text_printf(out, "its slowest %s took %s", unit, text_time(slow, b->max_ns));
+		text_printf(out, "the slowest %s took %s", unit(b), text_time(slow, b->max_ns));
 	/* the shortest wait was cut short by chance: no measure of the others */
 	if (b->function)
-		text_printf(out, ", its fastest %s", min);
+		text_printf(out, ", the fastest %s", min);
 }
 
 /* Threads of its own, or other programs: the one where it is clear. */
 static const char *who_has_the_cpus(const struct block *b)
 {
 	if (cause_cpus_crowded(b))
-		return ", mostly as the program has more threads to run than CPUs";
+		return "; the program has more threads to run than CPUs";
 	if (cause_cpus_taken(b))
-		return ", mostly as other programs have the CPUs";
+		return "; other programs have the CPUs";
 	return "";
 }
 
@@ -264,7 +277,7 @@ static void beside(const struct block *b, struct text *out)
 	char buf[NAME_BYTES];
 
 	if (c)
-		text_printf(out, ", with %s%s at work in other threads",
+		text_printf(out, "; meanwhile %s%s runs in other threads",
 			    c->part == COACTIVE_AFTER ? "code after " : "",
 			    text_printable(buf, sizeof(buf), c->name));
 }
@@ -278,22 +291,20 @@ static void share_of_it(const struct block *b, struct text *out)
 	if (!(own > 0) || !b->off_known || !b->function)
 		return;
 	if (cause)
-		text_printf(out, "; %s is %.0f %% of what it loses%s%s", cause->kind, told,
-			    b->pools[POOL_CALLEE] >= 0.01 * (own + b->pools[POOL_CALLEE])
-				    ? " itself"
-				    : "",
+		text_printf(out, "%.0f%% of what it loses itself is %s%s", told,
+			    cause_name(cause->kind),
 			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(b) : "");
+	else if (pool == POOL_RUNNING)
+		text_printf(out, "unknown; in %.0f%% of what it loses itself it runs", told);
 	else
-		text_printf(out, "; %.0f %% of what it loses itself is time %s", told,
-			    pool == POOL_PREEMPTED ? "runnable without a CPU"
-			    : pool == POOL_RUNNING ? "on the CPU"
-						   : "asleep");
+		text_printf(out, "%.0f%% of what it loses itself is %s", told,
+			    pool == POOL_PREEMPTED ? "waiting for a CPU" : "blocked");
 	if (!cause && pool == POOL_RUNNING)
 		beside(b, out);
 }
 
 /* Who ends the waiting: for a lock, where its holder gives it up. */
-static void released_in(const struct result *res, const struct block *b, struct text *out)
+static void woken_by(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
 	struct wait_part part;
@@ -307,20 +318,52 @@ static void released_in(const struct result *res, const struct block *b, struct 
 	if (b->function && part.waker.function == b->function->id) {
 		/* a lock's holder gives it up elsewhere: that was another lock's */
 		if (!strcmp(cause->kind, "condition-wait"))
-			text_add(out, ", most often ended by another thread in it");
+			text_add(out, "another thread in it, most often");
 		return;
 	}
-	text_printf(out, ", most often ended by a thread in %s",
+	text_printf(out, "a thread in %s, most often",
 		    text_printable(name, sizeof(name),
 				   res->meta->functions.data[part.waker.function].name));
 }
 
-void text_headline(const struct result *res, const struct block *b, struct text *out)
+#define LABEL_COLUMNS 12
+
+void text_detail(const struct view *v, const char *label, const char *s, struct text *out)
 {
-	story(res, b, out);
-	text_add(out, ": ");
-	typical(b, out);
-	share_of_it(b, out);
-	released_in(res, b, out);
-	text_add(out, ".");
+	struct text wrapped = { 0 };
+	const char *line;
+
+	text_wrap(s, v->width - LABEL_COLUMNS, &wrapped);
+	for (line = wrapped.s; line && *line;) {
+		size_t n = strcspn(line, "\n");
+
+		text_printf(out, "  %-*s", LABEL_COLUMNS - 2, label);
+		text_addn(out, line, n + 1);
+		line += n + 1;
+		label = "";
+	}
+	text_release(&wrapped);
+}
+
+static void detail(const struct view *v, const char *label, struct text *line, struct text *out)
+{
+	if (line->n)
+		text_detail(v, label, line->s, out);
+	text_release(line);
+}
+
+void text_details(const struct view *v, struct text *out)
+{
+	const struct block *b = report_worst(v);
+	struct text line = { 0 };
+
+	if (!b)
+		return;
+	typical(b, &line);
+	detail(v, b->function ? "Calls" : "Waits", &line, out);
+	share_of_it(b, &line);
+	detail(v, "Why", &line, out);
+	woken_by(v->result, b, &line);
+	detail(v, "Woken by", &line, out);
+	text_what_to_try(v, b, out);
 }

@@ -7,9 +7,15 @@ struct block;
 struct cause;
 struct result;
 struct text;
+struct view;
 
-/* One sentence on a block that loses much, with its full stop. */
+/* The beginning of a sentence on a block that loses much: why, and where, up to "costs"; how much
+ * follows. */
 void text_headline(const struct result *res, const struct block *b, struct text *out);
+/* The lines below that sentence: how long calls take, why, who wakes the thread, what to try. */
+void text_details(const struct view *v, struct text *out);
+/* One such line, "  LABEL     words", wrapped. */
+void text_detail(const struct view *v, const char *label, const char *s, struct text *out);
 /* The cause that tells most of a block's story; NULL: none does. */
 const struct cause *report_main_cause(const struct block *b);
 /* What part of a block's loss, without its callees', its headline tells of: 0..1. */

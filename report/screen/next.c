@@ -43,10 +43,10 @@ static void next_line(struct text *out, size_t screen_width, size_t width, const
 {
 	/* A command is never cut or broken: what it answers is left out where the line is too
 	 * short. */
-	if (6 + width + 2 + strlen(what) > screen_width)
-		text_printf(out, "%-5s %s\n", label, command);
+	if (7 + width + 2 + strlen(what) > screen_width)
+		text_printf(out, "%-5s  %s\n", label, command);
 	else
-		text_printf(out, "%-5s %-*s  %s\n", label, (int)width, command, what);
+		text_printf(out, "%-5s  %-*s  %s\n", label, (int)width, command, what);
 }
 
 void text_input_option(const struct view *v, struct text *out)
@@ -124,7 +124,8 @@ static bool next_is_burst(const struct view *v, struct text *out)
 	same_program(v, &line);
 	told = n && !(v->result->coverage >= 0.5);
 	if (told)
-		next_line(out, v->width, line.n, "next", line.s, "what was left out as too dear");
+		next_line(out, v->width, line.n, "Next:", line.s,
+			  "the functions that were too costly to trace");
 	text_release(&line);
 	return told;
 }
@@ -152,11 +153,11 @@ static void next_after_nothing(const struct view *v, struct text *out)
 		text_printf(&check, "ispot check -F '*' -- %s", command.s);
 	}
 	width = again.n > check.n ? again.n : check.n;
-	next_line(out, v->width, width, "next", again.s,
-		  chosen_by_user(v) ? "without -F: what is hot"
+	next_line(out, v->width, width, "Next:", again.s,
+		  chosen_by_user(v) ? "without -F: the hot functions"
 		  : s->attached	    ? "again, while it is busy"
-				    : "chooses in one run, traces in another");
-	next_line(out, v->width, width, "", check.s, "what -F can name");
+				    : "choose in one run, trace in another");
+	next_line(out, v->width, width, "", check.s, "the functions that -F can name");
 	text_release(&again);
 	text_release(&check);
 	text_release(&command);
@@ -187,14 +188,16 @@ static void next_for_untold(const struct view *v, struct text *out)
 	result_untold(v->result, &untold);
 	f = untold.n && untold.data[0].share >= UNTOLD_WORTH ? untold.data[0].frame : NULL;
 	if (f && *f->symbol && is_traced(v->result->meta, f->symbol)) {
-		text_add(out,
-			 "try   mark the iterations of its loop (ISPOT_LOOP_BEGIN, ispot.h): they "
-			 "are calls, too\n");
+		text_detail(
+			v, "Try",
+			"mark the iterations of its loop (ISPOT_LOOP_BEGIN in ispot.h): they are "
+			"calls, too",
+			out);
 	} else if (f && *f->symbol) {
 		text_add(&line, "ispot record -F ");
 		text_shell_word(&line, text_printable(name, sizeof(name), f->symbol));
 		same_program(v, &line);
-		next_line(out, v->width, line.n, "next", line.s, "traces that function");
+		next_line(out, v->width, line.n, "Next:", line.s, "traces that function");
 	}
 	text_release(&line);
 	vec_release(&untold);
@@ -204,19 +207,19 @@ static void next_for_untold(const struct view *v, struct text *out)
 
 static void groups_to_try(const struct view *v, struct text *out)
 {
+	struct text line = { 0 };
 	const char *group;
-	size_t n = 0;
 
-	for (; n < GROUPS_MAX && (group = cause_undecided_group(v->result->meta, n)); n++)
-		text_printf(out, "%s-e %s",
-			    n ? ", or " : "try   where there are hardware counters: record ",
-			    group);
-	if (n)
-		text_add(out, "\n");
+	for (size_t n = 0; n < GROUPS_MAX && (group = cause_undecided_group(v->result->meta, n));
+	     n++)
+		text_printf(&line, "%s-e %s",
+			    n ? ", or " : "on a machine with hardware counters: record ", group);
+	if (line.n)
+		text_detail(v, "Try", line.s, out);
+	text_release(&line);
 }
 
-/* What people do about the worst block's cause. */
-static void what_to_try(const struct view *v, const struct block *worst, struct text *out)
+void text_what_to_try(const struct view *v, const struct block *worst, struct text *out)
 {
 	const struct cause *cause = report_main_cause(worst);
 	const char *advice;
@@ -224,7 +227,7 @@ static void what_to_try(const struct view *v, const struct block *worst, struct 
 	if (!cause && wants_counters(worst))
 		groups_to_try(v, out);
 	for (size_t i = 0; cause && (advice = cause_advice(worst, cause->kind, i)); i++)
-		text_printf(out, "%-5s %s\n", i ? "" : "try", advice);
+		text_detail(v, i ? "" : "Try", advice, out);
 }
 
 /* What was recorded is in no file: to see more, make one. */
@@ -236,7 +239,7 @@ static void next_is_record(const struct view *v, const struct block *worst, stru
 	text_add(&line, "ispot record -F ");
 	text_shell_word(&line, text_printable(name, sizeof(name), worst->name));
 	same_program(v, &line);
-	next_line(out, v->width, line.n, "next", line.s, "then ispot report: who, where, when");
+	next_line(out, v->width, line.n, "Next:", line.s, "then ispot report");
 	text_release(&line);
 }
 
@@ -310,7 +313,7 @@ static void next_view(const struct view *v, const char *command, const char *wha
 
 	text_add(&line, command);
 	text_input_option(v, &line);
-	next_line(out, v->width, line.n, "next", line.s, what);
+	next_line(out, v->width, line.n, "Next:", line.s, what);
 	text_release(&line);
 }
 
@@ -321,8 +324,8 @@ static void what_next(const struct view *v, struct text *out)
 	struct text slow = { 0 }, thread = { 0 };
 	size_t width;
 
-	if (worst)
-		what_to_try(v, worst, out);
+	if (!lost && worst)
+		text_what_to_try(v, worst, out);
 	if (worst && !worst->function)
 		worst = function_beside(v, worst);
 	if (!worst) {
@@ -332,7 +335,7 @@ static void what_next(const struct view *v, struct text *out)
 	}
 	if (!worst->function) {
 		if (v->file)
-			next_view(v, "ispot report --by thread", "which threads lose it", out);
+			next_view(v, "ispot report --by thread", "the threads that lose it", out);
 		return;
 	}
 	worst = worst_function(v, worst);
@@ -346,8 +349,8 @@ static void what_next(const struct view *v, struct text *out)
 	text_add(&thread, "ispot report --by thread");
 	text_input_option(v, &thread);
 	width = slow.n > thread.n ? slow.n : thread.n;
-	next_line(out, v->width, width, "next", slow.s, "who is slow, where, when");
-	next_line(out, v->width, width, "", thread.s, "which threads lose it");
+	next_line(out, v->width, width, "Next:", slow.s, "what its slow calls have in common");
+	next_line(out, v->width, width, "", thread.s, "the threads that lose it");
 	text_release(&slow);
 	text_release(&thread);
 }
@@ -355,7 +358,7 @@ static void what_next(const struct view *v, struct text *out)
 void text_next(const struct view *v, struct text *out)
 {
 	if (v->by_thread && v->n_rows)
-		next_view(v, "ispot report", "which functions lose it, and why", out);
+		next_view(v, "ispot report", "the functions that lose it, and why", out);
 	else if (v->by_thread)
 		return;
 	else if (v->result->calls.entries)

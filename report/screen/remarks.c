@@ -21,7 +21,7 @@
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define NAMED_MAX	 4 /* blocks named in a line, the rest is counted */
+#define NAMED_MAX	 2 /* functions named in a line, the rest is counted */
 #define LABEL		 "%-17s "
 #define NAME_MAX_COLUMNS 48
 #define PLACE_LEAST	 0.05 /* threads: less is not worth naming a place */
@@ -103,7 +103,7 @@ static void not_interference(const struct view *v, struct text *out)
 	if (blocks.n > NAMED_MAX)
 		text_printf(&line, "; %zu more (-v)", blocks.n - NAMED_MAX);
 	if (blocks.n)
-		print_labelled(v, "not interference", line.s, out);
+		print_labelled(v, "Idle or more work", line.s, out);
 	text_release(&line);
 	vec_release(&blocks);
 }
@@ -130,7 +130,7 @@ static void as_a_whole(const struct view *v, struct text *out)
 	}
 	if (line.n) {
 		text_add(&line, " (-v)");
-		print_labelled(v, "lost as a whole", line.s, out);
+		print_labelled(v, "Not split", line.s, out);
 	}
 	text_release(&line);
 }
@@ -151,10 +151,10 @@ static void too_small(const struct view *v, struct text *out)
 
 	for (size_t i = 0; i < v->n_rows; i++)
 		n += is_left_out(v, i) && v->rows[i]->verdict == VERDICT_INTERFERENCE;
-	snprintf(line, sizeof(line), "%u block%s with an SCI under %.2f (-v)", n, n == 1 ? "" : "s",
-		 SCI_SMALL);
+	snprintf(line, sizeof(line), "%u more function%s, under 0.5%% of thread time each (-v)", n,
+		 n == 1 ? "" : "s");
 	if (n)
-		print_labelled(v, "small", line, out);
+		print_labelled(v, "Small", line, out);
 }
 
 static unsigned count_never_fast(const struct view *v)
@@ -199,7 +199,7 @@ static void longest_place(const struct view *v, struct text *line)
 	if (!most || !(most->lost_threads >= PLACE_LEAST))
 		return;
 	table_short_name(most->name, &name);
-	text_printf(line, ", most lost: %.2f in %s", most->lost_threads,
+	text_printf(line, ", %.2f threads lost in %s", most->lost_threads,
 		    text_shortened(buf, sizeof(buf), name.s, NAME_MAX_COLUMNS));
 	text_release(&name);
 }
@@ -211,13 +211,14 @@ static void few_calls(const struct view *v, struct text *line)
 	unsigned endless = count_few(v, false, true);
 
 	if (few)
-		text_printf(line, "%s%u with < %d calls", line->n ? ", " : "", few, CALLS_MIN);
+		text_printf(line, "%s%u with too few calls (< %d)", line->n ? ", " : "", few,
+			    CALLS_MIN);
 	if (endless)
-		text_printf(line, "%s%u with < %d calls whose end was seen", line->n ? ", " : "",
-			    endless, CALLS_MIN);
+		text_printf(line, "%s%u with too few calls (< %d) whose end was seen",
+			    line->n ? ", " : "", endless, CALLS_MIN);
 	if (places)
-		text_printf(line, "%s%u waiting place%s with < %d sleeps", line->n ? ", " : "",
-			    places, places == 1 ? "" : "s", CALLS_MIN);
+		text_printf(line, "%s%u blocking stack%s with too few waits (< %d)",
+			    line->n ? ", " : "", places, places == 1 ? "" : "s", CALLS_MIN);
 	if (places)
 		longest_place(v, line);
 }
@@ -230,21 +231,21 @@ static void cannot_say(const struct view *v, struct text *out)
 	struct text line = { 0 }, rest = { 0 };
 
 	if (slow)
-		text_printf(&line,
-			    "%u never seen fast, as even the fastest call waited: give --baseline "
-			    "a quiet recording",
-			    slow);
+		text_printf(
+			&line,
+			"%u never seen fast: even the fastest call waited (--baseline takes a quiet "
+			"recording)",
+			slow);
 	if (noise)
-		text_printf(&rest, "%u block%s under twice %s floor", noise, noise > 1 ? "s" : "",
-			    noise > 1 ? "their" : "its");
+		text_printf(&rest, "%u below noise", noise);
 	few_calls(v, &rest);
 	if (blind)
-		text_printf(&rest, "%s%u not measured well enough", rest.n ? ", " : "", blind);
+		text_printf(&rest, "%s%u not measurable", rest.n ? ", " : "", blind);
 	if (rest.n)
 		text_printf(&line, "%s%s", line.n ? "; " : "", rest.s);
 	if (line.n) {
 		text_add(&line, " (-v)");
-		print_labelled(v, "cannot say", line.s, out);
+		print_labelled(v, "Not scored", line.s, out);
 	}
 	text_release(&line);
 	text_release(&rest);
@@ -271,7 +272,7 @@ static void not_called(const struct view *v, struct text *out)
 	if (n > NAMED_MAX && !v->all)
 		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
 	if (line.n && v->result->blocks.n)
-		print_labelled(v, counted ? "not called" : "not recorded", line.s, out);
+		print_labelled(v, counted ? "Not called" : "Not recorded", line.s, out);
 	text_release(&line);
 	free(called);
 }
@@ -297,7 +298,7 @@ static void none_recorded(const struct view *v, struct text *out)
 		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
 	if (n) {
 		text_add(&line, "; record with a smaller -c");
-		print_labelled(v, "not recorded", line.s, out);
+		print_labelled(v, "Not recorded", line.s, out);
 	}
 	text_release(&line);
 }
@@ -319,13 +320,13 @@ static void loops_to_mark(const struct view *v, struct text *out)
 			    text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
 		if (loop->inner_loop && loop->inner_loop != loop->loop)
 			text_printf(&line, " (inside it line %u)", loop->inner_loop);
-		text_printf(&line, ", %.0f %% of its threads' time", 100 * block_loop_share(b));
+		text_printf(&line, ", %.0f%% of its threads' time", 100 * block_loop_share(b));
 	}
 	if (n > NAMED_MAX)
 		text_printf(&line, "; %u more", n - NAMED_MAX);
 	if (n) {
 		text_add(&line, ": too few calls; mark iterations, ISPOT_LOOP_BEGIN in ispot.h");
-		print_labelled(v, "loops to mark", line.s, out);
+		print_labelled(v, "Loops to mark", line.s, out);
 	}
 	text_release(&line);
 }
@@ -368,9 +369,9 @@ static void own_probe(const struct view *v, struct text *out)
 	if (n > NAMED_MAX)
 		text_printf(&line, ", %u more", n - NAMED_MAX);
 	if (n) {
-		text_printf(&line, ": %s or more of each call's time is its own probe",
+		text_printf(&line, ": at least %s of each call is its own probe",
 			    text_time(time, least_ns));
-		print_labelled(v, "dear probes", line.s, out);
+		print_labelled(v, "Costly probes", line.s, out);
 	}
 	text_release(&line);
 }
@@ -414,12 +415,13 @@ void text_remarks(const struct view *v, struct text *out)
 		return;
 	}
 	if (!v->all) {
-		as_a_whole(v, out);
 		not_interference(v, out);
 		cannot_say(v, out);
 		loops_to_mark(v, out);
 		too_small(v, out);
 	}
+	if (v->all)
+		as_a_whole(v, out);
 	own_probe(v, out);
 	not_called(v, out);
 	none_recorded(v, out);

@@ -46,7 +46,7 @@ void text_holders(struct table *t, const struct block *b)
 	       (double)s->holders[named].wait_ns >= SHARE_LEAST * all) {
 		const struct section_holder *h = &s->holders[named];
 
-		text_printf(&line, "%s%s %.0f %%", named ? ", " : "",
+		text_printf(&line, "%s%s %.0f%%", named ? ", " : "",
 			    text_shortened(name, sizeof(name), h->name, COLUMNS),
 			    100 * (double)h->wait_ns / all);
 		named++;
@@ -74,15 +74,15 @@ void text_locks_note(const struct view *v, struct text *out)
 
 	if (v->result->keyed.rule.kind != BLOCK_LOCK)
 		return;
-	text_add(&note,
-		 "SCI, lost, p50 and p99 are of the calls that take the lock (the wait), hold50 "
-		 "and hold99 of the time it was held; cont is the part of the calls that found it "
-		 "held by another thread.");
+	text_add(
+		&note,
+		"LOST to P99 are of the calls that take the lock: the wait. HOLD50 and HOLD99: from "
+		"lock to unlock. CONT: calls that found the lock taken.");
 	if (never_released(v) && meta_period(v->result->meta) <= 1 &&
 	    !meta_has_notice(v->result->meta, "keep-slower"))
-		text_add(&note, " Hold times, and who held the lock, are n/a where no release was "
-				"recorded: record the function that unlocks as well, with its "
-				"argument (-F pthread_mutex_unlock@arg1).");
+		text_add(&note,
+			 " Hold times and holders are unknown where the unlock was not traced "
+			 "(add -F pthread_mutex_unlock@arg1).");
 	text_wrap(note.s, v->width, out);
 	text_release(&note);
 	text_add(out, "\n");
@@ -144,7 +144,7 @@ void text_sequences_note(const struct view *v, struct text *out)
 			"A row of calls lasts from its first event to its last, with what ran "
 			"between them; ×n is any number of times.");
 	if (!isnan(s->share_of_50))
-		text_printf(&line, " The %smost frequent sequences hold %.0f %% of the calls.",
+		text_printf(&line, " The %smost frequent sequences hold %.0f%% of the calls.",
 			    s->bodies.n > 50 ? "50 " : "", 100 * s->share_of_50);
 	text_wrap(line.s, v->width, out);
 	text_add(out, "\n");

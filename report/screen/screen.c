@@ -11,6 +11,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/headline.h"
+#include "report/screen/next.h"
 #include "report/screen/untold.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
@@ -46,96 +47,150 @@ static void program_name(const struct view *v, char *buf, size_t n)
 	text_printable(buf, n < 32 ? n : 32, text_base_name(word));
 }
 
-static void threads_text(struct text *out, const char *before, double threads, const char *after)
-{
-	text_printf(out, threads >= 0.095 || threads == 0 ? "%s%.1f%s" : "%s%.2f%s", before,
-		    threads, after);
-}
-
-static void counted(struct text *out, uint64_t n, const char *what)
+static void counted(const struct view *v, struct text *out, uint64_t n, const char *what)
 {
 	char number[TEXT_COUNTED];
 
-	text_printf(out, "  %s", text_counted(number, n, what));
+	text_printf(out, "%s%s", v->utf8 ? " · " : ", ", text_counted(number, n, what));
 }
 
-static void first_line(const struct view *v, struct text *out)
+static void overhead(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
-	const struct meta_session *s = &res->meta->session;
-	char name[NAME_BYTES], number[TEXT_NUMBER];
+	char slowed[TEXT_NUMBER];
+
+	if (isnan(res->coverage))
+		return;
+	text_add(out, v->utf8 ? " · " : ", ");
+	if (isnan(res->overhead))
+		text_add(out, "overhead unknown");
+	else {
+		text_share(slowed, res->hardly_runs ? res->overhead_cpus : res->overhead);
+		text_printf(out, "overhead %s%s%s",
+			    res->overhead_is_least && !res->hardly_runs ? "over "
+			    : *slowed == '<'				? ""
+									: "~",
+			    slowed, res->hardly_runs ? " of a CPU" : "");
+	}
+}
+
+void text_program(const struct view *v, struct text *out)
+{
+	const struct meta_session *s = &v->result->meta->session;
+	char name[NAME_BYTES];
 
 	program_name(v, name, sizeof(name));
 	text_add(out, name);
 	if (strncmp(name, "pid ", 4) && s->pid && s->pid != META_UNKNOWN)
 		text_printf(out, " (pid %llu)", (unsigned long long)s->pid);
-	if (res->duration_ns >= 1000000000)
-		text_printf(out, "  %.1f s", (double)res->duration_ns / 1e9);
-	else
-		text_printf(out, "  %s", text_time(number, res->duration_ns));
-	if (s->cpus)
-		counted(out, s->cpus, "CPU");
-	counted(out, threads_count(&res->calls.threads), "thread");
-	counted(out, res->calls.entries, "call");
-	if (meta_period(res->meta) > 1 && res->estimated_calls)
-		text_printf(out, " of %s", text_count(number, res->estimated_calls));
-	text_printf(out, "  lost records %s\n", text_count(number, res->lost_records));
-	if (res->windowed)
-		text_printf(out, "only %.3f s to %.3f s of the recording\n",
-			    (double)res->window_from_ns / 1e9, (double)res->window_to_ns / 1e9);
 }
 
-static void time_parts(const struct result *res, struct text *out)
+void text_recorded(const struct view *v, struct text *out)
 {
-	double duration = (double)res->probed_ns;
+	const struct result *res = v->result;
+	const struct meta_session *s = &res->meta->session;
+	char number[TEXT_NUMBER];
 
-	threads_text(out, "threads' time ", (double)res->threads_ns / duration, "");
-	if (res->working_ns == BLOCK_NONE) {
-		threads_text(out, ", ", (double)res->lost_ns / duration,
-			     " of it lost (no switch records: who slept is not known)");
+	if (res->duration_ns >= 1000000000)
+		text_printf(out, "%.1f s", (double)res->duration_ns / 1e9);
+	else
+		text_add(out, text_time(number, res->duration_ns));
+	if (s->cpus)
+		counted(v, out, s->cpus, "CPU");
+	counted(v, out, threads_count(&res->calls.threads), "thread");
+	counted(v, out, res->calls.entries, "call");
+	if (meta_period(res->meta) > 1 && res->estimated_calls)
+		text_printf(out, " of %s", text_count(number, res->estimated_calls));
+	if (res->lost_records)
+		counted(v, out, res->lost_records, "dropped event");
+	overhead(v, out);
+}
+
+static void first_line(const struct view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	text_program(v, &line);
+	text_add(&line, v->utf8 ? " · " : ", ");
+	text_recorded(v, &line);
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
+	if (v->result->windowed)
+		text_printf(out, "only %.3f s to %.3f s of the recording\n",
+			    (double)v->result->window_from_ns / 1e9,
+			    (double)v->result->window_to_ns / 1e9);
+}
+
+/* Parts of thread time, in the order of the line and the bar. */
+struct part {
+	const char *name, *bar; /* bar: a character of the bar; UTF-8 */
+	double share;
+};
+
+#define PARTS_MAX  5
+#define PART_LEAST 0.01 /* less is not worth a word */
+
+static unsigned parts_of(const struct result *res, struct part parts[PARTS_MAX])
+{
+	double all = (double)res->threads_ns;
+	unsigned n = 0;
+
+	parts[n++] = (struct part){ "lost", "█", (double)res->lost_ns / all };
+	if (res->working_ns == BLOCK_NONE)
+		return n;
+	if ((double)res->unexplained_ns / all >= PART_LEAST)
+		parts[n++] = (struct part){ "unexplained", "▓", (double)res->unexplained_ns / all };
+	parts[n++] =
+		(struct part){ "running", "▒", (double)(res->working_ns - res->runnable_ns) / all };
+	if ((double)res->runnable_ns / all >= PART_LEAST)
+		parts[n++] = (struct part){ "run queue", "░", (double)res->runnable_ns / all };
+	parts[n++] = (struct part){ "idle", "·", (double)res->idle_ns / all };
+	return n;
+}
+
+static void bar(const struct view *v, const struct part *parts, unsigned n, struct text *out)
+{
+	unsigned columns = v->width > 82 ? 78 : v->width > 22 ? v->width - 4 : 18, drawn = 0;
+	double sum = 0;
+
+	if (!v->utf8 || n < 2)
 		return;
-	}
-	if ((double)res->runnable_ns / duration >= 0.05) {
-		threads_text(out, " = ", (double)(res->working_ns - res->runnable_ns) / duration,
-			     " working");
-		threads_text(out, " + ", (double)res->runnable_ns / duration, " without a CPU");
-	} else {
-		threads_text(out, " = ", (double)res->working_ns / duration, " working");
-	}
-	threads_text(out, " + ", (double)res->lost_ns / duration, " lost");
-	if ((double)res->unexplained_ns / duration >= 0.05)
-		threads_text(out, " + ", (double)res->unexplained_ns / duration, " unexplained");
-	threads_text(out, " + ", (double)res->idle_ns / duration, " waiting");
+	text_add(out, "  ");
+	for (unsigned i = 0; i < n; i++)
+		for (sum += parts[i].share; drawn < columns && drawn + 0.5 < sum * columns; drawn++)
+			text_add(out, parts[i].bar);
+	text_add(out, "\n");
 }
 
 static void time_line(const struct view *v, struct text *out)
 {
+	const struct result *res = v->result;
+	struct part parts[PARTS_MAX];
+	char number[TEXT_NUMBER];
 	struct text line = { 0 };
+	unsigned n;
 
-	if (!v->result->duration_ns || !v->result->threads_ns)
+	if (!res->duration_ns || !res->threads_ns)
 		return;
-	time_parts(v->result, &line);
+	n = parts_of(res, parts);
+	text_printf(&line, "thread time %s:", text_time(number, res->threads_ns));
+	for (unsigned i = 0; i < n; i++)
+		text_printf(&line, "%s %s %s", i ? "," : "", text_share(number, parts[i].share),
+			    parts[i].name);
+	if (n == 1)
+		text_add(&line, " (no switch records: blocked time is unknown)");
 	text_wrap(line.s, v->width, out);
+	bar(v, parts, n, out);
 	text_release(&line);
 }
 
-static void cost_line(const struct view *v, struct text *out)
+static void coverage_line(const struct view *v, struct text *out)
 {
-	const struct result *res = v->result;
-	char name[NAME_BYTES], slowed[TEXT_NUMBER];
+	char number[TEXT_NUMBER];
 
-	if (isnan(res->coverage))
-		return;
-	program_name(v, name, sizeof(name));
-	text_printf(out, "traced blocks cover %.0f %% of it; ", 100 * res->coverage);
-	if (isnan(res->overhead))
-		text_printf(out, "what probes slowed %s by is not known\n", name);
-	else if (res->hardly_runs)
-		text_printf(out, "probes took %s (estimated)\n",
-			    text_of_cpu(slowed, res->overhead_cpus));
-	else
-		text_printf(out, "probes slowed %s by %s (estimated)\n", name,
-			    text_overhead(slowed, res->overhead, res->overhead_is_least));
+	if (v->all && !isnan(v->result->coverage))
+		text_printf(out, "traced calls cover %s of thread time\n",
+			    text_share(number, v->result->coverage));
 }
 
 static void note(const struct view *v, const char *s, struct text *out)
@@ -153,7 +208,7 @@ void text_header(const struct view *v, struct text *out)
 {
 	first_line(v, out);
 	time_line(v, out);
-	cost_line(v, out);
+	coverage_line(v, out);
 	if (v->result->damage)
 		note(v, v->result->damage, out);
 	vec_for_each (&v->result->notices, char *, n)
@@ -168,26 +223,27 @@ static void outside(const struct result *res, struct text *out)
 	double all = (double)res->threads_ns;
 	double cpu = (double)res->outside_cpu_ns / all;
 	double runnable = (double)res->outside_runnable_ns / all;
+	char number[TEXT_NUMBER];
 
 	if (res->lost_records >= res->records / 10)
 		return;
 	if (res->outside_cpu_ns == BLOCK_NONE) {
 		if (1 - res->coverage > MOST)
 			text_printf(out,
-				    " %.0f %% of the threads' time is outside every traced block: "
-				    "trace more functions (-F) to see it.",
-				    100 * (1 - res->coverage));
+				    " %s of thread time is outside every traced function: trace "
+				    "more of them (-F).",
+				    text_share(number, 1 - res->coverage));
 	} else if (cpu + runnable > MOST && runnable > cpu) {
-		text_printf(out,
-			    " %.0f %% of the threads' time is runnable without a CPU outside every "
-			    "traced block: more threads want CPUs than there are, or other "
-			    "programs have them.",
-			    100 * runnable);
+		text_printf(
+			out,
+			" %s of thread time waits for a CPU outside every traced function: more "
+			"threads are ready to run than there are CPUs, or other programs have them.",
+			text_share(number, runnable));
 	} else if (cpu + runnable > MOST) {
 		text_printf(out,
-			    " %.0f %% of the threads' time is at work outside every traced block: "
-			    "trace more functions (-F) to see it.",
-			    100 * cpu);
+			    " %s of thread time runs outside every traced function: trace more of "
+			    "them (-F).",
+			    text_share(number, cpu));
 	}
 }
 
@@ -202,6 +258,7 @@ static bool any_worth(const struct view *v)
 /* Of locks that were taken in no traced call: how much their waiting places lose. */
 static void locks_outside(const struct result *res, struct text *out)
 {
+	char number[TEXT_NUMBER];
 	double lost = 0;
 
 	if (res->keyed.rule.kind != BLOCK_LOCK)
@@ -214,22 +271,23 @@ static void locks_outside(const struct result *res, struct text *out)
 	}
 	if (lost < SCI_SMALL)
 		return;
-	threads_text(out, " Outside every traced block ", lost,
-		     " threads queue for locks: `ispot report` says where; record the functions "
-		     "that take them, with their argument, to see which (-F).");
+	text_printf(
+		out,
+		" Lock contention outside every traced function costs %s of thread time: `ispot "
+		"report` says where; record the functions that take those locks, with their "
+		"argument (-F).",
+		text_share(number, lost * (double)res->probed_ns / (double)res->threads_ns));
 }
 
 static void nothing_lost(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 
-	text_printf(out,
-		    "No %s%s loses 1 %% of its threads' time to interference, as far as the probes "
-		    "can tell.",
+	text_printf(out, "No %s%s loses 1%% of thread time to interference that ispot can measure.",
 		    res->keyed.rule.kind == BLOCK_LOCK ? "lock"
 		    : res->sequences		       ? "sequence"
-						       : "block",
-		    any_worth(v) ? " itself, without what it calls," : "");
+						       : "function",
+		    any_worth(v) ? " itself, without its callees," : "");
 }
 
 #define CPUS_FULL 0.9 /* of the CPUs' time is the program's: to wait less gains nothing */
@@ -254,19 +312,40 @@ static double most_gained(const struct result *res, const struct block *worst)
 	return fmin(told, fmax(0, gained));
 }
 
-static void lost_at_worst(const struct result *res, const struct block *worst, struct text *out)
+static void full_cpus(const struct result *res, struct text *out)
 {
+	char number[TEXT_NUMBER];
+
 	if (cpus_are_full(res))
+		text_printf(
+			out,
+			"The program keeps its %u CPU%s %s busy, so threads that wait less would "
+			"not make it faster: only less work or more CPUs would. ",
+			(unsigned)res->meta->session.cpus, res->meta->session.cpus == 1 ? "" : "s",
+			text_share(number,
+				   fmin(1, res->busy_cpus / (double)res->meta->session.cpus)));
+}
+
+#define BOUNDED 0.95 /* of what the sentence says that it costs: less can be had back */
+
+/* What the sentence tells of costs: not all that its row loses. What of it can be had back is said
+ * where that is less. */
+static void costs(const struct result *res, const struct block *worst, struct text *out)
+{
+	double told = report_told_share(worst) * worst->lost_threads;
+	double gained = most_gained(res, worst);
+	double lost_ns = told * (double)res->probed_ns;
+	char share[TEXT_NUMBER], time[TEXT_NUMBER], all[TEXT_NUMBER];
+
+	text_printf(out, " %s of thread time (%s of the %s lost).",
+		    text_share(share, lost_ns / (double)res->threads_ns),
+		    text_time(time, (uint64_t)llround(lost_ns)), text_time(all, res->lost_ns));
+	if (gained < BOUNDED * told)
 		text_printf(out,
-			    "The program keeps its %u CPU%s %.0f %% busy, so threads that wait "
-			    "less would not make it faster: only less work or more CPUs would. ",
-			    (unsigned)res->meta->session.cpus,
-			    res->meta->session.cpus == 1 ? "" : "s",
-			    fmin(100, 100 * res->busy_cpus / (double)res->meta->session.cpus));
-	text_headline(res, worst, out);
-	threads_text(out, " Removing that gives back at most ", most_gained(res, worst), "");
-	threads_text(out, " of the ", (double)res->lost_ns / (double)res->probed_ns,
-		     " lost threads.");
+			    " Fixing it recovers at most %s of thread time: the CPUs that are free "
+			    "allow no more.",
+			    text_share(share,
+				       gained * (double)res->probed_ns / (double)res->threads_ns));
 }
 
 void text_conclusion(const struct view *v, struct text *out)
@@ -276,17 +355,23 @@ void text_conclusion(const struct view *v, struct text *out)
 	const struct block *unexplained = report_most_unexplained(v);
 	struct untold_functions untold = { 0 };
 	struct text line = { 0 };
+	const struct block *unjudged = report_most_unjudged(v);
 	bool no_score;
 
 	if (!worst && !res->calls.entries)
 		return;
 	result_untold(res, &untold);
 	no_score = untold.n && untold.share > MOST;
-	if (worst)
-		lost_at_worst(res, worst, &line);
+	if (worst) {
+		full_cpus(res, &line);
+		text_headline(res, worst, &line);
+		costs(res, worst, &line);
+	}
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);
-	if (!line.n && !no_score)
+	if (!line.n && !no_score && unjudged)
+		text_unjudged(v, unjudged, &line);
+	else if (!line.n && !no_score)
 		nothing_lost(v, &line);
 	locks_outside(res, &line);
 	if (no_score)
@@ -294,7 +379,6 @@ void text_conclusion(const struct view *v, struct text *out)
 	else
 		outside(res, &line);
 	text_wrap(line.s, v->width, out);
-	text_add(out, "\n");
 	text_release(&line);
 	vec_release(&untold);
 }

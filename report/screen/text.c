@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/screen/headline.h"
 #include "report/screen/text.h"
 
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
 #include "base/text.h"
@@ -19,21 +23,22 @@
 #include "report/table/table.h"
 #include "trace/meta/meta.h"
 
-#define ROWS_DEFAULT	15
+#define ROWS_DEFAULT	6  /* so that the first screen is one */
+#define ROWS_MORE	15 /* of other views, and where the order is the user's */
 #define WHY_WIDTH	20
+#define LOST_WIDTH	5
+#define TIME_WIDTH	6
 #define COUNTER_LEAST	6 /* columns */
 #define COUNTER_MOST	16
-#define OWN_LINE_INDENT 8 /* text_whole() */
+#define OWN_LINE_INDENT 8    /* text_whole() */
+#define LOST_MUCH	0.05 /* of thread time: in red */
 
 /* What the screen shows of a block, in front of why and its name. */
-static const char *const screen[] = { "sci", "lost_threads", "calls", "p50_ns", "p99_ns", NULL };
-static const char *const full_screen[] = { "sci",    "lost_threads", "calls", "min_ns",
-					   "p50_ns", "p99_ns",	     NULL };
-static const char *const thread_screen[] = { "sci", "lost_threads", "calls", "observed_ns",
-					     "tid", "pid",	    NULL };
-static const char *const lock_screen[] = { "sci",	  "lost_threads", "calls",
-					   "contended",	  "p50_ns",	  "p99_ns",
-					   "hold_p50_ns", "hold_p99_ns",  NULL };
+static const char *const screen[] = { "calls", "p50_ns", "p99_ns", NULL };
+static const char *const full_screen[] = { "sci", "calls", "min_ns", "p50_ns", "p99_ns", NULL };
+static const char *const thread_screen[] = { "sci", "calls", "observed_ns", "tid", "pid", NULL };
+static const char *const lock_screen[] = { "calls",	  "contended",	 "p50_ns", "p99_ns",
+					   "hold_p50_ns", "hold_p99_ns", NULL };
 
 static bool by_lock(const struct view *v)
 {
@@ -92,14 +97,30 @@ void text_cause(const struct block *b, struct text *out)
 			known = c;
 	where = unexplained(b, &share);
 	if (known && report_tells(b, known))
-		text_printf(out, "%s %.0f %%%s", known->kind, 100 * known->share,
+		text_printf(out, "%s %.0f%%%s", cause_name(known->kind), 100 * known->share,
 			    known->confidence < CERTAIN ? "?" : "");
 	else if (!b->causes.n)
 		text_add(out, "-");
 	else if (!b->off_known)
 		text_add(out, "unknown");
 	else
-		text_printf(out, "%s %.0f %%?", where, 100 * share);
+		text_printf(out, "%s %.0f%%?", where, 100 * share);
+}
+
+/* Why the row loses what stands before it: its own time, without what its callees lose. */
+static void own_cause(const struct block *b, struct text *out)
+{
+	const struct cause *main = report_main_cause(b);
+	double share, all = block_pools_ns(b), own = all - b->pools[POOL_CALLEE];
+	const char *where = unexplained(b, &share);
+
+	if (!(b->pools[POOL_CALLEE] > 0 && own > 0) || !b->off_known)
+		text_cause(b, out);
+	else if (main)
+		text_printf(out, "%s %.0f%%%s", cause_name(main->kind), 100 * report_told_share(b),
+			    main->confidence < CERTAIN ? "?" : "");
+	else
+		text_printf(out, "%s %.0f%%?", where, 100 * share * all / own);
 }
 
 static bool on_screen(const struct view *v, const struct column *c)
@@ -153,7 +174,39 @@ static bool has_interval(const struct view *v)
 
 static void head_cell(struct table *t, const struct column *c)
 {
-	table_right(t, c->head, c->width);
+	char head[32];
+	size_t n = 0;
+
+	for (; c->head[n] && n < sizeof(head) - 1; n++)
+		head[n] = (char)toupper((unsigned char)c->head[n]);
+	head[n] = '\0';
+	table_right(t, head, c->width);
+}
+
+/* A function whose slow calls are no interference, or may be none, loses nothing of the header's.
+ */
+static bool is_counted_lost(const struct view *v, const struct block *b)
+{
+	return v->by_thread || by_lock(v) || b->verdict == VERDICT_INTERFERENCE;
+}
+
+/* What the row loses: of thread time, and in time. Both are of the whole that the header states. */
+static void print_lost(const struct view *v, struct table *t, const struct block *b)
+{
+	double ns = b->lost_threads * (double)v->result->probed_ns;
+	char share[TEXT_NUMBER], time[TEXT_NUMBER];
+	const char *none = v->utf8 ? "–" : "-";
+
+	if (isnan(ns) || !v->result->threads_ns) {
+		table_right(t, "n/a", LOST_WIDTH);
+		table_right(t, "n/a", TIME_WIDTH);
+		return;
+	}
+	if (!is_counted_lost(v, b))
+		ns = 0;
+	snprintf(share, sizeof(share), "%.1f%%", 100 * ns / (double)v->result->threads_ns);
+	table_right(t, strcmp(share, "0.0%") ? share : none, LOST_WIDTH);
+	table_right(t, ns >= 1 ? text_time(time, (uint64_t)llround(ns)) : none, TIME_WIDTH);
 }
 
 static void print_head(const struct view *v, struct table *t)
@@ -161,6 +214,8 @@ static void print_head(const struct view *v, struct table *t)
 	const char *const *keys = screen_of(v);
 
 	table_style(t, TABLE_BOLD);
+	table_right(t, "LOST", LOST_WIDTH);
+	table_right(t, "TIME", TIME_WIDTH);
 	for (unsigned i = 0; keys[i]; i++)
 		head_cell(t, column_find(keys[i]));
 	if (extra(v))
@@ -172,18 +227,18 @@ static void print_head(const struct view *v, struct table *t)
 		head_cell(t, column_find("sci_high"));
 	}
 	if (has_spark(v))
-		table_left(t, "spread", SPARK_COLUMNS);
+		table_left(t, "SPREAD", SPARK_COLUMNS);
 	if (v->by_thread) {
-		table_last(t, " thread");
+		table_last(t, " THREAD");
 		return;
 	}
 	if (v->all) {
 		head_cell(t, column_find("floor"));
-		table_left(t, " verdict", 14);
+		table_left(t, " VERDICT", 14);
 	} else if (!by_lock(v)) {
-		table_left(t, " why", WHY_WIDTH + 1);
+		table_left(t, " CAUSE", WHY_WIDTH + 1);
 	}
-	table_last(t, by_lock(v) ? "lock" : v->result->sequences ? "sequence" : "function");
+	table_last(t, by_lock(v) ? "LOCK" : v->result->sequences ? "SEQUENCE" : "FUNCTION");
 }
 
 static void print_cell(struct table *t, const struct column *c, const struct block *b)
@@ -220,9 +275,9 @@ static void print_why(const struct view *v, struct table *t, const struct block 
 		table_left(t, why.s, 14);
 	} else {
 		if (b->verdict == VERDICT_INTERFERENCE)
-			text_cause(b, &why);
+			own_cause(b, &why);
 		else if (block_is_unexplained(b))
-			text_printf(&why, "unexplained %.0f %%", unexplained_share(b));
+			text_printf(&why, "unexplained %.0f%%", unexplained_share(b));
 		else
 			text_add(&why, verdict_name(b->verdict));
 		table_left(t, why.s, WHY_WIDTH + 1);
@@ -301,8 +356,10 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 
 	if (!v->by_thread && b->verdict != VERDICT_INTERFERENCE)
 		table_style(t, TABLE_DIM);
-	else if (b->sci >= SCI_HIGH)
+	else if (b->lost_threads * (double)v->result->probed_ns >=
+		 LOST_MUCH * (double)v->result->threads_ns)
 		table_style(t, TABLE_RED);
+	print_lost(v, t, b);
 	for (unsigned i = 0; keys[i]; i++)
 		print_cell(t, column_find(keys[i]), b);
 	if (extra(v))
@@ -328,9 +385,12 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 static uint64_t print_table(const struct view *v, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
-	uint64_t room = v->top ? v->top : v->all ? UINT64_MAX : ROWS_DEFAULT;
+	uint64_t room = v->top			   ? v->top
+			: v->all		   ? UINT64_MAX
+			: has_spark(v) && !v->sort ? ROWS_DEFAULT
+						   : ROWS_MORE;
 	uint64_t n = 0, hidden = 0;
-	bool any_site = false, any_callee = false;
+	bool any_site = false;
 
 	for (size_t i = 0; i < v->n_rows; i++) {
 		if (!report_listed(v, v->rows[i]))
@@ -343,14 +403,9 @@ static uint64_t print_table(const struct view *v, struct text *out)
 			print_head(v, &t);
 		print_row(v, &t, v->rows[i]);
 		any_site |= block_is_wait(v->rows[i]);
-		any_callee |= v->rows[i]->sci - v->rows[i]->self_sci > SCI_SMALL;
 	}
 	if (any_site)
-		text_add(out, "[...] is where threads wait outside every traced block\n");
-	if (any_callee && !v->by_thread)
-		text_add(out,
-			 "SCI: of its threads' time, with its callees; lost: in threads, without "
-			 "them\n");
+		text_add(out, "[...]: threads wait there, outside every traced function\n");
 	if (hidden)
 		text_printf(out, "%*s%llu more (--top, -v)\n", 3, "", (unsigned long long)hidden);
 	if (n)
@@ -364,7 +419,11 @@ void report_text(const struct view *v, struct text *out)
 
 	text_header(v, out);
 	text_add(out, "\n");
-	text_conclusion(v, out);
+	if (v->result->calls.entries || report_worst(v)) {
+		text_conclusion(v, out);
+		text_details(v, out);
+		text_add(out, "\n");
+	}
 	rows = print_table(v, out);
 	text_counters(v, out);
 	if (rows) {

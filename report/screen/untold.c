@@ -7,6 +7,7 @@
 #include "analysis/result/result.h"
 #include "base/text.h"
 #include "report/block/view.h"
+#include "report/table/table.h"
 #include "trace/meta/meta.h"
 
 #define NAME_COLUMNS 48
@@ -18,16 +19,33 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 	char name[4 * NAME_COLUMNS + 1], key[4 * NAME_COLUMNS + 1];
 	const struct result *res = v->result;
 
-	text_printf(out, "%s%s%s%s varies on the CPU for a reason that is not known: ",
-		    out->n ? " " : "", text_shortened(name, sizeof(name), b->name, NAME_COLUMNS),
-		    b->key ? " " : "",
+	text_printf(out,
+		    "%s%s%s%s varies while it runs, for an unknown reason: ", out->n ? " " : "",
+		    text_shortened(name, sizeof(name), b->name, NAME_COLUMNS), b->key ? " " : "",
 		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "");
 	text_printf(out,
-		    "its calls run for %.1f %% of the threads' time longer than its fastest call. "
-		    "They do more work, or threads interfere in a way that only hardware counters "
-		    "show.",
+		    "its calls run for %.1f%% of thread time longer than its fastest call. They do "
+		    "more work, or threads interfere in a way that only hardware counters show.",
 		    100 * b->unexplained_threads * (double)res->probed_ns /
 			    (double)res->threads_ns);
+}
+
+void text_unjudged(const struct view *v, const struct block *b, struct text *out)
+{
+	const struct result *res = v->result;
+	struct text name = { 0 };
+	char buf[4 * NAME_COLUMNS + 1], count[TEXT_COUNTED], share[TEXT_NUMBER];
+
+	table_short_name(b->name, &name);
+	text_printf(out,
+		    "Cannot tell whether threads interfere: the slow calls of %s take %s of thread "
+		    "time, but %s %s too few to judge (%d are needed). Record for longer.",
+		    text_shortened(buf, sizeof(buf), name.s, NAME_COLUMNS),
+		    text_share(share,
+			       b->lost_threads * (double)res->probed_ns / (double)res->threads_ns),
+		    text_counted(count, b->calls, block_is_wait(b) ? "sleep" : "call"),
+		    b->calls == 1 ? "is" : "are", CALLS_MIN);
+	text_release(&name);
 }
 
 /* "work (app.c:12) 61 %", by the loop's line where there is one */
@@ -46,15 +64,15 @@ static void name_function(const struct untold_function *f, struct text *out)
 	if (*frame->symbol && frame->file && *frame->file && line)
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), text_base_name(frame->file)), line);
-	text_printf(out, " %.0f %%", 100 * f->share);
+	text_printf(out, " %.0f%%", 100 * f->share);
 }
 
 void text_untold(const struct untold_functions *untold, bool alone, struct text *out)
 {
 	text_printf(out,
-		    alone ? "Cannot tell whether threads interfere: %.0f %% of the CPU time is "
+		    alone ? "Cannot tell whether threads interfere: %.0f%% of the CPU time is "
 			    "outside the calls that were compared"
-			  : " %.0f %% of the CPU time is outside the calls that were compared",
+			  : " %.0f%% of the CPU time is outside the calls that were compared",
 		    100 * untold->share);
 	for (size_t i = 0; i < untold->n && i < NAMES_MAX; i++) {
 		if (untold->data[i].share < NAME_LEAST)

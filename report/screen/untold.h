@@ -10,6 +10,8 @@ struct text;
 struct untold_functions;
 struct view;
 
+/* A paragraph on a block with too few calls to be judged, which may lose the most. */
+void text_unjudged(const struct view *v, const struct block *b, struct text *out);
 /* A paragraph on running time that nothing explains. */
 void text_unexplained(const struct view *v, const struct block *b, struct text *out);
 

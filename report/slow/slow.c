@@ -44,7 +44,7 @@ static void share_cell(struct table *t, double part, double whole)
 {
 	char cell[16];
 
-	snprintf(cell, sizeof(cell), "%.0f %%", whole > 0 ? 100 * part / whole : 0);
+	snprintf(cell, sizeof(cell), "%.0f%%", whole > 0 ? 100 * part / whole : 0);
 	table_right(t, cell, 7);
 }
 
@@ -323,7 +323,7 @@ static void slow_causes(const struct view *v, const struct block *b, struct text
 		struct text line = { 0 };
 		char share[16];
 
-		snprintf(share, sizeof(share), "%.0f %%", 100 * c->share);
+		snprintf(share, sizeof(share), "%.0f%%", 100 * c->share);
 		table_right(&t, share, 7);
 		text_printf(&line, "%s%s", c->kind, c->confidence < CERTAIN ? "?" : "");
 		table_last(&t, line.s);

@@ -13,14 +13,24 @@ static size_t word_bytes(const char *s)
 	return strncmp(s + n, " %", 2) != 0 ? n : n + 1 + strcspn(s + n + 1, " ");
 }
 
+/* Of UTF-8, each character one column. */
+static size_t columns(const char *s, size_t n)
+{
+	size_t all = 0;
+
+	for (size_t i = 0; i < n; i++)
+		all += ((unsigned char)s[i] & 0xc0) != 0x80;
+	return all;
+}
+
 void text_wrap(const char *s, unsigned width, struct text *out)
 {
 	size_t line = 0;
 
 	while (*s) {
-		size_t n = word_bytes(s);
+		size_t n = word_bytes(s), wide = columns(s, n);
 
-		if (line && line + 1 + n > width) {
+		if (line && line + 1 + wide > width) {
 			text_add(out, "\n");
 			line = 0;
 		} else if (line) {
@@ -28,7 +38,7 @@ void text_wrap(const char *s, unsigned width, struct text *out)
 			line++;
 		}
 		text_addn(out, s, n);
-		line += n;
+		line += wide;
 		s += n;
 		s += strspn(s, " ");
 	}

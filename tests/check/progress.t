@@ -45,7 +45,7 @@ cat >"$planted/shown.py" <<-'EOP'
 	        drawn += more
 	def wrong(how, args):
 	    drawn, status = drawn_by(how, args)
-	    line = re.search(rb"\r[a-z ]+: [0-9]+ %\x1b\[K", drawn)
+	    line = re.search(rb"\r[a-z ]+: [0-9]+%\x1b\[K", drawn)
 	    if status:
 	        return f"exit status {status}: {drawn}"
 	    if how == "on" and not line:

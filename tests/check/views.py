@@ -5,15 +5,24 @@ views.py ISPOT FILE [report's options...]: prints what differs, and last how man
 JSON is what the others are held against: CSV has the same numbers, HTML the same as data-value and
 what it shows of them, text what a person reads of them ("24k" stands for 23,950 to 24,050).
 """
-import csv, html, io, json, re, subprocess, sys
+import csv, html, io, itertools, json, re, subprocess, sys
 
 from cells import finish, fits, reads, same, wrong
 
 ISPOT, FILE, *OPTIONS = sys.argv[1:]
 BY = OPTIONS[OPTIONS.index("--by") + 1] if "--by" in OPTIONS else "function"
-SCREEN = {"thread": "sci lost_threads calls observed_ns tid pid",
-          "lock": "sci lost_threads calls contended p50_ns p99_ns hold_p50_ns hold_p99_ns floor"}
-SCREEN = SCREEN.get(BY, "sci lost_threads calls min_ns p50_ns p99_ns floor").split()
+SCREEN = {"thread": "lost_share lost_time sci calls observed_ns tid pid",
+          "lock": "lost_share lost_time calls contended p50_ns p99_ns hold_p50_ns hold_p99_ns floor"}
+SCREEN = SCREEN.get(BY, "lost_share lost_time sci calls min_ns p50_ns p99_ns floor").split()
+
+
+def names():
+    """What screens call the kinds of causes: the table in kind.c."""
+    source = open("analysis/cause/kind.c", encoding="utf-8").read()
+    return dict(re.findall(r'\.kind = "([^"]*)",\s*\.name = "([^"]*)"', source))
+
+
+NAMES = names()
 
 
 def report(*options):
@@ -21,6 +30,24 @@ def report(*options):
     if p.returncode:
         sys.exit(f"report {options}: {p.stderr}")
     return p.stdout
+
+
+def lost_of(trace, block, key):
+    """What the screen shows of lost_threads: its part of thread time, and the time."""
+    if block["lost_threads"] is None or not trace["threads_ns"]:
+        return None
+    ns = block["lost_threads"] * trace["probed_ns"]
+    return ns / trace["threads_ns"] if key == "lost_share" else ns
+
+
+def reads_lost(where, trace, block, key, shown):
+    exact = lost_of(trace, block, key)
+    if BY not in ("thread", "lock") and block["verdict"] != "interference" and exact is not None:
+        same(where, key, True, shown in ("–", "-"))
+    elif shown in ("–", "-"):
+        same(where, key, True, exact is not None and exact < (0.0005 if key == "lost_share" else 1))
+    else:
+        reads(where, key, exact, shown)
 
 
 def number_of(block, key):
@@ -117,14 +144,18 @@ def check_html(whole):
     check_head("HTML", whole, title)
 
 
-def check_why(where, block, why):
-    """What stands under why is one of the causes, with its share."""
-    m = re.fullmatch(r"(\S+) (\d+ %)(\??)", why)
+def check_why(where, block, why, own=False):
+    """What stands under why is one of the causes, with its share; own: of what the row loses without its callees."""
+    callees = sum(c["share"] for c in block["causes"] if c["kind"] == "callee") if own else 0
+    m = re.fullmatch(r"(\S.*) (\d+ ?%)(\??)", why)
     if not m:
         return
     for cause in block["causes"]:
-        if cause["kind"] == m[1]:
-            reads(where, "why " + why, cause["share"], m[2])
+        if m[1] in (cause["kind"], NAMES.get(cause["kind"])):
+            if cause["kind"] == "callee" and own and block["lost_threads"] > 0.005:
+                wrong.append(f"{where}: {why} is not what it loses itself")
+            elif cause["kind"] != "callee" and callees < 1:
+                reads(where, "why " + why, min(1, cause["share"] / (1 - callees)), m[2])
             same(where, "doubt", cause["confidence"] < 0.7, bool(m[3]))
             return
     if m[1] == "unexplained":
@@ -137,13 +168,18 @@ def check_why(where, block, why):
 
 def check_head(where, whole, line):
     trace = whole["trace"]
-    shown = re.search(r"  ([\d.]+) ?(s|ms|us|ns)(?:  |$)", line)
+    shown = re.search(r"(?:  |· |, )([\d.]+) ?(s|ms|us|ns)(?: ·|,|$)", line)
     reads(where, "duration", trace["duration_ns"], shown[1] + shown[2])
     for word, key in (("CPU", "cpus"), ("thread", "threads"), ("call", "calls")):
-        m = re.search(rf"  ([\d.]+[kMGT]?) {word}s?\b", line)
+        m = re.search(rf"(?:· |, )([\d.]+[kMGT]?) {word}s?\b", line)
         if m:
             reads(where, key, trace[key], m[1])
-    reads(where, "lost records", trace["lost_records"], re.search(r"lost records (\S+)", line)[1])
+    m = re.search(r"([\d.]+[kMGT]?) dropped events?|lost records (\S+)", line)
+    reads(where, "lost records", trace["lost_records"], (m[1] or m[2]) if m else "0")
+    m = re.search(r"overhead (?:~|over )([\d.]+%)( of a CPU)?", line)
+    if m:
+        key = "overhead_cpus" if m[2] else "overhead"
+        reads(where, key, whole["self_cost"][key], m[1])
 
 
 def screen(whole):
@@ -155,31 +191,23 @@ def screen(whole):
 def check_text(whole):
     columns = screen(whole)
     lines = report("-v", "--top", "1000000").splitlines()
-    check_head("text", whole, lines[0])
-    time = next((l for l in lines if l.startswith("threads' time")), "")
-    words = {"lost": "lost", "work": "working", "queue": "without a CPU", "wait": "waiting", "unexplained": "unexplained"}
-    shares = parts(whole["trace"])
-    if "without a CPU" not in time and "queue" in shares:
-        shares["work"] += shares.pop("queue")  # little: among the work
-    for key, exact in shares.items():
-        m = re.search(rf"([\d.]+) {words[key]}", time)
+    check_head("text", whole, " ".join(itertools.takewhile(lambda l: not l.startswith("thread time"), lines)))
+    time = " ".join(" ".join(lines[1:4]).split())
+    words = {"lost": "lost", "work": "running", "queue": "run queue", "wait": "idle", "unexplained": "unexplained"}
+    trace = whole["trace"]
+    for key, exact in parts(trace).items():
+        m = re.search(rf"(?:: |, )([\d.]+%) {words[key]}\b", time)
         if m:
-            reads("text", key, exact, m[1])
-    m = re.search(r"cover (\d+ %)", "\n".join(lines))
+            reads("text", key, exact * (trace["probed_ns"] or 1) / trace["threads_ns"], m[1])
+    m = re.search(r"cover ([\d.]+%)", "\n".join(lines))
     if m:
         reads("text", "coverage", whole["trace"]["coverage"], m[1])
-    m = re.search(r"probes slowed \S+ by (?:over )?([\d.]+ %)", "\n".join(lines))
-    if m:
-        reads("text", "overhead", whole["self_cost"]["overhead"], m[1])
-    m = re.search(r"probes took ([\d.]+ %) of a CPU", "\n".join(lines))
-    if m:
-        reads("text", "overhead_cpus", whole["self_cost"]["overhead_cpus"], m[1])
-    head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["SCI", "lost"]), None)
+    head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["LOST", "TIME"]), None)
     if head is None:
         if whole["blocks"]:
             wrong.append("text has no table")
         return
-    cell = r"\s*(n/a|-?\d+(?:\.\d+)?(?:ns|us|ms|s|h|k|M|G|T)?)"
+    cell = r"\s*(n/a|–|-(?!\d)|-?\d+(?:\.\d+)?(?:ns|us|ms|s|h|k|M|G|T|%)?)"
     row = re.compile(cell * len(columns) + r"(?:\s|$)")
     found = []
     for line in lines[head + 1:]:
@@ -190,38 +218,43 @@ def check_text(whole):
     same("text", "rows", len(whole["blocks"]), len(found))
     for line, block in zip(found, whole["blocks"]):
         for key, shown in zip(columns, row.match(line).groups()):
-            reads(f"text {block['name']}", key, number_of(block, key), shown)
+            if key.startswith("lost_"):
+                reads_lost(f"text {block['name']}", trace, block, key, shown)
+            else:
+                reads(f"text {block['name']}", key, number_of(block, key), shown)
         if BY != "thread":
             same(f"text {block['name']}", "verdict", block["verdict"], line[row.match(line).end():].split()[0])
 
 
 def check_few():
     """The first screen: fewer rows and columns of the same numbers."""
-    whole = json.loads(report("--json"))["blocks"]
+    everything = json.loads(report("--json"))
+    whole, trace = everything["blocks"], everything["trace"]
     lines = report().splitlines()
-    head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["SCI", "lost"]), None)
+    head = next((i for i, l in enumerate(lines) if l.split()[:2] == ["LOST", "TIME"]), None)
     if head is None or BY in ("thread", "lock"):
         return
     for line in lines[head + 1:]:
-        m = re.match(r"\s*(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+) (.{6})  (\S+ \d+ %\??|\S+)", line)
+        m = re.match(r"\s*(\S+)\s+(\S+)\s+(\S+)\s+(\S+)\s+(\S+) (.{6})  (\S.*? \d+%\??|\S+)(?:\s|$)", line)
         if not line:
             break
         if not m:
             continue
-        near = [b for b in whole if all(fits(number_of(b, k), m[i + 1]) for i, k in enumerate(("sci", "lost_threads", "calls", "p50_ns", "p99_ns")))]
+        near = [b for b in whole if all(fits(number_of(b, k), m[i + 3]) for i, k in enumerate(("calls", "p50_ns", "p99_ns")))
+                and (m[1] in "–-" or fits(lost_of(trace, b, "lost_share"), m[1]))]
         if not near:
             wrong.append(f"first screen: no block of JSON has {line}")
         elif len(near) == 1:
-            check_why("first screen " + near[0]["name"], near[0], m[7])
+            check_why("first screen " + near[0]["name"], near[0], m[7], own=True)
 
 
 def check_outside(trace, head):
     """What is outside of all blocks is a part of what the header says it is."""
-    m = re.search(r"(\d+) % of the threads' time is (runnable|at work)", head)
+    m = re.search(r"([\d.]+)% of thread time (waits for a CPU|runs) outside", head)
     if m:
-        part = trace["runnable_ns"] if m[2] == "runnable" else trace["working_ns"] - trace["runnable_ns"]
-        if int(m[1]) > 100 * part / trace["threads_ns"] + 0.5:
-            wrong.append(f"{m[0]}, all together {100 * part / trace['threads_ns']:.0f} %")
+        part = trace["runnable_ns"] if m[2] != "runs" else trace["working_ns"] - trace["runnable_ns"]
+        if float(m[1]) > 100 * part / trace["threads_ns"] + 0.5:
+            wrong.append(f"{m[0]}, all together {100 * part / trace['threads_ns']:.0f}%")
 
 
 def most_gained(trace, block):
@@ -233,21 +266,18 @@ def most_gained(trace, block):
     return max(0, trace["cpus"] - trace["busy_cpus"]) + running
 
 
-def gives_back(trace, block, shown, head):
-    """What the paragraph's cause takes of what the row itself loses: never all of it, but where it is all."""
-    head = " ".join(head.split())
-    told = re.search(r"(?:; |; (\S+) is )(\d+) % of what it loses", head)
-    lost, shares = block["lost_threads"], {c["kind"]: c["share"] for c in block["causes"]}
-    if not told:
-        return fits(lost, shown) or float(shown) <= lost
-    bound = most_gained(trace, block)
-    if "busy, so threads that wait less" in head and float(shown) <= bound + 0.06:
-        return True
-    share = float(told[2]) / 100
-    if told[1]:
-        exact = shares.get(told[1], 0) / (1 - shares.get("callee", 0))
-        return fits(min(exact, 1), told[2] + " %") and fits(lost * min(exact, 1), shown)
-    return any(fits(lost * (share + off), shown) for off in (-0.005, 0, 0.005))
+def tells_of(trace, block, share, why):
+    """Whether the sentence's share of thread time is what this row loses by the cause that it names, never all of it
+    where that is a part."""
+    lost = lost_of(trace, block, "lost_share")
+    shares = {NAMES.get(c["kind"], c["kind"]): c["share"] for c in block["causes"]}
+    if not why:
+        return lost is not None and (fits(lost, share) or float(share[:-1]) / 100 <= lost)
+    part = float(why[1]) / 100
+    if why[2] in shares:
+        exact = min(shares[why[2]] / (1 - shares.get("in callees", 0)), 1)
+        return fits(exact, why[1] + "%") and fits(lost * exact, share)
+    return any(fits(lost * (part + off), share) for off in (-0.005, 0, 0.005))
 
 
 def check_story(whole):
@@ -259,17 +289,24 @@ def check_story(whole):
     for lost in worth:
         if lost * trace["probed_ns"] > trace["lost_ns"] + 2:
             wrong.append(f"a row loses {lost} threads, all together {trace['lost_ns'] / trace['probed_ns']}")
-    head, table, _ = (text + "\n").partition("\n  SCI")
-    m = re.search(r"gives back at most ([\d.]+) of the ([\d.]+) lost threads", " ".join(head.split()))
-    if m:
-        reads("paragraph", "lost", trace["lost_ns"] / trace["probed_ns"], m[2])
-        if BY != "thread" and not any(gives_back(trace, b, m[1], head) for b in rows):
-            wrong.append(f"paragraph: no row loses {m[1]} threads by that cause")
+    head, table, _ = (text + "\n").partition("\n LOST")
+    flat = " ".join(head.split())
+    m = re.search(r"costs? ([\d.]+%|<0.1%) of thread time \((\S+) of the (\S+) lost\)", flat)
+    if m and m[1] != "<0.1%":
+        reads("paragraph", "lost", trace["lost_ns"], m[3])
+        why = re.search(r"Why ([\d.]+)% of what it loses itself is ([a-zA-Z/ -]+?)(?:;| Woken| Try|$)", flat)
+        if BY != "thread" and not any(tells_of(trace, b, m[1], why) for b in rows):
+            wrong.append(f"paragraph: no row loses {m[1]} by that cause")
+    gain = re.search(r"recovers at most ([\d.]+%)", flat)
+    if m and gain and BY != "thread":
+        most = max(most_gained(trace, b) for b in rows) * trace["probed_ns"] / trace["threads_ns"]
+        if float(gain[1][:-1]) / 100 > most + 0.006:
+            wrong.append(f"paragraph: {gain[0]}, but the free CPUs allow {most}")
     check_outside(trace, " ".join(head.split()))
-    varies = re.search(r"run for ([\d.]+) % of the threads' time longer", " ".join(head.split()))
+    varies = re.search(r"run for ([\d.]+)% of thread time longer", flat)
     if varies and not any(fits(100 * b["unexplained_threads"] * trace["probed_ns"] / trace["threads_ns"], varies[1])
                           for b in whole["blocks"] if b["unexplained_threads"]):
-        wrong.append(f"paragraph: no row has {varies[1]} % of the threads' time unexplained")
+        wrong.append(f"paragraph: no row has {varies[1]}% of thread time unexplained")
     if BY == "function" and bool(m or varies) != bool(table) and "-s" not in OPTIONS:
         wrong.append(f"a table without a paragraph on it, or the reverse: {head}")
     if BY not in ("function", "thread") and bool(m) != bool(worth):

@@ -86,7 +86,7 @@ def check_page():
 
 
 def check_text():
-    rows = re.findall(r"^ *(\d\S*) +(\d+ %) +(\d\S*) +(\d+) +(\d+ %)  .*\n(?:        (?:barrier|join|region|named).*\n)?", screen, re.M)
+    rows = re.findall(r"^ *(\d\S*) +(\d+%) +(\d\S*) +(\d+) +(\d+%)  .*\n(?:        (?:barrier|join|region|named).*\n)?", screen, re.M)
     if len(rows) != min(len(whole["sections"]), 10):
         wrong.append(f"{len(rows)} rows of text, {len(whole['sections'])} sections")
     for row, s in zip(rows, whole["sections"]):

@@ -10,7 +10,7 @@ from views import report
 
 TIME = r"(\d+(?:\.\d+)?(?:ns|us|ms|s|h))"
 COUNT = r"(\d+(?:\.\d+)?[kMGT]?)"
-SHARE = r"(\d+ %)"
+SHARE = r"(\d+%)"
 HEADS = {"durations, calls": "durations", "  share cause, evidence": "causes",
          "  calls    mean running preempt blocked callees migrate": "groups",
          "  calls    mean     min     max  excess thread": "threads",
@@ -61,7 +61,7 @@ def check_durations(found, whole):
 
 
 def check_causes(found, causes):
-    shown = [m.groups() for m in (re.match(r"\s{0,6}(\d+ %) (\S+?)(\??)$", l) for l in found) if m]
+    shown = [m.groups() for m in (re.match(r"\s{0,6}(\d+%) (\S+?)(\??)$", l) for l in found) if m]
     same("causes", "rows", len(causes), len(shown))
     for cause, (part, kind, doubt) in zip(causes, shown):
         same("causes", "kind", cause["kind"], kind)

@@ -31,7 +31,7 @@ if to_themselves; then
 else
 	skip "the report names the mutex" "$of_others"
 fi
-like 2.out '^next +ispot report --slow ' "and the next command"
+like 2.out '^Next: +ispot report --slow ' "and the next command"
 like 3.out 'queued for a lock: ' "the slow calls queued"
 like 3.out '^durations, calls' "their durations have heaps"
 ispot diff --json before.data -- after.data >diff.json

@@ -78,7 +78,7 @@ is $? 0 "contended: the first screen"
 # Columns, not bytes: awk counts the former in no locale or in some, so only first bytes are counted.
 LC_ALL=C tr -d '\200-\277' <contended.screen | LC_ALL=C awk 'length > 80 { print; bad = 1 } END { exit bad }' >wide
 ok $? "contended: no line beyond 80 columns" || diag wide
-like contended.screen 'SCI +lost +calls' "contended: the table"
+like contended.screen 'LOST +TIME +CALLS' "contended: the table"
 unlike contended.screen 'in fast / slow calls' "contended: no table of counters that were not asked for"
 
 record short -- "$MB/exact" -n 11
@@ -159,7 +159,7 @@ done
 ok "$turned" "turns: the lock that is too dear is traced more than once" ||
 	diag "$(jq -c '.not_traced, .self_cost' turns.json)"
 "$ISPOT" report -i turns.data >turns.screen 2>&1
-like turns.screen 'pthread_mutex_lock in turns, [1-9][0-9]? % of the time' "turns: and that is said" || diag turns.screen
+like turns.screen 'pthread_mutex_lock in turns, [1-9][0-9]?% of the time' "turns: and that is said" || diag turns.screen
 score=$(jq '[.blocks[] | select(.name == "pthread_mutex_lock") | .sci] | max // 0' turns.json)
 truth turns | awk '$2 == "sci" { print $3 }' >turns.truth
 within "$score" "$(sed 's/+-.*/+-0.15/' turns.truth)"
@@ -207,7 +207,7 @@ if "${CC:-cc}" -O1 -g -o later "$ROOT/tests/live/later.c" 2>later.err; then
 		"dear once traced: when its probes were taken out" || diag "$(jq -c .not_traced later.json)"
 	has later f
 	"$ISPOT" report -i later.data >later.screen 2>&1
-	like later.screen '^(traced in part)? +f until ' "dear once traced: not called untraced"
+	like later.screen '^(Partly traced)? +f until ' "dear once traced: not called untraced"
 else
 	skip "what is dear once traced" "no compiler: $(head -1 later.err)"
 fi

@@ -18,7 +18,7 @@ is "$(jq '.blocks[] | select(.kind == "sequence" and .name == "pthread_mutex_loc
 covers() {
 	"$ISPOT" report --by sequence -v -i "$1.data" >"$1.txt" 2>"$1.err"
 	tr '\n' ' ' <"$1.txt" >"$1.line"
-	like "$1.line" 'sequences hold (9[0-9]|100) % *of +the +calls' "$1: 50 sequences hold 90 % of the calls"
+	like "$1.line" 'sequences hold (9[0-9]|100)% *of +the +calls' "$1: 50 sequences hold 90 % of the calls"
 }
 # try NAME COMMAND...: recorded with the patterns in $patterns, or skipped
 try() {

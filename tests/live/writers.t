@@ -8,7 +8,7 @@ needs_helper writers
 WRITERS=$HELPERS/writers
 
 # The paragraph of the report, on one line.
-paragraph() { COLUMNS=80 "$ISPOT" report -i "$1.data" | tr -s ' \n' ' ' | sed 's/ SCI lost .*//'; }
+paragraph() { COLUMNS=80 "$ISPOT" report -i "$1.data" | tr -s ' \n' ' ' | sed 's/ LOST TIME .*//'; }
 
 by=ahead
 
@@ -23,7 +23,7 @@ told() {
 	done
 	report "$name"
 	is "$status" 0 "$name: status" || diag "$name.err"
-	if grep -q "wait for a CPU" "$name.told"; then
+	if grep -qE "[Ww]ait(ing|s) for a CPU" "$name.told"; then
 		skip "$name: the paragraph" "other programs had the CPUs"
 	else
 		like "$name.told" "$words" "$name: the paragraph"
@@ -33,7 +33,7 @@ told() {
 		"$name: nothing loses more threads than it has"
 }
 
-told queue "signal in Db::put\(\).*; condition-wait is [0-9]+ %.*, most often ended by another thread in it" \
+told queue "condition variable in Db::put\(\).* Why [0-9]+% of what it loses itself is condition variable Woken by another thread in it" \
 	-F Db::put -F Log::append -- "$WRITERS"
 matches_truth queue calls
 nothing_lost queue
@@ -50,10 +50,10 @@ slept=$(jq '[.blocks[] | select(.verdict == "idle" and (.name | test("Pool::park
 ok $? "the sleeps of a pool of 150" || diag "${slept:-none}"
 
 # Whoever waits in a library's function is told by who called it.
-told callers "signal in pthread_cond_wait( 0x[0-9a-f]+)?( \([^)]*\))?, called (from|under) Db::put\(\)" \
+told callers "condition variable in pthread_cond_wait( 0x[0-9a-f]+)?( \([^)]*\))?, called (from|under) Db::put\(\)" \
 	-F pthread_cond_wait -- "$WRITERS" 3 901
 
 # Nothing said: functions are chosen while it runs.
-told chosen "Threads wait for another thread's signal" -- "$WRITERS" 6 2001
+told chosen "Waiting on a condition variable" -- "$WRITERS" 6 2001
 
 done_testing
