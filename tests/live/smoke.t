@@ -170,7 +170,8 @@ said none 'no-such-file'
 
 # ---- every view and every other command ----
 
-for view in "" "--by lock" "--by sequence" "--by site" "--by thread" "--slow cache_get" --csv; do
+most_called=$(jq -r '[.blocks[] | select(.kind == "function")] | max_by(.calls).name' chosen.json)
+for view in "" "--by lock" "--by sequence" "--by site" "--by thread" "--slow $most_called" --csv; do
 	# shellcheck disable=SC2086 # options
 	"$ISPOT" report -i chosen.data $view >view.out 2>view.err && [ -s view.out ]
 	ok $? "report $view" || diag view.err
