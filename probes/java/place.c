@@ -45,8 +45,30 @@ static const char *choose(void)
 	return "/tmp";
 }
 
-/* What recorders that were killed have left; of this user, or as root of anybody. */
-static void sweep(const char *in)
+/*
+ * By descriptors: anybody may have made a link or a directory of that name, and may make another of
+ * it at any time. Only what this user has made is removed.
+ */
+static void remove_place(int in, const char *name)
+{
+	int fd = openat(in, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	DIR *dir = fd < 0 || fstat(fd, &st) || st.st_uid != geteuid() ? NULL : fdopendir(fd);
+	struct dirent *e;
+	uint64_t uid;
+
+	while (dir && (e = readdir(dir)))
+		if (!text_parse_u64(e->d_name, &uid))
+			temporary_remove_at(fd, e->d_name);
+	if (dir) {
+		temporary_remove_at(in, name);
+		closedir(dir);
+	} else if (fd >= 0) {
+		close(fd);
+	}
+}
+
+void java_place_sweep(const char *in)
 {
 	DIR *dir = opendir(in);
 	struct dirent *e;
@@ -55,13 +77,9 @@ static void sweep(const char *in)
 		int pid = strncmp(e->d_name, PREFIX, strlen(PREFIX))
 				  ? 0
 				  : atoi(e->d_name + strlen(PREFIX));
-		char *path = pid > 0 && kill(pid, 0) && errno == ESRCH
-				     ? xasprintf("%s/%s", in, e->d_name)
-				     : NULL;
 
-		if (path)
-			java_place_remove(path);
-		free(path);
+		if (pid > 0 && kill(pid, 0) && errno == ESRCH)
+			remove_place(dirfd(dir), e->d_name);
 	}
 	if (dir)
 		closedir(dir);
@@ -146,20 +164,7 @@ char *java_place_of(const char *place, uid_t uid)
 
 void java_place_remove(const char *place)
 {
-	DIR *dir = opendir(place);
-	struct dirent *e;
-	uint64_t uid;
-
-	while (dir && (e = readdir(dir)))
-		if (!text_parse_u64(e->d_name, &uid)) {
-			char *of = java_place_of(place, (uid_t)uid);
-
-			temporary_remove(of);
-			free(of);
-		}
-	if (dir)
-		closedir(dir);
-	temporary_remove(place);
+	remove_place(AT_FDCWD, place);
 }
 
 int java_place_make(const struct java_recording *o, char **path, struct err *err)
@@ -173,7 +178,7 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 			       "this ispot was built without its Java agent; install a JDK "
 			       "(openjdk-17-jdk-headless) and build it again");
 	dir = choose();
-	sweep(dir);
+	java_place_sweep(dir);
 	*path = xasprintf("%s/" PREFIX "%d.XXXXXX", dir, getpid());
 	if (!mkdtemp(*path)) {
 		ret = -errno;

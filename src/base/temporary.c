@@ -45,16 +45,21 @@ static bool remove_files(int fd)
 	return any;
 }
 
-void temporary_remove(const char *directory)
+void temporary_remove_at(int in, const char *directory)
 {
-	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(in, directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0) {
 		for (int i = 0; i < PASSES_MAX && remove_files(fd); i++)
 			;
 		close(fd);
 	}
-	rmdir(directory);
+	unlinkat(in, directory, AT_REMOVEDIR);
+}
+
+void temporary_remove(const char *directory)
+{
+	temporary_remove_at(AT_FDCWD, directory);
 }
 
 void temporary_remove_all(void)
