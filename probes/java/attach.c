@@ -30,6 +30,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/identity.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/java/pauses.h"
@@ -345,17 +346,6 @@ static void child(struct machine *m, pid_t parent, const char *sees, const char 
 	_exit(write(ANSWERS_FD, &r, sizeof(r)) == sizeof(r) ? 0 : 1);
 }
 
-static bool told_to_end(const sigset_t *ends)
-{
-	sigset_t pending;
-
-	sigpending(&pending);
-	for (int number = 1; ends && number < SIGRTMIN; number++)
-		if (sigismember(ends, number) == 1 && sigismember(&pending, number) == 1)
-			return true;
-	return false;
-}
-
 /* One deadline for all that the machine does, and a signal ends it at once. */
 static int await(int in, const sigset_t *ends, struct reply *r)
 {
@@ -363,7 +353,7 @@ static int await(int in, const sigset_t *ends, struct reply *r)
 	struct pollfd p = { .fd = in, .events = POLLIN };
 
 	while (clock_now_ns() - since < 2 * PATIENCE_NS) {
-		if (told_to_end(ends))
+		if (ends && interrupt_pending())
 			return -EINTR;
 		if (poll(&p, 1, TURN_NS / 1000000) > 0)
 			return read(in, r, sizeof(*r)) == sizeof(*r) ? 0 : -EIO;

@@ -29,3 +29,12 @@ void interrupt_end(void)
 		sigaction(SIGINT, &before, NULL);
 	caught = false;
 }
+
+bool interrupt_pending(void)
+{
+	sigset_t pending;
+
+	return !sigpending(&pending) &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		sigismember(&pending, SIGHUP) == 1);
+}

@@ -21,4 +21,8 @@ static inline bool interrupt_noted(void)
 
 void interrupt_end(void);
 
+/* Whether SIGINT, SIGTERM or SIGHUP is blocked here and waits: a recorder that others hold up looks
+ * for it. */
+bool interrupt_pending(void);
+
 #endif

@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 #include "base/sanitizer.h"
+#include "symbol/dso/parser.h"
 #include "symbol/dso/sandbox.h"
 
 #define OTHER 65534
@@ -334,11 +335,101 @@ static void refused_once(void **state)
 	assert_int_equal(children(&last), 0);
 }
 
+/* The child has the rights of its file's owner, who may stop it: who ends ispot does not wait. */
+static void a_child_that_is_stopped(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	struct dso *dso[3];
+	char name[16], command[64];
+	sigset_t ends, before;
+	siginfo_t info;
+	pid_t child = 0;
+
+	needs_root();
+	make_both();
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "stopped%u", i);
+		snprintf(command, sizeof(command), "cp -p theirs %s", name);
+		fixture_run(command);
+		dso[i] = get(s, name);
+		children(&child);
+		kill(child, SIGSTOP);
+	}
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ends, &before);
+	kill(getpid(), SIGTERM);
+	alarm(90); /* one answer would take longer than this */
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(dso_functions(dso[i], &all), 0);
+	alarm(0);
+	assert_int_equal(children(&child), 0);
+	assert_int_equal(sigwaitinfo(&ends, &info), SIGTERM);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+/* What is kept of all files of others has one bound. */
+static void answers_have_room_and_no_more(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	uint64_t before = parser_bytes_most;
+
+	needs_root();
+	make_both();
+	fixture_run("cp -p theirs first && cp -p theirs second");
+	assert_true(dso_functions(get(s, "first"), &all) > 5);
+	parser_bytes_most = 1;
+	assert_int_equal(dso_functions(get(s, "second"), &all), 0);
+	parser_bytes_most = before;
+	assert_true(dso_functions(get(s, "theirs"), &all) > 5);
+}
+
+/* Root's program, by a link in somebody's directory, with a debug file beside the link; and one of
+ * somebody beside the program. */
+static void debug_files_of_others(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	struct dso *dso;
+	pid_t last;
+
+	needs_root();
+	fixture_run("rm -rf sound att && mkdir -m 755 sound att && cp app sound/app && "
+		    "objcopy --only-keep-debug sound/app sound/app.debug && "
+		    "strip --strip-all sound/app && "
+		    "objcopy --add-gnu-debuglink=sound/app.debug sound/app && "
+		    "mv sound/app.debug att/ && ln -s ../sound/app att/app && "
+		    "chown -h 65534:65534 att att/app");
+	dso = get(s, "att/app");
+	assert_true(dso_functions(dso, &all) > 0);
+	assert_false(dso_has_dwarf(dso));
+	dso_cache_free(s->cache);
+	s->cache = dso_cache_new();
+	fixture_run("cp att/app.debug sound && chown 65534:65534 sound/app.debug");
+	dso = get(s, "sound/app");
+	assert_false(dso_has_dwarf(dso));
+	dso_cache_free(s->cache);
+	s->cache = dso_cache_new();
+	fixture_run("chown 0:0 sound/app.debug");
+	dso = get(s, "att/app");
+	assert_true(dso_has_dwarf(dso));
+	assert_int_equal(children(&last), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(says_the_same), TEST(a_child_that_dies), TEST(names_are_demangled_there),
-		TEST(a_sandbox),     TEST(many_files),	      TEST(refused_once),
+		TEST(says_the_same),
+		TEST(a_child_that_dies),
+		TEST(a_child_that_is_stopped),
+		TEST(names_are_demangled_there),
+		TEST(a_sandbox),
+		TEST(many_files),
+		TEST(refused_once),
+		TEST(answers_have_room_and_no_more),
+		TEST(debug_files_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,8 @@
  * in .gnu_debuglink beside the file, in .debug beside it and under /usr/lib/debug, or from
  * debuginfod. Like libdwfl's own search, but the name may not lead elsewhere, only regular files
  * are opened, and what others may write is copied before it is mapped (file.h). A candidate is
- * believed if its build ID, or without one its checksum, is the right one.
+ * believed if its build ID, or without one its checksum, is the right one. What root reads in its
+ * own process is root's alone, whatever name has led to it.
  */
 #include "symbol/dso/internal.h"
 
@@ -18,8 +19,9 @@
 #include <elfutils/libdwelf.h>
 
 #include "base/text.h"
-#include "symbol/dso/file.h"
 #include "base/crc.h"
+#include "base/log.h"
+#include "symbol/dso/file.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
 
@@ -58,13 +60,27 @@ static bool is_right(int fd, const struct search *s)
 	return right;
 }
 
+/* Somebody else's debug file of root's program: parsing it is not for root. */
+static bool is_refused(const struct search *s, const struct dso_file *file, const char *path)
+{
+	char program[256], debug[256];
+
+	if (!s->dso->is_roots || !file->copied_bytes)
+		return false;
+	log_notice("%s is root's and its debug file %s is not: it is left out; chown it to root",
+		   text_printable(program, sizeof(program), s->dso->path),
+		   text_printable(debug, sizeof(debug), path));
+	return true;
+}
+
 /* Takes path. Returns the descriptor, or -1. */
 static int try_path(struct search *s, char *path)
 {
 	struct dso_file file;
 
 	if (!dso_file_open(&file, path)) {
-		if ((file.st.st_ino != s->dso->st.st_ino || file.st.st_dev != s->dso->st.st_dev) &&
+		if (!is_refused(s, &file, path) &&
+		    (file.st.st_ino != s->dso->st.st_ino || file.st.st_dev != s->dso->st.st_dev) &&
 		    is_right(file.fd, s)) {
 			s->path = path;
 			s->dso->copied_bytes += file.copied_bytes;
@@ -101,12 +117,14 @@ static int try_beside(struct search *s, const char *path, const char *name)
 	return fd;
 }
 
+/* Root's program may be reached by a link in anybody's directory: what is beside that is not its.
+ */
 static int try_link(struct search *s, const char *path, const char *name)
 {
 	char *real = realpath(path, NULL);
-	int fd = try_beside(s, path, name);
+	int fd = s->dso->is_roots ? -1 : try_beside(s, path, name);
 
-	if (fd < 0 && real && strcmp(real, path) != 0)
+	if (fd < 0 && real && (s->dso->is_roots || strcmp(real, path) != 0))
 		fd = try_beside(s, real, name);
 	free(real);
 	return fd;
@@ -187,12 +205,44 @@ void dso_no_other_files(struct dso *dso, Dwarf *dwarf)
 		dwarf_setalt(dwarf, dwarf);
 }
 
-static bool leads_to_file(const char *dir, const char *name)
+/* Where others may write, what root has put there stays if the directory is sticky. */
+static bool is_roots_place(const char *path, bool has_roots)
+{
+	struct stat st;
+
+	return !lstat(*path ? path : "/", &st) && !st.st_uid && !S_ISLNK(st.st_mode) &&
+	       (!(st.st_mode & (S_IWGRP | S_IWOTH)) || (has_roots && (st.st_mode & S_ISVTX)));
+}
+
+/* Nobody but root can put a file there, or another in its place: of what there is of the path. */
+static bool is_in_roots_hands(const char *path)
+{
+	char *there = xstrdup(path), *real = NULL, *end = there;
+	bool in_hands, has_roots = false;
+
+	while (!(real = realpath(*there ? there : "/", NULL)) && (end = strrchr(there, '/')))
+		*end = '\0';
+	in_hands = real != NULL;
+	for (end = real; in_hands && end && (in_hands = is_roots_place(real, has_roots));) {
+		has_roots = true;
+		end = strrchr(real, '/');
+		if (end)
+			*end = '\0';
+	}
+	free(real);
+	free(there);
+	return in_hands;
+}
+
+/* Or to nothing. */
+static bool leads_to_file(const struct dso *dso, const char *dir, const char *name)
 {
 	char *path = *name == '/' || !dir ? xstrdup(name) : xasprintf("%s/%s", dir, name);
 	struct stat st;
 	bool is_file = stat(path, &st) || S_ISREG(st.st_mode);
 
+	if (dso->is_roots)
+		is_file &= is_in_roots_hands(path);
 	free(path);
 	return is_file;
 }
@@ -214,8 +264,8 @@ bool dso_split_unit(struct dso *dso, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *s
 	if (!name)
 		name = string_of(unit, DW_AT_GNU_dwo_name);
 	real_dir = real ? dirname(real) : NULL;
-	safe = name && leads_to_file(real_dir, name) &&
-	       leads_to_file(string_of(unit, DW_AT_comp_dir), name);
+	safe = name && leads_to_file(dso, real_dir, name) &&
+	       leads_to_file(dso, string_of(unit, DW_AT_comp_dir), name);
 	free(real);
 	*split = (Dwarf_Die){ 0 };
 	return safe && !dwarf_cu_info(cu, NULL, NULL, NULL, split, NULL, NULL, NULL) && split->addr;

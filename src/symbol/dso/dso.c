@@ -103,6 +103,7 @@ static int open_file(struct dso *dso, const char *path, struct err *err)
 		return open_error(err, path, ret);
 	dso->st = file.st;
 	dso->copied_bytes = file.copied_bytes;
+	dso->is_roots = !geteuid() && !file.copied_bytes;
 	dso->fd = dso_file_take(&file);
 	return 0;
 }

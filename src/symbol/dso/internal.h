@@ -39,6 +39,7 @@ struct dso {
 	struct stat st;
 	int fd;		       /* of the file, or of its copy (file.h) */
 	uint64_t copied_bytes; /* of it and its debug files */
+	bool is_roots;	       /* root reads it, in its own process: nobody else can write it */
 	Elf *elf;	       /* NULL: parser.c has it */
 	const uint8_t *image;  /* the whole file, mapped by libelf or by parser.c */
 	size_t image_bytes;

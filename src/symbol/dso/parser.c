@@ -12,19 +12,25 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/sanitizer.h"
 #include "base/text.h"
 #include "symbol/dso/internal.h"
 #include "symbol/dso/sandbox.h"
 
-#define ANSWER_BYTES_MAX (1u << 30)
-#define ANSWER_WAIT_NS	 120000000000ull /* a question's whole answer */
-#define CHILDREN_MAX	 64 /* at once: for a further file the one that was asked longest ago ends */
-#define INLINES_MAX	 64
-#define NAMES_AT_ONCE	 1024
-#define NAMES_BYTES_MAX	 (256u << 20) /* of a file; further symbols stay as they are linked */
-#define NOBODY		 65534
+#define ANSWER_BYTES_MAX (1u << 29)
+
+/* A child is its file's owner's, who may stop it. A question's whole answer may take so long, and
+ * all answers together a part of the time since the first; then each gets the least. */
+#define ANSWER_WAIT_NS	120000000000ull
+#define ANSWER_LEAST_NS 2000000000ull
+#define ANSWERS_ONE_IN	4
+#define TURN_NS		100000000ull /* a look for signals in between */
+#define CHILDREN_MAX	64 /* at once: for a further file the one that was asked longest ago ends */
+#define INLINES_MAX	64
+#define NAMES_AT_ONCE	1024
+#define NOBODY		65534
 
 enum question {
 	ASK_ELF,
@@ -55,7 +61,7 @@ struct parser {
 	uint64_t asked; /* when last: a count of questions */
 	int fd;
 	struct strtab strings; /* of answers to single questions */
-	uint64_t names_bytes;  /* of demangled names */
+	uint64_t kept_bytes;   /* of its answers */
 	bool is_child;
 };
 
@@ -64,6 +70,10 @@ static struct {
 	VEC(struct parser *)
 } alive;
 static uint64_t questions; /* so far, of all */
+static uint64_t first_ns, waited_ns, kept_bytes;
+static bool told_of_room;
+uint64_t parser_bytes_most = 768ull << 20;
+static uint64_t ends_ns; /* since when a signal that ends ispot waits; 0: none does */
 
 /* ---- both sides: an answer is numbers and strings, one behind the other ---- */
 
@@ -113,12 +123,36 @@ static const char *take_string(struct answer *a)
 	return s;
 }
 
-static int send_all(int fd, const void *data, size_t n)
+/* One turn until the descriptor can be used; 0: not yet, or -errno. The deadline: 0: none. */
+static int await(int fd, short events, uint64_t deadline_ns)
 {
-	for (const char *at = data; n;) {
-		ssize_t sent = send(fd, at, n, MSG_NOSIGNAL);
+	struct pollfd p = { .fd = fd, .events = events };
+	uint64_t now_ns = clock_now_ns();
+	int ready;
 
-		if (sent < 0 && errno != EINTR)
+	if (!deadline_ns)
+		return 1;
+	if (!interrupt_pending())
+		ends_ns = 0;
+	else if (!ends_ns)
+		ends_ns = now_ns;
+	if (now_ns >= deadline_ns || (ends_ns && now_ns - ends_ns >= ANSWER_LEAST_NS))
+		return -ETIMEDOUT;
+	ready = poll(&p, 1, (int)(TURN_NS / 1000000));
+	return ready < 0 && errno != EINTR ? -errno : ready > 0;
+}
+
+static int send_all(int fd, const void *data, size_t n, uint64_t deadline_ns)
+{
+	int flags = MSG_NOSIGNAL | (deadline_ns ? MSG_DONTWAIT : 0);
+
+	for (const char *at = data; n;) {
+		int ready = await(fd, POLLOUT, deadline_ns);
+		ssize_t sent = ready > 0 ? send(fd, at, n, flags) : 0;
+
+		if (ready < 0)
+			return ready;
+		if (sent < 0 && errno != EINTR && errno != EAGAIN)
 			return -errno;
 		at += sent > 0 ? sent : 0;
 		n -= sent > 0 ? (size_t)sent : 0;
@@ -126,24 +160,17 @@ static int send_all(int fd, const void *data, size_t n)
 	return 0;
 }
 
-static int milliseconds_until(uint64_t deadline_ns)
-{
-	uint64_t now = clock_now_ns();
-
-	return deadline_ns <= now ? 0 : (int)((deadline_ns - now + 999999) / 1000000);
-}
-
 /* All of it until the deadline; 0: whenever it comes. */
 static int receive_all(int fd, void *data, size_t n, uint64_t deadline_ns)
 {
 	for (char *at = data; n;) {
-		struct pollfd p = { .fd = fd, .events = POLLIN };
-		int ready = deadline_ns ? poll(&p, 1, milliseconds_until(deadline_ns)) : 1;
-		ssize_t got;
+		int ready = await(fd, POLLIN, deadline_ns);
+		ssize_t got = ready > 0 ? read(fd, at, n) : -1;
 
+		if (ready < 0)
+			return ready;
 		if (!ready)
-			return -ETIMEDOUT;
-		got = ready < 0 ? -1 : read(fd, at, n);
+			continue;
 		if (!got)
 			return -EPIPE;
 		if (got < 0 && errno != EINTR)
@@ -395,7 +422,7 @@ static void serve(struct dso *dso, int fd)
 			_exit(0);
 		answer(dso, &r, name, &out);
 		bytes = out.n;
-		if (send_all(fd, &bytes, sizeof(bytes)) || send_all(fd, out.s, out.n))
+		if (send_all(fd, &bytes, sizeof(bytes), 0) || send_all(fd, out.s, out.n, 0))
 			_exit(0);
 		text_release(&out);
 		free(name);
@@ -403,14 +430,13 @@ static void serve(struct dso *dso, int fd)
 }
 
 /* Whose rights it has: the owner's, who gains nothing by them, and who may read what the file
- * refers to. */
+ * refers to. Not the file's group's: a directory may have given it one that its owner is not in. */
 static void become_child(struct dso *dso, int fd)
 {
 	uid_t uid = dso->st.st_uid ? dso->st.st_uid : NOBODY;
-	gid_t gid = dso->st.st_uid && dso->st.st_gid ? dso->st.st_gid : NOBODY;
 
 	dso->parser->is_child = true;
-	if (sandbox_enter(uid, gid, fd, dso->fd))
+	if (sandbox_enter(uid, NOBODY, fd, dso->fd))
 		_exit(126);
 	serve(dso, fd);
 }
@@ -492,10 +518,20 @@ static void give_up(struct dso *dso, int code)
 	dso->parser->failed = true;
 }
 
-/* The answer's bytes, which live as long as the dso; false: there is none. */
+static uint64_t patience_ns(uint64_t now_ns)
+{
+	uint64_t all_ns = ANSWER_WAIT_NS + (now_ns - first_ns) / ANSWERS_ONE_IN;
+	uint64_t left_ns = all_ns > waited_ns ? all_ns - waited_ns : 0;
+
+	if (left_ns > ANSWER_WAIT_NS)
+		return ANSWER_WAIT_NS;
+	return left_ns > ANSWER_LEAST_NS ? left_ns : ANSWER_LEAST_NS;
+}
+
+/* The answer's bytes, which are to be freed; false: there is none. */
 static bool ask(struct dso *dso, struct request r, const char *name, char **room, struct answer *a)
 {
-	uint64_t bytes = 0, deadline_ns = clock_now_ns() + ANSWER_WAIT_NS;
+	uint64_t bytes = 0, now_ns = clock_now_ns(), deadline_ns;
 	int ret;
 
 	if (!dso->parser || (dso->parser->pid <= 0 && !dso->parser->failed))
@@ -504,9 +540,12 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 		return false;
 	dso->parser->asked = ++questions;
 	r.name_bytes = name ? (uint32_t)strlen(name) : 0;
-	ret = send_all(dso->parser->fd, &r, sizeof(r));
+	if (!first_ns)
+		first_ns = now_ns;
+	deadline_ns = now_ns + patience_ns(now_ns);
+	ret = send_all(dso->parser->fd, &r, sizeof(r), deadline_ns);
 	if (!ret)
-		ret = send_all(dso->parser->fd, name, r.name_bytes);
+		ret = send_all(dso->parser->fd, name, r.name_bytes, deadline_ns);
 	if (!ret)
 		ret = receive_all(dso->parser->fd, &bytes, sizeof(bytes), deadline_ns);
 	if (!ret && bytes > ANSWER_BYTES_MAX)
@@ -514,6 +553,7 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 	*room = ret ? NULL : xmalloc(bytes + 1);
 	if (!ret)
 		ret = receive_all(dso->parser->fd, *room, bytes, deadline_ns);
+	waited_ns += clock_now_ns() - now_ns;
 	if (ret) {
 		free(*room);
 		give_up(dso, ret);
@@ -523,10 +563,39 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 	return true;
 }
 
+/* False: there is no room for so much more of this file. */
+static bool take_room(struct dso *dso, uint64_t bytes)
+{
+	if (kept_bytes + bytes <= parser_bytes_most) {
+		kept_bytes += bytes;
+		dso->parser->kept_bytes += bytes;
+		return true;
+	}
+	if (!told_of_room)
+		log_notice("files that others may write have more symbols than there is room for "
+			   "(%llu MiB): the last ones are left out",
+			   (unsigned long long)parser_bytes_most >> 20);
+	told_of_room = true;
+	return false;
+}
+
+/* An answer that stays, as most of it does. */
+static bool ask_all(struct dso *dso, struct request r, char **room, struct answer *a)
+{
+	if (!ask(dso, r, NULL, room, a))
+		return false;
+	if (take_room(dso, (uint64_t)(a->end - a->at)))
+		return true;
+	free(*room);
+	return false;
+}
+
 static const char *keep(struct dso *dso, const char *s)
 {
 	struct strtab *strings = &dso->parser->strings;
 
+	if (strtab_find(strings, s) == MAP_NONE && !take_room(dso, strlen(s) + 1))
+		return "";
 	return strtab_get(strings, strtab_add(strings, s));
 }
 
@@ -629,7 +698,7 @@ void parser_imports(struct dso *dso)
 {
 	struct answer a;
 	char *room;
-	bool answered = ask(dso, (struct request){ .question = ASK_IMPORTS }, NULL, &room, &a);
+	bool answered = ask_all(dso, (struct request){ .question = ASK_IMPORTS }, &room, &a);
 
 	dso->imports_loaded = true;
 	if (!answered)
@@ -647,7 +716,7 @@ void parser_markers(struct dso *dso)
 {
 	struct answer a;
 	char *room;
-	bool answered = ask(dso, (struct request){ .question = ASK_MARKERS }, NULL, &room, &a);
+	bool answered = ask_all(dso, (struct request){ .question = ASK_MARKERS }, &room, &a);
 
 	dso->markers_loaded = true;
 	if (!answered)
@@ -670,7 +739,7 @@ void parser_slots(struct dso *dso)
 {
 	struct answer a;
 	char *room;
-	bool answered = ask(dso, (struct request){ .question = ASK_SLOTS }, NULL, &room, &a);
+	bool answered = ask_all(dso, (struct request){ .question = ASK_SLOTS }, &room, &a);
 
 	dso->slots_loaded = true;
 	if (!answered)
@@ -688,7 +757,7 @@ void parser_functions(struct dso *dso)
 {
 	struct answer a;
 	char *room;
-	bool answered = ask(dso, (struct request){ .question = ASK_FUNCTIONS }, NULL, &room, &a);
+	bool answered = ask_all(dso, (struct request){ .question = ASK_FUNCTIONS }, &room, &a);
 
 	dso->symbols_loaded = true; /* not before the child is there, which loads them */
 	dso->symbol_source = "none";
@@ -718,7 +787,7 @@ void parser_variables(struct dso *dso)
 {
 	struct answer a;
 	char *room;
-	bool answered = ask(dso, (struct request){ .question = ASK_VARIABLES }, NULL, &room, &a);
+	bool answered = ask_all(dso, (struct request){ .question = ASK_VARIABLES }, &room, &a);
 
 	dso->variables_loaded = true;
 	if (!answered)
@@ -800,11 +869,6 @@ struct dso_line parser_function_line(struct dso *dso, const struct dso_function 
 			(struct request){ .question = ASK_FUNCTION_LINE, .n = number_of(dso, f) });
 }
 
-static bool has_room_for_names(const struct dso *dso)
-{
-	return !dso->parser || dso->parser->names_bytes <= NAMES_BYTES_MAX;
-}
-
 /* Without an answer they are the symbol. */
 static void take_names(struct dso *dso, struct answer *a, struct dso_function *f)
 {
@@ -812,7 +876,6 @@ static void take_names(struct dso *dso, struct answer *a, struct dso_function *f
 
 	if (a->is_bad || f->name)
 		return;
-	dso->parser->names_bytes += strlen(name) + strlen(bare);
 	f->name = arena_strdup(&dso->strings, name);
 	f->bare_name = arena_strdup(&dso->strings, bare);
 }
@@ -823,8 +886,7 @@ void parser_names(struct dso *dso, struct dso_function *f)
 	struct answer a;
 	char *room;
 
-	if (has_room_for_names(dso) &&
-	    ask(dso, (struct request){ .question = ASK_NAMES, .n = first }, NULL, &room, &a)) {
+	if (ask_all(dso, (struct request){ .question = ASK_NAMES, .n = first }, &room, &a)) {
 		for (uint64_t i = first; i < dso->functions.n && a.at < a.end && !a.is_bad; i++)
 			take_names(dso, &a, &dso->functions.data[i]);
 		free(room);
@@ -838,11 +900,9 @@ char *parser_demangle(struct dso *dso, const char *symbol)
 	struct answer a;
 	char *room, *name;
 
-	if (!has_room_for_names(dso) ||
-	    !ask(dso, (struct request){ .question = ASK_DEMANGLED }, symbol, &room, &a))
+	if (!ask(dso, (struct request){ .question = ASK_DEMANGLED }, symbol, &room, &a))
 		return xstrdup(symbol);
 	name = xstrdup(take_string(&a));
-	dso->parser->names_bytes += strlen(name);
 	free(room);
 	return name;
 }
@@ -910,6 +970,7 @@ void parser_free(struct parser *p)
 	if (!p)
 		return;
 	end(p);
+	kept_bytes -= p->kept_bytes;
 	strtab_release(&p->strings);
 	free(p);
 }

@@ -36,6 +36,9 @@ enum dso_language parser_language(struct dso *dso, uint64_t address);
 bool parser_only_inlined(struct dso *dso, const char *name);
 bool parser_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out);
 
+/* Of the answers of all files so much is kept; what comes after that is left out, with a word. */
+extern uint64_t parser_bytes_most;
+
 void parser_free(struct parser *p); /* ends the child */
 
 #endif
