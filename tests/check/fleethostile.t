@@ -50,6 +50,25 @@ spoil twice <<<"ALTER TABLE apps RENAME TO a; CREATE TABLE apps(id INTEGER, name
 ok "names whose numbers are not one each" refuses twice "$not_theirs"
 ok "nor is it written into" loud "$not_theirs" "$ISPOT" fleet reduce --db twice.db fleet/machine00001.fleet
 
+# A journal beside it, as of a transaction that was cut off, which says that it was of several databases and names the
+# file that SQLite is to remove when it has played it back.
+cp sound.db journal.db
+echo precious >precious
+python3 - <<'EOP'
+import os, struct
+raw = open("journal.db", "rb").read()
+page = struct.unpack(">H", raw[16:18])[0]
+page = 65536 if page == 1 else page
+name = os.path.abspath("precious").encode()
+magic = bytes.fromhex("d9d505f920a163d7")
+with open("journal.db-journal", "wb") as f:
+    f.write((magic + struct.pack(">IIIII", 0, 1, len(raw) // page, 512, page)).ljust(512, b"\0"))
+    f.write(struct.pack(">I", 0x40000000 // page + 1) + name + struct.pack(">II", len(name), sum(name)) + magic)
+EOP
+"$ISPOT" fleet reduce --db journal.db fleet/machine00001.fleet >journal.out 2>&1
+ok "a journal does not name what is removed" grep -q precious precious
+ok "and why is said" grep -q "a journal is beside it" journal.out
+
 # A tree whose inner page has its one child a hundred times, for each of several levels: SQLite would walk it for ever.
 python3 - <<'EOP'
 import sqlite3, struct

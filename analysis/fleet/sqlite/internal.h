@@ -51,6 +51,9 @@ struct fleet_store {
 		most_turns; /* of WORK_TURN instructions of SQLite's, of the statement that runs */
 };
 
+/* The name by which SQLite opens files (vfs.c); NULL: its own. */
+const char *store_vfs(void);
+
 /* The sentence for what SQLite said last. */
 int store_failed(struct fleet_store *s, struct err *err);
 

@@ -119,6 +119,12 @@ int store_failed(struct fleet_store *s, struct err *err)
 			"%s: reading it takes longer than what a fleet's database of its size "
 			"can hold; name another with --db",
 			s->path);
+	if (rc == SQLITE_CANTOPEN)
+		return err_set(err, -EPERM,
+			       "%s: a journal is beside it that somebody else has made, or that is "
+			       "of other databases, too; remove %s-journal, or name another with "
+			       "--db",
+			       s->path, s->path);
 	if (rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT)
 		return err_set(err, -EBADMSG, "%s: not a sound SQLite file; name another with --db",
 			       s->path);
@@ -231,6 +237,8 @@ static int make_tables(struct fleet_store *s, bool make, struct err *err)
 
 	if (pragma(s, "PRAGMA application_id") == APPLICATION_ID)
 		return !make || create_tables(s, TRIO_TABLES) ? 0 : store_failed(s, err);
+	if (sqlite3_errcode(s->db) == SQLITE_CANTOPEN)
+		return store_failed(s, err);
 	if (sqlite3_errcode(s->db) == SQLITE_NOTADB || !make ||
 	    pragma(s, "SELECT count(*) FROM sqlite_master"))
 		return err_set(err, -EBADMSG,
@@ -308,8 +316,15 @@ static int check_tables(struct fleet_store *s, struct err *err)
 static int make_file(const char *path, struct err *err)
 {
 	struct output file;
+	struct stat st;
 	int rc;
 
+	if (!stat(path, &st) && !geteuid() && !output_owner_is_trusted(st.st_uid))
+		return err_set(
+			err, -EPERM,
+			"%s belongs to another user; run ispot as that user, or name another "
+			"database with --db",
+			path);
 	if (!access(path, F_OK))
 		return output_try(path, err);
 	rc = output_open(&file, path, err);
@@ -328,7 +343,7 @@ int fleet_store_open(struct fleet_store **store, const char *path, bool make, st
 			     strerror(errno));
 	else
 		rc = make ? make_file(path, err) : 0;
-	if (!rc && (sqlite3_open_v2(path, &s->db, flags, NULL) != SQLITE_OK || !distrust(s)))
+	if (!rc && (sqlite3_open_v2(path, &s->db, flags, store_vfs()) != SQLITE_OK || !distrust(s)))
 		rc = store_failed(s, err);
 	if (!rc) {
 		sqlite3_busy_timeout(s->db, 10000);
