@@ -62,13 +62,17 @@ static bool map_region(struct inproc_region *g, int fd, uid_t owner, uint64_t ri
 
 static void write_object(struct inproc_drain *d, struct inproc_region *g)
 {
-	char path[64], program[4096];
+	char path[32], exe[64], program[4096];
 	struct text line = { 0 };
 	struct meta_object o = { .build_id = "", .path = program };
+	struct stat st;
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", g->pid);
-	n = readlink(path, program, sizeof(program) - 1);
+	/* in a container the machine knows itself by another number, which may be anybody's here */
+	snprintf(path, sizeof(path), "/proc/%d", g->pid);
+	snprintf(exe, sizeof(exe), "%s/exe", path);
+	n = stat(path, &st) || st.st_uid != g->owner ? -1
+						     : readlink(exe, program, sizeof(program) - 1);
 	if (n < 0)
 		n = snprintf(program, sizeof(program), "java");
 	program[n] = '\0';

@@ -19,6 +19,11 @@
 
 #define LINE_MAX_BYTES 1024
 
+/* The log is the program's, which may make it of any size: as much is read of it in a turn, and in
+ * a turn of all logs. The rest follows in the next turns; the last one reads as much as any. */
+#define LOG_TURN_BYTES	(1l << 20)
+#define LOGS_TURN_BYTES (8l << 20)
+
 /* ---- the option ---- */
 
 /* Of JAVA_VERSION="17.0.15"; before 9 it was 1.8.0. 0: not known. */
@@ -139,21 +144,23 @@ static void find_logs(struct java_pauses *p)
 		closedir(all);
 }
 
-/* Whole lines from where the log was read to; of one that is being written the rest comes later. */
-static void read_lines(struct java_log *log, int fd,
+/* Whole lines from where the log was read to; of one that is being written the rest comes later.
+ * Returns how many bytes it has read. */
+static long read_lines(struct java_log *log, int fd,
 		       void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
 		       void *self)
 {
 	FILE *f = fdopen(fd, "r");
 	char line[LINE_MAX_BYTES];
 	uint64_t end_ns, ns;
+	long from = log->at;
 
 	if (!f) {
 		close(fd);
-		return;
+		return 0;
 	}
 	fseek(f, log->at, SEEK_SET);
-	while (fgets(line, sizeof(line), f)) {
+	while (log->at - from < LOG_TURN_BYTES && fgets(line, sizeof(line), f)) {
 		size_t n = strlen(line);
 
 		if (n && line[n - 1] != '\n' && n < sizeof(line) - 1)
@@ -163,6 +170,7 @@ static void read_lines(struct java_log *log, int fd,
 			visit(self, log->pid, end_ns, ns);
 	}
 	fclose(f);
+	return log->at - from;
 }
 
 /* The program owns the directory: no link, no pipe of its is followed or waited for. -1: no file.
@@ -180,7 +188,7 @@ static int open_file(const char *name, struct stat *st)
 
 /* A full one has another name by now. None is kept open: a build may start thousands of machines.
  */
-static void follow(const struct java_pauses *p, struct java_log *log,
+static long follow(const struct java_pauses *p, struct java_log *log,
 		   void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns), void *self)
 {
 	char *name = xasprintf("%s/%u/" JAVA_PAUSES "%d.log", p->directory, (unsigned)log->user,
@@ -188,31 +196,35 @@ static void follow(const struct java_pauses *p, struct java_log *log,
 	char *full = xasprintf("%s.0", name);
 	struct stat now, before;
 	int fd = open_file(name, &now), old;
+	long n = 0;
 
 	if (fd >= 0 && now.st_ino != log->inode) {
 		old = log->inode ? open_file(full, &before) : -1;
 		if (old >= 0 && before.st_ino == log->inode)
-			read_lines(log, old, visit, self);
+			n = read_lines(log, old, visit, self);
 		else if (old >= 0)
 			close(old);
 		log->inode = now.st_ino;
 		log->at = 0;
 	}
 	if (fd >= 0 && now.st_size > log->at)
-		read_lines(log, fd, visit, self);
+		n += read_lines(log, fd, visit, self);
 	else if (fd >= 0)
 		close(fd);
 	free(full);
 	free(name);
+	return n;
 }
 
 void java_pauses_read(struct java_pauses *p,
 		      void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
 		      void *self)
 {
+	long n = 0;
+
 	find_logs(p);
-	vec_for_each (&p->logs, struct java_log, log)
-		follow(p, log, visit, self);
+	for (size_t i = 0; i < p->logs.n && n < LOGS_TURN_BYTES; i++)
+		n += follow(p, &p->logs.data[p->next++ % p->logs.n], visit, self);
 }
 
 void java_pauses_release(struct java_pauses *p)

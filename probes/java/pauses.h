@@ -20,6 +20,7 @@ struct java_pauses {
 	struct {
 		VEC(struct java_log)
 	} logs;
+	size_t next; /* whose turn it is */
 };
 
 struct java_log {
@@ -41,7 +42,7 @@ char *java_pauses_log(pid_t pid, const char *directory, bool on);
 bool java_pauses_parse(const char *line, uint64_t *end_ns, uint64_t *ns);
 
 void java_pauses_init(struct java_pauses *p, const char *directory);
-/* The lines that have come since the last time. */
+/* The lines that have come since the last time, of each log at most a MiB of them. */
 void java_pauses_read(struct java_pauses *p,
 		      void (*visit)(void *self, pid_t pid, uint64_t end_ns, uint64_t ns),
 		      void *self);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probes/place/probeset.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/regular.h"
 #include "probes/bpf/wire.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/kernel/usession.h"
@@ -54,7 +54,7 @@ static void read_page(struct probeset *set, const char *path, uint64_t file_offs
 
 	if (has_read(set, path, file_offset) && has_read(set, path, last_byte))
 		return;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = regular_open(path, NULL); /* whatever has come to its place since it was chosen */
 	if (fd < 0)
 		return;
 	n = pread(fd, instruction, sizeof(instruction), file_offset);

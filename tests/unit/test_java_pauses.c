@@ -148,6 +148,33 @@ static void many_logs(void **state)
 	assert_int_equal(s.n, 100);
 }
 
+/* The program may make its log of any size: a turn reads a part of it. */
+static void a_log_without_end(void **state)
+{
+	char dir[] = "/tmp/ispot-unit.XXXXXX", *own, *name;
+	struct java_pauses p;
+	struct seen s = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	own = xasprintf("%s/7", dir);
+	assert_int_equal(mkdir(own, 0700), 0);
+	name = xasprintf("%s/safepoint-42.log", own);
+	say(name, "[100ns] Safepoint \"A\", Total: 10 ns\n");
+	assert_int_equal(truncate(name, 1ll << 40), 0);
+	java_pauses_init(&p, dir);
+	java_pauses_read(&p, see, &s);
+	assert_int_equal(s.n, 1);
+	assert_in_range(p.logs.data[0].at, 1 << 20, 2 << 20);
+	java_pauses_read(&p, see, &s);
+	assert_in_range(p.logs.data[0].at, 2 << 20, 4 << 20);
+	java_pauses_release(&p);
+	temporary_remove(own);
+	temporary_remove(dir);
+	free(own);
+	free(name);
+}
+
 /* A machine of which nothing is known gets no option that it may not know. */
 static void who_does_not_know_the_option_gets_none(void **state)
 {
@@ -187,6 +214,7 @@ int main(void)
 		cmocka_unit_test(lines),
 		cmocka_unit_test(a_log_is_read_while_it_is_written),
 		cmocka_unit_test(many_logs),
+		cmocka_unit_test(a_log_without_end),
 		cmocka_unit_test(who_does_not_know_the_option_gets_none),
 	};
 
