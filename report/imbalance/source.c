@@ -15,21 +15,25 @@
 #define LINE_BYTES   256
 #define SOURCE_BYTES (64 << 20) /* of what anybody has written */
 
+#define NOBODY 65534
+
 /* Of proc files the size is 0. */
-static bool is_source(const struct stat *st, bool everybody)
+static bool is_source(const struct stat *st)
 {
-	return st->st_size > 0 && st->st_size <= SOURCE_BYTES &&
-	       (!everybody || (st->st_mode & S_IROTH));
+	return st->st_size > 0 && st->st_size <= SOURCE_BYTES;
 }
 
+/* As root: as somebody who may read what everybody may, directories on the way included. */
 static FILE *open_source(const char *path)
 {
 	struct identity user;
-	bool as_user = identity_of_sudo(&user);
+	bool as_user = !geteuid();
 	struct stat st;
 	FILE *f;
 	int fd;
 
+	if (!identity_of_sudo(&user))
+		user = (struct identity){ .uid = NOBODY, .gid = NOBODY };
 	if (as_user && identity_files_as(&user))
 		return NULL;
 	fd = regular_open(path, &st);
@@ -37,7 +41,7 @@ static FILE *open_source(const char *path)
 		identity_files_back();
 	if (fd < 0)
 		return NULL;
-	f = is_source(&st, !as_user && !geteuid()) ? fdopen(fd, "r") : NULL;
+	f = is_source(&st) ? fdopen(fd, "r") : NULL;
 	if (!f)
 		close(fd);
 	return f;

@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-static bool is_trusted_owner(uid_t owner)
+bool output_owner_is_trusted(uid_t owner)
 {
 	struct identity user;
 
@@ -99,7 +99,7 @@ static int open_existing(struct output *out, const char *path, const struct stat
 			return open_failed(path, err);
 		return open_new(out, path, err);
 	}
-	if (geteuid() == 0 && S_ISFIFO(st->st_mode) && !is_trusted_owner(st->st_uid))
+	if (geteuid() == 0 && S_ISFIFO(st->st_mode) && !output_owner_is_trusted(st->st_uid))
 		return err_set(
 			err, -EPERM,
 			"%s is a pipe that belongs to another user; name another file with -o",
@@ -112,8 +112,26 @@ static int foreign_link(const char *path, struct err *err)
 {
 	return err_set(
 		err, -EPERM,
-		"%s is a link that belongs to another user; remove it or name another file with -o",
+		"%s is or passes a link that belongs to another user; remove it or name another file "
+		"with -o",
 		path);
+}
+
+/* Whether a directory on the way is a link that somebody else has made. */
+static bool passes_foreign_link(const char *path)
+{
+	char *part = xstrdup(path);
+	bool passes = false;
+	struct stat st;
+
+	for (char *slash = part; !passes && !geteuid() && (slash = strchr(slash + 1, '/'));) {
+		*slash = '\0';
+		passes = !lstat(part, &st) && S_ISLNK(st.st_mode) &&
+			 !output_owner_is_trusted(st.st_uid);
+		*slash = '/';
+	}
+	free(part);
+	return passes;
 }
 
 static int open_path(struct output *out, const char *path, struct err *err)
@@ -121,11 +139,13 @@ static int open_path(struct output *out, const char *path, struct err *err)
 	struct stat st;
 	char target[PATH_MAX];
 
+	if (passes_foreign_link(path))
+		return foreign_link(path, err);
 	if (lstat(path, &st))
 		return errno == ENOENT ? open_new(out, path, err) : open_failed(path, err);
 	if (!S_ISLNK(st.st_mode))
 		return open_existing(out, path, &st, err);
-	if (geteuid() == 0 && !is_trusted_owner(st.st_uid))
+	if (geteuid() == 0 && !output_owner_is_trusted(st.st_uid))
 		return foreign_link(path, err);
 	if (!realpath(path, target))
 		return open_failed(path, err);
@@ -146,7 +166,7 @@ static int open_directory(struct output *out, const char *path, struct err *err)
 	if (out->fd < 0)
 		return err_set(err, -errno, "%s: %s; name a directory, not a link to one, with %s",
 			       path, strerror(errno), out->option);
-	if (!fstat(out->fd, &st) && is_trusted_owner(st.st_uid) && !(st.st_mode & 022))
+	if (!fstat(out->fd, &st) && output_owner_is_trusted(st.st_uid) && !(st.st_mode & 022))
 		return 0;
 	close(out->fd);
 	out->fd = -1;
@@ -223,13 +243,15 @@ static int try_path(struct output *out, const char *path, struct err *err)
 	struct stat st;
 	int ret;
 
-	if (lstat(path, &st) && errno == ENOENT) {
-		ret = open_new(out, path, err);
+	if (passes_foreign_link(path))
+		return foreign_link(path, err);
+	if (lstat(path, &st)) {
+		ret = errno == ENOENT ? open_new(out, path, err) : open_failed(path, err);
 		if (!ret)
 			unlink(path);
 		return ret;
 	}
-	if (S_ISLNK(st.st_mode) && geteuid() == 0 && !is_trusted_owner(st.st_uid))
+	if (S_ISLNK(st.st_mode) && geteuid() == 0 && !output_owner_is_trusted(st.st_uid))
 		return foreign_link(path, err);
 	out->fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	return out->fd < 0 && errno != ENXIO ? open_failed(path, err) : 0;

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct err;
 
@@ -29,6 +30,9 @@ struct output {
  * called it, where he may, and is his in any case.
  */
 int output_open(struct output *out, const char *path, struct err *err);
+
+/* Root, this user, or the user behind sudo. */
+bool output_owner_is_trusted(uid_t owner);
 
 /* Whether output_open() will succeed, as far as that can be known before; changes nothing. */
 int output_try(const char *path, struct err *err);

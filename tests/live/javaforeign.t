@@ -100,6 +100,7 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	int jvm = open("libjvm.so", O_RDONLY), s, c;
+	char byte;
 
 	signal(SIGQUIT, on_quit);
 	if (argc < 3 || mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, jvm, 0) == MAP_FAILED)
@@ -113,11 +114,16 @@ int main(int argc, char **argv)
 		for (;;)
 			pause();
 	}
+	if (!strcmp(argv[1], "other") && fork())
+		for (;;)
+			pause();
 	s = socket(AF_UNIX, SOCK_STREAM, 0);
 	bind(s, (struct sockaddr *)&a, sizeof(a));
 	chmod(a.sun_path, 0600);
 	listen(s, 1);
 	c = accept(s, NULL, NULL);
+	if (!strcmp(argv[1], "other") && read(c, &byte, 1) > 0)
+		close(open("spoken", O_CREAT | O_WRONLY, 0600));
 	close(open("asked", O_CREAT | O_WRONLY, 0600));
 	for (;;) {
 		send(c, "0", 1, MSG_NOSIGNAL);
@@ -146,6 +152,15 @@ timeout 60 "$ISPOT" record --java -p "$pid" -d 1 -o link.data 2>link.err
 is "$?" 125 "a link to another machine's socket is no answer" || diag link.err
 rm -f "/tmp/.java_pid$pid"
 like link.err "does not answer" "and the machine that it leads to is not spoken to"
+kill "$pid"
+
+# Another process of the same user listens in its place.
+hostile other none
+timeout 60 "$ISPOT" record --java -p "$pid" -d 1 -o other.data 2>other.err
+is "$?" 125 "another process's socket is no answer" || diag other.err
+is "$([ -e own/asked ] && echo asked)$([ -e own/spoken ] && echo spoken)" asked "and not a byte is said to it" || diag other.err
+rm -f "/tmp/.java_pid$pid" own/asked own/spoken
+pkill -P "$pid"
 kill "$pid"
 
 # An answer that never ends; ispot is told to end.

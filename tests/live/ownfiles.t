@@ -55,6 +55,17 @@ for what in "fleet record -F marker:request -o" "stat -F libc:nanosleep -o" "fle
 	untouched "$what"
 	rm -f theirs/link
 done
+mkdir -p elsewhere
+as_user ln -s "$DIR/elsewhere" theirs/way
+record_fleet -o theirs/way/samples.fleet >/dev/null 2>way.err
+is "$? $(ls elsewhere)" "1 " "nor is a directory behind another user's link written into" || diag way.err
+cp own.fleet for_theirs.fleet
+"$ISPOT" fleet reduce own.fleet --db their.db >/dev/null 2>&1
+chown "$user" their.db
+before=$(cksum <their.db)
+"$ISPOT" fleet reduce for_theirs.fleet --db their.db >/dev/null 2>their.err
+is "$? $(cksum <their.db)" "1 $before" "nor a database that is another user's"
+like their.err "belongs to another user" "and why is said" || diag their.err
 "$ISPOT" fleet reduce own.fleet --db own.db >/dev/null 2>reduce.err
 is "$(stat -c %a own.db)" 600 "fleet reduce: a database of its own" || diag reduce.err
 

@@ -126,12 +126,16 @@ static int get_credentials(struct fleet_engine *e, struct err *err)
 {
 	const char *user = getenv("ISPOT_FLEET_USER"), *password = getenv("ISPOT_FLEET_PASSWORD");
 
-	if (e->options.credentials)
-		return read_credentials(e, e->options.credentials, err);
-	e->user = user ? xstrdup(user) : NULL;
-	e->password = password ? xstrdup(password) : NULL;
+	int rc = 0;
+
+	if (e->options.credentials) {
+		rc = read_credentials(e, e->options.credentials, err);
+	} else {
+		e->user = user ? xstrdup(user) : NULL;
+		e->password = password ? xstrdup(password) : NULL;
+	}
 	forget_environment("ISPOT_FLEET_PASSWORD");
-	return 0;
+	return rc;
 }
 
 /* HOST:PORT */
