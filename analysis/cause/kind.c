@@ -6,6 +6,7 @@
 
 #include "analysis/score/block.h"
 #include "analysis/score/sci.h"
+#include "analysis/threads/wait.h"
 #include "trace/meta/meta.h"
 
 /* Part of the time without a CPU that the program's own threads are enough to explain; NAN: not
@@ -186,16 +187,38 @@ const struct cause_kind *cause_kind_find(const char *kind)
 	return NULL;
 }
 
-const char *cause_name(const char *kind)
+/* A condition-wait that is none at a condition variable: at a pipe that another thread fills, for
+ * its end. */
+static const struct cause_kind for_a_thread = {
+	.kind = "condition-wait",
+	.name = "another thread",
+	.story = "Waiting for another thread",
+	.idle = "waits for work",
+	.advice = { { .text = "look at what that thread does until then, and let it signal earlier" } },
+};
+
+const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
-	const struct cause_kind *row = cause_kind_find(kind);
+	struct wait_part part = { 0 };
+
+	if (strcmp(kind, for_a_thread.kind) != 0 || !b->waits || !b->all_threads)
+		return cause_kind_find(kind);
+	part = wait_part(b->all_threads, b->waits, kind);
+	return part.largest && !wait_is_signaled(b->all_threads, part.largest)
+		       ? &for_a_thread
+		       : cause_kind_find(kind);
+}
+
+const char *cause_name(const struct block *b, const char *kind)
+{
+	const struct cause_kind *row = cause_kind_of(b, kind);
 
 	return row && row->name ? row->name : kind;
 }
 
 const char *cause_advice(const struct block *b, const char *kind, size_t n)
 {
-	const struct cause_kind *row = cause_kind_find(kind);
+	const struct cause_kind *row = cause_kind_of(b, kind);
 
 	for (size_t i = 0; row && i < CAUSE_ADVICES && row->advice[i].text; i++)
 		if (!(row->advice[i].unless && row->advice[i].unless(b)) && !n--)

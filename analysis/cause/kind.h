@@ -48,11 +48,13 @@ struct cause_kind {
 extern const struct cause_kind cause_kinds[];
 extern const size_t cause_kinds_n;
 
-/* What screens call a kind: a term of the field, or the kind itself. */
-const char *cause_name(const char *kind);
-
 /* NULL: not a kind of the contract. */
 const struct cause_kind *cause_kind_find(const char *kind);
+/* What is said of it where the block has that cause: some kinds are of several things. */
+const struct cause_kind *cause_kind_of(const struct block *b, const char *kind);
+
+/* What screens call a block's cause: a term of the field, or the kind itself. */
+const char *cause_name(const struct block *b, const char *kind);
 
 /* The n-th thing to try against that cause of the block, from 0; NULL: there are no more. */
 const char *cause_advice(const struct block *b, const char *kind, size_t n);

@@ -37,6 +37,8 @@ void sites_release(struct sites *s)
 	map_release(&s->visits_of);
 	map_release(&s->cell_of);
 	map_release(&s->site_of);
+	map_release(&s->path_of);
+	vec_release(&s->paths);
 	strtab_release(&s->names);
 }
 
@@ -77,20 +79,23 @@ static void name_frame(const struct meta_frame *f, struct text *name)
 		text_add(name, "?");
 }
 
-/* "pthread_cond_wait in queue_pop in worker": not the same library's start of the thread. */
-static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
+/* By as many functions as the depth says: "pthread_cond_wait in queue_pop in worker": not the same
+ * library's start of the thread. */
+static void name_stack(struct sites *s, uint32_t id, struct site_path *path)
 {
+	const struct meta *meta = s->calls->threads.meta;
 	const struct meta_stack *stack = &meta->stacks.data[id];
 	const struct meta_frame *first = frame_of(meta, stack, 0);
-	uint32_t i = 0, named = 0;
+	uint32_t i = 0, named = 0, depth = 0;
 	const char *function = called(meta, stack, &i);
+	struct text text = { 0 }, *name = &text;
 	bool wrapped = false;
 
 	if (function) {
 		text_add(name, function);
 		named++;
 	}
-	for (; i < stack->n_frames && named < SITE_FRAMES; i++) {
+	for (; i < stack->n_frames && named < SITE_FRAMES_MAX; i++) {
 		const struct meta_frame *f = frame_of(meta, stack, i);
 
 		if (i && f && !*f->object) /* an address in no file tells nothing */
@@ -103,10 +108,34 @@ static void name_stack(const struct meta *meta, uint32_t id, struct text *name)
 		}
 		text_add(name, named++ ? " in " : "");
 		name_frame(f, name);
+		if (named >= SITE_FRAMES)
+			path->names[depth++] = strtab_add(&s->names, name->s);
 	}
 	if (named == 1 && !function && !wrapped &&
 	    stack->n_frames > 1) /* not its caller: nor the function */
 		text_add(name, " in ?");
+	while (depth < SITE_DEPTHS)
+		path->names[depth++] = strtab_add(&s->names, name->s ? name->s : "");
+	text_release(name);
+}
+
+/* Further ones are as long as SITE_FRAMES says: a program decides how many there are. */
+static uint32_t path_of(struct sites *s, uint32_t id)
+{
+	struct site_path path;
+	uint32_t i, *last = &path.names[SITE_DEPTHS - 1];
+
+	name_stack(s, id, &path);
+	if (s->paths.n >= SITE_PATHS_MAX && map_get(&s->path_of, *last) == MAP_NONE)
+		for (unsigned d = 1; d < SITE_DEPTHS; d++)
+			path.names[d] = path.names[0];
+	i = map_get(&s->path_of, *last);
+	if (i == MAP_NONE) {
+		i = (uint32_t)s->paths.n;
+		*vec_add(&s->paths) = path;
+		map_put(&s->path_of, *last, i);
+	}
+	return i;
 }
 
 static bool same_frames(const struct meta *meta, uint32_t a, uint32_t b)
@@ -165,7 +194,6 @@ static uint32_t stack_of(struct sites *s, uint32_t id)
 {
 	const struct meta_stack *m = &s->calls->threads.meta->stacks.data[id];
 	uint32_t i = map_get(&s->stack_of, id);
-	struct text name = { 0 };
 	struct site_stack *stack;
 	uint64_t hash;
 
@@ -177,14 +205,12 @@ static uint32_t stack_of(struct sites *s, uint32_t id)
 		map_put(&s->stack_of, id, i);
 		return i;
 	}
-	name_stack(s->calls->threads.meta, id, &name);
 	i = (uint32_t)s->stacks.n;
 	map_put(&s->stack_of, id, i);
 	map_put(&s->by_frames, hash, i);
 	stack = vec_add(&s->stacks);
 	stack->stack = id;
-	stack->name = strtab_add(&s->names, name.s);
-	text_release(&name);
+	stack->path = path_of(s, id);
 	return i;
 }
 
@@ -210,11 +236,11 @@ static enum word_class class_of(const struct sites *s, const struct thread *t)
 				    : word_judge(&s->calls->threads.futexes.all.data[word]).class;
 }
 
-static uint32_t site_of(struct sites *s, uint32_t name, const struct thread *t)
+static uint32_t site_of(struct sites *s, uint32_t path, const struct thread *t)
 {
 	uint32_t word = t->sleep.word, i = MAP_NONE;
 	enum word_class class = class_of(s, t);
-	uint64_t key = (uint64_t)name << 32;
+	uint64_t key = (uint64_t)path << 32;
 
 	if (word != SLEEP_NOBODY)
 		i = map_get(&s->site_of, key | (word + WORD_CLASSES));
@@ -228,7 +254,7 @@ static uint32_t site_of(struct sites *s, uint32_t name, const struct thread *t)
 		return i;
 	i = (uint32_t)s->all.n;
 	map_put(&s->site_of, key, i);
-	*vec_add(&s->all) = (struct site){ .name = name, .class = class, .word = word };
+	*vec_add(&s->all) = (struct site){ .path = path, .class = class, .word = word };
 	return i;
 }
 
@@ -314,7 +340,7 @@ static void wake(struct sites *s, const struct thread *t, bool ended)
 	if (sleep->stack == MAP_NONE)
 		return;
 	sleep->on = false;
-	index = site_of(s, s->stacks.data[sleep->stack].name, t);
+	index = site_of(s, s->stacks.data[sleep->stack].path, t);
 	count_visit(s, index, sleep->stack);
 	site = &s->all.data[index];
 	cell = cell_of(s, index, t->index);
@@ -445,6 +471,8 @@ void sites_end(struct sites *s)
 /* ---- what was gathered becomes blocks ---- */
 
 #define IDLE_MUCH 0.01 /* threads that wait for work: fewer are not worth a verdict */
+#define WAY_LEAST \
+	10 /* a way of its own has at least one in so many of the time, and so have others */
 
 static void copy_sums(struct block *b, const struct site *site)
 {
@@ -566,20 +594,130 @@ static void judge_part(struct site *part, const struct threads *th)
 	part->idle = part->idle_ns > part->blocked_ns;
 }
 
+static uint64_t slept_ns(const struct site *site)
+{
+	return site->blocked_ns + site->idle_ns;
+}
+
+struct shares {
+	struct map of; /* whole_key -> index */
+	struct {
+		VEC(uint64_t)
+	} ns;
+};
+
+static uint64_t *share_of(struct shares *x, uint32_t name, const struct site *part)
+{
+	uint64_t key = whole_key(name, part->class, part->idle);
+	uint32_t i = map_get(&x->of, key);
+
+	if (i == MAP_NONE) {
+		i = (uint32_t)x->ns.n;
+		map_put(&x->of, key, i);
+		*vec_add(&x->ns) = 0;
+	}
+	return &x->ns.data[i];
+}
+
+/* Parts of one name whose stacks part at that depth, where no way has nearly all of the time. */
+static void name_deeper(struct sites *s, unsigned depth, uint64_t least_ns)
+{
+	struct shares shorter = { 0 }, longer = { 0 };
+
+	vec_for_each (&s->all, const struct site, part) {
+		const uint32_t *names = s->paths.data[part->path].names;
+
+		if (part->name != names[depth])
+			continue;
+		*share_of(&shorter, names[depth], part) += slept_ns(part);
+		*share_of(&longer, names[depth + 1], part) += slept_ns(part);
+	}
+	vec_for_each (&s->all, struct site, part) {
+		const uint32_t *names = s->paths.data[part->path].names;
+		uint64_t all, own;
+
+		if (part->name != names[depth])
+			continue;
+		all = *share_of(&shorter, names[depth], part);
+		own = *share_of(&longer, names[depth + 1], part);
+		if (all >= least_ns && own >= all / WAY_LEAST && own <= all - all / WAY_LEAST)
+			part->name = names[depth + 1];
+	}
+	map_release(&shorter.of);
+	map_release(&longer.of);
+	vec_release(&shorter.ns);
+	vec_release(&longer.ns);
+}
+
+static unsigned depth_of(const struct site_path *path, uint32_t name)
+{
+	unsigned depth = 0;
+
+	while (depth + 1 < SITE_DEPTHS && path->names[depth] != name)
+		depth++;
+	return depth;
+}
+
+/* Where several blocks begin with the same functions, each says one function more, that which
+ * nearly all of its time went through. */
+static void say_more(struct sites *s)
+{
+	struct shares shortest = { 0 }, whole = { 0 }, longer = { 0 };
+
+	vec_for_each (&s->all, struct site, part) {
+		const struct site_path *path = &s->paths.data[part->path];
+		unsigned depth = depth_of(path, part->name), next = depth + 1 < SITE_DEPTHS;
+		const struct site any = { 0 };
+
+		part->said = path->names[depth + next];
+		if (!*share_of(&whole, part->name, part))
+			++*share_of(&shortest, path->names[0], &any);
+		*share_of(&whole, part->name, part) += slept_ns(part) + 1;
+		*share_of(&longer, part->said, part) += slept_ns(part) + 1;
+	}
+	vec_for_each (&s->all, struct site, part) {
+		const struct site any = { 0 };
+		uint64_t all = *share_of(&whole, part->name, part);
+
+		if (*share_of(&shortest, s->paths.data[part->path].names[0], &any) < 2 ||
+		    *share_of(&longer, part->said, part) < all - all / WAY_LEAST)
+			part->said = part->name;
+	}
+	map_release(&shortest.of);
+	map_release(&whole.of);
+	map_release(&longer.of);
+	vec_release(&shortest.ns);
+	vec_release(&whole.ns);
+	vec_release(&longer.ns);
+}
+
+static void name_parts(struct sites *s, uint64_t duration_ns)
+{
+	vec_for_each (&s->all, struct site, part) {
+		judge_part(part, &s->calls->threads);
+		part->name = s->paths.data[part->path].names[0];
+	}
+	for (unsigned depth = 0; depth + 1 < SITE_DEPTHS; depth++)
+		name_deeper(s, depth, (uint64_t)(IDLE_MUCH * (double)duration_ns));
+	say_more(s);
+}
+
 /* whole_of[part]; the wholes take the first places. */
-static void join_parts(struct sites *s, uint32_t *whole_of)
+static void join_parts(struct sites *s, uint32_t *whole_of, uint64_t duration_ns)
 {
 	uint32_t n = 0;
 
 	map_release(&s->site_of);
+	name_parts(s, duration_ns);
 	for (uint32_t i = 0; i < s->all.n; i++) {
 		struct site part = s->all.data[i];
 		uint64_t key;
 
-		judge_part(&part, &s->calls->threads);
 		key = whole_key(part.name, part.class, part.idle);
 		whole_of[i] = map_get(&s->site_of, key);
 		if (whole_of[i] != MAP_NONE) {
+			if (s->all.data[whole_of[i]].said == part.name)
+				s->all.data[whole_of[i]].said = part.said;
 			add_part(&s->all.data[whole_of[i]], &part);
 			continue;
 		}
@@ -656,13 +794,13 @@ static const char *full_name(struct sites *s, const struct site *site)
 		[WORD_LOCK] = "locks",
 		[WORD_BARRIER] = "barriers",
 	};
-	const char *name = strtab_get(&s->names, site->name);
+	const char *name = strtab_get(&s->names, site->said);
 	struct text full = { 0 };
 
 	text_add(&full, name);
 	if (at[site->class] && has_other_class(s, site))
 		text_printf(&full, ", at %s", at[site->class]);
-	if (site->idle && is_there(s, site->name, site->class, false))
+	if (site->said == site->name && site->idle && is_there(s, site->name, site->class, false))
 		text_add(&full, ", idle");
 	name = strtab_get(&s->names, strtab_add(&s->names, full.s));
 	text_release(&full);
@@ -676,7 +814,7 @@ void sites_build(struct sites *s, const struct block_options *o, struct blocks *
 	size_t first = blocks->n;
 	double open;
 
-	join_parts(s, whole_of);
+	join_parts(s, whole_of, o->duration_ns);
 	join_cells(s, whole_of);
 	join_visits(s, whole_of);
 	free(whole_of);

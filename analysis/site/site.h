@@ -3,15 +3,17 @@
  * Time asleep or blocked outside every traced call, by the stack that the thread went to sleep
  * with: what the traced functions do not cover. A visitor; stacks whose innermost SITE_FRAMES
  * functions are the same become a block of kind `site` whose "calls" are its sleeps, measured from
- * leaving the CPU to the wakeup where that is known, else to being back on it. No probe takes part,
- * so its floor is 0. While no set of probes is on, nothing is outside of them. Where one call in
- * several was recorded, stacks tell what was inside a traced function's call all the same: that is
- * in its scores. Where libraries have no frame pointers one such stack may be all that is seen of
- * different waits: those at locks, at barriers and all others are blocks of their own, and so are
- * waits at futexes where threads are idle for most of the time, as parked workers are. What a futex
- * is, and who was idle, is known at the end: until then each has a part of the place. Of a CPU that
- * switches very often not every wait has a stack: one without is where the thread, or else any,
- * waited for the same futex before.
+ * leaving the CPU to the wakeup where that is known, else to being back on it. Where such stacks
+ * part further out, up to SITE_FRAMES_MAX, and more than one of their ways has a good part of the
+ * time, each of these is a block, and of ways that wait for work and ways that do not, too. No
+ * probe takes part, so its floor is 0. While no set of probes is on, nothing is outside of them.
+ * Where one call in several was recorded, stacks tell what was inside a traced function's call all
+ * the same: that is in its scores. Where libraries have no frame pointers one such stack may be all
+ * that is seen of different waits: those at locks, at barriers and all others are blocks of their
+ * own, and so are waits at futexes where threads are idle for most of the time, as parked workers
+ * are. What a futex is, and who was idle, is known at the end: until then each has a part of the
+ * place. Of a CPU that switches very often not every wait has a stack: one without is where the
+ * thread, or else any, waited for the same futex before.
  */
 #ifndef ISPOT_ANALYSIS_SITE_SITE_H
 #define ISPOT_ANALYSIS_SITE_SITE_H
@@ -34,7 +36,11 @@ struct sites {
 	struct map by_frames; /* hash of a stack's frames -> index of stacks */
 	struct map last_at;   /* futex, and thread or none -> index of stacks */
 	struct strtab names;
-	struct map site_of; /* name, futex or class -> index of all */
+	struct {
+		VEC(struct site_path)
+	} paths;
+	struct map path_of; /* longest name -> index of paths */
+	struct map site_of; /* path, futex or class -> index of all */
 	struct {
 		VEC(struct site)
 	} all; /* parts; from sites_build() on whole ones, by name, class and whether idle */
@@ -51,11 +57,19 @@ struct sites {
 	} asleep; /* [thread index] */
 };
 
-#define SITE_FRAMES    3
-#define SITE_WORDS_MAX 4096 /* futexes beyond these are told apart by class only */
+#define SITE_FRAMES	3
+#define SITE_FRAMES_MAX 8
+#define SITE_DEPTHS	(SITE_FRAMES_MAX - SITE_FRAMES + 1)
+#define SITE_WORDS_MAX	4096 /* futexes beyond these are told apart by class only */
+#define SITE_PATHS_MAX	4096 /* and stacks beyond these by SITE_FRAMES functions only */
+
+/* The same stack by SITE_FRAMES functions, by one more, …; of a short one the last come again. */
+struct site_path {
+	uint32_t names[SITE_DEPTHS];
+};
 
 struct site_stack {
-	uint32_t stack, name;
+	uint32_t stack, path; /* path: index of paths */
 };
 
 /* How often threads slept at the site with that stack. */
@@ -65,7 +79,9 @@ struct site_visit {
 };
 
 struct site {
-	uint32_t name;
+	uint32_t path;
+	/* of as many of its functions as tell it from others, and as are said; known at the end */
+	uint32_t name, said;
 	enum word_class class; /* WORD_CONDITION: or no futex at all */
 	uint32_t word;	       /* of a part at one futex; else SLEEP_NOBODY */
 	bool idle;	       /* for most of the time; known at the end */

@@ -310,6 +310,12 @@ static struct wait_cause of_word(const struct word *word)
 	return (struct wait_cause){ classes[j.class].kind, j.confidence, classes[j.class].fact };
 }
 
+bool wait_is_signaled(const struct threads *th, const struct wait_cell *c)
+{
+	return c->kind == WAIT_FUTEX &&
+	       (c->word == SLEEP_NOBODY || !word_is_end(&th->futexes.all.data[c->word]));
+}
+
 struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *c)
 {
 	const struct word *word = c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY

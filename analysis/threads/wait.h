@@ -64,6 +64,8 @@ struct wait_cause {
 	const char *fact; /* what the kernel said, in words */
 };
 struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *cell);
+/* At a futex that another thread signals: not at a file that one writes to, nor for one's end. */
+bool wait_is_signaled(const struct threads *th, const struct wait_cell *cell);
 
 /* What of the sums is of one kind. */
 struct wait_part {

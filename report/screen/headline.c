@@ -224,7 +224,7 @@ static const char *unit(const struct block *b)
 void text_headline(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
-	const struct cause_kind *kind = cause ? cause_kind_find(cause->kind) : NULL;
+	const struct cause_kind *kind = cause ? cause_kind_of(b, cause->kind) : NULL;
 	const char *story = kind && kind->story ? kind->story : bare_story(b);
 
 	if (story)
@@ -292,7 +292,7 @@ static void share_of_it(const struct block *b, struct text *out)
 		return;
 	if (cause)
 		text_printf(out, "%.0f%% of what it loses itself is %s%s", told,
-			    cause_name(cause->kind),
+			    cause_name(b, cause->kind),
 			    !strcmp(cause->kind, "cpu-wait") ? who_has_the_cpus(b) : "");
 	else if (pool == POOL_RUNNING)
 		text_printf(out, "unknown; in %.0f%% of what it loses itself it runs", told);

@@ -97,7 +97,7 @@ void text_cause(const struct block *b, struct text *out)
 			known = c;
 	where = unexplained(b, &share);
 	if (known && report_tells(b, known))
-		text_printf(out, "%s %.0f%%%s", cause_name(known->kind), 100 * known->share,
+		text_printf(out, "%s %.0f%%%s", cause_name(b, known->kind), 100 * known->share,
 			    known->confidence < CERTAIN ? "?" : "");
 	else if (!b->causes.n)
 		text_add(out, "-");
@@ -117,8 +117,8 @@ static void own_cause(const struct block *b, struct text *out)
 	if (!(b->pools[POOL_CALLEE] > 0 && own > 0) || !b->off_known)
 		text_cause(b, out);
 	else if (main)
-		text_printf(out, "%s %.0f%%%s", cause_name(main->kind), 100 * report_told_share(b),
-			    main->confidence < CERTAIN ? "?" : "");
+		text_printf(out, "%s %.0f%%%s", cause_name(b, main->kind),
+			    100 * report_told_share(b), main->confidence < CERTAIN ? "?" : "");
 	else
 		text_printf(out, "%s %.0f%%?", where, 100 * share * all / own);
 }
