@@ -86,6 +86,7 @@ struct result {
 	uint64_t working_ns, lost_ns, idle_ns; /* BLOCK_NONE: not measured */
 	uint64_t unexplained_ns;	       /* the same */
 	uint64_t runnable_ns;		       /* part of working: without a CPU. The same */
+	uint64_t ready_ns;		       /* without a CPU, in lost or in working. The same */
 	/* parts of working outside every traced call: on a CPU, and without one. The same */
 	uint64_t outside_cpu_ns, outside_runnable_ns;
 	/* CPUs that the program kept busy while its calls were probed, on average; NAN: not known

@@ -85,6 +85,11 @@ void result_add_threads(struct result *res)
 		res->coverage = 1;
 }
 
+static uint64_t at_most(double ns, uint64_t most)
+{
+	return ns > (double)most ? most : ns > 0 ? (uint64_t)ns : 0;
+}
+
 static void split_time(struct result *res, const double *lost)
 {
 	double total = (double)res->threads_ns, sum = 0, asleep, idle, runnable, unexplained;
@@ -95,12 +100,14 @@ static void split_time(struct result *res, const double *lost)
 		sum = total;
 	res->lost_ns = (uint64_t)(sum + 0.5);
 	res->working_ns = res->idle_ns = res->runnable_ns = res->unexplained_ns = BLOCK_NONE;
+	res->ready_ns = BLOCK_NONE;
 	res->busy_cpus = NAN;
 	if (!res->calls.threads.have_switch)
 		return;
 	runnable = result_off_ns(res, &asleep);
 	if (res->probed_ns)
 		res->busy_cpus = fmax(0, total - runnable) / (double)res->probed_ns;
+	res->ready_ns = at_most(runnable - asleep, res->threads_ns);
 	runnable -= in_lost(res, POOL_PREEMPTED) + asleep;
 	idle = asleep - in_lost(res, POOL_BLOCKED);
 	if (idle < 0)
@@ -114,11 +121,6 @@ static void split_time(struct result *res, const double *lost)
 	if (runnable > (double)res->working_ns)
 		runnable = (double)res->working_ns;
 	res->runnable_ns = runnable > 0 ? (uint64_t)runnable : 0;
-}
-
-static uint64_t at_most(double ns, uint64_t most)
-{
-	return ns > (double)most ? most : ns > 0 ? (uint64_t)ns : 0;
 }
 
 /* What of the working time no traced call covers. */

@@ -132,6 +132,7 @@ void threads_release(struct threads *th)
 		vec_release(&(*t)->history);
 	}
 	futexes_release(&th->futexes);
+	takers_release(&th->takers);
 	free(th->set_of);
 	vec_release(&th->outs);
 	vec_release(&th->all);
@@ -172,6 +173,7 @@ static void settle_sleep(struct thread *t, uint64_t time_ns)
 	t->off.blocked_ns += woken - t->since_ns - idle;
 	t->off.preempted_ns += time_ns - woken;
 	t->off.woken_ns += time_ns - woken;
+	t->ready_ns += time_ns - woken;
 	t->off.crowded_ns += crowded_ns(t, time_ns - woken, time_ns);
 }
 
@@ -184,6 +186,7 @@ void thread_settle(struct thread *t, uint64_t time_ns)
 	t->off_changes += t->state != THREAD_RUNNING;
 	if (t->state == THREAD_PREEMPTED) {
 		t->off.preempted_ns += time_ns - t->since_ns;
+		t->ready_ns += time_ns - t->since_ns;
 		t->off.recorder_ns += t->recorder_took ? time_ns - t->since_ns : 0;
 		t->off.crowded_ns += crowded_ns(t, time_ns - t->since_ns, time_ns);
 	} else if (t->state == THREAD_SLEEPING || t->state == THREAD_BLOCKED) {
@@ -199,6 +202,34 @@ void thread_runs(struct thread *t, uint64_t time_ns)
 	crowd_move(&t->all->crowd, &t->crowd, CROWD_RUNNING, time_ns);
 }
 
+static void taken_by(struct threads *th, uint32_t pid, uint64_t ns)
+{
+	if (!pid)
+		takers_add(&th->takers, TAKER_UNKNOWN, 0, ns);
+	else if (map_get(&th->processes, pid) != MAP_NONE)
+		takers_add(&th->takers, TAKER_PROGRAM, 0, ns);
+	else if (pid == th->meta->session.recorder_pid)
+		takers_add(&th->takers, TAKER_RECORDER, pid, ns);
+	else
+		takers_add(&th->takers, TAKER_OTHER, pid, ns);
+}
+
+/* before: enum switch_before, of the switch that gives the thread a CPU. */
+static void name_takers(struct threads *th, struct thread *t, uint64_t before)
+{
+	uint32_t pid = before > SWITCH_AFTER_IDLE ? (uint32_t)before - 1 : 0;
+	uint32_t taker = t->taker ? t->taker : pid;
+
+	if (before == SWITCH_AFTER_IDLE && !t->taker)
+		takers_add(&th->takers, TAKER_IDLE, 0, t->ready_ns);
+	else if (t->ready_ns) {
+		taken_by(th, taker, t->ready_ns / 2);
+		taken_by(th, pid ? pid : taker, t->ready_ns - t->ready_ns / 2);
+	}
+	t->ready_ns = 0;
+	t->taker = 0;
+}
+
 /* A thread whose first sign of life is to get a CPU was off it, most likely asleep, until now. */
 static void switch_in(struct thread *t, const struct record *r)
 {
@@ -210,6 +241,7 @@ static void switch_in(struct thread *t, const struct record *r)
 	if (thread_sleeps(t))
 		sleep_settle(t, time_ns);
 	thread_runs(t, time_ns);
+	name_takers(t->all, t, r->n_values ? r->values[0] : SWITCH_AFTER_UNKNOWN);
 	t->found_idle = false;
 }
 
@@ -230,6 +262,7 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 	}
 	crowd_move(&t->all->crowd, &t->crowd, thread_sleeps(t) ? CROWD_AWAY : CROWD_WAITING,
 		   r->time_ns);
+	t->taker = t->state == THREAD_PREEMPTED ? (uint32_t)r->values[2] : 0;
 	t->recorder_took = r->values[2] && r->values[2] == th->meta->session.recorder_pid;
 }
 

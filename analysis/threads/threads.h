@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "analysis/threads/crowd.h"
+#include "analysis/threads/takers.h"
 #include "analysis/threads/waker.h"
 #include "analysis/threads/word.h"
 #include "base/hash.h"
@@ -125,6 +126,8 @@ struct thread {
 	struct history history;	       /* what it waited for so far */
 	struct crowd_member crowd;
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
+	uint32_t taker;	    /* process that got its CPU; 0: unknown */
+	uint64_t ready_ns;  /* since it last had a CPU: ready to run, and of no taker yet */
 	bool found_idle;    /* it gets a CPU now that was idle */
 	struct offcpu off;
 	uint32_t off_changes; /* how often off was changed: most calls see none */
@@ -175,6 +178,7 @@ struct threads {
 	} all;
 	struct map by_tid;
 	struct crowd crowd;
+	struct takers takers;			 /* of CPUs that the threads waited for */
 	struct futexes futexes;			 /* futexes that threads waited on */
 	struct map standard_stacks;		 /* stack -> enum standard_wait */
 	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */

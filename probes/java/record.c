@@ -175,6 +175,8 @@ static void write_end(struct recording *r, struct java_result *result)
 		.sample_ns = META_UNKNOWN,
 		.after_cost_ns = META_UNKNOWN,
 		.probes_cost_ns = inproc_drain_cost_ns(&r->drain),
+		.cpus_busy_ns = META_UNKNOWN,
+		.cpus_steal_ns = META_UNKNOWN,
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,
 	};

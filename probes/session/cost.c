@@ -109,6 +109,7 @@ uint64_t session_target_cpu_ns(struct session *s)
 
 void session_note_stop(struct session *s)
 {
+	s->cpus_at_stop = cpus_time();
 	s->cpu_at_stop_ns =
 		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
 }

@@ -162,6 +162,7 @@ struct session {
 	bool begun, delayed, stopped;
 	bool began_at_end;			  /* it ended before the delay was over */
 	uint64_t cpu_at_begin_ns, cpu_at_stop_ns; /* the target's CPU time then */
+	struct cpus_time cpus_at_begin, cpus_at_stop;
 	/* Of a context switch and of a thread's birth, beyond the programs' own timed time:
 	 * session_calibrate_switches() */
 	struct switchcost cost_alone, cost_watched, cost_carried;

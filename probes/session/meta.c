@@ -200,6 +200,7 @@ void session_begin(struct session *s)
 	s->begun = true;
 	session_note_cpu(s);
 	s->cpu_at_begin_ns = session_target_cpu_ns(s);
+	s->cpus_at_begin = cpus_time();
 	session_follow_begin(s);
 	write_session(s);
 	write_pending(s);
@@ -227,6 +228,11 @@ static void write_takers(struct session *s)
 	}
 }
 
+static uint64_t between(uint64_t from, uint64_t to)
+{
+	return to > from ? to - from : 0;
+}
+
 void session_write_end(struct session *s, const struct session_result *result)
 {
 	struct text line = { 0 };
@@ -243,10 +249,16 @@ void session_write_end(struct session *s, const struct session_result *result)
 		.sample_ns = isnan(result->sample_ns) ? META_UNKNOWN : (uint64_t)result->sample_ns,
 		.after_cost_ns = result->after_cost_ns,
 		.probes_cost_ns = result->probes_cost_ns,
+		.cpus_busy_ns = META_UNKNOWN,
+		.cpus_steal_ns = META_UNKNOWN,
 		.exit_status = s->options.n_pids ? -1 : result->exit_status,
 		.reason = result->reason,
 	};
 
+	if (s->cpus_at_begin.busy_ns && s->cpus_at_stop.busy_ns) {
+		e.cpus_busy_ns = between(s->cpus_at_begin.busy_ns, s->cpus_at_stop.busy_ns);
+		e.cpus_steal_ns = between(s->cpus_at_begin.steal_ns, s->cpus_at_stop.steal_ns);
+	}
 	write_takers(s);
 	meta_print_end(&e, &line);
 	session_write_line(s, &line);

@@ -34,6 +34,32 @@ void report_set_name(struct json *obj, const char *key, const char *s)
 	free(printable);
 }
 
+static const char *const taker_kinds[] = {
+	[TAKER_UNKNOWN] = "unknown",   [TAKER_IDLE] = "idle CPU", [TAKER_PROGRAM] = "program",
+	[TAKER_RECORDER] = "recorder", [TAKER_OTHER] = "other",
+};
+
+/* Who had the CPUs that the threads waited for; ns before probes were on count, too. */
+static struct json *takers_json(const struct result *res)
+{
+	struct json *list = json_new_array();
+
+	vec_for_each (&res->calls.threads.takers, const struct taker, t) {
+		struct json *one = json_new_object();
+		const char *name = NULL;
+
+		vec_for_each (&res->meta->processes, const struct meta_process, p)
+			if (t->kind == TAKER_OTHER && p->pid == t->pid)
+				name = p->comm;
+		json_set_string(one, "who", taker_kinds[t->kind]);
+		report_set_known(one, "pid", t->pid ? t->pid : BLOCK_NONE);
+		report_set_name(one, "name", name);
+		json_set_u64(one, "ns", t->ns);
+		json_add_take(list, one);
+	}
+	return list;
+}
+
 static struct json *trace_json(const struct view *v)
 {
 	const struct result *res = v->result;
@@ -60,6 +86,8 @@ static struct json *trace_json(const struct view *v)
 	report_set_known(j, "unexplained_ns", res->unexplained_ns);
 	report_set_known(j, "idle_ns", res->idle_ns);
 	report_set_known(j, "runnable_ns", res->runnable_ns);
+	report_set_known(j, "ready_ns", res->ready_ns);
+	json_set_take(j, "ready_behind", takers_json(res));
 	json_set_f64(j, "busy_cpus", res->working_ns == BLOCK_NONE ? NAN : res->busy_cpus);
 	json_set_u64(j, "probed_ns", res->probed_ns);
 	json_set_u64(j, "threads_ns", res->threads_ns);

@@ -17,6 +17,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/next.h"
+#include "report/screen/taken.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
@@ -408,12 +409,23 @@ static void left_out(const struct view *v, struct text *out)
 	vec_release(&all);
 }
 
+static void run_queue(const struct view *v, struct text *out)
+{
+	struct text line = { 0 };
+
+	text_taken(v->result, &line);
+	if (line.n)
+		print_labelled(v, "Run queue", line.s, out);
+	text_release(&line);
+}
+
 void text_remarks(const struct view *v, struct text *out)
 {
 	if (v->by_thread) {
 		text_next(v, out);
 		return;
 	}
+	run_queue(v, out);
 	if (!v->all) {
 		not_interference(v, out);
 		cannot_say(v, out);

@@ -290,12 +290,21 @@ static void nothing_lost(const struct view *v, struct text *out)
 		    any_worth(v) ? " itself, without its callees," : "");
 }
 
-#define CPUS_FULL 0.9 /* of the CPUs' time is the program's: to wait less gains nothing */
+#define CPUS_FULL    0.9  /* of the CPUs' time: to wait less gains nothing */
+#define OTHERS_LEAST 0.05 /* of it, by other programs: less is not worth a word */
 
-static bool cpus_are_full(const struct result *res)
+/* What of the CPUs the program could have used, had its threads not waited for something else: what
+ * nobody used in the whole recording. NAN: not known. */
+static double free_cpus(const struct result *res)
 {
-	return res->meta->session.cpus &&
-	       res->busy_cpus >= CPUS_FULL * (double)res->meta->session.cpus;
+	const struct meta *meta = res->meta;
+	const uint64_t start_ns = meta->session.start_ns, end_ns = meta->end.end_ns;
+	double cpus = (double)meta->session.cpus, free = cpus - res->busy_cpus;
+
+	if (meta->end.present && meta->end.cpus_busy_ns != META_UNKNOWN && end_ns > start_ns)
+		free = fmin(free,
+			    cpus - (double)meta->end.cpus_busy_ns / (double)(end_ns - start_ns));
+	return free;
 }
 
 /* Threads that wait less run on a CPU instead, if one is free; threads that run for nothing free
@@ -305,7 +314,7 @@ static double most_gained(const struct result *res, const struct block *worst)
 	double told = report_told_share(worst) * worst->lost_threads;
 	double running = (worst->pools[POOL_RUNNING] - worst->unexplained[POOL_RUNNING]) /
 			 (double)res->probed_ns;
-	double gained = (double)res->meta->session.cpus - res->busy_cpus + running;
+	double gained = free_cpus(res) + running;
 
 	if (isnan(gained) || !res->meta->session.cpus)
 		return told;
@@ -314,16 +323,22 @@ static double most_gained(const struct result *res, const struct block *worst)
 
 static void full_cpus(const struct result *res, struct text *out)
 {
-	char number[TEXT_NUMBER];
+	double cpus = (double)res->meta->session.cpus;
+	double free = free_cpus(res), busy = 1 - fmax(0, free) / cpus;
+	double own = fmin(1, res->busy_cpus / cpus);
+	char all[TEXT_NUMBER], part[TEXT_NUMBER];
 
-	if (cpus_are_full(res))
-		text_printf(
-			out,
-			"The program keeps its %u CPU%s %s busy, so threads that wait less would "
-			"not make it faster: only less work or more CPUs would. ",
-			(unsigned)res->meta->session.cpus, res->meta->session.cpus == 1 ? "" : "s",
-			text_share(number,
-				   fmin(1, res->busy_cpus / (double)res->meta->session.cpus)));
+	if (!(cpus > 0) || isnan(free) || busy < CPUS_FULL)
+		return;
+	if (busy - own > OTHERS_LEAST)
+		text_printf(out, "The %u CPU%s %s busy (%s with the program, the rest with others)",
+			    (unsigned)cpus, cpus == 1 ? " is" : "s are", text_share(all, busy),
+			    text_share(part, own));
+	else
+		text_printf(out, "The program keeps its %u CPU%s %s busy", (unsigned)cpus,
+			    cpus == 1 ? "" : "s", text_share(all, busy));
+	text_add(out, ", so threads that wait less would not make it faster: only less work or "
+		      "more CPUs would. ");
 }
 
 #define BOUNDED 0.95 /* of what the sentence says that it costs: less can be had back */

@@ -89,3 +89,20 @@ bool cpus_has_gone(uint32_t cpu)
 
 	return !cpus_read(&now) && !cpus_has(&now, cpu);
 }
+
+struct cpus_time cpus_time(void)
+{
+	unsigned long long user, nice, system, idle, iowait, irq, softirq, steal;
+	uint64_t tick_ns = 1000000000ull / (uint64_t)sysconf(_SC_CLK_TCK);
+	struct cpus_time t = { 0 };
+	FILE *f = fopen("/proc/stat", "re");
+
+	if (f && fscanf(f, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &user, &nice, &system,
+			&idle, &iowait, &irq, &softirq, &steal) == 8) {
+		t.busy_ns = (user + nice + system + irq + softirq + steal) * tick_ns;
+		t.steal_ns = steal * tick_ns;
+	}
+	if (f)
+		fclose(f);
+	return t;
+}

@@ -137,6 +137,8 @@ static void write_end(struct import *im, const struct import_facts *f, struct te
 			      .sample_ns = META_UNKNOWN,
 			      .after_cost_ns = META_UNKNOWN,
 			      .probes_cost_ns = META_UNKNOWN,
+			      .cpus_busy_ns = META_UNKNOWN,
+			      .cpus_steal_ns = META_UNKNOWN,
 			      .exit_status = f->reason ? f->exit_status : -1,
 			      .reason = f->reason ? f->reason : "imported" };
 

@@ -49,7 +49,7 @@ static const char *const lines[] = {
 	"\"offset\":40}",
 	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
 	"\"recorder_cpu_ns\":4,\"target_cpu_ns\":6,\"counting_cost_ns\":2,\"scheduling_cost_ns\":3,"
-	"\"sampling_cost_ns\":7,\"sample_ns\":8,\"after_cost_ns\":9,\"probes_cost_ns\":5,\"exit_status\":-1,\"reason\":\"interrupted\"}",
+	"\"sampling_cost_ns\":7,\"sample_ns\":8,\"after_cost_ns\":9,\"probes_cost_ns\":5,\"cpus_busy_ns\":10,\"cpus_steal_ns\":11,\"exit_status\":-1,\"reason\":\"interrupted\"}",
 };
 
 static void print_all(const struct meta *m, struct text out[12])

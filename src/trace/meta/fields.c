@@ -158,6 +158,8 @@ const struct field meta_end_fields[] = {
 	F(end, U64, sample_ns),
 	F(end, U64, after_cost_ns),
 	F(end, U64, probes_cost_ns),
+	F(end, U64, cpus_busy_ns),
+	F(end, U64, cpus_steal_ns),
 	F(end, I64, exit_status),
 	F(end, STRING, reason),
 	{ 0 },

@@ -414,6 +414,8 @@ void meta_init(struct meta *meta)
 		.sample_ns = META_UNKNOWN,
 		.after_cost_ns = META_UNKNOWN,
 		.probes_cost_ns = META_UNKNOWN,
+		.cpus_busy_ns = META_UNKNOWN,
+		.cpus_steal_ns = META_UNKNOWN,
 		.exit_status = -1,
 		.reason = "",
 	};

@@ -228,7 +228,9 @@ struct meta_end {
 	uint64_t sample_ns;
 	uint64_t after_cost_ns;	 /* of it, what traced calls took beyond empty ones */
 	uint64_t probes_cost_ns; /* of it, all that ispot took: traced calls and all of these */
-	int64_t exit_status;	 /* of the command; -1: attached or unknown */
+	/* of all CPUs, whoever used them; of that what the hypervisor gave to others */
+	uint64_t cpus_busy_ns, cpus_steal_ns;
+	int64_t exit_status; /* of the command; -1: attached or unknown */
 	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
 };
 

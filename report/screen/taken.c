@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/screen/taken.h"
+
+#include <string.h>
+
+#include "analysis/result/result.h"
+#include "analysis/threads/takers.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "trace/meta/meta.h"
+
+#define READY_LEAST 0.1	 /* of thread time: less is not worth a line */
+#define OTHER_LEAST 0.05 /* of it, by other programs: then they are named */
+#define PART_LEAST  0.01
+#define NAMED_MAX   3
+#define NAMED_LEAST 0.05 /* of the time without a CPU */
+
+/* Processes of one name. */
+struct named {
+	const char *name;
+	unsigned processes;
+	uint64_t ns;
+};
+
+struct named_list {
+	VEC(struct named)
+};
+
+static const char *name_of(const struct meta *meta, uint32_t pid)
+{
+	vec_for_each (&meta->processes, const struct meta_process, p)
+		if (p->pid == pid && *p->comm)
+			return p->comm;
+	return NULL;
+}
+
+static void add(struct named_list *list, const char *name, uint64_t ns)
+{
+	vec_for_each (list, struct named, n) {
+		if (strcmp(n->name, name) != 0)
+			continue;
+		n->processes++;
+		n->ns += ns;
+		return;
+	}
+	*vec_add(list) = (struct named){ name, 1, ns };
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+
+	return x->ns > y->ns ? -1 : x->ns < y->ns;
+}
+
+static uint64_t sum_of(const struct takers *t, enum taker_kind kind)
+{
+	uint64_t ns = 0;
+
+	vec_for_each (t, const struct taker, taker)
+		ns += taker->kind == kind ? taker->ns : 0;
+	return ns;
+}
+
+static void say_others(const struct result *res, double all, struct text *out)
+{
+	const struct takers *takers = &res->calls.threads.takers;
+	struct named_list list = { 0 };
+	char name[64], share[TEXT_NUMBER];
+	size_t said = 0;
+
+	vec_for_each (takers, const struct taker, t) {
+		const char *of = t->kind == TAKER_OTHER ? name_of(res->meta, t->pid) : NULL;
+
+		if (of)
+			add(&list, of, t->ns);
+	}
+	vec_sort(&list, most_first);
+	for (; said < list.n && said < NAMED_MAX; said++) {
+		const struct named *n = &list.data[said];
+
+		if ((double)n->ns < NAMED_LEAST * all)
+			break;
+		text_printf(out, "%s%s", said ? ", " : " (",
+			    text_printable(name, sizeof(name), n->name));
+		if (n->processes > 1)
+			text_printf(out, " (%u processes)", n->processes);
+		text_printf(out, " %s", text_share(share, (double)n->ns / all));
+	}
+	text_add(out, said ? ")" : "");
+	vec_release(&list);
+}
+
+static void say_part(const char *who, double part, const char **before, struct text *out)
+{
+	char share[TEXT_NUMBER];
+
+	if (part < PART_LEAST)
+		return;
+	text_printf(out, "%s%s of it behind %s", *before, text_share(share, part), who);
+	*before = ", ";
+}
+
+#define STEAL_LEAST 0.02 /* of the CPUs' time: less is not worth a word */
+
+/* A virtual machine's CPUs are the host's to take; what runs meanwhile seems to run. */
+static void say_stolen(const struct result *res, struct text *out)
+{
+	const struct meta *meta = res->meta;
+	double all =
+		(double)(meta->end.end_ns - meta->session.start_ns) * (double)meta->session.cpus;
+	char share[TEXT_NUMBER];
+
+	if (!meta->end.present || meta->end.cpus_steal_ns == META_UNKNOWN || !(all > 0) ||
+	    (double)meta->end.cpus_steal_ns < STEAL_LEAST * all)
+		return;
+	text_printf(out,
+		    "%sthe host gave %s of this virtual machine's CPU time to others, which is in "
+		    "the running time",
+		    out->n ? "; " : "", text_share(share, (double)meta->end.cpus_steal_ns / all));
+}
+
+static void say_taken(const struct result *res, struct text *out)
+{
+	const struct takers *t = &res->calls.threads.takers;
+	double all = 0, other = (double)sum_of(t, TAKER_OTHER), ready, own, recorder;
+	const char *before = ": ";
+	char share[TEXT_NUMBER];
+
+	vec_for_each (t, const struct taker, taker)
+		all += (double)taker->ns;
+	if (!(all > 0) || res->ready_ns == BLOCK_NONE || !res->threads_ns)
+		return;
+	ready = (double)res->ready_ns / (double)res->threads_ns;
+	own = (double)sum_of(t, TAKER_PROGRAM);
+	recorder = (double)sum_of(t, TAKER_RECORDER);
+	if (ready < READY_LEAST)
+		return;
+	text_printf(out, "%s of thread time waits for a CPU", text_share(share, ready));
+	say_part("the program's own threads", own / all, &before, out);
+	say_part("other programs", other / all, &before, out);
+	if (other > 0)
+		say_others(res, all, out);
+	say_part("ispot", recorder / all, &before, out);
+	if (ready * other / all >= OTHER_LEAST)
+		text_add(out, "; measure where nothing else runs, or give the program CPUs of its "
+			      "own (taskset(1))");
+}
+
+void text_taken(const struct result *res, struct text *out)
+{
+	say_taken(res, out);
+	say_stolen(res, out);
+}
