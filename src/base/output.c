@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +14,7 @@
 #include "base/err.h"
 #include "base/identity.h"
 #include "base/mem.h"
+#include "base/place.h"
 #include "base/text.h"
 
 bool output_owner_is_trusted(uid_t owner)
@@ -41,71 +41,18 @@ static int open_stdout(struct output *out, struct err *err)
 	return 0;
 }
 
-static int keep_old(const char *path, struct err *err)
+/* Where the file is to be: its name in a directory, and as the user named it. */
+struct place {
+	int dir;    /* AT_FDCWD where the kernel walks the whole name */
+	char *name; /* no link, or one that the kernel may follow */
+	const char *path;
+};
+
+static void leave(struct place *at)
 {
-	char *old = xasprintf("%s.old", path);
-	int ret = 0;
-
-	if (rename(path, old))
-		ret = err_set(err, -errno,
-			      "cannot keep %s as %s: %s; move it away or name another file with -o",
-			      path, old, strerror(errno));
-	free(old);
-	return ret;
-}
-
-static int open_failed(const char *path, struct err *err)
-{
-	int code = -errno;
-
-	return err_set(err, code,
-		       "cannot write %s: %s; name a file in a directory that can be written", path,
-		       strerror(-code));
-}
-
-/* O_EXCL: whoever may write to the directory cannot slip a link in after the checks. */
-static int open_new_at(struct output *out, int dir, const char *name, struct err *err)
-{
-	struct identity user;
-
-	out->fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (out->fd < 0)
-		return open_failed(name, err);
-	out->is_regular = true;
-	flock(out->fd, LOCK_EX | LOCK_NB); /* shows readers that it is being written */
-	if (identity_of_sudo(&user) && fchown(out->fd, user.uid, user.gid) && errno != EPERM)
-		return err_set(err, -errno, "cannot give %s to user %u: %s", name,
-			       (unsigned)user.uid, strerror(errno));
-	return 0;
-}
-
-static int open_new(struct output *out, const char *path, struct err *err)
-{
-	return open_new_at(out, AT_FDCWD, path, err);
-}
-
-static int open_existing(struct output *out, const char *path, const struct stat *st,
-			 struct err *err)
-{
-	int ret;
-
-	if (S_ISDIR(st->st_mode))
-		return err_set(err, -EISDIR, "%s is a directory; name a file with -o", path);
-	if (S_ISREG(st->st_mode)) {
-		ret = st->st_size ? keep_old(path, err) : 0;
-		if (ret)
-			return ret;
-		if (st->st_size == 0 && unlink(path))
-			return open_failed(path, err);
-		return open_new(out, path, err);
-	}
-	if (geteuid() == 0 && S_ISFIFO(st->st_mode) && !output_owner_is_trusted(st->st_uid))
-		return err_set(
-			err, -EPERM,
-			"%s is a pipe that belongs to another user; name another file with -o",
-			path);
-	out->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
-	return out->fd < 0 ? open_failed(path, err) : 0;
+	if (at->dir >= 0)
+		close(at->dir);
+	free(at->name);
 }
 
 static int foreign_link(const char *path, struct err *err)
@@ -117,57 +64,150 @@ static int foreign_link(const char *path, struct err *err)
 		path);
 }
 
-/* Whether a directory on the way is a link that somebody else has made. */
-static bool passes_foreign_link(const char *path)
+static int open_failed(const char *path, struct err *err)
 {
-	char *part = xstrdup(path);
-	bool passes = false;
-	struct stat st;
+	int code = -errno;
 
-	for (char *slash = part; !passes && !geteuid() && (slash = strchr(slash + 1, '/'));) {
-		*slash = '\0';
-		passes = !lstat(part, &st) && S_ISLNK(st.st_mode) &&
-			 !output_owner_is_trusted(st.st_uid);
-		*slash = '/';
-	}
-	free(part);
-	return passes;
+	return err_set(err, code,
+		       "cannot write %s: %s; name a file in a directory that can be written", path,
+		       strerror(-code));
 }
 
-static int open_path(struct output *out, const char *path, struct err *err)
+/*
+ * As root: by root's own links only, and so that nobody changes the way meanwhile. Otherwise the
+ * kernel goes there with the user's rights.
+ */
+static int find(struct place *at, const char *path, bool as_root, bool follow_last, struct err *err)
 {
-	struct stat st;
-	char target[PATH_MAX];
+	char *target;
+	int ret;
 
-	if (passes_foreign_link(path))
+	*at = (struct place){ .dir = AT_FDCWD, .path = path };
+	if (!as_root) {
+		target = follow_last ? realpath(path, NULL) : NULL;
+		at->name = target ? target : xstrdup(path);
+		return 0;
+	}
+	ret = place_open_parent(path, 0, follow_last, &at->name);
+	if (ret == -EPERM)
 		return foreign_link(path, err);
-	if (lstat(path, &st))
-		return errno == ENOENT ? open_new(out, path, err) : open_failed(path, err);
-	if (!S_ISLNK(st.st_mode))
-		return open_existing(out, path, &st, err);
-	if (geteuid() == 0 && !output_owner_is_trusted(st.st_uid))
+	errno = -ret;
+	if (ret < 0)
+		return open_failed(path, err);
+	at->dir = ret;
+	return 0;
+}
+
+static int keep_old(const struct place *at, struct err *err)
+{
+	char *old = xasprintf("%s.old", at->name);
+	int ret = 0;
+
+	if (renameat(at->dir, at->name, at->dir, old))
+		ret = err_set(
+			err, -errno,
+			"cannot keep %s as %s.old: %s; move it away or name another file with -o",
+			at->path, at->path, strerror(errno));
+	free(old);
+	return ret;
+}
+
+/* O_EXCL: whoever may write to the directory cannot slip a link in after the checks. */
+static int open_new(struct output *out, const struct place *at, struct err *err)
+{
+	struct identity user;
+
+	out->fd = openat(at->dir, at->name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+			 0600);
+	if (out->fd < 0)
+		return open_failed(at->path, err);
+	out->is_regular = true;
+	flock(out->fd, LOCK_EX | LOCK_NB); /* shows readers that it is being written */
+	if (identity_of_sudo(&user) && fchown(out->fd, user.uid, user.gid) && errno != EPERM)
+		return err_set(err, -errno, "cannot give %s to user %u: %s", at->path,
+			       (unsigned)user.uid, strerror(errno));
+	return 0;
+}
+
+static int foreign_pipe(const char *path, struct err *err)
+{
+	return err_set(err, -EPERM,
+		       "%s is a pipe that belongs to another user; name another file with -o",
+		       path);
+}
+
+static int open_existing(struct output *out, const struct place *at, const struct stat *st,
+			 struct err *err)
+{
+	struct stat is;
+	int ret;
+
+	if (S_ISDIR(st->st_mode))
+		return err_set(err, -EISDIR, "%s is a directory; name a file with -o", at->path);
+	if (S_ISREG(st->st_mode)) {
+		ret = st->st_size ? keep_old(at, err) : 0;
+		if (ret)
+			return ret;
+		if (st->st_size == 0 && unlinkat(at->dir, at->name, 0))
+			return open_failed(at->path, err);
+		return open_new(out, at, err);
+	}
+	if (geteuid() == 0 && S_ISFIFO(st->st_mode) && !output_owner_is_trusted(st->st_uid))
+		return foreign_pipe(at->path, err);
+	out->fd = openat(at->dir, at->name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (out->fd < 0 || fstat(out->fd, &is))
+		return open_failed(at->path, err);
+	if (is.st_ino != st->st_ino || is.st_dev != st->st_dev)
+		return foreign_pipe(at->path, err);
+	return 0;
+}
+
+/* Of somebody else's; the kernel would follow it. */
+static bool is_foreign_link(const struct stat *st)
+{
+	return S_ISLNK(st->st_mode) && !geteuid() && !output_owner_is_trusted(st->st_uid);
+}
+
+static int open_path(struct output *out, const char *path, bool as_root, struct err *err)
+{
+	struct place at;
+	struct stat st;
+	int ret;
+
+	if (!as_root && !lstat(path, &st) && is_foreign_link(&st))
 		return foreign_link(path, err);
-	if (!realpath(path, target))
-		return open_failed(path, err);
-	if (lstat(target, &st))
-		return open_failed(path, err);
-	return open_existing(out, target, &st, err);
+	ret = find(&at, path, as_root, true, err);
+	if (ret)
+		return ret;
+	if (!fstatat(at.dir, at.name, &st, AT_SYMLINK_NOFOLLOW))
+		ret = S_ISLNK(st.st_mode) ? (errno = ENOENT, open_failed(path, err))
+					  : open_existing(out, &at, &st, err);
+	else
+		ret = errno == ENOENT ? open_new(out, &at, err) : open_failed(path, err);
+	leave(&at);
+	return ret;
 }
 
 /* For files that come and go in it for a long time: nobody else may put names into it. */
-static int open_directory(struct output *out, const char *path, struct err *err)
+static int open_directory(struct output *out, const char *path, bool as_root, struct err *err)
 {
+	struct place at;
 	struct stat st;
+	int ret = find(&at, path, as_root, false, err);
 
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return err_set(err, -errno, "cannot make %s: %s; name another directory with %s",
-			       path, strerror(errno), out->option);
-	out->fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (out->fd < 0)
-		return err_set(err, -errno, "%s: %s; name a directory, not a link to one, with %s",
-			       path, strerror(errno), out->option);
-	if (!fstat(out->fd, &st) && output_owner_is_trusted(st.st_uid) && !(st.st_mode & 022))
-		return 0;
+	if (ret)
+		return ret;
+	if (mkdirat(at.dir, at.name, 0700) && errno != EEXIST)
+		ret = err_set(err, -errno, "cannot make %s: %s; name another directory with %s",
+			      path, strerror(errno), out->option);
+	else if ((out->fd = openat(at.dir, at.name,
+				   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)) < 0)
+		ret = err_set(err, -errno, "%s: %s; name a directory, not a link to one, with %s",
+			      path, strerror(errno), out->option);
+	leave(&at);
+	if (ret ||
+	    (!fstat(out->fd, &st) && output_owner_is_trusted(st.st_uid) && !(st.st_mode & 022)))
+		return ret;
 	close(out->fd);
 	out->fd = -1;
 	return err_set(err, -EPERM,
@@ -176,20 +216,14 @@ static int open_directory(struct output *out, const char *path, struct err *err)
 		       path, out->option);
 }
 
-static bool is_link_of(const char *path, uid_t uid)
-{
-	struct stat st;
-
-	return !lstat(path, &st) && S_ISLNK(st.st_mode) && st.st_uid == uid;
-}
-
 /*
  * Under sudo as the user who called it: nothing is written that he may not write, and it works
  * where root may not (a home over NFS). Where he may not, as in root's own directories of a `sudo
- * -i`, root does it, by the same rules about links, and through none of that user's own.
+ * -i`, root does it, through nobody's links but root's.
  */
 static int as_user(struct output *out, const char *path,
-		   int (*open_it)(struct output *out, const char *path, struct err *err),
+		   int (*open_it)(struct output *out, const char *path, bool as_root,
+				  struct err *err),
 		   struct err *err)
 {
 	struct identity user;
@@ -197,11 +231,11 @@ static int as_user(struct output *out, const char *path,
 	int ret;
 
 	if (!identity_of_sudo(&user) || identity_files_as(&user))
-		return open_it(out, path, err);
-	ret = open_it(out, path, &why);
+		return open_it(out, path, !geteuid(), err);
+	ret = open_it(out, path, false, &why);
 	identity_files_back();
-	if (ret == -EACCES && !is_link_of(path, user.uid))
-		return open_it(out, path, err);
+	if (ret == -EACCES)
+		return open_it(out, path, true, err);
 	if (ret && err)
 		*err = why;
 	return ret;
@@ -227,10 +261,11 @@ int output_open(struct output *out, const char *path, struct err *err)
 
 int output_open_at(struct output *out, int dir, const char *name, struct err *err)
 {
+	struct place at = { .dir = dir, .name = (char *)name, .path = name };
 	int ret;
 
 	*out = (struct output){ .fd = -1, .path = xstrdup(name) };
-	ret = open_new_at(out, dir, name, err);
+	ret = open_new(out, &at, err);
 	if (ret)
 		output_close(out, NULL);
 	return ret;
@@ -238,23 +273,35 @@ int output_open_at(struct output *out, int dir, const char *name, struct err *er
 
 /* Makes nothing that stays, and leaves what there is as it is. Not blocking: nobody needs to read a
  * pipe yet. */
-static int try_path(struct output *out, const char *path, struct err *err)
+static int try_place(struct output *out, const struct place *at, struct err *err)
 {
 	struct stat st;
 	int ret;
 
-	if (passes_foreign_link(path))
-		return foreign_link(path, err);
-	if (lstat(path, &st)) {
-		ret = errno == ENOENT ? open_new(out, path, err) : open_failed(path, err);
+	if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW)) {
+		ret = errno == ENOENT ? open_new(out, at, err) : open_failed(at->path, err);
 		if (!ret)
-			unlink(path);
+			unlinkat(at->dir, at->name, 0);
 		return ret;
 	}
-	if (S_ISLNK(st.st_mode) && geteuid() == 0 && !output_owner_is_trusted(st.st_uid))
+	out->fd = openat(at->dir, at->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+	return out->fd < 0 && errno != ENXIO ? open_failed(at->path, err) : 0;
+}
+
+static int try_path(struct output *out, const char *path, bool as_root, struct err *err)
+{
+	struct place at;
+	struct stat st;
+	int ret;
+
+	if (!as_root && !lstat(path, &st) && is_foreign_link(&st))
 		return foreign_link(path, err);
-	out->fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	return out->fd < 0 && errno != ENXIO ? open_failed(path, err) : 0;
+	ret = find(&at, path, as_root, true, err);
+	if (!ret) {
+		ret = try_place(out, &at, err);
+		leave(&at);
+	}
+	return ret;
 }
 
 int output_try(const char *path, struct err *err)

@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "base/crc.h"
 #include "base/log.h"
+#include "base/place.h"
 #include "symbol/dso/file.h"
 
 #define DEBUG_ROOT "/usr/lib/debug"
@@ -205,35 +206,6 @@ void dso_no_other_files(struct dso *dso, Dwarf *dwarf)
 		dwarf_setalt(dwarf, dwarf);
 }
 
-/* Where others may write, what root has put there stays if the directory is sticky. */
-static bool is_roots_place(const char *path, bool has_roots)
-{
-	struct stat st;
-
-	return !lstat(*path ? path : "/", &st) && !st.st_uid && !S_ISLNK(st.st_mode) &&
-	       (!(st.st_mode & (S_IWGRP | S_IWOTH)) || (has_roots && (st.st_mode & S_ISVTX)));
-}
-
-/* Nobody but root can put a file there, or another in its place: of what there is of the path. */
-static bool is_in_roots_hands(const char *path)
-{
-	char *there = xstrdup(path), *real = NULL, *end = there;
-	bool in_hands, has_roots = false;
-
-	while (!(real = realpath(*there ? there : "/", NULL)) && (end = strrchr(there, '/')))
-		*end = '\0';
-	in_hands = real != NULL;
-	for (end = real; in_hands && end && (in_hands = is_roots_place(real, has_roots));) {
-		has_roots = true;
-		end = strrchr(real, '/');
-		if (end)
-			*end = '\0';
-	}
-	free(real);
-	free(there);
-	return in_hands;
-}
-
 /* Or to nothing. */
 static bool leads_to_file(const struct dso *dso, const char *dir, const char *name)
 {
@@ -242,7 +214,7 @@ static bool leads_to_file(const struct dso *dso, const char *dir, const char *na
 	bool is_file = stat(path, &st) || S_ISREG(st.st_mode);
 
 	if (dso->is_roots)
-		is_file &= is_in_roots_hands(path);
+		is_file &= place_is_safe(path, 0);
 	free(path);
 	return is_file;
 }
