@@ -55,10 +55,16 @@ for what in "fleet record -F marker:request -o" "stat -F libc:nanosleep -o" "fle
 	untouched "$what"
 	rm -f theirs/link
 done
-mkdir -p elsewhere
+mkdir -p elsewhere && chmod 700 elsewhere
 as_user ln -s "$DIR/elsewhere" theirs/way
 record_fleet -o theirs/way/samples.fleet >/dev/null 2>way.err
 is "$? $(ls elsewhere)" "1 " "nor is a directory behind another user's link written into" || diag way.err
+ln -s "$DIR/theirs/way" over && ln -s theirs/way/out.fleet last
+record_fleet -o over/samples.fleet >/dev/null 2>over.err
+record_fleet -o last >/dev/null 2>>over.err
+"$ISPOT" fleet simulate -o theirs/way/sim --machines 1 --samples 100 >/dev/null 2>>over.err
+SUDO_UID=$user SUDO_GID=65534 "$ISPOT" stat -d 1 -F libc:nanosleep -o theirs/way/stat.txt -- ./requests >/dev/null 2>>over.err
+is "$(ls elsewhere)" "" "nor by a link of root's own that leads through it, nor for the user who made it" || diag over.err
 cp own.fleet for_theirs.fleet
 "$ISPOT" fleet reduce own.fleet --db their.db >/dev/null 2>&1
 chown "$user" their.db
@@ -66,6 +72,27 @@ before=$(cksum <their.db)
 "$ISPOT" fleet reduce for_theirs.fleet --db their.db >/dev/null 2>their.err
 is "$? $(cksum <their.db)" "1 $before" "nor a database that is another user's"
 like their.err "belongs to another user" "and why is said" || diag their.err
+# What SQLite makes beside a database it gives to the database's owner.
+cp own.fleet for_theirs.fleet
+"$ISPOT" fleet reduce for_theirs.fleet --db theirs/x.db >/dev/null 2>&1
+is "$?" 1 "root makes no database where others may write"
+"$ISPOT" fleet reduce for_theirs.fleet --db wal.db >/dev/null 2>&1
+cp wal.db theirs/x.db
+python3 -c 'import sqlite3; sqlite3.connect("theirs/x.db").execute("PRAGMA journal_mode = WAL")'
+chown "$user" theirs/x.db
+for part in wal shm journal; do
+	rm -f theirs/x.db-*
+	precious
+	mv precious theirs/x.db-$part
+	timeout 20 "$ISPOT" fleet report --db theirs/x.db >/dev/null 2>part.err
+	is "$(stat -c %u theirs/x.db-$part) $(cat theirs/x.db-$part) $(ls theirs/x.db-* | wc -l)" "0 precious 1" \
+		"another user's database gives nothing of root's away: -$part" || diag part.err
+done
+rm -f theirs/x.db*
+as_user mkfifo theirs/x.db
+timeout 20 "$ISPOT" fleet report --db theirs/x.db >/dev/null 2>&1
+is "$?" 1 "nor is a FIFO waited for"
+rm -f theirs/x.db
 "$ISPOT" fleet reduce own.fleet --db own.db >/dev/null 2>reduce.err
 is "$(stat -c %a own.db)" 600 "fleet reduce: a database of its own" || diag reduce.err
 

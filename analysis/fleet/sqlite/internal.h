@@ -46,6 +46,8 @@ enum statement {
 struct fleet_store {
 	sqlite3 *db;
 	char *path;
+	int copy;     /* of a foreign database, in memory; -1: it is read itself */
+	bool as_user; /* files are the sudo user's until it is closed */
 	sqlite3_stmt *statements[STATEMENTS];
 	uint64_t turns,
 		most_turns; /* of WORK_TURN instructions of SQLite's, of the statement that runs */

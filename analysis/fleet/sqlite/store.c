@@ -2,17 +2,24 @@
 #include "analysis/fleet/sqlite/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analysis/fleet/sqlite/rows.h"
 #include "base/err.h"
 #include "base/hash.h"
+#include "base/identity.h"
 #include "base/mem.h"
 #include "base/output.h"
+#include "base/place.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "trace/fleet/file.h"
 
@@ -25,6 +32,7 @@
 #define WORK_LEAST    100000000ull
 #define WORK_PER_BYTE 20
 #define HEAP_MOST     (1ll << 30)
+#define COPY_SHARE    4 /* of the memory: a foreign database takes at most one part in so many */
 
 /* As sqlite_master has them, too: a table of another definition is none of a fleet's. */
 static const char *const tables[] = {
@@ -312,39 +320,141 @@ static int check_tables(struct fleet_store *s, struct err *err)
 		       s->path);
 }
 
-/* Made as every file of ispot's is; SQLite takes an empty one for a new database. */
-static int make_file(const char *path, struct err *err)
-{
-	struct output file;
-	struct stat st;
-	int rc;
+/* ---- whose database it is ---- */
 
-	if (!stat(path, &st) && !geteuid() && !output_owner_is_trusted(st.st_uid))
+/* What is beside a database is made, and given to its owner, by its name: as root only where nobody
+ * else may put files. */
+static int refuse_foreign(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (!stat(path, &st) && !output_owner_is_trusted(st.st_uid))
 		return err_set(
 			err, -EPERM,
 			"%s belongs to another user; run ispot as that user, or name another "
 			"database with --db",
 			path);
+	if (!place_is_safe(path, 0))
+		return err_set(err, -EPERM,
+			       "others may write where %s is: root makes no database there; name "
+			       "one in a directory of root's with --db, or run ispot as that user",
+			       path);
+	return 0;
+}
+
+/* As whom files are opened now. */
+static bool may_write(const char *path)
+{
+	char *copy = xstrdup(path);
+	bool there = !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS);
+	int rc = faccessat(AT_FDCWD, there ? path : dirname(copy), there ? W_OK : W_OK | X_OK,
+			   AT_EACCESS);
+
+	free(copy);
+	return !rc;
+}
+
+/* Made as every file of ispot's is; SQLite takes an empty one for a new database. */
+static int make_file(const char *path, struct err *err)
+{
+	struct output file;
+	int rc;
+
 	if (!access(path, F_OK))
 		return output_try(path, err);
 	rc = output_open(&file, path, err);
 	return rc ? rc : output_close(&file, err);
 }
 
+/* Under sudo all that is done with the database is done as the user, until it is closed. *name: the
+ * path without links, for root. */
+static int begin_writing(struct fleet_store *s, char **name, struct err *err)
+{
+	struct identity user;
+	int rc;
+
+	if (identity_of_sudo(&user) && !identity_files_as(&user)) {
+		s->as_user = may_write(s->path);
+		identity_files_back();
+	}
+	rc = !access(s->path, F_OK) ? output_try(s->path, err) : 0; /* says whose link it is */
+	if (!rc && !s->as_user && !geteuid())
+		rc = refuse_foreign(s->path, err);
+	rc = rc ? rc : make_file(s->path, err);
+	*name = s->as_user || rc ? NULL : realpath(s->path, NULL);
+	if (!*name)
+		*name = xstrdup(s->path);
+	if (!rc && !s->as_user && !geteuid())
+		rc = refuse_foreign(*name, err); /* the way may have been another meanwhile */
+	if (s->as_user && identity_files_as(&user)) {
+		s->as_user = false;
+		rc = err_set(err, -EPERM, "cannot act as user %u", (unsigned)user.uid);
+	}
+	return rc;
+}
+
+/* A copy in memory: nothing is beside it, and nobody changes it. It is read as it is, whatever a
+ * journal would say of it. */
+static int copy_foreign(struct fleet_store *s, char **name, struct err *err)
+{
+	struct stat st;
+	int from = regular_open(s->path, &st), to = -1, rc = 0;
+	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+
+	if (from >= 0 && (uint64_t)st.st_size > memory / COPY_SHARE)
+		rc = -EFBIG;
+	else if (from >= 0)
+		to = memfd_create("ispot-fleet", MFD_CLOEXEC);
+	for (off_t at = 0; to >= 0 && at < st.st_size && !rc;) {
+		ssize_t n = sendfile(to, from, &at, (size_t)(st.st_size - at));
+
+		rc = n < 0 && errno != EINTR ? -errno : 0;
+		if (!n)
+			break;
+	}
+	if (!rc && to < 0)
+		rc = from < 0 ? from : -errno;
+	if (from >= 0)
+		close(from);
+	s->copy = to;
+	*name = xasprintf("file:/proc/self/fd/%d?immutable=1", to);
+	return rc ? err_set(err, rc, "cannot read %s: %s; name another with --db", s->path,
+			    strerror(-rc))
+		  : 0;
+}
+
+/* *name: by which SQLite opens it; to be freed. */
+static int prepare(struct fleet_store *s, bool make, char **name, struct err *err)
+{
+	struct stat st;
+
+	*name = NULL;
+	if (make)
+		return begin_writing(s, name, err);
+	if (access(s->path, R_OK) || stat(s->path, &st))
+		return err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", s->path,
+			       strerror(errno));
+	if (!geteuid() && (st.st_uid || !place_is_safe(s->path, 0)))
+		return copy_foreign(s, name, err);
+	*name = xstrdup(s->path);
+	return 0;
+}
+
 int fleet_store_open(struct fleet_store **store, const char *path, bool make, struct err *err)
 {
 	struct fleet_store *s = xcalloc(1, sizeof(*s));
 	int flags = make ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY, rc;
+	char *name;
 
 	*store = NULL;
 	s->path = xstrdup(path);
-	if (!make && access(path, R_OK))
-		rc = err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", path,
-			     strerror(errno));
-	else
-		rc = make ? make_file(path, err) : 0;
-	if (!rc && (sqlite3_open_v2(path, &s->db, flags, store_vfs()) != SQLITE_OK || !distrust(s)))
+	s->copy = -1;
+	rc = prepare(s, make, &name, err);
+	if (!rc && (sqlite3_open_v2(name, &s->db, flags | (s->copy >= 0 ? SQLITE_OPEN_URI : 0),
+				    store_vfs()) != SQLITE_OK ||
+		    !distrust(s)))
 		rc = store_failed(s, err);
+	free(name);
 	if (!rc) {
 		sqlite3_busy_timeout(s->db, 10000);
 		bound_work(s);
@@ -368,6 +478,10 @@ void fleet_store_close(struct fleet_store *s)
 	for (int i = 0; i < STATEMENTS; i++)
 		sqlite3_finalize(s->statements[i]);
 	sqlite3_close(s->db);
+	if (s->copy >= 0)
+		close(s->copy);
+	if (s->as_user)
+		identity_files_back();
 	free(s->path);
 	free(s);
 }

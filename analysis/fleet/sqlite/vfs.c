@@ -3,8 +3,6 @@
  * SQLite's own way to files, for databases in places where others may put files, too. A journal
  * beside a database is believed by its name alone, and may name a file that SQLite is to remove:
  * only what belongs to the database is removed, and a journal of somebody else is not opened.
- * Under sudo files are opened, made and removed as the user who called it, where the database is
- * his.
  */
 #include "analysis/fleet/sqlite/internal.h"
 
@@ -12,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/identity.h"
 #include "base/mem.h"
 #include "base/output.h"
 #include "base/vec.h"
@@ -49,47 +46,29 @@ static bool is_beside(const char *path, struct stat *database)
 	return false;
 }
 
-/* Of a database that is the user's behind sudo. */
-static bool as_its_user(const struct stat *database)
-{
-	struct identity user;
-
-	return identity_of_sudo(&user) && database->st_uid == user.uid && !identity_files_as(&user);
-}
-
 static int open_file(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags,
 		     int *out_flags)
 {
-	bool is_main = flags & SQLITE_OPEN_MAIN_DB, as_user;
-	struct stat database = { 0 }, st;
-	int rc;
+	bool is_main = flags & SQLITE_OPEN_MAIN_DB;
+	struct stat database, st;
 
-	if (name && (is_main ? stat(name, &database) : !is_beside(name, &database)))
+	if (name && (is_main ? stat(name, &database) || !S_ISREG(database.st_mode)
+			     : !is_beside(name, &database)))
 		return SQLITE_CANTOPEN;
-	if (name && !is_main && !lstat(name, &st) && !output_owner_is_trusted(st.st_uid))
+	if (name && !is_main && !lstat(name, &st) &&
+	    (!output_owner_is_trusted(st.st_uid) || !S_ISREG(st.st_mode)))
 		return SQLITE_CANTOPEN;
 	if (name && is_main)
 		remember(name);
-	as_user = name && as_its_user(&database);
-	rc = system_vfs->xOpen(vfs, name, file, flags, out_flags);
-	if (as_user)
-		identity_files_back();
-	return rc;
+	return system_vfs->xOpen(vfs, name, file, flags, out_flags);
 }
 
 static int delete_file(sqlite3_vfs *vfs, const char *path, int synchronize)
 {
 	struct stat database;
-	bool as_user;
-	int rc;
 
-	if (!is_beside(path, &database))
-		return SQLITE_IOERR_DELETE;
-	as_user = as_its_user(&database);
-	rc = system_vfs->xDelete(vfs, path, synchronize);
-	if (as_user)
-		identity_files_back();
-	return rc;
+	return is_beside(path, &database) ? system_vfs->xDelete(vfs, path, synchronize)
+					  : SQLITE_IOERR_DELETE;
 }
 
 const char *store_vfs(void)
