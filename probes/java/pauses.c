@@ -23,6 +23,8 @@
  * a turn of all logs. The rest follows in the next turns; the last one reads as much as any. */
 #define LOG_TURN_BYTES	(1l << 20)
 #define LOGS_TURN_BYTES (8l << 20)
+#define LOG_TURN_LINES	4096 /* empty ones have no bytes to speak of */
+#define FIND_TURN_NAMES 4096 /* in a user's directory */
 
 /* ---- the option ---- */
 
@@ -112,9 +114,11 @@ static bool is_known(const struct java_pauses *p, pid_t pid)
 static void find_in(struct java_pauses *p, DIR *dir, uid_t user)
 {
 	struct dirent *entry;
+	unsigned names = 0;
 	int pid, end;
 
-	while (p->logs.n < INPROC_REGIONS_MAX && (entry = readdir(dir))) {
+	while (p->logs.n < INPROC_REGIONS_MAX && names++ < FIND_TURN_NAMES &&
+	       (entry = readdir(dir))) {
 		end = 0;
 		if (sscanf(entry->d_name, JAVA_PAUSES "%d.log%n", &pid, &end) == 1 && end &&
 		    !entry->d_name[end] && !is_known(p, pid))
@@ -154,13 +158,15 @@ static long read_lines(struct java_log *log, int fd,
 	char line[LINE_MAX_BYTES];
 	uint64_t end_ns, ns;
 	long from = log->at;
+	unsigned lines = 0;
 
 	if (!f) {
 		close(fd);
 		return 0;
 	}
 	fseek(f, log->at, SEEK_SET);
-	while (log->at - from < LOG_TURN_BYTES && fgets(line, sizeof(line), f)) {
+	while (log->at - from < LOG_TURN_BYTES && lines++ < LOG_TURN_LINES &&
+	       fgets(line, sizeof(line), f)) {
 		size_t n = strlen(line);
 
 		if (n && line[n - 1] != '\n' && n < sizeof(line) - 1)

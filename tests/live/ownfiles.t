@@ -60,10 +60,12 @@ as_user ln -s "$DIR/elsewhere" theirs/way
 record_fleet -o theirs/way/samples.fleet >/dev/null 2>way.err
 is "$? $(ls elsewhere)" "1 " "nor is a directory behind another user's link written into" || diag way.err
 ln -s "$DIR/theirs/way" over && ln -s theirs/way/out.fleet last
-record_fleet -o over/samples.fleet >/dev/null 2>over.err
-record_fleet -o last >/dev/null 2>>over.err
-"$ISPOT" fleet simulate -o theirs/way/sim --machines 1 --samples 100 >/dev/null 2>>over.err
-SUDO_UID=$user SUDO_GID=65534 "$ISPOT" stat -d 1 -F libc:nanosleep -o theirs/way/stat.txt -- ./requests >/dev/null 2>>over.err
+{
+	record_fleet -o over/samples.fleet
+	record_fleet -o last
+	"$ISPOT" fleet simulate -o theirs/way/sim --machines 1 --samples 100
+	SUDO_UID=$user SUDO_GID=65534 "$ISPOT" stat -d 1 -F libc:nanosleep -o theirs/way/stat.txt -- ./requests
+} >/dev/null 2>over.err
 is "$(ls elsewhere)" "" "nor by a link of root's own that leads through it, nor for the user who made it" || diag over.err
 cp own.fleet for_theirs.fleet
 "$ISPOT" fleet reduce own.fleet --db their.db >/dev/null 2>&1
@@ -85,7 +87,7 @@ for part in wal shm journal; do
 	precious
 	mv precious theirs/x.db-$part
 	timeout 20 "$ISPOT" fleet report --db theirs/x.db >/dev/null 2>part.err
-	is "$(stat -c %u theirs/x.db-$part) $(cat theirs/x.db-$part) $(ls theirs/x.db-* | wc -l)" "0 precious 1" \
+	is "$(stat -c %u theirs/x.db-$part) $(cat theirs/x.db-$part) $(echo theirs/x.db-*)" "0 precious theirs/x.db-$part" \
 		"another user's database gives nothing of root's away: -$part" || diag part.err
 done
 rm -f theirs/x.db*

@@ -22,7 +22,8 @@
 #define ANSWER_BYTES_MAX (1u << 29)
 
 /* A child is its file's owner's, who may stop it. A question's whole answer may take so long, and
- * all answers together a part of the time since the first; then each gets the least. */
+ * all answers of a user's files together a part of the time since the first; then each gets the
+ * least. One that was too late is the last of that user's that is waited for longer than that. */
 #define ANSWER_WAIT_NS	120000000000ull
 #define ANSWER_LEAST_NS 2000000000ull
 #define ANSWERS_ONE_IN	4
@@ -70,7 +71,17 @@ static struct {
 	VEC(struct parser *)
 } alive;
 static uint64_t questions; /* so far, of all */
-static uint64_t first_ns, waited_ns, kept_bytes;
+static uint64_t kept_bytes;
+
+/* How patient users' files have been borne with. */
+struct patience {
+	uid_t uid;
+	uint64_t first_ns, waited_ns;
+	bool was_late;
+};
+static struct {
+	VEC(struct patience)
+} patiences;
 static bool told_of_room;
 uint64_t parser_bytes_most = 768ull << 20;
 static uint64_t ends_ns; /* since when a signal that ends ispot waits; 0: none does */
@@ -518,20 +529,30 @@ static void give_up(struct dso *dso, int code)
 	dso->parser->failed = true;
 }
 
-static uint64_t patience_ns(uint64_t now_ns)
+static struct patience *patience_of(uid_t uid, uint64_t now_ns)
 {
-	uint64_t all_ns = ANSWER_WAIT_NS + (now_ns - first_ns) / ANSWERS_ONE_IN;
-	uint64_t left_ns = all_ns > waited_ns ? all_ns - waited_ns : 0;
+	vec_for_each (&patiences, struct patience, p)
+		if (p->uid == uid)
+			return p;
+	*vec_add(&patiences) = (struct patience){ .uid = uid, .first_ns = now_ns };
+	return vec_last(&patiences);
+}
 
-	if (left_ns > ANSWER_WAIT_NS)
-		return ANSWER_WAIT_NS;
-	return left_ns > ANSWER_LEAST_NS ? left_ns : ANSWER_LEAST_NS;
+static uint64_t patience_ns(const struct patience *p, uint64_t now_ns)
+{
+	uint64_t all_ns = ANSWER_WAIT_NS + (now_ns - p->first_ns) / ANSWERS_ONE_IN;
+	uint64_t left_ns = all_ns > p->waited_ns ? all_ns - p->waited_ns : 0;
+
+	if (p->was_late || left_ns < ANSWER_LEAST_NS)
+		return ANSWER_LEAST_NS;
+	return left_ns < ANSWER_WAIT_NS ? left_ns : ANSWER_WAIT_NS;
 }
 
 /* The answer's bytes, which are to be freed; false: there is none. */
 static bool ask(struct dso *dso, struct request r, const char *name, char **room, struct answer *a)
 {
 	uint64_t bytes = 0, now_ns = clock_now_ns(), deadline_ns;
+	uid_t uid = dso->st.st_uid;
 	int ret;
 
 	if (!dso->parser || (dso->parser->pid <= 0 && !dso->parser->failed))
@@ -540,9 +561,7 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 		return false;
 	dso->parser->asked = ++questions;
 	r.name_bytes = name ? (uint32_t)strlen(name) : 0;
-	if (!first_ns)
-		first_ns = now_ns;
-	deadline_ns = now_ns + patience_ns(now_ns);
+	deadline_ns = now_ns + patience_ns(patience_of(uid, now_ns), now_ns);
 	ret = send_all(dso->parser->fd, &r, sizeof(r), deadline_ns);
 	if (!ret)
 		ret = send_all(dso->parser->fd, name, r.name_bytes, deadline_ns);
@@ -553,7 +572,8 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 	*room = ret ? NULL : xmalloc(bytes + 1);
 	if (!ret)
 		ret = receive_all(dso->parser->fd, *room, bytes, deadline_ns);
-	waited_ns += clock_now_ns() - now_ns;
+	patience_of(uid, now_ns)->waited_ns += clock_now_ns() - now_ns;
+	patience_of(uid, now_ns)->was_late |= ret == -ETIMEDOUT && !ends_ns;
 	if (ret) {
 		free(*room);
 		give_up(dso, ret);
@@ -772,6 +792,8 @@ void parser_functions(struct dso *dso)
 		file_offset = dso_address_to_offset(dso, f.address);
 		if (a.is_bad || file_offset == UINT64_MAX)
 			continue;
+		if (!take_room(dso, 2 * sizeof(f))) /* and while there are more, twice */
+			break;
 		f.file_offset = file_offset;
 		f.symbol = arena_strdup(&dso->strings, symbol);
 		f.size_guessed = flags & 1;
