@@ -196,7 +196,10 @@ static int open_directory(struct output *out, const char *path, bool as_root, st
 	int ret = find(&at, path, as_root, false, err);
 
 	if (ret)
-		return ret;
+		return ret == -EPERM ? ret
+				     : err_set(err, ret,
+					       "cannot make %s: %s; name another directory with %s",
+					       path, strerror(-ret), out->option);
 	if (mkdirat(at.dir, at.name, 0700) && errno != EEXIST)
 		ret = err_set(err, -errno, "cannot make %s: %s; name another directory with %s",
 			      path, strerror(errno), out->option);
