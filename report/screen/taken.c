@@ -62,7 +62,8 @@ static uint64_t sum_of(const struct takers *t, enum taker_kind kind)
 	return ns;
 }
 
-static void say_others(const struct result *res, double all, struct text *out)
+/* other: of all, behind other programs. Of many short ones not all have names. */
+static void say_others(const struct result *res, double other, double all, struct text *out)
 {
 	const struct takers *takers = &res->calls.threads.takers;
 	struct named_list list = { 0 };
@@ -81,12 +82,15 @@ static void say_others(const struct result *res, double all, struct text *out)
 
 		if ((double)n->ns < NAMED_LEAST * all)
 			break;
+		other -= (double)n->ns;
 		text_printf(out, "%s%s", said ? ", " : " (",
 			    text_printable(name, sizeof(name), n->name));
 		if (n->processes > 1)
 			text_printf(out, " (%u processes)", n->processes);
 		text_printf(out, " %s", text_share(share, (double)n->ns / all));
 	}
+	if (said && other >= NAMED_LEAST * all)
+		text_printf(out, ", the rest %s", text_share(share, other / all));
 	text_add(out, said ? ")" : "");
 	vec_release(&list);
 }
@@ -140,7 +144,7 @@ static void say_taken(const struct result *res, struct text *out)
 	say_part("the program's own threads", own / all, &before, out);
 	say_part("other programs", other / all, &before, out);
 	if (other > 0)
-		say_others(res, all, out);
+		say_others(res, other, all, out);
 	say_part("ispot", recorder / all, &before, out);
 	if (ready * other / all >= OTHER_LEAST)
 		text_add(out, "; measure where nothing else runs, or give the program CPUs of its "
