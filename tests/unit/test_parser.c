@@ -369,6 +369,27 @@ static void a_child_that_is_stopped(void **state)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+/* Nor does who does not end it wait for long, and other users' files are read as ever. */
+static void a_stopped_child_is_left(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	struct dso *dso;
+	pid_t child = 0;
+
+	needs_root();
+	make_both();
+	fixture_run("cp -p theirs held && cp theirs other && chown 65533:65533 other");
+	dso = get(s, "held");
+	children(&child);
+	kill(child, SIGSTOP);
+	alarm(60); /* an answer may take twice as long */
+	assert_int_equal(dso_functions(dso, &all), 0);
+	alarm(0);
+	assert_int_equal(children(&child), 0);
+	assert_true(dso_functions(get(s, "other"), &all) > 5);
+}
+
 /* What is kept of all files of others has one bound. */
 static void answers_have_room_and_no_more(void **state)
 {
@@ -424,6 +445,7 @@ int main(void)
 		TEST(says_the_same),
 		TEST(a_child_that_dies),
 		TEST(a_child_that_is_stopped),
+		TEST(a_stopped_child_is_left),
 		TEST(names_are_demangled_there),
 		TEST(a_sandbox),
 		TEST(many_files),

@@ -134,10 +134,27 @@ static const char *take_string(struct answer *a)
 	return s;
 }
 
-/* One turn until the descriptor can be used; 0: not yet, or -errno. The deadline: 0: none. */
-static int await(int fd, short events, uint64_t deadline_ns)
+/* The other side. */
+struct peer {
+	int fd;
+	pid_t pid;	      /* of the child; in it: 0 */
+	uint64_t deadline_ns; /* 0: none */
+};
+
+/* Its owner may stop it. One that stops with its terminal goes on with it. */
+static bool is_stopped(pid_t pid)
 {
-	struct pollfd p = { .fd = fd, .events = events };
+	siginfo_t info = { 0 };
+
+	return pid > 0 && !waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG | WNOWAIT) &&
+	       info.si_pid == pid;
+}
+
+/* One turn until the descriptor can be used; 0: not yet, or -errno. */
+static int await(const struct peer *peer, short events)
+{
+	struct pollfd p = { .fd = peer->fd, .events = events };
+	uint64_t deadline_ns = peer->deadline_ns;
 	uint64_t now_ns = clock_now_ns();
 	int ready;
 
@@ -150,16 +167,18 @@ static int await(int fd, short events, uint64_t deadline_ns)
 	if (now_ns >= deadline_ns || (ends_ns && now_ns - ends_ns >= ANSWER_LEAST_NS))
 		return -ETIMEDOUT;
 	ready = poll(&p, 1, (int)(TURN_NS / 1000000));
+	if (!ready && is_stopped(peer->pid))
+		return -ETIMEDOUT;
 	return ready < 0 && errno != EINTR ? -errno : ready > 0;
 }
 
-static int send_all(int fd, const void *data, size_t n, uint64_t deadline_ns)
+static int send_all(const struct peer *peer, const void *data, size_t n)
 {
-	int flags = MSG_NOSIGNAL | (deadline_ns ? MSG_DONTWAIT : 0);
+	int flags = MSG_NOSIGNAL | (peer->deadline_ns ? MSG_DONTWAIT : 0);
 
 	for (const char *at = data; n;) {
-		int ready = await(fd, POLLOUT, deadline_ns);
-		ssize_t sent = ready > 0 ? send(fd, at, n, flags) : 0;
+		int ready = await(peer, POLLOUT);
+		ssize_t sent = ready > 0 ? send(peer->fd, at, n, flags) : 0;
 
 		if (ready < 0)
 			return ready;
@@ -172,11 +191,11 @@ static int send_all(int fd, const void *data, size_t n, uint64_t deadline_ns)
 }
 
 /* All of it until the deadline; 0: whenever it comes. */
-static int receive_all(int fd, void *data, size_t n, uint64_t deadline_ns)
+static int receive_all(const struct peer *peer, void *data, size_t n)
 {
 	for (char *at = data; n;) {
-		int ready = await(fd, POLLIN, deadline_ns);
-		ssize_t got = ready > 0 ? read(fd, at, n) : -1;
+		int ready = await(peer, POLLIN);
+		ssize_t got = ready > 0 ? read(peer->fd, at, n) : -1;
 
 		if (ready < 0)
 			return ready;
@@ -420,20 +439,22 @@ static void answer(struct dso *dso, const struct request *r, const char *name, s
 
 static void serve(struct dso *dso, int fd)
 {
+	const struct peer parent = { .fd = fd };
+
 	for (;;) {
 		struct text out = { 0 };
 		struct request r;
 		uint64_t bytes;
 		char *name;
 
-		if (receive_all(fd, &r, sizeof(r), 0))
+		if (receive_all(&parent, &r, sizeof(r)))
 			_exit(0);
 		name = xcalloc(1, (size_t)r.name_bytes + 1);
-		if (receive_all(fd, name, r.name_bytes, 0))
+		if (receive_all(&parent, name, r.name_bytes))
 			_exit(0);
 		answer(dso, &r, name, &out);
 		bytes = out.n;
-		if (send_all(fd, &bytes, sizeof(bytes), 0) || send_all(fd, out.s, out.n, 0))
+		if (send_all(&parent, &bytes, sizeof(bytes)) || send_all(&parent, out.s, out.n))
 			_exit(0);
 		text_release(&out);
 		free(name);
@@ -551,7 +572,8 @@ static uint64_t patience_ns(const struct patience *p, uint64_t now_ns)
 /* The answer's bytes, which are to be freed; false: there is none. */
 static bool ask(struct dso *dso, struct request r, const char *name, char **room, struct answer *a)
 {
-	uint64_t bytes = 0, now_ns = clock_now_ns(), deadline_ns;
+	uint64_t bytes = 0, now_ns = clock_now_ns();
+	struct peer child;
 	uid_t uid = dso->st.st_uid;
 	int ret;
 
@@ -561,17 +583,18 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 		return false;
 	dso->parser->asked = ++questions;
 	r.name_bytes = name ? (uint32_t)strlen(name) : 0;
-	deadline_ns = now_ns + patience_ns(patience_of(uid, now_ns), now_ns);
-	ret = send_all(dso->parser->fd, &r, sizeof(r), deadline_ns);
+	child = (struct peer){ dso->parser->fd, dso->parser->pid,
+			       now_ns + patience_ns(patience_of(uid, now_ns), now_ns) };
+	ret = send_all(&child, &r, sizeof(r));
 	if (!ret)
-		ret = send_all(dso->parser->fd, name, r.name_bytes, deadline_ns);
+		ret = send_all(&child, name, r.name_bytes);
 	if (!ret)
-		ret = receive_all(dso->parser->fd, &bytes, sizeof(bytes), deadline_ns);
+		ret = receive_all(&child, &bytes, sizeof(bytes));
 	if (!ret && bytes > ANSWER_BYTES_MAX)
 		ret = -EFBIG;
 	*room = ret ? NULL : xmalloc(bytes + 1);
 	if (!ret)
-		ret = receive_all(dso->parser->fd, *room, bytes, deadline_ns);
+		ret = receive_all(&child, *room, bytes);
 	patience_of(uid, now_ns)->waited_ns += clock_now_ns() - now_ns;
 	patience_of(uid, now_ns)->was_late |= ret == -ETIMEDOUT && !ends_ns;
 	if (ret) {
