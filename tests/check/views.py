@@ -17,9 +17,12 @@ SCREEN = SCREEN.get(BY, "lost_share lost_time sci calls min_ns p50_ns p99_ns flo
 
 
 def names():
-    """What screens call the kinds of causes: the table in kind.c."""
+    """What screens call the kinds of causes, some by several names: the rows in kind.c."""
     source = open("analysis/cause/kind.c", encoding="utf-8").read()
-    return dict(re.findall(r'\.kind = "([^"]*)",\s*\.name = "([^"]*)"', source))
+    names = {}
+    for kind, name in re.findall(r'\.kind = "([^"]*)",\s*\.name = "([^"]*)"', source):
+        names.setdefault(kind, []).append(name)
+    return names
 
 
 NAMES = names()
@@ -151,7 +154,7 @@ def check_why(where, block, why, own=False):
     if not m:
         return
     for cause in block["causes"]:
-        if m[1] in (cause["kind"], NAMES.get(cause["kind"])):
+        if m[1] in [cause["kind"], *NAMES.get(cause["kind"], [])]:
             if cause["kind"] == "callee" and own and block["lost_threads"] > 0.005:
                 wrong.append(f"{where}: {why} is not what it loses itself")
             elif cause["kind"] != "callee" and callees < 1:
@@ -270,7 +273,7 @@ def tells_of(trace, block, share, why):
     """Whether the sentence's share of thread time is what this row loses by the cause that it names, never all of it
     where that is a part."""
     lost = lost_of(trace, block, "lost_share")
-    shares = {NAMES.get(c["kind"], c["kind"]): c["share"] for c in block["causes"]}
+    shares = {name: c["share"] for c in block["causes"] for name in NAMES.get(c["kind"], [c["kind"]])}
     if not why:
         return lost is not None and (fits(lost, share) or float(share[:-1]) / 100 <= lost)
     part = float(why[1]) / 100
