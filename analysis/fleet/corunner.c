@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/topology.h"
+#include "trace/fleet/topology.h"
 #include "trace/fleet/block.h"
 
 const char *const corunner_class_names[CORUNNER_CLASSES] = {

@@ -6,7 +6,7 @@
 #include "analysis/fleet/crowd.h"
 #include "analysis/fleet/trio_rows.h"
 #include "base/mem.h"
-#include "base/topology.h"
+#include "trace/fleet/topology.h"
 #include "trace/fleet/block.h"
 
 /* What one row has of one block. */

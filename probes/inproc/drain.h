@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/guarded.h"
+#include "probes/inproc/guarded.h"
 #include "base/hash.h"
 #include "base/vec.h"
 #include "probes/inproc/inproc.h"

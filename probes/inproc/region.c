@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/guarded.h"
+#include "probes/inproc/guarded.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"

@@ -5,7 +5,7 @@
 #include "unit.h"
 #include "analysis/fleet/corunner.h"
 #include "base/text.h"
-#include "base/topology.h"
+#include "trace/fleet/topology.h"
 #include "trace/fleet/block.h"
 
 static struct topology topology = {

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/guarded.h"
+#include "probes/inproc/guarded.h"
 
 #define BYTES (8 * 4096)
 

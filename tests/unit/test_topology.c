@@ -7,7 +7,7 @@
 
 #include "analysis/fleet/corunner.h"
 #include "base/mem.h"
-#include "base/topology.h"
+#include "trace/fleet/topology.h"
 
 static void what_is_offline_shares_nothing(void **state)
 {

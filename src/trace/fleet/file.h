@@ -14,7 +14,7 @@
 
 #include "base/output.h"
 #include "base/text.h"
-#include "base/topology.h"
+#include "trace/fleet/topology.h"
 #include "trace/fleet/block.h"
 
 struct err;

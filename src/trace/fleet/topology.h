@@ -4,8 +4,8 @@
  * Numbers mean nothing but equality. Where the kernel does not say, a CPU is a core of its own, and
  * all CPUs of a socket share a cache. Of a CPU that is offline it says nothing: it shares nothing.
  */
-#ifndef ISPOT_BASE_TOPOLOGY_H
-#define ISPOT_BASE_TOPOLOGY_H
+#ifndef ISPOT_TRACE_FLEET_TOPOLOGY_H
+#define ISPOT_TRACE_FLEET_TOPOLOGY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "base/guarded.h"
+#include "probes/inproc/guarded.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -4,8 +4,8 @@
  * SIGBUS, which would end ispot. In a guarded mapping the missing part is replaced by zeros, for
  * good, and a flag says so: the reader goes on and then gives the mapping up.
  */
-#ifndef ISPOT_BASE_GUARDED_H
-#define ISPOT_BASE_GUARDED_H
+#ifndef ISPOT_PROBES_INPROC_GUARDED_H
+#define ISPOT_PROBES_INPROC_GUARDED_H
 
 #include <signal.h>
 #include <stddef.h>
