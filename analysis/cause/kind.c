@@ -187,8 +187,8 @@ const struct cause_kind *cause_kind_find(const char *kind)
 	return NULL;
 }
 
-/* A condition-wait that is none at a condition variable: at a pipe that another thread fills, for
- * its end. */
+/* A wait for another thread without a condition variable: for what it writes to a pipe, or for its
+ * end. */
 static const struct cause_kind for_a_thread = {
 	.kind = "condition-wait",
 	.name = "another thread",

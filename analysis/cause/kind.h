@@ -50,10 +50,11 @@ extern const size_t cause_kinds_n;
 
 /* NULL: not a kind of the contract. */
 const struct cause_kind *cause_kind_find(const char *kind);
-/* What is said of it where the block has that cause: some kinds are of several things. */
+/* The row that fits the block: a condition-wait may be at a condition variable, or for another
+ * thread in another way. */
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind);
 
-/* What screens call a block's cause: a term of the field, or the kind itself. */
+/* The name of that cause of the block on screens; without a name, the kind. */
 const char *cause_name(const struct block *b, const char *kind);
 
 /* The n-th thing to try against that cause of the block, from 0; NULL: there are no more. */

@@ -471,8 +471,9 @@ void sites_end(struct sites *s)
 /* ---- what was gathered becomes blocks ---- */
 
 #define IDLE_MUCH 0.01 /* threads that wait for work: fewer are not worth a verdict */
-#define WAY_LEAST \
-	10 /* a way of its own has at least one in so many of the time, and so have others */
+/* Stacks are told apart where each way, and all others together, have at least a tenth of the time.
+ */
+#define WAY_LEAST 10
 
 static void copy_sums(struct block *b, const struct site *site)
 {

@@ -81,7 +81,7 @@ static const char *plain(const char *symbol)
 	return !strncmp(s, "GI_", 3) ? plain(s + 3) : s;
 }
 
-/* What follows the name, as its version does, counts no more. */
+/* Whether the symbol is that name, perhaps with a version ("@GLIBC_2.34") behind it. */
 static bool is_named(const char *symbol, const char *name)
 {
 	size_t n = strlen(name);

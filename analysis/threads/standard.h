@@ -23,8 +23,8 @@ enum standard_wait {
 	STANDARD_WAITS,
 };
 
-/* What a function waits for, of a library with that path; by the linker's name or a demangled one.
- */
+/* What a library's function waits for. object: the path of the library; symbol: mangled or
+ * demangled. */
 enum standard_wait standard_wait_of(const char *object, const char *symbol);
 /* By the innermost frame that is in the table. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);

@@ -272,7 +272,7 @@ bool word_is_stop(const struct word *word, uint32_t tail)
 	       word_judge(word).class == WORD_CONDITION;
 }
 
-/* What most of the waits say that came from a standard function; STANDARD_NONE: none did. */
+/* The kind of most waits that came from a standard function; STANDARD_NONE: no wait did. */
 static enum standard_wait standard_of(const struct word *word)
 {
 	enum standard_wait most = STANDARD_NONE;
@@ -304,7 +304,8 @@ static bool gathers(const struct word *word)
 	       share(word->full_rounds + (word->round_size > 0), rounds) >= 0.9;
 }
 
-/* Who releases it has waited since he did so before: it is handed from one to the next. */
+/* Whether each thread that releases it has waited for it before: it is handed from thread to
+ * thread. */
 static bool is_handed_on(const struct word *word)
 {
 	return takes_turns(word) && share(word->in_turn, word->releases) >= 0.8;

@@ -27,7 +27,7 @@ const char *known_costs_path(void)
 	return path && *path ? path : NULL;
 }
 
-/* What the costs hang on: kernel, machine and the CPUs that are online. */
+/* The costs hold for one kernel, one architecture and one number of CPUs. */
 static void describe_machine(struct text *out)
 {
 	struct utsname u;

@@ -70,6 +70,17 @@ static void nul(const char *name)
 	fclose(f);
 }
 
+/* A recording's directory by its template, and in it the directory of user 7; to be freed. */
+static char *make_own(char *dir)
+{
+	char *own;
+
+	assert_non_null(mkdtemp(dir));
+	own = xasprintf("%s/7", dir);
+	assert_int_equal(mkdir(own, 0700), 0);
+	return own;
+}
+
 /* As it is written: in parts, and into another file when one is full. */
 static void a_log_is_read_while_it_is_written(void **state)
 {
@@ -78,10 +89,7 @@ static void a_log_is_read_while_it_is_written(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
-	name = xasprintf("%s/7", dir);
-	assert_int_equal(mkdir(name, 0700), 0);
-	free(name);
+	free(make_own(dir));
 	name = xasprintf("%s/7/safepoint-42.log", dir);
 	full = xasprintf("%s.0", name);
 	java_pauses_init(&p, dir);
@@ -125,9 +133,7 @@ static void many_logs(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
-	own = xasprintf("%s/7", dir);
-	assert_int_equal(mkdir(own, 0700), 0);
+	own = make_own(dir);
 	for (int i = 1; i <= 100; i++) {
 		name = xasprintf("%s/safepoint-%d.log", own, i);
 		say(name, "[100ns] Safepoint \"A\", Total: 10 ns\n");
@@ -156,9 +162,7 @@ static void a_log_without_end(void **state)
 	struct seen s = { 0 };
 
 	(void)state;
-	assert_non_null(mkdtemp(dir));
-	own = xasprintf("%s/7", dir);
-	assert_int_equal(mkdir(own, 0700), 0);
+	own = make_own(dir);
 	name = xasprintf("%s/safepoint-42.log", own);
 	say(name, "[100ns] Safepoint \"A\", Total: 10 ns\n");
 	assert_int_equal(truncate(name, 1ll << 40), 0);
