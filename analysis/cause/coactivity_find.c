@@ -35,14 +35,6 @@ static uint32_t *only_threads(const struct coactivity *co)
 	return only;
 }
 
-static const char *process_name(const struct coactivity *co, uint32_t pid)
-{
-	vec_for_each (&co->calls->threads.meta->processes, const struct meta_process, p)
-		if (p->pid == pid)
-			return p->comm;
-	return NULL;
-}
-
 static void add(const struct coactivity *co, struct block *b, const struct lift *l,
 		const uint32_t *only)
 {
@@ -53,7 +45,7 @@ static void add(const struct coactivity *co, struct block *b, const struct lift 
 	*vec_add(&b->coactive) = (struct coactive){
 		.part = c->part,
 		.id = c->id,
-		.name = !f		      ? process_name(co, c->id)
+		.name = !f		      ? meta_process_comm(co->calls->threads.meta, c->id)
 			: f->name && *f->name ? f->name
 					      : f->symbol,
 		.thread = f ? only[c->id] : UINT32_MAX,

@@ -46,14 +46,12 @@ static struct json *takers_json(const struct result *res)
 
 	vec_for_each (&res->calls.threads.takers, const struct taker, t) {
 		struct json *one = json_new_object();
-		const char *name = NULL;
 
-		vec_for_each (&res->meta->processes, const struct meta_process, p)
-			if (t->kind == TAKER_OTHER && p->pid == t->pid)
-				name = p->comm;
 		json_set_string(one, "who", taker_kinds[t->kind]);
 		report_set_known(one, "pid", t->pid ? t->pid : BLOCK_NONE);
-		report_set_name(one, "name", name);
+		report_set_name(one, "name",
+				t->kind == TAKER_OTHER ? meta_process_comm(res->meta, t->pid)
+						       : NULL);
 		json_set_u64(one, "ns", t->ns);
 		json_add_take(list, one);
 	}

@@ -26,14 +26,6 @@ struct named_list {
 	VEC(struct named)
 };
 
-static const char *name_of(const struct meta *meta, uint32_t pid)
-{
-	vec_for_each (&meta->processes, const struct meta_process, p)
-		if (p->pid == pid && *p->comm)
-			return p->comm;
-	return NULL;
-}
-
 static void add(struct named_list *list, const char *name, uint64_t ns)
 {
 	vec_for_each (list, struct named, n) {
@@ -71,7 +63,8 @@ static void say_others(const struct result *res, double other, double all, struc
 	size_t said = 0;
 
 	vec_for_each (takers, const struct taker, t) {
-		const char *of = t->kind == TAKER_OTHER ? name_of(res->meta, t->pid) : NULL;
+		const char *of =
+			t->kind == TAKER_OTHER ? meta_process_comm(res->meta, t->pid) : NULL;
 
 		if (of)
 			add(&list, of, t->ns);

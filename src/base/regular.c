@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,4 +37,40 @@ int regular_open(const char *path, struct stat *st)
 		ret = S_ISREG(st->st_mode) ? open_again(looked_at) : -EINVAL;
 	close(looked_at);
 	return ret;
+}
+
+/* Holes stay holes: a file may claim to be larger than memory is. */
+static int copy_data(int to, int from, off_t bytes)
+{
+	off_t at = 0;
+
+	while (at < bytes && (at = lseek(from, at, SEEK_DATA)) >= 0 && at < bytes) {
+		off_t end = lseek(from, at, SEEK_HOLE);
+
+		if (end < 0 || lseek(to, at, SEEK_SET) < 0)
+			return -errno;
+		while (at < end && at < bytes) {
+			size_t want = (size_t)((end < bytes ? end : bytes) - at);
+			ssize_t n = sendfile(to, from, &at, want < 1 << 30 ? want : 1 << 30);
+
+			if (n < 0 && errno != EINTR)
+				return -errno;
+			if (!n) /* it was cut meanwhile: the rest is a hole */
+				return 0;
+		}
+	}
+	return 0;
+}
+
+int regular_copy(int from, off_t bytes, const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int ret = fd < 0 || ftruncate(fd, bytes) ? -errno : copy_data(fd, from, bytes);
+
+	if (!ret &&
+	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
+		ret = -errno;
+	if (ret && fd >= 0)
+		close(fd);
+	return ret ? ret : fd;
 }

@@ -3,6 +3,8 @@
 #ifndef ISPOT_BASE_REGULAR_H
 #define ISPOT_BASE_REGULAR_H
 
+#include <sys/types.h>
+
 struct stat;
 
 /*
@@ -10,5 +12,11 @@ struct stat;
  * to something else that is no regular file; or -errno of open(). st may be NULL.
  */
 int regular_open(const char *path, struct stat *st);
+
+/*
+ * A copy of its first bytes in memory of this process alone, which nobody can change (memfd,
+ * sealed); what is missing by now is a hole. name: in /proc. A descriptor, or -errno.
+ */
+int regular_copy(int from, off_t bytes, const char *name);
 
 #endif

@@ -7,8 +7,6 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,8 +24,8 @@
 /* "ifle", so that no other program's file is taken for one. */
 #define APPLICATION_ID 0x69666c65
 
-/* What a statement may cost: so many instructions of SQLite's, and so many for each byte of the
- * file. Adding up a row takes some 50, and a row has over 100 bytes. */
+/* The most that a statement may cost, in instructions of SQLite's virtual machine: a fixed number,
+ * and some for each byte of the file. Adding up a row takes about 50; a row has over 100 bytes. */
 #define WORK_TURN     100000
 #define WORK_LEAST    100000000ull
 #define WORK_PER_BYTE 20
@@ -322,8 +320,8 @@ static int check_tables(struct fleet_store *s, struct err *err)
 
 /* ---- whose database it is ---- */
 
-/* What is beside a database is made, and given to its owner, by its name: as root only where nobody
- * else may put files. */
+/* SQLite makes journals beside a database by their names, and gives them to the database's owner.
+ * Root lets it do so only where nobody else may put files. */
 static int refuse_foreign(const char *path, struct err *err)
 {
 	struct stat st;
@@ -358,18 +356,16 @@ static bool may_write(const char *path)
 static int make_file(const char *path, struct err *err)
 {
 	struct output file;
-	int rc;
+	int rc = output_open(&file, path, err);
 
-	if (!access(path, F_OK))
-		return output_try(path, err);
-	rc = output_open(&file, path, err);
 	return rc ? rc : output_close(&file, err);
 }
 
 /* Under sudo all that is done with the database is done as the user, until it is closed. *name: the
- * path without links, for root. */
+ * path, for root without links. */
 static int begin_writing(struct fleet_store *s, char **name, struct err *err)
 {
+	bool exists = !access(s->path, F_OK), as_root;
 	struct identity user;
 	int rc;
 
@@ -377,15 +373,19 @@ static int begin_writing(struct fleet_store *s, char **name, struct err *err)
 		s->as_user = may_write(s->path);
 		identity_files_back();
 	}
-	rc = !access(s->path, F_OK) ? output_try(s->path, err) : 0; /* says whose link it is */
-	if (!rc && !s->as_user && !geteuid())
+	as_root = !s->as_user && !geteuid();
+	rc = exists ? output_try(s->path, err) : 0;
+	if (!rc && as_root)
 		rc = refuse_foreign(s->path, err);
-	rc = rc ? rc : make_file(s->path, err);
-	*name = s->as_user || rc ? NULL : realpath(s->path, NULL);
+	if (!rc && !exists)
+		rc = make_file(s->path, err);
+	if (!rc && as_root && !(*name = realpath(s->path, NULL)))
+		rc = err_set(err, -errno, "%s: %s; name another with --db", s->path,
+			     strerror(errno));
+	else if (!rc && as_root) /* links on the way may have changed since */
+		rc = refuse_foreign(*name, err);
 	if (!*name)
 		*name = xstrdup(s->path);
-	if (!rc && !s->as_user && !geteuid())
-		rc = refuse_foreign(*name, err); /* the way may have been another meanwhile */
 	if (s->as_user && identity_files_as(&user)) {
 		s->as_user = false;
 		rc = err_set(err, -EPERM, "cannot act as user %u", (unsigned)user.uid);
@@ -393,34 +393,28 @@ static int begin_writing(struct fleet_store *s, char **name, struct err *err)
 	return rc;
 }
 
-/* A copy in memory: nothing is beside it, and nobody changes it. It is read as it is, whatever a
- * journal would say of it. */
+/* A copy in memory: there are no files beside it, and nobody changes it. A journal that is beside
+ * the original is not applied. */
 static int copy_foreign(struct fleet_store *s, char **name, struct err *err)
 {
-	struct stat st;
-	int from = regular_open(s->path, &st), to = -1, rc = 0;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
+	struct stat st;
+	int fd = regular_open(s->path, &st), rc;
 
-	if (from >= 0 && (uint64_t)st.st_size > memory / COPY_SHARE)
+	if (fd < 0)
+		rc = fd;
+	else if ((uint64_t)st.st_size > memory / COPY_SHARE)
 		rc = -EFBIG;
-	else if (from >= 0)
-		to = memfd_create("ispot-fleet", MFD_CLOEXEC);
-	for (off_t at = 0; to >= 0 && at < st.st_size && !rc;) {
-		ssize_t n = sendfile(to, from, &at, (size_t)(st.st_size - at));
-
-		rc = n < 0 && errno != EINTR ? -errno : 0;
-		if (!n)
-			break;
-	}
-	if (!rc && to < 0)
-		rc = from < 0 ? from : -errno;
-	if (from >= 0)
-		close(from);
-	s->copy = to;
-	*name = xasprintf("file:/proc/self/fd/%d?immutable=1", to);
-	return rc ? err_set(err, rc, "cannot read %s: %s; name another with --db", s->path,
-			    strerror(-rc))
-		  : 0;
+	else
+		rc = regular_copy(fd, st.st_size, "ispot-fleet");
+	if (fd >= 0)
+		close(fd);
+	if (rc < 0)
+		return err_set(err, rc, "cannot read %s: %s; name another with --db", s->path,
+			       strerror(-rc));
+	s->copy = rc;
+	*name = xasprintf("file:/proc/self/fd/%d?immutable=1", s->copy);
+	return 0;
 }
 
 /* *name: by which SQLite opens it; to be freed. */

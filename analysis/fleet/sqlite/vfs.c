@@ -31,7 +31,8 @@ static void remember(const char *database)
 	*vec_add(&databases) = xstrdup(database);
 }
 
-/* What SQLite keeps beside a database; no super-journal, which is of several. */
+/* Whether SQLite keeps a file of that name beside a database that it has opened. A super-journal,
+ * which belongs to several databases, is none. */
 static bool is_beside(const char *path, struct stat *database)
 {
 	static const char *const ends[] = { "-journal", "-wal", "-shm" };

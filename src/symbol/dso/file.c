@@ -2,11 +2,8 @@
 #include "symbol/dso/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <unistd.h>
 
 #include "base/regular.h"
@@ -30,42 +27,6 @@ static bool only_root_writes(const struct stat *st, const char *path)
 	       strncmp(path, "/proc/", 6) != 0;
 }
 
-/* Holes stay holes: a file may claim to be larger than memory is. */
-static int copy_data(int to, int from, off_t bytes)
-{
-	off_t at = 0;
-
-	while (at < bytes && (at = lseek(from, at, SEEK_DATA)) >= 0 && at < bytes) {
-		off_t end = lseek(from, at, SEEK_HOLE);
-
-		if (end < 0 || lseek(to, at, SEEK_SET) < 0)
-			return -errno;
-		while (at < end && at < bytes) {
-			size_t want = (size_t)((end < bytes ? end : bytes) - at);
-			ssize_t n = sendfile(to, from, &at, want < 1 << 30 ? want : 1 << 30);
-
-			if (n < 0 && errno != EINTR)
-				return -errno;
-			if (!n) /* it was cut meanwhile: the rest is a hole */
-				return 0;
-		}
-	}
-	return 0;
-}
-
-static int copy_sealed(int from, off_t bytes)
-{
-	int fd = memfd_create("ispot-elf", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int ret = fd < 0 || ftruncate(fd, bytes) ? -errno : copy_data(fd, from, bytes);
-
-	if (!ret &&
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_SEAL))
-		ret = -errno;
-	if (ret && fd >= 0)
-		close(fd);
-	return ret ? ret : fd;
-}
-
 static int make_mappable(struct dso_file *file, const char *path)
 {
 	int fd;
@@ -74,7 +35,7 @@ static int make_mappable(struct dso_file *file, const char *path)
 		return 0;
 	if (!may_copy((uint64_t)file->st.st_size))
 		return -EFBIG;
-	fd = copy_sealed(file->fd, file->st.st_size);
+	fd = regular_copy(file->fd, file->st.st_size, "ispot-elf");
 	if (fd < 0)
 		return fd;
 	close(file->fd);

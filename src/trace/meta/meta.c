@@ -457,6 +457,14 @@ const struct meta_object *meta_object(const struct meta *meta, uint32_t id)
 	return id < meta->objects.n ? &meta->objects.data[id] : &unknown;
 }
 
+const char *meta_process_comm(const struct meta *meta, uint32_t pid)
+{
+	vec_for_each (&meta->processes, const struct meta_process, p)
+		if (p->pid == pid)
+			return *p->comm ? p->comm : NULL;
+	return NULL;
+}
+
 bool meta_has_notice(const struct meta *meta, const char *code)
 {
 	vec_for_each (&meta->notices, const struct meta_notice, n)

@@ -312,6 +312,8 @@ static inline const struct meta_site *meta_site(const struct meta *meta, uint32_
 }
 
 bool meta_has_notice(const struct meta *meta, const char *code);
+/* The name of a process that had a CPU; NULL: it is not known. */
+const char *meta_process_comm(const struct meta *meta, uint32_t pid);
 /* One call in so many was recorded; 1: all, also where the file does not say. */
 uint64_t meta_period(const struct meta *meta);
 
