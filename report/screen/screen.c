@@ -326,19 +326,23 @@ static void full_cpus(const struct result *res, struct text *out)
 	double cpus = (double)res->meta->session.cpus;
 	double free = free_cpus(res), busy = 1 - fmax(0, free) / cpus;
 	double own = fmin(1, res->busy_cpus / cpus);
+	bool others = busy - own > OTHERS_LEAST;
 	char all[TEXT_NUMBER], part[TEXT_NUMBER];
 
 	if (!(cpus > 0) || isnan(free) || busy < CPUS_FULL)
 		return;
-	if (busy - own > OTHERS_LEAST)
+	if (others)
 		text_printf(out, "The %u CPU%s %s busy (%s with the program, the rest with others)",
 			    (unsigned)cpus, cpus == 1 ? " is" : "s are", text_share(all, busy),
 			    text_share(part, own));
 	else
 		text_printf(out, "The program keeps its %u CPU%s %s busy", (unsigned)cpus,
 			    cpus == 1 ? "" : "s", text_share(all, busy));
-	text_add(out, ", so threads that wait less would not make it faster: only less work or "
-		      "more CPUs would. ");
+	text_printf(
+		out,
+		", so threads that wait less would not make it faster: only less work%s or more "
+		"CPUs would. ",
+		others ? ", fewer other programs" : "");
 }
 
 #define BOUNDED 0.95 /* of what the sentence says that it costs: less can be had back */
