@@ -13,10 +13,12 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "probes/bpf/wire.h"
 #include "probes/drain/keep.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/session/internal.h"
+#include "symbol/dso/patience.h"
 #include "trace/write/writer.h"
 
 #define CALIBRATION_HOLDS_NS 10000000000ull
@@ -288,6 +290,7 @@ static void stop(struct session *s)
 	drain_finish(&s->drain, &s->rings, clock_now_ns());
 	bpfprog_totals(s->programs, &s->totals_at_stop);
 	s->stopped = true;
+	patience_set(PATIENCE_AFTERWARDS);
 	session_note_after(s, clock_now_ns(), true);
 	trace_writer_flush(s->writer, NULL); /* memory may end where programs are read below */
 	session_add_stacks(s);
@@ -307,6 +310,21 @@ static void wait_for_signal(void *session)
 
 	poll(&fd, 1, 50);
 	on_signal(s);
+}
+
+/* Each has had its line on the terminal. */
+static void note_given_up(struct session *s)
+{
+	char words[200], files[TEXT_COUNTED];
+	size_t n = patience_given_up();
+
+	if (!n)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s that others may write could not be read to the end in the time that a "
+		 "recording has for them: some of their functions or lines are missing",
+		 text_counted(files, n, "file"));
+	session_note(s, "files-left-out", words);
 }
 
 static void fill_result(struct session *s, uint64_t duration_ns, struct session_result *r)
@@ -368,8 +386,10 @@ static int close_file(struct session *s, struct session_result *result, struct e
 int session_run(struct session *s, struct session_result *result, struct err *err)
 {
 	uint64_t duration_ns;
-	int ret = start(s, err), closed;
+	int ret, closed;
 
+	patience_set(PATIENCE_RECORDING);
+	ret = start(s, err);
 	if (!ret)
 		loop(s);
 	if (!ret && !s->begun)
@@ -389,9 +409,11 @@ int session_run(struct session *s, struct session_result *result, struct err *er
 	session_say_no_keys(s);
 	session_hold_end(s);
 	session_follow_end(s);
+	note_given_up(s);
 	session_warn_cost(s, s->start_ns + duration_ns, true);
 	fill_result(s, duration_ns, result);
 	closed = close_file(s, result, ret ? NULL : err);
+	patience_set(PATIENCE_FULL);
 	session_say_descriptors(ret, err);
 	return ret ? ret : closed;
 }

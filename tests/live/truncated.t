@@ -92,4 +92,44 @@ children+=($!)
 started $! linked
 timeout -s INT -k 10 20 "$ISPOT" record -o linked.data -p $! -F libc:usleep -d 1 >linked.out 2>linked.err
 is "$?" 0 "and so does a recording of the process" || diag linked.err
+
+# ---- a parser that its file's owner keeps from the CPU, without stopping it ----
+
+# Seized as by a debugger, so that whoever waits for it does not see it stopped.
+cat >seize.py <<'EOF'
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+libc.ptrace.argtypes = [ctypes.c_long] * 4
+pid = int(sys.argv[1])
+if libc.ptrace(0x4206, pid, 0, 0) or libc.ptrace(0x4207, pid, 0, 0):
+    sys.exit(1)
+os.waitpid(pid, 0x40000000)
+print("held", flush=True)
+os.waitpid(pid, 0x40000000)
+EOF
+if command -v python3 >/dev/null; then
+	setpriv --reuid "$user" --regid "$user" --clear-groups ./app ./lib.so &
+	children+=($!)
+	started $! app
+	"$ISPOT" record -v -o slow.data -p $! -F work -g dwarf -d 2 >slow.out 2>slow.err &
+	recorder=$!
+	children+=("$recorder")
+	eventually begun slow
+	for parser in $(pgrep -P "$recorder" -u "$user"); do
+		python3 seize.py "$parser" >"held.$parser" 2>&1 &
+		children+=($!)
+		eventually grep -q held "held.$parser"
+	done
+	for ((i = 0; i < 70; i++)); do [ ! -e "/proc/$recorder/exe" ] || sleep 1; done
+	[ ! -e "/proc/$recorder/exe" ]
+	ok $? "a recording of 2 s ends in time though parsers do not answer" || kill "$recorder"
+	wait "$recorder"
+	is "$?" 0 "it ends in order" || diag slow.err
+	like slow.err 'could not be read to its end' "and says what is left out" || diag slow.err
+	report slow
+	[ "$(block slow work .calls)" != 0 ]
+	ok $? "it has its calls" || diag slow.json
+else
+	skip "parsers that do not answer" "no python3"
+fi
 done_testing

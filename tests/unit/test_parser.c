@@ -14,9 +14,11 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitizer.h"
 #include "symbol/dso/parser.h"
+#include "symbol/dso/patience.h"
 #include "symbol/dso/sandbox.h"
 
 #define OTHER 65534
@@ -390,6 +392,79 @@ static void a_stopped_child_is_left(void **state)
 	assert_true(dso_functions(get(s, "other"), &all) > 5);
 }
 
+/* The child runs no further while this process has it: it is slow, but not stopped. To be killed.
+ */
+static pid_t hold(pid_t child)
+{
+	int ready[2];
+	pid_t holder;
+	char c;
+
+	assert_int_equal(pipe(ready), 0);
+	holder = fork();
+	if (!holder) {
+		bool held = !ptrace(PTRACE_SEIZE, child, NULL, NULL) &&
+			    !ptrace(PTRACE_INTERRUPT, child, NULL, NULL) &&
+			    waitpid(child, NULL, __WALL) == child;
+
+		if (held && write(ready[1], "", 1) == 1)
+			waitpid(child, NULL, __WALL); /* its end comes here first */
+		_exit(1);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	return holder;
+}
+
+static struct dso *get_of(struct setup *s, const char *name, unsigned uid)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "cp app %s && chown %u:%u %s", name, uid, uid, name);
+	fixture_run(command);
+	return get(s, name);
+}
+
+/* How long the file's functions were waited for, which do not come. */
+static uint64_t waited_for_ns(struct dso *dso)
+{
+	const struct dso_function *all;
+	uint64_t began_ns = clock_now_ns();
+	pid_t child = 0, holder;
+
+	children(&child);
+	holder = hold(child);
+	assert_int_equal(dso_functions(dso, &all), 0);
+	kill(holder, SIGKILL);
+	waitpid(holder, NULL, 0);
+	return clock_now_ns() - began_ns;
+}
+
+/* A recording does not wait for one that is slow as for one that is asked before: neither while it
+ * has buffers to drain, the less the more it has waited, nor when it ends. */
+static void a_slow_child_holds_no_recording_up(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	size_t before = patience_given_up();
+	uint64_t first_ns;
+
+	needs_root();
+	fixture_run("chmod 755 app");
+	patience_run_ns = patience_after_ns = 1000000000;
+	alarm(60); /* an answer may take twice as long otherwise */
+	patience_set(PATIENCE_RECORDING);
+	first_ns = waited_for_ns(get_of(s, "slow1", 65530));
+	assert_true(waited_for_ns(get_of(s, "slow2", 65531)) < first_ns);
+	patience_set(PATIENCE_AFTERWARDS);
+	waited_for_ns(get_of(s, "slow3", 65532));
+	alarm(0);
+	assert_int_equal(patience_given_up(), before + 3);
+	patience_set(PATIENCE_FULL);
+	assert_true(dso_functions(get_of(s, "other1", 65529), &all) > 5);
+}
+
 /* What is kept of all files of others has one bound. */
 static void answers_have_room_and_no_more(void **state)
 {
@@ -446,6 +521,7 @@ int main(void)
 		TEST(a_child_that_dies),
 		TEST(a_child_that_is_stopped),
 		TEST(a_stopped_child_is_left),
+		TEST(a_slow_child_holds_no_recording_up),
 		TEST(names_are_demangled_there),
 		TEST(a_sandbox),
 		TEST(many_files),

@@ -55,6 +55,8 @@ struct dso {
 		VEC(struct dso_range)
 	} code; /* executable sections, sorted; segments where a file has no sections */
 
+	bool given_up; /* something of it is missing */
+
 	Dwfl *dwfl; /* opened by dso_module(), kept: it caches symbol tables and DWARF */
 	Dwfl_Module *module;
 	bool module_tried;

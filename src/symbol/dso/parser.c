@@ -17,21 +17,16 @@
 #include "base/sanitizer.h"
 #include "base/text.h"
 #include "symbol/dso/internal.h"
+#include "symbol/dso/patience.h"
 #include "symbol/dso/sandbox.h"
 
 #define ANSWER_BYTES_MAX (1u << 29)
 
-/* A child is its file's owner's, who may stop it. A question's whole answer may take so long, and
- * all answers of a user's files together a part of the time since the first; then each gets the
- * least. One that was too late is the last of that user's that is waited for longer than that. */
-#define ANSWER_WAIT_NS	120000000000ull
-#define ANSWER_LEAST_NS 2000000000ull
-#define ANSWERS_ONE_IN	4
-#define TURN_NS		100000000ull /* a look for signals in between */
-#define CHILDREN_MAX	64 /* at once: for a further file the one that was asked longest ago ends */
-#define INLINES_MAX	64
-#define NAMES_AT_ONCE	1024
-#define NOBODY		65534
+#define TURN_NS	      100000000ull /* a look for signals in between */
+#define CHILDREN_MAX  64 /* at once: for a further file the one that was asked longest ago ends */
+#define INLINES_MAX   64
+#define NAMES_AT_ONCE 1024
+#define NOBODY	      65534
 
 enum question {
 	ASK_ELF,
@@ -73,15 +68,6 @@ static struct {
 static uint64_t questions; /* so far, of all */
 static uint64_t kept_bytes;
 
-/* How patient users' files have been borne with. */
-struct patience {
-	uid_t uid;
-	uint64_t first_ns, waited_ns;
-	bool was_late;
-};
-static struct {
-	VEC(struct patience)
-} patiences;
 static bool told_of_room;
 uint64_t parser_bytes_most = 768ull << 20;
 static uint64_t ends_ns; /* since when a signal that ends ispot waits; 0: none does */
@@ -164,7 +150,7 @@ static int await(const struct peer *peer, short events)
 		ends_ns = 0;
 	else if (!ends_ns)
 		ends_ns = now_ns;
-	if (now_ns >= deadline_ns || (ends_ns && now_ns - ends_ns >= ANSWER_LEAST_NS))
+	if (now_ns >= deadline_ns || (ends_ns && now_ns - ends_ns >= PATIENCE_LEAST_NS))
 		return -ETIMEDOUT;
 	ready = poll(&p, 1, (int)(TURN_NS / 1000000));
 	if (!ready && is_stopped(peer->pid))
@@ -475,6 +461,13 @@ static void become_child(struct dso *dso, int fd)
 
 /* ---- the parent ---- */
 
+static void note_given_up(struct dso *dso)
+{
+	if (!dso->given_up)
+		patience_give_up();
+	dso->given_up = true;
+}
+
 bool dso_is_foreign(const struct dso *dso)
 {
 #if BUILT_WITH_SANITIZER
@@ -548,43 +541,28 @@ static void give_up(struct dso *dso, int code)
 		   text_printable(name, sizeof(name), dso->path), strerror(-code));
 	end(dso->parser);
 	dso->parser->failed = true;
-}
-
-static struct patience *patience_of(uid_t uid, uint64_t now_ns)
-{
-	vec_for_each (&patiences, struct patience, p)
-		if (p->uid == uid)
-			return p;
-	*vec_add(&patiences) = (struct patience){ .uid = uid, .first_ns = now_ns };
-	return vec_last(&patiences);
-}
-
-static uint64_t patience_ns(const struct patience *p, uint64_t now_ns)
-{
-	uint64_t all_ns = ANSWER_WAIT_NS + (now_ns - p->first_ns) / ANSWERS_ONE_IN;
-	uint64_t left_ns = all_ns > p->waited_ns ? all_ns - p->waited_ns : 0;
-
-	if (p->was_late || left_ns < ANSWER_LEAST_NS)
-		return ANSWER_LEAST_NS;
-	return left_ns < ANSWER_WAIT_NS ? left_ns : ANSWER_WAIT_NS;
+	note_given_up(dso);
 }
 
 /* The answer's bytes, which are to be freed; false: there is none. */
 static bool ask(struct dso *dso, struct request r, const char *name, char **room, struct answer *a)
 {
 	uint64_t bytes = 0, now_ns = clock_now_ns();
+	uint64_t deadline_ns = patience_deadline_ns(dso->st.st_uid, now_ns);
 	struct peer child;
-	uid_t uid = dso->st.st_uid;
 	int ret;
 
+	if (!deadline_ns) {
+		note_given_up(dso);
+		return false;
+	}
 	if (!dso->parser || (dso->parser->pid <= 0 && !dso->parser->failed))
 		start(dso);
 	if (dso->parser->pid <= 0)
 		return false;
 	dso->parser->asked = ++questions;
 	r.name_bytes = name ? (uint32_t)strlen(name) : 0;
-	child = (struct peer){ dso->parser->fd, dso->parser->pid,
-			       now_ns + patience_ns(patience_of(uid, now_ns), now_ns) };
+	child = (struct peer){ dso->parser->fd, dso->parser->pid, deadline_ns };
 	ret = send_all(&child, &r, sizeof(r));
 	if (!ret)
 		ret = send_all(&child, name, r.name_bytes);
@@ -595,8 +573,7 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 	*room = ret ? NULL : xmalloc(bytes + 1);
 	if (!ret)
 		ret = receive_all(&child, *room, bytes);
-	patience_of(uid, now_ns)->waited_ns += clock_now_ns() - now_ns;
-	patience_of(uid, now_ns)->was_late |= ret == -ETIMEDOUT && !ends_ns;
+	patience_waited(dso->st.st_uid, now_ns, ret == -ETIMEDOUT && !ends_ns);
 	if (ret) {
 		free(*room);
 		give_up(dso, ret);

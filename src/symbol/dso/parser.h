@@ -4,8 +4,8 @@
  * (sandbox.h), as the file's owner, which answers over a socket. The bytes that are loaded as code
  * and data are mapped here as well: nothing is read from them but instructions and unwind tables.
  * Names are demangled by the child. The functions of dso.h ask here if dso_is_foreign(); the child
- * runs the same functions on its own copy of the dso. A child that dies, takes too long or says
- * nonsense is ended, and the file counts as one without symbols.
+ * runs the same functions on its own copy of the dso. A child that dies, takes too long
+ * (patience.h) or says nonsense is ended, and the file counts as one without symbols.
  */
 #ifndef ISPOT_SYMBOL_DSO_PARSER_H
 #define ISPOT_SYMBOL_DSO_PARSER_H

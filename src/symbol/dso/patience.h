@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * How long answers about files that others may write are waited for (parser.h). The process that
+ * answers has the rights of its file's owner, who may stop it or take the CPU from it. So all
+ * answers about one user's files together, and about all users' files, may take a part of the time
+ * since the first; while a recording runs (patience_set()) each takes a few seconds at most, and
+ * what comes after its end is one short time. Files of the user behind sudo are that user's loss,
+ * and have none of these bounds but the one on a single answer.
+ */
+#ifndef ISPOT_SYMBOL_DSO_PATIENCE_H
+#define ISPOT_SYMBOL_DSO_PATIENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* While a recording runs, an answer may hold up the draining of its buffers for so long; after its
+ * end all together take so long. */
+extern uint64_t patience_run_ns, patience_after_ns;
+
+#define PATIENCE_LEAST_NS 2000000000ull /* of what is waited for at all */
+
+enum patience_kind { PATIENCE_FULL, PATIENCE_RECORDING, PATIENCE_AFTERWARDS };
+void patience_set(enum patience_kind now); /* the last two: from now on */
+
+/* Until when an answer that is asked for now is waited for; 0: not at all, which is said once. */
+uint64_t patience_deadline_ns(uid_t owner, uint64_t now_ns);
+
+/* It was waited for from then on; late: it was not there at its deadline. */
+void patience_waited(uid_t owner, uint64_t since_ns, bool late);
+
+/* Of how many files something is missing: they could not be read to the end, or not in time. */
+void patience_give_up(void); /* one more */
+size_t patience_given_up(void);
+
+#endif
