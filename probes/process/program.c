@@ -12,6 +12,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "probes/process/wrapper.h"
@@ -204,6 +205,8 @@ static int find_program(const char *name, struct command_program *p, struct err 
 			       : exec_error(err, -ENOENT, name, "no such file; check the path");
 	if (S_ISDIR(st.st_mode))
 		return exec_error(err, -EACCES, name, "is a directory; name a program in it");
+	if (!S_ISREG(st.st_mode))
+		return exec_error(err, -EACCES, name, "is no regular file; name a program");
 	if (access(name, X_OK))
 		return exec_error(err, -EACCES, name, "not executable; chmod +x it");
 	p->path = xstrdup(name);
@@ -219,7 +222,7 @@ static int find_command(struct command_program *p, char *const *argv, struct err
  * such a line is one for sh, as it is to execvp() and to shells. 0: it is no script. */
 static int read_interpreter(const char *path, char *line, size_t room, char *words[2])
 {
-	FILE *f = fopen(path, "re");
+	FILE *f = regular_fopen(path);
 	char *end;
 	size_t n;
 

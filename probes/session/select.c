@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "probes/kernel/bpfprog.h"
 #include "probes/process/program.h"
@@ -175,7 +176,7 @@ static void add_started(struct session *s, const char *words)
 static void add_started_by_script(struct session *s, const char *path)
 {
 	char words[65536];
-	FILE *f = fopen(path, "re");
+	FILE *f = regular_fopen(path);
 	size_t n = f ? fread(words, 1, sizeof(words) - 1, f) : 0;
 
 	if (f)

@@ -39,6 +39,18 @@ int regular_open(const char *path, struct stat *st)
 	return ret;
 }
 
+FILE *regular_fopen(const char *path)
+{
+	int fd = regular_open(path, NULL);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+
+	if (fd < 0)
+		errno = -fd;
+	else if (!f)
+		close(fd);
+	return f;
+}
+
 /* Holes stay holes: a file may claim to be larger than memory is. */
 static int copy_data(int to, int from, off_t bytes)
 {

@@ -3,6 +3,7 @@
 #ifndef ISPOT_BASE_REGULAR_H
 #define ISPOT_BASE_REGULAR_H
 
+#include <stdio.h>
 #include <sys/types.h>
 
 struct stat;
@@ -12,6 +13,9 @@ struct stat;
  * to something else that is no regular file; or -errno of open(). st may be NULL.
  */
 int regular_open(const char *path, struct stat *st);
+
+/* The same as a stream; NULL: errno says why. */
+FILE *regular_fopen(const char *path);
 
 /*
  * A copy of its first bytes in memory of this process alone, which nobody can change (memfd,

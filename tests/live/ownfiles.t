@@ -94,6 +94,14 @@ rm -f theirs/x.db*
 as_user mkfifo theirs/x.db
 timeout 20 "$ISPOT" fleet report --db theirs/x.db >/dev/null 2>&1
 is "$?" 1 "nor is a FIFO waited for"
+timeout 20 "$ISPOT" fleet reduce theirs/x.db --db fifo.db >/dev/null 2>fifo.err
+is "$?" 1 "not in place of samples either" || diag fifo.err
+timeout -k 5 60 "$ISPOT" record -o fifo.data -d 1 -F main -- sh theirs/x.db >/dev/null 2>fifo.err
+[ $? != 124 ]
+ok $? "nor in place of a script that a shell is to run" || diag fifo.err
+as_user chmod 755 theirs/x.db
+timeout 20 "$ISPOT" record -o fifo.data -F main -- theirs/x.db >/dev/null 2>fifo.err
+is "$?" 126 "nor of a program" || diag fifo.err
 rm -f theirs/x.db
 "$ISPOT" fleet reduce own.fleet --db own.db >/dev/null 2>reduce.err
 is "$(stat -c %a own.db)" 600 "fleet reduce: a database of its own" || diag reduce.err

@@ -11,6 +11,7 @@
 #include "analysis/imbalance/count/counts.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/regular.h"
 
 #define COSTS_MAX   16
 #define THREADS_MAX 65536 /* valgrind has 500 unless it is told otherwise */
@@ -171,7 +172,7 @@ int callgrind_read(struct counts *c, const char *path, struct err *err)
 			   .l1 = { -1, -1 },
 			   .ll = { -1, -1 },
 			   .dump = { .thread = 1, .trigger = MAP_NONE } };
-	FILE *f = fopen(path, "re");
+	FILE *f = regular_fopen(path);
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t n;

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/regular.h"
 #include "trace/fleet/file.h"
 
 static int refuse(struct fleet_files *f, const struct err *why, struct err *err)
@@ -97,7 +98,7 @@ static bool is_database(const char *path)
 {
 	static const char magic[16] = "SQLite format 3";
 	char found[sizeof(magic)];
-	FILE *file = fopen(path, "re");
+	FILE *file = regular_fopen(path);
 	bool is = file && fread(found, sizeof(found), 1, file) == 1 &&
 		  !memcmp(found, magic, sizeof(magic));
 

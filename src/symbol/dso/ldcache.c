@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "symbol/dso/ldcache.h"
 
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/regular.h"
 
 #define CACHE_BYTES_MAX (64u << 20)
 
@@ -220,7 +220,7 @@ static void read_file(struct ldcache *c, int fd)
 
 void ldcache_open(struct ldcache *cache, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = regular_open(path, NULL);
 
 	*cache = (struct ldcache){ 0 };
 	if (fd < 0)

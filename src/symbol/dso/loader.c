@@ -2,14 +2,13 @@
 #include "symbol/dso/loader.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "symbol/dso/internal.h"
 
@@ -34,18 +33,15 @@ static void forget_directories(struct loader *l)
 /* A small text file, or NULL. */
 static char *read_text(const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
+	int fd = regular_open(path, NULL);
 	char *s = NULL;
 	ssize_t n;
 
 	if (fd < 0)
 		return NULL;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode)) {
-		s = xcalloc(1, FILE_BYTES_MAX + 1);
-		n = read(fd, s, FILE_BYTES_MAX);
-		s[n < 0 ? 0 : n] = '\0';
-	}
+	s = xcalloc(1, FILE_BYTES_MAX + 1);
+	n = read(fd, s, FILE_BYTES_MAX);
+	s[n < 0 ? 0 : n] = '\0';
 	close(fd);
 	return s;
 }

@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/crc.h"
+#include "base/regular.h"
 
 _Static_assert(sizeof(struct fleet_block_head) == 40, "as the layout says");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "heads are read and written as they are");
@@ -186,10 +187,10 @@ int fleet_reader_open(struct fleet_reader *r, const char *path, struct err *err)
 {
 	int rc;
 
-	*r = (struct fleet_reader){ .path = xstrdup(path), .file = fopen(path, "re") };
+	*r = (struct fleet_reader){ .path = xstrdup(path), .file = regular_fopen(path) };
 	if (!r->file) {
 		rc = err_set(err, -errno, "%s: %s; name files that ispot fleet record wrote", path,
-			     strerror(errno));
+			     errno == EINVAL ? "it is no regular file" : strerror(errno));
 		fleet_reader_close(r);
 		return rc;
 	}
