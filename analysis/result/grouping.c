@@ -84,18 +84,39 @@ static int learn(struct grouping *g, enum sequence_stage stage, struct trace_rea
 	return rc;
 }
 
+static int learn_sequences(struct grouping *g, struct trace_reader *r, struct result_options *o,
+			   struct err *err)
+{
+	int rc = learn(g, SEQUENCE_LOOPS, r, o, err);
+
+	return rc ? rc : learn(g, SEQUENCE_PAIRS, r, o, err);
+}
+
 static int begin_sequences(struct grouping *g, struct trace_reader *r, struct result *result,
 			   struct result_options *o, struct err *err)
 {
 	int rc;
 
 	sequences_init(&g->sequences, trace_reader_meta(r));
-	rc = learn(g, SEQUENCE_LOOPS, r, o, err);
-	if (!rc)
-		rc = learn(g, SEQUENCE_PAIRS, r, o, err);
+	rc = learn_sequences(g, r, o, err);
 	sequences_begin(&g->sequences, SEQUENCE_MEASURE, &result->calls, &result->keyed);
 	o->visitors[RESULT_VISITORS - 1] = sequences_visitor(&g->sequences);
 	g->rule = sequences_rule(&g->sequences);
+	return rc;
+}
+
+static int begin_transitions(struct grouping *g, struct trace_reader *r, struct result *result,
+			     struct result_options *o, struct err *err)
+{
+	int rc = 0;
+
+	sequences_init(&g->sequences, trace_reader_meta(r));
+	if (g->of_sequences)
+		rc = learn_sequences(g, r, o, err);
+	sequences_begin(&g->sequences, SEQUENCE_MEASURE, &result->calls, NULL);
+	g->transitions.of_sequences = g->of_sequences;
+	g->sequences.transitions = &g->transitions;
+	o->visitors[RESULT_VISITORS - 1] = sequences_visitor(&g->sequences);
 	return rc;
 }
 
@@ -139,16 +160,21 @@ static void end_locks(struct grouping *g, struct result *res)
 		"record it with @ret");
 }
 
+static void refused_notice(const struct sequences *s, struct result *res)
+{
+	result_count_notice(
+		res, s->patterns.refused,
+		"repetition found no room among the sequences kept: these are not all",
+		"repetitions found no room among the sequences kept: these are not all");
+}
+
 static void end_sequences(struct grouping *g, struct result *res)
 {
 	const struct sequences *s = &g->sequences;
 
 	sequences_finish(&g->sequences, &res->groups);
 	res->sequences = s;
-	result_count_notice(
-		res, s->patterns.refused,
-		"repetition found no room among the sequences kept: these are not all",
-		"repetitions found no room among the sequences kept: these are not all");
+	refused_notice(s, res);
 	result_count_notice(
 		res, s->not_kept,
 		"call made too many different calls to be told apart: it is in `{ … }` of its "
@@ -165,6 +191,25 @@ static void release_sequences(struct grouping *g)
 	sequences_release(&g->sequences);
 }
 
+static void end_transitions(struct grouping *g, struct result *res)
+{
+	transitions_finish(&g->transitions, res->meta, &g->sequences.patterns);
+	res->transitions = &g->transitions;
+	refused_notice(&g->sequences, res);
+	result_count_notice(res, g->transitions.beyond,
+			    "step leads from or to a state beyond those told apart",
+			    "steps lead from or to states beyond those told apart");
+	if (meta_period(res->meta) > 1 || res->calls.brief)
+		result_notice(res, "not every call was recorded: transitions are between those "
+				   "that were");
+}
+
+static void release_transitions(struct grouping *g)
+{
+	sequences_release(&g->sequences);
+	transitions_release(&g->transitions);
+}
+
 static const struct grouping_by bys[] = {
 	{ "function", false, begin_keys, end_keys, release_keys },
 	{ "lock", true, begin_locks, end_locks, release_locks },
@@ -172,6 +217,7 @@ static const struct grouping_by bys[] = {
 	{ "site", true, begin_sites, end_sites, release_sites },
 	/* what its threads lose includes what keys do, as on the first screen */
 	{ "thread", false, begin_keys, end_keys, release_keys },
+	{ "transition", true, begin_transitions, end_transitions, release_transitions },
 };
 #define BYS_N (sizeof(bys) / sizeof(bys[0]))
 

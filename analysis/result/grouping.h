@@ -23,10 +23,12 @@ struct grouping {
 	struct keyed_rule rule;
 	const char *const *keys, *const *no_keys; /* --key, --no-key */
 	size_t n_keys, n_no_keys;
+	bool of_sequences; /* transitions are between sequences, not functions */
 	struct argkeys argkeys;
 	struct callsites callsites;
 	struct sections sections;
 	struct sequences sequences;
+	struct transitions transitions;
 };
 
 struct grouping_by {

@@ -35,6 +35,7 @@ struct err;
 struct record;
 struct sequences;
 struct trace_reader;
+struct transitions;
 
 #define RESULT_VISITORS 4
 
@@ -67,9 +68,10 @@ struct result {
 	struct blocks blocks; /* functions and markers */
 	struct blocks sites;  /* sleeps outside them, by stack */
 	struct callstacks callstacks;
-	struct keyed keyed;		   /* with a rule */
-	struct blocks groups;		   /* of keyed */
-	const struct sequences *sequences; /* what the groups are, NULL: others */
+	struct keyed keyed;		       /* with a rule */
+	struct blocks groups;		       /* of keyed */
+	const struct sequences *sequences;     /* what the groups are, NULL: others */
+	const struct transitions *transitions; /* NULL: not asked for */
 	struct {
 		VEC(struct result_thread)
 	} threads;

@@ -201,22 +201,110 @@ static void settled(void *self, struct track *t, uint32_t symbol)
 	t->learnt.settled = symbol;
 }
 
+/* ---- the steps from one call or element of a row to the next (transition.h) ---- */
+
+static uint64_t less_cost(uint64_t from_ns, uint64_t to_ns, uint64_t cost_ns)
+{
+	uint64_t raw_ns = to_ns > from_ns ? to_ns - from_ns : 0;
+
+	return raw_ns > cost_ns ? raw_ns - cost_ns : 0;
+}
+
+static void step_to(struct transitions *t, const struct placed *last, uint32_t state,
+		    const struct mark *begin)
+{
+	if (last->any)
+		transitions_add(
+			t, TRANSITION_NEXT, last->state, state,
+			last->timed ? less_cost(last->end.time_ns, begin->time_ns,
+						begin->row.between_ns - last->end.row.between_ns)
+				    : TRANSITION_NOTIME);
+	else if (last->cut)
+		return;
+	else if (last->caller == UINT32_MAX)
+		transitions_add(t, TRANSITION_BEGIN, state, state, TRANSITION_NOTIME);
+	else
+		transitions_add(
+			t, TRANSITION_CALL, transitions_state(t, last->caller), state,
+			less_cost(last->caller_entry_ns, begin->time_ns, begin->row.between_ns));
+}
+
+static void place(struct sequences *s, struct track *row, uint32_t symbol, const struct mark *begin,
+		  const struct mark *end)
+{
+	uint32_t state = transitions_state(s->transitions, symbol);
+	bool timed = end->row.untimed == begin->row.untimed && end->time_ns >= begin->time_ns;
+
+	step_to(s->transitions, &row->placed, state, begin);
+	transitions_pass(s->transitions, state,
+			 timed ? less_cost(begin->time_ns, end->time_ns, cost_of_row(begin, end))
+			       : TRANSITION_NOTIME);
+	row->placed.any = true;
+	row->placed.timed = timed;
+	row->placed.state = state;
+	row->placed.end = *end;
+}
+
+static void placed(void *self, struct track *t, const struct element *e)
+{
+	place(self, t, e->symbol, &e->begin, &e->end);
+}
+
+/* Nobody saw the call's end: what comes next does not follow it. */
+static bool call_ended_unseen(const struct call *c)
+{
+	return c->end == CALL_OPEN || c->end == CALL_LOST;
+}
+
+/* From the last call inside to the exit of the call around it. */
+static void leave(struct sequences *s, const struct call *c, const struct track *row)
+{
+	const struct placed *last = row ? &row->placed : NULL;
+	bool timed = c->end == CALL_TIMED || c->end == CALL_UNTIMED;
+
+	if (!last || !last->any || call_ended_unseen(c))
+		return;
+	transitions_add(s->transitions, TRANSITION_RETURN, last->state,
+			transitions_state(s->transitions, c->id),
+			timed && last->timed
+				? less_cost(last->end.time_ns, c->exit_ns,
+					    row->sums.between_ns - last->end.row.between_ns)
+				: TRANSITION_NOTIME);
+}
+
+static bool of_functions(const struct sequences *s)
+{
+	return s->transitions && !s->transitions->of_sequences;
+}
+
 static struct track_user user_of(struct sequences *s)
 {
+	bool measuring = s->stage == SEQUENCE_MEASURE;
+
 	return (struct track_user){
 		.self = s,
-		.seen = s->stage == SEQUENCE_MEASURE ? seen : NULL,
+		.seen = measuring && !s->transitions ? seen : NULL,
 		.settled = s->stage == SEQUENCE_PAIRS ? settled : NULL,
+		.placed = measuring && s->transitions ? placed : NULL,
 	};
+}
+
+/* What one iteration of a choice consists of is no element of the row. */
+static struct track_user user_inside(struct sequences *s)
+{
+	struct track_user u = user_of(s);
+
+	u.placed = NULL;
+	return u;
 }
 
 static void end_iteration(struct sequences *s, struct level *l)
 {
-	struct track_user u = user_of(s);
+	struct track_user u = user_of(s), inside = user_inside(s);
 	const struct mark begin = l->begin, end = l->end;
 
-	track_end(l->iteration, &s->patterns, &u);
-	turns_take(&s->turns, &s->patterns, &u, l->choice, l->iteration);
+	track_end(l->iteration, &s->patterns, &inside);
+	turns_take(&s->turns, &s->patterns, &inside, l->choice, l->iteration);
 	track_clear(l->iteration);
 	track_add(l->track, &s->patterns, &u, l->choice, &begin, &end);
 	l->choice = PATTERN_NONE;
@@ -290,7 +378,7 @@ static void set_marks(struct sequences *s, const struct thread *t, struct track 
 static bool take_turn(struct sequences *s, struct level *l, uint32_t caller, uint32_t function,
 		      const struct mark *begin, const struct mark *end)
 {
-	struct track_user u = user_of(s);
+	struct track_user u = user_inside(s);
 	struct turn turn = turns_of(&s->turns, caller, function);
 	bool run = !turn.alone && l->first == function && !l->several;
 
@@ -338,6 +426,13 @@ static void push(struct sequences *s, const struct thread *t, size_t depth, cons
 	if (!l->track)
 		l->track = xcalloc(1, sizeof(*l->track));
 	set_marks(s, t, l->track, c, &begin, &end);
+	l->track->placed.cut = l->cut;
+	l->track->placed.caller = caller;
+	l->track->placed.caller_entry_ns = depth ? t->open[depth - 1].entry_ns : 0;
+	if (of_functions(s)) {
+		place(s, l->track, c->id, &begin, &end);
+		return;
+	}
 	if (depth && s->stage == SEQUENCE_PAIRS)
 		learn(s, l->track, caller, c->id);
 	if (depth && s->stage == SEQUENCE_MEASURE && take_turn(s, l, caller, c->id, &begin, &end))
@@ -369,8 +464,13 @@ static void measure(struct sequences *s, const struct thread *t, const struct ca
 		    struct level *inside)
 {
 	bool inner = is_inner(s, t, c, inside);
-	struct body *b = sequence_body(s, c, inside && !inside->cut ? inside->track : NULL);
+	struct body *b;
 
+	if (s->transitions) {
+		leave(s, c, inside ? inside->track : NULL);
+		return;
+	}
+	b = sequence_body(s, c, inside && !inside->cut ? inside->track : NULL);
 	b->calls++;
 	keyed_add(s->keyed, t, b->group, inner, c);
 }
@@ -379,7 +479,7 @@ static void measure(struct sequences *s, const struct thread *t, const struct ca
 static void take_out(struct sequences *s, const struct thread *t, size_t depth,
 		     const struct call *c)
 {
-	if (s->stage == SEQUENCE_MEASURE)
+	if (s->stage == SEQUENCE_MEASURE && !s->transitions)
 		keyed_add(s->keyed, t, sequence_rest_body(s, c->id)->group, c->recursive, c);
 	for (size_t i = depth; i <= t->n_open; i++)
 		cut(s, t, i);
@@ -406,10 +506,19 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	inside = level_of(s, t, depth + 1, false);
 	if (inside)
 		level_clear(inside);
-	if (c->end == CALL_OPEN || c->end == CALL_LOST)
-		cut(s, t, depth);
-	else
+	if (!call_ended_unseen(c) || of_functions(s))
 		push(s, t, depth, c);
+	if (call_ended_unseen(c))
+		cut(s, t, depth);
+}
+
+static void end_steps(struct sequences *s, const struct track *outermost)
+{
+	const struct placed *last = outermost ? &outermost->placed : NULL;
+
+	if (s->stage == SEQUENCE_MEASURE && last && last->any)
+		transitions_add(s->transitions, TRANSITION_END, last->state, last->state,
+				TRANSITION_NOTIME);
 }
 
 static void end_thread(struct sequences *s, const struct thread *t)
@@ -421,6 +530,8 @@ static void end_thread(struct sequences *s, const struct thread *t)
 	s->thread = t;
 	vec_for_each (&(*st)->levels, struct level, l)
 		level_end(s, l);
+	if (s->transitions && (*st)->levels.n)
+		end_steps(s, (*st)->levels.data[0].track);
 	thread_free(*st);
 	*st = NULL;
 }
@@ -429,7 +540,7 @@ static void slept(struct sequences *s, const struct thread *t, uint64_t time_ns)
 {
 	struct sequence_thread *st = t->index < s->threads.n ? s->threads.data[t->index] : NULL;
 
-	if (!st || s->stage != SEQUENCE_MEASURE)
+	if (!st || s->stage != SEQUENCE_MEASURE || s->transitions)
 		return;
 	if (!st->sleeps)
 		st->sleeps = xcalloc(1, sizeof(*st->sleeps));

@@ -23,6 +23,7 @@
 #include "analysis/score/keyed.h"
 #include "analysis/sequence/pairs.h"
 #include "analysis/sequence/pattern.h"
+#include "analysis/sequence/transition.h"
 #include "analysis/sequence/turns.h"
 
 #define SEQUENCE_DEPTH	256  /* calls nested deeper have no row of their own */
@@ -33,7 +34,8 @@ enum sequence_stage { SEQUENCE_LOOPS, SEQUENCE_PAIRS, SEQUENCE_MEASURE };
 struct sequences {
 	const struct meta *meta;
 	const struct calls *calls;
-	struct keyed *keyed; /* measuring puts the executions here */
+	struct keyed *keyed;		 /* measuring puts the executions here */
+	struct transitions *transitions; /* or, if not NULL, the steps between them here */
 	enum sequence_stage stage;
 	struct patterns patterns;
 	struct pairs pairs;
@@ -54,7 +56,8 @@ struct sequences {
 	double share_of_50;
 };
 
-/* For one stage after the other: learning ones first. calls, keyed and meta must outlive it. */
+/* For one stage after the other: learning ones first. calls, keyed and meta must outlive it.
+ * Transitions of functions need no learning. */
 void sequences_init(struct sequences *s, const struct meta *meta);
 void sequences_begin(struct sequences *s, enum sequence_stage stage, const struct calls *calls,
 		     struct keyed *keyed);

@@ -11,6 +11,7 @@ void track_clear(struct track *t)
 	t->dropped = t->cut = false;
 	t->sums = (struct row_sums){ 0 };
 	memset(&t->learnt, 0, sizeof(t->learnt));
+	memset(&t->placed, 0, sizeof(t->placed));
 	t->learnt.settled = PATTERN_NONE;
 }
 
@@ -165,8 +166,15 @@ static void reduce(struct track *t, struct patterns *p, const struct track_user 
 	}
 }
 
-static void drop_half(struct track *t)
+static void place(struct track *t, const struct track_user *u, uint32_t n)
 {
+	for (uint32_t i = 0; u->placed && i < n; i++)
+		u->placed(u->self, t, &t->row[i]);
+}
+
+static void drop_half(struct track *t, const struct track_user *u)
+{
+	place(t, u, TRACK_ROW / 2);
 	memmove(t->row, t->row + TRACK_ROW / 2, TRACK_ROW / 2 * sizeof(*t->row));
 	t->n_row = TRACK_ROW / 2;
 	t->dropped = true;
@@ -181,7 +189,7 @@ static void add_to_row(struct track *t, struct patterns *p, const struct track_u
 	if (!t->row)
 		t->row = xmalloc(TRACK_ROW * sizeof(*t->row));
 	if (t->n_row == TRACK_ROW)
-		drop_half(t);
+		drop_half(t, u);
 	t->row[t->n_row++] = *e;
 	while (t->n_row > 1) {
 		struct element *a = &t->row[t->n_row - 2], *b = a + 1;
@@ -262,4 +270,5 @@ void track_add(struct track *t, struct patterns *p, const struct track_user *u, 
 void track_end(struct track *t, struct patterns *p, const struct track_user *u)
 {
 	settle(t, p, u, t->n);
+	place(t, u, t->n_row);
 }

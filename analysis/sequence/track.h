@@ -52,6 +52,16 @@ struct element {
 	} open[TRACK_DEPTH];
 };
 
+/* What of a row has become steps of the transition graph (transition.h). */
+struct placed {
+	bool any, timed; /* there was an element, and its end has a time */
+	bool cut;	 /* what was before its first element is not known */
+	uint32_t state;	 /* of the last element */
+	struct mark end; /* of it */
+	uint32_t caller; /* function; UINT32_MAX: none */
+	uint64_t caller_entry_ns;
+};
+
 struct track {
 	uint32_t n, room;
 	struct element *elements; /* open */
@@ -68,6 +78,7 @@ struct track {
 		uint32_t callee;    /* the last call */
 		uint32_t calls;	    /* runs as one */
 	} learnt;
+	struct placed placed;
 };
 
 struct track_user {
@@ -76,6 +87,8 @@ struct track_user {
 	void (*seen)(void *self, uint32_t symbol, const struct mark *begin, const struct mark *end);
 	/* An element is settled. NULL: not wanted */
 	void (*settled)(void *self, struct track *t, uint32_t symbol);
+	/* An element of the row in short is as long as it gets; in order. NULL: not wanted */
+	void (*placed)(void *self, struct track *t, const struct element *e);
 };
 
 void track_push(struct track *t, struct patterns *p, const struct track_user *u, uint32_t function,

@@ -15,6 +15,7 @@
 #include "report/block/column.h"
 #include "report/block/counters.h"
 #include "report/block/stacks.h"
+#include "report/block/transitions.h"
 #include "report/block/view.h"
 #include "trace/meta/meta.h"
 
@@ -315,6 +316,9 @@ void report_json(const struct view *v, struct text *out)
 	json_set_take(j, "not_traced", not_traced_json(v->result));
 	if (v->result->sequences)
 		json_set_take(j, "sequences", sequences_json(v->result->sequences));
+	if (v->result->transitions)
+		json_set_take(j, "transitions",
+			      report_transitions_json(v->result->transitions, v->top));
 	for (size_t i = 0; i < v->n_rows && (!v->top || i < v->top); i++)
 		json_add_take(blocks, report_block_json(v->result, v->rows[i]));
 	json_set_take(j, "blocks", blocks);

@@ -6,7 +6,7 @@
 
 #include "base/mem.h"
 #include "report/export/export.h"
-#include "report/export/formats.h"
+#include "report/export/rows.h"
 #include "trace/frame/codec.h"
 #include "report/table/csv.h"
 #include "trace/meta/meta.h"

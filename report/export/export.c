@@ -158,7 +158,7 @@ static int check_window(const struct export *e, const struct trace_reader *r, st
 		(double)e->options->from_ns / 1e9, (double)length_ns / 1e9);
 }
 
-static void write_all(struct export *e, struct trace_reader *r)
+static void write_calls(struct export *e, struct trace_reader *r)
 {
 	struct call_visitor v = { .self = e, .call = on_call, .record = on_record };
 
@@ -169,7 +169,20 @@ static void write_all(struct export *e, struct trace_reader *r)
 	pass(e, r, end_of(e, r));
 	if (e->format->end)
 		e->format->end(e);
-	flush(e);
+	calls_release(&e->calls);
+}
+
+static int write_all(struct export *e, struct trace_reader *r, struct err *err)
+{
+	int rc = 0;
+
+	if (e->format->whole)
+		rc = e->format->whole(e, r, err);
+	else
+		write_calls(e, r);
+	if (!rc)
+		flush(e);
+	return rc;
 }
 
 int export_run(struct export *e, const struct export_format *format, const struct export_options *o,
@@ -191,9 +204,11 @@ int export_run(struct export *e, const struct export_format *format, const struc
 	if (!rc)
 		rc = output_open(&file, o->output, err);
 	if (!rc) {
-		write_all(e, r);
-		rc = output_close(&file, err);
-		calls_release(&e->calls);
+		int closed;
+
+		rc = write_all(e, r, err);
+		closed = output_close(&file, rc ? NULL : err);
+		rc = rc ? rc : closed;
 	}
 	text_release(&e->out);
 	trace_reader_free(r);

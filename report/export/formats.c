@@ -6,10 +6,11 @@
 
 #include "base/err.h"
 #include "base/text.h"
+#include "report/export/rows.h"
 
 const struct export_format *const export_formats[] = {
-	&export_chrome, &export_csv,   &export_folded,	   &export_folded_diff,
-	&export_perf,	&export_pprof, &export_speedscope,
+	&export_chrome,	     &export_csv,  &export_dot,	  &export_folded,
+	&export_folded_diff, &export_perf, &export_pprof, &export_speedscope,
 };
 const unsigned export_formats_n = sizeof(export_formats) / sizeof(export_formats[0]);
 

@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "report/export/export.h"
-#include "report/export/formats.h"
+#include "report/export/rows.h"
 #include "report/export/paths.h"
 #include "trace/meta/meta.h"
 

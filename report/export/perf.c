@@ -14,7 +14,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "report/export/export.h"
-#include "report/export/formats.h"
+#include "report/export/rows.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"

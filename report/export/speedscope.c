@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "report/export/export.h"
-#include "report/export/formats.h"
+#include "report/export/rows.h"
 #include "trace/meta/meta.h"
 
 struct span {

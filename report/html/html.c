@@ -13,6 +13,7 @@
 #include "report/block/rank.h"
 #include "report/html/page.h"
 #include "report/html/sections.h"
+#include "report/html/transitions.h"
 #include "report/screen/next.h"
 #include "report/screen/row.h"
 #include "report/screen/screen.h"
@@ -296,6 +297,7 @@ void report_html(const struct view *v, const struct timeline *tl, struct text *o
 
 	head(v, out);
 	answer(v, out);
+	html_transitions(v, out);
 	blocks(v, detailed, out);
 	html_timeline(v, tl, out);
 	html_waits(v, out);

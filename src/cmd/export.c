@@ -13,7 +13,7 @@
 #include "report/export/formats.h"
 
 struct command_options {
-	const char *input, *output, *format, *time;
+	const char *input, *output, *format, *time, *states;
 	uint64_t limit;
 };
 
@@ -21,13 +21,15 @@ static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct command_options, input),
 	  "read FILE instead of ispot.data", NULL },
 	{ 0, "format", "F", ARG_STRING, offsetof(struct command_options, format),
-	  "chrome, csv, folded, folded-diff, perf, pprof or speedscope", NULL },
+	  "chrome, csv, dot, folded, folded-diff, perf, pprof or speedscope", NULL },
 	{ 'o', "output", "OUT", ARG_STRING, offsetof(struct command_options, output),
 	  "write OUT; -: standard output", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct command_options, time),
 	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "limit", "N", ARG_U64, offsetof(struct command_options, limit),
-	  "at most N calls (chrome, speedscope: 1000000)", NULL },
+	  "at most N calls (chrome, speedscope: 1000000; dot: 200 transitions)", NULL },
+	{ 0, "states", "WHAT", ARG_STRING, offsetof(struct command_options, states),
+	  "of dot: states are function (default) or sequence", NULL },
 	{ 0 },
 };
 
@@ -42,6 +44,8 @@ static const char *const examples[] = {
 	"in perf's own browser",
 	"ispot export --format csv -o calls.csv.zst",
 	"every call, for your own statistics",
+	"ispot export --format dot -o - | dot -Tsvg >graph.svg",
+	"what threads do after what, drawn by Graphviz",
 	NULL,
 };
 
@@ -61,21 +65,26 @@ static int check(const struct command_options *o, const struct export_format *fo
 		return args_refuse(err, "a perf.data is written back and forth; give -o a file");
 	if (to_stdout && format->is_binary && isatty(STDOUT_FILENO))
 		return args_refuse(err, "this format is binary; give -o a file, or redirect");
+	if (o->states && strcmp(format->name, "dot"))
+		return args_refuse(err, "--states goes with --format dot; give both");
+	if (o->states && strcmp(o->states, "function") && strcmp(o->states, "sequence"))
+		return args_refuse(err, "this --states is not available; use function or sequence");
 	return 0;
 }
 
 static void say(const struct export *e, const char *output)
 {
+	const char *unit = e->format->unit ? e->format->unit : "calls";
 	char n[TEXT_NUMBER];
 
-	log_notice("%s calls in %s", text_count(n, e->exported),
+	log_notice("%s %s in %s", text_count(n, e->exported), unit,
 		   strcmp(output, "-") ? output : "all");
 	if (e->interrupted)
-		log_notice("interrupted: these are the calls that were read until then");
+		log_notice("interrupted: these are the %s that were read until then", unit);
 	if (e->beyond)
-		log_notice("%s more calls are beyond the limit; choose a stretch with --time, or "
+		log_notice("%s more %s are beyond the limit; choose a stretch with --time, or "
 			   "raise --limit",
-			   text_count(n, e->beyond));
+			   text_count(n, e->beyond), unit);
 	if (e->without_end)
 		log_notice("%s calls have no known end and are left out",
 			   text_count(n, e->without_end));
@@ -93,8 +102,8 @@ static int run_export(int argc, char **argv, struct err *err)
 		return rc;
 	if (!o.format)
 		return args_refuse(err,
-				   "there are several formats; give --format chrome, csv, folded, "
-				   "folded-diff, perf, pprof or speedscope");
+				   "there are several formats; give --format chrome, csv, dot, "
+				   "folded, folded-diff, perf, pprof or speedscope");
 	format = export_find(o.format, err);
 	if (!format)
 		return -EINVAL;
@@ -106,6 +115,7 @@ static int run_export(int argc, char **argv, struct err *err)
 	eo.input = o.input;
 	eo.output = o.output;
 	eo.limit = o.limit;
+	eo.of_sequences = o.states && !strcmp(o.states, "sequence");
 	rc = export_run(&e, format, &eo, err);
 	if (!rc)
 		say(&e, o.output);
@@ -115,7 +125,8 @@ static int run_export(int argc, char **argv, struct err *err)
 const struct command cmd_export = {
 	.name = "export",
 	.summary = "write a recording in the format of another tool",
-	.usage = "ispot export --format F [-i FILE] [--time A-B] [--limit N] -o OUT",
+	.usage =
+		"ispot export --format F [-i FILE] [--time A-B] [--limit N] [--states WHAT] -o OUT",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE,

@@ -18,17 +18,19 @@
 #include "cli/screen.h"
 #include "report/block/column.h"
 #include "report/block/json.h"
+#include "report/block/transitions.h"
 #include "report/block/rank.h"
 #include "report/html/html.h"
 #include "report/block/view.h"
 #include "report/screen/text.h"
+#include "report/screen/transitions.h"
 #include "report/slow/slow.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
 #include "cmd/common/write_out.h"
 
 struct report_options {
-	const char *input, *by, *sort, *slow, *time, *baseline, *html;
+	const char *input, *by, *sort, *slow, *time, *baseline, *html, *states;
 	struct arg_list keys, no_keys;
 	uint64_t top;
 	bool json, csv;
@@ -39,7 +41,11 @@ static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct report_options, input),
 	  "read FILE instead of ispot.data", NULL },
 	{ 0, "by", "WHAT", ARG_STRING, offsetof(struct report_options, by),
-	  "rank function (default), lock, sequence, site or thread", NULL },
+	  "rank function (default), lock, sequence, site or thread; transition: the graph of "
+	  "what threads do after what",
+	  NULL },
+	{ 0, "states", "WHAT", ARG_STRING, offsetof(struct report_options, states),
+	  "--by transition between function (default) or sequence", NULL },
 	{ 0, "key", "FUNC@ARG,...", ARG_LIST, offsetof(struct report_options, keys),
 	  "split FUNC's calls by the values of its recorded arguments", NULL },
 	{ 0, "no-key", "FUNC", ARG_LIST, offsetof(struct report_options, no_keys),
@@ -77,6 +83,8 @@ static const char *const examples[] = {
 	"which rows of calls lose it",
 	"ispot report --by thread",
 	"which threads lose it",
+	"ispot report --by transition --html graph.html",
+	"what threads do after what, how often and how fast, as a picture",
 	"ispot report --slow cache_get",
 	"what its slow calls have in common",
 	"ispot report --time 2s-5s -s p99",
@@ -112,6 +120,13 @@ static int check(const struct report_options *o, struct err *err)
 	if (o->baseline && by->alone)
 		return args_refuse(err,
 				   "--baseline holds functions only; give it without this --by");
+	if (o->states && (!o->by || strcmp(o->by, "transition")))
+		return args_refuse(err, "--states goes with --by transition; give both");
+	if (o->states && strcmp(o->states, "function") && strcmp(o->states, "sequence"))
+		return args_refuse(err, "this --states is not available; use function or sequence");
+	if (o->sort && !strcmp(by->name, "transition"))
+		return args_refuse(err, "transitions are ranked by how often they happen; leave "
+					"out -s");
 	if (o->keys.n && (by->alone || !strcmp(by->name, "thread")))
 		return args_refuse(err, "--key splits functions; give it without this --by");
 	if (o->json + o->csv + !!o->html > 1)
@@ -142,9 +157,11 @@ static void print(const struct report_options *o, struct view *v, const struct t
 	if (o->json)
 		report_json(v, out);
 	else if (o->csv)
-		report_csv(v, out);
+		(v->result->transitions ? report_transitions_csv : report_csv)(v, out);
 	else if (o->html)
 		report_html(v, timeline, out);
+	else if (v->result->transitions)
+		report_transitions_text(v, out);
 	else
 		report_text(v, out);
 	free(v->rows);
@@ -174,6 +191,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		.n_keys = o->keys.n,
 		.no_keys = o->no_keys.data,
 		.n_no_keys = o->no_keys.n,
+		.of_sequences = o->states && !strcmp(o->states, "sequence"),
 	};
 	int rc = grouping_find(o->by, &grouping.by, err);
 
@@ -234,10 +252,9 @@ static int run_report(int argc, char **argv, struct err *err)
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "rank code by the time interference takes from it",
-	.usage =
-		"ispot report [[-i] FILE] [--by WHAT] [--key FUNC@ARG,...] [--no-key FUNC] [-s COLUMN]\n"
-		"             [--top N] [--slow FUNC] [--time A-B] [--baseline FILE]\n"
-		"             [--json | --csv | --html FILE] [-v]",
+	.usage = "ispot report [[-i] FILE] [--by WHAT] [--states WHAT] [--key FUNC@ARG,...]\n"
+		 "             [--no-key FUNC] [-s COLUMN] [--top N] [--slow FUNC] [--time A-B]\n"
+		 "             [--baseline FILE] [--json | --csv | --html FILE] [-v]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE | CMD_PAGER,

@@ -49,6 +49,31 @@ ok "and those calls are one sequence" loud '["outer { … }",true]' \
 ok "no more of them are kept" loud true of sequences '[.blocks[] | select(.kind == "sequence")] | length <= 4096 + 2048 + 2048 + 200' \
 	--by sequence
 
+ok "steps between them are all told apart" loud '["sequence",0]' \
+	of sequences '.transitions | [.of, .not_told_apart]' --by transition --states sequence
+
+# Calls in no order, of 5000 functions: more than are told apart, and each step another.
+{
+	echo "$session"
+	awk 'function below(n) { x = (x * 69069 + 1) % 4294967296; return int(x / 65536) % n }
+		BEGIN {
+			for (i = 0; i < 90000; i++) {
+				f = below(5000)
+				print t += 100, "0 1/1 entry f" f
+				print t += 100, "0 1/1 exit f" f
+			}
+		}'
+} >"$planted/steps.trace"
+made steps
+ok "steps beyond the bound are counted" loud "steps lead from or to states beyond those told apart" \
+	notices steps --by transition
+ok "no more states and steps are kept, none is without its number" loud "[4096,32768,true]" \
+	of steps '.transitions | [(.states | length), (.all | length), ([.all[].count] | add) + .not_told_apart == 90001]' --by transition
+ok "their page is a page" loud "of 32768 transitions" \
+	"$ISPOT" report --by transition --html - -i "$planted/steps.data"
+ok "and a graph has the most frequent ones" loud "33k more transitions are beyond the limit" \
+	"$ISPOT" export --format dot -i "$planted/steps.data" -o "$planted/steps.dot"
+
 # More values of an argument, and more locks, than are told apart.
 {
 	echo "$session"

@@ -22,11 +22,13 @@
 #include "report/block/diff.h"
 #include "report/block/json.h"
 #include "report/block/rank.h"
+#include "report/block/transitions.h"
 #include "report/block/view.h"
 #include "report/export/export.h"
 #include "report/export/formats.h"
 #include "report/html/html.h"
 #include "report/screen/text.h"
+#include "report/screen/transitions.h"
 #include "report/slow/slow.h"
 #include "trace/read/reader.h"
 
@@ -60,6 +62,11 @@ static void views(struct view *v, const struct timeline *timeline)
 	out.n = 0;
 	report_html(v, timeline, &out);
 	must_be_tame(&out);
+	for (unsigned i = 0; v->result->transitions && i < 2; i++) {
+		out.n = 0;
+		(i ? report_transitions_csv : report_transitions_text)(v, &out);
+		must_be_tame(&out);
+	}
 	text_release(&out);
 	free(v->rows);
 	v->rows = NULL;
@@ -85,10 +92,10 @@ static void slow_view(struct view *v, struct trace_reader *r, const struct resul
 	text_release(&out);
 }
 
-static void report(struct trace_reader *r, const char *by)
+static void report(struct trace_reader *r, const char *by, bool of_sequences)
 {
 	struct timeline timeline = { 0 };
-	struct grouping grouping = { 0 };
+	struct grouping grouping = { .of_sequences = of_sequences };
 	struct result_options o = { .to_ns = UINT64_MAX };
 	struct result result;
 	struct blocks by_thread = { 0 };
@@ -154,14 +161,15 @@ static void open_paths(int *fd)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const kinds[] = { "function", "lock", "sequence", "site", "thread" };
+	static const char *const kinds[] = { "function", "lock",   "sequence",
+					     "site",	 "thread", "transition" };
 	uint64_t choice = hash_bytes(data, size);
 	struct trace_reader *reader;
 	static int fd = -1;
 
 	if (trace_reader_open_memory(&reader, data, size, NULL))
 		return -1; /* that is fuzz_reader's */
-	report(reader, kinds[choice % 5]);
+	report(reader, kinds[choice % 6], choice >> 24 & 1);
 	trace_reader_free(reader);
 	if (fd < 0)
 		open_paths(&fd);

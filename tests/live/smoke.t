@@ -171,14 +171,14 @@ said none 'no-such-file'
 # ---- every view and every other command ----
 
 most_called=$(jq -r '[.blocks[] | select(.kind == "function")] | max_by(.calls).name' chosen.json)
-for view in "" "--by lock" "--by sequence" "--by site" "--by thread" "--slow $most_called" --csv; do
+for view in "" "--by lock" "--by sequence" "--by site" "--by thread" "--by transition" "--slow $most_called" --csv; do
 	# shellcheck disable=SC2086 # options
 	"$ISPOT" report -i chosen.data $view >view.out 2>view.err && [ -s view.out ]
 	ok $? "report $view" || diag view.err
 done
 "$ISPOT" report -i chosen.data --html page.html >view.out 2>view.err && grep -q '</html>' page.html
 ok $? "report --html" || diag view.err
-for format in chrome csv folded perf pprof speedscope; do
+for format in chrome csv dot folded perf pprof speedscope; do
 	"$ISPOT" export -i plain.data --format $format -o plain.$format 2>export.err && [ -s plain.$format ]
 	ok $? "export --format $format" || diag export.err
 done

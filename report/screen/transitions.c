@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "report/screen/transitions.h"
+
+#include <stdlib.h>
+
+#include "analysis/result/result.h"
+#include "analysis/sequence/transition.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "report/block/transitions.h"
+#include "report/block/view.h"
+#include "report/screen/screen.h"
+#include "report/table/table.h"
+
+#define ROWS_DEFAULT   20
+#define STATES_DEFAULT 10
+#define NUMBER_WIDTH   7
+
+static struct table table_of(const struct view *v, struct text *out)
+{
+	return (struct table){ .out = out, .width = v->width, .colours = v->colours };
+}
+
+static size_t shown_of(const struct view *v, size_t n, size_t usual)
+{
+	size_t most = v->top ? v->top : v->all ? n : usual;
+
+	return n < most ? n : most;
+}
+
+static void count_cell(struct table *t, uint64_t count)
+{
+	char number[TEXT_NUMBER];
+
+	table_right(t, text_count(number, count), NUMBER_WIDTH);
+}
+
+static void time_cell(struct table *t, bool known, uint64_t ns)
+{
+	char number[TEXT_NUMBER];
+
+	table_right(t, known ? text_time(number, ns) : "-", NUMBER_WIDTH);
+}
+
+static void time_cells(struct table *t, const struct transition_times *times)
+{
+	time_cell(t, times->timed, times->min_ns);
+	time_cell(t, times->timed, report_transition_mean(times));
+	time_cell(t, times->timed, times->max_ns);
+}
+
+static void heads(struct table *t, const char *first, bool share, const char *last)
+{
+	table_style(t, TABLE_BOLD);
+	table_right(t, first, NUMBER_WIDTH);
+	if (share)
+		table_right(t, "SHARE", NUMBER_WIDTH);
+	table_right(t, "FASTEST", NUMBER_WIDTH);
+	table_right(t, "MEAN", NUMBER_WIDTH);
+	table_right(t, "SLOWEST", NUMBER_WIDTH);
+	table_last(t, last);
+}
+
+static void row(const struct view *v, const struct transition *one, struct text *out)
+{
+	struct table t = table_of(v, out);
+	struct text title = { 0 };
+	char share[TEXT_NUMBER];
+
+	count_cell(&t, one->times.count);
+	table_right(&t, text_share(share, one->share), NUMBER_WIDTH);
+	time_cells(&t, &one->times);
+	report_transition_title(v->result->transitions, one, table_room(&t), &title);
+	table_last(&t, title.s);
+	text_release(&title);
+}
+
+static void more(size_t n, size_t shown, const char *what, struct text *out)
+{
+	if (n > shown)
+		text_printf(out, "  %zu more %s are not shown (-v)\n", n - shown, what);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct transition_state *x = *(const struct transition_state *const *)a,
+				      *y = *(const struct transition_state *const *)b;
+
+	if (x->times.total_ns != y->times.total_ns)
+		return x->times.total_ns > y->times.total_ns ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* A sequence's name is no C++ name, whose parameters a table would leave out. */
+static void state_name(struct table *t, const char *name)
+{
+	size_t columns = table_room(t), n = 4 * columns + 1;
+	char *buf = xmalloc(n);
+
+	table_last(t, text_shortened(buf, n, name, columns));
+	free(buf);
+}
+
+static void states(const struct view *v, struct text *out)
+{
+	const struct transitions *t = v->result->transitions;
+	const struct transition_state **rows = xcalloc(t->states.n + 1, sizeof(*rows));
+	size_t n = shown_of(v, t->states.n, STATES_DEFAULT);
+	struct table table = table_of(v, out);
+
+	for (size_t i = 0; i < t->states.n; i++)
+		rows[i] = &t->states.data[i];
+	qsort(rows, t->states.n, sizeof(*rows), longest_first);
+	heads(&table, "TIMES", false, "STATE");
+	for (size_t i = 0; i < n; i++) {
+		count_cell(&table, rows[i]->times.count);
+		time_cells(&table, &rows[i]->times);
+		state_name(&table, rows[i]->name);
+	}
+	more(t->states.n, n, "states", out);
+	free(rows);
+}
+
+void report_transitions_text(const struct view *v, struct text *out)
+{
+	const struct transitions *t = v->result->transitions;
+	size_t n = shown_of(v, t->all.n, ROWS_DEFAULT);
+	struct table table = table_of(v, out);
+
+	text_header(v, out);
+	text_add(out, "\n");
+	if (!t->all.n) {
+		text_add(out, "No transitions: no thread was seen to make two calls in a row.\n");
+		return;
+	}
+	heads(&table, "STEPS", true, "TRANSITION");
+	for (size_t i = 0; i < n; i++)
+		row(v, &t->all.data[i], out);
+	more(t->all.n, n, "transitions", out);
+	text_add(out, "\n");
+	states(v, out);
+	text_add(out, "\nSHARE is the part of the steps that go on from the same entry or exit.\n"
+		      "Draw the graph: ispot report --by transition --html FILE, or\n"
+		      "ispot export --format dot -o - | dot -Tsvg\n");
+}
