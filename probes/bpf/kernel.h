@@ -55,6 +55,7 @@ struct task_struct {
 	struct files_struct *files;
 	struct signal_struct *signal;
 	struct uprobe_task *utask;
+	int *clear_child_tid; /* of the program's memory */
 } __core;
 
 struct task_struct___before_5_14 {

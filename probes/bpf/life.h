@@ -12,7 +12,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *parent = (void *)ctx->args[0], *child = (void *)ctx->args[1];
 	__u32 parent_tgid = BPF_CORE_READ(parent, tgid), child_tgid = BPF_CORE_READ(child, tgid);
 	struct wire_totals *t;
-	struct wire_task r;
+	struct wire_fork r;
 	__u64 none = 0;
 
 	if (!is_target(parent_tgid) || (child_tgid != parent_tgid && !config.follow_children))
@@ -23,9 +23,10 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	}
 	if (!control.recording)
 		return 0;
-	set_head(&r.h, WIRE_FORK, BPF_CORE_READ(parent, pid), parent_tgid);
-	r.other_tid = BPF_CORE_READ(child, pid);
-	r.other_tgid = child_tgid;
+	set_head(&r.task.h, WIRE_FORK, BPF_CORE_READ(parent, pid), parent_tgid);
+	r.task.other_tid = BPF_CORE_READ(child, pid);
+	r.task.other_tgid = child_tgid;
+	r.word = (__u64)BPF_CORE_READ(child, clear_child_tid);
 	t = my_totals();
 	if (!t)
 		return 0;

@@ -23,7 +23,7 @@ enum wire_kind {
 	WIRE_EXIT,
 	WIRE_SWITCH, /* struct wire_switch */
 	WIRE_WAKING, /* struct wire_task: other = woken; without a waker tgid is enum waking_how */
-	WIRE_FORK,   /* struct wire_task: other = child */
+	WIRE_FORK,   /* struct wire_fork */
 	WIRE_TASK_EXIT, /* struct wire_task */
 	WIRE_COMM,	/* struct wire_name */
 	WIRE_EXEC,	/* struct wire_name */
@@ -180,6 +180,11 @@ static inline unsigned long long wire_step_key(unsigned long long key, unsigned 
 struct wire_task {
 	struct wire_head h;
 	unsigned int other_tid, other_tgid;
+} __attribute__((packed));
+
+struct wire_fork {
+	struct wire_task task;	 /* other = child */
+	unsigned long long word; /* the kernel clears it at the child's end; 0: none */
 } __attribute__((packed));
 
 struct wire_sample {

@@ -166,20 +166,26 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 	}
 }
 
+static void on_fork(struct drain *d, const struct wire_fork *f, uint32_t cpu)
+{
+	const struct wire_task *w = &f->task;
+	struct record r = drain_record(&w->h, cpu, REC_FORK);
+
+	drain_put_values(d, &r, f->word ? 3 : 2, w->other_tid, w->other_tgid, f->word);
+	if (w->other_tgid == w->h.tgid)
+		return;
+	drain_add_target(d, w->other_tgid);
+	if (d->n_forks < DRAIN_FORKS_MAX)
+		d->forks[d->n_forks++] =
+			(struct drain_fork){ w->h.time_ns, (pid_t)w->h.tgid, (pid_t)w->other_tgid };
+}
+
 static void on_task(struct drain *d, const struct wire_task *w, uint32_t cpu, uint32_t kind)
 {
 	struct record r = drain_record(&w->h, cpu, kind);
 	uint32_t how = w->h.tid ? WAKING_BY_THREAD : w->h.tgid;
 
-	if (kind == REC_FORK) {
-		drain_put_values(d, &r, 2, w->other_tid, w->other_tgid, 0);
-		if (w->other_tgid != w->h.tgid)
-			drain_add_target(d, w->other_tgid);
-		if (w->other_tgid != w->h.tgid && d->n_forks < DRAIN_FORKS_MAX)
-			d->forks[d->n_forks++] =
-				(struct drain_fork){ w->h.time_ns, (pid_t)w->h.tgid,
-						     (pid_t)w->other_tgid };
-	} else if (kind == REC_WAKING) {
+	if (kind == REC_WAKING) {
 		r.tgid = w->h.tid ? w->h.tgid : 0;
 		drain_put_values(d, &r, how ? 2 : 1, w->other_tid, how, 0);
 	} else {
@@ -285,7 +291,7 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 		on_task(d, data, cpu, REC_WAKING);
 		break;
 	case WIRE_FORK:
-		on_task(d, data, cpu, REC_FORK);
+		on_fork(d, data, cpu);
 		break;
 	case WIRE_TASK_EXIT:
 		drain_on_thread_end(d, data, cpu);

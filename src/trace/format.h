@@ -66,10 +66,13 @@ enum record_kind {
 	/* extended; the payload's varints in order: */
 	REC_SWITCH_OUT = 16, /* state: enum switch_state; next tid (0: idle); next tgid */
 	REC_SWITCH_IN = 17,  /* who had the CPU before: enum switch_before */
-	REC_FORK = 18,	     /* by the parent: child tid, child tgid (equal tgids: a new thread) */
-	REC_TASK_EXIT = 19,  /* nothing: the thread ended */
-	REC_COMM = 20,	     /* the rest: the thread's new name, raw bytes */
-	REC_EXEC = 21,	     /* the rest: path as the kernel was given it */
+	REC_FORK =
+		18, /* by the parent: child tid, child tgid (equal tgids: a new thread); address of
+		       the word that the kernel clears at the thread's end (0: none, or not known):
+		       a later thread has the same only if this one was joined or is detached */
+	REC_TASK_EXIT = 19, /* nothing: the thread ended */
+	REC_COMM = 20,	    /* the rest: the thread's new name, raw bytes */
+	REC_EXEC = 21,	    /* the rest: path as the kernel was given it */
 	REC_LOST = 22, /* count (0: unknown); the time in ns since which records may be missing; 1:
 			  only of this thread (one that has its own buffer; thread 0: of some that
 			  have no records), 0: of this CPU */

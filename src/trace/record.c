@@ -6,7 +6,7 @@
 static const struct record_shape shapes[] = {
 	[REC_SWITCH_OUT] = { .name = "switch-out", .values = { "state", "next-tid", "next-tgid" } },
 	[REC_SWITCH_IN] = { .name = "switch-in", .values = { "after" } },
-	[REC_FORK] = { .name = "fork", .values = { "child", "tgid" } },
+	[REC_FORK] = { .name = "fork", .values = { "child", "tgid", "word" } },
 	[REC_TASK_EXIT] = { .name = "task-exit" },
 	[REC_COMM] = { .name = "comm", .has_bytes = true },
 	[REC_EXEC] = { .name = "exec", .has_bytes = true },
