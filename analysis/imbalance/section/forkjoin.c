@@ -18,6 +18,8 @@
 struct forkjoin_thread {
 	uint32_t maker; /* index; MAP_NONE: not seen */
 	uint32_t of;	/* which of its maker's broods it is of */
+	uint64_t word;	/* as struct forkjoin_part's */
+	struct offcpu maker_off;
 	uint32_t stack; /* it went to sleep with; 0: not known */
 	bool met, awaited;
 	uint32_t awaited_at; /* site */
@@ -29,10 +31,10 @@ struct forkjoin_thread {
 	bool mixed;	   /* one of the brood met others */
 	uint32_t site;	   /* where it was joined */
 	uint64_t until_ns; /* it waited for ends; 0: for none */
-	/* when the brood's first and last one began, 0: not seen, and it came to wait for one, 0:
-	 * it did not; what it was off the CPU then */
-	uint64_t begin_ns, made_ns, arrived_ns;
-	struct offcpu begin_off, made_off, arrived_off;
+	/* when the brood's last one began, 0: not seen, and it came to wait for one, 0: it did not;
+	 * what it was off the CPU then */
+	uint64_t made_ns, arrived_ns;
+	struct offcpu made_off, arrived_off;
 	struct {
 		VEC(struct forkjoin_part)
 	} ended; /* in that order */
@@ -104,16 +106,18 @@ static bool takes_part(const struct forkjoin_thread *maker, size_t n)
 	return own >= MAKER_LEAST * mean && own <= MAKER_MOST * mean;
 }
 
+/* From when it made the first of them. */
 static void add_maker(struct forkjoin *f, struct forkjoin_thread *maker)
 {
 	const struct thread *t = f->threads->all.data[maker - f->all.data];
+	struct forkjoin_part first = maker->ended.data[0];
 
 	*vec_add(&maker->ended) = (struct forkjoin_part){
 		.number = SECTION_MAKER,
 		.tid = t->tid,
-		.born_ns = maker->begin_ns,
+		.born_ns = first.born_ns,
 		.end_ns = maker->arrived_ns,
-		.off = offcpu_between(&maker->begin_off, &maker->arrived_off),
+		.off = offcpu_between(&first.maker_off, &maker->arrived_off),
 	};
 }
 
@@ -137,7 +141,7 @@ static void close_brood(struct forkjoin *f, struct forkjoin_thread *maker)
 	maker->alive = maker->n_awaited = 0;
 	maker->mixed = maker->open = false;
 	maker->until_ns = 0;
-	maker->begin_ns = maker->made_ns = maker->arrived_ns = 0;
+	maker->made_ns = maker->arrived_ns = 0;
 	maker->site = MAP_NONE;
 	maker->brood++;
 }
@@ -148,27 +152,60 @@ static void wait_until(struct forkjoin_thread *maker, uint64_t time_ns)
 		maker->until_ns = time_ns;
 }
 
+/* Those that ended and had the word: how many. */
+static size_t count_former(const struct forkjoin_thread *maker, uint64_t word)
+{
+	size_t n = 0;
+
+	vec_for_each (&maker->ended, const struct forkjoin_part, p)
+		n += word && p->word == word;
+	return n;
+}
+
+static void leave_out_former(struct forkjoin_thread *maker, uint64_t word)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < maker->ended.n; i++)
+		if (maker->ended.data[i].word != word)
+			maker->ended.data[n++] = maker->ended.data[i];
+	maker->ended.n = n;
+}
+
+/*
+ * Another thread begins, with that word. What had it before was waited for without sleep or is
+ * detached: if none is alive, so were the others. Without the words nothing tells whether those
+ * that have ended will be waited for yet.
+ */
+static void make_room(struct forkjoin *f, struct forkjoin_thread *maker, uint64_t word)
+{
+	size_t former = count_former(maker, word);
+
+	if (maker->until_ns || (!maker->alive && (!word || former)))
+		close_brood(f, maker);
+	else if (former)
+		leave_out_former(maker, word);
+}
+
 static void on_birth(struct forkjoin *f, const struct thread *t, const struct record *r)
 {
 	const struct thread *child = threads_alive(f->threads, (uint32_t)r->values[0]);
-	struct forkjoin_thread *maker;
+	struct forkjoin_thread *maker, *made;
 
 	if (!child || child->tgid != t->tgid)
 		return;
 	(void)state_of(f, child->index);
 	maker = state_of(f, t->index);
-	if (maker->until_ns || !maker->alive)
-		close_brood(f, maker);
+	make_room(f, maker, r->values[2]);
 	maker->alive++;
-	if (!maker->begin_ns) {
-		maker->begin_ns = r->time_ns;
-		maker->begin_off = t->off;
-	}
 	maker->made_ns = r->time_ns;
 	maker->made_off = t->off;
 	maker->arrived_ns = 0;
-	f->all.data[child->index].maker = t->index;
-	f->all.data[child->index].of = maker->brood;
+	made = &f->all.data[child->index];
+	made->maker = t->index;
+	made->of = maker->brood;
+	made->word = r->values[2];
+	made->maker_off = t->off;
 }
 
 static void on_death(struct forkjoin *f, const struct thread *t)
@@ -184,7 +221,9 @@ static void on_death(struct forkjoin *f, const struct thread *t)
 							  .tid = t->tid,
 							  .born_ns = t->born_ns,
 							  .end_ns = t->end_ns,
-							  .off = t->off };
+							  .word = child->word,
+							  .off = t->off,
+							  .maker_off = child->maker_off };
 	if (!maker->joins && !child->awaited)
 		return;
 	wait_until(maker, t->end_ns);

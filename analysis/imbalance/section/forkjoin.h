@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Threads from their creation to their join. What one thread makes is a brood: until it makes
- * another one after it waited for the end of one of them, or when none of them is alive. That an
- * end is waited for shows in
+ * another one after it waited for the end of one of them. That an end is waited for shows in
  *
  *	a call of a function that joins
  *	a sleep on a word that holds the thread's number, which the kernel clears at its end
  *
  * so calls need not be seen: most programs make their threads at once, and wait for them long
- * before the function has a probe. Those of a brood that end behind the last one that was waited
- * for are detached, and no part of it. Who made them is, if what it works until it first waits is
- * as much as what one of them does, roughly.
+ * before the function has a probe. A thread that has ended before is waited for without a sleep:
+ * its stack, in which that word is, goes to a later thread only then, or if it is detached. So one
+ * whose word another has now is no part of the brood, which ends with it if none is alive; where
+ * the words are not recorded it ends when none is. Those that end behind the last one that was
+ * waited for are detached, and no part of it. Who made them is, if what it works until it first
+ *waits is as much as what one of them does, roughly.
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_SECTION_FORKJOIN_H
 #define ISPOT_ANALYSIS_IMBALANCE_SECTION_FORKJOIN_H
@@ -30,7 +32,9 @@ struct forkjoin_part {
 	uint32_t number; /* the how manieth that was made, from 0; SECTION_MAKER */
 	uint32_t tid;
 	uint64_t born_ns, end_ns;
-	struct offcpu off; /* in between */
+	uint64_t word;		 /* address of what the kernel clears at its end; 0: not known */
+	struct offcpu off;	 /* in between */
+	struct offcpu maker_off; /* its maker's, when it was born */
 };
 
 struct forkjoin {
