@@ -43,9 +43,8 @@ static void command_line(struct words *w, char *const *argv, const struct valgri
 	add(w, xasprintf("--log-file=%s/log", o->dir));
 	if (o->caches)
 		add(w, xstrdup("--cache-sim=yes"));
-	add_dumps(w, "before", o->before);
-	add_dumps(w, "before", o->also_before);
-	add_dumps(w, "before", o->makers);
+	for (const char *const *const *list = o->before; *list; list++)
+		add_dumps(w, "before", *list);
 	add_dumps(w, "after", o->after);
 	for (; *argv; argv++)
 		add(w, xstrdup(*argv));

@@ -10,9 +10,9 @@ struct err;
 
 struct valgrind_options {
 	/* Functions (NULL-terminated, "*" any text) at whose entry a thread's counts are written
-	 * (makers: of threads), and at whose exit; of a pattern that is in both valgrind heeds only
-	 * one. */
-	const char *const *before, *const *also_before, *const *makers, *const *after;
+	 * (lists of them, the last one NULL), and at whose exit; of a pattern that is in both
+	 * valgrind heeds only one. */
+	const char *const *const *before, *const *after;
 	bool caches;	 /* simulate them, and count misses */
 	const char *dir; /* where its files go, as cg.* */
 };

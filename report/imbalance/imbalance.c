@@ -43,7 +43,7 @@ const char *imbalance_thread(const struct imbalance_view *v, const struct parall
 		snprintf(buf, IMBALANCE_THREAD, "that made them");
 	else if (s->kind == SECTION_JOIN)
 		snprintf(buf, IMBALANCE_THREAD, "no. %u made",
-			 v->counted && !v->exact_time ? thread - 1 : thread + 1);
+			 thread + 1);
 	else
 		snprintf(buf, IMBALANCE_THREAD, "%s%s%u",
 			 text_printable(comm, sizeof(comm), name->comm), *name->comm ? "/" : "",

@@ -291,15 +291,17 @@ static void a_region_of_fewer_threads_shifts_no_other(void **state)
 	counts_release(&run);
 }
 
+/* before NULL: the end of the run. */
 static void add_dump(struct counts *c, unsigned thread, unsigned part, const char *before,
 		     unsigned work)
 {
 	char text[512];
 
 	snprintf(text, sizeof(text),
-		 "part: %u\nthread: %u\ndesc: Trigger: --dump-before=%s\nevents: Ir\n"
+		 "part: %u\nthread: %u\ndesc: Trigger: %s%s\nevents: Ir\n"
 		 "ob=/nowhere/lu\nfl=/src/lu.c\nfn=work\n0x10 17 %u\n",
-		 part, thread, before, work);
+		 part, thread, before ? "--dump-before=" : "",
+		 before ? before : "Program termination", work);
 	assert_int_equal(read_text(c, text), 0);
 }
 
@@ -330,6 +332,81 @@ static void what_is_before_the_first_thread_is_no_part(void **state)
 	counts_release(&run);
 }
 
+/*
+ * Two rounds of three threads, of which the first two have ended when the next one is made: number
+ * 2 is each time the next one's. The last thread of each has most to do. A thread that begins has
+ * what its number's former thread did.
+ */
+static void add_round(struct counts *c, unsigned part, unsigned before)
+{
+	static const char maker[] = "pthread_create@@GLIBC_2.34", birth[] = "__ctype_init";
+
+	add_dump(c, 1, part, maker, 10);
+	add_dump(c, 2, part + 1, birth, before);
+	add_dump(c, 1, part + 2, maker, 10);
+	add_dump(c, 2, part + 3, birth, 100);
+	add_dump(c, 1, part + 4, maker, 10);
+	add_dump(c, 2, part + 5, birth, 200);
+	add_dump(c, 1, part + 6, "pthread_join@@GLIBC_2.34", 10);
+}
+
+static void a_number_that_is_used_again_is_another_thread(void **state)
+{
+	struct counts run = { 0 };
+	struct counted c = { 0 };
+	const struct parallel_section *s;
+
+	(void)state;
+	add_round(&run, 1, 3);
+	add_round(&run, 11, 900);
+	add_dump(&run, 1, 20, NULL, 5);
+	add_dump(&run, 2, 20, NULL, 600);
+	counted_find(&c, &run, &paper);
+	assert_int_equal(c.imbalance.sections.n, 1);
+	s = &c.imbalance.sections.data[0];
+	assert_int_equal(s->kind, SECTION_JOIN);
+	assert_int_equal(s->instances, 2);
+	assert_int_equal(s->threads.n, 3);
+	assert_int_equal(section_worst(s)->thread, 2);
+	assert_int_equal(s->threads.data[0].time, 200);
+	assert_int_equal(s->threads.data[1].time, 400);
+	assert_int_equal(s->threads.data[2].time, 1500);
+	assert_int_equal(c.imbalance.thread_names.n, 8); /* 0 is nobody, 1 the main thread */
+	counted_release(&c);
+	counts_release(&run);
+}
+
+/* Threads of a second round meet at the same barrier as those of the first, not with them. */
+static void later_threads_meet_later(void **state)
+{
+	static const char maker[] = "pthread_create", birth[] = "__ctype_init",
+			  barrier[] = "pthread_barrier_wait";
+	struct counts run = { 0 };
+	struct counted c = { 0 };
+
+	(void)state;
+	for (unsigned round = 0; round < 2; round++) {
+		unsigned part = 20 * round;
+
+		add_dump(&run, 1, part + 1, maker, 10);
+		add_dump(&run, 1, part + 2, maker, 10);
+		add_dump(&run, 2 + 2 * round, part + 3, birth, 1);
+		add_dump(&run, 3 + 2 * round, part + 4, birth, 1);
+		for (unsigned time = 0; time < 2; time++) {
+			add_dump(&run, 2 + 2 * round, part + 5 + 2 * time, barrier, 100);
+			add_dump(&run, 3 + 2 * round, part + 6 + 2 * time, barrier, 150);
+		}
+		add_dump(&run, 1, part + 10, "pthread_join", 10);
+	}
+	counted_find(&c, &run, &paper);
+	assert_int_equal(c.imbalance.sections.n, 1);
+	assert_int_equal(c.imbalance.sections.data[0].instances, 4);
+	assert_int_equal(c.imbalance.sections.data[0].threads.n, 4);
+	assert_true(c.imbalance.sections.data[0].lost == 4 * 50);
+	counted_release(&c);
+	counts_release(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -341,6 +418,8 @@ int main(void)
 		cmocka_unit_test(a_library_line_has_a_caller),
 		cmocka_unit_test(of_equal_lines_the_programs_is_first),
 		cmocka_unit_test(what_is_before_the_first_thread_is_no_part),
+		cmocka_unit_test(a_number_that_is_used_again_is_another_thread),
+		cmocka_unit_test(later_threads_meet_later),
 		cmocka_unit_test(a_region_of_fewer_threads_shifts_no_other),
 	};
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/imbalance/count/counted_caller.h"
+#include "analysis/imbalance/count/counted_cut.h"
 #include "analysis/imbalance/count/counted_graph.h"
 #include "analysis/imbalance/section/parallel_role.h"
 #include "base/mem.h"
@@ -13,165 +14,6 @@
 
 #define INLINES_MAX 16
 #define ALIKE	    0.005 /* scores that differ by no more read the same */
-
-#define MAIN_THREAD 1 /* valgrind counts from it */
-
-/* ---- which dumps end sections ---- */
-
-static const char *trigger_of(const struct counted *c, const struct counts_dump *d,
-			      const char *when)
-{
-	const char *trigger = strtab_get(&c->run->names, d->trigger);
-	size_t n = strlen(when);
-
-	return strncmp(trigger, when, n) ? NULL : trigger + n;
-}
-
-/* Where the thread called the barrier: known from its next dump, when the call is under way. */
-static uint32_t site_of_barrier(const struct counted *c, const struct counts_dump *next)
-{
-	const struct counts *run = c->run;
-
-	vec_for_each (&next->counts, const struct counts_row, k)
-		if (k->kind == COUNTS_CALL &&
-		    counted_matches(parallel_barriers,
-				    strtab_get(&run->names, run->places.data[k->to].function)) &&
-		    !counted_waits(run, k->from))
-			return k->from;
-	return MAP_NONE;
-}
-
-/* "run (lu.c:21)", a number of names */
-static uint32_t place_name(struct counted *c, uint32_t place, const char *otherwise)
-{
-	struct counts *run = (struct counts *)(uintptr_t)c->run;
-	const struct counts_place *p;
-	uint32_t number;
-	char *name;
-
-	if (place == MAP_NONE)
-		return strtab_add(&run->names, otherwise);
-	p = &run->places.data[place];
-	name = xasprintf("%s (%s:%u)", strtab_get(&run->names, p->function),
-			 strtab_get(&run->names, p->file), p->line);
-	number = strtab_add(&run->names, name);
-	free(name);
-	return number;
-}
-
-/* The function's first instruction that has a line. */
-static uint32_t function_begin(const struct counted *c, const char *function)
-{
-	const struct counts *run = c->run;
-	uint32_t name = strtab_find(&run->names, function);
-
-	for (uint32_t i = 0; i < run->places.n; i++) {
-		const struct counts_place *p = &run->places.data[c->sorted[i]];
-
-		if (p->function == name && p->line)
-			return c->sorted[i];
-	}
-	return MAP_NONE;
-}
-
-/* What a region is called whose body ended by that trigger: "main._omp_fn.0 (lu.c:21)" */
-static uint32_t body_name(struct counted *c, uint32_t trigger, const char *function)
-{
-	uint32_t name = map_get(&c->body_names, trigger);
-
-	if (name == MAP_NONE) {
-		name = place_name(c, function_begin(c, function), function);
-		map_put(&c->body_names, trigger, name);
-	}
-	return name;
-}
-
-static int by_thread_and_part(const void *a, const void *b)
-{
-	const struct counts_dump *x = *(struct counts_dump *const *)a;
-	const struct counts_dump *y = *(struct counts_dump *const *)b;
-
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return (x->part > y->part) - (x->part < y->part);
-}
-
-/* times: of each section, name and since, how often the thread was in it. Sections that not all
- * threads take part in must not shift the others. */
-static void take_dumps_of(struct counted *c, struct counts_dump **dumps, size_t n,
-			  struct counted_dump cut, struct map *times)
-{
-	uint64_t section = (uint64_t)cut.name << 32 | cut.since;
-	uint32_t before = map_get(times, section);
-
-	cut.key.thread = dumps[0]->thread;
-	cut.key.group = before == MAP_NONE ? 0 : before;
-	map_put(times, section, cut.key.group + 1);
-	for (size_t i = 0; i < n; i++)
-		cut.time += counted_graph_dump(c, dumps[i], &cut.counts);
-	*vec_add(&c->dumps) = cut;
-}
-
-/*
- * Of one thread, in order. Dumps at the creation of other threads go on in the next one; but what
- * the main thread did before there were any is no part of a section.
- */
-static void take_thread(struct counted *c, struct counts_dump **dumps, size_t n)
-{
-	uint32_t since = strtab_add(&((struct counts *)(uintptr_t)c->run)->names, "");
-	uint32_t none = since, name;
-	struct map times = { 0 };
-	size_t first = 0; /* dump of the part that is under way */
-
-	for (size_t i = 0; i < n; i++) {
-		const char *before = trigger_of(c, dumps[i], "--dump-before=");
-		const char *after = trigger_of(c, dumps[i], "--dump-after=");
-		struct counted_dump cut = { .key = { .section = MAP_NONE }, .since = none };
-
-		if (before && counted_matches(parallel_makers, before)) {
-			if (dumps[i]->thread == MAIN_THREAD && !times.n)
-				first = i + 1;
-			continue;
-		}
-		if (after) {
-			cut.kind = SECTION_REGION;
-			cut.name = body_name(c, dumps[i]->trigger, after);
-		} else if (before && counted_matches(parallel_barriers, before)) {
-			cut.kind = SECTION_BARRIER;
-			name = place_name(
-				c, i + 1 < n ? site_of_barrier(c, dumps[i + 1]) : MAP_NONE, before);
-			cut.name = name;
-			cut.since = since == name ? none : since;
-			since = name;
-		} else if (!before && !times.n && dumps[i]->thread != MAIN_THREAD) {
-			cut.kind = SECTION_JOIN;
-			cut.name = place_name(c, MAP_NONE, "the threads' end");
-		} else {
-			since = before ? none : since; /* a region begins anew */
-			first = i + 1;
-			continue;
-		}
-		take_dumps_of(c, dumps + first, i + 1 - first, cut, &times);
-		first = i + 1;
-	}
-	map_release(&times);
-}
-
-static void take_dumps(struct counted *c)
-{
-	size_t n = c->run->dumps.n, first = 0;
-	struct counts_dump **sorted = xcalloc(n + 1, sizeof(struct counts_dump *));
-
-	for (size_t i = 0; i < n; i++)
-		sorted[i] = &c->run->dumps.data[i];
-	qsort(sorted, n, sizeof(struct counts_dump *), by_thread_and_part);
-	for (size_t i = 1; i <= n; i++)
-		if (i == n || sorted[i]->thread != sorted[first]->thread) {
-			take_thread(c, sorted + first, i - first);
-			first = i;
-		}
-	free(sorted);
-}
 
 /* ---- an instance: dumps of several threads ---- */
 
@@ -397,13 +239,10 @@ static void name_causes(struct counted *c, const struct parallel_section *s,
 		of->answer = LIME_UNRELATED;
 }
 
-static void name_threads(struct counted *c)
+/* From 1 on. */
+static void name_threads(struct counted *c, uint32_t n)
 {
-	uint32_t most = 0;
-
-	vec_for_each (&c->run->dumps, const struct counts_dump, d)
-		most = d->thread > most ? d->thread : most;
-	for (uint32_t i = 0; i <= most; i++)
+	for (uint32_t i = 0; i <= n; i++)
 		imbalance_name(&c->imbalance, i, "");
 }
 
@@ -424,9 +263,8 @@ void counted_find(struct counted *c, const struct counts *run, const struct clus
 	size_t first = 0;
 
 	counted_begin(c, run);
-	take_dumps(c);
+	name_threads(c, counted_cut(c));
 	counted_graph_finish(c);
-	name_threads(c);
 	vec_sort(&c->dumps, by_instance);
 	for (size_t i = 1; i <= c->dumps.n; i++)
 		if (i == c->dumps.n || !same_instance(&c->dumps.data[first], &c->dumps.data[i])) {

@@ -28,11 +28,6 @@
 	X("GOMP_parallel") \
 	X("__kmpc_fork_call")
 
-/* Those of the language and of libraries call the first one. */
-#define MAKERS(X)           \
-	X("pthread_create") \
-	X("thrd_create")
-
 /* What GCC and clang call the function that a region's body becomes: behind its function's name. */
 #define BODIES(X)          \
 	X("._", "omp_fn.") \
@@ -47,6 +42,8 @@
 #define BEGIN_PATTERN(separator, mark) "*" mark "*",
 /* callgrind's names have the version behind: pthread_barrier_wait@@GLIBC_2.34 */
 #define VERSIONED(symbol) symbol, symbol "@*",
+/* The name of C++'s function where it is demangled, as callgrind's and a stack's are. */
+#define CXX_JOIN "std::thread::join()"
 
 static const struct {
 	const char *symbol;
@@ -59,7 +56,11 @@ const char *const parallel_patterns[] = { BARRIERS(PATTERN) JOINS(PATTERN) REGIO
 						  BODIES(BODY_PATTERN) NULL };
 const char *const parallel_regions[] = { REGIONS(PATTERN) BODIES(BODY_PATTERN) NULL };
 const char *const parallel_barriers[] = { BARRIERS(VERSIONED) NULL };
-const char *const parallel_makers[] = { MAKERS(VERSIONED) NULL };
+/* Those of the language and of libraries call it. */
+const char *const parallel_makers[] = { VERSIONED("pthread_create") NULL };
+/* glibc's, which does it in each new thread before anything that has a name. */
+const char *const parallel_births[] = { VERSIONED("__ctype_init") NULL };
+const char *const parallel_joins[] = { JOINS(VERSIONED) CXX_JOIN, NULL };
 const char *const parallel_begins[] = { BODIES(BEGIN_PATTERN) NULL };
 const char *const parallel_bodies[] = { BODIES(BODY_PATTERN) NULL };
 
@@ -71,10 +72,9 @@ static enum role role_of(const char *symbol)
 	return ROLE_NONE;
 }
 
-/* The name of C++'s function is demangled where it is a stack's. */
 bool parallel_role_joins(const char *symbol)
 {
-	return role_of(symbol) == ROLE_JOIN || !strcmp(symbol, "std::thread::join()");
+	return role_of(symbol) == ROLE_JOIN || !strcmp(symbol, CXX_JOIN);
 }
 
 enum role parallel_role(const struct meta_function *f, const char *named)

@@ -19,13 +19,15 @@ bool parallel_role_joins(const char *symbol);
 extern const char *const parallel_patterns[];
 /* Of these what runs OpenMP regions, and their bodies. */
 extern const char *const parallel_regions[];
-/* Functions that make threads. */
-extern const char *const parallel_makers[];
 /*
- * Functions before whose entry callgrind is to dump: barriers, where sections end, and bodies of
- * OpenMP regions, where they begin; and those after whose exit: the same bodies, by other patterns,
- * because of one that is in both valgrind heeds only one. "*": any text.
+ * Functions before whose entry callgrind is to dump: barriers, where sections end, bodies of OpenMP
+ * regions, where they begin, what makes threads, what waits for them, and what a thread begins
+ * with; and those after whose exit: the same bodies, by other patterns, because of one that is in
+ * both valgrind heeds only one. "*": any text.
  */
-extern const char *const parallel_barriers[], *const parallel_begins[], *const parallel_bodies[];
+extern const char *const parallel_barriers[],
+	*const parallel_begins[], *const parallel_makers[], *const parallel_joins[],
+								    *const parallel_births[];
+extern const char *const parallel_bodies[];
 
 #endif

@@ -116,12 +116,11 @@ static void say_no_section(struct counting *k, size_t threads)
 static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 {
 	char **argv = k->argv;
-	struct valgrind_options vo = { .before = parallel_barriers,
-				       .also_before = parallel_begins,
-				       .makers = parallel_makers,
-				       .after = parallel_bodies,
-				       .caches = k->caches,
-				       .dir = dir };
+	const char *const *const before[] = { parallel_barriers, parallel_begins, parallel_makers,
+					      parallel_joins,	 parallel_births, NULL };
+	struct valgrind_options vo = {
+		.before = before, .after = parallel_bodies, .caches = k->caches, .dir = dir
+	};
 	int status = 0, rc;
 
 	memory_unbound(); /* the command's is its own affair */
