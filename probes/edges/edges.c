@@ -214,6 +214,34 @@ static bool take_cut(struct edges *e, const struct modules *modules, const struc
 	return true;
 }
 
+static bool take_made(struct edges *e, const struct edges_made *m)
+{
+	if (m->record.bytes < sizeof(*m))
+		return false;
+	*vec_add(&e->events) = (struct edges_event){
+		.time_ns = m->time_ns,
+		.log = (uint32_t)e->logs.n - 1,
+		.site = EDGES_NOWHERE,
+		.made = (uint32_t)m->made,
+	};
+	return true;
+}
+
+static bool take_awaited(struct edges *e, const struct modules *modules,
+			 const struct edges_awaited *a)
+{
+	if (a->record.bytes < sizeof(*a))
+		return false;
+	*vec_add(&e->events) = (struct edges_event){
+		.time_ns = a->time_ns,
+		.log = (uint32_t)e->logs.n - 1,
+		.is_wait = true,
+		.site = find_place(e, modules, a->site),
+		.thread = a->thread,
+	};
+	return true;
+}
+
 /* False: it is damaged. */
 static bool take_record(struct edges *e, struct modules *modules, const struct edges_record *r)
 {
@@ -237,6 +265,10 @@ static bool take_record(struct edges *e, struct modules *modules, const struct e
 	case EDGES_CUT:
 		return r->bytes >= sizeof(struct edges_cut) &&
 		       take_cut(e, modules, (const struct edges_cut *)r);
+	case EDGES_MADE:
+		return take_made(e, (const struct edges_made *)r);
+	case EDGES_AWAITED:
+		return take_awaited(e, modules, (const struct edges_awaited *)r);
 	default:
 		return false;
 	}
@@ -305,6 +337,7 @@ static int read_log(struct edges *e, const char *path)
 	log->bytes = (size_t)st.st_size;
 	log->pid = h->pid;
 	log->tid = h->tid;
+	log->header = h;
 	take_records(e, map, log->bytes);
 	return 0;
 }
@@ -355,6 +388,7 @@ void edges_release(struct edges *e)
 	}
 	vec_release(&e->logs);
 	vec_release(&e->parts);
+	vec_release(&e->events);
 	vec_release(&e->places);
 	map_release(&e->place_of);
 	strtab_release(&e->names);

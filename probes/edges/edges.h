@@ -34,6 +34,7 @@ struct edges_log {
 	size_t bytes;
 	uint32_t process; /* numbered from 0 */
 	uint32_t pid, tid;
+	const struct edges_header *header;
 	struct {
 		VEC(struct edges_step)
 	} steps; /* [number of the edge] */
@@ -47,6 +48,15 @@ struct edges_part {
 	const struct edges_count *counts; /* cut->n; each edge is one of the log's */
 };
 
+/* A thread was made or waited for. */
+struct edges_event {
+	uint64_t time_ns;
+	uint32_t log;	     /* of who did it */
+	bool is_wait;	     /* for the end of a thread, at site; else the maker's made-th */
+	uint32_t site, made; /* site: as a part's */
+	uint64_t thread;
+};
+
 struct edges {
 	struct strtab names;
 	struct {
@@ -58,7 +68,10 @@ struct edges {
 	} logs;
 	struct {
 		VEC(struct edges_part)
-	} parts;	 /* of a log one after the other, in order */
+	} parts; /* of a log one after the other, in order */
+	struct {
+		VEC(struct edges_event)
+	} events;	 /* likewise */
 	uint32_t missed; /* threads that were not counted */
 	uint32_t full;	 /* logs that had no room to the end */
 };

@@ -21,6 +21,8 @@ struct made {
 	struct edges_module module;
 	char path[16];
 	struct edges_edge first, second;
+	struct edges_made thread;
+	struct edges_awaited wait;
 	struct edges_cut cut;
 	struct edges_count counts[2];
 };
@@ -28,8 +30,11 @@ struct made {
 static struct made make(void)
 {
 	return (struct made){
-		.header = { EDGES_MAGIC, sizeof(struct made) - sizeof(struct edges_header), 7, 9, 0,
-			    0 },
+		.header = { .magic = EDGES_MAGIC,
+			    .used = sizeof(struct made) - sizeof(struct edges_header),
+			    .pid = 7,
+			    .tid = 9,
+			    .maker = EDGES_NOBODY },
 		.module = { { EDGES_MODULE, sizeof(struct edges_module) + 16 },
 			    0x10000,
 			    0x10000,
@@ -37,6 +42,8 @@ static struct made make(void)
 		.path = "/nowhere/app",
 		.first = { { EDGES_EDGE, sizeof(struct edges_edge) }, 0, 0x11000 },
 		.second = { { EDGES_EDGE, sizeof(struct edges_edge) }, 0x11000, 0x11020 },
+		.thread = { { EDGES_MADE, sizeof(struct edges_made) }, 3, 110 },
+		.wait = { { EDGES_AWAITED, sizeof(struct edges_awaited) }, 0x77, 0x11060, 190 },
 		.cut = { .record = { EDGES_CUT,
 				     sizeof(struct edges_cut) + 2 * sizeof(struct edges_count) },
 			 .n = 2,
@@ -88,6 +95,12 @@ static void a_log_is_read(void **state)
 	assert_int_equal(e.parts.n, 1);
 	assert_int_equal(e.places.data[e.parts.data[0].site].address, 0x1040);
 	assert_int_equal(e.parts.data[0].counts[1].count, 41);
+	assert_int_equal(e.events.n, 2);
+	assert_false(e.events.data[0].is_wait);
+	assert_int_equal(e.events.data[0].made, 3);
+	assert_true(e.events.data[1].is_wait);
+	assert_int_equal(e.events.data[1].thread, 0x77);
+	assert_int_equal(e.places.data[e.events.data[1].site].address, 0x1060);
 	edges_release(&e);
 }
 
@@ -191,18 +204,35 @@ static void rounds_at_a_barrier_are_instances(void **state)
 	imbalance_release(&i);
 }
 
-/* Threads that live at the same time are together; one that met others at a barrier is none. */
+/* The order-th of those that were made and waited for together, whose number is object. */
+static struct edged_part joined(uint32_t thread, uint64_t object, uint32_t order, uint64_t begin,
+				uint64_t end)
+{
+	struct edged_part p = part(thread, SECTION_JOIN, begin, end, end);
+
+	p.object = object;
+	p.order = order;
+	return p;
+}
+
+/* Threads that are waited for together are, though the first one ended before the second began; one
+ * that met others at a barrier is none, nor is one that nobody waits for. */
 static void the_whole_of_threads_is_a_section(void **state)
 {
 	struct edged_part parts[] = {
-		part(1, SECTION_JOIN, 0, 100, 100),   part(2, SECTION_JOIN, 10, 50, 50),
-		part(3, SECTION_JOIN, 200, 260, 260), part(4, SECTION_JOIN, 210, 300, 300),
-		part(5, SECTION_BARRIER, 0, 5, 6),    part(5, SECTION_JOIN, 6, 400, 400),
+		joined(1, 7, 0, 0, 50),
+		joined(2, 7, 1, 60, 100),
+		joined(3, 8, 0, 200, 260),
+		joined(4, 8, 1, 210, 300),
+		part(5, SECTION_BARRIER, 0, 5, 6),
+		joined(5, 7, 2, 6, 400),
+		joined(6, 7, 3, 0, 90),
 	};
 	struct imbalance i = { 0 };
 
 	(void)state;
-	edged_find(parts, 6, &i);
+	parts[6].leave_ns = 0;
+	edged_find(parts, 7, &i);
 	assert_int_equal(i.sections.n, 1);
 	assert_int_equal(i.sections.data[0].kind, SECTION_JOIN);
 	assert_int_equal(i.sections.data[0].instances, 2);

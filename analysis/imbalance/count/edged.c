@@ -22,7 +22,7 @@ static int by_meeting(const void *a, const void *b)
 	if (x->object != y->object)
 		return x->object < y->object ? -1 : 1;
 	if (x->kind == SECTION_JOIN)
-		return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
+		return (x->order > y->order) - (x->order < y->order);
 	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
 }
 
@@ -31,16 +31,7 @@ static bool joins(const struct edged_part *first, const struct edged_part *p, ui
 {
 	if (p->process != first->process || p->kind != first->kind || p->object != first->object)
 		return false;
-	return p->kind == SECTION_REGION ||
-	       (p->kind == SECTION_JOIN ? p->begin_ns : p->end_ns) <= until_ns;
-}
-
-/* Threads meet at a barrier until the first one leaves it, and live until the last one ends. */
-static uint64_t open_until(const struct edged_part *p, uint64_t until_ns)
-{
-	if (p->kind == SECTION_JOIN)
-		return p->end_ns > until_ns ? p->end_ns : until_ns;
-	return p->leave_ns < until_ns ? p->leave_ns : until_ns;
+	return p->kind != SECTION_BARRIER || p->end_ns <= until_ns;
 }
 
 /* Of who never slept the CPU's own clock knows best, without what other machines took of it. */
@@ -83,7 +74,7 @@ static void add_instance(struct edged_part *parts, size_t n, uint32_t instance, 
 	}
 	for (size_t k = 0; k < n; k++) {
 		if (parts->kind == SECTION_JOIN)
-			parts[k].key.thread = (uint32_t)k;
+			parts[k].key.thread = parts[k].order;
 		own[k] = part_of(&parts[k], begin_ns);
 	}
 	section = imbalance_add(i, parts->kind, parts->name,
@@ -149,10 +140,10 @@ void edged_find(struct edged_part *parts, size_t n, struct imbalance *i)
 		qsort(parts, n, sizeof(*parts), by_meeting);
 	for (struct edged_part *p = parts, *first; p < parts + n && p->leave_ns;) {
 		first = p;
-		until_ns = p->kind == SECTION_JOIN ? 0 : UINT64_MAX;
-		do
-			until_ns = open_until(p++, until_ns);
-		while (p < parts + n && p->leave_ns && joins(first, p, until_ns));
+		until_ns = UINT64_MAX;
+		/* Threads meet at a barrier until the first one leaves it. */
+		for (; p < parts + n && p->leave_ns && joins(first, p, until_ns); p++)
+			until_ns = p->leave_ns < until_ns ? p->leave_ns : until_ns;
 		add_instance(first, (size_t)(p - first), instance++, i);
 	}
 	if (n)

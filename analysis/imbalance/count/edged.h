@@ -17,17 +17,18 @@
 
 #define EDGED_ENOUGH_NS 20e6 /* of a thread's time, on average */
 
-/* What one thread did until a section's end. */
+/* What one thread did until a section's end. Of a join its thread is afterwards its order. */
 struct edged_part {
-	struct part_key key; /* thread: numbers from 0, of all processes. The rest is found, and of
-			     a join's the how manieth it is of those that live together */
+	struct part_key key; /* thread: numbers from 0, of all processes. The rest is found */
 	uint32_t process;    /* numbers from 0 */
 	uint32_t tid;
 	enum section_kind kind;
-	uint64_t object;  /* parts of one process meet there: a barrier, a number of a region */
+	uint64_t object;  /* parts of one process meet there: a barrier, a number of a region; or
+			     threads that one made and then waited for */
+	uint32_t order;	  /* of a SECTION_JOIN: the how manieth of these it is, from 0 */
 	const char *name; /* where it ends; "" not known */
 	uint64_t begin_ns, end_ns;
-	uint64_t leave_ns;	    /* it was let go; 0: never */
+	uint64_t leave_ns;	    /* it was let go; 0: never, or nobody waited for its end */
 	double cpu_ns, cpu_wait_ns; /* from begin to end; cpu_wait NAN: not known */
 	uint64_t sleeps;	    /* from begin to end: how often it gave its CPU away */
 	const void *what;	    /* the caller's own */

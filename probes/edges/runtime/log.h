@@ -15,10 +15,11 @@
 #include <stdint.h>
 
 #define EDGES_ENVIRONMENT "ISPOT_EDGES"		/* the directory of the files */
-#define EDGES_MAGIC	  0x3173656764655349ull /* "ISedges1" */
+#define EDGES_MAGIC	  0x3273656764655349ull /* "ISedges2" */
 #define EDGES_UNKNOWN	  UINT64_MAX
+#define EDGES_NOBODY	  UINT32_MAX
 
-enum edges_kind { EDGES_MODULE = 1, EDGES_EDGE, EDGES_CUT };
+enum edges_kind { EDGES_MODULE = 1, EDGES_EDGE, EDGES_CUT, EDGES_MADE, EDGES_AWAITED };
 
 /* What a cut is at. */
 enum edges_end {
@@ -32,6 +33,12 @@ struct edges_header {
 	uint32_t pid, tid;
 	uint32_t full;	 /* there was no room for what follows */
 	uint32_t missed; /* of the process's first thread: threads that were too many */
+	/* Numbers are the process's: of this thread, of who made it (EDGES_NOBODY: not known), and
+	 * the how manieth it is of all that that one made. */
+	uint32_t number, maker, made;
+	uint32_t reserved;
+	uint64_t thread;   /* what pthread_self() returns */
+	uint64_t begin_ns; /* CLOCK_MONOTONIC */
 };
 
 struct edges_record {
@@ -64,6 +71,20 @@ struct edges_cut {
 	uint64_t cpu_ns, cpu_wait_ns; /* from begin to end: on a CPU; runnable without one, or
 					 EDGES_UNKNOWN */
 	uint64_t sleeps;	      /* from begin to end: how often it gave its CPU away */
+};
+
+/* This thread made another one, its made-th from 0. */
+struct edges_made {
+	struct edges_record record;
+	uint64_t made, time_ns; /* before it did */
+};
+
+/* The thread waited for the end of that one, which has come. */
+struct edges_awaited {
+	struct edges_record record;
+	uint64_t thread;  /* what pthread_self() returned there */
+	uint64_t site;	  /* behind the call that waited */
+	uint64_t time_ns; /* when it came */
 };
 
 #endif

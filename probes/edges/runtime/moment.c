@@ -15,6 +15,11 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+uint64_t edges_now_ns(void)
+{
+	return now_ns(CLOCK_MONOTONIC);
+}
+
 /* Opened each time: a descriptor that is kept may be closed by the program, and be another's. */
 static uint64_t cpu_wait_ns(void)
 {

@@ -47,6 +47,7 @@ struct edges_thread {
 	bool busy; /* a signal handler came between */
 	struct edges_header *log;
 	uint64_t log_bytes;
+	uint32_t made;		   /* threads */
 	struct edges_moment begin; /* of the part that it is in */
 	struct range modules[MODULES_MAX];
 	unsigned n_modules;
@@ -183,6 +184,7 @@ static void on_fork(void)
 	first_log = NULL;
 	pthread_setspecific(at_end, NULL);
 	self = NULL;
+	edges_origin = (struct edges_origin){ 0 };
 }
 
 __attribute__((constructor)) static void set_up(void)
@@ -217,9 +219,16 @@ static bool open_log(struct edges_thread *t, unsigned number)
 	close(fd);
 	if (t->log == MAP_FAILED)
 		return t->log = NULL, false;
-	*t->log = (struct edges_header){ .magic = EDGES_MAGIC,
-					 .pid = (uint32_t)getpid(),
-					 .tid = (uint32_t)syscall(SYS_gettid) };
+	*t->log = (struct edges_header){
+		.magic = EDGES_MAGIC,
+		.pid = (uint32_t)getpid(),
+		.tid = (uint32_t)syscall(SYS_gettid),
+		.number = number,
+		.maker = edges_origin.known ? edges_origin.maker : EDGES_NOBODY,
+		.made = edges_origin.made,
+		.thread = (uint64_t)pthread_self(),
+		.begin_ns = edges_now_ns(),
+	};
 	return true;
 }
 
@@ -490,4 +499,32 @@ void edges_go_on(struct edges_thread *t, uint64_t cut)
 	begin_part(t);
 	if (cut)
 		((struct edges_cut *)((char *)t->log + cut))->leave_ns = t->begin.time_ns;
+}
+
+/* ---- threads that are made and waited for ---- */
+
+struct edges_origin edges_make(struct edges_thread *t)
+{
+	struct edges_made *m = log_room(t, sizeof(*m));
+	struct edges_origin origin = { true, t->log->number, t->made++ };
+
+	if (m) {
+		*m = (struct edges_made){ { EDGES_MADE, sizeof(*m) }, origin.made, edges_now_ns() };
+		log_done(t, sizeof(*m));
+	}
+	return origin;
+}
+
+void edges_awaited(struct edges_thread *t, uint64_t thread, uintptr_t site)
+{
+	struct edges_awaited *a;
+
+	t->busy = true;
+	know(t, site);
+	t->busy = false;
+	a = log_room(t, sizeof(*a));
+	if (!a)
+		return;
+	*a = (struct edges_awaited){ { EDGES_AWAITED, sizeof(*a) }, thread, site, edges_now_ns() };
+	log_done(t, sizeof(*a));
 }

@@ -13,38 +13,27 @@
 
 #include "probes/edges/runtime/runtime.h"
 
-#define HERE ((uintptr_t)__builtin_return_address(0))
-
-/* The library's own function of this name. */
-#define NEXT(name)                                                                                 \
-	__extension__({                                                                            \
-		static __typeof__(&name) next;                                                     \
-		if (!__atomic_load_n(&next, __ATOMIC_RELAXED))                                     \
-			__atomic_store_n(&next, (__typeof__(&name))find(#name), __ATOMIC_RELAXED); \
-		next;                                                                              \
-	})
-
-static void *find(const char *name)
+void *edges_find(const char *name)
 {
 	void *found = dlsym(RTLD_NEXT, name);
 
 	if (!found)
 		found = dlsym(RTLD_DEFAULT, name);
 	if (!found)
-		abort(); /* nobody has it who could have called it */
+		abort();
 	return found;
 }
 
 static __thread uint64_t region __attribute__((tls_model("initial-exec")));
 
 /* result: of the call that waits. object 0: it has none, all of a region's threads are meant. */
-#define WAIT(object, call)                                                        \
-	do {                                                                      \
-		struct edges_thread *t = edges_self();                            \
-		uint64_t cut = t ? edges_cut(t, EDGES_BARRIER, HERE, object) : 0; \
-		call;                                                             \
-		if (t)                                                            \
-			edges_go_on(t, cut);                                      \
+#define WAIT(object, call)                                                              \
+	do {                                                                            \
+		struct edges_thread *t = edges_self();                                  \
+		uint64_t cut = t ? edges_cut(t, EDGES_BARRIER, EDGES_HERE, object) : 0; \
+		call;                                                                   \
+		if (t)                                                                  \
+			edges_go_on(t, cut);                                            \
 	} while (0)
 
 /* ---- barriers ---- */
@@ -60,7 +49,7 @@ EDGES_PUBLIC int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
 	int result;
 
-	WAIT((uintptr_t)barrier, result = NEXT(pthread_barrier_wait)(barrier));
+	WAIT((uintptr_t)barrier, result = EDGES_NEXT(pthread_barrier_wait)(barrier));
 	return result;
 }
 
@@ -68,36 +57,36 @@ int uv_barrier_wait(void *barrier)
 {
 	int result;
 
-	WAIT((uintptr_t)barrier, result = NEXT(uv_barrier_wait)(barrier));
+	WAIT((uintptr_t)barrier, result = EDGES_NEXT(uv_barrier_wait)(barrier));
 	return result;
 }
 
 void GOMP_barrier(void)
 {
-	WAIT(region, NEXT(GOMP_barrier)());
+	WAIT(region, EDGES_NEXT(GOMP_barrier)());
 }
 
 bool GOMP_barrier_cancel(void)
 {
 	bool result;
 
-	WAIT(region, result = NEXT(GOMP_barrier_cancel)());
+	WAIT(region, result = EDGES_NEXT(GOMP_barrier_cancel)());
 	return result;
 }
 
 void GOMP_loop_end(void)
 {
-	WAIT(region, NEXT(GOMP_loop_end)());
+	WAIT(region, EDGES_NEXT(GOMP_loop_end)());
 }
 
 void GOMP_sections_end(void)
 {
-	WAIT(region, NEXT(GOMP_sections_end)());
+	WAIT(region, EDGES_NEXT(GOMP_sections_end)());
 }
 
 void __kmpc_barrier(void *where, int32_t thread)
 {
-	WAIT(region, NEXT(__kmpc_barrier)(where, thread));
+	WAIT(region, EDGES_NEXT(__kmpc_barrier)(where, thread));
 }
 
 /* ---- OpenMP regions ---- */
@@ -148,14 +137,14 @@ static void run_gomp(void *data)
 }
 
 /* GOMP_parallel and what a loop is joined with: arguments behind the data differ. */
-#define PARALLEL(type, name, parameters, ...)                                     \
-	EDGES_PUBLIC type name parameters;                                        \
-	type name parameters                                                      \
-	{                                                                         \
-		struct gomp g = { body, data, next_region() };                    \
-                                                                                  \
-		return NEXT(name)(edges_self() ? run_gomp : body,                 \
-				  edges_self() ? (void *)&g : data, __VA_ARGS__); \
+#define PARALLEL(type, name, parameters, ...)                                           \
+	EDGES_PUBLIC type name parameters;                                              \
+	type name parameters                                                            \
+	{                                                                               \
+		struct gomp g = { body, data, next_region() };                          \
+                                                                                        \
+		return EDGES_NEXT(name)(edges_self() ? run_gomp : body,                 \
+					edges_self() ? (void *)&g : data, __VA_ARGS__); \
 	}
 
 #define LOOP(kind)                                                                               \
@@ -224,5 +213,5 @@ void __kmpc_fork_call(void *where, int32_t n, kmpc_body body, ...)
 	for (int32_t i = 0; i < n; i++)
 		k.shared[i] = va_arg(list, void *);
 	va_end(list);
-	NEXT(__kmpc_fork_call)(where, 1, (kmpc_body)(void (*)(void))run_kmpc, &k);
+	EDGES_NEXT(__kmpc_fork_call)(where, 1, (kmpc_body)(void (*)(void))run_kmpc, &k);
 }

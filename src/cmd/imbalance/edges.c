@@ -14,6 +14,7 @@
 #include "base/temporary.h"
 #include "base/text.h"
 #include "cli/memory.h"
+#include "cmd/imbalance/made.h"
 #include "probes/edges/edges.h"
 #include "probes/edges/flow.h"
 #include "symbol/dso/dso.h"
@@ -25,6 +26,7 @@ struct conversion {
 	struct counts *run;
 	struct dso_cache *cache;
 	struct imbalance imbalance;
+	struct made made;
 	char **sites; /* [place]: what a section that ends there is called; NULL: not yet known */
 	struct edged_part *parts;
 	uint32_t *object_of; /* [name of edges]: of run */
@@ -43,34 +45,62 @@ static uint32_t place_in_run(struct conversion *c, uint32_t object, uint64_t add
 	return counts_place(c->run, c->object_of[object], address);
 }
 
-/* "run (lu.c:21)": of a barrier's call; of a region's body where it begins */
-static const char *site_name(struct conversion *c, const struct edges_part *p)
+/* "run (lu.c:21)"; is_call: the place is behind a call, which may be the line's last instruction */
+static const char *place_name(struct conversion *c, uint32_t site, bool is_call)
 {
-	static const char whole[] = "the threads' end", unknown[] = "";
-	struct counts named = { 0 };
-	const struct edges_place *at;
 	const struct counts_place *place;
+	const struct edges_place *at;
+	struct counts named = { 0 };
 	uint32_t number;
 
-	if (p->cut->end == EDGES_THREAD)
-		return whole;
-	if (p->site == EDGES_NOWHERE)
-		return unknown;
-	if (c->sites[p->site])
-		return c->sites[p->site];
-	at = &c->edges->places.data[p->site];
+	if (c->sites[site])
+		return c->sites[site];
+	at = &c->edges->places.data[site];
 	number = counts_place(&named,
 			      strtab_add(&named.names, strtab_get(&c->edges->names, at->object)),
-			      /* behind the call, which may be the line's last instruction */
-			      at->address - (p->cut->end == EDGES_BARRIER));
+			      at->address - is_call);
 	counts_name(&named, number, c->cache);
 	place = &named.places.data[number];
-	c->sites[p->site] =
+	c->sites[site] =
 		!place->line ? xstrdup(strtab_get(&named.names, place->function))
 			     : xasprintf("%s (%s:%u)", strtab_get(&named.names, place->function),
 					 strtab_get(&named.names, place->file), place->line);
 	counts_release(&named);
-	return c->sites[p->site];
+	return c->sites[site];
+}
+
+/* Of threads that are waited for where that is. */
+static const char *join_name(struct conversion *c, uint32_t log)
+{
+	const struct made_thread *t = &c->made.threads[log];
+	uint32_t site =
+		t->brood == BROOD_NONE ? EDGES_NOWHERE : c->made.broods.all.data[t->brood].site;
+	const char *name = site == EDGES_NOWHERE ? "" : place_name(c, site, true);
+
+	return *name ? name : "the threads' end";
+}
+
+/* Of a barrier's call; of a region's body where it begins. */
+static const char *site_name(struct conversion *c, const struct edges_part *p)
+{
+	static const char unknown[] = "";
+
+	if (p->cut->end == EDGES_THREAD)
+		return join_name(c, p->log);
+	if (p->site == EDGES_NOWHERE)
+		return unknown;
+	return place_name(c, p->site, p->cut->end == EDGES_BARRIER);
+}
+
+/* The whole of a thread is a part with those that were made with it, if its end is waited for. */
+static void join_others(const struct conversion *c, struct edged_part *p, uint32_t log)
+{
+	const struct made_thread *t = &c->made.threads[log];
+
+	p->object = t->brood;
+	p->order = t->order;
+	if (t->brood == BROOD_NONE || !t->awaited)
+		p->leave_ns = 0;
 }
 
 static void make_parts(struct conversion *c)
@@ -104,6 +134,8 @@ static void make_parts(struct conversion *c)
 			.sleeps = p->cut->sleeps,
 			.what = p,
 		};
+		if (p->cut->end == EDGES_THREAD)
+			join_others(c, &c->parts[i], p->log);
 	}
 	vec_for_each (&e->logs, const struct edges_log, log)
 		imbalance_name(&c->imbalance, log->tid, "");
@@ -206,6 +238,7 @@ static void convert(struct counted_edges *k, const struct edges *e)
 	c.imbalance.keeps_each = k->counted->imbalance.keeps_each;
 	c.sites = xcalloc(e->places.n + 1, sizeof(*c.sites));
 	c.flow = edges_flow_new(e);
+	made_find(&c.made, e);
 	make_parts(&c);
 	make_branches(&c);
 	take_all(&c);
@@ -219,6 +252,7 @@ static void convert(struct counted_edges *k, const struct edges *e)
 	for (size_t i = 0; i < e->places.n; i++)
 		free(c.sites[i]);
 	free(c.sites);
+	made_release(&c.made);
 	free(c.object_of);
 	free(c.parts);
 	vec_release(&c.taken);
