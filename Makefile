@@ -111,7 +111,7 @@ HELPERS := $(patsubst tests/live/%.c,build/live/%,$(wildcard tests/live/*.c)) \
 .PHONY: all objects microbench unit FORCE
 all: ispot microbench $(EDGES_LIB)
 objects: $(OBJ) $(BPF_OBJ)
-microbench: $(MICROBENCH) build/edges/uneven
+microbench: $(MICROBENCH) build/edges/uneven build/edges/in_turn
 unit: $(UNIT)
 
 # The top level always holds the program of the latest make.
