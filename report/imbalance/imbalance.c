@@ -42,8 +42,7 @@ const char *imbalance_thread(const struct imbalance_view *v, const struct parall
 	if (s->kind == SECTION_JOIN && thread == SECTION_MAKER)
 		snprintf(buf, IMBALANCE_THREAD, "that made them");
 	else if (s->kind == SECTION_JOIN)
-		snprintf(buf, IMBALANCE_THREAD, "no. %u made",
-			 thread + 1);
+		snprintf(buf, IMBALANCE_THREAD, "no. %u made", thread + 1);
 	else
 		snprintf(buf, IMBALANCE_THREAD, "%s%s%u",
 			 text_printable(comm, sizeof(comm), name->comm), *name->comm ? "/" : "",

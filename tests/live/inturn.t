@@ -75,7 +75,8 @@ made_by() { # made_by FILE LANGUAGE COMPILER
 		return
 	}
 	line=$(grep -nE 'join\(' "$1" | cut -d: -f1)
-	"$3" -g -O1 -pthread "$1" -o plain 2>cc.err && "$3" -g -O1 -pthread "$1" -o counting "${COUNTING[@]}" 2>>cc.err || diag cc.err
+	{ "$3" -g -O1 -pthread "$1" -o plain && "$3" -g -O1 -pthread "$1" -o counting "${COUNTING[@]}"; } 2>cc.err ||
+		diag cc.err
 	"$ISPOT" imbalance --count callgrind --json -- ./plain >made.json 2>err || diag err
 	is "$(found made.json)" "[[\"join\",\"${1}:$line)\",1,2,[0,1,2]]]" "$2, callgrind" || diag made.json
 	count made ./counting
