@@ -13,6 +13,7 @@
 #define SP_TOP		0x7fff00000000ull /* of stack pointers that stand for depths */
 #define SP_FRAME	64
 #define RUN_RECORDS_MAX (4u << 20) /* about a second's work: nobody else is served meanwhile */
+#define LOOKS_MAX	64	   /* each takes milliseconds, and a program decides how many */
 #define NAMES_BYTES_MAX (512ull << 20)
 #define WAITED_UNIT_NS	256
 #define NO_MARKER	1 /* a caller, as markers have none: exits are at the entry's stack pointer */
@@ -24,6 +25,7 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 				    .ring_bytes = ring_bytes,
 				    .writer = w,
 				    .run_records = RUN_RECORDS_MAX,
+				    .looks_left = LOOKS_MAX,
 				    .names_bytes_max = NAMES_BYTES_MAX };
 }
 

@@ -23,7 +23,9 @@ struct wire_call;
 #define INPROC_COLLECTIONS 64
 #define INPROC_CPU	   0 /* rings are of threads: which CPU they were on is not known */
 struct inproc_region {
-	pid_t pid;
+	pid_t pid;   /* here, if that is checked (whose.h); else as named */
+	pid_t named; /* by its program */
+	bool is_checked;
 	uid_t owner;		      /* in whose directory it is */
 	struct guarded *memory;	      /* mapped; NULL: refused */
 	struct inproc_header header;  /* as it was when it was checked */
@@ -79,6 +81,8 @@ struct inproc_drain {
 		VEC(struct inproc_left)
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
+	unsigned looks_left;			/* at all processes, for those of regions */
+	uint64_t unchecked_regions;		/* whose process was not found */
 	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */
 	uint32_t n_frames, n_stacks;		/* the file's ids so far; stacks from 1 on */
 	struct keep *keep;			/* NULL: every call is written */

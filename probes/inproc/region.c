@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/whose.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
@@ -38,17 +39,16 @@ static bool is_sound(const struct inproc_header *h, uint64_t ring_bytes, uint64_
 }
 
 /* A file of the directory's owner, not one that he has linked there. */
-static bool map_region(struct inproc_region *g, int fd, uid_t owner, uint64_t ring_bytes)
+static bool map_region(struct inproc_region *g, int fd, struct stat *st, uint64_t ring_bytes)
 {
-	struct stat st;
 	char *p;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != owner || st.st_nlink > 1 ||
+	if (fstat(fd, st) || !S_ISREG(st->st_mode) || st->st_uid != g->owner || st->st_nlink > 1 ||
 	    pread(fd, &g->header, sizeof(g->header), 0) != sizeof(g->header) ||
-	    !is_sound(&g->header, ring_bytes, (uint64_t)st.st_size))
+	    !is_sound(&g->header, ring_bytes, (uint64_t)st->st_size))
 		return false;
 	g->memory = xcalloc(1, sizeof(*g->memory));
-	if (guarded_map(g->memory, fd, (size_t)st.st_size))
+	if (guarded_map(g->memory, fd, (size_t)st->st_size))
 		return false;
 	p = g->memory->start;
 	g->header.vm[sizeof(g->header.vm) - 1] = '\0';
@@ -60,19 +60,26 @@ static bool map_region(struct inproc_region *g, int fd, uid_t owner, uint64_t ri
 	return true;
 }
 
+static void find_process(struct inproc_drain *d, struct inproc_region *g, const struct stat *st)
+{
+	pid_t pid = inproc_process_of(g->owner, g->named, st, &d->looks_left);
+
+	g->is_checked = pid > 0;
+	if (pid > 0)
+		g->pid = pid;
+	d->unchecked_regions += !g->is_checked;
+}
+
 static void write_object(struct inproc_drain *d, struct inproc_region *g)
 {
-	char path[32], exe[64], program[4096];
+	char exe[64], program[4096];
 	struct text line = { 0 };
 	struct meta_object o = { .build_id = "", .path = program };
-	struct stat st;
-	ssize_t n;
+	ssize_t n = -1;
 
-	/* in a container the machine knows itself by another number, which may be anybody's here */
-	snprintf(path, sizeof(path), "/proc/%d", g->pid);
-	snprintf(exe, sizeof(exe), "%s/exe", path);
-	n = stat(path, &st) || st.st_uid != g->owner ? -1
-						     : readlink(exe, program, sizeof(program) - 1);
+	snprintf(exe, sizeof(exe), "/proc/%d/exe", g->pid);
+	if (g->is_checked)
+		n = readlink(exe, program, sizeof(program) - 1);
 	if (n < 0)
 		n = snprintf(program, sizeof(program), "java");
 	program[n] = '\0';
@@ -84,7 +91,7 @@ static void write_object(struct inproc_drain *d, struct inproc_region *g)
 static bool is_known(const struct inproc_drain *d, uid_t owner, pid_t pid)
 {
 	vec_for_each (&d->regions, const struct inproc_region, g)
-		if (g->pid == pid && g->owner == owner)
+		if (g->named == pid && g->owner == owner)
 			return true;
 	return false;
 }
@@ -93,13 +100,15 @@ static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char 
 {
 	int fd = openat(dir, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct inproc_region *g = vec_add(&d->regions);
+	struct stat st;
 
-	g->pid = pid;
+	g->pid = g->named = pid;
 	g->owner = owner;
-	if (fd < 0 || !map_region(g, fd, owner, d->ring_bytes)) {
+	if (fd < 0 || !map_region(g, fd, &st, d->ring_bytes)) {
 		d->refused_regions++;
 		log_detail("%s is no region of a producer that this ispot knows", name);
 	} else {
+		find_process(d, g, &st);
 		write_object(d, g);
 	}
 	if (fd >= 0)

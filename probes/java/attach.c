@@ -36,6 +36,7 @@
 #include "probes/java/pauses.h"
 #include "probes/java/preload/preload.h"
 #include "probes/java/place.h"
+#include "probes/process/status.h"
 
 #define PATIENCE_NS  10000000000ull
 #define TURN_NS	     20000000ull
@@ -44,22 +45,6 @@
 /* Descriptors of the child that talks to a machine: nothing above stderr but these two. */
 #define ANSWERS_FD 3
 #define MACHINE_FD 4
-
-/* A line of /proc/PID/status; NULL: not there. To be freed. */
-static char *status_line(pid_t pid, const char *name)
-{
-	char path[64], line[512], *found = NULL;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
-	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		if (!strncmp(line, name, strlen(name)))
-			found = xstrdup(line + strlen(name));
-	if (f)
-		fclose(f);
-	return found;
-}
 
 /* A process that does not wait for SIGQUIT is ended by it. */
 static bool catches_quit(pid_t pid)
@@ -86,16 +71,6 @@ static bool maps_jvm(pid_t pid)
 	return found;
 }
 
-/* As the process itself has its number. */
-static pid_t inner_pid(pid_t pid)
-{
-	char *line = status_line(pid, "NSpid:"), *last = line ? strrchr(line, '\t') : NULL;
-	pid_t inner = last ? atoi(last) : pid;
-
-	free(line);
-	return inner > 0 ? inner : pid;
-}
-
 /* ---- what runs as the machine's user, in its root ---- */
 
 /* The machine that is talked to, as the kernel has it when it is first looked at. */
@@ -108,20 +83,11 @@ struct machine {
 	bool in_its_root; /* this process is: paths are the machine's own */
 };
 
-/* The second number of a line "real effective saved fs". */
-static bool effective(pid_t pid, const char *name, unsigned *id)
-{
-	char *line = status_line(pid, name);
-	bool found = line && sscanf(line, "%*u %u", id) == 1;
-
-	free(line);
-	return found;
-}
-
 static bool read_machine(struct machine *m, pid_t pid)
 {
 	char *line = status_line(pid, "Groups:"), *at = line;
-	bool found = line && effective(pid, "Uid:", &m->uid) && effective(pid, "Gid:", &m->gid);
+	bool found = line && status_effective(pid, "Uid:", &m->uid) &&
+		     status_effective(pid, "Gid:", &m->gid);
 
 	for (int used; found && at && m->n_groups < IDENTITY_GROUPS_MAX; at += used)
 		if (sscanf(at, "%u%n", &m->groups[m->n_groups], &used) != 1)
@@ -403,7 +369,7 @@ static int talk(struct machine *m, const char *sees, const char *const words[4],
 
 static int open_machine(struct machine *m, pid_t pid)
 {
-	*m = (struct machine){ .pid = pid, .inner = inner_pid(pid), .pidfd = -1 };
+	*m = (struct machine){ .pid = pid, .inner = status_inner_pid(pid), .pidfd = -1 };
 	m->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (m->pidfd < 0)
 		return -errno;

@@ -318,6 +318,20 @@ static void tell_torn(struct recording *r)
 	write_notice(r, "java-torn", words, true);
 }
 
+/* Of such a process records may bear the number of another one. */
+static void tell_unchecked(struct recording *r)
+{
+	char words[200], machines[TEXT_COUNTED];
+
+	if (!r->drain.unchecked_regions)
+		return;
+	snprintf(words, sizeof(words),
+		 "%s could not be found among the processes here, as it had ended or hides in a "
+		 "container: its process number is what it says itself",
+		 text_counted(machines, r->drain.unchecked_regions, "Java machine"));
+	write_notice(r, "java-pid", words, true);
+}
+
 static void log_pauses(struct recording *r, bool on)
 {
 	char words[256];
@@ -362,6 +376,7 @@ static int record(struct recording *r, struct java_result *result, struct err *e
 			"container)",
 			true);
 	tell_torn(r);
+	tell_unchecked(r);
 	write_end(r, result);
 	return 0;
 }

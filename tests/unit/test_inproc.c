@@ -3,10 +3,12 @@
 #include "unit.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -206,6 +208,85 @@ static void test_other_ring_size(void **state)
 	inproc_drain_release(&other);
 }
 
+/* ---- whose a region is ---- */
+
+/* A process with a region of its own, in a PID namespace if that is wanted, until the pipe is
+ * closed; as: the number that it gives itself in the file's name, 0: its own. */
+static pid_t start_machine(int wait_on, int ready, bool inside, pid_t as)
+{
+	char said[96], made[96], c;
+	pid_t pid;
+
+	if (inside && unshare(CLONE_NEWPID))
+		return -1;
+	pid = fork();
+	if (pid)
+		return pid;
+	snprintf(made, sizeof(made), "%s/%d" INPROC_SUFFIX, own, getpid());
+	snprintf(said, sizeof(said), "%s/%d" INPROC_SUFFIX, own, as ? as : getpid());
+	if (ring_open(own, RECORDS * sizeof(struct inproc_record)) || rename(made, said) ||
+	    write(ready, "", 1) != 1)
+		_exit(1);
+	if (read(wait_on, &c, 1) < 0)
+		_exit(1);
+	unlink(said);
+	_exit(0);
+}
+
+static pid_t found_as(pid_t named, bool *is_checked)
+{
+	struct inproc_drain other;
+	pid_t pid = 0;
+
+	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), writer);
+	inproc_find_regions(&other);
+	vec_for_each (&other.regions, const struct inproc_region, g)
+		if (g->named == named) {
+			pid = g->pid;
+			*is_checked = g->is_checked;
+		}
+	inproc_drain_release(&other);
+	return pid;
+}
+
+static void check_machine(bool inside, pid_t as, bool is_known)
+{
+	int go[2], ready[2];
+	bool is_checked = !is_known;
+	pid_t pid, found;
+	char c;
+
+	assert_int_equal(pipe(go) | pipe(ready), 0);
+	pid = fork(); /* so that the namespace is that process's children's only */
+	if (!pid) {
+		close(go[1]);
+		waitpid(start_machine(go[0], ready[1], inside, as), NULL, 0);
+		_exit(0);
+	}
+	close(ready[1]);
+	close(go[0]);
+	assert_int_equal(read(ready[0], &c, 1), 1);
+	found = found_as(1, &is_checked);
+	assert_int_equal(is_checked, is_known);
+	assert_true(is_known ? found > pid : found == 1); /* it was started last */
+	close(ready[0]);
+	close(go[1]);
+	waitpid(pid, NULL, 0);
+}
+
+/* The number that a program says is another one here, or another program's. */
+static void test_whose_it_is(void **state)
+{
+	bool is_checked = false;
+
+	(void)state;
+	assert_int_equal(found_as(getpid(), &is_checked), getpid());
+	assert_true(is_checked);
+	check_machine(false, 1, false);
+	if (!geteuid())
+		check_machine(true, 0, true);
+}
+
 /* What a program writes over its region harms the recording at most. */
 static void test_damaged_region(void **state)
 {
@@ -276,6 +357,7 @@ int main(void)
 		cmocka_unit_test(test_stacks_and_ends),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_other_ring_size),
+		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_damaged_region),
 		cmocka_unit_test(test_file),
 	};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which process a region is of. Its file's name is what the program has said: in a container that
+ * is another number than here, and a hostile one may say anybody's. So the process is looked for
+ * that has the file mapped.
+ */
+#ifndef ISPOT_PROBES_INPROC_WHOSE_H
+#define ISPOT_PROBES_INPROC_WHOSE_H
+
+#include <sys/types.h>
+
+struct stat;
+
+/*
+ * A process of that user which has this number for itself, and maps the file; 0: none is seen here.
+ * All processes are looked at while there are looks left: each region could ask for that.
+ */
+pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file, unsigned *looks_left);
+
+#endif
