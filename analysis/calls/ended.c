@@ -138,6 +138,7 @@ static void sum_up(struct calls *c, struct thread **chosen, size_t n, uint64_t t
 	}
 	e.is_one = is_one;
 	tell(c, &e);
+	handouts_rename(&th->handouts, is_one, e.into->index);
 	for (size_t i = 0; i < n; i++)
 		threads_vacate(th, chosen[i]);
 	free(is_one);

@@ -197,6 +197,15 @@ static const struct cause_kind for_a_thread = {
 	.advice = { { .text = "look at what that thread does until then, and let it signal earlier" } },
 };
 
+/* A wait for a thread that in turn waits for the waiters. */
+static const struct cause_kind in_turn = {
+	.kind = "condition-wait",
+	.name = "taking turns",
+	.story = "Taking turns with another thread",
+	.idle = "waits for work",
+	.advice = { { .text = "let both work at the same time: hand out more at once, and wait for it later" } },
+};
+
 const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 {
 	struct wait_part part = { 0 };
@@ -204,6 +213,8 @@ const struct cause_kind *cause_kind_of(const struct block *b, const char *kind)
 	if (strcmp(kind, for_a_thread.kind) != 0 || !b->waits || !b->all_threads)
 		return cause_kind_find(kind);
 	part = wait_part(b->all_threads, b->waits, kind);
+	if (part.largest && wait_is_in_turn(b->all_threads, part.largest))
+		return &in_turn;
 	return part.largest && !wait_is_signaled(b->all_threads, part.largest)
 		       ? &for_a_thread
 		       : cause_kind_find(kind);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/threads/standard.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "trace/meta/meta.h"
@@ -19,6 +20,8 @@ void untold_release(struct untold *u)
 	strtab_release(&u->names);
 	map_release(&u->row_of);
 	vec_release(&u->rows);
+	map_release(&u->part_of);
+	vec_release(&u->parts);
 }
 
 /* The function that ran: the innermost frame with a symbol that is no inlined one, so that the
@@ -43,16 +46,57 @@ static const struct meta_frame *function_at(const struct meta *meta, uint64_t st
 	return first;
 }
 
+/* The program's own function, or its library's, that is at work: not what it calls of the
+ * standard ones. NULL: there is none. */
+static const struct meta_frame *own_function_at(const struct meta *meta, uint64_t stack)
+{
+	const struct meta_stack *s =
+		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
+
+	for (uint32_t i = 0; s && i < s->n_frames; i++) {
+		const struct meta_frame *f =
+			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
+
+		if (f && !f->inlined && *f->symbol && *f->object && *f->object != '[' &&
+		    !standard_is_library(f->object))
+			return f;
+	}
+	return NULL;
+}
+
+static uint32_t name_of(struct untold *u, const struct meta_frame *f)
+{
+	struct text text = { 0 };
+	uint32_t name;
+
+	text_printf(&text, "%s\n%s", f->symbol, f->object);
+	name = strtab_add(&u->names, text.s);
+	text_release(&text);
+	return name;
+}
+
+static void add_part(struct untold *u, const struct meta_frame *f, uint32_t thread, double ns)
+{
+	uint64_t key = (uint64_t)thread << 32 | name_of(u, f);
+	uint32_t at = map_get(&u->part_of, key);
+
+	if (at == MAP_NONE) {
+		if (u->parts.n >= UNTOLD_PARTS_MAX)
+			return;
+		at = (uint32_t)u->parts.n;
+		map_put(&u->part_of, key, at);
+		*vec_add(&u->parts) =
+			(struct untold_part){ .frame = (uint32_t)(f - u->meta->frames.data),
+					      .thread = thread };
+	}
+	u->parts.data[at].ns += ns;
+}
+
 static struct untold_row *row_of(struct untold *u, const struct meta_frame *f, uint32_t call)
 {
-	struct text name = { 0 };
-	uint64_t key;
-	uint32_t at;
+	uint64_t key = (uint64_t)name_of(u, f) << 32 | call;
+	uint32_t at = map_get(&u->row_of, key);
 
-	text_printf(&name, "%s\n%s", f->symbol, f->object);
-	key = (uint64_t)strtab_add(&u->names, name.s) << 32 | call;
-	text_release(&name);
-	at = map_get(&u->row_of, key);
 	if (at == MAP_NONE) {
 		at = (uint32_t)u->rows.n;
 		map_put(&u->row_of, key, at);
@@ -85,6 +129,8 @@ static void probes_are_on(struct untold *u)
 		return;
 	map_release(&u->row_of);
 	vec_release(&u->rows);
+	map_release(&u->part_of);
+	vec_release(&u->parts);
 	u->samples = 0;
 	u->ns = 0;
 }
@@ -117,6 +163,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 {
 	struct untold *u = self;
 	const struct meta_frame *f;
+	const struct meta_frame *own;
 	struct untold_row *row;
 
 	if (r->kind == REC_SET_ON || r->kind == REC_SET_OFF)
@@ -128,6 +175,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	f = function_at(u->meta, r->values[2]);
 	if (!f)
 		return;
+	own = own_function_at(u->meta, r->values[2]);
+	add_part(u, own ? own : f, t->index, (double)r->values[0]);
 	row = row_of(u, f, t->n_open ? t->open[t->n_open - 1].id : UNTOLD_OUTSIDE);
 	row->ns += (double)r->values[0];
 	vote(u->meta, row, f);
@@ -176,4 +225,22 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 	}
 	out->share = 1 - told_ns / u->ns;
 	vec_sort(out, larger_share);
+}
+
+const struct meta_frame *untold_busiest(const struct untold *u, uint32_t thread, double *share)
+{
+	const struct untold_part *most = NULL;
+	double all = 0;
+
+	vec_for_each (&u->parts, const struct untold_part, part) {
+		if (part->thread != thread)
+			continue;
+		all += part->ns;
+		if (!most || part->ns > most->ns)
+			most = part;
+	}
+	if (!most || u->samples < UNTOLD_SAMPLES_MIN || !(all > 0))
+		return NULL;
+	*share = most->ns / all;
+	return &u->meta->frames.data[most->frame];
 }

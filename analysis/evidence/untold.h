@@ -29,6 +29,13 @@ struct untold_row {
 	double ns;	/* CPU time */
 };
 
+/* The same CPU time by thread. */
+struct untold_part {
+	uint32_t frame, thread; /* thread: index */
+	double ns;
+};
+#define UNTOLD_PARTS_MAX 65536 /* time beyond these is in no part */
+
 struct untold {
 	const struct calls *calls;
 	const struct meta *meta;
@@ -37,6 +44,10 @@ struct untold {
 	struct {
 		VEC(struct untold_row)
 	} rows;
+	struct map part_of; /* thread and name -> part */
+	struct {
+		VEC(struct untold_part)
+	} parts;
 	uint32_t samples;
 	uint32_t sets_on; /* sets of probes that are on */
 	bool paused;	  /* there are sets, and none is on */
@@ -63,5 +74,9 @@ struct untold_functions {
  * releases the vector. */
 void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_t id),
 		 const void *ctx, struct untold_functions *out);
+
+/* The function, outside of standard libraries, that has most of a thread's CPU time and its share
+ * of that, from 0 to 1. NULL: too little is known. */
+const struct meta_frame *untold_busiest(const struct untold *u, uint32_t thread, double *share);
 
 #endif

@@ -71,6 +71,16 @@ static bool is_of(enum library library, const char *file)
 	return false;
 }
 
+bool standard_is_library(const char *object)
+{
+	const char *file = text_base_name(object);
+
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+		if (is_of((enum library)i, file))
+			return true;
+	return false;
+}
+
 /* glibc's own names for its functions: __pthread_cond_wait, ___pthread_cond_wait, __GI_… */
 static const char *plain(const char *symbol)
 {

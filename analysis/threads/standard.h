@@ -8,6 +8,7 @@
 #ifndef ISPOT_ANALYSIS_THREADS_STANDARD_H
 #define ISPOT_ANALYSIS_THREADS_STANDARD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct meta;
@@ -28,6 +29,9 @@ enum standard_wait {
 enum standard_wait standard_wait_of(const char *object, const char *symbol);
 /* By the innermost frame that is in the table. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);
+
+/* Whether that is the path of one of the libraries whose functions are known. */
+bool standard_is_library(const char *object);
 
 /* The thread's present sleep has that stack, by its number. */
 void standard_see_stack(struct thread *t, uint64_t stack);

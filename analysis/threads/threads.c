@@ -133,6 +133,7 @@ void threads_release(struct threads *th)
 	}
 	futexes_release(&th->futexes);
 	takers_release(&th->takers);
+	handouts_release(&th->handouts);
 	free(th->set_of);
 	vec_release(&th->outs);
 	vec_release(&th->all);
@@ -500,6 +501,7 @@ void threads_end(struct threads *th, uint64_t time_ns)
 	meet_known(th, time_ns);
 	vec_for_each (&th->all, struct thread *, t)
 		end_thread(th, *t, time_ns);
+	handouts_judge(th);
 }
 
 uint32_t threads_slot_slow(struct threads *th, struct thread *t, uint32_t id)

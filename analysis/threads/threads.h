@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "analysis/threads/crowd.h"
+#include "analysis/threads/handout.h"
 #include "analysis/threads/takers.h"
 #include "analysis/threads/waker.h"
 #include "analysis/threads/word.h"
@@ -124,6 +125,7 @@ struct thread {
 	struct awoken awoken[RELEASES_KEPT];
 	uint32_t n_releases, n_awoken; /* ever */
 	struct history history;	       /* what it waited for so far */
+	struct thread_depth depth;     /* of its waits */
 	struct crowd_member crowd;
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
 	uint32_t taker;	    /* process that got its CPU; 0: unknown */
@@ -180,6 +182,7 @@ struct threads {
 	struct crowd crowd;
 	struct takers takers;			 /* of CPUs that the threads waited for */
 	struct futexes futexes;			 /* futexes that threads waited on */
+	struct handouts handouts;		 /* who waited for whom, and where */
 	struct map standard_stacks;		 /* stack -> enum standard_wait */
 	struct thread *recent[THREAD_CPU_CACHE]; /* the last one of each CPU */
 	struct {

@@ -168,7 +168,7 @@ static int64_t lost_early(const struct threads *th, struct wait_cell *c)
 	return (int64_t)lost;
 }
 
-static int64_t for_an_end(struct wait_cell *c)
+static int64_t all_idle(struct wait_cell *c)
 {
 	int64_t idle = (int64_t)(c->ns - c->idle_ns);
 
@@ -196,8 +196,8 @@ int64_t wait_reconsider(const struct threads *th, struct wait_sums *sums)
 		if (c->word == SLEEP_NOBODY)
 			continue;
 		word = &th->futexes.all.data[c->word];
-		if (word_is_end(word))
-			lost += for_an_end(c);
+		if (word_is_end(word) || word->work == WORK_HANDED_OUT)
+			lost += all_idle(c);
 		else if (c->early_ns)
 			lost += lost_early(th, c);
 		else if (c->tail_ns && word_is_stop(word, c->tail))
@@ -307,6 +307,9 @@ static struct wait_cause of_word(const struct word *word)
 
 	if (word_is_end(word))
 		return (struct wait_cause){ "condition-wait", 1, "waited for a thread to end" };
+	if (word->work == WORK_HANDED_OUT)
+		return (struct wait_cause){ "condition-wait", j.confidence,
+					    "waited for work that another thread hands out" };
 	return (struct wait_cause){ classes[j.class].kind, j.confidence, classes[j.class].fact };
 }
 
@@ -314,6 +317,12 @@ bool wait_is_signaled(const struct threads *th, const struct wait_cell *c)
 {
 	return c->kind == WAIT_FUTEX &&
 	       (c->word == SLEEP_NOBODY || !word_is_end(&th->futexes.all.data[c->word]));
+}
+
+bool wait_is_in_turn(const struct threads *th, const struct wait_cell *c)
+{
+	return c->kind == WAIT_FUTEX && c->word != SLEEP_NOBODY &&
+	       th->futexes.all.data[c->word].work == WORK_IN_TURN;
 }
 
 struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell *c)

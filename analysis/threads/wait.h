@@ -67,6 +67,9 @@ struct wait_cause wait_cause_of(const struct threads *th, const struct wait_cell
 /* At a futex that another thread signals: not at a file that one writes to, nor for one's end. */
 bool wait_is_signaled(const struct threads *th, const struct wait_cell *cell);
 
+/* For threads that in turn wait for those who wait there. */
+bool wait_is_in_turn(const struct threads *th, const struct wait_cell *cell);
+
 /* What of the sums is of one kind. */
 struct wait_part {
 	double lost_share, idle_share; /* of all lost and of all idle time of the sums, 0..1 */

@@ -317,6 +317,7 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 		note_awoken(t);
 	}
 	judge(t->all, s, r->time_ns);
+	handouts_add(&t->all->handouts, t);
 }
 
 bool sleep_woken_by(const struct thread *t, const struct thread *waker, uint64_t time_ns)

@@ -256,6 +256,23 @@ bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b)
 	return a == b || &w->all.data[b] == twin_of(w, &w->all.data[a]);
 }
 
+uint32_t futexes_first_twin(const struct futexes *w, uint32_t i)
+{
+	const struct word *twin = twin_of(w, &w->all.data[i]);
+	uint32_t other = twin ? (uint32_t)(twin - w->all.data) : i;
+
+	return other < i ? other : i;
+}
+
+void futexes_set_work(struct futexes *w, uint32_t i, enum word_work work)
+{
+	const struct word *twin = twin_of(w, &w->all.data[i]);
+
+	w->all.data[i].work = work;
+	if (twin)
+		w->all.data[twin - w->all.data].work = work;
+}
+
 bool futexes_keeps_time(const struct futexes *w, uint32_t i)
 {
 	const struct word *word = &w->all.data[i], *twin = twin_of(w, word);

@@ -33,6 +33,13 @@ struct text;
 
 enum word_class { WORD_CONDITION, WORD_LOCK, WORD_BARRIER, WORD_CLASSES };
 
+/* Whether threads wait for work there that others hand out (handout.h). */
+enum word_work {
+	WORK_NONE,
+	WORK_HANDED_OUT, /* by threads that do not wait for them */
+	WORK_IN_TURN,	 /* by threads that wait for them in turn: one side works at a time */
+};
+
 /* A futex wait as REC_WAIT tells it. */
 struct word_wait {
 	uint32_t thread; /* index */
@@ -63,6 +70,7 @@ struct word {
 	 * then the threads that have ended without doing anything more. */
 	uint32_t tail, tail_releases, tail_ends;
 	uint64_t round_ns;
+	enum word_work work; /* known at the end */
 };
 
 /* (word, thread) */
@@ -127,6 +135,10 @@ void futexes_timeout(struct futexes *w, uint32_t word);
 void futexes_timed_act(struct futexes *w, uint32_t word);
 /* Both words of one condition variable, of glibc's, or the same. */
 bool futexes_twins(const struct futexes *w, uint32_t a, uint32_t b);
+/* Of those two the one that was seen first. */
+uint32_t futexes_first_twin(const struct futexes *w, uint32_t word);
+/* Of the word and its twin. */
+void futexes_set_work(struct futexes *w, uint32_t word, enum word_work work);
 /*
  * Its time is what is waited for there: when it is over there is something to do, as for a timer's
  * thread, which is released only to be told of an earlier time. Who waits for somebody else looks

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Work that threads hand out to others. A worker that waits at a condition until another thread has
+ * something to do for it is not held up by that thread: it is idle, and what the other one lacks
+ * is counted where that one runs or waits. A futex is such a place if
+ *
+ *	it is a condition, by what its waits and releases look like (word.h);
+ *	other threads release it than those who wait there, or these only when they themselves were
+ *	given something, and those others hardly ever wait for the ones who wait there: threads that
+ *	wait for each other share something, and that is lost time;
+ *	its waiters wait there near their thread's outermost function. Who waits further inside, as
+ *	in a transaction for a row that is locked, is in the middle of something.
+ *
+ * Who waited for whom is known at the end of a recording.
+ */
+#ifndef ISPOT_ANALYSIS_THREADS_HANDOUT_H
+#define ISPOT_ANALYSIS_THREADS_HANDOUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/vec.h"
+
+struct thread;
+struct threads;
+
+#define HANDOUTS_MAX 65536 /* rows; of a program that has more no word is judged */
+
+struct handouts {
+	struct {
+		VEC(struct handout)
+	} rows;
+	struct map row_of;
+	bool full;
+};
+
+/* Sleeps of one thread at one futex, or at none, that one other thread ended. */
+struct handout {
+	uint32_t word;		/* of threads' words; SLEEP_NOBODY: it was no futex */
+	uint32_t waiter, waker; /* indices of threads */
+	uint32_t frames;	/* of the shortest whole stack; 0: none is known */
+	uint64_t ns;
+};
+
+/* How deep inside a thread's calls its waits are. */
+struct thread_depth {
+	uint32_t root;		    /* the outermost frame of its longest stack */
+	uint32_t longest, shortest; /* frames, of stacks that end in the root; 0: none is known */
+};
+
+/* The thread's present sleep was ended. */
+void handouts_add(struct handouts *h, struct thread *t);
+/* Threads is_one[index] are summed up: their rows are of the thread with that index from here on.
+ */
+void handouts_rename(struct handouts *h, const bool *is_one, uint32_t into);
+/* At the end: marks the words where work is handed out. */
+void handouts_judge(struct threads *th);
+/*
+ * After that: the thread whose work others waited for most, and how long they did so in all. NULL:
+ * nobody waits for work.
+ */
+const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns);
+void handouts_release(struct handouts *h);
+
+#endif

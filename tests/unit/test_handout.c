@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Who waits for work that others hand out, and who is held up. Times in us. */
+#include "unit.h"
+#include "wait_scene.h"
+
+#include "analysis/threads/handout.h"
+
+enum { LOOP = 0x10, LOOP_TWIN = 0x14, DONE = 0x20, MUTEX = 0x30 };
+
+/* Stacks from the wait outwards; all end in the thread's outermost function. */
+enum { NEAR = 1, FAR, OUTER, CUT };
+static const uint32_t near_frames[] = { 1, 2, 3, 9 };
+static const uint32_t far_frames[] = { 1, 2, 3, 4, 5, 6, 7, 8, 3, 9 };
+static const uint32_t outer_frames[] = { 3, 9 };
+static const uint32_t cut_frames[] = { 1 };
+
+static void add_stack(struct scene *s, uint32_t id, const uint32_t *frames, uint32_t n)
+{
+	while (s->meta.stacks.n <= id)
+		*vec_add(&s->meta.stacks) = (struct meta_stack){ 0 };
+	s->meta.stacks.data[id] = (struct meta_stack){ .id = id, .n_frames = n, .frames = frames };
+}
+
+static void begin_stacks(struct scene *s)
+{
+	begin(s);
+	add_stack(s, NEAR, near_frames, 4);
+	add_stack(s, FAR, far_frames, 10);
+	add_stack(s, OUTER, outer_frames, 2);
+	add_stack(s, CUT, cut_frames, 1);
+}
+
+static void sleep_at(struct scene *s, uint64_t us, uint32_t i, uint64_t word, uint32_t stack)
+{
+	uint64_t value = word == MUTEX ? 2 : us; /* a lock's state, a condition's count */
+
+	sleep_in(s, us, i, WAIT_FUTEX, word == MUTEX ? FUTEX_PLAIN : FUTEX_BITSET, word, value);
+	other(s, REC_BLOCK_STACK, us * 1000, TID(i), TID(i), stack, 0);
+}
+
+static enum word_work work_at(const struct scene *s, uint64_t address)
+{
+	vec_for_each (&s->calls.threads.futexes.all, const struct word, word)
+		if (word->address == address)
+			return word->work;
+	return WORK_NONE;
+}
+
+static void finish(struct scene *s, uint64_t us)
+{
+	scene_finish(s, us * 1000);
+}
+
+/* Workers 2 and 3 wait for what thread 1 hands out; stack: where they wait. */
+static uint64_t pool(struct scene *s, uint32_t stack)
+{
+	uint64_t us = 100;
+
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(s, us, 2, round % 2 ? LOOP : LOOP_TWIN, stack);
+		sleep_at(s, us, 3, round % 2 ? LOOP : LOOP_TWIN, stack);
+		wake_up(s, us + 100, 2, 1, 0);
+		wake_up(s, us + 110, 3, 1, 0);
+	}
+	return us;
+}
+
+static void work_is_handed_out(void **state)
+{
+	const struct thread *giver;
+	struct scene s;
+	uint64_t us, waited_ns;
+
+	(void)state;
+	begin_stacks(&s);
+	us = pool(&s, NEAR);
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_HANDED_OUT);
+	assert_int_equal(work_at(&s, LOOP_TWIN), WORK_HANDED_OUT);
+	giver = handouts_giver(&s.calls.threads, &waited_ns);
+	assert_non_null(giver);
+	assert_int_equal(giver->tid, TID(1));
+	about(waited_ns, 20 * 210);
+	scene_release(&s);
+}
+
+/* Of such waits nothing is lost, until then all of it was. */
+static void such_waits_are_idle(void **state)
+{
+	struct wait_sums sums = { 0 };
+	struct scene s;
+	uint64_t us;
+
+	(void)state;
+	begin_stacks(&s);
+	sleep_at(&s, 10, 2, LOOP, NEAR);
+	wake_up(&s, 60, 2, 1, 0);
+	wait_add(&sums, thread(&s, 2), 60000);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
+	us = pool(&s, NEAR);
+	finish(&s, us);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), -50000);
+	assert_int_equal(wait_reconsider(&s.calls.threads, &sums), 0);
+	vec_release(&sums);
+	scene_release(&s);
+}
+
+/* One that also waits for the workers works in turn with them: that is lost time. */
+static void one_that_waits_back(void **state)
+{
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(&s, us, 2, LOOP, NEAR);
+		wake_up(&s, us + 100, 2, 1, 0);
+		sleep_at(&s, us + 110, 1, DONE, NEAR);
+		wake_up(&s, us + 190, 1, 2, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_IN_TURN);
+	scene_release(&s);
+}
+
+/* A queue's mutex that a worker holds for a moment is another matter. */
+static void one_that_waits_for_their_lock(void **state)
+{
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(&s, us, 2, LOOP, NEAR);
+		wake_up(&s, us + 100, 2, 1, 0);
+		sleep_at(&s, us + 110, 1, MUTEX, NEAR);
+		wake_up(&s, us + 150, 1, 2, 0);
+		sleep_at(&s, us + 151, 2, MUTEX, NEAR);
+		wake_up(&s, us + 152, 2, 1, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_HANDED_OUT);
+	scene_release(&s);
+}
+
+/* Further inside of what a thread does, it is in the middle of something: a row is locked. */
+static void deep_inside(void **state)
+{
+	struct scene s;
+	uint64_t us;
+
+	(void)state;
+	begin_stacks(&s);
+	for (uint32_t i = 2; i <= 3; i++) { /* waits for a request, in its loop */
+		sleep_in(&s, 10, i, WAIT_SOCKET, 0, 5, 0);
+		other(&s, REC_BLOCK_STACK, 10000, TID(i), TID(i), OUTER, 0);
+		wake_up(&s, 20, i, 0, WAKING_BY_INTERRUPT);
+	}
+	us = pool(&s, FAR);
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_NONE);
+	scene_release(&s);
+}
+
+/* Nor is anything said of waits whose stacks do not reach the thread's begin. */
+static void without_whole_stacks(void **state)
+{
+	struct scene s;
+	uint64_t us, waited_ns;
+
+	(void)state;
+	begin_stacks(&s);
+	for (uint32_t i = 2; i <= 3; i++) {
+		sleep_at(&s, 10, i, DONE, FAR);
+		wake_up(&s, 20, i, 4, 0);
+	}
+	us = pool(&s, CUT);
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_NONE);
+	handouts_giver(&s.calls.threads, &waited_ns);
+	assert_true(waited_ns < 100000);
+	scene_release(&s);
+}
+
+/* Two that release each other share something, whoever else is there. */
+static void those_who_wait_release_each_other(void **state)
+{
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		uint32_t one = round % 2 ? 2 : 3;
+
+		sleep_at(&s, us, one, LOOP, NEAR);
+		wake_up(&s, us + 100, one, one == 2 ? 3 : 2, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_NONE);
+	scene_release(&s);
+}
+
+/* Threads that have ended and are summed up are one: it is no worker. */
+static void summed_up(void **state)
+{
+	struct handouts h = { 0 };
+	struct thread t = { .index = 5, .sleep = { .word = 1, .waker = 2, .woken_ns = 9 } };
+	bool is_one[8] = { [5] = true };
+
+	(void)state;
+	handouts_add(&h, &t);
+	handouts_rename(&h, is_one, 7);
+	handouts_add(&h, &t); /* another one has the place now */
+	assert_int_equal(h.rows.n, 2);
+	assert_int_equal(h.rows.data[0].waiter, 7);
+	assert_int_equal(h.rows.data[1].waiter, 5);
+	t.index = 7;
+	handouts_add(&h, &t);
+	assert_int_equal(h.rows.n, 2);
+	assert_int_equal(h.rows.data[0].ns, 18);
+	handouts_release(&h);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(work_is_handed_out),
+		cmocka_unit_test(such_waits_are_idle),
+		cmocka_unit_test(one_that_waits_back),
+		cmocka_unit_test(one_that_waits_for_their_lock),
+		cmocka_unit_test(deep_inside),
+		cmocka_unit_test(without_whole_stacks),
+		cmocka_unit_test(those_who_wait_release_each_other),
+		cmocka_unit_test(summed_up),
+	};
+
+	return unit_run(tests);
+}
