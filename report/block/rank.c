@@ -13,6 +13,7 @@
 #include "trace/meta/meta.h"
 
 #define LISTED_LEAST	  0.005 /* of thread time, of functions */
+#define HEADLINE_LEAST	  0.01	/* of thread time: less is not the reason for anything */
 #define UNEXPLAINED_LEAST 0.05	/* threads: less is not worth a line of the first screen */
 
 bool report_worth(const struct block *b)
@@ -26,13 +27,17 @@ bool report_unexplained(const struct block *b)
 	       b->unexplained_threads >= UNEXPLAINED_LEAST;
 }
 
+static bool loses_share(const struct view *v, const struct block *b, double share)
+{
+	return isnan(b->lost_threads) || b->lost_threads * (double)v->result->probed_ns >=
+						 share * (double)v->result->threads_ns;
+}
+
 /* A caller whose callees lose the time is no row of the first screen, nor is what nobody would
  * miss. */
 static bool loses_enough(const struct view *v, const struct block *b)
 {
-	return v->blocks != &v->result->blocks || isnan(b->lost_threads) ||
-	       b->lost_threads * (double)v->result->probed_ns >=
-		       LISTED_LEAST * (double)v->result->threads_ns;
+	return v->blocks != &v->result->blocks || loses_share(v, b, LISTED_LEAST);
 }
 
 bool report_listed(const struct view *v, const struct block *b)
@@ -83,7 +88,7 @@ const struct block *report_worst(const struct view *v)
 	/* functions that lose as a whole what none of their keys is known to */
 	if (!worst && (v->by_thread || v->blocks == &res->blocks))
 		worst = worst_of(&res->blocks, worst, true);
-	return worst;
+	return worst && loses_share(v, worst, HEADLINE_LEAST) ? worst : NULL;
 }
 
 const struct block *report_most_unexplained(const struct view *v)

@@ -18,6 +18,7 @@
 #include "report/block/view.h"
 #include "report/screen/next.h"
 #include "report/screen/text.h"
+#include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
@@ -34,7 +35,19 @@ static unsigned largest_own_pool(const struct block *b)
 }
 
 #define NAME_BYTES	 128 /* more would make the paragraph one name */
+#define NAME_COLUMNS	 64
 #define SEQUENCE_COLUMNS 96
+
+/* Templates and parameters would make the paragraph one name. */
+static void short_name(const char *s, struct text *out)
+{
+	char buf[4 * NAME_COLUMNS + 1];
+	struct text name = { 0 };
+
+	table_short_name(s, &name);
+	text_add(out, text_shortened(buf, sizeof(buf), name.n ? name.s : "", NAME_COLUMNS));
+	text_release(&name);
+}
 
 /* A lock is a place in memory, a sequence no single function. */
 static void name(const struct block *b, struct text *out)
@@ -47,7 +60,7 @@ static void name(const struct block *b, struct text *out)
 		text_add(out,
 			 text_shortened(sequence, sizeof(sequence), b->name, SEQUENCE_COLUMNS));
 	else
-		text_add(out, text_printable(buf, sizeof(buf), b->name));
+		short_name(b->name, out);
 	if (b->key && block_is_call(b))
 		text_printf(out, " %s", text_printable(buf, sizeof(buf), b->key));
 }
@@ -136,8 +149,6 @@ static const char *bare_story(const struct block *b)
 	}
 }
 
-#define CALLER_COLUMNS 64
-
 /* The function that called, or where it has no name the first that has one: *direct is false. */
 static const struct meta_frame *named_caller(const struct meta *meta, const struct callstack *c,
 					     bool *direct)
@@ -183,14 +194,14 @@ static const struct meta_frame *stack_caller(const struct result *res, const str
 static void library_called_from(const struct result *res, const struct block *b, struct text *out)
 {
 	const struct meta_object *object = meta_object(res->meta, b->function->object);
-	char buf[4 * CALLER_COLUMNS + 1];
+	char buf[NAME_BYTES];
 	bool direct = true;
 	const struct meta_frame *f = stack_caller(res, b, &direct);
 
 	if (!f || !strcmp(f->object, object->path))
 		return;
-	text_printf(out, ", called %s %s", direct ? "from" : "under",
-		    text_shortened(buf, sizeof(buf), f->symbol, CALLER_COLUMNS));
+	text_printf(out, ", called %s ", direct ? "from" : "under");
+	short_name(f->symbol, out);
 	if (f->file && *f->file && f->line)
 		text_printf(out, " (%s:%u)",
 			    text_printable(buf, sizeof(buf), text_base_name(f->file)), f->line);

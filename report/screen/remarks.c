@@ -47,7 +47,7 @@ static void print_labelled(const struct view *v, const char *label, const char *
 static const char *what_it_does(const struct block *b)
 {
 	const struct cause_kind *kind =
-		b->causes.n ? cause_kind_find(b->causes.data[0].kind) : NULL;
+		b->causes.n ? cause_kind_of(b, b->causes.data[0].kind) : NULL;
 
 	if (b->verdict == VERDICT_WORKLOAD)
 		return "workload";

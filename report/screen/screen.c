@@ -283,6 +283,7 @@ static void nothing_lost(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 
+	text_new_sentence(out);
 	text_printf(out, "No %s%s loses 1%% of thread time to interference that ispot can measure.",
 		    res->keyed.rule.kind == BLOCK_LOCK ? "lock"
 		    : res->sequences		       ? "sequence"
@@ -341,7 +342,7 @@ static void full_cpus(const struct result *res, struct text *out)
 	text_printf(
 		out,
 		", so threads that wait less would not make it faster: only less work%s or more "
-		"CPUs would. ",
+		"CPUs would.",
 		others ? ", fewer other programs" : "");
 }
 
@@ -376,25 +377,29 @@ void text_conclusion(const struct view *v, struct text *out)
 	struct text line = { 0 };
 	const struct block *unjudged = report_most_unjudged(v);
 	bool no_score;
+	size_t said; /* of the CPUs alone */
 
 	if (!worst && !res->calls.entries)
 		return;
 	result_untold(res, &untold);
 	no_score = untold.n && untold.share > MOST;
+	full_cpus(res, &line);
+	said = line.n;
 	if (worst) {
-		full_cpus(res, &line);
+		text_new_sentence(&line);
 		text_headline(res, worst, &line);
 		costs(res, worst, &line);
 	}
+	text_giver(v, &line);
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);
-	if (!line.n && !no_score && unjudged)
+	if (line.n == said && !no_score && unjudged)
 		text_unjudged(v, unjudged, &line);
-	else if (!line.n && !no_score)
+	else if (line.n == said && !no_score)
 		nothing_lost(v, &line);
 	locks_outside(res, &line);
 	if (no_score)
-		text_untold(&untold, !line.n, &line);
+		text_untold(&untold, line.n == said, &line);
 	else
 		outside(res, &line);
 	text_wrap(line.s, v->width, out);

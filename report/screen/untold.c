@@ -5,6 +5,7 @@
 
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
+#include "analysis/threads/handout.h"
 #include "base/text.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
@@ -19,8 +20,8 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 	char name[4 * NAME_COLUMNS + 1], key[4 * NAME_COLUMNS + 1];
 	const struct result *res = v->result;
 
-	text_printf(out,
-		    "%s%s%s%s varies while it runs, for an unknown reason: ", out->n ? " " : "",
+	text_new_sentence(out);
+	text_printf(out, "%s%s%s varies while it runs, for an unknown reason: ",
 		    text_shortened(name, sizeof(name), b->name, NAME_COLUMNS), b->key ? " " : "",
 		    b->key ? text_shortened(key, sizeof(key), b->key, NAME_COLUMNS) : "");
 	text_printf(out,
@@ -37,6 +38,7 @@ void text_unjudged(const struct view *v, const struct block *b, struct text *out
 	char buf[4 * NAME_COLUMNS + 1], count[TEXT_COUNTED], share[TEXT_NUMBER];
 
 	table_short_name(b->name, &name);
+	text_new_sentence(out);
 	text_printf(out,
 		    "Cannot tell whether threads interfere: the slow calls of %s take %s of thread "
 		    "time, but %s %s too few to judge (%d are needed). Record for longer.",
@@ -69,10 +71,11 @@ static void name_function(const struct untold_function *f, struct text *out)
 
 void text_untold(const struct untold_functions *untold, bool alone, struct text *out)
 {
+	text_new_sentence(out);
 	text_printf(out,
 		    alone ? "Cannot tell whether threads interfere: %.0f%% of the CPU time is "
 			    "outside the calls that were compared"
-			  : " %.0f%% of the CPU time is outside the calls that were compared",
+			  : "%.0f%% of the CPU time is outside the calls that were compared",
 		    100 * untold->share);
 	for (size_t i = 0; i < untold->n && i < NAMES_MAX; i++) {
 		if (untold->data[i].share < NAME_LEAST)
@@ -81,4 +84,41 @@ void text_untold(const struct untold_functions *untold, bool alone, struct text 
 		name_function(&untold->data[i], out);
 	}
 	text_add(out, ".");
+}
+
+#define GIVER_WAITED 0.1  /* of thread time: less is not worth a sentence */
+#define GIVER_BUSY   0.75 /* of the giver's time: one that waits itself is not what limits */
+#define GIVER_MOSTLY 0.2  /* of its CPU time in one function: worth its name */
+
+static double busy_part(const struct thread *t)
+{
+	double alive = (double)(t->end_ns - t->born_ns - t->lost_ns);
+
+	return alive > 0 ? 1 - (double)(t->off.blocked_ns + t->off.idle_ns) / alive : 0;
+}
+
+void text_giver(const struct view *v, struct text *out)
+{
+	const struct result *res = v->result;
+	uint64_t waited_ns;
+	const struct thread *giver = handouts_giver(&res->calls.threads, &waited_ns);
+	const struct meta_frame *busiest;
+	char share[TEXT_NUMBER], name[4 * NAME_COLUMNS + 1];
+	struct untold_function f = { 0 };
+
+	if (!giver || (double)waited_ns < GIVER_WAITED * (double)res->threads_ns ||
+	    busy_part(giver) < GIVER_BUSY)
+		return;
+	text_new_sentence(out);
+	text_printf(out, "Threads wait %s of thread time for work from thread %u (%s), ",
+		    text_share(share, (double)waited_ns / (double)res->threads_ns), giver->tid,
+		    text_shortened(name, sizeof(name), giver->comm, NAME_COLUMNS));
+	text_printf(out, "which is busy %s of the time", text_share(share, busy_part(giver)));
+	busiest = untold_busiest(&res->untold, giver->index, &f.share);
+	if (busiest && f.share >= GIVER_MOSTLY) {
+		f.frame = busiest;
+		text_add(out, ", mostly in ");
+		name_function(&f, out);
+	}
+	text_add(out, ": the program is no faster than that thread.");
 }

@@ -3,6 +3,8 @@
 #ifndef ISPOT_REPORT_SCREEN_UNTOLD_H
 #define ISPOT_REPORT_SCREEN_UNTOLD_H
 
+#include "base/text.h"
+
 #include <stdbool.h>
 
 struct block;
@@ -17,5 +19,14 @@ void text_unexplained(const struct view *v, const struct block *b, struct text *
 
 /* Which functions have the CPU time of which no score tells. alone: nothing was said before. */
 void text_untold(const struct untold_functions *untold, bool alone, struct text *out);
+
+/* The blank before a sentence that is not the first. */
+static inline void text_new_sentence(struct text *out)
+{
+	text_add(out, out->n ? " " : "");
+}
+
+/* Threads wait for work that one busy thread hands out: what that is. Nothing: none does. */
+void text_giver(const struct view *v, struct text *out);
 
 #endif
