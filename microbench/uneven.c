@@ -5,7 +5,8 @@
  * thread has more to do), tree (Barnes: recursion on uneven trees), loops (fmm: iteration counts),
  * misses (radix: cache misses, even instructions), mix (blocks and root), balanced; nested, whose
  * two counts correlate by 0.8, so that it depends on the threshold what is told apart; and faults
- * (page faults, even instructions), which the kernel tells of on machines without a PMU, too. The
+ * (page faults, even instructions), which the kernel tells of on machines without a PMU, too;
+ * slight, whose one thread has so little more to do that others idle for 1 % of the section. The
  * line to blame says "planted:". --fixed 1 repairs it. --length N makes all but misses and faults N
  * times as long, where to wait at a barrier takes long itself.
  */
@@ -60,6 +61,13 @@ PART void root(unsigned me)
 	blocks_dealt_out(me);
 	if (me == 0 && !fixed) /* planted: root mix */
 		sink[me * 8] = spend(12000, sink[me * 8]);
+}
+
+PART void slight(unsigned me)
+{
+	blocks_dealt_out(me);
+	if (me == 0 && !fixed) /* planted: slight */
+		sink[me * 8] = spend(110, sink[me * 8]);
 }
 
 PART uint64_t walk(const struct node *n)
@@ -119,6 +127,8 @@ static void work(unsigned me, unsigned threads)
 		fixed ? blocks_dealt_out(me) : blocks(me, threads);
 	else if (!strcmp(which, "root"))
 		root(me);
+	else if (!strcmp(which, "slight"))
+		slight(me);
 	else if (!strcmp(which, "tree"))
 		sink[me * 8] += walk(trees[me]);
 	else if (!strcmp(which, "loops"))
@@ -159,8 +169,8 @@ static volatile char *own_pages(size_t bytes)
 int main(int argc, char **argv)
 {
 	const struct bench_extra extras[] = {
-		{ "case", "WHAT", "blocks root tree loops nested misses faults mix balanced", NULL,
-		  &which },
+		{ "case", "WHAT", "blocks root tree loops nested misses faults mix slight balanced",
+		  NULL, &which },
 		{ "fixed", "0|1", "without the cause", &fixed, NULL },
 		{ "length", "N", "of what each thread does in a round", &length, NULL },
 		{ 0 }

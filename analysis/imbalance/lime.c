@@ -278,20 +278,20 @@ static enum lime_answer explain(struct lime *l, const struct lime_instance *in,
 	return l->causes.n ? LIME_FOUND : LIME_UNRELATED;
 }
 
-void lime_analyse(struct lime *l, const struct lime_instance *in, const struct cluster_options *o)
+void lime_analyse(struct lime *l, const struct lime_instance *in, const struct lime_options *o)
 {
 	double *counts;
 
 	*l = (struct lime){ .imbalance = imbalance_of(in->times, in->n_threads) };
 	if (in->n_threads < 2) {
 		l->answer = LIME_ONE_THREAD;
-	} else if (l->imbalance < LIME_BALANCE) {
+	} else if (l->imbalance <= 0 || l->imbalance < o->min_idle) {
 		l->answer = LIME_BALANCED;
 	} else if (in->n_threads < LIME_THREADS) {
 		l->answer = LIME_FEW_THREADS;
 	} else {
 		counts = own_counts(in);
-		clusters_build(&l->clusters, counts, in->n_events, in->n_threads, o);
+		clusters_build(&l->clusters, counts, in->n_events, in->n_threads, &o->cluster);
 		l->answer = l->clusters.n ? explain(l, in, counts) : LIME_SAME_COUNTS;
 		free(counts);
 	}

@@ -28,12 +28,23 @@
 #include "base/vec.h"
 
 #define LIME_NONE      UINT32_MAX
-#define LIME_BALANCE   0.02 /* threads that idle for less of a section are not late */
+#define LIME_BALANCE   0.02 /* the paper's: threads that idle for less of a section are not late */
 #define LIME_THREADS   3    /* fewer fit any line */
 #define LIME_IMPORTANT 0.1  /* the paper's: smaller scores are not worth a look */
 #define LIME_OWN                                                                      \
 	0.1 /* of a cluster's variation; with less it is redundant beside the others, \
 	       and coefficients would grow without bound against each other */
+
+struct lime_options {
+	struct cluster_options cluster;
+	double min_idle; /* share of an instance; where threads idle for less no cause is looked
+			    for */
+};
+
+#define LIME_PAPER                                                \
+	{                                                         \
+		{ CLUSTER_THRESHOLD, CLUSTER_BULK }, LIME_BALANCE \
+	}
 
 enum lime_kind {
 	LIME_EDGE,	 /* control flow took it */
@@ -59,7 +70,7 @@ struct lime_instance {
 enum lime_answer {
 	LIME_FOUND,
 	LIME_ONE_THREAD,
-	LIME_BALANCED,
+	LIME_BALANCED, /* they idle for less than the least */
 	LIME_FEW_THREADS,
 	LIME_SAME_COUNTS, /* every event's count is the same in all threads */
 	LIME_UNRELATED,	  /* no cluster explains the times better than chance */
@@ -93,7 +104,7 @@ struct lime {
 /* A sentence without full stop, for any answer. */
 const char *lime_answer_text(enum lime_answer answer);
 
-void lime_analyse(struct lime *l, const struct lime_instance *in, const struct cluster_options *o);
+void lime_analyse(struct lime *l, const struct lime_instance *in, const struct lime_options *o);
 void lime_release(struct lime *l);
 
 /*

@@ -107,13 +107,46 @@ void imbalance_caller(const struct imbalance_view *v, const struct counted_cause
 
 /* Of what threads had no CPU nothing that they do is the cause: lime.h is given times without it.
  */
-const char *imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s)
+void imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s,
+		      struct text *out)
 {
-	const struct counted_section *of = &v->counted->sections.data[s->number];
+	const struct counted *c = v->counted;
+	enum lime_answer answer = c->sections.data[s->number].answer;
 
-	if (v->exact_time && of->answer == LIME_BALANCED && section_imbalance(s) >= LIME_BALANCE)
-		return "what the threads do is balanced; some began late or waited for a CPU";
-	return lime_answer_text(of->answer);
+	if (v->exact_time && answer == LIME_BALANCED && section_imbalance(s) >= c->min_idle)
+		text_add(out, "what the threads do is balanced; some began late or waited for a "
+			      "CPU");
+	else if (answer == LIME_BALANCED && c->min_idle > LIME_BALANCE)
+		text_printf(out, "what the threads do is uneven by less than %g%%",
+			    100 * c->min_idle);
+	else
+		text_add(out, lime_answer_text(answer));
+}
+
+void imbalance_left_out(const struct imbalance_view *v, struct text *out)
+{
+	char number[TEXT_COUNTED];
+	size_t n = imbalance_n_left_out(v);
+
+	if (!n)
+		return;
+	text_printf(out, "No lines were looked for in %s, ", text_counted(number, n, "section"));
+	if (v->counted->min_idle > 0)
+		text_printf(out,
+			    "where what the threads do is uneven by less than %g%% (--min-idle)",
+			    100 * v->counted->min_idle);
+	else
+		text_add(out, "where all threads are equally late");
+}
+
+size_t imbalance_n_left_out(const struct imbalance_view *v)
+{
+	size_t n = 0;
+
+	if (v->counted)
+		vec_for_each (&v->imbalance->sections, const struct parallel_section, s)
+			n += v->counted->sections.data[s->number].answer == LIME_BALANCED;
+	return n;
 }
 
 static void source_line(const struct imbalance_view *v, uint32_t place, struct text *out)
@@ -182,7 +215,9 @@ void text_imbalance_causes(const struct imbalance_view *v, const struct parallel
 	size_t shown = 0;
 
 	if (!of->causes.n) {
-		text_printf(&line, "No line is to blame: %s.", imbalance_answer(v, s));
+		text_add(&line, "No line is to blame: ");
+		imbalance_answer(v, s, &line);
+		text_add(&line, ".");
 		text_wrap(line.s, v->width, out);
 		text_release(&line);
 		return;
@@ -230,6 +265,7 @@ void report_set_imbalance_causes(struct json *section, const struct imbalance_vi
 {
 	const struct counted_section *of =
 		v->counted ? &v->counted->sections.data[s->number] : NULL;
+	struct text answer = { 0 };
 	struct json *causes;
 
 	if (!of) {
@@ -238,7 +274,9 @@ void report_set_imbalance_causes(struct json *section, const struct imbalance_vi
 		return;
 	}
 	causes = json_new_array();
-	json_set_string(section, "answer", imbalance_answer(v, s));
+	imbalance_answer(v, s, &answer);
+	json_set_string(section, "answer", answer.s);
+	text_release(&answer);
 	vec_for_each (&of->causes, const struct counted_cause, c) {
 		struct json *j = place_json(v, c->place), *counts = json_new_array();
 

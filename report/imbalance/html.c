@@ -163,7 +163,9 @@ static void causes(const struct imbalance_view *v, const struct parallel_section
 	const struct counted_section *of = &v->counted->sections.data[s->number];
 
 	if (!of->causes.n) {
-		text_printf(out, "<p>No line is to blame: %s.</p>\n", imbalance_answer(v, s));
+		text_add(out, "<p>No line is to blame: ");
+		imbalance_answer(v, s, out);
+		text_add(out, ".</p>\n");
 		return;
 	}
 	part_table(out, "causes", i, "Lines that make it uneven");
@@ -271,8 +273,14 @@ static void answer(const struct imbalance_view *v, struct text *out)
 
 static void notes(const struct imbalance_view *v, struct text *out)
 {
+	struct text left_out = { 0 };
+
 	html_section(out, "notes", "Notes");
 	text_add(out, "<ul>\n");
+	imbalance_left_out(v, &left_out);
+	if (left_out.s)
+		html_item(out, left_out.s);
+	text_release(&left_out);
 	if (v->counted)
 		text_add(out, "<li>Score: how far the line explains who is late; near 1 nearly "
 			      "all of it.</li>\n");

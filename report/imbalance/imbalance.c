@@ -59,7 +59,8 @@ double imbalance_share_last(const struct parallel_section *s, const struct secti
 
 static void paragraph(const struct imbalance_view *v, struct text *line, struct text *out)
 {
-	text_wrap(line->s ? line->s : "", v->width, out);
+	if (line->s)
+		text_wrap(line->s, v->width, out);
 	text_release(line);
 	*line = (struct text){ 0 };
 }
@@ -200,6 +201,8 @@ void report_imbalance_text(const struct imbalance_view *v, struct text *out)
 		paragraph(v, &line, out);
 		text_add(out, "\n");
 		rows(v, out);
+		imbalance_left_out(v, &line);
+		paragraph(v, &line, out);
 	} else {
 		text_add(&line, IMBALANCE_NO_SECTION);
 		paragraph(v, &line, out);
@@ -331,6 +334,10 @@ void report_imbalance_json(const struct imbalance_view *v, struct text *out)
 	json_set_take(j, "trace", trace);
 	json_set_string(j, "unit", imbalance_unit(v));
 	json_set_string(j, "provider", v->provider);
+	(v->counted ? json_set_f64(j, "min_idle", v->counted->min_idle)
+		    : json_set_null(j, "min_idle"));
+	(v->counted ? json_set_u64(j, "left_out", imbalance_n_left_out(v))
+		    : json_set_null(j, "left_out"));
 	for (const char *const *n = v->notices; *n; n++)
 		json_add_string(notices, *n);
 	json_set_take(j, "notices", notices);

@@ -44,7 +44,12 @@ void imbalance_inlined(const struct imbalance_view *v, const struct counted_caus
 void imbalance_caller(const struct imbalance_view *v, const struct counted_cause *c,
 		      struct text *out);
 /* Why no line is to blame, or that there are some; a clause. */
-const char *imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s);
+void imbalance_answer(const struct imbalance_view *v, const struct parallel_section *s,
+		      struct text *out);
+/* In so many sections no line was looked for, and why, without full stop; nothing where it was in
+ * all. */
+size_t imbalance_n_left_out(const struct imbalance_view *v);
+void imbalance_left_out(const struct imbalance_view *v, struct text *out);
 /* "branch taken unevenly"; "taken" */
 const char *imbalance_kind(const struct counted_cause *c);
 const char *imbalance_happened(const struct counted_cause *c);

@@ -63,6 +63,22 @@ like text '\| if \(i \* 37 % 100 < heavy\) +/\* planted: nested \*/$' "a line th
 "$ISPOT" imbalance --threshold 1.1 -- "$MB/uneven" >none 2>none.err
 is $? 2 "a threshold that no correlation reaches is refused"
 
+# Others idle for 1 % of it: lines are looked for only where that is asked for.
+slight() { jq -c '[.sections[] | select(.imbalance > 0.005)] | [.[].causes[:1][].line]' "$1"; }
+line=$(grep -n "planted: slight" "$ROOT/microbench/uneven.c" | cut -d: -f1)
+count slight -- --case slight
+is "$(slight slight.json) $(jq -c '[.min_idle, .left_out]' slight.json)" "[] [0.02,3]" "1 % idle: no line is looked for" || diag slight.json
+count slight --min-idle 0.5 -- --case slight
+is "$(slight slight.json) $(jq -c '[.min_idle, .left_out]' slight.json)" "[$line,$line] [0.005,1]" \
+	"--min-idle 0.5: the planted line" || diag slight.json
+"$ISPOT" imbalance --html slight.html -- "$MB/uneven" --case slight 2>/dev/null
+"$ISPOT" imbalance -- "$MB/uneven" --case slight >text 2>/dev/null
+tr '\n' ' ' <text | grep -q 'No lines were looked for in 3 sections, where .* uneven by less than 2% (--min-idle)'
+ok $? "the screen says how many sections are left out" || diag text
+like slight.html 'No lines were looked for in 3 sections' "and so does the page"
+"$ISPOT" imbalance --min-idle 100 -- "$MB/uneven" >none 2>none.err
+is $? 2 "--min-idle 100 is refused"
+
 for threads in 4 8; do
 	count balanced -- --case balanced -t "$threads"
 	is "$(jq '[.sections[].causes[]] | length' balanced.json)" 0 "balanced work, $threads threads: no line is to blame" ||

@@ -12,7 +12,7 @@
 #include "analysis/imbalance/count/counted.h"
 #include "base/err.h"
 
-static const struct cluster_options paper = { CLUSTER_THRESHOLD, CLUSTER_BULK };
+static const struct lime_options paper = LIME_PAPER;
 
 static int read_text(struct counts *c, const char *text)
 {

@@ -5,7 +5,7 @@
 
 #include "analysis/imbalance/lime.h"
 
-static const struct cluster_options paper = { CLUSTER_THRESHOLD, CLUSTER_BULK };
+static const struct lime_options paper = LIME_PAPER;
 
 #define EDGE(a, b)                                                                \
 	{                                                                         \
@@ -225,6 +225,32 @@ static void degenerate_instances_have_an_answer(void **state)
 	}
 }
 
+/* The paper looks at sections from 2 % on; whoever asks gets the cause of smaller ones. */
+static void a_slight_imbalance_has_causes_for_who_asks(void **state)
+{
+	static const double counts[] = UNEVEN(5, 10, 15, 70);
+	static const double times[] = { 5005, 5010, 5015, 5070 };
+	const struct lime_options slight = { { CLUSTER_THRESHOLD, CLUSTER_BULK }, 0.005 };
+	const struct lime_options none = { { CLUSTER_THRESHOLD, CLUSTER_BULK }, 0 };
+	struct lime_instance in = { 6, 4, uneven, counts, times };
+	struct lime l;
+
+	(void)state;
+	lime_analyse(&l, &in, &paper);
+	assert_true(l.imbalance > 0.005 && l.imbalance < LIME_BALANCE);
+	assert_int_equal(l.answer, LIME_BALANCED);
+	assert_int_equal(l.causes.n, 0);
+	lime_release(&l);
+	lime_analyse(&l, &in, &slight);
+	assert_int_equal(l.answer, LIME_FOUND);
+	assert_true(l.causes.n > 0);
+	lime_release(&l);
+	in.times = (const double[]){ 7, 7, 7, 7 };
+	lime_analyse(&l, &in, &none);
+	assert_int_equal(l.answer, LIME_BALANCED);
+	lime_release(&l);
+}
+
 /* An instance with three times the imbalance weighs three times as much; one without the cause
  * counts as 0. */
 static void instances_weigh_by_their_imbalance(void **state)
@@ -261,6 +287,7 @@ int main(void)
 		cmocka_unit_test(uneven_misses_are_a_hardware_cause),
 		cmocka_unit_test(of_equal_scores_the_larger_event_is_first),
 		cmocka_unit_test(degenerate_instances_have_an_answer),
+		cmocka_unit_test(a_slight_imbalance_has_causes_for_who_asks),
 		cmocka_unit_test(instances_weigh_by_their_imbalance),
 	};
 

@@ -95,7 +95,7 @@ static struct counted_section *section_of(struct counted *c, uint32_t number)
 }
 
 static void analyse(struct counted *c, struct counted_section *s, const struct counted_dump *dumps,
-		    size_t n, const struct cluster_options *o)
+		    size_t n, const struct lime_options *o)
 {
 	struct matrix m = { 0 };
 	struct lime_instance in = { .n_threads = (uint32_t)n };
@@ -119,7 +119,7 @@ static void analyse(struct counted *c, struct counted_section *s, const struct c
 }
 
 static void take_instance(struct counted *c, struct counted_dump *dumps, size_t n,
-			  const struct cluster_options *o)
+			  const struct lime_options *o)
 {
 	struct section_part *parts = xcalloc(n + 1, sizeof(*parts));
 	uint32_t number;
@@ -258,11 +258,12 @@ static void name_all(struct counted *c)
 	dso_cache_free(cache);
 }
 
-void counted_find(struct counted *c, const struct counts *run, const struct cluster_options *o)
+void counted_find(struct counted *c, const struct counts *run, const struct lime_options *o)
 {
 	size_t first = 0;
 
 	counted_begin(c, run);
+	c->min_idle = o->min_idle;
 	name_threads(c, counted_cut(c));
 	counted_graph_finish(c);
 	vec_sort(&c->dumps, by_instance);
@@ -293,11 +294,12 @@ void counted_take(struct counted *c, const struct counted_part *part, const stru
 	*vec_add(&c->dumps) = cut;
 }
 
-void counted_finish(struct counted *c, struct imbalance *imbalance, const struct cluster_options *o)
+void counted_finish(struct counted *c, struct imbalance *imbalance, const struct lime_options *o)
 {
 	size_t first = 0;
 
 	c->imbalance = *imbalance;
+	c->min_idle = o->min_idle;
 	*imbalance = (struct imbalance){ 0 };
 	counted_graph_finish(c);
 	vec_sort(&c->dumps, part_key_by_group);

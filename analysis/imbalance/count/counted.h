@@ -54,6 +54,7 @@ struct counted_section {
 struct counted {
 	const struct counts *run;
 	struct imbalance imbalance;
+	double min_idle; /* as in struct lime_options */
 	struct {
 		VEC(struct counted_section)
 	} sections; /* [parallel_section.number] */
@@ -70,7 +71,7 @@ struct counted {
 };
 
 /* run, callgrind's, must outlive it. c: zeroed, but for imbalance.keeps_each. */
-void counted_find(struct counted *c, const struct counts *run, const struct cluster_options *o);
+void counted_find(struct counted *c, const struct counts *run, const struct lime_options *o);
 
 /*
  * Of samples sections and times are known from elsewhere, and what lies between barriers may be too
@@ -84,8 +85,7 @@ struct counted_part {
 /* Begin, take each thread of each group, finish: that takes the imbalance over, sorted. */
 void counted_begin(struct counted *c, const struct counts *run);
 void counted_take(struct counted *c, const struct counted_part *part, const struct counts_dump *d);
-void counted_finish(struct counted *c, struct imbalance *imbalance,
-		    const struct cluster_options *o);
+void counted_finish(struct counted *c, struct imbalance *imbalance, const struct lime_options *o);
 
 void counted_release(struct counted *c);
 

@@ -298,7 +298,7 @@ static void take_all(struct estimate *e, struct counted *c)
 }
 
 void sampled_find(struct sampled *s, struct counted *c, struct imbalance *i,
-		  const struct cluster_options *o)
+		  const struct lime_options *o)
 {
 	uint8_t *turns = name_places(s);
 	size_t n = s->run.places.n;

@@ -23,7 +23,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 
-struct cluster_options;
+struct lime_options;
 struct counted;
 struct imbalance;
 
@@ -85,7 +85,7 @@ void sampled_event(struct sampled *s, uint64_t time_ns, uint32_t tid, uint64_t p
 void sampled_watch(struct sampled *s, struct imbalance *i);
 /* Once all of both is there; c takes i over. s must outlive c. */
 void sampled_find(struct sampled *s, struct counted *c, struct imbalance *i,
-		  const struct cluster_options *o);
+		  const struct lime_options *o);
 void sampled_release(struct sampled *s);
 
 #endif

@@ -15,7 +15,6 @@
 #include "analysis/imbalance/section/parallel.h"
 #include "analysis/imbalance/section/parallel_role.h"
 #include "analysis/result/result.h"
-#include "analysis/stat/cluster.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/temporary.h"
@@ -84,7 +83,7 @@ size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool 
 }
 
 struct counting_state {
-	struct cluster_options cluster;
+	struct lime_options lime;
 	struct counted counted;
 	struct counts run;	  /* callgrind's or the program's own */
 	struct hardware hardware; /* what it has, where that was looked for */
@@ -137,7 +136,7 @@ static int run_callgrind(struct counting *k, const char *dir, struct err *err)
 	}
 	if (rc)
 		return rc;
-	counted_find(&k->state->counted, &k->state->run, &k->state->cluster);
+	counted_find(&k->state->counted, &k->state->run, &k->state->lime);
 	say_no_section(k, k->state->counted.imbalance.thread_names.n - 1); /* from 1 on */
 	return 0;
 }
@@ -194,8 +193,7 @@ static int find_sampled(struct counting *k, const char *file, struct err *err)
 	if (!rc) {
 		k->duration_ns = trace_reader_last_ns(r) - trace_reader_first_ns(r);
 		k->n_notices += imbalance_notices(&p, r, ro.interrupted, k->notices + k->n_notices);
-		sampled_find(&k->state->sampled, &k->state->counted, &p.imbalance,
-			     &k->state->cluster);
+		sampled_find(&k->state->sampled, &k->state->counted, &p.imbalance, &k->state->lime);
 	}
 	parallel_release(&p);
 	trace_reader_free(r);
@@ -275,7 +273,7 @@ static int count_edges(struct counting *k, struct err *err)
 {
 	struct counted_edges e = { .run = &k->state->run,
 				   .counted = &k->state->counted,
-				   .cluster = &k->state->cluster };
+				   .lime = &k->state->lime };
 	int rc = imbalance_count_edges(&e, k->argv, err);
 
 	k->duration_ns = e.duration_ns;
@@ -305,7 +303,7 @@ int counting_choose(struct counting *k, const struct counting_provider **provide
 	int rc;
 
 	k->state = xcalloc(1, sizeof(*k->state));
-	k->state->cluster = (struct cluster_options){ k->threshold, CLUSTER_BULK };
+	k->state->lime = k->lime;
 	k->state->counted.imbalance.keeps_each = k->keeps_each;
 	h = &k->state->hardware;
 	*provider = &providers[BY_CALLGRIND];

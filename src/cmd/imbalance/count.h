@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/imbalance/lime.h"
+
 struct counted;
 struct counting_state;
 struct err;
@@ -24,7 +26,7 @@ struct counting {
 	const char *command;	 /* in one line */
 	const char *how, *event; /* as asked for; NULL: not */
 	bool caches, keeps_each; /* keeps_each: as struct imbalance */
-	double threshold;
+	struct lime_options lime;
 	uint64_t duration_ns; /* of the run, where it was at full speed */
 	char *notices[COUNTING_NOTICES + 1];
 	size_t n_notices;

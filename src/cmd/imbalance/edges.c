@@ -248,7 +248,7 @@ static void convert(struct counted_edges *k, const struct edges *e)
 	for (size_t i = 0; i < c.taken.n; i++)
 		counted_take(k->counted, &c.taken.data[i], &k->run->dumps.data[i]);
 	imbalance_sort(&c.imbalance);
-	counted_finish(k->counted, &c.imbalance, k->cluster);
+	counted_finish(k->counted, &c.imbalance, k->lime);
 	for (size_t i = 0; i < e->places.n; i++)
 		free(c.sites[i]);
 	free(c.sites);

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-struct cluster_options;
+struct lime_options;
 struct counted;
 struct counts;
 struct err;
@@ -17,7 +17,7 @@ struct err;
 struct counted_edges {
 	struct counts *run;
 	struct counted *counted;
-	const struct cluster_options *cluster;
+	const struct lime_options *lime;
 	uint64_t duration_ns;
 	char *notices[EDGES_NOTICES + 1];
 };

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "analysis/stat/cluster.h"
+#include "analysis/imbalance/lime.h"
 #include "analysis/imbalance/count/counted.h"
 #include "analysis/imbalance/section/parallel.h"
 #include "analysis/result/result.h"
@@ -26,7 +27,7 @@
 struct imbalance_options {
 	const char *input, *section, *time, *html, *count, *event;
 	uint64_t top;
-	double threshold;
+	double threshold, min_idle;
 	bool json, caches, instances;
 };
 
@@ -45,6 +46,8 @@ static const struct option_row options[] = {
 	  "with CMD: count cache misses too, slower", NULL },
 	{ 0, "threshold", "R", ARG_F64, offsetof(struct imbalance_options, threshold),
 	  "with CMD: events that correlate by R or more go together (0.9)", NULL },
+	{ 0, "min-idle", "PCT", ARG_F64, offsetof(struct imbalance_options, min_idle),
+	  "with CMD: look for lines where threads idle PCT % of a section or more (2)", NULL },
 	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct imbalance_options, top), "show N sections",
 	  NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct imbalance_options, json),
@@ -183,7 +186,7 @@ static int run_counted(const struct imbalance_options *o, char **argv, struct er
 			      .how = o->count,
 			      .event = o->event,
 			      .caches = o->caches,
-			      .threshold = o->threshold,
+			      .lime = { { o->threshold, CLUSTER_BULK }, o->min_idle / 100 },
 			      .keeps_each = o->instances };
 	const struct counting_provider *provider;
 	struct text command = { 0 };
@@ -231,6 +234,8 @@ static int check_options(const struct imbalance_options *o, struct err *err)
 	if (!(o->threshold > 0 && o->threshold <= 1))
 		return args_refuse(err,
 				   "--threshold is a correlation; give more than 0, at most 1");
+	if (!(o->min_idle >= 0 && o->min_idle < 100))
+		return args_refuse(err, "--min-idle is a percentage; give 0 or more, below 100");
 	if (o->instances && !o->json)
 		return args_refuse(err, "--instances is for --json");
 	if (o->json && o->html && !strcmp(o->html, "-"))
@@ -241,7 +246,8 @@ static int check_options(const struct imbalance_options *o, struct err *err)
 
 static int run_imbalance(int argc, char **argv, struct err *err)
 {
-	struct imbalance_options o = { .threshold = CLUSTER_THRESHOLD };
+	struct imbalance_options o = { .threshold = CLUSTER_THRESHOLD,
+				       .min_idle = 100 * LIME_BALANCE };
 	struct result_options ro = { .to_ns = UINT64_MAX };
 	int first, rc = args_parse(options, &o, ARGS_KEEP_DASHES, argc, argv, &first, err);
 	bool command = !rc && first < argc && !strcmp(argv[first], "--");
@@ -257,9 +263,11 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 	else if (argc > first)
 		return args_refuse(
 			err, "imbalance reads one file, or runs a command: -i FILE, or -- CMD");
-	if (o.caches || o.count || o.event || o.threshold != CLUSTER_THRESHOLD)
-		return args_refuse(err, "--count, --event, --caches and --threshold are for "
-					"counting; give -- CMD");
+	if (o.caches || o.count || o.event || o.threshold != CLUSTER_THRESHOLD ||
+	    o.min_idle != 100 * LIME_BALANCE)
+		return args_refuse(err,
+				   "--count, --event, --caches, --threshold and --min-idle are "
+				   "for counting; give -- CMD");
 	if (!o.input)
 		o.input = "ispot.data";
 	if (o.time && text_parse_window(o.time, &ro.from_ns, &ro.to_ns))
@@ -271,10 +279,11 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 const struct command cmd_imbalance = {
 	.name = "imbalance",
 	.summary = "find threads that wait for the slowest of them",
-	.usage = "ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]\n"
-		 "                [--instances] [--html FILE]\n"
-		 "ispot imbalance [--count HOW] [--event EVENT] [--caches] [--threshold R]\n"
-		 "                [--top N] [--json] [--instances] [--html FILE] -- CMD...",
+	.usage =
+		"ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]\n"
+		"                [--instances] [--html FILE]\n"
+		"ispot imbalance [--count HOW] [--event EVENT] [--caches] [--threshold R]\n"
+		"                [--min-idle PCT] [--top N] [--json] [--instances] [--html FILE] -- CMD...",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE | CMD_PAGER,
