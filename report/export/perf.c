@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A perf.data as perf itself has written it for years: one event (task-clock), attributes of 112
- * bytes, no optional features. Each call is a sample at its exit; its period is the call's own
- * time in ns, its call chain the traced functions around it. Objects get made-up addresses, at
- * which the sample's place in the file is right, so that perf finds the symbols in the binaries.
+ * A perf.data as perf itself has written it for years, attributes of 112 bytes. Its event is a
+ * tracepoint, "ispot:call", that the file's tracing data describes (tracing.h). Each call is a
+ * sample at its exit; its period is the call's own time in ns, its call chain the traced functions
+ * around it. Objects get made-up addresses, at which the sample's place in the file is right, so
+ * that perf finds the symbols in the binaries.
+ *
+ * A second event, a dummy without samples, has perf report sort by symbols: of a file that has
+ * tracepoints alone it lists the calls.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "report/export/export.h"
 #include "report/export/rows.h"
+#include "report/export/tracing.h"
 #include "symbol/dso/dso.h"
 #include "trace/meta/meta.h"
 #include "trace/record.h"
@@ -24,6 +31,20 @@
 #define OBJECT_ROOM  0x100000000ull
 #define CHAIN_MAX    127
 #define STRING_ROOM  256
+
+/* Sections of the file, in the order of their numbers. hotspot takes a file without a hostname for
+ * one of another byte order. */
+enum {
+	FEATURE_TRACING_DATA = 1,
+	FEATURE_HOSTNAME = 3,
+	FEATURE_OSRELEASE = 4,
+	FEATURE_ARCH = 6,
+	FEATURE_EVENT_DESC = 12,
+};
+
+static const unsigned features[] = { FEATURE_TRACING_DATA, FEATURE_HOSTNAME, FEATURE_OSRELEASE,
+				     FEATURE_ARCH, FEATURE_EVENT_DESC };
+#define FEATURES_N (sizeof(features) / sizeof(features[0]))
 
 /* tools/perf/Documentation/perf.data-file-format.txt */
 struct file_section {
@@ -42,21 +63,28 @@ struct file_attr {
 	struct file_section ids;
 };
 
+enum { EVENT_CALL, EVENT_DUMMY, EVENTS };
+
 struct file_start {
 	struct file_header header;
-	struct file_attr attr;
+	struct file_attr attrs[EVENTS];
+	uint64_t ids[EVENTS];
 };
+
+#define ID_OF(event) ((uint64_t)(event) + 1)
 
 /* What follows records other than samples, and begins them in another order. */
 struct sample_id {
 	uint32_t pid, tid;
 	uint64_t time;
 	uint32_t cpu, unused;
+	uint64_t id;
 };
 
 struct perf_state {
 	uint64_t bytes;	   /* of the data section */
 	uint64_t *ips;	   /* [function id] */
+	struct text raw;   /* of one sample */
 	struct map named;  /* tids that have a name in the file */
 	struct map mapped; /* pids that have mappings in the file */
 };
@@ -69,29 +97,42 @@ static void put(struct export *e, const void *data, size_t n)
 	s->bytes += n;
 }
 
-static void fill_start(struct file_start *start, uint64_t data_bytes)
+static void fill_attr(struct file_start *start, unsigned event, uint32_t type, uint64_t config)
 {
+	struct file_attr *out = &start->attrs[event];
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
+		.type = type,
 		.size = PERF_ATTR_SIZE_VER5,
-		.config = PERF_COUNT_SW_TASK_CLOCK,
+		.config = config,
 		.sample_period = 1,
-		.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
-			       PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN,
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD |
+			       PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_RAW,
 		.exclude_kernel = 1,
 		.sample_id_all = 1,
 		.comm = 1,
 		.mmap = 1,
 	};
 
+	memcpy(out->attr, &attr, PERF_ATTR_SIZE_VER5);
+	out->ids.offset = offsetof(struct file_start, ids) + event * sizeof(start->ids[0]);
+	out->ids.size = sizeof(start->ids[0]);
+	start->ids[event] = ID_OF(event);
+}
+
+static void fill_start(struct file_start *start, uint64_t data_bytes)
+{
 	*start = (struct file_start){
 		.header = { .magic = "PERFILE2",
 			    .size = sizeof(struct file_header),
 			    .attr_size = sizeof(struct file_attr),
-			    .attrs = { sizeof(struct file_header), sizeof(struct file_attr) },
+			    .attrs = { sizeof(struct file_header), sizeof(start->attrs) },
 			    .data = { sizeof(*start), data_bytes } },
 	};
-	memcpy(start->attr.attr, &attr, PERF_ATTR_SIZE_VER5);
+	for (unsigned i = 0; i < FEATURES_N; i++)
+		start->header.features[0] |= 1ull << features[i];
+	fill_attr(start, EVENT_CALL, PERF_TYPE_TRACEPOINT, TRACING_EVENT_ID);
+	fill_attr(start, EVENT_DUMMY, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY);
 }
 
 /* Where in its object's file each function begins: from the file if it is still there. */
@@ -147,7 +188,7 @@ static void put_comm(struct export *e, uint32_t pid, uint32_t tid, const char *c
 	} r = { .h = { .type = PERF_RECORD_COMM, .misc = PERF_RECORD_MISC_USER },
 		.pid = pid,
 		.tid = tid };
-	struct sample_id id = { .pid = pid, .tid = tid, .time = time_ns };
+	struct sample_id id = { .pid = pid, .tid = tid, .time = time_ns, .id = ID_OF(EVENT_CALL) };
 
 	r.h.size = (uint16_t)(sizeof(r) + n + sizeof(id));
 	put(e, &r, sizeof(r));
@@ -168,7 +209,9 @@ static void put_mapping(struct export *e, const struct thread *t, const struct m
 		.tid = t->tgid,
 		.start = OBJECT_FIRST + o->id * OBJECT_ROOM,
 		.bytes = OBJECT_ROOM };
-	struct sample_id id = { .pid = t->tgid, .tid = t->tgid, .time = e->start_ns };
+	struct sample_id id = {
+		.pid = t->tgid, .tid = t->tgid, .time = e->start_ns, .id = ID_OF(EVENT_CALL)
+	};
 
 	r.h.size = (uint16_t)(sizeof(r) + n + sizeof(id));
 	put(e, &r, sizeof(r));
@@ -204,17 +247,18 @@ static void on_record(struct export *e, const struct thread *t, const struct rec
 
 static void on_call(struct export *e, const struct thread *t, const struct call *c)
 {
-	const struct perf_state *s = e->state;
+	struct perf_state *s = e->state;
 	uint64_t chain[CHAIN_MAX + 1] = { (uint64_t)PERF_CONTEXT_USER }, n = 1;
 	struct {
 		struct perf_event_header h;
-		uint64_t ip;
+		uint64_t id, ip;
 		uint32_t pid, tid;
 		uint64_t time;
 		uint32_t cpu, unused;
 		uint64_t period;
 		uint64_t n_chain;
 	} r = { .h = { .type = PERF_RECORD_SAMPLE, .misc = PERF_RECORD_MISC_USER },
+		.id = ID_OF(EVENT_CALL),
 		.ip = s->ips[c->id],
 		.pid = t->tgid,
 		.tid = t->tid,
@@ -227,9 +271,97 @@ static void on_call(struct export *e, const struct thread *t, const struct call 
 		chain[n++] = s->ips[at->id];
 	r.period = c->own_unknown || !c->own_ns ? 1 : c->own_ns;
 	r.n_chain = n;
-	r.h.size = (uint16_t)(sizeof(r) + n * sizeof(chain[0]));
+	s->raw.n = 0;
+	tracing_call(&s->raw, t, c, export_function_name(e, c->id), meta_function(e->meta, c->id));
+	r.h.size = (uint16_t)(sizeof(r) + n * sizeof(chain[0]) + s->raw.n);
 	put(e, &r, sizeof(r));
 	put(e, chain, n * sizeof(chain[0]));
+	put(e, s->raw.s, s->raw.n);
+}
+
+/* As perf writes strings: how many bytes follow, the string, NULs up to that. */
+static void put_string(struct text *out, const char *s)
+{
+	char padded_to[STRING_ROOM];
+	uint32_t bytes;
+
+	padded(s ? s : "", padded_to);
+	bytes = (uint32_t)(strlen(padded_to) / 64 + 1) * 64;
+	text_addn(out, (const char *)&bytes, sizeof(bytes));
+	text_addn(out, padded_to, bytes);
+}
+
+/* The names of the events, for readers that take no tracing data. */
+static void put_events(struct text *out, const struct file_start *start)
+{
+	static const char *const names[EVENTS] = {
+		[EVENT_CALL] = "ispot:call", [EVENT_DUMMY] = "dummy"
+	};
+	const uint32_t head[2] = { EVENTS, PERF_ATTR_SIZE_VER5 }, n_ids = 1;
+
+	text_addn(out, (const char *)head, sizeof(head));
+	for (unsigned i = 0; i < EVENTS; i++) {
+		text_addn(out, (const char *)start->attrs[i].attr, PERF_ATTR_SIZE_VER5);
+		text_addn(out, (const char *)&n_ids, sizeof(n_ids));
+		put_string(out, names[i]);
+		text_addn(out, (const char *)&start->ids[i], sizeof(start->ids[i]));
+	}
+}
+
+/* Readers look up the registers of a machine by its name: where the recording has none, this one's.
+ */
+static void put_machine(struct text *out, const char *machine)
+{
+	struct utsname here;
+
+	if ((!machine || !*machine) && !uname(&here))
+		put_string(out, here.machine);
+	else
+		put_string(out, machine);
+}
+
+static void fill_section(const struct export *e, const struct file_start *start, unsigned feature,
+			 struct text *out)
+{
+	const struct meta_session *s = &e->meta->session;
+
+	switch (feature) {
+	case FEATURE_TRACING_DATA:
+		tracing_describe(out);
+		break;
+	case FEATURE_HOSTNAME:
+		put_string(out, s->hostname);
+		break;
+	case FEATURE_OSRELEASE:
+		put_string(out, s->kernel);
+		break;
+	case FEATURE_ARCH:
+		put_machine(out, s->machine);
+		break;
+	case FEATURE_EVENT_DESC:
+		put_events(out, start);
+		break;
+	}
+}
+
+/* Behind the data: where the section of each feature is, then the sections. */
+static void put_features(struct export *e, const struct file_start *file)
+{
+	static const char nothing[8];
+	struct text sections = { 0 };
+	uint64_t start = file->header.data.offset + file->header.data.size +
+			 FEATURES_N * sizeof(struct file_section);
+
+	for (unsigned i = 0; i < FEATURES_N; i++) {
+		struct file_section where = { .offset = start + sections.n };
+
+		fill_section(e, file, features[i], &sections);
+		where.size = start + sections.n - where.offset;
+		text_addn(&sections, nothing, -sections.n % sizeof(nothing));
+		text_addn(&e->out, (const char *)&where, sizeof(where));
+	}
+	text_addn(&e->out, sections.s, sections.n);
+	text_release(&sections);
 }
 
 static void end(struct export *e)
@@ -238,9 +370,11 @@ static void end(struct export *e)
 	struct file_start start;
 
 	fill_start(&start, s->bytes);
+	put_features(e, &start);
 	export_write(e, "", 0);
 	if (!e->failed)
 		e->failed = output_patch(e->file, 0, &start, sizeof(start));
+	text_release(&s->raw);
 	map_release(&s->named);
 	map_release(&s->mapped);
 	free(s->ips);

@@ -26,9 +26,20 @@ else
 	ok "with the call's own time as its period" periods "1000 2000 2000 2000 500 1000 1000 1000 197500"
 	ok "perf report reads it" loud "Event count (approx.): 208000" \
 		perf report -i "$work/perf.data" --stdio
+	ok "and sorts it by symbols" loud "Shared Object" perf report -i "$work/perf.data" --stdio
+	ok "perf knows the event by its name" loud "Samples: 9  of event 'ispot:call'" \
+		perf report -i "$work/perf.data" --stdio
+	ok "and its fields" loud "ispot:call: inner duration_ns=2000 own_ns=2000" \
+		perf script -i "$work/perf.data" -F event,trace
+	ok "perf report sorts by a field of the event" loud "3.12%     inner" \
+		perf report -i "$work/perf.data" --stdio --no-children -s function -g none
+	"$ISPOT" dump --from-text tests/golden/keys.trace -o "$work/keys.data"
+	"$ISPOT" export -i "$work/keys.data" --format perf -o "$work/keys.perf" 2>/dev/null
+	ok "and the values of arguments" loud "write duration_ns=52000 own_ns=52000 fd=3 count=100000 ret=100000" \
+		perf script -i "$work/keys.perf" -F event,trace
 fi
 
-# hotspot's perfparser: messages of a size, then a type (13: a sample) and Qt's big-endian stream.
+# hotspot's perfparser: messages of a size, then a type (13: a sample, 14: one of a tracepoint) and Qt's big-endian stream.
 read_perfparser() {
 	timeout 60 "$perfparser" --input "$1" --output "$work/stream" 2>/dev/null
 	python3 - "$work/stream" <<-'EOP'
@@ -39,7 +50,7 @@ read_perfparser() {
 	    size, = struct.unpack_from("<I", data, at)
 	    message = data[at + 4:at + 4 + size]
 	    at += 4 + size
-	    if message[0] != 13:
+	    if message[0] not in (13, 14):
 	        continue
 	    pid, tid, when, cpu, frames = struct.unpack_from(">IIQII", message, 1)
 	    values, = struct.unpack_from(">I", message, 26 + 4 * frames)
