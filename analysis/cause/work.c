@@ -176,9 +176,13 @@ static void describe_argument(const struct block *b, struct text *out)
 	const struct workload_fit *fit = &b->fit;
 	const char *name = argument_name(b);
 
-	text_printf(out, "its fastest calls follow argument %u", work_argument(b));
-	if (name && strncmp(name, "arg", 3) != 0)
-		text_printf(out, " (%s)", name);
+	if (work_argument(b) >= ARGUMENT_UNPLACED) {
+		text_printf(out, "its fastest calls follow the argument %s", name ? name : "");
+	} else {
+		text_printf(out, "its fastest calls follow argument %u", work_argument(b));
+		if (name && strncmp(name, "arg", 3) != 0)
+			text_printf(out, " (%s)", name);
+	}
 	text_printf(out,
 		    ", which makes them up to %.1f times as long and accounts for %.0f%% of the "
 		    "excess (r2 %.2f)",

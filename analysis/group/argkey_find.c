@@ -103,6 +103,18 @@ static void say_as_recorder(const struct meta_function *f, const char *arg, stru
 			text_printf(out, "%s %s", n++ ? "," : "", f->prototype[i].name);
 }
 
+/* Its prototype is what the probes fetched: of the function itself nothing is known. */
+static void say_to_perf(const struct meta *meta, const struct meta_function *f, const char *arg,
+			struct text *out)
+{
+	text_printf(out, "have perf fetch it: perf probe -x %s '%s",
+		    meta_object(meta, f->object)->path, f->symbol);
+	if (!strcmp(arg, "ret"))
+		text_add(out, "%return ret=$retval'");
+	else
+		text_printf(out, meta_argument_number(arg) ? " %s=%%REGISTER'" : " %s'", arg);
+}
+
 /* What is known of the function that rules the argument out, or how to come by it. */
 static void say_how(const struct meta *meta, const struct meta_function *f, const char *arg,
 		    struct text *out)
@@ -112,7 +124,9 @@ static void say_how(const struct meta *meta, const struct meta_function *f, cons
 	uint64_t n = 0;
 
 	is_number = !strncmp(arg, "arg", 3) && !text_parse_u64(arg + 3, &n);
-	if (is_marker && is_return)
+	if (meta->session.producer && !strcmp(meta->session.producer, "import"))
+		say_to_perf(meta, f, arg, out);
+	else if (is_marker && is_return)
 		text_add(out, "a marker returns nothing");
 	else if (!is_return && !f->parameters)
 		text_add(out, "it has none");

@@ -162,6 +162,15 @@ static void bar(const struct view *v, const struct part *parts, unsigned n, stru
 	text_add(out, "\n");
 }
 
+/* A perf.data may know when threads stopped running, but not when they went on. */
+static bool has_half_switches(const struct meta *meta)
+{
+	vec_for_each (&meta->notices, const struct meta_notice, n)
+		if (n->code && !strcmp(n->code, "half-switches"))
+			return true;
+	return false;
+}
+
 static void time_line(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -178,7 +187,9 @@ static void time_line(const struct view *v, struct text *out)
 		text_printf(&line, "%s %s %s", i ? "," : "", text_share(number, parts[i].share),
 			    parts[i].name);
 	if (n == 1)
-		text_add(&line, " (no switch records: blocked time is unknown)");
+		text_printf(&line, " (%s: blocked time is unknown)",
+			    has_half_switches(res->meta) ? "when threads ran again was not recorded"
+							 : "no switch records");
 	text_wrap(line.s, v->width, out);
 	bar(v, parts, n, out);
 	text_release(&line);

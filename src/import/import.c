@@ -103,7 +103,13 @@ static void write_notices(struct import *im, const struct import_facts *f, struc
 		       "imported from a perf.data: what its probes cost is not known, so neither "
 		       "is the floor; causes that only ispot record sees are missing",
 		       line);
-	if (!im->n_switches)
+	if (!im->n_switches && im->n_halves)
+		notice(im, "half-switches",
+		       "sched_switch was recorded of single processes: it says when their threads "
+		       "stop running, not when they go on, so waiting is not told from work; give "
+		       "perf record --switch-events, or -a",
+		       line);
+	else if (!im->n_switches)
 		notice(im, "no-switches",
 		       "no context switches were recorded: waiting is not told from work; give "
 		       "perf record --switch-events",
@@ -173,6 +179,7 @@ static int convert(struct import *im, const struct import_facts *facts, struct e
 
 	im->last_of_cpu = xcalloc(im->n_cpus, sizeof(*im->last_of_cpu));
 	im->last_ns = 0;
+	layouts_read(&im->layouts, &im->perf);
 	ret = perfdata_each(&im->perf, &im->source, import_take, im, err);
 	order_round(&im->order, true, import_happened, im);
 	if (!ret && !im->result.entries && !facts)
@@ -202,6 +209,7 @@ static void import_release(struct import *im)
 	map_release(&im->by_tid);
 	order_release(&im->order);
 	names_release(&im->names);
+	layouts_release(&im->layouts);
 	perfdata_release(&im->perf);
 	free(im->last_of_cpu);
 	source_release(&im->source);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "import/internal.h"
 #include "import/perfdata_sample.h"
@@ -71,67 +72,117 @@ static struct happening *add(struct import *im, uint32_t kind, const struct perf
 	return h;
 }
 
-/* Fields of the scheduler's tracepoints: behind 8 common bytes a name of 16, and what is read. */
-#define RAW_PREV_STATE 32
-#define RAW_NEXT_PID   56
-#define RAW_WOKEN_PID  24
+static bool read_field(const struct perfdata_sample *s, const struct format_field *field,
+		       uint64_t *value)
+{
+	return format_read(field, s->raw, s->raw_bytes, value);
+}
 
-static void sched_switch(struct import *im, const struct perfdata_sample *s)
+/* The bits of a state that every kernel since 2.6 has; none of them: it could have run on. */
+static uint64_t switch_state(uint64_t prev_state)
+{
+	return !(prev_state & 0xff) ? SWITCH_PREEMPTED
+	       : prev_state & 1	    ? SWITCH_SLEEPING
+	       : prev_state & 2	    ? SWITCH_BLOCKED
+				    : SWITCH_OTHER;
+}
+
+static void sched_switch(struct import *im, const struct perfdata_sample *s,
+			 const struct event_layout *l)
 {
 	struct happening *h;
-	uint64_t state;
-	uint32_t next;
+	uint64_t state, next;
 
-	if (s->raw_bytes < RAW_NEXT_PID + 4)
+	if (!read_field(s, &l->prev_state, &state) || !read_field(s, &l->next_pid, &next))
 		return;
-	state = u64_at(s->raw + RAW_PREV_STATE);
-	next = u32_at(s->raw + RAW_NEXT_PID);
 	h = add(im, HAPPENED_OUT, s);
-	h->a = !(state & 0xff) ? SWITCH_PREEMPTED
-	       : state & 1     ? SWITCH_SLEEPING
-	       : state & 2     ? SWITCH_BLOCKED
-			       : SWITCH_OTHER;
+	h->a = switch_state(state);
 	h->b = next;
 	if (next) {
 		uint32_t i = map_get(&im->by_tid, next);
 
 		h = add(im, HAPPENED_IN, s);
-		h->tid = next;
-		h->pid = i == MAP_NONE ? next : im->threads.data[i].pid;
+		h->tid = (uint32_t)next;
+		h->pid = i == MAP_NONE ? (uint32_t)next : im->threads.data[i].pid;
 	}
 }
 
-/* Behind 8 common bytes an entry has its address, a return its function's and its own. */
+static void take_arguments(struct happening *h, const struct perfdata_sample *s,
+			   const struct event_layout *l)
+{
+	if (!l->n_arguments)
+		return;
+	h->values = xcalloc(l->n_arguments, sizeof(*h->values));
+	for (uint32_t i = 0; i < l->n_arguments; i++)
+		if (read_field(s, &l->arguments[i], &h->values[i]))
+			h->has |= 1u << i;
+}
+
+/* Above what a return probe sees the return address was, on x86. */
+static uint64_t return_address_bytes(const struct import *im, const struct event_layout *l)
+{
+	const char *machine = im->perf.machine;
+
+	if (machine && (!strcmp(machine, "aarch64") || !strncmp(machine, "arm", 3)))
+		return 0;
+	return l->returns_to.bytes;
+}
+
+/* Traces have stack pointers in units of 8 bytes: with words of 4 they are twice as large there. */
+static uint64_t stack_pointer(uint64_t sp, const struct format_field *word)
+{
+	return sp * (word->bytes == 4 ? 2 : 1);
+}
+
+static void add_call(struct import *im, const struct perfdata_sample *s, uint32_t event,
+		     enum happening_kind kind, uint64_t function, uint64_t sp)
+{
+	struct happening *h = add(im, kind, s);
+
+	h->a = function;
+	h->event = event;
+	h->sp = sp;
+	take_arguments(h, s, &im->layouts.of.data[event]);
+}
+
+/* Where no format says which it is: the address of the sample is in the fields, too. */
 static void call(struct import *im, const struct perfdata_sample *s, uint32_t event)
 {
-	const struct event_role *r = &im->names.roles.data[event];
-	bool is_entry = s->raw_bytes >= 16 && u64_at(s->raw + 8) == s->ip;
-	bool is_return = s->raw_bytes >= 24 && u64_at(s->raw + 16) == s->ip;
-	struct happening *h;
+	const struct event_layout *l = &im->layouts.of.data[event];
+	bool is_exit = im->names.roles.data[event].is_exit;
+	uint64_t function, at;
 
-	if (s->event->attr.type != PERF_TYPE_TRACEPOINT || (!is_entry && !is_return))
+	if (s->event->attr.type != PERF_TYPE_TRACEPOINT)
 		return;
-	h = add(im, is_entry && !r->is_exit ? HAPPENED_ENTRY : HAPPENED_EXIT, s);
-	h->a = is_entry ? s->ip : u64_at(s->raw + 8);
-	h->event = event;
-	h->sp = s->sp;
-	if (!is_entry)
-		h->sp -= im->perf.machine && strcmp(im->perf.machine, "aarch64") == 0 ? 0 : 8;
+	if (read_field(s, &l->address, &at) && (l->is_known || at == s->ip))
+		add_call(im, s, event, is_exit ? HAPPENED_EXIT : HAPPENED_ENTRY, at,
+			 stack_pointer(s->sp, &l->address));
+	else if (read_field(s, &l->function, &function) && read_field(s, &l->returns_to, &at) &&
+		 (l->is_known || at == s->ip))
+		add_call(im, s, event, HAPPENED_EXIT, function,
+			 stack_pointer(s->sp - return_address_bytes(im, l), &l->returns_to));
 }
 
 static void sample(struct import *im, const struct perfdata_sample *s)
 {
 	uint32_t event = (uint32_t)(s->event - im->perf.events.data);
 	const struct event_role *r;
+	const struct event_layout *l;
+	uint64_t woken;
 
+	if (event >= im->layouts.of.n)
+		return;
 	names_roles(&im->names, &im->perf);
 	r = &im->names.roles.data[event];
+	l = &im->layouts.of.data[event];
 	if (r->is_switch) {
 		if (im->wide && !im->switches)
-			sched_switch(im, s);
+			sched_switch(im, s, l);
+		else if (!im->switches)
+			im->n_halves++;
 	} else if (r->is_waking) {
-		if (s->raw_bytes >= RAW_WOKEN_PID + 4)
-			add(im, HAPPENED_WAKING, s)->a = u32_at(s->raw + RAW_WOKEN_PID);
+		if (read_field(s, &l->woken_pid, &woken))
+			add(im, HAPPENED_WAKING, s)->a = woken;
 	} else {
 		call(im, s, event);
 	}

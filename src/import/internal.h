@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/vec.h"
+#include "import/formats.h"
 #include "import/import.h"
 #include "import/perfdata.h"
 #include "trace/frame/source.h"
@@ -34,9 +35,10 @@ struct happening {
 	uint64_t time_ns, order; /* order: in the file */
 	uint64_t a, b, sp;
 	uint32_t kind, cpu, pid, tid;
-	uint32_t event; /* index in the perfdata's */
-	bool has_sp;
-	char *text; /* owned */
+	uint32_t event;	  /* index in the perfdata's */
+	uint32_t has;	  /* bits: which of the event's arguments have values */
+	uint64_t *values; /* owned; as many as the event has arguments, NULL: it has none */
+	char *text;	  /* owned */
 };
 
 struct order {
@@ -52,6 +54,30 @@ void order_round(struct order *o, bool end, void (*happened)(void *ctx, const st
 		 void *ctx);
 void order_release(struct order *o);
 
+/* ---- layout.c: where the samples of each event have what is read of them ---- */
+
+#define IMPORT_ARGUMENTS_MAX 8
+
+struct event_layout {
+	bool is_known;		     /* from the tracing data; else it is what most kernels have */
+	struct format_field address; /* of a uprobe's entry */
+	struct format_field function, returns_to; /* of a uprobe's return */
+	struct format_field prev_state, next_pid, woken_pid;
+	struct format_field arguments[IMPORT_ARGUMENTS_MAX];
+	uint32_t n_arguments;
+};
+
+struct layouts {
+	struct formats *formats; /* NULL: the file has no tracing data */
+	struct {
+		VEC(struct event_layout)
+	} of; /* [event] */
+};
+
+/* Names the events, too, that have none. */
+void layouts_read(struct layouts *l, struct perfdata *p);
+void layouts_release(struct layouts *l);
+
 /* ---- names.c ---- */
 
 /* What an event's name says of it. */
@@ -62,6 +88,14 @@ struct event_role {
 	bool is_switch, is_waking;
 };
 
+/* Of its calls, or what they return: by whatever name the probe has given it. */
+struct import_argument {
+	uint32_t bit;	  /* enum arg_bit */
+	const char *name; /* of names.strings, as is type */
+	const char *type;
+	bool is_signed;
+};
+
 struct import_function {
 	uint32_t base;
 	uint32_t object; /* of objects; MAP_NONE: unknown */
@@ -69,6 +103,8 @@ struct import_function {
 	uint64_t address, size_bytes, probe_address;
 	uint32_t line;
 	bool exits; /* its calls have ends */
+	uint32_t n_arguments;
+	struct import_argument arguments[IMPORT_ARGUMENTS_MAX + 1];
 };
 
 struct names {
@@ -95,6 +131,10 @@ void names_fork(struct names *n, uint32_t parent, uint32_t child);
 void names_exec(struct names *n, uint32_t pid);
 /* The function that the event's sample with this address is of. */
 uint32_t names_function(struct names *n, uint32_t pid, uint64_t address, uint32_t event);
+/* The bit that the values of an event's argument have in calls of the function; MAP_NONE: it has as
+ * many as can be. */
+uint32_t names_argument(struct names *n, uint32_t function, const struct format_field *field,
+			bool is_returned);
 /* Meta lines of all objects and functions. */
 void names_write(const struct names *n, struct trace_writer *w);
 void names_release(struct names *n);
@@ -121,6 +161,7 @@ struct import {
 	struct perfdata perf;
 	struct source source;
 	struct names names;
+	struct layouts layouts;
 	struct order order;
 	struct trace_writer *writer;
 	const char *file; /* as the user named it */
@@ -131,6 +172,7 @@ struct import {
 	bool sps;	  /* samples have stack pointers */
 	uint64_t exec_ns; /* of the first, 0: none; perf waits for it */
 	uint64_t first_ns, last_ns, n_switches;
+	uint64_t n_halves; /* switches of which only one end was recorded */
 	uint64_t
 		counted_lost; /* by the kernel, nobody knows where; those with a place among them */
 	struct import_result result;

@@ -8,6 +8,8 @@
 #include "import/internal.h"
 #include "import/perfdata.h"
 #include "symbol/dso/dso.h"
+#include "trace/format.h"
+#include "trace/meta/argument.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
@@ -238,12 +240,147 @@ uint32_t names_function(struct names *n, uint32_t pid, uint64_t address, uint32_
 	return i;
 }
 
+/* ---- arguments ---- */
+
+static uint32_t free_bit(const struct import_function *f, bool is_returned)
+{
+	uint32_t taken = 0, bit = is_returned ? ARG_RETURN : ARG_FIRST;
+
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		taken |= 1u << f->arguments[i].bit;
+	if (is_returned)
+		return taken >> ARG_RETURN & 1 ? MAP_NONE : bit;
+	while (bit < ARG_CALLER && taken >> bit & 1)
+		bit++;
+	return bit < ARG_CALLER ? bit : MAP_NONE;
+}
+
+/* perf calls what a return probe fetches arg1 if nobody has named it. */
+static const char *argument_name(const struct format_field *field, bool is_returned)
+{
+	return is_returned && meta_argument_number(field->name) ? "ret" : field->name;
+}
+
+uint32_t names_argument(struct names *n, uint32_t function, const struct format_field *field,
+			bool is_returned)
+{
+	struct import_function *f = &n->functions.data[function];
+	const char *name = argument_name(field, is_returned);
+	struct import_argument *a;
+	uint32_t bit;
+
+	for (uint32_t i = 0; i < f->n_arguments; i++)
+		if ((f->arguments[i].bit == ARG_RETURN) == is_returned &&
+		    !strcmp(f->arguments[i].name, name))
+			return f->arguments[i].bit;
+	bit = free_bit(f, is_returned);
+	if (bit == MAP_NONE)
+		return MAP_NONE;
+	a = &f->arguments[f->n_arguments++];
+	*a = (struct import_argument){ .bit = bit, .is_signed = field->is_signed };
+	a->name = strtab_get(&n->strings, strtab_add(&n->strings, name));
+	a->type = strtab_get(&n->strings, strtab_add(&n->strings, field->type));
+	return bit;
+}
+
 /* ---- lines ---- */
 
 static void write_line(struct trace_writer *w, struct text *line)
 {
 	trace_writer_meta(w, line->s);
 	line->n = 0;
+}
+
+/* What DWARF says of the function; false: nothing. */
+static bool prototype_of(const struct names *n, const struct import_function *f,
+			 struct dso_prototype *prototype)
+{
+	const struct dso_function *of = NULL;
+	struct dso *dso = NULL;
+
+	if (f->n_arguments && f->object != MAP_NONE &&
+	    !dso_get(n->dsos, strtab_get(&n->objects, f->object), &dso, NULL))
+		of = dso_function_at(dso, f->address);
+	return of && dso_prototype(dso, of, prototype);
+}
+
+/* A parameter of the name that the value has: one that is in a register, as numbers are. */
+static const struct dso_parameter *parameter_of(const struct dso_prototype *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->parameters[i].passed == DSO_PASSED_INTEGER &&
+		    !strcmp(p->parameters[i].name, name))
+			return &p->parameters[i];
+	return NULL;
+}
+
+/* Its place among the function's, if the name or DWARF says it: the kernel has no word of that. */
+static uint32_t number_of(const struct dso_prototype *p, const struct import_argument *a)
+{
+	const struct dso_parameter *of = parameter_of(p, a->name);
+	uint64_t n = meta_argument_number(a->name);
+
+	if (a->bit == ARG_RETURN)
+		return 0;
+	if (of)
+		return (uint32_t)(of - p->parameters) + 1;
+	return n && n < ARGUMENT_UNPLACED ? (uint32_t)n : ARGUMENT_UNPLACED + a->bit;
+}
+
+static struct meta_argument describe_argument(const struct dso_prototype *p,
+					      const struct import_argument *a)
+{
+	const struct dso_parameter *of =
+		a->bit == ARG_RETURN ? &p->result : parameter_of(p, a->name);
+	struct meta_argument m = {
+		.bit = a->bit, .name = a->name, .type = a->type, .is_signed = a->is_signed
+	};
+
+	if (of && of->passed == DSO_PASSED_INTEGER) {
+		m.type = of->type;
+		m.class = of->is_pointer ? ARGUMENT_ADDRESS : ARGUMENT_VALUE;
+	}
+	return m;
+}
+
+static void write_function(const struct names *n, const struct import_function *f,
+			   struct text *line)
+{
+	struct meta_argument arguments[IMPORT_ARGUMENTS_MAX + 1];
+	struct meta_parameter parameters[IMPORT_ARGUMENTS_MAX + 1];
+	struct dso_prototype prototype = { .n = 0 };
+	struct meta_function m = {
+		.id = (uint32_t)(f - n->functions.data),
+		.object = f->object == MAP_NONE ? n->objects.n : f->object,
+		.name = f->name,
+		.symbol = f->symbol,
+		.address = f->address,
+		.size_bytes = f->size_bytes,
+		.probe_offset = f->probe_address - f->address,
+		.class = CLASS_UNKNOWN,
+		.exit = f->exits ? EXIT_RETURN : EXIT_NONE,
+		.file = f->file,
+		.line = f->line,
+		.block = "function",
+		.chosen = true,
+		.parameters = META_UNKNOWN,
+		.n_arguments = f->n_arguments,
+		.arguments = arguments,
+		.n_prototype = f->n_arguments,
+		.prototype = parameters,
+	};
+
+	if (!prototype_of(n, f, &prototype))
+		prototype = (struct dso_prototype){ .n = 0 };
+	for (uint32_t i = 0; i < f->n_arguments; i++) {
+		arguments[i] = describe_argument(&prototype, &f->arguments[i]);
+		parameters[i] = (struct meta_parameter){
+			.number = number_of(&prototype, &f->arguments[i]),
+			.name = f->arguments[i].name,
+			.why = "",
+		};
+	}
+	meta_print_function(&m, line);
 }
 
 void names_write(const struct names *n, struct trace_writer *w)
@@ -261,24 +398,7 @@ void names_write(const struct names *n, struct trace_writer *w)
 		write_line(w, &line);
 	}
 	vec_for_each (&n->functions, const struct import_function, f) {
-		struct meta_function m = {
-			.id = (uint32_t)(f - n->functions.data),
-			.object = f->object == MAP_NONE ? n->objects.n : f->object,
-			.name = f->name,
-			.symbol = f->symbol,
-			.address = f->address,
-			.size_bytes = f->size_bytes,
-			.probe_offset = f->probe_address - f->address,
-			.class = CLASS_UNKNOWN,
-			.exit = f->exits ? EXIT_RETURN : EXIT_NONE,
-			.file = f->file,
-			.line = f->line,
-			.block = "function",
-			.chosen = true,
-			.parameters = META_UNKNOWN,
-		};
-
-		meta_print_function(&m, &line);
+		write_function(n, f, &line);
 		write_line(w, &line);
 	}
 	text_release(&line);

@@ -11,6 +11,12 @@ struct happening *order_add(struct order *o)
 	return h;
 }
 
+static void happening_release(struct happening *h)
+{
+	free(h->values);
+	free(h->text);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct happening *x = a, *y = b;
@@ -33,7 +39,7 @@ void order_round(struct order *o, bool end, void (*happened)(void *ctx, const st
 	vec_sort(&o->waiting, by_time);
 	while (n < o->waiting.n && o->waiting.data[n].time_ns <= complete_ns) {
 		happened(ctx, &o->waiting.data[n]);
-		free(o->waiting.data[n++].text);
+		happening_release(&o->waiting.data[n++]);
 	}
 	if (o->waiting.n)
 		o->latest_ns = vec_last(&o->waiting)->time_ns > o->latest_ns
@@ -49,6 +55,6 @@ void order_round(struct order *o, bool end, void (*happened)(void *ctx, const st
 void order_release(struct order *o)
 {
 	vec_for_each (&o->waiting, struct happening, h)
-		free(h->text);
+		happening_release(h);
 	vec_release(&o->waiting);
 }

@@ -71,6 +71,31 @@ static struct import_thread *caller(struct import *im, const struct happening *h
 	return t;
 }
 
+/* The values that the probe has fetched, behind an entry or in front of an exit. */
+static void put_arguments(struct import *im, const struct happening *h, uint32_t id,
+			  bool is_returned)
+{
+	const struct event_layout *l = &im->layouts.of.data[h->event];
+	uint64_t by_bit[ARG_BITS], values[1 + ARG_BITS] = { 0 };
+	uint32_t n = 1;
+
+	for (uint32_t i = 0; i < l->n_arguments; i++) {
+		uint32_t bit = MAP_NONE;
+
+		if (h->has >> i & 1)
+			bit = names_argument(&im->names, id, &l->arguments[i], is_returned);
+		if (bit == MAP_NONE)
+			continue;
+		by_bit[bit] = h->values[i];
+		values[0] |= 1u << bit;
+	}
+	for (uint32_t bit = 0; bit < ARG_BITS; bit++)
+		if (values[0] >> bit & 1)
+			values[n++] = by_bit[bit];
+	if (n > 1)
+		put(im, h, REC_ARGS, n, values);
+}
+
 static void entry(struct import *im, const struct happening *h)
 {
 	struct import_thread *t = caller(im, h);
@@ -82,6 +107,7 @@ static void entry(struct import *im, const struct happening *h)
 	im->result.entries++;
 	keep(im,
 	     trace_writer_call(im->writer, h->cpu, REC_ENTRY, h->time_ns, h->tid, h->pid, id, sp));
+	put_arguments(im, h, id, false);
 }
 
 /* The innermost call of the function ends; those inside of it were unwound, or jumped away from. */
@@ -103,6 +129,7 @@ static void end_of_call(struct import *im, const struct happening *h)
 
 	im->names.functions.data[id].exits = true;
 	im->result.exits++;
+	put_arguments(im, h, id, true);
 	keep(im,
 	     trace_writer_call(im->writer, h->cpu, REC_EXIT, h->time_ns, h->tid, h->pid, id, sp));
 }

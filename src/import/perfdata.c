@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/progress.h"
 #include "base/text.h"
+#include "import/formats.h"
 #include "trace/frame/codec_stream.h"
 #include "trace/frame/source.h"
 
@@ -22,6 +23,7 @@
 #define PIPE_HEADER	 16u
 
 enum feature {
+	FEATURE_TRACING_DATA = 1,
 	FEATURE_HOSTNAME = 3,
 	FEATURE_OSRELEASE = 4,
 	FEATURE_ARCH = 6,
@@ -168,6 +170,16 @@ static void command_line(struct perfdata *p, struct cursor *c)
 	text_release(&words);
 }
 
+/* The first is kept: there is one. */
+static void tracing_data(struct perfdata *p, const uint8_t *data, size_t n)
+{
+	if (p->tracing || !n || n > FORMATS_BYTES_MAX)
+		return;
+	p->tracing = xmalloc(n);
+	memcpy(p->tracing, data, n);
+	p->tracing_bytes = n;
+}
+
 static void feature(struct perfdata *p, uint64_t id, struct cursor c)
 {
 	char **const strings[FEATURES] = { [FEATURE_HOSTNAME] = &p->hostname,
@@ -184,7 +196,15 @@ static void feature(struct perfdata *p, uint64_t id, struct cursor c)
 		command_line(p, &c);
 	} else if (id == FEATURE_EVENT_DESC) {
 		event_names(p, &c);
+	} else if (id == FEATURE_TRACING_DATA) {
+		tracing_data(p, c.p, c.left);
 	}
+}
+
+static bool is_read(unsigned feature)
+{
+	return feature == FEATURE_TRACING_DATA ||
+	       (feature >= FEATURE_HOSTNAME && feature <= FEATURE_EVENT_DESC);
 }
 
 /* ---- the seekable file ---- */
@@ -251,7 +271,7 @@ static void read_features(struct perfdata *p, struct source *s, const struct fil
 			return;
 		memcpy(&where, entry, sizeof(where));
 		at += sizeof(where);
-		if (id < FEATURE_HOSTNAME || id > FEATURE_EVENT_DESC)
+		if (!is_read(id))
 			continue;
 		data = section(s, &where, 64u << 20, &got);
 		if (data)
@@ -364,16 +384,24 @@ static int unpack(struct perfdata *p, struct records *r, const uint8_t *data, si
 	return ret;
 }
 
+/* Of the tracing data that follow the record; 0: it is another. */
+static uint32_t tracing_bytes(const struct perf_event_header *h)
+{
+	uint32_t n = 0;
+
+	if (h->type == PERFDATA_TRACING_DATA && h->size >= sizeof(*h) + sizeof(n))
+		memcpy(&n, h + 1, sizeof(n));
+	return n;
+}
+
 /* Bytes that follow a record without being one. */
 static uint64_t payload(const struct perf_event_header *h)
 {
 	const uint8_t *body = (const uint8_t *)(h + 1);
 	uint64_t bytes = 0;
-	uint32_t n = 0;
 
-	if (h->type == PERFDATA_TRACING_DATA && h->size >= sizeof(*h) + 4) {
-		memcpy(&n, body, 4);
-		bytes = ((uint64_t)n + 7) / 8 * 8;
+	if (h->type == PERFDATA_TRACING_DATA) {
+		bytes = ((uint64_t)tracing_bytes(h) + 7) / 8 * 8;
 	} else if (h->type == PERFDATA_AUXTRACE && h->size >= sizeof(*h) + 8) {
 		memcpy(&bytes, body, 8);
 	}
@@ -393,6 +421,21 @@ static int one(struct perfdata *p, struct records *r, const struct perf_event_he
 		return unpack(p, r, body + 8, packed < n - 8 ? packed : n - 8);
 	}
 	return give(p, r, h);
+}
+
+/* A pipe has them here, a file in its header. */
+static void take_tracing_data(struct perfdata *p, struct source *s, uint64_t at,
+			      const struct perf_event_header *h)
+{
+	uint32_t n = tracing_bytes(h);
+	const uint8_t *data;
+	size_t got;
+
+	if (!n || n > FORMATS_BYTES_MAX || p->tracing)
+		return;
+	data = source_at(s, at, n, &got);
+	if (got >= n)
+		tracing_data(p, data, n);
 }
 
 static int walk(struct perfdata *p, struct source *s, uint64_t at, uint64_t end, struct records *r)
@@ -424,6 +467,7 @@ static int walk(struct perfdata *p, struct source *s, uint64_t at, uint64_t end,
 		p->cut_off |= more > end - at;
 		if (more > end - at)
 			break;
+		take_tracing_data(p, s, at + h.size, (const struct perf_event_header *)r->at.bytes);
 		at += h.size + more;
 		ret = one(p, r, (const struct perf_event_header *)r->at.bytes);
 		if (interrupt_noted())
@@ -473,5 +517,6 @@ void perfdata_release(struct perfdata *p)
 	free(p->hostname);
 	free(p->kernel);
 	free(p->machine);
+	free(p->tracing);
 	*p = (struct perfdata){ 0 };
 }

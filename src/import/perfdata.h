@@ -42,6 +42,8 @@ struct perfdata {
 	} events;
 	struct map by_id;			     /* of perf's ids -> index in events */
 	char *command, *hostname, *kernel, *machine; /* NULL: the file does not say */
+	uint8_t *tracing; /* for formats.h; NULL: the file has none, or too much */
+	size_t tracing_bytes;
 	uint32_t cpus;
 	bool is_pipe, is_described; /* all of a pipe was read once */
 	bool cut_off;		    /* ends within a record, or with what is no record */

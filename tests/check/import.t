@@ -13,16 +13,17 @@ mkdir "$work"
 importable() { # importable TRACE [without switches: any word]
 	"$ISPOT" dump --from-text "tests/golden/$1.trace" -o "$work/whole.data"
 	"$ISPOT" dump -i "$work/whole.data" | sed 's/std::map<[^"]*/map_find/' |
-		grep -E '^#|"kind":"function"|^[0-9]+ [0-9]+ [0-9/]+ (entry|exit|fork|task-exit|switch-in|switch-out)( |$)' |
+		grep -E '^#|"kind":"function"|^[0-9]+ [0-9]+ [0-9/]+ (entry|args|exit|fork|task-exit|switch-in|switch-out)( |$)' |
 		awk '$4 == "switch-out" { out[$3] = 1 } $4 == "switch-in" && !out[$3]-- { next } 1' >"$work/$1.all"
 	grep -Ev "${2:+ switch-(in|out)|}^# nothing" "$work/$1.all"
 }
 
-numbers() { # numbers FILE: what the score is made of, a line a block
+numbers() { # numbers FILE: what the score is made of, a line a block; shares of time to so many digits
 	"$ISPOT" report -i "$1" --json 2>/dev/null | python3 -c '
-import json, sys
+import json, os, sys
+digits = os.environ.get("DIGITS", "17")
 for b in sorted(json.load(sys.stdin)["blocks"], key=lambda b: b["name"]):
-    print(*(b[k] for k in ("name", "calls", "timed_calls", "min_ns", "p50_ns", "max_ns", "total_ns",
+    print(*(format(b[k], "." + digits + "g") if isinstance(b[k], float) else b[k] for k in ("name", "calls", "timed_calls", "min_ns", "p50_ns", "max_ns", "total_ns",
                            "excess_ns", "sci", "self_sci", "lost_threads")))'
 }
 
@@ -45,6 +46,62 @@ for trace in svc sequence waits; do
 done
 importable svc no-switches >"$work/svc.text"
 ok "svc without switches" same svc
+
+# The tracing data say where samples have their fields: on kernels with a common field more, with words of 4 bytes,
+# of events that the file does not name, of the scheduler.
+importable svc >"$work/svc.text"
+for kind in usual moved words32; do
+	for how in "" --pipe --zstd "--pipe --no-names" "--no-names --no-sp --shuffle"; do
+		# shellcheck disable=SC2086 # options
+		ok "fields by name: $kind $how" same svc --formats $kind $how
+	done
+	# of a whole machine a thread is the program's from its first call on
+	DIGITS=3 ok "switches by name: $kind" same svc --formats $kind --sched wide
+done
+
+keys() { # keys FILE KEY: the blocks that --key makes
+	"$ISPOT" report -i "$1" --key "$2" --json 2>"$work/keys.err" | python3 -c '
+import json, sys
+for b in sorted(json.load(sys.stdin)["blocks"], key=lambda b: (b["name"], b["key"] or "")):
+    print(*(b[k] for k in ("name", "key", "calls", "timed_calls", "min_ns", "p50_ns", "total_ns")))' || {
+		sed 's/^/# /' "$work/keys.err"
+		return 1
+	}
+}
+
+fetched() { # fetched KEY OPTIONS...: what --key makes of the values in samples, and of those in a trace
+	local key=$1
+	shift
+	"$ISPOT" dump --from-text "$work/keys.text" -o "$work/own.data" &&
+		python3 tests/check/import.py "$@" <"$work/keys.text" >"$work/perf.data" || return
+	keys "$work/own.data" "$key" >"$work/own" && keys "$work/perf.data" "$key" >"$work/perf" || return
+	grep -q "${key#*@}=" "$work/own" && diff "$work/own" "$work/perf" | sed 's/^/# /' && cmp -s "$work/own" "$work/perf"
+}
+"$ISPOT" dump --from-text tests/golden/keys.trace -o "$work/whole.data"
+"$ISPOT" dump -i "$work/whole.data" | grep -E '"kind":"function"|^[0-9]+ [0-9]+ [0-9/]+ (entry|args|exit) ' |
+	sed 's/"\(key\|is_signed\)":true/"\1":false/g; s/"class":"size"/"class":"value"/g' >"$work/keys.text"
+for kind in usual moved words32; do
+	for how in "" --pipe "--no-sp --shuffle"; do
+		# shellcheck disable=SC2086 # options
+		ok "arguments by name: $kind $how" fetched write@fd --formats $kind $how
+	done
+	ok "what a call returns: $kind" fetched write@ret --formats $kind
+done
+
+unfetched() { # a value that the probe does not have: how perf gets it
+	python3 tests/check/import.py --formats usual <"$work/keys.text" >"$work/perf.data" &&
+		! "$ISPOT" report -i "$work/perf.data" --key write@buf 2>"$work/err" &&
+		grep -q "write was recorded with fd, count, .*; have perf fetch it: perf probe -x .* 'write buf'" "$work/err"
+}
+ok "an argument that was not fetched" unfetched
+
+halves() { # the scheduler's event of single processes: no switch-in, and no word that there were no switches
+	python3 tests/check/import.py --formats usual --sched process <"$work/svc.text" >"$work/half.data" &&
+		"$ISPOT" report -i "$work/half.data" >"$work/half" 2>&1 &&
+		grep -q 'sched_switch was recorded of single processes' "$work/half" &&
+		grep -q 'when threads ran again was not recorded' "$work/half" && ! grep -qi 'no \(context \)\?switch' "$work/half"
+}
+ok "switches of single processes are not none" halves
 
 loses() { # a loss is said, and what it hides is not timed
 	local now
@@ -106,7 +163,9 @@ ok "Ctrl-C: what was read until then is reported, and nothing is left" interrupt
 # Nothing in the file is believed: cut off anywhere, or with any byte wrong, ispot ends in order.
 damaged() {
 	python3 tests/check/import.py --zstd --shuffle <"$work/svc.text" >"$work/z.perf"
-	python3 - "$ISPOT" "$work/svc.perf" "$work/z.perf" <<-'EOP'
+	python3 tests/check/import.py --formats moved <"$work/keys.text" >"$work/f.perf"
+	python3 tests/check/import.py --formats words32 --pipe --no-names <"$work/keys.text" >"$work/p.perf"
+	python3 - "$ISPOT" "$work/svc.perf" "$work/z.perf" "$work/f.perf" "$work/p.perf" <<-'EOP'
 	import random, subprocess, sys
 	random.seed(5)
 	ispot, bad = sys.argv[1], 0

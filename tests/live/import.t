@@ -82,4 +82,31 @@ events=$(for f in perf.data lost.data; do perf script -i "$f" -F event 2>/dev/nu
 is "$(wc -w <<<"$events")" 2 "each script has a group of probes"
 grep -qwF "$events" /sys/kernel/tracing/uprobe_events
 is $? 1 "its probes are gone"
+
+# Values that perf's probes fetch are arguments: as many calls of each as perf prints.
+group=ispot_perf_$$
+case $(uname -m) in aarch64) first=%x0 second=%x1 ;; *) first=%di second=%si ;; esac
+trap 'perf probe -q -d "$group:*" 2>/dev/null; cleanup' EXIT
+perf probe -q -x "$MB/arguments" -a "$group:weigh=weigh item=$first:s32 size=$second:u64" \
+	-a "$group:weigh__return=weigh%return ret=\$retval:s64" 2>err &&
+	perf record -q -m 8M -o values.data -e "$group:*" "$MB/arguments" -n 200 >out 2>>err
+ok $? "perf fetches arguments" || diag err
+perf script -i values.data -F event,trace 2>/dev/null >printed
+for of in item size ret; do
+	sed -n "s/.*[ (]$of=\(-\?[0-9a-fx]*\).*/\1/p" printed | while read -r v; do echo $((v)); done | sort -n | uniq -c |
+		awk '{ print $2, $1 }' >wanted
+	"$ISPOT" report -i values.data --key "weigh@$of" --json 2>err | jq -r --arg of "$of=" '.blocks[] |
+		select(.name == "weigh" and .key != null) | [(.key | ltrimstr($of)), .calls] | @tsv' |
+		while read -r v n; do echo $((v)) "$n"; done | sort -n >got
+	[ "$(wc -l <wanted)" -gt 2 ] && diff got wanted >difference
+	ok $? "--key weigh@$of: the calls that perf has" || diag difference || diag err
+done
+
+# The scheduler's event, of the program alone: it knows of switches, of each one half.
+perf record -q -m 8M -o half.data -e "$group:*" -e sched:sched_switch "$MB/arguments" -n 200 >out 2>err &&
+	"$ISPOT" report -i half.data >out 2>err
+grep -q 'sched_switch was recorded of single processes' out err
+ok $? "sched_switch of a process: what it does not say is said" || diag out || diag err
+grep -qi 'no \(context \)\?switch' out err
+is $? 1 "and not that there were no switches"
 done_testing

@@ -7,6 +7,10 @@
 
 struct meta_function;
 
+/* Numbers from here on: the value has a name, but whether it is the first parameter or another is
+ * not known, as in what perf has recorded. */
+#define ARGUMENT_UNPLACED 1001u
+
 /* Returns N of the name "argN", or 0 if it is no such name. */
 uint64_t meta_argument_number(const char *name);
 
