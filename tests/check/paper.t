@@ -151,6 +151,25 @@ expect("seen", right("lock", "none", "lock") and not right("lock", "none", "unkn
 expect("no counters", right("cache-sharing", "none", "unknown") and not right("cache-sharing", "none", "lock"))
 expect("counters", right("cache-sharing", "core", "cache-sharing") and not right("cache-sharing", "core", "unknown"))'
 
+holds "the graph is of the first events of the thread that has most of them" wrong '
+import perfume
+lines = ["# in recorded order", "{\"kind\":\"function\"}", "1 0 7/7 entry f sp=0x1", "2 0 8/7 entry f sp=0x2", "3 0 8/7 switch-out sleeping",
+         "4 0 8/7 exit f sp=0x2", "5 0 7/7 exit f sp=0x1", "6 0 8/7 entry f sp=0x2"]
+expect("its first two", perfume.first_events(lines, 2) == [lines[1], lines[3], lines[5]])
+expect("none", perfume.first_events(lines[:2], 2) == [lines[1]])
+got = {"events": 1900000, "report_s": 2.0, "graph_s": 2.0, "slice_s": 0.1, "worst": ("DB::Put(int)", 0.5),
+       "graph": {"states": [1], "all": [{"from": None, "to": "f(int)", "kind": "begin", "count": 4, "min_ns": None, "max_ns": None}]},
+       "slice": {"states": [], "all": []}}
+p = page.Page("p")
+sections.perfume(p, got, perfume)
+expect("holds: %s" % p.missed, not p.missed)
+expect("figures", "Perfume 5536" in p.text() and "DB::Put, SCI 0.50" in p.text() and "n/a" in p.text())
+slow = page.Page("p")
+sections.perfume(slow, dict(got, graph_s=30.0, slice_s=600.0, worst=None), perfume)
+expect("both missed: %s" % slow.missed, len(slow.missed) == 2)
+sections.perfume(slow, None, perfume)
+expect("left out", "Not measured" in slow.text())'
+
 holds "axes have round numbers, or names" wrong '
 expect("from 0", svg.ticks(0, 120000) == [0, 25000, 50000, 75000, 100000])
 expect("not from 0: %s" % svg.ticks(800, 3000), svg.ticks(800, 3000) == [1000, 1500, 2000, 2500, 3000])
