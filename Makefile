@@ -54,7 +54,7 @@ endif
 
 # PC_CFLAGS and PC_LIBS; made by .make/deps, which answers a missing package with one line.
 CONFIG := $(B)/config.mk
-BARE_GOALS := deps deps-bench demo test test-long test-vm arm64 help clean
+BARE_GOALS := deps deps-bench demo docs test test-long test-vm arm64 help clean
 ifneq ($(filter-out $(BARE_GOALS),$(or $(MAKECMDGOALS),all)),)
 ifneq ($(shell mkdir -p $(B); test $(CONFIG) -nt .make/deps && echo there),there)
 MISSING := $(shell PKG_CONFIG="$(PKG_CONFIG)" CC="$(CC)" .make/deps config 2>&1 >$(CONFIG).new && \

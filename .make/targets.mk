@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Everything but compiling. A target whose parts are not there says so and fails.
 .PHONY: deps deps-bench demo demo-run test test-long test-run test-parts check bench paper field fuzz test-vm arm64 bless \
-	install deb clean help helpers test-asan test-tsan test-valgrind test-compilers coverage \
+	install deb rpm docs clean help helpers test-asan test-tsan test-valgrind test-compilers coverage \
 	fuzz-coverage fuzz-fixed
 
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo)
@@ -25,7 +25,8 @@ help:
 	@echo 'make field      ispot on programs that others wrote; T=NAME one of them, SPLASH3=DIR PHOENIX=DIR their checkouts'
 	@echo 'make bless      rewrite the golden reports; T=NAME one of them'
 	@echo 'make install    into PREFIX ($(PREFIX)) under DESTDIR'
-	@echo 'make deb        a Debian package of that, in build/'
+	@echo 'make deb        a Debian package of that, in build/; make rpm: an RPM package'
+	@echo 'make docs       the man pages as HTML and Markdown, in build/docs/'
 	@echo 'make clean      remove what make made'
 
 deps:
@@ -110,15 +111,24 @@ D := $(DESTDIR)$(PREFIX)
 MAN := $(wildcard man/*.[1-8])
 
 install: ispot $(EDGES_LIB)
-	install -d $(D)/bin $(D)/lib/ispot $(D)/share/bash-completion/completions
+	install -d $(D)/bin $(D)/lib/ispot $(D)/share/bash-completion/completions $(D)/share/zsh/site-functions \
+		$(D)/share/fish/vendor_completions.d
 	install -m 755 ispot $(D)/bin/ispot
 	install -m 644 $(EDGES_LIB) $(D)/lib/ispot/libispot-edges.so
 	./ispot --completion bash >$(D)/share/bash-completion/completions/ispot
+	./ispot --completion zsh >$(D)/share/zsh/site-functions/_ispot
+	./ispot --completion fish >$(D)/share/fish/vendor_completions.d/ispot.fish
 	$(foreach m,$(MAN),install -D -m 644 $m $(D)/share/man/man$(subst .,,$(suffix $m))/$(notdir $m)$(newline))
 	$(if $(wildcard probes/ispot.h),install -D -m 644 probes/ispot.h $(D)/include/ispot.h)
 
 deb: ispot
 	@.make/deb $(VERSION) build
+
+rpm: ispot $(EDGES_LIB)
+	@.make/rpm $(VERSION) build
+
+docs:
+	@.make/docs build/docs
 
 define newline
 

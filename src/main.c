@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/memory.h"
 #include "cli/pager.h"
@@ -120,11 +121,8 @@ static int print_completion(const char *shell)
 	struct err err = { 0 };
 	struct text t = { 0 };
 
-	if (shell && !strcmp(shell, "bash")) {
-		help_completion_bash(&t);
+	if (!completion_print(shell, &t, &err))
 		return print_text(&t, stdout);
-	}
-	err_set(&err, -EINVAL, "--completion: only bash is known; say `ispot --completion bash`");
 	print_error(&err);
 	return 2;
 }

@@ -10,6 +10,5 @@ struct text;
 
 void help_overview(struct text *out);				    /* ispot --help */
 void help_command(const struct command *command, struct text *out); /* ispot CMD -h */
-void help_completion_bash(struct text *out);			    /* ispot --completion bash */
 
 #endif

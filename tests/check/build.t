@@ -88,7 +88,9 @@ installs() {
 	for f in man/*.[1-8]; do
 		[ -s "$planted/root/usr/share/man/man${f##*.}/${f#man/}" ] || echo "$f is missing"
 	done
-	[ -s "$planted/root/usr/share/bash-completion/completions/ispot" ] || echo "no completion"
+	for f in bash-completion/completions/ispot zsh/site-functions/_ispot fish/vendor_completions.d/ispot.fish; do
+		[ -s "$planted/root/usr/share/$f" ] || echo "$f is missing"
+	done
 }
 ok "make install puts program, pages and completion into place" \
 	test "$(installs)" = "$("$ISPOT" --version)"

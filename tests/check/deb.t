@@ -15,6 +15,7 @@ dpkg-deb -c "$package" | awk '{ print $1, $2, $6 }' >"$planted/list"
 missing() { # what ought to be in it and is not
 	local f
 	for f in ./usr/bin/ispot ./usr/share/bash-completion/completions/ispot ./usr/include/ispot.h \
+		./usr/share/zsh/vendor-completions/_ispot ./usr/share/fish/vendor_completions.d/ispot.fish \
 		./usr/lib/ispot/libispot-edges.so \
 		./usr/share/doc/ispot/copyright; do
 		grep -q " $f$" "$planted/list" || echo "$f is not in it"

@@ -100,6 +100,31 @@ benched >"$planted/benched"
 ok "make bench has a matrix of causes" grep -qx 'false_sharing --same 1: cache-sharing' "$planted/benched"
 holds "and ispot-sci(7) has the same" diff "$planted/benched" <(tabled "$top")
 
+# The manual as HTML and Markdown (make docs).
+rendered() {
+	local f
+	.make/docs "$planted/docs" >/dev/null || echo "make docs failed"
+	for f in man/*.[1-8]; do
+		grep -q '<section class="Sh">' "$planted/docs/html/$(basename "$f").html" || echo "$f has no HTML"
+		grep -q '^# NAME' "$planted/docs/md/$(basename "$f").md" || echo "$f has no Markdown"
+		[ "$(grep -c "\"$(basename "$f").html\"" "$planted/docs/html/index.html")" = 1 ] || echo "$f is not in the index"
+	done
+}
+dangling() { # dangling DIR: links to files that are not there
+	local f to
+	for f in "$1"/*/*.html "$1"/*/*.md; do
+		grep -oE '(href="|\]\()[^"#)]+' "$f" | sed 's/^href="//; s/^](//' | grep -vE '^(https?|mailto):' | sort -u | while read -r to; do
+			[ -e "$(dirname "$f")/$to" ] || echo "$(basename "$f"): $to"
+		done
+	done
+}
+holds "make docs renders each page" rendered
+holds "and its links lead somewhere" dangling "$planted/docs"
+ok "CHANGELOG begins with this version" [ "## $("$ISPOT" --version | awk 'NR == 1 { print $2 }')" = \
+	"$(sed -n 's/^\(## [^ ]*\).*/\1/p' man/CHANGELOG.md | head -1)" ]
+plant docs/md/x.md <<<'[gone](gone.1.md)'
+catches "a link to nowhere" "x.md: gone.1.md" dangling "$planted/docs"
+
 plant man/bad.1 <<'EOM'
 .Dd November 21, 2026
 .Dt BAD 1

@@ -105,4 +105,36 @@ for command in $("$ISPOT" --completion bash | sed -n "s/^.*compgen -W 'help \(.*
 	ok "completion of $command's options" exits 0 '*--help*' complete_at ispot "$command" --
 done
 ok "nothing to complete where only the user knows" exits 0 '' complete_at ispot report --top ''
-ok "completion for another shell" exits 2 '*only bash*' "$ISPOT" --completion fish
+ok "completion for another shell" exits 2 '*name bash, fish or zsh*' "$ISPOT" --completion tcsh
+ok "completion for no shell" exits 2 '*name bash, fish or zsh*' "$ISPOT" --completion
+
+# Each option of each command, as bash has it, is offered by the others, too.
+"$ISPOT" --completion bash | sed -n "s/^\t\toptions='\(.*\)'/\1/p" | tr ' ' '\n' | grep -vxE -e '-h|--help' | sort >"$work/options"
+zsh_options() { "$ISPOT" --completion zsh | sed -nE "s/^\t\t'\*?(--?[A-Za-z0-9-]+)[=+[].*/\1/p" | sort; }
+fish_options() {
+	"$ISPOT" --completion fish | sed -nE "s/^complete -c ispot -n '__fish_seen_subcommand_from [^']*'(( -[sl] [A-Za-z0-9-]+)+).*/\1/p" |
+		sed -E 's/ -s (.)/ -\1/g; s/ -l / --/g' | tr ' ' '\n' | grep . | grep -vxE -e '-h|--help' | sort
+}
+alike() { diff "$work/options" <("$1") >"$work/differ" || { sed 's/^/# /' "$work/differ"; return 1; }; }
+ok "zsh's completion has the options of bash's" alike zsh_options
+ok "fish's completion has the options of bash's" alike fish_options
+if command -v zsh >/dev/null; then
+	ok "zsh's completion is a script" exits 0 '' shell '"$0" --completion zsh >'"$work/_ispot && zsh -n $work/_ispot"
+	zsh_at() { # zsh_at CURRENT WORD...: what it asks of zsh's own functions
+		zsh -fc 'compdef() { :; }; _arguments() { print -rl -- "$@"; }; _describe() { print -rl -- $commands; }
+			source "$1"; CURRENT=$2; shift 2; words=("$@"); _ispot' - "$work/_ispot" "$@"
+	}
+	ok "zsh's commands" exits 0 '*report:rank*' zsh_at 2 ispot rep
+	ok "zsh's options" exits 0 '*--json\[*' zsh_at 3 ispot report --
+	ok "zsh's options of a command's other name" exits 0 '*--from-text=*' zsh_at 3 ispot script --
+else
+	skip "zsh's completion" "no zsh; run make deps"
+fi
+if command -v fish >/dev/null; then
+	fish_at() { HOME=$work PATH=$(dirname "$ISPOT"):$PATH fish --no-config -c '$argv[1] --completion fish | source; complete -C $argv[2]' "$ISPOT" "$1"; }
+	ok "fish's commands" exits 0 '*report*rank*' fish_at 'ispot rep'
+	ok "fish's options" exits 0 '*--json*' fish_at 'ispot report --j'
+	ok "fish's files" exits 0 '*Makefile*' fish_at 'ispot report -i Makef'
+else
+	skip "fish's completion" "no fish; run make deps"
+fi
