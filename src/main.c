@@ -29,9 +29,14 @@ static void open_standard_fds(void)
 static void print_error(struct err *err)
 {
 	char text[sizeof(err->text)];
+	const char *hint = err->hint ? err->text + err->hint : "";
 
 	progress_hide();
+	if (*hint)
+		err->text[err->hint - 2] = '\0';
 	fprintf(stderr, "ispot: %s\n", text_printable(text, sizeof(text), err->text));
+	if (*hint)
+		fprintf(stderr, "hint: %s\n", text_printable(text, sizeof(text), hint));
 }
 
 /*

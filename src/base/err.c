@@ -13,18 +13,61 @@ static void one_line(char *s)
 			*s = ' ';
 }
 
+#define HINT_MARK '\001'
+
+/* The format with a mark in place of the blank before the hint, so that no argument is taken for
+ * it. */
+static const char *mark_hint(char *buf, size_t n, const char *fmt)
+{
+	char *hint = NULL;
+
+	if (strlen(fmt) >= n)
+		return fmt;
+	strcpy(buf, fmt);
+	for (char *s = buf; (s = strstr(s, "; ")); s++)
+		hint = s + 1;
+	if (hint)
+		*hint = HINT_MARK;
+	return buf;
+}
+
+/* The last mark is the format's, as nothing is filled in that could hold one, but for names. */
+static void find_hint(struct err *err, const char *fmt)
+{
+	char *mark = strrchr(err->text, HINT_MARK);
+	const char *whole = strcmp(fmt, "%s") ? "" : err->text;
+
+	err->hint = 0;
+	if (mark)
+		*mark = ' ';
+	if (mark)
+		err->hint = (unsigned)(mark + 1 - err->text);
+	for (; (whole = strstr(whole, "; ")); whole++)
+		err->hint = (unsigned)(whole + 2 - err->text);
+}
+
 int err_set(struct err *err, int code, const char *fmt, ...)
 {
+	char marked[sizeof(err->text)];
 	va_list ap;
 
 	if (!err)
 		return code;
 	err->code = code;
+	fmt = mark_hint(marked, sizeof(marked), fmt);
 	va_start(ap, fmt);
 	vsnprintf(err->text, sizeof(err->text), fmt, ap);
 	va_end(ap);
+	find_hint(err, fmt);
 	one_line(err->text);
 	return code;
+}
+
+int err_take(struct err *err, const struct err *from)
+{
+	if (err)
+		*err = *from;
+	return from->code;
 }
 
 int err_prefix(struct err *err, const char *fmt, ...)
@@ -38,10 +81,14 @@ int err_prefix(struct err *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	n = vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (n >= 0 && n + 2 < (int)sizeof(text))
+	if (n >= 0 && n + 2 < (int)sizeof(text)) {
 		snprintf(text + n, sizeof(text) - n, ": %.*s", (int)sizeof(text) - n - 3,
 			 err->text);
+		err->hint += err->hint ? (unsigned)n + 2 : 0;
+	}
 	memcpy(err->text, text, sizeof(text));
+	if (err->hint >= strlen(err->text))
+		err->hint = 0;
 	one_line(err->text);
 	return err->code;
 }

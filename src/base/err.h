@@ -13,11 +13,18 @@
 struct err {
 	int code;	 /* negative errno, 0: no error */
 	int exit_status; /* what ispot exits with; 0: the command's own default */
+	unsigned hint;	 /* where in text the hint begins, behind "; "; 0: there is none */
 	char text[768];	 /* one line without a newline: "what; what to do" */
 };
 
-/* Stores the sentence and returns code (negative errno). err may be NULL. */
+/*
+ * Stores the sentence and returns code (negative errno). Behind the last "; " of the format, not of
+ * what is filled in, stands the hint; where the format is "%s", of the sentence. err may be NULL.
+ */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Stores another's sentence and returns its code. */
+int err_take(struct err *err, const struct err *from);
 
 /* Puts "context: " in front of the stored sentence; returns err->code. */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -76,11 +76,12 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
 
 /* ret: what parsing it gave. */
 static int value_parsed(int ret, struct err *err, const char *spelling, const char *value,
-			const char *want)
+			const char *want, const char *example)
 {
 	if (ret == -ERANGE)
 		return err_set(err, -EINVAL, "%s %s: too large; give less", spelling, value);
-	return ret ? err_set(err, -EINVAL, "%s %s: not %s", spelling, value, want) : 0;
+	return ret ? err_set(err, -EINVAL, "%s %s: not %s; give %s", spelling, value, want, example)
+		   : 0;
 }
 
 /* Whole string, an optional % behind it; strtod's words (inf, nan, hex) are no numbers here. */
@@ -118,20 +119,20 @@ static int set_value(const struct option_row *row, void *member, const char *spe
 		return 0;
 	case ARG_U64:
 		return value_parsed(text_parse_count(value, member), err, spelling, value,
-				    "a number; give digits, or such as 2e6");
+				    "a number", "digits, or such as 2e6");
 	case ARG_ABOVE_0:
 		ret = text_parse_count(value, member);
 		return value_parsed(!ret && !*(uint64_t *)member ? -EINVAL : ret, err, spelling,
-				    value, "a number above 0; give digits, or such as 2e6");
+				    value, "a number above 0", "digits, or such as 2e6");
 	case ARG_F64:
-		return value_parsed(parse_f64(value, member), err, spelling, value,
-				    "a number; give one such as 2.5");
+		return value_parsed(parse_f64(value, member), err, spelling, value, "a number",
+				    "one such as 2.5");
 	case ARG_TIME:
 		return value_parsed(text_parse_time(value, 1000000000, member), err, spelling,
-				    value, "a time; give one such as 10ms, 2s, 1m");
+				    value, "a time", "one such as 10ms, 2s, 1m");
 	case ARG_SIZE:
-		return value_parsed(text_parse_size(value, member), err, spelling, value,
-				    "a size; give one such as 512K, 2G");
+		return value_parsed(text_parse_size(value, member), err, spelling, value, "a size",
+				    "one such as 512K, 2G");
 	default:
 		return 0;
 	}
@@ -237,11 +238,16 @@ static int parse_option(struct parser *p, int *words)
 
 static int parse_all(struct parser *p, unsigned flags, int *words)
 {
+	bool two_sides = flags & ARGS_TWO_SIDES;
 	int rc = 0;
 
 	for (p->i = *words = 1; !rc && p->i < p->argc; p->i++) {
 		const char *word = p->argv[p->i];
 
+		if (!strcmp(word, "--") && two_sides) {
+			two_sides = false;
+			continue;
+		}
 		if (!strcmp(word, "--")) {
 			if (!(flags & ARGS_KEEP_DASHES))
 				move_down(p->argv, p->i, (*words)++);
@@ -255,12 +261,11 @@ static int parse_all(struct parser *p, unsigned flags, int *words)
 	return rc;
 }
 
-int args_refuse(struct err *err, const char *what)
+int args_refused(struct err *err, int code)
 {
-	err_set(err, -EINVAL, "%s", what);
 	if (err)
 		err->exit_status = 2;
-	return -EINVAL;
+	return code;
 }
 
 int args_parse(const struct option_row *rows, void *options, unsigned flags, int argc, char **argv,

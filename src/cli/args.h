@@ -53,7 +53,8 @@ struct option_row {
 
 enum {
 	ARGS_STOP_AT_WORD = 1,
-	ARGS_KEEP_DASHES = 2, /* `--` stays among the words (diff's A... -- B...) */
+	ARGS_KEEP_DASHES = 2, /* `--` stays among the words: a command follows it */
+	ARGS_TWO_SIDES = 4,   /* so does the first `--`, and options may follow it (diff's) */
 };
 
 /* What args_parse() returns for -h, --help and --version: commands pass it on, main answers. */
@@ -68,7 +69,9 @@ enum {
 int args_parse(const struct option_row *rows, void *options, unsigned flags, int argc, char **argv,
 	       int *first, struct err *err);
 /* What the rows do not say is wrong with a command line: "what; what to do". -EINVAL, as above. */
-int args_refuse(struct err *err, const char *what);
+#define args_refuse(err, ...) args_refused(err, err_set(err, -EINVAL, __VA_ARGS__))
+/* Makes code, of which err has the sentence, the failure of a command line; returns code. */
+int args_refused(struct err *err, int code);
 
 /*
  * Calls fn for every spelling of a row: "-o", "--output", and those of its alias. Help and

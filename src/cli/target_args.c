@@ -27,8 +27,8 @@ int target_pids(const struct arg_list *words, pid_t **pids, size_t *n, struct er
 			ret = text_parse_u64(item, &value) || !value || value > 1u << 30 ? -EINVAL
 											 : 0;
 			if (ret)
-				err_set(err, ret,
-					"'%s' is not a process id; give numbers: -p 12,34", item);
+				args_refuse(err, "'%s' is not a process id; give numbers: -p 12,34",
+					    item);
 			else
 				*vec_add(&all) = value;
 		}
@@ -54,8 +54,7 @@ void target_words(struct text *out, char *const *words, int n)
 int target_user(struct identity *user, const char *word, bool no_command, struct err *err)
 {
 	if (no_command)
-		return err_set(err, -EINVAL,
-			       "--user is for a command, and there is none; leave it out");
+		return args_refuse(err, "--user is for a command, and there is none; leave it out");
 	if (geteuid())
 		return err_set(err, -EPERM,
 			       "only root may run a command as another user; run with sudo");

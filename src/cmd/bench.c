@@ -98,9 +98,7 @@ static void print_json(const struct costs *costs)
 
 static int one_word_too_many(const char *word, struct err *err)
 {
-	err_set(err, -EINVAL, "'%s' is one word too many; ispot bench takes options only", word);
-	err->exit_status = 2;
-	return -EINVAL;
+	return args_refuse(err, "'%s' is one word too many; ispot bench takes options only", word);
 }
 
 static int run_bench(int argc, char **argv, struct err *err)

@@ -428,11 +428,8 @@ static int parse_target(const struct check_options *o, char **words, struct insp
 		io->argv = words;
 		return 0;
 	}
-	if (text_parse_u64(o->pid, &pid) || !pid || pid > 1u << 30) {
-		err_set(err, -EINVAL, "'%s' is not a process id; give a number: -p 1234", o->pid);
-		err->exit_status = 2;
-		return -EINVAL;
-	}
+	if (text_parse_u64(o->pid, &pid) || !pid || pid > 1u << 30)
+		return args_refuse(err, "'%s' is not a process id; give a number: -p 1234", o->pid);
 	io->pid = (pid_t)pid;
 	return 0;
 }

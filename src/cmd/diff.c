@@ -75,7 +75,7 @@ static int run_diff(int argc, char **argv, struct err *err)
 	char **after;
 	int first, n_before, n_after, rc;
 
-	rc = args_parse(options, &o, ARGS_KEEP_DASHES, argc, argv, &first, err);
+	rc = args_parse(options, &o, ARGS_TWO_SIDES, argc, argv, &first, err);
 	if (!rc)
 		rc = split(argv + first, argc - first, &n_before, &after, &n_after, err);
 	if (rc)

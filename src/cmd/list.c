@@ -126,11 +126,8 @@ static int run_list(int argc, char **argv, struct err *err)
 
 	if (rc)
 		return rc;
-	if (first < argc) {
-		err->exit_status = 2;
-		return err_set(err, -EINVAL, "%s: list takes no arguments; leave it out",
-			       argv[first]);
-	}
+	if (first < argc)
+		return args_refuse(err, "%s: list takes no arguments; leave it out", argv[first]);
 	find_out(&f);
 	if (o.json)
 		print_json(&f);

@@ -25,9 +25,10 @@
 #include "cmd/common/session_args.h"
 #include "cli/target_args.h"
 
-#define RING_BYTES_MOST (2ull << 30) /* the kernel makes none larger */
-#define MAX_BYTES_LEAST (64u << 10)  /* room for names, stacks and some calls */
-#define PERIOD_MOST	(1u << 30)
+#define RING_BYTES_LEAST 4096ull      /* less was meant in pages, or in MiB */
+#define RING_BYTES_MOST	 (2ull << 30) /* the kernel makes none larger */
+#define MAX_BYTES_LEAST	 (64u << 10)  /* room for names, stacks and some calls */
+#define PERIOD_MOST	 (1u << 30)
 
 struct record_options {
 	const char *output, *events, *call_graph;
@@ -203,11 +204,11 @@ static int nothing_to_record(const struct record_options *o, struct err *err)
 								 : NULL;
 
 	if (!taken)
-		return err_set(err, -EINVAL, "nothing to record; give a command or -p PID");
-	return err_set(err, -EINVAL,
-		       "nothing to record: -%c took %s for its value; give it %s, or leave it out",
-		       by_graph ? 'g' : 'e', taken,
-		       by_graph ? "fp, dwarf or none" : "the events (ispot list)");
+		return args_refuse(err, "nothing to record; give a command or -p PID");
+	return args_refuse(
+		err, "nothing to record: -%c took %s for its value; give it %s, or leave it out",
+		by_graph ? 'g' : 'e', taken,
+		by_graph ? "fp, dwarf or none" : "the events (ispot list)");
 }
 
 /* What options say alone; that of a command or processes is known as well. */
@@ -217,28 +218,29 @@ static int check_options(const struct record_options *o, bool has_command, bool 
 	if (!has_command && !has_pids)
 		return nothing_to_record(o, err);
 	if (o->two_pass && (!patterns_only_exclude(o->patterns.data, o->patterns.n) || has_pids))
-		return err_set(
-			err, -EINVAL,
+		return args_refuse(
+			err,
 			"--two-pass chooses the functions of a command; leave out -p, and -F but for "
 			"!patterns");
 	if (!o->period || o->period > PERIOD_MOST)
-		return err_set(err, -EINVAL, "-c takes a number from 1 (every call) to %u",
-			       PERIOD_MOST);
+		return args_refuse(err, "-c: out of range; give a number from 1 (every call) to %u",
+				   PERIOD_MOST);
 	if (!o->duration_ns)
-		return err_set(err, -EINVAL,
-			       "-d 0 records nothing; leave it out to record until the end");
+		return args_refuse(err,
+				   "-d 0 records nothing; leave it out to record until the end");
 	if (!o->keep_slower_ns)
-		return err_set(err, -EINVAL, "--keep-slower 0 keeps all; leave it out");
+		return args_refuse(err, "--keep-slower 0 keeps all; leave it out");
 	if (o->keep_slower_ns != UINT64_MAX && (o->period > 1 || o->events))
-		return err_set(err, -EINVAL,
-			       "--keep-slower counts every call; give it without -c and -e");
+		return args_refuse(err,
+				   "--keep-slower counts every call; give it without -c and -e");
 	if (o->overhead_percent <= 0)
-		return err_set(err, -EINVAL, "--overhead takes a percentage above 0, such as 5");
-	if (o->ring_bytes > RING_BYTES_MOST)
-		return err_set(err, -EINVAL, "-m: a ring holds at most 2G");
+		return args_refuse(err, "--overhead: not above 0; give a percentage such as 5");
+	if (o->ring_bytes < RING_BYTES_LEAST)
+		return args_refuse(err, "-m: a ring holds at least 4K; give bytes, or such as 8M");
+	if (o->ring_bytes != UINT64_MAX && o->ring_bytes > RING_BYTES_MOST)
+		return args_refuse(err, "-m: a ring holds at most 2G; give less");
 	if (o->max_bytes && o->max_bytes < MAX_BYTES_LEAST)
-		return err_set(err, -EINVAL,
-			       "--max-size: a file needs 64K at least; 0 is for no bound");
+		return args_refuse(err, "--max-size: a file needs 64K at least; 0 is for no bound");
 	return 0;
 }
 
@@ -260,7 +262,7 @@ static int fill_session(struct session_options *so, const struct record_options 
 	so->duration_ns = o->duration_ns == UINT64_MAX ? 0 : o->duration_ns;
 	so->delay_ns = o->delay_ns;
 	so->max_bytes = o->max_bytes;
-	so->ring_bytes = o->ring_bytes;
+	so->ring_bytes = o->ring_bytes == UINT64_MAX ? 0 : o->ring_bytes;
 	so->slow_stack_ns = o->slow_stacks_ns;
 	so->period = o->period;
 	so->inherit = o->inherit;
@@ -278,7 +280,7 @@ static int record(struct session_options *so, bool two_pass, int *status, struct
 
 	if (!ret && !two_pass)
 		say_result(&result, so);
-	*status = result.exit_status;
+	*status = session_args_status(result.reason, result.exit_status);
 	return ret;
 }
 
@@ -341,7 +343,7 @@ static int run_shared(const struct record_options *o, const struct session_optio
 	log_notice("%s of %s, %s lost, in %s (%s)", text_counted(calls, result.calls, "call"),
 		   text_counted(functions, result.functions, "function"),
 		   text_counted(lost, result.lost, "record"), so->output, result.reason);
-	*exit_status = result.exit_status;
+	*exit_status = session_args_status(result.reason, result.exit_status);
 	return 0;
 }
 
@@ -370,10 +372,11 @@ static int check_java(const struct record_options *o, bool has_command, struct e
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (rows[i].given)
-			return err_set(err, -EINVAL,
-				       "--java does not go with %s: the agent is inside, and %s; "
-				       "leave one out",
-				       rows[i].option, rows[i].why);
+			return args_refuse(
+				err,
+				"--java does not go with %s: the agent is inside, and %s; "
+				"leave one out",
+				rows[i].option, rows[i].why);
 	return 0;
 }
 
@@ -419,7 +422,7 @@ static int run_java(const struct record_options *o, const struct session_options
 		   text_counted(functions, result.functions, "method"),
 		   text_counted(lost, result.lost, "record"), text_bytes(bytes, result.file_bytes),
 		   so->output, result.reason);
-	*exit_status = result.exit_status;
+	*exit_status = session_args_status(result.reason, result.exit_status);
 	return 0;
 }
 
@@ -440,6 +443,7 @@ static int run_record(int argc, char **argv, struct err *err)
 		.period = 1,
 		.inherit = true,
 		.max_bytes = 4ull << 30,
+		.ring_bytes = UINT64_MAX,     /* not given */
 		.duration_ns = UINT64_MAX,    /* not given */
 		.keep_slower_ns = UINT64_MAX, /* not given */
 		.overhead_percent = NAN,      /* not given */
@@ -475,9 +479,7 @@ static int run_record(int argc, char **argv, struct err *err)
 		      : probes_are_shared() ? run_shared(&o, &so, &status, err)
 					    : record(&so, o.two_pass, &status, err);
 	}
-	/* 126 and 127 are the command's, everything else is ispot's: as env(1) */
-	if (ret && err->exit_status != 126 && err->exit_status != 127)
-		err->exit_status = 125;
+	session_args_failed(ret, err);
 	text_release(&command);
 	text_release(&own);
 	vec_release(&o.patterns);

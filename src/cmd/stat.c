@@ -19,6 +19,7 @@
 #include "cli/args.h"
 #include "cli/command.h"
 #include "cli/target_args.h"
+#include "cmd/common/session_args.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "probes/session/session.h"
@@ -239,20 +240,22 @@ static void conclude(struct watch *w)
 static int check(const struct stat_options *o, struct watch *w, bool has_target, struct err *err)
 {
 	if (!has_target)
-		return err_set(err, -EINVAL, "nothing to watch; give a command or -p PID");
+		return args_refuse(err, "nothing to watch; give a command or -p PID");
 	if (patterns_only_exclude(o->patterns.data, o->patterns.n))
-		return err_set(err, -EINVAL,
-			       "stat needs functions; name them with -F (`ispot record` "
-			       "without -F finds those that are hot)");
+		return args_refuse(err, "stat needs functions; name them with -F (`ispot record` "
+					"without -F finds those that are hot)");
 	if (!o->period || o->period > 1u << 30)
-		return err_set(err, -EINVAL, "-c takes a number from 1 (every call) to 1073741824");
+		return args_refuse(
+			err, "-c: out of range; give a number from 1 (every call) to 1073741824");
 	if (!o->duration_ns)
-		return err_set(err, -EINVAL,
-			       "-d 0 watches nothing; leave it out to watch until the end");
+		return args_refuse(err,
+				   "-d 0 watches nothing; leave it out to watch until the end");
 	if (o->interval && (text_parse_time(o->interval, 1000000, &w->interval_ns) ||
 			    w->interval_ns < INTERVAL_LEAST_NS))
-		return err_set(err, -EINVAL,
-			       "-I takes milliseconds, 100 at least, or a time such as 2s");
+		return args_refuse(
+			err,
+			"-I %s: not an interval; give milliseconds, 100 or more, or a time such as 2s",
+			o->interval);
 	return 0;
 }
 
@@ -318,7 +321,7 @@ static int watch(struct watch *w, struct session_options *so, struct err *err)
 		ret = close_output(w, err);
 	else
 		close_output(w, NULL);
-	return ret ? ret : result.exit_status;
+	return ret ? ret : session_args_status(result.reason, result.exit_status);
 }
 
 static int run_stat(int argc, char **argv, struct err *err)
@@ -365,9 +368,7 @@ static int run_stat(int argc, char **argv, struct err *err)
 		so.overhead = so.n_pids ? 0.02 : 0.1;
 		ret = watch(&w, &so, err);
 	}
-	/* as record's: 126 and 127 are the command's, everything else is ispot's */
-	if (ret < 0 && err->exit_status != 126 && err->exit_status != 127)
-		err->exit_status = 125;
+	session_args_failed(ret, err);
 	text_release(&command);
 	text_release(&own);
 	vec_release(&o.patterns);

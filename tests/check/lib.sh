@@ -31,9 +31,10 @@ silent() { # silent COMMAND...: succeeds if it prints nothing; what it prints is
 	return 1
 }
 
-loud() { # loud WORD COMMAND...: succeeds if it prints WORD
+loud() { # loud WORD COMMAND...: succeeds if it prints WORD, an error and its hint as "what; what to do"
 	local out
 	out=$("${@:2}" 2>&1)
+	out=${out//$'\n'hint: /; }
 	case $out in *"$1"*) return 0 ;; esac
 	printf '# expected "%s" in: %s\n' "$1" "$out" >&2
 	return 1

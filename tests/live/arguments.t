@@ -73,7 +73,7 @@ if command -v strip >/dev/null; then
 	is "$(returns bare weigh | awk '{ sub("x", "", $1); n += $1 } END { print n }')" 12000 \
 		"no debug information: and what it returned"
 	record bad -F 'weigh@size' -- ./bare
-	is "$status" 125 "no debug information: a name"
+	is "$status" 2 "no debug information: a name"
 	like bad.err 'weigh@size: .*without debug information: name it argN or ret' "says what to name"
 else
 	skip "no debug information" "no strip here"
@@ -113,7 +113,7 @@ is "$(values asked 0x4)" "1x 6" "--no-key '*' leaves what is asked for"
 # refused PATTERN REGEX
 refused() {
 	record bad -F "$1" -- "$MB/arguments"
-	is "$status" 125 "$1: no recording"
+	is "$status" 2 "$1: no recording"
 	like bad.err "$2" "$1: says why and shows the prototype"
 }
 refused weigh@weight 'weigh@weight: it is a floating-point number.*weigh\(int item, double weight'
@@ -168,11 +168,11 @@ if command -v gcc >/dev/null; then
 	is "$(values copy 0x1)" "$(for x in 40 41 42 43 44 45 46; do echo "143x $x"; done)" \
 		"a copy without a parameter: what is left of them"
 	record bad -F scaled@mode -- ./copy
-	is "$status" 125 "what a copy was made without: no recording"
+	is "$status" 2 "what a copy was made without: no recording"
 	like bad.err 'scaled.constprop.0@mode: by its debug information the compiler has left it out of the function; it is long int scaled' \
 		"what a copy was made without: said" || diag bad.err
 	record bad -F ninth@i -- ./copy
-	is "$status" 125 "an argument on the stack: no recording"
+	is "$status" 2 "an argument on the stack: no recording"
 	like bad.err 'ninth@i: it is passed on the stack; it is long int ninth\(long int a' "an argument on the stack: said"
 	if command -v clang >/dev/null; then # makes no copy, and does not say so
 		clang -O2 -g -o copy-clang copy.c
@@ -180,7 +180,7 @@ if command -v gcc >/dev/null; then
 		is "$(values clang 0x1)" "$(for x in 40 41 42 43 44 45 46; do echo "143x $x"; done)" \
 			"clang: what is left of a function's arguments"
 		record bad -F scaled@mode -- ./copy-clang
-		is "$status" 125 "clang: what a function was made without: no recording"
+		is "$status" 2 "clang: what a function was made without: no recording"
 		record bad -F scaled@ret -- ./copy-clang
 		like bad.err 'scaled@ret: the compiler, which has left out arguments, may have left it out' "clang: or may have been"
 	else
@@ -188,7 +188,7 @@ if command -v gcc >/dev/null; then
 	fi
 	strip -g -o copy-bare copy
 	record bad -F ninth@arg9 -- ./copy-bare
-	is "$status" 125 "an argument on the stack, no debug information: no recording"
+	is "$status" 2 "an argument on the stack, no debug information: no recording"
 	like bad.err 'ninth@arg9: arguments from there on are on the stack' "an argument on the stack, no debug information: said"
 else
 	skip "copies that the compiler makes" "no gcc here"
@@ -206,7 +206,7 @@ agree() {
 		grep -q "record it with -F '$function@$word'\$" later.err2
 		advice=$?
 		record bad -F "$function@$word" -- "$MB/arguments"
-		is "$status" $((advice ? 125 : 0)) "$function@$word: recorded if report says so" ||
+		is "$status" $((advice ? 2 : 0)) "$function@$word: recorded if report says so" ||
 			diag "$(cat later.err2 bad.err)"
 	done
 }

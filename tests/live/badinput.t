@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 needs_probes
 
-# refuses NAME STATUS REGEX: the record before exited so, with one `ispot: …: what; what to do` line
+# refuses NAME STATUS REGEX: the record before exited so, with one `ispot: …: what`, and `hint: what to do`
 refuses() {
 	is "$status" "$2" "$1: status $2" || diag "$1.err"
 	is "$(grep -c '^ispot: ' "$1.err")" 1 "$1: one error line" || diag "$1.err"
@@ -25,40 +25,40 @@ exact=$MB/exact
 record nearest -F factorail -- "$exact" -n 1
 refuses nearest 125 "did you mean.*factorial"
 record numeric -F 99 -- "$exact" -n 1
-refuses numeric 125 "frequency|perf"
+refuses numeric 2 "frequency|perf"
 record nothing_matched -F 'zzz*' -- "$exact" -n 1
 refuses nothing_matched 125 "zzz"
 record bad_regex -F '/(/' -- "$exact" -n 1
-refuses bad_regex 125 "regex|expression"
+refuses bad_regex 2 "regex|expression"
 record large_regex -F "/f$(printf '%040d' 0 | tr 0 +)/" -- "$exact" -n 1
-refuses large_regex 125 "repetitions multiply"
+refuses large_regex 2 "repetitions multiply"
 record slow_regex -F '/-*+++++++++++/' -- "$exact" -n 1
-refuses slow_regex 125 "repetitions multiply"
+refuses slow_regex 2 "repetitions multiply"
 record empty_pattern -F '' -- "$exact" -n 1
-refuses empty_pattern 125 "names no function"
+refuses empty_pattern 2 "names no function"
 record no_argument -F 'outer@' -- "$exact" -n 1
-refuses no_argument 125 "no argument stands behind"
+refuses no_argument 2 "no argument stands behind"
 record wrong_argument -F outer@nope -- "$exact" -n 1
-refuses wrong_argument 125 "no such argument; it is uint64_t outer"
+refuses wrong_argument 2 "no such argument; it is uint64_t outer"
 record no_object -F :outer -- "$exact" -n 1
-refuses no_object 125 "names no object"
+refuses no_object 2 "names no object"
 record commas -F outer,inner -- "$exact" -n 1
 refuses commas 125 "commas do not part patterns"
 record no_list -F @no-such-list -- "$exact" -n 1
-refuses no_list 125 "no-such-list"
+refuses no_list 2 "no-such-list"
 
 record no_time -d 0 -F outer -- "$exact" -n 1
-refuses no_time 125 "-d 0"
+refuses no_time 2 "-d 0"
 record no_budget --overhead 0 -- "$exact" -n 1
-refuses no_budget 125 "--overhead"
+refuses no_budget 2 "--overhead"
 record no_room --max-size 1K -F outer -- "$exact" -n 1
-refuses no_room 125 "--max-size"
+refuses no_room 2 "--max-size"
 run graph_took "$ISPOT" record -F outer -g "$exact"
-refuses graph_took 125 "nothing to record: -g took .*exact"
+refuses graph_took 2 "nothing to record: -g took .*exact"
 run nothing "$ISPOT" record -F outer
-refuses nothing 125 "nothing to record; give"
+refuses nothing 2 "nothing to record; give"
 record no_ring -m 3G -F outer -- "$exact" -n 1
-refuses no_ring 125 "-m: a ring holds at most 2G"
+refuses no_ring 2 "-m: a ring holds at most 2G"
 run top_none "$ISPOT" report --top 0
 refuses top_none 2 "--top 0"
 run bench_none "$ISPOT" bench -t 0
@@ -289,7 +289,7 @@ fds_refused=0 fds_recorded=0 fds_else=
 for limit in $(seq 8 5 200); do
 	(ulimit -Sn "$limit" -Hn "$limit" && timeout -k 10 60 "$ISPOT" record -o fds2.data -F outer -- "$exact" -n 7) >fds2.out 2>fds2.err
 	status=$?
-	if [ $status = 125 ] && grep -q "too few file descriptors.*raise 'ulimit -Hn'" fds2.err; then
+	if [ $status = 125 ] && joined fds2.err | grep -q "too few file descriptors.*raise 'ulimit -Hn'"; then
 		fds_refused=$((fds_refused + 1))
 	elif [ $status = 0 ] && report fds2 && [ "$(block fds2 outer .calls)" = 7 ]; then
 		fds_recorded=$((fds_recorded + 1))
@@ -365,7 +365,7 @@ wait $gone
 record gone_pid -F outer -p $gone
 refuses gone_pid 125 "no process $gone"
 record bad_pid -F outer -p abc
-refuses bad_pid 125 "'abc' is not a process id"
+refuses bad_pid 2 "'abc' is not a process id"
 if [ "$(cat /proc/2/comm 2>/dev/null)" = kthreadd ]; then
 	record kernel_thread -F outer -p 2
 	refuses kernel_thread 125 "thread of the kernel"

@@ -79,7 +79,7 @@ ok $? "-c 2 with --burst: calls are recorded to the end" || diag "$late in the l
 
 for bad in 1s 1s/1s 0/1s 1ms/1s 2s/1s x/1s 10ms/; do
 	record bad --burst $bad -F main -- "$MB/exact"
-	is "$status" 125 "--burst $bad: status"
+	is "$status" 2 "--burst $bad: status"
 	like bad.err "^ispot: record: --burst" "--burst $bad: said"
 done
 record bad --burst 10ms/1s -- "$MB/exact"

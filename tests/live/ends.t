@@ -102,6 +102,15 @@ like deaf.err "process $pid has not ended" "and said to run on"
 readable deaf
 kill -KILL "$pid"
 
+# What ends as asked has done well, whatever ends the command.
+record timed -d 0.3 -F empty_call -- "$MB/empty" -n 100000000000
+is "$status" 0 "-d with a command that it ends: status" || diag timed.err
+like timed.err '\(duration\)' "-d: said"
+"$ISPOT" stat -d 0.3 -F empty_call -- "$MB/empty" -n 100000000000 >timed.out 2>timed.err
+is "$?" 0 "stat -d with a command that it ends: status" || diag timed.err
+record shorter -d 60 -F empty_call -- sh -c "exit 7"
+is "$status" 7 "-d longer than the command: the command's own status" || diag shorter.err
+
 # It ends before the recording was to begin.
 record delayed -D 300 -F outer -- "$MB/exact" -n 11
 is $status 0 "-D longer than the command: status" || diag delayed.err

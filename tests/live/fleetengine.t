@@ -230,7 +230,7 @@ like liar.out "rows of it are lost" "is said"
 refuses() { # refuses NAME TEXT ARGUMENT...; $wanted: the status, 1
 	fleet "${@:3}" >refuse.out 2>&1
 	is $? "${wanted-1}" "$1"
-	like refuse.out "^ispot: .*$2" "and said" && is "$(wc -l <refuse.out)" 1 "in one line"
+	like refuse.out "^ispot: .*$2" "and said" && is "$(grep -vc "^hint: " refuse.out)" 1 "in one line and a hint"
 }
 wanted=2 refuses "a password in the address" "shows in the list of processes" report --engine clickhouse://u:very-secret@127.0.0.1:$A/some
 unlike refuse.out very-secret "which is not repeated"

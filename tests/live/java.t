@@ -60,7 +60,7 @@ record again --java -F @first.data -- java Exact 1 11
 is "$(calls again .)" "$(calls first .)" "-F @FILE: the methods and blocks of an earlier recording" || diag again.err
 exact again
 record missing --java -F @none -- java Exact 1 11
-is "$status" 125 "-F @FILE: a missing file ends it before the program starts" || diag missing.err
+is "$status" 2 "-F @FILE: a missing file ends it before the program starts" || diag missing.err
 record constructors --java -F 'Exact*.*' -- java Exact 1 1
 like constructors.err 'left alone: it is a constructor' "constructors are left alone, and why"
 record only --java -F 'synchronized:Exact.*' -- java Exact 1 11
@@ -182,7 +182,7 @@ else
 fi
 
 "$ISPOT" record --java -c 2 -- java Exact >refused.out 2>refused.err
-is $? 125 "what does not go with --java is refused"
+is $? 2 "what does not go with --java is refused"
 like refused.err '--java does not go with -c' "and says so"
 "$ISPOT" record --java --two-pass -o refused.data -- true 2>refused.err
 like refused.err '--java does not go with --two-pass: .*methods are chosen by -F' "each with its reason"

@@ -72,8 +72,11 @@ is() {
 }
 
 # like FILE REGEX NAME
+# joined FILE: an error and its hint in one line, "what; what to do"
+joined() { sed -z 's/\nhint: /; /g' "$1"; }
+
 like() {
-	if grep -Eq -- "$2" "$1"; then
+	if joined "$1" | grep -E -- "$2" >/dev/null; then
 		pass "$3"
 	else
 		ok 1 "$3"
@@ -89,9 +92,9 @@ unlike() {
 		diag "there is no $1"
 		return 1
 	fi
-	if grep -Eq -- "$2" "$1"; then
+	if joined "$1" | grep -E -- "$2" >/dev/null; then
 		ok 1 "$3"
-		diag "$(grep -E -m1 -- "$2" "$1")"
+		diag "$(joined "$1" | grep -E -m1 -- "$2")"
 		return 1
 	fi
 	pass "$3"

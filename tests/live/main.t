@@ -13,6 +13,7 @@ exits() {
 	shift 2
 	out=$("$@" 2>&1)
 	rc=$?
+	out=${out//$'\n'hint: /; }
 	# shellcheck disable=SC2053 # a glob
 	[ $rc -eq "$want" ] && [[ $out == $pattern ]] && return
 	printf '# exit %s, wanted %s; output: %s\n' $rc "$want" "${out//$'\n'/$'\n# '}"
@@ -21,11 +22,11 @@ exits() {
 
 shell() { bash -c "$1" "$ISPOT" "${@:2}"; }
 
-one_line() { # what goes to stderr is one line beginning with "ispot: "
+two_lines() { # what goes to stderr is a line that begins with "ispot: ", and one with "hint: "
 	local out
 	out=$("$@" 2>&1 >/dev/null)
-	[[ $out == "ispot: "* && $out != *$'\n'* ]] && return
-	printf '# not one line: %s\n' "$out"
+	[[ $out == "ispot: "*$'\n'"hint: "* && $out != *$'\n'*$'\n'* ]] && return
+	printf '# not a problem and a hint: %s\n' "$out"
 	return 1
 }
 
@@ -35,15 +36,22 @@ ok "--version" exits 0 'ispot [0-9]*' "$ISPOT" --version
 ok "a command's --version" exits 0 'ispot [0-9]*' "$ISPOT" report --version
 ok "an unknown command, with the nearest" exits 2 '*did you mean `ispot report`?' "$ISPOT" reprot
 ok "an unknown command, far from any" exits 2 '*`ispot --help` lists them' "$ISPOT" frobnicate
-ok "an error is one line" one_line "$ISPOT" frobnicate
+ok "an error is a problem and a hint" two_lines "$ISPOT" frobnicate
 ok "a hostile command name cannot write to the terminal" exits 2 'ispot: ??\[2J: *' \
 	"$ISPOT" $'\n\033[2J'
 ok "help CMD is CMD -h" exits 0 'same' \
 	shell 'cmp <("$0" help report) <("$0" report -h) && echo same'
 ok "-h behind other options" exits 0 'usage: ispot report*' "$ISPOT" report -v -h
+for command in $("$ISPOT" --help | sed -n '/^commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+	ok "$command: a usage error exits 2" exits 2 'ispot: '"$command"': no option --nonsense; -h lists the options' "$ISPOT" "$command" --nonsense
+done
+for words in "record -d x true" "record" "record -m 1 true" "record -c 0 true" "record -p x" "stat -d 0 -F f true" "stat -I x -F f true" "record --burst 1s true" "record -g x true"; do
+	# shellcheck disable=SC2086 # words
+	ok "$words: so does this" exits 2 'ispot: *; *' "$ISPOT" $words
+done
 ok "help for no command" exits 2 '*no such command*' "$ISPOT" help nope
 ok "an unknown option is a usage error" exits 2 '*did you mean --input?' "$ISPOT" report --inptu x
-ok "an error is one line" one_line "$ISPOT" report --inptu x
+ok "an error is a problem and a hint" two_lines "$ISPOT" report --inptu x
 ok "full output is a failure" exits 1 'ispot: cannot write the output: No space left*' \
 	shell '"$0" --help >/dev/full'
 ok "a full disk, where a page is written: nothing was recorded, and there is no -o" exits 1 \

@@ -33,7 +33,7 @@ record two -F 'marker:wait_reply@arg1' -F 'marker:wait_reply@arg2' -- "$MB/marke
 is "$("$ISPOT" dump --meta -i two.data | jq -c 'select(.kind == "function") | [.args[].name]')" '["arg1","arg2"]' \
 	"arguments that several patterns name"
 record few -F 'marker:wait_reply@arg4' -- "$MB/markers" -t 1 -n 10
-is "$status" 125 "an argument that a marker does not have: status"
+is "$status" 2 "an argument that a marker does not have: status"
 like few.err "wait_reply@arg4: there is no such argument; it has 2 arguments" "and said"
 
 record beside -F wait_reply -- "$MB/markers" -n 50

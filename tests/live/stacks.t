@@ -66,8 +66,8 @@ sites none
 is "$("$ISPOT" dump -i none.data --events | awk '$4 == "stack"' | wc -l)" 0 "-g none: no stack"
 is "$(site none leaf inlined "$(awk '$3 == "inlined" { print $4 }' none.out)")" 101 "-g none: sites all the same"
 record wrong -g lbr -F leaf -- "$L/callers" 1
-is "$status" 125 "-g with another word: status"
-like wrong.err "takes fp, dwarf or none, not 'lbr'" "and is said"
+is "$status" 2 "-g with another word: status"
+like wrong.err "-g lbr: no way to take call stacks; give fp, dwarf or none" "and is said"
 
 # Of calls that last long, at their exit: the stack as it was at the entry, however the exit is seen.
 exit_stacks() { "$ISPOT" dump -i "$1.data" --events | awk '$4 == "exit-stack"' | wc -l; }
@@ -94,7 +94,7 @@ like long_cxx.stacks '^Cache::get.* void use<[a-z]*>.* main ' "where the stacks 
 record short --slow-stacks 1h -F leaf -- "$L/callers" 101
 is "$(exit_stacks short)" 0 "none of a call that is shorter"
 record senseless --slow-stacks 1ms -g none -F leaf -- "$L/callers" 1
-is "$status" 125 "--slow-stacks with -g none: status"
+is "$status" 2 "--slow-stacks with -g none: status"
 like senseless.err 'leave out -g none' "and is said"
 
 record cxx -F 'Cache::get*' -- "$L/callers_cxx"

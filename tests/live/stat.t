@@ -34,7 +34,7 @@ is "$status" 3 "the command's own status"
 stat none -F main -- ./no-such-program
 is "$status" 127 "no such command"
 "$ISPOT" stat -- true 2>usage.err
-is $? 125 "without -F"
+is $? 2 "without -F"
 like usage.err 'name them with -F' "without -F: says what to do"
 
 # The load may come later: what the probes cost is looked at again and again. 2 s without a traced

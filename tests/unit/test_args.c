@@ -126,6 +126,20 @@ static void can_keep_dashes(void **state)
 	assert_string_equal(p->argv[p->first + 3], "c");
 }
 
+static void has_options_on_both_sides(void **state)
+{
+	struct parsed *p = parse(ARGS_TWO_SIDES, "a -- b -v");
+
+	(void)state;
+	assert_int_equal(p->rc, 0);
+	assert_int_equal(p->o.verbose, 1);
+	assert_int_equal(p->argc - p->first, 3);
+	assert_string_equal(p->argv[p->first + 1], "--");
+	p = parse(ARGS_TWO_SIDES, "a -- b -- -v");
+	assert_int_equal(p->o.verbose, 0);
+	assert_int_equal(p->argc - p->first, 4);
+}
+
 static void refuse(const char *line, const char *part)
 {
 	struct parsed *p = parse(0, line);
@@ -180,6 +194,7 @@ int main(void)
 		cmocka_unit_test(words_keep_their_order),
 		cmocka_unit_test(stops_at_the_command),
 		cmocka_unit_test(can_keep_dashes),
+		cmocka_unit_test(has_options_on_both_sides),
 		cmocka_unit_test(refuses_with_a_sentence),
 		cmocka_unit_test(hands_help_and_version_on),
 	};

@@ -15,6 +15,23 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
+static void errors_know_their_hint(void **state)
+{
+	struct err err = { 0 }, other = { 0 };
+
+	(void)state;
+	err_set(&err, -EIO, "cannot read '%s': x; y; free some room", "a; b");
+	assert_string_equal(err.text + err.hint, "free some room");
+	err_prefix(&err, "report");
+	assert_string_equal(err.text + err.hint, "free some room");
+	err_set(&err, -EIO, "%s: no such thing", "a; b");
+	assert_int_equal(err.hint, 0);
+	err_set(&err, -EIO, "%s", "no function matches; name another");
+	assert_string_equal(err.text + err.hint, "name another");
+	assert_int_equal(err_take(&other, &err), -EIO);
+	assert_string_equal(other.text + other.hint, "name another");
+}
+
 static void errors_keep_their_sentence(void **state)
 {
 	struct err err = { 0 };
@@ -213,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(errors_keep_their_sentence),
+		cmocka_unit_test(errors_know_their_hint),
 		cmocka_unit_test(exhausted_memory_is_said),
 		cmocka_unit_test(arenas_give_aligned_zeroed_memory),
 		cmocka_unit_test(vectors_grow_and_sort),

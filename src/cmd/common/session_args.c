@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/mem.h"
+#include "cli/args.h"
 #include "base/text.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
@@ -26,10 +27,22 @@ int session_args_call_graph(const char *how, struct session_options *so, struct 
 			how = NULL;
 		}
 	if (how)
-		return err_set(err, -EINVAL, "-g takes fp, dwarf or none, not '%s'", how);
+		return args_refuse(err, "-g %s: no way to take call stacks; give fp, dwarf or none",
+				   how);
 	if (so->slow_stack_ns && so->call_graph == CALL_GRAPH_NONE)
-		return err_set(err, -EINVAL, "--slow-stacks takes call stacks; leave out -g none");
+		return args_refuse(err, "--slow-stacks takes call stacks; leave out -g none");
 	return 0;
+}
+
+int session_args_status(const char *reason, int exit_status)
+{
+	return reason && !strcmp(reason, "duration") ? 0 : exit_status;
+}
+
+void session_args_failed(int ret, struct err *err)
+{
+	if (ret < 0 && err->exit_status != 2 && err->exit_status != 126 && err->exit_status != 127)
+		err->exit_status = 125;
 }
 
 int session_args_burst(const char *word, struct session_options *so, struct err *err)
@@ -41,17 +54,15 @@ int session_args_burst(const char *word, struct session_options *so, struct err 
 
 	free(on);
 	if (bad)
-		return err_set(err, -EINVAL,
-			       "--burst takes two times, as in 100ms/1s: for how long the probes "
-			       "are in, of which period");
+		return args_refuse(
+			err, "--burst %s: not ON/PERIOD; give two times, such as 100ms/1s", word);
 	if (so->burst_on_ns < BURST_LEAST_NS)
-		return err_set(err, -EINVAL, "--burst: probes cannot be in for less than 10 ms");
+		return args_refuse(err, "--burst: ON is below 10 ms; give more");
 	if (so->burst_period_ns < so->burst_on_ns + BURST_LEAST_NS)
-		return err_set(
-			err, -EINVAL,
-			"--burst: the period must be longer than the time that the probes "
-			"are in, by 10 ms at least; leave --burst out to have them in always");
+		return args_refuse(
+			err, "--burst: the period must be longer than the time that the probes "
+			     "are in, by 10 ms at least; leave --burst out to have them in always");
 	if (patterns_only_exclude(so->patterns, so->n_patterns))
-		return err_set(err, -EINVAL, "--burst needs functions to trace; name them with -F");
+		return args_refuse(err, "--burst needs functions to trace; name them with -F");
 	return 0;
 }

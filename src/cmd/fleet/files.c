@@ -17,7 +17,7 @@
 static int refuse(struct fleet_files *f, const struct err *why, struct err *err)
 {
 	if (!f->several)
-		return err_set(err, why->code, "%s", why->text);
+		return err_take(err, why);
 	f->refused++;
 	log_notice("%s", why->text);
 	return 0;
@@ -116,7 +116,7 @@ static int read_database(struct fleet_files *f, const char *path, const struct f
 	f->files++;
 	rc = sink->database(ctx, path, f, &why);
 	if (rc < 0)
-		return err_set(err, rc, "%s", why.text);
+		return err_take(err, &why);
 	return rc ? refuse(f, &why, err) : 0;
 }
 

@@ -408,7 +408,7 @@ int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct 
 		}
 		vec_for_each (&cache->refused, const struct refusal, r) {
 			if (same_file(&r->st, &st))
-				return err_set(err, r->code, "%s", r->err.text);
+				return err_take(err, &r->err);
 		}
 	}
 	if (cache->n + cache->refused.n >= FILES_MAX)
