@@ -168,18 +168,59 @@ static bool is_foreign_link(const struct stat *st)
 	return S_ISLNK(st->st_mode) && !geteuid() && !output_owner_is_trusted(st->st_uid);
 }
 
+/*
+ * A link of one's own to a regular file, or to nothing: what it leads to is somebody's data, of
+ * which the user named only the link. One to a pipe or a device is a way to write there.
+ */
+static bool leads_to_a_file(const struct place *at)
+{
+	struct stat st;
+
+	if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISLNK(st.st_mode))
+		return false;
+	return fstatat(at->dir, at->name, &st, 0) || S_ISREG(st.st_mode);
+}
+
+/* The link itself, not what it leads to, makes room for the new file. */
+static int replace_link(struct output *out, const struct place *at, struct err *err)
+{
+	int ret = keep_old(at, err);
+
+	return ret ? ret : open_new(out, at, err);
+}
+
+/* As find(), to the link itself where that makes room. */
+static int find_room(struct place *at, const char *path, bool as_root, bool *is_link,
+		     struct err *err)
+{
+	struct stat st;
+	int ret = find(at, path, as_root, false, err);
+
+	if (ret)
+		return ret;
+	if (!fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW) && is_foreign_link(&st)) {
+		leave(at);
+		return foreign_link(path, err);
+	}
+	*is_link = leads_to_a_file(at);
+	if (*is_link)
+		return 0;
+	leave(at);
+	return find(at, path, as_root, true, err);
+}
+
 static int open_path(struct output *out, const char *path, bool as_root, struct err *err)
 {
 	struct place at;
 	struct stat st;
-	int ret;
+	bool is_link;
+	int ret = find_room(&at, path, as_root, &is_link, err);
 
-	if (!as_root && !lstat(path, &st) && is_foreign_link(&st))
-		return foreign_link(path, err);
-	ret = find(&at, path, as_root, true, err);
 	if (ret)
 		return ret;
-	if (!fstatat(at.dir, at.name, &st, AT_SYMLINK_NOFOLLOW))
+	if (is_link)
+		ret = replace_link(out, &at, err);
+	else if (!fstatat(at.dir, at.name, &st, AT_SYMLINK_NOFOLLOW))
 		ret = S_ISLNK(st.st_mode) ? (errno = ENOENT, open_failed(path, err))
 					  : open_existing(out, &at, &st, err);
 	else
@@ -274,19 +315,35 @@ int output_open_at(struct output *out, int dir, const char *name, struct err *er
 	return ret;
 }
 
-/* Makes nothing that stays, and leaves what there is as it is. Not blocking: nobody needs to read a
- * pipe yet. */
+/* Makes nothing that stays. */
+static int try_new(struct output *out, const struct place *at, struct err *err)
+{
+	int ret = open_new(out, at, err);
+
+	if (!ret)
+		unlinkat(at->dir, at->name, 0);
+	return ret;
+}
+
+/* The link makes room where another name can be made. */
+static int try_beside_link(struct output *out, const struct place *at, struct err *err)
+{
+	struct place beside = *at;
+	int ret;
+
+	beside.name = xasprintf("%s.%d", at->name, (int)getpid());
+	ret = try_new(out, &beside, err);
+	free(beside.name);
+	return ret;
+}
+
+/* Leaves what there is as it is. Not blocking: nobody needs to read a pipe yet. */
 static int try_place(struct output *out, const struct place *at, struct err *err)
 {
 	struct stat st;
-	int ret;
 
-	if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW)) {
-		ret = errno == ENOENT ? open_new(out, at, err) : open_failed(at->path, err);
-		if (!ret)
-			unlinkat(at->dir, at->name, 0);
-		return ret;
-	}
+	if (fstatat(at->dir, at->name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? try_new(out, at, err) : open_failed(at->path, err);
 	out->fd = openat(at->dir, at->name, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
 	return out->fd < 0 && errno != ENXIO ? open_failed(at->path, err) : 0;
 }
@@ -294,14 +351,11 @@ static int try_place(struct output *out, const struct place *at, struct err *err
 static int try_path(struct output *out, const char *path, bool as_root, struct err *err)
 {
 	struct place at;
-	struct stat st;
-	int ret;
+	bool is_link;
+	int ret = find_room(&at, path, as_root, &is_link, err);
 
-	if (!as_root && !lstat(path, &st) && is_foreign_link(&st))
-		return foreign_link(path, err);
-	ret = find(&at, path, as_root, true, err);
 	if (!ret) {
-		ret = try_place(out, &at, err);
+		ret = (is_link ? try_beside_link : try_place)(out, &at, err);
 		leave(&at);
 	}
 	return ret;

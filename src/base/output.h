@@ -25,7 +25,8 @@ struct output {
 };
 
 /*
- * "-" and /dev/stdout: standard output. As root a link owned by somebody else is not followed
+ * "-" and /dev/stdout: standard output. A link to a regular file is kept as FILE.old in its stead:
+ * what it leads to is left alone. As root a link owned by somebody else is not followed
  * (-EPERM), nor written into a pipe of somebody else. Under sudo the file is made as the user who
  * called it, where he may, and is his in any case.
  */

@@ -36,8 +36,20 @@ is "$? $(owner roots/a.data)" "0 $user" "where the user may not write root does,
 echo precious >precious && chmod 644 precious
 as_user ln -s "$DIR/precious" home/link.data
 as_sudo record -o home/link.data -F inner -- ./exact -n 11 >/dev/null 2>link.err
-is "$?" 125 "a link of the user's to where he may not write: status"
+is "$?" 0 "a link of the user's to where he may not write: status" || diag link.err
 is "$(cat precious) $(ls precious*)" "precious precious" "and nothing is touched there"
+is "$(readlink home/link.data.old) $(owner home/link.data)" "$DIR/precious $user" \
+	"the link is kept beside the new file, which is the user's"
+for to in precious nowhere; do
+	echo precious >precious
+	ln -s $to $to.data
+	"$ISPOT" record -o $to.data -F inner -- ./exact -n 11 >/dev/null 2>own.err
+	is "$? $(readlink $to.data.old) $(cat precious) $(ls precious.old nowhere 2>/dev/null)" "0 $to precious " \
+		"-o through a link of one's own to $to leaves that alone" || diag own.err
+done
+ln -s /dev/null null.data
+"$ISPOT" record -o null.data -F inner -- ./exact -n 11 >/dev/null 2>null.err
+is "$? $(readlink null.data)" "0 /dev/null" "one to a device is written through" || diag null.err
 
 # As in /tmp: another user's links and pipes.
 mkdir sticky && chmod 1777 sticky
