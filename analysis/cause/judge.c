@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/cause/judge.h"
 
+#include "analysis/cause/callees.h"
 #include "analysis/cause/cause.h"
 #include "analysis/cause/coactivity_find.h"
 #include "analysis/cause/samples_find.h"
@@ -35,4 +36,9 @@ void blocks_judge(struct blocks *blocks, const struct evidence *e)
 		samples_find(e->samples, blocks);
 	vec_for_each (blocks, struct block, b)
 		judge(b, e);
+	if (!e->whole)
+		callees_pass_on(blocks);
+	else
+		vec_for_each (blocks, struct block, b)
+			callees_pass_on_to_group(b, whole_of(b, e));
 }

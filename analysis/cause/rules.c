@@ -4,6 +4,7 @@
 #include "analysis/calls/paircost.h"
 #include "analysis/cause/by_counters.h"
 #include "analysis/cause/by_spin.h"
+#include "analysis/cause/callees.h"
 #include "analysis/cause/cause.h"
 #include "analysis/cause/work.h"
 #include "analysis/evidence/counters.h"
@@ -87,13 +88,6 @@ static double cpu_wait(const struct block *b, const struct meta *meta, double re
 	return rest_ns;
 }
 
-static double edge_excess(const struct sci_edge *e)
-{
-	double least = (double)e->min_ns * (double)e->calls;
-
-	return (double)e->ns > least ? (double)e->ns - least : 0;
-}
-
 static double callee(const struct block *b, const struct meta *meta, double rest_ns,
 		     struct text *evidence)
 {
@@ -103,13 +97,13 @@ static double callee(const struct block *b, const struct meta *meta, double rest
 	for (uint32_t i = 1; i <= b->sums->n_edges; i++) {
 		const struct sci_edge *e = &b->sums->edges[i];
 
-		sum += edge_excess(e);
-		if (!worst || edge_excess(e) > edge_excess(worst))
+		sum += callee_excess(e);
+		if (!worst || callee_excess(e) > callee_excess(worst))
 			worst = e;
 	}
 	if (worst && sum > 0)
 		text_printf(evidence, "%s is %.0f%% of it", meta->functions.data[worst->id].name,
-			    100 * edge_excess(worst) / sum);
+			    100 * callee_excess(worst) / sum);
 	return rest_ns;
 }
 

@@ -2,11 +2,13 @@
 #include "analysis/cause/verdict.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/calls/paircost.h"
 #include "analysis/cause/coactivity_find.h"
 #include "analysis/score/block.h"
 #include "analysis/score/sci.h"
+#include "trace/meta/meta.h"
 
 static bool waits_for_work(const struct block *b)
 {
@@ -45,10 +47,31 @@ double block_loop_share(const struct block *b)
 	return own_ns / (double)b->observed_ns * (double)s->loop_ns / (double)s->own_ns;
 }
 
+/* What came with the machine, whose source its user has not at hand. */
+static bool is_installed(const char *path)
+{
+	static const char *const places[] = { "/usr/",	     "/lib",	    "/bin/", "/sbin/",
+					      "/nix/store/", "/gnu/store/", "/snap/" };
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+		if (!strncmp(path, places[i], strlen(places[i])))
+			return strncmp(path, "/usr/local/", strlen("/usr/local/")) != 0 &&
+			       strncmp(path, "/usr/src/", strlen("/usr/src/")) != 0;
+	return false;
+}
+
+bool loop_can_be_marked(const struct meta_frame *f)
+{
+	return f->loop && !is_installed(f->object);
+}
+
 const struct meta_frame *block_loop(const struct block *b)
 {
-	return b->verdict == VERDICT_TOO_FEW_CALLS && block_loop_share(b) > LOOP_SHARE
-		       ? b->samples.loop_at
+	const struct meta_frame *f = b->samples.loop_at;
+
+	return b->verdict == VERDICT_TOO_FEW_CALLS && block_loop_share(b) > LOOP_SHARE &&
+			       loop_can_be_marked(f)
+		       ? f
 		       : NULL;
 }
 

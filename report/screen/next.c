@@ -8,6 +8,7 @@
 #include "analysis/cause/by_counters.h"
 #include "analysis/cause/cause.h"
 #include "analysis/cause/kind.h"
+#include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
 #include "base/text.h"
 #include "report/block/rank.h"
@@ -188,11 +189,12 @@ static void next_for_untold(const struct view *v, struct text *out)
 	result_untold(v->result, &untold);
 	f = untold.n && untold.data[0].share >= UNTOLD_WORTH ? untold.data[0].frame : NULL;
 	if (f && *f->symbol && is_traced(v->result->meta, f->symbol)) {
-		text_detail(
-			v, "Try",
-			"mark the iterations of its loop (ISPOT_LOOP_BEGIN in ispot.h): they are "
-			"calls, too",
-			out);
+		if (loop_can_be_marked(f))
+			text_detail(
+				v, "Try",
+				"mark the iterations of its loop (ISPOT_LOOP_BEGIN in ispot.h): they are "
+				"calls, too",
+				out);
 	} else if (f && *f->symbol) {
 		text_add(&line, "ispot record -F ");
 		text_shell_word(&line, text_printable(name, sizeof(name), f->symbol));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What is interference, and what is noise, work, idle, or not to be told. */
 #include "analysis/cause/judge.h"
+#include "analysis/cause/callees.h"
 #include "analysis/cause/verdict.h"
 #include "unit.h"
 #include "score_scene.h"
@@ -423,9 +424,88 @@ static void a_loop_has_a_share_of_known_time(void **state)
 	assert_float_equal(block_loop_share(&b), 0, 1e-9);
 }
 
+static void a_loop_is_marked_where_its_source_is_the_users(void **state)
+{
+	static const struct {
+		const char *object;
+		bool markable;
+	} rows[] = {
+		{ "/home/me/app/app", true },
+		{ "/usr/local/bin/app", true },
+		{ "/usr/src/app/app", true },
+		{ "/usr/lib/x86_64-linux-gnu/libstdc++.so.6", false },
+		{ "/lib/x86_64-linux-gnu/libc.so.6", false },
+		{ "/lib64/libc.so.6", false },
+		{ "/usr/bin/pigz", false },
+	};
+	struct meta_frame f = { .loop = 18 };
+	struct block b = { .verdict = VERDICT_TOO_FEW_CALLS,
+			   .timed_calls = 3,
+			   .observed_ns = 10000,
+			   .self_excess_ns = 9000,
+			   .self_min_ns = 100,
+			   .samples = { .loop_at = &f, .loop_ns = 90, .own_ns = 100 } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		f.object = rows[i].object;
+		assert_int_equal(block_loop(&b) != NULL, rows[i].markable);
+	}
+	f = (struct meta_frame){ .object = "/home/me/app/app" };
+	assert_false(loop_can_be_marked(&f));
+}
+
+/* A chain of three: who waits for input in what it calls waits for input, however far down. */
+static void callers_of_what_waits_for_input_wait_for_input(void **state)
+{
+	static struct sci_function read_sums, request_sums, loop_sums;
+	struct blocks functions = { 0 };
+	struct block *loop, *request, *b;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		vec_add(&functions);
+	loop = &functions.data[0];
+	request = &functions.data[1];
+	b = &functions.data[2];
+	*b = (struct block){ .id = 2, .verdict = VERDICT_IDLE, .sums = &read_sums };
+	*request = (struct block){ .id = 1,
+				   .verdict = VERDICT_INTERFERENCE,
+				   .sums = &request_sums,
+				   .lost_share = 1,
+				   .self_excess_ns = 5,
+				   .pools = { [POOL_CALLEE] = 995, [POOL_RUNNING] = 5 } };
+	*loop = *request;
+	loop->id = 0;
+	loop->sums = &loop_sums;
+	request_sums.n_edges = loop_sums.n_edges = 1;
+	request_sums.edges[1] = (struct sci_edge){ .id = 2, .calls = 10, .ns = 1000, .min_ns = 1 };
+	loop_sums.edges[1] = (struct sci_edge){ .id = 1, .calls = 10, .ns = 1000, .min_ns = 1 };
+	callees_pass_on(&functions);
+	assert_int_equal(request->verdict, VERDICT_IDLE);
+	assert_int_equal(loop->verdict, VERDICT_IDLE);
+
+	/* one that loses much itself is judged by that */
+	request->verdict = loop->verdict = VERDICT_INTERFERENCE;
+	request->self_excess_ns = 200;
+	request->pools[POOL_RUNNING] = 200;
+	callees_pass_on(&functions);
+	assert_int_equal(request->verdict, VERDICT_INTERFERENCE);
+	assert_int_equal(loop->verdict, VERDICT_INTERFERENCE);
+
+	b->verdict = VERDICT_WORKLOAD;
+	request->self_excess_ns = 5;
+	request->pools[POOL_RUNNING] = 5;
+	callees_pass_on(&functions);
+	assert_int_equal(loop->verdict, VERDICT_WORKLOAD);
+	vec_release(&functions);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(callers_of_what_waits_for_input_wait_for_input),
+		cmocka_unit_test(a_loop_is_marked_where_its_source_is_the_users),
 		cmocka_unit_test(jitter_is_noise_and_five_percent_is_not),
 		cmocka_unit_test(jitter_of_callees_is_noise_in_the_caller),
 		cmocka_unit_test(preempted_probes_are_noise),
