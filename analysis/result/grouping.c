@@ -238,8 +238,8 @@ int grouping_find(const char *name, const struct grouping_by **by, struct err *e
 	return -EINVAL;
 }
 
-int grouping_read(struct grouping *g, struct trace_reader *r, struct result_options *o,
-		  struct result *result, struct err *err)
+static int read_grouped(struct grouping *g, struct trace_reader *r, struct result_options *o,
+			struct result *result, struct err *err)
 {
 	int rc = 0;
 
@@ -260,6 +260,52 @@ int grouping_read(struct grouping *g, struct trace_reader *r, struct result_opti
 			"they are in no group, and the fastest of a group is that of the others");
 	if (!rc)
 		result_count_groups(result);
+	return rc;
+}
+
+/*
+ * How the threads' time divides is the same whatever the rows are: as functions and their keys say
+ * it. Groups that overlap, or that are told apart by something else, would say another thing.
+ */
+static int read_totals(const struct grouping *g, struct trace_reader *r,
+		       const struct result_options *o, struct result *totals, struct err *err)
+{
+	struct grouping functions = {
+		.keys = g->keys,
+		.n_keys = g->n_keys,
+		.no_keys = g->no_keys,
+		.n_no_keys = g->n_no_keys,
+	};
+	struct result_options all = *o;
+	int rc = grouping_find(NULL, &functions.by, err);
+
+	memset(all.visitors, 0, sizeof(all.visitors));
+	if (!rc)
+		rc = read_grouped(&functions, r, &all, totals, err);
+	grouping_release(&functions);
+	trace_reader_rewind(r);
+	return rc;
+}
+
+int grouping_read(struct grouping *g, struct trace_reader *r, struct result_options *o,
+		  struct result *result, struct err *err)
+{
+	struct result totals;
+	int rc;
+
+	if (!g->by->alone)
+		return read_grouped(g, r, o, result, err);
+	rc = read_totals(g, r, o, &totals, err);
+	if (rc)
+		return rc;
+	if (totals.interrupted) {
+		o->to_ns = totals.window_to_ns;
+		o->interrupted = true;
+	}
+	rc = read_grouped(g, r, o, result, err);
+	if (!rc)
+		result_take_time(result, &totals);
+	result_release(&totals);
 	return rc;
 }
 

@@ -222,3 +222,16 @@ void result_count_groups(struct result *res)
 		choose_groups(res);
 	result_split_time(res);
 }
+
+void result_take_time(struct result *res, const struct result *from)
+{
+	res->lost_ns = from->lost_ns;
+	res->working_ns = from->working_ns;
+	res->idle_ns = from->idle_ns;
+	res->runnable_ns = from->runnable_ns;
+	res->unexplained_ns = from->unexplained_ns;
+	res->outside_cpu_ns = from->outside_cpu_ns;
+	res->outside_runnable_ns = from->outside_runnable_ns;
+	for (size_t i = 0; i < res->threads.n && i < from->threads.n; i++)
+		res->threads.data[i].sci = from->threads.data[i].sci;
+}

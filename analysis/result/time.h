@@ -14,5 +14,7 @@ void result_split_time(struct result *res);
 
 /* Once the groups of keyed are finished (keys, locks, …): what they lose is lost. */
 void result_count_groups(struct result *result);
+/* The totals of another result of the same recording, whose rows are functions. */
+void result_take_time(struct result *res, const struct result *from);
 
 #endif

@@ -368,9 +368,13 @@ static void costs(const struct result *res, const struct block *worst, struct te
 	double lost_ns = told * (double)res->probed_ns;
 	char share[TEXT_NUMBER], time[TEXT_NUMBER], all[TEXT_NUMBER];
 
-	text_printf(out, " %s of thread time (%s of the %s lost).",
+	text_printf(out, " %s of thread time (%s",
 		    text_share(share, lost_ns / (double)res->threads_ns),
-		    text_time(time, (uint64_t)llround(lost_ns)), text_time(all, res->lost_ns));
+		    text_time(time, (uint64_t)llround(lost_ns)));
+	/* a sequence's holds what is between its calls */
+	if (lost_ns <= (double)res->lost_ns)
+		text_printf(out, " of the %s lost", text_time(all, res->lost_ns));
+	text_add(out, ").");
 	if (gained < BOUNDED * told)
 		text_printf(out,
 			    " Fixing it recovers at most %s of thread time: the CPUs that are free "

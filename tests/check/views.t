@@ -81,6 +81,18 @@ ok "what is drawn of a window" drawn 60 svc --time 20ms-90ms
 ok "sections of uneven threads" uneven all 150 -i "$work/imbalance.data"
 ok "sections that the user names" uneven named 40 -i "$work/imbalance.data" --section step
 ok "sections of a window" uneven window 30 -i "$work/imbalance.data" --time 3.9ms-
+# The header's parts of thread time do not depend on what the rows are.
+totals_agree() {
+	local by parts first
+	for by in function sequence site thread; do
+		parts=$("$ISPOT" report -i "$work/$1.data" --by $by --json |
+			jq -c '.trace | [.lost_ns, .unexplained_ns, .working_ns, .idle_ns, .runnable_ns]')
+		[ "${first:=$parts}" = "$parts" ] || echo "$1 --by $by: $parts, --by function: $first"
+	done
+}
+for trace in story growth keys places reads spin sequence svc; do
+	holds "the same totals in every view: $trace" totals_agree $trace
+done
 if command -v valgrind >/dev/null; then
 	# Text and JSON are of two runs, which valgrind makes the same, but for the order of threads: who
 	# is first to call into a library does more there.
