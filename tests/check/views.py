@@ -294,9 +294,10 @@ def check_story(whole):
             wrong.append(f"a row loses {lost} threads, all together {trace['lost_ns'] / trace['probed_ns']}")
     head, table, _ = (text + "\n").partition("\n LOST")
     flat = " ".join(head.split())
-    m = re.search(r"costs? ([\d.]+%|<0.1%) of thread time \((\S+) of the (\S+) lost\)", flat)
+    m = re.search(r"costs? ([\d.]+%|<0.1%) of thread time \((\S+?)(?: of the (\S+) lost)?\)", flat)
     if m and m[1] != "<0.1%":
-        reads("paragraph", "lost", trace["lost_ns"], m[3])
+        if m[3] or BY != "sequence":
+            reads("paragraph", "lost", trace["lost_ns"], m[3])
         why = re.search(r"Why ([\d.]+)% of what it loses itself is ([a-zA-Z/ -]+?)(?:;| Woken| Try|$)", flat)
         if BY != "thread" and not any(tells_of(trace, b, m[1], why) for b in rows):
             wrong.append(f"paragraph: no row loses {m[1]} by that cause")
