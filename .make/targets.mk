@@ -65,7 +65,7 @@ bless: test-parts
 # $(1): the program that does it, $(2): what is missing without it
 part = @test -x $(1) || { echo "make $@: $(2) (no $(1))" >&2; exit 1; }
 
-bench: ispot microbench build/bench/trace_speed build/bench/cluster_speed
+bench: ispot microbench build/bench/trace_speed build/bench/cluster_speed build/bench/points
 	$(call part,tests/bench/run,no benchmark beside perf and bpftrace yet; ./ispot bench measures ispot alone)
 	$(SUDO) tests/bench/run
 

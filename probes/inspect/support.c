@@ -2,20 +2,18 @@
 #include "probes/inspect/support.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/capability.h>
 #include <linux/version.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/capability.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "probes/kernel/bpfprog.h"
-#include "probes/kernel/dynevent.h"
-#include "probes/kernel/dynevent_session.h"
+#include "probes/kernel/tracing.h"
 #include "probes/kernel/version.h"
 #include "probes/session/session.h"
 
@@ -45,32 +43,30 @@ static bool known_filesystem(const char *name)
 	return found;
 }
 
-/* Opened as recording would, never with O_TRUNC, which deletes everybody's uprobe events. */
+/* Opened as recording would. */
 static void check_uprobes(struct support_list *list, const char *tracefs)
 {
-	char path[300];
-	int fd;
+	int fd = tracing_control();
 
-	snprintf(path, sizeof(path), "%s/uprobe_events", tracefs);
-	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	if (fd >= 0) {
-		add(list, "uprobes", SUPPORT_YES, "%s can be written", path);
+		add(list, "uprobes", SUPPORT_YES, "%s/uprobe_events can be written", tracefs);
 		close(fd);
-	} else if (errno == EACCES) {
+	} else if (fd == -EACCES) {
 		add(list, "uprobes", SUPPORT_NO, "probes need root; run with sudo");
-	} else if (errno == ENOENT) {
+	} else if (fd == -ENOENT) {
 		add(list, "uprobes", SUPPORT_NO,
-		    "there is no %s; use a kernel with CONFIG_UPROBE_EVENTS", path);
+		    "there is no %s/uprobe_events; use a kernel with CONFIG_UPROBE_EVENTS",
+		    tracefs);
 	} else {
-		add(list, "uprobes", SUPPORT_NO, "%s: %s", path, strerror(errno));
+		add(list, "uprobes", SUPPORT_NO, "%s/uprobe_events: %s", tracefs, strerror(-fd));
 	}
 }
 
 static void check_tracefs(struct support_list *list)
 {
-	char path[256];
+	const char *path = tracing_directory();
 
-	if (dynevent_tracefs(path, sizeof(path))) {
+	if (path) {
 		add(list, "tracefs", SUPPORT_YES, "mounted at %s", path);
 		check_uprobes(list, path);
 	} else if (known_filesystem("tracefs")) {
@@ -95,24 +91,17 @@ static void check_bpf(struct support_list *list)
 	bpfprog_free(b);
 }
 
-static uint64_t effective_capabilities(void)
+static bool is_effective(cap_t caps, cap_value_t number)
 {
-	FILE *f = fopen("/proc/self/status", "re");
-	unsigned long long caps = 0;
-	char line[256];
+	cap_flag_value_t value = CAP_CLEAR;
 
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapEff: %llx", &caps) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return caps;
+	return caps && !cap_get_flag(caps, number, CAP_EFFECTIVE, &value) && value == CAP_SET;
 }
 
 static void check_capabilities(struct support_list *list)
 {
 	static const struct {
-		unsigned number;
+		cap_value_t number;
 		const char *name;
 	} needed[] = {
 		{ CAP_SYS_ADMIN, "CAP_SYS_ADMIN" },
@@ -121,18 +110,19 @@ static void check_capabilities(struct support_list *list)
 		{ CAP_SYS_PTRACE, "CAP_SYS_PTRACE" },
 		{ CAP_DAC_READ_SEARCH, "CAP_DAC_READ_SEARCH" },
 	};
-	uint64_t caps = effective_capabilities();
+	cap_t caps = cap_get_proc();
 	char lack[160] = "";
 	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		if (!(caps >> needed[i].number & 1))
+		if (!is_effective(caps, needed[i].number))
 			n += (size_t)snprintf(lack + n, sizeof(lack) - n, "%s%s", n ? ", " : "",
 					      needed[i].name);
 	if (n)
 		add(list, "capabilities", SUPPORT_NO, "missing: %s; run with sudo", lack);
 	else
 		add(list, "capabilities", SUPPORT_YES, "all that recording uses");
+	cap_free(caps);
 }
 
 static void check_lockdown(struct support_list *list)

@@ -16,6 +16,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "probes/kernel/dynevent_session.h"
+#include "probes/kernel/tracing.h"
+
+#define ID_ARGUMENT "id=\\%u:u32" /* all points of an event must fetch the same */
 
 enum state { BUILDING, WRITTEN, SEALED };
 
@@ -212,7 +215,7 @@ static int format_line(char *buf, size_t room, const struct dynevent *ev, const 
 	if (p->counter_offset)
 		snprintf(counter, sizeof(counter), "(0x%llx)",
 			 (unsigned long long)p->counter_offset);
-	return snprintf(buf, room, "%c:%s/%s %s:0x%llx%s id=\\%u:u32\n",
+	return snprintf(buf, room, "%c:%s/%s %s:0x%llx%s " ID_ARGUMENT "\n",
 			ev->class == POINT_RETURN ? 'r' : 'p', ev->session->group, ev->name, file,
 			(unsigned long long)p->offset, counter, p->id);
 }
@@ -252,14 +255,19 @@ static void write_points(struct dynevent *ev, struct batch *b)
 	file_close(&f);
 }
 
-static int write_gate(struct dynevent *ev)
+/* The event's first point, which makes it. */
+static int make_event(struct dynevent *ev)
 {
-	struct dynevent_session *s = ev->session;
-	const struct point gate = { .offset = DYNEVENT_GATE_OFFSET, .id = DYNEVENT_GATE_ID };
-	char line[256];
-	int n = format_line(line, sizeof(line), ev, s->gate, &gate);
+	char id[32];
+	struct tracing_point gate = { .group = ev->session->group,
+				      .event = ev->name,
+				      .path = ev->session->gate,
+				      .offset = DYNEVENT_GATE_OFFSET,
+				      .arguments = id,
+				      .is_return = ev->class == POINT_RETURN };
 
-	return write(s->control_fd, line, n) == n ? 0 : -errno;
+	snprintf(id, sizeof(id), ID_ARGUMENT, DYNEVENT_GATE_ID);
+	return tracing_add(&gate);
 }
 
 int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id, int errnum),
@@ -271,10 +279,10 @@ int dynevent_create(struct dynevent *ev, void (*refused)(void *ctx, uint32_t id,
 	int e;
 
 	assert(ev->state == BUILDING);
-	e = write_gate(ev);
+	e = make_event(ev);
 	if (e)
 		return err_set(err, e, "cannot create the probe event %s/%s: %s; see %s/error_log",
-			       ev->session->group, ev->name, strerror(-e), ev->session->tracefs);
+			       ev->session->group, ev->name, strerror(-e), tracing_directory());
 	ev->state = WRITTEN;
 	write_points(ev, &b);
 	return 0;
@@ -319,7 +327,7 @@ static int open_on(struct dynevent *ev, pid_t pid, int inherit, int disabled, st
 
 	assert(ev->state != BUILDING && !ev->closing);
 	if (!ev->perf_id) {
-		int id = dynevent_perf_id(s->tracefs, s->group, ev->name);
+		int id = tracing_event_id(s->group, ev->name);
 
 		if (id < 0)
 			return err_set(
@@ -444,7 +452,7 @@ void dynevent_delete(struct dynevent *ev)
 	close_holders(ev, true);
 	close_from(ev, 0);
 	if (ev->state != BUILDING)
-		e = dynevent_erase(s, s->group, ev->name, DYNEVENT_PATIENCE);
+		e = dynevent_erase(s->group, ev->name, DYNEVENT_PATIENCE);
 	if (e) {
 		s->left_behind = true;
 		log_notice(

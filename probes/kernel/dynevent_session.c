@@ -7,12 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mount.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -23,6 +21,7 @@
 #include "base/err.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "probes/kernel/tracing.h"
 
 #define LOCK_DIR     "/run/ispot"
 #define LOCK_SUFFIX  ".lock"
@@ -37,21 +36,6 @@ void dynevent_gate_shut(int lock_fd)
 int dynevent_gate_open(int lock_fd)
 {
 	return ftruncate(lock_fd, 4096) ? -errno : 0;
-}
-
-int dynevent_perf_id(const char *tracefs, const char *group, const char *event)
-{
-	char path[512];
-	FILE *f;
-	int id, n;
-
-	snprintf(path, sizeof(path), "%s/events/%s/%s/id", tracefs, group, event);
-	f = fopen(path, "re");
-	if (!f)
-		return -errno;
-	n = fscanf(f, "%d", &id);
-	fclose(f);
-	return n == 1 ? id : -EIO;
 }
 
 /*
@@ -134,11 +118,9 @@ static bool event_becomes_free(int perf_id, int tries)
 	return true;
 }
 
-int dynevent_erase(const struct dynevent_session *s, const char *group, const char *event,
-		   int tries)
+int dynevent_erase(const char *group, const char *event, int tries)
 {
-	char line[128];
-	int n, perf_id = dynevent_perf_id(s->tracefs, group, event);
+	int ret, perf_id = tracing_event_id(group, event);
 
 	if (perf_id == -ENOENT)
 		return 0; /* somebody else removed it */
@@ -146,27 +128,19 @@ int dynevent_erase(const struct dynevent_session *s, const char *group, const ch
 		return perf_id;
 	if (!event_becomes_free(perf_id, tries))
 		return -EBUSY;
-	n = snprintf(line, sizeof(line), "-:%s/%s\n", group, event);
-	return write(s->control_fd, line, n) == n || errno == ENOENT ? 0 : -errno;
+	ret = tracing_remove(group, event);
+	return ret == -ENOENT ? 0 : ret;
 }
 
 /* Deletes every event of a dead session; the caller holds its lock. Returns how many are left. */
-static size_t sweep_group(const struct dynevent_session *s, const char *group, int tries)
+static size_t sweep_group(const char *group, int tries)
 {
-	struct dirent **entries;
-	char path[600];
+	char **events = tracing_events(group);
 	size_t n_left = 0;
-	int n;
 
-	snprintf(path, sizeof(path), "%s/events/%s", s->tracefs, group);
-	n = scandir(path, &entries, NULL, NULL);
-	for (int i = 0; i < n; i++) {
-		if (entries[i]->d_name[0] != '.' && entries[i]->d_type != DT_REG)
-			n_left += dynevent_erase(s, group, entries[i]->d_name, tries) != 0;
-		free(entries[i]);
-	}
-	if (n >= 0)
-		free(entries);
+	for (char **event = events; event && *event; event++)
+		n_left += dynevent_erase(group, *event, tries) != 0;
+	tracing_events_free(events);
 	return n_left;
 }
 
@@ -179,7 +153,7 @@ static bool is_still_at(int fd, const char *path)
 	       here.st_ino == there.st_ino;
 }
 
-static void sweep_session(const struct dynevent_session *s, const char *name, int tries)
+static void sweep_session(const char *name, int tries)
 {
 	char path[512], group[300];
 	size_t n_left;
@@ -192,7 +166,7 @@ static void sweep_session(const struct dynevent_session *s, const char *name, in
 	if (!flock(fd, LOCK_EX | LOCK_NB) && is_still_at(fd, path)) {
 		dynevent_gate_shut(fd);
 		snprintf(group, sizeof(group), "%s%s", GROUP_PREFIX, name);
-		n_left = sweep_group(s, group, tries);
+		n_left = sweep_group(group, tries);
 		if (!n_left)
 			unlink(path);
 		log_detail("swept the dead session %s, %zu of its events are in use", name, n_left);
@@ -205,7 +179,7 @@ static bool is_session_name(const char *name)
 	return strspn(name, "0123456789abcdef") == strlen(name) && *name;
 }
 
-static void sweep_dead_sessions(const struct dynevent_session *s, int tries)
+static void sweep_dead_sessions(int tries)
 {
 	struct dirent *entry;
 	DIR *dir = opendir(LOCK_DIR);
@@ -217,7 +191,7 @@ static void sweep_dead_sessions(const struct dynevent_session *s, int tries)
 			continue;
 		*suffix = '\0';
 		if (is_session_name(entry->d_name))
-			sweep_session(s, entry->d_name, tries);
+			sweep_session(entry->d_name, tries);
 	}
 	if (dir)
 		closedir(dir);
@@ -260,75 +234,32 @@ static int lock_session(struct dynevent_session *s, struct err *err)
 	return 0;
 }
 
-static bool find_mounted(const char *type, const char *below, char *path, size_t room)
-{
-	FILE *f = setmntent("/proc/self/mounts", "re");
-	struct mntent *m;
-	bool found = false;
-
-	while (f && !found && (m = getmntent(f)))
-		if (!strcmp(m->mnt_type, type))
-			found = (size_t)snprintf(path, room, "%s%s", m->mnt_dir, below) < room &&
-				!access(path, F_OK);
-	if (f)
-		endmntent(f);
-	return found;
-}
-
-bool dynevent_tracefs(char *path, size_t n)
-{
-	return find_mounted("tracefs", "", path, n) || find_mounted("debugfs", "/tracing", path, n);
-}
-
-static int find_tracefs(struct dynevent_session *s, struct err *err)
-{
-	static const char usual[] = "/sys/kernel/tracing";
-
-	if (find_mounted("tracefs", "", s->tracefs, sizeof(s->tracefs)))
-		return 0;
-	if (geteuid())
-		return err_set(err, -EACCES,
-			       "tracefs is not mounted and probes need root; run with sudo");
-	if (!mount("tracefs", usual, "tracefs", 0, NULL) || errno == EBUSY) {
-		snprintf(s->tracefs, sizeof(s->tracefs), "%s", usual);
-		return 0;
-	}
-	if (find_mounted("debugfs", "/tracing", s->tracefs, sizeof(s->tracefs)))
-		return 0;
-	if (errno == ENODEV || errno == ENOENT)
-		return err_set(err, -ENOENT,
-			       "this kernel has no tracefs; use one with CONFIG_UPROBE_EVENTS");
-	return err_set(err, -errno,
-		       "cannot mount tracefs at %s: %s; run with sudo outside of a container",
-		       usual, strerror(errno));
-}
-
-/* Never O_TRUNC: that deletes all uprobe events of the machine. */
 static int open_control(struct dynevent_session *s, struct err *err)
 {
-	char path[300];
+	int fd = tracing_control();
 
-	snprintf(path, sizeof(path), "%s/uprobe_events", s->tracefs);
-	s->control_fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	if (s->control_fd >= 0)
+	if (fd >= 0) {
+		s->control_fd = fd;
 		return 0;
-	switch (errno) {
-	case EACCES:
-		return err_set(err, -EACCES, "probes need root; run with sudo");
-	case EPERM:
-		return err_set(
-			err, -EPERM,
-			"the kernel's lockdown forbids %s; boot without lockdown=confidentiality",
-			path);
-	case ENOENT:
-		return err_set(
-			err, -ENOENT,
-			"this kernel has no uprobe events (%s); use one with CONFIG_UPROBE_EVENTS",
-			path);
+	}
+	switch (fd) {
+	case -EACCES:
+		return err_set(err, fd, "probes need root; run with sudo");
+	case -EPERM:
+		return err_set(err, fd,
+			       "the kernel's lockdown forbids %s/uprobe_events; boot without "
+			       "lockdown=confidentiality",
+			       tracing_directory());
+	case -ENOENT:
+		return err_set(err, fd,
+			       "this kernel has no uprobe events (%s/uprobe_events); use one with "
+			       "CONFIG_UPROBE_EVENTS",
+			       tracing_directory());
 	default:
-		return err_set(err, -errno,
-			       "cannot write %s: %s; run with sudo, tracefs mounted writable", path,
-			       strerror(errno));
+		return err_set(err, fd,
+			       "cannot write %s/uprobe_events: %s; run with sudo, tracefs mounted "
+			       "writable",
+			       tracing_directory(), strerror(-fd));
 	}
 }
 
@@ -338,7 +269,7 @@ int dynevent_session_open(struct dynevent_session **session, struct err *err)
 	int e;
 
 	s->lock_fd = s->control_fd = -1;
-	e = find_tracefs(s, err);
+	e = tracing_mount(err);
 	if (!e)
 		e = open_control(s, err);
 	if (!e)
@@ -347,7 +278,7 @@ int dynevent_session_open(struct dynevent_session **session, struct err *err)
 		dynevent_session_close(s);
 		return e;
 	}
-	sweep_dead_sessions(s, 1);
+	sweep_dead_sessions(1);
 	*session = s;
 	return 0;
 }
@@ -362,7 +293,7 @@ void dynevent_session_close(struct dynevent_session *s)
 	if (s->lock_fd >= 0) {
 		/* A session killed shortly before our start may have been still closing its events
 		 * then. */
-		sweep_dead_sessions(s, DYNEVENT_PATIENCE);
+		sweep_dead_sessions(DYNEVENT_PATIENCE);
 		if (!s->left_behind)
 			unlink(s->gate);
 		close(s->lock_fd);

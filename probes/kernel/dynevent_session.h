@@ -26,10 +26,9 @@ struct dynevent;
 struct err;
 
 struct dynevent_session {
-	char name[24];	/* random, hexadecimal */
-	char group[32]; /* ispot_<name> */
-	char gate[64];	/* path of the lock file */
-	char tracefs[256];
+	char name[24];	    /* random, hexadecimal */
+	char group[32];	    /* ispot_<name> */
+	char gate[64];	    /* path of the lock file */
 	int lock_fd;	    /* flock held: the session is alive */
 	int control_fd;	    /* uprobe_events, for appending */
 	uint32_t n_numbers; /* given out so far */
@@ -49,24 +48,18 @@ struct dynevent_session {
 void dynevent_gate_shut(int lock_fd);
 int dynevent_gate_open(int lock_fd); /* 0 or -errno (ENOSPC) */
 
-/* The event's number for perf_event_open, or -errno. */
-int dynevent_perf_id(const char *tracefs, const char *group, const char *event);
 /* Descriptor or -errno; raises the descriptor limit when it is reached. */
 int dynevent_perf_open(int perf_id, pid_t pid, int inherit, int disabled);
 /*
  * Deletes an event of ours whose gate is shut and whose descriptors here are closed.
  * -EBUSY: somebody else has it open after `tries` looks 10 ms apart, it was left alone.
  */
-int dynevent_erase(const struct dynevent_session *s, const char *group, const char *event,
-		   int tries);
+int dynevent_erase(const char *group, const char *event, int tries);
 
 /* Finds tracefs (mounts it at /sys/kernel/tracing if it is nowhere), takes the session's lock,
  * sweeps dead sessions. -EACCES: not root; -ENOENT: no tracefs in this kernel; -EROFS … */
 int dynevent_session_open(struct dynevent_session **s, struct err *err);
 void dynevent_session_close(
 	struct dynevent_session *s); /* deletes what is left, idempotent on NULL */
-
-/* Where tracefs is mounted now; false: nowhere. Mounts nothing. */
-bool dynevent_tracefs(char *path, size_t n);
 
 #endif

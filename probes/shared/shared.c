@@ -16,8 +16,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "probes/inspect/inspect.h"
-#include "probes/kernel/dynevent.h"
-#include "probes/kernel/dynevent_session.h"
+#include "probes/kernel/tracing.h"
 #include "probes/select/match.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
@@ -147,25 +146,22 @@ int shared_select(const struct shared_probes *all, const char *const *words, siz
 struct registry {
 	struct shared_probes all;
 	int lock_fd, control_fd;
-	char tracefs[256];
 };
 
 static int registry_open(struct registry *r, struct err *err)
 {
-	char path[300];
-
 	*r = (struct registry){ .lock_fd = -1, .control_fd = -1 };
-	if (!dynevent_tracefs(r->tracefs, sizeof(r->tracefs)))
+	if (!tracing_directory())
 		return err_set(err, -ENOENT,
 			       "tracefs is not mounted; mount -t tracefs tracefs "
 			       "/sys/kernel/tracing");
-	snprintf(path, sizeof(path), "%s/uprobe_events", r->tracefs);
-	r->control_fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	r->control_fd = tracing_control();
 	if (r->control_fd < 0)
-		return err_set(err, -errno, "cannot register probes: %s; run with sudo",
-			       strerror(errno));
+		return err_set(err, r->control_fd, "cannot register probes: %s; run with sudo",
+			       strerror(-r->control_fd));
 	if (flock(r->control_fd, LOCK_EX))
-		return err_set(err, -errno, "cannot lock %s: %s", path, strerror(errno));
+		return err_set(err, -errno, "cannot lock %s/uprobe_events: %s", tracing_directory(),
+			       strerror(errno));
 	mkdir(DIRECTORY, 0755);
 	r->lock_fd = open(REGISTRY "-lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (r->lock_fd < 0 || flock(r->lock_fd, LOCK_EX))
@@ -212,9 +208,9 @@ static bool has_point(const struct registry *r, char kind, const char *path, uin
 	return false;
 }
 
-static bool in_kernel(const struct registry *r, const char *event)
+static bool in_kernel(const char *event)
 {
-	return dynevent_perf_id(r->tracefs, SHARED_GROUP, event) != -ENOENT;
+	return tracing_event_id(SHARED_GROUP, event) != -ENOENT;
 }
 
 /* Of the entry's event: those of the exits have it in front. */
@@ -227,25 +223,24 @@ static void exit_name(char name[EVENT_NAME_MAX], const char *event, uint32_t sit
 }
 
 /* It and the names of its exits: the registry may know nothing of an event that the kernel has. */
-static bool name_is_free(const struct registry *r, const char *event, uint32_t n_sites)
+static bool name_is_free(const char *event, uint32_t n_sites)
 {
 	char name[EVENT_NAME_MAX];
 
-	if (in_kernel(r, event))
+	if (in_kernel(event))
 		return false;
 	exit_name(name, event, NO_SITE);
-	if (in_kernel(r, name))
+	if (in_kernel(name))
 		return false;
 	for (uint32_t i = 0; i < n_sites; i++) {
 		exit_name(name, event, i);
-		if (in_kernel(r, name))
+		if (in_kernel(name))
 			return false;
 	}
 	return true;
 }
 
-static void event_name(const struct registry *r, const char *symbol, uint32_t n_sites,
-		       char name[EVENT_NAME_MAX])
+static void event_name(const char *symbol, uint32_t n_sites, char name[EVENT_NAME_MAX])
 {
 	size_t n = 0;
 
@@ -254,7 +249,7 @@ static void event_name(const struct registry *r, const char *symbol, uint32_t n_
 	name[n] = '\0';
 	if (isdigit((unsigned char)name[0]))
 		name[0] = '_';
-	for (unsigned k = 2; k < 10000 && !name_is_free(r, name, n_sites); k++)
+	for (unsigned k = 2; k < 10000 && !name_is_free(name, n_sites); k++)
 		snprintf(name + n, 16, "_x%u", k);
 }
 
@@ -265,16 +260,18 @@ static void event_name(const struct registry *r, const char *symbol, uint32_t n_
 static int add_point(struct registry *r, char kind, const char *event, const char *symbol,
 		     const char *path, uint64_t offset)
 {
-	char line[4400];
-	int n = snprintf(line, sizeof(line), "%c:" SHARED_GROUP "/%s %s:0x%" PRIx64 "\n",
-			 kind == SHARED_RETURN ? 'r' : 'p', event, path, offset);
+	const struct tracing_point point = { .group = SHARED_GROUP,
+					     .event = event,
+					     .path = path,
+					     .offset = offset,
+					     .is_return = kind == SHARED_RETURN };
 	int id;
 
-	if (in_kernel(r, event))
+	if (in_kernel(event))
 		return -EEXIST;
-	if (n >= (int)sizeof(line) || write(r->control_fd, line, (size_t)n) != n)
-		return -errno;
-	id = dynevent_perf_id(r->tracefs, SHARED_GROUP, event);
+	id = tracing_add(&point);
+	if (!id)
+		id = tracing_event_id(SHARED_GROUP, event);
 	if (id < 0)
 		return id;
 	*vec_add(&r->all) = (struct shared_probe){ .kind = kind,
@@ -302,7 +299,7 @@ static int add_function(struct registry *r, const struct planned *p)
 		return -EINVAL;
 	if (has_point(r, SHARED_ENTRY, path, entry))
 		return 0;
-	event_name(r, f->symbol, n_sites, name);
+	event_name(f->symbol, n_sites, name);
 	ret = add_point(r, SHARED_ENTRY, name, f->symbol, path, entry);
 	exit_name(exit, name, NO_SITE);
 	if (!ret && p->exit.mech == EXIT_RETURN)
@@ -345,16 +342,14 @@ int shared_add(const struct inspection *in, size_t *added, struct err *err)
 /* ---- removing ---- */
 
 /* Of that name there may be another by now, which is somebody else's. */
-static int erase(struct registry *r, const struct shared_probe *p)
+static int erase(const struct shared_probe *p)
 {
-	char line[160];
-	int n = snprintf(line, sizeof(line), "-:" SHARED_GROUP "/%s\n", p->event);
+	int ret;
 
-	if (dynevent_perf_id(r->tracefs, SHARED_GROUP, p->event) != (int)p->perf_id)
+	if (tracing_event_id(SHARED_GROUP, p->event) != (int)p->perf_id)
 		return 0;
-	if (write(r->control_fd, line, (size_t)n) == n || errno == ENOENT)
-		return 0;
-	return -errno;
+	ret = tracing_remove(SHARED_GROUP, p->event);
+	return ret == -ENOENT ? 0 : ret;
 }
 
 int shared_remove(const char *const *patterns, size_t n, size_t *removed, size_t *busy,
@@ -373,7 +368,7 @@ int shared_remove(const char *const *patterns, size_t n, size_t *removed, size_t
 	for (size_t i = 0; !ret && i < r.all.n; i++) {
 		struct shared_probe *p = &r.all.data[i], swap = *p;
 
-		if (wanted[i] && !erase(&r, p)) {
+		if (wanted[i] && !erase(p)) {
 			++*removed;
 			continue;
 		}

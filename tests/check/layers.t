@@ -119,7 +119,7 @@ libraries() {
 	EOR
 }
 
-includers() { # includers ROOT
+includers() { # includers ROOT [all: each library has a module]
 	local library pattern who
 	libraries | while read -r library pattern; do
 		who=$(cd "$1" && files "$1" '*.c' '*.h' | grep -v '^probes/bpf/' | grep -v ^tests/ |
@@ -128,14 +128,17 @@ includers() { # includers ROOT
 				if [ -e "${f%/*}/internal.h" ]; then echo "${f%/*}/"; else echo "$f"; fi
 			done |
 			sed 's|\(_[^/]*\)\?\.[ch]$||' | sort -u | paste -sd' ')
-		case $who in *' '*) echo "$library is included by more than one module: $who" ;; esac
+		case $who in
+		*' '*) echo "$library is included by more than one module: $who" ;;
+		"") [ "${2-}" ] && echo "$library is included by no module" ;;
+		esac
 	done
 }
 
 holds "the arrows between the layers" arrows "$top"
 holds "a folder includes lower floors, and what it may" uphill "$top"
 holds "internal.h is its folder's" internals "$top"
-holds "one library, one module that includes it" includers "$top"
+holds "one library, one module that includes it" includers "$top" all
 
 plant src/trace/a.h </dev/null
 plant analysis/a.h </dev/null
@@ -157,3 +160,4 @@ catches "another folder's internal.h" "analysis/result/i.c includes analysis/sta
 plant src/trace/z1.c <<<'#include <zstd.h>'
 plant src/trace/y.c <<<'# include <zstd.h>'
 catches "two modules with zstd" "zstd is included by more than one module" includers "$planted"
+catches "a library that nobody includes" "libtraceevent is included by no module" includers "$planted" all

@@ -18,6 +18,7 @@
 #include "base/err.h"
 #include "probes/kernel/dynevent.h"
 #include "probes/kernel/dynevent_session.h"
+#include "probes/kernel/tracing.h"
 #include "tests/vm/guest/tap.h"
 
 /* Blanks and '#' split and end the kernel's command lines. */
@@ -91,7 +92,7 @@ static struct dynevent_session *open_session(void)
 		printf("# %s\n", err.text);
 		exit(2);
 	}
-	snprintf(tracefs, sizeof(tracefs), "%s", s->tracefs);
+	snprintf(tracefs, sizeof(tracefs), "%s", tracing_directory());
 	snprintf(group, sizeof(group), "%s", s->group);
 	return s;
 }
@@ -121,7 +122,7 @@ static int open_event(struct dynevent *ev)
 
 static int foreign_open(const char *event)
 {
-	return dynevent_perf_open(dynevent_perf_id(tracefs, group, event), getpid(), 0, 1);
+	return dynevent_perf_open(tracing_event_id(group, event), getpid(), 0, 1);
 }
 
 static double now_ms(void)
