@@ -146,17 +146,44 @@ static enum standard_wait of_stack(struct threads *th, uint64_t stack)
 	return (enum standard_wait)wait;
 }
 
-static enum standard_wait of_call(const struct thread *t)
+/* The innermost traced function that it is in, NULL: none, or without a name. */
+static const struct meta_function *function_of(const struct thread *t)
 {
 	const struct meta *meta = t->all->meta;
 	const struct meta_function *f;
 
 	if (!t->n_open || t->open[t->n_open - 1].id >= meta->functions.n)
-		return STANDARD_NONE;
+		return NULL;
 	f = &meta->functions.data[t->open[t->n_open - 1].id];
-	if (!f->symbol || f->object >= meta->objects.n)
-		return STANDARD_NONE;
-	return standard_wait_of(meta->objects.data[f->object].path, f->symbol);
+	return f->symbol && f->object < meta->objects.n ? f : NULL;
+}
+
+static enum standard_wait of_call(const struct thread *t)
+{
+	const struct meta_function *f = function_of(t);
+
+	return f ? standard_wait_of(t->all->meta->objects.data[f->object].path, f->symbol)
+		 : STANDARD_NONE;
+}
+
+enum standard_release standard_release_in(const struct thread *t)
+{
+	static const struct {
+		const char *symbol;
+		enum standard_release release;
+	} releases[] = {
+		{ "pthread_cond_signal", RELEASE_ONE },
+		{ "pthread_cond_broadcast", RELEASE_ALL },
+		{ "cnd_signal", RELEASE_ONE },
+		{ "cnd_broadcast", RELEASE_ALL },
+	};
+	const struct meta_function *f = function_of(t);
+	const char *file = f ? text_base_name(t->all->meta->objects.data[f->object].path) : "";
+
+	for (size_t i = 0; f && i < sizeof(releases) / sizeof(releases[0]); i++)
+		if (is_named(plain(f->symbol), releases[i].symbol) && is_of(LIBC, file))
+			return releases[i].release;
+	return RELEASE_UNKNOWN;
 }
 
 static void tell_word(struct thread *t, enum standard_wait wait)

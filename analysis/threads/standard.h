@@ -30,6 +30,10 @@ enum standard_wait standard_wait_of(const char *object, const char *symbol);
 /* By the innermost frame that is in the table. */
 enum standard_wait standard_wait_in(const struct meta *meta, const struct meta_stack *stack);
 
+/* How a standard function that a thread is in releases those who wait at a condition. */
+enum standard_release { RELEASE_UNKNOWN, RELEASE_ONE, RELEASE_ALL };
+enum standard_release standard_release_in(const struct thread *t);
+
 /* Whether that is the path of one of the libraries whose functions are known. */
 bool standard_is_library(const char *object);
 

@@ -314,6 +314,7 @@ void sleep_wake(struct thread *t, struct thread *waker, bool inside, const struc
 		futexes_wake(&t->all->futexes, s->word, s->waker, r->time_ns);
 	if (s->word != SLEEP_NOBODY && s->waker != SLEEP_NOBODY) {
 		note_release(waker, s->word, r->time_ns);
+		futexes_released_by(&t->all->futexes, s->word, standard_release_in(waker));
 		note_awoken(t);
 	}
 	judge(t->all, s, r->time_ns);

@@ -229,6 +229,12 @@ uint32_t futexes_first_releaser(const struct futexes *w, uint32_t i)
 	return word ? word->first_waker : UINT32_MAX;
 }
 
+void futexes_released_by(struct futexes *w, uint32_t i, enum standard_release release)
+{
+	w->all.data[i].by_one += release == RELEASE_ONE;
+	w->all.data[i].by_all += release == RELEASE_ALL;
+}
+
 void futexes_last_act(struct futexes *w, uint32_t i)
 {
 	w->all.data[i].last_acts++;
@@ -310,14 +316,25 @@ bool word_is_end(const struct word *word)
 	       (!is_state(word) && share(word->last_acts, word->releases) > 0.5);
 }
 
+/* Rounds release more than one, or with a function that releases all: then those of two threads,
+ * too, if each round holds all that ever wait but the one that comes last. */
+static bool releases_all(const struct word *word)
+{
+	uint64_t rounds = word->rounds + (word->round_size > 0);
+
+	if (share(word->shared_rounds, word->rounds) >= 0.5)
+		return true;
+	return word->by_all >= 3 && share(word->by_one, word->by_all) <= 0.1 &&
+	       share(word->releases, rounds) >= 0.8 * (word->waiters - 1);
+}
+
 /* All who wait are released at once, by one who waits there in other rounds. */
 static bool gathers(const struct word *word)
 {
 	uint64_t rounds = word->rounds + (word->round_size > 0);
 
 	return rounds >= 3 && word->waiters > 1 &&
-	       share(word->own_releases, word->releases) > 0.8 &&
-	       share(word->shared_rounds, word->rounds) >= 0.5 &&
+	       share(word->own_releases, word->releases) > 0.8 && releases_all(word) &&
 	       share(word->full_rounds + (word->round_size > 0), rounds) >= 0.9;
 }
 

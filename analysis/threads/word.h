@@ -58,6 +58,7 @@ struct word {
 	uint64_t again, moved; /* waits of threads that waited before; with another value then */
 	uint32_t first_value, last_value;
 	uint64_t releases, own_releases; /* by threads; by those that wait there too */
+	uint64_t by_one, by_all;	 /* of them: in functions that release one waiter, or all */
 	uint32_t waiters;		 /* different threads */
 	/* Releases by one thread with no new wait between them are one round. */
 	uint64_t rounds, full_rounds, shared_rounds; /* full: nobody was left waiting */
@@ -112,6 +113,8 @@ uint32_t futexes_releaser(const struct futexes *w, uint32_t word);
 /* The same of the thread that did so first; one that was released only once, as by a program that
  * ends, may be no more than a clock: UINT32_MAX. */
 uint32_t futexes_first_releaser(const struct futexes *w, uint32_t word);
+/* The latest release was made in a function that releases so many. */
+void futexes_released_by(struct futexes *w, uint32_t word, enum standard_release release);
 /* By what is known so far. */
 struct word_judgement word_judge(const struct word *word);
 /* The thread that released it then has ended since, with nothing else to do. */

@@ -234,6 +234,12 @@ const char *blocking_release(const char *symbol)
 		{ "pthread_rwlock_wrlock", "pthread_rwlock_unlock" },
 		{ "pthread_spin_lock", "pthread_spin_unlock" },
 		{ "mtx_lock", "mtx_unlock" },
+		/* that all are released, not one, tells a barrier */
+		{ "pthread_cond_wait", "pthread_cond_broadcast" },
+		{ "pthread_cond_timedwait", "pthread_cond_broadcast" },
+		{ "pthread_cond_clockwait", "pthread_cond_broadcast" },
+		{ "cnd_wait", "cnd_broadcast" },
+		{ "cnd_timedwait", "cnd_broadcast" },
 	};
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)

@@ -262,6 +262,47 @@ static void a_condition_that_gathers(void **state)
 }
 
 /* Condition's waiters queue for its mutex too, with the stack of the condition's function. */
+/* Two that meet, in any order: all are released, as the last to arrive does; not one. */
+static void a_condition_that_two_meet_at(void **state)
+{
+	static const struct {
+		enum standard_release release;
+		enum word_class class;
+	} cases[] = { { RELEASE_ALL, WORD_BARRIER },
+		      { RELEASE_ONE, WORD_CONDITION },
+		      { RELEASE_UNKNOWN, WORD_CONDITION } };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct futexes f = { 0 };
+
+		for (unsigned round = 0; round < 20; round++) {
+			uint32_t first = round / 2 % 2; /* twice the one, twice the other */
+
+			wait_on(&f, first, BITSET, 0);
+			told(&f, STANDARD_CONDITION);
+			wake(&f, !first);
+			futexes_released_by(&f, 0, cases[i].release);
+		}
+		is_word(&f, cases[i].class, 0.5);
+	}
+}
+
+/* A condition whose waiters are all told, but never all wait: workers that tell of new work. */
+static void a_condition_that_all_are_told_of(void **state)
+{
+	struct futexes f = { 0 };
+
+	(void)state;
+	for (unsigned round = 0; round < 40; round++) {
+		wait_on(&f, round % 8, BITSET, 0);
+		told(&f, STANDARD_CONDITION);
+		wake(&f, (round + 3) % 8);
+		futexes_released_by(&f, 0, RELEASE_ALL);
+	}
+	is_word(&f, WORD_LOCK, 0.5);
+}
+
 static void a_mutex_of_a_condition(void **state)
 {
 	struct futexes f = { 0 };
@@ -331,6 +372,8 @@ int main(void)
 		cmocka_unit_test(a_condition_that_is_handed_to_and_fro),
 		cmocka_unit_test(a_condition_that_three_take_in_turn),
 		cmocka_unit_test(a_condition_that_gathers),
+		cmocka_unit_test(a_condition_that_two_meet_at),
+		cmocka_unit_test(a_condition_that_all_are_told_of),
 		cmocka_unit_test(a_mutex_of_a_condition),
 		cmocka_unit_test(functions_count_in_their_own_library),
 		cmocka_unit_test(a_stack_s_innermost_one_counts),
