@@ -13,7 +13,7 @@
 
 void result_notice(struct result *res, const char *text)
 {
-	*vec_add(&res->notices) = xstrdup(text);
+	*vec_add(&res->notices) = (struct notice){ .text = xstrdup(text) };
 }
 
 static void notice_to(void *res, const char *text)
@@ -31,6 +31,19 @@ void result_count_notice(struct result *res, uint64_t count, const char *one, co
 	line = xasprintf("%s %s", text_count(number, count), count == 1 ? one : many);
 	result_notice(res, line);
 	free(line);
+}
+
+#define FEW_CALLS 0.01 /* of all: what is said of fewer calls changes no score that is shown */
+
+/* The same of calls. */
+static void calls_notice(struct result *res, uint64_t count, const char *one, const char *many)
+{
+	size_t before = res->notices.n;
+
+	result_count_notice(res, count, one, many);
+	if (res->notices.n > before)
+		vec_last(&res->notices)->small =
+			(double)count < FEW_CALLS * (double)res->calls.entries;
 }
 
 /* Of entries and exits; what is lost counts those of the scheduler as well. */
@@ -185,8 +198,10 @@ void result_find_notices(struct result *res)
 	const struct sci *s = &res->sci;
 	uint64_t overflow = 0;
 
-	vec_for_each (&res->meta->notices, const struct meta_notice, n)
+	vec_for_each (&res->meta->notices, const struct meta_notice, n) {
 		result_notice(res, n->text ? n->text : "");
+		vec_last(&res->notices)->small = n->code && !strcmp(n->code, "few-lost-samples");
+	}
 	if (!res->meta->end.present && !res->windowed && !res->damage)
 		result_notice(res,
 			      "the recording has no end: its recorder was killed, the last second "
@@ -201,18 +216,17 @@ void result_find_notices(struct result *res)
 	calibration_notice(res);
 	vec_for_each (&res->blocks, const struct block, b)
 		overflow += b->shapes_overflow;
-	result_count_notice(
-		res, s->ends[CALL_NEGATIVE],
-		"call ends before it begins by its CPUs' clocks; it is not timed",
-		"calls end before they begin by their CPUs' clocks; they are not timed");
-	result_count_notice(
+	calls_notice(res, s->ends[CALL_NEGATIVE],
+		     "call ends before it begins by its CPUs' clocks; it is not timed",
+		     "calls end before they begin by their CPUs' clocks; they are not timed");
+	calls_notice(
 		res, s->ends[CALL_UNWOUND] - markers_unended(&res->calls),
 		"call has no exit (unwound, or beyond 64 nested returns); it is not timed",
 		"calls have no exit (unwound, or beyond 64 nested returns); they are not timed");
 	markers_say_faults(&res->calls, res->meta, notice_to, res);
-	result_count_notice(res, s->ends[CALL_LOST],
-			    "call was open when records were lost; it is not timed",
-			    "calls were open when records were lost; they are not timed");
+	calls_notice(res, s->ends[CALL_LOST],
+		     "call was open when records were lost; it is not timed",
+		     "calls were open when records were lost; they are not timed");
 	result_count_notice(
 		res, res->calls.uncounted_losses,
 		"stretch lost records nobody counted: lost records are more than shown",

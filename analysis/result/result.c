@@ -434,8 +434,8 @@ void result_untold(const struct result *res, struct untold_functions *out)
 
 void result_release(struct result *res)
 {
-	vec_for_each (&res->notices, char *, n)
-		free(*n);
+	vec_for_each (&res->notices, struct notice, n)
+		free(n->text);
 	vec_release(&res->notices);
 	vec_release(&res->threads);
 	free(res->waits_lost_ns);

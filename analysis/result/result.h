@@ -47,6 +47,12 @@ struct result_options {
 	bool interrupted; /* result_scan(): Ctrl-C; to_ns is where it was, for what reads again */
 };
 
+/* A sentence of the recorder or of the analysis. */
+struct notice {
+	char *text;
+	bool small; /* it is of so little that all else can be read without it */
+};
+
 struct result_thread {
 	const struct thread *thread;
 	uint64_t observed_ns;
@@ -76,8 +82,8 @@ struct result {
 		VEC(struct result_thread)
 	} threads;
 	struct {
-		VEC(char *)
-	} notices;	    /* sentences of the recorder and of the analysis */
+		VEC(struct notice)
+	} notices;
 	uint64_t probed_ns; /* of duration_ns: from the first probes on, without pauses of bursts */
 	uint64_t duration_ns, window_from_ns, window_to_ns; /* window: since the start */
 	bool windowed;

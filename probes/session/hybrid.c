@@ -409,6 +409,7 @@ static void tell_unnamed(struct session *s)
 static void tell_lost(struct session *s)
 {
 	uint64_t lost = sampler_lost(&s->hybrid.sampler), kept = s->hybrid.profile.total_samples;
+	bool many = (double)lost > LOST_SAID * (double)(lost + kept);
 	char samples[TEXT_NUMBER], words[256];
 
 	if (!lost)
@@ -417,9 +418,9 @@ static void tell_lost(struct session *s)
 		 "%s of what is hot found no room in a ring: functions were chosen by the other "
 		 "%" PRIu64,
 		 text_counted(samples, lost, "sample"), kept);
-	if ((double)lost > LOST_SAID * (double)(lost + kept))
+	if (many)
 		log_notice("%s", words);
-	session_note(s, "lost-samples", words);
+	session_note(s, many ? "lost-samples" : "few-lost-samples", words);
 }
 
 /* When functions were chosen there were few samples, or none yet. */

@@ -128,8 +128,8 @@ static struct json *notices_json(const struct result *res)
 
 	if (res->damage)
 		json_add_string(j, res->damage);
-	vec_for_each (&res->notices, char *, n)
-		json_add_string(j, *n);
+	vec_for_each (&res->notices, const struct notice, n)
+		json_add_string(j, n->text);
 	return j;
 }
 

@@ -146,7 +146,7 @@ static void first_notices(const struct result *res, struct text *out)
 {
 	for (size_t i = 0; i < res->notices.n && i < FIRST_NOTICES; i++) {
 		text_add(out, "<p>");
-		html_text(out, res->notices.data[i]);
+		html_text(out, res->notices.data[i].text);
 		text_add(out, "</p>\n");
 	}
 }
@@ -268,7 +268,7 @@ static void notes(const struct view *v, struct text *out)
 	if (res->damage)
 		html_item(out, res->damage);
 	for (size_t i = 0; i < res->notices.n && i < HTML_NOTES_MAX; i++)
-		html_item(out, res->notices.data[i]);
+		html_item(out, res->notices.data[i].text);
 	if (!isnan(res->coverage)) {
 		text_add(out, "<li>Traced blocks cover ");
 		html_exact(out, "coverage", res->coverage, 100, "%.0f%%");

@@ -11,6 +11,7 @@
 #include "analysis/result/result.h"
 #include "analysis/score/callstack.h"
 #include "analysis/score/marker.h"
+#include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
 #include "base/text.h"
 #include "report/block/stacks.h"
@@ -49,7 +50,8 @@ static void short_name(const char *s, struct text *out)
 	text_release(&name);
 }
 
-/* A lock is a place in memory, a sequence no single function. */
+/* A lock is a place in memory, a sequence no single function. A bare address says nothing but in
+ * its row. */
 static void name(const struct block *b, struct text *out)
 {
 	char buf[NAME_BYTES], sequence[4 * SEQUENCE_COLUMNS + 1];
@@ -61,18 +63,19 @@ static void name(const struct block *b, struct text *out)
 			 text_shortened(sequence, sizeof(sequence), b->name, SEQUENCE_COLUMNS));
 	else
 		short_name(b->name, out);
-	if (b->key && block_is_call(b))
+	if (b->key && block_is_call(b) && strncmp(b->key, "0x", 2) != 0)
 		text_printf(out, " %s", text_printable(buf, sizeof(buf), b->key));
 }
 
-static void place(const struct block *b, struct text *out)
+static void place(const struct meta *meta, const struct block *b, struct text *out)
 {
 	char file[128];
 
 	name(b, out);
 	if (b->kind == BLOCK_LOCK || b->kind == BLOCK_SEQUENCE)
 		return;
-	if (b->function && b->function->file && *b->function->file && b->function->line)
+	if (b->function && b->function->file && *b->function->file && b->function->line &&
+	    !standard_is_library(meta_object(meta, b->function->object)->path))
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), text_base_name(b->function->file)),
 			    b->function->line);
@@ -224,7 +227,7 @@ static void called_from(const struct result *res, const struct block *b, struct 
 	if (!caller)
 		return;
 	text_add(out, caller->kind == BLOCK_MARKER ? ", inside of " : ", called from ");
-	place(caller, out);
+	place(res->meta, caller, out);
 }
 
 static const char *unit(const struct block *b)
@@ -243,7 +246,7 @@ void text_headline(const struct result *res, const struct block *b, struct text 
 			    b->function ? "in" : "outside every traced function, in");
 	else
 		text_printf(out, "Slow %ss of ", unit(b));
-	place(b, out);
+	place(res->meta, b, out);
 	called_from(res, b, out);
 	text_add(out, !story || (kind && kind->plural) ? " cost" : " costs");
 }

@@ -222,8 +222,9 @@ void text_header(const struct view *v, struct text *out)
 	coverage_line(v, out);
 	if (v->result->damage)
 		note(v, v->result->damage, out);
-	vec_for_each (&v->result->notices, char *, n)
-		note(v, *n, out);
+	vec_for_each (&v->result->notices, const struct notice, n)
+		if (v->all || !n->small)
+			note(v, n->text, out);
 }
 
 #define MOST 0.5 /* of the threads' time outside of all blocks: worth a sentence */

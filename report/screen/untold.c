@@ -6,6 +6,7 @@
 #include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
 #include "analysis/threads/handout.h"
+#include "analysis/threads/standard.h"
 #include "base/text.h"
 #include "report/block/view.h"
 #include "report/table/table.h"
@@ -63,7 +64,8 @@ static void name_function(const struct untold_function *f, struct text *out)
 					   NAME_COLUMNS));
 	else
 		text_add(out, text_shortened(name, sizeof(name), frame->symbol, NAME_COLUMNS));
-	if (*frame->symbol && frame->file && *frame->file && line)
+	if (*frame->symbol && frame->file && *frame->file && line &&
+	    !standard_is_library(frame->object))
 		text_printf(out, " (%s:%u)",
 			    text_printable(file, sizeof(file), text_base_name(frame->file)), line);
 	text_printf(out, " %.0f%%", 100 * f->share);

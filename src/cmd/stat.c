@@ -191,7 +191,7 @@ static void on_drained(void *ctx, uint64_t until_ns)
 static void note_joined(struct watch *w)
 {
 	if (w->joined_ns)
-		*vec_add(&w->result.notices) = xasprintf(
+		vec_add(&w->result.notices)->text = xasprintf(
 			"functions joined after %.1f s: the sums are of the time from then on",
 			(double)(w->joined_ns - w->result.meta->session.start_ns) / 1e9);
 }

@@ -342,7 +342,7 @@ static void an_interrupt_ends_the_reading(void **state)
 	assert_true(l.result.windowed);
 	assert_true(l.result.duration_ns > 0);
 	assert_int_equal(l.result.end_ns, l.result.start_ns + l.result.duration_ns);
-	assert_non_null(strstr(l.result.notices.data[0], "interrupted"));
+	assert_non_null(strstr(l.result.notices.data[0].text, "interrupted"));
 	unload(&l);
 	text_release(&text);
 }
@@ -371,7 +371,7 @@ static void an_interrupt_ends_the_next_reading_there(void **state)
 	assert_int_equal(result_read(&again, l.reader, &o, NULL), 0);
 	assert_in_range(again.calls.entries, 50, 50 + 32);
 	assert_true(again.interrupted);
-	assert_string_equal(again.notices.data[0], result_interrupted);
+	assert_string_equal(again.notices.data[0].text, result_interrupted);
 	result_release(&again);
 	unload(&l);
 	text_release(&text);
