@@ -65,9 +65,10 @@ bless: test-parts
 # $(1): the program that does it, $(2): what is missing without it
 part = @test -x $(1) || { echo "make $@: $(2) (no $(1))" >&2; exit 1; }
 
-bench: ispot microbench build/bench/trace_speed build/bench/cluster_speed build/bench/points
+# PARTS: of the measurements only these, as tests/bench/run names them
+bench: ispot microbench build/bench/trace_speed build/bench/cluster_speed build/bench/points build/bench/ring_speed
 	$(call part,tests/bench/run,no benchmark beside perf and bpftrace yet; ./ispot bench measures ispot alone)
-	$(SUDO) tests/bench/run
+	$(SUDO) tests/bench/run $(PARTS)
 
 # PARTS: of the experiments only these, as tests/paper/run names them
 paper: ispot microbench
