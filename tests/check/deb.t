@@ -33,6 +33,10 @@ holds "all of it root's" others
 ok "it names the libraries it needs" loud libdw dpkg-deb -f "$package" Depends
 ok "and has the program's version" [ "$(dpkg-deb -f "$package" Version)" = "$version" ]
 dpkg-deb -x "$package" "$planted/root"
+beside() { # what README shows and is not beside it
+	grep -oE '\]\([^)#:]+\)' "$1/README.md" | tr -d '])(' | while read -r f; do [ -e "$1/$f" ] || echo "$f"; done
+}
+holds "README's pictures are beside it" beside "$planted/root/usr/share/doc/ispot"
 ok "what is in it runs" loud "ispot $version" "$planted/root/usr/bin/ispot" --version
 if command -v lintian >/dev/null; then
 	complaints() { lintian --fail-on none "$1" 2>/dev/null | grep '^[EW]:'; }

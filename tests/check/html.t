@@ -28,6 +28,7 @@ for golden in callsites sites loss burst keys; do
 	"$ISPOT" dump --from-text "tests/golden/$golden.trace" -o "$work/$golden.data"
 	"$ISPOT" report -i "$work/$golden.data" --html "$work/$golden.html"
 done
+"$ISPOT" report -i "$work/hostile.data" --by transition --html "$work/graph.html"
 
 # Two thousand functions with long names full of markup, of a hundred calls each, in 300 threads
 # named alike, with losses all along, stacks of many frames, notices and functions not traced.
@@ -212,6 +213,8 @@ ok "on which losses are gaps" grep -q '<rect class="gap"' "$work/loss.html"
 ok "and the pauses of bursts" grep -q '<rect class="pause"' "$work/burst.html"
 ok "calls that are split by arguments are told apart" grep -q '>write fd=3 count=' "$work/keys.html"
 ok "names that are markup stay text" silent parsed "$work/hostile.html"
+ok "and in the graph of transitions" silent parsed "$work/graph.html"
+ok "which has their boxes" grep -q 'class="state"' "$work/graph.html"
 ok "and are shown" grep -q '&lt;script&gt;alert(2)&lt;/script&gt;' "$work/hostile.html"
 # Nothing was recorded: a page has fewer parts, none that is empty.
 "$ISPOT" dump --from-text tests/golden/empty.trace -o "$work/empty.data"

@@ -28,6 +28,13 @@ for golden in svc callsites sites loss burst keys; do
 	accessible "$golden"
 done
 
+# and the graph of what threads do after what
+for states in function sequence; do
+	"$ISPOT" dump --from-text tests/golden/transition.trace -o "$work/graph.data"
+	"$ISPOT" report -i "$work/graph.data" --by transition --states $states --html "$work/graph-$states.html"
+	accessible graph-$states
+done
+
 # and what divergent executions called
 for golden in outliers calltree; do
 	"$ISPOT" dump --from-text "tests/golden/$golden.trace" -o "$work/$golden.data"

@@ -32,4 +32,8 @@ holds "all of it root's" others
 ok "it names the libraries it needs" loud 'libdw.so.1' rpm -qp --requires "$package"
 ok "and has the program's version" [ "$(rpm -qp --qf '%{VERSION}' "$package")" = "$version" ]
 rpm2archive "$package" && tar -xzf "$package.tgz" -C "$planted"
+beside() { # what README shows and is not beside it
+	grep -oE '\]\([^)#:]+\)' "$1/README.md" | tr -d '])(' | while read -r f; do [ -e "$1/$f" ] || echo "$f"; done
+}
+holds "README's pictures are beside it" beside "$(dirname "$(find "$planted/usr/share/doc" -name README.md)")"
 ok "what is in it runs" loud "ispot $version" "$planted/usr/bin/ispot" --version
