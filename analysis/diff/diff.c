@@ -128,15 +128,18 @@ static void match_all(const struct diff *diff, struct matches *m)
 
 /* ---- one block on one side ---- */
 
+static double calls_of(const struct block *b)
+{
+	return b->estimated_calls == BLOCK_NONE ? (double)b->timed_calls
+						: (double)b->estimated_calls;
+}
+
 /* What the change of the fastest call adds to an excess that is linear in it. */
 static double rescored(const struct block *b, uint64_t excess_ns, uint64_t own_min, uint64_t min)
 {
-	double calls = b->estimated_calls == BLOCK_NONE ? (double)b->timed_calls
-							: (double)b->estimated_calls;
-
 	if (excess_ns == BLOCK_NONE || own_min == BLOCK_NONE || min == BLOCK_NONE)
 		return NAN;
-	return (double)excess_ns + (calls + (double)b->open_calls) * (double)(own_min - min);
+	return (double)excess_ns + (calls_of(b) + (double)b->open_calls) * (double)(own_min - min);
 }
 
 static void add_half(struct diff_half *h, const struct diff_match *m, uint64_t min,
@@ -156,6 +159,7 @@ static void add_half(struct diff_half *h, const struct diff_match *m, uint64_t m
 		h->total_ns += b->total_ns;
 	h->sci += b->observed_ns ? excess / (double)b->observed_ns : NAN;
 	h->lost_threads += own / (double)m->run->result.probed_ns;
+	h->own_ns += own_min == BLOCK_NONE ? NAN : own + calls_of(b) * (double)own_min;
 }
 
 static void end_half(struct diff_half *h, size_t runs)
@@ -163,6 +167,7 @@ static void end_half(struct diff_half *h, size_t runs)
 	h->mean_ns = h->timed_calls ? (double)h->total_ns / (double)h->timed_calls : NAN;
 	h->sci /= (double)runs;
 	h->lost_threads /= (double)runs;
+	h->own_ns /= (double)runs;
 	h->calls /= runs;
 	h->total_ns /= runs;
 }
@@ -280,12 +285,12 @@ static void compare(struct diff *diff, const struct diff_match *m, size_t n, dou
 
 static double weight(const struct diff_block *b)
 {
-	double change = b->half[1].lost_threads - b->half[0].lost_threads;
+	double moved = diff_moved_ns(b);
 
-	return isnan(change) ? -1 : fabs(change);
+	return isnan(moved) ? -1 : fabs(moved);
 }
 
-/* Changes first, then by how much lost time moved. */
+/* Changes first, then by how much thread time they won or lost. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct diff_block *x = a, *y = b;
@@ -309,16 +314,27 @@ static void compare_all(struct diff *diff, const struct matches *m)
 	vec_sort(&diff->blocks, by_weight);
 }
 
+/* By -d, --max-size or Ctrl-C, or on an attach. */
+static bool was_timed(const struct meta *meta)
+{
+	return meta->session.attached || (meta->end.present && *meta->end.reason &&
+					  strcmp(meta->end.reason, "command ended") != 0);
+}
+
 static void add_totals(struct diff *diff)
 {
 	for (unsigned side = 0; side < DIFF_SIDES; side++) {
-		vec_for_each (&diff->runs[side], const struct diff_run, run) {
-			double duration = (double)run->result.duration_ns;
+		double n = (double)diff->runs[side].n;
 
-			diff->duration_ns[side] += duration / (double)diff->runs[side].n;
-			diff->lost_threads[side] += (double)run->result.lost_ns /
-						    (double)run->result.probed_ns /
-						    (double)diff->runs[side].n;
+		vec_for_each (&diff->runs[side], const struct diff_run, run) {
+			const struct result *res = &run->result;
+
+			diff->duration_ns[side] += (double)res->duration_ns / n;
+			diff->threads_ns[side] += (double)res->threads_ns / n;
+			diff->lost_ns[side] += (double)res->lost_ns / n;
+			diff->lost_threads[side] +=
+				(double)res->lost_ns / (double)res->probed_ns / n;
+			diff->timed |= was_timed(res->meta);
 		}
 	}
 }
@@ -362,6 +378,11 @@ void diff_release(struct diff *diff)
 const struct diff_change *diff_decisive(const struct diff_block *b)
 {
 	return b->by_typical ? &b->typical : b->by_whole ? &b->whole : &b->mean;
+}
+
+double diff_moved_ns(const struct diff_block *b)
+{
+	return b->half[DIFF_AFTER].own_ns - b->half[DIFF_BEFORE].own_ns;
 }
 
 double diff_growth(const struct diff_block *b)

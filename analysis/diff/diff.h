@@ -66,6 +66,7 @@ struct diff_half {
 	double seen_ns;	    /* what is compared: mean of the runs, without waiting for a CPU */
 	double cpu_wait_ns; /* that wait, a call */
 	double sci, lost_threads; /* against the common fastest call */
+	double own_ns;		  /* all its calls, without traced callees */
 	bool idle;		  /* waited for work in each of them */
 };
 
@@ -95,8 +96,11 @@ struct diff {
 	} runs[DIFF_SIDES];
 	struct {
 		VEC(struct diff_block)
-	} blocks; /* largest change of lost time first */
-	double duration_ns[DIFF_SIDES], lost_threads[DIFF_SIDES]; /* means over the recordings */
+	} blocks; /* changes first, those that won or lost most thread time before others */
+	/* means over the recordings */
+	double duration_ns[DIFF_SIDES], lost_threads[DIFF_SIDES];
+	double threads_ns[DIFF_SIDES], lost_ns[DIFF_SIDES];
+	bool timed; /* some recording was ended by the clock: its duration says nothing */
 };
 
 #define DIFF_LEVEL	 0.01 /* chance of one false change, all blocks together */
@@ -113,6 +117,9 @@ void diff_release(struct diff *diff);
 
 /* What the verdict rests on: of a block that does not change, the mean. */
 const struct diff_change *diff_decisive(const struct diff_block *b);
+
+/* Thread time that the block takes more than before, without its traced callees; NAN: not known. */
+double diff_moved_ns(const struct diff_block *b);
 
 /* How much a slower or new block's SCI has grown, NAN: it has not. */
 double diff_growth(const struct diff_block *b);

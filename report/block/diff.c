@@ -20,23 +20,121 @@ static const char *const side_names[DIFF_SIDES] = { "before", "after" };
 
 /* ---- text ---- */
 
-static void print_side(const struct diff *diff, enum diff_side side, struct text *out)
-{
-	const struct meta_session *s = &diff->runs[side].data[0].result.meta->session;
-	size_t n = diff->runs[side].n;
-	char command[48], time[TEXT_NUMBER];
-
-	text_printable(command, sizeof(command), s->command && *s->command ? s->command : "attach");
-	text_printf(out, "%-7s %zu recording%s of %s, %s, %.2f threads lost\n", side_names[side], n,
-		    n == 1 ? "" : "s", text_time(time, (uint64_t)diff->duration_ns[side]), command,
-		    diff->lost_threads[side]);
-}
-
 static void time_or_na(struct text *out, double ns)
 {
 	char time[TEXT_NUMBER];
 
 	text_add(out, isnan(ns) ? "n/a" : text_time(time, (uint64_t)(ns + 0.5)));
+}
+
+static void cell_time(struct table *t, double ns, unsigned width)
+{
+	struct text cell = { 0 };
+
+	time_or_na(&cell, ns);
+	table_right(t, cell.s, width);
+	text_release(&cell);
+}
+
+static double lost_share(const struct diff *diff, enum diff_side side)
+{
+	return diff->threads_ns[side] > 0 ? diff->lost_ns[side] / diff->threads_ns[side] : 0;
+}
+
+static double run_time_change(const struct diff *diff)
+{
+	return diff->duration_ns[DIFF_AFTER] / diff->duration_ns[DIFF_BEFORE] - 1;
+}
+
+static void print_sides(const struct diff_view *v, struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	const struct diff *diff = v->diff;
+
+	table_style(&t, TABLE_BOLD);
+	table_left(&t, "", 6);
+	table_right(&t, "RECORDED", 8);
+	table_right(&t, "THREAD TIME", 11);
+	table_right(&t, "LOST", 6);
+	table_right(&t, "SHARE", 6);
+	table_last(&t, " COMMAND");
+	for (unsigned side = 0; side < DIFF_SIDES; side++) {
+		const struct meta_session *s = &diff->runs[side].data[0].result.meta->session;
+		char command[NAME_BYTES], share[TEXT_NUMBER];
+		struct text what = { 0 };
+		size_t n = diff->runs[side].n;
+
+		table_left(&t, side_names[side], 6);
+		cell_time(&t, diff->duration_ns[side], 8);
+		cell_time(&t, diff->threads_ns[side], 11);
+		cell_time(&t, diff->lost_ns[side], 6);
+		table_right(&t, text_share(share, lost_share(diff, side)), 6);
+		text_printf(&what, " %s",
+			    text_printable(command, sizeof(command),
+					   s->command && *s->command ? s->command : "attached"));
+		if (n > 1)
+			text_printf(&what, ", mean of %zu", n);
+		table_last(&t, what.s);
+		text_release(&what);
+	}
+}
+
+#define LOST_LEAST 0.005 /* of thread time: less is not worth calling a change */
+
+static void say_lost(const struct diff *diff, struct text *out)
+{
+	double before = lost_share(diff, DIFF_BEFORE), after = lost_share(diff, DIFF_AFTER);
+	char a[TEXT_NUMBER], b[TEXT_NUMBER];
+
+	text_share(a, before);
+	text_share(b, after);
+	if (fabs(after - before) < LOST_LEAST)
+		text_printf(out, "Lost time stays at %s of thread time.", b);
+	else
+		text_printf(out, "Lost time %s from %s to %s of thread time.",
+			    after > before ? "grows" : "falls", a, b);
+}
+
+/* Where the clock ended a recording its duration was chosen. */
+static void say_run_time(const struct diff *diff, struct text *out)
+{
+	double change = run_time_change(diff);
+	char a[TEXT_NUMBER], b[TEXT_NUMBER];
+
+	if (diff->timed || isnan(change))
+		return;
+	text_time(a, (uint64_t)diff->duration_ns[DIFF_BEFORE]);
+	text_time(b, (uint64_t)diff->duration_ns[DIFF_AFTER]);
+	if (fabs(change) < DIFF_LEAST)
+		text_printf(out, " The run takes %s, as before.", b);
+	else
+		text_printf(out, " The run takes %s instead of %s, %.0f%% %s.", b, a,
+			    100 * fabs(change), change > 0 ? "more" : "less");
+}
+
+#define MUCH	  0.05 /* of run time: somebody has to account for it */
+#define ACCOUNTED 0.5
+
+/* What the changes that were found say of the change of the whole. */
+static void say_unaccounted(const struct diff *diff, struct text *out)
+{
+	double change = run_time_change(diff), moved = 0;
+	double all = diff->threads_ns[DIFF_AFTER] - diff->threads_ns[DIFF_BEFORE];
+	char share[TEXT_NUMBER];
+	unsigned n = 0;
+
+	if (diff->timed || isnan(change) || fabs(change) < MUCH || !(fabs(all) > 0))
+		return;
+	vec_for_each (&diff->blocks, const struct diff_block, b)
+		if (b->verdict <= DIFF_FASTER && !isnan(diff_moved_ns(b))) {
+			moved += diff_moved_ns(b);
+			n++;
+		}
+	if (!n || moved / all < LOST_LEAST)
+		text_add(out, " No traced function accounts for that.");
+	else if (moved / all < ACCOUNTED)
+		text_printf(out, " Traced functions account for %s of that.",
+			    text_share(share, moved / all));
 }
 
 static const char *named(const struct diff_block *b, char buf[NAME_BYTES])
@@ -68,10 +166,7 @@ static void say_change(const struct diff_block *b, struct text *out)
 		    c->ratio > 0 ? "more" : "less", 100 * (c->ratio > 0 ? c->low : -c->high),
 		    100 * (c->ratio > 0 ? c->high : -c->low));
 	if (b->by_whole)
-		text_add(out, ", as it waits for a CPU");
-	if (!isnan(b->half[0].sci) && !isnan(b->half[1].sci))
-		text_printf(out, "; its SCI goes from %.2f to %.2f", b->half[DIFF_BEFORE].sci,
-			    b->half[DIFF_AFTER].sci);
+		text_add(out, ", because it waits for a CPU");
 	text_add(out, ".");
 }
 
@@ -90,25 +185,21 @@ static void conclude(const struct diff_view *v, struct text *out)
 	size_t changed = count(diff, DIFF_SLOWER) + count(diff, DIFF_FASTER);
 	struct text line = { 0 };
 
+	say_lost(diff, &line);
+	say_run_time(diff, &line);
+	say_unaccounted(diff, &line);
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
 	if (changed)
 		say_change(&diff->blocks.data[0], &line);
 	if (!changed)
-		text_add(&line, "No block changes beyond the noise.");
+		text_add(&line, "No traced function changes beyond the noise.");
 	else if (changed == 1)
-		text_add(&line, " No other block changes beyond the noise.");
+		text_add(&line, " No other traced function changes beyond the noise.");
 	else
-		text_printf(&line, " %zu more blocks change.", changed - 1);
+		text_printf(&line, " %zu more change.", changed - 1);
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
-}
-
-static void cell_time(struct table *t, double ns, unsigned width)
-{
-	struct text cell = { 0 };
-
-	time_or_na(&cell, ns);
-	table_right(t, cell.s, width);
-	text_release(&cell);
 }
 
 static void cell(struct table *t, const char *format, double value, unsigned width)
@@ -124,22 +215,34 @@ static double known_ns(uint64_t ns)
 	return ns == BLOCK_NONE ? NAN : (double)ns;
 }
 
-static void print_head(struct table *t)
+static void print_head(const struct diff_view *v, struct table *t)
 {
 	static const struct {
 		const char *head;
 		unsigned width;
-	} heads[] = { { "SCI", 5 }, { "after", 5 }, { "mean", 6 },   { "after", 6 },
-		      { "min", 6 }, { "after", 6 }, { "change", 7 }, { "noise", 5 } };
+		bool all; /* with -v */
+	} heads[] = { { "TIME", 7, false },   { "MEAN", 6, false },  { "AFTER", 6, false },
+		      { "CHANGE", 7, false }, { "NOISE", 5, false }, { "MIN", 6, true },
+		      { "AFTER", 6, true },   { "SCI", 5, true },    { "AFTER", 5, true } };
 
 	table_style(t, TABLE_BOLD);
 	for (unsigned i = 0; i < sizeof(heads) / sizeof(heads[0]); i++)
-		table_right(t, heads[i].head, heads[i].width);
-	table_left(t, " verdict", 14);
-	table_last(t, "function");
+		if (v->all || !heads[i].all)
+			table_right(t, heads[i].head, heads[i].width);
+	table_left(t, " VERDICT", 14);
+	table_last(t, "FUNCTION");
 }
 
-static void print_row(struct table *t, const struct diff_block *b)
+static void cell_moved(struct table *t, double ns)
+{
+	char time[TEXT_NUMBER], signed_time[TEXT_NUMBER + 1];
+
+	snprintf(signed_time, sizeof(signed_time), "%s%s", ns < 0 ? "-" : "+",
+		 isnan(ns) ? "" : text_time(time, (uint64_t)(fabs(ns) + 0.5)));
+	table_right(t, isnan(ns) ? "n/a" : fabs(ns) < 0.5 ? "0" : signed_time, 7);
+}
+
+static void print_row(const struct diff_view *v, struct table *t, const struct diff_block *b)
 {
 	const struct diff_half *x = &b->half[DIFF_BEFORE], *y = &b->half[DIFF_AFTER];
 	const struct diff_change *c = diff_decisive(b);
@@ -148,14 +251,17 @@ static void print_row(struct table *t, const struct diff_block *b)
 	table_style(t, b->verdict == DIFF_SLOWER   ? TABLE_RED
 		       : b->verdict == DIFF_FASTER ? TABLE_BOLD
 						   : TABLE_DIM);
-	cell(t, "%.2f", x->runs ? x->sci : NAN, 5);
-	cell(t, "%.2f", y->runs ? y->sci : NAN, 5);
+	cell_moved(t, diff_moved_ns(b));
 	cell_time(t, mean_of(b, DIFF_BEFORE), 6);
 	cell_time(t, mean_of(b, DIFF_AFTER), 6);
-	cell_time(t, known_ns(x->min_ns), 6);
-	cell_time(t, known_ns(y->min_ns), 6);
 	cell(t, "%+.0f%%", 100 * c->ratio, 7);
 	cell(t, "%.0f%%", 100 * b->noise, 5);
+	if (v->all) {
+		cell_time(t, known_ns(x->min_ns), 6);
+		cell_time(t, known_ns(y->min_ns), 6);
+		cell(t, "%.2f", x->runs ? x->sci : NAN, 5);
+		cell(t, "%.2f", y->runs ? y->sci : NAN, 5);
+	}
 	snprintf(verdict, sizeof(verdict), " %s", diff_verdict_name(b->verdict));
 	table_left(t, verdict, 14);
 	table_last(t, named(b, name));
@@ -173,8 +279,8 @@ static void print_table(const struct diff_view *v, struct text *out)
 		if ((!changed && !new && !v->all) || n == room)
 			continue;
 		if (!n++)
-			print_head(&t);
-		print_row(&t, b);
+			print_head(v, &t);
+		print_row(v, &t, b);
 	}
 	if (n)
 		text_add(out, "\n");
@@ -191,8 +297,8 @@ static void warn_programs(const struct diff *diff, unsigned width, struct text *
 	if (!before || !after || !*before || !*after || !strcmp(before, after))
 		return;
 	text_printf(&line,
-		    "warning: before is of %s, after of %s: only functions of the same object and "
-		    "name are compared",
+		    "warning: the programs differ, %s before and %s after: only functions of the "
+		    "same object and name are compared",
 		    text_printable(names[0], sizeof(names[0]), before),
 		    text_printable(names[1], sizeof(names[1]), after));
 	text_wrap(line.s, width, out);
@@ -224,11 +330,11 @@ static void print_warnings(const struct diff_view *v, struct text *out)
 {
 	warn_programs(v->diff, v->width, out);
 	warn_names(v->diff, offsetof(struct diff_block, other_probe),
-		   "probed in another way before than after; their short calls do not compare",
-		   v->width, out);
-	warn_names(v->diff, offsetof(struct diff_block, other_calls),
-		   "more than twice as many calls on one side; is it the same work?", v->width,
+		   "probed differently on the two sides; do not compare short calls", v->width,
 		   out);
+	warn_names(v->diff, offsetof(struct diff_block, other_calls),
+		   "more than twice as many calls on one side; check that the work is the same",
+		   v->width, out);
 }
 
 static void print_counts(const struct diff *diff, struct text *out)
@@ -237,11 +343,11 @@ static void print_counts(const struct diff *diff, struct text *out)
 		enum diff_verdict verdict;
 		const char *words;
 	} rows[] = { { DIFF_SAME, "unchanged" },
-		     { DIFF_TOO_FEW_CALLS, "with < 100 timed calls" },
-		     { DIFF_CANNOT_TELL, "that cannot be compared" },
+		     { DIFF_TOO_FEW_CALLS, "with too few calls (< 100)" },
+		     { DIFF_CANNOT_TELL, "not comparable" },
 		     { DIFF_ONLY_BEFORE, "only before" },
 		     { DIFF_ONLY_AFTER, "only after" } };
-	const char *between = "others  ";
+	const char *between = "Left out  ";
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		size_t n = count(diff, rows[i].verdict);
@@ -252,7 +358,7 @@ static void print_counts(const struct diff *diff, struct text *out)
 		between = ", ";
 	}
 	if (*between == ',')
-		text_add(out, " (-v)\n");
+		text_add(out, " (-v), and untraced functions\n");
 }
 
 /* How much of the calls' time was a wait for a CPU, which no column has. */
@@ -279,22 +385,22 @@ static void print_notes(const struct diff_view *v, struct text *out)
 
 	if (before >= 0.01 || after >= 0.01)
 		text_printf(&line,
-			    "note: means are without the time that calls wait for a CPU, which "
-			    "other load makes: %.0f%% of it before, %.0f%% after",
+			    "note: means do not include waiting for a CPU, which depends on other "
+			    "load: %.0f%% of the calls' time before, %.0f%% after",
 			    100 * before, 100 * after);
 	if (line.n)
 		text_wrap(line.s, v->width, out);
 	text_release(&line);
 	if (v->diff->runs[0].n < DIFF_RUNS_ENOUGH || v->diff->runs[1].n < DIFF_RUNS_ENOUGH)
-		text_wrap("note: with fewer than three recordings a side, what differs from run to "
-			  "run as a whole is not seen; give more: ispot diff a1 a2 a3 -- b1 b2 b3",
-			  v->width, out);
+		text_wrap(
+			"note: one run may differ from the next as a whole; record three or more on "
+			"each side: ispot diff a1 a2 a3 -- b1 b2 b3",
+			v->width, out);
 }
 
 void report_diff_text(const struct diff_view *v, struct text *out)
 {
-	for (unsigned side = 0; side < DIFF_SIDES; side++)
-		print_side(v->diff, side, out);
+	print_sides(v, out);
 	text_add(out, "\n");
 	conclude(v, out);
 	text_add(out, "\n");
