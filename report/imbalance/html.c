@@ -74,22 +74,23 @@ static void section_row(const struct imbalance_view *v, size_t i, bool has_figur
 
 static void section_table(const struct imbalance_view *v, size_t n_figures, struct text *out)
 {
-	static const char *const names[] = { "lost",	   "idle",  "times",	       "threads",
-					     "last comes", "which", "section ends at", NULL };
+	static const char *const names[] = { "waited",	"imbalance", "iterations", "threads",
+					     "slowest", "thread",    "region",	   NULL };
 	size_t n = v->imbalance->sections.n;
 
-	html_section(out, "sections", "Sections by lost time");
+	html_section(out, "sections", "Regions by waiting time");
 	html_table(out, "sections", "id=\"uneven\"");
 	html_heads(out, names, 5);
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++)
 		section_row(v, i, i < n_figures, out);
 	html_table_end(out);
-	html_more(out, n, ROWS_MAX, "sections are left out.");
-	text_printf(out,
-		    "<p class=\"quiet\">lost: thread time idle at the section's end, in %s; idle: "
-		    "that of all its thread time; last comes: the share of its instances in which "
-		    "the thread that is named next is the last.</p>\n</section>\n",
-		    imbalance_unit(v));
+	html_more(out, n, ROWS_MAX, "regions are left out.");
+	text_printf(
+		out,
+		"<p class=\"quiet\">waited: thread time spent waiting at the region's end, in %s; "
+		"imbalance: its share of all thread time there; slowest: the share of "
+		"iterations in which the thread named next is the slowest.</p>\n</section>\n",
+		imbalance_unit(v));
 }
 
 /* ---- a section ---- */
@@ -197,8 +198,8 @@ static void thread_row(const struct imbalance_view *v, const struct parallel_sec
 static void threads(const struct imbalance_view *v, const struct parallel_section *s, size_t i,
 		    struct text *out)
 {
-	static const char *const names[] = { "instances",     "last",	"until it waits", "waits",
-					     "without a CPU", "asleep", "thread",	  NULL };
+	static const char *const names[] = { "iterations", "slowest", "time",	"waited",
+					     "run queue",  "asleep",  "thread", NULL };
 
 	part_table(out, "threads", i, "Its threads");
 	html_heads(out, names, 6);
@@ -236,10 +237,10 @@ static size_t details(const struct imbalance_view *v, struct text *out)
 		.n = v->imbalance->sections.n,
 		.most = SECTIONS_MAX,
 		.one = section_detail,
-		.left_out = "sections are not drawn.",
+		.left_out = "regions are not drawn.",
 	};
 
-	return html_each(out, "Each section", &parts, v);
+	return html_each(out, "Each region", &parts, v);
 }
 
 /* ---- the page ---- */
@@ -282,7 +283,7 @@ static void notes(const struct imbalance_view *v, struct text *out)
 		html_item(out, left_out.s);
 	text_release(&left_out);
 	if (v->counted)
-		text_add(out, "<li>Score: how far the line explains who is late; near 1 nearly "
+		text_add(out, "<li>Score: how well the line explains who is slow; near 1 nearly "
 			      "all of it.</li>\n");
 	for (size_t i = 0; v->notices[i] && i < HTML_NOTES_MAX; i++)
 		html_item(out, v->notices[i]);

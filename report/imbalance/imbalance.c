@@ -32,7 +32,7 @@ static const struct thread_name *name_of(const struct imbalance_view *v, uint32_
 						     : &none;
 }
 
-/* "worker/1234"; "no. 3 made" where each instance has threads of its own, and "that made them". */
+/* "worker/1234"; "#3" where each instance has threads of its own, and "their creator". */
 const char *imbalance_thread(const struct imbalance_view *v, const struct parallel_section *s,
 			     uint32_t thread, char buf[IMBALANCE_THREAD])
 {
@@ -40,9 +40,9 @@ const char *imbalance_thread(const struct imbalance_view *v, const struct parall
 	char comm[40];
 
 	if (s->kind == SECTION_JOIN && thread == SECTION_MAKER)
-		snprintf(buf, IMBALANCE_THREAD, "that made them");
+		snprintf(buf, IMBALANCE_THREAD, "their creator");
 	else if (s->kind == SECTION_JOIN)
-		snprintf(buf, IMBALANCE_THREAD, "no. %u made", thread + 1);
+		snprintf(buf, IMBALANCE_THREAD, "#%u", thread + 1);
 	else
 		snprintf(buf, IMBALANCE_THREAD, "%s%s%u",
 			 text_printable(comm, sizeof(comm), name->comm), *name->comm ? "/" : "",
@@ -83,7 +83,8 @@ static void place_name(const char *place, struct text *out)
 
 void imbalance_section_name(const struct parallel_section *s, struct text *out)
 {
-	text_printf(out, "%s ", section_kind_name(s->kind));
+	if (s->kind != SECTION_NAMED)
+		text_printf(out, "%s in ", section_kind_name(s->kind));
 	place_name(s->name, out);
 	if (*s->since) {
 		text_add(out, " since ");
@@ -103,43 +104,122 @@ void imbalance_title(const struct imbalance_view *v, struct text *out)
 
 	text_printable(program, sizeof(program), *v->program ? v->program : v->file);
 	if (!v->exact_time)
-		text_printf(out, "%s  %s: time is %s%s  %zu parallel section%s", program, v->how,
+		text_printf(out, "%s  %s: time is %s%s  %zu parallel region%s", program, v->how,
 			    v->counted->run->caches ? "estimated " : "", imbalance_unit(v), n,
 			    n == 1 ? "" : "s");
 	else
-		text_printf(out, "%s  %s%s%s  %zu parallel section%s", program,
+		text_printf(out, "%s  %s%s%s  %zu parallel region%s", program,
 			    text_time(time, v->duration_ns), v->how ? "  " : "",
 			    v->how ? v->how : "", n, n == 1 ? "" : "s");
 }
 
-/* Who is last, and whether that is the thread's lot or its CPU's. */
+/* Nothing is to be gained: what begins and ends at the same time. */
+#define BALANCED 0.01
+
+static bool is_balanced(const struct imbalance_view *v)
+{
+	vec_for_each (&v->imbalance->sections, const struct parallel_section, s)
+		if (!(section_imbalance(s) < BALANCED))
+			return false;
+	return !v->counted;
+}
+
+static void say_balanced(const struct imbalance_view *v, struct text *out)
+{
+	const struct parallel_section *s = v->imbalance->sections.data;
+	size_t n = v->imbalance->sections.n;
+	char number[TEXT_COUNTED], most[TEXT_NUMBER];
+	double worst = 0;
+
+	vec_for_each (&v->imbalance->sections, const struct parallel_section, of)
+		worst = fmax(worst, section_imbalance(of));
+	text_share(most, worst);
+	if (n > 1) {
+		text_printf(out,
+			    "No imbalance: threads wait for at most %s of the time at the end of "
+			    "each of the %zu parallel regions.",
+			    most, n);
+		return;
+	}
+	text_printf(out, "No imbalance: the %s of the only parallel region (",
+		    text_counted(number, s->threads.n, "thread"));
+	imbalance_section_name(s, out);
+	text_printf(out, ") wait for %s of the time at its end.", most);
+}
+
+/* "in 793 of 795 iterations" */
+static void say_slowest(const struct parallel_section *s, const struct section_thread *worst,
+			const char *title, struct text *out)
+{
+	unsigned long long last = worst->last, all = s->instances;
+	char number[TEXT_COUNTED];
+
+	text_printf(out, "Thread %s is the slowest", title);
+	if (last < all)
+		text_printf(out, "%s in %llu of %s",
+			    (double)last < OFTEN * (double)all ? " most often," : "", last,
+			    text_counted(number, all, "iteration"));
+	else if (all > 1)
+		text_printf(out, " in all %s", text_counted(number, all, "iteration"));
+}
+
+/* An iteration of its, beside one of the others. */
+static double times_others(const struct parallel_section *s, const struct section_thread *worst)
+{
+	double time = 0, n = 0;
+
+	vec_for_each (&s->threads, const struct section_thread, t)
+		if (t != worst) {
+			time += t->time;
+			n += (double)t->instances;
+		}
+	return time > 0 && worst->instances ? worst->time / (double)worst->instances / (time / n)
+					    : 0;
+}
+
+#define TIMES_LEAST 1.05
+
+/* That it takes longer is its work, or is not. */
+static void say_why_slow(const struct imbalance_view *v, const struct parallel_section *s,
+			 const struct section_thread *worst, struct text *out)
+{
+	double times = times_others(s, worst);
+	char part[TEXT_NUMBER], all[TEXT_NUMBER];
+	const char *but = ", but";
+
+	if (times >= TIMES_LEAST)
+		text_printf(out, "%s and takes %.*fx as long as the others",
+			    worst->last < s->instances ? "," : "", times < 10 ? 1 : 0, times);
+	else
+		but = "; it";
+	if (v->exact_time && worst->asleep > CPU_WAIT * worst->time)
+		text_printf(out, "%s sleeps for %s of its %s instead of working", but,
+			    text_time(part, (uint64_t)worst->asleep),
+			    text_time(all, (uint64_t)worst->time));
+	else if (worst->cpu_wait > CPU_WAIT * worst->time)
+		text_printf(out,
+			    "%s waits for a CPU during %.0f%% of that: the work may be even, and "
+			    "the CPUs too few",
+			    but, 100 * worst->cpu_wait / worst->time);
+}
+
 void imbalance_headline(const struct imbalance_view *v, struct text *out)
 {
 	const struct parallel_section *s = v->imbalance->sections.data;
 	const struct section_thread *worst = section_worst(s);
-	double share = imbalance_share_last(s, worst);
-	char title[IMBALANCE_THREAD], number[TEXT_COUNTED];
+	char title[IMBALANCE_THREAD], number[TEXT_NUMBER];
 
-	text_printf(out, "In the section that loses most, threads idle %.0f%% of the time at ",
-		    100 * section_imbalance(s));
+	if (is_balanced(v)) {
+		say_balanced(v, out);
+		return;
+	}
+	text_printf(out, "At the end of ");
 	imbalance_section_name(s, out);
-	text_add(out, ". ");
-	imbalance_thread(v, s, worst->thread, title);
-	if (share == 1)
-		text_printf(out, "Thread %s %scomes last", title,
-			    s->instances > 1 ? "always " : "");
-	else if (share >= OFTEN)
-		text_printf(out, "Nearly always, in %.0f%% of %s, thread %s comes last",
-			    100 * share, text_counted(number, s->instances, "instance"), title);
-	else
-		text_printf(out,
-			    "Not always the same thread comes last: %s most often, in %.0f%% of %s",
-			    title, 100 * share, text_counted(number, s->instances, "instance"));
-	if (worst->cpu_wait > CPU_WAIT * worst->time)
-		text_printf(out,
-			    "; it waits for a CPU %.0f%% of its time, so the work may be even "
-			    "and the CPUs too few",
-			    100 * worst->cpu_wait / worst->time);
+	text_printf(out, ", threads wait %.0f%% of the time (%s%s%s). ", 100 * section_imbalance(s),
+		    (v->exact_time ? text_time : text_count)(number, (uint64_t)s->lost),
+		    v->exact_time ? "" : " ", v->exact_time ? "" : imbalance_unit(v));
+	say_slowest(s, worst, imbalance_thread(v, s, worst->thread, title), out);
+	say_why_slow(v, s, worst, out);
 	text_add(out, ".");
 }
 
@@ -153,20 +233,20 @@ static void row(const struct imbalance_view *v, struct table *t, const struct pa
 
 	table_right(t, (v->exact_time ? text_time : text_count)(number, (uint64_t)s->lost), 7);
 	snprintf(buf, sizeof(buf), "%.0f%%", 100 * section_imbalance(s));
-	table_right(t, buf, 6);
-	table_right(t, text_count(number, s->instances), 6);
-	table_right(t, text_count(number, s->threads.n), 8);
+	table_right(t, buf, 9);
+	table_right(t, text_count(number, s->instances), 10);
+	table_right(t, text_count(number, s->threads.n), 7);
 	snprintf(buf, sizeof(buf), "%.0f%%", 100 * imbalance_share_last(s, worst));
-	table_right(t, buf, 6);
+	table_right(t, buf, 7);
 	text_add(t->out, "  ");
 	t->used += 2;
-	table_left(t, imbalance_thread(v, s, worst->thread, title), 20);
+	table_left(t, imbalance_thread(v, s, worst->thread, title), 18);
 	imbalance_section_name(s, &cell);
 	text_whole(t, cell.s);
 	text_release(&cell);
 	for (size_t i = 0; i < n; i++)
 		times[i] = s->threads.data[i].time / (double)s->threads.data[i].instances;
-	text_add(t->out, "        time until they wait, by thread  ");
+	text_add(t->out, "        time to the end, by thread  ");
 	spark_values(times, n, v->utf8, t->out);
 	text_add(t->out, s->threads.n > n ? " …\n" : "\n");
 	if (v->counted) {
@@ -180,14 +260,21 @@ static void rows(const struct imbalance_view *v, struct text *out)
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
 	size_t top = v->top ? v->top : SECTIONS_DEFAULT, n = v->imbalance->sections.n;
 
-	text_add(out, "   lost  idle times threads  last  which               section ends at\n");
+	table_style(&t, TABLE_BOLD);
+	table_right(&t, "WAITED", 7);
+	table_right(&t, "IMBALANCE", 9);
+	table_right(&t, "ITERATIONS", 10);
+	table_right(&t, "THREADS", 7);
+	table_right(&t, "SLOWEST", 7);
+	table_left(&t, " THREAD", 19);
+	table_last(&t, "REGION");
 	for (size_t i = 0; i < n && i < top; i++)
 		row(v, &t, &v->imbalance->sections.data[i]);
 	if (n > top)
-		text_printf(out, "%zu more sections lose less (--top)\n", n - top);
-	text_add(out, v->counted ? "score: how far the line explains who is late\n" : "");
-	text_add(out, "lost: thread time idle at the section's end; idle: that of all its "
-		      "thread time\n");
+		text_printf(out, "%zu more regions with less waiting (--top)\n", n - top);
+	text_add(out, v->counted ? "score: how well the line explains who is slow\n" : "");
+	text_add(out, "WAITED: thread time spent waiting at the region's end; IMBALANCE: its "
+		      "share\nof all thread time there\n");
 }
 
 void report_imbalance_text(const struct imbalance_view *v, struct text *out)
@@ -199,8 +286,10 @@ void report_imbalance_text(const struct imbalance_view *v, struct text *out)
 	if (v->imbalance->sections.n) {
 		imbalance_headline(v, &line);
 		paragraph(v, &line, out);
-		text_add(out, "\n");
-		rows(v, out);
+		if (!is_balanced(v)) {
+			text_add(out, "\n");
+			rows(v, out);
+		}
 		imbalance_left_out(v, &line);
 		paragraph(v, &line, out);
 	} else {

@@ -13,14 +13,14 @@ struct section_thread;
 struct text;
 
 #define IMBALANCE_THREAD 64 /* bytes of a thread's title */
-#define IMBALANCE_NO_SECTION                                                                      \
-	"No parallel section was seen: no barrier, no threads made and joined, no OpenMP region " \
-	"in which two threads took part."
+#define IMBALANCE_NO_SECTION                                                                        \
+	"No parallel region was seen: no barrier, no threads that were created and joined, and no " \
+	"OpenMP region in which two threads took part."
 
 /* "app  4.2s  3 parallel sections", two blanks between */
 void imbalance_title(const struct imbalance_view *v, struct text *out);
-/* Who is last in the section that loses most, and whether that is the thread's lot or its CPU's;
- * there is one. */
+/* The slowest thread of the section that loses most, and why it is; that there is none. There is
+ * a section. */
 void imbalance_headline(const struct imbalance_view *v, struct text *out);
 /* "ns", "instructions", "cycles" */
 const char *imbalance_unit(const struct imbalance_view *v);

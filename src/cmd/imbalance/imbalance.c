@@ -35,7 +35,7 @@ static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct imbalance_options, input),
 	  "read FILE instead of ispot.data", NULL },
 	{ 0, "section", "NAME", ARG_STRING, offsetof(struct imbalance_options, section),
-	  "take the calls of a function or marker as the sections", NULL },
+	  "take the calls of a function or marker as the regions", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct imbalance_options, time),
 	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "count", "HOW", ARG_STRING, offsetof(struct imbalance_options, count),
