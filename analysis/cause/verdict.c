@@ -47,8 +47,7 @@ double block_loop_share(const struct block *b)
 	return own_ns / (double)b->observed_ns * (double)s->loop_ns / (double)s->own_ns;
 }
 
-/* What came with the machine, whose source its user has not at hand. */
-static bool is_installed(const char *path)
+bool cause_is_installed(const char *path)
 {
 	static const char *const places[] = { "/usr/",	     "/lib",	    "/bin/", "/sbin/",
 					      "/nix/store/", "/gnu/store/", "/snap/" };
@@ -62,7 +61,7 @@ static bool is_installed(const char *path)
 
 bool loop_can_be_marked(const struct meta_frame *f)
 {
-	return f->loop && !is_installed(f->object);
+	return f->loop && !cause_is_installed(f->object);
 }
 
 const struct meta_frame *block_loop(const struct block *b)

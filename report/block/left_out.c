@@ -106,3 +106,16 @@ void report_left_out_line(const struct result *res, const struct left_out_functi
 	else if (f->reason && *f->reason)
 		text_printf(out, ": %s", text_printable(reason, sizeof(reason), f->reason));
 }
+
+void report_left_out_brief(const struct result *res, const struct left_out_function *row,
+			   struct text *out)
+{
+	const struct meta_not_traced *f = row->last;
+	char name[4 * NAME_MAX_COLUMNS + 1];
+
+	text_add(out,
+		 text_shortened(name, sizeof(name), f->name ? f->name : "?", NAME_MAX_COLUMNS));
+	add_times(res, row, out);
+	if (!row->gaps && !isnan(f->cpu_share))
+		text_printf(out, " (%.0f%% of CPU)", 100 * f->cpu_share);
+}

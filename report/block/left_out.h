@@ -31,5 +31,8 @@ const char *report_left_out_label(const struct left_out_function *f);
 /* "hash_bytes 14 % of CPU: 6M calls/s would cost 65 %" */
 void report_left_out_line(const struct result *res, const struct left_out_function *f,
 			  struct text *out);
+/* "hash_bytes (14 % of CPU)", "cache_get until 791ms" */
+void report_left_out_brief(const struct result *res, const struct left_out_function *f,
+			   struct text *out);
 
 #endif

@@ -33,6 +33,15 @@ static bool loses_share(const struct view *v, const struct block *b, double shar
 						 share * (double)v->result->threads_ns;
 }
 
+#define LOST_MUCH 0.05 /* of thread time */
+
+bool report_loses_much(const struct view *v, const struct block *b)
+{
+	return b->verdict == VERDICT_INTERFERENCE &&
+	       b->lost_threads * (double)v->result->probed_ns >=
+		       LOST_MUCH * (double)v->result->threads_ns;
+}
+
 /* A caller whose callees lose the time is no row of the first screen, nor is what nobody would
  * miss. */
 static bool loses_enough(const struct view *v, const struct block *b)

@@ -13,6 +13,8 @@ struct view;
 
 /* Interference that is worth a line of the first screen. */
 bool report_worth(const struct block *b);
+/* Its own lost time, without its callees', is worth a color: 5% of thread time. */
+bool report_loses_much(const struct view *v, const struct block *b);
 /* Running time that nothing explains, and that is worth a line of the first screen. */
 bool report_unexplained(const struct block *b);
 /* The row with the most lost time: the paragraph, what to try and what is next tell of it. NULL: no

@@ -197,9 +197,9 @@ static void table_row(const struct view *v, size_t i, bool detailed, struct text
 	struct text why = { 0 };
 
 	text_printf(out, "<tr class=\"%s\">",
-		    !report_worth(b)	 ? "rest"
-		    : b->sci >= SCI_HIGH ? "high"
-					 : "low");
+		    !report_worth(b)	      ? "rest"
+		    : report_loses_much(v, b) ? "high"
+					      : "low");
 	for (unsigned c = 0; c < TABLE_N; c++)
 		cell(out, column_find(table_columns_of[c]), b);
 	text_cause(b, &why);

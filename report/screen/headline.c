@@ -7,6 +7,7 @@
 
 #include "analysis/cause/coactivity_find.h"
 #include "analysis/cause/kind.h"
+#include "analysis/cause/verdict.h"
 #include "analysis/evidence/coactivity.h"
 #include "analysis/result/result.h"
 #include "analysis/score/callstack.h"
@@ -228,6 +229,23 @@ static void called_from(const struct result *res, const struct block *b, struct 
 		return;
 	text_add(out, caller->kind == BLOCK_MARKER ? ", inside of " : ", called from ");
 	place(res->meta, caller, out);
+}
+
+void text_via(const struct result *res, const struct block *b, struct text *out)
+{
+	const struct block *caller =
+		b->kind == BLOCK_FUNCTION && b->function ? main_caller(res, b) : NULL;
+	const struct meta_frame *f = NULL;
+	bool direct;
+
+	/* a program's own is known to its reader */
+	if (!caller && b->kind == BLOCK_FUNCTION && b->function && b->object &&
+	    cause_is_installed(b->object->path))
+		f = stack_caller(res, b, &direct);
+	if (!caller && (!f || !strcmp(f->object, b->object->path)))
+		return;
+	text_add(out, " via ");
+	short_name(caller ? caller->name : f->symbol, out);
 }
 
 static const char *unit(const struct block *b)

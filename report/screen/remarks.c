@@ -27,10 +27,20 @@
 #define NAME_MAX_COLUMNS 48
 #define PLACE_LEAST	 0.05 /* threads: less is not worth naming a place */
 
+/* With -v a line each, else sentences of one paragraph, so that the first screen is one. */
 static void print_labelled(const struct view *v, const char *label, const char *s, struct text *out)
 {
 	struct text wrapped = { 0 };
 	const char *line;
+
+	if (!v->all) {
+		text_printf(out, "%s%s%s%s",
+			    !out->n  ? ""
+			    : *label ? ". "
+				     : ", ",
+			    label, *label ? ": " : "", s);
+		return;
+	}
 
 	text_wrap(s, v->width - 18, &wrapped);
 	for (line = wrapped.s; line && *line;) {
@@ -44,32 +54,9 @@ static void print_labelled(const struct view *v, const char *label, const char *
 	text_release(&wrapped);
 }
 
-static const char *what_it_does(const struct block *b)
-{
-	const struct cause_kind *kind =
-		b->causes.n ? cause_kind_of(b, b->causes.data[0].kind) : NULL;
-
-	if (b->verdict == VERDICT_WORKLOAD)
-		return "workload";
-	return kind && kind->idle ? kind->idle : "waits";
-}
-
 static double amount_of(const struct block *b)
 {
 	return b->verdict == VERDICT_IDLE ? b->idle_threads : b->lost_threads;
-}
-
-static void name_one(const struct block *b, struct text *out)
-{
-	char name[4 * NAME_MAX_COLUMNS + 1];
-
-	text_add(out, text_shortened(name, sizeof(name), b->name, NAME_MAX_COLUMNS));
-	if (b->key && b->function)
-		text_printf(out, "%s %s", b->kind == BLOCK_SITE ? " from" : "",
-			    text_shortened(name, sizeof(name), b->key, NAME_MAX_COLUMNS));
-	text_printf(out, " %s", what_it_does(b));
-	if (!isnan(amount_of(b)))
-		text_printf(out, amount_of(b) >= 0.095 ? " %.1f" : " %.2f", amount_of(b));
 }
 
 static bool is_left_out(const struct view *v, size_t row)
@@ -85,6 +72,22 @@ static int more_threads(const void *a, const void *b)
 	return (x < y) - (x > y);
 }
 
+static void name_all(const struct block *const *blocks, size_t n, struct text *line)
+{
+	char name[4 * NAME_MAX_COLUMNS + 1];
+	size_t named = 0;
+
+	for (size_t i = 0; i < n && named < NAMED_MAX; i++) {
+		/* rows of one function stand behind each other's */
+		if (i && !strcmp(blocks[i]->name, blocks[i - 1]->name))
+			continue;
+		text_printf(line, "%s%s", !named++ ? "" : ", ",
+			    text_shortened(name, sizeof(name), blocks[i]->name, NAME_MAX_COLUMNS));
+	}
+	if (n > named)
+		text_printf(line, ", %zu in all", n);
+}
+
 static void not_interference(const struct view *v, struct text *out)
 {
 	struct {
@@ -97,12 +100,7 @@ static void not_interference(const struct view *v, struct text *out)
 					  v->rows[i]->verdict == VERDICT_WORKLOAD))
 			*vec_add(&blocks) = v->rows[i];
 	vec_sort(&blocks, more_threads);
-	for (size_t i = 0; i < blocks.n && i < NAMED_MAX; i++) {
-		text_add(&line, i ? "; " : "");
-		name_one(blocks.data[i], &line);
-	}
-	if (blocks.n > NAMED_MAX)
-		text_printf(&line, "; %zu more (-v)", blocks.n - NAMED_MAX);
+	name_all(blocks.data, blocks.n, &line);
 	if (blocks.n)
 		print_labelled(v, "Idle or more work", line.s, out);
 	text_release(&line);
@@ -143,19 +141,6 @@ static unsigned count_verdict(const struct view *v, enum verdict verdict)
 	for (size_t i = 0; i < v->n_rows; i++)
 		n += is_left_out(v, i) && v->rows[i]->verdict == verdict;
 	return n;
-}
-
-static void too_small(const struct view *v, struct text *out)
-{
-	unsigned n = 0;
-	char line[64];
-
-	for (size_t i = 0; i < v->n_rows; i++)
-		n += is_left_out(v, i) && v->rows[i]->verdict == VERDICT_INTERFERENCE;
-	snprintf(line, sizeof(line), "%u more function%s, under 0.5%% of thread time each (-v)", n,
-		 n == 1 ? "" : "s");
-	if (n)
-		print_labelled(v, "Small", line, out);
 }
 
 static unsigned count_never_fast(const struct view *v)
@@ -207,19 +192,12 @@ static void longest_place(const struct view *v, struct text *line)
 
 static void few_calls(const struct view *v, struct text *line)
 {
-	unsigned few = count_few(v, false, false);
+	unsigned few = count_few(v, false, false) + count_few(v, false, true);
 	unsigned places = count_few(v, true, false) + count_few(v, true, true);
-	unsigned endless = count_few(v, false, true);
 
-	if (few)
-		text_printf(line, "%s%u with too few calls (< %d)", line->n ? ", " : "", few,
-			    CALLS_MIN);
-	if (endless)
-		text_printf(line, "%s%u with too few calls (< %d) whose end was seen",
-			    line->n ? ", " : "", endless, CALLS_MIN);
-	if (places)
-		text_printf(line, "%s%u blocking stack%s with too few waits (< %d)",
-			    line->n ? ", " : "", places, places == 1 ? "" : "s", CALLS_MIN);
+	if (few + places)
+		text_printf(line, "%s%u with too few calls%s", line->n ? ", " : "", few + places,
+			    places ? " or waits" : "");
 	if (places)
 		longest_place(v, line);
 }
@@ -244,10 +222,8 @@ static void cannot_say(const struct view *v, struct text *out)
 		text_printf(&rest, "%s%u not measurable", rest.n ? ", " : "", blind);
 	if (rest.n)
 		text_printf(&line, "%s%s", line.n ? "; " : "", rest.s);
-	if (line.n) {
-		text_add(&line, " (-v)");
+	if (line.n)
 		print_labelled(v, "Not scored", line.s, out);
-	}
 	text_release(&line);
 	text_release(&rest);
 }
@@ -271,7 +247,7 @@ static void not_called(const struct view *v, struct text *out)
 			text_printf(&line, "%s%s", line.n ? ", " : "",
 				    text_shortened(name, sizeof(name), f->name, NAME_MAX_COLUMNS));
 	if (n > NAMED_MAX && !v->all)
-		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
+		text_printf(&line, ", %u more", n - NAMED_MAX);
 	if (line.n && v->result->blocks.n)
 		print_labelled(v, counted ? "Not called" : "Not recorded", line.s, out);
 	text_release(&line);
@@ -296,7 +272,7 @@ static void none_recorded(const struct view *v, struct text *out)
 				    text_counted(calls, b->estimated_calls, "call"));
 	}
 	if (n > NAMED_MAX && !v->all)
-		text_printf(&line, "; %u more (-v)", n - NAMED_MAX);
+		text_printf(&line, ", %u more", n - NAMED_MAX);
 	if (n) {
 		text_add(&line, "; record with a smaller -c");
 		print_labelled(v, "Not recorded", line.s, out);
@@ -386,13 +362,13 @@ static size_t left_out_alike(const struct view *v, const struct left_out *all, s
 
 	while (first + n < all->n && !f[n].gaps == !f[0].gaps)
 		n++;
-	room = v->all || n < NAMED_MAX ? n : NAMED_MAX;
+	room = v->all ? n : 1;
 	for (size_t i = 0; i < room; i++) {
 		struct text line = { 0 };
 
-		report_left_out_line(v->result, &f[i], &line);
+		(v->all ? report_left_out_line : report_left_out_brief)(v->result, &f[i], &line);
 		if (i + 1 == room && n > room)
-			text_printf(&line, "; %zu more (-v)", n - room);
+			text_printf(&line, ", %zu more", n - room);
 		print_labelled(v, i ? "" : report_left_out_label(f), line.s, out);
 		text_release(&line);
 	}
@@ -413,24 +389,18 @@ static void run_queue(const struct view *v, struct text *out)
 {
 	struct text line = { 0 };
 
-	text_taken(v->result, &line);
+	text_taken(v->result, v->all, &line);
 	if (line.n)
 		print_labelled(v, "Run queue", line.s, out);
 	text_release(&line);
 }
 
-void text_remarks(const struct view *v, struct text *out)
+static void remarks(const struct view *v, struct text *out)
 {
-	if (v->by_thread) {
-		text_next(v, out);
-		return;
-	}
 	run_queue(v, out);
 	if (!v->all) {
 		not_interference(v, out);
 		cannot_say(v, out);
-		loops_to_mark(v, out);
-		too_small(v, out);
 	}
 	if (v->all)
 		as_a_whole(v, out);
@@ -438,5 +408,25 @@ void text_remarks(const struct view *v, struct text *out)
 	not_called(v, out);
 	none_recorded(v, out);
 	left_out(v, out);
+}
+
+void text_remarks(const struct view *v, struct text *out)
+{
+	struct text paragraph = { 0 }, loops = { 0 };
+
+	if (v->all)
+		remarks(v, out);
+	else if (!v->by_thread)
+		remarks(v, &paragraph);
+	if (paragraph.n) {
+		text_add(&paragraph, " (-v)");
+		text_wrap(paragraph.s, v->width, out);
+	}
+	if (!v->all && !v->by_thread)
+		loops_to_mark(v, &loops);
+	if (loops.n)
+		text_wrap(loops.s, v->width, out);
+	text_release(&loops);
+	text_release(&paragraph);
 	text_next(v, out);
 }

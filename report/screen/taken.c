@@ -94,7 +94,7 @@ static void say_part(const char *who, double part, const char **before, struct t
 
 	if (part < PART_LEAST)
 		return;
-	text_printf(out, "%s%s of it behind %s", *before, text_share(share, part), who);
+	text_printf(out, "%s%s behind %s", *before, text_share(share, part), who);
 	*before = ", ";
 }
 
@@ -117,7 +117,7 @@ static void say_stolen(const struct result *res, struct text *out)
 		    out->n ? "; " : "", text_share(share, (double)meta->end.cpus_steal_ns / all));
 }
 
-static void say_taken(const struct result *res, struct text *out)
+static void say_taken(const struct result *res, bool names, struct text *out)
 {
 	const struct takers *t = &res->calls.threads.takers;
 	double all = 0, other = (double)sum_of(t, TAKER_OTHER), ready, own, recorder;
@@ -136,16 +136,16 @@ static void say_taken(const struct result *res, struct text *out)
 	text_printf(out, "%s of thread time waits for a CPU", text_share(share, ready));
 	say_part("the program's own threads", own / all, &before, out);
 	say_part("other programs", other / all, &before, out);
-	if (other > 0)
+	if (names && other > 0)
 		say_others(res, other, all, out);
 	say_part("ispot", recorder / all, &before, out);
-	if (ready * other / all >= OTHER_LEAST)
+	if (names && ready * other / all >= OTHER_LEAST)
 		text_add(out, "; measure where nothing else runs, or give the program CPUs of its "
 			      "own (taskset(1))");
 }
 
-void text_taken(const struct result *res, struct text *out)
+void text_taken(const struct result *res, bool names, struct text *out)
 {
-	say_taken(res, out);
+	say_taken(res, names, out);
 	say_stolen(res, out);
 }

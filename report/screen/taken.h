@@ -3,10 +3,12 @@
 #ifndef ISPOT_REPORT_SCREEN_TAKEN_H
 #define ISPOT_REPORT_SCREEN_TAKEN_H
 
+#include <stdbool.h>
+
 struct result;
 struct text;
 
-/* A line, if the time without a CPU is worth one; else nothing. */
-void text_taken(const struct result *res, struct text *out);
+/* A line, if the time without a CPU is worth one; else nothing. names: of other programs, too. */
+void text_taken(const struct result *res, bool names, struct text *out);
 
 #endif

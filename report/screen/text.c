@@ -30,8 +30,7 @@
 #define TIME_WIDTH	6
 #define COUNTER_LEAST	6 /* columns */
 #define COUNTER_MOST	16
-#define OWN_LINE_INDENT 8    /* text_whole() */
-#define LOST_MUCH	0.05 /* of thread time: in red */
+#define OWN_LINE_INDENT 8 /* text_whole() */
 
 /* What the screen shows of a block, in front of why and its name. */
 static const char *const screen[] = { "calls", "p50_ns", "p99_ns", NULL };
@@ -297,6 +296,8 @@ static void print_title(const struct view *v, struct table *t, const struct bloc
 	struct text title = { 0 };
 
 	text_title(b, table_room(t), &title);
+	if (has_spark(v))
+		text_via(v->result, b, &title);
 	add_verdict(v, b, &title);
 	text_whole(t, title.s);
 	text_release(&title);
@@ -325,7 +326,7 @@ static void print_name(const struct view *v, struct table *t, const struct block
 {
 	bool is_site = block_is_wait(b);
 	char name[VALUE_SCRATCH] = " ";
-	struct text lock = { 0 };
+	struct text whole = { 0 }, via = { 0 };
 
 	if (b->kind == BLOCK_SEQUENCE) {
 		text_sequence(t, b);
@@ -336,10 +337,10 @@ static void print_name(const struct view *v, struct table *t, const struct block
 		return;
 	}
 	if (by_lock(v)) {
-		text_add(&lock, text_printable(name, sizeof(name), b->name));
-		add_verdict(v, b, &lock);
-		text_whole(t, lock.s);
-		text_release(&lock);
+		text_add(&whole, text_printable(name, sizeof(name), b->name));
+		add_verdict(v, b, &whole);
+		text_whole(t, whole.s);
+		text_release(&whole);
 		return;
 	}
 	if (is_site)
@@ -347,7 +348,16 @@ static void print_name(const struct view *v, struct table *t, const struct block
 	text_printable(name + (v->by_thread || is_site), sizeof(name) - 2, b->name);
 	if (is_site)
 		strcat(name, "]");
-	print_whole_name(t, name);
+	if (has_spark(v) && !is_site)
+		text_via(v->result, b, &via);
+	if (via.n) {
+		text_printf(&whole, "%s%s", name, via.s);
+		text_whole(t, whole.s);
+	} else {
+		print_whole_name(t, name);
+	}
+	text_release(&whole);
+	text_release(&via);
 }
 
 static void print_row(const struct view *v, struct table *t, const struct block *b)
@@ -356,8 +366,7 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 
 	if (!v->by_thread && b->verdict != VERDICT_INTERFERENCE)
 		table_style(t, TABLE_DIM);
-	else if (b->lost_threads * (double)v->result->probed_ns >=
-		 LOST_MUCH * (double)v->result->threads_ns)
+	else if (report_loses_much(v, b))
 		table_style(t, TABLE_RED);
 	print_lost(v, t, b);
 	for (unsigned i = 0; keys[i]; i++)
@@ -381,40 +390,97 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 		text_called_from(v, b, 10, t->out);
 }
 
-/* Returns how many rows it has. */
-static uint64_t print_table(const struct view *v, struct text *out)
+static uint64_t rows_most(const struct view *v)
+{
+	return v->top			  ? v->top
+	       : v->all			  ? UINT64_MAX
+	       : has_spark(v) && !v->sort ? ROWS_DEFAULT
+					  : ROWS_MORE;
+}
+
+static unsigned count_lines(const struct text *s)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->s[i] == '\n';
+	return n;
+}
+
+/* Functions that lose too little to be listed. */
+static uint64_t count_small(const struct view *v)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < v->n_rows; i++)
+		n += !report_listed(v, v->rows[i]) && v->rows[i]->verdict == VERDICT_INTERFERENCE;
+	return n;
+}
+
+static void print_more(const struct view *v, uint64_t hidden, struct text *out)
+{
+	uint64_t small = v->all ? 0 : count_small(v);
+	unsigned long long n = hidden + small;
+
+	if (hidden)
+		text_printf(out, "%7s%llu more (--top, -v)\n", "", n);
+	else if (n)
+		text_printf(out, "%7s%llu more, under 0.5%% of thread time each (-v)\n", "", n);
+}
+
+/* lines: that the rows may take, for the first screen to be one. Returns how many rows it has. */
+static uint64_t print_table(const struct view *v, unsigned lines, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
-	uint64_t room = v->top			   ? v->top
-			: v->all		   ? UINT64_MAX
-			: has_spark(v) && !v->sort ? ROWS_DEFAULT
-						   : ROWS_MORE;
-	uint64_t n = 0, hidden = 0;
-	bool any_site = false;
+	uint64_t room = rows_most(v), n = 0, hidden = 0;
+	bool limited = !v->top && room == ROWS_DEFAULT, any_site = false;
+	unsigned used = 0;
 
 	for (size_t i = 0; i < v->n_rows; i++) {
+		struct text row = { 0 };
+
 		if (!report_listed(v, v->rows[i]))
 			continue;
-		if (n == room) {
+		t.out = &row;
+		if (n < room)
+			print_row(v, &t, v->rows[i]);
+		used += count_lines(&row);
+		if (n == room || (limited && n && used > lines)) {
 			hidden++;
+			room = n;
+			text_release(&row);
 			continue;
 		}
+		t.out = out;
 		if (!n++)
 			print_head(v, &t);
-		print_row(v, &t, v->rows[i]);
+		text_add(out, row.s);
+		text_release(&row);
 		any_site |= block_is_wait(v->rows[i]);
 	}
 	if (any_site)
 		text_add(out, "[...]: threads wait there, outside every traced function\n");
-	if (hidden)
-		text_printf(out, "%*s%llu more (--top, -v)\n", 3, "", (unsigned long long)hidden);
+	if (n)
+		print_more(v, hidden, out);
 	if (n)
 		text_add(out, "\n");
 	return n;
 }
 
+#define SCREEN_LINES 23
+#define ROW_LINES    5 /* at least */
+#define OTHER_LINES  3 /* the table's head, the count of further rows, an empty one */
+
+static unsigned lines_for_rows(const struct text *above, const struct text *below)
+{
+	unsigned others = count_lines(above) + count_lines(below) + OTHER_LINES;
+
+	return others + ROW_LINES > SCREEN_LINES ? ROW_LINES : SCREEN_LINES - others;
+}
+
 void report_text(const struct view *v, struct text *out)
 {
+	struct text remarks = { 0 };
 	uint64_t rows;
 
 	text_header(v, out);
@@ -424,12 +490,14 @@ void report_text(const struct view *v, struct text *out)
 		text_details(v, out);
 		text_add(out, "\n");
 	}
-	rows = print_table(v, out);
+	text_remarks(v, &remarks);
+	rows = print_table(v, lines_for_rows(out, &remarks), out);
 	text_counters(v, out);
 	if (rows) {
 		text_sequences_note(v, out);
 		text_locks_note(v, out);
 		text_sites_note(v, out);
 	}
-	text_remarks(v, out);
+	text_add(out, remarks.s ? remarks.s : "");
+	text_release(&remarks);
 }

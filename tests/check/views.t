@@ -81,6 +81,27 @@ ok "what is drawn of a window" drawn 60 svc --time 20ms-90ms
 ok "sections of uneven threads" uneven all 150 -i "$work/imbalance.data"
 ok "sections that the user names" uneven named 40 -i "$work/imbalance.data" --section step
 ok "sections of a window" uneven window 30 -i "$work/imbalance.data" --time 3.9ms-
+# A caller whose callees lose the time is in no color, however much it scores with them.
+colors_agree() {
+	"$ISPOT" report -i "$work/$1.data" --html "$work/$1.html" || return
+	is_high=$(grep -o '<tr class="high">' "$work/$1.html" | wc -l)
+	lose=$("$ISPOT" report -i "$work/$1.data" --json | jq '.trace as $t | [.blocks[] | select(.verdict == "interference" and .sci >= 0.01
+		and .lost_threads * $t.probed_ns >= 0.05 * $t.threads_ns)] | length')
+	[ "$is_high" = "$lose" ] || echo "$is_high rows of $1 are in color, $lose lose 5% of thread time themselves"
+}
+for trace in callees svc story waits; do
+	holds "rows in color lose much themselves: $trace" colors_agree $trace
+done
+# One screen, whatever the parts of it are.
+fits() {
+	local n
+	n=$(COLUMNS=80 "$ISPOT" report -i "$work/$1.data" | tee "$work/$1.screen" | wc -l)
+	[ "$n" -le 23 ] || echo "$n lines"
+	awk 'length($0) > 80 && !/ispot report/' "$work/$1.screen"
+}
+for trace in callees waits sites parked latches; do
+	holds "the first screen is one: $trace" fits $trace
+done
 # The header's parts of thread time do not depend on what the rows are.
 totals_agree() {
 	local by parts first

@@ -158,7 +158,7 @@ report once
 line=$(awk '/^\twhile \(/ { print NR; exit }' "$ROOT/tests/live/once.c")
 like <(block once once .loop) "once.c:$line\"?\$" "called once: its loop is named" || diag "$(block once once "| tojson")"
 "$ISPOT" report -i once.data >once.screen
-like once.screen "Loops to mark +line $line of once" "called once: on the screen too"
+like once.screen "^Loops to mark: line $line of once" "called once: on the screen too"
 
 # What is gone before anybody asked has names too.
 record short -F leaf -- "$L/callers" 1
