@@ -159,7 +159,9 @@ static void add_half(struct diff_half *h, const struct diff_match *m, uint64_t m
 		h->total_ns += b->total_ns;
 	h->sci += b->observed_ns ? excess / (double)b->observed_ns : NAN;
 	h->lost_threads += own / (double)m->run->result.probed_ns;
-	h->own_ns += own_min == BLOCK_NONE ? NAN : own + calls_of(b) * (double)own_min;
+	h->own_mean_ns += own_min == BLOCK_NONE || !b->timed_calls
+				  ? NAN
+				  : own / calls_of(b) + (double)own_min;
 }
 
 static void end_half(struct diff_half *h, size_t runs)
@@ -167,7 +169,7 @@ static void end_half(struct diff_half *h, size_t runs)
 	h->mean_ns = h->timed_calls ? (double)h->total_ns / (double)h->timed_calls : NAN;
 	h->sci /= (double)runs;
 	h->lost_threads /= (double)runs;
-	h->own_ns /= (double)runs;
+	h->own_mean_ns /= h->runs ? h->runs : 1;
 	h->calls /= runs;
 	h->total_ns /= runs;
 }
@@ -382,7 +384,11 @@ const struct diff_change *diff_decisive(const struct diff_block *b)
 
 double diff_moved_ns(const struct diff_block *b)
 {
-	return b->half[DIFF_AFTER].own_ns - b->half[DIFF_BEFORE].own_ns;
+	const struct diff_half *x = &b->half[DIFF_BEFORE], *y = &b->half[DIFF_AFTER];
+
+	if (!x->timed_calls || !y->timed_calls)
+		return NAN;
+	return (y->own_mean_ns - x->own_mean_ns) * (double)x->calls;
 }
 
 double diff_growth(const struct diff_block *b)

@@ -66,7 +66,7 @@ struct diff_half {
 	double seen_ns;	    /* what is compared: mean of the runs, without waiting for a CPU */
 	double cpu_wait_ns; /* that wait, a call */
 	double sci, lost_threads; /* against the common fastest call */
-	double own_ns;		  /* all its calls, without traced callees */
+	double own_mean_ns;	  /* of a call, without traced callees */
 	bool idle;		  /* waited for work in each of them */
 };
 
@@ -118,7 +118,8 @@ void diff_release(struct diff *diff);
 /* What the verdict rests on: of a block that does not change, the mean. */
 const struct diff_change *diff_decisive(const struct diff_block *b);
 
-/* Thread time that the block takes more than before, without its traced callees; NAN: not known. */
+/* Thread time that as many calls as before take more than they did, without traced callees; NAN:
+ * not known. */
 double diff_moved_ns(const struct diff_block *b);
 
 /* How much a slower or new block's SCI has grown, NAN: it has not. */
