@@ -228,7 +228,7 @@ void text_stacks(const struct view *v, struct callstacks *s, const struct block 
 	n = list.n > STACKS_FEW && !v->all ? STACKS_FEW : list.n;
 	text_add(out, "\n");
 	table_style(&t, TABLE_BOLD);
-	table_last(&t, "  calls    mean    slow call stack");
+	table_last(&t, "  CALLS    MEAN    SLOW CALL STACK");
 	for (size_t i = 0; i < n; i++)
 		print_stack(v, &list.data[i], all_slow, out);
 	if (n < list.n)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/cause/kind.h"
 #include "analysis/calls/paircost.h"
 #include "analysis/cause/samples_compare.h"
 #include "analysis/result/result.h"
@@ -66,13 +67,13 @@ static void summary(const struct block *b, struct text *out)
 	if (b->key)
 		text_printf(out, " %s", text_printable(name, sizeof(name), b->key));
 	text_printf(out, "  %s calls  SCI %.2f", text_count(calls, b->calls), b->sci);
-	text_printf(out, isnan(b->floor) ? " (floor n/a)" : " (floor %.3f)", b->floor);
+	text_printf(out, isnan(b->floor) ? " (noise floor n/a)" : " (noise floor %.3f)", b->floor);
 	text_printf(out, "  %s\n", verdict_name(b->verdict));
 	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s\n", text_time(min, b->min_ns),
 		    text_time(p50, b->p50_ns), text_time(p90, b->p90_ns), text_time(p99, b->p99_ns),
 		    text_time(max, b->max_ns));
 	if (b->cost && b->cost->known && b->p50_ns < 2 * b->cost->inner_min_ns)
-		text_printf(out, "%s or more of each is the call's own probe\n",
+		text_printf(out, "%s or more of each call is its own probe\n",
 			    text_time(min, b->cost->inner_min_ns));
 }
 
@@ -101,7 +102,7 @@ static void distribution(const struct view *v, const struct block *b, struct tex
 		last = o;
 		most = counts[o] > most ? counts[o] : most;
 	}
-	title(v, "durations, calls", out);
+	title(v, "LATENCY    CALLS", out);
 	for (unsigned o = first; o <= last && o < SLOW_OCTAVES; o++) {
 		struct table t = { .out = out, .width = v->width };
 		char bar[BAR_WIDTH + 1];
@@ -138,10 +139,10 @@ static void groups(const struct view *v, const struct slow *s, struct text *out)
 
 	if (s->fast.calls + s->rest.calls + s->slow.calls == 0)
 		return;
-	title(v, "  calls    mean running preempt blocked callees migrate", out);
-	group_row(&t, "fast: up to the median", &s->fast);
-	group_row(&t, "between", &s->rest);
-	group_row(&t, "slow: from p90", &s->slow);
+	title(v, "  CALLS    MEAN RUNNING   QUEUE BLOCKED CALLEES MIGRATE", out);
+	group_row(&t, "fast (up to p50)", &s->fast);
+	group_row(&t, "middle", &s->rest);
+	group_row(&t, "slow (from p90)", &s->slow);
 }
 
 /* The group's durations over those of the fastest call, ns. */
@@ -176,7 +177,7 @@ static void print_ranked(const struct view *v, const struct block *b, const char
 	qsort(rows, n, sizeof(*rows), larger_sum);
 	for (size_t i = 0; i < n; i++)
 		all += slow_excess(rows[i].group, b);
-	snprintf(head, sizeof(head), "  calls    mean     min     max  excess %s", what);
+	snprintf(head, sizeof(head), "  CALLS    MEAN     MIN     MAX  EXCESS %s", what);
 	title(v, head, out);
 	for (size_t i = 0; i < n && (i < ROWS_MAX || v->all); i++) {
 		const struct slow_group *g = rows[i].group;
@@ -207,7 +208,7 @@ static void threads(const struct view *v, const struct slow *s, struct text *out
 		snprintf(rows[n++].name, NAME_BYTES, "%u %s", t->tid,
 			 text_printable(comm, sizeof(comm), t->comm));
 	}
-	print_ranked(v, s->block, "thread", rows, n, out);
+	print_ranked(v, s->block, "THREAD", rows, n, out);
 	free(rows);
 }
 
@@ -224,7 +225,7 @@ static void callers(const struct view *v, const struct slow *s, struct text *out
 			       i ? v->result->meta->functions.data[i - 1].name
 				 : "(no traced caller)");
 	}
-	print_ranked(v, s->block, "called from", rows, n, out);
+	print_ranked(v, s->block, "CALLER", rows, n, out);
 	free(rows);
 }
 
@@ -234,7 +235,7 @@ static void slowest(const struct view *v, const struct slow *s, struct text *out
 
 	if (!s->n_top)
 		return;
-	title(v, "       at s    took preempt blocked     tid slowest calls, in", out);
+	title(v, "       AT s    TOOK   QUEUE BLOCKED     TID SLOWEST CALLS, CALLER", out);
 	for (uint32_t i = 0; i < s->n_top; i++) {
 		const struct slow_call *c = &s->top[i];
 		char at[32], tid[16], name[NAME_BYTES];
@@ -265,8 +266,8 @@ static void left_out(const struct view *v, const struct slow *s, struct text *ou
 		return;
 	text_printf(
 		&line,
-		"%s of these calls left no more than their sums in the file (record --keep-slower): "
-		"threads, callers, stacks and groups below are without them.",
+		"The file has only the sums of %s of these calls (record --keep-slower): threads, "
+		"callers, stacks and groups do not include them.",
 		text_count(count, s->unwritten));
 	text_add(out, "\n");
 	text_wrap(line.s, v->width, out);
@@ -278,14 +279,38 @@ static void next_look(const struct view *v, const struct slow *s, struct text *o
 {
 	uint64_t at_ns;
 
+	text_add(out, v->all ? ""
+			     : "\n-v adds threads, callers, stacks, the slowest calls, counters, "
+			       "sampled lines\n");
 	if (!s->n_top)
 		return;
 	at_ns = result_since_start(v->result, s->top[0].entry_ns);
-	text_printf(out, "\nnext  ispot report --time %lluus-%lluus",
+	text_printf(out, "%sNext:  ispot report --time %lluus-%lluus", v->all ? "\n" : "",
 		    (unsigned long long)(at_ns / 1000),
 		    (unsigned long long)((at_ns + s->top[0].duration_ns) / 1000 + 1));
 	text_input_option(v, out);
 	text_add(out, "\n");
+}
+
+/* One line on it; -v has more of them. */
+static void slowest_one(const struct view *v, const struct slow *s, struct text *out)
+{
+	char took[TEXT_NUMBER], queue[TEXT_NUMBER], blocked[TEXT_NUMBER];
+	const struct slow_call *c = s->top;
+	struct text line = { 0 };
+
+	if (!s->n_top)
+		return;
+	text_printf(&line, "Slowest call: %s, at %.6f s in thread %u",
+		    text_time(took, c->duration_ns),
+		    (double)result_since_start(v->result, c->entry_ns) / 1e9, c->tid);
+	if (c->off.preempted_ns || c->off.blocked_ns + c->off.idle_ns)
+		text_printf(&line, " (%s run queue, %s blocked)",
+			    text_time(queue, c->off.preempted_ns),
+			    text_time(blocked, c->off.blocked_ns + c->off.idle_ns));
+	text_add(out, "\n");
+	text_wrap(line.s, v->width, out);
+	text_release(&line);
 }
 
 /* ---- why ---- */
@@ -318,14 +343,15 @@ static void slow_causes(const struct view *v, const struct block *b, struct text
 
 	if (!b->causes.n)
 		return;
-	head(v, "  share cause, evidence", out);
+	head(v, "Why slow calls are slow", out);
 	vec_for_each (&b->causes, const struct cause, c) {
 		struct text line = { 0 };
 		char share[16];
 
 		snprintf(share, sizeof(share), "%.0f%%", 100 * c->share);
 		table_right(&t, share, 7);
-		text_printf(&line, "%s%s", c->kind, c->confidence < CERTAIN ? "?" : "");
+		text_printf(&line, "%s%s", cause_name(b, c->kind),
+			    c->confidence < CERTAIN ? "?" : "");
 		table_last(&t, line.s);
 		text_release(&line);
 		vec_for_each (&c->evidence, char *, e)
@@ -378,9 +404,9 @@ static void places(const struct view *v, const char *title, const struct places 
 
 static void slow_places(const struct view *v, const struct slow *s, struct text *out)
 {
-	places(v, "   slow atleast    fast samples lines with more CPU time in a slow call",
+	places(v, "   SLOW ATLEAST    FAST SAMPLES LINE WITH MORE CPU TIME IN SLOW CALLS",
 	       &s->differences.lines, true, out);
-	places(v, "   slow atleast    fast samples functions called, the same",
+	places(v, "   SLOW ATLEAST    FAST SAMPLES FUNCTION CALLED, THE SAME",
 	       &s->differences.callees, false, out);
 }
 
@@ -555,19 +581,27 @@ void report_slow_json(const struct view *v, const struct slow *s, struct text *o
 
 /* ---- the view ---- */
 
-void report_slow(const struct view *v, const struct slow *s, struct text *out)
+static void details(const struct view *v, const struct slow *s, struct text *out)
 {
-	summary(s->block, out);
-	distribution(v, s->block, out);
-	left_out(v, s, out);
-	slow_causes(v, s->block, out);
-	groups(v, s, out);
 	text_block_counters(v, s->block, out);
-	text_coactive(v, s->block, out);
 	slow_places(v, s, out);
 	threads(v, s, out);
 	callers(v, s, out);
 	text_stacks(v, (struct callstacks *)&s->callstacks, s->block, out);
 	slowest(v, s, out);
+}
+
+void report_slow(const struct view *v, const struct slow *s, struct text *out)
+{
+	summary(s->block, out);
+	slow_causes(v, s->block, out);
+	left_out(v, s, out);
+	groups(v, s, out);
+	text_coactive(v, s->block, out);
+	distribution(v, s->block, out);
+	if (v->all)
+		details(v, s, out);
+	else
+		slowest_one(v, s, out);
 	next_look(v, s, out);
 }

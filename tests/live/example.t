@@ -33,7 +33,7 @@ else
 fi
 like 2.out '^Next: +ispot report --slow ' "and the next command"
 like 3.out 'queued for a lock: ' "the slow calls queued"
-like 3.out '^durations, calls' "their durations have heaps"
+like 3.out '^LATENCY' "their durations have heaps"
 ispot diff --json before.data -- after.data >diff.json
 of() { jq ".blocks[] | select(.name == \"$1\") | $2" diff.json; }
 lost_by() { # lost_by CAUSE FILE: of the time of its threads, what the mutex takes by it

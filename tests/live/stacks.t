@@ -37,7 +37,7 @@ is "$(jq '[.blocks[] | select(.name == "leaf") | .calls] | add // 0' plain.sites
 	"$(block plain leaf .calls)" "sites hold all calls of their function"
 is "$(jq -c '[.blocks[] | select(.name == "leaf") | .stacks[].count] | [length, add]' plain.json)" \
 	"[4,$(block plain leaf .calls)]" "stacks of a block stand for all of its calls"
-"$ISPOT" report -i plain.data --slow leaf >plain.slow
+"$ISPOT" report -i plain.data --slow leaf -v >plain.slow
 like plain.slow '1009 .*middle \(callers.c:[0-9]+\)' "--slow shows them"
 stacks plain >plain.stacks
 like plain.stacks '^leaf middle outer main .*_start' "through two probed frames without frame pointers"
