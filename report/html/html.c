@@ -272,7 +272,7 @@ static void notes(const struct view *v, struct text *out)
 	if (!isnan(res->coverage)) {
 		text_add(out, "<li>Traced blocks cover ");
 		html_exact(out, "coverage", res->coverage, 100, "%.0f%%");
-		text_add(out, " of the threads' time.</li>\n");
+		text_add(out, " of thread time.</li>\n");
 	}
 	if (!isnan(res->overhead) && res->hardly_runs) {
 		text_add(out, "<li>The probes took ");

@@ -12,17 +12,17 @@
 void help_overview(struct text *out)
 {
 	text_add(out, "usage: ispot COMMAND [OPTION]... [--] [ARGUMENT]...\n\n"
-		      "Says which functions of a multi-threaded program lose how much of their\n"
-		      "threads' time to interference, and why.\n\n"
+		      "Finds the functions in which a multithreaded program loses thread time to\n"
+		      "interference, and says how much and why.\n\n"
 		      "commands:\n");
 	for (const struct command *const *c = command_all(); *c; c++)
 		text_printf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
 	text_add(out, "\n"
 		      "examples:\n"
-		      "  sudo ispot record ./app     run ./app and record it into ispot.data\n"
-		      "  ispot report                where the time went\n"
-		      "  ispot help report           options and examples of a command\n\n"
-		      "ispot --version prints the version; man ispot has the whole story.\n");
+		      "  sudo ispot record ./app     run ./app and record it to ispot.data\n"
+		      "  ispot report                show where time is lost, and why\n"
+		      "  ispot help report           show the options and examples of a command\n\n"
+		      "'ispot --version' prints the version. See man ispot.\n");
 }
 
 /* The next place a usage line may be broken: a blank outside of brackets. */
@@ -118,7 +118,7 @@ static void add_option(const struct option_row *row, struct text *out)
 static const struct option_row help_row = {
 	.letter = 'h',
 	.name = "help",
-	.help = "print this and exit",
+	.help = "show this help",
 };
 
 void help_command(const struct command *command, struct text *out)

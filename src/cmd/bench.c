@@ -137,7 +137,7 @@ static int run_bench(int argc, char **argv, struct err *err)
 
 const struct command cmd_bench = {
 	.name = "bench",
-	.summary = "measure what a traced call costs on this machine",
+	.summary = "measure the cost of a traced call on this machine",
 	.usage = "ispot bench [-t N] [--json]",
 	.examples = examples,
 	.options = options,

@@ -26,11 +26,11 @@ struct check_options {
 
 static const struct option_row options[] = {
 	{ 'F', "function", "PATTERN", ARG_LIST, offsetof(struct check_options, patterns),
-	  "functions that match [object:]name; may be given often", NULL },
+	  "select functions that match [object:]name (repeatable)", NULL },
 	{ 'p', "pid", "PID", ARG_STRING, offsetof(struct check_options, pid),
 	  "look at a running process", NULL },
 	{ 0, "stats", NULL, ARG_FLAG, offsetof(struct check_options, stats),
-	  "how many functions of each object are cheap to probe", NULL },
+	  "count the functions of each object that are cheap to probe", NULL },
 	{ 0, "perf-script", NULL, ARG_FLAG, offsetof(struct check_options, perf_script),
 	  "print a script that records with perf where there is no ispot", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct check_options, json), "print JSON", NULL },
@@ -473,7 +473,7 @@ static int run_check(int argc, char **argv, struct err *err)
 
 const struct command cmd_check = {
 	.name = "check",
-	.summary = "show what would be traced, its cost, and what stands in the way",
+	.summary = "show what would be traced, at what overhead, and what prevents it",
 	.usage = "ispot check [-F PATTERN]... [--stats] [--perf-script] [--json] (CMD | -p PID)",
 	.examples = examples,
 	.options = options,

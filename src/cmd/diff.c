@@ -21,9 +21,10 @@ struct diff_options {
 static const struct option_row options[] = {
 	{ 0, "fail-above", "SCI", ARG_F64, offsetof(struct diff_options, fail_above),
 	  "exit with 3 if the SCI of a function grew by more than SCI, beyond the noise", NULL },
-	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct diff_options, top), "show N functions (default 15)", NULL },
-	{ 0, "json", NULL, ARG_FLAG, offsetof(struct diff_options, json),
-	  "write JSON to standard output", NULL },
+	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct diff_options, top),
+	  "show N functions (default 15)", NULL },
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct diff_options, json), "write JSON to stdout",
+	  NULL },
 	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct diff_options, verbose),
 	  "show every function, changed or not", NULL },
 	{ 0 },

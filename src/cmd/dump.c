@@ -32,19 +32,19 @@ struct dump_options {
 
 static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct dump_options, input),
-	  "read FILE instead of ispot.data", NULL },
+	  "read FILE (default ispot.data)", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct dump_options, time),
-	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	  "show only A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "tid", "N", ARG_U64, offsetof(struct dump_options, tid),
-	  "only records of thread N, and losses", NULL },
+	  "print only thread N, and dropped events", NULL },
 	{ 0, "meta", NULL, ARG_FLAG, offsetof(struct dump_options, meta),
-	  "only what the trace says about itself", NULL },
-	{ 0, "events", NULL, ARG_FLAG, offsetof(struct dump_options, events), "only the records",
-	  NULL },
+	  "print only what describes the recording", NULL },
+	{ 0, "events", NULL, ARG_FLAG, offsetof(struct dump_options, events),
+	  "print only the records", NULL },
 	{ 0, "from-text", "TEXT", ARG_STRING, offsetof(struct dump_options, from_text),
-	  "make a trace of the text file TEXT (-: standard input)", NULL },
+	  "make a recording from the text file TEXT ('-' reads stdin)", NULL },
 	{ 'o', "output", "FILE", ARG_STRING, offsetof(struct dump_options, output),
-	  "with --from-text: the trace to write", NULL },
+	  "with --from-text: write the recording to FILE", NULL },
 	{ 0 },
 };
 
@@ -213,7 +213,7 @@ static int run_dump(int argc, char **argv, struct err *err)
 const struct command cmd_dump = {
 	.name = "dump",
 	.alias = "script",
-	.summary = "print a trace as text, or make one from text",
+	.summary = "print a recording as text, or make one from text",
 	.usage = "ispot dump [[-i] FILE] [--time A-B] [--tid N] [--meta | --events]\n"
 		 "ispot dump --from-text TEXT [-o FILE]",
 	.examples = examples,

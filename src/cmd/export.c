@@ -19,17 +19,17 @@ struct command_options {
 
 static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct command_options, input),
-	  "read FILE instead of ispot.data", NULL },
+	  "read FILE (default ispot.data)", NULL },
 	{ 0, "format", "F", ARG_STRING, offsetof(struct command_options, format),
-	  "chrome, csv, dot, folded, folded-diff, perf, pprof or speedscope", NULL },
+	  "choose chrome, csv, dot, folded, folded-diff, perf, pprof or speedscope", NULL },
 	{ 'o', "output", "OUT", ARG_STRING, offsetof(struct command_options, output),
-	  "write OUT; -: standard output", NULL },
+	  "write OUT; '-' writes to stdout", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct command_options, time),
-	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	  "show only A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "limit", "N", ARG_U64, offsetof(struct command_options, limit),
-	  "at most N calls (chrome, speedscope: 1000000; dot: 200 transitions)", NULL },
+	  "write at most N calls (chrome, speedscope: 1000000; dot: 200 transitions)", NULL },
 	{ 0, "states", "WHAT", ARG_STRING, offsetof(struct command_options, states),
-	  "of dot: states are function (default) or sequence", NULL },
+	  "with dot: draw function (default) or sequence", NULL },
 	{ 0 },
 };
 

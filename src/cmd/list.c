@@ -139,7 +139,7 @@ static int run_list(int argc, char **argv, struct err *err)
 
 const struct command cmd_list = {
 	.name = "list",
-	.summary = "show the probes and counters usable here, and why others are not",
+	.summary = "list usable probes and counters, and why others are not",
 	.usage = "ispot list [--json]",
 	.examples = examples,
 	.options = options,

@@ -33,21 +33,20 @@ struct outliers_options {
 
 static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct outliers_options, input),
-	  "read FILE instead of ispot.data", NULL },
+	  "read FILE (default ispot.data)", NULL },
 	{ 0, "of", "NAME", ARG_STRING, offsetof(struct outliers_options, of),
-	  "each divergent execution of one function, marker or lock", NULL },
+	  "show each outlier of one function, marker or lock", NULL },
 	{ 0, "rule", "RULE", ARG_STRING, offsetof(struct outliers_options, rule),
-	  "what diverges: paper (default) or robust", NULL },
+	  "choose what is an outlier: paper (default) or robust", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct outliers_options, time),
-	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
-	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct outliers_options, top),
-	  "show N blocks; with --of, executions", NULL },
+	  "show only A to B after the start (2s-5s, 500ms-)", NULL },
+	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct outliers_options, top), "show N rows", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct outliers_options, json),
-	  "write JSON to standard output", NULL },
+	  "write JSON to stdout", NULL },
 	{ 0, "csv", NULL, ARG_FLAG, offsetof(struct outliers_options, csv),
-	  "write CSV to standard output, a row for each divergent execution", NULL },
+	  "write CSV to stdout, a row for each outlier", NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct outliers_options, html),
-	  "write one HTML file, with charts; -: standard output", NULL },
+	  "write one HTML file, with charts; '-' writes to stdout", NULL },
 	{ 0 },
 };
 
@@ -224,7 +223,7 @@ static int run_outliers(int argc, char **argv, struct err *err)
 
 const struct command cmd_outliers = {
 	.name = "outliers",
-	.summary = "find executions that take much longer than the others",
+	.summary = "find calls that take much longer than the others",
 	.usage = "ispot outliers [[-i] FILE] [--of NAME] [--rule RULE] [--time A-B] [--top N]\n"
 		 "               [--json | --csv | --html FILE]",
 	.examples = examples,

@@ -24,7 +24,7 @@ struct probe_options {
 
 static const struct option_row options[] = {
 	{ 'F', "function", "PATTERN", ARG_LIST, offsetof(struct probe_options, patterns),
-	  "functions that match [object:]name; may be given often", NULL },
+	  "select functions that match [object:]name (repeatable)", NULL },
 	{ 'p', "pid", "PID", ARG_STRING, offsetof(struct probe_options, pid),
 	  "add: those of a running process", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct probe_options, json), "list: print JSON",
@@ -167,7 +167,7 @@ static int run_probe(int argc, char **argv, struct err *err)
 
 const struct command cmd_probe = {
 	.name = "probe",
-	.summary = "register probes that users may then record with",
+	.summary = "register probes for users without root",
 	.usage = "ispot probe add -F PATTERN... (CMD | -p PID)\n"
 		 "ispot probe list [-F PATTERN]... [--json]\n"
 		 "ispot probe remove [-F PATTERN]...",

@@ -39,34 +39,34 @@ struct report_options {
 
 static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct report_options, input),
-	  "read FILE instead of ispot.data", NULL },
+	  "read FILE (default ispot.data)", NULL },
 	{ 0, "by", "WHAT", ARG_STRING, offsetof(struct report_options, by),
 	  "rank function (default), lock, sequence, site or thread; transition: the graph of "
 	  "what threads do after what",
 	  NULL },
 	{ 0, "states", "WHAT", ARG_STRING, offsetof(struct report_options, states),
-	  "--by transition between function (default) or sequence", NULL },
+	  "with --by transition: between function (default) or sequence", NULL },
 	{ 0, "key", "FUNC@ARG,...", ARG_LIST, offsetof(struct report_options, keys),
-	  "split FUNC's calls by the values of its recorded arguments", NULL },
+	  "split FUNC's calls by the values of its recorded arguments (repeatable)", NULL },
 	{ 0, "no-key", "FUNC", ARG_LIST, offsetof(struct report_options, no_keys),
-	  "do not split FUNC's calls by arguments ('*': nobody's)", NULL },
+	  "do not split FUNC's calls by arguments ('*': of no function)", NULL },
 	{ 's', "sort", "COLUMN", ARG_STRING, offsetof(struct report_options, sort),
-	  "rank by COLUMN instead of lost thread time", NULL },
-	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct report_options, top), "show N blocks", NULL },
+	  "rank by COLUMN (default lost time)", NULL },
+	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct report_options, top), "show N rows", NULL },
 	{ 0, "slow", "FUNC", ARG_STRING, offsetof(struct report_options, slow),
 	  "show how FUNC's slow calls differ from its fast ones", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct report_options, time),
-	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	  "show only A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "baseline", "FILE", ARG_STRING, offsetof(struct report_options, baseline),
-	  "take fastest calls from the recording FILE as well", NULL },
+	  "compare with the fastest calls in the recording FILE, too", NULL },
 	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct report_options, verbose),
-	  "every block, whatever its verdict, with its floor", NULL },
-	{ 0, "json", NULL, ARG_FLAG, offsetof(struct report_options, json),
-	  "write JSON to standard output", NULL },
-	{ 0, "csv", NULL, ARG_FLAG, offsetof(struct report_options, csv),
-	  "write CSV to standard output", NULL },
+	  "show every row, with SCI, verdict and noise floor", NULL },
+	{ 0, "json", NULL, ARG_FLAG, offsetof(struct report_options, json), "write JSON to stdout",
+	  NULL },
+	{ 0, "csv", NULL, ARG_FLAG, offsetof(struct report_options, csv), "write CSV to stdout",
+	  NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct report_options, html),
-	  "write one HTML file, with charts; -: standard output", NULL },
+	  "write one HTML file, with charts; '-' writes to stdout", NULL },
 	{ 0 },
 };
 
@@ -251,7 +251,7 @@ static int run_report(int argc, char **argv, struct err *err)
 
 const struct command cmd_report = {
 	.name = "report",
-	.summary = "rank code by the time interference takes from it",
+	.summary = "rank functions by the time they lose to interference",
 	.usage = "ispot report [[-i] FILE] [--by WHAT] [--states WHAT] [--key FUNC@ARG,...]\n"
 		 "             [--no-key FUNC] [-s COLUMN] [--top N] [--slow FUNC] [--time A-B]\n"
 		 "             [--baseline FILE] [--json | --csv | --html FILE] [-v]",

@@ -44,9 +44,9 @@ struct stat_options {
 
 static const struct option_row options[] = {
 	{ 'F', "function", "PATTERN", ARG_LIST, offsetof(struct stat_options, patterns),
-	  "trace functions that match [object:]name; may be given often", NULL },
+	  "trace functions that match [object:]name (repeatable)", NULL },
 	{ 'I', "interval", "MS", ARG_STRING, offsetof(struct stat_options, interval),
-	  "print every MS milliseconds (or 2s, 1m) what ended in them", NULL },
+	  "print every MS milliseconds (or 2s, 1m)", NULL },
 	{ 'p', "pid", "PID,...", ARG_LIST, offsetof(struct stat_options, pids),
 	  "attach to running processes", NULL },
 	{ 'c', "count", "N", ARG_U64, offsetof(struct stat_options, period),
@@ -55,20 +55,20 @@ static const struct option_row options[] = {
 	  "stop after TIME (10, 500ms, 2m)", NULL },
 	{ 'D', "delay", "TIME", ARG_TIME, offsetof(struct stat_options, delay_ns),
 	  "begin after TIME", NULL },
-	{ 'o', "output", "FILE", ARG_STRING, offsetof(struct stat_options, output),
-	  "print into FILE", NULL },
+	{ 'o', "output", "FILE", ARG_STRING, offsetof(struct stat_options, output), "write to FILE",
+	  NULL },
 	{ 0, "top", "N", ARG_U64, offsetof(struct stat_options, top),
-	  "show N blocks, of each interval too", NULL },
+	  "show N rows, in each interval too", NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct stat_options, json),
-	  "write JSON to standard output: a line an interval, then the summary", NULL },
+	  "write JSON to stdout: a line per interval, then the summary", NULL },
 	{ 0, "user", "USER", ARG_STRING, offsetof(struct stat_options, user),
 	  "run CMD as this user, by name or number", NULL },
 	{ 0, "no-inherit", NULL, ARG_UNFLAG, offsetof(struct stat_options, inherit),
 	  "do not follow child processes", NULL },
 	{ 'q', "quiet", NULL, ARG_FLAG, offsetof(struct stat_options, quiet),
-	  "say nothing but errors and results", NULL },
+	  "print only errors and results", NULL },
 	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct stat_options, verbose),
-	  "every block in the summary, whatever its verdict", NULL },
+	  "show every row in the summary", NULL },
 	{ 0 },
 };
 
@@ -379,7 +379,7 @@ static int run_stat(int argc, char **argv, struct err *err)
 
 const struct command cmd_stat = {
 	.name = "stat",
-	.summary = "watch functions while they run: a summary, nothing is written",
+	.summary = "watch functions while they run, without writing a file",
 	.usage = "ispot stat -F PATTERN... [-I MS] [-p PID,...] [-c N] [-d TIME] [--json]\n"
 		 "           [-o FILE] [--] [CMD...]",
 	.examples = examples,

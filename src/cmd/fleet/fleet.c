@@ -201,7 +201,7 @@ static int run_fleet(int argc, char **argv, struct err *err)
 
 const struct command cmd_fleet = {
 	.name = "fleet",
-	.summary = "find applications that slow others, over many machines",
+	.summary = "find applications that slow each other, across machines",
 	.usage =
 		"ispot fleet record [-o OUT | --dir DIR] [--files N] [--file-size SIZE] [-F PATTERN | --period N] [--by WHAT] [-d TIME] "
 		"[--duty ON/PERIOD | --cost PERCENT] [-p PID,... | -- CMD...]\n"

@@ -33,13 +33,13 @@ struct imbalance_options {
 
 static const struct option_row options[] = {
 	{ 'i', "input", "FILE", ARG_STRING, offsetof(struct imbalance_options, input),
-	  "read FILE instead of ispot.data", NULL },
+	  "read FILE (default ispot.data)", NULL },
 	{ 0, "section", "NAME", ARG_STRING, offsetof(struct imbalance_options, section),
 	  "take the calls of a function or marker as the regions", NULL },
 	{ 0, "time", "A-B", ARG_STRING, offsetof(struct imbalance_options, time),
-	  "only from A to B after the start (2s-5s, 500ms-)", NULL },
+	  "show only A to B after the start (2s-5s, 500ms-)", NULL },
 	{ 0, "count", "HOW", ARG_STRING, offsetof(struct imbalance_options, count),
-	  "with CMD: edges, callgrind, hardware, or auto (default)", NULL },
+	  "with CMD: count by edges, callgrind, hardware or auto (default)", NULL },
 	{ 0, "event", "EVENT", ARG_STRING, offsetof(struct imbalance_options, event),
 	  "with --count hardware: sample EVENT instead of cache-misses", NULL },
 	{ 0, "caches", NULL, ARG_FLAG, offsetof(struct imbalance_options, caches),
@@ -48,30 +48,30 @@ static const struct option_row options[] = {
 	  "with CMD: events that correlate by R or more go together (0.9)", NULL },
 	{ 0, "min-idle", "PCT", ARG_F64, offsetof(struct imbalance_options, min_idle),
 	  "with CMD: look for lines where threads idle PCT % of a section or more (2)", NULL },
-	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct imbalance_options, top), "show N sections",
+	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct imbalance_options, top), "show N regions",
 	  NULL },
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct imbalance_options, json),
-	  "write JSON to standard output", NULL },
+	  "write JSON to stdout", NULL },
 	{ 0, "instances", NULL, ARG_FLAG, offsetof(struct imbalance_options, instances),
-	  "with --json: each instance of a section, with its threads' times", NULL },
+	  "with --json: write each iteration of a region, with its threads' times", NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct imbalance_options, html),
-	  "write one HTML file, with charts; with --json both; -: standard output", NULL },
+	  "write one HTML file, with charts, also with --json; '-' writes to stdout", NULL },
 	{ 0 },
 };
 
 static const char *const examples[] = {
 	"ispot imbalance",
-	"which parallel sections lose time to their slowest thread",
+	"which parallel regions wait for their slowest thread",
 	"ispot imbalance -- ./app 8",
 	"which lines make its threads uneven, counted by valgrind where the hardware cannot",
 	"sudo ispot imbalance --count hardware --event page-faults -- ./app 8",
 	"which lines have more page faults in some threads, at full speed",
 	"ispot imbalance --section worker",
-	"calls of worker that run at the same time are a section",
+	"take calls of worker that run at the same time as a region",
 	"ispot imbalance --json | jq '.sections[] | {name, imbalance}'",
 	"for scripts",
 	"ispot imbalance --json --instances | jq '.sections[0].each[] | [.imbalance, .times_ns]'",
-	"each time that the section was run",
+	"each iteration of the region",
 	NULL,
 };
 
@@ -278,7 +278,7 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 
 const struct command cmd_imbalance = {
 	.name = "imbalance",
-	.summary = "find threads that wait for the slowest of them",
+	.summary = "find threads that others wait for",
 	.usage =
 		"ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]\n"
 		"                [--instances] [--html FILE]\n"
