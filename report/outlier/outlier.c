@@ -130,14 +130,15 @@ static void headline(const struct outlier_view *v, const struct outlier_block *b
 	char took[TEXT_NUMBER], p50[TEXT_NUMBER], n[TEXT_COUNTED];
 	struct text line = { 0 };
 
-	text_printf(&line, "The %s %s took %s in its execution %llu", outlier_kind_name(b), b->name,
-		    text_time(took, x->duration_ns), (unsigned long long)x->index);
+	text_printf(&line, "Of %s of the %s %s, %llu %s. Number %llu took %s",
+		    text_counted(n, b->durations.count, "execution"), outlier_kind_name(b), b->name,
+		    (unsigned long long)b->divergent,
+		    b->divergent == 1 ? "is an outlier" : "are outliers",
+		    (unsigned long long)x->index, text_time(took, x->duration_ns));
 	if (b->durations.count > 2)
-		text_printf(&line, ", where half of its executions take up to %s",
+		text_printf(&line, "; the median is %s",
 			    text_time(p50, hist_quantile(&b->durations, 0.5)));
-	text_printf(&line, ": %s. %s of %llu diverge%s.", x->evidence,
-		    text_counted(n, b->divergent, "execution"),
-		    (unsigned long long)b->durations.count, b->divergent == 1 ? "s" : "");
+	text_printf(&line, ". Cause: %s.", x->evidence);
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
 	text_add(out, "\n");
@@ -149,7 +150,7 @@ static void indices(const struct outlier_view *v, const struct outlier_block *b,
 	struct text line = { 0 };
 	size_t n = 0;
 
-	text_add(&line, "executions");
+	text_add(&line, "numbers");
 	vec_for_each (&b->kept, const struct outlier, x) {
 		if (n == 24 && b->kept.n > 26)
 			break;
@@ -176,8 +177,8 @@ static void hints(const struct outlier_view *v, const struct outlier_block *b, s
 	}
 	if (divergent_share(b) > WIDE_SHARE && b->durations.count >= 100)
 		indented(v,
-			 "- wide range: so many diverge that none stands out; its time may "
-			 "depend on what it is given",
+			 "- wide range: so many are outliers that none stands out; the time may "
+			 "depend on the arguments",
 			 out);
 }
 
@@ -212,7 +213,7 @@ static void rows(const struct outlier_view *v, struct text *out)
 	size_t top = v->top ? v->top : BLOCKS_DEFAULT, n = 0, rest = 0;
 	struct text note = { 0 };
 
-	text_add(out, "divergent     max   runs     mean   stddev  diverge  what\n");
+	text_add(out, " OUTLIERS     MAX   RUNS     MEAN   STDDEV    SHARE  BLOCK\n");
 	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
 		if (!worth(b))
 			continue;
@@ -222,11 +223,11 @@ static void rows(const struct outlier_view *v, struct text *out)
 			rest++;
 	}
 	if (rest)
-		text_printf(out, "%zu more blocks diverge for less (--top)\n", rest);
+		text_printf(out, "%zu more blocks with less time in outliers (--top)\n", rest);
 	text_printf(&note,
-		    "divergent: time, less idle waiting, of the executions that take longer than "
-		    "their block's line says by more than %s; behaviours A to H: "
-		    "ispot-outliers(1)",
+		    "OUTLIERS: time of the executions that take longer than the trend of their "
+		    "block by more than %s, without idle waiting; SHARE: of all executions. "
+		    "Behaviors A to H: see ispot-outliers(1).",
 		    v->outliers->rule == OUTLIER_PAPER ? "one standard deviation"
 						       : "five robust standard deviations");
 	text_wrap(note.s, v->width, out);
@@ -268,10 +269,10 @@ static void usual_line(const struct outlier_view *v, const struct outlier_block 
 		    text_time(mean, (uint64_t)b->mean_y),
 		    text_time(p99, hist_quantile(&b->durations, 0.99)),
 		    text_time(max, b->durations.max), text_time(sd, (uint64_t)b->stddev_ns));
-	text_add(&line, "Line: ");
+	text_add(&line, "Trend: ");
 	line_words(l, &line);
-	text_printf(&line, "; %llu diverge%s, more than %s above it.",
-		    (unsigned long long)b->divergent, b->divergent == 1 ? "s" : "",
+	text_printf(&line, "; %llu outlier%s, more than %s above it.",
+		    (unsigned long long)b->divergent, b->divergent == 1 ? "" : "s",
 		    text_time(bound, (uint64_t)l->bound_ns));
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
@@ -445,16 +446,16 @@ static void detail(const struct outlier_view *v, struct text *out)
 	if (n && b->hints.n)
 		text_add(out, "\n");
 	if (n)
-		text_add(out, "execution        at s     took     line   thread  cause\n");
+		text_add(out, "   NUMBER        AT s     TOOK    TREND   THREAD  CAUSE\n");
 	for (size_t i = 0; i < n; i++)
 		worst[i] = &b->kept.data[i];
 	qsort(worst, n, sizeof(*worst), by_residual);
 	for (size_t i = 0; i < n && i < top; i++)
 		execution(v, b, worst[i], out);
 	if (b->divergent > top)
-		text_printf(out, "%llu more diverge%s by less (--top)\n",
+		text_printf(out, "%llu more outlier%s, closer to the trend (--top)\n",
 			    (unsigned long long)(b->divergent - top),
-			    b->divergent == top + 1 ? "s" : "");
+			    b->divergent == top + 1 ? "" : "s");
 	free(worst);
 }
 
@@ -470,13 +471,12 @@ void report_outliers_text(const struct outlier_view *v, struct text *out)
 		headline(v, &o->blocks.data[0], out);
 		rows(v, out);
 	} else if (!o->blocks.n) {
-		text_wrap(
-			"There is no execution to look at: no call that was recorded has both its "
-			"ends.",
-			v->width, out);
+		text_wrap("No execution to look at: the recording has no call with both its entry "
+			  "and its exit.",
+			  v->width, out);
 	} else {
-		text_wrap("No execution diverges: each took about as long as its block's line "
-			  "says.",
+		text_wrap("No outliers: each execution took about as long as the trend of its "
+			  "block says.",
 			  v->width, out);
 	}
 	for (const char *const *n = v->notices; *n; n++) {

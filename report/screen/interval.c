@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* What `ispot stat` prints while it runs: a few lines, or one line of JSON, an interval. */
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,11 +50,17 @@ static const struct block **in_order(const struct blocks *blocks)
 
 static void print_head(struct table *t)
 {
-	table_right(t, "time", TIME_WIDTH);
-	for (unsigned i = 0; i < N_SCREEN; i++)
-		table_right(t, column_find(screen[i])->head, column_find(screen[i])->width);
-	table_left(t, " why", WHY_WIDTH);
-	table_last(t, "function");
+	table_right(t, "TIME", TIME_WIDTH);
+	for (unsigned i = 0; i < N_SCREEN; i++) {
+		const struct column *c = column_find(screen[i]);
+		char head[32] = "";
+
+		for (size_t n = 0; c->head[n] && n < sizeof(head) - 1; n++)
+			head[n] = (char)toupper((unsigned char)c->head[n]);
+		table_right(t, head, c->width);
+	}
+	table_left(t, " CAUSE", WHY_WIDTH);
+	table_last(t, "FUNCTION");
 }
 
 /* What does not count as interference says so in place of a cause. */
