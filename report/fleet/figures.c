@@ -176,7 +176,7 @@ void fleet_html_curves(const struct fleet_view *v, const struct fleet_base *base
 	html_caption(out, "");
 	html_text(out, v->meta->indicator);
 	text_printf(out,
-		    " of all its samples (thick), and beside each of its %u most common "
+		    " of all its samples (thick), and alongside each of its %u most common "
 		    "co-runners of class %s; the dashed line is its median (figure 5).",
 		    beside.n, corunner_class_names[class]);
 	html_figure_end(out);
@@ -225,7 +225,7 @@ void fleet_html_bars(const struct fleet_view *v, const struct fleet_base *base,
 	for (unsigned i = 0; i < beside.n; i++)
 		most = fmax(most, 1 + beside.cells[i]->change);
 	lying.height = (int)bottom + 30;
-	html_figure(out, &lying, "Performance beside co-runners, of ",
+	html_figure(out, &lying, "Performance alongside co-runners, of ",
 		    strtab_get(&v->fleet->rows->apps, base->app));
 	for (unsigned i = 0; i < beside.n; i++)
 		bar(v, beside.cells[i], plot.top + BAR * i, most, out);
@@ -234,7 +234,8 @@ void fleet_html_bars(const struct fleet_view *v, const struct fleet_base *base,
 	across(out, "noise", bar_x(fmax(1 - base->noise, 0), most), bottom);
 	across(out, "noise", bar_x(1 + base->noise, most), bottom);
 	html_label(out, bar_x(1, most), bottom + 16, "middle", "its median");
-	html_caption(out, "Its median performance beside each of them, and, dashed, the noise of "
-			  "all its samples; red: slower beyond it, green: faster (figure 7).");
+	html_caption(out,
+		     "Its median performance alongside each of them, and, dashed, the noise of "
+		     "all its samples; red: slower beyond it, green: faster (figure 7).");
 	html_figure_end(out);
 }

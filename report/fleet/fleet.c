@@ -101,7 +101,7 @@ static void print_who(const struct fleet_view *v, const struct fleet_cell *cell,
 	struct text names = { 0 };
 
 	if (!v->base)
-		text_printf(&names, "%s beside ", name_of(v, cell->base));
+		text_printf(&names, "%s alongside ", name_of(v, cell->base));
 	text_add(&names, name_of(v, cell->corunner));
 	if (table_columns(names.s) > table_room(t))
 		text_add(t->out, "\n          ");
@@ -133,16 +133,16 @@ static void print_pair(const struct fleet_view *v, const struct fleet_cell *cell
 
 static void print_pairs_head(const struct fleet_view *v, struct text *out)
 {
-	text_printf(out, "  change  noises   median  samples      gain     class  %s\n",
-		    v->base ? "beside" : "who");
+	text_printf(out, "  CHANGE  EFFECT   MEDIAN  SAMPLES      GAIN     CLASS  %s\n",
+		    v->base ? "CO-RUNNER" : "APPLICATION");
 }
 
 static void print_legend(const struct fleet_view *v, struct text *out)
 {
 	text_printf(
 		out,
-		"change: of the application's performance, by median %s; noises: the same in\n"
-		"deviations of all its samples; gain: its performance, were they kept apart\n\n",
+		"CHANGE: of the application's performance, by median %s; EFFECT: the same in\n"
+		"standard deviations of all its samples; GAIN: of its performance if separated\n\n",
 		v->meta->indicator);
 }
 
@@ -152,14 +152,14 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 	char with[TEXT_NUMBER], usual[TEXT_NUMBER];
 
 	text_printf(out,
-		    "%s slows %s by %.0f%% (class %s): its median %s is %s there, %s\n"
-		    "over all. ",
+		    "%s slows %s by %.0f%% (class %s): the median %s is %s there, %s\n"
+		    "overall. ",
 		    name_of(v, cell->corunner), name_of(v, cell->base), -100 * cell->change,
 		    corunner_class_names[cell->class], v->meta->indicator,
 		    fleet_view_value(v, cell->median, with),
 		    fleet_view_value(v, base->median, usual));
 	if (!isnan(cell->improvement))
-		text_printf(out, "Kept apart, %s would be %.1f%% faster.", name_of(v, cell->base),
+		text_printf(out, "If separated, %s would be %.1f%% faster.", name_of(v, cell->base),
 			    100 * cell->improvement);
 	text_add(out, "\n\n");
 }
@@ -180,14 +180,14 @@ void fleet_view_conclusion(const struct fleet_view *v, const struct fleet_found 
 	else if (!v->fleet->tested)
 		text_printf(
 			out,
-			"Nothing can be said of who slows whom: no application has %" PRIu64
-			" samples\nbeside another, of three blocks or more (--min-samples).\n\n",
+			"Cannot tell which applications slow others: none has %" PRIu64
+			" samples alongside\nanother, from three blocks or more (--min-samples).\n\n",
 			v->fleet->options.min_samples);
 	else
 		text_printf(
 			out,
-			"No application slows another beyond the noise: of %u pairs with enough\n"
-			"samples none differs by more than a deviation with certainty.\n\n",
+			"No application slows another beyond the noise: none of %u pairs with enough\n"
+			"samples differs by more than one standard deviation with certainty.\n\n",
 			v->fleet->tested);
 }
 
@@ -202,7 +202,7 @@ static void print_interferers(const struct fleet_view *v, struct text *out)
 	for (size_t i = 0; i < found.n && i < v->top; i++)
 		print_pair(v, found.data[i], out);
 	if (found.n > v->top)
-		text_printf(out, "and %zu more (--top)\n", found.n - v->top);
+		text_printf(out, "%zu more (--top)\n", found.n - v->top);
 	if (found.n)
 		print_legend(v, out);
 	vec_release(&found);
@@ -212,7 +212,8 @@ static void print_interferers(const struct fleet_view *v, struct text *out)
 
 static void print_trios_head(struct text *out)
 {
-	text_add(out, "  change  of-one  samples      gain   who beside which two\n");
+	text_add(out,
+		 "  CHANGE  OF-ONE  SAMPLES      GAIN   APPLICATION alongside two co-runners\n");
 }
 
 static void right_percent(struct table *t, double share, int width)
@@ -233,7 +234,7 @@ static void print_trio(const struct fleet_view *v, const struct fleet_cell *cell
 	right_percent(&table, cell->of_one[0].change, 8);
 	table_right(&table, text_count(s, cell->tally->n), 8);
 	right_percent(&table, cell->improvement, 10);
-	text_printf(out, " %c %s beside %s and %s\n", v->base ? marks[cell->effect] : ' ',
+	text_printf(out, " %c %s alongside %s and %s\n", v->base ? marks[cell->effect] : ' ',
 		    name_of(v, cell->base), name_of(v, cell->corunner), name_of(v, cell->second));
 	table = (struct table){ .out = out, .width = v->width, .colours = v->colours };
 	table_right(&table, "", 8);
@@ -258,10 +259,11 @@ static void print_trios(const struct fleet_view *v, struct text *out)
 	for (size_t i = 0; i < found.n && i < v->top; i++)
 		print_trio(v, found.data[i], out);
 	if (found.n > v->top)
-		text_printf(out, "and %zu more (--top)\n", found.n - v->top);
+		text_printf(out, "%zu more (--top)\n", found.n - v->top);
 	if (found.n)
-		text_add(out, "of-one: what the first does while the second is not near, and below "
-			      "it the\nsecond without the first\n\n");
+		text_add(out,
+			 "OF-ONE: the change alongside the first co-runner without the second, and "
+			 "below it\nalongside the second without the first\n\n");
 	vec_release(&found);
 }
 
@@ -342,7 +344,7 @@ static void print_matrix_row(const struct fleet_view *v, const struct fleet_base
 static void print_matrix_rows(const struct fleet_view *v, enum corunner_class class,
 			      const struct fleet_columns *columns, struct text *out)
 {
-	text_printf(out, "class %s, rows beside columns:", corunner_class_names[class]);
+	text_printf(out, "class %s, rows alongside columns:", corunner_class_names[class]);
 	for (size_t i = 0; i < columns->n; i++)
 		text_printf(out, i ? " %2zu" : "\n%27zu", i + 1);
 	text_add(out, "\n");

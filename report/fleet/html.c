@@ -58,7 +58,7 @@ static void pair_row(const struct fleet_view *v, const struct fleet_cell *c, str
 	text_printf(out, "<td>%s</td><th scope=\"row\" class=\"name\">",
 		    corunner_class_names[c->class]);
 	html_short(out, name_of(v, c->base));
-	text_add(out, " beside ");
+	text_add(out, " alongside ");
 	html_short(out, name_of(v, c->corunner));
 	if (c->class == CORUNNER_TRIO) {
 		text_add(out, " and ");
@@ -70,7 +70,7 @@ static void pair_row(const struct fleet_view *v, const struct fleet_cell *c, str
 static void pair_table(const struct fleet_view *v, const struct fleet_found *found, const char *id,
 		       struct text *out)
 {
-	static const char *const titles[] = { "change", "noises", "median", "samples",
+	static const char *const titles[] = { "change", "effect", "median", "samples",
 					      "gain",	"class",  "who",    NULL };
 
 	html_table(out, id, "");
@@ -79,9 +79,11 @@ static void pair_table(const struct fleet_view *v, const struct fleet_found *fou
 		pair_row(v, found->data[i], out);
 	html_table_end(out);
 	html_more(out, found->n, PAIRS_MAX, "pairs" LEFT_OUT);
-	text_add(out, "<p class=\"quiet\">change: of the application's performance, by its median; "
-		      "noises: the same in deviations of all its samples; gain: its performance, "
-		      "were they kept apart.</p>\n");
+	text_add(
+		out,
+		"<p class=\"quiet\">change: of the application's performance, by its median; "
+		"effect: the same in standard deviations of all its samples; gain: its performance "
+		"if separated.</p>\n");
 }
 
 static void pairs(const struct fleet_view *v, struct text *out)
@@ -180,8 +182,9 @@ static void matrix_section(const struct fleet_view *v, enum corunner_class close
 			   const struct fleet_columns *columns, struct text *out)
 {
 	html_section(out, "matrix", "The matrix");
-	text_add(out, "<p>Rows beside columns, the same applications in the same order, those with "
-		      "the most samples first:");
+	text_add(out,
+		 "<p>Rows alongside columns, the same applications in the same order, those with "
+		 "the most samples first:");
 	for (size_t i = FLEET_WITHIN; i < sizeof(marks) / sizeof(*marks); i++)
 		text_printf(out, " <strong>%s</strong> %s,", marks[i].sign, marks[i].words);
 	text_add(out, " empty: too few samples (the paper's figure 8).</p>\n");

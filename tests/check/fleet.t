@@ -74,7 +74,7 @@ alone() { fleet report --db three.db --json | jq -e '[.trios[] | select(.effect 
 	.of_one[] | .deviations | fabs < 0.5] | length == 36 and all' >/dev/null; }
 ok "what each of the two does alone is said, and is nothing" alone
 ok "trios are no pairs" test "$(fleet report --db three.db --json | jq '[.pairs[] | select(.class == "trio")] | length')" = 0
-ok "the text names all three" loud "$(awk -F, '$3 == "trio" { print $1 " beside " $2 " and " $5; exit }' three/planted.csv)" \
+ok "the text names all three" loud "$(awk -F, '$3 == "trio" { print $1 " alongside " $2 " and " $5; exit }' three/planted.csv)" \
 	fleet report --db three.db
 ok "other applications' trios are refused" loud "whose trios were not kept" \
 	fleet reduce --db three.db --trios app0001 three/machine00001.fleet
@@ -300,7 +300,7 @@ ok "one, any class" of_one app0001
 ok "of too few samples beside a co-runner no gain is said" loud "too few to say what it would gain" \
 	fleet report --db some.db --base "$base" --exclude "$co" --min-samples 1000000
 IFS=, read -r three one _ < <(grep ,trio, three/planted.csv)
-ok "nor of a trio" loud "$three never ran beside $one in class trio" fleet report --db three.db --base "$three" --class trio --exclude "$one"
+ok "nor of a trio" loud "$three never ran alongside $one in class trio" fleet report --db three.db --base "$three" --class trio --exclude "$one"
 always_beside() { # its samples beside the co-runner are all that there are
 	cp some.db always.db && sqlite3 always.db "UPDATE rows SET (n, sum, histogram) = (SELECT a.n, a.sum, a.histogram
 		FROM rows a WHERE a.class = 'all' AND a.base = rows.base AND a.type = rows.type AND a.bucket = rows.bucket)
@@ -315,7 +315,7 @@ fi
 ok "a file and servers at once are refused" loud "give one" fleet report --db some.db --engine clickhouse://127.0.0.1:1/x
 ok "a page that cannot be written: no option is named that report has not" test "$(fleet report --db some.db --html nowhere/x.html 2>&1)" = \
 	"ispot: fleet: cannot write nowhere/x.html: No such file or directory; name a file in a directory that can be written"
-ok "the text names both" loud " $base beside $co" fleet report --db some.db
+ok "the text names both" loud " $base alongside $co" fleet report --db some.db
 ok "JSON has the share of samples without co-runner" test "$(fleet report --db some.db --json |
 	jq '.fleet | .samples_alone / .samples < 0.2 and .machines == 12')" = true
 ok "the same seed, the same samples" cmp -s <(fleet simulate -o again --machines 1 --samples 1000 --seed 4 >/dev/null

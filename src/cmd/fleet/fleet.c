@@ -58,7 +58,7 @@ static const struct option_row options[] = {
 	OPTION(0, "trios", "APP", ARG_LIST, trios,
 	       "reduce, push: keep what two at once do to APP, too; may be given often"),
 	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
-	OPTION(0, "base", "APP", ARG_STRING, base, "report: everybody who ran beside APP"),
+	OPTION(0, "base", "APP", ARG_STRING, base, "report: show all co-runners of APP"),
 	OPTION(0, "class", "CLASS", ARG_STRING, class,
 	       "report: only cpu, core, cache, socket, other, or trio"),
 	OPTION(0, "exclude", "APP", ARG_LIST, exclude,

@@ -63,11 +63,12 @@ static int check_excluded(const struct fleet_view *v, const char *name, enum cor
 
 	if (!cell || class == CORUNNER_TRIO)
 		return err_set(err, -ENODATA,
-			       "%s never ran beside %s in class %s; try another --class", base,
+			       "%s never ran alongside %s in class %s; try another --class", base,
 			       name, corunner_class_names[class]);
 	if (cell->effect == FLEET_TOO_FEW)
 		return err_set(err, -ENODATA,
-			       "%s has %" PRIu64 " samples beside %s in class %s, too few to say "
+			       "%s has %" PRIu64
+			       " samples alongside %s in class %s, too few to say "
 			       "what it would gain; see --min-samples",
 			       base, cell->tally->n, name, corunner_class_names[class]);
 	if (v->n_without && may_overlap(class))
