@@ -51,7 +51,7 @@ holds "in a fleet without interferers none is found" invented
 
 fleet simulate -o little --machines 2 --samples 2e4 >/dev/null
 fleet reduce --db little.db little/*.fleet >/dev/null
-ok "of too few samples nothing is said" loud "Nothing can be said of who slows whom: no application has 1000000 samples" \
+ok "of too few samples nothing is said" loud "Cannot tell which applications slow others: none has 1000000 samples" \
 	fleet report --db little.db --min-samples 1000000
 
 # Two of which neither does what both do: the paper's section VI-A.
@@ -314,7 +314,7 @@ else
 fi
 ok "a file and servers at once are refused" loud "give one" fleet report --db some.db --engine clickhouse://127.0.0.1:1/x
 ok "a page that cannot be written: no option is named that report has not" test "$(fleet report --db some.db --html nowhere/x.html 2>&1)" = \
-	"ispot: fleet: cannot write nowhere/x.html: No such file or directory; name a file in a directory that can be written"
+	$'ispot: fleet: cannot write nowhere/x.html: No such file or directory\nhint: name a file in a directory that can be written'
 ok "the text names both" loud " $base alongside $co" fleet report --db some.db
 ok "JSON has the share of samples without co-runner" test "$(fleet report --db some.db --json |
 	jq '.fleet | .samples_alone / .samples < 0.2 and .machines == 12')" = true

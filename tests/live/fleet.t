@@ -47,7 +47,7 @@ is "$(jq '[.pairs[] | select((.corunner | startswith("sleeper@")) and .effect ==
 if [ "$(jq '.antagonists | length' report.json)" = 1 ]; then
 	like report.out "^hungry@.* slows requests@.* \(class cpu\)" "the report begins with it" || diag report.out
 else
-	like report.out "requests@.* beside hungry@" "the report has it, and others" || diag report.out
+	like report.out "requests@.* alongside hungry@" "the report has it, and others" || diag report.out
 fi
 like report.out "^antagonistic  (.*, )?hungry@[0-9a-f]* .1.(,|$)" "and names it as antagonistic, though it was not measured" || diag report.out
 like report.out "^ +[0-9]+ hungry@.* not measured$" "as the matrix does" || diag report.out
