@@ -107,8 +107,10 @@ static void say_as_recorder(const struct meta_function *f, const char *arg, stru
 static void say_to_perf(const struct meta *meta, const struct meta_function *f, const char *arg,
 			struct text *out)
 {
-	text_printf(out, "have perf fetch it: perf probe -x %s '%s",
-		    meta_object(meta, f->object)->path, f->symbol);
+	const char *file = meta_object(meta, f->object)->path;
+
+	text_printf(out, "have perf fetch it: perf probe -x %s '%s", file && *file ? file : "FILE",
+		    f->symbol);
 	if (!strcmp(arg, "ret"))
 		text_add(out, "%return ret=$retval'");
 	else

@@ -242,17 +242,73 @@ uint32_t names_function(struct names *n, uint32_t pid, uint64_t address, uint32_
 
 /* ---- arguments ---- */
 
-static uint32_t free_bit(const struct import_function *f, bool is_returned)
+/* What DWARF says of the function; without that it has no parameters. */
+static void prototype_of(const struct names *n, const struct import_function *f,
+			 struct dso_prototype *prototype)
 {
-	uint32_t taken = 0, bit = is_returned ? ARG_RETURN : ARG_FIRST;
+	const struct dso_function *of = NULL;
+	struct dso *dso = NULL;
+
+	*prototype = (struct dso_prototype){ .n = 0 };
+	if (f->object != MAP_NONE &&
+	    !dso_get(n->dsos, strtab_get(&n->objects, f->object), &dso, NULL))
+		of = dso_function_at(dso, f->address);
+	if (!of || !dso_prototype(dso, of, prototype))
+		*prototype = (struct dso_prototype){ .n = 0 };
+}
+
+/* A parameter of the name that the value has: one that is in a register, as numbers are. */
+static const struct dso_parameter *parameter_of(const struct dso_prototype *p, const char *name)
+{
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->parameters[i].passed == DSO_PASSED_INTEGER &&
+		    !strcmp(p->parameters[i].name, name))
+			return &p->parameters[i];
+	return NULL;
+}
+
+/* The integer register that the calling convention has for it; MAP_NONE: that is not certain. */
+static uint32_t register_of(const struct dso_prototype *p, const struct dso_parameter *of)
+{
+	uint32_t n = 0;
+
+	if (!of || p->changed || p->result.passed == DSO_PASSED_AGGREGATE)
+		return MAP_NONE;
+	for (const struct dso_parameter *before = p->parameters; before < of; before++) {
+		if (before->passed == DSO_PASSED_AGGREGATE)
+			return MAP_NONE;
+		n += before->passed == DSO_PASSED_INTEGER;
+	}
+	return n < ARG_CALLER ? n : MAP_NONE;
+}
+
+/*
+ * Bits stand for registers, and who reads a lock's address looks for that: a value that is not
+ * known to be in one of the first gets one of the last.
+ */
+static uint32_t free_bit(const struct import_function *f, uint32_t wanted)
+{
+	uint32_t taken = 0;
 
 	for (uint32_t i = 0; i < f->n_arguments; i++)
 		taken |= 1u << f->arguments[i].bit;
+	if (wanted != MAP_NONE && !(taken >> wanted & 1))
+		return wanted;
+	for (uint32_t bit = ARG_CALLER; wanted != ARG_RETURN && bit-- > ARG_FIRST;)
+		if (!(taken >> bit & 1))
+			return bit;
+	return MAP_NONE;
+}
+
+static uint32_t new_bit(const struct names *n, const struct import_function *f, const char *name,
+			bool is_returned)
+{
+	struct dso_prototype prototype;
+
 	if (is_returned)
-		return taken >> ARG_RETURN & 1 ? MAP_NONE : bit;
-	while (bit < ARG_CALLER && taken >> bit & 1)
-		bit++;
-	return bit < ARG_CALLER ? bit : MAP_NONE;
+		return free_bit(f, ARG_RETURN);
+	prototype_of(n, f, &prototype);
+	return free_bit(f, register_of(&prototype, parameter_of(&prototype, name)));
 }
 
 /* perf calls what a return probe fetches arg1 if nobody has named it. */
@@ -273,7 +329,7 @@ uint32_t names_argument(struct names *n, uint32_t function, const struct format_
 		if ((f->arguments[i].bit == ARG_RETURN) == is_returned &&
 		    !strcmp(f->arguments[i].name, name))
 			return f->arguments[i].bit;
-	bit = free_bit(f, is_returned);
+	bit = new_bit(n, f, name, is_returned);
 	if (bit == MAP_NONE)
 		return MAP_NONE;
 	a = &f->arguments[f->n_arguments++];
@@ -289,29 +345,6 @@ static void write_line(struct trace_writer *w, struct text *line)
 {
 	trace_writer_meta(w, line->s);
 	line->n = 0;
-}
-
-/* What DWARF says of the function; false: nothing. */
-static bool prototype_of(const struct names *n, const struct import_function *f,
-			 struct dso_prototype *prototype)
-{
-	const struct dso_function *of = NULL;
-	struct dso *dso = NULL;
-
-	if (f->n_arguments && f->object != MAP_NONE &&
-	    !dso_get(n->dsos, strtab_get(&n->objects, f->object), &dso, NULL))
-		of = dso_function_at(dso, f->address);
-	return of && dso_prototype(dso, of, prototype);
-}
-
-/* A parameter of the name that the value has: one that is in a register, as numbers are. */
-static const struct dso_parameter *parameter_of(const struct dso_prototype *p, const char *name)
-{
-	for (uint32_t i = 0; i < p->n; i++)
-		if (p->parameters[i].passed == DSO_PASSED_INTEGER &&
-		    !strcmp(p->parameters[i].name, name))
-			return &p->parameters[i];
-	return NULL;
 }
 
 /* Its place among the function's, if the name or DWARF says it: the kernel has no word of that. */
@@ -348,7 +381,7 @@ static void write_function(const struct names *n, const struct import_function *
 {
 	struct meta_argument arguments[IMPORT_ARGUMENTS_MAX + 1];
 	struct meta_parameter parameters[IMPORT_ARGUMENTS_MAX + 1];
-	struct dso_prototype prototype = { .n = 0 };
+	struct dso_prototype prototype;
 	struct meta_function m = {
 		.id = (uint32_t)(f - n->functions.data),
 		.object = f->object == MAP_NONE ? n->objects.n : f->object,
@@ -370,8 +403,8 @@ static void write_function(const struct names *n, const struct import_function *
 		.prototype = parameters,
 	};
 
-	if (!prototype_of(n, f, &prototype))
-		prototype = (struct dso_prototype){ .n = 0 };
+	if (f->n_arguments)
+		prototype_of(n, f, &prototype);
 	for (uint32_t i = 0; i < f->n_arguments; i++) {
 		arguments[i] = describe_argument(&prototype, &f->arguments[i]);
 		parameters[i] = (struct meta_parameter){

@@ -88,10 +88,18 @@ for kind in usual moved words32; do
 	ok "what a call returns: $kind" fetched write@ret --formats $kind
 done
 
+unplaced() { # without debug information a name says nothing of the place: no lock's address, not the first argument
+	python3 tests/check/import.py --formats usual <"$work/keys.text" >"$work/perf.data" &&
+		"$ISPOT" dump -i "$work/perf.data" --meta | grep -q '"bit":7,"name":"mutex".*"number":1008,"name":"mutex"' &&
+		! "$ISPOT" report -i "$work/perf.data" --key write@arg1 2>"$work/err"
+}
+ok "a value whose place is unknown is not the first argument" unplaced
+
 unfetched() { # a value that the probe does not have: how perf gets it
 	python3 tests/check/import.py --formats usual <"$work/keys.text" >"$work/perf.data" &&
 		! "$ISPOT" report -i "$work/perf.data" --key write@buf 2>"$work/err" &&
-		grep -q "write was recorded with fd, count, .*; have perf fetch it: perf probe -x .* 'write buf'" "$work/err"
+		grep -q "write was recorded with fd, count, .*, not with its buf" "$work/err" &&
+		grep -q "^hint: have perf fetch it: perf probe -x FILE 'write buf'" "$work/err"
 }
 ok "an argument that was not fetched" unfetched
 
@@ -180,7 +188,7 @@ damaged() {
 	                top = 4000 if i % 3 == 1 else len(data)
 	                data[random.randrange(16, top)] = random.choice([0, 1, 127, 255])
 	        p = subprocess.run([ispot, "dump", "--meta"], input=bytes(data), capture_output=True, timeout=20)
-	        if p.returncode not in (0, 1) or (p.returncode == 1 and b"; " not in p.stderr):
+	        if p.returncode not in (0, 1) or (p.returncode == 1 and b"\nhint: " not in p.stderr):
 	            print("# exit", p.returncode, p.stderr[:200])
 	            bad = 1
 	sys.exit(bad)
