@@ -13,7 +13,8 @@
 #include "probes/inspect/inspect.h"
 #include "symbol/dso/dso.h"
 
-#define NAME_ROOM 48 /* of the kernel's 64, without __return */
+#define NAME_ROOM	48 /* of the kernel's 64, without __return */
+#define VALUE_NAME_ROOM 32
 
 static const char *const head =
 	"#!/bin/sh\n"
@@ -24,8 +25,8 @@ static const char *const head =
 	"[ -e $tracing/uprobe_events ] || tracing=/sys/kernel/debug/tracing\n"
 	"group=ispot_perf_$$\n"
 	"events=\n"
-	"probe() { # probe KIND NAME PATH:OFFSET\n"
-	"\techo \"$1:$group/$2 $3\" >>$tracing/uprobe_events && events=\"$events $2\"\n"
+	"probe() { # probe KIND NAME PATH:OFFSET VALUE...\n"
+	"\techo \"$1:$group/$2 $3 $4\" >>$tracing/uprobe_events && events=\"$events $2\"\n"
 	"}\n"
 	"remove() {\n"
 	"\tfor e in $events; do echo \"-:$group/$e\" >>$tracing/uprobe_events; done\n"
@@ -47,15 +48,79 @@ static void event_name(struct strtab *names, const char *symbol, char name[NAME_
 	strtab_add(names, name);
 }
 
+/* fetched: what the kernel is to read, NULL: nothing */
 static void probe(const char *kind, const char *name, const char *suffix, const char *path,
-		  uint64_t offset, struct text *out)
+		  uint64_t offset, const char *fetched, struct text *out)
 {
 	char where[32];
 
 	text_printf(out, "probe %s %s%s ", kind, name, suffix);
 	text_shell_word(out, path);
 	snprintf(where, sizeof(where), ":0x%" PRIx64, offset);
-	text_printf(out, "%s\n", where);
+	text_add(out, where);
+	if (fetched)
+		text_add(out, " ");
+	if (fetched)
+		text_shell_word(out, fetched);
+	text_add(out, "\n");
+}
+
+static const char *register_name(const struct dso *dso, uint32_t n)
+{
+	static const char *const x86[] = { "di", "si", "dx", "cx", "r8", "r9" };
+	static const char *const arm64[] = { "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7" };
+
+	if (dso_machine(dso) == DSO_AARCH64)
+		return n < sizeof(arm64) / sizeof(*arm64) ? arm64[n] : NULL;
+	return n < sizeof(x86) / sizeof(*x86) ? x86[n] : NULL;
+}
+
+/* As the kernel takes it for the name of a value. */
+static bool is_value_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)name[i]) && name[i] != '_')
+			return false;
+	return n && n < VALUE_NAME_ROOM && !isdigit((unsigned char)name[0]) &&
+	       strncmp(name, "common_", strlen("common_")) != 0;
+}
+
+/* "size=%di:u64": a value by its name, from where, in its width and sign. */
+static void fetch(const struct arguments *a, const struct meta_argument *one, const char *from,
+		  struct text *out)
+{
+	if (from && is_value_name(one->name))
+		text_printf(out, "%s%s=%s:%c%u", out->n ? " " : "", one->name, from,
+			    one->is_signed ? 's' : 'u', 8u * a->bytes[one->bit]);
+}
+
+/* Of an entry; of occasional values only some are recorded, so that is not among what is asked. */
+static void fetch_arguments(const struct planned *p, struct text *out)
+{
+	const struct arguments *a = &p->arguments;
+
+	for (uint32_t i = 0; i < a->n && !p->what.marker; i++) {
+		const struct meta_argument *one = &a->all[i];
+		char from[8] = "%";
+
+		if (one->occasional || one->bit >= ARG_CALLER ||
+		    !register_name(p->what.dso, one->bit))
+			continue;
+		strcat(from, register_name(p->what.dso, one->bit));
+		fetch(a, one, from, out);
+	}
+}
+
+static void fetch_result(const struct planned *p, bool is_return, struct text *out)
+{
+	const struct arguments *a = &p->arguments;
+	const char *site = dso_machine(p->what.dso) == DSO_AARCH64 ? "%x0" : "%ax";
+
+	for (uint32_t i = 0; i < a->n; i++)
+		if (a->all[i].bit == ARG_RETURN)
+			fetch(a, &a->all[i], is_return ? "$retval" : site, out);
 }
 
 static void print_planned(struct strtab *names, const struct planned *p, struct text *out)
@@ -63,6 +128,7 @@ static void print_planned(struct strtab *names, const struct planned *p, struct 
 	const struct dso_function *f = p->what.function;
 	char path[PATH_MAX];
 	char name[NAME_ROOM + 16], suffix[32];
+	struct text fetched = { 0 };
 
 	if (!realpath(dso_path(p->what.dso), path) || strpbrk(path, " \t\n:")) {
 		text_printf(out, "# %s: the kernel takes no probes in a file of such a name\n",
@@ -70,14 +136,19 @@ static void print_planned(struct strtab *names, const struct planned *p, struct 
 		return;
 	}
 	event_name(names, f->symbol, name);
-	probe("p", name, "", path, f->file_offset + p->place.entry_offset, out);
+	fetch_arguments(p, &fetched);
+	probe("p", name, "", path, f->file_offset + p->place.entry_offset, fetched.s, out);
+	fetched.n = 0;
+	fetch_result(p, p->exit.mech == EXIT_RETURN, &fetched);
 	if (p->exit.mech == EXIT_RETURN)
-		probe("r", name, "__return", path, f->file_offset + p->place.return_offset, out);
+		probe("r", name, "__return", path, f->file_offset + p->place.return_offset,
+		      fetched.n ? fetched.s : NULL, out);
 	for (uint32_t i = 0; p->exit.mech == EXIT_RET_SITES && i < p->place.n_ret_sites; i++) {
 		snprintf(suffix, sizeof(suffix), "__ret%u", i);
 		probe("p", name, suffix, path, f->file_offset + (uint64_t)p->place.ret_sites[i],
-		      out);
+		      fetched.n ? fetched.s : NULL, out);
 	}
+	text_release(&fetched);
 }
 
 void perf_script_print(const struct inspection *in, char *const *words, long pid, struct text *out)

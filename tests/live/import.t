@@ -102,6 +102,24 @@ for of in item size ret; do
 	ok $? "--key weigh@$of: the calls that perf has" || diag difference || diag err
 done
 
+# By debug information the place of a value among the parameters is known, though registers skip a double.
+"$ISPOT" report -i values.data --key weigh@arg3 --json 2>err | jq -r '.blocks[] |
+	select(.name == "weigh" and .key != null) | .key' | sort >got
+is "$(paste -sd' ' got)" "size=1000 size=2000 size=4000" "the third parameter by its number" || diag err
+
+# The script fetches what -F names.
+"$ISPOT" check --perf-script -F 'weigh@item,size,ret' "$MB/arguments" -n 200 >script 2>err &&
+	sed -i 's/-o perf.data/-o named.data/' script && sh script >out 2>>err
+ok $? "a script that fetches arguments" || diag err
+for of in item size ret; do
+	for file in values named; do
+		"$ISPOT" report -i $file.data --key "weigh@$of" --json 2>err | jq -r '.blocks[] |
+			select(.name == "weigh" and .key != null) | [.key, .calls] | @tsv' | sort >of.$file
+	done
+	[ -s of.values ] && diff of.values of.named >difference
+	ok $? "and --key weigh@$of is as with perf probe" || diag difference || diag err
+done
+
 # The scheduler's event, of the program alone: it knows of switches, of each one half.
 perf record -q -m 8M -o half.data -e "$group:*" -e sched:sched_switch "$MB/arguments" -n 200 >out 2>err &&
 	"$ISPOT" report -i half.data >out 2>err
