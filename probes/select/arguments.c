@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "probes/bpf/wire.h"
-#include "probes/select/known_args.h"
+#include "trace/meta/known_args.h"
 #include "symbol/dso/dso.h"
 
 struct choice {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "probes/select/known_args.h"
+#include "trace/meta/known_args.h"
 #include "symbol/dso/dso.h"
 #include "trace/format.h"
 #include "trace/meta/meta.h"

@@ -10,6 +10,7 @@
 #include "symbol/dso/dso.h"
 #include "trace/format.h"
 #include "trace/meta/argument.h"
+#include "trace/meta/known_args.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
@@ -282,6 +283,18 @@ static uint32_t register_of(const struct dso_prototype *p, const struct dso_para
 	return n < ARG_CALLER ? n : MAP_NONE;
 }
 
+/* A well-known function's argument by its own name: the lock that it takes, the file. */
+static const struct known_arg *known_of(const struct import_function *f, const char *name)
+{
+	const struct known_arg *rows[KNOWN_ARGS_MAX];
+	size_t n = known_args(f->symbol, rows);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(rows[i]->name, name))
+			return rows[i];
+	return NULL;
+}
+
 /*
  * Bits stand for registers, and who reads a lock's address looks for that: a value that is not
  * known to be in one of the first gets one of the last.
@@ -303,12 +316,17 @@ static uint32_t free_bit(const struct import_function *f, uint32_t wanted)
 static uint32_t new_bit(const struct names *n, const struct import_function *f, const char *name,
 			bool is_returned)
 {
+	const struct known_arg *known = known_of(f, name);
 	struct dso_prototype prototype;
+	uint32_t wanted;
 
 	if (is_returned)
 		return free_bit(f, ARG_RETURN);
 	prototype_of(n, f, &prototype);
-	return free_bit(f, register_of(&prototype, parameter_of(&prototype, name)));
+	wanted = register_of(&prototype, parameter_of(&prototype, name));
+	if (wanted == MAP_NONE && known && known->number)
+		wanted = known->number - 1;
+	return free_bit(f, wanted);
 }
 
 /* perf calls what a return probe fetches arg1 if nobody has named it. */
@@ -348,8 +366,10 @@ static void write_line(struct trace_writer *w, struct text *line)
 }
 
 /* Its place among the function's, if the name or DWARF says it: the kernel has no word of that. */
-static uint32_t number_of(const struct dso_prototype *p, const struct import_argument *a)
+static uint32_t number_of(const struct dso_prototype *p, const struct import_function *f,
+			  const struct import_argument *a)
 {
+	const struct known_arg *known = known_of(f, a->name);
 	const struct dso_parameter *of = parameter_of(p, a->name);
 	uint64_t n = meta_argument_number(a->name);
 
@@ -357,12 +377,16 @@ static uint32_t number_of(const struct dso_prototype *p, const struct import_arg
 		return 0;
 	if (of)
 		return (uint32_t)(of - p->parameters) + 1;
+	if (known)
+		return known->number;
 	return n && n < ARGUMENT_UNPLACED ? (uint32_t)n : ARGUMENT_UNPLACED + a->bit;
 }
 
 static struct meta_argument describe_argument(const struct dso_prototype *p,
+					      const struct import_function *f,
 					      const struct import_argument *a)
 {
+	const struct known_arg *known = known_of(f, a->name);
 	const struct dso_parameter *of =
 		a->bit == ARG_RETURN ? &p->result : parameter_of(p, a->name);
 	struct meta_argument m = {
@@ -372,6 +396,12 @@ static struct meta_argument describe_argument(const struct dso_prototype *p,
 	if (of && of->passed == DSO_PASSED_INTEGER) {
 		m.type = of->type;
 		m.class = of->is_pointer ? ARGUMENT_ADDRESS : ARGUMENT_VALUE;
+	} else if (known) {
+		m.type = known->type;
+	}
+	if (known) {
+		m.class = known->class;
+		m.key = !known->aside;
 	}
 	return m;
 }
@@ -406,9 +436,9 @@ static void write_function(const struct names *n, const struct import_function *
 	if (f->n_arguments)
 		prototype_of(n, f, &prototype);
 	for (uint32_t i = 0; i < f->n_arguments; i++) {
-		arguments[i] = describe_argument(&prototype, &f->arguments[i]);
+		arguments[i] = describe_argument(&prototype, f, &f->arguments[i]);
 		parameters[i] = (struct meta_parameter){
-			.number = number_of(&prototype, &f->arguments[i]),
+			.number = number_of(&prototype, f, &f->arguments[i]),
 			.name = f->arguments[i].name,
 			.why = "",
 		};

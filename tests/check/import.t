@@ -79,7 +79,7 @@ fetched() { # fetched KEY OPTIONS...: what --key makes of the values in samples,
 }
 "$ISPOT" dump --from-text tests/golden/keys.trace -o "$work/whole.data"
 "$ISPOT" dump -i "$work/whole.data" | grep -E '"kind":"function"|^[0-9]+ [0-9]+ [0-9/]+ (entry|args|exit) ' |
-	sed 's/"\(key\|is_signed\)":true/"\1":false/g; s/"class":"size"/"class":"value"/g' >"$work/keys.text"
+	sed '/pthread_mutex_unlock/s/"key":false/"key":true/; s/"is_signed":true/"is_signed":false/g; s/\("name":"ret",[^}]*"class":\)"size"/\1"value"/' >"$work/keys.text"
 for kind in usual moved words32; do
 	for how in "" --pipe "--no-sp --shuffle"; do
 		# shellcheck disable=SC2086 # options
@@ -89,11 +89,26 @@ for kind in usual moved words32; do
 done
 
 unplaced() { # without debug information a name says nothing of the place: no lock's address, not the first argument
-	python3 tests/check/import.py --formats usual <"$work/keys.text" >"$work/perf.data" &&
-		"$ISPOT" dump -i "$work/perf.data" --meta | grep -q '"bit":7,"name":"mutex".*"number":1008,"name":"mutex"' &&
-		! "$ISPOT" report -i "$work/perf.data" --key write@arg1 2>"$work/err"
+	sed 's/\<write\>/put/g' "$work/keys.text" | python3 tests/check/import.py --formats usual >"$work/perf.data" &&
+		"$ISPOT" dump -i "$work/perf.data" --meta | grep -q '"bit":7,"name":"fd".*"number":1008,"name":"fd"' &&
+		keys "$work/perf.data" put@fd | grep -q '^put fd=3 60 ' && ! "$ISPOT" report -i "$work/perf.data" --key put@arg1 2>"$work/err"
 }
 ok "a value whose place is unknown is not the first argument" unplaced
+
+locks() { # FILE: each lock, its calls, how often it was found taken, how long it was held
+	"$ISPOT" report -i "$1" --by lock --json 2>/dev/null | python3 -c '
+import json, sys
+for b in sorted(json.load(sys.stdin)["blocks"], key=lambda b: b["name"]):
+    print(b["name"], b["calls"], b["total_ns"], b["lock"])'
+}
+
+locked() { # of well-known functions the arguments are known by their names: which lock it is
+	python3 tests/check/import.py --formats usual --pipe <"$work/keys.text" >"$work/perf.data" || return
+	"$ISPOT" dump --from-text "$work/keys.text" -o "$work/own.data" && locks "$work/own.data" >"$work/own" &&
+		locks "$work/perf.data" >"$work/perf" || return
+	[ "$(wc -l <"$work/own")" = 4 ] && diff "$work/own" "$work/perf" | sed 's/^/# /' && cmp -s "$work/own" "$work/perf"
+}
+ok "locks by what perf fetched" locked
 
 unfetched() { # a value that the probe does not have: how perf gets it
 	python3 tests/check/import.py --formats usual <"$work/keys.text" >"$work/perf.data" &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "unit.h"
 
-#include "probes/select/known_args.h"
+#include "trace/meta/known_args.h"
 
 /* The number of the argument by which a function's calls are told apart by size, 0: none. */
 static uint32_t size_of(const char *symbol)

@@ -3,8 +3,8 @@
  * What is recorded of well-known functions by default: arguments that their duration depends on,
  * and what tells which lock they take and whether they got it.
  */
-#ifndef ISPOT_PROBES_SELECT_KNOWN_ARGS_H
-#define ISPOT_PROBES_SELECT_KNOWN_ARGS_H
+#ifndef ISPOT_TRACE_META_KNOWN_ARGS_H
+#define ISPOT_TRACE_META_KNOWN_ARGS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * they are: which lock, which file, how many bytes. One row an argument. The types say how the
  * values are read where there is no debug information.
  */
-#include "probes/select/known_args.h"
+#include "trace/meta/known_args.h"
 
 #include <string.h>
 
