@@ -32,7 +32,7 @@
 
 #define DRAIN_INTERVAL_MS 100
 #define STACK_COPY_BYTES  8192
-#define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack */
+#define STACK_PERIOD	  10000 /* calls of a function on a CPU, for one stack: the paper's N */
 #define COST_OF_COUNTING  0.5	/* of a traced call's: one trap instead of two, nothing written */
 #define SAMPLE_HERTZ	  97 /* of every recording; no divisor of what programs do periodically */
 

@@ -82,6 +82,13 @@ bool session_has_sessions(const struct session *s)
 	return bpfprog_session(s->programs) >= 0;
 }
 
+static uint32_t stack_period(const struct session *s)
+{
+	if (s->options.call_graph == CALL_GRAPH_NONE)
+		return 0;
+	return s->options.stack_period ? s->options.stack_period : STACK_PERIOD;
+}
+
 static int open_kernel_side(struct session *s, struct err *err)
 {
 	size_t ring_bytes = ringbuf_bytes(s->options.ring_bytes ? s->options.ring_bytes
@@ -90,7 +97,7 @@ static int open_kernel_side(struct session *s, struct err *err)
 		.period = s->options.period,
 		.block_stacks = s->options.call_graph != CALL_GRAPH_NONE,
 		.wait_copies = s->options.call_graph == CALL_GRAPH_DWARF,
-		.stack_period = s->options.call_graph != CALL_GRAPH_NONE ? STACK_PERIOD : 0,
+		.stack_period = stack_period(s),
 		.copy_bytes = s->options.call_graph == CALL_GRAPH_DWARF ? STACK_COPY_BYTES : 0,
 		.stack_budget = ring_bytes / 16,
 		.slow_stack_ns = s->options.slow_stack_ns,

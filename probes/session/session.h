@@ -54,8 +54,10 @@ struct session_options {
 	bool inherit;	/* follow children */
 	bool calibrate; /* measure the probes' cost before and after */
 	enum call_graph call_graph;
-	bool show_progress; /* nobody else writes to the terminal meanwhile */
-	bool scout;	    /* the first of two passes: choose functions, trace nothing */
+	uint32_t stack_period; /* every so many calls of a function on a CPU a stack; 0: the default
+				*/
+	bool show_progress;    /* nobody else writes to the terminal meanwhile */
+	bool scout;	       /* the first of two passes: choose functions, trace nothing */
 	/* Probes are in for so long of each period; 0: always. */
 	uint64_t burst_on_ns, burst_period_ns;
 	/* Whom the command runs as; NULL: as ispot does. */

@@ -34,6 +34,7 @@ struct record_options {
 	const char *output, *events, *call_graph;
 	struct arg_list patterns, pids, no_key;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns, slow_stacks_ns;
+	uint64_t stack_period;
 	const char *user, *burst;
 	bool inherit, two_pass, quiet, java;
 	int verbose;
@@ -60,6 +61,8 @@ static const struct option_row options[] = {
 	  "set the per-CPU buffer size (default 8M)", NULL },
 	{ 'g', "call-graph", "HOW", ARG_STRING, offsetof(struct record_options, call_graph),
 	  "unwind call stacks by dwarf (default), fp (frame pointers) or none", NULL },
+	{ 0, "stack-period", "N", ARG_ABOVE_0, offsetof(struct record_options, stack_period),
+	  "take a stack at every Nth call of a function (10000)", NULL },
 	{ 0, "max-size", "SIZE", ARG_SIZE, offsetof(struct record_options, max_bytes),
 	  "stop when the file reaches SIZE (default 4G; 0: no limit)", NULL },
 	{ 0, "keep-slower", "TIME", ARG_TIME, offsetof(struct record_options, keep_slower_ns),
@@ -264,6 +267,7 @@ static int fill_session(struct session_options *so, const struct record_options 
 	so->max_bytes = o->max_bytes;
 	so->ring_bytes = o->ring_bytes == UINT64_MAX ? 0 : o->ring_bytes;
 	so->slow_stack_ns = o->slow_stacks_ns;
+	so->stack_period = o->stack_period < UINT32_MAX ? (uint32_t)o->stack_period : UINT32_MAX;
 	so->period = o->period;
 	so->inherit = o->inherit;
 	so->calibrate = true;
@@ -305,6 +309,7 @@ static int check_shared(const struct record_options *o, struct err *err)
 		{ "--two-pass", o->two_pass, "functions are chosen with -F" },
 		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX, "every call is written" },
 		{ "--slow-stacks", o->slow_stacks_ns, "there are no call stacks" },
+		{ "--stack-period", o->stack_period, "there are no call stacks" },
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -359,6 +364,8 @@ static int check_java(const struct record_options *o, bool has_command, struct e
 		{ "-e", o->events && strcmp(o->events, "none") != 0, "it counts no events" },
 		{ "-D", o->delay_ns, "it begins with the program, or when it is attached" },
 		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0,
+		  "it takes stacks of long calls alone, with --slow-stacks" },
+		{ "--stack-period", o->stack_period,
 		  "it takes stacks of long calls alone, with --slow-stacks" },
 		{ "--overhead", !isnan(o->overhead_percent),
 		  "methods are chosen once, by -F or as synchronized" },
@@ -494,9 +501,9 @@ const struct command cmd_record = {
 	.summary = "record the calls of a command or of running processes",
 	.usage =
 		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-p PID,...] [-d TIME]\n"
-		"             [-D TIME] [-g HOW] [-m SIZE] [--max-size SIZE] [--overhead PCT]\n"
-		"             [--burst ON/PERIOD] [--keep-slower TIME] [--slow-stacks TIME] [--two-pass]\n"
-		"             [--user USER] [--no-key FUNCTION]... [--no-inherit] [--java] [-q] [-v]\n"
+		"             [-D TIME] [-g HOW] [--stack-period N] [-m SIZE] [--max-size SIZE]\n"
+		"             [--overhead PCT] [--burst ON/PERIOD] [--keep-slower TIME] [--slow-stacks TIME]\n"
+		"             [--two-pass] [--user USER] [--no-key FUNCTION]... [--no-inherit] [--java] [-q] [-v]\n"
 		"             [--] [CMD...]",
 	.examples = examples,
 	.options = options,

@@ -31,6 +31,8 @@ int session_args_call_graph(const char *how, struct session_options *so, struct 
 				   how);
 	if (so->slow_stack_ns && so->call_graph == CALL_GRAPH_NONE)
 		return args_refuse(err, "--slow-stacks takes call stacks; leave out -g none");
+	if (so->stack_period && so->call_graph == CALL_GRAPH_NONE)
+		return args_refuse(err, "--stack-period is of call stacks; leave out -g none");
 	return 0;
 }
 

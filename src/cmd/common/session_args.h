@@ -6,7 +6,7 @@
 struct err;
 struct session_options;
 
-/* -g: NULL is the default. With so->slow_stack_ns set stacks are needed. */
+/* -g: NULL is the default. With so->slow_stack_ns or stack_period set stacks are needed. */
 int session_args_call_graph(const char *how, struct session_options *so, struct err *err);
 /* --burst: "100ms/1s"; after the patterns are set. */
 int session_args_burst(const char *word, struct session_options *so, struct err *err);
