@@ -120,8 +120,28 @@ static double take_work(const struct block *b, const struct meta *meta, double r
 	return rest_ns * (ns < on_cpu ? ns / on_cpu : 1);
 }
 
+/* The fastest calls say how much it is: no probe varies in these. The other proofs say that there
+ * is more work, and what is left of the excess is that. */
+static bool is_of_fastest(const struct work *work)
+{
+	return work->by == WORK_ARGUMENT || (work->by == WORK_CALL_INDEX && !work->median);
+}
+
+static double more_work_of_fastest(const struct block *b, const struct meta *meta, double rest_ns,
+				   struct text *evidence)
+{
+	return is_of_fastest(&b->work) ? take_work(b, meta, rest_ns, evidence) : 0;
+}
+
 static double more_work(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
+{
+	return b->work.median || is_of_fastest(&b->work) ? 0
+							 : take_work(b, meta, rest_ns, evidence);
+}
+
+static double more_work_inside(const struct block *b, const struct meta *meta, double rest_ns,
+			       struct text *evidence)
 {
 	return b->work.median ? 0 : take_work(b, meta, rest_ns, evidence);
 }
@@ -254,6 +274,8 @@ static double disk_write(const struct block *b, const struct meta *meta, double 
 /* In the order in which they take from a pool what is still unexplained. */
 /* clang-format off */
 const struct cause_rule cause_rules[] = {
+	{ "workload", POOL_RUNNING, 1, more_work_of_fastest },
+	{ "workload", POOL_RUNNING, 1, more_to_do },
 	{ "ispot", POOL_RUNNING, 0.5, own_jitter },
 	{ "ispot", POOL_PREEMPTED, 1, recorder },
 	{ "ispot", POOL_PREEMPTED, 0.5, own_preempted },
@@ -261,9 +283,8 @@ const struct cause_rule cause_rules[] = {
 	{ "lock", POOL_RUNNING, 0.6, cause_spin },
 	{ "workload", POOL_RUNNING, 1, more_work },
 	{ "workload", POOL_RUNNING, 0.8, more_work_mostly },
-	{ "workload", POOL_RUNNING, 1, more_to_do },
 	{ "workload", POOL_RUNNING, 0.8, more_to_do_mostly },
-	{ "workload", POOL_CALLEE, 1, more_work },
+	{ "workload", POOL_CALLEE, 1, more_work_inside },
 	{ "workload", POOL_CALLEE, 0.8, more_work_mostly },
 	{ "numa", POOL_RUNNING, 0.8, cause_remote_loads },
 	{ "cache-sharing", POOL_RUNNING, 0.8, cause_shared_lines },

@@ -4,20 +4,21 @@
 
 #include "analysis/cause/work.h"
 #include "analysis/score/block.h"
+#include "analysis/score/pools.h"
 #include "analysis/score/sci.h"
 #include "base/text.h"
 #include "trace/meta/argument.h"
 #include "trace/meta/meta.h"
 
-#define R2_MIN	     0.95
-#define RATIO_MIN    2
-#define SPINS_MAX    0.25 /* of the samples in slow calls */
-#define OTHERS_MAX   0.5  /* of the slow calls' time with others at work */
-#define GROWTH_SHARE 0.5
-#define ALONE_MAX    0.05  /* other threads that ran during its calls */
-#define ALONE_TIMES  10	   /* the fastest call: what other programs do to caches is less */
-#define TIMES	     30	   /* the same beside threads that make no difference */
-#define PART_MIN     0.005 /* less would print as 0 % */
+#define R2_MIN	    0.95
+#define RATIO_MIN   2
+#define SPINS_MAX   0.25 /* of the samples in slow calls */
+#define OTHERS_MAX  0.5	 /* of the slow calls' time with others at work */
+#define MOST	    0.5
+#define ALONE_MAX   0.05  /* other threads that ran during its calls */
+#define ALONE_TIMES 10	  /* the fastest call: what other programs do to caches is less */
+#define TIMES	    30	  /* the same beside threads that make no difference */
+#define PART_MIN    0.005 /* less would print as 0 % */
 
 static bool spins(const struct block *b)
 {
@@ -26,9 +27,24 @@ static bool spins(const struct block *b)
 	return s->slow >= SAMPLES_MIN && s->slow_spins > SPINS_MAX * s->slow;
 }
 
+/* The excess without the time in which other programs had the CPUs: that is nothing the block does,
+ * and on a busy machine it is most of it. */
+static double own_world_ns(const struct block *b)
+{
+	return block_pools_ns(b) - block_foreign_ns(b);
+}
+
 static bool waits(const struct block *b)
 {
-	return !b->off_known || b->off_cpu_ns > block_pools_ns(b) / 2 || spins(b);
+	double off_ns = b->off_cpu_ns - block_foreign_ns(b);
+
+	return !b->off_known || off_ns > own_world_ns(b) / 2 || spins(b);
+}
+
+/* The share of the excess is the larger part of what others left. */
+static bool is_most(const struct block *b, double share)
+{
+	return own_world_ns(b) > 0 && share * block_pools_ns(b) >= MOST * own_world_ns(b);
 }
 
 /* Who spins for others runs more instructions too: only samples can tell that it does not. */
@@ -124,9 +140,9 @@ struct work work_proof(const struct block *b, const struct block *whole, const s
 
 	if (waits(b))
 		return (struct work){ 0 };
-	if (follows_argument(b) && axis_proves_work(&fit->argument))
+	if (follows_argument(b) && is_most(b, fit->argument.share))
 		return (struct work){ WORK_ARGUMENT, .share = fit->argument.share };
-	if (growth && growth->share >= GROWTH_SHARE)
+	if (growth && is_most(b, growth->share))
 		return by_growth(b, growth);
 	if (fit->children_r2 >= R2_MIN)
 		return (struct work){ WORK_CALLS_INSIDE, .share = fit->children_r2 };

@@ -2,7 +2,8 @@
 /*
  * Does a block's duration follow a number that belongs to the call, such as an argument? Calls are
  * binned by it; the fastest call of a bin stands for its work, because interference seldom reaches
- * every one of a bin's calls. Values below 8 have a bin each, then four an octave.
+ * every one of a bin's calls. Values below 8 have a bin each, then four an octave. The fastest of a
+ * bin is one of its lowest values: what others of it take is between that and the next bin's.
  */
 #ifndef ISPOT_ANALYSIS_SCORE_AXIS_H
 #define ISPOT_ANALYSIS_SCORE_AXIS_H
@@ -14,7 +15,7 @@
 
 struct axis {
 	struct axis_bin {
-		uint64_t calls, sum_ns, min_ns;
+		uint64_t calls, sum_ns, min_ns, min_x; /* min_x: of the fastest call */
 		double sum_x, sum_number;
 	} bins[AXIS_BINS];
 };
@@ -28,11 +29,12 @@ struct axis_fit {
 
 /* number: of the call, rising. */
 void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns, uint64_t number);
-void axis_fit(const struct axis *a, struct axis_fit *fit);
+/* probe_ns: what an empty call shows as its duration, in which nothing is done. */
+void axis_fit(const struct axis *a, uint64_t probe_ns, struct axis_fit *fit);
+/* Of the duration what the call itself took, as far as the probe's time does not hide it. */
+double axis_without_probe(double duration_ns, uint64_t probe_ns);
 
 /* The fit is good, the range wide. */
 bool axis_follows(const struct axis_fit *fit);
-/* And the share is the larger part. */
-bool axis_proves_work(const struct axis_fit *fit);
 
 #endif

@@ -361,7 +361,8 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		block_fill_pools(b);
 		b->never_fast = block_never_fast(b);
 		block_take_idle(b, o->duration_ns);
-		workload_fit(&b->sums->workload, &b->fit);
+		workload_fit(&b->sums->workload, b->cost->known ? b->cost->inner_min_ns : 0,
+			     &b->fit);
 	}
 	free(min);
 	free(block_of);

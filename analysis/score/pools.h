@@ -26,6 +26,8 @@ bool block_never_fast(const struct block *b);
 double block_weight_outer(const struct block *b);
 /* The same of every call, for what is part of own times. */
 double block_weight_calls(const struct block *b);
+/* Part of its pools: it could have run, and other programs had the CPUs. */
+double block_foreign_ns(const struct block *b);
 /* From its pools and own excess: what is idle is not lost. */
 void block_take_idle(struct block *b, uint64_t duration_ns);
 

@@ -148,7 +148,7 @@ static double growth_share(const struct workload *w, bool median)
 }
 
 /* A power of the number, or a line with an offset: the better of the two. */
-static struct workload_growth growth(const struct workload *w, bool median)
+static struct workload_growth growth(const struct workload *w, bool median, uint64_t probe_ns)
 {
 	struct workload_growth g = { NAN, NAN, NAN };
 	double x[WORKLOAD_BINS], y[WORKLOAD_BINS], slope, power_r2;
@@ -157,11 +157,11 @@ static struct workload_growth growth(const struct workload *w, bool median)
 	if (n < BINS_MIN)
 		return g;
 	stats_line(x, y, n, &slope, &g.r2);
-	g.ratio = y[n - 1] / y[0];
+	g.ratio = axis_without_probe(y[n - 1], probe_ns) / axis_without_probe(y[0], probe_ns);
 	g.share = growth_share(w, median);
 	for (size_t i = 0; i < n; i++) {
 		x[i] = log(x[i]);
-		y[i] = log(y[i]);
+		y[i] = log(axis_without_probe(y[i], probe_ns));
 	}
 	stats_line(x, y, n, &slope, &power_r2);
 	if (!(power_r2 <= g.r2))
@@ -189,7 +189,7 @@ void workload_release(struct workload *w)
 	vec_release(&w->kept);
 }
 
-static void fit_arguments(const struct workload *w, struct workload_fit *fit)
+static void fit_arguments(const struct workload *w, uint64_t probe_ns, struct workload_fit *fit)
 {
 	fit->argument = (struct axis_fit){ NAN, NAN, NAN, false };
 	fit->argument_number = 0;
@@ -198,7 +198,7 @@ static void fit_arguments(const struct workload *w, struct workload_fit *fit)
 
 		if (!w->arguments[i])
 			continue;
-		axis_fit(w->arguments[i], &f);
+		axis_fit(w->arguments[i], probe_ns, &f);
 		if (isnan(f.share) || axis_follows(&f) < axis_follows(&fit->argument) ||
 		    (axis_follows(&f) == axis_follows(&fit->argument) &&
 		     f.share <= fit->argument.share))
@@ -213,16 +213,16 @@ struct workload_fit workload_no_fit(void)
 	struct workload none = { 0 };
 	struct workload_fit fit;
 
-	workload_fit(&none, &fit);
+	workload_fit(&none, 0, &fit);
 	return fit;
 }
 
-void workload_fit(const struct workload *w, struct workload_fit *fit)
+void workload_fit(const struct workload *w, uint64_t probe_ns, struct workload_fit *fit)
 {
-	fit->fastest = growth(w, false);
-	fit->median = growth(w, true);
+	fit->fastest = growth(w, false, probe_ns);
+	fit->median = growth(w, true, probe_ns);
 	fit->children_r2 = correlation_r2(w);
-	fit_arguments(w, fit);
+	fit_arguments(w, probe_ns, fit);
 }
 
 bool workload_grows(const struct workload_fit *fit)

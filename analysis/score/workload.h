@@ -7,7 +7,8 @@
  *           by the logarithm of their number; over the bins the fastest call doubles at least, on a
  *           line or a power of the number (GSL, r2 >= 0.9), and the bins' fastest calls account
  *           for half of the excess. The fastest call of a bin stands for its work, because
- *           interference seldom reaches every one of a bin's calls.
+ *           interference seldom reaches every one of a bin's calls. The time of the probe, which
+ *           is the same in all of them, is no part of what doubles.
  *           Where some calls have nothing to do (the word is there already), the fastest says
  *           nothing. Then the median call, without its time off the CPU, may stand for the
  *           others' work in the same way; as interference does reach half of the calls at times,
@@ -104,7 +105,8 @@ static inline void workload_add(struct workload *w, uint64_t duration_ns, const 
 void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *values,
 			    uint64_t duration_ns);
 void workload_release(struct workload *w);
-void workload_fit(const struct workload *w, struct workload_fit *fit);
+/* probe_ns: as of axis_fit(). */
+void workload_fit(const struct workload *w, uint64_t probe_ns, struct workload_fit *fit);
 /* Of what has no calls. */
 struct workload_fit workload_no_fit(void);
 /* The fastest calls get slower with the number of the call: more to do, nobody's interference. */

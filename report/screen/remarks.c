@@ -10,6 +10,7 @@
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
 #include "analysis/result/result.h"
+#include "analysis/score/pools.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "report/block/column.h"
@@ -54,9 +55,16 @@ static void print_labelled(const struct view *v, const char *label, const char *
 	text_release(&wrapped);
 }
 
+/* What other programs took from it is no work of its own. */
 static double amount_of(const struct block *b)
 {
-	return b->verdict == VERDICT_IDLE ? b->idle_threads : b->lost_threads;
+	double all_ns = block_pools_ns(b), foreign_ns = block_foreign_ns(b);
+
+	if (b->verdict == VERDICT_IDLE)
+		return b->idle_threads;
+	if (b->verdict == VERDICT_WORKLOAD && foreign_ns > 0)
+		return b->lost_threads * (1 - foreign_ns / all_ns);
+	return b->lost_threads;
 }
 
 static bool is_left_out(const struct view *v, size_t row)

@@ -23,7 +23,8 @@ static uint64_t below(struct stage *st, uint64_t n)
 	return dice_below(&st->random, n);
 }
 
-static void begin(struct stage *st)
+/* probe_ns: what an empty call shows, and so much more on average; 0: nobody knows. */
+static void begin_calibrated(struct stage *st, uint64_t probe_ns, double jitter_ns)
 {
 	struct call_visitor v;
 
@@ -31,6 +32,8 @@ static void begin(struct stage *st)
 	scene_function(&st->scene, "f", 1);
 	scene_function(&st->scene, "g", 1);
 	st->scene.meta.session.cpus = 4;
+	if (probe_ns)
+		scene_calibrate(&st->scene, probe_ns + 100, probe_ns, jitter_ns);
 	scene_start(&st->scene, 1000);
 	coactivity_init(&st->co, &st->scene.calls);
 	v = coactivity_visitor(&st->co);
@@ -40,6 +43,11 @@ static void begin(struct stage *st)
 	calls_add_visitor(&st->scene.calls, &v);
 	/* so that there are switch records */
 	other(&st->scene, REC_SWITCH_IN, 1001, 1, 1, 0, 0);
+}
+
+static void begin(struct stage *st)
+{
+	begin_calibrated(st, 0, 0);
 }
 
 static const struct block *finish(struct stage *st, uint64_t end_ns)
@@ -269,13 +277,64 @@ static void what_size_explains_is_stated_beside_preemption(void **state)
 		t += d + 100;
 	}
 	b = finish(&st, t);
-	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	assert_int_equal(b->verdict, VERDICT_WORKLOAD);
 	vec_for_each (&b->causes, const struct cause, c)
 		if (!strcmp(c->kind, "workload"))
 			work = c;
 	assert_non_null(work);
 	assert_true(work->share > 0.35 && work->share < 0.45);
 	assert_true(fabs(work->share - work_part(b).share) < 0.01);
+	assert_string_equal(b->causes.data[0].kind, "cpu-wait");
+	end(&st);
+}
+
+/* A search in a list takes as long as the probe around it, whose time varies by as much: what the
+ * argument makes of the fastest calls is work all the same, and as much as it is by hand. */
+static void a_short_search_is_work(void **state)
+{
+	enum { NODES = 500, PROBE = 700, CALLS = 20000 };
+	double by_hand = 0, excess = 0;
+	const struct cause *work = NULL;
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin_calibrated(&st, PROBE, 300);
+	for (unsigned i = 0; i < CALLS; i++) {
+		uint64_t at = below(&st, NODES), more = below(&st, 3) ? below(&st, 1400) : 0;
+
+		t = call_given(&st, t, PROBE + at + more, at) + 100;
+		by_hand += (double)at;
+		excess += (double)(at + more);
+	}
+	b = finish(&st, t);
+	vec_for_each (&b->causes, const struct cause, c)
+		if (!strcmp(c->kind, "workload"))
+			work = c;
+	assert_non_null(work);
+	assert_true(fabs(work->share - by_hand / excess) < 0.02);
+	assert_true(b->fit.argument.ratio > 3);
+	end(&st);
+}
+
+/* An empty function's calls follow nothing, however their probes vary. */
+static void what_the_probe_hides_is_no_work(void **state)
+{
+	const struct block *b;
+	struct stage st;
+	uint64_t t = 2000;
+
+	(void)state;
+	begin_calibrated(&st, 700, 60);
+	for (unsigned i = 0; i < 20000; i++) {
+		uint64_t at = below(&st, 500);
+
+		t = call_given(&st, t, 700 + at / 10 + below(&st, 200), at) + 100;
+	}
+	b = finish(&st, t);
+	assert_int_equal(b->work.by, WORK_UNPROVEN);
+	assert_int_equal(work_part(b).by, WORK_UNPROVEN);
 	end(&st);
 }
 
@@ -434,6 +493,8 @@ int main(void)
 		cmocka_unit_test(other_argument_does_not),
 		cmocka_unit_test(an_argument_that_counts_up_is_time),
 		cmocka_unit_test(what_size_explains_is_stated_beside_preemption),
+		cmocka_unit_test(a_short_search_is_work),
+		cmocka_unit_test(what_the_probe_hides_is_no_work),
 		cmocka_unit_test(growing_queue_is_interference),
 		cmocka_unit_test(growing_spin_is_interference),
 		cmocka_unit_test(growing_list_is_workload),
