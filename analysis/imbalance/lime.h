@@ -28,7 +28,7 @@
 #include "base/vec.h"
 
 #define LIME_NONE      UINT32_MAX
-#define LIME_BALANCE   0.02 /* the paper's: threads that idle for less of a section are not late */
+#define LIME_BALANCE   0.02 /* threads that idle for less are not late; the paper has no bound */
 #define LIME_THREADS   3    /* fewer fit any line */
 #define LIME_IMPORTANT 0.1  /* the paper's: smaller scores are not worth a look */
 #define LIME_OWN                                                                      \
@@ -41,7 +41,7 @@ struct lime_options {
 			    for */
 };
 
-#define LIME_PAPER                                                \
+#define LIME_DEFAULTS                                                \
 	{                                                         \
 		{ CLUSTER_THRESHOLD, CLUSTER_BULK }, LIME_BALANCE \
 	}

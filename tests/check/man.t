@@ -90,12 +90,49 @@ tabled() { # tabled ROOT
 	sed -n '/^\.It Em program Ta Em cause/,/^\.El/s/^\.It \([^E].*\) Ta \(.*\) Ta .*/\1: \2/p' "$1/man/ispot-sci.7" | sed 's/\\-/-/g'
 }
 
+# Kinds of records as the format's table has them: "number name", and "name value ...", those values that have names.
+rows() { { tr -d '\n\t' <"$1/src/trace/record.c"; echo; } | sed 's/\[REC_/\n&/g' | sed -n 's/^\[\(REC_[A-Z_]*\)\] *= *{ *\.name = "\([^"]*\)"\(.*\)/\1 \2 \3/p'; }
+numbered() { # numbered ROOT
+	local id name rest
+	rows "$1" | while read -r id name rest; do
+		printf '%s %s\n' "$(tr -d '\n\t ' <"$1/src/trace/format.h" | grep -oE "[^A-Z_]$id=[0-9]+" | sed 's/.*=//')" "$name"
+	done | sort -n
+}
+valued() { # valued ROOT: what dump's text of a switch-out is, no table says
+	rows "$1" | sed 's/^REC_[A-Z_]* //' | sed -n 's/^\([^ ]*\).*\.values = {\([^}]*\)}.*/\1 \2/p; t; s/^\([^ ]*\).*/\1/p' |
+		tr -d '",' | sed 's/ id\b//; s/  */ /g; s/ $//; s/^\(switch-out\) .*/\1 next/' | sort
+}
+paged_numbers() { sed -n 's/^\.It \([0-9][0-9]*\) \([a-z-]*\)$/\1 \2/p' "$1/man/ispot.data.5" | awk '$1 >= 16' | sort -n; }
+paged_values() {
+	sed -n '/^The kinds are:/,/^\.El/s/^\.It Li \([a-z-]*\)\(.*\)/\1 \2/p' "$1/man/ispot-dump.1" | grep -vE '^(entry|exit) ' |
+		awk '{ line = $1; for (i = 2; i <= NF; i++) if (sub(/=$/, "", $i)) line = line " " $i; print line }' | sort
+}
+# What the table of deviations says of a constant, and what it is: ".\" FILE NAME VALUE" beside its row.
+constants() { # constants ROOT
+	local file name value
+	sed -n '/^\.Sh DEVIATIONS FROM THE PAPERS/,/^\.Sh [^D]/s/^\.\\" \([a-z_/.]*\.[ch]\) \([A-Z_0-9]*\) \(.*\)/\1 \2 \3/p' "$1/man/ispot-sci.7" |
+		while read -r file name value; do
+			grep -qE "^#define ${name}[[:space:]]+${value}([[:space:]]|\$)" "$1/$file" || echo "ispot-sci(7) has $name $value, $file has not"
+		done
+}
+deviating() { # deviating ROOT: rows of the table by paper
+	sed -n '/^\.Sh DEVIATIONS FROM THE PAPERS/,/^\.Sh [^D]/p' "$1/man/ispot-sci.7" | grep -c "^$2, "
+}
+
 ok "there are commands" test -n "$(commands)"
 holds "ispot --help has no line beyond 80 columns" wide
 holds "mandoc accepts the pages" lint "$top"
 for c in $(commands); do holds "ispot $c -h and its page agree" page_of "$c"; done
 holds "ispot(1) refers to every command" listed "$top"
 holds "sections that pages refer to are there" sections "$top"
+holds "ispot.data(5) has every kind of record" diff <(numbered "$top") <(paged_numbers "$top")
+holds "ispot-dump(1) has every kind of record and what its values are called" diff <(valued "$top") <(paged_values "$top")
+ok "the table of kinds is read" test "$(valued "$top" | wc -l)" -ge 24
+for paper in ISPOT LIME Iceberg Datacenter; do
+	ok "ispot-sci(7) says where it differs from $paper" test "$(deviating "$top" "$paper")" -ge 3
+done
+holds "and its numbers are the source's" constants "$top"
+ok "which are many" test "$(grep -cE '^\.\\" [a-z_/.]+\.[ch] [A-Z_0-9]+ ' "$top/man/ispot-sci.7")" -ge 10
 benched >"$planted/benched"
 ok "make bench has a matrix of causes" grep -qx 'false_sharing --same 1: cache-sharing' "$planted/benched"
 holds "and ispot-sci(7) has the same" diff "$planted/benched" <(tabled "$top")
@@ -160,6 +197,14 @@ catches "a command that is not in SEE ALSO" "name ispot-probe" listed "$planted"
 catches "another synopsis" "usage is" agree "$planted/help2" "$planted/man/bad.1"
 catches "an option without a man entry" "-b is only in -h" agree "$planted/help2" "$planted/man/bad.1"
 catches "an option that is not in -h" "-z is not in -h" agree "$planted/help2" "$planted/man/bad.1"
+plant man/ispot-dump.1 <<<"$(sed '/^\.It Li pause/d; s/ Li how= Ns Ar BITS//' man/ispot-dump.1)"
+catches "a kind of record that ispot-dump(1) lacks" "< pause why" diff <(valued "$top") <(paged_values "$planted")
+catches "a value that it lacks" "< wait kind syscall what how value" diff <(valued "$top") <(paged_values "$planted")
+plant man/ispot.data.5 <<<"$(sed '/^\.It 38 contended/d' man/ispot.data.5)"
+catches "a kind of record that ispot.data(5) lacks" "< 38 contended" diff <(numbered "$top") <(paged_numbers "$planted")
+plant man/ispot-sci.7 <<<"$(sed 's/STACK_PERIOD 10000/STACK_PERIOD 20000/' man/ispot-sci.7)"
+for folder in probes analysis; do [ -e "$planted/$folder" ] || ln -s "$PWD/$folder" "$planted/$folder"; done
+catches "a number that is another in the source" "STACK_PERIOD 20000" constants "$planted"
 plant man/ispot-sci.7 <<<"$(sed '/^\.It fsync Ta/d; s/^\.It pipe Ta pipe/.It pipe Ta lock/' man/ispot-sci.7)"
 catches "a program that the matrix lacks" "< fsync: disk-io" diff "$planted/benched" <(tabled "$planted")
 catches "another cause in the matrix" "> pipe: lock" diff "$planted/benched" <(tabled "$planted")

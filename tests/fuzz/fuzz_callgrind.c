@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const struct lime_options how = LIME_PAPER;
+	const struct lime_options how = LIME_DEFAULTS;
 	const char *path = given_file(data, size);
 	struct counted c = { 0 };
 	struct counts run = { 0 };

@@ -12,7 +12,7 @@
 #include "analysis/imbalance/count/counted.h"
 #include "base/err.h"
 
-static const struct lime_options paper = LIME_PAPER;
+static const struct lime_options paper = LIME_DEFAULTS;
 
 static int read_text(struct counts *c, const char *text)
 {

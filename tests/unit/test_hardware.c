@@ -257,7 +257,7 @@ static uint64_t taken_from(const struct counted *c, const struct counted_cause *
 static void the_branch_that_makes_it_uneven_is_found(void **state)
 {
 	static const unsigned taken[] = { 10, 25, 45, 70 };
-	struct lime_options o = LIME_PAPER;
+	struct lime_options o = LIME_DEFAULTS;
 	struct imbalance im = { 0 };
 	struct sampled s;
 	struct counted c = { 0 };
@@ -311,7 +311,7 @@ static void the_branch_that_makes_it_uneven_is_found(void **state)
 static void uneven_misses_are_found(void **state)
 {
 	static const unsigned misses[] = { 400, 900, 1500, 3000 };
-	struct lime_options o = LIME_PAPER;
+	struct lime_options o = LIME_DEFAULTS;
 	struct section_part parts[4];
 	struct imbalance im = { 0 };
 	struct sampled s;
@@ -349,7 +349,7 @@ static void uneven_misses_are_found(void **state)
 /* No sample at all, a section without any, records of threads that nobody knows. */
 static void without_samples_there_is_an_answer_in_words(void **state)
 {
-	struct lime_options o = LIME_PAPER;
+	struct lime_options o = LIME_DEFAULTS;
 	struct section_part parts[3] = {
 		{ .thread = 0, .time = 10, .own = 10, .tid = 1, .to_ns = 10 },
 		{ .thread = 1, .time = 90, .own = 90, .tid = 2, .to_ns = 90 },

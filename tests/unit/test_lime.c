@@ -5,7 +5,7 @@
 
 #include "analysis/imbalance/lime.h"
 
-static const struct lime_options paper = LIME_PAPER;
+static const struct lime_options paper = LIME_DEFAULTS;
 
 #define EDGE(a, b)                                                                \
 	{                                                                         \
@@ -225,7 +225,7 @@ static void degenerate_instances_have_an_answer(void **state)
 	}
 }
 
-/* The paper looks at sections from 2 % on; whoever asks gets the cause of smaller ones. */
+/* Sections are looked at from 2 % on; whoever asks gets the cause of smaller ones. */
 static void a_slight_imbalance_has_causes_for_who_asks(void **state)
 {
 	static const double counts[] = UNEVEN(5, 10, 15, 70);
