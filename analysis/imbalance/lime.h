@@ -41,7 +41,7 @@ struct lime_options {
 			    for */
 };
 
-#define LIME_DEFAULTS                                                \
+#define LIME_DEFAULTS                                             \
 	{                                                         \
 		{ CLUSTER_THRESHOLD, CLUSTER_BULK }, LIME_BALANCE \
 	}
