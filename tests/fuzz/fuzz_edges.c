@@ -28,6 +28,8 @@ static void add_up(const struct edges *e)
 			sum += p->counts[i].count +
 			       e->logs.data[p->log].steps.data[p->counts[i].edge].to;
 	}
+	vec_for_each (&e->events, const struct edges_event, event)
+		sum += event->thread + event->site + e->logs.data[event->log].header->begin_ns;
 	vec_for_each (&e->places, const struct edges_place, place)
 		sum += strlen(e->names.strings[place->object]);
 }
