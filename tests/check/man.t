@@ -116,7 +116,7 @@ constants() { # constants ROOT
 		done
 }
 deviating() { # deviating ROOT: rows of the table by paper
-	sed -n '/^\.Sh DEVIATIONS FROM THE PAPERS/,/^\.Sh [^D]/p' "$1/man/ispot-sci.7" | grep -c "^$2, "
+	sed -n '/^\.Sh DEVIATIONS FROM THE PAPERS/,/^\.Sh [^D]/p' "$1/man/ispot-sci.7" | grep -c "^\.It $2, "
 }
 
 ok "there are commands" test -n "$(commands)"
