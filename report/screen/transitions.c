@@ -111,7 +111,7 @@ static void states(const struct view *v, struct text *out)
 	for (size_t i = 0; i < t->states.n; i++)
 		rows[i] = &t->states.data[i];
 	qsort(rows, t->states.n, sizeof(*rows), longest_first);
-	heads(&table, "TIMES", false, "STATE");
+	heads(&table, "CALLS", false, "STATE");
 	for (size_t i = 0; i < n; i++) {
 		count_cell(&table, rows[i]->times.count);
 		time_cells(&table, &rows[i]->times);

@@ -70,6 +70,20 @@ ok "slow calls: of one key" slow 100 keys "pthread_mutex_lock locks+0x28"
 ok "slow calls: few, counted ones" slow 100 counters f
 ok "slow calls: a window" slow 80 svc cache_get --time 20ms-90ms
 ok "slow calls: short ones left out" slow 20 keep short
+# One thread of 3000 calls by chance, nested and not.
+awk 'function below(n) { x = (x * 69069 + 1) % 4294967296; return int(x / 65536) % n }
+	BEGIN {
+		x = 7
+		for (t = 1000000; depth || n < 3000; t += 100 + below(900))
+			if (depth < 6 && n < 3000 && below(2)) {
+				open[++depth] = "f" below(5)
+				print t, "0 7/7 entry", open[depth]
+				n++
+			} else if (depth)
+				print t, "0 7/7 exit", open[depth--]
+	}' | "$ISPOT" dump --from-text - -o "$work/chance.data" || echo "# no trace by chance"
+ok "steps from call to call, of a program" compared steps 8 export
+ok "steps from call to call, by chance" compared steps 60 chance
 drawn() { compared views_charts "$@"; }
 ok "what is drawn (svc)" drawn 60 svc
 for trace in counter_causes keys sequence story ends; do
