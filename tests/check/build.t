@@ -74,8 +74,40 @@ if [ "${B:-build}" = build ] && ! readelf -sW ispot | grep -q __asan_init; then
 	done
 	landing_pads() { [ "$(uname -m)" != x86_64 ] || [ "$(objdump -d build/ispot --section=.text | grep -c endbr64)" -gt 1000 ]; }
 	ok "landing pads for indirect jumps" landing_pads
+	# Shadow stacks and branch tracking are on only in a program whose every object says that it is made for
+	# them. ispot's own all do; of the C library's start files some systems' do not, and then the linker drops
+	# the word. It is not put back by force (-z ibt): those files have no landing pads, so a kernel that
+	# takes the word for true would end ispot at its first jump; -z shstk alone turns nothing on where the C library was
+	# built without it.
+	case $(uname -m) in
+	x86_64) property='IBT, SHSTK' ;;
+	aarch64) property='BTI' ;;
+	*) property= ;;
+	esac
+	has_property() { readelf -nW "$1" 2>/dev/null | grep -q "feature: .*$property"; }
+	lacks_property() { # FILE...: prints those
+		local file
+		for file; do has_property "$file" || echo "$file"; done
+	}
+	mapfile -t objects < <(find build/obj -name '*.o' && find build -maxdepth 2 -name '*.embed.o')
+	own_objects() { [ -z "$property" ] || lacks_property "${objects[@]}" | sed 's/^/# no property: /'; }
+	no_own_object_lacks_it() { [ -z "$(own_objects)" ] || { own_objects; return 1; }; }
+	ok "each object of ispot's has the property of control-flow protection" no_own_object_lacks_it
+	start_files=()
+	for f in Scrt1.o crti.o crtn.o crtbeginS.o crtendS.o; do start_files+=("$(gcc -print-file-name=$f)"); done
+	lacking=$(lacks_property "${start_files[@]}" | sed 's|.*/||' | paste -sd' ')
+	if [ -z "$property" ] || has_property build/ispot; then
+		ok "so has ispot" true
+	elif [ "$lacking" ]; then
+		skip "so has ispot" "the C library's $lacking have not, so no program of this system has"
+	else
+		ok "so has ispot" false
+	fi
 	echo 'int main(void) { return 0; }' | gcc -x c -no-pie -fno-stack-protector -Wl,-z,lazy,-z,norelro,-z,execstack \
 		-o "$planted/soft" - 2>/dev/null
+	echo 'int x;' | gcc -x c -c -o "$planted/soft.o" -fcf-protection=none - 2>/dev/null ||
+		echo 'int x;' | gcc -x c -c -o "$planted/soft.o" -
+	[ -z "$property" ] || ok "finds an object without the property" [ "$(lacks_property "$planted/soft.o" | wc -l)" = 1 ]
 	finds_all() { [ "$(hardened "$planted/soft" | wc -l)" = 5 ] || { hardened "$planted/soft"; return 1; }; }
 	ok "finds a program that is not" finds_all
 else
