@@ -10,6 +10,7 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "base/err.h"
 #include "symbol/dso/dso.h"
 #include "symbol/dso/unwind.h"
 #include "symbol/maps.h"
@@ -388,6 +389,54 @@ static void out_of_the_vdso(void **state)
 		(const char *const[]){ "ask_clock", "out_of_the_vdso", "test_unwind_main", NULL });
 }
 
+/* An expression that jumps back for ever: a few stacks take their work, the others none. */
+static void tables_that_waste_time(void **state)
+{
+	struct dso *dso, *dsos[1];
+	struct dso_cache *cache = dso_cache_new();
+	const uint64_t base = 0x700000000000, sp = 0x7ffc00000000;
+	const struct dso_function *all;
+	struct unwinder *u = unwinder_new();
+	uint64_t registers[40], ips[FRAMES];
+	const uint8_t stack[64] = { 0 };
+	struct mappings maps = { 0 };
+	struct err err = { 0 };
+	unsigned n = 0;
+
+	(void)state;
+	fixture_run(
+		"printf '.globl f\n.type f,%%function\nf:\n.cfi_startproc\n"
+		".cfi_escape 0x0f,4,0x96,0x2f,0xfc,0xff\n"
+		"nop\nnop\nnop\nnop\nnop\nnop\nnop\nnop\n"
+		".cfi_endproc\n.size f,8\n' >waste.s && gcc -shared -nostdlib -o waste.so waste.s");
+	assert_int_equal(dso_get(cache, fixture_path("waste.so"), &dso, &err), 0);
+	assert_int_equal(dso_functions(dso, &all), 1);
+	dsos[0] = dso;
+	*vec_add(&maps) = (struct mapping){ .start = base,
+					    .end = base + 0x1000,
+					    .file_offset = all[0].file_offset & ~0xfffull,
+					    .path = "waste" };
+	for (unsigned i = 0; i < 40; i++)
+		if (unwind_register_mask >> i & 1)
+			registers[n++] = i == unwind_register_ip
+						 ? base + (all[0].file_offset & 0xfff) + 4
+						 : sp;
+	for (unsigned i = 0; i < 100; i++) {
+		struct unwind_input in = { .registers = registers,
+					   .register_mask = unwind_register_mask,
+					   .stack = stack,
+					   .stack_bytes = sizeof(stack),
+					   .maps = &maps,
+					   .dsos = dsos };
+
+		assert_int_equal(unwind_stack(u, &in, ips, NULL, FRAMES), 1);
+		assert_int_equal(unwinder_given_up(u), i >= 3);
+	}
+	unwinder_free(u);
+	vec_release(&maps);
+	dso_cache_free(cache);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -401,6 +450,7 @@ int main(void)
 		TEST(limits),
 		TEST(stack_cut_off),
 		TEST(nothing_to_go_by),
+		TEST(tables_that_waste_time),
 		TEST(out_of_the_vdso),
 	};
 

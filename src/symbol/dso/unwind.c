@@ -7,6 +7,7 @@
 #include <libunwind.h>
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"
 #include "symbol/vdso.h"
@@ -18,17 +19,34 @@
 int UNW_OBJ(dwarf_search_unwind_table)(unw_addr_space_t as, unw_word_t ip, unw_dyn_info_t *di,
 				       unw_proc_info_t *pi, int need_unwind_info, void *arg);
 
-/* Expressions in .eh_frame can jump backwards: a file that lies must not hold us for ever. */
-#define READS_MAX 100000
+/*
+ * Expressions in .eh_frame can jump backwards, and what they read may lie in none of thousands of
+ * mappings: a file that lies must not hold us for ever. A stack may take so many reads of words,
+ * and looks at objects for them; what takes more has a table that is not used after some stacks.
+ */
+#define READS_MAX  100000
+#define LOOKS_MAX  500000
+#define WASTED_MAX 4
+
+struct wasteful {
+	const struct dso *dso;
+	unsigned stacks;
+};
 
 struct unwinder {
 	unw_addr_space_t space;
+	struct {
+		VEC(struct wasteful)
+	} wasteful;
+	unsigned given_up; /* of them */
 	/* of the stack that is being unwound */
 	const struct unwind_input *in;
 	uint64_t sp;
 	uint64_t first_ip, first_sp; /* in the frame that the tables begin with */
 	uint64_t refused;	     /* a return address, if it was one, outside of the mappings */
-	unsigned reads;
+	unsigned reads, looks;
+	struct dso *dso; /* whose table was used last, loaded there; NULL: nobody's */
+	uint64_t bias;
 };
 
 #if defined(__x86_64__)
@@ -104,6 +122,41 @@ static uint64_t without_signature(const struct unwind_input *in, uint64_t word)
 	return word;
 }
 
+static struct wasteful *wasteful(struct unwinder *u, const struct dso *dso)
+{
+	vec_for_each (&u->wasteful, struct wasteful, w)
+		if (w->dso == dso)
+			return w;
+	return NULL;
+}
+
+/* What libunwind remembers of tables that are not used any more goes with them. */
+static void note_waste(struct unwinder *u, uint64_t ip)
+{
+	uint64_t bias;
+	const struct dso *dso = find_object(u->in, ip, &bias);
+	struct wasteful *w = wasteful(u, dso);
+
+	if (!w) {
+		w = vec_add(&u->wasteful);
+		*w = (struct wasteful){ .dso = dso };
+	}
+	if (++w->stacks != WASTED_MAX)
+		return;
+	u->given_up++;
+	unwinder_forget(u);
+}
+
+/* What a table refers to lies in its own object, as a rule. */
+static bool read_own(const struct unwinder *u, uint64_t address, uint64_t *word)
+{
+	const uint8_t *bytes = u->dso ? dso_bytes(u->dso, address - u->bias, sizeof(*word)) : NULL;
+
+	if (bytes)
+		memcpy(word, bytes, sizeof(*word));
+	return bytes != NULL;
+}
+
 static bool read_object(const struct unwind_input *in, size_t i, uint64_t address, uint64_t *word)
 {
 	const struct mapping *m = &in->maps->data[i];
@@ -151,9 +204,13 @@ static int access_mem(unw_addr_space_t as, unw_word_t address, unw_word_t *word,
 		*word = without_signature(in, *word);
 		return 0;
 	}
+	if (read_own(u, address, word))
+		return 0;
 	for (size_t i = 0; i < in->maps->n; i++) {
 		uint64_t value;
 
+		if (++u->looks > LOOKS_MAX)
+			return -UNW_EINVAL;
 		if (!read_object(in, i, address, &value))
 			continue;
 		*word = value;
@@ -188,17 +245,21 @@ static int access_fpreg(unw_addr_space_t as, unw_regnum_t number, unw_fpreg_t *v
 }
 
 /* Of the code at ip; all but n in the file's terms, which bias is added to. */
-static bool find_table(const struct unwind_input *in, uint64_t ip, uint64_t *bias, uint64_t *header,
+static bool find_table(struct unwinder *u, uint64_t ip, uint64_t *bias, uint64_t *header,
 		       uint64_t *entries, uint64_t *n)
 {
-	struct dso *dso;
+	const struct unwind_input *in = u->in;
+	const struct wasteful *w;
 
 	if (is_vdso(in, ip)) {
 		*bias = in->maps->vdso_start;
 		return vdso_unwind_table(header, entries, n);
 	}
-	dso = find_object(in, ip, bias);
-	return dso && dso_unwind_table(dso, header, entries, n);
+	u->dso = find_object(in, ip, bias);
+	u->bias = *bias;
+	w = wasteful(u, u->dso);
+	return u->dso && (!w || w->stacks < WASTED_MAX) &&
+	       dso_unwind_table(u->dso, header, entries, n);
 }
 
 static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *pi, int need,
@@ -208,7 +269,7 @@ static int find_proc_info(unw_addr_space_t as, unw_word_t ip, unw_proc_info_t *p
 	uint64_t bias, header, entries, n;
 	unw_dyn_info_t di = { 0 };
 
-	if (!find_table(u->in, ip, &bias, &header, &entries, &n))
+	if (!find_table(u, ip, &bias, &header, &entries, &n))
 		return -UNW_ENOINFO;
 	di.format = UNW_INFO_FORMAT_REMOTE_TABLE;
 	di.start_ip = 0;
@@ -266,13 +327,17 @@ struct unwinder *unwinder_new(void)
 
 void unwinder_free(struct unwinder *u)
 {
-	if (u && u->space)
+	if (!u)
+		return;
+	if (u->space)
 		unw_destroy_addr_space(u->space);
+	vec_release(&u->wasteful);
 	free(u);
 }
 
 void unwinder_forget(struct unwinder *u)
 {
+	u->dso = NULL;
 	if (u->space)
 		unw_flush_cache(u->space, 0, 0);
 }
@@ -280,6 +345,11 @@ void unwinder_forget(struct unwinder *u)
 uint64_t unwinder_refused(const struct unwinder *u)
 {
 	return u->refused;
+}
+
+unsigned unwinder_given_up(const struct unwinder *u)
+{
+	return u->given_up;
 }
 
 struct frame {
@@ -401,19 +471,19 @@ static bool start(struct unwinder *u, unw_cursor_t *cursor, const struct frame *
 	return u->space && !unw_init_remote(cursor, u->space, u);
 }
 
-size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips,
-		    uint64_t *places, size_t n)
+static size_t unwind(struct unwinder *u, const struct unwind_input *in, uint64_t *ips,
+		     uint64_t *places, size_t n)
 {
 	struct frame f = { .place = UNWIND_NOWHERE };
 	bool by_tables;
 	unw_cursor_t cursor;
 	size_t found = 0;
 
+	u->reads = u->looks = 0;
 	if (!n || !get_register(in, PERF_IP, &f.ip) || !get_register(in, PERF_SP, &f.sp))
 		return 0;
 	u->in = in;
 	u->sp = f.sp;
-	u->reads = 0;
 	u->refused = 0;
 	ips[0] = f.ip;
 	if (places)
@@ -431,4 +501,14 @@ size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t 
 		if (!by_tables && !step_by_record(u, &f))
 			return found;
 	}
+}
+
+size_t unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ips,
+		    uint64_t *places, size_t n)
+{
+	size_t found = unwind(u, in, ips, places, n);
+
+	if (found && (u->reads > READS_MAX || u->looks > LOOKS_MAX))
+		note_waste(u, ips[found - 1] - (found > 1)); /* it went no further than that */
+	return found;
 }

@@ -42,6 +42,9 @@ void unwinder_forget(struct unwinder *u); /* the mappings have changed */
  */
 uint64_t unwinder_refused(const struct unwinder *u);
 
+/* Of how many objects the tables are not used any more: several stacks took too much work. */
+unsigned unwinder_given_up(const struct unwinder *u);
+
 /* In the place of an address: it was in the link register, or nobody knows. */
 #define UNWIND_IN_LINK 1
 #define UNWIND_NOWHERE 0
