@@ -45,7 +45,9 @@ void session_add_object(struct session *s, struct dso *dso, const char *path, bo
 
 const char *session_path(const struct session *s, const struct dso *dso)
 {
-	return s->objects.data[session_object_id(s, dso)].path;
+	const struct session_object *o = &s->objects.data[session_object_id(s, dso)];
+
+	return dso_kernel_path(o->dso, o->path);
 }
 
 /* What the first pass saw of a function. */

@@ -257,12 +257,13 @@ static void event_name(const char *symbol, uint32_t n_sites, char name[EVENT_NAM
  * Always an event of its own: one that is there would get the point, and who has it open an oops
  * (design fact 5).
  */
-static int add_point(struct registry *r, char kind, const char *event, const char *symbol,
+static int add_point(struct registry *r, char kind, const char *event, const struct planned *p,
 		     const char *path, uint64_t offset)
 {
+	const char *symbol = p->what.function->symbol;
 	const struct tracing_point point = { .group = SHARED_GROUP,
 					     .event = event,
-					     .path = path,
+					     .path = dso_kernel_path(p->what.dso, path),
 					     .offset = offset,
 					     .is_return = kind == SHARED_RETURN };
 	int id;
@@ -288,26 +289,29 @@ static int add_function(struct registry *r, const struct planned *p)
 {
 	const struct dso_function *f = p->what.function;
 	char path[PATH_MAX];
+	struct stat st;
 	uint64_t entry = f->file_offset + p->place.entry_offset;
 	uint32_t n_sites = p->exit.mech == EXIT_RET_SITES ? p->place.n_ret_sites : 0;
 	char name[EVENT_NAME_MAX], exit[EVENT_NAME_MAX];
 	int ret;
 
-	if (!realpath(dso_path(p->what.dso), path))
+	if (!realpath(dso_path(p->what.dso), path) || stat(path, &st))
 		return -errno;
+	if (st.st_dev != dso_device(p->what.dso) || st.st_ino != dso_inode(p->what.dso))
+		return -ESTALE; /* another file has come to its place since it was read */
 	if (strpbrk(path, " \t\n#:") || !is_word(path) || !is_word(f->symbol))
 		return -EINVAL;
 	if (has_point(r, SHARED_ENTRY, path, entry))
 		return 0;
 	event_name(f->symbol, n_sites, name);
-	ret = add_point(r, SHARED_ENTRY, name, f->symbol, path, entry);
+	ret = add_point(r, SHARED_ENTRY, name, p, path, entry);
 	exit_name(exit, name, NO_SITE);
 	if (!ret && p->exit.mech == EXIT_RETURN)
-		ret = add_point(r, SHARED_RETURN, exit, f->symbol, path,
+		ret = add_point(r, SHARED_RETURN, exit, p, path,
 				f->file_offset + p->place.return_offset);
 	for (uint32_t i = 0; !ret && i < n_sites; i++) {
 		exit_name(exit, name, i);
-		ret = add_point(r, SHARED_EXIT, exit, f->symbol, path,
+		ret = add_point(r, SHARED_EXIT, exit, p, path,
 				f->file_offset + (uint64_t)p->place.ret_sites[i]);
 	}
 	return ret ? ret : 1;

@@ -41,7 +41,9 @@ EOF
 cp lib.so lib.whole
 chown "$user" lib.so app
 
-ours() { grep -c "$DIR" /sys/kernel/tracing/uprobe_events 2>/dev/null; }
+# Files of others are named to the kernel by their descriptors: the recorder's events bear its lock's name.
+group_of() { find "/proc/$1/fd" -lname '/run/ispot/*.lock*' -printf '%l\n' 2>/dev/null | sed -n '1s|.*/\([0-9a-f]*\)[.]lock.*|\1|p'; }
+ours() { grep -c ":ispot_${group:-none}/" /sys/kernel/tracing/uprobe_events 2>/dev/null; }
 
 # cut NAME HOW RECORD-ARGS...: records the program, whose library HOW changes meanwhile
 cut_while_recorded() {
@@ -57,6 +59,9 @@ cut_while_recorded() {
 	children+=("$recorder")
 	eventually begun "$name"
 	ok $? "$name: it has begun" || diag "$name.err"
+	group=$(group_of "$recorder")
+	[ "$(ours)" -gt 0 ]
+	ok $? "$name: it has probes"
 	setpriv --reuid "$user" --regid "$user" --clear-groups sh -c "$how"
 	sleep 0.5
 	kill -INT "$recorder"

@@ -514,6 +514,36 @@ static void debug_files_of_others(void **state)
 	assert_int_equal(children(&last), 0);
 }
 
+static void assert_leads_to(const char *path, ino_t inode)
+{
+	struct stat st;
+
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_ino, inode);
+}
+
+/* The kernel gets the file that was read, whatever is at its path by then. */
+static void the_kernel_opens_what_was_read(void **state)
+{
+	struct setup *s = *state;
+	struct dso *theirs, *roots, *in_theirs;
+
+	needs_root();
+	make_both();
+	fixture_run("rm -rf their_dir safe && mkdir -m 755 their_dir && cp app their_dir/roots && "
+		    "chown 65534 their_dir && cp theirs replaced && chown 65534 replaced && "
+		    "chmod 755 .");
+	theirs = get(s, "replaced");
+	roots = get(s, "app");
+	in_theirs = get(s, "their_dir/roots");
+	assert_string_equal(dso_kernel_path(roots, fixture_path("app")), fixture_path("app"));
+	dso_kernel_path(theirs, fixture_path("replaced"));
+	fixture_run("for f in replaced their_dir/roots; do rm $f && ln -s /bin/true $f; done");
+	assert_leads_to(dso_kernel_path(theirs, fixture_path("replaced")), dso_inode(theirs));
+	assert_leads_to(dso_kernel_path(in_theirs, fixture_path("their_dir/roots")),
+			dso_inode(in_theirs));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -528,6 +558,7 @@ int main(void)
 		TEST(refused_once),
 		TEST(answers_have_room_and_no_more),
 		TEST(debug_files_of_others),
+		TEST(the_kernel_opens_what_was_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include <elfutils/libdwelf.h>
 
 #include "base/err.h"
+#include "base/place.h"
 #include "base/regular.h"
 #include "base/text.h"
 #include "symbol/demangle.h"
@@ -104,6 +106,7 @@ static int open_file(struct dso *dso, const char *path, struct err *err)
 	dso->st = file.st;
 	dso->copied_bytes = file.copied_bytes;
 	dso->is_roots = !geteuid() && !file.copied_bytes;
+	dso->original_fd = dso_file_take_original(&file);
 	dso->fd = dso_file_take(&file);
 	return 0;
 }
@@ -324,6 +327,8 @@ static void dso_free(struct dso *dso)
 	elf_end(dso->elf);
 	if (dso->fd >= 0)
 		close(dso->fd);
+	if (dso->original_fd >= 0)
+		close(dso->original_fd);
 	dso_file_forget(dso->copied_bytes);
 	vec_release(&dso->segments);
 	vec_release(&dso->code);
@@ -338,6 +343,7 @@ static void dso_free(struct dso *dso)
 	free(dso->build_id);
 	free(dso->interp);
 	free(dso->path);
+	free(dso->kernel_path);
 	free(dso);
 }
 
@@ -360,7 +366,7 @@ static int dso_open(const char *path, struct dso **out, struct err *err)
 	struct dso *dso = xcalloc(1, sizeof(*dso));
 	int ret;
 
-	dso->fd = -1;
+	dso->fd = dso->original_fd = -1;
 	dso->path = xstrdup(path);
 	ret = open_file(dso, path, err);
 	if (!ret)
@@ -524,6 +530,32 @@ uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address)
 const char *dso_path(const struct dso *dso)
 {
 	return dso->path;
+}
+
+/* Where only root changes what is there, and it is this file; NULL: nowhere. To be freed. */
+static char *sound_path(const struct dso *dso, const char *path)
+{
+	char *real = dso->is_roots ? realpath(path, NULL) : NULL;
+	struct stat st;
+
+	if (real && place_is_safe(real, 0) && !stat(real, &st) && st.st_dev == dso->st.st_dev &&
+	    st.st_ino == dso->st.st_ino)
+		return real;
+	free(real);
+	return NULL;
+}
+
+const char *dso_kernel_path(struct dso *dso, const char *path)
+{
+	int fd = dso->original_fd >= 0 ? dso->original_fd : dso->fd;
+
+	if (geteuid() || fd < 0)
+		return path;
+	if (!dso->kernel_path)
+		dso->kernel_path = sound_path(dso, path);
+	if (!dso->kernel_path)
+		dso->kernel_path = xasprintf("/proc/self/fd/%d", fd);
+	return dso->kernel_path;
 }
 
 const char *dso_build_id(const struct dso *dso)

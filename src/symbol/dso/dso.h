@@ -65,6 +65,11 @@ int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct 
 void dso_file_build_id(const char *path, char *hex, size_t n);
 
 const char *dso_path(const struct dso *dso);
+/*
+ * What the kernel opens this very file by, for a call of this process, whatever somebody else puts
+ * into its place meanwhile. path: one that led there. Valid as long as the dso.
+ */
+const char *dso_kernel_path(struct dso *dso, const char *path);
 const char *dso_build_id(const struct dso *dso); /* lower-case hex, "" none */
 dev_t dso_device(const struct dso *dso);
 ino_t dso_inode(const struct dso *dso);

@@ -38,7 +38,7 @@ static int make_mappable(struct dso_file *file, const char *path)
 	fd = regular_copy(file->fd, file->st.st_size, "ispot-elf");
 	if (fd < 0)
 		return fd;
-	close(file->fd);
+	file->original_fd = file->fd;
 	file->fd = fd;
 	file->copied_bytes = (uint64_t)file->st.st_size;
 	copies_bytes += file->copied_bytes;
@@ -49,7 +49,7 @@ int dso_file_open(struct dso_file *file, const char *path)
 {
 	int ret;
 
-	*file = (struct dso_file){ 0 };
+	*file = (struct dso_file){ .original_fd = -1 };
 	file->fd = regular_open(path, &file->st);
 	if (file->fd < 0)
 		return file->fd;
@@ -59,10 +59,26 @@ int dso_file_open(struct dso_file *file, const char *path)
 	return ret;
 }
 
+int dso_file_take_original(struct dso_file *file)
+{
+	int fd = file->original_fd;
+
+	file->original_fd = -1;
+	return fd;
+}
+
+static void close_original(struct dso_file *file)
+{
+	if (file->original_fd >= 0)
+		close(file->original_fd);
+	file->original_fd = -1;
+}
+
 int dso_file_take(struct dso_file *file)
 {
 	int fd = file->fd;
 
+	close_original(file);
 	file->fd = -1;
 	return fd;
 }
@@ -74,6 +90,7 @@ void dso_file_forget(uint64_t copied_bytes)
 
 void dso_file_close(struct dso_file *file)
 {
+	close_original(file);
 	if (file->fd >= 0) {
 		close(file->fd);
 		dso_file_forget(file->copied_bytes);

@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 
 struct dso_file {
-	int fd; /* to be mapped */
+	int fd;		 /* to be mapped */
+	int original_fd; /* of what was copied; -1: nothing was */
 	struct stat st;
 	uint64_t copied_bytes; /* 0: nobody but root can write the file, so it is no copy */
 };
@@ -23,6 +24,8 @@ struct dso_file {
  */
 int dso_file_open(struct dso_file *file, const char *path);
 void dso_file_close(struct dso_file *file);
+/* The file that was copied, which becomes the caller's; -1: none was. */
+int dso_file_take_original(struct dso_file *file);
 /* The descriptor becomes the caller's; what was copied counts until dso_file_forget(). */
 int dso_file_take(struct dso_file *file);
 void dso_file_forget(uint64_t copied_bytes);

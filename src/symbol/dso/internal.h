@@ -38,6 +38,7 @@ struct dso {
 	char *path;
 	struct stat st;
 	int fd;		       /* of the file, or of its copy (file.h) */
+	int original_fd;       /* of what was copied; -1: nothing was */
 	uint64_t copied_bytes; /* of it and its debug files */
 	bool is_roots;	       /* root reads it, in its own process: nobody else can write it */
 	Elf *elf;	       /* NULL: parser.c has it */
@@ -55,7 +56,8 @@ struct dso {
 		VEC(struct dso_range)
 	} code; /* executable sections, sorted; segments where a file has no sections */
 
-	bool given_up; /* something of it is missing */
+	char *kernel_path; /* NULL: it was not asked for yet */
+	bool given_up;	   /* something of it is missing */
 
 	Dwfl *dwfl; /* opened by dso_module(), kept: it caches symbol tables and DWARF */
 	Dwfl_Module *module;
