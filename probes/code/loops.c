@@ -9,6 +9,7 @@
 #include "probes/code/flow.h"
 #include "probes/code/input.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/parser.h"
 
 #define LOOPS_MAX	   64 /* of a function, the first by address of their branch back */
 #define FUNCTION_BYTES_MAX (64u << 10)
@@ -172,6 +173,8 @@ struct loops *loops_read_at(struct dso *dso, uint64_t address)
 		.machine = dso_machine(dso) == DSO_AARCH64 ? CODE_AARCH64 : CODE_X86_64,
 		.address = f ? f->address : 0,
 	};
+	struct loops *loops;
+	uint64_t began_ns;
 
 	if (!f || !f->size || f->size > FUNCTION_BYTES_MAX || dso_machine(dso) == DSO_OTHER)
 		return NULL;
@@ -180,7 +183,11 @@ struct loops *loops_read_at(struct dso *dso, uint64_t address)
 		return NULL;
 	if (f->size < in.size_bytes)
 		in.size_bytes = f->size;
-	return loops_read(&in);
+	if (!parser_may_work(dso, &began_ns))
+		return NULL;
+	loops = loops_read(&in);
+	parser_has_worked(dso, began_ns);
+	return loops;
 }
 
 /* Of a call, the address may be its last byte. */

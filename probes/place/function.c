@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "symbol/dso/dso.h"
+#include "symbol/dso/parser.h"
 
 /* Switches spread over many cold parts are rare; each costs another look at the function. */
 #define PARTS_MAX 8
@@ -62,8 +63,8 @@ static void refuse(struct placement *out, const char *why)
 	snprintf(out->reason, sizeof(out->reason), "%s", why);
 }
 
-void placement_of_function(struct dso *dso, const struct dso_function *f, uint32_t argument_mask,
-			   unsigned kernel_version, struct placement *out)
+static void place(struct dso *dso, const struct dso_function *f, uint32_t argument_mask,
+		  unsigned kernel_version, struct placement *out)
 {
 	struct code_part parts[PARTS_MAX];
 	struct code_input in = {
@@ -93,4 +94,17 @@ void placement_of_function(struct dso *dso, const struct dso_function *f, uint32
 		in.n_parts++;
 		placement_find(&in, out);
 	}
+}
+
+void placement_of_function(struct dso *dso, const struct dso_function *f, uint32_t argument_mask,
+			   unsigned kernel_version, struct placement *out)
+{
+	uint64_t began_ns;
+
+	if (!parser_may_work(dso, &began_ns)) {
+		refuse(out, "is in a file whose functions take too long to look at");
+		return;
+	}
+	place(dso, f, argument_mask, kernel_version, out);
+	parser_has_worked(dso, began_ns);
 }

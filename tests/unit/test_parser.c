@@ -17,6 +17,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sanitizer.h"
+#include "probes/place/function.h"
+#include "probes/place/placement.h"
 #include "symbol/dso/parser.h"
 #include "symbol/dso/patience.h"
 #include "symbol/dso/sandbox.h"
@@ -514,6 +516,36 @@ static void debug_files_of_others(void **state)
 	assert_int_equal(children(&last), 0);
 }
 
+/* Symbols that each claim all of the code: looking at them takes a part of a recording's time, and
+ * the others are refused. */
+static void code_that_takes_too_long(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	struct placement placement;
+	struct dso *dso;
+	size_t n, looked_at = 0;
+
+	needs_root();
+	fixture_run("for i in $(seq 5000); do printf '.globl f%d\\n.type f%d,%%function\\n"
+		    ".set f%d,base+%d\\n.size f%d,400000\\n' $i $i $i $i $i; done >claims.s && "
+		    "printf 'base: .fill 500000,1,0x90\\nret\\n' >>claims.s && "
+		    "gcc -shared -nostdlib -o claims.so claims.s && chown 65520 claims.so");
+	dso = get(s, "claims.so");
+	n = dso_functions(dso, &all);
+	assert_int_equal(n, 5000);
+	patience_run_ns = 300000000;
+	patience_set(PATIENCE_RECORDING);
+	for (size_t i = 0; i < n; i++) {
+		placement_of_function(dso, &all[i], 0, 0, &placement);
+		looked_at += placement.possible;
+	}
+	patience_set(PATIENCE_FULL);
+	assert_in_range(looked_at, 1, n - 1);
+	assert_string_equal(placement.reason,
+			    "is in a file whose functions take too long to look at");
+}
+
 static void assert_leads_to(const char *path, ino_t inode)
 {
 	struct stat st;
@@ -558,6 +590,7 @@ int main(void)
 		TEST(refused_once),
 		TEST(answers_have_room_and_no_more),
 		TEST(debug_files_of_others),
+		TEST(code_that_takes_too_long),
 		TEST(the_kernel_opens_what_was_read),
 	};
 

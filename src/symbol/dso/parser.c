@@ -583,6 +583,21 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 	return true;
 }
 
+bool parser_may_work(struct dso *dso, uint64_t *began_ns)
+{
+	*began_ns = clock_now_ns();
+	if (!dso_is_foreign(dso) || patience_deadline_ns(dso->st.st_uid, *began_ns))
+		return true;
+	note_given_up(dso);
+	return false;
+}
+
+void parser_has_worked(struct dso *dso, uint64_t began_ns)
+{
+	if (dso_is_foreign(dso))
+		patience_waited(dso->st.st_uid, began_ns, false);
+}
+
 /* False: there is no room for so much more of this file. */
 static bool take_room(struct dso *dso, uint64_t bytes)
 {

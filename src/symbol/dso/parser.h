@@ -18,6 +18,13 @@ struct parser;
 /* Root reads it, others may write it. False in the child itself. */
 bool dso_is_foreign(const struct dso *dso);
 
+/*
+ * Work of this process itself on a file of others, as decoding: how much there is their tables say,
+ * so it counts as waiting for them does (patience.h). False: there is no time left for it.
+ */
+bool parser_may_work(struct dso *dso, uint64_t *began_ns);
+void parser_has_worked(struct dso *dso, uint64_t began_ns);
+
 /* What dso_read_elf() reads, and the file mapped as dso->image. */
 int parser_elf(struct dso *dso, struct err *err);
 void parser_imports(struct dso *dso); /* these fill what they are named after */

@@ -93,8 +93,8 @@ static void tell(struct patience *p)
 	char waited[TEXT_NUMBER];
 
 	if (!p->is_told)
-		log_notice("files of user %u take too long to read (%s so far): what their "
-			   "further symbols and lines are is left out",
+		log_notice("files of user %u take too long to read (%s so far): what else "
+			   "they say of symbols and lines is left out",
 			   p->uid, text_time(waited, p->waited_ns));
 	p->is_told = true;
 }

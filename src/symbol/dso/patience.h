@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * How long answers about files that others may write are waited for (parser.h). The process that
+ * How long answers about files that others may write are waited for (parser.h), and how long this
+ * process itself works on them. The process that
  * answers has the rights of its file's owner, who may stop it or take the CPU from it. So all
  * answers about one user's files together, and about all users' files, may take a part of the time
  * since the first; while a recording runs (patience_set()) each takes a few seconds at most, and
