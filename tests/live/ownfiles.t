@@ -96,6 +96,9 @@ timeout 20 "$ISPOT" fleet report --db theirs/x.db >/dev/null 2>&1
 is "$?" 1 "nor is a FIFO waited for"
 timeout 20 "$ISPOT" fleet reduce theirs/x.db --db fifo.db >/dev/null 2>fifo.err
 is "$?" 1 "not in place of samples either" || diag fifo.err
+timeout 20 "$ISPOT" report -i theirs/x.db >/dev/null 2>fifo.err
+is "$?" 1 "nor in place of a recording" || diag fifo.err
+like fifo.err "is a pipe that belongs to another user" "and why is said" || diag fifo.err
 timeout -k 5 60 "$ISPOT" record -o fifo.data -d 1 -F main -- sh theirs/x.db >/dev/null 2>fifo.err
 [ $? != 124 ]
 ok $? "nor in place of a script that a shell is to run" || diag fifo.err
