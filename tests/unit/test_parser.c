@@ -73,6 +73,20 @@ static void assert_status(pid_t pid, const char *line)
 		fail_msg("no '%s' in %s", line, text);
 }
 
+static void assert_dispensable(pid_t pid)
+{
+	char path[64];
+	int score = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/oom_score_adj", (int)pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%d", &score), 1);
+	fclose(f);
+	assert_int_equal(score, 1000);
+}
+
 static void assert_same_line(struct dso_line a, struct dso_line b)
 {
 	assert_string_equal(a.file, b.file);
@@ -158,6 +172,7 @@ static void says_the_same(void **state)
 	assert_status(child, "CapEff:\t0000000000000000\n");
 	assert_status(child, "NoNewPrivs:\t1\n");
 	assert_status(child, "Seccomp:\t2\n");
+	assert_dispensable(child);
 	for (size_t i = 0; i < n; i++)
 		assert_same_function(here, &a[i], there, &b[i]);
 	assert_string_equal(dso_symbol_source(here), dso_symbol_source(there));

@@ -107,6 +107,18 @@ static void limit_memory(void)
 #endif
 }
 
+/* Several may take much at once: if memory runs out, they are the first to go. */
+static void be_dispensable(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (write(fd, "1000", 4) != 4)
+		errno = 0; /* then the kernel chooses */
+	close(fd);
+}
+
 /* Up to 512 shared mappings are taken out; false: that was all of them. */
 static bool drop_some(void)
 {
@@ -174,6 +186,7 @@ int sandbox_enter(uid_t uid, gid_t gid, int fd, int other_fd)
 	close_others(fd, other_fd);
 	drop_shared_memory();
 	limit_memory();
+	be_dispensable();
 	limit(RLIMIT_CPU, CPU_SECONDS_MAX);
 	limit(RLIMIT_NOFILE, FILES_MAX);
 	limit(RLIMIT_CORE, 0);
