@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/text.h"
 #include "probes/process/target.h"
-#include "symbol/dso/dso.h"
+#include "symbol/dso/buildid.h"
 
 #define NAME_MAX_BYTES 200 /* a block's names are shorter than 256 */
 #define BUILD_ID_SHOWN 12

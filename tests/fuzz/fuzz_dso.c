@@ -4,6 +4,7 @@
 
 #include "base/err.h"
 #include "given.h"
+#include "symbol/dso/buildid.h"
 #include "symbol/dso/dso.h"
 
 static uint64_t sum; /* of what was read, so that it is */
@@ -42,11 +43,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct dso_function *all;
 	const char *const *names;
 	struct err err = { 0 };
+	char id[2 * BUILD_ID_MAX + 1];
 	struct dso *dso;
 	size_t n;
 
 	if (!path || size < 64 || memcmp(data, "\177ELF", 4) != 0)
 		return -1;
+	dso_file_build_id(path, id, sizeof(id));
+	sum += strlen(id);
 	cache = dso_cache_new();
 	if (!dso_get(cache, path, &dso, &err)) {
 		n = dso_functions(dso, &all);

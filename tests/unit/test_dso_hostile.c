@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "dice.h"
+#include "symbol/dso/buildid.h"
 
 static void refuse(struct setup *s, const char *name, int code, const char *part)
 {
@@ -333,13 +334,42 @@ static void huge(void **state)
 	fixture_run("rm -f huge");
 }
 
+/* Whatever the headers and notes say, what is read of them is an ID or none. */
+static void build_ids(void **state)
+{
+	struct setup *s = *state;
+	char id[2 * BUILD_ID_MAX + 2], short_id[5];
+	uint8_t bytes[1024];
+	FILE *f;
+
+	dso_file_build_id(fixture_path("app"), id, sizeof(id));
+	assert_string_equal(id, dso_build_id(get(s, "app")));
+	assert_int_equal(strlen(id), 40);
+	dso_file_build_id(fixture_path("app"), short_id, sizeof(short_id));
+	assert_memory_equal(short_id, id, sizeof(short_id) - 1);
+	fixture_run("cp app changed");
+	f = fopen(fixture_path("changed"), "r+");
+	assert_int_equal(fread(bytes, sizeof(bytes), 1, f), 1);
+	for (long i = 0; i < (long)sizeof(bytes); i++) {
+		fseek(f, i, SEEK_SET);
+		fputc(bytes[i] ^ 0xff, f);
+		fflush(f);
+		dso_file_build_id(fixture_path("changed"), id, sizeof(id));
+		assert_true(strlen(id) % 2 == 0 && strspn(id, "0123456789abcdef") == strlen(id));
+		fseek(f, i, SEEK_SET);
+		fputc(bytes[i], f);
+		fflush(f);
+	}
+	fclose(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(not_programs),  TEST(truncated),	    TEST(debug_links),
-		TEST(other_links),   TEST(cut_while_open),  TEST(huge),
-		TEST(lying_headers), TEST(flipped_bytes),   TEST(deep_namespaces),
-		TEST(deep_blocks),   TEST(siblings_inside),
+		TEST(not_programs),    TEST(truncated),	     TEST(debug_links),
+		TEST(other_links),     TEST(cut_while_open), TEST(huge),
+		TEST(build_ids),       TEST(lying_headers),  TEST(flipped_bytes),
+		TEST(deep_namespaces), TEST(deep_blocks),    TEST(siblings_inside),
 	};
 
 	return unit_run(tests);

@@ -16,6 +16,7 @@
 #include "base/regular.h"
 #include "base/text.h"
 #include "symbol/demangle.h"
+#include "symbol/dso/buildid.h"
 #include "symbol/dso/file.h"
 #include "symbol/dso/parser.h"
 
@@ -250,9 +251,6 @@ static void read_sections(struct dso *dso)
 	vec_sort(&dso->code, compare_ranges);
 }
 
-#define BUILD_ID_MAX 64
-#define NOTES_MAX    (1u << 20)
-
 /* hex: 2 * BUILD_ID_MAX + 1 */
 static void read_build_id(Elf *elf, char *hex)
 {
@@ -262,56 +260,6 @@ static void read_build_id(Elf *elf, char *hex)
 	*hex = '\0';
 	for (ssize_t i = 0; i < n && n <= BUILD_ID_MAX; i++)
 		sprintf(hex + 2 * i, "%02x", ((const uint8_t *)bytes)[i]);
-}
-
-/* Of a file that is not copied, so none of it is mapped: only small parts are read, whatever sizes
- * it claims. */
-static void read_note(Elf *elf, const GElf_Phdr *ph, char *hex)
-{
-	Elf_Data *data = NULL;
-	GElf_Nhdr note;
-	size_t name, bytes;
-
-	if (ph->p_filesz <= NOTES_MAX)
-		data = elf_getdata_rawchunk(elf, (int64_t)ph->p_offset, ph->p_filesz,
-					    ph->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
-	for (size_t at = 0; data && (at = gelf_getnote(data, at, &note, &name, &bytes)) > 0;) {
-		const uint8_t *id = (const uint8_t *)data->d_buf + bytes;
-
-		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof("GNU") ||
-		    memcmp((const char *)data->d_buf + name, "GNU", sizeof("GNU")) != 0 ||
-		    note.n_descsz > BUILD_ID_MAX)
-			continue;
-		for (size_t i = 0; i < note.n_descsz; i++)
-			sprintf(hex + 2 * i, "%02x", id[i]);
-		return;
-	}
-}
-
-static void read_notes(int fd, char *hex)
-{
-	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
-	size_t n = 0;
-	GElf_Phdr ph;
-
-	if (elf && !elf_getphdrnum(elf, &n) && n < PN_XNUM)
-		for (size_t i = 0; i < n && !*hex && gelf_getphdr(elf, (int)i, &ph); i++)
-			if (ph.p_type == PT_NOTE)
-				read_note(elf, &ph, hex);
-	elf_end(elf);
-}
-
-void dso_file_build_id(const char *path, char *hex, size_t n)
-{
-	char all[2 * BUILD_ID_MAX + 1] = "";
-	int fd = regular_open(path, NULL);
-
-	elf_version(EV_CURRENT);
-	if (fd >= 0) {
-		read_notes(fd, all);
-		close(fd);
-	}
-	snprintf(hex, n, "%s", all);
 }
 
 static void dso_free(struct dso *dso)

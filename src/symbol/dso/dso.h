@@ -61,9 +61,6 @@ void dso_cache_free(struct dso_cache *cache);
  */
 int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err);
 
-/* Of a file that nothing else is asked of, nor kept open: as dso_build_id(), cut to n. */
-void dso_file_build_id(const char *path, char *hex, size_t n);
-
 const char *dso_path(const struct dso *dso);
 /*
  * What the kernel opens this very file by, for a call of this process, whatever somebody else puts
