@@ -21,6 +21,7 @@ void untold_release(struct untold *u)
 	map_release(&u->row_of);
 	vec_release(&u->rows);
 	map_release(&u->part_of);
+	map_release(&u->begin_of);
 	vec_release(&u->parts);
 }
 
@@ -46,22 +47,35 @@ static const struct meta_frame *function_at(const struct meta *meta, uint64_t st
 	return first;
 }
 
-/* The program's own function, or its library's, that is at work: not what it calls of the
- * standard ones. NULL: there is none. */
-static const struct meta_frame *own_function_at(const struct meta *meta, uint64_t stack)
+/* A function of the program or of a library of its own; not what standard ones are made of. */
+static bool is_own(const struct meta_frame *f)
+{
+	return !f->inlined && *f->symbol && *f->object && *f->object != '[' &&
+	       !standard_is_library(f->object) && strncmp(f->symbol, "std::", 5) != 0 &&
+	       strcmp(f->symbol, "_start") != 0;
+}
+
+struct own_functions {
+	const struct meta_frame *innermost, *outermost; /* NULL: there is none */
+};
+
+static struct own_functions own_functions_at(const struct meta *meta, uint64_t stack)
 {
 	const struct meta_stack *s =
 		stack && stack < meta->stacks.n ? &meta->stacks.data[stack] : NULL;
+	struct own_functions own = { 0 };
 
 	for (uint32_t i = 0; s && i < s->n_frames; i++) {
 		const struct meta_frame *f =
 			s->frames[i] < meta->frames.n ? &meta->frames.data[s->frames[i]] : NULL;
 
-		if (f && !f->inlined && *f->symbol && *f->object && *f->object != '[' &&
-		    !standard_is_library(f->object))
-			return f;
+		if (!f || !is_own(f))
+			continue;
+		own.outermost = f;
+		if (!own.innermost)
+			own.innermost = f;
 	}
-	return NULL;
+	return own;
 }
 
 static uint32_t name_of(struct untold *u, const struct meta_frame *f)
@@ -130,6 +144,7 @@ static void probes_are_on(struct untold *u)
 	map_release(&u->row_of);
 	vec_release(&u->rows);
 	map_release(&u->part_of);
+	map_release(&u->begin_of);
 	vec_release(&u->parts);
 	u->samples = 0;
 	u->ns = 0;
@@ -159,15 +174,28 @@ static void switch_set(struct untold *u, const struct record *r)
 		probes_are_off(u);
 }
 
+/* Stacks may be cut short where there are no frame pointers. */
+static void note_begin(struct untold *u, uint32_t thread, uint64_t stack)
+{
+	uint32_t longest = map_get(&u->begin_of, thread);
+
+	if (stack && stack < u->meta->stacks.n &&
+	    (longest == MAP_NONE ||
+	     u->meta->stacks.data[stack].n_frames > u->meta->stacks.data[longest].n_frames))
+		map_put(&u->begin_of, thread, (uint32_t)stack);
+}
+
 static void on_record(void *self, const struct thread *t, const struct record *r)
 {
 	struct untold *u = self;
 	const struct meta_frame *f;
-	const struct meta_frame *own;
+	struct own_functions own;
 	struct untold_row *row;
 
 	if (r->kind == REC_SET_ON || r->kind == REC_SET_OFF)
 		switch_set(u, r);
+	if (t && (r->kind == REC_SAMPLE || r->kind == REC_BLOCK_STACK))
+		note_begin(u, t->index, r->values[r->kind == REC_SAMPLE ? 2 : 0]);
 	if (r->kind != REC_SAMPLE || !t || u->paused)
 		return;
 	u->samples++;
@@ -175,8 +203,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 	f = function_at(u->meta, r->values[2]);
 	if (!f)
 		return;
-	own = own_function_at(u->meta, r->values[2]);
-	add_part(u, own ? own : f, t->index, (double)r->values[0]);
+	own = own_functions_at(u->meta, r->values[2]);
+	add_part(u, own.innermost ? own.innermost : f, t->index, (double)r->values[0]);
 	row = row_of(u, f, t->n_open ? t->open[t->n_open - 1].id : UNTOLD_OUTSIDE);
 	row->ns += (double)r->values[0];
 	vote(u->meta, row, f);
@@ -243,4 +271,11 @@ const struct meta_frame *untold_busiest(const struct untold *u, uint32_t thread,
 		return NULL;
 	*share = most->ns / all;
 	return &u->meta->frames.data[most->frame];
+}
+
+const struct meta_frame *untold_begin(const struct untold *u, uint32_t thread)
+{
+	uint32_t stack = map_get(&u->begin_of, thread);
+
+	return stack == MAP_NONE ? NULL : own_functions_at(u->meta, stack).outermost;
 }

@@ -44,7 +44,8 @@ struct untold {
 	struct {
 		VEC(struct untold_row)
 	} rows;
-	struct map part_of; /* thread and name -> part */
+	struct map part_of;  /* thread and name -> part */
+	struct map begin_of; /* thread -> its longest stack of meta */
 	struct {
 		VEC(struct untold_part)
 	} parts;
@@ -78,5 +79,8 @@ void untold_find(const struct untold *u, bool (*judged)(const void *ctx, uint32_
 /* The function, outside of standard libraries, that has most of a thread's CPU time and its share
  * of that, from 0 to 1. NULL: too little is known. */
 const struct meta_frame *untold_busiest(const struct untold *u, uint32_t thread, double *share);
+
+/* The outermost function of the program's in the thread's longest stack; NULL: not known. */
+const struct meta_frame *untold_begin(const struct untold *u, uint32_t thread);
 
 #endif

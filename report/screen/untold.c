@@ -104,18 +104,25 @@ void text_giver(const struct view *v, struct text *out)
 	const struct result *res = v->result;
 	uint64_t waited_ns;
 	const struct thread *giver = handouts_giver(&res->calls.threads, &waited_ns);
-	const struct meta_frame *busiest;
+	const struct meta_frame *busiest, *begin;
 	char share[TEXT_NUMBER], name[4 * NAME_COLUMNS + 1];
 	struct untold_function f = { 0 };
+	struct text in = { 0 };
 
 	if (!giver || (double)waited_ns < GIVER_WAITED * (double)res->threads_ns ||
 	    busy_part(giver) < GIVER_BUSY)
 		return;
 	text_new_sentence(out);
-	text_printf(out, "Threads wait %s of thread time for work from thread %u (%s), ",
+	text_printf(out, "Threads wait %s of thread time for work from thread %u (%s",
 		    text_share(share, (double)waited_ns / (double)res->threads_ns), giver->tid,
 		    text_shortened(name, sizeof(name), giver->comm, NAME_COLUMNS));
-	text_printf(out, "which is busy %s of the time", text_share(share, busy_part(giver)));
+	begin = untold_begin(&res->untold, giver->index);
+	if (begin) {
+		table_short_name(begin->symbol, &in);
+		text_printf(out, ", in %s", text_shortened(name, sizeof(name), in.s, NAME_COLUMNS));
+		text_release(&in);
+	}
+	text_printf(out, "), which is busy %s of the time", text_share(share, busy_part(giver)));
 	busiest = untold_busiest(&res->untold, giver->index, &f.share);
 	if (busiest && f.share >= GIVER_MOSTLY) {
 		f.frame = busiest;
