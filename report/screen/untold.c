@@ -99,30 +99,43 @@ static double busy_part(const struct thread *t)
 	return alive > 0 ? 1 - (double)(t->off.blocked_ns + t->off.idle_ns) / alive : 0;
 }
 
+/* "thread 7 (app, in worker)": threads of a program often all have its name. */
+static void name_thread(const struct untold *u, const struct thread *t, struct text *out)
+{
+	const struct meta_frame *begin = untold_begin(u, t->index);
+	char name[4 * NAME_COLUMNS + 1];
+	struct text in = { 0 };
+
+	text_printf(out, "thread %u", t->tid);
+	if (*t->comm || begin)
+		text_printf(out, " (%s%s",
+			    text_shortened(name, sizeof(name), t->comm, NAME_COLUMNS),
+			    *t->comm && begin ? ", " : "");
+	if (begin) {
+		table_short_name(begin->symbol, &in);
+		text_printf(out, "in %s", text_shortened(name, sizeof(name), in.s, NAME_COLUMNS));
+		text_release(&in);
+	}
+	text_add(out, *t->comm || begin ? ")" : "");
+}
+
 void text_giver(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 	uint64_t waited_ns;
 	const struct thread *giver = handouts_giver(&res->calls.threads, &waited_ns);
-	const struct meta_frame *busiest, *begin;
-	char share[TEXT_NUMBER], name[4 * NAME_COLUMNS + 1];
+	const struct meta_frame *busiest;
+	char share[TEXT_NUMBER];
 	struct untold_function f = { 0 };
-	struct text in = { 0 };
 
 	if (!giver || (double)waited_ns < GIVER_WAITED * (double)res->threads_ns ||
 	    busy_part(giver) < GIVER_BUSY)
 		return;
 	text_new_sentence(out);
-	text_printf(out, "Threads wait %s of thread time for work from thread %u (%s",
-		    text_share(share, (double)waited_ns / (double)res->threads_ns), giver->tid,
-		    text_shortened(name, sizeof(name), giver->comm, NAME_COLUMNS));
-	begin = untold_begin(&res->untold, giver->index);
-	if (begin) {
-		table_short_name(begin->symbol, &in);
-		text_printf(out, ", in %s", text_shortened(name, sizeof(name), in.s, NAME_COLUMNS));
-		text_release(&in);
-	}
-	text_printf(out, "), which is busy %s of the time", text_share(share, busy_part(giver)));
+	text_printf(out, "Threads wait %s of thread time for work from ",
+		    text_share(share, (double)waited_ns / (double)res->threads_ns));
+	name_thread(&res->untold, giver, out);
+	text_printf(out, ", which is busy %s of the time", text_share(share, busy_part(giver)));
 	busiest = untold_busiest(&res->untold, giver->index, &f.share);
 	if (busiest && f.share >= GIVER_MOSTLY) {
 		f.frame = busiest;
