@@ -86,7 +86,7 @@ JDK_HEADERS := $(firstword $(patsubst %/jvmti.h,%,$(wildcard $(addsuffix /includ
 # Without curl's headers ispot asks no servers; the library is opened when it does.
 CURL_HEADER := $(firstword $(wildcard $(foreach d,/$(MACHINE) ,/usr/include$d/curl/curl.h)))
 JAVA_SRC := $(wildcard probes/java/agent/*.c)
-JAVA_TESTED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/agent.c %/context.c %/helper.c %/virtual.c,$(JAVA_SRC)))
+JAVA_TESTED := $(patsubst %.c,$(B)/obj/%.o,$(filter-out %/agent.c %/context.c %/helper.c %/monitor.c %/virtual.c,$(JAVA_SRC)))
 # The runtime of programs that count their edges: a library of its own, which ispot carries, too.
 EDGES_SRC := $(wildcard probes/edges/runtime/*.c)
 EDGES_LIB := $(B)/libispot-edges.so

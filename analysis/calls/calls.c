@@ -35,6 +35,8 @@ static enum call_traced traced_as(const struct meta_function *f)
 		return TRACED_UNKNOWN;
 	if (f->exit == EXIT_NONE)
 		return TRACED_ENTRIES;
+	if (f->contended_only)
+		return TRACED_WAITS;
 	return f->block && !strcmp(f->block, "marker") ? TRACED_MARKER : TRACED_BOTH;
 }
 
@@ -133,11 +135,15 @@ static inline void add_to_parent(struct calls *c, struct call *parent, const str
 {
 	const struct paircost *cost = &c->costs[call->id];
 
+	bool is_step = likely(c->traced[call->id] != TRACED_WAITS);
+
 	parent->exit_ns = call->exit_ns;
-	parent->inside += call->inside + 1;
+	parent->inside += call->inside + is_step;
 	parent->inside_cost_ns += call->inside_cost_ns + call_cost_inside_ns(c, call);
 	parent->between_ns += call_cost_beside_ns(c, call);
-	parent->shape = path_with(parent->shape, call->id, call->shape);
+	/* whoever waits in it takes the same path as who need not */
+	if (is_step)
+		parent->shape = path_with(parent->shape, call->id, call->shape);
 	if (unlikely(!call_has_times(call))) {
 		parent->between_ns += call->between_ns;
 		parent->own_unknown = true;

@@ -80,7 +80,8 @@ struct call_hook {
 #define CALLS_VISITORS_MAX 16
 #define CALLS_DEPTH_MAX	   (1u << 20) /* open calls of a thread; more are counted, not timed */
 
-enum call_traced { TRACED_UNKNOWN, TRACED_BOTH, TRACED_ENTRIES, TRACED_MARKER };
+/* TRACED_WAITS: a call of it is recorded only if it had to wait. */
+enum call_traced { TRACED_UNKNOWN, TRACED_BOTH, TRACED_WAITS, TRACED_ENTRIES, TRACED_MARKER };
 
 /* What was wrong with the markers of one name. */
 struct marker_faults {

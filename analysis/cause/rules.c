@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <math.h>
 
 #include "analysis/calls/paircost.h"
@@ -264,6 +265,22 @@ static double disk_write(const struct block *b, const struct meta *meta, double 
 	return disk(b, meta, rest_ns, "sectors-written", "written to", evidence);
 }
 
+/* Such calls do nothing but wait for a lock that another thread holds. */
+static double contended(const struct block *b, const struct meta *meta, double rest_ns,
+			struct text *evidence)
+{
+	char time[TEXT_NUMBER];
+	uint64_t waits = b->timed_calls + b->open_calls;
+
+	(void)meta;
+	if (!b->function || !b->function->contended_only || !waits)
+		return 0;
+	text_printf(evidence,
+		    "%" PRIu64 " wait%s for a lock that another thread held, %s on average", waits,
+		    waits == 1 ? "" : "s", text_time(time, b->excess_ns / waits));
+	return rest_ns;
+}
+
 /* How sure is found with the sleeps. */
 #define WAITS(kind)                                                    \
 	{ kind, POOL_BLOCKED, 0, NULL }, { kind, POOL_IDLE, 0, NULL }, \
@@ -274,6 +291,9 @@ static double disk_write(const struct block *b, const struct meta *meta, double 
 /* In the order in which they take from a pool what is still unexplained. */
 /* clang-format off */
 const struct cause_rule cause_rules[] = {
+	{ "lock", POOL_RUNNING, 1, contended },
+	{ "lock", POOL_BLOCKED, 1, contended },
+	{ "lock", POOL_IDLE, 1, contended },
 	{ "workload", POOL_RUNNING, 1, more_work_of_fastest },
 	{ "workload", POOL_RUNNING, 1, more_to_do },
 	{ "ispot", POOL_RUNNING, 0.5, own_jitter },

@@ -74,8 +74,20 @@ const struct meta_frame *block_loop(const struct block *b)
 		       : NULL;
 }
 
+/* All of it is waiting: how long none takes is known, whatever was recorded. */
+static enum verdict verdict_on_waiting(const struct block *b)
+{
+	if (isnan(b->sci))
+		return VERDICT_CANNOT_TELL;
+	if (b->sci <= 0)
+		return VERDICT_NOISE;
+	return waits_for_work(b) ? VERDICT_IDLE : VERDICT_INTERFERENCE;
+}
+
 enum verdict block_verdict(const struct block *b)
 {
+	if (b->function && b->function->contended_only)
+		return verdict_on_waiting(b);
 	if (b->timed_calls < CALLS_MIN)
 		return mostly_untimed(b) && b->calls >= CALLS_MIN ? VERDICT_CANNOT_TELL
 								  : VERDICT_TOO_FEW_CALLS;

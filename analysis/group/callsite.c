@@ -146,6 +146,19 @@ uint32_t callsites_of(struct callsites *s, const struct call *c)
 					      : MAP_NONE;
 }
 
+uint32_t callsites_at(struct callsites *s, const char *symbol, size_t n, const char *file,
+		      uint32_t line)
+{
+	for (uint32_t i = 0; i < s->meta->frames.n; i++) {
+		const struct meta_frame *f = &s->meta->frames.data[i];
+
+		if (f->symbol && f->line == line && strlen(f->symbol) == n &&
+		    !memcmp(f->symbol, symbol, n) && !strcmp(f->file, file))
+			return site_of_frame(s, i);
+	}
+	return MAP_NONE;
+}
+
 void callsites_name(const struct callsites *s, uint32_t site, struct text *name)
 {
 	struct keyed_group g = { .has = KEYED_KEY, .key = site };

@@ -31,6 +31,9 @@ uint32_t callsites_of(struct callsites *s, const struct call *c);
  * sleeps. passes: the function with that symbol only passes the wait on.
  */
 uint32_t callsites_of_wait(struct callsites *s, uint32_t stack, bool (*passes)(const char *symbol));
+/* The same of a place by its name in the source, whoever was called there. */
+uint32_t callsites_at(struct callsites *s, const char *symbol, size_t n, const char *file,
+		      uint32_t line);
 void callsites_name(const struct callsites *s, uint32_t site, struct text *name);
 struct keyed_rule callsites_rule(struct callsites *s);
 /* After keyed_build(): tells the blocks of k's groups their places in the source. */

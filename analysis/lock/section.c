@@ -28,11 +28,18 @@ struct waiter {
 	bool contended;
 };
 
+/* That it was held, as a record says when it is given back (REC_HELD). */
+struct told {
+	struct hold hold;
+	struct call as_call;
+};
+
 struct lock {
 	uint64_t address;
 	uint32_t tgid;
-	uint32_t first; /* lock at the same place, in whatever process: they are one block */
-	bool released;	/* of first: the release of one of them was seen */
+	uint32_t function; /* the latest that took it, or tried */
+	uint32_t first;	   /* lock at the same place, in whatever process: they are one block */
+	bool released;	   /* of first: the release of one of them was seen */
 	/* of first: how often they were taken; of these, while another thread held it by all that
 	 * was recorded: its release was not seen */
 	uint64_t taken, unclear;
@@ -42,6 +49,9 @@ struct lock {
 	struct {
 		VEC(struct waiter)
 	} waiters;
+	struct {
+		VEC(struct told)
+	} told; /* since a waiter got it last: the thread may have it still, from before */
 };
 
 /* What a thread has called so far: what is in a section is the difference. */
@@ -100,6 +110,7 @@ int sections_init(struct sections *s, const struct meta *meta, const struct call
 	rc = argkeys_init(&s->places, meta, NULL, 0, NULL, 0, err);
 	rule = sections_rule(s);
 	keyed_init(&s->holds, &rule, (struct calls *)(uintptr_t)calls, meta);
+	s->holds.sci.of_holds = true;
 	return rc ? rc : find_functions(s, err);
 }
 
@@ -108,10 +119,12 @@ void sections_release(struct sections *s)
 	vec_for_each (&s->locks, struct lock, l) {
 		vec_release(&l->holds);
 		vec_release(&l->waiters);
+		vec_release(&l->told);
 	}
 	vec_release(&s->locks);
 	map_release(&s->lock_of);
 	map_release(&s->first_of);
+	map_release(&s->place_of);
 	vec_release(&s->all);
 	vec_release(&s->threads);
 	strtab_release(&s->names);
@@ -131,22 +144,30 @@ static struct section_thread *thread_of(struct sections *s, const struct thread 
 	return &s->threads.data[t->index];
 }
 
+/* Its index, MAP_NONE: none; *key: where the map has it, or has room. */
+static uint32_t find_lock(const struct sections *s, uint32_t tgid, uint64_t address, uint64_t *key)
+{
+	uint32_t i;
+
+	*key = hash_u64(address ^ hash_u64(tgid));
+	while ((i = map_get(&s->lock_of, *key)) != MAP_NONE &&
+	       (s->locks.data[i].address != address || s->locks.data[i].tgid != tgid))
+		++*key;
+	return i;
+}
+
 /* Index of the lock that a call is about, MAP_NONE: it is not known. */
 static uint32_t lock_of(struct sections *s, const struct thread *t, const struct call *c,
 			const struct lock_function *row)
 {
-	uint64_t address = c->args[row->bit], key = hash_u64(address ^ hash_u64(t->tgid)), place;
+	uint64_t address = c->args[row->bit], key, place;
 	uint32_t i, first;
 
 	if (!(c->arg_mask & 1u << row->bit))
 		return MAP_NONE;
-	while ((i = map_get(&s->lock_of, key)) != MAP_NONE &&
-	       (s->locks.data[i].address != address || s->locks.data[i].tgid != t->tgid))
-		key++;
-	if (i != MAP_NONE)
+	i = find_lock(s, t->tgid, address, &key);
+	if (i != MAP_NONE || s->locks.n >= SECTION_LOCKS)
 		return i;
-	if (s->locks.n >= SECTION_LOCKS)
-		return MAP_NONE;
 	i = (uint32_t)s->locks.n;
 	map_put(&s->lock_of, key, i);
 	place = argkeys_place_id(&s->places, address);
@@ -214,12 +235,11 @@ static void tell_holders(struct sections *s, struct lock *l, const struct thread
 					h->stuck_ns = end_ns;
 }
 
-static void count_hold(struct sections *s, const struct thread *t, uint32_t lock,
-		       const struct hold *h, uint64_t end_ns, enum call_end end)
+static struct call as_call(struct sections *s, const struct thread *t, const struct hold *h,
+			   uint64_t end_ns, enum call_end end)
 {
 	const struct section_thread *now = thread_of(s, t);
 	struct call c = { .id = h->function, .entry_ns = h->since_ns, .exit_ns = end_ns };
-	uint32_t group;
 
 	c.entry_cpu = h->cpu;
 	c.exit_cpu = t->cpu;
@@ -231,10 +251,25 @@ static void count_hold(struct sections *s, const struct thread *t, uint32_t lock
 	c.own_ns = c.duration_ns;
 	c.off = offcpu_between(&h->off, &t->off);
 	c.own_off = c.off;
-	group = group_of(s, &s->holds, h->function, lock, h->site);
-	keyed_add(&s->holds, t, group, false, &c);
-	if (s->hook.held && end == CALL_TIMED)
-		s->hook.held(s->hook.self, t, lock, group, &c);
+	return c;
+}
+
+static void count_call(struct sections *s, const struct thread *t, uint32_t lock,
+		       const struct hold *h, const struct call *c)
+{
+	uint32_t group = group_of(s, &s->holds, h->function, lock, h->site);
+
+	keyed_add(&s->holds, t, group, false, c);
+	if (s->hook.held && c->end == CALL_TIMED)
+		s->hook.held(s->hook.self, t, lock, group, c);
+}
+
+static void count_hold(struct sections *s, const struct thread *t, uint32_t lock,
+		       const struct hold *h, uint64_t end_ns, enum call_end end)
+{
+	const struct call c = as_call(s, t, h, end_ns, end);
+
+	count_call(s, t, lock, h, &c);
 }
 
 static void remove_hold(struct lock *l, size_t i)
@@ -324,6 +359,7 @@ static void begin(struct sections *s, const struct thread *t, const struct call 
 			release(s, t, lock, c->entry_ns);
 		return;
 	}
+	s->locks.data[lock].function = c->id;
 	w.group = group_of(s, s->waits, c->id, lock, callsites_of(&s->sites, c));
 	w.contended = is_held_by_other(&s->locks.data[lock], t, row->shared);
 	*vec_add(&s->locks.data[lock].waiters) = w;
@@ -345,11 +381,88 @@ static bool took(struct sections *s, const struct lock_function *row, const stru
 {
 	bool known = c->arg_mask & 1u << ARG_RETURN;
 
-	if (c->end != CALL_TIMED || s->partial)
+	if (c->end != CALL_TIMED || s->partial || row->action == LOCK_AWAIT)
 		return false;
 	if (row->action == LOCK_TRY && !known)
 		s->no_result++;
 	return known ? !(uint32_t)c->args[ARG_RETURN] : row->action != LOCK_TRY;
+}
+
+/* ---- holds that a record tells ---- */
+
+/* Of a function that holds a lock all the time. */
+static uint32_t place_of(struct sections *s, uint32_t function)
+{
+	const struct meta_function *f = &s->meta->functions.data[function];
+	const char *behind = strrchr(f->name, ')');
+	size_t n = behind ? (size_t)(behind + 1 - f->name) : strlen(f->name);
+	uint32_t site = map_get(&s->place_of, function);
+
+	if (site != MAP_NONE)
+		return site - 1;
+	site = callsites_at(&s->sites, f->name, n, f->file, f->line);
+	map_put(&s->place_of, function, site + 1);
+	return site;
+}
+
+static const struct call *innermost_section(const struct sections *s, const struct thread *t)
+{
+	for (uint32_t i = t->n_open; i--;)
+		if (s->meta->functions.data[t->open[i].id].holds_lock)
+			return &t->open[i];
+	return NULL;
+}
+
+/* A monitor that is entered again is given back by the outermost call: that is told later. */
+static void drop_inner(struct lock *l, const struct hold *outer)
+{
+	size_t kept = 0;
+
+	vec_for_each (&l->told, struct told, t)
+		if (t->hold.thread != outer->thread || t->hold.since_ns < outer->since_ns)
+			l->told.data[kept++] = *t;
+	l->told.n = kept;
+}
+
+static void on_held(struct sections *s, const struct thread *t, const struct record *r)
+{
+	const struct section_thread *now = thread_of(s, t);
+	const struct call *in = innermost_section(s, t);
+	uint64_t unused;
+	uint32_t lock = find_lock(s, t->tgid, r->values[0], &unused);
+	struct lock *l = lock == MAP_NONE ? NULL : &s->locks.data[lock];
+	struct hold h = { .thread = t->index,
+			  .site = in ? place_of(s, in->id) : MAP_NONE,
+			  .since_ns = r->time_ns - r->values[1],
+			  .calls = now->calls - (in ? in->inside : 0),
+			  .cost_ns = now->cost_ns,
+			  .cpu = in ? in->entry_cpu : t->cpu,
+			  .off = in ? in->off_at_entry : t->off };
+
+	if (!l || r->values[1] > r->time_ns)
+		return;
+	h.function = l->function;
+	s->locks.data[l->first].released = true;
+	drop_inner(l, &h);
+	*vec_add(&l->told) = (struct told){ h, as_call(s, t, &h, r->time_ns, CALL_TIMED) };
+}
+
+/* Another thread has it now, or the end has come. */
+static void take_told(struct sections *s, uint32_t lock, uint64_t until_ns)
+{
+	struct lock *l = &s->locks.data[lock];
+	size_t kept = 0;
+
+	vec_for_each (&l->told, struct told, t) {
+		if (t->as_call.exit_ns > until_ns) {
+			l->told.data[kept++] = *t;
+			continue;
+		}
+		tell_waiters(s, l, &t->hold, t->as_call.exit_ns);
+		count_call(s, s->calls->threads.all.data[t->hold.thread], lock, &t->hold,
+			   &t->as_call);
+	}
+	l->told.n = kept;
 }
 
 static void note_taken(struct sections *s, uint32_t lock, bool unclear)
@@ -379,11 +492,14 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	if (row->action != LOCK_WAIT) {
 		if (c->end == CALL_OPEN)
 			tell_holders(s, &s->locks.data[lock], t, c->exit_ns);
+		if (row->action == LOCK_AWAIT)
+			take_told(s, lock, c->exit_ns);
 		contended = end_wait(&s->locks.data[lock], t);
 		group = group_of(s, s->waits, c->id, lock, site);
 		keyed_add(s->waits, t, group, false, c);
 		s->all.data[group].acquired++;
 		s->all.data[group].contended += contended && !unclear;
+		s->all.data[group].contended_only = row->action == LOCK_AWAIT;
 		note_taken(s, lock, unclear);
 	}
 	if (has && take(s, t, lock, c, row->shared, site) && s->hook.taken)
@@ -409,6 +525,8 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 {
 	if (r->kind == REC_SET_OFF)
 		set_off(self, r->values[0], r->values[1]);
+	if (t && r->kind == REC_HELD)
+		on_held(self, t, r);
 	if (t && r->kind == REC_ARGS && t->entered && t->n_open &&
 	    !(r->values[0] & 1u << ARG_RETURN))
 		begin(self, t, &t->open[t->n_open - 1]);
@@ -438,11 +556,13 @@ static void on_end(void *self)
 {
 	struct sections *s = self;
 
-	for (uint32_t lock = 0; lock < s->locks.n; lock++)
+	for (uint32_t lock = 0; lock < s->locks.n; lock++) {
+		take_told(s, lock, UINT64_MAX);
 		vec_for_each (&s->locks.data[lock].holds, struct hold, h)
 			if (h->stuck_ns)
 				count_hold(s, s->calls->threads.all.data[h->thread], lock, h,
 					   h->stuck_ns, CALL_OPEN);
+	}
 }
 
 struct call_visitor sections_visitor(struct sections *s)

@@ -37,6 +37,7 @@ struct section_holder {
 
 struct section {
 	uint64_t acquired, contended; /* contended: another thread held it when the call began */
+	bool contended_only;	      /* how often nobody held it is not known */
 	const struct block *hold;     /* the times it was held; NULL: no release was seen */
 	/* Who held the lock when is known, of all takings but a hundredth: its releases were seen.
 	 * After sections_finish(). */
@@ -72,6 +73,7 @@ struct sections {
 	} locks;
 	struct map lock_of;  /* hash of process and address, probed upwards -> lock */
 	struct map first_of; /* place -> lock there that was seen first */
+	struct map place_of; /* function that holds a lock -> site where it takes it + 1 */
 	struct {
 		VEC(struct section)
 	} all; /* [group of waits] */

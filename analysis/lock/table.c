@@ -38,11 +38,14 @@ static const struct lock_function rows[] = {
 /* libc has its functions under several names. */
 const struct lock_function *lock_function_of(const struct meta_function *f)
 {
+	static const struct lock_function contended_only = { .action = LOCK_AWAIT };
 	const char *name = f->symbol;
 	size_t n;
 
 	if (!name)
 		return NULL;
+	if (f->contended_only)
+		return &contended_only;
 	name += strspn(name, "_");
 	n = strcspn(name, "@");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)

@@ -12,7 +12,8 @@ enum lock_action {
 	LOCK_TAKE,
 	LOCK_TRY, /* took it if it returned 0 */
 	LOCK_RELEASE,
-	LOCK_WAIT, /* releases, waits for something else, takes it again */
+	LOCK_WAIT,  /* releases, waits for something else, takes it again */
+	LOCK_AWAIT, /* waited for it and took it: how long it is held a record of its own says */
 };
 
 struct lock_function {

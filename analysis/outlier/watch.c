@@ -232,8 +232,8 @@ static void on_enter(void *self, const struct thread *t, const struct call *c)
 
 	settle(o, ot);
 	f.x.contended = ot->waited_ns == c->entry_ns;
-	if (ot->calls.n >= FRAMES_MAX)
-		return;
+	if (ot->calls.n >= FRAMES_MAX || o->meta->functions.data[c->id].contended_only)
+		return; /* a wait is no execution: the one behind it is told of it */
 	f.block = c->recursive ? MAP_NONE : block_of_call(o, c->id);
 	begin(o, &ot->calls, t, &f);
 }

@@ -91,6 +91,12 @@ static double least(uint64_t seen, uint64_t baseline)
 	return min == UINT64_MAX ? NAN : (double)min;
 }
 
+/* Calls that need not wait for a lock are not recorded: they take no time. */
+static bool is_waiting(const struct block *b, const struct sci *sci)
+{
+	return b->function->contended_only && !sci->of_holds;
+}
+
 static struct fastest fastest_of(const struct block *b, const struct block_options *o)
 {
 	uint64_t d = BLOCK_NONE, own = BLOCK_NONE;
@@ -104,9 +110,12 @@ static struct fastest fastest_of(const struct block *b, const struct block_optio
 }
 
 /* What a call of the baseline waited for is not what the fastest call here did. */
-static void take_fastest(struct block *b, const struct block_options *o, struct fastest *min)
+static void take_fastest(struct block *b, const struct sci *sci, const struct block_options *o,
+			 struct fastest *min)
 {
-	*min = fastest_of(b, o);
+	*min = is_waiting(b, sci) ? (struct fastest){ 0 } : fastest_of(b, o);
+	if (is_waiting(b, sci))
+		return;
 	b->off_fastest = b->sums->off_fastest;
 	b->own_off_fastest = b->sums->own_off_fastest;
 	if (min->d < (double)b->sums->min_ns)
@@ -350,7 +359,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 		begin_block(b, sci, id);
 		b->counters = (b->grouped ? counters_of_group : counters_of)(o->counters, id,
 									     b->p50_ns, b->p90_ns);
-		take_fastest(b, o, &min[blocks->n - 1]);
+		take_fastest(b, sci, o, &min[blocks->n - 1]);
 		settle_short(sci, b, &min[blocks->n - 1]);
 	}
 	add_threads(blocks, sci, block_of, min, o);

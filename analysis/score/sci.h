@@ -79,6 +79,7 @@ struct sci_function {
 struct sci {
 	struct calls *calls;
 	const struct meta *meta;
+	bool of_holds;	     /* its calls are times that a lock is held, not waits for one */
 	bool migrants_count; /* clocks agree across CPUs: a migrated call may be the fastest */
 	struct {
 		VEC(struct sci_cell)

@@ -407,6 +407,7 @@ static struct thread *subject(struct threads *th, const struct record *r)
 	case REC_INNER:
 	case REC_INSIDE:
 	case REC_CONTENDED:
+	case REC_HELD:
 		break;
 	default:
 		return NULL;

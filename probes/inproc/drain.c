@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "probes/drain/keep.h"
+#include "probes/inproc/lock.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
@@ -15,7 +16,7 @@
 #define RUN_RECORDS_MAX (4u << 20) /* about a second's work: nobody else is served meanwhile */
 #define LOOKS_MAX	64	   /* each takes milliseconds, and a program decides how many */
 #define NAMES_BYTES_MAX (512ull << 20)
-#define WAITED_UNIT_NS	256
+#define UNIT_NS		256 /* of records' values */
 #define NO_MARKER	1 /* a caller, as markers have none: exits are at the entry's stack pointer */
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t ring_bytes,
@@ -39,6 +40,7 @@ void inproc_drain_release(struct inproc_drain *d)
 		free(l->first);
 	vec_release(&d->left);
 	strtab_release(&d->functions);
+	strtab_release(&d->frames);
 	strtab_release(&d->left_reasons);
 	keep_free(d->keep);
 }
@@ -77,6 +79,7 @@ static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 	};
 
 	g->records++;
+	seen->depth = r->depth + (r->kind == INPROC_ENTRY);
 	if (id >= WIRE_SELFCOST_FIRST) {
 		d->lost_records++;
 		put(d, g, seen->tid, REC_LOST, r->time_ns, 1, r->time_ns);
@@ -87,10 +90,47 @@ static void put_call(struct inproc_drain *d, struct inproc_region *g, struct inp
 	if (r->kind == INPROC_GONE)
 		call.sp += SP_FRAME / 2;
 	if (r->kind == INPROC_ENTRY)
-		inproc_enter(d, &call);
+		inproc_enter(d, &(struct keep_entry){ .call = call });
 	else
 		inproc_leave(d, &call, seen->stack);
 	seen->stack = 0;
+}
+
+static uint32_t stack_of(const struct inproc_region *g, uint32_t id)
+{
+	return id && id <= g->stacks.n ? g->stacks.data[id - 1] : 0;
+}
+
+/* A wait for a lock is a call of its own, in those that are open. */
+static void put_wait(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
+		     const struct inproc_record *r)
+{
+	struct keep_entry e = {
+		.call = { .h = { .head = inproc_lock_function(d, g),
+				 .time_ns = r->time_ns,
+				 .tid = seen->tid,
+				 .tgid = (uint32_t)g->pid },
+			  .sp = SP_TOP - (uint64_t)seen->depth * SP_FRAME,
+			  .caller = NO_MARKER },
+	};
+
+	if (r->kind == INPROC_TOOK) {
+		inproc_leave(d, &e.call, 0);
+		return;
+	}
+	e.args.h.tid = seen->tid;
+	e.args.values[0] = inproc_lock_value(d, g, r->depth);
+	e.stack = stack_of(g, r->value);
+	inproc_enter(d, &e);
+}
+
+static void put_held(struct inproc_drain *d, const struct inproc_region *g,
+		     const struct inproc_seen *seen, const struct inproc_record *r)
+{
+	uint64_t ns = (uint64_t)r->value * UNIT_NS;
+
+	if (ns >= d->slower_ns)
+		put(d, g, seen->tid, REC_HELD, r->time_ns, inproc_lock_value(d, g, r->depth), ns);
 }
 
 static void put_lost(struct inproc_drain *d, struct inproc_region *g, struct inproc_seen *seen,
@@ -154,12 +194,17 @@ static void put_record(struct inproc_drain *d, struct inproc_region *g, struct i
 		break;
 	case INPROC_WAITED:
 		d->waited++;
-		put(d, g, seen->tid, REC_CONTENDED, r->time_ns, (uint64_t)r->value * WAITED_UNIT_NS,
-		    0);
+		put(d, g, seen->tid, REC_CONTENDED, r->time_ns, (uint64_t)r->value * UNIT_NS, 0);
 		break;
 	case INPROC_STACK:
-		seen->stack =
-			r->value && r->value <= g->stacks.n ? g->stacks.data[r->value - 1] : 0;
+		seen->stack = stack_of(g, r->value);
+		break;
+	case INPROC_AWAITS:
+	case INPROC_TOOK:
+		put_wait(d, g, seen, r);
+		break;
+	case INPROC_HELD:
+		put_held(d, g, seen, r);
 		break;
 	case INPROC_PAUSE:
 		g->paused_ns = r->time_ns;
@@ -205,7 +250,7 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 		inproc_end_thread(d, seen->tid, seen->last_ns);
 	if (seen->tid)
 		put(d, g, seen->tid, REC_TASK_EXIT, seen->last_ns, 0, 0);
-	seen->tid = 0;
+	seen->tid = seen->depth = 0;
 	atomic_store_explicit(&g->slots[i].state, INPROC_FREE, memory_order_release);
 }
 

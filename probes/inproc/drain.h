@@ -18,6 +18,7 @@
 
 struct err;
 struct keep;
+struct keep_entry;
 struct trace_writer;
 struct wire_call;
 #define INPROC_COLLECTIONS 64
@@ -41,16 +42,19 @@ struct inproc_region {
 	uint32_t n_collections;		   /* so far */
 	uint64_t told_without_ring;
 	uint32_t object;
+	uint32_t lock_function; /* the file's id of what waits for its locks; MAP_NONE: none yet */
 	struct inproc_seen {
 		uint64_t lost, last_ns; /* told; of the newest record */
 		uint32_t tid;		/* whose records were read last; 0: nobody's */
 		uint32_t stack;		/* of the call that its exit ends next; 0: none */
+		uint32_t depth;		/* calls that are open */
 		bool is_named;
 	} * seen;	  /* [slot] */
 	uint64_t records; /* lost ones, too */
 	struct {
 		VEC(uint32_t)
 	} ids, frames, stacks; /* [its id]: the file's, MAP_NONE */
+	uint32_t n_locks;      /* named, from 1 on */
 };
 
 /* Methods left alone for the same reason. */
@@ -84,11 +88,13 @@ struct inproc_drain {
 	unsigned looks_left;			/* at all processes, for those of regions */
 	uint64_t unchecked_regions;		/* whose process was not found */
 	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */
-	uint32_t n_frames, n_stacks;		/* the file's ids so far; stacks from 1 on */
+	struct strtab frames;			/* places: the file's ids */
+	uint32_t n_stacks;			/* the file's ids so far, from 1 on */
 	struct keep *keep;			/* NULL: every call is written */
-	uint64_t rest_ns;			/* when what it left out is written */
-	uint64_t run_records;			/* of one run, at most */
-	uint64_t names_bytes, names_bytes_max;	/* of all regions, with the tables of their ids */
+	uint64_t slower_ns;		       /* with it: locks that were held for less, neither */
+	uint64_t rest_ns;		       /* when what it left out is written */
+	uint64_t run_records;		       /* of one run, at most */
+	uint64_t names_bytes, names_bytes_max; /* of all regions, with the tables of their ids */
 	bool busy;   /* a ring was more than a quarter full: come back soon */
 	bool behind; /* the last run left records of its own in the rings: there were too many */
 	int error;   /* the writer's, sticky */
@@ -127,7 +133,7 @@ void inproc_read_names(struct inproc_drain *d, struct inproc_region *g);
 
 /* keep.c: an entry; an exit, with the stack that was taken at it; the end of a thread, of
  * all: what was not written of their calls is. */
-void inproc_enter(struct inproc_drain *d, const struct wire_call *call);
+void inproc_enter(struct inproc_drain *d, const struct keep_entry *e);
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack);
 void inproc_end_thread(struct inproc_drain *d, uint32_t tid, uint64_t time_ns);
 void inproc_end_all(struct inproc_drain *d, uint64_t time_ns);

@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define INPROC_MAGIC	   0x706e6973u /* "sinp" */
-#define INPROC_VERSION	   2
+#define INPROC_VERSION	   3
 #define INPROC_PAGE	   4096
 #define INPROC_SLOTS	   4096
 #define INPROC_REGIONS_MAX 4096	       /* of a recording; further ones are not looked at */
@@ -37,6 +37,7 @@
 #define INPROC_RING_BYTES  (256u << 10)
 #define INPROC_DEPTH_MAX   4096 /* calls inside of each other, of a thread */
 #define INPROC_FRAMES_MAX  64	/* of a stack */
+#define INPROC_LOCKS_MAX   8192 /* that are told apart; 0 stands for any other */
 #define INPROC_SUFFIX	   ".region"
 
 struct inproc_header {
@@ -79,13 +80,18 @@ enum inproc_kind {
 	INPROC_LOST = 6,    /* value: so many records of this thread are missing before this one */
 	INPROC_STACK = 7,   /* value: id of the stack that the call ended by the exit behind has */
 	INPROC_GONE = 8,    /* value: id; that call, depth as its, and those in it have no end */
+	INPROC_AWAITS = 9,  /* value: id of the stack, 0: none; depth: number of the lock that
+			       another  thread holds, and this one waits for from now */
+	INPROC_TOOK = 10,   /* and has from now */
+	INPROC_HELD = 11, /* value: ns / 256; depth: number of the lock that it has held for so long
+			     and gives back now, for which another thread waits */
 };
 
 struct inproc_record {
 	uint64_t time_ns; /* CLOCK_MONOTONIC */
 	uint32_t value;
 	uint16_t kind;	/* enum inproc_kind */
-	uint16_t depth; /* entry, exit: calls of the thread that are open around it */
+	uint16_t depth; /* entry, exit: calls of the thread that are open around it; or a lock */
 };
 
 enum inproc_named {
@@ -93,9 +99,11 @@ enum inproc_named {
 	INPROC_BLOCK = 2,    /* id is a part of one, in which a lock is held */
 	INPROC_SECTION = 3,  /* id is a function in which a lock is held */
 	INPROC_FRAME = 4,    /* id is a place in a function: the frame of a stack */
-	INPROC_FRAMES = 5,   /* id is a stack; the first string: its frames' ids, innermost first */
+	INPROC_FRAMES = 5,   /* id is a stack; the first string: its frames' ids, innermost first;
+				line 1: of a thread that waits for a lock there */
 	INPROC_LEFT = 6,     /* wanted and left alone, id says nothing; the third string: why */
 	INPROC_NOTICE = 7,   /* a word to the user: the first string */
+	INPROC_LOCK = 8,     /* id is a lock that a thread has waited for: 1, 2, … as they come */
 };
 
 struct inproc_name {

@@ -34,25 +34,39 @@ static void put_call(struct inproc_drain *d, uint32_t kind, const struct wire_ca
 					       call->h.tid, call->h.tgid, call->h.head, call->sp));
 }
 
+/* What it waits for and where, if it waits for a lock (names.c: the stack of the wait follows). */
+static void put_entry(struct inproc_drain *d, const struct keep_entry *e)
+{
+	const uint64_t stack[RECORD_VALUES_MIN] = { e->stack + 1 };
+	const uint64_t args[RECORD_VALUES_MIN] = {
+		1u << ARG_FIRST | (e->stack ? 1u << ARG_CALLER : 0), e->args.values[0], e->stack
+	};
+
+	put_call(d, REC_ENTRY, &e->call);
+	if (e->stack)
+		put(d, &e->call.h, REC_STACK, stack, 1);
+	if (e->args.h.tid)
+		put(d, &e->call.h, REC_ARGS, args, e->stack ? 3 : 2);
+}
+
 static void put_held(void *ctx, uint32_t cpu, const struct keep_entry *e)
 {
 	(void)cpu;
-	put_call(ctx, REC_ENTRY, &e->call);
+	put_entry(ctx, e);
 }
 
 void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns)
 {
 	d->keep = keep_new(slower_ns, 1, put_held, d);
+	d->slower_ns = slower_ns;
 }
 
-void inproc_enter(struct inproc_drain *d, const struct wire_call *call)
+void inproc_enter(struct inproc_drain *d, const struct keep_entry *e)
 {
-	const struct keep_entry e = { .call = *call };
-
 	if (d->keep)
-		keep_enter(d->keep, INPROC_CPU, &e);
+		keep_enter(d->keep, INPROC_CPU, e);
 	else
-		put_call(d, REC_ENTRY, call);
+		put_entry(d, e);
 }
 
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack)

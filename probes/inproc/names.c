@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/lock.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
@@ -19,6 +20,40 @@ static void write_line(struct inproc_drain *d, struct text *line)
 {
 	trace_writer_meta(d->writer, line->s);
 	text_release(line);
+}
+
+/* The file's number of a place, which is written when it is new. */
+static uint32_t place_of(struct inproc_drain *d, const struct inproc_region *g, const char *symbol,
+			 const char *file, uint32_t line)
+{
+	char *key = xasprintf("%s %s %u %s", symbol, file, line, g->header.vm);
+	uint32_t known = d->frames.n, id = strtab_add(&d->frames, key);
+	const struct meta_frame f = { .id = id,
+				      .symbol = symbol,
+				      .object = g->header.vm,
+				      .file = file,
+				      .calls = "",
+				      .line = line };
+	struct text words = { 0 };
+
+	free(key);
+	if (id != known)
+		return id;
+	meta_print_frame(&f, &words);
+	write_line(d, &words);
+	return id;
+}
+
+/* Where a section takes its lock: the function without what tells its blocks apart. */
+static void add_section_place(struct inproc_drain *d, const struct inproc_region *g,
+			      const struct inproc_name *n, const char *const strings[NAME_STRINGS])
+{
+	const char *behind = strrchr(strings[0], ')');
+	char *symbol = behind ? xstrndup(strings[0], (size_t)(behind + 1 - strings[0]))
+			      : xstrdup(strings[0]);
+
+	place_of(d, g, symbol, strings[2], n->line);
+	free(symbol);
 }
 
 static void write_function(struct inproc_drain *d, const struct inproc_region *g, uint32_t id,
@@ -48,8 +83,11 @@ static void add_function(struct inproc_drain *d, struct inproc_region *g,
 	uint32_t known = d->functions.n, id = strtab_add(&d->functions, key);
 
 	free(key);
-	if (id == known)
+	if (id == known) {
 		write_function(d, g, id, n, strings);
+		if (n->kind != INPROC_FUNCTION)
+			add_section_place(d, g, n, strings);
+	}
 	if (n->id >= INPROC_IDS_MAX)
 		return;
 	for (; g->ids.n <= n->id; d->names_bytes += sizeof(uint32_t))
@@ -60,42 +98,43 @@ static void add_function(struct inproc_drain *d, struct inproc_region *g,
 static void add_frame(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
 		      const char *const strings[NAME_STRINGS])
 {
-	struct text line = { 0 };
-	const struct meta_frame f = { .id = d->n_frames,
-				      .symbol = strings[0],
-				      .object = g->header.vm,
-				      .file = strings[2],
-				      .calls = "",
-				      .line = n->line };
-
 	/* they are numbered as they come */
 	if (n->id != g->frames.n || n->id >= INPROC_IDS_MAX)
 		return;
-	*vec_add(&g->frames) = d->n_frames++;
-	meta_print_frame(&f, &line);
-	write_line(d, &line);
+	*vec_add(&g->frames) = place_of(d, g, strings[0], strings[2], n->line);
 }
 
+static uint32_t write_stack(struct inproc_drain *d, const uint32_t *frames, uint32_t n)
+{
+	const struct meta_stack s = { .id = ++d->n_stacks, .n_frames = n, .frames = frames };
+	struct text line = { 0 };
+
+	meta_print_stack(&s, &line);
+	write_line(d, &line);
+	return s.id;
+}
+
+/* The place where a thread waits for a lock is a stack, and the next one is that of the wait. */
 static void add_stack(struct inproc_drain *d, struct inproc_region *g, const struct inproc_name *n,
 		      const char *ids)
 {
-	uint32_t frames[INPROC_FRAMES_MAX];
-	struct meta_stack s = { .id = d->n_stacks + 1, .frames = frames };
-	struct text line = { 0 };
+	uint32_t frames[1 + INPROC_FRAMES_MAX], n_frames = 1;
 	char *end;
 
-	for (; s.n_frames < INPROC_FRAMES_MAX && *ids; ids = end) {
+	for (; n_frames <= INPROC_FRAMES_MAX && *ids; ids = end) {
 		unsigned long id = strtoul(ids, &end, 10);
 
 		if (end == ids || id >= g->frames.n)
 			return;
-		frames[s.n_frames++] = g->frames.data[id];
+		frames[n_frames++] = g->frames.data[id];
 	}
 	if (n->id != g->stacks.n + 1 || n->id >= INPROC_IDS_MAX)
 		return;
-	*vec_add(&g->stacks) = ++d->n_stacks;
-	meta_print_stack(&s, &line);
-	write_line(d, &line);
+	*vec_add(&g->stacks) = write_stack(d, frames + 1, n_frames - 1);
+	if (!n->line)
+		return;
+	frames[0] = place_of(d, g, INPROC_TAKES_LOCK, "", 0);
+	write_stack(d, frames, n_frames);
 }
 
 static void leave(struct inproc_drain *d, const struct inproc_region *g,
@@ -170,6 +209,9 @@ static void add_row(struct inproc_drain *d, struct inproc_region *g, const struc
 		break;
 	case INPROC_FRAMES:
 		add_stack(d, g, n, strings[0]);
+		break;
+	case INPROC_LOCK:
+		inproc_lock_add(d, g, n->id, strings[0]);
 		break;
 	case INPROC_LEFT:
 		leave(d, g, strings);

@@ -104,6 +104,7 @@ static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char 
 
 	g->pid = g->named = pid;
 	g->owner = owner;
+	g->lock_function = MAP_NONE;
 	if (fd < 0 || !map_region(g, fd, &st, d->ring_bytes)) {
 		d->refused_regions++;
 		log_detail("%s is no region of a producer that this ispot knows", name);

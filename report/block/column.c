@@ -197,7 +197,7 @@ GET(contended)
 	const struct section *s = b->section;
 
 	(void)scratch;
-	if (!s || !s->acquired || !s->is_clear)
+	if (!s || !s->acquired || !s->is_clear || s->contended_only)
 		return none();
 	return ratio(VALUE_RATIO, (double)s->contended / (double)s->acquired);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "report/screen/headline.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -250,7 +251,9 @@ void text_via(const struct result *res, const struct block *b, struct text *out)
 
 static const char *unit(const struct block *b)
 {
-	return !b->function ? "wait" : b->kind == BLOCK_SEQUENCE ? "execution" : "call";
+	if (!b->function || b->function->contended_only)
+		return "wait";
+	return b->kind == BLOCK_SEQUENCE ? "execution" : "call";
 }
 
 void text_headline(const struct result *res, const struct block *b, struct text *out)
@@ -276,6 +279,11 @@ static void typical(const struct block *b, struct text *out)
 	double much = (double)b->min_ns + (mean - (double)b->min_ns) / 2;
 	char min[TEXT_NUMBER], slow[TEXT_NUMBER];
 
+	if (!b->timed_calls) {
+		text_printf(out, "%" PRIu64 " %s%s went on when the recording ended", b->open_calls,
+			    unit(b), b->open_calls == 1 ? "" : "s");
+		return;
+	}
 	text_time(min, b->min_ns);
 	if ((double)b->p50_ns >= much)
 		text_printf(out, "the median %s takes %s", unit(b), text_time(slow, b->p50_ns));
@@ -288,7 +296,7 @@ static void typical(const struct block *b, struct text *out)
 	else
 		text_printf(out, "the slowest %s took %s", unit(b), text_time(slow, b->max_ns));
 	/* the shortest wait was cut short by chance: no measure of the others */
-	if (b->function)
+	if (b->function && !b->function->contended_only)
 		text_printf(out, ", the fastest %s", min);
 }
 

@@ -63,7 +63,16 @@ void text_holders(struct table *t, const struct block *b)
 static bool never_released(const struct view *v)
 {
 	for (size_t i = 0; i < v->n_rows; i++)
-		if (v->rows[i]->section && !v->rows[i]->section->hold)
+		if (v->rows[i]->section && !v->rows[i]->section->hold &&
+		    !v->rows[i]->section->contended_only)
+			return true;
+	return false;
+}
+
+static bool some_contended_only(const struct view *v)
+{
+	for (size_t i = 0; i < v->n_rows; i++)
+		if (v->rows[i]->section && v->rows[i]->section->contended_only)
 			return true;
 	return false;
 }
@@ -83,6 +92,9 @@ void text_locks_note(const struct view *v, struct text *out)
 		text_add(&note,
 			 " Hold times and holders are unknown where the unlock was not traced "
 			 "(add -F pthread_mutex_unlock@arg1).");
+	if (some_contended_only(v))
+		text_add(&note, " Of monitors, the calls that had to wait are recorded, and hold "
+				"times for the end of which a thread waited.");
 	text_wrap(note.s, v->width, out);
 	text_release(&note);
 	text_add(out, "\n");

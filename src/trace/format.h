@@ -112,9 +112,12 @@ enum record_kind {
 	REC_EXIT_STACK = 39, /* stack id: call stack of the call that the exit just behind on this
 				thread ends, as at its entry; taken because it lasted long, so
 				these do not say how often calls came from where */
+	REC_HELD = 40, /* lock, as an argument of the calls that wait for it; ns that this thread
+			  has held it until now, when it gives it back and another thread waits for
+			  it. Where it was taken: the innermost open call that holds a lock */
 };
 
-#define REC_KIND_LAST REC_EXIT_STACK
+#define REC_KIND_LAST REC_HELD
 
 enum pause_kind {
 	PAUSE_COLLECTION = 1, /* of garbage */

@@ -27,6 +27,7 @@ static const struct record_shape shapes[] = {
 	[REC_PAUSE] = { .name = "pause", .values = { "", "why" } },
 	[REC_CONTENDED] = { .name = "contended", .values = { "" } },
 	[REC_EXIT_STACK] = { .name = "exit-stack", .values = { "" } },
+	[REC_HELD] = { .name = "held", .values = { "lock", "ns" } },
 	[REC_INSIDE] = { .name = "inside", .values = { "", "ns", "cost", "beside" } },
 };
 

@@ -195,6 +195,25 @@ static void test_cost(void **state)
 	assert_int_equal(inproc_drain_unnamed(&drain), 1);
 }
 
+/* A wait for a lock is a call, with the lock and the place; that one was held is a record. */
+static void test_locks(void **state)
+{
+	struct ring_thread *t = ring_thread();
+
+	(void)state;
+	assert_true(ring_name(1, INPROC_LOCK, 0, "a.B@1f", "", ""));
+	assert_true(ring_name(7, INPROC_LOCK, 0, "not the next", "", ""));
+	assert_true(ring_name(2, INPROC_FRAMES, 1, "0 1", "", ""));
+	ring_put(t, 8830, INPROC_AWAITS, 2, 1);
+	ring_put(t, 8840, INPROC_TOOK, 0, 1);
+	ring_put(t, 8850, INPROC_AWAITS, 99, 7);
+	ring_put(t, 8860, INPROC_TOOK, 0, 7);
+	ring_put(t, 8870, INPROC_HELD, 3, 1);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	assert_int_equal(drain.n_stacks, 3);
+	assert_int_equal(drain.regions.data[0].n_locks, 1);
+}
+
 /* A region whose rings are not of the size that the recorder asked for is none. */
 static void test_other_ring_size(void **state)
 {
@@ -311,6 +330,22 @@ static void test_damaged_region(void **state)
 	assert_false(ring_recording());
 }
 
+static void check_lock(const struct meta *meta, const struct record *r)
+{
+	const uint64_t lock = 1ull << 32 | 1, unknown = 1ull << 32;
+
+	if (r->time_ns == 8830 && r->kind == REC_ENTRY)
+		assert_true(meta->functions.data[r->id].contended_only);
+	if (r->time_ns == 8830 && r->kind == REC_ARGS)
+		assert_true(r->values[1] == lock && r->values[2] == 2);
+	if (r->time_ns == 8830 && r->kind == REC_STACK)
+		assert_int_equal(meta->stacks.data[r->values[0]].n_frames, 3);
+	if (r->time_ns == 8850 && r->kind == REC_ARGS)
+		assert_true(r->n_values == 2 && r->values[1] == unknown);
+	if (r->kind == REC_HELD)
+		assert_true(r->values[0] == lock && r->values[1] == 3 * 256);
+}
+
 static void test_file(void **state)
 {
 	uint64_t kinds[REC_KIND_LAST + 1] = { 0 }, ns = 0, lost = 0, last_ns = 0, gone_sp = 0;
@@ -328,6 +363,7 @@ static void test_file(void **state)
 	assert_true(meta->functions.data[1].holds_lock && !meta->functions.data[0].holds_lock);
 	while (trace_reader_next(r, &record) > 0) {
 		kinds[record.kind]++;
+		check_lock(meta, &record);
 		ns += record.kind == REC_PAUSE || record.kind == REC_CONTENDED ? record.values[0]
 									       : 0;
 		lost += record.kind == REC_LOST ? record.values[0] : 0;
@@ -339,6 +375,11 @@ static void test_file(void **state)
 	assert_int_equal(ns, 500 + 4 * 256);
 	assert_int_equal(lost, 1000 - RECORDS + 2);
 	assert_int_equal(kinds[REC_EXIT_STACK], 1);
+	assert_int_equal(kinds[REC_ARGS], 2);
+	assert_int_equal(kinds[REC_STACK], 1);
+	assert_int_equal(kinds[REC_HELD], 1);
+	assert_int_equal(meta->addresses.n, 1);
+	assert_string_equal(meta->addresses.data[0].symbol, "a.B@1f");
 	assert_int_equal(meta->stacks.data[1].n_frames, 2);
 	assert_string_equal(meta->frames.data[meta->stacks.data[1].frames[1]].symbol,
 			    "a.Main.run()");
@@ -356,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_pause_and_wait),
 		cmocka_unit_test(test_stacks_and_ends),
 		cmocka_unit_test(test_cost),
+		cmocka_unit_test(test_locks),
 		cmocka_unit_test(test_other_ring_size),
 		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_damaged_region),

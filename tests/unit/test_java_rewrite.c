@@ -8,8 +8,10 @@
 
 #include "probes/java/agent/choose.h"
 #include "probes/java/agent/classfile.h"
+#include "probes/java/agent/code.h"
 #include "probes/java/agent/name.h"
 #include "probes/java/agent/rewrite.h"
+#include "probes/java/agent/stackmap.h"
 
 /*
  * javac -g of:
@@ -41,6 +43,27 @@ static const char hex[] =
 	"b600112cc3a700084e2cc32dbfb100020004000a000d0000000d0010000d0000000300170000000600010000"
 	"00020018000000160002000000130019001a0000000000130024002500010021000000180002ff000d000307"
 	"00140700020700020001070026fa000401280028000600000001002900000002002a";
+
+/*
+ * javac -g:none of:
+ *	class Guarded {
+ *		synchronized int get(int k) { if (k > 0) return 1;
+ *			throw new IllegalStateException(); }
+ *		static synchronized void set() { }
+ *		Guarded(Object o) { synchronized (o) { o.notify(); } }
+ *	}
+ */
+static const char guarded_hex[] =
+	"cafebabe0000003d001707000201001f6a6176612f6c616e672f496c6c6567616c5374617465457863657074"
+	"696f6e0a000100040c000500060100063c696e69743e0100032829560a000800040700090100106a6176612f"
+	"6c616e672f4f626a6563740a0008000b0c000c00060100066e6f7469667907000e0100074775617264656401"
+	"000367657401000428492949010004436f646501000d537461636b4d61705461626c65010003736574010015"
+	"284c6a6176612f6c616e672f4f626a6563743b29560700160100136a6176612f6c616e672f5468726f776162"
+	"6c650020000d00080000000000030020000f00100001001100000023000200020000000e1b9e000504acbb00"
+	"0159b70003bf00000001001200000003000106002800130006000100110000000d0000000000000001b10000"
+	"0000000000050014000100110000005100020004000000172ab700072b594dc22bb6000a2cc3a700084e2cc3"
+	"2dbfb100020008000e00110000001100140011000000010012000000180002ff0011000307000d0700080700"
+	"080001070015fa00040000";
 
 #define SAMPLE_MAX 4096
 
@@ -153,6 +176,77 @@ static void test_each_place_has_its_call(void **state)
 	assert_null(out.p);
 }
 
+/* Calls whose place in the class is behind these bytes. */
+static unsigned count_behind(const struct class_out *out, const uint8_t *before, size_t n)
+{
+	unsigned found = 0;
+
+	for (size_t i = n; i + 6 <= out->n; i++)
+		found += out->p[i] == 0x13 && out->p[i + 3] == 0xb8 &&
+			 !memcmp(out->p + i - n, before, n);
+	return found;
+}
+
+/* Where a method ends the monitor is handed over: aload_0; ldc_w of the class. */
+static void test_monitors_are_told(void **state)
+{
+	static uint8_t guarded[sizeof(guarded_hex) / 2];
+	struct class_out out;
+	unsigned byte;
+	size_t n = 0;
+
+	(void)state;
+	for (const char *p = guarded_hex; sscanf(p, "%2x", &byte) == 1; p += 2)
+		guarded[n++] = (uint8_t)byte;
+	assert_int_equal(rewritten(guarded, n, REWRITE_WHOLE, &out), REWRITE_DONE);
+	/* get(): one return and the handler */
+	assert_int_equal(count_behind(&out, (const uint8_t[]){ 0x2a }, 1), 2);
+	assert_int_equal(count_behind(&out, (const uint8_t[]){ 0x13, 0, 13 }, 3), 2);
+	class_out_release(&out);
+	/* the block of a constructor may be of an object that is none yet: no dup */
+	rewritten(guarded, n, REWRITE_BLOCKS, &out);
+	assert_int_equal(count_behind(&out, (const uint8_t[]){ 0x59 }, 1), 0);
+	class_out_release(&out);
+	rewritten(sample, sample_n, REWRITE_BLOCKS, &out);
+	assert_int_equal(count_behind(&out, (const uint8_t[]){ 0x59 }, 1), 2);
+	class_out_release(&out);
+}
+
+static bool keeps_this(const char *instructions, size_t n)
+{
+	struct code c = { .bytes = (const uint8_t *)instructions, .n = (uint32_t)n };
+
+	return bytecode_keeps_this(&c, "(J[Ljava/lang/String;I)V", 24);
+}
+#define KEEPS_THIS(s) keeps_this(s, sizeof(s) - 1)
+
+static void test_this_may_be_gone(void **state)
+{
+	(void)state;
+	assert_true(KEEPS_THIS("\x2a\x4c\x3a\x01\xb1"));   /* aload_0; astore_1; astore 1 */
+	assert_false(KEEPS_THIS("\x2b\x4b\xb1"));	   /* aload_1; astore_0 */
+	assert_false(KEEPS_THIS("\x03\x36\0\xb1"));	   /* iconst_0; istore 0 */
+	assert_false(KEEPS_THIS("\x09\xc4\x37\0\0\xb1"));  /* lconst_0; wide lstore 0 */
+	assert_true(KEEPS_THIS("\x09\xc4\x37\x01\0\xb1")); /* wide lstore 256 */
+}
+
+#define KEEPS_FIRST(s, n) stackmap_keeps_first((const uint8_t *)(s), sizeof(s) - 1, n)
+
+static void test_frames_may_lose_the_first(void **state)
+{
+	(void)state;
+	assert_true(KEEPS_FIRST("\0\1\x05", 1));		   /* same */
+	assert_true(KEEPS_FIRST("\0\1\xfa\0\0", 2));		   /* chop one of two */
+	assert_false(KEEPS_FIRST("\0\1\xfa\0\0", 1));		   /* and the only one */
+	assert_true(KEEPS_FIRST("\0\2\xfc\0\0\1\xfa\0\0", 1));	   /* append, chop */
+	assert_false(KEEPS_FIRST("\0\2\xfc\0\0\1\xf9\0\0", 1));	   /* append, chop two */
+	assert_true(KEEPS_FIRST("\0\1\xff\0\0\0\1\7\0\2\0\0", 3)); /* full: an object */
+	assert_false(KEEPS_FIRST("\0\1\xff\0\0\0\1\1\0\0", 3));	   /* an int */
+	assert_false(KEEPS_FIRST("\0\1\xff\0\0\0\0\0\0", 3));	   /* nothing */
+	assert_false(KEEPS_FIRST("\0\1\x80", 1));		   /* no such frame */
+	assert_false(KEEPS_FIRST("\0\2\x05", 1));		   /* cut off */
+}
+
 /* On a copy, so that memory checkers see each byte too far. */
 static int of_copy(const uint8_t *bytes, size_t n)
 {
@@ -193,7 +287,7 @@ static void test_damaged(void **state)
 #define POOL_AT	      8 /* its count, of a class file */
 #define INTEGER_BYTES 5
 #define POOL_MOST     65535
-#define ROOM_MOST     16 /* constants: enough for the calls of both methods */
+#define ROOM_MOST     24 /* constants: enough for the calls of both methods */
 
 /* The class with so many constants more, behind its own. */
 static uint8_t *with_constants(uint32_t more, size_t *n)
@@ -253,7 +347,8 @@ static void test_helper_is_a_class(void **state)
 	assert_int_equal(rewritten(helper.p, helper.n, REWRITE_WHOLE, &out), REWRITE_DONE);
 	assert_string_equal(defined.s, "java.lang.IspotProbe.calibrate(int) whole 1 line 0;");
 	assert_string_equal(was_left.s, "java.lang.IspotProbe.enter(int) no;"
-					"java.lang.IspotProbe.exit(int) no;");
+					"java.lang.IspotProbe.exit(int) no;"
+					"java.lang.IspotProbe.leave(Object,int) no;");
 	class_out_release(&out);
 	class_out_release(&helper);
 }
@@ -319,6 +414,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_whole_and_blocks),
 		cmocka_unit_test(test_each_place_has_its_call),
+		cmocka_unit_test(test_monitors_are_told),
+		cmocka_unit_test(test_this_may_be_gone),
+		cmocka_unit_test(test_frames_may_lose_the_first),
 		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_damaged),
 		cmocka_unit_test(test_pool_nearly_full),

@@ -14,17 +14,20 @@
 #include "probes/java/agent/context.h"
 #include "probes/java/agent/helper.h"
 #include "probes/java/agent/ids.h"
+#include "probes/java/agent/monitor.h"
 #include "probes/java/agent/name.h"
 #include "probes/java/agent/rewrite.h"
 #include "probes/java/agent/ring.h"
 #include "probes/java/agent/virtual.h"
 
-#define WAITED_UNIT_NS 256
-#define STACKS_TIMED   16
-#define VISIBLE	       __attribute__((visibility("default")))
+#define UNIT_NS	     256 /* of records' values */
+#define STACKS_TIMED 16
+#define VISIBLE	     __attribute__((visibility("default")))
 
 JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jclass self, jint id);
 JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclass self, jint ids);
+JNIEXPORT void JNICALL Java_java_lang_IspotProbe_leave(JNIEnv *jni, jclass self, jobject monitor,
+						       jint ids);
 
 static struct {
 	jvmtiEnv *jvmti;
@@ -38,19 +41,26 @@ static struct {
 
 /* ---- what rewritten methods call ---- */
 
+static uint32_t units_of(uint64_t ns)
+{
+	uint64_t units = ns / UNIT_NS;
+
+	return units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
+}
+
 /* If the wait was for the monitor of the method that calls: how long it was, at least 1. */
 static uint32_t take_wait(struct ring_thread *t)
 {
 	jmethodID method = NULL;
 	jlocation unused;
-	uint64_t units = t->waited_ns / WAITED_UNIT_NS;
+	uint32_t units = units_of(t->waited_ns);
 
 	t->waited_ns = 0;
 	if ((*agent.jvmti)->GetFrameLocation(agent.jvmti, NULL, 1, &method, &unused) !=
 		    JVMTI_ERROR_NONE ||
 	    method != t->waited_in)
 		return 0;
-	return units > UINT32_MAX ? UINT32_MAX : units ? (uint32_t)units : 1;
+	return units ? units : 1;
 }
 
 static struct ring_thread *thread_of(jint id)
@@ -84,28 +94,48 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_enter(JNIEnv *jni, jcla
 }
 
 /* The first of a thread are timed, later one for all up to the next: asking the time costs, too. */
-static void put_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
+static uint32_t take_stack(struct ring_thread *t, JNIEnv *jni, bool waits)
 {
 	uint32_t stands_for = t->stacks < STACKS_TIMED ? 1 : STACKS_TIMED, id;
 	bool is_timed = t->stacks++ % stands_for == 0;
 	uint64_t begin = is_timed ? ring_cpu_ns() : 0;
 
-	id = context_take(agent.jvmti, jni);
-	if (id)
-		ring_put(t, exit_ns, INPROC_STACK, id, 0);
+	id = context_take(agent.jvmti, jni, waits);
 	if (is_timed)
 		ring_costs_since(begin, stands_for);
+	return id;
 }
 
-/* Ends the innermost open call of one of these ids; what it called and did not end has no end. */
-VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclass self, jint ids)
+static void put_stack(struct ring_thread *t, JNIEnv *jni, uint64_t exit_ns)
+{
+	uint32_t id = take_stack(t, jni, false);
+
+	if (id)
+		ring_put(t, exit_ns, INPROC_STACK, id, 0);
+}
+
+/* The thread gives the monitor back, which it has had since then. Nothing says when one that waited
+ * in it for something else meanwhile got it back: the machine tells the end of that wait before. */
+static void put_held(struct ring_thread *t, JNIEnv *jni, jobject monitor, uint64_t since_ns,
+		     uint64_t now_ns)
+{
+	uint32_t number = monitor_awaited(jni, monitor);
+
+	if (!number ||
+	    (t->slept_ns > since_ns && t->slept_at == monitor_hash(agent.jvmti, monitor)))
+		return;
+	ring_put(t, now_ns, INPROC_HELD, units_of(now_ns - since_ns), number);
+}
+
+/* Ends the innermost open call of one of these ids; what it called and did not end has no end.
+ * monitor: that it gives back; NULL: none, or it is not known. */
+static void end_call(JNIEnv *jni, jint ids, jobject monitor)
 {
 	uint64_t now = ring_now_ns();
 	struct ring_thread *t = thread_of(ids);
 	uint32_t first = (uint32_t)ids & (INPROC_IDS_MAX - 1);
 	uint32_t more = (uint32_t)ids >> REWRITE_ID_BITS;
 
-	(void)self;
 	if (!t)
 		return;
 	if (t->too_deep) {
@@ -118,9 +148,24 @@ VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclas
 			if (agent.stacks_ns && t != agent.scratch &&
 			    now - t->since_ns[i] >= agent.stacks_ns)
 				put_stack(t, jni, now);
+			if (monitor)
+				put_held(t, jni, monitor, t->since_ns[i], now);
 			ring_put(t, now, INPROC_EXIT, t->ids[i], i);
 			return;
 		}
+}
+
+VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_exit(JNIEnv *jni, jclass self, jint ids)
+{
+	(void)self;
+	end_call(jni, ids, NULL);
+}
+
+VISIBLE JNIEXPORT void JNICALL Java_java_lang_IspotProbe_leave(JNIEnv *jni, jclass self,
+							       jobject monitor, jint ids)
+{
+	(void)self;
+	end_call(jni, ids, monitor);
 }
 
 static unsigned wanted(void *ctx, const struct rewrite_method *m)
@@ -141,21 +186,11 @@ static bool is_platform(JNIEnv *jni, jobject loader)
 	return !loader || (*jni)->IsSameObject(jni, loader, agent.platform_loader);
 }
 
-/* With dots, without what is behind. */
-static void class_name_of(char *buf, size_t n, const char *name)
-{
-	snprintf(buf, n, "%s", name);
-	buf[strcspn(buf, ";")] = '\0';
-	for (char *p = buf; *p; p++)
-		if (*p == '/')
-			*p = '.';
-}
-
 static void leave_class(const char *name, const char *why)
 {
 	char plain[NAME_MAX_BYTES];
 
-	class_name_of(plain, sizeof(plain), name);
+	name_class(plain, sizeof(plain), name);
 	ids_left_named(plain, why);
 }
 
@@ -220,7 +255,7 @@ static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 	if ((platform && !agent.choice.any) ||
 	    (*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) != JVMTI_ERROR_NONE)
 		return false;
-	class_name_of(name, sizeof(name), signature + (*signature == 'L'));
+	name_class(name, sizeof(name), signature);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 	/* of one that is not prepared yet the methods are not known: it may have some */
 	if ((*jvmti)->GetClassMethods(jvmti, class, &n, &methods) != JVMTI_ERROR_NONE)
@@ -243,7 +278,7 @@ static void refused(jvmtiEnv *jvmti, jclass class, jvmtiError error)
 	snprintf(why, sizeof(why), "the Java machine refuses to change its class (%s)",
 		 name ? name : "no reason");
 	if (signature)
-		leave_class(signature + (*signature == 'L'), why);
+		leave_class(signature, why);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)name);
 }
@@ -276,16 +311,20 @@ static void retransform(jvmtiEnv *jvmti, JNIEnv *jni)
 
 /* ---- what the machine does ---- */
 
+/* Its stack is taken before the wait begins, as that is no part of it. */
 static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
+	uint32_t stack;
 
-	(void)jvmti;
-	(void)jni;
 	(void)thread;
-	(void)object;
-	if (t)
-		t->wait_since_ns = ring_now_ns();
+	if (!t)
+		return;
+	stack = take_stack(t, jni, true);
+	t->awaits = monitor_number(jvmti, jni, object);
+	monitor_wait_begins(t->awaits);
+	t->wait_since_ns = ring_now_ns();
+	ring_put(t, t->wait_since_ns, INPROC_AWAITS, stack, t->awaits);
 }
 
 static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
@@ -293,16 +332,47 @@ static void JNICALL on_entered(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, job
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
 	jmethodID method = NULL;
 	jlocation unused;
+	uint64_t now;
 
 	(void)jni;
 	(void)thread;
 	(void)object;
 	if (!t || !t->wait_since_ns)
 		return;
+	now = ring_now_ns();
+	monitor_wait_ends(t->awaits);
+	ring_put(t, now, INPROC_TOOK, 0, t->awaits);
 	(*jvmti)->GetFrameLocation(jvmti, NULL, 0, &method, &unused);
 	t->waited_in = method;
-	t->waited_ns = ring_now_ns() - t->wait_since_ns;
+	t->waited_ns = now - t->wait_since_ns;
 	t->wait_since_ns = 0;
+}
+
+/* Object.wait() gives the monitor back, and takes it again at its end. */
+static void JNICALL on_sleep(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+			     jlong timeout)
+{
+	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
+
+	(void)jvmti;
+	(void)thread;
+	(void)timeout;
+	if (t && t->depth > t->base)
+		put_held(t, jni, object, t->since_ns[t->depth - 1], ring_now_ns());
+}
+
+static void JNICALL on_slept(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object,
+			     jboolean timed_out)
+{
+	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;
+
+	(void)jni;
+	(void)thread;
+	(void)timed_out;
+	if (!t)
+		return;
+	t->slept_at = monitor_hash(jvmti, object);
+	t->slept_ns = ring_now_ns();
 }
 
 static void pause_record(uint32_t kind)
@@ -355,8 +425,12 @@ static void describe(jvmtiEnv *jvmti)
 static void begin(jvmtiEnv *jvmti, JNIEnv *jni, bool attached)
 {
 	static const jvmtiEvent events[] = {
-		JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,      JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
-		JVMTI_EVENT_MONITOR_CONTENDED_ENTERED, JVMTI_EVENT_GARBAGE_COLLECTION_START,
+		JVMTI_EVENT_CLASS_FILE_LOAD_HOOK,
+		JVMTI_EVENT_MONITOR_CONTENDED_ENTER,
+		JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+		JVMTI_EVENT_MONITOR_WAIT,
+		JVMTI_EVENT_MONITOR_WAITED,
+		JVMTI_EVENT_GARBAGE_COLLECTION_START,
 		JVMTI_EVENT_GARBAGE_COLLECTION_FINISH,
 	};
 	jclass helper = helper_define(jni);
@@ -410,6 +484,8 @@ static bool prepare(jvmtiEnv *jvmti)
 		.ClassFileLoadHook = on_class,
 		.MonitorContendedEnter = on_contended,
 		.MonitorContendedEntered = on_entered,
+		.MonitorWait = on_sleep,
+		.MonitorWaited = on_slept,
 		.GarbageCollectionStart = on_gc_start,
 		.GarbageCollectionFinish = on_gc_finish,
 	};

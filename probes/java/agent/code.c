@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probes/java/agent/stackmap.h"
+
 enum {
 	OP_TABLESWITCH = 0xaa,
 	OP_LOOKUPSWITCH = 0xab,
@@ -15,6 +17,13 @@ enum {
 	OP_MONITOREXIT = 0xc3,
 	OP_WIDE = 0xc4,
 	OP_LDC_W = 0x13,
+	OP_ISTORE = 0x36,
+	OP_ASTORE = 0x3a,
+	OP_ISTORE_0 = 0x3b,
+	OP_ASTORE_0 = 0x4b,
+	OP_ASTORE_3 = 0x4e,
+	OP_ALOAD_0 = 0x2a,
+	OP_DUP = 0x59,
 	OP_IINC = 0x84,
 	OP_IFEQ = 0x99,
 	OP_JSR = 0xa8,
@@ -25,9 +34,8 @@ enum {
 	OP_JSR_W = 0xc9,
 };
 
-#define CALL_BYTES    6 /* ldc_w, invokestatic */
-#define HANDLER_BYTES 7 /* and athrow */
-#define CODE_MAX      65535
+#define CALL_BYTES 6 /* ldc_w, invokestatic */
+#define CODE_MAX   65535
 
 /* Bytes of an instruction, 0: not always the same, or unknown. */
 static uint32_t fixed_size(uint32_t op)
@@ -166,15 +174,76 @@ bool bytecode_read(struct code *c, const struct class_pool *pool, const uint8_t 
 	return true;
 }
 
+/* ---- the object that a method is of ---- */
+
+/* Into the first variable. */
+static bool stores_first(const struct code *c, uint32_t pc)
+{
+	const uint8_t *p = c->bytes + pc;
+
+	if (*p == OP_WIDE)
+		return p[1] >= OP_ISTORE && p[1] <= OP_ASTORE && !u2_at(p + 2);
+	if (*p >= OP_ISTORE && *p <= OP_ASTORE)
+		return !p[1];
+	return *p >= OP_ISTORE_0 && *p <= OP_ASTORE_3 && (*p - OP_ISTORE_0) % 4 == 0;
+}
+
+/* Of a signature, and the object: 0: malformed. */
+static uint32_t locals_of(const char *signature, size_t n)
+{
+	uint32_t locals = 1;
+
+	for (size_t i = 1; i < n && signature[i] != ')'; i++, locals++) {
+		while (i < n && signature[i] == '[')
+			i++;
+		while (i < n && signature[i] == 'L' && signature[i] != ';') {
+			const char *end = memchr(signature + i, ';', n - i);
+
+			if (!end)
+				return 0;
+			i = (size_t)(end - signature);
+		}
+	}
+	return locals;
+}
+
+bool bytecode_keeps_this(const struct code *c, const char *signature, size_t n)
+{
+	struct class_reader r = { .p = c->attributes, .end = c->end };
+	uint32_t size, unused, locals = locals_of(signature, n);
+	bool keeps = locals;
+
+	for (uint32_t pc = 0; keeps && pc < c->n; pc += size) {
+		size = bytecode_size(c, pc, pc, &unused);
+		keeps = !stores_first(c, pc);
+	}
+	for (uint32_t i = 0; keeps && i < c->n_attributes; i++) {
+		const uint8_t *name = class_bytes(&r, 2);
+		uint32_t bytes = class_u4(&r);
+		const uint8_t *info = class_bytes(&r, bytes);
+
+		keeps = info && (!is_attribute(c, name, "StackMapTable") ||
+				 stackmap_keeps_first(info, bytes, locals));
+	}
+	return keeps;
+}
+
 /* ---- where instructions come to be ---- */
+
+/* The call at an end of the whole, with what puts the monitor in front of it. */
+static uint32_t end_bytes(const struct code_layout *l)
+{
+	static const uint32_t monitor_bytes[] = { [CODE_OF_THIS] = 1, [CODE_OF_CLASS] = 3 };
+
+	return CALL_BYTES + monitor_bytes[l->monitor];
+}
 
 /* Calls in front of an instruction that a jump to it runs as well. */
 static uint32_t before(const struct code_layout *l, uint32_t op)
 {
-	return (l->whole && op >= OP_IRETURN && op <= OP_RETURN) ||
-			       (l->blocks && op == OP_MONITOREXIT)
-		       ? CALL_BYTES
-		       : 0;
+	if (l->whole && op >= OP_IRETURN && op <= OP_RETURN)
+		return end_bytes(l);
+	return l->blocks && op == OP_MONITOREXIT ? CALL_BYTES + l->of_blocks : 0;
 }
 
 static uint32_t behind(const struct code_layout *l, uint32_t op)
@@ -232,23 +301,22 @@ static bool place(struct code_layout *l, const struct code *c)
 	}
 	l->raw[c->n] = end;
 	l->at[c->n] = l->handler = at;
-	l->n = at + (l->whole ? HANDLER_BYTES : 0);
+	l->n = at + (l->whole ? end_bytes(l) + 1 : 0); /* and athrow */
 	return true;
 }
 
-const char *bytecode_layout(struct code_layout *l, const struct code *c, bool whole, bool blocks)
+const char *bytecode_layout(struct code_layout *l, const struct code *c)
 {
 	const char *why = NULL;
 	uint32_t size, unused;
 
-	*l = (struct code_layout){ .whole = whole, .blocks = blocks };
 	l->at = malloc((c->n + 1) * sizeof(*l->at));
 	l->raw = malloc((c->n + 1) * sizeof(*l->raw));
 	if (!l->at || !l->raw)
 		return "there is no memory";
 	if (!place(l, c))
 		return "its code is malformed";
-	if (l->n > CODE_MAX || c->max_stack >= CODE_MAX)
+	if (l->n > CODE_MAX || c->max_stack + 2 > CODE_MAX)
 		return "its code is too long";
 	for (uint32_t pc = 0; !why && pc < c->n; pc += size) {
 		size = bytecode_size(c, pc, pc, &unused);
@@ -272,6 +340,26 @@ static void put_call(struct class_out *out, uint32_t method, uint32_t integer)
 	class_put_u2(out, integer);
 	class_put_u1(out, OP_INVOKESTATIC);
 	class_put_u2(out, method);
+}
+
+static void put_end(struct class_out *out, const struct code_layout *l,
+		    const struct code_names *names)
+{
+	if (l->monitor == CODE_OF_THIS)
+		class_put_u1(out, OP_ALOAD_0);
+	if (l->monitor == CODE_OF_CLASS) {
+		class_put_u1(out, OP_LDC_W);
+		class_put_u2(out, names->self);
+	}
+	put_call(out, l->monitor ? names->leave : names->exit, names->method);
+}
+
+static void put_block_end(struct class_out *out, const struct code_layout *l,
+			  const struct code_names *names)
+{
+	if (l->of_blocks)
+		class_put_u1(out, OP_DUP);
+	put_call(out, l->of_blocks ? names->leave : names->exit, names->block_exit);
 }
 
 /* From a word of a switch or a wide branch. */
@@ -337,15 +425,16 @@ static bool put_instructions(struct class_out *out, const struct code *c,
 		uint32_t op = c->bytes[pc];
 
 		size = bytecode_size(c, pc, pc, &unused);
-		if (before(l, op))
-			put_call(out, names->exit,
-				 op == OP_MONITOREXIT ? names->block_exit : names->method);
+		if (before(l, op) && op == OP_MONITOREXIT)
+			put_block_end(out, l, names);
+		else if (before(l, op))
+			put_end(out, l, names);
 		ok = put_instruction(out, c, l, pc, size);
 		if (behind(l, op))
 			put_call(out, names->enter, names->block_enter[k++]);
 	}
 	if (l->whole) {
-		put_call(out, names->exit, names->method);
+		put_end(out, l, names);
 		class_put_u1(out, OP_ATHROW);
 	}
 	return ok;
@@ -354,9 +443,9 @@ static bool put_instructions(struct class_out *out, const struct code *c,
 bool bytecode_write(const struct code *c, const struct code_layout *l,
 		    const struct code_names *names, struct class_out *out)
 {
-	uint32_t stack = c->max_stack + 1;
+	uint32_t stack = c->max_stack + 2;
 
-	class_put_u2(out, stack < 2 ? 2 : stack);
+	class_put_u2(out, stack < 3 ? 3 : stack);
 	class_put_u2(out, c->max_locals);
 	class_put_u4(out, l->n);
 	return put_instructions(out, c, l, names) && bytecode_handlers(c, l, out) &&

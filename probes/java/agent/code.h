@@ -29,19 +29,30 @@ struct code {
 	uint32_t n_enters;   /* monitorenter instructions */
 };
 
+/* What gives its monitor back where the whole method ends. */
+enum code_monitor {
+	CODE_NO_MONITOR, /* it has none, or no instruction there gets at it for sure */
+	CODE_OF_THIS,
+	CODE_OF_CLASS,
+};
+
 /* Where the instructions come to be. */
 struct code_layout {
-	bool whole, blocks; /* which calls are put in */
-	uint32_t *at;	    /* [old]: where a jump to it goes; CODE_NONE: not an instruction */
-	uint32_t *raw;	    /* [old]: behind the instruction before it and before calls put in */
-	uint32_t handler;   /* of every exception */
-	uint32_t n;	    /* new length */
+	bool whole, blocks;	   /* which calls are put in */
+	enum code_monitor monitor; /* of the whole */
+	bool of_blocks;		   /* theirs are told when they are given back */
+	uint32_t *at;	  /* [old]: where a jump to it goes; CODE_NONE: not an instruction */
+	uint32_t *raw;	  /* [old]: behind the instruction before it and before calls put in */
+	uint32_t handler; /* of every exception */
+	uint32_t n;	  /* new length */
 };
 
 /* Indices of what the calls need in the constant pool. */
 struct code_names {
 	uint32_t enter, exit;	     /* methods that take an int and return nothing */
-	uint32_t throwable;	     /* class */
+	uint32_t leave;		     /* and one that takes an object before it */
+	uint32_t throwable, object;  /* classes */
+	uint32_t self;		     /* the one that the method is in */
 	uint32_t stack_map_name;     /* "StackMapTable" */
 	bool has_stack_maps;	     /* the class's version has them */
 	uint32_t method;	     /* integer: what both calls of the whole method are given */
@@ -56,9 +67,12 @@ uint32_t bytecode_line(const struct code *c, uint32_t pc);
 /* Where the k-th monitorenter is. */
 uint32_t bytecode_enter_pc(const struct code *c, uint32_t k);
 
-/* NULL, or why these calls cannot be put in: a clause. Release in any case. */
-const char *bytecode_layout(struct code_layout *l, const struct code *c, bool whole, bool blocks);
+/* l: which calls, and monitors. NULL, or why they cannot be put in: a clause. Release in any case.
+ */
+const char *bytecode_layout(struct code_layout *l, const struct code *c);
 void bytecode_layout_release(struct code_layout *l);
+/* A method of an object has it in its first variable all the time, and the verifier knows. */
+bool bytecode_keeps_this(const struct code *c, const char *signature, size_t n);
 /* The info of the new attribute. False: malformed, nothing of use was put. */
 bool bytecode_write(const struct code *c, const struct code_layout *l,
 		    const struct code_names *names, struct class_out *out);
@@ -71,9 +85,5 @@ uint32_t bytecode_size(const struct code *c, uint32_t pc, uint32_t new_pc, uint3
 bool bytecode_handlers(const struct code *c, const struct code_layout *l, struct class_out *out);
 bool bytecode_attributes(const struct code *c, const struct code_layout *l,
 			 const struct code_names *names, struct class_out *out);
-/* stackmap.c: a StackMapTable's info; info NULL: there was none. False: malformed. */
-bool stackmap_write(const uint8_t *info, size_t n, const struct code *c,
-		    const struct code_layout *l, const struct code_names *names,
-		    struct class_out *out);
 
 #endif

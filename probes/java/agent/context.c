@@ -11,8 +11,9 @@
 #include "probes/java/agent/ids.h"
 #include "probes/java/agent/name.h"
 
-#define STACKS_TABLE (1u << 15) /* half of it is used */
-#define FRAMES_TABLE (1u << 16)
+#define STACKS_TABLE  (1u << 15) /* half of it is used */
+#define FRAMES_TABLE  (1u << 16)
+#define HELPER_FRAMES 1 /* above a method's own in what it calls */
 
 struct known {
 	_Atomic uint64_t key; /* 0: free; stands when id does */
@@ -137,7 +138,8 @@ static bool frame_id(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *f, uint
 
 /* ---- stacks ---- */
 
-static bool tell_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, jint n)
+static bool tell_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, jint n,
+		       bool waits)
 {
 	char ids[INPROC_FRAMES_MAX * 12], *p = ids;
 	uint32_t id;
@@ -148,11 +150,11 @@ static bool tell_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frame
 		p += sprintf(p, "%s%u", i ? " " : "", id);
 	}
 	return seen.n_stacks < STACKS_TABLE / 2 &&
-	       ids_row(seen.n_stacks + 1, INPROC_FRAMES, 0, ids, "");
+	       ids_row(seen.n_stacks + 1, INPROC_FRAMES, waits, ids, "");
 }
 
 static uint32_t new_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *frames, jint n,
-			  uint64_t key)
+			  bool waits, uint64_t key)
 {
 	struct known *at;
 	uint32_t id = 0;
@@ -160,7 +162,7 @@ static uint32_t new_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *fr
 	pthread_mutex_lock(&seen.lock);
 	at = find(seen.stacks, STACKS_TABLE, key);
 	if (!at->key && !seen.full) {
-		if (tell_stack(jvmti, jni, frames, n)) {
+		if (tell_stack(jvmti, jni, frames, n, waits)) {
 			put(at, key, ++seen.n_stacks);
 		} else {
 			seen.full = true;
@@ -174,18 +176,18 @@ static uint32_t new_stack(jvmtiEnv *jvmti, JNIEnv *jni, const jvmtiFrameInfo *fr
 	return id;
 }
 
-uint32_t context_take(jvmtiEnv *jvmti, JNIEnv *jni)
+uint32_t context_take(jvmtiEnv *jvmti, JNIEnv *jni, bool waits)
 {
 	jvmtiFrameInfo frames[INPROC_FRAMES_MAX];
 	const struct known *at;
 	uint64_t key;
 	jint n = 0;
 
-	if ((*jvmti)->GetStackTrace(jvmti, NULL, 1, INPROC_FRAMES_MAX, frames, &n) !=
-		    JVMTI_ERROR_NONE ||
+	if ((*jvmti)->GetStackTrace(jvmti, NULL, waits ? 0 : HELPER_FRAMES, INPROC_FRAMES_MAX,
+				    frames, &n) != JVMTI_ERROR_NONE ||
 	    n <= 0)
 		return 0;
-	key = key_of(frames, n);
+	key = key_of(frames, n) ^ waits;
 	at = find(seen.stacks, STACKS_TABLE, key);
-	return at->key ? at->id : new_stack(jvmti, jni, frames, n, key);
+	return at->key ? at->id : new_stack(jvmti, jni, frames, n, waits, key);
 }

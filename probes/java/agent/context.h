@@ -3,13 +3,15 @@
 #ifndef ISPOT_PROBES_JAVA_AGENT_CONTEXT_H
 #define ISPOT_PROBES_JAVA_AGENT_CONTEXT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct JNINativeInterface_;
 struct jvmtiInterface_1_;
 
-/* Of the thread that runs, without the helper's frame. Its id; 0: none could be had. */
+/* Of the thread that runs. waits: it is about to wait for a monitor; else the innermost frame is
+ * the helper's, and left out. Its id; 0: none could be had. */
 uint32_t context_take(const struct jvmtiInterface_1_ **jvmti,
-		      const struct JNINativeInterface_ **jni);
+		      const struct JNINativeInterface_ **jni, bool waits);
 
 #endif

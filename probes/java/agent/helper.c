@@ -28,20 +28,34 @@ static jclass define(JNIEnv *jni)
 	return helper;
 }
 
-static bool call(JNIEnv *jni, jclass helper, const char *name, jint value)
+static bool went_well(JNIEnv *jni)
 {
-	jmethodID method = (*jni)->GetStaticMethodID(jni, helper, name, "(I)V");
-
-	if (method)
-		(*jni)->CallStaticVoidMethod(jni, helper, method, value);
 	if (!(*jni)->ExceptionCheck(jni))
 		return true;
 	(*jni)->ExceptionClear(jni);
 	return false;
 }
 
+static bool call(JNIEnv *jni, jclass helper, const char *name, jint value)
+{
+	jmethodID method = (*jni)->GetStaticMethodID(jni, helper, name, "(I)V");
+
+	if (method)
+		(*jni)->CallStaticVoidMethod(jni, helper, method, value);
+	return went_well(jni);
+}
+
+static bool call_leave(JNIEnv *jni, jclass helper, jint value)
+{
+	jmethodID method = (*jni)->GetStaticMethodID(jni, helper, "leave", REWRITE_LEAVE_TYPE);
+
+	if (method)
+		(*jni)->CallStaticVoidMethod(jni, helper, method, NULL, value);
+	return went_well(jni);
+}
+
 /*
- * Calls both methods, which has the machine find them: only when that has been is any class
+ * Calls its methods, which has the machine find them: only when that has been is any class
  * rewritten. Of a library that attaches it looks at the symbols when the library is in its list,
  * which is after Agent_OnAttach().
  */
@@ -49,7 +63,8 @@ static bool bind(JNIEnv *jni, jclass helper)
 {
 	for (unsigned i = 0; i < BIND_TRIES; i++) {
 		if (call(jni, helper, "enter", HELPER_NOBODY) &&
-		    call(jni, helper, "exit", HELPER_NOBODY))
+		    call(jni, helper, "exit", HELPER_NOBODY) &&
+		    call_leave(jni, helper, HELPER_NOBODY))
 			return true;
 		usleep(BIND_TURN_US);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "probes/java/agent/name.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,4 +75,15 @@ void name_full(char *buf, size_t n, const struct rewrite_method *m)
 		first = false;
 	}
 	strncat(buf, ")", n - strlen(buf) - 1);
+}
+
+void name_class(char *buf, size_t n, const char *name)
+{
+	bool is_signature = *name == 'L' && strchr(name, ';');
+
+	snprintf(buf, n, "%s", name + is_signature);
+	buf[is_signature ? strcspn(buf, ";") : strlen(buf)] = '\0';
+	for (char *p = buf; *p; p++)
+		if (*p == '/')
+			*p = '.';
 }

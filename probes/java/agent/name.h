@@ -14,4 +14,7 @@ void name_plain(char *buf, size_t n, const struct rewrite_method *m);
 /* "com.example.Store.get(int,String[])": parameters by their simple names. */
 void name_full(char *buf, size_t n, const struct rewrite_method *m);
 
+/* "com.example.Store" of "com/example/Store" or "Lcom/example/Store;"; an array stays "[I". */
+void name_class(char *buf, size_t n, const char *name);
+
 #endif

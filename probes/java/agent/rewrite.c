@@ -6,8 +6,9 @@
 
 #include "probes/java/agent/code.h"
 
-#define STACK_MAPS_SINCE 50 /* class file version */
-#define MAGIC		 0xcafebabe
+#define STACK_MAPS_SINCE     50 /* class file versions */
+#define CLASS_CONSTANT_SINCE 49
+#define MAGIC		     0xcafebabe
 
 struct class
 {
@@ -60,6 +61,12 @@ static void need_names(struct class *c)
 	c->names.exit = class_pool_add_pair(
 		p, CP_METHODREF, helper,
 		class_pool_add_pair(p, CP_NAME_AND_TYPE, class_pool_add_utf8(p, "exit"), type));
+	c->names.leave = class_pool_add_pair(
+		p, CP_METHODREF, helper,
+		class_pool_add_pair(p, CP_NAME_AND_TYPE, class_pool_add_utf8(p, "leave"),
+				    class_pool_add_utf8(p, REWRITE_LEAVE_TYPE)));
+	c->names.object =
+		class_pool_add_u2(p, CP_CLASS, class_pool_add_utf8(p, "java/lang/Object"));
 	c->names.throwable =
 		class_pool_add_u2(p, CP_CLASS, class_pool_add_utf8(p, "java/lang/Throwable"));
 	c->names.stack_map_name = class_pool_add_utf8(p, "StackMapTable");
@@ -131,23 +138,40 @@ static const char *write_code(struct class *c, const struct method *m, const str
 	return why;
 }
 
+static enum code_monitor monitor_of(const struct class *c, const struct method *m,
+				    const struct code *code)
+{
+	const struct class_text *signature = &m->facts.signature;
+
+	if (!(m->facts.access & ACCESS_SYNCHRONIZED))
+		return CODE_NO_MONITOR;
+	if (m->facts.access & ACCESS_STATIC)
+		return c->version >= CLASS_CONSTANT_SINCE ? CODE_OF_CLASS : CODE_NO_MONITOR;
+	return bytecode_keeps_this(code, signature->s, signature->n) ? CODE_OF_THIS
+								     : CODE_NO_MONITOR;
+}
+
 static const char *rewrite_code(struct class *c, struct method *m, unsigned wanted)
 {
 	struct code code;
 	struct code_layout l = { 0 };
 	const char *why;
-	bool blocks;
 
 	if (!bytecode_read(&code, &c->pool, m->code_start + 6,
 			   (size_t)(m->code_end - m->code_start - 6)))
 		return "its code is malformed";
 	m->facts.line = code.first_line;
-	blocks = wanted & REWRITE_BLOCKS && code.n_enters;
-	if (!blocks && !(wanted & REWRITE_WHOLE))
+	l.whole = wanted & REWRITE_WHOLE;
+	l.blocks = wanted & REWRITE_BLOCKS && code.n_enters;
+	if (!l.blocks && !l.whole)
 		return "";
 	if (code.n_enters > REWRITE_BLOCKS_MAX)
 		return "it has too many synchronized blocks";
-	why = bytecode_layout(&l, &code, wanted & REWRITE_WHOLE, blocks);
+	if (l.whole)
+		l.monitor = monitor_of(c, m, &code);
+	/* a constructor may have its object for a monitor before it is one */
+	l.of_blocks = l.blocks && !class_text_is(m->facts.name, "<init>");
+	why = bytecode_layout(&l, &code);
 	if (!why)
 		why = write_code(c, m, &code, &l);
 	bytecode_layout_release(&l);
@@ -246,7 +270,8 @@ static int rewrite(struct class *c, struct class_out *out)
 		return REWRITE_MALFORMED;
 	pool_end = r.p;
 	class_u2(&r);
-	c->name = class_pool_text(&c->pool, class_u2(&r));
+	c->names.self = class_u2(&r);
+	c->name = class_pool_text(&c->pool, c->names.self);
 	class_u2(&r);
 	class_bytes(&r, 2 * (size_t)class_u2(&r));
 	skip_members(&r);
@@ -307,7 +332,10 @@ void rewrite_helper(struct class_out *out)
 	uint32_t super =
 		class_pool_add_u2(&p, CP_CLASS, class_pool_add_utf8(&p, "java/lang/Object"));
 	uint32_t type = class_pool_add_utf8(&p, "(I)V"), enter = class_pool_add_utf8(&p, "enter");
-	uint32_t methods[] = { enter, class_pool_add_utf8(&p, "exit") }, refs[2];
+	uint32_t leave_type = class_pool_add_utf8(&p, REWRITE_LEAVE_TYPE);
+	const uint32_t methods[] = { enter, class_pool_add_utf8(&p, "exit"),
+				     class_pool_add_utf8(&p, "leave") };
+	uint32_t refs[2];
 	uint32_t calibrate = class_pool_add_utf8(&p, "calibrate"),
 		 code = class_pool_add_utf8(&p, "Code");
 
@@ -324,11 +352,11 @@ void rewrite_helper(struct class_out *out)
 	class_put_u2(out, self);
 	class_put_u2(out, super);
 	class_put_u4(out, 0); /* no interfaces, no fields */
-	class_put_u2(out, 3);
-	for (size_t i = 0; i < 2; i++) {
+	class_put_u2(out, 4);
+	for (size_t i = 0; i < 3; i++) {
 		class_put_u2(out, 0x0109); /* public static native */
 		class_put_u2(out, methods[i]);
-		class_put_u2(out, type);
+		class_put_u2(out, i < 2 ? type : leave_type);
 		class_put_u2(out, 0);
 	}
 	put_calibrate(out, calibrate, type, code, refs);

@@ -9,9 +9,11 @@
 
 #include "probes/java/agent/classfile.h"
 
-/* The class whose static methods enter(int) and exit(int) are called. Its package is one that every
- * class loader leaves to the machine's own, and that is open to each module. */
-#define REWRITE_HELPER "java/lang/IspotProbe"
+/* The class whose static methods enter(int), exit(int) and, to end what a monitor is held for,
+ * leave(Object, int) are called. Its package is one that every class loader leaves to the machine's
+ * own, and that is open to each module. */
+#define REWRITE_HELPER	   "java/lang/IspotProbe"
+#define REWRITE_LEAVE_TYPE "(Ljava/lang/Object;I)V"
 
 /* What a call is given: an id, and for an exit of blocks that of the method's first and their
  * number less one. */
@@ -50,8 +52,8 @@ enum { REWRITE_NOTHING = 0, REWRITE_DONE = 1, REWRITE_MALFORMED = -1 };
 int rewrite_class(const uint8_t *bytes, size_t n, const struct rewrite_hooks *hooks,
 		  struct class_out *out);
 
-/* The helper's class file: both methods native, and calibrate(n), which calls them n times with
- * REWRITE_CALIBRATE. */
+/* The helper's class file: these methods native, and calibrate(n), which calls the first two n
+ * times with REWRITE_CALIBRATE. */
 #define REWRITE_CALIBRATE (-2)
 void rewrite_helper(struct class_out *out);
 

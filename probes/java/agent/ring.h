@@ -20,6 +20,9 @@ struct ring_thread {
 	uint32_t base;			   /* depth at which what the thread carries began */
 	uint64_t wait_since_ns, waited_ns; /* for a monitor; 0: not */
 	void *waited_in;		   /* the method whose monitor that was */
+	uint32_t awaits;		   /* the number of that monitor (monitor.h) */
+	uint32_t slept_at;		   /* where Object.wait() was called last: its hash, */
+	uint64_t slept_ns;		   /* and when that ended */
 	uint32_t ids[INPROC_DEPTH_MAX];
 	uint64_t since_ns[INPROC_DEPTH_MAX]; /* of the same calls */
 };

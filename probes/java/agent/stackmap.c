@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-/* StackMapTable (JVM specification, 4.7.4): what the verifier believes at each branch target. */
+#include "probes/java/agent/stackmap.h"
+
 #include "probes/java/agent/code.h"
 
 enum {
@@ -96,16 +97,82 @@ static bool put_frame(struct writing *w)
 	return put_types(w, type > SAME_EXTENDED ? type - SAME_EXTENDED : 0);
 }
 
-/* Nothing is known of the locals there, and what was thrown is on the stack. */
-static void put_handler(struct writing *w, uint32_t throwable)
+/* What was thrown is on the stack; of the locals nothing is known but the method's object, if that
+ * is wanted. */
+static void put_handler(struct writing *w, const struct code_names *names)
 {
+	bool has_this = w->layout->monitor == CODE_OF_THIS;
+
 	class_put_u1(w->out, FULL);
 	class_put_u2(w->out, delta_to(w, w->layout->handler));
-	class_put_u2(w->out, 0);
+	class_put_u2(w->out, has_this);
+	if (has_this) {
+		class_put_u1(w->out, TYPE_OBJECT);
+		class_put_u2(w->out, names->object);
+	}
 	class_put_u2(w->out, 1);
 	class_put_u1(w->out, TYPE_OBJECT);
-	class_put_u2(w->out, throwable);
+	class_put_u2(w->out, names->throwable);
 }
+
+/* ---- the first variable ---- */
+
+/* False: malformed. is_object: the first of them is one. */
+static bool skip_types(struct class_reader *r, uint32_t n, bool *is_object)
+{
+	for (uint32_t i = 0; i < n && !r->bad; i++) {
+		uint32_t tag = class_u1(r);
+
+		if (tag > TYPE_UNINITIALIZED)
+			return false;
+		if (tag >= TYPE_OBJECT)
+			class_u2(r);
+		if (!i)
+			*is_object = tag == TYPE_OBJECT;
+	}
+	return !r->bad;
+}
+
+/* The variables of the next frame, by those of the one before. False: malformed, or the first is no
+ * object. */
+static bool next_frame(struct class_reader *r, uint32_t *n_locals)
+{
+	uint32_t type = class_u1(r);
+	bool is_object = true, unused;
+
+	if (type > ONE_LAST && type < ONE_EXTENDED)
+		return false;
+	if (type > ONE_LAST)
+		class_u2(r);
+	if (type >= CHOP_FIRST && type < SAME_EXTENDED && *n_locals <= SAME_EXTENDED - type)
+		return false;
+	if (type >= CHOP_FIRST && type < SAME_EXTENDED)
+		*n_locals -= SAME_EXTENDED - type;
+	if (type == ONE_EXTENDED || (type > SAME_LAST && type <= ONE_LAST))
+		return skip_types(r, 1, &unused);
+	if (type > SAME_EXTENDED && type <= APPEND_LAST) {
+		*n_locals += type - SAME_EXTENDED;
+		return skip_types(r, type - SAME_EXTENDED, &unused);
+	}
+	if (type != FULL)
+		return true;
+	*n_locals = class_u2(r);
+	return *n_locals && skip_types(r, *n_locals, &is_object) && is_object &&
+	       skip_types(r, class_u2(r), &unused);
+}
+
+bool stackmap_keeps_first(const uint8_t *info, size_t n, uint32_t n_locals)
+{
+	struct class_reader r = { .p = info, .end = info + n };
+	uint32_t frames = class_u2(&r);
+
+	for (; frames; frames--)
+		if (!next_frame(&r, &n_locals) || r.bad)
+			return false;
+	return !r.bad;
+}
+
+/* ---- writing ---- */
 
 bool stackmap_write(const uint8_t *info, size_t n, const struct code *c,
 		    const struct code_layout *l, const struct code_names *names,
@@ -124,6 +191,6 @@ bool stackmap_write(const uint8_t *info, size_t n, const struct code *c,
 		if (!put_frame(&w) || w.in.bad)
 			return false;
 	if (l->whole)
-		put_handler(&w, names->throwable);
+		put_handler(&w, names);
 	return true;
 }

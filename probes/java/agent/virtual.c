@@ -4,6 +4,7 @@
 #include <jvmti.h>
 #include <string.h>
 
+#include "probes/java/agent/monitor.h"
 #include "probes/java/agent/ring.h"
 
 /* can_support_virtual_threads, which headers before Java 21 do not name: the 45th bit. */
@@ -35,6 +36,8 @@ static void JNICALL on_unmount(jvmtiEnv *jvmti, ...)
 		ring_put(t, ring_now_ns(), INPROC_GONE, t->ids[t->base], t->base);
 	t->depth = t->base;
 	t->base = t->too_deep = 0;
+	if (t->wait_since_ns)
+		monitor_wait_ends(t->awaits);
 	t->wait_since_ns = t->waited_ns = 0;
 }
 

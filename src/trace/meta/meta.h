@@ -109,6 +109,9 @@ struct meta_function {
 	bool blocking; /* known to wait (mutex, read, …): from the table of blocking functions */
 	bool chosen;   /* by the user's -F, not by ispot */
 	bool holds_lock; /* from its entry to its exit: a critical section, as of Java */
+	/* Takes a lock; only its calls that had to wait for it are recorded, all of which is
+	 * waiting. The others took no time worth telling. */
+	bool contended_only;
 	uint64_t period; /* of a marker's loop: one begin in so many is recorded; 0 and 1: each */
 	uint64_t parameters;  /* that it has, as far as known */
 	uint32_t n_arguments; /* of them recorded */

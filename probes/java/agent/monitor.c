@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "probes/java/agent/monitor.h"
+
+#include <jvmti.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "probes/inproc/inproc.h"
+#include "probes/java/agent/ids.h"
+#include "probes/java/agent/name.h"
+
+#define TABLE  (2u * INPROC_LOCKS_MAX)
+#define LATEST 16 /* monitors that are looked through when one is given back */
+
+/* Numbers are looked up without the lock, which a thread takes that has a new object. */
+static struct {
+	pthread_mutex_t lock;
+	atomic_bool full;
+	uint32_t n;
+	_Atomic uint32_t waiting; /* threads, whatever they wait for */
+	_Atomic uint32_t latest[LATEST], next;
+	struct {
+		jweak object; /* never given back: another thread may be comparing with it */
+		uint32_t hash;
+		_Atomic uint32_t waiting;
+	} all[INPROC_LOCKS_MAX + 1]; /* [number] */
+	_Atomic uint32_t at[TABLE];  /* by hash, and on from there: a number; 0: free */
+} seen = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+uint32_t monitor_hash(jvmtiEnv *jvmti, jobject object)
+{
+	jint hash = 0;
+
+	(*jvmti)->GetObjectHashCode(jvmti, object, &hash);
+	return (uint32_t)hash;
+}
+
+/* Where a number is, or is to be. */
+static _Atomic uint32_t *find(JNIEnv *jni, jobject object, uint32_t hash)
+{
+	for (uint32_t i = hash * 0x9e3779b9u;; i++) {
+		_Atomic uint32_t *at = &seen.at[i % TABLE];
+		uint32_t is = atomic_load_explicit(at, memory_order_acquire);
+
+		if (!is || (seen.all[is].hash == hash &&
+			    (*jni)->IsSameObject(jni, seen.all[is].object, object)))
+			return at;
+	}
+}
+
+/* ---- names ---- */
+
+/* As Java has it: "Store@1b28cdfa", and for what is static "Store.class". */
+static void name_of(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, uint32_t hash, char *buf,
+		    size_t n)
+{
+	char *signature = NULL, class_name[NAME_MAX_BYTES] = "";
+	jclass class = (*jni)->GetObjectClass(jni, object);
+	jclass of_classes = (*jni)->GetObjectClass(jni, class);
+	bool is_class = (*jni)->IsSameObject(jni, class, of_classes);
+
+	(*jvmti)->GetClassSignature(jvmti, is_class ? object : class, &signature, NULL);
+	(*jni)->DeleteLocalRef(jni, class);
+	(*jni)->DeleteLocalRef(jni, of_classes);
+	if (signature)
+		name_class(class_name, sizeof(class_name), signature);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	if (is_class)
+		snprintf(buf, n, "%s.class", class_name);
+	else
+		snprintf(buf, n, "%s@%x", class_name, hash);
+}
+
+static bool add(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, uint32_t hash, _Atomic uint32_t *at)
+{
+	char name[NAME_MAX_BYTES + 16];
+	jweak kept;
+
+	if (seen.n == INPROC_LOCKS_MAX)
+		return false;
+	kept = (*jni)->NewWeakGlobalRef(jni, object);
+	if (!kept)
+		return false;
+	name_of(jvmti, jni, object, hash, name, sizeof(name));
+	if (!ids_row(seen.n + 1, INPROC_LOCK, 0, name, "")) {
+		(*jni)->DeleteWeakGlobalRef(jni, kept);
+		return false;
+	}
+	seen.n++;
+	seen.all[seen.n].object = kept;
+	seen.all[seen.n].hash = hash;
+	atomic_store_explicit(at, seen.n, memory_order_release);
+	return true;
+}
+
+static uint32_t new_number(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, uint32_t hash)
+{
+	_Atomic uint32_t *at;
+
+	pthread_mutex_lock(&seen.lock);
+	at = find(jni, object, hash);
+	if (!*at && !seen.full && !add(jvmti, jni, object, hash, at)) {
+		seen.full = true;
+		ids_notice("threads waited for more different monitors than are told apart: of the "
+			   "later ones it is not known which they are");
+	}
+	pthread_mutex_unlock(&seen.lock);
+	return *at;
+}
+
+uint32_t monitor_number(jvmtiEnv *jvmti, JNIEnv *jni, jobject object)
+{
+	uint32_t hash = monitor_hash(jvmti, object), is = *find(jni, object, hash);
+
+	return is || seen.full ? is : new_number(jvmti, jni, object, hash);
+}
+
+/* ---- who waits for them ---- */
+
+static void make_latest(uint32_t number)
+{
+	for (uint32_t i = 0; i < LATEST; i++)
+		if (atomic_load_explicit(&seen.latest[i], memory_order_relaxed) == number)
+			return;
+	/* in the place of one that nobody waits for, if there is one */
+	for (uint32_t i = 0; i < LATEST; i++)
+		if (!seen.all[seen.latest[i]].waiting) {
+			seen.latest[i] = number;
+			return;
+		}
+	seen.latest[seen.next++ % LATEST] = number;
+}
+
+void monitor_wait_begins(uint32_t number)
+{
+	seen.waiting++;
+	if (!number)
+		return;
+	seen.all[number].waiting++;
+	make_latest(number);
+}
+
+void monitor_wait_ends(uint32_t number)
+{
+	if (number)
+		seen.all[number].waiting--;
+	seen.waiting--;
+}
+
+uint32_t monitor_awaited(JNIEnv *jni, jobject object)
+{
+	if (!object || !atomic_load_explicit(&seen.waiting, memory_order_relaxed))
+		return 0;
+	for (uint32_t i = 0; i < LATEST; i++) {
+		uint32_t number = atomic_load_explicit(&seen.latest[i], memory_order_relaxed);
+
+		if (number && seen.all[number].waiting &&
+		    (*jni)->IsSameObject(jni, seen.all[number].object, object))
+			return number;
+	}
+	return 0;
+}
