@@ -162,6 +162,8 @@ static enum standard_wait of_call(const struct thread *t)
 {
 	const struct meta_function *f = function_of(t);
 
+	if (f && f->contended_only)
+		return STANDARD_LOCK;
 	return f ? standard_wait_of(t->all->meta->objects.data[f->object].path, f->symbol)
 		 : STANDARD_NONE;
 }

@@ -8,16 +8,18 @@
 #include "base/clock.h"
 #include "probes/drain/keep.h"
 #include "probes/inproc/lock.h"
+#include "probes/inproc/whose.h"
 #include "trace/record.h"
 #include "trace/write/writer.h"
 
-#define SP_TOP		0x7fff00000000ull /* of stack pointers that stand for depths */
-#define SP_FRAME	64
-#define RUN_RECORDS_MAX (4u << 20) /* about a second's work: nobody else is served meanwhile */
-#define LOOKS_MAX	64	   /* each takes milliseconds, and a program decides how many */
-#define NAMES_BYTES_MAX (512ull << 20)
-#define UNIT_NS		256 /* of records' values */
-#define NO_MARKER	1 /* a caller, as markers have none: exits are at the entry's stack pointer */
+#define SP_TOP		 0x7fff00000000ull /* of stack pointers that stand for depths */
+#define SP_FRAME	 64
+#define RUN_RECORDS_MAX	 (4u << 20)  /* about a second's work: nobody else is served meanwhile */
+#define LOOKS_MAX	 64	     /* each takes milliseconds, and a program decides how many */
+#define THREAD_LOOKS_MAX (64u << 10) /* half a second of reading */
+#define NAMES_BYTES_MAX	 (512ull << 20)
+#define UNIT_NS		 256 /* of records' values */
+#define NO_MARKER	 1 /* a caller, as markers have none: exits are at the entry's stack pointer */
 
 void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t ring_bytes,
 		       struct trace_writer *w)
@@ -27,6 +29,7 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 				    .writer = w,
 				    .run_records = RUN_RECORDS_MAX,
 				    .looks_left = LOOKS_MAX,
+				    .thread_looks_left = THREAD_LOOKS_MAX,
 				    .names_bytes_max = NAMES_BYTES_MAX };
 }
 
@@ -54,7 +57,7 @@ static void put(struct inproc_drain *d, const struct inproc_region *g, uint32_t 
 	const uint64_t values[RECORD_VALUES_MIN] = { a, b, kind == REC_LOST };
 	const struct record_shape *shape = record_shape(kind);
 	struct record r = { .kind = kind,
-			    .cpu = INPROC_CPU,
+			    .cpu = d->cpu,
 			    .time_ns = time_ns,
 			    .tid = tid,
 			    .tgid = (uint32_t)g->pid,
@@ -226,13 +229,15 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 			 struct inproc_slot *s, struct inproc_seen *seen, uint64_t time_ns)
 {
 	char comm[sizeof(s->comm) + 1] = "";
-	struct record r = {
-		.kind = REC_COMM, .cpu = INPROC_CPU, .time_ns = time_ns, .bytes = comm
-	};
+	struct record r = { .kind = REC_COMM, .cpu = d->cpu, .time_ns = time_ns, .bytes = comm };
 
 	memcpy(comm, s->comm, sizeof(s->comm));
 	seen->tid = s->tid;
-	r.tid = s->tid;
+	/* in a container threads have other numbers than those that the kernel's records have */
+	if (d->ends_are_told && g->pid != g->named)
+		seen->tid =
+			(uint32_t)inproc_thread_of(g->pid, (pid_t)s->tid, &d->thread_looks_left);
+	r.tid = seen->tid;
 	r.tgid = (uint32_t)g->pid;
 	r.n_bytes = (uint32_t)strlen(comm);
 	inproc_note_error(d, trace_writer_record(d->writer, &r));
@@ -248,7 +253,7 @@ static void end_thread(struct inproc_drain *d, struct inproc_region *g, uint32_t
 		put_lost(d, g, seen, lost - seen->lost, clock_now_ns());
 	if (seen->tid)
 		inproc_end_thread(d, seen->tid, seen->last_ns);
-	if (seen->tid)
+	if (seen->tid && !d->ends_are_told)
 		put(d, g, seen->tid, REC_TASK_EXIT, seen->last_ns, 0, 0);
 	seen->tid = seen->depth = 0;
 	atomic_store_explicit(&g->slots[i].state, INPROC_FREE, memory_order_release);
@@ -398,7 +403,7 @@ int inproc_drain_run(struct inproc_drain *d)
 	merge(d);
 	/* whatever had ended by then is read */
 	if (d->keep)
-		keep_pass(d->keep, INPROC_CPU, since_ns);
+		keep_pass(d->keep, 0, since_ns);
 	vec_for_each (&d->regions, struct inproc_region, g)
 		if (g->shared)
 			free_slots(d, g);

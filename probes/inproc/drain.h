@@ -22,7 +22,6 @@ struct keep_entry;
 struct trace_writer;
 struct wire_call;
 #define INPROC_COLLECTIONS 64
-#define INPROC_CPU	   0 /* rings are of threads: which CPU they were on is not known */
 struct inproc_region {
 	pid_t pid;   /* here, if that is checked (whose.h); else as named */
 	pid_t named; /* by its program */
@@ -72,6 +71,8 @@ struct inproc_cursor {
 struct inproc_drain {
 	const char *directory; /* of inproc.h: the users' directories are in it */
 	uint64_t ring_bytes;   /* of each ring, as its producers were asked for */
+	uint32_t cpu; /* of the records: one that no other has, as which it was is not known */
+	bool ends_are_told; /* of threads: the kernel's records say when they are */
 	struct trace_writer *writer;
 	struct {
 		VEC(struct inproc_region)
@@ -86,6 +87,7 @@ struct inproc_drain {
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
 	unsigned looks_left;			/* at all processes, for those of regions */
+	unsigned thread_looks_left;		/* at threads of processes in containers */
 	uint64_t unchecked_regions;		/* whose process was not found */
 	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */
 	struct strtab frames;			/* places: the file's ids */

@@ -17,7 +17,7 @@ static void put(struct inproc_drain *d, const struct wire_head *h, uint32_t kind
 		const uint64_t *values, uint32_t n_values)
 {
 	const struct record r = { .kind = kind,
-				  .cpu = INPROC_CPU,
+				  .cpu = d->cpu,
 				  .time_ns = h->time_ns,
 				  .tid = h->tid,
 				  .tgid = h->tgid,
@@ -30,7 +30,7 @@ static void put(struct inproc_drain *d, const struct wire_head *h, uint32_t kind
 static void put_call(struct inproc_drain *d, uint32_t kind, const struct wire_call *call)
 {
 	d->records++;
-	inproc_note_error(d, trace_writer_call(d->writer, INPROC_CPU, kind, call->h.time_ns,
+	inproc_note_error(d, trace_writer_call(d->writer, d->cpu, kind, call->h.time_ns,
 					       call->h.tid, call->h.tgid, call->h.head, call->sp));
 }
 
@@ -64,15 +64,15 @@ void inproc_drain_keep_slower(struct inproc_drain *d, uint64_t slower_ns)
 void inproc_enter(struct inproc_drain *d, const struct keep_entry *e)
 {
 	if (d->keep)
-		keep_enter(d->keep, INPROC_CPU, e);
+		keep_enter(d->keep, 0, e);
 	else
 		put_entry(d, e);
 }
 
 void inproc_leave(struct inproc_drain *d, const struct wire_call *call, uint32_t stack)
 {
-	const struct keep_inside inside = d->keep ? keep_leave(d->keep, INPROC_CPU, call)
-						  : (struct keep_inside){ .write = true };
+	const struct keep_inside inside =
+		d->keep ? keep_leave(d->keep, 0, call) : (struct keep_inside){ .write = true };
 	const uint64_t left_out[] = { inside.calls, inside.ns, inside.cost_ns, inside.beside_ns },
 		       of[RECORD_VALUES_MIN] = { stack };
 

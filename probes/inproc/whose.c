@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 
 #include "probes/process/status.h"
+#include "probes/process/target.h"
 
 #define MAPS_MOST 16 /* processes of one look whose mappings are read: all may be made to fit */
 
@@ -81,4 +82,18 @@ pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file, unsig
 		return 0;
 	--*looks_left;
 	return look(owner, named, file);
+}
+
+pid_t inproc_thread_of(pid_t pid, pid_t named, unsigned *looks_left)
+{
+	struct pids tids = { 0 };
+	pid_t found = named;
+
+	if (!*looks_left || target_threads(pid, &tids))
+		return named;
+	for (size_t i = tids.n; i-- && found == named && *looks_left; --*looks_left)
+		if (status_inner_pid(tids.data[i]) == named)
+			found = tids.data[i];
+	vec_release(&tids);
+	return found;
 }

@@ -17,4 +17,8 @@ struct stat;
  */
 pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file, unsigned *looks_left);
 
+/* The thread of that process which has this number for itself; the number if none is seen. Newest
+ * first; each thread that is looked at takes a look. */
+pid_t inproc_thread_of(pid_t pid, pid_t named, unsigned *looks_left);
+
 #endif

@@ -100,24 +100,25 @@ static char **with_options(char *const *argv, char *const *options, size_t n_opt
 	return words;
 }
 
-static int start(struct launch *l, char *const *words, const struct launch_inherit *inherit,
-		 uint64_t *start_ns, struct err *err)
+static int start(struct launch *l, char *const *words, const struct java_launching *how,
+		 struct err *err)
 {
-	int ret = launch_start(l, words, inherit, err);
+	int ret = launch_start(l, words, how->inherit, err);
 
 	if (ret)
 		return ret;
-	*start_ns = clock_now_ns();
-	return launch_exec(l, words, err);
+	*how->start_ns = clock_now_ns();
+	ret = how->held(how->ctx, l->pid, err);
+	return ret ? ret : launch_exec(l, words, err);
 }
 
 static int start_java(struct launch *l, const struct java_recording *o, const char *directory,
-		      const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err)
+		      const struct java_launching *how, struct err *err)
 {
 	char *options[] = { xasprintf("-agentpath:%s/../" JAVA_AGENT "=%s", directory, directory),
 			    java_pauses_option(o->argv[0], directory) };
 	char **words = with_options(o->argv, options, options[1] ? 2 : 1);
-	int ret = start(l, words, inherit, start_ns, err);
+	int ret = start(l, words, how, err);
 
 	free(words);
 	free(options[0]);
@@ -127,7 +128,7 @@ static int start_java(struct launch *l, const struct java_recording *o, const ch
 
 /* AddressSanitizer ends programs that have it where anything is loaded before it. */
 static int start_any(struct launch *l, const struct java_recording *o, const char *directory,
-		     const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err)
+		     const struct java_launching *how, struct err *err)
 {
 	struct addition additions[] = {
 		{ .name = "LD_PRELOAD",
@@ -144,18 +145,18 @@ static int start_any(struct launch *l, const struct java_recording *o, const cha
 	unsetenv(JAVA_PLACE); /* of a recorder that records this one */
 	for (size_t i = 0; i < n; i++)
 		add_to_environment(&additions[i]);
-	ret = start(l, o->argv, inherit, start_ns, err);
+	ret = start(l, o->argv, how, err);
 	for (size_t i = 0; i < n; i++)
 		take_from_environment(&additions[i]);
 	return ret;
 }
 
 int java_launch(struct launch *l, const struct java_recording *o, const char *place,
-		const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err)
+		const struct java_launching *how, struct err *err)
 {
 	bool by_option = is_named_java(o->argv[0]) && loads_what_ispot_loads(o->argv[0]);
 	char *directory = java_place_of(place, o->user ? o->user->uid : geteuid());
-	int ret = (by_option ? start_java : start_any)(l, o, directory, inherit, start_ns, err);
+	int ret = (by_option ? start_java : start_any)(l, o, directory, how, err);
 
 	free(directory);
 	return ret;

@@ -22,6 +22,7 @@
 #include "base/text.h"
 #include "probes/inproc/drain.h"
 #include "probes/java/pauses.h"
+#include "probes/java/switches.h"
 #include "probes/process/target.h"
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
@@ -41,6 +42,8 @@ struct recording {
 	struct trace_writer *writer;
 	struct inproc_drain drain;
 	struct java_pauses pauses;
+	struct java_switches switches;
+	struct err no_switches; /* why there are none; code 0: there are */
 	struct launch launch;
 	struct launch_inherit inherit;
 	sigset_t ends; /* the signals that end a recording */
@@ -119,6 +122,7 @@ static void write_set(struct recording *r, bool on)
 {
 	const uint64_t values[RECORD_VALUES_MIN] = { 0 };
 	struct record record = { .kind = on ? REC_SET_ON : REC_SET_OFF,
+				 .cpu = r->drain.cpu,
 				 .time_ns = on ? r->start_ns : r->end_ns,
 				 .n_values = 2,
 				 .values = values };
@@ -126,10 +130,20 @@ static void write_set(struct recording *r, bool on)
 	trace_writer_record(r->writer, &record);
 }
 
-static const char *const limits =
-	"what of the agent's own cost is inside of a duration is not measured, so floors are n/a; "
-	"context switches are not recorded, so of causes only contended monitors and pauses "
-	"of the machine are known";
+static void write_limits(struct recording *r)
+{
+	struct text words = { 0 };
+
+	text_add(&words, "what of the agent's own cost is inside of a duration is not measured, so "
+			 "floors are n/a");
+	if (r->no_switches.code)
+		text_printf(&words,
+			    "; context switches are not recorded (%s), so of causes only contended "
+			    "monitors and pauses of the machine are known",
+			    r->no_switches.text);
+	write_notice(r, "java-limits", words.s, false);
+	text_release(&words);
+}
 
 static void write_unnamed(struct recording *r)
 {
@@ -161,6 +175,8 @@ static void write_left(struct recording *r)
 
 static void write_end(struct recording *r, struct java_result *result)
 {
+	uint64_t cost_ns = inproc_drain_cost_ns(&r->drain);
+	uint64_t switches_ns = java_switches_cost_ns(&r->switches);
 	struct text line = { 0 };
 	struct meta_end e = {
 		.end_ns = r->end_ns,
@@ -170,18 +186,18 @@ static void write_end(struct recording *r, struct java_result *result)
 		.recorder_cpu_ns = clock_cpu_ns(),
 		.target_cpu_ns = r->o->n_pids ? META_UNKNOWN : r->launch.cpu_ns,
 		.counting_cost_ns = META_UNKNOWN,
-		.scheduling_cost_ns = META_UNKNOWN,
+		.scheduling_cost_ns = r->no_switches.code ? META_UNKNOWN : switches_ns,
 		.sampling_cost_ns = META_UNKNOWN,
 		.sample_ns = META_UNKNOWN,
 		.after_cost_ns = META_UNKNOWN,
-		.probes_cost_ns = inproc_drain_cost_ns(&r->drain),
+		.probes_cost_ns = cost_ns == UINT64_MAX ? META_UNKNOWN : cost_ns + switches_ns,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,
 	};
 
-	write_notice(r, "java-limits", limits, false);
+	write_limits(r);
 	write_left(r);
 	write_unnamed(r);
 	meta_print_end(&e, &line);
@@ -213,6 +229,11 @@ static bool all_gone(const struct recording *r)
 	return true;
 }
 
+static int error_of(const struct recording *r)
+{
+	return r->drain.error ? r->drain.error : r->switches.drain.error;
+}
+
 /* Why to stop now; NULL: go on. */
 static const char *reason_to_stop(struct recording *r)
 {
@@ -225,7 +246,7 @@ static const char *reason_to_stop(struct recording *r)
 		return "interrupted";
 	if (r->o->duration_ns && now - r->start_ns >= r->o->duration_ns)
 		return "duration";
-	return r->drain.error == -EFBIG ? "max-size" : r->drain.error ? "disk full" : NULL;
+	return error_of(r) == -EFBIG ? "max-size" : error_of(r) ? "disk full" : NULL;
 }
 
 static void on_pause(void *self, pid_t pid, uint64_t end_ns, uint64_t ns)
@@ -238,6 +259,7 @@ static void drain(struct recording *r)
 	uint64_t now = clock_now_ns();
 
 	inproc_drain_run(&r->drain);
+	java_switches_drain(&r->switches);
 	if (now - r->flushed_ns < FLUSH_NS)
 		return;
 	r->flushed_ns = now;
@@ -265,6 +287,7 @@ static void run(struct recording *r)
 	java_pauses_read(&r->pauses, on_pause, r);
 	r->end_ns = clock_now_ns();
 	inproc_drain_finish(&r->drain, r->end_ns);
+	java_switches_end(&r->switches, r->end_ns);
 }
 
 /* After its time the command is told to end, after an interrupt only where it does not by itself.
@@ -289,6 +312,18 @@ static void end_command(struct recording *r)
 		log_notice("process %d has not ended and is left running", r->launch.pid);
 }
 
+static int watch(struct recording *r, pid_t pid, bool is_command, struct err *err)
+{
+	int ret = java_switches_watch(&r->switches, pid, is_command);
+
+	return ret ? err_set(err, ret, "cannot note process %d: %s", pid, strerror(-ret)) : 0;
+}
+
+static int on_held(void *ctx, pid_t pid, struct err *err)
+{
+	return watch(ctx, pid, true, err);
+}
+
 /* All or none: where one cannot be attached to, the agents in those before it stop. */
 static int attach_all(struct recording *r, struct err *err)
 {
@@ -297,6 +332,8 @@ static int attach_all(struct recording *r, struct err *err)
 	r->start_ns = clock_now_ns();
 	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
 		ret = java_attach(r->o->pids[i], r->directory, &r->ends, err);
+	for (size_t i = 0; !ret && i < r->o->n_pids; i++)
+		ret = watch(r, r->o->pids[i], false, err);
 	if (ret) {
 		inproc_find_regions(&r->drain);
 		inproc_drain_stop(&r->drain);
@@ -351,9 +388,11 @@ static void log_pauses(struct recording *r, bool on)
 
 static int record(struct recording *r, struct java_result *result, struct err *err)
 {
+	const struct java_launching how = {
+		.inherit = &r->inherit, .start_ns = &r->start_ns, .held = on_held, .ctx = r
+	};
 	int ret = r->o->n_pids ? attach_all(r, err)
-			       : java_launch(&r->launch, r->o, r->directory, &r->inherit,
-					     &r->start_ns, err);
+			       : java_launch(&r->launch, r->o, r->directory, &how, err);
 
 	if (ret)
 		return ret;
@@ -406,19 +445,40 @@ static void prepare_signals(struct recording *r)
 	signal(SIGXFSZ, SIG_IGN);
 }
 
+/* Where the kernel tells, the file has what it tells of each CPU, and the rings behind these. */
+static void open_switches(struct recording *r)
+{
+	if (java_switches_open(&r->switches, &r->no_switches) && !geteuid())
+		log_notice("context switches are not recorded: %s", r->no_switches.text);
+}
+
+static int open_file(struct recording *r, struct err *err)
+{
+	const uint32_t cpus = java_switches_cpus(&r->switches);
+	const struct trace_writer_options wo = { .path = r->o->output,
+						 .n_cpus = cpus + 1,
+						 .max_bytes = r->o->max_bytes };
+	int ret = trace_writer_open(&r->writer, &wo, err);
+
+	inproc_drain_init(&r->drain, r->directory, java_place_ring_bytes(r->o), r->writer);
+	r->drain.cpu = cpus;
+	r->drain.ends_are_told = cpus > 0;
+	java_pauses_init(&r->pauses, r->directory);
+	if (!ret)
+		java_switches_begin(&r->switches, r->writer);
+	return ret;
+}
+
 int java_record(const struct java_recording *o, struct java_result *result, struct err *err)
 {
 	struct recording r = { .o = o, .launch = { .go_fd = -1, .status_fd = -1 } };
-	const struct trace_writer_options wo = { .path = o->output,
-						 .n_cpus = 1,
-						 .max_bytes = o->max_bytes };
 	int ret = java_place_make(o, &r.directory, err), close_ret;
 
 	*result = (struct java_result){ 0 };
-	if (!ret)
-		ret = trace_writer_open(&r.writer, &wo, err);
-	inproc_drain_init(&r.drain, r.directory, java_place_ring_bytes(o), r.writer);
-	java_pauses_init(&r.pauses, r.directory);
+	if (!ret) {
+		open_switches(&r);
+		ret = open_file(&r, err);
+	}
 	if (!ret) {
 		prepare_signals(&r);
 		ret = record(&r, result, err);
@@ -427,6 +487,7 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 	close_ret = trace_writer_close(r.writer, ret ? NULL : err);
 	inproc_drain_release(&r.drain);
 	java_pauses_release(&r.pauses);
+	java_switches_release(&r.switches);
 	launch_release(&r.launch);
 	if (r.directory)
 		java_place_remove(r.directory);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * A recording of Java programs: their methods, measured inside of the program by an agent
- * (probes/java/agent), whose records go into the same file as any. No probe is put into the kernel,
- * so it takes no privilege but to be the program's user or root.
+ * (probes/java/agent), whose records go into the same file as any. That takes no privilege but to
+ * be the program's user or root, for no function is probed through the kernel. As root the
+ * scheduler's records are in the file, too (switches.h).
  */
 #ifndef ISPOT_PROBES_JAVA_RECORD_H
 #define ISPOT_PROBES_JAVA_RECORD_H
@@ -44,9 +45,17 @@ int java_record(const struct java_recording *o, struct java_result *result, stru
 
 /* ---- parts ---- */
 
-/* launch.c: the command begins; *start_ns: before it did. Errors: launch_start()'s. */
+struct java_launching {
+	const struct launch_inherit *inherit;
+	uint64_t *start_ns; /* before it began */
+	/* It is held, and executes when this returns 0. */
+	int (*held)(void *ctx, pid_t pid, struct err *err);
+	void *ctx;
+};
+
+/* launch.c: the command begins. Errors: launch_start()'s, and those of held(). */
 int java_launch(struct launch *l, const struct java_recording *o, const char *place,
-		const struct launch_inherit *inherit, uint64_t *start_ns, struct err *err);
+		const struct java_launching *how, struct err *err);
 /* As a shell finds it; false: it is not there. */
 bool java_find_program(const char *program, char path[PATH_MAX]);
 

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "probes/inproc/drain.h"
+#include "probes/inproc/whose.h"
 #include "probes/java/agent/ring.h"
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
@@ -209,9 +210,28 @@ static void test_locks(void **state)
 	ring_put(t, 8850, INPROC_AWAITS, 99, 7);
 	ring_put(t, 8860, INPROC_TOOK, 0, 7);
 	ring_put(t, 8870, INPROC_HELD, 3, 1);
+	ring_put(t, 8880, INPROC_HELD, 3, INPROC_LOCKS_MAX + 1); /* there is no such lock */
 	assert_int_equal(inproc_drain_run(&drain), 0);
 	assert_int_equal(drain.n_stacks, 3);
 	assert_int_equal(drain.regions.data[0].n_locks, 1);
+}
+
+/* Where the kernel's records are beside these, they say when threads end, and under which number.
+ */
+static void test_beside_the_kernels(void **state)
+{
+	unsigned looks = 1;
+	pthread_t other;
+
+	(void)state;
+	drain.ends_are_told = true;
+	assert_int_equal(pthread_create(&other, NULL, other_thread, (void *)8890), 0);
+	pthread_join(other, NULL);
+	assert_int_equal(inproc_drain_run(&drain), 0);
+	drain.ends_are_told = false;
+	assert_int_equal(inproc_thread_of(getpid(), getpid(), &looks), getpid());
+	assert_int_equal(looks, 0);
+	assert_int_equal(inproc_thread_of(getpid(), 7, &looks), 7); /* no look is left */
 }
 
 /* A region whose rings are not of the size that the recorder asked for is none. */
@@ -334,6 +354,7 @@ static void check_lock(const struct meta *meta, const struct record *r)
 {
 	const uint64_t lock = 1ull << 32 | 1, unknown = 1ull << 32;
 
+	assert_true(r->kind != REC_TASK_EXIT || r->time_ns < 8890);
 	if (r->time_ns == 8830 && r->kind == REC_ENTRY)
 		assert_true(meta->functions.data[r->id].contended_only);
 	if (r->time_ns == 8830 && r->kind == REC_ARGS)
@@ -343,7 +364,8 @@ static void check_lock(const struct meta *meta, const struct record *r)
 	if (r->time_ns == 8850 && r->kind == REC_ARGS)
 		assert_true(r->n_values == 2 && r->values[1] == unknown);
 	if (r->kind == REC_HELD)
-		assert_true(r->values[0] == lock && r->values[1] == 3 * 256);
+		assert_true(r->values[0] == (r->time_ns == 8870 ? lock : unknown) &&
+			    r->values[1] == 3 * 256);
 }
 
 static void test_file(void **state)
@@ -377,7 +399,7 @@ static void test_file(void **state)
 	assert_int_equal(kinds[REC_EXIT_STACK], 1);
 	assert_int_equal(kinds[REC_ARGS], 2);
 	assert_int_equal(kinds[REC_STACK], 1);
-	assert_int_equal(kinds[REC_HELD], 1);
+	assert_int_equal(kinds[REC_HELD], 2);
 	assert_int_equal(meta->addresses.n, 1);
 	assert_string_equal(meta->addresses.data[0].symbol, "a.B@1f");
 	assert_int_equal(meta->stacks.data[1].n_frames, 2);
@@ -398,6 +420,7 @@ int main(void)
 		cmocka_unit_test(test_stacks_and_ends),
 		cmocka_unit_test(test_cost),
 		cmocka_unit_test(test_locks),
+		cmocka_unit_test(test_beside_the_kernels),
 		cmocka_unit_test(test_other_ring_size),
 		cmocka_unit_test(test_whose_it_is),
 		cmocka_unit_test(test_damaged_region),
