@@ -492,6 +492,9 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	struct level *inside = level_of(s, t, depth + 1, false);
 
 	s->thread = t;
+	/* whether a call had to wait for a lock is no part of what the program does in turn */
+	if (s->meta->functions.data[c->id].contended_only)
+		return;
 	if (depth < t->n_open) {
 		take_out(s, t, depth, c);
 		return;
