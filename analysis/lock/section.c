@@ -28,6 +28,8 @@ struct waiter {
 	bool contended;
 };
 
+#define TOLD_MAX 64 /* of a lock: further ones are taken as they are told */
+
 /* That it was held, as a record says when it is given back (REC_HELD). */
 struct told {
 	struct hold hold;
@@ -51,7 +53,7 @@ struct lock {
 	} waiters;
 	struct {
 		VEC(struct told)
-	} told; /* since a waiter got it last: the thread may have it still, from before */
+	} told; /* in another section, which may have had it from before, and have it still */
 };
 
 /* What a thread has called so far: what is in a section is the difference. */
@@ -408,12 +410,24 @@ static uint32_t place_of(struct sections *s, uint32_t function)
 	return site;
 }
 
-static const struct call *innermost_section(const struct sections *s, const struct thread *t)
+/* Innermost first: the open call that holds a lock, from depth *n on; NULL: none does. */
+static const struct call *section_below(const struct sections *s, const struct thread *t,
+					uint32_t *n)
 {
-	for (uint32_t i = t->n_open; i--;)
-		if (s->meta->functions.data[t->open[i].id].holds_lock)
-			return &t->open[i];
+	while (*n) {
+		const struct call *c = &t->open[--*n];
+
+		if (s->meta->functions.data[c->id].holds_lock)
+			return c;
+	}
 	return NULL;
+}
+
+static void count_told(struct sections *s, uint32_t lock, const struct told *told)
+{
+	tell_waiters(s, &s->locks.data[lock], &told->hold, told->as_call.exit_ns);
+	count_call(s, s->calls->threads.all.data[told->hold.thread], lock, &told->hold,
+		   &told->as_call);
 }
 
 /* A monitor that is entered again is given back by the outermost call: that is told later. */
@@ -427,45 +441,49 @@ static void drop_inner(struct lock *l, const struct hold *outer)
 	l->told.n = kept;
 }
 
-static void on_held(struct sections *s, const struct thread *t, const struct record *r)
-{
-	const struct section_thread *now = thread_of(s, t);
-	const struct call *in = innermost_section(s, t);
-	uint64_t unused;
-	uint32_t lock = find_lock(s, t->tgid, r->values[0], &unused);
-	struct lock *l = lock == MAP_NONE ? NULL : &s->locks.data[lock];
-	struct hold h = { .thread = t->index,
-			  .site = in ? place_of(s, in->id) : MAP_NONE,
-			  .since_ns = r->time_ns - r->values[1],
-			  .calls = now->calls - (in ? in->inside : 0),
-			  .cost_ns = now->cost_ns,
-			  .cpu = in ? in->entry_cpu : t->cpu,
-			  .off = in ? in->off_at_entry : t->off };
-
-	if (!l || r->values[1] > r->time_ns)
-		return;
-	h.function = l->function;
-	s->locks.data[l->first].released = true;
-	drop_inner(l, &h);
-	*vec_add(&l->told) = (struct told){ h, as_call(s, t, &h, r->time_ns, CALL_TIMED) };
-}
-
-/* Another thread has it now, or the end has come. */
+/* What ended by then was given back: another thread has the lock now, or the end has come. */
 static void take_told(struct sections *s, uint32_t lock, uint64_t until_ns)
 {
 	struct lock *l = &s->locks.data[lock];
 	size_t kept = 0;
 
 	vec_for_each (&l->told, struct told, t) {
-		if (t->as_call.exit_ns > until_ns) {
+		if (t->as_call.exit_ns <= until_ns)
+			count_told(s, lock, t);
+		else
 			l->told.data[kept++] = *t;
-			continue;
-		}
-		tell_waiters(s, l, &t->hold, t->as_call.exit_ns);
-		count_call(s, s->calls->threads.all.data[t->hold.thread], lock, &t->hold,
-			   &t->as_call);
 	}
 	l->told.n = kept;
+}
+
+static void on_held(struct sections *s, const struct thread *t, const struct record *r)
+{
+	uint32_t depth = t->n_open;
+	const struct section_thread *now = thread_of(s, t);
+	const struct call *in = section_below(s, t, &depth);
+	uint64_t unused;
+	uint32_t lock = find_lock(s, t->tgid, r->values[0], &unused);
+	struct lock *l = lock == MAP_NONE ? NULL : &s->locks.data[lock];
+	struct told told = { .hold = { .thread = t->index,
+				       .site = in ? place_of(s, in->id) : MAP_NONE,
+				       .since_ns = r->time_ns - r->values[1],
+				       .calls = now->calls - (in ? in->inside : 0),
+				       .cost_ns = now->cost_ns,
+				       .cpu = in ? in->entry_cpu : t->cpu,
+				       .off = in ? in->off_at_entry : t->off } };
+
+	if (!l || r->values[1] > r->time_ns)
+		return;
+	told.hold.function = l->function;
+	told.as_call = as_call(s, t, &told.hold, r->time_ns, CALL_TIMED);
+	s->locks.data[l->first].released = true;
+	drop_inner(l, &told.hold);
+	if (l->told.n >= TOLD_MAX)
+		take_told(s, lock, UINT64_MAX);
+	if (section_below(s, t, &depth))
+		*vec_add(&l->told) = told;
+	else
+		count_told(s, lock, &told);
 }
 
 static void note_taken(struct sections *s, uint32_t lock, bool unclear)
