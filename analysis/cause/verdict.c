@@ -77,7 +77,7 @@ const struct meta_frame *block_loop(const struct block *b)
 /* All of it is waiting: how long none takes is known, whatever was recorded. */
 static enum verdict verdict_on_waiting(const struct block *b)
 {
-	if (isnan(b->sci))
+	if (isnan(b->sci) || mostly_untimed(b))
 		return VERDICT_CANNOT_TELL;
 	if (b->sci <= 0)
 		return VERDICT_NOISE;
