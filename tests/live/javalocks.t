@@ -64,7 +64,7 @@ like lock.txt 'held meanwhile by Monitors\$Store.put\(\)' "text names the holder
 like lock.txt 'Of monitors, ' "and says what is recorded"
 unlike lock.txt 'pthread' "and nothing of a library that has no part in it"
 name=$(of "$hot" '.[0].name' | tr -d '"')
-"$ISPOT" report --slow "monitorenter $name" -i program.data >slow.txt
+"$ISPOT" report -v --slow "monitorenter $name" -i program.data >slow.txt
 like slow.txt '^ +Monitors.work' "--slow shows who called"
 "$ISPOT" report --html page.html -i program.data
 like page.html "monitorenter Monitors.Store@" "the page has it"
