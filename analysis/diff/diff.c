@@ -292,7 +292,14 @@ static double weight(const struct diff_block *b)
 	return isnan(moved) ? -1 : fabs(moved);
 }
 
-/* Changes first, then by how much thread time they won or lost. */
+/* To wait longer for input is nobody's loss. */
+static bool waits_for_input(const struct diff_block *b)
+{
+	return b->half[DIFF_BEFORE].idle && b->half[DIFF_AFTER].idle;
+}
+
+/* Changes first, then by how much thread time they won or lost; what waits for input behind them.
+ */
 static int by_weight(const void *a, const void *b)
 {
 	const struct diff_block *x = a, *y = b;
@@ -300,6 +307,8 @@ static int by_weight(const void *a, const void *b)
 
 	if (cx != cy)
 		return cx ? -1 : 1;
+	if (waits_for_input(x) != waits_for_input(y))
+		return waits_for_input(x) ? 1 : -1;
 	return weight(x) != weight(y) ? (weight(x) > weight(y) ? -1 : 1) : strcmp(x->name, y->name);
 }
 

@@ -108,9 +108,7 @@ void text_coactive(const struct view *v, const struct block *b, struct text *out
 		return;
 	text_add(out, "\n");
 	table_style(&t, TABLE_BOLD);
-	table_last(
-		&t,
-		"   SLOW    FAST   TIMES      TO RUNS CONCURRENTLY (share of slow, of fast calls)");
+	table_last(&t, "   SLOW    FAST   TIMES      TO RUNS CONCURRENTLY");
 	vec_for_each (&b->coactive, const struct coactive, c) {
 		struct text name = { 0 };
 

@@ -12,7 +12,7 @@ export ISPOT
 is $? 0 "every command runs" || diag tutorial.err
 is "$(wc -l <tutorial.err)" 6 "there are six commands" || diag tutorial.err
 like 2.out 'pthread_mutex_lock' "the report names the mutex"
-like 3.out '^durations, calls' "its slow calls are compared with the fast ones"
+like 3.out '^Why slow calls are slow' "its slow calls are compared with the fast ones"
 
 "$ISPOT" diff --json old.data -- new.data >diff.json
 is "$(jq '[.blocks[] | select(.name == "cache_evict") | .after.min_ns / .before.min_ns | . > 0.8 and . < 1.25] | all' diff.json)" \
