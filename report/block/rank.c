@@ -12,8 +12,8 @@
 #include "report/block/view.h"
 #include "trace/meta/meta.h"
 
-#define LISTED_LEAST	  0.005 /* of thread time, of functions */
-#define HEADLINE_LEAST	  0.01	/* of thread time: less is not the reason for anything */
+#define LISTED_LEAST	  0.005 /* of thread time that is not idle, of functions */
+#define HEADLINE_LEAST	  0.01	/* the same: less is not the reason for anything */
 #define UNEXPLAINED_LEAST 0.05	/* threads: less is not worth a line of the first screen */
 
 bool report_worth(const struct block *b)
@@ -27,10 +27,14 @@ bool report_unexplained(const struct block *b)
 	       b->unexplained_threads >= UNEXPLAINED_LEAST;
 }
 
+/* Of the time of threads that are not idle: a program may have any number of those. */
 static bool loses_share(const struct view *v, const struct block *b, double share)
 {
-	return isnan(b->lost_threads) || b->lost_threads * (double)v->result->probed_ns >=
-						 share * (double)v->result->threads_ns;
+	const struct result *res = v->result;
+	uint64_t idle_ns = res->idle_ns == BLOCK_NONE ? 0 : res->idle_ns;
+
+	return isnan(b->lost_threads) || b->lost_threads * (double)res->probed_ns >=
+						 share * (double)(res->threads_ns - idle_ns);
 }
 
 #define LOST_MUCH 0.05 /* of thread time */

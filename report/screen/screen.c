@@ -358,6 +358,14 @@ static void full_cpus(const struct result *res, struct text *out)
 		others ? ", fewer other programs" : "");
 }
 
+#define IDLE_MOST 0.75 /* of thread time: shares of the rest say more */
+
+static bool mostly_idle(const struct result *res)
+{
+	return res->idle_ns != BLOCK_NONE && res->idle_ns < res->threads_ns &&
+	       (double)res->idle_ns > IDLE_MOST * (double)res->threads_ns;
+}
+
 #define BOUNDED 0.95 /* of what the sentence says that it costs: less can be had back */
 
 /* What the sentence tells of costs: not all that its row loses. What of it can be had back is said
@@ -375,7 +383,11 @@ static void costs(const struct result *res, const struct block *worst, struct te
 	/* a sequence's holds what is between its calls */
 	if (lost_ns <= (double)res->lost_ns)
 		text_printf(out, " of the %s lost", text_time(all, res->lost_ns));
-	text_add(out, ").");
+	text_add(out, ")");
+	if (mostly_idle(res))
+		text_printf(out, ", %s of the time that is not idle",
+			    text_share(share, lost_ns / (double)(res->threads_ns - res->idle_ns)));
+	text_add(out, ".");
 	if (gained < BOUNDED * told)
 		text_printf(out,
 			    " Fixing it recovers at most %s of thread time: the CPUs that are free "
