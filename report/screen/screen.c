@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/calls/ended.h"
+#include "analysis/cause/kind.h"
 #include "analysis/result/result.h"
 #include "base/text.h"
 #include "report/block/rank.h"
@@ -306,8 +307,7 @@ static void nothing_lost(const struct view *v, struct text *out)
 #define CPUS_FULL    0.9  /* of the CPUs' time: to wait less gains nothing */
 #define OTHERS_LEAST 0.05 /* of it, by other programs: less is not worth a word */
 
-/* What of the CPUs the program could have used, had its threads not waited for something else: what
- * nobody used in the whole recording. NAN: not known. */
+/* CPUs that nobody used in the whole recording; NAN: not known. */
 static double free_cpus(const struct result *res)
 {
 	const struct meta *meta = res->meta;
@@ -320,16 +320,36 @@ static double free_cpus(const struct result *res)
 	return free;
 }
 
-/* Threads that wait less run on a CPU instead, if one is free; threads that run for nothing free
- * the CPU that they are on. */
+/* CPUs that the program did not ask for: its threads had them or waited for them, whoever had them
+ * then. Threads that wait less for something else compete with other programs, too. NAN: not known.
+ */
+static double unasked_cpus(const struct result *res)
+{
+	double ready = res->ready_ns == BLOCK_NONE || !res->probed_ns
+			       ? 0
+			       : (double)res->ready_ns / (double)res->probed_ns;
+
+	return (double)res->meta->session.cpus - res->busy_cpus - ready;
+}
+
+static bool waits_behind_others(const struct block *b)
+{
+	const struct cause *cause = report_main_cause(b);
+
+	return cause && !strcmp(cause->kind, "cpu-wait") && !cause_cpus_crowded(b);
+}
+
+/* Threads that wait less run on a CPU instead, if they can get one; threads that run for nothing
+ * free the CPU that they are on. Without other programs there are CPUs for who waits behind them.
+ */
 static double most_gained(const struct result *res, const struct block *worst)
 {
 	double told = report_told_share(worst) * worst->lost_threads;
 	double running = (worst->pools[POOL_RUNNING] - worst->unexplained[POOL_RUNNING]) /
 			 (double)res->probed_ns;
-	double gained = free_cpus(res) + running;
+	double gained = unasked_cpus(res) + running;
 
-	if (isnan(gained) || !res->meta->session.cpus)
+	if (isnan(gained) || !res->meta->session.cpus || waits_behind_others(worst))
 		return told;
 	return fmin(told, fmax(0, gained));
 }
@@ -342,7 +362,8 @@ static void full_cpus(const struct result *res, struct text *out)
 	bool others = busy - own > OTHERS_LEAST;
 	char all[TEXT_NUMBER], part[TEXT_NUMBER];
 
-	if (!(cpus > 0) || isnan(free) || busy < CPUS_FULL)
+	if (!(cpus > 0) || isnan(free) || busy < CPUS_FULL ||
+	    unasked_cpus(res) > (1 - CPUS_FULL) * cpus)
 		return;
 	if (others)
 		text_printf(out, "The %u CPU%s %s busy (%s with the program, the rest with others)",
@@ -390,8 +411,8 @@ static void costs(const struct result *res, const struct block *worst, struct te
 	text_add(out, ".");
 	if (gained < BOUNDED * told)
 		text_printf(out,
-			    " Fixing it recovers at most %s of thread time: the CPUs that are free "
-			    "allow no more.",
+			    " Fixing it recovers at most %s of thread time: there are no more CPUs "
+			    "for its threads.",
 			    text_share(share,
 				       gained * (double)res->probed_ns / (double)res->threads_ns));
 }

@@ -261,12 +261,14 @@ def check_outside(trace, head):
 
 
 def most_gained(trace, block):
-    """What threads that wait less can gain: the CPUs that are free, and those that the block runs on for nothing."""
+    """What threads that wait less can gain: CPUs that none of the program's threads had or waited for, and those that
+    the block runs on for nothing."""
     if not trace["cpus"] or trace["busy_cpus"] is None or not block["excess_split"]:
         return float("inf")
     unexplained = sum(c["share"] for c in block["causes"] if c["kind"] == "unknown")
     running = max(0, block["excess_split"]["running_ns"] - unexplained * block["excess_ns"]) / trace["probed_ns"]
-    return max(0, trace["cpus"] - trace["busy_cpus"]) + running
+    ready = (trace["ready_ns"] or 0) / trace["probed_ns"]
+    return max(0, trace["cpus"] - trace["busy_cpus"] - ready) + running
 
 
 def tells_of(trace, block, share, why):
@@ -305,7 +307,7 @@ def check_story(whole):
     if m and gain and BY != "thread":
         most = max(most_gained(trace, b) for b in rows) * trace["probed_ns"] / trace["threads_ns"]
         if float(gain[1][:-1]) / 100 > most + 0.006:
-            wrong.append(f"paragraph: {gain[0]}, but the free CPUs allow {most}")
+            wrong.append(f"paragraph: {gain[0]}, but its CPUs allow {most}")
     check_outside(trace, " ".join(head.split()))
     varies = re.search(r"run for ([\d.]+)% of thread time longer", flat)
     if varies and not any(fits(100 * b["unexplained_threads"] * trace["probed_ns"] / trace["threads_ns"], varies[1])
