@@ -117,9 +117,14 @@ ok $? "--max-size: the file is bounded" || diag "$(stat -c %s small.data) bytes"
 record late -D 100ms -F inner -- sh -c "'$MB/exact' -n 5; sleep 0.4; '$MB/exact' -n 7"
 report late
 is "$(block late inner .calls)" 21 "-D: what comes before is not recorded" || diag late.err
-record chosen -- "$MB/contended" -n 8001
+# On a busy machine the program may be over before the choice has fallen.
+for calls in 8001 32001 96001; do
+	record chosen -- "$MB/contended" -n $calls
+	report chosen
+	[ "$(jq '[.blocks[] | select(.kind == "function" and .calls > 0)] | length' chosen.json)" -gt 2 ] && break
+	echo "# with $calls calls too few functions were chosen"
+done
 is "$status" 0 "without -F: status" || diag chosen.err
-report chosen
 [ "$(jq '[.blocks[] | select(.kind == "function" and .calls > 0)] | length' chosen.json)" -gt 2 ]
 ok $? "without -F: functions are chosen" || diag chosen.err
 record passes --two-pass -- "$MB/mutex" -n 301
