@@ -137,7 +137,7 @@ endless() {
 	local out rc
 	out=$(timeout 100 "$ISPOT" fleet report --engine "clickhouse://127.0.0.1:$(cat port)/fleet" --retry 1s 2>&1)
 	rc=$?
-	[ $rc -eq 1 ] && [ "$(wc -l <<<"$out")" = 1 ] && return
+	[ $rc -eq 1 ] && [ "$(grep -c "^ispot: " <<<"$out")" = 1 ] && return
 	printf '# exit %s: %s\n' $rc "$out" >&2
 	return 1
 }

@@ -48,6 +48,6 @@ like kept_only.screen 'record with --slow-stacks' "without them it says how to g
 like kept_only.screen 'called from .* < …$' "and names the calling place"
 
 record both --keep-slower 1ms -c 10 -F inner -- "$MB/exact"
-is "$status" 125 "not together with -c"
+is "$status" 2 "not together with -c"
 
 done_testing
