@@ -13,6 +13,7 @@
 /* An address outside every known mapping may lie in a new one; /proc is not asked more often than
  * this. */
 #define REREAD_INTERVAL_NS 200000000ull
+#define REREAD_ONE_IN	   20 /* of the time: a program decides how long a reading takes */
 /* Behind the latest mapping of a file none follows whose record is still on its way. */
 #define SETTLED_NS 1000000000ull
 
@@ -75,11 +76,10 @@ static void cut_to_room(struct spaces *p, struct mappings *maps)
 	maps->n = kept;
 }
 
-static void space_read(struct spaces *p, struct space *space)
+static void read_now(struct spaces *p, struct space *space)
 {
 	struct mappings now = { 0 };
 
-	space->read_ns = clock_now_ns();
 	/* What is known of a process that has ended stays. */
 	if (mappings_read(&now, space->pid, NULL) || !now.n) {
 		mappings_release(&now);
@@ -97,6 +97,18 @@ static void space_read(struct spaces *p, struct space *space)
 		*vec_add(&space->paths) = xstrdup(path);
 	}
 	space->changes = ++p->changes;
+}
+
+static void space_read(struct spaces *p, struct space *space)
+{
+	uint64_t end_ns, wait_ns;
+
+	space->read_ns = clock_now_ns();
+	read_now(p, space);
+	end_ns = clock_now_ns();
+	wait_ns = (end_ns - space->read_ns) * REREAD_ONE_IN;
+	space->read_again_ns =
+		end_ns + (wait_ns > REREAD_INTERVAL_NS ? wait_ns : REREAD_INTERVAL_NS);
 }
 
 static struct space *find_space(const struct spaces *p, pid_t pid)
@@ -193,7 +205,7 @@ static const struct mapping *mapping_of(struct spaces *p, struct space *space, u
 
 	if (is_vdso(space, ip))
 		return NULL;
-	if (!m && clock_now_ns() - space->read_ns > REREAD_INTERVAL_NS) {
+	if (!m && clock_now_ns() > space->read_again_ns) {
 		space_read(p, space);
 		m = mappings_find(&space->maps, ip);
 	}
@@ -240,6 +252,7 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child, uint64_t time_ns)
 	from = find_space(p, parent);
 	to->changes = ++p->changes;
 	to->read_ns = from->read_ns < time_ns ? from->read_ns : time_ns;
+	to->read_again_ns = from->read_again_ns;
 	to->changed_ns = clock_now_ns();
 	to->maps.vdso_start = from->maps.vdso_start;
 	to->maps.vdso_end = from->maps.vdso_end;

@@ -28,9 +28,10 @@ struct space {
 	} paths;
 	/* By the monotonic clock: when /proc was asked, or its parent's was, before it was born;
 	 * when a file was mapped last. */
-	uint64_t read_ns, changed_ns;
-	unsigned changes; /* another number after each change, and in each space */
-	bool ended;	  /* the process is gone; its number may become another's */
+	uint64_t read_ns, changed_ns; /* read_ns: when the latest reading began */
+	uint64_t read_again_ns;	      /* not before */
+	unsigned changes;	      /* another number after each change, and in each space */
+	bool ended;		      /* the process is gone; its number may become another's */
 };
 
 struct spaces {

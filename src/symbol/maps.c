@@ -13,6 +13,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 
+#define READ_BYTES \
+	(256 << 10) /* at a time: a program may have thousands of mappings with long paths */
+
 static const char deleted_suffix[] = " (deleted)";
 
 /* The kernel writes a newline in a path as \012, and only that. */
@@ -87,6 +90,7 @@ int mappings_read(struct mappings *m, pid_t pid, struct err *err)
 	file = fopen(name, "re");
 	if (!file)
 		return open_error(err, pid);
+	setvbuf(file, NULL, _IOFBF, READ_BYTES);
 	errno = 0;
 	while ((n = getline(&line, &room, file)) > 0) {
 		if (line[n - 1] == '\n')
