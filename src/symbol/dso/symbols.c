@@ -398,6 +398,23 @@ const char *dso_function_bare_name(struct dso *dso, const struct dso_function *f
 	return f->bare_name;
 }
 
+/* Of the first n the first one at that address, which is f[n - 1]'s: a file may give an address any
+ * number of names. */
+static size_t first_at(const struct dso_function *f, size_t n, uint64_t address)
+{
+	size_t low = 0;
+
+	while (low < n) {
+		size_t mid = low + (n - low) / 2;
+
+		if (f[mid].address < address)
+			low = mid + 1;
+		else
+			n = mid;
+	}
+	return low;
+}
+
 /* Functions may lie in each other (assembly); nothing nests deeper than a few. */
 #define NESTING_MAX 16
 
@@ -415,11 +432,7 @@ const struct dso_function *dso_function_at(struct dso *dso, uint64_t address)
 			high = mid;
 	}
 	for (size_t back = 0; low > 0 && back < NESTING_MAX; back++) {
-		const struct dso_function *last = &f[low - 1];
-
-		while (low > 1 && f[low - 2].address == last->address)
-			low--;
-		low--;
+		low = first_at(f, low, f[low - 1].address);
 		if (address - f[low].address < f[low].size) {
 			dso_function_name(dso, &f[low]);
 			return &f[low];
