@@ -74,21 +74,24 @@ static int open_failed(const char *path, struct err *err)
 }
 
 /*
- * As root: by root's own links only, and so that nobody changes the way meanwhile. Otherwise the
- * kernel goes there with the user's rights.
+ * As root, or under sudo with the rights of the user who called it: by root's or that user's own
+ * links only, and so that nobody changes the way meanwhile: another user could lead it to files of
+ * that user's. For anybody else the kernel goes there.
  */
 static int find(struct place *at, const char *path, bool as_root, bool follow_last, struct err *err)
 {
+	bool under_sudo = !as_root && !geteuid();
+	struct identity user;
 	char *target;
 	int ret;
 
 	*at = (struct place){ .dir = AT_FDCWD, .path = path };
-	if (!as_root) {
+	if (!as_root && !(under_sudo && identity_of_sudo(&user))) {
 		target = follow_last ? realpath(path, NULL) : NULL;
 		at->name = target ? target : xstrdup(path);
 		return 0;
 	}
-	ret = place_open_parent(path, 0, follow_last, &at->name);
+	ret = place_open_parent(path, under_sudo ? user.uid : 0, follow_last, &at->name);
 	if (ret == -EPERM)
 		return foreign_link(path, err);
 	errno = -ret;

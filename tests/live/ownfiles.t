@@ -67,6 +67,12 @@ ln -s "$DIR/theirs/way" over && ln -s theirs/way/out.fleet last
 	SUDO_UID=$user SUDO_GID=65534 "$ISPOT" stat -d 1 -F libc:nanosleep -o theirs/way/stat.txt -- ./requests
 } >/dev/null 2>over.err
 is "$(ls elsewhere)" "" "nor by a link of root's own that leads through it, nor for the user who made it" || diag over.err
+# Under sudo it is done with the caller's rights: then another user's link may lead to what is the caller's.
+mkdir callers && chmod 700 callers && echo notes >callers/notes && chown -R 12345 callers
+as_user ln -s "$DIR/callers" theirs/callers
+SUDO_UID=12345 SUDO_GID=12345 "$ISPOT" stat -d 1 -F libc:nanosleep -o theirs/callers/notes -- ./requests >/dev/null 2>caller.err
+is "$(ls callers) $(cat callers/notes)" "notes notes" "nor, under sudo, into the caller's own directory" || diag caller.err
+like caller.err "belongs to another user" "and why is said" || diag caller.err
 cp own.fleet for_theirs.fleet
 "$ISPOT" fleet reduce own.fleet --db their.db >/dev/null 2>&1
 chown "$user" their.db
