@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "base/regular.h"
 #include "base/text.h"
 #include "probes/inproc/inproc.h"
 #include "probes/java/preload/preload.h"
@@ -38,7 +39,7 @@ static int version_of(const char *java)
 	*slash = '\0';
 	slash = strrchr(home, '/');
 	release = xasprintf("%.*s/release", slash ? (int)(slash - home) : 0, home);
-	f = fopen(release, "re");
+	f = regular_fopen(release);
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "JAVA_VERSION=\"%d", &found) == 1)
 			version = found;

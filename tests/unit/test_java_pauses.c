@@ -194,6 +194,11 @@ static void who_does_not_know_the_option_gets_none(void **state)
 	say(release, "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"1.8.0_402\"\n");
 	assert_null(java_pauses_option(java, "/tmp"));
 	unlink(release);
+	assert_int_equal(mkfifo(release, 0600), 0); /* nobody will ever write there */
+	alarm(20);
+	assert_null(java_pauses_option(java, "/tmp"));
+	alarm(0);
+	unlink(release);
 	say(release, "JAVA_VERSION=\"17.0.15\"\n");
 	option = java_pauses_option(java, "/tmp/x");
 	assert_non_null(option);
