@@ -83,6 +83,8 @@ void handouts_add(struct handouts *h, struct thread *t)
 	if (!row)
 		return;
 	row->ns += s->woken_ns - s->since_ns;
+	if (s->stack)
+		row->stack = (uint32_t)s->stack;
 	if (frames && (!row->frames || frames < row->frames))
 		row->frames = frames;
 }
@@ -112,7 +114,7 @@ static int by_word(const void *a, const void *b)
 	return (x->word > y->word) - (x->word < y->word);
 }
 
-/* By waiter and waker: how long the one slept until the other ended that. */
+/* How long threads slept, by waiter and another number. */
 struct waited {
 	struct map of;
 	struct {
@@ -120,35 +122,48 @@ struct waited {
 	} ns;
 };
 
-static void add_waited(struct waited *w, const struct handout *row)
+static void add_waited(struct waited *w, uint32_t waiter, uint32_t by, uint64_t ns)
 {
-	uint64_t key = pair_key(row->waiter, row->waker);
+	uint64_t key = pair_key(waiter, by);
 	uint32_t i = map_get(&w->of, key);
 
 	if (i == MAP_NONE) {
 		map_put(&w->of, key, (uint32_t)w->ns.n);
-		*vec_add(&w->ns) = row->ns;
+		*vec_add(&w->ns) = ns;
 	} else {
-		w->ns.data[i] += row->ns;
+		w->ns.data[i] += ns;
 	}
 }
 
-static uint64_t waited_ns(const struct waited *w, uint32_t waiter, uint32_t waker)
+static uint64_t waited_ns(const struct waited *w, uint32_t waiter, uint32_t by)
 {
-	uint32_t i = map_get(&w->of, pair_key(waiter, waker));
+	uint32_t i = map_get(&w->of, pair_key(waiter, by));
 
 	return i == MAP_NONE ? 0 : w->ns.data[i];
 }
+
+static void waited_release(struct waited *w)
+{
+	map_release(&w->of);
+	vec_release(&w->ns);
+}
+
+/* Of all rows. */
+struct all_waits {
+	struct waited for_thread; /* by who ended it, but at locks */
+	struct waited at_stack;
+};
 
 /* Of the rows of one word. */
 struct sides {
 	struct map waiters, wakers; /* index of a thread -> 1; wakers: that do not wait there */
 	uint64_t ns, near_ns;
-	uint64_t given_ns, back_ns; /* ended by wakers; that these waited for waiters, anywhere */
+	uint64_t given_ns;	     /* ended by wakers */
+	uint64_t back_ns, beside_ns; /* that these waited for waiters, and in the same place */
 };
 
 static void add_row(struct sides *x, const struct threads *th, const struct handout *row,
-		    const struct waited *waited)
+		    const struct all_waits *all)
 {
 	uint32_t shortest = th->all.data[row->waiter]->depth.shortest;
 
@@ -159,27 +174,35 @@ static void add_row(struct sides *x, const struct threads *th, const struct hand
 		return; /* a worker that wakes the next one */
 	map_put(&x->wakers, row->waker, 1);
 	x->given_ns += row->ns;
-	x->back_ns += waited_ns(waited, row->waker, row->waiter);
+	x->back_ns += waited_ns(&all->for_thread, row->waker, row->waiter);
+	x->beside_ns += row->stack ? waited_ns(&all->at_stack, row->waker, row->stack) : 0;
+}
+
+/* As long as so, thread by thread. */
+static bool is_much(const struct sides *x, uint64_t ns)
+{
+	return (double)ns * x->waiters.n > MUTUAL_SHARE * (double)x->given_ns * x->wakers.n;
 }
 
 static enum word_work work_of(const struct threads *th, const struct handout *rows, size_t n,
-			      const struct waited *waited)
+			      const struct all_waits *all)
 {
 	struct sides x = { 0 };
-	bool near, given, mutual;
+	bool near, given, beside, back;
 
 	for (size_t i = 0; i < n; i++)
 		map_put(&x.waiters, rows[i].waiter, 1);
 	for (size_t i = 0; i < n; i++)
-		add_row(&x, th, &rows[i], waited);
+		add_row(&x, th, &rows[i], all);
 	near = (double)x.near_ns >= NEAR_SHARE * (double)x.ns;
 	given = (double)x.given_ns >= GIVEN_SHARE * (double)x.ns;
-	mutual = (double)x.back_ns * x.waiters.n > MUTUAL_SHARE * (double)x.given_ns * x.wakers.n;
+	beside = is_much(&x, x.beside_ns);
+	back = is_much(&x, x.back_ns);
 	map_release(&x.waiters);
 	map_release(&x.wakers);
-	if (!near || !given)
+	if (!near || !given || beside)
 		return WORK_NONE;
-	return mutual ? WORK_IN_TURN : WORK_HANDED_OUT;
+	return back ? WORK_IN_TURN : WORK_HANDED_OUT;
 }
 
 static bool is_condition(const struct threads *th, uint32_t word)
@@ -209,24 +232,27 @@ static void join_twins(const struct threads *th, struct handouts *h)
 void handouts_judge(struct threads *th)
 {
 	struct handouts *h = &th->handouts;
-	struct waited waited = { 0 };
+	struct all_waits all = { 0 };
 	const struct handout *rows = h->rows.data;
 
 	if (h->full)
 		return;
-	vec_for_each (&h->rows, const struct handout, row)
+	vec_for_each (&h->rows, const struct handout, row) {
 		if (!is_at_lock(th, row->word))
-			add_waited(&waited, row);
+			add_waited(&all.for_thread, row->waiter, row->waker, row->ns);
+		if (row->stack)
+			add_waited(&all.at_stack, row->waiter, row->stack, row->ns);
+	}
 	join_twins(th, h);
 	for (size_t i = 0, n; i < h->rows.n && rows[i].word != SLEEP_NOBODY; i += n) {
 		for (n = 1; i + n < h->rows.n && rows[i + n].word == rows[i].word; n++)
 			;
 		if (is_condition(th, rows[i].word))
 			futexes_set_work(&th->futexes, rows[i].word,
-					 work_of(th, &rows[i], n, &waited));
+					 work_of(th, &rows[i], n, &all));
 	}
-	map_release(&waited.of);
-	vec_release(&waited.ns);
+	waited_release(&all.for_thread);
+	waited_release(&all.at_stack);
 }
 
 const struct thread *handouts_giver(const struct threads *th, uint64_t *waited_ns)

@@ -8,6 +8,8 @@
  *	other threads release it than those who wait there, or these only when they themselves were
  *	given something, and those others hardly ever wait for the ones who wait there: threads that
  *	wait for each other share something, and that is lost time;
+ *	those others do not wait in the same place of the program, each at a futex of its own, as
+ *	writers do that queue up;
  *	its waiters wait there near their thread's outermost function. Who waits further inside, as
  *	in a transaction for a row that is locked, is in the middle of something.
  *
@@ -40,6 +42,7 @@ struct handout {
 	uint32_t word;		/* of threads' words; SLEEP_NOBODY: it was no futex */
 	uint32_t waiter, waker; /* indices of threads */
 	uint32_t frames;	/* of the shortest whole stack; 0: none is known */
+	uint32_t stack;		/* a stack of them, its number + 1; 0: none is known */
 	uint64_t ns;
 };
 

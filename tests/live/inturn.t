@@ -78,7 +78,10 @@ made_by() { # made_by FILE LANGUAGE COMPILER
 	{ "$3" -g -O1 -pthread "$1" -o plain && "$3" -g -O1 -pthread "$1" -o counting "${COUNTING[@]}"; } 2>cc.err ||
 		diag cc.err
 	"$ISPOT" imbalance --count callgrind --json -- ./plain >made.json 2>err || diag err
-	is "$(found made.json)" "[[\"join\",\"${1}:$line)\",1,2,[0,1,2]]]" "$2, callgrind" || diag made.json
+	# callgrind numbers threads as they begin, which may be in another order than they are made
+	is "$(found made.json | jq -c 'map(del(.[3]))') $(jq -c '.sections[0] | .causes[0].counts as $counts |
+		$counts[.worst] == ($counts | max)' made.json)" "[[\"join\",\"${1}:$line)\",1,[0,1,2]]] true" \
+		"$2, callgrind" || diag made.json
 	count made ./counting
 	is "$(found made.json)" "[[\"join\",\"${1}:$line)\",1,2,[0,1,2]]]" "$2, edges" || diag made.json
 }

@@ -116,7 +116,7 @@ static void one_that_waits_back(void **state)
 	for (unsigned round = 0; round < 20; round++, us += 200) {
 		sleep_at(&s, us, 2, LOOP, NEAR);
 		wake_up(&s, us + 100, 2, 1, 0);
-		sleep_at(&s, us + 110, 1, DONE, NEAR);
+		sleep_at(&s, us + 110, 1, DONE, OUTER);
 		wake_up(&s, us + 190, 1, 2, 0);
 	}
 	finish(&s, us);
@@ -135,7 +135,7 @@ static void one_that_waits_for_their_lock(void **state)
 	for (unsigned round = 0; round < 20; round++, us += 200) {
 		sleep_at(&s, us, 2, LOOP, NEAR);
 		wake_up(&s, us + 100, 2, 1, 0);
-		sleep_at(&s, us + 110, 1, MUTEX, NEAR);
+		sleep_at(&s, us + 110, 1, MUTEX, OUTER);
 		wake_up(&s, us + 150, 1, 2, 0);
 		sleep_at(&s, us + 151, 2, MUTEX, NEAR);
 		wake_up(&s, us + 152, 2, 1, 0);
@@ -203,6 +203,26 @@ static void those_who_wait_release_each_other(void **state)
 	scene_release(&s);
 }
 
+/* Writers that queue up, each at a condition of its own, in the same place of the program. */
+static void those_who_queue_up(void **state)
+{
+	struct scene s;
+	uint64_t us = 100;
+
+	(void)state;
+	begin_stacks(&s);
+	for (unsigned round = 0; round < 20; round++, us += 200) {
+		sleep_at(&s, us, 2, LOOP, NEAR);
+		wake_up(&s, us + 90, 2, 3, 0);
+		sleep_at(&s, us + 100, 3, DONE, NEAR);
+		wake_up(&s, us + 190, 3, 2, 0);
+	}
+	finish(&s, us);
+	assert_int_equal(work_at(&s, LOOP), WORK_NONE);
+	assert_int_equal(work_at(&s, DONE), WORK_NONE);
+	scene_release(&s);
+}
+
 /* Threads that have ended and are summed up are one: it is no worker. */
 static void summed_up(void **state)
 {
@@ -234,6 +254,7 @@ int main(void)
 		cmocka_unit_test(deep_inside),
 		cmocka_unit_test(without_whole_stacks),
 		cmocka_unit_test(those_who_wait_release_each_other),
+		cmocka_unit_test(those_who_queue_up),
 		cmocka_unit_test(summed_up),
 	};
 
