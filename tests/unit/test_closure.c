@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/mem.h"
+#include "symbol/dso/ldcache.h"
 
 static int set_up_nothing(void **state)
 {
@@ -270,11 +271,73 @@ static void endless(void **state)
 	assert_non_null(strstr(s->err.text, "more libraries"));
 }
 
+/* Nor does a search go on for what may be missing once it has had all its tries. */
+static void endless_and_optional(void **state)
+{
+	struct setup *s = *state;
+	struct dso_closure closure;
+
+	make_libraries();
+	fixture_run(
+		"mkdir -p o && gcc -c -fPIC b.c &&"
+		"ld -shared -soname libo.so -o o/libo.so b.o $(printf -- '-f libx%s.so ' $(seq 40)) "
+		"--enable-new-dtags -rpath $(printf 'a%.0s:' $(seq 16000))a &&"
+		"gcc -o optional m.c -Wl,--allow-shlib-undefined -Wl,--no-as-needed o/libo.so "
+		"one/liba.so.1 one/libb.so.1 -Wl,-rpath,$PWD/o:$PWD/one");
+	assert_int_equal(dso_closure(s->cache, fixture_path("optional"), &closure, &s->err),
+			 -E2BIG);
+	assert_non_null(strstr(s->err.text, "more libraries"));
+}
+
+/* ---- the cache of a loader that the program brings along ---- */
+
+#define CACHED_MAX (1u << 17)
+#define HEAD	   48u
+#define ENTRY	   24u
+
+/* Every entry has the name and the value; the value has 5000 bytes if it is a long one. */
+static struct ldcache make_cache(uint32_t n, bool is_long)
+{
+	const uint32_t entry[ENTRY / 4] = { 0x303, HEAD + n * ENTRY, HEAD + n * ENTRY + 5 };
+	struct ldcache c = { .n = HEAD + (size_t)n * ENTRY + 5 + 5001 };
+
+	c.data = xcalloc(1, c.n);
+	memcpy(c.data, "glibc-ld.so.cache1.1", 20);
+	memcpy(c.data + 20, &n, sizeof(n));
+	for (uint32_t i = 0; i < n; i++)
+		memcpy(c.data + HEAD + (size_t)i * ENTRY, entry, ENTRY);
+	memcpy(c.data + entry[1], "a.so", 5);
+	memset(c.data + entry[2], '/', is_long ? 5000 : 5);
+	return c;
+}
+
+static void caches_have_an_end(void **state)
+{
+	struct ldcache c = make_cache(CACHED_MAX + 9, false);
+	uint64_t compared = 0;
+
+	(void)state;
+	assert_string_equal(ldcache_find(&c, "a.so", DSO_X86_64, &compared), "/////");
+	assert_null(ldcache_find(&c, "b.so", DSO_X86_64, &compared));
+	assert_null(ldcache_find(&c, "a.s", DSO_X86_64, &compared));
+	assert_int_equal(compared, 3 * CACHED_MAX);
+	ldcache_release(&c);
+	c = make_cache(1, true);
+	assert_null(ldcache_find(&c, "a.so", DSO_X86_64, &compared));
+	ldcache_release(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		PLAIN_TEST(this_systems_programs), PLAIN_TEST(search_rules), PLAIN_TEST(filters),
-		PLAIN_TEST(raised_programs),	   PLAIN_TEST(musl),	     PLAIN_TEST(endless),
+		PLAIN_TEST(this_systems_programs),
+		PLAIN_TEST(search_rules),
+		PLAIN_TEST(filters),
+		PLAIN_TEST(raised_programs),
+		PLAIN_TEST(musl),
+		PLAIN_TEST(endless),
+		PLAIN_TEST(endless_and_optional),
+		cmocka_unit_test(caches_have_an_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

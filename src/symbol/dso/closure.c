@@ -26,6 +26,7 @@
 /* A file may ask for more than anybody waits for. */
 #define LIBRARIES_MAX 4096
 #define TRIES_MAX     (1u << 18)
+#define COMPARED_MAX  (1u << 25)
 
 struct library {
 	struct dso *dso;
@@ -52,7 +53,8 @@ struct walk {
 	struct {
 		VEC(struct alias)
 	} aliases;
-	unsigned tries;
+	uint64_t tries;	   /* paths, and elements of lists */
+	uint64_t compared; /* names with what is loaded, and with the cache */
 };
 
 struct found {
@@ -79,6 +81,11 @@ static const char *variable(char *const *environment, const char *name)
 }
 
 /* ---- where a library may be ---- */
+
+static bool is_exhausted(const struct walk *w)
+{
+	return w->tries >= TRIES_MAX || w->compared >= COMPARED_MAX;
+}
 
 /* Takes path, which it frees if no library of the program's kind is there. */
 static bool try_path(struct walk *w, char *path, struct found *found)
@@ -115,19 +122,27 @@ static bool try_directory(struct walk *w, const char *dir, const char *name, str
 	return try_path(w, xasprintf("%s%s%s", dir, slash, name), found);
 }
 
+static void without_end_slashes(char *dir)
+{
+	size_t n = strlen(dir);
+
+	while (n > 1 && dir[n - 1] == '/')
+		dir[--n] = '\0';
+}
+
 /* An empty element is the directory that one is in. */
 static bool try_list(struct walk *w, const char *list, const char *ends,
 		     const struct library *owner, const char *name, struct found *found)
 {
-	for (const char *s = list; s; s = *s ? s + 1 : NULL) {
+	for (const char *s = list; s && !is_exhausted(w); s = *s ? s + 1 : NULL) {
 		size_t n = strcspn(s, ends);
 		char *dir = loader_expand(&w->loader, s, n, owner->origin);
 		bool is_found = false;
 
+		w->tries++;
 		s += n;
 		if (dir) {
-			while (strlen(dir) > 1 && dir[strlen(dir) - 1] == '/')
-				dir[strlen(dir) - 1] = '\0';
+			without_end_slashes(dir);
 			is_found = try_directory(w, *dir ? dir : ".", name, found);
 		}
 		free(dir);
@@ -170,7 +185,8 @@ static bool is_in_directory(const struct walk *w, const char *path)
 
 static bool try_defaults(struct walk *w, bool only_cache, const char *name, struct found *found)
 {
-	const char *cached = ldcache_find(&w->loader.cache, name, dso_machine(w->program));
+	const char *cached =
+		ldcache_find(&w->loader.cache, name, dso_machine(w->program), &w->compared);
 
 	if (cached && strchr(cached, '/') && !(only_cache && is_in_directory(w, cached)) &&
 	    try_path(w, xstrdup(cached), found))
@@ -240,8 +256,9 @@ static size_t add_library(struct walk *w, struct dso *dso, char *path, char *ori
 	return w->libraries.n - 1;
 }
 
-static bool is_called(const struct walk *w, const char *name)
+static bool is_called(struct walk *w, const char *name)
 {
+	w->compared += w->aliases.n + w->libraries.n;
 	vec_for_each (&w->aliases, const struct alias, a)
 		if (!strcmp(a->name, name))
 			return true;
@@ -273,7 +290,7 @@ static bool is_loaded(const struct walk *w, const struct dso *dso)
 
 static int refuse(const struct walk *w, const char *name, struct err *err)
 {
-	if (w->libraries.n >= LIBRARIES_MAX || w->tries >= TRIES_MAX)
+	if (w->libraries.n >= LIBRARIES_MAX || is_exhausted(w))
 		return err_set(err, -E2BIG,
 			       "%s asks for more libraries than ispot looks for; check where this "
 			       "program comes from",
@@ -288,6 +305,10 @@ static int load(struct walk *w, size_t from, const char *name, bool optional, st
 {
 	struct found found = { 0 };
 
+	if (is_exhausted(w))
+		return refuse(w, name, err);
+	if (strlen(name) >= PATH_MAX) /* no file has it, and comparing it takes long */
+		return optional ? 0 : refuse(w, name, err);
 	if (is_called(w, name))
 		return 0;
 	if (w->libraries.n >= LIBRARIES_MAX)
@@ -296,7 +317,7 @@ static int load(struct walk *w, size_t from, const char *name, bool optional, st
 		found.dso = w->interp;
 		found.path = xstrdup(dso_interp(w->program));
 	} else if (!search(w, from, name, &found)) {
-		return optional ? 0 : refuse(w, name, err);
+		return optional && !is_exhausted(w) ? 0 : refuse(w, name, err);
 	}
 	*vec_add(&w->aliases) = (struct alias){ name, w->libraries.n };
 	if (is_loaded(w, found.dso))

@@ -10,7 +10,11 @@
 #include "base/mem.h"
 #include "base/regular.h"
 
+/* More than ldconfig writes: the file may be one that a program names as its loader's. */
 #define CACHE_BYTES_MAX (64u << 20)
+#define ENTRIES_MAX	(1u << 17)
+#define EXTENSIONS_MAX	64
+#define STRING_MAX	4096
 
 /* ---- subdirectories by what the CPU has ---- */
 
@@ -111,10 +115,27 @@ static bool take(const struct ldcache *c, uint64_t offset, void *out, size_t n)
 static const char *string_at(const struct ldcache *c, uint32_t offset)
 {
 	uint64_t at = c->base + (uint64_t)offset;
+	const char *s = (const char *)c->data + at;
+	size_t room;
 
-	if (at >= c->n || !memchr(c->data + at, '\0', c->n - at))
+	if (at >= c->n)
 		return NULL;
-	return (const char *)c->data + at;
+	room = c->n - at < STRING_MAX ? c->n - at : STRING_MAX;
+	return strnlen(s, room) < room ? s : NULL;
+}
+
+/* Without looking for the string's end, which may be nowhere. */
+static bool is_string(const struct ldcache *c, uint32_t offset, const char *s)
+{
+	uint64_t at = c->base + (uint64_t)offset;
+	size_t bytes = strlen(s) + 1;
+
+	return at < c->n && bytes <= c->n - at && !memcmp(c->data + at, s, bytes);
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
 }
 
 /* The name of the subdirectory with that number; NULL: the file has no such number. */
@@ -123,12 +144,13 @@ static const char *hwcaps_name(const struct ldcache *c, const struct cache_head 
 {
 	uint64_t at = c->base + (uint64_t)head->extensions;
 	struct extension e;
-	uint32_t words[2], name;
+	uint32_t words[2], name, n;
 
 	if (!head->extensions || !take(c, at, words, sizeof(words)) || words[0] != EXTENSIONS_MAGIC)
 		return NULL;
 	at += sizeof(words);
-	for (uint32_t i = 0; i < words[1] && take(c, at, &e, sizeof(e)); i++, at += sizeof(e)) {
+	n = least(words[1], EXTENSIONS_MAX);
+	for (uint32_t i = 0; i < n && take(c, at, &e, sizeof(e)); i++, at += sizeof(e)) {
 		if (e.tag != SECTION_HWCAPS)
 			continue;
 		if (number >= e.bytes / sizeof(name) ||
@@ -153,21 +175,23 @@ static uint32_t rank_of(const struct ldcache *c, const struct cache_head *head, 
 	return name ? hwcaps_rank(name, strlen(name)) : UINT32_MAX;
 }
 
-const char *ldcache_find(const struct ldcache *c, const char *name, enum dso_machine machine)
+const char *ldcache_find(const struct ldcache *c, const char *name, enum dso_machine machine,
+			 uint64_t *compared)
 {
 	uint64_t at = c->base + sizeof(struct cache_head);
-	uint32_t best_rank = UINT32_MAX;
+	uint32_t best_rank = UINT32_MAX, n;
 	const char *best = NULL;
 	struct cache_head head;
 	struct cache_entry e;
 
 	if (!c->data || machine == DSO_OTHER || !take(c, c->base, &head, sizeof(head)))
 		return NULL;
-	for (uint32_t i = 0; i < head.n && take(c, at, &e, sizeof(e)); i++, at += sizeof(e)) {
-		const char *key = string_at(c, e.key);
+	n = least(head.n, ENTRIES_MAX);
+	for (uint32_t i = 0; i < n && take(c, at, &e, sizeof(e)); i++, at += sizeof(e)) {
 		uint32_t rank;
 
-		if (e.flags != library_flags[machine] || !key || strcmp(key, name) != 0)
+		++*compared;
+		if (e.flags != library_flags[machine] || !is_string(c, e.key, name))
 			continue;
 		rank = rank_of(c, &head, e.hwcap);
 		if (rank >= best_rank)

@@ -25,8 +25,10 @@ uint32_t hwcaps_rank(const char *name, size_t n);
 const char *const *hwcaps_names(void);
 
 void ldcache_open(struct ldcache *cache, const char *path);
-/* The best path of a library for that machine; NULL: none. Valid as long as the cache is open. */
-const char *ldcache_find(const struct ldcache *cache, const char *name, enum dso_machine machine);
+/* The best path of a library for that machine; NULL: none. Valid as long as the cache is open.
+ * *compared grows by the entries that were read. */
+const char *ldcache_find(const struct ldcache *cache, const char *name, enum dso_machine machine,
+			 uint64_t *compared);
 void ldcache_release(struct ldcache *cache);
 
 #endif

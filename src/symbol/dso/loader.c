@@ -2,6 +2,7 @@
 #include "symbol/dso/loader.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -215,6 +216,12 @@ static size_t token_at(const char *s, size_t n, const char *name)
 	return all < n && (isalnum((unsigned char)s[all]) || s[all] == '_') ? 0 : all;
 }
 
+static char *without(struct text *text)
+{
+	text_release(text);
+	return NULL;
+}
+
 char *loader_expand(const struct loader *l, const char *s, size_t n, const char *origin)
 {
 	const struct {
@@ -225,7 +232,7 @@ char *loader_expand(const struct loader *l, const char *s, size_t n, const char 
 	struct text out = { 0 };
 
 	text_add(&out, "");
-	for (size_t i = 0; i < n;) {
+	for (size_t i = 0; i < n && out.n < PATH_MAX;) {
 		size_t bytes = 0;
 
 		for (size_t k = 0; s[i] == '$' && !bytes && k < sizeof(tokens) / sizeof(tokens[0]);
@@ -234,13 +241,11 @@ char *loader_expand(const struct loader *l, const char *s, size_t n, const char 
 			if (bytes)
 				text_add(&out, tokens[k].value);
 		}
-		if (!bytes && s[i] == '$' && l->is_musl) {
-			text_release(&out);
-			return NULL;
-		}
+		if (!bytes && s[i] == '$' && l->is_musl)
+			return without(&out);
 		if (!bytes)
 			text_addn(&out, s + i, 1);
 		i += bytes ? bytes : 1;
 	}
-	return out.s;
+	return out.n < PATH_MAX ? out.s : without(&out); /* a longer one opens nothing */
 }
