@@ -426,6 +426,8 @@ void text_conclusion(const struct view *v, struct text *out)
 	struct text line = { 0 };
 	const struct block *unjudged = report_most_unjudged(v);
 	bool no_score;
+	bool giver_first =
+		!worst || worst->lost_threads * (double)res->probed_ns < (double)text_giver_ns(v);
 	size_t said; /* of the CPUs alone */
 
 	if (!worst && !res->calls.entries)
@@ -434,12 +436,15 @@ void text_conclusion(const struct view *v, struct text *out)
 	no_score = untold.n && untold.share > MOST;
 	full_cpus(res, &line);
 	said = line.n;
+	if (giver_first)
+		text_giver(v, &line);
 	if (worst) {
 		text_new_sentence(&line);
 		text_headline(res, worst, &line);
 		costs(res, worst, &line);
 	}
-	text_giver(v, &line);
+	if (!giver_first)
+		text_giver(v, &line);
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);
 	if (line.n == said && !no_score && unjudged)

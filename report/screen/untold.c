@@ -119,17 +119,34 @@ static void name_thread(const struct untold *u, const struct thread *t, struct t
 	text_add(out, *t->comm || begin ? ")" : "");
 }
 
+/* NULL: nobody that limits the program. */
+static const struct thread *limiting_giver(const struct result *res, uint64_t *waited_ns)
+{
+	const struct thread *giver = handouts_giver(&res->calls.threads, waited_ns);
+
+	return giver && (double)*waited_ns >= GIVER_WAITED * (double)res->threads_ns &&
+			       busy_part(giver) >= GIVER_BUSY
+		       ? giver
+		       : NULL;
+}
+
+uint64_t text_giver_ns(const struct view *v)
+{
+	uint64_t waited_ns;
+
+	return limiting_giver(v->result, &waited_ns) ? waited_ns : 0;
+}
+
 void text_giver(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
 	uint64_t waited_ns;
-	const struct thread *giver = handouts_giver(&res->calls.threads, &waited_ns);
+	const struct thread *giver = limiting_giver(res, &waited_ns);
 	const struct meta_frame *busiest;
 	char share[TEXT_NUMBER];
 	struct untold_function f = { 0 };
 
-	if (!giver || (double)waited_ns < GIVER_WAITED * (double)res->threads_ns ||
-	    busy_part(giver) < GIVER_BUSY)
+	if (!giver)
 		return;
 	text_new_sentence(out);
 	text_printf(out, "Threads wait %s of thread time for work from ",

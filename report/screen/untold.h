@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct block;
 struct text;
@@ -27,6 +28,7 @@ static inline void text_new_sentence(struct text *out)
 }
 
 /* Threads wait for work that one busy thread hands out: what that is. Nothing: none does. */
+uint64_t text_giver_ns(const struct view *v); /* that they wait for it; 0: none does */
 void text_giver(const struct view *v, struct text *out);
 
 #endif
