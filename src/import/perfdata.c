@@ -227,10 +227,28 @@ static uint8_t *section(struct source *s, const struct file_section *at, size_t 
 	return copy;
 }
 
+/* Each attribute may name the same large section, whose ids may be all the same: those that are
+ * read count. */
+static void read_ids(struct perfdata *p, struct source *s, const struct file_section *where)
+{
+	uint64_t most = 8 * (IDS_MAX - p->ids_read);
+	struct cursor c;
+	uint8_t *ids;
+	size_t n;
+
+	if (where->size > most)
+		return;
+	p->ids_read += where->size / 8;
+	ids = section(s, where, most, &n);
+	c = (struct cursor){ .p = ids, .left = ids ? n : 0 };
+	add_ids(p, p->events.n - 1, &c, n / 8);
+	free(ids);
+}
+
 static bool read_attrs(struct perfdata *p, struct source *s, const struct file_header *h)
 {
-	size_t n, n_ids;
-	uint8_t *attrs = section(s, &h->attrs, 64u << 20, &n), *ids;
+	size_t n;
+	uint8_t *attrs = section(s, &h->attrs, 64u << 20, &n);
 	struct cursor c = { .p = attrs, .left = n };
 	uint64_t size = h->attr_size;
 
@@ -241,14 +259,12 @@ static bool read_attrs(struct perfdata *p, struct source *s, const struct file_h
 	while (c.left >= size && p->events.n < EVENTS_MAX) {
 		struct perfdata_event *e = vec_add(&p->events);
 		struct file_section where;
-		struct cursor of_ids;
 
 		take_attr(&c, size - sizeof(where), &e->attr);
 		memcpy(&where, take(&c, sizeof(where)), sizeof(where));
-		ids = section(s, &where, 8 * IDS_MAX, &n_ids);
-		of_ids = (struct cursor){ .p = ids, .left = ids ? n_ids : 0 };
-		add_ids(p, p->events.n - 1, &of_ids, n_ids / 8);
-		free(ids);
+		read_ids(p, s, &where);
+		if (interrupt_noted())
+			break;
 	}
 	free(attrs);
 	return p->events.n;

@@ -41,6 +41,7 @@ struct perfdata {
 		VEC(struct perfdata_event)
 	} events;
 	struct map by_id;			     /* of perf's ids -> index in events */
+	uint64_t ids_read;			     /* of the header's attributes */
 	char *command, *hostname, *kernel, *machine; /* NULL: the file does not say */
 	uint8_t *tracing; /* for formats.h; NULL: the file has none, or too much */
 	size_t tracing_bytes;

@@ -3,6 +3,7 @@
 
 #include <linux/perf_event.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -74,10 +75,40 @@ static void ctrl_c_ends_the_file(void **state)
 	source_release(&s);
 }
 
+/* Attributes that all name the same section of the same ids: so many are read, and no more. */
+static void ids_have_an_end(void **state)
+{
+	enum { ATTRS = 40, ATTR = PERF_ATTR_SIZE_VER0 + 16, HEADER = 104, IDS = 1u << 16 };
+	const size_t ids_at = HEADER + ATTRS * ATTR, n = ids_at + 8 * IDS;
+	unsigned char *file = calloc(1, n);
+	const uint64_t head[] = { HEADER, ATTR, HEADER, ATTRS * ATTR, n, 0 };
+	const uint64_t where[] = { ids_at, 8 * IDS };
+	struct err err = { 0 };
+	struct perfdata p;
+	struct source s;
+
+	(void)state;
+	assert_non_null(file);
+	memcpy(file, "PERFILE2", 8);
+	memcpy(file + 8, head, sizeof(head));
+	for (unsigned i = 0; i < ATTRS; i++)
+		memcpy(file + HEADER + (i + 1) * ATTR - 16, where, sizeof(where));
+	source_open_memory(&s, file, n);
+	interrupt_begin(); /* forgets the ones before */
+	interrupt_end();
+	assert_int_equal(perfdata_open(&p, &s, "it", &err), 0);
+	assert_int_equal(p.events.n, ATTRS);
+	assert_int_equal(p.ids_read, 1u << 20); /* of 40 times 65,536 */
+	perfdata_release(&p);
+	source_release(&s);
+	free(file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ctrl_c_ends_the_file),
+		cmocka_unit_test(ids_have_an_end),
 	};
 
 	return unit_run(tests);
