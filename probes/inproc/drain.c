@@ -14,9 +14,10 @@
 
 #define SP_TOP		 0x7fff00000000ull /* of stack pointers that stand for depths */
 #define SP_FRAME	 64
-#define RUN_RECORDS_MAX	 (4u << 20)  /* about a second's work: nobody else is served meanwhile */
-#define LOOKS_MAX	 64	     /* each takes milliseconds, and a program decides how many */
-#define THREAD_LOOKS_MAX (64u << 10) /* half a second of reading */
+#define RUN_RECORDS_MAX	 (4u << 20)    /* about a second's work: nobody else is served meanwhile */
+#define LOOKS_MAX	 64	       /* each takes milliseconds, and a program decides how many */
+#define MAPS_NS_MAX	 1000000000ull /* of reading mappings: a machine's take a millisecond */
+#define THREAD_LOOKS_MAX (64u << 10)   /* half a second of reading */
 #define NAMES_BYTES_MAX	 (512ull << 20)
 #define UNIT_NS		 256 /* of records' values */
 #define NO_MARKER	 1 /* a caller, as markers have none: exits are at the entry's stack pointer */
@@ -28,7 +29,7 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 				    .ring_bytes = ring_bytes,
 				    .writer = w,
 				    .run_records = RUN_RECORDS_MAX,
-				    .looks_left = LOOKS_MAX,
+				    .looks = { .left = LOOKS_MAX, .maps_ns = MAPS_NS_MAX },
 				    .thread_looks_left = THREAD_LOOKS_MAX,
 				    .names_bytes_max = NAMES_BYTES_MAX };
 }

@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/vec.h"
 #include "probes/inproc/inproc.h"
+#include "probes/inproc/whose.h"
 
 struct err;
 struct keep;
@@ -54,6 +55,7 @@ struct inproc_region {
 		VEC(uint32_t)
 	} ids, frames, stacks; /* [its id]: the file's, MAP_NONE */
 	uint32_t n_locks;      /* named, from 1 on */
+	uint32_t n_notices;    /* its words to the user so far */
 };
 
 /* Methods left alone for the same reason. */
@@ -86,7 +88,7 @@ struct inproc_drain {
 		VEC(struct inproc_left)
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
-	unsigned looks_left;			/* at all processes, for those of regions */
+	struct inproc_looks looks;		/* for the processes of regions */
 	unsigned thread_looks_left;		/* at threads of processes in containers */
 	uint64_t unchecked_regions;		/* whose process was not found */
 	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */

@@ -15,6 +15,7 @@
 
 #define LEFT_NAMED   20 /* methods that are named of those left alone for the same reason */
 #define NAME_STRINGS 3
+#define NOTICES_MAX  10 /* of a region; an agent has fewer different ones */
 
 static void write_line(struct inproc_drain *d, struct text *line)
 {
@@ -167,6 +168,22 @@ static void note(struct inproc_drain *d, const char *words)
 	write_line(d, &line);
 }
 
+/* The program may have written anything there: the words are said to be its own. */
+static void note_of(struct inproc_drain *d, struct inproc_region *g, const char *words)
+{
+	char *printable, *said;
+
+	if (g->n_notices > NOTICES_MAX)
+		return;
+	if (g->n_notices++ == NOTICES_MAX)
+		words = "(more, which is left out)";
+	printable = text_printable_new(words);
+	said = xasprintf("the Java machine of process %d says: %s", (int)g->pid, printable);
+	note(d, said);
+	free(said);
+	free(printable);
+}
+
 /* Its strings, each with its end. */
 static bool strings_of(const char *row, const char *end, const char *strings[NAME_STRINGS])
 {
@@ -217,7 +234,7 @@ static void add_row(struct inproc_drain *d, struct inproc_region *g, const struc
 		leave(d, g, strings);
 		break;
 	case INPROC_NOTICE:
-		note(d, strings[0]);
+		note_of(d, g, strings[0]);
 		break;
 	}
 }

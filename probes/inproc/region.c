@@ -20,6 +20,8 @@
 #include "trace/meta/print.h"
 #include "trace/write/writer.h"
 
+#define FIND_TURN_NAMES 4096 /* in a user's directory, which he may fill */
+
 static void write_line(struct inproc_drain *d, struct text *line)
 {
 	trace_writer_meta(d->writer, line->s);
@@ -62,7 +64,7 @@ static bool map_region(struct inproc_region *g, int fd, struct stat *st, uint64_
 
 static void find_process(struct inproc_drain *d, struct inproc_region *g, const struct stat *st)
 {
-	pid_t pid = inproc_process_of(g->owner, g->named, st, &d->looks_left);
+	pid_t pid = inproc_process_of(g->owner, g->named, st, &d->looks);
 
 	g->is_checked = pid > 0;
 	if (pid > 0)
@@ -119,8 +121,10 @@ static void add_region(struct inproc_drain *d, int dir, uid_t owner, const char 
 static void find_in(struct inproc_drain *d, DIR *dir, uid_t owner)
 {
 	struct dirent *e;
+	unsigned names = 0;
 
-	while (d->regions.n < INPROC_REGIONS_MAX && (e = readdir(dir))) {
+	while (d->regions.n < INPROC_REGIONS_MAX && names++ < FIND_TURN_NAMES &&
+	       (e = readdir(dir))) {
 		char *end;
 		long pid = strtol(e->d_name, &end, 10);
 

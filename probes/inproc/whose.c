@@ -8,10 +8,15 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/mem.h"
 #include "probes/process/status.h"
 #include "probes/process/target.h"
 
-#define MAPS_MOST 16 /* processes of one look whose mappings are read: all may be made to fit */
+#define MAPS_MOST   16 /* processes of one look whose mappings are read: all may be made to fit */
+#define MAPS_BUFFER (256u << 10)
+#define CLOCK_LINES 256 /* of mappings between two looks at the clock */
 
 /* A line's device is not everywhere that of the file; what the mapping leads to is. */
 static bool is_of(pid_t pid, const char *line, const struct stat *file)
@@ -30,18 +35,43 @@ static bool is_of(pid_t pid, const char *line, const struct stat *file)
 	return !stat(path, &there) && there.st_dev == file->st_dev && there.st_ino == file->st_ino;
 }
 
-static bool maps_it(pid_t pid, const struct stat *file)
+static bool is_time_left(uint64_t began_ns, const struct inproc_looks *looks)
 {
-	char path[64], line[4500];
+	return clock_now_ns() - began_ns < looks->maps_ns && !interrupt_pending();
+}
+
+static bool read_maps(FILE *f, pid_t pid, const struct stat *file, uint64_t began_ns,
+		      const struct inproc_looks *looks)
+{
+	char line[4500];
+	bool found = false;
+
+	for (unsigned n = 0; !found && (n % CLOCK_LINES || is_time_left(began_ns, looks)) &&
+			     fgets(line, sizeof(line), f);
+	     n++)
+		found = is_of(pid, line, file);
+	return found;
+}
+
+/* A program may have 65,000 mappings with long names: seconds of reading, if nothing ended it. */
+static bool maps_it(pid_t pid, const struct stat *file, struct inproc_looks *looks)
+{
+	uint64_t began_ns = clock_now_ns(), took_ns;
+	char path[64], *buffer;
 	bool found = false;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
 	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = is_of(pid, line, file);
-	if (f)
-		fclose(f);
+	if (!f)
+		return false;
+	buffer = xmalloc(MAPS_BUFFER);
+	setvbuf(f, buffer, _IOFBF, MAPS_BUFFER);
+	found = read_maps(f, pid, file, began_ns, looks);
+	fclose(f);
+	free(buffer);
+	took_ns = clock_now_ns() - began_ns;
+	looks->maps_ns -= took_ns < looks->maps_ns ? took_ns : looks->maps_ns;
 	return found;
 }
 
@@ -53,20 +83,20 @@ static bool may_be(pid_t pid, uid_t owner, pid_t named)
 	       status_inner_pid(pid) == named;
 }
 
-static pid_t look(uid_t owner, pid_t named, const struct stat *file)
+static pid_t look(uid_t owner, pid_t named, const struct stat *file, struct inproc_looks *looks)
 {
 	DIR *all = opendir("/proc");
 	unsigned maps_left = MAPS_MOST;
 	pid_t found = 0;
 	struct dirent *e;
 
-	while (all && !found && maps_left && (e = readdir(all))) {
+	while (all && !found && maps_left && looks->maps_ns && (e = readdir(all))) {
 		pid_t pid = (pid_t)atoi(e->d_name);
 
 		if (pid <= 0 || !may_be(pid, owner, named))
 			continue;
 		maps_left--;
-		if (maps_it(pid, file))
+		if (maps_it(pid, file, looks))
 			found = pid;
 	}
 	if (all)
@@ -74,14 +104,15 @@ static pid_t look(uid_t owner, pid_t named, const struct stat *file)
 	return found;
 }
 
-pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file, unsigned *looks_left)
+pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file,
+			struct inproc_looks *looks)
 {
-	if (may_be(named, owner, named) && maps_it(named, file))
+	if (may_be(named, owner, named) && maps_it(named, file, looks))
 		return named;
-	if (!*looks_left)
+	if (!looks->left)
 		return 0;
-	--*looks_left;
-	return look(owner, named, file);
+	looks->left--;
+	return look(owner, named, file, looks);
 }
 
 pid_t inproc_thread_of(pid_t pid, pid_t named, unsigned *looks_left)

@@ -7,15 +7,24 @@
 #ifndef ISPOT_PROBES_INPROC_WHOSE_H
 #define ISPOT_PROBES_INPROC_WHOSE_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct stat;
 
+/* What may still be spent on it in a recording: programs decide how much there is to look at. */
+struct inproc_looks {
+	unsigned left;	  /* at all processes */
+	uint64_t maps_ns; /* of reading mappings, of any process */
+};
+
 /*
  * A process of that user which has this number for itself, and maps the file; 0: none is seen here.
- * All processes are looked at while there are looks left: each region could ask for that.
+ * All processes are looked at while there are looks left: each region could ask for that. A signal
+ * that waits to end the recording ends a look, too.
  */
-pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file, unsigned *looks_left);
+pid_t inproc_process_of(uid_t owner, pid_t named, const struct stat *file,
+			struct inproc_looks *looks);
 
 /* The thread of that process which has this number for itself; the number if none is seen. Newest
  * first; each thread that is looked at takes a look. */

@@ -141,6 +141,15 @@ static void test_names_have_an_end(void **state)
 	drain.names_bytes_max = most;
 }
 
+/* A region's words are a few, printable, and said to be its own. */
+static void test_notices_have_an_end(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 30; i++)
+		assert_true(ring_name(0, INPROC_NOTICE, 0, "pay me\033[2J", "", ""));
+	assert_int_equal(inproc_drain_run(&drain), 0);
+}
+
 static void test_pause_and_wait(void **state)
 {
 	struct ring_thread *t = ring_thread();
@@ -326,6 +335,20 @@ static void test_whose_it_is(void **state)
 		check_machine(true, 0, true);
 }
 
+/* Without time left no process is looked at, not even the one that the region names. */
+static void test_looks_have_an_end(void **state)
+{
+	struct inproc_drain other;
+
+	(void)state;
+	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), writer);
+	other.looks.maps_ns = 0;
+	inproc_find_regions(&other);
+	assert_int_equal(other.regions.n, 1);
+	assert_false(other.regions.data[0].is_checked);
+	inproc_drain_release(&other);
+}
+
 /* What a program writes over its region harms the recording at most. */
 static void test_damaged_region(void **state)
 {
@@ -405,6 +428,9 @@ static void test_file(void **state)
 	assert_int_equal(meta->stacks.data[1].n_frames, 2);
 	assert_string_equal(meta->frames.data[meta->stacks.data[1].frames[1]].symbol,
 			    "a.Main.run()");
+	assert_int_equal(meta->notices.n, 1 + 11); /* the first is that of names */
+	assert_non_null(strstr(meta->notices.data[1].text, "says: pay me"));
+	assert_null(strchr(meta->notices.data[1].text, '\033'));
 	assert_true(gone_sp > 0x7fff00000000);
 	trace_reader_free(r);
 }
@@ -416,6 +442,7 @@ int main(void)
 		cmocka_unit_test(test_overflow_is_counted),
 		cmocka_unit_test(test_a_run_has_an_end),
 		cmocka_unit_test(test_names_have_an_end),
+		cmocka_unit_test(test_notices_have_an_end),
 		cmocka_unit_test(test_pause_and_wait),
 		cmocka_unit_test(test_stacks_and_ends),
 		cmocka_unit_test(test_cost),
@@ -423,6 +450,7 @@ int main(void)
 		cmocka_unit_test(test_beside_the_kernels),
 		cmocka_unit_test(test_other_ring_size),
 		cmocka_unit_test(test_whose_it_is),
+		cmocka_unit_test(test_looks_have_an_end),
 		cmocka_unit_test(test_damaged_region),
 		cmocka_unit_test(test_file),
 	};
