@@ -71,10 +71,13 @@ is() {
 	fi
 }
 
-# like FILE REGEX NAME
-# joined FILE: an error and its hint in one line, "what; what to do"
-joined() { sed -z 's/\nhint: /; /g' "$1"; }
+# joined FILE: an error and its hint in one line, "what; what to do"; in guests awk is busybox's
+joined() {
+	awk '{ if (sub(/^hint: /, "; ")) line = line $0; else { if (NR > 1) print line; line = $0 } }
+		END { if (NR) print line }' "$1"
+}
 
+# like FILE REGEX NAME
 like() {
 	if joined "$1" | grep -E -- "$2" >/dev/null; then
 		pass "$3"
