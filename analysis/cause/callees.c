@@ -21,7 +21,7 @@ static const struct block *block_of(const struct blocks *functions, uint32_t id)
 	return NULL;
 }
 
-/* What of the excess in callees is of callees with that verdict. */
+/* Returns the part of the excess in callees, from 0 to 1, that callees with that verdict have. */
 static double share_of_callees(const struct block *b, const struct blocks *functions,
 			       enum verdict verdict)
 {
@@ -39,7 +39,7 @@ static double share_of_callees(const struct block *b, const struct blocks *funct
 	return all > 0 ? part / all : 0;
 }
 
-/* It loses hardly anything itself: what is slow about it is in its callees. */
+/* The block loses hardly anything itself: its slow time is in its callees. */
 static bool is_callees(const struct block *b)
 {
 	return b->verdict == VERDICT_INTERFERENCE && b->sums && b->pools[POOL_CALLEE] > 0 &&

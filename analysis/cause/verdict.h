@@ -23,9 +23,10 @@ void block_take_unexplained(struct block *b, const struct block *whole, uint64_t
 /* Most of its excess is time on a CPU that nothing explains. */
 bool block_is_unexplained(const struct block *b);
 
-/* What came with the machine: its user has no source of it at hand. */
+/* Whether the file belongs to the system (/usr, /lib, …), so that the user does not edit its
+ * source. */
 bool cause_is_installed(const char *path);
-/* It has a loop, in a file that did not come with the machine: its source is the user's to edit. */
+/* Whether the function has a loop, in a file that does not belong to the system. */
 bool loop_can_be_marked(const struct meta_frame *f);
 /* The block's own frame in the loop (its loop is the line) that takes much of its threads' time,
  * where it was called too few times to be judged; NULL: none is known. */

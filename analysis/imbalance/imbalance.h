@@ -29,7 +29,7 @@ const char *section_kind_name(enum section_kind kind); /* "barrier" "join" "regi
 
 /* A thread's part of one instance. Times from the section's begin; ns or what stands for them. */
 struct section_part {
-	uint32_t thread; /* of imbalance_name(); SECTION_JOIN: the how manieth that was made, or
+	uint32_t thread; /* of imbalance_name(); SECTION_JOIN: rank in the order of creation, or
 			    SECTION_MAKER */
 	double time;	 /* until it was done and waited */
 	double cpu_wait; /* of it, runnable without a CPU; NAN: not known */
@@ -70,7 +70,7 @@ struct parallel_section {
 	} threads; /* in order of their appearance */
 	struct section_step steps[SECTION_STEPS];
 	uint64_t step_instances; /* of a step; of the last one as many or fewer */
-	uint64_t largest;	 /* the how manieth instance lost most, from 1 */
+	uint64_t largest;	 /* number of the instance that lost most, from 1 */
 	double largest_lost;	 /* and how much */
 	struct {
 		VEC(struct section_part)

@@ -395,7 +395,7 @@ static bool took(struct sections *s, const struct lock_function *row, const stru
 
 /* ---- holds that a record tells ---- */
 
-/* Of a function that holds a lock all the time. */
+/* The call site that stands for a function which holds a lock from its entry to its exit. */
 static uint32_t place_of(struct sections *s, uint32_t function)
 {
 	const struct meta_function *f = &s->meta->functions.data[function];

@@ -63,7 +63,7 @@ static uint32_t function_begin(const struct counted *c, const char *function)
 	return MAP_NONE;
 }
 
-/* What a region is called whose body ended by that trigger: "main._omp_fn.0 (lu.c:21)" */
+/* The name of the region whose body's end made callgrind dump: "main._omp_fn.0 (lu.c:21)" */
 static uint32_t body_name(struct counted *c, uint32_t trigger, const char *function)
 {
 	uint32_t name = map_get(&c->body_names, trigger);
@@ -108,8 +108,8 @@ static uint32_t first_group(const struct cutting *k, uint64_t section)
 	return 0;
 }
 
-/* The how manieth instance of a section the thread is in now. Sections that not all threads take
- * part in must not shift the others. */
+/* Returns which instance of the section the thread is in now, from 0. Threads that skipped a
+ * section must not shift the instances of the others. */
 static uint32_t next_group(struct cutting *k, uint64_t section)
 {
 	uint32_t group = map_get(&k->times, section), reached;
@@ -156,7 +156,7 @@ static uint32_t join_name(const struct cutting *k)
 	return place_name(k->c, site, "the threads' end");
 }
 
-/* What it does before it makes others, while nobody works beside it, is no part of a section. */
+/* The maker's work before it creates threads belongs to no section: no other thread runs then. */
 static void before_maker(struct cutting *k, size_t at)
 {
 	if (!k->alone)

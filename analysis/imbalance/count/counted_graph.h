@@ -20,8 +20,8 @@ struct counted_counts {
 
 /* A dump that ends a thread's part of an instance. */
 struct counted_dump {
-	struct part_key key; /* section MAP_NONE: it is of none, or not yet known. group: of
-			     callgrind the how manieth of its thread in that section */
+	struct part_key key; /* section MAP_NONE: it is of none, or not yet known. group: with
+			     callgrind, how often the thread was in that section before */
 	enum section_kind kind;
 	uint32_t name, since; /* of run->names */
 	double time;

@@ -50,8 +50,8 @@ static uint32_t add_thread(struct search *s, const struct counts_dump *d, struct
 	return number;
 }
 
-/* Of a C library that does not tell when a thread begins each number is one thread, which the first
- * one made. */
+/* Some C libraries do not show when a thread begins. Then every number is taken for one thread,
+ * which the first thread created. */
 static uint32_t thread_of(struct search *s, const struct counts_dump *d)
 {
 	uint32_t number = map_get(&s->has, d->thread);
@@ -64,8 +64,8 @@ static uint32_t thread_of(struct search *s, const struct counts_dump *d)
 	return add_thread(s, d, as);
 }
 
-/* What the thread that has the number did is complete; what was counted before there was one is the
- * C library's. */
+/* valgrind has given the number to a new thread, so the counts of the old thread are complete.
+ * Counts from before the first thread belong to the C library. */
 static void begin(struct search *s, const struct counts_dump *d)
 {
 	uint32_t before = map_get(&s->has, d->thread);

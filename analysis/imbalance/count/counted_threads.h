@@ -33,8 +33,8 @@ struct counted_threads {
 	} all; /* in the order in which they began */
 };
 
-/* What is behind "--dump-before=" or another such beginning of the dump's trigger; NULL: it has
- * another one. */
+/* Returns the function that the dump's trigger names behind `when`, such as "--dump-before=", or
+ * NULL if the trigger begins otherwise. */
 const char *counted_trigger(const struct counts *run, const struct counts_dump *d,
 			    const char *when);
 

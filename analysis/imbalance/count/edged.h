@@ -17,7 +17,8 @@
 
 #define EDGED_ENOUGH_NS 20e6 /* of a thread's time, on average */
 
-/* What one thread did until a section's end. Of a join its thread is afterwards its order. */
+/* What one thread did until the end of a section. In a SECTION_JOIN, key.thread becomes the
+ * thread's order once the parts are grouped. */
 struct edged_part {
 	struct part_key key; /* thread: numbers from 0, of all processes. The rest is found */
 	uint32_t process;    /* numbers from 0 */
@@ -25,7 +26,7 @@ struct edged_part {
 	enum section_kind kind;
 	uint64_t object;  /* parts of one process meet there: a barrier, a number of a region; or
 			     threads that one made and then waited for */
-	uint32_t order;	  /* of a SECTION_JOIN: the how manieth of these it is, from 0 */
+	uint32_t order;	  /* SECTION_JOIN: rank in the order of creation, from 0 */
 	const char *name; /* where it ends; "" not known */
 	uint64_t begin_ns, end_ns;
 	uint64_t leave_ns;	    /* it was let go; 0: never, or nobody waited for its end */

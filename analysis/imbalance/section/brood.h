@@ -31,10 +31,10 @@ struct broods {
 
 void broods_release(struct broods *b);
 
-/* The maker makes a thread. Returns its brood, a number of all; *order: the how manieth it is of
- * that, from 0. */
+/* Notes that the maker creates a thread. Returns the index of the thread's brood; *order is its
+ * rank within the brood, from 0. */
 uint32_t broods_made(struct broods *b, uint32_t maker, uint32_t *order);
-/* It waits for the end of one that it made. */
+/* Notes that the maker waits for the end of a thread that it created. */
 void broods_awaited(struct broods *b, uint32_t maker, uint32_t site);
 
 #endif

@@ -29,7 +29,7 @@ struct callsites;
 struct record;
 
 struct forkjoin_part {
-	uint32_t number; /* the how manieth that was made, from 0; SECTION_MAKER */
+	uint32_t number; /* rank in the order of creation, from 0, or SECTION_MAKER */
 	uint32_t tid;
 	uint64_t born_ns, end_ns;
 	uint64_t word;		 /* address of what the kernel clears at its end; 0: not known */

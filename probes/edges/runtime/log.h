@@ -33,8 +33,9 @@ struct edges_header {
 	uint32_t pid, tid;
 	uint32_t full;	 /* there was no room for what follows */
 	uint32_t missed; /* of the process's first thread: threads that were too many */
-	/* Numbers are the process's: of this thread, of who made it (EDGES_NOBODY: not known), and
-	 * the how manieth it is of all that that one made. */
+	/* Threads are numbered within the process. number: this thread's; maker: that of the thread
+	 * which created it (EDGES_NOBODY: not known); made: its rank among all that the maker
+	 * created, from 0. */
 	uint32_t number, maker, made;
 	uint32_t reserved;
 	uint64_t thread;   /* what pthread_self() returns */
