@@ -18,6 +18,7 @@ void untold_init(struct untold *u, const struct calls *calls, const struct meta 
 void untold_release(struct untold *u)
 {
 	strtab_release(&u->names);
+	map_release(&u->name_of);
 	map_release(&u->row_of);
 	vec_release(&u->rows);
 	map_release(&u->part_of);
@@ -80,11 +81,15 @@ static struct own_functions own_functions_at(const struct meta *meta, uint64_t s
 
 static uint32_t name_of(struct untold *u, const struct meta_frame *f)
 {
+	const uint64_t frame = (uint64_t)(f - u->meta->frames.data);
+	uint32_t name = map_get(&u->name_of, frame);
 	struct text text = { 0 };
-	uint32_t name;
 
+	if (name != MAP_NONE)
+		return name;
 	text_printf(&text, "%s\n%s", f->symbol, f->object);
 	name = strtab_add(&u->names, text.s);
+	map_put(&u->name_of, frame, name);
 	text_release(&text);
 	return name;
 }

@@ -40,6 +40,7 @@ struct untold {
 	const struct calls *calls;
 	const struct meta *meta;
 	struct strtab names; /* of functions, with their object */
+	struct map name_of;  /* frame of meta -> name */
 	struct map row_of;   /* name and call -> row */
 	struct {
 		VEC(struct untold_row)
