@@ -426,8 +426,9 @@ void text_conclusion(const struct view *v, struct text *out)
 	struct text line = { 0 };
 	const struct block *unjudged = report_most_unjudged(v);
 	bool no_score;
+	struct giver giver = report_giver(v);
 	bool giver_first =
-		!worst || worst->lost_threads * (double)res->probed_ns < (double)text_giver_ns(v);
+		!worst || worst->lost_threads * (double)res->probed_ns < (double)giver.waited_ns;
 	size_t said; /* of the CPUs alone */
 
 	if (!worst && !res->calls.entries)
@@ -437,14 +438,14 @@ void text_conclusion(const struct view *v, struct text *out)
 	full_cpus(res, &line);
 	said = line.n;
 	if (giver_first)
-		text_giver(v, &line);
+		text_giver(v, &giver, &line);
 	if (worst) {
 		text_new_sentence(&line);
 		text_headline(res, worst, &line);
 		costs(res, worst, &line);
 	}
 	if (!giver_first)
-		text_giver(v, &line);
+		text_giver(v, &giver, &line);
 	if (unexplained && (!worst || unexplained->unexplained_threads > worst->lost_threads))
 		text_unexplained(v, unexplained, &line);
 	if (line.n == said && !no_score && unjudged)

@@ -119,41 +119,34 @@ static void name_thread(const struct untold *u, const struct thread *t, struct t
 	text_add(out, *t->comm || begin ? ")" : "");
 }
 
-/* NULL: nobody that limits the program. */
-static const struct thread *limiting_giver(const struct result *res, uint64_t *waited_ns)
-{
-	const struct thread *giver = handouts_giver(&res->calls.threads, waited_ns);
-
-	return giver && (double)*waited_ns >= GIVER_WAITED * (double)res->threads_ns &&
-			       busy_part(giver) >= GIVER_BUSY
-		       ? giver
-		       : NULL;
-}
-
-uint64_t text_giver_ns(const struct view *v)
-{
-	uint64_t waited_ns;
-
-	return limiting_giver(v->result, &waited_ns) ? waited_ns : 0;
-}
-
-void text_giver(const struct view *v, struct text *out)
+struct giver report_giver(const struct view *v)
 {
 	const struct result *res = v->result;
-	uint64_t waited_ns;
-	const struct thread *giver = limiting_giver(res, &waited_ns);
+	struct giver g;
+
+	g.thread = handouts_giver(&res->calls.threads, &g.waited_ns);
+	if (!g.thread || (double)g.waited_ns < GIVER_WAITED * (double)res->threads_ns ||
+	    busy_part(g.thread) < GIVER_BUSY)
+		return (struct giver){ 0 };
+	return g;
+}
+
+void text_giver(const struct view *v, const struct giver *giver, struct text *out)
+{
+	const struct result *res = v->result;
 	const struct meta_frame *busiest;
 	char share[TEXT_NUMBER];
 	struct untold_function f = { 0 };
 
-	if (!giver)
+	if (!giver->thread)
 		return;
 	text_new_sentence(out);
 	text_printf(out, "Threads wait %s of thread time for work from ",
-		    text_share(share, (double)waited_ns / (double)res->threads_ns));
-	name_thread(&res->untold, giver, out);
-	text_printf(out, ", which is busy %s of the time", text_share(share, busy_part(giver)));
-	busiest = untold_busiest(&res->untold, giver->index, &f.share);
+		    text_share(share, (double)giver->waited_ns / (double)res->threads_ns));
+	name_thread(&res->untold, giver->thread, out);
+	text_printf(out, ", which is busy %s of the time",
+		    text_share(share, busy_part(giver->thread)));
+	busiest = untold_busiest(&res->untold, giver->thread->index, &f.share);
 	if (busiest && f.share >= GIVER_MOSTLY) {
 		f.frame = busiest;
 		text_add(out, ", mostly in ");

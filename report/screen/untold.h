@@ -10,6 +10,7 @@
 
 struct block;
 struct text;
+struct thread;
 struct untold_functions;
 struct view;
 
@@ -27,8 +28,14 @@ static inline void text_new_sentence(struct text *out)
 	text_add(out, out->n ? " " : "");
 }
 
-/* Threads wait for work that one busy thread hands out: what that is. Nothing: none does. */
-uint64_t text_giver_ns(const struct view *v); /* that they wait for it; 0: none does */
-void text_giver(const struct view *v, struct text *out);
+/* The busy thread that the others wait for to hand out work, and for how long they wait in all.
+ * thread NULL and waited_ns 0: no thread limits the program so. */
+struct giver {
+	const struct thread *thread;
+	uint64_t waited_ns;
+};
+struct giver report_giver(const struct view *v);
+/* The sentence on it; nothing where there is none. */
+void text_giver(const struct view *v, const struct giver *giver, struct text *out);
 
 #endif
