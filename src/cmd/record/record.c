@@ -14,33 +14,18 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "probes/java/record.h"
 #include "probes/process/program.h"
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "probes/session/session.h"
-#include "probes/shared/record.h"
-#include "probes/shared/shared.h"
-#include "trace/meta/meta.h"
 #include "cmd/common/session_args.h"
+#include "cmd/record/recorder.h"
 #include "cli/target_args.h"
 
 #define RING_BYTES_LEAST 4096ull      /* less was meant in pages, or in MiB */
 #define RING_BYTES_MOST	 (2ull << 30) /* the kernel makes none larger */
 #define MAX_BYTES_LEAST	 (64u << 10)  /* room for names, stacks and some calls */
 #define PERIOD_MOST	 (1u << 30)
-
-struct record_options {
-	const char *output, *events, *call_graph;
-	struct arg_list patterns, pids, no_key;
-	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns, slow_stacks_ns;
-	uint64_t stack_period;
-	const char *user, *burst;
-	bool inherit, two_pass, quiet, java;
-	int verbose;
-	double overhead_percent;
-	uint64_t period;
-};
 
 static const struct option_row options[] = {
 	{ 'o', "output", "FILE", ARG_STRING, offsetof(struct record_options, output),
@@ -107,83 +92,6 @@ static const char *const examples[] = {
 	"a running server while ./load runs",
 	NULL,
 };
-
-static void say_result(const struct session_result *r, const struct session_options *so)
-{
-	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
-	char slowed[64] = "", words[META_COST_WORDS];
-
-	text_counted(functions, r->functions, "function");
-	/* Where nothing was probed the session has said why. */
-	if (!r->calls && r->trapped_calls)
-		log_notice("none of the %s was recorded, as one in %llu was to be: record with a "
-			   "smaller -c",
-			   text_counted(calls, r->trapped_calls, "call"),
-			   (unsigned long long)so->period);
-	else if (!r->calls && !r->cut_short && !r->began_at_end && r->functions)
-		log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
-			   "ispot check shows what %s matches, %s",
-			   functions, so->n_patterns ? "-F" : "a -F",
-			   so->n_patterns ? "a recording without -F what runs"
-					  : "ispot report what else is hot");
-	if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
-		snprintf(slowed, sizeof(slowed), ", %s (estimated)",
-			 meta_cost_words(words, (double)r->target_cpu_ns, (double)r->probes_cost_ns,
-					 (double)r->duration_ns));
-	log_notice("%s of %s, %s lost%s, %s in %s (%s)", text_counted(calls, r->calls, "call"),
-		   functions, text_counted(lost, r->lost_records, "record"), slowed,
-		   text_bytes(bytes, r->file_bytes), so->output, r->reason);
-}
-
-/* One recording; of a scout's, with what it would trace. */
-static int run_session(const struct session_options *so, struct session_result *result,
-		       struct session_choice *choice, struct err *err)
-{
-	struct session *s = NULL;
-	int ret = session_open(&s, so, err);
-
-	if (!ret)
-		ret = session_run(s, result, err);
-	if (!ret && choice)
-		session_choice(s, choice);
-	session_free(s);
-	return ret;
-}
-
-/* The command runs once to see what is hot, and once with that traced, as far as it may cost. */
-static int run_twice(const struct session_options *so, struct session_result *result,
-		     struct err *err)
-{
-	struct session_options first = *so, second = *so;
-	struct session_choice choice = { 0 };
-	char n[TEXT_COUNTED];
-	int ret;
-
-	first.scout = true;
-	first.output = "/dev/null";
-	log_notice("first pass: looking for what is hot");
-	ret = run_session(&first, result, &choice, err);
-	if (!ret && result->interrupted)
-		log_notice("ended in the first pass, nothing is recorded");
-	else if (!ret && !choice.patterns.n)
-		ret = err_set(err, -ENODATA,
-			      "the first pass found nothing to trace; name functions with -F");
-	if (!ret && !result->interrupted) {
-		second.keep_budget = true;
-		second.patterns = choice.patterns.data;
-		second.n_patterns = choice.patterns.n;
-		second.cpu_shares = choice.shares.data;
-		second.left_out = choice.left_out.data;
-		second.n_left_out = choice.left_out.n;
-		log_notice("second pass: tracing %s",
-			   text_counted(n, choice.patterns.n, "function"));
-		ret = run_session(&second, result, NULL, err);
-		if (!ret)
-			say_result(result, &second);
-	}
-	session_choice_release(&choice);
-	return ret;
-}
 
 static bool is_program(const char *word)
 {
@@ -277,170 +185,17 @@ static int fill_session(struct session_options *so, const struct record_options 
 	return ret || !o->burst ? ret : session_args_burst(o->burst, so, err);
 }
 
-static int record(struct session_options *so, bool two_pass, int *status, struct err *err)
+/* The first that is wanted records; the last one always is. */
+static const struct recorder *const recorders[] = { &recorder_java, &recorder_shared,
+						    &recorder_kernel };
+
+static const struct recorder *choose_recorder(const struct record_options *o)
 {
-	struct session_result result = { 0 };
-	int ret = two_pass ? run_twice(so, &result, err) : run_session(so, &result, NULL, err);
+	const struct recorder *const *r = recorders;
 
-	if (!ret && !two_pass)
-		say_result(&result, so);
-	*status = session_args_status(result.reason, result.exit_status);
-	return ret;
-}
-
-/* What takes root is refused, not passed over. Arguments are not recorded: --no-key is fulfilled.
- */
-static int check_shared(const struct record_options *o, struct err *err)
-{
-	const struct {
-		const char *option;
-		bool given;
-		const char *instead;
-	} rows[] = {
-		{ "-p", o->pids.n, "only a command can be recorded" },
-		{ "-c", o->period != 1, "every call is recorded" },
-		{ "-e", o->events && strcmp(o->events, "none") != 0, "nothing is counted" },
-		{ "-D", o->delay_ns, "recording begins with the command" },
-		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0,
-		  "there are no call stacks" },
-		{ "--overhead", !isnan(o->overhead_percent),
-		  "all registered functions are traced, or those of -F" },
-		{ "--burst", o->burst, "the probes are in always" },
-		{ "--two-pass", o->two_pass, "functions are chosen with -F" },
-		{ "--keep-slower", o->keep_slower_ns != UINT64_MAX, "every call is written" },
-		{ "--slow-stacks", o->slow_stacks_ns, "there are no call stacks" },
-		{ "--stack-period", o->stack_period, "there are no call stacks" },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].given)
-			return err_set(err, -EACCES,
-				       "%s takes root; without it %s: leave %s out, or run with "
-				       "sudo",
-				       rows[i].option, rows[i].instead, rows[i].option);
-	return 0;
-}
-
-/* Without privilege: through probes that an administrator has registered. */
-static int run_shared(const struct record_options *o, const struct session_options *so,
-		      int *exit_status, struct err *err)
-{
-	const struct shared_recording r = { .patterns = so->patterns,
-					    .n_patterns = so->n_patterns,
-					    .argv = so->argv,
-					    .output = so->output,
-					    .command = so->command,
-					    .options = so->options,
-					    .version = so->version,
-					    .max_bytes = so->max_bytes,
-					    .ring_bytes = so->ring_bytes,
-					    .duration_ns = so->duration_ns,
-					    .inherit = so->inherit };
-	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED];
-	struct shared_result result;
-	int ret;
-
-	ret = check_shared(o, err);
-	if (!ret)
-		ret = shared_record(&r, &result, err);
-	if (ret)
-		return ret;
-	log_notice("%s of %s, %s lost, in %s (%s)", text_counted(calls, result.calls, "call"),
-		   text_counted(functions, result.functions, "function"),
-		   text_counted(lost, result.lost, "record"), so->output, result.reason);
-	*exit_status = session_args_status(result.reason, result.exit_status);
-	return 0;
-}
-
-/* The agent sees methods and nothing else. */
-static int check_java(const struct record_options *o, bool has_command, struct err *err)
-{
-	const struct {
-		const char *option;
-		bool given;
-		const char *why;
-	} rows[] = {
-		{ "-c", o->period != 1, "every call is recorded" },
-		{ "-e", o->events && strcmp(o->events, "none") != 0, "it counts no events" },
-		{ "-D", o->delay_ns, "it begins with the program, or when it is attached" },
-		{ "-g", o->call_graph && strcmp(o->call_graph, "none") != 0,
-		  "it takes stacks of long calls alone, with --slow-stacks" },
-		{ "--stack-period", o->stack_period,
-		  "it takes stacks of long calls alone, with --slow-stacks" },
-		{ "--overhead", !isnan(o->overhead_percent),
-		  "methods are chosen once, by -F or as synchronized" },
-		{ "--burst", o->burst, "its methods stay rewritten" },
-		{ "--two-pass", o->two_pass, "methods are chosen by -F or as synchronized" },
-		{ "--no-key", o->no_key.n, "it records no arguments" },
-		{ "--no-inherit", !o->inherit,
-		  "Java machines that the command starts load it, too" },
-		{ "-p with a command", o->pids.n && has_command, "either is recorded" },
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (rows[i].given)
-			return args_refuse(
-				err,
-				"--java does not go with %s: the agent is inside, and %s; "
-				"leave one out",
-				rows[i].option, rows[i].why);
-	return 0;
-}
-
-/* Through an agent inside of the Java machines. */
-static int run_java(const struct record_options *o, const struct session_options *so,
-		    int *exit_status, struct err *err)
-{
-	struct java_recording r = { .argv = so->argv,
-				    .pids = so->pids,
-				    .n_pids = so->n_pids,
-				    .output = so->output,
-				    .command = so->command,
-				    .options = so->options,
-				    .version = so->version,
-				    .user = so->user,
-				    .max_bytes = so->max_bytes,
-				    .duration_ns = so->duration_ns,
-				    .ring_bytes = so->ring_bytes,
-				    .keep_slower_ns = so->keep_slower_ns,
-				    .slow_stack_ns = so->slow_stack_ns };
-	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
-	struct pattern_words words = { 0 };
-	struct java_result result;
-	int ret = check_java(o, so->argv != NULL, err);
-
-	if (!ret) /* the agent inside of the machine reads no files of patterns */
-		ret = pattern_words_expand(&words, so->patterns, so->n_patterns, err);
-	if (!ret) {
-		r.patterns = (const char *const *)words.data;
-		r.n_patterns = words.n;
-		ret = java_record(&r, &result, err);
-	}
-	pattern_words_release(&words);
-	if (ret)
-		return ret;
-	if (!result.calls && result.machines)
-		log_notice("no calls were seen: %s",
-			   so->n_patterns ? "no method that -F matches ran; names are as "
-					    "com.example.Store.get, * stands for anything"
-					  : "no synchronized method of the program ran; name "
-					    "others with -F");
-	log_notice("%s of %s, %s lost, %s in %s (%s)", text_counted(calls, result.calls, "call"),
-		   text_counted(functions, result.functions, "method"),
-		   text_counted(lost, result.lost, "record"), text_bytes(bytes, result.file_bytes),
-		   so->output, result.reason);
-	*exit_status = session_args_status(result.reason, result.exit_status);
-	return 0;
-}
-
-static bool probes_are_shared(void)
-{
-	struct shared_probes all;
-	bool any = geteuid() && !shared_read(&all, NULL) && all.n;
-
-	if (geteuid())
-		shared_release(&all);
-	return any;
+	while (!(*r)->is_wanted(o))
+		r++;
+	return *r;
 }
 
 static int run_record(int argc, char **argv, struct err *err)
@@ -482,9 +237,7 @@ static int run_record(int argc, char **argv, struct err *err)
 		so.show_progress = !so.argv;
 		so.command = command.s ? command.s : "";
 		so.options = own.s ? own.s : "";
-		ret = o.java		    ? run_java(&o, &so, &status, err)
-		      : probes_are_shared() ? run_shared(&o, &so, &status, err)
-					    : record(&so, o.two_pass, &status, err);
+		ret = choose_recorder(&o)->run(&o, &so, &status, err);
 	}
 	session_args_failed(ret, err);
 	text_release(&command);

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* By the kernel's probes, as root. */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cmd/common/session_args.h"
+#include "cmd/record/recorder.h"
+#include "probes/session/session.h"
+#include "trace/meta/meta.h"
+
+static void report_end(const struct session_result *r, const struct session_options *so)
+{
+	char calls[TEXT_COUNTED], functions[TEXT_COUNTED];
+	char slowed[64] = "", words[META_COST_WORDS];
+
+	text_counted(functions, r->functions, "function");
+	/* Where nothing was probed the session has said why. */
+	if (!r->calls && r->trapped_calls)
+		log_notice("none of the %s was recorded, as one in %llu was to be: record with a "
+			   "smaller -c",
+			   text_counted(calls, r->trapped_calls, "call"),
+			   (unsigned long long)so->period);
+	else if (!r->calls && !r->cut_short && !r->began_at_end && r->functions)
+		log_notice("no calls were seen: %s probed, none ran in a traced process meanwhile; "
+			   "ispot check shows what %s matches, %s",
+			   functions, so->n_patterns ? "-F" : "a -F",
+			   so->n_patterns ? "a recording without -F what runs"
+					  : "ispot report what else is hot");
+	if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
+		snprintf(slowed, sizeof(slowed), ", %s (estimated)",
+			 meta_cost_words(words, (double)r->target_cpu_ns, (double)r->probes_cost_ns,
+					 (double)r->duration_ns));
+	recorder_report_end(&(struct recorder_end){ .calls = r->calls,
+						    .functions = r->functions,
+						    .lost = r->lost_records,
+						    .file_bytes = r->file_bytes,
+						    .unit = "function",
+						    .slowed = slowed,
+						    .output = so->output,
+						    .reason = r->reason });
+}
+
+/* One recording; of a scout's, with what it would trace. */
+static int run_session(const struct session_options *so, struct session_result *result,
+		       struct session_choice *choice, struct err *err)
+{
+	struct session *s = NULL;
+	int ret = session_open(&s, so, err);
+
+	if (!ret)
+		ret = session_run(s, result, err);
+	if (!ret && choice)
+		session_choice(s, choice);
+	session_free(s);
+	return ret;
+}
+
+/* The command runs once to see what is hot, and once with that traced, as far as it may cost. */
+static int run_twice(const struct session_options *so, struct session_result *result,
+		     struct err *err)
+{
+	struct session_options first = *so, second = *so;
+	struct session_choice choice = { 0 };
+	char n[TEXT_COUNTED];
+	int ret;
+
+	first.scout = true;
+	first.output = "/dev/null";
+	log_notice("first pass: looking for what is hot");
+	ret = run_session(&first, result, &choice, err);
+	if (!ret && result->interrupted)
+		log_notice("ended in the first pass, nothing is recorded");
+	else if (!ret && !choice.patterns.n)
+		ret = err_set(err, -ENODATA,
+			      "the first pass found nothing to trace; name functions with -F");
+	if (!ret && !result->interrupted) {
+		second.keep_budget = true;
+		second.patterns = choice.patterns.data;
+		second.n_patterns = choice.patterns.n;
+		second.cpu_shares = choice.shares.data;
+		second.left_out = choice.left_out.data;
+		second.n_left_out = choice.left_out.n;
+		log_notice("second pass: tracing %s",
+			   text_counted(n, choice.patterns.n, "function"));
+		ret = run_session(&second, result, NULL, err);
+		if (!ret)
+			report_end(result, &second);
+	}
+	session_choice_release(&choice);
+	return ret;
+}
+
+static bool is_wanted(const struct record_options *o)
+{
+	(void)o;
+	return true;
+}
+
+static int run(const struct record_options *o, struct session_options *so, int *status,
+	       struct err *err)
+{
+	struct session_result result = { 0 };
+	int ret = o->two_pass ? run_twice(so, &result, err) : run_session(so, &result, NULL, err);
+
+	if (!ret && !o->two_pass)
+		report_end(&result, so);
+	*status = session_args_status(result.reason, result.exit_status);
+	return ret;
+}
+
+const struct recorder recorder_kernel = { RECORDER_KERNEL, is_wanted, run };

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/record/recorder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/text.h"
+
+/* Which option which recorder cannot follow, and why: refused, never passed over. */
+struct refusal {
+	const char *option;
+	bool given;
+	const char *why[N_RECORDERS]; /* NULL: the recorder follows it */
+};
+
+static int refuse(enum recorder_id id, const struct refusal *r, struct err *err)
+{
+	if (id == RECORDER_JAVA)
+		return args_refuse(err,
+				   "--java does not go with %s: the agent is inside, and %s; "
+				   "leave one out",
+				   r->option, r->why[id]);
+	return err_set(err, -EACCES, "%s takes root; without it %s: leave %s out, or run with sudo",
+		       r->option, r->why[id], r->option);
+}
+
+/* Arguments are not recorded without privilege: --no-key is fulfilled there. */
+int recorder_check(enum recorder_id id, const struct record_options *o, bool has_command,
+		   struct err *err)
+{
+	const bool counts = o->events && strcmp(o->events, "none") != 0;
+	const bool unwinds = o->call_graph && strcmp(o->call_graph, "none") != 0;
+	static const char no_stacks[] = "there are no call stacks",
+			  java_stacks[] = "it takes stacks of long calls alone, with --slow-stacks";
+	const struct refusal rows[] = {
+		{ "-p", o->pids.n, { [RECORDER_SHARED] = "only a command can be recorded" } },
+		{ "-p with a command",
+		  o->pids.n && has_command,
+		  { [RECORDER_JAVA] = "either is recorded" } },
+		{ "-c",
+		  o->period != 1,
+		  { [RECORDER_SHARED] = "every call is recorded",
+		    [RECORDER_JAVA] = "every call is recorded" } },
+		{ "-e",
+		  counts,
+		  { [RECORDER_SHARED] = "nothing is counted",
+		    [RECORDER_JAVA] = "it counts no events" } },
+		{ "-D",
+		  o->delay_ns,
+		  { [RECORDER_SHARED] = "recording begins with the command",
+		    [RECORDER_JAVA] = "it begins with the program, or when it is attached" } },
+		{ "-g", unwinds, { [RECORDER_SHARED] = no_stacks, [RECORDER_JAVA] = java_stacks } },
+		{ "--overhead",
+		  !isnan(o->overhead_percent),
+		  { [RECORDER_SHARED] = "all registered functions are traced, or those of -F",
+		    [RECORDER_JAVA] = "methods are chosen once, by -F or as synchronized" } },
+		{ "--burst",
+		  o->burst,
+		  { [RECORDER_SHARED] = "the probes are in always",
+		    [RECORDER_JAVA] = "its methods stay rewritten" } },
+		{ "--two-pass",
+		  o->two_pass,
+		  { [RECORDER_SHARED] = "functions are chosen with -F",
+		    [RECORDER_JAVA] = "methods are chosen by -F or as synchronized" } },
+		{ "--keep-slower",
+		  o->keep_slower_ns != UINT64_MAX,
+		  { [RECORDER_SHARED] = "every call is written" } },
+		{ "--slow-stacks", o->slow_stacks_ns, { [RECORDER_SHARED] = no_stacks } },
+		{ "--stack-period",
+		  o->stack_period,
+		  { [RECORDER_SHARED] = no_stacks, [RECORDER_JAVA] = java_stacks } },
+		{ "--no-key", o->no_key.n, { [RECORDER_JAVA] = "it records no arguments" } },
+		{ "--no-inherit",
+		  !o->inherit,
+		  { [RECORDER_JAVA] = "Java machines that the command starts load it, too" } },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (rows[i].given && rows[i].why[id])
+			return refuse(id, &rows[i], err);
+	return 0;
+}
+
+void recorder_report_end(const struct recorder_end *end)
+{
+	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
+
+	text_counted(calls, end->calls, "call");
+	text_counted(functions, end->functions, end->unit);
+	text_counted(lost, end->lost, "record");
+	log_notice("%s of %s, %s lost%s%s%s in %s (%s)", calls, functions, lost,
+		   end->slowed ? end->slowed : "", end->file_bytes ? ", " : ",",
+		   end->file_bytes ? text_bytes(bytes, end->file_bytes) : "", end->output,
+		   end->reason);
+}
