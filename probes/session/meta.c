@@ -188,6 +188,21 @@ static void write_session(struct session *s)
 	session_write_line(s, &line);
 }
 
+/* Both clocks now: once as the recording begins and once as it ends. */
+static void write_clocks(struct session *s)
+{
+	const char *unstable = clock_cycles_unstable();
+	struct clock_pair now = clock_pair_now();
+	struct meta_clocks m = { .at_ns = now.ns,
+				 .cycles = now.cycles,
+				 .width_ns = now.width_ns,
+				 .unstable = unstable ? unstable : "" };
+	struct text line = { 0 };
+
+	meta_print_clocks(&m, &line);
+	session_write_line(s, &line);
+}
+
 void session_begin(struct session *s)
 {
 	bool launched = !s->options.n_pids && !s->delayed;
@@ -203,6 +218,7 @@ void session_begin(struct session *s)
 	s->cpus_at_begin = cpus_time();
 	session_follow_begin(s);
 	write_session(s);
+	write_clocks(s);
 	write_pending(s);
 	for (size_t i = 0; i < s->options.n_pids; i++)
 		session_write_threads(s, s->options.pids[i]);
@@ -260,6 +276,7 @@ void session_write_end(struct session *s, const struct session_result *result)
 		e.cpus_steal_ns = between(s->cpus_at_begin.steal_ns, s->cpus_at_stop.steal_ns);
 	}
 	write_takers(s);
+	write_clocks(s);
 	meta_print_end(&e, &line);
 	session_write_line(s, &line);
 }

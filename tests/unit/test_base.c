@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -179,6 +180,55 @@ static void clocks_advance(void **state)
 	assert_true(!cycles || clock_cycles() > cycles);
 }
 
+static void pairs_of_clocks_convert_cycles(void **state)
+{
+	const struct clock_pair a = { .ns = 1000, .cycles = 5000 };
+	const struct clock_pair b = { .ns = 3000, .cycles = 10000 };
+	const struct clock_pair late = { .ns = UINT64_C(1) << 62, .cycles = UINT64_MAX - 1 };
+	const struct clock_pair none = { .ns = 4000 };
+
+	(void)state;
+	assert_float_equal(clock_pair_rate(&a, &b), 2.5, 1e-12);
+	assert_int_equal(clock_pair_ns(&a, &b, 5000), 1000);
+	assert_int_equal(clock_pair_ns(&a, &b, 7500), 2000);
+	assert_int_equal(clock_pair_ns(&a, &b, 12500), 4000); /* behind both */
+	assert_int_equal(clock_pair_ns(&a, &b, 2500), 0);     /* before both */
+	assert_int_equal(clock_pair_ns(&a, &late, late.cycles), late.ns);
+	assert_true(isnan(clock_pair_rate(&b, &a)));
+	assert_true(isnan(clock_pair_rate(&a, &a)));
+	assert_true(isnan(clock_pair_rate(&a, &none)));
+	assert_true(isnan(clock_pair_rate(&none, &b)));
+}
+
+static void a_pair_is_one_moment(void **state)
+{
+	struct clock_pair a = clock_pair_now(), b;
+	uint64_t before, after;
+
+	(void)state;
+	if (!a.cycles)
+		skip();
+	clock_sleep_ns(2000000);
+	before = clock_now_ns();
+	b = clock_pair_now();
+	after = clock_now_ns();
+	assert_in_range(b.ns, before, after);
+	assert_true(b.width_ns <= after - before);
+	assert_true(clock_pair_rate(&a, &b) > 0);
+	assert_int_equal(clock_pair_ns(&a, &b, b.cycles), b.ns);
+}
+
+static void unstable_counters_are_told(void **state)
+{
+	(void)state;
+	assert_null(clock_unstable_by(true, "tsc kvm-clock acpi_pm\n"));
+	assert_null(clock_unstable_by(true, "hpet tsc\n"));
+	assert_non_null(strstr(clock_unstable_by(false, "tsc\n"), "constant speed"));
+	assert_non_null(strstr(clock_unstable_by(true, "hpet acpi_pm\n"), "the kernel found"));
+	assert_non_null(clock_unstable_by(true, "tsc-early hyperv_clocksource_tsc_page\n"));
+	assert_non_null(clock_unstable_by(true, ""));
+}
+
 static void cpus_agree_with_the_scheduler(void **state)
 {
 	static struct cpus cpus;
@@ -238,6 +288,9 @@ int main(void)
 		cmocka_unit_test(equal_strings_have_equal_numbers),
 		cmocka_unit_test(hashes_differ),
 		cmocka_unit_test(clocks_advance),
+		cmocka_unit_test(pairs_of_clocks_convert_cycles),
+		cmocka_unit_test(a_pair_is_one_moment),
+		cmocka_unit_test(unstable_counters_are_told),
 		cmocka_unit_test(cpus_agree_with_the_scheduler),
 	};
 

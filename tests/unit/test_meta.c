@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -47,12 +48,13 @@ static const char *const lines[] = {
 	"\"empty_mean\":1.5,\"why\":\"\"}",
 	"{\"kind\":\"address\",\"address\":94514279522600,\"symbol\":\"locks\",\"object\":\"/bin/a\","
 	"\"offset\":40}",
+	"{\"kind\":\"clocks\",\"at_ns\":10,\"cycles\":26,\"width_ns\":1,\"unstable\":\"\"}",
 	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
 	"\"recorder_cpu_ns\":4,\"target_cpu_ns\":6,\"counting_cost_ns\":2,\"scheduling_cost_ns\":3,"
 	"\"sampling_cost_ns\":7,\"sample_ns\":8,\"after_cost_ns\":9,\"probes_cost_ns\":5,\"cpus_busy_ns\":10,\"cpus_steal_ns\":11,\"exit_status\":-1,\"reason\":\"interrupted\"}",
 };
 
-static void print_all(const struct meta *m, struct text out[12])
+static void print_all(const struct meta *m, struct text out[13])
 {
 	meta_print_session(&m->session, &out[0]);
 	meta_print_object(&m->objects.data[0], &out[1]);
@@ -65,21 +67,22 @@ static void print_all(const struct meta *m, struct text out[12])
 	meta_print_frame(&m->frames.data[0], &out[8]);
 	meta_print_counter(&m->counters.data[0], &out[9]);
 	meta_print_address(&m->addresses.data[0], &out[10]);
-	meta_print_end(&m->end, &out[11]);
+	meta_print_clocks(&m->clocks.data[0], &out[11]);
+	meta_print_end(&m->end, &out[12]);
 }
 
 static void every_member_goes_both_ways(void **state)
 {
 	struct meta m;
-	struct text out[12] = { 0 };
+	struct text out[13] = { 0 };
 
 	(void)state;
 	meta_init(&m);
-	for (int i = 0; i < 12; i++)
+	for (int i = 0; i < 13; i++)
 		assert_int_equal(read_line(&m, lines[i]), 0);
 	meta_finish(&m);
 	print_all(&m, out);
-	for (int i = 0; i < 12; i++) {
+	for (int i = 0; i < 13; i++) {
 		assert_string_equal(out[i].s, lines[i]);
 		text_release(&out[i]);
 	}
@@ -107,6 +110,48 @@ static void what_is_absent_is_unknown(void **state)
 	assert_string_equal(out.s, "{\"kind\":\"end\",\"exit_status\":-1,\"reason\":\"\"}");
 	text_release(&out);
 	meta_release(&m);
+}
+
+static double rate_of(const char *const *texts, size_t n, const char **why)
+{
+	static char clause[128];
+	struct meta m;
+	double rate;
+
+	meta_init(&m);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(read_line(&m, texts[i]), 0);
+	rate = meta_cycles_per_ns(&m, why);
+	if (why)
+		snprintf(clause, sizeof(clause), "%s", *why);
+	if (why)
+		*why = clause;
+	meta_release(&m);
+	return rate;
+}
+
+/* The pairs at the ends decide, not what 5 ms at the beginning measured. */
+static void cycles_are_calibrated_at_both_ends(void **state)
+{
+	static const char *const texts[] = {
+		"{\"kind\":\"session\",\"cycles_per_ns\":2.5}",
+		"{\"kind\":\"clocks\",\"at_ns\":1000,\"cycles\":4000,\"unstable\":\"\"}",
+		"{\"kind\":\"clocks\",\"at_ns\":1500,\"cycles\":5000,\"unstable\":\"\"}",
+		"{\"kind\":\"clocks\",\"at_ns\":2000,\"cycles\":6000,\"unstable\":\"it stops\"}",
+	};
+	const char *const back[] = { texts[2], texts[1] };
+	const char *why;
+
+	(void)state;
+	assert_true(isnan(rate_of(texts, 1, &why)));
+	assert_string_equal(why, "the recording has no reading of the cycle counter");
+	assert_float_equal(rate_of(texts, 2, &why), 2.5, 0); /* it did not end in order */
+	assert_string_equal(why, "");
+	assert_float_equal(rate_of(texts, 3, NULL), 2.0, 1e-12);
+	assert_true(isnan(rate_of(texts, 4, &why)));
+	assert_string_equal(why, "it stops");
+	assert_true(isnan(rate_of(back, 2, &why)));
+	assert_string_equal(why, "the cycle counter did not go forward");
 }
 
 static void what_joins_was_not_left_out(void **state)
@@ -276,6 +321,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_member_goes_both_ways),
 		cmocka_unit_test(what_is_absent_is_unknown),
+		cmocka_unit_test(cycles_are_calibrated_at_both_ends),
 		cmocka_unit_test(what_joins_was_not_left_out),
 		cmocka_unit_test(later_lines_replace_earlier),
 		cmocka_unit_test(gaps_are_filled),

@@ -108,6 +108,14 @@ const struct field meta_process_fields[] = {
 	{ 0 },
 };
 
+const struct field meta_clocks_fields[] = {
+	F(clocks, COUNT, at_ns),
+	F(clocks, COUNT, cycles),
+	F(clocks, COUNT, width_ns),
+	F(clocks, STRING, unstable),
+	{ 0 },
+};
+
 const struct field meta_notice_fields[] = {
 	F(notice, STRING, code),
 	F(notice, STRING, text),

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "trace/format.h"
@@ -340,6 +341,7 @@ static int read_not_traced(struct meta *meta, const struct json *line)
 READ_ROW(calibration, calibrations)
 READ_ROW(thread, threads)
 READ_ROW(process, processes)
+READ_ROW(clocks, clocks)
 READ_ROW(notice, notices)
 READ_ROW(address, addresses)
 
@@ -354,6 +356,7 @@ static const struct {
 	{ "calibration", read_calibration },
 	{ "thread", read_thread },
 	{ "process", read_process },
+	{ "clocks", read_clocks },
 	{ "notice", read_notice },
 	{ "counter", read_counter },
 	{ "stack", read_stack },
@@ -465,6 +468,39 @@ const char *meta_process_comm(const struct meta *meta, uint32_t pid)
 	return NULL;
 }
 
+static double rate_between(const struct meta_clocks *a, const struct meta_clocks *b)
+{
+	return clock_pair_rate(&(struct clock_pair){ .ns = a->at_ns, .cycles = a->cycles },
+			       &(struct clock_pair){ .ns = b->at_ns, .cycles = b->cycles });
+}
+
+/* What makes the pairs worthless: "" nothing. */
+static const char *unstable_clocks(const struct meta *meta)
+{
+	if (!meta->clocks.n)
+		return "the recording has no reading of the cycle counter";
+	vec_for_each (&meta->clocks, const struct meta_clocks, c)
+		if (*c->unstable)
+			return c->unstable;
+	return "";
+}
+
+double meta_cycles_per_ns(const struct meta *meta, const char **why)
+{
+	const char *unstable = unstable_clocks(meta);
+	double rate = NAN;
+
+	if (!*unstable && meta->clocks.n > 1)
+		rate = rate_between(meta->clocks.data, &meta->clocks.data[meta->clocks.n - 1]);
+	else if (!*unstable)
+		rate = meta->session.cycles_per_ns;
+	if (!*unstable && !(rate > 0))
+		unstable = "the cycle counter did not go forward";
+	if (why)
+		*why = unstable;
+	return *unstable ? NAN : rate;
+}
+
 bool meta_has_notice(const struct meta *meta, const char *code)
 {
 	vec_for_each (&meta->notices, const struct meta_notice, n)
@@ -495,6 +531,7 @@ void meta_release(struct meta *meta)
 	vec_release(&meta->calibrations);
 	vec_release(&meta->threads);
 	vec_release(&meta->processes);
+	vec_release(&meta->clocks);
 	vec_release(&meta->notices);
 	vec_release(&meta->stacks);
 	vec_release(&meta->sites);

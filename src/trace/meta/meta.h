@@ -159,6 +159,14 @@ struct meta_process {
 	const char *comm;
 };
 
+/* kind "clocks": one moment on the clock of the records and on the cycle counter. A recording has
+ * such a line of its beginning and one of its end; more do no harm. */
+struct meta_clocks {
+	uint64_t at_ns, cycles;
+	uint64_t width_ns;    /* the moment is known so well */
+	const char *unstable; /* why cycles do not compare, a clause; "": they do */
+};
+
 /* kind "notice": something the user should know, shown by record and again by report */
 struct meta_notice {
 	const char *code, *text;
@@ -260,6 +268,9 @@ struct meta {
 		VEC(struct meta_process)
 	} processes;
 	struct {
+		VEC(struct meta_clocks)
+	} clocks;
+	struct {
 		VEC(struct meta_notice)
 	} notices;
 	struct {
@@ -313,6 +324,13 @@ static inline const struct meta_site *meta_site(const struct meta *meta, uint32_
 
 	return i < meta->sites.n && meta->sites.data[i].stack ? &meta->sites.data[i] : NULL;
 }
+
+/*
+ * Cycles per ns of the recording, by the pairs at its ends; where its end is missing, by what it
+ * measured as it began. NAN: its cycles are not known, and *why, if wanted, says why, a clause in
+ * static memory or the meta's.
+ */
+double meta_cycles_per_ns(const struct meta *meta, const char **why);
 
 bool meta_has_notice(const struct meta *meta, const char *code);
 /* The name of a process that had a CPU; NULL: it is not known. */
