@@ -81,31 +81,108 @@ static double others_running(const struct lift_sample *s)
 	return seen_ns > 0 ? met_ns / seen_ns : NAN;
 }
 
+/* What is asked of all samples. */
+struct asking {
+	struct lift_question question;
+	uint32_t *only;
+	uint8_t *takes_cpu;
+};
+
+static void begin(const struct coactivity *co, struct asking *a)
+{
+	a->only = only_threads(co);
+	a->takes_cpu = takers(co);
+	a->question = (struct lift_question){
+		.n = (uint32_t)co->candidates.n,
+		.takes_cpu = a->takes_cpu,
+		.running = COACTIVITY_RUNNING,
+		.cpus = cpus(co),
+		.pairs = co->pairs,
+	};
+}
+
+static void end(struct asking *a)
+{
+	free(a->takes_cpu);
+	free(a->only);
+}
+
+static void find(const struct coactivity *co, const struct asking *a, const struct lift_sample *s,
+		 struct block *b)
+{
+	struct lifts lifts = { 0 };
+
+	b->coactive.measured = lift_enough(s);
+	b->coactive.others = others_running(s);
+	lift_find(s, &a->question, &lifts);
+	for (size_t i = 0; i < lifts.n && i < COACTIVES_MAX; i++)
+		add(co, b, &lifts.data[i], a->only);
+	vec_release(&lifts);
+}
+
 void coactivity_find(struct coactivity *co, struct blocks *blocks)
 {
-	struct lift_question q = { .n = (uint32_t)co->candidates.n,
-				   .running = COACTIVITY_RUNNING,
-				   .cpus = cpus(co) };
-	uint32_t *only = only_threads(co);
-	uint8_t *takes_cpu = takers(co);
+	struct asking a;
 
-	q.takes_cpu = takes_cpu;
 	vec_for_each (blocks, struct block, b)
-		q.pairs += lift_pairs(&co->blocks[b->id].sample, q.n);
-	co->pairs = q.pairs;
-	vec_for_each (blocks, struct block, b) {
-		const struct lift_sample *s = &co->blocks[b->id].sample;
-		struct lifts lifts = { 0 };
+		co->pairs += lift_pairs(&co->blocks[b->id].sample, (uint32_t)co->candidates.n);
+	begin(co, &a);
+	vec_for_each (blocks, struct block, b)
+		find(co, &a, &co->blocks[b->id].sample, b);
+	end(&a);
+}
 
-		b->coactive.measured = lift_enough(s);
-		b->coactive.others = others_running(s);
-		lift_find(s, &q, &lifts);
-		for (size_t i = 0; i < lifts.n && i < COACTIVES_MAX; i++)
-			add(co, b, &lifts.data[i], only);
-		vec_release(&lifts);
+static void copy_row(const struct lift_sample *s, const struct lift_row *r, struct lift_sample *to)
+{
+	struct lift_row *row = vec_add(&to->rows);
+
+	*row = *r;
+	row->first = (uint32_t)to->cells.n;
+	for (uint32_t i = 0; i < r->n; i++)
+		*vec_add(&to->cells) = s->cells.data[r->first + i];
+}
+
+/* The rows of each group, by themselves. [group] */
+static struct lift_sample *samples_of_groups(const struct coactivity *co, uint32_t n)
+{
+	struct lift_sample *of = xcalloc(n + 1, sizeof(*of));
+
+	for (uint32_t id = 0; id < co->calls->n_functions; id++) {
+		const struct lift_sample *s = &co->blocks[id].sample;
+
+		vec_for_each (&s->rows, const struct lift_row, r)
+			if (r->group < n)
+				copy_row(s, r, &of[r->group]);
 	}
-	free(takes_cpu);
-	free(only);
+	return of;
+}
+
+static uint32_t groups_end(const struct blocks *groups)
+{
+	uint32_t n = 0;
+
+	vec_for_each (groups, const struct block, g)
+		n = g->id >= n ? g->id + 1 : n;
+	return n;
+}
+
+void coactivity_find_groups(struct coactivity *co, struct blocks *groups)
+{
+	uint32_t n = groups_end(groups);
+	struct lift_sample *of = samples_of_groups(co, n);
+	struct asking a;
+
+	vec_for_each (groups, struct block, g)
+		co->pairs += lift_pairs(&of[g->id], (uint32_t)co->candidates.n);
+	begin(co, &a);
+	vec_for_each (groups, struct block, g)
+		find(co, &a, &of[g->id], g);
+	end(&a);
+	for (uint32_t i = 0; i < n; i++) {
+		vec_release(&of[i].rows);
+		vec_release(&of[i].cells);
+	}
+	free(of);
 }
 
 const struct coactive *coactive_interferer(const struct coactives *all)

@@ -11,6 +11,12 @@ struct coactivity;
 /* After calls_end(): fills the blocks' coactive lists. */
 void coactivity_find(struct coactivity *co, struct blocks *blocks);
 
+/*
+ * The same of groups of calls, [id]: their number, where the calls were grouped when they were
+ * looked at. Before the functions' evidence is released.
+ */
+void coactivity_find_groups(struct coactivity *co, struct blocks *groups);
+
 /* The function that was most at work meanwhile; NULL: none was. */
 const struct coactive *coactive_interferer(const struct coactives *all);
 

@@ -30,7 +30,9 @@ static void judge(struct block *b, const struct evidence *e)
 
 void blocks_judge(struct blocks *blocks, const struct evidence *e)
 {
-	if (e->coactivity)
+	if (e->coactivity && e->whole)
+		coactivity_find_groups(e->coactivity, blocks);
+	else if (e->coactivity)
 		coactivity_find(e->coactivity, blocks);
 	if (e->samples)
 		samples_find(e->samples, blocks);

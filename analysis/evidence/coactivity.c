@@ -4,6 +4,7 @@
 
 #include "analysis/calls/ended.h"
 #include "analysis/evidence/coactivity.h"
+#include "analysis/evidence/counters.h"
 #include "base/likely.h"
 #include "base/mem.h"
 #include "trace/record.h"
@@ -49,6 +50,11 @@ void coactivity_init(struct coactivity *co, const struct calls *calls)
 	co->blocks = xcalloc(calls->n_functions + 1, sizeof(*co->blocks));
 	co->clocks = clocks_new(COACTIVITY_CANDIDATES);
 	gains_init(&co->gains, COACTIVITY_CANDIDATES);
+}
+
+void coactivity_group_by(struct coactivity *co, const struct call_group *group)
+{
+	co->group = group;
 }
 
 static void thread_release(struct coactivity_thread *t)
@@ -303,9 +309,15 @@ static bool beyond(const struct coactivity *co, size_t n, size_t all, size_t mos
 	return all >= most && n >= most / co->n_blocks;
 }
 
+/* Of calls that are in groups, each group needs enough rows to compare. */
+static size_t rows_max(const struct lift_sample *s)
+{
+	return vec_last(&s->rows)->group == MAP_NONE ? COACTIVITY_ROWS : COACTIVITY_ROWS_SPLIT;
+}
+
 static bool full(const struct coactivity *co, const struct lift_sample *s)
 {
-	return s->rows.n >= COACTIVITY_ROWS ||
+	return s->rows.n >= rows_max(s) ||
 	       (s->rows.n >= COACTIVITY_ROWS_LEAST &&
 		beyond(co, s->rows.n, co->n_rows, COACTIVITY_ROWS_ALL)) ||
 	       (s->rows.n >= 4 && beyond(co, s->cells.n, co->n_cells, COACTIVITY_CELLS_ALL));
@@ -346,7 +358,8 @@ static void add_row(struct coactivity *co, const struct coactivity_thread *t,
 	struct lift_row row = { .duration_ns = c->duration_ns,
 				.seen_ns = seen,
 				.asleep_ns = c->off.blocked_ns + c->off.idle_ns,
-				.first = (uint32_t)s->cells.n };
+				.first = (uint32_t)s->cells.n,
+				.group = co->group ? co->group->number : MAP_NONE };
 
 	if (!seen)
 		return;

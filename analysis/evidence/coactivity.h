@@ -14,6 +14,8 @@
  * the first COACTIVITY_ROWS of a block, then one in 2, 4, …, chosen at random, the earlier ones
  * thinned out alike; what is kept is at all times a fair sample of the calls so far, and bounded:
  * when rows or cells are used up, blocks that have more than their share are thinned out.
+ * A row knows the group of its call where calls are grouped by an argument: the rows of one group
+ * are a fair sample of its calls.
  *
  * analysis/evidence/lift.h compares slow with fast calls; no second pass is needed.
  */
@@ -31,10 +33,12 @@
 
 struct block;
 struct blocks;
+struct call_group;
 
 #define COACTIVITY_ROWS	      1024    /* of a block */
+#define COACTIVITY_ROWS_SPLIT 4096    /* of one whose calls are in groups, each of which has few */
 #define COACTIVITY_ROWS_LEAST 256     /* that a block may have, however many share */
-#define COACTIVITY_ROWS_ALL   65536   /* 32 bytes each */
+#define COACTIVITY_ROWS_ALL   65536   /* 40 bytes each */
 #define COACTIVITY_CELLS_ALL  8388608 /* 8 bytes each */
 #define COACTIVITY_OPEN_MAX   512     /* calls being measured at once */
 #define COACTIVITY_BLOCKS     2048    /* further ones are not measured */
@@ -81,7 +85,8 @@ struct coactivity_block {
 
 struct coactivity {
 	const struct calls *calls;
-	struct map candidate_of; /* process -> candidate */
+	const struct call_group *group; /* its owner's visitor comes first; NULL: none */
+	struct map candidate_of;	/* process -> candidate */
 	struct {
 		VEC(struct coactivity_candidate)
 	} candidates;
@@ -102,6 +107,8 @@ struct coactivity {
 };
 
 void coactivity_init(struct coactivity *co, const struct calls *calls);
+/* Each call is remembered with its group. */
+void coactivity_group_by(struct coactivity *co, const struct call_group *group);
 struct call_visitor coactivity_visitor(struct coactivity *co);
 /* What is kept of a function's calls, for tests. */
 const struct lift_sample *coactivity_sample(const struct coactivity *co, uint32_t id);

@@ -47,6 +47,7 @@ struct lift_row {
 	uint64_t seen_ns;   /* part of it: not waiting for a CPU; > 0 */
 	uint64_t asleep_ns; /* part of seen_ns */
 	uint32_t first, n;  /* its cells */
+	uint32_t group;	    /* of the function's calls; MAP_NONE: in none */
 };
 
 /* A sample of one block's calls, in time order. */

@@ -279,6 +279,8 @@ static void add_visitors(struct result *res, const struct result_options *o)
 	calls_add_visitor(&res->calls, &callstacks);
 	coactivity_init(&res->coactivity, &res->calls);
 	coactivity = coactivity_visitor(&res->coactivity);
+	if (o->rule && o->rule->key)
+		coactivity_group_by(&res->coactivity, &res->keyed.latest);
 	calls_add_visitor(&res->calls, &coactivity);
 	samples_init(&res->samples, &res->calls);
 	samples = samples_visitor(&res->samples);
@@ -291,7 +293,8 @@ static void add_visitors(struct result *res, const struct result_options *o)
 			calls_add_visitor(&res->calls, &o->visitors[i]);
 }
 
-/* The baseline and the co-activity know functions, not groups of their calls. */
+/* The baseline knows functions, not groups of their calls; groups that are not made by a key are no
+ * groups of the calls that the co-activity saw. */
 static void build_groups(struct result *res, const struct block_options *o)
 {
 	struct block_options without = *o;
@@ -300,9 +303,12 @@ static void build_groups(struct result *res, const struct block_options *o)
 	if (!res->keyed.rule.name)
 		return;
 	keyed_build(&res->keyed, &res->sci, &without, &res->groups);
-	blocks_judge(&res->groups, &(struct evidence){ .meta = res->meta,
-						       .duration_ns = o->duration_ns,
-						       .whole = &res->blocks });
+	blocks_judge(
+		&res->groups,
+		&(struct evidence){ .meta = res->meta,
+				    .duration_ns = o->duration_ns,
+				    .coactivity = res->keyed.rule.key ? &res->coactivity : NULL,
+				    .whole = &res->blocks });
 }
 
 static void conclude(struct result *res, const struct block_options *o)
@@ -317,7 +323,8 @@ static void conclude(struct result *res, const struct block_options *o)
 	markers_scale_loops(&res->sci);
 	blocks_build(&res->blocks, &res->sci, o);
 	blocks_judge(&res->blocks, &e);
-	coactivity_release(&res->coactivity); /* the blocks have it; what follows needs the room */
+	if (!res->keyed.rule.key) /* the blocks have it; what follows needs the room */
+		coactivity_release(&res->coactivity);
 	vec_for_each (&res->blocks, struct block, b)
 		b->in_lost = block_counts(b);
 	sites_build(&res->site_sums, o, &res->sites, res->waits_lost_ns);
@@ -327,6 +334,8 @@ static void conclude(struct result *res, const struct block_options *o)
 	self_cost(res);
 	count_losses(res);
 	build_groups(res, o);
+	if (res->coactivity.calls)
+		coactivity_release(&res->coactivity);
 	result_find_notices(res);
 }
 

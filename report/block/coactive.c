@@ -84,6 +84,29 @@ static void who(const struct result *res, const struct coactive *c, struct text 
 		text_printf(out, " in %u %s", t->tid, text_printable(name, sizeof(name), t->comm));
 }
 
+/* Shares of the calls' time, as long as one thread at a time does it. */
+void text_meanwhile(const struct coactive *c, struct text *out)
+{
+	char name[VALUE_SCRATCH];
+	const char *code = c->part == COACTIVE_AFTER ? "code after " : "";
+
+	text_printable(name, sizeof(name), c->name ? c->name : "?");
+	if (c->part == COACTIVE_CPU)
+		text_printf(out,
+			    "process %u (%s) has its CPU during %.0f%% of the slow calls' time, "
+			    "%.0f%% of the fast ones'",
+			    c->id, name, 100 * c->slow_rate, 100 * c->fast_rate);
+	else if (c->slow_rate > 1)
+		text_printf(out,
+			    "%.1f other threads run %s%s during slow calls, %.1f during fast ones",
+			    c->slow_rate, code, name, c->fast_rate);
+	else
+		text_printf(out,
+			    "another thread runs %s%s during %.0f%% of the slow calls' time, "
+			    "%.0f%% of the fast ones'",
+			    code, name, 100 * c->slow_rate, 100 * c->fast_rate);
+}
+
 static void times_cell(struct table *t, double x)
 {
 	char cell[24];
@@ -108,7 +131,7 @@ void text_coactive(const struct view *v, const struct block *b, struct text *out
 		return;
 	text_add(out, "\n");
 	table_style(&t, TABLE_BOLD);
-	table_last(&t, "   SLOW    FAST   TIMES      TO RUNS CONCURRENTLY");
+	table_last(&t, "   SLOW    FAST   RATIO   UP TO OTHER THREADS RUN");
 	vec_for_each (&b->coactive, const struct coactive, c) {
 		struct text name = { 0 };
 

@@ -9,13 +9,13 @@
 #include "analysis/cause/coactivity_find.h"
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
-#include "analysis/evidence/coactivity.h"
 #include "analysis/result/result.h"
 #include "analysis/score/callstack.h"
 #include "analysis/score/marker.h"
 #include "analysis/threads/standard.h"
 #include "analysis/threads/wait.h"
 #include "base/text.h"
+#include "report/block/coactive.h"
 #include "report/block/stacks.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"
@@ -310,18 +310,6 @@ static const char *who_has_the_cpus(const struct block *b)
 	return "";
 }
 
-/* Where nothing says why calls run longer: who ran beside them. */
-static void beside(const struct block *b, struct text *out)
-{
-	const struct coactive *c = coactive_interferer(&b->coactive);
-	char buf[NAME_BYTES];
-
-	if (c)
-		text_printf(out, "; meanwhile %s%s runs in other threads",
-			    c->part == COACTIVE_AFTER ? "code after " : "",
-			    text_printable(buf, sizeof(buf), c->name));
-}
-
 static void share_of_it(const struct block *b, struct text *out)
 {
 	const struct cause *cause = report_main_cause(b);
@@ -339,8 +327,6 @@ static void share_of_it(const struct block *b, struct text *out)
 	else
 		text_printf(out, "%.0f%% of what it loses itself is %s", told,
 			    pool == POOL_PREEMPTED ? "waiting for a CPU" : "blocked");
-	if (!cause && pool == POOL_RUNNING)
-		beside(b, out);
 }
 
 /* Who ends the waiting: for a lock, where its holder gives it up. */
@@ -405,5 +391,8 @@ void text_details(const struct view *v, struct text *out)
 	detail(v, "Why", &line, out);
 	woken_by(v->result, b, &line);
 	detail(v, "Woken by", &line, out);
+	if (coactive_interferer(&b->coactive))
+		text_meanwhile(coactive_interferer(&b->coactive), &line);
+	detail(v, "Meanwhile", &line, out);
 	text_what_to_try(v, b, out);
 }

@@ -8,6 +8,7 @@
 #include "analysis/cause/kind.h"
 #include "analysis/calls/paircost.h"
 #include "analysis/cause/samples_compare.h"
+#include "analysis/evidence/coactivity.h"
 #include "analysis/result/result.h"
 #include "analysis/result/slow.h"
 #include "base/json.h"
@@ -591,13 +592,32 @@ static void details(const struct view *v, const struct slow *s, struct text *out
 	slowest(v, s, out);
 }
 
+#define NAMED_MEANWHILE 3
+
+/* What runs beside its slow calls, and not beside its fast ones; -v has a table of it. */
+static void meanwhile(const struct view *v, const struct block *b, struct text *out)
+{
+	for (size_t i = 0; i < b->coactive.n && i < NAMED_MEANWHILE; i++) {
+		struct text line = { 0 };
+
+		text_add(&line, i ? "And " : "Meanwhile ");
+		text_meanwhile(&b->coactive.data[i], &line);
+		text_add(out, i ? "" : "\n");
+		text_wrap(line.s, v->width, out);
+		text_release(&line);
+	}
+}
+
 void report_slow(const struct view *v, const struct slow *s, struct text *out)
 {
 	summary(s->block, out);
 	slow_causes(v, s->block, out);
+	if (!v->all)
+		meanwhile(v, s->block, out);
 	left_out(v, s, out);
 	groups(v, s, out);
-	text_coactive(v, s->block, out);
+	if (v->all)
+		text_coactive(v, s->block, out);
 	distribution(v, s->block, out);
 	if (v->all)
 		details(v, s, out);

@@ -5,8 +5,10 @@
 #include "unit.h"
 #include "scene.h"
 
+#include "analysis/cause/coactivity_find.h"
 #include "analysis/cause/judge.h"
 #include "analysis/evidence/coactivity.h"
+#include "analysis/evidence/counters.h"
 
 enum { VICTIM, CULPRIT, BYSTANDER, OUTER, TAKE };
 
@@ -14,11 +16,21 @@ struct stage {
 	struct scene scene;
 	struct coactivity co;
 	uint64_t random;
+	struct call_group latest;
+	uint64_t border_ns; /* calls of the victim from here on are group 1, the others group 0 */
 };
 
 static uint64_t below(struct stage *st, uint64_t n)
 {
 	return dice_below(&st->random, n);
+}
+
+static void put_into_groups(void *self, const struct thread *t, const struct call *c)
+{
+	struct stage *st = self;
+
+	(void)t;
+	st->latest.number = c->id == VICTIM ? c->entry_ns >= st->border_ns : MAP_NONE;
 }
 
 static void begin(struct stage *st, uint64_t seed)
@@ -34,6 +46,8 @@ static void begin(struct stage *st, uint64_t seed)
 	st->scene.meta.session.cpus = 4;
 	scene_start(&st->scene, 1000);
 	coactivity_init(&st->co, &st->scene.calls);
+	v = (struct call_visitor){ .self = st, .call = put_into_groups };
+	calls_add_visitor(&st->scene.calls, &v);
 	v = coactivity_visitor(&st->co);
 	calls_add_visitor(&st->scene.calls, &v);
 }
@@ -169,6 +183,48 @@ static void culprit_is_named(void **state)
 	assert_true(found->data[0].thread != UINT32_MAX);
 	assert_true(found->data[0].low > 2);
 	assert_true(found->data[0].slow_rate > 0.95 && found->data[0].slow_rate <= 1);
+	end(&st);
+}
+
+/* Its slow calls come with the other. Returns their end. */
+static uint64_t victims(struct stage *st, struct script *s, uint64_t t, uint32_t other)
+{
+	for (unsigned i = 0; i < 1500; i++) {
+		bool hit = below(st, 5) == 0;
+		uint64_t d = (hit ? 20000 : 10000) + below(st, 500);
+
+		call(s, t, t + d, 1, VICTIM);
+		if (hit)
+			call(s, t + 200, t + d - 200, 2, other);
+		t += d + 1000 + below(st, 2000);
+	}
+	return t;
+}
+
+/* Who is met by the calls of one group is told of that group, not of the other. */
+static void group_has_its_own_culprit(void **state)
+{
+	struct block one[2] = { { .id = 0 }, { .id = 1 } };
+	struct blocks groups = { .data = one, .n = 2 };
+	struct script s = { 0 };
+	struct stage st;
+	uint64_t t;
+
+	(void)state;
+	begin(&st, 5);
+	coactivity_group_by(&st.co, &st.latest);
+	st.border_ns = victims(&st, &s, 2000, CULPRIT);
+	t = victims(&st, &s, st.border_ns, TAKE);
+	play(&st, &s);
+	calls_end(&st.scene.calls, t);
+	coactivity_find_groups(&st.co, &groups);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_true(one[i].coactive.measured);
+		assert_int_equal(one[i].coactive.n, 1);
+		assert_string_equal(one[i].coactive.data[0].name, i ? "take" : "culprit");
+		assert_true(one[i].coactive.data[0].slow_rate > 0.9);
+		vec_release(&one[i].coactive);
+	}
 	end(&st);
 }
 
@@ -403,6 +459,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(culprit_is_named),
+		cmocka_unit_test(group_has_its_own_culprit),
 		cmocka_unit_test(holder_is_known_by_what_it_took),
 		cmocka_unit_test(own_thread_is_nobody),
 		cmocka_unit_test(taker_of_the_cpu_is_named),
