@@ -39,6 +39,7 @@ struct planned {
 	bool in_turns;
 	bool region;		    /* threads share work out in it, as of OpenMP */
 	double rank;		    /* session_choose()'s */
+	const struct planned *lock; /* the same: of its candidates, what this one releases */
 	struct arguments arguments; /* that are recorded */
 	/* code 0: none is; of what a glob chose they are left out, and it may be possible */
 	struct err wrong_arguments;

@@ -43,7 +43,8 @@ bool session_contends(const struct session *s)
  * end they wait, other waiting, and callers before the leaves below them: where chains of calls are
  * not known a leaf has the larger share, and what it costs tells it, for it would leave no room for
  * several others. Locks that nobody waits for are called as other functions are. A region before
- * its bodies, which each thread calls: they are of no use without it.
+ * its bodies, which each thread calls: they are of no use without it. What releases a lock comes
+ * right behind it: only both tell how long it is held, and by whom.
  */
 static double rank(const struct planned *p, bool contends, double room)
 {
@@ -83,14 +84,56 @@ static int by_rank(const void *a, const void *b)
 	return x->cost_share > y->cost_share ? 1 : x->cost_share < y->cost_share ? -1 : 0;
 }
 
+static bool takes(const struct planned *lock, const struct planned *release)
+{
+	const char *name = blocking_release(lock->what.function->symbol);
+
+	return name && lock->what.dso == release->what.dso &&
+	       !strcmp(name, release->what.function->symbol);
+}
+
+#define BEHIND 1e-9 /* less than two shares of time differ by */
+
+/* Of several locks the first that is chosen, as all have one release. */
+static void rank_behind(struct planned *release, const struct planned *lock)
+{
+	if (release->lock && by_rank(&release->lock, &lock) <= 0)
+		return;
+	release->lock = lock;
+	release->rank = lock->rank - BEHIND;
+}
+
+static void rank_releases(struct planned **candidates, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; blocking_release(candidates[k]->what.function->symbol) && i < n;
+		     i++)
+			if (takes(candidates[k], candidates[i]))
+				rank_behind(candidates[i], candidates[k]);
+}
+
+/* What releases a lock is of no use without it, and has the turns that it has. */
+static bool may_have_turns(const struct planned *p, bool contends)
+{
+	return p->lock ? p->lock->in_turns : is_sought(p, contends);
+}
+
+static bool is_wanted(const struct planned *p, bool contends, double sum, double room)
+{
+	return (!p->lock || p->lock->possible) && fits(p, contends, sum, room);
+}
+
 double session_choose(struct planned **candidates, size_t n, bool contends, double room,
 		      const char *reason)
 {
 	double sum = 0, with_turns = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
+		candidates[i]->lock = NULL;
 		candidates[i]->rank = rank(candidates[i], contends, room);
-
+	}
+	if (contends)
+		rank_releases(candidates, n);
 	qsort(candidates, n, sizeof(*candidates), by_rank);
 	for (size_t i = 0; i < n; i++) {
 		struct planned *p = candidates[i];
@@ -99,12 +142,12 @@ double session_choose(struct planned **candidates, size_t n, bool contends, doub
 		/* What was never counted: whether it fits shows once it is traced. */
 		if (!p->possible || isnan(p->cost_share))
 			continue;
-		if (fits(p, contends, sum, room)) {
+		if (is_wanted(p, contends, sum, room)) {
 			sum += p->cost_share;
 		} else {
 			p->possible = false;
 			p->reason = reason;
-			p->in_turns = is_sought(p, contends) &&
+			p->in_turns = may_have_turns(p, contends) &&
 				      with_turns + p->cost_share <= SOUGHT_IN_TURNS * room;
 		}
 		if (p->possible || p->in_turns)
@@ -127,14 +170,6 @@ double session_give_turns(struct planned **candidates, size_t n)
 		sum += p->cost_share;
 	}
 	return sum;
-}
-
-static bool takes(const struct planned *lock, const struct planned *release)
-{
-	const char *name = blocking_release(lock->what.function->symbol);
-
-	return name && lock->what.dso == release->what.dso &&
-	       !strcmp(name, release->what.function->symbol);
 }
 
 /* What releases locks that are planned, none of which is to be traced, or only in turns. */

@@ -9,6 +9,7 @@
 #include "analysis/cause/coactivity_find.h"
 #include "analysis/cause/kind.h"
 #include "analysis/cause/verdict.h"
+#include "analysis/lock/table.h"
 #include "analysis/result/result.h"
 #include "analysis/score/callstack.h"
 #include "analysis/score/marker.h"
@@ -329,6 +330,14 @@ static void share_of_it(const struct block *b, struct text *out)
 			    pool == POOL_PREEMPTED ? "waiting for a CPU" : "blocked");
 }
 
+/* That is how every lock is given up: it says nothing of who had it. */
+static bool is_release(const struct meta_function *f)
+{
+	const struct lock_function *l = lock_function_of(f);
+
+	return l && l->action == LOCK_RELEASE;
+}
+
 /* Who ends the waiting: for a lock, where its holder gives it up. */
 static void woken_by(const struct result *res, const struct block *b, struct text *out)
 {
@@ -339,7 +348,8 @@ static void woken_by(const struct result *res, const struct block *b, struct tex
 	if (!cause || !b->waits || !b->waits->n)
 		return;
 	part = wait_part(b->all_threads, b->waits, cause->kind);
-	if (part.waker.function >= res->meta->functions.n || !part.waker.sleeps)
+	if (part.waker.function >= res->meta->functions.n || !part.waker.sleeps ||
+	    is_release(&res->meta->functions.data[part.waker.function]))
 		return;
 	if (b->function && part.waker.function == b->function->id) {
 		/* a lock's holder gives it up elsewhere: that was another lock's */

@@ -8,6 +8,7 @@
 #include "symbol/dso/dso.h"
 
 static const struct dso_function blocking = { .symbol = "pthread_mutex_lock" };
+static const struct dso_function releasing = { .symbol = "pthread_mutex_unlock" };
 static const struct dso_function reading = { .symbol = "read" };
 static const struct dso_function other = { .symbol = "parse" };
 
@@ -82,6 +83,40 @@ static void a_dear_leaf_leaves_the_room_to_others(void **state)
 	session_choose(all, 4, false, 0.1, "too dear");
 	assert_true(first.possible && second.possible && third.possible);
 	assert_false(leaf.possible);
+}
+
+/* How long it is held, and by whom, only both tell: what is hot by itself comes after them. */
+static void a_lock_and_its_release_come_before_leaves(void **state)
+{
+	struct planned leaf = planned(&other, 0.9, 0.04), mutex = planned(&blocking, NAN, 0.04),
+		       unlock = planned(&releasing, 0.01, 0.04), free = planned(&other, 0.3, 0.01);
+	struct planned *all[] = { &leaf, &unlock, &free, &mutex };
+
+	(void)state;
+	session_choose(all, 4, true, 0.1, "too dear");
+	assert_true(mutex.possible && unlock.possible && free.possible);
+	assert_false(leaf.possible);
+	leaf.possible = true;
+	session_choose(all, 4, false, 0.1, "too dear"); /* nobody waits for it */
+	assert_true(leaf.possible);
+	assert_false(unlock.possible && mutex.possible);
+}
+
+static void a_release_takes_no_room_without_its_lock(void **state)
+{
+	struct planned leaf = planned(&other, 0.9, 0.09), mutex = planned(&blocking, NAN, 0.5),
+		       unlock = planned(&releasing, 0.01, 0.05);
+	struct planned *all[] = { &leaf, &unlock, &mutex };
+
+	(void)state;
+	assert_true(session_choose(all, 3, true, 0.1, "too dear") == 0.09);
+	assert_true(leaf.possible);
+	assert_false(mutex.possible || unlock.possible || unlock.in_turns);
+	unlock.possible = mutex.possible = true;
+	unlock.cost_share = 0.1;
+	mutex.cost_share = 0.15;
+	session_choose(all, 3, true, 0.1, "too dear"); /* its turns are its lock's */
+	assert_true(mutex.in_turns && unlock.in_turns);
 }
 
 /* A lock that threads wait for is what one looks for, whatever it costs. */
@@ -215,6 +250,8 @@ int main(void)
 		cmocka_unit_test(what_was_marked_comes_before_what_waits),
 		cmocka_unit_test(the_cheaper_of_equals_comes_first),
 		cmocka_unit_test(a_dear_leaf_leaves_the_room_to_others),
+		cmocka_unit_test(a_lock_and_its_release_come_before_leaves),
+		cmocka_unit_test(a_release_takes_no_room_without_its_lock),
 		cmocka_unit_test(a_dear_lock_comes_first),
 		cmocka_unit_test(a_lock_that_is_too_dear_has_turns),
 		cmocka_unit_test(what_is_free_fits_always),
