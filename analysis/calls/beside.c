@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What records that are neither entries nor exits say of the calls that are open. */
+/* Applies the records that are neither entries nor exits to the calls that are open. */
 #include "analysis/calls/internal.h"
 #include "trace/record.h"
 
@@ -68,7 +68,7 @@ static void add_inside(struct thread *t, const struct record *r)
 	call->between_ns += r->values[3];
 }
 
-/* What was recorded beside an entry is of the call that it began. */
+/* A record beside an entry describes the call that this entry began. */
 static void describe_entry(struct thread *t, const struct record *r)
 {
 	struct call *call = t && t->entered && t->n_open ? &t->open[t->n_open - 1] : NULL;
@@ -85,7 +85,10 @@ static void describe_entry(struct thread *t, const struct record *r)
 		t->inner = true;
 }
 
-/* Of the sleep that ends, and of another thread's that the call ends. */
+/*
+ * Adds the sleep that ends here to the open calls, and to the sleep of another thread that this
+ * call ends.
+ */
 static void add_waits(const struct calls *c, struct thread *t, const struct record *r)
 {
 	const struct thread *woken;

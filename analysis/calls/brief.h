@@ -23,7 +23,10 @@ struct brief {
 bool brief_read(struct brief *b, const struct record *r, uint32_t n_functions);
 /* The outer ones: counts, sum and minimum are exact, where in its octave each lies is not known. */
 void brief_add(const struct brief *b, const struct record *r, struct hist *h);
-/* What is to be said of a part of the recording; NULL: nothing. A thread's are told at its end. */
+/*
+ * Returns the notice about this part of the recording, or NULL. Notices about a thread come at its
+ * end.
+ */
 const char *brief_notice_of_window(const struct meta *meta);
 /* Sum of the squares of their durations, by the middles of the octaves. */
 double brief_squares(const struct record *r);

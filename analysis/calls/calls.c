@@ -90,7 +90,7 @@ static uint64_t less_or_0(uint64_t a, uint64_t b)
 	return a > b ? a - b : 0;
 }
 
-/* What probing its callees took of the time between them. */
+/* Returns what probing the callees took of the time between them. */
 static uint64_t cost_between_ns(struct calls *c, const struct call *call)
 {
 	uint64_t own = less_or_0(call->raw_ns, call->children_raw_ns);
@@ -130,7 +130,7 @@ static inline uint64_t path_with(uint64_t path, uint32_t id, uint64_t inside)
 	return path ^ path >> 29;
 }
 
-/* What the call was to the one that it is in. */
+/* Adds the ended call to the sums of the call that it is in. */
 static inline void add_to_parent(struct calls *c, struct call *parent, const struct call *call)
 {
 	const struct paircost *cost = &c->costs[call->id];
@@ -266,7 +266,10 @@ static void grow_open_of(struct calls *c, uint32_t slot)
 static inline void settle_running(struct calls *c, struct thread *t, uint64_t time_ns)
 {
 	if (unlikely(t->state != THREAD_RUNNING)) {
-		/* Its switch-in has no record: since when it runs is not known. */
+		/*
+		 * The switch-in of the thread has no record: it is not known since when the thread
+		 * runs.
+		 */
 		thread_seen(&c->threads, t, time_ns);
 		t->since_ns = time_ns;
 		thread_runs(t, time_ns);

@@ -62,7 +62,7 @@ struct call_visitor {
 	void (*enter)(void *self, const struct thread *t, const struct call *c);
 	/* Any other record; t NULL where it is not about a thread. */
 	void (*record)(void *self, const struct thread *t, const struct record *r);
-	/* What t does is not known from here on, until it has a record. */
+	/* From here on it is not known what t does, until t has a record. */
 	void (*unseen)(void *self, const struct thread *t);
 	/* A loss is over, t was out of sight in it: told of all such threads in a row. */
 	void (*lost)(void *self, const struct thread *t, const struct call_loss *loss);
@@ -83,7 +83,7 @@ struct call_hook {
 /* TRACED_WAITS: a call of it is recorded only if it had to wait. */
 enum call_traced { TRACED_UNKNOWN, TRACED_BOTH, TRACED_WAITS, TRACED_ENTRIES, TRACED_MARKER };
 
-/* What was wrong with the markers of one name. */
+/* Counts of the faults in the markers of one name. */
 struct marker_faults {
 	uint64_t unended;  /* begins that another begin followed, or the thread's end: untimed */
 	uint64_t unbegun;  /* ends without a begin on the thread */
@@ -101,7 +101,7 @@ struct calls {
 	struct marker_faults *marker_faults; /* [function id] */
 	struct call_visitor visitors[CALLS_VISITORS_MAX];
 	unsigned n_visitors;
-	/* Those of them that want to be told of calls, which are most of what happens. */
+	/* The visitors that want to be told of calls; calls are most of what happens. */
 	struct call_hook ends[CALLS_VISITORS_MAX], enters[CALLS_VISITORS_MAX];
 	unsigned n_ends, n_enters;
 	struct {
@@ -137,15 +137,18 @@ void calls_end(struct calls *c, uint64_t time_ns);
 /* Whether it is inside another call of its function that `same` says is of its group. */
 bool call_is_inner(const struct thread *t, const struct call *c,
 		   bool (*same)(void *ctx, const struct call *outer), void *ctx);
-/* Of a call that ended: its times are set, of one still open so far. */
+/*
+ * Whether the times of an ended call are known; for a call that is still open, whether they are so
+ * far.
+ */
 static inline bool call_has_times(const struct call *call)
 {
 	return call->end == CALL_TIMED || call->end == CALL_OPEN;
 }
 
 /*
- * Of the cost of tracing a call that ended, for what it was in: what was spent inside of its
- * duration, and beside it. Where its duration is not known nothing is inside.
+ * Returns the cost of tracing an ended call as far as it lies inside of the call's duration, or
+ * beside it; both are for the call around it. Where the duration is not known, nothing is inside.
  */
 static inline uint64_t call_cost_inside_ns(const struct calls *c, const struct call *call)
 {

@@ -37,7 +37,7 @@ static bool is_brief(struct threads *th, const struct thread *t, uint64_t time_n
 	       (!th->part_ns || (double)in_part_ns < ENDED_SHARE * (double)part_ns);
 }
 
-/* Those to be summed up, oldest first; the others stay in th->ended. */
+/* Chooses the ended threads that are summed up, oldest first; the others stay in th->ended. */
 static size_t choose(struct threads *th, uint64_t time_ns, struct thread **chosen)
 {
 	size_t n = 0, kept = 0, old = th->ended.n - ENDED_KEPT;
@@ -59,7 +59,7 @@ static uint64_t scaled(uint64_t ns, double part)
 	return (uint64_t)((double)ns * part);
 }
 
-/* Of the time that it was observed, as result_off_ns() takes it. */
+/* Adds a part of the time in which the thread was observed, as result_off_ns() takes it. */
 static void add_off(struct offcpu *sum, const struct offcpu *off, double part)
 {
 	const struct offcpu observed = {

@@ -23,7 +23,7 @@ struct wait_sums;
 #define ENDED_KEPT  512
 #define ENDED_SHARE 0.01 /* of the time: a thread that lived for so long stays itself */
 
-/* What visitors are told of: the sums of all of these are to become those of one. */
+/* The threads that visitors are told of: they add up the sums of all of these into one. */
 struct ended_threads {
 	struct thread *const *threads; /* their indexes become others' afterwards */
 	size_t n;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What calls.c (functions), beside.c, loss.c and marker_calls.c (markers) share, and
- * nobody else. */
+/*
+ * Shared by calls.c (functions), beside.c, loss.c and marker_calls.c (markers), and by nobody else.
+ */
 #ifndef ISPOT_ANALYSIS_CALLS_INTERNAL_H
 #define ISPOT_ANALYSIS_CALLS_INTERNAL_H
 
@@ -21,7 +22,10 @@ static inline void call_add_child_off(struct call *call, const struct offcpu *of
 	offcpu_add(&call->children_off, off);
 }
 
-/* What came just before the exit of an open call (NULL: of none) is its: return value, stack. */
+/*
+ * Records just before the exit of an open call belong to that call: return value, stack. NULL:
+ * there is no call.
+ */
 static inline void calls_take_exit(struct thread *t, struct call *call)
 {
 	if (likely(call)) {
@@ -60,7 +64,7 @@ void calls_restart_losses(struct calls *c);
  * anywhere among those of functions: it is ended by its id alone, the latest begin first, and what
  * the stack pointer says about frames leaves it in place.
  */
-/* As drop_gone() and match() of calls.c, around the open markers of the thread. */
+/* The same as drop_gone() and match() of calls.c, for the open markers of the thread. */
 void calls_drop_gone_around(struct calls *c, struct thread *t, uint64_t sp, uint64_t time_ns);
 void calls_leave_around(struct calls *c, struct thread *t, const struct record *r);
 /* Before a begin is pushed: an earlier one that has no end is given up. */

@@ -20,9 +20,9 @@ static void deduct_open(const struct thread *t, struct call *x, const struct cal
 }
 
 /*
- * What is above x goes on and will be counted as a callee of the call that x is in. So only the
- * part of x before it is counted there now: together they make the time from the begin of the one
- * to the end of the other, once.
+ * The calls above x go on, and will be counted as callees of the call that x is in. So only the
+ * part of x before them is counted there now: both parts together are the time from the begin of x
+ * to the end of the last one, once.
  */
 static void add_head_to_parent(struct calls *c, struct call *parent, const struct call *x,
 			       const struct call *inner)
@@ -59,7 +59,7 @@ static void take_out(struct calls *c, struct thread *t, uint32_t i, enum call_en
 	if (end == CALL_TIMED)
 		deduct_open(t, &t->open[i], &t->open[i + 1], time_ns);
 	if (!parent) {
-		/* What the inner one covers is counted when it ends. */
+		/* The part that the inner call covers is counted when the inner call ends. */
 		if (end == CALL_TIMED) {
 			struct offcpu twice = offcpu_between(&t->open[i + 1].off_at_entry, &t->off);
 

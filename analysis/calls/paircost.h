@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a traced call costs, per function, from the trace's calibration rows: the row of the
+ * The cost of a traced call, per function, from the calibration rows of the trace: the row of the
  * function's probe class and exit mechanism, measured with the most similar number of threads.
- * Corrections use the mean of the rows from before and after the run, floors the worse of them.
- * A function without a row has known false and zeros: nothing is corrected, its floor is n/a.
+ * Corrections use the mean of the rows from before and after the run, floors the worse of them. A
+ * function without a row has known false and zeros: nothing is corrected, its floor is n/a.
  */
 #ifndef ISPOT_ANALYSIS_CALLS_PAIRCOST_H
 #define ISPOT_ANALYSIS_CALLS_PAIRCOST_H

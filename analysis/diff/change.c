@@ -74,7 +74,7 @@ static double margin(const struct side_mean *a, const struct side_mean *b, doubl
 	return t_margin(fmax(pooled, a->within + b->within), df, level);
 }
 
-/* Of the program's time that it could run, the part that others had the CPUs. */
+/* Returns the part of the time in which the program could run and other programs had the CPUs. */
 static double cpu_wait_share(const struct diff_run *run)
 {
 	double waited = 0, asleep = 0, all = (double)run->result.threads_ns;
@@ -95,7 +95,10 @@ static double mean_cpu_wait_share(const struct diff_match *m, size_t n)
 	return sum / (double)n;
 }
 
-/* What whom it sleeps for may be later, as the sides had the CPUs for unlike parts; relative. */
+/*
+ * The thread that a sleep waits for may be late itself, where the two sides had the CPUs for
+ * different parts of their time; relative.
+ */
 static double late_part(const struct diff_pair *p, double seen_ns)
 {
 	double a = 1 - mean_cpu_wait_share(p->m, p->n_before);
@@ -107,7 +110,7 @@ static double late_part(const struct diff_pair *p, double seen_ns)
 	return asleep.mean / seen_ns * fabs(a > b ? a / b - 1 : b / a - 1);
 }
 
-/* What both allow. */
+/* Returns the range that contains both. */
 static struct diff_change hull(struct diff_change a, const struct diff_change *b)
 {
 	if (isnan(b->low))

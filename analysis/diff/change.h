@@ -27,9 +27,9 @@ struct diff_pair {
 /* Without waiting for a CPU: of the mean, and of the mean logarithm. */
 struct diff_change diff_mean_change(const struct diff_pair *p);
 struct diff_change diff_typical_change(const struct diff_pair *p);
-/* Of the mean with it; NAN: too few runs to say. */
+/* The change of the mean with its noise; NAN: too few runs to tell. */
 struct diff_change diff_whole_change(const struct diff_pair *p);
-/* Of runs with equal weight, also where nothing is known of the noise. */
+/* The mean of runs with equal weight, also where nothing is known of the noise. */
 double diff_mean(const struct diff_match *m, size_t n, enum slice_sum what);
 
 #endif

@@ -134,7 +134,7 @@ static double calls_of(const struct block *b)
 						: (double)b->estimated_calls;
 }
 
-/* What the change of the fastest call adds to an excess that is linear in it. */
+/* Returns what a change of the fastest call adds to a lost time that is linear in it. */
 static double rescored(const struct block *b, uint64_t excess_ns, uint64_t own_min, uint64_t min)
 {
 	if (excess_ns == BLOCK_NONE || own_min == BLOCK_NONE || min == BLOCK_NONE)
@@ -181,7 +181,10 @@ static bool is_change(const struct diff_change *c, double least)
 	return c->low > 0 ? c->ratio > least : c->high < 0 && c->ratio < -least;
 }
 
-/* What the probes' own cost may make of it: it is in every duration, and machines have moods. */
+/*
+ * Returns the part that the cost of the probes may have in the change: the cost is in every
+ * duration, and it differs between runs.
+ */
 static double probe_part(const struct diff_match *before, const struct diff_match *after,
 			 double mean_ns)
 {

@@ -115,7 +115,10 @@ int diff_read(struct diff *diff, const char *const *before, size_t n_before,
 	      const char *const *after, size_t n_after, struct err *err);
 void diff_release(struct diff *diff);
 
-/* What the verdict rests on: of a block that does not change, the mean. */
+/*
+ * Returns the change that the verdict rests on; for a block that does not change, the change of the
+ * mean.
+ */
 const struct diff_change *diff_decisive(const struct diff_block *b);
 
 /* Thread time that as many calls as before take more than they did, without traced callees; NAN:

@@ -22,7 +22,7 @@ static bool matches(const char *pattern, const char *name)
 	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
 }
 
-/* As it is on the screen: without its parameters. */
+/* Whether the pattern is the function's name as screens show it: without its parameters. */
 static bool is_named_bare(const struct meta_function *f, const char *pattern)
 {
 	char *bare = symbol_is_mangled(f->symbol) ? demangle_bare(f->symbol) : NULL;
@@ -342,7 +342,7 @@ const char *argkeys_place(const struct argkeys *a, uint64_t address, char hex[24
 
 #define KEYS_FEW 4
 
-/* What the keys of a function lose. */
+/* The lost time of a function's keys: the largest, and the sum. */
 struct key_losses {
 	double most, sum;
 	bool judged; /* the verdict on one of them is interference */

@@ -64,7 +64,9 @@ const struct meta_argument *argkey_find(const struct meta_function *f, const cha
 #define REGISTERS_X86	6
 #define REGISTERS_ARM64 8
 
-/* Of the integer arguments, as far as they are in registers; all of a marker's are recorded so. */
+/*
+ * Returns how many integer arguments are in registers; of a marker all arguments are recorded so.
+ */
 static uint64_t recordable(const struct meta *meta, const struct meta_function *f)
 {
 	const char *machine = meta->session.machine;
@@ -74,7 +76,7 @@ static uint64_t recordable(const struct meta *meta, const struct meta_function *
 		       : REGISTERS_X86;
 }
 
-/* Of several declarations, which most often agree. */
+/* Of several declarations the one decides that most others agree with. */
 static bool is_said_before(const struct meta_function *f, uint32_t parameter)
 {
 	for (uint32_t i = 0; i < parameter; i++)
@@ -103,7 +105,10 @@ static void say_as_recorder(const struct meta_function *f, const char *arg, stru
 			text_printf(out, "%s %s", n++ ? "," : "", f->prototype[i].name);
 }
 
-/* Its prototype is what the probes fetched: of the function itself nothing is known. */
+/*
+ * The recorded prototype has the arguments that the probes fetched: nothing is known of the
+ * function itself.
+ */
 static void say_to_perf(const struct meta *meta, const struct meta_function *f, const char *arg,
 			struct text *out)
 {
@@ -117,7 +122,7 @@ static void say_to_perf(const struct meta *meta, const struct meta_function *f, 
 		text_printf(out, meta_argument_number(arg) ? " %s=%%REGISTER'" : " %s'", arg);
 }
 
-/* What is known of the function that rules the argument out, or how to come by it. */
+/* Says what rules the argument out, or how to come by it. */
 static void say_how(const struct meta *meta, const struct meta_function *f, const char *arg,
 		    struct text *out)
 {

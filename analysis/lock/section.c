@@ -30,7 +30,7 @@ struct waiter {
 
 #define TOLD_MAX 64 /* of a lock: further ones are taken as they are told */
 
-/* That it was held, as a record says when it is given back (REC_HELD). */
+/* A record that says, when a lock is released, how long it was held (REC_HELD). */
 struct told {
 	struct hold hold;
 	struct call as_call;
@@ -56,7 +56,9 @@ struct lock {
 	} told; /* in another section, which may have had it from before, and have it still */
 };
 
-/* What a thread has called so far: what is in a section is the difference. */
+/*
+ * Counts of the thread's calls so far: the difference of two of them is what happened in a section.
+ */
 struct section_thread {
 	uint64_t calls, cost_ns;
 };
@@ -149,7 +151,7 @@ static struct section_thread *thread_of(struct sections *s, const struct thread 
 	return &s->threads.data[t->index];
 }
 
-/* Its index, MAP_NONE: none; *key: where the map has it, or has room. */
+/* Returns the index of the lock, or MAP_NONE. *key: where the map has it, or has room for it. */
 static uint32_t find_lock(const struct sections *s, uint32_t tgid, uint64_t address, uint64_t *key)
 {
 	uint32_t i;
@@ -299,7 +301,10 @@ static void release(struct sections *s, const struct thread *t, uint32_t lock, u
 	}
 }
 
-/* Who takes a lock shows that those who had it do not any more: their release was not seen. */
+/*
+ * A thread that takes a lock shows that the earlier holders have released it, although no release
+ * was seen.
+ */
 static bool drop_stale(struct lock *l, const struct thread *t, bool shared)
 {
 	bool any = false;
@@ -441,7 +446,10 @@ static void drop_inner(struct lock *l, const struct hold *outer)
 	l->told.n = kept;
 }
 
-/* What ended by then was given back: another thread has the lock now, or the end has come. */
+/*
+ * A hold that ended by then was a release: another thread has the lock now, or the recording has
+ * ended.
+ */
 static void take_told(struct sections *s, uint32_t lock, uint64_t until_ns)
 {
 	struct lock *l = &s->locks.data[lock];
@@ -553,7 +561,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		begin(self, t, &t->open[t->n_open - 1]);
 }
 
-/* Who holds what is not known any more. */
+/* Forgets which locks the thread holds: it is not known any more. */
 static void forget(struct sections *s, const struct thread *t)
 {
 	vec_for_each (&s->locks, struct lock, l) {
@@ -570,8 +578,9 @@ static void on_unseen(void *self, const struct thread *t)
 }
 
 /*
- * What is held at the end counts where somebody waits for it: it is held for that long at least.
- * Where nobody does it may have been released unseen, as by a pthread_cond_wait without probes.
+ * A lock that is held at the end counts where a thread waits for it: it is held for that long at
+ * least. Where no thread waits, the lock may have been released unseen, as by a pthread_cond_wait
+ * without probes.
  */
 static void on_end(void *self)
 {

@@ -22,7 +22,7 @@
 
 struct err;
 
-/* What to record for all of it: also the waits that release a mutex meanwhile. */
+/* The patterns that record all of it, with the waits that release a mutex meanwhile. */
 #define SECTION_WAIT_PATTERNS "-F 'pthread_cond_*wait@arg2'"
 #define SECTION_PATTERNS      "-F 'pthread_mutex_*@arg1' " SECTION_WAIT_PATTERNS
 
@@ -39,8 +39,10 @@ struct section {
 	uint64_t acquired, contended; /* contended: another thread held it when the call began */
 	bool contended_only;	      /* how often nobody held it is not known */
 	const struct block *hold;     /* the times it was held; NULL: no release was seen */
-	/* Who held the lock when is known, of all takings but a hundredth: its releases were seen.
-	 * After sections_finish(). */
+	/*
+	 * Of all takings but a hundredth it is known which thread held the lock: the releases were
+	 * seen. Set by sections_finish().
+	 */
 	bool is_clear;
 	uint32_t n_holders;
 	struct section_holder
@@ -84,8 +86,10 @@ struct sections {
 	struct blocks hold_blocks;
 	uint64_t beyond;    /* calls on locks beyond SECTION_LOCKS */
 	uint64_t no_result; /* tries whose return value was not recorded */
-	/* Of locks some of whose releases were seen, but not all: how often one was taken while
-	 * another thread held it by all that was recorded. After sections_finish(). */
+	/*
+	 * For locks of which some releases were seen, but not all: how often a lock was taken while
+	 * another thread held it as far as the records say. Set by sections_finish().
+	 */
 	uint64_t unclear;
 	/* One call in several was recorded, or the long ones alone: which release is of which
 	 * taking is not known, so no lock is known to be held. */

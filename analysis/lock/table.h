@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Of section.c: the functions that take and release locks, in rows. */
+/* Part of section.c: the functions that take and release locks, as rows of a table. */
 #ifndef ISPOT_ANALYSIS_LOCK_TABLE_H
 #define ISPOT_ANALYSIS_LOCK_TABLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Of sequence.c: nested sequences, by the function and the row of what it called. */
+/* Part of sequence.c: nested sequences, by their function and the row of calls that it made. */
 #ifndef ISPOT_ANALYSIS_SEQUENCE_BODY_H
 #define ISPOT_ANALYSIS_SEQUENCE_BODY_H
 
@@ -15,9 +15,9 @@ struct body {
 	uint64_t calls;
 };
 
-/* Of a call that ended; row: what it called, in short, NULL: not known. */
+/* Returns the body of an ended call. row: the calls that it made, in short; NULL: not known. */
 struct body *sequence_body(struct sequences *s, const struct call *c, const struct track *row);
-/* That of all bodies of the function that are not told apart. */
+/* Returns the body that stands for all bodies of the function that are not told apart. */
 struct body *sequence_rest_body(struct sequences *s, uint32_t function);
 
 #endif

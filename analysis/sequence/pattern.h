@@ -83,7 +83,7 @@ uint32_t patterns_loop(const struct patterns *p, const uint32_t *symbols, uint32
  */
 uint32_t patterns_repeats(const struct patterns *p, uint32_t below, uint32_t symbol, uint32_t most);
 
-/* What a symbol is called since loops were rewritten. */
+/* Returns the symbol that stands for this one since loops were rewritten. */
 uint32_t patterns_resolve(const struct patterns *p, uint32_t symbol);
 /*
  * Loops may have been learnt before one inside them was: they get the new loop as an element, and

@@ -132,8 +132,9 @@ static struct level *level_of(struct sequences *s, const struct thread *t, size_
 }
 
 /*
- * What probing cost in a row, but for the first call's own probe in its duration, which stays as it
- * does in that of a call; beside the calls it took no more time than there was.
+ * Returns the cost of probing in a row of calls. The first call's own probe stays in its duration,
+ * as it does in that of a single call; the cost beside the calls is at most the time that there was
+ * between them.
  */
 static uint64_t cost_of_row(const struct mark *begin, const struct mark *end)
 {
@@ -146,7 +147,7 @@ static uint64_t cost_of_row(const struct mark *begin, const struct mark *end)
 	return cost_ns + (between_ns < room_ns ? between_ns : room_ns);
 }
 
-/* What the thread slept in: in and between the calls of the row. */
+/* Adds up the thread's sleeps in and between the calls of the row. */
 static struct wait_sums *sleeps_of_row(const struct sequences *s, const struct call *c,
 				       struct wait_sums *waits)
 {
@@ -289,7 +290,7 @@ static struct track_user user_of(struct sequences *s)
 	};
 }
 
-/* What one iteration of a choice consists of is no element of the row. */
+/* The calls of one iteration of a choice are no elements of the row. */
 static struct track_user user_inside(struct sequences *s)
 {
 	struct track_user u = user_of(s);
@@ -332,7 +333,7 @@ static void level_clear(struct level *l)
 	l->cut = l->same_inside = false;
 }
 
-/* What comes next in the row does not follow what was before. */
+/* Cuts the row: the next call does not follow the ones before. */
 static void cut(struct sequences *s, const struct thread *t, size_t depth)
 {
 	struct level *l = level_of(s, t, depth, true);

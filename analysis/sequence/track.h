@@ -20,7 +20,7 @@
 #define TRACK_ROW   64 /* elements of a row in short that are kept */
 #define TRACK_DEPTH 6  /* nested loops that end together and may still grow */
 
-/* What the calls of a row add up to, up to some moment. */
+/* The sums of the calls of a row, up to some moment. */
 struct row_sums {
 	uint64_t calls;	     /* with those inside them */
 	uint64_t raw_ns;     /* their durations by the clock */
@@ -52,7 +52,7 @@ struct element {
 	} open[TRACK_DEPTH];
 };
 
-/* What of a row has become steps of the transition graph (transition.h). */
+/* The part of a row that has become steps of the transition graph (transition.h). */
 struct placed {
 	bool any, timed; /* there was an element, and its end has a time */
 	bool cut;	 /* what was before its first element is not known */

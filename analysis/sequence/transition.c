@@ -94,7 +94,7 @@ static void name_states(struct transitions *t, const struct meta *meta, const st
 	}
 }
 
-/* What the steps that begin where this one does are counted in. */
+/* Returns the counter of the steps that begin where this step does. */
 static uint64_t *ways(struct transitions *t, const struct transition *one)
 {
 	struct transition_state *from = &t->states.data[one->from];

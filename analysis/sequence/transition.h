@@ -36,7 +36,7 @@ enum transition_kind {
 	TRANSITION_END,
 };
 
-/* Of those that have a time: count may be more. */
+/* Times of the steps that have one: count may be more than timed. */
 struct transition_times {
 	uint64_t count, timed, total_ns, min_ns, max_ns;
 };

@@ -96,7 +96,7 @@ void turns_row(struct turns *t, uint32_t function, uint64_t elements, uint32_t n
 		f->bodies[f->n_bodies++] = elements;
 }
 
-/* Of each callee which others can come behind it, however far. */
+/* For each callee: the set of callees that can come behind it, at any distance. */
 static void reach(const struct turns_function *f, uint64_t *to)
 {
 	for (uint32_t i = 0; i < f->n; i++)
@@ -107,7 +107,7 @@ static void reach(const struct turns_function *f, uint64_t *to)
 				to[i] |= to[k];
 }
 
-/* Those of the loop that a row comes to from outside of it. */
+/* Returns the callees of the loop that a row reaches from outside of the loop. */
 static uint64_t entries_of(const struct turns_function *f, uint64_t loop)
 {
 	uint64_t entries = f->begins & loop;

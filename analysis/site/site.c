@@ -51,9 +51,10 @@ static const struct meta_frame *frame_of(const struct meta *meta, const struct m
 }
 
 /*
- * What the program called, whatever the library that it is in calls itself, which is no business of
- * the reader's: the name that the first place outside of the library calls. NULL: it sleeps in the
- * program itself, or how it came to the library is not known; else its caller's place in the stack.
+ * Returns the name of the function that the program called: the name by which the first frame
+ * outside of the library calls it, whatever frames the library has inside. NULL: the thread sleeps
+ * in the program itself, or it is not known how it came to the library. *caller: the caller's place
+ * in the stack.
  */
 static const char *called(const struct meta *meta, const struct meta_stack *stack, uint32_t *caller)
 {

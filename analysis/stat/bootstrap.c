@@ -96,7 +96,7 @@ struct bootstrap bootstrap_mean(const struct hist *h, double all)
 	}
 	vec_release(&buckets);
 	qsort(means, k, sizeof(*means), by_value);
-	/* What was seen for certain is not in doubt. */
+	/* A value that was seen for certain has no doubt. */
 	part = sqrt(1 - (double)h->count / all);
 	if (k) {
 		r.low = fmax(0, mean - means[k / 40]) * part;

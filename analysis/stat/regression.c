@@ -29,7 +29,10 @@ static double product(const double *x, const double *y, size_t n)
 	return sum;
 }
 
-/* Of the variance of y that is left, the share that column j would explain; its sign is r's. */
+/*
+ * Returns the share of the variance of y that is left and that column j would explain; its sign is
+ * that of r.
+ */
 static double share_of(const struct selection *s, uint32_t j)
 {
 	const double *x = s->rests + j * s->n;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is kept of many values: their number, sum, sum of squares, and a log-linear histogram (64
- * buckets an octave). Integers throughout, the squares in 128 bits: merging is exact, so any order
- * and any tree of merges give the same bytes. Finer and smaller than hist.h's, because a fleet has
+ * A summary of many values: their number, sum, sum of squares, and a log-linear histogram (64
+ * buckets an octave). All are integers, the squares in 128 bits: merging is exact, so any order and
+ * any tree of merges give the same bytes. Finer and smaller than hist.h's, because a fleet has
  * hundreds of thousands of them and asks for medians that differ by a percent.
  */
 #ifndef ISPOT_ANALYSIS_STAT_TALLY_H
