@@ -68,7 +68,10 @@ static bool slowdown_of(const struct block *b, const struct meta *meta, struct s
 	return s->growth > s->work;
 }
 
-/* So many cycles of a slow call's growth, as ns of the block's pool; 0: not worth a word. */
+/*
+ * Returns so many cycles of a slow call's growth as ns of the block's pool; 0: too little to be
+ * mentioned.
+ */
 static double of_pool(const struct block *b, const struct slowdown *s, double cycles,
 		      double rest_ns)
 {
@@ -220,7 +223,7 @@ double cause_sibling(const struct block *b, const struct meta *meta, double rest
 	return of_pool(b, &s, at_most(had.slow - had.fast, stretched(&s)), rest_ns);
 }
 
-/* What no rule can decide without a counter of this role. */
+/* The causes that no rule can decide without a counter of this role. */
 static const struct deciding {
 	const char *role, *or_role, *what, *group, *kind;
 } deciding[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of a block's blocked and idle time is waiting of one kind, from its sleeps (threads/wait.h),
- * and of its time on a CPU the sleeping and waking (switching.h).
+ * The parts of a block's blocked and idle time that are waits of one kind, from its sleeps
+ * (threads/wait.h), and the part of its time on a CPU that is sleeping and waking (switching.h).
  */
 #ifndef ISPOT_ANALYSIS_CAUSE_BY_WAIT_H
 #define ISPOT_ANALYSIS_CAUSE_BY_WAIT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a caller's callees are found to be reaches the caller: a function whose calls are slow
- * because they wait for input in read() waits for input.
+ * Carries the findings about callees to their callers: a function whose calls are slow because they
+ * wait for input in read() waits for input.
  */
 #ifndef ISPOT_ANALYSIS_CAUSE_CALLEES_H
 #define ISPOT_ANALYSIS_CAUSE_CALLEES_H

@@ -119,7 +119,10 @@ static void leave_rest(struct block *b, const struct meta *meta, double rest[CAU
 		leave_running(b, meta, rest[POOL_RUNNING] / excess);
 }
 
-/* What of the own excess is no interference: the calls do more, or the probes take the time. */
+/*
+ * Returns the part of the own excess that is no interference: the calls do more, or the probes take
+ * the time.
+ */
 static double harmless_ns(const struct cause_rule *rule, double ns)
 {
 	bool harmless = !strcmp(rule->kind, "workload") || !strcmp(rule->kind, "ispot");

@@ -20,7 +20,10 @@ struct evidence {
 	uint64_t duration_ns;	       /* of the recording or window */
 	struct coactivity *coactivity; /* NULL: not looked at */
 	const struct samples *samples; /* the same */
-	/* Of groups of calls: their functions' blocks, which know more; NULL: of functions. */
+	/*
+	 * For groups of calls: the blocks of their functions, which know more; NULL: the blocks are
+	 * functions.
+	 */
 	const struct blocks *whole;
 };
 

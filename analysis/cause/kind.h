@@ -60,7 +60,10 @@ const char *cause_name(const struct block *b, const char *kind);
 /* The n-th thing to try against that cause of the block, from 0; NULL: there are no more. */
 const char *cause_advice(const struct block *b, const char *kind, size_t n);
 
-/* Who has the CPUs that the block's threads wait for: clear from this part on, else it is both. */
+/*
+ * Which threads have the CPUs that the block's threads wait for: it is clear from this share on,
+ * else both are named.
+ */
 #define CAUSE_CLEAR 0.75
 bool cause_cpus_crowded(const struct block *b); /* the program's own threads */
 bool cause_cpus_taken(const struct block *b);	/* others, or it may not use all of them */

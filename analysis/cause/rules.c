@@ -59,7 +59,10 @@ static double recorder(const struct block *b, const struct meta *meta, double re
 	return off->preempted_ns ? rest_ns * (double)ns / (double)off->preempted_ns : 0;
 }
 
-/* What of it no other program has a part in, and the rest. */
+/*
+ * Says how much of the waiting for CPUs was due to the program's own threads, and how much to
+ * others.
+ */
 static void say_crowded(const struct offcpu *off, struct text *evidence)
 {
 	double own = (double)off->crowded_ns / (double)off->preempted_ns;
@@ -181,7 +184,9 @@ static double more_to_do_mostly(const struct block *b, const struct meta *meta, 
 #define EACH_SURE    5	   /* standard errors: blocks and counters are many */
 #define FAULT_NS_MAX 10000 /* of one: what takes longer than that does something else besides */
 
-/* What of the excess on a CPU comes with a count of what the kernel does in the thread's own time.
+/*
+ * The part of the excess on a CPU that comes with a count of the kernel's work in the thread's own
+ * time.
  */
 struct kernel_work {
 	const struct counter_mean *count;
@@ -189,8 +194,8 @@ struct kernel_work {
 };
 
 /*
- * What each comes with, by the calls that were counted, times how many more there are than in the
- * shortest calls. share 0: nothing.
+ * The time that comes with each event, from the calls that were counted, times the number of events
+ * beyond those of the shortest calls. share 0: none.
  */
 static struct kernel_work kernel_work(const struct block *b, const struct meta *meta,
 				      const char *role, double ns_max)
@@ -265,7 +270,7 @@ static double disk_write(const struct block *b, const struct meta *meta, double 
 	return disk(b, meta, rest_ns, "sectors-written", "written to", evidence);
 }
 
-/* Such calls do nothing but wait for a lock that another thread holds. */
+/* The calls do nothing but wait for a lock that another thread holds. */
 static double contended(const struct block *b, const struct meta *meta, double rest_ns,
 			struct text *evidence)
 {

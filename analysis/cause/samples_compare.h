@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the slow calls of a block do that its fast ones do not, by samples: lines and callees. */
+/* Compares the samples of a block's slow calls with those of its fast ones: lines and callees. */
 #ifndef ISPOT_ANALYSIS_CAUSE_SAMPLES_COMPARE_H
 #define ISPOT_ANALYSIS_CAUSE_SAMPLES_COMPARE_H
 

@@ -39,7 +39,7 @@ double block_loop_share(const struct block *b)
 	const struct block_samples *s = &b->samples;
 	double own_ns;
 
-	/* Of no call its own time is known where one that it calls was left unseen. */
+	/* The own time of a call is not known where a call that it made was left unseen. */
 	if (!s->loop_at || !b->observed_ns || b->self_excess_ns == BLOCK_NONE ||
 	    b->self_min_ns == BLOCK_NONE)
 		return 0;

@@ -47,7 +47,10 @@ static bool is_most(const struct block *b, double share)
 	return own_world_ns(b) > 0 && share * block_pools_ns(b) >= MOST * own_world_ns(b);
 }
 
-/* Who spins for others runs more instructions too: only samples can tell that it does not. */
+/*
+ * A thread that spins for others runs more instructions, too: only samples can tell that it does
+ * not spin.
+ */
 static bool seen_working(const struct block *b)
 {
 	return b->samples.slow >= SAMPLES_MIN;
@@ -160,7 +163,9 @@ static struct work part_of(const struct block *b)
 	return growth ? by_growth(b, growth) : (struct work){ 0 };
 }
 
-/* What waits longer and longer, or for one argument, works no more for that. */
+/*
+ * Calls that wait longer and longer, or longer for one argument, do not work more because of that.
+ */
 struct work work_part(const struct block *b)
 {
 	struct work part = b->off_known && !spins(b) ? part_of(b) : (struct work){ 0 };

@@ -26,8 +26,8 @@ struct text;
  */
 struct work work_proof(const struct block *b, const struct block *whole, const struct meta *meta);
 /*
- * What part of the excess the argument or the call's number accounts for where that proves nothing
- * about the whole: most calls waited, or other causes took more.
+ * Returns the part of the excess that the argument or the call's number accounts for, where that
+ * proves nothing about the whole: most calls waited, or other causes took more.
  */
 struct work work_part(const struct block *b);
 /* Where it is an argument: its number, as -F and --key count parameters. */

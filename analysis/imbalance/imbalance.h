@@ -24,7 +24,7 @@ enum section_kind {
 
 const char *section_kind_name(enum section_kind kind); /* "barrier" "join" "region" "named" */
 
-/* Of a SECTION_JOIN the thread that made the others, where it had a share. */
+/* Stands for the thread that made the others of a SECTION_JOIN, where it had a share itself. */
 #define SECTION_MAKER UINT32_MAX
 
 /* A thread's part of one instance. Times from the section's begin; ns or what stands for them. */
@@ -75,7 +75,7 @@ struct parallel_section {
 	struct {
 		VEC(struct section_part)
 	} largest_parts;
-	/* Of an imbalance that keeps each: */
+	/* Filled only by an analysis that keeps every instance: */
 	struct {
 		VEC(struct section_instance)
 	} each;

@@ -83,7 +83,7 @@ static double *own_counts(const struct lime_instance *in)
 
 /* ---- 3.4: leaders ---- */
 
-/* Of one node with regard to one cluster. */
+/* The edges between one node and one cluster. */
 struct door {
 	bool entered; /* an incoming edge, no back edge, is in the cluster */
 	double in;    /* largest correlation of such an edge, in the cluster or not */

@@ -7,7 +7,7 @@
 #include "analysis/outlier/outlier.h"
 #include "base/text.h"
 
-/* What the executions with one of these causes are. */
+/* Returns the share of the divergent executions that have one of these causes. */
 static double share_of(const struct outlier_block *b, const char *const *kinds, uint64_t *n,
 		       const struct outlier **longest)
 {
@@ -42,8 +42,10 @@ static double by_cause(const struct outlier_block *b, const char *const *kinds,
 	return n ? share : -1;
 }
 
-/* Of a critical section also that others hold the lock when it is asked for: its long executions
- * are their waits. */
+/*
+ * For a critical section, contention is also that others hold the lock when it is asked for: its
+ * long executions are their waits.
+ */
 static double contention(const struct outliers *o, const struct outlier_block *b,
 			 struct text *evidence)
 {
@@ -72,7 +74,7 @@ static bool is_held_up(const struct outlier *x)
 	return true;
 }
 
-/* What of its time above the line was neither waiting nor preemption. */
+/* Returns the execution's time above the line that was neither waiting nor preemption. */
 static double own_part_ns(const struct outlier *x)
 {
 	double off = (double)(offcpu_ns(&x->off) + x->paused_ns + x->monitors_ns);
@@ -106,8 +108,10 @@ static void lengthen(struct chain *c, const struct outlier_block *b, const struc
 	c->least_ns = c->n == 1 || ns < c->least_ns ? ns : c->least_ns;
 }
 
-/* Of those behind x at about that distance the one that took most by itself: on a busy machine some
- * that are only a little too long are always near. */
+/*
+ * Returns, of the executions behind x at about that distance, the one that took most by itself: on
+ * a busy machine some that are only a little too long are always near.
+ */
 static const struct outlier *next_at(const struct outlier_block *b, const struct outlier *x,
 				     double expected)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a block's divergent executions have in common: the paper's behaviours, each a row with the
- * evidence. No row reads names. */
+/*
+ * The behaviours of the paper: the common traits of a block's divergent executions, each a row with
+ * its evidence. No row reads names.
+ */
 #ifndef ISPOT_ANALYSIS_OUTLIER_BEHAVIOUR_H
 #define ISPOT_ANALYSIS_OUTLIER_BEHAVIOUR_H
 

@@ -101,7 +101,7 @@ void outlier_fit_brief(struct outlier_block *b, const struct brief *brief, const
 	b->brief_squares += brief_squares(r);
 }
 
-/* Of those that were written and those that were not. */
+/* Fits the mean of all executions, written or only summed up. */
 static double flat_line(struct outlier_block *b, enum outlier_rule rule)
 {
 	const struct hist *h = &b->durations;

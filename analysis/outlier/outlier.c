@@ -13,7 +13,7 @@
 #include "trace/meta/meta.h"
 #include "trace/read/reader.h"
 
-/* What counters mean to outliers, by the role that the recording gives them. */
+/* The meaning of counters for outliers, by the role that the recording gives them. */
 static const struct {
 	const char *role;
 	enum outlier_count count;

@@ -50,7 +50,7 @@ enum outlier_rule {
 
 enum outlier_count { OUTLIER_FAULTS, OUTLIER_MAJOR_FAULTS, OUTLIER_MISSES, OUTLIER_COUNTS };
 
-/* What it called, and what that called: a tree in which callers come first. */
+/* A callee of an execution, at any depth: a tree in which callers come first. */
 struct outlier_callee {
 	uint32_t id, calls;
 	uint32_t parent; /* index of the callee that called it; OUTLIER_TOP: the execution itself */
@@ -84,7 +84,9 @@ struct outlier {
 	char *evidence;	   /* a clause */
 };
 
-/* What the others did, per callee: a tree as of an execution. */
+/*
+ * The usual number and time of a callee in the other executions: a tree like that of an execution.
+ */
 struct outlier_usual {
 	uint32_t id, parent;
 	uint64_t executions, calls, ns; /* that called it; their calls; time in it */
@@ -189,7 +191,7 @@ int outliers_read(struct outliers *o, struct trace_reader *r, struct result_opti
 		  enum outlier_rule rule, struct err *err);
 void outliers_release(struct outliers *o);
 
-/* Of a callee of the execution what typical ones did; NULL: none of them did it. */
+/* Returns what typical executions did in this callee; NULL: none of them called it. */
 const struct outlier_usual *outlier_usual_of(const struct outlier_block *b, const struct outlier *x,
 					     uint32_t callee);
 
@@ -199,7 +201,7 @@ static inline bool outlier_is_section(const struct outlier_block *b)
 	return b->kind == BLOCK_LOCK || b->function->holds_lock;
 }
 
-/* What the line says of an execution. */
+/* Returns the duration that the line expects of an execution. */
 static inline double outlier_expected(const struct outlier_block *b, uint64_t index)
 {
 	double ns = b->line.intercept + b->line.slope * (double)index;
@@ -209,11 +211,11 @@ static inline double outlier_expected(const struct outlier_block *b, uint64_t in
 
 /* ---- parts, for this folder's files ---- */
 
-/* Of an execution: while all threads of its process were stopped. */
+/* Returns how long all threads of the process were stopped during an execution. */
 uint64_t outlier_paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
 			   uint64_t *safepoint_ns);
 
-/* What becomes of an execution of the second pass. */
+/* Judges one execution in the second pass. */
 void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
 
 /* Gives it a name, which lives as long as o. */

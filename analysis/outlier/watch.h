@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What happens inside of each execution. The first pass finds the lines, the second hands every
+ * Observes each execution from inside. The first pass finds the lines, the second hands every
  * execution beyond its line to outlier_judge().
  */
 #ifndef ISPOT_ANALYSIS_OUTLIER_WATCH_H

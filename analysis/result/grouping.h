@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What `report --by` can rank: functions, threads, and groups of calls by a rule for keyed.h, one
- * row each. A grouping reads the recording into a result in which the groups' blocks are.
+ * The groupings that `report --by` can rank: functions, threads, and groups of calls by a rule for
+ * keyed.h, one row each. A grouping reads the recording into a result that holds the groups'
+ * blocks.
  */
 #ifndef ISPOT_ANALYSIS_RESULT_GROUPING_H
 #define ISPOT_ANALYSIS_RESULT_GROUPING_H
@@ -17,7 +18,7 @@ struct result;
 struct result_options;
 struct trace_reader;
 
-/* What a row needs while it reads; of its own kind only its member is used. */
+/* The state of a row while it reads; only the member of the row's own kind is used. */
 struct grouping {
 	const struct grouping_by *by;
 	struct keyed_rule rule;

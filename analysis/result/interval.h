@@ -22,7 +22,10 @@ struct interval {
 
 /* After result_begin(); must stay where it is until the result is ended or released. */
 void interval_init(struct interval *iv, struct result *whole);
-/* What ended in the part, which lasts until now; to be released before the next begins there. */
+/*
+ * Returns the blocks of the calls that ended in the current interval, which lasts until now. The
+ * caller releases them before the next interval begins there.
+ */
 void interval_blocks(struct interval *iv, uint64_t now_ns, struct blocks *blocks);
 void interval_next(struct interval *iv);
 void interval_release(struct interval *iv);

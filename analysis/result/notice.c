@@ -46,7 +46,9 @@ static void calls_notice(struct result *res, uint64_t count, const char *one, co
 			(double)count < FEW_CALLS * (double)res->calls.entries;
 }
 
-/* Of entries and exits; what is lost counts those of the scheduler as well. */
+/*
+ * Compares entries and exits with those that were made; lost records count the scheduler's as well.
+ */
 static void made_notice(struct result *res)
 {
 	const struct meta_end *e = &res->meta->end;
@@ -88,7 +90,7 @@ static void calibration_notice(struct result *res)
 {
 	uint32_t without = 0, timed = 0;
 
-	/* What is only counted has no duration, so no floor. */
+	/* A function whose calls were only counted has no durations, so no floor. */
 	vec_for_each (&res->blocks, const struct block, b) {
 		bool counted = b->function && b->function->exit == EXIT_NONE;
 

@@ -154,7 +154,10 @@ static uint64_t without_pauses_ns(struct result *res)
 	return paused < res->duration_ns ? res->duration_ns - paused : res->duration_ns;
 }
 
-/* What sampling left out, and the part of the threads' time that it would have covered. */
+/*
+ * Estimates the calls that sampling left out, and the part of the threads' time that they would
+ * have covered.
+ */
 static void scale_sampled(struct result *res)
 {
 	uint64_t seen = 0;
@@ -227,8 +230,10 @@ static void self_cost(struct result *res)
 	res->overhead_cpus *= (double)res->probed_ns / (double)res->duration_ns;
 }
 
-/* What cannot be read holds records of the scheduler as well; of entries and exits it is known how
- * many were made, so no more than that can be missing. */
+/*
+ * The unreadable part of a file holds records of the scheduler as well; of entries and exits it is
+ * known how many were made, so no more than those can be missing.
+ */
 static void bound_losses(struct result *res, uint64_t made)
 {
 	uint64_t read = res->records + res->calls.unknown_ids + 2 * res->calls.brief;
@@ -339,7 +344,7 @@ static void conclude(struct result *res, const struct block_options *o)
 	result_find_notices(res);
 }
 
-/* What it was begun with stays, whatever comes. */
+/* The options with which the result began stay, whatever records come. */
 static int begin(struct result *res, uint64_t start_ns, const struct result_options *o,
 		 struct err *err)
 {

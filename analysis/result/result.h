@@ -113,7 +113,7 @@ struct result {
 	bool hardly_runs;	/* as meta_hardly_runs(): overhead says little */
 };
 
-/* Of a moment of the recording, also outside of the window: how long after its start. */
+/* Returns how long after the recording's start a moment was, also one outside of the window. */
 static inline uint64_t result_since_start(const struct result *res, uint64_t time_ns)
 {
 	uint64_t start_ns = res->start_ns - res->window_from_ns;
@@ -152,7 +152,7 @@ void result_release(struct result *result);
 int result_scan(struct calls *calls, struct trace_reader *r, struct result_options *o,
 		const struct call_visitor *v, struct err *err);
 
-/* What views say of a reading that Ctrl-C ended. */
+/* The sentence of views whose reading was ended by Ctrl-C. */
 extern const char result_interrupted[];
 
 /* CLOCK_MONOTONIC at which the recording began and ended, whatever the window. */

@@ -56,7 +56,7 @@ struct slice_mean {
 
 struct call_visitor slices_visitor(struct slices *s);
 
-/* Of one of the sums, per call that it is of. */
+/* Returns one of the sums, per call that it was counted for. */
 struct slice_mean slices_mean(const struct slices *s, uint32_t id, enum slice_sum what);
 void slices_release(struct slices *s);
 

@@ -38,7 +38,7 @@ static double pool_in_lost(const struct blocks *blocks, enum cause_pool pool)
 	return sum;
 }
 
-/* What of a kind of time the lost time already holds. */
+/* Returns how much of a kind of time is already part of the lost time. */
 static double in_lost(const struct result *res, enum cause_pool pool)
 {
 	double sum = pool_in_lost(&res->blocks, pool) + pool_in_lost(&res->sites, pool);
@@ -123,7 +123,7 @@ static void split_time(struct result *res, const double *lost)
 	res->runnable_ns = runnable > 0 ? (uint64_t)runnable : 0;
 }
 
-/* What of the working time no traced call covers. */
+/* Splits off the working time that no traced call covers. */
 static void split_outside(struct result *res)
 {
 	double asleep, covered_asleep = 0, covered_runnable = 0, runnable, outside;
@@ -180,7 +180,7 @@ static bool is_lost(const struct block *b)
 	return block_counts(b) && block_suspect_threads(b) > 0;
 }
 
-/* Of overlapping ones no two add up. */
+/* Overlapping blocks are not added up: the worst of them is counted. */
 static void choose_worst(struct blocks *blocks)
 {
 	struct block *worst = NULL;
@@ -193,7 +193,10 @@ static void choose_worst(struct blocks *blocks)
 		worst->in_lost = true;
 }
 
-/* Of a function and the groups of its calls, those that lose more: they are the same time. */
+/*
+ * A function and the groups of its calls are the same time: those of them that lose more are
+ * counted.
+ */
 static void choose_groups(struct result *res)
 {
 	const struct meta_function *functions = res->meta->functions.data;

@@ -7,7 +7,7 @@ struct result;
 
 /* Time off the CPU of all threads while probes were on; *asleep: of that, not runnable. ns. */
 double result_off_ns(const struct result *res, double *asleep);
-/* Who was observed for how long, and what traced calls cover of that. */
+/* Adds up how long each thread was observed, and how much of that traced calls cover. */
 void result_add_threads(struct result *res);
 /* From the blocks that are in_lost; may be called again when others are. */
 void result_split_time(struct result *res);

@@ -68,8 +68,10 @@ static const struct axis_bin *next_of(const struct axis *a, const struct axis_bi
 	return NULL;
 }
 
-/* What a bin's calls take on average by their number alone, on the line from its fastest to the
- * next bin's. */
+/*
+ * Returns the mean time of a bin's calls as far as their number explains it: on the line from the
+ * bin's fastest call to the next bin's.
+ */
 static double work_of(const struct axis *a, const struct axis_bin *bin)
 {
 	const struct axis_bin *next = next_of(a, bin);

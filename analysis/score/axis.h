@@ -31,7 +31,7 @@ struct axis_fit {
 void axis_add(struct axis *a, uint64_t x, uint64_t duration_ns, uint64_t number);
 /* probe_ns: what an empty call shows as its duration, in which nothing is done. */
 void axis_fit(const struct axis *a, uint64_t probe_ns, struct axis_fit *fit);
-/* Of the duration what the call itself took, as far as the probe's time does not hide it. */
+/* Returns the call's own part of a duration, as far as the time of the probe does not hide it. */
 double axis_without_probe(double duration_ns, uint64_t probe_ns);
 
 /* The fit is good, the range wide. */

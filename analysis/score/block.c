@@ -30,7 +30,7 @@ struct fastest {
 	double d, own;
 };
 
-/* Of how many calls these are a sample. */
+/* Returns the number of calls of which these are a sample. */
 static double estimated(const struct sci_cell *c, uint64_t calls, uint64_t unrecorded,
 			const struct block_options *o)
 {
@@ -109,7 +109,10 @@ static struct fastest fastest_of(const struct block *b, const struct block_optio
 				 .own = least(b->sums->own_min_ns, own) };
 }
 
-/* What a call of the baseline waited for is not what the fastest call here did. */
+/*
+ * Takes the fastest call from this recording or from the baseline. The fastest call here does not
+ * have the waits of the baseline's call: those come from the baseline.
+ */
 static void take_fastest(struct block *b, const struct sci *sci, const struct block_options *o,
 			 struct fastest *min)
 {

@@ -131,7 +131,7 @@ struct block_options {
 	/* Fastest call of a block in a baseline recording; BLOCK_NONE: not in it. NULL: no
 	 * baseline. */
 	uint64_t (*baseline)(void *ctx, const struct block *b, bool own);
-	/* That call's time off the CPU. */
+	/* The time off the CPU of that call of the baseline. */
 	void (*baseline_off)(void *ctx, const struct block *b, bool own, struct offcpu *off);
 	void *baseline_ctx;
 	/* T_t of a thread that may still run; NULL: the recording has ended and it is known. */
@@ -146,7 +146,7 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 void blocks_release(struct blocks *blocks);
 void block_release(struct block *b); /* of one that is taken out of them */
 
-/* What is called: also one of it that is told apart by a key. */
+/* Whether the block is a function or a marker, or the calls of one that share a key. */
 static inline bool block_is_call(const struct block *b)
 {
 	return b->kind == BLOCK_FUNCTION || b->kind == BLOCK_MARKER;
@@ -172,7 +172,7 @@ static inline double block_pools_ns(const struct block *b)
  * time has most. Slow ones: from the 90th percentile, and not fast. */
 uint64_t block_fast_max_ns(const struct block *b);
 uint64_t block_slow_min_ns(const struct block *b);
-/* Its own excess is part of the recording's lost and unexplained time. */
+/* Whether the block's own excess is part of the recording's lost and unexplained time. */
 static inline bool block_counts(const struct block *b)
 {
 	return b->verdict == VERDICT_INTERFERENCE || b->unexplained_threads > 0;

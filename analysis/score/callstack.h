@@ -54,7 +54,7 @@ struct callstacks {
 	} recent[CALLSTACKS_RECENT]; /* of site_of, by key; site + 1, 0: none */
 };
 
-/* What stands for some of a block's calls. */
+/* A call stack that stands for some of a block's calls. */
 struct callstack {
 	uint32_t stack; /* id; of the calling place alone where no stack was taken */
 	uint32_t taken; /* 0: none was */
@@ -67,12 +67,14 @@ struct callstack_list {
 
 void callstacks_init(struct callstacks *s, const struct meta *meta);
 struct call_visitor callstacks_visitor(struct callstacks *s);
-/* What the visitor does with a call, under another id. */
+/* Adds a call under another id, as the visitor does. */
 void callstacks_add(struct callstacks *s, uint32_t id, bool recursive, const struct call *c);
 void callstacks_release(struct callstacks *s);
 
-/* Of a function, or of a call site of it, or of a group; most time first. Empty for other blocks;
- * to be released. */
+/*
+ * Lists the call stacks of a function, of a call site of it, or of a group; most time first. The
+ * list is empty for other blocks; the caller releases it.
+ */
 void callstacks_of(struct callstacks *s, const struct block *b, struct callstack_list *list);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the probes themselves add to a block's excess: its floor. Pair costs must be known. */
+/*
+ * The floor of a block: the excess that the probes themselves add to it. Pair costs must be known.
+ */
 #ifndef ISPOT_ANALYSIS_SCORE_FLOOR_H
 #define ISPOT_ANALYSIS_SCORE_FLOOR_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is said of a block once it is scored: its verdict, the proof that its work varies, and its
- * causes. The judge (analysis/cause/judge.h) fills these; they stand here because a block holds
- * them.
+ * The judgement of a scored block: its verdict, the proof that its work varies, and its causes. The
+ * judge (analysis/cause/judge.h) fills these; they stand here because a block holds them.
  */
 #ifndef ISPOT_ANALYSIS_SCORE_JUDGEMENT_H
 #define ISPOT_ANALYSIS_SCORE_JUDGEMENT_H

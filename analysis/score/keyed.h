@@ -45,7 +45,10 @@ struct keyed_group {
 struct keyed_rule {
 	enum block_kind kind;
 	void *ctx;
-	/* Of a call that ended, or that is open around one; args and parents are known. */
+	/*
+	 * Finds the key of a call that ended, or that is open around one; args and parents are
+	 * known.
+	 */
 	enum keyed_has (*key)(void *ctx, const struct thread *t, const struct call *c,
 			      uint64_t *key);
 	/* Appends what the blocks of the group are told apart by; nothing: they have no key. Not

@@ -33,7 +33,7 @@ static const struct words unended = {
 	"begin", "has no end (left by a way without ISPOT_END?): it is not timed", "begins",
 	"have no end (left by a way without ISPOT_END?): they are not timed"
 };
-/* Of other static probes: one that has several ways out has an end for each. */
+/* The words for static probes: a pair with several ways out has an end for each. */
 static const struct words unended_pair = {
 	"begin", "has no end on its thread: it is not timed; ends may be several, BEGIN..END|END",
 	"begins",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What only markers need besides pairing: scaling of loops, and words for what was wrong. */
+/*
+ * The parts that only markers need besides pairing: scaling of loops, and words for their faults.
+ */
 #ifndef ISPOT_ANALYSIS_SCORE_MARKER_H
 #define ISPOT_ANALYSIS_SCORE_MARKER_H
 

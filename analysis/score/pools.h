@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Of block.c: into which pools (cause.h) a block's excess goes, by where its threads were. */
+/* Part of block.c: divides a block's excess into pools (cause.h) by where its threads were. */
 #ifndef ISPOT_ANALYSIS_SCORE_POOLS_H
 #define ISPOT_ANALYSIS_SCORE_POOLS_H
 
@@ -10,7 +10,10 @@ struct block;
 struct sci_function;
 struct threads;
 
-/* What the end of the recording tells of the sleeps; the fastest call's in proportion. */
+/*
+ * Applies what the end of the recording shows about sleeps; the fastest call's sleep changes in
+ * proportion.
+ */
 void block_reconsider(struct sci_function *f, const struct threads *th);
 /* Own time off the CPU beyond that of the fastest call, the rest ran. */
 void block_fill_pools(struct block *b);

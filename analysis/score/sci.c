@@ -257,8 +257,10 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 		add_edge(self, c->parent->id, c);
 }
 
-/* What is known of calls that were too short to be written: all but why one took longer than
- * another. */
+/*
+ * Adds the counts of calls that were too short to be written. They say nothing about why one call
+ * took longer than another.
+ */
 static void add_brief(struct sci *s, const struct brief *b, uint32_t slot, const struct record *r)
 {
 	struct sci_function *f = function_of(s, b->id);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the SCI (slowdown caused by interference, Mosli Bouksiaa et al., TPDS 2019, section 2)
- * needs of every function and of every (thread, function) pair, gathered in one pass. The score
+ * The sums that the SCI (slowdown caused by interference, Mosli Bouksiaa et al., TPDS 2019, section
+ * 2) needs of every function and of every (thread, function) pair, gathered in one pass. The score
  * itself needs the fastest call, which is known at the end: block.c computes it from these sums.
  */
 #ifndef ISPOT_ANALYSIS_SCORE_SCI_H
@@ -50,7 +50,10 @@ struct sci_edge {
 #define SCI_EDGES_MAX  16
 #define SCI_EDGE_SLOTS 64 /* a quarter is taken at most: looking for one ends soon */
 
-/* What every call changes stands together, first: with many functions cache misses are the cost. */
+/*
+ * The members that every call changes stand together, first: with many functions, cache misses are
+ * the cost.
+ */
 struct sci_function {
 	uint64_t ends[CALL_ENDS], calls; /* every call, by how it ended */
 	uint64_t brief; /* of calls: those that were only summed up (--keep-slower) */
@@ -99,8 +102,10 @@ void sci_init(struct sci *s, struct calls *calls, const struct meta *meta);
 struct call_visitor sci_visitor(struct sci *s);
 void sci_release(struct sci *s);
 
-/* What the visitor does with a call, under another id and slot; and, of a timed call, what it was
- * to the block it is in. */
+/*
+ * Adds a call under another id and slot, as the visitor does; and a timed call's share in the block
+ * that it is in.
+ */
 void sci_add(struct sci *s, uint32_t id, uint32_t slot, bool recursive, const struct call *c);
 void sci_add_edge(struct sci *s, uint32_t parent_id, const struct call *c);
 

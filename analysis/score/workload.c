@@ -14,7 +14,7 @@
 #define R2_MIN	      0.9 /* a step up in the middle of a run has 0.8 */
 #define RATIO_MIN     2
 
-/* Of what was kept of the last bin. */
+/* Returns the typical times of the calls that were kept of the last bin. */
 static struct workload_typical typical_kept(const struct workload *w)
 {
 	struct workload_typical t = { 0 };
@@ -117,7 +117,9 @@ static size_t points(const struct workload *w, bool median, double *x, double *y
 	return n;
 }
 
-/* What a bin's calls take by the growth alone: from its own fastest, at its begin, to the next's.
+/*
+ * Returns the time of a bin's calls that the growth alone explains: from the bin's own fastest
+ * call, at its begin, to the next bin's.
  */
 static double grown_ns(const struct workload *w, size_t i)
 {

@@ -32,7 +32,7 @@
 #define WORKLOAD_ARGUMENTS 8
 #define WORKLOAD_KEPT	   256 /* calls of a bin that give its median, to some percent */
 
-/* Of the calls that were kept of a bin. */
+/* Typical times, of the calls that were kept of a bin. */
 struct workload_typical {
 	uint64_t median_ns; /* 0: none */
 	double mean_ns;	    /* of each call, at most their 90th percentile: slow is beyond it */
@@ -52,7 +52,9 @@ struct workload {
 	double x, xx, xy;
 	struct workload_bin last;
 	uint64_t next_edge; /* number of the call that opens the next bin */
-	/* Of the last bin: one call of every stride, chosen at random; its time on a CPU. */
+	/*
+	 * Calls kept of the last bin: one of every stride, chosen at random, as its time on a CPU.
+	 */
 	uint64_t next_kept, stride, random;
 	struct {
 		VEC(uint64_t)
@@ -107,7 +109,7 @@ void workload_add_arguments(struct workload *w, uint32_t mask, const uint64_t *v
 void workload_release(struct workload *w);
 /* probe_ns: as of axis_fit(). */
 void workload_fit(const struct workload *w, uint64_t probe_ns, struct workload_fit *fit);
-/* Of what has no calls. */
+/* Returns the fit of a block without calls. */
 struct workload_fit workload_no_fit(void);
 /* The fastest calls get slower with the number of the call: more to do, nobody's interference. */
 bool workload_grows(const struct workload_fit *fit);

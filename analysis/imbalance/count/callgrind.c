@@ -101,7 +101,10 @@ static bool read_costs(struct state *s, const char *line)
 		s->pending.from = from;
 		s->c->places.data[from].turns = true;
 		s->c->places.data[from].cond |= s->pending.kind == COUNTS_COND;
-		/* Of a call that has not returned the count is 0: where it is, is known. */
+		/*
+		 * callgrind gives 0 as the count of a call that has not returned; its place is
+		 * known all the same.
+		 */
 		*vec_add(&s->dump.counts) = s->pending;
 		return true;
 	}
@@ -130,7 +133,10 @@ static bool take(struct state *s, const char *line, const char *key, uint32_t *i
 	return true;
 }
 
-/* Of clang's programs valgrind puts the directory even before a path that begins at the root. */
+/*
+ * For programs built by clang, valgrind puts the directory even before a path that begins at the
+ * root.
+ */
 static bool take_file(struct state *s, char *line, const char *key)
 {
 	char *twice = strstr(line, "//");

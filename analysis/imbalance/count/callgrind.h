@@ -13,7 +13,7 @@ struct counts;
 
 /* Appends the file's dump. -EINVAL: it is none. */
 int callgrind_read(struct counts *c, const char *path, struct err *err);
-/* Those of a directory. */
+/* Reads all of callgrind's files in a directory. */
 int callgrind_read_all(struct counts *c, const char *dir, struct err *err);
 
 #endif

@@ -195,7 +195,7 @@ static void name_frames(struct counted *c, struct counted_cause *cause, struct d
 	*vec_add(&cause->frames) = f;
 }
 
-/* Of scores that read the same, lines whose source is here come before those of libraries. */
+/* Where scores read the same, lines whose source is at hand come before those of libraries. */
 static void own_lines_first(struct counted_section *of)
 {
 	for (size_t i = 1; i < of->causes.n; i++)

@@ -25,8 +25,10 @@ struct counted_frame {
 	uint32_t function, file, line;
 };
 
-/* What a section's lines are, the largest score first; of scores that read the same those whose
- * source is at hand. */
+/*
+ * A line that explains a section's imbalance. The largest score comes first; where scores read the
+ * same, lines whose source is at hand.
+ */
 struct counted_cause {
 	double score;
 	enum lime_kind kind;
@@ -34,8 +36,10 @@ struct counted_cause {
 	uint32_t place, towards; /* of run; towards: where the edge leads, MAP_NONE: none */
 	uint32_t caller; /* of run; where its source is not at hand: the nearest caller whose is */
 	double *counts;	 /* [thread of the section]: over its instances */
-	/* Of place, innermost first: functions whose code was inlined, and where into the next one;
-	 * the last is what it was compiled into. */
+	/*
+	 * The frames of the place, innermost first: functions whose code was inlined, and where
+	 * into the next one; the last is the function that it was compiled into.
+	 */
 	struct {
 		VEC(struct counted_frame)
 	} frames;
@@ -74,8 +78,9 @@ struct counted {
 void counted_find(struct counted *c, const struct counts *run, const struct lime_options *o);
 
 /*
- * Of samples sections and times are known from elsewhere, and what lies between barriers may be too
- * short for samples: a group is one instance of a section or several that follow each other.
+ * A part of samples. Their sections and times are known from elsewhere, and the stretch between two
+ * barriers may be too short for samples: a group is one instance of a section or several that
+ * follow each other.
  */
 struct counted_part {
 	struct part_key key; /* its instance means nothing */

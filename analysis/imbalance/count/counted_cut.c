@@ -165,7 +165,7 @@ static void before_maker(struct cutting *k, size_t at)
 	k->since = strtab_find(&k->c->run->names, "");
 }
 
-/* Its part goes on behind this dump, which is before that function. */
+/* Whether the thread's part continues after this dump, which was made before that function. */
 static bool goes_on(struct cutting *k, size_t at, const char *before)
 {
 	if (counted_matches(parallel_makers, before)) {

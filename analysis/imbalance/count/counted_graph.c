@@ -193,7 +193,7 @@ static void add_turn(struct counted *c, struct counted_counts *counts, const str
 		add_edge(c, counts, k->from, behind(c, k->from), count);
 }
 
-/* What the event happened as often as at from, beyond what it was executed more often. */
+/* Counts an event at its place, as far as it happened more often than the place was executed. */
 static void add_happened(struct counted *c, struct counted_counts *counts,
 			 const struct counts_row *k)
 {
@@ -202,7 +202,7 @@ static void add_happened(struct counted *c, struct counted_counts *counts,
 	add(counts, event_of(c, LIME_HARDWARE, k->from, k->from, runs), (double)k->count);
 }
 
-/* Of samples; false: it is none of theirs. */
+/* Adds a row that comes from samples; false: it does not. */
 static bool add_sampled(struct counted *c, struct counted_counts *counts,
 			const struct counts_row *k)
 {

@@ -35,7 +35,7 @@ double counted_graph_dump(struct counted *c, const struct counts_dump *d,
 			  struct counted_counts *counts);
 /* Once all dumps are read: which edges close a loop. */
 void counted_graph_finish(struct counted *c);
-/* What the instruction there is; false where its bytes cannot be read (NULL: no file). */
+/* Returns what the instruction there is; false where its bytes cannot be read (NULL: no file). */
 bool counted_is_return(struct dso *dso, uint64_t address);
 bool counted_is_call(struct dso *dso, uint64_t address);
 /* Whether the place is in code that waits for other threads or belongs to no thread's work. */

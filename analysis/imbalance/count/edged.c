@@ -34,7 +34,10 @@ static bool joins(const struct edged_part *first, const struct edged_part *p, ui
 	return p->kind != SECTION_BARRIER || p->end_ns <= until_ns;
 }
 
-/* Of who never slept the CPU's own clock knows best, without what other machines took of it. */
+/*
+ * For a thread that never slept the CPU's own clock is best: it leaves out what other machines
+ * took.
+ */
 static double own_of(const struct edged_part *p)
 {
 	if (!p->sleeps || isnan(p->cpu_wait_ns))
@@ -86,7 +89,7 @@ static void add_instance(struct edged_part *parts, size_t n, uint32_t instance, 
 	free(own);
 }
 
-/* What a thread was let out of; the whole of one that met others is none. */
+/* Finds the barrier that each part follows. A part that contains others is no part itself. */
 static void prepare(struct edged_part *parts, size_t n)
 {
 	for (size_t k = 0; k < n; k++) {
@@ -105,7 +108,7 @@ static void prepare(struct edged_part *parts, size_t n)
 
 /* ---- which are analysed together ---- */
 
-/* What remains of a section goes to its last group. */
+/* The last instances of a section, however few, belong to its last group. */
 static void make_groups(struct edged_part *parts, size_t n)
 {
 	struct edged_part *p = parts, *end = parts + n;

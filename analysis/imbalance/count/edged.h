@@ -17,8 +17,10 @@
 
 #define EDGED_ENOUGH_NS 20e6 /* of a thread's time, on average */
 
-/* What one thread did until the end of a section. In a SECTION_JOIN, key.thread becomes the
- * thread's order once the parts are grouped. */
+/*
+ * One thread's part of a section, up to the section's end. In a SECTION_JOIN, key.thread becomes
+ * the thread's order once the parts are grouped.
+ */
 struct edged_part {
 	struct part_key key; /* thread: numbers from 0, of all processes. The rest is found */
 	uint32_t process;    /* numbers from 0 */

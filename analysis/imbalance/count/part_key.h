@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What one thread did in one instance of a parallel section, as far as analyses order it: a group
- * is one instance, or several that follow each other and are analysed together.
+ * The key of one thread's part in one instance of a parallel section. Analyses order parts by it: a
+ * group is one instance, or several that follow each other and are analysed together.
  */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_COUNT_PART_KEY_H
 #define ISPOT_ANALYSIS_IMBALANCE_COUNT_PART_KEY_H

@@ -163,7 +163,7 @@ static void make_groups(struct sampled *s)
 
 enum turn { TURN_JUMP, TURN_CALL, TURN_RETURN };
 
-/* Of every place its function and line, and what kind of branch it is. */
+/* Names the function and line of every place, and the kind of its branch. */
 static uint8_t *name_places(struct sampled *s)
 {
 	struct dso_cache *cache = dso_cache_new();

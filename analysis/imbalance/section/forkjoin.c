@@ -11,7 +11,10 @@
 #include "trace/record.h"
 
 #define BETWEEN_NS 1000000 /* from one join to the next, where neither sleeps, at most */
-/* Who makes threads takes part in their work if its own is so many times the mean thread's. */
+/*
+ * A thread that makes others takes part in their work if its own work is so many times the mean
+ * thread's.
+ */
 #define MAKER_LEAST 0.25
 #define MAKER_MOST  4
 
@@ -88,8 +91,10 @@ static uint64_t running_ns(uint64_t from, uint64_t to, const struct offcpu *off)
 	return to > from ? offcpu_running_ns(to - from, off) : 0;
 }
 
-/* As in recursive programs: it keeps a share to itself, and waits then. Who has much more to do, or
- * little, does something else. */
+/*
+ * Whether the maker has a share of the work, as in recursive programs: it keeps a share to itself,
+ * and waits then. A maker with much more or much less to do does something else.
+ */
 static bool takes_part(const struct forkjoin_thread *maker, size_t n)
 {
 	struct offcpu off = offcpu_between(&maker->made_off, &maker->arrived_off);
@@ -152,7 +157,7 @@ static void wait_until(struct forkjoin_thread *maker, uint64_t time_ns)
 		maker->until_ns = time_ns;
 }
 
-/* Those that ended and had the word: how many. */
+/* Returns how many of the ended threads had this futex. */
 static size_t count_former(const struct forkjoin_thread *maker, uint64_t word)
 {
 	size_t n = 0;
@@ -257,7 +262,7 @@ static void on_sleep(struct forkjoin *f, const struct thread *t)
 	child->awaited = true;
 }
 
-/* Those that ended before it was on a CPU again it need not have slept for. */
+/* The maker need not have slept for threads that ended before it was on a CPU again. */
 static void on_awake(struct forkjoin *f, const struct thread *t, uint64_t time_ns)
 {
 	struct forkjoin_thread *maker = state_of(f, t->index);
@@ -293,7 +298,7 @@ void forkjoin_record(struct forkjoin *f, const struct thread *t, const struct re
 	}
 }
 
-/* Of functions that join by calling each other the outermost is the program's. */
+/* Where functions that join call each other, the outermost is the one that the program called. */
 void forkjoin_enter(struct forkjoin *f, const struct thread *t, const struct call *c)
 {
 	struct forkjoin_thread *maker = state_of(f, t->index);

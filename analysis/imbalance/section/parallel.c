@@ -298,7 +298,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 	}
 }
 
-/* What was before the region is no part of what ends at a barrier in it. */
+/* The time before the region is no part of a section that ends at a barrier in the region. */
 static void begin_anew(struct parallel *p, const struct thread *t, const struct call *c)
 {
 	struct parallel_thread *state = state_of(p, t->index);
@@ -387,7 +387,7 @@ static void on_record(void *self, const struct thread *t, const struct record *r
 		forkjoin_record(&p->forkjoin, t, r);
 }
 
-/* What it did meanwhile is not known: nor is where its section began. */
+/* It is not known what the thread did meanwhile, nor where its section began. */
 static void on_unseen(void *self, const struct thread *t)
 {
 	state_of(self, t->index)->since_ns = 0;

@@ -28,7 +28,7 @@
 	X("GOMP_parallel") \
 	X("__kmpc_fork_call")
 
-/* What GCC and clang call the function that a region's body becomes: behind its function's name. */
+/* GCC and clang append these to a function's name to name the body of a parallel region in it. */
 #define BODIES(X)          \
 	X("._", "omp_fn.") \
 	X(".", "omp_outlined")
@@ -56,7 +56,7 @@ const char *const parallel_patterns[] = { BARRIERS(PATTERN) JOINS(PATTERN) REGIO
 						  BODIES(BODY_PATTERN) NULL };
 const char *const parallel_regions[] = { REGIONS(PATTERN) BODIES(BODY_PATTERN) NULL };
 const char *const parallel_barriers[] = { BARRIERS(VERSIONED) NULL };
-/* Those of the language and of libraries call it. */
+/* Functions of languages and libraries that make threads call this one. */
 const char *const parallel_makers[] = { VERSIONED("pthread_create") NULL };
 /* glibc's, which does it in each new thread before anything that has a name. */
 const char *const parallel_births[] = { VERSIONED("__ctype_init") NULL };

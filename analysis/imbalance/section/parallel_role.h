@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What functions are to parallel sections, by their names: these are said here alone. */
+/*
+ * The roles of functions in parallel sections, by their names; only this module knows such names.
+ */
 #ifndef ISPOT_ANALYSIS_IMBALANCE_SECTION_PARALLEL_ROLE_H
 #define ISPOT_ANALYSIS_IMBALANCE_SECTION_PARALLEL_ROLE_H
 
@@ -17,7 +19,7 @@ bool parallel_role_joins(const char *symbol);
 
 /* All that have a role, as patterns of ispot record -F; NULL-terminated, as the others. */
 extern const char *const parallel_patterns[];
-/* Of these what runs OpenMP regions, and their bodies. */
+/* The functions of these that run OpenMP regions, and the regions' bodies. */
 extern const char *const parallel_regions[];
 /*
  * Functions before whose entry callgrind is to dump: barriers, where sections end, bodies of OpenMP
