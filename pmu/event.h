@@ -30,7 +30,7 @@ enum pmu_source {
 
 const char *pmu_source_name(enum pmu_source source); /* "hardware" "software" "task" "other" */
 
-/* As probes/bpf/counters.h reads them. */
+/* Kinds of tasks' counts, as probes/bpf/counters.h reads them. */
 enum pmu_task {
 	PMU_TASK_MINOR_FAULTS,
 	PMU_TASK_MAJOR_FAULTS,

@@ -43,7 +43,7 @@ static char *next_word(char **rest)
 	return word;
 }
 
-/* What is left of the line, without blanks around it. */
+/* Returns the rest of the line, without blanks around it. */
 static char *all_words(char *rest)
 {
 	size_t n;

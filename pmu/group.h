@@ -41,7 +41,7 @@ struct pmu_groups {
 	VEC(struct pmu_group)
 };
 
-/* Those compiled in; to be released. */
+/* Loads the groups that are compiled in; the caller releases them. */
 void pmu_groups_load(struct pmu_groups *groups);
 /* -EINVAL with the line's number, or -errno. origin: the file, for the sentence. */
 int pmu_groups_parse(struct pmu_groups *groups, const char *text, size_t n, const char *origin,
@@ -57,7 +57,7 @@ struct pmu_group_choice {
 void pmu_group_choose(const struct pmu_group *g, const char *processor,
 		      struct pmu_group_choice *choice);
 
-/* What is to be counted, and what was wanted and cannot be. */
+/* The events to be counted, and those that were wanted and cannot be. */
 struct pmu_list {
 	struct pmu_event events[PMU_LIST_MAX];
 	unsigned n;

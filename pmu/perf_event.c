@@ -32,7 +32,7 @@ int perf_event_open(const struct pmu_event *e, int cpu, int group)
 	return fd < 0 ? -errno : fd;
 }
 
-/* What the kernel was built without: accounts of tasks, block devices. */
+/* Counts that the kernel may be built without: accounts of tasks, block devices. */
 static int try_task(uint64_t config)
 {
 	const char *path = config == PMU_TASK_SECTORS_READ	? "/proc/self/io"

@@ -22,7 +22,7 @@ int pfm_encode(const char *name, struct pfm_code *code, const char **why);
 
 /* The core PMU that libpfm4 takes this machine for ("skx"); NULL: none that it knows. */
 const char *pfm_core(void);
-/* Its counters, fixed ones included; 0: not known. */
+/* Returns the number of its counters, fixed ones included; 0: not known. */
 unsigned pfm_core_counters(void);
 
 /* Another machine's PMU that has an event of this name; NULL: none. */

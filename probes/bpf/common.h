@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What every program of a recording uses: the configuration, the rings, the totals, the targets. */
+/* Shared by all programs of a recording: the configuration, the rings, the totals, the targets. */
 #ifndef ISPOT_PROBES_BPF_COMMON_H
 #define ISPOT_PROBES_BPF_COMMON_H
 

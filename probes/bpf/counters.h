@@ -56,7 +56,10 @@ struct task_struct___counted {
 /* Plain loads where the kernel allows them: a read through the helper is 15 ns. */
 #define TASK_FIELD(task, field) (config.plain_loads ? (task)->field : BPF_CORE_READ(task, field))
 
-/* What it had read from block devices, whoever waited for it. 0: the kernel keeps no account. */
+/*
+ * Returns the sectors that the task has read from block devices, whichever task waited for them. 0:
+ * the kernel keeps no account.
+ */
 static __always_inline __u64 sectors_read(struct task_struct___counted *task)
 {
 	if (!bpf_core_field_exists(task->ioac.read_bytes))

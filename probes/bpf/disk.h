@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a thread itself hands to block devices to be written: direct writes, and what fsync finds
- * unwritten. The task's own account has what it made dirty, whoever writes that later.
+ * Counts the sectors that a thread itself hands to block devices to be written: direct writes, and
+ * the unwritten pages that fsync finds. The task's own account has the pages that it made dirty,
+ * whichever task writes them later.
  */
 #ifndef ISPOT_PROBES_BPF_DISK_H
 #define ISPOT_PROBES_BPF_DISK_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is done at one call in WIRE_OCCASION of a function, because it costs more than the rest. */
+/*
+ * Work that is done at one call in WIRE_OCCASION of a function, because it costs more than the
+ * rest.
+ */
 #ifndef ISPOT_PROBES_BPF_OCCASION_H
 #define ISPOT_PROBES_BPF_OCCASION_H
 

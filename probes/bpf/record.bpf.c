@@ -50,7 +50,7 @@ static __always_inline __u32 point_tag(void)
 	return BPF_CORE_READ(hit, tu, tp.args[0].code, immediate);
 }
 
-/* What a probe is of, beside functions whose two probes are two events. */
+/* The kind of point that a probe sits on; the two probes of a function are two events. */
 enum point_of { OF_FUNCTION, OF_RET_SITE, OF_MARKER, OF_SESSION };
 
 static __always_inline enum sample_taken sampled(__u32 kind, __u64 pid_tgid, __u32 id, __u64 sp,

@@ -15,8 +15,8 @@ struct {
 } sampling SEC(".maps");
 
 /*
- * Of each N calls one, drawn at random for each N anew: with a fixed distance a program whose own
- * period N shares a factor with would show the same one of its calls again and again, or never its
+ * Draws one call of each N at random, for each N anew: at a fixed distance, a program whose own
+ * period shares a factor with N would show the same one of its calls again and again, or never its
  * outermost ones.
  */
 static __always_inline void sampling_draw(struct wire_sampling *s)

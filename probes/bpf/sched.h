@@ -28,7 +28,7 @@ static __always_inline __u32 task_state(struct task_struct *task)
 	return BPF_CORE_READ(old, state);
 }
 
-/* As enum switch_state: 0 preempted, 1 sleeping, 2 blocked, 3 other. */
+/* Returns an enum switch_state: 0 preempted, 1 sleeping, 2 blocked, 3 other. */
 static __always_inline __u32 switch_state(struct bpf_raw_tracepoint_args *ctx)
 {
 	__u32 state;
@@ -236,7 +236,9 @@ int on_timer_end(void *ctx)
 #define GROUP_EXIT     4 /* SIGNAL_GROUP_EXIT */
 #define NO_THREAD(how) ((__u64)(how) << 32)
 
-/* As bpf_get_current_pid_tgid(); NO_THREAD where it is nobody's doing. */
+/*
+ * Returns the waker as bpf_get_current_pid_tgid() does; NO_THREAD where no thread's doing woke it.
+ */
 static __always_inline __u64 waker_id(struct task_struct *woken)
 {
 	struct interrupts *in = my_interrupts();

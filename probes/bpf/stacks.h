@@ -82,7 +82,7 @@ struct {
 #define TRAMPOLINE_OF(t, a) ((a)&WIRE_SIGNED_TRAMPOLINE(t))
 #endif
 
-/* What the trampolines on the stack stand for, innermost first. */
+/* The return addresses that the trampolines on the stack stand for, innermost first. */
 struct returns {
 	__u64 trampoline; /* 0: there is none on this stack */
 	struct return_instance *next;
@@ -251,7 +251,10 @@ static __always_inline void copy_registers(struct pt_regs *ctx, unsigned long lo
 #endif
 }
 
-/* As they were at the entry, and the return address, in whose place the trampoline was. */
+/*
+ * Restores the registers as they were at the entry, and the return address in place of the
+ * trampoline.
+ */
 static __always_inline void restore_entry(struct wire_copy *w, const struct stack_of *of)
 {
 #if defined(__TARGET_ARCH_x86)
@@ -284,7 +287,7 @@ static __always_inline void copy_returns(struct wire_copy *w, __u64 sp)
 	w->n_returns = n;
 }
 
-/* As far as it is there: above a stack may be nothing. */
+/* Copies the stack in steps, as far as it is there: above a stack there may be nothing. */
 #define COPY_STEP 1024
 static __always_inline void copy_stack(struct wire_copy *w, __u64 sp)
 {

@@ -82,7 +82,10 @@ static __always_inline bool is_trapped(const struct pt_regs *regs)
 #endif
 }
 
-/* Its reader is woken, so that few others are copied before this one is known. */
+/*
+ * Copies the stack of a wait. The reader is woken, so that few others are copied before this one is
+ * known.
+ */
 static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *room,
 				      const struct wire_head *h)
 {
@@ -104,8 +107,10 @@ static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *r
 	return true;
 }
 
-/* Of the thread that is about to sleep: its number; WIRE_NO_STACK where a copy of it comes first;
- * -EEXIST, as for others, where there is no room for it. */
+/*
+ * Returns the stack's number of the thread that is about to sleep; WIRE_NO_STACK where a copy of it
+ * comes first; -EEXIST where there is no room for it.
+ */
 static __always_inline int wait_stack(struct wire_totals *t, const struct wire_head *h)
 {
 	__u32 zero = 0;

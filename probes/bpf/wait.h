@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a thread that leaves the CPU to sleep waits in. Its user registers, at the top of its kernel
- * stack, hold the system call and its arguments; without one it is in a page fault. No further
- * tracepoint is needed. Where a file decides, its inode says whether it is a socket, pipe or disk.
+ * Finds what a thread waits for that leaves the CPU to sleep. Its user registers, at the top of its
+ * kernel stack, hold the system call and its arguments; without one it is in a page fault. No
+ * further tracepoint is needed. Where a file decides, its inode says whether it is a socket, pipe
+ * or disk.
  */
 #ifndef ISPOT_PROBES_BPF_WAIT_H
 #define ISPOT_PROBES_BPF_WAIT_H
@@ -35,7 +36,7 @@ static __always_inline void *saved_registers(struct task_struct *task, __u32 byt
 
 #if defined(__TARGET_ARCH_x86)
 #define USER32_CS 0x23
-/* What the thread had when it entered the kernel. */
+/* Reads the registers that the thread had when it entered the kernel. */
 static __always_inline bool read_user_registers(struct task_struct *task, struct pt_regs *regs)
 {
 	return !bpf_probe_read_kernel(regs, sizeof(*regs), saved_registers(task, sizeof(*regs))) &&

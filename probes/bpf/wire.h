@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the BPF programs write into the per-CPU rings and the recorder reads, packed. In the ring
- * each has a header of 8 bytes and fills whole words: the 28 bytes of an entry or exit take 40.
+ * The records that the BPF programs write into the per-CPU rings and the recorder reads, packed. In
+ * the ring each has a header of 8 bytes and fills whole words: the 28 bytes of an entry or exit
+ * take 40.
  */
 #ifndef ISPOT_PROBES_BPF_WIRE_H
 #define ISPOT_PROBES_BPF_WIRE_H
@@ -152,7 +153,10 @@ struct wire_step {
 	unsigned int stack; /* its number in the file then */
 };
 
-/* Of the process first and the instruction, then of this and each return address. */
+/*
+ * Makes the key of a stack step by step: of the process and the instruction first, then of the key
+ * so far and each return address.
+ */
 static inline unsigned long long wire_step_key(unsigned long long key, unsigned long long address)
 {
 	key = (key ^ address) * 0x9e3779b97f4a7c15ull;
@@ -164,7 +168,7 @@ static inline unsigned long long wire_step_key(unsigned long long key, unsigned 
 /* Open calls that are told apart by hash, so that each exit knows when its entry was. */
 #define WIRE_OPEN_MAX 65536
 
-/* Of the scheduler's programs; primes, so that no rhythm of the program's meets them. */
+/* Periods of the scheduler's programs; primes, so that no rhythm of the program's meets them. */
 #define WIRE_TIMED 61
 /* Block stacks of a CPU: all up to so many in so much time, then one in so many. */
 #define WIRE_BLOCK_STACKS    32

@@ -63,8 +63,10 @@ struct walk {
 	struct {
 		VEC(size_t)
 	} work;
-	/* What follows a call: behind one that never returns stands a block that others reach with
-	 * another stack, so these wait until every jump has been followed. */
+	/*
+	 * The blocks behind calls. Behind a call that never returns stands a block that others
+	 * reach with another stack, so these wait until every jump has been followed.
+	 */
 	struct {
 		VEC(struct later)
 	} late;

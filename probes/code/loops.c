@@ -79,7 +79,7 @@ static void follow(struct search *s, size_t root)
 static void find_back(struct search *s)
 {
 	s->state = xcalloc(s->code->n_main + 1, sizeof(*s->state));
-	/* What only a jump through a table reaches is a root of its own. */
+	/* A block that only a jump through a table reaches is a root of its own. */
 	for (size_t i = 0; i < s->code->n_main; i++)
 		if (s->state[i] == UNSEEN)
 			follow(s, i);
@@ -190,7 +190,7 @@ struct loops *loops_read_at(struct dso *dso, uint64_t address)
 	return loops;
 }
 
-/* Of a call, the address may be its last byte. */
+/* Returns the instruction at an address; for a call the address may be its last byte. */
 static size_t insn_with(const struct code *code, uint64_t address)
 {
 	size_t low = 0, high = code->n_main;

@@ -65,7 +65,7 @@ struct danger {
 	const char *refusal;
 };
 
-/* What the kernel takes, or takes on some versions, and should not be probed. */
+/* Instructions that the kernel takes, or takes on some versions, and that should not be probed. */
 static const struct danger dangers[] = {
 	/* Measured on 6.18: after the step the target continues at a wild address. */
 	{ 2, 0x05, "is a system call" },

@@ -22,7 +22,7 @@ void raw_parse(struct raw *r, const uint8_t *p);
 bool raw_is_branch(const struct raw *r);
 bool raw_is_repeated(const struct raw *r);    /* rep movs, cmps, stos, lods, scas */
 const char *raw_refusal(const struct raw *r); /* why it is not to be probed; NULL: it may */
-/* Of one that is not refused; CLASS_N: some kernels refuse it. */
+/* Returns the class of an instruction that is not refused; CLASS_N: some kernels refuse it. */
 enum probe_class raw_class(const struct raw *r, const uint8_t *code, uint8_t length,
 			   uint64_t address, bool multibyte_nops);
 

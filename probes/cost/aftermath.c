@@ -22,7 +22,9 @@
 #define WORDS_MOST (1u << 22)
 #define HANGS_NS   10000000000ull
 
-/* Of the program: up to that much it is as the little memory, from that much on as the other. */
+/*
+ * The memory of the program: up to the first size it counts as little, from the second on as much.
+ */
 #define LITTLE_BYTES 4e6
 #define MUCH_BYTES   64e6
 
@@ -162,7 +164,7 @@ static double median_work(struct pair *pairs)
 	return (double)pairs[PAIRS / 2].work_ns;
 }
 
-/* What is measured on a busy machine may be out of order: longer work never loses less. */
+/* Values that were measured on a busy machine may be out of order: longer work never loses less. */
 static void summarise(struct pairs *p, struct aftermath *a)
 {
 	for (int k = 0; k < AFTERMATH_MEMORIES; k++) {

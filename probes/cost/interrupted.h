@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of n durations in ns, in order: how many there are before the first that is so. */
+/* Returns how many of n durations in ns, in order, come before the first interrupted one. */
 size_t interrupted_from(const uint64_t *sorted, size_t n);
 
 #endif

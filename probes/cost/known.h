@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What probing costs on this machine, kept in a file from one recording to the next:
+ * The costs of probing on this machine, kept in a file from one recording to the next:
  * ISPOT_CALIBRATION names it. Measuring takes most of a second, which is most of what a short
- * recording takes. The file is of one kernel and one number of CPUs; on others it is as if it were
- * not there.
+ * recording takes. The file is of one kernel and one number of CPUs; on others it is ignored.
  */
 #ifndef ISPOT_PROBES_COST_KNOWN_H
 #define ISPOT_PROBES_COST_KNOWN_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a sample takes from the thread that it meets: the timer's interrupt, the stack, the record,
+ * The cost of a sample for the thread that it meets: the timer's interrupt, the stack, the record,
  * and the cache lines that the thread had before. A child process of ispot's walks through as much
  * memory as a first-level cache has, again and again, and notes the time of each walk; it is
  * sampled meanwhile by the recording's own events and programs. Walks that a sample fell into, and
- * those behind them, take longer than the others: by that. So no window without samples is needed,
- * which a busy machine would make as different as one with them.
+ * those behind them, take longer than the others: by the cost. So no window without samples is
+ * needed, which a busy machine would make as different as one with them.
  */
 #ifndef ISPOT_PROBES_COST_SAMPLECOST_H
 #define ISPOT_PROBES_COST_SAMPLECOST_H

@@ -74,7 +74,7 @@ EMPTY_JUMP("ispot_empty_nop5_jumps", FIRST_NOP5);
 EMPTY_JUMP("ispot_empty_emulated_jumps", FIRST_EMULATED);
 EMPTY_JUMP("ispot_empty_stepped_jumps", FIRST_STEPPED);
 
-/* As probes/ispot.h has them, and as other static probes are. */
+/* Markers as probes/ispot.h makes them, and as other static probes are. */
 #if defined(__x86_64__)
 #define PLACE_MARKER(label)                                                          \
 	"lea -128(%rsp), %rsp\n" label ": nop\n.byte 0x0f, 0x1f, 0x44, 0x00, 0x00\n" \
@@ -181,7 +181,7 @@ static void add_block(struct probeset *set, const struct empty *e, const char *p
 	probeset_add_point(set, SET_END, path, own_file_offset(e->exit_site) + second, id);
 }
 
-/* Its records are nobody's. */
+/* The records of this function are nobody's. */
 static void add_work(struct probeset *set, const char *path)
 {
 	uint64_t offset = own_file_offset(ispot_work_probed);
@@ -263,7 +263,7 @@ struct samples {
 	VEC(uint64_t)
 };
 
-/* What the records of one thread have said so far. */
+/* The state of one thread, from its records so far. */
 struct calling_thread {
 	uint32_t id;	   /* of the function in progress */
 	uint64_t entry_ns; /* of its last entry */

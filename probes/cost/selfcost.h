@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a probe costs here and now: empty functions of ispot itself, one per probe class and exit
+ * The cost of a probe here and now: empty functions of ispot itself, one per probe class and exit
  * mechanism, are members of the recording's first set, and a child process calls them in as many
  * threads as asked for. So the very events, programs and rings of the recording are measured,
- * without registering anything more. From stamp to stamp is the inner cost (what the duration of
- * an empty call shows), from entry to next entry the full cost (what a call adds to its caller).
+ * without registering anything more. From stamp to stamp is the inner cost (the duration that an
+ * empty call shows), from entry to next entry the full cost (the time that a call adds to its
+ * caller).
  */
 #ifndef ISPOT_PROBES_COST_SELFCOST_H
 #define ISPOT_PROBES_COST_SELFCOST_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What traced calls cost on this machine, measured by itself, outside a recording. */
+/* The cost of traced calls on this machine, measured by itself, outside a recording. */
 #ifndef ISPOT_PROBES_COST_SELFCOST_ONCE_H
 #define ISPOT_PROBES_COST_SELFCOST_ONCE_H
 

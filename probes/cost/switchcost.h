@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a context switch costs here: a child process whose two threads give one CPU to each other;
- * and the birth and end of a thread that does nothing else.
- * Measured before the recording watches the scheduler and while it does, the difference is what a
- * switch of the target costs more: the programs, how the kernel gets to them, and the carriers that
- * come and go with each thread. Only the first of these can be timed where it happens.
+ * The cost of a context switch here, measured by a child process whose two threads give one CPU to
+ * each other; and of the birth and end of a thread that does nothing else. It is measured before
+ * the recording watches the scheduler and while it does; the difference is what a switch of the
+ * target costs more: the programs, how the kernel gets to them, and the carriers that come and go
+ * with each thread. Only the first of these can be timed where it happens.
  */
 #ifndef ISPOT_PROBES_COST_SWITCHCOST_H
 #define ISPOT_PROBES_COST_SWITCHCOST_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What watching costs those who are watched, measured here and now: a record that the kernel writes
- * into a ring (as it does at each context switch), and a sample of a hardware counter, its
+ * The cost of watching for those who are watched, measured here and now: a record that the kernel
+ * writes into a ring (as it does at each context switch), and a sample of a hardware counter, its
  * interrupt included. Both as the time of the same work with and without, the best of several
  * rounds.
  */

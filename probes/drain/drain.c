@@ -94,7 +94,10 @@ void drain_put_values(struct drain *d, struct record *r, uint32_t n, uint64_t a,
 	drain_put(d, r);
 }
 
-/* So many in all by now, the last of them at until_ns; those are new that no loss has told of. */
+/*
+ * Writes a loss: so many in all by now, the last of them at until_ns; those that no loss has told
+ * of yet are new.
+ */
 static void put_lost(struct drain *d, uint32_t cpu, uint64_t until_ns, uint64_t lost)
 {
 	struct drain_cpu *c = &d->cpus[cpu];

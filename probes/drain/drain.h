@@ -55,7 +55,7 @@ struct drain_bereft {
 #define DRAIN_EXECS_MAX 256
 #define DRAIN_ENDED_MAX 1024
 
-/* What has come of the entry or exit that is this thread's next record of a call. */
+/* The parts of the entry or exit that is this thread's next record of a call. */
 struct drain_ahead {
 	uint32_t tid;
 	uint32_t stack;	       /* id, 0: none */
@@ -120,14 +120,16 @@ void drain_init(struct drain *d, struct trace_writer *w, const struct bpfprog *p
 		uint32_t n_cpus);
 /* Only calls that last so long are written from now on, the rest is summed up by drain_finish(). */
 void drain_keep_slower(struct drain *d, uint64_t slower_ns);
-/* What it maps from now on is noted. */
+/* Notes from now on which files the process maps. */
 void drain_add_target(struct drain *d, pid_t pid);
 /* It has ended, and its mappings were read: the next process of that number may be any. */
 void drain_forget_target(struct drain *d, pid_t pid);
 /* Ids below n are counted from now on. */
 void drain_count_functions(struct drain *d, uint32_t n);
-/* What was lost until now, by the calibration, is none of this recording's; later losses are not
- * from before now. */
+/*
+ * Starts the recording: losses until now were the calibration's, later losses are not from before
+ * now.
+ */
 void drain_start(struct drain *d, uint64_t now_ns);
 /* The CPU was off-line until then, so nothing of it was lost before. */
 void drain_add_cpu(struct drain *d, uint32_t cpu, uint64_t since_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What drain.c (rings, and all that is not a call) and calls.c share, and nobody else. */
+/* Shared by drain.c (rings, and all records but calls) and calls.c, and by nobody else. */
 #ifndef ISPOT_PROBES_DRAIN_INTERNAL_H
 #define ISPOT_PROBES_DRAIN_INTERNAL_H
 

@@ -324,7 +324,7 @@ struct times {
 		own_ns; /* by the clock, of it probes inside, the rest, its own */
 };
 
-/* What can be between its callees bounds what probing them cost there. */
+/* The cost of probing the callees is at most the time that there was between them. */
 static struct times times_of(const struct frame *f, uint64_t end_ns)
 {
 	struct times t = { .raw_ns = less_or_0(end_ns, f->e.call.h.time_ns) };
@@ -356,7 +356,7 @@ static void count(struct keep *k, struct thread *thread, const struct frame *f,
 	rest->octaves[octave(t->ns)]++;
 }
 
-/* What it was to the one that it was in. */
+/* Adds the call to the sums of the call that it was in. */
 static void tell_parent(struct frame *parent, const struct frame *f, const struct times *t)
 {
 	uint64_t inner = lesser(f->e.cost.inner_ns, t->ns), cost = t->cost_ns + inner;

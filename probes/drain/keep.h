@@ -20,7 +20,10 @@
 
 #define KEEP_DEPTH 64 /* open calls of a thread; deeper ones are written */
 
-/* What tracing a call of a function adds to what it is in: to its duration, and beside it. */
+/*
+ * The cost that tracing a call of a function adds to the call that it is in: to its duration, and
+ * beside it.
+ */
 struct keep_cost {
 	uint32_t inner_ns, beside_ns;
 };
@@ -33,7 +36,7 @@ struct keep_entry {
 	uint32_t stack;	       /* 0: none */
 };
 
-/* What was not written of one function on one thread. */
+/* Sums of the calls of one function on one thread that were not written. */
 struct keep_rest {
 	uint32_t tid, tgid, id;
 	uint64_t calls, outer; /* outer: inside no other call of the function */
@@ -45,7 +48,7 @@ struct keep_rest {
 	uint64_t octaves[BRIEF_OCTAVES]; /* of the outer ones, as in a REC_BRIEF */
 };
 
-/* What an exit's call had inside that was not written. */
+/* Sums of the calls inside of an exit's call that were not written. */
 struct keep_inside {
 	bool write;	    /* its entry was, or may have been */
 	uint64_t calls, ns; /* ns: by the clock; of it the cost of probes: */

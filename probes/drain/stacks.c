@@ -129,7 +129,10 @@ uint32_t drain_call_stack(struct drain_stacks *d, const struct wire_stack *w)
 	return at->id = s->id;
 }
 
-/* What two copies have in common is known when they are unwound; until then each is its own. */
+/*
+ * The common parts of two copies are known when they are unwound; until then each copy is a stack
+ * of its own.
+ */
 uint32_t drain_wait_copy(struct drain_stacks *d, const struct wire_copy *w)
 {
 	uint32_t n = w->n_bytes < WIRE_COPY_MAX ? w->n_bytes : WIRE_COPY_MAX;

@@ -42,7 +42,9 @@ static bool is_runtime(const char *path)
 	return !strcmp(slash ? slash + 1 : path, RUNTIME);
 }
 
-/* Of its own or a sanitizer's: then the program never calls our runtime. */
+/*
+ * Whether it has a runtime of its own or a sanitizer's: then the program never calls our runtime.
+ */
 static bool has_other_runtime(struct dso *dso)
 {
 	const uint32_t *indices;
@@ -76,8 +78,10 @@ static int refuse(struct dso *dso, const char *program, struct err *err)
 		       program);
 }
 
-/* Of the libraries it is linked with. False: they are not all found; ours need not be, where it is
- * preloaded. */
+/*
+ * Whether a library that the program is linked with counts edges. False: not all were found; ours
+ * need not be, where it is preloaded.
+ */
 static bool libraries_count(const struct command_program *p, struct dso_cache *cache, bool *any)
 {
 	struct dso_closure closure = { 0 };

@@ -41,7 +41,7 @@ struct block {
 	bool is_entry;
 };
 
-/* What calls and comes back into a block. */
+/* A block with a call that comes back into it. */
 struct caller {
 	uint32_t to, block;
 };

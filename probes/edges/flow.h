@@ -20,7 +20,7 @@
 struct edges;
 struct edges_flow;
 
-/* Of these blocks; both are edges.places. */
+/* A passage from one of these blocks to another; both are edges.places. */
 struct edges_passage {
 	uint32_t from, to; /* from EDGES_NOWHERE: none */
 	uint64_t count;
@@ -48,7 +48,7 @@ struct edges_flow *edges_flow_new(const struct edges *e);
 void edges_flow_free(struct edges_flow *f);
 /* Every instruction at which control may turn, by object and address, each once. */
 size_t edges_flow_branches(const struct edges_flow *f, const struct edges_branch **branches);
-/* What one thread did, appended; each passage is there once. */
+/* Appends the turns of one thread; each passage is there once. */
 void edges_flow_turns(struct edges_flow *f, const struct edges_passage *passages, size_t n,
 		      struct edges_turns *turns);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a recording would do, without doing it: which objects, functions, probes and exit
- * mechanisms, at which cost, and what stands in the way. Reads files only; measuring the cost is
- * the one part that needs root.
+ * The plan of a recording, without recording: which objects, functions, probes and exit mechanisms,
+ * at which cost, and what stands in the way. Reads files only; measuring the cost is the one part
+ * that needs root.
  */
 #ifndef ISPOT_PROBES_INSPECT_INSPECT_H
 #define ISPOT_PROBES_INSPECT_INSPECT_H
@@ -55,7 +55,10 @@ struct inspection {
 int inspect(struct inspection *in, const struct inspect_options *o, struct err *err);
 void inspection_release(struct inspection *in);
 
-/* What a call of an empty function costs its caller, ns; NAN: not measured, or not timed. */
+/*
+ * Returns the cost of a call of an empty function to its caller, ns; NAN: not measured, or not
+ * timed.
+ */
 double inspection_cost_ns(const struct inspection *in, const struct planned *p);
 
 #endif

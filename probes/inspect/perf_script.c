@@ -33,7 +33,7 @@ static const char *const head =
 	"}\n"
 	"trap remove EXIT\n";
 
-/* As the kernel takes it for an event, and no two alike. */
+/* Makes a name that the kernel takes for an event, no two alike. */
 static void event_name(struct strtab *names, const char *symbol, char name[NAME_ROOM + 16])
 {
 	size_t n = 0;
@@ -75,7 +75,7 @@ static const char *register_name(const struct dso *dso, uint32_t n)
 	return n < sizeof(x86) / sizeof(*x86) ? x86[n] : NULL;
 }
 
-/* As the kernel takes it for the name of a value. */
+/* Whether the kernel takes it as the name of a value. */
 static bool is_value_name(const char *name)
 {
 	size_t n = strlen(name);
@@ -96,7 +96,9 @@ static void fetch(const struct arguments *a, const struct meta_argument *one, co
 			    one->is_signed ? 's' : 'u', 8u * a->bytes[one->bit]);
 }
 
-/* Of an entry; of occasional values only some are recorded, so that is not among what is asked. */
+/*
+ * Writes the arguments of an entry. Occasional values are left out: only some of them are recorded.
+ */
 static void fetch_arguments(const struct planned *p, struct text *out)
 {
 	const struct arguments *a = &p->arguments;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What `ispot check --perf-script` prints: a shell script that records with perf alone. */
+/* The output of `ispot check --perf-script`: a shell script that records with perf alone. */
 #ifndef ISPOT_PROBES_INSPECT_PERF_SCRIPT_H
 #define ISPOT_PROBES_INSPECT_PERF_SCRIPT_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What of the probe mechanisms this machine and user can use, and what its kernel is known for:
- * for `ispot list`. Nothing is created, mounted or swept: tracefs is looked at, and the recorder's
- * BPF programs are loaded and unloaded again.
+ * The probe mechanisms that this machine and user can use, and the known faults of its kernel: for
+ * `ispot list`. Nothing is created, mounted or swept: tracefs is looked at, and the recorder's BPF
+ * programs are loaded and unloaded again.
  */
 #ifndef ISPOT_PROBES_INSPECT_SUPPORT_H
 #define ISPOT_PROBES_INSPECT_SUPPORT_H

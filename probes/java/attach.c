@@ -223,7 +223,7 @@ static int ask(int fd, const char *const words[4])
 	return ret;
 }
 
-/* What the child found: the machine's whole answer, or why there is none. */
+/* The child's answer: the machine's whole reply, or why there is none. */
 struct reply {
 	int code; /* 0 or -errno */
 	enum { STEP_BECOME, STEP_SEE, STEP_OPEN, STEP_ASK, STEP_ANSWER } step;

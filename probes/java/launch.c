@@ -21,7 +21,7 @@
 #include "probes/select/select.h"
 #include "symbol/dso/dso.h"
 
-/* What is added to variables of the command's environment. */
+/* A text that is added to a variable of the command's environment. */
 struct addition {
 	const char *name, *between;
 	char *value, *before; /* before: to be put back; NULL: it was not there */

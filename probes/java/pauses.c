@@ -29,7 +29,10 @@
 
 /* ---- the option ---- */
 
-/* Of JAVA_VERSION="17.0.15"; before 9 it was 1.8.0. 0: not known. */
+/*
+ * Returns the version from a line such as JAVA_VERSION="17.0.15"; before 9 it was 1.8.0. 0: not
+ * known.
+ */
 static int version_of(const char *java)
 {
 	char line[256], *home = xstrdup(java), *slash = strrchr(home, '/'), *release;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a Java machine says of its safepoints: stops of all threads for other reasons than to
- * collect garbage, of which the agent hears nothing (code that is deoptimized, dumps of threads,
- * classes that are redefined). It writes a log of them into the recording's directory
- * (-Xlog:safepoint), which is read while it is written, so that a recording that is killed lacks no
- * more than the latest.
+ * The safepoints of a Java machine: stops of all threads for other reasons than to collect garbage,
+ * which the agent is not told of (code that is deoptimized, dumps of threads, classes that are
+ * redefined). The machine writes a log of them into the recording's directory (-Xlog:safepoint),
+ * which is read while it is written, so that a recording that is killed lacks no more than the
+ * latest.
  */
 #ifndef ISPOT_PROBES_JAVA_PAUSES_H
 #define ISPOT_PROBES_JAVA_PAUSES_H

@@ -19,7 +19,10 @@ int java_place_make(const struct java_recording *o, char **path, struct err *err
 /* The user's directory in it; to be freed. */
 char *java_place_of(const char *place, uid_t uid);
 void java_place_remove(const char *place);
-/* What recorders of this user that were killed have left in a directory of everybody's. */
+/*
+ * Removes the directories that killed recorders of this user have left in a directory of
+ * everybody's.
+ */
 void java_place_sweep(const char *in);
 /* Bytes of a thread's ring, as the agents are told: whole records. */
 uint64_t java_place_ring_bytes(const struct java_recording *o);

@@ -355,7 +355,7 @@ static void tell_torn(struct recording *r)
 	write_notice(r, "java-torn", words, true);
 }
 
-/* Of such a process records may bear the number of another one. */
+/* Notes a process whose records may bear the number of another one. */
 static void tell_unchecked(struct recording *r)
 {
 	char words[200], machines[TEXT_COUNTED];

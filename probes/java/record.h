@@ -56,7 +56,7 @@ struct java_launching {
 /* launch.c: the command begins. Errors: launch_start()'s, and those of held(). */
 int java_launch(struct launch *l, const struct java_recording *o, const char *place,
 		const struct java_launching *how, struct err *err);
-/* As a shell finds it; false: it is not there. */
+/* Finds the program as a shell does; false: it is not there. */
 bool java_find_program(const char *program, char path[PATH_MAX]);
 
 #endif

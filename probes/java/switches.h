@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the scheduler does with the programs, beside what the agents tell: the same records, by the
- * same BPF programs, as recordings of native programs have, without any probe. They take root: who
- * is not records without them.
+ * The scheduler's records of Java programs: the same records, by the same BPF programs, as
+ * recordings of native programs have, without any probe. They take root; other users record without
+ * them.
  */
 #ifndef ISPOT_PROBES_JAVA_SWITCHES_H
 #define ISPOT_PROBES_JAVA_SWITCHES_H
@@ -43,7 +43,7 @@ int java_switches_watch(struct java_switches *k, pid_t pid, bool is_command);
 int java_switches_drain(struct java_switches *k);
 /* All that was recorded is in the file, with its losses and the names of who had CPUs. */
 void java_switches_end(struct java_switches *k, uint64_t now_ns);
-/* What they have cost the program; 0 where nothing is recorded. */
+/* Returns what these records have cost the program; 0 where nothing is recorded. */
 uint64_t java_switches_cost_ns(const struct java_switches *k);
 void java_switches_release(struct java_switches *k);
 

@@ -100,7 +100,10 @@ static void *map_memory(const struct bpfprog *b, const char *name)
 	return (void *)bpf_map__initial_value(bpf_object__find_map_by_name(b->object, name), &size);
 }
 
-/* What the running programs read; the loader's own copy is only the initial value. */
+/*
+ * Maps the control block that the running programs read; the loader's own copy is only the initial
+ * value.
+ */
 static volatile struct wire_control *map_control(int fd)
 {
 	void *memory =
@@ -499,7 +502,7 @@ uint32_t bpfprog_stack(const struct bpfprog *b, uint32_t stack, uint64_t *frames
 
 	if (bpf_map_lookup_elem(b->stacks_fd, &stack, all))
 		return 0;
-	/* Of a sample, a mark (PERF_CONTEXT_USER) stands before the program's part. */
+	/* In a sample's stack a mark (PERF_CONTEXT_USER) stands before the program's part. */
 	for (uint32_t i = 0; n < room && i < WIRE_FRAMES_MAX && all[i]; i++)
 		if (all[i] < PERF_CONTEXT_MAX)
 			frames[n++] = all[i];

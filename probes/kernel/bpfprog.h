@@ -21,7 +21,7 @@ struct wire_operands;
 struct wire_sampling;
 struct wire_totals;
 
-/* What counted calls carry (probes/bpf/counters.h). */
+/* The counters that counted calls carry (probes/bpf/counters.h). */
 struct bpfprog_counters {
 	uint32_t n;	 /* 0: nothing is counted */
 	uint32_t n_perf; /* the first of them are perf events, the others the task's own */
@@ -84,7 +84,7 @@ void bpfprog_mute(struct bpfprog *b, bool muted);
 /* Recording starts with the exec of this process. */
 void bpfprog_record_from_exec(struct bpfprog *b, pid_t tgid);
 
-/* What was made so far: of each CPU, by its number, n of them, the caller's to free; */
+/* Returns the totals so far of each CPU, by its number, n of them; the caller frees them. */
 struct wire_totals *bpfprog_totals_each(const struct bpfprog *b, uint32_t *n);
 /* of all: calls, times, switches and samples. Losses are of a CPU, and 0 here. */
 void bpfprog_totals(const struct bpfprog *b, struct wire_totals *sum);

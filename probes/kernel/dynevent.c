@@ -28,7 +28,10 @@ struct point {
 	uint32_t id;
 };
 
-/* What keeps a process in the event's filter, whatever the kernel does to inherited ones. */
+/*
+ * A descriptor that keeps a process in the event's filter, whatever the kernel does to inherited
+ * events.
+ */
 struct holder {
 	int fd;
 	pid_t pid;
@@ -141,8 +144,8 @@ static void file_open(struct file *f, const char *path)
 }
 
 /*
- * What would be accepted now and then fail the open of the whole event: an offset outside of the
- * file, or an unaligned one on machines with instructions of 4 bytes.
+ * Refuses points that would be accepted now and then fail the open of the whole event: an offset
+ * outside of the file, or an unaligned one on machines with instructions of 4 bytes.
  */
 static int point_errnum(const struct file *f, const struct point *p)
 {

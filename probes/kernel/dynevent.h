@@ -79,7 +79,7 @@ void dynevent_unfollow(struct dynevent *ev);
 void dynevent_close_carriers(struct dynevent *ev);
 /* Closes what is left beside the caller (a thread); dynevent_delete() waits for that. */
 void dynevent_close_beside(struct dynevent *ev);
-/* That is over, or was never asked for. */
+/* Whether closing is over, or was never asked for. */
 bool dynevent_is_closed(struct dynevent *ev);
 /* Closes every descriptor, then deletes the event; NULL is fine. */
 void dynevent_delete(struct dynevent *ev);

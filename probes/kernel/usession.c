@@ -14,7 +14,7 @@
 
 #define UPROBE_SESSION 57 /* BPF_TRACE_UPROBE_SESSION */
 
-/* Of union bpf_attr: linux/bpf.h of the distribution ends before these members. */
+/* These members of union bpf_attr are behind the end of the distribution's linux/bpf.h. */
 struct link_create {
 	uint32_t prog_fd, target_fd, attach_type, flags;
 	uint64_t path, offsets, ref_ctr_offsets, cookies;

@@ -24,7 +24,7 @@ void usession_add(struct usession *u, const char *path, uint64_t file_offset, ui
 /* Links of all points to a process that has none of them yet. -ESRCH: it is gone. */
 int usession_open(struct usession *u, int program_fd, pid_t pid, struct err *err);
 void usession_close_process(struct usession *u, pid_t pid);
-/* Of all processes; usession_open() may follow. */
+/* Closes it on all processes; usession_open() may follow. */
 void usession_close(struct usession *u);
 void usession_free(struct usession *u); /* NULL is fine */
 

@@ -460,8 +460,9 @@ void target_traits_import(struct target_traits *traits, const char *object, cons
 }
 
 /*
- * What is linked in shows as a symbol instead of an import; in a library it may be unused. Every
- * static program has an unwinder (libc's pthread_cancel wants one), so that says nothing.
+ * A function that is linked in shows as a symbol instead of an import; in a library it may be
+ * unused. Every static program has an unwinder (libc's pthread_cancel wants one), so an unwinder
+ * says nothing.
  */
 static void add_defined(struct target_traits *traits, struct dso *dso)
 {

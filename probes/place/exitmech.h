@@ -18,8 +18,8 @@ struct dso_function;
 struct placement;
 
 /*
- * What is known of a target program, from its objects' imports and symbols. Imports of libraries
- * that keep the matter inside (libgomp's pthread_exit) do not count: rows in exitmech.c.
+ * The traits of a target program, from its objects' imports and symbols. Imports of libraries that
+ * keep the matter inside (libgomp's pthread_exit) do not count: rows in exitmech.c.
  */
 struct target_traits {
 	bool unwinds; /* C++ exceptions, Rust panics: an object other than the runtime libraries

@@ -25,7 +25,9 @@ static bool bytes_are(struct dso *dso, uint64_t address, const uint8_t *wanted, 
 	return code && readable >= n && !memcmp(code, wanted, n);
 }
 
-/* What the note's place holds: a nop of 1 or 5 bytes, or both, behind a jump over the red zone. */
+/*
+ * Returns the nop at the note's place: of 1 or 5 bytes, or both, behind a jump over the red zone.
+ */
 static enum nop nop_at(struct dso *dso, uint64_t address)
 {
 	if (dso_machine(dso) == DSO_AARCH64)

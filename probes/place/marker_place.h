@@ -12,7 +12,7 @@ struct probeset;
 uint32_t marker_offset(unsigned kernel_version);
 /* Placement and exit of the planned block; kernel_version as KERNEL_VERSION(). */
 void marker_plan(struct planned *p, unsigned kernel_version);
-/* That count its begins alone. */
+/* Adds probes that only count the marker's begins. */
 void marker_add_counts(struct probeset *set, const struct planned *p, const char *path,
 		       uint32_t function_id);
 void marker_add_points(struct probeset *set, const struct planned *p, const char *path,

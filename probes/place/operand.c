@@ -214,7 +214,7 @@ uint32_t operands_parse(const char *note, int machine, struct wire_operands *out
 
 /* ---- which are recorded ---- */
 
-/* What all begins of a block have. */
+/* The operands that all begins of a block have. */
 struct offered {
 	uint32_t n;
 	const char *why[WIRE_ARGS_MAX];

@@ -34,8 +34,10 @@ struct planned {
 	 */
 	double faded_cost;
 	bool told;
-	/* What one looks for, and more than fits all the time: traced in turns, while the budget
-	 * lasts. */
+	/*
+	 * The function is looked for, and costs more than fits all the time: it is traced in turns,
+	 * while the budget lasts.
+	 */
 	bool in_turns;
 	bool region;		    /* threads share work out in it, as of OpenMP */
 	double rank;		    /* session_choose()'s */

@@ -63,7 +63,10 @@ int probeset_create(struct probeset *set,
  * left within a moment (probeset_quiet).
  */
 int probeset_open(struct probeset *set, struct bpfprog *b, pid_t pid, struct err *err);
-/* Its sessions on a process; again where they are, nothing. Closed by probeset_quiet(), or: */
+/*
+ * Opens the set's sessions on a process; where they are open already, nothing happens. Closed by
+ * probeset_quiet(), or:
+ */
 int probeset_open_session(struct probeset *set, const struct bpfprog *b, pid_t pid,
 			  struct err *err);
 void probeset_close_session(struct probeset *set, pid_t pid);
@@ -74,7 +77,7 @@ void probeset_unfollow(struct probeset *set);
 /* An event on one thread of the process that no child inherits: its probes are in, and stay in it
  * even if the kernel swaps inherited events (probes/session/hold.c). -ESRCH: the thread is gone. */
 int probeset_hold(struct probeset *set, pid_t pid, struct err *err);
-/* Of processes that are gone: their descriptors. */
+/* Closes the descriptors for processes that are gone. */
 void probeset_let_go(struct probeset *set);
 void probeset_unhold(struct probeset *set);
 /* Takes the probes out of all followed processes, at once. */

@@ -30,7 +30,10 @@ static void restore_in_frame(struct wire_copy *w, uint64_t from, uint64_t to, ui
 			return;
 }
 
-/* Of the function that has just begun; how many of the returns it stands for. */
+/*
+ * Restores the link of the function that has just begun; returns how many of the returns it stands
+ * for.
+ */
 static uint32_t restore_link(struct wire_copy *w, uint32_t n, uint32_t link)
 {
 	uint32_t i = 0;

@@ -138,7 +138,7 @@ static uint32_t by_cgroup(struct applications *a, pid_t pid)
 
 #define CONTAINER_DIGITS 64 /* of a container's number; runtimes show the first ones */
 
-/* What stands before the number or the name. */
+/* The words in front of the container's number or name. */
 static const char *const numbered[] = { "docker-",	   "libpod-",	  "crio-",
 					"cri-containerd-", "containerd-", "" };
 static const char *const by_name[] = { "lxc.payload.", "machine-" };

@@ -31,8 +31,10 @@ int applications_init(struct applications *a, const char *by, struct err *err);
 /* The innermost container that a cgroup's path is in, as its runtime shows it: the first digits of
  * its number, or its name. False: none that is known. */
 bool application_container(const char *cgroup, char *name, size_t n);
-/* Its number in names; read from /proc the first time. What is gone by then is "(gone)", threads of
- * the kernel are "[kernel]", what is in no container is "[host]". */
+/*
+ * Returns the application's number in names; read from /proc the first time. A process that is gone
+ * by then is "(gone)", threads of the kernel are "[kernel]", a process in no container is "[host]".
+ */
 uint32_t application_of(struct applications *a, pid_t pid);
 void application_forget(struct applications *a, pid_t pid);
 /* Forgets what it has learned; it can be used again. */

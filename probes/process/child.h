@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* As fork(). */
+/* Forks, and returns as fork() does. */
 pid_t child_fork(void);
 /*
  * The same; in the child it returns at child_go(). Closing *go_fd (-1 without a child) ends it.
@@ -22,7 +22,7 @@ pid_t child_fork(void);
  */
 pid_t child_fork_held(int *go_fd, int keep_fd);
 bool child_go(int go_fd); /* false: it has ended */
-/* Of the child itself: from now on it lives longer than its parent. */
+/* Called by the child itself: from now on it may live longer than its parent. */
 void child_becomes_own(void);
 
 /*

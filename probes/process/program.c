@@ -124,7 +124,7 @@ static char **environment_copy(char *const *from)
 	return copy;
 }
 
-/* What env's and sudo's words before the command do to its environment. */
+/* Applies what the words of env and sudo before the command do to the command's environment. */
 static void apply_wrapper(struct command_program *p, const struct wrapper *w, char *const *argv,
 			  int words)
 {

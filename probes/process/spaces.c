@@ -80,7 +80,7 @@ static void read_now(struct spaces *p, struct space *space)
 {
 	struct mappings now = { 0 };
 
-	/* What is known of a process that has ended stays. */
+	/* The mappings that are known of an ended process stay. */
 	if (mappings_read(&now, space->pid, NULL) || !now.n) {
 		mappings_release(&now);
 		return;

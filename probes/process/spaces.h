@@ -58,8 +58,10 @@ struct place {
 	const char *path; /* opens the file from here; borrowed until the next call */
 };
 
-/* What the kernel told: a file that a process has mapped executable, a process made by another.
- * So places are known of processes that have ended since. */
+/*
+ * Adds what the kernel told: a file that a process has mapped executable, a process made by
+ * another. So places are known of processes that have ended since.
+ */
 void spaces_map(struct spaces *s, pid_t pid, const struct mapping *m);
 void spaces_fork(struct spaces *s, pid_t parent, pid_t child, uint64_t time_ns);
 /* Some of that may have been missed: every process that lives is looked at. */

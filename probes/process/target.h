@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What is recorded: a command to launch, held before its exec until the probes are in, or live
- * processes. */
+/*
+ * The target of a recording: a command to launch, held before its exec until the probes are in, or
+ * live processes.
+ */
 #ifndef ISPOT_PROBES_PROCESS_TARGET_H
 #define ISPOT_PROBES_PROCESS_TARGET_H
 
@@ -24,7 +26,7 @@ struct launch {
 	int status;	 /* as waitpid gives it, once ended */
 };
 
-/* What ispot changes of itself and a command must not inherit. */
+/* Settings that ispot changes for itself and a command must not inherit. */
 struct launch_inherit {
 	sigset_t signal_mask;
 	struct sigaction on_pipe, on_large_file, on_child;
@@ -39,7 +41,7 @@ struct pids {
 
 /* Before ispot changes anything. From then on children can be waited for. */
 void launch_inherit_save(struct launch_inherit *inherit);
-/* What was saved is ispot's own again: a second recording finds it as the first did. */
+/* Restores ispot's own settings: a second recording finds them as the first did. */
 void launch_inherit_restore(const struct launch_inherit *inherit);
 /* Forks a child that waits. argv is execvp's. */
 int launch_start(struct launch *l, char *const *argv, const struct launch_inherit *inherit,
@@ -56,8 +58,8 @@ void launch_release(struct launch *l);
 /* Threads of a process from /proc/PID/task. -ESRCH: gone. */
 int target_threads(pid_t pid, struct pids *tids);
 /*
- * Of the threads of a process that are older than a second, those two that got a CPU least often,
- * or fewer. Their number.
+ * Finds, of the threads of a process that are older than a second, the two that got a CPU least
+ * often, or fewer. Returns their number.
  */
 #define TARGET_QUIET 2
 uint32_t target_quiet_threads(pid_t pid, pid_t tids[TARGET_QUIET]);

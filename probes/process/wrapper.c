@@ -156,8 +156,10 @@ const char *wrapper_string(const struct wrapper *w, char *const *argv)
 	return command ? argv[at] : NULL;
 }
 
-/* What follows in the word after the option that splits, "": its string is the next word. NULL: it
- * is another option. */
+/*
+ * Returns the rest of the word behind the option that splits; "": its string is the next word.
+ * NULL: it is another option.
+ */
 static const char *split_option(const struct wrapper *w, const char *option, size_t *letters)
 {
 	static const char name[] = "--split-string";

@@ -43,7 +43,10 @@ struct rings {
  * -ENOMEM names RLIMIT_MEMLOCK, -EMFILE RLIMIT_NOFILE. */
 int rings_open(struct rings *r, const struct cpus *cpus, size_t bytes,
 	       const struct perf_event_attr *event, struct err *err);
-/* Of one process, and of what it starts where the event is inherited. pid -1: everything. */
+/*
+ * Opens the rings on one process, and on the children that inherit the event. pid -1: on
+ * everything.
+ */
 int rings_open_on(struct rings *r, const struct cpus *cpus, size_t bytes,
 		  const struct perf_event_attr *event, pid_t pid, struct err *err);
 void rings_release(struct rings *r);

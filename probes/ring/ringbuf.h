@@ -35,7 +35,7 @@ struct ringbufs {
  * -ENOMEM, -EPERM name the locked memory. */
 int ringbufs_open(struct ringbufs *r, struct bpfprog *b, const struct cpus *cpus, size_t bytes,
 		  struct err *err);
-/* Of a CPU that came online since. 0 or -errno. */
+/* Adds the ring of a CPU that came online since. 0 or -errno. */
 int ringbufs_add(struct ringbufs *r, uint32_t cpu);
 void ringbufs_release(struct ringbufs *r);
 /* Rounded up to what the kernel takes. */

@@ -200,7 +200,7 @@ static int find_event(struct hardware *h)
 	return rc;
 }
 
-/* Of the numbers that a task has some are perf's, too. */
+/* Some of a task's counts are perf events, too, and can be sampled. */
 static bool task_event_is_sampled(struct pmu_event *e)
 {
 	static const uint64_t sampled[PMU_TASKS] = {

@@ -37,7 +37,7 @@ struct hardware_record {
 	uint64_t source;			  /* what IBS tells of the load; 0: nothing */
 };
 
-/* What a sample has behind its address, thread, time and period. */
+/* The data of a sample behind its address, thread, time and period. */
 enum hardware_behind { HARDWARE_NOTHING, HARDWARE_BRANCHES, HARDWARE_SOURCE };
 
 /* False: the record is malformed, too short for what it says it has. */
@@ -90,11 +90,12 @@ struct hardware {
 };
 
 /*
- * What this machine has, tried on this thread: has_branches, has_event, precise and why not. event:
- * as pmu_event_parse() takes it, NULL: HARDWARE_MISSES. An error only where that is none.
+ * Tries on this thread what the machine has: has_branches, has_event, precise and why not. event:
+ * as pmu_event_parse() takes it, NULL: HARDWARE_MISSES. An error only where the event does not
+ * exist.
  */
 int hardware_look(struct hardware *h, const char *event, struct err *err);
-/* What was found, on a process that is held before its exec. */
+/* Opens what hardware_look() found, on a process that is held before its exec. */
 int hardware_open(struct hardware *h, const struct cpus *cpus, pid_t pid, struct err *err);
 /* Everything that is there; often enough, for the rings are not endless. */
 void hardware_read(struct hardware *h, void (*visit)(void *ctx, const struct hardware_sample *s),

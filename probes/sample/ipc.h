@@ -39,7 +39,7 @@ struct ipc_sample {
 int ipc_try(struct err *err);
 /* -EBUSY: others have the counters. */
 int ipc_open(struct ipc *ipc, const struct cpus *cpus, uint64_t period, struct err *err);
-/* What came since the last time: of each CPU in order, one CPU after the other. */
+/* Visits the samples since the last time: of each CPU in order, one CPU after the other. */
 void ipc_read(struct ipc *ipc, void (*visit)(void *self, const struct ipc_sample *s), void *self);
 void ipc_release(struct ipc *ipc); /* samples and lost stay */
 

@@ -73,7 +73,7 @@ static void on_fork(const struct reading *r, const struct fork_record *f)
 		r->visitor->begins(r->visitor->self, (pid_t)f->pid);
 }
 
-/* Whoever has it now came at a time that nobody knows. */
+/* The thread that has the CPU now came at a time that is not known. */
 static const struct occupancy_cpu nobody_known = { 0, 0 };
 
 static void on_record(void *ctx, const struct ring *ring, const struct perf_event_header *h)

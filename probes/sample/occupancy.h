@@ -34,7 +34,7 @@ struct occupancy_visitor {
 };
 
 int occupancy_open(struct occupancy *o, const struct cpus *cpus, struct err *err);
-/* What came since the last time: of each CPU in order, one CPU after the other. */
+/* Visits the changes since the last time: of each CPU in order, one CPU after the other. */
 void occupancy_read(struct occupancy *o, const struct occupancy_visitor *v);
 /* After a reading: who has a CPU has had it until now_ns, and goes on from there. */
 void occupancy_end(struct occupancy *o, uint64_t now_ns, const struct occupancy_visitor *v);

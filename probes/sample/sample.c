@@ -105,8 +105,10 @@ struct sample_record {
 	uint64_t chain[];
 };
 
-/* What follows the chain: the ABI of the registers (0: none) and they themselves, the size of the
- * copy, the copy, and how much of it was there. */
+/*
+ * Reads the data behind the chain: the ABI of the registers (0: none) and the registers, the size
+ * of the copy, the copy, and how much of it was there.
+ */
 static void read_copy(const uint64_t *at, struct sample *s)
 {
 	uint64_t size;

@@ -54,7 +54,7 @@ int sampler_open(struct sampler *s, struct bpfprog *b, const struct cpus *cpus, 
 int sampler_set_rate(struct sampler *s, uint32_t hertz);
 void sampler_read(struct sampler *s, void (*visit)(void *ctx, const struct sample *sample),
 		  void *ctx);
-/* What came until now, its losses included, is none of what is asked for. */
+/* Drops the samples so far, with their losses: they are not asked for. */
 void sampler_forget(struct sampler *s);
 /* Samples that found no room in the rings; after sampler_read(). */
 uint64_t sampler_lost(struct sampler *s);

@@ -29,7 +29,10 @@ struct arguments {
 	uint32_t addresses;	 /* bit i: it is one, and a name is looked for */
 	bool occasional;	 /* at one entry in WIRE_OCCASION, and only values that may count */
 	bool returns;		 /* the return value is read at the exit */
-	/* What could be named, and whether it could be recorded; none without a prototype. */
+	/*
+	 * The parameters that could be named, and whether they could be recorded; none without a
+	 * prototype.
+	 */
 	uint32_t n_prototype;
 	struct meta_parameter prototype[ARGUMENTS_NAMED_MAX];
 	char names[ARG_BITS][16]; /* "arg1" */
@@ -52,9 +55,9 @@ int arguments_choose(struct arguments *a, const char *words, bool some, struct d
 		     const struct dso_function *f, const struct no_key *no_key, struct err *err);
 
 /*
- * What may tell that a call has more to do, where nothing else is recorded: the first integer
- * arguments that are no pointers, of those still in their registers (intact, bit i: argument i)
- * where the probe sits. Without a prototype any of the first three may be one.
+ * Adds arguments that may tell that a call has more to do, where nothing else is recorded: the
+ * first integer arguments that are no pointers, of those still in their registers (intact, bit i:
+ * argument i) where the probe sits. Without a prototype any of the first three may be one.
  */
 void arguments_add_occasional(struct arguments *a, struct dso *dso, const struct dso_function *f,
 			      uint32_t intact, const struct no_key *no_key);

@@ -16,7 +16,7 @@ const char *blocking_kind(const char *symbol);
 bool blocking_by_descriptor(const char *symbol);
 /* Threads make each other wait there: a lock, a condition, a barrier. */
 bool blocking_on_threads(const char *symbol);
-/* What gives back the lock that such a function takes; NULL: none is known. */
+/* Returns the function that releases the lock that such a function takes; NULL: none is known. */
 const char *blocking_release(const char *symbol);
 /* A part of one of them that no program calls, or where a thread begins: not to be chosen. */
 bool blocking_part(const char *symbol);

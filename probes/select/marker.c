@@ -12,7 +12,7 @@
 #include "probes/select/pattern.h"
 #include "probes/select/select.h"
 
-/* What the notes of a marker are called, behind its name. */
+/* The suffixes of a marker's notes, behind its name. */
 static const char begin_suffix[] = "__begin", loop_suffix[] = "__loop", end_suffix[] = "__end";
 
 void marker_free(struct marker *m)
@@ -95,7 +95,10 @@ static bool name_matches(const struct pattern *p, const char *name)
 	return false;
 }
 
-/* What the `*` of a pattern stands for in the name; false: it does not match. *n: 0 without one. */
+/*
+ * Finds the part of the name that the `*` of a pattern stands for; false: the name does not match.
+ * *n: 0 without a `*`.
+ */
 static bool star_match(const char *pattern, const char *name, const char **stem, size_t *n)
 {
 	const char *star = strchr(pattern, '*');
@@ -174,7 +177,7 @@ static uint64_t period_of(const char *arguments)
 	return n ? n : 1;
 }
 
-/* What a loop's begin gives stands behind that number. */
+/* Returns the values of a loop's begin, which stand behind that number. */
 static const char *behind_period(const char *arguments)
 {
 	const char *blank = strchr(arguments, ' ');

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What one pattern means: which objects, which functions of an object. */
+/* The meaning of one pattern: which objects, which functions of an object. */
 #ifndef ISPOT_PROBES_SELECT_MATCH_H
 #define ISPOT_PROBES_SELECT_MATCH_H
 

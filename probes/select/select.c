@@ -95,7 +95,10 @@ bool patterns_exclude(const struct patterns *all, struct dso *dso, const struct 
 	return false;
 }
 
-/* Of all patterns that mean one function; what two of them name is recorded once. */
+/*
+ * Joins the arguments of all patterns that name one function; an argument that two of them name is
+ * recorded once.
+ */
 static const char *join_arguments(struct selection *s, const char *first, const char *second)
 {
 	if (!*first || !strcmp(first, second))
@@ -319,7 +322,7 @@ static void find_again(struct selection *s)
 	}
 }
 
-/* What was there before stays where it is: others hold indices into it. */
+/* Sorts the new entries only: others hold indices to the earlier ones. */
 static void sort_from(struct selection *s, size_t first, struct order *order)
 {
 	if (s->chosen.n - first < 2)

@@ -65,7 +65,9 @@ struct selection {
 		VEC(char *)
 	} joined;	     /* arguments that several patterns name */
 	struct map by_place; /* (inode, offset) -> index in chosen */
-	/* What these take out nobody chooses; NULL: nothing. The caller's, as long as it is used.
+	/*
+	 * Functions that match these are never chosen; NULL: all may be. The caller's, as long as
+	 * it is used.
 	 */
 	const struct patterns *excluding;
 };

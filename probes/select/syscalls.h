@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a thread that sleeps in a system call waits for, by the call's number on this machine. */
+/*
+ * The kind of wait of a thread that sleeps in a system call, by the call's number on this machine.
+ */
 #ifndef ISPOT_PROBES_SELECT_SYSCALLS_H
 #define ISPOT_PROBES_SELECT_SYSCALLS_H
 

@@ -119,7 +119,7 @@ static int open_event(struct recording *r, size_t event, uint32_t cpu, struct er
 		       event ? r->probes.data[event - 1].event : "(none)", strerror(errno));
 }
 
-/* As many bytes as were asked for, down to a power of two of pages. */
+/* Returns the ring's size: the bytes that were asked for, down to a power of two of pages. */
 static size_t ring_bytes(const struct recording *r)
 {
 	uint64_t wanted = r->o->ring_bytes ? r->o->ring_bytes : RING_BYTES;
@@ -183,7 +183,7 @@ static void put_header(struct recording *r, uint32_t type, size_t n)
 	put(r, &h, sizeof(h));
 }
 
-/* What an event is: attribute and ids, then its name. */
+/* Describes an event: attribute and ids, then its name. */
 static void describe(struct recording *r, size_t event)
 {
 	struct perf_event_attr a = attr_of(r, event);
@@ -210,7 +210,7 @@ static void describe(struct recording *r, size_t event)
 	put(r, name, sizeof(name));
 }
 
-/* What stands in the ring from tail on is counted: probes' samples, and what is said to be lost. */
+/* Counts the records in the ring from tail on: probes' samples, and reported losses. */
 static void count(struct shared_ring *ring, const char *data, size_t room, uint64_t tail,
 		  uint64_t head)
 {
@@ -255,9 +255,10 @@ static void drain(struct recording *r)
 }
 
 /*
- * What a CPU lost, its end included, which no record in a ring tells: the kernel says a loss with
- * the next record that it can write, and after the last one there is none (design fact 10). Before
- * 6.0 it does not count losses; then what probes made less what was read.
+ * Returns the CPU's losses that no record in a ring tells, such as at the end: the kernel reports a
+ * loss with the next record that it can write, and after the last record there is none (design fact
+ * 10). Before 6.0 it does not count losses; then they are the calls that probes made less those
+ * that were read.
  */
 static uint64_t lost_on(const struct recording *r, uint32_t cpu)
 {
@@ -279,7 +280,7 @@ static uint64_t lost_on(const struct recording *r, uint32_t cpu)
 	return made > samples ? made - samples : 0;
 }
 
-/* As the kernel would have said it. */
+/* Writes those losses as the kernel would have reported them. */
 static void tell_last_losses(struct recording *r)
 {
 	for (uint32_t cpu = 0; cpu < r->cpus.n; cpu++) {
@@ -443,7 +444,7 @@ static int record(struct recording *r, struct shared_result *result, struct err 
 	if (ret)
 		return ret;
 	run(r);
-	/* As a recording of root's does. */
+	/* A recording of root's waits in the same way. */
 	ending_wait(&r->ending, &r->launch, !strcmp(r->reason, "duration"), wait_turn, r);
 	return keep(r, result, err);
 }

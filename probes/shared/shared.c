@@ -31,7 +31,7 @@
 
 /* ---- the registry ---- */
 
-/* As event_name() makes them: a path is made of it. */
+/* Whether it is a name that event_name() makes: a path is made of it. */
 static bool is_event_name(const char *s)
 {
 	return *s &&
@@ -213,7 +213,7 @@ static bool in_kernel(const char *event)
 	return tracing_event_id(SHARED_GROUP, event) != -ENOENT;
 }
 
-/* Of the entry's event: those of the exits have it in front. */
+/* Makes the name of an exit's event: that of the entry's with a prefix. */
 static void exit_name(char name[EVENT_NAME_MAX], const char *event, uint32_t site)
 {
 	if (site == NO_SITE)
@@ -345,7 +345,7 @@ int shared_add(const struct inspection *in, size_t *added, struct err *err)
 
 /* ---- removing ---- */
 
-/* Of that name there may be another by now, which is somebody else's. */
+/* There may be another event of that name by now, which is somebody else's. */
 static int erase(const struct shared_probe *p)
 {
 	int ret;

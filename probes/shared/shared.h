@@ -47,7 +47,10 @@ void shared_release(struct shared_probes *all);
 int shared_select(const struct shared_probes *all, const char *const *patterns, size_t n,
 		  bool *wanted, char **none, struct err *err);
 
-/* What the inspection can trace and is not registered yet. *added: how many functions. */
+/*
+ * Registers the functions that the inspection can trace and that are not registered yet. *added:
+ * how many.
+ */
 int shared_add(const struct inspection *in, size_t *added, struct err *err);
 /* *removed and *busy: how many probes; busy ones are open and stay. */
 int shared_remove(const char *const *patterns, size_t n, size_t *removed, size_t *busy,

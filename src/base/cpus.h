@@ -15,12 +15,14 @@ struct cpus {
 };
 
 int cpus_read(struct cpus *cpus); /* 0 or -errno */
-/* Of those that are online. */
+/* Whether the CPU is online. */
 bool cpus_has(const struct cpus *cpus, uint32_t cpu);
 bool cpus_same(const struct cpus *a, const struct cpus *b);
 
-/* Of all CPUs since the machine started: not idle, and of that what the hypervisor gave to others.
- * 0: not known. In steps of some ms. */
+/*
+ * The time of all CPUs since the machine started: busy, and the part of it that the hypervisor gave
+ * to others. 0: not known. In steps of some ms.
+ */
 struct cpus_time {
 	uint64_t busy_ns, steal_ns;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What ispot says on stderr while it works: notices ("ispot: …", silenced by -q) and details
- * (-v). One process-wide level, set once by main.c. Not for errors: those travel in struct err.
+ * Messages on stderr while ispot works: notices ("ispot: …", silenced by -q) and details (-v). One
+ * process-wide level, set once by main.c. Not for errors: those travel in struct err.
  */
 #ifndef ISPOT_BASE_LOG_H
 #define ISPOT_BASE_LOG_H

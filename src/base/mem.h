@@ -15,9 +15,12 @@ char *xstrdup(const char *s);
 char *xstrndup(const char *s, size_t n);
 char *xasprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
-/* What they end with; also for libraries that ask. */
+/* Ends the program because memory is exhausted; also for libraries that ask. */
 void mem_exhausted(void) __attribute__((noreturn));
-/* Its line and status: 1, as of any command, and of one that reads, unless it is told otherwise. */
+/*
+ * Sets the line and the exit status of that end. Without it the status is 1, as of any command that
+ * reads.
+ */
 void mem_exhausted_says(const char *line, int exit_status);
 
 struct arena {

@@ -74,9 +74,10 @@ static int open_failed(const char *path, struct err *err)
 }
 
 /*
- * As root, or under sudo with the rights of the user who called it: by root's or that user's own
- * links only, and so that nobody changes the way meanwhile: another user could lead it to files of
- * that user's. For anybody else the kernel goes there.
+ * Finds the directory of a path. As root, or under sudo with the rights of the user who called it,
+ * only root's or that user's own links are followed, in steps that nobody can change meanwhile:
+ * another user could lead the path to files of that user's. For anybody else the kernel resolves
+ * the path.
  */
 static int find(struct place *at, const char *path, bool as_root, bool follow_last, struct err *err)
 {
@@ -165,7 +166,7 @@ static int open_existing(struct output *out, const struct place *at, const struc
 	return 0;
 }
 
-/* Of somebody else's; the kernel would follow it. */
+/* Whether it is somebody else's link, which the kernel would follow. */
 static bool is_foreign_link(const struct stat *st)
 {
 	return S_ISLNK(st->st_mode) && !geteuid() && !output_owner_is_trusted(st->st_uid);
@@ -192,7 +193,7 @@ static int replace_link(struct output *out, const struct place *at, struct err *
 	return ret ? ret : open_new(out, at, err);
 }
 
-/* As find(), to the link itself where that makes room. */
+/* The same as find(), for the link itself where a new file replaces it. */
 static int find_room(struct place *at, const char *path, bool as_root, bool *is_link,
 		     struct err *err)
 {

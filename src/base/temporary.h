@@ -25,7 +25,9 @@ int temporary_file(const char *otherwise, struct err *err);
 /* The files of a directory, and it; not through a link. Allocates nothing, for signal handlers. */
 void temporary_remove(const char *directory);
 void temporary_remove_at(int in, const char *directory); /* of the directory that is open as in */
-/* What is not released yet, as this process ends. Allocates nothing. */
+/*
+ * Removes the temporary files that are not released yet, as this process ends. Allocates nothing.
+ */
 void temporary_remove_all(void);
 
 #endif

@@ -66,7 +66,7 @@ int text_parse_u64(const char *s, uint64_t *value);
 /* The same, or a whole number with an exponent: 2e6, 3.45e8. */
 int text_parse_count(const char *s, uint64_t *value);
 
-/* What stands behind the last slash; the whole path where nothing does. Points into path. */
+/* Returns the part of a path behind its last slash, or the whole path. Points into path. */
 const char *text_base_name(const char *path);
 
 /* A word that a shell takes as it is, or the same in quotes. */

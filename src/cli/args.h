@@ -57,7 +57,7 @@ enum {
 	ARGS_TWO_SIDES = 4,   /* so does the first `--`, and options may follow it (diff's) */
 };
 
-/* What args_parse() returns for -h, --help and --version: commands pass it on, main answers. */
+/* Returned by args_parse() for -h, --help and --version: commands pass it on, main answers. */
 #define ARGS_ANSWERED (-ECANCELED)
 
 /*
@@ -68,7 +68,10 @@ enum {
  */
 int args_parse(const struct option_row *rows, void *options, unsigned flags, int argc, char **argv,
 	       int *first, struct err *err);
-/* What the rows do not say is wrong with a command line: "what; what to do". -EINVAL, as above. */
+/*
+ * Refuses a command line for a reason that the rows do not express: "what; what to do". -EINVAL, as
+ * above.
+ */
 #define args_refuse(err, ...) args_refused(err, err_set(err, -EINVAL, __VA_ARGS__))
 /* Makes code, of which err has the sentence, the failure of a command line; returns code. */
 int args_refused(struct err *err, int code);

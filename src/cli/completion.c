@@ -57,7 +57,9 @@ static void add_options(const struct command *c, struct text *out)
 	text_add(out, "-h --help'\n");
 }
 
-/* What may follow an option that takes a value: a file's name, or something only the user knows. */
+/*
+ * Adds the values that may follow an option: a file's name, or something that only the user knows.
+ */
 static void add_values(const struct command *c, bool file, struct text *out)
 {
 	struct text patterns = { 0 };

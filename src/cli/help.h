@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What ispot says about itself; all of it derives from the commands' rows. */
+/* The help that ispot prints; all of it derives from the commands' rows. */
 #ifndef ISPOT_CLI_HELP_H
 #define ISPOT_CLI_HELP_H
 

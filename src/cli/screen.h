@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the commands that print reports know of who reads them, and how they hand them over. */
+/* The screen of the commands that print reports: who reads it, and how it is handed over. */
 #ifndef ISPOT_CLI_SCREEN_H
 #define ISPOT_CLI_SCREEN_H
 

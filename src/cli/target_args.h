@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What commands that run or attach to a target have in common: who it is, as words. */
+/* The options by which commands name the target that they run or attach to. */
 #ifndef ISPOT_CLI_TARGET_ARGS_H
 #define ISPOT_CLI_TARGET_ARGS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What ispot can use here, and why not the rest. */
+/* Lists what ispot can use here, and why not the rest. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

@@ -62,8 +62,10 @@ static const char *const examples[] = {
 	NULL,
 };
 
-/* Of how many of the executions that diverge the calling context is not known. NULL: of none, or
- * there can be none. */
+/*
+ * Says of how many divergent executions the calling context is not known. NULL: of none, or there
+ * can be none.
+ */
 static char *find_contexts(const struct outliers *o, const struct outlier_block *of)
 {
 	char number[TEXT_COUNTED];
@@ -80,7 +82,7 @@ static char *find_contexts(const struct outliers *o, const struct outlier_block 
 			 text_counted(number, without, "divergent execution"));
 }
 
-/* What the numbers do not say themselves; freed by the caller. */
+/* Finds the notices that belong to the numbers; freed by the caller. */
 static size_t find_notices(const struct outliers *o, struct trace_reader *r, bool windowed,
 			   bool interrupted, char **notices)
 {

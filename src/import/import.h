@@ -18,10 +18,10 @@
 struct err;
 struct trace_reader;
 
-/* As trace_reader_open(). */
+/* Opens a perf.data for reading, with the errors of trace_reader_open(). */
 int import_open(struct trace_reader **r, const char *path, struct err *err);
 
-/* What the maker of a recording knows beside the perf.data itself; 0 and NULL: nothing. */
+/* Facts that the maker of a recording knows beside the perf.data itself; 0 and NULL: none. */
 struct import_facts {
 	const char *command, *program, *options, *version, *producer, *reason;
 	uint64_t pid, duration_ns, recorder_cpu_ns, target_cpu_ns;

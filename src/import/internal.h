@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the files of import.h share: events in order of time, and addresses as functions. */
+/* Shared by the files behind import.h: events in order of time, and addresses as functions. */
 #ifndef ISPOT_IMPORT_INTERNAL_H
 #define ISPOT_IMPORT_INTERNAL_H
 
@@ -49,7 +49,10 @@ struct order {
 };
 
 struct happening *order_add(struct order *o);
-/* Of a round of perf's: hands out what nothing earlier can follow; at the end everything. */
+/*
+ * After one of perf's rounds: hands out the events that nothing earlier can follow; at the end all
+ * of them.
+ */
 void order_round(struct order *o, bool end, void (*happened)(void *ctx, const struct happening *h),
 		 void *ctx);
 void order_release(struct order *o);
@@ -80,7 +83,7 @@ void layouts_release(struct layouts *l);
 
 /* ---- names.c ---- */
 
-/* What an event's name says of it. */
+/* The role of an event, by its name. */
 struct event_role {
 	uint32_t base; /* of names: "f" of "probe_x:f__return"; of events without a pair: "" */
 	bool paired;   /* there is an event for the other end */
@@ -88,7 +91,7 @@ struct event_role {
 	bool is_switch, is_waking;
 };
 
-/* Of its calls, or what they return: by whatever name the probe has given it. */
+/* An argument or a return value of the calls, by whatever name the probe has given it. */
 struct import_argument {
 	uint32_t bit;	  /* enum arg_bit */
 	const char *name; /* of names.strings, as is type */
@@ -184,7 +187,10 @@ struct import {
 	uint32_t first_pid;
 };
 
-/* Of a recording of the whole machine, only what made calls is a target. */
+/*
+ * Whether the thread is a target: in a recording of the whole machine, only threads that made calls
+ * are.
+ */
 static inline bool import_is_target(const struct import *im, const struct import_thread *t)
 {
 	return !im->wide || t->seen;

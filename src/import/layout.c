@@ -6,7 +6,7 @@
 #include "import/internal.h"
 #include "import/perfdata.h"
 
-/* Of kernels with words of 8 bytes whose events begin with the usual 8 bytes. */
+/* The layout on kernels with words of 8 bytes whose events begin with the usual 8 bytes. */
 static const struct event_layout usual = {
 	.address = { .offset = 8, .bytes = 8 },
 	.function = { .offset = 8, .bytes = 8 },
@@ -26,7 +26,7 @@ static bool is_result(const struct format_field *f)
 	return !strcmp(f->name, "ret") || !strcmp(f->name, "retval");
 }
 
-/* Of a return one value counts: what is called the result, or the first. */
+/* A return has one value that counts: the one that is named as the result, or the first. */
 static void keep_result(struct event_layout *l)
 {
 	for (uint32_t i = 1; i < l->n_arguments; i++)

@@ -243,7 +243,7 @@ uint32_t names_function(struct names *n, uint32_t pid, uint64_t address, uint32_
 
 /* ---- arguments ---- */
 
-/* What DWARF says of the function; without that it has no parameters. */
+/* Reads the function's prototype from DWARF; without DWARF it has no parameters. */
 static void prototype_of(const struct names *n, const struct import_function *f,
 			 struct dso_prototype *prototype)
 {
@@ -365,7 +365,7 @@ static void write_line(struct trace_writer *w, struct text *line)
 	line->n = 0;
 }
 
-/* Its place among the function's, if the name or DWARF says it: the kernel has no word of that. */
+/* Returns the argument's number, if its name or DWARF tells it: the kernel's format does not. */
 static uint32_t number_of(const struct dso_prototype *p, const struct import_function *f,
 			  const struct import_argument *a)
 {

@@ -134,7 +134,7 @@ static void end_of_call(struct import *im, const struct happening *h)
 	     trace_writer_call(im->writer, h->cpu, REC_EXIT, h->time_ns, h->tid, h->pid, id, sp));
 }
 
-/* What was open anywhere may have ended unseen. */
+/* Calls that were open on any thread may have ended unseen. */
 static void lost(struct import *im, const struct happening *h)
 {
 	uint64_t values[2] = { h->a, im->last_of_cpu[h->cpu] };

@@ -331,7 +331,7 @@ int perfdata_open(struct perfdata *p, struct source *s, const char *path, struct
 
 /* ---- records ---- */
 
-/* What a pipe has instead of the header's sections. */
+/* Reads a record that a pipe has instead of the header's sections. */
 static void describe(struct perfdata *p, const struct perf_event_header *h)
 {
 	struct cursor c = { .p = (const uint8_t *)(h + 1), .left = h->size - sizeof(*h) };
@@ -400,7 +400,7 @@ static int unpack(struct perfdata *p, struct records *r, const uint8_t *data, si
 	return ret;
 }
 
-/* Of the tracing data that follow the record; 0: it is another. */
+/* Returns the size of the tracing data that follow the record; 0: it is another record. */
 static uint32_t tracing_bytes(const struct perf_event_header *h)
 {
 	uint32_t n = 0;

@@ -30,7 +30,7 @@ struct source;
 #define PERFDATA_COMPRESSED   81
 #define PERFDATA_COMPRESSED2  83
 
-/* What was recorded: one attribute and its name, "probe_app:f". */
+/* A recorded event: one attribute and its name, "probe_app:f". */
 struct perfdata_event {
 	struct perf_event_attr attr;
 	char *name; /* NULL: the file does not say */

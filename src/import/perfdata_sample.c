@@ -51,7 +51,7 @@ static uint32_t take_u32(struct cursor *c)
 	return v;
 }
 
-/* So many entries of a size; more than there can be is bad. */
+/* Skips so many entries of a size; more than there can be are an error. */
 static void skip(struct cursor *c, uint64_t n, uint64_t size)
 {
 	if (n > c->left)

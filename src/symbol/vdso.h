@@ -12,7 +12,7 @@
 
 /* n bytes of it; NULL: not all of them are in it, or there is none. */
 const uint8_t *vdso_bytes(uint64_t address, uint64_t n);
-/* As dso_unwind_table(). */
+/* The same as dso_unwind_table(), for the vDSO. */
 bool vdso_unwind_table(uint64_t *header, uint64_t *entries, uint64_t *n);
 
 #endif

@@ -15,7 +15,7 @@
 #define RECORD_VALUES_MAX 36
 #define RECORD_NAMES_MAX  5 /* of values, in a shape */
 
-/* Of a name or path (the kernel's PATH_MAX); what is longer is cut. */
+/* The longest name or path (the kernel's PATH_MAX); longer ones are cut. */
 #define RECORD_BYTES_MAX 4096
 
 struct record {
@@ -33,7 +33,7 @@ struct record {
 	uint32_t n_bytes;
 };
 
-/* What the payload of an extended kind is made of, one row a kind. */
+/* The payload of an extended kind, one row a kind. */
 struct record_shape {
 	const char *name;		      /* "switch-out": the kind in a trace's text */
 	const char *values[RECORD_NAMES_MAX]; /* their names, "" for one without, in the order of

@@ -3,7 +3,7 @@
 #ifndef ISPOT_TRACE_WAITING_H
 #define ISPOT_TRACE_WAITING_H
 
-/* What a thread that left the CPU to sleep was waiting in; from the kernel, not from names. */
+/* The kind of wait in which a thread left the CPU; from the kernel, not from names. */
 enum wait_kind {
 	WAIT_UNKNOWN = 0,
 	WAIT_FUTEX = 1,
@@ -24,7 +24,7 @@ enum wait_how {
 	WAIT_FUTEX_OP_SHIFT = 8, /* futex: the system call's operation, its flags included */
 };
 
-/* Who no thread's doing a wakeup was. */
+/* The origin of a wakeup that no thread made. */
 enum waking_how {
 	WAKING_BY_THREAD = 0,	 /* or not known */
 	WAKING_BY_INTERRUPT = 1, /* a device, the network */

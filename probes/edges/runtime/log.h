@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a program that counts its edges (runtime.c) writes, a file per thread, and edges/edges.c
- * reads. A file is a header and records; records begin with their kind and size, and all that is in
- * them comes in units of 8 bytes. Written in memory that is mapped from the file, so it is there
- * however the program ends.
+ * The log of a program that counts its edges: runtime.c writes it, a file per thread, edges/edges.c
+ * reads it. A file is a header and records; a record begins with its kind and size, and its
+ * contents come in units of 8 bytes. It is written in memory that is mapped from the file, so it is
+ * there however the program ends.
  *
  * An edge leads from one instrumented block to the next one that the thread came to. Blocks are
  * known by the address behind their call of the runtime. A cut ends a thread's part of a section;
@@ -21,7 +21,7 @@
 
 enum edges_kind { EDGES_MODULE = 1, EDGES_EDGE, EDGES_CUT, EDGES_MADE, EDGES_AWAITED };
 
-/* What a cut is at. */
+/* The place of a cut. */
 enum edges_end {
 	EDGES_BARRIER, /* before it waits there */
 	EDGES_BODY,    /* behind the body of an OpenMP region */

@@ -289,7 +289,7 @@ static uint64_t cell_of(const struct cell *cells, uint64_t mask, uintptr_t from,
 	return home ^ i;
 }
 
-/* Whoever interrupts this finds a table that fits its mask. */
+/* A signal handler that interrupts this finds a table that fits its mask. */
 static bool cells_grow(struct edges_thread *t)
 {
 	uint64_t n = t->mask + 1, room = n / CELLS_USED;

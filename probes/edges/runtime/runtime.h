@@ -28,7 +28,7 @@ void *edges_find(const char *name); /* aborts if nobody has it who could have ca
 
 struct edges_thread;
 
-/* Who made the calling thread; numbers as in its log. */
+/* The thread that made the calling thread; numbers as in its log. */
 struct edges_origin {
 	bool known;
 	uint32_t maker, made;
@@ -36,7 +36,7 @@ struct edges_origin {
 extern __thread struct edges_origin edges_origin
 	__attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Of the calling thread, since it began. */
+/* A moment of the calling thread, since it began. */
 struct edges_moment {
 	uint64_t time_ns; /* of the clock */
 	uint64_t cpu_ns, cpu_wait_ns, sleeps;
@@ -60,7 +60,7 @@ struct edges_mapped {
 bool edges_mapped_at(uintptr_t pc, struct edges_mapped *found);
 /* The calling thread; NULL: it is not counted. */
 struct edges_thread *edges_self(void);
-/* Its part of a section ends. Returns where the cut is in its log, 0: nowhere. */
+/* Ends the thread's part of a section. Returns where the cut is in its log, 0: nowhere. */
 uint64_t edges_cut(struct edges_thread *t, enum edges_end end, uintptr_t site, uint64_t object);
 /* It goes on; cut: as edges_cut() returned it. */
 void edges_go_on(struct edges_thread *t, uint64_t cut);
@@ -68,7 +68,7 @@ void edges_go_on(struct edges_thread *t, uint64_t cut);
 struct edges_origin edges_make(struct edges_thread *t);
 /* It waited for that one's end (pthread_self()'s value there), by the call before site. */
 void edges_awaited(struct edges_thread *t, uint64_t thread, uintptr_t site);
-/* What it did since it went on last is of no section. */
+/* Drops the counts since the thread went on last: they belong to no section. */
 void edges_drop(struct edges_thread *t);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who makes which thread, and who waits for its end where: what does it stands before the library's
- * own, which it calls.
+ * Follows which thread makes which, and where threads wait for others' ends: these functions stand
+ * before the library's own, which they call.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -15,7 +15,7 @@ __thread struct edges_origin edges_origin;
 
 /* ---- making ---- */
 
-/* What a new thread is to run. It is in pages of its own: the program's memory is left alone. */
+/* The start of a new thread. It is in pages of its own: the program's memory is left alone. */
 struct start {
 	void *(*run)(void *);
 	thrd_start_t run_c11;
@@ -91,7 +91,10 @@ EDGES_PUBLIC int thrd_create(thrd_t *thread, thrd_start_t run, void *arg)
 
 /* ---- waiting ---- */
 
-/* Of functions that call each other the outermost is the program's: where it was called. */
+/*
+ * Where functions that wait call each other, the outermost is the one that the program called: its
+ * call site.
+ */
 static __thread uintptr_t outermost __attribute__((tls_model("initial-exec")));
 
 static void awaited(uint64_t thread, uintptr_t site)
@@ -148,7 +151,7 @@ EDGES_PUBLIC int thrd_join(thrd_t thread, int *value)
 	return result;
 }
 
-/* What these call comes to pthread_join(): std::thread::join(), libuv's and glib's. */
+/* These functions end up in pthread_join(): std::thread::join(), libuv's and glib's. */
 EDGES_PUBLIC void _ZNSt6thread4joinEv(void *thread);
 EDGES_PUBLIC int uv_thread_join(void *thread);
 EDGES_PUBLIC void *g_thread_join(void *thread);

@@ -98,7 +98,7 @@ static uint64_t next_region(void)
 	return __atomic_add_fetch(&regions, 1, __ATOMIC_RELAXED);
 }
 
-/* What one thread does of a region; returns the region that it was in before. */
+/* Begins one thread's part of a region; returns the region that the thread was in before. */
 static uint64_t body_begin(uint64_t number)
 {
 	struct edges_thread *t = edges_self();
@@ -174,7 +174,7 @@ LOOP_RUNTIME(runtime)
 LOOP_RUNTIME(nonmonotonic_runtime)
 LOOP_RUNTIME(maybe_nonmonotonic_runtime)
 
-/* As many pointers as a region of clang's shares. */
+/* The most pointers that a region of clang's shares. */
 #define SHARED_MAX    48
 #define FOUR(s, i)    s[i], s[(i) + 1], s[(i) + 2], s[(i) + 3]
 #define SIXTEEN(s, i) FOUR(s, i), FOUR(s, (i) + 4), FOUR(s, (i) + 8), FOUR(s, (i) + 12)
@@ -187,7 +187,7 @@ struct kmpc {
 	void *shared[SHARED_MAX];
 };
 
-/* What the body does not take does no harm: on both machines the caller puts it away again. */
+/* Arguments that the body does not take do no harm: on both machines the caller removes them. */
 static void run_kmpc(int32_t *thread, int32_t *bound, const struct kmpc *k)
 {
 	uint64_t before = body_begin(k->number);

@@ -266,7 +266,7 @@ static bool wants_class(jvmtiEnv *jvmti, JNIEnv *jni, jclass class)
 	return wants;
 }
 
-/* Of a class that it has rewritten; of others nothing was wanted. */
+/* Reports a refused class if the agent has rewritten it; nothing was wanted of others. */
 static void refused(jvmtiEnv *jvmti, jclass class, jvmtiError error)
 {
 	char *signature = NULL, *name = NULL, why[128];
@@ -311,7 +311,7 @@ static void retransform(jvmtiEnv *jvmti, JNIEnv *jni)
 
 /* ---- what the machine does ---- */
 
-/* Its stack is taken before the wait begins, as that is no part of it. */
+/* The stack is taken before the wait begins, so that taking it is no part of the wait. */
 static void JNICALL on_contended(jvmtiEnv *jvmti, JNIEnv *jni, jthread thread, jobject object)
 {
 	struct ring_thread *t = ring_recording() ? ring_thread() : NULL;

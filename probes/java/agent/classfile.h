@@ -55,7 +55,7 @@ struct class_pool {
 /* Reads the pool behind its count. False: malformed, or no memory. */
 bool class_pool_read(struct class_pool *pool, const uint8_t *bytes, struct class_reader *r);
 void class_pool_release(struct class_pool *pool);
-/* Of a CP_UTF8, or of a CP_CLASS its name; else empty. */
+/* Returns the text of a CP_UTF8, or the name of a CP_CLASS; else an empty text. */
 struct class_text class_pool_text(const struct class_pool *pool, uint32_t index);
 bool class_text_is(struct class_text t, const char *s);
 /* Adds an entry; its index. More than fit: class_pool_full(). */

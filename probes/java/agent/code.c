@@ -188,7 +188,9 @@ static bool stores_first(const struct code *c, uint32_t pc)
 	return *p >= OP_ISTORE_0 && *p <= OP_ASTORE_3 && (*p - OP_ISTORE_0) % 4 == 0;
 }
 
-/* Of a signature, and the object: 0: malformed. */
+/*
+ * Returns the number of locals that a signature's parameters take, with the object; 0: malformed.
+ */
 static uint32_t locals_of(const char *signature, size_t n)
 {
 	uint32_t locals = 1;

@@ -15,7 +15,7 @@
 
 #define CODE_NONE UINT32_MAX
 
-/* What a Code attribute is made of; everything borrowed. */
+/* The parts of a Code attribute; everything is borrowed. */
 struct code {
 	const struct class_pool *pool;
 	uint32_t max_stack, max_locals;
@@ -29,7 +29,7 @@ struct code {
 	uint32_t n_enters;   /* monitorenter instructions */
 };
 
-/* What gives its monitor back where the whole method ends. */
+/* How the end of the whole method releases its monitor. */
 enum code_monitor {
 	CODE_NO_MONITOR, /* it has none, or no instruction there gets at it for sure */
 	CODE_OF_THIS,

@@ -13,8 +13,10 @@ struct ring_thread;
 
 /* Defines it and has the machine find its native methods. NULL: this machine does not let it be. */
 struct _jobject *helper_define(const struct JNINativeInterface_ **jni);
-/* What an entry and an exit take, from Java and back: the least of some rounds, in ns; 0: it
- * cannot be told. The thread that is recorded for REWRITE_CALIBRATE has its begin in *scratch. */
+/*
+ * Returns the cost of an entry and an exit, from Java and back, in ns: the least of some rounds; 0:
+ * it cannot be told. *scratch: the begin of the thread that is recorded for REWRITE_CALIBRATE.
+ */
 uint32_t helper_calibrate(const struct JNINativeInterface_ **jni, struct _jobject *helper,
 			  struct ring_thread **scratch);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What numbers stand for methods, told to the recorder (inproc.h). Any thread may call these. */
+/* The ids of methods, told to the recorder (inproc.h). Any thread may call these. */
 #ifndef ISPOT_PROBES_JAVA_AGENT_IDS_H
 #define ISPOT_PROBES_JAVA_AGENT_IDS_H
 
 #include "probes/java/agent/rewrite.h"
 
-/* As rewrite_hooks have them; ctx is not used. */
+/* The signatures are those of rewrite_hooks; ctx is not used. */
 uint32_t ids_define(void *ctx, const struct rewrite_method *m, bool block, uint32_t n,
 		    const uint32_t *lines);
 void ids_left(void *ctx, const struct rewrite_method *m, const char *why);

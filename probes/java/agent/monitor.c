@@ -52,7 +52,7 @@ static _Atomic uint32_t *find(JNIEnv *jni, jobject object, uint32_t hash)
 
 /* ---- names ---- */
 
-/* As Java has it: "Store@1b28cdfa", and for what is static "Store.class". */
+/* Names the object as Java does: "Store@1b28cdfa", and for a static one "Store.class". */
 static void name_of(jvmtiEnv *jvmti, JNIEnv *jni, jobject object, uint32_t hash, char *buf,
 		    size_t n)
 {

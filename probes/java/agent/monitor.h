@@ -13,15 +13,20 @@ struct JNINativeInterface_;
 struct _jobject;
 struct jvmtiInterface_1_;
 
-/* Of an object that a thread is about to wait for. 0: there are more than are told apart. */
+/*
+ * Returns the number of an object that a thread is about to wait for. 0: there are more than are
+ * told apart.
+ */
 uint32_t monitor_number(const struct jvmtiInterface_1_ **jvmti,
 			const struct JNINativeInterface_ **jni, struct _jobject *object);
 void monitor_wait_begins(uint32_t number);
 void monitor_wait_ends(uint32_t number);
 /* The object's number if a thread waits for it now; 0: none does, or it has none. */
 uint32_t monitor_awaited(const struct JNINativeInterface_ **jni, struct _jobject *object);
-/* What Java calls its identity. Takes no longer than it has to where the object has a monitor that
- * threads have waited for or in. */
+/*
+ * Returns the object's identity hash. It takes no longer than necessary where the object has a
+ * monitor that threads have waited for or in.
+ */
 uint32_t monitor_hash(const struct jvmtiInterface_1_ **jvmti, struct _jobject *object);
 
 #endif

@@ -15,8 +15,10 @@
 #define REWRITE_HELPER	   "java/lang/IspotProbe"
 #define REWRITE_LEAVE_TYPE "(Ljava/lang/Object;I)V"
 
-/* What a call is given: an id, and for an exit of blocks that of the method's first and their
- * number less one. */
+/*
+ * The argument of a recorded call: an id, and for an exit of blocks the id of the method's first
+ * block and the number of blocks less one.
+ */
 #define REWRITE_ID_BITS	   20
 #define REWRITE_BLOCKS_MAX 256 /* of a method: they are on the stack of a Java thread */
 

@@ -175,7 +175,7 @@ static bool back(uint32_t i)
 	return true;
 }
 
-/* Its memory is asked for before it is taken: what fails here has changed nothing. */
+/* The memory is asked for before the slot is taken: a failure here has changed nothing. */
 static bool take(struct ring_thread *t, uint32_t i)
 {
 	struct inproc_slot *s = &region.slots[i];

@@ -34,8 +34,10 @@ bool ring_recording(void);
 struct ring_thread *ring_thread(void);
 void ring_put(struct ring_thread *t, uint64_t time_ns, uint32_t kind, uint32_t value,
 	      uint32_t depth);
-/* What the agent does not tell in records: the cost of a call, what else has cost something, a
- * row of names that found no room. */
+/*
+ * Values that the agent tells outside of records: the cost of a call, other costs, and a row of
+ * names that found no room.
+ */
 void ring_costs(uint32_t pair_ns);
 void ring_costs_more(uint64_t ns);
 /* By ring_cpu_ns(): since then, so many times; what asking the time costs is not in it. */
@@ -59,7 +61,10 @@ static inline uint64_t ring_now_ns(void)
 	return ring_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Of this thread: what others did on its CPU meanwhile is none of its cost. A system call. */
+/*
+ * Returns the CPU time of this thread: the time of others on its CPU is no part of its cost. A
+ * system call.
+ */
 static inline uint64_t ring_cpu_ns(void)
 {
 	return ring_clock_ns(CLOCK_THREAD_CPUTIME_ID);

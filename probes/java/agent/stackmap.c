@@ -97,8 +97,10 @@ static bool put_frame(struct writing *w)
 	return put_types(w, type > SAME_EXTENDED ? type - SAME_EXTENDED : 0);
 }
 
-/* What was thrown is on the stack; of the locals nothing is known but the method's object, if that
- * is wanted. */
+/*
+ * In a handler the thrown object is on the stack; of the locals only the method's object is known,
+ * if that is wanted.
+ */
 static void put_handler(struct writing *w, const struct code_names *names)
 {
 	bool has_this = w->layout->monitor == CODE_OF_THIS;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /*
- * What programs that a recorded command runs load first (LD_PRELOAD): it has the Java machines
+ * The library that programs of a recorded command load first (LD_PRELOAD): it has the Java machines
  * among them load the agent. A machine that is told of an agent and cannot load it does not start:
  * in another root or container, with another C library, after the recording, when the agent is
- * gone. A program that cannot load this here runs all the same. So nothing in the environment tells
- * machines of the agent; when one asks for its further options this answers with it, in that
- * process and at that moment, if the agent can be loaded there.
+ * gone. A program that cannot load this library runs all the same. So nothing in the environment
+ * tells machines of the agent; when a machine asks for its further options, this library answers
+ * with the agent, in that process and at that moment, if the agent can be loaded there.
  *
- * It needs no library, so that it can be loaded by any loader; what it calls is there or is not.
+ * It needs no library, so that any loader can load it; functions that it calls are there or not.
  */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What the recorder and the library that programs load first agree on. */
+/* The agreement between the recorder and the library that programs load first. */
 #ifndef ISPOT_PROBES_JAVA_PRELOAD_PRELOAD_H
 #define ISPOT_PROBES_JAVA_PRELOAD_PRELOAD_H
 

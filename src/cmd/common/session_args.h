@@ -10,9 +10,12 @@ struct session_options;
 int session_args_call_graph(const char *how, struct session_options *so, struct err *err);
 /* --burst: "100ms/1s"; after the patterns are set. */
 int session_args_burst(const char *word, struct session_options *so, struct err *err);
-/* What ispot exits with: the command's own status, but 0 where -d ended the recording as asked. */
+/* Returns ispot's exit status: the command's own, but 0 where -d ended the recording as asked. */
 int session_args_status(const char *reason, int exit_status);
-/* As env(1): 126 and 127 are the command's, 2 is the command line's, all other failures 125. */
+/*
+ * Sets the exit status of a failure, as env(1) does: 126 and 127 are the command's, 2 is the
+ * command line's, all other failures are 125.
+ */
 void session_args_failed(int ret, struct err *err);
 
 #endif

@@ -46,8 +46,10 @@ static int put(struct export *x, struct err *err)
 	return rc ? output_explain(&x->file, err) : 0;
 }
 
-/* What all lines of a run begin with; place: core, cache and socket are empty where they are not
- * known. */
+/*
+ * Writes the first columns of every line of a run; place: core, cache and socket are empty where
+ * they are not known.
+ */
 static void begin_run(const struct fleet_header *h, const struct fleet_block *b,
 		      const struct fleet_track *track, const struct fleet_run *run,
 		      struct text *out)

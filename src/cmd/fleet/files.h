@@ -22,8 +22,10 @@ struct fleet_sink {
 	bool (*knows)(void *ctx, uint64_t recording, uint64_t sequence);
 	int (*add)(void *ctx, const struct fleet_header *h, const struct fleet_block *b,
 		   struct err *err);
-	/* Of a database among the files, counting what it has into f; above 0: it cannot be read,
-	 * or taken, as files that are no such. NULL: they are refused. */
+	/*
+	 * Reads a database among the files and counts its contents into f. Above 0: it cannot be
+	 * read, or taken, just as other files that are no such. NULL: databases are refused.
+	 */
 	int (*database)(void *ctx, const char *path, struct fleet_files *f, struct err *err);
 };
 

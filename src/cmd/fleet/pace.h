@@ -24,7 +24,7 @@ struct fleet_pace {
 	uint64_t begin_ns, own_begin_ns;
 	double available_ns; /* the CPUs' time until counted_ns */
 	uint64_t counted_ns;
-	/* What was seen so far: */
+	/* Counts of what was seen so far: */
 	uint64_t records, samples, watched_ns;
 	double probes_ns;
 	double latest_ns, cost_before_ns; /* of the latest window, and until it began */
@@ -35,7 +35,7 @@ int fleet_pace_init(struct fleet_pace *p, const struct fleet_args *a, bool count
 		    struct err *err);
 /* Measures what records and samples cost, and begins. */
 void fleet_pace_begin(struct fleet_pace *p, uint32_t cpus, bool counters);
-/* So many CPUs there are from now on. */
+/* Sets the number of CPUs from now on. */
 void fleet_pace_cpus(struct fleet_pace *p, uint32_t cpus);
 /* Whether windows follow each other without a break. */
 bool fleet_pace_is_steady(const struct fleet_pace *p);

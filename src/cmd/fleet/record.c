@@ -78,7 +78,7 @@ static int64_t clock_offset(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec - (int64_t)clock_now_ns();
 }
 
-/* What is known so far, when a file of a directory is full. */
+/* Reports the counts so far, when a file of a directory is full. */
 static void say_so_far(const struct recorder *r)
 {
 	char cost[FLEET_PACE_TEXT], samples[TEXT_COUNTED];
@@ -124,7 +124,7 @@ static const char *output_of(const struct fleet_args *a)
 	return a->output ? a->output : "ispot.fleet";
 }
 
-/* What was measured is known with the first calls, so the file is made then. */
+/* Makes the file: with the first calls it is known what was measured. */
 static int open_file(struct recorder *r, struct err *err)
 {
 	int rc = r->described ? 0 : describe_machine(r, err);
@@ -171,7 +171,7 @@ static void say_done(const struct recorder *r)
 			   r->args->dir ? "--duty, or give a larger --file-size" : "-d or --duty");
 }
 
-/* Of a recording without end: what one needs to know of applications does not grow without end. */
+/* Forgets old applications, so that a recording without end does not grow without end. */
 static void forget(struct recorder *r)
 {
 	if (r->window.apps->names.n > r->apps)
@@ -180,7 +180,9 @@ static void forget(struct recorder *r)
 		applications_release(r->window.apps);
 }
 
-/* What CPUs share that came: a directory's next file has it; one file's header was written before.
+/*
+ * Reads the topology of CPUs that came. A directory's next file has it; the header of a single file
+ * was written before.
  */
 static int look_at_topology(struct recorder *r, struct err *err)
 {
@@ -217,7 +219,9 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 	return rc;
 }
 
-/* Of processes that were never seen to make a call ispot record says it. */
+/*
+ * Whether the processes are gone without a call having been seen; then ispot record reports that.
+ */
 static bool is_gone(const struct recorder *r)
 {
 	struct text pids = { 0 };

@@ -242,8 +242,10 @@ void fleet_window_turn(struct fleet_window *w, uint64_t end_ns, pid_t pid)
 	drain(w);
 }
 
-/* What ispot record's status means. 1: not the first window's, and one of the processes had ended
- * before it was attached to: nothing was recorded, and nothing is wrong. */
+/*
+ * Judges the exit status of ispot record. 1 in a later window, where one of the processes had ended
+ * before it was attached to: nothing was recorded, and nothing is wrong.
+ */
 static int judge(struct fleet_window *w, size_t alive, struct err *err)
 {
 	if (w->interrupted && w->args->pid) /* it may have been told before it had begun */
@@ -305,7 +307,7 @@ static void on_call(void *self, const struct thread *t, const struct call *c)
 			});
 }
 
-/* What its calls took longer for their probes. */
+/* Returns the time that the probes added to the calls. */
 static double cost_of_probes(const struct meta *meta, uint64_t calls)
 {
 	double each_ns = 0;

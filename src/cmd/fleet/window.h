@@ -30,7 +30,7 @@ struct fleet_window {
 	struct applications *apps;
 	sigset_t ends;	  /* signals that end the recording; are blocked */
 	bool interrupted; /* by one of them */
-	/* What was seen, of the latest window: */
+	/* The records of the latest window: */
 	uint64_t from_ns, to_ns;
 	struct fleet_live *live; /* to be cleared before the next */
 	char indicator[64];	 /* "duration of f"; empty: nothing was called */
@@ -61,9 +61,11 @@ int fleet_window_watch(struct fleet_window *w, const char *trace, struct err *er
 /* The same of counters: for on_ns, or until the command, which is started if need be, has ended.
  * The next one goes on where it ended, unless there was a pause. */
 int fleet_window_count(struct fleet_window *w, struct err *err);
-/* What both do: one turn of 20 ms at most until end_ns; and the last turn of a window, which
- * returns when it is over. pid: who is to get signals as well; 0: nobody. Events are on the CPUs
- * that are online when they are opened; after each turn those that came or went are looked for. */
+/*
+ * Both kinds of windows do one turn of 20 ms at most until end_ns, and a last turn, which returns
+ * when the window is over. pid: the process that gets signals as well; 0: none. Events are on the
+ * CPUs that are online when they are opened; after each turn CPUs that came or went are looked for.
+ */
 int fleet_window_open(struct fleet_window *w, struct err *err);
 void fleet_window_pause(struct fleet_window *w); /* idempotent */
 int fleet_window_look(struct fleet_window *w, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Who counts: see count.h. */
+/* The counters of count.h. */
 #include "cmd/imbalance/count.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@
 	"record a function that they run at the same time, ispot record -F NAME, " \
 	"and take its calls as sections: ispot imbalance --section NAME"
 
-/* Of a recording in which no section was found, what to do. */
+/* Returns what to do about a recording in which no section was found. */
 static char *advice(const struct parallel *p)
 {
 	char threads[TEXT_COUNTED];
@@ -52,7 +52,7 @@ static char *advice(const struct parallel *p)
 			 text_counted(threads, n, "thread"));
 }
 
-/* What the sections' numbers do not say themselves; freed by the caller. */
+/* Finds the notices that belong to the sections' numbers; freed by the caller. */
 size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool interrupted,
 			 char **notices)
 {
@@ -95,7 +95,7 @@ static void notice(struct counting *k, char *sentence)
 	k->notices[k->n_notices++] = sentence;
 }
 
-/* Of so many threads nothing was found. */
+/* Reports that nothing was found of so many threads. */
 static void say_no_section(struct counting *k, size_t threads)
 {
 	char number[TEXT_COUNTED];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Who counts what a command's threads do in its parallel sections: callgrind, which runs all of it
- * by itself, or samples of the hardware beside a recording. In src/cmd/imbalance/count.c.
+ * Counts the work of a command's threads in its parallel sections: by callgrind, which runs all of
+ * it by itself, or by samples of the hardware beside a recording. In src/cmd/imbalance/count.c.
  */
 #ifndef ISPOT_CMD_IMBALANCE_COUNT_H
 #define ISPOT_CMD_IMBALANCE_COUNT_H
@@ -42,12 +42,14 @@ struct counting_provider {
 /* By k->how; "auto" and NULL: hardware where it has branch records, and says why where it has none.
  */
 int counting_choose(struct counting *k, const struct counting_provider **provider, struct err *err);
-/* What was found, once that was run. */
+/* Returns the counts, once the command was run. */
 const struct counted *counting_found(const struct counting *k);
 void counting_release(struct counting *k);
 
-/* What a recording's sections do not say themselves; freed by the caller. There is room for
- * COUNTING_NOTICES, of which six at most are these. */
+/*
+ * Finds the notices that belong to a recording's sections; freed by the caller. There is room for
+ * COUNTING_NOTICES, of which six at most are these.
+ */
 size_t imbalance_notices(const struct parallel *p, struct trace_reader *r, bool interrupted,
 			 char **notices);
 

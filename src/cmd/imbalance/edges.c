@@ -69,7 +69,7 @@ static const char *place_name(struct conversion *c, uint32_t site, bool is_call)
 	return c->sites[site];
 }
 
-/* Of threads that are waited for where that is. */
+/* Returns the place where threads are waited for. */
 static const char *join_name(struct conversion *c, uint32_t log)
 {
 	const struct made_thread *t = &c->made.threads[log];
@@ -80,7 +80,7 @@ static const char *join_name(struct conversion *c, uint32_t log)
 	return *name ? name : "the threads' end";
 }
 
-/* Of a barrier's call; of a region's body where it begins. */
+/* Returns the place of a barrier's call, or of the begin of a region's body. */
 static const char *site_name(struct conversion *c, const struct edges_part *p)
 {
 	static const char unknown[] = "";

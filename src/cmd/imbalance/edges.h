@@ -13,7 +13,7 @@ struct err;
 
 #define EDGES_NOTICES 3
 
-/* What was counted in one run; notices are freed by the caller. */
+/* The counts of one run; notices are freed by the caller. */
 struct counted_edges {
 	struct counts *run;
 	struct counted *counted;

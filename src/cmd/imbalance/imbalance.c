@@ -207,7 +207,7 @@ static int run_counted(const struct imbalance_options *o, char **argv, struct er
 
 /* ---- either ---- */
 
-/* What options say with a command. */
+/* Checks the options that belong to a command. */
 static int check_counted(const struct imbalance_options *o, bool any, struct err *err)
 {
 	static const char *const hows[] = { "auto", "edges", "callgrind", "hardware" };

@@ -122,7 +122,7 @@ static int nothing_to_record(const struct record_options *o, struct err *err)
 		by_graph ? "fp, dwarf or none" : "the events (ispot list)");
 }
 
-/* What options say alone; that of a command or processes is known as well. */
+/* Checks the options by themselves, and whether there is a command or a process. */
 static int check_options(const struct record_options *o, bool has_command, bool has_pids,
 			 struct err *err)
 {

@@ -152,8 +152,10 @@ static bool try_list(struct walk *w, const char *list, const char *ends,
 	return false;
 }
 
-/* Of the library, and of those that have it loaded. glibc: none of this if it has a RUNPATH; a
- * RUNPATH stands only for the libraries that its own file asks for. */
+/*
+ * Tries the RPATHs of the library, and of those that have it loaded. glibc ignores all of these if
+ * it has a RUNPATH; a RUNPATH stands only for the libraries that its own file asks for.
+ */
 static bool try_rpaths(struct walk *w, size_t from, const char *name, struct found *found)
 {
 	for (size_t i = from;; i = w->libraries.data[i].loaded_by) {

@@ -25,8 +25,10 @@ static size_t underscores(const char *name)
 	return strspn(name, "_");
 }
 
-/* Of several at one address the largest first, of those the most public name: it is the first that
- * is looked at. */
+/*
+ * Orders variables at one address: the largest first, of equal ones the most public name. The first
+ * one is used.
+ */
 static int compare_variables(const void *a, const void *b)
 {
 	const struct dso_variable *x = a, *y = b;

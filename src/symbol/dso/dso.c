@@ -37,7 +37,7 @@ struct dso_cache {
 	} refused;
 };
 
-/* What a file is that is no ELF program, by its first bytes. */
+/* Kinds of files that are no ELF programs, by their first bytes. */
 static const struct magic {
 	const char *bytes;
 	size_t n;

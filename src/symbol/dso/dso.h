@@ -63,8 +63,9 @@ int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct 
 
 const char *dso_path(const struct dso *dso);
 /*
- * What the kernel opens this very file by, for a call of this process, whatever somebody else puts
- * into its place meanwhile. path: one that led there. Valid as long as the dso.
+ * Returns a path by which the kernel opens this very file for a call of this process, whatever
+ * somebody else puts into its place meanwhile. path: one that led to the file. Valid as long as the
+ * dso.
  */
 const char *dso_kernel_path(struct dso *dso, const char *path);
 const char *dso_build_id(const struct dso *dso); /* lower-case hex, "" none */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What a file asks of the dynamic loader: its dynamic section, as the loader itself finds it. */
+/*
+ * The dynamic section of a file, as the loader itself finds it: what the file asks of the loader.
+ */
 #include "symbol/dso/internal.h"
 
 #include <string.h>
 
-/* What no linker writes more of. */
+/* No linker writes more entries than this. */
 #define ENTRIES_MAX 65536
 #define NEEDED_MAX  4096
 #define STRING_MAX  65536

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the files of dso.h share: dso.c opens and identifies, symbols.c makes the table of
- * functions, lines.c reads DWARF, closure.c finds libraries with what dynamic.c, loader.c and
- * ldcache.c read. Only they include elfutils.
+ * Shared by the files of dso.h: dso.c opens and identifies, symbols.c makes the table of functions,
+ * lines.c reads DWARF, closure.c finds libraries with what dynamic.c, loader.c and ldcache.c read.
+ * Only they include elfutils.
  */
 #ifndef ISPOT_SYMBOL_DSO_INTERNAL_H
 #define ISPOT_SYMBOL_DSO_INTERNAL_H
@@ -130,7 +130,7 @@ bool dso_subprogram(struct dso *dso, uint64_t address, Dwarf_Die *die);
 Dwarf_Addr dso_dwarf_address(struct dso *dso, uint64_t address);
 void dso_lines_free(struct dso_lines *lines);
 
-/* Of a file's bytes, which need not be aligned. */
+/* Reads an integer from a file's bytes, which need not be aligned. */
 static inline int32_t signed_at(const uint8_t *p)
 {
 	int32_t v;

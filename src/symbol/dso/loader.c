@@ -107,7 +107,7 @@ static void default_directories(struct loader *l)
 		add_directory(l, usual[i], strlen(usual[i]));
 }
 
-/* As glibc names CPUs for $PLATFORM. */
+/* Returns the CPU's name as glibc has it for $PLATFORM. */
 static const char *platform_of_cpu(void)
 {
 	const char *platform = (const char *)getauxval(AT_PLATFORM);

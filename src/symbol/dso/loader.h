@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a dynamic loader (glibc's or musl's) has been built with, read from its file: the
- * directories that it looks in without being told, the path of its cache, what $LIB and $PLATFORM
- * mean to it. Nothing of it is run.
+ * The built-in settings of a dynamic loader (glibc's or musl's), read from its file: the
+ * directories in which it looks without being told, the path of its cache, the meaning of $LIB and
+ * $PLATFORM. Nothing of it is run.
  */
 #ifndef ISPOT_SYMBOL_DSO_LOADER_H
 #define ISPOT_SYMBOL_DSO_LOADER_H

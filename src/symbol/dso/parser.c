@@ -61,7 +61,7 @@ struct parser {
 	bool is_child;
 };
 
-/* Those that have a child. */
+/* The parsers that have a child. */
 static struct {
 	VEC(struct parser *)
 } alive;
@@ -127,7 +127,10 @@ struct peer {
 	uint64_t deadline_ns; /* 0: none */
 };
 
-/* Its owner may stop it. One that stops with its terminal goes on with it. */
+/*
+ * Whether the child is stopped: its owner may stop it. A child that stops with its terminal goes on
+ * with it.
+ */
 static bool is_stopped(pid_t pid)
 {
 	siginfo_t info = { 0 };

@@ -25,7 +25,7 @@ bool dso_is_foreign(const struct dso *dso);
 bool parser_may_work(struct dso *dso, uint64_t *began_ns);
 void parser_has_worked(struct dso *dso, uint64_t began_ns);
 
-/* What dso_read_elf() reads, and the file mapped as dso->image. */
+/* Reads the parts of dso_read_elf(), and maps the file as dso->image. */
 int parser_elf(struct dso *dso, struct err *err);
 void parser_imports(struct dso *dso); /* these fill what they are named after */
 void parser_markers(struct dso *dso);
@@ -43,7 +43,9 @@ enum dso_language parser_language(struct dso *dso, uint64_t address);
 bool parser_only_inlined(struct dso *dso, const char *name);
 bool parser_prototype(struct dso *dso, const struct dso_function *f, struct dso_prototype *out);
 
-/* Of the answers of all files so much is kept; what comes after that is left out, with a word. */
+/*
+ * The most bytes that are kept of the answers of all files; later ones are left out, with a notice.
+ */
 extern uint64_t parser_bytes_most;
 
 void parser_free(struct parser *p); /* ends the child */

@@ -41,7 +41,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* What is left of so much time and of a part of what has passed since. */
+/* Returns the rest of a first budget plus a part of the time that has passed since. */
 static uint64_t left_ns(const struct patience *p, uint64_t now_ns, uint64_t first_ns, unsigned part)
 {
 	uint64_t all_ns = first_ns + (now_ns - p->since_ns) / part;

@@ -31,7 +31,10 @@ uint64_t patience_deadline_ns(uid_t owner, uint64_t now_ns);
 /* It was waited for from then on; late: it was not there at its deadline. */
 void patience_waited(uid_t owner, uint64_t since_ns, bool late);
 
-/* Of how many files something is missing: they could not be read to the end, or not in time. */
+/*
+ * Counts the files of which something is missing: they could not be read to the end, or not in
+ * time.
+ */
 void patience_give_up(void); /* one more */
 size_t patience_given_up(void);
 

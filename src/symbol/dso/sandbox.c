@@ -31,7 +31,7 @@
 #define ARCH AUDIT_ARCH_AARCH64
 #endif
 
-/* Of a parser: memory, reading, its answers. What else it asks for fails with EPERM. */
+/* The system calls of a parser: memory, reading, its answers. All others fail with EPERM. */
 static const uint32_t allowed[] = {
 	__NR_read,	__NR_write,	     __NR_pread64,	__NR_lseek,	    __NR_close,
 	__NR_fstat,	__NR_newfstatat,     __NR_statx,	__NR_readlinkat,    __NR_getcwd,

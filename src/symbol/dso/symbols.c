@@ -217,8 +217,9 @@ static uint64_t distance_to_next(const struct raws *raws, size_t i)
 }
 
 /*
- * What its unwind entry covers, else up to the next function or the section's end; in a file that
- * is stripped other functions lie in between, and it is hand-written code: not long.
+ * Returns the size by the function's unwind entry, else up to the next function or the section's
+ * end. In a stripped file other functions lie in between, and a function without an entry is hand-
+ * written code: not long.
  */
 static uint64_t guess_size(struct dso *dso, const struct raws *raws, size_t i, uint64_t room)
 {
@@ -268,7 +269,7 @@ static size_t underscores(const char *s)
 	return strspn(s, "_");
 }
 
-/* Of aliases the most public comes first: it is what people call the function. */
+/* Orders aliases with the most public first: it is the name that people use. */
 static int compare_functions(const void *a, const void *b)
 {
 	const struct dso_function *x = a, *y = b;
@@ -398,8 +399,10 @@ const char *dso_function_bare_name(struct dso *dso, const struct dso_function *f
 	return f->bare_name;
 }
 
-/* Of the first n the first one at that address, which is f[n - 1]'s: a file may give an address any
- * number of names. */
+/*
+ * Returns the first of the first n functions that is at the address of f[n - 1]: a file may give an
+ * address any number of names.
+ */
 static size_t first_at(const struct dso_function *f, size_t n, uint64_t address)
 {
 	size_t low = 0;

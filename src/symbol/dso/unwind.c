@@ -130,7 +130,7 @@ static struct wasteful *wasteful(struct unwinder *u, const struct dso *dso)
 	return NULL;
 }
 
-/* What libunwind remembers of tables that are not used any more goes with them. */
+/* The memory of libunwind for tables that are not used any more goes with them. */
 static void note_waste(struct unwinder *u, uint64_t ip)
 {
 	uint64_t bias;
@@ -147,7 +147,7 @@ static void note_waste(struct unwinder *u, uint64_t ip)
 	unwinder_forget(u);
 }
 
-/* What a table refers to lies in its own object, as a rule. */
+/* Addresses in a table lie in the table's own object, as a rule. */
 static bool read_own(const struct unwinder *u, uint64_t address, uint64_t *word)
 {
 	const uint8_t *bytes = u->dso ? dso_bytes(u->dso, address - u->bias, sizeof(*word)) : NULL;
@@ -244,7 +244,10 @@ static int access_fpreg(unw_addr_space_t as, unw_regnum_t number, unw_fpreg_t *v
 	return -UNW_EBADREG; /* not copied, and callers' frames do not depend on them */
 }
 
-/* Of the code at ip; all but n in the file's terms, which bias is added to. */
+/*
+ * Finds the table for the code at ip; all results but n are in the file's terms, to which bias is
+ * added.
+ */
 static bool find_table(struct unwinder *u, uint64_t ip, uint64_t *bias, uint64_t *header,
 		       uint64_t *entries, uint64_t *n)
 {
@@ -419,7 +422,7 @@ static bool step_by_record(struct unwinder *u, struct frame *f)
 
 #if defined(__x86_64__)
 #define FRAME_POINTER UNW_X86_64_RBP
-/* As the call has left it. */
+/* Steps out of a function that has not changed the stack since its call. */
 static bool step_from_entry(struct unwinder *u, struct frame *f)
 {
 	unw_word_t ip;

@@ -22,7 +22,7 @@ extern const uint64_t unwind_register_mask;
 extern const unsigned unwind_register_sp, unwind_register_ip; /* their numbers in it */
 
 struct unwind_input {
-	/* As a sample has them: one value per bit of the mask, lowest bit first. */
+	/* The registers as a sample has them: one value per bit of the mask, lowest bit first. */
 	const uint64_t *registers;
 	uint64_t register_mask;
 	const uint8_t *stack; /* bytes from the stack pointer upwards */
@@ -38,11 +38,16 @@ struct unwind_input {
 struct unwinder *unwinder_new(void);
 void unwinder_free(struct unwinder *u);
 void unwinder_forget(struct unwinder *u); /* the mappings have changed */
-/* Of the latest stack: what may have been the next return address, but lay in no mapping; 0: none.
+/*
+ * Returns the address in the latest stack that may have been the next return address, but lay in no
+ * mapping; 0: none.
  */
 uint64_t unwinder_refused(const struct unwinder *u);
 
-/* Of how many objects the tables are not used any more: several stacks took too much work. */
+/*
+ * Returns the number of objects whose tables are not used any more: several stacks took too much
+ * work.
+ */
 unsigned unwinder_given_up(const struct unwinder *u);
 
 /* In the place of an address: it was in the link register, or nobody knows. */

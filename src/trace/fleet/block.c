@@ -11,8 +11,10 @@
 /* A time of 292 years: sums of two of them do not overflow. */
 #define TIME_MAX (UINT64_MAX >> 1)
 
-/* Of pairs that are looked at: some seconds. FLEET_BLOCK_SAMPLES runs, each in a track of its own,
- * with one presence more on each CPU, are half of it at most. */
+/*
+ * The most pairs that are looked at, some seconds' worth. FLEET_BLOCK_SAMPLES runs, each in a track
+ * of its own, with one presence more on each CPU, are half of it at most.
+ */
 #define WORK_MAX (1ull << 32)
 
 void fleet_block_begin(struct fleet_block *b, uint64_t sequence, uint64_t start_ns)

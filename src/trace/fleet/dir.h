@@ -21,7 +21,10 @@ struct fleet_dir {
 	struct fleet_writer file;
 };
 
-/* As output_directory(), which makes it if there is none. -EBUSY: another recorder writes there. */
+/*
+ * Opens the directory as output_directory() does, which makes it if there is none. -EBUSY: another
+ * recorder writes there.
+ */
 int fleet_dir_open(struct fleet_dir *d, const char *path, uint64_t files_max, uint64_t file_bytes,
 		   struct err *err);
 /* Into the file of now, or the next; *begun: a file was. */

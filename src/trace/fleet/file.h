@@ -49,7 +49,7 @@ struct fleet_writer {
 	uint64_t bytes;
 };
 
-/* As output_open(): an existing file is kept as FILE.old. */
+/* Opens the file as output_open() does: an existing file is kept as FILE.old. */
 int fleet_writer_open(struct fleet_writer *w, const char *path, const struct fleet_header *h,
 		      struct err *err);
 /* A new file in a directory of output_directory(). */
@@ -71,8 +71,10 @@ struct fleet_reader {
 int fleet_reader_open(struct fleet_reader *r, const char *path, struct err *err);
 /* The head of the next block; 0: there is none. -errno: the file cannot be read. */
 int fleet_reader_next(struct fleet_reader *r, struct fleet_block_head *head, struct err *err);
-/* Its body, or past it; either once after each fleet_reader_next() that returned 1. False: damaged
- * or cut off; go on with the next. */
+/*
+ * Reads the block's body, or skips it; one of both once after each fleet_reader_next() that
+ * returned 1. False: damaged or cut off; go on with the next block.
+ */
 bool fleet_reader_block(struct fleet_reader *r, const struct fleet_block_head *head,
 			struct fleet_block *b);
 void fleet_reader_skip(struct fleet_reader *r, const struct fleet_block_head *head);

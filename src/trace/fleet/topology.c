@@ -80,7 +80,7 @@ bool topology_update(struct topology *t, const struct cpus *online)
 	return new;
 }
 
-/* What stands behind the colon of a line of /proc/cpuinfo. */
+/* Finds the text behind the colon of a line of /proc/cpuinfo. */
 static bool cpuinfo(const char *key, char *buf, size_t n)
 {
 	FILE *f = fopen("/proc/cpuinfo", "re");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What the CPUs of a machine share: the core (hardware threads of one), the last cache, the socket.
- * Numbers mean nothing but equality. Where the kernel does not say, a CPU is a core of its own, and
- * all CPUs of a socket share a cache. Of a CPU that is offline it says nothing: it shares nothing.
+ * The parts of a machine that its CPUs share: the core (hardware threads of one), the last cache,
+ * the socket. Numbers mean nothing but equality. Where the kernel does not tell, a CPU is a core of
+ * its own, and all CPUs of a socket share a cache. Of an offline CPU the kernel tells nothing: it
+ * shares nothing.
  */
 #ifndef ISPOT_TRACE_FLEET_TOPOLOGY_H
 #define ISPOT_TRACE_FLEET_TOPOLOGY_H
@@ -23,7 +24,10 @@ struct topology {
 };
 
 int topology_read(struct topology *t); /* of this machine; 0 or -errno */
-/* What the kernel says of these now; what was known of others stays. Whether any of it is new. */
+/*
+ * Reads the topology of the CPUs that are online now; the known topology of others stays. Returns
+ * whether any of it is new.
+ */
 bool topology_update(struct topology *t, const struct cpus *online);
 
 /* Machines that compare: the processor's name and the number of CPUs. */

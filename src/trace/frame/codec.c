@@ -15,7 +15,7 @@ _Static_assert(sizeof(struct chunk_header) == 48, "the format says 48 bytes");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are stored as they are");
 
 /*
- * What stands in front of a frame's compressed blocks (RFC 8878, 3.1.1): magic, a descriptor
+ * The head of a frame, in front of its compressed blocks (RFC 8878, 3.1.1): magic, a descriptor
  * (single segment, content size in four bytes), content size, a raw block with the chunk header.
  */
 struct __attribute__((packed)) frame_head {

@@ -8,8 +8,10 @@
 struct text;
 
 void *codec_stream_new(void); /* NULL: no memory */
-/* What the piece decompresses to is appended. -EBADMSG: it is damaged; -EMSGSIZE: out would be
- * longer than max. */
+/*
+ * Decompresses a piece and appends the result. -EBADMSG: it is damaged; -EMSGSIZE: out would be
+ * longer than max.
+ */
 int codec_stream_feed(void *stream, const void *data, size_t n, size_t max, struct text *out);
 void codec_stream_free(void *stream); /* NULL is fine */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What is recorded of well-known functions by default: arguments that their duration depends on,
- * and what tells which lock they take and whether they got it.
+ * The arguments of well-known functions that are recorded by default: those that the duration
+ * depends on, the lock that is taken, and whether it was taken.
  */
 #ifndef ISPOT_TRACE_META_KNOWN_ARGS_H
 #define ISPOT_TRACE_META_KNOWN_ARGS_H

@@ -211,7 +211,7 @@ bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const
 	       object && !strcmp(n->name, name) && !strcmp(n->object, object);
 }
 
-/* What was left out at first and fits in later is traced. */
+/* A function that was left out at first and fits in later is traced. */
 static void take_back_left_out(struct meta *meta, const struct meta_function *f)
 {
 	const char *object = meta_object(meta, f->object)->path;
@@ -319,7 +319,10 @@ static int read_site(struct meta *meta, const struct json *line)
 		return ret;                                                            \
 	}
 
-/* What is said again is known better, or traced again. */
+/*
+ * A later line about the same function replaces the earlier one: more is known, or it is traced
+ * again.
+ */
 static int read_not_traced(struct meta *meta, const struct json *line)
 {
 	struct meta_not_traced row = { 0 };

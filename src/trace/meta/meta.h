@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What a trace says about itself: the objects and functions its ids stand for, clock,
- * calibration, threads known at the start, notices, the end. In the file it is one JSON object
- * a line, {"kind": "function", …}, its members named as the fields here; the recorder appends a
- * line when it knows it, the reader has all of them before the first record is handed out.
- * What was not measured is absent in the file and META_UNKNOWN (NAN for doubles) here.
+ * The meta lines of a trace: the objects and functions that its ids stand for, clock, calibration,
+ * threads known at the start, notices, the end. In the file each is one JSON object a line,
+ * {"kind": "function", …}, its members named as the fields here; the recorder appends a line when
+ * it knows it, the reader has all of them before the first record is handed out. A value that was
+ * not measured is absent in the file and META_UNKNOWN (NAN for doubles) here.
  */
 #ifndef ISPOT_TRACE_META_META_H
 #define ISPOT_TRACE_META_META_H
@@ -69,7 +69,7 @@ struct meta_object {
 /* How values of an argument are told apart: by themselves, as places in memory, by size class. */
 enum argument_class { ARGUMENT_VALUE, ARGUMENT_ADDRESS, ARGUMENT_SIZE, ARGUMENT_FD, ARGUMENT_N };
 
-/* What REC_ARGS holds of a function's calls: an element of its line's "args". */
+/* An argument that REC_ARGS holds for a function's calls: an element of its line's "args". */
 struct meta_argument {
 	uint32_t bit;	  /* enum arg_bit */
 	const char *name; /* "mutex"; "arg1" and "ret" where no prototype is known */
@@ -346,14 +346,16 @@ bool meta_calibration_fits(const struct meta_calibration *c, enum probe_class cl
 bool meta_not_traced_is(const struct meta_not_traced *n, const char *name, const char *object,
 			uint64_t address);
 
-/* Its source is a header of the system, as the wrappers around locks are in C++: a reader knows the
- * function that uses it. */
+/*
+ * Whether the frame's source is a system header, as the wrappers around locks are in C++: a reader
+ * knows the function that uses it.
+ */
 bool meta_frame_in_header(const struct meta_frame *f);
 
 /*
- * What a program was slowed by: what the probes cost, over the CPU time it would have used without
- * them. Where less than a tenth of what it did use is left for that, it is the most that can be
- * told: more than META_OVERHEAD_MOST. NAN: it used none.
+ * Returns the slowdown of a program: the cost of the probes over the CPU time that it would have
+ * used without them. Where less than a tenth of the used time is left for that, the result is more
+ * than META_OVERHEAD_MOST, the most that can be told. NAN: it used no CPU time.
  */
 #define META_OVERHEAD_MOST 9.0
 double meta_overhead(double cpu_ns, double cost_ns);

@@ -235,7 +235,7 @@ static void take_calls(struct merge *merge, struct stream *const streams, uint64
 	b->n = (uint32_t)(record - b->records);
 }
 
-/* Of the stream that is first: calls due before limit_ns, or one step of another kind. */
+/* Takes from the stream that is first: calls due before limit_ns, or one step of another kind. */
 static void take(struct trace_reader *r, struct merge *m, struct stream *streams, uint64_t limit_ns,
 		 struct batch *b)
 {

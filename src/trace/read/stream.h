@@ -87,7 +87,7 @@ enum stream_state {
 	STREAM_END,
 };
 
-/* Of these chunks, at least one, of one CPU; they must outlive it. */
+/* Initializes a stream of these chunks of one CPU, at least one; they must outlive it. */
 void stream_init(struct stream *s, const struct chunk_ref *first, const struct chunk_ref *last);
 void stream_rewind(struct stream *s);
 void stream_release(struct stream *s);

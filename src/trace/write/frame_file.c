@@ -199,7 +199,9 @@ static int reserve_frames(struct frame_file *f)
 	return 0;
 }
 
-/* What the meta lines at the end of a recording (symbols, stacks) may still need. */
+/*
+ * Returns the room that the meta lines at the end of a recording (symbols, stacks) may still need.
+ */
 static uint64_t meta_reserve(uint64_t max_bytes)
 {
 	uint64_t share = max_bytes / 8, most = 16u << 20;

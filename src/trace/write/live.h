@@ -26,7 +26,7 @@ int live_put(struct live *l, const struct record *r); /* -EINVAL: of no CPU */
 void live_put_meta(struct live *l, const char *line, size_t n);
 
 /*
- * What the meta lines so far say, as the reader of a file has it. Grows: items of its tables move
+ * Returns the meta lines so far, as the reader of a file has them. They grow: items of tables move
  * when lines of their kind are added, except where a later line replaces one.
  */
 const struct meta *live_meta(struct live *l);

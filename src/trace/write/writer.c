@@ -328,7 +328,7 @@ static void writer_free(struct trace_writer *w)
 	free(w);
 }
 
-/* What was dropped is a record too, where there is room for it. */
+/* Dropped records are counted in a record, where there is room for it. */
 static void write_dropped(struct trace_writer *w, struct encoder *e)
 {
 	uint64_t values[] = { e->calls_dropped, e->dropped_since_ns };
@@ -408,7 +408,9 @@ static int new_compressors(struct trace_writer *w, int level, uint32_t chunk_byt
 	return 0;
 }
 
-/* What does not fit any more is lost by whole chunks: of a small file each is a small part. */
+/*
+ * Records that do not fit any more are lost by whole chunks, so chunks of a small file are small.
+ */
 static uint32_t chunk_bytes_of(const struct trace_writer_options *o)
 {
 	uint64_t bytes = o->chunk_bytes ? o->chunk_bytes : CHUNK_BYTES_DEFAULT;
