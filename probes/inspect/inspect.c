@@ -87,7 +87,8 @@ static void add_mapping(struct inspection *in, pid_t pid, const struct mapping *
 	char path[4096];
 	struct dso *dso;
 
-	if (mapping_path(m, pid, path, sizeof(path), &why) || dso_get(in->dsos, path, &dso, &why))
+	if (mapping_path(m, pid, path, sizeof(path), &why) ||
+	    dso_get_of(in->dsos, dso_origin_of_process(pid), path, &dso, &why))
 		log_detail("%s is left out: %s", m->path, why.text);
 	else
 		add_object(in, dso, executable);

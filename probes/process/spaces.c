@@ -54,6 +54,7 @@ static void space_forget(struct spaces *p, struct space *space)
 /* The file behind a mapping, opened by *path; of a process that has ended the path must do. */
 static struct dso *find_dso(struct spaces *p, const struct mapping *m, pid_t pid, char path[4096])
 {
+	enum dso_origin origin = dso_origin_of_process(pid);
 	struct dso *dso;
 	struct stat st;
 
@@ -61,8 +62,9 @@ static struct dso *find_dso(struct spaces *p, const struct mapping *m, pid_t pid
 		if (stat(m->path, &st) || st.st_ino != m->inode)
 			return NULL;
 		snprintf(path, 4096, "%s", m->path);
+		origin = DSO_ENDED;
 	}
-	return dso_get(p->dsos, path, &dso, NULL) ? NULL : dso;
+	return dso_get_of(p->dsos, origin, path, &dso, NULL) ? NULL : dso;
 }
 
 static void cut_to_room(struct spaces *p, struct mappings *maps)

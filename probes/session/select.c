@@ -238,7 +238,8 @@ static void add_mapping(struct session *s, pid_t pid, const struct mapping *m)
 	char path[4096];
 	struct dso *dso;
 
-	if (mapping_path(m, pid, path, sizeof(path), &why) || dso_get(s->dsos, path, &dso, &why)) {
+	if (mapping_path(m, pid, path, sizeof(path), &why) ||
+	    dso_get_of(s->dsos, dso_origin_of_process(pid), path, &dso, &why)) {
 		log_detail("%s is left out: %s", m->path, why.text);
 		return;
 	}

@@ -5,7 +5,7 @@
 # is left behind.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-needs_command "${CC:=cc}" setpriv getent truncate objcopy timeout
+needs_command "${CC:=cc}" setpriv unshare getent truncate objcopy timeout
 getent passwd nobody >/dev/null || skip_all "there is no user nobody"
 user=$(id -u nobody)
 chmod 755 "$DIR"
@@ -40,6 +40,7 @@ EOF
 	skip_all "${CC} makes no such programs"
 cp lib.so lib.whole
 chown "$user" lib.so app
+as=(setpriv --reuid "$user" --regid "$user" --clear-groups)
 
 # Files of others are named to the kernel by their descriptors: the recorder's events bear its lock's name.
 group_of() { find "/proc/$1/fd" -lname '/run/ispot/*.lock*' -printf '%l\n' 2>/dev/null | sed -n '1s|.*/\([0-9a-f]*\)[.]lock.*|\1|p'; }
@@ -50,7 +51,7 @@ cut_while_recorded() {
 	local name=$1 how=$2
 	shift 2
 	cat lib.whole >lib.so
-	setpriv --reuid "$user" --regid "$user" --clear-groups ./app ./lib.so &
+	"${as[@]}" ./app ./lib.so &
 	local target=$!
 	children+=("$target")
 	eventually grep -q lib.so "/proc/$target/maps"
@@ -62,7 +63,7 @@ cut_while_recorded() {
 	group=$(group_of "$recorder")
 	[ "$(ours)" -gt 0 ]
 	ok $? "$name: it has probes"
-	setpriv --reuid "$user" --regid "$user" --clear-groups sh -c "$how"
+	"${as[@]}" sh -c "$how"
 	sleep 0.5
 	kill -INT "$recorder"
 	wait "$recorder"
@@ -80,6 +81,16 @@ cut_while_recorded truncated 'truncate -s 0 lib.so' -F work -F lib_call
 cut_while_recorded stacks 'truncate -s 0 lib.so' -F work -g dwarf
 cut_while_recorded everything 'truncate -s 0 lib.so'
 cut_while_recorded halved 'truncate -s 5000 lib.so' -F work -F lib_call -g dwarf
+
+# A container's root may write what root's mode and owner say is root's alone.
+if unshare --user --map-root-user --mount true 2>/dev/null; then
+	chown 0 lib.so app
+	as=(unshare --user --map-root-user --mount)
+	cut_while_recorded container 'truncate -s 0 lib.so' -F work -F lib_call -g dwarf
+	chown "$user" lib.so app
+else
+	skip "a container's root" "unshare makes no namespaces here"
+fi
 
 # ---- debug files that nobody finishes reading ----
 

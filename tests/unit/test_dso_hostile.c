@@ -363,6 +363,53 @@ static void build_ids(void **state)
 	fclose(f);
 }
 
+static uint64_t address_of_main(struct dso *dso)
+{
+	const struct dso_function *all;
+	const uint32_t *found;
+
+	assert_int_equal(dso_find(dso, "main", &found), 1);
+	dso_functions(dso, &all);
+	return all[*found].address;
+}
+
+static struct dso *get_of(struct setup *s, enum dso_origin origin, const char *name)
+{
+	struct dso *dso = NULL;
+
+	assert_int_equal(dso_get_of(s->cache, origin, fixture_path(name), &dso, &s->err), 0);
+	return dso;
+}
+
+/* What looks like root's here may be written by the root of a container that has it mapped. */
+static void of_containers(void **state)
+{
+	struct setup *s = *state;
+	struct dso *ours, *theirs;
+	const uint8_t *code;
+	uint8_t first;
+	size_t n;
+
+	ours = get_of(s, DSO_OURS, "app");
+	assert_ptr_equal(get_of(s, DSO_ENDED, "app"), ours);
+	theirs = get_of(s, DSO_THEIRS, "app");
+	if (!geteuid()) /* anybody else's are copied anyway */
+		assert_ptr_not_equal(theirs, ours);
+	assert_ptr_equal(get_of(s, DSO_THEIRS, "app"), theirs);
+	assert_ptr_equal(get_of(s, DSO_OURS, "app"), ours);
+	fixture_run("cp app inside; cp app gone");
+	theirs = get_of(s, DSO_THEIRS, "inside");
+	assert_ptr_equal(get_of(s, DSO_OURS, "inside"), theirs);
+	code = dso_code(theirs, address_of_main(theirs), &n);
+	first = *code;
+	fixture_run("truncate -s 0 inside");
+	assert_int_equal(*code, first);
+	theirs = get_of(s, DSO_ENDED, "gone");
+	code = dso_code(theirs, address_of_main(theirs), &n);
+	fixture_run("truncate -s 0 gone");
+	assert_int_equal(*code, first);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +417,7 @@ int main(void)
 		TEST(other_links),     TEST(cut_while_open), TEST(huge),
 		TEST(build_ids),       TEST(lying_headers),  TEST(flipped_bytes),
 		TEST(deep_namespaces), TEST(deep_blocks),    TEST(siblings_inside),
+		TEST(of_containers),
 	};
 
 	return unit_run(tests);

@@ -79,7 +79,7 @@ static int try_path(struct search *s, char *path)
 {
 	struct dso_file file;
 
-	if (!dso_file_open(&file, path)) {
+	if (!dso_file_open(&file, path, false)) {
 		if (!is_refused(s, &file, path) &&
 		    (file.st.st_ino != s->dso->st.st_ino || file.st.st_dev != s->dso->st.st_dev) &&
 		    is_right(file.fd, s)) {

@@ -86,11 +86,11 @@ static int open_error(struct err *err, const char *path, int code)
 	return err_set(err, code, "cannot open %s: %s", path, strerror(-code));
 }
 
-static int open_file(struct dso *dso, const char *path, struct err *err)
+static int open_file(struct dso *dso, const char *path, bool copied, struct err *err)
 {
 	struct dso_file file;
 	char size[TEXT_NUMBER];
-	int ret = dso_file_open(&file, path);
+	int ret = dso_file_open(&file, path, copied);
 
 	if (ret == -EISDIR)
 		return err_set(err, -ENOEXEC, "%s is a directory; name a program in it", path);
@@ -309,14 +309,14 @@ int dso_read_elf(struct dso *dso, struct err *err)
 	return 0;
 }
 
-static int dso_open(const char *path, struct dso **out, struct err *err)
+static int dso_open(const char *path, bool copied, struct dso **out, struct err *err)
 {
 	struct dso *dso = xcalloc(1, sizeof(*dso));
 	int ret;
 
 	dso->fd = dso->original_fd = -1;
 	dso->path = xstrdup(path);
-	ret = open_file(dso, path, err);
+	ret = open_file(dso, path, copied, err);
 	if (!ret)
 		ret = check_magic(dso, err);
 	if (!ret)
@@ -347,7 +347,13 @@ static void refuse(struct dso_cache *cache, const struct stat *st, int code, con
 	*r = (struct refusal){ .st = *st, .code = code, .err = *err };
 }
 
-int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err)
+static bool will_do(const struct dso *known, const struct stat *st, enum dso_origin origin)
+{
+	return same_file(&known->st, st) && (origin != DSO_THEIRS || known->original_fd >= 0);
+}
+
+int dso_get_of(struct dso_cache *cache, enum dso_origin origin, const char *path, struct dso **dso,
+	       struct err *err)
 {
 	struct stat st;
 	bool known_file = !stat(path, &st);
@@ -355,7 +361,7 @@ int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct 
 
 	if (known_file) {
 		vec_for_each (cache, struct dso *, known) {
-			if (same_file(&(*known)->st, &st)) {
+			if (will_do(*known, &st, origin)) {
 				*dso = *known;
 				return 0;
 			}
@@ -369,12 +375,28 @@ int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct 
 		return err_set(err, -EMFILE,
 			       "%s: %d other files were read before it, which is the most", path,
 			       FILES_MAX);
-	ret = dso_open(path, dso, err);
+	ret = dso_open(path, origin != DSO_OURS, dso, err);
 	if (!ret)
 		*vec_add(cache) = *dso;
 	else if (known_file)
 		refuse(cache, &st, ret, err);
 	return ret;
+}
+
+int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err)
+{
+	return dso_get_of(cache, DSO_OURS, path, dso, err);
+}
+
+enum dso_origin dso_origin_of_process(pid_t pid)
+{
+	struct stat own, its;
+	char name[64];
+
+	snprintf(name, sizeof(name), "/proc/%d/ns/mnt", (int)pid);
+	if (stat("/proc/self/ns/mnt", &own) || stat(name, &its))
+		return DSO_ENDED;
+	return own.st_dev == its.st_dev && own.st_ino == its.st_ino ? DSO_OURS : DSO_THEIRS;
 }
 
 struct dso_cache *dso_cache_new(void)

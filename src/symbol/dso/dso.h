@@ -61,6 +61,19 @@ void dso_cache_free(struct dso_cache *cache);
  */
 int dso_get(struct dso_cache *cache, const char *path, struct dso **dso, struct err *err);
 
+/* Who has led to a path. */
+enum dso_origin {
+	DSO_OURS,   /* its owner and mode say who writes it */
+	DSO_THEIRS, /* a process with another mount namespace, whose root may write what is root's
+		       here, too: it is copied before it is read */
+	DSO_ENDED,  /* a process that cannot be asked any more: as THEIRS, unless it is known */
+};
+/* Of paths to what the process has mapped. */
+enum dso_origin dso_origin_of_process(pid_t pid);
+/* A file that DSO_OURS has led to first may be two: who keeps that one goes on with it. */
+int dso_get_of(struct dso_cache *cache, enum dso_origin origin, const char *path, struct dso **dso,
+	       struct err *err);
+
 const char *dso_path(const struct dso *dso);
 /*
  * Returns a path by which the kernel opens this very file for a call of this process, whatever

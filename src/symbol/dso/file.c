@@ -2,7 +2,6 @@
 #include "symbol/dso/file.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,11 +26,11 @@ static bool only_root_writes(const struct stat *st, const char *path)
 	       strncmp(path, "/proc/", 6) != 0;
 }
 
-static int make_mappable(struct dso_file *file, const char *path)
+static int make_mappable(struct dso_file *file, const char *path, bool copied)
 {
 	int fd;
 
-	if (only_root_writes(&file->st, path))
+	if (!copied && only_root_writes(&file->st, path))
 		return 0;
 	if (!may_copy((uint64_t)file->st.st_size))
 		return -EFBIG;
@@ -45,7 +44,7 @@ static int make_mappable(struct dso_file *file, const char *path)
 	return 0;
 }
 
-int dso_file_open(struct dso_file *file, const char *path)
+int dso_file_open(struct dso_file *file, const char *path, bool copied)
 {
 	int ret;
 
@@ -53,7 +52,7 @@ int dso_file_open(struct dso_file *file, const char *path)
 	file->fd = regular_open(path, &file->st);
 	if (file->fd < 0)
 		return file->fd;
-	ret = make_mappable(file, path);
+	ret = make_mappable(file, path, copied);
 	if (ret)
 		dso_file_close(file);
 	return ret;

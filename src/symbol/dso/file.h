@@ -8,6 +8,7 @@
 #ifndef ISPOT_SYMBOL_DSO_FILE_H
 #define ISPOT_SYMBOL_DSO_FILE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
@@ -21,8 +22,9 @@ struct dso_file {
 /*
  * Opens a regular file; -EISDIR, -EINVAL: it is none, -EFBIG: it would have to be copied, and is
  * larger than what is left of DSO_COPIES_SHARE; or -errno of open(). file->fd is -1 then.
+ * copied: even if its owner and mode say that only root writes it.
  */
-int dso_file_open(struct dso_file *file, const char *path);
+int dso_file_open(struct dso_file *file, const char *path, bool copied);
 void dso_file_close(struct dso_file *file);
 /* The file that was copied, which becomes the caller's; -1: none was. */
 int dso_file_take_original(struct dso_file *file);
