@@ -24,6 +24,12 @@ sources() { # sources ROOT: what is neither BPF, Java's nor measured
 			-Isrc -I. $flags -DISPOT_VERSION='""' -fsyntax-only 2>&1) | grep -E 'error|warning' || true
 }
 
+fuzzers() { # fuzzers ROOT: they are built by `make fuzz` alone, so a change elsewhere breaks them unseen
+	# shellcheck disable=SC2086 # words
+	files "$1" 'tests/fuzz/*.c' | (cd "$1" && xargs -P"$(nproc)" -n4 gcc -std=gnu11 -D_GNU_SOURCE -Wall -Werror \
+		-Isrc -I. -Itests/fuzz $flags -fsyntax-only 2>&1) | grep -E 'error|warning' || true
+}
+
 # What a program does with the public header; 8 notes: two begins, two ends, two loops and their ends. C++
 # has two more, of a scope.
 marked='#include "probes/ispot.h"
@@ -62,6 +68,9 @@ object=$planted/marked.o
 holds "headers compile alone" headers "$top"
 plant src/base/bad.h <<<'size_t bad(void);'
 catches "a header that needs another" "src/base/bad.h does not compile alone" headers "$planted"
+holds "fuzzers compile" fuzzers "$top"
+plant tests/fuzz/bad.c <<<'int bad(void) { return missing; }'
+catches "a fuzzer that does not compile" "missing" fuzzers "$planted"
 if command -v clang >/dev/null; then
 	holds "sources compile with clang, without a warning" sources "$top"
 	plant src/base/bad.c <<<'__attribute__((noclone)) int bad(void) { return 0; }'
