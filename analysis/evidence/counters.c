@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/evidence/counters.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/calls/ended.h"
 #include "analysis/evidence/counter_table.h"
+#include "analysis/stat/hist.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "trace/record.h"
 
 struct counted_function {
 	struct counter_table all, own;
+	struct hist cycles;
 };
 
 /* An open call whose entry was counted. */
@@ -29,6 +32,7 @@ struct ended {
 	uint32_t id, depth;
 	struct call_group group;
 	uint64_t exit_ns, ns, running_ns, own_running_ns;
+	uint64_t probes_ns; /* taken from its duration, for the traced calls inside */
 };
 
 struct counted_thread {
@@ -42,12 +46,13 @@ struct counted_thread {
 
 void counters_init(struct counters *c, const struct meta *meta)
 {
-	*c = (struct counters){ .meta = meta };
+	*c = (struct counters){ .meta = meta, .cycles_per_ns = meta_cycles_per_ns(meta, NULL) };
 	vec_for_each (&meta->counters, const struct meta_counter, m)
 		if (*m->name && !*m->why) {
 			c->mask |= 1u << m->id;
 			c->on_change |= (uint32_t)m->on_change << m->id;
 			c->n = m->id + 1;
+			c->stamp |= (uint32_t)!strcmp(m->role, META_STAMP) << m->id;
 		}
 	c->functions = xcalloc(meta->functions.n + 1, sizeof(struct counted_function *));
 }
@@ -63,6 +68,7 @@ static void function_free(struct counted_function *f)
 		return;
 	counter_table_release(&f->all);
 	counter_table_release(&f->own);
+	hist_release(&f->cycles);
 	free(f);
 }
 
@@ -177,6 +183,18 @@ static void give_to_parent(const struct counters *c, const struct counted_thread
 			parent->children.of[i] += d->of[i];
 }
 
+static void add_cycles(const struct counters *c, struct counted_function *f, uint64_t probes_ns,
+		       const struct counter_delta *d)
+{
+	unsigned i = c->stamp ? (unsigned)__builtin_ctz(c->stamp) : 0;
+	uint64_t probes;
+
+	if (!(d->mask & c->stamp) || isnan(c->cycles_per_ns))
+		return;
+	probes = (uint64_t)(c->cycles_per_ns * (double)probes_ns);
+	hist_add(&f->cycles, d->of[i] > probes ? d->of[i] - probes : 0);
+}
+
 static void count_call(struct counters *c, struct counted_thread *t, struct counter_delta *d)
 {
 	struct counted_function *f = function_of(c, t->ended.id);
@@ -187,10 +205,14 @@ static void count_call(struct counters *c, struct counted_thread *t, struct coun
 	frame->entry_ns = 0;
 	subtract(c, d, &frame->entry);
 	give_to_parent(c, t, d);
-	if (t->ended.outer)
+	if (t->ended.outer) {
 		counter_table_add(c, &f->all, t->ended.ns, t->ended.running_ns, d);
-	if (g && !t->ended.group.inner)
+		add_cycles(c, f, t->ended.probes_ns, d);
+	}
+	if (g && !t->ended.group.inner) {
 		counter_table_add(c, &g->all, t->ended.ns, t->ended.running_ns, d);
+		add_cycles(c, g, t->ended.probes_ns, d);
+	}
 	if (!t->ended.own_known)
 		return;
 	if (frame->children_counted)
@@ -263,6 +285,7 @@ static void on_call(void *self, const struct thread *thread, const struct call *
 		.group = c->group ? *c->group : (struct call_group){ MAP_NONE, false },
 		.exit_ns = call->exit_ns,
 		.ns = call->duration_ns,
+		.probes_ns = call->exit_ns - call->entry_ns - call->duration_ns,
 		.running_ns = offcpu_running_ns(call->duration_ns, &call->off),
 		.own_running_ns = offcpu_running_ns(call->own_ns, &call->own_off),
 	};
@@ -385,6 +408,14 @@ struct call_visitor counters_visitor(struct counters *c)
 
 /* ---- all ---- */
 
+static struct cycle_summary cycles_of(const struct hist *h)
+{
+	return (struct cycle_summary){ .calls = h->count,
+				       .min = h->min,
+				       .p50 = hist_quantile(h, 0.5),
+				       .p99 = hist_quantile(h, 0.99) };
+}
+
 static struct block_counters summaries(const struct counters *c, const struct counted_function *f,
 				       uint64_t fast_max_ns, uint64_t slow_min_ns)
 {
@@ -393,6 +424,7 @@ static struct block_counters summaries(const struct counters *c, const struct co
 	return (struct block_counters){
 		.all = counter_table_summary(c, &f->all, fast_max_ns, slow_min_ns),
 		.own = counter_table_summary(c, &f->own, fast_max_ns, slow_min_ns),
+		.cycles = cycles_of(&f->cycles),
 	};
 }
 

@@ -44,9 +44,17 @@ struct counter_summary {
 				    on the value explains; NAN: too few calls, or no variance */
 };
 
+/* Durations by the cycle counter, of the calls that were stamped with it at both ends (META_STAMP),
+ * less what traced callees cost, as of durations in ns. */
+struct cycle_summary {
+	uint64_t calls; /* 0: none, and the others mean nothing */
+	uint64_t min, p50, p99;
+};
+
 /* Of a block; both NULL where nothing was counted. */
 struct block_counters {
 	struct counter_summary *all, *own;
+	struct cycle_summary cycles;
 };
 
 /* What the call that ended just now is one of, where calls are also grouped by something else. */
@@ -65,6 +73,8 @@ struct counters {
 	uint32_t mask;			     /* bits that meta describes as counted */
 	uint32_t on_change;		     /* of them, those whose value is kept until then */
 	unsigned n;			     /* highest of them + 1 */
+	uint32_t stamp;			     /* of them, the cycle counter; 0: none */
+	double cycles_per_ns;		     /* NAN: not known */
 	struct counted_function **functions; /* [id]; NULL: no call was counted */
 	const struct call_group *group;	     /* its owner's visitor comes first; NULL: none */
 	struct {

@@ -316,6 +316,13 @@ static void build_groups(struct result *res, const struct block_options *o)
 				    .whole = &res->blocks });
 }
 
+static void count_cycles(struct result *res)
+{
+	blocks_count_cycles(&res->blocks, res->counters.cycles_per_ns);
+	blocks_count_cycles(&res->sites, res->counters.cycles_per_ns);
+	blocks_count_cycles(&res->groups, res->counters.cycles_per_ns);
+}
+
 static void conclude(struct result *res, const struct block_options *o)
 {
 	const struct evidence e = { .meta = res->meta,
@@ -341,6 +348,7 @@ static void conclude(struct result *res, const struct block_options *o)
 	build_groups(res, o);
 	if (res->coactivity.calls)
 		coactivity_release(&res->coactivity);
+	count_cycles(res);
 	result_find_notices(res);
 }
 

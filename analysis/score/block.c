@@ -380,6 +380,29 @@ void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_opt
 	free(block_of);
 }
 
+static uint64_t in_cycles(uint64_t ns, double cycles_per_ns)
+{
+	return ns == BLOCK_NONE || isnan(cycles_per_ns)
+		       ? BLOCK_NONE
+		       : (uint64_t)(cycles_per_ns * (double)ns + 0.5);
+}
+
+void blocks_count_cycles(struct blocks *blocks, double cycles_per_ns)
+{
+	vec_for_each (blocks, struct block, b) {
+		const struct cycle_summary *stamped = &b->counters.cycles;
+
+		b->min_cycles = in_cycles(b->min_ns, cycles_per_ns);
+		b->p50_cycles = in_cycles(b->p50_ns, cycles_per_ns);
+		b->p99_cycles = in_cycles(b->p99_ns, cycles_per_ns);
+		if (!stamped->calls)
+			continue;
+		b->min_cycles = stamped->min;
+		b->p50_cycles = stamped->p50;
+		b->p99_cycles = stamped->p99;
+	}
+}
+
 void block_release(struct block *b)
 {
 	causes_release(&b->causes);

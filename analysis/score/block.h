@@ -103,6 +103,8 @@ struct block {
 	bool in_lost; /* its own excess is part of the recording's lost and unexplained time */
 	uint64_t total_ns, excess_ns, self_excess_ns, open_ns;
 	uint64_t min_ns, p50_ns, p90_ns, p99_ns, max_ns; /* min_ns: d_min, also from a baseline */
+	/* The same in cycles: by its stamps, or min_ns and so on converted; BLOCK_NONE: unknown. */
+	uint64_t min_cycles, p50_cycles, p99_cycles;
 	uint64_t self_min_ns;
 	struct offcpu off_fastest, own_off_fastest; /* of the calls that the two are of */
 	bool never_fast;	  /* the fastest call itself mostly waited for a lock or a CPU */
@@ -143,6 +145,8 @@ struct block_options {
 /* A scored block for every function that was called, in order of id; to be released. What is said
  * of them is the judge's (analysis/cause/judge.h). */
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o);
+/* Sets the cycles of blocks whose times are known. cycles_per_ns: NAN unknown. */
+void blocks_count_cycles(struct blocks *blocks, double cycles_per_ns);
 void blocks_release(struct blocks *blocks);
 void block_release(struct block *b); /* of one that is taken out of them */
 

@@ -11,6 +11,7 @@
 #include "arguments.h"
 #include "operands.h"
 #include "counters.h"
+#include "cycles.h"
 #include "occasion.h"
 #include "sampling.h"
 #include "sched.h"
@@ -73,8 +74,27 @@ static __always_inline bool wants_occasion(__u32 values)
 static __always_inline __u32 call_bytes(__u32 kind, __u32 counted)
 {
 	if (counted)
-		return sizeof(struct wire_call) + config.n_counters * sizeof(__u64);
+		return sizeof(struct wire_call) +
+		       (config.n_counters + config.stamp_cycles) * sizeof(__u64);
+	if (config.stamp_cycles)
+		return sizeof(struct wire_call) + sizeof(__u64);
 	return kind == WIRE_EXIT ? WIRE_EXIT_BYTES : sizeof(struct wire_call);
+}
+
+/* Both clocks are read in the same order at both ends of a call: neither makes it look longer. */
+static __always_inline void stamp(struct wire_counted *r, __u64 *cycles)
+{
+	r->call.h.time_ns = bpf_ktime_get_ns();
+	if (config.stamp_cycles)
+		*cycles = cycles_now();
+}
+
+static __always_inline void put_cycles(struct wire_counted *r, __u32 counted, __u64 cycles)
+{
+	if (config.stamp_cycles && counted)
+		r->values[config.n_counters] = cycles;
+	else if (config.stamp_cycles)
+		r->values[0] = cycles;
 }
 
 /*
@@ -88,7 +108,7 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 
 	struct wire_counted r;
 	struct wire_totals *t;
-	__u64 pid_tgid;
+	__u64 pid_tgid, cycles = 0;
 	__u32 tag, id, values, counted = 0;
 	bool occasion = false;
 	enum sample_taken taken = TAKEN;
@@ -97,7 +117,7 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	if (!control.recording || control.muted)
 		return false;
 	if (kind == WIRE_EXIT)
-		r.call.h.time_ns = bpf_ktime_get_ns();
+		stamp(&r, &cycles);
 	pid_tgid = bpf_get_current_pid_tgid();
 	tag = of == OF_SESSION ? session_tag : point_tag();
 	id = tag & WIRE_ID_MASK;
@@ -131,7 +151,8 @@ static __always_inline bool emit(struct pt_regs *ctx, __u32 kind, __u64 sp, enum
 	if (taken == TAKEN_INNER)
 		r.call.h.head |= WIRE_INNER << WIRE_ID_BITS;
 	if (kind == WIRE_ENTRY)
-		r.call.h.time_ns = bpf_ktime_get_ns();
+		stamp(&r, &cycles);
+	put_cycles(&r, counted, cycles);
 	if (config.slow_stack_ns && !marker)
 		note_lasting(ctx, &r.call, kind, of != OF_RET_SITE);
 	if (wire_put(t, &r, call_bytes(kind, counted))) {

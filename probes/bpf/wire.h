@@ -54,7 +54,8 @@ struct wire_call {
 /*
  * The values of counters (counters.h) behind an entry or exit: the head's kind has WIRE_COUNTED if
  * those of perf events are there and WIRE_TASK_COUNTED if the task's have changed. With either the
- * record has room for all, and ends behind the last of them.
+ * record has room for all, and ends behind the last of them. With config.stamp_cycles one more word
+ * stands at the end of every entry and exit: the cycle counter then (cycles.h), 0 unknown.
  */
 #define WIRE_COUNTERS_MAX 12
 #define WIRE_COUNTED	  0x40
@@ -64,7 +65,7 @@ struct wire_call {
 
 struct wire_counted {
 	struct wire_call call;
-	unsigned long long values[WIRE_COUNTERS_MAX];
+	unsigned long long values[WIRE_COUNTERS_MAX + 1];
 } __attribute__((packed));
 
 /* The task's own numbers, as pmu/event.h names them. */
@@ -313,6 +314,7 @@ struct wire_config {
 	unsigned int count_period;    /* perf events count one recorded call in so many */
 	unsigned char task_counters[WIRE_COUNTERS_MAX]; /* enum wire_task_counter */
 	_Bool count_reads, count_writes; /* WIRE_TASK_SECTORS_READ, _WRITTEN is one of them */
+	_Bool stamp_cycles;		 /* entries and exits end with the cycle counter */
 	_Bool bio_is_first;		 /* argument of block_bio_queue: kernel >= 5.11 */
 };
 

@@ -236,13 +236,24 @@ static void put_counters(struct drain *d, const struct wire_counted *w, uint32_t
 	uint32_t kind = w->call.h.head >> WIRE_ID_BITS;
 	uint32_t first = kind & WIRE_COUNTED ? 0 : d->n_perf_counters;
 	uint32_t end = kind & WIRE_TASK_COUNTED ? d->n_counters : d->n_perf_counters;
+	bool counted = kind & (WIRE_COUNTED | WIRE_TASK_COUNTED);
+	uint64_t cycles = d->stamps ? w->values[counted ? d->n_counters : 0] : 0;
 	struct record r = drain_record(&w->call.h, cpu, REC_COUNTERS);
-	uint64_t values[WIRE_COUNTERS_MAX + 1] = { (1u << end) - (1u << first) };
+	uint64_t values[WIRE_COUNTERS_MAX + 2] = { 0 };
 
-	memcpy(values + 1, w->values + first, (end - first) * sizeof(*values));
-	r.n_values = 1 + end - first;
+	r.n_values = 1;
+	if (counted) {
+		values[0] = (1u << end) - (1u << first);
+		memcpy(values + 1, w->values + first, (end - first) * sizeof(*values));
+		r.n_values += end - first;
+	}
+	if (cycles) {
+		values[0] |= 1u << d->n_counters;
+		values[r.n_values++] = cycles;
+	}
 	r.values = values;
-	drain_put(d, &r);
+	if (values[0])
+		drain_put(d, &r);
 }
 
 static void on_lost(struct drain *d, const struct wire_lost *w, uint32_t cpu)
@@ -269,7 +280,7 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 	case WIRE_ENTRY:
 	case WIRE_EXIT:
 		drain_on_call(d, call, cpu);
-		if (call->h.head >> WIRE_ID_BITS & (WIRE_COUNTED | WIRE_TASK_COUNTED))
+		if (d->stamps || call->h.head >> WIRE_ID_BITS & (WIRE_COUNTED | WIRE_TASK_COUNTED))
 			put_counters(d, data, cpu);
 		break;
 	case WIRE_STACK:

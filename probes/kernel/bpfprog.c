@@ -152,6 +152,18 @@ static int size_counters(struct bpfprog *b, struct wire_config *config,
 	return ret;
 }
 
+static int size_cycles(struct bpfprog *b, struct wire_config *config, bool wanted)
+{
+	int ret = bpf_map__set_max_entries(bpf_object__find_map_by_name(b->object, "cycle_events"),
+					   wanted ? b->n_cpus : 1);
+
+	config->stamp_cycles = wanted;
+	return ret || !wanted
+		       ? ret
+		       : bpf_map__set_max_entries(
+				 bpf_object__find_map_by_name(b->object, "cycle_bases"), b->n_cpus);
+}
+
 static int load(struct bpfprog *b, const struct bpfprog_options *o)
 {
 	struct wire_config *config = map_memory(b, ".rodata.config");
@@ -182,6 +194,8 @@ static int load(struct bpfprog *b, const struct bpfprog_options *o)
 			bpf_object__find_map_by_name(b->object, "open_calls"), 1);
 	if (!ret)
 		ret = size_counters(b, config, &o->counters);
+	if (!ret)
+		ret = size_cycles(b, config, o->stamp_cycles);
 	if (!ret && o->kernel_version < KERNEL_VERSION(6, 1, 0))
 		ret = preallocate_maps(b, o);
 	if (ret)
@@ -256,6 +270,16 @@ int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int f
 	uint32_t index = cpu * WIRE_COUNTERS_MAX + counter;
 
 	return bpf_map_update_elem(b->counters_fd, &index, &fd, BPF_ANY) ? -errno : 0;
+}
+
+int bpfprog_set_cycles(struct bpfprog *b, uint32_t cpu, int fd, uint64_t base)
+{
+	int events = bpf_object__find_map_fd_by_name(b->object, "cycle_events");
+	int bases = bpf_object__find_map_fd_by_name(b->object, "cycle_bases");
+
+	if (bpf_map_update_elem(events, &cpu, &fd, BPF_ANY))
+		return -errno;
+	return bpf_map_update_elem(bases, &cpu, &base, BPF_ANY) ? -errno : 0;
 }
 
 int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err)

@@ -41,6 +41,7 @@ struct bpfprog_options {
 	uint32_t period;	/* one call in so many of each thread and function; 0 and 1: all */
 	bool sessions;		/* also the program of uprobe sessions, if the kernel takes it */
 	struct bpfprog_counters counters;
+	bool stamp_cycles;	 /* entries and exits also have the cycle counter */
 	unsigned kernel_version; /* KERNEL_VERSION() as in system.h */
 };
 
@@ -53,6 +54,9 @@ int bpfprog_new_ring(size_t bytes);
 int bpfprog_set_ring(struct bpfprog *b, uint32_t cpu, int fd);
 /* The event of a counter on a CPU. 0 or -errno. */
 int bpfprog_set_counter(struct bpfprog *b, uint32_t cpu, uint32_t counter, int fd);
+/* The event of the cycle counter on a CPU, and what the counter was when the event began. The same.
+ */
+int bpfprog_set_cycles(struct bpfprog *b, uint32_t cpu, int fd, uint64_t base);
 int bpfprog_attach_scheduler(struct bpfprog *b, struct err *err);
 
 /* The program of a point class onto one perf event of a dynamic event; once per dynamic event. */

@@ -173,7 +173,8 @@ void session_counters_write(struct session *s)
 	for (unsigned i = 0; i < list->n; i++)
 		write_counter(s, i, &list->events[i], "");
 	for (unsigned i = 0; i < list->n_missing; i++)
-		write_counter(s, list->n + i, &list->missing[i].event, list->missing[i].why);
+		write_counter(s, list->n + s->options.stamp_cycles + i, &list->missing[i].event,
+			      list->missing[i].why);
 	say_missing(s);
 }
 

@@ -221,6 +221,7 @@ struct session {
 		VEC(struct session_address)
 	} addresses;
 	struct session_counters counters;
+	struct pmu_percpu cycles; /* the cycle counter's event on every CPU; none without -k tsc */
 	struct burst burst;
 
 	/* the target's */

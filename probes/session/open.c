@@ -21,6 +21,7 @@
 #include "probes/place/returns.h"
 #include "probes/process/child.h"
 #include "probes/select/pattern.h"
+#include "probes/session/cycles.h"
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 #include "trace/write/writer.h"
@@ -105,11 +106,14 @@ static int open_kernel_side(struct session *s, struct err *err)
 		.kernel_version = s->kernel_version,
 		.ring_bytes = ring_bytes,
 		.sessions = wants_sessions(s),
+		.stamp_cycles = s->options.stamp_cycles,
 	};
 	int ret;
 
 	ret = session_counters_open(s, err);
 	o.counters = session_counters_plan(s);
+	if (!ret && s->options.stamp_cycles)
+		ret = cycles_open(&s->cycles, &s->cpus, err);
 	if (!ret)
 		ret = dynevent_session_open(&s->dynevents, err);
 	if (!ret)
@@ -118,6 +122,8 @@ static int open_kernel_side(struct session *s, struct err *err)
 		ret = ringbufs_open(&s->rings, s->programs, &s->cpus, ring_bytes, err);
 	if (!ret)
 		ret = session_counters_connect(s, err);
+	if (!ret)
+		ret = cycles_connect(&s->cycles, &s->cpus, s->programs, err);
 	return ret;
 }
 
@@ -181,6 +187,15 @@ static void keep_slower(struct session *s)
 	session_note(s, "keep-slower", words);
 }
 
+/* Behind what is counted: its id is what the drain gives it. */
+static void write_stamps(struct session *s)
+{
+	struct text line = { 0 };
+
+	cycles_print(s->counters.list.n, &line);
+	session_write_line(s, &line);
+}
+
 /* The file, and the first lines and probes in it. */
 static int begin_file(struct session *s, struct err *err)
 {
@@ -194,11 +209,14 @@ static int begin_file(struct session *s, struct err *err)
 		keep_slower(s);
 	s->drain.n_counters = s->counters.list.n;
 	s->drain.n_perf_counters = session_counters_plan(s).n_perf;
+	s->drain.stamps = s->options.stamp_cycles;
 	if (s->options.call_graph == CALL_GRAPH_DWARF)
 		drain_stacks_take_copies(&s->drain.stacks);
 	s->cycles_per_ns = session_cycles_per_ns();
 	session_write_objects(s, 0);
 	session_counters_write(s);
+	if (s->options.stamp_cycles)
+		write_stamps(s);
 	session_write_left_out(s);
 	return session_build_set(s, 0, &set, err);
 }
@@ -311,6 +329,7 @@ void session_free(struct session *s)
 	drain_release(&s->drain);
 	bpfprog_free(s->programs);
 	pmu_percpu_release(&s->counters.events);
+	pmu_percpu_release(&s->cycles);
 	ringbufs_release(&s->rings);
 	dynevent_session_close(s->dynevents);
 	waiter_end(s->waiter);

@@ -42,6 +42,7 @@ struct session_options {
 	const char *options;	 /* for the file: ispot's own options as typed */
 	const char *version;	 /* for the file: ispot's own */
 	const char *events;	 /* -e: what every call counts; NULL: ispot chooses, now and then */
+	bool stamp_cycles;	 /* calls are stamped with the cycle counter, too */
 	uint64_t duration_ns;	 /* 0: no bound */
 	uint64_t delay_ns;	 /* before recording begins */
 	uint64_t max_bytes;	 /* of the file; 0: no bound */

@@ -76,6 +76,9 @@ GET_FIELD(p50_ns, number, VALUE_TIME)
 GET_FIELD(p90_ns, number, VALUE_TIME)
 GET_FIELD(p99_ns, number, VALUE_TIME)
 GET_FIELD(max_ns, number, VALUE_TIME)
+GET_FIELD(min_cycles, number, VALUE_COUNT)
+GET_FIELD(p50_cycles, number, VALUE_COUNT)
+GET_FIELD(p99_cycles, number, VALUE_COUNT)
 GET_FIELD(shapes, number, VALUE_COUNT)
 GET_FIELD(shapes_overflow, number, VALUE_COUNT)
 
@@ -292,6 +295,10 @@ const struct column columns[] = {
 	  20, get_loop },
 	{ "unexplained_threads", "unexpl", NULL, "own excess that nothing explains, not in lost", 6,
 	  get_unexplained_threads },
+	{ "min_cycles", "min-cyc", NULL, "fastest call, in cycles of the TSC", 7, get_min_cycles },
+	{ "p50_cycles", "p50-cyc", NULL, "median call, in cycles", 7, get_p50_cycles },
+	{ "p99_cycles", "p99-cyc", NULL, "call slower than 99% of all, in cycles", 7,
+	  get_p99_cycles },
 };
 const unsigned columns_n = sizeof(columns) / sizeof(columns[0]);
 

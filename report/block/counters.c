@@ -130,7 +130,7 @@ static void take_page(const struct meta *meta, unsigned first, struct page *page
 
 	page->n = 0;
 	vec_for_each (&meta->counters, const struct meta_counter, m) {
-		if (!*m->name || *m->why)
+		if (!*m->name || *m->why || !strcmp(m->role, META_STAMP))
 			continue;
 		if (seen++ >= first && page->n < CELLS_MAX)
 			page->counters[page->n++] = m;

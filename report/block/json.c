@@ -59,6 +59,18 @@ static struct json *takers_json(const struct result *res)
 	return list;
 }
 
+/* Where cycles come from; null: from nowhere, and why. */
+static struct json *cycles_json(const struct result *res)
+{
+	struct json *j = json_new_object();
+	const char *why;
+
+	json_set_f64(j, "per_ns", meta_cycles_per_ns(res->meta, &why));
+	report_set_name(j, "source", *why ? NULL : res->counters.stamp ? "tsc" : "converted");
+	report_set_name(j, "why", *why ? why : NULL);
+	return j;
+}
+
 static struct json *trace_json(const struct view *v)
 {
 	const struct result *res = v->result;
@@ -71,6 +83,7 @@ static struct json *trace_json(const struct view *v)
 	report_set_known(j, "pid", s->pid);
 	json_set_u64(j, "duration_ns", res->duration_ns);
 	report_set_name(j, "clock", s->clock);
+	json_set_take(j, "cycles", cycles_json(res));
 	report_set_known(j, "cpus", s->cpus ? s->cpus : BLOCK_NONE);
 	json_set_u64(j, "threads", threads_count(&res->calls.threads));
 	json_set_u64(j, "calls", res->calls.entries);

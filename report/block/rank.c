@@ -187,6 +187,7 @@ static void clear_unmeasured(struct block *b)
 {
 	b->estimated_calls = b->total_ns = b->excess_ns = b->open_ns = BLOCK_NONE;
 	b->min_ns = b->p50_ns = b->p90_ns = b->p99_ns = b->max_ns = BLOCK_NONE;
+	b->min_cycles = b->p50_cycles = b->p99_cycles = BLOCK_NONE;
 	b->sci_low = b->sci_high = b->sci_by_shape = b->floor = NAN;
 }
 

@@ -37,6 +37,7 @@ struct view {
 	const struct meta_counter *sort_counter; /* by its mean per call; NULL: as sort */
 	uint64_t top;				 /* rows shown, 0: the view's default */
 	bool all;				 /* -v: every block, whatever its verdict */
+	bool cycles;				 /* durations of the table in cycles */
 	bool colours;
 	bool utf8;	/* the screen's characters */
 	unsigned width; /* of the screen */

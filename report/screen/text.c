@@ -21,6 +21,7 @@
 #include "report/screen/screen.h"
 #include "report/table/spark.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
 #define ROWS_DEFAULT	6  /* so that the first screen is one */
@@ -35,6 +36,12 @@
 /* What the screen shows of a block, in front of why and its name. */
 static const char *const screen[] = { "calls", "p50_ns", "p99_ns", NULL };
 static const char *const full_screen[] = { "sci", "calls", "min_ns", "p50_ns", "p99_ns", NULL };
+static const char *const lock_cycles_screen[] = { "calls",	"contended",   "p50_cycles",
+						  "p99_cycles", "hold_p50_ns", "hold_p99_ns",
+						  NULL };
+static const char *const cycles_screen[] = { "calls", "p50_cycles", "p99_cycles", NULL };
+static const char *const full_cycles_screen[] = { "sci",	"calls",      "min_cycles",
+						  "p50_cycles", "p99_cycles", NULL };
 static const char *const thread_screen[] = { "sci", "calls", "observed_ns", "tid", "pid", NULL };
 static const char *const lock_screen[] = { "calls",	  "contended",	 "p50_ns", "p99_ns",
 					   "hold_p50_ns", "hold_p99_ns", NULL };
@@ -47,8 +54,9 @@ static bool by_lock(const struct view *v)
 static const char *const *screen_of(const struct view *v)
 {
 	return v->by_thread ? thread_screen
-	       : by_lock(v) ? lock_screen
-	       : v->all	    ? full_screen
+	       : by_lock(v) ? v->cycles ? lock_cycles_screen : lock_screen
+	       : v->all	    ? v->cycles ? full_cycles_screen : full_screen
+	       : v->cycles  ? cycles_screen
 			    : screen;
 }
 
@@ -478,6 +486,28 @@ static unsigned lines_for_rows(const struct text *above, const struct text *belo
 	return others + ROW_LINES > SCREEN_LINES ? ROW_LINES : SCREEN_LINES - others;
 }
 
+/* Where cycles come from, and what they are not. */
+static void cycles_note(const struct view *v, struct text *out)
+{
+	struct text note = { 0 };
+	const char *why;
+	double rate = meta_cycles_per_ns(v->result->meta, &why);
+
+	if (*why)
+		text_printf(&note, "Cycles: n/a, %s.", why);
+	else if (v->result->counters.stamp)
+		text_printf(&note, "Cycles: calls were stamped with the TSC, %.4g cycles per ns.",
+			    rate);
+	else
+		text_printf(&note,
+			    "Cycles: converted from ns at %.4g cycles of the TSC per ns; record -k "
+			    "tsc stamps calls with it.",
+			    rate);
+	text_wrap(note.s, v->width, out);
+	text_add(out, "\n");
+	text_release(&note);
+}
+
 void report_text(const struct view *v, struct text *out)
 {
 	struct text remarks = { 0 };
@@ -493,6 +523,8 @@ void report_text(const struct view *v, struct text *out)
 	text_remarks(v, &remarks);
 	rows = print_table(v, lines_for_rows(out, &remarks), out);
 	text_counters(v, out);
+	if (rows && v->cycles)
+		cycles_note(v, out);
 	if (rows) {
 		text_sequences_note(v, out);
 		text_locks_note(v, out);

@@ -30,7 +30,7 @@
 #include "cmd/common/write_out.h"
 
 struct report_options {
-	const char *input, *by, *sort, *slow, *time, *baseline, *html, *states;
+	const char *input, *by, *sort, *unit, *slow, *time, *baseline, *html, *states;
 	struct arg_list keys, no_keys;
 	uint64_t top;
 	bool json, csv;
@@ -52,6 +52,8 @@ static const struct option_row options[] = {
 	  "do not split FUNC's calls by arguments ('*': of no function)", NULL },
 	{ 's', "sort", "COLUMN", ARG_STRING, offsetof(struct report_options, sort),
 	  "rank by COLUMN (default lost time)", NULL },
+	{ 0, "unit", "UNIT", ARG_STRING, offsetof(struct report_options, unit),
+	  "show durations of calls in ns (default) or cycles", NULL },
 	{ 0, "top", "N", ARG_ABOVE_0, offsetof(struct report_options, top), "show N rows", NULL },
 	{ 0, "slow", "FUNC", ARG_STRING, offsetof(struct report_options, slow),
 	  "show how FUNC's slow calls differ from its fast ones", NULL },
@@ -111,6 +113,21 @@ static int take_file(struct report_options *o, int n, char **words, struct err *
 	return n ? args_refuse(err, "report reads one file; give it once: -i FILE") : 0;
 }
 
+static int check_unit(const struct report_options *o, const struct grouping_by *by, struct err *err)
+{
+	if (!o->unit || !strcmp(o->unit, "ns"))
+		return 0;
+	if (strcmp(o->unit, "cycles"))
+		return args_refuse(err, "--unit %s: no such unit; give ns or cycles", o->unit);
+	if (o->json || o->csv || o->html || o->slow)
+		return args_refuse(err,
+				   "--unit is of the table alone (--json and --csv have ns and "
+				   "cycles); leave it out");
+	if (!strcmp(by->name, "thread") || !strcmp(by->name, "transition"))
+		return args_refuse(err, "--unit is of durations of calls; leave out this --by");
+	return 0;
+}
+
 static int check(const struct report_options *o, struct err *err)
 {
 	const struct grouping_by *by;
@@ -134,6 +151,8 @@ static int check(const struct report_options *o, struct err *err)
 	if (o->html && !strcmp(by->name, "thread"))
 		return args_refuse(
 			err, "--html has the threads beside the functions; leave out --by thread");
+	if (check_unit(o, by, err))
+		return err->code;
 	if (o->slow && (o->csv || o->html || o->by || o->sort))
 		return args_refuse(
 			err,
@@ -179,6 +198,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		.blocks = &result.blocks,
 		.top = o->top,
 		.all = o->verbose > 0,
+		.cycles = o->unit && !strcmp(o->unit, "cycles"),
 		.totals = o->verbose > 0 || o->json || o->csv || o->html,
 		.colours = screen_colours(),
 		.utf8 = text_locale_is_utf8(),
@@ -253,8 +273,9 @@ const struct command cmd_report = {
 	.name = "report",
 	.summary = "rank functions by the time they lose to interference",
 	.usage = "ispot report [[-i] FILE] [--by WHAT] [--states WHAT] [--key FUNC@ARG,...]\n"
-		 "             [--no-key FUNC] [-s COLUMN] [--top N] [--slow FUNC] [--time A-B]\n"
-		 "             [--baseline FILE] [--json | --csv | --html FILE] [-v]",
+		 "             [--no-key FUNC] [-s COLUMN] [--unit UNIT] [--top N]\n"
+		 "             [--slow FUNC] [--time A-B] [--baseline FILE]\n"
+		 "             [--json | --csv | --html FILE] [-v]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_READS_TRACE | CMD_PAGER,

@@ -16,6 +16,7 @@ counters_choices() {
 	perf4 cpu-clock,task-clock,alignment-faults,emulation-faults 4 perf events, every call
 	EOR
 	[ ! -e /sys/bus/event_source/devices/msr/events/tsc ] || echo 'tsc msr/tsc/ msr/tsc/, every call'
+	[ ! -e /sys/bus/event_source/devices/msr/events/tsc ] || echo 'stamp -k -k tsc, every call'
 	"$ISPOT" list --json | jq -e '.counters[] | select(.name == "cycles" and .usable)' >/dev/null &&
 		echo 'auto auto -e auto, every call'
 }
@@ -26,6 +27,7 @@ counters_ns() {
 	case $1 in
 	-) words=() ;;
 	arguments) words=(-e none) ;;
+	-k) words=(-e none --no-key '*' -k tsc) ;;
 	esac
 	"$ISPOT" record -o ispot.data "${words[@]}" -F entry_nop5 -- "$MB/entry_classes" --only entry_nop5 \
 		-n "$COUNTERS_CALLS" >ispot.out 2>ispot.err

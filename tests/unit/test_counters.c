@@ -335,6 +335,35 @@ static void recursion_counts_the_outermost_call(void **state)
 	end(&f);
 }
 
+/* With the stamps of a callee whose probes cost something inside. */
+static void cycles_are_those_of_the_stamps(void **state)
+{
+	struct block_counters bc;
+	struct fixture f;
+	uint64_t now = 2000;
+
+	(void)state;
+	begin(&f);
+	f.s.meta.counters.data[0].role = META_STAMP;
+	counters_release(&f.counters);
+	counters_init(&f.counters, &f.s.meta);
+	assert_int_equal(f.counters.stamp, 1);
+	f.counters.cycles_per_ns = 2.5;
+	for (int i = 0; i < 99; i++)
+		call(&f, &now, F, 100, 250 + (uint64_t)(i > 60) * 10000, 0);
+	call(&f, &now, F, 100, 247, 0);
+	calls_end(&f.s.calls, now + 1000);
+	bc = counters_of(&f.counters, F, 100, 101);
+	assert_int_equal(bc.cycles.calls, 100);
+	assert_int_equal(bc.cycles.min, 247);
+	assert_in_range(bc.cycles.p50, 246, 255);
+	assert_in_range(bc.cycles.p99, 10090, 10410);
+	block_counters_release(&bc);
+	bc = counters_of(&f.counters, G, 100, 101);
+	assert_int_equal(bc.cycles.calls, 0);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +375,7 @@ int main(void)
 		cmocka_unit_test(own_values_are_without_counted_callees),
 		cmocka_unit_test(a_lost_exit_leaves_no_values_behind),
 		cmocka_unit_test(recursion_counts_the_outermost_call),
+		cmocka_unit_test(cycles_are_those_of_the_stamps),
 	};
 
 	return unit_run(tests);

@@ -34,6 +34,9 @@ static const struct option_row options[] = {
 	  "trace functions that match [object:]name (repeatable)", NULL },
 	{ 'e', "events", "EVENTS", ARG_STRING, offsetof(struct record_options, events),
 	  "count EVENTS in every call: cycles,instructions, a group, auto or none", NULL },
+	{ 'k', "clockid", "CLOCK", ARG_STRING, offsetof(struct record_options, clock),
+	  "stamp calls with the cycle counter, too: tsc (default mono: with CLOCK_MONOTONIC)",
+	  NULL },
 	{ 'p', "pid", "PID,...", ARG_LIST, offsetof(struct record_options, pids),
 	  "attach to running processes", NULL },
 	{ 'c', "count", "N", ARG_U64, offsetof(struct record_options, period),
@@ -122,6 +125,25 @@ static int nothing_to_record(const struct record_options *o, struct err *err)
 		by_graph ? "fp, dwarf or none" : "the events (ispot list)");
 }
 
+/* perf's words for the clock; the records' own clock is CLOCK_MONOTONIC with either. */
+static int check_clock(const struct record_options *o, struct err *err)
+{
+	if (!o->clock || !strcmp(o->clock, "mono") || !strcmp(o->clock, "monotonic"))
+		return 0;
+	if (strcmp(o->clock, "tsc"))
+		return args_refuse(err, "-k %s: no clock to stamp calls with; give mono or tsc",
+				   o->clock);
+	if (o->keep_slower_ns != UINT64_MAX)
+		return args_refuse(err, "-k tsc stamps every call, --keep-slower keeps few; leave "
+					"one out");
+	return 0;
+}
+
+static bool stamps_cycles(const struct record_options *o)
+{
+	return o->clock && !strcmp(o->clock, "tsc");
+}
+
 /* Checks the options by themselves, and whether there is a command or a process. */
 static int check_options(const struct record_options *o, bool has_command, bool has_pids,
 			 struct err *err)
@@ -152,7 +174,7 @@ static int check_options(const struct record_options *o, bool has_command, bool 
 		return args_refuse(err, "-m: a ring holds at most 2G; give less");
 	if (o->max_bytes && o->max_bytes < MAX_BYTES_LEAST)
 		return args_refuse(err, "--max-size: a file needs 64K at least; 0 is for no bound");
-	return 0;
+	return check_clock(o, err);
 }
 
 /* The session that the options ask for, its command and processes aside. */
@@ -170,6 +192,7 @@ static int fill_session(struct session_options *so, const struct record_options 
 	so->keep_slower_ns = o->keep_slower_ns == UINT64_MAX ? 0 : o->keep_slower_ns;
 	so->output = o->output;
 	so->version = ispot_version;
+	so->stamp_cycles = stamps_cycles(o);
 	so->duration_ns = o->duration_ns == UINT64_MAX ? 0 : o->duration_ns;
 	so->delay_ns = o->delay_ns;
 	so->max_bytes = o->max_bytes;
@@ -253,11 +276,11 @@ const struct command cmd_record = {
 	.name = "record",
 	.summary = "record the calls of a command or of running processes",
 	.usage =
-		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-p PID,...] [-d TIME]\n"
-		"             [-D TIME] [-g HOW] [--stack-period N] [-m SIZE] [--max-size SIZE]\n"
-		"             [--overhead PCT] [--burst ON/PERIOD] [--keep-slower TIME] [--slow-stacks TIME]\n"
-		"             [--two-pass] [--user USER] [--no-key FUNCTION]... [--no-inherit] [--java] [-q] [-v]\n"
-		"             [--] [CMD...]",
+		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-k CLOCK]\n"
+		"             [-p PID,...] [-d TIME] [-D TIME] [-g HOW] [--stack-period N] [-m SIZE]\n"
+		"             [--max-size SIZE] [--overhead PCT] [--burst ON/PERIOD] [--keep-slower TIME]\n"
+		"             [--slow-stacks TIME] [--two-pass] [--user USER] [--no-key FUNCTION]... [--no-inherit]\n"
+		"             [--java] [-q] [-v] [--] [CMD...]",
 	.examples = examples,
 	.options = options,
 	.needs = CMD_NEEDS_ROOT,

@@ -16,7 +16,7 @@ struct err;
 struct session_options;
 
 struct record_options {
-	const char *output, *events, *call_graph;
+	const char *output, *events, *call_graph, *clock;
 	struct arg_list patterns, pids, no_key;
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns, slow_stacks_ns;
 	uint64_t stack_period;

@@ -210,6 +210,9 @@ struct meta_counter {
 	const char *why;   /* "": it is counted */
 };
 
+/* The role of a counter that is no count but the cycle counter itself (record -k tsc). */
+#define META_STAMP "stamp"
+
 #define META_COUNTERS_MAX 32 /* bits of a mask */
 
 /* kind "site": what an entry with an id from SITE_ID_FIRST on is */

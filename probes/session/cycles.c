@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/session/cycles.h"
+
+#include <errno.h>
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/cpus.h"
+#include "base/err.h"
+#include "pmu/event.h"
+#include "pmu/group.h"
+#include "probes/kernel/bpfprog.h"
+#include "trace/meta/meta.h"
+#include "trace/meta/print.h"
+
+#define BASE_TRIES 64 /* the narrowest counts: an interrupt does no harm */
+
+static int refuse(const char *why, struct err *err)
+{
+	err_set(err, -ENOTSUP, "-k tsc: %s; leave it out, and see ispot report --unit cycles", why);
+	return -ENOTSUP;
+}
+
+int cycles_open(struct pmu_percpu *events, const struct cpus *cpus, struct err *err)
+{
+	struct pmu_list list = { .n = 1 };
+	const char *unstable = clock_cycles_unstable();
+	struct err why = { 0 };
+
+	if (unstable)
+		return refuse(unstable, err);
+	if (pmu_event_parse(list.events, "msr/tsc/", &why))
+		return refuse("this kernel has no event of the cycle counter (msr/tsc/)", err);
+	if (pmu_percpu_open(events, &list, cpus->online, cpus->n, &why))
+		return refuse("its event (msr/tsc/) does not count here", err);
+	return 0;
+}
+
+/* What the TSC was when the event began. 0: the event does not answer. */
+static uint64_t base_of(int fd)
+{
+	uint64_t best = 0, width = UINT64_MAX, values[3];
+
+	for (int i = 0; i < BASE_TRIES; i++) {
+		uint64_t before = clock_cycles(), after;
+
+		if (read(fd, values, sizeof(values)) != sizeof(values))
+			return 0;
+		after = clock_cycles();
+		if (after - before >= width)
+			continue;
+		width = after - before;
+		best = before + width / 2 - values[0];
+	}
+	return best;
+}
+
+static int connect_cpu(struct bpfprog *b, uint32_t cpu, int fd)
+{
+	cpu_set_t *one = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+
+	if (!one)
+		return -ENOMEM;
+	CPU_ZERO_S(size, one);
+	CPU_SET_S(cpu, size, one);
+	sched_setaffinity(0, size, one); /* where that is forbidden, reading takes longer */
+	CPU_FREE(one);
+	return bpfprog_set_cycles(b, cpu, fd, base_of(fd));
+}
+
+int cycles_connect(const struct pmu_percpu *events, const struct cpus *cpus, struct bpfprog *b,
+		   struct err *err)
+{
+	cpu_set_t *all = CPU_ALLOC(CPUS_MAX);
+	size_t size = CPU_ALLOC_SIZE(CPUS_MAX);
+	int ret = 0, kept = -1;
+
+	if (all && events->n_cpus)
+		kept = sched_getaffinity(0, size, all);
+	for (size_t i = 0; i < events->n_cpus && !ret; i++) {
+		int fd = pmu_percpu_fd(events, i, 0);
+
+		if (fd >= 0)
+			ret = connect_cpu(b, cpus->online[i], fd);
+	}
+	if (kept >= 0)
+		sched_setaffinity(0, size, all);
+	if (all)
+		CPU_FREE(all);
+	return ret ? err_set(err, ret, "cannot connect the cycle counter: %s", strerror(-ret)) : 0;
+}
+
+void cycles_print(uint32_t id, struct text *line)
+{
+	const struct meta_counter m = {
+		.id = id,
+		.name = "tsc",
+		.event = "msr/tsc/",
+		.role = META_STAMP,
+		.unit = "cycles",
+		.source = pmu_source_name(PMU_OTHER),
+		.period = 1,
+		.by_default = true,
+		.empty_mean = NAN,
+		.why = "",
+	};
+
+	meta_print_counter(&m, line);
+}
