@@ -235,6 +235,24 @@ static void expressions_are_of_whole_numbers(void **state)
 		      "12 0 1/1 waking tid=75\n12 0 1/1 block-stack -3\n");
 }
 
+/* Of each thread and each bit of the mask; a first one is counted from 0. */
+static void counters_add_up(void **state)
+{
+	(void)state;
+	assert_prints("1 0 1/1 counters mask=0x5 100 +3\n"
+		      "repeat 2\n"
+		      "+1 0 1/1 counters mask=0x6 +$(7 + i) +1\n"
+		      "+0 0 2/1 counters mask=0x4 +1\n"
+		      "end\n"
+		      "4 0 1/1 counters mask=0x1 +5 +6\n",
+		      "1 0 1/1 counters mask=0x5 100 3\n"
+		      "2 0 1/1 counters mask=0x6 7 4\n"
+		      "2 0 2/1 counters mask=0x4 1\n"
+		      "3 0 1/1 counters mask=0x6 15 5\n"
+		      "3 0 2/1 counters mask=0x4 2\n"
+		      "4 0 1/1 counters mask=0x1 105 6\n");
+}
+
 /* Outside of repeats a $ is a $: dump prints names that have one. */
 static void dollars_are_kept_outside(void **state)
 {
@@ -334,6 +352,7 @@ int main(void)
 		cmocka_unit_test(repeats_nest),
 		cmocka_unit_test(rounds_keep_their_order),
 		cmocka_unit_test(expressions_are_of_whole_numbers),
+		cmocka_unit_test(counters_add_up),
 		cmocka_unit_test(dollars_are_kept_outside),
 		cmocka_unit_test(errors_name_the_line),
 	};
