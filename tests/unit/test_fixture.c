@@ -231,8 +231,12 @@ static void expressions_are_of_whole_numbers(void **state)
 	assert_prints("repeat 1 from $(2+3*4-10/4%3)\n"
 		      "0 0 1/1 waking tid=$( (2 + 3) * (0x10 - 1) )\n"
 		      "0 0 1/1 block-stack $(i - 3)\n"
+		      "repeat $(i == 1 - 1)\n"
+		      "0 0 1/1 waking tid=$(5 + (i < 1) * 20 + (1+2<3))\n"
+		      "end\n"
 		      "end\n",
-		      "12 0 1/1 waking tid=75\n12 0 1/1 block-stack -3\n");
+		      "12 0 1/1 waking tid=75\n12 0 1/1 block-stack -3\n"
+		      "12 0 1/1 waking tid=25\n");
 }
 
 /* Of each thread and each bit of the mask; a first one is counted from 0. */
@@ -301,6 +305,7 @@ static void errors_name_the_line(void **state)
 		{ "repeat $i\nend\n", "line 1: i has no value here" },
 		{ "repeat 1\n$(i+) 0 1/1 inner\nend\n", "line 2: a value is missing" },
 		{ "repeat 1\n$(i 0 1/1 inner\nend\n", "line 2: an expression does not end" },
+		{ "repeat 1\n$(i=1) 0 1/1 inner\nend\n", "line 2: an expression does not end" },
 		{ "repeat 1\n$(5/i) 0 1/1 inner\nend\n", "line 2: an expression divides by 0" },
 		{ "repeat 1\n$(9223372036854775807+1) 0 1/1 inner\nend\n",
 		  "line 2: an expression comes to too large a number" },
