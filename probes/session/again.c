@@ -10,7 +10,6 @@
  * the room: it is traced in turns. The brake takes it out when the debt is too large, and it comes
  * back when that is repaid.
  */
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -19,18 +18,7 @@
 #include "probes/session/internal.h"
 #include "symbol/dso/dso.h"
 
-#define FADES	     2.0 /* by so much with each window */
-#define JUST_REFUSED 4.0 /* times its price: one does not ask at once */
-#define DEAREST	     2.0 /* the program's time twice: asking costs no more, however dear it is */
-
-const char session_over_budget[] = "over the overhead budget";
-const char session_over_budget_traced[] = "over the overhead budget once traced";
-
-void session_remember_costs(struct planned **asked, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		asked[i]->faded_cost = fmin(JUST_REFUSED * asked[i]->cost_share, DEAREST);
-}
+#define FADES 2.0 /* by so much with each window */
 
 static bool is_hot_now(const struct session *s, const struct planned *p)
 {

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -23,6 +22,26 @@
 #define COST_LEAST	  0.01 /* of a CPU */
 #define DEAREST_CALL_NS	  6000 /* of a class that was never measured: as dear as the dearest */
 #define CPU_TIME_LEAST_NS 10000000ull /* under it the kernel's own figure is too coarse */
+
+void session_calibrate(struct session *s, const char *when, uint32_t threads)
+{
+	struct meta_calibration rows[SELFCOST_ROWS_MAX];
+	struct err err = { 0 };
+	size_t n;
+
+	if (!s->calibrated || !s->sets.n)
+		return;
+	if (selfcost_measure(&s->sets.data[0], s->programs, &s->rings, threads, when, rows, &n,
+			     &err))
+		log_notice("the probes' cost is unknown, so floors are n/a: %s", err.text);
+	for (size_t i = 0; i < n; i++) {
+		struct text line = { 0 };
+
+		*vec_add(&s->calibrations) = rows[i];
+		meta_print_calibration(&rows[i], &line);
+		session_write_line(s, &line);
+	}
+}
 
 /* Means over what was measured of its class and exit; false: nothing was. */
 static bool measured(const struct session *s, const struct planned *p, double *inner_ns,
@@ -67,58 +86,6 @@ double session_count_cost_ns(const struct session *s, const struct planned *p)
 	if (p->exit.mech == EXIT_RET_SITES && !p->what.marker)
 		with_return.exit.mech = EXIT_RETURN;
 	return COST_OF_COUNTING * session_call_cost_ns(s, &with_return);
-}
-
-/* User and system time of a process with all its threads, 0 if it is gone. */
-static uint64_t process_cpu_ns(pid_t pid)
-{
-	struct timespec t;
-	clockid_t clock;
-
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return t.tv_sec * 1000000000ull + t.tv_nsec;
-}
-
-void session_note_cpu(struct session *s)
-{
-	struct pids pids = { 0 };
-
-	bpfprog_targets(s->programs, &pids);
-	vec_for_each (&pids, pid_t, pid)
-		bpfprog_set_ran(s->programs, *pid, process_cpu_ns(*pid));
-	vec_release(&pids);
-}
-
-/* The kernel's clock of each process that lives; those that have ended were timed at the switches.
- * In this order, who ends meanwhile is missing this once, and not there twice. */
-uint64_t session_target_cpu_ns(struct session *s)
-{
-	struct wire_totals ended;
-	struct pids pids = { 0 };
-	uint64_t sum;
-
-	bpfprog_totals(s->programs, &ended);
-	sum = ended.ended_ns - s->totals_at_start.ended_ns; /* the calibration's */
-	bpfprog_targets(s->programs, &pids);
-	vec_for_each (&pids, pid_t, pid)
-		sum += process_cpu_ns(*pid);
-	vec_release(&pids);
-	return sum;
-}
-
-void session_note_stop(struct session *s)
-{
-	s->cpus_at_stop = cpus_time();
-	s->cpu_at_stop_ns =
-		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
-}
-
-uint64_t session_recorded_cpu_ns(struct session *s)
-{
-	uint64_t now_ns = s->stopped ? s->cpu_at_stop_ns : session_target_cpu_ns(s);
-
-	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
 }
 
 static double births_cost_ns(const struct session *s, const struct wire_totals *now)

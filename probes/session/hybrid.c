@@ -5,7 +5,6 @@
  * and what fits into the overhead budget is traced, for as long as it does (brake.c).
  * Sampling goes on at a low rate; what becomes hot later joins.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -79,10 +78,13 @@ void session_hybrid_rate(struct session *s)
 	double allowed = SHARE_OF_BUDGET * s->options.overhead * 1e9 / s->sample_ns;
 	size_t i = 0;
 
+	if (s->options.scout || !s->hybrid.sampler.rings.n)
+		return;
 	while (i + 1 < N_RATES && first_rates[i] > allowed) /* NAN: the first */
 		i++;
 	s->hybrid.first_hertz = s->is_hybrid ? first_rates[i] : SAMPLE_HERTZ;
 	sampler_set_rate(&s->hybrid.sampler, s->is_hybrid ? hertz_now(s) : SAMPLE_HERTZ);
+	log_detail("the first samples come %u times a second", s->hybrid.first_hertz);
 }
 
 int session_hybrid_open(struct session *s, struct err *err)
@@ -191,14 +193,6 @@ static int add_regions(struct session *s, struct err *err)
 	ret = add_named(s, &names, err);
 	vec_release(&names);
 	return ret;
-}
-
-bool session_has_markers(const struct session *s, size_t first_object)
-{
-	for (size_t i = first_object; i < s->objects.n; i++)
-		if (markers_are_in(s->objects.data[i].dso))
-			return true;
-	return false;
 }
 
 /* Who put markers into the program wants to know of these, however little time is in them. */

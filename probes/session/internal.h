@@ -25,7 +25,7 @@
 #include "probes/sample/sample.h"
 #include "probes/select/select.h"
 #include "probes/process/spaces.h"
-#include "probes/session/session.h"
+#include "probes/session/options.h"
 #include "probes/cost/switchcost.h"
 #include "probes/process/target.h"
 #include "trace/meta/meta.h"
@@ -254,66 +254,121 @@ struct session {
 	struct err write_error; /* the file took no more */
 };
 
-/* open.c. Whatever had no room for one more: what to do is the same, and none says it. */
-void session_say_descriptors(int code, struct err *err);
-/* -EMFILE: what a running recording opens now and then would fail, silently in places. */
-int session_need_descriptors(struct err *err);
-/* select.c: which objects and functions */
-int session_select(struct session *s, struct err *err);
-/* Objects that processes mapped since: their chosen functions join in a new set; a notice says what
- * cannot. */
-void session_join_mapped(struct session *s);
-void session_say_late(struct session *s); /* a notice where the beginning of some is missing */
-void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
-const char *session_path(const struct session *s, const struct dso *dso);
-/* A function of that name is one of options.regions. */
-bool session_is_region(const struct session *s, const char *symbol);
-uint32_t session_object_id(const struct session *s, const struct dso *dso); /* UINT32_MAX: none */
+/* ---- predicates ---- */
 
-/* set.c: sets of probes */
-/* The set of the planned functions from index first on, registered, described in the file. *set:
- * NULL if empty. */
+/* Functions are uprobe sessions where they can be (usession.h). */
+static inline bool session_has_sessions(const struct session *s)
+{
+	return bpfprog_session(s->programs) >= 0;
+}
+
+/* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
+static inline bool session_is_on_targets(const struct session *s, size_t k)
+{
+	return k || !s->is_hybrid || !s->calibrated;
+}
+
+/* ---- open.c ---- */
+
+/* Adds what to do about it to an error of something that had no descriptor left; no caller says it.
+ */
+void session_say_descriptors(int code, struct err *err);
+/* -EMFILE: files that a running recording opens now and then would fail, in places silently. */
+int session_need_descriptors(struct err *err);
+
+/* ---- objects.c: the files whose functions may be traced ---- */
+
+void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
+/* Returns a path that opens the object's file from here. */
+const char *session_path(const struct session *s, const struct dso *dso);
+/* Returns the object's id in the file, or UINT32_MAX. */
+uint32_t session_object_id(const struct session *s, const struct dso *dso);
+/* Whether an object from this index on has markers. */
+bool session_has_markers(const struct session *s, size_t first_object);
+/* Writes the objects from this index on into the file. */
+void session_write_objects(struct session *s, size_t first);
+
+/* ---- select.c: which functions ---- */
+
+int session_select(struct session *s, struct err *err);
+/*
+ * Puts probes on the chosen functions of objects that processes have mapped since the last look, in
+ * a new set; a notice names those that cannot be traced.
+ */
+void session_join_mapped(struct session *s);
+/* A notice where the begin of some such objects is missing. */
+void session_say_late(struct session *s);
+/* Whether a function of that name is one of options.regions. */
+bool session_is_region(const struct session *s, const char *symbol);
+/* A notice, at the end, about names of --no-key that meant nothing. */
+void session_say_no_keys(struct session *s);
+
+/* ---- set.c: sets of probes ---- */
+
+/* The reasons of functions that are left out for their cost: before, and after they were traced. */
+extern const char session_over_budget[], session_over_budget_traced[];
+/*
+ * Registers a set of the planned functions from index first on, and describes it in the file.
+ * *set: NULL if it is empty.
+ */
 int session_build_set(struct session *s, size_t first, struct probeset **set, struct err *err);
-/* The probes of the sets that are touched (one flag each) come out. */
+/* Takes the probes of the touched sets (one flag each) out. */
 void session_quiet_sets(struct session *s, const bool *touched);
-/* The sets that were touched (one flag each) again, without the functions that are no longer
- * possible. All are quiet by then. */
+/*
+ * Builds the touched sets (one flag each) again, without the functions that are no longer possible.
+ * All of them are quiet by then.
+ */
 int session_rebuild_sets(struct session *s, const bool *touched, struct err *err);
-/* traced_until_ns: when its probes were taken out; 0: it had none. */
+/* traced_until_ns: when the function's probes were taken out; 0: it had none. */
 void session_describe_left_out(struct session *s, const struct planned *p,
 			       uint64_t traced_until_ns);
-/* The brake took its probes out, and then they were in again. */
+/* The brake took the function's probes out at the first time, and they were in again at the second.
+ */
 void session_describe_again(struct session *s, const struct planned *p, uint64_t traced_until_ns,
 			    uint64_t traced_again_ns);
 struct meta_not_traced session_left_out(const struct planned *p); /* borrows the names */
-void session_write_left_out(struct session *s);			  /* that the first pass left out */
+/* Writes the functions that the first of two passes left out. */
+void session_write_left_out(struct session *s);
 /* For probeset_create: notes that the kernel took no probe there. ctx: the session */
 void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 
-/* cost.c: what the probes cost */
-double session_call_cost_ns(const struct session *s,
-			    const struct planned *p); /* full cost, measured here */
+/* ---- cputime.c: the CPU time of the target ---- */
+
+/* Of all its processes, also those that have ended. */
+uint64_t session_target_cpu_ns(struct session *s);
+/* Notes the time of each process for when it has ended; called as the recording begins. */
+void session_note_cpu(struct session *s);
+/* Called as the recording stops: the time while probes are taken out is not recorded. */
+void session_note_stop(struct session *s);
+/* Since the recording began. */
+uint64_t session_recorded_cpu_ns(struct session *s);
+
+/* ---- cost.c: the cost of probes ---- */
+
 /*
- * What a switch costs: measured before the scheduler is watched, and while it is what it costs
- * beyond that and the programs' own, timed time, of threads without and with carriers; the latter
- * again at the end, when all sets that joined have theirs. The records are thrown away.
+ * Measures the cost of the probes and writes it into the file. A failure is reported and leaves the
+ * costs unknown. when: "before" or "after".
+ */
+void session_calibrate(struct session *s, const char *when, uint32_t threads);
+/* Returns the full cost of a call, measured here. */
+double session_call_cost_ns(const struct session *s, const struct planned *p);
+/* Returns the cost of a call that is only counted. */
+double session_count_cost_ns(const struct session *s, const struct planned *p);
+/*
+ * Measures the cost of a switch. The first time is before the scheduler is watched; the others give
+ * the cost beyond that and beyond the programs' own, timed time, for threads without and with
+ * carriers. The last is measured again at the end, when all sets that joined have theirs. The
+ * records are thrown away.
  */
 enum switches { SWITCHES_ALONE, SWITCHES_WATCHED, SWITCHES_CARRIED };
 void session_calibrate_switches(struct session *s, enum switches how);
-/* For --keep-slower, of the planned functions from index first on. */
+/* Tells --keep-slower the costs of the planned functions from index first on. */
 void session_tell_costs(struct session *s, size_t first);
-double session_count_cost_ns(const struct session *s, const struct planned *p); /* only counted */
-uint64_t session_target_cpu_ns(struct session *s); /* as often as one asks; ended ones too */
-/* Of each process of the target, for when it has ended; as the recording begins. */
-void session_note_cpu(struct session *s);
-/* As recording stops: what the target does while its probes are taken out is not recorded. */
-void session_note_stop(struct session *s);
-uint64_t session_recorded_cpu_ns(struct session *s);	      /* since the recording began */
-uint64_t session_scheduling_cost_ns(const struct session *s); /* of recording switches, so far */
-uint64_t session_sampling_cost_ns(const struct session *s);   /* of samples */
-/* All of it so far: traced calls, counting them before, switches, samples. */
+/* The costs so far: of recording switches, of samples, and of all (calls, counting them, both). */
+uint64_t session_scheduling_cost_ns(const struct session *s);
+uint64_t session_sampling_cost_ns(const struct session *s);
 uint64_t session_probes_cost_ns(const struct session *s);
-/* With those that sampling left out. */
+/* Returns the number of calls, with those that sampling (-c) left out. */
 uint64_t session_trapped_calls(const struct session *s);
 /*
  * A notice where the probes cost more than the budget: in the first second, in any stretch of some
@@ -321,163 +376,189 @@ uint64_t session_trapped_calls(const struct session *s);
  * the whole, into the file too: now_ns is the recording's end then.
  */
 void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end);
+/* Reads the costs from the file that ISPOT_CALIBRATION names, and writes them into it. */
+void session_read_costs(struct session *s);
+void session_write_costs(struct session *s);
 
-/* after.c: what calls cost beyond empty ones */
+/* ---- after.c: the cost of calls beyond empty ones ---- */
+
 void session_calibrate_after(struct session *s);
-/* Of so many calls in so much of the program's own time. */
+/* Returns the cost for so many calls in so much of the program's own time. */
 double session_after_ns(const struct session *s, double work_ns, double calls);
 void session_note_after(struct session *s, uint64_t now, bool at_end); /* each turn of the loop */
 
-/* counters.c: what calls count, in this order: */
+/* ---- counters.c: what calls count; in this order: ---- */
+
 int session_counters_open(struct session *s, struct err *err); /* -e, on every CPU */
 struct bpfprog_counters session_counters_plan(const struct session *s);
 int session_counters_connect(struct session *s, struct err *err); /* with the loaded programs */
 void session_counters_write(struct session *s);
-/* The core PMU as libpfm4 calls it, else as sysfs does; "none" where perf has none. */
+/* Returns the core PMU's name by libpfm4, else by sysfs; "none" where perf has none. */
 const char *session_counters_pmu(char *buf, size_t n);
 
-/* stacks.c: call stacks */
+/* ---- stacks.c: call stacks ---- */
+
 void session_add_stacks(struct session *s);   /* after each drain: those met for the first time */
 void session_write_stacks(struct session *s); /* those not yet written */
-void session_say_stacks(struct session *s);   /* at the end: what is missing */
-/* Of a copied stack; as unwind_stack(). */
+void session_say_stacks(struct session *s); /* at the end: a notice about those that are missing */
+/* Unwinds a copied stack, as unwind_stack() does. */
 uint32_t session_unwind(struct session *s, pid_t pid, const uint64_t *registers,
 			const uint8_t *stack, size_t stack_bytes, uint64_t *frames, uint32_t room);
 void session_stacks_release(struct session *s);
 
-/* addresses.c: names of addresses that were arguments */
+/* ---- addresses.c: names of addresses that were arguments ---- */
+
 void session_add_addresses(struct session *s); /* after session_add_stacks() */
 void session_write_addresses(struct session *s);
 void session_addresses_release(struct session *s);
 
-/* At the end: names of --no-key that meant nothing. */
-void session_say_no_keys(struct session *s);
+/* ---- hybrid.c: the selection without -F ---- */
 
-/* hybrid.c: the selection without -F */
 int session_hybrid_open(struct session *s, struct err *err);
-/* Of the objects from this index on. */
-bool session_has_markers(const struct session *s, size_t first_object);
 void session_hybrid_start(struct session *s);
-/* How often samples come at first, now that it is known what one takes. */
+/* Sets how often the first samples come, now that the cost of one is known. */
 void session_hybrid_rate(struct session *s);
 int session_hybrid_interval_ms(const struct session *s);     /* how long a turn may sleep */
 int session_hybrid_step(struct session *s, struct err *err); /* each turn of the loop */
 void session_hybrid_stop(struct session *s);
-/* Which planned functions a scout hands on, within room. */
+/* Chooses which planned functions a scout hands on, within room. */
 void session_hybrid_pick(struct session *s, double room);
 void session_hybrid_choice(struct session *s, struct session_choice *choice);
 void session_hybrid_release(struct session *s);
 
-/* again.c: functions that were left out for their cost, the reason of which this is; the
- * other one once they were traced */
-extern const char session_over_budget[], session_over_budget_traced[];
-void session_remember_costs(struct planned **asked, size_t n); /* after they were counted */
-/* At the end of a window: those that may fit now are asked, from first_candidate on. */
+/* ---- choose.c: which functions fit the budget ---- */
+
+/* Whether threads slept for each other, and more often than to be joined. */
+bool session_contends(const struct session *s);
+/*
+ * Chooses by rank the functions that fit into room; the others are no longer possible, for this
+ * reason, in_turns where they would be for a part of the time. contends: locks come first. Orders
+ * the array, and returns the sum of the chosen functions' costs.
+ */
+double session_choose(struct planned **candidates, size_t n, bool contends, double room,
+		      const char *reason);
+/* Begins the turn of those that are traced in turns. Returns the sum of their costs. */
+double session_give_turns(struct planned **candidates, size_t n);
+/*
+ * Drops the functions that release locks where no function that takes such a lock is to be traced:
+ * they are not possible either. Returns the sum that this gives back.
+ */
+double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
+			     const char *reason);
+/* Remembers the costs of functions, after they were counted. */
+void session_remember_costs(struct planned **asked, size_t n);
+
+/* ---- count.c: the candidates' rates, from first_candidate on in the plan ---- */
+
+int session_count_begin(struct session *s, struct err *err);
+/* *counted: all rates are known, and functions that do not fit are no longer possible. */
+int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
+/*
+ * Returns the share of the target's CPU time that traced functions may cost: the budget without
+ * what is kept for the record of switches and for wrong counts.
+ */
+double session_choice_room(struct session *s);
+
+/* ---- brake.c: the budget while functions are traced ---- */
+
+/* Whether functions that cost more than the budget are taken out. */
+bool session_keeps_budget(const struct session *s);
+int session_brake(struct session *s, uint64_t now, struct err *err);
+/* Returns the part of the room that is kept to make up for earlier costs beyond the budget. */
+double session_repayment(const struct session *s, double room);
+/*
+ * Returns the share of the target's time that traced calls take, as a mean of lately: what they
+ * took when they were chosen is no longer spent by a program that has gone on to something else.
+ */
+double session_spent(double spent, double share_now, double elapsed_ns);
+
+/* ---- again.c: functions that were left out for their cost ---- */
+
+/* At the end of a window: asks for those that may fit now, from first_candidate on. */
 void session_ask_again(struct session *s);
-/* Those that were asked and fit, or have their turn, join the sets that the brake took them out of.
+/*
+ * Puts those that were asked for and fit, or have their turn, back into the sets that the brake
+ * took them out of.
  */
 int session_rejoin(struct session *s, struct err *err);
-/* Once the debt is repaid, what is traced in turns has the next one. */
+/* Begins the next turn of functions that are traced in turns, once the debt is repaid. */
 int session_next_turn(struct session *s, struct err *err);
 
-/* cpus.c: what came online since the last look has a ring from now on */
+/* ---- cpus.c ---- */
+
+/* Gives the CPUs that came online since the last look their rings. */
 void session_look_for_cpus(struct session *s);
 
-/* sample.c: samples beside the calls */
+/* ---- sample.c: samples beside the calls ---- */
+
 void session_sample_open(struct session *s);
 void session_sample_rate(struct session *s, uint32_t hertz); /* from now on */
 void session_sample_start(struct session *s);
-/* Of a thread's time, that samples take which go on to the end. */
+/* Returns the share of a thread's time that samples take which go on to the end. */
 double session_sampling_share(const struct session *s);
-/* What a sample takes, of a process of ispot's own. The records are thrown away. */
+/* Measures the cost of a sample in a process of ispot's own. The records are thrown away. */
 void session_calibrate_samples(struct session *s);
-
-/* cost.c: what probing costs, from the file that the user names, and to it */
-void session_read_costs(struct session *s);
-void session_write_costs(struct session *s);
 void session_sample_release(struct session *s);
-/* Threads slept for each other, and more often than to be joined. */
-bool session_contends(const struct session *s);
-/* count.c: the candidates' rates, from first_candidate on in the plan */
-int session_count_begin(struct session *s, struct err *err);
-/* *counted: all rates are known, those that do not fit are no longer possible. */
-int session_count_look(struct session *s, uint64_t now, bool *counted, struct err *err);
-/* Of the target's CPU time, for what is to be traced: the budget without what is kept for the
- * record of switches and for what was counted wrong. */
-double session_choice_room(struct session *s);
-/* Takes by rank what fits into room; the others are no longer possible, for this reason, in_turns
- * where they would be for a part of the time. contends: locks come first. The sum taken. Orders the
- * array. */
-double session_choose(struct planned **candidates, size_t n, bool contends, double room,
-		      const char *reason);
-/* Those begin with a turn. The sum taken. */
-double session_give_turns(struct planned **candidates, size_t n);
-/* Of those the ones that release locks, where no function that takes such a lock is to be traced:
- * not possible either. The sum given back. */
-double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
-			     const char *reason);
 
-/* brake.c */
-/* Of that much of the target's CPU time, what is kept to make up for what cost too much before. */
-double session_repayment(const struct session *s, double room);
-/* The share of the target's time that traced calls take, a mean of lately: not what they took when
- * they were chosen, which a program that has gone on to something else does not spend any more. */
-double session_spent(double spent, double share_now, double elapsed_ns);
-bool session_keeps_budget(const struct session *s); /* takes out what costs more */
-int session_brake(struct session *s, uint64_t now, struct err *err);
-/* burst.c: --burst */
+/* ---- burst.c: --burst ---- */
+
 void session_burst_begin(struct session *s);			       /* the first burst */
 int session_burst_step(struct session *s, struct err *err);	       /* each turn of the loop */
 int session_burst_timeout_ms(const struct session *s, int timeout_ms); /* that a turn may sleep */
 void session_burst_stop(struct session *s);
 
-/* Functions are uprobe sessions where they can be (usession.h). */
-bool session_has_sessions(const struct session *s);
+/* ---- target.c: probes onto processes ---- */
 
-/* target.c: probes onto processes */
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
-/* Off the targets now. */
+/* Takes the set's probes off the targets now. */
 void session_retire_set(struct session *s, struct probeset *set);
 /*
- * An event with a program takes the kernel 0.1 s to close, under a lock that putting probes in and
- * taking them out needs as well: one at a time, when no others are about to.
+ * Closes a retired set. An event with a program takes the kernel 0.1 s to close, under a lock that
+ * putting probes in and taking them out needs as well: one at a time, when no others are about to.
  */
 void session_close_retired(struct session *s, uint64_t now);
 void session_close_sets(struct session *s);
-/* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
-bool session_is_on_targets(const struct session *s, size_t k);
 int session_watch_mappings(struct session *s, struct err *err);
-void session_unwatch_mappings(struct session *s); /* those there are are read before */
-void session_say_mappings(struct session *s);	  /* a notice where some are not known */
+/* Reads the mappings so far, then closes their rings. */
+void session_unwatch_mappings(struct session *s);
+void session_say_mappings(struct session *s); /* a notice where some are not known */
 
-/* follow.c: how children come by their probes */
-bool session_inherits(const struct session *s); /* from their parents */
+/* ---- follow.c: how children come by their probes ---- */
+
+/* Whether children inherit their parents' probes. */
+bool session_inherits(const struct session *s);
 void session_follow_begin(struct session *s);
-void session_follow_tell_born_before(struct session *s); /* children that are not recorded */
-void session_follow_carried(struct session *s);		 /* threads have carriers from now on */
-/* Of the target, that threads made that had carriers. */
+/* A notice about children that are not recorded. */
+void session_follow_tell_born_before(struct session *s);
+/* From now on threads have carriers. */
+void session_follow_carried(struct session *s);
+/* Returns the switches of the target's threads that had carriers. */
 uint64_t session_follow_switches(const struct session *s, const struct wire_totals *now);
-void session_follow_forks(struct session *s); /* the last drain brought */
-/* A child is held, which was born then. */
+/* Counts the forks of the last drain. */
+void session_follow_forks(struct session *s);
+/* Counts a child that is held from now on, and was born then. */
 void session_follow_fork(struct session *s, uint64_t born_ns);
 int session_follow_look(struct session *s, uint64_t now, struct err *err);
-void session_follow_end(struct session *s); /* says what is missing */
+void session_follow_end(struct session *s); /* a notice about missing calls of children */
 
-/* hold.c: processes held one by one */
+/* ---- hold.c: processes held one by one ---- */
+
 bool session_events_are_swapped(const struct session *s);
 int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err);
-/* Those that the last drain brought; before session_add_stacks() takes its forks. */
+/* Holds the processes of the last drain; before session_add_stacks() takes its forks. */
 int session_hold_new(struct session *s, struct err *err);
-void session_hold_end(struct session *s); /* says what may be missing */
+void session_hold_end(struct session *s); /* a notice about calls that may be missing */
 
-/* meta.c: what the file says about itself */
-/* A meta line, released. Lines from before the recording begins wait for the session's own. */
+/* ---- meta.c: what the file says about itself ---- */
+
+/* Writes a meta line and releases it. Lines from before the begin wait for the session's own. */
 void session_write_line(struct session *s, struct text *line);
-/* Records flow from here on: the start of the file, and of every thread's observed time. */
-void session_begin(struct session *s);
-double session_cycles_per_ns(void); /* takes some milliseconds; NAN: no counter */
-void session_write_objects(struct session *s, size_t first);
+/* Writes the session's line, the clocks, and the lines that have waited. pmu: the core PMU's name
+ */
+void session_write_head(struct session *s, const char *pmu);
+/* Takes some milliseconds; NAN: no counter */
+double session_cycles_per_ns(void);
 void session_write_threads(struct session *s, pid_t pid);
 void session_note(struct session *s, const char *code, const char *words); /* in the file only */
 void session_write_notice(struct session *s, const char *code, const char *text);
@@ -485,8 +566,6 @@ void session_write_set(struct session *s, const struct probeset *set, bool on);
 void session_write_set_at(struct session *s, const struct probeset *set, bool on, uint64_t time_ns);
 /* With -c: calls that were not recorded, per thread and function. */
 void session_write_call_counts(struct session *s);
-/* Measures the probes' cost and writes it down; a failure is said and leaves the costs unknown. */
-void session_calibrate(struct session *s, const char *when, uint32_t threads);
 void session_write_end(struct session *s, const struct session_result *result);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -59,20 +58,6 @@ double session_cycles_per_ns(void)
 	t1 = clock_now_ns();
 	c1 = clock_cycles();
 	return (double)(c1 - c0) / (t1 - t0);
-}
-
-void session_write_objects(struct session *s, size_t first)
-{
-	for (size_t i = first; i < s->objects.n; i++) {
-		const struct dso *dso = s->objects.data[i].dso;
-		struct meta_object o = { .id = i,
-					 .path = dso_path(dso),
-					 .build_id = dso_build_id(dso) };
-		struct text line = { 0 };
-
-		meta_print_object(&o, &line);
-		session_write_line(s, &line);
-	}
 }
 
 void session_write_threads(struct session *s, pid_t pid)
@@ -155,11 +140,10 @@ void session_write_call_counts(struct session *s)
 		bpfprog_sampled(s->programs, write_call_count, s);
 }
 
-static void write_session(struct session *s)
+static void write_session(struct session *s, const char *pmu)
 {
 	struct text line = { 0 };
 	struct utsname u;
-	char pmu[64];
 	struct meta_session m = {
 		.version = TRACE_VERSION,
 		.ispot_version = s->options.version,
@@ -171,7 +155,7 @@ static void write_session(struct session *s)
 		.clock = "monotonic",
 		.cycles_per_ns = s->cycles_per_ns,
 		.cpus = s->cpus.n,
-		.pmu = session_counters_pmu(pmu, sizeof(pmu)),
+		.pmu = pmu,
 		.producer = "bpf",
 		.period = s->options.period,
 		.attached = s->options.n_pids > 0,
@@ -203,31 +187,11 @@ static void write_clocks(struct session *s)
 	session_write_line(s, &line);
 }
 
-void session_begin(struct session *s)
+void session_write_head(struct session *s, const char *pmu)
 {
-	bool launched = !s->options.n_pids && !s->delayed;
-
-	/* A launched command's records begin with its exec, all others now; only then are the
-	 * probes said to be on. */
-	if (!launched && !s->began_at_end)
-		bpfprog_record(s->programs, true);
-	s->start_ns = clock_now_ns();
-	s->begun = true;
-	session_note_cpu(s);
-	s->cpu_at_begin_ns = session_target_cpu_ns(s);
-	s->cpus_at_begin = cpus_time();
-	session_follow_begin(s);
-	write_session(s);
+	write_session(s, pmu);
 	write_clocks(s);
 	write_pending(s);
-	for (size_t i = 0; i < s->options.n_pids; i++)
-		session_write_threads(s, s->options.pids[i]);
-	session_follow_tell_born_before(s);
-	for (size_t k = 0; k < s->sets.n; k++)
-		session_write_set(s, &s->sets.data[k], true);
-	session_burst_begin(s);
-	if (launched)
-		bpfprog_record_from_exec(s->programs, s->launch.pid);
 }
 
 static void write_takers(struct session *s)
@@ -279,24 +243,4 @@ void session_write_end(struct session *s, const struct session_result *result)
 	write_clocks(s);
 	meta_print_end(&e, &line);
 	session_write_line(s, &line);
-}
-
-void session_calibrate(struct session *s, const char *when, uint32_t threads)
-{
-	struct meta_calibration rows[SELFCOST_ROWS_MAX];
-	struct err err = { 0 };
-	size_t n;
-
-	if (!s->calibrated || !s->sets.n)
-		return;
-	if (selfcost_measure(&s->sets.data[0], s->programs, &s->rings, threads, when, rows, &n,
-			     &err))
-		log_notice("the probes' cost is unknown, so floors are n/a: %s", err.text);
-	for (size_t i = 0; i < n; i++) {
-		struct text line = { 0 };
-
-		*vec_add(&s->calibrations) = rows[i];
-		meta_print_calibration(&rows[i], &line);
-		session_write_line(s, &line);
-	}
 }

@@ -23,6 +23,7 @@
 #include "probes/select/pattern.h"
 #include "probes/session/cycles.h"
 #include "probes/session/internal.h"
+#include "probes/session/session.h"
 #include "symbol/dso/dso.h"
 #include "trace/write/writer.h"
 
@@ -76,11 +77,6 @@ static bool wants_sessions(const struct session *s)
 	(void)s;
 	return false;
 #endif
-}
-
-bool session_has_sessions(const struct session *s)
-{
-	return bpfprog_session(s->programs) >= 0;
 }
 
 static uint32_t stack_period(const struct session *s)

@@ -58,18 +58,14 @@ void session_calibrate_samples(struct session *s)
 {
 	if (s->options.scout || !s->hybrid.sampler.rings.n)
 		return;
-	if (!s->options.calibrate) {
-		session_hybrid_rate(s);
+	if (!s->options.calibrate)
 		return;
-	}
 	s->sample_ns = samplecost_measure(&s->rings, sample_child, s);
 	bpfprog_record(s->programs, false);
 	bpfprog_keep_samples(s->programs, false);
 	bpfprog_sample(s->programs, false);
 	sampler_forget(&s->hybrid.sampler);
-	session_hybrid_rate(s);
-	log_detail("a sample takes %.0f ns; the first come %u times a second", s->sample_ns,
-		   s->hybrid.first_hertz);
+	log_detail("a sample takes %.0f ns", s->sample_ns);
 }
 
 void session_sample_release(struct session *s)

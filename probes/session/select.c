@@ -22,34 +22,6 @@
 #include "symbol/dso/dso.h"
 #include "symbol/maps.h"
 
-uint32_t session_object_id(const struct session *s, const struct dso *dso)
-{
-	for (size_t i = 0; i < s->objects.n; i++)
-		if (s->objects.data[i].dso == dso)
-			return i;
-	return UINT32_MAX;
-}
-
-void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable)
-{
-	struct session_object *o;
-
-	if (session_object_id(s, dso) != UINT32_MAX)
-		return;
-	o = vec_add(&s->objects);
-	o->dso = dso;
-	o->executable = executable;
-	o->path = xstrdup(path);
-	target_traits_add(&s->traits, dso, executable);
-}
-
-const char *session_path(const struct session *s, const struct dso *dso)
-{
-	const struct session_object *o = &s->objects.data[session_object_id(s, dso)];
-
-	return dso_kernel_path(o->dso, o->path);
-}
-
 /* What the first pass saw of a function. */
 static double known_share(const struct session *s, const struct planned *p)
 {

@@ -45,6 +45,33 @@ static void show_progress(struct session *s)
 		progress_rate(&s->progress, s->drain.entries, "calls");
 }
 
+/* Records flow from here on: the start of the file, and of every thread's observed time. */
+static void begin(struct session *s)
+{
+	char pmu[64];
+	bool launched = !s->options.n_pids && !s->delayed;
+
+	/* A launched command's records begin with its exec, all others now; only then are the
+	 * probes said to be on. */
+	if (!launched && !s->began_at_end)
+		bpfprog_record(s->programs, true);
+	s->start_ns = clock_now_ns();
+	s->begun = true;
+	session_note_cpu(s);
+	s->cpu_at_begin_ns = session_target_cpu_ns(s);
+	s->cpus_at_begin = cpus_time();
+	session_follow_begin(s);
+	session_write_head(s, session_counters_pmu(pmu, sizeof(pmu)));
+	for (size_t i = 0; i < s->options.n_pids; i++)
+		session_write_threads(s, s->options.pids[i]);
+	session_follow_tell_born_before(s);
+	for (size_t k = 0; k < s->sets.n; k++)
+		session_write_set(s, &s->sets.data[k], true);
+	session_burst_begin(s);
+	if (launched)
+		bpfprog_record_from_exec(s->programs, s->launch.pid);
+}
+
 /* Probes onto the processes; the launched command's records begin with its exec. */
 static int start(struct session *s, struct err *err)
 {
@@ -59,6 +86,7 @@ static int start(struct session *s, struct err *err)
 		session_calibrate_switches(s, SWITCHES_CARRIED);
 		s->sets_measured = s->sets.n;
 		session_calibrate_samples(s);
+		session_hybrid_rate(s);
 		session_write_costs(s);
 	}
 	bpfprog_hold_children(s->programs, session_events_are_swapped(s));
@@ -84,7 +112,7 @@ static int start(struct session *s, struct err *err)
 	s->hybrid.brake_since_ns = s->open_ns;
 	s->delayed = s->options.delay_ns > 0;
 	if (!s->delayed)
-		session_begin(s);
+		begin(s);
 	if (s->is_hybrid)
 		session_hybrid_start(s);
 	session_sample_start(s);
@@ -149,14 +177,14 @@ static void wait_for_something(struct session *s, struct pollfd *fds, uint32_t n
 static void begin_after_delay(struct session *s)
 {
 	if (!s->begun && clock_now_ns() - s->open_ns >= s->options.delay_ns)
-		session_begin(s);
+		begin(s);
 }
 
 /* A recording of no time is one all the same. */
 static void begin_at_end(struct session *s)
 {
 	s->began_at_end = true;
-	session_begin(s);
+	begin(s);
 	session_write_notice(s, "delay",
 			     "it ended before the time of -D was over, so nothing was recorded; "
 			     "give -D less");

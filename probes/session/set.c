@@ -15,6 +15,9 @@
 #include "trace/meta/meta.h"
 #include "trace/meta/print.h"
 
+const char session_over_budget[] = "over the overhead budget";
+const char session_over_budget_traced[] = "over the overhead budget once traced";
+
 void session_point_refused(void *ctx, uint32_t id, int errnum)
 {
 	struct session *s = ctx;

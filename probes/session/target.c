@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -64,11 +63,6 @@ int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, 
 		ret = follow_threads(set, pid, err);
 	}
 	return ret ? ret : session_hold(s, set, pid, err);
-}
-
-bool session_is_on_targets(const struct session *s, size_t k)
-{
-	return k || !s->is_hybrid || !s->calibrated;
 }
 
 void session_retire_set(struct session *s, struct probeset *set)

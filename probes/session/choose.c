@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Which functions are traced within the overhead budget, when the price of each is known: by rank,
+ * the locks that threads wait for first. Others are traced in turns, or left out.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/select/blocking.h"
+#include "probes/session/internal.h"
+#include "symbol/dso/dso.h"
+
+#define JUST_REFUSED 4.0 /* times its price: it is not asked for again at once */
+#define DEAREST	     2.0 /* the program's time twice: asking costs no more, however dear it is */
+
+#define DEAR_SHARE	  0.25 /* of the room: then others come first */
+#define FUTEX_WAITS_LEAST 10
+#define MOST		  0.5  /* of the samples */
+#define FREE_SHARE	  1e-5 /* of the time: that always fits */
+#define SOUGHT_TOLERANCE  1.2  /* of the room: prices are no better */
+#define SOUGHT_IN_TURNS	  3.0  /* of the room: traced for a third of the time */
+
+bool session_contends(const struct session *s)
+{
+	return s->drain.waits[WAIT_FUTEX] >= FUTEX_WAITS_LEAST;
+}
+
+/*
+ * What the program's author marked and locks that threads wait for first, then the regions at whose
+ * end they wait, other waiting, and callers before the leaves below them: where chains of calls are
+ * not known a leaf has the larger share, and what it costs tells it, for it would leave no room for
+ * several others. Locks that nobody waits for are called as other functions are. A region before
+ * its bodies, which each thread calls: they are of no use without it. What releases a lock comes
+ * right behind it: only both tell how long it is held, and by whom.
+ */
+static double rank(const struct planned *p, bool contends, double room)
+{
+	const char *name = p->what.function->symbol;
+	bool marker = p->what.marker;
+	bool lock = contends && blocking_on_threads(name);
+	bool waits =
+		marker || lock || p->region || (!blocking_on_threads(name) && blocking_kind(name));
+	double share = isnan(p->cpu_share) ? 0 : p->cpu_share;
+
+	return marker + lock + waits + (p->region ? 1 - fmin(p->cost_share, 1) : share) -
+	       (!waits && p->cost_share > DEAR_SHARE * room);
+}
+
+/* The lock that threads wait for, what has most of the time, what was marked, and regions, are what
+ * one looks for. */
+static bool is_sought(const struct planned *p, bool contends)
+{
+	return p->what.marker || p->region ||
+	       (contends && blocking_on_threads(p->what.function->symbol)) || p->cpu_share >= MOST;
+}
+
+static bool fits(const struct planned *p, bool contends, double sum, double room)
+{
+	/* Nothing but little is chosen yet. */
+	if (is_sought(p, contends) && sum <= (SOUGHT_TOLERANCE - 1) * room)
+		room *= SOUGHT_TOLERANCE;
+	return p->cost_share <= FREE_SHARE || sum + p->cost_share <= room;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct planned *x = *(struct planned *const *)a, *y = *(struct planned *const *)b;
+
+	if (x->rank != y->rank)
+		return x->rank < y->rank ? 1 : -1;
+	return x->cost_share > y->cost_share ? 1 : x->cost_share < y->cost_share ? -1 : 0;
+}
+
+static bool takes(const struct planned *lock, const struct planned *release)
+{
+	const char *name = blocking_release(lock->what.function->symbol);
+
+	return name && lock->what.dso == release->what.dso &&
+	       !strcmp(name, release->what.function->symbol);
+}
+
+#define BEHIND 1e-9 /* less than two shares of time differ by */
+
+/* Of several locks the first that is chosen, as all have one release. */
+static void rank_behind(struct planned *release, const struct planned *lock)
+{
+	if (release->lock && by_rank(&release->lock, &lock) <= 0)
+		return;
+	release->lock = lock;
+	release->rank = lock->rank - BEHIND;
+}
+
+static void rank_releases(struct planned **candidates, size_t n)
+{
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; blocking_release(candidates[k]->what.function->symbol) && i < n;
+		     i++)
+			if (takes(candidates[k], candidates[i]))
+				rank_behind(candidates[i], candidates[k]);
+}
+
+/* What releases a lock is of no use without it, and has the turns that it has. */
+static bool may_have_turns(const struct planned *p, bool contends)
+{
+	return p->lock ? p->lock->in_turns : is_sought(p, contends);
+}
+
+static bool is_wanted(const struct planned *p, bool contends, double sum, double room)
+{
+	return (!p->lock || p->lock->possible) && fits(p, contends, sum, room);
+}
+
+double session_choose(struct planned **candidates, size_t n, bool contends, double room,
+		      const char *reason)
+{
+	double sum = 0, with_turns = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		candidates[i]->lock = NULL;
+		candidates[i]->rank = rank(candidates[i], contends, room);
+	}
+	if (contends)
+		rank_releases(candidates, n);
+	qsort(candidates, n, sizeof(*candidates), by_rank);
+	for (size_t i = 0; i < n; i++) {
+		struct planned *p = candidates[i];
+
+		p->in_turns = false;
+		/* What was never counted: whether it fits shows once it is traced. */
+		if (!p->possible || isnan(p->cost_share))
+			continue;
+		if (is_wanted(p, contends, sum, room)) {
+			sum += p->cost_share;
+		} else {
+			p->possible = false;
+			p->reason = reason;
+			p->in_turns = may_have_turns(p, contends) &&
+				      with_turns + p->cost_share <= SOUGHT_IN_TURNS * room;
+		}
+		if (p->possible || p->in_turns)
+			with_turns += p->cost_share;
+	}
+	return sum;
+}
+
+double session_give_turns(struct planned **candidates, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct planned *p = candidates[i];
+
+		if (!p->in_turns)
+			continue;
+		p->possible = true;
+		p->reason = "";
+		sum += p->cost_share;
+	}
+	return sum;
+}
+
+/* What releases locks that are planned, none of which is to be traced, or only in turns. */
+static bool is_lone_release(const struct session *s, const struct planned *p, bool *in_turns)
+{
+	bool found = false;
+
+	*in_turns = false;
+	vec_for_each (&s->plan, struct planned *, lock)
+		if (takes(*lock, p)) {
+			found = true;
+			*in_turns |= (*lock)->in_turns;
+			if ((*lock)->possible)
+				return false;
+		}
+	return found;
+}
+
+double session_drop_releases(const struct session *s, struct planned **candidates, size_t n,
+			     const char *reason)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct planned *p = candidates[i];
+
+		if (!p->possible || !is_lone_release(s, p, &p->in_turns))
+			continue;
+		p->possible = false;
+		p->reason = reason;
+		sum += p->cost_share;
+	}
+	return sum;
+}
+
+void session_remember_costs(struct planned **asked, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		asked[i]->faded_cost = fmin(JUST_REFUSED * asked[i]->cost_share, DEAREST);
+}

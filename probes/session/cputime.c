@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The CPU time that the target has used. */
+#include <time.h>
+
+#include "probes/kernel/bpfprog.h"
+#include "probes/session/internal.h"
+
+/* User and system time of a process with all its threads, 0 if it is gone. */
+static uint64_t process_cpu_ns(pid_t pid)
+{
+	struct timespec t;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
+		return 0;
+	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+void session_note_cpu(struct session *s)
+{
+	struct pids pids = { 0 };
+
+	bpfprog_targets(s->programs, &pids);
+	vec_for_each (&pids, pid_t, pid)
+		bpfprog_set_ran(s->programs, *pid, process_cpu_ns(*pid));
+	vec_release(&pids);
+}
+
+/* The kernel's clock of each process that lives; those that have ended were timed at the switches.
+ * In this order, who ends meanwhile is missing this once, and not there twice. */
+uint64_t session_target_cpu_ns(struct session *s)
+{
+	struct wire_totals ended;
+	struct pids pids = { 0 };
+	uint64_t sum;
+
+	bpfprog_totals(s->programs, &ended);
+	sum = ended.ended_ns - s->totals_at_start.ended_ns; /* the calibration's */
+	bpfprog_targets(s->programs, &pids);
+	vec_for_each (&pids, pid_t, pid)
+		sum += process_cpu_ns(*pid);
+	vec_release(&pids);
+	return sum;
+}
+
+void session_note_stop(struct session *s)
+{
+	s->cpus_at_stop = cpus_time();
+	s->cpu_at_stop_ns =
+		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
+}
+
+uint64_t session_recorded_cpu_ns(struct session *s)
+{
+	uint64_t now_ns = s->stopped ? s->cpu_at_stop_ns : session_target_cpu_ns(s);
+
+	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
+}
