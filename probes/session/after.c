@@ -16,12 +16,12 @@
 
 void session_calibrate_after(struct session *s)
 {
-	const struct aftermath *a = &s->aftermath;
+	const struct aftermath *a = &s->after.measured;
 	struct err err = { 0 };
 
 	if (!s->calibrated || !s->sets.n || s->options.scout)
 		return;
-	if (aftermath_measure(&s->sets.data[0], s->programs, &s->rings, &s->aftermath, &err)) {
+	if (aftermath_measure(&s->sets.data[0], s->programs, &s->rings, &s->after.measured, &err)) {
 		log_detail("what calls cost beyond empty ones is not known: %s", err.text);
 		return;
 	}
@@ -52,9 +52,9 @@ static void note_memory(struct session *s, uint64_t now)
 
 double session_after_ns(const struct session *s, double work_ns, double calls)
 {
-	return calls > 0
-		       ? calls * aftermath_ns(&s->aftermath, work_ns / calls, s->after.memory_bytes)
-		       : 0;
+	return calls > 0 ? calls * aftermath_ns(&s->after.measured, work_ns / calls,
+						s->after.memory_bytes)
+			 : 0;
 }
 
 /* With those that sampling left out, as far as those that it took tell. */

@@ -37,7 +37,7 @@ void session_calibrate(struct session *s, const char *when, uint32_t threads)
 	for (size_t i = 0; i < n; i++) {
 		struct text line = { 0 };
 
-		*vec_add(&s->calibrations) = rows[i];
+		*vec_add(&s->costs.calibrations) = rows[i];
 		meta_print_calibration(&rows[i], &line);
 		session_write_line(s, &line);
 	}
@@ -50,7 +50,7 @@ static bool measured(const struct session *s, const struct planned *p, double *i
 	unsigned n = 0;
 
 	*inner_ns = *full_ns = 0;
-	vec_for_each (&s->calibrations, const struct meta_calibration, c)
+	vec_for_each (&s->costs.calibrations, const struct meta_calibration, c)
 		if (planned_is_priced_by(p, c)) {
 			*inner_ns += (double)c->inner_p50_ns;
 			*full_ns += c->full_p50_ns;
@@ -90,7 +90,7 @@ double session_count_cost_ns(const struct session *s, const struct planned *p)
 
 static double births_cost_ns(const struct session *s, const struct wire_totals *now)
 {
-	const struct switchcost *cost = s->follow.carried ? &s->cost_carried : &s->cost_watched;
+	const struct switchcost *cost = s->follow.carried ? &s->costs.carried : &s->costs.watched;
 
 	return cost->birth_ns * (double)(now->births - s->totals_at_start.births);
 }
@@ -109,8 +109,8 @@ uint64_t session_scheduling_cost_ns(const struct session *s)
 	const struct wire_totals *from = &s->totals_at_start, now = totals_now(s);
 	uint64_t carried = session_follow_switches(s, &now);
 	double more_ns =
-		s->cost_carried.switch_ns * (double)carried +
-		s->cost_watched.switch_ns * (double)(now.switches - from->switches - carried) +
+		s->costs.carried.switch_ns * (double)carried +
+		s->costs.watched.switch_ns * (double)(now.switches - from->switches - carried) +
 		births_cost_ns(s, &now);
 
 	return now.scheduling_ns - from->scheduling_ns + (uint64_t)more_ns;
@@ -120,7 +120,7 @@ uint64_t session_sampling_cost_ns(const struct session *s)
 {
 	uint64_t samples = totals_now(s).samples - s->totals_at_start.samples;
 
-	return isnan(s->sample_ns) ? 0 : (uint64_t)(s->sample_ns * (double)samples);
+	return isnan(s->costs.sample_ns) ? 0 : (uint64_t)(s->costs.sample_ns * (double)samples);
 }
 
 static void forget(void *ctx, uint32_t cpu, const void *record)
@@ -171,9 +171,9 @@ static struct switchcost cost_beyond_alone(struct session *s,
 	if (to.switches > from.switches)
 		timed_ns = (double)(to.scheduling_ns - from.scheduling_ns) /
 			   (double)(to.switches - from.switches);
-	cost.switch_ns = more_ns(cost.switch_ns - timed_ns, s->cost_alone.switch_ns);
+	cost.switch_ns = more_ns(cost.switch_ns - timed_ns, s->costs.alone.switch_ns);
 	cost.birth_ns =
-		more_ns(cost.birth_ns - 2 * (timed_ns + cost.switch_ns), s->cost_alone.birth_ns);
+		more_ns(cost.birth_ns - 2 * (timed_ns + cost.switch_ns), s->costs.alone.birth_ns);
 	return cost;
 }
 
@@ -183,24 +183,24 @@ void session_calibrate_switches(struct session *s, enum switches how)
 		return;
 	switch (how) {
 	case SWITCHES_ALONE:
-		s->cost_alone = switchcost_measure(NULL, NULL);
+		s->costs.alone = switchcost_measure(NULL, NULL);
 		break;
 	case SWITCHES_WATCHED:
-		s->cost_watched = cost_beyond_alone(s, watch_child);
+		s->costs.watched = cost_beyond_alone(s, watch_child);
 		break;
 	case SWITCHES_CARRIED:
 		if (!s->options.inherit || (s->stopped && !s->follow.carried))
 			return;
-		s->cost_carried = cost_beyond_alone(s, carry_child);
+		s->costs.carried = cost_beyond_alone(s, carry_child);
 		log_detail(
 			"a context switch takes %.0f ns, watched %.0f ns more beside its record, "
 			"of threads with events to be inherited %.0f ns more",
-			s->cost_alone.switch_ns, s->cost_watched.switch_ns,
-			s->cost_carried.switch_ns);
+			s->costs.alone.switch_ns, s->costs.watched.switch_ns,
+			s->costs.carried.switch_ns);
 		log_detail("a thread's birth and end take %.0f ns, watched %.0f ns more, "
 			   "with events to be inherited %.0f ns more",
-			   s->cost_alone.birth_ns, s->cost_watched.birth_ns,
-			   s->cost_carried.birth_ns);
+			   s->costs.alone.birth_ns, s->costs.watched.birth_ns,
+			   s->costs.carried.birth_ns);
 		break;
 	}
 }
@@ -300,13 +300,13 @@ static void say_overhead(struct session *s, const struct stretch *x, double shar
 	struct text words = { 0 };
 
 	what_probes_do(x, at_end, &words);
-	text_printf(&words, "%s; %s", !at_end && s->cost_look.told ? " now" : "",
+	text_printf(&words, "%s; %s", !at_end && s->costs.look.told ? " now" : "",
 		    (double)session_scheduling_cost_ns(s) > cost_ns / 2
 			    ? scheduling_advice(s)
 			    : "trace fewer functions, or functions that are called less often");
-	if (share > WARN_AGAIN * s->cost_look.told)
+	if (share > WARN_AGAIN * s->costs.look.told)
 		log_notice("%s", words.s);
-	s->cost_look.told = fmax(s->cost_look.told, share);
+	s->costs.look.told = fmax(s->costs.look.told, share);
 	/* Early, so that one can stop; at the end, so that the file has the final figure. */
 	if (at_end)
 		session_note(s, "over-budget", words.s);
@@ -315,9 +315,9 @@ static void say_overhead(struct session *s, const struct stretch *x, double shar
 
 static bool is_time_to_look(const struct session *s, uint64_t now_ns)
 {
-	if (!s->cost_look.at_ns)
+	if (!s->costs.look.at_ns)
 		return now_ns - s->start_ns >= WARN_AFTER_NS;
-	return now_ns - s->cost_look.at_ns >= WARN_EVERY_NS;
+	return now_ns - s->costs.look.at_ns >= WARN_EVERY_NS;
 }
 
 void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
@@ -329,20 +329,21 @@ void session_warn_cost(struct session *s, uint64_t now_ns, bool at_end)
 	if (!s->begun || (!at_end && !is_time_to_look(s, now_ns)))
 		return;
 	cpu_ns = session_recorded_cpu_ns(s);
-	if (cpu_ns < s->cost_look.cpu_ns)
-		cpu_ns = s->cost_look.cpu_ns; /* of ended processes the last that was known */
+	if (cpu_ns < s->costs.look.cpu_ns)
+		cpu_ns = s->costs.look.cpu_ns; /* of ended processes the last that was known */
 	cost_ns = (double)session_probes_cost_ns(s);
-	since_ns = s->cost_look.at_ns ? s->cost_look.at_ns : s->start_ns;
+	since_ns = s->costs.look.at_ns ? s->costs.look.at_ns : s->start_ns;
 	if (at_end)
 		x = (struct stretch){ (double)cpu_ns, cost_ns, (double)(now_ns - s->start_ns) };
 	else
-		x = (struct stretch){ (double)(cpu_ns - s->cost_look.cpu_ns),
-				      cost_ns - s->cost_look.cost_ns, (double)(now_ns - since_ns) };
+		x = (struct stretch){ (double)(cpu_ns - s->costs.look.cpu_ns),
+				      cost_ns - s->costs.look.cost_ns,
+				      (double)(now_ns - since_ns) };
 	share = excess_overhead(s, &x);
-	s->cost_look.at_ns = now_ns;
-	s->cost_look.cpu_ns = cpu_ns;
-	s->cost_look.cost_ns = cost_ns;
-	if (share && (at_end || share > WARN_AGAIN * s->cost_look.told))
+	s->costs.look.at_ns = now_ns;
+	s->costs.look.cpu_ns = cpu_ns;
+	s->costs.look.cost_ns = cost_ns;
+	if (share && (at_end || share > WARN_AGAIN * s->costs.look.told))
 		say_overhead(s, &x, share, at_end);
 }
 
@@ -361,15 +362,15 @@ static void use_known(struct session *s, const struct known_costs *k, const char
 	for (size_t i = 0; i < k->n; i++) {
 		struct text line = { 0 };
 
-		*vec_add(&s->calibrations) = k->rows[i];
+		*vec_add(&s->costs.calibrations) = k->rows[i];
 		meta_print_calibration(&k->rows[i], &line);
 		session_write_line(s, &line);
 	}
-	s->aftermath = k->aftermath;
-	s->cost_alone = k->alone;
-	s->cost_watched = k->watched;
-	s->cost_carried = k->carried;
-	s->sample_ns = k->sample_ns;
+	s->after.measured = k->aftermath;
+	s->costs.alone = k->alone;
+	s->costs.watched = k->watched;
+	s->costs.carried = k->carried;
+	s->costs.sample_ns = k->sample_ns;
 	s->options.calibrate = false;
 	text_printf(&words, "what probing costs is from %s, not measured in this recording", path);
 	session_note(s, "calibration", words.s);
@@ -399,20 +400,20 @@ void session_write_costs(struct session *s)
 {
 	const char *path = s->options.calibrate ? known_costs_path() : NULL;
 	struct known_costs k = {
-		.aftermath = s->aftermath,
-		.alone = s->cost_alone,
-		.watched = s->cost_watched,
-		.carried = s->cost_carried,
-		.sample_ns = s->sample_ns,
+		.aftermath = s->after.measured,
+		.alone = s->costs.alone,
+		.watched = s->costs.watched,
+		.carried = s->costs.carried,
+		.sample_ns = s->costs.sample_ns,
 		.has_markers = needs_markers(s),
-		.n = s->calibrations.n,
+		.n = s->costs.calibrations.n,
 	};
 	int ret;
 
 	if (!path || s->options.scout || !s->options.inherit || !k.n ||
 	    k.n > sizeof(k.rows) / sizeof(*k.rows))
 		return;
-	memcpy(k.rows, s->calibrations.data, k.n * sizeof(*k.rows));
+	memcpy(k.rows, s->costs.calibrations.data, k.n * sizeof(*k.rows));
 	ret = known_costs_write(path, &k);
 	if (ret)
 		log_notice("ISPOT_CALIBRATION: cannot write %s: %s", path, strerror(-ret));

@@ -67,7 +67,7 @@ int session_count_begin(struct session *s, struct err *err)
 /* What counting may have cost since the recording began, with what the target has used by now. */
 static double allowed_ns(const struct session *s, uint64_t cpu_ns)
 {
-	double used = cpu_ns > s->cpu_at_begin_ns ? cpu_ns - s->cpu_at_begin_ns : 0;
+	double used = cpu_ns > s->cputime.at_begin_ns ? cpu_ns - s->cputime.at_begin_ns : 0;
 	double room = SHARE_OF_BUDGET * s->options.overhead * used - s->hybrid.counting_cost_ns -
 		      (double)session_sampling_cost_ns(s);
 

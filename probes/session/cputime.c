@@ -45,14 +45,14 @@ uint64_t session_target_cpu_ns(struct session *s)
 
 void session_note_stop(struct session *s)
 {
-	s->cpus_at_stop = cpus_time();
-	s->cpu_at_stop_ns =
+	s->cputime.all_at_stop = cpus_time();
+	s->cputime.at_stop_ns =
 		s->launch.ended && !s->options.n_pids ? s->launch.cpu_ns : session_target_cpu_ns(s);
 }
 
 uint64_t session_recorded_cpu_ns(struct session *s)
 {
-	uint64_t now_ns = s->stopped ? s->cpu_at_stop_ns : session_target_cpu_ns(s);
+	uint64_t now_ns = s->stopped ? s->cputime.at_stop_ns : session_target_cpu_ns(s);
 
-	return now_ns > s->cpu_at_begin_ns ? now_ns - s->cpu_at_begin_ns : 0;
+	return now_ns > s->cputime.at_begin_ns ? now_ns - s->cputime.at_begin_ns : 0;
 }

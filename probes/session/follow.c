@@ -50,7 +50,7 @@ void session_follow_begin(struct session *s)
 
 	bpfprog_totals(s->programs, &now);
 	s->follow.look_ns = s->start_ns;
-	s->follow.cpu_ns = s->cpu_at_begin_ns;
+	s->follow.cpu_ns = s->cputime.at_begin_ns;
 	s->follow.scheduling_ns = now.scheduling_ns;
 	s->follow.switches = now.switches;
 }
@@ -197,8 +197,8 @@ static double excess_ns(struct session *s, uint64_t elapsed_ns)
 
 	bpfprog_totals(s->programs, &now);
 	paid_ns = now.scheduling_ns - f->scheduling_ns;
-	cost_ns = paid_ns + s->cost_carried.switch_ns * (now.switches - f->switches);
-	paid_ns += (f->carried ? s->cost_carried.switch_ns : s->cost_watched.switch_ns) *
+	cost_ns = paid_ns + s->costs.carried.switch_ns * (now.switches - f->switches);
+	paid_ns += (f->carried ? s->costs.carried.switch_ns : s->costs.watched.switch_ns) *
 		   (now.switches - f->switches);
 	if (cpu_ns < f->cpu_ns)
 		used_ns = 0;

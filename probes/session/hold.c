@@ -37,14 +37,14 @@ static bool holds(const struct session *s)
 
 static struct holding *holding_of(struct session *s, pid_t pid)
 {
-	uint32_t i = map_get(&s->held, pid);
+	uint32_t i = map_get(&s->holds.held, pid);
 
 	if (i == MAP_NONE) {
-		i = s->holdings.n;
-		*vec_add(&s->holdings) = (struct holding){ 0 };
-		map_put(&s->held, pid, i);
+		i = s->holds.all.n;
+		*vec_add(&s->holds.all) = (struct holding){ 0 };
+		map_put(&s->holds.held, pid, i);
 	}
-	return &s->holdings.data[i];
+	return &s->holds.all.data[i];
 }
 
 static bool holds_by(const struct holding *h, pid_t tid)
@@ -60,8 +60,8 @@ static void add_thread(struct session *s, struct holding *h, pid_t tid)
 	if (h->n == TARGET_QUIET || holds_by(h, tid))
 		return;
 	h->tids[h->n++] = tid;
-	map_put(&s->watched, tid, 1);
-	s->drain.watched = &s->watched;
+	map_put(&s->holds.watched, tid, 1);
+	s->drain.watched = &s->holds.watched;
 }
 
 /* Also those of another process that had the number. */
@@ -139,7 +139,7 @@ static int hold_in_sets(struct session *s, pid_t pid, struct err *err)
 	int ret = 0;
 
 	holding_of(s, pid)->n = 0; /* of the process that had its number, or the program before */
-	if (++s->n_holds % HELD_MAX == 0)
+	if (++s->holds.n % HELD_MAX == 0)
 		vec_for_each (&s->sets, struct probeset, set)
 			probeset_let_go(set);
 	for (size_t k = 0; k < s->sets.n && !ret; k++)
@@ -178,8 +178,8 @@ int session_hold_new(struct session *s, struct err *err)
 
 	session_follow_forks(s);
 	for (size_t i = 0; i < d->n_forks && hold && !ret; i++) {
-		s->n_twins += session_events_are_swapped(s) && session_inherits(s) &&
-			      map_get(&s->held, d->forks[i].parent) == MAP_NONE;
+		s->holds.n_twins += session_events_are_swapped(s) && session_inherits(s) &&
+				    map_get(&s->holds.held, d->forks[i].parent) == MAP_NONE;
 		ret = hold_in_sets(s, d->forks[i].child, err);
 		session_follow_fork(s, d->forks[i].time_ns);
 	}
@@ -195,11 +195,11 @@ void session_hold_end(struct session *s)
 {
 	char text[256];
 
-	if (!s->n_twins)
+	if (!s->holds.n_twins)
 		return;
 	snprintf(text, sizeof(text),
 		 "%" PRIu64 " processes were forked by processes just born; before Linux 6.13 the "
 		 "kernel may drop the probes of such relatives: calls of theirs can be missing",
-		 s->n_twins);
+		 s->holds.n_twins);
 	session_write_notice(s, "twins", text);
 }

@@ -75,7 +75,7 @@ static uint32_t hertz_now(const struct session *s)
 
 void session_hybrid_rate(struct session *s)
 {
-	double allowed = SHARE_OF_BUDGET * s->options.overhead * 1e9 / s->sample_ns;
+	double allowed = SHARE_OF_BUDGET * s->options.overhead * 1e9 / s->costs.sample_ns;
 	size_t i = 0;
 
 	if (s->options.scout || !s->hybrid.sampler.rings.n)

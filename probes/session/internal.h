@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* The inside of a session, shared by the files of its folder and nobody else. */
+/*
+ * The inside of a session, shared by the files of its folder and nobody else: for each file its
+ * state and its functions, and at the end the session that holds them all.
+ */
 #ifndef ISPOT_PROBES_SESSION_INTERNAL_H
 #define ISPOT_PROBES_SESSION_INTERNAL_H
 
@@ -36,237 +39,7 @@
 #define COST_OF_COUNTING  0.5	/* of a traced call's: one trap instead of two, nothing written */
 #define SAMPLE_HERTZ	  97 /* of every recording; no divisor of what programs do periodically */
 
-struct session_object {
-	struct dso *dso;
-	char *path; /* opens it from here, whatever mount namespace it was mapped in */
-	bool executable;
-};
-
-/* stacks.c's: places that stacks name, and the stacks as rows of them */
-struct session_place {
-	struct dso *dso; /* NULL: an address in no file: JIT code, the vdso, a mapping not known */
-	uint64_t address;
-	/* ids in the file: the place and what it was inlined into; n_frames 0: not yet written */
-	uint32_t frame, n_frames;
-};
-struct session_stack {
-	uint32_t id, first, n; /* of row */
-};
-struct session_stacks {
-	struct {
-		VEC(struct session_place)
-	} places;
-	struct map by_place;
-	struct {
-		VEC(struct session_stack)
-	} all;
-	struct {
-		VEC(uint32_t)
-	} row;
-	size_t n_written; /* of all */
-	uint32_t next_frame;
-	struct map loops_of; /* hash of dso and function -> index of loops */
-	struct {
-		VEC(struct loops *)
-	} loops;
-	struct unwinder *unwinder; /* what it remembers is of this process, so many mappings ago */
-	pid_t unwound_pid;
-	unsigned unwound_changes;
-};
-
-/* addresses.c's: arguments that are places in the data of a file */
-struct session_address {
-	uint64_t value;
-	struct dso *dso;
-	uint64_t address; /* in the file's terms */
-};
-
-/* hybrid.c's: the selection without -F */
-#define HYBRID_HOT_SHARE 0.01 /* of the samples: a candidate */
-#define SCHEDULING_MOST	 0.5  /* of the budget, that recording context switches takes away */
-
-struct hybrid {
-	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
-	uint64_t state_since_ns, window_since_ns, looked_ns;
-	unsigned rounds;      /* selections made */
-	uint32_t first_hertz; /* of samples, before anything is chosen */
-	bool seldom;	      /* they come at the low rate */
-	struct sampler sampler;
-	struct profile profile;
-	struct probeset counting;
-	size_t first_candidate;		       /* of the round, in the plan */
-	unsigned tries;			       /* at counting, of the round */
-	bool locks_added;		       /* the lock functions of every library */
-	size_t marked_objects;		       /* so many were looked through for markers */
-	uint64_t count_cpu_ns;		       /* the target's CPU time when counting began */
-	double counting_cost_ns;	       /* of all rounds, estimated */
-	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
-	uint64_t brake_scheduling_ns;
-	double brake_choosing_ns; /* samples and counting until then */
-	double debt_ns;		  /* cost beyond the budget, not made up for yet */
-	double debt_met_ns;	  /* of it, when functions were taken out the last time */
-	double spent;		  /* of the budget */
-	struct {
-		VEC(struct patterns *)
-	} patterns;
-};
-
-/* counters.c's */
-struct session_counters {
-	struct pmu_list list; /* perf events first; the index is the counter's id in the file */
-	struct pmu_percpu events;
-	uint32_t period; /* one recorded call in so many is counted */
-};
-
-/* hold.c's: the threads by which a process is held */
-struct holding {
-	pid_t tids[TARGET_QUIET];
-	uint32_t n;
-};
-
-/* follow.c's: how children come by their probes */
-struct follow {
-	bool late;		   /* processes are held one by one, not by what children inherit */
-	bool carried;		   /* threads have carriers */
-	uint64_t carried_from;	   /* switches of the target when they came */
-	uint64_t carried_switches; /* in the times that are over */
-	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last look */
-	double debt_ns;
-	uint64_t last_fork_ns, forks_since_ns, forks; /* of processes, since then */
-	uint64_t n_late, late_most_ns;		      /* children, and the longest time */
-	uint64_t n_children;			      /* born in all */
-};
-
-/* after.c's: what calls cost beyond empty ones, and all that was known at the last look */
-struct after {
-	double cost_ns;
-	double calls, calls_ns;
-	uint64_t cpu_ns, look_ns, memory_ns;
-	double memory_bytes; /* of the target */
-};
-
-/* burst.c's: probes that come and go */
-struct burst {
-	bool off;
-	uint64_t since_ns, until_ns; /* of the phase */
-	uint64_t on_ns, random;
-	unsigned n; /* times that the probes came back */
-};
-
-struct session {
-	struct session_options options;
-	struct progress progress; /* of the start, then of the recording */
-	unsigned kernel_version;  /* KERNEL_VERSION() */
-	uint64_t open_ns;	  /* ready to record */
-	uint64_t start_ns;	  /* recording began */
-	bool begun, delayed, stopped;
-	bool began_at_end;			  /* it ended before the delay was over */
-	uint64_t cpu_at_begin_ns, cpu_at_stop_ns; /* the target's CPU time then */
-	struct cpus_time cpus_at_begin, cpus_at_stop;
-	/* Of a context switch and of a thread's birth, beyond the programs' own timed time:
-	 * session_calibrate_switches() */
-	struct switchcost cost_alone, cost_watched, cost_carried;
-	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
-	struct aftermath aftermath;
-	struct after after;
-	struct follow follow;
-	/* session_warn_cost(): what stood there when it was looked at last, and what was said */
-	struct {
-		uint64_t at_ns, cpu_ns;
-		double cost_ns;
-		double told; /* the overhead; 0: nothing yet */
-	} cost_look;
-	double cycles_per_ns;
-	struct text pending; /* meta lines from before the beginning */
-	struct cpus cpus;    /* online at the last look */
-	uint64_t cpus_looked_ns;
-
-	/* what to probe */
-	struct dso_cache *dsos;
-	struct spaces spaces;
-	struct patterns *patterns;
-	struct selection selection;
-	struct target_traits traits;
-	size_t n_left_out_said; /* of the selection's */
-	struct plan plan;	/* [i] belongs to selection.chosen[i] */
-	struct {
-		VEC(struct session_object)
-	} objects; /* index: object id in the file */
-	struct {
-		VEC(struct probeset)
-	} sets;
-	struct {
-		VEC(struct probeset)
-	} retired;	      /* taken off the targets, still open */
-	bool retired_closing; /* the first of them is */
-	uint64_t retired_ns;  /* the last one */
-	uint32_t n_probed;
-
-	/* the kernel's side */
-	struct dynevent_session *dynevents;
-	struct bpfprog *programs;
-	struct ringbufs rings;
-	struct rings mappings; /* executable ones that any process makes */
-	struct drain drain;
-	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
-	bool calibrated;      /* the first set carries the empty functions */
-	size_t sets_measured; /* that there were when the cost of carrying threads was measured */
-	struct {
-		VEC(struct meta_calibration)
-	} calibrations;
-	bool is_hybrid; /* no -F */
-	struct hybrid hybrid;
-	struct session_stacks stacks;
-	struct {
-		VEC(struct session_address)
-	} addresses;
-	struct session_counters counters;
-	struct pmu_percpu cycles; /* the cycle counter's event on every CPU; none without -k tsc */
-	struct burst burst;
-
-	/* the target's */
-	pid_t waiter;	    /* the programs' events are opened on it */
-	bool starts_others; /* a shell: -F may mean what it starts */
-	struct {
-		unsigned objects;
-		const char *path;    /* of the first of them */
-		uint64_t most_ns;    /* from its mapping until its probes were in */
-		bool unknown;	     /* of one of them that is not known */
-		bool has_executable; /* one of them is a program */
-	} late;	       /* objects with functions that were mapped while it was recorded */
-	char *program; /* base name of what runs, wrappers left aside */
-	struct launch launch;
-	struct launch_inherit inherit;
-	struct map
-		held; /* processes that keep their probes whatever the kernel swaps: -> holdings */
-	struct {
-		VEC(struct holding)
-	} holdings;
-	struct map watched; /* the threads that hold them */
-	uint32_t n_holds;
-	uint64_t n_twins; /* forked by a process that was not among them yet */
-	int signal_fd;
-	struct ending ending;
-
-	struct trace_writer *writer;
-	uint64_t last_flush_ns;
-	const char *reason;
-	struct err write_error; /* the file took no more */
-};
-
-/* ---- predicates ---- */
-
-/* Functions are uprobe sessions where they can be (usession.h). */
-static inline bool session_has_sessions(const struct session *s)
-{
-	return bpfprog_session(s->programs) >= 0;
-}
-
-/* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
-static inline bool session_is_on_targets(const struct session *s, size_t k)
-{
-	return k || !s->is_hybrid || !s->calibrated;
-}
+struct session;
 
 /* ---- open.c ---- */
 
@@ -277,6 +50,12 @@ void session_say_descriptors(int code, struct err *err);
 int session_need_descriptors(struct err *err);
 
 /* ---- objects.c: the files whose functions may be traced ---- */
+
+struct session_object {
+	struct dso *dso;
+	char *path; /* opens it from here, whatever mount namespace it was mapped in */
+	bool executable;
+};
 
 void session_add_object(struct session *s, struct dso *dso, const char *path, bool executable);
 /* Returns a path that opens the object's file from here. */
@@ -289,6 +68,15 @@ bool session_has_markers(const struct session *s, size_t first_object);
 void session_write_objects(struct session *s, size_t first);
 
 /* ---- select.c: which functions ---- */
+
+/* Objects with functions that were mapped while it was recorded. */
+struct late {
+	unsigned objects;
+	const char *path;    /* of the first of them */
+	uint64_t most_ns;    /* from its mapping until its probes were in */
+	bool unknown;	     /* of one of them that is not known */
+	bool has_executable; /* one of them is a program */
+};
 
 int session_select(struct session *s, struct err *err);
 /*
@@ -334,6 +122,11 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 
 /* ---- cputime.c: the CPU time of the target ---- */
 
+struct cputime {
+	uint64_t at_begin_ns, at_stop_ns;	    /* the target's */
+	struct cpus_time all_at_begin, all_at_stop; /* of all CPUs of the machine */
+};
+
 /* Of all its processes, also those that have ended. */
 uint64_t session_target_cpu_ns(struct session *s);
 /* Notes the time of each process for when it has ended; called as the recording begins. */
@@ -344,6 +137,22 @@ void session_note_stop(struct session *s);
 uint64_t session_recorded_cpu_ns(struct session *s);
 
 /* ---- cost.c: the cost of probes ---- */
+
+struct costs {
+	struct {
+		VEC(struct meta_calibration)
+	} calibrations;
+	/* Of a context switch and of a thread's birth, beyond the programs' own timed time:
+	 * session_calibrate_switches() */
+	struct switchcost alone, watched, carried;
+	size_t sets_measured; /* that there were when the cost of carrying threads was measured */
+	double sample_ns; /* that a sample takes from the thread that it meets; NAN: not known */
+	/* The sums of the last look, and the overhead that was reported; 0: none yet. */
+	struct {
+		uint64_t at_ns, cpu_ns;
+		double cost_ns, told;
+	} look;
+};
 
 /*
  * Measures the cost of the probes and writes it into the file. A failure is reported and leaves the
@@ -382,12 +191,27 @@ void session_write_costs(struct session *s);
 
 /* ---- after.c: the cost of calls beyond empty ones ---- */
 
+/* The cost so far, and the counts of the last look. */
+struct after {
+	struct aftermath measured;
+	double cost_ns;
+	double calls, calls_ns;
+	uint64_t cpu_ns, look_ns, memory_ns;
+	double memory_bytes; /* of the target */
+};
+
 void session_calibrate_after(struct session *s);
 /* Returns the cost for so many calls in so much of the program's own time. */
 double session_after_ns(const struct session *s, double work_ns, double calls);
 void session_note_after(struct session *s, uint64_t now, bool at_end); /* each turn of the loop */
 
 /* ---- counters.c: what calls count; in this order: ---- */
+
+struct session_counters {
+	struct pmu_list list; /* perf events first; the index is the counter's id in the file */
+	struct pmu_percpu events;
+	uint32_t period; /* one recorded call in so many is counted */
+};
 
 int session_counters_open(struct session *s, struct err *err); /* -e, on every CPU */
 struct bpfprog_counters session_counters_plan(const struct session *s);
@@ -397,6 +221,38 @@ void session_counters_write(struct session *s);
 const char *session_counters_pmu(char *buf, size_t n);
 
 /* ---- stacks.c: call stacks ---- */
+
+/* Places that stacks name, and the stacks as rows of them. */
+struct session_place {
+	struct dso *dso; /* NULL: an address in no file: JIT code, the vdso, a mapping not known */
+	uint64_t address;
+	/* ids in the file: the place and what it was inlined into; n_frames 0: not yet written */
+	uint32_t frame, n_frames;
+};
+struct session_stack {
+	uint32_t id, first, n; /* of row */
+};
+struct session_stacks {
+	struct {
+		VEC(struct session_place)
+	} places;
+	struct map by_place;
+	struct {
+		VEC(struct session_stack)
+	} all;
+	struct {
+		VEC(uint32_t)
+	} row;
+	size_t n_written; /* of all */
+	uint32_t next_frame;
+	struct map loops_of; /* hash of dso and function -> index of loops */
+	struct {
+		VEC(struct loops *)
+	} loops;
+	struct unwinder *unwinder; /* what it remembers is of this process, so many mappings ago */
+	pid_t unwound_pid;
+	unsigned unwound_changes;
+};
 
 void session_add_stacks(struct session *s);   /* after each drain: those met for the first time */
 void session_write_stacks(struct session *s); /* those not yet written */
@@ -408,11 +264,51 @@ void session_stacks_release(struct session *s);
 
 /* ---- addresses.c: names of addresses that were arguments ---- */
 
+/* Arguments that are places in the data of a file. */
+struct session_address {
+	uint64_t value;
+	struct dso *dso;
+	uint64_t address; /* in the file's terms */
+};
+
+struct session_addresses {
+	VEC(struct session_address)
+};
+
 void session_add_addresses(struct session *s); /* after session_add_stacks() */
 void session_write_addresses(struct session *s);
 void session_addresses_release(struct session *s);
 
 /* ---- hybrid.c: the selection without -F ---- */
+
+#define HYBRID_HOT_SHARE 0.01 /* of the samples: a candidate */
+#define SCHEDULING_MOST	 0.5  /* of the budget, that recording context switches takes away */
+
+struct hybrid {
+	enum { HYBRID_SAMPLING, HYBRID_COUNTING } state;
+	uint64_t state_since_ns, window_since_ns, looked_ns;
+	unsigned rounds;      /* selections made */
+	uint32_t first_hertz; /* of samples, before anything is chosen */
+	bool seldom;	      /* they come at the low rate */
+	struct sampler sampler;
+	struct profile profile;
+	struct probeset counting;
+	size_t first_candidate;		       /* of the round, in the plan */
+	unsigned tries;			       /* at counting, of the round */
+	bool locks_added;		       /* the lock functions of every library */
+	size_t marked_objects;		       /* so many were looked through for markers */
+	uint64_t count_cpu_ns;		       /* the target's CPU time when counting began */
+	double counting_cost_ns;	       /* of all rounds, estimated */
+	uint64_t brake_since_ns, brake_cpu_ns; /* the last look at what tracing costs */
+	uint64_t brake_scheduling_ns;
+	double brake_choosing_ns; /* samples and counting until then */
+	double debt_ns;		  /* cost beyond the budget, not made up for yet */
+	double debt_met_ns;	  /* of it, when functions were taken out the last time */
+	double spent;		  /* of the budget */
+	struct {
+		VEC(struct patterns *)
+	} patterns;
+};
 
 int session_hybrid_open(struct session *s, struct err *err);
 void session_hybrid_start(struct session *s);
@@ -502,12 +398,28 @@ void session_sample_release(struct session *s);
 
 /* ---- burst.c: --burst ---- */
 
+struct burst {
+	bool off;
+	uint64_t since_ns, until_ns; /* of the phase */
+	uint64_t on_ns, random;
+	unsigned n; /* times that the probes came back */
+};
+
 void session_burst_begin(struct session *s);			       /* the first burst */
 int session_burst_step(struct session *s, struct err *err);	       /* each turn of the loop */
 int session_burst_timeout_ms(const struct session *s, int timeout_ms); /* that a turn may sleep */
 void session_burst_stop(struct session *s);
 
 /* ---- target.c: probes onto processes ---- */
+
+/* Sets that were taken off the targets and are still open. */
+struct retired {
+	struct {
+		VEC(struct probeset)
+	} sets;
+	bool closing;	   /* the first of them is */
+	uint64_t since_ns; /* when the last one was taken off */
+};
 
 int session_open_on_process(struct session *s, struct probeset *set, pid_t pid, struct err *err);
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err);
@@ -526,6 +438,18 @@ void session_say_mappings(struct session *s); /* a notice where some are not kno
 
 /* ---- follow.c: how children come by their probes ---- */
 
+struct follow {
+	bool late;		   /* processes are held one by one, not by what children inherit */
+	bool carried;		   /* threads have carriers */
+	uint64_t carried_from;	   /* switches of the target when they came */
+	uint64_t carried_switches; /* in the times that are over */
+	uint64_t look_ns, cpu_ns, scheduling_ns, switches; /* at the last look */
+	double debt_ns;
+	uint64_t last_fork_ns, forks_since_ns, forks; /* of processes, since then */
+	uint64_t n_late, late_most_ns;		      /* children, and the longest time */
+	uint64_t n_children;			      /* born in all */
+};
+
 /* Whether children inherit their parents' probes. */
 bool session_inherits(const struct session *s);
 void session_follow_begin(struct session *s);
@@ -543,6 +467,22 @@ int session_follow_look(struct session *s, uint64_t now, struct err *err);
 void session_follow_end(struct session *s); /* a notice about missing calls of children */
 
 /* ---- hold.c: processes held one by one ---- */
+
+/* The threads by which a process is held. */
+struct holding {
+	pid_t tids[TARGET_QUIET];
+	uint32_t n;
+};
+
+struct holds {
+	struct map held; /* processes that keep their probes whatever the kernel swaps: -> all */
+	struct {
+		VEC(struct holding)
+	} all;
+	struct map watched; /* the threads that hold them */
+	uint32_t n;
+	uint64_t n_twins; /* forked by a process that was not held yet */
+};
 
 bool session_events_are_swapped(const struct session *s);
 int session_hold(struct session *s, struct probeset *set, pid_t pid, struct err *err);
@@ -567,5 +507,88 @@ void session_write_set_at(struct session *s, const struct probeset *set, bool on
 /* With -c: calls that were not recorded, per thread and function. */
 void session_write_call_counts(struct session *s);
 void session_write_end(struct session *s, const struct session_result *result);
+
+/* ---- the whole ---- */
+
+struct session {
+	struct session_options options;
+	struct progress progress; /* of the start, then of the recording */
+	unsigned kernel_version;  /* KERNEL_VERSION() */
+	uint64_t open_ns;	  /* ready to record */
+	uint64_t start_ns;	  /* recording began */
+	bool begun, delayed, stopped;
+	bool began_at_end; /* it ended before the delay was over */
+	double cycles_per_ns;
+	struct text pending; /* meta lines from before the beginning */
+	struct cpus cpus;    /* online at the last look */
+	uint64_t cpus_looked_ns;
+
+	/* what to probe */
+	struct dso_cache *dsos;
+	struct spaces spaces;
+	struct patterns *patterns;
+	struct selection selection;
+	struct target_traits traits;
+	size_t n_left_out_said; /* of the selection's */
+	struct plan plan;	/* [i] belongs to selection.chosen[i] */
+	struct {
+		VEC(struct session_object)
+	} objects; /* index: object id in the file */
+	struct {
+		VEC(struct probeset)
+	} sets;
+	uint32_t n_probed;
+
+	/* the kernel's side */
+	struct dynevent_session *dynevents;
+	struct bpfprog *programs;
+	struct ringbufs rings;
+	struct rings mappings; /* executable ones that any process makes */
+	struct drain drain;
+	struct wire_totals totals_at_start, totals_at_stop; /* calibration left out */
+	bool calibrated;	  /* the first set carries the empty functions */
+	struct pmu_percpu cycles; /* the cycle counter's event on every CPU; none without -k tsc */
+
+	/* the target's */
+	pid_t waiter;	    /* the programs' events are opened on it */
+	bool starts_others; /* a shell: -F may mean what it starts */
+	char *program;	    /* base name of what runs, wrappers left aside */
+	struct launch launch;
+	struct launch_inherit inherit;
+	int signal_fd;
+	struct ending ending;
+
+	struct trace_writer *writer;
+	uint64_t last_flush_ns;
+	const char *reason;
+	struct err write_error; /* the file took no more */
+
+	/* the parts' own states */
+	bool is_hybrid; /* no -F */
+	struct hybrid hybrid;
+	struct cputime cputime;
+	struct costs costs;
+	struct after after;
+	struct session_counters counters;
+	struct session_stacks stacks;
+	struct session_addresses addresses;
+	struct burst burst;
+	struct late late;
+	struct retired retired;
+	struct follow follow;
+	struct holds holds;
+};
+
+/* Functions are uprobe sessions where they can be (usession.h). */
+static inline bool session_has_sessions(const struct session *s)
+{
+	return bpfprog_session(s->programs) >= 0;
+}
+
+/* Whether the set has points of the target's; the hybrid's first one has only ispot's own. */
+static inline bool session_is_on_targets(const struct session *s, size_t k)
+{
+	return k || !s->is_hybrid || !s->calibrated;
+}
 
 #endif

@@ -235,9 +235,11 @@ void session_write_end(struct session *s, const struct session_result *result)
 		.reason = result->reason,
 	};
 
-	if (s->cpus_at_begin.busy_ns && s->cpus_at_stop.busy_ns) {
-		e.cpus_busy_ns = between(s->cpus_at_begin.busy_ns, s->cpus_at_stop.busy_ns);
-		e.cpus_steal_ns = between(s->cpus_at_begin.steal_ns, s->cpus_at_stop.steal_ns);
+	if (s->cputime.all_at_begin.busy_ns && s->cputime.all_at_stop.busy_ns) {
+		e.cpus_busy_ns =
+			between(s->cputime.all_at_begin.busy_ns, s->cputime.all_at_stop.busy_ns);
+		e.cpus_steal_ns =
+			between(s->cputime.all_at_begin.steal_ns, s->cputime.all_at_stop.steal_ns);
 	}
 	write_takers(s);
 	write_clocks(s);

@@ -166,7 +166,7 @@ static struct session *new_session(const struct session_options *o)
 	s->dsos = dso_cache_new();
 	spaces_init(&s->spaces, s->dsos);
 	s->reason = "command ended";
-	s->sample_ns = NAN;
+	s->costs.sample_ns = NAN;
 	return s;
 }
 
@@ -339,10 +339,10 @@ void session_free(struct session *s)
 	vec_for_each (&s->objects, struct session_object, o)
 		free(o->path);
 	vec_release(&s->objects);
-	map_release(&s->held);
-	vec_release(&s->holdings);
-	map_release(&s->watched);
-	vec_release(&s->calibrations);
+	map_release(&s->holds.held);
+	vec_release(&s->holds.all);
+	map_release(&s->holds.watched);
+	vec_release(&s->costs.calibrations);
 	text_release(&s->pending);
 	session_stacks_release(s);
 	session_addresses_release(s);

@@ -17,7 +17,7 @@ void session_sample_rate(struct session *s, uint32_t hertz)
 
 double session_sampling_share(const struct session *s)
 {
-	return isnan(s->sample_ns) ? 0 : s->sample_ns * SAMPLE_HERTZ / 1e9;
+	return isnan(s->costs.sample_ns) ? 0 : s->costs.sample_ns * SAMPLE_HERTZ / 1e9;
 }
 
 /* A recording without samples is still one. */
@@ -60,12 +60,12 @@ void session_calibrate_samples(struct session *s)
 		return;
 	if (!s->options.calibrate)
 		return;
-	s->sample_ns = samplecost_measure(&s->rings, sample_child, s);
+	s->costs.sample_ns = samplecost_measure(&s->rings, sample_child, s);
 	bpfprog_record(s->programs, false);
 	bpfprog_keep_samples(s->programs, false);
 	bpfprog_sample(s->programs, false);
 	sampler_forget(&s->hybrid.sampler);
-	log_detail("a sample takes %.0f ns", s->sample_ns);
+	log_detail("a sample takes %.0f ns", s->costs.sample_ns);
 }
 
 void session_sample_release(struct session *s)

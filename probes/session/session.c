@@ -58,8 +58,8 @@ static void begin(struct session *s)
 	s->start_ns = clock_now_ns();
 	s->begun = true;
 	session_note_cpu(s);
-	s->cpu_at_begin_ns = session_target_cpu_ns(s);
-	s->cpus_at_begin = cpus_time();
+	s->cputime.at_begin_ns = session_target_cpu_ns(s);
+	s->cputime.all_at_begin = cpus_time();
 	session_follow_begin(s);
 	session_write_head(s, session_counters_pmu(pmu, sizeof(pmu)));
 	for (size_t i = 0; i < s->options.n_pids; i++)
@@ -84,7 +84,7 @@ static int start(struct session *s, struct err *err)
 	if (!ret) {
 		session_calibrate_switches(s, SWITCHES_WATCHED);
 		session_calibrate_switches(s, SWITCHES_CARRIED);
-		s->sets_measured = s->sets.n;
+		s->costs.sets_measured = s->sets.n;
 		session_calibrate_samples(s);
 		session_hybrid_rate(s);
 		session_write_costs(s);
@@ -297,7 +297,7 @@ static void calibrate_again(struct session *s)
 {
 	if (clock_now_ns() - s->open_ns > CALIBRATION_HOLDS_NS)
 		session_calibrate(s, "after", s->cpus.n);
-	if (s->sets.n > s->sets_measured)
+	if (s->sets.n > s->costs.sets_measured)
 		session_calibrate_switches(s, SWITCHES_CARRIED);
 }
 
@@ -376,7 +376,7 @@ static void fill_result(struct session *s, uint64_t duration_ns, struct session_
 		.counting_cost_ns = s->hybrid.counting_cost_ns,
 		.scheduling_cost_ns = session_scheduling_cost_ns(s),
 		.sampling_cost_ns = session_sampling_cost_ns(s),
-		.sample_ns = s->sample_ns,
+		.sample_ns = s->costs.sample_ns,
 		.after_cost_ns = (uint64_t)s->after.cost_ns,
 		.probes_cost_ns = session_probes_cost_ns(s),
 		.functions = s->n_probed,

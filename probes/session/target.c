@@ -70,29 +70,29 @@ void session_retire_set(struct session *s, struct probeset *set)
 	uint64_t begin_ns = clock_now_ns();
 
 	probeset_quiet(set);
-	s->retired_ns = clock_now_ns();
+	s->retired.since_ns = clock_now_ns();
 	log_detail("set %u is off the target after %.1f ms", set->id,
-		   (s->retired_ns - begin_ns) / 1e6);
-	*vec_add(&s->retired) = *set;
+		   (s->retired.since_ns - begin_ns) / 1e6);
+	*vec_add(&s->retired.sets) = *set;
 	*set = (struct probeset){ .id = set->id };
 }
 
 void session_close_retired(struct session *s, uint64_t now)
 {
-	struct probeset *oldest = s->retired.data;
+	struct probeset *oldest = s->retired.sets.data;
 
-	if (!s->retired.n)
+	if (!s->retired.sets.n)
 		return;
-	if (s->retired_closing) {
+	if (s->retired.closing) {
 		if (!probeset_is_closed(oldest))
 			return;
 		probeset_release(oldest);
-		memmove(oldest, oldest + 1, --s->retired.n * sizeof(*oldest));
-		s->retired_closing = false;
-	} else if (s->retired.n > RETIRED_MOST ||
-		   (s->hybrid.state != HYBRID_COUNTING && now - s->retired_ns >= CALM_NS)) {
+		memmove(oldest, oldest + 1, --s->retired.sets.n * sizeof(*oldest));
+		s->retired.closing = false;
+	} else if (s->retired.sets.n > RETIRED_MOST ||
+		   (s->hybrid.state != HYBRID_COUNTING && now - s->retired.since_ns >= CALM_NS)) {
 		probeset_close_beside(oldest);
-		s->retired_closing = true;
+		s->retired.closing = true;
 	}
 }
 
@@ -101,13 +101,13 @@ void session_close_sets(struct session *s)
 {
 	vec_for_each (&s->sets, struct probeset, set)
 		probeset_close_beside(set);
-	vec_for_each (&s->retired, struct probeset, set)
+	vec_for_each (&s->retired.sets, struct probeset, set)
 		probeset_close_beside(set);
 	vec_for_each (&s->sets, struct probeset, set)
 		probeset_release(set);
-	vec_for_each (&s->retired, struct probeset, set)
+	vec_for_each (&s->retired.sets, struct probeset, set)
 		probeset_release(set);
-	vec_release(&s->retired);
+	vec_release(&s->retired.sets);
 }
 
 int session_open_on_targets(struct session *s, struct probeset *set, struct err *err)
