@@ -10,7 +10,9 @@
 #include "analysis/fleet/fleet.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/text.h"
+#include "report/fleet/phases.h"
 #include "report/table/table.h"
+#include "report/table/wrap.h"
 
 #define MATRIX_APPS 8 /* as in the paper's figure 8 */
 
@@ -90,7 +92,7 @@ static void insert(const struct fleet_view *v, struct fleet_found *found,
 	found->data[i] = cell;
 }
 
-static const char marks[] = {
+const char fleet_view_marks[] = {
 	[FLEET_TOO_FEW] = ' ',	[FLEET_WITHIN] = '.',	[FLEET_NOT_CERTAIN] = '?',
 	[FLEET_NEGATIVE] = '-', [FLEET_POSITIVE] = '+',
 };
@@ -125,7 +127,7 @@ static void print_pair(const struct fleet_view *v, const struct fleet_cell *cell
 	else
 		snprintf(s, sizeof(s), "%+.2f%%", 100 * cell->improvement);
 	table_right(&table, s, 9);
-	snprintf(s, sizeof(s), " %c ", v->base ? marks[cell->effect] : ' ');
+	snprintf(s, sizeof(s), " %c ", v->base ? fleet_view_marks[cell->effect] : ' ');
 	table_left(&table, s, 3);
 	table_left(&table, corunner_class_names[cell->class], 7);
 	print_who(v, cell, &table);
@@ -150,18 +152,21 @@ static void print_worst(const struct fleet_view *v, const struct fleet_cell *cel
 {
 	const struct fleet_base *base = base_of(v, cell);
 	char with[TEXT_NUMBER], usual[TEXT_NUMBER];
+	struct text words = { 0 };
 
-	text_printf(out,
-		    "%s slows %s by %.0f%% (class %s): the median %s is %s there, %s\n"
-		    "overall. ",
+	text_printf(&words,
+		    "%s slows %s by %.0f%% (class %s): the median %s is %s there, %s "
+		    "overall.",
 		    name_of(v, cell->corunner), name_of(v, cell->base), -100 * cell->change,
 		    corunner_class_names[cell->class], v->meta->indicator,
 		    fleet_view_value(v, cell->median, with),
 		    fleet_view_value(v, base->median, usual));
 	if (!isnan(cell->improvement))
-		text_printf(out, "If separated, %s would be %.1f%% faster.", name_of(v, cell->base),
-			    100 * cell->improvement);
-	text_add(out, "\n\n");
+		text_printf(&words, " If separated, %s would be %.1f%% faster.",
+			    name_of(v, cell->base), 100 * cell->improvement);
+	text_wrap(words.s, v->width, out);
+	text_add(out, "\n");
+	text_release(&words);
 }
 
 void fleet_view_negative(const struct fleet_view *v, bool trios, struct fleet_found *found)
@@ -234,8 +239,9 @@ static void print_trio(const struct fleet_view *v, const struct fleet_cell *cell
 	right_percent(&table, cell->of_one[0].change, 8);
 	table_right(&table, text_count(s, cell->tally->n), 8);
 	right_percent(&table, cell->improvement, 10);
-	text_printf(out, " %c %s alongside %s and %s\n", v->base ? marks[cell->effect] : ' ',
-		    name_of(v, cell->base), name_of(v, cell->corunner), name_of(v, cell->second));
+	text_printf(out, " %c %s alongside %s and %s\n",
+		    v->base ? fleet_view_marks[cell->effect] : ' ', name_of(v, cell->base),
+		    name_of(v, cell->corunner), name_of(v, cell->second));
 	table = (struct table){ .out = out, .width = v->width, .colours = v->colours };
 	table_right(&table, "", 8);
 	right_percent(&table, cell->of_one[1].change, 8);
@@ -337,7 +343,7 @@ static void print_matrix_row(const struct fleet_view *v, const struct fleet_base
 		const struct fleet_cell *cell =
 			fleet_cell_of(v->fleet, base, name_of(v, *app), class);
 
-		text_printf(out, " %c ", cell ? marks[cell->effect] : ' ');
+		text_printf(out, " %c ", cell ? fleet_view_marks[cell->effect] : ' ');
 	}
 }
 
@@ -429,6 +435,8 @@ void report_fleet_text(const struct fleet_view *v, struct text *out)
 {
 	if (v->base) {
 		print_base(v, out);
+		if (v->phases)
+			report_fleet_phases(v, out);
 		return;
 	}
 	print_head(v, out);
@@ -437,4 +445,6 @@ void report_fleet_text(const struct fleet_view *v, struct text *out)
 	print_trios(v, out);
 	print_applications(v, out);
 	print_matrix(v, out);
+	if (v->phases)
+		report_fleet_phases(v, out);
 }

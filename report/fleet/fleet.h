@@ -14,6 +14,7 @@ struct fleet_base;
 struct fleet_cell;
 struct fleet_store_meta;
 struct fleet_store_totals;
+struct fleet_view_phases;
 struct text;
 
 #define FLEET_JSON_VERSION 1
@@ -28,6 +29,7 @@ struct fleet_view {
 	const struct fleet_base *base;		 /* NULL: all */
 	const struct fleet_cell *const *without; /* of the base */
 	unsigned n_without;
+	const struct fleet_view_phases *phases; /* NULL: the day is not divided */
 	uint64_t top;
 	bool colours;
 	unsigned width;
@@ -54,6 +56,8 @@ struct fleet_columns {
 	size_t n_rows;
 };
 void fleet_view_columns(const struct fleet_view *v, size_t most, struct fleet_columns *columns);
+
+extern const char fleet_view_marks[]; /* by enum fleet_effect */
 
 /* Whether a pair is of the view's base and class. */
 bool fleet_view_shows(const struct fleet_view *v, const struct fleet_cell *cell);

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "report/fleet/figures.h"
 #include "report/fleet/fleet.h"
+#include "report/fleet/phases.h"
 #include "report/html/html.h"
 #include "report/html/page.h"
 
@@ -260,6 +261,21 @@ static void distributions(const struct fleet_view *v, enum corunner_class class,
 	html_section_end(out);
 }
 
+static void phases(const struct fleet_view *v, struct text *out)
+{
+	struct text table = { 0 };
+
+	if (!v->phases)
+		return;
+	html_section(out, "phases", "By time of day");
+	report_fleet_phases(v, &table);
+	text_add(out, "<pre>");
+	html_text(out, table.s);
+	text_add(out, "</pre>\n");
+	html_section_end(out);
+	text_release(&table);
+}
+
 static void notes(const struct fleet_view *v, struct text *out)
 {
 	html_section(out, "notes", "Notes");
@@ -287,6 +303,7 @@ void report_fleet_html(const struct fleet_view *v, struct text *out)
 	html_section(out, "crowds", "How full machines are");
 	fleet_html_crowds(v, out);
 	html_section_end(out);
+	phases(v, out);
 	distributions(v, class, out);
 	applications(v, out);
 	notes(v, out);

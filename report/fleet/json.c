@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "report/block/column.h"
 #include "report/fleet/fleet.h"
+#include "report/fleet/phases.h"
 
 static struct json *crowd_of(const struct fleet_view *v, uint32_t kind)
 {
@@ -171,16 +172,53 @@ static struct json *excluded_of(const struct fleet_view *v)
 	return o;
 }
 
-void report_fleet_json(const struct fleet_view *v, struct text *out)
+static struct json *bases_of(const struct fleet_view *v)
 {
-	struct json *root = json_new_object(), *bases = json_new_array();
+	struct json *bases = json_new_array();
 
-	json_set_u64(root, "version", FLEET_JSON_VERSION);
-	json_set_take(root, "fleet", fleet_of(v));
 	vec_for_each (&v->fleet->bases, const struct fleet_base, base)
 		if (!v->base || base == v->base)
 			json_add_take(bases, base_of(v, base));
-	json_set_take(root, "applications", bases);
+	return bases;
+}
+
+static struct json *phase_of(const struct fleet_view *whole, uint32_t i)
+{
+	const struct fleet_view v = fleet_view_of_phase(whole, i);
+	bool known = v.base || !whole->base;
+	struct json *o = json_new_object();
+	char name[FLEET_PHASE_NAME];
+	uint64_t samples = 0;
+
+	vec_for_each (&v.fleet->bases, const struct fleet_base, base)
+		samples += base->tally->n;
+	json_set_string(o, "phase", fleet_phases_name(whole->phases->phases, i, name));
+	json_set_u64(o, "from_ns", i * whole->phases->phases->length_ns);
+	json_set_u64(o, "to_ns", (i + 1) * whole->phases->phases->length_ns);
+	json_set_u64(o, "samples", samples);
+	json_set_u64(o, "pairs_tested", v.fleet->tested);
+	json_set_take(o, "applications", known ? bases_of(&v) : json_new_array());
+	json_set_take(o, "pairs", known ? cells_of(&v, false) : json_new_array());
+	json_set_take(o, "trios", known ? cells_of(&v, true) : json_new_array());
+	return o;
+}
+
+static struct json *phases_of(const struct fleet_view *v)
+{
+	struct json *all = json_new_array();
+
+	for (uint32_t i = 0; v->phases && i < v->phases->phases->n; i++)
+		json_add_take(all, phase_of(v, i));
+	return all;
+}
+
+void report_fleet_json(const struct fleet_view *v, struct text *out)
+{
+	struct json *root = json_new_object();
+
+	json_set_u64(root, "version", FLEET_JSON_VERSION);
+	json_set_take(root, "fleet", fleet_of(v));
+	json_set_take(root, "applications", bases_of(v));
 	json_set_take(root, "antagonists", antagonists_of(v));
 	json_set_take(root, "pairs", cells_of(v, false));
 	json_set_take(root, "trios", cells_of(v, true));
@@ -188,6 +226,7 @@ void report_fleet_json(const struct fleet_view *v, struct text *out)
 		json_set_take(root, "excluded", excluded_of(v));
 	else
 		json_set_null(root, "excluded");
+	json_set_take(root, "phases", phases_of(v));
 	json_print(root, out, true);
 	text_add(out, "\n");
 	json_free(root);
@@ -218,12 +257,11 @@ static void add_trio(const struct fleet_view *v, const struct fleet_cell *cell, 
 	add_number(out, trio ? cell->of_one[1].change : NAN);
 }
 
-void report_fleet_csv(const struct fleet_view *v, struct text *out)
+/* phase: "" all of the day. */
+static void add_cells(const struct fleet_view *v, const char *phase, struct text *out)
 {
 	const struct strtab *apps = &v->fleet->rows->apps;
 
-	text_add(out, "base,corunner,class,effect,samples,blocks,share,median,change,deviations,"
-		      "contrast,p,q,improvement,second,change_one,change_two\n");
 	vec_for_each (&v->fleet->cells, const struct fleet_cell, cell) {
 		bool said = cell->effect != FLEET_TOO_FEW;
 
@@ -243,6 +281,21 @@ void report_fleet_csv(const struct fleet_view *v, struct text *out)
 		add_number(out, cell->q);
 		add_number(out, said ? cell->improvement : NAN);
 		add_trio(v, cell, out);
-		text_add(out, "\n");
+		text_printf(out, ",%s\n", phase);
+	}
+}
+
+void report_fleet_csv(const struct fleet_view *v, struct text *out)
+{
+	char name[FLEET_PHASE_NAME];
+
+	text_add(out, "base,corunner,class,effect,samples,blocks,share,median,change,deviations,"
+		      "contrast,p,q,improvement,second,change_one,change_two,phase\n");
+	add_cells(v, "", out);
+	for (uint32_t i = 0; v->phases && i < v->phases->phases->n; i++) {
+		const struct fleet_view of = fleet_view_of_phase(v, i);
+
+		if (of.base || !v->base)
+			add_cells(&of, fleet_phases_name(v->phases->phases, i, name), out);
 	}
 }

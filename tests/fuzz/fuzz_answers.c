@@ -9,6 +9,7 @@
 #include "analysis/fleet/clickhouse/engine.h"
 #include "analysis/fleet/clickhouse/http.h"
 #include "analysis/fleet/clickhouse/load.h"
+#include "analysis/fleet/phases.h"
 #include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/err.h"
@@ -71,6 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fleet_store_totals totals = { 0 };
 	struct fleet_store_meta meta;
 	struct fleet_rows rows = { 0 };
+	struct fleet_phases phases = { .day = 24, .length = 6, .n = 4 };
 	struct fleet_engine *e = NULL;
 	struct err err = { 0 };
 	unsigned others = 0;
@@ -80,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (fleet_engine_open(&e, &o, &err))
 		abort();
 	fleet_engine_meta(e, &meta, &totals, &err);
-	fleet_engine_load(e, NULL, &rows, &others, &err);
+	fleet_engine_load(e, NULL, &phases, &rows, &others, &err);
 	fleet_rows_release(&rows);
 	fleet_engine_close(e);
 	return 0;

@@ -46,7 +46,7 @@ line() {
 of=both
 same() {
 	local how differ=
-	for how in --json --csv "" "--class core --min-samples 5000 --csv" "--base $base --top 100"; do
+	for how in --json --csv "" "--class core --min-samples 5000 --csv" "--bucket 6h --json" "--base $base --top 100"; do
 		# shellcheck disable=SC2086 # words
 		fleet report --db "$2" $how >wanted 2>&1
 		# shellcheck disable=SC2086

@@ -2,11 +2,13 @@
 #include "analysis/fleet/clickhouse/load.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/fleet/clickhouse/internal.h"
+#include "analysis/fleet/phases.h"
 #include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/cpus.h"
@@ -322,30 +324,42 @@ static void read_row(struct engine_bytes *b, struct fleet_row *row)
 }
 
 static struct fleet_row *row_of(struct fleet_rows *rows, enum engine_table table,
-				const char *const name[3])
+				const char *const name[3], uint64_t phase)
 {
 	uint32_t base = strtab_add(&rows->apps, name[0]), co = strtab_add(&rows->apps, name[1]);
+	uint32_t stratum = fleet_rows_stratum(rows, 0, phase);
 	enum corunner_class class;
 
 	if (table == ENGINE_TRIOS)
-		return fleet_rows_trio(rows, base, co, strtab_add(&rows->apps, name[2]), 0);
+		return fleet_rows_trio(rows, base, co, strtab_add(&rows->apps, name[2]), stratum);
 	class = corunner_class_find(name[2]);
-	return class >= CORUNNER_TRIO ? NULL : fleet_rows_get(rows, base, co, class, 0);
+	return class >= CORUNNER_TRIO ? NULL : fleet_rows_get(rows, base, co, class, stratum);
+}
+
+static uint64_t take_phase(struct engine_bytes *b, const struct fleet_phases *phases)
+{
+	uint64_t phase = engine_u64(b);
+
+	b->bad |= phase >= (phases->n ? phases->n : 1);
+	return phase;
 }
 
 /* *n: how many rows the server had of it. */
 static int take_rows(struct fleet_engine *e, struct engine_shard *shard, enum engine_table table,
-		     struct fleet_rows *rows, uint64_t *n, struct err *err)
+		     const struct fleet_phases *phases, struct fleet_rows *rows, uint64_t *n,
+		     struct err *err)
 {
 	for (struct engine_bytes b = engine_bytes(&shard->answer.body); b.p < b.end;) {
 		char names[3][256];
 		const char *const name[3] = { names[0], names[1], names[2] };
 		struct fleet_row *row;
+		uint64_t phase;
 
 		for (int i = 0; i < 3; i++)
 			engine_string(&b, names[i], sizeof(names[i]));
+		phase = take_phase(&b, phases);
 		*n += engine_u64(&b);
-		row = b.bad ? NULL : row_of(rows, table, name);
+		row = b.bad ? NULL : row_of(rows, table, name, phase);
 		if (row)
 			read_row(&b, row);
 		if (!row || b.bad)
@@ -354,52 +368,68 @@ static int take_rows(struct fleet_engine *e, struct engine_shard *shard, enum en
 	return 0;
 }
 
-static void ask_for_rows(struct text *sql, enum engine_table table, const char *type)
+static void add_phase(struct text *sql, const struct fleet_phases *phases)
+{
+	text_printf(sql, "toUInt64(intDiv(bucket %% %" PRIu64 ", %" PRIu64 ")) AS phase",
+		    phases->day, phases->length);
+}
+
+static void ask_for_rows(struct text *sql, enum engine_table table, const char *type,
+			 const struct fleet_phases *phases)
 {
 	const char *third = table == ENGINE_TRIOS ? "second" : "class";
 
+	text_printf(sql, "SELECT base, corunner, %s, ", third);
+	add_phase(sql, phases);
 	text_printf(sql,
-		    "SELECT base, corunner, %s, count(), sum(n), sum(sum), sumForEach(squares),"
+		    ", count(), sum(n), sum(sum), sumForEach(squares),"
 		    " sum(blocks), sumForEach(contrast), (sumMap(buckets, counts) AS histogram).1,"
 		    " histogram.2 FROM %s" COUNTS " AND type = ",
-		    third, engine_tables[table]);
+		    engine_tables[table]);
 	engine_quote(sql, type);
-	text_printf(sql, " GROUP BY base, corunner, %s FORMAT RowBinary", third);
+	text_printf(sql, " GROUP BY base, corunner, %s, phase FORMAT RowBinary", third);
 }
 
 static int by_number(const void *a, const void *b)
 {
 	const struct fleet_crowd *x = a, *y = b;
 
+	if (x->stratum != y->stratum)
+		return x->stratum < y->stratum ? -1 : 1;
 	if (x->kind != y->kind)
 		return x->kind < y->kind ? -1 : 1;
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static int take_crowds(struct fleet_engine *e, struct engine_shard *shard, struct fleet_rows *rows,
-		       uint64_t *n, struct err *err)
+static int take_crowds(struct fleet_engine *e, struct engine_shard *shard,
+		       const struct fleet_phases *phases, struct fleet_rows *rows, uint64_t *n,
+		       struct err *err)
 {
 	for (struct engine_bytes b = engine_bytes(&shard->answer.body); b.p < b.end;) {
 		char kind[16];
-		uint64_t number, ns;
+		uint64_t number, phase, ns;
 
 		engine_string(&b, kind, sizeof(kind));
 		number = engine_u64(&b);
+		phase = take_phase(&b, phases);
 		*n += engine_u64(&b);
 		ns = engine_u64(&b);
 		if (b.bad || number > FLEET_BLOCK_APPS)
 			return engine_damaged(e, shard, err);
-		fleet_rows_crowd(rows, 0, strcmp(kind, "apps") ? FLEET_BUSY_CPUS : FLEET_APPS,
+		fleet_rows_crowd(rows, fleet_rows_stratum(rows, 0, phase),
+				 strcmp(kind, "apps") ? FLEET_BUSY_CPUS : FLEET_APPS,
 				 (uint32_t)number, ns);
 	}
 	return 0;
 }
 
-static void ask_for_crowds(struct text *sql, const char *type)
+static void ask_for_crowds(struct text *sql, const char *type, const struct fleet_phases *phases)
 {
-	text_add(sql, "SELECT kind, number, count(), sum(ns) FROM crowds" COUNTS " AND type = ");
+	text_add(sql, "SELECT kind, number, ");
+	add_phase(sql, phases);
+	text_add(sql, ", count(), sum(ns) FROM crowds" COUNTS " AND type = ");
 	engine_quote(sql, type);
-	text_add(sql, " GROUP BY kind, number FORMAT RowBinary");
+	text_add(sql, " GROUP BY kind, number, phase FORMAT RowBinary");
 }
 
 /* As many as the shard's blocks say that they have. */
@@ -425,7 +455,7 @@ static int check_counts(struct fleet_engine *e, struct engine_shard *shard, cons
 }
 
 static int load_shard(struct fleet_engine *e, struct engine_shard *shard, const char *type,
-		      struct fleet_rows *rows, struct err *err)
+		      const struct fleet_phases *phases, struct fleet_rows *rows, struct err *err)
 {
 	uint64_t n[ENGINE_TABLES] = { 0 };
 	int rc = 0;
@@ -434,21 +464,21 @@ static int load_shard(struct fleet_engine *e, struct engine_shard *shard, const 
 		struct text sql = { 0 };
 
 		if (table == ENGINE_CROWDS)
-			ask_for_crowds(&sql, type);
+			ask_for_crowds(&sql, type, phases);
 		else
-			ask_for_rows(&sql, table, type);
+			ask_for_rows(&sql, table, type, phases);
 		rc = engine_ask(e, shard, sql.s, NULL, err);
 		text_release(&sql);
 		if (!rc)
 			rc = table == ENGINE_CROWDS
-				     ? take_crowds(e, shard, rows, &n[table], err)
-				     : take_rows(e, shard, table, rows, &n[table], err);
+				     ? take_crowds(e, shard, phases, rows, &n[table], err)
+				     : take_rows(e, shard, table, phases, rows, &n[table], err);
 	}
 	return rc ? rc : check_counts(e, shard, type, n, err);
 }
 
-int fleet_engine_load(struct fleet_engine *e, const char *type, struct fleet_rows *rows,
-		      unsigned *others, struct err *err)
+int fleet_engine_load(struct fleet_engine *e, const char *type, const struct fleet_phases *phases,
+		      struct fleet_rows *rows, unsigned *others, struct err *err)
 {
 	char name[256];
 	int rc = choose_type(e, type, name, sizeof(name), others, err);
@@ -456,9 +486,8 @@ int fleet_engine_load(struct fleet_engine *e, const char *type, struct fleet_row
 	if (rc)
 		return rc;
 	strtab_add(&rows->types, name);
-	fleet_rows_stratum(rows, 0, 0);
 	vec_for_each (&e->shards, struct engine_shard, shard)
-		rc = rc ? rc : load_shard(e, shard, name, rows, err);
+		rc = rc ? rc : load_shard(e, shard, name, phases, rows, err);
 	vec_sort(&rows->crowds, by_number); /* as they came from several */
 	return rc;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/fleet/phases.h"
 #include "analysis/fleet/rows.h"
 #include "base/cpus.h"
 #include "base/err.h"
@@ -245,20 +246,44 @@ int store_damaged(const struct fleet_store *s, struct err *err)
 	return err_set(err, -EBADMSG, "%s: a row is damaged; reduce again", s->path);
 }
 
-static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *rows, struct err *err)
+/* The statement, for rows of a type put together as the phases say. */
+static sqlite3_stmt *load_of(struct fleet_store *s, enum statement which, uint32_t type,
+			     const struct fleet_phases *phases)
 {
-	sqlite3_stmt *st = store_statement(s, LOAD_ROWS);
-	uint32_t stratum = fleet_rows_stratum(rows, 0, 0);
-	int step;
+	sqlite3_stmt *st = store_statement(s, which);
 
 	store_bind_number(st, 1, type);
+	store_bind_number(st, 2, phases->day);
+	store_bind_number(st, 3, phases->length);
+	return st;
+}
+
+/* Of the phase that the column says; false: there is no such. */
+static bool stratum_of(sqlite3_stmt *st, int column, const struct fleet_phases *phases,
+		       struct fleet_rows *rows, uint32_t *stratum)
+{
+	uint64_t phase = (uint64_t)sqlite3_column_int64(st, column);
+
+	if (phase >= (phases->n ? phases->n : 1))
+		return false;
+	*stratum = fleet_rows_stratum(rows, 0, phase);
+	return true;
+}
+
+static int load_rows(struct fleet_store *s, uint32_t type, const struct fleet_phases *phases,
+		     struct fleet_rows *rows, struct err *err)
+{
+	sqlite3_stmt *st = load_of(s, LOAD_ROWS, type, phases);
+	int step;
+
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
-		uint32_t base = column_app(st, 6, rows);
+		uint32_t base = column_app(st, 6, rows), stratum;
 		uint32_t co = column_app(st, 7, rows);
 		enum corunner_class class = corunner_class_find(column_name(st, 8));
-		struct fleet_row *row = class >= CORUNNER_TRIO
-						? NULL
-						: fleet_rows_get(rows, base, co, class, stratum);
+		struct fleet_row *row =
+			class >= CORUNNER_TRIO || !stratum_of(st, 9, phases, rows, &stratum)
+				? NULL
+				: fleet_rows_get(rows, base, co, class, stratum);
 
 		if (!row || !store_read_row(st, &row->tally, &row->contrast))
 			return store_damaged(s, err);
@@ -266,18 +291,20 @@ static int load_rows(struct fleet_store *s, uint32_t type, struct fleet_rows *ro
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
 }
 
-static int load_trios(struct fleet_store *s, uint32_t type, struct fleet_rows *rows,
-		      struct err *err)
+static int load_trios(struct fleet_store *s, uint32_t type, const struct fleet_phases *phases,
+		      struct fleet_rows *rows, struct err *err)
 {
-	sqlite3_stmt *st = store_statement(s, LOAD_TRIOS);
+	sqlite3_stmt *st = load_of(s, LOAD_TRIOS, type, phases);
 	int step;
 
-	store_bind_number(st, 1, type);
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW) {
 		uint32_t base = column_app(st, 6, rows), co = column_app(st, 7, rows);
-		struct fleet_row *row = fleet_rows_trio(rows, base, co, column_app(st, 8, rows), 0);
+		uint32_t second = column_app(st, 8, rows), stratum;
+		struct fleet_row *row = stratum_of(st, 9, phases, rows, &stratum)
+						? fleet_rows_trio(rows, base, co, second, stratum)
+						: NULL;
 
-		if (!store_read_row(st, &row->tally, &row->contrast))
+		if (!row || !store_read_row(st, &row->tally, &row->contrast))
 			return store_damaged(s, err);
 	}
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
@@ -294,21 +321,22 @@ bool store_read_crowd(sqlite3_stmt *st, struct fleet_rows *rows, uint32_t stratu
 	return true;
 }
 
-static int load_crowds(struct fleet_store *s, uint32_t type, struct fleet_rows *rows,
-		       struct err *err)
+static int load_crowds(struct fleet_store *s, uint32_t type, const struct fleet_phases *phases,
+		       struct fleet_rows *rows, struct err *err)
 {
-	sqlite3_stmt *st = store_statement(s, LOAD_CROWDS);
+	sqlite3_stmt *st = load_of(s, LOAD_CROWDS, type, phases);
+	uint32_t stratum;
 	int step;
 
-	store_bind_number(st, 1, type);
 	while ((step = st ? sqlite3_step(st) : SQLITE_ERROR) == SQLITE_ROW)
-		if (!store_read_crowd(st, rows, 0))
+		if (!stratum_of(st, 3, phases, rows, &stratum) ||
+		    !store_read_crowd(st, rows, stratum))
 			return store_damaged(s, err);
 	return step == SQLITE_DONE ? 0 : store_failed(s, err);
 }
 
-int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows *rows,
-		     unsigned *others, struct err *err)
+int fleet_store_load(struct fleet_store *s, const char *type, const struct fleet_phases *phases,
+		     struct fleet_rows *rows, unsigned *others, struct err *err)
 {
 	sqlite3_stmt *st = store_statement(s, MOST_TYPE);
 	char name[128] = "";
@@ -333,10 +361,10 @@ int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows 
 			       s->path, name);
 	id = (uint32_t)sqlite3_column_int64(st, 0);
 	strtab_add(&rows->types, name);
-	rc = load_rows(s, id, rows, err);
+	rc = load_rows(s, id, phases, rows, err);
 	if (!rc && store_has_trios(s))
-		rc = load_trios(s, id, rows, err);
-	return rc ? rc : load_crowds(s, id, rows, err);
+		rc = load_trios(s, id, phases, rows, err);
+	return rc ? rc : load_crowds(s, id, phases, rows, err);
 }
 
 /* ---- through a whole database ---- */

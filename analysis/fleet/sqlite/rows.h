@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct err;
+struct fleet_phases;
 struct fleet_rows;
 struct fleet_store;
 struct fleet_store_block;
@@ -36,9 +37,9 @@ int fleet_store_each_block(struct fleet_store *s, fleet_store_block_visit *visit
 int fleet_store_each_rows(struct fleet_store *s, fleet_store_rows_visit *visit, void *ctx,
 			  struct err *err);
 
-/* Rows of all time buckets together, of one machine type: the given, or NULL: the one with the most
- * samples. *others: how many types there are besides. */
-int fleet_store_load(struct fleet_store *s, const char *type, struct fleet_rows *rows,
-		     unsigned *others, struct err *err);
+/* Rows of all time buckets of a phase together (phases.h), of one machine type: the given, or NULL:
+ * the one with the most samples. *others: how many types there are besides. */
+int fleet_store_load(struct fleet_store *s, const char *type, const struct fleet_phases *phases,
+		     struct fleet_rows *rows, unsigned *others, struct err *err);
 
 #endif

@@ -74,20 +74,21 @@ static const char *const sql[STATEMENTS] = {
 		" blocks, contrast, histogram) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[ADD_CROWD] = "INSERT INTO crowds VALUES(?, ?, ?, ?, ?)"
 		      " ON CONFLICT DO UPDATE SET ns = ns + excluded.ns",
-	[LOAD_ROWS] = "SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, class"
-		      " FROM rows r JOIN apps b ON b.id = r.base JOIN apps c ON c.id = r.corunner"
-		      " WHERE type = ?",
-	[LOAD_CROWDS] = "SELECT kind, number, sum(ns) FROM crowds WHERE type = ?"
-			" GROUP BY kind, number",
+	[LOAD_ROWS] =
+		"SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, class,"
+		" bucket % ?2 / ?3 FROM rows r JOIN apps b ON b.id = r.base"
+		" JOIN apps c ON c.id = r.corunner WHERE type = ?1",
+	[LOAD_CROWDS] = "SELECT kind, number, sum(ns), bucket % ?2 / ?3 AS phase FROM crowds"
+			" WHERE type = ?1 GROUP BY kind, number, phase",
 	[GET_TRIO] = "SELECT n, sum, squares, blocks, contrast, histogram FROM trios WHERE base = ?"
 		     " AND corunner = ? AND second = ? AND type = ? AND bucket = ?",
 	[PUT_TRIO] =
 		"INSERT OR REPLACE INTO trios(base, corunner, second, type, bucket, n, sum, squares,"
 		" blocks, contrast, histogram) VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 	[LOAD_TRIOS] =
-		"SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, s.name"
-		" FROM trios r JOIN apps b ON b.id = r.base JOIN apps c ON c.id = r.corunner"
-		" JOIN apps s ON s.id = r.second WHERE type = ?",
+		"SELECT n, sum, squares, r.blocks, contrast, histogram, b.name, c.name, s.name,"
+		" bucket % ?2 / ?3 FROM trios r JOIN apps b ON b.id = r.base JOIN apps c ON c.id = r.corunner"
+		" JOIN apps s ON s.id = r.second WHERE type = ?1",
 	[ADD_TRIO_BASE] = "INSERT OR IGNORE INTO trio_bases VALUES(?)",
 	[LOAD_TRIO_BASES] = "SELECT name FROM trio_bases ORDER BY name",
 	[ANY_BLOCK] = "SELECT 1 FROM blocks LIMIT 1",

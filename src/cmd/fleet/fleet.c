@@ -9,6 +9,9 @@
 #include "cli/command.h"
 #include "cmd/fleet/internal.h"
 
+#define BUCKET_NOT_GIVEN  UINT64_MAX
+#define BUCKET_DEFAULT_NS 3600000000000ull /* of reduce and push */
+
 #define OPTION(letter, name, value, kind, member, help)                                    \
 	{                                                                                  \
 		letter, name, value, kind, offsetof(struct fleet_args, member), help, NULL \
@@ -54,7 +57,10 @@ static const struct option_row options[] = {
 	OPTION(0, "trio-interferers", "N", ARG_U64, trio_interferers,
 	       "simulate: trios of which two together slow the third (0)"),
 	OPTION(0, "bucket", "TIME", ARG_TIME, bucket_ns,
-	       "reduce, push: keep rows of times so far apart separate (1h)"),
+	       "reduce, push: keep rows of times so far apart separate (1h); report: compare "
+	       "parts of the day so long"),
+	OPTION(0, "by-phase", "APP", ARG_LIST, by_phase,
+	       "report: with --bucket, each part of the day of APP is an application of its own"),
 	OPTION(0, "trios", "APP", ARG_LIST, trios,
 	       "reduce, push: keep what two at once do to APP, too; may be given often"),
 	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
@@ -86,6 +92,8 @@ static const char *const examples[] = {
 	"which applications slow which, and what it would give to part them",
 	"ispot fleet report --base streetview --exclude bigtable",
 	"what streetview would gain without bigtable on its core",
+	"ispot fleet report --bucket 6h",
+	"which of the relations hold at which hours of the day",
 	"ispot fleet push --engine clickhouse://ch1:8123,ch2:8123/fleet samples/*.fleet",
 	"the same rows on two ClickHouse servers; report takes the same --engine",
 	"ispot fleet export -o samples.csv.zst samples/*.fleet",
@@ -118,8 +126,8 @@ static const struct verb verbs[] = {
 	{ "report",
 	  fleet_report,
 	  0,
-	  { "db", "engine", "credentials", "ca-file", "retry", "type", "base", "class", "exclude",
-	    "min-samples", "alpha", "top", "json", "csv", "html" } },
+	  { "db", "engine", "credentials", "ca-file", "retry", "bucket", "by-phase", "type", "base",
+	    "class", "exclude", "min-samples", "alpha", "top", "json", "csv", "html" } },
 	{ "simulate",
 	  fleet_simulate,
 	  0,
@@ -170,7 +178,7 @@ static int run_fleet(int argc, char **argv, struct err *err)
 				.applications = 16,
 				.cpus = 24,
 				.interferers = 8,
-				.bucket_ns = 3600000000000,
+				.bucket_ns = BUCKET_NOT_GIVEN,
 				.min_samples = 1000,
 				.period = 2500000,
 				.files = 16,
@@ -188,11 +196,15 @@ static int run_fleet(int argc, char **argv, struct err *err)
 				 "fleet takes record, reduce, push, report, export or simulate");
 	if (!rc)
 		rc = parse(verb, &a, argc, argv, first, &words, err);
+	if (a.bucket_ns == BUCKET_NOT_GIVEN)
+		a.bucket_ns = verb && verb->run == fleet_report ? 0 : BUCKET_DEFAULT_NS;
 	if (!rc)
 		rc = verb->run(&a, argv + first + words, err);
 	vec_release(&any.exclude);
 	vec_release(&any.functions);
 	vec_release(&any.trios);
+	vec_release(&any.by_phase);
+	vec_release(&a.by_phase);
 	vec_release(&a.exclude);
 	vec_release(&a.functions);
 	vec_release(&a.trios);
@@ -209,7 +221,7 @@ const struct command cmd_fleet = {
 		"ispot fleet push --engine URL [--credentials FILE] [--ca-file FILE] "
 		"[--retry TIME] [--bucket TIME] [--trios APP]... FILE...\n"
 		"ispot fleet report [--db FILE | --engine URL] [--credentials FILE] "
-		"[--ca-file FILE] [--retry TIME] [--type NAME] [--base APP] [--exclude APP]... "
+		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--by-phase APP]... [--type NAME] [--base APP] [--exclude APP]... "
 		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv | --html FILE]\n"
 		"ispot fleet export -o OUT FILE...\n"
 		"ispot fleet simulate -o OUT [--machines N] [--samples N] [--seed N] "

@@ -20,7 +20,8 @@ struct fleet_args {
 	double cost; /* percent; 0: no bound */
 	uint64_t machines, samples, seed, applications, cpus, interferers; /* simulate */
 	uint64_t trio_interferers;
-	uint64_t bucket_ns; /* reduce */
+	uint64_t bucket_ns;	  /* reduce, push: of rows; report: of phases, 0: none */
+	struct arg_list by_phase; /* report */
 	struct arg_list trios;
 	const char *type, *base, *class; /* report */
 	struct arg_list exclude;

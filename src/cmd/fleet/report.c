@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "analysis/fleet/clickhouse/engine.h"
 #include "analysis/fleet/clickhouse/load.h"
 #include "analysis/fleet/fleet.h"
+#include "analysis/fleet/phases.h"
 #include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "cli/pager.h"
 #include "cli/screen.h"
@@ -20,6 +23,7 @@
 #include "report/fleet/fleet.h"
 #include "report/fleet/html.h"
 #include "report/fleet/json.h"
+#include "report/fleet/phases.h"
 
 #define EXCLUDED_MAX 64
 #define RENAMED_MAX  10 /* notices */
@@ -142,6 +146,7 @@ static void say_renamed(const struct fleet_view *v)
 struct source {
 	struct fleet_store_totals totals;
 	struct fleet_store_meta meta;
+	struct fleet_phases phases;
 	struct fleet_rows rows;
 	unsigned other_types;
 };
@@ -152,7 +157,8 @@ static int load_file(const struct fleet_args *a, struct source *s, struct err *e
 	int rc = fleet_store_open(&store, a->db ? a->db : FLEET_DB, false, err);
 
 	rc = rc ? rc : fleet_store_meta(store, &s->meta, &s->totals, err);
-	rc = rc ? rc : fleet_store_load(store, a->type, &s->rows, &s->other_types, err);
+	rc = rc ? rc : fleet_phases_init(&s->phases, s->meta.bucket_ns, a->bucket_ns, err);
+	rc = rc ? rc : fleet_store_load(store, a->type, &s->phases, &s->rows, &s->other_types, err);
 	fleet_store_close(store);
 	return rc;
 }
@@ -165,41 +171,104 @@ static int load_engine(const struct fleet_args *a, struct source *s, struct err 
 	int rc = fleet_engine_open(&engine, &o, err);
 
 	rc = rc ? rc : fleet_engine_meta(engine, &s->meta, &s->totals, err);
-	rc = rc ? rc : fleet_engine_load(engine, a->type, &s->rows, &s->other_types, err);
+	rc = rc ? rc : fleet_phases_init(&s->phases, s->meta.bucket_ns, a->bucket_ns, err);
+	rc = rc ? rc
+		: fleet_engine_load(engine, a->type, &s->phases, &s->rows, &s->other_types, err);
 	fleet_engine_close(engine);
 	return rc;
 }
 
-static int analyse(const struct fleet_args *a, struct fleet_view *v, struct err *err)
+/* Those of --by-phase, which have to be there. */
+static int find_split(const struct fleet_args *a, const struct fleet_rows *rows,
+		      struct strtab *split, struct err *err)
+{
+	vec_for_each (&a->by_phase, const char *const, name) {
+		if (strcmp(*name, "*") && strtab_find(&rows->apps, *name) == MAP_NONE)
+			return err_set(err, -ENODATA,
+				       "no application %s; ispot fleet report --json lists them",
+				       *name);
+		strtab_add(split, *name);
+	}
+	return 0;
+}
+
+static int show(const struct fleet_args *a, const struct source *s, const struct fleet_rows *rows,
+		const struct fleet_view_phases *phases, struct err *err)
+{
+	const struct fleet_options o = { a->min_samples, a->alpha, s->meta.higher_is_better };
+	struct fleet fleet = { 0 };
+	struct fleet_view v = { .fleet = &fleet,
+				.meta = &s->meta,
+				.totals = &s->totals,
+				.other_types = s->other_types,
+				.type = strtab_get(&rows->types, 0),
+				.phases = phases,
+				.top = a->top,
+				.colours = screen_colours(),
+				.width = screen_width() };
+	int rc = class_of(a->class, &v.class, err);
+
+	fleet_init(&fleet, rows, &o);
+	if (!rc && !a->by_phase.n)
+		say_renamed(&v);
+	rc = rc ? rc : print(a, &v, err);
+	fleet_release(&fleet);
+	return rc;
+}
+
+/* The whole day, and each part of it by itself. */
+static int show_phases(const struct fleet_args *a, const struct source *s,
+		       const struct fleet_rows *rows, struct err *err)
+{
+	const struct fleet_options o = { a->min_samples, a->alpha, s->meta.higher_is_better };
+	struct fleet_rows *each = xcalloc(s->phases.n, sizeof(*each));
+	struct fleet_view_phases phases = { &s->phases,
+					    xcalloc(s->phases.n, sizeof(struct fleet)) };
+	int rc;
+
+	for (uint32_t i = 0; i < s->phases.n; i++) {
+		fleet_phases_pick(&s->rows, i, &each[i]);
+		fleet_init(&phases.of[i], &each[i], &o);
+	}
+	rc = show(a, s, rows, &phases, err);
+	for (uint32_t i = 0; i < s->phases.n; i++) {
+		fleet_release(&phases.of[i]);
+		fleet_rows_release(&each[i]);
+	}
+	free(phases.of);
+	free(each);
+	return rc;
+}
+
+static int analyse(const struct fleet_args *a, struct err *err)
 {
 	struct source s = { 0 };
-	struct fleet fleet = { 0 };
+	struct fleet_rows joined = { 0 };
+	struct strtab split = { 0 };
 	int rc = a->engine ? load_engine(a, &s, err) : load_file(a, &s, err);
 
-	if (!rc) {
-		struct fleet_options o = { a->min_samples, a->alpha, s.meta.higher_is_better };
-
-		fleet_init(&fleet, &s.rows, &o);
-		v->fleet = &fleet;
-		v->meta = &s.meta;
-		v->totals = &s.totals;
-		v->other_types = s.other_types;
-		v->type = strtab_get(&s.rows.types, 0);
-		say_renamed(v);
-		rc = print(a, v, err);
-	}
-	fleet_release(&fleet);
+	rc = rc ? rc : find_split(a, &s.rows, &split, err);
+	if (!rc && s.phases.n)
+		fleet_phases_join(&s.rows, &s.phases, split.n ? &split : NULL, &joined);
+	if (!rc && s.phases.n && !split.n)
+		rc = show_phases(a, &s, &joined, err);
+	else if (!rc)
+		rc = show(a, &s, s.phases.n ? &joined : &s.rows, NULL, err);
+	strtab_release(&split);
+	fleet_rows_release(&joined);
 	fleet_rows_release(&s.rows);
 	return rc;
 }
 
 int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 {
-	struct fleet_view v = { .top = a->top };
-	int rc = class_of(a->class, &v.class, err);
+	enum corunner_class class;
+	int rc = class_of(a->class, &class, err);
 
 	if (rc)
 		return rc;
+	if (a->by_phase.n && !a->bucket_ns)
+		return args_refuse(err, "--by-phase needs the length of a phase: --bucket 6h");
 	if (*words || a->json + a->csv + !!a->html > 1)
 		return args_refuse(err, "report takes options only, and one of --json, --csv "
 					"and --html");
@@ -214,7 +283,5 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 		return args_refuse(err, "--exclude takes up to 64 applications");
 	if (!a->html)
 		pager_start(); /* record, the same command, leaves its program's output alone */
-	v.colours = screen_colours();
-	v.width = screen_width();
-	return analyse(a, &v, err);
+	return analyse(a, err);
 }
