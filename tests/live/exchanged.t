@@ -58,5 +58,38 @@ attack "sudo ... export -o" 50 env SUDO_UID="$user" SUDO_GID=65534 "$ISPOT" expo
 exec 8>&-
 wait "$exchanger"
 is "$?" 0 "the directory was exchanged all the time" || diag exchanged.err
+
+# ---- a database to read ----
+
+# Of another user it is read as a copy, without its locks: one that is waited for has been opened itself.
+if command -v python3 >/dev/null; then
+	"$ISPOT" fleet reduce sound/*.fleet --db sound.db >/dev/null 2>&1
+	cp sound.db theirs/held.db
+	chown "$user" theirs/held.db
+	mkfifo go2
+	python3 -c 'import sqlite3, sys
+d = sqlite3.connect("theirs/held.db", isolation_level=None)
+d.execute("BEGIN EXCLUSIVE")
+print("held", flush=True)
+sys.stdin.read()' <go2 >held.out 2>&1 &
+	children+=($!)
+	as_user ln -s "$DIR/sound.db" theirs/database
+	as_user ln -s "$DIR/theirs/held.db" theirs/other
+	as_user ./exchanger theirs/database theirs/other <go2 >exchanged.out 2>exchanged.err &
+	children+=($!)
+	exchanger=$!
+	exec 8>go2
+	eventually grep -q held held.out
+	waited=''
+	for ((i = 0; i < 60; i++)); do
+		"$ISPOT" fleet report --db theirs/database >report.out 2>report.err || { waited=y && break; }
+	done
+	is "$waited" "" "root opens no database of another user's for a link that is exchanged" || diag report.err
+	exec 8>&-
+	wait "$exchanger"
+	is "$?" 0 "the link was exchanged all the time" || diag exchanged.err
+else
+	skip "a link to a database" "no python3"
+fi
 diag "$(cat exchanged.out)" "$(find theirs -type f | wc -l) files written where they were asked for"
 done_testing

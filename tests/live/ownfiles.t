@@ -96,6 +96,9 @@ for part in wal shm journal; do
 	is "$(stat -c %u theirs/x.db-$part) $(cat theirs/x.db-$part) $(echo theirs/x.db-*)" "0 precious theirs/x.db-$part" \
 		"another user's database gives nothing of root's away: -$part" || diag part.err
 done
+rm -f theirs/x.db-*
+timeout 20 "$ISPOT" fleet report --db theirs/x.db >part.out 2>part.err
+is "$? $(echo theirs/x.db*) $("$ISPOT" fleet report --db wal.db | cksum)" "0 theirs/x.db $(cksum <part.out)" "but it is read" || diag part.err
 rm -f theirs/x.db*
 as_user mkfifo theirs/x.db
 timeout 20 "$ISPOT" fleet report --db theirs/x.db >/dev/null 2>&1

@@ -421,18 +421,19 @@ static int copy_foreign(struct fleet_store *s, char **name, struct err *err)
 /* *name: by which SQLite opens it; to be freed. */
 static int prepare(struct fleet_store *s, bool make, char **name, struct err *err)
 {
-	struct stat st;
-
 	*name = NULL;
 	if (make)
 		return begin_writing(s, name, err);
-	if (access(s->path, R_OK) || stat(s->path, &st))
+	*name = access(s->path, R_OK) ? NULL : realpath(s->path, NULL);
+	if (!*name)
 		return err_set(err, -errno, "%s: %s; make it with ispot fleet reduce", s->path,
 			       strerror(errno));
-	if (!geteuid() && (st.st_uid || !place_is_safe(s->path, 0)))
-		return copy_foreign(s, name, err);
-	*name = xstrdup(s->path);
-	return 0;
+	/* What is opened is what was looked at: a link on the way may lead elsewhere since. */
+	if (geteuid() || place_is_safe(*name, 0))
+		return 0;
+	free(*name);
+	*name = NULL;
+	return copy_foreign(s, name, err);
 }
 
 int fleet_store_open(struct fleet_store **store, const char *path, bool make, struct err *err)
