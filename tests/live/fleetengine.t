@@ -225,6 +225,32 @@ fleet report --engine "$(both liar)" >liar.out 2>&1
 is $? 1 "a block whose rows are not there"
 like liar.out "rows of it are lost" "is said"
 
+# ---- from the recorder and from a spool ----
+
+mkdir -m 700 spool
+i=0
+for file in some/*.fleet; do
+	i=$((i + 1))
+	cp "$file" "spool/$(printf '%016x-%08d.fleet' $i 0)"
+done
+fleet collect --engine "$(both spooled)" spool >spooled.out 2>&1
+is $? 0 "a spool is collected into servers" || diag spooled.out
+same spooled some.db "all of it"
+is "$(find spool -type f | wc -l)" 0 "and is gone"
+
+if [ "$(id -u)" = 0 ] && [ -x "$HELPERS/neighbours" ] &&
+	"$ISPOT" record -q -o probe.data -F main -- true >probe.out 2>&1; then
+	cp "$HELPERS/neighbours" requests
+	fleet record --to "$(both live)" -o live.fleet -F marker:request -- ./requests 2 >live.out 2>live.err
+	is $? 0 "record sends to servers" || diag live.err
+	fleet reduce --db live.db live.fleet >/dev/null
+	same live live.db "what its file has"
+	fleet push --engine "$(both live)" live.fleet >live.out 2>&1
+	like live.out "had been pushed before and count once" "which counts once"
+else
+	skip "record sends to servers" "no root, or no probes"
+fi
+
 # ---- who may, and how ----
 
 refuses() { # refuses NAME TEXT ARGUMENT...; $wanted: the status, 1

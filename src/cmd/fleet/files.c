@@ -16,7 +16,9 @@
 
 static int refuse(struct fleet_files *f, const struct err *why, struct err *err)
 {
-	if (!f->several)
+	if (f->sound)
+		f->sound[f->files - 1] = false;
+	else if (!f->several)
 		return err_take(err, why);
 	f->refused++;
 	log_notice("%s", why->text);
@@ -128,6 +130,8 @@ static int read_file(struct fleet_files *f, const char *path, const struct fleet
 	int rc = fleet_reader_open(&file, path, &why);
 
 	f->files++;
+	if (f->sound)
+		f->sound[f->files - 1] = true;
 	f->ahead = f->back = f->unset = false;
 	f->latest_ns = 0;
 	if (rc)

@@ -34,17 +34,21 @@ static const struct option_row options[] = {
 	       "record: without end, into files of DIR of which the oldest go"),
 	OPTION(0, "files", "N", ARG_ABOVE_0, files, "record: so many files in DIR (16)"),
 	OPTION(0, "file-size", "SIZE", ARG_SIZE, file_bytes, "record: each so large (16M)"),
+	OPTION(0, "to", "URL|DIR", ARG_STRING, to,
+	       "record: send to a server, as push does, or into the spool that collect takes from"),
+	OPTION(0, "every", "TIME", ARG_TIME, every_ns,
+	       "collect: look again every TIME until Ctrl-C (default: once)"),
 	OPTION(0, "by", "WHAT", ARG_STRING, by,
 	       "record: an application is an executable, cgroup, container or user (executable)"),
-	OPTION(0, "db", "FILE", ARG_STRING, db, "reduce, report: the database (fleet.db)"),
+	OPTION(0, "db", "FILE", ARG_STRING, db, "reduce, collect, report: the database (fleet.db)"),
 	OPTION(0, "engine", "URL", ARG_STRING, engine,
-	       "push, report: clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or clickhouse+https://"),
+	       "push, collect, report: clickhouse://HOST:PORT[,HOST:PORT]/DATABASE, or clickhouse+https://"),
 	OPTION(0, "credentials", "FILE", ARG_STRING, credentials,
-	       "push, report: lines user=NAME and password=WORD"),
+	       "push, record, collect, report: lines user=NAME and password=WORD"),
 	OPTION(0, "ca-file", "FILE", ARG_STRING, ca_file,
-	       "push, report: trust servers whose certificates this one signs"),
+	       "push, record, collect, report: trust servers whose certificates this one signs"),
 	OPTION(0, "retry", "TIME", ARG_TIME, retry_ns,
-	       "push, report: ask a server that does not answer for so long (1m)"),
+	       "push, record, collect, report: ask a server that does not answer for so long (1m)"),
 	OPTION(0, "machines", "N", ARG_ABOVE_0, machines, "simulate: so many machines (20)"),
 	OPTION(0, "samples", "N", ARG_ABOVE_0, samples,
 	       "simulate: about so many samples (2000000)"),
@@ -57,12 +61,12 @@ static const struct option_row options[] = {
 	OPTION(0, "trio-interferers", "N", ARG_U64, trio_interferers,
 	       "simulate: trios of which two together slow the third (0)"),
 	OPTION(0, "bucket", "TIME", ARG_TIME, bucket_ns,
-	       "reduce, push: keep rows of times so far apart separate (1h); report: compare "
+	       "reduce, push, collect: keep rows of times so far apart separate (1h); report: compare "
 	       "parts of the day so long"),
 	OPTION(0, "by-phase", "APP", ARG_LIST, by_phase,
 	       "report: with --bucket, each part of the day of APP is an application of its own"),
 	OPTION(0, "trios", "APP", ARG_LIST, trios,
-	       "reduce, push: keep what two at once do to APP, too; may be given often"),
+	       "reduce, push, collect: keep what two at once do to APP, too; may be given often"),
 	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
 	OPTION(0, "base", "APP", ARG_STRING, base, "report: show all co-runners of APP"),
 	OPTION(0, "class", "CLASS", ARG_STRING, class,
@@ -94,6 +98,10 @@ static const char *const examples[] = {
 	"what streetview would gain without bigtable on its core",
 	"ispot fleet report --bucket 6h",
 	"which of the relations hold at which hours of the day",
+	"sudo ispot fleet record --to /mnt/spool -F marker:request -p 1234",
+	"into a spool that many machines share",
+	"ispot fleet collect --every 1m /mnt/spool",
+	"from which the samples of all come into fleet.db",
 	"ispot fleet push --engine clickhouse://ch1:8123,ch2:8123/fleet samples/*.fleet",
 	"the same rows on two ClickHouse servers; report takes the same --engine",
 	"ispot fleet export -o samples.csv.zst samples/*.fleet",
@@ -116,7 +124,11 @@ static const struct verb verbs[] = {
 	  fleet_record,
 	  ARGS_STOP_AT_WORD,
 	  { "output", "function", "pid", "duration", "duty", "by", "cost", "period", "dir", "files",
-	    "file-size" } },
+	    "file-size", "to", "credentials", "ca-file", "retry", "bucket" } },
+	{ "collect",
+	  fleet_collect,
+	  0,
+	  { "db", "engine", "credentials", "ca-file", "retry", "bucket", "trios", "every" } },
 	{ "reduce", fleet_reduce, 0, { "db", "bucket", "trios" } },
 	{ "export", fleet_export, 0, { "output" } },
 	{ "push",
@@ -192,8 +204,9 @@ static int run_fleet(int argc, char **argv, struct err *err)
 	int words = 0;
 
 	if (!rc && !verb)
-		rc = args_refuse(err,
-				 "fleet takes record, reduce, push, report, export or simulate");
+		rc = args_refuse(
+			err,
+			"fleet takes record, collect, reduce, push, report, export or simulate");
 	if (!rc)
 		rc = parse(verb, &a, argc, argv, first, &words, err);
 	if (a.bucket_ns == BUCKET_NOT_GIVEN)
@@ -216,7 +229,10 @@ const struct command cmd_fleet = {
 	.summary = "find applications that slow each other, across machines",
 	.usage =
 		"ispot fleet record [-o OUT | --dir DIR] [--files N] [--file-size SIZE] [-F PATTERN | --period N] [--by WHAT] [-d TIME] "
-		"[--duty ON/PERIOD | --cost PERCENT] [-p PID,... | -- CMD...]\n"
+		"[--duty ON/PERIOD | --cost PERCENT] [--to URL|DIR] [--credentials FILE] "
+		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [-p PID,... | -- CMD...]\n"
+		"ispot fleet collect [--db FILE | --engine URL] [--credentials FILE] "
+		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--trios APP]... [--every TIME] DIR\n"
 		"ispot fleet reduce [--db FILE] [--bucket TIME] [--trios APP]... FILE...\n"
 		"ispot fleet push --engine URL [--credentials FILE] [--ca-file FILE] "
 		"[--retry TIME] [--bucket TIME] [--trios APP]... FILE...\n"

@@ -15,7 +15,8 @@ struct err;
 struct fleet_args {
 	const char *output, *db;
 	struct arg_list functions; /* record */
-	const char *pid, *by, *duty, *dir;
+	const char *pid, *by, *duty, *dir, *to;
+	uint64_t every_ns; /* collect; 0: once */
 	uint64_t duration_ns, period, files, file_bytes;
 	double cost; /* percent; 0: no bound */
 	uint64_t machines, samples, seed, applications, cpus, interferers; /* simulate */
@@ -36,6 +37,12 @@ struct fleet_args {
 /* words: what stands behind the verb, NULL-terminated. As struct command's run. */
 typedef int fleet_verb(const struct fleet_args *args, char **words, struct err *err);
 
-fleet_verb fleet_export, fleet_push, fleet_record, fleet_reduce, fleet_report, fleet_simulate;
+/* reduce's and push's work on these files; sound: which were read, [file]. What could not be read
+ * is said, and no failure. */
+typedef int fleet_taker(const struct fleet_args *args, char **paths, bool *sound, struct err *err);
+fleet_taker fleet_reduce_files, fleet_push_files;
+
+fleet_verb fleet_collect, fleet_export, fleet_push, fleet_record, fleet_reduce, fleet_report,
+	fleet_simulate;
 
 #endif

@@ -41,10 +41,10 @@ static int parse_duty(struct fleet_pace *p, const struct fleet_args *a, bool cou
 		     p->on_ns >= p->period_ns;
 
 	free(on);
-	if (!wrong && (a->pid || counters) && (a->duration_ns || a->dir))
+	if (!wrong && (a->pid || counters) && (a->duration_ns || a->dir || a->to))
 		return 0;
 	return args_refuse(err, "--duty takes ON/PERIOD, two times such as 1s/10s, with a process "
-				"(-p) and for how long (-d or --dir)");
+				"(-p) and for how long (-d, --dir or --to)");
 }
 
 int fleet_pace_init(struct fleet_pace *p, const struct fleet_args *a, bool counters,
@@ -56,12 +56,12 @@ int fleet_pace_init(struct fleet_pace *p, const struct fleet_args *a, bool count
 	if (a->cost < 0 || a->cost >= 100)
 		return args_refuse(err, "--cost is a part of the CPUs' time in percent; give more "
 					"than 0, less than 100");
-	if (a->cost > 0 && ((!a->pid && !counters) || !(a->duration_ns || a->dir)))
-		return args_refuse(err,
-				   "--cost needs a process (-p) and for how long (-d or --dir)");
+	if (a->cost > 0 && ((!a->pid && !counters) || !(a->duration_ns || a->dir || a->to)))
+		return args_refuse(
+			err, "--cost needs a process (-p) and for how long (-d, --dir or --to)");
 	if (a->duty)
 		return parse_duty(p, a, counters, err);
-	if (counters || a->cost > 0 || a->dir)
+	if (counters || a->cost > 0 || a->dir || (a->to && a->pid))
 		p->on_ns = counters ? COUNTED_WINDOW_NS : RECORDED_WINDOW_NS;
 	if (a->cost > 0 && !counters)
 		p->on_ns = COUNTED_WINDOW_NS;

@@ -6,47 +6,26 @@
 #include "analysis/fleet/clickhouse/database.h"
 #include "analysis/fleet/clickhouse/engine.h"
 #include "analysis/fleet/clickhouse/push.h"
-#include "analysis/fleet/rows.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/text.h"
 #include "cmd/fleet/files.h"
 #include "cmd/fleet/internal.h"
+#include "cmd/fleet/sending.h"
 #include "trace/fleet/block.h"
 #include "trace/fleet/file.h"
 
 struct push {
-	const struct fleet_args *args;
-	struct fleet_engine *engine;
-	struct strtab trios; /* of which applications */
-	bool chosen;	     /* they are known */
+	struct fleet_sending sending;
 	struct fleet_files files;
 };
-
-static int choose_trios(struct push *p, struct err *err)
-{
-	struct strtab asked = { 0 };
-	int rc;
-
-	if (p->chosen)
-		return 0;
-	vec_for_each (&p->args->trios, const char *const, name)
-		strtab_add(&asked, *name);
-	rc = fleet_engine_trios(p->engine, &asked, &p->trios, err);
-	p->chosen = !rc;
-	strtab_release(&asked);
-	return rc;
-}
 
 static int begin_file(void *ctx, const struct fleet_header *h, struct err *err)
 {
 	struct push *p = ctx;
-	struct fleet_store_meta meta;
-	int rc = choose_trios(p, err);
 
-	fleet_store_meta_of(h, p->args->bucket_ns, &meta);
-	return rc ? rc : fleet_engine_begin(p->engine, h, &meta, err);
+	return fleet_sending_begin(&p->sending, h, err);
 }
 
 static bool is_known(void *ctx, uint64_t recording, uint64_t sequence)
@@ -54,20 +33,15 @@ static bool is_known(void *ctx, uint64_t recording, uint64_t sequence)
 	const struct push *p = ctx;
 
 	(void)recording; /* the one that was begun */
-	return fleet_engine_has(p->engine, sequence);
+	return fleet_engine_has(p->sending.engine, sequence);
 }
 
 static int add_block(void *ctx, const struct fleet_header *h, const struct fleet_block *b,
 		     struct err *err)
 {
 	struct push *p = ctx;
-	const struct fleet_rows_options o = { p->args->bucket_ns, &p->trios };
-	struct fleet_rows rows = { 0 };
-	uint64_t alone = fleet_rows_add(&rows, b, &h->topology, h->type, &o);
-	int rc = fleet_engine_add(p->engine, h, b, &rows, alone, err);
 
-	fleet_rows_release(&rows);
-	return rc;
+	return fleet_sending_block(&p->sending, h, b, err);
 }
 
 /* Whose trios are kept follows from what it has, unless it was said. */
@@ -80,8 +54,8 @@ static int add_database(void *ctx, const char *path, struct fleet_files *f, stru
 
 	if (fleet_store_open(&store, path, false, err))
 		return 1;
-	rc = p->args->trios.n ? choose_trios(p, err) : 0;
-	rc = rc ? rc : fleet_engine_add_store(p->engine, store, &counted, err);
+	rc = p->sending.args->trios.n ? fleet_sending_trios(&p->sending, err) : 0;
+	rc = rc ? rc : fleet_engine_add_store(p->sending.engine, store, &counted, err);
 	fleet_store_close(store);
 	if (rc) {
 		err_prefix(err, "%s", path);
@@ -99,7 +73,7 @@ static void say_done(const struct push *p, uint64_t wall_ns)
 {
 	char samples[TEXT_COUNTED], blocks[TEXT_COUNTED], rows[TEXT_COUNTED], inserts[TEXT_COUNTED];
 	char time[TEXT_NUMBER], bytes[TEXT_NUMBER];
-	struct fleet_engine_sent sent = fleet_engine_sent(p->engine);
+	struct fleet_engine_sent sent = fleet_engine_sent(p->sending.engine);
 
 	printf("%s in %s are new: %s (%s) in %s, %s\n",
 	       text_counted(samples, p->files.samples, "sample"),
@@ -114,34 +88,34 @@ static void say_done(const struct push *p, uint64_t wall_ns)
 		       sent.retries == 1 ? "" : "s");
 }
 
-static int push_all(struct push *p, char **words, struct err *err)
+static int push(const struct fleet_args *a, char **paths, bool *sound, bool ask, struct err *err)
 {
-	int rc = fleet_engine_make(p->engine, err);
+	struct push p = { .files = { .sound = sound } };
+	uint64_t begin_ns = clock_now_ns();
+	int rc = fleet_sending_open(&p.sending, a, a->engine, err);
 
-	rc = rc ? rc : fleet_files_read(&p->files, words, "pushing", &into_engine, p, err);
-	return rc ? rc : fleet_engine_flush(p->engine, err);
+	rc = rc ? rc : fleet_files_read(&p.files, paths, "pushing", &into_engine, &p, err);
+	rc = rc ? rc : fleet_sending_flush(&p.sending, err);
+	if (!rc)
+		say_done(&p, clock_now_ns() - begin_ns);
+	if (!rc && ask)
+		rc = fleet_files_refused(&p.files, err);
+	fleet_files_release(&p.files);
+	fleet_sending_close(&p.sending);
+	return rc;
+}
+
+int fleet_push_files(const struct fleet_args *a, char **paths, bool *sound, struct err *err)
+{
+	return push(a, paths, sound, false, err);
 }
 
 int fleet_push(const struct fleet_args *a, char **words, struct err *err)
 {
-	const struct fleet_engine_options o = { a->engine, a->credentials, a->ca_file,
-						a->retry_ns };
-	struct push p = { .args = a };
-	uint64_t begin_ns = clock_now_ns();
-	int rc;
-
 	if (!*words || !a->engine || !a->bucket_ns)
 		return args_refuse(
 			err,
 			"push reads files of samples, or databases, and writes to servers; name "
 			"files, --engine, and a --bucket above 0");
-	rc = fleet_engine_open(&p.engine, &o, err);
-	rc = rc ? rc : push_all(&p, words, err);
-	if (!rc)
-		say_done(&p, clock_now_ns() - begin_ns);
-	rc = rc ? rc : fleet_files_refused(&p.files, err);
-	strtab_release(&p.trios);
-	fleet_files_release(&p.files);
-	fleet_engine_close(p.engine);
-	return rc;
+	return push(a, words, NULL, true, err);
 }

@@ -23,11 +23,16 @@
 #include "analysis/fleet/ipc.h"
 #include "cmd/fleet/pace.h"
 #include "cmd/fleet/internal.h"
+#include "cmd/fleet/sending.h"
 #include "cmd/fleet/window.h"
 #include "probes/process/application.h"
 #include "probes/sample/ipc.h"
 #include "trace/fleet/dir.h"
 #include "trace/fleet/file.h"
+#include "trace/fleet/spool.h"
+
+/* A collector has what is so old, or sooner where much happens. */
+#define SPOOL_FILE_NS 30000000000ull
 
 /* More of them are forgotten, and learned again. */
 #define APPS_MAX      16384
@@ -39,6 +44,8 @@ struct recorder {
 	struct fleet_header header;
 	struct fleet_writer file;
 	struct fleet_dir dir;
+	struct fleet_spool spool;     /* --to DIR */
+	struct fleet_sending sending; /* --to URL; no engine: it is given up, or not asked for */
 	struct fleet_block block;
 	struct fleet_pace pace;
 	bool counters; /* IPC is the indicator, no call's duration */
@@ -88,11 +95,60 @@ static void say_so_far(const struct recorder *r)
 		   fleet_pace_say(&r->pace, cost));
 }
 
+static bool is_url(const char *to)
+{
+	return to && strstr(to, "://");
+}
+
+static bool is_spool(const struct fleet_args *a)
+{
+	return a->to && !is_url(a->to);
+}
+
+/* What goes to a server is in files as well where they are asked for. */
+static bool has_files(const struct fleet_args *a)
+{
+	return a->dir || a->output || !a->to;
+}
+
+/* Files have all of it, and may be pushed later: what was sent before counts once. */
+static int give_up_sending(struct recorder *r, int rc, struct err *why)
+{
+	if (!rc || !has_files(r->args))
+		return rc;
+	log_notice("%s; recording goes on without; push the files when the servers answer: what "
+		   "they have counts once",
+		   why->text);
+	fleet_sending_close(&r->sending);
+	*why = (struct err){ 0 };
+	return 0;
+}
+
+static int send_block(struct recorder *r, struct err *err)
+{
+	return r->sending.engine
+		       ? give_up_sending(
+				 r, fleet_sending_block(&r->sending, &r->header, &r->block, err),
+				 err)
+		       : 0;
+}
+
+static int send_rest(struct recorder *r, struct err *err)
+{
+	return r->sending.engine ? give_up_sending(r, fleet_sending_flush(&r->sending, err), err)
+				 : 0;
+}
+
 static int write_block(struct recorder *r, struct err *err)
 {
 	bool begun;
-	int rc;
+	int rc = send_block(r, err);
 
+	if (rc || !has_files(r->args))
+		return rc ? rc
+		       : is_spool(r->args)
+			       ? fleet_spool_block(&r->spool, &r->header, &r->block, err)
+			       : 0;
 	if (!r->args->dir)
 		return fleet_writer_block(&r->file, &r->block, err);
 	rc = fleet_dir_block(&r->dir, &r->header, &r->block, &begun, err);
@@ -132,8 +188,10 @@ static int open_file(struct recorder *r, struct err *err)
 	if (rc || r->described)
 		return rc;
 	r->described = true;
-	if (r->args->dir)
-		return 0;
+	if (r->sending.engine)
+		rc = give_up_sending(r, fleet_sending_begin(&r->sending, &r->header, err), err);
+	if (rc || r->args->dir || !has_files(r->args))
+		return rc;
 	return fleet_writer_open(&r->file, output_of(r->args), &r->header, err);
 }
 
@@ -193,6 +251,8 @@ static int look_at_topology(struct recorder *r, struct err *err)
 		return 0;
 	if (r->args->dir)
 		return fleet_dir_end_file(&r->dir, err);
+	if (is_spool(r->args))
+		return fleet_spool_end_file(&r->spool, err);
 	log_notice("the file does not say what CPUs share that came while recording: class other");
 	return 0;
 }
@@ -211,6 +271,7 @@ static int record_window(struct recorder *r, const char *trace, struct err *err)
 		rc = open_file(r, err);
 	if (!rc && r->window.live->measures.n)
 		rc = write_blocks(r, r->window.from_ns, r->window.to_ns, err);
+	rc = rc ? rc : send_rest(r, err);
 	fleet_live_clear(r->window.live);
 	forget(r);
 	if (r->counters && (rc || !fleet_pace_is_steady(&r->pace)))
@@ -328,6 +389,13 @@ static int check(const struct fleet_args *a, char **words, struct err *err)
 {
 	bool counters = !a->functions.n;
 
+	if (is_spool(a) && (a->dir || a->output))
+		return args_refuse(err,
+				   "--to %s names its files itself; give it without -o and "
+				   "--dir",
+				   a->to);
+	if (a->to && !a->bucket_ns)
+		return args_refuse(err, "--bucket 0: rows are of no time; give more, as 1h");
 	if (a->dir && a->output)
 		return args_refuse(err, "--dir names its files itself; give it or -o");
 	if (counters && a->pid)
@@ -347,22 +415,28 @@ static int check(const struct fleet_args *a, char **words, struct err *err)
 int fleet_record(const struct fleet_args *a, char **words, struct err *err)
 {
 	struct recorder *r;
-	int rc = check(a, words, err);
+	int rc = check(a, words, err), closed;
 
 	if (rc)
 		return rc;
 	r = xcalloc(1, sizeof(*r));
 	r->args = a;
-	r->dir.lock = -1;
+	r->dir.lock = r->spool.dir = -1;
 	r->counters = !a->functions.n;
 	rc = fleet_window_init(&r->window, a, words, err);
 	if (!rc)
 		rc = fleet_pace_init(&r->pace, a, r->counters, err);
-	if (!rc && !a->dir)
+	if (!rc && !a->dir && has_files(a))
 		rc = output_try(output_of(a), err);
+	if (!rc && is_spool(a))
+		rc = fleet_spool_open(&r->spool, a->to, a->file_bytes, SPOOL_FILE_NS, err);
+	else if (!rc && a->to)
+		rc = fleet_sending_open(&r->sending, a, a->to, err);
 	if (!rc)
 		rc = a->dir || r->counters ? record_plain(r, err) : record(r, err);
-	rc = rc ? rc : r->window.status;
+	closed = fleet_spool_close(&r->spool, rc ? NULL : err);
+	rc = rc ? rc : closed ? closed : r->window.status;
+	fleet_sending_close(&r->sending);
 	fleet_window_release(&r->window);
 	fleet_block_release(&r->block);
 	free(r);

@@ -146,25 +146,21 @@ static int choose_trios(struct reduction *r, struct err *err)
 	return rc;
 }
 
-int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
+static int reduce(const struct fleet_args *a, char **paths, bool *sound, bool ask, struct err *err)
 {
-	struct reduction r = { .args = a };
+	struct reduction r = { .args = a, .files = { .sound = sound } };
 	uint64_t wall_ns = clock_now_ns(), cpu_ns = clock_cpu_ns();
-	int rc, flushed;
+	int rc = fleet_store_open(&r.store, a->db ? a->db : FLEET_DB, true, err), flushed;
 
-	if (!*words || !a->bucket_ns)
-		return args_refuse(err, "reduce reads files of samples into a database; name them, "
-					"and a --bucket above 0");
-	rc = fleet_store_open(&r.store, a->db ? a->db : FLEET_DB, true, err);
 	if (!rc)
 		rc = choose_trios(&r, err);
 	if (!rc)
-		rc = fleet_files_read(&r.files, words, "reducing", &into_store, &r, err);
+		rc = fleet_files_read(&r.files, paths, "reducing", &into_store, &r, err);
 	flushed = flush(&r, rc ? NULL : err); /* of what was read the rest counts anyhow */
 	rc = rc ? rc : flushed;
 	if (!rc)
 		say_done(&r, clock_now_ns() - wall_ns, clock_cpu_ns() - cpu_ns);
-	if (!rc)
+	if (!rc && ask)
 		rc = fleet_files_refused(&r.files, err);
 	fleet_rows_release(&r.rows);
 	strtab_release(&r.trios);
@@ -173,4 +169,17 @@ int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
 	fleet_files_release(&r.files);
 	fleet_store_close(r.store);
 	return rc;
+}
+
+int fleet_reduce_files(const struct fleet_args *a, char **paths, bool *sound, struct err *err)
+{
+	return reduce(a, paths, sound, false, err);
+}
+
+int fleet_reduce(const struct fleet_args *a, char **words, struct err *err)
+{
+	if (!*words || !a->bucket_ns)
+		return args_refuse(err, "reduce reads files of samples into a database; name them, "
+					"and a --bucket above 0");
+	return reduce(a, words, NULL, true, err);
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Takes from a spool what recorders have put there (src/trace/fleet/spool.h), into a database or a
+ * server: once, or again and again. A file goes when what it has counts, so one that comes twice,
+ * because the collector was killed in between, counts once.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/err.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "cmd/fleet/internal.h"
+#include "trace/fleet/spool.h"
+
+#define FILES_MAX 1000 /* of one pass: a crash lets no more of them come again */
+
+static int settle(const struct fleet_spool *s, char *const *names, const bool *sound, size_t n,
+		  struct err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = sound[i] ? fleet_spool_remove(s, names[i], err)
+			      : fleet_spool_refuse(s, names[i], err);
+	return rc;
+}
+
+static int take(const struct fleet_args *a, const struct fleet_spool *s, char *const *names,
+		size_t n, struct err *err)
+{
+	char **paths = xcalloc(n + 1, sizeof(*paths));
+	bool *sound = xcalloc(n + 1, sizeof(*sound));
+	int rc;
+
+	for (size_t i = 0; i < n; i++)
+		paths[i] = xasprintf("%s/%s", s->path, names[i]);
+	rc = (a->engine ? fleet_push_files : fleet_reduce_files)(a, paths, sound, err);
+	if (!rc)
+		rc = settle(s, names, sound, n, err);
+	for (size_t i = 0; i < n; i++)
+		free(paths[i]);
+	free(paths);
+	free(sound);
+	return rc;
+}
+
+/* *taken: how many files there were. */
+static int pass(const struct fleet_args *a, const struct fleet_spool *s, size_t *taken,
+		struct err *err)
+{
+	struct fleet_spool_names names = { 0 };
+	int rc = fleet_spool_list(s, &names, err);
+
+	for (size_t at = 0; !rc && at < names.n; at += FILES_MAX)
+		rc = take(a, s, names.data + at,
+			  names.n - at < FILES_MAX ? names.n - at : FILES_MAX, err);
+	*taken = names.n;
+	fleet_spool_names_release(&names);
+	return rc;
+}
+
+/* For ns, or until a signal asks for the end: true. */
+static bool wait_for_end(const sigset_t *ends, uint64_t ns)
+{
+	const struct timespec t = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+	return sigtimedwait(ends, NULL, &t) > 0;
+}
+
+static int passes(const struct fleet_args *a, const struct fleet_spool *s, struct err *err)
+{
+	sigset_t ends;
+	size_t taken;
+	int rc;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	if (a->every_ns)
+		sigprocmask(SIG_BLOCK, &ends, NULL);
+	do {
+		rc = pass(a, s, &taken, err);
+		fflush(stdout);
+	} while (!rc && a->every_ns && !wait_for_end(&ends, a->every_ns));
+	if (!rc && !taken && !a->every_ns)
+		log_notice("%s: there is nothing to collect", s->path);
+	return rc;
+}
+
+int fleet_collect(const struct fleet_args *a, char **words, struct err *err)
+{
+	struct fleet_spool s;
+	int rc;
+
+	if (!*words || words[1])
+		return args_refuse(err, "collect takes files from one spool; name its directory, "
+					"that of record --to DIR");
+	if (a->engine && a->db)
+		return args_refuse(err, "--db is a file and --engine names servers; give one");
+	if (!a->bucket_ns)
+		return args_refuse(err, "--bucket 0: rows are of no time; give more, as 1h");
+	rc = fleet_spool_open(&s, *words, 0, 0, err);
+	rc = rc ? rc : fleet_spool_lock(&s, err);
+	rc = rc ? rc : passes(a, &s, err);
+	fleet_spool_close(&s, NULL);
+	return rc;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "cmd/fleet/sending.h"
+
+#include "analysis/fleet/clickhouse/engine.h"
+#include "analysis/fleet/clickhouse/push.h"
+#include "analysis/fleet/rows.h"
+#include "analysis/fleet/sqlite/store.h"
+#include "cmd/fleet/internal.h"
+#include "trace/fleet/block.h"
+#include "trace/fleet/file.h"
+
+int fleet_sending_open(struct fleet_sending *s, const struct fleet_args *a, const char *url,
+		       struct err *err)
+{
+	const struct fleet_engine_options o = { url, a->credentials, a->ca_file, a->retry_ns };
+	int rc;
+
+	*s = (struct fleet_sending){ .args = a };
+	rc = fleet_engine_open(&s->engine, &o, err);
+	return rc ? rc : fleet_engine_make(s->engine, err);
+}
+
+int fleet_sending_trios(struct fleet_sending *s, struct err *err)
+{
+	struct strtab asked = { 0 };
+	int rc;
+
+	if (s->chosen)
+		return 0;
+	vec_for_each (&s->args->trios, const char *const, name)
+		strtab_add(&asked, *name);
+	rc = fleet_engine_trios(s->engine, &asked, &s->trios, err);
+	s->chosen = !rc;
+	strtab_release(&asked);
+	return rc;
+}
+
+int fleet_sending_begin(struct fleet_sending *s, const struct fleet_header *h, struct err *err)
+{
+	struct fleet_store_meta meta;
+	int rc = fleet_sending_trios(s, err);
+
+	fleet_store_meta_of(h, s->args->bucket_ns, &meta);
+	return rc ? rc : fleet_engine_begin(s->engine, h, &meta, err);
+}
+
+int fleet_sending_block(struct fleet_sending *s, const struct fleet_header *h,
+			const struct fleet_block *b, struct err *err)
+{
+	const struct fleet_rows_options o = { s->args->bucket_ns, &s->trios };
+	struct fleet_rows rows = { 0 };
+	uint64_t alone = fleet_rows_add(&rows, b, &h->topology, h->type, &o);
+	int rc = fleet_engine_add(s->engine, h, b, &rows, alone, err);
+
+	fleet_rows_release(&rows);
+	return rc;
+}
+
+int fleet_sending_flush(struct fleet_sending *s, struct err *err)
+{
+	return fleet_engine_flush(s->engine, err);
+}
+
+void fleet_sending_close(struct fleet_sending *s)
+{
+	strtab_release(&s->trios);
+	fleet_engine_close(s->engine);
+	*s = (struct fleet_sending){ 0 };
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Blocks to a fleet's servers, reduced to rows on the way: from files, or as they are recorded. */
+#ifndef ISPOT_CMD_FLEET_SENDING_H
+#define ISPOT_CMD_FLEET_SENDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+
+struct err;
+struct fleet_args;
+struct fleet_block;
+struct fleet_engine;
+struct fleet_header;
+
+struct fleet_sending {
+	const struct fleet_args *args;
+	struct fleet_engine *engine; /* NULL: not open */
+	struct strtab trios;	     /* of which applications */
+	bool chosen;		     /* they are known */
+};
+
+/* Makes the tables where they are not there. */
+int fleet_sending_open(struct fleet_sending *s, const struct fleet_args *a, const char *url,
+		       struct err *err);
+int fleet_sending_trios(struct fleet_sending *s, struct err *err); /* at first, and once */
+int fleet_sending_begin(struct fleet_sending *s, const struct fleet_header *h, struct err *err);
+/* Of the recording that was begun last. It counts from when it has been flushed; one that is sent
+ * again counts once. */
+int fleet_sending_block(struct fleet_sending *s, const struct fleet_header *h,
+			const struct fleet_block *b, struct err *err);
+int fleet_sending_flush(struct fleet_sending *s, struct err *err);
+void fleet_sending_close(struct fleet_sending *s); /* idempotent */
+
+#endif
