@@ -145,8 +145,6 @@ static int run(const struct command *command, int argc, char **argv)
 	struct err err = { 0 };
 	int rc = 0;
 
-	if (command->needs & CMD_PAGER)
-		pager_start();
 	if (command->needs & CMD_READS_TRACE)
 		rc = memory_bound(&err);
 	if (!rc)

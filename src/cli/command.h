@@ -13,7 +13,6 @@ struct err;
 
 enum command_needs {
 	CMD_READS_TRACE = 1, /* recordings, which may be hostile: its memory is bounded */
-	CMD_PAGER = 2,	     /* its stdout goes through a pager on a terminal */
 	CMD_NEEDS_ROOT = 4,  /* probes, BPF */
 };
 

@@ -17,10 +17,30 @@ static bool is_read_by_a_person(void)
 	return isatty(STDOUT_FILENO) || pager_active();
 }
 
+static enum { COLOURS_AUTO, COLOURS_ALWAYS, COLOURS_NEVER } wanted_colours;
+
+int screen_begin(const struct screen_options *o, struct err *err)
+{
+	if (!o->color || !strcmp(o->color, "auto"))
+		wanted_colours = COLOURS_AUTO;
+	else if (!strcmp(o->color, "always"))
+		wanted_colours = COLOURS_ALWAYS;
+	else if (!strcmp(o->color, "never"))
+		wanted_colours = COLOURS_NEVER;
+	else
+		return args_refuse(err, "--color %s: no such choice; give auto, always or never",
+				   o->color);
+	if (!o->no_pager)
+		pager_start();
+	return 0;
+}
+
 bool screen_colours(void)
 {
 	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
 
+	if (wanted_colours != COLOURS_AUTO)
+		return wanted_colours == COLOURS_ALWAYS;
 	return !(off && *off) && is_read_by_a_person() && !(term && !strcmp(term, "dumb"));
 }
 

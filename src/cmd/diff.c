@@ -12,6 +12,7 @@
 #define EXIT_ABOVE 3
 
 struct diff_options {
+	struct screen_options screen;
 	double fail_above; /* negative: not asked */
 	uint64_t top;
 	bool json;
@@ -27,6 +28,7 @@ static const struct option_row options[] = {
 	  NULL },
 	{ 'v', "verbose", NULL, ARG_COUNT, offsetof(struct diff_options, verbose),
 	  "show every function, changed or not", NULL },
+	SCREEN_ROWS(struct diff_options, screen),
 	{ 0 },
 };
 
@@ -79,6 +81,8 @@ static int run_diff(int argc, char **argv, struct err *err)
 	rc = args_parse(options, &o, ARGS_TWO_SIDES, argc, argv, &first, err);
 	if (!rc)
 		rc = split(argv + first, argc - first, &n_before, &after, &n_after, err);
+	if (!rc)
+		rc = screen_begin(&o.screen, err);
 	if (rc)
 		return rc;
 	rc = diff_read(&diff, (const char *const *)argv + first, (size_t)n_before,
@@ -101,9 +105,10 @@ static int run_diff(int argc, char **argv, struct err *err)
 const struct command cmd_diff = {
 	.name = "diff",
 	.summary = "compare recordings before and after a change",
-	.usage = "ispot diff [--fail-above SCI] [--top N] [--json] [-v] BEFORE... -- AFTER...",
+	.usage = "ispot diff [--fail-above SCI] [--top N] [--json] [--color WHEN]\n"
+		 "           [--no-pager] [-v] BEFORE... -- AFTER...",
 	.examples = examples,
 	.options = options,
-	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.needs = CMD_READS_TRACE,
 	.run = run_diff,
 };

@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/screen.h"
 #include "cli/pager.h"
 #include "import/import.h"
 #include "trace/fixture/fixture.h"
@@ -23,6 +24,7 @@
 #define OUTPUT_BYTES (64u << 10) /* written out at once */
 
 struct dump_options {
+	struct screen_options screen;
 	const char *input, *time, *from_text, *output;
 	uint64_t tid;
 	bool meta, events;
@@ -45,6 +47,7 @@ static const struct option_row options[] = {
 	  "make a recording from the text file TEXT ('-' reads stdin)", NULL },
 	{ 'o', "output", "FILE", ARG_STRING, offsetof(struct dump_options, output),
 	  "with --from-text: write the recording to FILE", NULL },
+	SCREEN_PAGER_ROW(struct dump_options, screen),
 	{ 0 },
 };
 
@@ -205,6 +208,8 @@ static int run_dump(int argc, char **argv, struct err *err)
 
 	if (!ret)
 		ret = check(&o, argc - first, argv + first, err);
+	if (!ret)
+		ret = screen_begin(&o.screen, err);
 	if (ret)
 		return ret;
 	return o.from_text ? make_trace(&o, err) : dump_trace(&o, err);
@@ -215,9 +220,10 @@ const struct command cmd_dump = {
 	.alias = "script",
 	.summary = "print a recording as text, or make one from text",
 	.usage = "ispot dump [[-i] FILE] [--time A-B] [--tid N] [--meta | --events]\n"
+		 "           [--no-pager]\n"
 		 "ispot dump --from-text TEXT [-o FILE]",
 	.examples = examples,
 	.options = options,
-	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.needs = CMD_READS_TRACE,
 	.run = run_dump,
 };

@@ -11,17 +11,20 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/command.h"
+#include "cli/screen.h"
 #include "pmu/listing.h"
 #include "probes/inspect/support.h"
 #include "probes/kernel/version.h"
 #include "probes/session/session.h"
 
 struct list_options {
+	struct screen_options screen;
 	bool json;
 };
 
 static const struct option_row options[] = {
 	{ 0, "json", NULL, ARG_FLAG, offsetof(struct list_options, json), "print JSON", NULL },
+	SCREEN_PAGER_ROW(struct list_options, screen),
 	{ 0 },
 };
 
@@ -128,6 +131,8 @@ static int run_list(int argc, char **argv, struct err *err)
 		return rc;
 	if (first < argc)
 		return args_refuse(err, "%s: list takes no arguments; leave it out", argv[first]);
+	if (screen_begin(&o.screen, err))
+		return err->code;
 	find_out(&f);
 	if (o.json)
 		print_json(&f);
@@ -140,9 +145,8 @@ static int run_list(int argc, char **argv, struct err *err)
 const struct command cmd_list = {
 	.name = "list",
 	.summary = "list usable probes and counters, and why others are not",
-	.usage = "ispot list [--json]",
+	.usage = "ispot list [--json] [--no-pager]",
 	.examples = examples,
 	.options = options,
-	.needs = CMD_PAGER,
 	.run = run_list,
 };

@@ -26,6 +26,7 @@
 #define NOTICES_MAX 8
 
 struct outliers_options {
+	struct screen_options screen;
 	const char *input, *of, *rule, *time, *html;
 	uint64_t top;
 	bool json, csv;
@@ -47,6 +48,7 @@ static const struct option_row options[] = {
 	  "write CSV to stdout, a row for each outlier", NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct outliers_options, html),
 	  "write one HTML file, with charts; '-' writes to stdout", NULL },
+	SCREEN_ROWS(struct outliers_options, screen),
 	{ 0 },
 };
 
@@ -213,6 +215,8 @@ static int run_outliers(int argc, char **argv, struct err *err)
 				   "--time wants A-B, two times since the start such as 2s-5s");
 	rc = parse_rule(o.rule, &rule, err);
 	if (!rc)
+		rc = screen_begin(&o.screen, err);
+	if (!rc)
 		rc = import_open(&r, o.input, err);
 	if (!rc)
 		rc = outliers_read(&outliers, r, &ro, rule, err);
@@ -227,9 +231,9 @@ const struct command cmd_outliers = {
 	.name = "outliers",
 	.summary = "find calls that take much longer than the others",
 	.usage = "ispot outliers [[-i] FILE] [--of NAME] [--rule RULE] [--time A-B] [--top N]\n"
-		 "               [--json | --csv | --html FILE]",
+		 "               [--json | --csv | --html FILE] [--color WHEN] [--no-pager]",
 	.examples = examples,
 	.options = options,
-	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.needs = CMD_READS_TRACE,
 	.run = run_outliers,
 };

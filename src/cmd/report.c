@@ -30,10 +30,12 @@
 #include "cmd/common/write_out.h"
 
 struct report_options {
+	struct screen_options screen;
 	const char *input, *by, *sort, *unit, *slow, *time, *baseline, *html, *states;
+	const char *format, *output;
 	struct arg_list keys, no_keys;
 	uint64_t top;
-	bool json, csv;
+	bool json, csv, stdio;
 	int verbose;
 };
 
@@ -69,6 +71,13 @@ static const struct option_row options[] = {
 	  NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct report_options, html),
 	  "write one HTML file, with charts; '-' writes to stdout", NULL },
+	{ 0, "format", "FORMAT", ARG_STRING, offsetof(struct report_options, format),
+	  "text (default), json, csv or html: as --json, --csv and --html", NULL },
+	{ 0, "stdio", NULL, ARG_FLAG, offsetof(struct report_options, stdio),
+	  "text, which is the default (perf's option)", NULL },
+	{ 'o', "output", "FILE", ARG_STRING, offsetof(struct report_options, output),
+	  "write the report to FILE; '-' writes to stdout", NULL },
+	SCREEN_ROWS(struct report_options, screen),
 	{ 0 },
 };
 
@@ -111,6 +120,29 @@ static int take_file(struct report_options *o, int n, char **words, struct err *
 		return 0;
 	}
 	return n ? args_refuse(err, "report reads one file; give it once: -i FILE") : 0;
+}
+
+/* --format and -o in terms of --json, --csv and --html. */
+static int take_format(struct report_options *o, struct err *err)
+{
+	const char *format = o->format ? o->format : o->stdio ? "text" : NULL;
+
+	if (format && (o->json || o->csv || o->html))
+		return args_refuse(err,
+				   "--json, --csv and --html are formats; give one of them, or "
+				   "--format");
+	if (o->html && o->output)
+		return args_refuse(err, "--html FILE and -o name a file each; give one");
+	if (format && !strcmp(format, "json"))
+		o->json = true;
+	else if (format && !strcmp(format, "csv"))
+		o->csv = true;
+	else if (format && !strcmp(format, "html"))
+		o->html = o->output ? o->output : "-";
+	else if (format && strcmp(format, "text"))
+		return args_refuse(err, "--format %s: no such format; give text, json, csv or html",
+				   format);
+	return 0;
 }
 
 static int check_unit(const struct report_options *o, const struct grouping_by *by, struct err *err)
@@ -200,7 +232,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 		.all = o->verbose > 0,
 		.cycles = o->unit && !strcmp(o->unit, "cycles"),
 		.totals = o->verbose > 0 || o->json || o->csv || o->html,
-		.colours = screen_colours(),
+		.colours = !o->output && screen_colours(),
 		.utf8 = text_locale_is_utf8(),
 		.width = screen_width(),
 	};
@@ -231,7 +263,7 @@ static int show(const struct report_options *o, struct trace_reader *r, struct r
 	if (!rc && o->slow)
 		(o->json ? report_slow_json : report_slow)(&v, &slow, &out);
 	if (!rc)
-		rc = write_out(&out, o->html, err);
+		rc = write_out(&out, o->html ? o->html : o->output, err);
 	timeline_release(&timeline);
 	slow_release(&slow);
 	text_release(&out);
@@ -253,7 +285,11 @@ static int run_report(int argc, char **argv, struct err *err)
 		return rc;
 	rc = take_file(&o, argc - first, argv + first, err);
 	if (!rc)
+		rc = take_format(&o, err);
+	if (!rc)
 		rc = check(&o, err);
+	if (!rc)
+		rc = screen_begin(&o.screen, err);
 	if (!o.input)
 		o.input = "ispot.data";
 	if (!rc && o.time)
@@ -272,12 +308,14 @@ static int run_report(int argc, char **argv, struct err *err)
 const struct command cmd_report = {
 	.name = "report",
 	.summary = "rank functions by the time they lose to interference",
-	.usage = "ispot report [[-i] FILE] [--by WHAT] [--states WHAT] [--key FUNC@ARG,...]\n"
-		 "             [--no-key FUNC] [-s COLUMN] [--unit UNIT] [--top N]\n"
-		 "             [--slow FUNC] [--time A-B] [--baseline FILE]\n"
-		 "             [--json | --csv | --html FILE] [-v]",
+	.usage =
+		"ispot report [[-i] FILE] [-o FILE] [--by WHAT] [--states WHAT] [--key FUNC@ARG,...]\n"
+		"             [--no-key FUNC] [-s COLUMN] [--unit UNIT] [--top N]\n"
+		"             [--slow FUNC] [--time A-B] [--baseline FILE]\n"
+		"             [--json | --csv | --html FILE | --format FORMAT] [--stdio]\n"
+		"             [--color WHEN] [--no-pager] [-v]",
 	.examples = examples,
 	.options = options,
-	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.needs = CMD_READS_TRACE,
 	.run = run_report,
 };

@@ -82,6 +82,7 @@ static const struct option_row options[] = {
 	OPTION(0, "csv", NULL, ARG_FLAG, csv, "report: write every pair as CSV"),
 	OPTION(0, "html", "FILE", ARG_STRING, html,
 	       "report: write one HTML file, with the matrix and figures; -: standard output"),
+	SCREEN_ROWS(struct fleet_args, screen),
 	{ 0 },
 };
 
@@ -116,7 +117,7 @@ struct verb {
 	const char *name;
 	fleet_verb *run;
 	unsigned flags;
-	const char *takes[20];
+	const char *takes[24];
 };
 
 static const struct verb verbs[] = {
@@ -139,7 +140,8 @@ static const struct verb verbs[] = {
 	  fleet_report,
 	  0,
 	  { "db", "engine", "credentials", "ca-file", "retry", "bucket", "by-phase", "type", "base",
-	    "class", "exclude", "min-samples", "alpha", "top", "json", "csv", "html" } },
+	    "class", "exclude", "min-samples", "alpha", "top", "json", "csv", "html", "color",
+	    "no-pager" } },
 	{ "simulate",
 	  fleet_simulate,
 	  0,
@@ -238,7 +240,7 @@ const struct command cmd_fleet = {
 		"[--retry TIME] [--bucket TIME] [--trios APP]... FILE...\n"
 		"ispot fleet report [--db FILE | --engine URL] [--credentials FILE] "
 		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--by-phase APP]... [--type NAME] [--base APP] [--exclude APP]... "
-		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv | --html FILE]\n"
+		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv | --html FILE] [--color WHEN] [--no-pager]\n"
 		"ispot fleet export -o OUT FILE...\n"
 		"ispot fleet simulate -o OUT [--machines N] [--samples N] [--seed N] "
 		"[--applications N] [--cpus N] [--interferers N] [--trio-interferers N]",

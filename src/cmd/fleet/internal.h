@@ -7,12 +7,14 @@
 #include <stdint.h>
 
 #include "cli/args.h"
+#include "cli/screen.h"
 
 struct err;
 
 #define FLEET_DB "fleet.db" /* where --db names no other */
 
 struct fleet_args {
+	struct screen_options screen; /* report */
 	const char *output, *db;
 	struct arg_list functions; /* record */
 	const char *pid, *by, *duty, *dir, *to;

@@ -16,7 +16,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "cli/pager.h"
 #include "cli/screen.h"
 #include "cmd/common/write_out.h"
 #include "cmd/fleet/internal.h"
@@ -281,7 +280,7 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 				   "--exclude needs the application that is to gain: --base APP");
 	if (a->exclude.n > EXCLUDED_MAX)
 		return args_refuse(err, "--exclude takes up to 64 applications");
-	if (!a->html)
-		pager_start(); /* record, the same command, leaves its program's output alone */
+	if (!a->html && screen_begin(&a->screen, err))
+		return err->code;
 	return analyse(a, err);
 }

@@ -25,6 +25,7 @@
 #include "cmd/common/write_out.h"
 
 struct imbalance_options {
+	struct screen_options screen;
 	const char *input, *section, *time, *html, *count, *event;
 	uint64_t top;
 	double threshold, min_idle;
@@ -56,6 +57,7 @@ static const struct option_row options[] = {
 	  "with --json: write each iteration of a region, with its threads' times", NULL },
 	{ 0, "html", "FILE", ARG_STRING, offsetof(struct imbalance_options, html),
 	  "write one HTML file, with charts, also with --json; '-' writes to stdout", NULL },
+	SCREEN_ROWS(struct imbalance_options, screen),
 	{ 0 },
 };
 
@@ -254,6 +256,8 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 
 	if (!rc)
 		rc = check_options(&o, err);
+	if (!rc)
+		rc = screen_begin(&o.screen, err);
 	if (!rc && command)
 		rc = check_counted(&o, first + 1 < argc, err);
 	if (rc || command)
@@ -279,13 +283,13 @@ static int run_imbalance(int argc, char **argv, struct err *err)
 const struct command cmd_imbalance = {
 	.name = "imbalance",
 	.summary = "find threads that others wait for",
-	.usage =
-		"ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]\n"
-		"                [--instances] [--html FILE]\n"
-		"ispot imbalance [--count HOW] [--event EVENT] [--caches] [--threshold R]\n"
-		"                [--min-idle PCT] [--top N] [--json] [--instances] [--html FILE] -- CMD...",
+	.usage = "ispot imbalance [[-i] FILE] [--section NAME] [--time A-B] [--top N] [--json]\n"
+		 "                [--instances] [--html FILE] [--color WHEN] [--no-pager]\n"
+		 "ispot imbalance [--count HOW] [--event EVENT] [--caches] [--threshold R]\n"
+		 "                [--min-idle PCT] [--top N] [--json] [--instances] [--html FILE]\n"
+		 "                [--color WHEN] [--no-pager] -- CMD...",
 	.examples = examples,
 	.options = options,
-	.needs = CMD_READS_TRACE | CMD_PAGER,
+	.needs = CMD_READS_TRACE,
 	.run = run_imbalance,
 };
