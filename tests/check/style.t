@@ -62,6 +62,19 @@ holds "no function has over $LONGEST lines" long_functions "$top"
 catches "a long function" "src/long.c:2: a function of 62 lines" long_functions "$planted"
 rm "$planted/src/long.c"
 
+# What a person can read and change.
+LONGEST_TRACE=250
+long_traces() { # long_traces ROOT
+	(cd "$1" && files "$1" '*.trace' | xargs -r wc -l |
+		awk -v most=$LONGEST_TRACE '$2 != "total" && $1 > most {
+			print $2 ": " $1 " lines; write what happens again as a repeat, see ispot-dump(1)" }')
+}
+
+holds "no trace has over $LONGEST_TRACE lines" long_traces "$top"
+yes '+1us 0 1/1 inner' | head -n 251 | plant tests/golden/long.trace
+catches "a long trace" "tests/golden/long.trace: 251 lines" long_traces "$planted"
+rm "$planted/tests/golden/long.trace"
+
 holds "every source has its SPDX line" licence "$top"
 plant src/l.c <<<'int l;'
 catches "a source without a licence" "src/l.c: no SPDX line" licence "$planted"

@@ -264,11 +264,24 @@ static void dollars_are_kept_outside(void **state)
 	assert_prints("1 0 1/1 comm \"lambda$0 $i\"\n", "1 0 1/1 comm \"lambda$0 $i\"\n");
 }
 
+struct bad_text {
+	const char *text, *words;
+};
+
+static void assert_refused(const struct bad_text *bad, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct err err = { 0 };
+
+		assert_int_not_equal(fixture_write_text(bad[i].text, path, &err), 0);
+		if (!strstr(err.text, bad[i].words))
+			fail_msg("%s: %s", bad[i].text, err.text);
+	}
+}
+
 static void errors_name_the_line(void **state)
 {
-	static const struct {
-		const char *text, *words;
-	} bad[] = {
+	static const struct bad_text bad[] = {
 		{ "\n# c\nx 0 1/1 comm a\n", "line 3: x is no time" },
 		{ "1 4096 1/1 comm a\n", "line 1: 4096 is no CPU" },
 		{ "1 -1 1/1 comm a\n", "-1 is no CPU" },
@@ -286,6 +299,15 @@ static void errors_name_the_line(void **state)
 		  "{\"kind\":\"function\",\"id\":1,\"name\":\"f\",\"symbol\":\"b\"}\n"
 		  "1 0 1/1 entry f\n",
 		  "line 3: more than one function is called f" },
+	};
+
+	(void)state;
+	assert_refused(bad, sizeof(bad) / sizeof(bad[0]));
+}
+
+static void errors_of_repeats_name_the_line(void **state)
+{
+	static const struct bad_text bad[] = {
 		{ "\nrepeat 4000000000\n1 0 1/1 inner\nend\n",
 		  "line 2: 4000000000 rounds are too many; repeat up to 50000 times" },
 		{ "repeat 50000\nrepeat 50000\nend\nend\n",
@@ -321,13 +343,7 @@ static void errors_name_the_line(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		struct err err = { 0 };
-
-		assert_int_not_equal(fixture_write_text(bad[i].text, path, &err), 0);
-		if (!strstr(err.text, bad[i].words))
-			fail_msg("%s: %s", bad[i].text, err.text);
-	}
+	assert_refused(bad, sizeof(bad) / sizeof(bad[0]));
 }
 
 static int make_file(void **state)
@@ -360,6 +376,7 @@ int main(void)
 		cmocka_unit_test(counters_add_up),
 		cmocka_unit_test(dollars_are_kept_outside),
 		cmocka_unit_test(errors_name_the_line),
+		cmocka_unit_test(errors_of_repeats_name_the_line),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
