@@ -482,6 +482,28 @@ static void a_slow_child_holds_no_recording_up(void **state)
 	assert_true(dso_functions(get_of(s, "other1", 65529), &all) > 5);
 }
 
+/* Nor are all files of a user waited for longer, before a recording begins, than one of them may
+ * take; what is left of them is not read. */
+static void all_files_of_a_user_have_one_time(void **state)
+{
+	struct setup *s = *state;
+	const struct dso_function *all;
+	uint64_t before = patience_user_ns, first_ns;
+	struct dso *first, *second;
+
+	needs_root();
+	fixture_run("chmod 755 app");
+	second = get_of(s, "late2", 65525);
+	first = get_of(s, "late1", 65525); /* its process is the last one */
+	patience_user_ns = 2000000000;
+	alarm(60); /* one may take twice as long otherwise */
+	first_ns = waited_for_ns(first);
+	assert_true(waited_for_ns(second) < first_ns);
+	alarm(0);
+	patience_user_ns = before;
+	assert_true(dso_functions(get_of(s, "other2", 65526), &all) > 5);
+}
+
 /* What is kept of all files of others has one bound. */
 static void answers_have_room_and_no_more(void **state)
 {
@@ -599,6 +621,7 @@ int main(void)
 		TEST(a_child_that_is_stopped),
 		TEST(a_stopped_child_is_left),
 		TEST(a_slow_child_holds_no_recording_up),
+		TEST(all_files_of_a_user_have_one_time),
 		TEST(names_are_demangled_there),
 		TEST(a_sandbox),
 		TEST(many_files),

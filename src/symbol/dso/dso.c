@@ -167,8 +167,15 @@ static void add_segment(struct dso *dso, const GElf_Phdr *ph)
 		return;
 	if (s.file_size > dso->image_bytes - s.file_offset)
 		s.file_size = dso->image_bytes - s.file_offset;
-	if (s.file_size && s.address + s.file_size > s.address)
-		*vec_add(&dso->segments) = s;
+	dso_add_segment(dso, &s);
+}
+
+void dso_add_segment(struct dso *dso, const struct dso_segment *s)
+{
+	if (dso->segments.n < DSO_SEGMENTS_MAX && s->file_offset <= dso->image_bytes &&
+	    s->file_size <= dso->image_bytes - s->file_offset && s->file_size &&
+	    s->address + s->file_size > s->address)
+		*vec_add(&dso->segments) = *s;
 }
 
 static void read_interp(struct dso *dso, const GElf_Phdr *ph)
@@ -215,9 +222,10 @@ static void read_segments(struct dso *dso)
 	read_dynamic(dso, &dynamic);
 }
 
-static void add_code(struct dso *dso, uint64_t address, uint64_t size)
+void dso_add_code(struct dso *dso, uint64_t address, uint64_t size)
 {
-	if (size && address + size > address && dso_address_to_offset(dso, address) != UINT64_MAX)
+	if (dso->code.n <= DSO_CODE_MAX && size && address + size > address &&
+	    dso_address_to_offset(dso, address) != UINT64_MAX)
 		*vec_add(&dso->code) = (struct dso_range){ address, address + size };
 }
 
@@ -241,12 +249,19 @@ static void read_sections(struct dso *dso)
 			dso->go = true;
 		if ((sh.sh_flags & SHF_EXECINSTR) && (sh.sh_flags & SHF_ALLOC) &&
 		    sh.sh_type == SHT_PROGBITS)
-			add_code(dso, sh.sh_addr, sh.sh_size);
+			dso_add_code(dso, sh.sh_addr, sh.sh_size);
 	}
+	dso_finish_code(dso);
+}
+
+void dso_finish_code(struct dso *dso)
+{
+	if (dso->code.n > DSO_CODE_MAX)
+		dso->code.n = 0;
 	if (!dso->code.n) {
 		vec_for_each (&dso->segments, struct dso_segment, s)
 			if (s->executable)
-				add_code(dso, s->address, s->file_size);
+				dso_add_code(dso, s->address, s->file_size);
 	}
 	vec_sort(&dso->code, compare_ranges);
 }
@@ -445,11 +460,19 @@ out:
 
 const struct dso_range *dso_code_range(const struct dso *dso, uint64_t address)
 {
-	vec_for_each (&dso->code, struct dso_range, r) {
-		if (address >= r->start && address < r->end)
-			return r;
+	size_t low = 0, high = dso->code.n;
+
+	while (low < high) { /* no two of them overlap */
+		size_t mid = low + (high - low) / 2;
+
+		if (dso->code.data[mid].end <= address)
+			low = mid + 1;
+		else
+			high = mid;
 	}
-	return NULL;
+	if (low == dso->code.n || dso->code.data[low].start > address)
+		return NULL;
+	return &dso->code.data[low];
 }
 
 const uint8_t *dso_code(struct dso *dso, uint64_t address, size_t *n)

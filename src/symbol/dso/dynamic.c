@@ -39,36 +39,56 @@ static bool entry_at(const struct dso *dso, uint64_t i, Elf64_Dyn *dyn)
 	return bytes && dyn->d_tag != DT_NULL;
 }
 
-static void take(const struct dso *dso, uint64_t strings, const Elf64_Dyn *dyn,
-		 struct dso_dynamic *out)
-{
-	const char *s = string_at(dso, strings + dyn->d_un.d_val);
+/* Where the strings are of which a file has one each, by the last that it names; 0: none. */
+struct single {
+	uint64_t soname, rpath, runpath;
+};
 
-	switch (dyn->d_tag) {
-	case DT_NEEDED:
-	case DT_FILTER:
-	case DT_AUXILIARY:
-		if (s && *s && out->needed.n < NEEDED_MAX)
-			*vec_add(&out->needed) =
-				(struct dso_needed){ s, dyn->d_tag == DT_AUXILIARY };
-		break;
-	case DT_SONAME:
-		out->soname = s;
-		break;
-	case DT_RPATH:
-		out->rpath = s;
-		break;
-	case DT_RUNPATH:
-		out->runpath = s;
-		break;
-	case DT_FLAGS_1:
-		out->no_default_directories = dyn->d_un.d_val & DF_1_NODEFLIB;
-		break;
+static void take_needed(const struct dso *dso, uint64_t address, bool optional,
+			struct dso_dynamic *out)
+{
+	const char *s = string_at(dso, address);
+
+	if (s && *s)
+		*vec_add(&out->needed) = (struct dso_needed){ s, optional };
+}
+
+/* Strings are looked for as often as a linker writes them: each may be without an end for long. */
+static void read_entries(const struct dso *dso, uint64_t strings, struct dso_dynamic *out,
+			 struct single *single)
+{
+	unsigned n_needed = 0;
+	Elf64_Dyn dyn;
+
+	for (uint64_t i = 0; entry_at(dso, i, &dyn); i++) {
+		uint64_t address = strings + dyn.d_un.d_val;
+
+		switch (dyn.d_tag) {
+		case DT_NEEDED:
+		case DT_FILTER:
+		case DT_AUXILIARY:
+			if (n_needed++ < NEEDED_MAX)
+				take_needed(dso, address, dyn.d_tag == DT_AUXILIARY, out);
+			break;
+		case DT_SONAME:
+			single->soname = address;
+			break;
+		case DT_RPATH:
+			single->rpath = address;
+			break;
+		case DT_RUNPATH:
+			single->runpath = address;
+			break;
+		case DT_FLAGS_1:
+			out->no_default_directories = dyn.d_un.d_val & DF_1_NODEFLIB;
+			break;
+		}
 	}
 }
 
 void dso_dynamic_read(const struct dso *dso, struct dso_dynamic *out)
 {
+	struct single single = { 0 };
 	uint64_t strings = 0;
 	Elf64_Dyn dyn;
 
@@ -76,8 +96,12 @@ void dso_dynamic_read(const struct dso *dso, struct dso_dynamic *out)
 	for (uint64_t i = 0; entry_at(dso, i, &dyn); i++)
 		if (dyn.d_tag == DT_STRTAB)
 			strings = dyn.d_un.d_ptr;
-	for (uint64_t i = 0; strings && entry_at(dso, i, &dyn); i++)
-		take(dso, strings, &dyn, out);
+	if (!strings)
+		return;
+	read_entries(dso, strings, out, &single);
+	out->soname = single.soname ? string_at(dso, single.soname) : NULL;
+	out->rpath = single.rpath ? string_at(dso, single.rpath) : NULL;
+	out->runpath = single.runpath ? string_at(dso, single.runpath) : NULL;
 }
 
 void dso_dynamic_release(struct dso_dynamic *d)

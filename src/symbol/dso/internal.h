@@ -118,6 +118,17 @@ extern const Dwfl_Callbacks dso_callbacks; /* debugfile.c */
 /* libdw opens what several debug files share by the name that one of them says, whatever is there:
  * not if the search here has not found it. */
 void dso_no_other_files(struct dso *dso, Dwarf *dwarf);
+/*
+ * Each address and offset is looked for in them: a file has no more segments than these (the kernel
+ * loads none with more than 1,170 headers), and one with more ranges counts as one without
+ * sections.
+ */
+#define DSO_SEGMENTS_MAX 128
+#define DSO_CODE_MAX	 4096
+void dso_add_segment(struct dso *dso, const struct dso_segment *s);
+void dso_add_code(struct dso *dso, uint64_t address, uint64_t size);
+void dso_finish_code(struct dso *dso); /* all of it was added */
+
 /* The unit with the functions of a skeleton, from the .dwo file that it names. False: none. */
 bool dso_split_unit(struct dso *dso, Dwarf_CU *cu, Dwarf_Die *unit, Dwarf_Die *split);
 const struct dso_range *dso_code_range(const struct dso *dso,

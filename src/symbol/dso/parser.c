@@ -93,6 +93,7 @@ static void put_line(struct text *t, const struct dso_line *line)
 struct answer {
 	const char *at, *end;
 	bool is_bad;
+	uint64_t since_ns; /* when it was there */
 };
 
 static uint64_t take_u64(struct answer *a)
@@ -582,7 +583,7 @@ static bool ask(struct dso *dso, struct request r, const char *name, char **room
 		give_up(dso, ret);
 		return false;
 	}
-	*a = (struct answer){ *room, *room + bytes, false };
+	*a = (struct answer){ *room, *room + bytes, false, clock_now_ns() };
 	return true;
 }
 
@@ -628,6 +629,13 @@ static bool ask_all(struct dso *dso, struct request r, char **room, struct answe
 	return false;
 }
 
+/* What this process does with an answer takes from the same time; ends what ask() has begun. */
+static void taken(struct dso *dso, const struct answer *a, char *room)
+{
+	free(room);
+	patience_waited(dso->st.st_uid, a->since_ns, false);
+}
+
 static const char *keep(struct dso *dso, const char *s)
 {
 	struct strtab *strings = &dso->parser->strings;
@@ -656,10 +664,7 @@ static void take_segments(struct dso *dso, struct answer *a)
 		if (!bytes)
 			return;
 		memcpy(&s, bytes, sizeof(s));
-		if (s.file_offset <= dso->image_bytes &&
-		    s.file_size <= dso->image_bytes - s.file_offset && s.file_size &&
-		    s.address + s.file_size > s.address)
-			*vec_add(&dso->segments) = s;
+		dso_add_segment(dso, &s);
 	}
 }
 
@@ -672,9 +677,9 @@ static void take_code(struct dso *dso, struct answer *a)
 		if (!bytes)
 			return;
 		memcpy(&r, bytes, sizeof(r));
-		if (r.end > r.start && dso_address_to_offset(dso, r.start) != UINT64_MAX)
-			*vec_add(&dso->code) = r;
+		dso_add_code(dso, r.start, r.end - r.start);
 	}
+	dso_finish_code(dso);
 }
 
 static void take_elf(struct dso *dso, struct answer *a)
@@ -728,7 +733,7 @@ int parser_elf(struct dso *dso, struct err *err)
 			       "file comes from",
 			       dso->path);
 	ret = take_file(dso, &a, err);
-	free(room);
+	taken(dso, &a, room);
 	return ret;
 }
 
@@ -747,7 +752,7 @@ void parser_imports(struct dso *dso)
 		if (*name)
 			*vec_add(&dso->imports) = arena_strdup(&dso->strings, name);
 	}
-	free(room);
+	taken(dso, &a, room);
 }
 
 void parser_markers(struct dso *dso)
@@ -770,7 +775,7 @@ void parser_markers(struct dso *dso)
 		if (!a.is_bad && dso_code_range(dso, m.address) && m.file_offset != UINT64_MAX)
 			*vec_add(&dso->markers) = m;
 	}
-	free(room);
+	taken(dso, &a, room);
 }
 
 void parser_slots(struct dso *dso)
@@ -788,7 +793,7 @@ void parser_slots(struct dso *dso)
 		map_put(&dso->slots, address, (uint32_t)dso->slot_names.n);
 		*vec_add(&dso->slot_names) = arena_strdup(&dso->strings, take_string(&a));
 	}
-	free(room);
+	taken(dso, &a, room);
 }
 
 void parser_functions(struct dso *dso)
@@ -820,7 +825,7 @@ void parser_functions(struct dso *dso)
 		f.exported = flags & 8;
 		*vec_add(&dso->functions) = f;
 	}
-	free(room);
+	taken(dso, &a, room);
 }
 
 void parser_variables(struct dso *dso)
@@ -839,7 +844,7 @@ void parser_variables(struct dso *dso)
 		if (!a.is_bad)
 			*vec_add(&dso->variables) = v;
 	}
-	free(room);
+	taken(dso, &a, room);
 }
 
 static uint64_t ask_number(struct dso *dso, struct request r, const char *name)
@@ -850,7 +855,7 @@ static uint64_t ask_number(struct dso *dso, struct request r, const char *name)
 
 	if (ask(dso, r, name, &room, &a)) {
 		number = take_u64(&a);
-		free(room);
+		taken(dso, &a, room);
 	}
 	return number;
 }
@@ -888,7 +893,7 @@ static struct dso_line ask_line(struct dso *dso, struct request r)
 
 	if (ask(dso, r, NULL, &room, &a)) {
 		line = take_line(dso, &a);
-		free(room);
+		taken(dso, &a, room);
 	}
 	return line;
 }
@@ -929,7 +934,7 @@ void parser_names(struct dso *dso, struct dso_function *f)
 	if (ask_all(dso, (struct request){ .question = ASK_NAMES, .n = first }, &room, &a)) {
 		for (uint64_t i = first; i < dso->functions.n && a.at < a.end && !a.is_bad; i++)
 			take_names(dso, &a, &dso->functions.data[i]);
-		free(room);
+		taken(dso, &a, room);
 	}
 	if (!f->name)
 		f->name = f->bare_name = f->symbol;
@@ -943,7 +948,7 @@ char *parser_demangle(struct dso *dso, const char *symbol)
 	if (!ask(dso, (struct request){ .question = ASK_DEMANGLED }, symbol, &room, &a))
 		return xstrdup(symbol);
 	name = xstrdup(take_string(&a));
-	free(room);
+	taken(dso, &a, room);
 	return name;
 }
 
@@ -960,7 +965,7 @@ size_t parser_inlines(struct dso *dso, uint64_t address, struct dso_inline *chai
 		chain[n].name = keep(dso, take_string(&a));
 		chain[n].call = take_line(dso, &a);
 	}
-	free(room);
+	taken(dso, &a, room);
 	return a.is_bad ? 0 : n;
 }
 
@@ -1001,7 +1006,7 @@ bool parser_prototype(struct dso *dso, const struct dso_function *f, struct dso_
 		for (; out->n < n && out->n < DSO_PARAMETERS_MAX; out->n++)
 			take_parameter(dso, &a, &out->parameters[out->n]);
 	}
-	free(room);
+	taken(dso, &a, room);
 	return known && !a.is_bad;
 }
 

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 
-#define ANSWER_NS  120000000000ull /* one of them, and one user's before a part of the time */
+#define ANSWER_NS  120000000000ull /* one of them */
 #define ALL_USERS  3		   /* times as much for all of them: a user may have many uids */
 #define ONE_IN	   4		   /* the part of the time since */
 #define RUN_ONE_IN 8
@@ -27,6 +27,7 @@ static struct patience everybody;
 static struct patience recording;
 static enum patience_kind how;
 static size_t given_up;
+uint64_t patience_user_ns = 8000000000ull;
 uint64_t patience_run_ns = 5000000000ull;
 uint64_t patience_after_ns = 10000000000ull;
 
@@ -106,8 +107,8 @@ uint64_t patience_deadline_ns(uid_t owner, uint64_t now_ns)
 
 	if (is_callers(owner))
 		return now_ns + wait_ns;
-	wait_ns = least(wait_ns, left_ns(p, now_ns, ANSWER_NS, ONE_IN));
-	wait_ns = least(wait_ns, left_ns(&everybody, now_ns, ALL_USERS * ANSWER_NS, ONE_IN));
+	wait_ns = least(wait_ns, left_ns(p, now_ns, patience_user_ns, ONE_IN));
+	wait_ns = least(wait_ns, left_ns(&everybody, now_ns, ALL_USERS * patience_user_ns, ONE_IN));
 	wait_ns = least(wait_ns, recording_ns(now_ns));
 	if (p->was_late)
 		wait_ns = least(wait_ns, PATIENCE_LEAST_NS);

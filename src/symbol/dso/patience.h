@@ -16,6 +16,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* One user's files, before a part of the time. */
+extern uint64_t patience_user_ns;
+
 /* While a recording runs, an answer may hold up the draining of its buffers for so long; after its
  * end all together take so long. */
 extern uint64_t patience_run_ns, patience_after_ns;

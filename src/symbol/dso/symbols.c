@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "symbol/demangle.h"
 #include "symbol/dso/parser.h"
 
@@ -461,11 +462,15 @@ static int compare_by_name(const void *a, const void *b)
 
 static void index_names(struct dso *dso)
 {
+	uint64_t began_ns;
+
 	dso->by_name = xmalloc((dso->functions.n + 1) * sizeof(*dso->by_name));
 	for (size_t i = 0; i < dso->functions.n; i++)
 		dso->by_name[i] = (uint32_t)i;
 	sorting = dso->functions.data;
+	began_ns = clock_now_ns();
 	qsort(dso->by_name, dso->functions.n, sizeof(*dso->by_name), compare_by_name);
+	parser_has_worked(dso, began_ns);
 }
 
 /* The first in by_name that is not below symbol, n bytes of it compared. */
