@@ -29,8 +29,9 @@ void inproc_drain_init(struct inproc_drain *d, const char *directory, uint64_t r
 				    .ring_bytes = ring_bytes,
 				    .writer = w,
 				    .run_records = RUN_RECORDS_MAX,
-				    .looks = { .left = LOOKS_MAX, .maps_ns = MAPS_NS_MAX },
-				    .thread_looks_left = THREAD_LOOKS_MAX,
+				    .looks_most = { .left = LOOKS_MAX,
+						    .maps_ns = MAPS_NS_MAX,
+						    .threads_left = THREAD_LOOKS_MAX },
 				    .names_bytes_max = NAMES_BYTES_MAX };
 }
 
@@ -39,6 +40,7 @@ void inproc_drain_release(struct inproc_drain *d)
 	vec_for_each (&d->regions, struct inproc_region, g)
 		inproc_region_release(g);
 	vec_release(&d->regions);
+	vec_release(&d->looks);
 	vec_release(&d->heap);
 	vec_for_each (&d->left, struct inproc_left, l)
 		free(l->first);
@@ -47,6 +49,19 @@ void inproc_drain_release(struct inproc_drain *d)
 	strtab_release(&d->frames);
 	strtab_release(&d->left_reasons);
 	keep_free(d->keep);
+}
+
+struct inproc_looks *inproc_looks_of(struct inproc_drain *d, uid_t owner)
+{
+	struct inproc_looks *l;
+
+	vec_for_each (&d->looks, struct inproc_looks, known)
+		if (known->owner == owner)
+			return known;
+	l = vec_add(&d->looks);
+	*l = d->looks_most;
+	l->owner = owner;
+	return l;
 }
 
 /* ---- one record ---- */
@@ -236,8 +251,8 @@ static void begin_thread(struct inproc_drain *d, const struct inproc_region *g,
 	seen->tid = s->tid;
 	/* in a container threads have other numbers than those that the kernel's records have */
 	if (d->ends_are_told && g->pid != g->named)
-		seen->tid =
-			(uint32_t)inproc_thread_of(g->pid, (pid_t)s->tid, &d->thread_looks_left);
+		seen->tid = (uint32_t)inproc_thread_of(g->pid, (pid_t)s->tid,
+						       &inproc_looks_of(d, g->owner)->threads_left);
 	r.tid = seen->tid;
 	r.tgid = (uint32_t)g->pid;
 	r.n_bytes = (uint32_t)strlen(comm);

@@ -88,9 +88,11 @@ struct inproc_drain {
 		VEC(struct inproc_left)
 	} left; /* [reason] */
 	uint64_t calls, records, lost_records, pauses, pause_ns, waited;
-	struct inproc_looks looks;		/* for the processes of regions */
-	unsigned thread_looks_left;		/* at threads of processes in containers */
-	uint64_t unchecked_regions;		/* whose process was not found */
+	struct inproc_looks looks_most; /* of each user */
+	struct {
+		VEC(struct inproc_looks)
+	} looks;		    /* for the processes of regions: of the users that have some */
+	uint64_t unchecked_regions; /* whose process was not found */
 	uint64_t refused_regions, torn_regions; /* torn: the program made its file shorter */
 	struct strtab frames;			/* places: the file's ids */
 	uint32_t n_stacks;			/* the file's ids so far, from 1 on */
@@ -126,6 +128,8 @@ uint64_t inproc_drain_left_out(const struct inproc_drain *d);
 /* Methods that were left alone, and words to the user, that found no room. */
 uint64_t inproc_drain_unnamed(const struct inproc_drain *d);
 void inproc_drain_release(struct inproc_drain *d);
+/* Borrowed until the next call. */
+struct inproc_looks *inproc_looks_of(struct inproc_drain *d, uid_t owner);
 
 /* ---- parts ---- */
 

@@ -64,7 +64,7 @@ static bool map_region(struct inproc_region *g, int fd, struct stat *st, uint64_
 
 static void find_process(struct inproc_drain *d, struct inproc_region *g, const struct stat *st)
 {
-	pid_t pid = inproc_process_of(g->owner, g->named, st, &d->looks);
+	pid_t pid = inproc_process_of(g->owner, g->named, st, inproc_looks_of(d, g->owner));
 
 	g->is_checked = pid > 0;
 	if (pid > 0)

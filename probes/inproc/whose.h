@@ -12,10 +12,13 @@
 
 struct stat;
 
-/* What may still be spent on it in a recording: programs decide how much there is to look at. */
+/* What may still be spent on one user's regions in a recording: programs decide how much there is
+ * to look at, and take nothing from other users'. */
 struct inproc_looks {
-	unsigned left;	  /* at all processes */
-	uint64_t maps_ns; /* of reading mappings, of any process */
+	uid_t owner;
+	unsigned left;	       /* at all processes */
+	uint64_t maps_ns;      /* of reading mappings, of any process */
+	unsigned threads_left; /* at threads of processes in containers */
 };
 
 /*

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 #include "symbol/dso/dso.h"
+#include "symbol/dso/patience.h"
 
 static const char source[] =
 	"#include <stdio.h>\n"							     /* 1 */
@@ -36,6 +37,7 @@ static inline int set_up(void **state)
 	struct setup *s = calloc(1, sizeof(*s));
 
 	s->cache = dso_cache_new();
+	patience_user_ns = 120000000000; /* all tests' files are one user's */
 	if (access(fixture_path("app"), F_OK)) {
 		fixture_write("app.c", source);
 		fixture_run("gcc -g -O1 -Wl,--build-id -rdynamic -o app app.c");

@@ -440,8 +440,7 @@ static bool is_roots(const char *name)
 {
 	struct stat st;
 
-	return !stat(fixture_path(name), &st) && !st.st_uid &&
-	       !(st.st_mode & (S_IWGRP | S_IWOTH));
+	return !stat(fixture_path(name), &st) && !st.st_uid && !(st.st_mode & (S_IWGRP | S_IWOTH));
 }
 
 static struct dso *get_of(struct setup *s, enum dso_origin origin, const char *name)

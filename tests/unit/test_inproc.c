@@ -335,18 +335,28 @@ static void test_whose_it_is(void **state)
 		check_machine(true, 0, true);
 }
 
-/* Without time left no process is looked at, not even the one that the region names. */
-static void test_looks_have_an_end(void **state)
+/* Whether its process is found, once that user's time is used up. */
+static bool is_found_without_time_of(uid_t user)
 {
 	struct inproc_drain other;
+	bool found;
 
-	(void)state;
 	inproc_drain_init(&other, dir, RECORDS * sizeof(struct inproc_record), writer);
-	other.looks.maps_ns = 0;
+	inproc_looks_of(&other, user)->maps_ns = 0;
 	inproc_find_regions(&other);
 	assert_int_equal(other.regions.n, 1);
-	assert_false(other.regions.data[0].is_checked);
+	found = other.regions.data[0].is_checked;
 	inproc_drain_release(&other);
+	return found;
+}
+
+/* Without time left no process is looked at, not even the one that the region names. Another user
+ * who has used up the time takes none from this one. */
+static void test_looks_have_an_end(void **state)
+{
+	(void)state;
+	assert_false(is_found_without_time_of(getuid()));
+	assert_true(is_found_without_time_of(getuid() + 1));
 }
 
 /* What a program writes over its region harms the recording at most. */
