@@ -10,6 +10,7 @@
 #include "analysis/fleet/fleet.h"
 #include "analysis/fleet/sqlite/store.h"
 #include "base/text.h"
+#include "report/fleet/beside.h"
 #include "report/fleet/phases.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
@@ -437,6 +438,8 @@ void report_fleet_text(const struct fleet_view *v, struct text *out)
 		print_base(v, out);
 		if (v->phases)
 			report_fleet_phases(v, out);
+		if (v->beside)
+			report_fleet_beside(v, out);
 		return;
 	}
 	print_head(v, out);
@@ -447,4 +450,6 @@ void report_fleet_text(const struct fleet_view *v, struct text *out)
 	print_matrix(v, out);
 	if (v->phases)
 		report_fleet_phases(v, out);
+	if (v->beside)
+		report_fleet_beside(v, out);
 }

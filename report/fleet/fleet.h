@@ -11,6 +11,7 @@
 
 struct fleet;
 struct fleet_base;
+struct fleet_beside;
 struct fleet_cell;
 struct fleet_store_meta;
 struct fleet_store_totals;
@@ -29,6 +30,7 @@ struct fleet_view {
 	const struct fleet_base *base;		 /* NULL: all */
 	const struct fleet_cell *const *without; /* of the base */
 	unsigned n_without;
+	const struct fleet_beside *beside;	/* another indicator; NULL: none */
 	const struct fleet_view_phases *phases; /* NULL: the day is not divided */
 	uint64_t top;
 	bool colours;

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "report/block/column.h"
+#include "report/fleet/beside.h"
 #include "report/fleet/fleet.h"
 #include "report/fleet/phases.h"
 
@@ -111,6 +112,19 @@ static void set_effect(struct json *o, const struct fleet_cell *cell)
 	json_set_f64(o, "improvement", said ? cell->improvement : NAN);
 }
 
+/* What another indicator says of the pair; null: nothing. */
+static void set_beside(struct json *o, const struct fleet_cell *other)
+{
+	struct json *beside = other ? json_new_object() : NULL;
+
+	if (other)
+		set_effect(beside, other);
+	if (other)
+		json_set_take(o, "beside", beside);
+	else
+		json_set_null(o, "beside");
+}
+
 static struct json *pair_of(const struct fleet_view *v, const struct fleet_cell *cell)
 {
 	struct json *o = json_new_object();
@@ -119,6 +133,8 @@ static struct json *pair_of(const struct fleet_view *v, const struct fleet_cell 
 	json_set_string(o, "corunner", strtab_get(&v->fleet->rows->apps, cell->corunner));
 	json_set_string(o, "class", corunner_class_names[cell->class]);
 	set_effect(o, cell);
+	if (v->beside)
+		set_beside(o, fleet_beside_cell(v, cell));
 	return o;
 }
 
@@ -227,6 +243,10 @@ void report_fleet_json(const struct fleet_view *v, struct text *out)
 	else
 		json_set_null(root, "excluded");
 	json_set_take(root, "phases", phases_of(v));
+	if (v->beside)
+		json_set_take(root, "beside", report_fleet_beside_json(v));
+	else
+		json_set_null(root, "beside");
 	json_print(root, out, true);
 	text_add(out, "\n");
 	json_free(root);

@@ -32,6 +32,7 @@ struct fleet_view fleet_view_of_phase(const struct fleet_view *v, uint32_t phase
 
 	of.fleet = &v->phases->of[phase];
 	of.phases = NULL;
+	of.beside = NULL;
 	of.n_without = 0;
 	of.base = v->base ? fleet_find(of.fleet, strtab_get(&v->fleet->rows->apps, v->base->app))
 			  : NULL;

@@ -54,6 +54,24 @@ fleet reduce --db little.db little/*.fleet >/dev/null
 ok "of too few samples nothing is said" loud "Cannot tell which applications slow others: none has 1000000 samples" \
 	fleet report --db little.db --min-samples 1000000
 
+# Another indicator of the same applications, by its own database: here the same fleet with fewer interferers.
+fleet simulate -o fewer --machines 12 --samples 2400000 --seed 4 --applications 14 --interferers 5 >/dev/null
+fleet reduce --db fewer.db fewer/*.fleet >/dev/null
+fleet report --db some.db --beside fewer.db --json >beside.json
+slowed() { fleet report --db "$1" --json | jq -r '.pairs[] | select(.effect == "negative") | "\(.base) \(.corunner) \(.class)"' | sort; }
+both() { diff <(comm -12 <(slowed some.db) <(slowed fewer.db)) <(jq -r '.pairs[] |
+	select(.effect == "negative" and .beside.effect == "negative") | "\(.base) \(.corunner) \(.class)"' beside.json | sort) >&2; }
+ok "--beside: pairs that both databases have as slowed are matched" both
+sums() { jq -e '.beside as $b | [.pairs[] | select(.effect != "too-few-samples" and .beside and
+	.beside.effect != "too-few-samples")] as $p | ($p | length) == $b.pairs and $b.slowed_by_both >= 2 and
+	([$p[] | select(.effect == "negative" and .beside.effect == "negative")] | length) == $b.slowed_by_both and
+	$b.correlation > 0.3 and $b.correlation < 1' beside.json >/dev/null; }
+ok "and counted, with their correlation" sums
+ok "the screen has both" loud "are slowed by both" fleet report --db some.db --beside fewer.db
+same_twice() { [ "$(fleet report --db some.db --beside some.db --json | jq '.beside.correlation > 0.999999')" = true ]; }
+ok "a database correlates with itself" same_twice
+ok "--beside is not for CSV" loud "leave out --by-phase" fleet report --db some.db --beside fewer.db --csv
+
 # Two of which neither does what both do: the paper's section VI-A.
 fleet simulate -o three --machines 24 --samples 7200000 --seed 4 --applications 18 --interferers 6 --trio-interferers 18 >/dev/null
 mapfile -t named < <(awk -F, '$3 == "trio" { print "--trios"; print $1 }' three/planted.csv)

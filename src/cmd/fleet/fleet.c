@@ -67,6 +67,8 @@ static const struct option_row options[] = {
 	       "report: with --bucket, each part of the day of APP is an application of its own"),
 	OPTION(0, "trios", "APP", ARG_LIST, trios,
 	       "reduce, push, collect: keep what two at once do to APP, too; may be given often"),
+	OPTION(0, "beside", "FILE", ARG_STRING, beside,
+	       "report: what another indicator says of the same pairs, by its database"),
 	OPTION(0, "type", "NAME", ARG_STRING, type, "report: of this machine type"),
 	OPTION(0, "base", "APP", ARG_STRING, base, "report: show all co-runners of APP"),
 	OPTION(0, "class", "CLASS", ARG_STRING, class,
@@ -139,9 +141,9 @@ static const struct verb verbs[] = {
 	{ "report",
 	  fleet_report,
 	  0,
-	  { "db", "engine", "credentials", "ca-file", "retry", "bucket", "by-phase", "type", "base",
-	    "class", "exclude", "min-samples", "alpha", "top", "json", "csv", "html", "color",
-	    "no-pager" } },
+	  { "db",     "engine", "credentials", "ca-file", "retry",   "bucket",	    "by-phase",
+	    "beside", "type",	"base",	       "class",	  "exclude", "min-samples", "alpha",
+	    "top",    "json",	"csv",	       "html",	  "color",   "no-pager" } },
 	{ "simulate",
 	  fleet_simulate,
 	  0,
@@ -239,7 +241,7 @@ const struct command cmd_fleet = {
 		"ispot fleet push --engine URL [--credentials FILE] [--ca-file FILE] "
 		"[--retry TIME] [--bucket TIME] [--trios APP]... FILE...\n"
 		"ispot fleet report [--db FILE | --engine URL] [--credentials FILE] "
-		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--by-phase APP]... [--type NAME] [--base APP] [--exclude APP]... "
+		"[--ca-file FILE] [--retry TIME] [--bucket TIME] [--by-phase APP]... [--beside FILE] [--type NAME] [--base APP] [--exclude APP]... "
 		"[--class CLASS] [--min-samples N] [--alpha P] [--top N] [--json | --csv | --html FILE] [--color WHEN] [--no-pager]\n"
 		"ispot fleet export -o OUT FILE...\n"
 		"ispot fleet simulate -o OUT [--machines N] [--samples N] [--seed N] "

@@ -25,6 +25,7 @@ struct fleet_args {
 	uint64_t trio_interferers;
 	uint64_t bucket_ns;	  /* reduce, push: of rows; report: of phases, 0: none */
 	struct arg_list by_phase; /* report */
+	const char *beside;	  /* report */
 	struct arg_list trios;
 	const char *type, *base, *class; /* report */
 	struct arg_list exclude;

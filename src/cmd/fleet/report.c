@@ -19,6 +19,7 @@
 #include "cli/screen.h"
 #include "cmd/common/write_out.h"
 #include "cmd/fleet/internal.h"
+#include "report/fleet/beside.h"
 #include "report/fleet/fleet.h"
 #include "report/fleet/html.h"
 #include "report/fleet/json.h"
@@ -150,10 +151,11 @@ struct source {
 	unsigned other_types;
 };
 
-static int load_file(const struct fleet_args *a, struct source *s, struct err *err)
+static int load_file(const struct fleet_args *a, const char *path, struct source *s,
+		     struct err *err)
 {
 	struct fleet_store *store;
-	int rc = fleet_store_open(&store, a->db ? a->db : FLEET_DB, false, err);
+	int rc = fleet_store_open(&store, path, false, err);
 
 	rc = rc ? rc : fleet_store_meta(store, &s->meta, &s->totals, err);
 	rc = rc ? rc : fleet_phases_init(&s->phases, s->meta.bucket_ns, a->bucket_ns, err);
@@ -191,6 +193,31 @@ static int find_split(const struct fleet_args *a, const struct fleet_rows *rows,
 	return 0;
 }
 
+/* The other indicator's pairs, of all of the day, on the machines of the same type. */
+struct other {
+	struct source source;
+	struct fleet fleet;
+	struct fleet_beside beside;
+};
+
+static int load_other(const struct fleet_args *a, const char *type, struct other *o,
+		      struct err *err)
+{
+	struct fleet_args whole = *a;
+	int rc;
+
+	whole.type = type;
+	whole.bucket_ns = 0;
+	rc = load_file(&whole, a->beside, &o->source, err);
+	if (rc)
+		return rc;
+	fleet_init(&o->fleet, &o->source.rows,
+		   &(struct fleet_options){ a->min_samples, a->alpha,
+					    o->source.meta.higher_is_better });
+	o->beside = (struct fleet_beside){ &o->fleet, &o->source.meta };
+	return 0;
+}
+
 static int show(const struct fleet_args *a, const struct source *s, const struct fleet_rows *rows,
 		const struct fleet_view_phases *phases, struct err *err)
 {
@@ -205,12 +232,19 @@ static int show(const struct fleet_args *a, const struct source *s, const struct
 				.top = a->top,
 				.colours = screen_colours(),
 				.width = screen_width() };
+	struct other other = { 0 };
 	int rc = class_of(a->class, &v.class, err);
 
 	fleet_init(&fleet, rows, &o);
 	if (!rc && !a->by_phase.n)
 		say_renamed(&v);
+	if (!rc && a->beside) {
+		rc = load_other(a, v.type, &other, err);
+		v.beside = &other.beside;
+	}
 	rc = rc ? rc : print(a, &v, err);
+	fleet_release(&other.fleet);
+	fleet_rows_release(&other.source.rows);
 	fleet_release(&fleet);
 	return rc;
 }
@@ -244,7 +278,8 @@ static int analyse(const struct fleet_args *a, struct err *err)
 	struct source s = { 0 };
 	struct fleet_rows joined = { 0 };
 	struct strtab split = { 0 };
-	int rc = a->engine ? load_engine(a, &s, err) : load_file(a, &s, err);
+	int rc = a->engine ? load_engine(a, &s, err)
+			   : load_file(a, a->db ? a->db : FLEET_DB, &s, err);
 
 	rc = rc ? rc : find_split(a, &s.rows, &split, err);
 	if (!rc && s.phases.n)
@@ -273,6 +308,9 @@ int fleet_report(const struct fleet_args *a, char **words, struct err *err)
 					"and --html");
 	if (a->engine && a->db)
 		return args_refuse(err, "--db is a file and --engine names servers; give one");
+	if (a->beside && (a->by_phase.n || a->csv || a->html))
+		return args_refuse(err, "--beside is of the screen and --json, and of whole "
+					"applications; leave out --by-phase, --csv and --html");
 	if (!(a->alpha > 0 && a->alpha < 1))
 		return args_refuse(err, "--alpha is a share; give more than 0, less than 1");
 	if (a->exclude.n && !a->base)
