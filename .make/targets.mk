@@ -15,7 +15,7 @@ help:
 	@echo 'make check      format, headers, layers, man pages, scripts'
 	@echo 'make deps       install the packages that building and testing need'
 	@echo 'make bench      what a traced call costs here, beside perf and bpftrace (make deps-bench installs them)'
-	@echo 'make paper      the experiments of the ISPOT paper beside ours, as a page; QUICK=1 in minutes'
+	@echo 'make paper      the experiments of the four papers beside ours, as pages; QUICK=1 in minutes; SPLASH3=, PHOENIX=: checkouts'
 	@echo 'make fuzz       fuzz the parsers of files; SECONDS=N per target (60); fuzz-fixed: each time the same'
 	@echo 'make test-asan  unit, golden and some live tests with sanitizers; also test-tsan, test-valgrind,'
 	@echo '                test-compilers (gcc and clang, warnings as errors)'
@@ -78,10 +78,10 @@ bench: ispot microbench build/bench/trace_speed build/bench/cluster_speed build/
 	$(call part,tests/bench/run,no benchmark beside perf and bpftrace yet; ./ispot bench measures ispot alone)
 	$(SUDO) tests/bench/run $(PARTS)
 
-# PARTS: of the experiments only these, as tests/paper/run names them
-paper: ispot microbench
+# PARTS: of the experiments only these, as tests/paper/run names them; SPLASH3, PHOENIX: checkouts of those suites
+paper: ispot microbench build/bench/cluster_speed
 	@.make/deps install "build paper"
-	$(SUDO) QUICK=$(QUICK) PARTS="$(PARTS)" tests/paper/run
+	$(SUDO) QUICK=$(QUICK) PARTS="$(PARTS)" SPLASH3="$(SPLASH3)" PHOENIX="$(PHOENIX)" tests/paper/run
 
 # T: rows of tests/field/programs; SPLASH3, PHOENIX: checkouts of those suites. Packages are installed row by row.
 field: ispot
