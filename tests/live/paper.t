@@ -30,6 +30,7 @@ Section 5.4
 Sections 5.2 and 5.5
 Table 2
 Section 5.5.3
+Table 4 with memcached
 Section 5.5.4
 Section 5.6.1
 Summary'

@@ -58,6 +58,32 @@ def network(say):
     return rows
 
 
+# memcached and a client that asks it, in one namespace, until the client has its answers.
+SERVED = """memcached -u root -l 127.0.0.1 -p 21211 -t 4 & server=$!
+sleep 1
+memcslap --servers=127.0.0.1:21211 --concurrency=8 --execute-number="$0" --test=get; status=$?
+kill $server; exit $status"""
+
+
+def memcached(requests, say):
+    """The same with memcached itself: a client's gets and the server's answers; None where it cannot be run."""
+    if not shutil.which("memcached") or not shutil.which("memcslap"):
+        return None
+    try:
+        run(["unshare", "-n", "sh", "-c", SHAPED, BANDWIDTHS[0][0], "true"])
+    except Exception:  # pylint: disable=broad-except
+        return None
+    rows = []
+    for bandwidth, paper in BANDWIDTHS:
+        say("memcached: %s" % (bandwidth or "not shaped"))
+        recording = Recording(["libmemcached:memcached_get", "libc:sendmsg"], ["sh", "-c", SERVED, str(requests)],
+                              whole=True, within=["unshare", "-n", "sh", "-c", SHAPED, bandwidth or ""])
+        client, server = recording.block("memcached_get"), recording.block("sendmsg")
+        rows.append({"bandwidth": bandwidth or "not shaped", "paper": paper, "client": client["sci"],
+                     "server": server["sci"] if server else None, "ns": client["total_ns"] / client["timed_calls"]})
+    return rows
+
+
 def threads(runs, say):
     """The score of a lock against the number of threads that share it."""
     rows = []
