@@ -356,6 +356,32 @@ push(struct calls *c, struct thread *t, const struct record *r, uint32_t id, uin
 	return call;
 }
 
+/* Its exit is not seen: it ends as it begins, or behind its arguments, which tell it apart. */
+static void enter_untimed(struct calls *c, struct thread *t, const struct record *r)
+{
+	const struct call *call = &t->open[t->n_open - 1];
+
+	if (!c->threads.meta->functions.data[call->id].n_arguments) {
+		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
+		return;
+	}
+	c->untimed = t;
+	c->untimed_ns = r->time_ns;
+}
+
+/* Before a record: NULL: there are no more. */
+static void end_untimed(struct calls *c, const struct record *next)
+{
+	struct thread *t = c->untimed;
+
+	if (!t || (next && next->time_ns == c->untimed_ns &&
+		   (next->kind == REC_ARGS || next->kind == REC_STACK)))
+		return;
+	c->untimed = NULL;
+	if (t->n_open)
+		drop_innermost(c, t, CALL_UNTIMED, c->untimed_ns);
+}
+
 static inline __attribute__((always_inline)) void enter(struct calls *c, const struct record *r)
 {
 	uint32_t stack = 0;
@@ -385,7 +411,7 @@ static inline __attribute__((always_inline)) void enter(struct calls *c, const s
 	t->entered = true;
 	tell(c->enters, c->n_enters, t, call);
 	if (unlikely(how == TRACED_ENTRIES))
-		drop_innermost(c, t, CALL_UNTIMED, r->time_ns);
+		enter_untimed(c, t, r);
 	else if (unlikely(t->n_open > CALLS_DEPTH_MAX))
 		drop_innermost(c, t, CALL_UNWOUND, r->time_ns);
 	look(c, t, r->time_ns);
@@ -513,6 +539,8 @@ void calls_sum_up_ended(struct calls *c)
 
 static inline __attribute__((always_inline)) void take(struct calls *c, const struct record *r)
 {
+	if (unlikely(c->untimed))
+		end_untimed(c, r);
 	if (unlikely(r->time_ns >= c->gap_ends_ns))
 		calls_end_gaps(c, record_due_ns(r), true);
 	if (r->kind == REC_ENTRY)
@@ -536,6 +564,7 @@ void calls_record(struct calls *c, const struct record *r)
 
 void calls_skip(struct calls *c, const struct record *r)
 {
+	end_untimed(c, r);
 	if (record_due_ns(r) >= c->gap_ends_ns)
 		calls_end_gaps(c, record_due_ns(r), false);
 	if (r->kind == REC_LOST)
@@ -548,6 +577,7 @@ void calls_skip(struct calls *c, const struct record *r)
 
 void calls_restart(struct calls *c, uint64_t time_ns)
 {
+	end_untimed(c, NULL);
 	vec_for_each (&c->threads.all, struct thread *, t) {
 		for (uint32_t i = 0; i < (*t)->n_open; i++) {
 			c->open_of.data[(*t)->open[i].slot]--;
@@ -563,6 +593,7 @@ void calls_restart(struct calls *c, uint64_t time_ns)
 
 void calls_end(struct calls *c, uint64_t time_ns)
 {
+	end_untimed(c, NULL);
 	calls_end_gaps(c, UINT64_MAX, true);
 	vec_for_each (&c->threads.all, struct thread *, it) {
 		struct thread *t = *it;

@@ -116,7 +116,10 @@ struct calls {
 	uint64_t lost_records, losses, uncounted_losses;
 	struct {
 		VEC(struct call_gap)
-	} gaps;		      /* losses under way, at most one a CPU and a thread */
+	} gaps; /* losses under way, at most one a CPU and a thread */
+	struct thread
+		*untimed; /* its innermost call has no exit and waits for its arguments; NULL */
+	uint64_t untimed_ns;
 	uint64_t gap_ends_ns; /* the first of them; UINT64_MAX: there is none */
 };
 
