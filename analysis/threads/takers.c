@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/threads/takers.h"
 
+#include <stdlib.h>
+
 #include "base/mem.h"
+#include "trace/record.h"
 
 void takers_add(struct takers *t, enum taker_kind kind, uint32_t pid, uint64_t ns)
 {
@@ -18,8 +21,78 @@ void takers_add(struct takers *t, enum taker_kind kind, uint32_t pid, uint64_t n
 	t->data[i].ns += ns;
 }
 
+static struct taker_cpu *cpu_of(struct takers *t, uint32_t cpu)
+{
+	while (t->cpus.n <= cpu)
+		*vec_add(&t->cpus) = NULL;
+	if (!t->cpus.data[cpu])
+		t->cpus.data[cpu] = xcalloc(1, sizeof(struct taker_cpu));
+	return t->cpus.data[cpu];
+}
+
+static void keep(struct taker_cpu *c, uint64_t from_ns, uint64_t to_ns, uint64_t who)
+{
+	if (to_ns > from_ns)
+		c->ring[c->n++ % TAKER_STRETCHES] = (struct taker_stretch){ from_ns, to_ns, who };
+}
+
+void takers_switch(struct takers *t, uint32_t cpu, uint64_t time_ns, uint64_t before, uint64_t next)
+{
+	struct taker_cpu *c = cpu < TAKER_CPUS_MAX ? cpu_of(t, cpu) : NULL;
+	uint64_t middle_ns;
+
+	if (!c)
+		return;
+	middle_ns = c->since_ns + (time_ns - c->since_ns) / 2;
+	if (c->since_ns && time_ns > c->since_ns) {
+		if (before == SWITCH_AFTER_UNKNOWN || before == c->who)
+			middle_ns = time_ns;
+		else if (c->who == SWITCH_AFTER_UNKNOWN)
+			middle_ns = c->since_ns;
+		keep(c, c->since_ns, middle_ns, c->who);
+		keep(c, middle_ns, time_ns, before);
+	}
+	c->since_ns = time_ns;
+	c->who = next;
+}
+
+/* Each stretch's part of the time from from_ns on, latest first; returns their sum. */
+static uint64_t each_part(const struct taker_cpu *c, uint64_t from_ns, double scale,
+			  void (*share)(void *ctx, uint64_t who, uint64_t ns), void *ctx)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; c && i < TAKER_STRETCHES && i < c->n; i++) {
+		const struct taker_stretch *s = &c->ring[(c->n - 1 - i) % TAKER_STRETCHES];
+		uint64_t begin = s->from_ns > from_ns ? s->from_ns : from_ns;
+
+		if (s->to_ns <= from_ns)
+			break;
+		sum += s->to_ns - begin;
+		if (share)
+			share(ctx, s->who, (uint64_t)((double)(s->to_ns - begin) * scale));
+	}
+	return sum;
+}
+
+void takers_share(const struct takers *t, uint32_t cpu, uint64_t from_ns, uint64_t before,
+		  void (*share)(void *ctx, uint64_t who, uint64_t ns), void *ctx)
+{
+	const struct taker_cpu *c = cpu < t->cpus.n ? t->cpus.data[cpu] : NULL;
+	uint64_t all = c && c->since_ns > from_ns ? c->since_ns - from_ns : 0;
+	uint64_t known = each_part(c, from_ns, 1, NULL, NULL);
+
+	if (known)
+		each_part(c, from_ns, (double)all / (double)known, share, ctx);
+	else if (all)
+		share(ctx, before, all);
+}
+
 void takers_release(struct takers *t)
 {
+	vec_for_each (&t->cpus, struct taker_cpu *, cpu)
+		free(*cpu);
+	vec_release(&t->cpus);
 	map_release(&t->by_key);
 	vec_release(t);
 }

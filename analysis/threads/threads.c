@@ -203,10 +203,15 @@ void thread_runs(struct thread *t, uint64_t time_ns)
 	crowd_move(&t->all->crowd, &t->crowd, CROWD_RUNNING, time_ns);
 }
 
-static void taken_by(struct threads *th, uint32_t pid, uint64_t ns)
+static void taken_by(void *self, uint64_t who, uint64_t ns)
 {
-	if (!pid)
+	struct threads *th = self;
+	uint32_t pid = who > SWITCH_AFTER_IDLE ? (uint32_t)(who - SWITCH_AFTER_IDLE) : 0;
+
+	if (who == SWITCH_AFTER_UNKNOWN)
 		takers_add(&th->takers, TAKER_UNKNOWN, 0, ns);
+	else if (who == SWITCH_AFTER_IDLE)
+		takers_add(&th->takers, TAKER_IDLE, 0, ns);
 	else if (map_get(&th->processes, pid) != MAP_NONE)
 		takers_add(&th->takers, TAKER_PROGRAM, 0, ns);
 	else if (pid == th->meta->session.recorder_pid)
@@ -215,20 +220,35 @@ static void taken_by(struct threads *th, uint32_t pid, uint64_t ns)
 		takers_add(&th->takers, TAKER_OTHER, pid, ns);
 }
 
-/* before: enum switch_before, of the switch that gives the thread a CPU. */
-static void name_takers(struct threads *th, struct thread *t, uint64_t before)
+static uint64_t who_was_before(const struct record *r)
 {
-	uint32_t pid = before > SWITCH_AFTER_IDLE ? (uint32_t)before - 1 : 0;
-	uint32_t taker = t->taker ? t->taker : pid;
+	return r->n_values ? r->values[0] : SWITCH_AFTER_UNKNOWN;
+}
 
-	if (before == SWITCH_AFTER_IDLE && !t->taker)
-		takers_add(&th->takers, TAKER_IDLE, 0, t->ready_ns);
-	else if (t->ready_ns) {
-		taken_by(th, taker, t->ready_ns / 2);
-		taken_by(th, pid ? pid : taker, t->ready_ns - t->ready_ns / 2);
-	}
+/* Nobody is taken off a CPU to leave it idle: then the record does not know. */
+static uint64_t who_comes_next(const struct record *r)
+{
+	if (!r->values[1])
+		return r->values[0] == SWITCH_PREEMPTED ? SWITCH_AFTER_UNKNOWN : SWITCH_AFTER_IDLE;
+	return r->values[2] ? SWITCH_AFTER_IDLE + r->values[2] : SWITCH_AFTER_UNKNOWN;
+}
+
+/* Of threads that have ended, too: their last switch is behind their end. */
+static void follow_cpu(struct threads *th, const struct record *r)
+{
+	uint64_t of_it = SWITCH_AFTER_IDLE + r->tgid;
+	bool gets_it = r->kind == REC_SWITCH_IN;
+
+	takers_switch(&th->takers, r->cpu, r->time_ns, gets_it ? who_was_before(r) : of_it,
+		      gets_it ? of_it : who_comes_next(r));
+}
+
+static void name_takers(struct threads *th, struct thread *t, const struct record *r)
+{
+	if (t->ready_ns)
+		takers_share(&th->takers, r->cpu, r->time_ns - t->ready_ns, who_was_before(r),
+			     taken_by, th);
 	t->ready_ns = 0;
-	t->taker = 0;
 }
 
 /* A thread whose first sign of life is to get a CPU was off it, most likely asleep, until now. */
@@ -236,13 +256,13 @@ static void switch_in(struct thread *t, const struct record *r)
 {
 	const uint64_t time_ns = r->time_ns;
 
-	t->found_idle = r->n_values && r->values[0] == SWITCH_AFTER_IDLE;
+	t->found_idle = who_was_before(r) == SWITCH_AFTER_IDLE;
 	if (t->state == THREAD_UNKNOWN)
 		t->state = THREAD_BLOCKED;
 	if (thread_sleeps(t))
 		sleep_settle(t, time_ns);
 	thread_runs(t, time_ns);
-	name_takers(t->all, t, r->n_values ? r->values[0] : SWITCH_AFTER_UNKNOWN);
+	name_takers(t->all, t, r);
 	t->found_idle = false;
 }
 
@@ -263,7 +283,6 @@ static void switch_out(const struct threads *th, struct thread *t, const struct 
 	}
 	crowd_move(&t->all->crowd, &t->crowd, thread_sleeps(t) ? CROWD_AWAY : CROWD_WAITING,
 		   r->time_ns);
-	t->taker = t->state == THREAD_PREEMPTED ? (uint32_t)r->values[2] : 0;
 	t->recorder_took = r->values[2] && r->values[2] == th->meta->session.recorder_pid;
 }
 
@@ -432,11 +451,13 @@ struct thread *threads_record(struct threads *th, const struct record *r)
 	switch (r->kind) {
 	case REC_SWITCH_OUT:
 		th->have_switch = true;
+		follow_cpu(th, r);
 		if (t)
 			switch_out(th, t, r);
 		break;
 	case REC_SWITCH_IN:
 		th->have_switch = true;
+		follow_cpu(th, r);
 		if (t)
 			switch_in(t, r);
 		break;

@@ -128,7 +128,6 @@ struct thread {
 	struct thread_depth depth;     /* of its waits */
 	struct crowd_member crowd;
 	bool recorder_took; /* preempted, and the CPU went to the recorder */
-	uint32_t taker;	    /* process that got its CPU; 0: unknown */
 	uint64_t ready_ns;  /* since it last had a CPU: ready to run, and of no taker yet */
 	bool found_idle;    /* it gets a CPU now that was idle */
 	struct offcpu off;

@@ -39,10 +39,6 @@ struct {
 	__type(value, struct counting);
 } counting SEC(".maps");
 
-struct sched_entity {
-	unsigned long long nr_migrations;
-} __core;
-
 struct task_io_accounting {
 	__u64 read_bytes;
 } __core;

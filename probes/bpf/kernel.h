@@ -44,8 +44,15 @@ struct files_struct {
 	struct fdtable *fdt;
 } __core;
 
+struct sched_entity {
+	unsigned long long nr_migrations;
+	unsigned long long sum_exec_runtime, prev_sum_exec_runtime;
+} __core;
+
 struct task_struct {
 	int pid, tgid;
+	int prio;
+	struct sched_entity se;
 	unsigned int __state;
 	unsigned int flags;
 	unsigned in_iowait : 1;

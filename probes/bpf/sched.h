@@ -16,6 +16,8 @@ struct {
 	__uint(value_size, WIRE_FRAMES_MAX * sizeof(__u64));
 } stacks SEC(".maps");
 
+#define FAIR_PRIORITIES 100 /* MAX_RT_PRIO: lower ones are of the real-time classes */
+
 #define STATE_SLEEPING 1 /* TASK_INTERRUPTIBLE */
 #define STATE_BLOCKED  2 /* TASK_UNINTERRUPTIBLE */
 
@@ -118,6 +120,48 @@ static __always_inline void account(struct wire_totals *t, __u64 *prev_ran, bool
 	t->in_ns = next_is_target ? now_ns : 0;
 }
 
+/* Who gets the CPU; true: who leaves it got it by a switch that was not told. */
+static __always_inline bool follow_cpu(struct wire_totals *t, __u64 prev, __u64 next)
+{
+	bool untold = t->on_of_ns == control.since_ns && t->on_task != prev;
+
+	t->on_task = next;
+	t->on_of_ns = control.since_ns;
+	return untold;
+}
+
+static __always_inline void lose_switch(struct wire_totals *t, __u64 now_ns)
+{
+	note_refused(t, now_ns);
+	COUNT(t->others);
+	COUNT(t->others_lost);
+}
+
+/*
+ * Some kernels tell of no switch away from certain threads of theirs. How long the thread that was
+ * switched to has run since then is in its own account; those of the real-time classes keep none.
+ */
+static __always_inline void tell_untold(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
+					struct thread_ids prev, __u32 flags, __u64 now_ns)
+{
+	struct task_struct *task = (void *)ctx->args[1];
+	struct wire_task r;
+
+	if (t->on_is_target)
+		lose_switch(t, now_ns);
+	if (!(flags & WIRE_PREV))
+		return;
+	if (BPF_CORE_READ(task, prio) < FAIR_PRIORITIES) {
+		lose_switch(t, now_ns);
+		return;
+	}
+	t->in_ns = now_ns - (BPF_CORE_READ(task, se.sum_exec_runtime) -
+			     BPF_CORE_READ(task, se.prev_sum_exec_runtime));
+	set_head_at(&r.h, WIRE_UNTOLD_IN, prev.tid, prev.tgid, t->in_ns);
+	r.other_tid = r.other_tgid = 0;
+	emit_more(t, &r, sizeof(r));
+}
+
 SEC("raw_tp/sched_switch")
 int on_switch(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -125,6 +169,7 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 	struct thread_ids prev, next;
 	__u64 from_ns, now_ns, *ran;
 	__u32 flags = 0;
+	bool untold;
 
 	if (!control.recording || !t)
 		return 0;
@@ -136,9 +181,13 @@ int on_switch(struct bpf_raw_tracepoint_args *ctx)
 		flags |= WIRE_PREV;
 	if (next.tgid && (next.tgid == prev.tgid ? !!flags : is_target(next.tgid)))
 		flags |= WIRE_NEXT;
-	if (!flags && !t->in_ns)
+	untold = follow_cpu(t, ctx->args[1], ctx->args[2]);
+	if (!flags && !t->in_ns && !t->on_is_target)
 		return 0;
 	now_ns = bpf_ktime_get_ns();
+	if (untold)
+		tell_untold(ctx, t, prev, flags, now_ns);
+	t->on_is_target = flags & WIRE_NEXT;
 	account(t, ran, flags & WIRE_NEXT, now_ns);
 	if (!flags)
 		return 0;

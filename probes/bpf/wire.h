@@ -35,6 +35,7 @@ enum wire_kind {
 	WIRE_ARGS,	/* struct wire_args: of the thread's entry that comes next */
 	WIRE_RETURN,	/* struct wire_args: the first value, of the exit that comes next */
 	WIRE_WAIT_COPY, /* struct wire_copy: of the thread's switch that comes next */
+	WIRE_UNTOLD_IN, /* struct wire_task: the thread got the CPU then, and no switch said so */
 };
 
 struct wire_head {
@@ -266,6 +267,9 @@ struct wire_totals {
 	unsigned long long stacks_since_ns;   /* block stacks taken in this stretch of time: */
 	unsigned long long stacks;
 	unsigned long long counters_told; /* the latest record's: thread and the task's, summed */
+	unsigned long long on_task;	  /* who has the CPU by its last switch, */
+	unsigned long long on_of_ns;	  /* in the recording that began then, */
+	_Bool on_is_target;		  /* and whether it belongs to the target */
 	unsigned long long in_ns;    /* since when the CPU runs a thread of the target, 0: none */
 	unsigned long long ended_ns; /* that processes ran which have ended */
 	unsigned long long samples;  /* that met the target */

@@ -169,6 +169,14 @@ static void on_switch(struct drain *d, const struct wire_switch *w, uint32_t cpu
 	}
 }
 
+/* It comes late: the thread has run meanwhile, and its records of that time were read. */
+static void on_untold_in(struct drain *d, const struct wire_task *w, uint32_t cpu)
+{
+	struct record r = drain_record(&w->h, cpu, REC_SWITCH_IN);
+
+	drain_put_values(d, &r, 1, SWITCH_AFTER_UNKNOWN, 0, 0);
+}
+
 static void on_fork(struct drain *d, const struct wire_fork *f, uint32_t cpu)
 {
 	const struct wire_task *w = &f->task;
@@ -300,6 +308,9 @@ static void on_record(void *ctx, uint32_t cpu, const void *data)
 		break;
 	case WIRE_SWITCH:
 		on_switch(d, data, cpu);
+		break;
+	case WIRE_UNTOLD_IN:
+		on_untold_in(d, data, cpu);
 		break;
 	case WIRE_WAKING:
 		on_task(d, data, cpu, REC_WAKING);

@@ -184,6 +184,38 @@ static void a_loss_ends_what_is_ahead(void **state)
 	end(&s);
 }
 
+/* The recorder knows of it when the thread leaves the CPU: behind what the thread did meanwhile. */
+static void an_untold_switch_stands_where_it_was(void **state)
+{
+	struct wire_task in = { .h = head(WIRE_UNTOLD_IN, 900, 1) };
+	struct wire_switch out = { .h = head(WIRE_SWITCH, 2000, 1),
+				   .flags = WIRE_PREV,
+				   .stack = WIRE_NO_STACK };
+	static const uint32_t kinds[] = { REC_SWITCH_IN, REC_ENTRY, REC_EXIT, REC_SWITCH_OUT };
+	struct rings none = { 0 };
+	struct trace_reader *reader;
+	const struct record *records;
+	struct err err = { 0 };
+	struct story s;
+	size_t n, seen = 0;
+
+	(void)state;
+	begin(&s);
+	put_call(&s, WIRE_ENTRY, 1000, 1);
+	put_call(&s, WIRE_EXIT, 1001, 1);
+	made_ring_put(&s.made, 0, &in, sizeof(in));
+	made_ring_put(&s.made, 0, &out, sizeof(out));
+	assert_int_equal(drain_run(&s.drain, &s.rings, &none), 0);
+	assert_int_equal(trace_writer_close(s.writer, &err), 0);
+	assert_int_equal(trace_reader_open(&reader, s.path, &err), 0);
+	while ((n = trace_reader_batch(reader, &records)))
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(records[i].kind, kinds[seen++]);
+	assert_int_equal(seen, 4);
+	trace_reader_free(reader);
+	end(&s);
+}
+
 static void stacks_stay_with_their_thread(void **state)
 {
 	struct story s;
@@ -252,6 +284,7 @@ int main(void)
 		cmocka_unit_test(stacks_stay_with_their_thread),
 		cmocka_unit_test(stacks_of_held_calls_stay_with_their_thread),
 		cmocka_unit_test(a_loss_ends_what_is_ahead),
+		cmocka_unit_test(an_untold_switch_stands_where_it_was),
 		cmocka_unit_test(not_more_is_kept_than_is_said),
 	};
 

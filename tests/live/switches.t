@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Who gets and leaves the CPUs: no thread leaves one that it did not get, though some kernels tell of no switch away
+# from certain threads of theirs; and who has the CPUs that threads wait for is who has them by `perf sched timehist`
+# of the same run.
+. "$(dirname "$0")/lib.sh"
+needs_probes
+
+# unpaired NAME: of the switches how many leave a CPU, or get one, twice in a row
+unpaired() {
+	"$ISPOT" dump --events -i "$1.data" | awk '
+		$4 ~ /^switch-/ { split($3, task, "/"); bad += latest[task[1]] == $4; latest[task[1]] = $4; n++ }
+		END { print bad + 0, n + 0 }'
+}
+
+record mutex -F pthread_mutex_lock -- "$MB/mutex" -n 20000
+is "$status" 0 "mutex: status" || diag mutex.err
+read -r bad n < <(unpaired mutex)
+[ "$n" -gt 100 ] && [ "$bad" = 0 ]
+ok $? "mutex: none of $n switches is a second one of its kind" || diag "$bad are"
+
+# Half of the program's threads' waits are for each other, the rest for a busy neighbour and for what else runs.
+perf_here() { command -v perf >/dev/null && perf sched timehist -h 2>&1 | grep -q -- --state; }
+EVENTS=sched:sched_switch,sched:sched_waking,sched:sched_wakeup,sched:sched_wakeup_new,sched:sched_migrate_task
+
+busy_neighbour() {
+	sh -c 'while :; do :; done' &
+	neighbour=$!
+	children+=("$neighbour")
+}
+
+both() { # both NAME: recorded by ispot inside a recording of perf's
+	perf record -q -k CLOCK_MONOTONIC -m 8M -a -e "$EVENTS" -o "$1.perf" -- \
+		"$ISPOT" record -o "$1.data" -F crunch -- "$MB/oversubscription" -n 1500 >"$1.out" 2>"$1.err" || return
+	! perf report -i "$1.perf" --stats 2>/dev/null | grep -q 'LOST'
+}
+
+parts_agree() {
+	local who want got all
+	"$ISPOT" dump --events -i owners.data >owners.dump
+	perf sched timehist --state -i owners.perf >owners.hist 2>/dev/null
+	read -r _ ready _ program _ other _ idle < <(awk -f "$ROOT/tests/live/owners.awk" owners.dump owners.hist)
+	report owners
+	all=$(trace owners '.ready_behind | map(.ns) | add')
+	within "$all" "$ready+-$((ready / 10))"
+	ok $? "threads are as long without a CPU as perf says" || diag "ispot: $all ns" "perf:  $ready ns"
+	for who in program other idle; do
+		got=$(trace owners ".ready_behind | map(select(.who == \"$who\" or (\"$who\" == \"other\" and .who == \"recorder\")) | .ns)
+			| (add // 0) * 100 / $all | round")
+		want=$((100 * ${!who} / (program + other + idle)))
+		within "$got" "$want+-6"
+		ok $? "of it behind $who: $got%, by perf $want%" || diag "$(trace owners '.ready_behind | group_by(.who)[] | [.[0].who, (map(.ns) | add)] | @text')"
+	done
+}
+
+if ! perf_here; then
+	skip "owners of the CPUs" "no perf with sched timehist here"
+elif busy_neighbour && ! both owners; then
+	skip "owners of the CPUs" "perf recorded nothing, or lost some: $(tail -1 owners.err)"
+else
+	parts_agree
+fi
+[ -z "${neighbour-}" ] || kill "$neighbour"
+
+done_testing
