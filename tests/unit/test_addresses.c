@@ -80,7 +80,6 @@ static void each_address_comes_once(void **state)
 	struct drain_addresses a;
 	const struct drain_address *first;
 
-	(void)state;
 	drain_addresses_init(&a);
 	drain_address(&a, 7, 0); /* NULL is no place */
 	drain_address(&a, 7, 4096);
@@ -99,7 +98,6 @@ static void more_than_are_told_apart(void **state)
 	struct drain_addresses a;
 	uint32_t n = 0;
 
-	(void)state;
 	drain_addresses_init(&a);
 	for (uint64_t i = 1; i <= DRAIN_ADDRESSES_MAX; i++)
 		drain_address(&a, 7, i * 8);

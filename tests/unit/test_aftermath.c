@@ -14,7 +14,6 @@ static const struct aftermath some = {
 
 static void as_measured(void **state)
 {
-	(void)state;
 	for (int i = 0; i < AFTERMATH_POINTS; i++)
 		assert_true(aftermath_ns(&some, some.at[AFTERMATH_LITTLE][i].work_ns, LITTLE) ==
 			    some.at[AFTERMATH_LITTLE][i].after_ns);
@@ -30,14 +29,12 @@ static void more_memory_never_loses_less(void **state)
 			{ { 5000, 200 }, { 20000, 1400 }, { 80000, 3000 } } }
 	};
 
-	(void)state;
 	assert_true(aftermath_ns(&slow, 1000, MUCH) == 300);
 	assert_true(aftermath_ns(&slow, 20000, MUCH) == 1400);
 }
 
 static void between_two_lengths(void **state)
 {
-	(void)state;
 	assert_true(aftermath_ns(&some, 500, LITTLE) == 150);
 	assert_true(aftermath_ns(&some, 5500, LITTLE) == 350);
 	assert_true(aftermath_ns(&some, 25000, LITTLE) == 700);
@@ -46,7 +43,6 @@ static void between_two_lengths(void **state)
 /* By its logarithm: from 4 MB to 64 MB. */
 static void between_two_memories(void **state)
 {
-	(void)state;
 	assert_float_equal(aftermath_ns(&some, 20000, HALF), (600 + 1400) / 2, 1e-6);
 	assert_true(aftermath_ns(&some, 20000, HALF) < aftermath_ns(&some, 20000, 2 * HALF));
 	assert_true(aftermath_ns(&some, 20000, 0) == 600);
@@ -54,7 +50,6 @@ static void between_two_memories(void **state)
 
 static void no_work_and_very_much(void **state)
 {
-	(void)state;
 	assert_true(aftermath_ns(&some, 0, LITTLE) == 0);
 	assert_true(aftermath_ns(&some, 1e12, LITTLE) == 1000);
 	assert_true(aftermath_ns(&some, 1e12, MUCH) == 3000);
@@ -64,7 +59,6 @@ static void not_measured(void **state)
 {
 	static const struct aftermath none;
 
-	(void)state;
 	assert_true(aftermath_ns(&none, 0, LITTLE) == 0);
 	assert_true(aftermath_ns(&none, 1e6, MUCH) == 0);
 }

@@ -23,7 +23,6 @@ static int make_trace(void **state)
 	struct trace_writer *w;
 	uint64_t x = 0, now = 1000;
 
-	(void)state;
 	close(mkstemp(path));
 	unlink(path);
 	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
@@ -50,7 +49,6 @@ static int make_trace(void **state)
 
 static int remove_trace(void **state)
 {
-	(void)state;
 	return unlink(path);
 }
 
@@ -104,7 +102,6 @@ static void same_as_without(void **state)
 	struct trace_reader *reader = open_trace();
 	uint64_t n, n_alone, alone = read_on_one_cpu(&n_alone);
 
-	(void)state;
 	assert_int_equal(n_alone, N_RECORDS);
 	assert_true(read_some(reader, UINT64_MAX, &n) == alone);
 	assert_int_equal(n, n_alone);
@@ -120,7 +117,6 @@ static void left_in_the_middle(void **state)
 	struct trace_reader *reader = open_trace();
 	uint64_t n, first, all;
 
-	(void)state;
 	first = read_some(reader, 5000, &n);
 	trace_reader_rewind(reader);
 	assert_true(read_some(reader, 5000, &n) == first);

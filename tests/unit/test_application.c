@@ -69,7 +69,6 @@ static int open_setup(void **state)
 	struct err err = { 0 };
 	char command[64];
 
-	(void)state;
 	fixture_write("waits.c", "#include <unistd.h>\nint main(void) { for (;;) pause(); }\n");
 	fixture_run(
 		"gcc -Wl,--build-id=0x1234567890abcdef1234567890abcdef12345678 -o waits0 waits.c");
@@ -82,7 +81,6 @@ static int open_setup(void **state)
 
 static int close_setup(void **state)
 {
-	(void)state;
 	applications_release(&apps);
 	return 0;
 }
@@ -91,7 +89,6 @@ static void a_program_is_its_name_and_build_id(void **state)
 {
 	pid_t pid = run(program(0)), second = run(program(0));
 
-	(void)state;
 	assert_string_equal(name_of(pid), "waits0@1234567890ab");
 	assert_int_equal(application_of(&apps, second), application_of(&apps, pid));
 	end(pid);
@@ -111,7 +108,6 @@ static void no_program_takes_a_descriptor(void **state)
 {
 	int before = first_free();
 
-	(void)state;
 	for (int i = 0; i < PROGRAMS; i++) {
 		char wanted[64];
 		pid_t pid = run(program(i));
@@ -128,7 +124,6 @@ static void one_that_was_built_again_is_another(void **state)
 	pid_t pid = run(program(0));
 	uint32_t before = application_of(&apps, pid);
 
-	(void)state;
 	end(pid);
 	fixture_run(
 		"gcc -Wl,--build-id=0xfedcba09876543210fedcba098765432fedcba09 -o again waits.c && "
@@ -144,7 +139,6 @@ static void another_program_is_looked_at_anew(void **state)
 {
 	pid_t pid = run(program(1));
 
-	(void)state;
 	application_of(&apps, pid);
 	end(pid);
 	assert_string_equal(name_of(pid), "waits1@1234567890ab");
@@ -158,7 +152,6 @@ static void one_that_has_ended_is_gone(void **state)
 	pid_t pid = run(program(1));
 	siginfo_t info;
 
-	(void)state;
 	kill(pid, SIGKILL);
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 	assert_string_equal(name_of(pid), "(gone)");
@@ -173,7 +166,6 @@ static void a_user_is_its_account(void **state)
 	struct err err = { 0 };
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(applications_init(&users, "user", &err), 0);
 	if (account)
 		assert_string_equal(strtab_get(&users.names, application_of(&users, getpid())),
@@ -203,7 +195,6 @@ static void a_cgroup_is_its_path(void **state)
 	char command[256];
 	const char *name;
 
-	(void)state;
 	assert_int_equal(applications_init(&cgroups, "cgroup", &err), 0);
 	name = strtab_get(&cgroups.names, application_of(&cgroups, getpid()));
 	if (access("/proc/self/cgroup", F_OK)) {
@@ -244,7 +235,6 @@ static void a_container_is_called_as_its_runtime_does(void **state)
 					    "/machine-" };
 	char name[64] = "";
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(in) / sizeof(*in); i++) {
 		assert_true(application_container(in[i].cgroup, name, sizeof(name)));
 		assert_string_equal(name, in[i].name);
@@ -260,7 +250,6 @@ static void names_are_bounded(void **state)
 	char name[32];
 	pid_t pid;
 
-	(void)state;
 	for (unsigned i = 0; i < APPLICATIONS_MAX; i++) {
 		snprintf(name, sizeof(name), "program%u", i);
 		strtab_add(&full.names, name);

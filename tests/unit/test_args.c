@@ -62,7 +62,6 @@ static void parses_every_kind(void **state)
 	struct parsed *p = parse(0, "-o a.data -F f -Fg -c 7 -d 1.5 --max-size=2K --overhead 2.5% "
 				    "--json --no-inherit -vv");
 
-	(void)state;
 	assert_int_equal(p->rc, 0);
 	assert_string_equal(p->o.output, "a.data");
 	assert_int_equal(p->o.functions.n, 2);
@@ -79,7 +78,6 @@ static void parses_every_kind(void **state)
 
 static void knows_aliases_and_glued_values(void **state)
 {
-	(void)state;
 	assert_int_equal(parse(0, "-N 3")->o.period, 3);
 	assert_int_equal(parse(0, "--period=4")->o.period, 4);
 	assert_int_equal(parse(0, "-vN5")->o.period, 5);
@@ -91,7 +89,6 @@ static void words_keep_their_order(void **state)
 {
 	struct parsed *p = parse(0, "a -v b --count 2 - -- -c d");
 
-	(void)state;
 	assert_int_equal(p->rc, 0);
 	assert_int_equal(p->o.period, 2);
 	assert_int_equal(p->argc - p->first, 5);
@@ -106,7 +103,6 @@ static void stops_at_the_command(void **state)
 {
 	struct parsed *p = parse(ARGS_STOP_AT_WORD, "-v ./app -v --json");
 
-	(void)state;
 	assert_int_equal(p->rc, 0);
 	assert_int_equal(p->o.verbose, 1);
 	assert_false(p->o.json);
@@ -120,7 +116,6 @@ static void can_keep_dashes(void **state)
 {
 	struct parsed *p = parse(ARGS_KEEP_DASHES, "a -v b -- c d");
 
-	(void)state;
 	assert_int_equal(p->argc - p->first, 5);
 	assert_string_equal(p->argv[p->first + 2], "--");
 	assert_string_equal(p->argv[p->first + 3], "c");
@@ -130,7 +125,6 @@ static void has_options_on_both_sides(void **state)
 {
 	struct parsed *p = parse(ARGS_TWO_SIDES, "a -- b -v");
 
-	(void)state;
 	assert_int_equal(p->rc, 0);
 	assert_int_equal(p->o.verbose, 1);
 	assert_int_equal(p->argc - p->first, 3);
@@ -152,7 +146,6 @@ static void refuse(const char *line, const char *part)
 
 static void refuses_with_a_sentence(void **state)
 {
-	(void)state;
 	refuse("--outptu x", "did you mean --output?");
 	refuse("--preiod 3", "did you mean --period?");
 	refuse("--html x", "-h lists the options"); /* nothing is near */
@@ -178,7 +171,6 @@ static void refuses_with_a_sentence(void **state)
 
 static void hands_help_and_version_on(void **state)
 {
-	(void)state;
 	assert_int_equal(parse(0, "-v --help")->rc, ARGS_ANSWERED);
 	assert_int_equal(parse(0, "-h")->err.code, ARGS_ANSWERED);
 	assert_string_equal(parse(0, "--version")->err.text, "--version");

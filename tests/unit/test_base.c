@@ -20,7 +20,6 @@ static void errors_know_their_hint(void **state)
 {
 	struct err err = { 0 }, other = { 0 };
 
-	(void)state;
 	err_set(&err, -EIO, "cannot read '%s': x; y; free some room", "a; b");
 	assert_string_equal(err.text + err.hint, "free some room");
 	err_prefix(&err, "report");
@@ -38,7 +37,6 @@ static void errors_keep_their_sentence(void **state)
 	struct err err = { 0 };
 	char long_text[2000];
 
-	(void)state;
 	assert_int_equal(err_set(&err, -EACCES, "no %s;\nrun with %s", "rights", "sudo"), -EACCES);
 	assert_string_equal(err.text, "no rights; run with sudo");
 	assert_int_equal(err_prefix(&err, "open %d", 7), -EACCES);
@@ -59,7 +57,6 @@ static void arenas_give_aligned_zeroed_memory(void **state)
 	struct arena arena = { 0 };
 	size_t total = 0;
 
-	(void)state;
 	for (size_t size = 0; size < 300000; size = size * 2 + 7) {
 		unsigned char *p = arena_alloc(&arena, size);
 
@@ -88,7 +85,6 @@ static void vectors_grow_and_sort(void **state)
 	} v = { 0 };
 	int sum = 0;
 
-	(void)state;
 	vec_sort(&v, descending);
 	vec_for_each (&v, int, it)
 		sum++;
@@ -118,7 +114,6 @@ static void maps_find_what_was_put(void **state)
 {
 	struct map map = { 0 };
 
-	(void)state;
 	assert_int_equal(map_get(&map, 1), MAP_NONE);
 	assert_false(map_remove(&map, 1));
 	for (uint32_t i = 0; i < KEYS; i++)
@@ -141,7 +136,6 @@ static void equal_strings_have_equal_numbers(void **state)
 	struct strtab tab = { 0 };
 	char name[32];
 
-	(void)state;
 	assert_int_equal(strtab_find(&tab, "f0"), MAP_NONE);
 	for (unsigned i = 0; i < 5000; i++) {
 		snprintf(name, sizeof(name), "f%u", i);
@@ -160,7 +154,6 @@ static void hashes_differ(void **state)
 	const char bytes[17] = "0123456789abcdef";
 	uint64_t seen[18];
 
-	(void)state;
 	for (size_t n = 0; n <= 17; n++) {
 		seen[n] = hash_bytes(bytes, n);
 		for (size_t i = 0; i < n; i++)
@@ -173,7 +166,6 @@ static void clocks_advance(void **state)
 {
 	uint64_t now = clock_now_ns(), cpu = clock_cpu_ns(), cycles = clock_cycles();
 
-	(void)state;
 	clock_sleep_ns(2000000);
 	assert_true(clock_now_ns() >= now + 2000000);
 	assert_true(clock_cpu_ns() >= cpu);
@@ -187,7 +179,6 @@ static void pairs_of_clocks_convert_cycles(void **state)
 	const struct clock_pair late = { .ns = UINT64_C(1) << 62, .cycles = UINT64_MAX - 1 };
 	const struct clock_pair none = { .ns = 4000 };
 
-	(void)state;
 	assert_float_equal(clock_pair_rate(&a, &b), 2.5, 1e-12);
 	assert_int_equal(clock_pair_ns(&a, &b, 5000), 1000);
 	assert_int_equal(clock_pair_ns(&a, &b, 7500), 2000);
@@ -205,7 +196,6 @@ static void a_pair_is_one_moment(void **state)
 	struct clock_pair a = clock_pair_now(), b;
 	uint64_t before, after;
 
-	(void)state;
 	if (!a.cycles)
 		skip();
 	clock_sleep_ns(2000000);
@@ -220,7 +210,6 @@ static void a_pair_is_one_moment(void **state)
 
 static void unstable_counters_are_told(void **state)
 {
-	(void)state;
 	assert_null(clock_unstable_by(true, "tsc kvm-clock acpi_pm\n"));
 	assert_null(clock_unstable_by(true, "hpet tsc\n"));
 	assert_non_null(strstr(clock_unstable_by(false, "tsc\n"), "constant speed"));
@@ -233,7 +222,6 @@ static void cpus_agree_with_the_scheduler(void **state)
 {
 	static struct cpus cpus;
 
-	(void)state;
 	assert_int_equal(cpus_read(&cpus), 0);
 	assert_int_equal(cpus.n, sysconf(_SC_NPROCESSORS_ONLN));
 	assert_true(cpus.n_possible >= cpus.n);
@@ -269,7 +257,6 @@ static void exhausted_memory_is_said(void **state)
 {
 	char said[200];
 
-	(void)state;
 	assert_int_equal(status_of_exhaustion(NULL, 0, said, sizeof(said)), 1);
 	assert_non_null(strstr(said, "shorter recording"));
 	assert_int_equal(status_of_exhaustion("ispot: no memory\n", 125, said, sizeof(said)), 125);

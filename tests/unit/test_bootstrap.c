@@ -11,7 +11,6 @@ static void nothing_is_in_doubt_where_all_was_seen(void **state)
 	struct hist h = { 0 };
 	struct bootstrap b;
 
-	(void)state;
 	for (int i = 0; i < 100; i++)
 		hist_add(&h, 100 + i);
 	b = bootstrap_mean(&h, 100);
@@ -27,7 +26,6 @@ static void it_agrees_with_the_normal_interval(void **state)
 	struct hist h = { 0 };
 	struct bootstrap b;
 
-	(void)state;
 	for (int i = 0; i < 10000; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		hist_add(&h, random >> 44);
@@ -48,7 +46,6 @@ static void rare_slow_calls_widen_it_upwards(void **state)
 	struct hist h = { 0 };
 	struct bootstrap b;
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		hist_add(&h, i % 333 ? 1000 : 1000000000);
 	b = bootstrap_mean(&h, 100000);
@@ -66,7 +63,6 @@ static void the_truth_is_inside(void **state)
 	double truth = 0;
 	int inside = 0;
 
-	(void)state;
 	for (int i = 0; i < ALL; i++) {
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		/* a microsecond, one in twenty waits up to fifty */

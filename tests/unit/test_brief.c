@@ -44,7 +44,6 @@ static void probes_inside_cost_what_they_did(void **state)
 	const struct sci_function *f;
 	struct scene s;
 
-	(void)state;
 	f = read_one(&s, VALUES);
 	assert_int_equal(f->durations.count, 10);
 	assert_int_equal(f->durations.sum, 5000);

@@ -30,7 +30,6 @@ static void waiting_and_callers_come_first(void **state)
 	struct planned *all[] = { &leaf, &caller, &mutex, &free };
 	double sum = session_choose(all, 4, true, 0.1, "too dear");
 
-	(void)state;
 	assert_true(mutex.possible && caller.possible && free.possible);
 	assert_false(leaf.possible);
 	assert_string_equal(leaf.reason, "too dear");
@@ -42,7 +41,6 @@ static void locks_that_nobody_waits_for_come_last(void **state)
 	struct planned caller = planned(&other, 0.9, 0.06), mutex = planned(&blocking, NAN, 0.05);
 	struct planned *all[] = { &mutex, &caller };
 
-	(void)state;
 	session_choose(all, 2, false, 0.1, "too dear");
 	assert_true(caller.possible);
 	assert_false(mutex.possible);
@@ -54,7 +52,6 @@ static void what_was_marked_comes_before_what_waits(void **state)
 	struct planned marked = planned(&other, NAN, 0.06), waiting = planned(&reading, NAN, 0.05);
 	struct planned *all[] = { &waiting, &marked };
 
-	(void)state;
 	marked.what.marker = &mark;
 	session_choose(all, 2, false, 0.1, "too dear");
 	assert_true(marked.possible);
@@ -66,7 +63,6 @@ static void the_cheaper_of_equals_comes_first(void **state)
 	struct planned dear = planned(&other, NAN, 0.09), cheap = planned(&other, NAN, 0.02);
 	struct planned *all[] = { &dear, &cheap };
 
-	(void)state;
 	session_choose(all, 2, false, 0.1, "too dear");
 	assert_true(cheap.possible);
 	assert_false(dear.possible);
@@ -79,7 +75,6 @@ static void a_dear_leaf_leaves_the_room_to_others(void **state)
 		       second = planned(&other, 0.3, 0.01), third = planned(&other, 0.2, 0.01);
 	struct planned *all[] = { &leaf, &first, &second, &third };
 
-	(void)state;
 	session_choose(all, 4, false, 0.1, "too dear");
 	assert_true(first.possible && second.possible && third.possible);
 	assert_false(leaf.possible);
@@ -92,7 +87,6 @@ static void a_lock_and_its_release_come_before_leaves(void **state)
 		       unlock = planned(&releasing, 0.01, 0.04), free = planned(&other, 0.3, 0.01);
 	struct planned *all[] = { &leaf, &unlock, &free, &mutex };
 
-	(void)state;
 	session_choose(all, 4, true, 0.1, "too dear");
 	assert_true(mutex.possible && unlock.possible && free.possible);
 	assert_false(leaf.possible);
@@ -108,7 +102,6 @@ static void a_release_takes_no_room_without_its_lock(void **state)
 		       unlock = planned(&releasing, 0.01, 0.05);
 	struct planned *all[] = { &leaf, &unlock, &mutex };
 
-	(void)state;
 	assert_true(session_choose(all, 3, true, 0.1, "too dear") == 0.09);
 	assert_true(leaf.possible);
 	assert_false(mutex.possible || unlock.possible || unlock.in_turns);
@@ -125,7 +118,6 @@ static void a_dear_lock_comes_first(void **state)
 	struct planned cheap = planned(&other, 0.9, 0.02), mutex = planned(&blocking, NAN, 0.09);
 	struct planned *all[] = { &cheap, &mutex };
 
-	(void)state;
 	session_choose(all, 2, true, 0.1, "too dear");
 	assert_true(mutex.possible);
 	assert_false(cheap.possible);
@@ -138,7 +130,6 @@ static void a_lock_that_is_too_dear_has_turns(void **state)
 		       most = planned(&other, 0.6, 0.25);
 	struct planned *all[] = { &cheap, &mutex, &most };
 
-	(void)state;
 	assert_true(session_choose(all, 3, true, 0.1, "too dear") == 0.02);
 	assert_false(mutex.possible || most.possible);
 	assert_true(mutex.in_turns);
@@ -162,7 +153,6 @@ static void what_is_free_fits_always(void **state)
 	struct planned lock = planned(&blocking, NAN, 0.11), caller = planned(&other, 0.3, 0);
 	struct planned *all[] = { &lock, &caller };
 
-	(void)state;
 	session_choose(all, 2, true, 0.1, "too dear");
 	assert_true(lock.possible && caller.possible);
 }
@@ -173,7 +163,6 @@ static void a_contended_lock_comes_before_reading(void **state)
 	struct planned input = planned(&reading, 0.1, 0.04), mutex = planned(&blocking, NAN, 0.04);
 	struct planned *all[] = { &input, &mutex };
 
-	(void)state;
 	session_choose(all, 2, true, 0.05, "too dear");
 	assert_true(mutex.possible);
 	assert_false(input.possible);
@@ -185,7 +174,6 @@ static void a_region_comes_before_what_is_hot(void **state)
 	struct planned hot = planned(&other, 0.4, 0.04), body = planned(&other, NAN, 0.04);
 	struct planned *all[] = { &hot, &body };
 
-	(void)state;
 	body.region = true;
 	session_choose(all, 2, false, 0.05, "too dear");
 	assert_true(body.possible);
@@ -198,7 +186,6 @@ static void a_region_comes_before_its_bodies(void **state)
 	struct planned region = planned(&other, 0.3, 0.02), body = planned(&other, 0.9, 0.09);
 	struct planned *all[] = { &body, &region };
 
-	(void)state;
 	region.region = body.region = true;
 	session_choose(all, 2, false, 0.1, "too dear");
 	assert_true(region.possible && !region.in_turns);
@@ -210,7 +197,6 @@ static void what_is_out_stays_out(void **state)
 	struct planned gone = planned(&other, 1, 0);
 	struct planned *all[] = { &gone };
 
-	(void)state;
 	gone.possible = false;
 	assert_true(session_choose(all, 1, true, 1, "too dear") == 0);
 	assert_string_equal(gone.reason, "");
@@ -221,7 +207,6 @@ static void no_room_takes_what_is_never_called(void **state)
 	struct planned idle = planned(&blocking, NAN, 0), busy = planned(&blocking, NAN, 0.001);
 	struct planned *all[] = { &busy, &idle };
 
-	(void)state;
 	assert_true(session_choose(all, 2, true, 0, "too dear") == 0);
 	assert_true(idle.possible);
 	assert_false(busy.possible);
@@ -232,7 +217,6 @@ static void what_is_called_no_more_is_spent_no_more(void **state)
 {
 	double spent = 0.07;
 
-	(void)state;
 	for (int looks = 0; looks < 60; looks++)
 		spent = session_spent(spent, 0, 15e6);
 	assert_true(spent < 0.005);

@@ -51,7 +51,6 @@ static void a_dump_is_read(void **state)
 	struct counts c = { 0 };
 	const struct counts_row *k;
 
-	(void)state;
 	assert_int_equal(read_text(&c, text), 0);
 	assert_int_equal(c.dumps.n, 1);
 	assert_int_equal(c.dumps.data[0].thread, 2);
@@ -85,7 +84,6 @@ static void a_path_from_the_root_stays_one(void **state)
 {
 	struct counts c = { 0 };
 
-	(void)state;
 	assert_int_equal(read_text(&c,
 				   "part: 1\nevents: Ir\nob=/bin/lu\nfl=/build//etc/passwd\nfn=f\n"
 				   "0x10 1 1\nfe=/usr//nowhere.h\n0x14 2 1\n"),
@@ -99,7 +97,6 @@ static void what_is_no_dump_is_refused(void **state)
 {
 	struct counts c = { 0 };
 
-	(void)state;
 	assert_int_equal(read_text(&c, ""), -EINVAL);
 	assert_int_equal(read_text(&c, "jcnd=9\ncalls=\n0x\nfn=\nthread: x\n"), -EINVAL);
 	assert_int_equal(callgrind_read(&c, "/nowhere", NULL), -ENOENT);
@@ -126,7 +123,6 @@ static void a_thread_beyond_all_is_refused(void **state)
 {
 	struct counts c = { 0 };
 
-	(void)state;
 	assert_int_equal(read_text(&c, "events: Ir\nfn=work\n0x1 18 7\nthread: -931\n"), -EINVAL);
 	assert_int_equal(c.dumps.data[0].thread, 0);
 	counts_release(&c);
@@ -140,7 +136,6 @@ static void the_uneven_branch_is_named(void **state)
 	struct counts run = { 0 };
 	struct counted c = { 0 };
 
-	(void)state;
 	add_thread(&run, 1, 0);
 	for (unsigned t = 2; t <= 5; t++)
 		add_thread(&run, t, t * t);
@@ -207,7 +202,6 @@ static void of_equal_lines_the_programs_is_first(void **state)
 	struct counts run = { 0 };
 	struct counted c = { 0 };
 
-	(void)state;
 	close(mkstemp(file));
 	add_own_branch(&run, 1, 0, file);
 	for (unsigned t = 2; t <= 5; t++)
@@ -232,7 +226,6 @@ static void a_library_line_has_a_caller(void **state)
 	struct counts run = { 0 };
 	struct counted c = { 0 };
 
-	(void)state;
 	close(mkstemp(file));
 	add_library_thread(&run, 1, 0, file);
 	for (unsigned t = 2; t <= 5; t++)
@@ -270,7 +263,6 @@ static void a_region_of_fewer_threads_shifts_no_other(void **state)
 	struct counts run = { 0 };
 	struct counted c = { 0 };
 
-	(void)state;
 	for (unsigned t = 1; t <= 3; t++) {
 		unsigned part = 1;
 
@@ -314,7 +306,6 @@ static void what_is_before_the_first_thread_is_no_part(void **state)
 	struct counts run = { 0 };
 	struct counted c = { 0 };
 
-	(void)state;
 	add_dump(&run, 1, 1, maker, 90000);
 	add_dump(&run, 1, 2, maker, 50);
 	add_dump(&run, 1, 3, barrier, 100);
@@ -356,7 +347,6 @@ static void a_number_that_is_used_again_is_another_thread(void **state)
 	struct counted c = { 0 };
 	const struct parallel_section *s;
 
-	(void)state;
 	add_round(&run, 1, 3);
 	add_round(&run, 11, 900);
 	add_dump(&run, 1, 20, NULL, 5);
@@ -384,7 +374,6 @@ static void later_threads_meet_later(void **state)
 	struct counts run = { 0 };
 	struct counted c = { 0 };
 
-	(void)state;
 	for (unsigned round = 0; round < 2; round++) {
 		unsigned part = 20 * round;
 

@@ -9,7 +9,6 @@ static void nested_calls_share_time(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1010, 1, G, 0xf00);
@@ -29,7 +28,6 @@ static void threads_do_not_mix(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1001, 2, F, 0x1000);
@@ -45,7 +43,6 @@ static void tail_calls_end_inner_first(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1010, 1, G, 0x1000);
@@ -64,7 +61,6 @@ static void tail_call_to_itself(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1010, 1, F, 0x1000);
@@ -83,7 +79,6 @@ static void recursion_beyond_64_loses_the_inner_exits(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	for (uint64_t depth = 0; depth < 100; depth++)
 		enter(&s, t++, 1, F, 0x10000 - depth * 0x40);
@@ -105,7 +100,6 @@ static void longjmp_past_calls_leaves_them_untimed(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000); /* setjmp here */
 	enter(&s, 1010, 1, G, 0xf00);
@@ -126,7 +120,6 @@ static void longjmp_in_a_loop_does_not_pile_up(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	for (uint64_t i = 0; i < 1000; i++)
 		enter(&s, 1000 + i, 1, G, 0xf00);
@@ -145,7 +138,6 @@ static void unwound_below_an_exit(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1010, 1, G, 0xf00);
@@ -162,7 +154,6 @@ static void missing_exit_before_the_next_entry(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	leave(&s, 1001, 1, G, 0x1000); /* f tail-called g, whose entry was not seen */
@@ -178,7 +169,6 @@ static void exit_without_entry_is_counted(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	leave(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1010, 1, G, 0x1000);
@@ -194,7 +184,6 @@ static void fork_inside_a_call(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	other(&s, REC_FORK, 1010, 1, 1, 50, 50);
@@ -213,7 +202,6 @@ static void migration_is_no_end(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	scene_call(&s, REC_ENTRY, 1000, 0, 1, F, 0x1000);
 	scene_call(&s, REC_EXIT, 1020, 3, 1, F, 0x1000);
@@ -229,7 +217,6 @@ static void migrant_sets_no_minimum_on_other_clocks(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	s.meta.session.clock = "tsc";
 	sci_release(&s.sci);
@@ -247,7 +234,6 @@ static void negative_duration_is_counted(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	scene_call(&s, REC_ENTRY, 1020, 0, 1, F, 0x1000);
 	scene_call(&s, REC_EXIT, 1010, 3, 1, F, 0x1000);
@@ -262,7 +248,6 @@ static void open_calls_end_with_the_recording(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1100, 1, G, 0xf00);
@@ -280,7 +265,6 @@ static void an_open_call_covers_while_there_are_signs_of_it(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	s.meta.functions.data[0].exit = EXIT_RET_SITES;
 	enter(&s, 1100, 1, F, 0x1000);
@@ -295,7 +279,6 @@ static void set_off_ends_its_calls_only(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, OTHER_SET, 0x1000);
 	enter(&s, 1100, 1, F, 0xf00);
@@ -314,7 +297,6 @@ static void a_function_without_exits_is_counted(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1010, 1, NO_EXIT, 0xf00);
@@ -328,7 +310,6 @@ static void a_thread_that_ends_leaves_open_calls(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	other(&s, REC_TASK_EXIT, 1200, 1, 1, 0, 0);
@@ -354,7 +335,6 @@ static void a_stack_of_the_exit_is_its_calls(void **state)
 	uint32_t stacks[4];
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	calls_add_visitor(&s.calls, &(struct call_visitor){ .self = stacks, .call = note_stack });
 	enter(&s, 1000, 1, F, 0x1000);
@@ -377,7 +357,6 @@ static void unknown_functions_are_skipped(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, 77, 0x1000);
 	enter(&s, 1000, 1, UINT32_MAX, 0x1000);
@@ -428,7 +407,6 @@ static void random_records_do_no_harm(void **state)
 	double lost[20000] = { 0 };
 	uint64_t time = 1000;
 
-	(void)state;
 	begin(&s);
 	(void)vec_add(&s.meta.stacks);
 	*vec_add(&s.meta.stacks) = (struct meta_stack){ .id = 1, .n_frames = 2, .frames = frames };

@@ -25,7 +25,6 @@ static void it_goes_on_when_told(void **state)
 	int go_fd, status;
 	pid_t pid = child_fork_held(&go_fd, -1);
 
-	(void)state;
 	if (!pid)
 		_exit(3);
 	assert_int_equal(waitpid(pid, &status, WNOHANG), 0);
@@ -41,7 +40,6 @@ static void it_ends_when_it_is_never_to_be_told(void **state)
 	int go_fd, status;
 	pid_t pid = child_fork_held(&go_fd, -1);
 
-	(void)state;
 	if (!pid)
 		_exit(3);
 	close(go_fd);
@@ -57,7 +55,6 @@ static void it_ends_without_a_free_descriptor(void **state)
 	int last = dup(STDOUT_FILENO), go_fd, status;
 	pid_t pid;
 
-	(void)state;
 	close(last);
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
 	low = (struct rlimit){ .rlim_cur = (rlim_t)last + 2, .rlim_max = before.rlim_max };
@@ -97,7 +94,6 @@ static void it_ends_with_a_killed_recorder(void **state)
 	pid_t killed, other, pids[2];
 	int fds[2], status;
 
-	(void)state;
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	assert_int_equal(pipe(fds), 0);
 	killed = fork();
@@ -134,7 +130,6 @@ static void who_becomes_its_own_lives_on(void **state)
 	int pids[2], words[2], go_fd;
 	pid_t killed, own;
 
-	(void)state;
 	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	assert_int_equal(pipe(pids), 0);
 	assert_int_equal(pipe(words), 0);
@@ -164,7 +159,6 @@ static void it_has_only_what_it_was_given(void **state)
 	pid_t pid;
 	char word;
 
-	(void)state;
 	assert_int_equal(pipe2(fds, O_CLOEXEC), 0);
 	plain = dup(STDIN_FILENO); /* as a shell's 3<file */
 	pid = child_fork_held(&go_fd, fds[0]);
@@ -191,7 +185,6 @@ static void it_has_nothing_that_a_library_opened(void **state)
 	int before = dup(STDIN_FILENO), since, go_fd;
 	pid_t pid;
 
-	(void)state;
 	given_note();
 	since = dup(STDIN_FILENO);
 	pid = child_fork_held(&go_fd, -1);

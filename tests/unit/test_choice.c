@@ -49,7 +49,6 @@ static struct profile *profile(void)
 
 static int set_up(void **state)
 {
-	(void)state;
 	memset(&session, 0, sizeof(session));
 	session.dsos = dso_cache_new();
 	spaces_init(&session.spaces, session.dsos);
@@ -59,7 +58,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
 	vec_release(&session.plan);
 	profile_release(profile());
 	spaces_release(&session.spaces);
@@ -98,7 +96,6 @@ static bool is_hot(function *f)
 
 static void a_handful_of_samples_makes_nothing_hot(void **state)
 {
-	(void)state;
 	samples(1, start_up, NULL);
 	samples(20, worker, locked_add);
 	assert_false(is_hot(start_up)); /* one in twenty of them */
@@ -109,7 +106,6 @@ static void a_handful_of_samples_makes_nothing_hot(void **state)
 
 static void samples_of_short_windows_add_up(void **state)
 {
-	(void)state;
 	for (unsigned window = 0; window < 10; window++) {
 		profile_begin_window(profile());
 		samples(1, worker, locked_add);
@@ -122,7 +118,6 @@ static void samples_of_short_windows_add_up(void **state)
 
 static void what_becomes_hot_late_is_hot(void **state)
 {
-	(void)state;
 	samples(100000, start_up, NULL);
 	profile_begin_window(profile());
 	samples(150, worker, locked_add);
@@ -133,7 +128,6 @@ static void what_becomes_hot_late_is_hot(void **state)
 
 static void twice_on_a_chain_is_one_sample(void **state)
 {
-	(void)state;
 	samples(100, worker, worker);
 	assert_true(profile_share(profile(), known(worker)) == 1);
 }
@@ -154,7 +148,6 @@ static void a_scout_hands_on_what_the_run_spends_its_time_in(void **state)
 {
 	struct planned start, add, work, clock, import;
 
-	(void)state;
 	samples(20, start_up, NULL);
 	profile_begin_window(profile());
 	samples(2000, locked_add, ask_clock);
@@ -179,7 +172,6 @@ static void a_scout_hands_on_what_was_never_counted(void **state)
 {
 	struct planned work, import, dear;
 
-	(void)state;
 	samples(100, worker, locked_add);
 	samples(100, locked_add, NULL);
 	plan(&work, worker, NULL, NAN);
@@ -206,7 +198,6 @@ static void what_was_too_dear_is_asked_later(void **state)
 {
 	struct planned *asked[3], dear, traced, cold;
 
-	(void)state;
 	session.stopped = true;
 	session.options.overhead = 0.1;
 	session.drain.waits[WAIT_FUTEX] = 10000;
@@ -238,7 +229,6 @@ static void a_marker_that_was_too_dear_is_asked_later(void **state)
 	struct marker mark = { .period = 1 };
 	struct planned *asked[1], marked;
 
-	(void)state;
 	session.stopped = true;
 	session.options.overhead = 0.1;
 	session.drain.waits[WAIT_FUTEX] = 10000;
@@ -255,7 +245,6 @@ static void what_the_brake_took_out_is_asked_later(void **state)
 {
 	struct planned *taken[2], dear, cheap;
 
-	(void)state;
 	session.stopped = true;
 	session.options.overhead = 0.1;
 	session.drain.waits[WAIT_FUTEX] = 10000;
@@ -283,7 +272,6 @@ static void a_release_goes_with_its_lock(void **state)
 	struct planned lock, try, unlock, other, *all[4];
 	struct dso_function names[3];
 
-	(void)state;
 	all[0] = plan(&lock, worker, NULL, 0.08);
 	all[1] = plan(&unlock, locked_add, NULL, 0.02);
 	all[2] = plan(&other, ask_clock, NULL, 0.01);
@@ -313,7 +301,6 @@ static void a_release_waits_for_the_turn_of_its_lock(void **state)
 	struct planned lock, unlock, *all[2];
 	struct dso_function names[2];
 
-	(void)state;
 	all[0] = plan(&lock, worker, NULL, 0.2);
 	all[1] = plan(&unlock, locked_add, NULL, 0.02);
 	names[0] = *lock.what.function;
@@ -336,7 +323,6 @@ static void what_one_looks_for_may_be_a_little_over(void **state)
 	struct planned lock, add, *both[2];
 	struct dso_function named;
 
-	(void)state;
 	samples(1000, worker, NULL);
 	samples(1000, locked_add, NULL);
 	samples(1000, ask_clock, NULL);
@@ -364,7 +350,6 @@ static void what_one_looks_for_may_be_a_little_over(void **state)
 /* What is measured a little otherwise each time changes nothing for what has a large part. */
 static void the_larger_part_comes_first(void **state)
 {
-	(void)state;
 	for (unsigned turn = 0; turn < 2; turn++) {
 		struct planned small, large;
 

@@ -94,7 +94,6 @@ static void gains_are_those_of_all_clocks(void **state)
 {
 	struct model m;
 
-	(void)state;
 	begin(&m);
 	for (unsigned step = 0; step < STEPS; step++) {
 		struct copy *c = &m.copies[below(&m, 1 + below(&m, MARKS))];
@@ -119,7 +118,6 @@ static void the_log_is_bounded(void **state)
 {
 	struct model m;
 
-	(void)state;
 	begin(&m);
 	set(&m, &m.copies[0]);
 	for (unsigned step = 0; step < STEPS; step++) {
@@ -138,7 +136,6 @@ static void only_what_moved_is_listed(void **state)
 {
 	struct model m;
 
-	(void)state;
 	begin(&m);
 	for (uint32_t i = 0; i < CLOCKS; i++) {
 		move(&m, i, 1);
@@ -161,7 +158,6 @@ static void taken_away_is_nothing(void **state)
 {
 	struct model m;
 
-	(void)state;
 	begin(&m);
 	set(&m, &m.copies[0]);
 	for (unsigned i = 0; i < 1000; i++) {
@@ -181,7 +177,6 @@ static void cleared_is_as_new(void **state)
 {
 	struct model m;
 
-	(void)state;
 	begin(&m);
 	for (unsigned round = 0; round < 50; round++) {
 		memset(m.n, 0, sizeof(m.n));

@@ -23,7 +23,6 @@ static void counts_that_go_together_are_one(void **state)
 	};
 	struct clusters c;
 
-	(void)state;
 	clusters_build(&c, counts, 6, 4, &paper);
 	assert_int_equal(c.n, 3);
 	assert_int_equal(c.of[0], 0);
@@ -40,7 +39,6 @@ static void nothing_to_cluster(void **state)
 	static const double constant[] = { 3, 3, 3, 3, 3, 3 };
 	struct clusters c;
 
-	(void)state;
 	clusters_build(&c, NULL, 0, 4, &paper);
 	assert_int_equal(c.n, 0);
 	clusters_release(&c);
@@ -107,7 +105,6 @@ static void assert_as_scipy(uint32_t n, size_t threads, uint32_t groups)
 
 static void the_tree_is_that_of_scipy(void **state)
 {
-	(void)state;
 	assert_as_scipy(300, 13, 40);
 	assert_as_scipy(50, 3, 10);
 	assert_as_scipy(150, 4, 30);
@@ -122,7 +119,6 @@ static void bulk_merging_joins_only_what_is_alike(void **state)
 	uint32_t first[N];
 	struct clusters c;
 
-	(void)state;
 	clusters_build(&c, counts, N, THREADS, &paper);
 	for (uint32_t i = N; i-- > 0;)
 		first[c.of[i]] = i;
@@ -140,7 +136,6 @@ static void the_bulk_is_what_correlates_by_099(void **state)
 	static const struct cluster_options bulk = { 1, CLUSTER_BULK }, none = { 1, 2 };
 	struct clusters c;
 
-	(void)state;
 	clusters_build(&c, counts, 3, 4, &bulk);
 	assert_int_equal(c.n, 2);
 	assert_int_equal(c.of[1], 0);
@@ -158,7 +153,6 @@ static void equal_counts_are_one_cluster(void **state)
 	double *counts = malloc(N * THREADS * sizeof(*counts));
 	struct clusters c;
 
-	(void)state;
 	for (uint32_t i = 0; i < N; i++)
 		for (uint32_t t = 0; t < THREADS; t++)
 			counts[i * THREADS + t] = (double)(t * t + 1) * (1 + i % 7) / 3;

@@ -162,7 +162,6 @@ static void culprit_is_named(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st, 1);
 	for (unsigned i = 0; i < 3000; i++) {
 		bool hit = below(&st, 5) == 0;
@@ -210,7 +209,6 @@ static void group_has_its_own_culprit(void **state)
 	struct stage st;
 	uint64_t t;
 
-	(void)state;
 	begin(&st, 5);
 	coactivity_group_by(&st.co, &st.latest);
 	st.border_ns = victims(&st, &s, 2000, CULPRIT);
@@ -236,7 +234,6 @@ static void holder_is_known_by_what_it_took(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st, 2);
 	for (unsigned i = 0; i < 3000; i++) {
 		bool held = below(&st, 4) == 0;
@@ -268,7 +265,6 @@ static void own_thread_is_nobody(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st, 3);
 	for (unsigned i = 0; i < 3000; i++) {
 		uint64_t d = i % 7 ? 1000 : 9000;
@@ -301,7 +297,6 @@ static void taker_of_the_cpu_is_named(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st, 4);
 	*vec_add(&st.scene.meta.processes) = (struct meta_process){ 77, "stress" };
 	for (unsigned i = 0; i < 3000; i++) {
@@ -357,7 +352,6 @@ static void strangers_stay_strangers(void **state)
 {
 	unsigned named = 0;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++)
 		named += strangers(seed);
 	printf("# %u of 100 recordings of two strangers name one\n", named);
@@ -372,7 +366,6 @@ static void memory_is_bounded(void **state)
 	uint64_t t = 2000;
 	const struct lift_sample *sample;
 
-	(void)state;
 	begin(&st, 5);
 	for (unsigned i = 0; i < 100000; i++) {
 		uint64_t d = 100 + i / 1000;
@@ -440,7 +433,6 @@ static void culprit_among_many_is_named(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin_crowd(&st);
 	for (unsigned round = 0; round < CROWD_CALLS; round++)
 		t = play_crowd(&st, t);

@@ -89,7 +89,6 @@ static void figure_4(void **state)
 {
 	struct fleet_block b = begin();
 
-	(void)state;
 	run(&b, "A 0 10 14");
 	run(&b, "C 14 40");
 	fleet_block_track(&b, 2);
@@ -103,7 +102,6 @@ static void a_gap_ends_a_corunner(void **state)
 {
 	struct fleet_block b = begin();
 
-	(void)state;
 	run(&b, "A 0 10 20 30");
 	fleet_block_track(&b, 2);
 	run(&b, "B 0 12");
@@ -115,7 +113,6 @@ static void the_class_is_what_two_cpus_share(void **state)
 {
 	struct fleet_block b = begin();
 
-	(void)state;
 	run(&b, "A 2 4");
 	for (uint32_t cpu = 1; cpu < 8; cpu++) {
 		fleet_block_track(&b, cpu);
@@ -128,7 +125,6 @@ static void several_cpus_of_one_application_count_once(void **state)
 {
 	struct fleet_block b = begin();
 
-	(void)state;
 	run(&b, "A 0 2 4 6 8");
 	fleet_block_track(&b, 2);
 	there(&b, "B", 0, 5);
@@ -144,7 +140,6 @@ static void turns_on_one_cpu(void **state)
 {
 	struct fleet_block b = begin();
 
-	(void)state;
 	run(&b, "A 0 10 20 30 40");
 	fleet_block_track(&b, 0);
 	there(&b, "A", 0, 12);
@@ -211,7 +206,6 @@ static void the_sweep_finds_what_looking_at_all_finds(void **state)
 	struct corunners c = { 0 };
 	uint64_t seed = 5;
 
-	(void)state;
 	for (int round = 0; round < 50; round++) {
 		uint64_t found = 0;
 

@@ -86,7 +86,6 @@ static void groups_have_means_of_their_own(void **state)
 	struct fixture f;
 	uint64_t now = 2000;
 
-	(void)state;
 	begin(&f);
 	counters_group_by(&f.counters, &group);
 	for (int i = 0; i < 60; i++) {
@@ -118,7 +117,6 @@ static void means_of_all_fast_and_slow_calls(void **state)
 	struct block_counters bc;
 	uint64_t now = 2000;
 
-	(void)state;
 	begin(&f);
 	for (int i = 0; i < 80; i++)
 		call(&f, &now, F, 100, 300, 1);
@@ -165,7 +163,6 @@ static void what_is_written_on_change_counts_at_every_call(void **state)
 	struct block_counters bc;
 	uint64_t now = 2000;
 
-	(void)state;
 	begin(&f);
 	counters_release(&f.counters);
 	f.s.meta.counters.data[1].on_change = true;
@@ -196,7 +193,6 @@ static void a_callee_is_taken_out_where_values_are_kept(void **state)
 	struct block_counters outer, inner;
 	uint64_t now = 2000, total = 7;
 
-	(void)state;
 	begin(&f);
 	counters_release(&f.counters);
 	f.s.meta.counters.data[1].on_change = true;
@@ -228,7 +224,6 @@ static void nothing_counted_is_no_zero(void **state)
 	struct fixture f;
 	struct block_counters bc;
 
-	(void)state;
 	begin(&f);
 	enter(&f.s, 2000, 5, F, 0x1000);
 	leave(&f.s, 2100, 5, F, 0x1000);
@@ -262,7 +257,6 @@ static void own_values_are_without_counted_callees(void **state)
 	struct fixture f;
 	struct block_counters bc;
 
-	(void)state;
 	begin(&f);
 	enter(&f.s, 2000, 5, F, 0x1000);
 	values(&f, 2000, 5, 3, 100, 10);
@@ -295,7 +289,6 @@ static void a_lost_exit_leaves_no_values_behind(void **state)
 	struct fixture f;
 	struct block_counters bc;
 
-	(void)state;
 	begin(&f);
 	enter(&f.s, 2000, 5, F, 0x1000);
 	values(&f, 2000, 5, 3, 100, 10);
@@ -315,7 +308,6 @@ static void recursion_counts_the_outermost_call(void **state)
 	struct fixture f;
 	struct block_counters bc;
 
-	(void)state;
 	begin(&f);
 	enter(&f.s, 2000, 5, F, 0x1000);
 	values(&f, 2000, 5, 3, 0, 0);
@@ -342,7 +334,6 @@ static void cycles_are_those_of_the_stamps(void **state)
 	struct fixture f;
 	uint64_t now = 2000;
 
-	(void)state;
 	begin(&f);
 	f.s.meta.counters.data[0].role = META_STAMP;
 	counters_release(&f.counters);

@@ -44,7 +44,6 @@ static void others_have_the_cpu(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s, 2);
 	in(&s, 1, 1);
 	in(&s, 1, 2);
@@ -59,7 +58,6 @@ static void more_threads_than_cpus(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s, 2);
 	in(&s, 1, 1);
 	in(&s, 1, 2);
@@ -75,7 +73,6 @@ static void both(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s, 2);
 	for (uint32_t i = 1; i <= 3; i++)
 		in(&s, 1, i);
@@ -94,7 +91,6 @@ static void woken_without_a_cpu(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s, 1);
 	in(&s, 1, 1);
 	in(&s, 1, 2);
@@ -137,7 +133,6 @@ static double floor_of(uint64_t state, bool woken)
 /* A preemption may have met a probe; who waits for a CPU after a sleep was not in one. */
 static void only_preemptions_meet_probes(void **state)
 {
-	(void)state;
 	assert_true(floor_of(SWITCH_PREEMPTED, false) > 0.5);
 	assert_true(floor_of(SWITCH_SLEEPING, true) < 0.1);
 }
@@ -176,7 +171,6 @@ static void probes_of_calls_left_out(void **state)
 {
 	double more = (400 * 10.0 + 180 * 60.0) / (220 * 10.0);
 
-	(void)state;
 	assert_true(fabs(floor_of_sampled(10) / floor_of_sampled(1) - more) < 0.05);
 }
 
@@ -184,7 +178,6 @@ static void unknown_machine(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s, 0);
 	in(&s, 1, 1);
 	in(&s, 1, 2);
@@ -201,7 +194,6 @@ static void an_idle_cpu_is_not_waited_for(void **state)
 	const uint64_t before[] = { SWITCH_AFTER_IDLE, SWITCH_AFTER_IDLE + 4711,
 				    SWITCH_AFTER_UNKNOWN };
 
-	(void)state;
 	for (unsigned k = 0; k < 3; k++) {
 		const struct offcpu *off;
 		struct scene s;

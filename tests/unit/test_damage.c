@@ -25,7 +25,6 @@ static char path[64], old_path[80];
 
 static int make_dir(void **state)
 {
-	(void)state;
 	if (!mkdtemp(dir))
 		return -1;
 	snprintf(path, sizeof(path), "%s/t.data", dir);
@@ -38,7 +37,6 @@ static int remove_dir(void **state)
 	char *command = xasprintf("rm -r %s", dir);
 	int ret = system(command);
 
-	(void)state;
 	free(command);
 	return ret;
 }
@@ -135,7 +133,6 @@ static void cut_off_anywhere(void **state)
 	struct counts whole = count_bytes(&b);
 	size_t opened = 0;
 
-	(void)state;
 	assert_int_equal(whole.read, N_RECORDS);
 	assert_false(whole.is_damaged);
 	for (size_t n = 0; n < b.n; n++) {
@@ -165,7 +162,6 @@ static void any_byte_changed(void **state)
 	struct bytes b = small_trace();
 	struct counts whole = count_bytes(&b);
 
-	(void)state;
 	for (size_t i = 4; i < b.n * sizeof(changes); i++) {
 		uint8_t *byte = &b.p[i % b.n], was = *byte;
 		struct trace_reader *reader;
@@ -189,7 +185,6 @@ static void without_the_table(void **state)
 	struct bytes b = small_trace();
 	struct counts with = count_bytes(&b), without;
 
-	(void)state;
 	b.n -= 9; /* the foot */
 	without = count_bytes(&b);
 	assert_int_equal(without.hash, with.hash);
@@ -206,7 +201,6 @@ static void compressed_by_others(void **state)
 	struct counts c;
 	char *command;
 
-	(void)state;
 	if (system("zstd --version >/dev/null 2>&1"))
 		skip();
 	unlink(path);
@@ -239,7 +233,6 @@ static void other_files(void **state)
 	struct trace_reader *reader;
 	struct err err = { 0 };
 
-	(void)state;
 	assert_refused("", 0, -ENODATA, "empty");
 	assert_refused("PERFILE2\x01", 9, -EINVAL, "perf.data");
 	assert_refused("\177ELF\2\1\1", 7, -EINVAL, "ELF");
@@ -258,7 +251,6 @@ static void another_version(void **state)
 {
 	struct bytes b = small_trace();
 
-	(void)state;
 	for (size_t i = 0; i + 8 < b.n; i++)
 		if (!memcmp(b.p + i, "isct\1", 5))
 			b.p[i + 4] = 7;
@@ -280,7 +272,6 @@ static void largest_size(void **state)
 	struct stat st;
 	uint64_t written;
 
-	(void)state;
 	unlink(path);
 	assert_int_equal(trace_writer_open(&w, &o, &err), 0);
 	put_records(w, 1000000);
@@ -308,7 +299,6 @@ static void disk_full(void **state)
 	struct trace_writer *w;
 	struct err err = { 0 };
 
-	(void)state;
 	assert_int_equal(trace_writer_open(&w, &o, &err), 0);
 	put_records(w, 1000);
 	assert_int_equal(trace_writer_call(w, 0, REC_ENTRY, 1, 1, 1, 1, 1), -ENOSPC);
@@ -351,7 +341,6 @@ static void disk_full_halfway(void **state)
 	int status;
 	pid_t pid;
 
-	(void)state;
 	unlink(path);
 	pid = fork();
 	if (pid == 0)
@@ -373,7 +362,6 @@ static void old_file_is_kept(void **state)
 	struct trace_writer *w;
 	struct bytes b;
 
-	(void)state;
 	spill(path, "precious", 8);
 	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
 	assert_int_equal(trace_writer_close(w, NULL), 0);
@@ -391,7 +379,6 @@ static void links_of_others_are_not_followed(void **state)
 	char *target = xasprintf("%s/target", dir);
 	struct bytes b;
 
-	(void)state;
 	if (geteuid() != 0) {
 		free(target);
 		skip();
@@ -415,7 +402,6 @@ static void sudo_gives_the_file_away(void **state)
 	struct trace_writer *w;
 	struct stat st;
 
-	(void)state;
 	if (geteuid() != 0)
 		skip();
 	setenv("SUDO_UID", "65534", 1);

@@ -15,7 +15,6 @@ static void is(char *got, const char *expected)
 
 static void cxx(void **state)
 {
-	(void)state;
 	is(demangle("_ZN2ns5plainEPKc"), "ns::plain(char const*)");
 	is(demangle_bare("_ZN2ns5plainEPKc"), "ns::plain");
 	is(demangle("_ZN2ns5twiceIiEET_S1_"), "int ns::twice<int>(int)");
@@ -31,7 +30,6 @@ static void rust(void **state)
 	static const char legacy[] = "_ZN4core3fmt5Write9write_str17h0123456789abcdefE";
 	static const char v0[] = "_RNvNtCs1234_7mycrate3foo3bar";
 
-	(void)state;
 	is(demangle(legacy), "core::fmt::Write::write_str"); /* the hash is cut off */
 	is(demangle(v0), "mycrate::foo::bar");
 	assert_true(symbol_is_rust(legacy));
@@ -41,7 +39,6 @@ static void rust(void **state)
 
 static void not_mangled(void **state)
 {
-	(void)state;
 	is(demangle("pthread_mutex_lock"), "pthread_mutex_lock");
 	is(demangle(""), "");
 	is(demangle("_"), "_");
@@ -58,7 +55,6 @@ static void a_name_that_explodes(void **state)
 	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 	char bomb[1024] = "_Z1f1AIiiE", expected[1024];
 
-	(void)state;
 	for (int i = 0; i < 35; i++) {
 		char part[32];
 
@@ -74,7 +70,6 @@ static void deep_nesting(void **state)
 {
 	char symbol[20000] = "_Z1f", *end = symbol + 4;
 
-	(void)state;
 	memset(end, 'P', 15000);
 	strcpy(end + 15000, "i");
 	free(demangle(symbol)); /* must only come back */

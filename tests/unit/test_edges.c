@@ -81,7 +81,6 @@ static void a_log_is_read(void **state)
 	const struct edges_step *steps;
 	struct edges e;
 
-	(void)state;
 	read_made(&e, &m);
 	assert_int_equal(e.logs.n, 1);
 	assert_int_equal(e.logs.data[0].tid, 9);
@@ -120,7 +119,6 @@ static void a_damaged_log_is_read_up_to_there(void **state)
 {
 	struct made m = make();
 
-	(void)state;
 	m.header.magic++;
 	assert_damaged(&m, 0, 0);
 	m = make();
@@ -152,7 +150,6 @@ static void a_log_cut_off_is_read_to_its_end(void **state)
 	struct made m = make();
 	struct edges e;
 
-	(void)state;
 	m.header.used = UINT64_MAX;
 	read_made(&e, &m);
 	assert_int_equal(e.parts.n, 1);
@@ -191,7 +188,6 @@ static void rounds_at_a_barrier_are_instances(void **state)
 	struct imbalance i = { 0 };
 	const struct parallel_section *s;
 
-	(void)state;
 	edged_find(parts, 5, &i);
 	assert_int_equal(i.sections.n, 1);
 	s = &i.sections.data[0];
@@ -230,7 +226,6 @@ static void the_whole_of_threads_is_a_section(void **state)
 	};
 	struct imbalance i = { 0 };
 
-	(void)state;
 	parts[6].leave_ns = 0;
 	edged_find(parts, 7, &i);
 	assert_int_equal(i.sections.n, 1);
@@ -249,7 +244,6 @@ static void short_instances_are_joined(void **state)
 	struct imbalance i = { 0 };
 	uint32_t last = 0;
 
-	(void)state;
 	for (uint64_t k = 0; k < 10; k++) {
 		uint64_t round = k % 5;
 

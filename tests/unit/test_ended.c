@@ -199,7 +199,6 @@ static void test_nothing_changes(void **state)
 {
 	struct server each, summed;
 
-	(void)state;
 	begin(&each, false);
 	begin(&summed, true);
 	serve(&each, 9001);
@@ -245,7 +244,6 @@ static void test_memory(void **state)
 {
 	struct kept few = kept_after(20000), many = kept_after(200000);
 
-	(void)state;
 	print_message("# of 20,000 threads %zu are kept in %zu KiB, of 200,000 %zu in %zu KiB\n",
 		      few.threads, few.bytes >> 10, many.threads, many.bytes >> 10);
 	assert_true(many.threads < 2 * few.threads);
@@ -261,7 +259,6 @@ static void test_long_lives_stay(void **state)
 	uint64_t from_ns;
 	size_t n = 0;
 
-	(void)state;
 	begin(&s, true);
 	value(&s, REC_FORK, SERVER, 77, SERVER);
 	value(&s, REC_SWITCH_IN, 77, 0, 0);

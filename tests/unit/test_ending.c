@@ -43,7 +43,6 @@ static void a_signal_is_passed_on(void **state)
 	struct ending e = { 0 };
 	int status;
 
-	(void)state;
 	ending_signal(&e, &l, SIGHUP, SI_USER);
 	assert_int_equal(waitpid(l.pid, &status, 0), l.pid);
 	assert_int_equal(WTERMSIG(status), SIGHUP);
@@ -54,7 +53,6 @@ static void one_from_the_terminal_is_not(void **state)
 	struct launch l = start();
 	struct ending e = { 0 };
 
-	(void)state;
 	ending_signal(&e, &l, SIGHUP, SI_KERNEL);
 	assert_int_equal(e.signals, 1);
 	assert_int_equal(end(&l), SIGKILL);
@@ -65,7 +63,6 @@ static void it_is_due(void **state)
 	struct launch none = { 0 };
 	struct ending e = { 0 };
 
-	(void)state;
 	assert_false(ending_is_due(&e, false));
 	ending_signal(&e, &none, SIGINT, SI_USER);
 	assert_true(ending_is_due(&e, false)); /* nobody to wait for */
@@ -96,7 +93,6 @@ static void who_is_told_ends(void **state)
 	struct ending e = { 0 };
 	struct waiting w = { &e, &l, 0, 0 };
 
-	(void)state;
 	ending_wait(&e, &l, true, turn, &w);
 	assert_true(l.ended);
 	assert_int_equal(launch_exit_status(&l), 128 + SIGTERM);
@@ -108,7 +104,6 @@ static void one_that_lives_with_the_signal_is_told(void **state)
 	struct ending e = { .signals = 1 }; /* long ago */
 	struct waiting w = { &e, &l, 0, 0 };
 
-	(void)state;
 	ending_wait(&e, &l, false, turn, &w);
 	assert_true(l.ended);
 	assert_int_equal(launch_exit_status(&l), 128 + SIGTERM);
@@ -120,7 +115,6 @@ static void one_that_lives_with_both_is_left(void **state)
 	struct ending e = { .signals = 1, .told = true };
 	struct waiting w = { &e, &l, 0, 0 };
 
-	(void)state;
 	ending_wait(&e, &l, false, turn, &w);
 	assert_false(l.ended);
 	assert_int_equal(end(&l), SIGKILL);
@@ -132,7 +126,6 @@ static void the_second_signal_does_not_wait(void **state)
 	struct ending e = { 0 };
 	struct waiting w = { &e, &l, 0, 3 };
 
-	(void)state;
 	ending_signal(&e, &l, SIGINT, SI_KERNEL);
 	ending_wait(&e, &l, false, turn, &w);
 	assert_int_equal(w.turns, 3);

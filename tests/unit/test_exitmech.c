@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* One test line for each row of the exit mechanism, and what must not trigger it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <linux/version.h>
 
 #include "probes/place/exitmech.h"
@@ -149,7 +146,6 @@ static const struct row rows[] = {
 
 static void every_row_decides(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		const struct row *r = &rows[i];
 		struct exit_facts facts = { .traits = &r->traits,
@@ -206,7 +202,6 @@ static const struct import imports[] = {
 
 static void every_import_tells(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(imports) / sizeof(imports[0]); i++) {
 		struct target_traits traits = { 0 };
 
@@ -224,7 +219,6 @@ static void blocking_functions_have_a_kind_of_the_contract(void **state)
 	const char *const *names = blocking_names();
 	size_t n = 0;
 
-	(void)state;
 	for (; names[n]; n++) {
 		bool known = false;
 

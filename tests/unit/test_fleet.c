@@ -24,7 +24,6 @@ static struct strtab trio_bases; /* every application */
 /* Of two machines, alternating. */
 static int make_blocks(void **state)
 {
-	(void)state;
 	world_init(&world, &(struct world_options){ 3, 30, 5, 2 });
 	vec_for_each (&world.apps, const struct world_app, app)
 		strtab_add(&trio_bases, app->name);
@@ -38,7 +37,6 @@ static int make_blocks(void **state)
 
 static int release_blocks(void **state)
 {
-	(void)state;
 	for (int i = 0; i < BLOCKS; i++)
 		fleet_block_release(&blocks[i]);
 	machine_free(machines[0]);
@@ -53,7 +51,6 @@ static void a_block_survives_packing(void **state)
 	struct text bytes = { 0 }, again = { 0 };
 	struct fleet_block back = { 0 };
 
-	(void)state;
 	fleet_block_pack(&blocks[0], &bytes);
 	fleet_block_begin(&back, blocks[0].sequence, blocks[0].start_ns);
 	assert_int_equal(fleet_block_unpack(&back, bytes.s, bytes.n), 0);
@@ -78,7 +75,6 @@ static void a_damaged_block_is_refused(void **state)
 	struct text bytes = { 0 };
 	uint64_t seed = 1;
 
-	(void)state;
 	fleet_block_pack(&blocks[0], &bytes);
 	for (size_t n = 0; n < bytes.n; n += 1 + n / 8) {
 		fleet_block_begin(&back, 0, 0);
@@ -99,7 +95,6 @@ static void names_cannot_steer_a_terminal(void **state)
 	struct fleet_block b = { 0 }, back = { 0 };
 	struct text bytes = { 0 };
 
-	(void)state;
 	fleet_block_begin(&b, 0, 0);
 	fleet_block_app(&b, "a\033[2J");
 	fleet_block_pack(&b, &bytes);
@@ -215,7 +210,6 @@ static void any_tree_of_merges_gives_the_same_rows(void **state)
 	struct fleet_rows all = { 0 };
 	struct text whole = { 0 }, merged = { 0 };
 
-	(void)state;
 	for (int i = 0; i < BLOCKS; i++)
 		add(&all, i);
 	print_rows(&all, &whole);
@@ -242,7 +236,6 @@ static void every_sample_counts_once(void **state)
 	struct fleet_rows rows = { 0 };
 	uint64_t samples = 0, counted = 0;
 
-	(void)state;
 	for (int i = 0; i < BLOCKS; i++) {
 		add(&rows, i);
 		samples += blocks[i].samples.n;
@@ -268,7 +261,6 @@ static void a_cpu_is_idle_while_a_call_sleeps(void **state)
 	struct fleet_block b = { 0 };
 	uint32_t a, other;
 
-	(void)state;
 	fleet_block_begin(&b, 0, 0);
 	a = fleet_block_app(&b, "A");
 	other = fleet_block_app(&b, "B");
@@ -296,7 +288,6 @@ static void rows_are_never_mistaken_for_others(void **state)
 	struct fleet_rows r = { 0 };
 	size_t n = 0;
 
-	(void)state;
 	for (int base = 0; base < 6; base++)
 		for (int corunner = 0; corunner < 6; corunner++)
 			for (int stratum = 0; stratum < 6; stratum++)
@@ -363,7 +354,6 @@ static void blocks_that_would_take_hours_are_refused(void **state)
 {
 	struct text body = { 0 };
 
-	(void)state;
 	tracks_of(&body, 500, 2, 1);
 	assert_int_equal(unpack(0, &body), 0);
 	assert_int_equal(unpack(UINT64_MAX, &body), -EBADMSG);
@@ -384,7 +374,6 @@ static void a_block_that_is_too_large_is_not_written(void **state)
 	struct fleet_block b = { 0 };
 	struct err err = { 0 };
 
-	(void)state;
 	assert_int_equal(fleet_writer_open(&w, "/dev/null", header, &err), 0);
 	assert_int_equal(fleet_writer_block(&w, &blocks[0], &err), 0);
 	fleet_block_begin(&b, 0, 0);

@@ -65,7 +65,6 @@ static void the_oldest_goes_and_another_goes_on(void **state)
 	struct fleet_dir d, other;
 	unsigned files = 0;
 
-	(void)state;
 	make_path();
 	assert_int_equal(fleet_dir_open(&d, path, 3, 5000, &err), 0);
 	assert_int_equal(fleet_dir_open(&other, path, 3, 5000, &err), -EBUSY);
@@ -92,7 +91,6 @@ static void a_header_that_has_changed_begins_a_file(void **state)
 	struct fleet_dir d;
 	unsigned files = 0;
 
-	(void)state;
 	make_path();
 	assert_int_equal(fleet_dir_open(&d, path, 3, 1 << 20, &err), 0);
 	assert_int_equal(fleet_dir_end_file(&d, &err), 0);
@@ -114,7 +112,6 @@ static void files_of_others_stay(void **state)
 	unsigned files = 0;
 	char *name;
 
-	(void)state;
 	make_path();
 	assert_int_equal(fleet_dir_open(&d, path, 1, 1, &err), 0);
 	name = xasprintf("%s/samples-00000001.fleet.kept", path);
@@ -134,7 +131,6 @@ static void no_directory(void **state)
 	struct err err = { 0 };
 	struct fleet_dir d;
 
-	(void)state;
 	assert_int_equal(fleet_dir_open(&d, "/dev/null/days", 1, 1, &err), -ENOTDIR);
 	assert_non_null(strstr(err.text, "--dir"));
 	fleet_dir_close(&d, NULL);

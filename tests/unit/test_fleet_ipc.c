@@ -33,7 +33,6 @@ static void who_had_the_cpu_all_the_while_has_the_sample(void **state)
 	struct fleet_live l = { 0 };
 	struct fleet_ipc f = { 0 };
 
-	(void)state;
 	stays(&l, 1, 7, 10, 100); /* two threads of it, one after the other */
 	stays(&l, 1, 7, 100, 200);
 	sample(&f, 1, 7, 20, 150);
@@ -51,7 +50,6 @@ static void a_sample_of_several_is_nobodys(void **state)
 	struct fleet_live l = { 0 };
 	struct fleet_ipc f = { 0 };
 
-	(void)state;
 	stays(&l, 1, 8, 60, 70); /* as rings are read: not in order */
 	stays(&l, 1, 7, 10, 60);
 	stays(&l, 1, 7, 70, 90);
@@ -70,7 +68,6 @@ static void a_sample_of_several_is_nobodys(void **state)
 
 static void values_fit(void **state)
 {
-	(void)state;
 	assert_int_equal(fleet_ipc_value(2500000, 1000000), 2500000);
 	assert_int_equal(fleet_ipc_value(1, UINT64_MAX), 0);
 	assert_int_equal(fleet_ipc_value(UINT64_MAX, 1), UINT32_MAX);

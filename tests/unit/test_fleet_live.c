@@ -64,7 +64,6 @@ static void everything_is_in_one_block(void **state)
 	struct fleet_live l = { .apps = &apps };
 	struct sums s;
 
-	(void)state;
 	strtab_add(&apps, "a");
 	ran(&l, 0, 0, SECOND);
 	ran(&l, 1, SECOND / 4, SECOND / 2);
@@ -90,7 +89,6 @@ static void blocks_are_shorter_where_much_happens(void **state)
 	struct fleet_live l = { .apps = &apps };
 	struct sums s;
 
-	(void)state;
 	strtab_add(&apps, "a");
 	ran(&l, 0, 0, SECOND / 2);
 	for (uint64_t i = 0; i < 200000; i++)
@@ -114,7 +112,6 @@ static void it_ends_where_no_more_is_kept(void **state)
 	struct fleet_live l = { .apps = &apps, .most = 100 };
 	struct sums s;
 
-	(void)state;
 	strtab_add(&apps, "a");
 	for (uint64_t i = 0; i < 150; i++) {
 		ran(&l, 0, i * 1000000, i * 1000000 + 500000);

@@ -37,7 +37,6 @@ static void streetview_without_bigtable_and_search(void **state)
 	struct fleet f;
 	double gain;
 
-	(void)state;
 	/* values below 128 have a bucket each, so medians are exact */
 	put(&rows, "streetview", "streetview", CORUNNER_ALL, 100, 88980);
 	put(&rows, "streetview", "streetview", CORUNNER_ALL, 80, 6100);
@@ -108,7 +107,6 @@ static void many_tests_are_corrected_for(void **state)
 	struct fleet f;
 	char name[24];
 
-	(void)state;
 	put(&rows, "base", "base", CORUNNER_ALL, 100, 500000);
 	put(&rows, "base", "base", CORUNNER_ALL, 98, 100000);
 	for (int i = 0; i <= TESTED; i++) { /* the last one is too rare to be tested */

@@ -99,7 +99,6 @@ static void fields_have_places(void **state)
 	uint64_t v = 0;
 	char *name;
 
-	(void)state;
 	assert_non_null(e);
 	assert_null(formats_event(f, 8));
 	assert_null(formats_event(f, 1ull << 32 | 7));
@@ -185,7 +184,6 @@ static void only_what_the_kernel_writes_is_read(void **state)
 	};
 	char line[600];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		snprintf(line, sizeof(line), "\tfield:%s" PLACE, good[i]);
 		assert_true(is_taken(line));
@@ -207,7 +205,6 @@ static void how_it_is_printed_is_not_read(void **state)
 	struct format_field field;
 	struct formats *f;
 
-	(void)state;
 	text_add(&t, "name: f\nID: 7\nformat:\n" COMMON
 		     "\tfield:int a;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", ");
 	for (unsigned i = 0; i < 1000000; i++)
@@ -233,7 +230,6 @@ static void heads_are_checked(void **state)
 		"ID: 7\nname: f\nformat:\n",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		struct formats *f = formats_of(bad[i]);
 
@@ -256,7 +252,6 @@ static void only_the_wanted_and_each_once(void **state)
 	struct text t = { 0 };
 	struct formats *f;
 
-	(void)state;
 	put_events(&t, "probe_x", formats, 3);
 	f = formats_new(t.s, t.n, seven, NULL);
 	assert_null(formats_event(f, 6));
@@ -274,7 +269,6 @@ static void starts_and_ends(void **state)
 	struct text t = { 0 };
 	struct formats *f;
 
-	(void)state;
 	put_start(&t, "\027\010\104trading", 0, 8);
 	assert_null(formats_new(t.s, t.n, all, NULL));
 	t.n = 0;
@@ -314,7 +308,6 @@ static void so_many_and_no_more(void **state)
 	struct formats *f;
 	uint64_t n = 0;
 
-	(void)state;
 	put_start(&t, "\027\010\104tracing", 0, 8);
 	put_number(&t, 1, 4);
 	put_word(&t, "probe_x");

@@ -17,7 +17,6 @@ static void a_file_that_is_cut_reads_as_zeros(void **state)
 	struct guarded g;
 	volatile char *p;
 
-	(void)state;
 	assert_int_equal(ftruncate(fd, BYTES), 0);
 	assert_int_equal(guarded_map(&g, fd, BYTES), 0);
 	p = g.start;
@@ -42,7 +41,6 @@ static void each_mapping_has_its_own_flag(void **state)
 	int fd = memfd_create("whole", MFD_CLOEXEC), other = memfd_create("cut", MFD_CLOEXEC);
 	struct guarded whole, cut;
 
-	(void)state;
 	assert_int_equal(ftruncate(fd, BYTES) | ftruncate(other, BYTES), 0);
 	assert_int_equal(guarded_map(&whole, fd, BYTES), 0);
 	assert_int_equal(guarded_map(&cut, other, BYTES), 0);

@@ -71,7 +71,6 @@ static void work_is_handed_out(void **state)
 	struct scene s;
 	uint64_t us, waited_ns;
 
-	(void)state;
 	begin_stacks(&s);
 	us = pool(&s, NEAR);
 	finish(&s, us);
@@ -91,7 +90,6 @@ static void such_waits_are_idle(void **state)
 	struct scene s;
 	uint64_t us;
 
-	(void)state;
 	begin_stacks(&s);
 	sleep_at(&s, 10, 2, LOOP, NEAR);
 	wake_up(&s, 60, 2, 1, 0);
@@ -111,7 +109,6 @@ static void one_that_waits_back(void **state)
 	struct scene s;
 	uint64_t us = 100;
 
-	(void)state;
 	begin_stacks(&s);
 	for (unsigned round = 0; round < 20; round++, us += 200) {
 		sleep_at(&s, us, 2, LOOP, NEAR);
@@ -130,7 +127,6 @@ static void one_that_waits_for_their_lock(void **state)
 	struct scene s;
 	uint64_t us = 100;
 
-	(void)state;
 	begin_stacks(&s);
 	for (unsigned round = 0; round < 20; round++, us += 200) {
 		sleep_at(&s, us, 2, LOOP, NEAR);
@@ -151,7 +147,6 @@ static void deep_inside(void **state)
 	struct scene s;
 	uint64_t us;
 
-	(void)state;
 	begin_stacks(&s);
 	for (uint32_t i = 2; i <= 3; i++) { /* waits for a request, in its loop */
 		sleep_in(&s, 10, i, WAIT_SOCKET, 0, 5, 0);
@@ -170,7 +165,6 @@ static void without_whole_stacks(void **state)
 	struct scene s;
 	uint64_t us, waited_ns;
 
-	(void)state;
 	begin_stacks(&s);
 	for (uint32_t i = 2; i <= 3; i++) {
 		sleep_at(&s, 10, i, DONE, FAR);
@@ -190,7 +184,6 @@ static void those_who_wait_release_each_other(void **state)
 	struct scene s;
 	uint64_t us = 100;
 
-	(void)state;
 	begin_stacks(&s);
 	for (unsigned round = 0; round < 20; round++, us += 200) {
 		uint32_t one = round % 2 ? 2 : 3;
@@ -209,7 +202,6 @@ static void those_who_queue_up(void **state)
 	struct scene s;
 	uint64_t us = 100;
 
-	(void)state;
 	begin_stacks(&s);
 	for (unsigned round = 0; round < 20; round++, us += 200) {
 		sleep_at(&s, us, 2, LOOP, NEAR);
@@ -230,7 +222,6 @@ static void summed_up(void **state)
 	struct thread t = { .index = 5, .sleep = { .word = 1, .waker = 2, .woken_ns = 9 } };
 	bool is_one[8] = { [5] = true };
 
-	(void)state;
 	handouts_add(&h, &t);
 	handouts_rename(&h, is_one, 7);
 	handouts_add(&h, &t); /* another one has the place now */

@@ -52,7 +52,6 @@ static void a_branch_record_is_read(void **state)
 	struct made m = make(32);
 	struct hardware_record r;
 
-	(void)state;
 	assert_true(hardware_decode(&m.header, HARDWARE_BRANCHES, &r));
 	assert_int_equal(r.ip, 0x401000);
 	assert_int_equal(r.pid, 7);
@@ -71,7 +70,6 @@ static void a_record_too_short_for_its_branches_is_refused(void **state)
 	struct hardware_record r;
 	uint16_t whole = m.header.size;
 
-	(void)state;
 	m.n = 6;
 	assert_false(hardware_decode(&m.header, HARDWARE_BRANCHES, &r));
 	m.n = UINT64_MAX / sizeof(m.branches[0]) + 2;
@@ -89,7 +87,6 @@ static void an_event_record_has_its_instruction(void **state)
 	struct made m = make(0);
 	struct hardware_record r;
 
-	(void)state;
 	m.header.size = offsetof(struct made, n);
 	assert_true(hardware_decode(&m.header, HARDWARE_NOTHING, &r));
 	assert_int_equal(r.ip, 0x401000);
@@ -107,7 +104,6 @@ static uint64_t source(uint64_t op, uint64_t level)
 /* IBS samples all operations: those that missed are told by what they have behind. */
 static void ibs_tells_misses_from_hits(void **state)
 {
-	(void)state;
 	assert_true(hardware_missed(source(PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_L2)));
 	assert_true(
 		hardware_missed(source(PERF_MEM_OP_LOAD, PERF_MEM_LVL_HIT | PERF_MEM_LVL_LOC_RAM)));
@@ -164,7 +160,6 @@ static void samples_of_a_ring_have_places(void **state)
 	const struct dso_function *f;
 	struct ring ring;
 
-	(void)state;
 	for (size_t k = 0; k < 2; k++) {
 		m[k].pid = m[k].tid = (uint32_t)getpid();
 		for (uint64_t i = 0; i < m[k].n; i++) {
@@ -262,7 +257,6 @@ static void the_branch_that_makes_it_uneven_is_found(void **state)
 	struct sampled s;
 	struct counted c = { 0 };
 
-	(void)state;
 	seed = 8;
 	sampled_init(&s, "cache-misses");
 	sampled_watch(&s, &im);
@@ -317,7 +311,6 @@ static void uneven_misses_are_found(void **state)
 	struct sampled s;
 	struct counted c = { 0 };
 
-	(void)state;
 	seed = 9;
 	sampled_init(&s, "cache-misses");
 	sampled_watch(&s, &im);
@@ -359,7 +352,6 @@ static void without_samples_there_is_an_answer_in_words(void **state)
 	struct sampled s;
 	struct counted c = { 0 };
 
-	(void)state;
 	sampled_init(&s, "page-faults");
 	sampled_watch(&s, &im);
 	sampled_event(&s, 5, 77, 1, &(struct sampled_place){ &a_file, "/nowhere/app", 0x10 });

@@ -6,7 +6,6 @@
 
 static void buckets_tile_the_numbers(void **state)
 {
-	(void)state;
 	for (uint32_t b = 0; b + 1 < HIST_PAGES * HIST_PAGE; b++) {
 		assert_true(hist_bucket_high(b) + 1 == hist_bucket_low(b + 1));
 		assert_int_equal(hist_bucket(hist_bucket_low(b)), b);
@@ -17,7 +16,6 @@ static void buckets_tile_the_numbers(void **state)
 
 static void middles_are_within_1_6_percent(void **state)
 {
-	(void)state;
 	for (uint32_t b = 64; b < HIST_PAGES * HIST_PAGE; b++) {
 		double low = (double)hist_bucket_low(b), high = (double)hist_bucket_high(b);
 
@@ -39,7 +37,6 @@ static void quantiles_match_sorted_values(void **state)
 	struct hist h = { 0 }, more = { 0 };
 	uint64_t x = 1, sum = 0;
 
-	(void)state;
 	for (int i = 0; i < N; i++) {
 		x = x * 6364136223846793005ull + 1442695040888963407ull;
 		values[i] = (x >> 33) >> (x >> 59); /* over many octaves */
@@ -70,7 +67,6 @@ static void empty_is_zero(void **state)
 {
 	struct hist h = { 0 };
 
-	(void)state;
 	assert_int_equal(hist_quantile(&h, 0.5), 0);
 	hist_release(&h);
 }

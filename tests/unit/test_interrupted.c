@@ -11,7 +11,6 @@ static void busy_machine(void **state)
 {
 	uint64_t ns[CALLS];
 
-	(void)state;
 	for (size_t i = 0; i < CALLS; i++)
 		ns[i] = i < CALLS - 57 ? 9900 + i : 1000000 + 100000 * i;
 	assert_int_equal(interrupted_from(ns, CALLS), CALLS - 57);
@@ -22,7 +21,6 @@ static void slow_probes(void **state)
 {
 	uint64_t ns[CALLS];
 
-	(void)state;
 	for (size_t i = 0; i < CALLS; i++)
 		ns[i] = i < CALLS - 57 ? 9900 : 150000;
 	assert_int_equal(interrupted_from(ns, CALLS), CALLS);
@@ -33,7 +31,6 @@ static void slow_probes(void **state)
 
 static void none(void **state)
 {
-	(void)state;
 	assert_int_equal(interrupted_from(NULL, 0), 0);
 }
 

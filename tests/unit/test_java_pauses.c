@@ -17,7 +17,6 @@ static void lines(void **state)
 {
 	uint64_t end_ns, ns;
 
-	(void)state;
 	assert_true(java_pauses_parse(
 		"[3381076198241ns] Safepoint \"ThreadDump\", Time since last: 268008 ns, Reaching "
 		"safepoint: 1241 ns, Cleanup: 2154 ns, At safepoint: 33569 ns, Total: 36964 ns\n",
@@ -88,7 +87,6 @@ static void a_log_is_read_while_it_is_written(void **state)
 	struct java_pauses p;
 	struct seen s = { 0 };
 
-	(void)state;
 	free(make_own(dir));
 	name = xasprintf("%s/7/safepoint-42.log", dir);
 	full = xasprintf("%s.0", name);
@@ -132,7 +130,6 @@ static void many_logs(void **state)
 	struct java_pauses p;
 	struct seen s = { 0 };
 
-	(void)state;
 	own = make_own(dir);
 	for (int i = 1; i <= 100; i++) {
 		name = xasprintf("%s/safepoint-%d.log", own, i);
@@ -161,7 +158,6 @@ static void a_log_without_end(void **state)
 	struct java_pauses p;
 	struct seen s = { 0 };
 
-	(void)state;
 	own = make_own(dir);
 	name = xasprintf("%s/safepoint-42.log", own);
 	say(name, "[100ns] Safepoint \"A\", Total: 10 ns\n");
@@ -184,7 +180,6 @@ static void who_does_not_know_the_option_gets_none(void **state)
 {
 	char dir[] = "/tmp/ispot-unit.XXXXXX", *bin, *java, *release, *option;
 
-	(void)state;
 	assert_non_null(mkdtemp(dir));
 	bin = xasprintf("mkdir %s/bin && touch %s/bin/java && chmod +x %s/bin/java", dir, dir, dir);
 	assert_int_equal(system(bin), 0);

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Where recorder and Java machines meet: what a killed recorder has left goes, and nothing else. */
+#include "unit.h"
+
 #include <fcntl.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <setjmp.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "probes/java/place.h"
@@ -49,7 +46,6 @@ static void only_what_it_left(void **state)
 	char parent[] = "/tmp/ispot-unit.XXXXXX", precious[] = "/tmp/ispot-unit.XXXXXX";
 	char *inner, *in, *user, *link, *left, *theirs, *name;
 
-	(void)state;
 	assert_non_null(mkdtemp(parent));
 	assert_non_null(mkdtemp(precious));
 	inner = make_directory(precious, "7");

@@ -79,7 +79,6 @@ static int read_sample(void **state)
 {
 	unsigned byte;
 
-	(void)state;
 	for (const char *p = hex; sscanf(p, "%2x", &byte) == 1; p += 2)
 		sample[sample_n++] = (uint8_t)byte;
 	return 0;
@@ -134,7 +133,6 @@ static void test_whole_and_blocks(void **state)
 {
 	struct class_out out, again;
 
-	(void)state;
 	assert_int_equal(rewritten(sample, sample_n, REWRITE_WHOLE | REWRITE_BLOCKS, &out),
 			 REWRITE_DONE);
 	assert_string_equal(defined.s, "Sample.choose(int) whole 1 line 1;"
@@ -163,7 +161,6 @@ static void test_each_place_has_its_call(void **state)
 {
 	struct class_out out;
 
-	(void)state;
 	rewritten(sample, sample_n, REWRITE_BLOCKS, &out);
 	/* one monitorenter, and a monitorexit on either way out */
 	assert_int_equal(count_calls(&out), 3);
@@ -195,7 +192,6 @@ static void test_monitors_are_told(void **state)
 	unsigned byte;
 	size_t n = 0;
 
-	(void)state;
 	for (const char *p = guarded_hex; sscanf(p, "%2x", &byte) == 1; p += 2)
 		guarded[n++] = (uint8_t)byte;
 	assert_int_equal(rewritten(guarded, n, REWRITE_WHOLE, &out), REWRITE_DONE);
@@ -222,7 +218,6 @@ static bool keeps_this(const char *instructions, size_t n)
 
 static void test_this_may_be_gone(void **state)
 {
-	(void)state;
 	assert_true(KEEPS_THIS("\x2a\x4c\x3a\x01\xb1"));   /* aload_0; astore_1; astore 1 */
 	assert_false(KEEPS_THIS("\x2b\x4b\xb1"));	   /* aload_1; astore_0 */
 	assert_false(KEEPS_THIS("\x03\x36\0\xb1"));	   /* iconst_0; istore 0 */
@@ -234,7 +229,6 @@ static void test_this_may_be_gone(void **state)
 
 static void test_frames_may_lose_the_first(void **state)
 {
-	(void)state;
 	assert_true(KEEPS_FIRST("\0\1\x05", 1));		   /* same */
 	assert_true(KEEPS_FIRST("\0\1\xfa\0\0", 2));		   /* chop one of two */
 	assert_false(KEEPS_FIRST("\0\1\xfa\0\0", 1));		   /* and the only one */
@@ -263,7 +257,6 @@ static int of_copy(const uint8_t *bytes, size_t n)
 
 static void test_cut_off(void **state)
 {
-	(void)state;
 	for (size_t n = 0; n < sample_n; n++)
 		assert_int_not_equal(of_copy(sample, n), REWRITE_DONE);
 }
@@ -273,7 +266,6 @@ static void test_damaged(void **state)
 	static const uint8_t flips[] = { 0x01, 0x80, 0xff };
 	unsigned refused = 0;
 
-	(void)state;
 	for (size_t i = 0; i < sample_n; i++)
 		for (size_t k = 0; k < sizeof(flips); k++) {
 			sample[i] ^= flips[k];
@@ -318,7 +310,6 @@ static void test_pool_nearly_full(void **state)
 	uint32_t own = class_u2(&r);
 	bool some = false;
 
-	(void)state;
 	for (uint32_t room = 0; room <= ROOM_MOST; room++) {
 		size_t n;
 		uint8_t *bytes = with_constants(POOL_MOST - own - room, &n);
@@ -342,7 +333,6 @@ static void test_helper_is_a_class(void **state)
 {
 	struct class_out helper = { 0 }, out;
 
-	(void)state;
 	rewrite_helper(&helper);
 	assert_int_equal(rewritten(helper.p, helper.n, REWRITE_WHOLE, &out), REWRITE_DONE);
 	assert_string_equal(defined.s, "java.lang.IspotProbe.calibrate(int) whole 1 line 0;");
@@ -374,7 +364,6 @@ static void test_choice(void **state)
 {
 	const unsigned both = REWRITE_WHOLE | REWRITE_BLOCKS;
 
-	(void)state;
 	assert_int_equal(chosen(NULL, NULL, "a.B.c", true, false), both);
 	assert_int_equal(chosen(NULL, NULL, "a.B.c", false, false), REWRITE_BLOCKS);
 	assert_int_equal(chosen(NULL, NULL, "java.util.Vector.add", true, true), 0);
@@ -402,7 +391,6 @@ static void test_names(void **state)
 					  .signature = TEXT("(I[[Ljava/lang/String;Lx;J)V") };
 	char name[NAME_MAX_BYTES], small[12];
 
-	(void)state;
 	name_full(name, sizeof(name), &m);
 	assert_string_equal(name, "a.b.C$D.m(int,String[][],x,long)");
 	name_full(small, sizeof(small), &m);

@@ -36,7 +36,6 @@ static void prints_in_the_order_of_setting(void **state)
 	struct json *obj = sample();
 	struct text t = { 0 };
 
-	(void)state;
 	json_print(obj, &t, false);
 	assert_string_equal(t.s,
 			    "{\"s\":\"x\\\"y\\n\",\"none\":null,\"u\":4611686018427387904,"
@@ -53,7 +52,6 @@ static void reads_back_what_it_printed(void **state)
 	struct text t = { 0 };
 	const struct json *arr;
 
-	(void)state;
 	json_print(obj, &t, true);
 	json_free(obj);
 	obj = json_parse(t.s, t.n);
@@ -80,7 +78,6 @@ static void wrong_types_give_the_fallback(void **state)
 	const char s[] = "{\"a\":\"x\",\"b\":-1,\"c\":[],\"d\":1.5,\"e\":\"12\"}";
 	struct json *obj = json_parse(s, strlen(s));
 
-	(void)state;
 	assert_int_equal(json_u64(obj, "a", 3), 3);
 	assert_int_equal(json_u64(obj, "b", 3), 3);
 	assert_int_equal(json_u64(obj, "d", 3), 3);
@@ -104,7 +101,6 @@ static void refuses_what_is_not_json(void **state)
 					   "[1,]", "nul", "\"\xff\"", "99999999999999999999" };
 	char deep[2 * 65];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
 		assert_null(json_parse(bad[i], strlen(bad[i])));
 	memset(deep, '[', 65);
@@ -120,7 +116,6 @@ static void invalid_utf8_becomes_a_question_mark(void **state)
 	struct json *arr = json_new_array();
 	struct text t = { 0 };
 
-	(void)state;
 	json_add_string(arr, "a\xff\xc3\xbc\xc3");
 	json_print(arr, &t, false);
 	assert_string_equal(t.s, "[\"a?\xc3\xbc?\"]");

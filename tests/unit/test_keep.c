@@ -81,7 +81,6 @@ static void short_calls_are_summed_up(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 100, 1, 7, 0x8000);
 	assert_false(leave(&s, 150, 1, 7, 0x8000).write);
@@ -103,7 +102,6 @@ static void long_calls_are_written_with_what_is_missing(void **state)
 	struct keep_inside inside;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 100, 1, 1, 0x8000);
 	enter(&s, 200, 1, 2, 0x7000);
@@ -133,7 +131,6 @@ static void what_is_open_is_written(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 100, 1, 1, 0x8000);
 	enter(&s, 200, 2, 1, 0x8000);
@@ -149,7 +146,6 @@ static void unwound_frames_are_written(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 100, 1, 1, 0x8000);
 	enter(&s, 110, 1, 2, 0x7000);
@@ -165,7 +161,6 @@ static void recursion_counts_once(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 100, 1, 1, 0x8000);
 	enter(&s, 110, 1, 1, 0x7000);
@@ -184,7 +179,6 @@ static void a_long_call_may_change_the_cpu(void **state)
 	struct wire_call exit = call_at(100 + SLOW, 1, 1, 0x8000);
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 100, 1, 1, 0x8000);
 	assert_true(keep_leave(s.keep, 0, &exit).write);
@@ -200,7 +194,6 @@ static void probes_inside_are_subtracted(void **state)
 	struct keep_entry inner = { .call = call_at(200, 1, 2, 0x7000), .cost = { 10, 5 } };
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	keep_enter(s.keep, 1, &outer);
 	keep_enter(s.keep, 1, &inner);
@@ -220,7 +213,6 @@ static void every_call_is_written_or_counted(void **state)
 	uint64_t time = 0, exits = 0, made = 0;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	for (uint32_t round = 0; round < 2000; round++)
 		for (uint32_t tid = 0; tid < 7; tid++) {
@@ -242,7 +234,6 @@ static void a_number_may_come_back(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 100, 1, 7, 0x8000);
 	enter(&s, 110, 1, 8, 0x7000);
@@ -267,7 +258,6 @@ static void threads_that_end_leave_nothing(void **state)
 	size_t bytes = 0;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	for (uint32_t tid = 1; tid <= 20000; tid++) {
 		for (uint32_t id = 0; id < 3; id++, time += 10) {
@@ -293,7 +283,6 @@ static void no_number_of_threads_takes_all_memory(void **state)
 	size_t bytes = 0;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	for (uint32_t tid = 1; tid <= 60000; tid++) {
 		enter(&s, tid * 10ull, tid, 1, 0x8000);
@@ -312,7 +301,6 @@ static void no_number_of_functions_takes_all_memory(void **state)
 	size_t bytes = 0;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	for (uint32_t i = 0; i < 1500000; i++) {
 		enter(&s, i * 10ull, 1 + i % 1000, i / 1000, 0x8000);

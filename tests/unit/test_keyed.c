@@ -103,7 +103,6 @@ static void each_key_has_its_own_minimum(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	for (unsigned i = 0; i < 400; i++)
 		t = call(&s, t, 1 + i % 2, 1 + i % 4, 100 * (1 + i % 4) + (i % 8 == 3 ? 5000 : 0));
@@ -128,7 +127,6 @@ static void recursion_is_within_a_group(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, LOCK, 0x1000);
 	args(&s, 1000, 1, 1, 0);
@@ -152,7 +150,6 @@ static void values_of_an_exit_are_not_its_caller_s(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, LOCK, 0x1000);
 	args(&s, 1000, 1, 1, 0);
@@ -193,7 +190,6 @@ static void return_values_are_of_the_exit_behind(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin_with(&s, by_return);
 	enter(&s, 1000, 1, OUTER, 0x1000);
 	enter(&s, 1100, 1, LOCK, 0xf00);
@@ -212,7 +208,6 @@ static void keys_beyond_the_bound_are_one_group(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	for (unsigned i = 1; i <= KEYED_OF_FUNCTION + 7; i++)
 		t = call(&s, t, 1, i, 100);
@@ -231,7 +226,6 @@ static void a_marker_stays_one(void **state)
 	struct scene s;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&s);
 	s.meta.functions.data[LOCK].block = "marker";
 	for (int i = 0; i < 200; i++)

@@ -40,7 +40,6 @@ static void what_the_loader_chooses_is_known(void **state)
 		"__memchr_nosimd",
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(of_third) / sizeof(*of_third); i++)
 		if (size_of(of_third[i]) != 3)
 			fail_msg("%s: its third argument is not known", of_third[i]);
@@ -52,7 +51,6 @@ static void others_of_like_name_are_not(void **state)
 					      "__strlen_avx2",	"_memcpy_a",   "__memcpyx_a",
 					      "__read_nocancel" };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (size_of(others[i]))
 			fail_msg("%s is taken for another function", others[i]);

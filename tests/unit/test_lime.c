@@ -40,7 +40,6 @@ static void figure_4(void **state)
 				    0.1, 0.1, 0.1, 0.92, 0.92, 0.1, 0.92 };
 	struct lime_causes causes = { 0 };
 
-	(void)state;
 	lime_leaders(events, 14, cluster_of, r, 1, 0.22, &causes);
 	lime_leaders(events, 14, cluster_of, r, 2, 0.91, &causes);
 	assert_int_equal(causes.n, 3);
@@ -64,7 +63,6 @@ static void loops_have_leaders(void **state)
 	static const double r[] = { NAN, 0.95, 0.95, 0.95, NAN };
 	struct lime_causes causes = { 0 };
 
-	(void)state;
 	lime_leaders(loop, 5, of_loop, r, 0, 1, &causes);
 	assert_int_equal(causes.n, 1);
 	assert_int_equal(causes.data[0].node, 1);
@@ -86,7 +84,6 @@ static void loops_are_decided_at_their_end(void **state)
 	static const double r[] = { NAN, 0.95, 0.95, 0.95, NAN };
 	struct lime_causes causes = { 0 };
 
-	(void)state;
 	lime_leaders(loop, 5, of, r, 0, 1, &causes);
 	assert_int_equal(causes.n, 1);
 	assert_int_equal(causes.data[0].node, 1);
@@ -103,7 +100,6 @@ static void back_edges_are_found(void **state)
 				{ 1, 4, 0 }, { 4, 4, 0 }, { 4, 5, 0 }, { 6, 7, 0 }, { 7, 6, 0 } };
 	static const bool back[] = { 0, 0, 1, 0, 1, 0, 1, 0, 0, 1 };
 
-	(void)state;
 	cfg_find_back_edges(e, 10, 8);
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(e[i].back, back[i]);
@@ -124,7 +120,6 @@ static void the_branch_that_parts_the_threads_is_first(void **state)
 	struct lime_instance in = { 6, 4, uneven, counts, times };
 	struct lime l;
 
-	(void)state;
 	lime_analyse(&l, &in, &paper);
 	assert_int_equal(l.answer, LIME_FOUND);
 	assert_true(fabs(l.imbalance - (1 - 260.0 / 710)) < 1e-12);
@@ -152,7 +147,6 @@ static void uneven_misses_are_a_hardware_cause(void **state)
 	struct lime_instance in = { 5, 4, events, counts, times };
 	struct lime l;
 
-	(void)state;
 	lime_analyse(&l, &in, &paper);
 	assert_int_equal(l.answer, LIME_FOUND);
 	assert_int_equal(l.causes.data[0].event, 3);
@@ -176,7 +170,6 @@ static void of_equal_scores_the_larger_event_is_first(void **state)
 	struct lime_total t = { 0 };
 	struct lime l;
 
-	(void)state;
 	for (int i = 0; i < 2; i++) {
 		lime_analyse(&l, &in, &paper);
 		assert_int_equal(l.causes.n, 3);
@@ -212,7 +205,6 @@ static void degenerate_instances_have_an_answer(void **state)
 		{ { 6, 4, uneven, counts, other }, LIME_UNRELATED },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct lime l;
 
@@ -235,7 +227,6 @@ static void a_slight_imbalance_has_causes_for_who_asks(void **state)
 	struct lime_instance in = { 6, 4, uneven, counts, times };
 	struct lime l;
 
-	(void)state;
 	lime_analyse(&l, &in, &paper);
 	assert_true(l.imbalance > 0.005 && l.imbalance < LIME_BALANCE);
 	assert_int_equal(l.answer, LIME_BALANCED);
@@ -258,7 +249,6 @@ static void instances_weigh_by_their_imbalance(void **state)
 	struct lime l[3] = { { .imbalance = 0.6 }, { .imbalance = 0.2 }, { .imbalance = 0.2 } };
 	struct lime_total t = { 0 };
 
-	(void)state;
 	*vec_add(&l[0].causes) = (struct lime_cause){ .node = 4, .leader = 1, .score = 0.9 };
 	*vec_add(&l[0].causes) = (struct lime_cause){ .node = 4, .leader = 1, .score = 0.1 };
 	*vec_add(&l[1].causes) = (struct lime_cause){ .node = 4, .leader = 1, .score = 0.4 };

@@ -61,7 +61,6 @@ static void test_order(void **state)
 	struct trace_writer *w = open_live(l);
 	struct seen s = { 0 };
 
-	(void)state;
 	put(w, 1, 10);
 	put(w, 1, 15);
 	put(w, 1, 30);
@@ -95,7 +94,6 @@ static void test_values(void **state)
 	struct trace_writer *w = open_live(l);
 	struct seen s = { 0 };
 
-	(void)state;
 	assert_int_equal(trace_writer_record(w, &r), 0);
 	assert_int_equal(trace_writer_record(w, &comm), 0);
 	assert_int_equal(trace_writer_record(w, &out), 0);
@@ -225,7 +223,6 @@ static void streamed_as_read(const char *name)
 
 static void test_streamed_as_read(void **state)
 {
-	(void)state;
 	streamed_as_read("svc");
 	streamed_as_read("waits");
 	streamed_as_read("burst");
@@ -266,7 +263,6 @@ static void test_fastest_before_the_part(void **state)
 	struct feed f = { 0 };
 	struct record rec;
 
-	(void)state;
 	assert_true(fd >= 0);
 	close(fd);
 	assert_int_equal(fixture_write_text(text, path, NULL), 0);

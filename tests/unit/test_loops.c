@@ -39,7 +39,6 @@ static void inner_and_outer(void **state)
 {
 	struct around a;
 
-	(void)state;
 	for (uint64_t i = 3; i < 7; i++) {
 		a = at(nested, sizeof(nested) - 1, i, CODE_X86_64);
 		assert_true(a.any);
@@ -68,7 +67,6 @@ static void cold_code_is_no_loop(void **state)
 				   "\xff\xc9" /* 7 dec %ecx */
 				   "\xeb\xf9" /* 9 jmp 4 */;
 
-	(void)state;
 	for (uint64_t i = 0; i < sizeof(code) - 1; i++)
 		assert_false(at(code, sizeof(code) - 1, i, CODE_X86_64).any);
 }
@@ -83,7 +81,6 @@ static void continue_is_the_same_loop(void **state)
 				   "\xc3";    /* 8 */
 	struct around a = at(code, sizeof(code) - 1, 4, CODE_X86_64);
 
-	(void)state;
 	assert_true(a.any);
 	assert_int_equal(a.inner.head, START);
 	assert_int_equal(a.inner.branch, START + 6);
@@ -101,7 +98,6 @@ static void arm64(void **state)
 		0xd65f03c0, /* 12 ret */
 	};
 
-	(void)state;
 	assert_true(at(code, sizeof(code), 4, CODE_AARCH64).any);
 	assert_int_equal(at(code, sizeof(code), 8, CODE_AARCH64).inner.branch, START + 8);
 	assert_false(at(code, sizeof(code), 0, CODE_AARCH64).any);

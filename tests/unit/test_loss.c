@@ -58,7 +58,6 @@ static void what_runs_elsewhere_stays(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	gets(&s, 1000, 1, 1);
 	gets(&s, 1000, 2, 2);
@@ -90,7 +89,6 @@ static void a_thread_that_left_the_cpu(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	gets(&s, 1000, 1, 1);
 	enter(&s, 1000, 1, F, 0x1000);
@@ -112,7 +110,6 @@ static void a_thread_that_came_to_the_cpu(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	gets(&s, 1000, 2, 2);
 	enter(&s, 1000, 2, F, 0x1000);
@@ -131,7 +128,6 @@ static void a_thread_that_slept_before(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	gets(&s, 1000, 2, 2);
 	enter(&s, 1000, 2, F, 0x1000);
@@ -153,7 +149,6 @@ static void sleep_between_losses_is_timed(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	gets(&s, 1000, 2, 2);
 	lost(&s, 1, 1010, 1090, 4);
@@ -173,7 +168,6 @@ static void without_switches_all_may_be_hit(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 2, F, 0x1000);
 	lost(&s, 1, 1200, 1500, 7);
@@ -194,7 +188,6 @@ static void a_loss_of_one_thread(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1000, 2, F, 0x1000);
@@ -224,7 +217,6 @@ static void a_thread_that_never_shows_again(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	gets(&s, 1000, 1, 1);
 	enter(&s, 1000, 1, F, 0x1000);
@@ -241,7 +233,6 @@ static void losses_count_once(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	for (uint32_t tid = 1; tid <= 3; tid++) {
 		gets(&s, 1000, tid, tid);
@@ -398,7 +389,6 @@ static void no_call_is_made_up(void **state)
 	unsigned n_timed = 0, n_in_losses = 0;
 	struct scene s;
 
-	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
 		*m = (struct machine){ .random = seed * 0x9e3779b97f4a7c15ull };
 		for (uint32_t i = 0; i < STEPS; i++)

@@ -19,7 +19,6 @@ static void own_mappings(void **state)
 	char path[4096];
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(mappings_read(&maps, getpid(), &err), 0);
 	here = mappings_find(&maps, (uint64_t)(uintptr_t)own_mappings);
 	libc = mappings_find(&maps, (uint64_t)(uintptr_t)&setenv);
@@ -46,7 +45,6 @@ static void no_process(void **state)
 	struct err err = { 0 };
 	pid_t pid = fork();
 
-	(void)state;
 	if (!pid)
 		_exit(0);
 	waitpid(pid, NULL, 0);
@@ -107,7 +105,6 @@ static void with_program(const char *name, const char *change, int expected, con
 
 static void changed_on_disk(void **state)
 {
-	(void)state;
 	with_program("same", "", 0, "");
 	with_program("with blank", "", 0, "");
 	/* The process's own file is still there, behind the mapping; opening it takes privilege. */
@@ -118,7 +115,6 @@ static void changed_on_disk(void **state)
 
 static void odd_names(void **state)
 {
-	(void)state;
 	with_program("new\nline", "", 0, "");
 }
 
@@ -130,7 +126,6 @@ static void the_number_of_mappings_has_an_end(void **state)
 	struct mappings maps = { 0 };
 	char **pages = calloc(N, sizeof(*pages));
 
-	(void)state;
 	for (int i = 0; i < N; i++) /* each of the same page, so that they stay apart */
 		pages[i] = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	assert_int_equal(mappings_read(&maps, getpid(), NULL), 0);

@@ -57,7 +57,6 @@ static void a_block_outlives_frames(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1010, 1, A, 0xf00);
@@ -78,7 +77,6 @@ static void overlapping_blocks_share_time(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, F, 0x1000);
 	enter(&s, 1010, 1, A, 0xf00);
@@ -98,7 +96,6 @@ static void a_begin_without_an_end_is_given_up(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, A, 0xf00);
 	enter(&s, 1020, 1, A, 0xf00);
@@ -119,7 +116,6 @@ static void faults_of_static_probes(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	s.meta.functions.data[A].symbol = "usdt:db:start..commit";
 	s.meta.functions.data[A].name = "db:start..commit";
@@ -141,7 +137,6 @@ static void three_that_overlap(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, A, 0xf00);
 	enter(&s, 1010, 1, B, 0xf00);
@@ -163,7 +158,6 @@ static void a_block_may_contain_itself(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, A, 0xf00);
 	enter(&s, 1010, 1, A, 0xe00);
@@ -180,7 +174,6 @@ static void an_end_without_a_begin_is_left_out(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1010, 2, A, 0xf00);
 	leave(&s, 1015, 1, A, 0xf00);
@@ -197,7 +190,6 @@ static void a_block_that_began_before_the_probes_is_no_fault(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	other(&s, REC_SET_ON, 2000, 0, 0, 1, 0);
@@ -219,7 +211,6 @@ static void unwinding_leaves_blocks_open(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, G, 0x1000);
 	enter(&s, 1010, 1, F, 0xf00);
@@ -237,7 +228,6 @@ static void a_loop_stands_for_its_iterations(void **state)
 	struct block_options o = { .duration_ns = 10000, .period = 1 };
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	enter(&s, 1000, 1, LOOP, 0xf00);
 	leave(&s, 1010, 1, LOOP, 0xf00);

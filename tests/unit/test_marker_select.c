@@ -241,7 +241,6 @@ static void operands_of_x86(void **state)
 	const char *why[WIRE_ARGS_MAX];
 	struct wire_operands r;
 
-	(void)state;
 	assert_int_equal(operands_parse("-4@%eax 8@-80(%rbx) 1@%ah -4@$-7 2@(%r8,%rcx,4)",
 					DSO_X86_64, &r, why),
 			 5);
@@ -272,7 +271,6 @@ static void operands_of_arm64(void **state)
 	const char *why[WIRE_ARGS_MAX];
 	struct wire_operands r;
 
-	(void)state;
 	assert_int_equal(operands_parse("-4@w1 8@[sp, 24] -4@1000 8@[x0, x2, lsl #3] 8@x30 8@[x9]",
 					DSO_AARCH64, &r, why),
 			 6);

@@ -59,7 +59,6 @@ static void merge_n(uint32_t n)
 
 static void order_is_that_of_a_search(void **state)
 {
-	(void)state;
 	for (uint32_t n = 1; n < 30; n++)
 		merge_n(n);
 	merge_n(64);
@@ -68,7 +67,6 @@ static void order_is_that_of_a_search(void **state)
 
 static void crc_is_zlibs(void **state)
 {
-	(void)state;
 	assert_int_equal(crc32_of("", 0), 0);
 	assert_int_equal(crc32_of("a", 1), 0xe8b7be43u);
 	assert_int_equal(crc32_of("123456789", 9), 0xcbf43926u);
@@ -79,7 +77,6 @@ static void varints_of_every_length(void **state)
 {
 	uint8_t buf[VARINT_MAX];
 
-	(void)state;
 	for (unsigned bit = 0; bit < 64; bit++) {
 		uint64_t values[] = { 1ull << bit, (1ull << bit) - 1, ~0ull >> bit }, got;
 
@@ -106,7 +103,6 @@ static void varints_beyond_64_bits(void **state)
 	};
 	uint64_t got;
 
-	(void)state;
 	assert_null(varint_get(eleven, eleven + sizeof(eleven), &got));
 	assert_null(varint_get(bit_64, bit_64 + sizeof(bit_64), &got));
 }

@@ -88,7 +88,6 @@ static const struct occupancy_visitor visitor = { NULL, see_ran, see_begin };
 /* A number that comes back is another process, which may never exec; a thread is none. */
 static void a_process_begins_with_its_fork(void **state)
 {
-	(void)state;
 	begin();
 	put_fork(11, 10, 11);
 	put_fork(11, 11, 12);
@@ -103,7 +102,6 @@ static void a_process_begins_with_its_fork(void **state)
 
 static void who_leaves_has_had_the_cpu(void **state)
 {
-	(void)state;
 	begin();
 	put_switch(10, 0, 100);
 	put_switch(0, 11, 250);
@@ -123,7 +121,6 @@ static void who_leaves_has_had_the_cpu(void **state)
 
 static void what_ran_around_a_loss_is_not_told(void **state)
 {
-	(void)state;
 	begin();
 	put_switch(10, 11, 100);
 	put(PERF_RECORD_LOST, 0, (uint64_t[]){ 0, 7 }, 16);

@@ -47,7 +47,6 @@ static uint64_t growing_ns(uint64_t i)
 /* What is on the line diverges by neither rule, however steep it is. */
 static void test_line(void **state)
 {
-	(void)state;
 	for (int rule = OUTLIER_PAPER; rule <= OUTLIER_ROBUST; rule++) {
 		struct outliers o = { .rule = rule };
 		struct outlier_block b = { 0 };
@@ -71,7 +70,6 @@ static void test_one_hides_others(void **state)
 	struct outliers paper = { .rule = OUTLIER_PAPER }, robust = { .rule = OUTLIER_ROBUST };
 	struct outlier_block p = { 0 }, r = { 0 };
 
-	(void)state;
 	judge_all(&paper, &p, 1000, masked_ns, 0);
 	judge_all(&robust, &r, 1000, masked_ns, 0);
 	assert_int_equal(p.divergent, 1);
@@ -89,7 +87,6 @@ static uint64_t noisy_ns(uint64_t i)
 /* What the probes themselves may add diverges by neither. */
 static void test_jitter(void **state)
 {
-	(void)state;
 	for (int rule = OUTLIER_PAPER; rule <= OUTLIER_ROBUST; rule++) {
 		struct outliers o = { .rule = rule };
 		struct outlier_block b = { 0 };
@@ -111,7 +108,6 @@ static void test_bounded(void **state)
 	struct outlier_block b = { 0 };
 	uint64_t least = UINT64_MAX;
 
-	(void)state;
 	judge_all(&o, &b, MANY, rare_ns, 0);
 	assert_true(b.sample.n <= OUTLIER_SAMPLE && b.sample.n >= OUTLIER_SAMPLE / 4);
 	assert_int_equal(b.divergent, MANY / 1000);
@@ -126,7 +122,6 @@ static void test_bounded(void **state)
 
 static void test_few(void **state)
 {
-	(void)state;
 	for (uint64_t n = 0; n <= 2; n++) {
 		struct outliers o = { .rule = OUTLIER_ROBUST };
 		struct outlier_block b = { 0 };
@@ -174,7 +169,6 @@ static bool grows(uint64_t n, uint64_t (*ns)(uint64_t), size_t divergent, bool s
 
 static void test_growth_among_others(void **state)
 {
-	(void)state;
 	assert_true(grows(300, table_ns, 8, false));
 	assert_false(grows(300, table_ns, 8, true));
 }
@@ -191,7 +185,6 @@ static uint64_t table_among_many_ns(uint64_t i)
 
 static void test_growth_among_many(void **state)
 {
-	(void)state;
 	assert_true(grows(300, table_among_many_ns, 5 + 25, false));
 }
 
@@ -212,7 +205,6 @@ static uint64_t anywhere_ns(uint64_t i)
 
 static void test_no_growth_by_chance(void **state)
 {
-	(void)state;
 	assert_false(grows(24000, anywhere_ns, 9, false));
 }
 
@@ -258,7 +250,6 @@ static size_t n_contended(const char *before_first)
 
 static void test_first_call_at_zero(void **state)
 {
-	(void)state;
 	assert_int_equal(n_contended(""), 0);
 	assert_int_equal(n_contended("0 0 1/1 contended 80000\n"), 1);
 }

@@ -59,7 +59,6 @@ static void ctrl_c_ends_the_file(void **state)
 	struct perfdata p;
 	struct err err = { 0 };
 
-	(void)state;
 	signal(SIGINT, SIG_DFL); /* in the background a shell has it ignored */
 	source_open_memory(&s, file, write_rounds(file));
 	assert_int_equal(perfdata_open(&p, &s, "it", &err), 0);
@@ -87,7 +86,6 @@ static void ids_have_an_end(void **state)
 	struct perfdata p;
 	struct source s;
 
-	(void)state;
 	assert_non_null(file);
 	memcpy(file, "PERFILE2", 8);
 	memcpy(file + 8, head, sizeof(head));

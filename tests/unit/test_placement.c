@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Rules of placement on x86-64, one byte string each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
+#include "unit.h"
 
-#include <cmocka.h>
+#include <string.h>
 
 #include "probes/place/placement.h"
 
@@ -140,7 +136,6 @@ static const struct row rows[] = {
 
 static void rules_hold(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct placement p = find(&rows[i]);
 
@@ -170,7 +165,6 @@ static void nop5_across_a_page_is_emulated(void **state)
 				 .nop5_optimised = true };
 	struct placement out;
 
-	(void)state;
 	placement_find(&in, &out);
 	assert_int_equal(out.class, CLASS_EMULATED);
 	in.address = 0x401ffb;
@@ -187,7 +181,6 @@ static void probes_stay_before_another_entry_point(void **state)
 				 .entry_limit = 4 };
 	struct placement out;
 
-	(void)state;
 	placement_find(&in, &out);
 	assert_int_equal(out.entry_offset, 0);
 	assert_int_equal(out.class, CLASS_SINGLE_STEP);
@@ -199,7 +192,6 @@ static void arguments_that_are_still_there(void **state)
 	static const struct row moved = { "", CODE("\x31\xff" PUSH RET), .class = CLASS_EMULATED };
 	static const struct row first = { "", CODE(PUSH "\x31\xff" RET), .class = CLASS_EMULATED };
 
-	(void)state;
 	assert_int_equal(find(&moved).entry_offset, 2);
 	assert_int_equal(find(&moved).intact, 0x3e);
 	assert_int_equal(find(&first).intact, 0x3f);

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Rules of placement on aarch64, a few words each. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "probes/place/placement.h"
 
@@ -281,7 +277,6 @@ static void check_row(const struct row *row, const struct placement *p)
 
 static void rules_hold(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct placement p = find(&rows[i]);
 
@@ -297,7 +292,6 @@ static void entry_probe_moves_without_a_return_probe(void **state)
 	const struct row row = { .words = { MOV_W8, ADRP, RET } };
 	struct placement p = find(&row);
 
-	(void)state;
 	assert_int_equal(p.entry_offset, 0);
 	placement_without_return(&p);
 	assert_int_equal(p.entry_offset, 4);

@@ -3,12 +3,8 @@
  * The instructions whose probing the guest kernels confirm (tests/vm/guest/placement.c) are
  * probeable to the decoder as well: the two lists are one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
+#include "unit.h"
 
 #include "probes/code/decode.h"
 #include "tests/vm/guest/placement_rows.h"
@@ -17,7 +13,6 @@ static void every_row_is_probeable(void **state)
 {
 	void *decoder = decoder_x86_new(true);
 
-	(void)state;
 	for (size_t i = 0; i < N_PROBED_ROWS; i++) {
 		const struct probed_row *row = &probed_rows[i];
 		struct insn insn;

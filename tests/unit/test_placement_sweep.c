@@ -3,14 +3,11 @@
  * Every function of the libc that this test runs with: whatever placement says must agree with
  * the bytes in the file, looked at here without its decoder.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <linux/version.h>
@@ -144,7 +141,6 @@ static void libc_agrees_with_its_bytes(void **state)
 	struct dso *libc = open_libc();
 	struct tally t = { 0 };
 
-	(void)state;
 	if (dso_machine(libc) != DSO_X86_64)
 		skip();
 	sweep(libc, &t);
@@ -176,7 +172,6 @@ static void unwind_entries_agree_with_symbols(void **state)
 	struct dso *libc = open_libc();
 	uint64_t start, size;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const struct dso_function *f = find(libc, names[i]);
 
@@ -192,14 +187,12 @@ static void unwind_entries_agree_with_symbols(void **state)
 
 static int set_up(void **state)
 {
-	(void)state;
 	cache = dso_cache_new();
 	return 0;
 }
 
 static int tear_down(void **state)
 {
-	(void)state;
 	dso_cache_free(cache);
 	return 0;
 }

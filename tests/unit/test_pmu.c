@@ -38,7 +38,6 @@ static void generic_names(void **state)
 {
 	struct pmu_event e = parsed("cycles");
 
-	(void)state;
 	assert_int_equal(e.type, PERF_TYPE_HARDWARE);
 	assert_int_equal(e.config, PERF_COUNT_HW_CPU_CYCLES);
 	assert_true(e.user && !e.kernel); /* the probes' own work stays out */
@@ -72,7 +71,6 @@ static void refuses(const char *word, int code, const char *words)
 
 static void unknown_names(void **state)
 {
-	(void)state;
 	refuses("cylces", -EINVAL, "did you mean cycles?");
 	refuses("context-swiches", -EINVAL, "context-switches");
 	refuses("", -EINVAL, "is no event");
@@ -127,7 +125,6 @@ static void codes_of_processors(void **state)
 		{ 0 },
 	};
 
-	(void)state;
 	encodes(rows);
 }
 #else
@@ -143,7 +140,6 @@ static void codes_of_processors(void **state)
 		{ 0 },
 	};
 
-	(void)state;
 	encodes(rows);
 }
 #endif
@@ -164,7 +160,6 @@ static void every_group_row_is_known(void **state)
 	struct pmu_groups groups;
 	unsigned checked = 0;
 
-	(void)state;
 	pmu_groups_load(&groups);
 	assert_true(groups.n >= 6);
 	vec_for_each (&groups, struct pmu_group, g) {
@@ -199,7 +194,6 @@ static void a_group_chooses_by_processor(void **state)
 	struct pmu_group_choice choice;
 	struct pmu_groups groups;
 
-	(void)state;
 	pmu_groups_load(&groups);
 	pmu_group_choose(pmu_groups_find(&groups, "memory"), "spr", &choice);
 	assert_int_equal(choice.n, 4);
@@ -221,7 +215,6 @@ static void auto_always_has_the_tasks_numbers(void **state)
 	struct pmu_groups groups;
 	const struct pmu_group *group;
 
-	(void)state;
 	pmu_groups_load(&groups);
 	group = pmu_groups_find(&groups, "auto");
 	for (unsigned i = 0; i < sizeof(processors) / sizeof(*processors); i++) {
@@ -244,7 +237,6 @@ static void group_files_with_errors(void **state)
 	};
 	struct pmu_groups groups = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		assert_int_equal(pmu_groups_parse(&groups, wrong[i], strlen(wrong[i]), "f", &err),
 				 -EINVAL);
@@ -256,7 +248,6 @@ static void lists(void **state)
 {
 	struct pmu_list list;
 
-	(void)state;
 	assert_int_equal(pmu_list_parse(&list, "{cycles,instructions}:uk,page-faults", &err), 0);
 	assert_int_equal(list.n, 3);
 	assert_true(list.events[1].kernel && list.events[1].user);
@@ -296,7 +287,6 @@ static void fields_of_sysfs(void **state)
 	char path[128];
 	struct pmu_event e;
 
-	(void)state;
 	assert_non_null(mkdtemp(root));
 	for (unsigned i = 0; i < 4; i++) {
 		static const char *const dirs[] = { "cpu", "cpu/format", "cpu/events", "cpu/caps" };
@@ -338,7 +328,6 @@ static void why_not(void **state)
 	struct pmu_event cycles = parsed("cycles");
 	char buf[120];
 
-	(void)state;
 	assert_non_null(strstr(perf_event_why(&cycles, -EACCES, buf, sizeof(buf)), "paranoid"));
 	sysfs_set_root("/nowhere");
 	assert_non_null(
@@ -354,7 +343,6 @@ static void a_cpu_that_has_gone_counts_nothing(void **state)
 	struct cpus cpus;
 	uint16_t gone;
 
-	(void)state;
 	assert_int_equal(cpus_read(&cpus), 0);
 	gone = (uint16_t)(cpus.n_possible + 1);
 	assert_int_equal(pmu_list_parse(&list, "cpu-clock,page-faults,cycles", &err), 0);

@@ -17,7 +17,6 @@ static void probe_cost_of_callees_is_taken_out(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	describe(&s, 60, 20, 0);
 	scene_start(&s, 1000);
 	/* f works 100, calls g, which works 50 and calls h, which works 30 */
@@ -39,7 +38,6 @@ static void probe_cost_is_what_there_can_be(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	describe(&s, 60, 20, 0);
 	scene_start(&s, 1000);
 	/* a callee that is over in 12: its probe cannot have cost 20 inside of it */
@@ -66,7 +64,6 @@ static void no_call_takes_no_time(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	describe(&s, 800, 500, 30);
 	scene_start(&s, 1000);
 	for (unsigned i = 0; i < 100; i++) {
@@ -91,7 +88,6 @@ static void probe_cost_follows_the_threads(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	describe(&s, 60, 20, 0);
 	scene_calibrate(&s, 160, 20, 0);
 	s.meta.calibrations.data[1].threads = 4;

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Points of a file that somebody else has replaced since it was chosen. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdio.h>
-#include <setjmp.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "probes/kernel/dynevent_session.h"
 #include "probes/place/probeset.h"
@@ -18,7 +15,6 @@ static void a_fifo_holds_nobody_up(void **state)
 	struct probeset set;
 	char path[64];
 
-	(void)state;
 	snprintf(path, sizeof(path), "/tmp/ispot-unit-fifo.%d", (int)getpid());
 	assert_int_equal(mkfifo(path, 0600), 0);
 	probeset_init(&set, &session, 1);

@@ -74,7 +74,6 @@ static void scripts(void **state)
 	struct err err = { 0 };
 	int here = open(".", O_RDONLY | O_CLOEXEC);
 
-	(void)state;
 	assert_int_equal(chdir(fixture_open()), 0);
 	assert_int_equal(find_script(&p, "#! /bin/sh -e \necho\n", &err), 0);
 	assert_string_equal(p.script, "./program-script");
@@ -108,7 +107,6 @@ static void scripts(void **state)
 
 static void wrappers(void **state)
 {
-	(void)state;
 	means("ls", "ls", 0);
 	means("/bin/ls -l", "ls", 0);
 	means("env ls", "ls", 1);
@@ -150,7 +148,6 @@ static void wrappers(void **state)
 
 static void shells(void **state)
 {
-	(void)state;
 	means("sh -c ls", "ls", -1);
 	means("sh -c {ls -l /tmp}", "ls", -1);
 	means("sh -ec {exec ls -l}", "ls", -1);
@@ -185,7 +182,6 @@ static void errors(void **state)
 {
 	char line[300];
 
-	(void)state;
 	fails("no-such-command-here", -ENOENT, 127, "command not found");
 	fails("./no-such-file", -ENOENT, 127, "no such file");
 	fails("env no-such-command-here", -ENOENT, 127, "command not found");
@@ -209,7 +205,6 @@ static void sees(char *const *argv, const char *name, const char *value)
 
 static void environments(void **state)
 {
-	(void)state;
 	setenv("ISPOT_TEST", "own", 1);
 	sees(WORDS("ls"), "ISPOT_TEST", "own");
 	sees(WORDS("env", "ISPOT_TEST=new", "ls"), "ISPOT_TEST", "new");
@@ -230,7 +225,6 @@ static void path_order(void **state)
 {
 	char *old = strdup(getenv("PATH")), path[600];
 
-	(void)state;
 	fixture_write("tool", "x");
 	fixture_run("mkdir -p bin && cp /bin/true bin/tool");
 	/* the first is not executable: exec goes on to the second */
@@ -249,7 +243,6 @@ static void sudo(void **state)
 {
 	char *old = strdup(getenv("PATH")), path[600];
 
-	(void)state;
 	fixture_run("mkdir -p root && cp /bin/true root/sudo && cp /bin/true root/doas");
 	snprintf(path, sizeof(path), "%s/root:%s", fixture_open(), old);
 	setenv("PATH", path, 1);

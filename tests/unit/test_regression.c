@@ -16,7 +16,6 @@ static void the_selection_is_that_of_numpy(void **state)
 	struct regression g;
 	size_t n;
 
-	(void)state;
 	in[0] = M;
 	in[1] = N;
 	in[2] = REGRESSION_LEVEL;
@@ -212,7 +211,6 @@ static void of_opposite_columns_the_growing_one_enters(void **state)
 	static const double x[] = { 5, 4, 3, 2, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5 };
 	struct regression g;
 
-	(void)state;
 	regression_select(&g, x, 3, y, 5, REGRESSION_LEVEL, REGRESSION_OWN);
 	assert_int_equal(g.terms.n, 1);
 	assert_int_equal(g.terms.data[0].column, 2);
@@ -227,7 +225,6 @@ static void what_cannot_be_told_is_not(void **state)
 	static const double x[] = { 1, 2, 3, 4, 7, 5 }, flat[] = { 3, 3, 3, 3, 3, 3 };
 	struct regression g;
 
-	(void)state;
 	for (size_t n = 0; n <= 6; n++) {
 		regression_select(&g, x, 1, flat, n, REGRESSION_LEVEL, REGRESSION_OWN);
 		assert_int_equal(g.terms.n, 0);
@@ -253,7 +250,6 @@ static void no_more_terms_than_values_allow(void **state)
 	uint64_t seed = 11;
 	struct regression g;
 
-	(void)state;
 	for (int round = 0; round < 200; round++) {
 		for (size_t i = 0; i < M * N; i++)
 			x[i] = reference_random(&seed);
@@ -273,7 +269,6 @@ static void what_follows_the_superior_is_taken_out(void **state)
 	static const double uneven[] = { 9, 2, 3, 4 };
 	double rest[4];
 
-	(void)state;
 	correlation_without(misses, executed, 4, rest);
 	for (int i = 0; i < 4; i++)
 		assert_true(fabs(rest[i] - 2.5) < 1e-12);

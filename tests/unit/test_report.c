@@ -153,7 +153,6 @@ static void csv_and_json_agree(void **state)
 	const char *s;
 	char field[512], scratch[VALUE_SCRATCH];
 
-	(void)state;
 	make_text(&text, 200, 100);
 	load(&l, text.s, &o);
 	report_csv(&l.view, &csv);
@@ -211,7 +210,6 @@ static void screen_agrees_with_json(void **state)
 	struct json *parsed;
 	const char *line;
 
-	(void)state;
 	make_text(&text, 200, 100);
 	load(&l, text.s, &o);
 	l.view.width = 120; /* whole names */
@@ -258,7 +256,6 @@ static void lines_fit_80_columns(void **state)
 	struct text text = { 0 }, screen = { 0 };
 	struct loaded l;
 
-	(void)state;
 	make_text(&text, 200, 100);
 	load(&l, text.s, &o);
 	report_text(&l.view, &screen);
@@ -276,7 +273,6 @@ static void times_add_up(void **state)
 	struct loaded l;
 	double by_thread = 0;
 
-	(void)state;
 	make_text(&text, 200, 100);
 	load(&l, text.s, &o);
 	assert_int_equal(l.result.working_ns + l.result.lost_ns + l.result.idle_ns,
@@ -300,7 +296,6 @@ static void a_window_is_a_recording(void **state)
 				   "6500 0 1/1 entry f\n8000 0 1/1 exit f\n";
 	struct loaded l;
 
-	(void)state;
 	load(&l, text, &whole);
 	assert_int_equal(l.result.blocks.data[0].calls, 4);
 	unload(&l);
@@ -334,7 +329,6 @@ static void an_interrupt_ends_the_reading(void **state)
 	struct text text = { 0 };
 	struct loaded l;
 
-	(void)state;
 	signal(SIGINT, SIG_DFL); /* ignored in what a shell runs in the background */
 	make_text(&text, 200, 100);
 	load(&l, text.s, &o);
@@ -359,7 +353,6 @@ static void an_interrupt_ends_the_next_reading_there(void **state)
 	struct calls calls;
 	struct loaded l;
 
-	(void)state;
 	signal(SIGINT, SIG_DFL);
 	make_text(&text, 200, 100);
 	load(&l, text.s, &o);
@@ -385,7 +378,6 @@ static void a_baseline_lowers_the_minimum(void **state)
 	struct loaded base, l;
 	double without;
 
-	(void)state;
 	make_text(&fast, 200, 100);
 	make_text(&slow, 200, 1000);
 	load(&base, fast.s, &o);
@@ -413,7 +405,6 @@ static void slow_accounts_for_every_call(void **state)
 	struct loaded l;
 	uint64_t by_thread = 0;
 
-	(void)state;
 	make_text(&text, 200, 100);
 	load(&l, text.s, &o);
 	assert_int_equal(slow_read(&slow, &l.result, l.reader, &o, "take(int, char)", &err), 0);

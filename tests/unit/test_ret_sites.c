@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 /* Where x86-64 functions are left: every ret and tail jump, or why not all of them are known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "unit.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "base/mem.h"
 #include "probes/place/placement.h"
@@ -114,7 +110,6 @@ static void check_row(const struct row *row, const struct placement *p)
 
 static void rules_hold(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct code_input in = { .machine = CODE_X86_64,
 					 .code = (const uint8_t *)rows[i].code,
@@ -146,7 +141,6 @@ static void looking_at_the_caller(void **state)
 		{ "cmp %rax, (%rsp)", CODE("\x48\x39\x04\x24" RET), true },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct code_input in = { .machine = CODE_X86_64,
 					 .code = (const uint8_t *)cases[i].code,
@@ -172,7 +166,6 @@ static void a_part_elsewhere_is_followed_when_given(void **state)
 				 .address = ADDRESS };
 	struct placement out;
 
-	(void)state;
 	placement_find(&in, &out);
 	assert_false(out.ret_sites_complete);
 	assert_int_equal(out.continues_at, cold.address);
@@ -192,7 +185,6 @@ static void more_exits_than_fit_are_incomplete(void **state)
 	struct code_input in = { .machine = CODE_X86_64, .code = code, .address = ADDRESS };
 	struct placement out;
 
-	(void)state;
 	memset(code, 0xc3, sizeof(code));
 	in.size_bytes = PLACEMENT_RET_SITES_MAX;
 	placement_find(&in, &out);
@@ -209,7 +201,6 @@ static void noise_is_survived(void **state)
 	uint8_t code[512];
 	uint32_t seed = 12345;
 
-	(void)state;
 	for (int round = 0; round < 2000; round++) {
 		struct code_input in = { .machine = round % 2 ? CODE_X86_64 : CODE_AARCH64,
 					 .code = code };
@@ -240,7 +231,6 @@ static void huge_symbols_are_cut(void **state)
 	};
 	struct placement out;
 
-	(void)state;
 	memset(code, 0x90, n);
 	placement_find(&in, &out);
 	assert_true(out.possible);

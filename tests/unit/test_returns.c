@@ -40,7 +40,6 @@ static void add_return(uint64_t stack, uint64_t address)
 
 static void test_on_stack(void **state)
 {
-	(void)state;
 	start(128);
 	add_return(SP + 16, 0x111);
 	add_return(SP + 64, 0x222);
@@ -55,7 +54,6 @@ static void test_on_stack(void **state)
 /* inner has just begun; its callers have saved their links at the bottom of their frames. */
 static void test_link_register(void **state)
 {
-	(void)state;
 	start(128);
 	add_return(SP, 0x111);
 	add_return(SP + 32, 0x222);
@@ -74,7 +72,6 @@ static void test_link_register(void **state)
 /* The function has signed the trampoline, as it would have its caller's address. */
 static void test_signed(void **state)
 {
-	(void)state;
 	start(64);
 	add_return(SP, 0x111);
 	add_return(SP + 32, 0x222);
@@ -90,7 +87,6 @@ static void test_far_trampoline(void **state)
 {
 	const uint64_t far = 0xffffffffff000ull;
 
-	(void)state;
 	start(64);
 	copy.trampoline = far;
 	add_return(SP, 0x111);
@@ -104,7 +100,6 @@ static void test_far_trampoline(void **state)
 
 static void test_no_link(void **state)
 {
-	(void)state;
 	start(64);
 	copy.registers[LINK] = 0x999; /* the function itself has no return probe */
 	add_return(SP + 32, 0x222);

@@ -100,13 +100,11 @@ static void faults_of(uint64_t read_format)
 
 static void the_last_losses_are_counted(void **state)
 {
-	(void)state;
 	faults_of(0);
 }
 
 static void those_of_a_group_are(void **state)
 {
-	(void)state;
 	faults_of(PERF_FORMAT_GROUP);
 }
 
@@ -170,7 +168,6 @@ static void what_was_told_and_what_was_not(void **state)
 	struct rings rings = { &ring, 1 };
 	uint64_t n = 0;
 
-	(void)state;
 	put_lost(&ring, 5);
 	ring_drain(&ring, count_samples, &n);
 	assert_int_equal(rings_lost(&rings), 5);
@@ -197,7 +194,6 @@ static void samples_of_the_calibration_are_none(void **state)
 	struct ring ring = ring_with(1);
 	struct sampler s = { .rings = { &ring, 1 } };
 
-	(void)state;
 	put_lost(&ring, 5);
 	sampler_forget(&s);
 	assert_int_equal(sampler_lost(&s), 0);
@@ -213,7 +209,6 @@ static void lost_mappings_are_looked_for_and_counted(void **state)
 	struct rings rings = { &ring, 1 };
 	struct drain d = { 0 };
 
-	(void)state;
 	drain_mappings(&d, &rings);
 	assert_false(d.mappings_overflowed);
 	fill(&ring, 6);
@@ -249,7 +244,6 @@ static void who_has_a_cpu_that_lost_the_last_switch(void **state)
 	struct occupancy_cpu cpu = { 10, 100 };
 	struct occupancy o = { .rings = { &ring, 1 }, .cpus = &cpu };
 
-	(void)state;
 	fill(&ring, 1);
 	occupancy_read(&o, &v);
 	occupancy_end(&o, 500, &v);
@@ -265,7 +259,6 @@ static void a_ring_that_is_not_open_has_nothing(void **state)
 	struct occupancy_cpu cpu = { -1, 100 };
 	struct occupancy o = { .rings = { &ring, 1 }, .cpus = &cpu };
 
-	(void)state;
 	occupancy_read(&o, &v);
 	occupancy_end(&o, 500, &v);
 	assert_int_equal(o.lost, 0);
@@ -317,7 +310,6 @@ static void values_of_a_group(unsigned lost_at)
 
 static void with_a_count_of_losses_and_without(void **state)
 {
-	(void)state;
 	values_of_a_group(0);
 	values_of_a_group(2);
 }

@@ -46,7 +46,6 @@ static size_t drain(void)
 
 static void records_of_odd_sizes_follow_each_other(void **state)
 {
-	(void)state;
 	begin(0);
 	write_record(0, 1, 28);
 	write_record(0, 2, 4);
@@ -61,7 +60,6 @@ static void records_of_odd_sizes_follow_each_other(void **state)
 
 static void records_wrap_around_the_end(void **state)
 {
-	(void)state;
 	begin(3ul * MADE_RING_BYTES - 16);
 	write_record(0, 7, 28);
 	write_record(0, 8, 28);
@@ -77,7 +75,6 @@ static void an_unfinished_record_is_waited_for(void **state)
 {
 	uint32_t done = 28;
 
-	(void)state;
 	begin(0);
 	write_record(0, 1, 28);
 	write_record(BPF_RINGBUF_BUSY_BIT, 2, 28);
@@ -93,7 +90,6 @@ static void an_unfinished_record_is_waited_for(void **state)
 
 static void a_discarded_record_is_passed(void **state)
 {
-	(void)state;
 	begin(0);
 	write_record(BPF_RINGBUF_DISCARD_BIT, 1, 28);
 	write_record(0, 2, 28);

@@ -34,7 +34,6 @@ static void what_is_behind_a_sample_counts(void **state)
 {
 	size_t n = walks(at, samples, 20000);
 
-	(void)state;
 	assert_int_equal(n, SAMPLES);
 	assert_int_equal(samplecost_of(at, WALKS, samples, n), 20000);
 }
@@ -43,7 +42,6 @@ static void samples_in_any_order(void **state)
 {
 	size_t n = walks(at, samples, 20000);
 
-	(void)state;
 	for (size_t i = 0; i < n / 2; i++) {
 		uint64_t swapped = samples[i];
 
@@ -58,7 +56,6 @@ static void slices_of_others(void **state)
 {
 	size_t n = walks(at, samples, 20000), late = 0;
 
-	(void)state;
 	for (size_t i = 0; i < WALKS; i++) {
 		if (i == 1052 || i == 3052)
 			late += 4000000;
@@ -74,7 +71,6 @@ static void samples_beside_the_walks(void **state)
 {
 	size_t n = walks(at, samples, 20000);
 
-	(void)state;
 	samples[0] = at[0] - 5;
 	samples[1] = at[WALKS - 1] + 5;
 	assert_int_equal(samplecost_of(at, WALKS, samples, n), 20000);
@@ -82,7 +78,6 @@ static void samples_beside_the_walks(void **state)
 
 static void too_few_to_tell(void **state)
 {
-	(void)state;
 	walks(at, samples, 20000);
 	assert_true(isnan(samplecost_of(at, WALKS, samples, SAMPLECOST_LEAST - 1)));
 	assert_true(isnan(samplecost_of(at, 3, samples, SAMPLES)));

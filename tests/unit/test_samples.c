@@ -124,7 +124,6 @@ static void spinning_behind_a_holder_is_a_lock(void **state)
 	const struct block *b;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	b = play(&st, SPIN, true);
 	assert_true(b->samples.slow >= SAMPLES_MIN);
@@ -143,7 +142,6 @@ static void without_a_holder_it_is_less_sure(void **state)
 	const struct block *b;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	b = play(&st, SPIN, false);
 	assert_non_null(lock(b));
@@ -156,7 +154,6 @@ static void running_is_not_spinning(void **state)
 	const struct block *b;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	b = play(&st, PLAIN, true);
 	assert_null(lock(b));
@@ -169,7 +166,6 @@ static void the_place_of_the_difference_is_found(void **state)
 	const struct block *b;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	b = play(&st, CALLEE, false);
 	samples_compare(&st.samples, b, CALLS / 10, CALLS / 2, 100000, &d);
@@ -193,7 +189,6 @@ static void the_same_place_is_no_difference(void **state)
 	const struct block *b;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	b = play(&st, PLAIN, false);
 	samples_compare(&st.samples, b, CALLS / 2, CALLS / 20, 100000, &d);
@@ -209,7 +204,6 @@ static void the_loop_of_a_long_call_is_found(void **state)
 	const struct block *b;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	enter(&st.scene, 2000, 1, 0, 0x1000);
 	sample(&st, 10000000, 1, PLAIN);

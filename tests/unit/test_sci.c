@@ -51,7 +51,6 @@ static void threads_and_nesting(void **state)
 	uint64_t end = 0;
 	double observed = 0;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	for (uint32_t tid = 1; tid <= 7; tid++) {
@@ -83,7 +82,6 @@ static void loss_takes_its_calls_and_its_time(void **state)
 	struct scene s;
 	uint64_t t = 1000, gone = 0;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	for (unsigned i = 0; i < 5000; i++) {
@@ -111,7 +109,6 @@ static void an_open_call_is_a_lower_bound(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	for (unsigned i = 0; i < 1000; i++, t += 100) {
@@ -132,7 +129,6 @@ static void open_before_the_first_timed_call(void **state)
 	struct scene s;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	enter(&s, 1000, 2, OUTER, 0x1000);
@@ -153,7 +149,6 @@ static void sampling_scales_the_excess(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_sampled(&s, 10);
 	for (unsigned i = 0; i < 1000; i++, t += 20000) {
 		uint64_t d = 100 + scene_below(&s, 1000);
@@ -178,7 +173,6 @@ static void sampling_scales_what_was_waited(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_sampled(&s, 10);
 	for (unsigned i = 0; i < 1000; i++, t += 200000) {
 		unsigned id = i % 2 ? OUTER : BUSY;
@@ -226,7 +220,6 @@ static void sampled_recursion(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_sampled(&s, 10);
 	for (unsigned i = 0; i < 1000; i++, t += 5000) {
 		unsigned depth = i % 10;
@@ -252,7 +245,6 @@ static void no_estimate_beyond_the_time_there_was(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_sampled(&s, 100);
 	for (unsigned i = 0; i < 500; i++, t += 1000) {
 		enter(&s, t, 1, OUTER, 0x1000);
@@ -275,7 +267,6 @@ static void paths_have_their_own_minimum(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	for (unsigned i = 0; i < 1000; i++, t += 3000) {
@@ -299,7 +290,6 @@ static void order_and_nesting_make_paths(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	for (unsigned i = 0; i < 400; i++, t += 3000) {
@@ -328,7 +318,6 @@ static void sleeps_are_of_the_call_they_are_in(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	for (unsigned i = 0; i < 100; i++, t += 3000) {
@@ -359,7 +348,6 @@ static void lost_while_the_probes_were_out(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	*vec_add(&s.meta.not_traced) =
 		(struct meta_not_traced){ .name = "busy", .object = "", .traced_until_ns = 101000 };
@@ -383,7 +371,6 @@ static void a_set_that_came_late(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	other(&s, REC_SWITCH_IN, 1500, 1, 1, 0, 0);
@@ -404,7 +391,6 @@ static void callees_are_told_apart(void **state)
 	struct sci_function *caller;
 	uint64_t further = 0;
 
-	(void)state;
 	for (uint32_t round = 1; round <= 3; round++)
 		for (uint32_t i = 0; i < SCI_EDGES_MAX + 4; i++) {
 			struct call c = { .id = 5 + i / 2 * SCI_EDGE_SLOTS + i % 2,
@@ -434,7 +420,6 @@ static void paths_beyond_those_told_apart(void **state)
 	static struct shapes s;
 	const uint32_t n = SHAPES_MAX + 3;
 
-	(void)state;
 	for (uint64_t round = 0; round < 2; round++)
 		for (uint64_t i = 0; i < n; i++)
 			shapes_add(&s, 7 + i / 2 * SHAPE_SLOTS + i % 2, 100 * (i + 1) + 10 * round);

@@ -136,7 +136,6 @@ static void sampled_calls_hold_nothing(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin_sampled(&s, 2);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	calls(&s, 2000, 5300, 2, LOCK, MUTEX);
@@ -155,7 +154,6 @@ static void one_waits_for_the_other(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	starts(&s, 2000, 2, LOCK, MUTEX);
@@ -184,7 +182,6 @@ static void a_condition_gives_it_away(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	starts(&s, 1600, 1, WAIT, MUTEX);
@@ -206,7 +203,6 @@ static void a_failed_try_takes_nothing(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	starts(&s, 2000, 2, TRY, MUTEX);
@@ -230,7 +226,6 @@ static void readers_do_not_contend(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, READ_LOCK, MUTEX);
 	calls(&s, 1200, 1300, 2, READ_LOCK, MUTEX);
@@ -249,7 +244,6 @@ static void processes_do_not_contend(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	calls(&s, 2000, 2100, OTHER_PROCESS, LOCK, MUTEX);
@@ -272,7 +266,6 @@ static void held_to_the_end(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	calls(&s, 1600, 1700, 1, UNLOCK, MUTEX);
@@ -297,7 +290,6 @@ static void left_at_the_end(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	calls(&s, 1600, 1700, 1, UNLOCK, MUTEX);
@@ -314,7 +306,6 @@ static void probes_that_were_out(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX);
 	record(&s, REC_SET_OFF, 2000, 0, 0, set, 2);
@@ -337,7 +328,6 @@ static void unseen_releases_are_unclear(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	calls(&s, 1000, 1100, 1, LOCK, MUTEX); /* and pthread_cond_wait() from 1200 on */
 	calls(&s, 2000, 2100, 2, LOCK, MUTEX);
@@ -369,7 +359,6 @@ static void without_releases(void **state)
 	const struct block *b;
 	struct story s;
 
-	(void)state;
 	begin(&s);
 	for (uint32_t i = 0; i < 10; i++) {
 		starts(&s, 1000 + 1000 * i, 1 + i % 2, LOCK, MUTEX);
@@ -388,7 +377,6 @@ static void needs_the_argument(void **state)
 	struct story s = { 0 };
 	struct err err = { 0 };
 
-	(void)state;
 	add(&s, "pthread_cond_wait", NULL);
 	assert_int_equal(sections_init(&s.sections, &s.meta, &s.calls, &s.waits, &err), -ENODATA);
 	assert_non_null(strstr(err.text, "-F 'pthread_cond_wait@arg2'"));

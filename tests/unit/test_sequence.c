@@ -7,7 +7,6 @@ static void paper_example(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, letters, 8);
 	play(&s, 1, "a b c b d a b e a b c");
 	read_all(&s);
@@ -26,7 +25,6 @@ static void threads_apart(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, letters, 8);
 	for (int i = 0; i < 50; i++) {
 		call(&s, 1, 0, 10);
@@ -45,7 +43,6 @@ static void nested(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, letters, 8);
 	play(&s, 1, "f{g} f{g h} f{g} f{g h h h} f{g h h} f{} f{}");
 	read_all(&s);
@@ -65,7 +62,6 @@ static void recursion(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, letters, 8);
 	play(&s, 1, "f{f{f{}}} f{f{f{}}}");
 	read_all(&s);
@@ -82,7 +78,6 @@ static void varying_loop(void **state)
 	struct story s;
 	unsigned iterations = 0;
 
-	(void)state;
 	begin(&s, letters, 8);
 	for (unsigned i = 0; i < 40; i++) {
 		unsigned n = 1 + i * 7 % 20;
@@ -106,7 +101,6 @@ static void loop_at_end(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, letters, 8);
 	play(&s, 1, "abcbc abcbcbc abc abcbc abcbcbcbc");
 	read_all(&s);
@@ -125,7 +119,6 @@ static void loss_parts(void **state)
 	static const uint64_t lost[RECORD_VALUES_MIN] = { 5, 0 };
 	const struct block *b;
 
-	(void)state;
 	begin(&s, letters, 8);
 	for (int i = 0; i < 10; i++) {
 		play(&s, 1, "a");
@@ -160,7 +153,6 @@ static void bursts_part(void **state)
 	struct story s;
 	const struct block *b;
 
-	(void)state;
 	begin(&s, letters, 8);
 	for (int i = 0; i < 10; i++) {
 		play(&s, 1, "a");
@@ -203,7 +195,6 @@ static void row_faster_than_calibrated(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, letters, 8);
 	calibrate(&s, CLASS_NOP5, 800, 520);
 	play(&s, 1, "a b c d a b e a b c");
@@ -219,7 +210,6 @@ static void row_of_unlike_probes(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, letters, 8);
 	calibrate(&s, CLASS_NOP5, 60, 20);
 	calibrate(&s, CLASS_SINGLE_STEP, 460, 20);
@@ -285,7 +275,6 @@ static void idle_between_calls_is_not_lost(void **state)
 	struct story s;
 	const struct block *b;
 
-	(void)state;
 	b = waits_between(&s, 0);
 	assert_non_null(b);
 	assert_int_equal(b->calls, 400);

@@ -147,7 +147,6 @@ static void random_program(uint64_t seed, bool inside)
 
 static void random_programs(void **state)
 {
-	(void)state;
 	for (uint64_t seed = 1; seed <= 60; seed++) {
 		random_program(seed, false);
 		random_program(seed, true);
@@ -159,7 +158,6 @@ static void no_order(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, NULL, 50);
 	random_state = 4711;
 	for (int i = 0; i < 200000; i++)

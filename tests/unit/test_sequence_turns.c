@@ -71,7 +71,6 @@ static void three_forms(void **state)
 {
 	static const char *const forms[] = { "a b", "a c", "a d", NULL };
 
-	(void)state;
 	for (int in_order = 0; in_order <= 1; in_order++) {
 		struct forms f = { .of = { "ab", "ac", "ad" }, .n = 3 };
 		struct story s;
@@ -94,7 +93,6 @@ static void two_forms(void **state)
 	struct forms f = { .of = { "ab", "ac" }, .n = 2 };
 	struct story s;
 
-	(void)state;
 	tell(&s, &f, true);
 	assert_int_equal(count(&s, "f { (a b | a c)×n }"), RUNS);
 	assert_int_equal(count(&s, "a b"), f.seen[0]);
@@ -110,7 +108,6 @@ static void loops_inside(void **state)
 	struct forms f = { .of = { "ab", "acdcd", "acdcdcd", "ae", "aee" }, .n = 5 };
 	struct story s;
 
-	(void)state;
 	tell(&s, &f, false);
 	assert_int_equal(count(&s, "a b"), f.seen[0]);
 	assert_int_equal(count(&s, "a (c d)×n"), f.seen[1] + f.seen[2]);
@@ -129,7 +126,6 @@ static void without_a_header(void **state)
 	struct forms f = { .of = { "a", "b", "c" }, .n = 3 };
 	struct story s;
 
-	(void)state;
 	tell(&s, &f, false);
 	assert_int_equal(runs_of(&s, "f { (", forms, ")×n }"), RUNS);
 	assert_int_equal(count(&s, "a"), f.seen[0]);
@@ -145,7 +141,6 @@ static void around(void **state)
 	uint64_t random = 0;
 	uint64_t seen = 0;
 
-	(void)state;
 	begin(&s, letters, 8);
 	for (unsigned i = 0; i < RUNS; i++) {
 		struct text row = { 0 };
@@ -170,7 +165,6 @@ static void too_many_forms(void **state)
 	struct story s;
 	uint64_t random = 0, bodies = 0;
 
-	(void)state;
 	begin(&s, letters, 8);
 	for (unsigned i = 0; i < RUNS; i++) {
 		struct text row = { 0 };
@@ -200,7 +194,6 @@ static void statements(void **state)
 {
 	struct story s;
 
-	(void)state;
 	begin(&s, letters, 8);
 	for (unsigned i = 0; i < 160; i++) {
 		char row[32];

@@ -83,7 +83,6 @@ static void a_wait_of_little_is_judged(void **state)
 	struct sites sites;
 	struct scene s;
 
-	(void)state;
 	begin_with_stack(&s, "f");
 	wait_outside(&s, &sites);
 	assert_int_equal(s.blocks.n, 1);
@@ -122,7 +121,6 @@ static void a_wait_without_a_stack_is_where_others_were(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_with_stack(&s, "f");
 	begin_sites(&s, &sites);
 	t = sleep_at(&s, t, 1, 0x100, true, 500);
@@ -145,7 +143,6 @@ static void nor_where_calls_are_left_out(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_with_stack(&s, "elsewhere");
 	s.meta.session.period = 7;
 	begin_sites(&s, &sites);
@@ -164,7 +161,6 @@ static void a_wait_between_bursts_is_not_seen(void **state)
 	struct sites sites;
 	struct scene s;
 
-	(void)state;
 	begin_with_stack(&s, "elsewhere");
 	begin_sites(&s, &sites);
 	other(&s, REC_SET_ON, 1000, 0, 0, 1, 0);
@@ -197,7 +193,6 @@ static void a_wait_before_the_first_probe_is_not_seen(void **state)
 	struct sites sites;
 	struct scene s;
 
-	(void)state;
 	begin_with_stack(&s, "elsewhere");
 	begin_sites(&s, &sites);
 	other(&s, REC_SET_ON, 1000, 0, 0, 9, 0); /* of no function */
@@ -222,7 +217,6 @@ static void a_wait_in_a_call_left_out_is_no_place(void **state)
 	struct sites sites;
 	struct scene s;
 
-	(void)state;
 	begin_with_stack(&s, "f");
 	s.meta.session.period = 7;
 	wait_outside(&s, &sites);
@@ -282,7 +276,6 @@ static const struct {
 /* A library's parts are not what the program called, nor is its start of the thread. */
 static void a_place_has_the_name_that_was_called(void **state)
 {
-	(void)state;
 	for (unsigned i = 0; i < sizeof(called_rows) / sizeof(*called_rows); i++) {
 		static uint32_t ids[FRAMES_MAX];
 		struct meta_stack stack = { .id = 1, .frames = ids };

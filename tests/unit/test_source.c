@@ -30,7 +30,6 @@ static void write_files(void)
 
 static void lines(void **state)
 {
-	(void)state;
 	write_files();
 	unsetenv("SUDO_UID");
 	assert_true(is_shown("open.c", 1, "one"));
@@ -42,7 +41,6 @@ static void lines(void **state)
 
 static void no_files(void **state)
 {
-	(void)state;
 	write_files();
 	alarm(60); /* to wait at the FIFO ends the test */
 	fixture_run("mkfifo fifo.c; ln -s /dev/zero zero.c; truncate -s 4T hole.c");
@@ -58,7 +56,6 @@ static void no_files(void **state)
 /* Root shows nobody what not everybody may read; and for a user only what is the user's to read. */
 static void of_whom(void **state)
 {
-	(void)state;
 	write_files();
 	if (geteuid()) {
 		assert_true(is_shown("closed.c", 1, "secret"));

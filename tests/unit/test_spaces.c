@@ -57,7 +57,6 @@ static void a_child_has_its_parents_places(void **state)
 	uint64_t here = (uintptr_t)a_child_has_its_parents_places;
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	assert_true(knows(&s, getpid(), here));
 	spaces_fork(&s.spaces, getpid(), CHILD, UINT64_MAX);
@@ -75,7 +74,6 @@ static void what_ended_is_dropped_later(void **state)
 	uint64_t here = (uintptr_t)what_ended_is_dropped_later;
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	assert_true(knows(&s, getpid(), here));
 	for (pid_t pid = CHILD - 100; pid < CHILD; pid++)
@@ -97,7 +95,6 @@ static void a_number_used_again_is_another_process(void **state)
 	struct scene s;
 	unsigned before;
 
-	(void)state;
 	begin(&s);
 	assert_true(knows(&s, getpid(), here));
 	spaces_fork(&s.spaces, getpid(), CHILD, UINT64_MAX);
@@ -123,7 +120,6 @@ static void what_is_mapped_later_is_not_settled(void **state)
 	const struct space *own, *child;
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	own = spaces_get(&s.spaces, getpid(), here);
 	assert_true(space_settled(own, here, UINT64_MAX));
@@ -153,7 +149,6 @@ static void mappings_have_room_and_no_more(void **state)
 	struct scene s;
 	uint64_t most;
 
-	(void)state;
 	begin(&s);
 	map_this(&s, CHILD);
 	most = s.spaces.bytes_max = 100 * s.spaces.bytes;

@@ -21,7 +21,6 @@ static void test_shapes(void **state)
 {
 	struct hist h = { 0 };
 
-	(void)state;
 	check(NULL, true, "      ");
 	check(&h, true, "      ");
 	for (int i = 0; i < 1000; i++)

@@ -27,7 +27,6 @@ static void nested_spin_x86(void **state)
 				   "\xeb\xe3"		      /* 28 jmp 1 */
 				   "\x5d\xc3";		      /* 30 pop, ret */
 
-	(void)state;
 	for (uint64_t at = 16; at < 28; at++)
 		assert_true(in(code, sizeof(code) - 1, at, false));
 	/* the exchange is in the outer loop around the same pause */
@@ -50,7 +49,6 @@ static void no_spin_x86(void **state)
 				     "\x75\xf7"		    /* 7 jne 0 */
 				     "\xc3";
 
-	(void)state;
 	for (uint64_t at = 0; at < 7; at++)
 		assert_false(in(beside, sizeof(beside) - 1, at, false));
 	for (uint64_t at = 0; at < 9; at++)
@@ -62,7 +60,6 @@ static void long_loops_work(void **state)
 {
 	char code[400];
 
-	(void)state;
 	memset(code, 0x90, sizeof(code));
 	memcpy(code + 100, "\xf3\x90", 2);
 	memcpy(code + 300, "\x0f\x85\xcd\xfe\xff\xff", 6); /* jne 5 */
@@ -82,7 +79,6 @@ static void spin_arm64(void **state)
 		0xd65f03c0, /* 12 ret */
 	};
 
-	(void)state;
 	for (uint64_t at = 0; at < 12; at += 4)
 		assert_true(in((const char *)words, sizeof(words), at, true));
 	assert_false(in((const char *)words, sizeof(words), 12, true));

@@ -23,7 +23,6 @@ static void make_values(uint64_t seed)
 
 static void buckets_tile_the_numbers(void **state)
 {
-	(void)state;
 	for (uint32_t b = 0; b + 1 < TALLY_BUCKETS; b++) {
 		uint64_t next = tally_bucket_low(b) + tally_bucket_width(b);
 
@@ -49,7 +48,6 @@ static void any_tree_of_merges_gives_the_same_bytes(void **state)
 	struct text whole = { 0 };
 	struct tally all = { 0 };
 
-	(void)state;
 	make_values(7);
 	tally_add(&all, values, buckets, N);
 	print(&all, &whole);
@@ -80,7 +78,6 @@ static void packing_keeps_the_histogram(void **state)
 	struct tally t = { 0 }, back = { 0 };
 	struct text bytes = { 0 }, again = { 0 };
 
-	(void)state;
 	make_values(3);
 	tally_add(&t, values, buckets, N);
 	tally_pack(&t, &bytes);
@@ -103,7 +100,6 @@ static void moments_are_exact(void **state)
 	struct tally t = { 0 };
 	double mean = 0, variance = 0;
 
-	(void)state;
 	for (int i = 0; i < N; i++) {
 		values[i] = 4000000000u + (uint32_t)(i % 3); /* large, and hardly any difference */
 		buckets[i] = tally_bucket(values[i]);
@@ -121,7 +117,6 @@ static void inverses(void **state)
 {
 	struct tally t = { 0 };
 
-	(void)state;
 	for (int i = 0; i < N; i++) {
 		values[i] = i % 2 ? 100 : 50; /* 0.01 and 0.02 */
 		buckets[i] = tally_bucket(values[i]);
@@ -135,7 +130,6 @@ static void quantiles_are_within_their_bucket(void **state)
 {
 	struct tally t = { 0 };
 
-	(void)state;
 	for (int i = 0; i < N; i++) {
 		values[i] = 1000000 + 200 * (uint32_t)i;
 		buckets[i] = tally_bucket(values[i]);
@@ -153,7 +147,6 @@ static void a_part_can_be_taken_away(void **state)
 	struct tally whole = { 0 }, part = { 0 }, rest = { 0 };
 	struct text a = { 0 }, b = { 0 };
 
-	(void)state;
 	for (int i = 0; i < N; i++) {
 		values[i] = 1000 + 37 * (uint32_t)i;
 		buckets[i] = tally_bucket(values[i]);

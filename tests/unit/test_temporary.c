@@ -24,7 +24,6 @@ static char place[] = "/tmp/ispot_temporary.XXXXXX";
 
 static int begin(void **state)
 {
-	(void)state;
 	/* In the background of a shell they are ignored. */
 	for (size_t i = 0; i < N_ENDS; i++)
 		signal(ends[i], SIG_DFL);
@@ -34,7 +33,6 @@ static int begin(void **state)
 /* Fails where something is left in it. */
 static int end(void **state)
 {
-	(void)state;
 	return rmdir(place);
 }
 
@@ -70,7 +68,6 @@ static void a_directory_is_the_owners_alone(void **state)
 	char *wanted = xasprintf("%s/ispot-test.", place), *dir = make();
 	struct stat st;
 
-	(void)state;
 	assert_true(starts(dir, wanted));
 	assert_int_equal(strlen(dir), strlen(wanted) + 6);
 	assert_int_equal(stat(dir, &st), 0);
@@ -85,7 +82,6 @@ static void without_tmpdir_it_is_elsewhere(void **state)
 {
 	char elsewhere[] = "/tmp/ispot_elsewhere.XXXXXX", *dir;
 
-	(void)state;
 	assert_non_null(mkdtemp(elsewhere));
 	for (int empty = 0; empty < 2; empty++) {
 		assert_int_equal(empty ? setenv("TMPDIR", "", 1) : unsetenv("TMPDIR"), 0);
@@ -102,7 +98,6 @@ static void what_cannot_be_made_is_said(void **state)
 	struct err err = { 0 };
 	char *dir;
 
-	(void)state;
 	setenv("TMPDIR", "/nowhere/at/all", 1);
 	assert_int_equal(temporary_directory(&dir, "x", place, &err), -ENOENT);
 	assert_null(dir);
@@ -117,7 +112,6 @@ static void a_file_has_no_name(void **state)
 	int fd = temporary_file("/nowhere", NULL);
 	struct stat st;
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(st.st_nlink, 0);
@@ -132,7 +126,6 @@ static void a_link_is_not_followed(void **state)
 {
 	char *dir = make(), *link = xasprintf("%s/link", place), *file = xasprintf("%s/0", dir);
 
-	(void)state;
 	assert_int_equal(symlink(dir, link), 0);
 	temporary_remove(link);
 	assert_int_equal(access(file, F_OK), 0);
@@ -183,7 +176,6 @@ static void by_exhaustion(int unused)
 
 static void signals_leave_nothing(void **state)
 {
-	(void)state;
 	for (size_t i = 0; i < N_ENDS; i++) {
 		int status = ends_by(by_signal, ends[i]);
 
@@ -196,7 +188,6 @@ static void signals_leave_nothing(void **state)
 /* The sanitizers' malloc() ends the process itself. */
 static void exhaustion_leaves_nothing(void **state)
 {
-	(void)state;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 	return;
 #endif
@@ -208,7 +199,6 @@ static void signals_are_given_back(void **state)
 	struct sigaction is;
 	char *dir = make();
 
-	(void)state;
 	assert_int_equal(sigaction(SIGTERM, NULL, &is), 0);
 	assert_true(is.sa_handler != SIG_DFL);
 	temporary_release(dir);
@@ -222,7 +212,6 @@ static void a_child_leaves_its_parents_alone(void **state)
 	pid_t pid = fork();
 	int status;
 
-	(void)state;
 	if (!pid)
 		raise(SIGTERM);
 	assert_int_equal(waitpid(pid, &status, 0), pid);

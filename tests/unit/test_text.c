@@ -21,7 +21,6 @@ static void quotes_for_a_shell(void **state)
 		{ "a\nb", "'a\nb'" },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct text t = { 0 };
 
@@ -35,7 +34,6 @@ static void grows(void **state)
 {
 	struct text t = { 0 };
 
-	(void)state;
 	for (int i = 0; i < 1000; i++)
 		text_printf(&t, "%d,", i);
 	text_addn(&t, "abc", 2);
@@ -85,7 +83,6 @@ static void prints_times(void **state)
 		{ UINT64_MAX, "5124096h" },
 	};
 
-	(void)state;
 	CHECK_NUMBERS(text_time, rows);
 }
 
@@ -105,7 +102,6 @@ static void prints_counts_and_sizes(void **state)
 		{ UINT64_MAX, "16777216T" },
 	};
 
-	(void)state;
 	CHECK_NUMBERS(text_count, counts);
 	CHECK_NUMBERS(text_bytes, sizes);
 }
@@ -129,7 +125,6 @@ static void keeps_control_sequences_away(void **state)
 	};
 	char buf[64];
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		assert_string_equal(text_printable(buf, sizeof(buf), rows[i][0]), rows[i][1]);
 	assert_string_equal(text_printable(buf, 4, "abc\xc3\xbc"), "abc");
@@ -171,7 +166,6 @@ static void parses_times(void **state)
 					     "99999999999999999999h" };
 	uint64_t ns;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		assert_int_equal(text_parse_time(good[i].text, 1, &ns), 0);
 		assert_int_equal(ns, good[i].value);
@@ -188,7 +182,6 @@ static void parses_sizes_and_numbers(void **state)
 {
 	uint64_t v;
 
-	(void)state;
 	assert_int_equal(text_parse_size("512K", &v), 0);
 	assert_int_equal(v, 512 << 10);
 	assert_int_equal(text_parse_size("1.5g", &v), 0);
@@ -230,7 +223,6 @@ static void parses_counts(void **state)
 	static const char *const large[] = { "1e20", "1e99", "1.9e19", "99999999999999999999e0" };
 	uint64_t v;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		assert_int_equal(text_parse_count(good[i].text, &v), 0);
 		assert_true(v == good[i].value);
@@ -245,7 +237,6 @@ static void counts_nouns(void **state)
 {
 	char s[TEXT_COUNTED];
 
-	(void)state;
 	assert_string_equal(text_of_cpu(s, 0.0042), "0.4% of a CPU");
 	assert_string_equal(text_of_cpu(s, 1e9), "100000.0% of a CPU");
 	assert_string_equal(text_counted(s, 1, "call"), "1 call");
@@ -257,7 +248,6 @@ static void shortens_in_the_middle(void **state)
 {
 	char a[81], b[81];
 
-	(void)state;
 	assert_string_equal(text_shortened(a, sizeof(a), "short", 12), "short");
 	text_shortened(a, sizeof(a), "request_handler_for_reading", 20);
 	text_shortened(b, sizeof(b), "request_handler_for_writing", 20);
@@ -272,7 +262,6 @@ static void parses_windows(void **state)
 {
 	uint64_t from = 7, to = 9;
 
-	(void)state;
 	assert_int_equal(text_parse_window("2-5.5s", &from, &to), 0);
 	assert_int_equal(from, 2000000000);
 	assert_int_equal(to, 5500000000);
@@ -289,7 +278,6 @@ static void measures_distance(void **state)
 {
 	char a[600], b[600];
 
-	(void)state;
 	assert_int_equal(text_distance("mutex_lock", "mutex_lock", 3), 0);
 	assert_int_equal(text_distance("mutx_lock", "mutex_lock", 3), 1);
 	assert_int_equal(text_distance("mutxe_lock", "mutex_lock", 3), 1); /* a swap is one edit */
@@ -308,7 +296,6 @@ static void measures_distance(void **state)
 
 static void finds_base_names(void **state)
 {
-	(void)state;
 	assert_string_equal(text_base_name("/usr/lib/libc.so.6"), "libc.so.6");
 	assert_string_equal(text_base_name("app"), "app");
 	assert_string_equal(text_base_name("./app"), "app");

@@ -14,7 +14,6 @@ static void what_is_offline_shares_nothing(void **state)
 	struct topology *t = xcalloc(1, sizeof(*t));
 	struct cpus cpus;
 
-	(void)state;
 	assert_int_equal(cpus_read(&cpus), 0);
 	assert_int_equal(topology_read(t), 0);
 	assert_int_equal(t->n, cpus.n_possible);
@@ -32,7 +31,6 @@ static void a_cpu_that_comes_is_new_and_one_that_went_stays(void **state)
 	struct cpus cpus, first;
 	struct topology_cpu known;
 
-	(void)state;
 	assert_int_equal(cpus_read(&cpus), 0);
 	first = cpus;
 	first.n = 1;
@@ -52,7 +50,6 @@ static void sets_of_cpus_compare(void **state)
 {
 	struct cpus a = { .n = 2, .online = { 0, 3 } }, b = a;
 
-	(void)state;
 	assert_true(cpus_same(&a, &b));
 	assert_true(cpus_has(&a, 3));
 	assert_false(cpus_has(&a, 1));

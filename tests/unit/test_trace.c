@@ -23,7 +23,6 @@ static char path[64];
 
 static int make_dir(void **state)
 {
-	(void)state;
 	if (!mkdtemp(dir))
 		return -1;
 	snprintf(path, sizeof(path), "%s/t.data", dir);
@@ -35,7 +34,6 @@ static int remove_dir(void **state)
 	char *command = xasprintf("rm -r %s", dir);
 	int ret = system(command);
 
-	(void)state;
 	free(command);
 	return ret;
 }
@@ -183,7 +181,6 @@ static void records_survive_any_chunking(void **state)
 {
 	const uint32_t chunk_bytes[] = { 1, 100, 4096, 0 };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(chunk_bytes) / sizeof(chunk_bytes[0]); i++) {
 		struct model *models;
 
@@ -212,7 +209,6 @@ static void order_of_ties_and_late_ones(void **state)
 	struct trace_reader *reader;
 	struct record r;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
 	for (int i = 0; i < 8; i++)
 		trace_writer_call(w, put[i].cpu, REC_ENTRY, put[i].time_ns, 1, 1, put[i].id, 0);
@@ -242,7 +238,6 @@ static void losses_come_when_they_begin(void **state)
 		     { 1, 60, 0 }, { 2, 71, 0 }, { 2, 90, 99 }, { 2, 95, 0 } };
 	const uint32_t chunk_bytes[] = { 1, 20, 4096 };
 
-	(void)state;
 	for (size_t k = 0; k < 3; k++) {
 		struct trace_writer_options o = { .path = path,
 						  .n_cpus = 3,
@@ -289,7 +284,6 @@ static void late_records_keep_their_order(void **state)
 	struct trace_writer *w;
 	struct record r;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
 	for (int i = 0; i < 20000; i++) {
 		trace_writer_call(w, 0, REC_ENTRY, time += 7, 1, 1, 0, 0x7000);
@@ -323,7 +317,6 @@ static void zstd_reads_the_file(void **state)
 	char *command, magic[5] = "";
 	FILE *out;
 
-	(void)state;
 	if (system("zstd --version >/dev/null 2>&1"))
 		skip();
 	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);
@@ -368,7 +361,6 @@ static void cpus_are_written_by_threads(void **state)
 	struct record r;
 	uint64_t n = 0;
 
-	(void)state;
 	assert_int_equal(trace_writer_open(&putters[0].w, &o, NULL), 0);
 	for (uint32_t cpu = 0; cpu < THREADS; cpu++) {
 		putters[cpu] = (struct putter){ .w = putters[0].w, .cpu = cpu };
@@ -407,7 +399,6 @@ static void putting_records_allocates_nothing(void **state)
 	struct trace_writer *w;
 	uint64_t before;
 
-	(void)state;
 	if (getenv("UNDER_VALGRIND"))
 		skip(); /* whose own malloc takes this one's place */
 	assert_int_equal(trace_writer_open(&w, &o, NULL), 0);

@@ -42,7 +42,6 @@ static void both_must_be_there(void **state)
 {
 	struct trios t = { 0 };
 
-	(void)state;
 	take(&t, CORUNNER_CACHE, 'C', 4, 9);
 	take(&t, CORUNNER_CORE, 'B', 1, 5);
 	take(&t, CORUNNER_CORE, 'B', 8, 8);
@@ -58,7 +57,6 @@ static void classes_of_one_application_are_one(void **state)
 {
 	struct trios t = { 0 };
 
-	(void)state;
 	take(&t, CORUNNER_CORE, 'B', 1, 4);
 	take(&t, CORUNNER_CACHE, 'B', 3, 6);
 	take(&t, CORUNNER_CACHE, 'B', 7, 9);
@@ -71,7 +69,6 @@ static void who_is_far_is_not_there(void **state)
 {
 	struct trios t = { 0 };
 
-	(void)state;
 	take(&t, CORUNNER_SOCKET, 'B', 1, 4);
 	take(&t, CORUNNER_OTHER, 'C', 1, 4);
 	take(&t, CORUNNER_CPU, 'D', 1, 4);
@@ -102,7 +99,6 @@ static void of_trios_that_share_one_the_strongest_stands(void **state)
 	struct fleet f = { 0 };
 	struct fleet_base base = { .first = 0, .n = 6 };
 
-	(void)state;
 	add_cell(&f, 'B', 'C', -1.4, FLEET_NEGATIVE);
 	add_cell(&f, 'A', 'B', -2.3, FLEET_NEGATIVE);
 	add_cell(&f, 'D', 'E', -1.1, FLEET_NEGATIVE);

@@ -86,7 +86,6 @@ static void test_outside_and_too_few_calls_are_untold(void **state)
 	struct untold_functions found;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	samples(&st, 30, WORK); /* outside every call */
 	enter(&st.scene, st.time_ns += 10, 1, TOO_FEW, 0x1000);
@@ -108,7 +107,6 @@ static void test_the_function_is_the_first_frame_with_a_name(void **state)
 	struct untold_functions found;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	samples(&st, 50, CLOCK);
 	samples(&st, 30, INLINED);
@@ -129,7 +127,6 @@ static void test_the_loop_is_that_of_most_samples(void **state)
 	struct untold_functions found;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	samples(&st, 20, WORK);
 	samples(&st, 60, INLINED);
@@ -144,7 +141,6 @@ static void test_few_samples_tell_nothing(void **state)
 	struct untold_functions found;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	samples(&st, UNTOLD_SAMPLES_MIN - 1, WORK);
 	untold_find(&st.untold, judged, NULL, &found);
@@ -163,7 +159,6 @@ static void test_only_time_with_probes_counts(void **state)
 	struct untold_functions found;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	switched(&st, REC_SET_ON, 7); /* of no function */
 	samples(&st, 60, NOWHERE);    /* before the first probes */

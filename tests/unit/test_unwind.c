@@ -403,7 +403,6 @@ static void tables_that_waste_time(void **state)
 	struct err err = { 0 };
 	unsigned n = 0;
 
-	(void)state;
 	fixture_run(
 		"printf '.globl f\n.type f,%%function\nf:\n.cfi_startproc\n"
 		".cfi_escape 0x0f,4,0x96,0x2f,0xfc,0xff\n"

@@ -20,7 +20,6 @@ static void jitter_is_noise_and_five_percent_is_not(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 60, 50, 20.0);
 	for (unsigned i = 0; i < 20000; i++) {
 		t = scene_call_of(&s, t, EMPTY, 50 + jitter(&s));
@@ -42,7 +41,6 @@ static void jitter_of_callees_is_noise_in_the_caller(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 70, 50, 20.0);
 	for (unsigned i = 0; i < 2000; i++) {
 		enter(&s, t, 1, OUTER, 0x1000);
@@ -68,7 +66,6 @@ static void preempted_probes_are_noise(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 700, 600, 30.0);
 	for (unsigned i = 0; i < 100000; i++) {
 		enter(&s, t, 1, EMPTY, 0x1000);
@@ -92,7 +89,6 @@ static void probes_that_vary_more_than_calibrated_are_noise(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 700, 600, 10.0);
 	for (unsigned i = 0; i < 1000; i++) {
 		for (unsigned k = 0; k < 50; k++)
@@ -112,7 +108,6 @@ static void a_probe_cheaper_than_calibrated_is_noise(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 700, 600, 30.0);
 	for (unsigned i = 0; i < 10000; i++) {
 		t = scene_call_of(&s, t, EMPTY, i == 777 ? 300 : 600 + jitter(&s));
@@ -130,7 +125,6 @@ static void a_part_of_a_probe_is_noise(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 700, 600, 1.0);
 	for (unsigned i = 0; i < 1000; i++) {
 		t = scene_call_of(&s, t, EMPTY, i % 2 ? 600 : 1300);
@@ -152,7 +146,6 @@ static void a_fastest_of_nothing_is_not_judged(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 60, 50, 1.0);
 	for (unsigned i = 0; i < 1000; i++) {
 		t = scene_call_of(&s, t, BUSY, i == 777 ? 0 : 20000 + jitter(&s));
@@ -170,7 +163,6 @@ static void preempted_work_is_interference(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 700, 600, 30.0);
 	for (unsigned i = 0; i < 5000; i++) {
 		enter(&s, t, 1, BUSY, 0x1000);
@@ -210,7 +202,6 @@ static void never_fast_is_not_judged(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 1, 1, 0.1);
 	for (unsigned i = 0; i < 500; i++) {
 		enter(&s, t, 1, BUSY, 0x1000);
@@ -239,7 +230,6 @@ static void the_recorder_is_named(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	s.meta.session.recorder_pid = 77;
 	scene_calibrate(&s, 700, 600, 1.0);
@@ -299,7 +289,6 @@ static void woken_by_its_own_is_lost_by_interrupts_idle(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	block_and_wake(&s, 2);
 	assert_int_equal(scene_block(&s, "busy")->verdict, VERDICT_INTERFERENCE);
 	assert_true(scene_block(&s, "busy")->pools[POOL_BLOCKED] >
@@ -316,7 +305,6 @@ static void growth_is_workload(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 60, 50, 5.0);
 	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	for (uint64_t i = 0; i < 20000; i++) {
@@ -334,7 +322,6 @@ static void more_callees_are_workload(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 60, 50, 5.0);
 	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	for (uint64_t i = 0; i < 2000; i++) {
@@ -360,7 +347,6 @@ static void contention_is_not_workload(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin_calibrated(&s, 60, 50, 5.0);
 	other(&s, REC_SWITCH_IN, 1000, 1, 1, 0, 0);
 	for (uint64_t i = 0; i < 20000; i++) {
@@ -381,7 +367,6 @@ static void few_calls_are_not_judged(void **state)
 	struct scene s;
 	uint64_t t = 1000;
 
-	(void)state;
 	begin(&s);
 	scene_start(&s, 1000);
 	for (uint64_t i = 0; i < 99; i++, t += 5000) {
@@ -396,7 +381,6 @@ static void shares_of_causes_add_up(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	block_and_wake(&s, 2);
 	vec_for_each (&s.blocks, const struct block, b) {
 		double sum = 0;
@@ -418,7 +402,6 @@ static void a_loop_has_a_share_of_known_time(void **state)
 			   .self_min_ns = 1000,
 			   .samples = { .loop_at = &loop, .loop_ns = 50, .own_ns = 100 } };
 
-	(void)state;
 	assert_float_equal(block_loop_share(&b), 0.2, 1e-9);
 	b.self_min_ns = BLOCK_NONE;
 	assert_float_equal(block_loop_share(&b), 0, 1e-9);
@@ -446,7 +429,6 @@ static void a_loop_is_marked_where_its_source_is_the_users(void **state)
 			   .self_min_ns = 100,
 			   .samples = { .loop_at = &f, .loop_ns = 90, .own_ns = 100 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		f.object = rows[i].object;
 		assert_int_equal(block_loop(&b) != NULL, rows[i].markable);
@@ -462,7 +444,6 @@ static void callers_of_what_waits_for_input_wait_for_input(void **state)
 	struct blocks functions = { 0 };
 	struct block *loop, *request, *b;
 
-	(void)state;
 	for (unsigned i = 0; i < 3; i++)
 		vec_add(&functions);
 	loop = &functions.data[0];

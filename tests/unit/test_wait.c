@@ -7,7 +7,6 @@ static void released_by_a_thread_that_ran(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
 	wake_up(&s, 30, 1, 2, 0);
@@ -22,7 +21,6 @@ static void the_chain_ends_at_a_socket(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
 	sleep_in(&s, 10, 3, WAIT_FUTEX, FUTEX_BITSET, 0x30, 0);
@@ -44,7 +42,6 @@ static void the_disk_is_not_the_outside(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
 	sleep_in(&s, 20, 2, WAIT_DISK, WAIT_IOWAIT, 5, 0);
@@ -61,7 +58,6 @@ static void a_pause_holds_up_only_who_queues(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
 	sleep_in(&s, 10, 3, WAIT_FUTEX, FUTEX_PLAIN, 0x20, 2);
@@ -82,7 +78,6 @@ static void timeouts_of_a_wait_for_a_thread(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
 	wake_up(&s, 20, 1, 0, WAKING_BY_TIMER);
@@ -102,7 +97,6 @@ static void timeouts_of_a_condition_with_two_words(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	sleep_in(&s, 20, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
 	wake_up(&s, 30, 1, 2, 0);
@@ -129,7 +123,6 @@ static void timeouts_before_the_first_release(void **state)
 		double blocked, idle;
 	} cases[] = { { 2, 2, 42, 0 }, { 3, 2, 2, 40 }, { 2, 1, 1, 40 } };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct wait_sums sums = { 0 };
 		struct scene s;
@@ -165,7 +158,6 @@ static void waiting_for_an_end_is_idle(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_END, 0x990, TID(2));
 	sleep_in(&s, 10, 3, WAIT_CHILD, 0, 0, 0);
@@ -200,7 +192,6 @@ static void released_as_the_last_act(void **state)
 		      { 2000, 100, FUTEX_PLAIN, 2, 0 },
 		      { 60, 100, FUTEX_BITSET, 0, 0 } };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct wait_sums sums = { 0 };
 		struct scene s;
@@ -241,7 +232,6 @@ static void told_to_stop(void **state)
 		      { 100, FUTEX_PLAIN, 2, false, 0 },
 		      { 100, FUTEX_BITSET, 0, true, 0 } };
 
-	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct wait_sums sums = { 0 };
 		struct scene s;
@@ -274,7 +264,6 @@ static void parked_and_stuck(void **state)
 {
 	struct scene s;
 
-	(void)state;
 	begin(&s);
 	other(&s, REC_WAKING, 5000, 4, TID(4), TID(4), 0); /* the recording has wakeups */
 	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
@@ -294,7 +283,6 @@ static void a_long_history(void **state)
 	struct scene s;
 	uint64_t us = 100;
 
-	(void)state;
 	begin(&s);
 	sleep_in(&s, 10, 1, WAIT_FUTEX, FUTEX_BITSET, 0x10, 0);
 	for (unsigned i = 0; i < 5000; i++, us += 100) {

@@ -44,7 +44,6 @@ static void a_mutex(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		wait_on(&f, i % 3, PLAIN, 2);
 		wake(&f, (i + 1) % 3);
@@ -56,7 +55,6 @@ static void a_mutex_that_only_one_thread_waits_for(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		wait_on(&f, 0, PLAIN, 2);
 		wake(&f, 1);
@@ -69,7 +67,6 @@ static void locks_that_say_so(void **state)
 	const struct word_wait owned = { .value = 0x80000007, .names_owner = true };
 	struct futexes f = { 0 }, g = { 0 };
 
-	(void)state;
 	wait_on(&f, 0, LOCK_PI, 7);
 	is_word(&f, WORD_LOCK, 1);
 	futexes_wait(&g, 1, 0x1000, &owned);
@@ -81,7 +78,6 @@ static void a_condition(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		wait_on(&f, 1 + i % 3, BITSET, 0);
 		wake(&f, 0);
@@ -94,7 +90,6 @@ static void a_condition_that_counts(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	wait_on(&f, 1, BITSET, 0);
 	wait_on(&f, 2, BITSET, 0);
 	for (unsigned i = 0; i < 30; i++) {
@@ -109,7 +104,6 @@ static void a_lock_made_of_a_condition(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 60; i++) {
 		wait_on(&f, i % 3, BITSET, 0);
 		wake(&f, (i + 1) % 3);
@@ -123,7 +117,6 @@ static void a_thread_s_end(void **state)
 	const struct word_wait end = { .operation = 0x109, .value = 77, .names_thread = true };
 	struct futexes f = { 0 };
 
-	(void)state;
 	futexes_wait(&f, 1, 0x1000, &end);
 	futexes_wake(&f, 0, 3, 1000);
 	is_word(&f, WORD_CONDITION, 1);
@@ -132,7 +125,6 @@ static void a_thread_s_end(void **state)
 /* The last to arrive of three, by turns or always the same one, releases the others at once. */
 static void barriers(void **state)
 {
-	(void)state;
 	for (unsigned turns = 0; turns < 2; turns++) {
 		struct futexes f = { 0 };
 
@@ -153,7 +145,6 @@ static void a_barrier_of_two(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned round = 0; round < 20; round++) {
 		wait_on(&f, round % 2, PLAIN, 2 * round);
 		wake(&f, (round + 1) % 2);
@@ -166,7 +157,6 @@ static void a_reader_writer_lock(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned round = 0; round < 20; round++) {
 		for (unsigned reader = 0; reader < 3; reader++)
 			wait_on(&f, reader, PLAIN, 3);
@@ -197,7 +187,6 @@ static void what_standard_functions_say_goes_first(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	two_meet(&f);
 	is_word(&f, WORD_LOCK, 0.5); /* nobody knows better */
 	f = (struct futexes){ 0 };
@@ -215,7 +204,6 @@ static void a_condition_that_is_handed_to_and_fro(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 40; i++) {
 		wait_on(&f, i % 2, PLAIN, 0);
 		wake(&f, 1 - i % 2);
@@ -229,7 +217,6 @@ static void a_condition_that_three_take_in_turn(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	wait_on(&f, 1, PLAIN, 0);
 	wait_on(&f, 2, PLAIN, 0);
 	for (unsigned i = 0; i < 40; i++) {
@@ -249,7 +236,6 @@ static void a_condition_that_gathers(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned round = 0; round < 20; round++) {
 		for (unsigned i = 1; i < 4; i++)
 			wait_on(&f, (round + i) % 4, PLAIN, 0);
@@ -272,7 +258,6 @@ static void a_condition_that_two_meet_at(void **state)
 		      { RELEASE_ONE, WORD_CONDITION },
 		      { RELEASE_UNKNOWN, WORD_CONDITION } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct futexes f = { 0 };
 
@@ -293,7 +278,6 @@ static void a_condition_that_all_are_told_of(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned round = 0; round < 40; round++) {
 		wait_on(&f, round % 8, BITSET, 0);
 		told(&f, STANDARD_CONDITION);
@@ -307,7 +291,6 @@ static void a_mutex_of_a_condition(void **state)
 {
 	struct futexes f = { 0 };
 
-	(void)state;
 	for (unsigned i = 0; i < 30; i++) {
 		wait_on(&f, i % 3, PLAIN, 2);
 		wake(&f, (i + 1) % 3);
@@ -320,7 +303,6 @@ static void functions_count_in_their_own_library(void **state)
 {
 	static const char libc[] = "/lib/x86_64-linux-gnu/libc.so.6";
 
-	(void)state;
 	assert_int_equal(standard_wait_of(libc, "pthread_barrier_wait"), STANDARD_BARRIER);
 	assert_int_equal(standard_wait_of(libc, "__GI___pthread_mutex_lock"), STANDARD_LOCK);
 	assert_int_equal(standard_wait_of(libc, "pthread_cond_wait@@GLIBC_2.3.2"),
@@ -340,7 +322,6 @@ static void a_stack_s_innermost_one_counts(void **state)
 	const uint32_t frames[] = { 0, 1, 2 };
 	const struct meta_stack stack = { .n_frames = 3, .frames = frames };
 
-	(void)state;
 	*vec_add(&meta.frames) =
 		(struct meta_frame){ .symbol = "", .object = "/lib/libc.so.6", .calls = "" };
 	*vec_add(&meta.frames) = (struct meta_frame){ .symbol = "pop",

@@ -111,7 +111,6 @@ static void size_explains(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st);
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t size = sizes[below(&st, 4)];
@@ -147,7 +146,6 @@ static void arguments_are_numbered_as_declared(void **state)
 	};
 	struct block b = { .function = &f, .fit.argument_number = 2 };
 
-	(void)state;
 	assert_int_equal(work_argument(&b), 3);
 	f.n_prototype = 0;
 	assert_int_equal(work_argument(&b), 2);
@@ -160,7 +158,6 @@ static void other_argument_does_not(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st);
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t d = 500 + below(&st, 100) + (below(&st, 3) ? 0 : below(&st, 30000));
@@ -180,7 +177,6 @@ static void growing_queue_is_interference(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st);
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t wait = 100 + 10 * (uint64_t)i;
@@ -209,7 +205,6 @@ static void growing_spin_is_interference(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st);
 	st.scene.meta.frames.data = &frame;
 	st.scene.meta.stacks.data = stacks;
@@ -234,7 +229,6 @@ static void an_argument_that_counts_up_is_time(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st);
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t d = 500 + 10 * (uint64_t)i;
@@ -261,7 +255,6 @@ static void what_size_explains_is_stated_beside_preemption(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st);
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t size = sizes[below(&st, 4)], d = 500 + size * 20;
@@ -299,7 +292,6 @@ static void a_short_search_is_work(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin_calibrated(&st, PROBE, 300);
 	for (unsigned i = 0; i < CALLS; i++) {
 		uint64_t at = below(&st, NODES), more = below(&st, 3) ? below(&st, 1400) : 0;
@@ -325,7 +317,6 @@ static void what_the_probe_hides_is_no_work(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin_calibrated(&st, 700, 60);
 	for (unsigned i = 0; i < 20000; i++) {
 		uint64_t at = below(&st, 500);
@@ -345,7 +336,6 @@ static void growing_list_is_workload(void **state)
 	struct stage st;
 	uint64_t t = 2000;
 
-	(void)state;
 	begin(&st);
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t d = 500 + 10 * (uint64_t)i;
@@ -383,7 +373,6 @@ static void half_of_the_calls_grow(void **state)
 	struct block *b;
 	struct stage st;
 
-	(void)state;
 	begin(&st);
 	insert_words(&st, true);
 	b = (struct block *)scene_block(&st.scene, "f");
@@ -415,7 +404,6 @@ static void a_step_is_no_growth(void **state)
 		struct stage st;
 		uint64_t t = 2000;
 
-		(void)state;
 		begin(&st);
 		for (unsigned i = 0; i < 8000; i++) {
 			bool hit = i > at && below(&st, 10) < 7;
@@ -435,7 +423,6 @@ static void some_calls_have_nothing_to_do(void **state)
 {
 	const struct coactive other = { .part = COACTIVE_INSIDE, .name = "g", .share = 0.9 };
 
-	(void)state;
 	for (unsigned sampled = 0; sampled < 2; sampled++) {
 		struct block *b, group;
 		struct stage st;

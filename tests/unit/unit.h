@@ -10,6 +10,9 @@
 
 #include <cmocka.h>
 
+/* Most tests have no use for the state that cmocka gives them. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /*
  * Each test's main() is one function of the one unit test program (all.c): the compiler is told to
  * call it test_NAME_main(). int main(void) { return unit_run(tests); }
