@@ -502,6 +502,24 @@ const uint8_t *dso_bytes(const struct dso *dso, uint64_t address, uint64_t n)
 	return NULL;
 }
 
+bool dso_code_stretch(const struct dso *dso, size_t i, uint64_t *start, uint64_t *end)
+{
+	if (i >= dso->code.n)
+		return false;
+	*start = dso->code.data[i].start;
+	*end = dso->code.data[i].end;
+	return true;
+}
+
+bool dso_loaded_stretch(const struct dso *dso, size_t i, uint64_t *start, uint64_t *end)
+{
+	if (i >= dso->segments.n)
+		return false;
+	*start = dso->segments.data[i].address;
+	*end = *start + dso->segments.data[i].file_size;
+	return true;
+}
+
 uint64_t dso_offset_to_address(const struct dso *dso, uint64_t file_offset)
 {
 	vec_for_each (&dso->segments, struct dso_segment, s) {

@@ -133,6 +133,10 @@ bool dso_frame_range(struct dso *dso, uint64_t address, uint64_t *start, uint64_
 bool dso_unwind_table(struct dso *dso, uint64_t *header, uint64_t *entries, uint64_t *n);
 /* n bytes of what is loaded from the file, code or data; NULL: not all of them are in it. */
 const uint8_t *dso_bytes(const struct dso *dso, uint64_t address, uint64_t n);
+/* The i-th stretch of code, by address; and of what is loaded from the file, code among it. False:
+ * there are not so many. */
+bool dso_code_stretch(const struct dso *dso, size_t i, uint64_t *start, uint64_t *end);
+bool dso_loaded_stretch(const struct dso *dso, size_t i, uint64_t *start, uint64_t *end);
 uint64_t dso_offset_to_address(const struct dso *dso,
 			       uint64_t file_offset); /* UINT64_MAX: not in a PT_LOAD */
 uint64_t dso_address_to_offset(const struct dso *dso, uint64_t address);
