@@ -179,6 +179,23 @@ static const char *const callback_takers[] = {
 	"__pthread_once", "argp_parse",	  "fopencookie", NULL
 };
 
+static const char *const leaving_names[] = {
+	"longjmp",	  "_longjmp",	   "siglongjmp",	"__longjmp_chk", "____longjmp_chk",
+	"__libc_longjmp", "__longjmp",	   "__libc_siglongjmp", "setcontext",	 "__setcontext",
+	"makecontext",	  "__makecontext", "_Unwind_Resume",	"make_fcontext", NULL
+};
+
+const char *exit_odd_by_name(const char *symbol)
+{
+	if (is_one_of(symbol, twice_names))
+		return "returns more than once for one call";
+	if (is_one_of(symbol, odd_names))
+		return "is entered without a return address";
+	if (is_one_of(symbol, switching_names) || is_one_of(symbol, leaving_names))
+		return "goes on with another stack";
+	return NULL;
+}
+
 /* ---- rows ---- */
 
 static bool in_libc(const struct exit_facts *f)

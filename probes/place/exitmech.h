@@ -47,6 +47,12 @@ void exit_choose(const struct target_traits *traits, struct dso *dso, const stru
 		 const struct placement *place, unsigned kernel_version,
 		 struct exit_choice *choice);
 
+/*
+ * Why a function of that name is entered or left in a way that only code made for it survives, a
+ * clause: it returns twice, or on another stack, or has no return address. NULL: nothing is known.
+ */
+const char *exit_odd_by_name(const char *symbol);
+
 /* ---- the choice itself, apart from where its facts come from, so that every row has its test ----
  */
 

@@ -75,8 +75,6 @@ static void direct_jump(struct exits *e, size_t i)
 		add_site(e, insn);
 }
 
-enum jump_kind { JUMP_SWITCH, JUMP_LEAVES, JUMP_UNCLEAR };
-
 #define LOOK_BACK 16
 
 /* A bound check among the last instructions before i: cmp with a constant, then a branch. */
@@ -180,7 +178,7 @@ static enum jump_kind register_origin(const struct code *code, size_t i)
 	return o.is_switch ? JUMP_SWITCH : o.unclear ? JUMP_UNCLEAR : JUMP_LEAVES;
 }
 
-static enum jump_kind jump_kind(const struct walk *w, size_t i)
+enum jump_kind exits_jump_kind(const struct walk *w, size_t i)
 {
 	const struct insn *insn = &w->code->insns[i];
 	const struct stack *s = &w->at[i];
@@ -202,7 +200,7 @@ static void indirect_jump(struct exits *e, size_t i)
 {
 	const struct insn *insn = &e->walk->code->insns[i];
 
-	switch (jump_kind(e->walk, i)) {
+	switch (exits_jump_kind(e->walk, i)) {
 	case JUMP_SWITCH:
 		return;
 	case JUMP_LEAVES:
