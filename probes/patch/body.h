@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* The code of one function with its parts that lie elsewhere, and every instruction that leaves it.
+ */
+#ifndef ISPOT_PROBES_PATCH_BODY_H
+#define ISPOT_PROBES_PATCH_BODY_H
+
+#include "base/vec.h"
+#include "probes/code/flow.h"
+#include "probes/code/input.h"
+#include "probes/patch/plan.h"
+
+struct targets;
+
+#define BODY_PARTS_MAX 8
+#define BODY_EXITS_MAX 512
+
+struct body_exit {
+	size_t insn; /* index in code */
+	enum patch_exit kind;
+};
+
+struct body {
+	struct code_part parts[BODY_PARTS_MAX];
+	struct code_input in;
+	struct code code;
+	struct walk walk;
+	struct {
+		VEC(struct body_exit)
+	} exits; /* as code has them */
+};
+
+/* Returns why not all exits are known, or others enter it in its middle, a clause; NULL: fine. */
+const char *body_read(struct body *b, const struct targets *t, const struct dso_function *f);
+void body_release(struct body *b);
+bool body_contains(const struct body *b, uint64_t address);
+/* The exit at that instruction; NULL: it is none. */
+const struct body_exit *body_exit_at(const struct body *b, size_t insn);
+
+#endif

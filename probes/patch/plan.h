@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Where the functions of an object can be patched, so that jumps to a recorder's code stand at
+ * their entries and at all their exits. This folder only plans: it reads files, never a process,
+ * and it knows nothing of what is recorded or how. It may call probes/code, probes/place and
+ * src/symbol/dso. Whoever writes into a process calls it: for each site it asks patch_relocate()
+ * for the displaced instructions, puts its own code into their gap, and writes the jump last.
+ *
+ * What the planner promises of every site of one plan:
+ * - No two sites overlap, islands included.
+ * - No direct branch of the object, switch table, relocation, address that code computes, data word
+ *   or landing pad leads to a byte inside a displaced range; to an exit's first byte they may.
+ * - A call is never displaced, so no return address points inside a range; to its first byte one
+ *   may.
+ * - Another tool's probe on the function's first instruction runs a copy of it and goes on behind
+ *   it. So a jump covers that instruction alone, or none of it.
+ *
+ * x86-64 only; objects for other machines are refused.
+ */
+#ifndef ISPOT_PROBES_PATCH_PLAN_H
+#define ISPOT_PROBES_PATCH_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/patch/relocate.h"
+
+struct dso;
+struct dso_function;
+
+enum patch_exit {
+	PATCH_NO_EXIT, /* control goes on behind the site */
+	PATCH_RET,     /* the displaced instructions end with a ret */
+	PATCH_JUMP,    /* they end with a jump into another function (a tail call) */
+	PATCH_BRANCH,  /* they end with a conditional one; not taken, it goes on behind the site */
+};
+
+/* Of a site: what a jump covers, and the rest of its last instruction. */
+#define PATCH_BYTES_MAX 24
+
+/* The first of a function's sites is its entry. In a tiny function that is an exit as well. */
+struct patch_site {
+	bool is_entry;
+	enum patch_exit exit;
+	uint64_t address;		   /* of the jump that is written, in the file's terms */
+	uint8_t n_bytes;		   /* displaced, with padding that the jump covers */
+	uint8_t n_code;			   /* of these, instructions: the first ones */
+	uint8_t original[PATCH_BYTES_MAX]; /* n_bytes as the file has them */
+	/*
+	 * 0: a jump of PATCH_JUMP_BYTES is written at address. Otherwise the address, in reach of a
+	 * short jump, of PATCH_JUMP_BYTES of padding: they get the jump to the stub, and address
+	 * gets a jump of PATCH_SHORT_BYTES to them, after it.
+	 */
+	uint64_t island;
+	uint8_t island_original[PATCH_JUMP_BYTES];
+	/* The rest is of the entry. */
+	uint8_t entry_offset; /* bytes from the function's start to address */
+	/*
+	 * At address the stack pointer plus this is its value when the function began: the place of
+	 * the return address. In the gap of an exit the stack pointer has that value itself.
+	 */
+	int32_t sp_correction;
+	/* The function reads what they have at address. At exits both are dead. */
+	bool flags_live, red_zone_live;
+};
+
+struct patch_function {
+	const struct dso_function *function;
+	const char *refusal;		/* a clause, "calls setjmp"; NULL: it has its sites */
+	const struct patch_site *sites; /* the entry, then all exits by address */
+	size_t n_sites;
+};
+
+struct patch_plan;
+
+/*
+ * Reads all code of the object for branch targets, which takes about a second for 10 MB. Never
+ * NULL; the dso must outlive it.
+ */
+struct patch_plan *patch_plan_new(struct dso *dso);
+void patch_plan_free(struct patch_plan *plan);
+/* Returns why no function of the object can be patched, a clause; NULL: some can. */
+const char *patch_plan_refusal(const struct patch_plan *plan);
+/*
+ * Plans a function of dso_functions() when it is asked for first. What it returns, refusal
+ * included, stays until patch_plan_free(). Aliases have the same sites.
+ */
+const struct patch_function *patch_plan_function(struct patch_plan *plan,
+						 const struct dso_function *f);
+
+#endif

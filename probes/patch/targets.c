@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/patch/targets.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "probes/patch/landing.h"
+#include "probes/patch/layout.h"
+#include "symbol/dso/dso.h"
+
+/* ---- code ---- */
+
+static const struct code_stretch *stretch_of(const struct targets *t, uint64_t address)
+{
+	vec_for_each (&t->code, struct code_stretch, s)
+		if (address >= s->start && address < s->end)
+			return s;
+	return NULL;
+}
+
+uint8_t *targets_marks(const struct targets *t, uint64_t address)
+{
+	const struct code_stretch *s = stretch_of(t, address);
+
+	return s ? t->marks + s->first + (address - s->start) : NULL;
+}
+
+const uint8_t *targets_code(const struct targets *t, uint64_t address, size_t *n)
+{
+	const struct code_stretch *s = stretch_of(t, address);
+
+	*n = s ? s->end - address : 0;
+	return s ? s->code + (address - s->start) : NULL;
+}
+
+void targets_mark(struct targets *t, uint64_t address, uint8_t mark)
+{
+	uint8_t *marks = targets_marks(t, address);
+
+	if (marks)
+		*marks |= mark;
+}
+
+static int compare_stretches(const void *a, const void *b)
+{
+	const struct code_stretch *x = a, *y = b;
+
+	return x->start < y->start ? -1 : x->start > y->start;
+}
+
+/* Sections of a file that somebody has made may overlap; then nothing here would hold. */
+static const char *read_stretches(struct targets *t, struct dso *dso)
+{
+	uint64_t start, end, lowest = UINT64_MAX, last = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; dso_code_stretch(dso, i, &start, &end); i++) {
+		size_t readable;
+		const uint8_t *code = dso_code(dso, start, &readable);
+
+		if (code && readable)
+			*vec_add(&t->code) =
+				(struct code_stretch){ start, start + readable, code, 0 };
+	}
+	vec_sort(&t->code, compare_stretches);
+	vec_for_each (&t->code, struct code_stretch, s) {
+		if (s->start < last || s->end < s->start)
+			return "has sections of code that overlap";
+		if (s->end - s->start > TARGETS_CODE_MAX - n)
+			return "has more code than ispot reads for patching";
+		last = s->end;
+		s->first = n;
+		n += s->end - s->start;
+	}
+	for (size_t i = 0; dso_loaded_stretch(dso, i, &start, &end); i++)
+		lowest = start < lowest ? start : lowest;
+	t->is_absolute = lowest > 0;
+	t->marks = xcalloc(n + 1, 1);
+	return n ? NULL : "has no code";
+}
+
+/* ---- functions ---- */
+
+static int compare_u64(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void add_starts(struct targets *t, struct dso *dso)
+{
+	const struct dso_function *functions;
+	size_t n = dso_functions(dso, &functions);
+
+	for (size_t i = 0; i < n; i++) {
+		targets_mark(t, functions[i].address,
+			     strstr(functions[i].symbol, ".cold") ? MARK_TARGET
+								  : MARK_TARGET | MARK_CALLED);
+		*vec_add(&t->starts) = functions[i].address;
+	}
+	vec_for_each (&t->frames, struct frame, f) {
+		targets_mark(t, f->start, MARK_TARGET);
+		*vec_add(&t->starts) = f->start;
+	}
+	vec_sort(&t->starts, compare_u64);
+}
+
+const struct frame *targets_frame(const struct targets *t, uint64_t address)
+{
+	size_t low = 0, high = t->frames.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->frames.data[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (!low || address - t->frames.data[low - 1].start >= t->frames.data[low - 1].size)
+		return NULL;
+	return &t->frames.data[low - 1];
+}
+
+/* ---- reading all code ---- */
+
+struct sweep {
+	struct targets *t;
+	struct {
+		VEC(uint64_t)
+	} tables;	     /* data that code computes the address of: perhaps tables of offsets */
+	uint64_t start, end; /* what lies between two starts of functions */
+	bool dead;	     /* nothing comes here from above */
+};
+
+static void note_branch(struct sweep *s, const struct layout *l, const uint8_t *code, uint64_t at)
+{
+	uint64_t target = layout_leads_to(l, code, at);
+	bool is_call = layout_is_call(l);
+
+	targets_mark(s->t, target, is_call ? MARK_TARGET | MARK_CALLED : MARK_TARGET);
+	if (!is_call && (target < s->start || target >= s->end))
+		*vec_add(&s->t->crossings) = (struct crossing){ target, at };
+}
+
+static void note_address(struct sweep *s, uint64_t address)
+{
+	uint8_t *marks = targets_marks(s->t, address);
+
+	if (marks)
+		*marks |= MARK_COMPUTED;
+	else if (address % 4 == 0)
+		*vec_add(&s->tables) = address;
+}
+
+static void note_number(struct sweep *s, const struct layout *l, const uint8_t *code)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, code + l->imm_at, l->imm_bytes);
+	note_address(s, value);
+}
+
+static void note_insn(struct sweep *s, const struct layout *l, const uint8_t *code, uint64_t at)
+{
+	if (l->relative)
+		note_branch(s, l, code, at);
+	else if (s->t->is_absolute && (l->imm_bytes == 4 || l->imm_bytes == 8))
+		note_number(s, l, code);
+	if (l->rip)
+		note_address(s, layout_names(l, code, at));
+}
+
+/* The nops behind what does not go on are no part of any function. */
+static void note_padding(struct sweep *s, const struct layout *l, uint64_t at)
+{
+	if (!s->dead || !(layout_is_nop(l) || (l->map == MAP_BYTE && l->opcode == 0xcc)))
+		s->dead = layout_is_jump(l) || layout_is_ret(l);
+	else
+		for (size_t i = 0; i < l->length; i++)
+			targets_mark(s->t, at + i, MARK_PADDING);
+}
+
+static void sweep_part(struct sweep *s)
+{
+	size_t n;
+	const uint8_t *code = targets_code(s->t, s->start, &n);
+	struct layout l;
+
+	if (n > s->end - s->start)
+		n = s->end - s->start;
+	for (size_t at = 0; code && at < n;) {
+		if (!layout_read(code + at, n - at, &l)) {
+			s->dead = false;
+			at++;
+			continue;
+		}
+		note_insn(s, &l, code + at, s->start + at);
+		note_padding(s, &l, s->start + at);
+		at += l.length;
+	}
+}
+
+static void sweep_stretch(struct sweep *s, const struct code_stretch *c)
+{
+	const struct targets *t = s->t;
+	size_t i = 0;
+
+	s->dead = false;
+	s->start = c->start;
+	while (s->start < c->end) {
+		while (i < t->starts.n && t->starts.data[i] <= s->start)
+			i++;
+		s->end = i < t->starts.n && t->starts.data[i] < c->end ? t->starts.data[i] : c->end;
+		sweep_part(s);
+		s->start = s->end;
+	}
+}
+
+/* What a branch leads to among nops is reached, and so are the nops behind it. */
+static void end_padding(struct targets *t)
+{
+	bool dead = true;
+
+	vec_for_each (&t->code, struct code_stretch, s) {
+		for (size_t i = s->first; i < s->first + (s->end - s->start); i++) {
+			if (!(t->marks[i] & MARK_PADDING))
+				dead = true;
+			else if (t->marks[i] & MARK_ANY_TARGET)
+				dead = false;
+			if (!dead)
+				t->marks[i] &= (uint8_t)~MARK_PADDING;
+		}
+	}
+}
+
+/* ---- reading all data ---- */
+
+static void read_words(struct targets *t, struct dso *dso, uint64_t start, uint64_t end)
+{
+	const uint8_t *data = dso_bytes(dso, start, end - start);
+
+	for (uint64_t at = -start % 8; data && at + 8 <= end - start; at += 8) {
+		uint64_t word;
+
+		memcpy(&word, data + at, sizeof(word));
+		if (!stretch_of(t, start + at))
+			targets_mark(t, word, MARK_WORD);
+	}
+}
+
+static void read_table(struct targets *t, struct dso *dso, uint64_t start, uint64_t end)
+{
+	const uint8_t *data = dso_bytes(dso, start, end - start);
+
+	for (uint64_t at = 0; data && at + 4 <= end - start; at += 4) {
+		int32_t offset;
+
+		memcpy(&offset, data + at, sizeof(offset));
+		targets_mark(t, start + (uint64_t)(int64_t)offset, MARK_SWITCH);
+	}
+}
+
+static uint64_t end_of_loaded(const struct dso *dso, uint64_t address)
+{
+	uint64_t start, end;
+
+	for (size_t i = 0; dso_loaded_stretch(dso, i, &start, &end); i++)
+		if (address >= start && address < end)
+			return end;
+	return 0;
+}
+
+/* A table ends where the next may begin: how long it is stands in code that would have to be
+ * understood. */
+static void read_tables(struct sweep *s, struct dso *dso)
+{
+	vec_sort(&s->tables, compare_u64);
+	for (size_t i = 0; i < s->tables.n; i++) {
+		uint64_t start = s->tables.data[i], end = end_of_loaded(dso, start);
+
+		if (i + 1 < s->tables.n && s->tables.data[i + 1] < end)
+			end = s->tables.data[i + 1];
+		if (start < s->t->unwind_start && s->t->unwind_start < end)
+			end = s->t->unwind_start;
+		if (start < end && !(start >= s->t->unwind_start && start < s->t->unwind_end))
+			read_table(s->t, dso, start, end);
+	}
+}
+
+static int compare_crossings(const void *a, const void *b)
+{
+	const struct crossing *x = a, *y = b;
+
+	return x->target < y->target ? -1 : x->target > y->target;
+}
+
+size_t targets_first_crossing(const struct targets *t, uint64_t address)
+{
+	size_t low = 0, high = t->crossings.n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (t->crossings.data[middle].target < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const char *targets_read(struct targets *t, struct dso *dso)
+{
+	const char *refusal = read_stretches(t, dso);
+	struct sweep s = { .t = t };
+	uint64_t start, end;
+
+	if (!refusal)
+		refusal = landing_read(t, dso);
+	if (refusal)
+		return refusal;
+	add_starts(t, dso);
+	vec_for_each (&t->code, struct code_stretch, c)
+		sweep_stretch(&s, c);
+	read_tables(&s, dso);
+	for (size_t i = 0; dso_loaded_stretch(dso, i, &start, &end); i++)
+		read_words(t, dso, start, end);
+	end_padding(t);
+	vec_sort(&t->crossings, compare_crossings);
+	vec_release(&s.tables);
+	return NULL;
+}
+
+void targets_release(struct targets *t)
+{
+	vec_release(&t->code);
+	vec_release(&t->crossings);
+	vec_release(&t->frames);
+	vec_release(&t->starts);
+	free(t->marks);
+	*t = (struct targets){ 0 };
+}
