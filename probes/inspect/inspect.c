@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "probes/cost/selfcost_once.h"
+#include "probes/inspect/inprocess.h"
 #include "probes/kernel/version.h"
 #include "probes/process/program.h"
 #include "probes/select/missing.h"
@@ -165,7 +166,8 @@ int inspect(struct inspection *in, const struct inspect_options *o, struct err *
 	int ret;
 
 	*in = (struct inspection){ .kernel_version = kernel_version_running(),
-				   .dsos = dso_cache_new() };
+				   .dsos = dso_cache_new(),
+				   .inprocess = xcalloc(1, sizeof(*in->inprocess)) };
 	ret = patterns_parse(&in->patterns, o->patterns, o->n_patterns, err);
 	if (!ret)
 		ret = o->argv ? objects_of_command(in, o->argv, err)
@@ -189,6 +191,9 @@ void inspection_release(struct inspection *in)
 	selection_release(&in->selection);
 	patterns_free(in->patterns);
 	vec_release(&in->objects);
+	if (in->inprocess)
+		inprocess_release(in->inprocess);
+	free(in->inprocess);
 	dso_cache_free(in->dsos);
 	*in = (struct inspection){ 0 };
 }

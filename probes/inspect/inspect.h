@@ -21,6 +21,7 @@
 struct err;
 struct dso;
 struct dso_cache;
+struct inprocess;
 
 struct inspect_options {
 	const char *const *patterns; /* -F words */
@@ -41,6 +42,7 @@ struct inspection {
 	struct patterns *patterns;
 	struct selection selection;
 	struct plan plan;
+	struct inprocess *inprocess; /* which functions can be patched; asked when it is shown */
 	struct meta_calibration costs[SELFCOST_ROWS_MAX];
 	size_t n_costs; /* 0: not measured */
 	struct {

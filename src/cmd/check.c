@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/args.h"
 #include "cli/command.h"
+#include "probes/inspect/inprocess.h"
 #include "probes/inspect/inspect.h"
 #include "probes/inspect/perf_script.h"
 #include "probes/place/function.h"
@@ -82,10 +83,22 @@ static void print_exits(const struct planned *p)
 		print_remark(place->ret_sites_reason);
 }
 
-static void print_remarks(const struct planned *p)
+static const char *not_in_process(const struct inspection *in, const struct planned *p)
+{
+	size_t n_exits;
+
+	if (p->what.marker)
+		return "is a marker, which kernel probes trace";
+	return inprocess_refusal(in->inprocess, p->what.dso, p->what.function, &n_exits);
+}
+
+static void print_remarks(const struct inspection *in, const struct planned *p)
 {
 	const struct placement *place = &p->place;
+	const char *refusal = not_in_process(in, p);
 
+	if (refusal)
+		printf("%12snot in process: %s\n", "", refusal);
 	if (*p->exit.reason)
 		print_remark(p->exit.reason);
 	if (p->wrong_arguments.code)
@@ -110,11 +123,12 @@ static void print_planned(const struct inspection *in, const struct planned *p)
 
 	if (!isnan(cost_ns))
 		text_time(cost, (uint64_t)cost_ns);
-	printf("%9s  %-11s %-9s %10" PRIx64 "  ", cost, probe_class_name(p->place.class),
-	       exit_mech_name(p->exit.mech), f->file_offset + p->place.entry_offset);
+	printf("%9s  %-11s %-9s %-10s %10" PRIx64 "  ", cost, probe_class_name(p->place.class),
+	       exit_mech_name(p->exit.mech), not_in_process(in, p) ? "no" : "yes",
+	       f->file_offset + p->place.entry_offset);
 	print_name(p->what.dso, f);
 	printf("+0x%x (%s)\n", p->place.entry_offset, base_name(p->what.dso));
-	print_remarks(p);
+	print_remarks(in, p);
 }
 
 static size_t count_possible(const struct inspection *in)
@@ -185,6 +199,29 @@ static void print_traits(const struct target_traits *t)
 		printf("\n");
 }
 
+static void print_in_process_of(const struct inspection *in, const struct dso *dso)
+{
+	size_t n = 0, possible = 0;
+
+	for (size_t i = 0; i < in->plan.n; i++) {
+		const struct planned *p = in->plan.data[i];
+
+		n += p->what.dso == dso;
+		possible += p->what.dso == dso && !not_in_process(in, p);
+	}
+	if (n)
+		printf("  %zu of the %zu chosen in %s\n", possible, n, base_name(dso));
+}
+
+static void print_in_process(const struct inspection *in)
+{
+	if (!in->plan.n)
+		return;
+	printf("\ncould be traced in process, by jumps that are patched in\n");
+	vec_for_each (&in->objects, struct dso *, dso)
+		print_in_process_of(in, *dso);
+}
+
 static bool any_return(const struct inspection *in)
 {
 	for (size_t i = 0; i < in->plan.n; i++)
@@ -212,12 +249,13 @@ static void print_text(const struct inspection *in)
 	print_heading(in);
 	print_traits(&in->traits);
 	if (count_possible(in))
-		printf("\n%9s  %-11s %-9s %10s  %s\n", "cost/call", "class", "exit", "offset",
-		       "probe");
+		printf("\n%9s  %-11s %-9s %-10s %10s  %s\n", "cost/call", "class", "exit",
+		       "in process", "offset", "probe");
 	for (size_t i = 0; i < in->plan.n; i++)
 		if (in->plan.data[i]->possible)
 			print_planned(in, in->plan.data[i]);
 	print_left_out(in);
+	print_in_process(in);
 	print_notices(in);
 }
 
@@ -249,6 +287,7 @@ static struct json *json_planned(const struct inspection *in, const struct plann
 	const struct dso_function *f = p->what.function;
 	struct dso_line line = dso_line_at(p->what.dso, f->address);
 	struct json *o = json_new_object();
+	const char *refusal = not_in_process(in, p);
 	char file_line[4200];
 
 	snprintf(file_line, sizeof(file_line), "%s:%u", line.file, line.line);
@@ -266,6 +305,8 @@ static struct json *json_planned(const struct inspection *in, const struct plann
 	else
 		json_set_null(o, "probe");
 	json_set_f64(o, "cost_ns", inspection_cost_ns(in, p)); /* NAN is null */
+	json_set_bool(o, "in_process", !refusal);
+	json_set_string(o, "in_process_reason", refusal);
 	return o;
 }
 
@@ -362,25 +403,76 @@ static struct tally tally_object(struct dso *dso, unsigned kernel_version)
 	return t;
 }
 
+static void print_stats_row(const struct inspection *in, struct dso *dso)
+{
+	struct tally t = tally_object(dso, in->kernel_version);
+	double percent = t.n ? 100.0 / (double)t.n : NAN;
+	struct inprocess_tally patched;
+
+	inprocess_tally(in->inprocess, dso, &patched);
+	if (t.n)
+		printf("%10zu %7.1f%% %7.1f%% %7.1f%% %9.1f%% %7.1f%% %9.1f%%  %s\n", t.n,
+		       percent * (double)t.cheap, percent * (double)t.naive_cheap,
+		       percent * (double)t.stepped, percent * (double)t.impossible,
+		       percent * (double)t.exits_known, percent * (double)patched.possible,
+		       base_name(dso));
+	else
+		printf("%10zu %8s %8s %8s %10s %8s %10s  %s\n", t.n, "n/a", "n/a", "n/a", "n/a",
+		       "n/a", "n/a", base_name(dso));
+	inprocess_tally_release(&patched);
+}
+
+/* The most frequent first; the rest is rare. */
+#define REASONS_SHOWN 5
+
+static void print_reasons(const struct inspection *in, struct dso *dso)
+{
+	struct inprocess_tally t;
+
+	inprocess_tally(in->inprocess, dso, &t);
+	for (size_t i = 0; i < t.reasons.n && i < REASONS_SHOWN; i++)
+		printf("%10zu  %s: %s\n", t.reasons.data[i].n, base_name(dso),
+		       t.reasons.data[i].text);
+	if (t.reasons.n > REASONS_SHOWN) {
+		size_t n = 0;
+
+		for (size_t i = REASONS_SHOWN; i < t.reasons.n; i++)
+			n += t.reasons.data[i].n;
+		printf("%10zu  %s: other reasons (--json has them)\n", n, base_name(dso));
+	}
+	inprocess_tally_release(&t);
+}
+
 static void print_stats_text(const struct inspection *in)
 {
-	printf("%10s %8s %8s %8s %10s %8s  %s\n", "functions", "cheap", "at +0", "stepped",
-	       "impossible", "exits", "object");
-	vec_for_each (&in->objects, struct dso *, dso) {
-		struct tally t = tally_object(*dso, in->kernel_version);
-		double percent = t.n ? 100.0 / (double)t.n : NAN;
-
-		if (t.n)
-			printf("%10zu %7.1f%% %7.1f%% %7.1f%% %9.1f%% %7.1f%%  %s\n", t.n,
-			       percent * (double)t.cheap, percent * (double)t.naive_cheap,
-			       percent * (double)t.stepped, percent * (double)t.impossible,
-			       percent * (double)t.exits_known, base_name(*dso));
-		else
-			printf("%10zu %8s %8s %8s %10s %8s  %s\n", t.n, "n/a", "n/a", "n/a", "n/a",
-			       "n/a", base_name(*dso));
-	}
+	printf("%10s %8s %8s %8s %10s %8s %10s  %s\n", "functions", "cheap", "at +0", "stepped",
+	       "impossible", "exits", "in process", "object");
+	vec_for_each (&in->objects, struct dso *, dso)
+		print_stats_row(in, *dso);
 	printf("\ncheap: optimised or emulated where the probe is placed; at +0: at the first instruction\n"
-	       "exits: all of them are known, so that probes on them can replace the return probe\n");
+	       "exits: all of them are known, so that probes on them can replace the return probe\n"
+	       "in process: jumps fit at the entry and at all exits, so that no probe is needed\n"
+	       "\nnot in process\n");
+	vec_for_each (&in->objects, struct dso *, dso)
+		print_reasons(in, *dso);
+}
+
+static void json_in_process(const struct inspection *in, struct dso *dso, struct json *row)
+{
+	struct json *reasons = json_new_array();
+	struct inprocess_tally t;
+
+	inprocess_tally(in->inprocess, dso, &t);
+	vec_for_each (&t.reasons, struct inprocess_reason, r) {
+		struct json *o = json_new_object();
+
+		json_set_string(o, "reason", r->text);
+		json_set_u64(o, "functions", r->n);
+		json_add_take(reasons, o);
+	}
+	json_set_u64(row, "in_process", t.possible);
+	json_set_take(row, "not_in_process", reasons);
+	inprocess_tally_release(&t);
 }
 
 static void print_stats_json(const struct inspection *in)
@@ -399,6 +491,7 @@ static void print_stats_json(const struct inspection *in)
 		json_set_u64(row, "single_step", t.stepped);
 		json_set_u64(row, "impossible", t.impossible);
 		json_set_u64(row, "exits_known", t.exits_known);
+		json_in_process(in, *dso, row);
 		json_add_take(all, row);
 	}
 	json_set_u64(o, "version", 1);
