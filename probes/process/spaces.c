@@ -14,6 +14,8 @@
  * this. */
 #define REREAD_INTERVAL_NS 200000000ull
 #define REREAD_ONE_IN	   20 /* of the time: a program decides how long a reading takes */
+/* After the recording's end all reading together takes about so long. */
+#define CLOSED_NS 2000000000ull
 /* Behind the latest mapping of a file none follows whose record is still on its way. */
 #define SETTLED_NS 1000000000ull
 
@@ -67,6 +69,11 @@ static struct dso *find_dso(struct spaces *p, const struct mapping *m, pid_t pid
 	return dso_get_of(p->dsos, origin, path, &dso, NULL) ? NULL : dso;
 }
 
+static bool is_same_file(const struct mapping *a, const struct mapping *b)
+{
+	return a->device == b->device && a->inode == b->inode && !strcmp(a->path, b->path);
+}
+
 static void cut_to_room(struct spaces *p, struct mappings *maps)
 {
 	size_t kept = 0;
@@ -76,6 +83,30 @@ static void cut_to_room(struct spaces *p, struct mappings *maps)
 	for (size_t i = kept; i < maps->n; i++)
 		free(maps->data[i].path);
 	maps->n = kept;
+}
+
+/* A program may map one file thousands of times, at the end of a long way. */
+static void find_dsos(struct spaces *p, struct space *space)
+{
+	struct map seen = { 0 };
+
+	vec_for_each (&space->maps, struct mapping, m) {
+		uint64_t key = hash_u64(m->device) ^ m->inode;
+		uint32_t i = map_get(&seen, key);
+		char path[4096] = "";
+		struct dso *dso;
+
+		if (i != MAP_NONE && is_same_file(&space->maps.data[i], m)) {
+			dso = space->dsos.data[i];
+			snprintf(path, sizeof(path), "%s", space->paths.data[i]);
+		} else {
+			map_put(&seen, key, (uint32_t)space->dsos.n);
+			dso = find_dso(p, m, space->pid, path);
+		}
+		*vec_add(&space->dsos) = dso;
+		*vec_add(&space->paths) = xstrdup(path);
+	}
+	map_release(&seen);
 }
 
 static void read_now(struct spaces *p, struct space *space)
@@ -92,20 +123,18 @@ static void read_now(struct spaces *p, struct space *space)
 	space_forget(p, space);
 	cut_to_room(p, &now);
 	space->maps = now;
-	vec_for_each (&space->maps, struct mapping, m) {
-		char path[4096] = "";
-
-		*vec_add(&space->dsos) = find_dso(p, m, space->pid, path);
-		*vec_add(&space->paths) = xstrdup(path);
-	}
+	find_dsos(p, space);
 	space->changes = ++p->changes;
 }
 
 static void space_read(struct spaces *p, struct space *space)
 {
-	uint64_t end_ns, wait_ns;
+	uint64_t now_ns = clock_now_ns(), end_ns, wait_ns;
 
-	space->read_ns = clock_now_ns();
+	if (p->closed_ns && now_ns - p->closed_ns > CLOSED_NS)
+		return;
+	space->read_ns = now_ns;
+	space->is_stale = false;
 	read_now(p, space);
 	end_ns = clock_now_ns();
 	wait_ns = (end_ns - space->read_ns) * REREAD_ONE_IN;
@@ -207,7 +236,7 @@ static const struct mapping *mapping_of(struct spaces *p, struct space *space, u
 
 	if (is_vdso(space, ip))
 		return NULL;
-	if (!m && clock_now_ns() > space->read_again_ns) {
+	if ((!m || space->is_stale) && !space->ended && clock_now_ns() > space->read_again_ns) {
 		space_read(p, space);
 		m = mappings_find(&space->maps, ip);
 	}
@@ -270,9 +299,11 @@ void spaces_fork(struct spaces *p, pid_t parent, pid_t child, uint64_t time_ns)
 
 void spaces_reread(struct spaces *p)
 {
-	vec_for_each (&p->all, struct space, space)
-		if (!space->ended)
+	vec_for_each (&p->all, struct space, space) {
+		space->is_stale = !space->ended;
+		if (space->is_stale && clock_now_ns() > space->read_again_ns)
 			space_read(p, space);
+	}
 }
 
 void spaces_end(struct spaces *p, pid_t pid)

@@ -30,6 +30,7 @@ struct space {
 	 * when a file was mapped last. */
 	uint64_t read_ns, changed_ns; /* read_ns: when the latest reading began */
 	uint64_t read_again_ns;	      /* not before */
+	bool is_stale;		      /* some of its mappings may have been missed since */
 	unsigned changes;	      /* another number after each change, and in each space */
 	bool ended;		      /* the process is gone; its number may become another's */
 };
@@ -50,6 +51,7 @@ struct spaces {
 	uint64_t bytes, bytes_max; /* of all mappings with their paths; what finds no room is left
 				      out */
 	bool told;		   /* that something is */
+	uint64_t closed_ns; /* when the recording was over: little is read after it; 0: it is not */
 };
 
 struct place {
@@ -64,7 +66,8 @@ struct place {
  */
 void spaces_map(struct spaces *s, pid_t pid, const struct mapping *m);
 void spaces_fork(struct spaces *s, pid_t parent, pid_t child, uint64_t time_ns);
-/* Some of that may have been missed: every process that lives is looked at. */
+/* Some of that may have been missed: every process that lives is looked at, when its turn has come.
+ */
 void spaces_reread(struct spaces *s);
 /*
  * The process has ended. What is known of it stays until the spaces_drop() after the next, because

@@ -71,6 +71,8 @@ void session_write_objects(struct session *s, size_t first);
 
 /* Objects with functions that were mapped while it was recorded. */
 struct late {
+	uint64_t joined_ns; /* spent on reading what was mapped */
+	bool waits;	    /* something was, which may not be read yet */
 	unsigned objects;
 	const char *path;    /* of the first of them */
 	uint64_t most_ns;    /* from its mapping until its probes were in */

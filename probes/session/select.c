@@ -11,6 +11,8 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "base/hash.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/regular.h"
 #include "base/text.h"
@@ -193,18 +195,18 @@ static int objects_of_command(struct session *s, size_t *n_executables, struct e
 	return ret;
 }
 
-static bool is_executable_of(pid_t pid, const struct mapping *m)
+static ino_t executable_of(pid_t pid)
 {
 	struct stat st;
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	return !stat(path, &st) && st.st_ino == m->inode;
+	return stat(path, &st) ? 0 : st.st_ino;
 }
 
 /* Adds the file of a mapping; *executable: it is the process's program. Quiet where it cannot be
  * opened. */
-static void add_mapping(struct session *s, pid_t pid, const struct mapping *m)
+static void add_mapping(struct session *s, pid_t pid, const struct mapping *m, bool executable)
 {
 	struct err why = { 0 };
 	char path[4096];
@@ -215,22 +217,35 @@ static void add_mapping(struct session *s, pid_t pid, const struct mapping *m)
 		log_detail("%s is left out: %s", m->path, why.text);
 		return;
 	}
-	session_add_object(s, dso, path, is_executable_of(pid, m));
+	session_add_object(s, dso, path, executable);
+}
+
+static bool is_new(struct map *seen, const struct mapping *m)
+{
+	uint64_t key = hash_u64(m->device) ^ hash_u64(~m->inode);
+	bool is_known = map_get(seen, key) != MAP_NONE;
+
+	map_put(seen, key, 0);
+	return !is_known;
 }
 
 /* The program first: patterns without an object look there before they look in libraries. */
 static int add_mappings(struct session *s, pid_t pid, size_t *n_executables, struct err *err)
 {
 	struct mappings maps = { 0 };
+	struct map seen = { 0 }; /* one file may be mapped thousands of times */
+	ino_t program = executable_of(pid);
 	size_t before = s->objects.n;
 	int ret = mappings_read(&maps, pid, err);
 
 	vec_for_each (&maps, struct mapping, m)
-		if (is_executable_of(pid, m))
-			add_mapping(s, pid, m);
+		if (m->inode == program && is_new(&seen, m))
+			add_mapping(s, pid, m, true);
 	*n_executables = s->objects.n - before;
 	vec_for_each (&maps, struct mapping, m)
-		add_mapping(s, pid, m);
+		if (is_new(&seen, m))
+			add_mapping(s, pid, m, false);
+	map_release(&seen);
 	mappings_release(&maps);
 	return ret;
 }
@@ -393,25 +408,51 @@ static void add_joining(struct joinings *joinings, pid_t pid, uint64_t mapped_ns
 	*vec_add(joinings) = (struct joining){ pid, mapped_ns };
 }
 
+#define JOIN_FIRST_NS 1000000000ull /* that reading mappings may take, and a part of the time */
+#define JOIN_ONE_IN   20
+
+/* Whoever maps files without end decides how long that takes. */
+static bool may_join(const struct session *s, uint64_t now_ns)
+{
+	return s->late.joined_ns <= JOIN_FIRST_NS + (now_ns - s->open_ns) / JOIN_ONE_IN &&
+	       !interrupt_pending();
+}
+
+static void join_all(struct session *s, const struct joinings *joinings)
+{
+	vec_for_each (joinings, const struct joining, j) {
+		uint64_t began_ns = clock_now_ns();
+		struct err err = { 0 };
+
+		if (interrupt_pending())
+			return;
+		if (join_process(s, j->pid, j->mapped_ns, &err))
+			session_write_notice(s, "join", err.text);
+		s->late.joined_ns += clock_now_ns() - began_ns;
+	}
+}
+
 void session_join_mapped(struct session *s)
 {
 	struct joinings joinings = { 0 };
 	struct pids pids = { 0 };
 
-	if (s->drain.mappings_overflowed) /* which processes is not known: all of them */
+	if (!may_join(s, clock_now_ns())) {
+		s->late.waits |= s->drain.n_mappings || s->drain.mappings_overflowed;
+		s->drain.n_mappings = 0;
+		s->drain.mappings_overflowed = false;
+		return;
+	}
+	if (s->drain.mappings_overflowed ||
+	    s->late.waits) /* which processes is not known: all of them */
 		bpfprog_targets(s->programs, &pids);
 	vec_for_each (&pids, pid_t, pid)
 		add_joining(&joinings, *pid, 0);
 	for (size_t i = 0; i < s->drain.n_mappings; i++)
 		add_joining(&joinings, s->drain.mappings[i].pid, s->drain.mappings[i].time_ns);
 	s->drain.n_mappings = 0;
-	s->drain.mappings_overflowed = false;
-	vec_for_each (&joinings, struct joining, j) {
-		struct err err = { 0 };
-
-		if (join_process(s, j->pid, j->mapped_ns, &err))
-			session_write_notice(s, "join", err.text);
-	}
+	s->drain.mappings_overflowed = s->late.waits = false;
+	join_all(s, &joinings);
 	vec_release(&joinings);
 	vec_release(&pids);
 }

@@ -206,7 +206,7 @@ static void join(struct session *s)
 	struct err err = { 0 };
 	int ret;
 
-	if (s->drain.n_mappings || s->drain.mappings_overflowed)
+	if (s->drain.n_mappings || s->drain.mappings_overflowed || s->late.waits)
 		session_join_mapped(s);
 	session_note_after(s, clock_now_ns(), false);
 	ret = session_burst_step(s, &err);
@@ -319,6 +319,7 @@ static void stop(struct session *s)
 	bpfprog_totals(s->programs, &s->totals_at_stop);
 	s->stopped = true;
 	patience_set(PATIENCE_AFTERWARDS);
+	s->spaces.closed_ns = clock_now_ns();
 	session_note_after(s, clock_now_ns(), true);
 	trace_writer_flush(s->writer, NULL); /* memory may end where programs are read below */
 	session_add_stacks(s);

@@ -11,10 +11,14 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/mem.h"
 
 #define READ_BYTES \
 	(256 << 10) /* at a time: a program may have thousands of mappings with long paths */
+
+/* A signal that waits to end ispot is looked for after so many. */
+#define LINES_AT_ONCE 4096
 
 static const char deleted_suffix[] = " (deleted)";
 
@@ -92,7 +96,9 @@ int mappings_read(struct mappings *m, pid_t pid, struct err *err)
 		return open_error(err, pid);
 	setvbuf(file, NULL, _IOFBF, READ_BYTES);
 	errno = 0;
-	while ((n = getline(&line, &room, file)) > 0) {
+	for (unsigned lines = 1; (lines % LINES_AT_ONCE || !interrupt_pending()) &&
+				 (n = getline(&line, &room, file)) > 0;
+	     lines++) {
 		if (line[n - 1] == '\n')
 			line[n - 1] = '\0';
 		add_line(m, line);

@@ -24,7 +24,8 @@ struct mappings {
 	uint64_t vdso_start, vdso_end; /* the kernel's own code (symbol/vdso.h); 0: not seen */
 };
 
-/* -ESRCH: no such process. Only executable mappings of files, and where the vdso is. */
+/* -ESRCH: no such process. If a signal waits to end ispot, not all of many thousands. Only
+ * executable mappings of files, and where the vdso is. */
 int mappings_read(struct mappings *m, pid_t pid, struct err *err);
 const struct mapping *mappings_find(const struct mappings *m, uint64_t address); /* NULL: none */
 void mappings_release(struct mappings *m);

@@ -170,6 +170,33 @@ static void mappings_have_room_and_no_more(void **state)
 	assert_int_equal(s.spaces.bytes, 0);
 }
 
+/* A program decides how long reading its mappings takes: it has a part of the time, and little once
+ * the recording is over. */
+static void reading_waits_its_turn(void **state)
+{
+	struct space *space;
+	uint64_t read_ns;
+	struct scene s;
+
+	(void)state;
+	begin(&s);
+	assert_true(knows(&s, getpid(), (uintptr_t)reading_waits_its_turn));
+	space = &s.spaces.all.data[0];
+	read_ns = space->read_ns;
+	space->read_again_ns = UINT64_MAX;
+	spaces_reread(&s.spaces);
+	assert_int_equal(space->read_ns, read_ns);
+	space->read_again_ns = 0; /* what may have been missed is looked for then */
+	assert_true(knows(&s, getpid(), (uintptr_t)reading_waits_its_turn));
+	assert_true(space->read_ns > read_ns);
+	read_ns = space->read_ns;
+	space->read_again_ns = 0;
+	s.spaces.closed_ns = 1;
+	spaces_reread(&s.spaces);
+	assert_int_equal(space->read_ns, read_ns);
+	end(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -178,6 +205,7 @@ int main(void)
 		cmocka_unit_test(a_number_used_again_is_another_process),
 		cmocka_unit_test(what_is_mapped_later_is_not_settled),
 		cmocka_unit_test(mappings_have_room_and_no_more),
+		cmocka_unit_test(reading_waits_its_turn),
 	};
 
 	return unit_run(tests);
