@@ -43,14 +43,15 @@ static uint64_t place_key(const struct selection *s, const struct place *place)
 static void leave_out(struct selection *s, struct pattern *p, struct dso *dso,
 		      const struct dso_function *f, const char *reason)
 {
-	const char *name = dso_function_name(dso, f);
+	const char *name = dso_function_name(dso, f), *object = dso_path(dso);
+	uint64_t key =
+		hash_u64(hash_bytes(name, strlen(name))) ^ hash_bytes(object, strlen(object));
 
 	if (!p->impossible)
 		p->impossible = xstrdup(reason);
-	vec_for_each (&s->left_out, struct unselected, u) {
-		if (!strcmp(u->name, name) && !strcmp(u->object, dso_path(dso)))
-			return;
-	}
+	if (map_get(&s->left_out_known, key) != MAP_NONE)
+		return;
+	map_put(&s->left_out_known, key, 0);
 	*vec_add(&s->left_out) =
 		(struct unselected){ xstrdup(name), xstrdup(dso_path(dso)), xstrdup(reason),
 				     p->of != PATTERN_OF_FUNCTIONS };
@@ -109,6 +110,24 @@ static const char *join_arguments(struct selection *s, const char *first, const 
 	return *vec_last(&s->joined);
 }
 
+/* What holds of all names of an address: a file may give one any number of them. */
+struct names {
+	const struct dso_function *first; /* that was asked about; NULL: none yet */
+	const struct dso_function *public;
+	bool excluded;
+};
+
+static void look_at_names(struct names *n, const struct selection *s,
+			  const struct patterns *patterns, struct dso *dso,
+			  const struct dso_function *f)
+{
+	if (n->first && n->first->address == f->address)
+		return;
+	n->first = f;
+	n->public = public_name(dso, f);
+	n->excluded = patterns_exclude(patterns, dso, f) || patterns_exclude(s->excluding, dso, f);
+}
+
 static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 		   const struct dso_function *f)
 {
@@ -118,8 +137,6 @@ static void choose(struct selection *s, struct pattern *p, struct dso *dso,
 	uint64_t key;
 	uint32_t i;
 
-	if (!exact)
-		f = public_name(dso, f);
 	dso_function_name(dso, f);
 	place = place_of(dso, f);
 	key = place_key(s, &place);
@@ -210,6 +227,7 @@ static bool match_object(struct selection *s, const struct patterns *patterns, s
 			 struct dso *dso)
 {
 	const struct dso_function *all;
+	struct names names = { 0 };
 	struct hits hits = { 0 };
 	bool found;
 
@@ -226,8 +244,9 @@ static bool match_object(struct selection *s, const struct patterns *patterns, s
 		}
 		p->matched =
 			true; /* also if another pattern excludes it: that is what was asked for */
-		if (!patterns_exclude(patterns, dso, f) && !patterns_exclude(s->excluding, dso, f))
-			choose(s, p, dso, f);
+		look_at_names(&names, s, patterns, dso, f);
+		if (!names.excluded)
+			choose(s, p, dso, p->kind == PATTERN_NAME ? f : names.public);
 	}
 	vec_release(&hits);
 	return found;
@@ -371,6 +390,7 @@ void selection_release(struct selection *s)
 		free(*words);
 	vec_release(&s->joined);
 	vec_release(&s->left_out);
+	map_release(&s->left_out_known);
 	vec_release(&s->chosen);
 	map_release(&s->by_place);
 }

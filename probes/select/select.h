@@ -61,6 +61,7 @@ struct selection {
 	struct {
 		VEC(struct unselected)
 	} left_out;
+	struct map left_out_known; /* hash of name and object */
 	struct {
 		VEC(char *)
 	} joined;	     /* arguments that several patterns name */

@@ -453,6 +453,25 @@ static void no_symbols_at_all(void **state)
 	assert_non_null(strstr(s->err.text, "DEBUGINFOD_URLS is not set"));
 }
 
+/* A file may give one address any number of names: that does not make choosing take longer for each
+ * of them. */
+static void any_number_of_aliases(void **state)
+{
+	struct setup *s = *state;
+	struct dso *dso;
+
+	fixture_run(
+		"for i in $(seq 60000); do printf '.globl f%d\n.type f%d,%%function\n"
+		".set f%d,base\n.size f%d,2\n' $i $i $i $i; done >many.s && "
+		"printf 'base: nop\nret\n' >>many.s && gcc -shared -nostdlib -o many.so many.s");
+	assert_int_equal(dso_get(s->cache, fixture_path("many.so"), &dso, &s->err), 0);
+	s->dsos[0] = dso;
+	alarm(120); /* it would take several times as long for each name */
+	assert_int_equal(strlen(CHOSEN(s, "f*", "!*g*")), 2);
+	assert_int_equal(strlen(CHOSEN(s, "f*", "!f5*")), 0);
+	alarm(0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -474,6 +493,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pattern_files, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(expanded_words, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(bad_patterns, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(any_number_of_aliases, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(missing_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(no_symbols_at_all, set_up, tear_down),
 	};
