@@ -70,9 +70,9 @@ static __always_inline void timed_until_now(struct wire_totals *t, __u64 from_ns
 		t->scheduling_ns += (bpf_ktime_get_ns() - from_ns) * WIRE_TIMED;
 }
 
-/* A stack is half of what a wait costs: of a CPU that switches very often, one in some will do. But
- * a pool's threads park as they are born, all at once, and for good. */
-static __always_inline bool takes_stack(struct wire_totals *t, const struct task_struct *task,
+/* To walk a stack is half of what a wait costs: of a CPU that switches very often, one in some will
+ * do. But a pool's threads park as they are born, all at once, and for good. */
+static __always_inline bool walks_stack(struct wire_totals *t, const struct task_struct *task,
 					__u64 now_ns)
 {
 	if (thread_is_over(t->stacks_since_ns, now_ns, WIRE_BLOCK_STACKS_NS)) {
@@ -82,6 +82,16 @@ static __always_inline bool takes_stack(struct wire_totals *t, const struct task
 	t->stacks++;
 	return t->stacks <= WIRE_BLOCK_STACKS || t->stacks % WIRE_BLOCK_STACK_IN == 0 ||
 	       now_ns - BPF_CORE_READ(task, start_time) < WIRE_BLOCK_STACKS_NS;
+}
+
+static __always_inline int stack_of_wait(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
+					 const struct wire_head *h)
+{
+	bool walks = walks_stack(t, (void *)ctx->args[1], h->time_ns);
+
+	if (config.wait_copies)
+		return wait_stack(t, h, walks);
+	return walks ? bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK) : WIRE_NO_STACK;
 }
 
 static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, struct wire_totals *t,
@@ -103,9 +113,8 @@ static __always_inline void write_switch(struct bpf_raw_tracepoint_args *ctx, st
 	}
 	/* The tracepoint still runs as prev: its stack, its files. */
 	r->flags |= WIRE_WAIT;
-	if (config.block_stacks && takes_stack(t, (void *)ctx->args[1], r->h.time_ns))
-		r->stack = config.wait_copies ? wait_stack(t, &r->h)
-					      : bpf_get_stackid(ctx, &stacks, BPF_F_USER_STACK);
+	if (config.block_stacks)
+		r->stack = stack_of_wait(ctx, t, &r->h);
 	describe_wait(&w);
 	emit_more(t, &w, sizeof(w));
 }

@@ -28,10 +28,35 @@ struct {
 	__type(value, struct wire_step);
 } steps SEC(".maps");
 
+/*
+ * The stacks that were walked last, by thread, instruction and stack pointer, with where in them
+ * the return addresses are. A walk finds each return address by a map; to read what is at places
+ * that are known already is less work, and where the words are the same the stack is. Where two
+ * stacks have one place in the table, the later one has it.
+ */
+#define WALKED_RETURNS 4  /* of traced functions; where there are more each stack is walked */
+#define WALKED_WAYS    2  /* by which a thread comes to one place, as deep in its stack */
+#define WALKED_STEPS   16 /* what comes behind them is not looked at */
+struct walked {
+	__u64 tag;   /* 0: none */
+	__u64 words; /* of these places, as one */
+	__u32 n;
+	__u32 at[WALKED_STEPS];
+	int stack;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, WIRE_WALKED_MAX);
+	__type(key, __u32);
+	__type(value, struct walked);
+} walked SEC(".maps");
+
 /* Only the scheduler's program uses it, which nothing on its CPU interrupts. */
 struct wait_room {
 	struct copy_budget budget;
 	struct pt_regs regs;
+	struct walked walked;
 	struct wire_copy w;
 	__u64 spare;
 };
@@ -43,14 +68,82 @@ struct {
 	__type(value, struct wait_room);
 } wait_rooms SEC(".maps");
 
+/*
+ * 0: there is none. Where the trampoline stands in the place of return addresses, these are looked
+ * at, too.
+ */
+static __always_inline __u64 walked_tag(const struct pt_regs *regs, __u32 tid)
+{
+	__u64 tag = wire_step_key(wire_step_key(tid, regs->sp), INSTRUCTION(regs));
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct return_instance *i = BPF_CORE_READ(task, utask, return_instances);
+
+	for (int n = 0; n < WALKED_RETURNS && i; n++) {
+		tag = wire_step_key(tag, BPF_CORE_READ(i, orig_ret_vaddr));
+		i = BPF_CORE_READ(i, next);
+	}
+	if (i)
+		return 0;
+	tag = wire_step_key(tag, LINK_REGISTER(regs));
+	return (tag ^ tag >> 32) | 1;
+}
+
+static __always_inline struct walked *walked_of(__u64 tag, __u32 way)
+{
+	__u32 at = ((tag >> 40) * WALKED_WAYS + way) & (WIRE_WALKED_MAX - 1);
+
+	return bpf_map_lookup_elem(&walked, &at);
+}
+
+static __always_inline void keep_walked(struct walked *new, __u64 tag, int stack)
+{
+	struct walked *w = walked_of(tag, 0);
+
+	if (w && w->tag == tag && w->words != new->words)
+		w = walked_of(tag, 1);
+	if (!w || (w->tag == tag && w->words == new->words))
+		return;
+	w->tag = 0;
+	new->tag = 0;
+	new->stack = stack;
+	__builtin_memcpy(w, new, sizeof(*w));
+	w->tag = tag;
+}
+
+static __always_inline bool has_words_of(const struct pt_regs *regs, const struct walked *w)
+{
+	__u64 words = 0, word;
+
+	for (__u32 i = 0; i < WALKED_STEPS && i < w->n; i++) {
+		if (bpf_probe_read_user(&word, sizeof(word), (void *)(regs->sp + w->at[i])))
+			return false;
+		words = wire_step_key(words, word);
+	}
+	return words == w->words;
+}
+
+/* WIRE_NO_STACK: none of those that were walked last at this place is it. */
+static __always_inline int stack_walked(const struct pt_regs *regs, __u64 tag)
+{
+	for (__u32 way = 0; way < WALKED_WAYS; way++) {
+		struct walked *w = walked_of(tag, way);
+
+		if (w && w->tag == tag && has_words_of(regs, w))
+			return w->stack;
+	}
+	return WIRE_NO_STACK;
+}
+
 /* The number of a stack, WIRE_NO_STACK where it is not known. */
-static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid)
+static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid, struct walked *w)
 {
 	__u64 key = wire_step_key(tgid, INSTRUCTION(regs)), address;
 	struct wire_step *step;
 	struct returns r;
 
 	find_returns(&r, regs->sp);
+	w->n = 0;
+	w->words = 0;
 	for (int i = 0; i < WIRE_FRAMES_MAX; i++) {
 		step = bpf_map_lookup_elem(&steps, &key);
 		if (!step)
@@ -62,6 +155,10 @@ static __always_inline int known_stack(const struct pt_regs *regs, __u32 tgid)
 		else if (bpf_probe_read_user(&address, sizeof(address),
 					     (void *)(regs->sp + step->next)))
 			return WIRE_NO_STACK;
+		else if (w->n < WALKED_STEPS) {
+			w->at[w->n++] = step->next;
+			w->words = wire_step_key(w->words, address);
+		}
 		key = wire_step_key(key, original(&r, address));
 	}
 	return WIRE_NO_STACK;
@@ -109,21 +206,29 @@ static __always_inline bool copy_wait(struct wire_totals *t, struct wait_room *r
 
 /*
  * Returns the stack's number of the thread that is about to sleep; WIRE_NO_STACK where a copy of it
- * comes first; -EEXIST where there is no room for it.
+ * comes first, or where it is not walked and none is known of its place; -EEXIST where there is no
+ * room for it.
  */
-static __always_inline int wait_stack(struct wire_totals *t, const struct wire_head *h)
+static __always_inline int wait_stack(struct wire_totals *t, const struct wire_head *h, bool walks)
 {
 	__u32 zero = 0;
 	struct wait_room *room = bpf_map_lookup_elem(&wait_rooms, &zero);
 	struct task_struct *task = (void *)bpf_get_current_task();
+	__u64 tag;
 	int stack;
 
 	if (!room || BPF_CORE_READ(task, flags) & KERNEL_THREAD ||
 	    !read_user_registers(task, &room->regs))
 		return WIRE_NO_STACK;
-	stack = known_stack(&room->regs, h->tgid);
-	if (stack != WIRE_NO_STACK)
+	tag = walked_tag(&room->regs, h->tid);
+	if (!walks)
+		return tag ? stack_walked(&room->regs, tag) : WIRE_NO_STACK;
+	stack = known_stack(&room->regs, h->tgid, &room->walked);
+	if (stack != WIRE_NO_STACK) {
+		if (tag)
+			keep_walked(&room->walked, tag, stack);
 		return stack;
+	}
 	return copy_wait(t, room, h) ? WIRE_NO_STACK : -EEXIST;
 }
 

@@ -165,6 +165,9 @@ static inline unsigned long long wire_step_key(unsigned long long key, unsigned 
 	return key ^ key >> 29;
 }
 
+/* Threads' places of which the stack walked last is known. */
+#define WIRE_WALKED_MAX 8192
+
 /* (function, return address) pairs told apart when their first call's stack is taken. */
 #define WIRE_SITES_MAX 65536
 /* Open calls that are told apart by hash, so that each exit knows when its entry was. */

@@ -4,7 +4,7 @@
 # without frame pointers, and of stripped programs.
 . "$(dirname "$0")/lib.sh"
 needs_probes
-needs_helper callers callers_cxx naps once
+needs_helper callers callers_cxx naps once turns
 L=$HELPERS
 
 sites() { "$ISPOT" report --by site --json -i "$1.data" >"$1.sites.json"; }
@@ -146,8 +146,27 @@ stacks own_naps block-stack >own_naps.waits
 like own_naps.waits '^nap second_place turn main ' "waits: through probed frames" || diag own_naps.waits
 unlike own_naps.waits '\?' "waits: no unknown frame" || diag own_naps.waits
 
-# Every 10,000th call of a function on a CPU, besides the first of each site.
+# Of threads that sleep very often few stacks are walked, but most are known by their words; and frames of one size
+# are not one frame.
 cpu=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+for _ in 1 2 3; do # the recorder, which finds out where they are, may be late on a busy machine
+	record turns -F main -- taskset -c "$cpu" "$L/turns" 40000
+	read -r slept walked < <("$ISPOT" dump --events -i turns.data | awk '
+		$4 == "switch-out" && $5 == "sleeping" { slept++ }
+		$4 == "block-stack" { at[slept]++ }
+		END { for (i = int(slept / 2) + 1; i <= slept; i++) walked += at[i]; print slept - int(slept / 2), walked + 0 }')
+	[ $((100 * walked)) -le $((80 * slept)) ] || break
+done
+[ "$slept" -gt 10000 ] && [ $((100 * walked)) -gt $((80 * slept)) ]
+ok $? "turns: of the last $slept sleeps $walked have a stack" || diag turns.err
+report turns
+side() { jq --arg p " $1" '[.blocks[] | select(.kind == "site" and (.name | endswith($p))) | .calls] | add // 0' turns.json; }
+l=$(side left) r=$(side right)
+[ "$l" -gt 1000 ] && [ $((10 * l)) -gt $((8 * r)) ] && [ $((10 * r)) -gt $((8 * l)) ]
+ok $? "turns: $l of them in one function, $r in the other" ||
+	diag "$(jq -r '.blocks[] | select(.kind == "site") | "\(.calls) \(.name)"' turns.json)"
+
+# Every 10,000th call of a function on a CPU, besides the first of each site.
 record many -F leaf -- taskset -c "$cpu" "$L/callers" 30011
 n=$("$ISPOT" dump -i many.data --events | awk '$4 == "stack"' | wc -l)
 is "$n" $((4 + 4 * 30011 / 10000)) "every 10,000th call of a function"
