@@ -136,6 +136,12 @@ const struct cause_kind cause_kinds[] = {
 		.advice = { { .text = "use one thread per core, or leave a core idle" } },
 	},
 	{
+		.kind = "concurrency",
+		.name = "parallel threads",
+		.story = "Running beside other threads",
+		.advice = { { .text = "let each thread write its own cache lines, touch less memory, and do not spin" } },
+	},
+	{
 		.kind = "callee",
 		.name = "in callees",
 		.group = CAUSE_PATH,

@@ -4,6 +4,7 @@
 
 #include "analysis/calls/paircost.h"
 #include "analysis/cause/by_counters.h"
+#include "analysis/cause/by_solo.h"
 #include "analysis/cause/by_spin.h"
 #include "analysis/cause/callees.h"
 #include "analysis/cause/cause.h"
@@ -317,6 +318,7 @@ const struct cause_rule cause_rules[] = {
 	{ "memory-bandwidth", POOL_RUNNING, 0.5, cause_memory_stalls_of_any },
 	{ "frequency-smt", POOL_RUNNING, 0.8, cause_clock },
 	{ "frequency-smt", POOL_RUNNING, 0.7, cause_sibling },
+	{ "concurrency", POOL_RUNNING, 0.9, cause_solo },
 	{ "callee", POOL_CALLEE, 1, callee },
 	{ "cpu-wait", POOL_PREEMPTED, 1, cpu_wait },
 	{ "page-fault", POOL_RUNNING, 0.8, page_fault },

@@ -129,6 +129,9 @@ static struct work differs_undisturbed(const struct block *b, const struct block
 {
 	bool alone = whole->coactive.others < ALONE_MAX;
 
+	/* Its fastest calls had no other thread beside them, which all others may have. */
+	if (whole->solo.is_fastest)
+		return (struct work){ 0 };
 	if (waits(whole) || !undisturbed(whole) ||
 	    whole->samples.kernel_ns > whole->samples.own_ns / 2 ||
 	    times_fastest(b) < (alone ? ALONE_TIMES : TIMES))

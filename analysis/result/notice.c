@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "analysis/result/notice.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +139,41 @@ static void sampling_notice(struct result *res)
 	free(line);
 }
 
+#define SOLO_NAMES 3
+
+static bool is_of_solo(const struct block *b)
+{
+	return b->solo.is_fastest && b->sci >= SCI_SMALL &&
+	       !(b->sci - b->solo.sci_without < SCI_SMALL);
+}
+
+/* Whose scores rest on calls of the windows, and what they were without: the user judges. */
+static void solo_notice(struct result *res)
+{
+	struct text line = { 0 };
+	uint64_t n = 0;
+
+	vec_for_each (&res->blocks, const struct block, b) {
+		if (!is_of_solo(b) || ++n > SOLO_NAMES)
+			continue;
+		text_printf(&line, "%s%s (slowdown score %.2f, ", n > 1 ? ", " : "", b->name,
+			    b->sci);
+		if (isnan(b->solo.sci_without))
+			text_add(&line, "unknown without --solo)");
+		else
+			text_printf(&line, "%.2f without --solo)", b->solo.sci_without);
+	}
+	if (n > SOLO_NAMES)
+		text_printf(&line, " and %" PRIu64 " more", n - SOLO_NAMES);
+	if (n) {
+		text_add(&line, n > 1 ? ": their fastest calls" : ": its fastest call");
+		text_add(&line, " ran in a window of --solo, while no other thread of the program "
+				"did");
+		result_notice(res, line.s);
+	}
+	text_release(&line);
+}
+
 /* In which calls the probes of those left out were is not known. */
 static void left_out_probes_notice(struct result *res)
 {
@@ -211,6 +248,7 @@ void result_find_notices(struct result *res)
 	end_notice(res);
 	made_notice(res);
 	sampling_notice(res);
+	solo_notice(res);
 	left_out_probes_notice(res);
 	loops_notice(res);
 	if (res->windowed && brief_notice_of_window(res->meta))

@@ -109,6 +109,37 @@ static struct fastest fastest_of(const struct block *b, const struct block_optio
 				 .own = least(b->sums->own_min_ns, own) };
 }
 
+/* A faster call that ran undisturbed, and so never left the CPU. */
+static void take_solo(struct block *b, struct fastest *min)
+{
+	const struct solo_sums *solo = &b->sums->solo;
+
+	b->solo.min_without_ns = isnan(min->d) ? BLOCK_NONE : (uint64_t)min->d;
+	if (solo->calls && !((double)solo->min_ns >= min->d)) {
+		min->d = (double)solo->min_ns;
+		b->off_fastest = (struct offcpu){ 0 };
+		b->solo.is_fastest = true;
+	}
+	if (solo->own_calls && !((double)solo->own_min_ns >= min->own)) {
+		min->own = (double)solo->own_min_ns;
+		b->own_off_fastest = (struct offcpu){ 0 };
+		b->solo.is_fastest = true;
+	}
+}
+
+static void copy_solo(struct block *b)
+{
+	const struct solo_sums *solo = &b->sums->solo;
+	double n = (double)solo->own_calls, mean = n > 0 ? solo->own_ns / n : NAN;
+	double variance = n > 1 ? (solo->own_squares - n * mean * mean) / (n - 1) : NAN;
+
+	b->solo = (struct block_solo){ .calls = solo->calls,
+				       .min_without_ns = BLOCK_NONE,
+				       .sci_without = NAN,
+				       .own_ns = mean,
+				       .own_error_ns = sqrt(fmax(0, variance) / n) };
+}
+
 /*
  * Takes the fastest call from this recording or from the baseline. The fastest call here does not
  * have the waits of the baseline's call: those come from the baseline.
@@ -125,6 +156,7 @@ static void take_fastest(struct block *b, const struct sci *sci, const struct bl
 		o->baseline_off(o->baseline_ctx, b, false, &b->off_fastest);
 	if (min->own < (double)b->sums->own_min_ns)
 		o->baseline_off(o->baseline_ctx, b, true, &b->own_off_fastest);
+	take_solo(b, min);
 }
 
 /* Calls left open while the fastest was not known yet: now it is. */
@@ -176,8 +208,8 @@ static void copy_sums(struct block *b)
 
 	b->calls = f->calls;
 	b->open_calls = f->ends[CALL_OPEN];
-	b->timed_calls = f->ends[CALL_TIMED];
-	b->untimed_calls = b->calls - b->timed_calls - b->open_calls;
+	b->untimed_calls = b->calls - f->ends[CALL_TIMED] - b->open_calls;
+	b->timed_calls = f->ends[CALL_TIMED] - f->solo.left_out;
 	b->lost_records = f->lost_records;
 	b->estimated_calls = BLOCK_NONE;
 	b->total_ns = b->min_ns = b->p50_ns = b->p90_ns = b->p99_ns = b->max_ns = BLOCK_NONE;
@@ -303,6 +335,16 @@ static void bound_estimate(struct block *b)
 	b->sci_by_shape = at_most_1(b->sci_by_shape);
 }
 
+/* What the other calls alone would say. */
+static void score_without_solo(struct block *b, double excess, double observed)
+{
+	double n = block_weight_outer(b) * (double)b->sums->durations.count;
+	double more = (double)b->solo.min_without_ns - (double)b->min_ns;
+
+	if (b->solo.min_without_ns != BLOCK_NONE)
+		b->solo.sci_without = fmax(0, excess - n * more) / observed;
+}
+
 /* Sums of excess become scores. */
 static void score(struct block *b, const struct fastest *min, const struct block_options *o)
 {
@@ -320,6 +362,7 @@ static void score(struct block *b, const struct fastest *min, const struct block
 	b->self_min_ns = isnan(min->own) ? BLOCK_NONE : (uint64_t)min->own;
 	b->sci = excess / observed;
 	b->self_sci = own / observed;
+	score_without_solo(b, excess, observed);
 	b->period = o->period;
 	b->floor = floor_ns(b) / observed;
 	bound(b, excess, observed);
@@ -343,6 +386,7 @@ static void begin_block(struct block *b, const struct sci *sci, uint32_t id)
 	b->sci_worst_thread = NAN;
 	name_block(b, sci);
 	copy_sums(b);
+	copy_solo(b);
 }
 
 void blocks_build(struct blocks *blocks, struct sci *sci, const struct block_options *o)

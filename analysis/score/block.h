@@ -33,6 +33,7 @@
 #include "analysis/evidence/coactivity.h"
 #include "analysis/evidence/samples.h"
 #include "analysis/score/judgement.h"
+#include "analysis/score/solo.h"
 #include "analysis/threads/threads.h"
 #include "analysis/score/workload.h"
 #include "base/vec.h"
@@ -106,6 +107,7 @@ struct block {
 	/* The same in cycles: by its stamps, or min_ns and so on converted; BLOCK_NONE: unknown. */
 	uint64_t min_cycles, p50_cycles, p99_cycles;
 	uint64_t self_min_ns;
+	struct block_solo solo; /* what the windows of record --solo say of it */
 	struct offcpu off_fastest, own_off_fastest; /* of the calls that the two are of */
 	bool never_fast;	  /* the fastest call itself mostly waited for a lock or a CPU */
 	uint32_t shapes;	  /* paths told apart */

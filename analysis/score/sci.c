@@ -52,6 +52,7 @@ static __attribute__((noinline, cold)) struct sci_function *new_function(struct 
 	struct sci_function *f = xcalloc(1, sizeof(*f));
 
 	f->min_ns = f->own_min_ns = UINT64_MAX;
+	solo_init(&f->solo);
 	while (s->functions.n <= id)
 		*vec_add(&s->functions) = NULL;
 	return s->functions.data[id] = f;
@@ -233,6 +234,8 @@ static inline __attribute__((always_inline)) void add(struct sci *s, uint32_t id
 	if (c->waits)
 		wait_merge(&f->waits, c->waits);
 	if (c->end == CALL_TIMED) {
+		if (unlikely(s->meta->solos.n) && !solo_is_outside(&f->solo, s->meta, c))
+			return;
 		if (!recursive)
 			add_outer(s, f, cell, c);
 		if (!c->own_unknown)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "analysis/calls/calls.h"
+#include "analysis/score/solo.h"
 #include "analysis/score/workload.h"
 #include "analysis/stat/hist.h"
 #include "analysis/threads/switching.h"
@@ -72,6 +73,7 @@ struct sci_function {
 	struct offcpu own_off, own_off_fastest;
 	struct offcpu open_off, own_open_off; /* of calls that had not ended */
 	struct wait_sums waits;		      /* sleeps in its own time */
+	struct solo_sums solo;		      /* in the windows of record --solo */
 	uint64_t migrated;		      /* outer timed calls that ended on another CPU */
 	uint64_t lost_records, last_loss;
 	struct {

@@ -71,6 +71,22 @@ static struct json *cycles_json(const struct result *res)
 	return j;
 }
 
+/* The windows of record --solo, all together. */
+static struct json *solo_json(const struct meta *meta)
+{
+	struct json *j = json_new_object();
+	uint64_t ns = 0, waited_ns = 0;
+
+	vec_for_each (&meta->solos, const struct meta_solo, w) {
+		ns += w->end_ns > w->begin_ns ? w->end_ns - w->begin_ns : 0;
+		waited_ns += w->waited_ns;
+	}
+	json_set_u64(j, "windows", meta->solos.n);
+	json_set_u64(j, "ns", ns);
+	json_set_u64(j, "waited_ns", waited_ns);
+	return j;
+}
+
 static struct json *trace_json(const struct view *v)
 {
 	const struct result *res = v->result;
@@ -102,6 +118,8 @@ static struct json *trace_json(const struct view *v)
 	json_set_take(j, "ready_behind", takers_json(res));
 	json_set_f64(j, "busy_cpus", res->working_ns == BLOCK_NONE ? NAN : res->busy_cpus);
 	json_set_u64(j, "probed_ns", res->probed_ns);
+	if (res->meta->solos.n)
+		json_set_take(j, "solo", solo_json(res->meta));
 	json_set_u64(j, "threads_ns", res->threads_ns);
 	report_set_name(j, "kernel", s->kernel);
 	report_set_name(j, "pmu", s->pmu);
@@ -251,6 +269,19 @@ static struct json *work_json(const struct block *b)
 }
 
 /* Who held it; its columns are added by the caller. */
+/* What the windows of record --solo say of it; a recording without them has no such member. */
+static struct json *block_solo_json(const struct block *b)
+{
+	struct json *j = json_new_object();
+
+	json_set_u64(j, "calls", b->solo.calls);
+	json_set_bool(j, "is_fastest", b->solo.is_fastest);
+	report_set_known(j, "min_without_ns", b->solo.min_without_ns);
+	json_set_f64(j, "sci_without", b->solo.sci_without);
+	json_set_f64(j, "own_mean_ns", b->solo.own_ns);
+	return j;
+}
+
 static struct json *lock_json(const struct block *b)
 {
 	struct json *lock = json_new_object(), *holders = json_new_array();
@@ -297,6 +328,8 @@ struct json *report_block_json(const struct result *res, const struct block *b)
 	else
 		json_set_null(j, "excess_split");
 	json_set_take(j, "causes", report_causes_json(b));
+	if (b->sums && b->all_threads->meta->solos.n)
+		json_set_take(j, "solo", block_solo_json(b));
 	if (work)
 		json_set_take(j, "workload", work);
 	else

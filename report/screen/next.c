@@ -319,6 +319,44 @@ static void next_view(const struct view *v, const char *command, const char *wha
 	text_release(&line);
 }
 
+#define SOLO_CPUS  1.2	   /* busy ones: threads run at the same time */
+#define SOLO_SHARE 0.1	   /* of thread time, in calls of one function: less is not worth it */
+#define SOLO_NS	   5000000 /* a longer call seldom runs through a window */
+
+/* A function whose calls may all be slowed by threads that always run beside it, the fastest one,
+ * too. */
+static const struct block *maybe_never_alone(const struct view *v)
+{
+	const struct result *res = v->result;
+	const struct block *most = NULL;
+
+	if (res->working_ns == BLOCK_NONE || !(res->busy_cpus > SOLO_CPUS) || res->meta->solos.n)
+		return NULL;
+	vec_for_each (&res->blocks, const struct block, b)
+		if (block_is_call(b) && b->timed_calls >= CALLS_MIN && b->p50_ns < SOLO_NS &&
+		    b->threads > 1 && (double)b->total_ns > SOLO_SHARE * (double)res->threads_ns &&
+		    (!most || b->total_ns > most->total_ns))
+			most = b;
+	return most;
+}
+
+/* Nothing is lost as far as fastest calls tell: --solo takes others. */
+static bool next_is_solo(const struct view *v, struct text *out)
+{
+	const struct block *b = maybe_never_alone(v);
+	struct text line = { 0 };
+	char name[1024];
+
+	if (!b || strcmp(v->result->meta->session.producer, "bpf") != 0)
+		return false;
+	text_add(&line, "ispot record --solo -F ");
+	text_shell_word(&line, text_printable(name, sizeof(name), b->name));
+	same_program(v, &line);
+	next_line(out, v->width, line.n, "Next:", line.s, "whether its threads slow each other");
+	text_release(&line);
+	return true;
+}
+
 static void what_next(const struct view *v, struct text *out)
 {
 	const struct block *lost = report_worst(v);
@@ -328,10 +366,12 @@ static void what_next(const struct view *v, struct text *out)
 
 	if (!lost && worst)
 		text_what_to_try(v, worst, out);
+	if (!lost && worst && next_is_solo(v, out))
+		return;
 	if (worst && !worst->function)
 		worst = function_beside(v, worst);
 	if (!worst) {
-		if (!next_is_burst(v, out))
+		if (!next_is_burst(v, out) && !next_is_solo(v, out))
 			next_for_untold(v, out);
 		return;
 	}

@@ -354,6 +354,14 @@ static double most_gained(const struct result *res, const struct block *worst)
 	return fmin(told, fmax(0, gained));
 }
 
+/* Most of what it loses is time on a CPU that it needs only because of others. */
+static bool frees_cpus(const struct block *worst)
+{
+	const struct cause *cause = report_main_cause(worst);
+
+	return cause && !strcmp(cause->kind, "concurrency");
+}
+
 static void full_cpus(const struct result *res, struct text *out)
 {
 	double cpus = (double)res->meta->session.cpus;
@@ -435,7 +443,8 @@ void text_conclusion(const struct view *v, struct text *out)
 		return;
 	result_untold(res, &untold);
 	no_score = untold.n && untold.share > MOST;
-	full_cpus(res, &line);
+	if (!worst || !frees_cpus(worst))
+		full_cpus(res, &line);
 	said = line.n;
 	if (giver_first)
 		text_giver(v, &giver, &line);

@@ -49,12 +49,13 @@ static const char *const lines[] = {
 	"{\"kind\":\"address\",\"address\":94514279522600,\"symbol\":\"locks\",\"object\":\"/bin/a\","
 	"\"offset\":40}",
 	"{\"kind\":\"clocks\",\"at_ns\":10,\"cycles\":26,\"width_ns\":1,\"unstable\":\"\"}",
+	"{\"kind\":\"solo\",\"begin_ns\":20,\"end_ns\":30,\"cpu\":1,\"waited_ns\":8}",
 	"{\"kind\":\"end\",\"end_ns\":5,\"made_records\":10,\"lost_records\":0,"
 	"\"recorder_cpu_ns\":4,\"target_cpu_ns\":6,\"counting_cost_ns\":2,\"scheduling_cost_ns\":3,"
 	"\"sampling_cost_ns\":7,\"sample_ns\":8,\"after_cost_ns\":9,\"probes_cost_ns\":5,\"cpus_busy_ns\":10,\"cpus_steal_ns\":11,\"exit_status\":-1,\"reason\":\"interrupted\"}",
 };
 
-static void print_all(const struct meta *m, struct text out[13])
+static void print_all(const struct meta *m, struct text out[14])
 {
 	meta_print_session(&m->session, &out[0]);
 	meta_print_object(&m->objects.data[0], &out[1]);
@@ -68,21 +69,22 @@ static void print_all(const struct meta *m, struct text out[13])
 	meta_print_counter(&m->counters.data[0], &out[9]);
 	meta_print_address(&m->addresses.data[0], &out[10]);
 	meta_print_clocks(&m->clocks.data[0], &out[11]);
-	meta_print_end(&m->end, &out[12]);
+	meta_print_solo(&m->solos.data[0], &out[12]);
+	meta_print_end(&m->end, &out[13]);
 }
 
 static void every_member_goes_both_ways(void **state)
 {
 	struct meta m;
-	struct text out[13] = { 0 };
+	struct text out[14] = { 0 };
 
 	(void)state;
 	meta_init(&m);
-	for (int i = 0; i < 13; i++)
+	for (int i = 0; i < 14; i++)
 		assert_int_equal(read_line(&m, lines[i]), 0);
 	meta_finish(&m);
 	print_all(&m, out);
-	for (int i = 0; i < 13; i++) {
+	for (int i = 0; i < 14; i++) {
 		assert_string_equal(out[i].s, lines[i]);
 		text_release(&out[i]);
 	}

@@ -435,6 +435,109 @@ static void paths_beyond_those_told_apart(void **state)
 	close_to(shapes_excess_ns(&s), SHAPES_MAX * 10 + 3 * 10 + 2 * 300);
 }
 
+static uint64_t call_outer(struct scene *s, uint64_t t, uint64_t ns, uint64_t without_cpu_ns)
+{
+	enter(s, t, 1, OUTER, 0x1000);
+	if (without_cpu_ns)
+		preempt(s, t + ns / 2, without_cpu_ns);
+	leave(s, t + ns + without_cpu_ns, 1, OUTER, 0x1000);
+	return t + ns + without_cpu_ns + 10;
+}
+
+/*
+ * All calls take 400 ns, those in the window of --solo 100: these are the fastest, and in no sum.
+ * One there that was interrupted is in neither; nor is one that the window's end is in. A call that
+ * is much longer than the window is one of the others.
+ */
+static void undisturbed_calls_are_the_fastest(void **state)
+{
+	struct meta_solo window = { .begin_ns = 100000, .end_ns = 110000 };
+	struct expected e = { 0 };
+	const struct block *b;
+	struct scene s;
+	uint64_t t = 1000;
+
+	(void)state;
+	begin(&s);
+	*vec_add(&s.meta.solos) = window;
+	scene_start(&s, 1000);
+	preempt(&s, t, 1);
+	for (t = 1010; t < 99000; note(&e, 400))
+		t = call_outer(&s, t, 400, 0);
+	t = call_outer(&s, 100010, 90, 2000);
+	for (unsigned i = 0; i < 40; i++)
+		t = call_outer(&s, t, 100, 0);
+	call_outer(&s, 109000, 1100, 0);
+	for (t = 110200; t < 150000; note(&e, 400))
+		t = call_outer(&s, t, 400, 0);
+	scene_finish(&s, t);
+	b = scene_block(&s, "outer");
+	assert_int_equal(b->calls, e.n + 42);
+	assert_int_equal(b->timed_calls, e.n);
+	assert_int_equal(b->untimed_calls, 0);
+	assert_int_equal(b->min_ns, 100);
+	assert_int_equal(b->p50_ns, 400);
+	assert_int_equal(b->solo.calls, 40);
+	assert_int_equal(b->solo.min_without_ns, 400);
+	assert_true(b->solo.is_fastest);
+	close_to(b->sci, 300 * (double)e.n / (double)b->observed_ns);
+	close_to(b->solo.sci_without, 0);
+	assert_string_equal(b->causes.data[0].kind, "concurrency");
+	assert_true(b->causes.data[0].share > 0.99);
+	assert_int_equal(b->verdict, VERDICT_INTERFERENCE);
+	vec_release(&s.meta.solos);
+	scene_release(&s);
+}
+
+/* Alone it takes as long: then it is no other thread that makes calls differ. */
+static void undisturbed_calls_that_differ_as_well(void **state)
+{
+	struct meta_solo window = { .begin_ns = 100000, .end_ns = 150000 };
+	const struct block *b;
+	struct scene s;
+	uint64_t t = 1010;
+
+	(void)state;
+	begin(&s);
+	*vec_add(&s.meta.solos) = window;
+	scene_start(&s, 1000);
+	for (unsigned i = 0; t < 250000; i++)
+		t = call_outer(&s, t, i % 2 ? 100 : 400, 0);
+	scene_finish(&s, t);
+	b = scene_block(&s, "outer");
+	assert_true(b->solo.calls > SOLO_CALLS_MIN);
+	assert_false(b->solo.is_fastest);
+	close_to(b->solo.sci_without, b->sci);
+	vec_for_each (&b->causes, const struct cause, c)
+		assert_string_not_equal(c->kind, "concurrency");
+	vec_release(&s.meta.solos);
+	scene_release(&s);
+}
+
+static void a_long_call_is_not_of_a_window(void **state)
+{
+	struct meta_solo window = { .begin_ns = 5000, .end_ns = 6000 };
+	struct call call = { .entry_ns = 1000, .raw_ns = 10000, .duration_ns = 10000 };
+	struct meta meta = { 0 };
+	struct solo_sums s;
+
+	(void)state;
+	*vec_add(&meta.solos) = window;
+	solo_init(&s);
+	assert_true(solo_is_outside(&s, &meta, &call));
+	call.raw_ns = 4000; /* it ends as the window begins */
+	assert_true(solo_is_outside(&s, &meta, &call));
+	call = (struct call){ .entry_ns = 5900, .raw_ns = 200, .duration_ns = 200 };
+	assert_false(solo_is_outside(&s, &meta, &call));
+	assert_int_equal(s.left_out, 1);
+	assert_int_equal(s.calls, 0);
+	call.entry_ns = 5800;
+	assert_false(solo_is_outside(&s, &meta, &call));
+	assert_int_equal(s.calls, 1);
+	assert_int_equal(s.min_ns, 200);
+	vec_release(&meta.solos);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +556,9 @@ int main(void)
 		cmocka_unit_test(a_set_that_came_late),
 		cmocka_unit_test(callees_are_told_apart),
 		cmocka_unit_test(paths_beyond_those_told_apart),
+		cmocka_unit_test(undisturbed_calls_are_the_fastest),
+		cmocka_unit_test(undisturbed_calls_that_differ_as_well),
+		cmocka_unit_test(a_long_call_is_not_of_a_window),
 	};
 
 	return unit_run(tests);

@@ -116,6 +116,14 @@ const struct field meta_clocks_fields[] = {
 	{ 0 },
 };
 
+const struct field meta_solo_fields[] = {
+	F(solo, COUNT, begin_ns),
+	F(solo, COUNT, end_ns),
+	F(solo, U32, cpu),
+	F(solo, COUNT, waited_ns),
+	{ 0 },
+};
+
 const struct field meta_notice_fields[] = {
 	F(notice, STRING, code),
 	F(notice, STRING, text),

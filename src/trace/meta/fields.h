@@ -40,6 +40,7 @@ extern const struct field meta_calibration_fields[];
 extern const struct field meta_thread_fields[];
 extern const struct field meta_process_fields[];
 extern const struct field meta_clocks_fields[];
+extern const struct field meta_solo_fields[];
 extern const struct field meta_notice_fields[];
 extern const struct field meta_counter_fields[];
 extern const struct field meta_stack_fields[];

@@ -345,6 +345,7 @@ READ_ROW(calibration, calibrations)
 READ_ROW(thread, threads)
 READ_ROW(process, processes)
 READ_ROW(clocks, clocks)
+READ_ROW(solo, solos)
 READ_ROW(notice, notices)
 READ_ROW(address, addresses)
 
@@ -360,6 +361,7 @@ static const struct {
 	{ "thread", read_thread },
 	{ "process", read_process },
 	{ "clocks", read_clocks },
+	{ "solo", read_solo },
 	{ "notice", read_notice },
 	{ "counter", read_counter },
 	{ "stack", read_stack },
@@ -535,6 +537,7 @@ void meta_release(struct meta *meta)
 	vec_release(&meta->threads);
 	vec_release(&meta->processes);
 	vec_release(&meta->clocks);
+	vec_release(&meta->solos);
 	vec_release(&meta->notices);
 	vec_release(&meta->stacks);
 	vec_release(&meta->sites);

@@ -167,6 +167,14 @@ struct meta_clocks {
 	const char *unstable; /* why cycles do not compare, a clause; "": they do */
 };
 
+/* kind "solo": a stretch of time in which all threads of the program had to share one CPU (record
+ * --solo): none of them ran while another one did. */
+struct meta_solo {
+	uint64_t begin_ns, end_ns; /* CLOCK_MONOTONIC */
+	uint32_t cpu;
+	uint64_t waited_ns; /* what its threads waited for that CPU meanwhile, all together */
+};
+
 /* kind "notice": something the user should know, shown by record and again by report */
 struct meta_notice {
 	const char *code, *text;
@@ -273,6 +281,9 @@ struct meta {
 	struct {
 		VEC(struct meta_clocks)
 	} clocks;
+	struct {
+		VEC(struct meta_solo)
+	} solos; /* in order of time */
 	struct {
 		VEC(struct meta_notice)
 	} notices;

@@ -6,6 +6,7 @@
 struct meta_address;
 struct meta_calibration;
 struct meta_clocks;
+struct meta_solo;
 struct meta_counter;
 struct meta_end;
 struct meta_frame;
@@ -31,6 +32,7 @@ void meta_print_calibration(const struct meta_calibration *c, struct text *out);
 void meta_print_thread(const struct meta_thread *t, struct text *out);
 void meta_print_process(const struct meta_process *p, struct text *out);
 void meta_print_clocks(const struct meta_clocks *c, struct text *out);
+void meta_print_solo(const struct meta_solo *s, struct text *out);
 void meta_print_notice(const struct meta_notice *n, struct text *out);
 void meta_print_counter(const struct meta_counter *c, struct text *out);
 void meta_print_frame(const struct meta_frame *f, struct text *out);
