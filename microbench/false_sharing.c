@@ -2,7 +2,8 @@
 /*
  * Threads bump counters of their own that lie in one cache line, or all the same one (true
  * sharing). Now and then all but one pause
- * (a barrier keeps the phases apart), which gives the fast calls that the rest is compared with.
+ * (a barrier keeps the phases apart), which gives the fast calls that the rest is compared with;
+ * with --pause 0 they never do, and only `record --solo` has such calls.
  * On two hyperthreads of one core the line does not travel, and the score is then honestly small.
  */
 #include <stdatomic.h>
@@ -15,7 +16,7 @@ static struct {
 	_Alignas(64) atomic_ulong counters[8];
 } shared;
 static pthread_barrier_t phase_gate;
-static uint64_t is_same;
+static uint64_t is_same, pauses = 1;
 static struct truth bump = { .block = "bump_counter", .cause = "cache-sharing" };
 
 TRACED void bump_counter(unsigned thread)
@@ -28,8 +29,25 @@ TRACED void bump_counter(unsigned thread)
 	truth_call(&bump, thread, begin);
 }
 
+/* All begin at once, and none is left alone at the end. */
+static void run_without_pause(struct worker *w)
+{
+	static atomic_ulong arrived, taken;
+	uint64_t threads = w->options->threads;
+
+	atomic_fetch_add(&arrived, 1);
+	while (atomic_load(&arrived) < threads)
+		;
+	while (atomic_fetch_add(&taken, 1) < w->options->iterations)
+		bump_counter(w->index);
+}
+
 static void run(struct worker *w)
 {
+	if (!pauses) {
+		run_without_pause(w);
+		return;
+	}
 	uint64_t done = 0;
 
 	for (unsigned phase = 0; phase < PHASES; phase++) {
@@ -48,7 +66,9 @@ static void run(struct worker *w)
 int main(int argc, char **argv)
 {
 	const struct bench_extra extras[] = {
-		{ "same", "N", "1: all bump one counter (true sharing)", &is_same, NULL }, { 0 }
+		{ "same", "N", "1: all bump one counter (true sharing)", &is_same, NULL },
+		{ "pause", "0|1", "0: no phase in which one thread is alone (1)", &pauses, NULL },
+		{ 0 }
 	};
 	struct bench_options o = { .name = "false_sharing",
 				   .what = "Threads bump neighbouring counters in one cache line.",

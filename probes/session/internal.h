@@ -27,6 +27,7 @@
 #include "probes/ring/ringbuf.h"
 #include "probes/sample/sample.h"
 #include "probes/select/select.h"
+#include "probes/process/solo.h"
 #include "probes/process/spaces.h"
 #include "probes/session/options.h"
 #include "probes/cost/switchcost.h"
@@ -412,6 +413,17 @@ int session_burst_step(struct session *s, struct err *err);	       /* each turn 
 int session_burst_timeout_ms(const struct session *s, int timeout_ms); /* that a turn may sleep */
 void session_burst_stop(struct session *s);
 
+/* ---- solo.c: --solo ---- */
+
+struct session_solo {
+	struct solo windows;
+	uint64_t n, cost_ns; /* of those that are over */
+};
+
+void session_solo_begin(struct session *s);
+void session_solo_step(struct session *s); /* each turn of the loop */
+void session_solo_stop(struct session *s);
+
 /* ---- target.c: probes onto processes ---- */
 
 /* Sets that were taken off the targets and are still open. */
@@ -575,6 +587,7 @@ struct session {
 	struct session_stacks stacks;
 	struct session_addresses addresses;
 	struct burst burst;
+	struct session_solo solo;
 	struct late late;
 	struct retired retired;
 	struct follow follow;

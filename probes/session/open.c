@@ -315,6 +315,7 @@ void session_free(struct session *s)
 {
 	if (!s)
 		return;
+	solo_release(&s->solo.windows);
 	session_unwatch_mappings(s);
 	if (s->is_hybrid)
 		session_hybrid_release(s);

@@ -53,6 +53,7 @@ struct session_options {
 	uint32_t stack_period; /* every so many calls of a function on a CPU a stack; 0: the default
 				*/
 	bool show_progress;    /* nobody else writes to the terminal meanwhile */
+	bool solo;	       /* windows in which all threads share one CPU */
 	bool scout;	       /* the first of two passes: choose functions, trace nothing */
 	/* Probes are in for so long of each period; 0: always. */
 	uint64_t burst_on_ns, burst_period_ns;

@@ -68,6 +68,7 @@ static void begin(struct session *s)
 	for (size_t k = 0; k < s->sets.n; k++)
 		session_write_set(s, &s->sets.data[k], true);
 	session_burst_begin(s);
+	session_solo_begin(s);
 	if (launched)
 		bpfprog_record_from_exec(s->programs, s->launch.pid);
 }
@@ -209,6 +210,7 @@ static void join(struct session *s)
 	if (s->drain.n_mappings || s->drain.mappings_overflowed || s->late.waits)
 		session_join_mapped(s);
 	session_note_after(s, clock_now_ns(), false);
+	session_solo_step(s);
 	ret = session_burst_step(s, &err);
 	if (!ret)
 		ret = session_follow_look(s, clock_now_ns(), &err);
@@ -305,6 +307,7 @@ static void calibrate_again(struct session *s)
  * again. */
 static void stop(struct session *s)
 {
+	session_solo_stop(s);
 	bpfprog_record(s->programs, false);
 	session_note_stop(s);
 	bpfprog_keep_samples(s->programs, false);

@@ -61,6 +61,8 @@ static const struct option_row options[] = {
 	  "without -F: slow the target by at most PCT% (default 10, with -p 2)", NULL },
 	{ 0, "burst", "ON/PERIOD", ARG_STRING, offsetof(struct record_options, burst),
 	  "insert the probes for ON of each PERIOD (100ms/1s)", NULL },
+	{ 0, "solo", NULL, ARG_FLAG, offsetof(struct record_options, solo),
+	  "let all threads share one CPU for 20ms of each second, for undisturbed calls", NULL },
 	{ 0, "two-pass", NULL, ARG_FLAG, offsetof(struct record_options, two_pass),
 	  "run CMD twice, to choose functions and then to trace them", NULL },
 	{ 0, "java", NULL, ARG_FLAG, offsetof(struct record_options, java),
@@ -166,6 +168,9 @@ static int check_options(const struct record_options *o, bool has_command, bool 
 	if (o->keep_slower_ns != UINT64_MAX && (o->period > 1 || o->events))
 		return args_refuse(err,
 				   "--keep-slower counts every call; give it without -c and -e");
+	if (o->keep_slower_ns != UINT64_MAX && o->solo)
+		return args_refuse(err, "--keep-slower writes no fast calls, which --solo is for; "
+					"leave one out");
 	if (o->overhead_percent <= 0)
 		return args_refuse(err, "--overhead: not above 0; give a percentage such as 5");
 	if (o->ring_bytes < RING_BYTES_LEAST)
@@ -201,6 +206,7 @@ static int fill_session(struct session_options *so, const struct record_options 
 	so->stack_period = o->stack_period < UINT32_MAX ? (uint32_t)o->stack_period : UINT32_MAX;
 	so->period = o->period;
 	so->inherit = o->inherit;
+	so->solo = o->solo;
 	so->calibrate = true;
 	so->overhead =
 		(isnan(o->overhead_percent) ? so->n_pids ? 2 : 10 : o->overhead_percent) / 100;
@@ -279,7 +285,7 @@ const struct command cmd_record = {
 		"ispot record [-o FILE] [-F PATTERN]... [-c N] [-e EVENTS] [-k CLOCK]\n"
 		"             [-p PID,...] [-d TIME] [-D TIME] [-g HOW] [--stack-period N] [-m SIZE]\n"
 		"             [--max-size SIZE] [--overhead PCT] [--burst ON/PERIOD] [--keep-slower TIME]\n"
-		"             [--slow-stacks TIME] [--two-pass] [--user USER] [--no-key FUNCTION]... [--no-inherit]\n"
+		"             [--slow-stacks TIME] [--solo] [--two-pass] [--user USER] [--no-key FUNCTION]... [--no-inherit]\n"
 		"             [--java] [-q] [-v] [--] [CMD...]",
 	.examples = examples,
 	.options = options,

@@ -21,7 +21,7 @@ struct record_options {
 	uint64_t duration_ns, delay_ns, max_bytes, ring_bytes, keep_slower_ns, slow_stacks_ns;
 	uint64_t stack_period;
 	const char *user, *burst;
-	bool inherit, two_pass, quiet, java;
+	bool inherit, solo, two_pass, quiet, java;
 	int verbose;
 	double overhead_percent;
 	uint64_t period;
