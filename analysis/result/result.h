@@ -100,6 +100,8 @@ struct result {
 	/* CPUs that the program kept busy while its calls were probed, on average; NAN: not known
 	 */
 	double busy_cpus;
+	/* CPUs that the program may use: of the machine's, by affinity and quota; 0: not known */
+	double usable_cpus;
 	double recorded_part;	      /* of the calls, by sampling; 1: all */
 	double *waits_lost_ns;	      /* [thread index]: of lost, outside traced calls */
 	struct block_options options; /* with which blocks were built */

@@ -90,6 +90,14 @@ static uint64_t at_most(double ns, uint64_t most)
 	return ns > (double)most ? most : ns > 0 ? (uint64_t)ns : 0;
 }
 
+static double usable_cpus(const struct meta *meta)
+{
+	double cpus = (double)meta->session.cpus;
+
+	/* fmin() passes over NAN, which is not known */
+	return cpus > 0 && meta->end.present ? fmin(cpus, meta->end.usable_cpus) : cpus;
+}
+
 static void split_time(struct result *res, const double *lost)
 {
 	double total = (double)res->threads_ns, sum = 0, asleep, idle, runnable, unexplained;
@@ -102,6 +110,7 @@ static void split_time(struct result *res, const double *lost)
 	res->working_ns = res->idle_ns = res->runnable_ns = res->unexplained_ns = BLOCK_NONE;
 	res->ready_ns = BLOCK_NONE;
 	res->busy_cpus = NAN;
+	res->usable_cpus = usable_cpus(res->meta);
 	if (!res->calls.threads.have_switch)
 		return;
 	runnable = result_off_ns(res, &asleep);

@@ -193,6 +193,7 @@ static void write_end(struct recording *r, struct java_result *result)
 		.probes_cost_ns = cost_ns == UINT64_MAX ? META_UNKNOWN : cost_ns + switches_ns,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
+		.usable_cpus = NAN,
 		.exit_status = r->o->n_pids ? -1 : result->exit_status,
 		.reason = r->reason,
 	};

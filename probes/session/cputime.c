@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* The CPU time that the target has used. */
+#include <math.h>
 #include <time.h>
 
 #include "probes/kernel/bpfprog.h"
+#include "probes/process/usable.h"
 #include "probes/session/internal.h"
 
 /* User and system time of a process with all its threads, 0 if it is gone. */
@@ -55,4 +57,19 @@ uint64_t session_recorded_cpu_ns(struct session *s)
 	uint64_t now_ns = s->stopped ? s->cputime.at_stop_ns : session_target_cpu_ns(s);
 
 	return now_ns > s->cputime.at_begin_ns ? now_ns - s->cputime.at_begin_ns : 0;
+}
+
+/* The latest counts, as programs bind themselves when they have begun; but in a window of --solo
+ * there is one CPU, so that then it is the most that was seen. */
+void session_note_usable(struct session *s)
+{
+	struct pids pids = { 0 };
+	double now;
+
+	bpfprog_targets(s->programs, &pids);
+	now = usable_cpus(pids.data, pids.n);
+	vec_release(&pids);
+	if (isnan(now) || (s->options.solo && s->cputime.usable_cpus > now))
+		return;
+	s->cputime.usable_cpus = now;
 }

@@ -128,6 +128,7 @@ void session_point_refused(void *ctx, uint32_t function_id, int errnum);
 struct cputime {
 	uint64_t at_begin_ns, at_stop_ns;	    /* the target's */
 	struct cpus_time all_at_begin, all_at_stop; /* of all CPUs of the machine */
+	double usable_cpus;			    /* at the last look; NAN: not known */
 };
 
 /* Of all its processes, also those that have ended. */
@@ -136,6 +137,8 @@ uint64_t session_target_cpu_ns(struct session *s);
 void session_note_cpu(struct session *s);
 /* Called as the recording stops: the time while probes are taken out is not recorded. */
 void session_note_stop(struct session *s);
+/* Looks how many CPUs the target may use. */
+void session_note_usable(struct session *s);
 /* Since the recording began. */
 uint64_t session_recorded_cpu_ns(struct session *s);
 

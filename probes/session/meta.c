@@ -231,6 +231,7 @@ void session_write_end(struct session *s, const struct session_result *result)
 		.probes_cost_ns = result->probes_cost_ns,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
+		.usable_cpus = s->cputime.usable_cpus,
 		.exit_status = s->options.n_pids ? -1 : result->exit_status,
 		.reason = result->reason,
 	};

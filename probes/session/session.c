@@ -2,6 +2,7 @@
 #include "probes/session/session.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,6 +61,9 @@ static void begin(struct session *s)
 	session_note_cpu(s);
 	s->cputime.at_begin_ns = session_target_cpu_ns(s);
 	s->cputime.all_at_begin = cpus_time();
+	s->cputime.usable_cpus = NAN;
+	if (!launched)
+		session_note_usable(s);
 	session_follow_begin(s);
 	session_write_head(s, session_counters_pmu(pmu, sizeof(pmu)));
 	for (size_t i = 0; i < s->options.n_pids; i++)
@@ -257,10 +261,13 @@ static bool turn(struct session *s)
 	show_drained(s, began_ns);
 	join(s);
 	session_warn_cost(s, clock_now_ns(), false);
+	if (s->begun && isnan(s->cputime.usable_cpus)) /* it may end before the next flush */
+		session_note_usable(s);
 	if (clock_now_ns() - s->last_flush_ns < FLUSH_INTERVAL_NS)
 		return true;
 	s->last_flush_ns = clock_now_ns();
 	session_look_for_cpus(s);
+	session_note_usable(s);
 	if (trace_writer_flush(s->writer, NULL)) {
 		end_by_writer(s);
 		return false;

@@ -117,6 +117,8 @@ static struct json *trace_json(const struct view *v)
 	report_set_known(j, "ready_ns", res->ready_ns);
 	json_set_take(j, "ready_behind", takers_json(res));
 	json_set_f64(j, "busy_cpus", res->working_ns == BLOCK_NONE ? NAN : res->busy_cpus);
+	if (res->usable_cpus < (double)s->cpus)
+		json_set_f64(j, "usable_cpus", res->usable_cpus);
 	json_set_u64(j, "probed_ns", res->probed_ns);
 	if (res->meta->solos.n)
 		json_set_take(j, "solo", solo_json(res->meta));

@@ -307,12 +307,12 @@ static void nothing_lost(const struct view *v, struct text *out)
 #define CPUS_FULL    0.9  /* of the CPUs' time: to wait less gains nothing */
 #define OTHERS_LEAST 0.05 /* of it, by other programs: less is not worth a word */
 
-/* CPUs that nobody used in the whole recording; NAN: not known. */
+/* CPUs that the program could have had, and nobody used in the whole recording; NAN: not known. */
 static double free_cpus(const struct result *res)
 {
 	const struct meta *meta = res->meta;
 	const uint64_t start_ns = meta->session.start_ns, end_ns = meta->end.end_ns;
-	double cpus = (double)meta->session.cpus, free = cpus - res->busy_cpus;
+	double cpus = (double)meta->session.cpus, free = res->usable_cpus - res->busy_cpus;
 
 	if (meta->end.present && meta->end.cpus_busy_ns != META_UNKNOWN && end_ns > start_ns)
 		free = fmin(free,
@@ -329,7 +329,7 @@ static double unasked_cpus(const struct result *res)
 			       ? 0
 			       : (double)res->ready_ns / (double)res->probed_ns;
 
-	return (double)res->meta->session.cpus - res->busy_cpus - ready;
+	return res->usable_cpus - res->busy_cpus - ready;
 }
 
 static bool waits_behind_others(const struct block *b)
@@ -364,7 +364,7 @@ static bool frees_cpus(const struct block *worst)
 
 static void full_cpus(const struct result *res, struct text *out)
 {
-	double cpus = (double)res->meta->session.cpus;
+	double cpus = res->usable_cpus;
 	double free = free_cpus(res), busy = 1 - fmax(0, free) / cpus;
 	double own = fmin(1, res->busy_cpus / cpus);
 	bool others = busy - own > OTHERS_LEAST;
@@ -373,7 +373,13 @@ static void full_cpus(const struct result *res, struct text *out)
 	if (!(cpus > 0) || isnan(free) || busy < CPUS_FULL ||
 	    unasked_cpus(res) > (1 - CPUS_FULL) * cpus)
 		return;
-	if (others)
+	if (cpus < (double)res->meta->session.cpus)
+		text_printf(
+			out,
+			"The program may use %g of the %u CPUs (affinity or cgroup), and %s of that "
+			"is in use",
+			round(100 * cpus) / 100, res->meta->session.cpus, text_share(all, busy));
+	else if (others)
 		text_printf(out, "The %u CPU%s %s busy (%s with the program, the rest with others)",
 			    (unsigned)cpus, cpus == 1 ? " is" : "s are", text_share(all, busy),
 			    text_share(part, own));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "import/import.h"
 
+#include <math.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -145,6 +146,7 @@ static void write_end(struct import *im, const struct import_facts *f, struct te
 			      .probes_cost_ns = META_UNKNOWN,
 			      .cpus_busy_ns = META_UNKNOWN,
 			      .cpus_steal_ns = META_UNKNOWN,
+			      .usable_cpus = NAN,
 			      .exit_status = f->reason ? f->exit_status : -1,
 			      .reason = f->reason ? f->reason : "imported" };
 

@@ -50,4 +50,17 @@ cost=$("$ISPOT" dump --meta -i rare.data | jq 'select(.kind == "end") | .probes_
 [ "$cost" -gt $((20011 * 100)) ]
 ok $? "what calls cost that were left out counts" || diag "$cost ns"
 
+# The CPUs that the program may use are fewer than there are: what waits for less gains nothing beyond them.
+if [ "$(nproc)" -ge 2 ] && command -v taskset >/dev/null; then
+	first=$(awk '$1 == "Cpus_allowed_list:" { split($2, a, /[-,]/); print a[1] }' /proc/self/status)
+	record bound -F bump_counter -- taskset -c "$first" "$MB/false_sharing" -n 100000
+	is "$status" 0 "bound: status" || diag bound.err
+	report bound
+	[ "$(jq '.trace.usable_cpus != null and .trace.usable_cpus <= 1' bound.json)" = true ]
+	ok $? "it may use one CPU" || diag "$(jq .trace bound.json)"
+else
+	skip "one CPU, or no taskset" "bound: status"
+	skip "one CPU, or no taskset" "it may use one CPU"
+fi
+
 done_testing

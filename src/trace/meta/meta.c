@@ -424,6 +424,7 @@ void meta_init(struct meta *meta)
 		.probes_cost_ns = META_UNKNOWN,
 		.cpus_busy_ns = META_UNKNOWN,
 		.cpus_steal_ns = META_UNKNOWN,
+		.usable_cpus = NAN,
 		.exit_status = -1,
 		.reason = "",
 	};

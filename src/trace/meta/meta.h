@@ -252,6 +252,8 @@ struct meta_end {
 	uint64_t probes_cost_ns; /* of it, all that ispot took: traced calls and all of these */
 	/* of all CPUs, whoever used them; of that what the hypervisor gave to others */
 	uint64_t cpus_busy_ns, cpus_steal_ns;
+	/* that the program may use, by affinity, cpuset and quota of its cgroup; NAN unknown */
+	double usable_cpus;
 	int64_t exit_status; /* of the command; -1: attached or unknown */
 	const char *reason; /* "command ended" "duration" "interrupted" "max-size" "disk full" … */
 };

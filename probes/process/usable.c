@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probes/process/usable.h"
+
+#include <math.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probes/process/target.h"
+
+#define PATH_ROOM 4608
+/* That are looked at: of many, the first tell where the others may run. */
+#define PROCESSES_MAX 64
+#define THREADS_MAX   256
+
+static bool read_line(const char *path, char *line, size_t room)
+{
+	FILE *f = fopen(path, "re");
+	bool is_read = f && fgets(line, (int)room, f);
+
+	if (f)
+		fclose(f);
+	return is_read;
+}
+
+static double number_in(const char *path)
+{
+	char line[64];
+
+	return read_line(path, line, sizeof(line)) ? strtod(line, NULL) : NAN;
+}
+
+/* "max 100000", or "150000 100000": so much of so long. */
+static double quota_v2(const char *cgroup)
+{
+	char path[PATH_ROOM + 32], line[64];
+	double quota, period;
+
+	snprintf(path, sizeof(path), "%s/cpu.max", cgroup);
+	if (!read_line(path, line, sizeof(line)) || sscanf(line, "%lf %lf", &quota, &period) != 2 ||
+	    !(period > 0))
+		return INFINITY;
+	return quota / period;
+}
+
+static double quota_v1(const char *cgroup)
+{
+	char path[PATH_ROOM + 32];
+	double quota, period;
+
+	snprintf(path, sizeof(path), "%s/cpu.cfs_quota_us", cgroup);
+	quota = number_in(path);
+	snprintf(path, sizeof(path), "%s/cpu.cfs_period_us", cgroup);
+	period = number_in(path);
+	return quota > 0 && period > 0 ? quota / period : INFINITY;
+}
+
+/* Of a group and of all around it, up to the root. */
+static double least_quota(const char *root, const char *group, double (*quota)(const char *cgroup))
+{
+	char path[PATH_ROOM];
+	double least = INFINITY;
+	size_t end = strlen(root);
+	int n = snprintf(path, sizeof(path), "%s%s", root, group);
+
+	/* a group beside those of a container is not to be seen from inside of it */
+	if (n < 0 || (size_t)n >= sizeof(path) || strstr(group, "/.."))
+		return INFINITY;
+	for (;;) {
+		char *slash;
+
+		least = fmin(least, quota(path));
+		slash = strrchr(path, '/');
+		if (!slash || (size_t)(slash - path) < end)
+			return least;
+		*slash = '\0';
+	}
+}
+
+/* A line of /proc/PID/cgroup: "0::/group", or "4:cpu,cpuacct:/group" of the first version. */
+static double quota_of_line(const char *cgroups, char *line)
+{
+	char root[PATH_ROOM];
+	char *controllers = strchr(line, ':');
+	char *group = controllers ? strchr(controllers + 1, ':') : NULL;
+	double v2;
+
+	if (!group)
+		return INFINITY;
+	*group++ = '\0';
+	controllers++;
+	group[strcspn(group, "\n")] = '\0';
+	if (!*controllers) {
+		v2 = least_quota(cgroups, group, quota_v2);
+		snprintf(root, sizeof(root), "%s/unified", cgroups);
+		return fmin(v2, least_quota(root, group, quota_v2));
+	}
+	if (strncmp(controllers, "cpu,", 4) != 0 && strcmp(controllers, "cpu") != 0 &&
+	    !strstr(controllers, ",cpu,"))
+		return INFINITY;
+	snprintf(root, sizeof(root), "%s/%s", cgroups, controllers);
+	return least_quota(root, group, quota_v1);
+}
+
+double usable_quota(const char *proc, const char *cgroups, pid_t pid)
+{
+	char path[PATH_ROOM], line[PATH_ROOM];
+	double least = INFINITY;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%d/cgroup", proc, pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		least = fmin(least, quota_of_line(cgroups, line));
+	if (f)
+		fclose(f);
+	return least;
+}
+
+static void add_affinities(pid_t pid, cpu_set_t *all)
+{
+	struct pids tids = { 0 };
+	cpu_set_t own;
+
+	if (target_threads(pid, &tids))
+		tids.n = 0;
+	for (size_t i = 0; i < tids.n && i < THREADS_MAX; i++)
+		if (!sched_getaffinity(tids.data[i], sizeof(own), &own))
+			CPU_OR(all, all, &own);
+	vec_release(&tids);
+}
+
+/* Processes of one group share its quota, others have theirs beside it: the largest is what any of
+ * them is known to have. */
+double usable_cpus(const pid_t *pids, size_t n)
+{
+	double quota = 0;
+	cpu_set_t all;
+
+	CPU_ZERO(&all);
+	for (size_t i = 0; i < n && i < PROCESSES_MAX; i++) {
+		double one = usable_quota("/proc", "/sys/fs/cgroup", pids[i]);
+
+		add_affinities(pids[i], &all);
+		quota = fmax(quota, one);
+	}
+	return CPU_COUNT(&all) ? fmin(quota, CPU_COUNT(&all)) : NAN;
+}
