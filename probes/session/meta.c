@@ -50,14 +50,13 @@ static uint64_t unix_ns(void)
 /* The cycle counter's speed against the clock, over a few milliseconds. */
 double session_cycles_per_ns(void)
 {
-	uint64_t t0 = clock_now_ns(), c0 = clock_cycles(), t1, c1;
+	struct clock_pair begin = clock_pair_now(), end;
 
-	if (!c0)
+	if (!begin.cycles)
 		return NAN;
 	clock_sleep_ns(5000000);
-	t1 = clock_now_ns();
-	c1 = clock_cycles();
-	return (double)(c1 - c0) / (t1 - t0);
+	end = clock_pair_now();
+	return clock_pair_rate(&begin, &end);
 }
 
 void session_write_threads(struct session *s, pid_t pid)
