@@ -36,8 +36,8 @@ def smaller(application, change):
 
 def counted(application):
     """What `ispot imbalance` says of a run that it counts."""
-    return json.loads(run([ISPOT, "imbalance", "--json", "--count", "callgrind", "--min-idle", "0.1", "--",
-                           *application.words(CORES)], application.directory()))
+    return json.loads(run(application.words(CORES, [  # the counter does not follow a shell into it
+        ISPOT, "imbalance", "--json", "--count", "callgrind", "--min-idle", "0.1", "--"]), application.directory()))
 
 
 def row(application, paper, report):

@@ -21,9 +21,9 @@ class Application:
         self.suite, self.name, self.folder, self.command = suite, name, folder, command
         self.stdin, self.prepare = stdin, prepare
 
-    def words(self, threads=THREADS):
-        """The command, to be run in directory()."""
-        words = ["./" + self.command[0]] + [word.format(p=threads) for word in self.command[1:]]
+    def words(self, threads=THREADS, before=()):
+        """The command, to be run in directory(), behind these words, which read its input, too."""
+        words = [*before, "./" + self.command[0]] + [word.format(p=threads) for word in self.command[1:]]
         if self.stdin:
             return ["sh", "-c", 'exec "$@" <%s' % self.stdin.format(p=threads), "sh"] + words
         return words
