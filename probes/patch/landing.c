@@ -151,6 +151,9 @@ static bool read_form(const struct dso *dso, uint64_t cie, struct entry_form *fo
 
 /* ---- where exceptions land ---- */
 
+/* All tables together are not longer than what is loaded; a made file may name one a thousand
+ * times.
+ */
 static bool read_landings(struct targets *t, const struct dso *dso, uint64_t table,
 			  uint64_t function)
 {
@@ -166,6 +169,9 @@ static bool read_landings(struct targets *t, const struct dso *dso, uint64_t tab
 	encoding = next(&b);
 	end = next_uleb(&b);
 	end += b.address;
+	if (end < b.address || end - b.address > t->landings_left)
+		return false;
+	t->landings_left -= end - b.address;
 	while (!b.failed && b.address < end) {
 		uint64_t pad;
 

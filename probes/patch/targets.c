@@ -72,8 +72,10 @@ static const char *read_stretches(struct targets *t, struct dso *dso)
 		s->first = n;
 		n += s->end - s->start;
 	}
-	for (size_t i = 0; dso_loaded_stretch(dso, i, &start, &end); i++)
+	for (size_t i = 0; dso_loaded_stretch(dso, i, &start, &end); i++) {
 		lowest = start < lowest ? start : lowest;
+		t->landings_left += end - start;
+	}
 	t->is_absolute = lowest > 0;
 	t->marks = xcalloc(n + 1, 1);
 	return n ? NULL : "has no code";

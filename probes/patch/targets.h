@@ -59,8 +59,9 @@ struct targets {
 		VEC(uint64_t)
 	} starts; /* of functions and frames, by address */
 	uint64_t unwind_start,
-		unwind_end; /* the unwind table: offsets of functions, but no switch */
-	bool is_absolute;   /* not position-independent: code has addresses as numbers */
+		unwind_end;	/* the unwind table: offsets of functions, but no switch */
+	uint64_t landings_left; /* bytes that tables of landing pads may still have */
+	bool is_absolute;	/* not position-independent: code has addresses as numbers */
 };
 
 #define TARGETS_CODE_MAX (512u << 20)
