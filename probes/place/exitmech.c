@@ -185,12 +185,18 @@ static const char *const leaving_names[] = {
 	"makecontext",	  "__makecontext", "_Unwind_Resume",	"make_fcontext", NULL
 };
 
+/* Signal handlers compare the interrupted address with their bounds: none of their instructions may
+ * run elsewhere. */
+static const char *const compared_names[] = { "__syscall_cancel_arch", "__syscall_cp_asm", NULL };
+
 const char *exit_odd_by_name(const char *symbol)
 {
 	if (is_one_of(symbol, twice_names))
 		return "returns more than once for one call";
 	if (is_one_of(symbol, odd_names))
 		return "is entered without a return address";
+	if (is_one_of(symbol, compared_names))
+		return "is looked for by its address when a signal comes";
 	if (is_one_of(symbol, switching_names) || is_one_of(symbol, leaving_names))
 		return "goes on with another stack";
 	return NULL;

@@ -104,6 +104,8 @@ static const struct row rows[] = {
 	{ "lands_anywhere",
 	  ".cfi_lsda 0x1b, lsda2\n mov %rdi, %rax\n mov %rax, %rcx\n mov %rcx, %rax\n ret\n",
 	  "has a table of where exceptions land that ispot cannot read" },
+	{ "__syscall_cancel_arch", "mov %rdi, %rax\n mov %rax, %rcx\n mov %rcx, %rax\n ret\n",
+	  "is looked for by its address when a signal comes" },
 	{ "vfork", "mov %rdi, %rax\n mov %rax, %rcx\n mov %rcx, %rax\n ret\n",
 	  "returns more than once for one call" },
 };
