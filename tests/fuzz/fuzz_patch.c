@@ -13,7 +13,7 @@
 #include "probes/patch/targets.h"
 #include "symbol/dso/dso.h"
 
-#define FUNCTIONS_MAX 256
+#define FUNCTIONS_MAX 32
 
 static uint64_t sum; /* of what was planned, so that it is looked at */
 
