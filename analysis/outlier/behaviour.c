@@ -310,12 +310,26 @@ static const struct {
 	{ 0, "first execution", NULL, { "first-execution" } },
 };
 
+/* Those that are its own, where it has any: the others' behavior is told of what they call. */
+static struct outlier_block without_passed(const struct outlier_block *b)
+{
+	struct outlier_block own = *b;
+
+	memset(&own.kept, 0, sizeof(own.kept));
+	vec_for_each (&b->kept, const struct outlier, x)
+		if (!x->passed || !b->own)
+			*vec_add(&own.kept) = *x;
+	return own;
+}
+
 void outlier_find_behaviours(struct outliers *o, struct outlier_block *b)
 {
+	struct outlier_block own = without_passed(b);
+
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct text evidence = { 0 };
-		double share = rows[i].find ? rows[i].find(o, b, &evidence)
-					    : by_cause(b, rows[i].kinds, &evidence);
+		double share = rows[i].find ? rows[i].find(o, &own, &evidence)
+					    : by_cause(&own, rows[i].kinds, &evidence);
 
 		if (share < 0) {
 			text_release(&evidence);
@@ -326,4 +340,5 @@ void outlier_find_behaviours(struct outliers *o, struct outlier_block *b)
 							     .share = share,
 							     .evidence = evidence.s };
 	}
+	vec_release(&own.kept);
 }

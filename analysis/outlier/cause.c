@@ -11,7 +11,6 @@
 #include "base/text.h"
 #include "trace/meta/meta.h"
 
-#define EXPLAINS   0.5 /* of the residual: enough to be its cause */
 #define RARE	   0.5 /* of typical executions: what fewer do is another path */
 #define FAULTS_MIN 4   /* page faults more than typical that are worth a word */
 
@@ -232,7 +231,7 @@ static void explain(const struct outliers *o, const struct outlier_block *b, str
 		const char *kind = NULL;
 		double ns = reasons[i](o, b, x, &kind, &evidence);
 
-		if (kind && ns > 0 && ns >= EXPLAINS * x->residual_ns) {
+		if (kind && ns > 0 && ns >= OUTLIER_EXPLAINS * x->residual_ns) {
 			x->cause = kind;
 			x->evidence = text_printable_new(evidence.s ? evidence.s : "");
 		}

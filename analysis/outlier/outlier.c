@@ -106,6 +106,14 @@ static void add_typical(struct outlier_block *b, const struct outlier *x)
 	add_usual(b, x);
 }
 
+/* Whose event is told of another block makes room for the others. */
+static bool is_less(const struct outlier *x, const struct outlier *y)
+{
+	if (x->passed != y->passed)
+		return x->passed;
+	return x->residual_ns < y->residual_ns;
+}
+
 /* A heap: the one nearest to the line is first, and makes room. */
 static void sink(struct outlier *heap, size_t n, size_t at)
 {
@@ -113,9 +121,9 @@ static void sink(struct outlier *heap, size_t n, size_t at)
 		size_t least = at, left = 2 * at + 1;
 		struct outlier swap;
 
-		if (left < n && heap[left].residual_ns < heap[least].residual_ns)
+		if (left < n && is_less(&heap[left], &heap[least]))
 			least = left;
-		if (left + 1 < n && heap[left + 1].residual_ns < heap[least].residual_ns)
+		if (left + 1 < n && is_less(&heap[left + 1], &heap[least]))
 			least = left + 1;
 		if (least == at)
 			return;
@@ -132,7 +140,7 @@ static void keep(struct outlier_block *b, struct outlier *x)
 		*vec_add(&b->kept) = *x;
 		for (size_t i = b->kept.n == OUTLIER_KEPT ? OUTLIER_KEPT / 2 : 0; i--;)
 			sink(b->kept.data, b->kept.n, i);
-	} else if (x->residual_ns > b->kept.data[0].residual_ns) {
+	} else if (is_less(&b->kept.data[0], x)) {
 		wait_sums_free(&b->kept.data[0].waits);
 		b->kept.data[0] = *x;
 		sink(b->kept.data, b->kept.n, 0);
@@ -151,20 +159,43 @@ static bool diverges(const struct outliers *o, const struct outlier_block *b,
 	       (o->rule == OUTLIER_PAPER || x->residual_ns > expected / 2);
 }
 
-void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x)
+/*
+ * One that is long because a call in it is, which is itself an outlier of its own block, is not
+ * told again of each caller: the innermost that explains it has it. A critical section is told
+ * apart.
+ */
+static void count_divergent(struct outlier_block *b, struct outlier *x)
 {
-	if (x->index >= b->begun)
+	uint64_t idle_ns = x->off.idle_ns < x->duration_ns ? x->off.idle_ns : x->duration_ns;
+
+	b->divergent++;
+	b->divergent_ns += x->duration_ns;
+	b->idle_ns += idle_ns;
+	b->residual_ns += x->residual_ns;
+	x->passed = x->inside_ns >= OUTLIER_EXPLAINS * x->residual_ns;
+	if (x->passed)
 		return;
+	b->own++;
+	b->own_ns += x->duration_ns;
+	b->own_idle_ns += idle_ns;
+}
+
+double outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x)
+{
+	double explains_ns = x->inside_ns;
+
+	if (x->index >= b->begun)
+		return explains_ns;
 	x->residual_ns = (double)x->duration_ns - outlier_expected(b, x->index);
 	if (!diverges(o, b, x)) {
 		add_typical(b, x);
-		return;
+		return explains_ns;
 	}
-	b->divergent++;
-	b->divergent_ns += x->duration_ns;
-	b->idle_ns += x->off.idle_ns < x->duration_ns ? x->off.idle_ns : x->duration_ns;
-	b->residual_ns += x->residual_ns;
+	count_divergent(b, x);
+	if (x->residual_ns > explains_ns)
+		explains_ns = x->residual_ns;
 	keep(b, x);
+	return explains_ns;
 }
 
 /* Pauses are few, and the latest are last. */
@@ -228,7 +259,7 @@ static int more_divergent(const void *a, const void *b)
 {
 	const struct outlier_block *x = a, *y = b;
 
-	uint64_t x_ns = x->divergent_ns - x->idle_ns, y_ns = y->divergent_ns - y->idle_ns;
+	uint64_t x_ns = x->own_ns - x->own_idle_ns, y_ns = y->own_ns - y->own_idle_ns;
 
 	if (x_ns != y_ns)
 		return x_ns < y_ns ? 1 : -1;

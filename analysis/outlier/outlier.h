@@ -62,6 +62,7 @@ struct outlier {
 	uint64_t index; /* of its block's executions, by their begin, from 0 */
 	uint64_t entry_ns, duration_ns;
 	double residual_ns;   /* above the line */
+	double inside_ns;     /* the same of calls in it that are outliers of their own kind */
 	uint32_t tid, caller; /* caller: function id, MAP_NONE: none was traced */
 	/* Stack ids, 0: not recorded. Its own, of a critical section that of the call which took
 	 * the lock; site: of the calling place alone. */
@@ -74,6 +75,7 @@ struct outlier {
 	uint64_t monitors_ns;  /* calls in it waited for their locks, as the runtime tells */
 	bool contended;	       /* another thread held its lock when it was asked for */
 	bool rest;	       /* it had more callees than are told apart */
+	bool passed;	       /* inside_ns explains it: it is told of those calls */
 	uint32_t counted;      /* bits of enum outlier_count */
 	uint64_t counts[OUTLIER_COUNTS];
 	uint32_t n_callees;
@@ -129,9 +131,11 @@ struct outlier_block {
 	uint64_t divergent, divergent_ns;
 	uint64_t idle_ns;   /* of divergent_ns, waiting for work or a clock: nobody feels it */
 	double residual_ns; /* sum over the divergent ones */
+	/* Of divergent, divergent_ns and idle_ns: not passed on. */
+	uint64_t own, own_ns, own_idle_ns;
 	struct {
 		VEC(struct outlier)
-	} kept; /* by index, once it is over */
+	} kept; /* by index, once it is over; those that are its own have precedence */
 	struct {
 		uint64_t n;
 		struct offcpu off;
@@ -215,13 +219,14 @@ static inline double outlier_expected(const struct outlier_block *b, uint64_t in
 uint64_t outlier_paused_ns(const struct outliers *o, const struct thread *t, const struct call *c,
 			   uint64_t *safepoint_ns);
 
-/* Judges one execution in the second pass. */
-void outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
+/* Judges one execution in the second pass. Returns what it explains of the one around it. */
+double outlier_judge(struct outliers *o, struct outlier_block *b, struct outlier *x);
 
 /* Gives it a name, which lives as long as o. */
 void outlier_name(struct outliers *o, struct outlier_block *b);
 
-#define OUTLIER_TIMES_MORE 2 /* than typical, of what is counted: worth a word */
+#define OUTLIER_EXPLAINS   0.5 /* of the residual: enough to be its cause */
+#define OUTLIER_TIMES_MORE 2   /* than typical, of what is counted: worth a word */
 
 static inline double outlier_typical_count(const struct outlier_block *b, unsigned i)
 {

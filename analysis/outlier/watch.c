@@ -121,16 +121,26 @@ static void drop(struct frame *f)
 	wait_sums_free(&f->x.waits);
 }
 
+/* To the call around it, which is still under way. */
+static void pass_on(struct outlier_thread *ot, double explains_ns)
+{
+	if (ot->calls.n)
+		vec_last(&ot->calls)->x.inside_ns += explains_ns;
+}
+
 /* The execution that ended last is complete. */
 static void settle(struct outliers *o, struct outlier_thread *ot)
 {
 	struct frame *f = &ot->ended;
+	double explains_ns;
 
 	if (!ot->waits)
 		return;
 	ot->waits = false;
 	end_counting(ot, f);
-	outlier_judge(o, &o->blocks.data[f->block], &f->x);
+	explains_ns = outlier_judge(o, &o->blocks.data[f->block], &f->x);
+	if (o->blocks.data[f->block].kind != BLOCK_LOCK)
+		pass_on(ot, explains_ns);
 	drop(f);
 }
 
@@ -200,6 +210,8 @@ static void end(struct outliers *o, struct outlier_thread *ot, const struct thre
 		note_thread(o, f->block, t);
 	}
 	if (!b || c->end != CALL_TIMED || !o->judging) {
+		if (!b || b->kind != BLOCK_LOCK)
+			pass_on(ot, f->x.inside_ns);
 		drop(f);
 		return;
 	}

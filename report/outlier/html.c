@@ -161,15 +161,14 @@ static void time_cell(struct text *out, uint64_t ns)
 /* i: its number where it has a figure. */
 static void block_row(const struct outlier_block *b, size_t i, bool drawn, struct text *out)
 {
-	text_printf(out, "<tr%s>", b->divergent ? "" : " class=\"rest\"");
-	time_cell(out, b->divergent_ns - b->idle_ns);
+	text_printf(out, "<tr%s>", b->own ? "" : " class=\"rest\"");
+	time_cell(out, b->own_ns - b->own_idle_ns);
 	time_cell(out, b->durations.max);
 	text_printf(out, "<td>%llu</td>", (unsigned long long)b->durations.count);
 	time_cell(out, (uint64_t)b->mean_y);
 	time_cell(out, (uint64_t)b->stddev_ns);
 	text_printf(out, "<td>%llu</td><td>%.2g%%</td><td class=\"name\">",
-		    (unsigned long long)b->divergent,
-		    100 * (double)b->divergent / (double)b->durations.count);
+		    (unsigned long long)b->own, 100 * (double)b->own / (double)b->durations.count);
 	vec_for_each (&b->hints, const struct outlier_hint, h)
 		text_printf(out, "%s%s", h == b->hints.data ? "" : ", ", h->name);
 	text_add(out, "</td><th scope=\"row\" class=\"name\">");
@@ -181,11 +180,11 @@ static void block_row(const struct outlier_block *b, size_t i, bool drawn, struc
 
 static void block_table(const struct outlier_view *v, size_t drawn, struct text *out)
 {
-	static const char *const names[] = { "divergent", "max",   "runs",	 "mean",  "std dev",
-					     "diverge",	  "share", "behaviours", "block", NULL };
+	static const char *const names[] = { "time",	 "max",	  "runs",      "mean",	"std dev",
+					     "outliers", "share", "behaviors", "block", NULL };
 	size_t n = v->outliers->blocks.n;
 
-	html_section(out, "blocks", "Blocks by the time of executions that diverge");
+	html_section(out, "blocks", "Blocks by the time of their outliers");
 	html_table(out, "blocks", "id=\"outliers\"");
 	html_heads(out, names, 7);
 	for (size_t i = 0; i < n && i < ROWS_MAX; i++)

@@ -88,6 +88,7 @@ static struct json *execution_json(const struct outlier_view *v, const struct ou
 	json_set_u64(j, "duration_ns", x->duration_ns);
 	json_set_f64(j, "expected_ns", outlier_expected(b, x->index));
 	json_set_f64(j, "residual_ns", x->residual_ns);
+	json_set_bool(j, "own", !x->passed);
 	json_set_string(j, "cause", x->cause);
 	json_set_string(j, "evidence", x->evidence);
 	json_set_f64(j, "preempted_ns", switches ? (double)x->off.preempted_ns : NAN);
@@ -154,6 +155,8 @@ static void set_metrics(struct json *j, const struct outlier_view *v, const stru
 	json_set_u64(j, "divergent", b->divergent);
 	json_set_f64(j, "divergent_share", (double)b->divergent / (double)h->count);
 	json_set_u64(j, "divergent_ns", b->divergent_ns);
+	json_set_u64(j, "own", b->own);
+	json_set_u64(j, "own_ns", b->own_ns);
 	json_set_f64(j, "divergent_idle_ns", v->outliers->switches ? (double)b->idle_ns : NAN);
 	json_set_f64(j, "residual_ns", b->residual_ns);
 }

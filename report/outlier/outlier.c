@@ -20,6 +20,7 @@
 #define WIDE_SHARE	   0.1 /* as many divergent ones: its durations vary, none stands out */
 #define STACK_FRAMES	   8
 #define FELT_PART	   100 /* of an execution's time: what is less is not worth a word */
+#define NUMBERS		   8 /* of outliers, named in a row: the rest is counted */
 
 const char *outlier_kind_name(const struct outlier_block *b)
 {
@@ -42,9 +43,9 @@ static void count_cell(struct table *t, uint64_t count, unsigned width)
 	table_right(t, text_count(number, count), width);
 }
 
-static double divergent_share(const struct outlier_block *b)
+static double own_share(const struct outlier_block *b)
 {
-	return (double)b->divergent / (double)b->durations.count;
+	return (double)b->own / (double)b->durations.count;
 }
 
 /* A paragraph with its first line at INDENT, the others two further. */
@@ -116,10 +117,10 @@ static uint64_t busy_ns(const struct outlier *x)
 
 static const struct outlier *longest(const struct outlier_block *b)
 {
-	const struct outlier *longest = b->kept.data;
+	const struct outlier *longest = NULL;
 
 	vec_for_each (&b->kept, const struct outlier, x)
-		if (busy_ns(x) > busy_ns(longest))
+		if (!x->passed && (!longest || busy_ns(x) > busy_ns(longest)))
 			longest = x;
 	return longest;
 }
@@ -132,8 +133,7 @@ static void headline(const struct outlier_view *v, const struct outlier_block *b
 
 	text_printf(&line, "Of %s of the %s %s, %llu %s. Number %llu took %s",
 		    text_counted(n, b->durations.count, "execution"), outlier_kind_name(b), b->name,
-		    (unsigned long long)b->divergent,
-		    b->divergent == 1 ? "is an outlier" : "are outliers",
+		    (unsigned long long)b->own, b->own == 1 ? "is an outlier" : "are outliers",
 		    (unsigned long long)x->index, text_time(took, x->duration_ns));
 	if (b->durations.count > 2)
 		text_printf(&line, "; the median is %s",
@@ -144,7 +144,7 @@ static void headline(const struct outlier_view *v, const struct outlier_block *b
 	text_add(out, "\n");
 }
 
-/* "0, 25, 48": those that are kept, by index. */
+/* "0, 25, 48": its own of those that are kept, by index. */
 static void indices(const struct outlier_view *v, const struct outlier_block *b, struct text *out)
 {
 	struct text line = { 0 };
@@ -152,12 +152,13 @@ static void indices(const struct outlier_view *v, const struct outlier_block *b,
 
 	text_add(&line, "numbers");
 	vec_for_each (&b->kept, const struct outlier, x) {
-		if (n == 24 && b->kept.n > 26)
+		if (n == NUMBERS && b->own > NUMBERS + 2)
 			break;
-		text_printf(&line, "%s %llu", n++ ? "," : "", (unsigned long long)x->index);
+		if (!x->passed)
+			text_printf(&line, "%s %llu", n++ ? "," : "", (unsigned long long)x->index);
 	}
-	if (n < b->divergent)
-		text_printf(&line, " … %llu more", (unsigned long long)(b->divergent - n));
+	if (n < b->own)
+		text_printf(&line, " … %llu more", (unsigned long long)(b->own - n));
 	indented(v, line.s, out);
 	text_release(&line);
 }
@@ -175,7 +176,7 @@ static void hints(const struct outlier_view *v, const struct outlier_block *b, s
 		text_release(&line);
 		line = (struct text){ 0 };
 	}
-	if (divergent_share(b) > WIDE_SHARE && b->durations.count >= 100)
+	if (own_share(b) > WIDE_SHARE && b->durations.count >= 100)
 		indented(v,
 			 "- wide range: so many are outliers that none stands out; the time may "
 			 "depend on the arguments",
@@ -186,25 +187,49 @@ static void row(const struct outlier_view *v, struct table *t, const struct outl
 {
 	char share[16];
 
-	time_cell(t, (double)(b->divergent_ns - b->idle_ns));
+	time_cell(t, (double)(b->own_ns - b->own_idle_ns));
 	time_cell(t, (double)b->durations.max);
 	count_cell(t, b->durations.count, 6);
 	time_cell(t, b->mean_y);
 	time_cell(t, b->stddev_ns);
-	snprintf(share, sizeof(share), "%.2g%%", 100 * divergent_share(b));
+	snprintf(share, sizeof(share), "%.2g%%", 100 * own_share(b));
 	table_right(t, share, 8);
 	text_add(t->out, "  ");
 	t->used += 2;
 	text_whole(t, b->name);
-	if (b->kept.n)
+	if (b->own)
 		indices(v, b, t->out);
 	hints(v, b, t->out);
 }
 
-/* Those that diverge, and those of which there is but one execution. */
+/* Those that diverge by themselves, and those of which there is but one execution. */
 static bool worth(const struct outlier_block *b)
 {
-	return b->divergent || b->begun + b->brief == 1;
+	return b->own || b->begun + b->brief == 1;
+}
+
+#define CALLERS_NAMED 3
+
+/* Those whose outliers are told of the functions that they call. */
+static void passed_on(const struct outlier_view *v, struct text *out)
+{
+	struct text line = { 0 };
+	size_t n = 0;
+
+	vec_for_each (&v->outliers->blocks, const struct outlier_block, b) {
+		if (b->own || !b->divergent)
+			continue;
+		if (n++ < CALLERS_NAMED)
+			text_printf(&line, "%s%s (%llu)", n > 1 ? ", " : "", b->name,
+				    (unsigned long long)b->divergent);
+	}
+	if (n > CALLERS_NAMED)
+		text_printf(&line, ", %zu more", n - CALLERS_NAMED);
+	if (n) {
+		text_add(&line, ": their outliers are those of calls in them (--of NAME).");
+		text_wrap(line.s, v->width, out);
+	}
+	text_release(&line);
 }
 
 static void rows(const struct outlier_view *v, struct text *out)
@@ -226,10 +251,12 @@ static void rows(const struct outlier_view *v, struct text *out)
 		text_printf(out, "%zu more blocks with less time in outliers (--top)\n", rest);
 	text_printf(&note,
 		    "OUTLIERS: time of the executions that take longer than the trend of their "
-		    "block by more than %s, without idle waiting; SHARE: of all executions. "
-		    "Behaviors A to H: see ispot-outliers(1).",
+		    "block by more than %s, without idle waiting. One that is long because a call "
+		    "in it is an outlier counts there alone. SHARE: of all executions. Behaviors A "
+		    "to H: see ispot-outliers(1).",
 		    v->outliers->rule == OUTLIER_PAPER ? "one standard deviation"
 						       : "five robust standard deviations");
+	passed_on(v, out);
 	text_wrap(note.s, v->width, out);
 	text_release(&note);
 }
@@ -467,7 +494,7 @@ void report_outliers_text(const struct outlier_view *v, struct text *out)
 	header(v, out);
 	if (v->of) {
 		detail(v, out);
-	} else if (o->blocks.n && o->blocks.data[0].divergent) {
+	} else if (o->blocks.n && o->blocks.data[0].own) {
 		headline(v, &o->blocks.data[0], out);
 		rows(v, out);
 	} else if (!o->blocks.n) {
