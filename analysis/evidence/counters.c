@@ -54,7 +54,8 @@ void counters_init(struct counters *c, const struct meta *meta)
 			c->n = m->id + 1;
 			c->stamp |= (uint32_t)!strcmp(m->role, META_STAMP) << m->id;
 		}
-	c->functions = xcalloc(meta->functions.n + 1, sizeof(struct counted_function *));
+	c->n_functions = meta->functions.n;
+	c->functions = xcalloc(c->n_functions + 1, sizeof(struct counted_function *));
 }
 
 void counters_group_by(struct counters *c, const struct call_group *group)
@@ -74,7 +75,7 @@ static void function_free(struct counted_function *f)
 
 void counters_release(struct counters *c)
 {
-	for (size_t id = 0; c->functions && id < c->meta->functions.n; id++)
+	for (size_t id = 0; c->functions && id < c->n_functions; id++)
 		function_free(c->functions[id]);
 	free(c->functions);
 	vec_for_each (&c->groups, struct counted_function *, g)

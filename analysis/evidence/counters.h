@@ -76,6 +76,7 @@ struct counters {
 	uint32_t stamp;			     /* of them, the cycle counter; 0: none */
 	double cycles_per_ns;		     /* NAN: not known */
 	struct counted_function **functions; /* [id]; NULL: no call was counted */
+	size_t n_functions;		     /* when it began: a live meta grows */
 	const struct call_group *group;	     /* its owner's visitor comes first; NULL: none */
 	struct {
 		VEC(struct counted_function *)

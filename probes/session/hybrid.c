@@ -349,6 +349,8 @@ static int look(struct session *s, uint64_t now, struct err *err)
 							  : first_window_over(s, elapsed_ns);
 	int ret;
 
+	if (s->options.choose_ns && s->hybrid.rounds && now - s->open_ns > s->options.choose_ns)
+		return 0;
 	if (!over && (!s->hybrid.rounds || now - s->hybrid.looked_ns < BETWEEN_NS))
 		return 0;
 	s->hybrid.looked_ns = now;

@@ -20,7 +20,6 @@
 #include "cli/command.h"
 #include "cli/target_args.h"
 #include "cmd/common/session_args.h"
-#include "probes/select/pattern.h"
 #include "probes/select/select.h"
 #include "probes/session/session.h"
 #include "report/block/json.h"
@@ -33,6 +32,7 @@
 #include "trace/write/live.h"
 
 #define INTERVAL_LEAST_NS 100000000ull /* the rings are read ten times a second */
+#define CHOOSE_NS	  4000000000ull /* without -F: each function that joins begins the sums again */
 
 struct stat_options {
 	const char *output, *interval, *user;
@@ -44,7 +44,7 @@ struct stat_options {
 
 static const struct option_row options[] = {
 	{ 'F', "function", "PATTERN", ARG_LIST, offsetof(struct stat_options, patterns),
-	  "trace functions that match [object:]name (repeatable)", NULL },
+	  "trace functions that match [object:]name (repeatable; default: the hot ones)", NULL },
 	{ 'I', "interval", "MS", ARG_STRING, offsetof(struct stat_options, interval),
 	  "print every MS milliseconds (or 2s, 1m)", NULL },
 	{ 'p', "pid", "PID,...", ARG_LIST, offsetof(struct stat_options, pids),
@@ -73,7 +73,7 @@ static const struct option_row options[] = {
 };
 
 static const char *const examples[] = {
-	"ispot stat -F 'cache_*' ./app",
+	"ispot stat ./app",
 	"what interference cost app's functions, when it ends",
 	"ispot stat -I 1000 -F 'libc:pthread_mutex_*' -p $(pidof db)",
 	"a running server, each second, until Ctrl-C",
@@ -241,9 +241,6 @@ static int check(const struct stat_options *o, struct watch *w, bool has_target,
 {
 	if (!has_target)
 		return args_refuse(err, "nothing to watch; give a command or -p PID");
-	if (patterns_only_exclude(o->patterns.data, o->patterns.n))
-		return args_refuse(err, "stat needs functions; name them with -F (`ispot record` "
-					"without -F finds those that are hot)");
 	if (!o->period || o->period > 1u << 30)
 		return args_refuse(
 			err, "-c: out of range; give a number from 1 (every call) to 1073741824");
@@ -364,6 +361,7 @@ static int run_stat(int argc, char **argv, struct err *err)
 		so.delay_ns = o.delay_ns;
 		so.period = o.period;
 		so.inherit = o.inherit;
+		so.choose_ns = CHOOSE_NS;
 		so.user = o.user ? &user : NULL;
 		so.overhead = so.n_pids ? 0.02 : 0.1;
 		ret = watch(&w, &so, err);
@@ -380,7 +378,7 @@ static int run_stat(int argc, char **argv, struct err *err)
 const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "watch functions while they run, without writing a file",
-	.usage = "ispot stat -F PATTERN... [-I MS] [-p PID,...] [-c N] [-d TIME] [--json]\n"
+	.usage = "ispot stat [-F PATTERN]... [-I MS] [-p PID,...] [-c N] [-d TIME] [--json]\n"
 		 "           [-o FILE] [--] [CMD...]",
 	.examples = examples,
 	.options = options,

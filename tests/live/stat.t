@@ -33,9 +33,12 @@ stat status -F main -- sh -c 'exit 3'
 is "$status" 3 "the command's own status"
 stat none -F main -- ./no-such-program
 is "$status" 127 "no such command"
-"$ISPOT" stat -- true 2>usage.err
-is $? 2 "without -F"
-like usage.err 'name them with -F' "without -F: says what to do"
+
+# Without -F it chooses functions, as record does: some that its threads wait in, or where the time goes.
+stat chosen -I 500 -d 6 -- "$MB/contended" -t 60
+is "$status" 0 "without -F: status" || diag chosen.err
+is "$(jq 'select(.trace) | [.blocks[] | select(.calls > 0)] | length > 0' chosen.json)" true \
+	"without -F: there are functions" || diag chosen.err
 
 # The load may come later: what the probes cost is looked at again and again. 2 s without a traced
 # call, then 8 s of nothing else.
