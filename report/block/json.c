@@ -7,6 +7,7 @@
 #include "analysis/calls/ended.h"
 #include "analysis/cause/work.h"
 #include "analysis/lock/section.h"
+#include "analysis/evidence/untold.h"
 #include "analysis/result/result.h"
 #include "analysis/sequence/sequence.h"
 #include "base/json.h"
@@ -173,6 +174,7 @@ static struct json *threads_json(const struct result *res)
 
 	vec_for_each (&res->threads, const struct result_thread, t) {
 		bool rest = t->thread == th->rest;
+		const struct meta_frame *begin;
 		struct json *row;
 
 		if (t->thread->vacant)
@@ -181,6 +183,8 @@ static struct json *threads_json(const struct result *res)
 		report_set_known(row, "tid", rest ? BLOCK_NONE : t->thread->tid);
 		report_set_known(row, "pid", rest ? BLOCK_NONE : t->thread->tgid);
 		report_set_name(row, "comm", t->thread->comm[0] ? t->thread->comm : NULL);
+		begin = untold_begin(&res->untold, t->thread->index);
+		report_set_name(row, "start", begin ? begin->symbol : NULL);
 		json_set_u64(row, "observed_ns", t->observed_ns);
 		json_set_f64(row, "sci", t->sci);
 		if (rest)

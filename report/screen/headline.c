@@ -362,6 +362,16 @@ static void woken_by(const struct result *res, const struct block *b, struct tex
 				   res->meta->functions.data[part.waker.function].name));
 }
 
+/* Who waits for a CPU waits for whoever has it: who that is says nothing of a reason. */
+static void meanwhile(const struct block *b, struct text *out)
+{
+	const struct cause *cause = report_main_cause(b);
+	const struct coactive *c = coactive_interferer(&b->coactive);
+
+	if (c && !(cause && !strcmp(cause->kind, "cpu-wait")))
+		text_meanwhile(c, out);
+}
+
 #define LABEL_COLUMNS 12
 
 void text_detail(const struct view *v, const char *label, const char *s, struct text *out)
@@ -401,8 +411,7 @@ void text_details(const struct view *v, struct text *out)
 	detail(v, "Why", &line, out);
 	woken_by(v->result, b, &line);
 	detail(v, "Woken by", &line, out);
-	if (coactive_interferer(&b->coactive))
-		text_meanwhile(coactive_interferer(&b->coactive), &line);
+	meanwhile(b, &line);
 	detail(v, "Meanwhile", &line, out);
 	text_what_to_try(v, b, out);
 }

@@ -19,6 +19,7 @@
 #include "report/screen/remarks.h"
 #include "report/screen/row.h"
 #include "report/screen/screen.h"
+#include "report/screen/thread.h"
 #include "report/table/spark.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
@@ -42,7 +43,11 @@ static const char *const lock_cycles_screen[] = { "calls",	"contended",   "p50_c
 static const char *const cycles_screen[] = { "calls", "p50_cycles", "p99_cycles", NULL };
 static const char *const full_cycles_screen[] = { "sci",	"calls",      "min_cycles",
 						  "p50_cycles", "p99_cycles", NULL };
-static const char *const thread_screen[] = { "sci", "calls", "observed_ns", "tid", "pid", NULL };
+static const char *const thread_screen[] = { "calls", "observed_ns", "tid", NULL };
+static const char *const processes_screen[] = { "calls", "observed_ns", "tid", "pid", NULL };
+static const char *const full_thread_screen[] = {
+	"sci", "calls", "observed_ns", "tid", "pid", NULL
+};
 static const char *const lock_screen[] = { "calls",	  "contended",	 "p50_ns", "p99_ns",
 					   "hold_p50_ns", "hold_p99_ns", NULL };
 
@@ -53,11 +58,15 @@ static bool by_lock(const struct view *v)
 
 static const char *const *screen_of(const struct view *v)
 {
-	return v->by_thread ? thread_screen
-	       : by_lock(v) ? v->cycles ? lock_cycles_screen : lock_screen
-	       : v->all	    ? v->cycles ? full_cycles_screen : full_screen
-	       : v->cycles  ? cycles_screen
-			    : screen;
+	if (v->by_thread)
+		return v->all		       ? full_thread_screen
+		       : threads_of_several(v) ? processes_screen
+					       : thread_screen;
+	if (by_lock(v))
+		return v->cycles ? lock_cycles_screen : lock_screen;
+	if (v->all)
+		return v->cycles ? full_cycles_screen : full_screen;
+	return v->cycles ? cycles_screen : screen;
 }
 
 /* The pool that holds most of what no rule explains; share of the excess. */
@@ -236,7 +245,8 @@ static void print_head(const struct view *v, struct table *t)
 	if (has_spark(v))
 		table_left(t, "SPREAD", SPARK_COLUMNS);
 	if (v->by_thread) {
-		table_last(t, " THREAD");
+		table_left(t, " " THREAD_BAR_TITLE, THREAD_BAR + 2);
+		table_last(t, "THREAD");
 		return;
 	}
 	if (v->all) {
@@ -340,6 +350,12 @@ static void print_name(const struct view *v, struct table *t, const struct block
 		text_sequence(t, b);
 		return;
 	}
+	if (v->by_thread) {
+		text_thread_name(v, b, &whole);
+		print_whole_name(t, whole.s);
+		text_release(&whole);
+		return;
+	}
 	if (b->key) {
 		print_title(v, t, b);
 		return;
@@ -353,7 +369,7 @@ static void print_name(const struct view *v, struct table *t, const struct block
 	}
 	if (is_site)
 		name[0] = '[';
-	text_printable(name + (v->by_thread || is_site), sizeof(name) - 2, b->name);
+	text_printable(name + is_site, sizeof(name) - 2, b->name);
 	if (is_site)
 		strcat(name, "]");
 	if (has_spark(v) && !is_site)
@@ -366,6 +382,16 @@ static void print_name(const struct view *v, struct table *t, const struct block
 	}
 	text_release(&whole);
 	text_release(&via);
+}
+
+static void print_thread_bar(const struct view *v, struct table *t, const struct block *b)
+{
+	struct text cell = { 0 };
+
+	text_add(&cell, " ");
+	text_thread_bar(v, b, &cell);
+	table_left(t, cell.s, THREAD_BAR + 2);
+	text_release(&cell);
 }
 
 static void print_row(const struct view *v, struct table *t, const struct block *b)
@@ -389,7 +415,9 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 	}
 	if (has_spark(v))
 		print_spark(v, t, b);
-	if (!v->by_thread && (v->all || !by_lock(v)))
+	if (v->by_thread)
+		print_thread_bar(v, t, b);
+	else if (v->all || !by_lock(v))
 		print_why(v, t, b);
 	print_name(v, t, b);
 	if (b->section)

@@ -8,6 +8,8 @@
 #include "base/text.h"
 
 static const char *const blocks[] = { " ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+static const char *const parts[] = { "", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
+#define LEAST_SEEN 0.005 /* would print as 0 % */
 static const char *const ascii[] = { " ", ".", ":", "-", "=", "+", "*", "%", "#" };
 #define LEVELS (sizeof(blocks) / sizeof(*blocks) - 1)
 
@@ -51,4 +53,20 @@ void spark_values(const double *values, size_t n, bool utf8, struct text *out)
 		text_add(out, levels[largest > 0 && values[i] > 0
 					     ? (unsigned)ceil(values[i] / largest * LEVELS - 1e-9)
 					     : 0]);
+}
+
+void bar(double share, unsigned columns, bool utf8, struct text *out)
+{
+	unsigned eighths = share >= 1  ? 8 * columns
+			   : share > 0 ? (unsigned)(share * 8 * columns)
+				       : 0;
+
+	if (share >= LEAST_SEEN && !eighths)
+		eighths = 1;
+	for (unsigned i = 0; i < eighths / 8; i++)
+		text_add(out, utf8 ? "█" : "#");
+	if (utf8)
+		text_add(out, parts[eighths % 8]);
+	else if (eighths % 8 >= 4 || eighths < 8)
+		text_add(out, eighths ? "#" : "");
 }

@@ -18,4 +18,7 @@ void spark(const struct hist *h, bool utf8, struct text *out);
 /* Values from 0 to the largest, a character each; one that is 0 has a blank. */
 void spark_values(const double *values, size_t n, bool utf8, struct text *out);
 
+/* So much of so many columns, from the left; what is more than nothing has a mark. Not padded. */
+void bar(double share, unsigned columns, bool utf8, struct text *out);
+
 #endif
