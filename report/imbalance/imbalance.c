@@ -20,6 +20,8 @@
 
 #define SECTIONS_DEFAULT 10
 #define THREADS_DRAWN	 64
+#define THREADS_LISTED	 8 /* a row each */
+#define THREAD_BAR	 18
 #define NAME_BYTES	 512
 #define OFTEN		 0.9  /* of the instances: as good as always */
 #define CPU_WAIT	 0.25 /* of the last thread's time: worth saying */
@@ -223,6 +225,58 @@ void imbalance_headline(const struct imbalance_view *v, struct text *out)
 	text_add(out, ".");
 }
 
+static void amount(const struct imbalance_view *v, struct table *t, double x, unsigned width)
+{
+	char number[TEXT_NUMBER];
+	const char *none = v->utf8 ? "–" : "-";
+
+	table_right(t,
+		    x >= 1 ? (v->exact_time ? text_time : text_count)(number, (uint64_t)x) : none,
+		    width);
+}
+
+static void thread_row(const struct imbalance_view *v, struct table *t,
+		       const struct parallel_section *s, const struct section_thread *of,
+		       double most)
+{
+	char title[IMBALANCE_THREAD], last[32];
+	struct text cell = { 0 };
+
+	table_left(t, "", 6);
+	table_left(t, imbalance_thread(v, s, of->thread, title), 18);
+	amount(v, t, of->time, 7);
+	text_add(&cell, " ");
+	bar(most > 0 ? of->time / most : 0, THREAD_BAR, v->utf8, &cell);
+	table_left(t, cell.s, THREAD_BAR + 1);
+	text_release(&cell);
+	amount(v, t, v->exact_time ? of->asleep : 0, 7);
+	amount(v, t, of->idle, 7);
+	snprintf(last, sizeof(last), "%llux", (unsigned long long)of->last);
+	table_right(t, last, 8);
+	table_last(t, "");
+}
+
+/* What each does until the end, beside the others. */
+static void list_threads(const struct imbalance_view *v, const struct parallel_section *s,
+			 struct text *out)
+{
+	struct table t = { .out = out, .width = v->width, .colours = v->colours };
+	double most = 0;
+
+	vec_for_each (&s->threads, const struct section_thread, of)
+		most = fmax(most, of->time);
+	table_left(&t, "", 6);
+	table_left(&t, "THREAD", 18);
+	table_right(&t, "TIME", 7);
+	table_left(&t, " TO THE END", THREAD_BAR + 1);
+	table_right(&t, "SLEEP", 7);
+	table_right(&t, "WAITED", 7);
+	table_right(&t, "SLOWEST", 8);
+	table_last(&t, "");
+	vec_for_each (&s->threads, const struct section_thread, of)
+		thread_row(v, &t, s, of, most);
+}
+
 static void row(const struct imbalance_view *v, struct table *t, const struct parallel_section *s)
 {
 	const struct section_thread *worst = section_worst(s);
@@ -244,6 +298,10 @@ static void row(const struct imbalance_view *v, struct table *t, const struct pa
 	imbalance_section_name(s, &cell);
 	text_whole(t, cell.s);
 	text_release(&cell);
+	if (s == v->imbalance->sections.data && s->threads.n <= THREADS_LISTED && !v->counted) {
+		list_threads(v, s, t->out);
+		return;
+	}
 	for (size_t i = 0; i < n; i++)
 		times[i] = s->threads.data[i].time / (double)s->threads.data[i].instances;
 	text_add(t->out, "        time to the end, by thread  ");
