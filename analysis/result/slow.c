@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/lock/table.h"
 #include "analysis/result/result.h"
 #include "analysis/result/slow.h"
 #include "analysis/score/keyed.h"
@@ -85,6 +86,14 @@ static void fit_names(const struct result *res, const char *name, struct fit *fi
 		note(fit, b, b->name, named(b, name), strstr(b->name, name) != NULL);
 }
 
+/* By its own name a lock is meant as it is taken: to give it up is fast. */
+static bool is_lock_called(const struct block *b, const char *name)
+{
+	const struct lock_function *l = b->function ? lock_function_of(b->function) : NULL;
+
+	return l && l->action != LOCK_RELEASE && !strcmp(b->key, name);
+}
+
 /* "write fd=3", as the screen has it. */
 static void fit_keys(const struct blocks *blocks, const char *name, struct fit *fit)
 {
@@ -94,7 +103,8 @@ static void fit_keys(const struct blocks *blocks, const char *name, struct fit *
 		if (!b->key)
 			continue;
 		text_printf(&title, "%s %s", b->name, b->key);
-		note(fit, b, title.s, !strcmp(title.s, name), strstr(title.s, name) != NULL);
+		note(fit, b, title.s, !strcmp(title.s, name) || is_lock_called(b, name),
+		     strstr(title.s, name) != NULL);
 		text_release(&title);
 	}
 }

@@ -92,18 +92,16 @@ void text_meanwhile(const struct coactive *c, struct text *out)
 
 	text_printable(name, sizeof(name), c->name ? c->name : "?");
 	if (c->part == COACTIVE_CPU)
-		text_printf(out,
-			    "process %u (%s) has its CPU during %.0f%% of the slow calls' time, "
-			    "%.0f%% of the fast ones'",
-			    c->id, name, 100 * c->slow_rate, 100 * c->fast_rate);
+		text_printf(
+			out,
+			"process %u (%s) has its CPU in %.0f%% of slow calls, %.0f%% of fast ones",
+			c->id, name, 100 * c->slow_rate, 100 * c->fast_rate);
 	else if (c->slow_rate > 1)
-		text_printf(out,
-			    "%.1f other threads run %s%s during slow calls, %.1f during fast ones",
+		text_printf(out, "%.1f other threads run %s%s in slow calls, %.1f in fast ones",
 			    c->slow_rate, code, name, c->fast_rate);
 	else
 		text_printf(out,
-			    "another thread runs %s%s during %.0f%% of the slow calls' time, "
-			    "%.0f%% of the fast ones'",
+			    "another thread runs %s%s in %.0f%% of slow calls, %.0f%% of fast ones",
 			    code, name, 100 * c->slow_rate, 100 * c->fast_rate);
 }
 

@@ -20,6 +20,7 @@
 #include "report/block/stacks.h"
 #include "report/block/view.h"
 #include "report/screen/next.h"
+#include "report/table/spark.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
@@ -70,12 +71,12 @@ static void summary(const struct block *b, struct text *out)
 	text_printf(out, "  %s calls  SCI %.2f", text_count(calls, b->calls), b->sci);
 	text_printf(out, isnan(b->floor) ? " (noise floor n/a)" : " (noise floor %.3f)", b->floor);
 	text_printf(out, "  %s\n", verdict_name(b->verdict));
-	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s\n", text_time(min, b->min_ns),
+	text_printf(out, "min %s  p50 %s  p90 %s  p99 %s  max %s", text_time(min, b->min_ns),
 		    text_time(p50, b->p50_ns), text_time(p90, b->p90_ns), text_time(p99, b->p99_ns),
 		    text_time(max, b->max_ns));
 	if (b->cost && b->cost->known && b->p50_ns < 2 * b->cost->inner_min_ns)
-		text_printf(out, "%s or more of each call is its own probe\n",
-			    text_time(min, b->cost->inner_min_ns));
+		text_printf(out, "  (probe itself: %s)", text_time(min, b->cost->inner_min_ns));
+	text_add(out, "\n");
 }
 
 /* How many calls took from 2^i ns on, and less than twice that; under 1 ns: the first. */
@@ -89,32 +90,58 @@ static void slow_octaves(const struct block *b, uint64_t counts[SLOW_OCTAVES])
 		counts[o] = hist_between(h, o ? low : 0, low - 1 + low);
 }
 
-/* One line an octave. */
-static void distribution(const struct view *v, const struct block *b, struct text *out)
+/* The octaves that hold calls, as many to a row as it takes for so few rows; the calls of the first
+ * octave of a row are then all of its. */
+static unsigned merge_octaves(uint64_t counts[SLOW_OCTAVES], unsigned rows, unsigned *first,
+			      unsigned *last)
+{
+	unsigned step;
+
+	*first = SLOW_OCTAVES;
+	*last = 0;
+	for (unsigned o = 0; o < SLOW_OCTAVES; o++)
+		if (counts[o]) {
+			*first = o < *first ? o : *first;
+			*last = o;
+		}
+	if (*first > *last)
+		return 1;
+	step = (*last - *first + rows) / rows;
+	for (unsigned o = *first; o <= *last; o++)
+		if ((o - *first) % step) {
+			counts[o - (o - *first) % step] += counts[o];
+			counts[o] = 0;
+		}
+	return step;
+}
+
+static void octave_row(const struct view *v, unsigned o, uint64_t count, double share,
+		       struct text *out)
+{
+	struct table t = { .out = out, .width = v->width };
+	struct text cell = { 0 };
+
+	bar(share, BAR_WIDTH, v->utf8, &cell);
+	time_cell(&t, o ? 1ull << o : 0);
+	count_cell(&t, count);
+	table_last(&t, cell.n ? cell.s : "");
+	text_release(&cell);
+}
+
+/* One line an octave, or some. */
+static void distribution(const struct view *v, const struct block *b, unsigned rows,
+			 struct text *out)
 {
 	uint64_t most = 0, counts[SLOW_OCTAVES];
-	unsigned first = SLOW_OCTAVES, last = 0;
+	unsigned first, last, step;
 
 	slow_octaves(b, counts);
-	for (unsigned o = 0; o < SLOW_OCTAVES; o++) {
-		if (!counts[o])
-			continue;
-		first = o < first ? o : first;
-		last = o;
+	step = merge_octaves(counts, rows, &first, &last);
+	for (unsigned o = first; o <= last; o++)
 		most = counts[o] > most ? counts[o] : most;
-	}
 	title(v, "LATENCY    CALLS", out);
-	for (unsigned o = first; o <= last && o < SLOW_OCTAVES; o++) {
-		struct table t = { .out = out, .width = v->width };
-		char bar[BAR_WIDTH + 1];
-		size_t n = (size_t)((double)counts[o] / (double)most * BAR_WIDTH + 0.999);
-
-		memset(bar, '#', n);
-		bar[n] = '\0';
-		time_cell(&t, o ? 1ull << o : 0);
-		count_cell(&t, counts[o]);
-		table_last(&t, bar);
-	}
+	for (unsigned o = first; o <= last; o += step)
+		octave_row(v, o, counts[o], (double)counts[o] / (double)most, out);
 }
 
 static void group_row(struct table *t, const char *name, const struct slow_group *g)
@@ -281,7 +308,7 @@ static void next_look(const struct view *v, const struct slow *s, struct text *o
 	uint64_t at_ns;
 
 	text_add(out, v->all ? ""
-			     : "\n-v adds threads, callers, stacks, the slowest calls, counters, "
+			     : "-v adds threads, callers, stacks, the slowest calls, counters, "
 			       "sampled lines\n");
 	if (!s->n_top)
 		return;
@@ -302,21 +329,20 @@ static void slowest_one(const struct view *v, const struct slow *s, struct text 
 
 	if (!s->n_top)
 		return;
-	text_printf(&line, "Slowest call: %s, at %.6f s in thread %u",
-		    text_time(took, c->duration_ns),
+	text_printf(&line, "Slowest: %s at %.6f s in thread %u", text_time(took, c->duration_ns),
 		    (double)result_since_start(v->result, c->entry_ns) / 1e9, c->tid);
 	if (c->off.preempted_ns || c->off.blocked_ns + c->off.idle_ns)
 		text_printf(&line, " (%s run queue, %s blocked)",
 			    text_time(queue, c->off.preempted_ns),
 			    text_time(blocked, c->off.blocked_ns + c->off.idle_ns));
-	text_add(out, "\n");
 	text_wrap(line.s, v->width, out);
 	text_release(&line);
 }
 
 /* ---- why ---- */
 
-#define INDENT 10
+#define INDENT	    10
+#define FACT_INDENT 6
 
 static void head(const struct view *v, const char *s, struct text *out)
 {
@@ -338,6 +364,31 @@ static void evidence(const char *s, unsigned width, struct text *out)
 	text_release(&lines);
 }
 
+#define CAUSE_LEAST 0.05 /* of the excess: less is told with -v */
+
+/* A line each: the share, the cause, and the first of its facts. */
+static void causes_in_brief(const struct view *v, const struct block *b, struct text *out)
+{
+	vec_for_each (&b->causes, const struct cause, c) {
+		const char *fact = c->evidence.n ? c->evidence.data[0] : "";
+		struct text line = { 0 }, wrapped = { 0 };
+		unsigned indent = 2;
+
+		if (c != b->causes.data && c->share < CAUSE_LEAST)
+			continue;
+		text_printf(&line, "%.0f%% %s%s%s%.*s", 100 * c->share, cause_name(b, c->kind),
+			    c->confidence < CERTAIN ? "?" : "", *fact ? ": " : "",
+			    (int)strcspn(fact, ";"), fact);
+		text_wrap(line.s, v->width - FACT_INDENT, &wrapped);
+		for (char *s = strtok(wrapped.s, "\n"); s; s = strtok(NULL, "\n")) {
+			text_printf(out, "%*s%s\n", indent, "", s);
+			indent = FACT_INDENT;
+		}
+		text_release(&line);
+		text_release(&wrapped);
+	}
+}
+
 static void slow_causes(const struct view *v, const struct block *b, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width };
@@ -345,6 +396,10 @@ static void slow_causes(const struct view *v, const struct block *b, struct text
 	if (!b->causes.n)
 		return;
 	head(v, "Why slow calls are slow", out);
+	if (!v->all) {
+		causes_in_brief(v, b, out);
+		return;
+	}
 	vec_for_each (&b->causes, const struct cause, c) {
 		struct text line = { 0 };
 		char share[16];
@@ -602,14 +657,38 @@ static void meanwhile(const struct view *v, const struct block *b, struct text *
 
 		text_add(&line, i ? "And " : "Meanwhile ");
 		text_meanwhile(&b->coactive.data[i], &line);
-		text_add(out, i ? "" : "\n");
 		text_wrap(line.s, v->width, out);
 		text_release(&line);
 	}
 }
 
+#define SCREEN_LINES  23
+#define OCTAVES_LEAST 3
+
+static unsigned count_lines(const struct text *s)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += s->s[i] == '\n';
+	return n;
+}
+
+/* What is left of one screen for the distribution's rows. */
+static unsigned octaves_room(const struct view *v, const struct text *above,
+			     const struct text *below)
+{
+	unsigned others = count_lines(above) + count_lines(below) + 2;
+
+	if (v->all)
+		return SLOW_OCTAVES;
+	return others + OCTAVES_LEAST > SCREEN_LINES ? OCTAVES_LEAST : SCREEN_LINES - others;
+}
+
 void report_slow(const struct view *v, const struct slow *s, struct text *out)
 {
+	struct text below = { 0 };
+
 	summary(s->block, out);
 	slow_causes(v, s->block, out);
 	if (!v->all)
@@ -618,10 +697,12 @@ void report_slow(const struct view *v, const struct slow *s, struct text *out)
 	groups(v, s, out);
 	if (v->all)
 		text_coactive(v, s->block, out);
-	distribution(v, s->block, out);
 	if (v->all)
-		details(v, s, out);
+		details(v, s, &below);
 	else
-		slowest_one(v, s, out);
-	next_look(v, s, out);
+		slowest_one(v, s, &below);
+	next_look(v, s, &below);
+	distribution(v, s->block, octaves_room(v, out, &below), out);
+	text_add(out, below.s ? below.s : "");
+	text_release(&below);
 }
