@@ -92,7 +92,7 @@ const struct cause_kind cause_kinds[] = {
 		.idle = "waits for a CPU",
 		.advice = { { .text = "run no more threads at a time than there are CPUs",
 			      .unless = cause_cpus_taken },
-			    { .text = "check what else runs on these CPUs (top), and the CPU affinity (taskset)",
+			    { .text = "see what else uses these CPUs (top), and the affinity (taskset -p)",
 			      .unless = cause_cpus_crowded } },
 	},
 	{

@@ -55,7 +55,7 @@ struct session_options {
 	bool show_progress;    /* nobody else writes to the terminal meanwhile */
 	bool solo;	       /* windows in which all threads share one CPU */
 	bool scout;	       /* the first of two passes: choose functions, trace nothing */
-	uint64_t choose_ns;    /* of the selection without -F: none join later; 0: they may always */
+	uint64_t choose_ns; /* of the selection without -F: none join later; 0: they may always */
 	/* Probes are in for so long of each period; 0: always. */
 	uint64_t burst_on_ns, burst_period_ns;
 	/* Whom the command runs as; NULL: as ispot does. */

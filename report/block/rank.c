@@ -50,16 +50,19 @@ bool report_loses_much(const struct view *v, const struct block *b)
  * miss. */
 static bool loses_enough(const struct view *v, const struct block *b)
 {
-	return v->blocks != &v->result->blocks || loses_share(v, b, LISTED_LEAST);
+	if (v->blocks != &v->result->blocks)
+		return report_worth(b);
+	/* whatever its score: no row that is left out loses more than one that is listed */
+	return b->verdict == VERDICT_INTERFERENCE && b->self_sci > 0 &&
+	       loses_share(v, b, LISTED_LEAST);
 }
 
 bool report_listed(const struct view *v, const struct block *b)
 {
 	bool lock = v->result->keyed.rule.kind == BLOCK_LOCK;
 
-	return v->by_thread || v->all || v->sort || v->sort_counter ||
-	       (report_worth(b) && loses_enough(v, b)) || report_unexplained(b) || b->asked ||
-	       (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
+	return v->by_thread || v->all || v->sort || v->sort_counter || loses_enough(v, b) ||
+	       report_unexplained(b) || b->asked || (lock && b->verdict != VERDICT_TOO_FEW_CALLS);
 }
 
 /* -v has functions that are split beside their keys: of both one stands on the first screen. */

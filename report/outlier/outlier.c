@@ -20,7 +20,7 @@
 #define WIDE_SHARE	   0.1 /* as many divergent ones: its durations vary, none stands out */
 #define STACK_FRAMES	   8
 #define FELT_PART	   100 /* of an execution's time: what is less is not worth a word */
-#define NUMBERS		   8 /* of outliers, named in a row: the rest is counted */
+#define NUMBERS		   8   /* of outliers, named in a row: the rest is counted */
 
 const char *outlier_kind_name(const struct outlier_block *b)
 {

@@ -21,6 +21,7 @@
 #include "report/block/rank.h"
 #include "report/block/view.h"
 #include "report/screen/next.h"
+#include "report/screen/row.h"
 #include "report/screen/text.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
@@ -59,6 +60,13 @@ static void name(const struct block *b, struct text *out)
 {
 	char buf[NAME_BYTES], sequence[4 * SEQUENCE_COLUMNS + 1];
 
+	if (row_lock(b)) {
+		text_printf(
+			out, "%s (%s)",
+			text_printable(buf, sizeof(buf), b->kind == BLOCK_LOCK ? b->name : b->key),
+			row_lock(b));
+		return;
+	}
 	if (b->kind == BLOCK_LOCK && strcmp(b->name, b->function->name))
 		text_printf(out, "%s ", text_printable(buf, sizeof(buf), b->function->name));
 	if (b->kind == BLOCK_SEQUENCE)
@@ -221,7 +229,9 @@ static void called_from(const struct result *res, const struct block *b, struct 
 	char key[NAME_BYTES];
 
 	if (b->function && by_place && b->key) {
-		text_printf(out, ", called from %s", text_printable(key, sizeof(key), b->key));
+		text_add(out, row_lock(b) ? ", taken in " : ", called from ");
+		text_place(text_printable(key, sizeof(key), b->key), out);
+		text_add(out, ",");
 		return;
 	}
 	caller = b->function && !by_place && b->kind != BLOCK_SEQUENCE ? main_caller(res, b) : NULL;
@@ -229,7 +239,9 @@ static void called_from(const struct result *res, const struct block *b, struct 
 		library_called_from(res, b, out);
 	if (!caller)
 		return;
-	text_add(out, caller->kind == BLOCK_MARKER ? ", inside of " : ", called from ");
+	text_add(out, caller->kind == BLOCK_MARKER ? ", inside of "
+		      : row_lock(b)		   ? ", taken in "
+						   : ", called from ");
 	place(res->meta, caller, out);
 }
 
@@ -265,7 +277,9 @@ void text_headline(const struct result *res, const struct block *b, struct text 
 
 	if (story)
 		text_printf(out, "%s %s ", story,
-			    b->function ? "in" : "outside every traced function, in");
+			    !b->function  ? "outside every traced function, in"
+			    : row_lock(b) ? "on"
+					  : "in");
 	else
 		text_printf(out, "Slow %ss of ", unit(b));
 	place(res->meta, b, out);

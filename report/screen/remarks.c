@@ -26,9 +26,11 @@
 #define NAMED_MAX	 2 /* functions named in a line, the rest is counted */
 #define LABEL		 "%-17s "
 #define NAME_MAX_COLUMNS 48
+#define MORE		 " (-v)"
 #define PLACE_LEAST	 0.05 /* threads: less is not worth naming a place */
 
-/* With -v a line each, else sentences of one paragraph, so that the first screen is one. */
+/* With -v a line each, else sentences of one paragraph (until then by line breaks), so that the
+ * first screen is one. */
 static void print_labelled(const struct view *v, const char *label, const char *s, struct text *out)
 {
 	struct text wrapped = { 0 };
@@ -37,7 +39,7 @@ static void print_labelled(const struct view *v, const char *label, const char *
 	if (!v->all) {
 		text_printf(out, "%s%s%s%s",
 			    !out->n  ? ""
-			    : *label ? ". "
+			    : *label ? "\n"
 				     : ", ",
 			    label, *label ? ": " : "", s);
 		return;
@@ -399,42 +401,91 @@ static void run_queue(const struct view *v, struct text *out)
 
 	text_taken(v->result, v->all, &line);
 	if (line.n)
-		print_labelled(v, "Run queue", line.s, out);
+		print_labelled(v, "Run queue in all", line.s, out);
 	text_release(&line);
 }
 
 static void remarks(const struct view *v, struct text *out)
 {
 	run_queue(v, out);
+	not_called(v, out);
+	none_recorded(v, out);
 	if (!v->all) {
 		not_interference(v, out);
 		cannot_say(v, out);
 	}
 	if (v->all)
 		as_a_whole(v, out);
-	own_probe(v, out);
-	not_called(v, out);
-	none_recorded(v, out);
 	left_out(v, out);
+	own_probe(v, out);
 }
 
-void text_remarks(const struct view *v, struct text *out)
+static unsigned lines_of(const struct text *paragraph, unsigned width)
 {
-	struct text paragraph = { 0 }, loops = { 0 };
+	struct text wrapped = { 0 };
+	unsigned n = 0;
+
+	text_wrap(paragraph->s, width - (unsigned)strlen(MORE), &wrapped);
+	for (size_t i = 0; i < wrapped.n; i++)
+		n += wrapped.s[i] == '\n';
+	text_release(&wrapped);
+	return n;
+}
+
+/* One of the sentences, if the paragraph has room for it. */
+static void add_fitting(const struct view *v, const char *s, size_t n, unsigned lines,
+			struct text *paragraph)
+{
+	struct text longer = { 0 };
+
+	text_printf(&longer, "%s%s%.*s", paragraph->n ? paragraph->s : "", paragraph->n ? ". " : "",
+		    (int)n, s);
+	if (paragraph->n && lines_of(&longer, v->width) > lines) {
+		text_release(&longer);
+		return;
+	}
+	text_release(paragraph);
+	*paragraph = longer;
+}
+
+/* As many of the sentences as fit; -v has all of them. */
+static void print_fitting(const struct view *v, const struct text *sentences, unsigned lines,
+			  struct text *out)
+{
+	struct text paragraph = { 0 };
+
+	for (const char *s = sentences->s; *s;) {
+		size_t n = strcspn(s, "\n");
+
+		add_fitting(v, s, n, lines, &paragraph);
+		s += n + (s[n] == '\n');
+	}
+	text_add(&paragraph, MORE);
+	text_wrap(paragraph.s, v->width, out);
+	text_release(&paragraph);
+}
+
+void text_remarks(const struct view *v, unsigned lines, struct text *out)
+{
+	struct text sentences = { 0 };
 
 	if (v->all)
 		remarks(v, out);
 	else if (!v->by_thread)
-		remarks(v, &paragraph);
-	if (paragraph.n) {
-		text_add(&paragraph, " (-v)");
-		text_wrap(paragraph.s, v->width, out);
-	}
+		remarks(v, &sentences);
+	if (sentences.n)
+		print_fitting(v, &sentences, lines, out);
+	text_release(&sentences);
+}
+
+void text_to_do(const struct view *v, struct text *out)
+{
+	struct text loops = { 0 };
+
 	if (!v->all && !v->by_thread)
 		loops_to_mark(v, &loops);
 	if (loops.n)
 		text_wrap(loops.s, v->width, out);
 	text_release(&loops);
-	text_release(&paragraph);
 	text_next(v, out);
 }

@@ -5,6 +5,10 @@
 
 struct text;
 struct view;
-void text_remarks(const struct view *v, struct text *out); /* other verdicts, not traced, next */
+/* Other verdicts, what was not traced; without -v as many sentences as fit into so many lines, one
+ * at least. */
+void text_remarks(const struct view *v, unsigned lines, struct text *out);
+/* What to mark, and the next command. */
+void text_to_do(const struct view *v, struct text *out);
 
 #endif

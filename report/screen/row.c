@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/lock/section.h"
+#include "analysis/lock/table.h"
 #include "analysis/result/result.h"
 #include "analysis/score/block.h"
 #include "analysis/sequence/sequence.h"
@@ -13,14 +14,17 @@
 #include "report/block/column.h"
 #include "report/block/rank.h"
 #include "report/block/view.h"
+#include "report/table/spark.h"
 #include "report/table/table.h"
 #include "report/table/wrap.h"
 #include "trace/meta/meta.h"
 
-#define INDENT	    8
-#define NAMED	    3 /* holders named, the rest is counted */
-#define COLUMNS	    40
-#define SHARE_LEAST 0.005 /* less would print as 0 % */
+#define INDENT	     8
+#define NAMED	     3 /* holders named */
+#define COLUMNS	     40
+#define NAMED_LEAST  0.05 /* of the waits: less is not worth a line */
+#define HOLDER_LABEL 12
+#define HOLDER_BAR   10
 
 static uint64_t all_waits_ns(const struct section *s)
 {
@@ -31,33 +35,79 @@ static uint64_t all_waits_ns(const struct section *s)
 	return sum;
 }
 
-void text_holders(struct table *t, const struct block *b)
+void text_place(const char *s, struct text *out)
+{
+	char name[4 * COLUMNS + 1];
+	const char *open = strrchr(s, '('), *base = open;
+	struct text place = { 0 };
+
+	for (const char *c = open; c && *c && *c != ':'; c++)
+		base = *c == '/' ? c : base;
+	if (open && base > open)
+		text_printf(&place, "%.*s%s", (int)(open + 1 - s), s, base + 1);
+	else
+		text_add(&place, s);
+	text_add(out, text_shortened(name, sizeof(name), place.s, COLUMNS));
+	text_release(&place);
+}
+
+static void name_cell(struct table *t, const char *name)
+{
+	struct text place = { 0 };
+
+	text_place(name, &place);
+	table_left(t, place.s, COLUMNS);
+	text_release(&place);
+}
+
+static void bar_cell(struct table *t, bool utf8, double share)
+{
+	struct text cell = { 0 };
+
+	text_add(&cell, " ");
+	bar(share, HOLDER_BAR, utf8, &cell);
+	table_last(t, cell.s);
+	text_release(&cell);
+}
+
+static void holder_line(struct table *t, bool utf8, const struct section_holder *h, double share)
+{
+	char percent[16];
+
+	table_left(t, "", INDENT - 1);
+	table_left(t, "blocked by", HOLDER_LABEL);
+	name_cell(t, h->name);
+	snprintf(percent, sizeof(percent), "%.0f%%", 100 * share);
+	table_right(t, percent, 5);
+	bar_cell(t, utf8, share);
+}
+
+void text_holders(struct table *t, const struct block *b, bool utf8)
 {
 	const struct section *s = b->section;
 	double all = (double)all_waits_ns(s);
-	struct text line = { 0 }, wrapped = { 0 };
-	char name[4 * COLUMNS + 1];
+	struct text place = { 0 };
+	char more[64];
 	uint32_t named = 0;
 
-	if (!(all > 0) || (s->n_holders == 1 && s->holders[0].site == UINT32_MAX))
-		return;
-	text_add(&line, "held meanwhile by ");
-	while (named < s->n_holders && named < NAMED &&
-	       (double)s->holders[named].wait_ns >= SHARE_LEAST * all) {
-		const struct section_holder *h = &s->holders[named];
-
-		text_printf(&line, "%s%s %.0f%%", named ? ", " : "",
-			    text_shortened(name, sizeof(name), h->name, COLUMNS),
-			    100 * (double)h->wait_ns / all);
-		named++;
+	if (b->key) {
+		table_left(t, "", INDENT - 1);
+		table_left(t, "taken in", HOLDER_LABEL);
+		text_place(b->key, &place);
+		table_last(t, place.s);
 	}
-	if (s->n_holders > named)
-		text_printf(&line, ", %u more", s->n_holders - named);
-	text_wrap(line.s, t->width - INDENT, &wrapped);
-	for (const char *l = wrapped.s; *l; l += strcspn(l, "\n") + 1)
-		text_printf(t->out, "%*s%.*s\n", INDENT, "", (int)strcspn(l, "\n"), l);
-	text_release(&wrapped);
-	text_release(&line);
+	if (s->n_holders == 1 && s->holders[0].site == UINT32_MAX)
+		all = 0;
+	for (; all > 0 && named < s->n_holders && named < NAMED &&
+	       (double)s->holders[named].wait_ns >= NAMED_LEAST * all;
+	     named++)
+		holder_line(t, utf8, &s->holders[named], (double)s->holders[named].wait_ns / all);
+	if (all > 0 && s->n_holders && !named) {
+		snprintf(more, sizeof(more), "blocked by %u places", s->n_holders);
+		table_left(t, "", INDENT - 1);
+		table_last(t, more);
+	}
+	text_release(&place);
 }
 
 static bool never_released(const struct view *v)
@@ -85,13 +135,12 @@ void text_locks_note(const struct view *v, struct text *out)
 		return;
 	text_add(
 		&note,
-		"LOST to P99 are of the calls that take the lock: the wait. HOLD50 and HOLD99: from "
-		"lock to unlock. CONT: calls that found the lock taken.");
+		"P50, P99: the wait. HOLD: lock to unlock. CONT: calls that found the lock taken.");
 	if (never_released(v) && meta_period(v->result->meta) <= 1 &&
 	    !meta_has_notice(v->result->meta, "keep-slower"))
-		text_add(&note,
-			 " Hold times and holders are unknown where the unlock was not traced "
-			 "(add -F pthread_mutex_unlock@arg1).");
+		text_add(
+			&note,
+			" HOLD unknown: its unlock was not traced (-F pthread_mutex_unlock@arg1).");
 	if (some_contended_only(v))
 		text_add(&note, " Of monitors, the calls that had to wait are recorded, and hold "
 				"times for the end of which a thread waited.");
@@ -208,6 +257,18 @@ void text_title(const struct block *b, unsigned room, struct text *out)
 		short_key(b, key);
 	text_add(out, name);
 	text_add(out, key);
+}
+
+const char *row_lock(const struct block *b)
+{
+	const struct lock_function *l = b->function ? lock_function_of(b->function) : NULL;
+	bool is_function = b->kind == BLOCK_FUNCTION && b->key && !strchr(b->key, '=');
+
+	if (!l || l->action > LOCK_TRY || (!is_function && b->kind != BLOCK_LOCK))
+		return NULL;
+	return strstr(l->name, "rwlock") ? "rwlock"
+	       : strstr(l->name, "spin") ? "spinlock"
+					 : "mutex";
 }
 
 void text_sites_note(const struct view *v, struct text *out)

@@ -172,6 +172,15 @@ static bool has_half_switches(const struct meta *meta)
 	return false;
 }
 
+/* From one percent on whole ones are enough, and the line is one. */
+static const char *whole_share(char buf[TEXT_NUMBER], double share)
+{
+	if (share < PART_LEAST)
+		return text_share(buf, share);
+	snprintf(buf, TEXT_NUMBER, "%.0f%%", 100 * share);
+	return buf;
+}
+
 static void time_line(const struct view *v, struct text *out)
 {
 	const struct result *res = v->result;
@@ -185,7 +194,7 @@ static void time_line(const struct view *v, struct text *out)
 	n = parts_of(res, parts);
 	text_printf(&line, "thread time %s:", text_time(number, res->threads_ns));
 	for (unsigned i = 0; i < n; i++)
-		text_printf(&line, "%s %s %s", i ? "," : "", text_share(number, parts[i].share),
+		text_printf(&line, "%s %s %s", i ? "," : "", whole_share(number, parts[i].share),
 			    parts[i].name);
 	if (n == 1)
 		text_printf(&line, " (%s: blocked time is unknown)",
@@ -380,17 +389,13 @@ static void full_cpus(const struct result *res, struct text *out)
 			"is in use",
 			round(100 * cpus) / 100, res->meta->session.cpus, text_share(all, busy));
 	else if (others)
-		text_printf(out, "The %u CPU%s %s busy (%s with the program, the rest with others)",
+		text_printf(out, "The %u CPU%s %s busy, %s with this program",
 			    (unsigned)cpus, cpus == 1 ? " is" : "s are", text_share(all, busy),
 			    text_share(part, own));
 	else
 		text_printf(out, "The program keeps its %u CPU%s %s busy", (unsigned)cpus,
 			    cpus == 1 ? "" : "s", text_share(all, busy));
-	text_printf(
-		out,
-		", so threads that wait less would not make it faster: only less work%s or more "
-		"CPUs would.",
-		others ? ", fewer other programs" : "");
+	text_add(out, ": waiting less gains nothing, less work does.");
 }
 
 #define IDLE_MOST 0.75 /* of thread time: shares of the rest say more */
@@ -404,8 +409,8 @@ static bool mostly_idle(const struct result *res)
 #define BOUNDED 0.95 /* of what the sentence says that it costs: less can be had back */
 
 /* What the sentence tells of costs: not all that its row loses. What of it can be had back is said
- * where that is less. */
-static void costs(const struct result *res, const struct block *worst, struct text *out)
+ * where that is less. full: that the CPUs have no room was said. */
+static void costs(const struct result *res, const struct block *worst, bool full, struct text *out)
 {
 	double told = report_told_share(worst) * worst->lost_threads;
 	double gained = most_gained(res, worst);
@@ -423,7 +428,7 @@ static void costs(const struct result *res, const struct block *worst, struct te
 		text_printf(out, ", %s of the time that is not idle",
 			    text_share(share, lost_ns / (double)(res->threads_ns - res->idle_ns)));
 	text_add(out, ".");
-	if (gained < BOUNDED * told)
+	if (gained < BOUNDED * told && !full)
 		text_printf(out,
 			    " Fixing it recovers at most %s of thread time: there are no more CPUs "
 			    "for its threads.",
@@ -457,7 +462,7 @@ void text_conclusion(const struct view *v, struct text *out)
 	if (worst) {
 		text_new_sentence(&line);
 		text_headline(res, worst, &line);
-		costs(res, worst, &line);
+		costs(res, worst, said > 0, &line);
 	}
 	if (!giver_first)
 		text_giver(v, &giver, &line);

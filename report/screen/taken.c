@@ -121,7 +121,7 @@ static void say_taken(const struct result *res, bool names, struct text *out)
 {
 	const struct takers *t = &res->calls.threads.takers;
 	double all = 0, other = (double)sum_of(t, TAKER_OTHER), ready, own, recorder;
-	const char *before = ": ";
+	const char *before = names ? ": " : ", ";
 	char share[TEXT_NUMBER];
 
 	vec_for_each (t, const struct taker, taker)
@@ -133,8 +133,9 @@ static void say_taken(const struct result *res, bool names, struct text *out)
 	recorder = (double)sum_of(t, TAKER_RECORDER);
 	if (ready < READY_LEAST)
 		return;
-	text_printf(out, "%s of thread time waits for a CPU", text_share(share, ready));
-	say_part("the program's own threads", own / all, &before, out);
+	text_printf(out, "%s of thread time", text_share(share, ready));
+	text_add(out, names ? " waits for a CPU" : "");
+	say_part(names ? "the program's own threads" : "own threads", own / all, &before, out);
 	say_part("other programs", other / all, &before, out);
 	if (names && other > 0)
 		say_others(res, other, all, out);

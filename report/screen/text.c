@@ -28,6 +28,7 @@
 #define ROWS_DEFAULT	6  /* so that the first screen is one */
 #define ROWS_MORE	15 /* of other views, and where the order is the user's */
 #define WHY_WIDTH	20
+#define WIDE		112 /* a screen that has room for more columns, and for names */
 #define LOST_WIDTH	5
 #define TIME_WIDTH	6
 #define COUNTER_LEAST	6 /* columns */
@@ -36,6 +37,8 @@
 
 /* What the screen shows of a block, in front of why and its name. */
 static const char *const screen[] = { "calls", "p50_ns", "p99_ns", NULL };
+static const char *const wide_screen[] = { "calls",  "min_ns", "p50_ns", "p90_ns",
+					   "p99_ns", "max_ns", NULL };
 static const char *const full_screen[] = { "sci", "calls", "min_ns", "p50_ns", "p99_ns", NULL };
 static const char *const lock_cycles_screen[] = { "calls",	"contended",   "p50_cycles",
 						  "p99_cycles", "hold_p50_ns", "hold_p99_ns",
@@ -66,7 +69,9 @@ static const char *const *screen_of(const struct view *v)
 		return v->cycles ? lock_cycles_screen : lock_screen;
 	if (v->all)
 		return v->cycles ? full_cycles_screen : full_screen;
-	return v->cycles ? cycles_screen : screen;
+	if (v->cycles)
+		return cycles_screen;
+	return v->width >= WIDE ? wide_screen : screen;
 }
 
 /* The pool that holds most of what no rule explains; share of the excess. */
@@ -260,11 +265,14 @@ static void print_head(const struct view *v, struct table *t)
 
 static void print_cell(struct table *t, const struct column *c, const struct block *b)
 {
-	char scratch[VALUE_SCRATCH];
+	char scratch[VALUE_SCRATCH], share[TEXT_NUMBER];
 	struct value value = c->get(b, scratch);
 	struct text cell = { 0 };
 
-	value_print(&value, &cell);
+	if (value.type == VALUE_RATIO && !strcmp(c->key, "contended"))
+		text_add(&cell, text_share(share, value.ratio));
+	else
+		value_print(&value, &cell);
 	table_right(t, cell.s, c->width);
 	text_release(&cell);
 }
@@ -309,13 +317,35 @@ static void add_verdict(const struct view *v, const struct block *b, struct text
 		text_printf(out, ", %s", verdict_name(b->verdict));
 }
 
+/* Where it is called from, if that fits: the line below is too dear for what the paragraph says of
+ * the worst. */
+static void add_via(const struct view *v, const struct table *t, const struct block *b,
+		    struct text *title)
+{
+	struct text via = { 0 };
+	unsigned n = table_columns(title->s);
+
+	text_via(v->result, b, &via);
+	if (via.n && (n > table_room(t) || n + table_columns(via.s) <= table_room(t)))
+		text_add(title, via.s);
+	text_release(&via);
+}
+
 static void print_title(const struct view *v, struct table *t, const struct block *b)
 {
+	char key[VALUE_SCRATCH];
 	struct text title = { 0 };
 
-	text_title(b, table_room(t), &title);
+	if (has_spark(v) && row_lock(b))
+		text_printf(&title, "%s (%s)", text_printable(key, sizeof(key), b->key),
+			    row_lock(b));
+	else if (by_lock(v) && b->section && row_lock(b))
+		text_printf(&title, "%s (%s)", text_printable(key, sizeof(key), b->name),
+			    row_lock(b));
+	else
+		text_title(b, table_room(t), &title);
 	if (has_spark(v))
-		text_via(v->result, b, &title);
+		add_via(v, t, b, &title);
 	add_verdict(v, b, &title);
 	text_whole(t, title.s);
 	text_release(&title);
@@ -372,11 +402,11 @@ static void print_name(const struct view *v, struct table *t, const struct block
 	text_printable(name + is_site, sizeof(name) - 2, b->name);
 	if (is_site)
 		strcat(name, "]");
+	text_add(&via, name);
 	if (has_spark(v) && !is_site)
-		text_via(v->result, b, &via);
-	if (via.n) {
-		text_printf(&whole, "%s%s", name, via.s);
-		text_whole(t, whole.s);
+		add_via(v, t, b, &via);
+	if (strcmp(via.s, name) != 0) {
+		text_whole(t, via.s);
 	} else {
 		print_whole_name(t, name);
 	}
@@ -421,7 +451,7 @@ static void print_row(const struct view *v, struct table *t, const struct block 
 		print_why(v, t, b);
 	print_name(v, t, b);
 	if (b->section)
-		text_holders(t, b);
+		text_holders(t, b, v->utf8);
 	if (v->all && b->kind == BLOCK_SEQUENCE)
 		text_called_from(v, b, 10, t->out);
 }
@@ -443,46 +473,73 @@ static unsigned count_lines(const struct text *s)
 	return n;
 }
 
-/* Functions that lose too little to be listed. */
-static uint64_t count_small(const struct view *v)
-{
-	uint64_t n = 0;
+/* Rows that are not shown: for want of room, or because they lose too little to be listed. */
+struct unseen {
+	unsigned long long rows, hidden;
+	double ns, most_ns;
+};
 
-	for (size_t i = 0; i < v->n_rows; i++)
-		n += !report_listed(v, v->rows[i]) && v->rows[i]->verdict == VERDICT_INTERFERENCE;
-	return n;
+static void count_unseen(const struct view *v, struct unseen *u, const struct block *b, bool hidden)
+{
+	double ns = is_counted_lost(v, b) && b->lost_threads > 0
+			    ? b->lost_threads * (double)v->result->probed_ns
+			    : 0;
+
+	u->rows++;
+	u->hidden += hidden;
+	u->ns += ns;
+	u->most_ns = ns > u->most_ns ? ns : u->most_ns;
 }
 
-static void print_more(const struct view *v, uint64_t hidden, struct text *out)
+/* With what they lose together, and each at most. */
+static void print_more(const struct view *v, const struct unseen *u, struct text *out)
 {
-	uint64_t small = v->all ? 0 : count_small(v);
-	unsigned long long n = hidden + small;
+	double all = (double)v->result->threads_ns;
+	struct table t = { .out = out, .width = v->width };
+	char cell[TEXT_NUMBER], most[TEXT_NUMBER];
+	struct text more = { 0 };
 
-	if (hidden)
-		text_printf(out, "%7s%llu more (--top, -v)\n", "", n);
-	else if (n)
-		text_printf(out, "%7s%llu more, under 0.5%% of thread time each (-v)\n", "", n);
+	if (!u->rows)
+		return;
+	text_printf(&more, " %llu more", u->rows);
+	if (u->ns > 0 && all > 0) {
+		table_right(&t, text_share(cell, u->ns / all), LOST_WIDTH);
+		table_right(&t, text_time(cell, (uint64_t)u->ns), TIME_WIDTH);
+		if (u->rows > 1)
+			text_printf(&more, ", %s%s each", text_share(most, u->most_ns / all),
+				    *most == '<' ? "" : " or less");
+	} else {
+		table_left(&t, "", LOST_WIDTH + TIME_WIDTH + 1);
+	}
+	text_add(&more, u->hidden ? " (--top, -v)" : " (-v)");
+	table_last(&t, more.s);
+	text_release(&more);
 }
 
 /* lines: that the rows may take, for the first screen to be one. Returns how many rows it has. */
 static uint64_t print_table(const struct view *v, unsigned lines, struct text *out)
 {
 	struct table t = { .out = out, .width = v->width, .colours = v->colours };
-	uint64_t room = rows_most(v), n = 0, hidden = 0;
-	bool limited = !v->top && room == ROWS_DEFAULT, any_site = false;
+	uint64_t room = rows_most(v), n = 0;
+	struct unseen unseen = { 0 };
+	bool limited = !v->top && !v->all && !v->sort && (room == ROWS_DEFAULT || by_lock(v));
+	bool any_site = false;
 	unsigned used = 0;
 
 	for (size_t i = 0; i < v->n_rows; i++) {
 		struct text row = { 0 };
 
-		if (!report_listed(v, v->rows[i]))
+		if (!report_listed(v, v->rows[i])) {
+			if (!v->all && v->rows[i]->verdict == VERDICT_INTERFERENCE)
+				count_unseen(v, &unseen, v->rows[i], false);
 			continue;
+		}
 		t.out = &row;
 		if (n < room)
 			print_row(v, &t, v->rows[i]);
 		used += count_lines(&row);
 		if (n == room || (limited && n && used > lines)) {
-			hidden++;
+			count_unseen(v, &unseen, v->rows[i], true);
 			room = n;
 			text_release(&row);
 			continue;
@@ -497,21 +554,32 @@ static uint64_t print_table(const struct view *v, unsigned lines, struct text *o
 	if (any_site)
 		text_add(out, "[...]: threads wait there, outside every traced function\n");
 	if (n)
-		print_more(v, hidden, out);
+		print_more(v, &unseen, out);
 	if (n)
 		text_add(out, "\n");
 	return n;
 }
 
 #define SCREEN_LINES 23
-#define ROW_LINES    5 /* at least */
+#define TABLE_LEAST  6 /* where it has as many */
+#define ROW_LINES    2 /* at least */
 #define OTHER_LINES  3 /* the table's head, the count of further rows, an empty one */
 
-static unsigned lines_for_rows(const struct text *above, const struct text *below)
+static unsigned less(unsigned lines, unsigned taken, unsigned least)
 {
-	unsigned others = count_lines(above) + count_lines(below) + OTHER_LINES;
+	return lines > taken + least ? lines - taken : least;
+}
 
-	return others + ROW_LINES > SCREEN_LINES ? ROW_LINES : SCREEN_LINES - others;
+/* What the table would take if it had all its rows. */
+static unsigned table_lines(const struct view *v)
+{
+	struct text table = { 0 };
+	unsigned n;
+
+	print_table(v, UINT32_MAX, &table);
+	n = count_lines(&table);
+	text_release(&table);
+	return n < TABLE_LEAST ? n : TABLE_LEAST;
 }
 
 /* Where cycles come from, and what they are not. */
@@ -536,10 +604,19 @@ static void cycles_note(const struct view *v, struct text *out)
 	text_release(&note);
 }
 
+static void print_notes(const struct view *v, struct text *out)
+{
+	if (v->cycles)
+		cycles_note(v, out);
+	text_sequences_note(v, out);
+	text_locks_note(v, out);
+	text_sites_note(v, out);
+}
+
 void report_text(const struct view *v, struct text *out)
 {
-	struct text remarks = { 0 };
-	uint64_t rows;
+	struct text remarks = { 0 }, to_do = { 0 }, notes = { 0 };
+	unsigned room;
 
 	text_header(v, out);
 	text_add(out, "\n");
@@ -548,16 +625,19 @@ void report_text(const struct view *v, struct text *out)
 		text_details(v, out);
 		text_add(out, "\n");
 	}
-	text_remarks(v, &remarks);
-	rows = print_table(v, lines_for_rows(out, &remarks), out);
-	text_counters(v, out);
-	if (rows && v->cycles)
-		cycles_note(v, out);
-	if (rows) {
-		text_sequences_note(v, out);
-		text_locks_note(v, out);
-		text_sites_note(v, out);
+	text_to_do(v, &to_do);
+	print_notes(v, &notes);
+	room = less(SCREEN_LINES, count_lines(out) + count_lines(&to_do) + count_lines(&notes), 1);
+	text_remarks(v, less(room, table_lines(v), 1), &remarks);
+	if (print_table(v, less(room, count_lines(&remarks) + OTHER_LINES, ROW_LINES), out)) {
+		text_counters(v, out);
+		text_add(out, notes.s ? notes.s : "");
+	} else {
+		text_counters(v, out);
 	}
 	text_add(out, remarks.s ? remarks.s : "");
+	text_add(out, to_do.s ? to_do.s : "");
 	text_release(&remarks);
+	text_release(&notes);
+	text_release(&to_do);
 }

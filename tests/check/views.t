@@ -107,15 +107,45 @@ for trace in callees svc story waits; do
 	holds "rows in color lose much themselves: $trace" colors_agree $trace
 done
 # One screen, whatever the parts of it are.
+uneven_fits() { [ "$(COLUMNS=80 "$ISPOT" imbalance -i "$work/$1.data" --top 2 | wc -l)" -le 23 ] || echo "too long"; }
 fits() {
 	local n
-	n=$(COLUMNS=80 "$ISPOT" report -i "$work/$1.data" | tee "$work/$1.screen" | wc -l)
+	n=$(COLUMNS=80 "$ISPOT" report -i "$work/$1.data" "${@:2}" | tee "$work/$1.screen" | wc -l)
 	[ "$n" -le 23 ] || echo "$n lines"
 	awk 'length($0) > 80 && !/ispot report/' "$work/$1.screen"
 }
-for trace in callees waits sites parked latches; do
+for trace in callees waits sites parked latches story saturated svc keys pool; do
 	holds "the first screen is one: $trace" fits $trace
 done
+for trace in story keys; do
+	holds "that of locks is one: $trace" fits $trace --by lock
+done
+holds "that of slow calls is one" fits spin --slow take
+holds "that of uneven threads is one" uneven_fits imbalance
+# A wide terminal has more columns.
+wide() {
+	python3 - "$ISPOT" "$work/svc.data" "$1" <<-'EOP'
+		import fcntl, os, pty, struct, subprocess, sys, termios
+		ispot, file, columns = sys.argv[1:]
+		master, slave = pty.openpty()
+		fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, int(columns), 0, 0))
+		p = subprocess.Popen([ispot, "report", "-i", file], stdin=subprocess.DEVNULL,
+		                     stdout=slave, stderr=slave, env={**os.environ, "ISPOT_PAGER": "cat"})
+		os.close(slave)
+		drawn = b""
+		try:
+		    while more := os.read(master, 65536):
+		        drawn += more
+		except OSError:  # nobody has the other end any more
+		    pass
+		p.wait()
+		head = [line for line in drawn.decode().splitlines() if "LOST" in line and "FUNCTION" in line]
+		if ("MAX" in head[0]) != (int(columns) > 100):
+		    print(f"{columns} columns: {head[0]}")
+	EOP
+}
+holds "a wide terminal has more columns" wide 120
+holds "one of 80 columns has not" wide 80
 # The header's parts of thread time do not depend on what the rows are.
 totals_agree() {
 	local by parts first

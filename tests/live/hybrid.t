@@ -89,6 +89,7 @@ is $? 0 "contended: the first screen"
 # Columns, not bytes: awk counts the former in no locale or in some, so only first bytes are counted.
 LC_ALL=C tr -d '\200-\277' <contended.screen | LC_ALL=C awk 'length > 80 { print; bad = 1 } END { exit bad }' >wide
 ok $? "contended: no line beyond 80 columns" || diag wide
+ok $(($(wc -l <contended.screen) > 23)) "contended: it is one screen, however busy the machine is" || diag contended.screen
 like contended.screen 'LOST +TIME +CALLS' "contended: the table"
 unlike contended.screen 'in fast / slow calls' "contended: no table of counters that were not asked for"
 

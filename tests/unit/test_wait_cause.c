@@ -145,8 +145,8 @@ static void advice_depends_on_who_has_the_cpus(void **state)
 		uint64_t crowded_ns;
 		const char *first, *second;
 	} cases[] = { { 1000, "no more threads", NULL },
-		      { 0, "what else runs", NULL },
-		      { 500, "no more threads", "what else runs" } };
+		      { 0, "what else uses", NULL },
+		      { 500, "no more threads", "what else uses" } };
 
 	(void)state;
 	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
