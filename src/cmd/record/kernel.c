@@ -30,13 +30,14 @@ static void report_end(const struct session_result *r, const struct session_opti
 			   so->n_patterns ? "a recording without -F what runs"
 					  : "ispot report what else is hot");
 	if (r->target_cpu_ns && (r->trapped_calls || r->scheduling_cost_ns))
-		snprintf(slowed, sizeof(slowed), ", %s (estimated)",
+		snprintf(slowed, sizeof(slowed), ", %s",
 			 meta_cost_words(words, (double)r->target_cpu_ns, (double)r->probes_cost_ns,
 					 (double)r->duration_ns));
 	recorder_report_end(&(struct recorder_end){ .calls = r->calls,
 						    .functions = r->functions,
 						    .lost = r->lost_records,
 						    .file_bytes = r->file_bytes,
+						    .duration_ns = r->duration_ns,
 						    .unit = "function",
 						    .slowed = slowed,
 						    .output = so->output,

@@ -95,12 +95,27 @@ int recorder_check(enum recorder_id id, const struct record_options *o, bool has
 void recorder_report_end(const struct recorder_end *end)
 {
 	char calls[TEXT_COUNTED], functions[TEXT_COUNTED], lost[TEXT_COUNTED], bytes[TEXT_NUMBER];
+	char shown[256];
+	struct text line = { 0 };
 
-	text_counted(calls, end->calls, "call");
-	text_counted(functions, end->functions, end->unit);
-	text_counted(lost, end->lost, "record");
-	log_notice("%s of %s, %s lost%s%s%s in %s (%s)", calls, functions, lost,
-		   end->slowed ? end->slowed : "", end->file_bytes ? ", " : ",",
-		   end->file_bytes ? text_bytes(bytes, end->file_bytes) : "", end->output,
-		   end->reason);
+	text_printf(&line, "%s of %s", text_counted(calls, end->calls, "call"),
+		    text_counted(functions, end->functions, end->unit));
+	if (end->duration_ns)
+		text_printf(&line, " in %.1f s", (double)end->duration_ns / 1e9);
+	if (end->lost)
+		text_printf(&line, ", %s dropped", text_counted(lost, end->lost, "event"));
+	else
+		text_add(&line, ", none dropped");
+	log_notice("%s%s (%s)", line.s, end->slowed ? end->slowed : "", end->reason);
+	text_release(&line);
+	text_printf(&line, "wrote %s", text_printable(shown, sizeof(shown), end->output));
+	if (end->file_bytes)
+		text_printf(&line, " (%s)", text_bytes(bytes, end->file_bytes));
+	text_add(&line, ". Next: ispot report");
+	if (strcmp(end->output, "ispot.data") != 0) {
+		text_add(&line, " -i ");
+		text_shell_word(&line, shown);
+	}
+	log_notice("%s", line.s);
+	text_release(&line);
 }

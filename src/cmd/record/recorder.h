@@ -48,11 +48,12 @@ int recorder_check(enum recorder_id id, const struct record_options *o, bool has
 
 struct recorder_end {
 	uint64_t calls, functions, lost, file_bytes;
-	const char *unit;   /* what is counted as functions: "function", "method" */
-	const char *slowed; /* what recording cost, as a clause; NULL or "": not known */
+	uint64_t duration_ns; /* 0: not known */
+	const char *unit;     /* what is counted as functions: "function", "method" */
+	const char *slowed;   /* what recording cost, as a clause; NULL or "": not known */
 	const char *output, *reason;
 };
-/* The closing line of every recorder. */
+/* The closing lines of every recorder. */
 void recorder_report_end(const struct recorder_end *end);
 
 #endif

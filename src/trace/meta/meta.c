@@ -573,7 +573,8 @@ char *meta_cost_words(char *buf, double cpu_ns, double cost_ns, double span_ns)
 		snprintf(buf, META_COST_WORDS, "probes took %s",
 			 text_of_cpu(number, cost_ns / span_ns));
 	else
-		snprintf(buf, META_COST_WORDS, "slowed by %s",
+		snprintf(buf, META_COST_WORDS, "overhead %s%s",
+			 share >= META_OVERHEAD_MOST ? "" : "~",
 			 text_overhead(number, share, share >= META_OVERHEAD_MOST));
 	return buf;
 }
